@@ -1,0 +1,111 @@
+// Command arrows checks that no package imports what stands above it: lower
+// folders stay usable, testable and replaceable without the higher ones. It
+// holds tests to the same rule. Run it anywhere inside the module.
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"slices"
+	"strings"
+)
+
+const module = "github.com/nicloop/nicloop/"
+
+// allowed lists, from the ground up, what the packages of each top folder may
+// import besides their own folder. Entries name a folder and all below it.
+// Only bench and cmd join the protocols with what stands in for a board.
+var allowed = map[string][]string{
+	"rtl":     {},
+	"drivers": {},
+	"cosim":   {"rtl", "drivers"},
+	"mailbox": {"drivers/regs"}, // pure: word layouts, but no device
+	"velo":    {"drivers", "mailbox"},
+	"rma":     {"drivers", "mailbox"},
+	"host":    {"drivers", "mailbox", "velo", "rma"},
+	"bench":   {"rtl", "drivers", "cosim", "mailbox", "velo", "rma", "host"},
+	"cmd":     {"rtl", "drivers", "cosim", "mailbox", "velo", "rma", "host", "bench"},
+	"scripts": {},
+}
+
+type pkg struct {
+	ImportPath                         string
+	Imports, TestImports, XTestImports []string
+}
+
+func main() {
+	if err := run(); err != nil {
+		fmt.Fprintln(os.Stderr, "arrows:", err)
+		os.Exit(1)
+	}
+}
+
+func run() error {
+	cmd := exec.Command("go", "list", "-json=ImportPath,Imports,TestImports,XTestImports", module+"...")
+	var stderr bytes.Buffer
+	cmd.Stderr = &stderr
+	out, err := cmd.Output()
+	if err != nil {
+		return fmt.Errorf("go list: %w\n%s", err, stderr.Bytes())
+	}
+	pkgs, err := decode(bytes.NewReader(out))
+	if err != nil {
+		return err
+	}
+	if len(pkgs) == 0 {
+		return errors.New("go list names no package of " + module)
+	}
+	return check(pkgs)
+}
+
+func decode(r io.Reader) (pkgs []pkg, err error) {
+	for dec := json.NewDecoder(r); ; {
+		var p pkg
+		switch err := dec.Decode(&p); err {
+		case nil:
+			pkgs = append(pkgs, p)
+		case io.EOF:
+			return pkgs, nil
+		default:
+			return nil, fmt.Errorf("output of go list: %w", err)
+		}
+	}
+}
+
+func check(pkgs []pkg) error {
+	var errs []error
+	for _, p := range pkgs {
+		from := strings.TrimPrefix(p.ImportPath, module)
+		rules, known := allowed[top(from)]
+		if !known {
+			errs = append(errs, fmt.Errorf("%s: folder %q has no place in the order; give it one in scripts/arrows", from, top(from)))
+			continue
+		}
+		imports := slices.Concat(p.Imports, p.TestImports, p.XTestImports)
+		slices.Sort(imports)
+		for _, imp := range slices.Compact(imports) {
+			to, ours := strings.CutPrefix(imp, module)
+			if ours && !permitted(top(from), to, rules) {
+				errs = append(errs, fmt.Errorf("%s imports %s; %s may import only its own folder and [%s]",
+					from, to, top(from), strings.Join(rules, " ")))
+			}
+		}
+	}
+	return errors.Join(errs...)
+}
+
+func permitted(folder, to string, rules []string) bool {
+	return top(to) == folder || slices.ContainsFunc(rules, func(r string) bool {
+		return to == r || strings.HasPrefix(to, r+"/")
+	})
+}
+
+func top(path string) string {
+	folder, _, _ := strings.Cut(path, "/")
+	return folder
+}

@@ -1,0 +1,44 @@
+package main
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+func TestArrows(t *testing.T) {
+	for _, tc := range []struct {
+		from, to string
+		ok       bool
+	}{
+		{"host", "drivers", true},
+		{"host/eager", "velo", true},
+		{"host", "cosim/bridge", false},
+		{"velo", "bench", false},
+		{"rma", "cosim", false},
+		{"mailbox/explore", "mailbox", true},
+		{"mailbox", "drivers/regs", true},
+		{"mailbox", "drivers", false},
+		{"mailbox", "drivers/regsx", false},
+		{"drivers/ideal", "drivers/regs", true},
+		{"drivers", "cosim/dpi", false},
+		{"cosim/rtl", "rtl", true},
+		{"cosim", "velo", false},
+		{"bench", "cosim/rtl", true},
+		{"bench", "cmd/nicloop", false},
+		{"attic", "drivers", false},
+	} {
+		for _, p := range []pkg{
+			{ImportPath: module + tc.from, Imports: []string{"fmt", module + tc.to}},
+			{ImportPath: module + tc.from, TestImports: []string{module + tc.to}},
+			{ImportPath: module + tc.from, XTestImports: []string{module + tc.to}},
+		} {
+			err := check([]pkg{p})
+			if tc.ok {
+				require.NoError(t, err)
+			} else {
+				require.ErrorContains(t, err, tc.from)
+			}
+		}
+	}
+}

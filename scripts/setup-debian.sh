@@ -1,0 +1,83 @@
+#!/bin/bash
+# Installs what nicloop needs on Debian 12 from Debian's own packages, and only
+# what is missing. Safe to run again. Needs root, or sudo.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+. scripts/versions.env
+
+packages=(
+  verilator g++ make zlib1g-dev     # the RTL simulator and what builds its models
+  ccache                            # second builds in under a second
+  yosys z3 boolector python3-click  # synthesis and formal proofs (yosys-smtbmc is Python)
+  tshark                            # tests of the packet captures
+  shellcheck                        # scripts/check
+)
+
+die() {
+  echo "setup: $*" >&2
+  exit 3
+}
+
+missing() {
+  local p
+  for p in "${packages[@]}"; do
+    dpkg-query -W -f '${Status}' "$p" 2>/dev/null | grep -q '^install ok installed$' || echo "$p"
+  done
+}
+
+install_packages() {
+  local as_root=()
+  if [ "$(id -u)" -ne 0 ]; then
+    command -v sudo >/dev/null || die "expected root or sudo; as root run: apt-get install -y $*"
+    as_root=(sudo)
+  fi
+  echo "setup: installing $*"
+  # tshark asks whether users may capture from interfaces; nicloop only reads files.
+  echo 'wireshark-common wireshark-common/install-setuid boolean false' |
+    "${as_root[@]}" debconf-set-selections
+  # Package scripts are chatty; what they say matters only when they fail.
+  local log
+  log=$(mktemp)
+  if ! {
+    "${as_root[@]}" apt-get update -qq &&
+      "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive \
+        apt-get install -y -qq --no-install-recommends "$@"
+  } >"$log" 2>&1; then
+    cat "$log" >&2
+    rm -f "$log"
+    die "apt-get failed; its output is above"
+  fi
+  rm -f "$log"
+}
+
+check_go() {
+  local found
+  found=$(go env GOVERSION 2>/dev/null) ||
+    die "expected Go $GO_VERSION, found none: see https://go.dev/doc/install"
+  found=${found#go}
+  [ "$(printf '%s\n' "$GO_VERSION" "$found" | sort -V | head -n 1)" = "$GO_VERSION" ] ||
+    die "expected Go $GO_VERSION or newer, found $found: see https://go.dev/doc/install"
+  echo "setup: Go $found"
+}
+
+# A different simulator gives different numbers, so it is said, not refused.
+note_version() { # NAME EXPECTED FOUND
+  if [ "$2" = "$3" ]; then
+    echo "setup: $1 $3"
+  else
+    echo "setup: $1 $3 (results were made with $2)" >&2
+  fi
+}
+
+command -v dpkg-query >/dev/null || die "expected Debian $DEBIAN_RELEASE: dpkg-query is missing"
+mapfile -t need < <(missing)
+if [ "${#need[@]}" -gt 0 ]; then
+  install_packages "${need[@]}"
+else
+  echo "setup: all ${#packages[@]} packages are installed"
+fi
+check_go
+note_version verilator "$VERILATOR_VERSION" "$(verilator --version | cut -d' ' -f2)"
+note_version yosys "$YOSYS_VERSION" "$(yosys -V | cut -d' ' -f2)"
+note_version g++ "$GXX_MAJOR" "$(g++ -dumpversion | cut -d. -f1)"
+note_version tshark "$TSHARK_MINOR" "$(tshark --version 2>/dev/null | sed -nE '1s/.* ([0-9]+\.[0-9]+)\..*/\1/p')"
