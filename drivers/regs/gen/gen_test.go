@@ -1,0 +1,53 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+const root = "../../.."
+
+func TestOutputsAreCurrent(t *testing.T) {
+	require.NoError(t, run(root, true))
+}
+
+func TestCheckSeesAStaleFile(t *testing.T) {
+	dir := t.TempDir()
+	desc, err := os.ReadFile(filepath.Join(root, source))
+	require.NoError(t, err)
+	require.NoError(t, os.MkdirAll(filepath.Join(dir, filepath.Dir(source)), 0o755))
+	require.NoError(t, os.WriteFile(filepath.Join(dir, source), desc, 0o644))
+	require.NoError(t, run(dir, false))
+	require.NoError(t, run(dir, true))
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "rtl/desc/nicloop.h"), []byte("old"), 0o644))
+	require.ErrorContains(t, run(dir, true), "rtl/desc/nicloop.h: stale: run `go generate ./drivers/regs`")
+}
+
+func TestErrors(t *testing.T) {
+	for name, c := range map[string]struct{ text, want string }{
+		"unknown key": {"formats:\n  a: {width: 8, colour: 1}", `line 2: unknown key "colour"`},
+		"unknown top": {"colour: 1", "field colour not found"},
+		"duplicate":   {"constants:\n  A: {value: 1}\n  A: {value: 2}", `line 3: "A" was already given on line 2`},
+		"overlap":     {"formats:\n  a: {width: 8, fields: {x: {at: [0, 5]}, y: {at: [4, 4]}}}", "field y: bits 0x10 are already taken"},
+		"too wide":    {"formats:\n  a: {width: 8, fields: {x: {at: [4, 5]}}}", "[lsb 4, width 5] does not fit 8 bits"},
+		"zero width":  {"formats:\n  a: {width: 8, fields: {x: {at: [4, 0]}}}", "[lsb 4, width 0] does not fit 8 bits"},
+		"hole":        {"formats:\n  a: {width: 8, fields: {x: {at: [0, 7]}}}", "bits 0x80 belong to no field"},
+		"no enum":     {"formats:\n  a: {width: 8, fields: {x: {at: [0, 8], enum: b}}}", `no enum is called "b"`},
+		"enum wide":   {"enums:\n  b: {values: {C: 4}}\nformats:\n  a: {width: 2, fields: {x: {at: [0, 2], enum: b}}}", "C = 4 does not fit 2 bits"},
+		"same value":  {"enums:\n  b: {values: {C: 4, D: 4}}", "C and D both have the value 4"},
+		"same offset": {"pages:\n  p:\n    registers:\n      A: {off: 8, access: ro}\n      B: {off: 8, access: ro}", "A and B share offset 0x8"},
+		"misaligned":  {"pages:\n  p:\n    registers:\n      A: {off: 4, access: ro}", "offset 0x4 is not a multiple of 8"},
+		"access":      {"pages:\n  p:\n    registers:\n      A: {off: 8, access: wo}", `access "wo", expected ro, rw or w1c`},
+		"stride":      {"pages:\n  p:\n    stride: 8\n    count: 2\n    registers:\n      A: {off: 8, access: ro}", "need 0x10 bytes, the stride is 0x8"},
+		"same pages":  {"pages:\n  p: {base: 0, registers: {A: {off: 8, access: ro}}}\n  q: {base: 8, registers: {B: {off: 0, access: ro}}}", "page q overlaps page p"},
+		"bad name":    {"constants:\n  a-b: {value: 1}", `constant name "a-b"`},
+	} {
+		t.Run(name, func(t *testing.T) {
+			_, err := parse([]byte(c.text))
+			require.ErrorContains(t, err, c.want)
+		})
+	}
+}

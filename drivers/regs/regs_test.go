@@ -1,0 +1,67 @@
+package regs
+
+import (
+	"math/rand/v2"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+func TestHeaderRoundTrip(t *testing.T) {
+	const seed = 1
+	r := rand.New(rand.NewPCG(seed, 0))
+	for range 1000 {
+		f := HeaderFields{
+			VC: uint8(r.UintN(2)), Type: PacketType(r.UintN(16)), Kind: Kind(r.UintN(4)), Piggyback: r.UintN(2) == 1,
+			Length: uint16(r.UintN(1024)), Op: uint8(r.UintN(64)), Mark: uint8(r.UintN(256)),
+			SrcVPID: uint8(r.UintN(16)), SrcNode: uint16(r.UintN(4096)), DstVPID: uint8(r.UintN(16)), DstNode: uint16(r.UintN(4096)),
+		}
+		require.Equal(t, f, f.Pack().Fields(), "seed %d: go test -run TestHeaderRoundTrip ./drivers/regs", seed)
+	}
+}
+
+// Every word is a permutation of its named bits: unpacking all ones and packing again gives them all.
+func TestFormatsCoverTheirWords(t *testing.T) {
+	require.Equal(t, ^Header(0), (^Header(0)).Fields().Pack())
+	require.Equal(t, Slot(0xffffffff_1fffffff), (^Slot(0)).Fields().Pack())
+	require.Equal(t, Tail(0xffffffff), (^Tail(0)).Fields().Pack())
+	require.Equal(t, Pio(0x0fffffcf), (^Pio(0)).Fields().Pack())
+}
+
+// The numbers of this test are written by hand from the description, not through the generator.
+func TestKnownWords(t *testing.T) {
+	h := HeaderFields{Type: PacketTypeVELO, Kind: KindCredit, Length: 8, SrcVPID: 2, SrcNode: 1, DstVPID: 3, DstNode: 5}.Pack()
+	require.Equal(t, Header(0x0053_0012_0000_0822), h)
+	p := PioFields{Piggyback: true, Length: 54, DstVPID: 3, DstNode: 5, SrcVPID: 2}.Pack()
+	require.Equal(t, Pio(0x2000000|5<<18|3<<14|54<<6|8), p)
+	require.Equal(t, uint32(0x13018), MboxWP(3))
+	require.Equal(t, uint32(0x2f000), MboxRP(15))
+}
+
+func TestPackRefusesWhatDoesNotFit(t *testing.T) {
+	require.PanicsWithValue(t, "regs: Header.DstNode = 4096 does not fit 12 bits", func() { HeaderFields{DstNode: 4096}.Pack() })
+	require.PanicsWithValue(t, "regs: copy 16, expected 0..15", func() { MboxBase(16) })
+}
+
+func TestByAddress(t *testing.T) {
+	for _, reg := range Registers() {
+		for i := range int(reg.Count) {
+			got, index, ok := ByAddress(reg.Address(i))
+			require.True(t, ok)
+			require.Equal(t, reg.Name, got.Name)
+			require.Equal(t, i, index)
+		}
+	}
+	for _, hole := range []uint32{0x38, 0x4, 0x10028, 0x20010, 0x50000, ^uint32(0)} {
+		_, _, ok := ByAddress(hole)
+		require.False(t, ok, "%#x", hole)
+	}
+	require.Equal(t, "MBOX_RP[7]", Describe(0x27000))
+	require.Equal(t, "CYCLES", Describe(Cycles))
+	require.Equal(t, "0x38?", Describe(0x38))
+}
+
+func TestBits(t *testing.T) {
+	require.Equal(t, uint64(16), ParamsVPIDs.Of(16<<12|1<<20|2))
+	require.Equal(t, uint64(0xff000), ParamsVPIDs.Mask())
+}

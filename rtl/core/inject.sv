@@ -1,0 +1,64 @@
+// inject: the NIC's senders share the local port of the router.
+//
+// Job: virtual channel 0 carries whole packets of the VELO and of the RMA requester in turn, channel 1 those
+//   of the RMA responder, so that no request ever stands before an answer. One flit leaves per cycle.
+// Handshake: valid/ready per source (0 VELO requester, 1 RMA requester, 2 RMA responder); flit channel out.
+// Back-pressure: ready needs a credit of the source's channel, and the turn.
+module inject #(
+    parameter int VC_DEPTH = 16,
+    localparam int COUNT_W = $clog2(VC_DEPTH + 1)
+) (
+    input  logic         clk,
+    input  logic         rst,
+    input  logic [2:0]   valid,
+    output logic [2:0]   ready,
+    input  logic [2:0]   head,
+    input  logic [2:0]   tail,
+    input  logic [191:0] data,
+    output logic         tx_valid,
+    output logic         tx_vc,
+    output logic         tx_head,
+    output logic         tx_tail,
+    output logic [63:0]  tx_data,
+    input  logic [1:0]   tx_credit,
+    output logic [7:0]   credits0,
+    output logic [7:0]   credits1,
+    output logic         active
+);
+  logic [1:0]         credit, want, turn, owner, fresh, choice;
+  logic [2:0]         send;
+  logic [COUNT_W-1:0] count0, count1;
+  credit_counter #(.DEPTH(VC_DEPTH)) u_credit0 (
+      .clk, .rst, .spend(turn[0]), .give(tx_credit[0]), .available(credit[0]), .count(count0)
+  );
+  credit_counter #(.DEPTH(VC_DEPTH)) u_credit1 (
+      .clk, .rst, .spend(turn[1]), .give(tx_credit[1]), .available(credit[1]), .count(count1)
+  );
+
+  // ---- channel 0: one packet at a time ----
+  rr_arbiter #(.N(2)) u_packet (.clk, .rst, .req(valid[1:0]), .advance(turn[0] && owner == '0), .grant(fresh));
+  assign choice = owner != '0 ? owner & valid[1:0] : fresh;
+  always_ff @(posedge clk) begin
+    if (rst) owner <= '0;
+    else if (turn[0]) owner <= |(choice & tail[1:0]) ? '0 : choice;
+  end
+
+  // ---- one flit per cycle ----
+  assign want = {valid[2], |choice} & credit;
+  rr_arbiter #(.N(2)) u_vc (.clk, .rst, .req(want), .advance(1'b1), .grant(turn));
+  assign send  = {turn[1], choice & {2{turn[0]}}};
+  assign ready = send;
+
+  assign tx_valid = |turn;
+  assign tx_vc    = turn[1];
+  assign tx_head  = |(send & head);
+  assign tx_tail  = |(send & tail);
+  always_comb begin
+    tx_data = '0;
+    for (int i = 0; i < 3; i++) if (send[i]) tx_data = tx_data | data[i*64+:64];
+    tx_data[nicloop_pkg::HEADER_VC_LSB] = tx_data[nicloop_pkg::HEADER_VC_LSB] || (turn[1] && tx_head);
+  end
+  assign credits0 = 8'(count0);
+  assign credits1 = 8'(count1);
+  assign active   = |turn || |tx_credit;
+endmodule

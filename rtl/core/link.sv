@@ -1,0 +1,104 @@
+// link: a router port's way over a wire that corrupts, loses and fails.
+//
+// Job: joins link_tx and link_rx, adds and checks the CRC of every word, counts what went wrong. Every
+//   flit arrives once and in order; see link_tx for how.
+// Handshake: flit channels towards the router; AXI-Stream towards the wire, one word per beat: tdata the
+//   flit, tuser {CRC-32, control} with control filled up by zeros. The receiving side takes every word. Both ends of a link are reset together.
+// Back-pressure: towards the router the flit channel's credits. Without carrier nothing is sent and nothing
+//   is lost: traffic waits. A link with carrier that answers nothing is dead after DEAD_AFTER timeouts; it
+//   sends its oldest word once per timeout and goes on when an answer comes.
+module link #(
+    parameter int VCS        = nicloop_pkg::VCS,
+    parameter int VC_DEPTH   = 16,
+    parameter int TIMEOUT    = 64,
+    parameter int DEAD_AFTER = 8,
+    localparam int VC_W      = VCS > 1 ? $clog2(VCS) : 1,
+    localparam int SEQ_W     = $clog2(VCS * VC_DEPTH + 1) + 1,
+    localparam int CNT_W     = $clog2(VC_DEPTH + 1),
+    localparam int CTRL_W    = 5 + VC_W + 2 * SEQ_W + VCS * CNT_W,
+    localparam int USER_W    = VCS <= 2 && VC_DEPTH < 32 ? 64 : 96
+) (
+    input  logic              clk,
+    input  logic              rst,
+    input  logic              carrier,
+    // router
+    input  logic              tx_valid,
+    input  logic [VC_W-1:0]   tx_vc,
+    input  logic              tx_head,
+    input  logic              tx_tail,
+    input  logic [63:0]       tx_data,
+    output logic [VCS-1:0]    tx_credit,
+    output logic              rx_valid,
+    output logic [VC_W-1:0]   rx_vc,
+    output logic              rx_head,
+    output logic              rx_tail,
+    output logic [63:0]       rx_data,
+    input  logic [VCS-1:0]    rx_credit,
+    // wire
+    output logic              m_tvalid,
+    input  logic              m_tready,
+    output logic [63:0]       m_tdata,
+    output logic [USER_W-1:0] m_tuser,
+    input  logic              s_tvalid,
+    output logic              s_tready,
+    input  logic [63:0]       s_tdata,
+    input  logic [USER_W-1:0] s_tuser,
+    // registers
+    output logic              dead,
+    output logic [31:0]       crc_errors,
+    output logic [31:0]       retransmissions,
+    output logic [31:0]       timeouts,
+    output logic [31:0]       failures,    // carrier lost, or found dead
+    output logic              ev_failure,
+    output logic              idle,
+    output logic              active
+);
+  logic                 peer_valid, peer_nack, tell_ack, tell_nack, ev_resend, ev_timeout, ev_dead, carrier_was;
+  logic                 tx_idle, tx_active, rx_active, good, bad;
+  logic [SEQ_W-1:0]     peer_ack, expected;
+  logic [VCS*CNT_W-1:0] peer_freed;
+  logic [CTRL_W-1:0]    ctrl;
+  logic [31:0]          tx_crc, rx_crc;
+
+  link_tx #(.VCS(VCS), .VC_DEPTH(VC_DEPTH), .TIMEOUT(TIMEOUT), .DEAD_AFTER(DEAD_AFTER)) u_tx (
+      .clk, .rst, .carrier, .in_valid(tx_valid), .in_vc(tx_vc), .in_head(tx_head), .in_tail(tx_tail), .in_data(tx_data),
+      .in_credit(tx_credit), .peer_valid, .peer_nack, .peer_ack, .peer_freed, .tell_ack, .tell_nack, .expected,
+      .freed(rx_credit), .out_valid(m_tvalid), .out_ready(m_tready), .out_ctrl(ctrl), .out_data(m_tdata),
+      .dead, .ev_resend, .ev_timeout, .ev_dead, .idle(tx_idle), .active(tx_active)
+  );
+  link_crc u_tx_crc (.enable(m_tvalid), .data(m_tdata), .ctrl(64'(ctrl)), .crc(tx_crc));
+  assign m_tuser = {tx_crc, (USER_W - 32)'(ctrl)};
+
+  assign s_tready = 1'b1;
+  link_crc u_rx_crc (.enable(s_tvalid), .data(s_tdata), .ctrl(64'(s_tuser[USER_W-33:0])), .crc(rx_crc));
+  assign good = rx_crc == s_tuser[USER_W-32+:32];
+  assign bad  = s_tvalid && !good;
+  link_rx #(.VCS(VCS), .VC_DEPTH(VC_DEPTH)) u_rx (
+      .clk, .rst, .in_valid(s_tvalid), .in_good(good), .in_ctrl(s_tuser[CTRL_W-1:0]), .in_data(s_tdata),
+      .out_valid(rx_valid), .out_vc(rx_vc), .out_head(rx_head), .out_tail(rx_tail), .out_data(rx_data),
+      .peer_valid, .peer_nack, .peer_ack, .peer_freed, .tell_ack, .tell_nack, .expected, .active(rx_active)
+  );
+
+  assign ev_failure = ev_dead || (carrier_was && !carrier);
+  always_ff @(posedge clk) begin
+    carrier_was <= !rst && carrier;
+    if (rst) begin
+      crc_errors      <= '0;
+      retransmissions <= '0;
+      timeouts        <= '0;
+      failures        <= '0;
+    end else begin
+      if (bad) crc_errors <= crc_errors + 1'b1;
+      if (ev_resend) retransmissions <= retransmissions + 1'b1;
+      if (ev_timeout) timeouts <= timeouts + 1'b1;
+      if (ev_failure) failures <= failures + 1'b1;
+    end
+  end
+
+  assign idle   = tx_idle && !rx_active;
+  assign active = tx_active || rx_active;
+
+`ifndef SYNTHESIS
+  if (CTRL_W > USER_W - 32) $fatal(1, "link: VCS %0d and VC_DEPTH %0d need %0d bits of control, room for %0d", VCS, VC_DEPTH, CTRL_W, USER_W - 32);
+`endif
+endmodule

@@ -1,0 +1,183 @@
+// link_tx: the sending half of a link.
+//
+// Job: gives every flit a sequence number and keeps it until the other end has acknowledged it. A nack, a
+//   timeout or a returning carrier sends everything again from the oldest word without acknowledgement
+//   (go-back-N). Acknowledgements and credits ride on whatever is sent; when nothing is, they get a word
+//   of their own.
+// Handshake: flit channel in; words out with valid/ready. A word without the seq'd bit is a status: it may
+//   be lost, since every word repeats the latest acknowledgement and credit counts.
+// Back-pressure: the credits of the flit channel. A flit keeps its place here until it is acknowledged; its
+//   credit cannot come earlier, because it arrives in a word with the acknowledgement. So VCS * VC_DEPTH
+//   places and one for an anchor are enough, and no flit is ever refused.
+//
+// Credits are counts, not pulses, so a lost word loses none. The last count of a burst must not be lost
+// either: a change that no new sequenced word carried gets an anchor, a sequenced word without flit. At
+// most one anchor is out.
+module link_tx #(
+    parameter int VCS        = nicloop_pkg::VCS,
+    parameter int VC_DEPTH   = 16,
+    parameter int DATA_W     = 64,
+    parameter int TIMEOUT    = 64,  // cycles without progress until all is sent again; more than a round trip
+    parameter int DEAD_AFTER = 8,   // timeouts in a row until the link counts as dead
+    localparam int VC_W      = VCS > 1 ? $clog2(VCS) : 1,
+    localparam int SLOT_W    = $clog2(VCS * VC_DEPTH + 1),
+    localparam int SEQ_W     = SLOT_W + 1,
+    localparam int CNT_W     = $clog2(VC_DEPTH + 1),
+    localparam int CTRL_W    = 5 + VC_W + 2 * SEQ_W + VCS * CNT_W
+) (
+    input  logic                 clk,
+    input  logic                 rst,
+    input  logic                 carrier,  // the wire carries words, both ways
+    // flits from the router
+    input  logic                 in_valid,
+    input  logic [VC_W-1:0]      in_vc,
+    input  logic                 in_head,
+    input  logic                 in_tail,
+    input  logic [DATA_W-1:0]    in_data,
+    output logic [VCS-1:0]       in_credit,
+    // what the other end says
+    input  logic                 peer_valid,
+    input  logic                 peer_nack,
+    input  logic [SEQ_W-1:0]     peer_ack,    // the word it expects next
+    input  logic [VCS*CNT_W-1:0] peer_freed,  // places freed there since reset
+    // what the other end must hear
+    input  logic                 tell_ack,
+    input  logic                 tell_nack,
+    input  logic [SEQ_W-1:0]     expected,
+    input  logic [VCS-1:0]       freed,       // pulse per place freed here
+    // words
+    output logic                 out_valid,
+    input  logic                 out_ready,
+    output logic [CTRL_W-1:0]    out_ctrl,    // nack, seq'd, flit, head, tail, vc, seq, ack, freed
+    output logic [DATA_W-1:0]    out_data,
+    output logic                 dead,
+    output logic                 ev_resend,   // a word is sent again
+    output logic                 ev_timeout,
+    output logic                 ev_dead,
+    output logic                 idle,        // nothing unacknowledged, nothing to tell
+    output logic                 active       // something moves, or a timer runs
+);
+  localparam int W       = DATA_W + VC_W + 3;  // flit, head, tail, vc, data
+  localparam int TIMER_W = $clog2(TIMEOUT + 1);
+  localparam int TRIES_W = $clog2(DEAD_AFTER + 1);
+
+  logic [W-1:0]     mem[1<<SLOT_W];
+  logic [SEQ_W-1:0] base, next, high, last;  // oldest kept; next to send; behind all sent; behind all kept
+
+  // ---- which word goes out ----
+  logic room, stored, direct, status, anchor, send, first;
+  logic dirty, due, nack_due, anchor_out;
+  logic [SEQ_W-1:0] anchor_seq;
+
+  assign room   = carrier && (!out_valid || out_ready);
+  assign stored = room && next != last && (!dead || next == base);
+  assign direct = room && next == last && in_valid && !dead;
+  assign status = room && !stored && !direct && (due || (dirty && !anchor_out));
+  // An anchor takes the next number, so it must not overtake a flit that waits or comes in this cycle.
+  assign anchor = status && dirty && !anchor_out && next == last && !in_valid;
+  assign send   = stored || direct || anchor;
+  assign first  = send && next == high;
+
+  logic [W-1:0] in_word, word;
+  assign in_word = {in_valid, in_head, in_tail, in_vc, in_data};
+  assign word    = stored ? mem[next[SLOT_W-1:0]] : in_word;
+
+  logic [VCS*CNT_W-1:0] freed_count;
+  always_ff @(posedge clk) begin
+    if (rst) out_valid <= 1'b0;
+    else if (!carrier) out_valid <= 1'b0;
+    else if (!out_valid || out_ready) out_valid <= send || status;
+    if (send || status) begin
+      out_ctrl <= {nack_due, send, send && word[W-1], word[W-2-:VC_W+2], next, expected, freed_count};
+      out_data <= word[DATA_W-1:0];
+    end
+  end
+  always_ff @(posedge clk) if (in_valid || anchor) mem[last[SLOT_W-1:0]] <= in_word;
+
+  // ---- pointers ----
+  logic [SEQ_W-1:0]   acked, sent, next_then;
+  logic               progress, timeout, again, carrier_was;
+  logic [TIMER_W-1:0] timer;
+  logic [TRIES_W-1:0] tries;
+  assign acked     = peer_ack - base;
+  assign progress  = peer_valid && acked != '0 && acked <= high - base;
+  assign sent      = next_then - base;
+  assign next_then = next + SEQ_W'(send);
+  assign timeout   = carrier && timer == TIMER_W'(TIMEOUT);
+  assign again     = (peer_valid && peer_nack) || timeout || (carrier && !carrier_was);
+
+  always_ff @(posedge clk) begin
+    if (rst) begin
+      base <= '0;
+      next <= '0;
+      high <= '0;
+      last <= '0;
+    end else begin
+      if (in_valid || anchor) last <= last + 1'b1;
+      if (first) high <= next_then;
+      if (progress) base <= peer_ack;
+      if (again) next <= progress ? peer_ack : base;
+      else if (progress && sent < acked) next <= peer_ack;
+      else if (send) next <= next_then;
+    end
+  end
+  assign ev_resend = send && !first;
+
+  // ---- timeout ----
+  always_ff @(posedge clk) begin
+    carrier_was <= !rst && carrier;
+    if (rst || base == high || progress || again || !carrier) timer <= '0;
+    else timer <= timer + 1'b1;
+    if (rst || progress || !carrier) tries <= '0;
+    else if (timeout && !dead) tries <= tries + 1'b1;
+  end
+  assign dead       = tries == TRIES_W'(DEAD_AFTER);
+  assign ev_timeout = timeout;
+  assign ev_dead    = timeout && tries == TRIES_W'(DEAD_AFTER - 1) && !progress;
+
+  // ---- what must be told ----
+  always_ff @(posedge clk) begin
+    if (rst) begin
+      due      <= 1'b0;
+      nack_due <= 1'b0;
+      dirty    <= 1'b0;
+      anchor_out <= 1'b0;
+    end else begin
+      due      <= tell_ack || tell_nack || freed != '0 || (due && !send && !status);
+      nack_due <= tell_nack || (nack_due && !send && !status);
+      dirty    <= freed != '0 || (dirty && !first);
+      if (anchor) anchor_out <= 1'b1;
+      else if (progress && anchor_seq - base < acked) anchor_out <= 1'b0;
+    end
+    if (anchor) anchor_seq <= next;
+  end
+
+  // ---- credits ----
+  generate
+    for (genvar v = 0; v < VCS; v++) begin : g_vc
+      logic [CNT_W-1:0] here, there, given;
+      assign freed_count[v*CNT_W+:CNT_W] = here;
+      assign in_credit[v] = there != given;
+      always_ff @(posedge clk) begin
+        if (rst) here <= '0;
+        else if (freed[v]) here <= here + 1'b1;
+        if (rst) there <= '0;
+        else if (peer_valid) there <= peer_freed[v*CNT_W+:CNT_W];
+        if (rst) given <= '0;
+        else if (in_credit[v]) given <= given + 1'b1;
+      end
+    end
+  endgenerate
+
+  assign idle   = base == last && !due && !dirty && !out_valid && in_credit == '0;
+  assign active = out_valid || in_valid || in_credit != '0 || (carrier && (base != last || due || dirty));
+
+`ifndef SYNTHESIS
+  always_ff @(posedge clk)
+    if (!rst) begin
+      assert (last - base <= SEQ_W'(VCS * VC_DEPTH + 1)) else $error("link_tx %m: %0d words kept, room for %0d", last - base, VCS * VC_DEPTH + 1);
+      assert (!peer_valid || acked <= high - base || -acked <= SEQ_W'(1 << SLOT_W)) else $error("link_tx %m: word %0d acknowledged, %0d sent", peer_ack, high);
+    end
+  if (TIMEOUT < 16) $fatal(1, "link_tx: TIMEOUT %0d, expected at least 16", TIMEOUT);
+`endif
+endmodule

@@ -1,0 +1,128 @@
+// mailbox_table: ring, switches and pointers of every VPID's mailbox.
+//
+// Job: answers the completer about one VPID (is it on, is it full, where does the next slot lie) and
+//   counts the slots it wrote; gives the register file read and write access. Words live in small RAMs
+//   with one write port, so a clear sequence of VPIDS cycles follows reset (busy).
+// Handshake: look_* is combinational. commit is a one-cycle pulse for look_vpid. A register write is taken when
+//   wr_ready (wr_rp: when !busy).
+// Back-pressure: register writes wait while reset clears; all but the read pointer's also while a slot is
+//   under way (hold), so that switching a mailbox on falls between two packets. A full mailbox blocks none.
+module mailbox_table (
+    input  logic        clk,
+    input  logic        rst,
+    output logic        busy,
+    // completer
+    input  logic [3:0]  look_vpid,
+    output logic        look_on,
+    output logic        look_full,
+    output logic [63:0] look_addr,   // of the next slot
+    output logic [31:0] look_seq,    // number of the next packet, from 1
+    output logic        look_irq,
+    input  logic        commit,      // the slot of look_vpid was written
+    input  logic        stall,       // look_vpid holds the completer in this cycle
+    input  logic        hold,        // a slot is being written
+    // registers
+    input  logic [3:0]  rd_vpid,
+    output logic [63:0] rd_base,
+    output logic [23:0] rd_slots,
+    output logic [2:0]  rd_ctrl,
+    output logic [31:0] rd_wp,
+    output logic [31:0] rd_rp,
+    output logic [63:0] rd_stall,
+    output logic        wr_ready,
+    input  logic [3:0]  wr_vpid,
+    input  logic [63:0] wr_data,
+    input  logic        wr_base,
+    input  logic        wr_slots,
+    input  logic        wr_ctrl,
+    input  logic        wr_rp,
+    output logic [15:0] window_on
+);
+  localparam int VPIDS = nicloop_pkg::VPIDS;
+
+  logic [57:0] base[VPIDS];   // without the six zero bits of a 64-byte address
+  logic [23:0] slots[VPIDS];
+  logic [31:0] wp[VPIDS];
+  logic [23:0] index[VPIDS];  // wp modulo slots
+  logic [31:0] rp[VPIDS];
+  logic [63:0] stalls[VPIDS];
+  logic [15:0] enable, window, irq_arrival;
+
+  // ---- clear after reset ----
+  logic [4:0] clear;
+  assign busy = !clear[4];
+  always_ff @(posedge clk) begin
+    if (rst) clear <= '0;
+    else if (busy) clear <= clear + 1'b1;
+  end
+
+  assign wr_ready = !busy && !hold;
+
+  // Switching on starts both pointers at 0.
+  logic restart;
+  assign restart = wr_ctrl && wr_data[nicloop_pkg::MBOX_CTRL_ENABLE_LSB] && !enable[wr_vpid];
+
+  always_ff @(posedge clk) begin
+    if (rst) begin
+      enable      <= '0;
+      window      <= '0;
+      irq_arrival <= '0;
+    end else if (wr_ctrl) begin
+      enable[wr_vpid]      <= wr_data[nicloop_pkg::MBOX_CTRL_ENABLE_LSB];
+      window[wr_vpid]      <= wr_data[nicloop_pkg::MBOX_CTRL_WINDOW_LSB];
+      irq_arrival[wr_vpid] <= wr_data[nicloop_pkg::MBOX_CTRL_IRQ_ARRIVAL_LSB];
+    end
+  end
+  assign window_on = window;
+
+  // ---- one write port each ----
+  logic [3:0] reg_at, count_at;  // where registers write; where the completer counts
+  assign reg_at   = busy ? clear[3:0] : wr_vpid;
+  assign count_at = commit ? look_vpid : reg_at;
+
+  logic [23:0] index_next;
+  logic [63:0] stalls_next;
+  assign index_next  = index[look_vpid] + 1'b1 >= slots[look_vpid] ? '0 : index[look_vpid] + 1'b1;
+  assign stalls_next = stalls[look_vpid] + 1'b1;
+
+  always_ff @(posedge clk) begin
+    if (busy || wr_base) base[reg_at] <= busy ? '0 : wr_data[63:6];
+    if (busy || wr_slots) slots[reg_at] <= busy ? '0 : wr_data[23:0];
+    if (busy || wr_rp || restart) rp[reg_at] <= wr_rp && !busy ? wr_data[31:0] : '0;
+    if (busy || restart || commit) wp[count_at] <= commit ? look_seq : '0;
+    if (busy || restart || commit) index[count_at] <= commit ? index_next : '0;
+    if (busy || stall) stalls[busy ? clear[3:0] : look_vpid] <= busy ? '0 : stalls_next;
+  end
+
+  // ---- completer's view ----
+  logic [31:0] fill;
+  assign fill      = wp[look_vpid] - rp[look_vpid];
+  assign look_on   = enable[look_vpid] && slots[look_vpid] != '0;  // a ring of no slots is no mailbox
+  assign look_full = fill >= 32'(slots[look_vpid]);
+  assign look_addr = {base[look_vpid], 6'h0} + {34'h0, index[look_vpid], 6'h0};
+  assign look_seq  = wp[look_vpid] + 1'b1;
+  assign look_irq  = irq_arrival[look_vpid];
+
+  // ---- registers' view ----
+  assign rd_base  = {base[rd_vpid], 6'h0};
+  assign rd_slots = slots[rd_vpid];
+  assign rd_wp    = wp[rd_vpid];
+  assign rd_rp    = rp[rd_vpid];
+  assign rd_stall = stalls[rd_vpid];
+  always_comb begin
+    rd_ctrl = '0;
+    rd_ctrl[nicloop_pkg::MBOX_CTRL_ENABLE_LSB]      = enable[rd_vpid];
+    rd_ctrl[nicloop_pkg::MBOX_CTRL_WINDOW_LSB]      = window[rd_vpid];
+    rd_ctrl[nicloop_pkg::MBOX_CTRL_IRQ_ARRIVAL_LSB] = irq_arrival[rd_vpid];
+  end
+
+`ifndef SYNTHESIS
+  always_ff @(posedge clk)
+    if (!rst) begin
+      assert (!(commit && (wr_base || wr_slots || wr_ctrl)))
+        else $error("mailbox_table %m: a register write fell into the end of a slot write");
+      assert (!busy || !(wr_base || wr_slots || wr_ctrl || wr_rp || commit || stall))
+        else $error("mailbox_table %m: used before it was cleared");
+    end
+`endif
+endmodule

@@ -1,0 +1,300 @@
+// nic_core: the NIC up to its board-facing boundary.
+//
+// Job: joins register file, mailbox table, VELO requester and completer with router and links.
+// Handshake: AXI4-Lite slave (registers), AXI4 write slave (PIO window, one line per burst), AXI4 master
+//   (DMA), AXI-Stream per link and direction (index l = port l + 1, packed; words as in link), level interrupt.
+// Back-pressure: a blocked network blocks the PIO window, a full mailbox blocks the network; the registers
+//   always answer. link_up[l]: a neighbour is connected; it does not change. carrier[l]: the wire works; what
+//   is sent meanwhile waits.
+module nic_core #(
+    parameter int DIM_X    = 2,
+    parameter int DIM_Y    = 1,
+    parameter int DIM_Z    = 1,
+    parameter int PORTS    = DIM_Z > 1 ? 7 : DIM_Y > 1 ? 5 : 3,
+    parameter int VC_DEPTH = 16,
+    localparam int VCS     = nicloop_pkg::VCS,
+    localparam int VC_W    = $clog2(VCS),
+    localparam int LINKS   = PORTS - 1,
+    localparam int USER_W  = VCS <= 2 && VC_DEPTH < 32 ? 64 : 96
+) (
+    input  logic        clk,
+    input  logic        rst,
+    input  logic [11:0] node_id,
+    // registers: AXI4-Lite slave
+    input  logic        s_axil_awvalid,
+    output logic        s_axil_awready,
+    input  logic [31:0] s_axil_awaddr,
+    input  logic        s_axil_wvalid,
+    output logic        s_axil_wready,
+    input  logic [63:0] s_axil_wdata,
+    input  logic [7:0]  s_axil_wstrb,
+    output logic        s_axil_bvalid,
+    input  logic        s_axil_bready,
+    output logic [1:0]  s_axil_bresp,
+    input  logic        s_axil_arvalid,
+    output logic        s_axil_arready,
+    input  logic [31:0] s_axil_araddr,
+    output logic        s_axil_rvalid,
+    input  logic        s_axil_rready,
+    output logic [63:0] s_axil_rdata,
+    output logic [1:0]  s_axil_rresp,
+    // PIO window: AXI4 write slave
+    input  logic        s_axi_awvalid,
+    output logic        s_axi_awready,
+    input  logic [28:0] s_axi_awaddr,
+    input  logic [7:0]  s_axi_awlen,
+    input  logic [2:0]  s_axi_awsize,
+    input  logic [1:0]  s_axi_awburst,
+    input  logic        s_axi_wvalid,
+    output logic        s_axi_wready,
+    input  logic [63:0] s_axi_wdata,
+    input  logic [7:0]  s_axi_wstrb,
+    input  logic        s_axi_wlast,
+    output logic        s_axi_bvalid,
+    input  logic        s_axi_bready,
+    output logic [1:0]  s_axi_bresp,
+    // DMA: AXI4 master
+    output logic        m_axi_awvalid,
+    input  logic        m_axi_awready,
+    output logic [63:0] m_axi_awaddr,
+    output logic [7:0]  m_axi_awlen,
+    output logic [2:0]  m_axi_awsize,
+    output logic [1:0]  m_axi_awburst,
+    output logic        m_axi_wvalid,
+    input  logic        m_axi_wready,
+    output logic [63:0] m_axi_wdata,
+    output logic [7:0]  m_axi_wstrb,
+    output logic        m_axi_wlast,
+    input  logic        m_axi_bvalid,
+    output logic        m_axi_bready,
+    input  logic [1:0]  m_axi_bresp,
+    output logic        m_axi_arvalid,
+    input  logic        m_axi_arready,
+    output logic [63:0] m_axi_araddr,
+    output logic [7:0]  m_axi_arlen,
+    output logic [2:0]  m_axi_arsize,
+    output logic [1:0]  m_axi_arburst,
+    input  logic        m_axi_rvalid,
+    output logic        m_axi_rready,
+    input  logic [63:0] m_axi_rdata,
+    input  logic [1:0]  m_axi_rresp,
+    input  logic        m_axi_rlast,
+    // links
+    input  logic [LINKS-1:0]        link_up,
+    input  logic [LINKS-1:0]        carrier,
+    output logic [LINKS-1:0]        m_axis_tvalid,
+    input  logic [LINKS-1:0]        m_axis_tready,
+    output logic [LINKS*64-1:0]     m_axis_tdata,
+    output logic [LINKS*USER_W-1:0] m_axis_tuser,
+    input  logic [LINKS-1:0]        s_axis_tvalid,
+    output logic [LINKS-1:0]        s_axis_tready,
+    input  logic [LINKS*64-1:0]     s_axis_tdata,
+    input  logic [LINKS*USER_W-1:0] s_axis_tuser,
+    output logic        irq,
+    output logic        idle,    // nothing is buffered or under way
+    output logic        active   // something moved or will move by itself
+);
+  localparam int NODES = DIM_X * DIM_Y * DIM_Z;
+
+  // ---- local port of the router: inj towards the network, ej out of it ----
+  logic            inj_valid, inj_head, inj_tail, ej_valid, ej_head, ej_tail;
+  logic [VC_W-1:0] inj_vc, ej_vc;
+  logic [63:0]     inj_data, ej_data;
+  logic [VCS-1:0]  inj_credit, ej_credit;
+
+  // ---- links: flits between router and link ----
+  logic [LINKS-1:0]      tx_valid, tx_head, tx_tail, rx_valid, rx_head, rx_tail, dead, link_failure, link_idle, link_active;
+  logic [LINKS*VC_W-1:0] tx_vc, rx_vc;
+  logic [LINKS*64-1:0]   tx_data, rx_data;
+  logic [LINKS*VCS-1:0]  tx_credit, rx_credit;
+  logic [LINKS*32-1:0]   crc_errors, retransmissions, timeouts, failures;
+  logic [63:0]           link_value;
+  logic                  link_rd_known, link_wr_known;
+
+  // ---- events ----
+  logic        ev_line, ev_tx_error, ev_tx_packet, ev_tx_stall, ev_drop, commit, stall, hold;
+  logic [27:0] line_addr;
+  logic [6:0]  tx_reason, drop_reason;
+  logic [63:0] packet_header, slot_header;
+  logic [7:0]  route_errors;
+
+  // ---- mailbox table ----
+  logic        mb_busy, look_on, look_full, look_irq, mb_wr_ready, mb_wr_base, mb_wr_slots, mb_wr_ctrl, mb_wr_rp;
+  logic [3:0]  look_vpid, mb_rd_vpid, mb_wr_vpid;
+  logic [63:0] look_addr, mb_rd_base, mb_rd_stall, mb_wr_data;
+  logic [31:0] look_seq, mb_rd_wp, mb_rd_rp;
+  logic [23:0] mb_rd_slots;
+  logic [2:0]  mb_rd_ctrl;
+  logic [15:0] window_on;
+
+  logic [15:0] tx_lines;
+  logic [7:0]  tx_credits0, tx_credits1;
+  logic [31:0] rx_levels;
+  logic        reg_idle, req_idle, comp_idle, router_idle, reg_active, req_active, comp_active, router_active;
+  logic        split_idle, inj_active, ej_idle, rma_idle, rma_active;
+
+  // ---- VELO and RMA share the window, the network and the memory ----
+  logic [1:0]   pio_awvalid, pio_awready, pio_wvalid, pio_wready, pio_bvalid, pio_bready;
+  logic [3:0]   pio_bresp;
+  logic [2:0]   send_valid, send_ready, send_head, send_tail;
+  logic [191:0] send_data;
+  logic [3:0]   unit_valid, unit_ready;
+  logic [65:0]  flit0, flit1;
+  logic         completer_busy, responder_busy;
+  logic         velo_awvalid, velo_awready, velo_wvalid, velo_wready, velo_wlast, velo_bvalid, velo_bready;
+  logic [63:0]  velo_awaddr, velo_wdata;
+  logic [31:0]  x_wr_addr, x_rd_addr;
+  logic         x_wr_do, x_wr_known, x_wr_writable, x_wr_ready, x_rd_known, x_busy;
+  logic [63:0]  x_rd_value;
+  logic         ev_rma_error, ev_noti_irq;
+  logic [6:0]   rma_reason;
+  logic [15:0]  rma_src, rma_dst;
+  logic [9:0]   rma_length;
+  logic [3:0]   noti_vpid;
+
+  mailbox_table u_table (
+      .clk, .rst, .busy(mb_busy),
+      .look_vpid, .look_on, .look_full, .look_addr, .look_seq, .look_irq, .commit, .stall, .hold,
+      .rd_vpid(mb_rd_vpid), .rd_base(mb_rd_base), .rd_slots(mb_rd_slots), .rd_ctrl(mb_rd_ctrl), .rd_wp(mb_rd_wp),
+      .rd_rp(mb_rd_rp), .rd_stall(mb_rd_stall), .wr_ready(mb_wr_ready), .wr_vpid(mb_wr_vpid), .wr_data(mb_wr_data),
+      .wr_base(mb_wr_base), .wr_slots(mb_wr_slots), .wr_ctrl(mb_wr_ctrl), .wr_rp(mb_wr_rp), .window_on
+  );
+
+  // Node and VPID of a process, as registers show it.
+  logic [15:0] line_src, line_dst, packet_src, packet_dst;
+  assign line_src   = {here, line_addr[nicloop_pkg::PIO_SRC_VPID_LSB+:4]};
+  assign line_dst   = {12'(line_addr[nicloop_pkg::PIO_DST_NODE_LSB+:6]), line_addr[nicloop_pkg::PIO_DST_VPID_LSB+:4]};
+  assign packet_src = packet_header[nicloop_pkg::HEADER_SRC_VPID_LSB+:16];
+  assign packet_dst = packet_header[nicloop_pkg::HEADER_DST_VPID_LSB+:16];
+
+  logic [11:0] here;
+  assign here = node_id;
+
+  regfile #(
+      .NODES(NODES), .DIM_X(DIM_X), .DIM_Y(DIM_Y), .DIM_Z(DIM_Z), .VC_DEPTH(VC_DEPTH), .PORTS(PORTS)
+  ) u_regs (
+      .clk, .rst, .here,
+      .s_awvalid(s_axil_awvalid), .s_awready(s_axil_awready), .s_awaddr(s_axil_awaddr),
+      .s_wvalid(s_axil_wvalid), .s_wready(s_axil_wready), .s_wdata(s_axil_wdata), .s_wstrb(s_axil_wstrb),
+      .s_bvalid(s_axil_bvalid), .s_bready(s_axil_bready), .s_bresp(s_axil_bresp),
+      .s_arvalid(s_axil_arvalid), .s_arready(s_axil_arready), .s_araddr(s_axil_araddr),
+      .s_rvalid(s_axil_rvalid), .s_rready(s_axil_rready), .s_rdata(s_axil_rdata), .s_rresp(s_axil_rresp),
+      .mb_rd_vpid, .mb_rd_base, .mb_rd_slots, .mb_rd_ctrl, .mb_rd_wp, .mb_rd_rp, .mb_rd_stall, .mb_busy,
+      .mb_wr_ready, .mb_wr_vpid, .mb_wr_data, .mb_wr_base, .mb_wr_slots, .mb_wr_ctrl, .mb_wr_rp,
+      .ext_wr_known(link_wr_known), .ext_rd_known(link_rd_known), .ext_rd_value(link_value),
+      .ev_tx_packet, .ev_tx_error, .tx_reason, .tx_src(line_src), .tx_dst(line_dst),
+      .tx_length(10'(line_addr[nicloop_pkg::PIO_LENGTH_LSB+:6])), .ev_tx_stall,
+      .ev_rx_packet(commit), .ev_rx_irq(look_irq), .ev_rx_drop(ev_drop), .rx_reason(drop_reason),
+      .rx_src(packet_src), .rx_dst(packet_dst), .rx_length(packet_header[nicloop_pkg::HEADER_LENGTH_LSB+:10]),
+      .rx_vpid(look_vpid), .ev_rx_stall(stall), .route_errors,
+      .ev_link_failure(|link_failure),
+      .x_wr_addr, .x_wr_do, .x_wr_known, .x_wr_writable, .x_wr_ready, .x_rd_addr, .x_rd_known, .x_rd_value, .x_busy,
+      .ev_rma_error, .rma_reason, .rma_src, .rma_dst, .rma_length, .ev_noti_irq, .noti_vpid,
+      .tx_level({tx_credits1, tx_credits0, tx_lines}), .rx_level(rx_levels),
+      .irq, .idle(reg_idle), .active(reg_active)
+  );
+
+  pio_split u_split (
+      .clk, .rst, .s_awvalid(s_axi_awvalid), .s_awready(s_axi_awready), .s_awrma(s_axi_awaddr[nicloop_pkg::RMA_PIO_RMA_LSB]),
+      .s_wvalid(s_axi_wvalid), .s_wready(s_axi_wready), .s_bvalid(s_axi_bvalid), .s_bready(s_axi_bready), .s_bresp(s_axi_bresp),
+      .m_awvalid(pio_awvalid), .m_awready(pio_awready), .m_wvalid(pio_wvalid), .m_wready(pio_wready),
+      .m_bvalid(pio_bvalid), .m_bready(pio_bready), .m_bresp(pio_bresp), .idle(split_idle)
+  );
+
+  velo_requester #(.NODES(NODES)) u_requester (
+      .clk, .rst, .here,
+      .s_awvalid(pio_awvalid[0]), .s_awready(pio_awready[0]), .s_awaddr(s_axi_awaddr[27:0]), .s_awlen(s_axi_awlen),
+      .s_awsize(s_axi_awsize), .s_awburst(s_axi_awburst), .s_wvalid(pio_wvalid[0]), .s_wready(pio_wready[0]),
+      .s_wdata(s_axi_wdata), .s_wstrb(s_axi_wstrb), .s_wlast(s_axi_wlast),
+      .s_bvalid(pio_bvalid[0]), .s_bready(pio_bready[0]), .s_bresp(pio_bresp[1:0]), .window_on,
+      .tx_valid(send_valid[0]), .tx_ready(send_ready[0]), .tx_head(send_head[0]), .tx_tail(send_tail[0]), .tx_data(send_data[63:0]),
+      .ev_line, .ev_error(ev_tx_error), .line_addr, .error_reason(tx_reason), .ev_packet(ev_tx_packet),
+      .ev_stall(ev_tx_stall), .lines(tx_lines), .idle(req_idle), .active(req_active)
+  );
+
+  velo_completer u_completer (
+      .clk, .rst, .here, .in_valid(unit_valid[0]), .in_ready(unit_ready[0]), .in_flit(flit0),
+      .table_busy(mb_busy), .look_vpid, .look_on, .look_full, .look_addr, .look_seq, .commit, .stall, .hold,
+      .m_awvalid(velo_awvalid), .m_awready(velo_awready), .m_awaddr(velo_awaddr), .m_wvalid(velo_wvalid),
+      .m_wready(velo_wready), .m_wdata(velo_wdata), .m_wlast(velo_wlast), .m_bvalid(velo_bvalid),
+      .m_bready(velo_bready), .m_bresp(m_axi_bresp),
+      .ev_drop, .drop_reason, .packet_header, .slot_header, .idle(comp_idle), .active(comp_active)
+  );
+
+  nic_rma #(.NODES(NODES)) u_rma (
+      .clk, .rst, .here,
+      .s_awvalid(pio_awvalid[1]), .s_awready(pio_awready[1]), .s_awaddr(s_axi_awaddr), .s_awlen(s_axi_awlen),
+      .s_awsize(s_axi_awsize), .s_awburst(s_axi_awburst), .s_wvalid(pio_wvalid[1]), .s_wready(pio_wready[1]),
+      .s_wdata(s_axi_wdata), .s_wstrb(s_axi_wstrb), .s_wlast(s_axi_wlast),
+      .s_bvalid(pio_bvalid[1]), .s_bready(pio_bready[1]), .s_bresp(pio_bresp[3:2]),
+      .tx_valid(send_valid[2:1]), .tx_ready(send_ready[2:1]), .tx_head(send_head[2:1]), .tx_tail(send_tail[2:1]), .tx_data(send_data[191:64]),
+      .in_valid(unit_valid[3:1]), .in_ready(unit_ready[3:1]), .flit0, .flit1, .completer_busy, .responder_busy,
+      .velo_awvalid, .velo_awready, .velo_awaddr, .velo_wvalid, .velo_wready, .velo_wdata, .velo_wlast, .velo_bvalid, .velo_bready,
+      .m_awvalid(m_axi_awvalid), .m_awready(m_axi_awready), .m_awaddr(m_axi_awaddr), .m_awlen(m_axi_awlen), .m_wvalid(m_axi_wvalid),
+      .m_wready(m_axi_wready), .m_wdata(m_axi_wdata), .m_wstrb(m_axi_wstrb), .m_wlast(m_axi_wlast), .m_bvalid(m_axi_bvalid),
+      .m_bready(m_axi_bready), .m_bresp(m_axi_bresp), .m_arvalid(m_axi_arvalid), .m_arready(m_axi_arready), .m_araddr(m_axi_araddr),
+      .m_arlen(m_axi_arlen), .m_rvalid(m_axi_rvalid), .m_rready(m_axi_rready), .m_rdata(m_axi_rdata), .m_rresp(m_axi_rresp),
+      .m_rlast(m_axi_rlast),
+      .wr_addr(x_wr_addr), .wr_data(s_axil_wdata), .wr_do(x_wr_do), .wr_known(x_wr_known), .wr_writable(x_wr_writable),
+      .wr_ready(x_wr_ready), .rd_addr(x_rd_addr), .rd_known(x_rd_known), .rd_value(x_rd_value), .reg_busy(x_busy),
+      .ev_error(ev_rma_error), .error_reason(rma_reason), .error_src(rma_src), .error_dst(rma_dst), .error_length(rma_length),
+      .ev_noti_irq, .noti_vpid, .idle(rma_idle), .active(rma_active)
+  );
+  assign m_axi_awsize  = 3'd3;
+  assign m_axi_awburst = 2'b01;
+  assign m_axi_arsize  = 3'd3;
+  assign m_axi_arburst = 2'b01;
+
+  inject #(.VC_DEPTH(VC_DEPTH)) u_inject (
+      .clk, .rst, .valid(send_valid), .ready(send_ready), .head(send_head), .tail(send_tail), .data(send_data),
+      .tx_valid(inj_valid), .tx_vc(inj_vc), .tx_head(inj_head), .tx_tail(inj_tail), .tx_data(inj_data), .tx_credit(inj_credit),
+      .credits0(tx_credits0), .credits1(tx_credits1), .active(inj_active)
+  );
+  eject #(.VC_DEPTH(VC_DEPTH)) u_eject (
+      .clk, .rst, .rx_valid(ej_valid), .rx_vc(ej_vc), .rx_head(ej_head), .rx_tail(ej_tail), .rx_data(ej_data), .rx_credit(ej_credit),
+      .unit_valid, .unit_ready, .flit0, .flit1, .completer_busy, .responder_busy, .levels(rx_levels), .idle(ej_idle)
+  );
+
+  router #(.PORTS(PORTS), .VC_DEPTH(VC_DEPTH), .DIM_X(DIM_X), .DIM_Y(DIM_Y), .DIM_Z(DIM_Z)) u_router (
+      .clk, .rst, .here, .port_up({link_up, 1'b1}),
+      .rx_valid({rx_valid, inj_valid}), .rx_vc({rx_vc, inj_vc}), .rx_head({rx_head, inj_head}),
+      .rx_tail({rx_tail, inj_tail}), .rx_data({rx_data, inj_data}), .rx_credit({rx_credit, inj_credit}),
+      .tx_valid({tx_valid, ej_valid}), .tx_vc({tx_vc, ej_vc}), .tx_head({tx_head, ej_head}),
+      .tx_tail({tx_tail, ej_tail}), .tx_data({tx_data, ej_data}), .tx_credit({tx_credit, ej_credit}),
+      .route_errors, .idle(router_idle), .active(router_active)
+  );
+
+  generate
+    for (genvar l = 0; l < LINKS; l++) begin : g_link
+      link #(.VC_DEPTH(VC_DEPTH)) u_link (
+          .clk, .rst, .carrier(carrier[l]),
+          .tx_valid(tx_valid[l]), .tx_vc(tx_vc[l*VC_W+:VC_W]), .tx_head(tx_head[l]), .tx_tail(tx_tail[l]),
+          .tx_data(tx_data[l*64+:64]), .tx_credit(tx_credit[l*VCS+:VCS]),
+          .rx_valid(rx_valid[l]), .rx_vc(rx_vc[l*VC_W+:VC_W]), .rx_head(rx_head[l]), .rx_tail(rx_tail[l]),
+          .rx_data(rx_data[l*64+:64]), .rx_credit(rx_credit[l*VCS+:VCS]),
+          .m_tvalid(m_axis_tvalid[l]), .m_tready(m_axis_tready[l]), .m_tdata(m_axis_tdata[l*64+:64]),
+          .m_tuser(m_axis_tuser[l*USER_W+:USER_W]), .s_tvalid(s_axis_tvalid[l]), .s_tready(s_axis_tready[l]),
+          .s_tdata(s_axis_tdata[l*64+:64]), .s_tuser(s_axis_tuser[l*USER_W+:USER_W]),
+          .dead(dead[l]), .crc_errors(crc_errors[l*32+:32]), .retransmissions(retransmissions[l*32+:32]),
+          .timeouts(timeouts[l*32+:32]), .failures(failures[l*32+:32]), .ev_failure(link_failure[l]),
+          .idle(link_idle[l]), .active(link_active[l])
+      );
+    end
+  endgenerate
+
+  link_regs #(.LINKS(LINKS)) u_link_reads (
+      .addr(s_axil_araddr), .connected(link_up), .carrier, .dead, .crc_errors, .retransmissions, .timeouts, .failures,
+      .known(link_rd_known), .value(link_value)
+  );
+  /* verilator lint_off PINCONNECTEMPTY */
+  link_regs #(.LINKS(LINKS)) u_link_writes (
+      .addr(s_axil_awaddr), .connected({LINKS{1'b0}}), .carrier({LINKS{1'b0}}), .dead({LINKS{1'b0}}),
+      .crc_errors({LINKS * 32{1'b0}}), .retransmissions({LINKS * 32{1'b0}}), .timeouts({LINKS * 32{1'b0}}),
+      .failures({LINKS * 32{1'b0}}), .known(link_wr_known), .value()
+  );
+  /* verilator lint_on PINCONNECTEMPTY */
+
+  assign idle   = reg_idle && split_idle && req_idle && comp_idle && rma_idle && ej_idle && router_idle && &link_idle && !mb_busy;
+  assign active = reg_active || req_active || inj_active || |(unit_valid & unit_ready) || comp_active || rma_active || router_active ||
+                  ej_valid || |ej_credit || |link_active;
+endmodule

@@ -1,0 +1,110 @@
+// nvm_write_limiter: makes ranges of memory as slow to write as their device is.
+//
+// Job: each range has a write buffer of DEPTH bytes that drains at its rate; a burst to the range enters only when it
+//   fits. The buffer is the memory's own: what is in it can be read, so the burst itself passes at once and only
+//   the level is kept here (in 1/65536 byte). An empty buffer takes any burst.
+// Handshake: AXI4 write address and data pass through; answers are not touched. All beats of a burst lie in the range of
+//   its address.
+// Back-pressure: an address that does not fit waits, its data with it, and the unit behind it, and the network.
+module nvm_write_limiter #(
+    localparam int RANGES = nicloop_pkg::NVM_RANGES
+) (
+    input  logic        clk,
+    input  logic        rst,
+    input  logic        s_awvalid,
+    output logic        s_awready,
+    input  logic [63:0] s_awaddr,
+    input  logic [7:0]  s_awlen,
+    input  logic        s_wvalid,
+    output logic        s_wready,
+    input  logic        s_wlast,
+    output logic        m_awvalid,
+    input  logic        m_awready,
+    output logic        m_wvalid,
+    input  logic        m_wready,
+    // registers: which is the number of the register divided by 8
+    input  logic [1:0]  rd_range,
+    input  logic [2:0]  rd_which,
+    output logic [63:0] rd_value,
+    input  logic        wr_valid,
+    input  logic [1:0]  wr_range,
+    input  logic [1:0]  wr_which,
+    input  logic [63:0] wr_data,
+    output logic        active
+);
+  logic              open;      // an address has passed, its data has not
+  logic              shown;     // an address stands at the master: it stays
+  logic [RANGES-1:0] hits, fits;
+  logic [9:0]        bytes;
+  logic              pass, aw_take, w_take;
+  logic [RANGES*512-1:0] values;  // of eight registers per range
+  assign bytes     = {(7)'(s_awlen[6:0]) + 7'd1, 3'h0};
+  assign pass      = ((hits & ~fits) == '0 || shown) && !open;
+  assign m_awvalid = s_awvalid && pass;
+  assign s_awready = m_awready && pass;
+  assign aw_take   = m_awvalid && m_awready;
+  assign m_wvalid  = s_wvalid && (open || aw_take);
+  assign s_wready  = m_wready && (open || aw_take);
+  assign w_take    = m_wvalid && m_wready;
+  always_ff @(posedge clk) shown <= !rst && m_awvalid && !m_awready;
+  always_ff @(posedge clk) begin
+    if (rst) open <= 1'b0;
+    else if (w_take && s_wlast) open <= 1'b0;
+    else if (aw_take) open <= 1'b1;
+  end
+
+  logic [RANGES-1:0] draining;
+  generate
+    for (genvar r = 0; r < RANGES; r++) begin : g_range
+      logic [63:0] first, behind, written, waited;
+      logic [16:0] rate;
+      logic [23:0] depth;
+      logic [40:0] level;       // 25.16 bytes
+      logic [40:0] drained;
+      logic        wr, enters;
+      assign wr        = wr_valid && wr_range == 2'(r);
+      assign hits[r] = s_awaddr >= first && s_awaddr < behind;
+      assign fits[r]   = {1'b0, level[40:16]} + 26'(bytes) + 26'(level[15:0] != '0) <= 26'(depth) || level == '0;
+      assign enters    = aw_take && hits[r];
+      assign drained   = level > {21'h0, rate, 3'h0} ? level - {21'h0, rate, 3'h0} : '0;
+      assign draining[r] = level != '0 && rate != '0;
+      always_ff @(posedge clk) begin
+        if (rst) begin
+          first   <= '0;
+          behind  <= '0;
+          rate    <= 17'h10000;
+          depth   <= '0;
+          level   <= '0;
+          written <= '0;
+          waited  <= '0;
+        end else begin
+          if (wr && wr_which == 2'd0) first <= wr_data;
+          if (wr && wr_which == 2'd1) behind <= wr_data;
+          if (wr && wr_which == 2'd2) rate <= wr_data[16:0];
+          if (wr && wr_which == 2'd3) depth <= wr_data[23:0];
+          level <= drained + (enters ? {15'h0, bytes, 16'h0} : '0);
+          if (enters) written <= written + 64'(bytes);
+          if (s_awvalid && hits[r] && !fits[r]) waited <= waited + 1'b1;
+        end
+      end
+      assign values[r*512+0*64+:64] = first;
+      assign values[r*512+1*64+:64] = behind;
+      assign values[r*512+2*64+:64] = 64'(rate);
+      assign values[r*512+3*64+:64] = 64'(depth);
+      assign values[r*512+4*64+:64] = 64'(level[40:16]) + 64'(level[15:0] != '0);
+      assign values[r*512+5*64+:64] = written;
+      assign values[r*512+6*64+:64] = waited;
+      assign values[r*512+7*64+:64] = '0;
+    end
+  endgenerate
+  always_comb begin
+    rd_value = '0;
+    for (int r = 0; r < RANGES; r++) if (rd_range == 2'(r)) rd_value = values[r*512+32'(rd_which)*64+:64];
+  end
+  assign active = aw_take || w_take || draining != '0;
+
+`ifndef SYNTHESIS
+  always_ff @(posedge clk)
+    if (!rst) assert (!aw_take || s_awlen < 8'd8) else $error("nvm_write_limiter %m: a burst of %0d beats", 32'(s_awlen) + 1);
+`endif
+endmodule

@@ -1,0 +1,209 @@
+// rma_notifier: the notification rings of all processes.
+//
+// Job: keeps base, size, switches and pointers by VPID; writes the notifications of several units, each into the
+//   ring of its process, numbered from 1. A unit whose ring is full waits, the others pass.
+// Handshake: valid holds with vpid and words until done, a pulse. A notification for a ring that is off is done at
+//   once and counted. Register writes are taken when wr_ready (wr_rp: when !busy).
+// Back-pressure: a full ring holds its unit until the read pointer moves or the ring is switched off.
+module rma_notifier #(
+    parameter int N = 4,
+    localparam int VPIDS = nicloop_pkg::VPIDS
+) (
+    input  logic             clk,
+    input  logic             rst,
+    output logic             busy,      // clearing after reset
+    input  logic [N-1:0]     valid,
+    input  logic [N*4-1:0]   vpid,
+    input  logic [N*128-1:0] words,     // second quadword high, its seq 0
+    output logic [N-1:0]     done,
+    output logic [VPIDS-1:0] rma_on,
+    output logic [VPIDS-1:0] window_on,
+    // AXI4 write master
+    output logic             m_awvalid,
+    input  logic             m_awready,
+    output logic [63:0]      m_awaddr,
+    output logic [7:0]       m_awlen,
+    output logic             m_wvalid,
+    input  logic             m_wready,
+    output logic [63:0]      m_wdata,
+    output logic [7:0]       m_wstrb,
+    output logic             m_wlast,
+    input  logic             m_bvalid,
+    output logic             m_bready,
+    input  logic [1:0]       m_bresp,
+    // registers
+    input  logic [3:0]       rd_vpid,
+    output logic [63:0]      rd_base,
+    output logic [12:0]      rd_slots,
+    output logic [2:0]       rd_ctrl,
+    output logic [31:0]      rd_wp,
+    output logic [31:0]      rd_rp,
+    output logic [63:0]      rd_stall,
+    output logic             wr_ready,
+    input  logic [3:0]       wr_vpid,
+    input  logic [63:0]      wr_data,
+    input  logic             wr_base,
+    input  logic             wr_slots,
+    input  logic             wr_ctrl,
+    input  logic             wr_rp,
+    // events
+    output logic             ev_written,  // into the ring of at_vpid
+    output logic             ev_off,
+    output logic             ev_irq,
+    output logic [3:0]       at_vpid,
+    output logic [N-1:0]     stalled,     // units that wait for a full ring
+    output logic             active
+);
+  // ---- which unit: those whose ring was found full wait until some ring changes ----
+  localparam logic [1:0] PICK = 2'd0, LOOK = 2'd1, WRITE = 2'd2, ANSWER = 2'd3;
+  logic [1:0]   state;
+  logic [N-1:0] asking, grant, unit;
+  assign asking = valid & ~stalled;
+  rr_arbiter #(.N(N)) u_turn (.clk, .rst, .req(asking), .advance(state == PICK), .grant);
+
+  logic [3:0]   pick_vpid;
+  logic [127:0] pick_words, held;
+  always_comb begin
+    pick_vpid  = '0;
+    pick_words = '0;
+    for (int i = 0; i < N; i++)
+      if (grant[i]) begin
+        pick_vpid  = pick_vpid | vpid[i*4+:4];
+        pick_words = pick_words | words[i*128+:128];
+      end
+  end
+
+  // ---- rings ----
+  logic [59:0] base[VPIDS];   // without the four zero bits of a 16-byte address
+  logic [12:0] slots[VPIDS], index[VPIDS];
+  logic [31:0] wp[VPIDS], rp[VPIDS];
+  logic [63:0] stalls[VPIDS];
+  logic [15:0] enable, window, irq;
+  logic [4:0]  clear;
+  assign busy      = !clear[4];
+  assign rma_on    = enable;
+  assign window_on = enable & window;
+  always_ff @(posedge clk) begin
+    if (rst) clear <= '0;
+    else if (busy) clear <= clear + 1'b1;
+  end
+
+  logic        on, full, commit, restart;
+  logic [31:0] next_seq;
+  logic [12:0] next_index;
+  assign on         = enable[at_vpid] && slots[at_vpid] != '0;
+  assign full       = wp[at_vpid] - rp[at_vpid] >= 32'(slots[at_vpid]);
+  assign next_seq   = wp[at_vpid] + 1'b1;
+  assign next_index = index[at_vpid] + 1'b1 >= slots[at_vpid] ? '0 : index[at_vpid] + 1'b1;
+  assign restart    = wr_ctrl && wr_data[nicloop_pkg::NOTI_CTRL_ENABLE_LSB] && !enable[wr_vpid];
+  assign wr_ready   = !busy && state == PICK;
+
+  logic [3:0] reg_at, count_at, stall_at;
+  assign reg_at   = busy ? clear[3:0] : wr_vpid;
+  assign count_at = commit ? at_vpid : reg_at;
+  always_ff @(posedge clk) begin
+    if (rst) {enable, window, irq} <= '0;
+    else if (wr_ctrl) begin
+      enable[wr_vpid] <= wr_data[nicloop_pkg::NOTI_CTRL_ENABLE_LSB];
+      window[wr_vpid] <= wr_data[nicloop_pkg::NOTI_CTRL_WINDOW_LSB];
+      irq[wr_vpid]    <= wr_data[nicloop_pkg::NOTI_CTRL_IRQ_LSB];
+    end
+  end
+  always_ff @(posedge clk) begin
+    if (busy || wr_base) base[reg_at] <= busy ? '0 : wr_data[63:4];
+    if (busy || wr_slots) slots[reg_at] <= busy ? '0 : wr_data[12:0];
+    if (busy || wr_rp || restart) rp[reg_at] <= wr_rp && !busy ? wr_data[31:0] : '0;
+    if (busy || restart || commit) wp[count_at] <= commit ? next_seq : '0;
+    if (busy || restart || commit) index[count_at] <= commit ? next_index : '0;
+  end
+
+  // ---- waiting, and how long: one ring's count per cycle, that of the first unit that waits ----
+  logic stalls_on;
+  always_comb begin
+    stall_at  = '0;
+    stalls_on = 1'b0;
+    for (int i = N - 1; i >= 0; i--)
+      if (stalled[i]) begin
+        stall_at  = vpid[i*4+:4];
+        stalls_on = 1'b1;
+      end
+  end
+  always_ff @(posedge clk)
+    if (busy || stalls_on) stalls[busy ? clear[3:0] : stall_at] <= busy ? '0 : stalls[stall_at] + 1'b1;
+  always_ff @(posedge clk) begin
+    if (rst || wr_rp || wr_ctrl || wr_slots) stalled <= '0;
+    else if (state == LOOK && on && full) stalled <= stalled | unit;
+  end
+
+  // ---- writing: two quadwords, the one with the number last ----
+  logic aw_sent, w_sent, aw_done, w_done, beat, answered;
+  always_ff @(posedge clk) begin
+    if (rst) state <= PICK;
+    else
+      case (state)
+        PICK: if (asking != '0 && !busy) state <= LOOK;
+        LOOK: state <= on && !full ? WRITE : PICK;
+        WRITE: if (aw_done && w_done) state <= ANSWER;
+        default: if (m_bvalid) state <= PICK;
+      endcase
+  end
+  always_ff @(posedge clk)
+    if (state == PICK) begin
+      unit    <= grant;
+      at_vpid <= pick_vpid;
+      held    <= pick_words;
+    end
+  always_ff @(posedge clk) begin
+    if (state != WRITE) begin
+      aw_sent <= 1'b0;
+      w_sent  <= 1'b0;
+      beat    <= 1'b0;
+    end else begin
+      aw_sent <= aw_done;
+      w_sent  <= w_done;
+      if (m_wvalid && m_wready) beat <= 1'b1;
+    end
+  end
+  assign m_awvalid = state == WRITE && !aw_sent;
+  assign m_awaddr  = {base[at_vpid], 4'h0} + {47'h0, index[at_vpid], 4'h0};
+  assign m_awlen   = 8'd1;
+  assign m_wvalid  = state == WRITE && !w_sent;
+  assign m_wdata   = beat ? {next_seq[13:0], held[113:64]} : held[63:0];
+  assign m_wstrb   = 8'hff;
+  assign m_wlast   = beat;
+  assign m_bready  = state == ANSWER;
+  assign aw_done   = aw_sent || m_awready;
+  assign w_done    = w_sent || (m_wready && m_wlast);
+
+  assign answered   = state == ANSWER && m_bvalid;
+  assign commit     = answered && m_bresp == 2'b00;
+  assign ev_written = commit;
+  assign ev_irq     = commit && irq[at_vpid];
+  assign ev_off     = (state == LOOK && !on) || (answered && !commit);
+  assign done       = unit & {N{answered || (state == LOOK && !on)}};
+  assign active     = state != PICK || asking != '0 || busy;
+
+  assign rd_base  = {base[rd_vpid], 4'h0};
+  assign rd_slots = slots[rd_vpid];
+  assign rd_wp    = wp[rd_vpid];
+  assign rd_rp    = rp[rd_vpid];
+  assign rd_stall = stalls[rd_vpid];
+  always_comb begin
+    rd_ctrl = '0;
+    rd_ctrl[nicloop_pkg::NOTI_CTRL_ENABLE_LSB] = enable[rd_vpid];
+    rd_ctrl[nicloop_pkg::NOTI_CTRL_WINDOW_LSB] = window[rd_vpid];
+    rd_ctrl[nicloop_pkg::NOTI_CTRL_IRQ_LSB]    = irq[rd_vpid];
+  end
+
+`ifndef SYNTHESIS
+  // The units build the second quadword with a concatenation in this order.
+  if (nicloop_pkg::RMA_NOTI_SEQ_LSB != 50 || nicloop_pkg::RMA_NOTI_PEER_NODE_LSB != 38 || nicloop_pkg::RMA_NOTI_PEER_VPID_LSB != 34 ||
+      nicloop_pkg::RMA_NOTI_LAST_LSB != 33 || nicloop_pkg::RMA_NOTI_ERROR_LSB != 29 || nicloop_pkg::RMA_NOTI_COMMAND_LSB != 25 ||
+      nicloop_pkg::RMA_NOTI_UNIT_LSB != 23) $fatal(1, "rma_notifier: format rma_noti has changed");
+  always_ff @(posedge clk)
+    if (!rst) begin
+      assert (!(commit && (wr_base || wr_slots || wr_ctrl))) else $error("rma_notifier %m: a register write fell into a notification");
+      assert ((done & ~valid) == '0) else $error("rma_notifier %m: a unit went away before it was served");
+    end
+`endif
+endmodule

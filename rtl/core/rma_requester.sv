@@ -1,0 +1,249 @@
+// rma_requester: turns descriptors into RMA request packets.
+//
+// Job: serves processes in turn, one fragment at a time. A fragment is at most RMA_MTU bytes and crosses no 4 KB
+//   boundary on either side, so that one translation decides about all of it. Bytes of a PUT are translated
+//   and read here; the other commands carry theirs. What a descriptor gets wrong ends it with an error
+//   notification; nothing of the failing fragment leaves.
+// Handshake: rma_window's head and pop; client of the ATU and of the AXI read master; rma_sender's flits and
+//   notifications, on virtual channel 0.
+// Back-pressure: without a free packet buffer no fragment is begun; descriptors wait in the window's FIFOs.
+module rma_requester #(
+    parameter int NODES  = 2,
+    localparam int VPIDS = nicloop_pkg::VPIDS
+) (
+    input  logic             clk,
+    input  logic             rst,
+    input  logic [11:0]      here,
+    input  logic [VPIDS-1:0] waiting,
+    output logic [3:0]       head_vpid,
+    input  logic [191:0]     head,
+    output logic             pop,
+    // translation
+    output logic             atu_valid,
+    output logic [47:0]      atu_nla,
+    output logic [3:0]       atu_vpid,
+    input  logic             atu_done,
+    input  logic [3:0]       atu_error,
+    input  logic [63:0]      atu_addr,
+    output logic             atu_hold,   // an address is wanted or in use
+    // AXI4 read master
+    output logic             m_arvalid,
+    input  logic             m_arready,
+    output logic [63:0]      m_araddr,
+    output logic [7:0]       m_arlen,
+    input  logic             m_rvalid,
+    output logic             m_rready,
+    input  logic [63:0]      m_rdata,
+    input  logic [1:0]       m_rresp,
+    input  logic             m_rlast,
+    // flits
+    output logic             tx_valid,
+    input  logic             tx_ready,
+    output logic             tx_head,
+    output logic             tx_tail,
+    output logic [63:0]      tx_data,
+    // notifications
+    output logic             noti_valid,
+    output logic [3:0]       noti_vpid,
+    output logic [127:0]     noti_words,
+    input  logic             noti_done,
+    output logic             ev_packet,
+    output logic             ev_error,
+    output logic             idle,
+    output logic             active
+);
+  localparam logic [3:0] PUT = 4'(nicloop_pkg::RMA_COMMAND_PUT), GET = 4'(nicloop_pkg::RMA_COMMAND_GET),
+      IMM_PUT = 4'(nicloop_pkg::RMA_COMMAND_IMM_PUT), NOTI_PUT = 4'(nicloop_pkg::RMA_COMMAND_NOTI_PUT),
+      FCAA = 4'(nicloop_pkg::RMA_COMMAND_FCAA);
+  localparam logic [3:0] GOOD = 4'(nicloop_pkg::RMA_ERROR_NONE), BOUNDS = 4'(nicloop_pkg::RMA_ERROR_BOUNDS);
+
+  // ---- which process ----
+  localparam logic [2:0] IDLE = 3'd0, LOAD = 3'd1, CHECK = 3'd2, TRANSLATE = 3'd3, FETCH = 3'd4, FAIL = 3'd5;
+  logic [2:0]       state;
+  logic [VPIDS-1:0] grant;
+  logic [3:0]       grant_vpid;
+  logic             sender_ready, begin_one;
+  rr_arbiter #(.N(VPIDS)) u_turn (.clk, .rst, .req(waiting), .advance(begin_one), .grant);
+  always_comb begin
+    grant_vpid = '0;
+    for (int v = 0; v < VPIDS; v++) if (grant[v]) grant_vpid = grant_vpid | 4'(v);
+  end
+  assign begin_one = state == IDLE && sender_ready && |waiting;
+  always_ff @(posedge clk) if (begin_one) head_vpid <= grant_vpid;
+
+  // ---- its descriptor, and how far it is ----
+  logic [191:0] desc;
+  logic [22:0]  progress[VPIDS];
+  logic [22:0]  offset;
+  always_ff @(posedge clk)
+    if (state == LOAD) begin
+      desc   <= head;
+      offset <= progress[head_vpid];
+    end
+
+  logic [63:0] word0, word1, word2;
+  logic [3:0]  command;
+  logic        each, to_read, to_write;
+  logic [2:0]  notify;
+  logic [22:0] bytes_minus_1;
+  assign {word2, word1, word0} = desc;
+  assign command  = word0[nicloop_pkg::RMA_DESC_COMMAND_LSB+:4];
+  assign notify   = word0[nicloop_pkg::RMA_DESC_NOTI_REQUESTER_LSB+:3];
+  assign each     = word0[nicloop_pkg::RMA_DESC_EACH_LSB];
+  assign to_read  = command == PUT || command == GET;                        // word1 is an NLA
+  assign to_write = to_read || command == IMM_PUT || command == FCAA;       // word2 is one
+  always_comb begin
+    case (command)
+      NOTI_PUT: bytes_minus_1 = 23'd7;
+      FCAA: bytes_minus_1 = 23'd3;
+      default: bytes_minus_1 = word0[nicloop_pkg::RMA_DESC_BYTES_MINUS_1_LSB+:23];
+    endcase
+  end
+
+  // ---- this fragment ----
+  logic [47:0] read_nla, write_nla;
+  logic [12:0] read_room, write_room;  // bytes to the end of the 4 KB
+  logic [23:0] rest;
+  logic [9:0]  bytes;
+  logic        last;
+  assign read_nla   = word1[47:0] + 48'(offset);
+  assign write_nla  = word2[47:0] + 48'(offset);
+  assign read_room  = to_read ? 13'h1000 - {1'b0, read_nla[11:0]} : 13'h1000;
+  assign write_room = to_write ? 13'h1000 - {1'b0, write_nla[11:0]} : 13'h1000;
+  assign rest       = {1'b0, bytes_minus_1} + 24'd1 - {1'b0, offset};
+  always_comb begin
+    bytes = 10'(nicloop_pkg::RMA_MTU);
+    if (rest < 24'(bytes)) bytes = rest[9:0];
+    if (read_room < 13'(bytes)) bytes = read_room[9:0];
+    if (write_room < 13'(bytes)) bytes = write_room[9:0];
+  end
+  assign last = rest == 24'(bytes);
+
+  // An NLA has 48 bits, and no operation leaves its table.
+  function automatic logic outside(input logic [63:0] nla, input logic [22:0] size);
+    outside = nla[63:48] != '0 || ({1'b0, nla[43:0]} + 45'(size) >> 44) != '0;
+  endfunction
+  logic [3:0] verdict;
+  always_comb begin
+    if (command == 4'd0 || command > FCAA || (command == IMM_PUT && bytes_minus_1 > 23'd7) ||
+        (command == FCAA && word2[1:0] != '0)) verdict = 4'(nicloop_pkg::RMA_ERROR_BAD_COMMAND);
+    else if (word0[nicloop_pkg::RMA_DESC_DST_NODE_LSB+:12] >= 12'(NODES)) verdict = 4'(nicloop_pkg::RMA_ERROR_NO_SUCH_NODE);
+    else if ((to_read && outside(word1, bytes_minus_1)) || (to_write && outside(word2, bytes_minus_1))) verdict = BOUNDS;
+    else verdict = GOOD;
+  end
+
+  // ---- steps ----
+  logic [3:0]  error;
+  logic [63:0] addr;
+  logic        read_start, read_busy, read_valid, read_done, read_error, commit, ends;
+  logic [5:0]  read_index;
+  logic [63:0] read_data;
+  always_ff @(posedge clk) begin
+    if (rst) state <= IDLE;
+    else
+      case (state)
+        IDLE: if (begin_one) state <= LOAD;
+        LOAD: state <= CHECK;
+        CHECK: state <= verdict != GOOD ? FAIL : command == PUT ? TRANSLATE : IDLE;
+        TRANSLATE: if (atu_done) state <= atu_error != GOOD ? FAIL : FETCH;
+        FETCH: if (read_done) state <= read_error ? FAIL : IDLE;
+        default: state <= IDLE;
+      endcase
+  end
+  always_ff @(posedge clk) begin
+    if (state == CHECK) error <= verdict;
+    else if (state == TRANSLATE) error <= atu_error;
+    else if (state == FETCH) error <= 4'(nicloop_pkg::RMA_ERROR_DMA);
+    if (state == TRANSLATE) addr <= atu_addr;
+  end
+  assign atu_valid  = state == TRANSLATE;
+  assign atu_nla    = read_nla;
+  assign atu_vpid   = head_vpid;
+  assign atu_hold   = state == TRANSLATE || state == FETCH;
+  assign commit     = (state == CHECK && verdict == GOOD && command != PUT) || (state == FETCH && read_done && !read_error) || state == FAIL;
+  assign ends       = commit && (last || state == FAIL);
+  assign pop        = ends;
+  assign ev_error   = state == FAIL;
+
+  logic fetching;  // the read has been started
+  always_ff @(posedge clk) fetching <= state == FETCH;
+  assign read_start = state == FETCH && !fetching;
+  dma_read u_read (
+      .clk, .rst, .start(read_start), .addr(addr), .bytes(bytes), .busy(read_busy), .q_valid(read_valid),
+      .q_index(read_index), .q_data(read_data), .done(read_done), .error(read_error),
+      .m_arvalid, .m_arready, .m_araddr, .m_arlen, .m_rvalid, .m_rready, .m_rdata, .m_rresp, .m_rlast
+  );
+
+  logic [4:0] clear;  // after reset every process starts at offset 0
+  always_ff @(posedge clk) begin
+    if (rst) clear <= '0;
+    else if (!clear[4]) clear <= clear + 1'b1;
+  end
+  always_ff @(posedge clk)
+    if (!clear[4] || commit) progress[clear[4] ? head_vpid : clear[3:0]] <= !clear[4] || ends ? '0 : offset + 23'(bytes);
+
+  // ---- the packet ----
+  logic [3:0]  packet_type;
+  logic [9:0]  length;
+  logic [47:0] ext_nla, noti_nla;  // of the packet; of the notification: this node's side, where there is one
+  logic [63:0] quad, header;
+  always_comb begin
+    packet_type = 4'(nicloop_pkg::PACKET_TYPE_RMA_PUT);
+    length      = 10'd16;
+    ext_nla     = write_nla;
+    quad        = word1;
+    noti_nla    = write_nla;
+    case (command)
+      GET: begin
+        packet_type = 4'(nicloop_pkg::PACKET_TYPE_RMA_GET_REQ);
+        ext_nla     = read_nla;
+        quad        = {6'h0, bytes - 10'd1, write_nla};
+      end
+      IMM_PUT: begin
+        packet_type = 4'(nicloop_pkg::PACKET_TYPE_RMA_IMM_PUT);
+        length      = 10'd8 + bytes;
+        quad        = word1 >> {offset[2:0], 3'h0} & ~(64'hffffffff_ffffffff << {bytes[3:0], 3'h0});
+      end
+      NOTI_PUT: begin
+        packet_type = 4'(nicloop_pkg::PACKET_TYPE_RMA_NOTI);
+        ext_nla     = '0;
+        noti_nla    = '0;
+      end
+      FCAA: packet_type = 4'(nicloop_pkg::PACKET_TYPE_RMA_LOCK_REQ);
+      default: begin
+        length    = 10'd8 + bytes;
+        noti_nla  = read_nla;
+      end
+    endcase
+  end
+  assign header = {word0[nicloop_pkg::RMA_DESC_DST_NODE_LSB+:12], word0[nicloop_pkg::RMA_DESC_DST_VPID_LSB+:4], here, head_vpid,
+                   8'h0, 1'b0, each, notify[2], notify[1], notify[0], last, length, 3'h0, packet_type, 1'b0};
+
+  logic [15:0] tag;
+  logic        job_noti;
+  logic [63:0] noti1;
+  assign tag      = word0[nicloop_pkg::RMA_DESC_TAG_LSB+:16];
+  assign job_noti = state == FAIL || (notify[0] && (each || last));
+  assign noti1    = {14'h0, word0[nicloop_pkg::RMA_DESC_DST_NODE_LSB+:12], word0[nicloop_pkg::RMA_DESC_DST_VPID_LSB+:4],
+                     last || state == FAIL, state == FAIL ? error : GOOD, command, 2'(nicloop_pkg::RMA_UNIT_REQUESTER),
+                     state == FAIL && (error == 4'(nicloop_pkg::RMA_ERROR_BAD_COMMAND) || error == BOUNDS) ? bytes_minus_1 : {13'h0, bytes - 10'd1}};
+
+  logic send_idle, send_active;
+  rma_sender u_sender (
+      .clk, .rst, .ready(sender_ready),
+      .q_valid(read_valid || (state == CHECK && verdict == GOOD && command != PUT)),
+      .q_index(read_valid ? read_index : 6'd0), .q_data(read_valid ? read_data : quad),
+      .commit, .job_packet(state != FAIL), .job_header(header), .job_ext({tag, ext_nla}),
+      .job_noti, .job_vpid(head_vpid), .job_words({noti1, tag, noti_nla}),
+      .tx_valid, .tx_ready, .tx_head, .tx_tail, .tx_data, .noti_valid, .noti_vpid, .noti_words, .noti_done,
+      .ev_packet, .idle(send_idle), .active(send_active)
+  );
+
+  assign idle   = state == IDLE && waiting == '0 && send_idle && clear[4];
+  assign active = state != IDLE || begin_one || send_active || !clear[4];
+
+`ifndef SYNTHESIS
+  always_ff @(posedge clk)
+    if (!rst) assert (!read_start || !read_busy) else $error("rma_requester: node %0d: a read while another is under way", here);
+`endif
+endmodule

@@ -1,0 +1,109 @@
+// rma_sender: the sending end of the RMA requester and responder.
+//
+// Job: two buffers, one is filled while the other leaves as header, extension flit, quadwords and tail with
+//   CRC; then the notification that belongs to it is asked for. A job may have no packet (an error found
+//   before anything was sent) or no notification; they are done in order.
+// Handshake: while ready, quadwords are put at q_index and commit ends the job, in the same cycle as its last
+//   quadword or later. Flits out by valid/ready. noti_valid holds until noti_done.
+// Back-pressure: ready falls while both buffers are taken.
+module rma_sender (
+    input  logic         clk,
+    input  logic         rst,
+    output logic         ready,
+    input  logic         q_valid,
+    input  logic [5:0]   q_index,
+    input  logic [63:0]  q_data,
+    input  logic         commit,
+    input  logic         job_packet,
+    input  logic [63:0]  job_header,  // its length says how many quadwords follow
+    input  logic [63:0]  job_ext,
+    input  logic         job_noti,
+    input  logic [3:0]   job_vpid,    // whose ring
+    input  logic [127:0] job_words,   // the notification
+    output logic         tx_valid,
+    input  logic         tx_ready,
+    output logic         tx_head,
+    output logic         tx_tail,
+    output logic [63:0]  tx_data,
+    output logic         noti_valid,
+    output logic [3:0]   noti_vpid,
+    output logic [127:0] noti_words,
+    input  logic         noti_done,
+    output logic         ev_packet,
+    output logic         idle,
+    output logic         active
+);
+  localparam int QUADS = nicloop_pkg::RMA_MTU / 8;
+  localparam int IDX_W = $clog2(QUADS);
+  localparam int JOB_W = 1 + 64 + 64 + 1 + 4 + 128;
+
+  logic [63:0]      quads[2 * QUADS];
+  logic [JOB_W-1:0] jobs[2];
+  logic [1:0]       full;
+  logic             fill_at, drain_at, next;
+  assign ready = !full[fill_at];
+
+  always_ff @(posedge clk) if (q_valid) quads[{fill_at, q_index[IDX_W-1:0]}] <= q_data;
+  always_ff @(posedge clk)
+    if (commit) jobs[fill_at] <= {job_packet, job_header, job_ext, job_noti, job_vpid, job_words};
+  always_ff @(posedge clk) begin
+    if (rst) begin
+      full     <= '0;
+      fill_at  <= 1'b0;
+      drain_at <= 1'b0;
+    end else begin
+      if (commit) full[fill_at] <= 1'b1;
+      if (commit) fill_at <= !fill_at;
+      if (next) full[drain_at] <= 1'b0;
+      if (next) drain_at <= !drain_at;
+    end
+  end
+
+  logic        packet, noti, sent;  // sent: the packet has left, the notification is due
+  logic [63:0] header, ext;
+  logic [6:0]  pos, last;           // 0 header, 1 extension flit, then quadwords, last is the tail
+  logic [6:0]  at;
+  logic [31:0] crc, crc_next;
+  assign {packet, header, ext, noti, noti_vpid, noti_words} = jobs[drain_at];
+  assign last = 7'((header[nicloop_pkg::HEADER_LENGTH_LSB+:nicloop_pkg::HEADER_LENGTH_W] + 10'd7) >> 3) + 7'd1;
+  assign at   = pos - 7'd2;
+
+  assign tx_valid   = full[drain_at] && packet && !sent;
+  assign tx_head    = pos == '0;
+  assign tx_tail    = pos == last;
+  assign ev_packet  = tx_valid && tx_ready && tx_tail;
+  assign noti_valid = full[drain_at] && noti && (sent || !packet);
+  assign next       = full[drain_at] && (noti ? noti_done : packet ? ev_packet : 1'b1);
+  always_comb begin
+    if (tx_head) tx_data = header;
+    else if (pos == 7'd1) tx_data = ext;
+    else if (tx_tail) tx_data = {32'h0, ~crc};
+    else tx_data = quads[{drain_at, at[IDX_W-1:0]}];
+  end
+  // The header's vc and mark bits are 0 here, so the CRC needs no mask.
+  crc32_d64 u_crc (.crc_in(tx_head ? 32'hffffffff : crc), .data(tx_data), .crc_out(crc_next));
+
+  always_ff @(posedge clk) begin
+    if (rst) begin
+      pos  <= '0;
+      sent <= 1'b0;
+    end else begin
+      if (tx_valid && tx_ready) pos <= tx_tail ? '0 : pos + 1'b1;
+      if (next) sent <= 1'b0;
+      else if (ev_packet) sent <= 1'b1;
+    end
+  end
+  always_ff @(posedge clk) if (tx_valid && tx_ready) crc <= crc_next;
+
+  assign idle   = full == '0;
+  assign active = commit || q_valid || (tx_valid && tx_ready) || next;
+
+`ifndef SYNTHESIS
+  always_ff @(posedge clk)
+    if (!rst) begin
+      assert (!(commit || q_valid) || ready) else $error("rma_sender %m: no buffer is free");
+      assert (!tx_valid || (header[nicloop_pkg::HEADER_VC_LSB] == '0 && header[nicloop_pkg::HEADER_MARK_LSB+:8] == '0))
+        else $error("rma_sender %m: header %016x has bits that the CRC leaves out", header);
+    end
+`endif
+endmodule

@@ -1,0 +1,66 @@
+// rr_arbiter: fair round-robin arbiter.
+//
+// Job: grants the first requester after the one that was served last, so nobody waits for more than
+//   N - 1 others.
+// Handshake: grant is one-hot and combinational; it is taken when advance is high.
+// Back-pressure: without advance the turn does not move.
+module rr_arbiter #(
+    parameter int N = 4
+) (
+    input  logic         clk,
+    input  logic         rst,
+    input  logic [N-1:0] req,
+    input  logic         advance,
+    output logic [N-1:0] grant
+);
+  logic [N-1:0] after;  // ones above the requester that was served last
+  logic [N-1:0] pool;
+
+  assign pool  = |(req & after) ? req & after : req;
+  assign grant = pool & (~pool + 1'b1);
+
+  always_ff @(posedge clk) begin
+    if (rst) after <= '0;
+    else if (advance && |req) after <= ~(grant | (grant - 1'b1));
+  end
+
+`ifndef SYNTHESIS
+  always_ff @(posedge clk)
+    if (!rst) begin
+      assert ((grant & (grant - 1'b1)) == '0) else $error("rr_arbiter %m: grant %b is not one-hot", grant);
+      assert ((grant & ~req) == '0) else $error("rr_arbiter %m: grant %b without request %b", grant, req);
+    end
+`endif
+`ifdef FORMAL
+  logic formal_started = 1'b0;
+  always_ff @(posedge clk) formal_started <= 1'b1;
+  always_comb if (!formal_started) assume (rst);
+
+  // How often others were served while some requester kept asking, and how far the turn still has to go
+  // to it: each service brings the turn nearer.
+  (* anyconst *) logic [$clog2(N)-1:0] someone;
+  always_comb assume (32'(someone) < N);
+  logic [31:0] waited, ones, last, distance;
+  always_comb begin
+    ones = 0;
+    for (int i = 0; i < N; i++) ones = ones + 32'(after[i]);
+    last     = N - 1 - ones;
+    distance = 32'(someone) > last ? 32'(someone) - last : 32'(someone) - last + N;
+  end
+  always_ff @(posedge clk) begin
+    if (rst || !req[someone] || (advance && grant[someone])) waited <= 0;
+    else if (advance) waited <= waited + 1;
+  end
+
+  always_comb
+    if (formal_started) begin
+      assert ((~after & (~after + 1'b1)) == '0);
+      assert ((grant & (grant - 1'b1)) == '0);
+      assert ((grant & ~req) == '0);
+      assert ((grant == '0) == (req == '0));
+      assert (waited + distance <= N);
+      assert (waited < N);
+    end
+  always_ff @(posedge clk) cover (formal_started && waited == N - 1 && advance && grant[someone]);
+`endif
+endmodule

@@ -1,0 +1,214 @@
+// velo_completer: checks VELO packets and writes them into mailboxes.
+//
+// Job: collects a whole packet (two buffers: one fills while the other is written), checks frame, CRC, type,
+//   length and node, asks mailbox_table for the slot and writes 64 bytes by DMA, the slot header last. The
+//   write pointer moves when the write is acknowledged. What fails a check is discarded and counted.
+// Handshake: flits in by valid/ready, AXI4 write master out (one burst of 8 beats at a time).
+// Back-pressure: a full mailbox holds everything behind it: both buffers, the FIFO of its virtual channel,
+//   then the credits of the network. That is VELO's contract; stall says so in every cycle.
+module velo_completer (
+    input  logic        clk,
+    input  logic        rst,
+    input  logic [11:0] here,
+    input  logic        in_valid,
+    output logic        in_ready,
+    input  logic [65:0] in_flit,    // {tail, head, data}
+    // mailbox_table
+    input  logic        table_busy,
+    output logic [3:0]  look_vpid,
+    input  logic        look_on,
+    input  logic        look_full,
+    input  logic [63:0] look_addr,
+    input  logic [31:0] look_seq,
+    output logic        commit,
+    output logic        stall,
+    output logic        hold,
+    // AXI4 write master
+    output logic        m_awvalid,
+    input  logic        m_awready,
+    output logic [63:0] m_awaddr,
+    output logic        m_wvalid,
+    input  logic        m_wready,
+    output logic [63:0] m_wdata,
+    output logic        m_wlast,
+    input  logic        m_bvalid,
+    output logic        m_bready,
+    input  logic [1:0]  m_bresp,
+    // events, one cycle each, about the packet with this header
+    output logic        ev_drop,
+    output logic [6:0]  drop_reason,
+    output logic [63:0] packet_header,
+    output logic [63:0] slot_header,   // valid with commit
+    // state
+    output logic        idle,
+    output logic        active
+);
+  // The network may change these bits of a header, so the CRC takes them as 0.
+  localparam logic [63:0] CRC_MASK = ~(64'h1 << nicloop_pkg::HEADER_VC_LSB) &
+      ~(((64'h1 << nicloop_pkg::HEADER_MARK_W) - 64'h1) << nicloop_pkg::HEADER_MARK_LSB);
+
+  // ---- collecting, from head to tail ----
+  logic        framed, orphan;  // within a packet; within flits that have no head
+  logic        head, tail, take, cut;
+  logic [63:0] flit;
+  assign {tail, head, flit} = in_flit;
+
+  logic [1:0]  full;              // by buffer
+  logic        fill_at, drain_at;
+  logic        done;              // the packet in fill_at is complete, good or bad
+  logic [63:0] quads[16];         // two packets
+  logic [63:0] headers[2];
+  logic [6:0]  reasons[2];
+  logic [3:0]  count;             // payload flits so far; 15 means more than can be
+  logic [31:0] crc, crc_next;
+
+  assign cut      = in_valid && head && (framed || orphan);  // a head where a tail is missing: end the old packet first
+  assign in_ready = !full[fill_at] && !cut;
+  assign take     = in_valid && in_ready;
+  assign done     = !full[fill_at] && (cut || (take && tail));
+
+  crc32_d64 u_crc (
+      .crc_in(head ? 32'hffffffff : crc), .data(head ? flit & CRC_MASK : flit), .crc_out(crc_next)
+  );
+
+  always_ff @(posedge clk) begin
+    if (rst) begin
+      framed <= 1'b0;
+      orphan <= 1'b0;
+    end else if (done) begin
+      framed <= 1'b0;
+      orphan <= 1'b0;
+    end else if (take) begin
+      framed <= framed || head;
+      orphan <= orphan || (!head && !framed);
+    end
+  end
+  always_ff @(posedge clk) begin
+    if (take) begin
+      crc    <= crc_next;
+      count  <= head ? '0 : count + 4'(count != 4'hf);
+      if (head || !framed) headers[fill_at] <= head ? flit : '0;
+      if (!head && !count[3]) quads[{fill_at, count[2:0]}] <= flit;
+    end
+  end
+
+  // ---- judging at the tail ----
+  logic [63:0] in_header;
+  logic [10:0] in_bytes;
+  logic [6:0]  verdict;
+  assign in_header = headers[fill_at];
+  assign in_bytes  = 11'(in_header[nicloop_pkg::HEADER_LENGTH_LSB+:nicloop_pkg::HEADER_LENGTH_W]) +
+                     (in_header[nicloop_pkg::HEADER_PIGGYBACK_LSB] ? 11'd2 : 11'd0);
+  always_comb begin
+    if (cut || !framed) verdict = 7'(nicloop_pkg::DROP_REASON_TRUNCATED);
+    else if (flit[31:0] != ~crc) verdict = 7'(nicloop_pkg::DROP_REASON_CRC);
+    else if (in_header[nicloop_pkg::HEADER_TYPE_LSB+:nicloop_pkg::HEADER_TYPE_W] != 4'(nicloop_pkg::PACKET_TYPE_VELO))
+      verdict = 7'(nicloop_pkg::DROP_REASON_BAD_TYPE);
+    else if (in_bytes > 11'(nicloop_pkg::VELO_PAYLOAD)) verdict = 7'(nicloop_pkg::DROP_REASON_BAD_LENGTH);
+    else if (8'(count) != 8'((in_bytes + 11'd7) >> 3)) verdict = 7'(nicloop_pkg::DROP_REASON_TRUNCATED);
+    else if (in_header[nicloop_pkg::HEADER_DST_NODE_LSB+:nicloop_pkg::HEADER_DST_NODE_W] != here)
+      verdict = 7'(nicloop_pkg::DROP_REASON_NO_SUCH_NODE);
+    else verdict = 7'(nicloop_pkg::DROP_REASON_NONE);
+  end
+
+  logic release_buf;
+  always_ff @(posedge clk) begin
+    if (rst) begin
+      full     <= '0;
+      fill_at  <= 1'b0;
+      drain_at <= 1'b0;
+    end else begin
+      if (done) full[fill_at] <= 1'b1;
+      if (done) fill_at <= !fill_at;
+      if (release_buf) full[drain_at] <= 1'b0;
+      if (release_buf) drain_at <= !drain_at;
+    end
+  end
+  always_ff @(posedge clk) if (done) reasons[fill_at] <= verdict;
+
+  // ---- writing ----
+  localparam logic [1:0] CHECK = 2'd0, WRITE = 2'd1, ANSWER = 2'd2;
+  logic [1:0]  state;
+  logic        have, good, refused, dma_done, dma_error;
+  logic [63:0] slot_addr;
+  logic [31:0] slot_seq;
+  logic [2:0]  beat;
+  logic        aw_sent, w_sent, aw_done, w_done;
+
+  assign packet_header = headers[drain_at];
+  assign look_vpid     = packet_header[nicloop_pkg::HEADER_DST_VPID_LSB+:nicloop_pkg::HEADER_DST_VPID_W];
+  assign have          = full[drain_at] && !table_busy;
+  assign good          = reasons[drain_at] == 7'(nicloop_pkg::DROP_REASON_NONE);
+  assign refused       = have && state == CHECK && (!good || !look_on);
+  assign stall         = have && state == CHECK && good && look_on && look_full;
+  assign hold          = state != CHECK;
+  assign dma_done      = state == ANSWER && m_bvalid;
+  assign dma_error     = dma_done && m_bresp != 2'b00;
+  assign commit        = dma_done && !dma_error;
+  assign release_buf   = refused || dma_done;
+  assign ev_drop       = refused || dma_error;
+  always_comb begin
+    if (dma_error) drop_reason = 7'(nicloop_pkg::DROP_REASON_DMA_ERROR);
+    else if (!good) drop_reason = reasons[drain_at];
+    else drop_reason = 7'(nicloop_pkg::DROP_REASON_MAILBOX_OFF);
+  end
+
+  always_ff @(posedge clk) begin
+    if (rst) state <= CHECK;
+    else if (state == CHECK && have && !refused && !stall) state <= WRITE;
+    else if (state == WRITE && aw_done && w_done) state <= ANSWER;
+    else if (dma_done) state <= CHECK;
+  end
+
+  assign m_awvalid = state == WRITE && !aw_sent;
+  assign m_awaddr  = slot_addr;
+  assign m_wvalid  = state == WRITE && !w_sent;
+  assign m_wlast   = beat == 3'd7;
+  assign m_bready  = state == ANSWER;
+  assign aw_done = aw_sent || m_awready;
+  assign w_done  = w_sent || (m_wready && m_wlast);
+  always_ff @(posedge clk) begin
+    if (state != WRITE) begin
+      aw_sent   <= 1'b0;
+      w_sent    <= 1'b0;
+      beat      <= '0;
+    end else begin
+      aw_sent <= aw_done;
+      w_sent  <= w_done;
+      if (m_wvalid && m_wready) beat <= beat + 1'b1;
+    end
+    if (state == CHECK) begin
+      slot_addr <= look_addr;
+      slot_seq  <= look_seq;
+    end
+  end
+
+  // Bytes behind the payload are written as 0, whatever the sender left there.
+  logic [6:0]  bytes, left;
+  logic [63:0] quad, keep;
+  assign bytes = 7'(packet_header[nicloop_pkg::HEADER_LENGTH_LSB+:6]) +
+                 (packet_header[nicloop_pkg::HEADER_PIGGYBACK_LSB] ? 7'd2 : 7'd0);
+  assign left  = bytes > {1'b0, beat, 3'h0} ? bytes - {1'b0, beat, 3'h0} : '0;
+  assign keep  = left[6:3] != '0 ? '1 : ~(64'hffffffff_ffffffff << {left[2:0], 3'h0});
+  assign quad  = quads[{drain_at, beat}];
+  always_comb begin
+    slot_header = '0;
+    slot_header[nicloop_pkg::SLOT_SRC_VPID_LSB+:nicloop_pkg::SLOT_SRC_VPID_W] = packet_header[nicloop_pkg::HEADER_SRC_VPID_LSB+:nicloop_pkg::HEADER_SRC_VPID_W];
+    slot_header[nicloop_pkg::SLOT_SRC_NODE_LSB+:nicloop_pkg::SLOT_SRC_NODE_W] = packet_header[nicloop_pkg::HEADER_SRC_NODE_LSB+:nicloop_pkg::HEADER_SRC_NODE_W];
+    slot_header[nicloop_pkg::SLOT_LENGTH_LSB+:nicloop_pkg::SLOT_LENGTH_W]     = packet_header[nicloop_pkg::HEADER_LENGTH_LSB+:nicloop_pkg::HEADER_LENGTH_W];
+    slot_header[nicloop_pkg::SLOT_KIND_LSB+:nicloop_pkg::SLOT_KIND_W]         = packet_header[nicloop_pkg::HEADER_KIND_LSB+:nicloop_pkg::HEADER_KIND_W];
+    slot_header[nicloop_pkg::SLOT_PIGGYBACK_LSB]                              = packet_header[nicloop_pkg::HEADER_PIGGYBACK_LSB];
+    slot_header[nicloop_pkg::SLOT_SEQ_LSB+:nicloop_pkg::SLOT_SEQ_W]           = slot_seq;
+  end
+  assign m_wdata = m_wlast ? slot_header : quad & keep;
+
+  assign idle   = !framed && !orphan && full == '0;
+  assign active = take || done || refused || (have && state == CHECK && !stall) ||
+                  (m_awvalid && m_awready) || (m_wvalid && m_wready) || m_bvalid || table_busy;
+
+`ifndef SYNTHESIS
+  always_ff @(posedge clk)
+    if (!rst) assert (!commit || slot_header[nicloop_pkg::SLOT_SEQ_LSB+:32] == look_seq)
+      else $error("velo_completer: node %0d: mailbox %0d moved under a slot write", here, look_vpid);
+`endif
+endmodule

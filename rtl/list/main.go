@@ -1,0 +1,23 @@
+// Command list prints the RTL files in compile order, for scripts:
+//
+//	list design|simulation
+package main
+
+import (
+	"fmt"
+	"os"
+	"path"
+
+	"github.com/nicloop/nicloop/rtl"
+)
+
+func main() {
+	lists := map[string]func() []string{"design": rtl.DesignFiles, "simulation": rtl.SimulationFiles}
+	if len(os.Args) != 2 || lists[os.Args[1]] == nil {
+		fmt.Fprintln(os.Stderr, "usage: list design|simulation")
+		os.Exit(2)
+	}
+	for _, f := range lists[os.Args[1]]() {
+		fmt.Println(path.Join("rtl", f))
+	}
+}

@@ -1,0 +1,104 @@
+// sim_node: one NIC with its host.
+//
+// Job: joins nic_core, host_bus and the faults of the wires that leave here; a module of its own so that all nodes share one compiled model.
+// Handshake and back-pressure: those of nic_core and host_bus; a link's word takes no time on the wire.
+module sim_node #(
+    parameter int DIM_X           = 2,
+    parameter int DIM_Y           = 1,
+    parameter int DIM_Z           = 1,
+    parameter int PORTS           = 3,
+    parameter int VC_DEPTH        = 16,
+    parameter int HOST_WR_LATENCY = 4,
+    parameter int HOST_RD_LATENCY = 8,
+    localparam int VCS            = nicloop_pkg::VCS,
+    localparam int LINKS          = PORTS - 1,
+    localparam int WORD_W         = 64 + (VCS <= 2 && VC_DEPTH < 32 ? 64 : 96)
+) (
+    input  logic                  clk,
+    input  logic                  rst,
+    input  logic [11:0]           node_id,
+    input  logic                  trace_on,
+    input  logic                  reg_pending,
+    input  logic                  pio_pending,
+    input  logic [LINKS-1:0]      link_up,
+    input  logic [LINKS-1:0]        carrier,
+    output logic [LINKS-1:0]        wire_down,   // this end takes the carrier away
+    output logic [LINKS-1:0]        tx_valid,
+    output logic [LINKS*WORD_W-1:0] tx_word,     // tuser, tdata
+    input  logic [LINKS-1:0]        rx_valid,
+    input  logic [LINKS*WORD_W-1:0] rx_word,
+    output logic                  irq,
+    output logic                  idle,
+    output logic                  active
+);
+`ifdef NICLOOP_HIERARCHICAL
+  /*verilator hier_block*/
+`else
+  /*verilator no_inline_module*/
+`endif
+  trace_switch u_trace_switch (.on(trace_on));
+
+  logic        axil_awvalid, axil_awready, axil_wvalid, axil_wready, axil_bvalid, axil_arvalid, axil_arready, axil_rvalid;
+  logic [31:0] axil_awaddr, axil_araddr;
+  logic [63:0] axil_wdata, axil_rdata;
+  logic [1:0]  axil_bresp, axil_rresp;
+  logic        pio_awvalid, pio_awready, pio_wvalid, pio_wready, pio_wlast, pio_bvalid;
+  logic [28:0] pio_awaddr;
+  logic [7:0]  pio_awlen;
+  logic [63:0] pio_wdata;
+  logic [1:0]  pio_bresp;
+  logic        dma_awvalid, dma_awready, dma_wvalid, dma_wready, dma_wlast, dma_bvalid, dma_bready;
+  logic [63:0] dma_awaddr, dma_wdata;
+  logic [7:0]  dma_awlen, dma_wstrb, dma_arlen;
+  logic [1:0]  dma_bresp, dma_rresp;
+  logic        dma_arvalid, dma_arready, dma_rvalid, dma_rready, dma_rlast;
+  logic [63:0] dma_araddr, dma_rdata;
+  logic        host_idle, host_active, nic_idle, nic_active;
+
+  logic                    ext_sel, ext_write, ext_known, ext_writable;
+  logic [15:0]             ext_addr;
+  logic [63:0]             ext_wdata, ext_rdata;
+  logic [LINKS-1:0]        m_tvalid;
+  logic [LINKS*64-1:0]     m_tdata, s_tdata;
+  logic [LINKS*(WORD_W-64)-1:0] m_tuser, s_tuser;
+  logic [LINKS*WORD_W-1:0] m_word;
+  generate
+    for (genvar l = 0; l < LINKS; l++) begin : g_link
+      assign m_word[l*WORD_W+:WORD_W] = {m_tuser[l*(WORD_W-64)+:WORD_W-64], m_tdata[l*64+:64]};
+      assign {s_tuser[l*(WORD_W-64)+:WORD_W-64], s_tdata[l*64+:64]} = rx_word[l*WORD_W+:WORD_W];
+    end
+  endgenerate
+  wire_faults #(.LINKS(LINKS), .WORD_W(WORD_W)) u_wires (
+      .clk, .rst, .node_id, .sel(ext_sel), .write(ext_write), .addr(ext_addr), .wdata(ext_wdata), .rdata(ext_rdata),
+      .known(ext_known), .writable(ext_writable), .in_valid(m_tvalid), .in_word(m_word), .out_valid(tx_valid),
+      .out_word(tx_word), .down(wire_down)
+  );
+
+  host_bus #(.WR_LATENCY(HOST_WR_LATENCY), .RD_LATENCY(HOST_RD_LATENCY)) u_host (.idle(host_idle), .active(host_active), .*);
+
+  /* verilator lint_off PINCONNECTEMPTY */
+  nic_core #(.DIM_X(DIM_X), .DIM_Y(DIM_Y), .DIM_Z(DIM_Z), .PORTS(PORTS), .VC_DEPTH(VC_DEPTH)) u_nic (
+      .clk, .rst, .node_id,
+      .s_axil_awvalid(axil_awvalid), .s_axil_awready(axil_awready), .s_axil_awaddr(axil_awaddr),
+      .s_axil_wvalid(axil_wvalid), .s_axil_wready(axil_wready), .s_axil_wdata(axil_wdata), .s_axil_wstrb(8'hff),
+      .s_axil_bvalid(axil_bvalid), .s_axil_bready(1'b1), .s_axil_bresp(axil_bresp),
+      .s_axil_arvalid(axil_arvalid), .s_axil_arready(axil_arready), .s_axil_araddr(axil_araddr),
+      .s_axil_rvalid(axil_rvalid), .s_axil_rready(1'b1), .s_axil_rdata(axil_rdata), .s_axil_rresp(axil_rresp),
+      .s_axi_awvalid(pio_awvalid), .s_axi_awready(pio_awready), .s_axi_awaddr(pio_awaddr), .s_axi_awlen(pio_awlen),
+      .s_axi_awsize(3'd3), .s_axi_awburst(2'b01), .s_axi_wvalid(pio_wvalid), .s_axi_wready(pio_wready),
+      .s_axi_wdata(pio_wdata), .s_axi_wstrb(8'hff), .s_axi_wlast(pio_wlast), .s_axi_bvalid(pio_bvalid),
+      .s_axi_bready(1'b1), .s_axi_bresp(pio_bresp),
+      .m_axi_awvalid(dma_awvalid), .m_axi_awready(dma_awready), .m_axi_awaddr(dma_awaddr), .m_axi_awlen(dma_awlen),
+      .m_axi_awsize(), .m_axi_awburst(), .m_axi_wvalid(dma_wvalid), .m_axi_wready(dma_wready), .m_axi_wdata(dma_wdata),
+      .m_axi_wstrb(dma_wstrb), .m_axi_wlast(dma_wlast), .m_axi_bvalid(dma_bvalid), .m_axi_bready(dma_bready), .m_axi_bresp(dma_bresp),
+      .m_axi_arvalid(dma_arvalid), .m_axi_arready(dma_arready), .m_axi_araddr(dma_araddr), .m_axi_arlen(dma_arlen),
+      .m_axi_arsize(), .m_axi_arburst(), .m_axi_rvalid(dma_rvalid), .m_axi_rready(dma_rready), .m_axi_rdata(dma_rdata),
+      .m_axi_rresp(dma_rresp), .m_axi_rlast(dma_rlast),
+      .link_up, .carrier, .m_axis_tvalid(m_tvalid), .m_axis_tready({LINKS{1'b1}}), .m_axis_tdata(m_tdata), .m_axis_tuser(m_tuser),
+      .s_axis_tvalid(rx_valid), .s_axis_tready(), .s_axis_tdata(s_tdata), .s_axis_tuser(s_tuser), .irq, .idle(nic_idle), .active(nic_active)
+  );
+  /* verilator lint_on PINCONNECTEMPTY */
+
+  assign idle   = host_idle && nic_idle;
+  assign active = host_active || nic_active;
+endmodule

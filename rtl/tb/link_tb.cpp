@@ -1,0 +1,184 @@
+// link: two links that face each other over wires that corrupt, lose and fail.
+// - every flit arrives once, in order, as it was sent, whatever the wires do; no credit is lost or invented;
+// - one or two flipped bits are always found; lost words, lost acknowledgements and repeated nacks cost time only;
+// - a wire that swallows everything makes the link dead, a missing carrier silences it; both go on where
+//   they stopped; without carrier nothing is active, with a timer running something is;
+// - wires that are not ready delay and lose nothing;
+// - on a good wire: no retransmission, two cycles from flit to flit, one flit a cycle, and soon quiet.
+#include "Vlink.h"
+#include "tb.h"
+
+namespace {
+
+constexpr unsigned kDepth = TB_VC_DEPTH;
+
+struct Test : tb::Bench<Vlink> {
+  using Bench::Bench;
+  std::deque<tb::Flit> under_way[2][2];  // sender, VC
+  unsigned credits[2][2], held[2][2] = {};
+  unsigned load = 100, drain_percent = 100, ready = 100;
+  unsigned lose = 0, flip = 0;  // of 10000 words
+  unsigned silent = 0;          // wires that lose all, one bit each
+  uint64_t received = 0;
+
+  void start() {
+    for (auto& end : credits) end[0] = end[1] = kDepth;
+    top.carrier = 3;
+    top.wire_ready = 3;
+    reset();
+  }
+
+  void drive(unsigned e) {
+    unsigned v = unsigned(random.below(2));
+    if (credits[e][v] == 0) v ^= 1;
+    if (credits[e][v] == 0 || !random.percent(load)) return;
+    tb::Flit f{v, random.percent(20), random.percent(20), random.next()};
+    --credits[e][v];
+    under_way[e][v].push_back(f);
+    top.tx_valid |= 1u << e;
+    top.tx_vc |= v << e, top.tx_head |= unsigned(f.head) << e, top.tx_tail |= unsigned(f.tail) << e;
+    top.tx_data[2 * e] = uint32_t(f.data), top.tx_data[2 * e + 1] = uint32_t(f.data >> 32);
+  }
+
+  void receive(unsigned e) {
+    if (!(top.rx_valid >> e & 1)) return;
+    unsigned v = top.rx_vc >> e & 1;
+    tb::Flit f{v, bool(top.rx_head >> e & 1), bool(top.rx_tail >> e & 1), top.rx_data[2 * e] | uint64_t(top.rx_data[2 * e + 1]) << 32};
+    auto& from = under_way[1 - e][v];
+    CHECK(!from.empty(), "end %u VC %u: flit %016llx arrived that was not sent", e, v, (unsigned long long)f.data);
+    CHECK(f == from.front(), "end %u VC %u: flit %016llx, expected %016llx", e, v, (unsigned long long)f.data, (unsigned long long)from.front().data);
+    from.pop_front();
+    CHECK(++held[e][v] <= kDepth, "end %u VC %u: more flits than places", e, v);
+    ++received;
+  }
+
+  void step() {
+    top.tx_valid = top.tx_vc = top.tx_head = top.tx_tail = top.rx_credit = 0;
+    top.wire_ready = top.wire_lose = top.wire_flip = 0;
+    for (unsigned e = 0; e < 2; ++e) {
+      drive(e);
+      for (unsigned v = 0; v < 2; ++v) {
+        if (held[e][v] == 0 || !random.percent(drain_percent)) continue;
+        --held[e][v];
+        top.rx_credit |= 1u << (2 * e + v);
+      }
+      top.wire_ready |= unsigned(random.percent(ready)) << e;
+      top.wire_lose |= unsigned(random.below(10000) < lose || (silent >> e & 1)) << e;
+      top.wire_flip |= unsigned(random.below(10000) < flip) << e;
+    }
+    top.wire_bits = uint16_t(random.next());
+    settle();
+    for (unsigned e = 0; e < 2; ++e) {
+      receive(e);
+      for (unsigned v = 0; v < 2; ++v) credits[e][v] += top.tx_credit >> (2 * e + v) & 1;
+    }
+    edge();
+    for (auto& end : credits) CHECK(end[0] <= kDepth && end[1] <= kDepth, "more credits than places");
+  }
+
+  bool home() {
+    for (auto& end : credits) {
+      if (end[0] != kDepth || end[1] != kDepth) return false;
+    }
+    return true;
+  }
+
+  // All is delivered, all credits are back and both ends come to rest.
+  void come_home() {
+    unsigned was = load;
+    load = 0, drain_percent = 100, ready = 100;
+    for (int i = 0; !home() || top.idle != 3; ++i) {
+      CHECK(i < 20000, "credits %u %u %u %u of %u: something was lost", credits[0][0], credits[0][1], credits[1][0], credits[1][1], kDepth);
+      step();
+    }
+    load = was;
+    for (int i = 0; i < 4; ++i) step_idle();
+    CHECK(top.active == 0, "active at rest");
+    for (auto& end : under_way) CHECK(end[0].empty() && end[1].empty(), "flits missing");
+  }
+  void step_idle() {
+    unsigned was = load;
+    load = 0;
+    step();
+    load = was;
+  }
+};
+
+uint32_t low(uint64_t v) { return uint32_t(v) + uint32_t(v >> 32); }
+
+void good_wire(Test* t) {
+  t->load = 0;
+  for (int i = 0; i < 10; ++i) t->step();
+  t->load = 100;
+  uint64_t start = tb::cycle;
+  t->step();
+  t->load = 0;
+  while (t->received == 0) t->step();
+  CHECK(tb::cycle - start == 3, "first flit seen after %llu cycles, expected in the third", (unsigned long long)(tb::cycle - start));
+  t->come_home();
+  t->load = 100;
+  for (int i = 0; i < 50; ++i) t->step();
+  uint64_t before = t->received;
+  for (int i = 0; i < 1000; ++i) t->step();
+  if (kDepth >= 8) CHECK(t->received - before == 2000, "%llu flits in 1000 cycles both ways", (unsigned long long)(t->received - before));
+  t->come_home();
+  CHECK(low(t->top.retransmissions) == 0 && low(t->top.timeouts) == 0 && low(t->top.crc_errors) == 0, "faults on a good wire");
+}
+
+void bad_wires(Test* t) {
+  static const unsigned rates[] = {0, 10, 100, 2000};
+  for (int phase = 0; phase < 120; ++phase) {
+    t->load = t->random.mood(), t->drain_percent = t->random.mood(), t->ready = t->random.mood();
+    t->lose = rates[t->random.below(4)], t->flip = rates[t->random.below(4)];
+    for (int i = 0; i < 800; ++i) t->step();
+    if (phase % 8 == 7) t->come_home();
+  }
+  t->lose = t->flip = 0;
+  t->come_home();
+  CHECK(low(t->top.crc_errors) > 100 && low(t->top.retransmissions) > 100 && low(t->top.timeouts) > 10, "too few faults: the scenario lost its point");
+}
+
+void dead_wire(Test* t) {
+  for (unsigned silent = 1; silent <= 3; ++silent) {
+    uint32_t failures = low(t->top.failures);
+    t->load = 60, t->drain_percent = t->ready = 100;
+    for (int i = 0; i < 100; ++i) t->step();
+    t->silent = silent;
+    for (int i = 0; i < 1500; ++i) t->step();
+    CHECK(t->top.dead == 3, "dead is %u after 1500 cycles of silence", t->top.dead);
+    CHECK(low(t->top.failures) == failures + 2, "%u failures counted, expected 2", low(t->top.failures) - failures);
+    CHECK(t->top.active != 0, "a probing link is active");
+    t->silent = 0;
+    for (int i = 0; i < 500; ++i) t->step();
+    CHECK(t->top.dead == 0, "the link does not come back");
+    t->come_home();
+  }
+}
+
+void no_carrier(Test* t) {
+  for (int round = 0; round < 20; ++round) {
+    t->load = 80, t->drain_percent = t->ready = 100;
+    for (unsigned i = 0, n = 50 + unsigned(t->random.below(50)); i < n; ++i) t->step();
+    uint32_t failures = low(t->top.failures);
+    t->top.carrier = 0;
+    for (int i = 0; i < 300; ++i) t->step();
+    t->load = 0;
+    for (int i = 0; i < 50; ++i) t->step();
+    CHECK(t->top.active == 0 && t->top.idle != 3, "without carrier: active %u, idle %u", t->top.active, t->top.idle);
+    CHECK(t->top.wire_valid == 0, "words without carrier");
+    CHECK(low(t->top.failures) == failures + 2, "failures count the lost carrier");
+    t->top.carrier = 3;
+    t->come_home();
+  }
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  Test t(argc, argv);
+  t.start();
+  good_wire(&t);
+  bad_wires(&t);
+  dead_wire(&t);
+  no_carrier(&t);
+}

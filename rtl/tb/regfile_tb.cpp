@@ -1,0 +1,317 @@
+// regfile (with mailbox_table): random stalls on all five AXI4-Lite channels, reads and writes at once.
+// - every address of the map and every hole, read and written: OKAY, SLVERR (read-only, partial strobes) or
+//   DECERR (hole), and BAD_ACCESS counts exactly the refused ones; reset values and constants;
+// - random accesses and events against a model of all registers;
+// - interrupt: set by events, cleared by writing 1, an event wins over a clear, masked to the line;
+// - ERROR_INFO keeps the first error until it is cleared;
+// - mailboxes: ring position, full, number of the next packet; switching on resets the pointers, writing an
+//   enabled mailbox's switches again does not; a ring of no slots is off; while a slot is under way only
+//   the read pointer can be written, and nothing else is delayed.
+#include <map>
+
+#include "Vregfile.h"
+#include "tb.h"
+
+namespace {
+
+enum Access { RO, RW, W1C };
+struct Register {
+  const char* name;
+  Access access;
+};
+
+struct Box {
+  uint64_t base = 0, stalls = 0;
+  uint32_t slots = 0, wp = 0, rp = 0, index = 0, ctrl = 0;
+};
+
+struct Test : tb::Bench<Vregfile> {
+  std::map<uint32_t, Register> registers;
+  std::map<uint32_t, uint64_t> counters;  // by address, ro registers that events move
+  Box box[16];
+  uint64_t scratch = 0, mask = 0, status = 0, error = 0, bad = 0;
+  unsigned event_percent = 0, ready_percent = 100;
+  bool stalled = false, commit_next = false;
+  uint32_t stall_info = 0;
+  // A write that takes effect at this edge, for the model.
+  bool write_now = false;
+  uint32_t write_addr = 0;
+  uint64_t write_data = 0;
+
+  Test(int argc, char** argv) : Bench(argc, argv) {
+#define ADD(name, first, stride, copies, access) \
+  for (uint32_t i = 0; i < copies; ++i) registers[first + stride * i] = {#name, access};
+    NICLOOP_REGISTERS(ADD)
+#undef ADD
+    // Page wire belongs to the simulation: to the NIC it is outside the map.
+    registers.erase(registers.lower_bound(NICLOOP_REG_WIRE_ERRORS(0)), registers.lower_bound(NICLOOP_REG_WIRE_ERRORS(6)));
+    // Those of RMA belong to rma_regs, which is not here.
+    for (auto at = registers.begin(); at != registers.end();) {
+      std::string unit = std::string(at->second.name).substr(0, 4);
+      at = unit == "RMA_" || unit == "ATU_" || unit == "NVM_" || unit == "NOTI" ? registers.erase(at) : std::next(at);
+    }
+  }
+
+  uint64_t expected(uint32_t addr) {
+    Box& b = box[addr >> 12 & 15];
+    if (addr >= NICLOOP_REG_LINK_STATUS(1)) return 0;  // one link is built
+    if (addr >= NICLOOP_REG_LINK_STATUS(0)) return addr % 4096 == 0 ? 3 : 10 + addr % 4096 / 8;
+    if (addr >= 0x20000) return b.rp;
+    if (addr >= 0x10000) {
+      switch (addr & 0xfff) {
+        case NICLOOP_REG_MBOX_BASE(0) & 0xfff: return b.base;
+        case NICLOOP_REG_MBOX_SLOTS(0) & 0xfff: return b.slots;
+        case NICLOOP_REG_MBOX_CTRL(0) & 0xfff: return b.ctrl;
+        case NICLOOP_REG_MBOX_WP(0) & 0xfff: return b.wp;
+        default: return b.stalls;
+      }
+    }
+    switch (addr) {
+      case NICLOOP_REG_MAGIC: return NICLOOP_MAGIC_VALUE;
+      case NICLOOP_REG_VERSION: return NICLOOP_VERSION_VALUE;
+      case NICLOOP_REG_DESC_HASH: return NICLOOP_DESC_HASH_VALUE;
+      case NICLOOP_REG_PARAMS:
+        return PLACE(PARAMS_NODES, 6) | PLACE(PARAMS_VPIDS, 16) | PLACE(PARAMS_DIM_X, 3) | PLACE(PARAMS_DIM_Y, 2) | PLACE(PARAMS_DIM_Z, 1) |
+               PLACE(PARAMS_VC_DEPTH, 9) | PLACE(PARAMS_PORTS, 5);
+      case NICLOOP_REG_NODE_ID: return 4;
+      case NICLOOP_REG_SCRATCH: return scratch;
+      case NICLOOP_REG_IRQ_STATUS: return status;
+      case NICLOOP_REG_IRQ_MASK: return mask;
+      case NICLOOP_REG_ERROR_INFO: return error;
+      case NICLOOP_REG_BAD_ACCESS: return bad;
+      case NICLOOP_REG_RX_STALL_VPID: return stall_info;
+      case NICLOOP_REG_TX_LEVEL: return top.tx_level;
+      case NICLOOP_REG_RX_LEVEL: return top.rx_level;
+      default: return counters[addr];
+    }
+  }
+
+  void apply_write() {
+    Box& b = box[write_addr >> 12 & 15];
+    if (write_addr >= 0x20000) {
+      b.rp = uint32_t(write_data);
+    } else if (write_addr >= 0x10000) {
+      switch (write_addr & 0xfff) {
+        case NICLOOP_REG_MBOX_BASE(0) & 0xfff: b.base = write_data & ~63ull; break;
+        case NICLOOP_REG_MBOX_SLOTS(0) & 0xfff: b.slots = write_data & 0xffffff; break;
+        case NICLOOP_REG_MBOX_CTRL(0) & 0xfff:
+          if (!(b.ctrl & 1) && (write_data & 1)) b.wp = b.rp = b.index = 0;
+          b.ctrl = write_data & 7;
+          break;
+      }
+    } else if (write_addr == NICLOOP_REG_SCRATCH) {
+      scratch = write_data;
+    } else if (write_addr == NICLOOP_REG_IRQ_MASK) {
+      mask = write_data & 0x3ffffffff;
+    }
+  }
+
+  void choose_events() {
+    auto event = [&] { return random.percent(event_percent); };
+    top.ev_tx_packet = event(), top.ev_tx_stall = event();
+    top.ev_tx_error = event(), top.ev_rx_drop = event();
+    top.tx_reason = 1 + random.below(3), top.rx_reason = 4 + random.below(5);
+    top.tx_src = random.next(), top.tx_dst = random.next(), top.tx_length = random.below(1024);
+    top.rx_src = random.next(), top.rx_dst = random.next(), top.rx_length = random.below(1024);
+    top.route_errors = event() ? random.below(15) : 0;
+    // A slot write: hold for some cycles, commit in the last one, always about the same mailbox.
+    if (!top.hold || top.commit) top.look_vpid = random.below(16);
+    bool was_hold = top.hold && !top.commit;
+    top.hold = was_hold || event();
+    top.commit = was_hold && random.percent(30);
+    top.stall = !top.hold && event();
+  }
+
+  void apply_events() {
+    Box& b = box[top.look_vpid];
+    counters[NICLOOP_REG_TX_PACKETS] += top.ev_tx_packet;
+    counters[NICLOOP_REG_TX_STALL] += top.ev_tx_stall;
+    counters[NICLOOP_REG_TX_DROPPED] += top.ev_tx_error;
+    bool crc = top.ev_rx_drop && top.rx_reason == NICLOOP_DROP_REASON_CRC;
+    counters[NICLOOP_REG_RX_CRC_ERRORS] += crc;
+    counters[NICLOOP_REG_RX_DROPPED] += top.ev_rx_drop && !crc;
+    counters[NICLOOP_REG_ROUTE_ERRORS] += top.route_errors;
+    counters[NICLOOP_REG_RX_STALL] += top.stall;
+    counters[NICLOOP_REG_RX_PACKETS] += top.commit;
+    b.stalls += top.stall;
+    uint64_t set = 0;
+    if (top.ev_tx_error || top.ev_rx_drop || top.route_errors) set |= NICLOOP_IRQ_STATUS_ERROR_MASK;
+    if (top.stall && !stalled) set |= NICLOOP_IRQ_STATUS_STALL_MASK;
+    if (top.commit && (b.ctrl & NICLOOP_MBOX_CTRL_IRQ_ARRIVAL_MASK)) set |= 1u << top.look_vpid;
+    bool clear_error = write_now && write_addr == NICLOOP_REG_ERROR_INFO && (write_data & 1);
+    if (write_now && write_addr == NICLOOP_REG_IRQ_STATUS) status &= ~write_data;
+    status |= set;
+    if (clear_error) error = 0;
+    if (!(error & 1) && top.ev_tx_error) error = pack_error(top.tx_reason, top.tx_src, top.tx_dst, top.tx_length);
+    if (!(error & 1) && top.ev_rx_drop) error = pack_error(top.rx_reason, top.rx_src, top.rx_dst, top.rx_length);
+    stalled = top.stall;
+    stall_info = uint32_t(PLACE(RX_STALL_VPID_VPID, top.stall ? top.look_vpid : stall_info & 15) | PLACE(RX_STALL_VPID_STALLED, top.stall));
+    if (top.commit) {
+      ++b.wp;
+      b.index = b.index + 1 >= b.slots ? 0 : b.index + 1;
+    }
+  }
+
+  static uint64_t pack_error(uint64_t reason, uint64_t src, uint64_t dst, uint64_t length) {
+    return 1 | PLACE(ERROR_INFO_REASON, reason) | PLACE(ERROR_INFO_SRC, src) | PLACE(ERROR_INFO_DST, dst) | PLACE(ERROR_INFO_LENGTH, length);
+  }
+
+  void check_look() {
+    const Box& b = box[top.look_vpid];
+    bool on = (b.ctrl & 1) && b.slots != 0, full = b.wp - b.rp >= b.slots;
+    CHECK(top.look_on == on, "mailbox %u: on %u, expected %u", top.look_vpid, top.look_on, on);
+    CHECK(top.look_full == full, "mailbox %u: full %u, expected %u", top.look_vpid, top.look_full, full);
+    CHECK(top.look_seq == b.wp + 1, "mailbox %u: next %u, expected %u", top.look_vpid, top.look_seq, b.wp + 1);
+    CHECK(top.look_addr == b.base + 64ull * b.index, "mailbox %u: slot at %llx", top.look_vpid, (unsigned long long)top.look_addr);
+    unsigned windows = 0;
+    for (unsigned v = 0; v < 16; ++v) windows |= (box[v].ctrl >> NICLOOP_MBOX_CTRL_WINDOW_LSB & 1) << v;
+    CHECK(top.window_on == windows, "windows %04x, expected %04x", top.window_on, windows);
+    CHECK(top.irq == ((status & mask) != 0), "irq %u with status %05llx, mask %05llx", top.irq, (unsigned long long)status, (unsigned long long)mask);
+  }
+
+  // The edge of a cycle whose inputs are settled.
+  void step(bool write_ok) {
+    check_look();
+    write_now = write_ok && top.s_awvalid && top.s_awready;
+    apply_events();
+    if (write_now) apply_write();
+    edge();
+  }
+
+  struct Result {
+    unsigned wait, resp;
+    uint64_t data;
+  };
+
+  unsigned write_resp(uint32_t addr, unsigned strobe) {
+    auto it = registers.find(addr);
+    return it == registers.end() ? 3 : it->second.access == RO || strobe != 0xff ? 2 : 0;
+  }
+
+  // A write and a read at the same time; either may be absent (address ~0).
+  Result access(uint32_t waddr, uint64_t wdata, unsigned strobe, uint32_t raddr) {
+    Result r{};
+    bool writing = waddr != ~0u, reading = raddr != ~0u;
+    bool aw = writing, w = writing, b = writing, ar = reading, rr = reading;
+    unsigned want = writing ? write_resp(waddr, strobe) : 0;
+    write_addr = waddr, write_data = wdata;
+    top.s_awaddr = waddr, top.s_wdata = wdata, top.s_wstrb = strobe, top.s_araddr = raddr;
+    while (b || rr) {
+      CHECK(++r.wait < 20000, "no answer to an access of %05x/%05x", waddr, raddr);
+      top.s_awvalid = aw && (top.s_awvalid || random.percent(ready_percent));
+      top.s_wvalid = w && (top.s_wvalid || random.percent(ready_percent));
+      top.s_arvalid = ar && (top.s_arvalid || random.percent(ready_percent));
+      top.s_bready = random.percent(ready_percent), top.s_rready = random.percent(ready_percent);
+      choose_events();
+      settle();
+      bool aw_done = top.s_awvalid && top.s_awready, w_done = top.s_wvalid && top.s_wready, ar_done = top.s_arvalid && top.s_arready;
+      bool known = registers.count(raddr) != 0;
+      if (ar_done && known && event_percent == 0 && raddr != NICLOOP_REG_CYCLES) {
+        r.data = expected(raddr);
+      }
+      bool b_done = top.s_bvalid && top.s_bready, r_done = top.s_rvalid && top.s_rready;
+      if (b_done) {
+        r.resp = top.s_bresp;
+        CHECK(r.resp == want, "write of %05x, strobe %02x: answer %u, expected %u", waddr, strobe, r.resp, want);
+        bad += want != 0;
+        b = false;
+      }
+      if (r_done) {
+        unsigned expect = known ? 0 : 3;
+        CHECK(top.s_rresp == expect, "read of %05x: answer %u, expected %u", raddr, top.s_rresp, expect);
+        bad += !known;
+        if (event_percent == 0 && raddr != NICLOOP_REG_CYCLES && !writing) {
+          CHECK(top.s_rdata == r.data, "read of %05x (%s): %llx, expected %llx", raddr, known ? registers[raddr].name : "hole",
+                (unsigned long long)top.s_rdata, (unsigned long long)r.data);
+        }
+        r.data = top.s_rdata;
+        rr = false;
+      }
+      CHECK(!top.s_awready || (aw_done && w_done), "address and data are taken together");
+      step(want == 0);
+      if (aw_done) aw = false;
+      if (w_done) w = false;
+      if (ar_done) ar = false;
+    }
+    top.s_awvalid = top.s_wvalid = top.s_arvalid = 0;
+    return r;
+  }
+  Result write(uint32_t addr, uint64_t data, unsigned strobe = 0xff) { return access(addr, data, strobe, ~0u); }
+  Result read(uint32_t addr) { return access(~0u, 0, 0, addr); }
+
+  void quiet() {
+    event_percent = 0;
+    for (int i = 0; top.hold || i < 3; ++i) {
+      choose_events();
+      settle();
+      step(false);
+    }
+  }
+
+  void read_all() {
+    for (auto& [addr, reg] : registers) read(addr);
+  }
+};
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  Test t(argc, argv);
+  t.top.tx_level = 0x12345678, t.top.rx_level = 0x9abcdef0;
+  t.reset();
+  for (int i = 0; i < 20; ++i) t.tick();  // the mailbox table clears itself
+
+  // The whole map and its surroundings.
+  t.read_all();
+  for (uint32_t page = 0; page < 0x33000; page += 0x1000) {
+    for (uint32_t off = 0; off < 0x100; off += 8) {
+      t.read(page + off);
+      if (t.write_resp(page + off, 0xff) != 0) t.write(page + off, t.random.next());
+    }
+    t.read(page + 0x800), t.read(page + 0xff8);
+  }
+  for (uint32_t addr : {0x4u, 0x21u, 0x10001u, 0x1fffffu, 0x80000000u, 0xfffffff8u}) t.read(addr), t.write(addr, 1);
+  t.read_all();
+
+  // Random accesses with events.
+  std::vector<uint32_t> addresses;
+  for (auto& [addr, reg] : t.registers) addresses.push_back(addr);
+  for (int phase = 0; phase < 40; ++phase) {
+    t.event_percent = phase % 2 ? 30 : 5;
+    t.ready_percent = t.random.mood();
+    for (int i = 0; i < 60; ++i) {
+      uint32_t w = addresses[t.random.below(addresses.size())], r = addresses[t.random.below(addresses.size())];
+      if (t.random.percent(5)) w = uint32_t(t.random.next()) & 0x3ffff;
+      if (t.random.percent(5)) r = uint32_t(t.random.next()) & 0x3ffff;
+      uint64_t data = t.random.percent(50) ? t.random.next() : t.random.below(8);
+      t.access(t.random.percent(80) ? w : ~0u, data, t.random.percent(95) ? 0xff : t.random.below(255), t.random.percent(50) ? r : ~0u);
+    }
+    t.quiet();
+    t.read_all();
+  }
+  CHECK(t.bad > 1000, "%llu refused accesses: the scenario lost its point", (unsigned long long)t.bad);
+
+  // Interrupts and the first error: clears race with events.
+  for (int phase = 0; phase < 300; ++phase) {
+    const uint32_t some[] = {NICLOOP_REG_IRQ_STATUS, NICLOOP_REG_IRQ_STATUS, NICLOOP_REG_ERROR_INFO, NICLOOP_REG_IRQ_MASK};
+    t.event_percent = 1 + unsigned(t.random.below(20));
+    t.ready_percent = 100;
+    for (int i = 0; i < 6; ++i) t.write(some[t.random.below(4)], t.random.percent(50) ? ~0ull : t.random.next());
+    t.quiet();
+    t.read(NICLOOP_REG_IRQ_STATUS), t.read(NICLOOP_REG_ERROR_INFO), t.read(NICLOOP_REG_RX_STALL_VPID);
+  }
+
+  // While a slot is under way the read pointer can be written and everything read, a switch cannot be set.
+  t.quiet();
+  t.ready_percent = 100;
+  for (uint32_t addr : {0x20000u + 0x3000, uint32_t(NICLOOP_REG_SCRATCH)}) {
+    t.top.hold = 1;
+    t.top.commit = 0;
+    t.top.s_awvalid = t.top.s_wvalid = 1, t.top.s_awaddr = addr, t.top.s_wdata = 7, t.top.s_wstrb = 0xff, t.top.s_bready = 1;
+    t.settle();
+    CHECK(t.top.s_awready, "%05x waits for a slot write", addr);
+    t.top.s_awaddr = NICLOOP_REG_MBOX_CTRL(3);
+    t.settle();
+    CHECK(!t.top.s_awready, "a switch was set within a slot write");
+  }
+}
