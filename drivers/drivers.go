@@ -1,0 +1,155 @@
+package drivers
+
+// Cycle counts clock cycles since reset.
+type Cycle uint64
+
+// Forever is a deadline that never comes.
+const Forever = ^Cycle(0)
+
+// A Device is one NIC as the software of its node sees it. Offsets are those of
+// package regs. It is small on purpose: what a board can do, and no more.
+type Device interface {
+	// ReadReg reads a 64-bit register. In a Timed system simulated time passes
+	// until the answer. A bad offset gives a *BusError.
+	ReadReg(off uint32) (uint64, error)
+	// WriteReg posts a write to a 64-bit register.
+	WriteReg(off uint32, v uint64) error
+	// WritePIO posts one line of at most 56 bytes to the VELO send window at
+	// the byte address off (regs.Pio). It keeps no reference to line.
+	WritePIO(off uint32, line []byte) error
+	// Memory is the node's DMA memory; a device address is an index into it.
+	Memory() []byte
+}
+
+// Info says what a System is, for reports and for reproducing a result.
+type Info struct {
+	URI     string `json:"uri"`
+	Backend string `json:"backend"`
+	Nodes   int    `json:"nodes"`
+	VPIDs   int    `json:"vpids"`
+	Dims    [3]int `json:"dims"`
+	ClockPS int    `json:"clock_ps"`
+	// DescHash is the hash of the register and packet description that the
+	// hardware was built from; Hash that of everything it was built from.
+	DescHash uint64 `json:"desc_hash,string"`
+	Hash     string `json:"hash"`
+	Tool     string `json:"tool"`
+}
+
+// A System is what a URI opens.
+type System interface {
+	Info() Info
+	// Device returns node's NIC; node must be below Info().Nodes.
+	Device(node int) Device
+	Close() error
+}
+
+// A WatchID names a watched range of DMA memory.
+type WatchID int
+
+// Timed is a System whose clock its caller owns. Posted writes carry the first
+// cycle at which they may reach the NIC's bus; those of one node and port are
+// performed in order of (cycle, order of the calls).
+type Timed interface {
+	System
+	Now() Cycle
+	PostReg(node int, at Cycle, off uint32, v uint64)
+	PostPIO(node int, at Cycle, off uint32, line []byte)
+	// PIOTaken counts the lines that the NIC has taken from a process's window.
+	PIOTaken(node, vpid int) uint64
+
+	// Watch names the range [off, off+n) of node's DMA memory.
+	Watch(node int, off, n uint64) (WatchID, error)
+	// Arm makes the next DMA write that touches the range stop Run, once.
+	Arm(WatchID)
+	// ArmPIO makes Run stop, once, when PIOTaken(node, vpid) reaches count.
+	ArmPIO(node, vpid int, count uint64)
+	// ArmIRQ makes Run stop, once, while node's interrupt line is up.
+	ArmIRQ(node int)
+
+	// Run lets time pass until something armed happens or the deadline comes.
+	// With the deadline Forever it also stops when nothing more can happen
+	// without software (Stop.Quiet); a finite deadline is always reached. What
+	// fired during a ReadReg is reported by the next Run. The reasons of one
+	// cycle come together, in a fixed order. stop is reused by the caller.
+	Run(deadline Cycle, stop *Stop) error
+}
+
+// Fired says which armed condition stopped a run.
+type Fired struct {
+	Kind  FiredKind
+	Node  int
+	Watch WatchID // FiredWatch
+	VPID  int     // FiredPIO
+}
+
+// FiredKind tells the armed conditions apart.
+type FiredKind uint8
+
+// The armed conditions.
+const (
+	FiredWatch FiredKind = iota
+	FiredPIO
+	FiredIRQ
+)
+
+// Stop says when and why Run came back.
+type Stop struct {
+	Now   Cycle
+	Fired []Fired
+	// Quiet: nothing moves in the hardware and nothing posted is due later, so
+	// only software can change anything. Idle tells whether everything is empty
+	// too; Quiet without Idle is a stall (a full mailbox holds packets back, and
+	// with them perhaps posted lines).
+	Quiet, Idle bool
+}
+
+// A TraceEvent is something seen inside the hardware, at one of the trace
+// points of rtl/README.md.
+type TraceEvent struct {
+	Cycle Cycle
+	Data  uint64
+	Node  uint16
+	Point uint8
+	Flags uint8 // 1 head, 2 tail
+	VC    uint8
+}
+
+// Trace flags.
+const (
+	TraceHead = 1
+	TraceTail = 2
+)
+
+// Trace points.
+const (
+	PointInject  = 0  // flit from the NIC into its router
+	PointLink1   = 1  // first link port; ports 1..6 are the points 1..6
+	PointEject   = 7  // flit from the router into the NIC
+	PointPIO     = 8  // a line accepted from the bus; Data is its address
+	PointSlot    = 9  // a slot written by DMA; Data is its header
+	PointDropped = 10 // a packet refused or discarded
+)
+
+// A TraceSink takes trace events in order of time. It must not keep them.
+type TraceSink interface {
+	Trace(events []TraceEvent) error
+}
+
+// WaveWindow asks for waveforms of the cycles [From, To) in File (FST).
+type WaveWindow struct {
+	File     string
+	From, To Cycle
+}
+
+// Options are what every backend may be asked for; one that cannot do a thing
+// refuses with ErrNotSupported. Backend-specific settings are keys of the URI.
+type Options struct {
+	Nodes       int
+	MemoryBytes int // DMA memory per node
+	Trace       TraceSink
+	Waves       *WaveWindow
+	LogFile     string // where the simulator's own output goes
+	// Progress is told what takes long while a system opens ("building …").
+	Progress func(what string)
+}

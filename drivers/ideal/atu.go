@@ -1,0 +1,187 @@
+package ideal
+
+import (
+	"encoding/binary"
+
+	"github.com/nicloop/nicloop/drivers"
+	"github.com/nicloop/nicloop/drivers/regs"
+)
+
+const (
+	tlbEntries    = 32
+	commandCycles = 16 // a command of the translation unit
+	entryBytes    = 8
+	pageMask      = 1<<12 - 1 // of the smallest page
+)
+
+type atuTable struct {
+	base  uint64
+	pages uint64 // as register ATU_PAGES
+}
+
+func (t *atuTable) shift() uint {
+	return [...]uint{12, 16, 21, 21}[regs.ATUPagesSize.Of(t.pages)]
+}
+
+// An atu translates. It keeps what it has read until software flushes it, so
+// software that forgets to sees the old page, as on the hardware.
+type atu struct {
+	tables [regs.ATUTables]atuTable
+	tlb    [tlbEntries]struct {
+		valid       bool
+		table       uint8
+		page        uint64
+		translation regs.ATUEntry
+	}
+	commands     queue[atuCommand]
+	free         drivers.Cycle
+	doneAddr     uint64
+	done         uint32
+	command      uint64 // the last one
+	faults, last uint64
+	hits, misses uint64
+}
+
+type atuCommand struct {
+	value, doneAddr uint64
+	ready           drivers.Cycle
+}
+
+// A span is a piece of memory.
+type span struct{ addr, n uint64 }
+
+// An access is what a unit wants of memory. It lies inside one page: fragments
+// are cut so.
+type access struct {
+	nla  regs.NLA
+	n    int
+	need regs.ATURights
+	vpid uint8 // whose page it must be
+	span span  // translated; of one that failed for DMA, what memory refused
+}
+
+// translate checks an access and finds its place in memory. It changes nothing
+// that counts: a unit that then has to wait asks again.
+func (n *node) translate(a *access) regs.RMAError {
+	t := &n.atu.tables[a.nla.Table()]
+	page := a.nla.Offset() >> t.shift()
+	switch pages := regs.ATUPagesPages.Of(t.pages); {
+	case pages == 0:
+		return regs.RMAErrorTranslation // no table
+	case page >= pages:
+		return regs.RMAErrorBounds
+	}
+	a.span = span{t.base + page*entryBytes, entryBytes}
+	if !n.inMemory(a.span) {
+		return regs.RMAErrorDMA
+	}
+	e := n.entry(a.nla.Table(), page, a.span.addr)
+	switch {
+	case e.Rights() == regs.ATURightsNone:
+		return regs.RMAErrorTranslation
+	case e.VPID() != a.vpid:
+		return regs.RMAErrorOwner
+	case e.Rights()&a.need != a.need:
+		return regs.RMAErrorRights
+	}
+	in := uint64(1)<<t.shift() - 1
+	a.span = span{uint64(e)&^pageMask&^in + a.nla.Offset()&in, uint64(a.n)}
+	if !n.inMemory(a.span) {
+		return regs.RMAErrorDMA
+	}
+	return regs.RMAErrorNone
+}
+
+func (n *node) inMemory(s span) bool {
+	return s.addr <= uint64(len(n.mem)) && s.n <= uint64(len(n.mem))-s.addr
+}
+
+// failed counts a fragment that did nothing, and the fault that translation found.
+func (n *node) failed(a *access, fault regs.RMAError) {
+	n.rma.errors++
+	switch fault {
+	case regs.RMAErrorTranslation, regs.RMAErrorRights, regs.RMAErrorOwner, regs.RMAErrorBounds:
+		n.atu.faults++
+		n.atu.last = uint64(a.nla) | uint64(fault)<<regs.ATUFaultError.LSB() | uint64(a.vpid)<<regs.ATUFaultVPID.LSB()
+		if a.need&regs.ATURightsWo != 0 {
+			n.atu.last |= regs.ATUFaultWrite
+		}
+	case regs.RMAErrorDMA:
+		n.s.fail(&drivers.DMAError{Node: n.id, Addr: a.span.addr, Bytes: a.span.n, Memory: uint64(len(n.mem))})
+	}
+}
+
+// setTable changes a table's register; what was known of it is forgotten.
+func (u *atu) setTable(reg *uint64, v uint64) {
+	*reg = v
+	for i := range u.tlb {
+		u.tlb[i].valid = false
+	}
+}
+
+// entry finds a page's translation in the TLB or reads it. A page that is not
+// mapped is not kept: mapping needs no flush.
+func (n *node) entry(table uint8, page, addr uint64) regs.ATUEntry {
+	c := &n.atu.tlb[(page^uint64(table))%tlbEntries]
+	if c.valid && c.table == table && c.page == page {
+		n.atu.hits++
+		return c.translation
+	}
+	n.atu.misses++
+	e := regs.ATUEntry(binary.LittleEndian.Uint64(n.mem[addr:]))
+	if e.Rights() != regs.ATURightsNone {
+		c.valid, c.table, c.page, c.translation = true, table, page, e
+	}
+	return e
+}
+
+// commandDue is the cycle at which the first command is done.
+func (u *atu) commandDue() drivers.Cycle {
+	if u.commands.n == 0 {
+		return drivers.Forever
+	}
+	return max(u.commands.first().ready, u.free)
+}
+
+// start takes a command; where it writes that it is done is settled now.
+func (u *atu) start(now drivers.Cycle, v uint64) {
+	u.command = v
+	c := u.commands.grow()
+	*c = atuCommand{value: v, doneAddr: u.doneAddr, ready: now + commandCycles}
+}
+
+// execute does the first command. Accesses here take no time, so a fence finds
+// none under way.
+func (n *node) execute(now drivers.Cycle) {
+	u := &n.atu
+	c := *u.commands.first()
+	u.commands.drop()
+	u.free = now + commandCycles
+	table, vpid := uint8(regs.ATUCommandTable.Of(c.value)), uint8(regs.ATUCommandVPID.Of(c.value))
+	for i := range u.tlb {
+		e := &u.tlb[i]
+		switch regs.ATUOp(regs.ATUCommandCommand.Of(c.value)) {
+		case regs.ATUOpFlushPage:
+			e.valid = e.valid && !(e.table == table && e.page == regs.ATUCommandPage.Of(c.value))
+		case regs.ATUOpFlushVPID:
+			e.valid = e.valid && e.translation.VPID() != vpid
+		case regs.ATUOpFlushAll:
+			e.valid = false
+		}
+	}
+	u.done++
+	if !n.inMemory(span{c.doneAddr, 8}) {
+		n.s.fail(&drivers.DMAError{Node: n.id, Addr: c.doneAddr, Bytes: 8, Memory: uint64(len(n.mem))})
+		return
+	}
+	binary.LittleEndian.PutUint64(n.mem[c.doneAddr:], uint64(u.done))
+	n.s.written(n.id, c.doneAddr, 8)
+}
+
+// store writes translated memory; load reads it.
+func (n *node) store(s span, from []byte) {
+	copy(n.mem[s.addr:s.addr+s.n], from)
+	n.s.written(n.id, s.addr, s.n)
+}
+
+func (n *node) load(s span, to []byte) { copy(to, n.mem[s.addr:s.addr+s.n]) }

@@ -1,0 +1,112 @@
+package ideal
+
+import (
+	"github.com/nicloop/nicloop/drivers"
+	"github.com/nicloop/nicloop/drivers/regs"
+)
+
+// readRMA reads the RMA page.
+func (n *node) readRMA(off uint32) uint64 {
+	r, u := &n.rma, &n.atu
+	switch off {
+	case regs.RMATXPackets:
+		return r.txPackets
+	case regs.RMARXPackets:
+		return r.rxPackets
+	case regs.RMARefused:
+		return r.refused
+	case regs.RMARXDropped:
+		return r.rxDropped
+	case regs.RMAErrors:
+		return r.errors
+	case regs.RMANotis:
+		return r.notis
+	case regs.RMANotiOff:
+		return r.notiOff
+	case regs.RMALevel:
+		return r.level()
+	case regs.ATUFaults:
+		return u.faults
+	case regs.ATUFault:
+		return u.last
+	case regs.ATUHits:
+		return u.hits
+	case regs.ATUMisses:
+		return u.misses
+	case regs.ATUDone:
+		return u.doneAddr
+	case regs.ATUCommand:
+		return u.command
+	case regs.ATUStatus:
+		v := uint64(u.done)
+		if u.commands.n > 0 {
+			v |= regs.ATUStatusBusy
+		}
+		return v
+	}
+	panic("ideal: no such register: " + regs.Describe(off))
+}
+
+// level counts the descriptors that wait, and tells which units wait for room:
+// bit 0 requester, 1 requests' completer, 2 answers' completer, 3 answerer.
+func (r *rma) level() (v uint64) {
+	for i := range r.descs {
+		v += uint64(r.descs[i].n)
+	}
+	for i, u := range [...]*unit{&r.requester, &r.completer[vcRequest], &r.completer[vcAnswer], &r.answerer} {
+		if u.blocked() {
+			v |= 1 << (regs.RMALevelStalled.LSB() + i)
+		}
+	}
+	return v
+}
+
+// readRMAPages reads RMA's registers among the strided pages.
+func (n *node) readRMAPages(now drivers.Cycle, off uint32, i uint8) (uint64, bool) {
+	ring, table := &n.rma.rings[i], &n.atu.tables[i]
+	switch off {
+	case regs.NotiBase(i):
+		return ring.base, true
+	case regs.NotiSlots(i):
+		return uint64(ring.slots), true
+	case regs.NotiCtrl(i):
+		return ring.ctrl, true
+	case regs.NotiWP(i):
+		return uint64(ring.wp), true
+	case regs.NotiStall(i):
+		return ring.stall.count(now), true
+	case regs.NotiRP(i):
+		return uint64(ring.rp), true
+	case regs.ATUBase(i):
+		return table.base, true
+	case regs.ATUPages(i):
+		return table.pages, true
+	}
+	return 0, false
+}
+
+// writeRMA writes RMA's registers; it tells whether off is one of them.
+func (n *node) writeRMA(now drivers.Cycle, off uint32, i uint8, v uint64) bool {
+	ring, table := &n.rma.rings[i], &n.atu.tables[i]
+	switch off {
+	case regs.ATUDone:
+		n.atu.doneAddr = v &^ 7
+	case regs.ATUCommand:
+		n.atu.start(now, v)
+	case regs.NotiBase(i):
+		ring.base = v &^ (regs.NotiBytes - 1)
+	case regs.NotiSlots(i):
+		ring.slots = uint32(v & (1<<13 - 1))
+	case regs.NotiCtrl(i):
+		ring.control(v)
+	case regs.NotiRP(i):
+		ring.rp = uint32(v)
+	case regs.ATUBase(i):
+		n.atu.setTable(&table.base, v&^(entryBytes-1))
+	case regs.ATUPages(i):
+		n.atu.setTable(&table.pages, v&(regs.ATUPagesPages.Mask()|regs.ATUPagesSize.Mask()))
+	default:
+		return false
+	}
+	return true
+}

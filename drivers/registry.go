@@ -1,0 +1,117 @@
+package drivers
+
+import (
+	"context"
+	"fmt"
+	"net/url"
+	"slices"
+	"strings"
+)
+
+// An OpenFunc opens the part of a URI behind its scheme. keys are the URI's
+// query, already checked against the keys that the scheme was registered with.
+type OpenFunc func(ctx context.Context, path string, keys map[string]string, opt Options) (System, error)
+
+type backend struct {
+	scheme string
+	keys   []string
+	doc    string
+	open   OpenFunc
+}
+
+var backends []backend
+
+// Register makes a scheme known. keys are the query keys it understands. It is
+// called from init functions; a second registration of a scheme panics.
+func Register(scheme, doc string, keys []string, open OpenFunc) {
+	for _, b := range backends {
+		if b.scheme == scheme {
+			panic("drivers: scheme registered twice: " + scheme)
+		}
+	}
+	backends = append(backends, backend{scheme, keys, doc, open})
+	slices.SortFunc(backends, func(a, b backend) int { return strings.Compare(a.scheme, b.scheme) })
+}
+
+// Backends lists the registered schemes with a line about each.
+func Backends() (list [][2]string) {
+	for _, b := range backends {
+		list = append(list, [2]string{b.scheme + ":", b.doc})
+	}
+	return list
+}
+
+// Open opens a URI such as "rtl:" or "rtl:?vc_depth=8".
+func Open(ctx context.Context, uri string, opt Options) (System, error) {
+	scheme, rest, ok := strings.Cut(uri, ":")
+	if !ok {
+		return nil, fmt.Errorf("%w: device %q: expected SCHEME:[PATH][?KEY=VALUE&…], such as rtl:?vc_depth=8", ErrConfig, uri)
+	}
+	i := slices.IndexFunc(backends, func(b backend) bool { return b.scheme == scheme })
+	if i < 0 {
+		var names []string
+		for _, b := range backends {
+			names = append(names, b.scheme+":")
+		}
+		return nil, fmt.Errorf("%w: device %q: unknown scheme %q%s; known: %s",
+			ErrConfig, uri, scheme, Nearest(scheme+":", names), strings.Join(names, " "))
+	}
+	path, query, _ := strings.Cut(rest, "?")
+	keys, err := parseKeys(query, backends[i].keys)
+	if err != nil {
+		return nil, fmt.Errorf("%w: device %q: %v", ErrConfig, uri, err)
+	}
+	return backends[i].open(ctx, path, keys, opt)
+}
+
+func parseKeys(query string, known []string) (map[string]string, error) {
+	values, err := url.ParseQuery(query)
+	if err != nil {
+		return nil, err
+	}
+	keys := map[string]string{}
+	for k, v := range values {
+		if !slices.Contains(known, k) {
+			return nil, fmt.Errorf("unknown key %q%s; known: %s", k, Nearest(k, known), strings.Join(known, " "))
+		}
+		if len(v) != 1 {
+			return nil, fmt.Errorf("key %q is given %d times", k, len(v))
+		}
+		keys[k] = v[0]
+	}
+	return keys, nil
+}
+
+// Nearest gives `, did you mean "x"?` for the candidate nearest to name, or
+// nothing when none is near.
+func Nearest(name string, candidates []string) string {
+	best, dist := "", 3
+	for _, c := range candidates {
+		if d := editDistance(name, c); d < dist {
+			best, dist = c, d
+		}
+	}
+	if best == "" {
+		return ""
+	}
+	return fmt.Sprintf(", did you mean %q?", best)
+}
+
+func editDistance(a, b string) int {
+	row := make([]int, len(b)+1)
+	for j := range row {
+		row[j] = j
+	}
+	for i := range len(a) {
+		diag := row[0]
+		row[0] = i + 1
+		for j := range len(b) {
+			cost := 1
+			if a[i] == b[j] {
+				cost = 0
+			}
+			diag, row[j+1] = row[j+1], min(row[j+1]+1, row[j]+1, diag+cost)
+		}
+	}
+	return row[len(b)]
+}

@@ -1,0 +1,88 @@
+package translog
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/nicloop/nicloop/drivers"
+)
+
+// A Failure is an error that a call returned, as far as a log keeps it: its text,
+// what errors.Is finds, and the accesses that the NIC refused.
+type Failure struct {
+	Text  string
+	Class uint8 // index into classes, plus 1; 0: none of them
+	Bus   []drivers.BusError
+	DMA   []drivers.DMAError
+}
+
+// classes may grow at the end.
+var classes = [...]error{
+	drivers.ErrClosed, drivers.ErrNotSupported, drivers.ErrPeerDied, drivers.ErrProtocol,
+	drivers.ErrAssertion, drivers.ErrStarved, drivers.ErrEnvironment, drivers.ErrConfig,
+}
+
+// NewFailure takes err apart; nil stays nil.
+func NewFailure(err error) *Failure {
+	if err == nil {
+		return nil
+	}
+	f := &Failure{Text: err.Error()}
+	for i, class := range classes {
+		if errors.Is(err, class) {
+			f.Class = uint8(i + 1)
+			break
+		}
+	}
+	f.collect(err)
+	return f
+}
+
+func (f *Failure) collect(err error) {
+	switch e := err.(type) {
+	case *drivers.BusError:
+		f.Bus = append(f.Bus, *e)
+	case *drivers.DMAError:
+		f.DMA = append(f.DMA, *e)
+	case interface{ Unwrap() error }:
+		f.collect(e.Unwrap())
+	case interface{ Unwrap() []error }:
+		for _, e := range e.Unwrap() {
+			f.collect(e)
+		}
+	}
+}
+
+// AsError is nil for a nil Failure.
+func (f *Failure) AsError() error {
+	if f == nil {
+		return nil
+	}
+	return f
+}
+
+func (f *Failure) Error() string { return f.Text }
+
+// Unwrap makes errors.Is and errors.As find what they found when it happened.
+func (f *Failure) Unwrap() (list []error) {
+	if f.Class > 0 && int(f.Class) <= len(classes) {
+		list = append(list, classes[f.Class-1])
+	}
+	for i := range f.Bus {
+		list = append(list, &f.Bus[i])
+	}
+	for i := range f.DMA {
+		list = append(list, &f.DMA[i])
+	}
+	return list
+}
+
+// A FormatError is a log that cannot be understood from Offset on.
+type FormatError struct {
+	Offset  int
+	Problem string
+}
+
+func (e *FormatError) Error() string {
+	return fmt.Sprintf("transaction log: at byte %d: %s", e.Offset, e.Problem)
+}

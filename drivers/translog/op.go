@@ -1,0 +1,205 @@
+package translog
+
+import (
+	"bytes"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/nicloop/nicloop/drivers"
+	"github.com/nicloop/nicloop/drivers/regs"
+)
+
+// Kind says which call an operation is.
+type Kind uint8
+
+// The kinds. Their numbers are part of the format.
+const (
+	End Kind = iota
+	PostReg
+	PostPIO
+	ReadReg
+	PIOTaken
+	Watch
+	Arm
+	ArmPIO
+	ArmIRQ
+	Run
+	Memory // the device wrote to memory; no call
+	WriteReg
+	WritePIO
+	kinds
+)
+
+var kindNames = [kinds]string{"end", "post-reg", "post-pio", "read", "pio-taken", "watch", "arm", "arm-pio", "arm-irq",
+	"run", "memory", "write", "pio"}
+
+func (k Kind) String() string {
+	if k < kinds {
+		return kindNames[k]
+	}
+	return fmt.Sprintf("Kind(%d)", uint8(k))
+}
+
+// An Op is one operation. Which fields count depends on Kind; the others are 0.
+type Op struct {
+	Kind Kind
+	Node int
+	VPID int           // PIOTaken, ArmPIO
+	At   drivers.Cycle // PostReg, PostPIO: first cycle; Run: deadline
+	Off  uint64        // register, PIO or memory offset
+	Len  uint64        // Watch
+	ID   drivers.WatchID
+	// Value is what was written or read, or a count (PIOTaken, ArmPIO).
+	Value uint64
+	// Data is a line or memory; it belongs to the reader until the next operation.
+	Data []byte
+	Stop drivers.Stop  // Run; Stop.Now is the time after a ReadReg, too
+	Err  *Failure      // of a call that returned an error
+	Now  drivers.Cycle // when the call was made; not stored
+}
+
+// SameCall tells whether software asks the same; answers do not count.
+func (o *Op) SameCall(p *Op) bool {
+	if o.Kind != p.Kind || o.Node != p.Node || o.VPID != p.VPID || o.At != p.At || o.Off != p.Off || o.Len != p.Len || !bytes.Equal(o.Data, p.Data) {
+		return false
+	}
+	switch o.Kind {
+	case PostReg, WriteReg, ArmPIO:
+		return o.Value == p.Value
+	case Arm:
+		return o.ID == p.ID
+	}
+	return true
+}
+
+// Call is the call in words, with the names of registers.
+func (o *Op) Call() string {
+	switch o.Kind {
+	case PostReg:
+		return fmt.Sprintf("node %d: %s = 0x%x, from cycle %d", o.Node, Register(uint32(o.Off)), o.Value, o.At)
+	case WriteReg:
+		return fmt.Sprintf("node %d: %s = 0x%x", o.Node, Register(uint32(o.Off)), o.Value)
+	case PostPIO:
+		return fmt.Sprintf("node %d: send %s %s, from cycle %d", o.Node, window(uint32(o.Off)), hexdump(o.Data), o.At)
+	case WritePIO:
+		return fmt.Sprintf("node %d: send %s %s", o.Node, window(uint32(o.Off)), hexdump(o.Data))
+	case ReadReg:
+		return fmt.Sprintf("node %d: read %s", o.Node, Register(uint32(o.Off)))
+	case PIOTaken:
+		return fmt.Sprintf("node %d: lines taken from window %d?", o.Node, o.VPID)
+	case Watch:
+		return fmt.Sprintf("node %d: watch memory 0x%x..0x%x", o.Node, o.Off, o.Off+o.Len)
+	case Arm:
+		return fmt.Sprintf("arm watch %d", o.ID)
+	case ArmPIO:
+		return fmt.Sprintf("node %d: stop when %d lines were taken from window %d", o.Node, o.Value, o.VPID)
+	case ArmIRQ:
+		return fmt.Sprintf("node %d: stop while the interrupt line is up", o.Node)
+	case Run:
+		if o.At == drivers.Forever {
+			return "run"
+		}
+		return fmt.Sprintf("run until cycle %d", o.At)
+	case Memory:
+		return fmt.Sprintf("node %d: device wrote memory 0x%x: %s", o.Node, o.Off, memory(o.Data))
+	}
+	return o.Kind.String()
+}
+
+// Answer is the answer in words, or nothing where none is given.
+func (o *Op) Answer() string {
+	text := ""
+	switch o.Kind {
+	case ReadReg:
+		text = fmt.Sprintf("0x%x", o.Value)
+	case PIOTaken:
+		text = fmt.Sprint(o.Value)
+	case Watch:
+		if o.Err == nil {
+			text = fmt.Sprintf("watch %d", o.ID)
+		}
+	case Run:
+		text = stopText(&o.Stop)
+	}
+	if o.Err != nil {
+		return strings.TrimPrefix(text+"; error: "+strings.ReplaceAll(o.Err.Text, "\n", "; "), "; ")
+	}
+	return text
+}
+
+func stopText(s *drivers.Stop) string {
+	parts := []string{fmt.Sprintf("cycle %d", s.Now)}
+	for _, f := range s.Fired {
+		switch f.Kind {
+		case drivers.FiredWatch:
+			parts = append(parts, fmt.Sprintf("node %d watch %d", f.Node, f.Watch))
+		case drivers.FiredPIO:
+			parts = append(parts, fmt.Sprintf("node %d window %d taken", f.Node, f.VPID))
+		case drivers.FiredIRQ:
+			parts = append(parts, fmt.Sprintf("node %d interrupt", f.Node))
+		}
+	}
+	if s.Quiet {
+		parts = append(parts, "quiet")
+	}
+	if s.Idle {
+		parts = append(parts, "idle")
+	}
+	return strings.Join(parts, ", ")
+}
+
+// Register names a register address; one outside the map is shown by its distance
+// from the nearest register.
+func Register(off uint32) string {
+	if _, _, ok := regs.ByAddress(off); ok {
+		return regs.Describe(off)
+	}
+	for d := uint32(1); d < 0x1000; d++ {
+		if _, _, ok := regs.ByAddress(off - d); ok {
+			return fmt.Sprintf("0x%x (%s+0x%x)", off, regs.Describe(off-d), d)
+		}
+		if _, _, ok := regs.ByAddress(off + d); ok {
+			return fmt.Sprintf("0x%x (%s-0x%x)", off, regs.Describe(off+d), d)
+		}
+	}
+	return fmt.Sprintf("0x%x (no register near)", off)
+}
+
+func window(off uint32) string {
+	p := regs.Pio(off)
+	credits := ""
+	if p.Piggyback() {
+		credits = " and credits"
+	}
+	return fmt.Sprintf("window %d to %d.%d, %v, %d bytes%s:", p.SrcVPID(), p.DstNode(), p.DstVPID(), p.Kind(), p.Length(), credits)
+}
+
+// memory shows bytes, and the header if they are a slot.
+func memory(data []byte) string {
+	if len(data) != regs.SlotBytes {
+		return hexdump(data)
+	}
+	h := regs.Slot(le64(data[regs.SlotHdrOff:]))
+	credits := ""
+	if h.Piggyback() {
+		credits = " and credits"
+	}
+	n := min(int(h.Length()), regs.SlotHdrOff)
+	return fmt.Sprintf("slot %d from %d.%d, %v, %d bytes%s: %s", h.Seq(), h.SrcNode(), h.SrcVPID(), h.Kind(), h.Length(), credits, hexdump(data[:n]))
+}
+
+func hexdump(data []byte) string {
+	const most = 24
+	if len(data) <= most {
+		return fmt.Sprintf("[%x]", data)
+	}
+	return fmt.Sprintf("[%x… %d bytes]", data[:most], len(data))
+}
+
+// clone makes an operation that outlives the reader's next one.
+func (o *Op) clone() Op {
+	c := *o
+	c.Data, c.Stop.Fired = slices.Clone(o.Data), slices.Clone(o.Stop.Fired)
+	return c
+}
