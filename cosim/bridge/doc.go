@@ -1,0 +1,35 @@
+// Package bridge runs a simulator process (package build makes it) and speaks with
+// it: posted accesses, watches and "run until" over a Unix socket, DMA memory and
+// counters through memory shared by both.
+//
+// # What it promises
+//
+//   - Time passes in [Session.Run] and [Session.ReadReg] only, and what happens
+//     depends on the calls alone. Posted commands gather here and cross the socket
+//     in one message with the next Run or ReadReg, or when a message is full.
+//   - Run stops at the very cycle of what stopped it. Everything that happened at
+//     that cycle comes together, in order of (node, kind, id). A condition that is
+//     met during ReadReg is told by the next Run, which then takes no time.
+//   - Quiet ends a Run without deadline: 16 cycles in a row nothing has moved, and no
+//     posted command can start (one behind an access that the NIC holds cannot).
+//   - A refused posted access is a *drivers.BusError, a DMA write outside the memory a
+//     *drivers.DMAError; both stop Run at their cycle, and the session goes on. It ends
+//     with the first ErrPeerDied, ErrStarved, ErrProtocol or ErrAssertion, which every
+//     later call repeats.
+//   - Nothing outlives the session: the socket's directory is gone once both ends
+//     have met; the simulator dies with this process, and frees everything itself
+//     when the socket closes. No goroutine, descriptor or mapping is left by Close.
+//
+// # What the caller must do
+//
+//   - Use a Session from one goroutine at a time; Close may be called from any.
+//   - Keep no slice of [Session.Memory] beyond Close: the mapping is gone then.
+//
+// # Waiting
+//
+// Calls block in plain read and write on the descriptor: measured a little faster
+// than the runtime's poller, and unlike a raw system call they let go of the P, so the
+// collector does not wait for a long run. Before it sleeps, each side looks for a
+// while at a lane in the shared memory ([Config].Spin): a short run is over sooner
+// than a thread has gone to sleep and woken up.
+package bridge

@@ -1,0 +1,213 @@
+package build
+
+import (
+	"context"
+	"errors"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"testing/fstest"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/nicloop/nicloop/drivers"
+)
+
+func TestDims(t *testing.T) {
+	for nodes, want := range map[int]string{
+		1: "1x1x1", 2: "2x1x1", 3: "3x1x1", 4: "2x2x1", 6: "3x2x1", 7: "7x1x1", 8: "4x2x1", 9: "3x3x1",
+		12: "4x3x1", 13: "13x1x1", 16: "4x4x1",
+	} {
+		require.Equal(t, want, FormatDims(DimsFor(nodes)), "%d nodes", nodes)
+	}
+	d, err := ParseDims("4x2")
+	require.NoError(t, err)
+	require.Equal(t, [3]int{4, 2, 1}, d)
+	for _, bad := range []string{"", "4", "4x", "0x1", "2x-1x1", "1x2x3x4", "axb"} {
+		_, err := ParseDims(bad)
+		require.ErrorIs(t, err, drivers.ErrConfig, bad)
+	}
+}
+
+// smallSpec is a model of a few lines: it builds in seconds. body goes into sim_top.
+func smallSpec(body string) Spec {
+	return Spec{
+		RTL: fstest.MapFS{
+			"nicloop_pkg.sv": {Data: []byte("package nicloop_pkg;\n  localparam logic [63:0] DESC_HASH_VALUE = 64'habc;\nendpackage\n")},
+			"top/sim_top.sv": {Data: []byte(`module sim_top #(parameter int NODES = 1, DIM_X = 1, DIM_Y = 1, DIM_Z = 1, VC_DEPTH = 1, HOST_WR_LATENCY = 1)
+ (input logic clk, rst, input logic [NODES-1:0] reg_pending, pio_pending, input logic trace_on,
+  output logic [NODES-1:0] irq, output logic idle, active);
+  import "DPI-C" function void nl_reg_next(input int node, output bit write, output int unsigned addr, output longint unsigned wdata);
+  import "DPI-C" function void nl_reg_done(input int node, input int resp, input longint unsigned rdata);
+  import "DPI-C" function void nl_pio_next(input int node, output int unsigned addr, output int unsigned beats, output bit [447:0] data);
+  import "DPI-C" function void nl_pio_done(input int node, input int resp);
+  import "DPI-C" function int nl_dma_write(input int node, input longint unsigned addr, input int unsigned beats, input bit [511:0] data, input bit [63:0] strobes);
+  import "DPI-C" function int nl_dma_read(input int node, input longint unsigned addr, input int unsigned beats, output bit [511:0] data);
+  import "DPI-C" function void nl_trace(input int node, input int point, input int flags, input int vc, input longint unsigned data);
+  assign irq = reg_pending | pio_pending; assign idle = !rst; assign active = trace_on;
+` + body + "\nendmodule\n")},
+		},
+		Files: []string{"nicloop_pkg.sv", "top/sim_top.sv"}, Include: "top", Dims: [3]int{1, 1, 1},
+	}
+}
+
+// ownCache gives the test an empty cache of models.
+func ownCache(t *testing.T) string {
+	t.Setenv("CCACHE_DIR", ccacheDir(t))
+	dir := t.TempDir()
+	t.Setenv("XDG_CACHE_HOME", dir)
+	return filepath.Join(dir, "nicloop", "models")
+}
+
+// ccacheDir is where ccache would be without our change of XDG_CACHE_HOME.
+func ccacheDir(t *testing.T) string {
+	out, err := exec.Command("ccache", "--get-config", "cache_dir").Output()
+	require.NoError(t, err)
+	return strings.TrimSpace(string(out))
+}
+
+func entries(t *testing.T, dir string) (names []string) {
+	list, err := os.ReadDir(dir)
+	require.NoError(t, err)
+	for _, e := range list {
+		if !strings.HasSuffix(e.Name(), ".lock") {
+			names = append(names, e.Name())
+		}
+	}
+	return names
+}
+
+func TestConcurrentBuilds(t *testing.T) {
+	dir := ownCache(t)
+	var built, found int
+	var mu sync.Mutex
+	var wg sync.WaitGroup
+	for range 4 {
+		wg.Go(func() {
+			m, err := Build(context.Background(), smallSpec(""))
+			mu.Lock()
+			defer mu.Unlock()
+			if err == nil && m.Built {
+				built++
+			} else if err == nil {
+				found++
+			} else {
+				t.Error(err)
+			}
+		})
+	}
+	wg.Wait()
+	require.Equal(t, 1, built)
+	require.Equal(t, 3, found)
+
+	began := time.Now()
+	m, err := Build(context.Background(), smallSpec(""))
+	require.NoError(t, err)
+	require.False(t, m.Built)
+	require.Less(t, time.Since(began), time.Second)
+	require.Equal(t, []string{m.HashText()}, entries(t, dir))
+	require.Equal(t, uint64(0xabc), m.DescHash)
+	require.FileExists(t, m.Program)
+}
+
+// A build that is cancelled, or whose process was killed, leaves nothing behind.
+func TestInterruptedBuild(t *testing.T) {
+	dir := ownCache(t)
+	ctx, cancel := context.WithCancel(context.Background())
+	spec := smallSpec("")
+	spec.Progress = func(what string) {
+		if strings.HasPrefix(what, "compiling") {
+			time.AfterFunc(200*time.Millisecond, cancel)
+		}
+	}
+	t.Setenv("CCACHE_DISABLE", "1") // or it may be over before
+	_, err := Build(ctx, spec)
+	require.ErrorIs(t, err, context.Canceled)
+	require.Empty(t, entries(t, dir))
+
+	c, err := openCache()
+	require.NoError(t, err)
+	require.NoError(t, os.MkdirAll(c.place("dead")+".part", 0o755))
+	lock, err := c.lock(context.Background(), "busy")
+	require.NoError(t, err)
+	defer lock.Close()
+	require.NoError(t, os.MkdirAll(c.place("busy")+".part", 0o755))
+	made, err := c.provide(context.Background(), "new", func(string) error { return errors.New("no") })
+	require.Error(t, err)
+	require.False(t, made)
+	require.Equal(t, []string{"busy.part"}, entries(t, dir), "the one under way stays")
+}
+
+func TestBrokenBuild(t *testing.T) {
+	dir := ownCache(t)
+	_, err := Build(context.Background(), smallSpec("  assign idle = no_such_thing;"))
+	require.ErrorContains(t, err, "%Error: top/sim_top.sv:12:17: Can't find definition of variable: 'no_such_thing'")
+	names := entries(t, dir)
+	require.Len(t, names, 1)
+	require.Contains(t, err.Error(), filepath.Join(dir, names[0]))
+	log, err := os.ReadFile(filepath.Join(dir, names[0]))
+	require.NoError(t, err)
+	require.Contains(t, string(log), "no_such_thing")
+}
+
+func TestMissingTool(t *testing.T) {
+	bin := t.TempDir()
+	for _, p := range packages[:4] {
+		path, err := exec.LookPath(p.program)
+		require.NoError(t, err)
+		require.NoError(t, os.Symlink(path, filepath.Join(bin, p.program)))
+	}
+	t.Setenv("PATH", bin)
+	_, err := Build(context.Background(), smallSpec(""))
+	require.ErrorIs(t, err, drivers.ErrEnvironment)
+	require.ErrorContains(t, err, "ccache")
+	require.ErrorContains(t, err, "apt-get install ccache")
+}
+
+// Everything that goes into the model goes into its hash.
+func TestHash(t *testing.T) {
+	tl, err := findTools(context.Background())
+	require.NoError(t, err)
+	hash := func(s Spec, tl tools) [32]byte {
+		in, err := s.inputs()
+		require.NoError(t, err)
+		return s.hash(&tl, in)
+	}
+	base := hash(smallSpec(""), *tl)
+	require.Equal(t, base, hash(smallSpec(""), *tl))
+	seen := map[[32]byte]string{base: "nothing"}
+	changed := func(what string, h [32]byte) {
+		require.NotContains(t, seen, h, what)
+		seen[h] = what
+	}
+	changed("a source", hash(smallSpec("// comment"), *tl))
+	s := smallSpec("")
+	s.Dims = [3]int{2, 1, 1}
+	changed("the mesh", hash(s, *tl))
+	s = smallSpec("")
+	s.VCDepth = 8
+	changed("a parameter", hash(s, *tl))
+	s = smallSpec("")
+	s.HostWriteLatency = 8
+	changed("another parameter", hash(s, *tl))
+	s = smallSpec("")
+	s.Files = []string{s.Files[1], s.Files[0]}
+	changed("the order", hash(s, *tl))
+	s = smallSpec("")
+	s.RTL.(fstest.MapFS)["top/new.svh"] = &fstest.MapFile{Data: []byte("// new")}
+	changed("an include file", hash(s, *tl))
+	other := *tl
+	other.verilatorVersion += " patched"
+	changed("a tool", hash(smallSpec(""), other))
+}
+
+func TestSourcesWithoutDescription(t *testing.T) {
+	s := smallSpec("")
+	s.Files = s.Files[1:]
+	_, err := Build(context.Background(), s)
+	require.ErrorContains(t, err, "no nicloop_pkg.sv")
+}

@@ -1,0 +1,61 @@
+package build
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"strings"
+	"syscall"
+)
+
+// A buildLog collects what the tools say; it is written only when one fails.
+type buildLog struct {
+	file string
+	text bytes.Buffer
+}
+
+func newBuildLog(file string) *buildLog { return &buildLog{file: file} }
+
+// run runs a tool in dir. Cancelling ctx kills it with everything it started.
+func (l *buildLog) run(ctx context.Context, dir, program string, args ...string) error {
+	cmd := exec.CommandContext(ctx, program, args...)
+	cmd.Dir = dir
+	cmd.Stdout, cmd.Stderr = &l.text, &l.text
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }
+	fmt.Fprintf(&l.text, "$ cd %s && %s\n", dir, cmd)
+	err := cmd.Run()
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
+	if err != nil {
+		return l.failure(program, err)
+	}
+	return nil
+}
+
+func (l *buildLog) failure(program string, cause error) error {
+	kept := l.file
+	if err := os.WriteFile(l.file, l.text.Bytes(), 0o644); err != nil {
+		kept = "nowhere (" + err.Error() + ")"
+	}
+	return fmt.Errorf("building the simulator: %s: %w\n%s\nthe whole log is in %s", program, cause, firstErrors(l.text.String(), 5), kept)
+}
+
+// firstErrors picks the first n error messages out of a log, or its end if it
+// has none that can be recognised.
+func firstErrors(log string, n int) string {
+	var found []string
+	lines := strings.Split(strings.TrimRight(log, "\n"), "\n")
+	for _, line := range lines {
+		if len(found) < n && (strings.HasPrefix(line, "%Error") || strings.Contains(line, "error:") || strings.Contains(line, "undefined reference")) {
+			found = append(found, "  "+line)
+		}
+	}
+	if len(found) == 0 {
+		found = lines[max(0, len(lines)-n):]
+	}
+	return strings.Join(found, "\n")
+}

@@ -1,0 +1,54 @@
+package build
+
+import (
+	"context"
+	"fmt"
+	"os/exec"
+	"strings"
+
+	"github.com/nicloop/nicloop/drivers"
+)
+
+// tools are the programs that a build needs, by path, and their versions.
+type tools struct {
+	verilator, make, cxx, ar, ccache string
+	verilatorVersion, cxxVersion     string
+}
+
+var packages = []struct {
+	program, deb string
+	path         func(*tools) *string
+}{
+	{"verilator", "verilator", func(t *tools) *string { return &t.verilator }},
+	{"make", "make", func(t *tools) *string { return &t.make }},
+	{"g++", "g++", func(t *tools) *string { return &t.cxx }},
+	{"ar", "binutils", func(t *tools) *string { return &t.ar }},
+	{"ccache", "ccache", func(t *tools) *string { return &t.ccache }},
+}
+
+func findTools(ctx context.Context) (*tools, error) {
+	t := &tools{}
+	for _, p := range packages {
+		path, err := exec.LookPath(p.program)
+		if err != nil {
+			return nil, fmt.Errorf("%w: %s, needed to build the simulator (not in PATH); apt-get install %s",
+				drivers.ErrEnvironment, p.program, p.deb)
+		}
+		*p.path(t) = path
+	}
+	var err error
+	if t.verilatorVersion, err = firstLine(ctx, t.verilator, "--version"); err != nil {
+		return nil, err
+	}
+	t.cxxVersion, err = firstLine(ctx, t.cxx, "--version")
+	return t, err
+}
+
+func firstLine(ctx context.Context, program string, args ...string) (string, error) {
+	out, err := exec.CommandContext(ctx, program, args...).Output()
+	if err != nil {
+		return "", fmt.Errorf("%w: %s %s does not work: %w", drivers.ErrEnvironment, program, strings.Join(args, " "), err)
+	}
+	line, _, _ := strings.Cut(string(out), "\n")
+	return line, nil
+}

@@ -1,0 +1,183 @@
+package capture
+
+import (
+	"encoding/binary"
+	"fmt"
+
+	"github.com/google/gopacket"
+	"github.com/google/gopacket/layers"
+
+	"github.com/nicloop/nicloop/drivers/flit"
+	"github.com/nicloop/nicloop/drivers/regs"
+)
+
+// The layers of a packet. A capture's packets begin with LayerTypeNicLoop.
+var (
+	LayerTypeNicLoop = gopacket.RegisterLayerType(1470, gopacket.LayerTypeMetadata{Name: "NicLoop", Decoder: gopacket.DecodeFunc(decodeNicLoop)})
+	LayerTypeVELO    = gopacket.RegisterLayerType(1471, gopacket.LayerTypeMetadata{Name: "VELO", Decoder: gopacket.DecodeFunc(decodeVELO)})
+	LayerTypeTail    = gopacket.RegisterLayerType(1472, gopacket.LayerTypeMetadata{Name: "NicLoopTail", Decoder: gopacket.DecodeFunc(decodeTail)})
+)
+
+func init() {
+	layers.LinkTypeMetadata[LinkType] = layers.EnumMetadata{DecodeWith: LayerTypeNicLoop, Name: "NicLoop", LayerType: LayerTypeNicLoop}
+}
+
+// NicLoop is the header flit. Its payload is the rest of the packet.
+type NicLoop struct {
+	layers.BaseLayer
+	Header regs.Header
+	// Computed is the CRC that the packet should have.
+	Computed uint32
+}
+
+// LayerType is LayerTypeNicLoop.
+func (*NicLoop) LayerType() gopacket.LayerType { return LayerTypeNicLoop }
+
+// CanDecode is LayerTypeNicLoop.
+func (*NicLoop) CanDecode() gopacket.LayerClass { return LayerTypeNicLoop }
+
+// NextLayerType depends on the packet type; RMA payloads have no layer.
+func (n *NicLoop) NextLayerType() gopacket.LayerType {
+	if n.Header.Type() == regs.PacketTypeVELO {
+		return LayerTypeVELO
+	}
+	return gopacket.LayerTypePayload
+}
+
+// DecodeFromBytes takes a whole packet.
+func (n *NicLoop) DecodeFromBytes(data []byte, df gopacket.DecodeFeedback) error {
+	if len(data) < 2*regs.FlitBytes {
+		df.SetTruncated()
+		return fmt.Errorf("nicloop packet of %d bytes, expected at least %d", len(data), 2*regs.FlitBytes)
+	}
+	h := regs.Header(binary.LittleEndian.Uint64(data))
+	switch whole := flit.Total(h) * regs.FlitBytes; {
+	case int(h.Length()) > limit(h):
+		return fmt.Errorf("nicloop %v payload of %d bytes, expected at most %d", h.Type(), h.Length(), limit(h))
+	case len(data) < whole:
+		df.SetTruncated()
+		return fmt.Errorf("nicloop packet of %d bytes, its header announces %d", len(data), whole)
+	case len(data) > whole:
+		return fmt.Errorf("nicloop packet of %d bytes, its header announces %d", len(data), whole)
+	}
+	n.Header = h
+	n.Contents, n.Payload = data[:regs.FlitBytes], data[regs.FlitBytes:]
+	n.Computed = flit.CRC(h, n.Payload[:len(n.Payload)-regs.FlitBytes])
+	return nil
+}
+
+// limit is the longest payload that the packet's type may have.
+func limit(h regs.Header) int {
+	switch {
+	case h.Type() != regs.PacketTypeVELO:
+		return regs.MTU
+	case h.Piggyback():
+		return regs.VELOPayload - 2
+	}
+	return regs.VELOPayload
+}
+
+// VELO is the payload of a VELO packet, with the credits that it carries.
+type VELO struct {
+	layers.BaseLayer
+	// Packet is the header that belongs to the payload; a DecodingLayerParser's
+	// user points it at its NicLoop.
+	Packet *NicLoop
+	// Data is what the sender gave, without credits of a piggyback.
+	Data []byte
+	// Credits are those of a piggyback, of a credit packet or of a response.
+	Credits    uint16
+	HasCredits bool
+}
+
+// LayerType is LayerTypeVELO.
+func (*VELO) LayerType() gopacket.LayerType { return LayerTypeVELO }
+
+// CanDecode is LayerTypeVELO.
+func (*VELO) CanDecode() gopacket.LayerClass { return LayerTypeVELO }
+
+// NextLayerType is LayerTypeTail.
+func (*VELO) NextLayerType() gopacket.LayerType { return LayerTypeTail }
+
+// DecodeFromBytes takes what follows the header in Packet.
+func (v *VELO) DecodeFromBytes(data []byte, df gopacket.DecodeFeedback) error {
+	if v.Packet == nil {
+		return fmt.Errorf("VELO payload without its header: set VELO.Packet")
+	}
+	h := v.Packet.Header
+	room := flit.Payload(h) * regs.FlitBytes
+	if len(data) < room {
+		df.SetTruncated()
+		return fmt.Errorf("VELO payload of %d bytes, its header announces %d", len(data), room)
+	}
+	v.Contents, v.Payload = data[:room], data[room:]
+	v.Data, v.Credits, v.HasCredits = data[:h.Length()], 0, false
+	switch credits := h.Kind() == regs.KindCredit || h.Kind() == regs.KindCreditResponse; {
+	case h.Piggyback():
+		v.Credits, v.HasCredits = binary.LittleEndian.Uint16(data[h.Length():]), true
+	case credits && h.Length() == 2:
+		v.Credits, v.HasCredits = binary.LittleEndian.Uint16(data), true
+	}
+	return nil
+}
+
+// Tail is the last flit.
+type Tail struct {
+	layers.BaseLayer
+	Tail regs.Tail
+}
+
+// LayerType is LayerTypeTail.
+func (*Tail) LayerType() gopacket.LayerType { return LayerTypeTail }
+
+// CanDecode is LayerTypeTail.
+func (*Tail) CanDecode() gopacket.LayerClass { return LayerTypeTail }
+
+// NextLayerType is LayerTypeZero: nothing follows.
+func (*Tail) NextLayerType() gopacket.LayerType { return gopacket.LayerTypeZero }
+
+// DecodeFromBytes takes the tail flit.
+func (t *Tail) DecodeFromBytes(data []byte, df gopacket.DecodeFeedback) error {
+	if len(data) != regs.FlitBytes {
+		if len(data) < regs.FlitBytes {
+			df.SetTruncated()
+		}
+		return fmt.Errorf("nicloop tail of %d bytes, expected %d", len(data), regs.FlitBytes)
+	}
+	t.Tail = regs.Tail(binary.LittleEndian.Uint64(data))
+	t.Contents = data
+	return nil
+}
+
+// Valid says whether the CRC is that of the packet.
+func (t *Tail) Valid(n *NicLoop) bool { return t.Tail.CRC() == n.Computed }
+
+func decodeNicLoop(data []byte, p gopacket.PacketBuilder) error {
+	n := &NicLoop{}
+	if err := n.DecodeFromBytes(data, p); err != nil {
+		return err
+	}
+	p.AddLayer(n)
+	if n.NextLayerType() != LayerTypeVELO {
+		return p.NextDecoder(gopacket.LayerTypePayload)
+	}
+	return p.NextDecoder(gopacket.DecodeFunc(func(data []byte, p gopacket.PacketBuilder) error {
+		return add(&VELO{Packet: n}, data, p)
+	}))
+}
+
+// decodeVELO refuses: a payload alone does not say what it is.
+func decodeVELO(data []byte, p gopacket.PacketBuilder) error { return add(&VELO{}, data, p) }
+
+func decodeTail(data []byte, p gopacket.PacketBuilder) error { return add(&Tail{}, data, p) }
+
+func add(l gopacket.DecodingLayer, data []byte, p gopacket.PacketBuilder) error {
+	if err := l.DecodeFromBytes(data, p); err != nil {
+		return err
+	}
+	p.AddLayer(l.(gopacket.Layer))
+	if l.NextLayerType() == gopacket.LayerTypeZero {
+		return nil
+	}
+	return p.NextDecoder(l.NextLayerType())
+}

@@ -1,0 +1,357 @@
+#include "bridge.h"
+
+#include <cstring>
+
+namespace nicloop {
+namespace {
+
+// So many cycles without movement count as quiet: longer than any gap between two
+// stages of a pipeline that does not show in `active`.
+constexpr uint32_t kCalm = 16;
+constexpr uint64_t kPulse = 4096;    // cycles between two looks at the peer
+constexpr size_t kMaxFaults = 8;
+constexpr uint64_t kTraceMargin = 1024;  // more than one cycle can produce
+
+constexpr uint32_t kSlverr = 2;
+
+uint64_t bit(uint32_t node) { return 1ull << node; }
+
+}  // namespace
+
+void set_text(Text* text, const std::string& from) {
+  size_t n = std::min(from.size(), sizeof text->text - 1);
+  std::memset(text->text, 0, sizeof text->text);
+  std::memcpy(text->text, from.data(), n);
+}
+
+Bridge::Bridge(const Limits& limits, const Shared& shared, Hardware* hardware, Outbox* outbox)
+    : limits_(limits), shared_(shared), hardware_(hardware), outbox_(outbox) {
+  for (auto& node : pio_goal_) std::fill(std::begin(node), std::end(node), kForever);
+  fired_.reserve(64);
+  errors_.reserve(64);
+}
+
+Bridge::Result Bridge::execute(const Command& c, const PioLine& line, std::string* error) {
+  switch (c.type) {
+    case kPostReg: post(&reg_, c.node, {c.at, c.value, uint32_t(c.addr), true}); return Result::kOk;
+    case kPostPio: post(&pio_, c.node, {c.at, uint32_t(c.addr), uint32_t(c.value), c.id, line}); return Result::kOk;
+    case kReadReg: return read(c);
+    case kWatch: return watch(c, error);
+    case kArm: return arm(c, error);
+    case kArmPio: arm_pio(c); return Result::kOk;
+    case kArmIrq: irq_armed_ |= bit(c.node); return Result::kOk;
+    case kRun: return run(c.at);
+    case kTrace:
+      if (c.value != 0 && shared_.trace_records < kMinTrace) {
+        *error = "TRACE: the session was opened without a trace buffer";
+        return Result::kBad;
+      }
+      tracing_ = c.value != 0;
+      hardware_->set_trace(tracing_);
+      return Result::kOk;
+    case kWaves:
+      if (hardware_->set_waves(c.at, c.value)) return Result::kOk;
+      *error = "WAVES: the simulator was started without a file for them";
+      return Result::kBad;
+    case kShutdown: return Result::kShutdown;
+    default: *error = "command " + std::to_string(c.type) + " cannot be executed"; return Result::kBad;
+  }
+}
+
+// Posted commands.
+
+template <typename T>
+void Bridge::refresh_due(PortQueues<T>* port, uint32_t node) {
+  port->waiting &= ~bit(node);
+  port->due &= ~bit(node);
+  if (!port->queue[node].waiting()) return;
+  port->waiting |= bit(node);
+  uint64_t at = port->queue[node].front().at;
+  if (at <= now_) {
+    port->due |= bit(node);
+  } else {
+    next_due_ = std::min(next_due_, at);
+  }
+}
+
+void Bridge::refresh_all_due() {
+  next_due_ = kForever;
+  for (uint32_t node = 0; node < limits_.nodes; ++node) {
+    refresh_due(&reg_, node);
+    refresh_due(&pio_, node);
+  }
+}
+
+template <typename T>
+void Bridge::post(PortQueues<T>* port, uint32_t node, const T& item) {
+  port->queue[node].push(item);
+  refresh_due(port, node);
+  calm_ = 0;
+}
+
+template <typename T>
+const T* Bridge::take(PortQueues<T>* port, uint32_t node) {
+  if ((port->due & bit(node)) == 0) {
+    fault(kFaultFatal, "bus model of node " + std::to_string(node) + " asked for a command and none was due");
+    throw ModelDied{};
+  }
+  const T* item = &port->queue[node].front();
+  port->queue[node].take();
+  port->busy |= bit(node);
+  refresh_due(port, node);
+  return item;
+}
+
+// The caller must be done with the item before it calls queue.answer().
+template <typename T>
+const T* Bridge::answered(PortQueues<T>* port, uint32_t node) {
+  if ((port->busy & bit(node)) == 0) {
+    fault(kFaultFatal, "bus model of node " + std::to_string(node) + " answered a command that it had not taken");
+    throw ModelDied{};
+  }
+  return &port->queue[node].oldest();
+}
+
+template <typename T>
+void Bridge::retire(PortQueues<T>* port, uint32_t node) {
+  port->queue[node].answer();
+  if (!port->queue[node].in_flight()) port->busy &= ~bit(node);
+}
+
+// Nothing moves, and nothing posted can start to: what waits, waits behind a
+// command that the hardware holds.
+bool Bridge::settled() const {
+  return calm_ >= kCalm && ((reg_.waiting & ~reg_.busy) | (pio_.waiting & ~pio_.busy)) == 0;
+}
+
+// Conditions.
+
+Bridge::Result Bridge::watch(const Command& c, std::string* error) {
+  if (c.id != watches_.size()) {
+    *error = "WATCH: expected id " + std::to_string(watches_.size()) + ", found " + std::to_string(c.id);
+    return Result::kBad;
+  }
+  watches_.push_back({c.addr, c.value, c.node, false});
+  return Result::kOk;
+}
+
+Bridge::Result Bridge::arm(const Command& c, std::string* error) {
+  if (c.id >= watches_.size()) {
+    *error = "ARM: watch " + std::to_string(c.id) + ", but there are " + std::to_string(watches_.size());
+    return Result::kBad;
+  }
+  Watched& w = watches_[c.id];
+  if (!w.armed) {
+    w.armed = true;
+    armed_[w.node].arm(w.addr, w.bytes, c.id);
+  }
+  return Result::kOk;
+}
+
+void Bridge::arm_pio(const Command& c) {
+  uint64_t taken = shared_.control->pio_taken[c.node][c.id];
+  if (taken >= c.value) {
+    fire(kPioHit, c.node, c.id, taken, 0);
+  } else {
+    pio_goal_[c.node][c.id] = c.value;
+  }
+}
+
+void Bridge::check_irq() {
+  uint64_t up = irq_armed_ & hardware_->irq();
+  if (up == 0) return;
+  irq_armed_ &= ~up;
+  for (uint32_t node = 0; node < limits_.nodes; ++node) {
+    if (up & bit(node)) fire(kIrqHit, node, 0, 0, 0);
+  }
+}
+
+void Bridge::fire(EventType type, uint32_t node, uint32_t id, uint64_t a, uint64_t b) {
+  fired_.push_back({type, uint16_t(node), id, now_, a, b});
+  wake_ |= !reading_;
+}
+
+void Bridge::complain(EventType type, uint32_t node, uint32_t id, uint64_t a, uint64_t b) {
+  errors_.push_back({type, uint16_t(node), id, now_, a, b});
+  wake_ |= !reading_;
+}
+
+// Time.
+
+Bridge::Result Bridge::run(uint64_t deadline) {
+  wake_ = !fired_.empty() || !errors_.empty();
+  check_irq();
+  Result result = clock(deadline);
+  put_errors();
+  put_fired();
+  put_stopped(trace_full_ ? uint32_t(kStopTraceFull) : 0);
+  return result;
+}
+
+Bridge::Result Bridge::read(const Command& c) {
+  if (c.id != kReadResume) {
+    post(&reg_, c.node, {now_, 0, uint32_t(c.addr), false});
+    value_ = {};
+  }
+  wake_ = false;
+  reading_ = true;
+  Result result = clock(c.at);
+  reading_ = false;
+  put_errors();
+  if (value_.type != 0) {
+    outbox_->put(value_);
+    put_stopped(0);
+  } else {
+    put_stopped(trace_full_ ? kStopTraceFull : kStopNoAnswer);
+  }
+  return result;
+}
+
+// Clocks the model until wake_, the deadline, quiet or a full trace buffer.
+Bridge::Result Bridge::clock(uint64_t deadline) {
+  trace_count_ = 0;
+  trace_full_ = false;
+  wake_ |= !faults_.empty();
+  if (now_ >= next_due_) refresh_all_due();
+  try {
+    while (!wake_ && !trace_full_ && now_ < deadline) {
+      if (settled() && (deadline == kForever || reading_)) break;
+      ++now_;
+      hardware_->tick(reg_.due, pio_.due);
+      if (now_ >= next_due_) refresh_all_due();
+      calm_ = hardware_->active() ? 0 : std::min(calm_ + 1, kCalm);
+      if (irq_armed_ != 0) check_irq();
+      if (now_ % kPulse == 0 && !outbox_->pulse(now_)) return Result::kPeerGone;
+    }
+  } catch (const ModelDied&) {
+    // fault() has recorded why.
+  }
+  return Result::kOk;
+}
+
+void Bridge::put_errors() {
+  for (const Fault& f : faults_) outbox_->put(f.event, &f.text);
+  for (const Event& e : errors_) outbox_->put(e);
+  errors_.clear();
+}
+
+void Bridge::put_fired() {
+  std::sort(fired_.begin(), fired_.end(), [](const Event& x, const Event& y) {
+    if (x.node != y.node) return x.node < y.node;
+    return x.type != y.type ? x.type < y.type : x.id < y.id;
+  });
+  for (const Event& e : fired_) outbox_->put(e);
+  fired_.clear();
+}
+
+void Bridge::put_stopped(uint32_t flags) {
+  if (settled()) flags |= kStopQuiet;
+  bool empty = (reg_.waiting | reg_.busy | pio_.waiting | pio_.busy) == 0;
+  if (empty && hardware_->idle()) flags |= kStopIdle;
+  shared_.control->trace_count = trace_count_;
+  __atomic_store_n(&shared_.control->cycle, now_, __ATOMIC_RELEASE);
+  outbox_->put({kStopped, 0, flags, now_, 0, 0});
+}
+
+// What the model calls.
+
+void Bridge::reg_next(uint32_t node, bool* write, uint32_t* addr, uint64_t* data) {
+  const PostedReg* posted = take(&reg_, node);
+  *write = posted->write;
+  *addr = posted->addr;
+  *data = posted->value;
+}
+
+void Bridge::reg_done(uint32_t node, uint32_t resp, uint64_t data) {
+  const PostedReg* posted = answered(&reg_, node);
+  if (!posted->write) {
+    value_ = {kRegValue, uint16_t(node), resp, now_, posted->addr, data};
+    wake_ = true;
+  } else if (resp != 0) {
+    complain(kBusError, node, resp | kPortReg << 8, posted->addr, 0);
+  }
+  retire(&reg_, node);
+}
+
+void Bridge::pio_next(uint32_t node, uint32_t* addr, uint32_t* quads, PioLine* line) {
+  const PostedPio* posted = take(&pio_, node);
+  *addr = posted->addr;
+  *quads = posted->quads;
+  *line = posted->line;
+}
+
+void Bridge::pio_done(uint32_t node, uint32_t resp) {
+  const PostedPio* posted = answered(&pio_, node);
+  uint32_t vpid = posted->vpid;
+  uint64_t* counter = &shared_.control->pio_taken[node][vpid];
+  uint64_t taken = *counter + 1;
+  __atomic_store_n(counter, taken, __ATOMIC_RELEASE);
+  if (resp != 0) complain(kBusError, node, resp | kPortPio << 8, posted->addr, 0);
+  if (taken >= pio_goal_[node][vpid]) {
+    pio_goal_[node][vpid] = kForever;
+    fire(kPioHit, node, vpid, taken, 0);
+  }
+  retire(&pio_, node);
+}
+
+// Where a burst lies in the shared memory; null: outside the node's.
+uint8_t* Bridge::burst(uint32_t node, uint64_t addr, uint32_t quads) {
+  uint64_t bytes = 8ull * quads;
+  if (quads == 0 || quads > 8 || addr % 8 != 0 || addr > limits_.memory_bytes || bytes > limits_.memory_bytes - addr) {
+    complain(kDmaError, node, 0, addr, bytes);
+    return nullptr;
+  }
+  return shared_.memory + node * limits_.memory_bytes + addr;
+}
+
+uint32_t Bridge::dma_write(uint32_t node, uint64_t addr, uint32_t quads, const uint64_t* data, uint64_t strobes) {
+  uint8_t* to = burst(node, addr, quads);
+  if (to == nullptr) return kSlverr;
+  uint64_t bytes = 8ull * quads, all = quads == 8 ? ~0ull : (1ull << bytes) - 1;
+  if ((strobes & all) == all) {
+    std::memcpy(to, data, bytes - 8);
+    // The header of a slot is its last quadword: who sees it sees the payload.
+    __atomic_store_n(reinterpret_cast<uint64_t*>(to + bytes - 8), data[quads - 1], __ATOMIC_RELEASE);
+  } else {
+    const uint8_t* from = reinterpret_cast<const uint8_t*>(data);
+    for (uint64_t i = 0; i < bytes; ++i) {
+      if (strobes >> i & 1) to[i] = from[i];
+    }
+  }
+  if (strobes == 0) return 0;
+  uint64_t first = uint64_t(__builtin_ctzll(strobes)), last = std::min<uint64_t>(64 - uint64_t(__builtin_clzll(strobes)), bytes);
+  armed_[node].touch(addr + first, addr + last, [&](uint32_t id) {
+    watches_[id].armed = false;
+    fire(kWatchHit, node, id, addr, bytes);
+  });
+  return 0;
+}
+
+uint32_t Bridge::dma_read(uint32_t node, uint64_t addr, uint32_t quads, uint64_t* data) {
+  const uint8_t* from = burst(node, addr, quads);
+  if (from == nullptr) return kSlverr;
+  std::memcpy(data, from, 8ull * quads);
+  return 0;
+}
+
+void Bridge::trace(const TraceRecord& record) {
+  if (!tracing_) return;
+  if (trace_count_ == shared_.trace_records) {
+    fault(kFaultFatal, "trace buffer overrun: more records in one cycle than it keeps in reserve");
+    return;
+  }
+  TraceRecord& to = shared_.trace[trace_count_++];
+  to = record;
+  to.cycle = now_;
+  trace_full_ |= trace_count_ + kTraceMargin >= shared_.trace_records;
+}
+
+void Bridge::fault(FaultKind kind, const std::string& text) {
+  wake_ = true;
+  if (faults_.size() == kMaxFaults) return;
+  Fault f{{kFault, 0, uint32_t(kind), now_, 0, 0}, {}};
+  set_text(&f.text, text);
+  faults_.push_back(f);
+}
+
+}  // namespace nicloop

@@ -1,0 +1,172 @@
+// bridge.h: executes commands against a clocked model and collects events. It knows
+// neither sockets nor DPI nor Verilator: the three abstract classes below are all it
+// sees, so a fake model and a recorded batch are enough to test or fuzz it.
+//
+// Time: cycle n is the state after the n-th rising edge since reset. A posted command
+// with `at` = n may reach its bus at edge n + 1. Everything that happens at edge n is
+// reported together, with cycle n, and a run stops right there.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "decode.h"
+#include "posted.h"
+#include "protocol.h"
+
+namespace nicloop {
+
+// The clocked model.
+class Hardware {
+ public:
+  virtual ~Hardware() = default;
+  // One whole clock cycle. Bit n of a mask: node n has a command that is due. The
+  // model calls Bus from inside. May throw ModelDied.
+  virtual void tick(uint64_t reg_pending, uint64_t pio_pending) = 0;
+  virtual uint64_t irq() const = 0;  // bit per node
+  virtual bool idle() const = 0;
+  virtual bool active() const = 0;
+  virtual void set_trace(bool on) = 0;
+  // Dumps the cycles from..to-1. False: no file was given at the start.
+  virtual bool set_waves(uint64_t from, uint64_t to) = 0;
+};
+
+// Thrown through the model by a failure that it cannot survive.
+struct ModelDied {};
+
+// What the model calls, from inside tick.
+class Bus {
+ public:
+  virtual ~Bus() = default;
+  virtual void reg_next(uint32_t node, bool* write, uint32_t* addr, uint64_t* data) = 0;
+  virtual void reg_done(uint32_t node, uint32_t resp, uint64_t data) = 0;
+  virtual void pio_next(uint32_t node, uint32_t* addr, uint32_t* quads, PioLine* line) = 0;
+  virtual void pio_done(uint32_t node, uint32_t resp) = 0;
+  // The bytes whose strobe is set change now, the last quadword last. Returns the AXI response.
+  virtual uint32_t dma_write(uint32_t node, uint64_t addr, uint32_t quads, const uint64_t* data, uint64_t strobes) = 0;
+  // The memory is read now. Returns the AXI response.
+  virtual uint32_t dma_read(uint32_t node, uint64_t addr, uint32_t quads, uint64_t* data) = 0;
+  virtual void trace(const TraceRecord& record) = 0;  // record.cycle is filled in
+  virtual void fault(FaultKind kind, const std::string& text) = 0;
+};
+
+// Where the events go.
+class Outbox {
+ public:
+  virtual ~Outbox() = default;
+  virtual void put(const Event& event, const Text* text = nullptr) = 0;
+  // Called every few thousand cycles of a run; false: nobody listens any more.
+  virtual bool pulse(uint64_t cycle) = 0;
+};
+
+// The shared memory, mapped.
+struct Shared {
+  Control* control = nullptr;
+  uint8_t* memory = nullptr;  // of all nodes
+  TraceRecord* trace = nullptr;
+  uint64_t trace_records = 0;  // 0 or at least kMinTrace
+};
+constexpr uint64_t kMinTrace = 4096;
+
+class Bridge final : public Bus {
+ public:
+  enum class Result { kOk, kShutdown, kBad, kPeerGone };
+
+  Bridge(const Limits& limits, const Shared& shared, Hardware* hardware, Outbox* outbox);
+
+  // Executes one decoded command. kBad: *error names what is wrong with it.
+  Result execute(const Command& command, const PioLine& line, std::string* error);
+  // Says where the model stands: the last frame of every answer.
+  void put_stopped(uint32_t flags);
+
+  void reg_next(uint32_t node, bool* write, uint32_t* addr, uint64_t* data) override;
+  void reg_done(uint32_t node, uint32_t resp, uint64_t data) override;
+  void pio_next(uint32_t node, uint32_t* addr, uint32_t* quads, PioLine* line) override;
+  void pio_done(uint32_t node, uint32_t resp) override;
+  uint32_t dma_write(uint32_t node, uint64_t addr, uint32_t quads, const uint64_t* data, uint64_t strobes) override;
+  uint32_t dma_read(uint32_t node, uint64_t addr, uint32_t quads, uint64_t* data) override;
+  void trace(const TraceRecord& record) override;
+  void fault(FaultKind kind, const std::string& text) override;
+
+ private:
+  struct PostedReg {
+    uint64_t at, value;
+    uint32_t addr;
+    bool write;
+  };
+  struct PostedPio {
+    uint64_t at;
+    uint32_t addr, quads, vpid;
+    PioLine line;
+  };
+  // One bus port of all nodes. Bit n of a mask belongs to node n.
+  template <typename T>
+  struct PortQueues {
+    PostedQueue<T> queue[kMaxNodes];
+    uint64_t waiting = 0;  // some command is not taken yet
+    uint64_t due = 0;      // and the first of them may be taken now
+    uint64_t busy = 0;     // some command is taken and not answered
+  };
+  struct Watched {
+    uint64_t addr, bytes;
+    uint16_t node;
+    bool armed;
+  };
+  struct Fault {
+    Event event;
+    Text text;
+  };
+
+  template <typename T> void post(PortQueues<T>* port, uint32_t node, const T& item);
+  template <typename T> const T* take(PortQueues<T>* port, uint32_t node);
+  template <typename T> const T* answered(PortQueues<T>* port, uint32_t node);
+  template <typename T> void retire(PortQueues<T>* port, uint32_t node);
+  template <typename T> void refresh_due(PortQueues<T>* port, uint32_t node);
+  void refresh_all_due();
+  bool settled() const;
+
+  Result watch(const Command& command, std::string* error);
+  Result arm(const Command& command, std::string* error);
+  void arm_pio(const Command& command);
+  Result run(uint64_t deadline);
+  Result read(const Command& command);
+  Result clock(uint64_t deadline);
+  void check_irq();
+  uint8_t* burst(uint32_t node, uint64_t addr, uint32_t quads);
+  void fire(EventType type, uint32_t node, uint32_t id, uint64_t a, uint64_t b);
+  void complain(EventType type, uint32_t node, uint32_t id, uint64_t a, uint64_t b);
+  void put_errors();
+  void put_fired();
+
+  const Limits limits_;
+  const Shared shared_;
+  Hardware* const hardware_;
+  Outbox* const outbox_;
+
+  uint64_t now_ = 0;
+  PortQueues<PostedReg> reg_;
+  PortQueues<PostedPio> pio_;
+  uint64_t next_due_ = kForever;  // no front becomes due before this cycle
+  uint32_t calm_ = 0;             // cycles since something moved, counted up to kCalm
+
+  std::vector<Watched> watches_;
+  ArmedRanges armed_[kMaxNodes];
+  uint64_t pio_goal_[kMaxNodes][kMaxVpids];
+  uint64_t irq_armed_ = 0;
+
+  std::vector<Event> fired_;   // wait for the next RUN
+  std::vector<Event> errors_;  // wait for the next answer
+  std::vector<Fault> faults_;  // stay: the model is not to be trusted any more
+  Event value_{};              // answer of READ_REG
+  bool reading_ = false;
+  bool wake_ = false;          // stop after this cycle
+  bool tracing_ = false;
+  bool trace_full_ = false;
+  uint64_t trace_count_ = 0;
+};
+
+// Fills text, cutting what does not fit.
+void set_text(Text* text, const std::string& from);
+
+}  // namespace nicloop

@@ -1,0 +1,49 @@
+#include "log.h"
+
+#include <unistd.h>
+
+#include <cstdio>
+
+namespace nicloop {
+namespace {
+
+std::string partial_line, last_line;
+
+ssize_t tee_write(void*, const char* data, size_t size) {
+  for (size_t i = 0; i < size; ++i) {
+    if (data[i] != '\n') {
+      if (partial_line.size() < 1024) partial_line += data[i];
+    } else if (!partial_line.empty()) {
+      last_line.swap(partial_line);
+      partial_line.clear();
+    }
+  }
+  size_t done = 0;
+  while (done < size) {
+    ssize_t n = write(1, data + done, size - done);
+    if (n <= 0) break;  // nobody reads the log: not the simulation's concern
+    done += size_t(n);
+  }
+  return ssize_t(size);
+}
+
+}  // namespace
+
+void tee_stdout() {
+  cookie_io_functions_t functions{};
+  functions.write = tee_write;
+  FILE* tee = fopencookie(nullptr, "w", functions);
+  if (tee == nullptr) return;
+  std::fflush(stdout);
+  setvbuf(tee, nullptr, _IOLBF, 4096);
+  stdout = tee;
+}
+
+std::string take_last_line() {
+  std::fflush(stdout);
+  std::string line;
+  line.swap(last_line);
+  return line;
+}
+
+}  // namespace nicloop

@@ -1,0 +1,82 @@
+// transport.h: the simulator's end of the socket: finding it, trusting it, messages
+// in and out. Knows nothing of what the frames mean beyond the handshake.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "bridge.h"
+#include "protocol.h"
+
+namespace nicloop {
+
+// Decides whether looking is worth it. What pays is kept up; each failure doubles the
+// number of waits that go straight to sleep, so a busy machine and long waits lose
+// next to nothing.
+class Spin {
+ public:
+  uint64_t limit_ns = 0;
+
+  bool worth_it() {
+    if (limit_ns == 0 || skip_ > 0) {
+      skip_ -= skip_ > 0;
+      return false;
+    }
+    return true;
+  }
+  void paid() { backoff_ = 0; }
+  void failed() {
+    backoff_ = std::min(2 * backoff_ + 1, 1023u);
+    skip_ = backoff_;
+  }
+
+ private:
+  uint32_t backoff_ = 0, skip_ = 0;
+};
+
+class Transport final : public Outbox {
+ public:
+  Transport() = default;
+  ~Transport() override;
+  Transport(const Transport&) = delete;
+  Transport& operator=(const Transport&) = delete;
+
+  // Connects, checks that the other end runs under this user, and removes the
+  // socket and its directory: from here on nothing is left if both are killed.
+  bool connect_to(const std::string& path, std::string* error);
+  // Says hello, checks the answer and maps the shared memory that comes with it.
+  bool handshake(const Hello& hello, Welcome* welcome, Shared* shared, std::string* error);
+
+  // Next message; it stays valid until the next call. Empty: the other end is gone.
+  // False: the message is longer than any may be.
+  bool receive(const uint8_t** data, size_t* size);
+
+  void put(const Event& event, const Text* text = nullptr) override;
+  bool pulse(uint64_t cycle) override;
+  // Sends what was put. False: the other end is gone.
+  bool flush();
+  // The answer is complete: the next exchange may use the lanes again.
+  bool finish_answer();
+
+ private:
+  bool map(int memory, const Welcome& welcome, Shared* shared, std::string* error);
+  ssize_t receive_welcome(Welcome* welcome, int* memory);
+
+  bool look();  // for a message in the command lane
+  bool hand_over(size_t bytes);
+
+  int fd_ = -1;
+  uint64_t last_sent_ns_ = 0;
+  Control* control_ = nullptr;
+  Lane* commands_ = nullptr;
+  Lane* events_ = nullptr;
+  bool by_socket_ = true;  // a message of this exchange took the socket
+  Spin spin_;
+  size_t used_ = 0;
+  alignas(8) uint8_t out_[kMaxMessage];
+  alignas(8) uint8_t in_[kMaxMessage];
+};
+
+}  // namespace nicloop

@@ -1,0 +1,22 @@
+// Package rtl is the backend behind "rtl:": the Verilated NICs of a mesh, built on
+// demand (package build), in a process of their own (package bridge). Importing it
+// registers the scheme; what it opens is a drivers.Timed.
+//
+// Keys of the URI:
+//
+//	dims=4x2x1            the mesh; default: the most square one for Options.Nodes
+//	vc_depth=16           flits per virtual channel of a router's input
+//	host_wr_latency=4     cycles from a DMA burst to its acknowledgement
+//	plusargs=%2Ba,%2Bb=1  arguments of the simulator, separated by commas; + is %2B in a URI
+//	patience=30s          how long the simulator may be silent
+//	spin=1ms              how long to look for an answer before sleeping; 0s: never
+//	link_errors=1e-4      chance of a word on a wire between nodes to be corrupted
+//	link_losses=1e-5      chance of it to be lost
+//	link_seed=7           where the random numbers of both start
+//
+// Faults of wires are registers of the simulation (page wire of the description), so
+// they may change at any time; the keys set all wires when the system is opened.
+//
+// Options must say how many nodes unless dims does; memory defaults to 1 MiB. The
+// promises and duties are those of package bridge.
+package rtl

@@ -1,0 +1,142 @@
+package rtl
+
+import (
+	"context"
+	"fmt"
+	"net/url"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/nicloop/nicloop/cosim/bridge"
+	"github.com/nicloop/nicloop/cosim/build"
+	"github.com/nicloop/nicloop/drivers"
+	"github.com/nicloop/nicloop/drivers/regs"
+	hdl "github.com/nicloop/nicloop/rtl"
+)
+
+const defaultMemory = 1 << 20
+
+func init() {
+	drivers.Register("rtl", "the Verilated RTL of up to 64 nodes in its own process",
+		[]string{"dims", "vc_depth", "host_wr_latency", "plusargs", "patience", "spin", "link_errors", "link_losses", "link_seed"}, open)
+}
+
+// request is a URI and its options, checked.
+type request struct {
+	spec   build.Spec
+	cfg    bridge.Config
+	keys   map[string]string
+	faults faults
+}
+
+func open(ctx context.Context, path string, keys map[string]string, opt drivers.Options) (drivers.System, error) {
+	r, err := parse(path, keys, opt)
+	if err != nil {
+		return nil, err
+	}
+	model, err := build.Build(ctx, r.spec)
+	if err != nil {
+		return nil, err
+	}
+	r.cfg.Program = model.Program
+	r.cfg.BuildHash = model.Hash
+	session, err := bridge.Start(ctx, r.cfg)
+	if err != nil {
+		return nil, err
+	}
+	s := newSystem(session, r, model)
+	r.faults.apply(s)
+	return s, nil
+}
+
+func parse(path string, keys map[string]string, opt drivers.Options) (*request, error) {
+	if path != "" {
+		return nil, fmt.Errorf("%w: rtl:%s: expected no path; settings are keys, as in rtl:?dims=2x2", drivers.ErrConfig, path)
+	}
+	r := &request{keys: keys}
+	dims, err := mesh(keys["dims"], opt.Nodes)
+	if err != nil {
+		return nil, err
+	}
+	r.spec = build.Spec{
+		RTL: hdl.Sources, Files: hdl.SimulationFiles(), Include: "sim", Dims: dims, Progress: opt.Progress,
+	}
+	if r.spec.VCDepth, err = number(keys, "vc_depth", 2, 128); err != nil {
+		return nil, err
+	}
+	if r.spec.HostWriteLatency, err = number(keys, "host_wr_latency", 1, 65535); err != nil {
+		return nil, err
+	}
+	if r.faults, err = parseFaults(keys); err != nil {
+		return nil, err
+	}
+	r.cfg = bridge.Config{
+		Dims: dims, VPIDs: build.VPIDs, DescHash: regs.DescHashValue, MemoryBytes: opt.MemoryBytes,
+		Trace: opt.Trace, Waves: opt.Waves, LogFile: opt.LogFile, Plusargs: strings.Fields(strings.ReplaceAll(keys["plusargs"], ",", " ")),
+	}
+	if r.cfg.MemoryBytes == 0 {
+		r.cfg.MemoryBytes = defaultMemory
+	}
+	if p, ok := keys["patience"]; ok {
+		if r.cfg.Patience, err = time.ParseDuration(p); err != nil || r.cfg.Patience < time.Second {
+			return nil, fmt.Errorf("%w: patience=%s: expected a duration of at least 1s, for example 30s", drivers.ErrConfig, p)
+		}
+	}
+	if text, ok := keys["spin"]; ok {
+		if r.cfg.Spin, err = time.ParseDuration(text); err != nil || r.cfg.Spin > 10*time.Millisecond {
+			return nil, fmt.Errorf("%w: spin=%s: expected a duration of at most 10ms, or 0s", drivers.ErrConfig, text)
+		}
+		if r.cfg.Spin == 0 {
+			r.cfg.Spin = -1
+		}
+	}
+	return r, nil
+}
+
+// mesh joins what the URI and the options say about the size.
+func mesh(dims string, nodes int) ([3]int, error) {
+	bad := func(n int) ([3]int, error) {
+		return [3]int{}, fmt.Errorf("%w: %d nodes: rtl: holds 1..%d nodes", drivers.ErrConfig, n, build.MaxNodes)
+	}
+	if nodes < 0 || nodes > build.MaxNodes || nodes == 0 && dims == "" {
+		return bad(nodes)
+	}
+	if dims == "" {
+		return build.DimsFor(nodes), nil
+	}
+	d, err := build.ParseDims(dims)
+	if err != nil {
+		return d, err
+	}
+	switch n := d[0] * d[1] * d[2]; {
+	case n > build.MaxNodes:
+		return bad(n)
+	case nodes != 0 && n != nodes:
+		return d, fmt.Errorf("%w: dims=%s is a mesh of %d nodes, but %d are asked for; leave one of the two out", drivers.ErrConfig, dims, n, nodes)
+	}
+	return d, nil
+}
+
+func number(keys map[string]string, key string, low, high int) (int, error) {
+	text, ok := keys[key]
+	if !ok {
+		return 0, nil
+	}
+	n, err := strconv.Atoi(text)
+	if err != nil || n < low || n > high {
+		return 0, fmt.Errorf("%w: %s=%s: expected a number %d..%d", drivers.ErrConfig, key, text, low, high)
+	}
+	return n, nil
+}
+
+// uri is what reproduces the system.
+func (r *request) uri() string {
+	q := url.Values{"dims": {build.FormatDims(r.cfg.Dims)}}
+	for k, v := range r.keys {
+		if k != "dims" {
+			q.Set(k, v)
+		}
+	}
+	return "rtl:?" + q.Encode()
+}

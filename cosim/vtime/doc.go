@@ -1,0 +1,24 @@
+// Package vtime runs ranks as coroutines over the simulated time of a
+// drivers.Timed system.
+//
+// # What it promises
+//
+//   - One kernel owns time. A process runs at its own local time, which may lie
+//     ahead of the hardware's as long as it only posts writes (they carry their
+//     time); it falls back in step when it must see that something is absent.
+//   - Ties break by (time, order of scheduling). The same programs give the same
+//     calls to the system, hence the same run, on every machine.
+//   - A run ends in one of three ways: every process returned, a process or the
+//     device failed, or nobody can ever run again. The last is a [HangError] with the
+//     state of every process, not a time-out.
+//
+// # What the caller must do
+//
+//   - Add every process before Run. Run may be called again once it has returned nil.
+//   - Use a Proc only from its own function, except for its device before Run.
+//   - Charge host work with Spend; posting writes charges itself (Config).
+//
+// A store to the send window blocks the core, as a posted write on a full bus
+// does: a process with Config.PIODepth lines not yet taken by its NIC parks until
+// one is taken. While it is parked it cannot poll its mailbox.
+package vtime

@@ -1,0 +1,177 @@
+package vtime
+
+import (
+	"iter"
+
+	"github.com/nicloop/nicloop/drivers"
+)
+
+// A State says what a process does.
+type State uint8
+
+// The states of a process.
+const (
+	Ready        State = iota // runs, or waits for its turn
+	AwaitArrival              // parked until its watched range is written
+	AwaitPIO                  // parked in a store to the send window
+	Done
+)
+
+func (s State) String() string {
+	return [...]string{"ready", "waits for an arrival", "blocked in a store to the send window", "done"}[s]
+}
+
+// A Proc is one process: what a rank needs of the machine it runs on.
+type Proc struct {
+	k          *Kernel
+	id         int
+	node, vpid int
+	now        drivers.Time
+	state      State
+	turn       uint64 // how often the process has been resumed
+	watch      drivers.WatchID
+	issued     uint64 // lines posted to the send window
+	taken      uint64 // of them, taken by the NIC when last looked
+	dev        device
+	next       func() (struct{}, bool)
+	cancel     func()
+	yield      func(struct{}) bool
+	err        error
+}
+
+// Now is the process's local time.
+func (p *Proc) Now() drivers.Time { return p.now }
+
+// Spend lets host work take t.
+func (p *Proc) Spend(t drivers.Time) { p.now += t }
+
+// Device is the process's NIC; posting to it takes time.
+func (p *Proc) Device() drivers.Device { return &p.dev }
+
+// WatchArrivals names the memory whose writing ends WaitArrival. It is called
+// once, before Run.
+func (p *Proc) WatchArrivals(off, n uint64) error {
+	id, err := p.k.sys.Watch(p.node, off, n)
+	if err != nil {
+		return err
+	}
+	for int(id) >= len(p.k.watch) {
+		p.k.watch = append(p.k.watch, nil)
+	}
+	p.watch, p.k.watch[id] = id, p
+	return nil
+}
+
+// Sync lets the hardware catch up with the process's local time: only then is
+// what memory does not hold really absent. It tells whether time passed.
+func (p *Proc) Sync() bool {
+	if p.k.cycle(p.now) <= p.k.sys.Now() {
+		return false
+	}
+	p.k.ready.push(p.now, p)
+	p.park(Ready)
+	return true
+}
+
+// WaitArrival parks until the watched memory is written, another process wakes
+// this one, or until comes. The process must be in step (Sync) and have found
+// nothing since, or it may sleep over an arrival.
+func (p *Proc) WaitArrival(until drivers.Time) {
+	if p.Sync() {
+		return
+	}
+	p.k.sys.Arm(p.watch)
+	if until < drivers.Never {
+		p.k.ready.push(max(until, p.now), p)
+	}
+	p.park(AwaitArrival)
+}
+
+// Wake ends process id's wait for an arrival at time at: something that is not
+// the NIC has left something for it.
+func (p *Proc) Wake(id int, at drivers.Time) {
+	if to := p.k.procs[id]; to.state == AwaitArrival {
+		p.k.ready.push(max(at, to.now), to)
+	}
+}
+
+func (p *Proc) park(s State) {
+	p.state = s
+	if !p.yield(struct{}{}) {
+		panic(errAborted)
+	}
+}
+
+// post makes room in the send window's posted writes and counts one more.
+func (p *Proc) post() {
+	depth := uint64(p.k.cfg.PIODepth)
+	for p.issued-p.taken >= depth {
+		if p.taken = p.k.sys.PIOTaken(p.node, p.vpid); p.issued-p.taken < depth {
+			break
+		}
+		if p.Sync() {
+			continue
+		}
+		p.k.sys.ArmPIO(p.node, p.vpid, p.issued-depth+1)
+		p.park(AwaitPIO)
+	}
+	p.issued++
+}
+
+// sequence is the process's coroutine. An abort unwinds it silently.
+func (p *Proc) sequence(body func() error) iter.Seq[struct{}] {
+	return func(yield func(struct{}) bool) {
+		defer func() {
+			if r := recover(); r != nil && r != errAborted {
+				panic(r)
+			}
+		}()
+		p.yield = yield
+		p.err = body()
+		p.state = Done
+	}
+}
+
+// device is a process's view of its NIC: posting takes the core's time and
+// carries it.
+type device struct {
+	p     *Proc
+	under drivers.Device
+}
+
+// ReadReg comes after what the process has posted before.
+func (d *device) ReadReg(off uint32) (uint64, error) {
+	if err := d.p.catchUp(); err != nil {
+		return 0, err
+	}
+	v, err := d.under.ReadReg(off)
+	d.p.now = max(d.p.now, d.p.k.Now())
+	return v, err
+}
+
+// catchUp is Sync also for a process that has not started yet.
+func (p *Proc) catchUp() error {
+	if p.yield != nil {
+		p.Sync()
+		return nil
+	}
+	if c := p.k.cycle(p.now); c > p.k.sys.Now() {
+		return p.k.sys.Run(c, &p.k.stop)
+	}
+	return nil
+}
+
+func (d *device) WriteReg(off uint32, v uint64) error {
+	d.p.now += d.p.k.cfg.RegWrite
+	d.p.k.sys.PostReg(d.p.node, d.p.k.cycle(d.p.now), off, v)
+	return nil
+}
+
+func (d *device) WritePIO(off uint32, line []byte) error {
+	d.p.post()
+	d.p.now += d.p.k.cfg.PIOWrite
+	d.p.k.sys.PostPIO(d.p.node, d.p.k.cycle(d.p.now), off, line)
+	return nil
+}
+
+func (d *device) Memory() []byte { return d.under.Memory() }

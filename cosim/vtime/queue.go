@@ -1,0 +1,65 @@
+package vtime
+
+import "github.com/nicloop/nicloop/drivers"
+
+// queue is a 4-ary heap of processes by (time, order of scheduling).
+type queue struct {
+	heap []entry
+	seq  uint64
+}
+
+type entry struct {
+	at   drivers.Time
+	seq  uint64
+	proc *Proc
+	turn uint64 // the turn of the process that this wakes; past turns are void
+}
+
+func (e entry) before(o entry) bool { return e.at < o.at || e.at == o.at && e.seq < o.seq }
+
+func (q *queue) len() int     { return len(q.heap) }
+func (q *queue) first() entry { return q.heap[0] }
+
+func (q *queue) push(at drivers.Time, p *Proc) {
+	q.seq++
+	e := entry{at, q.seq, p, p.turn}
+	q.heap = append(q.heap, e)
+	i := len(q.heap) - 1
+	for i > 0 {
+		up := (i - 1) / 4
+		if !e.before(q.heap[up]) {
+			break
+		}
+		q.heap[i] = q.heap[up]
+		i = up
+	}
+	q.heap[i] = e
+}
+
+func (q *queue) pop() entry {
+	top := q.heap[0]
+	last := len(q.heap) - 1
+	e := q.heap[last]
+	q.heap = q.heap[:last]
+	i := 0
+	for {
+		least := i*4 + 1
+		if least >= last {
+			break
+		}
+		for c := least + 1; c < min(least+4, last); c++ {
+			if q.heap[c].before(q.heap[least]) {
+				least = c
+			}
+		}
+		if !q.heap[least].before(e) {
+			break
+		}
+		q.heap[i] = q.heap[least]
+		i = least
+	}
+	if last > 0 {
+		q.heap[i] = e
+	}
+	return top
+}
