@@ -1,0 +1,252 @@
+package mailbox
+
+import "fmt"
+
+// sender is what a process keeps for one peer (FC paper, section 6.2): the receiver role's
+// counters for it as a sender, and the sender role's counter and flags towards it.
+type sender struct {
+	intended    int32 // intended credit quota
+	retrieved   int32 // retrieved packets counter
+	piggybacked int32 // piggybacked credits counter
+	current     int32 // current credits counter: held by the sender, or under way to us
+	credits     int32 // credit counter towards it
+	head        uint8 // of its threshold FIFO; also the crossings since its last monitoring point
+	blocked     bool  // asked to return credits, has not answered
+	request     bool  // compulsory request flag
+	response    bool  // compulsory response flag
+}
+
+// dynamic is the flow control of FC paper, section 6.
+//
+// Invariants between any two calls, for every sender (design.md proves them and says what follows):
+//
+//	sum(thresholds) - retrieved == current + 1
+//	every threshold >= 1, current >= static slots
+//	sum over senders of current + available == data region
+type dynamic struct {
+	senders    []sender
+	thresholds []int32 // one FIFO of CreditSlots+1 elements per sender
+	available  int32   // available slots counter
+	region     int32   // data region
+	static     int32   // static slots per sender: the minimum quota, equal to the credit slots
+	fifo       int     // elements of a threshold FIFO
+	lists      lists
+
+	cfg   Config
+	rules Rules
+	stats Stats
+	pending
+}
+
+// NewDynamic lets the peers' shares of the data region follow their activity. Each keeps at least
+// CreditSlots data slots; slots beyond that are the dynamic region.
+func NewDynamic(c Config) (Flow, error) { return NewDynamicRules(c, Rules{}) }
+
+// NewDynamicRules is NewDynamic under other rules, for experiments that show why they do not work.
+func NewDynamicRules(c Config, r Rules) (Flow, error) {
+	if err := c.Validate(); err != nil {
+		return nil, err
+	}
+	n := c.Procs - 1
+	d := &dynamic{
+		senders:    make([]sender, n),
+		thresholds: make([]int32, n*(c.CreditSlots+1)),
+		region:     int32(c.DataRegion()),
+		static:     int32(c.CreditSlots),
+		fifo:       c.CreditSlots + 1,
+		lists:      newLists(n),
+		cfg:        c,
+		rules:      r,
+	}
+	d.available = d.region - int32(n)*d.static
+	for i := range d.thresholds {
+		d.thresholds[i] = 1
+	}
+	for i := range d.senders {
+		d.senders[i] = sender{
+			// The uneven rest is granted even to round: the intended quotas must sum to the region.
+			intended: int32(c.Quota(c.Self, c.rank(i))),
+			current:  d.static,
+			credits:  d.static,
+		}
+	}
+	return d, nil
+}
+
+func (d *dynamic) Send(peer int, room bool) Grant {
+	d.mustBeEmpty()
+	i := d.cfg.index(peer)
+	s := &d.senders[i]
+	// A waiting control packet needs no test here: its flag is set only while there is no credit,
+	// and the first credit to arrive goes to it (section 6.1).
+	if s.credits == 0 {
+		d.stats.Delayed++
+		return Grant{}
+	}
+	s.credits--
+	d.stats.Sent++
+	g := Grant{OK: true}
+	if room && d.cfg.Piggyback {
+		if n := d.piggyback(i); n > 0 {
+			g.Piggyback, g.Credits = true, uint16(n)
+			d.stats.PiggybackedPackets++
+			d.stats.PiggybackedCredits += uint64(n)
+		}
+	}
+	return g
+}
+
+// Retrieve follows the flow diagram of Figure 11: slot management, activity control, then the
+// module of the packet's kind.
+func (d *dynamic) Retrieve(r Retrieved) {
+	d.mustBeEmpty()
+	i := d.cfg.index(r.From)
+	if r.Piggyback && r.Kind != Data {
+		d.illegal(r, "only data packets carry piggybacked credits")
+	}
+	if r.Kind != Credit || d.rules.Fault == CountCredits {
+		d.manageSlot(i, r)
+		d.controlActivity(i)
+	}
+	switch r.Kind {
+	case Data:
+		if r.Piggyback {
+			d.receive(i, r)
+		}
+	case Credit:
+		d.receive(i, r)
+	case CreditRequest:
+		if d.senders[i].response {
+			d.illegal(r, "a second request before the response to the first")
+		}
+		d.respond(i)
+	case CreditResponse:
+		d.recover(i, r)
+	default:
+		d.illegal(r, "expected kind 0..3")
+	}
+}
+
+// manageSlot is the slot management module (section 6.5.1): the packet consumed a credit of its
+// sender, its slot is free now.
+func (d *dynamic) manageSlot(i int, r Retrieved) {
+	s := &d.senders[i]
+	if s.current == 0 {
+		d.illegal(r, "the sender had no credit for it")
+	}
+	s.current--
+	s.retrieved++
+	d.available++
+}
+
+// receive adds credits and sends the control packets that waited for one, the request first
+// (section 6.5.4).
+func (d *dynamic) receive(i int, r Retrieved) {
+	s := &d.senders[i]
+	s.credits += int32(r.Credits)
+	if r.Credits == 0 || s.credits > d.region {
+		d.illegal(r, fmt.Sprintf("expected 1..%d credits", d.region-s.credits+int32(r.Credits)))
+	}
+	if s.request {
+		s.request = false
+		d.ask(i)
+	}
+	if s.response {
+		d.respond(i)
+	}
+}
+
+// ask sends a compulsory request, or keeps it until there is a credit.
+func (d *dynamic) ask(i int) {
+	s := &d.senders[i]
+	if !d.consume(s) {
+		s.request = d.rules.Fault != DropRequest
+		return
+	}
+	d.stats.Requests++
+	d.push(Control{To: d.cfg.rank(i), Kind: CreditRequest})
+}
+
+// respond sends a compulsory response, or keeps it until there is a credit. What it returns is
+// decided when it leaves: credits that arrived in between are excess as well.
+func (d *dynamic) respond(i int) {
+	s := &d.senders[i]
+	excess := min(max(s.credits-d.static, 0), MaxCredits)
+	if d.rules.Fault == EagerResponse {
+		excess = max(s.credits-1, 0)
+	}
+	if !d.consume(s) {
+		s.response = d.rules.Fault != DropResponse
+		return
+	}
+	s.response = false
+	s.credits -= excess
+	d.stats.Responses++
+	d.push(Control{To: d.cfg.rank(i), Kind: CreditResponse, Credits: uint16(excess)})
+}
+
+// consume takes the credit that a request or response needs like a data packet (section 6.1).
+func (d *dynamic) consume(s *sender) bool {
+	if d.rules.Fault == FreeRequest {
+		return true
+	}
+	if s.credits == 0 {
+		return false
+	}
+	s.credits--
+	return true
+}
+
+// recover takes the credits of a compulsory response back (section 6.5.4).
+func (d *dynamic) recover(i int, r Retrieved) {
+	s := &d.senders[i]
+	n := int32(r.Credits)
+	if !s.blocked || n > s.current {
+		d.illegal(r, fmt.Sprintf("expected the answer to a request, with at most %d credits", s.current))
+	}
+	s.blocked = false
+	s.current -= n
+	d.available += n
+	d.stats.CreditsRecovered += uint64(n)
+	if d.rules.Fault != NoShrink && !d.shrink(i, n) {
+		d.illegal(r, "the thresholds cannot give up that many credits")
+	}
+	// Both the blocked time and the shrinking may have left the current threshold reached.
+	d.controlActivity(i)
+}
+
+// shrink takes n credits out of the thresholds of sender i. The paper is silent here, but a sender
+// that gave its credits away could never reach thresholds computed while it had them. It begins at
+// the head, which lowers what must be reached first the most; design.md shows that this cannot
+// overflow the credit region.
+func (d *dynamic) shrink(i int, n int32) bool {
+	for k := 0; k < d.fifo && n > 0; k++ {
+		t := d.threshold(i, k)
+		cut := min(*t-1, n)
+		*t -= cut
+		n -= cut
+	}
+	return n == 0
+}
+
+// threshold is element k of the FIFO of sender i, 0 being its head: the current threshold.
+func (d *dynamic) threshold(i, k int) *int32 {
+	k += int(d.senders[i].head)
+	if k >= d.fifo {
+		k -= d.fifo
+	}
+	return &d.thresholds[i*d.fifo+k]
+}
+
+func (d *dynamic) illegal(r Retrieved, why string) {
+	panic(fmt.Sprintf("mailbox: rank %d retrieved %+v: %s; %s", d.cfg.Self, r, why, d.Describe(r.From)))
+}
+
+func (d *dynamic) Credits(peer int) int { return int(d.senders[d.cfg.index(peer)].credits) }
+func (d *dynamic) Granted(peer int) int { return int(d.senders[d.cfg.index(peer)].current) }
+func (d *dynamic) Stats() Stats         { return d.stats }
+
+func (d *dynamic) Exchange(peer int) Exchange {
+	s := &d.senders[d.cfg.index(peer)]
+	return Exchange{Blocked: s.blocked, Request: s.request, Response: s.response}
+}

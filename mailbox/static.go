@@ -1,0 +1,183 @@
+package mailbox
+
+import (
+	"encoding/binary"
+	"fmt"
+)
+
+// static is the flow control of FC paper, section 5. Its state is 4n+2 bytes for n processes
+// (Eq. 7): two counters per peer, the two thresholds and where the second begins to apply.
+type static struct {
+	credits   []uint16 // credit counter per receiver
+	retrieved []uint16 // retrieved packets counter per sender
+
+	excess    uint16    // peers below this index have one slot more (Division GrantExcess)
+	threshold [2]uint16 // of the others, and of those
+
+	cfg   Config
+	rules Rules
+	stats Stats
+	pending
+}
+
+// NewStatic gives every peer a fixed share of the data region.
+func NewStatic(c Config) (Flow, error) { return NewStaticRules(c, Rules{}) }
+
+// NewStaticRules is NewStatic under other rules, for experiments that show why they do not work.
+func NewStaticRules(c Config, r Rules) (Flow, error) {
+	if err := c.Validate(); err != nil {
+		return nil, err
+	}
+	base, excess := c.share()
+	if most := min(base+excess, base+1); most > MaxCredits {
+		return nil, fmt.Errorf("mailbox: a static quota of %d slots per peer, expected at most %d: a packet carries credits in two bytes", most, MaxCredits)
+	}
+	s := &static{
+		credits:   make([]uint16, c.Procs-1),
+		retrieved: make([]uint16, c.Procs-1),
+		excess:    uint16(excess),
+		cfg:       c,
+		rules:     r,
+	}
+	for i := range s.threshold {
+		s.threshold[i] = uint16(r.reach(int32(r.Formula.Threshold(base+i, c.CreditSlots))))
+	}
+	for i := range s.credits {
+		s.credits[i] = uint16(c.Quota(c.rank(i), c.Self))
+	}
+	return s, nil
+}
+
+func (s *static) Send(peer int, room bool) Grant {
+	s.mustBeEmpty()
+	i := s.cfg.index(peer)
+	if s.credits[i] == 0 {
+		s.stats.Delayed++
+		return Grant{}
+	}
+	s.credits[i]--
+	s.stats.Sent++
+	g := Grant{OK: true}
+	// Section 5.4: a data packet with room takes along what is due, below the threshold, too.
+	if n := s.retrieved[i]; n > 0 && room && s.cfg.Piggyback {
+		g.Piggyback, g.Credits = true, n
+		if s.rules.Fault != ForgetPiggyback {
+			s.retrieved[i] = 0
+		}
+		s.stats.PiggybackedPackets++
+		s.stats.PiggybackedCredits += uint64(n)
+	}
+	return g
+}
+
+func (s *static) Retrieve(r Retrieved) {
+	s.mustBeEmpty()
+	i := s.cfg.index(r.From)
+	switch {
+	case r.Kind == Data:
+		s.free(i)
+		if r.Piggyback {
+			s.receive(i, r)
+		}
+	case r.Kind == Credit && !r.Piggyback:
+		// Section 5.2: only data packets count, the threshold already allows for credit packets.
+		if s.rules.Fault == CountCredits {
+			s.free(i)
+		}
+		s.receive(i, r)
+	default:
+		s.illegal(r, "static flow control has no such packet")
+	}
+}
+
+// free counts a freed data slot and returns credits when the threshold is reached.
+func (s *static) free(i int) {
+	s.retrieved[i]++
+	if s.retrieved[i] < s.thresholdOf(i) {
+		return
+	}
+	n := s.retrieved[i]
+	s.retrieved[i] = 0
+	s.stats.CreditPackets++
+	s.stats.CreditsReturned += uint64(n)
+	s.push(Control{To: s.cfg.rank(i), Kind: Credit, Credits: n})
+}
+
+func (s *static) receive(i int, r Retrieved) {
+	quota := s.cfg.Quota(r.From, s.cfg.Self)
+	if r.Credits == 0 || int(s.credits[i])+int(r.Credits) > quota {
+		s.illegal(r, fmt.Sprintf("expected 1..%d credits", quota-int(s.credits[i])))
+	}
+	s.credits[i] += r.Credits
+}
+
+func (s *static) thresholdOf(i int) uint16 {
+	if i < int(s.excess) {
+		return s.threshold[1]
+	}
+	return s.threshold[0]
+}
+
+func (s *static) illegal(r Retrieved, why string) {
+	panic(fmt.Sprintf("mailbox: rank %d retrieved %+v: %s; %s", s.cfg.Self, r, why, s.Describe(r.From)))
+}
+
+func (s *static) Credits(peer int) int { return int(s.credits[s.cfg.index(peer)]) }
+
+func (s *static) Granted(peer int) int {
+	return s.cfg.Quota(s.cfg.Self, peer) - int(s.retrieved[s.cfg.index(peer)])
+}
+
+func (s *static) Exchange(int) Exchange { return Exchange{} }
+
+func (s *static) Stats() Stats { return s.stats }
+
+func (s *static) Check() error {
+	for i := range s.credits {
+		peer := s.cfg.rank(i)
+		if quota := s.cfg.Quota(peer, s.cfg.Self); int(s.credits[i]) > quota {
+			return fmt.Errorf("mailbox: %d credits of a quota of %d; %s", s.credits[i], quota, s.Describe(peer))
+		}
+		if s.retrieved[i] >= s.thresholdOf(i) {
+			return fmt.Errorf("mailbox: threshold reached and no credits returned; %s", s.Describe(peer))
+		}
+	}
+	return nil
+}
+
+func (s *static) Describe(peer int) string {
+	i := s.cfg.index(peer)
+	return fmt.Sprintf("rank %d peer %d: credits=%d retrieved=%d threshold=%d",
+		s.cfg.Self, peer, s.credits[i], s.retrieved[i], s.thresholdOf(i))
+}
+
+func (s *static) AppendState(b []byte) []byte {
+	for i := range s.credits {
+		b = binary.AppendUvarint(b, uint64(s.credits[i]))
+		b = binary.AppendUvarint(b, uint64(s.retrieved[i]))
+	}
+	return b
+}
+
+func (s *static) LoadState(b []byte) []byte {
+	for i := range s.credits {
+		s.credits[i] = uint16(load(&b))
+		s.retrieved[i] = uint16(load(&b))
+	}
+	return b
+}
+
+// load takes one number off an encoded state. AppendState wrote it, so a fault is a bug.
+func load(b *[]byte) uint64 {
+	if len(*b) > 0 && (*b)[0] < 0x80 { // nearly all of them
+		v := (*b)[0]
+		*b = (*b)[1:]
+		return uint64(v)
+	}
+	v, n := binary.Uvarint(*b)
+	if n <= 0 {
+		panic("mailbox: LoadState of bytes that AppendState did not write")
+	}
+	*b = (*b)[n:]
+	return v
+}
