@@ -1,0 +1,358 @@
+package velo
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+
+	"github.com/nicloop/nicloop/drivers"
+	"github.com/nicloop/nicloop/drivers/regs"
+	"github.com/nicloop/nicloop/mailbox"
+)
+
+// ErrTryAgain: the flow control has no credit for the destination. Poll, then
+// try again.
+var ErrTryAgain = errors.New("velo: no credit, try again")
+
+// A Packet is a data packet taken out of the mailbox.
+type Packet struct {
+	From    int // rank
+	Payload []byte
+}
+
+// Stats count an endpoint's packets.
+type Stats struct {
+	Sent, Received uint64 // data packets
+	Posted, Taken  uint64 // packets of all kinds
+	Flow           mailbox.Stats
+}
+
+// An Endpoint is one process's end of VELO.
+type Endpoint struct {
+	dev    drivers.Device
+	self   int
+	addrs  []Addr
+	ranks  []int32 // source endpoint id -> rank, -1 if none
+	flow   mailbox.Flow
+	ring   *mailbox.Ring
+	rpReg  uint32
+	rpDone uint32 // consumed packets that the NIC has been told of
+	lazy   uint32 // consumed packets at which it is told at the latest
+	stats  Stats
+	// refused: Send found no credit for the peer; credited: such peers whose
+	// credits have come back since.
+	refused  []bool
+	credited []int
+	line     [regs.VELOPayload]byte // going out
+	in       [regs.VELOPayload]byte // payload of the last packet that Poll gave
+}
+
+// Open opens the endpoint of process self. Its mailbox lies at the device
+// address base of its node's memory. Every endpoint of a world must be open
+// before any of them sends.
+func Open(dev drivers.Device, base uint64, self int, addrs []Addr, cfg Config) (*Endpoint, error) {
+	slots, err := cfg.MailboxSlots(len(addrs))
+	if err != nil {
+		return nil, err
+	}
+	flow, err := newFlow(cfg, len(addrs), self)
+	if err != nil {
+		return nil, err
+	}
+	mem, size := dev.Memory(), uint64(slots)*regs.SlotBytes
+	if base%regs.SlotBytes != 0 || base+size > uint64(len(mem)) {
+		return nil, fmt.Errorf("%w: mailbox of %d slots at 0x%x: expected %d-byte alignment inside %d bytes of memory",
+			drivers.ErrConfig, slots, base, regs.SlotBytes, len(mem))
+	}
+	ring, err := mailbox.NewRing(mem[base:base+size], slots)
+	if err != nil {
+		return nil, err
+	}
+	e := &Endpoint{
+		dev: dev, self: self, addrs: addrs, flow: flow,
+		ring:  ring,
+		rpReg: regs.MboxRP(uint8(addrs[self].VPID)),
+		lazy:  uint32(min(32, max(slots/4, 1))),
+		ranks: rankTable(addrs),
+
+		refused: make([]bool, len(addrs)), credited: make([]int, 0, len(addrs)),
+	}
+	return e, e.enable(base, uint64(slots))
+}
+
+func rankTable(addrs []Addr) []int32 {
+	top := 0
+	for _, a := range addrs {
+		top = max(top, a.id())
+	}
+	t := make([]int32, top+1)
+	for i := range t {
+		t[i] = -1
+	}
+	for rank, a := range addrs {
+		t[a.id()] = int32(rank)
+	}
+	return t
+}
+
+func (a Addr) id() int { return a.Node<<regs.VPIDW | a.VPID }
+
+// enable checks that the NIC is the one this library was built for and turns
+// the mailbox and the send window on.
+func (e *Endpoint) enable(base, slots uint64) error {
+	if err := CheckDevice(e.dev); err != nil {
+		return err
+	}
+	v := uint8(e.addrs[e.self].VPID)
+	ctrl := regs.MboxCtrlEnable | regs.MboxCtrlWindow
+	for _, w := range []struct {
+		off uint32
+		v   uint64
+	}{
+		{regs.MboxCtrl(v), 0},
+		{regs.MboxBase(v), base}, {regs.MboxSlots(v), slots}, {regs.MboxCtrl(v), ctrl},
+	} {
+		if err := e.dev.WriteReg(w.off, w.v); err != nil {
+			return err
+		}
+	}
+	// Reading back waits until the writes have arrived.
+	got, err := e.dev.ReadReg(regs.MboxCtrl(v))
+	if err == nil && got != ctrl {
+		err = fmt.Errorf("velo: MBOX_CTRL[%d] reads 0x%x after writing 0x%x", v, got, ctrl)
+	}
+	return err
+}
+
+// CheckDevice verifies that a NIC answers and speaks this version of the
+// register and packet description.
+func CheckDevice(dev drivers.Device) error {
+	for _, c := range []struct {
+		name string
+		off  uint32
+		want uint64
+	}{{"MAGIC", regs.Magic, regs.MagicValue}, {"VERSION", regs.Version, regs.VersionValue},
+		{"DESC_HASH", regs.DescHash, regs.DescHashValue}} {
+		got, err := dev.ReadReg(c.off)
+		switch {
+		case err != nil:
+			return err
+		case got == ^uint64(0):
+			return fmt.Errorf("%w: %s reads all ones: the link to the device is dead", drivers.ErrPeerDied, c.name)
+		case got != c.want:
+			return fmt.Errorf("%w: %s is 0x%x, this nicloop needs 0x%x: load a matching bitstream or use the matching release", drivers.ErrConfig, c.name, got, c.want)
+		}
+	}
+	return nil
+}
+
+// Credited names, one by one, the peers that Send refused and may now serve.
+func (e *Endpoint) Credited() (peer int, ok bool) {
+	n := len(e.credited)
+	if n == 0 {
+		return 0, false
+	}
+	peer = e.credited[n-1]
+	e.credited = e.credited[:n-1]
+	return peer, true
+}
+
+// Send sends payload, at most 56 bytes, to peer.
+func (e *Endpoint) Send(peer int, payload []byte) error {
+	if len(payload) > regs.VELOPayload {
+		return fmt.Errorf("%w: a VELO packet of %d bytes: at most %d", drivers.ErrConfig, len(payload), regs.VELOPayload)
+	}
+	var g mailbox.Grant
+	if e.flow != nil {
+		if g = e.flow.Send(peer, roomFor(len(payload))); !g.OK {
+			e.refused[peer] = true
+			if err := e.sendControl(); err != nil {
+				return err
+			}
+			return ErrTryAgain
+		}
+		if g.Piggyback {
+			e.returnSlots()
+		}
+	}
+	e.stats.Sent++
+	if err := e.post(peer, mailbox.Data, payload, g.Piggyback, g.Credits); err != nil {
+		return err
+	}
+	return e.sendControl()
+}
+
+// roomFor tells whether two credit bytes fit without another quadword: a
+// piggyback must cost nothing. That is why a 2 KB message, whose last packet
+// holds 48 bytes, carries none and one of 2044 bytes does (FC paper, 5.4).
+func roomFor(n int) bool { return (n+7)/8 == (n+9)/8 && n > 0 }
+
+func (e *Endpoint) post(peer int, kind mailbox.Kind, payload []byte, piggyback bool, credits uint16) error {
+	dst := e.addrs[peer]
+	f := regs.PioFields{
+		SrcVPID: uint8(e.addrs[e.self].VPID), DstNode: uint8(dst.Node), DstVPID: uint8(dst.VPID),
+		Kind: regs.Kind(kind), Length: uint8(len(payload)), Piggyback: piggyback,
+	}
+	if piggyback {
+		n := copy(e.line[:], payload)
+		binary.LittleEndian.PutUint16(e.line[n:], credits)
+		payload = e.line[:n+2]
+	}
+	e.stats.Posted++
+	return e.dev.WritePIO(uint32(f.Pack()), payload)
+}
+
+// sendControl sends what the flow control wants sent.
+func (e *Endpoint) sendControl() error {
+	if e.flow == nil {
+		return nil
+	}
+	for {
+		c, ok := e.flow.Next()
+		if !ok {
+			return nil
+		}
+		e.returnSlots()
+		var body []byte
+		if c.Kind != mailbox.CreditRequest {
+			body = binary.LittleEndian.AppendUint16(e.line[:0], c.Credits)
+		}
+		if err := e.post(c.To, c.Kind, body, false, 0); err != nil {
+			return err
+		}
+	}
+}
+
+// returnSlots tells the NIC how far the mailbox has been read. It comes before
+// anything that gives credits away: a credit must stand for a free slot.
+func (e *Endpoint) returnSlots() {
+	if c := e.ring.Consumed(); c != e.rpDone {
+		e.rpDone = c
+		// A write to one's own read pointer page cannot be refused.
+		_ = e.dev.WriteReg(e.rpReg, uint64(c))
+	}
+}
+
+// Poll takes the next data packet out of the mailbox, if there is one.
+func (e *Endpoint) Poll(pkt *Packet) (bool, error) {
+	for {
+		s, ok := e.ring.Peek()
+		if !ok {
+			e.returnSlots()
+			return false, nil
+		}
+		data, err := e.take(s, pkt)
+		if err != nil || data {
+			return data, err
+		}
+	}
+}
+
+// checkEvery is how many packets lie between two checks of the flow control's
+// invariants, which look at every peer: often enough to name the culprit, seldom
+// enough to cost nothing.
+const checkEvery = 1024
+
+// take takes the packet at the front; it tells whether it was data.
+func (e *Endpoint) take(s mailbox.Slot, pkt *Packet) (bool, error) {
+	from := e.rankOf(s.Header)
+	if s.Err != nil || from < 0 {
+		return false, &SlotError{Self: e.self, Node: int(s.SrcNode), VPID: int(s.SrcVPID), Err: s.Err}
+	}
+	data := s.Kind == mailbox.Data
+	if data {
+		pkt.From = from
+		pkt.Payload = e.in[:copy(e.in[:], s.Payload)]
+		e.stats.Received++
+	}
+	e.ring.Advance()
+	e.stats.Taken++
+	if e.flow != nil {
+		e.flow.Retrieve(mailbox.Retrieved{From: from, Kind: s.Kind, Piggyback: s.Piggyback, Credits: s.Credits})
+		if e.refused[from] && e.flow.Credits(from) > 0 {
+			e.refused[from] = false
+			e.credited = append(e.credited, from)
+		}
+		if err := e.sendControl(); err != nil {
+			return false, err
+		}
+		if e.stats.Taken%checkEvery == 0 {
+			if err := e.flow.Check(); err != nil {
+				return false, fmt.Errorf("rank %d: %w", e.self, err)
+			}
+		}
+	}
+	if e.ring.Consumed()-e.rpDone >= e.lazy {
+		e.returnSlots()
+	}
+	return data, nil
+}
+
+func (e *Endpoint) rankOf(h mailbox.Header) int {
+	id := Addr{Node: int(h.SrcNode), VPID: int(h.SrcVPID)}.id()
+	if id >= len(e.ranks) {
+		return -1
+	}
+	return int(e.ranks[id])
+}
+
+// A SlotError: the mailbox holds a packet that no process of this world sends.
+type SlotError struct {
+	Self, Node, VPID int
+	Err              error // nil: the source is unknown
+}
+
+func (e *SlotError) Error() string {
+	if e.Err == nil {
+		return fmt.Sprintf("velo: rank %d: packet from node %d VPID %d, where no process of this world lives", e.Self, e.Node, e.VPID)
+	}
+	return fmt.Sprintf("velo: rank %d: %v", e.Self, e.Err)
+}
+
+func (e *SlotError) Unwrap() error { return e.Err }
+
+// Taken counts the packets of all kinds taken out of the mailbox.
+func (e *Endpoint) Taken() uint64 { return e.stats.Taken }
+
+// Stats gives the endpoint's counters.
+func (e *Endpoint) Stats() Stats {
+	s := e.stats
+	if e.flow != nil {
+		s.Flow = e.flow.Stats()
+	}
+	return s
+}
+
+// Credits is the number of data packets that may be sent to peer now; -1
+// without flow control.
+func (e *Endpoint) Credits(peer int) int {
+	if e.flow == nil {
+		return -1
+	}
+	return e.flow.Credits(peer)
+}
+
+// Describe prints the flow control's state towards peer on one line.
+func (e *Endpoint) Describe(peer int) string {
+	if e.flow == nil {
+		return "no flow control"
+	}
+	return e.flow.Describe(peer)
+}
+
+// CheckPair checks, while nothing is under way between two endpoints, that the
+// sender owns exactly the credits that the receiver has granted it.
+func CheckPair(sender, receiver *Endpoint) error {
+	if receiver.flow == nil {
+		return nil
+	}
+	if err := receiver.flow.Check(); err != nil {
+		return fmt.Errorf("rank %d: %w", receiver.self, err)
+	}
+	owns, granted := sender.flow.Credits(receiver.self), receiver.flow.Granted(sender.self)
+	if owns != granted {
+		return fmt.Errorf("velo: rank %d owns %d credits to rank %d, which has granted %d: credits lost\n  sender:   %s\n  receiver: %s",
+			sender.self, owns, receiver.self, granted, sender.flow.Describe(receiver.self), receiver.flow.Describe(sender.self))
+	}
+	return nil
+}
