@@ -1,0 +1,246 @@
+package rma
+
+import (
+	"fmt"
+	"sync/atomic"
+	"unsafe"
+
+	"github.com/nicloop/nicloop/drivers"
+	"github.com/nicloop/nicloop/drivers/regs"
+)
+
+const (
+	entryBytes = 8
+	headBytes  = 64 // in front of the tables: the completion word, alone on its cache line
+	// flushPages is the number of pages of one fence that are flushed one by one;
+	// for more of them all is.
+	flushPages = 8
+)
+
+// pageShifts lists the page sizes, the largest first. Each has a table of its
+// own; table 0 stays empty, so that NLA 0 is nobody's.
+var pageShifts = [...]struct {
+	shift uint
+	table uint8
+	size  regs.ATUPageSize
+}{{21, 3, regs.ATUPageSizeM2}, {16, 2, regs.ATUPageSizeK64}, {12, 1, regs.ATUPageSizeK4}}
+
+const pageBytes = 1 << 12 // of the smallest page: the grain of protection
+
+// An ATU is a node's translation tables: what a kernel driver owns. There is one
+// per node, shared by the node's processes.
+type ATU struct {
+	dev    drivers.Device
+	tables [len(pageShifts)]table
+	mapped map[NLA]mapping
+	// Mappings whose entries are cleared: the hardware may still know those of
+	// cleared until a fence is done; that of fenced is under way.
+	cleared, fenced []mapping
+	done            *uint64 // the hardware writes the number of each command done
+	commands        uint64  // commands given since reset
+}
+
+type table struct {
+	entries []uint64 // DMA memory
+	runs    runs
+}
+
+type mapping struct {
+	run
+	size int // index of pageShifts
+}
+
+// NewATU makes the node's translation tables in [base, base+bytes) of its DMA
+// memory and tells the NIC of them. Each entry takes 8 bytes and maps a page of
+// 4 KB, 64 KB or 2 MB.
+func NewATU(dev drivers.Device, base uint64, bytes int) (*ATU, error) {
+	mem := dev.Memory()
+	if base%headBytes != 0 || bytes < headBytes+8*entryBytes || base > uint64(len(mem)) || uint64(bytes) > uint64(len(mem))-base {
+		return nil, fmt.Errorf("%w: translation tables of %d bytes at 0x%x: expected at least %d bytes, aligned to %d, inside %d bytes of memory",
+			drivers.ErrConfig, bytes, base, headBytes+8*entryBytes, headBytes, len(mem))
+	}
+	if err := checkDevice(dev); err != nil {
+		return nil, err
+	}
+	mem = mem[base : base+uint64(bytes)]
+	clear(mem)
+	words := unsafe.Slice((*uint64)(unsafe.Pointer(&mem[0])), bytes/entryBytes)
+	a := &ATU{dev: dev, done: &words[0], mapped: make(map[NLA]mapping)}
+	return a, a.start(base, words[headBytes/entryBytes:])
+}
+
+// checkDevice verifies that the NIC is the one this library was built for.
+func checkDevice(dev drivers.Device) error {
+	got, err := dev.ReadReg(regs.DescHash)
+	if err == nil && got != regs.DescHashValue {
+		err = fmt.Errorf("rma: DESC_HASH is 0x%x, expected 0x%x: hardware and software were built from different descriptions; rebuild one of them",
+			got, regs.DescHashValue)
+	}
+	return err
+}
+
+// start divides the entries and gives the tables to the NIC.
+func (a *ATU) start(base uint64, entries []uint64) error {
+	if err := a.dev.WriteReg(regs.ATUDone, base); err != nil {
+		return err
+	}
+	at := base + headBytes
+	for i, p := range pageShifts {
+		n := len(entries)
+		if i < len(pageShifts)-1 { // large pages: enough to map all memory several times
+			n = min(len(entries)/8, 4*(len(a.dev.Memory())>>p.shift))
+		}
+		a.tables[i].entries, entries = entries[:n], entries[n:]
+		if n > 0 {
+			a.tables[i].runs.give(run{0, n})
+		}
+		pages := uint64(n)<<regs.ATUPagesPages.LSB() | uint64(p.size)<<regs.ATUPagesSize.LSB()
+		if err := a.dev.WriteReg(regs.ATUBase(p.table), at); err != nil {
+			return err
+		}
+		if err := a.dev.WriteReg(regs.ATUPages(p.table), pages); err != nil {
+			return err
+		}
+		at += uint64(n) * entryBytes
+	}
+	// A NIC that served others before this has counted their commands, and may
+	// know their pages.
+	status, err := a.dev.ReadReg(regs.ATUStatus)
+	if err != nil {
+		return err
+	}
+	a.commands = regs.ATUStatusDone.Of(status)
+	atomic.StoreUint64(a.done, a.commands)
+	return a.command(a.dev, regs.ATUOpFlushAll, 0, 0)
+}
+
+// Map lets process owner, and peers in its name, reach [off, off+n) of the
+// node's DMA memory, and gives the NLA of off. It maps whole pages, the largest
+// that take in no more memory than pages of 4 KB would.
+func (a *ATU) Map(owner int, off, n uint64, r Rights) (NLA, error) {
+	return a.mapPages(a.dev, owner, off, n, r)
+}
+
+func (a *ATU) checkRange(off, n uint64) error {
+	if mem := uint64(len(a.dev.Memory())); n == 0 || off > mem || n > mem-off {
+		return fmt.Errorf("%w: mapping %d bytes at 0x%x: expected a range inside %d bytes of memory", drivers.ErrConfig, n, off, mem)
+	}
+	return nil
+}
+
+// mapPages posts through dev: the process that maps pays for it.
+func (a *ATU) mapPages(dev drivers.Device, owner int, off, n uint64, r Rights) (NLA, error) {
+	err := a.checkRange(off, n)
+	switch {
+	case err != nil:
+		return 0, err
+	case owner < 0 || owner >= regs.VPIDs:
+		return 0, fmt.Errorf("%w: mapping memory for VPID %d: expected 0..%d", drivers.ErrConfig, owner, regs.VPIDs-1)
+	case r < ReadOnly || r > ReadWrite:
+		return 0, fmt.Errorf("%w: mapping memory with rights %d: expected ReadOnly, WriteOnly or ReadWrite", drivers.ErrConfig, r)
+	}
+	if _, err := a.poll(dev); err != nil {
+		return 0, err
+	}
+	size, m, ok := a.place(off, n)
+	if !ok {
+		if len(a.cleared)+len(a.fenced) > 0 {
+			return 0, ErrTryAgain
+		}
+		return 0, fmt.Errorf("%w: %d bytes at 0x%x find no place; make them larger or map less", ErrTablesFull, n, off)
+	}
+	p := pageShifts[size]
+	for i := range m.n {
+		e := regs.ATUEntryFields{Rights: regs.ATURights(r), VPID: uint8(owner), Page: (off>>p.shift + uint64(i)) << p.shift >> 12}
+		atomic.StoreUint64(&a.tables[size].entries[m.first+i], uint64(e.Pack()))
+	}
+	nla := NLA(regs.NLAFields{Table: p.table, Offset: uint64(m.first)<<p.shift | off&(1<<p.shift-1)}.Pack())
+	a.mapped[nla] = m
+	return nla, nil
+}
+
+// place finds entries for [off, off+n).
+func (a *ATU) place(off, n uint64) (size int, m mapping, ok bool) {
+	grain := uint64(pageBytes - 1)
+	low, high := off&^grain, (off+n+grain)&^grain
+	for i, p := range pageShifts {
+		if (low|high)&(1<<p.shift-1) != 0 {
+			continue // would take in more than pages of 4 KB do
+		}
+		pages := int((high - low) >> p.shift)
+		if first, ok := a.tables[i].runs.take(pages); ok {
+			return i, mapping{run{first, pages}, i}, true
+		}
+	}
+	return 0, mapping{}, false
+}
+
+// Unmap ends what Map began: nla is what it gave. Operations under way may still
+// reach the memory until the hardware has answered a fence, which Poll sees; the
+// entries are given out again after that.
+func (a *ATU) Unmap(nla NLA) error { return a.unmap(a.dev, nla) }
+
+func (a *ATU) unmap(dev drivers.Device, nla NLA) error {
+	m, ok := a.mapped[nla]
+	if !ok {
+		return fmt.Errorf("%w: unmapping NLA 0x%x: expected one that Map gave and that was not unmapped since", drivers.ErrConfig, uint64(nla))
+	}
+	delete(a.mapped, nla)
+	for i := range m.n {
+		atomic.StoreUint64(&a.tables[m.size].entries[m.first+i], 0)
+	}
+	a.cleared = append(a.cleared, m)
+	_, err := a.poll(dev)
+	return err
+}
+
+// Poll looks whether the hardware has forgotten what was unmapped and tells how
+// many unmapped ranges it may still know. It reads memory alone.
+func (a *ATU) Poll() (pending int, err error) { return a.poll(a.dev) }
+
+func (a *ATU) poll(dev drivers.Device) (pending int, err error) {
+	// One fence at a time: processes run at times of their own, so what two of
+	// them post arrives in another order than they called.
+	if a.busy() {
+		return len(a.fenced) + len(a.cleared), nil
+	}
+	for _, m := range a.fenced {
+		a.tables[m.size].runs.give(m.run)
+	}
+	a.fenced, a.cleared = a.cleared, a.fenced[:0]
+	if len(a.fenced) == 0 {
+		return 0, nil
+	}
+	return len(a.fenced), a.fence(dev)
+}
+
+// busy: the last command was not seen done. Numbers are 32 bits in the hardware.
+func (a *ATU) busy() bool { return int32(uint32(a.commands)-uint32(atomic.LoadUint64(a.done))) > 0 }
+
+// fence makes the hardware forget the pages of fenced.
+func (a *ATU) fence(dev drivers.Device) error {
+	pages := 0
+	for _, m := range a.fenced {
+		pages += m.n
+	}
+	if pages > flushPages {
+		if err := a.command(dev, regs.ATUOpFlushAll, 0, 0); err != nil {
+			return err
+		}
+	} else {
+		for _, m := range a.fenced {
+			for i := range m.n {
+				if err := a.command(dev, regs.ATUOpFlushPage, pageShifts[m.size].table, m.first+i); err != nil {
+					return err
+				}
+			}
+		}
+	}
+	return a.command(dev, regs.ATUOpFence, 0, 0)
+}
+
+func (a *ATU) command(dev drivers.Device, op regs.ATUOp, table uint8, page int) error {
+	a.commands++
+	return dev.WriteReg(regs.ATUCommand, uint64(op)<<regs.ATUCommandCommand.LSB()|
+		uint64(table)<<regs.ATUCommandTable.LSB()|uint64(page)<<regs.ATUCommandPage.LSB())
+}

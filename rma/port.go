@@ -1,0 +1,202 @@
+package rma
+
+import (
+	"encoding/binary"
+	"fmt"
+
+	"github.com/nicloop/nicloop/drivers"
+	"github.com/nicloop/nicloop/drivers/regs"
+)
+
+// MaxOutstanding is the largest number of operations under way: a tag must also
+// tell some generations of an operation's place apart.
+const MaxOutstanding = 1 << 10
+
+const descriptorBytes = 24
+
+// Config is how a process uses RMA.
+type Config struct {
+	// NotiSlots is the size of the notification ring: at least two for each own
+	// operation under way; what is above them is for peers' notifications.
+	NotiSlots   int
+	Outstanding int    // operations under way at most
+	NotiBase    uint64 // device address of the ring, NotiSlots * 16 bytes
+	ATU         *ATU   // of the process's node
+	Cache       CacheConfig
+}
+
+// Stats count what a port did.
+type Stats struct {
+	Operations, Bytes       uint64 // posted
+	TryAgain                uint64 // operations that found no room
+	Notifications           uint64 // taken off the ring
+	Faults                  uint64 // notifications of failed fragments
+	Hits, Misses, Evictions uint64 // of the registration cache
+}
+
+// A Port is one process's access to RMA.
+type Port struct {
+	dev    drivers.Device
+	self   Peer
+	atu    *ATU
+	cache  cache
+	window uint32
+	ring   *ring
+	rpReg  uint32
+	rpDone uint32 // consumed notifications that the NIC has been told of
+	lazy   uint32 // consumed notifications at which it is told
+	ops    operations
+	late   Handle // the last operation that failed after it was done
+	stats  Stats
+	line   [descriptorBytes]byte
+}
+
+// Open opens the port of process vpid on node, whose NIC is dev. Its own
+// operations may begin at once; a peer's fail until this port is open.
+func Open(dev drivers.Device, vpid, node int, cfg Config) (*Port, error) {
+	switch {
+	case vpid < 0 || vpid >= regs.VPIDs:
+		return nil, fmt.Errorf("%w: VPID %d: expected 0..%d", drivers.ErrConfig, vpid, regs.VPIDs-1)
+	case cfg.ATU == nil:
+		return nil, fmt.Errorf("%w: a port needs the ATU of its node, Config.ATU is nil", drivers.ErrConfig)
+	case cfg.Outstanding < 1 || cfg.Outstanding > MaxOutstanding:
+		return nil, fmt.Errorf("%w: %d operations under way: expected 1..%d", drivers.ErrConfig, cfg.Outstanding, MaxOutstanding)
+	case cfg.NotiSlots < 2*cfg.Outstanding:
+		return nil, fmt.Errorf("%w: a ring of %d notifications for %d operations under way: expected two for each and some for peers",
+			drivers.ErrConfig, cfg.NotiSlots, cfg.Outstanding)
+	case cfg.Cache.Regions < 0:
+		return nil, fmt.Errorf("%w: a cache of %d regions: expected 0 (the default) or more", drivers.ErrConfig, cfg.Cache.Regions)
+	}
+	ring, err := newRing(dev.Memory(), cfg.NotiBase, cfg.NotiSlots)
+	if err != nil {
+		return nil, err
+	}
+	p := &Port{
+		dev: dev, self: Peer{node, vpid}, atu: cfg.ATU, ring: ring,
+		window: uint32(regs.RMAPioFields{SrcVPID: uint8(vpid), RMA: true}.Pack()),
+		rpReg:  regs.NotiRP(uint8(vpid)),
+		lazy:   uint32(min(64, max(1, (cfg.NotiSlots-2*cfg.Outstanding)/2))),
+	}
+	p.cache.init(cfg.Cache)
+	p.ops.init(cfg.Outstanding)
+	return p, p.enable(cfg)
+}
+
+// enable turns the ring and the send window on.
+func (p *Port) enable(cfg Config) error {
+	if err := checkDevice(p.dev); err != nil {
+		return err
+	}
+	v := uint8(p.self.VPID)
+	ctrl := regs.NotiCtrlEnable | regs.NotiCtrlWindow
+	for _, w := range []struct {
+		off uint32
+		v   uint64
+	}{
+		{regs.NotiCtrl(v), 0},
+		{regs.NotiBase(v), cfg.NotiBase}, {regs.NotiSlots(v), uint64(cfg.NotiSlots)}, {regs.NotiCtrl(v), ctrl},
+	} {
+		if err := p.dev.WriteReg(w.off, w.v); err != nil {
+			return err
+		}
+	}
+	// Reading back waits until the writes have arrived.
+	got, err := p.dev.ReadReg(regs.NotiCtrl(v))
+	if err == nil && got != ctrl {
+		err = fmt.Errorf("rma: NOTI_CTRL[%d] reads 0x%x after writing 0x%x", v, got, ctrl)
+	}
+	return err
+}
+
+// Put writes n bytes from local, in this process's registered memory, to remote,
+// in the peer's.
+func (p *Port) Put(to Peer, local, remote NLA, n int, nf Notify) (Handle, error) {
+	return p.post(to, CommandPut, nf, Requester, n, uint64(local), remote)
+}
+
+// Get reads n bytes from remote, in the peer's registered memory, to local, in
+// this process's.
+func (p *Port) Get(from Peer, local, remote NLA, n int, nf Notify) (Handle, error) {
+	return p.post(from, CommandGet, nf, Completer, n, uint64(remote), local)
+}
+
+// PutImmediate writes 1 to 8 bytes, which need no registered memory here. It
+// keeps no reference to payload.
+func (p *Port) PutImmediate(to Peer, remote NLA, payload []byte, nf Notify) (Handle, error) {
+	if len(payload) < 1 || len(payload) > 8 {
+		return 0, fmt.Errorf("%w: immediate put of %d bytes: expected 1..8", drivers.ErrConfig, len(payload))
+	}
+	var w [8]byte
+	copy(w[:], payload)
+	return p.post(to, CommandPutImmediate, nf, Requester, len(payload), binary.LittleEndian.Uint64(w[:]), remote)
+}
+
+// Notify raises an event with a payload at the peer, which touches no memory.
+// Without Completer in nf it tells the peer nothing.
+func (p *Port) Notify(to Peer, payload uint64, nf Notify) (Handle, error) {
+	return p.post(to, CommandNotify, nf, Requester, 8, payload, 0)
+}
+
+// FetchCompareAdd reads the 32-bit word at remote and, if it is at most compare,
+// adds add to it, in one step. The result comes with the Completer's event.
+func (p *Port) FetchCompareAdd(to Peer, remote NLA, compare, add uint32) (Handle, error) {
+	w := regs.RMALockFields{Compare: compare, Add: add}.Pack()
+	return p.post(to, CommandFetchCompareAdd, Completer, Completer, 4, uint64(w), remote)
+}
+
+// post writes a descriptor. done is the notification with which the operation
+// ends here; it is always asked for.
+func (p *Port) post(to Peer, c Command, nf, done Notify, n int, w1 uint64, w2 NLA) (Handle, error) {
+	if err := p.check(to, c, n, w1, w2); err != nil {
+		return 0, err
+	}
+	op := p.ops.begin(c, to, nf, done)
+	if op == nil {
+		p.stats.TryAgain++
+		return 0, ErrTryAgain
+	}
+	ask := nf | op.awaits
+	w0 := regs.RMADescFields{
+		Command: c, NotiRequester: ask&Requester != 0, NotiResponder: ask&Responder != 0, NotiCompleter: ask&Completer != 0,
+		DstVPID: uint8(to.VPID), DstNode: uint16(to.Node), BytesMinus1: uint32(n - 1), Tag: p.ops.tag(op),
+	}.Pack()
+	binary.LittleEndian.PutUint64(p.line[0:], uint64(w0))
+	binary.LittleEndian.PutUint64(p.line[8:], w1)
+	binary.LittleEndian.PutUint64(p.line[16:], uint64(w2))
+	p.stats.Operations++
+	p.stats.Bytes += uint64(n)
+	return op.handle, p.dev.WritePIO(p.window, p.line[:])
+}
+
+const (
+	nlaTop  = 1<<48 - 1
+	nodeTop = 1<<12 - 1
+)
+
+func (p *Port) check(to Peer, c Command, n int, w1 uint64, w2 NLA) error {
+	moves := c == CommandPut || c == CommandGet
+	switch {
+	case to.Node < 0 || to.Node > nodeTop || to.VPID < 0 || to.VPID >= regs.VPIDs:
+		return fmt.Errorf("%w: %s: peer is %s: expected node 0..%d and VPID 0..%d", drivers.ErrConfig, c, to, nodeTop, regs.VPIDs-1)
+	case n < 1 || n > MaxBytes:
+		return fmt.Errorf("%w: %s of %d bytes: expected 1..%d", drivers.ErrConfig, c, n, MaxBytes)
+	case w2 > nlaTop || moves && w1 > nlaTop:
+		return fmt.Errorf("%w: %s: an address is above 0x%x: expected NLAs", drivers.ErrConfig, c, uint64(nlaTop))
+	case c == CommandFetchCompareAdd && w2%4 != 0:
+		return fmt.Errorf("%w: %s at NLA 0x%x: expected a multiple of 4", drivers.ErrConfig, c, uint64(w2))
+	}
+	return nil
+}
+
+// Done tells whether an operation is done: its buffer is the caller's again.
+func (p *Port) Done(h Handle) bool { return p.ops.done(h) }
+
+// InFlight counts the operations that are not done.
+func (p *Port) InFlight() int { return len(p.ops.table) - p.ops.free.n }
+
+// Stats gives the port's counters.
+func (p *Port) Stats() Stats {
+	s := p.stats
+	s.Hits, s.Misses, s.Evictions = p.cache.hits, p.cache.misses, p.cache.evictees
+	return s
+}
