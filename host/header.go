@@ -1,0 +1,72 @@
+package host
+
+import (
+	"encoding/binary"
+	"fmt"
+
+	"github.com/nicloop/nicloop/host/match"
+)
+
+// HeaderBytes is the size of the header in front of every message.
+const HeaderBytes = 16
+
+// EagerMax is the longest message that travels over VELO.
+const EagerMax = 2048
+
+// header is the message header: 16 bytes, little endian.
+//
+//	0  tag      int32
+//	4  length   uint32   bytes of the message
+//	8  sequence uint32   messages from this sender to this receiver, from 0
+//	12 comm     uint16   communicator
+//	14 kind     uint8    what follows
+//	15 magic    uint8    guards against reading payload as a header
+type header struct {
+	tag    int32
+	length uint32
+	seq    uint32
+	comm   uint16
+	kind   uint8
+}
+
+// The kinds of messages.
+const (
+	kindEager uint8 = iota // the message itself
+	kindRTS                // request to send: a message waits (control follows)
+	kindCTS                // clear to send: put it here (control follows)
+	kindFIN                // a transfer is over (control follows)
+)
+
+const headerMagic = 0x4e // "N"
+
+func (h header) put(b []byte) {
+	binary.LittleEndian.PutUint32(b[0:], uint32(h.tag))
+	binary.LittleEndian.PutUint32(b[4:], h.length)
+	binary.LittleEndian.PutUint32(b[8:], h.seq)
+	binary.LittleEndian.PutUint16(b[12:], h.comm)
+	b[14], b[15] = h.kind, headerMagic
+}
+
+func parseHeader(b []byte) (header, error) {
+	if len(b) < HeaderBytes {
+		return header{}, fmt.Errorf("host: first packet of a message has %d bytes, expected at least the %d of its header", len(b), HeaderBytes)
+	}
+	if b[15] != headerMagic || b[14] > kindFIN {
+		return header{}, fmt.Errorf("host: message header has magic 0x%x and kind %d, expected 0x%x and 0 to %d", b[15], b[14], headerMagic, kindFIN)
+	}
+	h := header{
+		tag:    int32(binary.LittleEndian.Uint32(b[0:])),
+		length: binary.LittleEndian.Uint32(b[4:]),
+		seq:    binary.LittleEndian.Uint32(b[8:]),
+		comm:   binary.LittleEndian.Uint16(b[12:]),
+		kind:   b[14],
+	}
+	if h.kind == kindEager && h.length > EagerMax {
+		return h, fmt.Errorf("host: message header gives %d bytes, expected at most %d", h.length, EagerMax)
+	}
+	return h, nil
+}
+
+func (h header) envelope(source int) match.Envelope {
+	return match.Envelope{Source: int32(source), Tag: h.tag, Comm: h.comm}
+}

@@ -1,0 +1,98 @@
+package host
+
+import (
+	"slices"
+
+	"github.com/nicloop/nicloop/drivers"
+)
+
+// A Local carries messages between ranks of one node through memory that they
+// share, without the NIC and without credits (the FC paper's LiMIC, sections 3
+// and 7.2). One Local serves a world.
+type Local struct {
+	node  []int // by rank
+	boxes []box // by receiver
+	seq   uint64
+}
+
+// box holds the messages for one rank, in the order in which they become visible.
+type box struct{ waiting []parcel }
+
+type parcel struct {
+	at   drivers.Time // when the receiver can see it
+	seq  uint64
+	from int
+	header
+	data []byte
+}
+
+// NewLocal makes the shared memory of a world whose rank i lives on node[i].
+func NewLocal(node []int) *Local {
+	return &Local{node: node, boxes: make([]box, len(node))}
+}
+
+// UseLocal lets messages to ranks of the same node bypass the NIC.
+func (r *Rank) UseLocal(l *Local) { r.local = l }
+
+func (r *Rank) isLocal(dst int) bool {
+	return r.local != nil && r.local.node[dst] == r.local.node[r.id]
+}
+
+// sendLocal copies a message into the shared memory; that is all there is to it.
+func (r *Rank) sendLocal(dst int, q *Request) {
+	r.proc.Spend(r.cost.CopyByte * drivers.Time(len(q.buf)))
+	l := r.local
+	l.seq++
+	p := parcel{
+		at: r.proc.Now() + r.cost.Wake, seq: l.seq, from: r.id, data: slices.Clone(q.buf),
+		header: header{tag: q.env.Tag, length: uint32(len(q.buf)), comm: q.env.Comm},
+	}
+	b := &l.boxes[dst]
+	// Senders run at times of their own: what is visible first stands first.
+	i := len(b.waiting)
+	for i > 0 && b.waiting[i-1].at > p.at {
+		i--
+	}
+	b.waiting = slices.Insert(b.waiting, i, p)
+	r.proc.Wake(dst, p.at)
+	q.done = true
+	r.stats.LocalMessages++
+}
+
+// progressLocal takes one message out of the shared memory, if one is visible.
+func (r *Rank) progressLocal() bool {
+	if r.local == nil {
+		return false
+	}
+	b := &r.local.boxes[r.id]
+	if len(b.waiting) == 0 || b.waiting[0].at > r.proc.Now() {
+		return false
+	}
+	p := b.waiting[0]
+	b.waiting = slices.Delete(b.waiting, 0, 1)
+	r.proc.Spend(r.cost.Match)
+	m := &message{header: p.header, got: p.length, data: p.data}
+	q, ok := r.match.Arrive(p.envelope(p.from), m)
+	if !ok {
+		r.stats.Unexpected++
+		return true
+	}
+	r.takeLocal(q, m, p.from)
+	return true
+}
+
+// takeLocal copies a whole message into the buffer of its receive.
+func (r *Rank) takeLocal(q *Request, m *message, from int) {
+	r.proc.Spend(r.cost.CopyByte * drivers.Time(m.length))
+	copy(q.buf, m.data)
+	m.req, m.data = q, nil
+	r.complete(m, from)
+}
+
+// nextLocal is when the next message becomes visible.
+func (r *Rank) nextLocal() drivers.Time {
+	if r.local == nil || len(r.local.boxes[r.id].waiting) == 0 {
+		return drivers.Never
+	}
+	return r.local.boxes[r.id].waiting[0].at
+}

@@ -1,0 +1,194 @@
+package match
+
+import "fmt"
+
+// Any leaves the source or the tag of a receive open.
+const Any = -1
+
+// An Envelope is what a message is matched by; a pattern is an Envelope whose
+// Source or Tag may be Any.
+type Envelope struct {
+	Source, Tag int32
+	Comm        uint16
+}
+
+// Matches tells whether a message with envelope e fits the pattern p.
+func (p Envelope) Matches(e Envelope) bool {
+	return p.Comm == e.Comm && (p.Source == Any || p.Source == e.Source) && (p.Tag == Any || p.Tag == e.Tag)
+}
+
+// A Core holds posted receives and unexpected messages of one rank. Both carry
+// a value of the caller's: R for receives, M for messages.
+type Core[R, M any] struct {
+	posted     queues[R] // by source; receives from anybody in the last queue
+	unexpected queues[M] // by source; every message also in order of age
+}
+
+// New makes a core for messages from sources ranks.
+func New[R, M any](sources int) *Core[R, M] {
+	return &Core[R, M]{posted: newQueues[R](sources + 1), unexpected: newQueues[M](sources)}
+}
+
+// Arrive gives the oldest posted receive that the message fits, or keeps the
+// message.
+func (c *Core[R, M]) Arrive(e Envelope, m M) (r R, ok bool) {
+	named := c.posted.first(int(e.Source), e)
+	open := c.posted.first(len(c.posted.heads)-1, e)
+	if at := c.posted.older(named, open); at != nobody {
+		return c.posted.take(at), true
+	}
+	c.unexpected.add(int(e.Source), e, m)
+	return r, false
+}
+
+// Post gives the oldest unexpected message that fits the receive, or keeps the
+// receive.
+func (c *Core[R, M]) Post(p Envelope, r R) (e Envelope, m M, ok bool) {
+	if at := c.find(p); at != nobody {
+		e = c.unexpected.nodes[at].env
+		return e, c.unexpected.take(at), true
+	}
+	q := int(p.Source)
+	if p.Source == Any {
+		q = len(c.posted.heads) - 1
+	}
+	c.posted.add(q, p, r)
+	return e, m, false
+}
+
+// Probe gives the message that Post would give, and leaves it where it is.
+func (c *Core[R, M]) Probe(p Envelope) (e Envelope, m M, ok bool) {
+	at := c.find(p)
+	if at == nobody {
+		return e, m, false
+	}
+	n := &c.unexpected.nodes[at]
+	return n.env, n.value, true
+}
+
+// Posted and Unexpected are the numbers of receives and messages kept.
+func (c *Core[R, M]) Posted() int     { return c.posted.count }
+func (c *Core[R, M]) Unexpected() int { return c.unexpected.count }
+
+func (c *Core[R, M]) find(p Envelope) int32 {
+	if p.Source != Any {
+		return c.unexpected.firstFor(int(p.Source), p)
+	}
+	for at := c.unexpected.oldest; at != nobody; at = c.unexpected.nodes[at].younger {
+		if p.Matches(c.unexpected.nodes[at].env) {
+			return at
+		}
+	}
+	return nobody
+}
+
+// queues are FIFOs over one pool of nodes, with one list of all by age.
+type queues[V any] struct {
+	nodes        []node[V]
+	free         int32
+	heads, tails []int32
+	oldest, last int32
+	age          uint64
+	count        int
+}
+
+type node[V any] struct {
+	env            Envelope
+	value          V
+	age            uint64
+	queue          int32
+	next, prev     int32 // in its queue
+	younger, elder int32 // among all
+}
+
+const nobody = -1
+
+func newQueues[V any](n int) queues[V] {
+	q := queues[V]{free: nobody, oldest: nobody, last: nobody, heads: make([]int32, n), tails: make([]int32, n)}
+	for i := range n {
+		q.heads[i], q.tails[i] = nobody, nobody
+	}
+	return q
+}
+
+func (q *queues[V]) add(queue int, e Envelope, v V) {
+	at := q.free
+	if at == nobody {
+		q.nodes = append(q.nodes, node[V]{})
+		at = int32(len(q.nodes) - 1)
+	} else {
+		q.free = q.nodes[at].next
+	}
+	q.age++
+	q.count++
+	q.nodes[at] = node[V]{env: e, value: v, age: q.age, queue: int32(queue), next: nobody, prev: q.tails[queue], younger: nobody, elder: q.last}
+	if t := q.tails[queue]; t == nobody {
+		q.heads[queue] = at
+	} else {
+		q.nodes[t].next = at
+	}
+	q.tails[queue] = at
+	if q.last == nobody {
+		q.oldest = at
+	} else {
+		q.nodes[q.last].younger = at
+	}
+	q.last = at
+}
+
+// take removes a node and gives its value.
+func (q *queues[V]) take(at int32) V {
+	n := q.nodes[at]
+	q.link(n.prev, n.next, func(m *node[V]) (next, prev *int32) { return &m.next, &m.prev }, &q.heads[n.queue], &q.tails[n.queue])
+	q.link(n.elder, n.younger, func(m *node[V]) (next, prev *int32) { return &m.younger, &m.elder }, &q.oldest, &q.last)
+	q.nodes[at] = node[V]{next: q.free}
+	q.free = at
+	q.count--
+	return n.value
+}
+
+// link joins the neighbours of a node that leaves a list.
+func (q *queues[V]) link(before, after int32, links func(*node[V]) (next, prev *int32), head, tail *int32) {
+	if before == nobody {
+		*head = after
+	} else {
+		next, _ := links(&q.nodes[before])
+		*next = after
+	}
+	if after == nobody {
+		*tail = before
+	} else {
+		_, prev := links(&q.nodes[after])
+		*prev = before
+	}
+}
+
+// first is the oldest node of a queue whose pattern fits the message e.
+func (q *queues[V]) first(queue int, e Envelope) int32 {
+	if queue < 0 || queue >= len(q.heads) {
+		panic(fmt.Sprintf("match: source %d, expected 0 to %d", queue, len(q.heads)-1))
+	}
+	for at := q.heads[queue]; at != nobody; at = q.nodes[at].next {
+		if q.nodes[at].env.Matches(e) {
+			return at
+		}
+	}
+	return nobody
+}
+
+// firstFor is the oldest node of a queue whose message fits the pattern p.
+func (q *queues[V]) firstFor(queue int, p Envelope) int32 {
+	for at := q.heads[queue]; at != nobody; at = q.nodes[at].next {
+		if p.Matches(q.nodes[at].env) {
+			return at
+		}
+	}
+	return nobody
+}
+
+func (q *queues[V]) older(a, b int32) int32 {
+	if a == nobody || b != nobody && q.nodes[b].age < q.nodes[a].age {
+		return b
+	}
+	return a
+}

@@ -1,0 +1,106 @@
+package match
+
+import (
+	"flag"
+	"math/rand"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+var seed = flag.Int64("seed", 1, "seed of random tests")
+
+// naive matches by walking plain lists: MPI's rules read aloud.
+type naive struct {
+	posted, unexpected []item
+}
+
+type item struct {
+	env Envelope
+	id  int
+}
+
+func (n *naive) arrive(e Envelope, id int) (int, bool) {
+	for i, r := range n.posted {
+		if r.env.Matches(e) {
+			n.posted = append(n.posted[:i:i], n.posted[i+1:]...)
+			return r.id, true
+		}
+	}
+	n.unexpected = append(n.unexpected, item{e, id})
+	return 0, false
+}
+
+func (n *naive) post(p Envelope, id int) (int, bool) {
+	for i, m := range n.unexpected {
+		if p.Matches(m.env) {
+			n.unexpected = append(n.unexpected[:i:i], n.unexpected[i+1:]...)
+			return m.id, true
+		}
+	}
+	n.posted = append(n.posted, item{p, id})
+	return 0, false
+}
+
+func TestAgainstNaive(t *testing.T) {
+	for s := *seed; s < *seed+50; s++ {
+		rnd := rand.New(rand.NewSource(s))
+		const sources = 4
+		c, ref := New[int, int](sources), &naive{}
+		for id := 1; id < 400; id++ {
+			e := Envelope{Source: int32(rnd.Intn(sources)), Tag: int32(rnd.Intn(3)), Comm: uint16(rnd.Intn(2))}
+			if rnd.Intn(2) == 0 {
+				got, ok := c.Arrive(e, id)
+				want, wantOK := ref.arrive(e, id)
+				require.Equal(t, wantOK, ok, "reproduce with: go test ./host/match -seed %d", s)
+				require.Equal(t, want, got, "reproduce with: go test ./host/match -seed %d", s)
+				continue
+			}
+			if rnd.Intn(3) == 0 {
+				e.Source = Any
+			}
+			if rnd.Intn(3) == 0 {
+				e.Tag = Any
+			}
+			_, seen, found := c.Probe(e)
+			_, got, ok := c.Post(e, id)
+			want, wantOK := ref.post(e, id)
+			require.Equal(t, wantOK, ok, "reproduce with: go test ./host/match -seed %d", s)
+			require.Equal(t, want, got, "reproduce with: go test ./host/match -seed %d", s)
+			require.Equal(t, ok, found)
+			require.Equal(t, got, seen)
+		}
+		require.Equal(t, len(ref.posted), c.Posted())
+		require.Equal(t, len(ref.unexpected), c.Unexpected())
+	}
+}
+
+func TestNoAllocationOnceWarm(t *testing.T) {
+	c := New[int, int](8)
+	round := func() {
+		for s := range int32(8) {
+			c.Arrive(Envelope{Source: s}, 1)
+		}
+		for s := range int32(8) {
+			if _, _, ok := c.Post(Envelope{Source: s, Tag: Any}, 2); !ok {
+				t.Fatal("no match")
+			}
+		}
+	}
+	round()
+	require.Zero(t, testing.AllocsPerRun(100, round))
+}
+
+func BenchmarkNamedAmongMany(b *testing.B) {
+	const sources = 1024
+	c := New[int, int](sources)
+	for s := range int32(sources) {
+		c.Post(Envelope{Source: s}, 1)
+	}
+	b.ReportAllocs()
+	for i := range b.N {
+		s := int32(i % sources)
+		c.Arrive(Envelope{Source: s}, 1)
+		c.Post(Envelope{Source: s}, 1)
+	}
+}

@@ -1,0 +1,227 @@
+package host
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/nicloop/nicloop/drivers"
+	"github.com/nicloop/nicloop/drivers/regs"
+	"github.com/nicloop/nicloop/host/match"
+	"github.com/nicloop/nicloop/velo"
+)
+
+// Packets is the number of VELO packets of a message of n bytes.
+func Packets(n int) int { return (n + HeaderBytes + regs.VELOPayload - 1) / regs.VELOPayload }
+
+// ---- sending ----
+
+// outbound are the messages to one destination, in order: the packets of two
+// messages of a pair never mix.
+type outbound struct {
+	head, tail *Request
+	seq        uint32
+}
+
+// enqueue puts a send behind those to the same destination.
+func (r *Rank) enqueue(dst int, q *Request) error {
+	o := &r.out[dst]
+	if o.head != nil {
+		o.tail.next, o.tail = q, q
+		r.delay(q)
+		return nil
+	}
+	o.head, o.tail = q, q
+	return r.push(dst)
+}
+
+// push sends packets to dst while there are some and the credits last.
+func (r *Rank) push(dst int) error {
+	o := &r.out[dst]
+	for o.head != nil {
+		q := o.head
+		if err := r.sendPacket(dst, o, q); errors.Is(err, velo.ErrTryAgain) {
+			r.delay(q)
+			return nil
+		} else if err != nil {
+			return err
+		}
+		if q.sent++; q.sent == q.packets {
+			q.done = true
+			o.head, q.next = q.next, nil
+			o.seq++
+		}
+	}
+	return nil
+}
+
+// delay counts a message that has to wait, once.
+func (r *Rank) delay(q *Request) {
+	if !q.delayed {
+		q.delayed = true
+		r.stats.DelayedMessages++
+	}
+}
+
+func (r *Rank) sendPacket(dst int, o *outbound, q *Request) error {
+	n := 0
+	if q.sent == 0 {
+		header{tag: q.env.Tag, length: uint32(len(q.buf)), seq: o.seq, comm: q.env.Comm, kind: q.kind}.put(r.line[:])
+		n = HeaderBytes
+	}
+	data := q.buf[min(len(q.buf), max(q.sent*regs.VELOPayload-HeaderBytes, 0)):]
+	n += copy(r.line[n:], data)
+	err := r.ep.Send(dst, r.line[:n])
+	if err == nil {
+		r.proc.Spend(r.cost.CopyByte * drivers.Time(n))
+	}
+	return err
+}
+
+// ---- receiving ----
+
+// A message is one that has begun to arrive, or whose RTS has.
+type message struct {
+	header
+	rts  control
+	got  uint32
+	req  *Request // the receive that it matched, or nil
+	data []byte   // of an unexpected message
+}
+
+// inbound is the reassembly of one source: packets of a pair come in order, so
+// at most one message of a source is incomplete.
+type inbound struct {
+	current *message
+	seq     uint32
+	spare   *message
+}
+
+// file puts a packet's payload where it belongs.
+func (r *Rank) file(from int, b []byte) error {
+	in := &r.in[from]
+	if in.current == nil {
+		h, err := parseHeader(b)
+		if err != nil {
+			return fmt.Errorf("from rank %d: %w", from, err)
+		}
+		if h.seq != in.seq {
+			return fmt.Errorf("host: message %d from rank %d, expected %d: lost, doubled or out of order", h.seq, from, in.seq)
+		}
+		in.seq++
+		if h.kind != kindEager {
+			return r.fileControl(from, h, b[HeaderBytes:])
+		}
+		in.current = r.begin(from, h)
+		b = b[HeaderBytes:]
+	}
+	m := in.current
+	if m.got+uint32(len(b)) > m.length {
+		return fmt.Errorf("host: message %d from rank %d: %d bytes arrived, its header says %d", m.seq, from, m.got+uint32(len(b)), m.length)
+	}
+	m.store(b)
+	if m.got == m.length {
+		in.current = nil
+		if m.req != nil {
+			r.complete(m, from)
+		}
+	}
+	return nil
+}
+
+// fileControl handles a message of the rendezvous protocols.
+func (r *Rank) fileControl(from int, h header, b []byte) error {
+	c, err := parseControl(b)
+	if err != nil {
+		return fmt.Errorf("from rank %d: %w", from, err)
+	}
+	switch h.kind {
+	case kindCTS:
+		return r.clearToSend(from, c)
+	case kindFIN:
+		return r.finished(from, c)
+	}
+	h.length = c.n
+	r.proc.Spend(r.cost.Match)
+	m := &message{header: h, rts: c}
+	if q, ok := r.match.Arrive(h.envelope(from), m); ok {
+		return r.receiveLong(q, from, int(h.tag), c)
+	}
+	r.stats.Unexpected++
+	return nil
+}
+
+// begin matches a message with a posted receive, or finds room for it.
+func (r *Rank) begin(from int, h header) *message {
+	m := r.in[from].spare
+	if m == nil {
+		m = new(message)
+	}
+	r.in[from].spare = nil
+	*m = message{header: h}
+	r.proc.Spend(r.cost.Match)
+	if q, ok := r.match.Arrive(h.envelope(from), m); ok {
+		m.req = q
+		return m
+	}
+	r.stats.Unexpected++
+	m.data = r.buffer()[:h.length]
+	return m
+}
+
+// store keeps the next bytes of a message. What a receive buffer cannot hold is
+// dropped; the receive will say so.
+func (m *message) store(b []byte) {
+	to := m.data
+	if m.req != nil {
+		to = m.req.buf
+	}
+	copy(to[min(len(to), int(m.got)):], b)
+	m.got += uint32(len(b))
+}
+
+// bind gives an unexpected message to a receive that was posted later.
+func (r *Rank) bind(q *Request, e match.Envelope, m *message) error {
+	if m.kind == kindRTS {
+		return r.receiveLong(q, int(e.Source), int(m.tag), m.rts)
+	}
+	if r.isLocal(int(e.Source)) {
+		r.takeLocal(q, m, int(e.Source))
+		return nil
+	}
+	r.proc.Spend(r.cost.CopyByte * drivers.Time(m.got))
+	copy(q.buf, m.data[:m.got])
+	r.spare = append(r.spare, m.data)
+	m.req, m.data = q, nil
+	if m.got == m.length {
+		r.complete(m, int(e.Source))
+	}
+	return nil
+}
+
+// complete ends a receive whose message has all arrived.
+func (r *Rank) complete(m *message, from int) {
+	q := m.req
+	q.done = true
+	q.status = Status{Source: from, Tag: int(m.tag), Bytes: int(m.length)}
+	if int(m.length) > len(q.buf) {
+		q.err = truncated(int(m.length), from, int(m.tag), len(q.buf))
+	}
+	r.stats.MessagesReceived++
+	r.stats.BytesReceived += uint64(m.length)
+	m.req = nil
+	r.in[from].spare = m
+}
+
+// buffer is room for one unexpected message.
+func (r *Rank) buffer() []byte {
+	if n := len(r.spare); n > 0 {
+		b := r.spare[n-1]
+		r.spare = r.spare[:n-1]
+		return b[:EagerMax]
+	}
+	return make([]byte, EagerMax)
+}
+
+func truncated(n, from, tag, room int) error {
+	return fmt.Errorf("%w: %d bytes from rank %d with tag %d, the buffer holds %d", ErrTruncated, n, from, tag, room)
+}

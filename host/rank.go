@@ -1,0 +1,117 @@
+package host
+
+import (
+	"github.com/nicloop/nicloop/drivers"
+	"github.com/nicloop/nicloop/drivers/regs"
+	"github.com/nicloop/nicloop/host/match"
+	"github.com/nicloop/nicloop/velo"
+)
+
+// A Proc is what the machine gives a rank: time, and sleep until a packet comes.
+// cosim/vtime implements it over simulated time.
+type Proc interface {
+	Now() drivers.Time
+	// Spend lets host work take t.
+	Spend(t drivers.Time)
+	// Sync lets the hardware catch up with Now; it tells whether time passed.
+	Sync() bool
+	// WaitArrival sleeps until the NIC may have written something, until another
+	// rank wakes this one, or until the given time. It may return early.
+	WaitArrival(until drivers.Time)
+	// Wake ends the WaitArrival of rank id at the given time.
+	Wake(id int, at drivers.Time)
+}
+
+// Stats count a rank's messages.
+type Stats struct {
+	MessagesSent, MessagesReceived uint64
+	BytesSent, BytesReceived       uint64
+	DelayedMessages                uint64 // messages that waited for credits at least once
+	LocalMessages                  uint64 // messages that bypassed the NIC
+	Unexpected                     uint64 // messages that came before their receive
+}
+
+// A Rank is one process of a world.
+type Rank struct {
+	id, size int
+	proc     Proc
+	ep       *velo.Endpoint
+	cost     Cost
+	match    *match.Core[*Request, *message]
+	in       []inbound  // by source
+	out      []outbound // by destination
+	spare    [][]byte   // buffers of unexpected messages
+	pkt      velo.Packet
+	line     [regs.VELOPayload]byte
+	stats    Stats
+	waiting  *Request
+	linear   bool
+	bulk     *bulk  // nil without RMA
+	local    *Local // nil if everything goes through the NIC
+}
+
+// NewRank makes rank id of a world of size ranks.
+func NewRank(id, size int, proc Proc, ep *velo.Endpoint, cost Cost) *Rank {
+	return &Rank{
+		id: id, size: size, proc: proc, ep: ep, cost: cost,
+		match: match.New[*Request, *message](size),
+		in:    make([]inbound, size), out: make([]outbound, size),
+	}
+}
+
+// ID is the rank's number, Size that of the ranks in its world.
+func (r *Rank) ID() int   { return r.id }
+func (r *Rank) Size() int { return r.size }
+
+// Now is the rank's time.
+func (r *Rank) Now() drivers.Time { return r.proc.Now() }
+
+// Compute lets the application work for t.
+func (r *Rank) Compute(t drivers.Time) { r.proc.Spend(t) }
+
+// Stats gives the rank's counters.
+func (r *Rank) Stats() Stats { return r.stats }
+
+// Endpoint is the rank's VELO endpoint.
+func (r *Rank) Endpoint() *velo.Endpoint { return r.ep }
+
+// progress takes one packet, if there is one, and sends what its credits allow.
+func (r *Rank) progress() (bool, error) {
+	ok, err := r.ep.Poll(&r.pkt)
+	if err != nil {
+		return false, err
+	}
+	if ok {
+		r.proc.Spend(r.cost.Take + r.cost.CopyByte*drivers.Time(len(r.pkt.Payload)))
+		if err := r.file(r.pkt.From, r.pkt.Payload); err != nil {
+			return false, err
+		}
+	}
+	long, err := r.progressRMA()
+	if err != nil {
+		return false, err
+	}
+	ok = r.progressLocal() || ok || long
+	for {
+		peer, more := r.ep.Credited()
+		if !more {
+			return ok, nil
+		}
+		ok = true
+		if err := r.push(peer); err != nil {
+			return false, err
+		}
+	}
+}
+
+// step makes progress, or sleeps until there can be any. An empty mailbox counts
+// only once the hardware has caught up.
+func (r *Rank) step() error {
+	got, err := r.progress()
+	if err != nil || got || r.proc.Sync() {
+		return err
+	}
+	r.proc.WaitArrival(r.nextLocal())
+	r.proc.Spend(r.cost.Poll)
+	return nil
+}
