@@ -1,0 +1,262 @@
+package bench
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"testing"
+
+	"github.com/nicloop/nicloop/drivers"
+	_ "github.com/nicloop/nicloop/drivers/ideal"
+	"github.com/nicloop/nicloop/host"
+	"github.com/nicloop/nicloop/velo"
+	"github.com/stretchr/testify/require"
+)
+
+// onIdeal is a small configuration on the functional NIC.
+func onIdeal(workload string) Config {
+	c := Default(workload)
+	c.Device, c.Nodes, c.Procs = "ideal:", 3, 2
+	return c
+}
+
+// launch runs body on every rank of a world.
+func launch(t *testing.T, c Config, body func(r *host.Rank) error) error {
+	t.Helper()
+	w, err := openWorld(context.Background(), c, nil)
+	require.NoError(t, err)
+	defer w.Sys.Close()
+	return w.run(context.Background(), body)
+}
+
+func TestWorkloadsWithEveryFlowControl(t *testing.T) {
+	for _, wl := range Workloads() {
+		for _, flow := range []velo.Flow{velo.None, velo.Static, velo.Dynamic} {
+			for _, slots := range []int{4, 9, 64} {
+				if flow == velo.None && slots < 64 {
+					continue
+				}
+				t.Run(fmt.Sprintf("%s/%s/%d", wl.Name, flow, slots), func(t *testing.T) {
+					c := onIdeal(wl.Name)
+					c.Velo.Flow, c.Velo.Slots = flow, slots
+					if flow == velo.None {
+						c.Velo.Slots = 400
+					}
+					res, err := Run(context.Background(), c)
+					require.NoError(t, err)
+					require.NotZero(t, res.Verified)
+					for _, n := range res.NICs {
+						require.Zero(t, n.RxStall, "node %d stalled: flow control must avoid that", n.Node)
+					}
+				})
+			}
+		}
+	}
+}
+
+func TestSameConfigSameResult(t *testing.T) {
+	run := func(seed int64) ([]byte, []byte) {
+		c := onIdeal("random")
+		var pcap bytes.Buffer
+		c.Seed, c.Pcap, c.Velo.Slots = seed, &pcap, 6
+		res, err := Run(context.Background(), c)
+		require.NoError(t, err)
+		b, err := json.Marshal(res)
+		require.NoError(t, err)
+		return b, pcap.Bytes()
+	}
+	a, pa := run(5)
+	b, pb := run(5)
+	require.Equal(t, string(a), string(b))
+	require.Equal(t, pa, pb)
+	c, pc := run(6)
+	require.NotEqual(t, string(a), string(c))
+	require.NotEqual(t, pa, pc)
+}
+
+func TestMatching(t *testing.T) {
+	c := onIdeal("")
+	c.Nodes, c.Procs = 3, 1
+	require.NoError(t, launch(t, c, func(r *host.Rank) error {
+		var b [8]byte
+		switch r.ID() {
+		case 1: // three messages: the tags decide, then the order
+			for _, m := range []struct {
+				tag int
+				s   string
+			}{{7, "first"}, {8, "second"}, {7, "third"}} {
+				if err := r.Send(0, m.tag, []byte(m.s)); err != nil {
+					return err
+				}
+			}
+		case 2:
+			return r.Send(0, 9, []byte("other"))
+		case 0:
+			for _, want := range []struct {
+				source, tag int
+				s           string
+			}{{1, 8, "second"}, {host.AnySource, 9, "other"}, {1, host.AnyTag, "first"}, {1, 7, "third"}} {
+				st, err := r.Recv(want.source, want.tag, b[:])
+				if err != nil {
+					return err
+				}
+				if got := string(b[:st.Bytes]); got != want.s {
+					return fmt.Errorf("receive (source %d, tag %d) got %q, expected %q", want.source, want.tag, got, want.s)
+				}
+			}
+		}
+		return nil
+	}))
+}
+
+func TestTruncationIsAnError(t *testing.T) {
+	c := onIdeal("")
+	c.Nodes, c.Procs = 2, 1
+	err := launch(t, c, func(r *host.Rank) error {
+		if r.ID() == 0 {
+			return r.Send(1, 1, make([]byte, 100))
+		}
+		_, err := r.Recv(0, 1, make([]byte, 99))
+		return err
+	})
+	require.ErrorIs(t, err, host.ErrTruncated)
+	require.ErrorContains(t, err, "100 bytes from rank 0 with tag 1, the buffer holds 99")
+}
+
+func TestBadCalls(t *testing.T) {
+	c := onIdeal("")
+	c.Nodes, c.Procs = 2, 1
+	for name, call := range map[string]func(r *host.Rank) error{
+		"itself":   func(r *host.Rank) error { return r.Send(r.ID(), 1, nil) },
+		"nobody":   func(r *host.Rank) error { return r.Send(2, 1, nil) },
+		"too long": func(r *host.Rank) error { return r.Send(1-r.ID(), 1, make([]byte, host.EagerMax+1)) },
+		"tag":      func(r *host.Rank) error { return r.Send(1-r.ID(), -1, nil) },
+		"source":   func(r *host.Rank) error { _, err := r.Recv(-2, 1, nil); return err },
+		"buffers":  func(r *host.Rank) error { return r.Alltoall(nil, nil, 8) },
+	} {
+		require.ErrorIs(t, launch(t, c, call), drivers.ErrConfig, name)
+	}
+}
+
+// TestPacketsOfAMessage: FC paper, sections 3 and 5.3: 2 KB and the 16-byte
+// header make 37 packets.
+func TestPacketsOfAMessage(t *testing.T) {
+	for n, want := range map[int]int{0: 1, 40: 1, 41: 2, 96: 2, 97: 3, 2044: 37, 2048: 37} {
+		require.Equal(t, want, host.Packets(n), "%d bytes", n)
+	}
+	c := onIdeal("pingpong")
+	c.Sizes, c.Iterations, c.Warmup = []int{2048}, 10, 0
+	res, err := Run(context.Background(), c)
+	require.NoError(t, err)
+	require.EqualValues(t, 2*10*37, res.Rows[0].Flow.DataPackets)
+}
+
+// TestPiggybackNeedsRoom: FC paper, section 5.4: messages of 2044 bytes carry
+// credits, those of 2048 cannot.
+func TestPiggybackNeedsRoom(t *testing.T) {
+	for size, some := range map[int]bool{2044: true, 2048: false} {
+		c := onIdeal("alltoall")
+		c.Sizes, c.Velo = []int{size}, velo.Config{Flow: velo.Static, Slots: 20, CreditSlots: 2, Piggyback: true}
+		c.Warmup = 0
+		res, err := Run(context.Background(), c)
+		require.NoError(t, err)
+		// The barrier's empty messages (16 bytes: two full quadwords) have no room either.
+		require.Equal(t, some, res.Rows[0].Flow.PiggybackedCredits > 0, "%d bytes", size)
+	}
+}
+
+func TestVerdicts(t *testing.T) {
+	c := onIdeal("")
+	c.Nodes, c.Procs = 2, 1
+	err := launch(t, c, func(r *host.Rank) error {
+		_, err := r.Recv(1-r.ID(), 1, nil)
+		return err
+	})
+	var v *Verdict
+	require.ErrorAs(t, err, &v)
+	require.Equal(t, HostBlocked, v.Class)
+	require.Equal(t, []string{
+		"rank 0: receive from rank 1 (tag 1): no matching message",
+		"rank 1: receive from rank 0 (tag 1): no matching message",
+		"rank 0: the circle closes",
+	}, v.Chain)
+
+	// Rank 1 never polls, so rank 0 runs out of credits.
+	err = launch(t, c, func(r *host.Rank) error {
+		if r.ID() == 1 {
+			return nil
+		}
+		for {
+			if err := r.Send(1, 1, make([]byte, 500)); err != nil {
+				return err
+			}
+		}
+	})
+	require.ErrorAs(t, err, &v)
+	require.Equal(t, ProtocolDeadlock, v.Class)
+	require.Contains(t, v.Error(), "waits for a credit")
+	require.Equal(t, "rank 1: finished", v.Chain[len(v.Chain)-1])
+
+	// Without flow control the full mailbox stalls the hardware.
+	c.Velo = velo.Config{Flow: velo.None, Slots: 2}
+	err = launch(t, c, func(r *host.Rank) error {
+		for r.ID() == 0 {
+			if err := r.Send(1, 1, make([]byte, 500)); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	require.ErrorAs(t, err, &v)
+	require.Equal(t, RTLStall, v.Class)
+	require.Contains(t, v.Error(), "mailbox of vpid 0 full (2 of 2 slots)")
+}
+
+func TestLimitIsAVerdict(t *testing.T) {
+	c := onIdeal("alltoall")
+	c.Limit = 20 * drivers.Microsecond
+	_, err := Run(context.Background(), c)
+	var v *Verdict
+	require.ErrorAs(t, err, &v)
+	require.Equal(t, Slow, v.Class)
+}
+
+func TestUnreceivedMessageIsFound(t *testing.T) {
+	c := onIdeal("")
+	c.Nodes, c.Procs = 2, 1
+	err := launch(t, c, func(r *host.Rank) error {
+		if r.ID() == 0 {
+			return r.Send(1, 1, nil)
+		}
+		return nil
+	})
+	require.ErrorContains(t, err, "a data packet from rank 0 was never received")
+}
+
+func TestMismatchIsFound(t *testing.T) {
+	b := make([]byte, 100)
+	fill(b, 3, 1, 2, 9)
+	require.NoError(t, verify(b, 3, 1, 2, 9))
+	b[77] ^= 0x10
+	var m *MismatchError
+	require.ErrorAs(t, verify(b, 3, 1, 2, 9), &m)
+	require.Equal(t, 77, m.Offset)
+	require.Error(t, verify(b, 3, 1, 2, 8))
+}
+
+func TestCancelEndsARun(t *testing.T) {
+	ctx, cancel := context.WithCancelCause(context.Background())
+	c := onIdeal("alltoall")
+	c.Iterations = 1 << 30
+	why := errors.New("enough")
+	steps := 0
+	c.Step = func(int, int) {
+		if steps++; steps == 50 {
+			cancel(why)
+		}
+	}
+	_, err := Run(ctx, c)
+	require.ErrorIs(t, err, why)
+}

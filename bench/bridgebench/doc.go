@@ -1,0 +1,15 @@
+// Package bridgebench measures what the bridge costs: transactions per second of Go
+// driving the Verilated NICs through it, relative to a bare C++ bench around the very
+// same model library in one process, which is the limit for that RTL.
+//
+// Two workloads between nodes 0 and 1, eight bytes a message:
+//
+//   - pingpong: a line sent, its slot awaited, a line back. One transaction is the
+//     round trip; the bridge is crossed twice for it.
+//   - stream: sixteen messages under way, eight more sent whenever eight have arrived,
+//     the read pointer told every 64.
+//
+// [Run] promises that both sides do the same: every slot is checked, and the simulated
+// cycles must agree exactly, or it fails. Rounds of both sides alternate, and the
+// medians are compared, so a busy machine hurts both alike.
+package bridgebench

@@ -1,0 +1,97 @@
+package bench
+
+import (
+	"fmt"
+	"io"
+
+	"github.com/nicloop/nicloop/drivers"
+	"github.com/nicloop/nicloop/drivers/regs"
+	"github.com/nicloop/nicloop/host"
+	"github.com/nicloop/nicloop/velo"
+)
+
+// Config is one run. Its JSON form is part of every result.
+type Config struct {
+	Workload   string      `json:"workload"`
+	Device     string      `json:"device"`
+	Nodes      int         `json:"nodes"`
+	Procs      int         `json:"procs"` // per node
+	Sizes      []int       `json:"sizes"`
+	Iterations int         `json:"iterations"`
+	Warmup     int         `json:"warmup"`
+	Velo       velo.Config `json:"flow_control"`
+	Cost       host.Cost   `json:"cost_model_ps"`
+	// Rendezvous is how messages beyond host.EagerMax travel; Chunk and
+	// Outstanding belong to the chunked one.
+	// Local lets messages between ranks of a node bypass the NIC.
+	Local       bool            `json:"local"`
+	Rendezvous  host.Rendezvous `json:"rendezvous"`
+	Chunk       int             `json:"chunk"`
+	Outstanding int             `json:"outstanding"`
+	Seed        int64           `json:"seed"`
+	// Limit is the simulated time after which the run is given up; 0: none.
+	Limit drivers.Time `json:"limit_ps"`
+
+	Pcap     io.Writer           `json:"-"` // pcapng of every link
+	Record   io.Writer           `json:"-"` // transaction log of the run
+	Blocks   bool                `json:"-"` // latency by block
+	Waves    *drivers.WaveWindow `json:"-"`
+	LogFile  string              `json:"-"`
+	Building func(what string)   `json:"-"`
+	Step     func(done, of int)  `json:"-"` // progress of the run
+	buffers  int                 // messages of the longest size that a rank holds
+	Ended    func(drivers.Time)  `json:"-"` // told when simulated time ended, also on failure
+}
+
+// Default is the configuration of a run of which only the workload is known.
+func Default(workload string) Config {
+	return Config{
+		Workload: workload, Device: "rtl:", Nodes: 2, Procs: 1, Seed: 1,
+		Velo:       velo.Config{Flow: velo.Dynamic, Slots: 64, CreditSlots: 2, Piggyback: true},
+		Cost:       host.DefaultCost(),
+		Rendezvous: host.RGET, Chunk: 128 << 10, Outstanding: 4,
+	}
+}
+
+// maxMessage keeps a node's memory within reason.
+const maxMessage = 64 << 20
+
+// Ranks is the number of ranks in the world.
+func (c *Config) Ranks() int { return c.Nodes * c.Procs }
+
+// Validate checks what does not depend on the device.
+func (c *Config) Validate() error {
+	bad := func(format string, args ...any) error {
+		return fmt.Errorf("%w: %s", drivers.ErrConfig, fmt.Sprintf(format, args...))
+	}
+	switch {
+	case c.Nodes < 1 || c.Nodes > regs.NodeMax:
+		return bad("%d nodes: expected 1 to %d, what a send window's address can name", c.Nodes, regs.NodeMax)
+	case c.Procs < 1 || c.Procs > regs.VPIDs:
+		return bad("%d processes per node: expected 1 to %d, the VPIDs of a node", c.Procs, regs.VPIDs)
+	case c.Ranks() < 2:
+		return bad("a world of one rank has nobody to talk to: give --nodes or --procs at least 2")
+	case c.Iterations < 1:
+		return bad("%d iterations: expected at least 1", c.Iterations)
+	case c.Warmup < 0:
+		return bad("%d warm-up iterations: expected 0 or more", c.Warmup)
+	case len(c.Sizes) == 0:
+		return bad("no message sizes: give at least one")
+	}
+	for _, n := range c.Sizes {
+		if n < 0 || n > maxMessage {
+			return bad("message of %d bytes: expected 0 to %d", n, maxMessage)
+		}
+	}
+	_, err := c.Velo.MailboxSlots(c.Ranks())
+	return err
+}
+
+// addrs places rank r on node r/Procs.
+func (c *Config) addrs() []velo.Addr {
+	list := make([]velo.Addr, c.Ranks())
+	for r := range list {
+		list[r] = velo.Addr{Node: r / c.Procs, VPID: r % c.Procs}
+	}
+	return list
+}

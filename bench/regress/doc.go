@@ -1,0 +1,20 @@
+// Package regress runs the regression list: named tests of the whole stack on a
+// real device.
+//
+// # What it promises
+//
+//   - A test depends on its name, its seed and the device alone, never on which
+//     others run or how many at a time.
+//   - Results come in the order of the list. Each test has a folder of its own
+//     with its log; a run never writes into another run's folder.
+//   - A failing test is repeated by itself with waveforms of the cycles before the
+//     failure, and its report names the line that reproduces it.
+//   - Failures and hangs are told apart: a hang is a failure with a
+//     [bench.Verdict].
+//
+// # What a test must do
+//
+//   - Draw every random number from [T.Rand] and open devices with [T.Open] or
+//     [T.Run] only, so that repeating it means the same run.
+//   - Return an error that says what was expected and what was found.
+package regress

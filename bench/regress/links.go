@@ -1,0 +1,242 @@
+package regress
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+
+	"github.com/nicloop/nicloop/drivers"
+	"github.com/nicloop/nicloop/drivers/regs"
+)
+
+// links are tests of the network under faults: nothing may be lost, doubled or reordered.
+var links = []Test{
+	{"links/clean", []string{"links", "smoke"}, "wires without faults: no retransmission, no timeout", testCleanLinks},
+	{"links/errors", []string{"links"}, "words corrupted at 1e-3 on every wire", wireFaults(1e-3, 0)},
+	{"links/losses", []string{"links"}, "words lost at 1e-3 on every wire", wireFaults(0, 1e-3)},
+	{"links/both", []string{"links", "smoke"}, "words corrupted and lost at 1e-2 on every wire", wireFaults(1e-2, 1e-2)},
+	{"links/down", []string{"links", "smoke"}, "a link that goes down in traffic and comes back", testLinkDown},
+	{"links/dead", []string{"links"}, "a wire that swallows everything is found dead and recovers", testLinkDead},
+}
+
+// linkCount sums a register of all links of all nodes.
+func linkCount(nics []*nic, at func(uint8) uint32) (sum uint64, err error) {
+	for _, n := range nics {
+		for link := range uint8(6) {
+			v, err := n.dev.ReadReg(at(link))
+			if err != nil {
+				return 0, err
+			}
+			sum += v
+		}
+	}
+	return sum, nil
+}
+
+// setWires gives the wires of all nodes a rate of faults per word.
+func setWires(nics []*nic, seed uint64, errorRate, lossRate float64) error {
+	for _, n := range nics {
+		for link := range uint8(4) {
+			if err := n.set(write{regs.WireSeed(link), seed}, write{regs.WireErrors(link), uint64(errorRate * (1 << 32))},
+				write{regs.WireLosses(link), uint64(lossRate * (1 << 32))}); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// numbered sends packets that carry their number from every node to every other
+// and takes them, each once and in order.
+type numbered struct {
+	t          *T
+	nics       []*nic
+	sent, got  map[[2]int]uint32
+	sum, taken int
+}
+
+func newNumbered(t *T, nodes int) (*numbered, error) {
+	nics, err := t.openNICs(nodes)
+	if err != nil {
+		return nil, err
+	}
+	if err := nics[0].needs(regs.WireCtrl(0), "wires with faults between the nodes"); err != nil {
+		return nil, err
+	}
+	for _, n := range nics {
+		if err := n.enable(0, slotsPerBox); err != nil {
+			return nil, err
+		}
+	}
+	return &numbered{t: t, nics: nics, sent: map[[2]int]uint32{}, got: map[[2]int]uint32{}}, nil
+}
+
+func (m *numbered) post(packets int) error {
+	for range packets {
+		p := [2]int{m.t.Rand.Intn(len(m.nics)), m.t.Rand.Intn(len(m.nics))}
+		body := make([]byte, 4+m.t.Rand.Intn(53))
+		binary.LittleEndian.PutUint32(body, m.sent[p])
+		m.sent[p]++
+		if err := m.nics[p[0]].send(regs.PioFields{DstNode: uint8(p[1])}, body); err != nil {
+			return err
+		}
+	}
+	m.sum += packets
+	return nil
+}
+
+// take lets time pass in steps until all has arrived.
+func (m *numbered) take() error {
+	sys := m.nics[0].sys
+	var stop drivers.Stop
+	for idle := 0; m.taken < m.sum; {
+		if err := sys.Run(sys.Now()+500, &stop); err != nil {
+			return err
+		}
+		n, err := takeAll(m.nics, 1, func(to, from int, k uint32) error {
+			p := [2]int{from, to}
+			if k != m.got[p] {
+				return fmt.Errorf("from node %d to %d: packet %d, expected %d (seed %d)", from, to, k, m.got[p], m.t.Seed)
+			}
+			m.got[p]++
+			return nil
+		})
+		if err != nil {
+			return err
+		}
+		if idle++; n > 0 {
+			idle = 0
+		}
+		if m.taken += n; idle > 100 {
+			return fmt.Errorf("%d of %d packets arrived, none in the last 50,000 cycles (seed %d)", m.taken, m.sum, m.t.Seed)
+		}
+	}
+	return nil
+}
+
+// unharmed: what the links went through, the NICs did not see.
+func (m *numbered) unharmed() error {
+	for _, n := range m.nics {
+		if err := errors.Join(n.expect(regs.RXDropped, 0), n.expect(regs.RXCRCErrors, 0), n.expect(regs.RouteErrors, 0)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func testCleanLinks(t *T) error {
+	m, err := newNumbered(t, 4)
+	if err != nil {
+		return err
+	}
+	if err := errors.Join(m.post(200), m.take(), settle(m.nics[0].sys), m.unharmed()); err != nil {
+		return err
+	}
+	for _, at := range []func(uint8) uint32{regs.LinkCRCErrors, regs.LinkRetransmissions, regs.LinkTimeouts, regs.LinkFailures, regs.WireFaults} {
+		n, err := linkCount(m.nics, at)
+		if err != nil {
+			return err
+		}
+		if n != 0 {
+			return fmt.Errorf("%s counts %d, expected 0 on wires without faults", regs.Describe(at(0)), n)
+		}
+	}
+	return nil
+}
+
+func wireFaults(errorRate, lossRate float64) func(*T) error {
+	return func(t *T) error {
+		m, err := newNumbered(t, 4)
+		if err != nil {
+			return err
+		}
+		if err := setWires(m.nics, t.Rand.Uint64(), errorRate, lossRate); err != nil {
+			return err
+		}
+		for range 10 {
+			if err := errors.Join(m.post(200), m.take()); err != nil {
+				return err
+			}
+		}
+		if err := errors.Join(settle(m.nics[0].sys), m.unharmed()); err != nil {
+			return err
+		}
+		want := []func(uint8) uint32{regs.WireFaults, regs.LinkRetransmissions}
+		if errorRate > 0 {
+			want = append(want, regs.LinkCRCErrors)
+		}
+		for _, at := range want {
+			n, err := linkCount(m.nics, at)
+			if err != nil {
+				return err
+			}
+			if n == 0 {
+				return fmt.Errorf("%s counts 0 after %d packets: the wires had no faults", regs.Describe(at(0)), m.sum)
+			}
+		}
+		return nil
+	}
+}
+
+// testLinkDown takes the carrier from the link between nodes 0 and 1 while packets
+// are under way.
+func testLinkDown(t *T) error {
+	m, err := newNumbered(t, 2)
+	if err != nil {
+		return err
+	}
+	sys, a := m.nics[0].sys, m.nics[0]
+	var stop drivers.Stop
+	for round := range 5 {
+		if err := m.post(40); err != nil {
+			return err
+		}
+		if err := sys.Run(sys.Now()+drivers.Cycle(20+t.Rand.Intn(60)), &stop); err != nil {
+			return err
+		}
+		if err := a.set(write{regs.WireCtrl(0), regs.WireCtrlDown}); err != nil {
+			return err
+		}
+		if err := errors.Join(a.expect(regs.LinkStatus(0), regs.LinkStatusConnected), a.expect(regs.LinkFailures(0), uint64(round+1))); err != nil {
+			return err
+		}
+		idle, err := quiesce(sys)
+		if err != nil {
+			return err
+		}
+		if idle {
+			return fmt.Errorf("round %d: the hardware is empty, expected packets to wait for the link", round)
+		}
+		if err := errors.Join(a.set(write{regs.WireCtrl(0), 0}), m.take(), settle(sys)); err != nil {
+			return err
+		}
+	}
+	return m.unharmed()
+}
+
+// testLinkDead lets the wire from node 0 swallow all words; the carrier stays.
+func testLinkDead(t *T) error {
+	m, err := newNumbered(t, 2)
+	if err != nil {
+		return err
+	}
+	sys, a := m.nics[0].sys, m.nics[0]
+	if err := errors.Join(m.post(40), a.set(write{regs.WireLosses(0), 1<<32 - 1})); err != nil {
+		return err
+	}
+	var stop drivers.Stop
+	if err := sys.Run(sys.Now()+2000, &stop); err != nil {
+		return err
+	}
+	if stop.Quiet {
+		return errors.New("the model claims to be quiet while a link probes its wire")
+	}
+	const status = regs.LinkStatusConnected | regs.LinkStatusCarrier
+	if err := errors.Join(a.expect(regs.LinkStatus(0), status|regs.LinkStatusDead), a.expect(regs.LinkFailures(0), 1)); err != nil {
+		return err
+	}
+	if err := errors.Join(a.set(write{regs.WireLosses(0), 0}), m.take(), settle(sys), a.expect(regs.LinkStatus(0), status)); err != nil {
+		return err
+	}
+	return m.unharmed()
+}

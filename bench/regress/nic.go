@@ -1,0 +1,145 @@
+package regress
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+
+	"github.com/nicloop/nicloop/drivers"
+	"github.com/nicloop/nicloop/drivers/regs"
+	"github.com/nicloop/nicloop/mailbox"
+)
+
+// A nic is a node under direct test: registers, sends and mailboxes without any
+// library above them.
+type nic struct {
+	sys   drivers.Timed
+	dev   drivers.Device
+	node  int
+	rings [regs.VPIDs]*mailbox.Ring
+}
+
+// slotsPerBox is the size of the mailboxes of directed tests, unless they say
+// otherwise; boxBytes is their distance in memory.
+const (
+	slotsPerBox = 16
+	boxBytes    = 1 << 16
+	nodeMemory  = regs.VPIDs * boxBytes
+)
+
+// openNICs opens a device of so many nodes.
+func (t *T) openNICs(nodes int) ([]*nic, error) {
+	sys, err := t.Open(nodes, nodeMemory, nil)
+	if err != nil {
+		return nil, err
+	}
+	list := make([]*nic, nodes)
+	for n := range list {
+		list[n] = &nic{sys: sys, dev: sys.Device(n), node: n}
+	}
+	return list, nil
+}
+
+// enable turns on the mailbox (of so many slots) and the send window of vpid.
+func (n *nic) enable(vpid, slots int) error {
+	base := vpid * boxBytes
+	ring, err := mailbox.NewRing(n.dev.Memory()[base:base+slots*regs.SlotBytes], slots)
+	if err != nil {
+		return err
+	}
+	n.rings[vpid] = ring
+	v := uint8(vpid)
+	return n.set(
+		write{regs.MboxCtrl(v), 0}, write{regs.MboxBase(v), uint64(base)}, write{regs.MboxSlots(v), uint64(slots)},
+		write{regs.MboxCtrl(v), regs.MboxCtrlEnable | regs.MboxCtrlWindow})
+}
+
+type write struct {
+	off uint32
+	v   uint64
+}
+
+// set writes registers and waits until the writes have been performed.
+func (n *nic) set(list ...write) error {
+	for _, w := range list {
+		if err := n.dev.WriteReg(w.off, w.v); err != nil {
+			return err
+		}
+	}
+	_, err := n.dev.ReadReg(regs.Magic)
+	return err
+}
+
+// needs refuses a test whose device has not got a register: it cannot do what.
+func (n *nic) needs(off uint32, what string) error {
+	var bus *drivers.BusError
+	if _, err := n.dev.ReadReg(off); errors.As(err, &bus) {
+		return fmt.Errorf("%w: %s (%w)", drivers.ErrNotSupported, what, err)
+	} else if err != nil {
+		return err
+	}
+	return nil
+}
+
+// expect compares a register with the value it must have.
+func (n *nic) expect(off uint32, want uint64) error {
+	got, err := n.dev.ReadReg(off)
+	if err == nil && got != want {
+		err = fmt.Errorf("node %d: %s is 0x%x, expected 0x%x", n.node, regs.Describe(off), got, want)
+	}
+	return err
+}
+
+// send posts one packet.
+func (n *nic) send(f regs.PioFields, payload []byte) error {
+	f.Length = uint8(len(payload))
+	if f.Piggyback {
+		f.Length -= 2
+	}
+	return n.dev.WritePIO(uint32(f.Pack()), payload)
+}
+
+// quiesce lets time pass until nothing moves.
+func quiesce(sys drivers.Timed) (idle bool, err error) {
+	var stop drivers.Stop
+	for {
+		if err := sys.Run(drivers.Forever, &stop); err != nil {
+			return false, err
+		}
+		if len(stop.Fired) == 0 {
+			return stop.Idle, nil
+		}
+	}
+}
+
+// settle is quiesce for a device that must come to rest empty.
+func settle(sys drivers.Timed) error {
+	idle, err := quiesce(sys)
+	if err == nil && !idle {
+		err = errors.New("the hardware stands still with packets inside, expected it empty")
+	}
+	return err
+}
+
+// next takes the next packet from a mailbox; there must be one.
+func (n *nic) next(vpid int) (mailbox.Slot, error) {
+	s, ok := n.rings[vpid].Peek()
+	if !ok {
+		return s, fmt.Errorf("node %d vpid %d: no packet number %d in the mailbox", n.node, vpid, n.rings[vpid].Consumed()+1)
+	}
+	if s.Err != nil {
+		return s, s.Err
+	}
+	n.rings[vpid].Advance()
+	return s, nil
+}
+
+// free tells the NIC how far a mailbox has been read.
+func (n *nic) free(vpid int) error {
+	return n.dev.WriteReg(regs.MboxRP(uint8(vpid)), uint64(n.rings[vpid].Consumed()))
+}
+
+// credits appends the two bytes of a piggyback.
+func credits(payload []byte, v uint16) []byte {
+	return binary.LittleEndian.AppendUint16(append([]byte{}, payload...), v)
+}

@@ -1,0 +1,272 @@
+package regress
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+
+	"github.com/nicloop/nicloop/drivers"
+	"github.com/nicloop/nicloop/drivers/regs"
+)
+
+// testRefusals: nothing that the requester refuses may reach the network.
+func testRefusals(t *T) error {
+	nics, err := t.openNICs(2)
+	if err != nil {
+		return err
+	}
+	if err := errors.Join(nics[0].enable(0, slotsPerBox), nics[1].enable(0, slotsPerBox)); err != nil {
+		return err
+	}
+	to1 := regs.PioFields{DstNode: 1}
+	cases := []struct {
+		what string
+		off  uint32
+		line []byte
+	}{
+		{"57 bytes", uint32(regs.PioFields{DstNode: 1, Length: 57}.Pack()), make([]byte, 56)},
+		{"a write shorter than its length", uint32(regs.PioFields{DstNode: 1, Length: 56}.Pack()), make([]byte, 8)},
+		{"a node that is not there", uint32(regs.PioFields{DstNode: 60, Length: 8}.Pack()), make([]byte, 8)},
+		{"a window that is off", uint32(regs.PioFields{DstNode: 1, SrcVPID: 5, Length: 8}.Pack()), make([]byte, 8)},
+		{"55 bytes and a piggyback", uint32(regs.PioFields{DstNode: 1, Piggyback: true, Length: 55}.Pack()), make([]byte, 56)},
+	}
+	var bus *drivers.BusError
+	for i, c := range cases {
+		if err := nics[0].dev.WritePIO(c.off, c.line); err != nil {
+			return err
+		}
+		if _, err := quiesce(nics[0].sys); !errors.As(err, &bus) {
+			return fmt.Errorf("%s: got %v, expected a bus error", c.what, err)
+		}
+		if err := nics[0].expect(regs.TXDropped, uint64(i+1)); err != nil {
+			return fmt.Errorf("%s: %w", c.what, err)
+		}
+	}
+	info, err := nics[0].dev.ReadReg(regs.ErrorInfo)
+	if err != nil {
+		return err
+	}
+	if got := regs.DropReason(regs.ErrorInfoReason.Of(info)); info&regs.ErrorInfoValid == 0 || got != regs.DropReasonBadLength {
+		return fmt.Errorf("ERROR_INFO is 0x%x (%v), expected the first refusal, %v", info, got, regs.DropReasonBadLength)
+	}
+	// The NIC goes on as if nothing had been.
+	if err := nics[0].send(to1, []byte("after")); err != nil {
+		return err
+	}
+	if err := settle(nics[0].sys); err != nil {
+		return err
+	}
+	s, err := nics[1].next(0)
+	if err != nil {
+		return err
+	}
+	if s.Seq != 1 || string(s.Payload) != "after" {
+		return fmt.Errorf("first packet is number %d, %q, expected number 1, \"after\"", s.Seq, s.Payload)
+	}
+	return nil
+}
+
+func testMailboxOff(t *T) error {
+	nics, err := t.openNICs(2)
+	if err != nil {
+		return err
+	}
+	if err := errors.Join(nics[0].enable(0, slotsPerBox), nics[1].enable(0, slotsPerBox)); err != nil {
+		return err
+	}
+	for _, vpid := range []uint8{9, 0} { // off, on
+		if err := nics[0].send(regs.PioFields{DstNode: 1, DstVPID: vpid}, []byte("hello")); err != nil {
+			return err
+		}
+	}
+	if err := settle(nics[0].sys); err != nil {
+		return err
+	}
+	if _, err := nics[1].next(0); err != nil {
+		return err
+	}
+	return errors.Join(nics[1].expect(regs.RXDropped, 1), nics[1].expect(regs.RXPackets, 1))
+}
+
+// testFullMailbox fills a mailbox, sees the stall, frees slots and gets the rest.
+func testFullMailbox(t *T) error {
+	nics, err := t.openNICs(2)
+	if err != nil {
+		return err
+	}
+	const slots, packets = 4, 40
+	if err := errors.Join(nics[0].enable(0, slotsPerBox), nics[1].enable(0, slots), nics[1].enable(1, slotsPerBox)); err != nil {
+		return err
+	}
+	for i := range packets {
+		if err := nics[0].send(regs.PioFields{DstNode: 1}, binary.LittleEndian.AppendUint32(nil, uint32(i))); err != nil {
+			return err
+		}
+	}
+	// A packet for another process of the node waits behind them: the whole node blocks.
+	if err := nics[0].send(regs.PioFields{DstNode: 1, DstVPID: 1}, []byte("behind")); err != nil {
+		return err
+	}
+	idle, err := quiesce(nics[0].sys)
+	if err != nil {
+		return err
+	}
+	if idle {
+		return errors.New("the hardware is empty, expected it to hold packets for a full mailbox")
+	}
+	if err := errors.Join(nics[1].expect(regs.MboxWP(0), slots), nics[1].expect(regs.MboxWP(1), 0)); err != nil {
+		return err
+	}
+	stall, err := nics[1].dev.ReadReg(regs.RXStall)
+	if err != nil {
+		return err
+	}
+	which, err := nics[1].dev.ReadReg(regs.RXStallVPID)
+	if err != nil {
+		return err
+	}
+	if stall == 0 || which&regs.RXStallVPIDStalled == 0 || regs.RXStallVPIDVPID.Of(which) != 0 {
+		return fmt.Errorf("RX_STALL %d, RX_STALL_VPID 0x%x: expected cycles counted for vpid 0, stalled", stall, which)
+	}
+	return drain(nics, packets)
+}
+
+// drain takes the packets of testFullMailbox two at a time.
+func drain(nics []*nic, packets int) error {
+	for i := range packets {
+		s, err := nics[1].next(0)
+		if err != nil {
+			return err
+		}
+		if got := binary.LittleEndian.Uint32(s.Payload); got != uint32(i) {
+			return fmt.Errorf("packet %d carries %d: lost or out of order", i, got)
+		}
+		if i%2 == 1 {
+			if err := nics[1].free(0); err != nil {
+				return err
+			}
+			if _, err := quiesce(nics[1].sys); err != nil {
+				return err
+			}
+		}
+	}
+	if err := settle(nics[1].sys); err != nil {
+		return err
+	}
+	s, err := nics[1].next(1)
+	if err != nil {
+		return err
+	}
+	if string(s.Payload) != "behind" {
+		return fmt.Errorf("vpid 1 got %q, expected \"behind\"", s.Payload)
+	}
+	return nil
+}
+
+func testOddRing(t *T) error {
+	nics, err := t.openNICs(2)
+	if err != nil {
+		return err
+	}
+	const slots, packets = 7, 100
+	if err := errors.Join(nics[0].enable(0, slotsPerBox), nics[1].enable(0, slots)); err != nil {
+		return err
+	}
+	for i := range packets {
+		if err := nics[0].send(regs.PioFields{DstNode: 1}, binary.LittleEndian.AppendUint32(nil, uint32(i))); err != nil {
+			return err
+		}
+		if err := settle(nics[0].sys); err != nil {
+			return err
+		}
+		s, err := nics[1].next(0)
+		if err != nil {
+			return err
+		}
+		if got := binary.LittleEndian.Uint32(s.Payload); got != uint32(i) || s.Seq != uint32(i+1) {
+			return fmt.Errorf("packet %d: carries %d, number %d", i, got, s.Seq)
+		}
+		if err := nics[1].free(0); err != nil {
+			return err
+		}
+	}
+	return errors.Join(nics[1].expect(regs.MboxWP(0), packets), nics[1].expect(regs.MboxStall(0), 0))
+}
+
+// testOrder sends random packets between random processes of four nodes, in
+// bursts larger than a mailbox, and checks order per pair.
+func testOrder(t *T) error {
+	const nodes, vpids, bursts, burst = 4, 3, 20, 60
+	nics, err := t.openNICs(nodes)
+	if err != nil {
+		return err
+	}
+	for _, n := range nics {
+		for v := range vpids {
+			if err := n.enable(v, slotsPerBox); err != nil {
+				return err
+			}
+		}
+	}
+	type pair struct{ from, to int }
+	sent, got := map[pair]uint32{}, map[pair]uint32{}
+	total := 0
+	for range bursts {
+		for range burst {
+			p := pair{t.Rand.Intn(nodes * vpids), t.Rand.Intn(nodes * vpids)}
+			f := regs.PioFields{SrcVPID: uint8(p.from % vpids), DstNode: uint8(p.to / vpids), DstVPID: uint8(p.to % vpids)}
+			body := make([]byte, 4+t.Rand.Intn(53))
+			binary.LittleEndian.PutUint32(body, sent[p])
+			sent[p]++
+			if err := nics[p.from/vpids].send(f, body); err != nil {
+				return err
+			}
+		}
+		for total < burst { // until every packet of the burst has been taken
+			if _, err := quiesce(nics[0].sys); err != nil {
+				return err
+			}
+			n, err := takeAll(nics, vpids, func(to int, from int, k uint32) error {
+				p := pair{from, to}
+				if k != got[p] {
+					return fmt.Errorf("from process %d to %d: packet %d, expected %d (seed %d)", from, to, k, got[p], t.Seed)
+				}
+				got[p]++
+				return nil
+			})
+			if err != nil {
+				return err
+			}
+			if n == 0 {
+				return fmt.Errorf("%d of %d packets of a burst arrived and nothing moves (seed %d)", total, burst, t.Seed)
+			}
+			total += n
+		}
+		total -= burst
+	}
+	return settle(nics[0].sys)
+}
+
+// takeAll empties all mailboxes.
+func takeAll(nics []*nic, vpids int, each func(to, from int, k uint32) error) (n int, err error) {
+	for _, nic := range nics {
+		for v := range vpids {
+			for {
+				s, ok := nic.rings[v].Peek()
+				if !ok {
+					break
+				}
+				k := binary.LittleEndian.Uint32(s.Payload)
+				if err := each(nic.node*vpids+v, int(s.SrcNode)*vpids+int(s.SrcVPID), k); err != nil {
+					return n, err
+				}
+				nic.rings[v].Advance()
+				n++
+			}
+			if err := nic.free(v); err != nil {
+				return n, err
+			}
+		}
+	}
+	return n, nil
+}

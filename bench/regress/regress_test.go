@@ -1,0 +1,168 @@
+package regress
+
+import (
+	"bytes"
+	"context"
+	"encoding/xml"
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/nicloop/nicloop/bench"
+	"github.com/nicloop/nicloop/drivers"
+	_ "github.com/nicloop/nicloop/drivers/ideal"
+	"github.com/stretchr/testify/require"
+)
+
+func options(t *testing.T) Options {
+	return Options{Device: "ideal:", Seed: 1, Repeat: 1, Jobs: 2, Timeout: time.Minute, Dir: t.TempDir()}
+}
+
+// TestListPassesOnIdeal runs the whole list on the functional NIC with three
+// seeds: a test that only one body passes tests that body, not the contract.
+func TestListPassesOnIdeal(t *testing.T) {
+	o := options(t)
+	o.Repeat = 3
+	out, err := Run(context.Background(), List(), o)
+	require.NoError(t, err)
+	for _, x := range out {
+		if why := notOnIdeal(x.Test.Name); why != "" {
+			require.Equal(t, Skipped, x.Status, "%s: %s", x.Test.Name, why)
+			continue
+		}
+		require.Equal(t, Passed, x.Status, "%s: %v\nreproduce with: %s", x.Test.Name, x.Err, x.Rerun)
+		require.NotZero(t, x.Simulated, x.Test.Name)
+	}
+}
+
+// notOnIdeal says why a test cannot run on the functional NIC.
+func notOnIdeal(test string) string {
+	switch {
+	case strings.HasPrefix(test, "links/"):
+		return "the ideal network has no wires"
+	case test == "rma/nvm-limit", test == "rma/registers":
+		return "the ideal NIC has no write limiter"
+	}
+	return ""
+}
+
+func TestNamesAreUnique(t *testing.T) {
+	seen := map[string]bool{}
+	for _, x := range List() {
+		require.False(t, seen[x.Name], x.Name)
+		require.NotEmpty(t, x.Doc, x.Name)
+		seen[x.Name] = true
+	}
+}
+
+func TestSelect(t *testing.T) {
+	for _, c := range []struct {
+		patterns []string
+		first    string
+		n        int
+	}{
+		{nil, "bridge/registers", len(List())},
+		{[]string{"velo/lengths"}, "velo/lengths", 1},
+		{[]string{"static/*", "static/alltoall"}, "static/pingpong", 7},
+		{[]string{"alltoall"}, "none/alltoall", 3},
+		{[]string{"bridge/"}, "bridge/registers", 4},
+	} {
+		got, err := Select(List(), c.patterns)
+		require.NoError(t, err)
+		require.Len(t, got, c.n, "%v", c.patterns)
+		require.Equal(t, c.first, got[0].Name)
+	}
+	for _, bad := range []string{"nothing/*", "velo/[", "velo/lenghts"} {
+		_, err := Select(List(), []string{bad})
+		require.ErrorIs(t, err, drivers.ErrConfig, bad)
+	}
+}
+
+var errBroken = errors.New("expected a, found b")
+
+// sample has a test of every ending.
+func sample() []Test {
+	touch := func(t *T) error { _, err := t.openNICs(2); return err }
+	return []Test{
+		{Name: "x/pass", Run: touch},
+		{Name: "x/fail", Run: func(t *T) error { return errors.Join(touch(t), errBroken) }},
+		{Name: "x/hang", Run: func(*T) error { return &bench.Verdict{Class: bench.HostBlocked} }},
+		{Name: "x/panic", Run: func(*T) error { panic("oh") }},
+		{Name: "x/cannot", Run: func(*T) error { return drivers.ErrNotSupported }},
+	}
+}
+
+func TestEndings(t *testing.T) {
+	o := options(t)
+	out, err := Run(context.Background(), sample(), o)
+	require.NoError(t, err)
+	want := []Status{Passed, Failed, Hung, Failed, Skipped}
+	for i, x := range out {
+		require.Equal(t, want[i], x.Status, x.Test.Name)
+	}
+	require.ErrorIs(t, out[1].Err, errBroken)
+	require.Contains(t, out[3].Err.Error(), "panic: oh")
+
+	var table bytes.Buffer
+	WriteTable(&table, out)
+	require.Contains(t, table.String(), "expected a, found b")
+	require.Contains(t, table.String(), "rerun: nicloop regress x/fail --device ideal: --seed 1")
+	require.Contains(t, table.String(), "1 passed, 3 failed, 1 skipped")
+
+	log, err := os.ReadFile(filepath.Join(o.Dir, "x.fail", "test.log"))
+	require.NoError(t, err)
+	require.Contains(t, string(log), "seed 1; reproduce with: nicloop regress x/fail")
+
+	file := filepath.Join(o.Dir, "results.xml")
+	require.NoError(t, WriteJUnit(file, out))
+	b, err := os.ReadFile(file)
+	require.NoError(t, err)
+	var suite junitSuite
+	require.NoError(t, xml.Unmarshal(b, &suite))
+	require.Equal(t, 5, suite.Tests)
+	require.Equal(t, 3, suite.Failures)
+	require.Equal(t, "expected a, found b", suite.Cases[1].Failure.Message)
+	require.NotNil(t, suite.Cases[4].Skipped)
+}
+
+func TestFailFastStops(t *testing.T) {
+	o := options(t)
+	o.Jobs, o.FailFast = 1, true
+	out, err := Run(context.Background(), sample(), o)
+	require.NoError(t, err)
+	require.Equal(t, map[Status]int{Passed: 1, Failed: 1, Skipped: 3}, Count(out))
+}
+
+func TestRepeatTakesNewSeeds(t *testing.T) {
+	o := options(t)
+	o.Seed, o.Repeat = 40, 3
+	seen := map[int64]uint64{}
+	out, err := Run(context.Background(), []Test{{Name: "x/seed", Run: func(t *T) error {
+		seen[t.Seed] = t.Rand.Uint64()
+		return nil
+	}}}, Options{Device: o.Device, Seed: 40, Repeat: 3, Jobs: 1, Timeout: time.Minute, Dir: o.Dir})
+	require.NoError(t, err)
+	require.Len(t, out, 3)
+	require.Len(t, seen, 3)
+	require.NotEqual(t, seen[40], seen[41])
+}
+
+func TestMissingToolEndsTheRegression(t *testing.T) {
+	o := options(t)
+	_, err := Run(context.Background(), []Test{{Name: "x/tool", Run: func(*T) error { return drivers.ErrEnvironment }}}, o)
+	require.ErrorIs(t, err, drivers.ErrEnvironment)
+}
+
+func TestTimeoutSaysSo(t *testing.T) {
+	o := options(t)
+	o.Timeout, o.NoWaves = 50*time.Millisecond, true
+	out, err := Run(context.Background(), []Test{{Name: "x/slow", Run: func(t *T) error {
+		<-t.Ctx.Done()
+		return context.Cause(t.Ctx)
+	}}}, o)
+	require.NoError(t, err)
+	require.ErrorContains(t, out[0].Err, "no verdict within 50ms")
+}

@@ -1,0 +1,228 @@
+package regress
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"hash/fnv"
+	"math/rand"
+	"os"
+	"path/filepath"
+	"runtime/debug"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/nicloop/nicloop/bench"
+	"github.com/nicloop/nicloop/drivers"
+	"github.com/nicloop/nicloop/drivers/regs"
+)
+
+// Options steer a regression.
+type Options struct {
+	Device   string
+	Seed     int64
+	Repeat   int // each test with the seeds Seed, Seed+1, …
+	Jobs     int
+	FailFast bool
+	NoWaves  bool
+	Timeout  time.Duration // wall time of one test, the net under the hang verdicts
+	Dir      string        // folder of this regression; must be new
+	// Done is told of every finished test, from one goroutine at a time.
+	Done func(o Outcome, finished, of int)
+}
+
+// Status says how a test ended.
+type Status string
+
+// The ways a test ends.
+const (
+	Passed  Status = "PASS"
+	Failed  Status = "FAIL"
+	Hung    Status = "HANG"
+	Skipped Status = "SKIP" // not run: fail-fast, or the device cannot do it
+)
+
+// An Outcome is the result of one test with one seed.
+type Outcome struct {
+	Test      Test
+	Seed      int64
+	Status    Status
+	Err       error
+	Simulated drivers.Time
+	Real      time.Duration
+	Dir       string
+	Waves     string // file, if the failing test was repeated
+	Rerun     string // the line that reproduces it
+}
+
+// Run runs tests and returns their outcomes in order. Its own error means that
+// the regression could not run, not that a test failed.
+func Run(ctx context.Context, tests []Test, o Options) ([]Outcome, error) {
+	list := make([]Outcome, 0, len(tests)*o.Repeat)
+	for _, t := range tests {
+		for i := range o.Repeat {
+			out := Outcome{Test: t, Seed: o.Seed + int64(i), Status: Skipped}
+			out.Dir = filepath.Join(o.Dir, strings.ReplaceAll(t.Name, "/", "."))
+			if o.Repeat > 1 {
+				out.Dir = fmt.Sprintf("%s.seed%d", out.Dir, out.Seed)
+			}
+			out.Rerun = fmt.Sprintf("nicloop regress %s --device %s --seed %d", t.Name, o.Device, out.Seed)
+			list = append(list, out)
+		}
+	}
+	return list, (&runner{o: o, list: list}).run(ctx)
+}
+
+type runner struct {
+	o    Options
+	list []Outcome
+	mu   sync.Mutex
+	next int
+	done int
+	stop bool
+	err  error
+}
+
+func (r *runner) run(ctx context.Context) error {
+	var wg sync.WaitGroup
+	for range max(r.o.Jobs, 1) {
+		wg.Go(func() {
+			for {
+				i, ok := r.take(ctx)
+				if !ok {
+					return
+				}
+				r.report(i, r.one(ctx, &r.list[i]))
+			}
+		})
+	}
+	wg.Wait()
+	if r.err == nil {
+		r.err = context.Cause(ctx)
+	}
+	return r.err
+}
+
+func (r *runner) take(ctx context.Context) (int, bool) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.stop || r.next == len(r.list) || ctx.Err() != nil {
+		return 0, false
+	}
+	r.next++
+	return r.next - 1, true
+}
+
+func (r *runner) report(i int, fatal error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	o := &r.list[i]
+	r.done++
+	if fatal != nil && r.err == nil {
+		r.err, r.stop = fatal, true
+	}
+	if r.o.FailFast && (o.Status == Failed || o.Status == Hung) {
+		r.stop = true
+	}
+	if r.o.Done != nil {
+		r.o.Done(*o, r.done, len(r.list))
+	}
+}
+
+// one runs a test and, when it fails, repeats it with waves.
+func (r *runner) one(ctx context.Context, out *Outcome) error {
+	if err := os.MkdirAll(out.Dir, 0o755); err != nil {
+		return err
+	}
+	t, err := r.attempt(ctx, out, "test.log", nil)
+	if err != nil {
+		return err
+	}
+	if out.Status != Failed && out.Status != Hung || r.o.NoWaves || ctx.Err() != nil {
+		return nil
+	}
+	first, status := out.Err, out.Status
+	out.Waves = filepath.Join(out.Dir, "dump.fst")
+	window := &drivers.WaveWindow{File: out.Waves, From: windowStart(t), To: drivers.Forever}
+	if _, err := r.attempt(ctx, out, "test.waves.log", window); err != nil {
+		return err
+	}
+	if out.Status == Passed {
+		first = fmt.Errorf("%w\n(repeated with waves it passed: the run is not deterministic)", first)
+	}
+	out.Err, out.Status = first, status
+	if _, err := os.Stat(out.Waves); err != nil {
+		out.Waves = "" // it failed before there was anything to trace
+	}
+	return nil
+}
+
+// waveCycles is how much before a failure its waves show.
+const waveCycles = 20000
+
+func windowStart(t *T) drivers.Cycle {
+	end := drivers.Cycle(t.spent / clockPS)
+	return end - min(end, waveCycles)
+}
+
+// attempt runs a test once. Its error is one of the regression, not of the test.
+func (r *runner) attempt(ctx context.Context, out *Outcome, logName string, waves *drivers.WaveWindow) (*T, error) {
+	log, err := os.Create(filepath.Join(out.Dir, logName))
+	if err != nil {
+		return nil, err
+	}
+	defer log.Close()
+	timeout := fmt.Errorf("no verdict within %v of wall time; raise --timeout if the machine is slow", r.o.Timeout)
+	ctx, cancel := context.WithTimeoutCause(ctx, r.o.Timeout, timeout)
+	defer cancel()
+	t := &T{
+		Ctx: ctx, Name: out.Test.Name, Seed: out.Seed, Device: r.o.Device, Dir: out.Dir,
+		Rand: rand.New(rand.NewSource(out.Seed ^ nameSeed(out.Test.Name))), log: log, waves: waves,
+	}
+	begin := time.Now()
+	err = safely(out.Test.Run, t)
+	t.closeSystem()
+	out.Real += time.Since(begin)
+	out.Simulated, out.Err = t.spent, err
+	out.Status = statusOf(err)
+	if err != nil {
+		fmt.Fprintf(log, "%s: %v\nseed %d; reproduce with: %s\n", out.Status, err, out.Seed, out.Rerun)
+	}
+	if errors.Is(err, drivers.ErrEnvironment) {
+		return nil, err
+	}
+	return t, nil
+}
+
+// clockPS is the clock of every body of the NIC.
+const clockPS = regs.ClockPS * drivers.Picosecond
+
+func statusOf(err error) Status {
+	var v *bench.Verdict
+	switch {
+	case err == nil:
+		return Passed
+	case errors.As(err, &v), errors.Is(err, drivers.ErrStarved):
+		return Hung
+	case errors.Is(err, drivers.ErrNotSupported):
+		return Skipped
+	}
+	return Failed
+}
+
+// safely turns a panic into a failure of the test.
+func safely(run func(*T) error, t *T) (err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			err = fmt.Errorf("panic: %v\n%s", p, debug.Stack())
+		}
+	}()
+	return run(t)
+}
+
+func nameSeed(name string) int64 {
+	h := fnv.New64a()
+	h.Write([]byte(name))
+	return int64(h.Sum64() >> 1)
+}

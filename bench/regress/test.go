@@ -1,0 +1,141 @@
+package regress
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"math/rand"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/nicloop/nicloop/bench"
+	"github.com/nicloop/nicloop/drivers"
+	"github.com/nicloop/nicloop/host"
+)
+
+// A Test is one named test.
+type Test struct {
+	Name string // area/name
+	Tags []string
+	Doc  string
+	Run  func(t *T) error
+}
+
+// T is what a test has to work with.
+type T struct {
+	Ctx    context.Context
+	Name   string
+	Seed   int64
+	Device string
+	Dir    string // this test's folder
+	Rand   *rand.Rand
+
+	log   io.Writer
+	waves *drivers.WaveWindow
+	sys   drivers.Timed // the system opened last
+	spent drivers.Time  // simulated time of systems closed
+}
+
+// Logf writes a line to the test's log.
+func (t *T) Logf(format string, args ...any) { fmt.Fprintf(t.log, format+"\n", args...) }
+
+// Open opens the test's device; the runner closes it.
+func (t *T) Open(nodes, memory int, trace drivers.TraceSink) (drivers.Timed, error) {
+	sys, err := drivers.Open(t.Ctx, t.Device, drivers.Options{
+		Nodes: nodes, MemoryBytes: memory, Trace: trace, Waves: t.waves,
+		LogFile: filepath.Join(t.Dir, "simulator.log"),
+	})
+	if err != nil {
+		return nil, err
+	}
+	timed, ok := sys.(drivers.Timed)
+	if !ok {
+		sys.Close()
+		return nil, fmt.Errorf("%w: %s has no simulated time", drivers.ErrNotSupported, t.Device)
+	}
+	t.closeSystem()
+	t.sys = timed
+	context.AfterFunc(t.Ctx, func() { timed.Close() })
+	return timed, nil
+}
+
+func (t *T) closeSystem() {
+	if t.sys != nil {
+		t.spent += drivers.Time(t.sys.Now()) * drivers.Time(t.sys.Info().ClockPS)
+		t.sys.Close()
+		t.sys = nil
+	}
+}
+
+// Run runs a workload on the test's device.
+func (t *T) Run(c bench.Config) (*bench.Result, error) {
+	c.Device, c.Seed, c.Waves = t.Device, t.Seed, t.waves
+	c.LogFile = filepath.Join(t.Dir, "simulator.log")
+	t.Logf("run %s: %d nodes x %d processes, sizes %v, flow %+v", c.Workload, c.Nodes, c.Procs, c.Sizes, c.Velo)
+	c.Ended = func(at drivers.Time) { t.spent += at }
+	res, err := bench.Run(t.Ctx, c)
+	if err != nil {
+		return nil, err
+	}
+	for _, r := range res.Rows {
+		t.Logf("%d bytes: %v per iteration, %+v", r.Bytes, r.Iteration, r.Flow)
+	}
+	return res, nil
+}
+
+// Launch runs a program on every rank of a world on the test's device.
+func (t *T) Launch(c bench.Config, buffers int, body func(*host.Rank) error) error {
+	c.Device, c.Seed, c.Waves = t.Device, t.Seed, t.waves
+	c.LogFile = filepath.Join(t.Dir, "simulator.log")
+	c.Ended = func(at drivers.Time) { t.spent += at }
+	return bench.Launch(t.Ctx, c, buffers, body)
+}
+
+// Select gives the tests whose name or tag matches one of the patterns; all
+// without patterns. A pattern that matches nothing is an error.
+func Select(tests []Test, patterns []string) ([]Test, error) {
+	if len(patterns) == 0 {
+		return tests, nil
+	}
+	picked := make([]bool, len(tests))
+	for _, p := range patterns {
+		found := false
+		for i, t := range tests {
+			ok, err := t.matches(p)
+			if err != nil {
+				return nil, fmt.Errorf("%w: pattern %q: %v", drivers.ErrConfig, p, err)
+			}
+			picked[i] = picked[i] || ok
+			found = found || ok
+		}
+		if !found {
+			return nil, fmt.Errorf("%w: no test matches %q%s: `nicloop regress -l` lists them", drivers.ErrConfig, p, drivers.Nearest(p, names(tests)))
+		}
+	}
+	var list []Test
+	for i, t := range tests {
+		if picked[i] {
+			list = append(list, t)
+		}
+	}
+	return list, nil
+}
+
+func (t *Test) matches(pattern string) (bool, error) {
+	if slices.Contains(t.Tags, pattern) {
+		return true, nil
+	}
+	if strings.HasSuffix(pattern, "/") {
+		pattern += "*"
+	}
+	return path.Match(pattern, t.Name)
+}
+
+func names(tests []Test) (list []string) {
+	for _, t := range tests {
+		list = append(list, t.Name)
+	}
+	return list
+}

@@ -1,0 +1,40 @@
+package regress
+
+import (
+	"context"
+	"os"
+	"os/exec"
+	"testing"
+
+	_ "github.com/nicloop/nicloop/cosim/rtl"
+	"github.com/nicloop/nicloop/drivers/regs"
+	"github.com/stretchr/testify/require"
+)
+
+// TestFailureIsRepeatedWithWaves: a failing test on RTL leaves waveforms of the
+// cycles before the failure behind, by itself.
+func TestFailureIsRepeatedWithWaves(t *testing.T) {
+	if _, err := exec.LookPath("verilator"); err != nil && os.Getenv("CI") == "" {
+		t.Skip("needs verilator: scripts/setup-debian.sh")
+	}
+	attempts := 0
+	broken := Test{Name: "x/broken", Run: func(t *T) error {
+		attempts++
+		nics, err := t.openNICs(2)
+		if err != nil {
+			return err
+		}
+		return nics[0].expect(regs.Magic, 1)
+	}}
+	o := options(t)
+	o.Device = "rtl:"
+	out, err := Run(context.Background(), []Test{broken}, o)
+	require.NoError(t, err)
+	require.Equal(t, Failed, out[0].Status)
+	require.ErrorContains(t, out[0].Err, "MAGIC is 0x31504f4f4c43494e, expected 0x1")
+	require.Equal(t, 2, attempts)
+	require.NotEmpty(t, out[0].Waves)
+	info, err := os.Stat(out[0].Waves)
+	require.NoError(t, err)
+	require.Greater(t, info.Size(), int64(1000))
+}

@@ -1,0 +1,149 @@
+package bench
+
+import (
+	"context"
+	"fmt"
+	"testing"
+
+	"github.com/nicloop/nicloop/drivers"
+	"github.com/nicloop/nicloop/host"
+	"github.com/nicloop/nicloop/velo"
+	"github.com/stretchr/testify/require"
+)
+
+var protocols = []host.Rendezvous{host.RGET, host.RPUT, host.Chunked}
+
+// onIdealLong is a small world with RMA for messages of up to n bytes.
+func onIdealLong(p host.Rendezvous, n int) Config {
+	c := onIdeal("")
+	c.Sizes, c.Rendezvous, c.Chunk, c.Outstanding, c.buffers = []int{n}, p, 5000, 3, 8
+	return c
+}
+
+func TestLongMessages(t *testing.T) {
+	for _, p := range protocols {
+		for _, wl := range Workloads() {
+			t.Run(fmt.Sprintf("%s/%s", p, wl.Name), func(t *testing.T) {
+				c := onIdeal(wl.Name)
+				c.Rendezvous, c.Chunk, c.Outstanding, c.Iterations = p, 3000, 2, 3
+				c.Velo = velo.Config{Flow: velo.Dynamic, Slots: 8, CreditSlots: 2, Piggyback: true}
+				c.Sizes = []int{2048, 2049, 40000}
+				res, err := Run(context.Background(), c)
+				require.NoError(t, err)
+				require.NotZero(t, res.Verified)
+			})
+		}
+	}
+}
+
+// TestLongKeepsOrder: MPI's order rule holds between messages that travel by
+// different protocols.
+func TestLongKeepsOrder(t *testing.T) {
+	for _, p := range protocols {
+		c := onIdealLong(p, 100000)
+		c.Nodes, c.Procs = 2, 1
+		require.NoError(t, launch(t, c, func(r *host.Rank) error {
+			sizes := []int{100000, 5, 2049, 0, 2048}
+			if r.ID() == 0 {
+				var sends []*host.Request
+				for k, n := range sizes {
+					b := make([]byte, n) // outside DMA memory: copied on the way
+					fill(b, 1, 0, 1, k)
+					q, err := r.Isend(1, 3, b)
+					if err != nil {
+						return err
+					}
+					sends = append(sends, q)
+				}
+				return r.Waitall(sends)
+			}
+			for k, n := range sizes {
+				st, err := r.Probe(host.AnySource, host.AnyTag)
+				if err != nil {
+					return err
+				}
+				b := make([]byte, st.Bytes)
+				if _, err := r.Recv(st.Source, st.Tag, b); err != nil {
+					return err
+				}
+				if len(b) != n {
+					return fmt.Errorf("message %d has %d bytes, expected %d", k, len(b), n)
+				}
+				if err := verify(b, 1, 0, 1, k); err != nil {
+					return err
+				}
+			}
+			return nil
+		}), "%s", p)
+	}
+}
+
+// TestLongTruncation: the receiver learns of it, the sender's buffer is free.
+func TestLongTruncation(t *testing.T) {
+	for _, p := range protocols {
+		for _, room := range []int{0, 1, 2999} {
+			c := onIdealLong(p, 3000)
+			c.Nodes, c.Procs = 2, 1
+			sent := false
+			err := launch(t, c, func(r *host.Rank) error {
+				if r.ID() == 0 {
+					err := r.Send(1, 1, make([]byte, 3000))
+					sent = err == nil
+					return err
+				}
+				_, err := r.Recv(0, 1, make([]byte, room))
+				for r.Now() < 100*drivers.Microsecond { // let the sender finish first
+					r.Compute(drivers.Microsecond)
+					if _, _, e := r.Iprobe(0, 2); e != nil {
+						return e
+					}
+				}
+				return err
+			})
+			require.ErrorIs(t, err, host.ErrTruncated, "%s, room for %d", p, room)
+			require.ErrorContains(t, err, fmt.Sprintf("3000 bytes from rank 0 with tag 1, the buffer holds %d", room))
+			require.True(t, sent, "%s, room for %d: the sender never finished", p, room)
+		}
+	}
+}
+
+func TestLongCollectives(t *testing.T) {
+	for _, p := range protocols {
+		c := onIdealLong(p, 64<<10)
+		c.Nodes, c.Procs = 5, 1
+		c.buffers = 16
+		require.NoError(t, launch(t, c, func(r *host.Rank) error {
+			const n = 2000 // numbers of 8 bytes
+			sum := numbers(r.ID(), n)
+			if err := r.Allreduce(sum, host.SumInt64); err != nil {
+				return err
+			}
+			if err := same("allreduce", sum, sums(5, n)); err != nil {
+				return err
+			}
+			b := numbers(2, n)
+			if r.ID() != 2 {
+				clear(b)
+			}
+			if err := r.Bcast(2, b); err != nil {
+				return err
+			}
+			return same("bcast", b, numbers(2, n))
+		}), "%s", p)
+	}
+}
+
+func TestRendezvousIsNamedInVerdicts(t *testing.T) {
+	c := onIdealLong(host.RGET, 5000)
+	c.Nodes, c.Procs = 2, 1
+	err := launch(t, c, func(r *host.Rank) error {
+		if r.ID() == 1 {
+			return nil
+		}
+		return r.Send(1, 1, make([]byte, 5000))
+	})
+	var v *Verdict
+	require.ErrorAs(t, err, &v)
+	require.Equal(t, HostBlocked, v.Class)
+	require.Contains(t, v.Error(), "rendezvous with rank 1 (tag 1): 0 of 5000 bytes moved")
+}

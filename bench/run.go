@@ -1,0 +1,121 @@
+package bench
+
+import (
+	"context"
+	"errors"
+
+	"github.com/nicloop/nicloop/drivers"
+	"github.com/nicloop/nicloop/host"
+)
+
+// Run runs one workload and closes the device.
+func Run(ctx context.Context, c Config) (res *Result, err error) {
+	wl, err := FindWorkload(c.Workload)
+	if err != nil {
+		return nil, err
+	}
+	wl.complete(&c)
+	if err := c.Validate(); err != nil {
+		return nil, err
+	}
+	if wl.check != nil {
+		if err := wl.check(&c); err != nil {
+			return nil, err
+		}
+	}
+	obs, err := newObservers(&c)
+	if err != nil {
+		return nil, err
+	}
+	w, err := openWorld(ctx, c, obs.sink())
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, w.close(), obs.close()) }()
+	res = newResult(w)
+	for _, n := range c.Sizes {
+		if err := w.measure(ctx, wl, n, res, obs); err != nil {
+			return nil, err
+		}
+	}
+	return res, w.finish(res)
+}
+
+// complete fills in what the configuration leaves to the workload.
+func (wl *Workload) complete(c *Config) {
+	if len(c.Sizes) == 0 {
+		c.Sizes = wl.Sizes
+	}
+	if c.Iterations == 0 {
+		c.Iterations = wl.Iterations
+		if c.Warmup == 0 {
+			c.Warmup = wl.Warmup
+		}
+	}
+	c.buffers = 1
+	if wl.buffers != nil {
+		c.buffers = wl.buffers(c)
+	}
+}
+
+// measure runs the workload at one message size.
+func (w *World) measure(ctx context.Context, wl *Workload, n int, res *Result, obs *observers) error {
+	t := &task{c: &w.Config, timed: make([]span, len(w.Ranks)), step: w.stepper(wl)}
+	for _, r := range w.Ranks {
+		r.FreeAll()
+	}
+	obs.start()
+	before := w.flowStats()
+	if err := w.run(ctx, func(r *host.Rank) error { return wl.body(t, r, n) }); err != nil {
+		return err
+	}
+	res.add(w, wl, t, n, w.flowStats().minus(before), obs.blocks())
+	return nil
+}
+
+// stepper counts iterations of all ranks for a progress bar.
+func (w *World) stepper(wl *Workload) func() {
+	if w.Config.Step == nil {
+		return func() {}
+	}
+	done, of := 0, len(w.Ranks)*(w.Config.Iterations+w.Config.Warmup)
+	if wl == &pingpong {
+		of = 2 * (w.Config.Iterations + w.Config.Warmup)
+	}
+	return func() { done++; w.Config.Step(done, of) }
+}
+
+// elapsed is the time from the first rank's start to the last one's end.
+func (t *task) elapsed() drivers.Time {
+	var s span
+	for _, x := range t.timed {
+		if x == (span{}) {
+			continue // took no part
+		}
+		if s == (span{}) || x.from < s.from {
+			s.from = x.from
+		}
+		s.to = max(s.to, x.to)
+	}
+	return s.to - s.from
+}
+
+// Launch runs body on every rank of a world of its own and closes the device:
+// what Run does, for programs that are not in the list of workloads. Messages up
+// to the longest of c.Sizes may be sent, buffers of them at a time per rank.
+func Launch(ctx context.Context, c Config, buffers int, body func(*host.Rank) error) (err error) {
+	c.Workload, c.buffers = "", buffers
+	c.Iterations = max(c.Iterations, 1)
+	if err := c.Validate(); err != nil {
+		return err
+	}
+	w, err := openWorld(ctx, c, nil)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, w.close()) }()
+	if err := w.run(ctx, body); err != nil {
+		return err
+	}
+	return w.finish(newResult(w))
+}

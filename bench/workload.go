@@ -1,0 +1,289 @@
+package bench
+
+import (
+	"fmt"
+
+	"github.com/nicloop/nicloop/drivers"
+	"github.com/nicloop/nicloop/host"
+)
+
+// A Workload is a program that every rank runs.
+type Workload struct {
+	Name, Doc string
+	// Sizes, Iterations and Warmup are used where a Config leaves them out.
+	Sizes              []int
+	Iterations, Warmup int
+	// check refuses configurations that make no sense, beyond Config.Validate.
+	check func(*Config) error
+	// body is what rank r does for messages of n bytes.
+	body func(t *task, r *host.Rank, n int) error
+	// messages is how many messages one iteration sends in the whole world.
+	messages func(*Config) int
+	// buffers is how many messages a rank holds at a time.
+	buffers func(*Config) int
+	// halfTrip: an iteration is a round trip, so half of it is a latency.
+	halfTrip bool
+}
+
+// Workloads lists them by name.
+func Workloads() []*Workload {
+	return []*Workload{&alltoall, &hotspot, &multiPingpong, &pingpong, &random}
+}
+
+// FindWorkload gives the workload of that name.
+func FindWorkload(name string) (*Workload, error) {
+	var names []string
+	for _, w := range Workloads() {
+		if w.Name == name {
+			return w, nil
+		}
+		names = append(names, w.Name)
+	}
+	return nil, fmt.Errorf("%w: unknown workload %q%s; known: %v", drivers.ErrConfig, name, drivers.Nearest(name, names), names)
+}
+
+// A task is a workload at one message size, shared by the ranks that run it.
+type task struct {
+	c     *Config
+	timed []span // by rank: when its timed iterations began and ended
+	bytes uint64 // verified
+	step  func()
+}
+
+type span struct{ from, to drivers.Time }
+
+// iterate runs warm-up and timed iterations. Every rank that takes part calls it.
+func (t *task) iterate(r *host.Rank, once func(k int) error) error {
+	for k := range t.c.Warmup + t.c.Iterations {
+		if k == t.c.Warmup {
+			t.timed[r.ID()].from = r.Now()
+		}
+		if err := once(k); err != nil {
+			return err
+		}
+		t.step()
+	}
+	t.timed[r.ID()].to = r.Now()
+	return nil
+}
+
+// send sends message k of n bytes; the receiver checks it with recv.
+func (t *task) send(r *host.Rank, buf []byte, to, k int) error {
+	fill(buf, t.c.Seed, r.ID(), to, k)
+	return r.Send(to, tagApp, buf)
+}
+
+func (t *task) recv(r *host.Rank, buf []byte, from, k int) error {
+	st, err := r.Recv(from, tagApp, buf)
+	if err != nil {
+		return err
+	}
+	if st.Bytes != len(buf) {
+		return fmt.Errorf("message %d from rank %d to rank %d has %d bytes, expected %d (seed %d)", k, from, r.ID(), st.Bytes, len(buf), t.c.Seed)
+	}
+	t.bytes += uint64(st.Bytes)
+	return verify(buf, t.c.Seed, from, r.ID(), k)
+}
+
+const tagApp = 1
+
+var pingpong = Workload{
+	Name:  "pingpong",
+	Doc:   "rank 0 and the last rank bounce one message",
+	Sizes: []int{8}, Iterations: 100, Warmup: 10, halfTrip: true,
+	messages: func(*Config) int { return 2 },
+	body: func(t *task, r *host.Rank, n int) error {
+		last := r.Size() - 1
+		switch r.ID() {
+		case 0:
+			return t.bounce(r, last, n, true)
+		case last:
+			return t.bounce(r, 0, n, false)
+		}
+		return nil
+	},
+}
+
+// bounce is one side of a ping-pong.
+func (t *task) bounce(r *host.Rank, peer, n int, first bool) error {
+	buf, err := r.Alloc(n)
+	if err != nil {
+		return err
+	}
+	return t.iterate(r, func(k int) error {
+		if first {
+			if err := t.send(r, buf, peer, k); err != nil {
+				return err
+			}
+			return t.recv(r, buf, peer, k)
+		}
+		if err := t.recv(r, buf, peer, k); err != nil {
+			return err
+		}
+		return t.send(r, buf, peer, k)
+	})
+}
+
+var multiPingpong = Workload{
+	Name:  "multi-pingpong",
+	Doc:   "every process of node 0 bounces a message with one of the last node (FC paper, section 5.3)",
+	Sizes: []int{host.EagerMax}, Iterations: 20, Warmup: 2, halfTrip: true,
+	messages: func(c *Config) int { return 2 * c.Procs },
+	check: func(c *Config) error {
+		if c.Nodes < 2 {
+			return fmt.Errorf("%w: multi-pingpong runs between two nodes: give --nodes at least 2", drivers.ErrConfig)
+		}
+		return nil
+	},
+	body: func(t *task, r *host.Rank, n int) error {
+		far := r.Size() - t.c.Procs
+		switch {
+		case r.ID() < t.c.Procs:
+			return t.bounce(r, far+r.ID(), n, true)
+		case r.ID() >= far:
+			return t.bounce(r, r.ID()-far, n, false)
+		}
+		return nil
+	},
+}
+
+var alltoall = Workload{
+	Name:  "alltoall",
+	Doc:   "every rank sends one message to every other, then receives from every other (FC paper, section 5.3)",
+	Sizes: []int{host.EagerMax}, Iterations: 2, Warmup: 1,
+	messages: func(c *Config) int { return c.Ranks() * (c.Ranks() - 1) },
+	buffers:  func(c *Config) int { return 2 * c.Ranks() },
+	body: func(t *task, r *host.Rank, n int) error {
+		r.SetLinear(true)
+		out, err := r.Alloc(n * r.Size())
+		if err != nil {
+			return err
+		}
+		in, err := r.Alloc(n * r.Size())
+		if err != nil {
+			return err
+		}
+		return t.iterate(r, func(k int) error {
+			for d := range r.Size() {
+				fill(out[d*n:(d+1)*n], t.c.Seed, r.ID(), d, k)
+			}
+			if err := r.Alltoall(out, in, n); err != nil {
+				return err
+			}
+			for s := range r.Size() {
+				if err := verify(in[s*n:(s+1)*n], t.c.Seed, s, r.ID(), k); err != nil {
+					return err
+				}
+			}
+			t.bytes += uint64(n * (r.Size() - 1))
+			return r.Barrier()
+		})
+	},
+}
+
+var hotspot = Workload{
+	Name:  "hotspot",
+	Doc:   "every rank sends to rank 0",
+	Sizes: []int{256}, Iterations: 10, Warmup: 1,
+	messages: func(c *Config) int { return c.Ranks() - 1 },
+	body: func(t *task, r *host.Rank, n int) error {
+		buf, err := r.Alloc(n)
+		if err != nil {
+			return err
+		}
+		next := make([]int, r.Size()) // message expected next from each rank
+		return t.iterate(r, func(k int) error {
+			if r.ID() != 0 {
+				return t.send(r, buf, 0, k)
+			}
+			for range r.Size() - 1 {
+				st, err := r.Recv(host.AnySource, tagApp, buf)
+				if err != nil {
+					return err
+				}
+				if err := verify(buf, t.c.Seed, st.Source, 0, next[st.Source]); err != nil {
+					return err
+				}
+				next[st.Source]++
+				t.bytes += uint64(st.Bytes)
+			}
+			return nil
+		})
+	},
+}
+
+var random = Workload{
+	Name:  "random",
+	Doc:   "every rank sends messages of random length to random ranks",
+	Sizes: []int{host.EagerMax}, Iterations: 20,
+	messages: (*Config).Ranks,
+	buffers:  func(c *Config) int { return c.Iterations + c.Warmup + 1 },
+	body:     (*task).random,
+}
+
+// random sends this rank's messages, then receives all that the others sent
+// here: every rank derives the whole traffic from the seed.
+func (t *task) random(r *host.Rank, n int) error {
+	var sends []*host.Request
+	sent := make([]int, r.Size())
+	plan := newPlan(t.c, n, r.ID())
+	if err := t.iterate(r, func(int) error {
+		to, length := plan.next()
+		buf, err := r.Alloc(length)
+		if err != nil {
+			return err
+		}
+		fill(buf, t.c.Seed, r.ID(), to, sent[to])
+		sent[to]++
+		q, err := r.Isend(to, tagApp, buf)
+		sends = append(sends, q)
+		return err
+	}); err != nil {
+		return err
+	}
+	buf, err := r.Alloc(n)
+	if err != nil {
+		return err
+	}
+	for from := range r.Size() {
+		if from == r.ID() {
+			continue
+		}
+		plan, k := newPlan(t.c, n, from), 0
+		for range t.c.Warmup + t.c.Iterations {
+			to, length := plan.next()
+			if to != r.ID() {
+				continue
+			}
+			if err := t.recv(r, buf[:length], from, k); err != nil {
+				return err
+			}
+			k++
+		}
+	}
+	err = r.Waitall(sends)
+	t.timed[r.ID()].to = r.Now()
+	return err
+}
+
+// A plan is the traffic of one rank.
+type plan struct {
+	state   uint64
+	from    int
+	ranks   int
+	longest int
+}
+
+func newPlan(c *Config, longest, from int) *plan {
+	p := &plan{state: uint64(c.Seed) ^ uint64(from)<<32, from: from, ranks: c.Ranks(), longest: longest}
+	mix(&p.state)
+	return p
+}
+
+func (p *plan) next() (to, length int) {
+	to = int(mix(&p.state) % uint64(p.ranks-1))
+	if to >= p.from {
+		to++
+	}
+	return to, int(mix(&p.state) % uint64(p.longest+1))
+}
