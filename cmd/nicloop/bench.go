@@ -1,0 +1,45 @@
+package main
+
+import (
+	"github.com/nicloop/nicloop/bench/bridgebench"
+	"github.com/spf13/cobra"
+)
+
+func newBench() *cobra.Command {
+	cmd := &cobra.Command{Use: "bench", Short: "Measure nicloop itself"}
+	cmd.AddCommand(newBenchBridge())
+	return cmd
+}
+
+func newBenchBridge() *cobra.Command {
+	var o bridgebench.Options
+	var asJSON bool
+	cmd := &cobra.Command{
+		Use:   "bridge",
+		Short: "Measure the bridge against a bare C++ test bench on the same RTL",
+		Long: `Drive the same Verilated NICs twice in one run: through the bridge, and from a
+bare C++ test bench in one process, which is the limit for that RTL. Both must
+take the same cycles. Prints transactions and cycles per second and the ratio
+(goals: 0.85 in ping-pong, 0.95 with 16 messages under way).`,
+		Example: "  nicloop bench bridge\n  nicloop bench bridge --nodes 4 --json",
+		Args:    checked(cobra.NoArgs),
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			bar := newBar(cmd.ErrOrStderr(), "bench bridge")
+			o.Progress = bar.describe
+			rep, err := bridgebench.Run(cmd.Context(), o)
+			if err != nil {
+				return err
+			}
+			if asJSON {
+				return writeJSON(cmd.OutOrStdout(), rep)
+			}
+			rep.Write(cmd.OutOrStdout())
+			return nil
+		},
+	}
+	cmd.Flags().IntVar(&o.Nodes, "nodes", 2, "nodes of the machine; messages go between 0 and 1")
+	cmd.Flags().IntVar(&o.Rounds, "rounds", 5, "rounds of each side")
+	cmd.Flags().IntVar(&o.Transactions, "transactions", 10000, "transactions of a ping-pong round")
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print as JSON")
+	return cmd
+}

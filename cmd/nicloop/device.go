@@ -1,0 +1,157 @@
+package main
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+	"text/tabwriter"
+
+	"github.com/nicloop/nicloop/drivers"
+	"github.com/nicloop/nicloop/drivers/regs"
+	"github.com/spf13/cobra"
+)
+
+type deviceFlags struct {
+	uri   string
+	nodes int
+	node  int
+}
+
+func newDevice() *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "device",
+		Short: "List backends, look at a device, read and write its registers",
+	}
+	f := &deviceFlags{}
+	fs := cmd.PersistentFlags()
+	fs.StringVar(&f.uri, "device", "rtl:", "the device")
+	fs.IntVar(&f.nodes, "nodes", 2, "nodes of a simulated machine")
+	fs.IntVar(&f.node, "node", 0, "the node to look at")
+	cmd.AddCommand(f.list(), f.info(), f.peek(), f.poke())
+	return cmd
+}
+
+// with opens the device for one node's use.
+func (f *deviceFlags) with(cmd *cobra.Command, use func(drivers.System, drivers.Device) error) error {
+	if f.node < 0 || f.node >= f.nodes {
+		return usageError{fmt.Errorf("--node %d: expected 0 to %d, as --nodes is %d", f.node, f.nodes-1, f.nodes)}
+	}
+	bar := newBar(cmd.ErrOrStderr(), "device")
+	sys, err := drivers.Open(cmd.Context(), f.uri, drivers.Options{Nodes: f.nodes, MemoryBytes: 1 << 16, Progress: bar.describe})
+	if err != nil {
+		return err
+	}
+	defer sys.Close()
+	return use(sys, sys.Device(f.node))
+}
+
+func (f *deviceFlags) list() *cobra.Command {
+	return &cobra.Command{
+		Use: "list", Short: "List the backends a URI can name", Args: checked(cobra.NoArgs),
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			tw := tabwriter.NewWriter(cmd.OutOrStdout(), 0, 0, 2, ' ', 0)
+			for _, b := range drivers.Backends() {
+				fmt.Fprintf(tw, "%s\t%s\n", b[0], b[1])
+			}
+			return tw.Flush()
+		},
+	}
+}
+
+func (f *deviceFlags) info() *cobra.Command {
+	return &cobra.Command{
+		Use: "info", Short: "Print what a device is and all its global registers", Args: checked(cobra.NoArgs),
+		Example: "  nicloop device info --nodes 4 --node 2",
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			return f.with(cmd, func(sys drivers.System, dev drivers.Device) error {
+				if err := writeJSON(cmd.OutOrStdout(), sys.Info()); err != nil {
+					return err
+				}
+				tw := tabwriter.NewWriter(cmd.OutOrStdout(), 0, 0, 2, ' ', 0)
+				for _, r := range regs.Registers() {
+					if r.Count > 1 {
+						continue
+					}
+					v, err := dev.ReadReg(r.Offset)
+					if err != nil {
+						return err
+					}
+					fmt.Fprintf(tw, "0x%05x\t%s\t0x%x\t%s\n", r.Offset, r.Name, v, r.Doc)
+				}
+				return tw.Flush()
+			})
+		},
+	}
+}
+
+func (f *deviceFlags) peek() *cobra.Command {
+	return &cobra.Command{
+		Use: "peek REGISTER", Short: "Read a register by name (MBOX_WP[3]) or offset (0x10018)", Args: checked(cobra.ExactArgs(1)),
+		Example: "  nicloop device peek MAGIC\n  nicloop device peek 'MBOX_WP[3]' --node 1",
+		RunE: func(cmd *cobra.Command, args []string) error {
+			off, err := parseRegister(args[0])
+			if err != nil {
+				return err
+			}
+			return f.with(cmd, func(_ drivers.System, dev drivers.Device) error {
+				v, err := dev.ReadReg(off)
+				if err != nil {
+					return err
+				}
+				_, err = fmt.Fprintf(cmd.OutOrStdout(), "%s 0x%x\n", regs.Describe(off), v)
+				return err
+			})
+		},
+	}
+}
+
+func (f *deviceFlags) poke() *cobra.Command {
+	return &cobra.Command{
+		Use: "poke REGISTER VALUE", Short: "Write a register and read it back", Args: checked(cobra.ExactArgs(2)),
+		Example: "  nicloop device poke SCRATCH 0xcafe",
+		RunE: func(cmd *cobra.Command, args []string) error {
+			off, err := parseRegister(args[0])
+			if err != nil {
+				return err
+			}
+			v, err := strconv.ParseUint(args[1], 0, 64)
+			if err != nil {
+				return usageError{fmt.Errorf("value %q: expected a number of at most 64 bits, such as 0xcafe", args[1])}
+			}
+			return f.with(cmd, func(_ drivers.System, dev drivers.Device) error {
+				if err := dev.WriteReg(off, v); err != nil {
+					return err
+				}
+				got, err := dev.ReadReg(off)
+				if err != nil {
+					return err
+				}
+				_, err = fmt.Fprintf(cmd.OutOrStdout(), "%s 0x%x\n", regs.Describe(off), got)
+				return err
+			})
+		},
+	}
+}
+
+// parseRegister takes NAME, NAME[INDEX] or an offset.
+func parseRegister(s string) (uint32, error) {
+	if off, err := strconv.ParseUint(s, 0, 32); err == nil {
+		return uint32(off), nil
+	}
+	name, rest, indexed := strings.Cut(s, "[")
+	index := 0
+	if indexed {
+		var err error
+		if index, err = strconv.Atoi(strings.TrimSuffix(rest, "]")); err != nil || !strings.HasSuffix(rest, "]") {
+			return 0, usageError{fmt.Errorf("register %q: expected NAME, NAME[INDEX] or an offset", s)}
+		}
+	}
+	r, ok := regs.ByName(name)
+	if !ok {
+		return 0, usageError{fmt.Errorf("unknown register %q%s; known: %v", name, drivers.Nearest(name, regs.Names()), regs.Names())}
+	}
+	if index < 0 || index >= int(r.Count) {
+		return 0, usageError{fmt.Errorf("register %s has %d copies, there is no number %d", name, r.Count, index)}
+	}
+	return r.Address(index), nil
+}

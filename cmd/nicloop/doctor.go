@@ -1,0 +1,50 @@
+package main
+
+import (
+	"fmt"
+	"text/tabwriter"
+
+	"github.com/nicloop/nicloop/cosim/doctor"
+	"github.com/nicloop/nicloop/drivers"
+	"github.com/spf13/cobra"
+)
+
+func newDoctor() *cobra.Command {
+	var asJSON bool
+	cmd := &cobra.Command{
+		Use:     "doctor",
+		Short:   "Name each tool, its version, what is missing and the command that installs it",
+		Example: "  nicloop doctor\n  nicloop doctor --json",
+		Args:    checked(cobra.NoArgs),
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			tools := doctor.Check()
+			if asJSON {
+				if err := writeJSON(cmd.OutOrStdout(), tools); err != nil {
+					return err
+				}
+			} else if err := printTools(cmd, tools); err != nil {
+				return err
+			}
+			for _, t := range tools {
+				if !t.OK {
+					return fmt.Errorf("%s: %w; install: %s", t.Name, drivers.ErrEnvironment, t.Fix)
+				}
+			}
+			return nil
+		},
+	}
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print as JSON")
+	return cmd
+}
+
+func printTools(cmd *cobra.Command, tools []doctor.Tool) error {
+	tw := tabwriter.NewWriter(cmd.OutOrStdout(), 0, 0, 2, ' ', 0)
+	for _, t := range tools {
+		if t.OK {
+			fmt.Fprintf(tw, "ok\t%s\t%s\t%s\n", t.Name, t.Version, t.Need)
+		} else {
+			fmt.Fprintf(tw, "MISSING\t%s\t%s\t%s; install: %s\n", t.Name, t.Version, t.Need, t.Fix)
+		}
+	}
+	return tw.Flush()
+}

@@ -1,0 +1,122 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"runtime"
+	"text/tabwriter"
+	"time"
+
+	"github.com/nicloop/nicloop/bench/regress"
+	"github.com/spf13/cobra"
+)
+
+func newRegress() *cobra.Command {
+	o := regress.Options{}
+	var list bool
+	var junit string
+	cmd := &cobra.Command{
+		Use:   "regress [PATTERN…]",
+		Short: "Run the regression on a device and say what passed",
+		Long: `Run the regression: directed tests of the NIC, then workloads with every flow
+control, each verified to the byte. A pattern is a glob over test names ("velo/*")
+or a tag ("smoke").
+
+A failing test is repeated by itself with waveforms of the cycles before the
+failure; under it stands the line that reproduces it. Results go to a new folder
+with results.xml (JUnit) and one folder per test.
+
+Exit codes: 0 all passed, 1 a test failed, 4 a test hung.`,
+		Example: `  nicloop regress                       everything on RTL
+  nicloop regress -l                    list the tests
+  nicloop regress smoke -j 2            the quick ones, two at a time
+  nicloop regress 'dynamic/*' --repeat 20 --seed 100`,
+	}
+	fs := cmd.Flags()
+	fs.SortFlags = false
+	fs.StringVar(&o.Device, "device", "rtl:", "what stands behind the driver")
+	fs.BoolVarP(&list, "list", "l", false, "list the tests and stop")
+	fs.IntVarP(&o.Jobs, "jobs", "j", max(1, runtime.NumCPU()/2), "tests at a time")
+	fs.Int64Var(&o.Seed, "seed", 1, "seed")
+	fs.IntVar(&o.Repeat, "repeat", 1, "run each test with so many seeds, from --seed on")
+	fs.BoolVar(&o.FailFast, "fail-fast", false, "stop at the first failure")
+	fs.BoolVar(&o.NoWaves, "no-waves", false, "do not repeat failures with waveforms")
+	fs.DurationVar(&o.Timeout, "timeout", 5*time.Minute, "real time of one test")
+	fs.StringVarP(&o.Dir, "output", "o", "", "folder for logs and results (default: a new one in nicloop-out)")
+	fs.StringVarP(&junit, "xunit", "x", "", "also write results.xml to `FILE`")
+	cmd.RunE = func(cmd *cobra.Command, patterns []string) error {
+		tests, err := regress.Select(regress.List(), patterns)
+		if err != nil {
+			return err
+		}
+		if list {
+			return listTests(cmd, tests)
+		}
+		return runRegress(cmd, tests, o, junit)
+	}
+	return cmd
+}
+
+func listTests(cmd *cobra.Command, tests []regress.Test) error {
+	tw := tabwriter.NewWriter(cmd.OutOrStdout(), 0, 0, 2, ' ', 0)
+	for _, t := range tests {
+		fmt.Fprintf(tw, "%s\t%v\t%s\n", t.Name, t.Tags, t.Doc)
+	}
+	return tw.Flush()
+}
+
+func runRegress(cmd *cobra.Command, tests []regress.Test, o regress.Options, junit string) error {
+	if o.Jobs < 1 || o.Repeat < 1 {
+		return usageError{fmt.Errorf("-j %d --repeat %d: expected at least 1 of each", o.Jobs, o.Repeat)}
+	}
+	var err error
+	if o.Dir, err = newOutput(o.Dir, "regress"); err != nil {
+		return err
+	}
+	bar := newBar(cmd.ErrOrStderr(), "regress")
+	o.Done = func(_ regress.Outcome, done, of int) { bar.set(done, of) }
+	outcomes, err := regress.Run(cmd.Context(), tests, o)
+	bar.finish()
+	regress.WriteTable(cmd.OutOrStdout(), outcomes)
+	results := []string{filepath.Join(o.Dir, "results.xml")}
+	if junit != "" {
+		results = append(results, junit)
+	}
+	for _, file := range results {
+		if err := regress.WriteJUnit(file, outcomes); err != nil {
+			return err
+		}
+	}
+	fmt.Fprintf(cmd.OutOrStdout(), "logs and results.xml: %s\n", o.Dir)
+	if err != nil {
+		return err
+	}
+	n := regress.Count(outcomes)
+	switch {
+	case n[regress.Hung] > 0:
+		return errHung
+	case n[regress.Failed] > 0:
+		return errFailed
+	}
+	return nil
+}
+
+// newOutput makes a folder that nothing has written to.
+func newOutput(dir, kind string) (string, error) {
+	if dir != "" {
+		if left, err := os.ReadDir(dir); err == nil && len(left) > 0 {
+			return "", usageError{fmt.Errorf("output folder %s is not empty: a run never overwrites another's output", dir)}
+		}
+		return dir, os.MkdirAll(dir, 0o755)
+	}
+	if err := os.MkdirAll("nicloop-out", 0o755); err != nil {
+		return "", err
+	}
+	for i := 1; ; i++ {
+		dir := filepath.Join("nicloop-out", fmt.Sprintf("%s-%03d", kind, i))
+		if err := os.Mkdir(dir, 0o755); !os.IsExist(err) {
+			return dir, err
+		}
+	}
+}

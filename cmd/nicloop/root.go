@@ -1,0 +1,126 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/nicloop/nicloop/bench"
+	"github.com/nicloop/nicloop/drivers"
+	"github.com/sirupsen/logrus"
+	"github.com/spf13/cobra"
+)
+
+// Exit codes.
+const (
+	exitOK          = 0
+	exitFailed      = 1 // a test or a claim failed
+	exitUsage       = 2
+	exitEnvironment = 3 // a tool or device is missing
+	exitHang        = 4
+)
+
+// errFailed: the command has already said what failed.
+var errFailed = errors.New("failed")
+
+// errHung is errFailed for hangs.
+var errHung = errors.New("hung")
+
+// usageError marks what the user must type differently.
+type usageError struct{ err error }
+
+func (e usageError) Error() string { return e.err.Error() }
+func (e usageError) Unwrap() error { return e.err }
+
+func run(ctx context.Context, args []string, in io.Reader, out, errOut io.Writer) int {
+	root := newRoot()
+	root.SetArgs(args)
+	root.SetIn(in)
+	root.SetOut(out)
+	root.SetErr(errOut)
+	err := root.ExecuteContext(ctx)
+	code := exitCode(err)
+	if err != nil && !errors.Is(err, errFailed) && !errors.Is(err, errHung) {
+		fmt.Fprintf(errOut, "nicloop: %v\n", err)
+		if code == exitUsage {
+			fmt.Fprintln(errOut, "see nicloop help")
+		}
+	}
+	return code
+}
+
+func exitCode(err error) int {
+	var usage usageError
+	var verdict *bench.Verdict
+	switch {
+	case err == nil:
+		return exitOK
+	case errors.Is(err, errHung), errors.As(err, &verdict), errors.Is(err, drivers.ErrStarved):
+		return exitHang
+	case errors.Is(err, drivers.ErrEnvironment):
+		return exitEnvironment
+	case errors.As(err, &usage), errors.Is(err, drivers.ErrConfig), errors.Is(err, drivers.ErrNotSupported), isCobraUsage(err):
+		return exitUsage
+	}
+	return exitFailed
+}
+
+// isCobraUsage: cobra's own argument errors have no type.
+func isCobraUsage(err error) bool {
+	return strings.HasPrefix(err.Error(), "unknown command")
+}
+
+func newRoot() *cobra.Command {
+	root := &cobra.Command{
+		Use:   "nicloop",
+		Short: "Hardware-in-the-loop co-simulation of FPGA network interfaces",
+		Long: `nicloop builds the RTL of an EXTOLL-style NIC with Verilator, runs it behind a
+socket bridge, and runs Go host software over it: VELO endpoints with static and
+dynamic mailbox flow control, message passing, workloads.
+
+Exit codes: 0 passed, 1 a test failed, 2 usage, 3 a tool or device is missing,
+4 a hang, with a verdict.`,
+		Example: `  nicloop doctor                  what is installed, what is missing
+  nicloop regress                 the regression on RTL
+  nicloop run pingpong --nodes 2  one measurement`,
+		SilenceUsage: true, SilenceErrors: true,
+		CompletionOptions: cobra.CompletionOptions{HiddenDefaultCmd: true},
+	}
+	var verbose bool
+	root.PersistentFlags().BoolVarP(&verbose, "verbose", "v", false, "log what happens, to standard error")
+	root.PersistentPreRun = func(cmd *cobra.Command, _ []string) {
+		logrus.SetOutput(cmd.ErrOrStderr())
+		logrus.SetLevel(logrus.WarnLevel)
+		if verbose {
+			logrus.SetLevel(logrus.DebugLevel)
+		}
+	}
+	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
+		return usageError{nearestFlag(cmd, err)}
+	})
+	root.AddCommand(newRun(), newRegress(), newCheck(), newDevice(), newBench(), newDissector(), newDoctor(), newVersion())
+	return root
+}
+
+// nearestFlag adds the flag that an unknown one may have meant.
+func nearestFlag(cmd *cobra.Command, err error) error {
+	name, ok := strings.CutPrefix(err.Error(), "unknown flag: --")
+	if !ok {
+		return err
+	}
+	var known []string
+	cmd.Flags().VisitAll(func(f *flag) { known = append(known, f.Name) })
+	return fmt.Errorf("%w%s", err, drivers.Nearest(name, known))
+}
+
+// checked: wrong numbers of arguments are usage errors.
+func checked(check cobra.PositionalArgs) cobra.PositionalArgs {
+	return func(cmd *cobra.Command, args []string) error {
+		if err := check(cmd, args); err != nil {
+			return usageError{err}
+		}
+		return nil
+	}
+}

@@ -1,0 +1,185 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+	"time"
+
+	"github.com/nicloop/nicloop/bench"
+	"github.com/nicloop/nicloop/drivers"
+	"github.com/nicloop/nicloop/host"
+	"github.com/nicloop/nicloop/mailbox"
+	"github.com/nicloop/nicloop/velo"
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+)
+
+type flag = pflag.Flag
+
+func newRun() *cobra.Command {
+	var names string
+	for _, w := range bench.Workloads() {
+		names += fmt.Sprintf("  %-15s %s\n", w.Name, w.Doc)
+	}
+	cmd := &cobra.Command{
+		Use:   "run WORKLOAD",
+		Short: "Run one workload and print what it measured",
+		Long: "Run one workload over a device, verify every byte, print what it measured.\n\nWorkloads:\n" + names + `
+Latencies are simulated time; half of a round trip is broken down by block of
+the hardware. The same command gives the same output, byte for byte.`,
+		Example: `  nicloop run pingpong --device rtl: --nodes 2 --sizes 8,2048
+  nicloop run alltoall --nodes 4 --procs 4 --size 2048 --flow dynamic --slots 16
+  nicloop run hotspot --nodes 4 --flow none --slots 1     see the stall that flow control avoids
+  nicloop run alltoall --nodes 4 --device 'rtl:?link_errors=1e-3'   links repair what wires break
+  nicloop run pingpong --pcap out.pcapng                  then: wireshark -X lua_script:nicloop.lua`,
+		Args: checked(cobra.ExactArgs(1)),
+	}
+	f := addRunFlags(cmd)
+	cmd.RunE = func(cmd *cobra.Command, args []string) error { return f.run(cmd, args[0]) }
+	return cmd
+}
+
+type runFlags struct {
+	c                  bench.Config
+	flow, division     string
+	size               []int
+	json, force        bool
+	pcap, waves        string
+	record, rendezvous string
+	wavesFrom, wavesTo uint64
+	limit, timeout     time.Duration
+}
+
+func addRunFlags(cmd *cobra.Command) *runFlags {
+	d := bench.Default("")
+	f := &runFlags{c: d}
+	fs := cmd.Flags()
+	fs.SortFlags = false
+	fs.StringVar(&f.c.Device, "device", d.Device, "what stands behind the driver: rtl:[?KEY=VALUE&…]")
+	fs.IntVar(&f.c.Nodes, "nodes", d.Nodes, "nodes")
+	fs.IntVar(&f.c.Procs, "procs", d.Procs, "processes per node")
+	fs.IntSliceVar(&f.c.Sizes, "sizes", nil, "message sizes in bytes (default: the workload's)")
+	fs.IntSliceVar(&f.size, "size", nil, "the same as --sizes")
+	fs.IntVar(&f.c.Iterations, "iterations", 0, "timed iterations (default: the workload's)")
+	fs.IntVar(&f.c.Warmup, "warmup", 0, "iterations before the timed ones (default: the workload's)")
+	fs.StringVar(&f.flow, "flow", string(d.Velo.Flow), "end-to-end flow control: none, static or dynamic")
+	fs.IntVar(&f.c.Velo.Slots, "slots", d.Velo.Slots, "mailbox slots per peer, credit slots included")
+	fs.IntVar(&f.c.Velo.CreditSlots, "credit-slots", d.Velo.CreditSlots, "of them, for credit packets")
+	fs.BoolVar(&f.c.Velo.Piggyback, "piggyback", d.Velo.Piggyback, "return credits in data packets that have room")
+	fs.BoolVar(&f.c.Local, "local", d.Local, "messages between ranks of a node bypass the NIC and take no credits")
+	fs.StringVar(&f.rendezvous, "rendezvous", string(d.Rendezvous), "how messages beyond 2048 bytes travel: rget, rput or chunked")
+	fs.IntVar(&f.c.Chunk, "chunk", d.Chunk, "bytes of one get of the chunked rendezvous")
+	fs.IntVar(&f.c.Outstanding, "outstanding", d.Outstanding, "gets under way per rank of the chunked rendezvous")
+	fs.StringVar(&f.division, "division", "grant-excess", "slots that do not divide: grant-excess, round-down or round-up")
+	fs.Int64Var(&f.c.Seed, "seed", d.Seed, "seed of message contents and random traffic")
+	fs.BoolVar(&f.c.Blocks, "blocks", false, "break packet latency down by block; costs speed (default: for pingpong)")
+	fs.BoolVar(&f.json, "json", false, "print the result as JSON")
+	fs.StringVar(&f.pcap, "pcap", "", "write every packet on every link to `FILE` (pcapng, simulated nanoseconds)")
+	fs.StringVar(&f.record, "record", "", "write every transaction to `FILE`; play it back with --device replay:FILE")
+	fs.StringVar(&f.waves, "waves", "", "write waveforms to `FILE` (FST)")
+	fs.Uint64Var(&f.wavesFrom, "waves-from", 0, "first cycle of the waveforms")
+	fs.Uint64Var(&f.wavesTo, "waves-to", uint64(drivers.Forever), "cycle at which they end")
+	fs.Lookup("waves-to").DefValue = "the end"
+	fs.DurationVar(&f.limit, "limit", 0, "give up after so much simulated time (default: never)")
+	fs.DurationVar(&f.timeout, "timeout", 0, "give up after so much real time (default: never)")
+	fs.BoolVar(&f.force, "force", false, "overwrite existing output files")
+	return f
+}
+
+func (f *runFlags) run(cmd *cobra.Command, workload string) (err error) {
+	c := f.c
+	c.Workload, c.Velo.Flow, c.Rendezvous = workload, velo.Flow(f.flow), host.Rendezvous(f.rendezvous)
+	c.Sizes = append(c.Sizes, f.size...)
+	c.Limit = drivers.Time(f.limit.Nanoseconds()) * drivers.Nanosecond
+	if !cmd.Flags().Changed("blocks") { // a recorded log cannot look into the hardware
+		c.Blocks = workload == "pingpong" && !strings.HasPrefix(c.Device, "replay:")
+	}
+	if c.Velo.Division, err = parseDivision(f.division); err != nil {
+		return err
+	}
+	for _, out := range []struct {
+		name string
+		to   *io.Writer
+	}{{f.pcap, &c.Pcap}, {f.record, &c.Record}} {
+		if out.name == "" {
+			continue
+		}
+		file, cerr := f.create(out.name)
+		if cerr != nil {
+			return cerr
+		}
+		defer func() { err = closeOutput(file, err) }()
+		*out.to = file
+	}
+	if f.waves != "" {
+		if err := f.mayWrite(f.waves); err != nil {
+			return err
+		}
+		c.Waves = &drivers.WaveWindow{File: f.waves, From: drivers.Cycle(f.wavesFrom), To: drivers.Cycle(f.wavesTo)}
+	}
+	ctx, cancel := withTimeout(cmd.Context(), f.timeout)
+	defer cancel()
+	bar := newBar(cmd.ErrOrStderr(), workload)
+	c.Building, c.Step = bar.describe, bar.set
+	begin := time.Now()
+	res, err := bench.Run(ctx, c)
+	bar.finish()
+	if err != nil {
+		return err
+	}
+	if f.json {
+		return writeJSON(cmd.OutOrStdout(), res)
+	}
+	printResult(cmd.OutOrStdout(), res, time.Since(begin))
+	return nil
+}
+
+func parseDivision(s string) (mailbox.Division, error) {
+	all := []mailbox.Division{mailbox.GrantExcess, mailbox.RoundDown, mailbox.RoundUp}
+	var known []string
+	for _, d := range all {
+		if d.String() == s {
+			return d, nil
+		}
+		known = append(known, d.String())
+	}
+	return 0, usageError{fmt.Errorf("--division %q: expected one of %v%s", s, known, drivers.Nearest(s, known))}
+}
+
+// mayWrite refuses to overwrite what another run wrote.
+func (f *runFlags) mayWrite(name string) error {
+	if _, err := os.Stat(name); err == nil && !f.force {
+		return usageError{fmt.Errorf("%s exists: choose another name, or --force to overwrite it", name)}
+	}
+	return nil
+}
+
+func (f *runFlags) create(name string) (*os.File, error) {
+	if err := f.mayWrite(name); err != nil {
+		return nil, err
+	}
+	file, err := os.Create(name)
+	if err != nil {
+		return nil, usageError{err}
+	}
+	return file, nil
+}
+
+// closeOutput closes an output file; after a failure it goes, as it holds nothing whole.
+func closeOutput(file *os.File, err error) error {
+	cerr := file.Close()
+	if err != nil {
+		os.Remove(file.Name())
+		return err
+	}
+	return cerr
+}
+
+func writeJSON(w io.Writer, v any) error {
+	e := json.NewEncoder(w)
+	e.SetIndent("", "  ")
+	return e.Encode(v)
+}
