@@ -3,6 +3,7 @@ package bench
 import (
 	"bytes"
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"testing"
 
@@ -52,11 +53,11 @@ func TestCollectives(t *testing.T) {
 			require.NoError(t, launch(t, c, func(r *host.Rank) error {
 				r.SetLinear(linear)
 				for root := range ranks {
-					if err := rooted(r, root); err != nil {
+					if err := rooted(&r.Comm, root); err != nil {
 						return fmt.Errorf("root %d: %w", root, err)
 					}
 				}
-				return unrooted(r)
+				return unrooted(&r.Comm)
 			}), "%d ranks, linear %v", ranks, linear)
 		}
 	}
@@ -71,7 +72,7 @@ func uneven(ranks int) host.Layout {
 	return host.NewLayout(counts)
 }
 
-func rooted(r *host.Rank, root int) error {
+func rooted(r *host.Comm, root int) error {
 	n, me := r.Size(), r.ID()
 	b := make([]byte, 24)
 	if me == root {
@@ -132,7 +133,7 @@ func rooted(r *host.Rank, root int) error {
 	return same("reduce", sum, sums(n, 3))
 }
 
-func unrooted(r *host.Rank) error {
+func unrooted(r *host.Comm) error {
 	n, me := r.Size(), r.ID()
 	l := uneven(n)
 	want := make([]byte, l.Bytes())
@@ -167,7 +168,7 @@ func unrooted(r *host.Rank) error {
 }
 
 // alltoallv sends 8*((s+d)%4) bytes from s to d.
-func alltoallv(r *host.Rank) error {
+func alltoallv(r *host.Comm) error {
 	n, me := r.Size(), r.ID()
 	counts := make([]int, n)
 	for p := range counts {
@@ -204,4 +205,50 @@ func TestCollectiveErrors(t *testing.T) {
 	} {
 		require.ErrorIs(t, launch(t, c, call), drivers.ErrConfig, name)
 	}
+}
+
+// TestGroups runs every collective in two groups at once, numbered against the
+// order of the ranks, and in the world after them.
+func TestGroups(t *testing.T) {
+	for ranks := 4; ranks <= 9; ranks++ {
+		c := onIdeal("")
+		c.Nodes, c.Procs = ranks, 1
+		require.NoError(t, launch(t, c, func(r *host.Rank) error {
+			var members []int
+			for m := ranks - 1; m >= 0; m-- {
+				if m%2 == r.ID()%2 {
+					members = append(members, m)
+				}
+			}
+			g, err := r.Group(members)
+			if err != nil {
+				return err
+			}
+			if g.World(g.ID()) != r.ID() || g.Size() != len(members) {
+				return fmt.Errorf("rank %d is %d of %v", r.ID(), g.ID(), members)
+			}
+			for root := range g.Size() {
+				if err := rooted(g, root); err != nil {
+					return fmt.Errorf("root %d of %v: %w", root, members, err)
+				}
+			}
+			if err := unrooted(g); err != nil {
+				return err
+			}
+			return unrooted(&r.Comm)
+		}), "%d ranks", ranks)
+	}
+}
+
+func TestBadGroups(t *testing.T) {
+	c := onIdeal("")
+	require.NoError(t, launch(t, c, func(r *host.Rank) error {
+		me := r.ID()
+		for _, members := range [][]int{{}, {(me + 1) % r.Size()}, {me, me}, {me, -1}, {me, r.Size()}} {
+			if _, err := r.Group(members); !errors.Is(err, drivers.ErrConfig) {
+				return fmt.Errorf("group %v of rank %d: %v", members, me, err)
+			}
+		}
+		return nil
+	}))
 }

@@ -103,19 +103,28 @@ func (t *task) elapsed() drivers.Time {
 // Launch runs body on every rank of a world of its own and closes the device:
 // what Run does, for programs that are not in the list of workloads. Messages up
 // to the longest of c.Sizes may be sent, buffers of them at a time per rank.
-func Launch(ctx context.Context, c Config, buffers int, body func(*host.Rank) error) (err error) {
+func Launch(ctx context.Context, c Config, buffers int, body func(*host.Rank) error) error {
+	_, err := Measure(ctx, c, buffers, body)
+	return err
+}
+
+// Measure is Launch for programs that want to know what the run cost: the result
+// has one row, with the flow control's counters and no time of its own.
+func Measure(ctx context.Context, c Config, buffers int, body func(*host.Rank) error) (res *Result, err error) {
 	c.Workload, c.buffers = "", buffers
 	c.Iterations = max(c.Iterations, 1)
 	if err := c.Validate(); err != nil {
-		return err
+		return nil, err
 	}
 	w, err := openWorld(ctx, c, nil)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	defer func() { err = errors.Join(err, w.close()) }()
 	if err := w.run(ctx, body); err != nil {
-		return err
+		return nil, err
 	}
-	return w.finish(newResult(w))
+	res = newResult(w)
+	res.Rows = []Row{{Iterations: c.Iterations, Flow: w.flowStats()}}
+	return res, w.finish(res)
 }

@@ -34,68 +34,68 @@ func (l Layout) Of(b []byte, i int) []byte { return b[l.offsets[i]:l.offsets[i+1
 // Bytes is the size of the whole buffer.
 func (l Layout) Bytes() int { return l.offsets[len(l.offsets)-1] }
 
-func (r *Rank) checkLayout(what string, l Layout, buf []byte) error {
-	if len(l.counts) != r.size || len(buf) != l.Bytes() {
+func (c *Comm) checkLayout(what string, l Layout, buf []byte) error {
+	if len(l.counts) != c.size || len(buf) != l.Bytes() {
 		return fmt.Errorf("%w: %s among %d ranks: a layout of %d blocks and a buffer of %d bytes, expected %d blocks and %d bytes",
-			drivers.ErrConfig, what, r.size, len(l.counts), len(buf), r.size, l.Bytes())
+			drivers.ErrConfig, what, c.size, len(l.counts), len(buf), c.size, l.Bytes())
 	}
 	return nil
 }
 
 // Gatherv collects every rank's block at the root: linear. all is used at the
 // root only.
-func (r *Rank) Gatherv(root int, mine, all []byte, l Layout) error {
-	if err := r.checkRoot("gather", root); err != nil {
+func (c *Comm) Gatherv(root int, mine, all []byte, l Layout) error {
+	if err := c.checkRoot("gather", root); err != nil {
 		return err
 	}
-	if r.id != root {
-		return r.collSend(root, tagGather, mine)
+	if c.id != root {
+		return c.collSend(root, tagGather, mine)
 	}
-	if err := r.checkLayout("gather", l, all); err != nil {
+	if err := c.checkLayout("gather", l, all); err != nil {
 		return err
 	}
 	copy(l.Of(all, root), mine)
-	return r.others(func(p int) error { return r.collRecv(p, tagGather, l.Of(all, p)) })
+	return c.others(func(p int) error { return c.collRecv(p, tagGather, l.Of(all, p)) })
 }
 
 // Scatterv gives every rank its block of the root's buffer: linear.
-func (r *Rank) Scatterv(root int, all, mine []byte, l Layout) error {
-	if err := r.checkRoot("scatter", root); err != nil {
+func (c *Comm) Scatterv(root int, all, mine []byte, l Layout) error {
+	if err := c.checkRoot("scatter", root); err != nil {
 		return err
 	}
-	if r.id != root {
-		return r.collRecv(root, tagScatter, mine)
+	if c.id != root {
+		return c.collRecv(root, tagScatter, mine)
 	}
-	if err := r.checkLayout("scatter", l, all); err != nil {
+	if err := c.checkLayout("scatter", l, all); err != nil {
 		return err
 	}
 	copy(mine, l.Of(all, root))
-	return r.others(func(p int) error { return r.collSend(p, tagScatter, l.Of(all, p)) })
+	return c.others(func(p int) error { return c.collSend(p, tagScatter, l.Of(all, p)) })
 }
 
 // Gather is Gatherv with blocks of len(mine) bytes: a binomial tree.
-func (r *Rank) Gather(root int, mine, all []byte) error {
+func (c *Comm) Gather(root int, mine, all []byte) error {
 	n := len(mine)
-	if r.linear {
-		return r.Gatherv(root, mine, all, Even(r.size, n))
+	if c.rank.linear {
+		return c.Gatherv(root, mine, all, Even(c.size, n))
 	}
-	if err := r.checkRoot("gather", root); err != nil {
+	if err := c.checkRoot("gather", root); err != nil {
 		return err
 	}
-	if r.id == root {
-		if err := r.checkLayout("gather", Even(r.size, n), all); err != nil {
+	if c.id == root {
+		if err := c.checkLayout("gather", Even(c.size, n), all); err != nil {
 			return err
 		}
 	}
-	v := (r.id - root + r.size) % r.size
-	tmp := make([]byte, n*subtree(v, r.size)) // blocks of v, v+1, …
+	v := (c.id - root + c.size) % c.size
+	tmp := make([]byte, n*subtree(v, c.size)) // blocks of v, v+1, …
 	copy(tmp, mine)
-	for mask := 1; mask < r.size; mask *= 2 {
+	for mask := 1; mask < c.size; mask *= 2 {
 		if v&mask != 0 {
-			return r.collSend((v-mask+root)%r.size, tagGather, tmp)
+			return c.collSend((v-mask+root)%c.size, tagGather, tmp)
 		}
-		if child := v + mask; child < r.size {
-			if err := r.collRecv((child+root)%r.size, tagGather, tmp[mask*n:][:subtree(child, r.size)*n]); err != nil {
+		if child := v + mask; child < c.size {
+			if err := c.collRecv((child+root)%c.size, tagGather, tmp[mask*n:][:subtree(child, c.size)*n]); err != nil {
 				return err
 			}
 		}
@@ -105,33 +105,33 @@ func (r *Rank) Gather(root int, mine, all []byte) error {
 }
 
 // Scatter is Scatterv with blocks of len(mine) bytes: a binomial tree.
-func (r *Rank) Scatter(root int, all, mine []byte) error {
+func (c *Comm) Scatter(root int, all, mine []byte) error {
 	n := len(mine)
-	if r.linear {
-		return r.Scatterv(root, all, mine, Even(r.size, n))
+	if c.rank.linear {
+		return c.Scatterv(root, all, mine, Even(c.size, n))
 	}
-	if err := r.checkRoot("scatter", root); err != nil {
+	if err := c.checkRoot("scatter", root); err != nil {
 		return err
 	}
-	v := (r.id - root + r.size) % r.size
-	tmp := make([]byte, n*subtree(v, r.size))
-	if r.id == root {
-		if err := r.checkLayout("scatter", Even(r.size, n), all); err != nil {
+	v := (c.id - root + c.size) % c.size
+	tmp := make([]byte, n*subtree(v, c.size))
+	if c.id == root {
+		if err := c.checkLayout("scatter", Even(c.size, n), all); err != nil {
 			return err
 		}
 		copy(tmp[copy(tmp, all[root*n:]):], all)
 	}
 	mask := 1
-	for ; mask < r.size && v&mask == 0; mask *= 2 {
+	for ; mask < c.size && v&mask == 0; mask *= 2 {
 	}
 	if v != 0 {
-		if err := r.collRecv((v-mask+root)%r.size, tagScatter, tmp); err != nil {
+		if err := c.collRecv((v-mask+root)%c.size, tagScatter, tmp); err != nil {
 			return err
 		}
 	}
 	for mask /= 2; mask > 0; mask /= 2 {
-		if child := v + mask; child < r.size {
-			if err := r.collSend((child+root)%r.size, tagScatter, tmp[mask*n:][:subtree(child, r.size)*n]); err != nil {
+		if child := v + mask; child < c.size {
+			if err := c.collSend((child+root)%c.size, tagScatter, tmp[mask*n:][:subtree(child, c.size)*n]); err != nil {
 				return err
 			}
 		}
@@ -153,18 +153,18 @@ func subtree(v, size int) int {
 func rotate(to, from []byte, at int) { copy(to, from[copy(to[at:], from):]) }
 
 // Allgatherv gives every rank every rank's block: a ring.
-func (r *Rank) Allgatherv(mine, all []byte, l Layout) error {
-	if err := r.checkLayout("allgather", l, all); err != nil {
+func (c *Comm) Allgatherv(mine, all []byte, l Layout) error {
+	if err := c.checkLayout("allgather", l, all); err != nil {
 		return err
 	}
-	copy(l.Of(all, r.id), mine)
-	if r.linear {
-		return r.toAndFromAll(tagAllgather, func(int) []byte { return mine }, func(p int) []byte { return l.Of(all, p) })
+	copy(l.Of(all, c.id), mine)
+	if c.rank.linear {
+		return c.toAndFromAll(tagAllgather, func(int) []byte { return mine }, func(p int) []byte { return l.Of(all, p) })
 	}
-	right, left := (r.id+1)%r.size, (r.id-1+r.size)%r.size
-	for i := range r.size - 1 {
-		out, in := (r.id-i+r.size)%r.size, (r.id-i-1+r.size)%r.size
-		if err := r.exchange(tagAllgather, right, l.Of(all, out), left, l.Of(all, in)); err != nil {
+	right, left := (c.id+1)%c.size, (c.id-1+c.size)%c.size
+	for i := range c.size - 1 {
+		out, in := (c.id-i+c.size)%c.size, (c.id-i-1+c.size)%c.size
+		if err := c.exchange(tagAllgather, right, l.Of(all, out), left, l.Of(all, in)); err != nil {
 			return err
 		}
 	}
@@ -172,26 +172,26 @@ func (r *Rank) Allgatherv(mine, all []byte, l Layout) error {
 }
 
 // Allgather is Allgatherv with blocks of len(mine) bytes.
-func (r *Rank) Allgather(mine, all []byte) error {
-	return r.Allgatherv(mine, all, Even(r.size, len(mine)))
+func (c *Comm) Allgather(mine, all []byte) error {
+	return c.Allgatherv(mine, all, Even(c.size, len(mine)))
 }
 
 // Alltoallv sends block i of out to rank i and receives block i of in from it:
 // pairs exchange, one peer after the other.
-func (r *Rank) Alltoallv(out []byte, lo Layout, in []byte, li Layout) error {
-	if err := r.checkLayout("alltoall", lo, out); err != nil {
+func (c *Comm) Alltoallv(out []byte, lo Layout, in []byte, li Layout) error {
+	if err := c.checkLayout("alltoall", lo, out); err != nil {
 		return err
 	}
-	if err := r.checkLayout("alltoall", li, in); err != nil {
+	if err := c.checkLayout("alltoall", li, in); err != nil {
 		return err
 	}
-	copy(li.Of(in, r.id), lo.Of(out, r.id))
-	if r.linear {
-		return r.toAndFromAll(tagAlltoall, func(p int) []byte { return lo.Of(out, p) }, func(p int) []byte { return li.Of(in, p) })
+	copy(li.Of(in, c.id), lo.Of(out, c.id))
+	if c.rank.linear {
+		return c.toAndFromAll(tagAlltoall, func(p int) []byte { return lo.Of(out, p) }, func(p int) []byte { return li.Of(in, p) })
 	}
-	for i := 1; i < r.size; i++ {
-		to, from := (r.id+i)%r.size, (r.id-i+r.size)%r.size
-		if err := r.exchange(tagAlltoall, to, lo.Of(out, to), from, li.Of(in, from)); err != nil {
+	for i := 1; i < c.size; i++ {
+		to, from := (c.id+i)%c.size, (c.id-i+c.size)%c.size
+		if err := c.exchange(tagAlltoall, to, lo.Of(out, to), from, li.Of(in, from)); err != nil {
 			return err
 		}
 	}
@@ -199,31 +199,31 @@ func (r *Rank) Alltoallv(out []byte, lo Layout, in []byte, li Layout) error {
 }
 
 // Alltoall is Alltoallv with blocks of n bytes.
-func (r *Rank) Alltoall(out, in []byte, n int) error {
-	l := Even(r.size, n)
-	return r.Alltoallv(out, l, in, l)
+func (c *Comm) Alltoall(out, in []byte, n int) error {
+	l := Even(c.size, n)
+	return c.Alltoallv(out, l, in, l)
 }
 
 // toAndFromAll sends to every other rank, then receives from every other: the
 // linear algorithm (FC paper, section 5.3). Messages that need a rendezvous are
 // all under way at a time, for a send of theirs waits for its receive.
-func (r *Rank) toAndFromAll(tag int, out, in func(peer int) []byte) error {
+func (c *Comm) toAndFromAll(tag int, out, in func(peer int) []byte) error {
 	var sends []*Request
-	if err := r.others(func(p int) error {
+	if err := c.others(func(p int) error {
 		if len(out(p)) <= EagerMax {
-			return r.collSend(p, tag, out(p))
+			return c.collSend(p, tag, out(p))
 		}
-		q, err := r.isend(p, tag, commCollective, out(p))
+		q, err := c.collIsend(p, tag, out(p))
 		sends = append(sends, q)
 		return err
 	}); err != nil {
 		return err
 	}
-	for i := 1; i < r.size; i++ {
-		p := (r.id - i + r.size) % r.size
-		if err := r.collRecv(p, tag, in(p)); err != nil {
+	for i := 1; i < c.size; i++ {
+		p := (c.id - i + c.size) % c.size
+		if err := c.collRecv(p, tag, in(p)); err != nil {
 			return err
 		}
 	}
-	return r.Waitall(sends)
+	return c.rank.Waitall(sends)
 }

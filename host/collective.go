@@ -24,49 +24,29 @@ const (
 // talks to everybody directly, as the FC paper's alltoall runs do (section 5.3).
 func (r *Rank) SetLinear(on bool) { r.linear = on }
 
-// exchange sends one message and receives another at the same time.
-func (r *Rank) exchange(tag, to int, out []byte, from int, in []byte) error {
-	q, err := r.irecv(from, tag, commCollective, in)
-	if err != nil {
-		return err
-	}
-	if err := r.send(to, tag, commCollective, out); err != nil {
-		return err
-	}
-	_, err = r.Wait(q)
-	return err
-}
-
-func (r *Rank) collSend(to, tag int, b []byte) error { return r.send(to, tag, commCollective, b) }
-
-func (r *Rank) collRecv(from, tag int, b []byte) error {
-	_, err := r.recv(from, tag, commCollective, b)
-	return err
-}
-
 // others calls f for every other rank, from the next one on.
-func (r *Rank) others(f func(peer int) error) error {
-	for i := 1; i < r.size; i++ {
-		if err := f((r.id + i) % r.size); err != nil {
+func (c *Comm) others(f func(peer int) error) error {
+	for i := 1; i < c.size; i++ {
+		if err := f((c.id + i) % c.size); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func (r *Rank) checkRoot(what string, root int) error {
-	if root < 0 || root >= r.size {
-		return fmt.Errorf("%w: %s from rank %d: expected 0 to %d", drivers.ErrConfig, what, root, r.size-1)
+func (c *Comm) checkRoot(what string, root int) error {
+	if root < 0 || root >= c.size {
+		return fmt.Errorf("%w: %s from rank %d: expected 0 to %d", drivers.ErrConfig, what, root, c.size-1)
 	}
 	return nil
 }
 
 // Barrier returns when every rank has entered it: dissemination, in
 // ceil(log2 Size) rounds.
-func (r *Rank) Barrier() error {
-	for dist := 1; dist < r.size; dist *= 2 {
-		to, from := (r.id+dist)%r.size, (r.id-dist+r.size)%r.size
-		if err := r.exchange(tagBarrier, to, nil, from, nil); err != nil {
+func (c *Comm) Barrier() error {
+	for dist := 1; dist < c.size; dist *= 2 {
+		to, from := (c.id+dist)%c.size, (c.id-dist+c.size)%c.size
+		if err := c.exchange(tagBarrier, to, nil, from, nil); err != nil {
 			return err
 		}
 	}
@@ -74,29 +54,29 @@ func (r *Rank) Barrier() error {
 }
 
 // Bcast gives every rank the root's data: a binomial tree.
-func (r *Rank) Bcast(root int, data []byte) error {
-	if err := r.checkRoot("bcast", root); err != nil {
+func (c *Comm) Bcast(root int, data []byte) error {
+	if err := c.checkRoot("bcast", root); err != nil {
 		return err
 	}
-	if r.linear {
-		if r.id != root {
-			return r.collRecv(root, tagBcast, data)
+	if c.rank.linear {
+		if c.id != root {
+			return c.collRecv(root, tagBcast, data)
 		}
-		return r.others(func(p int) error { return r.collSend(p, tagBcast, data) })
+		return c.others(func(p int) error { return c.collSend(p, tagBcast, data) })
 	}
-	v := (r.id - root + r.size) % r.size // the root is 0
+	v := (c.id - root + c.size) % c.size // the root is 0
 	mask := 1
-	for ; mask < r.size; mask *= 2 {
+	for ; mask < c.size; mask *= 2 {
 		if v&mask != 0 {
-			if err := r.collRecv((v-mask+root)%r.size, tagBcast, data); err != nil {
+			if err := c.collRecv((v-mask+root)%c.size, tagBcast, data); err != nil {
 				return err
 			}
 			break
 		}
 	}
 	for mask /= 2; mask > 0; mask /= 2 {
-		if v+mask < r.size {
-			if err := r.collSend((v+mask+root)%r.size, tagBcast, data); err != nil {
+		if v+mask < c.size {
+			if err := c.collSend((v+mask+root)%c.size, tagBcast, data); err != nil {
 				return err
 			}
 		}

@@ -72,8 +72,9 @@ func (r *Rank) sendPacket(dst int, o *outbound, q *Request) error {
 	n += copy(r.line[n:], data)
 	err := r.ep.Send(dst, r.line[:n])
 	if err == nil {
-		r.proc.Spend(r.cost.CopyByte * drivers.Time(n))
+		r.proc.Spend(r.credit + r.cost.CopyByte*drivers.Time(n))
 	}
+	r.chargeControl()
 	return err
 }
 

@@ -33,35 +33,39 @@ type Stats struct {
 
 // A Rank is one process of a world.
 type Rank struct {
-	id, size int
-	proc     Proc
-	ep       *velo.Endpoint
-	cost     Cost
-	match    *match.Core[*Request, *message]
-	in       []inbound  // by source
-	out      []outbound // by destination
-	spare    [][]byte   // buffers of unexpected messages
-	pkt      velo.Packet
-	line     [regs.VELOPayload]byte
-	stats    Stats
-	waiting  *Request
-	linear   bool
-	bulk     *bulk  // nil without RMA
-	local    *Local // nil if everything goes through the NIC
+	Comm // the world
+
+	proc    Proc
+	ep      *velo.Endpoint
+	cost    Cost
+	match   *match.Core[*Request, *message]
+	in      []inbound  // by source
+	out     []outbound // by destination
+	spare   [][]byte   // buffers of unexpected messages
+	pkt     velo.Packet
+	line    [regs.VELOPayload]byte
+	stats   Stats
+	control uint64 // control packets charged for
+	waiting *Request
+	credit  drivers.Time // bookkeeping of a data packet; 0 without flow control
+	linear  bool
+	bulk    *bulk  // nil without RMA
+	local   *Local // nil if everything goes through the NIC
 }
 
 // NewRank makes rank id of a world of size ranks.
 func NewRank(id, size int, proc Proc, ep *velo.Endpoint, cost Cost) *Rank {
-	return &Rank{
-		id: id, size: size, proc: proc, ep: ep, cost: cost,
+	r := &Rank{
+		proc: proc, ep: ep, cost: cost,
 		match: match.New[*Request, *message](size),
 		in:    make([]inbound, size), out: make([]outbound, size),
 	}
+	if ep.FlowControlled() {
+		r.credit = cost.Credit
+	}
+	r.Comm = Comm{rank: r, id: id, size: size}
+	return r
 }
-
-// ID is the rank's number, Size that of the ranks in its world.
-func (r *Rank) ID() int   { return r.id }
-func (r *Rank) Size() int { return r.size }
 
 // Now is the rank's time.
 func (r *Rank) Now() drivers.Time { return r.proc.Now() }
@@ -82,11 +86,12 @@ func (r *Rank) progress() (bool, error) {
 		return false, err
 	}
 	if ok {
-		r.proc.Spend(r.cost.Take + r.cost.CopyByte*drivers.Time(len(r.pkt.Payload)))
+		r.proc.Spend(r.cost.Take + r.credit + r.cost.CopyByte*drivers.Time(len(r.pkt.Payload)))
 		if err := r.file(r.pkt.From, r.pkt.Payload); err != nil {
 			return false, err
 		}
 	}
+	r.chargeControl()
 	long, err := r.progressRMA()
 	if err != nil {
 		return false, err
@@ -101,6 +106,14 @@ func (r *Rank) progress() (bool, error) {
 		if err := r.push(peer); err != nil {
 			return false, err
 		}
+	}
+}
+
+// chargeControl charges the control packets handled since it was last called.
+func (r *Rank) chargeControl() {
+	if n := r.ep.Controls(); n != r.control {
+		r.proc.Spend(r.cost.Control * drivers.Time(n-r.control))
+		r.control = n
 	}
 }
 

@@ -36,24 +36,24 @@ func each(into, from []byte, f func(a, b uint64) uint64) {
 
 // Reduce leaves at the root the combination of every rank's data: a binomial
 // tree. The data of other ranks is unspecified afterwards.
-func (r *Rank) Reduce(root int, data []byte, op Op) error {
-	if err := r.checkRoot("reduce", root); err != nil {
+func (c *Comm) Reduce(root int, data []byte, op Op) error {
+	if err := c.checkRoot("reduce", root); err != nil {
 		return err
 	}
 	tmp := make([]byte, len(data))
-	if r.linear {
-		if r.id != root {
-			return r.collSend(root, tagReduce, data)
+	if c.rank.linear {
+		if c.id != root {
+			return c.collSend(root, tagReduce, data)
 		}
-		return r.others(func(p int) error { return r.combine(p, tagReduce, data, tmp, op) })
+		return c.others(func(p int) error { return c.combine(p, tagReduce, data, tmp, op) })
 	}
-	v := (r.id - root + r.size) % r.size
-	for mask := 1; mask < r.size; mask *= 2 {
+	v := (c.id - root + c.size) % c.size
+	for mask := 1; mask < c.size; mask *= 2 {
 		if v&mask != 0 {
-			return r.collSend((v-mask+root)%r.size, tagReduce, data)
+			return c.collSend((v-mask+root)%c.size, tagReduce, data)
 		}
-		if v+mask < r.size {
-			if err := r.combine((v+mask+root)%r.size, tagReduce, data, tmp, op); err != nil {
+		if v+mask < c.size {
+			if err := c.combine((v+mask+root)%c.size, tagReduce, data, tmp, op); err != nil {
 				return err
 			}
 		}
@@ -62,8 +62,8 @@ func (r *Rank) Reduce(root int, data []byte, op Op) error {
 }
 
 // combine receives from p and combines what comes into data.
-func (r *Rank) combine(p, tag int, data, tmp []byte, op Op) error {
-	if err := r.collRecv(p, tag, tmp); err != nil {
+func (c *Comm) combine(p, tag int, data, tmp []byte, op Op) error {
+	if err := c.collRecv(p, tag, tmp); err != nil {
 		return err
 	}
 	op(data, tmp)
@@ -72,59 +72,59 @@ func (r *Rank) combine(p, tag int, data, tmp []byte, op Op) error {
 
 // Allreduce leaves the combination at every rank: recursive doubling, with the
 // ranks beyond a power of two folded in before and told after.
-func (r *Rank) Allreduce(data []byte, op Op) error {
-	if r.linear {
-		if err := r.Reduce(0, data, op); err != nil {
+func (c *Comm) Allreduce(data []byte, op Op) error {
+	if c.rank.linear {
+		if err := c.Reduce(0, data, op); err != nil {
 			return err
 		}
-		return r.Bcast(0, data)
+		return c.Bcast(0, data)
 	}
 	tmp := make([]byte, len(data))
 	power := 1
-	for power*2 <= r.size {
+	for power*2 <= c.size {
 		power *= 2
 	}
-	if r.id >= power {
-		if err := r.collSend(r.id-power, tagAllreduce, data); err != nil {
+	if c.id >= power {
+		if err := c.collSend(c.id-power, tagAllreduce, data); err != nil {
 			return err
 		}
-		return r.collRecv(r.id-power, tagAllreduce, data)
+		return c.collRecv(c.id-power, tagAllreduce, data)
 	}
-	extra := r.id+power < r.size
+	extra := c.id+power < c.size
 	if extra {
-		if err := r.combine(r.id+power, tagAllreduce, data, tmp, op); err != nil {
+		if err := c.combine(c.id+power, tagAllreduce, data, tmp, op); err != nil {
 			return err
 		}
 	}
 	for mask := 1; mask < power; mask *= 2 {
-		if err := r.exchange(tagAllreduce, r.id^mask, data, r.id^mask, tmp); err != nil {
+		if err := c.exchange(tagAllreduce, c.id^mask, data, c.id^mask, tmp); err != nil {
 			return err
 		}
 		op(data, tmp)
 	}
 	if extra {
-		return r.collSend(r.id+power, tagAllreduce, data)
+		return c.collSend(c.id+power, tagAllreduce, data)
 	}
 	return nil
 }
 
 // ReduceScatter combines every rank's all and leaves block i of the result at
 // rank i: every pair exchanges what the other one needs.
-func (r *Rank) ReduceScatter(all, mine []byte, l Layout, op Op) error {
-	if err := r.checkLayout("reduce_scatter", l, all); err != nil {
+func (c *Comm) ReduceScatter(all, mine []byte, l Layout, op Op) error {
+	if err := c.checkLayout("reduce_scatter", l, all); err != nil {
 		return err
 	}
-	if r.linear {
-		if err := r.Reduce(0, all, op); err != nil {
+	if c.rank.linear {
+		if err := c.Reduce(0, all, op); err != nil {
 			return err
 		}
-		return r.Scatterv(0, all, mine, l)
+		return c.Scatterv(0, all, mine, l)
 	}
-	copy(mine, l.Of(all, r.id))
+	copy(mine, l.Of(all, c.id))
 	tmp := make([]byte, len(mine))
-	for i := 1; i < r.size; i++ {
-		to, from := (r.id+i)%r.size, (r.id-i+r.size)%r.size
-		if err := r.exchange(tagReduceScatter, to, l.Of(all, to), from, tmp); err != nil {
+	for i := 1; i < c.size; i++ {
+		to, from := (c.id+i)%c.size, (c.id-i+c.size)%c.size
+		if err := c.exchange(tagReduceScatter, to, l.Of(all, to), from, tmp); err != nil {
 			return err
 		}
 		op(mine, tmp)

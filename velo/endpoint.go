@@ -314,6 +314,14 @@ func (e *SlotError) Unwrap() error { return e.Err }
 // Taken counts the packets of all kinds taken out of the mailbox.
 func (e *Endpoint) Taken() uint64 { return e.stats.Taken }
 
+// Controls counts the control packets sent and taken.
+func (e *Endpoint) Controls() uint64 {
+	return e.stats.Posted - e.stats.Sent + e.stats.Taken - e.stats.Received
+}
+
+// FlowControlled tells whether packets to this endpoint's peers take credits.
+func (e *Endpoint) FlowControlled() bool { return e.flow != nil }
+
 // Stats gives the endpoint's counters.
 func (e *Endpoint) Stats() Stats {
 	s := e.stats
