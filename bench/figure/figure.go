@@ -1,0 +1,243 @@
+package figure
+
+import (
+	"encoding/csv"
+	"errors"
+	"fmt"
+	"math"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+
+	"gonum.org/v1/plot"
+	"gonum.org/v1/plot/vg"
+	"gonum.org/v1/plot/vg/draw"
+	"gonum.org/v1/plot/vg/vgimg"
+	"gonum.org/v1/plot/vg/vgsvg"
+)
+
+// A Figure is lines over a numeric x axis or, with Groups, bars side by side.
+type Figure struct {
+	Title  string
+	X, Y   Axis
+	Series []Series
+	Marks  []Mark
+	// Groups makes it a bar chart: one bar of every series stands over each name.
+	Groups []string
+	// Width and Height are in inches; 0: 6 by 4.
+	Width, Height float64
+}
+
+// An Axis has a label and, unless it counts, a unit.
+type Axis struct {
+	Label, Unit string
+	Scale       Scale
+	// Min and Max hold a range that the points alone do not give; nil: by the points.
+	Min, Max *float64
+}
+
+// A Scale is how values become places on an axis.
+type Scale int
+
+// The scales. Log2 labels powers of two as sizes are written: 64, 4 Ki, 1 Mi.
+const (
+	Linear Scale = iota
+	Log10
+	Log2
+)
+
+// A Series is one line, or the bars of one kind: then Points[i] belongs to Groups[i] and only Y counts.
+type Series struct {
+	Name   string
+	Points []Point
+}
+
+// A Point is a value in the units of the axes.
+type Point struct{ X, Y float64 }
+
+// A Mark is a dashed line with a text across the whole figure, such as a paper's claim.
+type Mark struct {
+	// Vertical marks stand at an X, others lie at a Y.
+	Vertical bool
+	At       float64
+	Text     string
+}
+
+// At gives a bound for Axis.Min or Max.
+func At(v float64) *float64 { return &v }
+
+// An Error says what of a figure cannot be drawn.
+type Error struct{ Figure, What string }
+
+func (e *Error) Error() string { return fmt.Sprintf("figure %q: %s", e.Figure, e.What) }
+
+// Save writes PATH.png, PATH.svg and PATH.csv; an ending of path is left out.
+func (f *Figure) Save(path string) error {
+	d, err := f.drawing()
+	if err != nil {
+		return err
+	}
+	base := Base(path)
+	w, h := f.size()
+	svg := vgsvg.New(w, h)
+	png := vgimg.PngCanvas{Canvas: vgimg.NewWith(vgimg.UseWH(w, h), vgimg.UseDPI(200))}
+	d.draw(draw.New(svg))
+	d.draw(draw.New(png))
+	return errors.Join(
+		write(base+".svg", func(o *os.File) error { _, err := svg.WriteTo(o); return err }),
+		write(base+".png", func(o *os.File) error { _, err := png.WriteTo(o); return err }),
+		f.saveCSV(base+".csv"))
+}
+
+// Base is path without the endings that Save writes.
+func Base(path string) string {
+	switch ext := filepath.Ext(path); ext {
+	case ".png", ".svg", ".csv":
+		return strings.TrimSuffix(path, ext)
+	}
+	return path
+}
+
+func (f *Figure) size() (w, h vg.Length) {
+	w, h = 6*vg.Inch, 4*vg.Inch
+	if f.Width > 0 {
+		w = vg.Length(f.Width) * vg.Inch
+	}
+	if f.Height > 0 {
+		h = vg.Length(f.Height) * vg.Inch
+	}
+	return w, h
+}
+
+// saveCSV writes the points as they are drawn.
+func (f *Figure) saveCSV(path string) error {
+	header := []string{"series", f.X.text(), f.Y.text()}
+	var rows [][]string
+	for _, s := range f.Series {
+		for i, p := range s.Points {
+			x := number(p.X)
+			if len(f.Groups) > 0 {
+				x = f.Groups[i]
+			}
+			rows = append(rows, []string{s.Name, x, number(p.Y)})
+		}
+	}
+	return SaveRows(path, header, rows)
+}
+
+// SaveRows writes the rows behind a figure, with all their columns, as CSV.
+func SaveRows(path string, header []string, rows [][]string) error {
+	for i, r := range rows {
+		if len(r) != len(header) {
+			return &Error{path, fmt.Sprintf("row %d has %d fields, expected %d as in the header", i, len(r), len(header))}
+		}
+	}
+	return write(path, func(o *os.File) error {
+		return csv.NewWriter(o).WriteAll(append([][]string{header}, rows...))
+	})
+}
+
+func number(v float64) string { return strconv.FormatFloat(v, 'g', -1, 64) }
+
+func write(path string, content func(*os.File) error) error {
+	o, err := os.Create(path)
+	if err != nil {
+		return err
+	}
+	return errors.Join(content(o), o.Close())
+}
+
+// text is an axis label with its unit.
+func (a *Axis) text() string {
+	if a.Unit == "" {
+		return a.Label
+	}
+	return fmt.Sprintf("%s (%s)", a.Label, a.Unit)
+}
+
+// check refuses what the plotting library would draw wrongly or panic about.
+func (f *Figure) check() error {
+	if len(f.Series) == 0 {
+		return &Error{f.Title, "no series: expected at least one"}
+	}
+	for _, s := range f.Series {
+		if err := f.checkSeries(s); err != nil {
+			return err
+		}
+	}
+	for _, m := range f.Marks {
+		axis := &f.Y
+		if m.Vertical {
+			axis = &f.X
+		}
+		if err := f.checkValue(axis, m.At, "mark "+strconv.Quote(m.Text)); err != nil {
+			return err
+		}
+	}
+	for _, a := range []*Axis{&f.X, &f.Y} {
+		for _, bound := range []*float64{a.Min, a.Max} {
+			if bound != nil {
+				if err := f.checkValue(a, *bound, "bound of axis "+strconv.Quote(a.Label)); err != nil {
+					return err
+				}
+			}
+		}
+	}
+	return nil
+}
+
+func (f *Figure) checkSeries(s Series) error {
+	name := "series " + strconv.Quote(s.Name)
+	switch {
+	case len(s.Points) == 0:
+		return &Error{f.Title, name + " has no points"}
+	case len(f.Groups) > 0 && len(s.Points) != len(f.Groups):
+		return &Error{f.Title, fmt.Sprintf("%s has %d bars, expected %d, one for each group", name, len(s.Points), len(f.Groups))}
+	case len(f.Groups) > 0 && f.Y.Scale != Linear:
+		return &Error{f.Title, "bars on a logarithmic axis have no honest length: use lines"}
+	}
+	for _, p := range s.Points {
+		if len(f.Groups) == 0 {
+			if err := f.checkValue(&f.X, p.X, name); err != nil {
+				return err
+			}
+		}
+		if err := f.checkValue(&f.Y, p.Y, name); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (f *Figure) checkValue(a *Axis, v float64, who string) error {
+	switch {
+	case math.IsNaN(v) || math.IsInf(v, 0):
+		return &Error{f.Title, fmt.Sprintf("%s: %v is no number that can be drawn", who, v)}
+	case a.Scale != Linear && v <= 0:
+		return &Error{f.Title, fmt.Sprintf("%s: %v on the logarithmic axis %q, expected more than 0", who, v, a.Label)}
+	}
+	return nil
+}
+
+// drawing builds what both formats show.
+func (f *Figure) drawing() (*drawing, error) {
+	if err := f.check(); err != nil {
+		return nil, err
+	}
+	p := plot.New()
+	f.style(p)
+	add := f.addLines
+	if len(f.Groups) > 0 {
+		add = f.addBars
+	}
+	keys, err := add(p)
+	if err != nil {
+		return nil, err
+	}
+	f.ranges(p)
+	f.addMarks(p)
+	text := p.X.Tick.Label
+	text.XAlign, text.YAlign = draw.XLeft, draw.YCenter
+	return &drawing{plot: p, title: f.Title, keys: keys, text: text}, nil
+}
