@@ -1,0 +1,32 @@
+// Package fabric is the network of routers and links in Go, flit by flit and
+// cycle by cycle: what rtl/core/router and rtl/core/link do, without payload.
+//
+// # What it promises
+//
+//   - A flit needs RouterCycles per router and LinkCycles per link; a place that
+//     became free can be used again CreditCycles later (LocalCreditCycles at a NIC).
+//   - Per input and VC there is one queue per output; the queues of a VC share
+//     its VCDepth places. Per output and VC a packet keeps the output from head to
+//     tail, and packets take turns; per cycle the VCs that can move take turns. Both
+//     turns are round-robin: the first behind the one served last.
+//   - Nothing is lost, and what has one source, destination and VC stays in order.
+//     A packet without a legal route is discarded, counted, and hinders nobody.
+//   - The same calls give the same flits in the same cycles. No call after New allocates.
+//   - Only what can move costs time: an output that waits for a flit or a credit
+//     is not looked at until it comes.
+//
+// # What the caller must do
+//
+// In each cycle, in any order: take Ejected and Dropped, Inject at most one flit
+// per node where CanInject allows it, Release the places that the NIC took flits
+// out of. Then Step. While nothing can move, SkipTo(NextEvent()) does the same as
+// that many Steps. A packet's flits are injected in order, head first and tail
+// last, and not mixed with others on the same VC.
+//
+// # Larger networks
+//
+// A Topology has routers of up to 255 ports and any number of nodes at each, so a
+// Dragonfly is a Topology. Its adaptive routing is a Chooser: it is asked once per
+// packet and router, sees how full the outputs are (Backlog), and may write into
+// the flit what later routers must know (Flit.Note).
+package fabric
