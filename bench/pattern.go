@@ -51,3 +51,8 @@ func verify(b []byte, seed int64, s, d, k int) error {
 	}
 	return nil
 }
+
+// Fill and Verify write and check the bytes of message k from rank s to rank d,
+// for programs outside this package.
+func Fill(b []byte, seed int64, s, d, k int)         { fill(b, seed, s, d, k) }
+func Verify(b []byte, seed int64, s, d, k int) error { return verify(b, seed, s, d, k) }

@@ -1,0 +1,163 @@
+package imb
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/nicloop/nicloop/bench"
+	"github.com/nicloop/nicloop/drivers"
+)
+
+// Config is one run. Run describes the world; its workload, sizes and
+// iterations are not used.
+type Config struct {
+	Run        bench.Config `json:"world"`
+	Benchmarks []string     `json:"benchmarks"` // empty: all
+	// MinProcs is the first number of processes; it doubles up to all of them.
+	MinProcs   int   `json:"npmin"`
+	Sizes      []int `json:"msglen"`
+	Iterations int   `json:"iter"`
+	Warmup     int   `json:"warmup"`
+	// Multi runs as many groups at once as fit; PerGroup reports each of them and
+	// not the slowest.
+	Multi    bool `json:"multi"`
+	PerGroup bool `json:"per_group"`
+	// Map deals ranks out to groups: with {P, Q} the order is 0, P, 2P, … (Q-1)P,
+	// then 1, P+1, and so on; zero: ranks in order.
+	Map [2]int `json:"map"`
+	// RootShift is how many iterations a root stays; 0: rank 0 for good.
+	RootShift int `json:"root_shift"`
+	// Sync puts a barrier, outside the time, before every iteration.
+	Sync bool `json:"sync"`
+	// Linear turns the optimised algorithms of collectives off.
+	Linear bool `json:"linear"`
+
+	Step func(done, of int) `json:"-"`
+}
+
+// Default is the original's behaviour, with fewer repetitions.
+func Default() Config {
+	run := bench.Default("")
+	run.Nodes, run.Procs = 2, 2
+	return Config{Run: run, MinProcs: 2, Sizes: Log(0, 11), Iterations: 10, Warmup: 2, RootShift: 1, Sync: true}
+}
+
+// Log gives the sizes of IMB's -msglog: 0, then 2^low to 2^high.
+func Log(low, high int) []int {
+	list := []int{0}
+	for e := low; e <= high; e++ {
+		list = append(list, 1<<e)
+	}
+	return list
+}
+
+func (c *Config) validate() ([]*benchmark, error) {
+	bad := func(format string, args ...any) error {
+		return fmt.Errorf("%w: %s", drivers.ErrConfig, fmt.Sprintf(format, args...))
+	}
+	ranks := c.Run.Ranks()
+	switch {
+	case c.MinProcs < 2 || c.MinProcs > ranks:
+		return nil, bad("npmin %d: expected 2 to %d, the processes there are", c.MinProcs, ranks)
+	case c.Iterations < 1 || c.Warmup < 0 || c.RootShift < 0:
+		return nil, bad("%d iterations, %d for warm-up, root shift %d: expected at least 1, 0 and 0", c.Iterations, c.Warmup, c.RootShift)
+	case len(c.Sizes) == 0:
+		return nil, bad("no message lengths: give at least one")
+	case c.Map != [2]int{} && c.Map[0]*c.Map[1] != ranks:
+		return nil, bad("map %dx%d: expected a product of %d, the processes there are", c.Map[0], c.Map[1], ranks)
+	}
+	return find(c.Benchmarks)
+}
+
+// find gives the named benchmarks, in the order of the names.
+func find(names []string) ([]*benchmark, error) {
+	if len(names) == 0 {
+		return all, nil
+	}
+	var list []*benchmark
+	for _, name := range names {
+		b := byName(name)
+		if b == nil {
+			return nil, fmt.Errorf("%w: unknown benchmark %q%s; known: %s", drivers.ErrConfig, name, drivers.Nearest(name, Names()), strings.Join(Names(), ", "))
+		}
+		list = append(list, b)
+	}
+	return list, nil
+}
+
+func byName(name string) *benchmark {
+	for _, b := range all {
+		if strings.EqualFold(b.name, name) {
+			return b
+		}
+	}
+	return nil
+}
+
+// Names lists the benchmarks.
+func Names() []string {
+	var names []string
+	for _, b := range all {
+		names = append(names, b.name)
+	}
+	return names
+}
+
+// procs lists the numbers of processes of a benchmark: npmin, doubled while it
+// fits, and all. A single transfer takes two.
+func (c *Config) procs(b *benchmark) []int {
+	if b.class == single {
+		return []int{2}
+	}
+	var list []int
+	all := c.Run.Ranks()
+	for p := c.MinProcs; p < all; p *= 2 {
+		list = append(list, p)
+	}
+	return append(list, all)
+}
+
+// groups deals the ranks out to groups of p.
+func (c *Config) groups(p int) [][]int {
+	order := make([]int, 0, c.Run.Ranks())
+	rows, columns := c.Map[0], c.Map[1]
+	if rows == 0 {
+		rows, columns = 1, c.Run.Ranks()
+	}
+	for first := range rows {
+		for k := range columns {
+			order = append(order, first+k*rows)
+		}
+	}
+	n := 1
+	if c.Multi {
+		n = len(order) / p
+	}
+	var list [][]int
+	for g := range n {
+		list = append(list, order[g*p:(g+1)*p])
+	}
+	return list
+}
+
+// sizes are the lengths that make sense for a benchmark.
+func (c *Config) sizes(b *benchmark) []int {
+	if b.class == barrier {
+		return []int{0}
+	}
+	var list []int
+	for _, n := range c.Sizes {
+		list = append(list, n-n%b.unit())
+	}
+	slices.Sort(list)
+	return slices.Compact(list)
+}
+
+// root is the root of iteration k among p processes.
+func (c *Config) root(k, p int) int {
+	if c.RootShift == 0 {
+		return 0
+	}
+	return k / c.RootShift % p
+}

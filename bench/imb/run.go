@@ -1,0 +1,216 @@
+package imb
+
+import (
+	"context"
+
+	"github.com/nicloop/nicloop/bench"
+	"github.com/nicloop/nicloop/drivers"
+	"github.com/nicloop/nicloop/host"
+)
+
+// A Report is what a run measured.
+type Report struct {
+	Config Config       `json:"config"`
+	Info   drivers.Info `json:"device"`
+	Tables []Table      `json:"tables"`
+}
+
+// A Table is one benchmark on one number of processes.
+type Table struct {
+	Benchmark string `json:"benchmark"`
+	Groups    int    `json:"groups"`
+	Procs     int    `json:"procs"` // of each group
+	Waiting   int    `json:"waiting"`
+	Rows      []Row  `json:"rows"`
+	// Flow adds up the flow control of all lengths, warm-up included.
+	Flow bench.FlowStats `json:"flow_control"`
+	// Stalled is how long full mailboxes held the network, over all nodes.
+	Stalled uint64 `json:"rx_stall_cycles"`
+
+	class class
+}
+
+// A Row is one message length. Times are in µs.
+type Row struct {
+	Group       int     `json:"group"` // -1: the slowest of all
+	Bytes       int     `json:"bytes"`
+	Repetitions int     `json:"repetitions"`
+	Min         float64 `json:"t_min_us"`
+	Max         float64 `json:"t_max_us"`
+	Avg         float64 `json:"t_avg_us"`
+	Rate        float64 `json:"mbytes_per_s,omitempty"`
+}
+
+// Run runs the benchmarks one after the other.
+func Run(ctx context.Context, c Config) (*Report, error) {
+	list, err := c.validate()
+	if err != nil {
+		return nil, err
+	}
+	rep := &Report{Config: c}
+	done, of := 0, 0
+	for _, b := range list {
+		of += len(c.procs(b)) * len(c.sizes(b)) * (c.Warmup + c.Iterations)
+	}
+	step := func() {
+		if done++; c.Step != nil {
+			c.Step(done, of)
+		}
+	}
+	for _, b := range list {
+		for _, p := range c.procs(b) {
+			m := newMeasurement(&c, b, p, step)
+			res, err := bench.Measure(ctx, m.world(), m.buffers(), m.body)
+			if err != nil {
+				return nil, err
+			}
+			rep.Info = res.Info
+			rep.Tables = append(rep.Tables, m.table(res))
+		}
+	}
+	return rep, nil
+}
+
+// A measurement is one table in the making.
+type measurement struct {
+	c      *Config
+	b      *benchmark
+	procs  int
+	groups [][]int
+	sizes  []int
+	times  [][]drivers.Time // of one repetition, by length and world rank
+	step   func()
+}
+
+func newMeasurement(c *Config, b *benchmark, procs int, step func()) *measurement {
+	m := &measurement{c: c, b: b, procs: procs, groups: c.groups(procs), sizes: c.sizes(b), step: step}
+	m.times = make([][]drivers.Time, len(m.sizes))
+	for i := range m.times {
+		m.times[i] = make([]drivers.Time, c.Run.Ranks())
+	}
+	return m
+}
+
+// world is the configuration of the table's world.
+func (m *measurement) world() bench.Config {
+	w := m.c.Run
+	w.Sizes = []int{m.longest() * m.b.longest(m.procs)}
+	return w
+}
+
+func (m *measurement) longest() int { return m.sizes[len(m.sizes)-1] }
+
+// buffers is how many of the longest message a rank holds.
+func (m *measurement) buffers() int {
+	each := m.b.longest(m.procs)
+	return (m.b.blocks(m.procs)+each-1)/each + 1
+}
+
+// body is what every rank does; who is in no group waits in the barrier.
+func (m *measurement) body(r *host.Rank) error {
+	r.SetLinear(m.c.Linear)
+	x, err := m.join(r)
+	if err != nil {
+		return err
+	}
+	for i, n := range m.sizes {
+		if x != nil {
+			if m.times[i][r.ID()], err = m.sample(x, n); err != nil {
+				return err
+			}
+		}
+		if err := r.Barrier(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// join makes the rank a member of its group, if it has one.
+func (m *measurement) join(r *host.Rank) (*rank, error) {
+	for _, members := range m.groups {
+		for _, member := range members {
+			if member == r.ID() {
+				g, err := r.Group(members)
+				return &rank{Comm: g, r: r, c: m.c}, err
+			}
+		}
+	}
+	return nil, nil
+}
+
+// sample gives the mean time of an iteration.
+func (m *measurement) sample(x *rank, n int) (drivers.Time, error) {
+	x.r.FreeAll()
+	once, err := m.b.prepare(x, n)
+	if err != nil {
+		return 0, err
+	}
+	var total drivers.Time
+	for k := range m.c.Warmup + m.c.Iterations {
+		if m.c.Sync || k == m.c.Warmup {
+			if err := x.Barrier(); err != nil {
+				return 0, err
+			}
+		}
+		if k == m.c.Warmup {
+			total = 0
+		}
+		from := x.r.Now()
+		if err := once(k); err != nil {
+			return 0, err
+		}
+		total += x.r.Now() - from
+		if x.r.ID() == m.groups[0][0] {
+			m.step()
+		}
+	}
+	return total / drivers.Time(m.c.Iterations), nil
+}
+
+func (m *measurement) table(res *bench.Result) Table {
+	t := Table{
+		Benchmark: m.b.name, Groups: len(m.groups), Procs: m.procs,
+		Waiting: m.c.Run.Ranks() - len(m.groups)*m.procs, Flow: res.Rows[0].Flow, class: m.b.class,
+	}
+	for _, nic := range res.NICs {
+		t.Stalled += nic.RxStall
+	}
+	for i, n := range m.sizes {
+		worst := Row{Group: -1, Bytes: n, Repetitions: m.c.Iterations}
+		for g, members := range m.groups {
+			row := m.row(i, g, members)
+			if m.c.PerGroup {
+				t.Rows = append(t.Rows, row)
+			}
+			if row.Max >= worst.Max {
+				row.Group, worst = -1, row
+			}
+		}
+		if !m.c.PerGroup {
+			t.Rows = append(t.Rows, worst)
+		}
+	}
+	return t
+}
+
+// row sums up a group at one length.
+func (m *measurement) row(size, group int, members []int) Row {
+	row := Row{Group: group, Bytes: m.sizes[size], Repetitions: m.c.Iterations}
+	low, high, sum := drivers.Never, drivers.Time(0), drivers.Time(0)
+	for _, r := range members {
+		t := m.times[size][r]
+		low, high, sum = min(low, t), max(high, t), sum+t
+	}
+	us := func(t drivers.Time) float64 {
+		if m.b.half {
+			return t.Nanoseconds() / 2000
+		}
+		return t.Nanoseconds() / 1000
+	}
+	row.Min, row.Max, row.Avg = us(low), us(high), us(sum/drivers.Time(len(members)))
+	if row.Max > 0 {
+		row.Rate = float64(m.b.transfers) * float64(row.Bytes) / row.Max
+	}
+	return row
+}

@@ -1,0 +1,159 @@
+package main
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/nicloop/nicloop/bench/imb"
+	"github.com/nicloop/nicloop/host"
+	"github.com/nicloop/nicloop/velo"
+	"github.com/spf13/cobra"
+)
+
+func newIMB() *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "imb [BENCHMARK…]",
+		Short: "Run the Intel MPI Benchmarks (IMB-MPI1) over the host library",
+		Long: `Run IMB's benchmarks, with its parameters, and print them in its columns. Times
+are simulated. Every byte received is verified. Without names, all run:
+` + wrapped(imb.Names(), 78) + `
+
+Each runs on npmin processes, 2 npmin, 4 npmin and so on, and on all of them;
+the others wait in a barrier.`,
+		Example: `  nicloop imb --nodes 4 --procs 4                            everything on 2, 4, 8 and 16 processes
+  nicloop imb PingPong --msglog 3:11                         0, then 8 to 2048 bytes
+  nicloop imb PingPong --nodes 2 --procs 4 --multi 0 --map 4x2    4 pairs between two nodes
+  nicloop imb Alltoall Bcast --npmin 8 --nodes 8 --msglen 2048 --flow dynamic --slots 16
+  nicloop imb Scatterv --nodes 8 --npmin 8 --root-shift 10 --sync=false --iter 80`,
+	}
+	f := &imbFlags{c: imb.Default()}
+	f.add(cmd)
+	cmd.RunE = f.run
+	return cmd
+}
+
+// wrapped lists words in lines of a width.
+func wrapped(words []string, width int) string {
+	var b strings.Builder
+	room := 0
+	for _, w := range words {
+		if len(w)+2 > room {
+			b.WriteString("\n ")
+			room = width - 1
+		}
+		b.WriteString(" " + w)
+		room -= len(w) + 1
+	}
+	return b.String()
+}
+
+type imbFlags struct {
+	c                imb.Config
+	msglen           []int
+	msglog, grid     string
+	flow, rendezvous string
+	multi            string
+	json             bool
+	timeout          time.Duration
+}
+
+func (f *imbFlags) add(cmd *cobra.Command) {
+	d, fs := imb.Default(), cmd.Flags()
+	fs.SortFlags = false
+	fs.StringVar(&f.c.Run.Device, "device", d.Run.Device, "what stands behind the driver, see nicloop run")
+	fs.IntVar(&f.c.Run.Nodes, "nodes", d.Run.Nodes, "nodes")
+	fs.IntVar(&f.c.Run.Procs, "procs", d.Run.Procs, "processes per node")
+	fs.IntVar(&f.c.MinProcs, "npmin", d.MinProcs, "fewest processes of a benchmark")
+	fs.IntSliceVar(&f.msglen, "msglen", nil, "message lengths in bytes")
+	fs.StringVar(&f.msglog, "msglog", "0:11", "[MIN:]MAX: lengths 0 and 2^MIN to 2^MAX")
+	fs.IntVar(&f.c.Iterations, "iter", d.Iterations, "repetitions")
+	fs.IntVar(&f.c.Warmup, "warmup", d.Warmup, "repetitions before them that do not count")
+	fs.StringVar(&f.multi, "multi", "", "run as many groups at once as fit; report `0 or 1`: the slowest or each (default: one group)")
+	fs.StringVar(&f.grid, "map", "", "`PxQ`: number the ranks 0, P, 2P, … then 1, P+1, …; P processes per node pair up across Q nodes")
+	fs.IntVar(&f.c.RootShift, "root-shift", d.RootShift, "repetitions after which the root changes; 0: never")
+	fs.BoolVar(&f.c.Sync, "sync", d.Sync, "a barrier, which is not timed, before every repetition")
+	fs.BoolVar(&f.c.Linear, "linear", d.Linear, "no optimised algorithms: everybody talks to everybody directly")
+	fs.StringVar(&f.flow, "flow", string(d.Run.Velo.Flow), "end-to-end flow control: none, static or dynamic")
+	fs.IntVar(&f.c.Run.Velo.Slots, "slots", d.Run.Velo.Slots, "mailbox slots per peer, credit slots included")
+	fs.IntVar(&f.c.Run.Velo.CreditSlots, "credit-slots", d.Run.Velo.CreditSlots, "of them, for credit packets")
+	fs.BoolVar(&f.c.Run.Velo.Piggyback, "piggyback", d.Run.Velo.Piggyback, "return credits in data packets that have room")
+	fs.BoolVar(&f.c.Run.Local, "local", d.Run.Local, "messages between ranks of a node bypass the NIC and take no credits")
+	fs.StringVar(&f.rendezvous, "rendezvous", string(d.Run.Rendezvous), "how messages beyond 2048 bytes travel: rget, rput or chunked")
+	fs.Int64Var(&f.c.Run.Seed, "seed", d.Run.Seed, "seed of message contents")
+	fs.BoolVar(&f.json, "json", false, "print the report as JSON")
+	fs.DurationVar(&f.timeout, "timeout", 0, "give up after so much real time (default: never)")
+}
+
+func (f *imbFlags) run(cmd *cobra.Command, names []string) error {
+	c := f.c
+	c.Benchmarks, c.Run.Velo.Flow, c.Run.Rendezvous = names, velo.Flow(f.flow), host.Rendezvous(f.rendezvous)
+	if err := f.lengths(&c); err != nil {
+		return err
+	}
+	if err := f.placement(&c); err != nil {
+		return err
+	}
+	ctx, cancel := withTimeout(cmd.Context(), f.timeout)
+	defer cancel()
+	bar := newBar(cmd.ErrOrStderr(), "imb")
+	c.Run.Building, c.Step = bar.describe, bar.set
+	rep, err := imb.Run(ctx, c)
+	bar.finish()
+	if err != nil {
+		return err
+	}
+	if f.json {
+		return writeJSON(cmd.OutOrStdout(), rep)
+	}
+	printIMBHead(cmd, rep)
+	rep.Print(cmd.OutOrStdout())
+	return nil
+}
+
+func printIMBHead(cmd *cobra.Command, rep *imb.Report) {
+	c := &rep.Config.Run
+	fmt.Fprintf(cmd.OutOrStdout(), "# nicloop imb on %s, %d nodes (%s mesh) x %d processes, seed %d; simulated time\n# flow control %s\n",
+		c.Device, c.Nodes, dims(rep.Info.Dims), c.Procs, c.Seed, flowText(c.Velo))
+}
+
+// lengths takes --msglen or --msglog.
+func (f *imbFlags) lengths(c *imb.Config) error {
+	if len(f.msglen) > 0 {
+		c.Sizes = f.msglen
+		return nil
+	}
+	low, high, both := strings.Cut(f.msglog, ":")
+	if !both {
+		low, high = "0", low
+	}
+	a, err1 := strconv.Atoi(low)
+	b, err2 := strconv.Atoi(high)
+	if err1 != nil || err2 != nil || a < 0 || b < a || b > 26 {
+		return usageError{fmt.Errorf("--msglog %q: expected [MIN:]MAX with 0 <= MIN <= MAX <= 26", f.msglog)}
+	}
+	c.Sizes = imb.Log(a, b)
+	return nil
+}
+
+// placement takes --multi and --map.
+func (f *imbFlags) placement(c *imb.Config) error {
+	switch f.multi {
+	case "", "0", "1":
+		c.Multi, c.PerGroup = f.multi != "", f.multi == "1"
+	default:
+		return usageError{fmt.Errorf("--multi %q: expected 0 or 1", f.multi)}
+	}
+	if f.grid == "" {
+		return nil
+	}
+	p, q, ok := strings.Cut(f.grid, "x")
+	a, err1 := strconv.Atoi(p)
+	b, err2 := strconv.Atoi(q)
+	if !ok || err1 != nil || err2 != nil || a < 1 || b < 1 {
+		return usageError{fmt.Errorf("--map %q: expected PxQ, such as 4x2", f.grid)}
+	}
+	c.Map = [2]int{a, b}
+	return nil
+}
