@@ -30,8 +30,10 @@ type rig struct {
 	ports map[Peer]*Port
 }
 
-func newRig(t testing.TB, nodes, memory int) *rig {
-	s, err := drivers.Open(context.Background(), "ideal:", drivers.Options{Nodes: nodes, MemoryBytes: memory})
+func newRig(t testing.TB, nodes, memory int) *rig { return newRigOn(t, "ideal:", nodes, memory) }
+
+func newRigOn(t testing.TB, uri string, nodes, memory int) *rig {
+	s, err := drivers.Open(context.Background(), uri, drivers.Options{Nodes: nodes, MemoryBytes: memory})
 	require.NoError(t, err)
 	r := &rig{Timed: s.(drivers.Timed), t: t, ports: map[Peer]*Port{}}
 	for n := range nodes {

@@ -39,7 +39,7 @@ func TestHiddenNotifications(t *testing.T) {
 // A put is done when its data has left, so its target's fault comes after that,
 // even when its place is taken by another.
 func TestLateFault(t *testing.T) {
-	r := newRig(t, 2, 4<<20)
+	r := newRigOn(t, "ideal:?latency=2000", 2, 4<<20) // longer than three fragments take
 	a := r.openWith(0, 0, func(c *Config) { c.Outstanding, c.NotiSlots = 1, 8 })
 	mine := r.region(a, dataAt, 4096, ReadOnly)
 	bad, err := a.Put(Peer{1, 0}, mine.NLA(dataAt), 0x1234, 3*regs.RMAMTU, Requester)

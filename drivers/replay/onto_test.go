@@ -44,7 +44,7 @@ func TestOntoComparesMemory(t *testing.T) {
 	rec.PostReg(1, 0, regs.MboxSlots(0), 1)
 	rec.PostReg(1, 0, regs.MboxCtrl(0), regs.MboxCtrlEnable)
 	rec.PostReg(0, 0, regs.MboxCtrl(0), regs.MboxCtrlWindow)
-	rec.PostPIO(0, 10, uint32(regs.PioFields{Length: 5, DstNode: 1}.Pack()), []byte("hello"))
+	rec.PostPIO(0, 100, uint32(regs.PioFields{Length: 5, DstNode: 1}.Pack()), []byte("hello"))
 	var stop drivers.Stop
 	require.NoError(t, rec.Run(drivers.Forever, &stop))
 	require.NoError(t, rec.Close())

@@ -1,4 +1,4 @@
-package ideal
+package nic
 
 import (
 	"encoding/binary"
@@ -32,7 +32,7 @@ func (r *notiRing) control(v uint64) {
 	r.ctrl = v & (regs.NotiCtrlEnable | regs.NotiCtrlWindow | regs.NotiCtrlIRQ)
 }
 
-// A notice is a notification on its way to a ring that is known to have room.
+// A notice is a notification on its way to a ring.
 type notice struct {
 	wanted bool
 	vpid   uint8
@@ -40,17 +40,14 @@ type notice struct {
 	w1     regs.RMANotiFields
 }
 
-// notify writes a notification, second word last.
-func (n *node) notify(now drivers.Cycle, m *notice) {
-	if !m.wanted {
-		return
-	}
+// writeNotice writes a notification into a ring that has room, second word last.
+func (n *node) writeNotice(now drivers.Cycle, m *notice) {
 	r := &n.rma.rings[m.vpid]
 	r.stall.end(now)
 	off := r.base + uint64(r.idx)*regs.NotiBytes
 	if !r.on() || !n.inMemory(span{off, regs.NotiBytes}) {
 		if r.on() {
-			n.s.fail(&drivers.DMAError{Node: n.id, Addr: off, Bytes: regs.NotiBytes, Memory: uint64(len(n.mem))})
+			n.m.fail(&drivers.DMAError{Node: n.id, Addr: off, Bytes: regs.NotiBytes, Memory: uint64(len(n.mem))})
 		}
 		n.rma.notiOff++
 		return
@@ -63,7 +60,7 @@ func (n *node) notify(now drivers.Cycle, m *notice) {
 	binary.LittleEndian.PutUint64(n.mem[off:], m.w0)
 	binary.LittleEndian.PutUint64(n.mem[off+8:], uint64(m.w1.Pack()))
 	n.rma.notis++
-	n.s.written(n.id, off, regs.NotiBytes)
+	n.written(off, regs.NotiBytes)
 	if r.ctrl&regs.NotiCtrlIRQ != 0 {
 		n.interrupt(1 << (regs.IRQStatusNoti.LSB() + int(m.vpid)))
 	}

@@ -1,4 +1,4 @@
-package ideal
+package nic
 
 import (
 	"encoding/binary"
@@ -58,11 +58,12 @@ type access struct {
 	need regs.ATURights
 	vpid uint8 // whose page it must be
 	span span  // translated; of one that failed for DMA, what memory refused
+	done bool  // the translation unit was asked
 }
 
-// translate checks an access and finds its place in memory. It changes nothing
-// that counts: a unit that then has to wait asks again.
+// translate checks an access and finds its place in memory.
 func (n *node) translate(a *access) regs.RMAError {
+	a.done = true
 	t := &n.atu.tables[a.nla.Table()]
 	page := a.nla.Offset() >> t.shift()
 	switch pages := regs.ATUPagesPages.Of(t.pages); {
@@ -107,7 +108,7 @@ func (n *node) failed(a *access, fault regs.RMAError) {
 			n.atu.last |= regs.ATUFaultWrite
 		}
 	case regs.RMAErrorDMA:
-		n.s.fail(&drivers.DMAError{Node: n.id, Addr: a.span.addr, Bytes: a.span.n, Memory: uint64(len(n.mem))})
+		n.m.fail(&drivers.DMAError{Node: n.id, Addr: a.span.addr, Bytes: a.span.n, Memory: uint64(len(n.mem))})
 	}
 }
 
@@ -171,17 +172,17 @@ func (n *node) execute(now drivers.Cycle) {
 	}
 	u.done++
 	if !n.inMemory(span{c.doneAddr, 8}) {
-		n.s.fail(&drivers.DMAError{Node: n.id, Addr: c.doneAddr, Bytes: 8, Memory: uint64(len(n.mem))})
+		n.m.fail(&drivers.DMAError{Node: n.id, Addr: c.doneAddr, Bytes: 8, Memory: uint64(len(n.mem))})
 		return
 	}
 	binary.LittleEndian.PutUint64(n.mem[c.doneAddr:], uint64(u.done))
-	n.s.written(n.id, c.doneAddr, 8)
+	n.written(c.doneAddr, 8)
 }
 
 // store writes translated memory; load reads it.
 func (n *node) store(s span, from []byte) {
 	copy(n.mem[s.addr:s.addr+s.n], from)
-	n.s.written(n.id, s.addr, s.n)
+	n.written(s.addr, s.n)
 }
 
 func (n *node) load(s span, to []byte) { copy(to, n.mem[s.addr:s.addr+s.n]) }

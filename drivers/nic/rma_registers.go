@@ -1,4 +1,4 @@
-package ideal
+package nic
 
 import (
 	"github.com/nicloop/nicloop/drivers"
@@ -44,20 +44,25 @@ func (n *node) readRMA(off uint32) uint64 {
 		}
 		return v
 	}
-	panic("ideal: no such register: " + regs.Describe(off))
+	panic("nic: no such register: " + regs.Describe(off))
 }
 
-// level counts the descriptors that wait, and tells which units wait for room:
-// bit 0 requester, 1 requests' completer, 2 answers' completer, 3 answerer.
-func (r *rma) level() (v uint64) {
-	for i := range r.descs {
-		v += uint64(r.descs[i].n)
+// level counts the descriptors that wait, and tells which units wait for room in a
+// ring: bit 0 requester, 1 responder, 2 completer of requests, 3 of answers.
+func (r *rma) level() uint64 {
+	v := uint64(r.waiting)
+	request := 2
+	if r.outcome[vcRequest].answer {
+		request = 1
 	}
-	for i, u := range [...]*unit{&r.requester, &r.completer[vcRequest], &r.completer[vcAnswer], &r.answerer} {
-		if u.blocked() {
-			v |= 1 << (regs.RMALevelStalled.LSB() + i)
+	set := func(bit int, u *unit) {
+		if u.ring != nil && u.ring.full() {
+			v |= 1 << (regs.RMALevelStalled.LSB() + bit)
 		}
 	}
+	set(0, &r.requester)
+	set(request, &r.completer[vcRequest])
+	set(3, &r.completer[vcAnswer])
 	return v
 }
 
@@ -93,14 +98,18 @@ func (n *node) writeRMA(now drivers.Cycle, off uint32, i uint8, v uint64) bool {
 		n.atu.doneAddr = v &^ 7
 	case regs.ATUCommand:
 		n.atu.start(now, v)
+		n.wake(unitRMA, n.atu.commandDue())
 	case regs.NotiBase(i):
 		ring.base = v &^ (regs.NotiBytes - 1)
 	case regs.NotiSlots(i):
 		ring.slots = uint32(v & (1<<13 - 1))
+		n.wake(unitRMA, 0)
 	case regs.NotiCtrl(i):
 		ring.control(v)
+		n.wake(unitRMA, 0)
 	case regs.NotiRP(i):
 		ring.rp = uint32(v)
+		n.wake(unitRMA, 0)
 	case regs.ATUBase(i):
 		n.atu.setTable(&table.base, v&^(entryBytes-1))
 	case regs.ATUPages(i):

@@ -1,10 +1,9 @@
-package ideal
+package nic
 
 import (
 	"strings"
 
 	"github.com/nicloop/nicloop/drivers"
-	"github.com/nicloop/nicloop/drivers/flit"
 	"github.com/nicloop/nicloop/drivers/regs"
 )
 
@@ -21,19 +20,51 @@ type answer struct {
 	err  error
 }
 
-// access performs the first access of the register port.
-func (n *node) access(now drivers.Cycle) {
+func (n *node) postReg(op regOp) {
+	op.at = max(op.at, n.m.now)
+	post(&n.regs, op)
+	n.wakeRegs()
+}
+
+// wakeRegs has the first access performed when the bus has brought it.
+func (n *node) wakeRegs() {
+	if n.regs.n == 0 {
+		return
+	}
+	at := max(n.regs.first().at+1, n.regFree) + 1
+	if n.regs.first().read {
+		n.wake(unitRead, at)
+	} else {
+		n.wake(unitWrite, at)
+	}
+}
+
+// access performs the first access of the register port, if its time has come: what
+// was posted since may have come before it.
+func (n *node) access(u unitID) {
+	now := n.m.now
+	if n.regs.n == 0 {
+		return
+	}
 	op := *n.regs.first()
-	n.regs.drop()
-	n.regFree = now + 1
+	if op.read != (u == unitRead) || max(op.at+1, n.regFree)+1 > now {
+		return
+	}
 	r, i, ok := regs.ByAddress(op.off)
 	resp := 0
 	switch {
-	case !ok || !modelled(r):
+	case !ok || !n.has(r, i):
 		resp = decerr
 	case !op.read && r.Access == regs.RO:
 		resp = slverr
 	}
+	if resp == 0 && !op.read && n.held(op.off, uint8(i)) {
+		n.wake(unitWrite, now+1)
+		return
+	}
+	n.regs.drop()
+	n.regFree = now + 1
+	n.wakeRegs()
 	var err error
 	if resp != 0 {
 		n.badAccess++
@@ -46,21 +77,32 @@ func (n *node) access(now drivers.Cycle) {
 			n.answer.v = n.readReg(now, op.off, uint8(i))
 		}
 	case err != nil:
-		n.s.fail(err)
+		n.m.fail(err)
 	default:
 		n.writeReg(now, op.off, uint8(i), op.v)
 	}
 }
 
-// modelled: this NIC's memory has no write rate and its network no links; their
-// registers are outside its map.
-func modelled(r *regs.Register) bool {
-	for _, unit := range [...]string{"NVM_", "LINK_", "WIRE_"} {
-		if strings.HasPrefix(r.Name, unit) {
-			return false
-		}
+// has: wires are of the RTL's simulation, not of the NIC, and a router has the
+// links that its mesh needs.
+func (n *node) has(r *regs.Register, i int) bool {
+	switch {
+	case strings.HasPrefix(r.Name, "WIRE_"):
+		return false
+	case strings.HasPrefix(r.Name, "LINK_"):
+		_, ok := n.m.net.Link(n.id, i)
+		return ok
 	}
 	return true
+}
+
+// held: a mailbox changes between two slots only.
+func (n *node) held(off uint32, i uint8) bool {
+	switch off {
+	case regs.MboxBase(i), regs.MboxSlots(i), regs.MboxCtrl(i):
+		return n.rxBusy && n.rxFrom < n.m.now
+	}
+	return false
 }
 
 func (n *node) readReg(now drivers.Cycle, off uint32, i uint8) uint64 {
@@ -71,6 +113,12 @@ func (n *node) readReg(now drivers.Cycle, off uint32, i uint8) uint64 {
 		return n.readRMA(off)
 	}
 	if v, ok := n.readRMAPages(now, off, i); ok {
+		return v
+	}
+	if v, ok := n.readNVM(now, off, i); ok {
+		return v
+	}
+	if v, ok := n.readLink(off, i); ok {
 		return v
 	}
 	m := &n.mbox[i]
@@ -88,7 +136,7 @@ func (n *node) readReg(now drivers.Cycle, off uint32, i uint8) uint64 {
 	case regs.MboxRP(i):
 		return uint64(m.rp)
 	}
-	panic("ideal: no such register: " + regs.Describe(off))
+	panic("nic: no such register: " + regs.Describe(off))
 }
 
 func (n *node) readGlobal(now drivers.Cycle, off uint32) uint64 {
@@ -98,7 +146,7 @@ func (n *node) readGlobal(now drivers.Cycle, off uint32) uint64 {
 	case regs.Version:
 		return regs.VersionValue
 	case regs.Params:
-		return n.s.params()
+		return n.m.params()
 	case regs.DescHash:
 		return regs.DescHashValue
 	case regs.Scratch:
@@ -123,10 +171,12 @@ func (n *node) readGlobal(now drivers.Cycle, off uint32) uint64 {
 		return n.txDropped
 	case regs.RXDropped:
 		return n.rxDropped
-	case regs.RXCRCErrors, regs.RouteErrors:
-		return 0 // this network neither corrupts nor misroutes
+	case regs.RXCRCErrors:
+		return 0 // these networks corrupt nothing
+	case regs.RouteErrors:
+		return n.m.net.RouteErrors(n.id)
 	case regs.TXStall:
-		return n.txStall.count(now)
+		return n.txStalled()
 	case regs.RXStall:
 		return n.rxStall.count(now)
 	case regs.RXStallVPID:
@@ -136,27 +186,36 @@ func (n *node) readGlobal(now drivers.Cycle, off uint32) uint64 {
 		}
 		return v
 	case regs.TXLevel:
-		return uint64(n.lines.n)
+		return uint64(n.out[SourceVELO].n) | uint64(n.m.net.Credits(n.id, vcRequest))<<16 | uint64(n.m.net.Credits(n.id, vcAnswer))<<24
 	case regs.RXLevel:
-		return n.waiting(now)
+		return uint64(n.m.net.Waiting(n.id, vcRequest)) | uint64(n.m.net.Waiting(n.id, vcAnswer))<<16
 	}
-	panic("ideal: no such register: " + regs.Describe(off))
+	panic("nic: no such register: " + regs.Describe(off))
 }
 
-// waiting counts the flits of packets that arrived and were not completed.
-func (n *node) waiting(now drivers.Cycle) (flits uint64) {
-	for i := range n.rx.n {
-		if p := n.rx.at(i); p.ready <= now {
-			flits += uint64(flit.Total(p.header))
+// readLink reads a link: these work or are not there.
+func (n *node) readLink(off uint32, i uint8) (uint64, bool) {
+	connected, ok := n.m.net.Link(n.id, int(i))
+	switch {
+	case !ok:
+		return 0, false
+	case off == regs.LinkStatus(i):
+		if connected {
+			return regs.LinkStatusConnected | regs.LinkStatusCarrier, true
 		}
+		return 0, true
 	}
-	return flits
+	switch off {
+	case regs.LinkCRCErrors(i), regs.LinkRetransmissions(i), regs.LinkTimeouts(i), regs.LinkFailures(i):
+		return 0, true
+	}
+	return 0, false
 }
 
 const irqCauses = 1<<34 - 1 // arrival, error, stall and noti
 
 func (n *node) writeReg(now drivers.Cycle, off uint32, i uint8, v uint64) {
-	if n.writeRMA(now, off, i, v) {
+	if n.writeRMA(now, off, i, v) || n.writeNVM(now, off, i, v) {
 		return
 	}
 	m := &n.mbox[i]
@@ -176,12 +235,15 @@ func (n *node) writeReg(now drivers.Cycle, off uint32, i uint8, v uint64) {
 		m.base = v &^ (regs.SlotBytes - 1)
 	case regs.MboxSlots(i):
 		m.slots = uint32(v & (1<<24 - 1))
+		n.mailboxChanged()
 	case regs.MboxCtrl(i):
 		m.control(v)
+		n.mailboxChanged()
 	case regs.MboxRP(i):
 		m.rp = uint32(v)
+		n.mailboxChanged()
 	default:
-		panic("ideal: not writable: " + regs.Describe(off))
+		panic("nic: not writable: " + regs.Describe(off))
 	}
 }
 
@@ -191,12 +253,4 @@ func (m *mailbox) control(v uint64) {
 		m.wp, m.rp, m.idx = 0, 0, 0
 	}
 	m.ctrl = v & (regs.MboxCtrlEnable | regs.MboxCtrlWindow | regs.MboxCtrlIRQArrival)
-}
-
-// params is what PARAMS reads; a machine without a topology is a row.
-func (s *System) params() uint64 {
-	set := func(b regs.Bits, v int) uint64 { return uint64(v) << b.LSB() & b.Mask() }
-	return set(regs.ParamsNodes, len(s.nodes)) | set(regs.ParamsVPIDs, regs.VPIDs) |
-		set(regs.ParamsDimX, len(s.nodes)) | set(regs.ParamsDimY, 1) | set(regs.ParamsDimZ, 1) |
-		set(regs.ParamsVCDepth, s.depth) | set(regs.ParamsPorts, 1)
 }

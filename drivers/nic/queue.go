@@ -1,4 +1,4 @@
-package ideal
+package nic
 
 import "github.com/nicloop/nicloop/drivers"
 

@@ -1,67 +1,136 @@
-package ideal
+package nic
 
 import (
 	"github.com/nicloop/nicloop/drivers"
 	"github.com/nicloop/nicloop/drivers/regs"
 )
 
-// takeDescriptor accepts or refuses a line of the RMA window.
-func (n *node) takeDescriptor(now drivers.Cycle, l *line) {
+// takeDescriptor accepts or refuses a line of the RMA window. It tells false when
+// the process's descriptors have no room; the line then waits on the bus.
+func (n *node) takeDescriptor(l *line) bool {
 	p := regs.RMAPio(l.off)
-	w0 := regs.RMADesc(l.word(0))
-	if l.n != descBytes || p != (regs.RMAPioFields{SrcVPID: p.SrcVPID(), RMA: true}).Pack() ||
-		w0 != w0.Fields().Pack() || !n.rma.rings[p.SrcVPID()].mayStart() {
+	pk := n.m.pool.at(l.packet)
+	w0 := regs.RMADesc(pk.quad(0))
+	mayStart := n.rma.rings[p.SrcVPID()].mayStart()
+	q := &n.rma.descs[p.SrcVPID()]
+	if mayStart && q.n >= regs.RMADepth {
+		n.pioState = pioBlocked
+		return false
+	}
+	n.m.pool.put(l.packet)
+	if l.n != descBytes || p != (regs.RMAPioFields{SrcVPID: p.SrcVPID(), RMA: true}).Pack() || w0 != w0.Fields().Pack() || !mayStart {
 		n.rma.refused++
 		n.interrupt(regs.IRQStatusError)
-		n.s.fail(&drivers.BusError{Node: n.id, Port: "pio", Off: l.off, Write: true, Resp: slverr})
-		return
+		n.m.fail(&drivers.BusError{Node: n.id, Port: "pio", Off: l.off, Write: true, Resp: slverr})
+		return true
 	}
-	*n.rma.descs[p.SrcVPID()].grow() = descriptor{w0: w0, w1: l.word(1), w2: l.word(2), ready: now + 1}
-	n.s.trace(drivers.TraceEvent{Cycle: now, Node: uint16(n.id), Point: drivers.PointPIO, Data: uint64(l.off)})
+	*q.grow() = descriptor{w0: w0, w1: pk.quad(1), w2: pk.quad(2)}
+	n.rma.waiting++
+	n.m.trace(n.m.now-1, n.id, drivers.PointPIO, uint64(l.off))
+	n.wake(unitRMA, 0)
+	return true
+}
+
+// dropDescriptor ends the first descriptor of a process.
+func (n *node) dropDescriptor(vpid int) {
+	n.rma.progress[vpid] = 0
+	n.rma.descs[vpid].drop()
+	n.rma.waiting--
+	if n.pioState == pioBlocked && n.pioRMA {
+		n.pioState, n.pioDone, n.pioFetch = pioOpen, n.m.now+2, n.m.now+1
+		n.wake(unitPIO, n.pioDone)
+	}
 }
 
 // A fragment is what the requester does next for a descriptor.
 type fragment struct {
+	vpid   int
 	bytes  int
-	last   bool
+	last   bool   // of its descriptor
 	nla    uint64 // for its notification: the local one of a put or get
-	packet rmaPacket
+	packet Packet
 	mem    access
 	fault  regs.RMAError
 }
 
-// request does the next fragment of process vpid, if all it needs is there.
-func (n *node) request(now drivers.Cycle, vpid int) {
+// request does the requester's next phase.
+func (n *node) request(now drivers.Cycle) {
 	r := &n.rma
 	u := &r.requester
-	r.turn = vpid
-	d := r.descs[vpid].first()
-	f := d.w0.Fields()
+	switch u.phase {
+	case phaseIdle:
+		n.beginFragment(now)
+	case phaseAct:
+		n.endFragment(now)
+	case phaseNotify:
+		if n.notify(now, u) {
+			u.enter(phaseIdle, now)
+		}
+	}
+}
+
+// beginFragment judges the next fragment; a put's bytes are read meanwhile.
+func (n *node) beginFragment(now drivers.Cycle) {
+	r, t := &n.rma, &n.m.cfg.Timing
+	vpid := r.pick()
 	frag := &r.frag
-	n.fragment(d, uint8(vpid), r.progress[vpid], frag)
+	frag.vpid = vpid
+	misses := n.atu.misses
+	n.fragment(r.descs[vpid].first(), uint8(vpid), r.progress[vpid], frag)
+	at := now + t.Descriptor
+	if frag.mem.done {
+		at += t.translate(n.atu.misses > misses)
+		if frag.fault == regs.RMAErrorNone {
+			at += t.read(frag.mem.span)
+		}
+	}
+	r.requester.enter(phaseAct, at)
+}
+
+// endFragment sends the fragment, or has its fault told.
+func (n *node) endFragment(now drivers.Cycle) {
+	r := &n.rma
+	u, frag := &r.requester, &r.frag
+	if frag.fault == regs.RMAErrorNone && !n.room(u, SourceRequest) {
+		return
+	}
+	vpid := frag.vpid
+	f := r.descs[vpid].first().w0.Fields()
 	last := frag.last || frag.fault != regs.RMAErrorNone
-	m := notice{
+	u.note = notice{
 		wanted: frag.fault != regs.RMAErrorNone || f.NotiRequester && (last || f.Each), vpid: uint8(vpid),
 		w0: uint64(regs.RMAExtFields{NLA: frag.nla & nlaMask, Tag: f.Tag}.Pack()),
 		w1: regs.RMANotiFields{BytesMinus1: uint32(frag.bytes - 1), Unit: regs.RMAUnitRequester, Command: f.Command,
 			Error: frag.fault, Last: last, PeerVPID: f.DstVPID, PeerNode: f.DstNode},
 	}
-	if !n.ringRoom(now, u, &m) || frag.fault == regs.RMAErrorNone && !n.netRoom(u, f.DstNode, vcRequest) {
-		return
-	}
 	if frag.fault == regs.RMAErrorNone {
-		n.injectRMA(now, u, &frag.packet)
+		if f.Command == regs.RMACommandPut {
+			n.load(frag.mem.span, frag.packet.body[8:])
+		}
+		n.send(SourceRequest, &frag.packet)
 	} else {
-		u.done(now + memoryCycles)
 		n.failed(&frag.mem, frag.fault)
 	}
-	n.notify(now, &m)
-	r.progress[vpid] += uint32(frag.bytes)
 	if last {
-		r.progress[vpid] = 0
-		r.descs[vpid].drop()
+		n.dropDescriptor(vpid)
+	} else {
+		r.progress[vpid] += uint32(frag.bytes)
 	}
 	r.turn = (vpid + 1) % regs.VPIDs
+	u.enter(phaseIdle, now)
+	if u.note.wanted {
+		u.enter(phaseNotify, now+n.m.cfg.Timing.notify())
+	}
+}
+
+// send hands a copy of a packet to the network.
+func (n *node) send(s Source, p *Packet) {
+	h := n.m.pool.get()
+	to := n.m.pool.at(h)
+	to.Header = p.Header
+	copy(to.body[:], p.body[:p.Header.Length()])
+	to.pad()
+	n.push(s, h)
 }
 
 const nlaMask = 1<<48 - 1
@@ -116,9 +185,7 @@ func (n *node) fragment(d *descriptor, vpid uint8, done uint32, f *fragment) {
 	if desc.Command != regs.RMACommandPut {
 		return
 	}
-	if f.fault = n.translate(&f.mem); f.fault == regs.RMAErrorNone {
-		n.load(f.mem.span, f.packet.body[8:])
-	}
+	f.fault = n.translate(&f.mem)
 }
 
 func roomInPage(nla uint64) int { return pageMask + 1 - int(nla&pageMask) }
@@ -145,7 +212,7 @@ func (n *node) build(d *descriptor, vpid uint8, done uint32, f *fragment) {
 	case regs.RMACommandNotiPut:
 		ext.NLA = 0
 	}
-	f.packet.header = h.Pack()
+	f.packet.Header = h.Pack()
 	f.packet.set(ext.Pack(), word)
 }
 
@@ -156,7 +223,7 @@ func (n *node) illegal(d *descriptor, f *regs.RMADescFields, o *operands) regs.R
 		f.Command == regs.RMACommandImmPut && o.bytes > 8,
 		f.Command == regs.RMACommandFCAA && d.w2%4 != 0:
 		return regs.RMAErrorBadCommand
-	case int(f.DstNode) >= len(n.s.nodes):
+	case int(f.DstNode) >= len(n.m.nodes):
 		return regs.RMAErrorNoSuchNode
 	case o.read && leavesTable(d.w1, o.bytes), o.write && leavesTable(d.w2, o.bytes):
 		return regs.RMAErrorBounds

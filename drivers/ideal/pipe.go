@@ -1,0 +1,129 @@
+package ideal
+
+import (
+	"github.com/nicloop/nicloop/drivers"
+	"github.com/nicloop/nicloop/drivers/nic"
+)
+
+// A pipe is a network in which every packet takes as long as any other. At most
+// depth packets of a class are on their way to one node; others wait at their sources.
+type pipe struct {
+	m       *nic.Machine
+	latency drivers.Cycle // from the first flit's injection to its ejection
+	depth   int
+	nodes   []end
+}
+
+// An end is where a node meets the pipe.
+type end struct {
+	offered [nic.Sources]bool
+	free    drivers.Cycle // the wire into the pipe
+	ejected drivers.Cycle // and the one out of it
+	arrived [2][]arrival  // by class
+	from    [2]drivers.Cycle
+}
+
+// An arrival is a packet whose last flit comes at a cycle.
+type arrival struct {
+	packet uint32
+	at     drivers.Cycle
+}
+
+// Offer implements nic.Network.
+func (p *pipe) Offer(node int, s nic.Source) { p.nodes[node].offered[s] = true }
+
+// Resume implements nic.Network.
+func (p *pipe) Resume(node, class int) { p.nodes[node].from[class] = p.m.Now() + 1 }
+
+// NextEvent implements nic.Network.
+func (p *pipe) NextEvent(now drivers.Cycle) drivers.Cycle {
+	t := drivers.Forever
+	for i := range p.nodes {
+		e := &p.nodes[i]
+		for class := range e.arrived {
+			if a := e.arrived[class]; len(a) > 0 {
+				t = min(t, max(a[0].at, e.from[class], now+1))
+			}
+		}
+		for s := range nic.Sources {
+			if e.offered[s] && p.room(i, s) {
+				t = min(t, max(e.free, now+1))
+			}
+		}
+	}
+	return t
+}
+
+// Step implements nic.Network.
+func (p *pipe) Step(now drivers.Cycle) {
+	for i := range p.nodes {
+		e := &p.nodes[i]
+		for class := range e.arrived {
+			p.deliver(now, i, class)
+		}
+		for s := range nic.Sources {
+			if e.offered[s] && e.free <= now && p.room(i, s) {
+				p.send(now, i, s)
+			}
+		}
+	}
+}
+
+// room tells whether the first packet of a source may enter.
+func (p *pipe) room(node int, s nic.Source) bool {
+	h, _ := p.m.Next(node, s)
+	return len(p.nodes[p.m.Packet(h).Header.DstNode()].arrived[s.Class()]) < p.depth
+}
+
+func (p *pipe) send(now drivers.Cycle, node int, s nic.Source) {
+	e := &p.nodes[node]
+	h, _ := p.m.Next(node, s)
+	packet := p.m.Packet(h)
+	to := int(packet.Header.DstNode())
+	dst, flits := &p.nodes[to], drivers.Cycle(packet.Flits())
+	e.free = now + flits
+	dst.ejected = max(dst.ejected, now+p.latency) + flits
+	dst.arrived[s.Class()] = append(dst.arrived[s.Class()], arrival{h, dst.ejected})
+	if p.m.Tracing() {
+		for k := range flits {
+			p.m.TraceFlit(now+k, node, drivers.PointInject, packet.Header.VC(), h, int(k))
+			p.m.TraceFlit(dst.ejected-flits+k, to, drivers.PointEject, packet.Header.VC(), h, int(k))
+		}
+	}
+	p.m.Sent(node, s)
+	_, e.offered[s] = p.m.Next(node, s)
+}
+
+// deliver hands over what has arrived, as long as it is accepted.
+func (p *pipe) deliver(now drivers.Cycle, node, class int) {
+	e := &p.nodes[node]
+	for len(e.arrived[class]) > 0 && max(e.arrived[class][0].at, e.from[class]) <= now {
+		first := e.arrived[class][0]
+		if !p.m.Accepts(node, class, first.packet) {
+			e.from[class] = drivers.Forever // until Resume
+			return
+		}
+		p.m.Collected(node, class, first.packet)
+		e.arrived[class] = append(e.arrived[class][:0], e.arrived[class][1:]...)
+	}
+}
+
+// Waiting implements nic.Network.
+func (p *pipe) Waiting(node, class int) int {
+	flits := 0
+	for _, a := range p.nodes[node].arrived[class] {
+		if a.at <= p.m.Now() {
+			flits += p.m.Packet(a.packet).Flits()
+		}
+	}
+	return flits
+}
+
+// Credits implements nic.Network: there are none.
+func (p *pipe) Credits(int, int) int { return 0 }
+
+// RouteErrors implements nic.Network.
+func (p *pipe) RouteErrors(int) uint64 { return 0 }
+
+// Link implements nic.Network: there are none.
+func (p *pipe) Link(int, int) (connected, ok bool) { return false, false }

@@ -1,0 +1,28 @@
+// Package nic is the NIC in Go: VELO, RMA, translation, notifications, write
+// limiters and registers of any number of nodes, everything but the network. It is
+// the one functional twin of the RTL; cosim/model joins it with a network of routers
+// and links, drivers/ideal with one that has none.
+//
+// # What it promises
+//
+//   - What software can see is what the RTL shows: registers, refusals, rings, counters,
+//     interrupts, back-pressure (rtl/README.md).
+//   - The VELO path takes the cycles of the RTL's blocks, and a cycle means what it means
+//     for rtl: (cosim/dpi): a line posted for cycle n may reach its bus at edge n + 1, and
+//     what happens at edge n is reported with cycle n. [Timing] has the parameters.
+//   - Simulated time passes in Run and ReadReg only, and depends on the calls alone.
+//   - Only what does something costs time: an idle node is not looked at, and idle
+//     cycles are skipped. Nothing is allocated per packet once the pools have grown.
+//
+// # What a network must do
+//
+// See [Network]. A packet is one of the machine's pool, named by its number, until
+// the machine takes it back.
+//
+// # What the caller must do
+//
+// What drivers asks for. A posted write that the NIC refuses, and a DMA write outside
+// the memory, make Run stop at that cycle and return a *drivers.BusError or
+// *drivers.DMAError besides what fired; ReadReg returns them with its answer. The
+// system stays usable.
+package nic

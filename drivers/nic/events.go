@@ -1,0 +1,133 @@
+package nic
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+
+	"github.com/nicloop/nicloop/drivers"
+)
+
+const unarmed = ^uint64(0)
+
+// A watch is a range of a node's memory; an armed one stands in its node's list.
+type watch struct {
+	node     int32
+	armed    bool
+	off, end uint64
+}
+
+type armedWatch struct {
+	off, end uint64
+	id       drivers.WatchID
+}
+
+// Watch names a range of node's memory.
+func (m *Machine) Watch(node int, off, n uint64) (drivers.WatchID, error) {
+	if node < 0 || node >= len(m.nodes) {
+		return 0, fmt.Errorf("%w: watch on node %d; expected 0..%d", drivers.ErrConfig, node, len(m.nodes)-1)
+	}
+	if size := uint64(len(m.nodes[node].mem)); n == 0 || off > size || n > size-off {
+		return 0, fmt.Errorf("%w: watch of %d bytes at 0x%x; expected a range inside the %d bytes of memory", drivers.ErrConfig, n, off, size)
+	}
+	m.watches = append(m.watches, watch{node: int32(node), off: off, end: off + n})
+	return drivers.WatchID(len(m.watches) - 1), nil
+}
+
+// Arm makes the next write that touches the range stop Run.
+func (m *Machine) Arm(id drivers.WatchID) {
+	w := &m.watches[id]
+	if w.armed {
+		return
+	}
+	w.armed = true
+	n := &m.nodes[w.node]
+	n.armed = append(n.armed, armedWatch{w.off, w.end, id})
+}
+
+// ArmPIO makes Run stop when enough lines were taken.
+func (m *Machine) ArmPIO(node, vpid int, count uint64) {
+	m.nodes[node].armPIO[vpid] = count
+	m.nodes[node].checkPIO(vpid)
+}
+
+// ArmIRQ makes Run stop while the interrupt line is up.
+func (m *Machine) ArmIRQ(node int) {
+	m.nodes[node].armIRQ = true
+	m.nodes[node].checkIRQ()
+}
+
+// written tells the watches of a DMA write. Reports are put in order later, so the
+// list of the armed ones needs none.
+func (n *node) written(off, size uint64) {
+	for i := 0; i < len(n.armed); {
+		w := &n.armed[i]
+		if off >= w.end || w.off >= off+size {
+			i++
+			continue
+		}
+		n.m.watches[w.id].armed = false
+		n.m.fired = append(n.m.fired, drivers.Fired{Kind: drivers.FiredWatch, Node: n.id, Watch: w.id})
+		*w = n.armed[len(n.armed)-1]
+		n.armed = n.armed[:len(n.armed)-1]
+	}
+}
+
+func (n *node) checkPIO(vpid int) {
+	if n.taken[vpid] >= n.armPIO[vpid] {
+		n.armPIO[vpid] = unarmed
+		n.m.fired = append(n.m.fired, drivers.Fired{Kind: drivers.FiredPIO, Node: n.id, VPID: vpid})
+	}
+}
+
+func (n *node) checkIRQ() {
+	if n.armIRQ && n.irqStatus&n.irqMask != 0 {
+		n.armIRQ = false
+		n.m.fired = append(n.m.fired, drivers.Fired{Kind: drivers.FiredIRQ, Node: n.id})
+	}
+}
+
+// A tracer brings events into order of time; some are told a little late.
+type tracer struct {
+	sink    drivers.TraceSink
+	pending []drivers.TraceEvent
+}
+
+// Tracing tells whether anybody wants trace events.
+func (m *Machine) Tracing() bool { return m.sink != nil }
+
+// TraceFlit reports the flit at a place of a packet, passing a point of a node.
+func (m *Machine) TraceFlit(at drivers.Cycle, node int, point, vc uint8, h uint32, place int) {
+	p := m.pool.at(h)
+	e := drivers.TraceEvent{Cycle: at, Data: p.Flit(place), Node: uint16(node), Point: point, VC: vc}
+	if place == 0 {
+		e.Flags |= drivers.TraceHead
+	}
+	if place == p.Flits()-1 {
+		e.Flags |= drivers.TraceTail
+	}
+	m.pending = append(m.pending, e)
+}
+
+func (m *Machine) trace(at drivers.Cycle, node int, point uint8, data uint64) {
+	if m.sink != nil {
+		m.pending = append(m.pending, drivers.TraceEvent{Cycle: at, Node: uint16(node), Point: point, Data: data})
+	}
+}
+
+// flush hands over what lies before now: more of the present cycle may come.
+func (t *tracer) flush(now drivers.Cycle) error {
+	if len(t.pending) == 0 {
+		return nil
+	}
+	slices.SortStableFunc(t.pending, func(a, b drivers.TraceEvent) int {
+		return cmp.Or(cmp.Compare(a.Cycle, b.Cycle), cmp.Compare(a.Node, b.Node))
+	})
+	n := 0
+	for n < len(t.pending) && t.pending[n].Cycle < now {
+		n++
+	}
+	err := t.sink.Trace(t.pending[:n])
+	t.pending = t.pending[:copy(t.pending, t.pending[n:])]
+	return err
+}

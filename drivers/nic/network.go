@@ -1,0 +1,53 @@
+package nic
+
+import "github.com/nicloop/nicloop/drivers"
+
+// A Source is a sender of a node, as the RTL's inject has them.
+type Source uint8
+
+// The sources. Requests travel on class 0, answers on class 1.
+const (
+	SourceVELO Source = iota
+	SourceRequest
+	SourceAnswer
+	Sources
+)
+
+// Class is the class of packets that a source sends; a torus has two virtual
+// channels per class.
+func (s Source) Class() int {
+	if s == SourceAnswer {
+		return vcAnswer
+	}
+	return vcRequest
+}
+
+// A Network carries packets between the nodes of a [Machine]. In each cycle the
+// machine lets its units work, then calls Step. What a packet waits for is told by
+// calls, so nobody has to look again in every cycle.
+//
+// The network asks the machine with Machine.Next what a source wants to send, tells it
+// with Machine.Sent that it has left, asks Machine.Accepts before it takes the head of a packet
+// out of the node's ejection buffer, and hands the whole packet over with Machine.Collected.
+type Network interface {
+	// Offer tells that a source of node, which had nothing, has a packet. It may
+	// leave in the Step of the same cycle.
+	Offer(node int, s Source)
+	// Resume tells that packets of a class which were not accepted may be from the
+	// next cycle on.
+	Resume(node, class int)
+	// Step does what happens in cycle now. Calls have growing cycles, which may skip
+	// those before NextEvent.
+	Step(now drivers.Cycle)
+	// NextEvent is the first cycle behind now in which something happens without
+	// the machine, or Forever.
+	NextEvent(now drivers.Cycle) drivers.Cycle
+	// Waiting counts the flits of a class in node's ejection buffer, Credits what
+	// may be injected on its channel.
+	Waiting(node, class int) int
+	Credits(node, class int) int
+	// RouteErrors counts packets discarded by node's router. Link tells whether a port's
+	// link is connected; ok is false for a link that the router has not got.
+	RouteErrors(node int) uint64
+	Link(node, link int) (connected, ok bool)
+}

@@ -1,0 +1,443 @@
+package nic
+
+import (
+	"encoding/binary"
+
+	"github.com/nicloop/nicloop/drivers"
+	"github.com/nicloop/nicloop/drivers/flit"
+	"github.com/nicloop/nicloop/drivers/regs"
+)
+
+type mailbox struct {
+	base        uint64
+	slots       uint32
+	ctrl        uint64
+	wp, rp, idx uint32
+	stall       stall
+}
+
+func (m *mailbox) on() bool   { return m.ctrl&regs.MboxCtrlEnable != 0 && m.slots != 0 }
+func (m *mailbox) full() bool { return m.wp-m.rp >= m.slots }
+
+// A line was posted to a send window; its bytes are in the packet that it will be.
+type line struct {
+	at     drivers.Cycle
+	off    uint32
+	packet uint32
+	n      uint16
+}
+
+func (l line) due() drivers.Cycle { return l.at }
+
+func (l *line) rma() bool { return regs.RMAPio(l.off).RMA() }
+
+// beats of the burst that carries the line.
+func (l *line) beats() drivers.Cycle {
+	return drivers.Cycle(max(1, (int(l.n)+regs.FlitBytes-1)/regs.FlitBytes))
+}
+
+type regOp struct {
+	at   drivers.Cycle
+	off  uint32
+	v    uint64
+	read bool
+}
+
+func (o regOp) due() drivers.Cycle { return o.at }
+
+// node is one NIC. Cycles are those of clock edges: what was decided at an edge is
+// there from the next one on.
+type node struct {
+	m  *Machine
+	id int
+
+	// The bus of the send windows: lines that wait for it, and the one on it.
+	pio       queue[line]
+	onBus     line
+	pioState  pioState
+	pioFetch  drivers.Cycle // the next line may be fetched
+	pioDone   drivers.Cycle // the line on the bus is answered
+	pioFrom   drivers.Cycle // of a blocked line: its address stands on the bus
+	pioRMA    bool          // the last line was for RMA
+	taken     [regs.VPIDs]uint64
+	out       [Sources]queue[uint32] // packets that leave
+	outSince  [Sources]drivers.Cycle // the first of them stands there
+	txStall   uint64
+	txPackets uint64
+	txDropped uint64
+	lineFreed drivers.Cycle
+
+	rx        queue[uint32] // packets in the VELO completer
+	rxFreed   drivers.Cycle // one left
+	rxFrom    drivers.Cycle // it writes since
+	rxBusy    bool          // it writes
+	slot      slotWrite
+	rxStall   stall
+	stalled   uint8 // VPID that stalls now or stalled last
+	rxPackets uint64
+	rxDropped uint64
+	slotWaits bool // for the DMA write channel
+	writes    writeChannel
+
+	mem      []byte
+	mbox     [regs.VPIDs]mailbox
+	rma      rma
+	atu      atu
+	nvm      [regs.NVMRanges]nvmRange
+	nvmInUse bool
+
+	regs    queue[regOp]
+	regFree drivers.Cycle // the next access may be fetched
+	answer  answer        // of the read that was performed last
+
+	irqStatus, irqMask, errorInfo, scratch, badAccess uint64
+
+	armed  []armedWatch
+	armPIO [regs.VPIDs]uint64 // count to stop at, or unarmed
+	armIRQ bool
+}
+
+type pioState uint8
+
+const (
+	pioIdle    pioState = iota
+	pioOpen             // a line's beats, up to its answer at pioDone
+	pioBlocked          // a line waits for a place
+)
+
+// slotWrite is the DMA write under way.
+type slotWrite struct {
+	addr   uint64
+	header regs.Slot
+	failed bool
+}
+
+func (n *node) reset() {
+	for i := range n.nvm {
+		n.nvm[i].rate = nvmFullRate
+	}
+}
+
+func (n *node) empty() bool {
+	return n.regs.n+n.pio.n+n.atu.commands.n == 0 && n.pioState == pioIdle && n.rma.empty()
+}
+
+// ---- send windows ----
+
+func (n *node) postLine(l line) {
+	post(&n.pio, l)
+	if n.pioState == pioIdle {
+		n.wake(unitPIO, max(n.pio.first().at+1, n.pioFetch))
+	}
+}
+
+// stepPIO answers the line on the bus and fetches the next.
+func (n *node) stepPIO() {
+	now := n.m.now
+	if n.pioState == pioOpen && n.pioDone <= now {
+		n.answerLine()
+	}
+	if n.pioState != pioIdle || n.pio.n == 0 {
+		return
+	}
+	l := n.pio.first()
+	fetch := max(l.at+1, n.pioFetch)
+	if fetch > now {
+		n.wake(unitPIO, fetch)
+		return
+	}
+	n.onBus = *l
+	n.pio.drop()
+	from := fetch + 1
+	if l := &n.onBus; l.rma() != n.pioRMA { // the other slave's answers must be back
+		n.pioRMA = l.rma()
+		from = max(from, n.pioDone+1)
+	}
+	n.pioFrom, n.pioState = from, pioBlocked
+	if n.pioRMA || n.out[SourceVELO].n < n.m.cfg.Timing.Lines {
+		n.openLine(from)
+	}
+}
+
+// openLine: the line's address is taken at a cycle.
+func (n *node) openLine(at drivers.Cycle) {
+	end := at + n.onBus.beats()
+	n.pioState, n.pioFetch, n.pioDone = pioOpen, end, end+1
+	n.wake(unitPIO, n.pioDone)
+}
+
+// answerLine: the line has been taken or refused; it is answered now.
+func (n *node) answerLine() {
+	l := &n.onBus
+	vpid := regs.Pio(l.off).SrcVPID()
+	if l.rma() {
+		if !n.takeDescriptor(l) {
+			return
+		}
+	} else {
+		n.takeLine(l)
+	}
+	n.pioState = pioIdle
+	n.taken[vpid]++
+	n.checkPIO(int(vpid))
+}
+
+func (n *node) takeLine(l *line) {
+	p := regs.Pio(l.off)
+	h := n.header(p)
+	if reason := n.refuse(p, h, l); reason != regs.DropReasonNone {
+		n.m.pool.put(l.packet)
+		n.txDropped++
+		n.drop(n.m.now-1, h, reason)
+		n.m.fail(&drivers.BusError{Node: n.id, Port: "pio", Off: l.off, Write: true, Resp: slverr})
+		return
+	}
+	n.m.pool.at(l.packet).Header = h
+	n.m.trace(n.m.now-1, n.id, drivers.PointPIO, uint64(l.off))
+	n.push(SourceVELO, l.packet)
+}
+
+// push hands a packet to the network.
+func (n *node) push(s Source, h uint32) {
+	q := &n.out[s]
+	*q.grow() = h
+	if q.n == 1 {
+		n.outSince[s] = n.m.now
+		n.m.net.Offer(n.id, s)
+	}
+}
+
+func (n *node) header(p regs.Pio) regs.Header {
+	return regs.HeaderFields{
+		Type: regs.PacketTypeVELO, Kind: p.Kind(), Piggyback: p.Piggyback(), Length: uint16(p.Length()),
+		SrcVPID: p.SrcVPID(), SrcNode: uint16(n.id), DstVPID: p.DstVPID(), DstNode: uint16(p.DstNode()),
+	}.Pack()
+}
+
+func (n *node) refuse(p regs.Pio, h regs.Header, l *line) regs.DropReason {
+	f := p.Fields()
+	switch {
+	case n.mbox[f.SrcVPID].ctrl&regs.MboxCtrlWindow == 0:
+		return regs.DropReasonWindowOff
+	case f.Byte != 0, uint32(p)>>4&3 != 0, flit.Bytes(h) > regs.VELOPayload, int(l.beats()) != max(1, flit.Payload(h)), l.n > regs.VELOPayload:
+		return regs.DropReasonBadLength
+	case int(f.DstNode) >= len(n.m.nodes):
+		return regs.DropReasonNoSuchNode
+	}
+	return regs.DropReasonNone
+}
+
+// Next is the packet that a source wants to send.
+func (m *Machine) Next(node int, s Source) (packet uint32, ok bool) {
+	q := &m.nodes[node].out[s]
+	if q.n == 0 {
+		return 0, false
+	}
+	return *q.first(), true
+}
+
+// Packet is a packet by its number.
+func (m *Machine) Packet(h uint32) *Packet { return m.pool.at(h) }
+
+// Sent: the last flit of the source's packet leaves in this cycle.
+func (m *Machine) Sent(node int, s Source) {
+	n := &m.nodes[node]
+	p := m.pool.at(*n.out[s].first())
+	stood := uint64(m.now-n.outSince[s]) + 1
+	n.out[s].drop()
+	n.outSince[s] = m.now + 1
+	if s != SourceVELO {
+		n.sentRMA()
+		return
+	}
+	n.txPackets++
+	n.txStall += stood - min(stood, uint64(p.Flits()))
+	if n.pioState == pioBlocked && !n.pioRMA {
+		n.openLine(max(n.pioFrom, m.now+1))
+	}
+}
+
+// txStalled counts the cycles in which a flit of the VELO requester waited. The
+// network knows how much of the first packet has left; here it counts when it is gone.
+func (n *node) txStalled() uint64 {
+	if n.out[SourceVELO].n == 0 {
+		return n.txStall
+	}
+	stood := uint64(max(n.m.now, n.outSince[SourceVELO]) - n.outSince[SourceVELO])
+	flits := uint64(n.m.pool.at(*n.out[SourceVELO].first()).Flits())
+	return n.txStall + stood - min(stood, flits)
+}
+
+// ---- completer ----
+
+const completerBuffers = 2
+
+// Accepts tells whether the unit that a packet is for takes its head in this cycle.
+func (m *Machine) Accepts(node, class int, h uint32) bool {
+	n := &m.nodes[node]
+	if class == vcRequest && m.pool.at(h).velo() {
+		held := n.rx.n
+		if n.rxFreed == m.now { // the buffer is free from the next cycle on
+			held++
+		}
+		return held < completerBuffers
+	}
+	return n.acceptsRMA(class)
+}
+
+// Collected: the unit takes the last flit of a packet in this cycle.
+func (m *Machine) Collected(node, class int, h uint32) {
+	n := &m.nodes[node]
+	if class != vcRequest || !m.pool.at(h).velo() {
+		n.collectedRMA(class, h)
+		return
+	}
+	*n.rx.grow() = h
+	if n.rx.n == 1 {
+		n.check(m.now + 1)
+	}
+}
+
+// check looks at the oldest packet at a cycle that is the next one. What would
+// wait or fail is left to recheck, in that cycle itself.
+func (n *node) check(at drivers.Cycle) {
+	m := &n.mbox[n.m.pool.at(*n.rx.first()).Header.DstVPID()]
+	if !m.on() || m.full() {
+		n.wake(unitCheck, at)
+		return
+	}
+	n.begin(at, m)
+}
+
+// recheck looks at the oldest packet now.
+func (n *node) recheck() {
+	now := n.m.now
+	if n.slotWaits {
+		n.writeSlot(now)
+		return
+	}
+	if n.rx.n == 0 || n.rxBusy {
+		return
+	}
+	h := n.m.pool.at(*n.rx.first()).Header
+	vpid := h.DstVPID()
+	m := &n.mbox[vpid]
+	if m.on() && m.full() {
+		if !n.rxStall.on {
+			n.stalled = vpid
+			n.interrupt(regs.IRQStatusStall)
+		}
+		n.rxStall.begin(now)
+		m.stall.begin(now)
+		return
+	}
+	n.endStall(now)
+	if m.on() {
+		n.begin(now, m)
+		return
+	}
+	n.rxDropped++
+	n.drop(now, h, regs.DropReasonMailboxOff)
+	n.releaseBuffer()
+}
+
+func (n *node) endStall(at drivers.Cycle) {
+	n.rxStall.end(at)
+	n.mbox[n.stalled].stall.end(at)
+}
+
+// mailboxChanged lets a packet that waits look again.
+func (n *node) mailboxChanged() {
+	if n.rxStall.on {
+		n.wake(unitCheck, n.m.now+1)
+	}
+}
+
+// begin writes the slot of the oldest packet, which was checked at a cycle.
+func (n *node) begin(checked drivers.Cycle, m *mailbox) {
+	h := n.m.pool.at(*n.rx.first()).Header
+	n.rxBusy, n.rxFrom = true, checked
+	n.slot.addr = m.base + uint64(m.idx)*regs.SlotBytes
+	n.slot.header = regs.SlotFields{
+		SrcVPID: h.SrcVPID(), SrcNode: h.SrcNode(), Length: h.Length(), Kind: h.Kind(),
+		Piggyback: h.Piggyback(), Seq: m.wp + 1,
+	}.Pack()
+	n.writeSlot(checked + 1)
+}
+
+// writeSlot has the slot written by the DMA channel; its last beat lands a burst later.
+func (n *node) writeSlot(from drivers.Cycle) {
+	const beats = regs.SlotBytes / regs.FlitBytes
+	at, ok := n.claimWrites(ownerVELO, from, n.slot.addr, beats)
+	if n.slotWaits = !ok; ok {
+		n.wake(unitSlot, at+beats-1)
+	} else if at != drivers.Forever {
+		n.wake(unitCheck, at)
+	}
+}
+
+// slotWritten: the last beat reaches memory.
+func (n *node) slotWritten() {
+	n.wake(unitCommit, n.m.now+n.m.cfg.Timing.HostWrite)
+	off := n.slot.addr
+	if n.slot.failed = !n.inMemory(span{off, regs.SlotBytes}); n.slot.failed {
+		n.m.fail(&drivers.DMAError{Node: n.id, Addr: off, Bytes: regs.SlotBytes, Memory: uint64(len(n.mem))})
+		return
+	}
+	p := n.m.pool.at(*n.rx.first())
+	mem := n.mem[off : off+regs.SlotBytes]
+	used := copy(mem, p.body[:flit.Bytes(p.Header)])
+	clear(mem[used:regs.SlotHdrOff])
+	binary.LittleEndian.PutUint64(mem[regs.SlotHdrOff:], uint64(n.slot.header))
+	n.written(off, regs.SlotBytes)
+}
+
+// commit: the write is acknowledged.
+func (n *node) commit() {
+	h := n.m.pool.at(*n.rx.first()).Header
+	if n.slot.failed {
+		n.rxDropped++
+		n.drop(n.m.now, h, regs.DropReasonDMAError)
+	} else {
+		vpid := h.DstVPID()
+		m := &n.mbox[vpid]
+		m.wp++
+		if m.idx++; m.idx >= m.slots {
+			m.idx = 0
+		}
+		n.rxPackets++
+		n.m.trace(n.m.now, n.id, drivers.PointSlot, uint64(n.slot.header))
+		if m.ctrl&regs.MboxCtrlIRQArrival != 0 {
+			n.interrupt(1 << vpid)
+		}
+	}
+	n.rxBusy = false
+	n.releaseBuffer()
+}
+
+// releaseBuffer forgets the oldest packet; the next is looked at in the next cycle.
+func (n *node) releaseBuffer() {
+	n.m.pool.put(*n.rx.first())
+	n.rx.drop()
+	n.rxFreed = n.m.now
+	n.m.net.Resume(n.id, vcRequest)
+	if n.rx.n > 0 {
+		n.check(n.m.now + 1)
+	}
+}
+
+// drop records why a packet or a send was discarded; the caller counts it.
+func (n *node) drop(at drivers.Cycle, h regs.Header, reason regs.DropReason) {
+	if n.errorInfo&regs.ErrorInfoValid == 0 {
+		n.errorInfo = regs.ErrorInfoValid | uint64(reason)<<regs.ErrorInfoReason.LSB() |
+			uint64(h)>>32&0xffff<<regs.ErrorInfoSrc.LSB() | uint64(h)>>48<<regs.ErrorInfoDst.LSB() |
+			uint64(h.Length())<<regs.ErrorInfoLength.LSB()
+	}
+	n.m.trace(at, n.id, drivers.PointDropped, uint64(h)>>48|uint64(h)>>32&0xffff<<16|uint64(reason)<<32)
+	n.interrupt(regs.IRQStatusError)
+}
+
+func (n *node) interrupt(cause uint64) {
+	n.irqStatus |= cause
+	n.checkIRQ()
+}

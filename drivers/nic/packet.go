@@ -1,0 +1,83 @@
+package nic
+
+import (
+	"encoding/binary"
+
+	"github.com/nicloop/nicloop/drivers/flit"
+	"github.com/nicloop/nicloop/drivers/regs"
+)
+
+// A Packet is on its way, or will be. Its body is what lies between header and tail;
+// for RMA that is the extension flit and what follows.
+type Packet struct {
+	Header regs.Header
+	body   [8 + regs.RMAMTU]byte
+}
+
+// Flits counts the packet's flits.
+func (p *Packet) Flits() int { return flit.Total(p.Header) }
+
+// Words is the body in whole flits.
+func (p *Packet) Words() []byte { return p.body[:flit.Payload(p.Header)*regs.FlitBytes] }
+
+// Flit is the flit at a place of the packet.
+func (p *Packet) Flit(at int) uint64 {
+	switch at {
+	case 0:
+		return uint64(p.Header)
+	case p.Flits() - 1:
+		return uint64(regs.TailFields{CRC: flit.CRC(p.Header, p.Words())}.Pack())
+	}
+	return p.quad(at - 1)
+}
+
+// quad is a quadword of the body.
+func (p *Packet) quad(i int) uint64 { return binary.LittleEndian.Uint64(p.body[8*i:]) }
+
+func (p *Packet) velo() bool { return p.Header.Type() == regs.PacketTypeVELO }
+
+// RMA's view of the body.
+
+func (p *Packet) op() regs.RMAOp   { return regs.RMAOp(p.Header.Op()) }
+func (p *Packet) ext() regs.RMAExt { return regs.RMAExt(p.quad(0)) }
+func (p *Packet) word() uint64     { return p.quad(1) }
+func (p *Packet) bytes() []byte    { return p.body[8:p.Header.Length()] }
+
+func (p *Packet) set(ext regs.RMAExt, word uint64) {
+	binary.LittleEndian.PutUint64(p.body[:], uint64(ext))
+	binary.LittleEndian.PutUint64(p.body[8:], word)
+}
+
+// pad clears what fills the last flit.
+func (p *Packet) pad() { clear(p.body[flit.Bytes(p.Header):len(p.Words())]) }
+
+// A pool holds packets by number; they never move. Numbers of the free ones are used
+// again, the last one first, while it is in the cache.
+type pool struct {
+	chunks [][]Packet
+	free   []uint32
+	used   int
+}
+
+const chunkBits = 8
+
+func (p *pool) get() uint32 {
+	if len(p.free) == 0 {
+		first := len(p.chunks) << chunkBits
+		p.chunks = append(p.chunks, make([]Packet, 1<<chunkBits))
+		for i := 1<<chunkBits - 1; i >= 0; i-- {
+			p.free = append(p.free, uint32(first+i))
+		}
+	}
+	h := p.free[len(p.free)-1]
+	p.free = p.free[:len(p.free)-1]
+	p.used++
+	return h
+}
+
+func (p *pool) put(h uint32) {
+	p.free = append(p.free, h)
+	p.used--
+}
+
+func (p *pool) at(h uint32) *Packet { return &p.chunks[h>>chunkBits][h&(1<<chunkBits-1)] }

@@ -1,0 +1,169 @@
+package nic
+
+import (
+	"github.com/nicloop/nicloop/drivers"
+	"github.com/nicloop/nicloop/drivers/regs"
+)
+
+const (
+	descBytes  = 24
+	sendDepth  = 2 // packets that a sender holds
+	rmaBuffers = 2 // packets that a completer holds
+)
+
+// Virtual channels: answers never wait for requests.
+const (
+	vcRequest = 0
+	vcAnswer  = 1
+)
+
+// Who owns the DMA write channel.
+const (
+	ownerVELO = iota
+	ownerRequester
+	ownerRequests
+	ownerAnswers
+)
+
+type descriptor struct {
+	w0     regs.RMADesc
+	w1, w2 uint64
+}
+
+// A phase is what a unit does next, once its time has come.
+type phase uint8
+
+const (
+	phaseIdle   phase = iota // take the next piece of work, if there is one
+	phaseMove                // move its bytes to or from memory, a burst at a time
+	phaseAct                 // do what follows: packet, answer, counters
+	phaseNotify              // write the notification
+)
+
+// A unit works on one thing at a time. When it cannot go on it waits for room in
+// a ring, in a sender or on the write channel; until then it has nothing to do.
+type unit struct {
+	owner int
+	phase phase
+	free  drivers.Cycle // the present phase may be done
+	ring  *notiRing     // waits for this ring
+	full  *queue[uint32]
+	moved int    // bytes that went to memory
+	asks  bool   // for the write channel
+	note  notice // to be written in phaseNotify
+}
+
+func (u *unit) blocked() bool {
+	return u.ring != nil && u.ring.full() || u.full != nil && u.full.n >= sendDepth
+}
+
+// go on to a phase after some cycles.
+func (u *unit) enter(p phase, at drivers.Cycle) { u.phase, u.free, u.ring, u.full = p, at, nil, nil }
+
+// rma is a node's RMA engine.
+type rma struct {
+	rings [regs.VPIDs]notiRing
+
+	descs     [regs.VPIDs]queue[descriptor]
+	waiting   int // descriptors of all processes
+	progress  [regs.VPIDs]uint32
+	turn      int // process whose fragment is next
+	requester unit
+	frag      fragment // the one that it works on
+
+	in        [2]queue[uint32] // packets in the completers, by class
+	freed     [2]drivers.Cycle // one left
+	completer [2]unit
+	outcome   [2]outcome
+	answer    Packet // is made here
+
+	txPackets, rxPackets, rxDropped, refused, errors, notis, notiOff uint64
+}
+
+func (r *rma) empty() bool { return r.in[0].n+r.in[1].n+r.waiting == 0 }
+
+// pick finds the process whose turn it is: the next with a descriptor.
+func (r *rma) pick() (vpid int) {
+	for r.descs[r.turn].n == 0 {
+		r.turn = (r.turn + 1) % regs.VPIDs
+	}
+	return r.turn
+}
+
+// nextRMA is the first cycle at which the engine does something by itself.
+func (n *node) nextRMA() drivers.Cycle {
+	r := &n.rma
+	t := n.atu.commandDue()
+	if r.waiting > 0 || r.requester.phase != phaseIdle {
+		t = min(t, r.requester.due())
+	}
+	for class := range r.in {
+		if r.in[class].n > 0 {
+			t = min(t, r.completer[class].due())
+		}
+	}
+	return t
+}
+
+func (u *unit) due() drivers.Cycle {
+	if u.blocked() {
+		return drivers.Forever
+	}
+	return u.free
+}
+
+// stepRMA does what is due now, answers first, and comes back for what is due later.
+func (n *node) stepRMA() {
+	r, now := &n.rma, n.m.now
+	for n.atu.commandDue() <= now {
+		n.execute(now)
+	}
+	for _, class := range [...]int{vcAnswer, vcRequest} {
+		for r.in[class].n > 0 && r.completer[class].due() <= now {
+			n.complete(now, class)
+		}
+	}
+	for (r.waiting > 0 || r.requester.phase != phaseIdle) && r.requester.due() <= now {
+		n.request(now)
+	}
+	if t := n.nextRMA(); t != drivers.Forever {
+		n.wake(unitRMA, t)
+	}
+}
+
+// acceptsRMA: a completer has a buffer for another packet.
+func (n *node) acceptsRMA(class int) bool {
+	held := n.rma.in[class].n
+	if n.rma.freed[class] == n.m.now {
+		held++
+	}
+	return held < rmaBuffers
+}
+
+func (n *node) collectedRMA(class int, h uint32) {
+	*n.rma.in[class].grow() = h
+	n.wake(unitRMA, 0)
+}
+
+// sentRMA: a sender has room again.
+func (n *node) sentRMA() {
+	n.rma.txPackets++
+	n.wake(unitRMA, 0)
+}
+
+// room tells whether a sender takes one more packet; if not, u waits for it.
+func (n *node) room(u *unit, s Source) bool {
+	u.full = &n.out[s]
+	return !u.blocked()
+}
+
+// notify writes the unit's notification, or has it wait for its ring.
+func (n *node) notify(now drivers.Cycle, u *unit) bool {
+	u.ring = &n.rma.rings[u.note.vpid]
+	if u.blocked() {
+		u.ring.stall.begin(now)
+		return false
+	}
+	n.writeNotice(now, &u.note)
+	return true
+}

@@ -1,0 +1,44 @@
+package nic
+
+import (
+	"github.com/nicloop/nicloop/drivers"
+	"github.com/nicloop/nicloop/drivers/regs"
+)
+
+// Timing are the cycles that the blocks take; RTL has those of the hardware. What
+// is not here follows from the interfaces: a beat, a flit or a state is one cycle.
+type Timing struct {
+	Clear      drivers.Cycle // after reset, until the tables of mailboxes and rings are clear
+	Lines      int           // lines that the VELO requester holds
+	HostWrite  drivers.Cycle // from the last beat of a DMA write to its answer (HOST_WR_LATENCY)
+	HostRead   drivers.Cycle // from the address of a DMA read to its first beat (HOST_RD_LATENCY)
+	Descriptor drivers.Cycle // a descriptor is picked, loaded and judged
+	Translate  drivers.Cycle // a translation that hits
+	Notify     drivers.Cycle // a notification but for HostWrite
+}
+
+// RTL are the cycles of the blocks in rtl/core with the host of rtl/sim.
+func RTL() Timing {
+	return Timing{Clear: 17, Lines: 4, HostWrite: 4, HostRead: 8, Descriptor: 2, Translate: 3, Notify: 4}
+}
+
+func (t *Timing) translate(miss bool) drivers.Cycle {
+	if miss {
+		return t.Translate + 1 + t.HostRead
+	}
+	return t.Translate
+}
+
+func (t *Timing) notify() drivers.Cycle { return t.Notify + t.HostWrite }
+
+// read is how long a DMA read takes: bursts end with their line of 64 bytes, and
+// follow one another.
+func (t *Timing) read(s span) drivers.Cycle {
+	if s.n == 0 {
+		return 0
+	}
+	const line = regs.SlotBytes
+	quads := (s.addr%8 + s.n + 7) / 8
+	bursts := (s.addr+s.n-1)/line - s.addr/line + 1
+	return drivers.Cycle(quads+bursts) + drivers.Cycle(bursts)*t.HostRead + 1
+}

@@ -1,0 +1,84 @@
+package nic
+
+import (
+	"math/bits"
+
+	"github.com/nicloop/nicloop/drivers"
+)
+
+const (
+	wheelSlots = 512 // cycles that the wheel reaches ahead, a power of two
+	slotMask   = wheelSlots - 1
+)
+
+// A wheel knows which unit of which node has something to do in which cycle: a
+// bit per unit, node and cycle, so that a second wake-up costs nothing. What lies
+// too far ahead waits in a list; hosts and limiters rarely look that far.
+type wheel struct {
+	words    int      // per unit: 64 nodes each
+	due      []uint64 // [slot][unit][word]
+	occupied [wheelSlots / 64]uint64
+	far      []farWake
+	nextFar  drivers.Cycle
+}
+
+type farWake struct {
+	at   drivers.Cycle
+	unit unitID
+	node int
+}
+
+func newWheel(nodes int) wheel {
+	words := (nodes + 63) / 64
+	return wheel{words: words, due: make([]uint64, wheelSlots*int(units)*words), nextFar: drivers.Forever}
+}
+
+// wake lets a unit work at cycle at, which must be behind now.
+func (w *wheel) wake(now, at drivers.Cycle, unit unitID, node int) {
+	if at-now >= wheelSlots {
+		w.far = append(w.far, farWake{at, unit, node})
+		w.nextFar = min(w.nextFar, at)
+		return
+	}
+	slot := int(at & slotMask)
+	w.occupied[slot>>6] |= 1 << (slot & 63)
+	w.due[(slot*int(units)+int(unit))*w.words+node>>6] |= 1 << (node & 63)
+}
+
+// next is the first cycle behind now in which a unit works.
+func (w *wheel) next(now drivers.Cycle) drivers.Cycle {
+	if w.nextFar != drivers.Forever && w.nextFar-now < wheelSlots {
+		w.bringNear(now)
+	}
+	from := int(now+1) & slotMask
+	word, i := w.occupied[from>>6]>>(from&63), from>>6
+	if word != 0 {
+		return now + 1 + drivers.Cycle(bits.TrailingZeros64(word))
+	}
+	ahead := 64 - from&63
+	for range w.occupied {
+		i = (i + 1) % len(w.occupied)
+		if word = w.occupied[i]; word != 0 {
+			return now + 1 + drivers.Cycle(ahead+bits.TrailingZeros64(word))
+		}
+		ahead += 64
+	}
+	return w.nextFar
+}
+
+// bringNear moves what the wheel can reach by now out of the list.
+func (w *wheel) bringNear(now drivers.Cycle) {
+	list := w.far
+	w.far, w.nextFar = w.far[:0], drivers.Forever
+	for _, f := range list {
+		w.wake(now, f.at, f.unit, f.node)
+	}
+}
+
+// take gives the units that work at cycle now, and forgets the cycle.
+func (w *wheel) take(now drivers.Cycle) []uint64 {
+	slot := int(now & slotMask)
+	w.occupied[slot>>6] &^= 1 << (slot & 63)
+	n := int(units) * w.words
+	return w.due[slot*n : (slot+1)*n]
+}
