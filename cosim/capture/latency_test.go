@@ -11,6 +11,7 @@ import (
 
 	"github.com/nicloop/nicloop/drivers"
 	"github.com/nicloop/nicloop/drivers/ideal"
+	"github.com/nicloop/nicloop/drivers/nic"
 	"github.com/nicloop/nicloop/drivers/regs"
 )
 
@@ -133,7 +134,7 @@ func TestLatencyOfTheIdealNIC(t *testing.T) {
 	require.Len(t, read(t, file.Bytes()), 2*n)
 }
 
-func machine(t testing.TB, sink drivers.TraceSink) *ideal.System {
+func machine(t testing.TB, sink drivers.TraceSink) *nic.Machine {
 	sys, err := ideal.New(drivers.Options{Nodes: 4, MemoryBytes: 1 << 16, Trace: sink}, 20, 8)
 	require.NoError(t, err)
 	for n := range 4 {

@@ -65,7 +65,6 @@ type node struct {
 	txStall   uint64
 	txPackets uint64
 	txDropped uint64
-	lineFreed drivers.Cycle
 
 	rx        queue[uint32] // packets in the VELO completer
 	rxFreed   drivers.Cycle // one left
