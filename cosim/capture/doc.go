@@ -7,8 +7,9 @@
 //     channel. A packet's time is the simulated time of its last flit, so the file
 //     is in order of time. Identical runs give identical bytes.
 //   - [Latency] attributes a packet's time to the blocks it passed.
-//   - [NicLoop], [VELO] and [Tail] are gopacket layers for the captures; they never
-//     panic on any input. [Dissector] is the text of the dissector for Wireshark.
+//   - [NicLoop], [VELO], [RMA] and [Tail] are gopacket layers that decode and
+//     serialize packets; they never panic on any input. [Dissector] is the text of
+//     the dissector for Wireshark.
 //
 // # What the caller must do
 //

@@ -36,10 +36,13 @@ func (*NicLoop) LayerType() gopacket.LayerType { return LayerTypeNicLoop }
 // CanDecode is LayerTypeNicLoop.
 func (*NicLoop) CanDecode() gopacket.LayerClass { return LayerTypeNicLoop }
 
-// NextLayerType depends on the packet type; RMA payloads have no layer.
+// NextLayerType depends on the packet type.
 func (n *NicLoop) NextLayerType() gopacket.LayerType {
-	if n.Header.Type() == regs.PacketTypeVELO {
+	switch t := n.Header.Type(); {
+	case t == regs.PacketTypeVELO:
 		return LayerTypeVELO
+	case isRMA(t):
+		return LayerTypeRMA
 	}
 	return gopacket.LayerTypePayload
 }
@@ -51,9 +54,10 @@ func (n *NicLoop) DecodeFromBytes(data []byte, df gopacket.DecodeFeedback) error
 		return fmt.Errorf("nicloop packet of %d bytes, expected at least %d", len(data), 2*regs.FlitBytes)
 	}
 	h := regs.Header(binary.LittleEndian.Uint64(data))
+	low, high := bounds(h)
 	switch whole := flit.Total(h) * regs.FlitBytes; {
-	case int(h.Length()) > limit(h):
-		return fmt.Errorf("nicloop %v payload of %d bytes, expected at most %d", h.Type(), h.Length(), limit(h))
+	case int(h.Length()) < low || int(h.Length()) > high:
+		return fmt.Errorf("nicloop %v of length %d, expected %d to %d", h.Type(), h.Length(), low, high)
 	case len(data) < whole:
 		df.SetTruncated()
 		return fmt.Errorf("nicloop packet of %d bytes, its header announces %d", len(data), whole)
@@ -66,15 +70,37 @@ func (n *NicLoop) DecodeFromBytes(data []byte, df gopacket.DecodeFeedback) error
 	return nil
 }
 
-// limit is the longest payload that the packet's type may have.
-func limit(h regs.Header) int {
-	switch {
-	case h.Type() != regs.PacketTypeVELO:
-		return regs.MTU
+// bounds are the least and the greatest length that the packet's type may have.
+func bounds(h regs.Header) (low, high int) {
+	switch t := h.Type(); {
+	case isRMA(t):
+		return rmaBounds(t)
+	case t != regs.PacketTypeVELO:
+		return 0, regs.MTU
 	case h.Piggyback():
-		return regs.VELOPayload - 2
+		return 0, regs.VELOPayload - 2
 	}
-	return regs.VELOPayload
+	return 0, regs.VELOPayload
+}
+
+// SerializeTo puts the header in front of what b holds, which must be as many
+// flits as its Length says. With opts.ComputeChecksums the CRC of the tail is set.
+func (n *NicLoop) SerializeTo(b gopacket.SerializeBuffer, opts gopacket.SerializeOptions) error {
+	if rest, want := len(b.Bytes()), (flit.Total(n.Header)-1)*regs.FlitBytes; rest != want {
+		return fmt.Errorf("%d bytes follow the header, its length %d announces %d", rest, n.Header.Length(), want)
+	}
+	if opts.ComputeChecksums {
+		rest := b.Bytes()
+		tail := rest[len(rest)-regs.FlitBytes:]
+		n.Computed = flit.CRC(n.Header, rest[:len(rest)-regs.FlitBytes])
+		binary.LittleEndian.PutUint64(tail, uint64(regs.TailFields{CRC: n.Computed}.Pack()))
+	}
+	to, err := b.PrependBytes(regs.FlitBytes)
+	if err != nil {
+		return err
+	}
+	binary.LittleEndian.PutUint64(to, uint64(n.Header))
+	return nil
 }
 
 // VELO is the payload of a VELO packet, with the credits that it carries.
@@ -121,6 +147,27 @@ func (v *VELO) DecodeFromBytes(data []byte, df gopacket.DecodeFeedback) error {
 	return nil
 }
 
+// SerializeTo puts the payload in front of what b holds.
+func (v *VELO) SerializeTo(b gopacket.SerializeBuffer, _ gopacket.SerializeOptions) error {
+	body := v.Data
+	if v.Packet == nil {
+		return fmt.Errorf("VELO payload without its header: set VELO.Packet")
+	}
+	if v.Packet.Header.Piggyback() {
+		body = binary.LittleEndian.AppendUint16(append([]byte(nil), body...), v.Credits)
+	}
+	if len(body) > regs.VELOPayload {
+		return fmt.Errorf("VELO payload of %d bytes, expected at most %d", len(body), regs.VELOPayload)
+	}
+	to, err := b.PrependBytes((len(body) + regs.FlitBytes - 1) / regs.FlitBytes * regs.FlitBytes)
+	if err != nil {
+		return err
+	}
+	clear(to)
+	copy(to, body)
+	return nil
+}
+
 // Tail is the last flit.
 type Tail struct {
 	layers.BaseLayer
@@ -149,6 +196,16 @@ func (t *Tail) DecodeFromBytes(data []byte, df gopacket.DecodeFeedback) error {
 	return nil
 }
 
+// SerializeTo puts the tail in front of what b holds.
+func (t *Tail) SerializeTo(b gopacket.SerializeBuffer, _ gopacket.SerializeOptions) error {
+	to, err := b.PrependBytes(regs.FlitBytes)
+	if err != nil {
+		return err
+	}
+	binary.LittleEndian.PutUint64(to, uint64(t.Tail))
+	return nil
+}
+
 // Valid says whether the CRC is that of the packet.
 func (t *Tail) Valid(n *NicLoop) bool { return t.Tail.CRC() == n.Computed }
 
@@ -158,12 +215,16 @@ func decodeNicLoop(data []byte, p gopacket.PacketBuilder) error {
 		return err
 	}
 	p.AddLayer(n)
-	if n.NextLayerType() != LayerTypeVELO {
+	var body gopacket.DecodingLayer
+	switch n.NextLayerType() {
+	case LayerTypeVELO:
+		body = &VELO{Packet: n}
+	case LayerTypeRMA:
+		body = &RMA{Packet: n}
+	default:
 		return p.NextDecoder(gopacket.LayerTypePayload)
 	}
-	return p.NextDecoder(gopacket.DecodeFunc(func(data []byte, p gopacket.PacketBuilder) error {
-		return add(&VELO{Packet: n}, data, p)
-	}))
+	return p.NextDecoder(gopacket.DecodeFunc(func(data []byte, p gopacket.PacketBuilder) error { return add(body, data, p) }))
 }
 
 // decodeVELO refuses: a payload alone does not say what it is.

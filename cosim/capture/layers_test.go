@@ -7,6 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/nicloop/nicloop/drivers"
+	"github.com/nicloop/nicloop/drivers/flit"
 	"github.com/nicloop/nicloop/drivers/regs"
 )
 
@@ -51,7 +52,18 @@ func TestLayers(t *testing.T) {
 		}
 		require.Equal(t, []any{has, wantCredits}, []any{body.HasCredits, body.Credits})
 		require.True(t, p.Layer(LayerTypeTail).(*Tail).Valid(head))
+		require.Equal(t, p.Data(), serialize(t, &NicLoop{Header: h},
+			func(n *NicLoop) gopacket.SerializableLayer {
+				return &VELO{Packet: n, Data: body.Data, Credits: body.Credits}
+			}))
 	})
+}
+
+// serialize makes the packet with gopacket alone; its CRC is computed.
+func serialize(t testing.TB, n *NicLoop, body func(*NicLoop) gopacket.SerializableLayer) []byte {
+	b := gopacket.NewSerializeBuffer()
+	require.NoError(t, gopacket.SerializeLayers(b, gopacket.SerializeOptions{ComputeChecksums: true}, n, body(n), &Tail{}))
+	return b.Bytes()
 }
 
 func TestBadCRC(t *testing.T) {
@@ -75,11 +87,11 @@ func TestMalformed(t *testing.T) {
 	data := wire(t, h, pattern(h, 0))
 	long := velo(regs.HeaderFields{Length: 57})
 	for text, bad := range map[string][]byte{
-		"packet of 8 bytes, expected at least 16":       data[:8],
-		"packet of 24 bytes, its header announces 32":   data[:24],
-		"packet of 40 bytes, its header announces 32":   append(data, make([]byte, 8)...),
-		"VELO payload of 57 bytes, expected at most 56": wire(t, long, make([]byte, 57)),
-		"packet of 31 bytes, its header announces 32":   data[:31],
+		"packet of 8 bytes, expected at least 16":     data[:8],
+		"packet of 24 bytes, its header announces 32": data[:24],
+		"packet of 40 bytes, its header announces 32": append(data, make([]byte, 8)...),
+		"VELO of length 57, expected 0 to 56":         wire(t, long, make([]byte, 57)),
+		"packet of 31 bytes, its header announces 32": data[:31],
 	} {
 		p := gopacket.NewPacket(bad, LayerTypeNicLoop, gopacket.Default)
 		require.NotNil(t, p.ErrorLayer(), text)
@@ -89,8 +101,8 @@ func TestMalformed(t *testing.T) {
 	require.ErrorContains(t, alone.ErrorLayer().Error(), "without its header")
 }
 
-func TestRMAIsPayload(t *testing.T) {
-	h := regs.HeaderFields{Type: regs.PacketTypeRMAPut, Length: 512}.Pack()
+func TestUnknownTypeIsPayload(t *testing.T) {
+	h := regs.HeaderFields{Type: 15, Length: 512}.Pack()
 	p := gopacket.NewPacket(wire(t, h, make([]byte, 512)), LayerTypeNicLoop, gopacket.Default)
 	require.Nil(t, p.ErrorLayer())
 	require.NotNil(t, p.ApplicationLayer())
@@ -118,6 +130,7 @@ func FuzzLayers(f *testing.F) {
 			f.Add(wire(f, h, pattern(h, credits)))
 		}
 	})
+	everyRMA(func(r rmaPacket) { f.Add(wire(f, r.header, r.body)) })
 	f.Fuzz(func(t *testing.T, data []byte) {
 		p := gopacket.NewPacket(data, LayerTypeNicLoop, gopacket.DecodeOptions{SkipDecodeRecovery: true})
 		_ = p.String()
@@ -128,7 +141,34 @@ func FuzzLayers(f *testing.F) {
 		if p.ErrorLayer() == nil && n != len(data) {
 			t.Fatalf("%d of %d bytes decoded", n, len(data))
 		}
-		_ = gopacket.NewPacket(data, LayerTypeVELO, gopacket.DecodeOptions{SkipDecodeRecovery: true})
-		_ = gopacket.NewPacket(data, LayerTypeTail, gopacket.DecodeOptions{SkipDecodeRecovery: true})
+		for _, alone := range []gopacket.LayerType{LayerTypeVELO, LayerTypeRMA, LayerTypeTail} {
+			_ = gopacket.NewPacket(data, alone, gopacket.DecodeOptions{SkipDecodeRecovery: true})
+		}
+		encodesAgain(t, p)
 	})
+}
+
+// encodesAgain: what was decoded without an error gives the same bytes, but for
+// those that have no meaning: padding, reserved bits and the CRC.
+func encodesAgain(t *testing.T, p gopacket.Packet) {
+	head, ok := p.Layer(LayerTypeNicLoop).(*NicLoop)
+	if !ok || p.ErrorLayer() != nil {
+		return
+	}
+	var again []byte
+	switch body := p.Layers()[1].(type) {
+	case *VELO:
+		again = serialize(t, head, func(*NicLoop) gopacket.SerializableLayer { return body })
+	case *RMA:
+		again = serialize(t, head, func(*NicLoop) gopacket.SerializableLayer { return body })
+	default:
+		return
+	}
+	n := regs.FlitBytes + flit.Bytes(head.Header)
+	if body, ok := p.Layers()[1].(*RMA); ok {
+		n = regs.FlitBytes + extBytes + max(len(body.Data), regs.FlitBytes)
+		n = min(n, regs.FlitBytes+int(head.Header.Length()))
+	}
+	require.Equal(t, p.Data()[:n], again[:n])
+	require.Equal(t, len(p.Data()), len(again))
 }

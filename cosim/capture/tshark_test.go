@@ -1,57 +1,26 @@
 package capture
 
 import (
-	"bytes"
 	"fmt"
-	"os"
-	"os/exec"
-	"path/filepath"
 	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/nicloop/nicloop/cosim/capture/tsharktest"
 	"github.com/nicloop/nicloop/drivers"
 	"github.com/nicloop/nicloop/drivers/flit"
 	"github.com/nicloop/nicloop/drivers/regs"
 )
 
-// tshark runs the dissector over a capture and returns the lines of its output.
 func tshark(t *testing.T, file []byte, args ...string) []string {
 	t.Helper()
-	path, err := exec.LookPath("tshark")
-	if err != nil && os.Getenv("CI") == "" {
-		t.Skip("tshark is missing: apt-get install -y tshark")
-	}
-	require.NoError(t, err, "in CI tshark may not be missing")
-	dir := t.TempDir()
-	pcap, script := filepath.Join(dir, "test.pcapng"), filepath.Join(dir, "nicloop.lua")
-	require.NoError(t, os.WriteFile(pcap, file, 0o600))
-	require.NoError(t, os.WriteFile(script, []byte(Dissector()), 0o600))
-	cmd := exec.Command(path, append([]string{"-X", "lua_script:" + script, "-r", pcap}, args...)...)
-	cmd.Env = append(os.Environ(), "HOME="+dir) // no settings of whoever runs this
-	var stderr bytes.Buffer
-	cmd.Stderr = &stderr
-	out, err := cmd.Output()
-	require.NoError(t, err, stderr.String())
-	for _, line := range strings.Split(stderr.String(), "\n") {
-		require.NotContains(t, line, "nicloop.lua", "the script complains")
-	}
-	text := strings.TrimSuffix(string(out), "\n")
-	if text == "" {
-		return nil
-	}
-	return strings.Split(text, "\n")
+	return tsharktest.Run(t, Dissector(), file, args...)
 }
 
-// fields asks tshark for the values of fields, as one line per packet.
 func fields(t *testing.T, file []byte, filter string, names ...string) []string {
 	t.Helper()
-	args := []string{"-T", "fields", "-E", "separator=|", "-Y", filter}
-	for _, n := range names {
-		args = append(args, "-e", n)
-	}
-	return tshark(t, file, args...)
+	return tsharktest.Fields(t, Dissector(), file, filter, names...)
 }
 
 // Every kind, length and piggyback: all fields right, nothing malformed.
@@ -121,17 +90,17 @@ func TestDissectorErrors(t *testing.T) {
 	for i, want := range []string{
 		`^1\|bad\|CRC is 0x[0-9a-f]{8}, expected 0x[0-9a-f]{8}$`,
 		`^2\|\|32 bytes, expected 40$`,
-		`^3\|\|payload of 57 bytes, expected at most 56$`,
-		`^4\|\|payload of 55 bytes, expected at most 54$`,
+		`^3\|\|length is 57, expected 0 to 56$`,
+		`^4\|\|length is 55, expected 0 to 54$`,
 		`^5\|good\|packet type 15 is not known`,
-		`^6\|good\|RMA payload shown as bytes$`,
+		`^6\|\|length is 512, expected 9 to 264$`,
 		`^7\|\|3 of 5 flits seen$`,
 	} {
 		require.Regexp(t, want, got[i])
 	}
 	numbers := func(filter string) string { return strings.Join(fields(t, file, filter, "frame.number"), " ") }
 	require.Equal(t, "1", numbers("nicloop.expert.crc"))
-	require.Equal(t, "2 3 4", numbers("nicloop.expert.length"))
-	require.Equal(t, "1 2 3 4 5", numbers("_ws.expert.severity == error"))
+	require.Equal(t, "2 3 4 6", numbers("nicloop.expert.length"))
+	require.Equal(t, "1 2 3 4 5 6", numbers("_ws.expert.severity == error"))
 	require.Empty(t, numbers("_ws.lua.error"))
 }
