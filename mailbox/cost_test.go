@@ -143,3 +143,32 @@ func BenchmarkPeek(b *testing.B) {
 		}
 	}
 }
+
+// BenchmarkRetrieve1024 is what one data packet of one of 1,023 senders costs its
+// receiver: the bookkeeping and its share of the control packets made.
+func BenchmarkRetrieve1024(b *testing.B) {
+	const procs = 1024
+	for _, name := range []string{"static", "dynamic"} {
+		b.Run(name, func(b *testing.B) {
+			f, err := flows[name](mailbox.Config{Procs: procs, DataSlots: 14 * (procs - 1), CreditSlots: 2})
+			require.NoError(b, err)
+			from := 0
+			b.ReportAllocs()
+			for b.Loop() {
+				if from++; from == procs {
+					from = 1
+				}
+				f.Retrieve(mailbox.Retrieved{From: from})
+				for c, more := f.Next(); more; c, more = f.Next() {
+					if c.Kind == mailbox.CreditRequest {
+						b.Fatal("equal senders steal nothing that is in use")
+					}
+				}
+			}
+			b.StopTimer()
+			if n := testing.AllocsPerRun(1000, func() { f.Retrieve(mailbox.Retrieved{From: 1 + from%(procs-1)}); drain(f) }); n != 0 {
+				b.Fatalf("%v allocations per packet", n)
+			}
+		})
+	}
+}

@@ -1,16 +1,12 @@
 package mailbox
 
 import (
-	"reflect"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 )
 
 // FC paper, Equation 7: at most 4n+2 bytes of static and 150n of dynamic state for n processes.
-// Counted is the protocol's state as it lies in memory: all counters, thresholds, flags and links.
-// The configuration, the event counters, the queue of a call and Go's slice headers are not: they
-// are about 300 bytes whatever n is.
 func TestStateSize(t *testing.T) {
 	for _, procs := range []int{2, 16, 1024, 1 << 16} {
 		for slots := 1; slots <= 5; slots++ {
@@ -19,31 +15,28 @@ func TestStateSize(t *testing.T) {
 			require.NoError(t, err)
 			dynamic, err := NewDynamic(c)
 			require.NoError(t, err)
-			require.LessOrEqual(t, stateBytes(static), 4*procs+2)
-			require.LessOrEqual(t, stateBytes(dynamic), 150*procs)
+			require.LessOrEqual(t, StateBytes(static), 4*procs+2)
+			require.LessOrEqual(t, StateBytes(dynamic), 150*procs)
 			t.Logf("%d processes, %d credit slots: static %d bytes, dynamic %d (%.1f per process)",
-				procs, slots, stateBytes(static), stateBytes(dynamic), float64(stateBytes(dynamic))/float64(procs))
+				procs, slots, StateBytes(static), StateBytes(dynamic), float64(StateBytes(dynamic))/float64(procs))
 		}
 	}
 }
 
-var notState = map[string]bool{"cfg": true, "rules": true, "stats": true, "pending": true}
-
-func stateBytes(f Flow) int { return bytesOf(reflect.ValueOf(f).Elem()) }
-
-func bytesOf(v reflect.Value) (n int) {
-	switch v.Kind() {
-	case reflect.Struct:
-		for i := range v.NumField() {
-			if !notState[v.Type().Field(i).Name] {
-				n += bytesOf(v.Field(i))
+// TestStateBytesAreAllocated: what StateBytes counts is what construction allocates, but for the fixed part.
+func TestStateBytesAreAllocated(t *testing.T) {
+	const procs, fixed = 4096, 2048
+	c := Config{Procs: procs, DataSlots: (procs - 1) * 60, CreditSlots: 2}
+	for name, start := range map[string]func(Config) (Flow, error){"static": NewStatic, "dynamic": NewDynamic} {
+		var f Flow
+		r := testing.Benchmark(func(b *testing.B) {
+			b.ReportAllocs()
+			for b.Loop() {
+				f, _ = start(c)
 			}
-		}
-		return n
-	case reflect.Slice:
-		return v.Cap() * int(v.Type().Elem().Size())
-	case reflect.Map, reflect.Pointer, reflect.Interface, reflect.String:
-		panic("state behind a " + v.Kind().String() + " would not be counted")
+		})
+		// The allocator rounds large blocks up to pages.
+		require.InDelta(t, StateBytes(f), r.AllocedBytesPerOp(), fixed+4*8192, name)
+		require.GreaterOrEqual(t, int(r.AllocedBytesPerOp()), StateBytes(f), name)
 	}
-	return int(v.Type().Size())
 }

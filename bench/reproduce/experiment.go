@@ -1,0 +1,192 @@
+package reproduce
+
+import (
+	"context"
+	"fmt"
+	"path"
+	"strings"
+	"sync"
+
+	"github.com/nicloop/nicloop/bench/figure"
+	"github.com/nicloop/nicloop/drivers"
+	"golang.org/x/sync/errgroup"
+)
+
+// An Experiment is one figure or table of a paper, or several from one set of runs.
+type Experiment struct {
+	IDs   []string // the first one names its files
+	Title string
+	Paper string // the paper and the section
+	// Pure experiments need no device.
+	Pure bool
+	// PaperSize is what the paper ran it on.
+	PaperSize string
+	measure   func(ctx context.Context, e *Env) (*Table, error)
+	claims    []claim
+	plot      func(t *Table) []*figure.Figure
+}
+
+// A claim is one statement of a paper. judge looks at the rows alone.
+type claim struct {
+	text  string
+	paper string // its numbers
+	judge func(t *Table) (ours string, holds bool)
+}
+
+// Scale says how large an experiment is.
+type Scale string
+
+// The scales. Small and Medium are scaled down from the paper's size.
+const (
+	Small  Scale = "small"  // 16 processes or so: seconds
+	Medium Scale = "medium" // 64 to 256 processes: minutes
+	Full   Scale = "paper"  // the paper's size: up to hours
+)
+
+// Scales lists them.
+func Scales() []Scale { return []Scale{Small, Medium, Full} }
+
+// Env is where and how experiments run.
+type Env struct {
+	Device string
+	Scale  Scale
+	Seed   int64
+	Jobs   int // runs at a time
+	// Step and Building report progress.
+	Step     func(done, of int)
+	Building func(what string)
+
+	sizes []string // worlds that were run, for the report
+}
+
+// A Verdict is a judged claim.
+type Verdict struct {
+	Claim string `json:"claim"`
+	Paper string `json:"paper"`
+	Ours  string `json:"ours"`
+	Holds bool   `json:"holds"`
+}
+
+// A Report is one experiment that has run.
+type Report struct {
+	IDs        []string  `json:"ids"`
+	Title      string    `json:"title"`
+	Paper      string    `json:"paper"`
+	Device     string    `json:"device,omitempty"`
+	Worlds     []string  `json:"worlds,omitempty"`
+	PaperSize  string    `json:"paper_size,omitempty"`
+	Scale      Scale     `json:"scale"`
+	ScaledDown bool      `json:"scaled_down"`
+	Seed       int64     `json:"seed"`
+	Table      *Table    `json:"table"`
+	Claims     []Verdict `json:"claims"`
+
+	figures []*figure.Figure
+}
+
+// All lists the experiments.
+func All() []*Experiment { return all }
+
+// Find gives the experiments whose IDs match the patterns, in the order of All.
+func Find(patterns []string) ([]*Experiment, error) {
+	picked := map[*Experiment]bool{}
+	for _, p := range patterns {
+		found := false
+		for _, x := range all {
+			for _, id := range x.IDs {
+				ok, err := path.Match(p, id)
+				if err != nil {
+					return nil, fmt.Errorf("%w: pattern %q: %w", drivers.ErrConfig, p, err)
+				}
+				picked[x] = picked[x] || ok
+				found = found || ok
+			}
+		}
+		if !found {
+			return nil, fmt.Errorf("%w: no experiment %q%s; nicloop reproduce --list shows them", drivers.ErrConfig, p, drivers.Nearest(p, ids()))
+		}
+	}
+	var list []*Experiment
+	for _, x := range all {
+		if picked[x] {
+			list = append(list, x)
+		}
+	}
+	return list, nil
+}
+
+func ids() (list []string) {
+	for _, x := range all {
+		list = append(list, x.IDs...)
+	}
+	return list
+}
+
+// Run runs the experiment and judges its claims.
+func (x *Experiment) Run(ctx context.Context, env Env) (*Report, error) {
+	switch env.Scale {
+	case Small, Medium, Full:
+	default:
+		return nil, fmt.Errorf("%w: scale %q: expected one of %v", drivers.ErrConfig, env.Scale, Scales())
+	}
+	t, err := x.measure(ctx, &env)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", x.IDs[0], err)
+	}
+	rep := &Report{
+		IDs: x.IDs, Title: x.Title, Paper: x.Paper, PaperSize: x.PaperSize, Scale: env.Scale,
+		ScaledDown: env.Scale != Full, Seed: env.Seed, Table: t, Claims: x.judge(t),
+	}
+	if x.Pure {
+		rep.ScaledDown = rep.ScaledDown && x.PaperSize != ""
+	} else {
+		rep.Device, rep.Worlds = env.Device, env.sizes
+	}
+	if x.plot != nil {
+		rep.figures = x.plot(t)
+	}
+	return rep, nil
+}
+
+func (x *Experiment) judge(t *Table) (list []Verdict) {
+	for _, c := range x.claims {
+		ours, holds := c.judge(t)
+		list = append(list, Verdict{Claim: c.text, Paper: c.paper, Ours: ours, Holds: holds})
+	}
+	return list
+}
+
+// each calls f for 0 to n-1, as many at a time as there are jobs. Results go to
+// places of their own, so that their order does not depend on it.
+func (e *Env) each(ctx context.Context, n int, f func(ctx context.Context, i int) error) error {
+	g, ctx := errgroup.WithContext(ctx)
+	g.SetLimit(max(e.Jobs, 1))
+	var mu sync.Mutex
+	done := 0
+	for i := range n {
+		g.Go(func() error {
+			if err := ctx.Err(); err != nil {
+				return err
+			}
+			if err := f(ctx, i); err != nil {
+				return err
+			}
+			mu.Lock()
+			defer mu.Unlock()
+			if done++; e.Step != nil {
+				e.Step(done, n)
+			}
+			return nil
+		})
+	}
+	return g.Wait()
+}
+
+// list writes values as people do.
+func list[T any](values []T, format string) string {
+	parts := make([]string, len(values))
+	for i, v := range values {
+		parts[i] = fmt.Sprintf(format, v)
+	}
+	return strings.Join(parts, ", ")
+}

@@ -1,0 +1,121 @@
+package reproduce
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/nicloop/nicloop/bench/figure"
+	"github.com/nicloop/nicloop/drivers/regs"
+	"github.com/nicloop/nicloop/mailbox"
+)
+
+var fcTable3 = &Experiment{
+	IDs: []string{"fc-table3"}, Pure: true, Title: "Memory for flow control at a receiver",
+	Paper: "FC, section 7.5, Equations 7 and 8, Table 3", measure: measureTable3, plot: plotTable3,
+	claims: []claim{
+		{"static structures take at most 4n+2 bytes for n processes", "4n+2", structures("static", 4, 2)},
+		{"dynamic structures take at most 150n bytes for n processes", "150n", structures("dynamic", 150, 0)},
+		{"structures and buffers of the static flow control at 256K processes", "1024 MB", total("static", 1024)},
+		{"structures and buffers of the dynamic flow control at 256K processes", "293.5 MB", total("dynamic", 293.5)},
+		{"dynamic flow control needs less than a third of the memory at every size", "0.29", judgeShare},
+	},
+}
+
+// The sizes at which both have about 3 % overhead (section 7.5): slots per peer,
+// credit slots included.
+const (
+	staticSlots  = 64
+	dynamicSlots = 16
+	largest      = 256 << 10
+	mebibyte     = 1 << 20
+)
+
+// measureTable3 counts the bytes of real flow controls. A mailbox has at most
+// mailbox.MaxProcs processes; beyond, two measured sizes are extended.
+func measureTable3(context.Context, *Env) (*Table, error) {
+	t := &Table{Columns: []string{"flow control", "processes", "structures (bytes)", "bytes per process", "mailbox (MB)", "total (MB)", "paper (MB)", "how"}}
+	paper := map[string][]float64{"static": {4, 16, 64, 256, 1024}, "dynamic": {1.14, 4.6, 18.3, 73.3, 293.5}}
+	for _, flow := range []string{"static", "dynamic"} {
+		var sizes [2]float64 // of the last two measured
+		i := 0
+		for n := 1 << 10; n <= largest; n *= 4 {
+			bytes, how := 0.0, "measured"
+			slots := staticSlots
+			if flow == "dynamic" {
+				slots = dynamicSlots
+			}
+			if n <= mailbox.MaxProcs {
+				measured, err := stateBytes(flow, n, slots)
+				if err != nil {
+					return nil, err
+				}
+				bytes = float64(measured)
+				sizes[0], sizes[1] = sizes[1], bytes
+			} else {
+				perProcess := (sizes[1] - sizes[0]) / (mailbox.MaxProcs - mailbox.MaxProcs/4)
+				bytes, how = sizes[1]+perProcess*float64(n-mailbox.MaxProcs), "extended from 16K and 64K"
+			}
+			buffers := float64(slots) * float64(n-1) * regs.SlotBytes
+			t.add(flow, n, bytes, bytes/float64(n), buffers/mebibyte, (bytes+buffers)/mebibyte, paper[flow][i], how)
+			i++
+		}
+	}
+	return t, nil
+}
+
+func stateBytes(flow string, procs, slots int) (int, error) {
+	const credit = 2
+	c := mailbox.Config{Procs: procs, DataSlots: (slots - credit) * (procs - 1), CreditSlots: credit, Piggyback: true}
+	start := mailbox.NewStatic
+	if flow == "dynamic" {
+		start = mailbox.NewDynamic
+	}
+	f, err := start(c)
+	if err != nil {
+		return 0, err
+	}
+	return mailbox.StateBytes(f), nil
+}
+
+// structures: at most perProcess bytes for each process and fixed besides.
+func structures(flow string, perProcess, fixed float64) func(*Table) (string, bool) {
+	return func(t *Table) (string, bool) {
+		rows := t.where("flow control", flow)
+		sizes, holds := rows.values("structures (bytes)"), true
+		for i, n := range rows.values("processes") {
+			holds = holds && sizes[i] <= perProcess*n+fixed
+		}
+		return fmt.Sprintf("%.1f bytes per process at 1K, %.1f at 64K", rows.only("bytes per process", "processes", 1<<10),
+			rows.only("bytes per process", "processes", 64<<10)), holds
+	}
+}
+
+// total: no more than the paper's, within its rounding.
+func total(flow string, paper float64) func(*Table) (string, bool) {
+	return func(t *Table) (string, bool) {
+		mb := t.only("total (MB)", "flow control", flow, "processes", largest)
+		return fmt.Sprintf("%.1f MB", mb), mb <= paper*1.002
+	}
+}
+
+func plotTable3(t *Table) []*figure.Figure {
+	f := &figure.Figure{
+		Title: "Memory for flow control at a receiver", X: figure.Axis{Label: "processes", Scale: figure.Log2},
+		Y: figure.Axis{Label: "structures and mailbox", Unit: "MB", Scale: figure.Log10},
+	}
+	for _, flow := range []string{"static", "dynamic"} {
+		rows := t.where("flow control", flow)
+		f.Series = append(f.Series,
+			figure.Series{Name: flow, Points: rows.points("processes", "total (MB)")},
+			figure.Series{Name: flow + ", paper", Points: rows.points("processes", "paper (MB)")})
+	}
+	return []*figure.Figure{f}
+}
+
+func judgeShare(t *Table) (string, bool) {
+	worst := 0.0
+	for n := 1 << 10; n <= largest; n *= 4 {
+		worst = max(worst, t.only("total (MB)", "flow control", "dynamic", "processes", n)/t.only("total (MB)", "flow control", "static", "processes", n))
+	}
+	return fmt.Sprintf("at most %.2f", worst), worst < 1.0/3
+}

@@ -1,0 +1,4 @@
+package reproduce
+
+// all is in the order of the paper.
+var all = []*Experiment{fcTable1, fcTable3, fcFig14}

@@ -1,0 +1,79 @@
+package reproduce
+
+import (
+	"fmt"
+	"io"
+	"path/filepath"
+	"strings"
+	"text/tabwriter"
+
+	"github.com/nicloop/nicloop/bench/figure"
+)
+
+// Name is the stem of the report's files: what ran on what.
+func (x *Experiment) Name(env Env) string {
+	if x.Pure {
+		return fmt.Sprintf("%s-%s", x.IDs[0], env.Scale)
+	}
+	backend, _, _ := strings.Cut(env.Device, ":")
+	return fmt.Sprintf("%s-%s-%s", x.IDs[0], backend, env.Scale)
+}
+
+// Save writes the figures and the rows under dir/name and gives the files' names.
+func (rep *Report) Save(dir, name string) ([]string, error) {
+	base := filepath.Join(dir, name)
+	files := []string{base + ".csv"}
+	if err := figure.SaveRows(base+".csv", rep.Table.Columns, rep.Table.strings()); err != nil {
+		return nil, err
+	}
+	for i, f := range rep.figures {
+		stem := base + "-plot"
+		if len(rep.figures) > 1 {
+			stem = fmt.Sprintf("%s-plot-%c", base, 'a'+i)
+		}
+		if err := f.Save(stem); err != nil {
+			return nil, err
+		}
+		files = append(files, stem+".png", stem+".svg", stem+".csv")
+	}
+	return files, nil
+}
+
+// Print writes the report for people.
+func (rep *Report) Print(w io.Writer) {
+	fmt.Fprintf(w, "%s: %s (%s)\n", strings.Join(rep.IDs, ", "), rep.Title, rep.Paper)
+	if rep.Device == "" {
+		fmt.Fprintln(w, "runs on: the protocol code itself, no device")
+	} else {
+		fmt.Fprintf(w, "runs on: %s, %s, seed %d\n", rep.Device, strings.Join(rep.Worlds, "; "), rep.Seed)
+	}
+	if rep.ScaledDown {
+		fmt.Fprintf(w, "SCALED DOWN (--scale %s): the paper has %s\n", rep.Scale, rep.PaperSize)
+	}
+	fmt.Fprintln(w)
+	rep.Table.print(w)
+	fmt.Fprintln(w)
+	for _, v := range rep.Claims {
+		word := "DIFFERS"
+		if v.Holds {
+			word = "HOLDS  "
+		}
+		fmt.Fprintf(w, "%s  %s\n         paper: %s\n         ours:  %s\n", word, v.Claim, v.Paper, v.Ours)
+	}
+}
+
+func (t *Table) print(w io.Writer) {
+	tw := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
+	fmt.Fprintln(tw, strings.Join(t.Columns, "\t")+"\t")
+	for _, row := range t.Rows {
+		for _, cell := range row {
+			if v, ok := cell.(float64); ok {
+				fmt.Fprintf(tw, "%.2f\t", v)
+				continue
+			}
+			fmt.Fprintf(tw, "%v\t", cell)
+		}
+		fmt.Fprintln(tw)
+	}
+	tw.Flush()
+}

@@ -1,0 +1,137 @@
+package reproduce
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+
+	"github.com/nicloop/nicloop/bench/figure"
+)
+
+// A Table is what an experiment measured. Cells are strings, ints or float64s.
+type Table struct {
+	Columns []string `json:"columns"`
+	Rows    [][]any  `json:"rows"`
+}
+
+// add appends a row.
+func (t *Table) add(cells ...any) {
+	if len(cells) != len(t.Columns) {
+		panic(fmt.Sprintf("reproduce: a row of %d cells, expected %d: %v", len(cells), len(t.Columns), t.Columns))
+	}
+	t.Rows = append(t.Rows, cells)
+}
+
+func (t *Table) column(name string) int {
+	i := slices.Index(t.Columns, name)
+	if i < 0 {
+		panic(fmt.Sprintf("reproduce: no column %q, expected one of %v", name, t.Columns))
+	}
+	return i
+}
+
+// where gives the rows whose cells equal the values: name, value, name, value, …
+func (t *Table) where(conditions ...any) *Table {
+	sub := &Table{Columns: t.Columns}
+	for _, row := range t.Rows {
+		ok := true
+		for i := 0; i < len(conditions); i += 2 {
+			ok = ok && row[t.column(conditions[i].(string))] == conditions[i+1]
+		}
+		if ok {
+			sub.Rows = append(sub.Rows, row)
+		}
+	}
+	return sub
+}
+
+// keep gives the rows for which f holds.
+func (t *Table) keep(name string, f func(float64) bool) *Table {
+	sub := &Table{Columns: t.Columns}
+	for _, row := range t.Rows {
+		if f(number(row[t.column(name)])) {
+			sub.Rows = append(sub.Rows, row)
+		}
+	}
+	return sub
+}
+
+// values gives a column as numbers.
+func (t *Table) values(name string) []float64 {
+	c := t.column(name)
+	list := make([]float64, len(t.Rows))
+	for i, row := range t.Rows {
+		list[i] = number(row[c])
+	}
+	return list
+}
+
+// only gives the single value of a column in the rows that meet the conditions.
+func (t *Table) only(name string, conditions ...any) float64 {
+	v := t.where(conditions...).values(name)
+	if len(v) != 1 {
+		panic(fmt.Sprintf("reproduce: %d rows with %v, expected one", len(v), conditions))
+	}
+	return v[0]
+}
+
+// distinct gives the different values of a column, in the order of the rows.
+func distinct[T comparable](t *Table, name string) []T {
+	var list []T
+	for _, row := range t.Rows {
+		if v := row[t.column(name)].(T); !slices.Contains(list, v) {
+			list = append(list, v)
+		}
+	}
+	return list
+}
+
+// points are two columns as a series.
+func (t *Table) points(x, y string) []figure.Point {
+	xs, ys := t.values(x), t.values(y)
+	list := make([]figure.Point, len(xs))
+	for i := range xs {
+		list[i] = figure.Point{X: xs[i], Y: ys[i]}
+	}
+	return list
+}
+
+func number(cell any) float64 {
+	switch v := cell.(type) {
+	case int:
+		return float64(v)
+	case float64:
+		return v
+	}
+	panic(fmt.Sprintf("reproduce: cell %v is no number", cell))
+}
+
+// text is a cell as people and CSV files see it.
+func text(cell any) string {
+	if v, ok := cell.(float64); ok {
+		return strconv.FormatFloat(v, 'f', -1, 64)
+	}
+	return fmt.Sprint(cell)
+}
+
+// strings gives the whole table as text.
+func (t *Table) strings() [][]string {
+	rows := make([][]string, len(t.Rows))
+	for i, row := range t.Rows {
+		for _, cell := range row {
+			rows[i] = append(rows[i], text(cell))
+		}
+	}
+	return rows
+}
+
+func mean(list []float64) float64 {
+	if len(list) == 0 {
+		return 0
+	}
+	sum := 0.0
+	for _, v := range list {
+		sum += v
+	}
+	return sum / float64(len(list))
+}

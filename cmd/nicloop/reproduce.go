@@ -1,0 +1,136 @@
+package main
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"text/tabwriter"
+	"time"
+
+	"github.com/nicloop/nicloop/bench/reproduce"
+	"github.com/spf13/cobra"
+)
+
+func newReproduce() *cobra.Command {
+	f := &reproduceFlags{}
+	cmd := &cobra.Command{
+		Use:   "reproduce ID…",
+		Short: "Run a paper's experiments and judge its claims",
+		Long: `Run experiments of the papers that nicloop builds on. Each prints its table,
+writes the rows and the plots, and says of every claim of the paper whether it
+HOLDS or DIFFERS here, with both numbers. IDs may be patterns.
+
+A claim that differs is a result: the exit code is 0 unless a run fails.`,
+		Example: `  nicloop reproduce --list
+  nicloop reproduce fc-table1 fc-table3 fc-fig14         protocol code only: seconds
+  nicloop reproduce 'fc-*' --scale small                 everything on 16 processes or so
+  nicloop reproduce fc-fig6 --scale paper -j 2 --out results`,
+	}
+	fs := cmd.Flags()
+	fs.SortFlags = false
+	fs.BoolVar(&f.list, "list", false, "list the experiments")
+	fs.StringVar(&f.env.Device, "device", defaultReproduce, "what stands behind the driver, see nicloop run")
+	fs.StringVar(&f.scale, "scale", string(reproduce.Small), "small, medium or paper: how many processes, see --list")
+	fs.Int64Var(&f.env.Seed, "seed", 1, "seed of message contents")
+	fs.IntVarP(&f.env.Jobs, "jobs", "j", 1, "runs at a time")
+	fs.StringVar(&f.out, "out", "reproduced", "`DIR` for rows (CSV) and plots (PNG, SVG); empty: none")
+	fs.BoolVar(&f.force, "force", false, "overwrite an earlier run's files")
+	fs.BoolVar(&f.json, "json", false, "print reports as JSON, one a line")
+	cmd.RunE = f.run
+	return cmd
+}
+
+// defaultReproduce is the device of an experiment that names none.
+const defaultReproduce = "ideal:"
+
+type reproduceFlags struct {
+	env               reproduce.Env
+	scale, out        string
+	list, force, json bool
+}
+
+func (f *reproduceFlags) run(cmd *cobra.Command, patterns []string) error {
+	if f.list {
+		return f.show(cmd.OutOrStdout())
+	}
+	if len(patterns) == 0 {
+		return usageError{errors.New("which experiment? give an ID, or --list")}
+	}
+	experiments, err := reproduce.Find(patterns)
+	if err != nil {
+		return err
+	}
+	f.env.Scale = reproduce.Scale(f.scale)
+	if err := f.prepare(experiments); err != nil {
+		return err
+	}
+	for _, x := range experiments {
+		if err := f.one(cmd, x); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// prepare makes the directory and refuses, before anything runs, to overwrite
+// what another run wrote.
+func (f *reproduceFlags) prepare(experiments []*reproduce.Experiment) error {
+	if f.out == "" {
+		return nil
+	}
+	for _, x := range experiments {
+		rows := filepath.Join(f.out, x.Name(f.env)+".csv") // every report has them
+		if _, err := os.Stat(rows); err == nil && !f.force {
+			return usageError{fmt.Errorf("%s exists: choose another --out, or --force to overwrite it", rows)}
+		}
+	}
+	if err := os.MkdirAll(f.out, 0o777); err != nil {
+		return usageError{err}
+	}
+	return nil
+}
+
+func (f *reproduceFlags) one(cmd *cobra.Command, x *reproduce.Experiment) error {
+	bar := newBar(cmd.ErrOrStderr(), x.IDs[0])
+	env := f.env
+	env.Step, env.Building = bar.set, bar.describe
+	begin := time.Now()
+	rep, err := x.Run(cmd.Context(), env)
+	bar.finish()
+	if err != nil {
+		return err
+	}
+	var files []string
+	if f.out != "" {
+		if files, err = rep.Save(f.out, x.Name(env)); err != nil {
+			return err
+		}
+	}
+	out := cmd.OutOrStdout()
+	if f.json {
+		return json.NewEncoder(out).Encode(rep)
+	}
+	rep.Print(out)
+	if len(files) > 0 {
+		fmt.Fprintf(out, "\nwritten: %s\n", strings.Join(files, " "))
+	}
+	_, err = fmt.Fprintf(out, "took %.1f s\n\n", time.Since(begin).Seconds())
+	return err
+}
+
+func (f *reproduceFlags) show(w io.Writer) error {
+	tw := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(tw, "ID\tWHAT\tTHE PAPER'S SIZE\tPAPER")
+	for _, x := range reproduce.All() {
+		size := x.PaperSize
+		if size == "" {
+			size = "no device"
+		}
+		fmt.Fprintf(tw, "%s\t%s\t%s\t%s\n", strings.Join(x.IDs, " "), x.Title, size, x.Paper)
+	}
+	return tw.Flush()
+}
