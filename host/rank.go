@@ -60,8 +60,11 @@ func NewRank(id, size int, proc Proc, ep *velo.Endpoint, cost Cost) *Rank {
 		match: match.New[*Request, *message](size),
 		in:    make([]inbound, size), out: make([]outbound, size),
 	}
-	if ep.FlowControlled() {
-		r.credit = cost.Credit
+	switch ep.Flow() {
+	case velo.Static:
+		r.credit = cost.Static
+	case velo.Dynamic:
+		r.credit = cost.Dynamic
 	}
 	r.Comm = Comm{rank: r, id: id, size: size}
 	return r

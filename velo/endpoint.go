@@ -33,6 +33,7 @@ type Endpoint struct {
 	self   int
 	addrs  []Addr
 	ranks  []int32 // source endpoint id -> rank, -1 if none
+	kind   Flow
 	flow   mailbox.Flow
 	ring   *mailbox.Ring
 	rpReg  uint32
@@ -69,7 +70,7 @@ func Open(dev drivers.Device, base uint64, self int, addrs []Addr, cfg Config) (
 		return nil, err
 	}
 	e := &Endpoint{
-		dev: dev, self: self, addrs: addrs, flow: flow,
+		dev: dev, self: self, addrs: addrs, kind: cfg.Flow, flow: flow,
 		ring:  ring,
 		rpReg: regs.MboxRP(uint8(addrs[self].VPID)),
 		lazy:  uint32(min(32, max(slots/4, 1))),
@@ -319,8 +320,13 @@ func (e *Endpoint) Controls() uint64 {
 	return e.stats.Posted - e.stats.Sent + e.stats.Taken - e.stats.Received
 }
 
-// FlowControlled tells whether packets to this endpoint's peers take credits.
-func (e *Endpoint) FlowControlled() bool { return e.flow != nil }
+// Flow is the flow control in use; alone in its world, a process has none.
+func (e *Endpoint) Flow() Flow {
+	if e.flow == nil {
+		return None
+	}
+	return e.kind
+}
 
 // Stats gives the endpoint's counters.
 func (e *Endpoint) Stats() Stats {
