@@ -7,7 +7,7 @@ import (
 
 const (
 	maxVCs      = 8  // output.ready
-	maxSharers  = 63 // lane.req, lane.owner
+	maxSharers  = 64 // lane.req
 	maxPorts    = 255
 	maxNodes    = 1 << 16
 	maxVCDepth  = 1 << 14
@@ -24,9 +24,7 @@ func New(cfg Config) (*Fabric, error) {
 	t := cfg.Topology
 	f := &Fabric{
 		cfg: cfg, vcs: t.VCs(), laneBits: uint(bits.Len(uint(t.VCs() - 1))),
-		hop:         uint64(cfg.RouterCycles + cfg.LinkCycles),
-		creditDelay: uint64(cfg.CreditCycles), localDelay: uint64(cfg.LocalCreditCycles),
-		queues: make([]queue, 1), // queue 0 stands for no route
+		queues: make([]queue, 1), // the first stands for no route: noQueue
 	}
 	f.layOut(t)
 	if err := f.connect(t); err != nil {
@@ -93,12 +91,14 @@ func (f *Fabric) layOut(t Topology) {
 		pools += n * uint32(f.vcs)
 	}
 	f.byPort = make([]uint32, ports)
-	f.outs = make([]output, outs)
-	f.active = make([]uint64, (outs+63)/64)
+	// A NIC's wire into its router has lanes too, for the credits; they never want to send.
+	all := outs + uint32(t.Nodes())
+	f.outs = make([]output, all)
+	f.active = make([]uint64, (all+63)/64)
 	f.firstNIC = outs << f.laneBits
-	f.lanes = make([]lane, (outs+uint32(t.Nodes()))<<f.laneBits)
+	f.lanes = make([]lane, all<<f.laneBits)
 	for i := range f.lanes {
-		f.lanes[i] = lane{owner: none, to: nowhere, credit: int16(f.cfg.VCDepth)}
+		f.lanes[i] = lane{may: ^uint64(0), to: nowhere, credit: uint32(f.cfg.VCDepth)}
 	}
 	f.where = make([]place, t.Nodes())
 }
@@ -147,7 +147,7 @@ func (f *Fabric) connectNIC(node, r, port int) {
 	inj := f.firstNIC + uint32(node)<<f.laneBits
 	f.where[node] = place{pool: f.pool(r, port, 0), step: f.routers[r].ports, inj: inj, out: f.lane(r, port, 0)}
 	for v := range f.vcs {
-		f.lanes[f.lane(r, port, v)].to = toNIC | uint32(node)
+		f.lanes[f.lane(r, port, v)].to = toNIC | uint32(node)<<nicShift | uint32(v)
 		f.pools[f.pool(r, port, v)].source = inj + uint32(v)
 	}
 }
@@ -201,12 +201,16 @@ func (f *Fabric) addStorage(t Topology) {
 	}
 	f.flits = make([]Flit, slots+1)
 	f.next = make([]uint32, slots+1)
+	f.free = 1 // slot 0 takes what arrive need not link
 	for i := range slots {
 		f.next[i] = uint32(i + 1)
 	}
 	outs := len(f.outs)
+	f.leaving = make([]uint64, t.Nodes()+1)
 	f.ejected = make([]Ejection, 0, t.Nodes())
 	f.dropped = make([]Ejection, 0, outs)
-	f.arrivals = newWheel(int(f.hop), outs)
-	f.credits = newWheel(max(f.cfg.CreditCycles, f.cfg.LocalCreditCycles), 2*outs+t.Nodes()*f.vcs)
+	f.injected = newPipe(f.cfg.RouterCycles-1, t.Nodes())
+	f.sent = newPipe(f.cfg.RouterCycles+f.cfg.LinkCycles, outs)
+	f.linkDelay, f.localDelay = uint64(f.cfg.CreditCycles), uint64(f.cfg.LocalCreditCycles)
+	f.credits = newWheel(max(f.cfg.CreditCycles, f.cfg.LocalCreditCycles)+f.cfg.VCDepth, len(f.lanes))
 }

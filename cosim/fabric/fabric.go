@@ -14,6 +14,7 @@ type Config struct {
 	RouterCycles, LinkCycles int
 	// CreditCycles is from a flit leaving its queue to the cycle in which the
 	// sender can use the place again, over a link; LocalCreditCycles next to a NIC.
+	// Of one VC one place per cycle is told, further ones follow.
 	CreditCycles, LocalCreditCycles int
 	Chooser                         Chooser // nil: the routes of the topology
 }
@@ -63,20 +64,21 @@ type Fabric struct {
 	routes   []uint8  // per router and node: the output
 	where    []place  // per node
 
-	hop, creditDelay, localDelay uint64
-	firstNIC                     uint32 // lanes from here on are those of NICs
+	firstNIC uint32 // lanes from here on are those of NICs
 
-	now      uint64
-	active   []uint64 // outputs with a lane that can move
-	movable  int      // how many
-	flits    []Flit   // by slot
-	next     []uint32 // by slot: the ref behind in the same queue, or in the free list
-	free     uint32
-	inside   int
-	arrivals wheel // pool << 32 | ref
-	credits  wheel // lane
-	ejected  []Ejection
-	dropped  []Ejection
+	now     uint64
+	active  []uint64 // outputs with a lane that can move
+	flits   []Flit   // by slot
+	next    []uint32 // by slot: the ref behind in the same queue, or the next free slot
+	free    uint32
+	inside  int
+	leaving []uint64 // room for send
+	ejected []Ejection
+	dropped []Ejection
+
+	injected, sent        pipe // pool << 32 | ref
+	credits               wheel
+	linkDelay, localDelay uint64
 }
 
 type router struct {
@@ -99,39 +101,44 @@ type output struct {
 	waited uint64 // by lanes that could move and were not in turn
 }
 
-// lane is one VC of an output.
+// lane is one VC of an output, and of the wire from a NIC; one cache line.
 type lane struct {
 	req     uint64 // queues that hold a flit
+	may     uint64 // queues that may send: all, or the one whose packet has the output
 	after   uint64 // queues behind the one served last
+	credit  uint32
+	first   uint32 // its queue 0
+	to      uint32 // the pool it feeds, a NIC, or nowhere
 	sent    uint64
 	starved uint64 // cycles without credit while a flit could go, up to since
-	since   uint64
-	first   uint32 // its queue 0
-	to      uint32 // the pool it feeds, toNIC | node, or nowhere
-	credit  int16
-	owner   int8 // queue whose packet is on its way, or none
+	since   uint64 // credit became 0, or a flit came that can go
 }
 
-// queue is what one input VC holds for one output.
+// queue is what one input VC holds for one output; lane.req says whether it is empty.
 type queue struct {
 	head, tail   uint32 // refs
 	lane, source uint32 // source: the lane to which a freed place is told
 }
 
-// pool is one VC of an input.
+// pool is one VC of an input. Its places are counted by the sender's credits.
 type pool struct {
-	current uint32 // queue of the packet that comes in
-	queues  uint32 // index into byPort
-	source  uint32
-	router  uint32
-	in      uint16
-	vc      uint8
+	turn   uint64 // of the packet that comes in: its bit in lane.req
+	queue  uint32 // its queue
+	lane   uint32 // its lane
+	queues uint32 // index into byPort
+	source uint32
+	router uint32
+	in     uint16
+	vc     uint8
 }
 
 const (
-	none     = -1
 	noSource = ^uint32(0)
+	noQueue  = 0
+	// lane.to names a pool, or NIC and VC, or nothing.
 	toNIC    = 1 << 31
+	nicShift = 3
+	nicVCs   = 1<<nicShift - 1
 	nowhere  = 1<<31 - 1
 	// A ref names a slot and says what every hop must know of the flit in it.
 	refHead  = 1
@@ -147,7 +154,7 @@ func (f *Fabric) Inside() int { return f.inside }
 
 // Busy tells whether anything moves or is under way, a credit included. What waits
 // for a NIC to Release a place does not count.
-func (f *Fabric) Busy() bool { return f.movable > 0 || f.arrivals.count+f.credits.count > 0 }
+func (f *Fabric) Busy() bool { return f.NextEvent() != Forever }
 
 // CanInject tells whether node may inject on vc in this cycle.
 func (f *Fabric) CanInject(node int, vc uint8) bool { return f.Credits(node, vc) > 0 }
@@ -162,7 +169,7 @@ func (f *Fabric) Credits(node int, vc uint8) int {
 func (f *Fabric) Inject(node int, vc uint8, flit Flit) {
 	w := &f.where[node]
 	l := &f.lanes[w.inj+uint32(vc)]
-	if l.credit <= 0 {
+	if l.credit == 0 {
 		panic(fmt.Sprintf("fabric: node %d injects on VC %d without credit in cycle %d", node, vc, f.now))
 	}
 	l.credit--
@@ -170,13 +177,13 @@ func (f *Fabric) Inject(node int, vc uint8, flit Flit) {
 	f.free = f.next[slot]
 	f.flits[slot] = flit
 	ref := slot<<refShift | uint32(flit>>63)*refHead | uint32(flit>>62&1)*refTail
-	f.arrivals.add(f.now+uint64(f.cfg.RouterCycles)-1, uint64(w.pool+uint32(vc)*w.step)<<32|uint64(ref))
+	f.injected.put(f.now, uint64(w.pool+uint32(vc)*w.step)<<32|uint64(ref))
 	f.inside++
 }
 
 // Release tells that node's NIC took a flit out of its buffer of vc in this cycle.
 func (f *Fabric) Release(node int, vc uint8) {
-	f.credits.add(f.now+uint64(f.cfg.LocalCreditCycles), uint64(f.where[node].out+uint32(vc)))
+	f.credits.put(f.now, f.localDelay, f.where[node].out+uint32(vc))
 }
 
 // Ejected are the flits that reach their NICs in this cycle, in order of the

@@ -7,7 +7,7 @@ import (
 )
 
 // sendOne injects one packet of n flits at node src as fast as credits allow and
-// steps until its tail is out; it returns the cycles of first and last flit.
+// steps until its tail is out.
 func sendOne(t *testing.T, f *Fabric, src, dst, n int) (injected, head, tail uint64) {
 	t.Helper()
 	injected = f.Now()
@@ -46,10 +46,13 @@ func packetFlit(packet uint32, dst, i, n int) Flit {
 
 func TestZeroLoadLatency(t *testing.T) {
 	for _, topo := range []Grid{Mesh(4, 4, 4).(Grid), Torus(5, 3).(Grid), Mesh(2).(Grid)} {
+		f, err := New(Config{Topology: topo})
+		require.NoError(t, err)
 		for src := range topo.Nodes() {
 			for dst := range topo.Nodes() {
-				f, err := New(Config{Topology: topo})
-				require.NoError(t, err)
+				for f.Busy() { // credits of the packet before
+					f.SkipTo(Forever)
+				}
 				at, head, tail := sendOne(t, f, src, dst, 9)
 				hops := 0
 				for r := src; r != dst; hops++ {
@@ -60,4 +63,115 @@ func TestZeroLoadLatency(t *testing.T) {
 			}
 		}
 	}
+}
+
+func TestConfigRefused(t *testing.T) {
+	for _, cfg := range []Config{
+		{}, {Topology: Mesh(0)}, {Topology: Mesh(2), VCDepth: -1}, {Topology: Mesh(2), RouterCycles: 1}, {Topology: Mesh(300, 300)},
+		{Topology: Grid{Dims: [3]int{3, 1, 1}, Wrap: true, Classes: 5}}, {Topology: oneWay{Mesh(3).(Grid)}},
+	} {
+		_, err := New(cfg)
+		require.ErrorIs(t, err, ErrConfig)
+	}
+}
+
+// oneWay is a row whose middle router names the wrong port at the other end.
+type oneWay struct{ Grid }
+
+func (o oneWay) Link(router, port int) (int, int, bool) {
+	peer, back, ok := o.Grid.Link(router, port)
+	if router == 1 && port == 1 {
+		back = 1
+	}
+	return peer, back, ok
+}
+
+func TestInjectWithoutCreditPanics(t *testing.T) {
+	f, err := New(Config{Topology: Mesh(2), VCDepth: 1})
+	require.NoError(t, err)
+	f.Inject(0, 0, NewFlit(0, 1, Head))
+	require.False(t, f.CanInject(0, 0))
+	require.True(t, f.CanInject(0, 1))
+	require.Panics(t, func() { f.Inject(0, 0, NewFlit(0, 1, Tail)) })
+}
+
+// TestSkipping: the same traffic, stepped and skipped, gives the same cycles.
+func TestSkipping(t *testing.T) {
+	run := func(skip bool) (seen []uint64) {
+		f, err := New(Config{Topology: Torus(4, 4), VCDepth: 2})
+		require.NoError(t, err)
+		for burst := range 20 {
+			start := uint64(100 * burst)
+			for f.Now() < start+99 {
+				for _, e := range f.Ejected() {
+					seen = append(seen, f.Now(), uint64(e.Flit))
+					f.Release(int(e.Node), e.VC)
+				}
+				if i := int(f.Now() - start); i < 2 {
+					f.Inject(burst%16, 0, packetFlit(uint32(burst), burst*7%16, i, 2))
+				}
+				if skip && f.Now() > start+1 {
+					f.SkipTo(start + 99)
+				} else {
+					f.Step()
+				}
+			}
+			require.Zero(t, f.Inside())
+			f.Step()
+		}
+		return seen
+	}
+	stepped := run(false)
+	require.Len(t, stepped, 20*4)
+	require.Equal(t, stepped, run(true))
+}
+
+// fillRing lets every node of a ring send without end to the node half way round
+// and reports how many flits arrive, and whether the ring stops for good.
+func fillRing(t *testing.T, topo Topology, depth int) (arrived int, stuck bool) {
+	f, err := New(Config{Topology: topo, VCDepth: depth})
+	require.NoError(t, err)
+	nodes := topo.Nodes()
+	sent := make([]int, nodes)
+	for range 5000 {
+		for _, e := range f.Ejected() {
+			arrived++
+			f.Release(int(e.Node), e.VC)
+		}
+		for node := range nodes {
+			if f.CanInject(node, 0) {
+				// Half of the packets go each way round.
+				dst := (node + (nodes-1)/2 + sent[node]/9%2*(1+(nodes+1)%2)) % nodes
+				f.Inject(node, 0, packetFlit(0, dst, sent[node]%9, 9))
+				sent[node]++
+			}
+		}
+		f.Step()
+	}
+	return arrived, f.NextEvent() == Forever
+}
+
+// noDateline is a ring on which packets keep their VC: it must come to a stop, or
+// the test of rings would show nothing.
+type noDateline struct{ Grid }
+
+func (noDateline) VC(_, _ int, vc uint8, _ int) uint8 { return vc }
+
+func TestRingsDoNotDeadlock(t *testing.T) {
+	for _, nodes := range []int{3, 4, 5, 8} {
+		for _, depth := range []int{1, 2, 9} {
+			arrived, stuck := fillRing(t, Torus(nodes), depth)
+			require.False(t, stuck, "%d nodes, depth %d", nodes, depth)
+			require.Greater(t, arrived, 100*nodes, "%d nodes, depth %d", nodes, depth)
+		}
+	}
+	_, stuck := fillRing(t, noDateline{Torus(5).(Grid)}, 2)
+	require.True(t, stuck, "a ring without dateline fills up and stops")
+}
+
+func TestNoAllocations(t *testing.T) {
+	s := newSaturate(t, Config{Topology: Torus(3, 3), VCDepth: 4}, 9)
+	s.f.SetRoute(0, 5, NoPort)
+	require.Zero(t, testing.AllocsPerRun(2000, s.cycle))
+	require.NotZero(t, s.f.RouteErrors(0))
 }

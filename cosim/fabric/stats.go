@@ -16,7 +16,7 @@ func (f *Fabric) PortStats(router, port int) PortStats {
 		l := &f.lanes[out<<f.laneBits+v]
 		s.Flits += l.sent
 		s.NoCredit += l.starved
-		if l.credit == 0 && l.wants() {
+		if l.credit == 0 && l.req&l.may != 0 {
 			s.NoCredit += f.now - l.since
 		}
 	}

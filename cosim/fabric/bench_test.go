@@ -1,0 +1,108 @@
+package fabric
+
+import (
+	"fmt"
+	"syscall"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// saturate offers a new packet at every node whenever the last one is in, and
+// takes out at once what comes: what the network does is then its limit.
+type saturate struct {
+	f    *Fabric
+	rng  uint64
+	left []int32 // flits of the packet on its way in, per node
+	dst  []int32
+	n    int
+	vc   []uint8
+}
+
+func newSaturate(b testing.TB, cfg Config, flits int) *saturate {
+	f, err := New(cfg)
+	require.NoError(b, err)
+	n := cfg.Topology.Nodes()
+	return &saturate{f: f, rng: 1, n: flits, left: make([]int32, n), dst: make([]int32, n), vc: make([]uint8, n)}
+}
+
+func (s *saturate) random() uint64 {
+	s.rng ^= s.rng << 13
+	s.rng ^= s.rng >> 7
+	s.rng ^= s.rng << 17
+	return s.rng
+}
+
+func (s *saturate) cycle() {
+	for _, e := range s.f.Ejected() {
+		s.f.Release(int(e.Node), e.VC)
+	}
+	for node := range s.left {
+		if s.left[node] == 0 {
+			s.left[node] = int32(s.n)
+			s.dst[node] = int32(s.random() >> 32 * uint64(len(s.left)) >> 32)
+		}
+		if s.f.CanInject(node, 0) {
+			s.f.Inject(node, 0, packetFlit(uint32(node), int(s.dst[node]), s.n-int(s.left[node]), s.n))
+			s.left[node]--
+		}
+	}
+	s.f.Step()
+}
+
+// cpuSeconds is what this process has used: unlike the wall's clock it says the
+// same on a machine that others use too.
+func cpuSeconds() float64 {
+	var u syscall.Rusage
+	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &u); err != nil {
+		panic(err)
+	}
+	return float64(u.Utime.Nano()+u.Stime.Nano()) / 1e9
+}
+
+// BenchmarkSaturated is uniform random traffic of VELO packets of 9 flits, as much
+// as goes in. A flit-hop is one flit through one router.
+func BenchmarkSaturated(b *testing.B) {
+	for _, c := range []struct {
+		name string
+		topo Topology
+	}{{"mesh4x4x4", Mesh(4, 4, 4)}, {"torus4x4x4", Torus(4, 4, 4)}, {"mesh16x16", Mesh(16, 16)}} {
+		b.Run(c.name, func(b *testing.B) {
+			s := newSaturate(b, Config{Topology: c.topo}, 9)
+			for range 2000 {
+				s.cycle()
+			}
+			before, start := s.f.Hops(), cpuSeconds()
+			b.ReportAllocs()
+			for b.Loop() {
+				s.cycle()
+			}
+			hops := float64(s.f.Hops() - before)
+			b.ReportMetric(hops/(cpuSeconds()-start)/1e6, "Mflit-hops/cpu-s")
+			b.ReportMetric(hops/float64(b.N)/float64(c.topo.Nodes()), "hops/node-cycle")
+		})
+	}
+}
+
+// BenchmarkIdle is one packet at a time across an otherwise empty network.
+func BenchmarkIdle(b *testing.B) {
+	for _, nodes := range []int{4, 16} {
+		b.Run(fmt.Sprintf("mesh%dx%d", nodes, nodes), func(b *testing.B) {
+			s := newSaturate(b, Config{Topology: Mesh(nodes, nodes)}, 9)
+			last := nodes*nodes - 1
+			b.ReportAllocs()
+			for b.Loop() {
+				for i := range 9 {
+					s.f.Inject(0, 0, packetFlit(0, last, i, 9))
+					s.f.Step()
+				}
+				for s.f.Busy() {
+					for _, e := range s.f.Ejected() {
+						s.f.Release(int(e.Node), e.VC)
+					}
+					s.f.SkipTo(Forever)
+				}
+			}
+		})
+	}
+}

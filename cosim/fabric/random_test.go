@@ -1,0 +1,223 @@
+package fabric
+
+import (
+	"cmp"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// traffic is random NICs: packets of random lengths to random nodes on all classes,
+// interleaved flit by flit, and buffers that are emptied in fits and starts.
+type traffic struct {
+	rng      *rand.Rand
+	nodes    int
+	classes  int
+	load     float64 // chance per node and cycle of a new packet
+	eager    float64 // chance per cycle that a NIC takes out a flit
+	longest  int
+	next     uint32       // packet number
+	out      [][]([]Flit) // by node, class: flits that wait
+	held     [][]int      // by node, class: flits in the NIC's buffer
+	injected int
+	last     map[[3]int]uint32 // by source, destination, class: the last packet that came
+	open     map[[2]int]uint32 // by node, class: the packet whose tail is missing, + 1
+	source   []int             // by packet
+	gone     int
+}
+
+func newTraffic(rng *rand.Rand, nodes, classes int) *traffic {
+	w := &traffic{
+		rng: rng, nodes: nodes, classes: classes, load: 0.02 + 0.2*rng.Float64(), eager: 0.2 + 0.8*rng.Float64(), longest: 1 + rng.IntN(12),
+		last: map[[3]int]uint32{}, open: map[[2]int]uint32{}, out: make([][][]Flit, nodes), held: make([][]int, nodes),
+	}
+	for n := range nodes {
+		w.out[n], w.held[n] = make([][]Flit, classes), make([]int, classes)
+	}
+	return w
+}
+
+func (w *traffic) offer(node int) {
+	class, n, dst := w.rng.IntN(w.classes), 1+w.rng.IntN(w.longest), w.rng.IntN(w.nodes)
+	for i := range n {
+		w.out[node][class] = append(w.out[node][class], packetFlit(w.next, dst, i, n))
+	}
+	w.next++
+	w.source = append(w.source, node)
+}
+
+// sends gives the flit that node injects in this cycle, if any.
+func (w *traffic) sends(f *Fabric, node int) (vc uint8, flit Flit, ok bool) {
+	first := w.rng.IntN(w.classes)
+	for i := range w.classes {
+		class := (first + i) % w.classes
+		if q := w.out[node][class]; len(q) > 0 && f.CanInject(node, uint8(class)) {
+			w.out[node][class] = q[1:]
+			w.injected++
+			return uint8(class), q[0], true
+		}
+	}
+	return 0, 0, false
+}
+
+// arrived checks that packets come whole, at the right node, and in order.
+func (w *traffic) arrived(t *testing.T, e Ejection) {
+	t.Helper()
+	class, packet := int(e.VC), e.Flit.Packet()
+	require.Equal(t, int(e.Node), e.Flit.Dst())
+	at := [2]int{int(e.Node), class}
+	if e.Flit.Head() {
+		require.Zero(t, w.open[at], "a head within packet %d", w.open[at])
+		flow := [3]int{w.source[packet], int(e.Node), class}
+		before, any := w.last[flow]
+		require.True(t, !any || before < packet, "packet %d after %d", packet, before)
+		w.last[flow] = packet
+		w.open[at] = packet + 1
+	}
+	require.Equal(t, packet+1, w.open[at])
+	if e.Flit.Tail() {
+		delete(w.open, at)
+	}
+	w.held[e.Node][class]++
+	w.gone++
+}
+
+// compare runs the same traffic through both and checks every cycle.
+func compare(t *testing.T, cfg Config, rng *rand.Rand, cycles int, routes [][3]int) {
+	t.Helper()
+	f, err := New(cfg)
+	require.NoError(t, err)
+	ref := newReference(cfg)
+	classes := cfg.Topology.VCs()
+	if g, ok := cfg.Topology.(Grid); ok {
+		classes = g.Classes
+	}
+	for _, r := range routes {
+		f.SetRoute(r[0], r[1], r[2])
+		ref.routes[[2]int{r[0], r[1]}] = r[2]
+	}
+	w := newTraffic(rng, cfg.Topology.Nodes(), classes)
+	for idle := 0; idle < 100; {
+		same(t, f, ref.ejected, f.Ejected())
+		same(t, f, byRouter(ref.dropped), byRouter(f.Dropped()))
+		for _, e := range f.Ejected() {
+			w.arrived(t, e)
+		}
+		w.gone += len(f.Dropped())
+		for node := range w.nodes {
+			if w.rng.Float64() < w.load && f.Now() < uint64(cycles) {
+				w.offer(node)
+			}
+			if vc, flit, ok := w.sends(f, node); ok {
+				f.Inject(node, vc, flit)
+				ref.Inject(node, int(vc), flit)
+			}
+			for class, held := range w.held[node] {
+				require.LessOrEqual(t, held, f.cfg.VCDepth)
+				if held > 0 && w.rng.Float64() < w.eager {
+					w.held[node][class]--
+					f.Release(node, uint8(class))
+					ref.Release(node, class)
+				}
+			}
+		}
+		f.Step()
+		ref.Step()
+		for node := range w.nodes {
+			for v := range classes {
+				if want, got := ref.Credits(node, v), f.Credits(node, uint8(v)); want != got {
+					t.Fatalf("cycle %d: node %d has %d credits on VC %d, expected %d", f.Now(), node, got, v, want)
+				}
+			}
+		}
+		if idle++; f.Busy() || f.Now() < uint64(cycles) || f.Inside() > 0 {
+			idle = 0
+		}
+		if f.Now() > uint64(100*cycles) {
+			t.Fatalf("traffic does not come to an end: %d flits inside", f.Inside())
+		}
+	}
+	checkEmpty(t, f, w)
+	for id, r := range ref.routers {
+		for port := range r.outputs {
+			require.Equal(t, r.outputs[port].stats, f.PortStats(id, port), "router %d port %d", id, port)
+		}
+	}
+}
+
+func same(t *testing.T, f *Fabric, want, got []Ejection) {
+	t.Helper()
+	if !slices.Equal(want, got) {
+		t.Fatalf("cycle %d: %v came out, expected %v", f.Now(), got, want)
+	}
+}
+
+// checkEmpty: all that went in came out, and every credit is back.
+func checkEmpty(t *testing.T, f *Fabric, w *traffic) {
+	t.Helper()
+	require.Equal(t, w.injected, w.gone)
+	require.Zero(t, f.Inside())
+	for i := range f.lanes {
+		require.Equal(t, f.cfg.VCDepth, int(f.lanes[i].credit), "lane %d", i)
+	}
+	free := 0
+	for slot := f.free; slot != 0 && free < len(f.next); slot = f.next[slot] {
+		free++
+	}
+	require.Equal(t, len(f.next)-1, free, "slots lost")
+}
+
+func byRouter(list []Ejection) []Ejection {
+	list = slices.Clone(list)
+	slices.SortFunc(list, func(a, b Ejection) int {
+		return cmp.Or(cmp.Compare(a.Node, b.Node), cmp.Compare(a.VC, b.VC), cmp.Compare(a.Flit, b.Flit))
+	})
+	return list
+}
+
+func TestAgainstReference(t *testing.T) {
+	topologies := []Topology{
+		Mesh(1), Mesh(2), Mesh(5), Mesh(3, 2), Mesh(4, 4), Mesh(2, 3, 2), Torus(3), Torus(4), Torus(2, 5), Torus(4, 3), Torus(3, 3, 3),
+		Grid{Dims: [3]int{3, 2, 1}, Classes: 1}, Grid{Dims: [3]int{4, 1, 1}, Wrap: true, Classes: 1}, Grid{Dims: [3]int{3, 2, 1}, Classes: 5},
+	}
+	for i, topo := range topologies {
+		for _, depth := range []int{1, 2, 3, 16} {
+			seed := uint64(100*i + depth)
+			t.Run(fmt.Sprintf("%v/depth%d/seed%d", topo, depth, seed), func(t *testing.T) {
+				t.Parallel()
+				rng := rand.New(rand.NewPCG(seed, 1))
+				cfg := Config{Topology: topo, VCDepth: depth}
+				if rng.IntN(2) == 0 {
+					cfg.RouterCycles, cfg.LinkCycles = 2+rng.IntN(3), 1+rng.IntN(5)
+					cfg.CreditCycles, cfg.LocalCreditCycles = 1+rng.IntN(9), 1+rng.IntN(3)
+				}
+				compare(t, cfg, rng, 300, nil)
+			})
+		}
+	}
+}
+
+// Routes that software breaks: packets are discarded here and there, and nothing
+// else is hindered.
+func TestBrokenRoutes(t *testing.T) {
+	for seed := range uint64(8) {
+		t.Run(fmt.Sprint("seed", seed), func(t *testing.T) {
+			rng := rand.New(rand.NewPCG(seed, 2))
+			g := Mesh(3, 3)
+			var routes [][3]int
+			for range 6 {
+				// A packet that turns back, leaves the mesh or finds no port.
+				routes = append(routes, [3]int{rng.IntN(9), rng.IntN(9), []int{NoPort, 6, 200}[rng.IntN(3)]})
+			}
+			for r := range 9 {
+				if port := g.Port(r, (r+3)%9); port == 3 {
+					routes = append(routes, [3]int{(r + 3) % 9, (r + 6) % 9, 4})
+				}
+			}
+			compare(t, Config{Topology: g, VCDepth: 4}, rng, 300, routes)
+		})
+	}
+}
