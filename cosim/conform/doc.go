@@ -1,4 +1,5 @@
 // Package conform holds the systems to one behaviour: what software can see of the
-// RTL and of its functional double (drivers/ideal) is the same, timing apart. It has
-// tests only. A difference means that tests on the double prove nothing.
+// RTL, of the model (cosim/model) and of its double without a network (drivers/ideal)
+// is the same, timing apart. It has tests only. A difference means that tests on the
+// twins prove nothing. Package differ compares the timing.
 package conform

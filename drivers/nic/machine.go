@@ -74,6 +74,9 @@ func (m *Machine) Connect(net Network) { m.net = net }
 // Info says what this is.
 func (m *Machine) Info() drivers.Info { return m.info }
 
+// SetURI says what opens the same again.
+func (m *Machine) SetURI(uri string) { m.info.URI = uri }
+
 // Now is the current cycle.
 func (m *Machine) Now() drivers.Cycle { return m.now }
 

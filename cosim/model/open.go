@@ -1,0 +1,67 @@
+package model
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/nicloop/nicloop/cosim/fabric"
+	"github.com/nicloop/nicloop/drivers"
+	"github.com/nicloop/nicloop/drivers/nic"
+	"github.com/nicloop/nicloop/drivers/regs"
+)
+
+const defaultMemory = 1 << 20
+
+func init() {
+	drivers.Register("model", "the model of NIC and network in Go, cycle by cycle",
+		[]string{"dims", "torus", "vc_depth", "host_wr_latency", "host_rd_latency"}, open)
+}
+
+func open(_ context.Context, path string, keys map[string]string, opt drivers.Options) (drivers.System, error) {
+	if path != "" {
+		return nil, fmt.Errorf("%w: model:%s: expected no path; settings are keys, as in model:?dims=4x4x4", drivers.ErrConfig, path)
+	}
+	if opt.Nodes < 0 || opt.Nodes == 0 && keys["dims"] == "" {
+		return nil, fmt.Errorf("%w: %d nodes: model: holds 1..%d nodes", drivers.ErrConfig, opt.Nodes, regs.NodeMax)
+	}
+	p, err := parse(keys, opt.Nodes)
+	if err != nil {
+		return nil, err
+	}
+	m, err := New(p, opt)
+	if err != nil {
+		return nil, err
+	}
+	m.SetURI(uri(p.Dims, keys))
+	return m, nil
+}
+
+// New makes a machine of the given parameters. Of opt it takes MemoryBytes and Trace.
+func New(p Params, opt drivers.Options) (*nic.Machine, error) {
+	mem := opt.MemoryBytes
+	if mem == 0 {
+		mem = defaultMemory
+	}
+	switch {
+	case opt.Waves != nil:
+		return nil, fmt.Errorf("%w: model has no waveforms, rtl: does", drivers.ErrNotSupported)
+	case mem < regs.SlotBytes:
+		return nil, fmt.Errorf("%w: DMA memory of %d bytes per node: expected at least %d", drivers.ErrConfig, mem, regs.SlotBytes)
+	}
+	cfg := p.Fabric
+	cfg.Topology = p.topology()
+	f, err := fabric.New(cfg)
+	if err != nil {
+		return nil, fmt.Errorf("%w: %v", drivers.ErrConfig, err)
+	}
+	nodes := cfg.Topology.Nodes()
+	m := nic.New(nic.Config{
+		Info: drivers.Info{
+			Backend: "model", Nodes: nodes, VPIDs: regs.VPIDs, Dims: p.Dims, ClockPS: regs.ClockPS,
+			DescHash: regs.DescHashValue, Hash: "model", Tool: "Go",
+		},
+		VCDepth: p.Fabric.VCDepth, Ports: cfg.Topology.Ports(0), Memory: mem, Trace: opt.Trace, Timing: p.NIC,
+	})
+	m.Connect(newNetwork(m, f, cfg))
+	return m, nil
+}

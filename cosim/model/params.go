@@ -1,0 +1,107 @@
+package model
+
+import (
+	"fmt"
+	"net/url"
+	"strconv"
+
+	"github.com/nicloop/nicloop/cosim/build"
+	"github.com/nicloop/nicloop/cosim/fabric"
+	"github.com/nicloop/nicloop/drivers"
+	"github.com/nicloop/nicloop/drivers/nic"
+	"github.com/nicloop/nicloop/drivers/regs"
+)
+
+// Params is everything that may be set. Defaults has the RTL's values; those of the
+// blocks were read from rtl/core and are held to the RTL by package cosim/differ.
+type Params struct {
+	Dims  [3]int
+	Torus bool
+	// Fabric has the cycles of routers, links and credits and the depth of a virtual
+	// channel; its topology follows from Dims and Torus.
+	Fabric fabric.Config
+	// NIC has the cycles of the NIC's units and of the host's memory.
+	NIC nic.Timing
+}
+
+// Defaults are the parameters of the RTL.
+func Defaults(dims [3]int) Params {
+	return Params{Dims: dims, NIC: nic.RTL(), Fabric: fabric.Config{
+		VCDepth: fabric.DefaultVCDepth, RouterCycles: fabric.DefaultRouterCycles, LinkCycles: fabric.DefaultLinkCycles,
+		CreditCycles: fabric.DefaultCreditCycles, LocalCreditCycles: fabric.DefaultLocalCreditCycles,
+	}}
+}
+
+func (p *Params) topology() fabric.Topology {
+	if p.Torus {
+		return fabric.Torus(p.Dims[:]...)
+	}
+	return fabric.Mesh(p.Dims[:]...)
+}
+
+// parse joins what the URI and the options say.
+func parse(keys map[string]string, nodes int) (Params, error) {
+	dims, err := dimsOf(keys["dims"], nodes)
+	if err != nil {
+		return Params{}, err
+	}
+	p := Defaults(dims)
+	wr, rd := int(p.NIC.HostWrite), int(p.NIC.HostRead)
+	torus := 0
+	for _, k := range []struct {
+		name      string
+		low, high int
+		to        *int
+	}{
+		{"torus", 0, 1, &torus}, {"vc_depth", 2, 128, &p.Fabric.VCDepth},
+		{"host_wr_latency", 1, 65535, &wr}, {"host_rd_latency", 1, 65535, &rd},
+	} {
+		if err := number(keys, k.name, k.low, k.high, k.to); err != nil {
+			return p, err
+		}
+	}
+	p.Torus, p.NIC.HostWrite, p.NIC.HostRead = torus == 1, drivers.Cycle(wr), drivers.Cycle(rd)
+	return p, nil
+}
+
+// number reads a key, if it is given.
+func number(keys map[string]string, key string, low, high int, to *int) error {
+	text, given := keys[key]
+	if !given {
+		return nil
+	}
+	n, err := strconv.Atoi(text)
+	if err != nil || n < low || n > high {
+		return fmt.Errorf("%w: %s=%s: expected a number %d..%d", drivers.ErrConfig, key, text, low, high)
+	}
+	*to = n
+	return nil
+}
+
+func dimsOf(text string, nodes int) (dims [3]int, err error) {
+	dims = build.DimsFor(nodes)
+	if text != "" {
+		if dims, err = build.ParseDims(text); err != nil {
+			return dims, err
+		}
+	}
+	n := dims[0] * dims[1] * dims[2]
+	switch {
+	case n < 1 || n > regs.NodeMax:
+		return dims, fmt.Errorf("%w: %d nodes: model: holds 1..%d nodes", drivers.ErrConfig, n, regs.NodeMax)
+	case nodes != 0 && n != nodes:
+		return dims, fmt.Errorf("%w: dims=%s has %d nodes, but %d are asked for; leave one of the two out", drivers.ErrConfig, text, n, nodes)
+	}
+	return dims, nil
+}
+
+// uri is what reproduces the system.
+func uri(dims [3]int, keys map[string]string) string {
+	q := url.Values{"dims": {build.FormatDims(dims)}}
+	for k, v := range keys {
+		if k != "dims" {
+			q.Set(k, v)
+		}
+	}
+	return "model:?" + q.Encode()
+}
