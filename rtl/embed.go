@@ -60,6 +60,7 @@ var design = []string{
 
 var simulation = []string{
 	"sim/host_bus.sv",
+	"sim/sleep.sv",
 	"sim/trace_switch.sv",
 	"sim/nic_trace.sv",
 	"sim/handshake_check.sv",

@@ -18,6 +18,7 @@ module nic_core #(
     localparam int USER_W  = VCS <= 2 && VC_DEPTH < 32 ? 64 : 96
 ) (
     input  logic        clk,
+    input  logic        clk_free,  // clk, except where somebody stops clk while idle is high: keeps CYCLES right
     input  logic        rst,
     input  logic [11:0] node_id,
     // registers: AXI4-Lite slave
@@ -173,7 +174,7 @@ module nic_core #(
   regfile #(
       .NODES(NODES), .DIM_X(DIM_X), .DIM_Y(DIM_Y), .DIM_Z(DIM_Z), .VC_DEPTH(VC_DEPTH), .PORTS(PORTS)
   ) u_regs (
-      .clk, .rst, .here,
+      .clk, .clk_free, .rst, .here,
       .s_awvalid(s_axil_awvalid), .s_awready(s_axil_awready), .s_awaddr(s_axil_awaddr),
       .s_wvalid(s_axil_wvalid), .s_wready(s_axil_wready), .s_wdata(s_axil_wdata), .s_wstrb(s_axil_wstrb),
       .s_bvalid(s_axil_bvalid), .s_bready(s_axil_bready), .s_bresp(s_axil_bresp),

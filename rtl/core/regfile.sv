@@ -16,6 +16,7 @@ module regfile #(
     parameter int PORTS    = 3
 ) (
     input  logic        clk,
+    input  logic        clk_free,  // clk where nothing stops it: counts CYCLES
     input  logic        rst,
     input  logic [11:0] here,
     // AXI4-Lite slave
@@ -203,7 +204,6 @@ module regfile #(
   always_ff @(posedge clk) begin
     if (rst) begin
       scratch       <= '0;
-      cycles        <= '0;
       bad_access    <= '0;
       tx_packets    <= '0;
       rx_packets    <= '0;
@@ -218,7 +218,6 @@ module regfile #(
       stall_vpid    <= '0;
       stalled       <= 1'b0;
     end else begin
-      cycles     <= cycles + 1'b1;
       irq_status <= (irq_status & ~(wr_status ? s_wdata[33:0] : '0)) | irq_set;
       stalled    <= ev_rx_stall;
       if (wr_scratch) scratch <= s_wdata;
@@ -237,6 +236,7 @@ module regfile #(
     end
   end
   assign irq = |(irq_status & irq_mask);
+  always_ff @(posedge clk_free) cycles <= rst ? '0 : cycles + 1'b1;
 
   // The first error since the last clear; one that comes together with the clear is kept.
   always_ff @(posedge clk) begin

@@ -15,6 +15,7 @@ module sim_node #(
     localparam int WORD_W         = 64 + (VCS <= 2 && VC_DEPTH < 32 ? 64 : 96)
 ) (
     input  logic                  clk,
+    input  logic                  clk_free,
     input  logic                  rst,
     input  logic [11:0]           node_id,
     input  logic                  trace_on,
@@ -78,7 +79,7 @@ module sim_node #(
 
   /* verilator lint_off PINCONNECTEMPTY */
   nic_core #(.DIM_X(DIM_X), .DIM_Y(DIM_Y), .DIM_Z(DIM_Z), .PORTS(PORTS), .VC_DEPTH(VC_DEPTH)) u_nic (
-      .clk, .rst, .node_id,
+      .clk, .clk_free, .rst, .node_id,
       .s_axil_awvalid(axil_awvalid), .s_axil_awready(axil_awready), .s_axil_awaddr(axil_awaddr),
       .s_axil_wvalid(axil_wvalid), .s_axil_wready(axil_wready), .s_axil_wdata(axil_wdata), .s_axil_wstrb(8'hff),
       .s_axil_bvalid(axil_bvalid), .s_axil_bready(1'b1), .s_axil_bresp(axil_bresp),

@@ -43,6 +43,11 @@ module sim_top #(
     for (genvar n = 0; n < NODES; n++) begin : g_node
       logic [LINKS-1:0]        link_up, carrier, rx_valid;
       logic [LINKS*WORD_W-1:0] rx_word;
+      logic                    node_clk;
+
+      sleep #(.LINKS(LINKS)) u_sleep (
+          .clk, .wake(rst || !idles[n] || actives[n] || reg_pending[n] || pio_pending[n] || |rx_valid), .carrier, .node_clk
+      );
 
       // Link l leads to the neighbour in dimension l / 2, up for even l; it arrives there on link l ^ 1.
       for (genvar l = 0; l < LINKS; l++) begin : g_link
@@ -62,7 +67,7 @@ module sim_top #(
           .DIM_X(DIM_X), .DIM_Y(DIM_Y), .DIM_Z(DIM_Z), .PORTS(PORTS), .VC_DEPTH(VC_DEPTH), .HOST_WR_LATENCY(HOST_WR_LATENCY),
           .HOST_RD_LATENCY(HOST_RD_LATENCY)
       ) u_node (
-          .clk, .rst, .node_id(12'(n)), .trace_on, .reg_pending(reg_pending[n]), .pio_pending(pio_pending[n]), .link_up, .carrier,
+          .clk(node_clk), .clk_free(clk), .rst, .node_id(12'(n)), .trace_on, .reg_pending(reg_pending[n]), .pio_pending(pio_pending[n]), .link_up, .carrier,
           .wire_down(down[n]), .tx_valid(tx_valid[n]), .tx_word(tx_word[n]), .rx_valid, .rx_word,
           .irq(irq[n]), .idle(idles[n]), .active(actives[n])
       );
