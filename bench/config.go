@@ -28,7 +28,11 @@ type Config struct {
 	Rendezvous  host.Rendezvous `json:"rendezvous"`
 	Chunk       int             `json:"chunk"`
 	Outstanding int             `json:"outstanding"`
-	Seed        int64           `json:"seed"`
+	// NVM are nodes whose memory is slow to write; Hot is how many ranks send to
+	// each of them when hotspot runs with NVM.
+	NVM  []NVM `json:"nvm,omitempty"`
+	Hot  int   `json:"hot,omitempty"`
+	Seed int64 `json:"seed"`
 	// Limit is the simulated time after which the run is given up; 0: none.
 	Limit drivers.Time `json:"limit_ps"`
 
@@ -36,6 +40,7 @@ type Config struct {
 	Record   io.Writer           `json:"-"` // transaction log of the run
 	Blocks   bool                `json:"-"` // latency by block
 	Waves    *drivers.WaveWindow `json:"-"`
+	held     *heldLinks          // congestion, link by link
 	LogFile  string              `json:"-"`
 	Building func(what string)   `json:"-"`
 	Step     func(done, of int)  `json:"-"` // progress of the run
@@ -81,6 +86,11 @@ func (c *Config) Validate() error {
 	for _, n := range c.Sizes {
 		if n < 0 || n > maxMessage {
 			return bad("message of %d bytes: expected 0 to %d", n, maxMessage)
+		}
+	}
+	for _, n := range c.NVM {
+		if err := n.validate(c.Nodes); err != nil {
+			return err
 		}
 	}
 	_, err := c.Velo.MailboxSlots(c.Ranks())

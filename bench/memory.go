@@ -9,7 +9,8 @@ import (
 )
 
 // memory is the layout of a node's DMA memory: for each process its
-// notification ring, mailbox and heap, and behind them the translation tables.
+// notification ring and mailbox, then the heaps, which one range of a write
+// limiter can hold together, and behind them the translation tables.
 // Without messages for RMA there is nothing but mailboxes.
 type memory struct {
 	noti, box, heap int // bytes of one process
@@ -42,16 +43,19 @@ func (c *Config) memory() (m memory, err error) {
 	if longest > host.EagerMax {
 		m.noti = pages(notiSlots * notiBytes)
 		m.heap = pages((c.buffers + spareBuffers) * (longest + pageBytes))
-		m.atu = pages(pageBytes + 2*8*c.Procs*m.stride()/pageBytes)
+		m.atu = pages(pageBytes + 2*8*c.Procs*(m.stride()+m.heap)/pageBytes)
 	}
 	return m, err
 }
 
-func (m memory) stride() int              { return m.noti + m.box + m.heap }
-func (m memory) bytes(procs int) int      { return procs*m.stride() + m.atu }
-func (m memory) ring(vpid int) uint64     { return uint64(vpid * m.stride()) }
-func (m memory) mailbox(vpid int) uint64  { return m.ring(vpid) + uint64(m.noti) }
-func (m memory) atuBase(procs int) uint64 { return uint64(procs * m.stride()) }
+func (m memory) stride() int             { return m.noti + m.box }
+func (m memory) bytes(procs int) int     { return int(m.atuBase(procs)) + m.atu }
+func (m memory) ring(vpid int) uint64    { return uint64(vpid * m.stride()) }
+func (m memory) mailbox(vpid int) uint64 { return m.ring(vpid) + uint64(m.noti) }
+func (m memory) heapOf(vpid, procs int) uint64 {
+	return uint64(procs*m.stride() + vpid*m.heap)
+}
+func (m memory) atuBase(procs int) uint64 { return m.heapOf(procs, procs) }
 
 // watched is what tells a process that something came: its ring and its mailbox.
 func (m memory) watched(vpid int) (off, n uint64) { return m.ring(vpid), uint64(m.noti + m.box) }
@@ -70,7 +74,7 @@ func (m memory) openRMA(c *Config, r *host.Rank, dev drivers.Device, a velo.Addr
 	}
 	return r.UseRMA(host.RMA{
 		Port: port, Peers: peers, Memory: dev.Memory(),
-		HeapBase: m.mailbox(a.VPID) + uint64(m.box), HeapBytes: uint64(m.heap),
+		HeapBase: m.heapOf(a.VPID, c.Procs), HeapBytes: uint64(m.heap),
 		Protocol: c.Rendezvous, Chunk: c.Chunk, Outstanding: c.Outstanding,
 	})
 }

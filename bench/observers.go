@@ -9,10 +9,11 @@ import (
 type observers struct {
 	latency *capture.Latency
 	pcap    *capture.Writer
+	held    *heldLinks
 }
 
 func newObservers(c *Config) (*observers, error) {
-	o := &observers{}
+	o := &observers{held: c.held}
 	if c.Blocks {
 		o.latency = capture.NewLatency()
 	}
@@ -34,6 +35,9 @@ func (o *observers) sink() drivers.TraceSink {
 	}
 	if o.pcap != nil {
 		sinks = append(sinks, o.pcap)
+	}
+	if o.held != nil {
+		sinks = append(sinks, o.held)
 	}
 	if len(sinks) == 0 {
 		return nil

@@ -33,6 +33,9 @@ type Row struct {
 	Bandwidth      float64         `json:"mb_per_s"` // of all ranks together
 	Flow           FlowStats       `json:"flow_control"`
 	Blocks         []capture.Block `json:"blocks,omitempty"`
+	// Of a hotspot with slow memory: the flows, and the links that were used.
+	Flows []FlowResult `json:"flows,omitempty"`
+	Links []HeldLink   `json:"links,omitempty"`
 }
 
 // FlowStats add up the flow control of all ranks, warm-up included.
@@ -62,6 +65,9 @@ type NIC struct {
 	CRCErrors       uint64 `json:"link_crc_errors"`
 	Retransmissions uint64 `json:"link_retransmissions"`
 	Timeouts        uint64 `json:"link_timeouts"`
+	// What the write limiter let through, and how long writes waited for it.
+	NVMBytes uint64 `json:"nvm_bytes,omitempty"`
+	NVMStall uint64 `json:"nvm_stall_cycles,omitempty"`
 }
 
 func newResult(w *World) *Result { return &Result{Config: w.Config, Info: w.Sys.Info()} }
@@ -82,6 +88,20 @@ func (res *Result) add(w *World, wl *Workload, t *task, n int, flow FlowStats, b
 	}
 	res.Verified += t.bytes
 	res.Rows = append(res.Rows, row)
+}
+
+// addTraffic replaces the counts of the last row, which a plan of flows knows
+// better than the workload.
+func (res *Result) addTraffic(f *traffic) {
+	row := &res.Rows[len(res.Rows)-1]
+	row.Flows, row.Messages, row.Bandwidth = f.results(), 0, 0
+	for i, l := range f.lanes {
+		row.Messages += l.received
+		row.Bandwidth += row.Flows[i].MBps
+	}
+	if f.held != nil {
+		row.Links = f.held.list(f.cycles)
+	}
 }
 
 // flowStats adds up the counters of all ranks.
@@ -124,6 +144,9 @@ func (w *World) finish(res *Result) error {
 			return err
 		}
 		if err := readLinks(w.Sys.Device(n), &nic); err != nil {
+			return err
+		}
+		if err := w.readNVM(&nic); err != nil {
 			return err
 		}
 		res.NICs = append(res.NICs, nic)

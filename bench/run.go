@@ -64,12 +64,19 @@ func (w *World) measure(ctx context.Context, wl *Workload, n int, res *Result, o
 	for _, r := range w.Ranks {
 		r.FreeAll()
 	}
+	var err error
+	if t.traffic, err = w.newTraffic(); err != nil {
+		return err
+	}
 	obs.start()
 	before := w.flowStats()
 	if err := w.run(ctx, func(r *host.Rank) error { return wl.body(t, r, n) }); err != nil {
 		return err
 	}
 	res.add(w, wl, t, n, w.flowStats().minus(before), obs.blocks())
+	if t.traffic != nil {
+		res.addTraffic(t.traffic)
+	}
 	return nil
 }
 

@@ -48,6 +48,8 @@ type task struct {
 	timed []span // by rank: when its timed iterations began and ended
 	bytes uint64 // verified
 	step  func()
+	// traffic is the flows of a hotspot with slow memory, else nil.
+	traffic *traffic
 }
 
 type span struct{ from, to drivers.Time }
@@ -183,10 +185,14 @@ var alltoall = Workload{
 
 var hotspot = Workload{
 	Name:  "hotspot",
-	Doc:   "every rank sends to rank 0",
+	Doc:   "every rank sends to rank 0; with --nvm: some to slow memory, the others past them",
 	Sizes: []int{256}, Iterations: 10, Warmup: 1,
 	messages: func(c *Config) int { return c.Ranks() - 1 },
+	buffers:  func(c *Config) int { return flowWindow*(1+max(c.Hot, 1)) + 1 },
 	body: func(t *task, r *host.Rank, n int) error {
+		if t.traffic != nil {
+			return t.congest(r, n)
+		}
 		buf, err := r.Alloc(n)
 		if err != nil {
 			return err

@@ -82,7 +82,7 @@ func newWorld(c Config, sys drivers.System, m memory) (*World, error) {
 			return nil, err
 		}
 	}
-	return w, nil
+	return w, w.limit(m)
 }
 
 func nodesOf(addrs []velo.Addr) []int {

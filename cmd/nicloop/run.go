@@ -33,6 +33,8 @@ the hardware. The same command gives the same output, byte for byte.`,
 		Example: `  nicloop run pingpong --device rtl: --nodes 2 --sizes 8,2048
   nicloop run alltoall --nodes 4 --procs 4 --size 2048 --flow dynamic --slots 16
   nicloop run hotspot --nodes 4 --flow none --slots 1     see the stall that flow control avoids
+  nicloop run hotspot --nodes 16 --nvm 5:1/8 --plot tree.png   slow memory, and who suffers from it
+  nicloop run hotspot --nodes 16 --nvm 5:1/8 --rendezvous chunked --chunk 512 --outstanding 1,2,4,8
   nicloop run alltoall --nodes 4 --device 'rtl:?link_errors=1e-3'   links repair what wires break
   nicloop run pingpong --pcap out.pcapng                  then: wireshark -X lua_script:nicloop.lua`,
 		Args: checked(cobra.ExactArgs(1)),
@@ -47,6 +49,10 @@ type runFlags struct {
 	flow, division     string
 	size               []int
 	json, force        bool
+	nvm                []string
+	nvmDepth           int
+	outstanding        []int
+	plot               string
 	pcap, waves        string
 	record, rendezvous string
 	wavesFrom, wavesTo uint64
@@ -72,7 +78,11 @@ func addRunFlags(cmd *cobra.Command) *runFlags {
 	fs.BoolVar(&f.c.Local, "local", d.Local, "messages between ranks of a node bypass the NIC and take no credits")
 	fs.StringVar(&f.rendezvous, "rendezvous", string(d.Rendezvous), "how messages beyond 2048 bytes travel: rget, rput or chunked")
 	fs.IntVar(&f.c.Chunk, "chunk", d.Chunk, "bytes of one get of the chunked rendezvous")
-	fs.IntVar(&f.c.Outstanding, "outstanding", d.Outstanding, "gets under way per rank of the chunked rendezvous")
+	fs.IntSliceVar(&f.outstanding, "outstanding", []int{d.Outstanding}, "gets under way per rank of the chunked rendezvous; a list for hotspot with --nvm")
+	fs.StringArrayVar(&f.nvm, "nvm", nil, "NODE:NUM/DEN: that node's memory takes long messages at NUM/DEN of line rate; repeatable")
+	fs.IntVar(&f.nvmDepth, "nvm-depth", bench.NVMDepth, "bytes of the write buffer of slow memory")
+	fs.IntVar(&f.c.Hot, "hot", 0, "nodes that send to each node with slow memory in hotspot (default: a quarter)")
+	fs.StringVar(&f.plot, "plot", "", "draw hotspot with --nvm into `FILE` (.png, .svg and .csv)")
 	fs.StringVar(&f.division, "division", "grant-excess", "slots that do not divide: grant-excess, round-down or round-up")
 	fs.Int64Var(&f.c.Seed, "seed", d.Seed, "seed of message contents and random traffic")
 	fs.BoolVar(&f.c.Blocks, "blocks", false, "break packet latency down by block; costs speed (default: for pingpong)")
@@ -94,12 +104,25 @@ func (f *runFlags) run(cmd *cobra.Command, workload string) (err error) {
 	c.Workload, c.Velo.Flow, c.Rendezvous = workload, velo.Flow(f.flow), host.Rendezvous(f.rendezvous)
 	c.Sizes = append(c.Sizes, f.size...)
 	c.Limit = drivers.Time(f.limit.Nanoseconds()) * drivers.Nanosecond
+	if c.NVM, err = f.parseNVM(); err != nil {
+		return err
+	}
 	if !cmd.Flags().Changed("blocks") { // a recorded log cannot look into the hardware
 		c.Blocks = workload == "pingpong" && !strings.HasPrefix(c.Device, "replay:")
 	}
 	if c.Velo.Division, err = parseDivision(f.division); err != nil {
 		return err
 	}
+	sweep := workload == "hotspot" && len(c.NVM) > 0
+	switch {
+	case !sweep && (len(f.outstanding) != 1 || f.plot != ""):
+		return usageError{fmt.Errorf("--plot and a list of --outstanding belong to hotspot with --nvm")}
+	case len(f.outstanding) > 1 && c.Rendezvous != host.Chunked:
+		return usageError{fmt.Errorf("a list of --outstanding: %s has no bound to sweep: add --rendezvous chunked", c.Rendezvous)}
+	case sweep && len(f.outstanding) == 0:
+		return usageError{fmt.Errorf("--outstanding: expected at least one number")}
+	}
+	c.Outstanding = f.outstanding[0]
 	for _, out := range []struct {
 		name string
 		to   *io.Writer
@@ -119,6 +142,9 @@ func (f *runFlags) run(cmd *cobra.Command, workload string) (err error) {
 			return err
 		}
 		c.Waves = &drivers.WaveWindow{File: f.waves, From: drivers.Cycle(f.wavesFrom), To: drivers.Cycle(f.wavesTo)}
+	}
+	if sweep {
+		return f.congestion(cmd, c)
 	}
 	ctx, cancel := withTimeout(cmd.Context(), f.timeout)
 	defer cancel()

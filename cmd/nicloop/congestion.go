@@ -1,0 +1,234 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"strings"
+	"text/tabwriter"
+	"time"
+
+	"github.com/nicloop/nicloop/bench"
+	"github.com/nicloop/nicloop/bench/figure"
+	"github.com/nicloop/nicloop/drivers"
+	"github.com/nicloop/nicloop/host"
+	"github.com/spf13/cobra"
+)
+
+// congestion runs hotspot with slow memory.
+func (f *runFlags) congestion(cmd *cobra.Command, c bench.Config) error {
+	if f.plot != "" {
+		for _, ext := range []string{".png", ".svg", ".csv"} {
+			if err := f.mayWrite(figure.Base(f.plot) + ext); err != nil {
+				return err
+			}
+		}
+	}
+	ctx, cancel := withTimeout(cmd.Context(), f.timeout)
+	defer cancel()
+	bar := newBar(cmd.ErrOrStderr(), c.Workload)
+	c.Building, c.Step = bar.describe, bar.set
+	begin := time.Now()
+	res, err := bench.Congest(ctx, c, f.outstanding)
+	bar.finish()
+	if err != nil {
+		return err
+	}
+	if f.plot != "" {
+		if err := congestionFigure(res).Save(f.plot); err != nil {
+			return err
+		}
+	}
+	if f.json {
+		return writeJSON(cmd.OutOrStdout(), res)
+	}
+	printCongestion(cmd.OutOrStdout(), res, time.Since(begin))
+	return nil
+}
+
+// parseNVM reads the --nvm flags.
+func (f *runFlags) parseNVM() (list []bench.NVM, err error) {
+	for _, s := range f.nvm {
+		n, err := bench.ParseNVM(s)
+		if err != nil {
+			return nil, err
+		}
+		n.Depth = f.nvmDepth
+		list = append(list, n)
+	}
+	return list, nil
+}
+
+func printCongestion(w io.Writer, res *bench.Congestion, real time.Duration) {
+	c := &res.Config
+	fmt.Fprintf(w, "%s on %s, %d nodes (%s mesh) x %d processes, seed %d\n", c.Workload, c.Device, c.Nodes, dims(res.Info.Dims), c.Procs, c.Seed)
+	protocol := string(c.Rendezvous)
+	if c.Rendezvous == host.Chunked {
+		protocol += fmt.Sprintf(", chunks of %d bytes", c.Chunk)
+	}
+	fmt.Fprintf(w, "slow memory %v (share of line rate, %.0f MB/s), write buffer %d bytes; messages of %d bytes by %s\n\n",
+		c.NVM, lineRate(res.Info), c.NVM[0].Depth, c.Sizes[0], protocol)
+	printClasses(w, res)
+	printTree(w, res)
+	printLimiters(w, res)
+	fmt.Fprintf(w, "verified %d bytes; simulated %v (%d cycles) in %.2f s, %.0f cycles/s\n",
+		res.Verified, res.End, res.Cycles, real.Seconds(), float64(res.Cycles)/real.Seconds())
+}
+
+// lineRate is what a NIC writes to fast memory at most, in MB/s.
+func lineRate(info drivers.Info) float64 { return bench.LineRate / float64(info.ClockPS) * 1e6 }
+
+func printClasses(w io.Writer, res *bench.Congestion) {
+	fmt.Fprintln(w, "throughput of a flow, mean of its class (MB/s)")
+	tw := tabwriter.NewWriter(w, 0, 0, 3, ' ', tabwriter.AlignRight)
+	fmt.Fprintln(tw, "outstanding\tclass\tflows\tfast memory\tslow memory\tleft\t")
+	for _, r := range res.Rows {
+		n := "-"
+		if r.Outstanding > 0 {
+			n = fmt.Sprint(r.Outstanding)
+		}
+		for _, k := range r.Classes {
+			fmt.Fprintf(tw, "%s\t%s\t%d\t%.1f\t%.1f\t%.0f %%\t\n", n, k.Class, k.Flows, k.Fast, k.Slow, 100*k.Ratio())
+		}
+	}
+	tw.Flush()
+	fmt.Fprintln(w)
+}
+
+// printTree draws a mesh with the share of time that packets stood on its links.
+func printTree(w io.Writer, res *bench.Congestion) {
+	fmt.Fprintln(w, "congestion tree: share of the time (%) that a packet stood half way across a link; [node], * slow memory")
+	if d := res.Info.Dims; d[2] == 1 {
+		drawMesh(w, d, newTree(res))
+	}
+	fmt.Fprint(w, "most held:")
+	for i, l := range res.Links {
+		if i == 8 || l.Held < 0.005 {
+			break
+		}
+		fmt.Fprintf(w, "  %s %.0f %% (%s)", linkName(res.Info.Dims, l), 100*l.Held, l.Class)
+	}
+	fmt.Fprint(w, "\n\n")
+}
+
+// A tree is what drawMesh shows: for every node and link the larger of the two
+// classes.
+type tree struct {
+	held map[[2]int]float64
+	slow map[int]bool
+}
+
+func newTree(res *bench.Congestion) tree {
+	t := tree{map[[2]int]float64{}, map[int]bool{}}
+	for _, l := range res.Links {
+		k := [2]int{l.From, l.Link}
+		t.held[k] = max(t.held[k], l.Held)
+	}
+	for _, n := range res.Config.NVM {
+		t.slow[n.Node] = true
+	}
+	return t
+}
+
+func (t tree) percent(node, link int) string {
+	v, ok := t.held[[2]int{node, link}]
+	if !ok {
+		return "  ."
+	}
+	return fmt.Sprintf("%3.0f", 100*v)
+}
+
+func (t tree) node(n int) string {
+	mark := " "
+	if t.slow[n] {
+		mark = "*"
+	}
+	return fmt.Sprintf("[%2d%s]", n, mark)
+}
+
+// drawMesh prints rows of nodes; between neighbours stand both directions.
+func drawMesh(w io.Writer, d [3]int, t tree) {
+	for y := range d[1] {
+		var line, down, up strings.Builder
+		for x := range d[0] {
+			n := x + y*d[0]
+			line.WriteString(t.node(n))
+			if x+1 < d[0] {
+				fmt.Fprintf(&line, " %s> <%s ", t.percent(n, 1), strings.TrimLeft(t.percent(n+1, 2), " "))
+				pad(&line, (x+1)*cellWidth)
+			}
+			if y+1 < d[1] {
+				fmt.Fprintf(&down, "%s v", t.percent(n, 3))
+				fmt.Fprintf(&up, "%s ^", t.percent(n+d[0], 4))
+				pad(&down, (x+1)*cellWidth)
+				pad(&up, (x+1)*cellWidth)
+			}
+		}
+		fmt.Fprintf(w, "  %s\n", strings.TrimRight(line.String(), " "))
+		if y+1 < d[1] {
+			fmt.Fprintf(w, "  %s\n  %s\n", strings.TrimRight(down.String(), " "), strings.TrimRight(up.String(), " "))
+		}
+	}
+}
+
+const cellWidth = 18
+
+func pad(b *strings.Builder, to int) {
+	for b.Len() < to {
+		b.WriteByte(' ')
+	}
+}
+
+// linkName writes a link as the nodes it joins.
+func linkName(dims [3]int, l bench.HeldLink) string {
+	if l.Link == 0 {
+		return fmt.Sprintf("into %d", l.From)
+	}
+	step := []int{1, dims[0], dims[0] * dims[1]}[(l.Link-1)/2]
+	if l.Link%2 == 0 {
+		step = -step
+	}
+	return fmt.Sprintf("%d>%d", l.From, l.From+step)
+}
+
+func printLimiters(w io.Writer, res *bench.Congestion) {
+	for _, n := range res.NICs {
+		if n.NVMBytes > 0 {
+			fmt.Fprintf(w, "node %d: the limiter let %d bytes pass; writes waited for it for %d cycles\n", n.Node, n.NVMBytes, n.NVMStall)
+		}
+	}
+}
+
+// congestionFigure shows the classes, or with several bounds how they change.
+func congestionFigure(res *bench.Congestion) *figure.Figure {
+	c := &res.Config
+	f := &figure.Figure{
+		Title: fmt.Sprintf("Hotspot with slow memory %v, %s, %s mesh", c.NVM, c.Rendezvous, dims(res.Info.Dims)),
+		Y:     figure.Axis{Label: "throughput of a flow", Unit: "MB/s"},
+	}
+	if len(res.Rows) > 1 {
+		return sweepFigure(f, res)
+	}
+	fast, slow := figure.Series{Name: "fast memory"}, figure.Series{Name: "slow memory"}
+	for _, k := range res.Rows[0].Classes {
+		f.Groups = append(f.Groups, k.Class)
+		fast.Points = append(fast.Points, figure.Point{Y: k.Fast})
+		slow.Points = append(slow.Points, figure.Point{Y: k.Slow})
+	}
+	f.Series = []figure.Series{fast, slow}
+	return f
+}
+
+func sweepFigure(f *figure.Figure, res *bench.Congestion) *figure.Figure {
+	f.X = figure.Axis{Label: "gets under way per receiver", Scale: figure.Log2}
+	for _, class := range []string{bench.VictimFlow, bench.HotFlow} {
+		fast, slow := figure.Series{Name: class + ", fast memory"}, figure.Series{Name: class + ", slow memory"}
+		for _, r := range res.Rows {
+			k, _ := r.Class(class)
+			x := float64(r.Outstanding)
+			fast.Points = append(fast.Points, figure.Point{X: x, Y: k.Fast})
+			slow.Points = append(slow.Points, figure.Point{X: x, Y: k.Slow})
+		}
+		f.Series = append(f.Series, fast, slow)
+	}
+	return f
+}
