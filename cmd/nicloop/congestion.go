@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"text/tabwriter"
 	"time"
@@ -65,8 +66,8 @@ func printCongestion(w io.Writer, res *bench.Congestion, real time.Duration) {
 	if c.Rendezvous == host.Chunked {
 		protocol += fmt.Sprintf(", chunks of %d bytes", c.Chunk)
 	}
-	fmt.Fprintf(w, "slow memory %v (share of line rate, %.0f MB/s), write buffer %d bytes; messages of %d bytes by %s\n\n",
-		c.NVM, lineRate(res.Info), c.NVM[0].Depth, c.Sizes[0], protocol)
+	fmt.Fprintf(w, "slow memory %s (share of line rate, %.0f MB/s), write buffer %d bytes; messages of %d bytes by %s\n\n",
+		slowNodes(c), lineRate(res.Info), c.NVM[0].Depth, c.Sizes[0], protocol)
 	printClasses(w, res)
 	printTree(w, res)
 	printLimiters(w, res)
@@ -96,6 +97,10 @@ func printClasses(w io.Writer, res *bench.Congestion) {
 
 // printTree draws a mesh with the share of time that packets stood on its links.
 func printTree(w io.Writer, res *bench.Congestion) {
+	if !slices.ContainsFunc(res.Links, func(l bench.HeldLink) bool { return l.Link > 0 }) {
+		fmt.Fprintf(w, "%s has no links between its nodes: no congestion tree\n\n", res.Config.Device)
+		return
+	}
 	fmt.Fprintln(w, "congestion tree: share of the time (%) that a packet stood half way across a link; [node], * slow memory")
 	if d := res.Info.Dims; d[2] == 1 {
 		drawMesh(w, d, newTree(res))
@@ -202,7 +207,7 @@ func printLimiters(w io.Writer, res *bench.Congestion) {
 func congestionFigure(res *bench.Congestion) *figure.Figure {
 	c := &res.Config
 	f := &figure.Figure{
-		Title: fmt.Sprintf("Hotspot with slow memory %v, %s, %s mesh", c.NVM, c.Rendezvous, dims(res.Info.Dims)),
+		Title: fmt.Sprintf("Hotspot with slow memory %s, %s, %s mesh", slowNodes(c), c.Rendezvous, dims(res.Info.Dims)),
 		Y:     figure.Axis{Label: "throughput of a flow", Unit: "MB/s"},
 	}
 	if len(res.Rows) > 1 {
@@ -231,4 +236,13 @@ func sweepFigure(f *figure.Figure, res *bench.Congestion) *figure.Figure {
 		f.Series = append(f.Series, fast, slow)
 	}
 	return f
+}
+
+// slowNodes lists the nodes with slow memory as --nvm names them.
+func slowNodes(c *bench.Config) string {
+	var list []string
+	for _, n := range c.NVM {
+		list = append(list, n.String())
+	}
+	return strings.Join(list, " ")
 }
