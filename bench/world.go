@@ -149,6 +149,9 @@ func (w *World) pollAll() (moved bool, err error) {
 // receiver has granted: nothing is in flight, so no credit may be missing.
 func (w *World) checkCredits() error {
 	for _, r := range w.Ranks {
+		if err := r.Endpoint().Check(); err != nil {
+			return err
+		}
 		for _, s := range w.Ranks {
 			if r == s {
 				continue

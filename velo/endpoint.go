@@ -278,8 +278,8 @@ func (e *Endpoint) take(s mailbox.Slot, pkt *Packet) (bool, error) {
 			return false, err
 		}
 		if e.stats.Taken%checkEvery == 0 {
-			if err := e.flow.Check(); err != nil {
-				return false, fmt.Errorf("rank %d: %w", e.self, err)
+			if err := e.Check(); err != nil {
+				return false, err
 			}
 		}
 	}
@@ -354,14 +354,22 @@ func (e *Endpoint) Describe(peer int) string {
 	return e.flow.Describe(peer)
 }
 
+// Check checks the invariants of the flow control, of all peers at once.
+func (e *Endpoint) Check() error {
+	if e.flow == nil {
+		return nil
+	}
+	if err := e.flow.Check(); err != nil {
+		return fmt.Errorf("rank %d: %w", e.self, err)
+	}
+	return nil
+}
+
 // CheckPair checks, while nothing is under way between two endpoints, that the
 // sender owns exactly the credits that the receiver has granted it.
 func CheckPair(sender, receiver *Endpoint) error {
 	if receiver.flow == nil {
 		return nil
-	}
-	if err := receiver.flow.Check(); err != nil {
-		return fmt.Errorf("rank %d: %w", receiver.self, err)
 	}
 	owns, granted := sender.flow.Credits(receiver.self), receiver.flow.Granted(sender.self)
 	if owns != granted {

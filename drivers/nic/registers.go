@@ -50,6 +50,14 @@ func (n *node) access(u unitID) {
 	if op.read != (u == unitRead) || max(op.at+1, n.regFree)+1 > now {
 		return
 	}
+	if v := uint8(op.off>>12) % regs.VPIDs; !op.read && op.off == regs.MboxRP(v) { // most accesses; see ByAddress
+		n.regs.drop()
+		n.regFree = now + 1
+		n.wakeRegs()
+		n.mbox[v].rp = uint32(op.v)
+		n.mailboxChanged()
+		return
+	}
 	r, i, ok := regs.ByAddress(op.off)
 	resp := 0
 	switch {
@@ -238,9 +246,6 @@ func (n *node) writeReg(now drivers.Cycle, off uint32, i uint8, v uint64) {
 		n.mailboxChanged()
 	case regs.MboxCtrl(i):
 		m.control(v)
-		n.mailboxChanged()
-	case regs.MboxRP(i):
-		m.rp = uint32(v)
 		n.mailboxChanged()
 	default:
 		panic("nic: not writable: " + regs.Describe(off))
