@@ -1,6 +1,7 @@
 package bench
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 
@@ -44,9 +45,9 @@ func meshPath(dims [3]int, from, to int) (path []hop) {
 }
 
 // planFlows gives every fast node a flow. The ones farthest from a slow node send
-// to it. Each of the others sends to the fast node on whose way it shares most
-// links with the hot flows, and no two of them to the same, so that they meet
-// the hot flows and not each other at their ends.
+// to it. The others send past it: again and again, of all pairs of nodes that do
+// not send and do not receive yet, the one whose way has most links in common with
+// the hot flows becomes a flow. So no two of them meet at their ends.
 func planFlows(dims [3]int, slow []int, hot int) ([]flow, error) {
 	nodes := dims[0] * dims[1] * dims[2]
 	sends := make([]bool, nodes)
@@ -72,19 +73,11 @@ func planFlows(dims [3]int, slow []int, hot int) ([]flow, error) {
 	for _, s := range slow {
 		receives[s] = true
 	}
-	for from := range nodes {
-		if !sends[from] {
-			flows = append(flows, sharing(dims, from, receives, taken))
-		}
-	}
-	return withVictims(flows)
-}
-
-func withVictims(flows []flow) ([]flow, error) {
-	if !slices.ContainsFunc(flows, func(f flow) bool { return f.class == VictimFlow }) {
+	past := flowsPast(dims, sends, receives, taken)
+	if len(past) == 0 || past[0].class != VictimFlow {
 		return nil, fmt.Errorf("%w: no flow can share a link with the hot ones: use a larger mesh, fewer slow nodes or fewer hot senders", drivers.ErrConfig)
 	}
-	return slices.DeleteFunc(flows, func(f flow) bool { return f.class == "" }), nil
+	return append(flows, past...), nil
 }
 
 // farthest is the node with most hops to s among those that do not send yet, or -1.
@@ -98,28 +91,38 @@ func farthest(dims [3]int, sends []bool, s int) int {
 	return best
 }
 
-// sharing picks the destination of a victim and marks that it receives.
-func sharing(dims [3]int, from int, receives []bool, taken map[hop]bool) flow {
-	best, most, length := flow{from: from, class: ""}, -1, 0
-	for to := range receives {
-		if to == from || receives[to] {
+// flowsPast pairs the nodes that are left; victims come first.
+func flowsPast(dims [3]int, sends, receives []bool, taken map[hop]bool) (flows []flow) {
+	type pair struct{ from, to, shared, length int }
+	var pairs []pair
+	for from := range sends {
+		for to := range receives {
+			if sends[from] || receives[to] || from == to {
+				continue
+			}
+			p := pair{from: from, to: to}
+			for _, h := range meshPath(dims, from, to) {
+				p.length++
+				if taken[h] {
+					p.shared++
+				}
+			}
+			pairs = append(pairs, p)
+		}
+	}
+	slices.SortStableFunc(pairs, func(a, b pair) int {
+		return cmp.Or(cmp.Compare(b.shared, a.shared), cmp.Compare(a.length, b.length))
+	})
+	for _, p := range pairs {
+		if sends[p.from] || receives[p.to] {
 			continue
 		}
-		path, shared := meshPath(dims, from, to), 0
-		for _, h := range path {
-			if taken[h] {
-				shared++
-			}
+		sends[p.from], receives[p.to] = true, true
+		f := flow{p.from, p.to, VictimFlow}
+		if p.shared == 0 {
+			f.class = ClearFlow
 		}
-		if shared > most || shared == most && len(path) < length {
-			best, most, length = flow{from, to, VictimFlow}, shared, len(path)
-		}
+		flows = append(flows, f)
 	}
-	if most == 0 {
-		best.class = ClearFlow
-	}
-	if most >= 0 {
-		receives[best.to] = true
-	}
-	return best
+	return flows
 }
