@@ -35,6 +35,14 @@ func (r *nvmRange) drained(at drivers.Cycle) uint64 {
 	return r.level - cycles*8*r.rate
 }
 
+// empty is the edge after which nothing is left; a rate of 0 leaves all for good.
+func (r *nvmRange) empty() drivers.Cycle {
+	if step := 8 * r.rate; step > 0 && r.level > 0 {
+		return r.at + drivers.Cycle((r.level+step-1)/step)
+	}
+	return 0
+}
+
 // fits is the first edge, not before from, at which a burst may enter.
 func (r *nvmRange) fits(from drivers.Cycle, bytes uint64) drivers.Cycle {
 	target := uint64(0)

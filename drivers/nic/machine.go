@@ -156,9 +156,10 @@ func (m *Machine) next() drivers.Cycle {
 func (m *Machine) advance(deadline drivers.Cycle) bool {
 	t := m.next()
 	if t > deadline || t == drivers.Forever {
-		if deadline != drivers.Forever {
-			m.now = max(m.now, deadline)
+		if deadline == drivers.Forever {
+			deadline = m.drained()
 		}
+		m.now = max(m.now, deadline)
 		return false
 	}
 	m.now = t
@@ -171,6 +172,17 @@ func (m *Machine) advance(deadline drivers.Cycle) bool {
 	}
 	m.net.Step(t)
 	return true
+}
+
+// drained is when the last write buffer of a limiter is empty; before that the
+// hardware is not quiet.
+func (m *Machine) drained() (at drivers.Cycle) {
+	for i := range m.nodes {
+		for k := range m.nodes[i].nvm {
+			at = max(at, m.nodes[i].nvm[k].empty())
+		}
+	}
+	return at
 }
 
 func (n *node) work(u unitID) {
