@@ -3,6 +3,8 @@ package regress
 import (
 	"errors"
 	"fmt"
+	"slices"
+	"strings"
 
 	"github.com/nicloop/nicloop/bench"
 	"github.com/nicloop/nicloop/velo"
@@ -14,7 +16,34 @@ func List() []Test {
 	list = append(list, rmaTests()...)
 	list = append(list, flowTests()...)
 	list = append(list, matchingTests()...)
-	return append(list, special...)
+	list = append(list, collectiveTests()...)
+	list = append(list, special...)
+	for i := range list {
+		if area, _, _ := strings.Cut(list[i].Name, "/"); slices.Contains(conformAreas, area) {
+			list[i].Tags = append(slices.Clip(list[i].Tags), Conform)
+		}
+	}
+	return list
+}
+
+// Tags with a meaning of their own.
+const (
+	// Conform marks what every body of the NIC must do alike.
+	Conform = "conform"
+	// Deep marks what takes too long for everyday: it runs when it is named.
+	Deep = "deep"
+)
+
+var conformAreas = []string{"velo", "rma", "matching", "collectives"}
+
+// Conformance is the part of the list that every backend must pass.
+func Conformance() []Test {
+	return slices.DeleteFunc(List(), func(t Test) bool { return !slices.Contains(t.Tags, Conform) })
+}
+
+// Everyday leaves out what is marked deep.
+func Everyday(list []Test) []Test {
+	return slices.DeleteFunc(slices.Clone(list), func(t Test) bool { return slices.Contains(t.Tags, Deep) })
 }
 
 // flowTests are the workloads over every flow control.

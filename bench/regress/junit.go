@@ -89,6 +89,11 @@ func WriteTable(w io.Writer, list []Outcome) {
 			fmt.Fprintf(w, "  rerun: %s\n", o.Rerun)
 		}
 	}
+	for _, o := range list {
+		if o.Status == Skipped && o.Err != nil {
+			fmt.Fprintf(w, "\nSKIP %s: %v\n", o.Test.Name, o.Err)
+		}
+	}
 	n := Count(list)
 	fmt.Fprintf(w, "\n%d passed, %d failed, %d skipped\n", n[Passed], n[Failed]+n[Hung], n[Skipped])
 }

@@ -21,7 +21,7 @@ func newRegress() *cobra.Command {
 		Short: "Run the regression on a device and say what passed",
 		Long: `Run the regression: directed tests of the NIC, then workloads with every flow
 control, each verified to the byte. A pattern is a glob over test names ("velo/*")
-or a tag ("smoke").
+or a tag ("smoke"). Without a pattern all run but those tagged "deep".
 
 A failing test is repeated by itself with waveforms of the cycles before the
 failure; under it stands the line that reproduces it. Results go to a new folder
@@ -50,10 +50,13 @@ Exit codes: 0 all passed, 1 a test failed, 4 a test hung.`,
 		if err != nil {
 			return err
 		}
+		if len(patterns) == 0 && !list {
+			tests = regress.Everyday(tests)
+		}
 		if list {
 			return listTests(cmd, tests)
 		}
-		return runRegress(cmd, tests, o, junit)
+		return runTests(cmd, "regress", tests, o, junit)
 	}
 	return cmd
 }
@@ -66,15 +69,16 @@ func listTests(cmd *cobra.Command, tests []regress.Test) error {
 	return tw.Flush()
 }
 
-func runRegress(cmd *cobra.Command, tests []regress.Test, o regress.Options, junit string) error {
+// runTests runs tests for a verb: regress, or a part of it.
+func runTests(cmd *cobra.Command, verb string, tests []regress.Test, o regress.Options, junit string) error {
 	if o.Jobs < 1 || o.Repeat < 1 {
 		return usageError{fmt.Errorf("-j %d --repeat %d: expected at least 1 of each", o.Jobs, o.Repeat)}
 	}
 	var err error
-	if o.Dir, err = newOutput(o.Dir, "regress"); err != nil {
+	if o.Dir, err = newOutput(o.Dir, verb); err != nil {
 		return err
 	}
-	bar := newBar(cmd.ErrOrStderr(), "regress")
+	bar := newBar(cmd.ErrOrStderr(), verb)
 	o.Done = func(_ regress.Outcome, done, of int) { bar.set(done, of) }
 	outcomes, err := regress.Run(cmd.Context(), tests, o)
 	bar.finish()

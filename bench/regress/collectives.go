@@ -1,0 +1,307 @@
+package regress
+
+import (
+	"bytes"
+	"encoding/binary"
+	"fmt"
+	"math"
+	"math/rand"
+	"slices"
+
+	"github.com/nicloop/nicloop/bench"
+	"github.com/nicloop/nicloop/drivers"
+	"github.com/nicloop/nicloop/host"
+	"github.com/nicloop/nicloop/velo"
+)
+
+// A collective is one call of the host library beside what it must leave at a
+// rank, computed from what all ranks put in.
+type collective struct {
+	name string
+	call func(c *host.Comm, d *draw) ([]byte, error)
+	want func(d *draw, me int) []byte // nil: nothing is promised at this rank
+}
+
+// collectives are those of the host library, except the barrier, which moves no data.
+var collectives = []collective{
+	{"bcast", func(c *host.Comm, d *draw) ([]byte, error) {
+		b := d.input(c.ID(), d.n)
+		return b, c.Bcast(d.root, b)
+	}, func(d *draw, _ int) []byte { return d.input(d.root, d.n) }},
+	{"gather", func(c *host.Comm, d *draw) ([]byte, error) {
+		all := make([]byte, d.even().Bytes())
+		return all, c.Gather(d.root, d.input(c.ID(), d.n), all)
+	}, func(d *draw, me int) []byte { return d.atRoot(me, d.joined(d.even())) }},
+	{"gatherv", func(c *host.Comm, d *draw) ([]byte, error) {
+		all := make([]byte, d.uneven().Bytes())
+		return all, c.Gatherv(d.root, d.input(c.ID(), d.counts[c.ID()]), all, d.uneven())
+	}, func(d *draw, me int) []byte { return d.atRoot(me, d.joined(d.uneven())) }},
+	{"scatter", func(c *host.Comm, d *draw) ([]byte, error) {
+		mine := make([]byte, d.n)
+		return mine, c.Scatter(d.root, d.atRoot(c.ID(), d.input(d.root, d.even().Bytes())), mine)
+	}, func(d *draw, me int) []byte { return d.even().Of(d.input(d.root, d.even().Bytes()), me) }},
+	{"scatterv", func(c *host.Comm, d *draw) ([]byte, error) {
+		mine := make([]byte, d.counts[c.ID()])
+		return mine, c.Scatterv(d.root, d.atRoot(c.ID(), d.input(d.root, d.uneven().Bytes())), mine, d.uneven())
+	}, func(d *draw, me int) []byte { return d.uneven().Of(d.input(d.root, d.uneven().Bytes()), me) }},
+	{"allgather", func(c *host.Comm, d *draw) ([]byte, error) {
+		all := make([]byte, d.even().Bytes())
+		return all, c.Allgather(d.input(c.ID(), d.n), all)
+	}, func(d *draw, _ int) []byte { return d.joined(d.even()) }},
+	{"allgatherv", func(c *host.Comm, d *draw) ([]byte, error) {
+		all := make([]byte, d.uneven().Bytes())
+		return all, c.Allgatherv(d.input(c.ID(), d.counts[c.ID()]), all, d.uneven())
+	}, func(d *draw, _ int) []byte { return d.joined(d.uneven()) }},
+	{"alltoall", func(c *host.Comm, d *draw) ([]byte, error) {
+		in := make([]byte, d.even().Bytes())
+		return in, c.Alltoall(d.input(c.ID(), len(in)), in, d.n)
+	}, func(d *draw, me int) []byte {
+		return d.column(me, func(int) host.Layout { return d.even() })
+	}},
+	{"alltoallv", func(c *host.Comm, d *draw) ([]byte, error) {
+		lo, li := d.row(c.ID()), d.into(c.ID())
+		in := make([]byte, li.Bytes())
+		return in, c.Alltoallv(d.input(c.ID(), lo.Bytes()), lo, in, li)
+	}, func(d *draw, me int) []byte { return d.column(me, d.row) }},
+	{"reduce", func(c *host.Comm, d *draw) ([]byte, error) {
+		b := d.numbers(c.ID(), d.words(d.n))
+		return b, c.Reduce(d.root, b, d.op.op)
+	}, func(d *draw, me int) []byte { return d.atRoot(me, d.reduced(d.words(d.n))) }},
+	{"allreduce", func(c *host.Comm, d *draw) ([]byte, error) {
+		b := d.numbers(c.ID(), d.words(d.n))
+		return b, c.Allreduce(b, d.op.op)
+	}, func(d *draw, _ int) []byte { return d.reduced(d.words(d.n)) }},
+	{"reduce_scatter", func(c *host.Comm, d *draw) ([]byte, error) {
+		l := d.wordLayout()
+		mine := make([]byte, len(l.Of(make([]byte, l.Bytes()), c.ID())))
+		return mine, c.ReduceScatter(d.numbers(c.ID(), l.Bytes()/8), mine, l, d.op.op)
+	}, func(d *draw, me int) []byte {
+		l := d.wordLayout()
+		return l.Of(d.reduced(l.Bytes()/8), me)
+	}},
+}
+
+// A round is one call of a collective at one rank.
+type round func(r *host.Rank, c *host.Comm, d *draw) error
+
+// collectiveTests run every collective in worlds of one rank per node and of
+// several, over all ways that messages travel.
+func collectiveTests() []Test {
+	list := []Test{{
+		Name: "collectives/barrier", Tags: []string{"collectives"}, Doc: "nobody leaves before everybody has come, in random groups",
+		Run: func(t *T) error { return inWorlds(t, barriers) },
+	}}
+	for _, x := range collectives {
+		list = append(list, Test{
+			Name: "collectives/" + x.name, Tags: []string{"collectives", "rma"},
+			Doc: "against a naive reference: random sizes, roots and groups, optimised and linear",
+			Run: func(t *T) error {
+				return inWorlds(t, func() round { return func(_ *host.Rank, c *host.Comm, d *draw) error { return x.check(c, d) } })
+			},
+		})
+	}
+	return list
+}
+
+func (x *collective) check(c *host.Comm, d *draw) error {
+	got, err := x.call(c, d)
+	if err != nil {
+		return err
+	}
+	want := x.want(d, c.ID())
+	if want == nil || bytes.Equal(got, want) {
+		return nil
+	}
+	for i := range want {
+		if i >= len(got) || got[i] != want[i] {
+			return fmt.Errorf("%s at rank %d of %d: %d bytes that differ from byte %d on, expected %d bytes", x.name, c.ID(), c.Size(), len(got), i, len(want))
+		}
+	}
+	return fmt.Errorf("%s at rank %d of %d: %d bytes, expected %d", x.name, c.ID(), c.Size(), len(got), len(want))
+}
+
+// barriers checks in simulated time, which all ranks of a world share.
+func barriers() round {
+	came := map[int][]drivers.Time{} // by round; ranks run one at a time
+	return func(r *host.Rank, c *host.Comm, d *draw) error {
+		if came[d.round] == nil {
+			came[d.round] = slices.Repeat([]drivers.Time{drivers.Never}, c.Size())
+		}
+		r.Compute(drivers.Time(rand.New(rand.NewSource(d.seed+int64(c.ID()))).Intn(20)) * drivers.Microsecond)
+		came[d.round][c.ID()] = r.Now()
+		if err := c.Barrier(); err != nil {
+			return err
+		}
+		for p, at := range came[d.round] {
+			if at > r.Now() {
+				return fmt.Errorf("rank %d left the barrier at %v before rank %d came", c.ID(), r.Now(), p)
+			}
+		}
+		return nil
+	}
+}
+
+const collectiveRounds = 12
+
+// collectiveSizes are around what fits a packet, a piggyback, and VELO.
+var collectiveSizes = []int{0, 1, 8, 40, 41, 333, host.EagerMax, host.EagerMax + 1, 5000}
+
+func inWorlds(t *T, begin func() round) error {
+	for _, w := range []struct {
+		nodes, procs int
+		rendezvous   host.Rendezvous
+	}{{2, 1, host.RGET}, {4, 1, host.RPUT}, {2, 3, host.Chunked}} {
+		c := bench.Default("")
+		c.Nodes, c.Procs, c.Rendezvous, c.Chunk, c.Outstanding = w.nodes, w.procs, w.rendezvous, 1500, 2
+		c.Velo = velo.Config{Flow: velo.Dynamic, Slots: 8, CreditSlots: 2, Piggyback: true}
+		c.Sizes = []int{w.nodes * w.procs * collectiveSizes[len(collectiveSizes)-1]} // blocks of a subtree travel together
+		t.Logf("%d nodes x %d processes, %s", w.nodes, w.procs, w.rendezvous)
+		once := begin()
+		if err := t.Launch(c, 8, func(r *host.Rank) error { return collectiveWorld(r, t.Seed, once) }); err != nil {
+			return fmt.Errorf("%d nodes x %d processes, %s: %w", w.nodes, w.procs, w.rendezvous, err)
+		}
+	}
+	return nil
+}
+
+func collectiveWorld(r *host.Rank, seed int64, once round) error {
+	for k := range collectiveRounds {
+		d := newDraw(seed, k, r.Size())
+		r.SetLinear(d.linear)
+		c, err := r.Group(d.order)
+		if err != nil {
+			return err
+		}
+		if err := once(r, c, d); err != nil {
+			return fmt.Errorf("round %d (linear %v, root %d, %d bytes, group %v): %w", k, d.linear, d.root, d.n, d.order, err)
+		}
+	}
+	return nil
+}
+
+// A draw is what all ranks of a round agree on: they draw it from one seed.
+type draw struct {
+	seed   int64
+	round  int
+	ranks  int
+	order  []int // of the ranks in the group
+	linear bool
+	root   int
+	n      int   // bytes of a block
+	counts []int // of uneven blocks
+	op     operation
+}
+
+type operation struct {
+	op   host.Op
+	one  func(r, i int) uint64 // element i of rank r
+	fold func(a, b uint64) uint64
+}
+
+// Small whole numbers add up exactly in floating point, in any order.
+var operations = []operation{
+	{host.SumInt64, func(r, i int) uint64 { return uint64(r*1000 + i) }, func(a, b uint64) uint64 { return a + b }},
+	{host.MaxInt64, func(r, i int) uint64 { return uint64(int64((r*7+i)%11) - 5) }, func(a, b uint64) uint64 { return uint64(max(int64(a), int64(b))) }},
+	{host.SumFloat64, func(r, i int) uint64 { return math.Float64bits(float64(r - i)) }, func(a, b uint64) uint64 {
+		return math.Float64bits(math.Float64frombits(a) + math.Float64frombits(b))
+	}},
+}
+
+func newDraw(seed int64, round, ranks int) *draw {
+	rnd := rand.New(rand.NewSource(seed<<16 + int64(round)))
+	d := &draw{
+		seed: rnd.Int63(), round: round, ranks: ranks, order: rnd.Perm(ranks), linear: round%2 == 1, root: rnd.Intn(ranks),
+		n: collectiveSizes[(round+rnd.Intn(2)*5)%len(collectiveSizes)], op: operations[rnd.Intn(len(operations))],
+	}
+	if round == 0 { // as the world itself
+		for i := range d.order {
+			d.order[i] = i
+		}
+	}
+	for range ranks {
+		d.counts = append(d.counts, collectiveSizes[rnd.Intn(len(collectiveSizes))])
+	}
+	return d
+}
+
+// input is what rank r puts in.
+func (d *draw) input(r, n int) []byte {
+	b := make([]byte, n)
+	rand.New(rand.NewSource(d.seed + int64(r))).Read(b)
+	return b
+}
+
+func (d *draw) even() host.Layout   { return host.Even(d.ranks, d.n) }
+func (d *draw) uneven() host.Layout { return host.NewLayout(d.counts) }
+
+// row is what rank s sends to every rank, into what rank r receives from every one.
+func (d *draw) row(s int) host.Layout {
+	return d.layout(func(to int) int { return d.counts[(s+2*to)%d.ranks] })
+}
+
+func (d *draw) into(r int) host.Layout {
+	return d.layout(func(from int) int { return d.counts[(from+2*r)%d.ranks] })
+}
+
+func (d *draw) layout(n func(p int) int) host.Layout {
+	counts := make([]int, d.ranks)
+	for p := range counts {
+		counts[p] = n(p)
+	}
+	return host.NewLayout(counts)
+}
+
+func (d *draw) atRoot(me int, b []byte) []byte {
+	if me != d.root {
+		return nil
+	}
+	return b
+}
+
+// joined are all ranks' blocks behind each other.
+func (d *draw) joined(l host.Layout) []byte {
+	all := make([]byte, l.Bytes())
+	for r := range d.ranks {
+		block := l.Of(all, r)
+		copy(block, d.input(r, len(block)))
+	}
+	return all
+}
+
+// column are the blocks that all ranks send to rank me.
+func (d *draw) column(me int, row func(s int) host.Layout) (all []byte) {
+	all = []byte{}
+	for s := range d.ranks {
+		l := row(s)
+		all = append(all, l.Of(d.input(s, l.Bytes()), me)...)
+	}
+	return all
+}
+
+func (d *draw) words(bytes int) int { return (bytes + 7) / 8 }
+
+func (d *draw) wordLayout() host.Layout {
+	return d.layout(func(p int) int { return 8 * d.words(d.counts[p]) })
+}
+
+// numbers are n elements of rank r.
+func (d *draw) numbers(r, n int) []byte {
+	b := make([]byte, 0, 8*n)
+	for i := range n {
+		b = binary.LittleEndian.AppendUint64(b, d.op.one(r, i))
+	}
+	return b
+}
+
+// reduced combines the elements of all ranks, one after the other.
+func (d *draw) reduced(n int) []byte {
+	b := make([]byte, 0, 8*n)
+	for i := range n {
+		v := d.op.one(0, i)
+		for r := 1; r < d.ranks; r++ {
+			v = d.op.fold(v, d.op.one(r, i))
+		}
+		b = binary.LittleEndian.AppendUint64(b, v)
+	}
+	return b
+}

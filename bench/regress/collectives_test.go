@@ -1,0 +1,74 @@
+package regress
+
+import (
+	"slices"
+	"testing"
+
+	"github.com/nicloop/nicloop/host"
+	"github.com/stretchr/testify/require"
+)
+
+// runOne runs one body as a test on the functional NIC.
+func runOne(t *testing.T, body func(*T) error) Outcome {
+	t.Helper()
+	o := options(t)
+	o.NoWaves = true
+	out, err := Run(t.Context(), []Test{{Name: "x/one", Run: body}}, o)
+	require.NoError(t, err)
+	return out[0]
+}
+
+// TestWrongCollectivesAreSeen plants a fault into each collective: one byte of
+// what the first of the ranks that the reference speaks about got.
+func TestWrongCollectivesAreSeen(t *testing.T) {
+	for _, x := range collectives {
+		call := x.call
+		x.call = func(c *host.Comm, d *draw) ([]byte, error) {
+			got, err := call(c, d)
+			if len(got) > 0 {
+				got[len(got)-1] ^= 1
+			}
+			return got, err
+		}
+		out := runOne(t, func(t *T) error {
+			return inWorlds(t, func() round { return func(_ *host.Rank, c *host.Comm, d *draw) error { return x.check(c, d) } })
+		})
+		require.Equal(t, Failed, out.Status, x.name)
+		require.ErrorContains(t, out.Err, x.name+" at rank")
+	}
+}
+
+// TestALeakyBarrierIsSeen: ranks that do not wait are told.
+func TestALeakyBarrierIsSeen(t *testing.T) {
+	out := runOne(t, func(t *T) error {
+		return inWorlds(t, func() round {
+			check := barriers()
+			return func(r *host.Rank, c *host.Comm, d *draw) error {
+				if c.Size() < 3 || c.ID() > 1 {
+					return check(r, c, d)
+				}
+				// Two of the group meet alone: the others are not waited for.
+				g, err := r.Group([]int{c.World(0), c.World(1)})
+				if err != nil {
+					return err
+				}
+				return check(r, g, d)
+			}
+		})
+	})
+	require.NotEqual(t, Passed, out.Status)
+}
+
+func TestConformanceIsAPartOfTheList(t *testing.T) {
+	all, part := names(List()), names(Conformance())
+	require.Less(t, len(part), len(all))
+	for _, n := range part {
+		require.Contains(t, all, n)
+	}
+	for _, want := range []string{"velo/lengths", "rma/traffic", "matching/rget", "collectives/reduce_scatter"} {
+		require.Contains(t, part, want)
+	}
+	for _, x := range Everyday(List()) {
+		require.False(t, slices.Contains(x.Tags, Deep), x.Name)
+	}
+}

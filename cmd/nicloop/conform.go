@@ -1,0 +1,51 @@
+package main
+
+import (
+	"runtime"
+	"time"
+
+	"github.com/nicloop/nicloop/bench/regress"
+	"github.com/spf13/cobra"
+)
+
+func newConform() *cobra.Command {
+	o := regress.Options{NoWaves: true}
+	var list bool
+	var junit string
+	cmd := &cobra.Command{
+		Use:   "conform [PATTERN…]",
+		Short: "Check that a backend does what every other one does",
+		Long: `Run the cases that every backend must pass alike: VELO, RMA, MPI's matching
+rules, and every collective against a naive reference. They are the tests of
+regress that are tagged "conform"; a pattern is one of regress.
+
+What a backend cannot do is skipped, with the reason. Under a failure stands the
+line that reproduces it.
+
+Exit codes: 0 all passed or skipped, 1 a case failed, 4 a case hung.`,
+		Example: `  nicloop conform --device ideal:
+  nicloop conform --device rtl: 'collectives/*' --seed 7
+  nicloop conform --list`,
+	}
+	fs := cmd.Flags()
+	fs.SortFlags = false
+	fs.StringVar(&o.Device, "device", "rtl:", "what stands behind the driver")
+	fs.Int64Var(&o.Seed, "seed", 1, "seed")
+	fs.IntVar(&o.Repeat, "repeat", 1, "run each case with so many seeds, from --seed on")
+	fs.BoolVarP(&list, "list", "l", false, "list the cases and stop")
+	fs.IntVarP(&o.Jobs, "jobs", "j", max(1, runtime.NumCPU()/2), "cases at a time")
+	fs.DurationVar(&o.Timeout, "timeout", 5*time.Minute, "real time of one case")
+	fs.StringVarP(&o.Dir, "output", "o", "", "folder for logs and results (default: a new one in nicloop-out)")
+	fs.StringVarP(&junit, "xunit", "x", "", "also write results.xml to `FILE`")
+	cmd.RunE = func(cmd *cobra.Command, patterns []string) error {
+		tests, err := regress.Select(regress.Conformance(), patterns)
+		if err != nil {
+			return err
+		}
+		if list {
+			return listTests(cmd, tests)
+		}
+		return runTests(cmd, "conform", tests, o, junit)
+	}
+	return cmd
+}
