@@ -47,19 +47,16 @@ func (w *wheel) wake(now, at drivers.Cycle, unit unitID, node int) {
 
 // next is the first cycle behind now in which a unit works.
 func (w *wheel) next(now drivers.Cycle) drivers.Cycle {
-	if w.nextFar != drivers.Forever && w.nextFar-now < wheelSlots {
-		w.bringNear(now)
-	}
 	from := int(now+1) & slotMask
 	word, i := w.occupied[from>>6]>>(from&63), from>>6
 	if word != 0 {
-		return now + 1 + drivers.Cycle(bits.TrailingZeros64(word))
+		return min(w.nextFar, now+1+drivers.Cycle(bits.TrailingZeros64(word)))
 	}
 	ahead := 64 - from&63
 	for range w.occupied {
 		i = (i + 1) % len(w.occupied)
 		if word = w.occupied[i]; word != 0 {
-			return now + 1 + drivers.Cycle(ahead+bits.TrailingZeros64(word))
+			return min(w.nextFar, now+1+drivers.Cycle(ahead+bits.TrailingZeros64(word)))
 		}
 		ahead += 64
 	}
@@ -77,6 +74,9 @@ func (w *wheel) bringNear(now drivers.Cycle) {
 
 // take gives the units that work at cycle now, and forgets the cycle.
 func (w *wheel) take(now drivers.Cycle) []uint64 {
+	if w.nextFar-now < wheelSlots {
+		w.bringNear(now)
+	}
 	slot := int(now & slotMask)
 	w.occupied[slot>>6] &^= 1 << (slot & 63)
 	n := int(units) * w.words

@@ -1,0 +1,200 @@
+package differ
+
+import (
+	"bytes"
+	"cmp"
+	"flag"
+	"fmt"
+	"maps"
+	"math/rand/v2"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/nicloop/nicloop/drivers"
+	"github.com/nicloop/nicloop/drivers/regs"
+)
+
+var seed = flag.Uint64("seed", 1, "seed of the random traffic")
+
+func hex(v uint64) string { return "0x" + strconv.FormatUint(v, 16) }
+
+// differences counts, by step, how many cycles later than the RTL the model is.
+type differences map[uint8]map[int64]int
+
+// compare runs the traffic on both and counts what differs. Where nothing does, the
+// memories and the final counters must be the same too.
+func compare(t *testing.T, keys string, tr *traffic) differences {
+	t.Helper()
+	if testing.Short() {
+		t.Skip("builds a simulator")
+	}
+	rtl, model := run(t, "rtl:"+keys, tr), run(t, "model:"+keys, tr)
+	d := differences{}
+	for s, at := range rtl.cycles {
+		here, ok := model.cycles[s]
+		require.True(t, ok, "the model did not show packet %d from %d to %d %s", s.k, s.src, s.dst, stepNames[s.point])
+		if d[s.point] == nil {
+			d[s.point] = map[int64]int{}
+		}
+		d[s.point][int64(here)-int64(at)]++
+	}
+	require.Len(t, model.cycles, len(rtl.cycles))
+	t.Log(d)
+	if !d.exact() {
+		t.Log(firstDifferences(rtl, model))
+		return d
+	}
+	require.Equal(t, rtl.text, model.text)
+	for n := range rtl.memory {
+		require.True(t, bytes.Equal(rtl.memory[n], model.memory[n]), "the memories of node %d differ", n)
+	}
+	return d
+}
+
+func (d differences) exact() bool {
+	for _, h := range d {
+		for cycles := range h {
+			if cycles != 0 {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// share of the packets that are within some cycles at a point.
+func (d differences) share(point uint8, within int64) float64 {
+	near, all := 0, 0
+	for cycles, n := range d[point] {
+		all += n
+		if cycles >= -within && cycles <= within {
+			near += n
+		}
+	}
+	return float64(near) / float64(all)
+}
+
+func (d differences) String() string {
+	var b strings.Builder
+	for _, p := range steps {
+		fmt.Fprintf(&b, "\n%-13s", stepNames[p])
+		keys := slices.Sorted(maps.Keys(d[p]))
+		if len(keys) > 12 {
+			fmt.Fprintf(&b, " exact %.1f %%, within 10 cycles %.1f %%, from %+d to %+d", 100*d.share(p, 0), 100*d.share(p, 10), keys[0], keys[len(keys)-1])
+			continue
+		}
+		for _, k := range keys {
+			fmt.Fprintf(&b, "  %+d: %d", k, d[p][k])
+		}
+	}
+	return b.String()
+}
+
+// firstDifferences lists where model and RTL part, in order of time.
+func firstDifferences(rtl, model *seen) string {
+	list := slices.SortedFunc(maps.Keys(rtl.cycles), func(a, b step) int { return cmp.Compare(rtl.cycles[a], rtl.cycles[b]) })
+	var b strings.Builder
+	n := 0
+	for _, s := range list {
+		if r, m := rtl.cycles[s], model.cycles[s]; r != m && n < 12 {
+			n++
+			fmt.Fprintf(&b, "\npacket %d from %d to %d %s: RTL at %d, model at %d", s.k, s.src, s.dst, stepNames[s.point], r, m)
+		}
+	}
+	return b.String()
+}
+
+// random makes n packets between any two nodes, one per node every gap cycles on average.
+func random(seed uint64, nodes, n, gap int) *traffic {
+	rng := rand.New(rand.NewPCG(seed, 1))
+	tr := &traffic{nodes: nodes, slots: boxBytes / regs.SlotBytes}
+	at := make([]drivers.Cycle, nodes)
+	for i := range at {
+		at[i] = start
+	}
+	for range n {
+		node := rng.IntN(nodes)
+		at[node] += drivers.Cycle(rng.IntN(2*gap + 1))
+		f := regs.PioFields{DstNode: uint8(rng.IntN(nodes)), DstVPID: uint8(rng.IntN(vpids)), SrcVPID: uint8(rng.IntN(vpids)),
+			Kind: regs.Kind(rng.IntN(4)), Piggyback: rng.IntN(3) == 0}
+		f.Length = uint8(rng.IntN(57))
+		if f.Piggyback {
+			f.Length = uint8(rng.IntN(55))
+		}
+		bytes := int(f.Length)
+		if f.Piggyback {
+			bytes += 2
+		}
+		tr.sends = append(tr.sends, send{at: at[node], node: node, pio: f, bytes: bytes})
+	}
+	return tr
+}
+
+// One packet at a time, every length and every pair of nodes.
+func TestSinglePackets(t *testing.T) {
+	for _, c := range []struct {
+		keys  string
+		nodes int
+	}{{"", 4}, {"?dims=4x1x1", 4}} {
+		tr := &traffic{nodes: c.nodes, slots: 100}
+		at := start
+		for i := range 57 {
+			src, dst := i%c.nodes, i/c.nodes%c.nodes
+			tr.sends = append(tr.sends, send{at: at, node: src, bytes: i,
+				pio: regs.PioFields{DstNode: uint8(dst), Length: uint8(i), SrcVPID: 1, DstVPID: 2}})
+			at += 300
+		}
+		require.True(t, compare(t, c.keys, tr).exact())
+	}
+}
+
+// toOwnNode lets every packet return to where it came from.
+func toOwnNode(tr *traffic) *traffic {
+	for i := range tr.sends {
+		tr.sends[i].pio.DstNode = uint8(tr.sends[i].node)
+	}
+	return tr
+}
+
+// Lines back to back into one's own node: window, requester, completer.
+func TestOwnNode(t *testing.T) {
+	require.True(t, compare(t, "", toOwnNode(random(*seed, 4, 400, 10))).exact())
+}
+
+// Mailboxes that are full most of the time, and emptied slot by slot: stalls, and the
+// way back to the bus, to the cycle.
+func TestFullMailboxes(t *testing.T) {
+	const each = 100
+	tr := toOwnNode(random(*seed, 4, 4*each, 10))
+	tr.slots = 3
+	sent := make([]int, tr.nodes)
+	for i := range tr.sends {
+		x := &tr.sends[i]
+		k := sent[x.node]
+		sent[x.node]++
+		x.pio.DstVPID = uint8(k % vpids)
+		tr.releases = append(tr.releases, release{
+			at: start + drivers.Cycle(200+97*k+13*x.node), node: x.node, vpid: k % vpids, rp: uint32(k/vpids + 1)})
+	}
+	require.True(t, compare(t, "", tr).exact())
+}
+
+// Random traffic, from few packets to nearly as many as the network takes. The routers of the
+// RTL have one FIFO per input and channel, in which a packet waits behind one
+// for another output; the model's have one per output.
+func TestRandomTraffic(t *testing.T) {
+	for _, c := range []struct {
+		gap   int
+		share float64 // of slots written in the very cycle
+	}{{400, 0.99}, {100, 0.99}, {40, 0.98}, {20, 0.9}} {
+		t.Logf("a packet per node every %d cycles; rerun: go test ./cosim/differ -run TestRandomTraffic -seed %d", c.gap, *seed)
+		d := compare(t, "", random(*seed, 4, 1000, c.gap))
+		require.EqualValues(t, 1, d.share(drivers.PointPIO, 0))
+		require.EqualValues(t, 1, d.share(drivers.PointInject, 0))
+		require.GreaterOrEqual(t, d.share(drivers.PointSlot, 0), c.share)
+	}
+}
