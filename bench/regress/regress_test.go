@@ -153,12 +153,28 @@ func TestMissingToolEndsTheRegression(t *testing.T) {
 	require.ErrorIs(t, err, drivers.ErrEnvironment)
 }
 
+func TestBuildingAModelIsNotTheTestsTime(t *testing.T) {
+	o := options(t)
+	o.Timeout, o.NoWaves = 50*time.Millisecond, true
+	out, err := Run(context.Background(), []Test{{Name: "x/first", Run: func(t *T) error {
+		t.building("building …")
+		select {
+		case <-t.Ctx.Done():
+			return t.Ctx.Err()
+		case <-time.After(200 * time.Millisecond):
+			return nil
+		}
+	}}}, o)
+	require.NoError(t, err)
+	require.Equal(t, Passed, out[0].Status)
+}
+
 func TestTimeoutSaysSo(t *testing.T) {
 	o := options(t)
 	o.Timeout, o.NoWaves = 50*time.Millisecond, true
 	out, err := Run(context.Background(), []Test{{Name: "x/slow", Run: func(t *T) error {
 		<-t.Ctx.Done()
-		return context.Cause(t.Ctx)
+		return t.Ctx.Err()
 	}}}, o)
 	require.NoError(t, err)
 	require.ErrorContains(t, out[0].Err, "no verdict within 50ms")

@@ -166,6 +166,9 @@ func windowStart(t *T) drivers.Cycle {
 	return end - min(end, waveCycles)
 }
 
+// buildTime is what a busy machine may need to build a model of many nodes.
+const buildTime = 30 * time.Minute
+
 // attempt runs a test once. Its error is one of the regression, not of the test.
 func (r *runner) attempt(ctx context.Context, out *Outcome, logName string, waves *drivers.WaveWindow) (*T, error) {
 	log, err := os.Create(filepath.Join(out.Dir, logName))
@@ -173,15 +176,23 @@ func (r *runner) attempt(ctx context.Context, out *Outcome, logName string, wave
 		return nil, err
 	}
 	defer log.Close()
-	timeout := fmt.Errorf("no verdict within %v of wall time; raise --timeout if the machine is slow", r.o.Timeout)
-	ctx, cancel := context.WithTimeoutCause(ctx, r.o.Timeout, timeout)
-	defer cancel()
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	late := time.AfterFunc(r.o.Timeout, func() {
+		cancel(fmt.Errorf("no verdict within %v of wall time; raise --timeout if the machine is slow", r.o.Timeout))
+	})
+	defer late.Stop()
 	t := &T{
-		Ctx: ctx, Name: out.Test.Name, Seed: out.Seed, Device: r.o.Device, Dir: out.Dir,
+		// A model that must be built first is not the test's fault.
+		building: func(string) { late.Reset(r.o.Timeout + buildTime) },
+		Ctx:      ctx, Name: out.Test.Name, Seed: out.Seed, Device: r.o.Device, Dir: out.Dir,
 		Rand: rand.New(rand.NewSource(out.Seed ^ nameSeed(out.Test.Name))), log: log, waves: waves,
 	}
 	begin := time.Now()
 	err = safely(out.Test.Run, t)
+	if err != nil && ctx.Err() != nil {
+		err = context.Cause(ctx) // whatever broke when the time was up
+	}
 	t.closeSystem()
 	out.Real += time.Since(begin)
 	out.Simulated, out.Err = t.spent, err

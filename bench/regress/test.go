@@ -36,6 +36,8 @@ type T struct {
 	waves *drivers.WaveWindow
 	sys   drivers.Timed // the system opened last
 	spent drivers.Time  // simulated time of systems closed
+
+	building func(what string)
 }
 
 // Logf writes a line to the test's log.
@@ -45,7 +47,7 @@ func (t *T) Logf(format string, args ...any) { fmt.Fprintf(t.log, format+"\n", a
 func (t *T) Open(nodes, memory int, trace drivers.TraceSink) (drivers.Timed, error) {
 	sys, err := drivers.Open(t.Ctx, t.Device, drivers.Options{
 		Nodes: nodes, MemoryBytes: memory, Trace: trace, Waves: t.waves,
-		LogFile: filepath.Join(t.Dir, "simulator.log"),
+		LogFile: filepath.Join(t.Dir, "simulator.log"), Progress: t.building,
 	})
 	if err != nil {
 		return nil, err
@@ -72,7 +74,7 @@ func (t *T) closeSystem() {
 // Run runs a workload on the test's device.
 func (t *T) Run(c bench.Config) (*bench.Result, error) {
 	c.Device, c.Seed, c.Waves = t.Device, t.Seed, t.waves
-	c.LogFile = filepath.Join(t.Dir, "simulator.log")
+	c.LogFile, c.Building = filepath.Join(t.Dir, "simulator.log"), t.building
 	t.Logf("run %s: %d nodes x %d processes, sizes %v, flow %+v", c.Workload, c.Nodes, c.Procs, c.Sizes, c.Velo)
 	c.Ended = func(at drivers.Time) { t.spent += at }
 	res, err := bench.Run(t.Ctx, c)
@@ -88,7 +90,7 @@ func (t *T) Run(c bench.Config) (*bench.Result, error) {
 // Launch runs a program on every rank of a world on the test's device.
 func (t *T) Launch(c bench.Config, buffers int, body func(*host.Rank) error) error {
 	c.Device, c.Seed, c.Waves = t.Device, t.Seed, t.waves
-	c.LogFile = filepath.Join(t.Dir, "simulator.log")
+	c.LogFile, c.Building = filepath.Join(t.Dir, "simulator.log"), t.building
 	c.Ended = func(at drivers.Time) { t.spent += at }
 	return bench.Launch(t.Ctx, c, buffers, body)
 }
