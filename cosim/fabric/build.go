@@ -6,13 +6,12 @@ import (
 )
 
 const (
-	maxVCs      = 8  // output.ready
-	maxSharers  = 64 // lane.req
-	maxPorts    = 255
-	maxNodes    = 1 << 16
-	maxVCDepth  = 1 << 14
-	maxLatency  = 1 << 10
-	noPortRoute = 255
+	maxVCs     = 8  // output.ready
+	maxSharers = 64 // lane.req
+	maxPorts   = 255
+	maxNodes   = 1 << 16
+	maxVCDepth = 1 << 14
+	maxLatency = 1 << 10
 )
 
 // New builds an empty network in cycle 0.
@@ -22,11 +21,10 @@ func New(cfg Config) (*Fabric, error) {
 		return nil, err
 	}
 	t := cfg.Topology
-	f := &Fabric{
-		cfg: cfg, vcs: t.VCs(), laneBits: uint(bits.Len(uint(t.VCs() - 1))),
-		queues: make([]queue, 1), // the first stands for no route: noQueue
+	f := &Fabric{cfg: cfg, vcs: t.VCs(), hop: uint64(cfg.RouterCycles + cfg.LinkCycles)}
+	if err := f.layOut(t); err != nil {
+		return nil, err
 	}
-	f.layOut(t)
 	if err := f.connect(t); err != nil {
 		return nil, err
 	}
@@ -74,51 +72,73 @@ func (c *Config) check() error {
 	return nil
 }
 
-// layOut numbers outputs, lanes and pools. Pools of a router stand by VC, then
-// port, which is the order of the RTL's arbiters.
-func (f *Fabric) layOut(t Topology) {
-	var outs, pools, ports uint32
+// layOut makes outputs and input VCs. Outputs to NICs stand behind all others, in
+// order of the nodes, both in whole words of Fabric.active.
+func (f *Fabric) layOut(t Topology) error {
+	const word = 64
+	links := uint32(0)
 	for r := range t.Routers() {
-		n := uint32(t.Ports(r))
-		f.routers = append(f.routers, router{ports: n, firstOut: outs, firstPool: pools, firstRoute: uint32(r * t.Nodes())})
+		n := t.Ports(r)
+		if n < 1 || n > maxPorts {
+			return fmt.Errorf("%w: router %d has %d ports, expected 1 to %d", ErrConfig, r, n, maxPorts)
+		}
+		f.routers = append(f.routers, router{firstPool: uint32(len(f.pools)), firstRoute: uint32(r * t.Nodes()), outs: make([]uint32, n)})
 		for v := range uint8(f.vcs) {
-			for in := range n {
-				f.pools = append(f.pools, pool{router: uint32(r), in: uint16(in), vc: v, queues: ports, source: noSource})
-				ports += n
+			for port := range n {
+				f.pools = append(f.pools, pool{router: uint32(r), port: uint16(port), vc: v})
 			}
 		}
-		outs += n
-		pools += n * uint32(f.vcs)
+		for port := range n {
+			if _, nic := t.Node(r, port); !nic {
+				f.routers[r].outs[port] = links
+				links++
+			}
+		}
 	}
-	f.byPort = make([]uint32, ports)
-	// A NIC's wire into its router has lanes too, for the credits; they never want to send.
-	all := outs + uint32(t.Nodes())
-	f.outs = make([]output, all)
-	f.active = make([]uint64, (all+63)/64)
-	f.firstNIC = outs << f.laneBits
-	f.lanes = make([]lane, all<<f.laneBits)
-	for i := range f.lanes {
-		f.lanes[i] = lane{may: ^uint64(0), to: nowhere, credit: uint32(f.cfg.VCDepth)}
-	}
+	f.exits = int(links+word-1) / word
+	f.active = make([]uint64, f.exits+(t.Nodes()+word-1)/word)
+	f.outs, f.waited = make([]output, len(f.active)*word), make([]uint64, len(f.active)*word)
 	f.where = make([]place, t.Nodes())
+	for r := range f.routers {
+		for port := range f.routers[r].outs {
+			if node, nic := t.Node(r, port); nic {
+				f.routers[r].outs[port] = uint32(f.exits*word + node)
+			}
+			f.addLanes(f.routers[r].outs[port])
+		}
+	}
+	return nil
 }
 
-func (f *Fabric) lane(r, port, vc int) uint32 {
-	return (f.routers[r].firstOut+uint32(port))<<f.laneBits + uint32(vc)
+func (f *Fabric) addLanes(out uint32) {
+	lanes := f.newLanes()
+	for v := range lanes {
+		lanes[v].out = out
+	}
+	f.outs[out].lanes = lanes
 }
 
-func (f *Fabric) pool(r, port, vc int) uint32 {
-	return f.routers[r].firstPool + uint32(vc)*f.routers[r].ports + uint32(port)
+func (f *Fabric) newLanes() []lane {
+	lanes := make([]lane, f.vcs)
+	for v := range lanes {
+		lanes[v] = lane{credit: uint32(f.cfg.VCDepth), last: 63, vc: uint8(v)}
+	}
+	return lanes
 }
 
-// connect joins every lane with the pool it feeds.
+func (f *Fabric) lane(r, port, vc int) *lane { return &f.outs[f.routers[r].outs[port]].lanes[vc] }
+
+// pool gives an input VC. Those of a router stand by VC, then port, which is the
+// order of the RTL's arbiters.
+func (f *Fabric) pool(r, port, vc int) *pool {
+	return &f.pools[int(f.routers[r].firstPool)+vc*len(f.routers[r].outs)+port]
+}
+
+// connect joins every lane with the places it fills.
 func (f *Fabric) connect(t Topology) error {
 	placed := 0
 	for r := range f.routers {
-		if n := t.Ports(r); n < 1 || n > maxPorts {
-			return fmt.Errorf("%w: router %d has %d ports, expected 1 to %d", ErrConfig, r, n, maxPorts)
-		}
-		for port := range t.Ports(r) {
+		for port := range f.routers[r].outs {
 			if node, ok := t.Node(r, port); ok {
 				f.connectNIC(node, r, port)
 				placed++
@@ -132,8 +152,7 @@ func (f *Fabric) connect(t Topology) error {
 				return fmt.Errorf("%w: port %d of router %d leads to port %d of router %d, which does not lead back", ErrConfig, port, r, back, peer)
 			}
 			for v := range f.vcs {
-				f.lanes[f.lane(r, port, v)].to = f.pool(peer, back, v)
-				f.pools[f.pool(peer, back, v)].source = f.lane(r, port, v)
+				f.join(f.lane(r, port, v), f.pool(peer, back, v), f.cfg.CreditCycles)
 			}
 		}
 	}
@@ -144,38 +163,51 @@ func (f *Fabric) connect(t Topology) error {
 }
 
 func (f *Fabric) connectNIC(node, r, port int) {
-	inj := f.firstNIC + uint32(node)<<f.laneBits
-	f.where[node] = place{pool: f.pool(r, port, 0), step: f.routers[r].ports, inj: inj, out: f.lane(r, port, 0)}
+	w := &f.where[node]
+	w.wire, w.buffer = f.newLanes(), make([]pool, f.vcs)
 	for v := range f.vcs {
-		f.lanes[f.lane(r, port, v)].to = toNIC | uint32(node)<<nicShift | uint32(v)
-		f.pools[f.pool(r, port, v)].source = inj + uint32(v)
+		w.buffer[v] = pool{router: uint32(node), vc: uint8(v)}
+		w.in = append(w.in, f.pool(r, port, v))
+		f.join(f.lane(r, port, v), &w.buffer[v], f.cfg.LocalCreditCycles)
+		f.join(&w.wire[v], w.in[v], f.cfg.LocalCreditCycles)
 	}
+}
+
+func (f *Fabric) join(l *lane, p *pool, delay int) {
+	l.to, p.sender, p.delay = p, l, uint32(delay)
+	p.log = make([]uint64, 1<<bits.Len(uint(f.cfg.VCDepth-1)))
 }
 
 // addQueues makes, for every lane of a router, a queue for each input VC that can
 // feed it. Only a NIC may get back what it sent.
 func (f *Fabric) addQueues(t Topology, r int) error {
-	ports := t.Ports(r)
+	ports := len(f.routers[r].outs)
+	for i := range f.vcs * ports {
+		f.pools[int(f.routers[r].firstPool)+i].ways = make([]*queue, ports)
+	}
 	for out := range ports {
+		_, nic := t.Node(r, out)
 		for w := range f.vcs {
 			l := f.lane(r, out, w)
-			f.lanes[l].first = uint32(len(f.queues))
-			if f.lanes[l].to == nowhere {
+			if l.to == nil {
 				continue
 			}
+			var from []*pool
 			for v := range f.vcs {
 				for in := range ports {
-					p := &f.pools[f.pool(r, in, v)]
-					back := in == out && f.lanes[l].to&toNIC == 0
-					if p.source == noSource || back || int(t.VC(r, in, uint8(v), out)) != w {
-						continue
+					p := f.pool(r, in, v)
+					if p.sender != nil && (in != out || nic) && int(t.VC(r, in, uint8(v), out)) == w {
+						from = append(from, p)
 					}
-					f.byPort[p.queues+uint32(out)] = uint32(len(f.queues))
-					f.queues = append(f.queues, queue{lane: l, source: p.source})
 				}
 			}
-			if n := uint32(len(f.queues)) - f.lanes[l].first; n > maxSharers {
-				return fmt.Errorf("%w: %d input VCs share VC %d of port %d of router %d, expected at most %d", ErrConfig, n, w, out, r, maxSharers)
+			if len(from) > maxSharers {
+				return fmt.Errorf("%w: %d input VCs share VC %d of port %d of router %d, expected at most %d", ErrConfig, len(from), w, out, r, maxSharers)
+			}
+			l.queues = make([]queue, len(from))
+			for i, p := range from {
+				l.queues[i] = queue{lane: l, in: p, bit: 1 << i}
+				p.ways[out] = &l.queues[i]
 			}
 		}
 	}
@@ -191,26 +223,21 @@ func (f *Fabric) fillRoutes(t Topology) {
 	}
 }
 
-// addStorage makes room for as many flits and credits as can be under way.
+// addStorage makes room for as many flits and events as can be under way.
 func (f *Fabric) addStorage(t Topology) {
-	slots := 0
-	for _, p := range f.pools {
-		if p.source != noSource {
-			slots += f.cfg.VCDepth
+	pools := 0
+	for i := range f.pools {
+		if f.pools[i].sender != nil {
+			pools++
 		}
 	}
-	f.flits = make([]Flit, slots+1)
-	f.next = make([]uint32, slots+1)
-	f.free = 1 // slot 0 takes what arrive need not link
-	for i := range slots {
-		f.next[i] = uint32(i + 1)
+	cells := make([]cell, pools*f.cfg.VCDepth)
+	for i := range cells {
+		cells[i].next, f.free = f.free, &cells[i]
 	}
-	outs := len(f.outs)
-	f.leaving = make([]uint64, t.Nodes()+1)
-	f.ejected = make([]Ejection, 0, t.Nodes())
-	f.dropped = make([]Ejection, 0, outs)
-	f.injected = newPipe(f.cfg.RouterCycles-1, t.Nodes())
-	f.sent = newPipe(f.cfg.RouterCycles+f.cfg.LinkCycles, outs)
-	f.linkDelay, f.localDelay = uint64(f.cfg.CreditCycles), uint64(f.cfg.LocalCreditCycles)
-	f.credits = newWheel(max(f.cfg.CreditCycles, f.cfg.LocalCreditCycles)+f.cfg.VCDepth, len(f.lanes))
+	f.ejected, f.dropped = make([]Ejection, 0, t.Nodes()), make([]Ejection, 0, pools)
+	// Per cycle one flit arrives per input, and one credit per lane.
+	f.shows = newAgenda[*queue](int(f.hop), pools)
+	f.drops = newAgenda[drop](int(f.hop), pools)
+	f.wakes = newAgenda[*lane](max(f.cfg.CreditCycles, f.cfg.LocalCreditCycles)+f.cfg.VCDepth, 2*pools)
 }

@@ -34,8 +34,8 @@ const (
 // ErrConfig is why New refuses.
 var ErrConfig = errors.New("fabric: bad configuration")
 
-// A Chooser routes packet by packet. Choose is called when a packet's head can be
-// seen at a router, and gives the port and the head as it shall go on; what it
+// A Chooser routes packet by packet. Choose is called when a packet's head is sent
+// to a router, a hop before it can be seen there, and gives the port and the head as it shall go on; what it
 // writes into the note is all that later calls know of the packet. Port NoPort
 // discards the packet. The VC follows from Topology.VC, so freedom from deadlock
 // does too.
@@ -52,99 +52,45 @@ type Ejection struct {
 
 // A Fabric is a network. It is not safe for concurrent use.
 type Fabric struct {
-	cfg      Config
-	vcs      int
-	laneBits uint // lanes of one output: 1 << laneBits
-	routers  []router
-	outs     []output
-	lanes    []lane // by output, then by NIC for injection
-	queues   []queue
-	pools    []pool
-	byPort   []uint32 // per pool: the queue for every output
-	routes   []uint8  // per router and node: the output
-	where    []place  // per node
-
-	firstNIC uint32 // lanes from here on are those of NICs
+	cfg     Config
+	vcs     int
+	hop     uint64
+	routers []router
+	outs    []output
+	waited  []uint64 // by output: lanes that could move, for the turn
+	pools   []pool
+	routes  []uint8 // by router and node: the port
+	where   []place // by node
 
 	now     uint64
-	active  []uint64 // outputs with a lane that can move
-	flits   []Flit   // by slot
-	next    []uint32 // by slot: the ref behind in the same queue, or the next free slot
-	free    uint32
+	active  []uint64 // outputs that can send; those to NICs from word exits on
+	exits   int
+	free    *cell
 	inside  int
-	leaving []uint64 // room for send
+	shows   agenda[*queue] // their first flit can be seen
+	wakes   agenda[*lane]  // they have credit again
+	drops   agenda[drop]
 	ejected []Ejection
 	dropped []Ejection
-
-	injected, sent        pipe // pool << 32 | ref
-	credits               wheel
-	linkDelay, localDelay uint64
 }
 
 type router struct {
-	ports, firstOut, firstPool, firstRoute uint32
-	errors                                 uint64
+	firstPool, firstRoute uint32
+	outs                  []uint32 // by port
+	errors                uint64
 }
 
 // place is where a NIC stands.
 type place struct {
-	pool uint32 // of VC 0; VC v is stride * v further
-	step uint32
-	inj  uint32 // lane that counts the credits of injection on VC 0
-	out  uint32 // lane of ejection on VC 0
+	wire   []lane  // into the router, by VC
+	in     []*pool // behind the wire
+	buffer []pool  // of the NIC
 }
 
-// output is one port, sending.
-type output struct {
-	ready  uint8  // lanes that can move
-	after  uint8  // lanes behind the one served last
-	waited uint64 // by lanes that could move and were not in turn
+type drop struct {
+	from *pool
+	cell *cell
 }
-
-// lane is one VC of an output, and of the wire from a NIC; one cache line.
-type lane struct {
-	req     uint64 // queues that hold a flit
-	may     uint64 // queues that may send: all, or the one whose packet has the output
-	after   uint64 // queues behind the one served last
-	credit  uint32
-	first   uint32 // its queue 0
-	to      uint32 // the pool it feeds, a NIC, or nowhere
-	sent    uint64
-	starved uint64 // cycles without credit while a flit could go, up to since
-	since   uint64 // credit became 0, or a flit came that can go
-}
-
-// queue is what one input VC holds for one output; lane.req says whether it is empty.
-type queue struct {
-	head, tail   uint32 // refs
-	lane, source uint32 // source: the lane to which a freed place is told
-}
-
-// pool is one VC of an input. Its places are counted by the sender's credits.
-type pool struct {
-	turn   uint64 // of the packet that comes in: its bit in lane.req
-	queue  uint32 // its queue
-	lane   uint32 // its lane
-	queues uint32 // index into byPort
-	source uint32
-	router uint32
-	in     uint16
-	vc     uint8
-}
-
-const (
-	noSource = ^uint32(0)
-	noQueue  = 0
-	// lane.to names a pool, or NIC and VC, or nothing.
-	toNIC    = 1 << 31
-	nicShift = 3
-	nicVCs   = 1<<nicShift - 1
-	nowhere  = 1<<31 - 1
-	// A ref names a slot and says what every hop must know of the flit in it.
-	refHead  = 1
-	refTail  = 2
-	refShift = 2
-)
 
 // Now is the cycle that the next Step will carry out.
 func (f *Fabric) Now() uint64 { return f.now }
@@ -152,42 +98,46 @@ func (f *Fabric) Now() uint64 { return f.now }
 // Inside counts the flits between Inject and Ejected.
 func (f *Fabric) Inside() int { return f.inside }
 
-// Busy tells whether anything moves or is under way, a credit included. What waits
-// for a NIC to Release a place does not count.
+// Busy tells whether anything will happen without Inject or Release. Flits that
+// wait for a NIC to release a place do not make it busy.
 func (f *Fabric) Busy() bool { return f.NextEvent() != Forever }
 
 // CanInject tells whether node may inject on vc in this cycle.
-func (f *Fabric) CanInject(node int, vc uint8) bool { return f.Credits(node, vc) > 0 }
+func (f *Fabric) CanInject(node int, vc uint8) bool {
+	return f.where[node].wire[vc].credit > 0 // a lane without credit is woken as soon as one arrives
+}
 
 // Credits is the number of flits that node may inject on vc before one comes back.
 func (f *Fabric) Credits(node int, vc uint8) int {
-	return int(f.lanes[f.where[node].inj+uint32(vc)].credit)
+	l := &f.where[node].wire[vc]
+	l.settle(f.now)
+	return int(l.credit)
 }
 
 // Inject puts a flit on the wire from the NIC to its router, at most one per node
 // and cycle. Without a credit it panics: a NIC that does that loses flits.
 func (f *Fabric) Inject(node int, vc uint8, flit Flit) {
 	w := &f.where[node]
-	l := &f.lanes[w.inj+uint32(vc)]
+	l := &w.wire[vc]
 	if l.credit == 0 {
 		panic(fmt.Sprintf("fabric: node %d injects on VC %d without credit in cycle %d", node, vc, f.now))
 	}
-	l.credit--
-	slot := f.free
-	f.free = f.next[slot]
-	f.flits[slot] = flit
-	ref := slot<<refShift | uint32(flit>>63)*refHead | uint32(flit>>62&1)*refTail
-	f.injected.put(f.now, uint64(w.pool+uint32(vc)*w.step)<<32|uint64(ref))
+	c := f.free
+	f.free = c.next
+	c.flit, c.at = flit, Forever
 	f.inside++
+	f.enter(w.in[vc], c, f.now+uint64(f.cfg.RouterCycles)-1)
+	if l.credit--; l.credit == 0 {
+		if l.settle(f.now); l.credit == 0 {
+			f.await(l)
+		}
+	}
 }
 
 // Release tells that node's NIC took a flit out of its buffer of vc in this cycle.
-func (f *Fabric) Release(node int, vc uint8) {
-	f.credits.put(f.now, f.localDelay, f.where[node].out+uint32(vc))
-}
+func (f *Fabric) Release(node int, vc uint8) { f.vacate(&f.where[node].buffer[vc], f.now) }
 
-// Ejected are the flits that reach their NICs in this cycle, in order of the
-// routers' ports. The slice is good until the next Step or SkipTo.
+// Ejected are the flits that reach their NICs in this cycle, in order of the nodes. The slice is good until the next Step or SkipTo.
 func (f *Fabric) Ejected() []Ejection { return f.ejected }
 
 // Dropped are the flits that routers discard in this cycle; Node is the router.
@@ -200,27 +150,32 @@ func (f *Fabric) SetRoute(router, dst, port int) {
 }
 
 // Backlog counts the places of router's port that are taken: flits that wait for
-// it here, and places behind it for which no credit has come back.
+// it here or are on their way to it, and places behind it whose credit has not come
+// back.
 func (f *Fabric) Backlog(router, port int) int {
 	n := 0
-	first := (f.routers[router].firstOut + uint32(port)) << f.laneBits
-	for v := range uint32(f.vcs) {
-		l := &f.lanes[first+v]
-		n += f.cfg.VCDepth - int(l.credit) + f.waiting(l)
+	lanes := f.outs[f.routers[router].outs[port]].lanes
+	for v := range lanes {
+		l := &lanes[v]
+		if l.to == nil {
+			continue
+		}
+		l.settle(f.now)
+		n += f.cfg.VCDepth - int(l.credit)
+		for q := range l.queues {
+			n += l.queues[q].length()
+		}
 	}
 	return n
 }
 
-func (f *Fabric) waiting(l *lane) int {
-	n := 0
-	for req, q := l.req, l.first; req != 0; req, q = req>>1, q+1 {
-		if req&1 == 0 {
-			continue
-		}
+func (q *queue) length() int {
+	if q.tail == nil {
+		return 0
+	}
+	n := 1
+	for c := q.head; c != q.tail; c = c.next {
 		n++
-		for ref := f.queues[q].head; ref != f.queues[q].tail; ref = f.next[ref>>refShift] {
-			n++
-		}
 	}
 	return n
 }

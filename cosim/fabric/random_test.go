@@ -160,14 +160,30 @@ func checkEmpty(t *testing.T, f *Fabric, w *traffic) {
 	t.Helper()
 	require.Equal(t, w.injected, w.gone)
 	require.Zero(t, f.Inside())
-	for i := range f.lanes {
-		require.Equal(t, f.cfg.VCDepth, int(f.lanes[i].credit), "lane %d", i)
+	full := func(lanes []lane) {
+		for v := range lanes {
+			if l := &lanes[v]; l.to != nil {
+				l.settle(Forever)
+				require.Equal(t, f.cfg.VCDepth, int(l.credit))
+			}
+		}
 	}
-	free := 0
-	for slot := f.free; slot != 0 && free < len(f.next); slot = f.next[slot] {
+	for _, o := range f.outs {
+		full(o.lanes)
+	}
+	for _, w := range f.where {
+		full(w.wire)
+	}
+	free, pools := 0, 0
+	for c := f.free; c != nil; c = c.next {
 		free++
 	}
-	require.Equal(t, len(f.next)-1, free, "slots lost")
+	for i := range f.pools {
+		if f.pools[i].sender != nil {
+			pools++
+		}
+	}
+	require.Equal(t, pools*f.cfg.VCDepth, free, "cells lost")
 }
 
 func byRouter(list []Ejection) []Ejection {

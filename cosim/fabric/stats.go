@@ -10,13 +10,13 @@ type PortStats struct {
 
 // PortStats gives the counts of a router's output.
 func (f *Fabric) PortStats(router, port int) PortStats {
-	out := f.routers[router].firstOut + uint32(port)
-	s := PortStats{Waited: f.outs[out].waited}
-	for v := range uint32(f.vcs) {
-		l := &f.lanes[out<<f.laneBits+v]
-		s.Flits += l.sent
+	id := f.routers[router].outs[port]
+	o, s := &f.outs[id], PortStats{Waited: f.waited[id]}
+	for v := range o.lanes {
+		l := &o.lanes[v]
+		s.Flits += f.flitsOf(l)
 		s.NoCredit += l.starved
-		if l.credit == 0 && l.req&l.may != 0 {
+		if l.credit == 0 && l.wants() {
 			s.NoCredit += f.now - l.since
 		}
 	}
@@ -29,8 +29,14 @@ func (f *Fabric) RouteErrors(router int) uint64 { return f.routers[router].error
 // Hops counts all flits sent by all outputs, those to NICs included.
 func (f *Fabric) Hops() uint64 {
 	var n uint64
-	for i := range f.lanes {
-		n += f.lanes[i].sent
+	for _, o := range f.outs {
+		for v := range o.lanes {
+			n += f.flitsOf(&o.lanes[v])
+		}
 	}
 	return n
 }
+
+// flitsOf counts what a lane has sent: each flit took a place, and each place is
+// either free again or not.
+func (f *Fabric) flitsOf(l *lane) uint64 { return l.known + uint64(f.cfg.VCDepth) - uint64(l.credit) }

@@ -5,21 +5,22 @@ import "math/bits"
 // Forever is a cycle that never comes.
 const Forever = ^uint64(0)
 
-// NextEvent is the first cycle to come in which anything can happen without
-// Inject or Release, or Forever.
-func (f *Fabric) NextEvent() uint64 {
-	if f.canMove() {
-		return f.now + 1
-	}
-	return min(f.injected.next(f.now), f.sent.next(f.now), f.credits.next(f.now))
-}
+// How it works. A flit is put into the queue of the next router as soon as it is
+// sent, with the cycle in which it can be seen there, and a credit is noted as soon
+// as the place is freed. While flits stream and credits last nobody needs to be
+// told. Only a queue whose first flit cannot be seen yet and a lane that has run out
+// of credit stand on an agenda.
 
-func (f *Fabric) canMove() bool {
-	var any uint64
+// NextEvent is the first cycle to come in which a flit can move, come out or be
+// discarded, or in which a NIC that had no credit has one, without Inject or
+// Release; Forever if there is none.
+func (f *Fabric) NextEvent() uint64 {
 	for _, word := range f.active {
-		any |= word
+		if word != 0 {
+			return f.now + 1
+		}
 	}
-	return any != 0
+	return min(f.shows.next(f.now), f.wakes.next(f.now), f.drops.next(f.now))
 }
 
 // SkipTo lets time pass to the cycle at, or to NextEvent if that comes first.
@@ -36,191 +37,196 @@ func (f *Fabric) SkipTo(at uint64) {
 }
 
 // Step carries out one cycle: every output that can sends a flit. Then the next
-// cycle begins, with what arrives in it.
+// cycle begins.
 func (f *Fabric) Step() {
 	f.ejected = f.ejected[:0]
 	f.dropped = f.dropped[:0]
-	f.send()
-	f.now++
-	f.arrive(f.sent.take(f.now))
-	f.arrive(f.injected.take(f.now))
-	f.giveBack(f.credits.take(f.now))
-}
-
-// The three loops below take nearly all the time, and what would decide their
-// branches is random under load. So they compute instead: a condition becomes a
-// 0 or 1 (bit), and a list entry is written first and counted if it is one.
-
-func bit(b bool) uint64 {
-	if b {
-		return 1
-	}
-	return 0
-}
-
-// send lets a flit leave by every output that has a lane ready.
-func (f *Fabric) send() {
-	outs, lanes, queues, next := f.outs, f.lanes, f.queues, f.next
-	lb, now := f.laneBits, f.now
-	links, nLinks := f.sent.open(f.now)
-	out := f.leaving
-	nOut := 0
-	for w, word := range f.active {
-		still := word
+	then := f.now + f.hop
+	for i, word := range f.active[:f.exits] {
 		for ; word != 0; word &= word - 1 {
-			b := bits.TrailingZeros64(word)
-			port := uint32(w<<6 + b)
-			o := &outs[port]
-			ready := o.ready
-			pick := ready & o.after
-			if pick == 0 {
-				pick = ready
-			}
-			vc := uint32(bits.TrailingZeros8(pick))
-			o.after = 0xfe << (vc & 7)
-			o.waited += uint64(bits.OnesCount8(ready)) - 1
-
-			l := &lanes[port<<(lb&31)+vc]
-			source, ref := l.pop(queues, next)
-			c := l.credit - 1
-			l.credit = c
-			l.sent++
-			if c == 0 {
-				l.since = now + 1
-			}
-			ready = ready&^(1<<(vc&7)) | uint8(bit(c != 0)&bit(l.req&l.may != 0))<<(vc&7)
-			o.ready = ready
-			still ^= bit(ready == 0) << (b & 63)
-
-			e := uint64(l.to)<<32 | uint64(ref)
-			nic := int(l.to >> 31)
-			links[nLinks], out[nOut] = e, e
-			nLinks += 1 - nic
-			nOut += nic
-			f.credits.put(now, f.creditDelay(source), source)
+			l, c := f.depart(uint32(i<<6 + bits.TrailingZeros64(word)))
+			f.enter(l.to, c, then)
 		}
-		f.active[w] = still
 	}
-	f.sent.fill(f.now, nLinks)
-	f.eject(out[:nOut])
-}
-
-// pop takes out the next flit: of the packet that has the output, which is then the
-// only one that may, or of the first queue in turn.
-func (l *lane) pop(queues []queue, next []uint32) (source, ref uint32) {
-	can := l.req & l.may
-	pick := can & l.after
-	if pick == 0 {
-		pick = can
+	for i, word := range f.active[f.exits:] {
+		for ; word != 0; word &= word - 1 {
+			l, c := f.depart(uint32((f.exits+i)<<6 + bits.TrailingZeros64(word)))
+			f.ejected = append(f.ejected, Ejection{Node: int32(l.to.router), VC: l.vc, Flit: c.flit})
+			f.recycle(c)
+		}
 	}
-	turn := pick & -pick
-	l.after = -(turn << 1) // no change while a packet has the output: it was served last
-	q := &queues[l.first+uint32(bits.TrailingZeros64(pick))]
-	ref = q.head
-	l.req &^= turn & -bit(ref == q.tail)
-	q.head = next[ref>>refShift] // of no meaning when that was the last
-	l.may = turn | -uint64(ref>>1&1)
-	return q.source, ref
-}
-
-func (f *Fabric) eject(list []uint64) {
-	for _, e := range list {
-		slot := uint32(e) >> refShift
-		to := uint32(e>>32) &^ toNIC
-		f.ejected = append(f.ejected, Ejection{Node: int32(to >> nicShift), VC: uint8(to & nicVCs), Flit: f.flits[slot]})
-		f.freeSlot(slot)
+	f.now++
+	for _, d := range f.drops.take(f.now) {
+		f.discard(d)
+	}
+	for _, q := range f.shows.take(f.now) {
+		f.show(q)
+	}
+	for _, l := range f.wakes.take(f.now) {
+		f.wake(l)
 	}
 }
 
-// arrive puts flits into their queues, where outputs see them in this cycle.
-func (f *Fabric) arrive(list []uint64) {
-	pools, outs, lanes, queues, next, active := f.pools, f.outs, f.lanes, f.queues, f.next, f.active
-	lb, now := f.laneBits, f.now
-	for _, e := range list {
-		p, ref := &pools[e>>32], uint32(e)
-		if ref&refHead != 0 {
-			f.route(p, ref)
+// depart takes the next flit of an output that can send.
+func (f *Fabric) depart(id uint32) (*lane, *cell) {
+	o := &f.outs[id]
+	pick := o.ready
+	if pick&(pick-1) != 0 {
+		f.waited[id] += uint64(bits.OnesCount8(pick)) - 1
+		if behind := pick & o.after; behind != 0 {
+			pick = behind
 		}
-		if p.queue == noQueue {
-			f.discard(p, ref)
-			continue
+	}
+	vc := uint(bits.TrailingZeros8(pick)) & 7
+	o.after = 0xfe << vc
+	l := &o.lanes[vc]
+	q := l.owner
+	if q == nil {
+		q = l.grant()
+	}
+	c := q.head
+	more := true
+	if c.at > f.now+1 {
+		more = false
+		f.hide(l, q, c)
+	}
+	q.head = c.next // of no meaning when that was the last
+	c.at = Forever
+	if c.flit&Tail != 0 {
+		l.owner = nil
+		more = l.req != 0
+	}
+	l.credit--
+	if l.credit == 0 && !f.refresh(l) {
+		more = false
+	}
+	if !more {
+		o.ready &^= 1 << vc
+		if o.ready == 0 {
+			f.active[id>>6] &^= 1 << (id & 63)
 		}
-		q, l := &queues[p.queue], &lanes[p.lane]
-		before, head := q.tail>>refShift, q.head
-		if l.req&p.turn == 0 { // the queue was empty: slot 0 takes what would link it
-			before, head = 0, ref
-		}
-		next[before] = ref
-		q.head, q.tail = head, ref
-		if l.req&l.may == 0 {
-			l.since = now
-		}
-		l.req |= p.turn
-		r := bit(l.credit != 0) & bit(l.req&l.may != 0)
-		port, vc := p.lane>>(lb&31), p.lane&(1<<(lb&31)-1)
-		outs[port].ready |= uint8(r << (vc & 7))
-		active[port>>6] |= r << (port & 63)
+	}
+	f.vacate(q.in, f.now)
+	return l, c
+}
+
+// hide takes note that no flit of a queue can be seen behind c, which is leaving.
+func (f *Fabric) hide(l *lane, q *queue, c *cell) {
+	l.req &^= q.bit
+	if c.at == Forever {
+		q.tail = nil
+	} else {
+		f.shows.add(c.at, q)
 	}
 }
 
-// giveBack hands places that became free to their senders.
-func (f *Fabric) giveBack(list []uint32) {
-	outs, lanes, active := f.outs, f.lanes, f.active
-	lb, now := f.laneBits, f.now
-	for _, e := range list {
-		l := &lanes[e]
-		wants := bit(l.req&l.may != 0)
-		l.starved += (now - l.since) & -(wants & bit(l.credit == 0))
-		l.credit++
-		port, vc := e>>(lb&31), e&(1<<(lb&31)-1)
-		outs[port].ready |= uint8(wants << (vc & 7))
-		active[port>>6] |= wants << (port & 63)
+// refresh looks for credit that can be used in the next cycle, and sees to it that
+// the lane is woken if there is none.
+func (f *Fabric) refresh(l *lane) bool {
+	l.settle(f.now + 1)
+	if l.credit > 0 {
+		return true
+	}
+	l.since = f.now + 1
+	f.await(l)
+	return false
+}
+
+func (f *Fabric) await(l *lane) {
+	if at, coming := l.nextCredit(); coming {
+		f.wakes.add(at, l)
+	} else {
+		l.to.hungry = true
 	}
 }
 
-// route finds the queue for the packet whose head has come, or noQueue.
-func (f *Fabric) route(p *pool, ref uint32) {
-	p.queue = noQueue
-	flit := f.flits[ref>>refShift]
-	if flit.Dst() >= len(f.where) {
+// vacate starts a credit for a place that is free from now on. A VC has one
+// credit wire: what becomes free together is told in one cycle after the other.
+func (f *Fabric) vacate(p *pool, now uint64) {
+	start := max(now, p.told)
+	p.told = start + 1
+	p.log[p.freed&uint64(len(p.log)-1)] = start
+	p.freed++
+	if p.hungry {
+		p.hungry = false
+		f.wakes.add(start+uint64(p.delay), p.sender)
+	}
+}
+
+// enter puts a flit into its queue, where outputs see it from the cycle at on.
+func (f *Fabric) enter(p *pool, c *cell, at uint64) {
+	if c.flit&Head != 0 {
+		p.packet = f.route(p, c)
+	}
+	q := p.packet
+	if q == nil {
+		f.drops.add(at, drop{p, c})
 		return
 	}
-	r := &f.routers[p.router]
-	port := f.routes[r.firstRoute+uint32(flit.Dst())]
+	if tail := q.tail; tail != nil {
+		tail.next, tail.at = c, at
+	} else {
+		q.head = c
+		f.shows.add(at, q)
+	}
+	q.tail = c
+}
+
+// show makes the first flit of a queue visible to its output.
+func (f *Fabric) show(q *queue) {
+	l := q.lane
+	had := l.wants()
+	l.req |= q.bit
+	switch {
+	case had || !l.wants():
+	case l.credit > 0:
+		f.setReady(l)
+	default:
+		l.since = f.now
+	}
+}
+
+// wake tells a lane that had no credit that there is one.
+func (f *Fabric) wake(l *lane) {
+	l.settle(f.now)
+	if l.wants() {
+		l.starved += f.now - l.since
+		f.setReady(l)
+	}
+}
+
+func (f *Fabric) setReady(l *lane) {
+	f.outs[l.out].ready |= 1 << (l.vc & 7)
+	f.active[l.out>>6] |= 1 << (l.out & 63)
+}
+
+// route finds the queue for a packet by its head, or nil.
+func (f *Fabric) route(p *pool, c *cell) *queue {
+	if c.flit.Dst() >= len(f.where) {
+		return nil
+	}
+	port := uint(f.routes[f.routers[p.router].firstRoute+uint32(c.flit.Dst())])
 	if f.cfg.Chooser != nil {
-		chosen, onward := f.cfg.Chooser.Choose(f, int(p.router), int(p.in), p.vc, flit)
-		f.flits[ref>>refShift] = onward
-		port = uint8(chosen)
+		var chosen int
+		chosen, c.flit = f.cfg.Chooser.Choose(f, int(p.router), int(p.port), p.vc, c.flit)
+		port = uint(chosen)
 	}
-	if uint32(port) >= r.ports {
-		return
+	if port >= uint(len(p.ways)) {
+		return nil
 	}
-	if q := f.byPort[p.queues+uint32(port)]; q != noQueue {
-		p.queue, p.lane = q, f.queues[q].lane
-		p.turn = 1 << (q - f.lanes[p.lane].first)
-	}
+	return p.ways[port]
 }
 
-func (f *Fabric) discard(p *pool, ref uint32) {
-	slot := ref >> refShift
-	if ref&refHead != 0 {
-		f.routers[p.router].errors++
+func (f *Fabric) discard(d drop) {
+	if d.cell.flit.Head() {
+		f.routers[d.from.router].errors++
 	}
-	f.dropped = append(f.dropped, Ejection{Node: int32(p.router), VC: p.vc, Flit: f.flits[slot]})
-	f.freeSlot(slot)
-	// One that is discarded frees its place when it comes, one cycle before it could leave.
-	f.credits.put(f.now-1, f.creditDelay(p.source), p.source)
+	f.dropped = append(f.dropped, Ejection{Node: int32(d.from.router), VC: d.from.vc, Flit: d.cell.flit})
+	f.recycle(d.cell)
+	f.vacate(d.from, f.now-1) // on arrival, one cycle before it could leave
 }
 
-func (f *Fabric) creditDelay(lane uint32) uint64 {
-	if lane >= f.firstNIC {
-		return f.localDelay
-	}
-	return f.linkDelay
-}
-
-func (f *Fabric) freeSlot(slot uint32) {
-	f.next[slot] = f.free
-	f.free = slot
+func (f *Fabric) recycle(c *cell) {
+	c.next, f.free = f.free, c
 	f.inside--
 }
