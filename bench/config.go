@@ -3,6 +3,7 @@ package bench
 import (
 	"fmt"
 	"io"
+	"slices"
 
 	"github.com/nicloop/nicloop/drivers"
 	"github.com/nicloop/nicloop/drivers/regs"
@@ -12,10 +13,12 @@ import (
 
 // Config is one run. Its JSON form is part of every result.
 type Config struct {
-	Workload   string      `json:"workload"`
-	Device     string      `json:"device"`
-	Nodes      int         `json:"nodes"`
-	Procs      int         `json:"procs"` // per node
+	Workload string `json:"workload"`
+	Device   string `json:"device"`
+	Nodes    int    `json:"nodes"`
+	Procs    int    `json:"procs"` // per node
+	// Hosts are the nodes that have processes, in the order of the ranks; empty: all.
+	Hosts      []int       `json:"hosts,omitempty"`
 	Sizes      []int       `json:"sizes"`
 	Iterations int         `json:"iterations"`
 	Warmup     int         `json:"warmup"`
@@ -62,7 +65,12 @@ func Default(workload string) Config {
 const maxMessage = 64 << 20
 
 // Ranks is the number of ranks in the world.
-func (c *Config) Ranks() int { return c.Nodes * c.Procs }
+func (c *Config) Ranks() int {
+	if len(c.Hosts) > 0 {
+		return len(c.Hosts) * c.Procs
+	}
+	return c.Nodes * c.Procs
+}
 
 // Validate checks what does not depend on the device.
 func (c *Config) Validate() error {
@@ -83,6 +91,11 @@ func (c *Config) Validate() error {
 	case len(c.Sizes) == 0:
 		return bad("no message sizes: give at least one")
 	}
+	for i, n := range c.Hosts {
+		if n < 0 || n >= c.Nodes || slices.Contains(c.Hosts[:i], n) {
+			return bad("host %d: expected nodes 0 to %d, each once", n, c.Nodes-1)
+		}
+	}
 	for _, n := range c.Sizes {
 		if n < 0 || n > maxMessage {
 			return bad("message of %d bytes: expected 0 to %d", n, maxMessage)
@@ -97,11 +110,15 @@ func (c *Config) Validate() error {
 	return err
 }
 
-// addrs places rank r on node r/Procs.
+// addrs places rank r on host r/Procs.
 func (c *Config) addrs() []velo.Addr {
 	list := make([]velo.Addr, c.Ranks())
 	for r := range list {
-		list[r] = velo.Addr{Node: r / c.Procs, VPID: r % c.Procs}
+		node := r / c.Procs
+		if len(c.Hosts) > 0 {
+			node = c.Hosts[node]
+		}
+		list[r] = velo.Addr{Node: node, VPID: r % c.Procs}
 	}
 	return list
 }

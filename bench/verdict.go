@@ -3,12 +3,14 @@ package bench
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/nicloop/nicloop/cosim/vtime"
 	"github.com/nicloop/nicloop/drivers"
 	"github.com/nicloop/nicloop/drivers/regs"
 	"github.com/nicloop/nicloop/host"
+	"github.com/nicloop/nicloop/velo"
 )
 
 // A Class says what kind of hang it is.
@@ -184,7 +186,7 @@ func (w *World) link(p vtime.ProcState, full int) (string, int) {
 func (w *World) fullMailbox(nodes []NodeState) int {
 	for _, s := range nodes {
 		if s.StallVPID >= 0 {
-			return s.Node*w.Config.Procs + s.StallVPID
+			return slices.Index(w.Config.addrs(), velo.Addr{Node: s.Node, VPID: s.StallVPID})
 		}
 	}
 	return -1

@@ -15,7 +15,9 @@ type Config struct {
 	Run        bench.Config `json:"world"`
 	Benchmarks []string     `json:"benchmarks"` // empty: all
 	// MinProcs is the first number of processes; it doubles up to all of them.
-	MinProcs   int   `json:"npmin"`
+	MinProcs int `json:"npmin"`
+	// Procs names the numbers of processes instead, for what takes any number.
+	Procs      []int `json:"procs,omitempty"`
 	Sizes      []int `json:"msglen"`
 	Iterations int   `json:"iter"`
 	Warmup     int   `json:"warmup"`
@@ -67,6 +69,11 @@ func (c *Config) validate() ([]*benchmark, error) {
 	case c.Map != [2]int{} && c.Map[0]*c.Map[1] != ranks:
 		return nil, bad("map %dx%d: expected a product of %d, the processes there are", c.Map[0], c.Map[1], ranks)
 	}
+	for _, p := range c.Procs {
+		if p < 2 || p > ranks {
+			return nil, bad("%d processes: expected 2 to %d, the processes there are", p, ranks)
+		}
+	}
 	return find(c.Benchmarks)
 }
 
@@ -109,6 +116,9 @@ func Names() []string {
 func (c *Config) procs(b *benchmark) []int {
 	if b.class == single {
 		return []int{2}
+	}
+	if len(c.Procs) > 0 {
+		return c.Procs
 	}
 	var list []int
 	all := c.Run.Ranks()

@@ -1,0 +1,182 @@
+package reproduce
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/nicloop/nicloop/bench"
+	"github.com/nicloop/nicloop/bench/imb"
+	"github.com/nicloop/nicloop/host"
+	"github.com/nicloop/nicloop/velo"
+)
+
+// A world is what an experiment runs on at some scale.
+type world struct {
+	nodes, procs int
+	dims         string // mesh, where the most square one is not meant
+	hosts        []int  // nodes with processes; nil: all
+	hops         int    // between two hosts, for devices without topology
+}
+
+func (w world) ranks() int {
+	if w.hosts != nil {
+		return len(w.hosts) * w.procs
+	}
+	return w.nodes * w.procs
+}
+
+func (w world) String() string {
+	s := fmt.Sprintf("%d nodes", w.nodes)
+	if w.dims != "" {
+		s += " (" + w.dims + ")"
+	}
+	s += fmt.Sprintf(" x %d processes", w.procs)
+	if w.hosts != nil {
+		s += fmt.Sprintf(" on nodes %v", w.hosts)
+	}
+	return s
+}
+
+// The paper's machine, and what stands in for it.
+var (
+	cluster1024 = map[Scale]world{
+		Small: {nodes: 4, procs: 4}, Medium: {nodes: 16, procs: 8}, Full: {nodes: 64, procs: 16, dims: "4x4x4"},
+	}
+	cluster256 = map[Scale]world{
+		Small: {nodes: 4, procs: 2}, Medium: {nodes: 16, procs: 4}, Full: {nodes: 16, procs: 16},
+	}
+)
+
+// use notes a world for the report.
+func (e *Env) use(w world) world {
+	if s := w.String(); !slices.Contains(e.sizes, s) {
+		e.sizes = append(e.sizes, s)
+	}
+	return w
+}
+
+// device is the URI for a world. The ideal device has no topology: it gets the
+// latency of the hops instead, at the RTL's 4 cycles for a router and a link.
+func (e *Env) device(w world) string {
+	key := ""
+	switch {
+	case strings.HasPrefix(e.Device, "ideal:"):
+		if w.hops > 0 {
+			key = fmt.Sprintf("latency=%d", 16+4*w.hops)
+		}
+	case w.dims != "" && !strings.Contains(e.Device, "dims="):
+		key = "dims=" + w.dims
+	}
+	switch {
+	case key == "":
+		return e.Device
+	case strings.Contains(e.Device, "?"):
+		return e.Device + "&" + key
+	}
+	return e.Device + "?" + key
+}
+
+// A run is one benchmark in one world under one flow control.
+type run struct {
+	world
+	benchmark  string
+	active     int  // processes that take part; 0: all
+	pairs      bool // every process of one node with one of another
+	bytes      int  // 0: 2048
+	flow       velo.Flow
+	slots      int // per peer; without flow control enough is taken
+	credit     int // of them credit slots; 0: 2
+	piggyback  bool
+	local      bool
+	linear     bool
+	free       bool // credit bookkeeping and control packets cost the host nothing
+	rootShift  int  // 0: 1
+	iterations int
+	warmup     int
+}
+
+// A sample is what one run measured.
+type sample struct {
+	time  float64 // µs per iteration: mean over the ranks
+	flow  bench.FlowStats
+	slots int
+}
+
+// delayed is the share of messages that waited for credits, in percent.
+func (s sample) delayed() float64 {
+	return 100 * float64(s.flow.DelayedMessages) / float64(max(s.flow.Messages, 1))
+}
+
+// overhead is the time above that of the reference, in percent.
+func (s sample) overhead(ref sample) float64 { return 100 * (s.time/ref.time - 1) }
+
+// perform runs one run. Without flow control the mailboxes grow until none was
+// ever full: the paper's reference.
+func (e *Env) perform(ctx context.Context, r run) (sample, error) {
+	if r.flow != velo.None {
+		s, stalled, err := e.once(ctx, r)
+		if err == nil && stalled != 0 {
+			err = fmt.Errorf("%s flow control let mailboxes stall the network for %d cycles", r.flow, stalled)
+		}
+		return s, err
+	}
+	const first, most = 80, 1280
+	for r.slots = first; r.slots <= most; r.slots *= 2 {
+		s, stalled, err := e.once(ctx, r)
+		if err != nil || stalled == 0 {
+			return s, err
+		}
+	}
+	return sample{}, fmt.Errorf("%s without flow control: mailboxes of %d slots per peer still fill up: there is no reference", r.benchmark, most)
+}
+
+func (e *Env) once(ctx context.Context, r run) (sample, uint64, error) {
+	rep, err := imb.Run(ctx, e.config(r))
+	if err != nil {
+		return sample{}, 0, fmt.Errorf("%s on %v, %s, %d slots: %w", r.benchmark, r.world, r.flow, r.slots, err)
+	}
+	t := rep.Tables[0]
+	return sample{time: t.Rows[0].Avg, flow: t.Flow, slots: r.slots}, t.Stalled, nil
+}
+
+func (e *Env) config(r run) imb.Config {
+	c := imb.Default()
+	c.Run = bench.Default("")
+	c.Run.Device, c.Run.Seed, c.Run.Building = e.device(r.world), e.Seed, e.Building
+	c.Run.Nodes, c.Run.Procs, c.Run.Hosts = r.nodes, r.procs, r.hosts
+	c.Run.Velo = velo.Config{Flow: r.flow, Slots: r.slots, CreditSlots: or(r.credit, 2), Piggyback: r.piggyback}
+	c.Run.Local = r.local
+	c.Run.Cost = host.DefaultCost()
+	if r.free {
+		c.Run.Cost.Static, c.Run.Cost.Dynamic, c.Run.Cost.Control = 0, 0, 0
+	}
+	c.Benchmarks, c.Sizes = []string{r.benchmark}, []int{or(r.bytes, 2048)}
+	c.Procs = []int{or(r.active, r.ranks())}
+	c.Iterations, c.Warmup, c.RootShift = r.iterations, r.warmup, or(r.rootShift, 1)
+	c.Sync, c.Linear = false, r.linear
+	if r.pairs {
+		c.Multi, c.Map = true, [2]int{r.procs, 2}
+	}
+	return c
+}
+
+func or(v, otherwise int) int {
+	if v != 0 {
+		return v
+	}
+	return otherwise
+}
+
+// sweep performs runs and gives their samples in the same order.
+func (e *Env) sweep(ctx context.Context, runs []run) ([]sample, error) {
+	samples := make([]sample, len(runs))
+	for _, r := range runs {
+		e.use(r.world)
+	}
+	return samples, e.each(ctx, len(runs), func(ctx context.Context, i int) (err error) {
+		samples[i], err = e.perform(ctx, runs[i])
+		return err
+	})
+}
