@@ -91,6 +91,7 @@ type run struct {
 	piggyback  bool
 	local      bool
 	linear     bool
+	spread     bool // neighbouring ranks on different nodes
 	free       bool // credit bookkeeping and control packets cost the host nothing
 	rootShift  int  // 0: 1
 	iterations int
@@ -156,6 +157,9 @@ func (e *Env) config(r run) imb.Config {
 	c.Procs = []int{or(r.active, r.ranks())}
 	c.Iterations, c.Warmup, c.RootShift = r.iterations, r.warmup, or(r.rootShift, 1)
 	c.Sync, c.Linear = false, r.linear
+	if r.spread {
+		c.Map = [2]int{r.procs, r.nodes}
+	}
 	if r.pairs {
 		c.Multi, c.Map = true, [2]int{r.procs, 2}
 	}
@@ -179,4 +183,42 @@ func (e *Env) sweep(ctx context.Context, runs []run) ([]sample, error) {
 		samples[i], err = e.perform(ctx, runs[i])
 		return err
 	})
+}
+
+// reference is the same run without flow control.
+func (r run) reference() run {
+	r.flow, r.slots, r.credit, r.piggyback, r.free = velo.None, 0, 0, false, false
+	return r
+}
+
+// compare performs runs and their references, each reference once.
+func (e *Env) compare(ctx context.Context, runs []run) (samples, refs []sample, err error) {
+	all := slices.Clone(runs)
+	at := make([]int, len(runs))
+	index := map[string]int{}
+	for i, r := range runs {
+		ref := r.reference()
+		key := fmt.Sprintf("%+v", ref)
+		if _, known := index[key]; !known {
+			index[key] = len(all)
+			all = append(all, ref)
+		}
+		at[i] = index[key]
+	}
+	got, err := e.sweep(ctx, all)
+	if err != nil {
+		return nil, nil, err
+	}
+	for i := range runs {
+		refs = append(refs, got[at[i]])
+	}
+	return got[:len(runs)], refs, nil
+}
+
+// flows are the flow controls that are compared.
+var flows = []velo.Flow{velo.Static, velo.Dynamic}
+
+// repeats is how often an experiment repeats its operation, by scale.
+func (e *Env) repeats(small, medium, full int) int {
+	return map[Scale]int{Small: small, Medium: medium, Full: full}[e.Scale]
 }

@@ -76,11 +76,13 @@ func (t *Table) only(name string, conditions ...any) float64 {
 }
 
 // distinct gives the different values of a column, in the order of the rows.
-func distinct[T comparable](t *Table, name string) []T {
+func distinct[T any](t *Table, name string) []T {
 	var list []T
+	seen := map[any]bool{}
 	for _, row := range t.Rows {
-		if v := row[t.column(name)].(T); !slices.Contains(list, v) {
-			list = append(list, v)
+		if v := row[t.column(name)]; !seen[v] {
+			seen[v] = true
+			list = append(list, v.(T))
 		}
 	}
 	return list

@@ -45,7 +45,7 @@ A claim that differs is a result: the exit code is 0 unless a run fails.`,
 }
 
 // defaultReproduce is the device of an experiment that names none.
-const defaultReproduce = "ideal:"
+const defaultReproduce = "model:"
 
 type reproduceFlags struct {
 	env               reproduce.Env
