@@ -1,4 +1,6 @@
 package reproduce
 
 // all is in the order of the paper.
-var all = []*Experiment{fcTable1, fcTable3, fcFig14, fcFig4, fcFig6, fcTable2}
+var all = []*Experiment{
+	fcTable1, fcFig4, fcFig6, fcTable2, fcFig9, fcFig10, fcFig14, fcFig16, fcFig18, fcFig19, fcFig20, fcFig24, fcTable3,
+}

@@ -198,7 +198,7 @@ func (e *Env) compare(ctx context.Context, runs []run) (samples, refs []sample, 
 	index := map[string]int{}
 	for i, r := range runs {
 		ref := r.reference()
-		key := fmt.Sprintf("%+v", ref)
+		key := fmt.Sprintf("%#v", ref) // every field: run has the String of its world
 		if _, known := index[key]; !known {
 			index[key] = len(all)
 			all = append(all, ref)

@@ -1,0 +1,87 @@
+package reproduce
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/nicloop/nicloop/bench/figure"
+)
+
+var fcFig10 = &Experiment{
+	IDs: []string{"fc-fig10", "fc-fig15"}, Title: "Alltoall among a part of the processes, static and dynamic",
+	Paper: "FC, sections 5.5 and 6.8, Figures 10 and 15", PaperSize: "1,024, 512, 256 and 128 of 1,024 processes",
+	measure: measureFig10, plot: plotFig10,
+	claims: []claim{
+		{"static: not acceptable below 55 slots, however few are active", "> 3 % in all four", staticNeeds55},
+		{"dynamic: near zero with 30 slots when half are active", "very low", nearZero(2, 30)},
+		{"dynamic: near zero with 16 slots when a quarter is active", "very low", nearZero(4, 16)},
+		{"dynamic: near zero with 10 slots when an eighth is active", "very low", nearZero(8, 10)},
+		{"dynamic costs less than static when not all are active", "lower", dynamicLower},
+	},
+}
+
+func measureFig10(ctx context.Context, e *Env) (*Table, error) {
+	t := &Table{Columns: []string{"flow control", "active", "one of", "slots", "time (µs)", "overhead (%)", "delayed (%)"}}
+	w := cluster1024[e.Scale]
+	var runs []run
+	var parts []int
+	for _, flow := range flows {
+		for _, part := range []int{1, 2, 4, 8} {
+			for _, slots := range coarse {
+				r := e.alltoall(w, flow, slots, 2)
+				// The pattern is repeated until times are stable (footnote 11).
+				r.active, r.warmup, r.iterations = w.ranks()/part, e.repeats(6, 4, 2), e.repeats(10, 4, 2)
+				runs, parts = append(runs, r), append(parts, part)
+			}
+		}
+	}
+	samples, refs, err := e.compare(ctx, runs)
+	for i, s := range samples {
+		t.add(string(runs[i].flow), runs[i].active, parts[i], runs[i].slots, s.time, s.overhead(refs[i]), s.delayed())
+	}
+	return t, err
+}
+
+// acceptable is the paper's: an overhead of 3 % (section 7.5).
+const acceptable = 3
+
+func staticNeeds55(t *Table) (string, bool) {
+	least := map[int]float64{}
+	holds := true
+	ours := ""
+	for _, part := range []int{1, 2, 4, 8} {
+		least[part] = slices.Min(t.where("flow control", "static", "one of", part).keep("slots", below(55)).values("overhead (%)"))
+		holds = holds && least[part] > acceptable
+		ours += fmt.Sprintf("1/%d: %.1f %%; ", part, least[part])
+	}
+	return "least overhead below 55 slots: " + ours[:len(ours)-2], holds
+}
+
+// nearZero: dynamic flow control has an acceptable overhead from that size on.
+func nearZero(part, slots int) func(*Table) (string, bool) {
+	return func(t *Table) (string, bool) {
+		v := t.where("flow control", "dynamic", "one of", part).keep("slots", from(float64(slots))).values("overhead (%)")
+		return fmt.Sprintf("at most %.1f %%, mean %.1f %%", slices.Max(v), mean(v)), slices.Max(v) <= acceptable
+	}
+}
+
+func dynamicLower(t *Table) (string, bool) {
+	ours, holds := "", true
+	for _, part := range []int{2, 4, 8} {
+		rows := t.where("one of", part).keep("slots", below(55))
+		a, b := mean(rows.where("flow control", "static").values("overhead (%)")), mean(rows.where("flow control", "dynamic").values("overhead (%)"))
+		ours += fmt.Sprintf("1/%d: %.1f %% and %.1f %%; ", part, a, b)
+		holds = holds && b < a
+	}
+	return "mean below 55 slots, static and dynamic: " + ours[:len(ours)-2], holds
+}
+
+func plotFig10(t *Table) (list []*figure.Figure) {
+	for _, flow := range []string{"static", "dynamic"} {
+		f := curves(t.where("flow control", flow), "Alltoall among some, "+flow, "overhead", "%", "active", "%v processes")
+		f.Marks = []figure.Mark{{At: acceptable, Text: "3 %"}}
+		list = append(list, f)
+	}
+	return list
+}

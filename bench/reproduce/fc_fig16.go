@@ -1,0 +1,87 @@
+package reproduce
+
+import (
+	"context"
+	"fmt"
+	"math"
+
+	"github.com/nicloop/nicloop/bench/figure"
+)
+
+var fcFig16 = &Experiment{
+	IDs: []string{"fc-fig16", "fc-fig17"}, Title: "What the overhead consists of: stalls and traffic, and the host's work",
+	Paper: "FC, section 7.1, Figures 16 and 17", PaperSize: "alltoall: 1,024 processes; multi-pingpong: 16+16 processes, 1 hop",
+	measure: measureFig16, plot: plotFig16,
+	claims: []claim{
+		{"alltoall below 16 slots: dynamic costs marginally more than static", "slightly larger", marginallyMore},
+		{"alltoall from 16 slots on: very similar", "very similar", similarFrom16},
+		{"multi-pingpong: dynamic has much less overhead", "much lower", pingpongPart("total (%)")},
+		{"multi-pingpong: dynamic has less computation, for it makes fewer credit packets", "lower", pingpongPart("computation (%)")},
+	},
+}
+
+// measureFig16 runs everything twice: with a host whose credit bookkeeping and
+// control packets take time, and with one where they are free. The difference is
+// the computation; what is left is stalls and traffic.
+func measureFig16(ctx context.Context, e *Env) (*Table, error) {
+	t := &Table{Columns: []string{"pattern", "flow control", "slots", "total (%)", "stalls and traffic (%)", "computation (%)", "credit packets"}}
+	pair := world{nodes: 2, procs: e.repeats(4, 8, 16), hops: 1}
+	var runs []run
+	for _, flow := range flows {
+		for _, slots := range append([]int{6, 8, 12}, coarse...) {
+			a := e.alltoall(cluster1024[e.Scale], flow, slots, 2)
+			b := run{world: pair, benchmark: "PingPong", pairs: true, active: 2, flow: flow, slots: slots, iterations: e.repeats(20, 40, 100), warmup: 10}
+			for _, r := range []run{a, b} {
+				free := r
+				free.free = true
+				runs = append(runs, r, free)
+			}
+		}
+	}
+	samples, refs, err := e.compare(ctx, runs)
+	for i := 0; i < len(samples); i += 2 {
+		full, free := samples[i].overhead(refs[i]), samples[i+1].overhead(refs[i])
+		t.add(map[string]string{"Alltoall": "alltoall", "PingPong": "multi-pingpong"}[runs[i].benchmark], string(runs[i].flow), runs[i].slots,
+			full, free, full-free, int(samples[i].flow.CreditPackets))
+	}
+	return t, err
+}
+
+// staticAndDynamic are the means of a column of a pattern.
+func staticAndDynamic(t *Table, pattern, column string) (static, dynamic float64, ours string) {
+	rows := t.where("pattern", pattern)
+	static, dynamic = mean(rows.where("flow control", "static").values(column)), mean(rows.where("flow control", "dynamic").values(column))
+	return static, dynamic, fmt.Sprintf("mean %.1f %% static, %.1f %% dynamic", static, dynamic)
+}
+
+// marginallyMore: a run takes longer, but by less than a tenth.
+func marginallyMore(t *Table) (string, bool) {
+	a, b, ours := staticAndDynamic(t.keep("slots", below(16)), "alltoall", "total (%)")
+	return ours, b >= a && (100+b)/(100+a) <= 1.1
+}
+
+func similarFrom16(t *Table) (string, bool) {
+	a, b, ours := staticAndDynamic(t.keep("slots", from(16)), "alltoall", "total (%)")
+	return ours, math.Abs(b-a) <= visible
+}
+
+func pingpongPart(column string) func(*Table) (string, bool) {
+	return func(t *Table) (string, bool) {
+		a, b, ours := staticAndDynamic(t, "multi-pingpong", column)
+		return ours, b < a
+	}
+}
+
+func plotFig16(t *Table) (list []*figure.Figure) {
+	for _, pattern := range []string{"alltoall", "multi-pingpong"} {
+		f := &figure.Figure{Title: "Overhead, " + pattern, X: figure.Axis{Label: "buffer size", Unit: "slots per process"}, Y: figure.Axis{Label: "overhead", Unit: "%"}}
+		for _, flow := range []string{"static", "dynamic"} {
+			rows := t.where("pattern", pattern, "flow control", flow)
+			for _, part := range []string{"stalls and traffic", "computation"} {
+				f.Series = append(f.Series, figure.Series{Name: flow + ": " + part, Points: rows.points("slots", part+" (%)")})
+			}
+		}
+		list = append(list, f)
+	}
+	return list
+}

@@ -1,0 +1,153 @@
+package reproduce
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/nicloop/nicloop/bench"
+	"github.com/nicloop/nicloop/bench/figure"
+	"github.com/nicloop/nicloop/host"
+	"github.com/nicloop/nicloop/velo"
+)
+
+var fcFig19 = &Experiment{
+	IDs: []string{"fc-fig19"}, Title: "Credits of rank 0 while the set of active ranks changes, 30 slots per process",
+	Paper: "FC, section 7.3, Figure 19", PaperSize: "1,024 processes, 7 phases of 100 alltoalls", measure: measureFig19, plot: plotFig19,
+	claims: []claim{
+		{"in the phases of a quarter of the ranks rank 0 has more credits to them than when all are active", "adapts", quarterGains},
+		{"when all are active again, the ranks of the upper half get credits back", "adapts", upperHalfRecovers},
+		{"the active ranks of a phase have more credits than those that are not", "adapts", activeHaveMore},
+		{"the barrier between phases awakens idle ranks: the upper half gains credits after the second phase", "suddenly gain credits after 200 executions", barrierAwakens},
+	},
+}
+
+// phases are the shares of active ranks: 1/1, 1/4, 1/2, …
+var phases = []int{1, 4, 2, 1, 2, 4, 1}
+
+// The groups of ranks that rank 0's credits are shown for.
+var fig19Groups = []string{"first quarter", "second quarter", "upper half"}
+
+func measureFig19(ctx context.Context, e *Env) (*Table, error) {
+	t := &Table{Columns: []string{"operation", "phase", "active", "ranks", "credits (mean)", "least", "most"}}
+	w := e.use(cluster1024[e.Scale])
+	c := bench.Default("")
+	c.Device, c.Nodes, c.Procs, c.Seed, c.Building = e.device(w), w.nodes, w.procs, e.Seed, e.Building
+	c.Velo = velo.Config{Flow: velo.Dynamic, Slots: 30, CreditSlots: 2}
+	c.Sizes = []int{2048}
+	times := e.repeats(20, 20, 100)
+	_, err := bench.Measure(ctx, c, 2*w.ranks(), func(r *host.Rank) error {
+		r.SetLinear(true)
+		operation := 0
+		for phase, share := range phases {
+			active := w.ranks() / share
+			if err := e.phase(r, active, times, func() {
+				operation++
+				if r.ID() == 0 {
+					credits(t, r, operation, phase+1, active)
+					if e.Step != nil {
+						e.Step(operation, times*len(phases))
+					}
+				}
+			}); err != nil {
+				return err
+			}
+			if err := r.Barrier(); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	return t, err
+}
+
+// phase runs alltoalls among the first ranks; each is followed by after.
+func (e *Env) phase(r *host.Rank, active, times int, after func()) error {
+	if r.ID() >= active {
+		return nil
+	}
+	members := make([]int, active)
+	for i := range members {
+		members[i] = i
+	}
+	g, err := r.Group(members)
+	if err != nil {
+		return err
+	}
+	const n = 2048
+	out, in := make([]byte, n*active), make([]byte, n*active)
+	for k := range times {
+		for d := range active {
+			bench.Fill(out[d*n:(d+1)*n], e.Seed, r.ID(), d, k)
+		}
+		if err := g.Alltoall(out, in, n); err != nil {
+			return err
+		}
+		for s := range active {
+			if err := bench.Verify(in[s*n:(s+1)*n], e.Seed, s, r.ID(), k); err != nil {
+				return err
+			}
+		}
+		after()
+	}
+	return nil
+}
+
+// credits adds what rank 0 may send to the ranks of each group.
+func credits(t *Table, r *host.Rank, operation, phase, active int) {
+	bounds := []int{1, r.Size() / 4, r.Size() / 2, r.Size()}
+	for g, name := range fig19Groups {
+		sum, least, most := 0, 1<<30, 0
+		for p := bounds[g]; p < bounds[g+1]; p++ {
+			n := r.Endpoint().Credits(p)
+			sum, least, most = sum+n, min(least, n), max(most, n)
+		}
+		t.add(operation, phase, active, name, float64(sum)/float64(bounds[g+1]-bounds[g]), least, most)
+	}
+}
+
+// later is the mean of a group's credits in the second half of a phase.
+func later(t *Table, phase int, group string) float64 {
+	v := t.where("phase", phase, "ranks", group).values("credits (mean)")
+	return mean(v[len(v)/2:])
+}
+
+func quarterGains(t *Table) (string, bool) {
+	all, two, six := later(t, 1, fig19Groups[0]), later(t, 2, fig19Groups[0]), later(t, 6, fig19Groups[0])
+	return fmt.Sprintf("%.1f with all; %.1f and %.1f with a quarter", all, two, six), two > all && six > all
+}
+
+func upperHalfRecovers(t *Table) (string, bool) {
+	v := t.where("ranks", fig19Groups[2], "phase", 3).values("credits (mean)")
+	w := t.where("ranks", fig19Groups[2], "phase", 6).values("credits (mean)")
+	four, seven := later(t, 4, fig19Groups[2]), later(t, 7, fig19Groups[2])
+	return fmt.Sprintf("%.1f, then %.1f; %.1f, then %.1f", v[len(v)-1], four, w[len(w)-1], seven), four > v[len(v)-1] && seven > w[len(w)-1]
+}
+
+func activeHaveMore(t *Table) (string, bool) {
+	quarter, half := later(t, 2, fig19Groups[0]), later(t, 3, fig19Groups[1])
+	idle2, idle3 := later(t, 2, fig19Groups[2]), later(t, 3, fig19Groups[2])
+	return fmt.Sprintf("quarter: %.1f against %.1f; half: %.1f against %.1f", quarter, idle2, half, idle3), quarter > idle2 && half > idle3
+}
+
+func barrierAwakens(t *Table) (string, bool) {
+	before := t.where("ranks", fig19Groups[2], "phase", 2).values("credits (mean)")
+	after := t.where("ranks", fig19Groups[2], "phase", 3).values("credits (mean)")
+	last, next := before[len(before)-1], after[0]
+	return fmt.Sprintf("%.2f before the barrier, %.2f after it", last, next), next > last
+}
+
+func plotFig19(t *Table) []*figure.Figure {
+	f := &figure.Figure{Title: "Credits of rank 0 (mean)", X: figure.Axis{Label: "alltoall"}, Y: figure.Axis{Label: "credits to a rank"}, Width: 8}
+	for _, g := range fig19Groups {
+		f.Series = append(f.Series, figure.Series{Name: g, Points: t.where("ranks", g).points("operation", "credits (mean)")})
+	}
+	first := 0
+	for _, n := range t.values("phase") {
+		if int(n) != first {
+			first = int(n)
+			at := t.where("phase", first).values("operation")[0]
+			f.Marks = append(f.Marks, figure.Mark{Vertical: true, At: at, Text: fmt.Sprintf("1/%d", phases[first-1])})
+		}
+	}
+	return []*figure.Figure{f}
+}
