@@ -9,8 +9,10 @@ import (
 	"path/filepath"
 	"testing"
 
+	_ "github.com/nicloop/nicloop/cosim/model"
 	"github.com/nicloop/nicloop/drivers"
 	_ "github.com/nicloop/nicloop/drivers/ideal"
+	"github.com/nicloop/nicloop/velo"
 	"github.com/stretchr/testify/require"
 )
 
@@ -34,47 +36,121 @@ func set(column string, value any, conditions ...any) func(*Table) {
 	}
 }
 
-// plants are wrong results, one for each claim.
-var plants = map[string][]func(*Table){
-	"fc-table1": {
+// scale multiplies a column in the rows that meet the conditions, and adds.
+func scale(column string, factor, plus float64, conditions ...any) func(*Table) {
+	return func(t *Table) {
+		for _, row := range t.where(conditions...).Rows {
+			c := t.column(column)
+			row[c] = number(row[c])*factor + plus
+		}
+	}
+}
+
+// cases are, for each experiment, a table on which every claim holds (nil: run
+// it), and one wrong result for each claim.
+var cases = map[string]struct {
+	good   func() *Table
+	plants []func(*Table)
+}{
+	"fc-table1": {nil, []func(*Table){
 		set("threshold", 52, "formula", "eq1", "quota", 100, "credit slots", 1),
 		set("violation", "overflow", "formula", "a", "quota", 100, "explored", "2 processes"),
 		set("violation", "deadlock", "formula", "b", "quota", 3, "explored", "2 processes"),
 		set("verdict", "refuted", "formula", "eq1", "quota", 3, "credit slots", 2, "explored", "2 processes"),
-	},
-	"fc-table3": {
+	}},
+	"fc-table3": {nil, []func(*Table){
 		set("structures (bytes)", 5000.0, "flow control", "static", "processes", 1<<10),
 		set("structures (bytes)", 1e9, "flow control", "dynamic", "processes", 1<<16),
 		set("total (MB)", 1100.0, "flow control", "static", "processes", 1<<18),
 		set("total (MB)", 300.0, "flow control", "dynamic", "processes", 1<<18),
 		set("total (MB)", 2.0, "flow control", "dynamic", "processes", 1<<10),
-	},
-	"fc-fig14": {
+	}},
+	"fc-fig14": {nil, []func(*Table){
 		set("explicit credits", 3, "block", 1), set("explicit credits", 4, "block", 2),
 		set("explicit credits", 2, "block", 3), set("intended quota", 10, "block", 4),
 		set("explicit credits", 0, "block", 4), set("piggybacks", 1, "block", 5),
 		set("thresholds", "2 2 2", "block", 6), set("piggybacked credits", 0, "block", 7),
 		set("explicit credits", 0, "block", 8),
-	},
+	}},
+	"fc-fig4": {goodFig4, []func(*Table){
+		scale("overhead (%)", 0.5, 0, "hops", 14), scale("overhead (%)", 1, 5, "hops", 14),
+		scale("delayed (%)", 0.5, 0, "hops", 14), set("delayed (%)", 20.0, "hops", 14, "credit slots", 3, "slots", 52),
+		scale("delayed (%)", 1, 30, "credit slots", 4), scale("overhead (%)", 1, 5, "credit slots", 1),
+	}},
+	"fc-fig6": {goodFig6, []func(*Table){
+		set("overhead (%)", 35.0, "processes", 1024, "credit slots", 1, "slots", 38),
+		set("delayed (%)", 10.0, "processes", 1024, "credit slots", 5, "slots", 41),
+		scale("overhead (%)", 0.5, 0, "processes", 1024), scale("overhead (%)", 1, 20, "processes", 1024),
+		scale("delayed (%)", 0.5, 0, "processes", 256),
+	}},
+	"fc-table2": {goodTable2, []func(*Table){
+		set("overhead (%)", 30.0, "credit slots", 2, "slots", 58), set("delayed (%)", 0.0, "credit slots", 5, "slots", 48),
+		set("overhead (%)", 2.0, "credit slots", 1),
+	}},
+	"fc-fig9": {goodFig9, []func(*Table){
+		set("credit packets", 1001, "piggyback", "true", "slots", 10), scale("overhead (%)", 1, 9, "piggyback", "true"),
+		set("credit packets", 800, "piggyback", "true"), set("piggybacks", 65, "bytes", 2048, "slots", 60),
+	}},
+	"fc-fig10": {goodFig10, []func(*Table){
+		set("overhead (%)", 1.0, "flow control", "static", "one of", 8, "slots", 30),
+		set("overhead (%)", 9.0, "flow control", "dynamic", "one of", 2, "slots", 60),
+		set("overhead (%)", 9.0, "flow control", "dynamic", "one of", 4, "slots", 30),
+		set("overhead (%)", 9.0, "flow control", "dynamic", "one of", 8, "slots", 10),
+		scale("overhead (%)", 1, 30, "flow control", "dynamic", "one of", 4),
+	}},
+	"fc-fig16": {goodFig16, []func(*Table){
+		scale("total (%)", 1.5, 0, "pattern", "alltoall", "flow control", "dynamic"),
+		scale("total (%)", 1.5, 0, "pattern", "alltoall", "flow control", "dynamic"),
+		scale("total (%)", 9, 0, "pattern", "multi-pingpong", "flow control", "dynamic"),
+		scale("computation (%)", 9, 0, "pattern", "multi-pingpong", "flow control", "dynamic"),
+	}},
+	"fc-fig18": {goodFig18, []func(*Table){
+		scale("overhead (%)", 3, 0, "nodes", 2, "flow control", "dynamic"), scale("overhead (%)", 3, 0, "nodes", 4, "flow control", "dynamic"),
+		scale("overhead (%)", 3, 0, "nodes", 8, "flow control", "dynamic"), scale("overhead (%)", 3, 0, "nodes", 16, "flow control", "dynamic"),
+	}},
+	"fc-fig19": {goodFig19, []func(*Table){
+		set("credits (mean)", 20.0, "phase", 6, "ranks", "first quarter"), set("credits (mean)", 5.0, "phase", 4, "ranks", "upper half"),
+		set("credits (mean)", 90.0, "phase", 2, "ranks", "upper half"), set("credits (mean)", 9.0, "phase", 3, "ranks", "upper half"),
+	}},
+	"fc-fig20": {goodFig20, []func(*Table){
+		scale("overhead (%)", 2, 0, "flow control", "dynamic", "slots", 16), scale("overhead (%)", 2, 0, "flow control", "static", "slots", 64),
+		scale("overhead (%)", 0.1, 0, "flow control", "static", "slots", 16), scale("overhead (%)", 0.1, 0, "flow control", "static", "slots", 32),
+		scale("overhead (%)", 9, 0, "flow control", "dynamic", "slots", 8),
+	}},
+	"fc-fig24": {goodFig24, []func(*Table){
+		set("overhead (%)", 1.0, "benchmark", "Scatterv", "flow control", "static", "slots", 32),
+		set("overhead (%)", 40.0, "benchmark", "Scatterv", "flow control", "dynamic", "per root", 50),
+		set("reference (µs)", 90.0, "benchmark", "Scatterv", "per root", 50),
+		scale("time (µs)", 2, 0, "benchmark", "Reduce_scatter", "flow control", "static"),
+		set("overhead (%)", 1.0, "benchmark", "Gatherv", "flow control", "dynamic", "slots", 8),
+	}},
 }
 
-// A planted wrong result must give DIFFERS for the claim that it contradicts.
+// Every claim holds on a table as the paper describes it, and differs as soon as
+// the result that contradicts it is planted.
 func TestPlantedResultsDiffer(t *testing.T) {
 	for _, x := range All() {
 		id := x.IDs[0]
 		t.Run(id, func(t *testing.T) {
-			t.Parallel()
-			rep := small(t, x)
-			require.Len(t, plants[id], len(x.claims), "one plant for each claim")
-			before, err := json.Marshal(rep.Table)
+			c := cases[id]
+			require.Len(t, c.plants, len(x.claims), "one plant for each claim")
+			var good *Table
+			if c.good != nil {
+				good = c.good()
+			} else {
+				good = small(t, x).Table
+			}
+			before, err := json.Marshal(good)
 			require.NoError(t, err)
-			for i, plant := range plants[id] {
-				wrong := clone(rep.Table)
+			for i, plant := range c.plants {
+				ours, holds := x.claims[i].judge(good)
+				require.True(t, holds, "claim %q: %s", x.claims[i].text, ours)
+				wrong := clone(good)
 				plant(wrong)
-				ours, holds := x.claims[i].judge(wrong)
+				ours, holds = x.claims[i].judge(wrong)
 				require.False(t, holds, "claim %q still holds: %s", x.claims[i].text, ours)
 			}
-			after, err := json.Marshal(rep.Table)
+			after, err := json.Marshal(good)
 			require.NoError(t, err)
 			require.Equal(t, string(before), string(after), "judging must not change the table")
 		})
@@ -87,6 +163,56 @@ func clone(t *Table) *Table {
 		c.Rows = append(c.Rows, append([]any{}, row...))
 	}
 	return c
+}
+
+// A simulated experiment gives the same report however many runs go on at a time,
+// and says that it was scaled down.
+func TestSimulatedExperiment(t *testing.T) {
+	var first string
+	for _, jobs := range []int{1, 3} {
+		rep, err := fcFig9.Run(context.Background(), Env{Device: "model:", Scale: Small, Seed: 1, Jobs: jobs})
+		require.NoError(t, err)
+		b, err := json.Marshal(rep)
+		require.NoError(t, err)
+		if first != "" {
+			require.Equal(t, first, string(b))
+		}
+		first = string(b)
+		var out bytes.Buffer
+		rep.Print(&out)
+		require.Contains(t, out.String(), "SCALED DOWN (--scale small): the paper has 1,024 processes")
+		require.Contains(t, out.String(), "runs on: model:, 4 nodes x 4 processes, seed 1")
+		for _, f := range rep.figures {
+			require.NoError(t, f.Save(filepath.Join(t.TempDir(), "f")))
+		}
+	}
+}
+
+// References of different patterns are different runs.
+func TestReferencesAreNotMixed(t *testing.T) {
+	e := &Env{Device: "model:", Scale: Small, Seed: 1}
+	all := e.alltoall(world{nodes: 2, procs: 2}, velo.Static, 64, 2)
+	some := all
+	some.active = 2
+	samples, refs, err := e.compare(context.Background(), []run{all, some, all})
+	require.NoError(t, err)
+	require.Equal(t, refs[0], refs[2])
+	require.Less(t, refs[1].time, refs[0].time)
+	require.Equal(t, samples[0], samples[2])
+}
+
+// Without flow control mailboxes grow until nothing stalls; a flow control that
+// lets them stall is an error, not a result.
+func TestReferenceGrows(t *testing.T) {
+	e := &Env{Device: "model:", Scale: Small, Seed: 1}
+	r := run{world: world{nodes: 4, procs: 1}, benchmark: "Scatterv", iterations: 30}
+	r.flow = velo.None
+	s, err := e.perform(context.Background(), r)
+	require.NoError(t, err)
+	require.GreaterOrEqual(t, s.slots, 80)
+	r.slots = 1
+	_, stalled, err := e.once(context.Background(), r)
+	require.True(t, err != nil || stalled > 0, "one slot per peer must stall")
 }
 
 // The protocol's own claims hold; nothing simulated is involved.

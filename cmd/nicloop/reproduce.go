@@ -27,7 +27,7 @@ HOLDS or DIFFERS here, with both numbers. IDs may be patterns.
 A claim that differs is a result: the exit code is 0 unless a run fails.`,
 		Example: `  nicloop reproduce --list
   nicloop reproduce fc-table1 fc-table3 fc-fig14         protocol code only: seconds
-  nicloop reproduce 'fc-*' --scale small                 everything on 16 processes or so
+  nicloop reproduce 'fc-*' --scale small                 all on 16 processes or so: minutes
   nicloop reproduce fc-fig6 --scale paper -j 2 --out results`,
 	}
 	fs := cmd.Flags()
