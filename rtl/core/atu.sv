@@ -213,4 +213,141 @@ module atu #(
   always_ff @(posedge clk)
     if (!rst) assert ((done & ~valid) == '0) else $error("atu %m: a client went away before its answer");
 `endif
+`ifdef FORMAL
+  // For any table, page and entry of it, which the solver chooses: an access that this entry lets through had the
+  // right, was its owner's and in range, and the entry came from memory for this page with no flush since its read
+  // began. Memory may answer anything at any time, flushes and register writes may come in any cycle.
+  (* anyconst *) logic [3:0]  some_table;
+  (* anyconst *) logic [23:0] some_page;
+  (* anyconst *) logic [63:0] some_entry;
+  logic formal_started = 1'b0;
+  always_ff @(posedge clk) formal_started <= 1'b1;
+  always_comb if (!formal_started) assume (rst);
+
+  // The clients' side of the handshake: a request stays, unchanged, until it is done.
+  logic [N-1:0]    was_valid;
+  logic [N*48-1:0] was_nla;
+  logic [N*4-1:0]  was_vpid;
+  logic [N*2-1:0]  was_need;
+  always_ff @(posedge clk) begin
+    was_valid <= rst ? '0 : valid & ~done;
+    was_nla   <= nla;
+    was_vpid  <= vpid;
+    was_need  <= need;
+  end
+  always_comb
+    for (int i = 0; i < N; i++)
+      if (formal_started && !rst && was_valid[i])
+        assume (valid[i] && nla[i*48+:48] == was_nla[i*48+:48] && vpid[i*4+:4] == was_vpid[i*4+:4] && need[i*2+:2] == was_need[i*2+:2]);
+
+  // The registers of some_table, as software wrote them.
+  logic [60:0] table_base;
+  logic [23:0] table_count;
+  logic [1:0]  table_size;
+  logic        base_known;
+  always_ff @(posedge clk) begin
+    if (rst) base_known <= 1'b0;
+    else if (wr_base && wr_table == some_table) base_known <= 1'b1;
+    if (wr_base && wr_table == some_table) table_base <= wr_data[63:3];
+    if (rst) table_count <= '0;
+    else if (wr_pages && wr_table == some_table) table_count <= rst ? '0 : wr_data[23:0];
+    if (wr_pages && wr_table == some_table) table_size <= wr_data[25:24];
+  end
+
+  // The request under way, from its client's wires, and the registers when it was looked at.
+  logic [47:0] ask_nla;
+  logic [3:0]  ask_vpid;
+  logic [1:0]  ask_need, look_size;
+  logic [23:0] look_count;
+  logic [60:0] look_base;
+  logic        look_known, about;
+  logic [31:0] ask_page;
+  always_comb begin
+    ask_nla  = '0;
+    ask_vpid = '0;
+    ask_need = '0;
+    for (int i = 0; i < N; i++)
+      if (client[i]) begin
+        ask_nla  = nla[i*48+:48];
+        ask_vpid = vpid[i*4+:4];
+        ask_need = need[i*2+:2];
+      end
+  end
+  assign ask_page = look_size == 2'd0 ? ask_nla[43:12] : look_size == 2'd1 ? {4'h0, ask_nla[43:16]} : {9'h0, ask_nla[43:21]};
+  assign about    = ask_nla[47:44] == some_table && ask_page == {8'h0, some_page};
+  always_ff @(posedge clk)
+    if (state == LOOK) begin
+      look_size  <= table_size;
+      look_count <= table_count;
+      look_base  <= table_base;
+      look_known <= base_known;
+    end
+
+  // known: memory gave some_entry for some_page, by a read that no flush has met, and none has come since.
+  logic touches, met, known, known_then;
+  assign touches = flush_all || ((wr_base || wr_pages) && wr_table == some_table) || (flush_vpid && flush_owner == some_entry[5:2]) ||
+                   (flush_page && flush_table == some_table && flush_number == some_page);
+  always_ff @(posedge clk) begin
+    if (m_arvalid && m_arready) met <= touches;
+    else if (touches) met <= 1'b1;
+    if (rst || touches) known <= 1'b0;
+    else if (m_rvalid && m_rready && m_rresp == 2'b00 && m_rdata == some_entry && about && !met) known <= 1'b1;
+    if (state == LOOK) known_then <= known && !touches;
+    else if (m_rvalid && m_rready) known_then <= m_rresp == 2'b00 && m_rdata == some_entry && about;
+  end
+
+  // ---- what is promised ----
+  logic passed;
+  assign passed = done != '0 && error == GOOD && ask_nla[47:44] == some_table;
+  always_comb
+    if (formal_started && !rst) begin
+      assert ((done & ~valid) == '0 && (done & (done - 1'b1)) == '0);
+      if (passed) assert (look_size != 2'd3 && ask_page < {8'h0, look_count});
+      if (passed && about && entry == some_entry) begin
+        assert (known_then);
+        assert (some_entry[5:2] == ask_vpid && (ask_need & ~some_entry[1:0]) == '0);
+        assert (addr[63:21] == some_entry[63:21] && addr[11:0] == ask_nla[11:0]);
+        assert (addr[20:16] == (look_size == 2'd2 ? ask_nla[20:16] : some_entry[20:16]));
+        assert (addr[15:12] == (look_size == 2'd0 ? some_entry[15:12] : ask_nla[15:12]));
+      end
+      if (m_arvalid && ask_nla[47:44] == some_table) begin
+        assert (ask_page < {8'h0, look_count});
+        if (look_known) assert (m_araddr == {look_base + 61'(ask_page), 3'h0});
+      end
+    end
+
+  // ---- what makes it inductive ----
+  always_comb
+    if (formal_started && !rst) begin
+      assert (state <= JUDGE);
+      assert (table_count == counts[some_table]);
+      if (table_count != '0) assert (table_size == sizes[some_table]);
+      if (base_known) assert (table_base == bases[some_table]);
+      if (state != PICK) begin
+        assert (client != '0 && (client & (client - 1'b1)) == '0 && (client & ~was_valid) == '0);
+        assert (now_nla == ask_nla && now_vpid == ask_vpid && now_need == ask_need);
+      end
+      if (state == ASK || state == TAKE) assert (!bad_table && !bad_page);
+      if (state == TAKE && met) assert (stale);
+      if (state > LOOK && ask_nla[47:44] == some_table && !bad_table) begin
+        assert (look_count != '0 && look_size != 2'd3 && now_size == look_size && now_page == ask_page);
+        assert (bad_page == (ask_page >= {8'h0, look_count}));
+        if (look_known) assert (walk == look_base + 61'(ask_page));
+      end
+      if (state == JUDGE && about && !bad_table && !bad_page && !bad_read && entry == some_entry) assert (known_then);
+      for (int i = 0; i < ENTRIES; i++)
+        if (used[i]) begin
+          assert (owners[i] == lines[i][5:2] && lines[i][1:0] != '0);
+          if (lines[i] == {some_table, some_page, some_entry}) assert (known && IDX_W'(i) == place(some_table, some_page));
+        end
+    end
+  logic filled;
+  always_ff @(posedge clk) begin
+    filled <= !rst && (filled || fill);
+    cover (formal_started && passed && about && known_then && look_size == 2'd2 && m_araddr[3]);
+    cover (formal_started && ev_hit && filled);
+    cover (formal_started && state == TAKE && m_rvalid && stale && !met);
+    cover (formal_started && done != '0 && error == 4'(nicloop_pkg::RMA_ERROR_OWNER) && known_then);
+  end
+`endif
 endmodule

@@ -67,4 +67,48 @@ module eject #(
   always_ff @(posedge clk)
     if (!rst) assert (!rx_valid || free[rx_vc]) else $error("eject %m: flit on VC %0d without a free place", rx_vc);
 `endif
+`ifdef FORMAL
+  logic formal_started = 1'b0;
+  always_ff @(posedge clk) formal_started <= 1'b1;
+  always_comb if (!formal_started) assume (rst);
+
+  // The network sends with a credit in hand.
+  logic [8:0] out0, out1;  // credits that are not here
+  always_ff @(posedge clk) begin
+    out0 <= rst ? '0 : out0 + 9'(rx_valid && !rx_vc) - 9'(rx_credit[0]);
+    out1 <= rst ? '0 : out1 + 9'(rx_valid && rx_vc) - 9'(rx_credit[1]);
+  end
+  always_comb
+    if (formal_started && !rst) assume (!rx_valid || (rx_vc ? out1 < 9'(VC_DEPTH) : out0 < 9'(VC_DEPTH)));
+
+  logic       midway;      // the head of a packet of channel 0 has been handed over, its tail not
+  logic [2:0] to;          // to this unit
+  always_ff @(posedge clk) begin
+    if (rst) midway <= 1'b0;
+    else if (q_pop[0]) midway <= !flit0[65];
+    if (q_pop[0]) to <= unit_valid[2:0];
+  end
+
+  always_comb
+    if (formal_started && !rst) begin
+      assert (out0 == 9'(level0) + 9'(rx_credit[0]) && out1 == 9'(level1) + 9'(rx_credit[1]));  // one credit for each place
+      assert (!rx_valid || free[rx_vc]);
+      assert ((unit_valid[2:0] & (unit_valid[2:0] - 1'b1)) == '0);
+      // Nothing but its own unit holds a flit back; a head waits for the other unit of requests as well.
+      assert (!(q_valid[1] && unit_ready[3]) || q_pop[1]);
+      assert (!(q_valid[0] && unit_ready[2:0] == '1 && !completer_busy && !responder_busy) || q_pop[0]);
+      assert (!(q_valid[0] && midway && !flit0[64] && unit_ready[2:0] == '1) || q_pop[0]);
+      // A request goes to one unit only while the other has none.
+      if (q_pop[0] && flit0[64] && unit_valid[1]) assert (!responder_busy);
+      if (q_pop[0] && flit0[64] && unit_valid[2]) assert (!completer_busy);
+      // The rest of a packet follows its head.
+      if (midway && q_valid[0] && !flit0[64]) assert (unit_valid[2:0] == to);
+      assert ((kept & (kept - 1'b1)) == '0 && kept != '0);
+      assert (kept == (midway ? to : 3'b001));  // what has no head goes where it is dropped and counted
+    end
+  always_ff @(posedge clk) begin
+    cover (formal_started && !free[0] && q_pop[1]);
+    cover (formal_started && midway && q_pop[0] && flit0[65] && to[2]);
+  end
+`endif
 endmodule

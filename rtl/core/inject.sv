@@ -61,4 +61,54 @@ module inject #(
   assign credits0 = 8'(count0);
   assign credits1 = 8'(count1);
   assign active   = |turn || |tx_credit;
+`ifdef FORMAL
+  logic formal_started = 1'b0;
+  always_ff @(posedge clk) formal_started <= 1'b1;
+  always_comb if (!formal_started) assume (rst);
+
+  // Sources keep what they offer and send whole packets, without a promise when the next flit comes; credits come
+  // back only for flits that were sent.
+  logic [2:0] was_valid, was_tail, inside;
+  logic [8:0] out0, out1;  // flits sent and not given back
+  always_ff @(posedge clk) begin
+    was_valid <= rst ? '0 : valid & ~ready;
+    was_tail  <= tail;
+    if (rst) inside <= '0;
+    else inside <= (inside | ready) & ~(ready & tail);
+    out0 <= rst ? '0 : out0 + 9'(tx_valid && !tx_vc) - 9'(tx_credit[0]);
+    out1 <= rst ? '0 : out1 + 9'(tx_valid && tx_vc) - 9'(tx_credit[1]);
+  end
+  always_comb
+    if (formal_started && !rst) begin
+      assume ((was_valid & ~valid) == '0 && (was_valid & (tail ^ was_tail)) == '0);
+      assume (!(tx_credit[0] && out0 == '0) && !(tx_credit[1] && out1 == '0));
+    end
+
+  // Packets of the other source of channel 0 that ended while this one waits; flits of the other channel while this
+  // one could send.
+  logic [1:0] passed[2];
+  logic [1:0] was_want;
+  always_ff @(posedge clk) begin
+    for (int i = 0; i < 2; i++)
+      if (rst || !valid[i] || ready[i]) passed[i] <= '0;
+      else if (ready[1-i] && tail[1-i]) passed[i] <= passed[i] + 1'b1;
+    was_want <= rst ? '0 : want & ~turn;
+  end
+
+  always_comb
+    if (formal_started && !rst) begin
+      assert (9'(count0) + out0 == 9'(VC_DEPTH) && 9'(count1) + out1 == 9'(VC_DEPTH));  // no credit lost or invented
+      assert (!tx_valid || (tx_vc ? count1 != '0 : count0 != '0));
+      assert ((ready & (ready - 1'b1)) == '0 && (ready & ~valid) == '0 && tx_valid == (ready != '0) && tx_vc == ready[2]);
+      assert (!(inside[0] && ready[1]) && !(inside[1] && ready[0]));  // packets of a channel do not mix
+      assert ((was_want & want & ~turn) == '0);
+      assert (tx_valid || want == '0);
+      for (int i = 0; i < 2; i++) assert (passed[i] <= 2'd1);
+    end
+  always_ff @(posedge clk) begin
+    cover (formal_started && passed[0] == 2'd1 && ready[0]);
+    cover (formal_started && passed[1] == 2'd1 && ready[1]);
+    cover (formal_started && count0 == '0 && ready[2] && valid[0]);
+  end
+`endif
 endmodule

@@ -54,4 +54,42 @@ module pio_split (
   always_ff @(posedge clk)
     if (!rst) assert (!b_take || unknown != '0) else $error("pio_split %m: an answer without a burst");
 `endif
+`ifdef FORMAL
+  logic formal_started = 1'b0;
+  always_ff @(posedge clk) formal_started <= 1'b1;
+  always_comb if (!formal_started) assume (rst);
+
+  // Each slave answers a burst that it has taken, once; an answer stays until it is taken.
+  logic [4:0] bursts[2];
+  logic [1:0] was_answer;
+  always_ff @(posedge clk) begin
+    for (int i = 0; i < 2; i++)
+      if (rst) bursts[i] <= '0;
+      else bursts[i] <= bursts[i] + 5'(m_awvalid[i] && m_awready[i]) - 5'(m_bvalid[i] && m_bready[i]);
+    was_answer <= rst ? '0 : m_bvalid & ~m_bready;
+  end
+  always_comb
+    if (formal_started && !rst)
+      for (int i = 0; i < 2; i++) assume ((!m_bvalid[i] || bursts[i] != '0) && (!was_answer[i] || m_bvalid[i]));
+
+  // Answers come back in the order of the bursts: only one slave ever owes any.
+  always_comb
+    if (formal_started && !rst) begin
+      assert (bursts[0] + bursts[1] == 5'(unknown));
+      assert (bursts[!sel] == '0);
+      assert (m_awvalid != 2'b11 && (s_awready && s_awvalid) == ((m_awvalid & m_awready) != '0));
+      assert (m_wvalid != 2'b11 && (m_wvalid == '0 || m_wvalid[sel]));
+      assert ((s_wvalid && s_wready) == ((m_wvalid & m_wready) != '0));
+      assert (!s_bvalid || unknown != '0);
+      assert ((m_bvalid & m_bready) == {s_bvalid && s_bready && sel, s_bvalid && s_bready && !sel});
+      // No burst starves: with no answer owed it passes as soon as its slave is ready.
+      assert (!(s_awvalid && unknown == '0 && m_awready == 2'b11) || s_awready);
+    end
+  logic turned;
+  always_ff @(posedge clk) begin
+    turned <= !rst && (turned || (formal_started && sel && aw_take && !s_awrma));
+    cover (turned && s_bvalid && s_bready);
+    cover (formal_started && unknown == 4'hf && s_awvalid && !s_awready);
+  end
+`endif
 endmodule

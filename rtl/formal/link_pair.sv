@@ -53,13 +53,11 @@ module link_pair #(
             taken[v]   <= taken[v] + (CNT_W + 1)'(rx_valid[e] && rx_vc[e] == 1'(v)) - (CNT_W + 1)'(freed[e*2+v]);
           end
         end
-`ifndef COVER
         always_comb
           if (started) begin
             assert (credits[v] <= (CNT_W + 1)'(VC_DEPTH));
             assert (taken[v] <= (CNT_W + 1)'(VC_DEPTH));
           end
-`endif
       end
       always_ff @(posedge clk) begin
         if (rst) begin
@@ -70,13 +68,11 @@ module link_pair #(
           if (rx_valid[e]) in_number <= in_number + 1'b1;
         end
       end
-`ifndef COVER
       always_comb
         if (started && rx_valid[e]) begin
           assert (rx_data[e*DATA_W+:DATA_W] == in_number);
           assert (in_number != g_end[1-e].out_number);  // nothing arrives that was not sent
         end
-`endif
 
       assign arrives = word_valid[1-e] && !lost[e] && carrier == 2'b11;
       assign good    = !bad[e];
@@ -95,17 +91,13 @@ module link_pair #(
           .tell_ack, .tell_nack, .expected
       );
 
-      // What must be reachable, or the proof would be of a link that stands still: with COVER, each stands as
-      // a claim that it is not, which the solver has to refute.
+      // What must be reachable, or the proof would be of a link that stands still.
       logic faulty;
       always_ff @(posedge clk) faulty <= !rst && (faulty || (word_valid[1-e] && (lost[e] || bad[e])));
-`ifdef COVER
-      always_comb
-        if (started) begin
-          assert (!(rx_valid[e] && faulty && in_number == DATA_W'(2 * VC_DEPTH)));  // credits came home after faults
-          assert (!(repeats[e] && faulty));
-        end
-`endif
+      always_ff @(posedge clk) begin
+        cover (started && rx_valid[e] && faulty && in_number == DATA_W'(2 * VC_DEPTH));  // credits came home after faults
+        cover (started && repeats[e] && faulty);
+      end
     end
   endgenerate
 endmodule
