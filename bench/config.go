@@ -39,16 +39,20 @@ type Config struct {
 	// Limit is the simulated time after which the run is given up; 0: none.
 	Limit drivers.Time `json:"limit_ps"`
 
-	Pcap     io.Writer           `json:"-"` // pcapng of every link
-	Record   io.Writer           `json:"-"` // transaction log of the run
-	Blocks   bool                `json:"-"` // latency by block
-	Waves    *drivers.WaveWindow `json:"-"`
-	held     *heldLinks          // congestion, link by link
-	LogFile  string              `json:"-"`
-	Building func(what string)   `json:"-"`
-	Step     func(done, of int)  `json:"-"` // progress of the run
-	buffers  int                 // messages of the longest size that a rank holds
-	Ended    func(drivers.Time)  `json:"-"` // told when simulated time ended, also on failure
+	Pcap   io.Writer           `json:"-"` // pcapng of every link
+	Record io.Writer           `json:"-"` // transaction log of the run
+	Blocks bool                `json:"-"` // latency by block
+	Waves  *drivers.WaveWindow `json:"-"`
+	// Opened and Finished are given the device before the first rank starts and
+	// after the last one has ended, to set and to read what no rank does.
+	Opened   func(drivers.Timed) error `json:"-"`
+	Finished func(drivers.Timed) error `json:"-"`
+	held     *heldLinks                // congestion, link by link
+	LogFile  string                    `json:"-"`
+	Building func(what string)         `json:"-"`
+	Step     func(done, of int)        `json:"-"` // progress of the run
+	buffers  int                       // messages of the longest size that a rank holds
+	Ended    func(drivers.Time)        `json:"-"` // told when simulated time ended, also on failure
 }
 
 // Default is the configuration of a run of which only the workload is known.

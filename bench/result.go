@@ -151,6 +151,11 @@ func (w *World) finish(res *Result) error {
 		}
 		res.NICs = append(res.NICs, nic)
 	}
+	if w.Config.Finished != nil {
+		if err := w.Config.Finished(w.Sys); err != nil {
+			return err
+		}
+	}
 	return w.checkCounters(res)
 }
 

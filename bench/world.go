@@ -82,7 +82,10 @@ func newWorld(c Config, sys drivers.System, m memory) (*World, error) {
 			return nil, err
 		}
 	}
-	return w, w.limit(m)
+	if err := w.limit(m); err != nil || c.Opened == nil {
+		return w, err
+	}
+	return w, c.Opened(w.Sys)
 }
 
 func nodesOf(addrs []velo.Addr) []int {

@@ -80,6 +80,12 @@ func WriteTable(w io.Writer, list []Outcome) {
 	}
 	tw.Flush()
 	for _, o := range list {
+		if o.Note != "" {
+			fmt.Fprintf(w, "\n%s (seed %d): %s", o.Test.Name, o.Seed, o.Note)
+		}
+	}
+	fmt.Fprintln(w)
+	for _, o := range list {
 		if o.Status == Failed || o.Status == Hung {
 			fmt.Fprintf(w, "\n%s %s (seed %d)\n  %s\n  log:   %s\n", o.Status, o.Test.Name, o.Seed,
 				strings.ReplaceAll(o.Err.Error(), "\n", "\n  "), o.Dir)

@@ -54,6 +54,7 @@ type Outcome struct {
 	Dir       string
 	Waves     string // file, if the failing test was repeated
 	Rerun     string // the line that reproduces it
+	Note      string // what the test counted
 }
 
 // Run runs tests and returns their outcomes in order. Its own error means that
@@ -195,7 +196,7 @@ func (r *runner) attempt(ctx context.Context, out *Outcome, logName string, wave
 	}
 	t.closeSystem()
 	out.Real += time.Since(begin)
-	out.Simulated, out.Err = t.spent, err
+	out.Simulated, out.Err, out.Note = t.spent, err, t.note
 	out.Status = statusOf(err)
 	if err != nil {
 		fmt.Fprintf(log, "%s: %v\nseed %d; reproduce with: %s\n", out.Status, err, out.Seed, out.Rerun)

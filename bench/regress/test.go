@@ -33,6 +33,7 @@ type T struct {
 	Rand   *rand.Rand
 
 	log   io.Writer
+	note  string // for the table of results
 	waves *drivers.WaveWindow
 	sys   drivers.Timed // the system opened last
 	spent drivers.Time  // simulated time of systems closed
@@ -42,6 +43,12 @@ type T struct {
 
 // Logf writes a line to the test's log.
 func (t *T) Logf(format string, args ...any) { fmt.Fprintf(t.log, format+"\n", args...) }
+
+// Notef says what a test counted: in its log, and under the table of results.
+func (t *T) Notef(format string, args ...any) {
+	t.note = fmt.Sprintf(format, args...)
+	t.Logf("%s", t.note)
+}
 
 // Open opens the test's device; the runner closes it.
 func (t *T) Open(nodes, memory int, trace drivers.TraceSink) (drivers.Timed, error) {

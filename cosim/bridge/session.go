@@ -40,6 +40,9 @@ type Session struct {
 	broken  error // why the session is over
 }
 
+// Pid is the simulator's process, for those who want to see it die.
+func (s *Session) Pid() int { return s.proc.pid() }
+
 // Start starts a simulator and shakes hands with it. It stands at cycle 0 then.
 // Cancelling ctx ends Start, not the session.
 func Start(ctx context.Context, cfg Config) (*Session, error) {

@@ -1,0 +1,289 @@
+package regress
+
+import (
+	"bytes"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"os"
+	"time"
+
+	"github.com/nicloop/nicloop/bench"
+	"github.com/nicloop/nicloop/drivers"
+	"github.com/nicloop/nicloop/drivers/regs"
+	"github.com/nicloop/nicloop/host"
+	"github.com/nicloop/nicloop/velo"
+)
+
+// faultTests break something while messages and collectives are under way: all
+// arrive once, or the run ends with an error that says what happened.
+func faultTests() []Test {
+	test := func(name, doc string, run func(*T) error, tags ...string) Test {
+		return Test{Name: "faults/" + name, Tags: append([]string{"faults"}, tags...), Doc: doc, Run: run}
+	}
+	return []Test{
+		test("errors-1e-6", "one flit in a million corrupted, put rendezvous", noisy(1e-6, 0, host.RPUT), Deep),
+		test("errors-1e-5", "flits corrupted at 1e-5, get rendezvous", noisy(1e-5, 0, host.RGET), Deep),
+		test("errors-1e-4", "flits corrupted at 1e-4, chunked rendezvous", noisy(1e-4, 0, host.Chunked), Deep),
+		test("errors-1e-3", "flits corrupted at 1e-3, get rendezvous", noisy(1e-3, 0, host.RGET)),
+		test("losses-1e-4", "flits lost at 1e-4, get rendezvous", noisy(0, 1e-4, host.RGET), Deep),
+		test("losses-1e-3", "flits lost at 1e-3, put rendezvous", noisy(0, 1e-3, host.RPUT)),
+		test("link-flaps", "a link that dies and comes back again and again", testLinkFlaps),
+		test("link-gone", "a link that never comes back: a verdict, not a hang", testLinkGone),
+		test("atu", "a page is unmapped in the middle of a large get", testUnmapInGet),
+		test("mailbox-full", "mailboxes of one slot per peer without flow control", testFullBoxes),
+		test("notifications-full", "more notifications than their ring holds", testFullNotifications),
+		test("killed", "the simulator is killed in traffic: a typed error within a second", testKilled),
+	}
+}
+
+// noisy wires have a rate of faults per flit.
+func noisy(errorRate, lossRate float64, p host.Rendezvous) func(*T) error {
+	return func(t *T) error {
+		seed := t.Rand.Uint64()
+		l, err := t.broken(messages(p), func(sys drivers.Timed) error {
+			nics := nicsOf(sys)
+			if err := nics[0].needs(regs.WireCtrl(0), "wires with faults between the nodes"); err != nil {
+				return err
+			}
+			return setWires(nics, seed, errorRate, lossRate)
+		}, t.mixed)
+		if err != nil {
+			return err
+		}
+		t.Notef("%v", l)
+		if rate := errorRate + lossRate; rate >= 1e-4 && (l.injected == 0 || l.repaired == 0) {
+			return fmt.Errorf("%d faults and %d words sent again: expected some at a rate of %g", l.injected, l.repaired, rate)
+		}
+		return nil
+	}
+}
+
+func nicsOf(sys drivers.Timed) []*nic {
+	nics := make([]*nic, sys.Info().Nodes)
+	for n := range nics {
+		nics[n] = &nic{sys: sys, dev: sys.Device(n), node: n}
+	}
+	return nics
+}
+
+// testLinkFlaps takes the carrier from a link for a while, in intervals that
+// are drawn, as long as the traffic may last.
+func testLinkFlaps(t *T) error {
+	const flaps = 40
+	l, err := t.broken(messages(host.RGET), func(sys drivers.Timed) error {
+		if err := nicsOf(sys)[0].needs(regs.WireCtrl(0), "wires with faults between the nodes"); err != nil {
+			return err
+		}
+		at := sys.Now()
+		for range flaps {
+			at += drivers.Cycle(1000 + t.Rand.Intn(4000))
+			sys.PostReg(0, at, regs.WireCtrl(0), regs.WireCtrlDown)
+			at += drivers.Cycle(200 + t.Rand.Intn(2000))
+			sys.PostReg(0, at, regs.WireCtrl(0), 0)
+		}
+		return nil
+	}, t.mixed)
+	if err != nil {
+		return err
+	}
+	t.Notef("%v", l)
+	if l.failures == 0 {
+		return errors.New("no link failed: expected it to go down in traffic")
+	}
+	return nil
+}
+
+// testLinkGone: what waits for a link for ever is a stall of the hardware, and
+// the verdict says so.
+func testLinkGone(t *T) error {
+	l, err := t.broken(messages(host.RGET), func(sys drivers.Timed) error {
+		if err := nicsOf(sys)[0].needs(regs.WireCtrl(0), "wires with faults between the nodes"); err != nil {
+			return err
+		}
+		sys.PostReg(0, sys.Now()+5000, regs.WireCtrl(0), regs.WireCtrlDown)
+		return nil
+	}, t.mixed)
+	if errors.Is(err, drivers.ErrNotSupported) {
+		return err
+	}
+	var v *bench.Verdict
+	if !errors.As(err, &v) {
+		return fmt.Errorf("got %v, expected a hang verdict", err)
+	}
+	if v.Class != bench.RTLStall {
+		return fmt.Errorf("verdict %q, expected %q: %w", v.Class, bench.RTLStall, v)
+	}
+	t.Notef("stalled as it must, told after %v of simulated time; %d of 4 ranks finished, %d hangs", v.At, v.Finished, l.hangs)
+	return nil
+}
+
+// testUnmapInGet takes the translation of page 5 of 8 away while page 0 is on its
+// way: nothing of page 5 may come, all the rest must, and the origin is told.
+func testUnmapInGet(t *T) error {
+	nics, err := t.openRMA(2)
+	if err != nil {
+		return err
+	}
+	const gone, page, n = 5, 4096, rawPages * 4096
+	near, far := nics[0].dev.Memory(), nics[1].dev.Memory()
+	t.Rand.Read(far[rawData : rawData+n])
+	get := regs.RMADescFields{Command: regs.RMACommandGet, NotiCompleter: true, DstVPID: rawVPID, DstNode: 1, BytesMinus1: n - 1}
+	if err := nics[0].post(get, 0, 0); err != nil {
+		return err
+	}
+	var stop drivers.Stop
+	if err := nics[0].sys.Run(nics[0].sys.Now()+2000, &stop); err != nil {
+		return err
+	}
+	entry := binary.LittleEndian.Uint64(far[rawTable+8*gone:])
+	binary.LittleEndian.PutUint64(far[rawTable+8*gone:], 0)
+	if err := settle(nics[0].sys); err != nil {
+		return err
+	}
+	got, want := near[rawData:rawData+n], bytes.Clone(far[rawData:rawData+n])
+	clear(want[gone*page : (gone+1)*page])
+	if !bytes.Equal(got, want) {
+		return errors.New("memory after the get is not what all pages but the unmapped one hold")
+	}
+	told, faults := 0, 0
+	for ; ; told++ {
+		_, noti := nics[0].noti(told)
+		if noti.Seq != uint16(told+1) {
+			break
+		}
+		if noti.Error == 0 {
+			continue
+		}
+		faults++
+		if noti.Error != regs.RMAErrorTranslation || noti.Unit != regs.RMAUnitResponder {
+			return fmt.Errorf("notification %d: %+v, expected a translation fault of the responder", told, noti)
+		}
+	}
+	if want := page / regs.RMAMTU; faults != want {
+		return fmt.Errorf("%d faults told, expected %d, one for each fragment of the page", faults, want)
+	}
+	binary.LittleEndian.PutUint64(far[rawTable+8*gone:], entry)
+	if err := nics[0].post(get, 0, 0); err != nil {
+		return err
+	}
+	if err := settle(nics[0].sys); err != nil {
+		return err
+	}
+	t.Notef("%d faults told, no byte of the page moved; mapped again, the same get brought all", faults)
+	if !bytes.Equal(got, far[rawData:rawData+n]) {
+		return errors.New("after mapping the page again the get did not bring all bytes")
+	}
+	return nil
+}
+
+// testFullBoxes: the network stalls behind full mailboxes and goes on.
+func testFullBoxes(t *T) error {
+	c := messages(host.RGET)
+	c.Velo = velo.Config{Flow: velo.None, Slots: 1}
+	l, err := t.broken(c, nil, t.intoOne)
+	if err != nil {
+		return err
+	}
+	t.Notef("%v", l)
+	if l.stalls == 0 {
+		return errors.New("no mailbox was ever full, expected mailboxes of three slots to fill")
+	}
+	return nil
+}
+
+// testFullNotifications puts more often than the target's ring has places. The
+// hardware waits; when software reads, the rest comes, in order.
+func testFullNotifications(t *T) error {
+	nics, err := t.openRMA(2)
+	if err != nil {
+		return err
+	}
+	const puts = rawSlots + 40
+	for i := range puts {
+		d := regs.RMADescFields{Command: regs.RMACommandImmPut, NotiCompleter: true, DstVPID: rawVPID, DstNode: 1, BytesMinus1: 7, Tag: uint16(i)}
+		if err := nics[0].post(d, uint64(i), uint64(8*i)); err != nil {
+			return err
+		}
+	}
+	idle, err := quiesce(nics[0].sys)
+	if err != nil {
+		return err
+	}
+	if idle {
+		return errors.New("the hardware is empty, expected it to hold notifications for a full ring")
+	}
+	if err := nics[1].expect(regs.NotiWP(rawVPID), rawSlots); err != nil {
+		return err
+	}
+	for i := range puts {
+		ext, noti := nics[1].noti(i)
+		if noti.Seq != uint16(i+1) || ext.Fields().Tag != uint16(i) {
+			return fmt.Errorf("notification %d: %+v, %+v, expected tag %d", i, noti, ext.Fields(), i)
+		}
+		if got := binary.LittleEndian.Uint64(nics[1].dev.Memory()[rawData+8*i:]); got != uint64(i) {
+			return fmt.Errorf("put %d left %d", i, got)
+		}
+		if err := nics[1].dev.WriteReg(regs.NotiRP(rawVPID), uint64(i+1)); err != nil {
+			return err
+		}
+		if i+1 == puts {
+			break
+		}
+		if _, err := quiesce(nics[1].sys); err != nil {
+			return err
+		}
+	}
+	stall, err := nics[1].dev.ReadReg(regs.NotiStall(rawVPID))
+	if err != nil {
+		return err
+	}
+	t.Notef("%d puts told, none lost, %d cycles behind a full ring", puts, stall)
+	return errors.Join(settle(nics[1].sys), nics[1].expect(regs.NotiWP(rawVPID), puts))
+}
+
+// testKilled kills the simulator in the middle of endless traffic.
+func testKilled(t *T) error {
+	killed := make(chan time.Time, 1)
+	delay := time.Duration(50+t.Rand.Intn(150)) * time.Millisecond
+	c := messages(host.RGET)
+	c.Nodes, c.Procs, c.Sizes = 2, 1, []int{1 << 16}
+	c.Opened = func(sys drivers.Timed) error {
+		p, ok := sys.(interface{ Pid() int })
+		if !ok {
+			return fmt.Errorf("%w: %s has no simulator of its own that could die", drivers.ErrNotSupported, t.Device)
+		}
+		process, err := os.FindProcess(p.Pid())
+		if err != nil {
+			return err
+		}
+		time.AfterFunc(delay, func() {
+			killed <- time.Now()
+			_ = process.Kill() // if it is gone already, the run tells
+		})
+		return nil
+	}
+	err := t.Launch(c, 8, func(r *host.Rank) error {
+		buf, err := r.Alloc(c.Sizes[0])
+		for err == nil {
+			if r.ID() == 0 {
+				err = r.Send(1, 1, buf)
+			} else {
+				_, err = r.Recv(0, 1, buf)
+			}
+		}
+		return err
+	})
+	if errors.Is(err, drivers.ErrNotSupported) {
+		return err
+	}
+	if !errors.Is(err, drivers.ErrPeerDied) {
+		return fmt.Errorf("got %v, expected %w", err, drivers.ErrPeerDied)
+	}
+	took := time.Since(<-killed)
+	t.Notef("told by a typed error, all ranks ended, 0 hangs")
+	if took > time.Second {
+		return fmt.Errorf("the run ended %v after the simulator, expected at most 1 s", took)
+	}
+	return nil
+}
