@@ -242,9 +242,15 @@ func testFullNotifications(t *T) error {
 	return errors.Join(settle(nics[1].sys), nics[1].expect(regs.NotiWP(rawVPID), puts))
 }
 
-// testKilled kills the simulator in the middle of endless traffic.
+// testKilled kills the simulator in the middle of endless traffic, some time
+// after the first message has arrived.
 func testKilled(t *T) error {
+	var simulator *os.Process
 	killed := make(chan time.Time, 1)
+	kill := func() {
+		killed <- time.Now()
+		_ = simulator.Kill() // if it is gone already, the run tells
+	}
 	delay := time.Duration(50+t.Rand.Intn(150)) * time.Millisecond
 	c := messages(host.RGET)
 	c.Nodes, c.Procs, c.Sizes = 2, 1, []int{1 << 16}
@@ -253,24 +259,21 @@ func testKilled(t *T) error {
 		if !ok {
 			return fmt.Errorf("%w: %s has no simulator of its own that could die", drivers.ErrNotSupported, t.Device)
 		}
-		process, err := os.FindProcess(p.Pid())
-		if err != nil {
-			return err
-		}
-		time.AfterFunc(delay, func() {
-			killed <- time.Now()
-			_ = process.Kill() // if it is gone already, the run tells
-		})
-		return nil
+		var err error
+		simulator, err = os.FindProcess(p.Pid())
+		return err
 	}
 	err := t.Launch(c, 8, func(r *host.Rank) error {
 		buf, err := r.Alloc(c.Sizes[0])
-		for err == nil {
+		for k := 0; err == nil; k++ {
 			if r.ID() == 0 {
 				err = r.Send(1, 1, buf)
-			} else {
-				_, err = r.Recv(0, 1, buf)
+				continue
 			}
+			if k == 1 {
+				time.AfterFunc(delay, kill)
+			}
+			_, err = r.Recv(0, 1, buf)
 		}
 		return err
 	})
