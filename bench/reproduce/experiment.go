@@ -39,7 +39,7 @@ type Scale string
 // The scales. Small and Medium are scaled down from the paper's size.
 const (
 	Small  Scale = "small"  // 16 processes or so: seconds
-	Medium Scale = "medium" // 64 to 256 processes: minutes
+	Medium Scale = "medium" // 64 processes or so: minutes
 	Full   Scale = "paper"  // the paper's size: up to hours
 )
 

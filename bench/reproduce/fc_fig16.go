@@ -25,7 +25,7 @@ var fcFig16 = &Experiment{
 // the computation; what is left is stalls and traffic.
 func measureFig16(ctx context.Context, e *Env) (*Table, error) {
 	t := &Table{Columns: []string{"pattern", "flow control", "slots", "total (%)", "stalls and traffic (%)", "computation (%)", "credit packets"}}
-	pair := world{nodes: 2, procs: e.repeats(4, 8, 16), hops: 1}
+	pair := world{nodes: 2, procs: e.repeats(4, 16, 16), hops: 1}
 	var runs []run
 	for _, flow := range flows {
 		for _, slots := range append([]int{6, 8, 12}, coarse...) {

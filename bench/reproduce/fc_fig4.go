@@ -31,7 +31,7 @@ const mostCredit = 5
 
 func measureFig4(ctx context.Context, e *Env) (*Table, error) {
 	t := &Table{Columns: []string{"hops", "credit slots", "slots", "time (µs)", "reference (µs)", "overhead (%)", "delayed (%)"}}
-	procs := e.repeats(4, 8, 16)
+	procs := e.repeats(4, 16, 16)
 	var runs []run
 	for _, w := range []world{
 		{nodes: 64, procs: procs, hosts: []int{0, 1}, hops: 1},
