@@ -8,7 +8,6 @@ import (
 
 	"github.com/nicloop/nicloop/bench"
 	"github.com/nicloop/nicloop/bench/imb"
-	"github.com/nicloop/nicloop/host"
 	"github.com/nicloop/nicloop/velo"
 )
 
@@ -93,7 +92,6 @@ type run struct {
 	local      bool
 	linear     bool
 	spread     bool // neighbouring ranks on different nodes
-	free       bool // credit bookkeeping and control packets cost the host nothing
 	rootShift  int  // 0: 1
 	iterations int
 	warmup     int
@@ -150,10 +148,6 @@ func (e *Env) config(r run) imb.Config {
 	c.Run.Nodes, c.Run.Procs, c.Run.Hosts = r.nodes, r.procs, r.hosts
 	c.Run.Velo = velo.Config{Flow: r.flow, Slots: r.slots, CreditSlots: or(r.credit, 2), Piggyback: r.piggyback}
 	c.Run.Local = r.local
-	c.Run.Cost = host.DefaultCost()
-	if r.free {
-		c.Run.Cost.Static, c.Run.Cost.Dynamic, c.Run.Cost.Control = 0, 0, 0
-	}
 	c.Benchmarks, c.Sizes = []string{r.benchmark}, []int{or(r.bytes, 2048)}
 	c.Procs = []int{or(r.active, r.ranks())}
 	c.Iterations, c.Warmup, c.RootShift = r.iterations, r.warmup, or(r.rootShift, 1)
@@ -188,7 +182,7 @@ func (e *Env) sweep(ctx context.Context, runs []run) ([]sample, error) {
 
 // reference is the same run without flow control.
 func (r run) reference() run {
-	r.flow, r.slots, r.credit, r.piggyback, r.free = velo.None, 0, 0, false, false
+	r.flow, r.slots, r.credit, r.piggyback = velo.None, 0, 0, false
 	return r
 }
 
