@@ -105,7 +105,7 @@ type Stop struct {
 }
 
 // A TraceEvent is something seen inside the hardware, at one of the trace
-// points of rtl/README.md.
+// points; rtl/sim/nic_trace.sv says what each means there.
 type TraceEvent struct {
 	Cycle Cycle
 	Data  uint64
@@ -129,6 +129,15 @@ const (
 	PointPIO     = 8  // a line accepted from the bus; Data is its address
 	PointSlot    = 9  // a slot written by DMA; Data is its header
 	PointDropped = 10 // a packet refused or discarded
+
+	PointPIOAddr   = 11 // address of a burst to the send windows taken; Data is it
+	PointPIOLast   = 12 // its last beat
+	PointReadAddr  = 13 // address of a DMA read taken; Data is it
+	PointReadLast  = 14 // its last beat
+	PointWriteAddr = 15 // address of a DMA write taken; Data is it
+	PointWriteLast = 16 // its last beat: memory has it
+	PointWriteDone = 17 // its acknowledgement
+	PointArrive1   = 18 // head flit arrives from the first link; the others up to 23
 )
 
 // A TraceSink takes trace events in order of time. It must not keep them.

@@ -87,17 +87,17 @@ func printBlocks(w io.Writer, res *bench.Result, r *bench.Row) {
 		most = max(most, b.Mean)
 	}
 	for _, b := range blocks {
-		fmt.Fprintf(w, "  %-34s %8.1f ns %7.1f cycles  %s\n", b.Name, b.Mean*float64(res.Info.ClockPS)/1000, b.Mean, bar(b, most))
+		fmt.Fprintf(w, "  %-34s %8.1f ns %7.1f cycles  %s\n", b.Name, b.Mean*float64(res.Info.ClockPS)/1000, b.Mean, bar(b.Mean, most))
 	}
 	fmt.Fprintln(w)
 }
 
-func bar(b capture.Block, most float64) string {
+func bar(v, most float64) string {
 	const width = 30
 	if most <= 0 {
 		return ""
 	}
-	return strings.Repeat("█", int(b.Mean/most*width+0.5))
+	return strings.Repeat("█", int(v/most*width+0.5))
 }
 
 func printFlow(w io.Writer, res *bench.Result) {

@@ -6,7 +6,9 @@
 //   - [Writer] puts a packet's flits together per node, trace point and virtual
 //     channel. A packet's time is the simulated time of its last flit, so the file
 //     is in order of time. Identical runs give identical bytes.
-//   - [Latency] attributes a packet's time to the blocks it passed.
+//   - [Latency] attributes the time of VELO packets under any load to the blocks
+//     they passed, from line to slot. [Flight] tells all stages of one packet on an
+//     idle network, VELO or RMA, the software's and the memory's too.
 //   - [NicLoop], [VELO], [RMA] and [Tail] are gopacket layers that decode and
 //     serialize packets; they never panic on any input. [Dissector] is the text of
 //     the dissector for Wireshark.

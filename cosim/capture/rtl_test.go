@@ -69,6 +69,35 @@ func TestRTL(t *testing.T) {
 	require.InDelta(t, total, sum-total, 1e-6)
 }
 
+// The stages of one packet and the blocks of the statistics tell the same.
+func TestStagesAgreeWithBlocks(t *testing.T) {
+	if testing.Short() {
+		t.Skip("builds a simulator")
+	}
+	l, f := capture.NewLatency(), &capture.Flight{}
+	sys, err := drivers.Open(context.Background(), "rtl:", drivers.Options{Nodes: 4, MemoryBytes: 1 << 16, Trace: capture.Tee(l, f)})
+	if errors.Is(err, drivers.ErrEnvironment) && os.Getenv("CI") == "" {
+		t.Skipf("no simulator here: %v", err)
+	}
+	require.NoError(t, err)
+	f.Keep()
+	send(t, sys.(drivers.Timed), 4, 1)
+	const clock = 1 // ps: times are cycles
+	end := drivers.Time(sys.(drivers.Timed).Now())
+	require.NoError(t, sys.Close())
+	s, err := f.Stages(capture.Trip{Dst: 3, End: end, ClockPS: clock, Ring: capture.Range{Bytes: 64}})
+	require.NoError(t, err)
+	b := l.Summary()
+	require.Len(t, s, 12)
+	require.Len(t, b, 7)
+	// 0 call, 1 burst, 2 requester, 3 to 6 two hops, 7 last router, 8 the other flits, 9 completer, 10 write, 11 poll
+	for i, want := range []drivers.Time{s[2].Time, s[3].Time + s[4].Time, s[5].Time + s[6].Time, s[7].Time, s[8].Time} {
+		require.EqualValues(t, want, b[i].Mean, b[i].Name)
+	}
+	// The statistics count the acknowledgement of the write too; software does not wait for it.
+	require.Greater(t, b[5].Mean, float64(s[9].Time+s[10].Time))
+}
+
 func send(t *testing.T, sys drivers.Timed, nodes, packets int) {
 	dst := uint8(nodes - 1)
 	sys.PostReg(int(dst), 0, regs.MboxSlots(0), uint64(packets))

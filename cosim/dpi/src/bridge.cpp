@@ -10,7 +10,7 @@ namespace {
 constexpr uint32_t kCalm = 16;
 constexpr uint64_t kPulse = 4096;    // cycles between two looks at the peer
 constexpr size_t kMaxFaults = 8;
-constexpr uint64_t kTraceMargin = 1024;  // more than one cycle can produce
+constexpr uint64_t kTraceMargin = 2048;  // more than one cycle can produce: 25 records of 64 nodes
 
 constexpr uint32_t kSlverr = 2;
 
