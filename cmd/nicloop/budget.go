@@ -58,7 +58,7 @@ ends in the receiver's mailbox, a put with the notification at the target.
 
 // printBudget prints a table for people.
 func printBudget(w io.Writer, b *bench.Budget) {
-	fmt.Fprintf(w, "one packet of %d bytes over %d hops, idle network, %s, clock %d ps\n", b.Bytes, b.Hops, b.Device, b.ClockPS)
+	fmt.Fprintf(w, "one packet, idle network; bytes %d, hops %d, %s, clock %d ps\n", b.Bytes, b.Hops, b.Device, b.ClockPS)
 	for i := range b.Trips {
 		t := &b.Trips[i]
 		most := drivers.Time(0)
