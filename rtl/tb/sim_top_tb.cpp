@@ -175,8 +175,6 @@ void traffic(Test* t) {
   CHECK(t->trace[0] == t->flits_sent && t->trace[7] == t->flits_sent, "%llu flits injected, %llu ejected, expected %llu",
         (unsigned long long)t->trace[0], (unsigned long long)t->trace[7], (unsigned long long)t->flits_sent);
   CHECK(t->trace[8] == sent && t->trace[9] == sent && t->trace[10] == 0, "packet events differ from the packets");
-  CHECK(t->trace[11] == sent && t->trace[12] == sent, "bursts to the window differ from the packets");
-  CHECK(t->trace[15] == sent && t->trace[16] == sent && t->trace[17] == sent, "DMA writes differ from the slots");
 }
 
 void stalled(Test* t) {
