@@ -183,6 +183,16 @@ func TestFullMailboxes(t *testing.T) {
 	require.True(t, compare(t, "", tr).exact())
 }
 
+// Memory that is slow to write: the limiter's buffer fills, drains and holds.
+func TestSlowMemory(t *testing.T) {
+	for _, rate := range []uint64{1 << 15, 7001} {
+		tr := toOwnNode(random(*seed, 4, 200, 15))
+		tr.set = [][2]uint64{{uint64(regs.NVMBase(1)), boxBytes}, {uint64(regs.NVMEnd(1)), 3 * boxBytes},
+			{uint64(regs.NVMRate(1)), rate}, {uint64(regs.NVMDepth(1)), 300}}
+		require.True(t, compare(t, "", tr).exact())
+	}
+}
+
 // Random traffic, from few packets to nearly as many as the network takes. The routers of the
 // RTL have one FIFO per input and channel, in which a packet waits behind one
 // for another output; the model's have one per output.

@@ -37,6 +37,7 @@ type release struct {
 // traffic is what a run does; it does not depend on what happens.
 type traffic struct {
 	nodes, slots int
+	set          [][2]uint64 // registers of every node: address, value
 	sends        []send
 	releases     []release
 }
@@ -105,6 +106,11 @@ func run(t *testing.T, uri string, tr *traffic) *seen {
 			m.PostReg(n, 0, regs.MboxCtrl(v), regs.MboxCtrlEnable|regs.MboxCtrlWindow)
 		}
 	}
+	for n := range tr.nodes {
+		for _, r := range tr.set {
+			m.PostReg(n, 0, uint32(r[0]), r[1])
+		}
+	}
 	require.NoError(t, m.Run(start-1, &stop))
 	for i, x := range tr.sends {
 		line := make([]byte, x.bytes)
@@ -127,7 +133,7 @@ func run(t *testing.T, uri string, tr *traffic) *seen {
 func (s *seen) settle(t *testing.T, m drivers.Timed, nodes int) {
 	for n := range nodes {
 		for _, r := range []uint32{regs.TXPackets, regs.RXPackets, regs.TXDropped, regs.RXDropped, regs.ErrorInfo, regs.IRQStatus,
-			regs.TXStall, regs.RXStall, regs.RXStallVPID} {
+			regs.TXStall, regs.RXStall, regs.RXStallVPID, regs.NVMLevel(1), regs.NVMBytes(1), regs.NVMStall(1)} {
 			v, err := m.Device(n).ReadReg(r)
 			require.NoError(t, err)
 			s.text = append(s.text, regs.Describe(r)+" = "+hex(v))
