@@ -246,7 +246,7 @@ func (m *Machine) Sent(node int, s Source) {
 	n.out[s].drop()
 	n.outSince[s] = m.now + 1
 	if s != SourceVELO {
-		n.sentRMA()
+		n.sentRMA(s.Class())
 		return
 	}
 	n.txPackets++

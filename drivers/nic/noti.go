@@ -41,9 +41,8 @@ type notice struct {
 }
 
 // writeNotice writes a notification into a ring that has room, second word last.
-func (n *node) writeNotice(now drivers.Cycle, m *notice) {
+func (n *node) writeNotice(m *notice) {
 	r := &n.rma.rings[m.vpid]
-	r.stall.end(now)
 	off := r.base + uint64(r.idx)*regs.NotiBytes
 	if !r.on() || !n.inMemory(span{off, regs.NotiBytes}) {
 		if r.on() {

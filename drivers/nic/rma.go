@@ -38,27 +38,41 @@ const (
 	phaseMove                // move its bytes to or from memory, a burst at a time
 	phaseAct                 // do what follows: packet, answer, counters
 	phaseNotify              // write the notification
+	phaseTold                // it is acknowledged
 )
 
 // A unit works on one thing at a time. When it cannot go on it waits for room in
 // a ring, in a sender or on the write channel; until then it has nothing to do.
 type unit struct {
-	owner int
-	phase phase
-	free  drivers.Cycle // the present phase may be done
-	ring  *notiRing     // waits for this ring
-	full  *queue[uint32]
-	moved int    // bytes that went to memory
-	asks  bool   // for the write channel
-	note  notice // to be written in phaseNotify
+	owner  int
+	phase  phase
+	free   drivers.Cycle // the present phase may be done
+	ring   *notiRing     // waits for this ring
+	sender *sender       // or for this sender
+	moved  int           // bytes that went to memory
+	asks   bool          // for the write channel
+	note   notice        // to be written in phaseNotify
 }
 
 func (u *unit) blocked() bool {
-	return u.ring != nil && u.ring.full() || u.full != nil && u.full.n >= sendDepth
+	return u.ring != nil && u.ring.full() || u.sender != nil && u.sender.jobs.n >= sendDepth
 }
 
-// go on to a phase after some cycles.
-func (u *unit) enter(p phase, at drivers.Cycle) { u.phase, u.free, u.ring, u.full = p, at, nil, nil }
+// enter a phase at a cycle.
+func (u *unit) enter(p phase, at drivers.Cycle) { u.phase, u.free, u.ring, u.sender = p, at, nil, nil }
+
+// A sender is the sending end of the requester or the responder. It sends its jobs in order,
+// and notifies of each before the next.
+type sender struct {
+	unit
+	jobs queue[job]
+}
+
+type job struct {
+	packet uint32
+	sends  bool // false: an error was found before anything was sent
+	note   notice
+}
 
 // rma is a node's RMA engine.
 type rma struct {
@@ -77,10 +91,15 @@ type rma struct {
 	outcome   [2]outcome
 	answer    Packet // is made here
 
+	senders  [2]sender     // by class
+	notiFree drivers.Cycle // the notifier is
+
 	txPackets, rxPackets, rxDropped, refused, errors, notis, notiOff uint64
 }
 
-func (r *rma) empty() bool { return r.in[0].n+r.in[1].n+r.waiting == 0 }
+func (r *rma) empty() bool {
+	return r.in[0].n+r.in[1].n+r.senders[0].jobs.n+r.senders[1].jobs.n+r.waiting == 0
+}
 
 // pick finds the process whose turn it is: the next with a descriptor.
 func (r *rma) pick() (vpid int) {
@@ -101,6 +120,9 @@ func (n *node) nextRMA() drivers.Cycle {
 		if r.in[class].n > 0 {
 			t = min(t, r.completer[class].due())
 		}
+		if r.senders[class].phase != phaseIdle {
+			t = min(t, r.senders[class].due())
+		}
 	}
 	return t
 }
@@ -117,6 +139,13 @@ func (n *node) stepRMA() {
 	r, now := &n.rma, n.m.now
 	for n.atu.commandDue() <= now {
 		n.execute(now)
+	}
+	for class := range r.senders {
+		for s := &r.senders[class]; s.phase != phaseIdle && s.due() <= now; {
+			if n.tellStep(now, &s.unit) {
+				n.endJob(class)
+			}
+		}
 	}
 	for _, class := range [...]int{vcAnswer, vcRequest} {
 		for r.in[class].n > 0 && r.completer[class].due() <= now {
@@ -145,25 +174,79 @@ func (n *node) collectedRMA(class int, h uint32) {
 	n.wake(unitRMA, 0)
 }
 
-// sentRMA: a sender has room again.
-func (n *node) sentRMA() {
-	n.rma.txPackets++
-	n.wake(unitRMA, 0)
-}
-
-// room tells whether a sender takes one more packet; if not, u waits for it.
-func (n *node) room(u *unit, s Source) bool {
-	u.full = &n.out[s]
+// room tells whether a sender takes one more job; if not, u waits for it.
+func (n *node) room(u *unit, class int) bool {
+	u.sender = &n.rma.senders[class]
 	return !u.blocked()
 }
 
-// notify writes the unit's notification, or has it wait for its ring.
-func (n *node) notify(now drivers.Cycle, u *unit) bool {
-	u.ring = &n.rma.rings[u.note.vpid]
-	if u.blocked() {
-		u.ring.stall.begin(now)
-		return false
+// submit gives a sender a job, for which there is room.
+func (n *node) submit(class int, j job) {
+	q := &n.rma.senders[class].jobs
+	*q.grow() = j
+	if q.n == 1 {
+		n.beginJob(class)
 	}
-	n.writeNotice(now, &u.note)
-	return true
+}
+
+func sourceOf(class int) Source { return SourceRequest + Source(class) }
+
+func (n *node) beginJob(class int) {
+	s := &n.rma.senders[class]
+	if j := s.jobs.first(); j.sends {
+		n.push(sourceOf(class), j.packet)
+	} else {
+		n.tell(&s.unit, j.note, n.m.now+1)
+	}
+}
+
+// sentRMA: the packet of a sender's job has left.
+func (n *node) sentRMA(class int) {
+	n.rma.txPackets++
+	s := &n.rma.senders[class]
+	if note := s.jobs.first().note; note.wanted {
+		n.tell(&s.unit, note, n.m.now+1)
+		return
+	}
+	n.endJob(class)
+}
+
+func (n *node) endJob(class int) {
+	s := &n.rma.senders[class]
+	s.enter(phaseIdle, 0)
+	s.jobs.drop()
+	if s.jobs.n > 0 {
+		n.beginJob(class)
+	}
+	n.wake(unitRMA, 0) // there is room
+}
+
+// tell has the notifier write a notification that the unit shows it from a cycle on.
+func (n *node) tell(u *unit, note notice, from drivers.Cycle) {
+	t := &n.m.cfg.Timing
+	at := max(from, n.rma.notiFree) + t.Notify
+	n.rma.notiFree = at + t.HostWrite + 1
+	u.note = note
+	u.enter(phaseNotify, at)
+	n.wake(unitRMA, at)
+}
+
+// tellStep goes on with a notification and tells whether it is done.
+func (n *node) tellStep(now drivers.Cycle, u *unit) bool {
+	if u.phase == phaseTold {
+		return true
+	}
+	waited := u.ring != nil
+	u.ring = &n.rma.rings[u.note.vpid]
+	switch {
+	case u.blocked():
+		u.ring.stall.begin(now)
+	case waited: // the notifier looks again
+		u.ring.stall.end(now)
+		n.tell(u, u.note, now)
+	default:
+		n.writeNotice(&u.note)
+		u.enter(phaseTold, now+n.m.cfg.Timing.HostWrite)
+	}
+	return false
 }

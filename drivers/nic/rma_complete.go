@@ -36,8 +36,8 @@ func (n *node) complete(now drivers.Cycle, class int) {
 		} else {
 			n.completeAnswer(now, p)
 		}
-	case phaseNotify:
-		if n.notify(now, u) {
+	default:
+		if n.tellStep(now, u) {
 			n.endPacket(now, class)
 		}
 	}
@@ -61,7 +61,7 @@ func (n *node) beginPacket(now drivers.Cycle, class int, p *Packet) {
 	}
 	at := now + 1
 	if o.mem.done {
-		at += t.translate(n.atu.misses > misses)
+		at += t.translate(n.atu.misses > misses) + 1
 	}
 	switch {
 	case o.need == 0 || o.fault != regs.RMAErrorNone:
@@ -89,7 +89,7 @@ func (n *node) move(now drivers.Cycle, u *unit, o *outcome) {
 		return
 	}
 	u.moved += bytes
-	u.free = at + quads + n.m.cfg.Timing.HostWrite + 1
+	u.free = at + quads + n.m.cfg.Timing.HostWrite
 }
 
 // endPacket lets go of a packet.
@@ -101,11 +101,10 @@ func (n *node) endPacket(now drivers.Cycle, class int) {
 	n.m.net.Resume(n.id, class)
 }
 
-// tell notifies if that is wanted, and ends the packet.
-func (n *node) tell(now drivers.Cycle, class int, m notice) {
-	u := &n.rma.completer[class]
-	if u.note = m; m.wanted {
-		u.enter(phaseNotify, now+n.m.cfg.Timing.notify())
+// finish notifies if that is wanted, and ends the packet.
+func (n *node) finish(now drivers.Cycle, class int, m notice) {
+	if m.wanted {
+		n.tell(&n.rma.completer[class], m, now)
 		return
 	}
 	n.endPacket(now, class)
@@ -115,21 +114,28 @@ func (n *node) tell(now drivers.Cycle, class int, m notice) {
 func (n *node) completeRequest(now drivers.Cycle, p *Packet) {
 	r := &n.rma
 	u, o := &r.completer[vcRequest], &r.outcome[vcRequest]
-	if (o.answer || o.fault != regs.RMAErrorNone) && !n.room(u, SourceAnswer) {
+	answers := o.answer || o.fault != regs.RMAErrorNone
+	if answers && !n.room(u, vcAnswer) {
 		return
 	}
 	m := n.notice(p, o, p.Header.DstVPID())
 	m.wanted = o.asked && o.fault == regs.RMAErrorNone && (p.op().Last() || p.op().Each())
 	r.rxPackets++
-	switch {
-	case o.fault != regs.RMAErrorNone:
-		n.answerError(p, o)
-	case o.answer:
-		n.answerRequest(p, o)
-	case o.need != 0:
-		n.store(o.mem.span, p.bytes())
+	if !answers {
+		if o.need != 0 {
+			n.store(o.mem.span, p.bytes())
+		}
+		n.finish(now, vcRequest, m)
+		return
 	}
-	n.tell(now, vcRequest, m)
+	if o.fault != regs.RMAErrorNone {
+		n.answerError(p, o)
+	} else {
+		n.answerRequest(p, o)
+	}
+	n.submit(vcAnswer, job{packet: n.copied(&r.answer), sends: true, note: m})
+	n.endPacket(now, vcRequest)
+	u.free = now // the next one is looked at meanwhile
 }
 
 // requestOutcome decides what a request does here.
@@ -184,7 +190,6 @@ func (n *node) answerError(p *Packet, o *outcome) {
 	a := n.reply(p, regs.PacketTypeRMAError, 8)
 	a.set(p.ext(), uint64(regs.RMANotiFields{
 		BytesMinus1: uint32(o.bytes - 1), Unit: o.unit, Command: o.command, Error: o.fault, Last: p.op().Last()}.Pack()))
-	n.send(SourceAnswer, a)
 }
 
 func (n *node) answerRequest(p *Packet, o *outcome) {
@@ -193,7 +198,6 @@ func (n *node) answerRequest(p *Packet, o *outcome) {
 		a := n.reply(p, regs.PacketTypeRMAGetRsp, o.bytes)
 		a.set(regs.RMAExtFields{NLA: g.NLA(), Tag: p.ext().Tag()}.Pack(), 0)
 		n.load(o.mem.span, a.body[8:])
-		n.send(SourceAnswer, a)
 		return
 	}
 	lock := regs.RMALock(p.word())
@@ -207,7 +211,6 @@ func (n *node) answerRequest(p *Packet, o *outcome) {
 	}
 	a := n.reply(p, regs.PacketTypeRMALockRsp, 8)
 	a.set(p.ext(), uint64(res.Pack()))
-	n.send(SourceAnswer, a)
 }
 
 // completeAnswer does what an answer brings to its origin.
@@ -222,7 +225,7 @@ func (n *node) completeAnswer(now drivers.Cycle, p *Packet) {
 	} else if o.need != 0 {
 		n.failed(&o.mem, o.fault)
 	}
-	n.tell(now, vcAnswer, m)
+	n.finish(now, vcAnswer, m)
 }
 
 func (n *node) answerOutcome(p *Packet, o *outcome) {

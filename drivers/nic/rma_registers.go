@@ -51,18 +51,11 @@ func (n *node) readRMA(off uint32) uint64 {
 // ring: bit 0 requester, 1 responder, 2 completer of requests, 3 of answers.
 func (r *rma) level() uint64 {
 	v := uint64(r.waiting)
-	request := 2
-	if r.outcome[vcRequest].answer {
-		request = 1
-	}
-	set := func(bit int, u *unit) {
+	for bit, u := range [...]*unit{&r.senders[vcRequest].unit, &r.senders[vcAnswer].unit, &r.completer[vcRequest], &r.completer[vcAnswer]} {
 		if u.ring != nil && u.ring.full() {
 			v |= 1 << (regs.RMALevelStalled.LSB() + bit)
 		}
 	}
-	set(0, &r.requester)
-	set(request, &r.completer[vcRequest])
-	set(3, &r.completer[vcAnswer])
 	return v
 }
 

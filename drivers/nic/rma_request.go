@@ -57,15 +57,10 @@ type fragment struct {
 func (n *node) request(now drivers.Cycle) {
 	r := &n.rma
 	u := &r.requester
-	switch u.phase {
-	case phaseIdle:
+	if u.phase == phaseIdle {
 		n.beginFragment(now)
-	case phaseAct:
+	} else {
 		n.endFragment(now)
-	case phaseNotify:
-		if n.notify(now, u) {
-			u.enter(phaseIdle, now)
-		}
 	}
 }
 
@@ -87,50 +82,48 @@ func (n *node) beginFragment(now drivers.Cycle) {
 	r.requester.enter(phaseAct, at)
 }
 
-// endFragment sends the fragment, or has its fault told.
+// endFragment has the fragment sent, or its fault told.
 func (n *node) endFragment(now drivers.Cycle) {
 	r := &n.rma
 	u, frag := &r.requester, &r.frag
-	if frag.fault == regs.RMAErrorNone && !n.room(u, SourceRequest) {
+	if !n.room(u, vcRequest) {
 		return
 	}
 	vpid := frag.vpid
 	f := r.descs[vpid].first().w0.Fields()
 	last := frag.last || frag.fault != regs.RMAErrorNone
-	u.note = notice{
+	j := job{sends: frag.fault == regs.RMAErrorNone, note: notice{
 		wanted: frag.fault != regs.RMAErrorNone || f.NotiRequester && (last || f.Each), vpid: uint8(vpid),
 		w0: uint64(regs.RMAExtFields{NLA: frag.nla & nlaMask, Tag: f.Tag}.Pack()),
 		w1: regs.RMANotiFields{BytesMinus1: uint32(frag.bytes - 1), Unit: regs.RMAUnitRequester, Command: f.Command,
 			Error: frag.fault, Last: last, PeerVPID: f.DstVPID, PeerNode: f.DstNode},
-	}
-	if frag.fault == regs.RMAErrorNone {
+	}}
+	if j.sends {
 		if f.Command == regs.RMACommandPut {
 			n.load(frag.mem.span, frag.packet.body[8:])
 		}
-		n.send(SourceRequest, &frag.packet)
+		j.packet = n.copied(&frag.packet)
 	} else {
 		n.failed(&frag.mem, frag.fault)
 	}
+	n.submit(vcRequest, j)
 	if last {
 		n.dropDescriptor(vpid)
 	} else {
 		r.progress[vpid] += uint32(frag.bytes)
 	}
 	r.turn = (vpid + 1) % regs.VPIDs
-	u.enter(phaseIdle, now)
-	if u.note.wanted {
-		u.enter(phaseNotify, now+n.m.cfg.Timing.notify())
-	}
+	u.enter(phaseIdle, now+1)
 }
 
-// send hands a copy of a packet to the network.
-func (n *node) send(s Source, p *Packet) {
+// copied is a packet of the pool with the content of another.
+func (n *node) copied(p *Packet) uint32 {
 	h := n.m.pool.get()
 	to := n.m.pool.at(h)
 	to.Header = p.Header
 	copy(to.body[:], p.body[:p.Header.Length()])
 	to.pad()
-	n.push(s, h)
+	return h
 }
 
 const nlaMask = 1<<48 - 1

@@ -14,12 +14,12 @@ type Timing struct {
 	HostRead   drivers.Cycle // from the address of a DMA read to its first beat (HOST_RD_LATENCY)
 	Descriptor drivers.Cycle // a descriptor is picked, loaded and judged
 	Translate  drivers.Cycle // a translation that hits
-	Notify     drivers.Cycle // a notification but for HostWrite
+	Notify     drivers.Cycle // a notification, until it is in memory
 }
 
 // RTL are the cycles of the blocks in rtl/core with the host of rtl/sim.
 func RTL() Timing {
-	return Timing{Clear: 17, Lines: 4, HostWrite: 4, HostRead: 8, Descriptor: 2, Translate: 3, Notify: 4}
+	return Timing{Clear: 17, Lines: 4, HostWrite: 4, HostRead: 8, Descriptor: 2, Translate: 3, Notify: 3}
 }
 
 func (t *Timing) translate(miss bool) drivers.Cycle {
@@ -28,8 +28,6 @@ func (t *Timing) translate(miss bool) drivers.Cycle {
 	}
 	return t.Translate
 }
-
-func (t *Timing) notify() drivers.Cycle { return t.Notify + t.HostWrite }
 
 // read is how long a DMA read takes: bursts end with their line of 64 bytes, and
 // follow one another.
@@ -40,5 +38,5 @@ func (t *Timing) read(s span) drivers.Cycle {
 	const line = regs.SlotBytes
 	quads := (s.addr%8 + s.n + 7) / 8
 	bursts := (s.addr+s.n-1)/line - s.addr/line + 1
-	return drivers.Cycle(quads+bursts) + drivers.Cycle(bursts)*t.HostRead + 1
+	return drivers.Cycle(quads) + drivers.Cycle(bursts)*t.HostRead + 2
 }
