@@ -23,8 +23,8 @@ type Latency struct {
 	nodes    []nodeState
 	pairs    map[uint32]*route // looked up, never iterated
 	waiting  stat              // line taken to first flit
-	hops     []stat            // first flit in to first flit out, by number of hops
-	eject    stat              // first flit into the last router to first flit out
+	hops     []stat            // first flit out of one router to first flit out of the next, by number of hops
+	eject    stat              // first flit onto the last link to first flit out of the last router
 	stream   stat              // first to last flit of the packet at its destination
 	complete stat              // last flit to slot written
 	total    stat
@@ -48,10 +48,14 @@ func (l *Latency) Summary() []Block {
 	list := make([]Block, 0, len(l.hops)+5)
 	list = append(list, l.waiting.block("requester (line to first flit)"))
 	for i := range l.hops {
-		list = append(list, l.hops[i].block(fmt.Sprintf("router and link, hop %d", i+1)))
+		name := fmt.Sprintf("link and router, hop %d", i+1)
+		if i == 0 {
+			name = "first router"
+		}
+		list = append(list, l.hops[i].block(name))
 	}
 	return append(list,
-		l.eject.block("last router"),
+		l.eject.block("link and last router"),
 		l.stream.block("serialization"),
 		l.complete.block("completer and DMA"),
 		l.total.block("line to slot"))

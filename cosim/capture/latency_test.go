@@ -65,9 +65,9 @@ func TestLatencyByHand(t *testing.T) {
 	)))
 	require.Equal(t, []Block{
 		{"requester (line to first flit)", 3, 1, 3, 5},
-		{"router and link, hop 1", 2, 7, 7, 7},
-		{"router and link, hop 2", 2, 11, 12, 13},
-		{"last router", 3, 1, 37. / 3, 19},
+		{"first router", 2, 7, 7, 7},
+		{"link and router, hop 2", 2, 11, 12, 13},
+		{"link and last router", 3, 1, 37. / 3, 19},
 		{"serialization", 3, 3, 3, 3},
 		{"completer and DMA", 3, 5, 53. / 3, 31},
 		{"line to slot", 3, 10, 146. / 3, 76},

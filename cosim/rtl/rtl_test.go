@@ -153,5 +153,7 @@ func TestTrace(t *testing.T) {
 	}
 	require.Equal(t, map[uint8]int{
 		drivers.PointPIO: 1, drivers.PointInject: 9, drivers.PointLink1: 9, drivers.PointEject: 9, drivers.PointSlot: 1,
+		drivers.PointPIOAddr: 1, drivers.PointPIOLast: 1, drivers.PointWriteAddr: 1, drivers.PointWriteLast: 1, drivers.PointWriteDone: 1,
+		drivers.PointArrive1 + 1: 1,
 	}, points)
 }
