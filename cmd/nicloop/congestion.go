@@ -70,7 +70,7 @@ func printCongestion(w io.Writer, res *bench.Congestion, real time.Duration) {
 		slowNodes(c), lineRate(res.Info), c.NVM[0].Depth, c.Sizes[0], protocol)
 	printClasses(w, res)
 	printTree(w, res)
-	printLimiters(w, res)
+	printCounters(w, res)
 	fmt.Fprintf(w, "verified %d bytes; simulated %v (%d cycles) in %.2f s, %.0f cycles/s\n",
 		res.Verified, res.End, res.Cycles, real.Seconds(), float64(res.Cycles)/real.Seconds())
 }
@@ -195,12 +195,34 @@ func linkName(dims [3]int, l bench.HeldLink) string {
 	return fmt.Sprintf("%d>%d", l.From, l.From+step)
 }
 
-func printLimiters(w io.Writer, res *bench.Congestion) {
-	for _, n := range res.NICs {
-		if n.NVMBytes > 0 {
-			fmt.Fprintf(w, "node %d: the limiter let %d bytes pass; writes waited for it for %d cycles\n", n.Node, n.NVMBytes, n.NVMStall)
+// printCounters shows what the NICs counted, laid out as the mesh is.
+func printCounters(w io.Writer, res *bench.Congestion) {
+	for _, c := range []struct {
+		what  string
+		value func(bench.NIC) uint64
+	}{
+		{"TX_STALL: cycles that a VELO packet of the node had no credit", func(n bench.NIC) uint64 { return n.TxStall }},
+		{"RX_STALL: cycles behind a full mailbox", func(n bench.NIC) uint64 { return n.RxStall }},
+		{"LINK_TIMEOUTS: times the other end of a link made no progress", func(n bench.NIC) uint64 { return n.Timeouts }},
+	} {
+		if !slices.ContainsFunc(res.NICs, func(n bench.NIC) bool { return c.value(n) > 0 }) {
+			continue
+		}
+		fmt.Fprintln(w, c.what)
+		t := newTree(res)
+		for i, n := range res.NICs {
+			fmt.Fprintf(w, "  %s %9d", t.node(i), c.value(n))
+			if (i+1)%res.Info.Dims[0] == 0 {
+				fmt.Fprintln(w)
+			}
 		}
 	}
+	for _, n := range res.NICs {
+		if n.NVMBytes > 0 {
+			fmt.Fprintf(w, "node %d: the limiter let %d bytes pass; writes waited for it for %d cycles (NVM_STALL)\n", n.Node, n.NVMBytes, n.NVMStall)
+		}
+	}
+	fmt.Fprintln(w)
 }
 
 // congestionFigure shows the classes, or with several bounds how they change.
