@@ -100,7 +100,7 @@ Exit codes: 0 passed, 1 a test failed, 2 usage, 3 a tool or device is missing,
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
 		return usageError{nearestFlag(cmd, err)}
 	})
-	root.AddCommand(newRun(), newBudget(), newIMB(), newReproduce(), newRegress(), newConform(), newCheck(), newDevice(), newBench(), newDissector(), newDoctor(), newVersion())
+	root.AddCommand(newRun(), newBudget(), newCalibrate(), newIMB(), newReproduce(), newRegress(), newConform(), newCheck(), newDevice(), newBench(), newDissector(), newDoctor(), newVersion())
 	return root
 }
 

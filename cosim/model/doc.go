@@ -5,7 +5,7 @@
 // # What it promises
 //
 //   - What software sees is what rtl: shows, timing included: [Params] holds the cycles
-//     of the blocks. Package cosim/differ measures the difference.
+//     of the blocks, which "nicloop calibrate" measures. Package cosim/differ measures the difference.
 //   - The promises of drivers/nic: time depends on the calls alone, idle costs nothing.
 //   - With Options.Trace, every flit at its injection and ejection, every line, slot
 //     and dropped packet. Links are not traced.
@@ -15,6 +15,7 @@
 //
 // # Keys of the URI
 //
+//	params=FILE         cycles of the blocks, from "nicloop calibrate"; default: those of the RTL
 //	dims=4x4x4          the mesh; default: the most square one for Options.Nodes
 //	torus=1             rings in every dimension of more than two nodes
 //	vc_depth=16         flits per virtual channel of a router's input

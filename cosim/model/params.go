@@ -12,8 +12,8 @@ import (
 	"github.com/nicloop/nicloop/drivers/regs"
 )
 
-// Params is everything that may be set. Defaults has the RTL's values; those of the
-// blocks were read from rtl/core and are held to the RTL by package cosim/differ.
+// Params is everything that may be set. Defaults has the RTL's values, as package
+// cosim/calibrate measures them; package cosim/differ holds the whole to the RTL.
 type Params struct {
 	Dims  [3]int
 	Torus bool
@@ -25,10 +25,12 @@ type Params struct {
 }
 
 // Defaults are the parameters of the RTL.
-func Defaults(dims [3]int) Params {
-	return Params{Dims: dims, NIC: nic.RTL(), Fabric: fabric.Config{
-		VCDepth: fabric.DefaultVCDepth, RouterCycles: fabric.DefaultRouterCycles, LinkCycles: fabric.DefaultLinkCycles,
-		CreditCycles: fabric.DefaultCreditCycles, LocalCreditCycles: fabric.DefaultLocalCreditCycles,
+func Defaults(dims [3]int) Params { return with(nic.RTL(), dims) }
+
+func with(p nic.Params, dims [3]int) Params {
+	n := &p.Network
+	return Params{Dims: dims, NIC: p.NIC, Fabric: fabric.Config{
+		VCDepth: n.VCDepth, RouterCycles: n.Router, LinkCycles: n.Link, CreditCycles: n.Credit, LocalCreditCycles: n.LocalCredit,
 	}}
 }
 
@@ -45,7 +47,13 @@ func parse(keys map[string]string, nodes int) (Params, error) {
 	if err != nil {
 		return Params{}, err
 	}
-	p := Defaults(dims)
+	cycles := nic.RTL()
+	if file := keys["params"]; file != "" {
+		if cycles, err = nic.ReadParams(file); err != nil {
+			return Params{}, err
+		}
+	}
+	p := with(cycles, dims)
 	wr, rd := int(p.NIC.HostWrite), int(p.NIC.HostRead)
 	torus := 0
 	for _, k := range []struct {

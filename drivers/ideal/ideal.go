@@ -70,7 +70,7 @@ func New(opt drivers.Options, latency drivers.Cycle, depth int) (*nic.Machine, e
 			Nodes: n, VPIDs: regs.VPIDs, Dims: [3]int{n, 1, 1}, ClockPS: regs.ClockPS,
 			DescHash: regs.DescHashValue, Hash: "ideal", Tool: "Go",
 		},
-		VCDepth: depth, Ports: 1, Memory: mem, Trace: opt.Trace, Timing: nic.RTL(),
+		VCDepth: depth, Ports: 1, Memory: mem, Trace: opt.Trace, Timing: nic.RTL().NIC,
 	})
 	m.Connect(&pipe{m: m, latency: latency, depth: depth, nodes: make([]end, n)})
 	return m, nil

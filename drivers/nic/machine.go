@@ -118,7 +118,11 @@ func (m *Machine) Run(deadline drivers.Cycle, stop *drivers.Stop) error {
 	for len(m.fired) == 0 && len(m.errs) == 0 && m.advance(deadline) {
 	}
 	stop.Now = m.now
-	if err := m.flush(m.now); err != nil {
+	shown := m.now // more may come in this cycle
+	if stop.Quiet = m.next() == drivers.Forever; stop.Quiet {
+		shown++
+	}
+	if err := m.flush(shown); err != nil {
 		return err
 	}
 	if len(m.fired) > 1 {
@@ -128,7 +132,6 @@ func (m *Machine) Run(deadline drivers.Cycle, stop *drivers.Stop) error {
 	}
 	stop.Fired = append(stop.Fired, m.fired...)
 	m.fired = m.fired[:0]
-	stop.Quiet = m.next() == drivers.Forever
 	stop.Idle = stop.Quiet && m.empty()
 	return m.refusals()
 }

@@ -8,18 +8,13 @@ import (
 // Timing are the cycles that the blocks take; RTL has those of the hardware. What
 // is not here follows from the interfaces: a beat, a flit or a state is one cycle.
 type Timing struct {
-	Clear      drivers.Cycle // after reset, until the tables of mailboxes and rings are clear
-	Lines      int           // lines that the VELO requester holds
-	HostWrite  drivers.Cycle // from the last beat of a DMA write to its answer (HOST_WR_LATENCY)
-	HostRead   drivers.Cycle // from the address of a DMA read to its first beat (HOST_RD_LATENCY)
-	Descriptor drivers.Cycle // a descriptor is picked, loaded and judged
-	Translate  drivers.Cycle // a translation that hits
-	Notify     drivers.Cycle // a notification, until it is in memory
-}
-
-// RTL are the cycles of the blocks in rtl/core with the host of rtl/sim.
-func RTL() Timing {
-	return Timing{Clear: 17, Lines: 4, HostWrite: 4, HostRead: 8, Descriptor: 2, Translate: 3, Notify: 3}
+	Clear      drivers.Cycle `json:"clear"`      // after reset, until the tables of mailboxes and rings are clear
+	Lines      int           `json:"lines"`      // lines that the VELO requester holds
+	HostWrite  drivers.Cycle `json:"host_write"` // from the last beat of a DMA write to its answer (HOST_WR_LATENCY)
+	HostRead   drivers.Cycle `json:"host_read"`  // from the address of a DMA read to its first beat (HOST_RD_LATENCY)
+	Descriptor drivers.Cycle `json:"descriptor"` // a descriptor is picked, loaded and judged
+	Translate  drivers.Cycle `json:"translate"`  // a translation that hits
+	Notify     drivers.Cycle `json:"notify"`     // a notification, until it is in memory
 }
 
 func (t *Timing) translate(miss bool) drivers.Cycle {

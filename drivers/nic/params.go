@@ -1,0 +1,109 @@
+package nic
+
+import (
+	"bytes"
+	_ "embed"
+	"encoding/json"
+	"fmt"
+	"os"
+
+	"github.com/nicloop/nicloop/drivers"
+)
+
+// Params are the cycles of a NIC and of the network around it, as "nicloop calibrate"
+// measures and writes them.
+type Params struct {
+	NIC     Timing        `json:"nic"`
+	Network NetworkTiming `json:"network"`
+}
+
+// NetworkTiming are the cycles of routers and links, as package cosim/fabric means them.
+type NetworkTiming struct {
+	VCDepth     int `json:"vc_depth"` // flits per input and virtual channel
+	Router      int `json:"router"`
+	Link        int `json:"link"`
+	Credit      int `json:"credit"`       // over a link
+	LocalCredit int `json:"local_credit"` // between NIC and router
+}
+
+//go:embed rtl.json
+var measured []byte
+
+// RTL are the parameters of rtl/core with the host of rtl/sim.
+func RTL() Params {
+	p, err := ParseParams(measured)
+	if err != nil {
+		panic("drivers/nic/rtl.json: " + err.Error())
+	}
+	return p
+}
+
+// ReadParams reads a file that "nicloop calibrate" wrote.
+func ReadParams(file string) (Params, error) {
+	text, err := os.ReadFile(file)
+	if err != nil {
+		return Params{}, fmt.Errorf("%w: %v", drivers.ErrConfig, err)
+	}
+	p, err := ParseParams(text)
+	if err != nil {
+		return Params{}, fmt.Errorf("%w: %s: %v", drivers.ErrConfig, file, err)
+	}
+	return p, nil
+}
+
+// ParseParams reads parameters; every one must be there and be positive.
+func ParseParams(text []byte) (p Params, err error) {
+	d := json.NewDecoder(bytes.NewReader(text))
+	d.DisallowUnknownFields()
+	if err := d.Decode(&p); err != nil {
+		return p, fmt.Errorf("expected what nicloop calibrate writes: %v", err)
+	}
+	for _, f := range p.Fields() {
+		if v := f.Value(); v < 1 || v > 65535 {
+			return p, fmt.Errorf("%s is %d: expected a number 1..65535", f.Name, v)
+		}
+	}
+	return p, nil
+}
+
+// A Field is one parameter, by the name that it has in a file.
+type Field struct {
+	Name   string
+	number *int
+	cycles *drivers.Cycle
+}
+
+// Value is what the parameter is.
+func (f Field) Value() int {
+	if f.number != nil {
+		return *f.number
+	}
+	return int(*f.cycles)
+}
+
+// Set changes it.
+func (f Field) Set(v int) {
+	if f.number != nil {
+		*f.number = v
+	} else {
+		*f.cycles = drivers.Cycle(v)
+	}
+}
+
+// Fields lists the parameters in the order of the file.
+func (p *Params) Fields() []Field {
+	t, n := &p.NIC, &p.Network
+	return []Field{
+		{"nic.clear", nil, &t.Clear}, {"nic.lines", &t.Lines, nil},
+		{"nic.host_write", nil, &t.HostWrite}, {"nic.host_read", nil, &t.HostRead},
+		{"nic.descriptor", nil, &t.Descriptor}, {"nic.translate", nil, &t.Translate}, {"nic.notify", nil, &t.Notify},
+		{"network.vc_depth", &n.VCDepth, nil}, {"network.router", &n.Router, nil}, {"network.link", &n.Link, nil},
+		{"network.credit", &n.Credit, nil}, {"network.local_credit", &n.LocalCredit, nil},
+	}
+}
+
+// Text is the file.
+func (p *Params) Text() ([]byte, error) {
+	b, err := json.MarshalIndent(p, "", "  ")
+	return append(b, '\n'), err
+}
