@@ -24,10 +24,10 @@ type Config struct {
 	Warmup     int         `json:"warmup"`
 	Velo       velo.Config `json:"flow_control"`
 	Cost       host.Cost   `json:"cost_model_ps"`
+	// Local lets messages between ranks of a node bypass the NIC.
+	Local bool `json:"local"`
 	// Rendezvous is how messages beyond host.EagerMax travel; Chunk and
 	// Outstanding belong to the chunked one.
-	// Local lets messages between ranks of a node bypass the NIC.
-	Local       bool            `json:"local"`
 	Rendezvous  host.Rendezvous `json:"rendezvous"`
 	Chunk       int             `json:"chunk"`
 	Outstanding int             `json:"outstanding"`
@@ -51,6 +51,7 @@ type Config struct {
 	LogFile  string                    `json:"-"`
 	Building func(what string)         `json:"-"`
 	Step     func(done, of int)        `json:"-"` // progress of the run
+	bounded  bool                      // iterations are fewer at long messages
 	buffers  int                       // messages of the longest size that a rank holds
 	Ended    func(drivers.Time)        `json:"-"` // told when simulated time ended, also on failure
 }

@@ -147,3 +147,17 @@ func TestRendezvousIsNamedInVerdicts(t *testing.T) {
 	require.Equal(t, HostBlocked, v.Class)
 	require.Contains(t, v.Error(), "rendezvous with rank 1 (tag 1): 0 of 5000 bytes moved")
 }
+
+// Who names no number of iterations does not wait for a hundred long messages.
+func TestFewerIterationsOfLongMessages(t *testing.T) {
+	c := Default("pingpong")
+	c.Device, c.Sizes = "ideal:", []int{8, 1 << 16, 1 << 20}
+	res, err := Run(context.Background(), c)
+	require.NoError(t, err)
+	require.Equal(t, []int{100, 64, 4}, []int{res.Rows[0].Iterations, res.Rows[1].Iterations, res.Rows[2].Iterations})
+	require.Equal(t, 8, res.Rows[2].Messages)
+	c.Sizes, c.Iterations = c.Sizes[2:], 5
+	res, err = Run(context.Background(), c)
+	require.NoError(t, err)
+	require.Equal(t, 5, res.Rows[0].Iterations)
+}

@@ -73,7 +73,7 @@ type NIC struct {
 func newResult(w *World) *Result { return &Result{Config: w.Config, Info: w.Sys.Info()} }
 
 func (res *Result) add(w *World, wl *Workload, t *task, n int, flow FlowStats, blocks []capture.Block) {
-	c := &w.Config
+	c := t.c
 	row := Row{
 		Bytes: n, Iterations: c.Iterations, Messages: wl.messages(c) * c.Iterations,
 		Elapsed: t.elapsed(), Flow: flow, Blocks: blocks,

@@ -47,7 +47,7 @@ func (wl *Workload) complete(c *Config) {
 		c.Sizes = wl.Sizes
 	}
 	if c.Iterations == 0 {
-		c.Iterations = wl.Iterations
+		c.Iterations, c.bounded = wl.Iterations, true
 		if c.Warmup == 0 {
 			c.Warmup = wl.Warmup
 		}
@@ -58,9 +58,22 @@ func (wl *Workload) complete(c *Config) {
 	}
 }
 
+// enoughBytes of a sender say what there is to say about long messages.
+const enoughBytes = 4 << 20
+
+// at is the configuration for one message size: who left the number of iterations
+// open gets fewer of long messages, at least two after one that warms up.
+func (c Config) at(n int) *Config {
+	if enough := max(2, enoughBytes/max(n, 1)); c.bounded && c.Iterations > enough {
+		c.Iterations, c.Warmup = enough, min(c.Warmup, 1)
+	}
+	return &c
+}
+
 // measure runs the workload at one message size.
 func (w *World) measure(ctx context.Context, wl *Workload, n int, res *Result, obs *observers) error {
-	t := &task{c: &w.Config, timed: make([]span, len(w.Ranks)), step: w.stepper(wl)}
+	c := w.Config.at(n)
+	t := &task{c: c, timed: make([]span, len(w.Ranks)), step: stepper(c, wl)}
 	for _, r := range w.Ranks {
 		r.FreeAll()
 	}
@@ -81,15 +94,15 @@ func (w *World) measure(ctx context.Context, wl *Workload, n int, res *Result, o
 }
 
 // stepper counts iterations of all ranks for a progress bar.
-func (w *World) stepper(wl *Workload) func() {
-	if w.Config.Step == nil {
+func stepper(c *Config, wl *Workload) func() {
+	if c.Step == nil {
 		return func() {}
 	}
-	done, of := 0, len(w.Ranks)*(w.Config.Iterations+w.Config.Warmup)
+	done, of := 0, c.Ranks()*(c.Iterations+c.Warmup)
 	if wl == &pingpong {
-		of = 2 * (w.Config.Iterations + w.Config.Warmup)
+		of = 2 * (c.Iterations + c.Warmup)
 	}
-	return func() { done++; w.Config.Step(done, of) }
+	return func() { done++; c.Step(done, of) }
 }
 
 // elapsed is the time from the first rank's start to the last one's end.
