@@ -47,6 +47,8 @@ var design = []string{
 	"core/inject.sv",
 	"core/eject.sv",
 	"core/route_xyz.sv",
+	"core/route_table.sv",
+	"core/voq.sv",
 	"core/router_input.sv",
 	"core/router_output.sv",
 	"core/router.sv",

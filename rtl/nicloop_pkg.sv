@@ -2,7 +2,7 @@
 package nicloop_pkg;
   localparam logic [63:0] MAGIC_VALUE = 64'h31504f4f4c43494e;
   localparam logic [63:0] VERSION_VALUE = 64'd1;
-  localparam logic [63:0] DESC_HASH_VALUE = 64'h41652ec1e38c4f32;
+  localparam logic [63:0] DESC_HASH_VALUE = 64'h605105cebc180c6b;
 
   localparam int CLOCK_PS = 6400;  // clock period: 156.25 MHz core clock
   localparam int SLOT_BYTES = 64;  // one mailbox slot
@@ -13,7 +13,8 @@ package nicloop_pkg;
   localparam int VPID_W = 4;  // bits of a VPID: 16 processes per node
   localparam int VPIDS = 16;  // processes per node
   localparam int NODE_MAX = 64;  // nodes a PIO window address can name
-  localparam int VCS = 2;  // virtual channels per link
+  localparam int VCS = 2;  // classes of traffic: 0 requests, 1 answers; the virtual channels of a mesh link
+  localparam int TORUS_VCS = 4;  // virtual channels of a torus link: class in bit 0, dateline crossed in this dimension in bit 1
   localparam int RMA_MTU = 256;  // largest payload of an RMA packet, bytes
   localparam int RMA_DEPTH = 4;  // RMA descriptors a process may have waiting in the NIC
   localparam int NOTI_BYTES = 16;  // one notification
@@ -297,6 +298,8 @@ package nicloop_pkg;
   localparam int PARAMS_VC_DEPTH_W = 8;
   localparam int PARAMS_PORTS_LSB = 52;
   localparam int PARAMS_PORTS_W = 8;
+  localparam int PARAMS_TORUS_LSB = 60;
+  localparam int PARAMS_TORUS_W = 1;
   localparam logic [18:0] REG_DESC_HASH = 19'h00018;  // ro: first 64 bits of the SHA-256 of the description file
   localparam logic [18:0] REG_SCRATCH = 19'h00020;  // rw: holds what was written
   localparam logic [18:0] REG_NODE_ID = 19'h00028;  // ro: this node
@@ -459,6 +462,16 @@ package nicloop_pkg;
   localparam logic [18:0] REG_NVM_LEVEL = 19'h00020;  // ro: bytes in the buffer now
   localparam logic [18:0] REG_NVM_BYTES = 19'h00028;  // ro: bytes written to the range
   localparam logic [18:0] REG_NVM_STALL = 19'h00030;  // ro: cycles a write waited for the buffer
+
+  // page route: one per destination node, privileged; those of nodes that do not exist read 0
+  localparam logic [18:0] PAGE_ROUTE_BASE = 19'h50000;
+  localparam int PAGE_ROUTE_STRIDE = 8;
+  localparam int PAGE_ROUTE_COUNT = 64;
+  localparam logic [18:0] REG_ROUTE = 19'h00000;  // rw: port by which packets to the node leave this router: 0 local, 1 +X, 2 -X, 3 +Y, 4 -Y, 5 +Z, 6 -Z, 7 none: discarded and counted in ROUTE_ERRORS. Without override (reads 0): dimension order
+  localparam int ROUTE_PORT_LSB = 0;
+  localparam int ROUTE_PORT_W = 3;
+  localparam int ROUTE_OVERRIDE_LSB = 3;
+  localparam int ROUTE_OVERRIDE_W = 1;
 
   // page link: one per link: 0 +X, 1 -X, 2 +Y, 3 -Y, 4 +Z, 5 -Z; those that are not built read 0; privileged
   localparam logic [18:0] PAGE_LINK_BASE = 19'h60000;

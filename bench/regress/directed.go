@@ -61,7 +61,7 @@ func testBadAccess(t *T) error {
 		return err
 	}
 	var bus *drivers.BusError
-	for _, off := range []uint32{0x7f8, 0x0f000, 0x10ff8, 0x50000} {
+	for _, off := range []uint32{0x7f8, 0x0f000, 0x10ff8, 0x50200} {
 		if _, err := n.dev.ReadReg(off); !errors.As(err, &bus) {
 			return fmt.Errorf("reading 0x%x: got error %v, expected a bus error", off, err)
 		}

@@ -24,13 +24,14 @@ type Spec struct {
 	Files   []string // those to compile, in order; one is nicloop_pkg.sv
 	Include string   // the folder of the .svh files
 	Dims    [3]int
+	Torus   bool // with wires from end to end of every dimension of more than two nodes
 	// Zero means the default of sim_top.
 	VCDepth, HostWriteLatency int
 
 	Progress func(what string) // may be nil
 }
 
-// Nodes is the size of the mesh.
+// Nodes is the size of the mesh or torus.
 func (s *Spec) Nodes() int { return s.Dims[0] * s.Dims[1] * s.Dims[2] }
 
 // parameters are the -G arguments of Verilator.
@@ -38,6 +39,9 @@ func (s *Spec) parameters() []string {
 	p := []string{
 		fmt.Sprintf("-GNODES=%d", s.Nodes()),
 		fmt.Sprintf("-GDIM_X=%d", s.Dims[0]), fmt.Sprintf("-GDIM_Y=%d", s.Dims[1]), fmt.Sprintf("-GDIM_Z=%d", s.Dims[2]),
+	}
+	if s.Torus {
+		p = append(p, "-GTORUS=1")
 	}
 	if s.VCDepth != 0 {
 		p = append(p, fmt.Sprintf("-GVC_DEPTH=%d", s.VCDepth))

@@ -94,7 +94,7 @@ func (l *Latency) Trace(events []drivers.TraceEvent) error {
 			if h := regs.Header(e.Data); h.Type() == regs.PacketTypeVELO {
 				l.header(e, h)
 			} else if e.Point == drivers.PointEject {
-				l.node(e.Node).leaving[e.VC%regs.VCs] = nil // its tail is not ours
+				l.node(e.Node).leaving[e.VC%regs.TorusVCs] = nil // its tail is not ours
 			}
 		case e.Point == drivers.PointEject && e.Flags&drivers.TraceTail != 0:
 			l.tail(e)

@@ -78,7 +78,7 @@ func (l *Latency) node(id uint16) *nodeState {
 // nodeState is what is known of a node's NIC.
 type nodeState struct {
 	lines   fifo             // taken, not injected
-	leaving [regs.VCs]*route // whose packet the router hands over
+	leaving [regs.TorusVCs]*route // whose packet the router hands over
 }
 
 // header moves a packet on as its first flit passes a point.
@@ -101,7 +101,7 @@ func (l *Latency) header(e *drivers.TraceEvent, h regs.Header) {
 			l.eject.add(e.Cycle - m.since)
 		}
 		r.leaving.push(mark{m.start, e.Cycle})
-		l.node(e.Node).leaving[e.VC%regs.VCs] = r
+		l.node(e.Node).leaving[e.VC%regs.TorusVCs] = r
 	default:
 		i := r.hop(e.Node)
 		m, ok := r.stage(i).pop()
@@ -116,7 +116,7 @@ func (l *Latency) header(e *drivers.TraceEvent, h regs.Header) {
 
 // tail: the whole packet is in the completer.
 func (l *Latency) tail(e *drivers.TraceEvent) {
-	leaving := &l.node(e.Node).leaving[e.VC%regs.VCs]
+	leaving := &l.node(e.Node).leaving[e.VC%regs.TorusVCs]
 	if *leaving == nil {
 		return
 	}

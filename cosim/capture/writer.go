@@ -35,7 +35,7 @@ type Writer struct {
 
 type link struct {
 	id   int // interface; -1 until its first packet
-	open [regs.VCs]partial
+	open [regs.TorusVCs]partial
 }
 
 // partial is a packet whose tail has not passed yet.
@@ -75,7 +75,7 @@ func (c *Writer) link(node, point int) *link {
 func (c *Writer) Trace(events []drivers.TraceEvent) error {
 	for i := range events {
 		e := &events[i]
-		if e.Point < linkPoints && int(e.VC) < regs.VCs && c.err == nil {
+		if e.Point < linkPoints && int(e.VC) < regs.TorusVCs && c.err == nil {
 			c.flit(e)
 		}
 	}

@@ -19,7 +19,7 @@ const defaultMemory = 1 << 20
 
 func init() {
 	drivers.Register("rtl", "the Verilated RTL of up to 64 nodes in its own process",
-		[]string{"dims", "vc_depth", "host_wr_latency", "plusargs", "patience", "spin", "link_errors", "link_losses", "link_seed"}, open)
+		[]string{"dims", "torus", "vc_depth", "host_wr_latency", "plusargs", "patience", "spin", "link_errors", "link_losses", "link_seed"}, open)
 }
 
 // request is a URI and its options, checked.
@@ -62,6 +62,11 @@ func parse(path string, keys map[string]string, opt drivers.Options) (*request, 
 	r.spec = build.Spec{
 		RTL: hdl.Sources, Files: hdl.SimulationFiles(), Include: "sim", Dims: dims, Progress: opt.Progress,
 	}
+	torus, err := number(keys, "torus", 0, 1)
+	if err != nil {
+		return nil, err
+	}
+	r.spec.Torus = torus == 1
 	if r.spec.VCDepth, err = number(keys, "vc_depth", 2, 128); err != nil {
 		return nil, err
 	}

@@ -119,6 +119,8 @@ func (n *node) readReg(now drivers.Cycle, off uint32, i uint8) uint64 {
 		return n.readGlobal(now, off)
 	case off < regs.MboxBase(0):
 		return n.readRMA(off)
+	case isRoute(off):
+		return n.routes[i]
 	}
 	if v, ok := n.readRMAPages(now, off, i); ok {
 		return v
@@ -220,9 +222,27 @@ func (n *node) readLink(off uint32, i uint8) (uint64, bool) {
 	return 0, false
 }
 
+func isRoute(off uint32) bool { return off >= regs.Route(0) && off <= regs.Route(regs.NodeMax-1) }
+
+// setRoute keeps an entry of the route table. The networks know dimension order alone
+// or no routes at all, so an entry changes no packet's way.
+func (n *node) setRoute(i uint8, v uint64) {
+	if int(i) >= len(n.m.nodes) {
+		return
+	}
+	if v&regs.RouteOverride == 0 {
+		v = 0
+	}
+	n.routes[i] = v & (regs.RoutePort.Mask() | regs.RouteOverride)
+}
+
 const irqCauses = 1<<34 - 1 // arrival, error, stall and noti
 
 func (n *node) writeReg(now drivers.Cycle, off uint32, i uint8, v uint64) {
+	if isRoute(off) {
+		n.setRoute(i, v)
+		return
+	}
 	if n.writeRMA(now, off, i, v) || n.writeNVM(now, off, i, v) {
 		return
 	}

@@ -10,7 +10,7 @@ const (
 	// VersionValue is the version of the description.
 	VersionValue = 1
 	// DescHashValue is what register DESC_HASH reads on hardware built from the same description.
-	DescHashValue uint64 = 0x41652ec1e38c4f32
+	DescHashValue uint64 = 0x605105cebc180c6b
 )
 
 const (
@@ -23,7 +23,8 @@ const (
 	VPIDW       = 4    // bits of a VPID: 16 processes per node
 	VPIDs       = 16   // processes per node
 	NodeMax     = 64   // nodes a PIO window address can name
-	VCs         = 2    // virtual channels per link
+	VCs         = 2    // classes of traffic: 0 requests, 1 answers; the virtual channels of a mesh link
+	TorusVCs    = 4    // virtual channels of a torus link: class in bit 0, dateline crossed in this dimension in bit 1
 	RMAMTU      = 256  // largest payload of an RMA packet, bytes
 	RMADepth    = 4    // RMA descriptors a process may have waiting in the NIC
 	NotiBytes   = 16   // one notification
@@ -354,7 +355,7 @@ type Header uint64
 
 // HeaderFields are the fields of a Header.
 type HeaderFields struct {
-	VC        uint8      // virtual channel
+	VC        uint8      // class of traffic: virtual channel on a mesh, its bit 0 on a torus
 	Type      PacketType // what the packet is
 	Kind      Kind       // VELO kind
 	Piggyback bool       // two credit bytes right after the payload
@@ -400,7 +401,7 @@ func (w Header) Fields() HeaderFields {
 	}
 }
 
-// VC: virtual channel.
+// VC: class of traffic: virtual channel on a mesh, its bit 0 on a torus.
 func (w Header) VC() uint8 { return uint8(w >> 0 & 0x1) }
 
 // Type: what the packet is.
@@ -953,13 +954,14 @@ const (
 
 // Fields of register PARAMS.
 const (
-	ParamsNodes   Bits = 0x0c00 // [11:0]
-	ParamsVPIDs   Bits = 0x080c // [19:12]
-	ParamsDimX    Bits = 0x0814 // [27:20]
-	ParamsDimY    Bits = 0x081c // [35:28]
-	ParamsDimZ    Bits = 0x0824 // [43:36]
-	ParamsVCDepth Bits = 0x082c // [51:44]
-	ParamsPorts   Bits = 0x0834 // [59:52]
+	ParamsNodes   Bits   = 0x0c00 // [11:0]
+	ParamsVPIDs   Bits   = 0x080c // [19:12]
+	ParamsDimX    Bits   = 0x0814 // [27:20]
+	ParamsDimY    Bits   = 0x081c // [35:28]
+	ParamsDimZ    Bits   = 0x0824 // [43:36]
+	ParamsVCDepth Bits   = 0x082c // [51:44]
+	ParamsPorts   Bits   = 0x0834 // [59:52]
+	ParamsTorus   uint64 = 1 << 60
 )
 
 // Fields of register IRQ_STATUS.
@@ -1146,6 +1148,15 @@ const (
 	NVMDepthBytes Bits = 0x1800 // [23:0]
 )
 
+// Route is the address of register ROUTE of a node (rw): port by which packets to the node leave this router: 0 local, 1 +X, 2 -X, 3 +Y, 4 -Y, 5 +Z, 6 -Z, 7 none: discarded and counted in ROUTE_ERRORS. Without override (reads 0): dimension order.
+func Route(node uint8) uint32 { return strided(0x50000, 0x8, 64, node) }
+
+// Fields of register ROUTE.
+const (
+	RoutePort     Bits   = 0x0300 // [2:0]
+	RouteOverride uint64 = 1 << 3
+)
+
 // LinkStatus is the address of register LINK_STATUS of a link (ro): state.
 func LinkStatus(link uint8) uint32 { return strided(0x60000, 0x1000, 6, link) }
 
@@ -1210,6 +1221,7 @@ var table = []Register{
 		{Name: "dim_z", Bits: 0x0824},
 		{Name: "vc_depth", Bits: 0x082c},
 		{Name: "ports", Bits: 0x0834},
+		{Name: "torus", Bits: 0x013c},
 	}},
 	{Name: "DESC_HASH", Offset: 0x18, Stride: 0x0, Count: 1, Access: RO, Doc: "first 64 bits of the SHA-256 of the description file", Fields: nil},
 	{Name: "SCRATCH", Offset: 0x20, Stride: 0x0, Count: 1, Access: RW, Doc: "holds what was written", Fields: nil},
@@ -1323,6 +1335,10 @@ var table = []Register{
 	{Name: "NVM_LEVEL", Offset: 0x40020, Stride: 0x1000, Count: 4, Access: RO, Doc: "bytes in the buffer now", Fields: nil},
 	{Name: "NVM_BYTES", Offset: 0x40028, Stride: 0x1000, Count: 4, Access: RO, Doc: "bytes written to the range", Fields: nil},
 	{Name: "NVM_STALL", Offset: 0x40030, Stride: 0x1000, Count: 4, Access: RO, Doc: "cycles a write waited for the buffer", Fields: nil},
+	{Name: "ROUTE", Offset: 0x50000, Stride: 0x8, Count: 64, Access: RW, Doc: "port by which packets to the node leave this router: 0 local, 1 +X, 2 -X, 3 +Y, 4 -Y, 5 +Z, 6 -Z, 7 none: discarded and counted in ROUTE_ERRORS. Without override (reads 0): dimension order", Fields: []Field{
+		{Name: "port", Bits: 0x0300},
+		{Name: "override", Bits: 0x0103},
+	}},
 	{Name: "LINK_STATUS", Offset: 0x60000, Stride: 0x1000, Count: 6, Access: RO, Doc: "state", Fields: []Field{
 		{Name: "connected", Bits: 0x0100},
 		{Name: "carrier", Bits: 0x0101},

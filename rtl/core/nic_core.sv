@@ -12,7 +12,9 @@ module nic_core #(
     parameter int DIM_Z    = 1,
     parameter int PORTS    = DIM_Z > 1 ? 7 : DIM_Y > 1 ? 5 : 3,
     parameter int VC_DEPTH = 16,
-    localparam int VCS     = nicloop_pkg::VCS,
+    parameter int TORUS    = 0,
+    localparam int CLASSES = nicloop_pkg::VCS,
+    localparam int VCS     = TORUS != 0 ? nicloop_pkg::TORUS_VCS : CLASSES,
     localparam int VC_W    = $clog2(VCS),
     localparam int LINKS   = PORTS - 1,
     localparam int USER_W  = VCS <= 2 && VC_DEPTH < 32 ? 64 : 96
@@ -98,10 +100,14 @@ module nic_core #(
   localparam int NODES = DIM_X * DIM_Y * DIM_Z;
 
   // ---- local port of the router: inj towards the network, ej out of it ----
-  logic            inj_valid, inj_head, inj_tail, ej_valid, ej_head, ej_tail;
-  logic [VC_W-1:0] inj_vc, ej_vc;
-  logic [63:0]     inj_data, ej_data;
-  logic [VCS-1:0]  inj_credit, ej_credit;
+  // Its virtual channels are the classes: those of layer 0.
+  logic               inj_valid, inj_vc, inj_head, inj_tail, ej_valid, ej_vc, ej_head, ej_tail;
+  logic [63:0]        inj_data, ej_data;
+  logic [CLASSES-1:0] inj_credit, ej_credit;
+  logic [VC_W-1:0]    local_vc;
+  logic [VCS-1:0]     local_credit;
+  assign ej_vc      = local_vc[0];
+  assign inj_credit = local_credit[CLASSES-1:0];
 
   // ---- links: flits between router and link ----
   logic [LINKS-1:0]      tx_valid, tx_head, tx_tail, rx_valid, rx_head, rx_tail, dead, link_failure, link_idle, link_active;
@@ -153,6 +159,15 @@ module nic_core #(
   logic [9:0]   rma_length;
   logic [3:0]   noti_vpid;
 
+  // ---- registers beside those of regfile: RMA's and the route table's ----
+  logic        rma_wr_known, rma_wr_writable, rma_wr_ready, rma_rd_known, route_wr_known, route_rd_known;
+  logic [63:0] rma_value, route_value;
+  assign x_wr_known    = rma_wr_known || route_wr_known;
+  assign x_wr_writable = rma_wr_writable || route_wr_known;
+  assign x_wr_ready    = rma_wr_ready || route_wr_known;
+  assign x_rd_known    = rma_rd_known || route_rd_known;
+  assign x_rd_value    = rma_value | route_value;
+
   mailbox_table u_table (
       .clk, .rst, .busy(mb_busy),
       .look_vpid, .look_on, .look_full, .look_addr, .look_seq, .look_irq, .commit, .stall, .hold,
@@ -172,7 +187,7 @@ module nic_core #(
   assign here = node_id;
 
   regfile #(
-      .NODES(NODES), .DIM_X(DIM_X), .DIM_Y(DIM_Y), .DIM_Z(DIM_Z), .VC_DEPTH(VC_DEPTH), .PORTS(PORTS)
+      .NODES(NODES), .DIM_X(DIM_X), .DIM_Y(DIM_Y), .DIM_Z(DIM_Z), .VC_DEPTH(VC_DEPTH), .PORTS(PORTS), .TORUS(TORUS)
   ) u_regs (
       .clk, .clk_free, .rst, .here,
       .s_awvalid(s_axil_awvalid), .s_awready(s_axil_awready), .s_awaddr(s_axil_awaddr),
@@ -236,8 +251,8 @@ module nic_core #(
       .m_bready(m_axi_bready), .m_bresp(m_axi_bresp), .m_arvalid(m_axi_arvalid), .m_arready(m_axi_arready), .m_araddr(m_axi_araddr),
       .m_arlen(m_axi_arlen), .m_rvalid(m_axi_rvalid), .m_rready(m_axi_rready), .m_rdata(m_axi_rdata), .m_rresp(m_axi_rresp),
       .m_rlast(m_axi_rlast),
-      .wr_addr(x_wr_addr), .wr_data(s_axil_wdata), .wr_do(x_wr_do), .wr_known(x_wr_known), .wr_writable(x_wr_writable),
-      .wr_ready(x_wr_ready), .rd_addr(x_rd_addr), .rd_known(x_rd_known), .rd_value(x_rd_value), .reg_busy(x_busy),
+      .wr_addr(x_wr_addr), .wr_data(s_axil_wdata), .wr_do(x_wr_do), .wr_known(rma_wr_known), .wr_writable(rma_wr_writable),
+      .wr_ready(rma_wr_ready), .rd_addr(x_rd_addr), .rd_known(rma_rd_known), .rd_value(rma_value), .reg_busy(x_busy),
       .ev_error(ev_rma_error), .error_reason(rma_reason), .error_src(rma_src), .error_dst(rma_dst), .error_length(rma_length),
       .ev_noti_irq, .noti_vpid, .idle(rma_idle), .active(rma_active)
   );
@@ -256,18 +271,20 @@ module nic_core #(
       .unit_valid, .unit_ready, .flit0, .flit1, .completer_busy, .responder_busy, .levels(rx_levels), .idle(ej_idle)
   );
 
-  router #(.PORTS(PORTS), .VC_DEPTH(VC_DEPTH), .DIM_X(DIM_X), .DIM_Y(DIM_Y), .DIM_Z(DIM_Z)) u_router (
+  router #(.PORTS(PORTS), .VC_DEPTH(VC_DEPTH), .DIM_X(DIM_X), .DIM_Y(DIM_Y), .DIM_Z(DIM_Z), .TORUS(TORUS)) u_router (
       .clk, .rst, .here, .port_up({link_up, 1'b1}),
-      .rx_valid({rx_valid, inj_valid}), .rx_vc({rx_vc, inj_vc}), .rx_head({rx_head, inj_head}),
-      .rx_tail({rx_tail, inj_tail}), .rx_data({rx_data, inj_data}), .rx_credit({rx_credit, inj_credit}),
-      .tx_valid({tx_valid, ej_valid}), .tx_vc({tx_vc, ej_vc}), .tx_head({tx_head, ej_head}),
-      .tx_tail({tx_tail, ej_tail}), .tx_data({tx_data, ej_data}), .tx_credit({tx_credit, ej_credit}),
+      .rx_valid({rx_valid, inj_valid}), .rx_vc({rx_vc, VC_W'(inj_vc)}), .rx_head({rx_head, inj_head}),
+      .rx_tail({rx_tail, inj_tail}), .rx_data({rx_data, inj_data}), .rx_credit({rx_credit, local_credit}),
+      .tx_valid({tx_valid, ej_valid}), .tx_vc({tx_vc, local_vc}), .tx_head({tx_head, ej_head}),
+      .tx_tail({tx_tail, ej_tail}), .tx_data({tx_data, ej_data}), .tx_credit({tx_credit, VCS'(ej_credit)}),
+      .wr_addr(x_wr_addr), .wr_data(s_axil_wdata), .wr_do(x_wr_do), .wr_known(route_wr_known),
+      .rd_addr(x_rd_addr), .rd_known(route_rd_known), .rd_value(route_value),
       .route_errors, .idle(router_idle), .active(router_active)
   );
 
   generate
     for (genvar l = 0; l < LINKS; l++) begin : g_link
-      link #(.VC_DEPTH(VC_DEPTH)) u_link (
+      link #(.VCS(VCS), .VC_DEPTH(VC_DEPTH)) u_link (
           .clk, .rst, .carrier(carrier[l]),
           .tx_valid(tx_valid[l]), .tx_vc(tx_vc[l*VC_W+:VC_W]), .tx_head(tx_head[l]), .tx_tail(tx_tail[l]),
           .tx_data(tx_data[l*64+:64]), .tx_credit(tx_credit[l*VCS+:VCS]),

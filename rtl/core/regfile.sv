@@ -1,7 +1,7 @@
 // regfile: the NIC's registers behind an AXI4-Lite slave.
 //
 // Job: decodes the map of nicloop_pkg, keeps the global page (counters, interrupt, first error), passes
-//   mailbox registers on to mailbox_table and what it does not know to rma_regs (x_*). Every access is
+//   mailbox registers on to mailbox_table and what it does not know to rma_regs and route_table (x_*). Every access is
 //   answered: DECERR outside the map, SLVERR for a write to a read-only register or one that is not eight
 //   bytes wide; both are counted in BAD_ACCESS.
 // Handshake: AXI4-Lite, 64-bit data. A write is taken when address and data are both there.
@@ -13,7 +13,8 @@ module regfile #(
     parameter int DIM_Y    = 1,
     parameter int DIM_Z    = 1,
     parameter int VC_DEPTH = 16,
-    parameter int PORTS    = 3
+    parameter int PORTS    = 3,
+    parameter int TORUS    = 0
 ) (
     input  logic        clk,
     input  logic        clk_free,  // clk where nothing stops it: counts CYCLES
@@ -53,7 +54,7 @@ module regfile #(
     output logic        mb_wr_slots,
     output logic        mb_wr_ctrl,
     output logic        mb_wr_rp,
-    // rma_regs: what it says about an address is valid in the same cycle
+    // rma_regs and route_table: what they say about an address is valid in the same cycle
     output logic [31:0] x_wr_addr,
     output logic        x_wr_do,
     input  logic        x_wr_known,
@@ -268,6 +269,7 @@ module regfile #(
     params[nicloop_pkg::PARAMS_DIM_Z_LSB+:nicloop_pkg::PARAMS_DIM_Z_W]       = 8'(DIM_Z);
     params[nicloop_pkg::PARAMS_VC_DEPTH_LSB+:nicloop_pkg::PARAMS_VC_DEPTH_W] = 8'(VC_DEPTH);
     params[nicloop_pkg::PARAMS_PORTS_LSB+:nicloop_pkg::PARAMS_PORTS_W]       = 8'(PORTS);
+    params[nicloop_pkg::PARAMS_TORUS_LSB]                                    = TORUS != 0;
     stall_info = '0;
     stall_info[nicloop_pkg::RX_STALL_VPID_VPID_LSB+:4]    = stall_vpid;
     stall_info[nicloop_pkg::RX_STALL_VPID_STALLED_LSB]    = stalled;

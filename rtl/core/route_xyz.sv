@@ -1,15 +1,19 @@
-// route_xyz: dimension-order routing on a mesh DIM_X x DIM_Y x DIM_Z.
+// route_xyz: dimension-order routing on a mesh or torus DIM_X x DIM_Y x DIM_Z.
 //
 // Job: names the output port for a destination: X first, then Y, then Z, then 0 (local). Node numbers
 //   are x + DIM_X * (y + DIM_Y * z). Coordinates come from a constant table, which stays small logic
-//   also where a dimension is not a power of two.
-// Handshake: none, combinational. legal falls when the destination does not exist.
+//   also where a dimension is not a power of two. On a torus the shorter way round, up where both are equally
+//   long; a dimension of two nodes has no wrap wires.
+// Handshake: none, combinational. legal falls when the destination does not exist. port counts while enable:
+//   a simulation computes nothing where no header stands.
 module route_xyz #(
     parameter int DIM_X  = 2,
     parameter int DIM_Y  = 1,
     parameter int DIM_Z  = 1,
+    parameter int TORUS  = 0,
     parameter int NODE_W = nicloop_pkg::HEADER_DST_NODE_W
 ) (
+    input  logic              enable,
     input  logic [NODE_W-1:0] here,
     input  logic [NODE_W-1:0] dst,
     output logic [2:0]        port,
@@ -29,14 +33,23 @@ module route_xyz #(
 
   logic [C_W-1:0] hx, hy, hz, dx, dy, dz;
   assign {hz, hy, hx} = where[here[IDX_W-1:0]*3*C_W+:3*C_W];
-  assign {dz, dy, dx} = where[dst[IDX_W-1:0]*3*C_W+:3*C_W];
+  assign {dz, dy, dx} = enable ? where[dst[IDX_W-1:0]*3*C_W+:3*C_W] : '0;
 
   assign legal = dst < NODE_W'(NODES);
 
+  // Whether the way from h to d leads up; d differs from h.
+  function automatic logic up(input logic [C_W-1:0] h, input logic [C_W-1:0] d, input int size);
+    logic [C_W-1:0] ahead;
+    ahead = d > h ? d - h : d + C_W'(size) - h;
+    up    = TORUS != 0 && size > 2 ? {ahead, 1'b0} <= (C_W + 1)'(size) : d > h;
+  endfunction
+
   always_comb begin
-    if (dx != hx) port = dx > hx ? 3'd1 : 3'd2;
-    else if (dy != hy) port = dy > hy ? 3'd3 : 3'd4;
-    else if (dz != hz) port = dz > hz ? 3'd5 : 3'd6;
-    else port = 3'd0;
+    port = 3'd0;
+    if (enable) begin
+      if (dx != hx) port = up(hx, dx, DIM_X) ? 3'd1 : 3'd2;
+      else if (dy != hy) port = up(hy, dy, DIM_Y) ? 3'd3 : 3'd4;
+      else if (dz != hz) port = up(hz, dz, DIM_Z) ? 3'd5 : 3'd6;
+    end
   end
 endmodule

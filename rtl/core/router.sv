@@ -1,22 +1,27 @@
-// router: wormhole router with virtual channels and dimension-order routing.
+// router: crossbar with virtual output queues, virtual channels, dimension-order routing and a route table.
 //
 // Job: moves packets between PORTS flit channels: 0 local, 1 +X, 2 -X, 3 +Y, 4 -Y, 5 +Z, 6 -Z. Packets of
 //   one source and destination stay in order. An illegal route costs the packet, nothing else.
-// Handshake: flit channels, packed by port; a sender starts with VC_DEPTH credits per VC.
-// Back-pressure: credits per VC. A packet whose way is blocked keeps the flits it has and the output it
-//   was given on its VC; the other VC passes.
+// Handshake: flit channels, packed by port; a sender starts with VC_DEPTH credits per VC. On a torus the VCs
+//   are twice the classes (see router_output); the local channel uses those of layer 0, one per class. The
+//   route table's registers answer as regfile asks.
+// Back-pressure: credits per VC. A packet whose output is blocked keeps the places it has; packets to other
+//   outputs pass it while their VC has places left, the other VCs always.
 module router #(
     parameter int PORTS    = 3,
-    parameter int VCS      = nicloop_pkg::VCS,
     parameter int VC_DEPTH = 16,
     parameter int DIM_X    = 2,
     parameter int DIM_Y    = 1,
     parameter int DIM_Z    = 1,
-    localparam int VC_W    = VCS > 1 ? $clog2(VCS) : 1
+    parameter int TORUS    = 0,
+    localparam int LAYERS  = TORUS != 0 ? 2 : 1,
+    localparam int VCS     = nicloop_pkg::VCS * LAYERS,
+    localparam int VC_W    = VCS > 1 ? $clog2(VCS) : 1,
+    localparam int NODE_W  = nicloop_pkg::HEADER_DST_NODE_W
 ) (
     input  logic                  clk,
     input  logic                  rst,
-    input  logic [nicloop_pkg::HEADER_DST_NODE_W-1:0] here,
+    input  logic [NODE_W-1:0]     here,
     input  logic [PORTS-1:0]      port_up,     // something is connected
     input  logic [PORTS-1:0]      rx_valid,
     input  logic [PORTS*VC_W-1:0] rx_vc,
@@ -30,50 +35,77 @@ module router #(
     output logic [PORTS-1:0]      tx_tail,
     output logic [PORTS*64-1:0]   tx_data,
     input  logic [PORTS*VCS-1:0]  tx_credit,
+    // registers of the route table
+    input  logic [31:0]           wr_addr,
+    input  logic [63:0]           wr_data,
+    input  logic                  wr_do,
+    output logic                  wr_known,
+    input  logic [31:0]           rd_addr,
+    output logic                  rd_known,
+    output logic [63:0]           rd_value,
     output logic [7:0]            route_errors,  // packets discarded this cycle
     output logic                  idle,          // nothing buffered
     output logic                  active         // something moves
 );
-  localparam int N = VCS * PORTS;  // index v * PORTS + input
+  localparam int NODES = DIM_X * DIM_Y * DIM_Z;
+  localparam int IDX_W = NODES > 1 ? $clog2(NODES) : 1;
+  localparam int N     = VCS * PORTS;  // index v * PORTS + port
 
-  logic [N-1:0]     q_valid, q_head, q_tail, q_pop, q_error;
-  logic [N*3-1:0]   q_port;
-  logic [N*64-1:0]  q_data;
-  logic [PORTS*N-1:0] pops;
-  logic [PORTS-1:0] in_idle, out_idle;
+  // ---- wrap wires: the last node of a dimension up, the first down ----
+  logic [(1<<IDX_W)*7-1:0] wraps;
+  logic [PORTS-1:0]        wrap;
+  function automatic logic [1:0] edges(input int c, input int size);
+    edges = TORUS != 0 && size > 2 ? {c == 0, c == size - 1} : 2'b00;
+  endfunction
+  generate
+    for (genvar n = 0; n < (1 << IDX_W); n++) begin : g_node
+      assign wraps[n*7+:7] = {edges(n / (DIM_X * DIM_Y), DIM_Z), edges(n / DIM_X % DIM_Y, DIM_Y), edges(n % DIM_X, DIM_X), 1'b0};
+    end
+  endgenerate
+  assign wrap = wraps[here[IDX_W-1:0]*7+:PORTS];
+
+  // ---- routes by software ----
+  logic [PORTS*IDX_W-1:0] dst;
+  logic [PORTS-1:0]       override;
+  logic [PORTS*3-1:0]     table_port;
+  route_table #(.NODES(NODES), .READS(PORTS)) u_table (
+      .clk, .rst, .dst, .override, .port(table_port), .wr_addr, .wr_data, .wr_do, .wr_known, .rd_addr, .rd_known, .rd_value
+  );
+
+  // ---- crossbar ----
+  logic [PORTS*N-1:0]        q_valid, q_pop;  // by input, then VC, then output
+  logic [PORTS*PORTS-1:0]    q_tail;          // by input, then output
+  logic [PORTS*PORTS*64-1:0] q_data;
+  logic [PORTS-1:0]          in_idle, out_idle, errors;
 
   generate
     for (genvar p = 0; p < PORTS; p++) begin : g_in
-      logic [VCS-1:0]    valid, head, tail, pop, error;
-      logic [VCS*3-1:0]  dest;
-      logic [VCS*64-1:0] data;
+      assign dst[p*IDX_W+:IDX_W] = rx_data[p*64+nicloop_pkg::HEADER_DST_NODE_LSB+:IDX_W];
       router_input #(
-          .PORT(p), .PORTS(PORTS), .VCS(VCS), .VC_DEPTH(VC_DEPTH), .DIM_X(DIM_X), .DIM_Y(DIM_Y), .DIM_Z(DIM_Z)
+          .PORT(p), .PORTS(PORTS), .VCS(VCS), .VC_DEPTH(VC_DEPTH), .DIM_X(DIM_X), .DIM_Y(DIM_Y), .DIM_Z(DIM_Z), .TORUS(TORUS)
       ) u_input (
-          .clk, .rst, .here, .port_up,
+          .clk, .rst, .here, .port_up, .override(override[p]), .table_port(table_port[p*3+:3]),
           .rx_valid(rx_valid[p]), .rx_vc(rx_vc[p*VC_W+:VC_W]), .rx_head(rx_head[p]), .rx_tail(rx_tail[p]),
           .rx_data(rx_data[p*64+:64]), .rx_credit(rx_credit[p*VCS+:VCS]),
-          .out_valid(valid), .out_head(head), .out_tail(tail), .out_port(dest), .out_data(data),
-          .out_pop(pop), .route_error(error), .idle(in_idle[p])
+          .out_valid(q_valid[p*N+:N]), .out_pop(q_pop[p*N+:N]), .out_tail(q_tail[p*PORTS+:PORTS]),
+          .out_data(q_data[p*PORTS*64+:PORTS*64]), .route_error(errors[p]), .idle(in_idle[p])
       );
-      for (genvar v = 0; v < VCS; v++) begin : g_vc
-        assign q_valid[v*PORTS+p]       = valid[v];
-        assign q_head[v*PORTS+p]        = head[v];
-        assign q_tail[v*PORTS+p]        = tail[v];
-        assign q_error[v*PORTS+p]       = error[v];
-        assign q_port[(v*PORTS+p)*3+:3] = dest[v*3+:3];
-        assign q_data[(v*PORTS+p)*64+:64] = data[v*64+:64];
-        assign pop[v]                   = q_pop[v*PORTS+p];
-      end
     end
 
     for (genvar o = 0; o < PORTS; o++) begin : g_out
-      logic [N-1:0] req;
-      for (genvar i = 0; i < N; i++) begin : g_req
-        assign req[i] = q_valid[i] && q_port[i*3+:3] == 3'(o);
+      logic [N-1:0]        req, pop;
+      logic [PORTS-1:0]    tail;
+      logic [PORTS*64-1:0] data;
+      for (genvar p = 0; p < PORTS; p++) begin : g_from
+        assign tail[p]       = q_tail[p*PORTS+o];
+        assign data[p*64+:64] = q_data[(p*PORTS+o)*64+:64];
+        for (genvar v = 0; v < VCS; v++) begin : g_vc
+          assign req[v*PORTS+p]           = q_valid[p*N+v*PORTS+o];
+          assign q_pop[p*N+v*PORTS+o]     = pop[v*PORTS+p];
+        end
       end
-      router_output #(.PORTS(PORTS), .VCS(VCS), .VC_DEPTH(VC_DEPTH)) u_output (
-          .clk, .rst, .req, .head(q_head), .tail(q_tail), .data(q_data), .pop(pops[o*N+:N]),
+      router_output #(.PORT(o), .PORTS(PORTS), .LAYERS(LAYERS), .VC_DEPTH(VC_DEPTH)) u_output (
+          .clk, .rst, .wrap(wrap[o]), .req, .pop, .tail, .data,
           .tx_valid(tx_valid[o]), .tx_vc(tx_vc[o*VC_W+:VC_W]), .tx_head(tx_head[o]), .tx_tail(tx_tail[o]),
           .tx_data(tx_data[o*64+:64]), .tx_credit(tx_credit[o*VCS+:VCS]), .idle(out_idle[o])
       );
@@ -81,17 +113,15 @@ module router #(
   endgenerate
 
   always_comb begin
-    q_pop = '0;
-    for (int o = 0; o < PORTS; o++) q_pop = q_pop | pops[o*N+:N];
     route_errors = '0;
-    for (int i = 0; i < N; i++) route_errors = route_errors + 8'(q_error[i]);
+    for (int p = 0; p < PORTS; p++) route_errors = route_errors + 8'(errors[p]);
   end
 
   assign idle   = &in_idle && &out_idle;
-  assign active = |rx_valid || |tx_valid || |q_pop || |q_error || |rx_credit || |tx_credit;
+  assign active = |rx_valid || |tx_valid || |q_pop || |rx_credit || |tx_credit;
 
 `ifndef SYNTHESIS
   if (PORTS < 3 || PORTS > 7 || (DIM_Y > 1 && PORTS < 5) || (DIM_Z > 1 && PORTS < 7))
-    $fatal(1, "router: %0d ports for a mesh of %0d x %0d x %0d", PORTS, DIM_X, DIM_Y, DIM_Z);
+    $fatal(1, "router: %0d ports for %0d x %0d x %0d nodes", PORTS, DIM_X, DIM_Y, DIM_Z);
 `endif
 endmodule

@@ -5,7 +5,7 @@
 
 #define NICLOOP_MAGIC_VALUE     UINT64_C(0x31504f4f4c43494e)
 #define NICLOOP_VERSION_VALUE   UINT64_C(1)
-#define NICLOOP_DESC_HASH_VALUE UINT64_C(0x41652ec1e38c4f32)
+#define NICLOOP_DESC_HASH_VALUE UINT64_C(0x605105cebc180c6b)
 
 #define NICLOOP_CLOCK_PS 6400 /* clock period: 156.25 MHz core clock */
 #define NICLOOP_SLOT_BYTES 64 /* one mailbox slot */
@@ -16,7 +16,8 @@
 #define NICLOOP_VPID_W 4 /* bits of a VPID: 16 processes per node */
 #define NICLOOP_VPIDS 16 /* processes per node */
 #define NICLOOP_NODE_MAX 64 /* nodes a PIO window address can name */
-#define NICLOOP_VCS 2 /* virtual channels per link */
+#define NICLOOP_VCS 2 /* classes of traffic: 0 requests, 1 answers; the virtual channels of a mesh link */
+#define NICLOOP_TORUS_VCS 4 /* virtual channels of a torus link: class in bit 0, dateline crossed in this dimension in bit 1 */
 #define NICLOOP_RMA_MTU 256 /* largest payload of an RMA packet, bytes */
 #define NICLOOP_RMA_DEPTH 4 /* RMA descriptors a process may have waiting in the NIC */
 #define NICLOOP_NOTI_BYTES 16 /* one notification */
@@ -363,6 +364,9 @@
 #define NICLOOP_PARAMS_PORTS_LSB  52
 #define NICLOOP_PARAMS_PORTS_W    8
 #define NICLOOP_PARAMS_PORTS_MASK UINT64_C(0xff0000000000000)
+#define NICLOOP_PARAMS_TORUS_LSB  60
+#define NICLOOP_PARAMS_TORUS_W    1
+#define NICLOOP_PARAMS_TORUS_MASK UINT64_C(0x1000000000000000)
 #define NICLOOP_REG_DESC_HASH 0x18u /* ro: first 64 bits of the SHA-256 of the description file */
 #define NICLOOP_REG_SCRATCH 0x20u /* rw: holds what was written */
 #define NICLOOP_REG_NODE_ID 0x28u /* ro: this node */
@@ -555,6 +559,15 @@
 #define NICLOOP_REG_NVM_BYTES(i) (0x40028u + 0x1000u * (i)) /* ro: bytes written to the range */
 #define NICLOOP_REG_NVM_STALL(i) (0x40030u + 0x1000u * (i)) /* ro: cycles a write waited for the buffer */
 
+/* page route: one per destination node, privileged; those of nodes that do not exist read 0 */
+#define NICLOOP_REG_ROUTE(i) (0x50000u + 0x8u * (i)) /* rw: port by which packets to the node leave this router: 0 local, 1 +X, 2 -X, 3 +Y, 4 -Y, 5 +Z, 6 -Z, 7 none: discarded and counted in ROUTE_ERRORS. Without override (reads 0): dimension order */
+#define NICLOOP_ROUTE_PORT_LSB  0
+#define NICLOOP_ROUTE_PORT_W    3
+#define NICLOOP_ROUTE_PORT_MASK UINT64_C(0x7)
+#define NICLOOP_ROUTE_OVERRIDE_LSB  3
+#define NICLOOP_ROUTE_OVERRIDE_W    1
+#define NICLOOP_ROUTE_OVERRIDE_MASK UINT64_C(0x8)
+
 /* page link: one per link: 0 +X, 1 -X, 2 +Y, 3 -Y, 4 +Z, 5 -Z; those that are not built read 0; privileged */
 #define NICLOOP_REG_LINK_STATUS(i) (0x60000u + 0x1000u * (i)) /* ro: state */
 #define NICLOOP_LINK_STATUS_CONNECTED_LSB  0
@@ -647,6 +660,7 @@
   X(NVM_LEVEL, 0x40020, 0x1000, 4, RO) \
   X(NVM_BYTES, 0x40028, 0x1000, 4, RO) \
   X(NVM_STALL, 0x40030, 0x1000, 4, RO) \
+  X(ROUTE, 0x50000, 0x8, 64, RW) \
   X(LINK_STATUS, 0x60000, 0x1000, 6, RO) \
   X(LINK_CRC_ERRORS, 0x60008, 0x1000, 6, RO) \
   X(LINK_RETRANSMISSIONS, 0x60010, 0x1000, 6, RO) \

@@ -8,9 +8,10 @@ module sim_node #(
     parameter int DIM_Z           = 1,
     parameter int PORTS           = 3,
     parameter int VC_DEPTH        = 16,
+    parameter int TORUS           = 0,
     parameter int HOST_WR_LATENCY = 4,
     parameter int HOST_RD_LATENCY = 8,
-    localparam int VCS            = nicloop_pkg::VCS,
+    localparam int VCS            = TORUS != 0 ? nicloop_pkg::TORUS_VCS : nicloop_pkg::VCS,
     localparam int LINKS          = PORTS - 1,
     localparam int WORD_W         = 64 + (VCS <= 2 && VC_DEPTH < 32 ? 64 : 96)
 ) (
@@ -78,7 +79,7 @@ module sim_node #(
   host_bus #(.WR_LATENCY(HOST_WR_LATENCY), .RD_LATENCY(HOST_RD_LATENCY)) u_host (.idle(host_idle), .active(host_active), .*);
 
   /* verilator lint_off PINCONNECTEMPTY */
-  nic_core #(.DIM_X(DIM_X), .DIM_Y(DIM_Y), .DIM_Z(DIM_Z), .PORTS(PORTS), .VC_DEPTH(VC_DEPTH)) u_nic (
+  nic_core #(.DIM_X(DIM_X), .DIM_Y(DIM_Y), .DIM_Z(DIM_Z), .PORTS(PORTS), .VC_DEPTH(VC_DEPTH), .TORUS(TORUS)) u_nic (
       .clk, .clk_free, .rst, .node_id,
       .s_axil_awvalid(axil_awvalid), .s_axil_awready(axil_awready), .s_axil_awaddr(axil_awaddr),
       .s_axil_wvalid(axil_wvalid), .s_axil_wready(axil_wready), .s_axil_wdata(axil_wdata), .s_axil_wstrb(8'hff),

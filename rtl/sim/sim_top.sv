@@ -1,6 +1,8 @@
-// sim_top: a mesh of NICs with their hosts; the clock comes from outside.
+// sim_top: a mesh or torus of NICs with their hosts; the clock comes from outside.
 //
 // Job: NODES = DIM_X * DIM_Y * DIM_Z nodes, each a nic_core with a host_bus, neighbours joined by wires.
+//   With TORUS, wrap wires join the ends of every dimension of more than two nodes: with two, the neighbour
+//   up is the neighbour down, and the one wire between them stands for both.
 // Handshake: reg_pending/pio_pending say which nodes have commands; the engines fetch them through DPI.
 //   irq is level. idle: nothing is buffered and no AXI transaction is open anywhere. active: something moved
 //   in this cycle or will move by itself; while it is low and no command is pending, only software can
@@ -12,6 +14,7 @@ module sim_top #(
     parameter int DIM_Y           = 1,
     parameter int DIM_Z           = 1,
     parameter int VC_DEPTH        = 16,
+    parameter int TORUS           = 0,
     parameter int HOST_WR_LATENCY = 4,
     parameter int HOST_RD_LATENCY = 8
 ) (
@@ -26,7 +29,7 @@ module sim_top #(
 );
   localparam int PORTS  = DIM_Z > 1 ? 7 : DIM_Y > 1 ? 5 : 3;
   localparam int LINKS  = PORTS - 1;
-  localparam int VCS    = nicloop_pkg::VCS;
+  localparam int VCS    = TORUS != 0 ? nicloop_pkg::TORUS_VCS : nicloop_pkg::VCS;
   localparam int WORD_W = 64 + (VCS <= 2 && VC_DEPTH < 32 ? 64 : 96);
 
   if (NODES != DIM_X * DIM_Y * DIM_Z)
@@ -54,8 +57,10 @@ module sim_top #(
         localparam int STEP  = l / 2 == 0 ? 1 : l / 2 == 1 ? DIM_X : DIM_X * DIM_Y;
         localparam int SIZE  = l / 2 == 0 ? DIM_X : l / 2 == 1 ? DIM_Y : DIM_Z;
         localparam int COORD = (n / STEP) % SIZE;
-        localparam bit UP    = l % 2 == 0 ? COORD < SIZE - 1 : COORD > 0;
-        localparam int PEER  = !UP ? n : l % 2 == 0 ? n + STEP : n - STEP;
+        localparam bit EDGE  = l % 2 == 0 ? COORD == SIZE - 1 : COORD == 0;
+        localparam bit UP    = !EDGE || (TORUS != 0 && SIZE > 2);
+        localparam int WAY   = EDGE ? 1 - SIZE : 1;  // steps up, for even l
+        localparam int PEER  = !UP ? n : l % 2 == 0 ? n + WAY * STEP : n - WAY * STEP;
         localparam int BACK  = l % 2 == 0 ? l + 1 : l - 1;
         assign link_up[l]  = UP;
         assign carrier[l]  = UP && !down[n][l] && !down[PEER][BACK];
@@ -64,8 +69,8 @@ module sim_top #(
       end
 
       sim_node #(
-          .DIM_X(DIM_X), .DIM_Y(DIM_Y), .DIM_Z(DIM_Z), .PORTS(PORTS), .VC_DEPTH(VC_DEPTH), .HOST_WR_LATENCY(HOST_WR_LATENCY),
-          .HOST_RD_LATENCY(HOST_RD_LATENCY)
+          .DIM_X(DIM_X), .DIM_Y(DIM_Y), .DIM_Z(DIM_Z), .PORTS(PORTS), .VC_DEPTH(VC_DEPTH), .TORUS(TORUS),
+          .HOST_WR_LATENCY(HOST_WR_LATENCY), .HOST_RD_LATENCY(HOST_RD_LATENCY)
       ) u_node (
           .clk(node_clk), .clk_free(clk), .rst, .node_id(12'(n)), .trace_on, .reg_pending(reg_pending[n]), .pio_pending(pio_pending[n]), .link_up, .carrier,
           .wire_down(down[n]), .tx_valid(tx_valid[n]), .tx_word(tx_word[n]), .rx_valid, .rx_word,

@@ -1,0 +1,206 @@
+// voq: the flits that wait at one input of the router, in virtual output queues.
+//
+// Job: one queue per virtual channel and output, so that a packet whose output is blocked holds back only
+//   what follows it to the same output. The VC_DEPTH places of a VC are shared by its queues; each queue has
+//   rows for all of them. A queue holds whole packets one behind the other, hence no mark of their heads.
+// Handshake: a flit is written with the output it leaves by, one-hot; with none it is discarded. Every output
+//   reads by itself, one flit per cycle from one VC: rd_pop takes the flit that rd_data and rd_tail then show.
+// Back-pressure: a credit per flit that left or was discarded, one per VC and cycle; what leaves to several
+//   outputs at once is owed and follows.
+module voq #(
+    parameter int PORTS    = 3,
+    parameter int VCS      = nicloop_pkg::VCS,
+    parameter int VC_DEPTH = 16,
+    parameter int W        = 64,
+    localparam int VC_W    = VCS > 1 ? $clog2(VCS) : 1,
+    localparam int N       = VCS * PORTS  // index v * PORTS + output
+) (
+    input  logic               clk,
+    input  logic               rst,
+    input  logic               wr_valid,
+    input  logic [VC_W-1:0]    wr_vc,
+    input  logic [PORTS-1:0]   wr_port,
+    input  logic               wr_tail,
+    input  logic [W-1:0]       wr_data,
+    output logic [N-1:0]       rd_valid,
+    input  logic [N-1:0]       rd_pop,
+    output logic [PORTS-1:0]   rd_tail,
+    output logic [PORTS*W-1:0] rd_data,
+    output logic [VCS-1:0]     credit,
+    output logic               idle
+);
+  localparam int ROW_W = VC_DEPTH > 1 ? $clog2(VC_DEPTH) : 1;
+  localparam int CNT_W = $clog2(VC_DEPTH + 1);
+
+  // Pointers count rows modulo twice their number, so equal pointers mean empty and nothing else.
+  localparam int PTR_W = ROW_W + 1;
+  logic [N*PTR_W-1:0]   wr_ptr, rd_ptr;
+  logic [VCS*CNT_W-1:0] owed, freed;
+  logic [N-1:0]         push;
+  logic                 moves;
+  assign moves = wr_valid || rd_pop != '0;
+
+  always_comb begin
+    push = '0;
+    if (wr_valid)
+      for (int v = 0; v < VCS; v++) if (wr_vc == VC_W'(v)) push[v*PORTS+:PORTS] = wr_port;
+  end
+
+  always_ff @(posedge clk) begin
+    if (rst) begin
+      wr_ptr   <= '0;
+      rd_ptr   <= '0;
+      rd_valid <= '0;
+    end else if (moves)
+      for (int q = 0; q < N; q++) begin
+        if (push[q]) wr_ptr[q*PTR_W+:PTR_W] <= wr_ptr[q*PTR_W+:PTR_W] + 1'b1;
+        if (rd_pop[q]) rd_ptr[q*PTR_W+:PTR_W] <= rd_ptr[q*PTR_W+:PTR_W] + 1'b1;
+        if (push[q]) rd_valid[q] <= 1'b1;
+        else if (rd_pop[q] && PTR_W'(rd_ptr[q*PTR_W+:PTR_W] + 1'b1) == wr_ptr[q*PTR_W+:PTR_W]) rd_valid[q] <= 1'b0;
+      end
+  end
+
+  // ---- credits ----
+  always_comb begin
+    freed = '0;
+    if (moves)
+      for (int v = 0; v < VCS; v++) begin
+        freed[v*CNT_W+:CNT_W] = CNT_W'(wr_valid && wr_vc == VC_W'(v) && wr_port == '0);
+        for (int o = 0; o < PORTS; o++) freed[v*CNT_W+:CNT_W] = freed[v*CNT_W+:CNT_W] + CNT_W'(rd_pop[v*PORTS+o]);
+      end
+  end
+  always_ff @(posedge clk) begin
+    if (rst) begin
+      owed   <= '0;
+      credit <= '0;
+    end else if ((owed | freed) == '0) credit <= '0;
+    else
+      for (int v = 0; v < VCS; v++) begin
+        credit[v] <= (owed[v*CNT_W+:CNT_W] | freed[v*CNT_W+:CNT_W]) != '0;
+        if ((owed[v*CNT_W+:CNT_W] | freed[v*CNT_W+:CNT_W]) != '0)
+          owed[v*CNT_W+:CNT_W] <= owed[v*CNT_W+:CNT_W] + freed[v*CNT_W+:CNT_W] - 1'b1;
+      end
+  end
+
+  // ---- storage: of an output the rows of all VCs, one read and one write port ----
+  generate
+    for (genvar o = 0; o < PORTS; o++) begin : g_out
+      logic [W-1:0] data[VCS<<ROW_W];
+      logic         tail[VCS<<ROW_W];
+      logic [VC_W+ROW_W-1:0] wr_at, rd_at;
+      logic [VCS-1:0]        pop;
+      logic [W-1:0]          word;
+      always_comb begin
+        wr_at = '0;
+        if (wr_valid && wr_port[o])
+          for (int v = 0; v < VCS; v++) if (wr_vc == VC_W'(v)) wr_at = wr_at | {VC_W'(v), wr_ptr[(v*PORTS+o)*PTR_W+:ROW_W]};
+      end
+      always_ff @(posedge clk)
+        if (wr_valid && wr_port[o]) begin
+          data[wr_at] <= wr_data;
+          tail[wr_at] <= wr_tail;
+        end
+      always_comb begin
+        for (int v = 0; v < VCS; v++) pop[v] = rd_pop[v*PORTS+o];
+        rd_at      = '0;
+        word       = '0;
+        rd_tail[o] = 1'b0;
+        if (pop != '0) begin
+          for (int v = 0; v < VCS; v++) if (pop[v]) rd_at = rd_at | {VC_W'(v), rd_ptr[(v*PORTS+o)*PTR_W+:ROW_W]};
+          word       = data[rd_at];
+          rd_tail[o] = tail[rd_at];
+        end
+      end
+      assign rd_data[o*W+:W] = word;
+    end
+  endgenerate
+
+  assign idle = rd_valid == '0 && credit == '0;
+
+`ifndef SYNTHESIS
+  generate
+    for (genvar v = 0; v < VCS; v++) begin : g_check
+      logic [CNT_W-1:0] held;
+      always_ff @(posedge clk) begin
+        if (rst) held <= '0;
+        else if (moves) begin
+          held <= held + CNT_W'(|push[v*PORTS+:PORTS]) - CNT_W'($countones(rd_pop[v*PORTS+:PORTS]));
+          assert (!(wr_valid && wr_vc == VC_W'(v)) || held < CNT_W'(VC_DEPTH))
+            else $error("voq %m: flit on VC %0d without a free place: credits are wrong", v);
+        end
+      end
+    end
+  endgenerate
+  always_ff @(posedge clk)
+    if (!rst && moves) assert ((rd_pop & ~rd_valid) == '0) else $error("voq %m: an empty queue was read: %b of %b", rd_pop, rd_valid);
+`endif
+`ifdef FORMAL
+  logic formal_started = 1'b0;
+  always_ff @(posedge clk) formal_started <= 1'b1;
+  always_comb if (!formal_started) assume (rst);
+
+  // Outputs read what is there, one VC each. The sender keeps to its credits.
+  generate
+    for (genvar o = 0; o < PORTS; o++) begin : g_reader
+      always_comb assume ((g_out[o].pop & (g_out[o].pop - 1'b1)) == '0);
+    end
+    for (genvar v = 0; v < VCS; v++) begin : g_sender
+      logic [31:0] left, inside;  // credits in the sender's hand; flits in the queues
+      logic        arrives;
+      assign arrives = wr_valid && wr_vc == VC_W'(v);
+      always_ff @(posedge clk) begin
+        if (rst) left <= VC_DEPTH;
+        else left <= left + 32'(credit[v]) - 32'(arrives);
+      end
+      always_comb begin
+        if (arrives) assume (left != 0);
+        inside = 0;
+        for (int o = 0; o < PORTS; o++) inside = inside + 32'(levels[(v*PORTS+o)*8+:8]);
+      end
+      always_comb
+        if (formal_started) begin
+          assert (left <= VC_DEPTH);
+          assert (left + inside + 32'(credit[v]) + 32'(owed[v*CNT_W+:CNT_W]) == VC_DEPTH);  // no place is lost or invented
+          assert (owed[v*CNT_W+:CNT_W] == '0 || credit[v]);
+        end
+      always_ff @(posedge clk) begin
+        cover (formal_started && owed[v*CNT_W+:CNT_W] != '0);
+        cover (formal_started && inside == VC_DEPTH && rd_valid[v*PORTS+:PORTS] == (PORTS > 1 && VC_DEPTH > 1 ? 3 : 1));
+      end
+    end
+  endgenerate
+  always_comb begin
+    assume ((rd_pop & ~rd_valid) == '0);
+    assume ((wr_port & (wr_port - 1'b1)) == '0);
+    assume (32'(wr_vc) < VCS);
+  end
+
+  // Of every queue a shift register that holds what must be inside, oldest first.
+  logic [N*8-1:0] levels;
+  generate
+    for (genvar q = 0; q < N; q++) begin : g_model
+      localparam int V = q / PORTS, O = q % PORTS;
+      logic [W:0]     shadow[VC_DEPTH+1];
+      logic [ROW_W:0] level;
+      assign level = wr_ptr[q*PTR_W+:PTR_W] - rd_ptr[q*PTR_W+:PTR_W];
+      assign levels[q*8+:8] = 8'(level);
+      always_ff @(posedge clk)
+        for (int i = 0; i <= VC_DEPTH; i++) begin
+          if (rd_pop[q] && i < VC_DEPTH) shadow[i] <= shadow[i+1];
+          if (push[q] && (ROW_W + 1)'(i) == level - (ROW_W + 1)'(rd_pop[q])) shadow[i] <= {wr_tail, wr_data};
+        end
+      always_comb
+        if (formal_started) begin
+          assert (32'(level) <= VC_DEPTH);
+          assert (rd_valid[q] == (level != '0));
+          if (rd_pop[q]) assert ({rd_tail[O], rd_data[O*W+:W]} == shadow[0]);
+          for (int i = 0; i < VC_DEPTH; i++)
+            if (i < 32'(level)) begin
+              assert (g_out[O].data[{VC_W'(V), ROW_W'(rd_ptr[q*PTR_W+:ROW_W] + i)}] == shadow[i][W-1:0]);
+              assert (g_out[O].tail[{VC_W'(V), ROW_W'(rd_ptr[q*PTR_W+:ROW_W] + i)}] == shadow[i][W]);
+            end
+        end
+    end
+  endgenerate
+`endif
+endmodule

@@ -1,0 +1,210 @@
+// router_fabric.h: what a mesh or torus must do, said naively, and all its routers joined.
+#pragma once
+
+#include <memory>
+
+#include "tb.h"
+
+namespace fabric {
+
+constexpr unsigned kNobody = ~0u;
+
+inline unsigned coordinate(const unsigned* dims, unsigned node, unsigned d) {
+  return d == 0 ? node % dims[0] : d == 1 ? node / dims[0] % dims[1] : node / (dims[0] * dims[1]);
+}
+
+inline bool wraps(const unsigned* dims, bool torus, unsigned node, unsigned port) {
+  if (port == 0 || !torus) return false;
+  unsigned d = (port - 1) / 2, c = coordinate(dims, node, d);
+  return dims[d] > 2 && c == (port % 2 ? dims[d] - 1 : 0);
+}
+
+inline unsigned neighbour(const unsigned* dims, bool torus, unsigned node, unsigned port) {
+  unsigned d = (port - 1) / 2, c = coordinate(dims, node, d), step = d == 0 ? 1 : d == 1 ? dims[0] : dims[0] * dims[1];
+  bool up = port % 2;
+  if (c == (up ? dims[d] - 1 : 0)) {
+    if (!wraps(dims, torus, node, port)) return kNobody;
+    return up ? node - (dims[d] - 1) * step : node + (dims[d] - 1) * step;
+  }
+  return up ? node + step : node - step;
+}
+
+// Walks both ways round and takes the shorter one.
+inline unsigned route(const unsigned* dims, bool torus, unsigned here, unsigned dst) {
+  for (unsigned d = 0; d < 3; ++d) {
+    unsigned steps[2] = {0, 0};
+    for (unsigned way = 0; way < 2; ++way) {
+      unsigned at = here;
+      while (at != kNobody && coordinate(dims, at, d) != coordinate(dims, dst, d)) at = neighbour(dims, torus, at, 1 + 2 * d + way), ++steps[way];
+      if (at == kNobody) steps[way] = kNobody;
+    }
+    if (steps[0] != 0) return 1 + 2 * d + (steps[1] < steps[0]);
+  }
+  return 0;
+}
+
+inline unsigned next_vc(const unsigned* dims, bool torus, unsigned here, unsigned from, unsigned to, unsigned vc) {
+  unsigned traffic = vc % 2, crossed = vc / 2;
+  if (to == 0) return traffic;
+  bool straight = from != 0 && (from - 1) / 2 == (to - 1) / 2;
+  return traffic + 2 * ((straight && crossed) || wraps(dims, torus, here, to));
+}
+
+template <class Router, unsigned kPorts, unsigned kVcs>
+class Fabric {
+  static constexpr unsigned kVcW = kVcs == 4 ? 2 : 1;
+  using Packet = std::vector<tb::Flit>;
+  struct Node {
+    Router top;
+    std::deque<tb::Flit> out[2];
+    unsigned credits[2], owed[2] = {};
+    Packet current[2];
+  };
+  const unsigned* dims_;
+  bool torus_;
+  tb::Random* random_;
+  std::vector<std::unique_ptr<Node>> nodes_;
+  std::vector<std::deque<Packet>> flows_;  // source, destination, class
+  size_t waiting_ = 0;
+
+  std::deque<Packet>& flow(unsigned src, unsigned dst, unsigned traffic) { return flows_[(src * nodes_.size() + dst) * 2 + traffic]; }
+
+  void send(unsigned src, unsigned dst, unsigned traffic, unsigned quads) {
+    std::vector<uint64_t> payload(quads);
+    for (uint64_t& q : payload) q = random_->next();
+    Packet p = tb::packet(PLACE(HEADER_VC, traffic) | PLACE(HEADER_SRC_NODE, src) | PLACE(HEADER_DST_NODE, dst), payload);
+    for (const tb::Flit& f : p) nodes_[src]->out[traffic].push_back(f);
+    flow(src, dst, traffic).push_back(p);
+    ++waiting_;
+  }
+
+  void deliver(unsigned n) {
+    Node& at = *nodes_[n];
+    unsigned v = at.top.tx_vc & (kVcs - 1);
+    CHECK(v < 2, "node %u: delivered on VC %u", n, v);
+    tb::Flit f{v, bool(at.top.tx_head & 1), bool(at.top.tx_tail & 1), at.top.tx_data[0] | uint64_t(at.top.tx_data[1]) << 32};
+    Packet& c = at.current[v];
+    if (f.head) {
+      auto& from = flow(unsigned(FIELD(f.data, HEADER_SRC_NODE)), n, v);
+      CHECK(c.empty() && !from.empty(), "node %u: unexpected packet %016llx", n, (unsigned long long)f.data);
+      c = from.front();
+      from.pop_front();
+      --waiting_;
+    }
+    CHECK(!c.empty() && f == c.front(), "node %u VC %u: flit %016llx is not the next of its flow", n, v, (unsigned long long)f.data);
+    c.erase(c.begin());
+    ++at.owed[v];
+  }
+
+  void inject(unsigned n) {
+    Node& at = *nodes_[n];
+    unsigned v = unsigned(random_->below(2));
+    if (at.out[v].empty() || at.credits[v] == 0) v ^= 1;
+    bool valid = !at.out[v].empty() && at.credits[v] != 0;
+    at.top.rx_valid = (at.top.rx_valid & ~1u) | valid;
+    if (!valid) return;
+    tb::Flit f = at.out[v].front();
+    at.out[v].pop_front();
+    --at.credits[v];
+    at.top.rx_vc = (at.top.rx_vc & ~(kVcs - 1)) | v;
+    at.top.rx_head = (at.top.rx_head & ~1u) | f.head;
+    at.top.rx_tail = (at.top.rx_tail & ~1u) | f.tail;
+    at.top.rx_data[0] = uint32_t(f.data), at.top.rx_data[1] = uint32_t(f.data >> 32);
+  }
+
+  // What leaves by a port arrives at the neighbour in the next cycle; so do credits.
+  void carry(unsigned n, unsigned p) {
+    unsigned peer = neighbour(dims_, torus_, n, p), back = (p - 1 ^ 1) + 1;
+    if (peer == kNobody) return;
+    auto& to = nodes_[n]->top;
+    const auto& from = nodes_[peer]->top;
+    auto copy = [&](auto& into, auto word, unsigned width) {
+      into = (into & ~(((1u << width) - 1) << p * width)) | (word >> back * width & ((1u << width) - 1)) << p * width;
+    };
+    copy(to.rx_valid, from.tx_valid, 1), copy(to.rx_head, from.tx_head, 1), copy(to.rx_tail, from.tx_tail, 1);
+    copy(to.rx_vc, from.tx_vc, kVcW);
+    copy(to.tx_credit, from.rx_credit, kVcs);
+    to.rx_data[2 * p] = from.tx_data[2 * back], to.rx_data[2 * p + 1] = from.tx_data[2 * back + 1];
+  }
+
+  void step(unsigned percent) {
+    for (auto& n : nodes_) n->top.clk = 0, n->top.eval();
+    for (unsigned n = 0; n < nodes_.size(); ++n) {
+      CHECK(nodes_[n]->top.route_errors == 0, "node %u discards", n);
+      if (nodes_[n]->top.tx_valid & 1) deliver(n);
+      for (unsigned v = 0; v < 2; ++v) nodes_[n]->credits[v] += nodes_[n]->top.rx_credit >> v & 1;
+    }
+    for (auto& n : nodes_) n->top.clk = 1, n->top.eval();  // takes the inputs of this cycle
+    for (unsigned n = 0; n < nodes_.size(); ++n) {
+      for (unsigned p = 1; p < kPorts; ++p) carry(n, p);
+    }
+    for (unsigned n = 0; n < nodes_.size(); ++n) {
+      inject(n);
+      auto& at = *nodes_[n];
+      at.top.tx_credit &= ~(kVcs == 4 ? 15u : 3u);
+      for (unsigned v = 0; v < 2; ++v) {
+        if (at.owed[v] != 0 && random_->percent(percent)) at.top.tx_credit |= 1u << v, --at.owed[v];
+      }
+    }
+    ++tb::cycle;
+  }
+
+ public:
+  Fabric(const unsigned* dims, bool torus, unsigned depth, tb::Random* random) : dims_(dims), torus_(torus), random_(random) {
+    unsigned count = dims[0] * dims[1] * dims[2];
+    flows_.resize(count * count * 2);
+    for (unsigned n = 0; n < count; ++n) {
+      nodes_.push_back(std::make_unique<Node>());
+      Router& top = nodes_.back()->top;
+      nodes_.back()->credits[0] = nodes_.back()->credits[1] = depth;
+      top.here = n, top.port_up = 1, top.rst = 1;
+      for (unsigned p = 1; p < kPorts; ++p) top.port_up |= unsigned(neighbour(dims, torus, n, p) != kNobody) << p;
+      for (int i = 0; i < 3; ++i) top.clk = 0, top.eval(), top.clk = 1, top.eval();
+      top.rst = 0;
+    }
+  }
+
+  // One direction at a time, every node sends half way round: the way in which a ring locks up. Then all
+  // directions at once, then everybody to anybody.
+  void run() {
+    for (unsigned way = 0; way < 6; ++way) {
+      if (dims_[way / 2] > 1) phase(way, way);
+    }
+    for (int i = 0; i < 3; ++i) phase(0, 5), phase(kAnywhere, kAnywhere);
+  }
+
+ private:
+  static constexpr unsigned kAnywhere = 6;
+
+  // Half way round (up and down alike, where it is equally long) or to the edge.
+  unsigned opposite(unsigned src, unsigned way) {
+    unsigned dst = src;
+    for (unsigned k = 0; k < (dims_[way / 2] - way % 2) / 2; ++k) {
+      unsigned next = neighbour(dims_, torus_, dst, 1 + way);
+      if (next != kNobody) dst = next;
+    }
+    return dst;
+  }
+
+  void phase(unsigned first, unsigned last) {
+    unsigned count = unsigned(nodes_.size());
+    for (unsigned src = 0; src < count; ++src) {
+      for (int i = 0; i < 60; ++i) {
+        unsigned way = first + unsigned(random_->below(last - first + 1));
+        unsigned dst = way == kAnywhere ? unsigned(random_->below(count)) : opposite(src, way);
+        send(src, dst, unsigned(random_->below(2)), unsigned(random_->below(12)));
+      }
+    }
+    unsigned percent = random_->mood();
+    for (int quiet = 0; waiting_ != 0;) {
+      size_t before = waiting_;
+      step(percent);
+      quiet = waiting_ == before ? quiet + 1 : 0;
+      CHECK(quiet < 5000, "ways %u to %u: %zu packets stand still", first, last, waiting_);
+    }
+    for (int i = 0; i < 400; ++i) step(100);
+    for (unsigned n = 0; n < count; ++n) CHECK(nodes_[n]->top.idle, "node %u is not idle when all has arrived", n);
+  }
+};
+
+}  // namespace fabric
