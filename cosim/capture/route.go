@@ -77,7 +77,7 @@ func (l *Latency) node(id uint16) *nodeState {
 
 // nodeState is what is known of a node's NIC.
 type nodeState struct {
-	lines   fifo             // taken, not injected
+	lines   fifo                  // taken, not injected
 	leaving [regs.TorusVCs]*route // whose packet the router hands over
 }
 

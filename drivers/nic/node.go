@@ -90,6 +90,7 @@ type node struct {
 	answer  answer        // of the read that was performed last
 
 	irqStatus, irqMask, errorInfo, scratch, badAccess uint64
+	routes                                            [regs.NodeMax]uint64 // entries of the route table
 
 	armed  []armedWatch
 	armPIO [regs.VPIDs]uint64 // count to stop at, or unarmed
