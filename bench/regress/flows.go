@@ -13,6 +13,7 @@ import (
 // List is the regression list.
 func List() []Test {
 	list := append(append([]Test{}, directed...), links...)
+	list = append(list, networkTests()...)
 	list = append(list, rmaTests()...)
 	list = append(list, flowTests()...)
 	list = append(list, matchingTests()...)

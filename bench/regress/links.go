@@ -60,9 +60,6 @@ func newNumbered(t *T, nodes int) (*numbered, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := nics[0].needs(regs.WireCtrl(0), "wires with faults between the nodes"); err != nil {
-		return nil, err
-	}
 	for _, n := range nics {
 		if err := n.enable(0, slotsPerBox); err != nil {
 			return nil, err
@@ -71,18 +68,32 @@ func newNumbered(t *T, nodes int) (*numbered, error) {
 	return &numbered{t: t, nics: nics, sent: map[[2]int]uint32{}, got: map[[2]int]uint32{}}, nil
 }
 
+// newWired is newNumbered on a device whose wires have faults on request.
+func newWired(t *T, nodes int) (*numbered, error) {
+	m, err := newNumbered(t, nodes)
+	if err != nil {
+		return nil, err
+	}
+	return m, m.nics[0].needs(regs.WireCtrl(0), "wires with faults between the nodes")
+}
+
 func (m *numbered) post(packets int) error {
 	for range packets {
-		p := [2]int{m.t.Rand.Intn(len(m.nics)), m.t.Rand.Intn(len(m.nics))}
-		body := make([]byte, 4+m.t.Rand.Intn(53))
-		binary.LittleEndian.PutUint32(body, m.sent[p])
-		m.sent[p]++
-		if err := m.nics[p[0]].send(regs.PioFields{DstNode: uint8(p[1])}, body); err != nil {
+		if err := m.postTo(m.t.Rand.Intn(len(m.nics)), m.t.Rand.Intn(len(m.nics))); err != nil {
 			return err
 		}
 	}
-	m.sum += packets
 	return nil
+}
+
+// postTo sends the next packet from one node to another.
+func (m *numbered) postTo(src, dst int) error {
+	p := [2]int{src, dst}
+	body := make([]byte, 4+m.t.Rand.Intn(53))
+	binary.LittleEndian.PutUint32(body, m.sent[p])
+	m.sent[p]++
+	m.sum++
+	return m.nics[src].send(regs.PioFields{DstNode: uint8(dst)}, body)
 }
 
 // take lets time pass in steps until all has arrived.
@@ -125,7 +136,7 @@ func (m *numbered) unharmed() error {
 }
 
 func testCleanLinks(t *T) error {
-	m, err := newNumbered(t, 4)
+	m, err := newWired(t, 4)
 	if err != nil {
 		return err
 	}
@@ -146,7 +157,7 @@ func testCleanLinks(t *T) error {
 
 func wireFaults(errorRate, lossRate float64) func(*T) error {
 	return func(t *T) error {
-		m, err := newNumbered(t, 4)
+		m, err := newWired(t, 4)
 		if err != nil {
 			return err
 		}
@@ -181,7 +192,7 @@ func wireFaults(errorRate, lossRate float64) func(*T) error {
 // testLinkDown takes the carrier from the link between nodes 0 and 1 while packets
 // are under way.
 func testLinkDown(t *T) error {
-	m, err := newNumbered(t, 2)
+	m, err := newWired(t, 2)
 	if err != nil {
 		return err
 	}
@@ -216,7 +227,7 @@ func testLinkDown(t *T) error {
 
 // testLinkDead lets the wire from node 0 swallow all words; the carrier stays.
 func testLinkDead(t *T) error {
-	m, err := newNumbered(t, 2)
+	m, err := newWired(t, 2)
 	if err != nil {
 		return err
 	}

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/nicloop/nicloop/bench"
+	_ "github.com/nicloop/nicloop/cosim/model"
 	"github.com/nicloop/nicloop/drivers"
 	_ "github.com/nicloop/nicloop/drivers/ideal"
 	"github.com/stretchr/testify/require"
@@ -38,11 +39,31 @@ func TestListPassesOnIdeal(t *testing.T) {
 	}
 }
 
+// TestNetworkOnModel runs rings and tables on the network in Go.
+func TestNetworkOnModel(t *testing.T) {
+	o := options(t)
+	o.Device = "model:"
+	list, err := Select(List(), []string{"network/"})
+	require.NoError(t, err)
+	out, err := Run(context.Background(), list, o)
+	require.NoError(t, err)
+	for _, x := range out {
+		want := Passed
+		if x.Test.Name == "network/table-detour" {
+			want = Skipped // its links do not die
+		}
+		require.Equal(t, want, x.Status, "%s: %v\nreproduce with: %s", x.Test.Name, x.Err, x.Rerun)
+	}
+}
+
 // notOnIdeal says why a test cannot run on the functional NIC.
 func notOnIdeal(test string) string {
 	wires := strings.HasPrefix(test, "faults/errors") || strings.HasPrefix(test, "faults/l")
 	if wires || strings.HasPrefix(test, "links/") {
 		return "the ideal network has no wires"
+	}
+	if strings.HasPrefix(test, "network/") {
+		return "the ideal network has no topology"
 	}
 	if test == "faults/killed" {
 		return "there is no process to kill"

@@ -56,7 +56,7 @@ func newNetwork(m *nic.Machine, f *fabric.Fabric, cfg fabric.Config) *network {
 
 // Step implements nic.Network.
 func (n *network) Step(now drivers.Cycle) {
-	if n.sending.empty() && n.draining.empty() && len(n.resumed) == 0 && !n.f.Busy() && len(n.f.Ejected()) == 0 {
+	if n.sending.empty() && n.draining.empty() && len(n.resumed) == 0 && !n.f.Busy() && len(n.f.Ejected()) == 0 && len(n.f.Dropped()) == 0 {
 		return // the fabric catches up when there is something to do
 	}
 	for n.f.Now() < uint64(now) {
@@ -69,6 +69,11 @@ func (n *network) Step(now drivers.Cycle) {
 	}
 	for _, e := range n.f.Ejected() {
 		n.eject(now, e)
+	}
+	for _, d := range n.f.Dropped() {
+		if d.Flit.Tail() {
+			n.m.Discarded(d.Flit.Packet())
+		}
 	}
 	for w, word := range n.sending {
 		for ; word != 0; word &= word - 1 {
@@ -86,7 +91,7 @@ func (n *network) Step(now drivers.Cycle) {
 
 // NextEvent implements nic.Network.
 func (n *network) NextEvent(now drivers.Cycle) drivers.Cycle {
-	if !n.draining.empty() || len(n.f.Ejected()) > 0 {
+	if !n.draining.empty() || len(n.f.Ejected()) > 0 || len(n.f.Dropped()) > 0 {
 		return now + 1
 	}
 	for w, word := range n.sending {
@@ -264,6 +269,14 @@ func (n *network) Waiting(node, class int) int { return int(n.out[node*classes+c
 
 // Credits implements nic.Network.
 func (n *network) Credits(node, class int) int { return n.f.Credits(node, uint8(class)) }
+
+// Route implements nic.Network.
+func (n *network) Route(node, dst, port int) {
+	if port < 0 {
+		port = n.topology.Port(node, dst)
+	}
+	n.f.SetRoute(node, dst, port)
+}
 
 // RouteErrors implements nic.Network.
 func (n *network) RouteErrors(node int) uint64 { return n.f.RouteErrors(node) }

@@ -60,7 +60,7 @@ func New(p Params, opt drivers.Options) (*nic.Machine, error) {
 			Backend: "model", Nodes: nodes, VPIDs: regs.VPIDs, Dims: p.Dims, ClockPS: regs.ClockPS,
 			DescHash: regs.DescHashValue, Hash: "model", Tool: "Go",
 		},
-		VCDepth: p.Fabric.VCDepth, Ports: cfg.Topology.Ports(0), Memory: mem, Trace: opt.Trace, Timing: p.NIC,
+		VCDepth: p.Fabric.VCDepth, Ports: cfg.Topology.Ports(0), Torus: p.Torus, Memory: mem, Trace: opt.Trace, Timing: p.NIC,
 	})
 	m.Connect(newNetwork(m, f, cfg))
 	return m, nil

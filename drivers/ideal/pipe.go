@@ -122,6 +122,9 @@ func (p *pipe) Waiting(node, class int) int {
 // Credits implements nic.Network: there are none.
 func (p *pipe) Credits(int, int) int { return 0 }
 
+// Route implements nic.Network: packets have one way, whatever an entry says.
+func (p *pipe) Route(int, int, int) {}
+
 // RouteErrors implements nic.Network.
 func (p *pipe) RouteErrors(int) uint64 { return 0 }
 

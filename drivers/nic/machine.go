@@ -15,6 +15,7 @@ type Config struct {
 	Info    drivers.Info // Nodes and Dims count
 	VCDepth int          // as PARAMS shows it
 	Ports   int
+	Torus   bool
 	Memory  int // bytes per node
 	Trace   drivers.TraceSink
 	Timing  Timing
@@ -243,8 +244,11 @@ func (m *Machine) fail(err error) { m.errs = append(m.errs, err) }
 // params is what PARAMS reads.
 func (m *Machine) params() uint64 {
 	set := func(b regs.Bits, v int) uint64 { return uint64(v) << b.LSB() & b.Mask() }
-	d := m.info.Dims
-	return set(regs.ParamsNodes, len(m.nodes)) | set(regs.ParamsVPIDs, regs.VPIDs) |
+	d, torus := m.info.Dims, uint64(0)
+	if m.cfg.Torus {
+		torus = regs.ParamsTorus
+	}
+	return torus | set(regs.ParamsNodes, len(m.nodes)) | set(regs.ParamsVPIDs, regs.VPIDs) |
 		set(regs.ParamsDimX, d[0]) | set(regs.ParamsDimY, d[1]) | set(regs.ParamsDimZ, d[2]) |
 		set(regs.ParamsVCDepth, m.cfg.VCDepth) | set(regs.ParamsPorts, m.cfg.Ports)
 }

@@ -28,7 +28,8 @@ func (s Source) Class() int {
 //
 // The network asks the machine with Machine.Next what a source wants to send, tells it
 // with Machine.Sent that it has left, asks Machine.Accepts before it takes the head of a packet
-// out of the node's ejection buffer, and hands the whole packet over with Machine.Collected.
+// out of the node's ejection buffer, and hands the whole packet over with Machine.Collected,
+// or, when a router had no way for it, with Machine.Discarded.
 type Network interface {
 	// Offer tells that a source of node, which had nothing, has a packet. It may
 	// leave in the Step of the same cycle.
@@ -46,6 +47,9 @@ type Network interface {
 	// may be injected on its channel.
 	Waiting(node, class int) int
 	Credits(node, class int) int
+	// Route makes node's router send what is for dst by a port; a negative port gives the
+	// topology's own way back.
+	Route(node, dst, port int)
 	// RouteErrors counts packets discarded by node's router. Link tells whether a port's
 	// link is connected; ok is false for a link that the router has not got.
 	RouteErrors(node int) uint64

@@ -285,6 +285,9 @@ func (m *Machine) Accepts(node, class int, h uint32) bool {
 	return n.acceptsRMA(class)
 }
 
+// Discarded: a router had no way for a packet, and its last flit is gone.
+func (m *Machine) Discarded(h uint32) { m.pool.put(h) }
+
 // Collected: the unit takes the last flit of a packet in this cycle.
 func (m *Machine) Collected(node, class int, h uint32) {
 	n := &m.nodes[node]

@@ -224,16 +224,17 @@ func (n *node) readLink(off uint32, i uint8) (uint64, bool) {
 
 func isRoute(off uint32) bool { return off >= regs.Route(0) && off <= regs.Route(regs.NodeMax-1) }
 
-// setRoute keeps an entry of the route table. The networks know dimension order alone
-// or no routes at all, so an entry changes no packet's way.
+// setRoute keeps an entry of the route table and tells the network.
 func (n *node) setRoute(i uint8, v uint64) {
 	if int(i) >= len(n.m.nodes) {
 		return
 	}
+	port := int(regs.RoutePort.Of(v))
 	if v&regs.RouteOverride == 0 {
-		v = 0
+		v, port = 0, -1
 	}
 	n.routes[i] = v & (regs.RoutePort.Mask() | regs.RouteOverride)
+	n.m.net.Route(n.id, int(i), port)
 }
 
 const irqCauses = 1<<34 - 1 // arrival, error, stall and noti

@@ -1,0 +1,177 @@
+package regress
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/nicloop/nicloop/bench"
+	"github.com/nicloop/nicloop/drivers"
+	"github.com/nicloop/nicloop/drivers/regs"
+	"github.com/nicloop/nicloop/velo"
+)
+
+// networkTests are of ways through the network: rings that must not lock up, and
+// routes that software writes. Channels of two places hold less than a quarter of a packet,
+// so that packets lie across several routers.
+func networkTests() []Test {
+	test := func(name, doc string, run func(*T) error, tags ...string) Test {
+		return Test{Name: "network/" + name, Tags: append([]string{"network"}, tags...), Doc: doc, Run: run}
+	}
+	const ring, torus = "dims=4x1x1&torus=1&vc_depth=2", "dims=3x3x1&torus=1&vc_depth=2"
+	return []Test{
+		test("ring", "a ring of 4 nodes full of packets: no deadlock, in order per pair", saturated(ring, 4)),
+		test("ring-alltoall", "alltoall of VELO and RMA messages over a ring of 4 nodes", over(ring, 4, "alltoall")),
+		test("ring-random", "random messages over a ring of 4 nodes", over(ring, 4, "random")),
+		test("torus", "a 3 x 3 torus full of packets: no deadlock, in order per pair", saturated(torus, 9), Deep),
+		test("torus-alltoall", "alltoall of VELO and RMA messages over a 3 x 3 torus", over(torus, 9, "alltoall"), Deep),
+		test("torus-random", "random messages over a 3 x 3 torus", over(torus, 9, "random"), Deep),
+		test("table-detour", "entries of the route table lead around a dead link", testDetour),
+		test("table-nowhere", "entries that lead nowhere cost their packets and hinder nobody", testNowhere),
+	}
+}
+
+// reshape gives the device other keys; only those with a topology have them.
+func (t *T) reshape(keys string) error {
+	scheme, rest, _ := strings.Cut(t.Device, ":")
+	if scheme != "rtl" && scheme != "model" {
+		return fmt.Errorf("%w: %s: has no topology, rtl: and model: have", drivers.ErrNotSupported, scheme)
+	}
+	if _, given, ok := strings.Cut(rest, "?"); ok && given != "" {
+		return fmt.Errorf("%w: device %s: this test sets its own shape; give rtl: or model: without keys", drivers.ErrNotSupported, t.Device)
+	}
+	t.Device = scheme + ":?" + keys
+	return nil
+}
+
+func saturated(keys string, nodes int) func(*T) error {
+	return func(t *T) error {
+		if err := t.reshape(keys); err != nil {
+			return err
+		}
+		m, err := newNumbered(t, nodes)
+		if err != nil {
+			return err
+		}
+		params, err := m.nics[0].dev.ReadReg(regs.Params)
+		if err != nil {
+			return err
+		}
+		if params&regs.ParamsTorus == 0 {
+			return fmt.Errorf("PARAMS is 0x%x, expected the bit of a torus", params)
+		}
+		for range 5 {
+			if err := errors.Join(m.post(100*nodes), m.take()); err != nil {
+				return err
+			}
+		}
+		return errors.Join(settle(m.nics[0].sys), m.unharmed())
+	}
+}
+
+func over(keys string, nodes int, workload string) func(*T) error {
+	return func(t *T) error {
+		if err := t.reshape(keys); err != nil {
+			return err
+		}
+		c := bench.Default(workload)
+		c.Nodes, c.Procs, c.Sizes = nodes, 1, []int{500, 6000}
+		c.Velo = velo.Config{Flow: velo.Dynamic, Slots: 64, CreditSlots: 2, Piggyback: true}
+		_, err := t.Run(c)
+		return err
+	}
+}
+
+// entry is a route written by software.
+func entry(at, dst, port int) (node int, w write) {
+	return at, write{regs.Route(uint8(dst)), uint64(port) | regs.RouteOverride}
+}
+
+// testDetour: on a 2 x 2 mesh the link between nodes 0 and 1 is dead, and what would use it
+// goes by nodes 2 and 3. No packet turns on at node 0 or 1, so no ring closes.
+func testDetour(t *T) error {
+	m, err := newWired(t, 4)
+	if err != nil {
+		return err
+	}
+	a := m.nics[0]
+	const up = 3 // port +Y
+	for _, way := range [][2]int{{0, 1}, {0, 3}, {1, 0}, {1, 2}} {
+		node, w := entry(way[0], way[1], up)
+		if err := errors.Join(m.nics[node].set(w), m.nics[node].expect(w.off, w.v)); err != nil {
+			return err
+		}
+	}
+	if err := errors.Join(a.set(write{regs.WireCtrl(0), regs.WireCtrlDown}), a.expect(regs.LinkStatus(0), regs.LinkStatusConnected)); err != nil {
+		return err
+	}
+	if err := errors.Join(m.post(400), m.take(), settle(a.sys), m.unharmed()); err != nil {
+		return err
+	}
+	// Without its entry a packet waits for the link.
+	if err := a.set(write{regs.Route(1), 0}); err != nil {
+		return err
+	}
+	if err := m.postTo(0, 1); err != nil {
+		return err
+	}
+	if idle, err := quiesce(a.sys); err != nil || idle {
+		return errors.Join(err, errors.New("a packet was not held by the dead link: expected it to wait without its entry"))
+	}
+	return errors.Join(a.set(write{regs.WireCtrl(0), 0}), m.take(), settle(a.sys), m.unharmed())
+}
+
+// testNowhere gives one destination routes that no packet can take: no port, an
+// unconnected one, and back where it came from.
+func testNowhere(t *T) error {
+	m, err := newNumbered(t, 4)
+	if err != nil {
+		return err
+	}
+	if err := m.nics[0].needs(regs.LinkStatus(0), "routes"); err != nil {
+		return err
+	}
+	const dst = 3
+	// From node 0 by +X to 1, from 1 by -X to 0: each sends back what the other sent.
+	lost := map[int]int{0: 1, 1: 0, 2: 2} // source, node that discards
+	for _, e := range [][3]int{{0, dst, 1}, {1, dst, 2}, {2, dst, 7}} {
+		node, w := entry(e[0], e[1], e[2])
+		if err := m.nics[node].set(w); err != nil {
+			return err
+		}
+	}
+	want := map[int]uint64{}
+	for round := range 4 {
+		if round == 2 { // no wire behind this port
+			_, w := entry(2, dst, 2)
+			if err := m.nics[2].set(w); err != nil {
+				return err
+			}
+		}
+		if err := m.post(200); err != nil {
+			return err
+		}
+		for src, discards := range lost {
+			p := [2]int{src, dst}
+			n := m.sent[p] - m.got[p]
+			m.got[p] += n // they never come
+			m.sum -= int(n)
+			want[discards] += uint64(n)
+		}
+		if err := errors.Join(m.take(), settle(m.nics[0].sys)); err != nil {
+			return err
+		}
+	}
+	for _, n := range m.nics {
+		if err := n.expect(regs.RouteErrors, want[n.node]); err != nil {
+			return err
+		}
+	}
+	for node := range lost {
+		if err := m.nics[node].set(write{regs.Route(dst), 0}); err != nil {
+			return err
+		}
+	}
+	t.Notef("%d, %d and %d packets discarded by nodes 0, 1 and 2", want[0], want[1], want[2])
+	return errors.Join(m.post(200), m.take(), settle(m.nics[0].sys))
+}
