@@ -104,4 +104,87 @@ module router_output #(
       tx_data <= sel_data;
     end
   end
+
+`ifdef FORMAL
+  logic formal_started = 1'b0;
+  always_ff @(posedge clk) formal_started <= 1'b1;
+  always_comb if (!formal_started) assume (rst);
+
+  // Queues keep what they offer, and show tails and data only while they are popped; credits come back only for flits
+  // that were sent; where a port leads does not change.
+  logic [PORTS-1:0] from;
+  logic [N-1:0]     kept;
+  logic             was_wrap;
+  always_ff @(posedge clk) was_wrap <= wrap;
+  always_ff @(posedge clk) kept <= rst ? '0 : req & ~pop;
+  always_comb if (formal_started && !rst) assume ((kept & ~req) == '0);
+  always_comb begin
+    from = '0;
+    for (int v = 0; v < VCS; v++) from = from | pop[v*PORTS+:PORTS];
+    assume ((tail & ~from) == '0);
+    for (int i = 0; i < PORTS; i++) assume (from[i] || data[i*64+:64] == '0);
+    if (formal_started) assume (wrap == was_wrap);
+  end
+
+  // The channel by which each queue leaves, said anew; packets begun and not ended there; credits in hand.
+  logic [VCS-1:0] may, waits, begun, takes;
+  logic [VCS*8-1:0] left;
+  logic [VCS*N-1:0] mine, holder;
+  generate
+    for (genvar v = 0; v < VCS; v++) begin : g_channel
+      for (genvar q = 0; q < N; q++) begin : g_queue
+        localparam bit SAME = PORT != 0 && q % PORTS != 0 && (q % PORTS + 1) / 2 == (PORT + 1) / 2;
+        localparam bit LATE = SAME && q / PORTS >= CLASSES;
+        assign mine[v*N+q] = q / PORTS % CLASSES == v % CLASSES &&
+                             (v >= CLASSES) == (LAYERS == 2 && PORT != 0 && (wrap || LATE));
+      end
+      assign takes[v] = (pop & mine[v*N+:N]) != '0;
+      assign begun[v] = holder[v*N+:N] != '0;
+      assign may[v]   = left[v*8+:8] != '0;
+      assign waits[v] = may[v] && (req & mine[v*N+:N] & (begun[v] ? holder[v*N+:N] : {N{1'b1}})) != '0;
+      always_ff @(posedge clk) begin
+        left[v*8+:8] <= rst ? 8'(VC_DEPTH) : left[v*8+:8] + 8'(tx_credit[v]) - 8'(takes[v]);
+        if (rst) holder[v*N+:N] <= '0;
+        else if (takes[v]) holder[v*N+:N] <= |tail ? '0 : pop;
+      end
+      logic [3:0] passed;  // flits of other channels while this one could send
+      always_ff @(posedge clk)
+        if (rst || takes[v] || !waits[v]) passed <= '0;
+        else if (pop != '0) passed <= passed + 1'b1;
+      always_comb begin
+        if (formal_started && !rst) begin
+          assert (passed < 4'(VCS));
+          assume (!tx_credit[v] || left[v*8+:8] < 8'(VC_DEPTH));
+          assert (left[v*8+:8] <= 8'(VC_DEPTH));
+          if (takes[v]) assert (may[v] && (!begun[v] || pop == holder[v*N+:N]));  // a credit, and packets do not mix
+        end
+      end
+      if (PORT != 0 || v < CLASSES) begin : g_ends
+        always_ff @(posedge clk) cover (formal_started && !rst && takes[v] && begun[v] && |tail);
+      end
+    end
+  endgenerate
+
+  logic           was_any, was_head, was_tail;
+  logic [VCS-1:0] was_takes;
+  logic [63:0]    was_data;
+  always_ff @(posedge clk) begin
+    was_any   <= !rst && pop != '0;
+    was_takes <= takes;
+    was_head  <= (takes & begun) == '0;
+    was_tail  <= |tail;
+    was_data  <= '0;
+    for (int i = 0; i < PORTS; i++) if (from[i]) was_data <= data[i*64+:64];
+  end
+  always_ff @(posedge clk) cover (formal_started && !rst && begun[0] && begun[1] && takes[0]);
+  always_comb
+    if (formal_started) begin
+      assert (tx_valid == was_any);
+      if (tx_valid) assert (was_takes[tx_vc] && tx_head == was_head && tx_tail == was_tail && tx_data == was_data);
+      if (!rst) begin
+        assert ((pop & (pop - 1'b1)) == '0 && (pop & ~req) == '0);
+        assert (pop != '0 || waits == '0);  // what can move, moves
+      end
+    end
+`endif
 endmodule
