@@ -35,7 +35,7 @@ func (s *saturate) random() uint64 {
 
 func (s *saturate) cycle() {
 	for _, e := range s.f.Ejected() {
-		s.f.Release(int(e.Node), e.VC)
+		s.f.ReleaseRun(int(e.Node), e.VC, int(e.Run))
 	}
 	for node := range s.left {
 		if s.left[node] == 0 {
@@ -43,8 +43,12 @@ func (s *saturate) cycle() {
 			s.dst[node] = int32(s.random() >> 32 * uint64(len(s.left)) >> 32)
 		}
 		if s.f.CanInject(node, 0) {
-			s.f.Inject(node, 0, packetFlit(uint32(node), int(s.dst[node]), s.n-int(s.left[node]), s.n))
-			s.left[node]--
+			n := min(int(s.left[node]), max(s.f.cfg.Run, 1))
+			flit := packetFlit(uint32(node), int(s.dst[node]), s.n-int(s.left[node]), s.n)
+			if n == int(s.left[node]) {
+				flit |= Tail
+			}
+			s.left[node] -= int32(s.f.InjectRun(node, 0, flit, n))
 		}
 	}
 	s.f.Step()
@@ -66,9 +70,10 @@ func BenchmarkSaturated(b *testing.B) {
 	for _, c := range []struct {
 		name string
 		topo Topology
-	}{{"mesh4x4x4", Mesh(4, 4, 4)}, {"torus4x4x4", Torus(4, 4, 4)}, {"mesh16x16", Mesh(16, 16)}} {
+		run  int
+	}{{"mesh4x4x4", Mesh(4, 4, 4), 1}, {"torus4x4x4", Torus(4, 4, 4), 1}, {"mesh16x16", Mesh(16, 16), 1}, {"mesh8x8", Mesh(8, 8), 1}, {"mesh8x8/runs", Mesh(8, 8), 9}} {
 		b.Run(c.name, func(b *testing.B) {
-			s := newSaturate(b, Config{Topology: c.topo}, 9)
+			s := newSaturate(b, Config{Topology: c.topo, Run: c.run}, 9)
 			for range 2000 {
 				s.cycle()
 			}
@@ -96,11 +101,11 @@ func BenchmarkIdle(b *testing.B) {
 					s.f.Inject(0, 0, packetFlit(0, last, i, 9))
 					s.f.Step()
 				}
-				for s.f.Busy() {
+				for s.f.Inside() > 0 || len(s.f.Ejected()) > 0 {
 					for _, e := range s.f.Ejected() {
 						s.f.Release(int(e.Node), e.VC)
 					}
-					s.f.SkipTo(Forever)
+					s.f.Step()
 				}
 			}
 		})

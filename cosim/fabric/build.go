@@ -12,6 +12,7 @@ const (
 	maxNodes   = 1 << 16
 	maxVCDepth = 1 << 14
 	maxLatency = 1 << 10
+	maxRun     = 1 << 6
 )
 
 // New builds an empty network in cycle 0.
@@ -21,7 +22,7 @@ func New(cfg Config) (*Fabric, error) {
 		return nil, err
 	}
 	t := cfg.Topology
-	f := &Fabric{cfg: cfg, vcs: t.VCs(), hop: uint64(cfg.RouterCycles + cfg.LinkCycles)}
+	f := &Fabric{cfg: cfg, vcs: t.VCs(), hop: uint64(cfg.RouterCycles + cfg.LinkCycles), run: cfg.Run}
 	if err := f.layOut(t); err != nil {
 		return nil, err
 	}
@@ -45,6 +46,7 @@ func (c *Config) setDefaults() {
 	}{
 		{&c.VCDepth, DefaultVCDepth}, {&c.RouterCycles, DefaultRouterCycles}, {&c.LinkCycles, DefaultLinkCycles},
 		{&c.CreditCycles, DefaultCreditCycles}, {&c.LocalCreditCycles, DefaultLocalCreditCycles},
+		{&c.Run, 1},
 	} {
 		if *d.v == 0 {
 			*d.v = d.d
@@ -64,12 +66,21 @@ func (c *Config) check() error {
 		{"nodes", c.Topology.Nodes(), 1, maxNodes}, {"VCs", c.Topology.VCs(), 1, maxVCs}, {"VCDepth", c.VCDepth, 1, maxVCDepth},
 		{"RouterCycles", c.RouterCycles, 2, maxLatency}, {"LinkCycles", c.LinkCycles, 1, maxLatency},
 		{"CreditCycles", c.CreditCycles, 1, maxLatency}, {"LocalCreditCycles", c.LocalCreditCycles, 1, maxLatency},
+		{"Run", c.Run, 1, c.longestRun()},
 	} {
 		if v.v < v.low || v.v > v.top {
 			return fmt.Errorf("%w: %s is %d, expected %d to %d", ErrConfig, v.name, v.v, v.low, v.top)
 		}
 	}
 	return nil
+}
+
+// longestRun: a Chooser looks at the network flit by flit.
+func (c *Config) longestRun() int {
+	if c.Chooser != nil {
+		return 1
+	}
+	return maxRun
 }
 
 // layOut makes outputs and input VCs. Outputs to NICs stand behind all others, in
@@ -121,7 +132,7 @@ func (f *Fabric) addLanes(out uint32) {
 func (f *Fabric) newLanes() []lane {
 	lanes := make([]lane, f.vcs)
 	for v := range lanes {
-		lanes[v] = lane{credit: uint32(f.cfg.VCDepth), last: 63, vc: uint8(v)}
+		lanes[v] = lane{credit: int32(f.cfg.VCDepth), last: 63, vc: uint8(v)}
 	}
 	return lanes
 }
@@ -166,6 +177,7 @@ func (f *Fabric) connectNIC(node, r, port int) {
 	w := &f.where[node]
 	w.wire, w.buffer = f.newLanes(), make([]pool, f.vcs)
 	for v := range f.vcs {
+		w.wire[v].out, w.wire[v].wire = uint32(node), true
 		w.buffer[v] = pool{router: uint32(node), vc: uint8(v)}
 		w.in = append(w.in, f.pool(r, port, v))
 		f.join(f.lane(r, port, v), &w.buffer[v], f.cfg.LocalCreditCycles)
@@ -175,7 +187,14 @@ func (f *Fabric) connectNIC(node, r, port int) {
 
 func (f *Fabric) join(l *lane, p *pool, delay int) {
 	l.to, p.sender, p.delay = p, l, uint32(delay)
-	p.log = make([]uint64, 1<<bits.Len(uint(f.cfg.VCDepth-1)))
+	p.ring = make([]uint64, f.creditWords())
+}
+
+// creditWords is the size of credits.ring: as far ahead as a run, or all places freed
+// at once, tell of credits, and as much again for those that nobody has looked at.
+func (f *Fabric) creditWords() int {
+	f.reach = uint64(max(f.cfg.CreditCycles, f.cfg.LocalCreditCycles) + f.cfg.Run + 1)
+	return 1 << bits.Len64((f.reach+uint64(f.cfg.VCDepth))/64)
 }
 
 // addQueues makes, for every lane of a router, a queue for each input VC that can
@@ -196,6 +215,9 @@ func (f *Fabric) addQueues(t Topology, r int) error {
 			for v := range f.vcs {
 				for in := range ports {
 					p := f.pool(r, in, v)
+					if v == 0 && f.cfg.Run > 1 && t.VC(r, in, 0, out) != 0 {
+						return fmt.Errorf("%w: runs of %d flits, but packets leave VC 0 at router %d; expected Run to be 1", ErrConfig, f.cfg.Run, r)
+					}
 					if p.sender != nil && (in != out || nic) && int(t.VC(r, in, uint8(v), out)) == w {
 						from = append(from, p)
 					}
@@ -236,8 +258,9 @@ func (f *Fabric) addStorage(t Topology) {
 		cells[i].next, f.free = f.free, &cells[i]
 	}
 	f.ejected, f.dropped = make([]Ejection, 0, t.Nodes()), make([]Ejection, 0, pools)
+	f.credited = make([]int32, 0, t.Nodes()*f.vcs)
 	// Per cycle one flit arrives per input, and one credit per lane.
 	f.shows = newAgenda[*queue](int(f.hop), pools)
-	f.drops = newAgenda[drop](int(f.hop), pools)
-	f.wakes = newAgenda[*lane](max(f.cfg.CreditCycles, f.cfg.LocalCreditCycles)+f.cfg.VCDepth, 2*pools)
+	f.drops = newAgenda[drop](int(f.hop)+f.cfg.Run, pools)
+	f.wakes = newAgenda[*lane](int(f.reach)+f.cfg.VCDepth, 2*pools)
 }

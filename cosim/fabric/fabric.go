@@ -17,6 +17,10 @@ type Config struct {
 	// Of one VC one place per cycle is told, further ones follow.
 	CreditCycles, LocalCreditCycles int
 	Chooser                         Chooser // nil: the routes of the topology
+	// Run is how many flits of a packet may be moved at once where nothing can come
+	// between them, which is for speed and changes no cycle. Above 1 all packets are
+	// on VC 0 until Mix is called, and stay on it. 0: flit by flit.
+	Run int
 }
 
 // What the RTL has: two registers per router and per link; a credit is registered
@@ -43,11 +47,13 @@ type Chooser interface {
 	Choose(f *Fabric, router, in int, vc uint8, head Flit) (port int, onward Flit)
 }
 
-// An Ejection is a flit that left the network.
+// An Ejection is a run of flits of one packet that leave the network. Flit has the
+// packet's Head mark if the first of them is its head, Tail if the last is its tail.
 type Ejection struct {
 	Node int32
 	VC   uint8
 	Flit Flit
+	Run  int32
 }
 
 // A Fabric is a network. It is not safe for concurrent use.
@@ -62,16 +68,20 @@ type Fabric struct {
 	routes  []uint8 // by router and node: the port
 	where   []place // by node
 
-	now     uint64
-	active  []uint64 // outputs that can send; those to NICs from word exits on
-	exits   int
-	free    *cell
-	inside  int
-	shows   agenda[*queue] // their first flit can be seen
-	wakes   agenda[*lane]  // they have credit again
-	drops   agenda[drop]
-	ejected []Ejection
-	dropped []Ejection
+	now      uint64
+	active   []uint64 // outputs that can send; those to NICs from word exits on
+	exits    int
+	free     *cell
+	inside   int
+	run      int
+	reach    uint64         // cycles by which the last credit told of lies ahead
+	mixed    uint64         // the first cycle in which other VCs than 0 may be used
+	shows    agenda[*queue] // their first flit can be seen
+	wakes    agenda[*lane]  // they have credit again
+	drops    agenda[drop]
+	ejected  []Ejection
+	dropped  []Ejection
+	credited []int32
 }
 
 type router struct {
@@ -89,7 +99,7 @@ type place struct {
 
 type drop struct {
 	from *pool
-	cell *cell
+	flit Flit
 }
 
 // Now is the cycle that the next Step will carry out.
@@ -104,40 +114,74 @@ func (f *Fabric) Busy() bool { return f.NextEvent() != Forever }
 
 // CanInject tells whether node may inject on vc in this cycle.
 func (f *Fabric) CanInject(node int, vc uint8) bool {
-	return f.where[node].wire[vc].credit > 0 // a lane without credit is woken as soon as one arrives
+	l := &f.where[node].wire[vc]
+	if l.credit <= 0 {
+		l.settle(f.now)
+	}
+	return l.credit > 0 && l.free <= f.now
 }
 
 // Credits is the number of flits that node may inject on vc before one comes back.
 func (f *Fabric) Credits(node int, vc uint8) int {
 	l := &f.where[node].wire[vc]
 	l.settle(f.now)
-	return int(l.credit)
+	return int(l.credit) + int(l.decided(f.now))
 }
 
 // Inject puts a flit on the wire from the NIC to its router, at most one per node
 // and cycle. Without a credit it panics: a NIC that does that loses flits.
-func (f *Fabric) Inject(node int, vc uint8, flit Flit) {
+func (f *Fabric) Inject(node int, vc uint8, flit Flit) { f.InjectRun(node, vc, flit, 1) }
+
+// InjectRun puts up to n flits of a packet on the wire, one per cycle from this one
+// on, and tells how many: as long as the credits last that are known, and no more than
+// Config.Run. A Head mark of flit belongs to the first, a Tail mark to the last of the n.
+func (f *Fabric) InjectRun(node int, vc uint8, flit Flit, n int) int {
 	w := &f.where[node]
 	l := &w.wire[vc]
-	if l.credit == 0 {
+	if !f.CanInject(node, vc) {
 		panic(fmt.Sprintf("fabric: node %d injects on VC %d without credit in cycle %d", node, vc, f.now))
 	}
-	c := f.free
-	f.free = c.next
-	c.flit, c.at = flit, Forever
-	f.inside++
-	f.enter(w.in[vc], c, f.now+uint64(f.cfg.RouterCycles)-1)
-	if l.credit--; l.credit == 0 {
-		if l.settle(f.now); l.credit == 0 {
+	if vc != 0 && (f.run > 1 || f.now < f.mixed) {
+		panic(fmt.Sprintf("fabric: node %d injects on VC %d in cycle %d; before Mix only VC 0 may be used", node, vc, f.now))
+	}
+	sent := l.lasts(f.now, min(n, f.run))
+	if sent < n {
+		flit &^= Tail
+	}
+	f.inside += sent
+	f.enter(w.in[vc], flit, uint32(sent), f.now+uint64(f.cfg.RouterCycles)-1)
+	l.credit -= int32(sent)
+	l.free = f.now + uint64(sent)
+	if l.credit <= 0 {
+		if l.settle(f.now); l.credit <= 0 {
 			f.await(l)
 		}
 	}
+	return sent
 }
 
-// Release tells that node's NIC took a flit out of its buffer of vc in this cycle.
-func (f *Fabric) Release(node int, vc uint8) { f.vacate(&f.where[node].buffer[vc], f.now) }
+// Mix announces packets on other VCs than 0, which may follow Config.Run cycles later.
+func (f *Fabric) Mix() {
+	if f.run > 1 {
+		f.mixed = f.now + uint64(f.run)
+		f.run = 1
+	}
+}
 
-// Ejected are the flits that reach their NICs in this cycle, in order of the nodes. The slice is good until the next Step or SkipTo.
+// Credited are the nodes that may have credit again in this cycle. The slice is good
+// until the next Step or SkipTo.
+func (f *Fabric) Credited() []int32 { return f.credited }
+
+// Release tells that node's NIC took a flit out of its buffer of vc in this cycle.
+func (f *Fabric) Release(node int, vc uint8) { f.vacate(&f.where[node].buffer[vc], f.now, 1) }
+
+// ReleaseRun is Release in this cycle and in the n-1 next ones.
+func (f *Fabric) ReleaseRun(node int, vc uint8, n int) {
+	f.vacate(&f.where[node].buffer[vc], f.now, uint32(n))
+}
+
+// Ejected are the runs of flits of which the first reaches its NIC in this cycle and
+// the others in those that follow, in order of the nodes. The slice is good until the next Step or SkipTo.
 func (f *Fabric) Ejected() []Ejection { return f.ejected }
 
 // Dropped are the flits that routers discard in this cycle; Node is the router.
@@ -173,9 +217,9 @@ func (q *queue) length() int {
 	if q.tail == nil {
 		return 0
 	}
-	n := 1
+	n := int(q.tail.n)
 	for c := q.head; c != q.tail; c = c.next {
-		n++
+		n += int(c.n)
 	}
 	return n
 }

@@ -178,7 +178,7 @@ func (r *reference) send(id, port, v, from int) {
 	r.credits[refLane{id, port, v}]--
 	r.free(id, in, vc, r.now)
 	if node, ok := r.t.Node(id, port); ok {
-		r.ejected = append(r.ejected, Ejection{int32(node), uint8(v), flit})
+		r.ejected = append(r.ejected, Ejection{int32(node), uint8(v), flit, 1})
 		return
 	}
 	peer, back, _ := r.t.Link(id, port)
@@ -208,7 +208,7 @@ func (r *reference) land(x refFlight) {
 		in.port = r.route(x.router, x.port, x.flit.Dst())
 	}
 	if in.port == NoPort {
-		r.dropped = append(r.dropped, Ejection{int32(x.router), uint8(x.vc), x.flit})
+		r.dropped = append(r.dropped, Ejection{int32(x.router), uint8(x.vc), x.flit, 1})
 		r.free(x.router, x.port, x.vc, r.now-1) // it does not wait to be seen by an output
 		return
 	}

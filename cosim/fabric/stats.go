@@ -14,9 +14,9 @@ func (f *Fabric) PortStats(router, port int) PortStats {
 	o, s := &f.outs[id], PortStats{Waited: f.waited[id]}
 	for v := range o.lanes {
 		l := &o.lanes[v]
-		s.Flits += f.flitsOf(l)
+		s.Flits += l.sent - l.decided(f.now)
 		s.NoCredit += l.starved
-		if l.credit == 0 && l.wants() {
+		if l.to != nil && l.free <= f.now && l.wants() && o.ready>>v&1 == 0 {
 			s.NoCredit += f.now - l.since
 		}
 	}
@@ -31,12 +31,8 @@ func (f *Fabric) Hops() uint64 {
 	var n uint64
 	for _, o := range f.outs {
 		for v := range o.lanes {
-			n += f.flitsOf(&o.lanes[v])
+			n += o.lanes[v].sent - o.lanes[v].decided(f.now)
 		}
 	}
 	return n
 }
-
-// flitsOf counts what a lane has sent: each flit took a place, and each place is
-// either free again or not.
-func (f *Fabric) flitsOf(l *lane) uint64 { return l.known + uint64(f.cfg.VCDepth) - uint64(l.credit) }

@@ -8,8 +8,14 @@ const Forever = ^uint64(0)
 // How it works. A flit is put into the queue of the next router as soon as it is
 // sent, with the cycle in which it can be seen there, and a credit is noted as soon
 // as the place is freed. While flits stream and credits last nobody needs to be
-// told. Only a queue whose first flit cannot be seen yet and a lane that has run out
-// of credit stand on an agenda.
+// told. Only a queue whose first flit cannot be seen yet, a lane that has run out
+// of credit and the end of a run stand on an agenda.
+//
+// A run is several flits sent by one decision. What it relies on is certain: the flits
+// are in the queue or come in known cycles, credits that are on their way are not taken
+// back, the packet keeps the output to its tail, and no other VC asks for the wire
+// (Config.Run). So the next router learns of flits before they are there, and the one
+// before of places before they are free.
 
 // NextEvent is the first cycle to come in which a flit can move, come out or be
 // discarded, or in which a NIC that had no credit has one, without Inject or
@@ -41,18 +47,19 @@ func (f *Fabric) SkipTo(at uint64) {
 func (f *Fabric) Step() {
 	f.ejected = f.ejected[:0]
 	f.dropped = f.dropped[:0]
+	f.credited = f.credited[:0]
 	then := f.now + f.hop
 	for i, word := range f.active[:f.exits] {
 		for ; word != 0; word &= word - 1 {
-			l, c := f.depart(uint32(i<<6 + bits.TrailingZeros64(word)))
-			f.enter(l.to, c, then)
+			l, flit, n := f.depart(uint32(i<<6 + bits.TrailingZeros64(word)))
+			f.enter(l.to, flit, n, then)
 		}
 	}
 	for i, word := range f.active[f.exits:] {
 		for ; word != 0; word &= word - 1 {
-			l, c := f.depart(uint32((f.exits+i)<<6 + bits.TrailingZeros64(word)))
-			f.ejected = append(f.ejected, Ejection{Node: int32(l.to.router), VC: l.vc, Flit: c.flit})
-			f.recycle(c)
+			l, flit, n := f.depart(uint32((f.exits+i)<<6 + bits.TrailingZeros64(word)))
+			f.ejected = append(f.ejected, Ejection{Node: int32(l.to.router), VC: l.vc, Flit: flit, Run: int32(n)})
+			f.inside -= int(n)
 		}
 	}
 	f.now++
@@ -67,8 +74,9 @@ func (f *Fabric) Step() {
 	}
 }
 
-// depart takes the next flit of an output that can send.
-func (f *Fabric) depart(id uint32) (*lane, *cell) {
+// depart takes the next flits of an output that can send: one, or as long a run as is
+// there, has credits and can have no rival.
+func (f *Fabric) depart(id uint32) (*lane, Flit, uint32) {
 	o := &f.outs[id]
 	pick := o.ready
 	if pick&(pick-1) != 0 {
@@ -84,47 +92,71 @@ func (f *Fabric) depart(id uint32) (*lane, *cell) {
 	if q == nil {
 		q = l.grant()
 	}
-	c := q.head
-	more := true
-	if c.at > f.now+1 {
-		more = false
-		f.hide(l, q, c)
-	}
-	q.head = c.next // of no meaning when that was the last
-	c.at = Forever
-	if c.flit&Tail != 0 {
+	n := uint32(l.lasts(f.now, min(int(q.head.n), f.run)))
+	flit := f.shorten(q, n)
+	if flit&Tail != 0 {
 		l.owner = nil
-		more = l.req != 0
 	}
-	l.credit--
-	if l.credit == 0 && !f.refresh(l) {
-		more = false
+	l.credit -= int32(n)
+	l.free = f.now + uint64(n)
+	l.sent += uint64(n)
+	if n > 1 {
+		f.rest(o, id, vc)
+		f.goOn(l)
+	} else if more := l.wants(); !f.refresh(l) || !more {
+		f.rest(o, id, vc)
 	}
-	if !more {
-		o.ready &^= 1 << vc
-		if o.ready == 0 {
-			f.active[id>>6] &^= 1 << (id & 63)
-		}
-	}
-	f.vacate(q.in, f.now)
-	return l, c
+	f.vacate(q.in, f.now, n)
+	return l, flit, n
 }
 
-// hide takes note that no flit of a queue can be seen behind c, which is leaving.
-func (f *Fabric) hide(l *lane, q *queue, c *cell) {
-	l.req &^= q.bit
-	if c.at == Forever {
-		q.tail = nil
-	} else {
-		f.shows.add(c.at, q)
+// goOn has a lane looked at again when its run is over, if it can send more then.
+func (f *Fabric) goOn(l *lane) {
+	l.since = l.free
+	if int(l.credit)+l.to.until(l.free) <= 0 {
+		f.await(l)
+	} else if l.wants() {
+		f.wakes.add(l.free, l)
 	}
+}
+
+func (f *Fabric) rest(o *output, id uint32, vc uint) {
+	o.ready &^= 1 << vc
+	if o.ready == 0 {
+		f.active[id>>6] &^= 1 << (id & 63)
+	}
+}
+
+// shorten takes n flits off the front of a queue; l.req says what can be seen then.
+func (f *Fabric) shorten(q *queue, n uint32) Flit {
+	c, behind := q.head, f.now+uint64(n)
+	flit := c.flit
+	if c.n > n {
+		c.n -= n
+		c.at += uint64(n) // not behind the cycle in which the next flit may go
+		c.flit &^= Head
+		return flit &^ Tail
+	}
+	switch {
+	case c == q.tail:
+		q.tail = nil
+		q.lane.req &^= q.bit
+	case c.next.at > behind:
+		q.lane.req &^= q.bit
+		f.shows.add(c.next.at, q)
+	}
+	q.head = c.next // of no meaning when that was the last
+	c.next, f.free = f.free, c
+	return flit
 }
 
 // refresh looks for credit that can be used in the next cycle, and sees to it that
 // the lane is woken if there is none.
 func (f *Fabric) refresh(l *lane) bool {
-	l.settle(f.now + 1)
-	if l.credit > 0 {
+	if l.credit > 0 || l.to.arrives(f.now+1) {
+		return true
+	}
+	if l.settle(f.now); l.credit > 0 {
 		return true
 	}
 	l.since = f.now + 1
@@ -132,39 +164,52 @@ func (f *Fabric) refresh(l *lane) bool {
 	return false
 }
 
+// await has a lane looked at again when a credit comes. Those that come before the end
+// of its run are spent.
 func (f *Fabric) await(l *lane) {
-	if at, coming := l.nextCredit(); coming {
+	at := l.to.next(l.free + 1)
+	if l.to.wakeAt = at; at != Forever {
 		f.wakes.add(at, l)
-	} else {
-		l.to.hungry = true
 	}
 }
 
-// vacate starts a credit for a place that is free from now on. A VC has one
-// credit wire: what becomes free together is told in one cycle after the other.
-func (f *Fabric) vacate(p *pool, now uint64) {
-	start := max(now, p.told)
-	p.told = start + 1
-	p.log[p.freed&uint64(len(p.log)-1)] = start
-	p.freed++
-	if p.hungry {
-		p.hungry = false
-		f.wakes.add(start+uint64(p.delay), p.sender)
+// vacate starts credits for n places, one of which is free from a cycle on and the
+// others from those that follow. A VC has one credit wire: what becomes free together is
+// told in one cycle after the other.
+func (f *Fabric) vacate(p *pool, now uint64, n uint32) {
+	at := now + uint64(p.delay)
+	if p.coming > 0 && at-p.behind > f.reach {
+		p.sender.settle(f.now)
+	}
+	if at = p.add(at, uint64(n)); at < p.wakeAt {
+		at = max(at, p.sender.free)
+		p.wakeAt = at
+		f.wakes.add(at, p.sender)
 	}
 }
 
-// enter puts a flit into its queue, where outputs see it from the cycle at on.
-func (f *Fabric) enter(p *pool, c *cell, at uint64) {
-	if c.flit&Head != 0 {
-		p.packet = f.route(p, c)
+// enter puts a run of flits into its queue, where outputs see the first from the cycle
+// at on.
+func (f *Fabric) enter(p *pool, flit Flit, n uint32, at uint64) {
+	if flit&Head != 0 {
+		p.packet, flit = f.route(p, flit)
 	}
 	q := p.packet
 	if q == nil {
-		f.drops.add(at, drop{p, c})
+		f.dropRun(p, flit, n, at)
 		return
 	}
-	if tail := q.tail; tail != nil {
-		tail.next, tail.at = c, at
+	tail := q.tail
+	if tail != nil && flit&Head == 0 && tail.at+uint64(tail.n) == at {
+		tail.n += n
+		tail.flit |= flit & Tail
+		return
+	}
+	c := f.free
+	f.free = c.next
+	c.flit, c.n, c.at = flit, n, at
+	if tail != nil {
+		tail.next = c
 	} else {
 		q.head = c
 		f.shows.add(at, q)
@@ -172,24 +217,60 @@ func (f *Fabric) enter(p *pool, c *cell, at uint64) {
 	q.tail = c
 }
 
+// dropRun has flits without a way discarded as they arrive.
+func (f *Fabric) dropRun(p *pool, flit Flit, n uint32, at uint64) {
+	for i := range n {
+		one := flit
+		if i > 0 {
+			one &^= Head
+		}
+		if i < n-1 {
+			one &^= Tail
+		}
+		f.drops.add(at+uint64(i), drop{p, one})
+	}
+}
+
 // show makes the first flit of a queue visible to its output.
 func (f *Fabric) show(q *queue) {
 	l := q.lane
 	had := l.wants()
 	l.req |= q.bit
-	switch {
-	case had || !l.wants():
-	case l.credit > 0:
+	if had || !l.wants() {
+		return
+	}
+	if l.free > f.now {
+		if l.to.wakeAt == 0 {
+			f.wakes.add(l.free, l)
+		}
+		return
+	}
+	if l.credit <= 0 {
+		l.settle(f.now)
+	}
+	if l.credit > 0 {
 		f.setReady(l)
-	default:
+	} else {
 		l.since = f.now
 	}
 }
 
-// wake tells a lane that had no credit that there is one.
+// wake looks at a lane that had no credit, or whose run is over.
 func (f *Fabric) wake(l *lane) {
-	l.settle(f.now)
-	if l.wants() {
+	if l.free > f.now {
+		return // told of again
+	}
+	if l.credit <= 0 {
+		if l.settle(f.now); l.credit <= 0 {
+			f.await(l)
+			return
+		}
+	}
+	l.to.wakeAt = 0
+	switch {
+	case l.wire:
+		f.credited = append(f.credited, int32(l.out))
+	case l.wants() && f.outs[l.out].ready>>l.vc&1 == 0:
 		l.starved += f.now - l.since
 		f.setReady(l)
 	}
@@ -201,32 +282,27 @@ func (f *Fabric) setReady(l *lane) {
 }
 
 // route finds the queue for a packet by its head, or nil.
-func (f *Fabric) route(p *pool, c *cell) *queue {
-	if c.flit.Dst() >= len(f.where) {
-		return nil
+func (f *Fabric) route(p *pool, head Flit) (*queue, Flit) {
+	if head.Dst() >= len(f.where) {
+		return nil, head
 	}
-	port := uint(f.routes[f.routers[p.router].firstRoute+uint32(c.flit.Dst())])
+	port := uint(f.routes[f.routers[p.router].firstRoute+uint32(head.Dst())])
 	if f.cfg.Chooser != nil {
 		var chosen int
-		chosen, c.flit = f.cfg.Chooser.Choose(f, int(p.router), int(p.port), p.vc, c.flit)
+		chosen, head = f.cfg.Chooser.Choose(f, int(p.router), int(p.port), p.vc, head)
 		port = uint(chosen)
 	}
 	if port >= uint(len(p.ways)) {
-		return nil
+		return nil, head
 	}
-	return p.ways[port]
+	return p.ways[port], head
 }
 
 func (f *Fabric) discard(d drop) {
-	if d.cell.flit.Head() {
+	if d.flit.Head() {
 		f.routers[d.from.router].errors++
 	}
-	f.dropped = append(f.dropped, Ejection{Node: int32(d.from.router), VC: d.from.vc, Flit: d.cell.flit})
-	f.recycle(d.cell)
-	f.vacate(d.from, f.now-1) // on arrival, one cycle before it could leave
-}
-
-func (f *Fabric) recycle(c *cell) {
-	c.next, f.free = f.free, c
+	f.dropped = append(f.dropped, Ejection{Node: int32(d.from.router), VC: d.from.vc, Flit: d.flit, Run: 1})
 	f.inside--
+	f.vacate(d.from, f.now-1, 1) // on arrival, one cycle before it could leave
 }

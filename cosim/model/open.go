@@ -12,6 +12,9 @@ import (
 
 const defaultMemory = 1 << 20
 
+// longestRun is a whole VELO packet: header, payload and tail.
+const longestRun = 2 + regs.VELOPayload/regs.FlitBytes
+
 func init() {
 	drivers.Register("model", "the model of NIC and network in Go, cycle by cycle",
 		[]string{"params", "dims", "torus", "vc_depth", "host_wr_latency", "host_rd_latency"}, open)
@@ -50,6 +53,9 @@ func New(p Params, opt drivers.Options) (*nic.Machine, error) {
 	}
 	cfg := p.Fabric
 	cfg.Topology = p.topology()
+	if opt.Trace == nil && !p.Torus { // a trace is told flit by flit, a torus changes virtual channels
+		cfg.Run = longestRun
+	}
 	f, err := fabric.New(cfg)
 	if err != nil {
 		return nil, fmt.Errorf("%w: %v", drivers.ErrConfig, err)

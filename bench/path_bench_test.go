@@ -1,0 +1,52 @@
+package bench
+
+import (
+	"context"
+	"fmt"
+	"runtime"
+	"syscall"
+	"testing"
+
+	_ "github.com/nicloop/nicloop/cosim/model"
+	"github.com/stretchr/testify/require"
+)
+
+// BenchmarkPath is the whole path of a packet on model:, 64 nodes: send, bus, fabric,
+// mailbox, retrieval, dynamic credits, matching. Costs are the processor's time over
+// all packets, credit packets included: what it says holds on a busy machine, too.
+func BenchmarkPath(b *testing.B) {
+	for _, v := range []struct{ procs, bytes, slots int }{{4, 64, 64}, {16, 64, 16}, {4, 2048, 16}} {
+		b.Run(fmt.Sprintf("procs=%d/bytes=%d", 64*v.procs, v.bytes), func(b *testing.B) {
+			c := Default("alltoall")
+			c.Device, c.Nodes, c.Procs, c.Sizes = "model:", 64, v.procs, []int{v.bytes}
+			c.Velo.Slots = v.slots
+			c.Iterations = 1
+			var packets, cycles, allocs uint64
+			var before, after runtime.MemStats
+			start := cpuSeconds(b)
+			for b.Loop() {
+				runtime.ReadMemStats(&before)
+				res, err := Run(context.Background(), c)
+				require.NoError(b, err)
+				runtime.ReadMemStats(&after)
+				for _, n := range res.NICs {
+					packets += n.Received
+				}
+				cycles += res.Cycles
+				allocs += after.Mallocs - before.Mallocs
+			}
+			used := cpuSeconds(b) - start
+			b.ReportMetric(used*1e9/float64(packets), "cpu-ns/packet")
+			b.ReportMetric(float64(packets)/used, "packets/cpu-s")
+			b.ReportMetric(float64(cycles)/used, "cycles/cpu-s")
+			b.ReportMetric(float64(allocs)/float64(packets), "allocs/packet")
+		})
+	}
+}
+
+// cpuSeconds is what this process has used.
+func cpuSeconds(b *testing.B) float64 {
+	var u syscall.Rusage
+	require.NoError(b, syscall.Getrusage(syscall.RUSAGE_SELF, &u))
+	return float64(u.Utime.Nano()+u.Stime.Nano()) / 1e9
+}
