@@ -92,7 +92,7 @@ func (f *Fabric) depart(id uint32) (*lane, Flit, uint32) {
 	if q == nil {
 		q = l.grant()
 	}
-	n := uint32(l.lasts(f.now, min(int(q.head.n), f.run)))
+	n := uint32(l.lasts(f.now, q.first(f.now, f.run)))
 	flit := f.shorten(q, n)
 	if flit&Tail != 0 {
 		l.owner = nil
@@ -127,16 +127,36 @@ func (f *Fabric) rest(o *output, id uint32, vc uint) {
 	}
 }
 
+// first counts the flits at the front of a queue, at most most, that are of one packet
+// and can go one per cycle from now on.
+func (q *queue) first(now uint64, most int) int {
+	c := q.head
+	n := int(c.n)
+	for n < most && c != q.tail && c.next.flit&Head == 0 && c.next.at <= now+uint64(n) {
+		c = c.next
+		n += int(c.n)
+	}
+	return min(n, most)
+}
+
 // shorten takes n flits off the front of a queue; l.req says what can be seen then.
 func (f *Fabric) shorten(q *queue, n uint32) Flit {
 	c, behind := q.head, f.now+uint64(n)
-	flit := c.flit
-	if c.n > n {
-		c.n -= n
-		c.at += uint64(n) // not behind the cycle in which the next flit may go
-		c.flit &^= Head
-		return flit &^ Tail
+	flit := c.flit &^ Tail
+	for c.n < n {
+		n -= c.n
+		next := c.next
+		c.next, f.free = f.free, c
+		c = next
 	}
+	if c.n > n {
+		q.head = c
+		c.n -= n
+		c.at = behind // not behind the cycle in which the next flit may go
+		c.flit &^= Head
+		return flit
+	}
+	flit |= c.flit & Tail
 	switch {
 	case c == q.tail:
 		q.tail = nil
@@ -200,7 +220,7 @@ func (f *Fabric) enter(p *pool, flit Flit, n uint32, at uint64) {
 		return
 	}
 	tail := q.tail
-	if tail != nil && flit&Head == 0 && tail.at+uint64(tail.n) == at {
+	if tail != nil && flit&Head == 0 && at <= tail.at+uint64(tail.n) { // not before those ahead of it
 		tail.n += n
 		tail.flit |= flit & Tail
 		return

@@ -237,15 +237,25 @@ type run struct {
 	flit fabric.Flit
 }
 
+// at is the run at a place of those that wait.
+func (o *ejector) at(i uint16) *run {
+	if i += o.head; int(i) >= len(o.runs) {
+		i -= uint16(len(o.runs))
+	}
+	return &o.runs[i]
+}
+
 func (n *network) eject(now drivers.Cycle, e fabric.Ejection) {
 	i := int(e.Node)*classes + int(e.VC)
 	o := &n.out[i]
-	at := o.head + o.held
-	if int(at) >= len(o.runs) {
-		at -= uint16(len(o.runs))
+	if r := o.at(max(o.held, 1) - 1); o.held > 0 && r.at+drivers.Cycle(r.n) == now+1 && !e.Flit.Head() {
+		r.n += uint16(e.Run)
+		r.flit |= e.Flit & fabric.Tail
+	} else {
+		*o.at(o.held) = run{at: now + 1, n: uint16(e.Run), flit: e.Flit}
+		o.held++
 	}
-	o.runs[at] = run{at: now + 1, n: uint16(e.Run), flit: e.Flit}
-	if o.held++; o.held == 1 {
+	if o.held == 1 {
 		n.draining.add(max(now, o.busy)+1, i)
 	}
 	if n.m.Tracing() {
@@ -270,7 +280,7 @@ func (n *network) drain(now drivers.Cycle, i int) {
 	if o.held == 0 {
 		return
 	}
-	r := o.runs[o.head]
+	r := *o.at(0)
 	if !o.taking && !n.m.Accepts(node, class, r.flit.Packet()) {
 		return
 	}
@@ -281,7 +291,7 @@ func (n *network) drain(now drivers.Cycle, i int) {
 	o.last, o.taking, o.busy = r, !r.flit.Tail(), now+drivers.Cycle(r.n)-1
 	n.f.ReleaseRun(node, uint8(class), int(r.n))
 	if o.held > 0 {
-		n.draining.add(max(o.busy+1, o.runs[o.head].at), i)
+		n.draining.add(max(o.busy+1, o.at(0).at), i)
 	}
 	switch {
 	case r.n > 1:
@@ -309,7 +319,7 @@ func (n *network) Waiting(node, class int) int {
 		count += int(o.busy - now + 1)
 	}
 	for k := range int(o.held) {
-		count += arrived(o.runs[(int(o.head)+k)%len(o.runs)])
+		count += arrived(*o.at(uint16(k)))
 	}
 	return count
 }
