@@ -170,3 +170,23 @@ func BenchmarkSwitch(b *testing.B) {
 		return nil
 	}))
 }
+
+// TestPostingWhenAllHaveReturned: a process may post more lines than its window holds
+// after Run, too; and a network that takes none is a hang.
+func TestPostingWhenAllHaveReturned(t *testing.T) {
+	k, procs := world(t, Config{PIODepth: 1})
+	require.NoError(t, k.Run(func(int) error { return nil }))
+	taken := k.sys.PIOTaken(0, 0)
+	for range 4 {
+		require.NoError(t, procs[0].Device().WritePIO(line(0), make([]byte, 8)))
+	}
+	require.GreaterOrEqual(t, k.sys.PIOTaken(0, 0), taken+3)
+	var hang *HangError
+	for range 1000 { // the mailbox has 4 slots, and nobody reads
+		if err := procs[0].Device().WritePIO(line(0), make([]byte, 8)); err != nil {
+			require.ErrorAs(t, err, &hang)
+			break
+		}
+	}
+	require.NotNil(t, hang)
+}

@@ -103,11 +103,17 @@ func (p *Proc) park(s State) {
 }
 
 // post makes room in the send window's posted writes and counts one more.
-func (p *Proc) post() {
+func (p *Proc) post() error {
 	depth := uint64(p.k.cfg.PIODepth)
 	for p.issued-p.taken >= depth {
 		if p.taken = p.k.sys.PIOTaken(p.node, p.vpid); p.issued-p.taken < depth {
 			break
+		}
+		if p.yield == nil {
+			if err := p.letTake(p.issued - depth + 1); err != nil {
+				return err
+			}
+			continue
 		}
 		if p.Sync() {
 			continue
@@ -116,6 +122,24 @@ func (p *Proc) post() {
 		p.park(AwaitPIO)
 	}
 	p.issued++
+	return nil
+}
+
+// letTake lets time pass until the NIC has taken so many lines of a process that does
+// not run: what the last packets of a run ask for is sent when all have returned.
+func (p *Proc) letTake(count uint64) error {
+	if err := p.catchUp(); err != nil || p.k.sys.PIOTaken(p.node, p.vpid) >= count {
+		return err
+	}
+	p.k.sys.ArmPIO(p.node, p.vpid, count)
+	if err := p.k.sys.Run(drivers.Forever, &p.k.stop); err != nil {
+		return err
+	}
+	if p.k.stop.Quiet && p.k.sys.PIOTaken(p.node, p.vpid) < count {
+		return &HangError{At: p.k.Now(), HardwareIdle: p.k.stop.Idle, Procs: p.k.states()}
+	}
+	p.now = max(p.now, p.k.Now())
+	return nil
 }
 
 // sequence is the process's coroutine. An abort unwinds it silently.
@@ -128,7 +152,7 @@ func (p *Proc) sequence(body func() error) iter.Seq[struct{}] {
 		}()
 		p.yield = yield
 		p.err = body()
-		p.state = Done
+		p.state, p.yield = Done, nil
 	}
 }
 
@@ -149,7 +173,7 @@ func (d *device) ReadReg(off uint32) (uint64, error) {
 	return v, err
 }
 
-// catchUp is Sync also for a process that has not started yet.
+// catchUp is Sync also for a process that does not run.
 func (p *Proc) catchUp() error {
 	if p.yield != nil {
 		p.Sync()
@@ -168,7 +192,9 @@ func (d *device) WriteReg(off uint32, v uint64) error {
 }
 
 func (d *device) WritePIO(off uint32, line []byte) error {
-	d.p.post()
+	if err := d.p.post(); err != nil {
+		return err
+	}
 	d.p.now += d.p.k.cfg.PIOWrite
 	d.p.k.sys.PostPIO(d.p.node, d.p.k.cycle(d.p.now), off, line)
 	return nil
