@@ -211,4 +211,36 @@ module velo_completer (
     if (!rst) assert (!commit || slot_header[nicloop_pkg::SLOT_SEQ_LSB+:32] == look_seq)
       else $error("velo_completer: node %0d: mailbox %0d moved under a slot write", here, look_vpid);
 `endif
+`ifdef FORMAL
+  // The rules of the write port, and every answer told exactly once, whatever network and mailbox table say.
+  logic formal_started = 1'b0;
+  always_ff @(posedge clk) formal_started <= 1'b1;
+  always_comb begin
+    if (!formal_started) assume (rst);
+    assume (look_addr[5:0] == '0);  // a slot is a line of 64 bytes
+  end
+  logic       seen_aw, seen_w;
+  logic [7:0] seen_len, seen_beat;
+  logic [5:0] awaited;
+  axi_write_check u_port (
+      .clk, .rst, .awvalid(m_awvalid), .awready(m_awready), .awaddr(m_awaddr), .awlen(8'd7), .wvalid(m_wvalid), .wready(m_wready),
+      .wdata(m_wdata), .wstrb(8'hff), .wlast(m_wlast), .bvalid(m_bvalid), .bready(m_bready), .idle(state == CHECK), .aw_gone(seen_aw),
+      .w_gone(seen_w), .len(seen_len), .beat(seen_beat), .awaited
+  );
+  always_comb
+    if (formal_started && !rst) begin
+      assert (!(m_bvalid && m_bready) || commit != ev_drop);
+      assert (!commit || m_bresp == 2'b00);
+      // what makes it inductive
+      assert (state <= ANSWER && awaited == 6'(state == ANSWER));
+      assert (state == CHECK || full[drain_at]);
+      assert (full == '0 || full[drain_at]);
+      assert ((fill_at == drain_at) == (full == '0 || full == '1));
+      assert (seen_aw == (state == WRITE && aw_sent) && seen_w == (state == WRITE && w_sent) && !(seen_aw && seen_w));
+      if (state == WRITE && !seen_w) assert (seen_beat == 8'(beat));
+      if (state != WRITE) assert (seen_beat == '0);
+      if (seen_aw) assert (seen_len == 8'd7);
+      if (state == WRITE) assert (m_awaddr[5:0] == '0);
+    end
+`endif
 endmodule

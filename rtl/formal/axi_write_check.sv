@@ -9,28 +9,33 @@ module axi_write_check #(
     parameter bit MASTER = 1,
     parameter int BURSTS = 32  // answers that may be awaited, at most
 ) (
-    input logic        clk,
-    input logic        rst,
-    input logic        awvalid,
-    input logic        awready,
-    input logic [63:0] awaddr,
-    input logic [7:0]  awlen,
-    input logic        wvalid,
-    input logic        wready,
-    input logic [63:0] wdata,
-    input logic [7:0]  wstrb,
-    input logic        wlast,
-    input logic        bvalid,
-    input logic        bready,
-    input logic        idle
+    input  logic        clk,
+    input  logic        rst,
+    input  logic        awvalid,
+    input  logic        awready,
+    input  logic [63:0] awaddr,
+    input  logic [7:0]  awlen,
+    input  logic        wvalid,
+    input  logic        wready,
+    input  logic [63:0] wdata,
+    input  logic [7:0]  wstrb,
+    input  logic        wlast,
+    input  logic        bvalid,
+    input  logic        bready,
+    input  logic        idle,
+    // the burst under way, for what makes a proof inductive
+    output logic        aw_gone,
+    output logic        w_gone,
+    output logic [7:0]  len,
+    output logic [7:0]  beat,
+    output logic [5:0]  awaited
 );
   logic started = 1'b0;
   always_ff @(posedge clk) started <= 1'b1;
 
   // The burst under way: its address and its data may be out in either order.
-  logic       aw_gone, w_gone, aw_take, w_take, aw_done, w_done;
-  logic [7:0] len_kept, len, beat;
-  logic [5:0] awaited;
+  logic       aw_take, w_take, aw_done, w_done;
+  logic [7:0] len_kept;
   assign aw_take = awvalid && awready;
   assign w_take  = wvalid && wready;
   assign aw_done = aw_gone || aw_take;

@@ -1,0 +1,66 @@
+// rma_notifier_axi: rma_notifier keeps the rules of its write port whatever its units and registers do; a notification counts
+// as written only when its answer is good.
+module rma_notifier_axi (
+    input logic         clk,
+    input logic         rst,
+    input logic [1:0]   want,
+    input logic [7:0]   vpid,
+    input logic [255:0] words,
+    input logic [3:0]   reg_vpid,
+    input logic [63:0]  reg_data,
+    input logic [3:0]   reg_write,  // base, slots, switches, read pointer
+    input logic         awready,
+    input logic         wready,
+    input logic         bvalid,
+    input logic [1:0]   bresp
+);
+  logic started = 1'b0;
+  always_ff @(posedge clk) started <= 1'b1;
+  always_comb if (!started) assume (rst);
+
+  // What a unit tells stays until it is done.
+  logic [1:0]   valid, kept, done;
+  logic [7:0]   kept_vpid, now_vpid;
+  logic [255:0] kept_words, now_words;
+  assign valid = want | kept;
+  always_comb
+    for (int i = 0; i < 2; i++) begin
+      now_vpid[i*4+:4]      = kept[i] ? kept_vpid[i*4+:4] : vpid[i*4+:4];
+      now_words[i*128+:128] = kept[i] ? kept_words[i*128+:128] : words[i*128+:128];
+    end
+  always_ff @(posedge clk) begin
+    kept       <= rst ? '0 : valid & ~done;
+    kept_vpid  <= now_vpid;
+    kept_words <= now_words;
+  end
+
+  logic        busy, wr_ready, awvalid, wvalid, wlast, bready, ev_written, ev_off, active;
+  logic [63:0] awaddr, wdata;
+  logic [7:0]  awlen, wstrb;
+  rma_notifier #(.N(2)) u_dut (
+      .clk, .rst, .busy, .valid, .vpid(now_vpid), .words(now_words), .done, .m_awvalid(awvalid), .m_awready(awready), .m_awaddr(awaddr),
+      .m_awlen(awlen), .m_wvalid(wvalid), .m_wready(wready), .m_wdata(wdata), .m_wstrb(wstrb), .m_wlast(wlast), .m_bvalid(bvalid),
+      .m_bready(bready), .m_bresp(bresp), .wr_ready, .wr_vpid(reg_vpid), .wr_data(reg_data), .wr_base(reg_write[0] && wr_ready),
+      .wr_slots(reg_write[1] && wr_ready), .wr_ctrl(reg_write[2] && wr_ready), .wr_rp(reg_write[3] && !busy), .ev_written, .ev_off, .active
+  );
+  logic       aw_gone, w_gone;
+  logic [7:0] len, beat;
+  logic [5:0] awaited;
+  axi_write_check u_check (
+      .clk, .rst, .awvalid, .awready, .awaddr, .awlen, .wvalid, .wready, .wdata, .wstrb, .wlast, .bvalid, .bready, .idle(!active),
+      .aw_gone, .w_gone, .len, .beat, .awaited
+  );
+  always_comb
+    if (started && !rst) begin
+      assert (!(bvalid && bready) || ev_written != ev_off);
+      assert (!ev_written || (bvalid && bready && bresp == 2'b00));
+      // What makes it inductive: the steps of a write as they show outside.
+      assert (bready == (awaited == 6'd1) && awaited <= 6'd1);
+      assert (!(bready && (awvalid || wvalid)) && !(busy && (bready || awvalid || wvalid)));
+      assert (!aw_gone || (wvalid && !awvalid && len == 8'd1));
+      assert (!w_gone || (awvalid && !wvalid));
+      assert (aw_gone || w_gone || awvalid == wvalid);
+      assert (wvalid ? beat == 8'(wlast) : awvalid || beat == '0);
+    end
+  always_ff @(posedge clk) cover (started && ev_off && !bvalid && valid == 2'b11);
+endmodule
