@@ -70,6 +70,6 @@ func (c *Comm) exchange(tag, to int, out []byte, from int, in []byte) error {
 	if err := c.collSend(to, tag, out); err != nil {
 		return err
 	}
-	_, err = c.rank.Wait(q)
+	_, err = c.rank.waitFor(q)
 	return err
 }

@@ -71,7 +71,8 @@ func (r *Rank) progressLocal() bool {
 	p := b.waiting[0]
 	b.waiting = slices.Delete(b.waiting, 0, 1)
 	r.proc.Spend(r.cost.Match)
-	m := &message{header: p.header, got: p.length, data: p.data}
+	m := r.messages.get()
+	*m = message{header: p.header, got: p.length, data: p.data}
 	q, ok := r.match.Arrive(p.envelope(p.from), m)
 	if !ok {
 		r.stats.Unexpected++

@@ -94,7 +94,6 @@ type message struct {
 type inbound struct {
 	current *message
 	seq     uint32
-	spare   *message
 }
 
 // file puts a packet's payload where it belongs.
@@ -153,11 +152,7 @@ func (r *Rank) fileControl(from int, h header, b []byte) error {
 
 // begin matches a message with a posted receive, or finds room for it.
 func (r *Rank) begin(from int, h header) *message {
-	m := r.in[from].spare
-	if m == nil {
-		m = new(message)
-	}
-	r.in[from].spare = nil
+	m := r.messages.get()
 	*m = message{header: h}
 	r.proc.Spend(r.cost.Match)
 	if q, ok := r.match.Arrive(h.envelope(from), m); ok {
@@ -165,7 +160,7 @@ func (r *Rank) begin(from int, h header) *message {
 		return m
 	}
 	r.stats.Unexpected++
-	m.data = r.buffer()[:h.length]
+	m.data = r.spare.get(int(h.length))
 	return m
 }
 
@@ -191,7 +186,7 @@ func (r *Rank) bind(q *Request, e match.Envelope, m *message) error {
 	}
 	r.proc.Spend(r.cost.CopyByte * drivers.Time(m.got))
 	copy(q.buf, m.data[:m.got])
-	r.spare = append(r.spare, m.data)
+	r.spare.put(m.data)
 	m.req, m.data = q, nil
 	if m.got == m.length {
 		r.complete(m, int(e.Source))
@@ -209,18 +204,7 @@ func (r *Rank) complete(m *message, from int) {
 	}
 	r.stats.MessagesReceived++
 	r.stats.BytesReceived += uint64(m.length)
-	m.req = nil
-	r.in[from].spare = m
-}
-
-// buffer is room for one unexpected message.
-func (r *Rank) buffer() []byte {
-	if n := len(r.spare); n > 0 {
-		b := r.spare[n-1]
-		r.spare = r.spare[:n-1]
-		return b[:EagerMax]
-	}
-	return make([]byte, EagerMax)
+	r.messages.put(m)
 }
 
 func truncated(n, from, tag, room int) error {

@@ -35,13 +35,17 @@ type Stats struct {
 type Rank struct {
 	Comm // the world
 
-	proc    Proc
-	ep      *velo.Endpoint
-	cost    Cost
-	match   *match.Core[*Request, *message]
-	in      []inbound  // by source
-	out     []outbound // by destination
-	spare   [][]byte   // buffers of unexpected messages
+	proc  Proc
+	ep    *velo.Endpoint
+	cost  Cost
+	match *match.Core[*Request, *message]
+	in    []inbound  // by source
+	out   []outbound // by destination
+	spare buffers    // of unexpected messages
+
+	requests depot[Request]
+	messages depot[message]
+
 	pkt     velo.Packet
 	line    [regs.VELOPayload]byte
 	stats   Stats

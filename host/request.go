@@ -65,7 +65,8 @@ func (r *Rank) isend(dst, tag int, comm uint16, data []byte) (*Request, error) {
 		return nil, fmt.Errorf("%w: tag %d: a send needs one of 0 or more", drivers.ErrConfig, tag)
 	}
 	r.proc.Spend(r.cost.Start)
-	q := &Request{rank: r, env: match.Envelope{Source: int32(dst), Tag: int32(tag), Comm: comm}, buf: data, packets: Packets(len(data))}
+	q := r.requests.get()
+	*q = Request{rank: r, env: match.Envelope{Source: int32(dst), Tag: int32(tag), Comm: comm}, buf: data, packets: Packets(len(data))}
 	r.stats.MessagesSent++
 	r.stats.BytesSent += uint64(len(data))
 	switch {
@@ -88,7 +89,8 @@ func (r *Rank) irecv(source, tag int, comm uint16, buf []byte) (*Request, error)
 		return nil, err
 	}
 	r.proc.Spend(r.cost.Start)
-	q := &Request{rank: r, receive: true, env: match.Envelope{Source: int32(source), Tag: int32(tag), Comm: comm}, buf: buf}
+	q := r.requests.get()
+	*q = Request{rank: r, receive: true, env: match.Envelope{Source: int32(source), Tag: int32(tag), Comm: comm}, buf: buf}
 	if e, m, ok := r.match.Post(q.env, q); ok {
 		r.proc.Spend(r.cost.Match)
 		return q, r.bind(q, e, m)
@@ -177,9 +179,18 @@ func (r *Rank) Send(dst, tag int, data []byte) error {
 func (r *Rank) send(dst, tag int, comm uint16, data []byte) error {
 	q, err := r.isend(dst, tag, comm, data)
 	if err == nil {
-		_, err = r.Wait(q)
+		_, err = r.waitFor(q)
 	}
 	return err
+}
+
+// waitFor is Wait for a request that nobody else knows. A rendezvous might.
+func (r *Rank) waitFor(q *Request) (Status, error) {
+	st, err := r.Wait(q)
+	if err == nil && len(q.buf) <= EagerMax {
+		r.requests.put(q)
+	}
+	return st, err
 }
 
 // Recv receives the first message that matches source and tag into buf.
@@ -192,7 +203,7 @@ func (r *Rank) recv(source, tag int, comm uint16, buf []byte) (Status, error) {
 	if err != nil {
 		return Status{}, err
 	}
-	return r.Wait(q)
+	return r.waitFor(q)
 }
 
 // Probe waits until a message that matches source and tag can be received, and

@@ -28,6 +28,7 @@ type Kernel struct {
 	ready  queue
 	live   int
 	stop   drivers.Stop
+	err    error // of the system, while a process let time pass
 }
 
 // New makes a kernel for sys.
@@ -80,9 +81,10 @@ func (k *Kernel) Run(body func(i int) error) error {
 
 // step lets the earliest process run, or lets the hardware catch up with it.
 func (k *Kernel) step() error {
-	for k.ready.len() > 0 && k.ready.first().void() {
-		k.ready.pop()
+	if k.err != nil {
+		return k.err
 	}
+	k.skipVoid()
 	if k.ready.len() == 0 {
 		return k.waitForHardware()
 	}
@@ -105,6 +107,28 @@ func (k *Kernel) step() error {
 		}
 	}
 	return nil
+}
+
+// isFirst lets the hardware catch up with the process that runs, as long as nobody else
+// is to run before it. What ends a run is left to step.
+func (k *Kernel) isFirst(at drivers.Time, turn uint64) bool {
+	for c := k.cycle(at); k.err == nil && (k.cfg.Limit == 0 || at <= k.cfg.Limit); {
+		k.skipVoid()
+		if k.ready.len() > 0 && k.ready.first().before(entry{at: at, seq: turn}) {
+			return false
+		}
+		if c <= k.sys.Now() {
+			return true
+		}
+		k.err = k.advance(c)
+	}
+	return false
+}
+
+func (k *Kernel) skipVoid() {
+	for k.ready.len() > 0 && k.ready.first().void() {
+		k.ready.pop()
+	}
 }
 
 func (k *Kernel) waitForHardware() error {

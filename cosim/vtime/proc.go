@@ -68,7 +68,11 @@ func (p *Proc) Sync() bool {
 	if p.k.cycle(p.now) <= p.k.sys.Now() {
 		return false
 	}
-	p.k.ready.push(p.now, p)
+	turn := p.k.ready.turn()
+	if p.yield != nil && p.k.isFirst(p.now, turn) { // a switch to the kernel and back would do the same
+		return true
+	}
+	p.k.ready.pushAs(turn, p.now, p)
 	p.park(Ready)
 	return true
 }

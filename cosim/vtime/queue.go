@@ -20,9 +20,16 @@ func (e entry) before(o entry) bool { return e.at < o.at || e.at == o.at && e.se
 func (q *queue) len() int     { return len(q.heap) }
 func (q *queue) first() entry { return q.heap[0] }
 
-func (q *queue) push(at drivers.Time, p *Proc) {
+// turn is the place in the order of scheduling of what is pushed now, or later as pushAs.
+func (q *queue) turn() uint64 {
 	q.seq++
-	e := entry{at, q.seq, p, p.turn}
+	return q.seq
+}
+
+func (q *queue) push(at drivers.Time, p *Proc) { q.pushAs(q.turn(), at, p) }
+
+func (q *queue) pushAs(turn uint64, at drivers.Time, p *Proc) {
+	e := entry{at, turn, p, p.turn}
 	q.heap = append(q.heap, e)
 	i := len(q.heap) - 1
 	for i > 0 {
