@@ -260,3 +260,22 @@ func TestCancelEndsARun(t *testing.T) {
 	_, err := Run(ctx, c)
 	require.ErrorIs(t, err, why)
 }
+
+// TestProgressWithinAnIteration: a long iteration shows how far it is, and never goes back.
+func TestProgressWithinAnIteration(t *testing.T) {
+	c := onIdeal("alltoall")
+	c.Nodes, c.Procs, c.Iterations, c.Warmup = 8, 8, 1, 0
+	var seen []int
+	var at []drivers.Cycle
+	var sys drivers.Timed
+	c.Opened = func(s drivers.Timed) error { sys = s; return nil }
+	c.Step = func(done, of int) {
+		require.Equal(t, 64, of)
+		seen, at = append(seen, done), append(at, sys.Now())
+	}
+	_, err := Run(context.Background(), c)
+	require.NoError(t, err)
+	require.IsIncreasing(t, seen)
+	require.Equal(t, 64, seen[len(seen)-1])
+	require.Less(t, at[0], at[len(at)-1]/4, "a barrier ends the iteration of all ranks together")
+}

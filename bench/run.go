@@ -73,7 +73,7 @@ func (c Config) at(n int) *Config {
 // measure runs the workload at one message size.
 func (w *World) measure(ctx context.Context, wl *Workload, n int, res *Result, obs *observers) error {
 	c := w.Config.at(n)
-	t := &task{c: c, timed: make([]span, len(w.Ranks)), step: stepper(c, wl)}
+	t := &task{c: c, timed: make([]span, len(w.Ranks)), step: func() {}}
 	for _, r := range w.Ranks {
 		r.FreeAll()
 	}
@@ -82,6 +82,14 @@ func (w *World) measure(ctx context.Context, wl *Workload, n int, res *Result, o
 		return err
 	}
 	obs.start()
+	if c.Step != nil {
+		m := newMeter(w, c, wl)
+		t.step = m.step
+		if t.traffic == nil { // whose hot flows send until the others are done
+			w.Kernel.OnTick(m.tick)
+			defer w.Kernel.OnTick(nil)
+		}
+	}
 	before := w.flowStats()
 	if err := w.run(ctx, func(r *host.Rank) error { return wl.body(t, r, n) }); err != nil {
 		return err
@@ -91,18 +99,6 @@ func (w *World) measure(ctx context.Context, wl *Workload, n int, res *Result, o
 		res.addTraffic(t.traffic)
 	}
 	return nil
-}
-
-// stepper counts iterations of all ranks for a progress bar.
-func stepper(c *Config, wl *Workload) func() {
-	if c.Step == nil {
-		return func() {}
-	}
-	done, of := 0, c.Ranks()*(c.Iterations+c.Warmup)
-	if wl == &pingpong {
-		of = 2 * (c.Iterations + c.Warmup)
-	}
-	return func() { done++; c.Step(done, of) }
 }
 
 // elapsed is the time from the first rank's start to the last one's end.

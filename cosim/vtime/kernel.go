@@ -27,6 +27,7 @@ type Kernel struct {
 	watch  []*Proc   // by WatchID
 	ready  queue
 	live   int
+	tick   func()
 	stop   drivers.Stop
 	err    error // of the system, while a process let time pass
 }
@@ -71,13 +72,22 @@ func (k *Kernel) Run(body func(i int) error) error {
 			p.cancel()
 		}
 	}()
-	for k.live > 0 {
+	for n := 1; k.live > 0; n++ {
 		if err := k.step(); err != nil {
 			return err
+		}
+		if k.tick != nil && n%tickEvery == 0 {
+			k.tick()
 		}
 	}
 	return nil
 }
+
+const tickEvery = 1 << 12 // steps: some milliseconds of a large world
+
+// OnTick has f called now and then while Run runs, to show how far it is. When
+// depends on nothing that f may tell anybody but a person who waits.
+func (k *Kernel) OnTick(f func()) { k.tick = f }
 
 // step lets the earliest process run, or lets the hardware catch up with it.
 func (k *Kernel) step() error {

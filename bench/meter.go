@@ -1,0 +1,45 @@
+package bench
+
+// A meter tells a progress bar how far a workload is: by the iterations that ranks
+// have ended and, because one may be long, by the messages that have been received.
+type meter struct {
+	w        *World
+	done, of int // iterations of all ranks
+	shown    int
+	before   uint64 // messages received when it began
+	messages float64
+}
+
+func newMeter(w *World, c *Config, wl *Workload) *meter {
+	m := &meter{w: w, of: c.Ranks() * (c.Iterations + c.Warmup), messages: float64(wl.messages(c) * (c.Iterations + c.Warmup))}
+	if wl == &pingpong {
+		m.of = 2 * (c.Iterations + c.Warmup)
+	}
+	m.before = m.received()
+	return m
+}
+
+func (m *meter) received() (n uint64) {
+	for _, r := range m.w.Ranks {
+		n += r.Stats().MessagesReceived
+	}
+	return n
+}
+
+func (m *meter) step() {
+	m.done++
+	m.show(m.done)
+}
+
+// tick counts messages. Those of barriers count, too, so it is capped: the end is told
+// by the last iteration only.
+func (m *meter) tick() {
+	m.show(min(int(float64(m.of)*float64(m.received()-m.before)/m.messages), m.of-1))
+}
+
+func (m *meter) show(n int) {
+	if n > m.shown {
+		m.shown = n
+		m.w.Config.Step(n, m.of)
+	}
+}
