@@ -29,6 +29,7 @@ var design = []string{
 	"core/velo_completer.sv",
 	"core/axi_write_mux.sv",
 	"core/axi_read_mux.sv",
+	"core/access_epoch.sv",
 	"core/dma_read.sv",
 	"core/dma_write.sv",
 	"core/atu.sv",

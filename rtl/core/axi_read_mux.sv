@@ -1,10 +1,12 @@
 // axi_read_mux: several units share the NIC's AXI read master.
 //
-// Job: gives the master to one unit per burst, fair round-robin, from its address to its last data.
+// Job: passes one address at a time, fair round-robin, and remembers whose data comes next: without IDs a memory answers
+//   in order. Up to DEPTH bursts are under way.
 // Handshake: AXI4 read channels, packed by unit; data and response go to all, valid to one.
-// Back-pressure: the others wait for at most one burst of everybody else.
+// Back-pressure: data that its unit does not take stands before everybody's; with DEPTH bursts under way addresses wait.
 module axi_read_mux #(
-    parameter int N = 2
+    parameter int N     = 2,
+    parameter int DEPTH = 16
 ) (
     input  logic            clk,
     input  logic            rst,
@@ -22,20 +24,18 @@ module axi_read_mux #(
     output logic            m_rready,
     input  logic            m_rlast
 );
-  logic [N-1:0] grant, owner, sel;
-  logic         done;
-  rr_arbiter #(.N(N)) u_turn (.clk, .rst, .req(s_arvalid), .advance(owner == '0), .grant);
-  assign sel  = owner != '0 ? owner : grant;
-  assign done = m_rvalid && m_rready && m_rlast;
+  // ---- addresses: one that was shown stays ----
+  logic [N-1:0] grant, shown, sel;
+  logic         room, ar_take;
+  rr_arbiter #(.N(N)) u_turn (.clk, .rst, .req(s_arvalid), .advance(shown == '0 && room), .grant);
+  assign sel     = shown != '0 ? shown : grant & {N{room}};
+  assign ar_take = m_arvalid && m_arready;
   always_ff @(posedge clk) begin
-    if (rst || done) owner <= '0;
-    else owner <= sel;
+    if (rst || ar_take) shown <= '0;
+    else shown <= sel;
   end
-
-  assign m_arvalid = |(s_arvalid & sel);
-  assign m_rready  = |(s_rready & sel);
+  assign m_arvalid = |sel;
   assign s_arready = sel & {N{m_arready}};
-  assign s_rvalid  = sel & {N{m_rvalid}};
   always_comb begin
     m_araddr = '0;
     m_arlen  = '0;
@@ -45,4 +45,21 @@ module axi_read_mux #(
         m_arlen  = m_arlen | s_arlen[i*8+:8];
       end
   end
+
+  // ---- data ----
+  logic         have;
+  logic [N-1:0] owner, to;
+  /* verilator lint_off PINCONNECTEMPTY */
+  fifo #(.W(N), .DEPTH(DEPTH)) u_owners (
+      .clk, .rst, .wr_valid(ar_take), .wr_ready(room), .wr_data(sel), .rd_valid(have), .rd_ready(m_rvalid && m_rready && m_rlast),
+      .rd_data(owner), .level()
+  );
+  /* verilator lint_on PINCONNECTEMPTY */
+  assign to       = have ? owner : '0;
+  assign s_rvalid = to & {N{m_rvalid}};
+  assign m_rready = |(s_rready & to);
+
+`ifndef SYNTHESIS
+  always_ff @(posedge clk) if (!rst) assert (!m_rvalid || have) else $error("axi_read_mux %m: data that nobody asked for");
+`endif
 endmodule

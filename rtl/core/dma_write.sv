@@ -1,20 +1,28 @@
 // dma_write: writes up to MTU bytes to any byte address.
 //
-// Job: AXI bursts that end with their 64-byte line, one at a time; shifts; strobes cover exactly the bytes.
-// Handshake: start (while !busy) with addr and bytes (1..RMA_MTU); the caller shows quadword src_index on
-//   src_data at once; done for one cycle with the last answer, error with it.
-// Back-pressure: the memory's, through ready.
-module dma_write (
+// Job: AXI bursts that end with their 64-byte line, one beat a cycle when the memory takes them. The next write is sent
+//   while the answers of up to DEPTH before it are awaited. Shifts; strobes cover exactly the bytes.
+// Handshake: start while ready, with addr, bytes (1..RMA_MTU) and a tag; from the next cycle the caller shows quadword
+//   src_index on src_data at once, until sent, a pulse with the last beat. done for one cycle with a write's last
+//   answer, in order, with its tag and whether any answer was an error.
+// Back-pressure: the memory's, through ready. Answers are always taken.
+module dma_write #(
+    parameter int DEPTH = 4
+) (
     input  logic        clk,
     input  logic        rst,
+    output logic        ready,
     input  logic        start,
     input  logic [63:0] addr,
     input  logic [9:0]  bytes,
-    output logic        busy,
+    input  logic        tag,
     output logic [5:0]  src_index,
     input  logic [63:0] src_data,
+    output logic        sent,
     output logic        done,
+    output logic        done_tag,
     output logic        error,
+    output logic        busy,      // something is sent or awaited
     output logic        m_awvalid,
     input  logic        m_awready,
     output logic [63:0] m_awaddr,
@@ -28,70 +36,58 @@ module dma_write (
     output logic        m_bready,
     input  logic [1:0]  m_bresp
 );
-  localparam logic [1:0] IDLE = 2'd0, SEND = 2'd1, WAIT = 2'd2;
-  logic [1:0]  state;
+  // ---- sending: address and data of a burst go out side by side ----
+  logic        sending, room;
   logic [60:0] line;             // next burst's first quadword
-  logic [5:0]  left, beat;       // quadwords behind this one; beats sent of all bursts
+  logic [5:0]  left, beat;       // quadwords from this burst on; beats sent of all bursts
   logic [2:0]  shift, end_at;    // byte in its quadword where data starts, and after which it ends (0: whole)
   logic [63:0] hold;
-  logic        aw_sent, w_sent, bad, aw_done, w_done;
-  logic [3:0]  room, burst, in_burst;
-
-  assign room  = 4'd8 - {1'b0, line[2:0]};
-  assign burst = left < {2'b0, room} ? left[3:0] : room;
-
-  logic w_take;
-  assign busy      = state != IDLE;
-  assign m_awvalid = state == SEND && !aw_sent;
+  logic        aw_sent, w_sent, aw_done, w_done, w_take, next;
+  logic [3:0]  to_end, burst, in_burst;
+  assign ready     = !sending && room;
+  assign to_end    = 4'd8 - {1'b0, line[2:0]};
+  assign burst     = left < {2'b0, to_end} ? left[3:0] : to_end;
+  assign m_awvalid = sending && !aw_sent;
   assign m_awaddr  = {line, 3'h0};
   assign m_awlen   = 8'(burst) - 8'd1;
-  assign m_wvalid  = state == SEND && !w_sent;
+  assign m_wvalid  = sending && !w_sent;
   assign m_wlast   = in_burst == burst - 1'b1;
-  assign m_bready  = state == WAIT;
   assign w_take    = m_wvalid && m_wready;
   assign aw_done   = aw_sent || (m_awvalid && m_awready);
   assign w_done    = w_sent || (w_take && m_wlast);
-  assign done      = state == WAIT && m_bvalid && left == '0;
-  assign error     = bad || m_bresp != 2'b00;
+  assign next      = aw_done && w_done;
+  assign sent      = next && left == 6'(burst);
 
   always_ff @(posedge clk) begin
-    if (rst) state <= IDLE;
-    else
-      case (state)
-        IDLE: if (start) state <= SEND;
-        SEND: if (aw_done && w_done) state <= WAIT;
-        default: if (m_bvalid) state <= left == '0 ? IDLE : SEND;
-      endcase
+    if (rst) sending <= 1'b0;
+    else if (start) sending <= 1'b1;
+    else if (sent) sending <= 1'b0;
   end
   always_ff @(posedge clk) begin
-    if (state == IDLE) begin
-      line     <= addr[63:3];
-      left     <= 6'((10'(addr[2:0]) + bytes + 10'd7) >> 3);
-      shift    <= addr[2:0];
-      end_at   <= addr[2:0] + bytes[2:0];
-      beat     <= '0;
-      bad      <= 1'b0;
-      hold     <= '0;
+    if (!sending || next) begin
       in_burst <= '0;
       aw_sent  <= 1'b0;
       w_sent   <= 1'b0;
-    end else if (state == SEND) begin
+    end else begin
       aw_sent <= aw_done;
       w_sent  <= w_done;
-      if (w_take) begin
-        beat     <= beat + 1'b1;
-        in_burst <= in_burst + 1'b1;
-        hold     <= src_data;
-      end
-      if (aw_done && w_done) begin
-        line     <= line + 61'(burst);
-        left     <= left - 6'(burst);
-        in_burst <= '0;
-        aw_sent  <= 1'b0;
-        w_sent   <= 1'b0;
-      end
-    end else if (m_bvalid) begin
-      bad <= error;
+      if (w_take) in_burst <= in_burst + 1'b1;
+    end
+    if (!sending) begin
+      line   <= addr[63:3];
+      left   <= 6'((10'(addr[2:0]) + bytes + 10'd7) >> 3);
+      shift  <= addr[2:0];
+      end_at <= addr[2:0] + bytes[2:0];
+    end else if (next) begin
+      line <= line + 61'(burst);
+      left <= left - 6'(burst);
+    end
+    if (!sending) begin
+      beat <= '0;
+      hold <= '0;
+    end else if (w_take) begin
+      beat <= beat + 1'b1;
+      hold <= src_data;
     end
   end
 
@@ -105,8 +101,37 @@ module dma_write (
   assign m_wstrb    = strb_first & strb_last;
   assign m_wdata    = shift == '0 ? src_data : (src_data << {shift, 3'h0}) | (hold >> (7'd64 - {1'b0, shift, 3'h0}));
 
+  // ---- answers: one per burst, so one per line that the write touches ----
+  logic       have, now_tag, bad, answer;
+  logic [2:0] bursts, answered;
+  /* verilator lint_off PINCONNECTEMPTY */
+  fifo #(.W(4), .DEPTH(DEPTH)) u_writes (
+      .clk, .rst, .wr_valid(start), .wr_ready(room), .wr_data({tag, 3'((10'(addr[5:0]) + bytes + 10'd63) >> 6)}),
+      .rd_valid(have), .rd_ready(done), .rd_data({now_tag, bursts}), .level()
+  );
+  /* verilator lint_on PINCONNECTEMPTY */
+  assign m_bready = have;
+  assign answer   = m_bvalid && m_bready;
+  assign done     = answer && answered == bursts - 3'd1;
+  assign done_tag = now_tag;
+  assign error    = bad || m_bresp != 2'b00;
+  assign busy     = have;
+  always_ff @(posedge clk) begin
+    if (rst || done) begin
+      answered <= '0;
+      bad      <= 1'b0;
+    end else if (answer) begin
+      answered <= answered + 1'b1;
+      bad      <= error;
+    end
+  end
+
 `ifndef SYNTHESIS
   always_ff @(posedge clk)
-    if (!rst) assert (!(start && !busy) || (bytes != '0 && bytes <= 10'(nicloop_pkg::RMA_MTU))) else $error("dma_write %m: %0d bytes", bytes);
+    if (!rst) begin
+      assert (!start || ready) else $error("dma_write %m: started while it is not ready");
+      assert (!start || (bytes != '0 && bytes <= 10'(nicloop_pkg::RMA_MTU))) else $error("dma_write %m: %0d bytes", bytes);
+      assert (!m_bvalid || have) else $error("dma_write %m: an answer to nothing");
+    end
 `endif
 endmodule

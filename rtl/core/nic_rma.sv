@@ -111,6 +111,7 @@ module nic_rma #(
   logic [191:0] ar_addr;
   logic [23:0]  ar_len;
 
+  logic         fence;
   logic [15:0]  rma_on, window_on, waiting, descriptors;
   logic [3:0]   head_vpid;
   logic [191:0] head;
@@ -138,7 +139,7 @@ module nic_rma #(
   rma_requester #(.NODES(NODES)) u_requester (
       .clk, .rst, .here, .waiting, .head_vpid, .head, .pop,
       .atu_valid(atu_valid[0]), .atu_nla(atu_nla[47:0]), .atu_vpid(atu_vpid[3:0]), .atu_done(atu_done[0]), .atu_error, .atu_addr,
-      .atu_hold(atu_hold[0]),
+      .fence, .atu_hold(atu_hold[0]),
       .m_arvalid(ar_valid[0]), .m_arready(ar_ready[0]), .m_araddr(ar_addr[63:0]), .m_arlen(ar_len[7:0]), .m_rvalid(r_valid[0]),
       .m_rready(r_ready[0]), .m_rdata, .m_rresp, .m_rlast,
       .tx_valid(tx_valid[0]), .tx_ready(tx_ready[0]), .tx_head(tx_head[0]), .tx_tail(tx_tail[0]), .tx_data(tx_data[63:0]),
@@ -151,7 +152,7 @@ module nic_rma #(
       .clk, .rst, .here, .rma_on, .in_valid(in_valid[1]), .in_ready(in_ready[1]), .in_flit(flit0), .busy(responder_busy),
       .err_valid, .err_ready, .err_header, .err_ext, .err_code,
       .atu_valid(atu_valid[1]), .atu_nla(atu_nla[95:48]), .atu_vpid(atu_vpid[7:4]), .atu_need(atu_need[3:2]), .atu_done(atu_done[1]),
-      .atu_error, .atu_addr, .atu_hold(atu_hold[1]),
+      .atu_error, .atu_addr, .fence, .atu_hold(atu_hold[1]),
       .m_arvalid(ar_valid[1]), .m_arready(ar_ready[1]), .m_araddr(ar_addr[127:64]), .m_arlen(ar_len[15:8]), .m_rvalid(r_valid[1]),
       .m_rready(r_ready[1]), .m_rdata, .m_rresp, .m_rlast,
       .m_awvalid(aw_valid[3]), .m_awready(aw_ready[3]), .m_awaddr(aw_addr[3*64+:64]), .m_awlen(aw_len[3*8+:8]), .m_wvalid(w_valid[3]),
@@ -167,7 +168,7 @@ module nic_rma #(
       .clk, .rst, .here, .rma_on, .in_valid(in_valid[0]), .in_ready(in_ready[0]), .in_flit(flit0), .busy(completer_busy),
       .err_valid, .err_ready, .err_header, .err_ext, .err_code,
       .atu_valid(atu_valid[2]), .atu_nla(atu_nla[143:96]), .atu_vpid(atu_vpid[11:8]), .atu_done(atu_done[2]), .atu_error, .atu_addr,
-      .atu_hold(atu_hold[2]),
+      .fence, .atu_hold(atu_hold[2]),
       .m_awvalid(aw_valid[1]), .m_awready(aw_ready[1]), .m_awaddr(aw_addr[64+:64]), .m_awlen(aw_len[8+:8]), .m_wvalid(w_valid[1]),
       .m_wready(w_ready[1]), .m_wdata(w_data[64+:64]), .m_wstrb(w_strb[8+:8]), .m_wlast(w_last[1]), .m_bvalid(b_valid[1]),
       .m_bready(b_ready[1]), .m_bresp,
@@ -180,7 +181,7 @@ module nic_rma #(
       .clk, .rst, .here, .rma_on, .in_valid(in_valid[2]), .in_ready(in_ready[2]), .in_flit(flit1), .busy(),
       .err_valid(), .err_ready(1'b0), .err_header(), .err_ext(), .err_code(),
       .atu_valid(atu_valid[3]), .atu_nla(atu_nla[191:144]), .atu_vpid(atu_vpid[15:12]), .atu_done(atu_done[3]), .atu_error, .atu_addr,
-      .atu_hold(atu_hold[3]),
+      .fence, .atu_hold(atu_hold[3]),
       .m_awvalid(aw_valid[2]), .m_awready(aw_ready[2]), .m_awaddr(aw_addr[128+:64]), .m_awlen(aw_len[16+:8]), .m_wvalid(w_valid[2]),
       .m_wready(w_ready[2]), .m_wdata(w_data[128+:64]), .m_wstrb(w_strb[16+:8]), .m_wlast(w_last[2]), .m_bvalid(b_valid[2]),
       .m_bready(b_ready[2]), .m_bresp,
@@ -217,6 +218,7 @@ module nic_rma #(
   );
 
   // ---- translation ----
+  assign fence = command_start && wr_data[nicloop_pkg::ATU_COMMAND_COMMAND_LSB+:4] == 4'(nicloop_pkg::ATU_OP_FENCE);
   logic        flush_page, flush_vpid, flush_all;
   logic [3:0]  flush_table, flush_owner;
   logic [23:0] flush_number;

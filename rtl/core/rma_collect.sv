@@ -1,11 +1,15 @@
 // rma_collect: takes RMA packets whole and judges them before anybody acts on them.
 //
-// Job: two buffers, one fills while the other is worked on. Checks frame, CRC, length and node; which types
-//   are welcome is the owner's business.
-// Handshake: flits in by valid/ready; have shows the oldest packet (reason 0: good) until take_next, a pulse.
-//   Quadword index of what follows the extension flit is shown at once.
-// Back-pressure: with both buffers full no flit is taken.
-module rma_collect (
+// Job: BUFFERS packets: one fills while the ones before it are looked at and then drained. Checks frame, CRC, length and
+//   node; which types are welcome is the owner's business.
+// Handshake: flits in by valid/ready; have shows the oldest packet not yet passed (reason 0: good) until look_next, a pulse.
+//   Quadword index of what follows the extension flit is shown at once, of the oldest packet not yet drained; drain_next frees
+//   its buffer, in the same cycle as its look_next or later.
+// Back-pressure: with all buffers taken no flit is taken.
+module rma_collect #(
+    parameter int BUFFERS = 2,                        // a power of two
+    parameter int QUADS   = nicloop_pkg::RMA_MTU / 8  // of a packet that are kept; a power of two, at least 2
+) (
     input  logic        clk,
     input  logic        rst,
     input  logic [11:0] here,
@@ -18,30 +22,36 @@ module rma_collect (
     output logic [63:0] ext,
     input  logic [5:0]  index,
     output logic [63:0] quad,
-    input  logic        take_next,
+    input  logic        look_next,
+    input  logic        drain_next,
     output logic        idle,       // nothing is inside, not even part of a packet
     output logic        active
 );
-  localparam int QUADS = nicloop_pkg::RMA_MTU / 8;
   localparam int IDX_W = $clog2(QUADS);
+  localparam int PTR_W = $clog2(BUFFERS);
   localparam logic [63:0] CRC_MASK = ~(64'h1 << nicloop_pkg::HEADER_VC_LSB) &
       ~(((64'h1 << nicloop_pkg::HEADER_MARK_W) - 64'h1) << nicloop_pkg::HEADER_MARK_LSB);
 
-  logic [63:0] quads[2 * QUADS];
-  logic [63:0] headers[2], exts[2];
-  logic [6:0]  reasons[2];
-  logic [1:0]  full;
-  logic        fill_at, drain_at, open, framed;  // open: flits since the last tail; framed: they began with a head
-  logic [6:0]  count;                            // quadwords between header and tail, 127 means more
+  logic [63:0] quads[BUFFERS * QUADS];
+  logic [63:0] headers[BUFFERS], exts[BUFFERS];
+  logic [6:0]  reasons[BUFFERS];
+  logic [PTR_W:0]   filled, looked, drained;       // packets so far, modulo 2 * BUFFERS
+  logic [PTR_W-1:0] fill_at, look_at, drain_at;
+  logic        full, open, framed;                 // open: flits since the last tail; framed: they began with a head
+  logic [6:0]  count;                              // quadwords between header and tail, 127 means more
+  assign fill_at  = filled[PTR_W-1:0];
+  assign look_at  = looked[PTR_W-1:0];
+  assign drain_at = drained[PTR_W-1:0];
+  assign full     = filled - drained == (PTR_W + 1)'(BUFFERS);
   logic [31:0] crc, crc_next;
 
   logic        head, tail, cut, take, done;
   logic [63:0] data;
   assign {tail, head, data} = in_flit;
   assign cut      = in_valid && head && open;    // the tail of the packet before is missing
-  assign in_ready = !full[fill_at] && !cut;
+  assign in_ready = !full && !cut;
   assign take     = in_valid && in_ready;
-  assign done     = !full[fill_at] && (cut || (take && tail));
+  assign done     = !full && (cut || (take && tail));
 
   crc32_d64 u_crc (.crc_in(head ? 32'hffffffff : crc), .data(head ? data & CRC_MASK : data), .crc_out(crc_next));
 
@@ -87,28 +97,30 @@ module rma_collect (
 
   always_ff @(posedge clk) begin
     if (rst) begin
-      full     <= '0;
-      fill_at  <= 1'b0;
-      drain_at <= 1'b0;
+      filled  <= '0;
+      looked  <= '0;
+      drained <= '0;
     end else begin
-      if (done) full[fill_at] <= 1'b1;
-      if (done) fill_at <= !fill_at;
-      if (take_next) full[drain_at] <= 1'b0;
-      if (take_next) drain_at <= !drain_at;
+      if (done) filled <= filled + 1'b1;
+      if (look_next) looked <= looked + 1'b1;
+      if (drain_next) drained <= drained + 1'b1;
     end
   end
   always_ff @(posedge clk) if (done) reasons[fill_at] <= verdict;
 
-  assign have   = full[drain_at];
-  assign reason = reasons[drain_at];
-  assign header = headers[drain_at];
-  assign ext    = exts[drain_at];
+  assign have   = looked != filled;
+  assign reason = reasons[look_at];
+  assign header = headers[look_at];
+  assign ext    = exts[look_at];
   assign quad   = quads[{drain_at, index[IDX_W-1:0]}];
-  assign idle   = !open && full == '0;
+  assign idle   = !open && drained == filled;
   assign active = take || done;
 
 `ifndef SYNTHESIS
   always_ff @(posedge clk)
-    if (!rst) assert (!take_next || have) else $error("rma_collect %m: node %0d: no packet to take", here);
+    if (!rst) begin
+      assert (!look_next || have) else $error("rma_collect %m: node %0d: no packet to pass", here);
+      assert (!drain_next || drained != looked || look_next) else $error("rma_collect %m: node %0d: no packet to drain", here);
+    end
 `endif
 endmodule

@@ -2,10 +2,12 @@
 //
 // Job: ANSWERS = 0: PUT, IMM_PUT and NOTI of channel 0; a refusal goes back to the origin through the responder.
 //   ANSWERS = 1: GET_RSP, LOCK_RSP and ERROR of channel 1; a refusal becomes an error notification right here, at
-//   the origin. Nothing is written before the packet was whole and its page was granted.
+//   the origin. Nothing is written before the packet was whole and its page was granted. Three steps, each on another
+//   packet: check and translate; write; await the memory's answer and tell. All keep the order of arrival.
 // Handshake: flits in by valid/ready; client of the ATU, of the AXI write master and of the notifier; err_valid holds
-//   until err_ready.
-// Back-pressure: two packets are kept; a full notification ring holds the packet that wants to notify.
+//   until err_ready. fence: atu_hold speaks of the accesses before it.
+// Back-pressure: a full notification ring holds the packet that wants to notify; behind it TELL packets are
+//   written and up to four more are kept.
 module rma_completer #(
     parameter bit ANSWERS = 1'b0
 ) (
@@ -29,6 +31,7 @@ module rma_completer #(
     input  logic         atu_done,
     input  logic [3:0]   atu_error,
     input  logic [63:0]  atu_addr,
+    input  logic         fence,
     output logic         atu_hold,
     // AXI4 write master
     output logic         m_awvalid,
@@ -56,123 +59,152 @@ module rma_completer #(
     output logic         active
 );
   localparam logic [3:0] GOOD = 4'(nicloop_pkg::RMA_ERROR_NONE);
-  localparam logic [2:0] CHECK = 3'd0, TRANSLATE = 3'd1, WRITE = 3'd2, NOTIFY = 3'd3, FAIL = 3'd4;
+  localparam logic [1:0] CHECK = 2'd0, TRANSLATE = 2'd1, PASS = 2'd2;
+  localparam int TELL = 4;  // packets whose write was begun
 
-  logic        have, take_next, coll_idle, coll_active;
+  logic        have, look_next, drain_next, coll_idle, coll_active;
   logic [6:0]  reason;
   logic [63:0] header, ext, quad;
   logic [5:0]  index;
-  rma_collect u_collect (
+  rma_collect #(.BUFFERS(4)) u_collect (
       .clk, .rst, .here, .in_valid, .in_ready, .in_flit, .have, .reason, .header, .ext, .index, .quad,
-      .take_next, .idle(coll_idle), .active(coll_active)
+      .look_next, .drain_next, .idle(coll_idle), .active(coll_active)
   );
 
   // ---- what it is ----
-  logic [3:0] packet_type, vpid, command, error;
-  logic       known, writes, last, each, wants, on, is_error, is_lock, is_noti;
+  logic [3:0] packet_type, vpid;
+  logic       known, writes, on;
   logic [9:0] bytes;
   assign packet_type = header[nicloop_pkg::HEADER_TYPE_LSB+:4];
   assign vpid        = header[nicloop_pkg::HEADER_DST_VPID_LSB+:4];
   assign bytes       = header[nicloop_pkg::HEADER_LENGTH_LSB+:10] - 10'd8;
-  assign last        = header[nicloop_pkg::HEADER_OP_LSB+nicloop_pkg::RMA_OP_LAST_LSB];
-  assign each        = header[nicloop_pkg::HEADER_OP_LSB+nicloop_pkg::RMA_OP_EACH_LSB];
-  assign wants       = header[nicloop_pkg::HEADER_OP_LSB+nicloop_pkg::RMA_OP_NOTI_COMPLETER_LSB] && (last || each);
   assign on          = rma_on[vpid];
-  assign is_error    = packet_type == 4'(nicloop_pkg::PACKET_TYPE_RMA_ERROR);
-  assign is_lock     = packet_type == 4'(nicloop_pkg::PACKET_TYPE_RMA_LOCK_RSP);
-  assign is_noti     = packet_type == 4'(nicloop_pkg::PACKET_TYPE_RMA_NOTI);
   always_comb begin
-    known   = ANSWERS ? is_error || is_lock : is_noti;
-    writes  = 1'b0;
-    command = 4'(nicloop_pkg::RMA_COMMAND_NOTI_PUT);
+    known  = 1'b0;
+    writes = 1'b0;
     case (packet_type)
-      4'(nicloop_pkg::PACKET_TYPE_RMA_PUT): {writes, command} = {!ANSWERS, 4'(nicloop_pkg::RMA_COMMAND_PUT)};
-      4'(nicloop_pkg::PACKET_TYPE_RMA_IMM_PUT): {writes, command} = {!ANSWERS, 4'(nicloop_pkg::RMA_COMMAND_IMM_PUT)};
-      4'(nicloop_pkg::PACKET_TYPE_RMA_GET_RSP): {writes, command} = {ANSWERS, 4'(nicloop_pkg::RMA_COMMAND_GET)};
-      4'(nicloop_pkg::PACKET_TYPE_RMA_LOCK_RSP): command = 4'(nicloop_pkg::RMA_COMMAND_FCAA);
+      4'(nicloop_pkg::PACKET_TYPE_RMA_PUT), 4'(nicloop_pkg::PACKET_TYPE_RMA_IMM_PUT): writes = !ANSWERS;
+      4'(nicloop_pkg::PACKET_TYPE_RMA_GET_RSP): writes = ANSWERS;
+      4'(nicloop_pkg::PACKET_TYPE_RMA_NOTI): known = !ANSWERS;
+      4'(nicloop_pkg::PACKET_TYPE_RMA_LOCK_RSP), 4'(nicloop_pkg::PACKET_TYPE_RMA_ERROR): known = ANSWERS;
       default: ;
     endcase
   end
 
   // A fragment that crosses 4 KB would need two translations; no requester sends one.
-  logic shape_ok, good, refused, start, mute;
-  logic [2:0] state;
+  // ---- check and translate ----
+  logic [1:0]  state;
+  logic        shape_ok, good, mute, refused, start, pass, sending, write_ready, tell_ready;
+  logic [3:0]  error;       // of the packet that passes
+  logic [63:0] addr;
   assign shape_ok = !writes || 13'(ext[11:0]) + 13'(bytes) <= 13'h1000;
   assign good     = reason == 7'(nicloop_pkg::DROP_REASON_NONE) && (known || writes);
   assign mute     = ANSWERS && !on;  // the origin has switched off the ring that the answer is for
-  assign refused  = state == CHECK && have && (!good || mute);
+  assign refused  = state == CHECK && have && (!good || mute) && !sending;
   assign start    = state == CHECK && have && good && !mute;
+  assign pass     = state == PASS && !sending && tell_ready && write_ready;
   assign drop_reason = reason != 7'(nicloop_pkg::DROP_REASON_NONE) ? reason :
                        mute ? 7'(nicloop_pkg::DROP_REASON_WINDOW_OFF) : 7'(nicloop_pkg::DROP_REASON_BAD_TYPE);
-
-  logic write_start, write_busy, write_done, write_error, writing, leave;
   always_ff @(posedge clk) begin
     if (rst) state <= CHECK;
     else
       case (state)
-        CHECK:
-          if (start) begin
-            if (!on || !shape_ok) state <= FAIL;
-            else if (writes) state <= TRANSLATE;
-            else state <= NOTIFY;
-          end
-        TRANSLATE: if (atu_done) state <= atu_error != GOOD ? FAIL : WRITE;
-        WRITE: if (write_done) state <= write_error ? FAIL : NOTIFY;
-        default: if (leave) state <= CHECK;
+        CHECK: if (start) state <= on && shape_ok && writes ? TRANSLATE : PASS;
+        TRANSLATE: if (atu_done) state <= PASS;
+        default: if (pass) state <= CHECK;
       endcase
-    writing <= state == WRITE;
   end
-  logic [63:0] addr;
   always_ff @(posedge clk) begin
-    case (state)
-      CHECK: error <= on ? 4'(nicloop_pkg::RMA_ERROR_BOUNDS) : 4'(nicloop_pkg::RMA_ERROR_WINDOW_OFF);
-      TRANSLATE: error <= atu_error;
-      WRITE: error <= 4'(nicloop_pkg::RMA_ERROR_DMA);
-      default: ;
-    endcase
-    if (state == TRANSLATE) addr <= atu_addr;
+    if (state == CHECK) error <= !on ? 4'(nicloop_pkg::RMA_ERROR_WINDOW_OFF) : !shape_ok ? 4'(nicloop_pkg::RMA_ERROR_BOUNDS) : GOOD;
+    else if (atu_done) error <= atu_error;
+    if (atu_done) addr <= atu_addr;
   end
-  assign atu_valid   = state == TRANSLATE;
-  assign atu_nla     = ext[nicloop_pkg::RMA_EXT_NLA_LSB+:48];
-  assign atu_vpid    = vpid;
-  assign atu_hold    = state == TRANSLATE || state == WRITE;
-  assign write_start = state == WRITE && !writing;
-  dma_write u_write (
-      .clk, .rst, .start(write_start), .addr, .bytes, .busy(write_busy), .src_index(index), .src_data(quad),
-      .done(write_done), .error(write_error), .m_awvalid, .m_awready, .m_awaddr, .m_awlen, .m_wvalid, .m_wready,
-      .m_wdata, .m_wstrb, .m_wlast, .m_bvalid, .m_bready, .m_bresp
+  assign atu_valid = state == TRANSLATE;
+  assign atu_nla   = ext[nicloop_pkg::RMA_EXT_NLA_LSB+:48];
+  assign atu_vpid  = vpid;
+
+  logic epoch, began, write_start, write_sent, write_busy, write_done, write_tag, write_error;  // began: the epoch at the translation
+  always_ff @(posedge clk) if (start) began <= epoch;
+  access_epoch u_accesses (
+      .clk, .rst, .fence, .enter(start && on && shape_ok && writes), .epoch,
+      .left({write_done, state == TRANSLATE && atu_done && atu_error != GOOD}), .left_epoch({write_tag, began}), .hold(atu_hold)
   );
 
-  // ---- telling ----
-  logic        notify;
-  logic [63:0] noti0, noti1;
-  assign notify     = state == NOTIFY ? wants || is_error : state == FAIL && ANSWERS;
-  assign noti_valid = notify;
-  assign noti_vpid  = vpid;
-  assign noti0      = is_noti || is_lock ? quad : ext;
+  // ---- write; a buffer is free when its last beat has left ----
+  logic [5:0] src_index;
+  assign write_start = pass && writes && error == GOOD;
+  assign index       = sending ? src_index : '0;
+  assign look_next   = pass || refused;
+  assign drain_next  = refused || (pass && !write_start) || write_sent;
+  always_ff @(posedge clk) begin
+    if (rst || write_sent) sending <= 1'b0;
+    else if (write_start) sending <= 1'b1;
+  end
+  dma_write #(.DEPTH(TELL)) u_write (
+      .clk, .rst, .ready(write_ready), .start(write_start), .addr, .bytes, .tag(began), .src_index, .src_data(quad),
+      .sent(write_sent), .done(write_done), .done_tag(write_tag), .error(write_error), .busy(write_busy), .m_awvalid, .m_awready,
+      .m_awaddr, .m_awlen, .m_wvalid, .m_wready, .m_wdata, .m_wstrb, .m_wlast, .m_bvalid, .m_bready, .m_bresp
+  );
+
+  // ---- tell, when the memory has answered ----
+  logic        told_valid, told_write, answered, answer_bad, result_ready, tell, failed, leave, wants, last, is_error, own_word;
+  logic [3:0]  told_error, told_type, command;
+  logic [63:0] told_header, told_ext, told_quad, noti0, noti1;
+  logic [9:0]  told_bytes;
+  /* verilator lint_off PINCONNECTEMPTY */
+  fifo #(.W(197), .DEPTH(TELL)) u_told (
+      .clk, .rst, .wr_valid(pass), .wr_ready(tell_ready), .wr_data({write_start, error, header, ext, quad}),
+      .rd_valid(told_valid), .rd_ready(leave), .rd_data({told_write, told_error, told_header, told_ext, told_quad}), .level()
+  );
+  fifo #(.W(1), .DEPTH(TELL)) u_results (
+      .clk, .rst, .wr_valid(write_done), .wr_ready(result_ready), .wr_data(write_error), .rd_valid(answered), .rd_ready(leave && told_write),
+      .rd_data(answer_bad), .level()
+  );
+  /* verilator lint_on PINCONNECTEMPTY */
+  assign told_type  = told_header[nicloop_pkg::HEADER_TYPE_LSB+:4];
+  assign told_bytes = told_header[nicloop_pkg::HEADER_LENGTH_LSB+:10] - 10'd8;
+  assign last       = told_header[nicloop_pkg::HEADER_OP_LSB+nicloop_pkg::RMA_OP_LAST_LSB];
+  assign wants      = told_header[nicloop_pkg::HEADER_OP_LSB+nicloop_pkg::RMA_OP_NOTI_COMPLETER_LSB] &&
+                      (last || told_header[nicloop_pkg::HEADER_OP_LSB+nicloop_pkg::RMA_OP_EACH_LSB]);
+  assign is_error   = told_type == 4'(nicloop_pkg::PACKET_TYPE_RMA_ERROR);
+  assign own_word   = told_type == 4'(nicloop_pkg::PACKET_TYPE_RMA_NOTI) || told_type == 4'(nicloop_pkg::PACKET_TYPE_RMA_LOCK_RSP);
+  assign tell       = told_valid && (!told_write || answered);
+  assign failed     = told_error != GOOD || (told_write && answer_bad);
   always_comb begin
-    noti1 = {14'h0, header[nicloop_pkg::HEADER_SRC_NODE_LSB+:12], header[nicloop_pkg::HEADER_SRC_VPID_LSB+:4], last,
-             state == FAIL ? error : GOOD, command, 2'(nicloop_pkg::RMA_UNIT_COMPLETER), 13'h0, is_lock ? 10'd3 : bytes - 10'd1};
-    if (is_error) noti1[nicloop_pkg::RMA_NOTI_PEER_VPID_LSB-1:0] = quad[nicloop_pkg::RMA_NOTI_PEER_VPID_LSB-1:0];
+    case (told_type)
+      4'(nicloop_pkg::PACKET_TYPE_RMA_PUT): command = 4'(nicloop_pkg::RMA_COMMAND_PUT);
+      4'(nicloop_pkg::PACKET_TYPE_RMA_IMM_PUT): command = 4'(nicloop_pkg::RMA_COMMAND_IMM_PUT);
+      4'(nicloop_pkg::PACKET_TYPE_RMA_GET_RSP): command = 4'(nicloop_pkg::RMA_COMMAND_GET);
+      4'(nicloop_pkg::PACKET_TYPE_RMA_LOCK_RSP): command = 4'(nicloop_pkg::RMA_COMMAND_FCAA);
+      default: command = 4'(nicloop_pkg::RMA_COMMAND_NOTI_PUT);
+    endcase
+  end
+  assign err_valid  = tell && failed && !ANSWERS;
+  assign err_header = told_header;
+  assign err_ext    = told_ext;
+  assign err_code   = told_error != GOOD ? told_error : 4'(nicloop_pkg::RMA_ERROR_DMA);
+  assign noti_valid = tell && (failed ? ANSWERS : wants || is_error);
+  assign noti_vpid  = told_header[nicloop_pkg::HEADER_DST_VPID_LSB+:4];
+  assign noti0      = own_word ? told_quad : told_ext;
+  always_comb begin
+    noti1 = {14'h0, told_header[nicloop_pkg::HEADER_SRC_NODE_LSB+:12], told_header[nicloop_pkg::HEADER_SRC_VPID_LSB+:4], last,
+             failed ? err_code : GOOD, command, 2'(nicloop_pkg::RMA_UNIT_COMPLETER), 13'h0,
+             told_type == 4'(nicloop_pkg::PACKET_TYPE_RMA_LOCK_RSP) ? 10'd3 : told_bytes - 10'd1};
+    if (is_error) noti1[nicloop_pkg::RMA_NOTI_PEER_VPID_LSB-1:0] = told_quad[nicloop_pkg::RMA_NOTI_PEER_VPID_LSB-1:0];
   end
   assign noti_words = {noti1, noti0};
-  assign err_valid  = state == FAIL && !ANSWERS;
-  assign err_header = header;
-  assign err_ext    = ext;
-  assign err_code   = error;
-  assign leave      = err_valid ? err_ready : !notify || noti_done;
-  assign take_next  = refused || ((state == NOTIFY || state == FAIL) && leave);
+  assign leave      = tell && (err_valid ? err_ready : !noti_valid || noti_done);
 
-  assign ev_rx    = take_next && !refused;
+  assign ev_rx    = leave;
   assign ev_drop  = refused;
-  assign ev_error = state == FAIL && leave;
-  assign busy     = have;
-  assign idle     = coll_idle;
+  assign ev_error = leave && failed;
+  assign busy     = have || sending || told_valid;
+  assign idle     = coll_idle && !told_valid;
   // Waiting for a place in a ring or in the responder's buffers is not movement.
-  assign active   = coll_active || take_next || start || state == TRANSLATE || state == WRITE;
+  assign active   = coll_active || refused || start || pass || leave || state == TRANSLATE || write_busy;
 
 `ifndef SYNTHESIS
   always_ff @(posedge clk)
-    if (!rst) assert (!write_start || !write_busy) else $error("rma_completer: node %0d: a write while another is under way", here);
+    if (!rst) assert (!write_done || result_ready) else $error("rma_completer: node %0d: more answers than writes", here);
 `endif
 endmodule

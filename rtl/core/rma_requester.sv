@@ -2,10 +2,10 @@
 //
 // Job: serves processes in turn, one fragment at a time. A fragment is at most RMA_MTU bytes and crosses no 4 KB
 //   boundary on either side, so that one translation decides about all of it. Bytes of a PUT are translated
-//   and read here; the other commands carry theirs. What a descriptor gets wrong ends it with an error
-//   notification; nothing of the failing fragment leaves.
+//   and read here, while the data of the fragments before comes; the other commands carry theirs. What a descriptor gets
+//   wrong ends it with an error notification; nothing of the failing fragment and of those behind it leaves.
 // Handshake: rma_window's head and pop; client of the ATU and of the AXI read master; rma_sender's flits and
-//   notifications, on virtual channel 0.
+//   notifications, on virtual channel 0. fence: atu_hold speaks of the accesses before it.
 // Back-pressure: without a free packet buffer no fragment is begun; descriptors wait in the window's FIFOs.
 module rma_requester #(
     parameter int NODES  = 2,
@@ -25,6 +25,7 @@ module rma_requester #(
     input  logic             atu_done,
     input  logic [3:0]       atu_error,
     input  logic [63:0]      atu_addr,
+    input  logic             fence,
     output logic             atu_hold,   // an address is wanted or in use
     // AXI4 read master
     output logic             m_arvalid,
@@ -58,7 +59,8 @@ module rma_requester #(
   localparam logic [3:0] GOOD = 4'(nicloop_pkg::RMA_ERROR_NONE), BOUNDS = 4'(nicloop_pkg::RMA_ERROR_BOUNDS);
 
   // ---- which process ----
-  localparam logic [2:0] IDLE = 3'd0, LOAD = 3'd1, CHECK = 3'd2, TRANSLATE = 3'd3, FETCH = 3'd4, FAIL = 3'd5;
+  localparam int BUFFERS = 4;  // fragments begun that have not left
+  localparam logic [2:0] IDLE = 3'd0, LOAD = 3'd1, CHECK = 3'd2, TRANSLATE = 3'd3, PASS = 3'd4;
   logic [2:0]       state;
   logic [VPIDS-1:0] grant;
   logic [3:0]       grant_vpid;
@@ -133,45 +135,41 @@ module rma_requester #(
   end
 
   // ---- steps ----
-  logic [3:0]  error;
+  logic [3:0]  error, late_error;
   logic [63:0] addr;
-  logic        read_start, read_busy, read_valid, read_done, read_error, commit, ends;
-  logic [5:0]  read_index;
-  logic [63:0] read_data;
+  logic        pass, ends, kill, read_ready, read_start, began, epoch;  // kill: the descriptor has failed already
   always_ff @(posedge clk) begin
     if (rst) state <= IDLE;
     else
       case (state)
         IDLE: if (begin_one) state <= LOAD;
         LOAD: state <= CHECK;
-        CHECK: state <= verdict != GOOD ? FAIL : command == PUT ? TRANSLATE : IDLE;
-        TRANSLATE: if (atu_done) state <= atu_error != GOOD ? FAIL : FETCH;
-        FETCH: if (read_done) state <= read_error ? FAIL : IDLE;
-        default: state <= IDLE;
+        CHECK: state <= pass ? IDLE : TRANSLATE;
+        TRANSLATE: if (atu_done) state <= PASS;
+        default: if (pass) state <= IDLE;
       endcase
   end
-  always_ff @(posedge clk) begin
-    if (state == CHECK) error <= verdict;
-    else if (state == TRANSLATE) error <= atu_error;
-    else if (state == FETCH) error <= 4'(nicloop_pkg::RMA_ERROR_DMA);
-    if (state == TRANSLATE) addr <= atu_addr;
-  end
+  always_ff @(posedge clk)
+    if (atu_done) begin
+      late_error <= atu_error;
+      addr       <= atu_addr;
+    end
+  assign error      = state == CHECK ? verdict : late_error;
+  assign pass       = (state == CHECK && (command != PUT || verdict != GOOD || kill)) || (state == PASS && (read_ready || late_error != GOOD));
+  assign ends       = last || error != GOOD || kill;
+  assign pop        = pass && ends;
+  assign read_start = state == PASS && pass && late_error == GOOD && !kill;
   assign atu_valid  = state == TRANSLATE;
   assign atu_nla    = read_nla;
   assign atu_vpid   = head_vpid;
-  assign atu_hold   = state == TRANSLATE || state == FETCH;
-  assign commit     = (state == CHECK && verdict == GOOD && command != PUT) || (state == FETCH && read_done && !read_error) || state == FAIL;
-  assign ends       = commit && (last || state == FAIL);
-  assign pop        = ends;
-  assign ev_error   = state == FAIL;
 
-  logic fetching;  // the read has been started
-  always_ff @(posedge clk) fetching <= state == FETCH;
-  assign read_start = state == FETCH && !fetching;
-  dma_read u_read (
-      .clk, .rst, .start(read_start), .addr(addr), .bytes(bytes), .busy(read_busy), .q_valid(read_valid),
-      .q_index(read_index), .q_data(read_data), .done(read_done), .error(read_error),
-      .m_arvalid, .m_arready, .m_araddr, .m_arlen, .m_rvalid, .m_rready, .m_rdata, .m_rresp, .m_rlast
+  logic        read_valid, read_done, read_tag, read_error;
+  logic [5:0]  read_index;
+  logic [63:0] read_data;
+  always_ff @(posedge clk) if (state == CHECK) began <= epoch;
+  access_epoch u_accesses (
+      .clk, .rst, .fence, .enter(state == CHECK && !pass), .epoch, .left({read_done, state == PASS && pass && !read_start}),
+      .left_epoch({read_tag, began}), .hold(atu_hold)
   );
 
   logic [4:0] clear;  // after reset every process starts at offset 0
@@ -180,7 +178,7 @@ module rma_requester #(
     else if (!clear[4]) clear <= clear + 1'b1;
   end
   always_ff @(posedge clk)
-    if (!clear[4] || commit) progress[clear[4] ? head_vpid : clear[3:0]] <= !clear[4] || ends ? '0 : offset + 23'(bytes);
+    if (!clear[4] || pass) progress[clear[4] ? head_vpid : clear[3:0]] <= !clear[4] || ends ? '0 : offset + 23'(bytes);
 
   // ---- the packet ----
   logic [3:0]  packet_type;
@@ -220,30 +218,101 @@ module rma_requester #(
                    8'h0, 1'b0, each, notify[2], notify[1], notify[0], last, length, 3'h0, packet_type, 1'b0};
 
   logic [15:0] tag;
-  logic        job_noti;
+  logic        packet, notifies;
   logic [63:0] noti1;
   assign tag      = word0[nicloop_pkg::RMA_DESC_TAG_LSB+:16];
-  assign job_noti = state == FAIL || (notify[0] && (each || last));
+  assign packet   = error == GOOD && !kill;
+  assign notifies = !kill && (error != GOOD || (notify[0] && (each || last)));
   assign noti1    = {14'h0, word0[nicloop_pkg::RMA_DESC_DST_NODE_LSB+:12], word0[nicloop_pkg::RMA_DESC_DST_VPID_LSB+:4],
-                     last || state == FAIL, state == FAIL ? error : GOOD, command, 2'(nicloop_pkg::RMA_UNIT_REQUESTER),
-                     state == FAIL && (error == 4'(nicloop_pkg::RMA_ERROR_BAD_COMMAND) || error == BOUNDS) ? bytes_minus_1 : {13'h0, bytes - 10'd1}};
+                     ends, error, command, 2'(nicloop_pkg::RMA_UNIT_REQUESTER),
+                     error == 4'(nicloop_pkg::RMA_ERROR_BAD_COMMAND) || error == BOUNDS ? bytes_minus_1 : {13'h0, bytes - 10'd1}};
 
+  // ---- fragments under way, in order ----
+  logic        job_valid, job_read, job_packet, job_noti, retire;
+  logic [63:0] job_header, job_ext, job_quad, job_noti1;
+  logic [47:0] job_nla;
+  /* verilator lint_off PINCONNECTEMPTY */
+  fifo #(.W(307), .DEPTH(BUFFERS)) u_jobs (
+      .clk, .rst, .wr_valid(pass), .wr_ready(),
+      .wr_data({read_start, packet, notifies, header, tag, ext_nla, quad, noti1, noti_nla}), .rd_valid(job_valid), .rd_ready(retire),
+      .rd_data({job_read, job_packet, job_noti, job_header, job_ext, job_quad, job_noti1, job_nla}), .level()
+  );
+  /* verilator lint_on PINCONNECTEMPTY */
+  dma_read #(.DEPTH(BUFFERS)) u_read (
+      .clk, .rst, .ready(read_ready), .start(read_start), .addr, .bytes, .tag(began), .take(job_valid && job_read),
+      .q_valid(read_valid), .q_index(read_index), .q_data(read_data), .done(read_done), .done_tag(read_tag), .error(read_error),
+      .m_arvalid, .m_arready, .m_araddr, .m_arlen, .m_rvalid, .m_rready, .m_rdata, .m_rresp, .m_rlast
+  );
+  assign retire = job_valid && (!job_read || read_done);
+
+  // ---- a read that fails ends its descriptor: what was begun of it is cancelled, and what was not is never begun ----
+  logic [3:0]         who[BUFFERS];          // place 0 is the oldest, as in u_jobs
+  logic [BUFFERS-1:0] held, final_one, cancelled, hit;
+  logic [VPIDS-1:0]   broken;                // its descriptor has failed, and the window still shows it
+  logic               fails, unended;
+  logic [3:0]         fail_vpid;
+  assign fails     = retire && job_read && read_error && !cancelled[0];
+  assign fail_vpid = who[0];
+  always_comb begin
+    unended = fails && !final_one[0];
+    hit     = '0;
+    for (int i = 1; i < BUFFERS; i++)
+      if (held[i] && who[i] == fail_vpid) begin
+        hit[i]  = unended;
+        unended = unended && !final_one[i];
+      end
+  end
+  assign kill = broken[head_vpid] || (unended && fail_vpid == head_vpid);
+  always_ff @(posedge clk) begin
+    if (rst) broken <= '0;
+    else begin
+      if (unended) broken[fail_vpid] <= 1'b1;
+      if (pass && kill) broken[head_vpid] <= 1'b0;
+    end
+  end
+  logic [BUFFERS-1:0] place;  // where the fragment that passes is held
+  assign place = retire ? held & ~(held >> 1) : ~held & {held[BUFFERS-2:0], 1'b1};
+  always_ff @(posedge clk) begin
+    for (int i = 0; i < BUFFERS; i++) begin
+      if (rst) held[i] <= 1'b0;
+      else if (pass && place[i]) held[i] <= 1'b1;
+      else if (retire) held[i] <= i + 1 < BUFFERS ? held[(i+1)%BUFFERS] : 1'b0;
+      if (pass && place[i]) begin
+        who[i]       <= head_vpid;
+        final_one[i] <= ends;
+        cancelled[i] <= 1'b0;
+      end else if (retire) begin
+        who[i]       <= who[(i+1)%BUFFERS];
+        final_one[i] <= final_one[(i+1)%BUFFERS];
+        cancelled[i] <= cancelled[(i+1)%BUFFERS] || hit[(i+1)%BUFFERS];
+      end
+    end
+  end
+
+  logic [63:0] told;  // the notification's second quadword
+  always_comb begin
+    told = job_noti1;
+    if (fails) begin
+      told[nicloop_pkg::RMA_NOTI_LAST_LSB]     = 1'b1;
+      told[nicloop_pkg::RMA_NOTI_ERROR_LSB+:4] = 4'(nicloop_pkg::RMA_ERROR_DMA);
+    end
+  end
   logic send_idle, send_active;
-  rma_sender u_sender (
-      .clk, .rst, .ready(sender_ready),
-      .q_valid(read_valid || (state == CHECK && verdict == GOOD && command != PUT)),
-      .q_index(read_valid ? read_index : 6'd0), .q_data(read_valid ? read_data : quad),
-      .commit, .job_packet(state != FAIL), .job_header(header), .job_ext({tag, ext_nla}),
-      .job_noti, .job_vpid(head_vpid), .job_words({noti1, tag, noti_nla}),
+  rma_sender #(.BUFFERS(BUFFERS)) u_sender (
+      .clk, .rst, .ready(sender_ready), .reserve(begin_one),
+      .q_valid(read_valid || (retire && !job_read)), .q_index(job_read ? read_index : 6'd0), .q_data(job_read ? read_data : job_quad),
+      .commit(retire), .job_packet(job_packet && !fails && !cancelled[0]), .job_header, .job_ext,
+      .job_noti((job_noti && !cancelled[0]) || fails), .job_vpid(who[0]), .job_words({told, job_ext[63:48], job_nla}),
       .tx_valid, .tx_ready, .tx_head, .tx_tail, .tx_data, .noti_valid, .noti_vpid, .noti_words, .noti_done,
       .ev_packet, .idle(send_idle), .active(send_active)
   );
+  assign ev_error = fails || (retire && job_noti && !job_packet);
 
   assign idle   = state == IDLE && waiting == '0 && send_idle && clear[4];
-  assign active = state != IDLE || begin_one || send_active || !clear[4];
+  assign active = state != IDLE || begin_one || job_valid || send_active || !clear[4];
 
 `ifndef SYNTHESIS
   always_ff @(posedge clk)
-    if (!rst) assert (!read_start || !read_busy) else $error("rma_requester: node %0d: a read while another is under way", here);
+    if (!rst) assert (held[0] == job_valid && (held & (held + 1'b1)) == '0) else $error("rma_requester: node %0d: lost count", here);
 `endif
 endmodule

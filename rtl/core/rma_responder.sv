@@ -1,9 +1,11 @@
 // rma_responder: answers what others ask of this node's memory.
 //
-// Job: GET_REQ: translate, read, send GET_RSP. LOCK_REQ: translate, read, compare and add, write, send LOCK_RSP;
-//   one at a time, which makes it atomic against all RMA requests. Every refusal goes back to the origin as an ERROR packet,
-//   also those that the completer of channel 0 finds (err_*).
+// Job: GET_REQ: translate, read, send GET_RSP; the next is translated and asked for while the data of those before it comes.
+//   LOCK_REQ: translate, read, compare and add, write, send LOCK_RSP; alone, which makes it atomic against all RMA
+//   requests. Every refusal goes back to the origin as an ERROR packet, also those that the completer of channel 0
+//   finds (err_*). Answers leave in the order of the requests.
 // Handshake: flits in by valid/ready, answers out on virtual channel 1; client of the ATU and of both AXI masters.
+//   fence: atu_hold speaks of the accesses before it.
 // Back-pressure: without a free packet buffer no request is begun, so requests wait for answers to leave.
 module rma_responder (
     input  logic         clk,
@@ -28,6 +30,7 @@ module rma_responder (
     input  logic         atu_done,
     input  logic [3:0]   atu_error,
     input  logic [63:0]  atu_addr,
+    input  logic         fence,
     output logic         atu_hold,
     // AXI4 master
     output logic         m_arvalid,
@@ -71,107 +74,123 @@ module rma_responder (
     output logic         active
 );
   localparam logic [3:0] GOOD = 4'(nicloop_pkg::RMA_ERROR_NONE);
-  localparam logic [2:0] CHECK = 3'd0, TRANSLATE = 3'd1, READ = 3'd2, WRITE = 3'd3, ANSWER = 3'd4, FAIL = 3'd5;
+  localparam int BUFFERS = 4;  // requests begun whose answers have not left
 
   logic        have, take_next, coll_idle, coll_active;
   logic [6:0]  reason;
   logic [63:0] header, ext, quad;
-  rma_collect u_collect (
+  rma_collect #(.BUFFERS(2), .QUADS(2)) u_collect (
       .clk, .rst, .here, .in_valid, .in_ready, .in_flit, .have, .reason, .header, .ext, .index(6'd0), .quad,
-      .take_next, .idle(coll_idle), .active(coll_active)
+      .look_next(take_next), .drain_next(take_next), .idle(coll_idle), .active(coll_active)
   );
 
-  // ---- the request ----
-  logic [2:0]  state;
-  logic        is_lock, last, each, notify, good, sender_ready, refused, start;
+  // ---- begin: check, translate, ask for the data ----
+  localparam logic [1:0] CHECK = 2'd0, TRANSLATE = 2'd1, PASS = 2'd2, ALONE = 2'd3;
+  logic [1:0]  state;
+  logic        is_lock, good, shape_ok, on, sender_ready, refused, start, pass, read_ready, read_start, job_valid, leave;
   logic [3:0]  error, vpid;
   logic [9:0]  bytes;
   logic [63:0] addr;
   logic [47:0] nla;
   assign is_lock = header[nicloop_pkg::HEADER_TYPE_LSB+:4] == 4'(nicloop_pkg::PACKET_TYPE_RMA_LOCK_REQ);
   assign vpid    = header[nicloop_pkg::HEADER_DST_VPID_LSB+:4];
-  assign last    = header[nicloop_pkg::HEADER_OP_LSB+nicloop_pkg::RMA_OP_LAST_LSB];
-  assign each    = header[nicloop_pkg::HEADER_OP_LSB+nicloop_pkg::RMA_OP_EACH_LSB];
-  assign notify  = header[nicloop_pkg::HEADER_OP_LSB+nicloop_pkg::RMA_OP_NOTI_RESPONDER_LSB];
   assign nla     = ext[nicloop_pkg::RMA_EXT_NLA_LSB+:48];
   assign bytes   = is_lock ? 10'd4 : quad[nicloop_pkg::RMA_GET_BYTES_MINUS_1_LSB+:10] + 10'd1;
+  assign on      = rma_on[vpid];
 
   // A request that its sender got wrong must not reach the memory: too long, across 4 KB, a word off its place.
-  logic shape_ok;
   assign shape_ok = bytes != '0 && bytes <= 10'(nicloop_pkg::RMA_MTU) && 13'(nla[11:0]) + 13'(bytes) <= 13'h1000 &&
                     !(is_lock && nla[1:0] != '0);
   assign good    = reason == 7'(nicloop_pkg::DROP_REASON_NONE);
   assign refused = state == CHECK && have && !good;
-  assign start   = state == CHECK && have && good && sender_ready && !err_valid;
-
-  logic read_start, read_busy, read_valid, read_done, read_error, write_start, write_busy, write_done, write_error, entered;
-  logic [5:0]  read_index;
-  logic [63:0] read_data;
+  assign start   = state == CHECK && have && good && sender_ready && !err_valid && !(is_lock && job_valid);
+  assign pass    = state == PASS && read_ready;
   always_ff @(posedge clk) begin
     if (rst) state <= CHECK;
     else
       case (state)
-        CHECK: if (start) state <= !rma_on[vpid] || !shape_ok ? FAIL : TRANSLATE;
-        TRANSLATE: if (atu_done) state <= atu_error != GOOD ? FAIL : READ;
-        READ: if (read_done) state <= read_error ? FAIL : is_lock && success ? WRITE : ANSWER;
-        WRITE: if (write_done) state <= write_error ? FAIL : ANSWER;
-        default: state <= CHECK;
+        CHECK: if (start) state <= on && shape_ok ? TRANSLATE : PASS;
+        TRANSLATE: if (atu_done) state <= PASS;
+        PASS: if (pass) state <= is_lock ? ALONE : CHECK;
+        default: if (!job_valid) state <= CHECK;
       endcase
-    entered <= state == READ || state == WRITE;
   end
   always_ff @(posedge clk) begin
-    case (state)
-      CHECK: error <= rma_on[vpid] ? 4'(nicloop_pkg::RMA_ERROR_BOUNDS) : 4'(nicloop_pkg::RMA_ERROR_WINDOW_OFF);
-      TRANSLATE: error <= atu_error;
-      READ, WRITE: error <= 4'(nicloop_pkg::RMA_ERROR_DMA);
-      default: ;
-    endcase
-    if (state == TRANSLATE) addr <= atu_addr;
+    if (state == CHECK) error <= !on ? 4'(nicloop_pkg::RMA_ERROR_WINDOW_OFF) : !shape_ok ? 4'(nicloop_pkg::RMA_ERROR_BOUNDS) : GOOD;
+    else if (atu_done) error <= atu_error;
+    if (atu_done) addr <= atu_addr;
   end
+  assign atu_valid   = state == TRANSLATE;
+  assign atu_nla     = nla;
+  assign atu_vpid    = vpid;
+  assign atu_need    = {is_lock, 1'b1};
+  assign take_next   = refused || pass;
+  assign read_start  = pass && error == GOOD;
+  assign drop_reason = reason;
 
-  assign atu_valid  = state == TRANSLATE;
-  assign atu_nla    = nla;
-  assign atu_vpid   = vpid;
-  assign atu_need   = {is_lock, 1'b1};
-  assign atu_hold   = state == TRANSLATE || state == READ || state == WRITE;
-  assign take_next  = refused || state == ANSWER || state == FAIL;
-  assign read_start = state == READ && !entered;
-
-  dma_read u_read (
-      .clk, .rst, .start(read_start), .addr, .bytes, .busy(read_busy), .q_valid(read_valid), .q_index(read_index),
-      .q_data(read_data), .done(read_done), .error(read_error),
+  // ---- under way: the oldest request ----
+  logic        job_read, job_lock, read_valid, read_done, read_error, read_tag;
+  logic [3:0]  job_error;
+  logic [9:0]  job_bytes;
+  logic [5:0]  read_index;
+  logic [63:0] job_header, job_ext, job_quad, read_data;
+  /* verilator lint_off PINCONNECTEMPTY */
+  fifo #(.W(196), .DEPTH(BUFFERS)) u_jobs (
+      .clk, .rst, .wr_valid(pass), .wr_ready(), .wr_data({error, header, ext, quad}), .rd_valid(job_valid), .rd_ready(leave),
+      .rd_data({job_error, job_header, job_ext, job_quad}), .level()
+  );
+  /* verilator lint_on PINCONNECTEMPTY */
+  assign job_lock  = job_header[nicloop_pkg::HEADER_TYPE_LSB+:4] == 4'(nicloop_pkg::PACKET_TYPE_RMA_LOCK_REQ);
+  assign job_read  = job_valid && job_error == GOOD;
+  assign job_bytes = job_lock ? 10'd4 : job_quad[nicloop_pkg::RMA_GET_BYTES_MINUS_1_LSB+:10] + 10'd1;
+  dma_read #(.DEPTH(BUFFERS)) u_read (
+      .clk, .rst, .ready(read_ready), .start(read_start), .addr, .bytes, .tag(began), .take(job_read), .q_valid(read_valid),
+      .q_index(read_index), .q_data(read_data), .done(read_done), .done_tag(read_tag), .error(read_error),
       .m_arvalid, .m_arready, .m_araddr, .m_arlen, .m_rvalid, .m_rready, .m_rdata, .m_rresp, .m_rlast
   );
 
-  // ---- fetch-compare-and-add ----
+  // ---- fetch-compare-and-add: nothing else is under way ----
   logic [31:0] old, now;
-  logic        success;
-  assign now     = read_valid ? read_data[31:0] : old;
-  assign success = now <= quad[nicloop_pkg::RMA_LOCK_COMPARE_LSB+:32];
+  logic        success, writes, write_start, write_ready, write_done, write_error, write_tag;
+  assign now         = read_valid ? read_data[31:0] : old;
+  assign success     = now <= job_quad[nicloop_pkg::RMA_LOCK_COMPARE_LSB+:32];
+  assign writes      = job_lock && success && !read_error;
+  assign write_start = read_done && writes;
   always_ff @(posedge clk) if (read_valid) old <= read_data[31:0];
-
-  logic writing;
-  always_ff @(posedge clk) writing <= state == WRITE;
-  assign write_start = state == WRITE && !writing;
   /* verilator lint_off PINCONNECTEMPTY */
-  dma_write u_write (
-      .clk, .rst, .start(write_start), .addr, .bytes(10'd4), .busy(write_busy), .src_index(),
-      .src_data({32'h0, old + quad[nicloop_pkg::RMA_LOCK_ADD_LSB+:32]}), .done(write_done), .error(write_error),
-      .m_awvalid, .m_awready, .m_awaddr, .m_awlen, .m_wvalid, .m_wready, .m_wdata, .m_wstrb, .m_wlast, .m_bvalid,
-      .m_bready, .m_bresp
+  dma_write #(.DEPTH(1)) u_write (
+      .clk, .rst, .ready(write_ready), .start(write_start), .addr, .bytes(10'd4), .tag(read_tag), .src_index(),
+      .src_data({32'h0, old + job_quad[nicloop_pkg::RMA_LOCK_ADD_LSB+:32]}), .sent(), .done(write_done), .done_tag(write_tag),
+      .error(write_error), .busy(), .m_awvalid, .m_awready, .m_awaddr, .m_awlen, .m_wvalid, .m_wready, .m_wdata, .m_wstrb, .m_wlast,
+      .m_bvalid, .m_bready, .m_bresp
   );
   /* verilator lint_on PINCONNECTEMPTY */
 
+  // The write of a lock belongs to the access that its translation began.
+  logic epoch, began;
+  always_ff @(posedge clk) if (start) began <= epoch;
+  access_epoch u_accesses (
+      .clk, .rst, .fence, .enter(start && on && shape_ok), .epoch, .left({(read_done && !writes) || write_done,
+      state == TRANSLATE && atu_done && atu_error != GOOD}), .left_epoch({write_done ? write_tag : read_tag, began}), .hold(atu_hold)
+  );
+
+  logic       failed;
+  logic [3:0] code;
+  assign leave  = job_valid && (!job_read || (read_done && !writes) || write_done);
+  assign failed = !job_read || (read_done && read_error) || (write_done && write_error);
+  assign code   = job_read ? 4'(nicloop_pkg::RMA_ERROR_DMA) : job_error;
+
   // ---- the answer: from here to the origin, or to the origin of the packet that the completer refused ----
-  logic        from_err, commit, q_valid;
+  logic        from_err, data, word;  // data: the bytes that were read; word: one quadword instead
   logic [63:0] of_header, of_ext, out_header, out_quad, result, error_word, noti1;
   logic [3:0]  out_type, command;
   logic [9:0]  length;
-  assign from_err  = err_valid && state == CHECK;
-  assign err_ready = from_err && sender_ready;
-  assign commit    = state == ANSWER || state == FAIL || err_ready;
-  assign of_header = from_err ? err_header : header;
-  assign of_ext    = from_err ? err_ext : ext;
+  assign from_err  = err_valid && !job_valid;
+  assign err_ready = from_err && state == CHECK && sender_ready;
+  assign of_header = from_err ? err_header : job_header;
+  assign of_ext    = from_err ? err_ext : job_ext;
+  assign data      = !from_err && !failed && !job_lock;
+  assign word      = (leave || err_ready) && !data;
 
   always_comb begin
     case (of_header[nicloop_pkg::HEADER_TYPE_LSB+:4])
@@ -183,53 +202,55 @@ module rma_responder (
     endcase
   end
   logic [9:0] of_bytes;
-  assign of_bytes   = from_err ? of_header[nicloop_pkg::HEADER_LENGTH_LSB+:10] - 10'd8 : bytes;
-  assign error_word = {14'h0, 16'h0, of_header[nicloop_pkg::HEADER_OP_LSB+nicloop_pkg::RMA_OP_LAST_LSB], from_err ? err_code : error, command,
+  assign of_bytes   = from_err ? of_header[nicloop_pkg::HEADER_LENGTH_LSB+:10] - 10'd8 : job_bytes;
+  assign error_word = {14'h0, 16'h0, of_header[nicloop_pkg::HEADER_OP_LSB+nicloop_pkg::RMA_OP_LAST_LSB], from_err ? err_code : code, command,
                        from_err ? 2'(nicloop_pkg::RMA_UNIT_COMPLETER) : 2'(nicloop_pkg::RMA_UNIT_RESPONDER), 13'h0, of_bytes - 10'd1};
-  assign result     = {ext[nicloop_pkg::RMA_EXT_TAG_LSB+:16], 15'h0, success, old};
+  assign result     = {job_ext[nicloop_pkg::RMA_EXT_TAG_LSB+:16], 15'h0, success, now};
   always_comb begin
     out_type = 4'(nicloop_pkg::PACKET_TYPE_RMA_ERROR);
     length   = 10'd16;
     out_quad = error_word;
-    if (state == ANSWER && is_lock) begin
+    if (data) begin
+      out_type = 4'(nicloop_pkg::PACKET_TYPE_RMA_GET_RSP);
+      length   = 10'd8 + job_bytes;
+    end else if (!from_err && !failed) begin
       out_type = 4'(nicloop_pkg::PACKET_TYPE_RMA_LOCK_RSP);
       out_quad = result;
-    end else if (state == ANSWER) begin
-      out_type = 4'(nicloop_pkg::PACKET_TYPE_RMA_GET_RSP);
-      length   = 10'd8 + bytes;
     end
   end
   // Back to where it came from, with the same modifiers.
   assign out_header = {of_header[nicloop_pkg::HEADER_SRC_NODE_LSB+:12], of_header[nicloop_pkg::HEADER_SRC_VPID_LSB+:4], here,
                        of_header[nicloop_pkg::HEADER_DST_VPID_LSB+:4], 8'h0, of_header[nicloop_pkg::HEADER_OP_LSB+:6], length,
                        3'h0, out_type, 1'b0};
-  assign noti1 = {14'h0, header[nicloop_pkg::HEADER_SRC_NODE_LSB+:12], header[nicloop_pkg::HEADER_SRC_VPID_LSB+:4], last, GOOD,
-                  command, 2'(nicloop_pkg::RMA_UNIT_RESPONDER), 13'h0, bytes - 10'd1};
-  assign q_valid = (read_valid && !is_lock) || (commit && !(state == ANSWER && !is_lock));
+  logic last, notify;
+  assign last   = job_header[nicloop_pkg::HEADER_OP_LSB+nicloop_pkg::RMA_OP_LAST_LSB];
+  assign notify = job_header[nicloop_pkg::HEADER_OP_LSB+nicloop_pkg::RMA_OP_NOTI_RESPONDER_LSB] &&
+                  (last || job_header[nicloop_pkg::HEADER_OP_LSB+nicloop_pkg::RMA_OP_EACH_LSB]);
+  assign noti1  = {14'h0, job_header[nicloop_pkg::HEADER_SRC_NODE_LSB+:12], job_header[nicloop_pkg::HEADER_SRC_VPID_LSB+:4], last, GOOD,
+                   command, 2'(nicloop_pkg::RMA_UNIT_RESPONDER), 13'h0, job_bytes - 10'd1};
 
   logic send_idle, send_active;
-  rma_sender u_sender (
-      .clk, .rst, .ready(sender_ready), .q_valid, .q_index(read_valid ? read_index : 6'd0),
-      .q_data(read_valid ? read_data : out_quad), .commit, .job_packet(1'b1), .job_header(out_header),
-      .job_ext(state == ANSWER && !is_lock ? {ext[63:48], quad[nicloop_pkg::RMA_GET_NLA_LSB+:48]} : of_ext),
-      .job_noti(state == ANSWER && notify && (each || last)), .job_vpid(vpid), .job_words({noti1, ext}),
+  rma_sender #(.BUFFERS(BUFFERS)) u_sender (
+      .clk, .rst, .ready(sender_ready), .reserve(start || err_ready), .q_valid(read_valid || word),
+      .q_index(word ? 6'd0 : read_index), .q_data(word ? out_quad : read_data), .commit(leave || err_ready), .job_packet(1'b1), .job_header(out_header),
+      .job_ext(data ? {job_ext[63:48], job_quad[nicloop_pkg::RMA_GET_NLA_LSB+:48]} : of_ext),
+      .job_noti(!from_err && !failed && notify), .job_vpid(job_header[nicloop_pkg::HEADER_DST_VPID_LSB+:4]), .job_words({noti1, job_ext}),
       .tx_valid, .tx_ready, .tx_head, .tx_tail, .tx_data, .noti_valid, .noti_vpid, .noti_words, .noti_done,
       .ev_packet, .idle(send_idle), .active(send_active)
   );
 
-  assign ev_rx       = (state == ANSWER || state == FAIL);
-  assign ev_drop     = refused;
-  assign drop_reason = reason;
-  assign ev_error    = state == FAIL;
-  assign busy        = have;
-  assign idle        = coll_idle && send_idle;
-  assign active      = coll_active || send_active || refused || start || state != CHECK || err_ready;
+  assign ev_rx    = leave;
+  assign ev_drop  = refused;
+  assign ev_error = leave && failed;
+  assign busy     = have || job_valid || state == ALONE;
+  assign idle     = coll_idle && send_idle;
+  assign active   = coll_active || send_active || refused || start || state != CHECK || job_valid || err_ready;
 
 `ifndef SYNTHESIS
   always_ff @(posedge clk)
     if (!rst) begin
-      assert (!read_start || !read_busy) else $error("rma_responder: node %0d: a read while another is under way", here);
-      assert (!write_start || !write_busy) else $error("rma_responder: node %0d: a write while another is under way", here);
+      assert (!write_start || write_ready) else $error("rma_responder: node %0d: a write while another is under way", here);
+      assert (!write_start || (state == ALONE && job_lock)) else $error("rma_responder: node %0d: a lock that is not alone", here);
     end
 `endif
 endmodule

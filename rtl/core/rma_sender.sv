@@ -1,15 +1,19 @@
 // rma_sender: the sending end of the RMA requester and responder.
 //
-// Job: two buffers, one is filled while the other leaves as header, extension flit, quadwords and tail with
-//   CRC; then the notification that belongs to it is asked for. A job may have no packet (an error found
-//   before anything was sent) or no notification; they are done in order.
-// Handshake: while ready, quadwords are put at q_index and commit ends the job, in the same cycle as its last
-//   quadword or later. Flits out by valid/ready. noti_valid holds until noti_done.
-// Back-pressure: ready falls while both buffers are taken.
-module rma_sender (
+// Job: BUFFERS packets: one leaves as header, extension flit, quadwords and tail with CRC while the others are promised
+//   or filled; then the notification that belongs to it is asked for. A job may have no packet (an error found before
+//   anything was sent) or no notification; they are done in order.
+// Handshake: reserve, while ready, promises a buffer; promised ones are filled in order: quadwords are put at q_index, and
+//   commit ends the job, in the same cycle as its last quadword or later. Flits out by valid/ready. noti_valid holds until
+//   noti_done.
+// Back-pressure: ready falls while all buffers are promised or taken.
+module rma_sender #(
+    parameter int BUFFERS = 4  // a power of two
+) (
     input  logic         clk,
     input  logic         rst,
     output logic         ready,
+    input  logic         reserve,
     input  logic         q_valid,
     input  logic [5:0]   q_index,
     input  logic [63:0]  q_data,
@@ -37,25 +41,30 @@ module rma_sender (
   localparam int IDX_W = $clog2(QUADS);
   localparam int JOB_W = 1 + 64 + 64 + 1 + 4 + 128;
 
-  logic [63:0]      quads[2 * QUADS];
-  logic [JOB_W-1:0] jobs[2];
-  logic [1:0]       full;
-  logic             fill_at, drain_at, next;
-  assign ready = !full[fill_at];
+  localparam int PTR_W = $clog2(BUFFERS);
+
+  logic [63:0]      quads[BUFFERS * QUADS];
+  logic [JOB_W-1:0] jobs[BUFFERS];
+  logic [PTR_W:0]   promised, filled, drained;  // so far, modulo 2 * BUFFERS
+  logic [PTR_W-1:0] fill_at, drain_at;
+  logic             full, next;
+  assign fill_at  = filled[PTR_W-1:0];
+  assign drain_at = drained[PTR_W-1:0];
+  assign ready    = promised - drained != (PTR_W + 1)'(BUFFERS);
+  assign full     = filled != drained;  // a whole job is there
 
   always_ff @(posedge clk) if (q_valid) quads[{fill_at, q_index[IDX_W-1:0]}] <= q_data;
   always_ff @(posedge clk)
     if (commit) jobs[fill_at] <= {job_packet, job_header, job_ext, job_noti, job_vpid, job_words};
   always_ff @(posedge clk) begin
     if (rst) begin
-      full     <= '0;
-      fill_at  <= 1'b0;
-      drain_at <= 1'b0;
+      promised <= '0;
+      filled   <= '0;
+      drained  <= '0;
     end else begin
-      if (commit) full[fill_at] <= 1'b1;
-      if (commit) fill_at <= !fill_at;
-      if (next) full[drain_at] <= 1'b0;
-      if (next) drain_at <= !drain_at;
+      if (reserve) promised <= promised + 1'b1;
+      if (commit) filled <= filled + 1'b1;
+      if (next) drained <= drained + 1'b1;
     end
   end
 
@@ -68,12 +77,12 @@ module rma_sender (
   assign last = 7'((header[nicloop_pkg::HEADER_LENGTH_LSB+:nicloop_pkg::HEADER_LENGTH_W] + 10'd7) >> 3) + 7'd1;
   assign at   = pos - 7'd2;
 
-  assign tx_valid   = full[drain_at] && packet && !sent;
+  assign tx_valid   = full && packet && !sent;
   assign tx_head    = pos == '0;
   assign tx_tail    = pos == last;
   assign ev_packet  = tx_valid && tx_ready && tx_tail;
-  assign noti_valid = full[drain_at] && noti && (sent || !packet);
-  assign next       = full[drain_at] && (noti ? noti_done : packet ? ev_packet : 1'b1);
+  assign noti_valid = full && noti && (sent || !packet);
+  assign next       = full && (noti ? noti_done : packet ? ev_packet : 1'b1);
   always_comb begin
     if (tx_head) tx_data = header;
     else if (pos == 7'd1) tx_data = ext;
@@ -95,13 +104,14 @@ module rma_sender (
   end
   always_ff @(posedge clk) if (tx_valid && tx_ready) crc <= crc_next;
 
-  assign idle   = full == '0;
+  assign idle   = promised == drained;
   assign active = commit || q_valid || (tx_valid && tx_ready) || next;
 
 `ifndef SYNTHESIS
   always_ff @(posedge clk)
     if (!rst) begin
-      assert (!(commit || q_valid) || ready) else $error("rma_sender %m: no buffer is free");
+      assert (!reserve || ready) else $error("rma_sender %m: no buffer is free");
+      assert (!(commit || q_valid) || filled != promised || reserve) else $error("rma_sender %m: no buffer was promised");
       assert (!tx_valid || (header[nicloop_pkg::HEADER_VC_LSB] == '0 && header[nicloop_pkg::HEADER_MARK_LSB+:8] == '0))
         else $error("rma_sender %m: header %016x has bits that the CRC leaves out", header);
     end

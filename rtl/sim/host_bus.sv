@@ -2,9 +2,9 @@
 //
 // Job: three independent engines: register accesses, PIO lines and the DMA memory. Commands and memory
 //   belong to the program that runs the simulation and come through DPI.
-// Handshake: one register access at a time; lines back to back, their answers in order; DMA writes one
-//   burst at a time, acknowledged WR_LATENCY cycles after the last beat; DMA reads one burst at a time, whose
-//   first beat comes RD_LATENCY cycles after its address.
+// Handshake: one register access at a time; lines back to back, their answers in order. DMA bursts follow each other without
+//   a gap, up to QUEUE each way; a write is acknowledged WR_LATENCY cycles after its last beat, the first beat of a read
+//   comes RD_LATENCY cycles after its address, or behind the reads before it.
 // Back-pressure: answers are always taken at once.
 `include "nicloop_dpi.svh"
 module host_bus #(
@@ -164,27 +164,35 @@ module host_bus #(
     end
   end
 
-  // ---- DMA memory ----
-  logic         dma_open, dma_wait;    // an address is held; the acknowledgement is on its way
+  // ---- DMA memory: what is under way is queued with the cycle it is due in ----
+  localparam int QUEUE = 64;  // bursts each way, a power of two
+  int unsigned now;
+  always @(posedge clk) now <= rst ? 0 : now + 1;
+
+  logic         dma_open;     // an address is held
   logic [63:0]  dma_addr;
   logic [7:0]   dma_len;
   logic [2:0]   dma_beat;
   logic [511:0] dma_data;
   logic [63:0]  dma_strobes;
-  logic [15:0]  dma_timer;
   logic [7:0]   beats_now;  // minus one, as AXI counts
+  logic [1:0]   answers[QUEUE];
+  int unsigned  answer_due[QUEUE];
+  int unsigned  answer_wp, answer_rp;
   assign beats_now   = dma_open ? dma_len : dma_awlen;
-  assign dma_awready = !dma_open && !dma_wait;
-  assign dma_wready  = (dma_open || dma_awvalid) && !dma_wait;
-  assign dma_bvalid  = dma_wait && dma_timer == '0;
+  assign dma_awready = !dma_open;
+  assign dma_wready  = (dma_open || dma_awvalid) && answer_wp - answer_rp != QUEUE;
+  assign dma_bvalid  = answer_wp != answer_rp && int'(now - answer_due[answer_rp%QUEUE]) >= 0;
+  assign dma_bresp   = answers[answer_rp%QUEUE];
 
   always @(posedge clk) begin : dma
     bit [511:0] burst;
     bit [63:0]  strobes;
     if (rst) begin
-      dma_open <= 1'b0;
-      dma_wait <= 1'b0;
-      dma_beat <= '0;
+      dma_open  <= 1'b0;
+      dma_beat  <= '0;
+      answer_wp <= 0;
+      answer_rp <= 0;
     end else begin
       if (dma_awvalid && dma_awready) begin
         dma_open <= 1'b1;
@@ -200,51 +208,56 @@ module host_bus #(
           burst[{dma_beat, 6'h0}+:64]   = dma_wdata;
           strobes                       = dma_strobes;
           strobes[{dma_beat, 3'h0}+:8]  = dma_wstrb;
-          dma_bresp <= 2'(nl_dma_write(node, dma_open ? dma_addr : dma_awaddr,
-                                       32'(beats_now) + 1, burst, strobes));
+          answers[answer_wp%QUEUE] <= 2'(nl_dma_write(node, dma_open ? dma_addr : dma_awaddr,
+                                                      32'(beats_now) + 1, burst, strobes));
+          answer_due[answer_wp%QUEUE] <= now + WR_LATENCY;
+          answer_wp <= answer_wp + 1;
           dma_open  <= 1'b0;
-          dma_wait  <= 1'b1;
           dma_beat  <= '0;
-          dma_timer <= 16'(WR_LATENCY - 1);
         end
       end
-      if (dma_wait && dma_timer != '0) dma_timer <= dma_timer - 1'b1;
-      if (dma_bvalid && dma_bready) dma_wait <= 1'b0;
+      if (dma_bvalid && dma_bready) answer_rp <= answer_rp + 1;
     end
   end
 
   // ---- DMA reads ----
-  logic         rd_open;
-  logic [3:0]   rd_left;    // beats that have not left
-  logic [511:0] rd_data;
-  logic [15:0]  rd_timer;
-  assign dma_arready = !rd_open;
-  assign dma_rvalid  = rd_open && rd_timer == '0;
-  assign dma_rdata   = rd_data[63:0];
-  assign dma_rlast   = rd_left == 4'd1;
+  logic [511:0] rd_data[QUEUE];
+  logic [1:0]   rd_resp[QUEUE];
+  logic [2:0]   rd_len[QUEUE];
+  int unsigned  rd_due[QUEUE];
+  int unsigned  rd_wp, rd_rp;
+  logic [2:0]   rd_beat;
+  assign dma_arready = rd_wp - rd_rp != QUEUE;
+  assign dma_rvalid  = rd_wp != rd_rp && int'(now - rd_due[rd_rp%QUEUE]) >= 0;
+  assign dma_rdata   = rd_data[rd_rp%QUEUE][{rd_beat, 6'h0}+:64];
+  assign dma_rresp   = rd_resp[rd_rp%QUEUE];
+  assign dma_rlast   = rd_beat == rd_len[rd_rp%QUEUE];
 
   always @(posedge clk) begin : reads
     bit [511:0] burst;
-    if (rst) rd_open <= 1'b0;
-    else if (dma_arvalid && dma_arready) begin
-      dma_rresp <= 2'(nl_dma_read(node, dma_araddr, 32'(dma_arlen) + 1, burst));
-      rd_data   <= burst;
-      rd_open   <= 1'b1;
-      rd_left   <= dma_arlen[3:0] + 1'b1;
-      rd_timer  <= 16'(RD_LATENCY - 1);
-    end else if (rd_open) begin
-      if (rd_timer != '0) rd_timer <= rd_timer - 1'b1;
+    if (rst) begin
+      rd_wp   <= 0;
+      rd_rp   <= 0;
+      rd_beat <= '0;
+    end else begin
+      if (dma_arvalid && dma_arready) begin
+        rd_resp[rd_wp%QUEUE] <= 2'(nl_dma_read(node, dma_araddr, 32'(dma_arlen) + 1, burst));
+        rd_data[rd_wp%QUEUE] <= burst;
+        rd_len[rd_wp%QUEUE]  <= dma_arlen[2:0];
+        rd_due[rd_wp%QUEUE]  <= now + RD_LATENCY;
+        rd_wp <= rd_wp + 1;
+      end
       if (dma_rvalid && dma_rready) begin
-        rd_data <= rd_data >> 64;
-        rd_left <= rd_left - 1'b1;
-        if (dma_rlast) rd_open <= 1'b0;
+        rd_beat <= dma_rlast ? '0 : rd_beat + 1'b1;
+        if (dma_rlast) rd_rp <= rd_rp + 1;
       end
     end
   end
 
-  assign idle   = !reg_busy && !pio_awvalid && !pio_wvalid && line_unknown == '0 && !dma_open && !dma_wait && !rd_open;
+  assign idle   = !reg_busy && !pio_awvalid && !pio_wvalid && line_unknown == '0 && !dma_open &&
+                  answer_wp == answer_rp && rd_wp == rd_rp;
   assign active = axil_awvalid || axil_wvalid || axil_arvalid || reg_done || (pio_awvalid && pio_awready) ||
-                  (pio_wvalid && pio_wready) || pio_bvalid || dma_wait || (dma_wvalid && dma_wready) || rd_open;
+                  (pio_wvalid && pio_wready) || pio_bvalid || answer_wp != answer_rp || (dma_wvalid && dma_wready) || rd_wp != rd_rp;
 
   if (RD_LATENCY < 1) $fatal(1, "host_bus: RD_LATENCY %0d, expected at least 1", RD_LATENCY);
   if (WR_LATENCY < 1) $fatal(1, "host_bus: WR_LATENCY %0d, expected at least 1", WR_LATENCY);

@@ -1,0 +1,41 @@
+// access_epoch: which accesses of one unit were under way when the latest fence began.
+//
+// Job: counts the unit's accesses by the epoch they began in; a fence ends an epoch. So a fence can wait for those before
+//   it although new ones keep coming.
+// Handshake: enter when an access wants its translation; it keeps epoch as its tag and gives it back with left, one of two
+//   pulses (refused by the translation, or ended), in any order. hold says, with fence: an access is under way; later: one
+//   from before the fence is. The next fence comes when the one before has seen hold low.
+// Back-pressure: none; at most MAX accesses are under way.
+module access_epoch #(
+    parameter int MAX = 7,
+    localparam int W  = $clog2(MAX + 1)
+) (
+    input  logic       clk,
+    input  logic       rst,
+    input  logic       fence,
+    input  logic       enter,
+    output logic       epoch,
+    input  logic [1:0] left,
+    input  logic [1:0] left_epoch,
+    output logic       hold
+);
+  logic [W-1:0] count[2];
+  always_ff @(posedge clk) begin
+    if (rst) epoch <= 1'b0;
+    else if (fence) epoch <= !epoch;
+    for (int e = 0; e < 2; e++)
+      if (rst) count[e] <= '0;
+      else
+        count[e] <= count[e] + W'(enter && epoch == 1'(e)) - W'(left[0] && left_epoch[0] == 1'(e)) - W'(left[1] && left_epoch[1] == 1'(e));
+  end
+  assign hold = fence ? enter || count[epoch] != '0 : count[!epoch] != '0;
+
+`ifndef SYNTHESIS
+  always_ff @(posedge clk)
+    if (!rst) begin
+      assert (!fence || count[!epoch] == '0) else $error("access_epoch %m: a fence before the one before has ended");
+      for (int i = 0; i < 2; i++) assert (!left[i] || count[left_epoch[i]] != '0) else $error("access_epoch %m: an access ended that never began");
+      assert (32'(count[0]) + 32'(count[1]) <= MAX) else $error("access_epoch %m: more than %0d accesses", MAX);
+    end
+`endif
+endmodule
