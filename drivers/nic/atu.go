@@ -44,7 +44,7 @@ type atu struct {
 
 type atuCommand struct {
 	value, doneAddr uint64
-	ready           drivers.Cycle
+	issued, ready   drivers.Cycle
 }
 
 // A span is a piece of memory.
@@ -136,23 +136,53 @@ func (n *node) entry(table uint8, page, addr uint64) regs.ATUEntry {
 	return e
 }
 
-// commandDue is the cycle at which the first command is done.
-func (u *atu) commandDue() drivers.Cycle {
+// commandDue is the cycle at which the first command is done. A fence waits for the accesses
+// that were under way when it came; those whose end is not known yet are asked for again.
+func (n *node) commandDue() drivers.Cycle {
+	u := &n.atu
 	if u.commands.n == 0 {
 		return drivers.Forever
 	}
-	return max(u.commands.first().ready, u.free)
+	c := u.commands.first()
+	due := max(c.ready, u.free)
+	if regs.ATUOp(regs.ATUCommandCommand.Of(c.value)) == regs.ATUOpFence {
+		due = max(due, n.rma.accessed(c.issued))
+	}
+	return due
+}
+
+// accessed is when the accesses that began up to a cycle have all ended, as far as that is known.
+func (r *rma) accessed(upTo drivers.Cycle) (end drivers.Cycle) {
+	if r.requester.phase == phaseAct && r.frag.mem.done && r.frag.asked <= upTo {
+		return drivers.Forever
+	}
+	for i := range r.begun.n {
+		if b := r.begun.at(i); b.mem.n > 0 && b.asked <= upTo {
+			end = max(end, b.ready)
+		}
+	}
+	for class := range r.completer {
+		c := &r.completer[class]
+		if c.judge.phase == phaseAct && c.outcome.touches() && c.outcome.asked <= upTo {
+			return drivers.Forever
+		}
+		for i := range c.ends.n {
+			if e := c.ends.at(i); e.touches() && e.asked <= upTo {
+				end = max(end, e.ready)
+			}
+		}
+	}
+	return end
 }
 
 // start takes a command; where it writes that it is done is settled now.
 func (u *atu) start(now drivers.Cycle, v uint64) {
 	u.command = v
 	c := u.commands.grow()
-	*c = atuCommand{value: v, doneAddr: u.doneAddr, ready: now + commandCycles}
+	*c = atuCommand{value: v, doneAddr: u.doneAddr, issued: now, ready: now + commandCycles}
 }
 
-// execute does the first command. Accesses here take no time, so a fence finds
-// none under way.
+// execute does the first command.
 func (n *node) execute(now drivers.Cycle) {
 	u := &n.atu
 	c := *u.commands.first()

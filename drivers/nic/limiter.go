@@ -72,9 +72,10 @@ func (r *nvmRange) settle(now drivers.Cycle) {
 	r.at = max(r.at, now)
 }
 
-// writeChannel is the DMA write channel, which one burst at a time has to itself.
+// writeChannel is the DMA write channel, which one burst at a time has to itself; answers
+// come while the next ones leave.
 type writeChannel struct {
-	free  drivers.Cycle // the burst is answered, the channel free
+	free  drivers.Cycle // the burst has left
 	held  bool          // a burst waits for a limiter; all others wait behind it
 	owner int           // whose
 	since drivers.Cycle // since when
@@ -91,7 +92,7 @@ func (n *node) claimWrites(owner int, from drivers.Cycle, addr uint64, quads dri
 	if n.nvmInUse && !n.limited(owner, &from, addr, uint64(quads)*8) {
 		return from, false
 	}
-	w.free = from + quads + n.m.cfg.Timing.HostWrite
+	w.free = from + quads
 	return from, true
 }
 
@@ -130,8 +131,8 @@ func (n *node) limited(owner int, from *drivers.Cycle, addr, bytes uint64) bool 
 // retryWrites lets everybody who may wait for the channel ask again.
 func (n *node) retryWrites() {
 	for i := range n.rma.completer {
-		if u := &n.rma.completer[i]; u.asks {
-			u.free = n.m.now + 1
+		if w := &n.rma.completer[i].write; w.asks {
+			w.free = n.m.now + 1
 		}
 	}
 	n.wake(unitCheck, 0)

@@ -282,7 +282,7 @@ func (m *Machine) Accepts(node, class int, h uint32) bool {
 		}
 		return held < completerBuffers
 	}
-	return n.acceptsRMA(class)
+	return n.acceptsRMA(class, h)
 }
 
 // Discarded: a router had no way for a packet, and its last flit is gone.

@@ -36,6 +36,12 @@ func (p *Packet) quad(i int) uint64 { return binary.LittleEndian.Uint64(p.body[8
 
 func (p *Packet) velo() bool { return p.Header.Type() == regs.PacketTypeVELO }
 
+// answered tells whether the packet goes to the responder.
+func (p *Packet) answered() bool {
+	t := p.Header.Type()
+	return t == regs.PacketTypeRMAGetReq || t == regs.PacketTypeRMALockReq
+}
+
 // RMA's view of the body.
 
 func (p *Packet) op() regs.RMAOp   { return regs.RMAOp(p.Header.Op()) }

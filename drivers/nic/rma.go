@@ -6,9 +6,10 @@ import (
 )
 
 const (
-	descBytes  = 24
-	sendDepth  = 2 // packets that a sender holds
-	rmaBuffers = 2 // packets that a completer holds
+	descBytes     = 24
+	underWay      = 4 // fragments, answers or writes that a unit has begun
+	writeBuffers  = 4 // packets that a completer holds
+	answerBuffers = 2 // packets that the responder holds
 )
 
 // Virtual channels: answers never wait for requests.
@@ -35,38 +36,38 @@ type phase uint8
 
 const (
 	phaseIdle   phase = iota // take the next piece of work, if there is one
-	phaseMove                // move its bytes to or from memory, a burst at a time
-	phaseAct                 // do what follows: packet, answer, counters
+	phaseMove                // move its bytes to memory, a burst at a time
+	phaseAct                 // hand it on
 	phaseNotify              // write the notification
 	phaseTold                // it is acknowledged
 )
 
-// A unit works on one thing at a time. When it cannot go on it waits for room in
-// a ring, in a sender or on the write channel; until then it has nothing to do.
+// A unit works on one thing at a time. A full ring holds it; until there is room it
+// has nothing to do.
 type unit struct {
-	owner  int
-	phase  phase
-	free   drivers.Cycle // the present phase may be done
-	ring   *notiRing     // waits for this ring
-	sender *sender       // or for this sender
-	moved  int           // bytes that went to memory
-	asks   bool          // for the write channel
-	note   notice        // to be written in phaseNotify
+	phase phase
+	free  drivers.Cycle // the present phase may be done
+	ring  *notiRing     // waits for this ring
+	note  notice        // to be written in phaseNotify
 }
 
-func (u *unit) blocked() bool {
-	return u.ring != nil && u.ring.full() || u.sender != nil && u.sender.jobs.n >= sendDepth
-}
+func (u *unit) blocked() bool { return u.ring != nil && u.ring.full() }
 
 // enter a phase at a cycle.
-func (u *unit) enter(p phase, at drivers.Cycle) { u.phase, u.free, u.ring, u.sender = p, at, nil, nil }
+func (u *unit) enter(p phase, at drivers.Cycle) { u.phase, u.free, u.ring = p, at, nil }
+
+// notBefore keeps a unit that waited for something from going on before a cycle.
+func (u *unit) notBefore(at drivers.Cycle) { u.free = max(u.free, at) }
 
 // A sender is the sending end of the requester or the responder. It sends its jobs in order,
 // and notifies of each before the next.
 type sender struct {
 	unit
-	jobs queue[job]
+	jobs     queue[job]
+	promised int // buffers: of jobs, and of those that are not here yet
 }
+
+func (s *sender) room() bool { return s.promised < underWay }
 
 type job struct {
 	packet uint32
@@ -83,12 +84,13 @@ type rma struct {
 	progress  [regs.VPIDs]uint32
 	turn      int // process whose fragment is next
 	requester unit
-	frag      fragment // the one that it works on
+	frag      fragment      // the one that it works on
+	begun     queue[begun]  // those that are read, in order
+	readFree  drivers.Cycle // the DMA read channel is
 
 	in        [2]queue[uint32] // packets in the completers, by class
 	freed     [2]drivers.Cycle // one left
-	completer [2]unit
-	outcome   [2]outcome
+	completer [2]completer
 	answer    Packet // is made here
 
 	senders  [2]sender     // by class
@@ -98,7 +100,7 @@ type rma struct {
 }
 
 func (r *rma) empty() bool {
-	return r.in[0].n+r.in[1].n+r.senders[0].jobs.n+r.senders[1].jobs.n+r.waiting == 0
+	return r.in[0].n+r.in[1].n+r.completer[0].ends.n+r.completer[1].ends.n+r.senders[0].promised+r.senders[1].promised+r.waiting == 0
 }
 
 // pick finds the process whose turn it is: the next with a descriptor.
@@ -112,14 +114,9 @@ func (r *rma) pick() (vpid int) {
 // nextRMA is the first cycle at which the engine does something by itself.
 func (n *node) nextRMA() drivers.Cycle {
 	r := &n.rma
-	t := n.atu.commandDue()
-	if r.waiting > 0 || r.requester.phase != phaseIdle {
-		t = min(t, r.requester.due())
-	}
+	t := min(n.commandDue(), r.requestDue(), r.begunDue())
 	for class := range r.in {
-		if r.in[class].n > 0 {
-			t = min(t, r.completer[class].due())
-		}
+		t = min(t, n.judgeDue(class), r.completer[class].write.due(), n.endDue(class))
 		if r.senders[class].phase != phaseIdle {
 			t = min(t, r.senders[class].due())
 		}
@@ -134,10 +131,11 @@ func (u *unit) due() drivers.Cycle {
 	return u.free
 }
 
-// stepRMA does what is due now, answers first, and comes back for what is due later.
+// stepRMA does what is due now, what is nearest to its end first, and comes back for
+// what is due later.
 func (n *node) stepRMA() {
 	r, now := &n.rma, n.m.now
-	for n.atu.commandDue() <= now {
+	for n.commandDue() <= now {
 		n.execute(now)
 	}
 	for class := range r.senders {
@@ -148,11 +146,12 @@ func (n *node) stepRMA() {
 		}
 	}
 	for _, class := range [...]int{vcAnswer, vcRequest} {
-		for r.in[class].n > 0 && r.completer[class].due() <= now {
-			n.complete(now, class)
-		}
+		n.complete(now, class)
 	}
-	for (r.waiting > 0 || r.requester.phase != phaseIdle) && r.requester.due() <= now {
+	for r.begunDue() <= now {
+		n.sendFragment(now)
+	}
+	for r.requestDue() <= now {
 		n.request(now)
 	}
 	if t := n.nextRMA(); t != drivers.Forever {
@@ -160,27 +159,38 @@ func (n *node) stepRMA() {
 	}
 }
 
-// acceptsRMA: a completer has a buffer for another packet.
-func (n *node) acceptsRMA(class int) bool {
-	held := n.rma.in[class].n
-	if n.rma.freed[class] == n.m.now {
+// read has the read channel fetch a span that is asked for at a cycle, and tells when all
+// of it is here. Reads of a unit follow each other, a cycle apart; bursts do without a gap.
+func (n *node) read(s span, at, before drivers.Cycle) drivers.Cycle {
+	r := &n.rma
+	quads := drivers.Cycle(s.addr%8+s.n+7) / 8
+	r.readFree = max(at+n.m.cfg.Timing.HostRead, r.readFree, before+1) + quads
+	return r.readFree
+}
+
+// acceptsRMA: the unit that a packet is for has a buffer for it. Completer and responder
+// of requests take turns: a packet goes to one while the other has nothing to do.
+func (n *node) acceptsRMA(class int, h uint32) bool {
+	r := &n.rma
+	c := &r.completer[class]
+	held, buffers := r.in[class].n, writeBuffers
+	if r.freed[class] == n.m.now {
 		held++
 	}
-	return held < rmaBuffers
+	answered := n.m.pool.at(h).answered()
+	if answered {
+		buffers = answerBuffers
+	}
+	return held < buffers && (answered == c.answers || held+c.ends.n == 0 && c.ended < n.m.now)
 }
 
 func (n *node) collectedRMA(class int, h uint32) {
 	*n.rma.in[class].grow() = h
+	n.rma.completer[class].answers = n.m.pool.at(h).answered()
 	n.wake(unitRMA, 0)
 }
 
-// room tells whether a sender takes one more job; if not, u waits for it.
-func (n *node) room(u *unit, class int) bool {
-	u.sender = &n.rma.senders[class]
-	return !u.blocked()
-}
-
-// submit gives a sender a job, for which there is room.
+// submit gives a sender a job, for which a buffer was promised.
 func (n *node) submit(class int, j job) {
 	q := &n.rma.senders[class].jobs
 	*q.grow() = j
@@ -215,6 +225,7 @@ func (n *node) endJob(class int) {
 	s := &n.rma.senders[class]
 	s.enter(phaseIdle, 0)
 	s.jobs.drop()
+	s.promised--
 	if s.jobs.n > 0 {
 		n.beginJob(class)
 	}

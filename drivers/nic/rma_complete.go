@@ -11,137 +11,298 @@ import (
 type outcome struct {
 	unit    regs.RMAUnit
 	command regs.RMACommand
-	asked   bool // the descriptor wants this unit to notify
+	asked   drivers.Cycle // it was judged
+	asks    bool          // the descriptor wants this unit to notify
 	bytes   int
 	w0      uint64         // of its notification
 	need    regs.ATURights // of the memory it touches
 	answer  bool           // a GET or FCAA, which is answered even when all is well
 	mem     access
 	fault   regs.RMAError
+	unheard bool   // an answer whose ring is off
+	old     uint32 // of a lock: what it found
+	success bool   // it may write
+	written bool   // and has
 }
 
-// complete does the next phase of a class's completer. Requests are written, or read
-// and answered, and a fault goes back to the origin; answers end here.
+// A completer takes a class's packets through three steps, each on another packet: one is
+// judged and its address translated, one is written, and of those before it the memory's answer is
+// awaited and the process told. Of requests it is the responder as well, which reads and
+// answers instead.
+type completer struct {
+	unit    // ends what was begun
+	judge   unit
+	outcome outcome // of the packet that is judged
+	write   writer
+	ends    queue[ending]
+	ended   drivers.Cycle // the last one did
+	answers bool          // it is the responder now
+}
+
+// A writer writes a packet's bytes.
+type writer struct {
+	busy  bool
+	free  drivers.Cycle // the next burst may begin, or the last beat leaves
+	moved int           // bytes that went to memory
+	asks  bool          // for the write channel
+}
+
+func (w *writer) due() drivers.Cycle {
+	if !w.busy {
+		return drivers.Forever
+	}
+	return w.free
+}
+
+// An ending is a packet that was begun.
+type ending struct {
+	packet uint32
+	outcome
+	ready drivers.Cycle // its bytes are read, or the memory has answered
+}
+
+// touches tells whether the packet's bytes go to or come from memory.
+func (o *outcome) touches() bool { return o.need != 0 && o.fault == regs.RMAErrorNone }
+
+// responds tells whether a packet goes back to the origin, and not only a notification.
+func (e *ending) responds(class int) bool {
+	return class == vcRequest && (e.answer || e.fault != regs.RMAErrorNone)
+}
+
+// judgeDue is when a class's next packet is judged or handed on.
+func (n *node) judgeDue(class int) drivers.Cycle {
+	r := &n.rma
+	c := &r.completer[class]
+	looked := 0 // the one that is written keeps its buffer
+	if c.write.busy {
+		looked = 1
+	}
+	switch {
+	case c.judge.phase == phaseIdle && r.in[class].n == looked,
+		c.judge.phase == phaseIdle && c.answers && !n.mayAnswer(c, *r.in[class].at(looked)),
+		c.judge.phase == phaseAct && (c.write.busy || c.ends.n == underWay):
+		return drivers.Forever
+	}
+	return c.judge.free
+}
+
+// mayAnswer: there is a buffer for the answer. A lock is alone, so that it is atomic.
+func (n *node) mayAnswer(c *completer, h uint32) bool {
+	return n.rma.senders[vcAnswer].room() && (n.m.pool.at(h).Header.Type() != regs.PacketTypeRMALockReq || c.ends.n == 0)
+}
+
+// endDue is when the oldest packet that was begun goes on.
+func (n *node) endDue(class int) drivers.Cycle {
+	c := &n.rma.completer[class]
+	if c.ends.n == 0 {
+		return drivers.Forever
+	}
+	e := c.ends.first()
+	if c.phase != phaseIdle {
+		return c.due()
+	}
+	switch {
+	case e.ready == drivers.Forever:
+		return drivers.Forever
+	case !e.responds(class):
+		return max(c.free, e.ready)
+	case !e.answer && !n.rma.senders[vcAnswer].room():
+		return drivers.Forever
+	}
+	return max(c.free, e.ready+1) // the sender has it from the next cycle on
+}
+
+// complete does what a class's completer has to do now.
 func (n *node) complete(now drivers.Cycle, class int) {
-	u, o := &n.rma.completer[class], &n.rma.outcome[class]
-	p := n.m.pool.at(*n.rma.in[class].first())
-	switch u.phase {
-	case phaseIdle:
-		n.beginPacket(now, class, p)
-	case phaseMove:
-		n.move(now, u, o)
-	case phaseAct:
-		if class == vcRequest {
-			n.completeRequest(now, p)
-		} else {
-			n.completeAnswer(now, p)
-		}
-	default:
-		if n.tellStep(now, u) {
+	c := &n.rma.completer[class]
+	for n.endDue(class) <= now {
+		switch {
+		case c.phase == phaseIdle:
+			n.end(now, class)
+		case n.tellStep(now, &c.unit):
 			n.endPacket(now, class)
 		}
 	}
+	for c.write.due() <= now {
+		n.move(now, class)
+	}
+	for n.judgeDue(class) <= now {
+		if c.judge.phase == phaseIdle {
+			n.judgePacket(now, class)
+		} else {
+			n.beginPacket(now, class)
+		}
+	}
 }
 
-// beginPacket judges a packet and has its address translated.
-func (n *node) beginPacket(now drivers.Cycle, class int, p *Packet) {
-	u, o, t := &n.rma.completer[class], &n.rma.outcome[class], &n.m.cfg.Timing
-	u.owner = ownerRequests + class
-	u.moved = 0
-	*o = outcome{}
+// judgePacket decides about a packet and has its address translated.
+func (n *node) judgePacket(now drivers.Cycle, class int) {
+	c, o, t := &n.rma.completer[class], &n.rma.completer[class].outcome, &n.m.cfg.Timing
+	looked := 0
+	if c.write.busy {
+		looked = 1
+	}
+	p := n.m.pool.at(*n.rma.in[class].at(looked))
+	*o = outcome{asked: now}
 	misses := n.atu.misses
 	if class == vcRequest {
 		n.requestOutcome(p, o)
-	} else if !n.rma.rings[p.Header.DstVPID()].on() { // the origin does not listen any more
-		n.rma.rxDropped++
-		n.endPacket(now, class)
-		return
-	} else {
+	} else if o.unheard = !n.rma.rings[p.Header.DstVPID()].on(); !o.unheard {
 		n.answerOutcome(p, o)
+	}
+	if c.answers {
+		n.rma.senders[vcAnswer].promised++
 	}
 	at := now + 1
 	if o.mem.done {
-		at += t.translate(n.atu.misses > misses) + 1
+		at += t.translate(n.atu.misses > misses)
 	}
+	c.judge.enter(phaseAct, at)
+}
+
+// beginPacket has a packet's bytes written or read, if there are any to be.
+func (n *node) beginPacket(now drivers.Cycle, class int) {
+	r := &n.rma
+	c := &r.completer[class]
+	c.judge.enter(phaseIdle, now+1)
+	if c.outcome.unheard { // the origin does not listen any more
+		r.rxDropped++
+		n.m.pool.put(*r.in[class].first())
+		n.freeBuffer(now, class)
+		return
+	}
+	e := ending{packet: *r.in[class].first(), outcome: c.outcome, ready: now + 1}
 	switch {
-	case o.need == 0 || o.fault != regs.RMAErrorNone:
-		u.enter(phaseAct, at)
-	case o.answer:
-		u.enter(phaseAct, at+t.read(o.mem.span))
+	case !e.touches():
+		n.freeBuffer(now, class)
+	case e.answer:
+		before := drivers.Cycle(0)
+		if c.ends.n > 0 {
+			before = c.ends.at(c.ends.n - 1).ready
+		}
+		e.ready = n.read(e.mem.span, now+1, before)
+		n.freeBuffer(now, class)
 	default:
-		u.enter(phaseMove, at)
+		e.ready = drivers.Forever
+		c.write = writer{busy: true, free: now + 1}
 	}
+	*c.ends.grow() = e
 }
 
-// move has a burst written; when there is none left, the bytes are in memory.
-func (n *node) move(now drivers.Cycle, u *unit, o *outcome) {
-	if u.moved == o.bytes {
-		u.enter(phaseAct, now)
-		return
-	}
-	s := o.mem.span
-	addr := s.addr + uint64(u.moved)
-	bytes := min(o.bytes-u.moved, regs.SlotBytes-int(addr%regs.SlotBytes))
-	quads := drivers.Cycle(addr%8+uint64(bytes)+7) / 8
-	at, ok := n.claimWrites(u.owner, now, addr, quads)
-	if u.asks = !ok; u.asks {
-		u.free = at // or when retryWrites says so
-		return
-	}
-	u.moved += bytes
-	u.free = at + quads + n.m.cfg.Timing.HostWrite
-}
-
-// endPacket lets go of a packet.
-func (n *node) endPacket(now drivers.Cycle, class int) {
-	n.m.pool.put(*n.rma.in[class].first())
+// freeBuffer forgets the oldest packet; its buffer is free from the next cycle on.
+func (n *node) freeBuffer(now drivers.Cycle, class int) {
 	n.rma.in[class].drop()
 	n.rma.freed[class] = now
-	n.rma.completer[class].enter(phaseIdle, now+1)
 	n.m.net.Resume(n.id, class)
 }
 
-// finish notifies if that is wanted, and ends the packet.
-func (n *node) finish(now drivers.Cycle, class int, m notice) {
-	if m.wanted {
-		n.tell(&n.rma.completer[class], m, now)
+// move has a burst written. When the last beat leaves, so does the packet.
+func (n *node) move(now drivers.Cycle, class int) {
+	c := &n.rma.completer[class]
+	w, e := &c.write, c.ends.at(c.ends.n-1)
+	if w.moved == e.bytes {
+		n.store(e.mem.span, n.m.pool.at(e.packet).bytes())
+		e.ready = now + 1 + n.m.cfg.Timing.HostWrite
+		w.busy = false
+		c.judge.notBefore(now + 1)
+		n.freeBuffer(now, class)
 		return
+	}
+	addr := e.mem.span.addr + uint64(w.moved)
+	bytes := min(e.bytes-w.moved, regs.SlotBytes-int(addr%regs.SlotBytes))
+	quads := drivers.Cycle(addr%8+uint64(bytes)+7) / 8
+	at, ok := n.claimWrites(ownerRequests+class, w.free, addr, quads)
+	if w.asks = !ok; w.asks {
+		w.free = at // or when retryWrites says so
+		return
+	}
+	w.moved += bytes
+	w.free = at + quads
+	if w.moved == e.bytes {
+		w.free--
+	}
+}
+
+// end counts the oldest packet, and answers it or notifies of it.
+func (n *node) end(now drivers.Cycle, class int) {
+	r := &n.rma
+	e := r.completer[class].ends.first()
+	if e.answer && e.touches() && n.locks(now, e) {
+		return
+	}
+	p := n.m.pool.at(e.packet)
+	r.rxPackets++
+	m := n.notice(p, &e.outcome, p.Header.DstVPID())
+	m.wanted = e.asks && (p.op().Last() || p.op().Each())
+	if e.responds(class) {
+		m.wanted = m.wanted && e.fault == regs.RMAErrorNone
+		n.respond(p, e, m)
+	} else {
+		if e.fault != regs.RMAErrorNone {
+			m.wanted = true
+			if e.need != 0 {
+				n.failed(&e.mem, e.fault)
+			}
+		}
+		if m.wanted {
+			n.tell(&r.completer[class].unit, m, now)
+			return
+		}
 	}
 	n.endPacket(now, class)
 }
 
-// completeRequest does what a request asks for.
-func (n *node) completeRequest(now drivers.Cycle, p *Packet) {
-	r := &n.rma
-	u, o := &r.completer[vcRequest], &r.outcome[vcRequest]
-	answers := o.answer || o.fault != regs.RMAErrorNone
-	if answers && !n.room(u, vcAnswer) {
-		return
+// endPacket lets go of a packet.
+func (n *node) endPacket(now drivers.Cycle, class int) {
+	c := &n.rma.completer[class]
+	n.m.pool.put(c.ends.first().packet)
+	c.ends.drop()
+	c.ended = now
+	c.enter(phaseIdle, now+1)
+	c.judge.notBefore(now + 1)
+	n.m.net.Resume(n.id, class)
+}
+
+// respond sends a request's answer, or its fault back to where it came from.
+func (n *node) respond(p *Packet, e *ending, m notice) {
+	if !e.answer { // the completer asks for it; the responder has asked before
+		n.rma.senders[vcAnswer].promised++
 	}
-	m := n.notice(p, o, p.Header.DstVPID())
-	m.wanted = o.asked && o.fault == regs.RMAErrorNone && (p.op().Last() || p.op().Each())
-	r.rxPackets++
-	if !answers {
-		if o.need != 0 {
-			n.store(o.mem.span, p.bytes())
-		}
-		n.finish(now, vcRequest, m)
-		return
-	}
-	if o.fault != regs.RMAErrorNone {
-		n.answerError(p, o)
+	if e.fault != regs.RMAErrorNone {
+		n.answerError(p, &e.outcome)
 	} else {
-		n.answerRequest(p, o)
+		n.answerRequest(p, &e.outcome)
 	}
-	n.submit(vcAnswer, job{packet: n.copied(&r.answer), sends: true, note: m})
-	n.endPacket(now, vcRequest)
-	u.free = now // the next one is looked at meanwhile
+	n.submit(vcAnswer, job{packet: n.copied(&n.rma.answer), sends: true, note: m})
+}
+
+// locks has the new word of a fetch-compare-and-add written, once; it tells whether that was begun now.
+func (n *node) locks(now drivers.Cycle, e *ending) bool {
+	if e.command != regs.RMACommandFCAA || e.written {
+		return false
+	}
+	var word [4]byte
+	n.load(e.mem.span, word[:])
+	e.old = binary.LittleEndian.Uint32(word[:])
+	lock := regs.RMALock(n.m.pool.at(e.packet).word())
+	if e.success = e.old <= lock.Compare(); !e.success {
+		return false
+	}
+	at, ok := n.claimWrites(ownerRequests, now, e.mem.span.addr, 1)
+	if !ok {
+		n.rma.completer[vcRequest].free = at
+		return true
+	}
+	binary.LittleEndian.PutUint32(word[:], e.old+lock.Add())
+	n.store(e.mem.span, word[:])
+	e.written, e.ready = true, at+n.m.cfg.Timing.HostWrite
+	return true
 }
 
 // requestOutcome decides what a request does here.
 func (n *node) requestOutcome(p *Packet, o *outcome) {
 	op, ext := p.op(), p.ext()
-	o.unit, o.asked, o.need, o.bytes = regs.RMAUnitCompleter, op.NotiCompleter(), regs.ATURightsWo, len(p.bytes())
+	o.unit, o.asks, o.need, o.bytes = regs.RMAUnitCompleter, op.NotiCompleter(), regs.ATURightsWo, len(p.bytes())
 	o.w0 = uint64(ext)
 	switch p.Header.Type() {
 	case regs.PacketTypeRMAPut:
@@ -152,10 +313,10 @@ func (n *node) requestOutcome(p *Packet, o *outcome) {
 		o.command, o.need, o.w0 = regs.RMACommandNotiPut, 0, p.word()
 	case regs.PacketTypeRMAGetReq:
 		o.command, o.need, o.answer = regs.RMACommandGet, regs.ATURightsRo, true
-		o.unit, o.asked, o.bytes = regs.RMAUnitResponder, op.NotiResponder(), int(regs.RMAGet(p.word()).BytesMinus1())+1
+		o.unit, o.asks, o.bytes = regs.RMAUnitResponder, op.NotiResponder(), int(regs.RMAGet(p.word()).BytesMinus1())+1
 	case regs.PacketTypeRMALockReq:
 		o.command, o.need, o.answer = regs.RMACommandFCAA, regs.ATURightsRw, true
-		o.unit, o.asked, o.bytes = regs.RMAUnitResponder, op.NotiResponder(), 4
+		o.unit, o.asks, o.bytes = regs.RMAUnitResponder, op.NotiResponder(), 4
 	}
 	vpid := p.Header.DstVPID()
 	if !n.rma.rings[vpid].on() {
@@ -200,36 +361,13 @@ func (n *node) answerRequest(p *Packet, o *outcome) {
 		n.load(o.mem.span, a.body[8:])
 		return
 	}
-	lock := regs.RMALock(p.word())
-	var word [4]byte
-	n.load(o.mem.span, word[:])
-	old := binary.LittleEndian.Uint32(word[:])
-	res := regs.RMAResultFields{Old: old, Success: old <= lock.Compare(), Tag: p.ext().Tag()}
-	if res.Success {
-		binary.LittleEndian.PutUint32(word[:], old+lock.Add())
-		n.store(o.mem.span, word[:])
-	}
+	res := regs.RMAResultFields{Old: o.old, Success: o.success, Tag: p.ext().Tag()}
 	a := n.reply(p, regs.PacketTypeRMALockRsp, 8)
 	a.set(p.ext(), uint64(res.Pack()))
 }
 
-// completeAnswer does what an answer brings to its origin.
-func (n *node) completeAnswer(now drivers.Cycle, p *Packet) {
-	r := &n.rma
-	o := &r.outcome[vcAnswer]
-	m := n.notice(p, o, p.Header.DstVPID())
-	m.wanted = o.fault != regs.RMAErrorNone || o.asked && (p.op().Last() || p.op().Each())
-	r.rxPackets++
-	if o.need != 0 && o.fault == regs.RMAErrorNone {
-		n.store(o.mem.span, p.bytes())
-	} else if o.need != 0 {
-		n.failed(&o.mem, o.fault)
-	}
-	n.finish(now, vcAnswer, m)
-}
-
 func (n *node) answerOutcome(p *Packet, o *outcome) {
-	o.unit, o.asked, o.w0 = regs.RMAUnitCompleter, p.op().NotiCompleter(), uint64(p.ext())
+	o.unit, o.asks, o.w0 = regs.RMAUnitCompleter, p.op().NotiCompleter(), uint64(p.ext())
 	vpid := p.Header.DstVPID()
 	switch p.Header.Type() {
 	case regs.PacketTypeRMAGetRsp:

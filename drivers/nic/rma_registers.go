@@ -51,7 +51,7 @@ func (n *node) readRMA(off uint32) uint64 {
 // ring: bit 0 requester, 1 responder, 2 completer of requests, 3 of answers.
 func (r *rma) level() uint64 {
 	v := uint64(r.waiting)
-	for bit, u := range [...]*unit{&r.senders[vcRequest].unit, &r.senders[vcAnswer].unit, &r.completer[vcRequest], &r.completer[vcAnswer]} {
+	for bit, u := range [...]*unit{&r.senders[vcRequest].unit, &r.senders[vcAnswer].unit, &r.completer[vcRequest].unit, &r.completer[vcAnswer].unit} {
 		if u.ring != nil && u.ring.full() {
 			v |= 1 << (regs.RMALevelStalled.LSB() + bit)
 		}
@@ -91,7 +91,7 @@ func (n *node) writeRMA(now drivers.Cycle, off uint32, i uint8, v uint64) bool {
 		n.atu.doneAddr = v &^ 7
 	case regs.ATUCommand:
 		n.atu.start(now, v)
-		n.wake(unitRMA, n.atu.commandDue())
+		n.wake(unitRMA, 0)
 	case regs.NotiBase(i):
 		ring.base = v &^ (regs.NotiBytes - 1)
 	case regs.NotiSlots(i):

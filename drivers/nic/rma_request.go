@@ -46,74 +46,105 @@ func (n *node) dropDescriptor(vpid int) {
 type fragment struct {
 	vpid   int
 	bytes  int
-	last   bool   // of its descriptor
-	nla    uint64 // for its notification: the local one of a put or get
+	asked  drivers.Cycle // it was taken
+	last   bool          // of its descriptor
+	nla    uint64        // for its notification: the local one of a put or get
 	packet Packet
 	mem    access
 	fault  regs.RMAError
 }
 
+// begun is a fragment whose bytes are being read, if it has any.
+type begun struct {
+	job   job
+	mem   span // of a put
+	asked drivers.Cycle
+	ready drivers.Cycle
+}
+
+func (r *rma) requestDue() drivers.Cycle {
+	if r.requester.phase == phaseIdle && (r.waiting == 0 || !r.senders[vcRequest].room()) {
+		return drivers.Forever
+	}
+	return r.requester.free
+}
+
+func (r *rma) begunDue() drivers.Cycle {
+	if r.begun.n == 0 {
+		return drivers.Forever
+	}
+	return r.begun.first().ready
+}
+
 // request does the requester's next phase.
 func (n *node) request(now drivers.Cycle) {
-	r := &n.rma
-	u := &r.requester
-	if u.phase == phaseIdle {
-		n.beginFragment(now)
+	if n.rma.requester.phase == phaseIdle {
+		n.judgeFragment(now)
 	} else {
-		n.endFragment(now)
+		n.beginFragment(now)
 	}
 }
 
-// beginFragment judges the next fragment; a put's bytes are read meanwhile.
-func (n *node) beginFragment(now drivers.Cycle) {
+// judgeFragment takes the next fragment; a put's address is translated.
+func (n *node) judgeFragment(now drivers.Cycle) {
 	r, t := &n.rma, &n.m.cfg.Timing
+	r.senders[vcRequest].promised++
 	vpid := r.pick()
 	frag := &r.frag
 	frag.vpid = vpid
+	frag.asked = now
 	misses := n.atu.misses
 	n.fragment(r.descs[vpid].first(), uint8(vpid), r.progress[vpid], frag)
 	at := now + t.Descriptor
 	if frag.mem.done {
-		at += t.translate(n.atu.misses > misses)
-		if frag.fault == regs.RMAErrorNone {
-			at += t.read(frag.mem.span)
-		}
+		at += t.translate(n.atu.misses > misses) + 1
 	}
 	r.requester.enter(phaseAct, at)
 }
 
-// endFragment has the fragment sent, or its fault told.
-func (n *node) endFragment(now drivers.Cycle) {
-	r := &n.rma
-	u, frag := &r.requester, &r.frag
-	if !n.room(u, vcRequest) {
-		return
-	}
+// beginFragment has a put's bytes read while the next fragment is judged.
+func (n *node) beginFragment(now drivers.Cycle) {
+	r, frag := &n.rma, &n.rma.frag
 	vpid := frag.vpid
 	f := r.descs[vpid].first().w0.Fields()
 	last := frag.last || frag.fault != regs.RMAErrorNone
-	j := job{sends: frag.fault == regs.RMAErrorNone, note: notice{
+	b := begun{asked: frag.asked, ready: now + 1, job: job{sends: frag.fault == regs.RMAErrorNone, note: notice{
 		wanted: frag.fault != regs.RMAErrorNone || f.NotiRequester && (last || f.Each), vpid: uint8(vpid),
 		w0: uint64(regs.RMAExtFields{NLA: frag.nla & nlaMask, Tag: f.Tag}.Pack()),
 		w1: regs.RMANotiFields{BytesMinus1: uint32(frag.bytes - 1), Unit: regs.RMAUnitRequester, Command: f.Command,
 			Error: frag.fault, Last: last, PeerVPID: f.DstVPID, PeerNode: f.DstNode},
-	}}
-	if j.sends {
+	}}}
+	before := drivers.Cycle(0)
+	if r.begun.n > 0 {
+		before = r.begun.at(r.begun.n - 1).ready
+	}
+	if b.ready = max(b.ready, before+1); b.job.sends {
 		if f.Command == regs.RMACommandPut {
-			n.load(frag.mem.span, frag.packet.body[8:])
+			b.mem = frag.mem.span
+			b.ready = n.read(b.mem, now+1, before)
 		}
-		j.packet = n.copied(&frag.packet)
+		b.job.packet = n.copied(&frag.packet)
 	} else {
 		n.failed(&frag.mem, frag.fault)
 	}
-	n.submit(vcRequest, j)
+	*r.begun.grow() = b
 	if last {
 		n.dropDescriptor(vpid)
 	} else {
 		r.progress[vpid] += uint32(frag.bytes)
 	}
 	r.turn = (vpid + 1) % regs.VPIDs
-	u.enter(phaseIdle, now+1)
+	r.requester.enter(phaseIdle, now+1)
+}
+
+// sendFragment has the oldest fragment sent, or its fault told.
+func (n *node) sendFragment(now drivers.Cycle) {
+	b := n.rma.begun.first()
+	if b.mem.n > 0 {
+		n.load(b.mem, n.m.pool.at(b.job.packet).body[8:])
+	}
+	n.submit(vcRequest, b.job)
+	n.rma.begun.drop()
 }
 
 // copied is a packet of the pool with the content of another.

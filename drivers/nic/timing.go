@@ -1,9 +1,6 @@
 package nic
 
-import (
-	"github.com/nicloop/nicloop/drivers"
-	"github.com/nicloop/nicloop/drivers/regs"
-)
+import "github.com/nicloop/nicloop/drivers"
 
 // Timing are the cycles that the blocks take; RTL has those of the hardware. What
 // is not here follows from the interfaces: a beat, a flit or a state is one cycle.
@@ -22,16 +19,4 @@ func (t *Timing) translate(miss bool) drivers.Cycle {
 		return t.Translate + 1 + t.HostRead
 	}
 	return t.Translate
-}
-
-// read is how long a DMA read takes: bursts end with their line of 64 bytes, and
-// follow one another.
-func (t *Timing) read(s span) drivers.Cycle {
-	if s.n == 0 {
-		return 0
-	}
-	const line = regs.SlotBytes
-	quads := (s.addr%8 + s.n + 7) / 8
-	bursts := (s.addr+s.n-1)/line - s.addr/line + 1
-	return drivers.Cycle(quads) + drivers.Cycle(bursts)*t.HostRead + 2
 }
