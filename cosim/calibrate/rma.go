@@ -91,7 +91,7 @@ func operations(ctx context.Context, c *Config, p *nic.Params) error {
 		if err != nil {
 			return err
 		}
-		const bus, beats, read = 7, 6, 3
+		const bus, beats, read = 8, 7, 2
 		t := &p.NIC
 		t.Descriptor = note.sent - note.posted - bus
 		t.Notify = note.told - note.arrived - beats
