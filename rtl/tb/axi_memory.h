@@ -14,9 +14,11 @@ namespace tb {
 struct Store {
   std::unordered_map<uint64_t, uint8_t> written;
   unsigned bad_per_1000 = 0;  // lines that answer with an error
+  uint64_t space = ~0ull;     // bits of an address that count
 
   static uint64_t hash(uint64_t x) { return Random{x}.next(); }
   uint8_t get(uint64_t addr) const {
+    addr &= space;
     auto it = written.find(addr);
     return it == written.end() ? uint8_t(hash(addr)) : it->second;
   }
@@ -25,7 +27,7 @@ struct Store {
     for (int i = 0; i < 8; ++i) q |= uint64_t(get(addr + i)) << 8 * i;
     return q;
   }
-  bool bad(uint64_t addr) const { return hash(addr / 64 ^ 0x5a5a5a) % 1000 < bad_per_1000; }
+  bool bad(uint64_t addr) const { return hash((addr & space) / 64 ^ 0x5a5a5a) % 1000 < bad_per_1000; }
   bool bad(uint64_t addr, unsigned bytes) const {
     for (uint64_t a = addr / 64; a <= (addr + bytes - 1) / 64; ++a)
       if (bad(a * 64)) return true;
@@ -165,7 +167,7 @@ struct WriteMemory {
       CHECK(t.last == (i == a.len), "wlast at beat %u of %u", i, a.len + 1);
       b.beats.push_back(t);
       for (int k = 0; k < 8; ++k)
-        if (!bad && t.strobes >> k & 1) store.written[a.addr + 8 * i + k] = uint8_t(t.data >> 8 * k);
+        if (!bad && t.strobes >> k & 1) store.written[(a.addr & store.space) + 8 * i + k] = uint8_t(t.data >> 8 * k);
     }
     done.push_back(b);
     answers.push_back({cycle + mood.latency, bad});
