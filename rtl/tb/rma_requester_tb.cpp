@@ -31,7 +31,7 @@ struct Test : tb::Bench<Vrma_requester> {
   tb::Fences fences{random};
   std::deque<Descriptor> queue[16];
   std::deque<Event> expected[16];
-  unsigned packets = 0, notes = 0, kinds[16] = {}, fence = 0;  // kinds: error notifications by code
+  unsigned packets = 0, notes = 0, kinds[16] = {}, fence = 0, processes = 16, puts = 0;  // kinds: error notifications by code
 
   using Bench::Bench;
 
@@ -91,7 +91,8 @@ struct Test : tb::Bench<Vrma_requester> {
   Descriptor make(bool whole) {
     static const unsigned sizes[] = {8, 64, 300, 5000};
     uint64_t bytes = whole ? 1 << 16 : 1 + random.below(sizes[random.below(4)]), mask = (1ull << 44) - 1;
-    unsigned command = whole ? NICLOOP_RMA_COMMAND_PUT : unsigned(1 + random.below(5));
+    if (random.percent(puts)) bytes = 1 + random.below(3000);
+    unsigned command = whole || random.percent(puts) ? NICLOOP_RMA_COMMAND_PUT : unsigned(1 + random.below(5));
     if (command == NICLOOP_RMA_COMMAND_IMM_PUT) bytes = 1 + random.below(8);
     Descriptor d{{0, random.next() & mask, random.next() & mask}};
     if (command == NICLOOP_RMA_COMMAND_FCAA) d.word[2] &= ~3ull;
@@ -112,7 +113,7 @@ struct Test : tb::Bench<Vrma_requester> {
   }
 
   void post(unsigned percent, bool whole) {
-    unsigned v = unsigned(random.below(16));
+    unsigned v = unsigned(random.below(processes));
     if (!random.percent(percent) || queue[v].size() >= NICLOOP_RMA_DEPTH) return;
     queue[v].push_back(make(whole));
     foresee(v, queue[v].back());
@@ -178,7 +179,9 @@ int main(int argc, char** argv) {
   t.reset();
   for (int i = 0; i < 20; ++i) t.step();
   for (int phase = 0; phase < 80; ++phase) {
-    t.store.bad_per_1000 = 10, t.atu.bad_per_100 = 10;
+    t.store.bad_per_1000 = t.random.percent(50) ? 10 : 150, t.atu.bad_per_100 = 10;
+    t.puts = t.random.percent(50) ? 0 : 90;
+    t.processes = t.random.percent(50) ? 16 : 1 + unsigned(t.random.below(2));
     t.memory.mood = tb::moods(t.random);
     t.atu.delay = 3 + unsigned(t.random.below(t.random.percent(50) ? 2 : 30));
     t.notifier.take = t.random.mood(), t.sink.take = t.random.mood(), t.fence = 2;
@@ -196,6 +199,7 @@ int main(int argc, char** argv) {
         t.packets, t.notes, t.memory.most, t.fences.done, t.fences.held);
 
   t.memory.mood = {100, 100, 100, 40};
+  t.processes = 16;
   t.store.bad_per_1000 = t.atu.bad_per_100 = 0, t.atu.delay = 3, t.notifier.take = t.sink.take = 100;
   for (int i = 0; i < 300; ++i) t.post(100, true), t.step();
   unsigned before = t.packets;
