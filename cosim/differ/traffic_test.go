@@ -34,10 +34,17 @@ type release struct {
 	rp         uint32
 }
 
+// A route is an entry of a node's route table.
+type route struct {
+	node      int
+	dst, port uint8
+}
+
 // traffic is what a run does; it does not depend on what happens.
 type traffic struct {
 	nodes, slots int
 	set          [][2]uint64 // registers of every node: address, value
+	routes       []route
 	sends        []send
 	releases     []release
 }
@@ -111,6 +118,9 @@ func run(t *testing.T, uri string, tr *traffic) *seen {
 			m.PostReg(n, 0, uint32(r[0]), r[1])
 		}
 	}
+	for _, r := range tr.routes {
+		m.PostReg(r.node, 0, regs.Route(r.dst), regs.RouteOverride|uint64(r.port))
+	}
 	require.NoError(t, m.Run(start-1, &stop))
 	for i, x := range tr.sends {
 		line := make([]byte, x.bytes)
@@ -132,7 +142,7 @@ func run(t *testing.T, uri string, tr *traffic) *seen {
 // settle notes counters and memory.
 func (s *seen) settle(t *testing.T, m drivers.Timed, nodes int) {
 	for n := range nodes {
-		for _, r := range []uint32{regs.TXPackets, regs.RXPackets, regs.TXDropped, regs.RXDropped, regs.ErrorInfo, regs.IRQStatus,
+		for _, r := range []uint32{regs.TXPackets, regs.RXPackets, regs.TXDropped, regs.RXDropped, regs.RouteErrors, regs.ErrorInfo, regs.IRQStatus,
 			regs.TXStall, regs.RXStall, regs.RXStallVPID, regs.NVMLevel(1), regs.NVMBytes(1), regs.NVMStall(1)} {
 			v, err := m.Device(n).ReadReg(r)
 			require.NoError(t, err)

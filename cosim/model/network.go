@@ -49,6 +49,9 @@ func (n *network) Step(now drivers.Cycle) {
 		n.eject(now, e)
 	}
 	for _, d := range n.f.Dropped() {
+		if d.Flit.Head() {
+			n.m.RouteError(int(d.Node))
+		}
 		if d.Flit.Tail() {
 			n.m.Discarded(d.Flit.Packet())
 		}

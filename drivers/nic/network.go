@@ -29,7 +29,7 @@ func (s Source) Class() int {
 // The network asks the machine with Machine.Next what a source wants to send, tells it
 // with Machine.Sent that it has left, asks Machine.Accepts before it takes the head of a packet
 // out of the node's ejection buffer, and hands the whole packet over with Machine.Collected,
-// or, when a router had no way for it, with Machine.Discarded.
+// or, when a router has no way for it, with Machine.RouteError and Machine.Discarded.
 type Network interface {
 	// Offer tells that a source of node, which had nothing, has a packet. It may
 	// leave in the Step of the same cycle.

@@ -285,7 +285,10 @@ func (m *Machine) Accepts(node, class int, h uint32) bool {
 	return n.acceptsRMA(class, h)
 }
 
-// Discarded: a router had no way for a packet, and its last flit is gone.
+// RouteError: node's router has no way for a packet and discards it from its head on.
+func (m *Machine) RouteError(node int) { m.nodes[node].interrupt(regs.IRQStatusError) }
+
+// Discarded: the last flit of such a packet is gone.
 func (m *Machine) Discarded(h uint32) { m.pool.put(h) }
 
 // Collected: the unit takes the last flit of a packet in this cycle.
