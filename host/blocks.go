@@ -204,6 +204,28 @@ func (c *Comm) Alltoall(out, in []byte, n int) error {
 	return c.Alltoallv(out, l, in, l)
 }
 
+// AlltoallEach is a linear Alltoall with blocks of n bytes, at most EagerMax, without the buffers of a
+// large world: out gives the block for a peer, in the place for the block of one, and
+// got is told when that is there. What out and in give is used again for the next peer.
+func (c *Comm) AlltoallEach(n int, out, in func(peer int) []byte, got func(peer int) error) error {
+	if n > EagerMax {
+		return fmt.Errorf("%w: blocks of %d bytes, one at a time: expected at most %d, beyond which a send waits for its receive", drivers.ErrConfig, n, EagerMax)
+	}
+	if err := c.others(func(p int) error { return c.collSend(p, tagAlltoall, out(p)) }); err != nil {
+		return err
+	}
+	for i := 1; i < c.size; i++ {
+		p := (c.id - i + c.size) % c.size
+		if err := c.collRecv(p, tagAlltoall, in(p)); err != nil {
+			return err
+		}
+		if err := got(p); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // toAndFromAll sends to every other rank, then receives from every other: the
 // linear algorithm (FC paper, section 5.3). Messages that need a rendezvous are
 // all under way at a time, for a send of theirs waits for its receive.
