@@ -2,8 +2,10 @@
 //
 // Job: crc_out = the CRC register after the eight bytes of data, least significant byte first. The
 //   caller starts with all ones and inverts the end result.
-// Handshake: none, combinational. The shift loop flattens into one XOR tree per bit.
+// Handshake: none, combinational; crc_out counts while enable. The shift loop flattens into one XOR tree per bit. A
+//   simulation computes nothing while nothing moves.
 module crc32_d64 (
+    input  logic        enable,
     input  logic [31:0] crc_in,
     input  logic [63:0] data,
     output logic [31:0] crc_out
@@ -37,10 +39,13 @@ module crc32_d64 (
     row = r;
   endfunction
 
-  generate
-    for (genvar b = 0; b < 32; b++) begin : g_bit
-      localparam logic [63:0] ROW = row(5'(b));
-      assign crc_out[b] = ^(mixed & ROW);
-    end
-  endgenerate
+  function automatic logic [32*64-1:0] rows();
+    for (int b = 0; b < 32; b++) rows[b*64+:64] = row(5'(b));
+  endfunction
+  localparam logic [32*64-1:0] ROWS = rows();
+
+  always_comb begin
+    crc_out = '0;
+    if (enable) for (int b = 0; b < 32; b++) crc_out[b] = ^(mixed & ROWS[b*64+:64]);
+  end
 endmodule

@@ -53,7 +53,7 @@ module rma_collect #(
   assign take     = in_valid && in_ready;
   assign done     = !full && (cut || (take && tail));
 
-  crc32_d64 u_crc (.crc_in(head ? 32'hffffffff : crc), .data(head ? data & CRC_MASK : data), .crc_out(crc_next));
+  crc32_d64 u_crc (.enable(in_valid), .crc_in(head ? 32'hffffffff : crc), .data(head ? data & CRC_MASK : data), .crc_out(crc_next));
 
   always_ff @(posedge clk) begin
     if (rst) begin

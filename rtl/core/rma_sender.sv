@@ -90,7 +90,7 @@ module rma_sender #(
     else tx_data = quads[{drain_at, at[IDX_W-1:0]}];
   end
   // The header's vc and mark bits are 0 here, so the CRC needs no mask.
-  crc32_d64 u_crc (.crc_in(tx_head ? 32'hffffffff : crc), .data(tx_data), .crc_out(crc_next));
+  crc32_d64 u_crc (.enable(tx_valid), .crc_in(tx_head ? 32'hffffffff : crc), .data(tx_data), .crc_out(crc_next));
 
   always_ff @(posedge clk) begin
     if (rst) begin

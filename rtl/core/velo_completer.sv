@@ -68,7 +68,7 @@ module velo_completer (
   assign done     = !full[fill_at] && (cut || (take && tail));
 
   crc32_d64 u_crc (
-      .crc_in(head ? 32'hffffffff : crc), .data(head ? flit & CRC_MASK : flit), .crc_out(crc_next)
+      .enable(in_valid), .crc_in(head ? 32'hffffffff : crc), .data(head ? flit & CRC_MASK : flit), .crc_out(crc_next)
   );
 
   always_ff @(posedge clk) begin

@@ -163,7 +163,7 @@ module velo_requester #(
   logic        send;
   logic [31:0] crc, crc_next;
   // The header's vc and mark bits are 0 here, so the CRC needs no mask.
-  crc32_d64 u_crc (.crc_in(tx_head ? 32'hffffffff : crc), .data(tx_data), .crc_out(crc_next));
+  crc32_d64 u_crc (.enable(tx_valid), .crc_in(tx_head ? 32'hffffffff : crc), .data(tx_data), .crc_out(crc_next));
 
   assign send      = line_valid && tx_ready;
   assign tx_valid  = line_valid;

@@ -30,6 +30,7 @@ int main(int argc, char** argv) {
   }
   tb::Random random{tb::seed};
   Vcrc32_d64 t;
+  t.enable = 1;
   compare(t, {0x3837363534333231, 0x39});
   for (int bit = 0; bit < 64; ++bit) compare(t, {1ull << bit});
   for (int i = 0; i < 5000; ++i) {
