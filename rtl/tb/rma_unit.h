@@ -130,6 +130,41 @@ struct Sink {
   }
 };
 
+// The network's other side: packets into a unit, about a tenth of them broken on the way.
+struct Feeder {
+  Random& random;
+  unsigned offer = 100;
+  bool offered = false, open = false;  // open: the packet before has no tail
+  std::deque<Flit> flits;
+
+  template <class T>
+  void drive(T& top) {
+    offered = !flits.empty() && (offered || random.percent(offer));
+    Flit f = offered ? flits.front() : Flit{0, random.percent(50), random.percent(50), random.next()};
+    top.in_valid = offered;
+    top.in_flit[0] = uint32_t(f.data), top.in_flit[1] = uint32_t(f.data >> 32), top.in_flit[2] = unsigned(f.tail) << 1 | unsigned(f.head);
+  }
+  template <class T>
+  void clock(T& top) {
+    if (offered && top.in_ready) flits.pop_front(), offered = false;
+  }
+  // Sends a packet and tells why it will be dropped, if it was broken.
+  unsigned send(uint64_t h, const std::vector<uint64_t>& payload) {
+    auto list = packet(h, payload);
+    unsigned how = random.percent(90) ? 0 : 1 + unsigned(random.below(5));
+    if (open && how == 2) how = 0;  // with the one before it would be one packet
+    open = how == 1;
+    unsigned reason = how ? NICLOOP_DROP_REASON_TRUNCATED : NICLOOP_DROP_REASON_NONE;
+    if (how == 1) list.pop_back();
+    if (how == 2) list.erase(list.begin());
+    if (how == 3) list = packet(h, std::vector<uint64_t>(payload.begin(), payload.end() - 1));
+    if (how == 4) list[random.below(list.size())].data ^= 1ull << (8 + random.below(16)), reason = NICLOOP_DROP_REASON_CRC;
+    if (how == 5) list = packet(h ^ PLACE(HEADER_DST_NODE, 1 + random.below(4095)), payload), reason = NICLOOP_DROP_REASON_NO_SUCH_NODE;
+    flits.insert(flits.end(), list.begin(), list.end());
+    return reason;
+  }
+};
+
 inline uint64_t header(unsigned type, unsigned op, unsigned length, unsigned src, unsigned src_node, unsigned dst, unsigned dst_node) {
   return PLACE(HEADER_TYPE, type) | PLACE(HEADER_OP, op) | PLACE(HEADER_LENGTH, length) | PLACE(HEADER_SRC_VPID, src) |
          PLACE(HEADER_SRC_NODE, src_node) | PLACE(HEADER_DST_VPID, dst) | PLACE(HEADER_DST_NODE, dst_node);
