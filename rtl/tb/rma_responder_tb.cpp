@@ -64,7 +64,8 @@ struct Test : tb::Bench<Vrma_responder> {
                             unsigned(random.below(4096)), vpid, kHere);
     uint64_t ext = tb::extension(nla, tag), to = random.next() & ((1ull << 48) - 1);
     uint64_t quad = lock ? random.next() : to | PLACE(RMA_GET_BYTES_MINUS_1, bytes - 1);
-    if (lock && random.percent(70)) quad |= 0xf0000000ull << 32;
+    if (lock && random.percent(50)) quad |= 0xf0000000ull << 32;
+    if (lock && random.percent(30)) quad = word(tb::Translator::place(nla, vpid), 4) << NICLOOP_RMA_LOCK_COMPARE_LSB | uint32_t(quad);  // just enough
     if (unsigned reason = feeder.send(h, {ext, quad})) {
       drops.push_back(reason);
       return;
