@@ -164,7 +164,7 @@ module nic_rma #(
       .idle(rsp_idle), .active(rsp_active)
   );
 
-  rma_completer #(.ANSWERS(1'b0)) u_completer (
+  rma_completer #(.ANSWERS(0)) u_completer (
       .clk, .rst, .here, .rma_on, .in_valid(in_valid[0]), .in_ready(in_ready[0]), .in_flit(flit0), .busy(completer_busy),
       .err_valid, .err_ready, .err_header, .err_ext, .err_code,
       .atu_valid(atu_valid[2]), .atu_nla(atu_nla[143:96]), .atu_vpid(atu_vpid[11:8]), .atu_done(atu_done[2]), .atu_error, .atu_addr,
@@ -177,7 +177,7 @@ module nic_rma #(
   );
 
   /* verilator lint_off PINCONNECTEMPTY */
-  rma_completer #(.ANSWERS(1'b1)) u_answers (
+  rma_completer #(.ANSWERS(1)) u_answers (
       .clk, .rst, .here, .rma_on, .in_valid(in_valid[2]), .in_ready(in_ready[2]), .in_flit(flit1), .busy(),
       .err_valid(), .err_ready(1'b0), .err_header(), .err_ext(), .err_code(),
       .atu_valid(atu_valid[3]), .atu_nla(atu_nla[191:144]), .atu_vpid(atu_vpid[15:12]), .atu_done(atu_done[3]), .atu_error, .atu_addr,

@@ -9,7 +9,7 @@
 // Back-pressure: a full notification ring holds the packet that wants to notify; behind it TELL packets are
 //   written and up to four more are kept.
 module rma_completer #(
-    parameter bit ANSWERS = 1'b0
+    parameter int ANSWERS = 0
 ) (
     input  logic         clk,
     input  logic         rst,
@@ -83,10 +83,10 @@ module rma_completer #(
     known  = 1'b0;
     writes = 1'b0;
     case (packet_type)
-      4'(nicloop_pkg::PACKET_TYPE_RMA_PUT), 4'(nicloop_pkg::PACKET_TYPE_RMA_IMM_PUT): writes = !ANSWERS;
-      4'(nicloop_pkg::PACKET_TYPE_RMA_GET_RSP): writes = ANSWERS;
-      4'(nicloop_pkg::PACKET_TYPE_RMA_NOTI): known = !ANSWERS;
-      4'(nicloop_pkg::PACKET_TYPE_RMA_LOCK_RSP), 4'(nicloop_pkg::PACKET_TYPE_RMA_ERROR): known = ANSWERS;
+      4'(nicloop_pkg::PACKET_TYPE_RMA_PUT), 4'(nicloop_pkg::PACKET_TYPE_RMA_IMM_PUT): writes = ANSWERS == 0;
+      4'(nicloop_pkg::PACKET_TYPE_RMA_GET_RSP): writes = ANSWERS != 0;
+      4'(nicloop_pkg::PACKET_TYPE_RMA_NOTI): known = ANSWERS == 0;
+      4'(nicloop_pkg::PACKET_TYPE_RMA_LOCK_RSP), 4'(nicloop_pkg::PACKET_TYPE_RMA_ERROR): known = ANSWERS != 0;
       default: ;
     endcase
   end
@@ -99,7 +99,7 @@ module rma_completer #(
   logic [63:0] addr;
   assign shape_ok = !writes || 13'(ext[11:0]) + 13'(bytes) <= 13'h1000;
   assign good     = reason == 7'(nicloop_pkg::DROP_REASON_NONE) && (known || writes);
-  assign mute     = ANSWERS && !on;  // the origin has switched off the ring that the answer is for
+  assign mute     = ANSWERS != 0 && !on;  // the origin has switched off the ring that the answer is for
   assign refused  = state == CHECK && have && (!good || mute) && !sending;
   assign start    = state == CHECK && have && good && !mute;
   assign pass     = state == PASS && !sending && tell_ready && write_ready;
@@ -179,11 +179,11 @@ module rma_completer #(
       default: command = 4'(nicloop_pkg::RMA_COMMAND_NOTI_PUT);
     endcase
   end
-  assign err_valid  = tell && failed && !ANSWERS;
+  assign err_valid  = tell && failed && ANSWERS == 0;
   assign err_header = told_header;
   assign err_ext    = told_ext;
   assign err_code   = told_error != GOOD ? told_error : 4'(nicloop_pkg::RMA_ERROR_DMA);
-  assign noti_valid = tell && (failed ? ANSWERS : wants || is_error);
+  assign noti_valid = tell && (failed ? ANSWERS != 0 : wants || is_error);
   assign noti_vpid  = told_header[nicloop_pkg::HEADER_DST_VPID_LSB+:4];
   assign noti0      = own_word ? told_quad : told_ext;
   always_comb begin

@@ -54,8 +54,8 @@ struct Test : tb::Bench<Vrma_completer> {
     std::vector<uint64_t> payload{tb::extension(nla, unsigned(random.next() & 0xffff))};
     for (unsigned i = 0; i < bytes; i += 8) payload.push_back(random.next());
     unsigned reason = whole ? pure(h, payload) : feeder.send(h, payload);
-    if (reason == 0 && !mine) reason = NICLOOP_DROP_REASON_BAD_TYPE;
     if (reason == 0 && TB_ANSWERS && !(top.rma_on >> vpid & 1)) reason = NICLOOP_DROP_REASON_WINDOW_OFF;
+    if (reason == 0 && !mine) reason = NICLOOP_DROP_REASON_BAD_TYPE;
     if (reason != 0) drops.push_back(reason);
     else foresee(h, payload, vpid, bytes, nla, kind, data, wrong);
   }
