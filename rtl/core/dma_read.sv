@@ -65,10 +65,12 @@ module dma_read #(
   // ---- the oldest read whose data has not all come ----
   logic        have, now_tag;
   logic [2:0]  shift, rest;
+  logic [5:0]  all_quads;         // yosys 0.23 does not cut a cast within a concatenation
+  assign all_quads = 6'((bytes + 10'd7) >> 3);
   logic [5:0]  quads, last_beat;  // quadwords to hand out; the last beat's number
   /* verilator lint_off PINCONNECTEMPTY */
   fifo #(.W(19), .DEPTH(DEPTH)) u_reads (
-      .clk, .rst, .wr_valid(start), .wr_ready(room), .wr_data({tag, addr[2:0], bytes[2:0], 6'((bytes + 10'd7) >> 3), beats - 6'd1}),
+      .clk, .rst, .wr_valid(start), .wr_ready(room), .wr_data({tag, addr[2:0], bytes[2:0], all_quads, beats - 6'd1}),
       .rd_valid(have), .rd_ready(done), .rd_data({now_tag, shift, rest, quads, last_beat}), .level()
   );
   /* verilator lint_on PINCONNECTEMPTY */

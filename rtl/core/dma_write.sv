@@ -103,10 +103,11 @@ module dma_write #(
 
   // ---- answers: one per burst, so one per line that the write touches ----
   logic       have, now_tag, bad, answer;
-  logic [2:0] bursts, answered;
+  logic [2:0] bursts, answered, lines;  // lines: yosys 0.23 does not cut a cast within a concatenation
+  assign lines = 3'((10'(addr[5:0]) + bytes + 10'd63) >> 6);
   /* verilator lint_off PINCONNECTEMPTY */
   fifo #(.W(4), .DEPTH(DEPTH)) u_writes (
-      .clk, .rst, .wr_valid(start), .wr_ready(room), .wr_data({tag, 3'((10'(addr[5:0]) + bytes + 10'd63) >> 6)}),
+      .clk, .rst, .wr_valid(start), .wr_ready(room), .wr_data({tag, lines}),
       .rd_valid(have), .rd_ready(done), .rd_data({now_tag, bursts}), .level()
   );
   /* verilator lint_on PINCONNECTEMPTY */
