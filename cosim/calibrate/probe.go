@@ -55,7 +55,7 @@ func onProbe(ctx context.Context, c *Config, key string, run func(*probe) error)
 	defer sys.Close()
 	m, ok := sys.(drivers.Timed)
 	if !ok {
-		return fmt.Errorf("%w: %s has no clock to measure with; expected rtl: or model:", drivers.ErrNotSupported, c.Device)
+		return fmt.Errorf("%w: %s has no clock to measure with, which rtl: and model: have", drivers.ErrNotSupported, c.Device)
 	}
 	p.m = m
 	if err := run(p); err != nil {

@@ -81,6 +81,9 @@ func (d differences) share(point uint8, within int64) float64 {
 func (d differences) String() string {
 	var b strings.Builder
 	for _, p := range steps {
+		if len(d[p]) == 0 {
+			continue
+		}
 		fmt.Fprintf(&b, "\n%-13s", stepNames[p])
 		keys := slices.Sorted(maps.Keys(d[p]))
 		if len(keys) > 12 {

@@ -58,11 +58,24 @@ type step struct {
 }
 
 // steps are the trace points that are compared, in the order that a packet meets them.
-var steps = []uint8{drivers.PointPIO, drivers.PointInject, drivers.PointEject, drivers.PointSlot}
+var steps = func() []uint8 {
+	list := []uint8{drivers.PointPIO, drivers.PointInject}
+	for link := range uint8(6) {
+		list = append(list, drivers.PointLink1+link, drivers.PointArrive1+link)
+	}
+	return append(list, drivers.PointEject, drivers.PointSlot)
+}()
 
-var stepNames = map[uint8]string{
-	drivers.PointPIO: "line taken", drivers.PointInject: "injected", drivers.PointEject: "ejected", drivers.PointSlot: "slot written",
-}
+var stepNames = func() map[uint8]string {
+	names := map[uint8]string{
+		drivers.PointPIO: "line taken", drivers.PointInject: "injected", drivers.PointEject: "ejected", drivers.PointSlot: "slot written",
+	}
+	for link, name := range []string{"+X", "-X", "+Y", "-Y", "+Z", "-Z"} {
+		names[drivers.PointLink1+uint8(link)] = "to " + name
+		names[drivers.PointArrive1+uint8(link)] = "from " + name
+	}
+	return names
+}()
 
 // seen is what a run showed.
 type seen struct {
@@ -81,7 +94,7 @@ func (s *seen) Trace(events []drivers.TraceEvent) error {
 			at.src, at.dst = e.Node, uint16(regs.Pio(e.Data).DstNode())
 		case e.Point == drivers.PointSlot:
 			at.src, at.dst = regs.Slot(e.Data).SrcNode(), e.Node
-		case e.Flags&drivers.TraceHead != 0 && (e.Point == drivers.PointInject || e.Point == drivers.PointEject):
+		case e.Flags&drivers.TraceHead != 0 && (e.Point <= drivers.PointEject || e.Point >= drivers.PointArrive1):
 			at.src, at.dst = h.SrcNode(), h.DstNode()
 		default:
 			continue

@@ -82,6 +82,7 @@ type Fabric struct {
 	ejected  []Ejection
 	dropped  []Ejection
 	credited []int32
+	watch    func(router, port int, vc uint8, flit Flit)
 }
 
 type router struct {
@@ -166,6 +167,15 @@ func (f *Fabric) Mix() {
 		f.mixed = f.now + uint64(f.run)
 		f.run = 1
 	}
+}
+
+// Watch has f told of every flit that is on the wire of a link in the cycle after Now:
+// the router and port that it goes to. For that Config.Run must be 1.
+func (f *Fabric) Watch(tell func(router, port int, vc uint8, flit Flit)) {
+	if f.cfg.Run > 1 {
+		panic("fabric: Watch with runs of flits")
+	}
+	f.watch = tell
 }
 
 // Credited are the nodes that may have credit again in this cycle. The slice is good

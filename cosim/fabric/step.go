@@ -53,6 +53,9 @@ func (f *Fabric) Step() {
 		for ; word != 0; word &= word - 1 {
 			l, flit, n := f.depart(uint32(i<<6 + bits.TrailingZeros64(word)))
 			f.enter(l.to, flit, n, then)
+			if f.watch != nil {
+				f.watch(int(l.to.router), int(l.to.port), l.vc, flit)
+			}
 		}
 	}
 	for i, word := range f.active[f.exits:] {

@@ -7,8 +7,9 @@
 //   - What software sees is what rtl: shows, timing included: [Params] holds the cycles
 //     of the blocks, which "nicloop calibrate" measures. Package cosim/differ measures the difference.
 //   - The promises of drivers/nic: time depends on the calls alone, idle costs nothing.
-//   - With Options.Trace, every flit at its injection and ejection, every line, slot
-//     and dropped packet. Links are not traced.
+//   - With Options.Trace, every flit at its injection, on every link and at its
+//     ejection, heads as they arrive from a link, every line, slot and dropped packet.
+//     Buses are not traced.
 //
 // It has no waveforms. Links never fail: their registers read as working ones, and the
 // registers of wires, which belong to the simulation of rtl:, answer DECERR.

@@ -35,6 +35,9 @@ func newNetwork(m *nic.Machine, f *fabric.Fabric, cfg fabric.Config) *network {
 	for i := range n.out {
 		n.out[i].runs = make([]run, cfg.VCDepth)
 	}
+	if m.Tracing() {
+		n.traceLinks(cfg)
+	}
 	return n
 }
 

@@ -1,0 +1,24 @@
+package model
+
+import (
+	"github.com/nicloop/nicloop/cosim/fabric"
+	"github.com/nicloop/nicloop/drivers"
+)
+
+// traceLinks reports every flit on a link, and every head where it arrives.
+func (n *network) traceLinks(cfg fabric.Config) {
+	vcs, ports := cfg.Topology.VCs(), cfg.Topology.Ports(0)
+	seen := make([]int, cfg.Topology.Routers()*ports*vcs) // flits of the packet that is on its way
+	n.f.Watch(func(router, port int, vc uint8, flit fabric.Flit) {
+		from, out, _ := cfg.Topology.Link(router, port)
+		at := drivers.Cycle(n.f.Now()) + 1
+		place := &seen[(router*ports+port)*vcs+int(vc)]
+		n.m.TraceFlit(at, from, drivers.PointLink1+uint8(out-1), vc, flit.Packet(), *place)
+		if *place == 0 {
+			n.m.TraceFlit(at+drivers.Cycle(cfg.LinkCycles), router, drivers.PointArrive1+uint8(port-1), vc, flit.Packet(), 0)
+		}
+		if *place++; flit.Tail() {
+			*place = 0
+		}
+	})
+}
