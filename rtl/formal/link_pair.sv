@@ -1,6 +1,7 @@
 // link_pair: two links that face each other over wires that lose and corrupt whatever they like, as the
-// solver chooses. What is sent on one must arrive at the other once and in order; credits are neither lost
-// nor invented. CRCs are left out: the solver says which words are good, and a bad one holds anything.
+// solver chooses. What is sent on one must arrive at the other once and in order, and no credit is invented.
+// When wires have been good and ends silent for long enough, everything has arrived and every credit is home:
+// nothing was lost for good. CRCs are left out: the solver says which words are good, and a bad one holds anything.
 //
 // A flit holds its number modulo 2^DATA_W, so losing, doubling or reordering it shows.
 module link_pair #(
@@ -30,6 +31,14 @@ module link_pair #(
   always_ff @(posedge clk) started <= 1'b1;
   always_comb if (!started) assume (rst);
 
+  // Cycles without faults and without anything new; the links' time-outs are short here.
+  localparam int SETTLED = 11;
+  logic [4:0] calm;
+  always_ff @(posedge clk) begin
+    if (rst || carrier != 2'b11 || ({word_valid[0], word_valid[1]} & (lost | bad)) != '0 || valid != '0 || freed != '0) calm <= '0;
+    else if (calm != 5'(SETTLED)) calm <= calm + 1'b1;
+  end
+
   generate
     for (genvar e = 0; e < 2; e++) begin : g_end
       logic [CNT_W:0]       credits[VCS], taken[VCS];  // in the sender's hand; flits that stand here
@@ -57,6 +66,7 @@ module link_pair #(
           if (started) begin
             assert (credits[v] <= (CNT_W + 1)'(VC_DEPTH));
             assert (taken[v] <= (CNT_W + 1)'(VC_DEPTH));
+            if (calm == 5'(SETTLED)) assert (credits[v] + g_end[1-e].taken[v] == (CNT_W + 1)'(VC_DEPTH));
           end
       end
       always_ff @(posedge clk) begin
@@ -73,6 +83,8 @@ module link_pair #(
           assert (rx_data[e*DATA_W+:DATA_W] == in_number);
           assert (in_number != g_end[1-e].out_number);  // nothing arrives that was not sent
         end
+
+      always_comb if (started && calm == 5'(SETTLED)) assert (g_end[1-e].in_number == out_number);
 
       assign arrives = word_valid[1-e] && !lost[e] && carrier == 2'b11;
       assign good    = !bad[e];
@@ -97,6 +109,7 @@ module link_pair #(
       always_ff @(posedge clk) begin
         cover (started && rx_valid[e] && faulty && in_number == DATA_W'(2 * VC_DEPTH));  // credits came home after faults
         cover (started && repeats[e] && faulty);
+        cover (started && calm == 5'(SETTLED) && faulty && in_number == DATA_W'(1));
       end
     end
   endgenerate
