@@ -39,6 +39,8 @@ module link_pair #(
     else if (calm != 5'(SETTLED)) calm <= calm + 1'b1;
   end
 
+  always_ff @(posedge clk) cover (started && calm == 5'(SETTLED) && g_end[0].faulty && g_end[0].in_number != '0);
+
   generate
     for (genvar e = 0; e < 2; e++) begin : g_end
       logic [CNT_W:0]       credits[VCS], taken[VCS];  // in the sender's hand; flits that stand here
@@ -109,7 +111,6 @@ module link_pair #(
       always_ff @(posedge clk) begin
         cover (started && rx_valid[e] && faulty && in_number == DATA_W'(2 * VC_DEPTH));  // credits came home after faults
         cover (started && repeats[e] && faulty);
-        cover (started && calm == 5'(SETTLED) && faulty && in_number == DATA_W'(1));
       end
     end
   endgenerate
