@@ -32,6 +32,7 @@ type Row struct {
 	HalfTripCycles float64         `json:"half_round_trip_cycles,omitempty"`
 	Bandwidth      float64         `json:"mb_per_s"` // of all ranks together
 	Flow           FlowStats       `json:"flow_control"`
+	Reference      *Reference      `json:"without_flow_control,omitempty"`
 	Blocks         []capture.Block `json:"blocks,omitempty"`
 	// Of a hotspot with slow memory: the flows, and the links that were used.
 	Flows []FlowResult `json:"flows,omitempty"`

@@ -110,6 +110,10 @@ func printFlow(w io.Writer, res *bench.Result) {
 			"  %d credits piggybacked on %d packets, %d steals (%d credits), %d compulsory requests, %d responses\n",
 			r.Bytes, f.DataPackets, f.CreditPackets, percent(f.CreditPackets, f.DataPackets), f.DelayedSends, percent(f.DelayedMessages, f.Messages),
 			f.PiggybackedCredits, f.PiggybackedPackets, f.Steals, f.StolenCredits, f.Requests, f.Responses)
+		if ref := r.Reference; ref != nil {
+			fmt.Fprintf(w, "  overhead %.1f %%: %v per iteration without flow control, into mailboxes of %d slots per peer\n",
+				100*ref.Overhead, ref.Iteration, ref.Slots)
+		}
 	}
 	fmt.Fprintln(w)
 }

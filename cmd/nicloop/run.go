@@ -32,6 +32,7 @@ Latencies are simulated time; half of a round trip is broken down by block of
 the hardware. The same command gives the same output, byte for byte.`,
 		Example: `  nicloop run pingpong --device rtl: --nodes 2 --sizes 8,2048
   nicloop run alltoall --nodes 4 --procs 4 --size 2048 --flow dynamic --slots 16
+  nicloop run alltoall --device model: --nodes 16 --procs 4 --slots 40 --overhead   what flow control costs
   nicloop run hotspot --nodes 4 --flow none --slots 1     see the stall that flow control avoids
   nicloop run hotspot --nodes 16 --nvm 5:1/8 --plot tree.png   slow memory, and who suffers from it
   nicloop run hotspot --nodes 16 --nvm 5:1/8 --rendezvous chunked --chunk 512 --outstanding 1,2,4,8
@@ -49,6 +50,7 @@ type runFlags struct {
 	flow, division     string
 	size               []int
 	json, force        bool
+	overhead           bool
 	nvm                []string
 	nvmDepth           int
 	outstanding        []int
@@ -75,6 +77,7 @@ func addRunFlags(cmd *cobra.Command) *runFlags {
 	fs.IntVar(&f.c.Velo.Slots, "slots", d.Velo.Slots, "mailbox slots per peer, credit slots included")
 	fs.IntVar(&f.c.Velo.CreditSlots, "credit-slots", d.Velo.CreditSlots, "of them, for credit packets")
 	fs.BoolVar(&f.c.Velo.Piggyback, "piggyback", d.Velo.Piggyback, "return credits in data packets that have room")
+	fs.BoolVar(&f.overhead, "overhead", false, "run without flow control too, into mailboxes that never fill up, and say what flow control costs")
 	fs.BoolVar(&f.c.Local, "local", d.Local, "messages between ranks of a node bypass the NIC and take no credits")
 	fs.StringVar(&f.rendezvous, "rendezvous", string(d.Rendezvous), "how messages beyond 2048 bytes travel: rget, rput or chunked")
 	fs.IntVar(&f.c.Chunk, "chunk", d.Chunk, "bytes of one get of the chunked rendezvous")
@@ -117,6 +120,8 @@ func (f *runFlags) run(cmd *cobra.Command, workload string) (err error) {
 	switch {
 	case !sweep && (len(f.outstanding) != 1 || f.plot != ""):
 		return usageError{fmt.Errorf("--plot and a list of --outstanding belong to hotspot with --nvm")}
+	case sweep && f.overhead:
+		return usageError{fmt.Errorf("--overhead: hotspot with --nvm compares slow memory with fast, not flow control with none")}
 	case len(f.outstanding) > 1 && c.Rendezvous != host.Chunked:
 		return usageError{fmt.Errorf("a list of --outstanding: %s has no bound to sweep: add --rendezvous chunked", c.Rendezvous)}
 	case sweep && len(f.outstanding) == 0:
@@ -151,7 +156,11 @@ func (f *runFlags) run(cmd *cobra.Command, workload string) (err error) {
 	bar := newBar(cmd.ErrOrStderr(), workload)
 	c.Building, c.Step = bar.describe, bar.set
 	begin := time.Now()
-	res, err := bench.Run(ctx, c)
+	run := bench.Run
+	if f.overhead {
+		run = bench.RunWithReference
+	}
+	res, err := run(ctx, c)
 	bar.finish()
 	if err != nil {
 		return err

@@ -1,0 +1,65 @@
+package bench
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/nicloop/nicloop/drivers"
+	"github.com/nicloop/nicloop/velo"
+)
+
+// A Reference is a row's run without flow control, into mailboxes that never filled up.
+type Reference struct {
+	Slots     int          `json:"slots"` // of a mailbox, per peer
+	Iteration drivers.Time `json:"per_iteration_ps"`
+	Overhead  float64      `json:"overhead"` // of the row's time over this one's, as a share
+}
+
+// Mailboxes of a reference have so many slots per peer at first, and at most.
+const (
+	referenceSlots     = 80
+	mostReferenceSlots = 1280
+)
+
+// RunWithReference is Run, then the same without flow control: every row of the
+// result says what flow control cost, and all runs together count as verified and
+// simulated. Mailboxes grow until no write had to wait
+// for a place.
+func RunWithReference(ctx context.Context, c Config) (*Result, error) {
+	if c.Velo.Flow == velo.None {
+		return nil, fmt.Errorf("%w: the overhead of flow control none: expected static or dynamic", drivers.ErrConfig)
+	}
+	res, err := Run(ctx, c)
+	if err != nil {
+		return nil, err
+	}
+	c.Velo.Flow, c.Blocks = velo.None, false
+	c.Pcap, c.Record, c.Waves = nil, nil, nil
+	for c.Velo.Slots = referenceSlots; c.Velo.Slots <= mostReferenceSlots; c.Velo.Slots *= 2 {
+		ref, err := Run(ctx, c)
+		if err != nil {
+			return nil, fmt.Errorf("the run without flow control: %w", err)
+		}
+		res.Verified, res.End, res.Cycles = res.Verified+ref.Verified, res.End+ref.End, res.Cycles+ref.Cycles
+		if ref.stalled() {
+			continue
+		}
+		for i := range res.Rows {
+			at := ref.Rows[i].Iteration
+			res.Rows[i].Reference = &Reference{c.Velo.Slots, at, float64(res.Rows[i].Iteration)/float64(at) - 1}
+		}
+		return res, nil
+	}
+	return nil, fmt.Errorf("%w: without flow control mailboxes of %d slots per peer still fill up, so there is nothing to compare with; try fewer or shorter messages",
+		drivers.ErrConfig, mostReferenceSlots)
+}
+
+// stalled tells whether a mailbox was ever full.
+func (res *Result) stalled() bool {
+	for _, n := range res.NICs {
+		if n.RxStall > 0 {
+			return true
+		}
+	}
+	return false
+}
