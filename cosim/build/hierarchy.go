@@ -6,10 +6,10 @@ import (
 )
 
 // flatNodes is the largest mesh that is verilated as one piece. Beyond it the node is
-// verilated and compiled once, as a block of its own (Verilator's --hierarchical):
-// a piece of 64 nodes takes Verilator gigabytes and the compiler the better part of an
-// hour. The price is speed, and waves that show the wires between nodes alone.
-const flatNodes = 16
+// verilated and compiled once, as a block of its own (Verilator's --hierarchical), and
+// the build takes the time of one node whatever the mesh (rtl/README.md has the figures).
+// The price is speed, and waves that show the wires between nodes alone.
+const flatNodes = 4
 
 const meshFile = "sim_mesh.sv"
 
