@@ -21,10 +21,21 @@ const (
 	mostReferenceSlots = 1280
 )
 
+// WithoutStall calls run with mailboxes of ever more slots per peer until it says
+// that none of them was ever full: what overheads are relative to.
+func WithoutStall(run func(slots int) (stalled bool, err error)) error {
+	for slots := referenceSlots; slots <= mostReferenceSlots; slots *= 2 {
+		if stalled, err := run(slots); err != nil || !stalled {
+			return err
+		}
+	}
+	return fmt.Errorf("%w: without flow control mailboxes of %d slots per peer still fill up, so there is nothing to compare with; try fewer or shorter messages",
+		drivers.ErrConfig, mostReferenceSlots)
+}
+
 // RunWithReference is Run, then the same without flow control: every row of the
 // result says what flow control cost, and all runs together count as verified and
-// simulated. Mailboxes grow until no write had to wait
-// for a place.
+// simulated.
 func RunWithReference(ctx context.Context, c Config) (*Result, error) {
 	if c.Velo.Flow == velo.None {
 		return nil, fmt.Errorf("%w: the overhead of flow control none: expected static or dynamic", drivers.ErrConfig)
@@ -35,23 +46,23 @@ func RunWithReference(ctx context.Context, c Config) (*Result, error) {
 	}
 	c.Velo.Flow, c.Blocks = velo.None, false
 	c.Pcap, c.Record, c.Waves = nil, nil, nil
-	for c.Velo.Slots = referenceSlots; c.Velo.Slots <= mostReferenceSlots; c.Velo.Slots *= 2 {
+	err = WithoutStall(func(slots int) (bool, error) {
+		c.Velo.Slots = slots
 		ref, err := Run(ctx, c)
 		if err != nil {
-			return nil, fmt.Errorf("the run without flow control: %w", err)
+			return false, fmt.Errorf("the run without flow control: %w", err)
 		}
 		res.Verified, res.End, res.Cycles = res.Verified+ref.Verified, res.End+ref.End, res.Cycles+ref.Cycles
-		if ref.stalled() {
-			continue
-		}
 		for i := range res.Rows {
 			at := ref.Rows[i].Iteration
-			res.Rows[i].Reference = &Reference{c.Velo.Slots, at, float64(res.Rows[i].Iteration)/float64(at) - 1}
+			res.Rows[i].Reference = &Reference{slots, at, float64(res.Rows[i].Iteration)/float64(at) - 1}
 		}
-		return res, nil
+		return ref.stalled(), nil
+	})
+	if err != nil {
+		return nil, err
 	}
-	return nil, fmt.Errorf("%w: without flow control mailboxes of %d slots per peer still fill up, so there is nothing to compare with; try fewer or shorter messages",
-		drivers.ErrConfig, mostReferenceSlots)
+	return res, nil
 }
 
 // stalled tells whether a mailbox was ever full.

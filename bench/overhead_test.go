@@ -2,8 +2,10 @@ package bench
 
 import (
 	"context"
+	"errors"
 	"testing"
 
+	"github.com/nicloop/nicloop/drivers"
 	"github.com/nicloop/nicloop/velo"
 	"github.com/stretchr/testify/require"
 )
@@ -26,4 +28,25 @@ func TestOverhead(t *testing.T) {
 	c.Velo.Flow = velo.None
 	_, err = RunWithReference(context.Background(), c)
 	require.ErrorContains(t, err, "expected static or dynamic")
+}
+
+// Mailboxes double until none was full, an error ends it, and there is a limit.
+func TestMailboxesGrowUntilNothingStalls(t *testing.T) {
+	tried := func(enough int, fails error) (list []int, err error) {
+		err = WithoutStall(func(slots int) (bool, error) {
+			list = append(list, slots)
+			return slots < enough, fails
+		})
+		return list, err
+	}
+	list, err := tried(300, nil)
+	require.NoError(t, err)
+	require.Equal(t, []int{80, 160, 320}, list)
+	list, err = tried(1281, nil)
+	require.ErrorIs(t, err, drivers.ErrConfig)
+	require.Equal(t, []int{80, 160, 320, 640, 1280}, list)
+	broken := errors.New("broken")
+	list, err = tried(300, broken)
+	require.ErrorIs(t, err, broken)
+	require.Len(t, list, 1)
 }

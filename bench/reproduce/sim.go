@@ -122,14 +122,14 @@ func (e *Env) perform(ctx context.Context, r run) (sample, error) {
 		}
 		return s, err
 	}
-	const first, most = 80, 1280
-	for r.slots = first; r.slots <= most; r.slots *= 2 {
-		s, stalled, err := e.once(ctx, r)
-		if err != nil || stalled == 0 {
-			return s, err
-		}
-	}
-	return sample{}, fmt.Errorf("%s without flow control: mailboxes of %d slots per peer still fill up: there is no reference", r.benchmark, most)
+	var s sample
+	err := bench.WithoutStall(func(slots int) (bool, error) {
+		r.slots = slots
+		got, stalled, err := e.once(ctx, r)
+		s = got
+		return stalled != 0, err
+	})
+	return s, err
 }
 
 func (e *Env) once(ctx context.Context, r run) (sample, uint64, error) {
