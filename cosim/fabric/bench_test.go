@@ -11,7 +11,7 @@ import (
 // saturate offers a new packet at every node whenever the last one is in, and
 // takes out at once what comes: what the network does is then its limit.
 type saturate struct {
-	f    *Fabric
+	f    *Part
 	rng  uint64
 	left []int32 // flits of the packet on its way in, per node
 	dst  []int32
@@ -20,7 +20,7 @@ type saturate struct {
 }
 
 func newSaturate(b testing.TB, cfg Config, flits int) *saturate {
-	f, err := New(cfg)
+	f, err := whole(cfg)
 	require.NoError(b, err)
 	n := cfg.Topology.Nodes()
 	return &saturate{f: f, rng: 1, n: flits, left: make([]int32, n), dst: make([]int32, n), vc: make([]uint8, n)}
@@ -35,7 +35,7 @@ func (s *saturate) random() uint64 {
 
 func (s *saturate) cycle() {
 	for _, e := range s.f.Ejected() {
-		s.f.ReleaseRun(int(e.Node), e.VC, int(e.Run))
+		s.f.ReleaseRun(int(e.Node), e.VC, s.f.Now(), int(e.Run))
 	}
 	for node := range s.left {
 		if s.left[node] == 0 {

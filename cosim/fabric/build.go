@@ -1,13 +1,10 @@
 package fabric
 
-import (
-	"fmt"
-	"math/bits"
-)
+import "fmt"
 
 const (
-	maxVCs     = 8  // output.ready
-	maxSharers = 64 // lane.req
+	maxVCs     = 8  // turn.after
+	maxSharers = 64 // lane.held
 	maxPorts   = 255
 	maxNodes   = 1 << 16
 	maxVCDepth = 1 << 14
@@ -22,7 +19,10 @@ func New(cfg Config) (*Fabric, error) {
 		return nil, err
 	}
 	t := cfg.Topology
-	f := &Fabric{cfg: cfg, vcs: t.VCs(), hop: uint64(cfg.RouterCycles + cfg.LinkCycles), run: cfg.Run}
+	f := &Fabric{cfg: cfg, vcs: t.VCs(), hop: uint64(cfg.RouterCycles + cfg.LinkCycles), parts: make([]Part, cfg.Parts)}
+	for i := range f.parts {
+		f.parts[i] = Part{Fabric: f, id: i, run: uint64(cfg.Run)}
+	}
 	if err := f.layOut(t); err != nil {
 		return nil, err
 	}
@@ -35,7 +35,9 @@ func New(cfg Config) (*Fabric, error) {
 		}
 	}
 	f.fillRoutes(t)
-	f.addStorage(t)
+	for i := range f.parts {
+		f.addStorage(&f.parts[i])
+	}
 	return f, nil
 }
 
@@ -46,7 +48,7 @@ func (c *Config) setDefaults() {
 	}{
 		{&c.VCDepth, DefaultVCDepth}, {&c.RouterCycles, DefaultRouterCycles}, {&c.LinkCycles, DefaultLinkCycles},
 		{&c.CreditCycles, DefaultCreditCycles}, {&c.LocalCreditCycles, DefaultLocalCreditCycles},
-		{&c.Run, 1},
+		{&c.Run, 1}, {&c.Parts, 1},
 	} {
 		if *d.v == 0 {
 			*d.v = d.d
@@ -66,7 +68,7 @@ func (c *Config) check() error {
 		{"nodes", c.Topology.Nodes(), 1, maxNodes}, {"VCs", c.Topology.VCs(), 1, maxVCs}, {"VCDepth", c.VCDepth, 1, maxVCDepth},
 		{"RouterCycles", c.RouterCycles, 2, maxLatency}, {"LinkCycles", c.LinkCycles, 1, maxLatency},
 		{"CreditCycles", c.CreditCycles, 1, maxLatency}, {"LocalCreditCycles", c.LocalCreditCycles, 1, maxLatency},
-		{"Run", c.Run, 1, c.longestRun()},
+		{"Run", c.Run, 1, c.longestRun()}, {"Parts", c.Parts, 1, c.mostParts()},
 	} {
 		if v.v < v.low || v.v > v.top {
 			return fmt.Errorf("%w: %s is %d, expected %d to %d", ErrConfig, v.name, v.v, v.low, v.top)
@@ -83,66 +85,82 @@ func (c *Config) longestRun() int {
 	return maxRun
 }
 
+// mostParts: a Chooser may look at any router.
+func (c *Config) mostParts() int {
+	if c.Chooser != nil {
+		return 1
+	}
+	return c.Topology.Routers()
+}
+
 // layOut makes outputs and input VCs. Outputs to NICs stand behind all others, in
-// order of the nodes, both in whole words of Fabric.active.
+// order of the nodes.
 func (f *Fabric) layOut(t Topology) error {
-	const word = 64
-	links := uint32(0)
-	for r := range t.Routers() {
+	links, pools, ways := 0, 0, 0
+	f.routers, f.where = make([]router, t.Routers()), make([]place, t.Nodes())
+	for r := range f.routers {
 		n := t.Ports(r)
 		if n < 1 || n > maxPorts {
 			return fmt.Errorf("%w: router %d has %d ports, expected 1 to %d", ErrConfig, r, n, maxPorts)
 		}
-		f.routers = append(f.routers, router{firstPool: uint32(len(f.pools)), firstRoute: uint32(r * t.Nodes()), outs: make([]uint32, n)})
-		for v := range uint8(f.vcs) {
-			for port := range n {
-				f.pools = append(f.pools, pool{router: uint32(r), port: uint16(port), vc: v})
-			}
-		}
+		f.routers[r] = router{outs: make([]uint32, n), firstPool: pools, part: &f.parts[r*len(f.parts)/len(f.routers)]}
+		pools, ways = pools+n*f.vcs, ways+n*n*f.vcs
 		for port := range n {
 			if _, nic := t.Node(r, port); !nic {
-				f.routers[r].outs[port] = links
+				f.routers[r].outs[port] = uint32(links)
 				links++
 			}
 		}
 	}
-	f.exits = int(links+word-1) / word
-	f.active = make([]uint64, f.exits+(t.Nodes()+word-1)/word)
-	f.outs, f.waited = make([]output, len(f.active)*word), make([]uint64, len(f.active)*word)
-	f.where = make([]place, t.Nodes())
+	f.exits = links
 	for r := range f.routers {
 		for port := range f.routers[r].outs {
 			if node, nic := t.Node(r, port); nic {
-				f.routers[r].outs[port] = uint32(f.exits*word + node)
+				f.routers[r].outs[port] = uint32(f.exits + node)
 			}
-			f.addLanes(f.routers[r].outs[port])
+		}
+	}
+	f.lanes, f.turns = f.newLanes(links+t.Nodes()), make([]turn, links+t.Nodes())
+	f.pools, f.ways = make([]pool, pools), make([]*queue, 0, ways)
+	for r := range f.routers {
+		for v := range f.vcs {
+			for port := range f.routers[r].outs {
+				*f.pool(r, port, v) = pool{
+					router: uint32(r), part: f.routers[r].part, port: uint16(port), vc: uint8(v),
+					ways: uint32(len(f.ways)), routes: uint32(r * t.Nodes()),
+				}
+				f.ways = f.ways[:len(f.ways)+t.Ports(r)]
+			}
 		}
 	}
 	return nil
 }
 
-func (f *Fabric) addLanes(out uint32) {
-	lanes := f.newLanes()
-	for v := range lanes {
-		lanes[v].out = out
+// newLanes makes the lanes of n outputs, or wires. A place is promised at most a run before
+// the flit that it is for has gone, so the ring of promises has room for both.
+func (f *Fabric) newLanes(n int) []lane {
+	ring := 1
+	for ring < f.cfg.VCDepth+f.cfg.Run {
+		ring *= 2
 	}
-	f.outs[out].lanes = lanes
-}
-
-func (f *Fabric) newLanes() []lane {
-	lanes := make([]lane, f.vcs)
-	for v := range lanes {
-		lanes[v] = lane{credit: int32(f.cfg.VCDepth), last: 63, vc: uint8(v)}
+	lanes, avail := make([]lane, n*f.vcs), make([]uint64, n*f.vcs*ring)
+	for i := range lanes {
+		lanes[i] = lane{
+			next: Forever, want: Forever, known: uint64(f.cfg.VCDepth), avail: avail[i*ring:][:ring:ring],
+			out: uint32(i / f.vcs), vc: uint8(i % f.vcs), last: 63,
+		}
 	}
 	return lanes
 }
 
-func (f *Fabric) lane(r, port, vc int) *lane { return &f.outs[f.routers[r].outs[port]].lanes[vc] }
+func (f *Fabric) lane(r, port, vc int) *lane {
+	return &f.lanes[int(f.routers[r].outs[port])*f.vcs+vc]
+}
 
 // pool gives an input VC. Those of a router stand by VC, then port, which is the
 // order of the RTL's arbiters.
 func (f *Fabric) pool(r, port, vc int) *pool {
-	return &f.pools[int(f.routers[r].firstPool)+vc*len(f.routers[r].outs)+port]
+	return &f.pools[f.routers[r].firstPool+vc*len(f.routers[r].outs)+port]
 }
 
 // connect joins every lane with the places it fills.
@@ -163,7 +181,7 @@ func (f *Fabric) connect(t Topology) error {
 				return fmt.Errorf("%w: port %d of router %d leads to port %d of router %d, which does not lead back", ErrConfig, port, r, back, peer)
 			}
 			for v := range f.vcs {
-				f.join(f.lane(r, port, v), f.pool(peer, back, v), f.cfg.CreditCycles)
+				f.join(f.lane(r, port, v), f.pool(peer, back, v), r, f.cfg.CreditCycles)
 			}
 		}
 	}
@@ -175,65 +193,62 @@ func (f *Fabric) connect(t Topology) error {
 
 func (f *Fabric) connectNIC(node, r, port int) {
 	w := &f.where[node]
-	w.wire, w.buffer = f.newLanes(), make([]pool, f.vcs)
+	w.wire, w.buffer = f.newLanes(1), make([]pool, f.vcs)
 	for v := range f.vcs {
 		w.wire[v].out, w.wire[v].wire = uint32(node), true
-		w.buffer[v] = pool{router: uint32(node), vc: uint8(v)}
-		w.in = append(w.in, f.pool(r, port, v))
-		f.join(f.lane(r, port, v), &w.buffer[v], f.cfg.LocalCreditCycles)
-		f.join(&w.wire[v], w.in[v], f.cfg.LocalCreditCycles)
+		w.buffer[v] = pool{router: uint32(node), part: f.routers[r].part, vc: uint8(v)}
+		f.join(f.lane(r, port, v), &w.buffer[v], r, f.cfg.LocalCreditCycles)
+		f.join(&w.wire[v], f.pool(r, port, v), r, f.cfg.LocalCreditCycles)
 	}
 }
 
-func (f *Fabric) join(l *lane, p *pool, delay int) {
-	l.to, p.sender, p.delay = p, l, uint32(delay)
-	p.ring = make([]uint64, f.creditWords())
-}
-
-// creditWords is the size of credits.ring: as far ahead as a run, or all places freed
-// at once, tell of credits, and as much again for those that nobody has looked at.
-func (f *Fabric) creditWords() int {
-	f.reach = uint64(max(f.cfg.CreditCycles, f.cfg.LocalCreditCycles) + f.cfg.Run + 1)
-	return 1 << bits.Len64((f.reach+uint64(f.cfg.VCDepth))/64)
+// join has a lane at a router fill a pool's places.
+func (f *Fabric) join(l *lane, to *pool, r, delay int) {
+	l.to, to.sender, to.from, to.delay = to, l, f.routers[r].part, uint64(delay)
 }
 
 // addQueues makes, for every lane of a router, a queue for each input VC that can
 // feed it. Only a NIC may get back what it sent.
 func (f *Fabric) addQueues(t Topology, r int) error {
 	ports := len(f.routers[r].outs)
-	for i := range f.vcs * ports {
-		f.pools[int(f.routers[r].firstPool)+i].ways = make([]*queue, ports)
-	}
 	for out := range ports {
-		_, nic := t.Node(r, out)
 		for w := range f.vcs {
 			l := f.lane(r, out, w)
 			if l.to == nil {
 				continue
 			}
-			var from []*pool
-			for v := range f.vcs {
-				for in := range ports {
-					p := f.pool(r, in, v)
-					if v == 0 && f.cfg.Run > 1 && t.VC(r, in, 0, out) != 0 {
-						return fmt.Errorf("%w: runs of %d flits, but packets leave VC 0 at router %d; expected Run to be 1", ErrConfig, f.cfg.Run, r)
-					}
-					if p.sender != nil && (in != out || nic) && int(t.VC(r, in, uint8(v), out)) == w {
-						from = append(from, p)
-					}
-				}
-			}
-			if len(from) > maxSharers {
-				return fmt.Errorf("%w: %d input VCs share VC %d of port %d of router %d, expected at most %d", ErrConfig, len(from), w, out, r, maxSharers)
+			from, err := f.feeders(t, r, out, w)
+			if err != nil {
+				return err
 			}
 			l.queues = make([]queue, len(from))
 			for i, p := range from {
 				l.queues[i] = queue{lane: l, in: p, bit: 1 << i}
-				p.ways[out] = &l.queues[i]
+				f.ways[int(p.ways)+out] = &l.queues[i]
 			}
 		}
 	}
 	return nil
+}
+
+// feeders are the input VCs that can feed a lane.
+func (f *Fabric) feeders(t Topology, r, out, w int) (from []*pool, err error) {
+	_, nic := t.Node(r, out)
+	for v := range f.vcs {
+		for in := range f.routers[r].outs {
+			p := f.pool(r, in, v)
+			if v == 0 && f.cfg.Run > 1 && t.VC(r, in, 0, out) != 0 {
+				return nil, fmt.Errorf("%w: runs of %d flits, but packets leave VC 0 at router %d; expected Run to be 1", ErrConfig, f.cfg.Run, r)
+			}
+			if p.sender != nil && (in != out || nic) && int(t.VC(r, in, uint8(v), out)) == w {
+				from = append(from, p)
+			}
+		}
+	}
+	if len(from) > maxSharers {
+		err = fmt.Errorf("%w: %d input VCs share VC %d of port %d of router %d, expected at most %d", ErrConfig, len(from), w, out, r, maxSharers)
+	}
+	return from, err
 }
 
 func (f *Fabric) fillRoutes(t Topology) {
@@ -245,22 +260,26 @@ func (f *Fabric) fillRoutes(t Topology) {
 	}
 }
 
-// addStorage makes room for as many flits and events as can be under way.
-func (f *Fabric) addStorage(t Topology) {
+// addStorage makes room for as many flits and events as can be under way in a part.
+func (f *Fabric) addStorage(p *Part) {
 	pools := 0
 	for i := range f.pools {
-		if f.pools[i].sender != nil {
+		if f.pools[i].part == p && f.pools[i].sender != nil {
 			pools++
 		}
 	}
 	cells := make([]cell, pools*f.cfg.VCDepth)
 	for i := range cells {
-		cells[i].next, f.free = f.free, &cells[i]
+		cells[i].next, p.cells = p.cells, &cells[i]
 	}
-	f.ejected, f.dropped = make([]Ejection, 0, t.Nodes()), make([]Ejection, 0, pools)
-	f.credited = make([]int32, 0, t.Nodes()*f.vcs)
-	// Per cycle one flit arrives per input, and one credit per lane.
-	f.shows = newAgenda[*queue](int(f.hop), pools)
-	f.drops = newAgenda[drop](int(f.hop)+f.cfg.Run, pools)
-	f.wakes = newAgenda[*lane](int(f.reach)+f.cfg.VCDepth, 2*pools)
+	nodes := len(f.where)
+	p.ejected, p.dropped = make([]Ejection, 0, nodes), make([]Ejection, 0, pools)
+	p.credited = make([]int32, 0, nodes*f.vcs)
+	// A credit may wait for all others of its VC.
+	credit := max(f.cfg.CreditCycles, f.cfg.LocalCreditCycles) + f.cfg.VCDepth + 2*f.cfg.Run
+	p.calendar = newCalendar(max(int(f.hop), credit), (len(f.turns)+63)/64)
+	p.drops = newAgenda[drop](int(f.hop)+f.cfg.Run, pools) // one flit arrives per input and cycle
+	if len(f.parts) > 1 {
+		p.boxes = [2][]outbox{make([]outbox, len(f.parts)), make([]outbox, len(f.parts))}
+	}
 }

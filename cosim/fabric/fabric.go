@@ -1,9 +1,6 @@
 package fabric
 
-import (
-	"errors"
-	"fmt"
-)
+import "errors"
 
 // Config says what to build. Zero values mean the RTL's.
 type Config struct {
@@ -21,6 +18,9 @@ type Config struct {
 	// between them, which is for speed and changes no cycle. Above 1 all packets are
 	// on VC 0 until Mix is called, and stay on it. 0: flit by flit.
 	Run int
+	// Parts cuts the routers into shares of consecutive numbers, which is for speed and
+	// changes no cycle. 0: one.
+	Parts int
 }
 
 // What the RTL has: two registers per router and per link; a credit is registered
@@ -47,189 +47,78 @@ type Chooser interface {
 	Choose(f *Fabric, router, in int, vc uint8, head Flit) (port int, onward Flit)
 }
 
-// An Ejection is a run of flits of one packet that leave the network. Flit has the
-// packet's Head mark if the first of them is its head, Tail if the last is its tail.
-type Ejection struct {
-	Node int32
-	VC   uint8
-	Flit Flit
-	Run  int32
-}
-
-// A Fabric is a network. It is not safe for concurrent use.
+// A Fabric is a network, whose time passes in its parts.
 type Fabric struct {
 	cfg     Config
 	vcs     int
 	hop     uint64
 	routers []router
-	outs    []output
-	waited  []uint64 // by output: lanes that could move, for the turn
+	lanes   []lane // by output, VC; outputs to NICs are numbered from exits on
+	exits   int
+	turns   []turn // by output
 	pools   []pool
-	routes  []uint8 // by router and node: the port
-	where   []place // by node
+	ways    []*queue // by pool and port
+	routes  []uint8  // by router and node: the port
+	where   []place  // by node
+	parts   []Part
+	watch   func(router, port int, vc uint8, flit Flit)
+}
 
-	now      uint64
-	active   []uint64 // outputs that can send; those to NICs from word exits on
-	exits    int
-	free     *cell
-	inside   int
-	run      int
-	reach    uint64         // cycles by which the last credit told of lies ahead
-	mixed    uint64         // the first cycle in which other VCs than 0 may be used
-	shows    agenda[*queue] // their first flit can be seen
-	wakes    agenda[*lane]  // they have credit again
-	drops    agenda[drop]
-	ejected  []Ejection
-	dropped  []Ejection
-	credited []int32
-	watch    func(router, port int, vc uint8, flit Flit)
+// turn is whose turn it is at an output.
+type turn struct {
+	after  uint8  // lanes behind the one served last
+	waited uint64 // lanes that could send, for another
 }
 
 type router struct {
-	firstPool, firstRoute uint32
-	outs                  []uint32 // by port
-	errors                uint64
+	outs   []uint32 // by port
+	errors uint64
+
+	part      *Part
+	firstPool int
 }
 
 // place is where a NIC stands.
 type place struct {
-	wire   []lane  // into the router, by VC
-	in     []*pool // behind the wire
-	buffer []pool  // of the NIC
+	wire   []lane // into the router, by VC
+	buffer []pool // of the NIC
 }
 
-type drop struct {
-	from *pool
-	flit Flit
-}
+// Part is one of Config.Parts; part 0 of a network in one part is the whole of it.
+func (f *Fabric) Part(i int) *Part { return &f.parts[i] }
 
-// Now is the cycle that the next Step will carry out.
-func (f *Fabric) Now() uint64 { return f.now }
-
-// Inside counts the flits between Inject and Ejected.
-func (f *Fabric) Inside() int { return f.inside }
-
-// Busy tells whether anything will happen without Inject or Release. Flits that
-// wait for a NIC to release a place do not make it busy.
-func (f *Fabric) Busy() bool { return f.NextEvent() != Forever }
-
-// CanInject tells whether node may inject on vc in this cycle.
-func (f *Fabric) CanInject(node int, vc uint8) bool {
-	l := &f.where[node].wire[vc]
-	if l.credit <= 0 {
-		l.settle(f.now)
-	}
-	return l.credit > 0 && l.free <= f.now
-}
-
-// Credits is the number of flits that node may inject on vc before one comes back.
-func (f *Fabric) Credits(node int, vc uint8) int {
-	l := &f.where[node].wire[vc]
-	l.settle(f.now)
-	return int(l.credit) + int(l.decided(f.now))
-}
-
-// Inject puts a flit on the wire from the NIC to its router, at most one per node
-// and cycle. Without a credit it panics: a NIC that does that loses flits.
-func (f *Fabric) Inject(node int, vc uint8, flit Flit) { f.InjectRun(node, vc, flit, 1) }
-
-// InjectRun puts up to n flits of a packet on the wire, one per cycle from this one
-// on, and tells how many: as long as the credits last that are known, and no more than
-// Config.Run. A Head mark of flit belongs to the first, a Tail mark to the last of the n.
-func (f *Fabric) InjectRun(node int, vc uint8, flit Flit, n int) int {
-	w := &f.where[node]
-	l := &w.wire[vc]
-	if !f.CanInject(node, vc) {
-		panic(fmt.Sprintf("fabric: node %d injects on VC %d without credit in cycle %d", node, vc, f.now))
-	}
-	if vc != 0 && (f.run > 1 || f.now < f.mixed) {
-		panic(fmt.Sprintf("fabric: node %d injects on VC %d in cycle %d; before Mix only VC 0 may be used", node, vc, f.now))
-	}
-	sent := l.lasts(f.now, min(n, f.run))
-	if sent < n {
-		flit &^= Tail
-	}
-	f.inside += sent
-	f.enter(w.in[vc], flit, uint32(sent), f.now+uint64(f.cfg.RouterCycles)-1)
-	l.credit -= int32(sent)
-	l.free = f.now + uint64(sent)
-	if l.credit <= 0 {
-		if l.settle(f.now); l.credit <= 0 {
-			f.await(l)
-		}
-	}
-	return sent
-}
-
-// Mix announces packets on other VCs than 0, which may follow Config.Run cycles later.
-func (f *Fabric) Mix() {
-	if f.run > 1 {
-		f.mixed = f.now + uint64(f.run)
-		f.run = 1
-	}
-}
+// Lookahead is how many cycles pass before another part can notice anything.
+func (f *Fabric) Lookahead() uint64 { return min(f.hop, uint64(f.cfg.CreditCycles)) }
 
 // Watch has f told of every flit that is on the wire of a link in the cycle after Now:
-// the router and port that it goes to. For that Config.Run must be 1.
+// the router and port that it goes to. For that Config.Run and Parts must be 1.
 func (f *Fabric) Watch(tell func(router, port int, vc uint8, flit Flit)) {
-	if f.cfg.Run > 1 {
-		panic("fabric: Watch with runs of flits")
+	if f.cfg.Run > 1 || len(f.parts) > 1 {
+		panic("fabric: Watch with runs of flits or several parts")
 	}
 	f.watch = tell
 }
 
-// Credited are the nodes that may have credit again in this cycle. The slice is good
-// until the next Step or SkipTo.
-func (f *Fabric) Credited() []int32 { return f.credited }
-
-// Release tells that node's NIC took a flit out of its buffer of vc in this cycle.
-func (f *Fabric) Release(node int, vc uint8) { f.vacate(&f.where[node].buffer[vc], f.now, 1) }
-
-// ReleaseRun is Release in this cycle and in the n-1 next ones.
-func (f *Fabric) ReleaseRun(node int, vc uint8, n int) {
-	f.vacate(&f.where[node].buffer[vc], f.now, uint32(n))
-}
-
-// Ejected are the runs of flits of which the first reaches its NIC in this cycle and
-// the others in those that follow, in order of the nodes. The slice is good until the next Step or SkipTo.
-func (f *Fabric) Ejected() []Ejection { return f.ejected }
-
-// Dropped are the flits that routers discard in this cycle; Node is the router.
-func (f *Fabric) Dropped() []Ejection { return f.dropped }
-
 // SetRoute makes router send what is for dst by port; NoPort, or a port that leads
 // nowhere, discards it. Packets whose head has been seen go on as they were.
 func (f *Fabric) SetRoute(router, dst, port int) {
-	f.routes[int(f.routers[router].firstRoute)+dst] = uint8(port)
+	f.routes[router*len(f.where)+dst] = uint8(port)
 }
 
 // Backlog counts the places of router's port that are taken: flits that wait for
 // it here or are on their way to it, and places behind it whose credit has not come
 // back.
 func (f *Fabric) Backlog(router, port int) int {
-	n := 0
-	lanes := f.outs[f.routers[router].outs[port]].lanes
-	for v := range lanes {
-		l := &lanes[v]
+	n, now := 0, f.routers[router].part.now
+	for v := range f.vcs {
+		l := f.lane(router, port, v)
 		if l.to == nil {
 			continue
 		}
-		l.settle(f.now)
-		n += f.cfg.VCDepth - int(l.credit)
+		n += f.cfg.VCDepth - l.credits(now)
 		for q := range l.queues {
-			n += l.queues[q].length()
+			n += int(l.queues[q].length())
 		}
-	}
-	return n
-}
-
-func (q *queue) length() int {
-	if q.tail == nil {
-		return 0
-	}
-	n := int(q.tail.n)
-	for c := q.head; c != q.tail; c = c.next {
-		n += int(c.n)
 	}
 	return n
 }

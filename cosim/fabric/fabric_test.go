@@ -6,9 +6,18 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
+// whole is a network in one part.
+func whole(cfg Config) (*Part, error) {
+	f, err := New(cfg)
+	if err != nil {
+		return nil, err
+	}
+	return f.Part(0), nil
+}
+
 // sendOne injects one packet of n flits at node src as fast as credits allow and
 // steps until its tail is out.
-func sendOne(t *testing.T, f *Fabric, src, dst, n int) (injected, head, tail uint64) {
+func sendOne(t *testing.T, f *Part, src, dst, n int) (injected, head, tail uint64) {
 	t.Helper()
 	injected = f.Now()
 	sent := 0
@@ -46,7 +55,7 @@ func packetFlit(packet uint32, dst, i, n int) Flit {
 
 func TestZeroLoadLatency(t *testing.T) {
 	for _, topo := range []Grid{Mesh(4, 4, 4).(Grid), Torus(5, 3).(Grid), Mesh(2).(Grid)} {
-		f, err := New(Config{Topology: topo})
+		f, err := whole(Config{Topology: topo})
 		require.NoError(t, err)
 		for src := range topo.Nodes() {
 			for dst := range topo.Nodes() {
@@ -87,7 +96,7 @@ func (o oneWay) Link(router, port int) (int, int, bool) {
 }
 
 func TestInjectWithoutCreditPanics(t *testing.T) {
-	f, err := New(Config{Topology: Mesh(2), VCDepth: 1})
+	f, err := whole(Config{Topology: Mesh(2), VCDepth: 1})
 	require.NoError(t, err)
 	f.Inject(0, 0, NewFlit(0, 1, Head))
 	require.False(t, f.CanInject(0, 0))
@@ -98,7 +107,7 @@ func TestInjectWithoutCreditPanics(t *testing.T) {
 // TestSkipping: the same traffic, stepped and skipped, gives the same cycles.
 func TestSkipping(t *testing.T) {
 	run := func(skip bool) (seen []uint64) {
-		f, err := New(Config{Topology: Torus(4, 4), VCDepth: 2})
+		f, err := whole(Config{Topology: Torus(4, 4), VCDepth: 2})
 		require.NoError(t, err)
 		for burst := range 20 {
 			start := uint64(100 * burst)
@@ -129,7 +138,7 @@ func TestSkipping(t *testing.T) {
 // fillRing lets every node of a ring send without end to the node half way round
 // and reports how many flits arrive, and whether the ring stops for good.
 func fillRing(t *testing.T, topo Topology, depth int) (arrived int, stuck bool) {
-	f, err := New(Config{Topology: topo, VCDepth: depth})
+	f, err := whole(Config{Topology: topo, VCDepth: depth})
 	require.NoError(t, err)
 	nodes := topo.Nodes()
 	sent := make([]int, nodes)

@@ -50,7 +50,7 @@ func (w *traffic) offer(node int) {
 }
 
 // sends gives the flit that node injects in this cycle, if any.
-func (w *traffic) sends(f *Fabric, node int) (vc uint8, flit Flit, ok bool) {
+func (w *traffic) sends(f *Part, node int) (vc uint8, flit Flit, ok bool) {
 	first := w.rng.IntN(w.classes)
 	for i := range w.classes {
 		class := (first + i) % w.classes
@@ -88,7 +88,7 @@ func (w *traffic) arrived(t *testing.T, e Ejection) {
 // compare runs the same traffic through both and checks every cycle.
 func compare(t *testing.T, cfg Config, rng *rand.Rand, cycles int, routes [][3]int) {
 	t.Helper()
-	f, err := New(cfg)
+	f, err := whole(cfg)
 	require.NoError(t, err)
 	ref := newReference(cfg)
 	classes := cfg.Topology.VCs()
@@ -148,7 +148,7 @@ func compare(t *testing.T, cfg Config, rng *rand.Rand, cycles int, routes [][3]i
 	}
 }
 
-func same(t *testing.T, f *Fabric, want, got []Ejection) {
+func same(t *testing.T, f *Part, want, got []Ejection) {
 	t.Helper()
 	if !slices.Equal(want, got) {
 		t.Fatalf("cycle %d: %v came out, expected %v", f.Now(), got, want)
@@ -156,26 +156,23 @@ func same(t *testing.T, f *Fabric, want, got []Ejection) {
 }
 
 // checkEmpty: all that went in came out, and every credit is back.
-func checkEmpty(t *testing.T, f *Fabric, w *traffic) {
+func checkEmpty(t *testing.T, f *Part, w *traffic) {
 	t.Helper()
 	require.Equal(t, w.injected, w.gone)
 	require.Zero(t, f.Inside())
 	full := func(lanes []lane) {
 		for v := range lanes {
 			if l := &lanes[v]; l.to != nil {
-				l.settle(Forever)
-				require.Equal(t, f.cfg.VCDepth, int(l.credit))
+				require.Equal(t, f.cfg.VCDepth, l.credits(Forever))
 			}
 		}
 	}
-	for _, o := range f.outs {
-		full(o.lanes)
-	}
+	full(f.lanes)
 	for _, w := range f.where {
 		full(w.wire)
 	}
 	free, pools := 0, 0
-	for c := f.free; c != nil; c = c.next {
+	for c := f.cells; c != nil; c = c.next {
 		free++
 	}
 	for i := range f.pools {

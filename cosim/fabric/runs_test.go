@@ -12,7 +12,7 @@ import (
 // reference.
 type runTraffic struct {
 	t     *testing.T
-	f     *Fabric
+	f     *Part
 	ref   *reference
 	rng   *rand.Rand
 	load  float64
@@ -37,7 +37,7 @@ type held struct {
 // on other VCs are used, too.
 func compareRuns(t *testing.T, cfg Config, rng *rand.Rand, cycles, mix int, routes [][3]int) {
 	t.Helper()
-	f, err := New(cfg)
+	f, err := whole(cfg)
 	require.NoError(t, err)
 	n := cfg.Topology.Nodes()
 	w := &runTraffic{
@@ -145,7 +145,7 @@ func (w *runTraffic) take(node int, cycle uint64) {
 		return
 	}
 	n := 1 + w.rng.IntN(list[0].n)
-	w.f.ReleaseRun(node, 0, n)
+	w.f.ReleaseRun(node, 0, cycle, n)
 	w.until[node] = cycle + uint64(n)
 	for i := range n {
 		w.in[cycle+uint64(i)] = append(w.in[cycle+uint64(i)], func() { w.ref.Release(node, 0) })
@@ -181,7 +181,7 @@ func TestRunsEndWithMix(t *testing.T) {
 	for seed := range uint64(6) {
 		compareRuns(t, Config{Topology: Mesh(3, 3), Run: 9}, rand.New(rand.NewPCG(seed, 4)), 1500, 700, nil)
 	}
-	f, err := New(Config{Topology: Mesh(2), Run: 9})
+	f, err := whole(Config{Topology: Mesh(2), Run: 9})
 	require.NoError(t, err)
 	require.Panics(t, func() { f.Inject(0, 1, NewFlit(0, 1, Head|Tail)) })
 }

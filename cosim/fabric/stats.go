@@ -10,14 +10,14 @@ type PortStats struct {
 
 // PortStats gives the counts of a router's output.
 func (f *Fabric) PortStats(router, port int) PortStats {
-	id := f.routers[router].outs[port]
-	o, s := &f.outs[id], PortStats{Waited: f.waited[id]}
-	for v := range o.lanes {
-		l := &o.lanes[v]
-		s.Flits += l.sent - l.decided(f.now)
+	now := f.routers[router].part.now
+	s := PortStats{Waited: f.turns[f.routers[router].outs[port]].waited}
+	for v := range f.vcs {
+		l := f.lane(router, port, v)
+		s.Flits += l.sent - l.decided(now)
 		s.NoCredit += l.starved
-		if l.to != nil && l.free <= f.now && l.wants() && o.ready>>v&1 == 0 {
-			s.NoCredit += f.now - l.since
+		if l.want < now {
+			s.NoCredit += min(l.next, now) - l.want
 		}
 	}
 	return s
@@ -29,9 +29,9 @@ func (f *Fabric) RouteErrors(router int) uint64 { return f.routers[router].error
 // Hops counts all flits sent by all outputs, those to NICs included.
 func (f *Fabric) Hops() uint64 {
 	var n uint64
-	for _, o := range f.outs {
-		for v := range o.lanes {
-			n += o.lanes[v].sent - o.lanes[v].decided(f.now)
+	for r := range f.routers {
+		for port := range f.routers[r].outs {
+			n += f.PortStats(r, port).Flits
 		}
 	}
 	return n

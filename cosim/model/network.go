@@ -13,21 +13,20 @@ const classes = 2
 // VELO has the network to itself, packets move in runs of flits.
 type network struct {
 	m        *nic.Machine
-	f        *fabric.Fabric
+	f        *fabric.Part
 	topology fabric.Topology
 	in       []injector
 	out      []ejector     // node * classes + class
 	sending  plan          // nodes
 	draining plan          // ejectors
-	further  []int32       // nodes that may send in the next cycle, if they have credit then
 	injected drivers.Cycle // the last cycle in which nodes have had their turn
 }
 
-func newNetwork(m *nic.Machine, f *fabric.Fabric, cfg fabric.Config) *network {
+func newNetwork(m *nic.Machine, f *fabric.Part, cfg fabric.Config) *network {
 	nodes := cfg.Topology.Nodes()
 	n := &network{
 		m: m, f: f, topology: cfg.Topology, in: make([]injector, nodes), out: make([]ejector, nodes*classes),
-		sending: newPlan(nodes), draining: newPlan(nodes * classes), further: make([]int32, 0, nodes),
+		sending: newPlan(nodes), draining: newPlan(nodes * classes),
 	}
 	for i := range n.in {
 		n.in[i] = injector{owner: none, served: 1, class: 1}
@@ -63,12 +62,6 @@ func (n *network) Step(now drivers.Cycle) {
 	n.sending.each(now, n.inject)
 	n.f.Step()
 	n.credited()
-	for _, node := range n.further {
-		if n.canSend(int(node)) {
-			n.sending.add(now+1, int(node))
-		}
-	}
-	n.further = n.further[:0]
 }
 
 func (n *network) catchUp(now drivers.Cycle) {
@@ -78,12 +71,10 @@ func (n *network) catchUp(now drivers.Cycle) {
 	}
 }
 
-// credited has nodes looked at that have credit again.
+// credited has nodes looked at that had no credit and will have some.
 func (n *network) credited() {
 	for _, node := range n.f.Credited() {
-		if n.in[node].offered != 0 {
-			n.sending.add(drivers.Cycle(n.f.Now()), int(node))
-		}
+		n.look(drivers.Cycle(n.f.Now()), int(node))
 	}
 }
 
@@ -142,23 +133,29 @@ func (i *injector) first() int8 {
 	return int8(i.offered&3) - 1
 }
 
-func (n *network) canSend(node int) bool {
-	i := &n.in[node]
-	return i.offered&3 != 0 && n.f.CanInject(node, 0) || i.offered&4 != 0 && n.f.CanInject(node, 1)
+// look has a node looked at when it can send, from a cycle on. That a credit comes which
+// is not known yet is told by the fabric.
+func (n *network) look(from drivers.Cycle, node int) {
+	i, at := &n.in[node], drivers.Forever
+	if i.offered&3 != 0 {
+		at = drivers.Cycle(n.f.InjectAt(node, 0))
+	}
+	if i.offered&(1<<nic.SourceAnswer) != 0 {
+		at = min(at, drivers.Cycle(n.f.InjectAt(node, 1)))
+	}
+	if at != drivers.Forever {
+		n.sending.add(min(max(at, from), from+planned/2), node) // later, if it is far ahead
+	}
 }
 
-// inject sends flits, if there are credits for them. Without one the node is looked
-// at again when one comes.
+// inject sends flits, if there are credits for them.
 func (n *network) inject(now drivers.Cycle, node int) {
 	i := &n.in[node]
-	switch {
-	case i.busy > now:
-		return
-	case i.busy == now:
-		if i.source[i.owner].done() {
+	if i.busy >= now {
+		if i.busy == now && i.source[i.owner].done() {
 			n.sent(now, node, i, nic.Source(i.owner))
 		} else {
-			n.further = append(n.further, int32(node))
+			n.look(i.busy+1, node)
 		}
 		return
 	}
@@ -176,6 +173,8 @@ func (n *network) inject(now drivers.Cycle, node int) {
 	case want1:
 		i.class = 1
 		n.send(now, node, i, nic.SourceAnswer)
+	default:
+		n.look(now+1, node)
 	}
 }
 
@@ -200,12 +199,12 @@ func (n *network) send(now drivers.Cycle, node int, i *injector, s nic.Source) {
 	p.at += uint16(sent)
 	i.busy = now + drivers.Cycle(sent) - 1
 	switch {
+	case !p.done():
+		n.look(i.busy+1, node)
 	case i.busy > now:
 		n.sending.add(i.busy, node)
-	case p.done():
-		n.sent(now, node, i, s)
 	default:
-		n.further = append(n.further, int32(node))
+		n.sent(now, node, i, s)
 	}
 }
 
@@ -219,20 +218,22 @@ func (n *network) sent(now drivers.Cycle, node int, i *injector, s nic.Source) {
 	if _, more := n.m.Next(node, s); !more {
 		i.offered &^= 1 << s
 	}
-	if i.offered != 0 {
-		n.further = append(n.further, int32(node))
-	}
+	n.look(now+1, node)
 }
 
 // ---- ejection ----
 
-// An ejector is a NIC's buffer of one class, and the unit that takes from it.
+// An ejector is a NIC's buffer of one class, and the unit that takes from it. Both
+// counts have flits of cycles to come, which are known.
 type ejector struct {
 	runs       []run // a ring
 	head, held uint16
-	taking     bool          // a packet's head has been taken, its tail has not
-	busy       drivers.Cycle // flits up to here are taken
-	last       run           // that was taken last: in cycles up to busy
+	taking     bool // a packet's head has been taken, its tail has not
+	ends       bool // its tail is taken when busy comes
+	packet     uint32
+	come, gone uint64
+	until      drivers.Cycle // the last flit known comes
+	busy       drivers.Cycle // the last flit known is taken
 	seen       uint16        // flits of the packet that comes in, for the trace
 }
 
@@ -251,18 +252,24 @@ func (o *ejector) at(i uint16) *run {
 	return &o.runs[i]
 }
 
+// eject: a run comes, its first flit now.
 func (n *network) eject(now drivers.Cycle, e fabric.Ejection) {
 	i := int(e.Node)*classes + int(e.VC)
 	o := &n.out[i]
-	if r := o.at(max(o.held, 1) - 1); o.held > 0 && r.at+drivers.Cycle(r.n) == now+1 && !e.Flit.Head() {
-		r.n += uint16(e.Run)
-		r.flit |= e.Flit & fabric.Tail
-	} else {
-		*o.at(o.held) = run{at: now + 1, n: uint16(e.Run), flit: e.Flit}
-		o.held++
-	}
-	if o.held == 1 {
-		n.draining.add(max(now, o.busy)+1, i)
+	r := run{at: now + 1, n: uint16(e.Run), flit: e.Flit}
+	o.come, o.until = o.come+uint64(e.Run), now+drivers.Cycle(e.Run)-1
+	switch last := o.at(max(o.held, 1) - 1); {
+	case o.held == 0 && o.taking:
+		n.take(now, i, o, r)
+		n.collected(now, i, o)
+	case o.held > 0 && last.at+drivers.Cycle(last.n) == r.at && !e.Flit.Head():
+		last.n += r.n
+		last.flit |= r.flit & fabric.Tail
+	default:
+		*o.at(o.held) = r
+		if o.held++; o.held == 1 {
+			n.visit(now, i, max(now, o.busy)+1)
+		}
 	}
 	if n.m.Tracing() {
 		n.m.TraceFlit(now, int(e.Node), drivers.PointEject, e.VC, e.Flit.Packet(), int(o.seen))
@@ -276,35 +283,63 @@ func (n *network) eject(now drivers.Cycle, e fabric.Ejection) {
 // asked again before it says so.
 func (n *network) drain(now drivers.Cycle, i int) {
 	o := &n.out[i]
-	node, class := i/classes, i%classes
 	if o.busy >= now {
-		if o.busy == now && o.last.flit.Tail() {
-			n.m.Collected(node, class, o.last.flit.Packet())
+		n.collected(now, i, o)
+		if o.held > 0 {
+			n.visit(now, i, o.busy+1)
 		}
 		return
 	}
 	if o.held == 0 {
 		return
 	}
-	r := *o.at(0)
-	if !o.taking && !n.m.Accepts(node, class, r.flit.Packet()) {
+	r := o.at(0)
+	if o.packet = r.flit.Packet(); !n.m.Accepts(i/classes, i%classes, o.packet) {
 		return
 	}
+	n.take(now, i, o, o.pop())
+	for o.held > 0 && o.taking {
+		n.take(now, i, o, o.pop())
+	}
+	if o.held > 0 {
+		n.visit(now, i, max(o.busy+1, o.at(0).at))
+	}
+	n.collected(now, i, o)
+}
+
+// pop forgets the first run that waits.
+func (o *ejector) pop() run {
+	r := *o.at(0)
 	if o.head++; int(o.head) == len(o.runs) {
 		o.head = 0
 	}
 	o.held--
-	o.last, o.taking, o.busy = r, !r.flit.Tail(), now+drivers.Cycle(r.n)-1
-	n.f.ReleaseRun(node, uint8(class), int(r.n))
-	if o.held > 0 {
-		n.draining.add(max(o.busy+1, o.at(0).at), i)
-	}
+	return r
+}
+
+// take takes a run as soon as it is there and the one before it is taken.
+func (n *network) take(now drivers.Cycle, i int, o *ejector, r run) {
+	from := max(now, r.at, o.busy+1)
+	n.f.ReleaseRun(i/classes, uint8(i%classes), uint64(from), int(r.n))
+	o.busy, o.gone = from+drivers.Cycle(r.n)-1, o.gone+uint64(r.n)
+	o.taking, o.ends = !r.flit.Tail(), r.flit.Tail()
+}
+
+// collected hands over a packet when its tail is taken.
+func (n *network) collected(now drivers.Cycle, i int, o *ejector) {
 	switch {
-	case r.n > 1:
-		n.draining.add(o.busy, i)
-	case !o.taking:
-		n.m.Collected(node, class, r.flit.Packet())
+	case !o.ends:
+	case o.busy > now:
+		n.visit(now, i, o.busy)
+	default:
+		o.ends = false
+		n.m.Collected(i/classes, i%classes, o.packet)
 	}
+}
+
+// visit has an ejector drained in a cycle, or looked at before if that is far ahead.
+func (n *network) visit(now drivers.Cycle, i int, at drivers.Cycle) {
+	n.draining.add(min(at, now+planned-1), i)
 }
 
 // Resume implements nic.Network.
@@ -317,17 +352,10 @@ func (n *network) Resume(node, class int) {
 // Waiting implements nic.Network: what has come before the present cycle and has not
 // been taken before it.
 func (n *network) Waiting(node, class int) int {
-	o := &n.out[node*classes+class]
-	now := n.m.Now()
-	arrived := func(r run) int { return int(min(max(now+1, r.at)-r.at, drivers.Cycle(r.n))) }
-	count := arrived(o.last) - int(o.last.n)
-	if o.busy >= now {
-		count += int(o.busy - now + 1)
-	}
-	for k := range int(o.held) {
-		count += arrived(*o.at(uint16(k)))
-	}
-	return count
+	o, now := &n.out[node*classes+class], n.m.Now()
+	come := o.come - uint64(max(o.until+1, now)-now)
+	gone := o.gone - uint64(max(o.busy+1, now)-now)
+	return int(come - gone)
 }
 
 // Credits implements nic.Network.

@@ -68,6 +68,6 @@ func New(p Params, opt drivers.Options) (*nic.Machine, error) {
 		},
 		VCDepth: p.Fabric.VCDepth, Ports: cfg.Topology.Ports(0), Torus: p.Torus, Memory: mem, Trace: opt.Trace, Timing: p.NIC,
 	})
-	m.Connect(newNetwork(m, f, cfg))
+	m.Connect(newNetwork(m, f.Part(0), cfg))
 	return m, nil
 }

@@ -1,0 +1,124 @@
+package fabric
+
+import "fmt"
+
+// A Part is a share of the routers and what stands at them. A network in one part is the
+// usual thing. Several parts may be stepped at the same time, each by one goroutine, as
+// long as none is more than Lookahead cycles ahead: see Exchange. Nodes are numbered
+// as in the whole; a part takes those of its own.
+type Part struct {
+	*Fabric
+	id       int
+	now      uint64
+	run      uint64
+	mixed    uint64 // the first cycle in which other VCs than 0 may be used
+	calendar calendar
+	cells    *cell // free ones
+	inside   int
+	drops    agenda[drop]
+	ejected  []Ejection
+	dropped  []Ejection
+	credited []int32
+	boxes    [2][]outbox // by round, by part that they go to; none for a single part
+	round    uint
+}
+
+type drop struct {
+	from *pool
+	flit Flit
+}
+
+// An Ejection is a run of flits of one packet that leave the network. Flit has the
+// packet's Head mark if the first of them is its head, Tail if the last is its tail.
+type Ejection struct {
+	Node int32
+	VC   uint8
+	Flit Flit
+	Run  int32
+}
+
+// Now is the cycle that the next Step will carry out.
+func (p *Part) Now() uint64 { return p.now }
+
+// Inside counts the flits between Inject and Ejected.
+func (p *Part) Inside() int { return p.inside }
+
+// Busy tells whether anything will happen without Inject or Release. Flits that
+// wait for a NIC to release a place do not make it busy.
+func (p *Part) Busy() bool { return p.NextEvent() != Forever }
+
+// CanInject tells whether node may inject on vc in this cycle.
+func (p *Part) CanInject(node int, vc uint8) bool { return p.InjectAt(node, vc) <= p.now }
+
+// InjectAt is the first cycle in which node may inject on vc, as far as credits are
+// known, or Forever: then Credited will name the node.
+func (p *Part) InjectAt(node int, vc uint8) uint64 {
+	l := &p.where[node].wire[vc]
+	return max(l.opens(), l.free)
+}
+
+// Credits is the number of flits that node may inject on vc before one comes back.
+func (p *Part) Credits(node int, vc uint8) int { return p.where[node].wire[vc].credits(p.now) }
+
+// Inject puts a flit on the wire from the NIC to its router, at most one per node
+// and cycle. Without a credit it panics: a NIC that does that loses flits.
+func (p *Part) Inject(node int, vc uint8, flit Flit) { p.InjectRun(node, vc, flit, 1) }
+
+// InjectRun puts up to n flits of a packet on the wire, one per cycle from this one
+// on, and tells how many: as long as the credits last that are known, and no more than
+// Config.Run. A Head mark of flit belongs to the first, a Tail mark to the last of the n.
+func (p *Part) InjectRun(node int, vc uint8, flit Flit, n int) int {
+	w := &p.where[node]
+	l := &w.wire[vc]
+	if max(l.opens(), l.free) > p.now {
+		panic(fmt.Sprintf("fabric: node %d injects on VC %d without credit in cycle %d", node, vc, p.now))
+	}
+	if vc != 0 && (p.run > 1 || p.now < p.mixed) {
+		panic(fmt.Sprintf("fabric: node %d injects on VC %d in cycle %d; before Mix only VC 0 may be used", node, vc, p.now))
+	}
+	sent := l.lasts(p.now, min(uint64(n), p.run))
+	if int(sent) < n {
+		flit &^= Tail
+	}
+	p.inside += int(sent)
+	l.sent += sent
+	l.free = p.now + sent
+	p.enter(l.to, flit, sent, p.now+uint64(p.cfg.RouterCycles)-1)
+	return int(sent)
+}
+
+// Mix announces packets on other VCs than 0, which may follow Config.Run cycles later, and
+// in other parts twice Lookahead after that.
+func (p *Part) Mix() {
+	if p.run > 1 {
+		p.endRuns()
+		for i := range p.boxes[0] {
+			p.box(&p.parts[i]).mix = true
+		}
+	}
+}
+
+func (p *Part) endRuns() {
+	p.mixed = p.now + p.run
+	p.run = 1
+}
+
+// Credited are the nodes whose InjectAt was Forever and is no more, for some VC. The slice is
+// good until the next Step or SkipTo.
+func (p *Part) Credited() []int32 { return p.credited }
+
+// Release tells that node's NIC takes a flit out of its buffer of vc in this cycle.
+func (p *Part) Release(node int, vc uint8) { p.ReleaseRun(node, vc, p.now, 1) }
+
+// ReleaseRun tells that it takes a flit in a cycle to come, or in this one, and further
+// ones in the n-1 next. It takes the flits of a VC in this order.
+func (p *Part) ReleaseRun(node int, vc uint8, from uint64, n int) {
+	p.vacate(&p.where[node].buffer[vc], from, uint64(n))
+}
+
+// Ejected are the runs of flits of which the first reaches its NIC in this cycle and
+// the others in those that follow, in order of the nodes. The slice is good until the next Step or SkipTo.
+func (p *Part) Ejected() []Ejection { return p.ejected }
+
+// Dropped are the flits that routers discard in this cycle; Node is the router.
+func (p *Part) Dropped() []Ejection { return p.dropped }
