@@ -75,6 +75,35 @@ type Timed interface {
 	Run(deadline Cycle, stop *Stop) error
 }
 
+// A Parted is a Timed whose nodes are cut into parts that threads may simulate side by
+// side, one thread each; Threads of [Options] asks for it. What a part does in cycle t is seen
+// in another in t + Lookahead at the earliest, so from a cycle at which all have arrived
+// (Exchange) each may go on that far by itself (Open, Run). While threads have the parts, what
+// Timed has for one node may be called by the thread of its part, and nothing else; Join ends that.
+type Parted interface {
+	Timed
+	Parts() []Part
+	Lookahead() Cycle
+	Join()
+}
+
+// A Part is nodes of a Parted.
+type Part interface {
+	// Nodes are the part's: first up to, but not including, past.
+	Nodes() (first, past int)
+	Now() Cycle
+	// NextEvent is the first cycle in which something happens by itself, or Forever.
+	NextEvent() Cycle
+	// Exchange takes what the other parts have sent in the cycles before at, all of
+	// which have been performed in all parts.
+	Exchange(at Cycle)
+	// Open lets Run perform the cycles before past.
+	Open(past Cycle)
+	// Run is that of Timed for the part alone. It also comes back when all that is left to do
+	// lies behind the window; time stands at what was done last then. Of stop it sets Now and Fired.
+	Run(deadline Cycle, stop *Stop) error
+}
+
 // Fired says which armed condition stopped a run.
 type Fired struct {
 	Kind  FiredKind
@@ -159,6 +188,9 @@ type Options struct {
 	Trace       TraceSink
 	Waves       *WaveWindow
 	LogFile     string // where the simulator's own output goes
+	// Threads may simulate one system; 0: one. The result does not depend on it. A backend
+	// that cannot use so many uses fewer (see Parted), and one thread if there is a Trace.
+	Threads int
 	// Progress is told what takes long while a system opens ("building …").
 	Progress func(what string)
 }

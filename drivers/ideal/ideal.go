@@ -72,6 +72,6 @@ func New(opt drivers.Options, latency drivers.Cycle, depth int) (*nic.Machine, e
 		},
 		VCDepth: depth, Ports: 1, Memory: mem, Trace: opt.Trace, Timing: nic.RTL().NIC,
 	})
-	m.Connect(&pipe{m: m, latency: latency, depth: depth, nodes: make([]end, n)})
+	m.Connect(&pipe{m: m.Part(0), latency: latency, depth: depth, nodes: make([]end, n)})
 	return m, nil
 }

@@ -8,7 +8,7 @@ import (
 // A pipe is a network in which every packet takes as long as any other. At most
 // depth packets of a class are on their way to one node; others wait at their sources.
 type pipe struct {
-	m       *nic.Machine
+	m       *nic.Part
 	latency drivers.Cycle // from the first flit's injection to its ejection
 	depth   int
 	nodes   []end

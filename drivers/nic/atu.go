@@ -108,7 +108,7 @@ func (n *node) failed(a *access, fault regs.RMAError) {
 			n.atu.last |= regs.ATUFaultWrite
 		}
 	case regs.RMAErrorDMA:
-		n.m.fail(&drivers.DMAError{Node: n.id, Addr: a.span.addr, Bytes: a.span.n, Memory: uint64(len(n.mem))})
+		n.p.fail(&drivers.DMAError{Node: n.id, Addr: a.span.addr, Bytes: a.span.n, Memory: uint64(len(n.mem))})
 	}
 }
 
@@ -202,7 +202,7 @@ func (n *node) execute(now drivers.Cycle) {
 	}
 	u.done++
 	if !n.inMemory(span{c.doneAddr, 8}) {
-		n.m.fail(&drivers.DMAError{Node: n.id, Addr: c.doneAddr, Bytes: 8, Memory: uint64(len(n.mem))})
+		n.p.fail(&drivers.DMAError{Node: n.id, Addr: c.doneAddr, Bytes: 8, Memory: uint64(len(n.mem))})
 		return
 	}
 	binary.LittleEndian.PutUint64(n.mem[c.doneAddr:], uint64(u.done))

@@ -13,11 +13,15 @@
 //   - Simulated time passes in Run and ReadReg only, and depends on the calls alone.
 //   - Only what does something costs time: an idle node is not looked at, and idle
 //     cycles are skipped. Nothing is allocated per packet once the pools have grown.
+//   - With Config.Parts the nodes are cut into parts of consecutive numbers that
+//     threads may simulate side by side (drivers.Parted): the same cycles, events and memory
+//     as with one part. Whoever uses the Machine as a Timed sees no difference.
 //
 // # What a network must do
 //
-// See [Network]. A packet is one of the machine's pool, named by its number, until
-// the machine takes it back.
+// See [Network]; each part has one. A packet is named by its number, the same in all
+// parts, until a part takes it back. Between parts networks tell each other what
+// happens Lookahead cycles later or more, when they are told to ([Exchanger]).
 //
 // # What the caller must do
 //

@@ -67,7 +67,7 @@ func (n *node) written(off, size uint64) {
 			continue
 		}
 		n.m.watches[w.id].armed = false
-		n.m.fired = append(n.m.fired, drivers.Fired{Kind: drivers.FiredWatch, Node: n.id, Watch: w.id})
+		n.p.fired = append(n.p.fired, drivers.Fired{Kind: drivers.FiredWatch, Node: n.id, Watch: w.id})
 		*w = n.armed[len(n.armed)-1]
 		n.armed = n.armed[:len(n.armed)-1]
 	}
@@ -76,14 +76,14 @@ func (n *node) written(off, size uint64) {
 func (n *node) checkPIO(vpid int) {
 	if n.taken[vpid] >= n.armPIO[vpid] {
 		n.armPIO[vpid] = unarmed
-		n.m.fired = append(n.m.fired, drivers.Fired{Kind: drivers.FiredPIO, Node: n.id, VPID: vpid})
+		n.p.fired = append(n.p.fired, drivers.Fired{Kind: drivers.FiredPIO, Node: n.id, VPID: vpid})
 	}
 }
 
 func (n *node) checkIRQ() {
 	if n.armIRQ && n.irqStatus&n.irqMask != 0 {
 		n.armIRQ = false
-		n.m.fired = append(n.m.fired, drivers.Fired{Kind: drivers.FiredIRQ, Node: n.id})
+		n.p.fired = append(n.p.fired, drivers.Fired{Kind: drivers.FiredIRQ, Node: n.id})
 	}
 }
 
@@ -94,19 +94,19 @@ type tracer struct {
 }
 
 // Tracing tells whether anybody wants trace events.
-func (m *Machine) Tracing() bool { return m.sink != nil }
+func (p *Part) Tracing() bool { return p.m.sink != nil }
 
 // TraceFlit reports the flit at a place of a packet, passing a point of a node.
-func (m *Machine) TraceFlit(at drivers.Cycle, node int, point, vc uint8, h uint32, place int) {
-	p := m.pool.at(h)
-	e := drivers.TraceEvent{Cycle: at, Data: p.Flit(place), Node: uint16(node), Point: point, VC: vc}
+func (p *Part) TraceFlit(at drivers.Cycle, node int, point, vc uint8, h uint32, place int) {
+	packet := p.pool.at(h)
+	e := drivers.TraceEvent{Cycle: at, Data: packet.Flit(place), Node: uint16(node), Point: point, VC: vc}
 	if place == 0 {
 		e.Flags |= drivers.TraceHead
 	}
-	if place == p.Flits()-1 {
+	if place == packet.Flits()-1 {
 		e.Flags |= drivers.TraceTail
 	}
-	m.pending = append(m.pending, e)
+	p.m.pending = append(p.m.pending, e)
 }
 
 func (m *Machine) trace(at drivers.Cycle, node int, point uint8, data uint64) {

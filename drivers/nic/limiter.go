@@ -132,7 +132,7 @@ func (n *node) limited(owner int, from *drivers.Cycle, addr, bytes uint64) bool 
 func (n *node) retryWrites() {
 	for i := range n.rma.completer {
 		if w := &n.rma.completer[i].write; w.asks {
-			w.free = n.m.now + 1
+			w.free = n.p.now + 1
 		}
 	}
 	n.wake(unitCheck, 0)

@@ -1,10 +1,9 @@
 package nic
 
 import (
-	"cmp"
 	"errors"
-	"math/bits"
-	"slices"
+	"sync"
+	"sync/atomic"
 
 	"github.com/nicloop/nicloop/drivers"
 	"github.com/nicloop/nicloop/drivers/regs"
@@ -19,26 +18,27 @@ type Config struct {
 	Memory  int // bytes per node
 	Trace   drivers.TraceSink
 	Timing  Timing
+	// Parts is how many threads may simulate side by side, each some of the nodes; 0: one.
+	// Nothing that a part does in a cycle is seen in another before Lookahead cycles have
+	// passed. What is traced has one part.
+	Parts     int
+	Lookahead drivers.Cycle
 }
 
-// A Machine is the NICs of all nodes. It implements drivers.Timed once it has a
-// network (Connect).
+// A Machine is the NICs of all nodes. It implements drivers.Timed once it has its
+// networks (Connect).
 type Machine struct {
 	info    drivers.Info
 	cfg     Config
-	net     Network
-	now     drivers.Cycle // the last cycle that was performed
 	nodes   []node
-	wheel   wheel
-	pool    pool
+	parts   []Part
 	watches []watch
-	fired   []drivers.Fired // since the last report
-	errs    []error
-	closed  bool
+	closed  atomic.Bool // set by whoever stops a run, from a goroutine of its own
+	run     sync.Mutex  // while there is a sink: Close flushes what a run has traced
 	tracer
 }
 
-var _ drivers.Timed = (*Machine)(nil)
+var _ drivers.Parted = (*Machine)(nil)
 
 // A unitID names what works in a cycle; within a cycle in this order: what is read
 // was there before, what is written counts from the next cycle on.
@@ -55,9 +55,9 @@ const (
 	units
 )
 
-// New makes a machine; it needs a network before time may pass.
+// New makes a machine; it needs its networks before time may pass.
 func New(cfg Config) *Machine {
-	m := &Machine{info: cfg.Info, cfg: cfg, nodes: make([]node, cfg.Info.Nodes), wheel: newWheel(cfg.Info.Nodes), tracer: tracer{sink: cfg.Trace}}
+	m := &Machine{info: cfg.Info, cfg: cfg, nodes: make([]node, cfg.Info.Nodes), tracer: tracer{sink: cfg.Trace}}
 	for i := range m.nodes {
 		n := &m.nodes[i]
 		*n = node{m: m, id: i, mem: make([]byte, cfg.Memory), regFree: cfg.Timing.Clear}
@@ -66,11 +66,52 @@ func New(cfg Config) *Machine {
 		}
 		n.reset()
 	}
+	m.divide(max(1, cfg.Parts))
 	return m
 }
 
-// Connect gives the machine its network.
-func (m *Machine) Connect(net Network) { m.net = net }
+// divide gives every part as many nodes as any other, or one more.
+func (m *Machine) divide(parts int) {
+	m.parts = make([]Part, parts)
+	var all *store
+	if parts > 1 {
+		all = &store{}
+		all.chunks.Store(new([][]Packet))
+	}
+	for i := range m.parts {
+		p := &m.parts[i]
+		first, past := share(i, parts, len(m.nodes)), share(i+1, parts, len(m.nodes))
+		*p = Part{m: m, nodes: m.nodes, first: first, past: past, wheel: newWheel(past - first), pool: pool{all: all}}
+		for k := first; k < past; k++ {
+			m.nodes[k].p = p
+		}
+	}
+}
+
+// share is the first of n nodes that belongs to a part: the first k with k*parts/n == i.
+func share(i, parts, n int) int { return (i*n + parts - 1) / parts }
+
+// Connect gives each part its network, in order.
+func (m *Machine) Connect(networks ...Network) {
+	for i := range m.parts {
+		m.parts[i].net = networks[i]
+	}
+}
+
+// Part is a part of the machine, for its network.
+func (m *Machine) Part(i int) *Part { return &m.parts[i] }
+
+// Parts are what threads may simulate side by side; one if there is nothing to divide.
+func (m *Machine) Parts() []drivers.Part {
+	list := make([]drivers.Part, len(m.parts))
+	for i := range m.parts {
+		list[i] = &m.parts[i]
+	}
+	return list
+}
+
+// Lookahead is how long nothing that one part does is seen in another.
+func (m *Machine) Lookahead() drivers.Cycle { return m.cfg.Lookahead }
 
 // Info says what this is.
 func (m *Machine) Info() drivers.Info { return m.info }
@@ -79,17 +120,19 @@ func (m *Machine) Info() drivers.Info { return m.info }
 func (m *Machine) SetURI(uri string) { m.info.URI = uri }
 
 // Now is the current cycle.
-func (m *Machine) Now() drivers.Cycle { return m.now }
+func (m *Machine) Now() drivers.Cycle { return m.parts[0].now }
 
 // Device returns node's NIC.
 func (m *Machine) Device(node int) drivers.Device { return &device{&m.nodes[node]} }
 
-// Close ends the use of the machine.
+// Close ends the use of the machine. It may be called while another goroutine lets time
+// pass, which ends that.
 func (m *Machine) Close() error {
-	if m.closed {
+	if m.closed.Swap(true) || m.sink == nil {
 		return nil
 	}
-	m.closed = true
+	m.run.Lock()
+	defer m.run.Unlock()
 	return m.flush(drivers.Forever)
 }
 
@@ -100,11 +143,12 @@ func (m *Machine) PostReg(node int, at drivers.Cycle, off uint32, v uint64) {
 
 // PostPIO posts a line to the send window.
 func (m *Machine) PostPIO(node int, at drivers.Cycle, off uint32, data []byte) {
-	h := m.pool.get()
-	p := m.pool.at(h)
+	to := &m.nodes[node]
+	h := to.p.pool.get()
+	p := to.p.pool.at(h)
 	n := copy(p.body[:], data)
 	clear(p.body[n : (n+7)&^7])
-	m.nodes[node].postLine(line{at: max(at, m.now), off: off, packet: h, n: uint16(len(data))})
+	to.postLine(line{at: max(at, to.p.now), off: off, packet: h, n: uint16(len(data))})
 }
 
 // PIOTaken counts lines that the NIC took or refused.
@@ -112,81 +156,122 @@ func (m *Machine) PIOTaken(node, vpid int) uint64 { return m.nodes[node].taken[v
 
 // Run lets time pass; see drivers.Timed.
 func (m *Machine) Run(deadline drivers.Cycle, stop *drivers.Stop) error {
-	*stop = drivers.Stop{Now: m.now, Fired: stop.Fired[:0]}
-	if m.closed {
+	*stop = drivers.Stop{Now: m.Now(), Fired: stop.Fired[:0]}
+	if m.closed.Load() {
 		return drivers.ErrClosed
 	}
-	for len(m.fired) == 0 && len(m.errs) == 0 && m.advance(deadline) {
+	if m.sink != nil {
+		m.run.Lock()
+		defer m.run.Unlock()
 	}
-	stop.Now = m.now
-	shown := m.now // more may come in this cycle
+	for !m.stops() && m.advance(deadline) {
+	}
+	stop.Now = m.Now()
+	shown := m.Now() // more may come in this cycle
 	if stop.Quiet = m.next() == drivers.Forever; stop.Quiet {
 		shown++
 	}
 	if err := m.flush(shown); err != nil {
 		return err
 	}
-	if len(m.fired) > 1 {
-		slices.SortFunc(m.fired, func(a, b drivers.Fired) int {
-			return cmp.Or(cmp.Compare(a.Node, b.Node), cmp.Compare(a.Kind, b.Kind), cmp.Compare(a.Watch, b.Watch), cmp.Compare(a.VPID, b.VPID))
-		})
+	for i := range m.parts {
+		stop.Fired = m.parts[i].report(stop.Fired)
 	}
-	stop.Fired = append(stop.Fired, m.fired...)
-	m.fired = m.fired[:0]
 	stop.Idle = stop.Quiet && m.empty()
 	return m.refusals()
 }
 
+func (m *Machine) stops() bool {
+	for i := range m.parts {
+		if m.parts[i].stops() {
+			return true
+		}
+	}
+	return false
+}
+
 // empty: nothing is posted, under way or buffered.
 func (m *Machine) empty() bool {
-	if m.pool.used > 0 {
-		return false
-	}
-	for i := range m.nodes {
-		if !m.nodes[i].empty() {
+	used := 0
+	for i := range m.parts {
+		p := &m.parts[i]
+		if used += p.pool.used; !p.empty() {
 			return false
 		}
 	}
-	return true
+	return used == 0
 }
 
 // next is the first cycle in which anything happens by itself.
 func (m *Machine) next() drivers.Cycle {
-	return min(m.wheel.next(m.now), m.net.NextEvent(m.now))
+	t := drivers.Forever
+	for i := range m.parts {
+		p := &m.parts[i]
+		p.upcoming = p.NextEvent()
+		t = min(t, p.upcoming)
+	}
+	return t
 }
 
 // advance performs the next cycle in which something happens, if that is not behind
-// the deadline; otherwise it moves time to the deadline.
+// the deadline; otherwise it moves time to the deadline. All parts do the same cycle
+// before any does the next, so that what each sends the others have in time.
 func (m *Machine) advance(deadline drivers.Cycle) bool {
 	t := m.next()
 	if t > deadline || t == drivers.Forever {
-		if deadline == drivers.Forever {
-			deadline = m.drained()
-		}
-		m.now = max(m.now, deadline)
+		m.setNow(deadline)
 		return false
 	}
-	m.now = t
-	due := m.wheel.take(t)
-	for i := range due {
-		for set := due[i]; set != 0; set &= set - 1 {
-			m.nodes[i%m.wheel.words<<6+bits.TrailingZeros64(set)].work(unitID(i / m.wheel.words))
+	for i := range m.parts {
+		if p := &m.parts[i]; p.upcoming == t {
+			p.perform(t)
+		} else {
+			p.now = t
 		}
-		due[i] = 0
 	}
-	m.net.Step(t)
+	if len(m.parts) > 1 {
+		for i := range m.parts {
+			m.parts[i].Exchange(t + 1)
+		}
+	}
 	return true
+}
+
+// setNow moves time to a deadline; for Forever, to when the hardware is quiet.
+func (m *Machine) setNow(deadline drivers.Cycle) {
+	if deadline == drivers.Forever {
+		deadline = m.drained()
+	}
+	for i := range m.parts {
+		m.parts[i].now = max(m.parts[i].now, deadline)
+	}
 }
 
 // drained is when the last write buffer of a limiter is empty; before that the
 // hardware is not quiet.
 func (m *Machine) drained() (at drivers.Cycle) {
-	for i := range m.nodes {
-		for k := range m.nodes[i].nvm {
-			at = max(at, m.nodes[i].nvm[k].empty())
-		}
+	for i := range m.parts {
+		at = max(at, m.parts[i].drained())
 	}
 	return at
+}
+
+// Join ends a time in which threads had the parts: all stand at the same cycle again.
+func (m *Machine) Join() {
+	var t drivers.Cycle
+	for i := range m.parts {
+		t = max(t, m.parts[i].now)
+	}
+	for i := range m.parts {
+		p := &m.parts[i]
+		for next := p.NextEvent(); next <= t; next = p.NextEvent() { // all lie in the last window
+			p.perform(next)
+		}
+		p.now = t
+	}
+	for i := range m.parts {
+		m.parts[i].Exchange(t + 1)
+	}
 }
 
 func (n *node) work(u unitID) {
@@ -208,22 +293,26 @@ func (n *node) work(u unitID) {
 
 // wake lets a unit of the node work at a cycle, or at the next if that has come.
 func (n *node) wake(u unitID, at drivers.Cycle) {
-	n.m.wheel.wake(n.m.now, max(at, n.m.now+1), u, n.id)
+	n.p.wheel.wake(n.p.now, max(at, n.p.now+1), u, n.id-n.p.first)
 }
 
 // read performs a register read and lets its time pass.
 func (m *Machine) read(n *node, off uint32) (uint64, error) {
-	if m.closed {
+	if m.closed.Load() {
 		return 0, drivers.ErrClosed
 	}
+	if m.sink != nil {
+		m.run.Lock()
+		defer m.run.Unlock()
+	}
 	n.answer = answer{}
-	n.postReg(regOp{at: m.now, off: off, read: true})
+	n.postReg(regOp{at: m.Now(), off: off, read: true})
 	for !n.answer.done {
 		m.advance(drivers.Forever)
 	}
-	for end := m.now + 1; m.advance(end); { // the answer crosses the bus
+	for end := m.Now() + 1; m.advance(end); { // the answer crosses the bus
 	}
-	if err := m.flush(m.now); err != nil {
+	if err := m.flush(m.Now()); err != nil {
 		return 0, err
 	}
 	return n.answer.v, errors.Join(m.refusals(), n.answer.err)
@@ -231,15 +320,17 @@ func (m *Machine) read(n *node, off uint32) (uint64, error) {
 
 // refusals are the errors since the last report.
 func (m *Machine) refusals() error {
-	if len(m.errs) == 0 {
-		return nil
+	var errs []error
+	for i := range m.parts {
+		if err := m.parts[i].refusals(); err != nil {
+			errs = append(errs, err)
+		}
 	}
-	err := errors.Join(m.errs...)
-	m.errs = m.errs[:0]
-	return err
+	if len(errs) == 1 {
+		return errs[0]
+	}
+	return errors.Join(errs...)
 }
-
-func (m *Machine) fail(err error) { m.errs = append(m.errs, err) }
 
 // params is what PARAMS reads.
 func (m *Machine) params() uint64 {
@@ -259,18 +350,18 @@ type device struct{ n *node }
 func (d *device) ReadReg(off uint32) (uint64, error) { return d.n.m.read(d.n, off) }
 
 func (d *device) WriteReg(off uint32, v uint64) error {
-	if d.n.m.closed {
+	if d.n.m.closed.Load() {
 		return drivers.ErrClosed
 	}
-	d.n.m.PostReg(d.n.id, d.n.m.now, off, v)
+	d.n.m.PostReg(d.n.id, d.n.m.Now(), off, v)
 	return nil
 }
 
 func (d *device) WritePIO(off uint32, data []byte) error {
-	if d.n.m.closed {
+	if d.n.m.closed.Load() {
 		return drivers.ErrClosed
 	}
-	d.n.m.PostPIO(d.n.id, d.n.m.now, off, data)
+	d.n.m.PostPIO(d.n.id, d.n.m.Now(), off, data)
 	return nil
 }
 

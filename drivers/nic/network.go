@@ -22,14 +22,14 @@ func (s Source) Class() int {
 	return vcRequest
 }
 
-// A Network carries packets between the nodes of a [Machine]. In each cycle the
-// machine lets its units work, then calls Step. What a packet waits for is told by
+// A Network carries packets between the nodes of a [Part], and to other parts. In each cycle the
+// part lets its units work, then calls Step. What a packet waits for is told by
 // calls, so nobody has to look again in every cycle.
 //
-// The network asks the machine with Machine.Next what a source wants to send, tells it
-// with Machine.Sent that it has left, asks Machine.Accepts before it takes the head of a packet
-// out of the node's ejection buffer, and hands the whole packet over with Machine.Collected,
-// or, when a router has no way for it, with Machine.RouteError and Machine.Discarded.
+// The network asks with Part.Next what a source wants to send, tells
+// with Part.Sent that it has left, asks Part.Accepts before it takes the head of a packet
+// out of the node's ejection buffer, and hands the whole packet over with Part.Collected,
+// or, when a router has no way for it, with Part.RouteError and Part.Discarded.
 type Network interface {
 	// Offer tells that a source of node, which had nothing, has a packet. It may
 	// leave in the Step of the same cycle.
@@ -54,4 +54,12 @@ type Network interface {
 	// link is connected; ok is false for a link that the router has not got.
 	RouteErrors(node int) uint64
 	Link(node, link int) (connected, ok bool)
+}
+
+// An Exchanger is a Network of a machine with several parts.
+type Exchanger interface {
+	// Exchange takes what the networks of the other parts have sent in the cycles before at,
+	// which all have performed. What comes of it happens in cycle at or later. The others may
+	// be performing later cycles meanwhile.
+	Exchange(at drivers.Cycle)
 }

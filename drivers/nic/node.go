@@ -49,6 +49,7 @@ func (o regOp) due() drivers.Cycle { return o.at }
 // there from the next one on.
 type node struct {
 	m  *Machine
+	p  *Part // that it belongs to
 	id int
 
 	// The bus of the send windows: lines that wait for it, and the one on it.
@@ -133,7 +134,7 @@ func (n *node) postLine(l line) {
 
 // stepPIO answers the line on the bus and fetches the next.
 func (n *node) stepPIO() {
-	now := n.m.now
+	now := n.p.now
 	if n.pioState == pioOpen && n.pioDone <= now {
 		n.answerLine()
 	}
@@ -186,14 +187,14 @@ func (n *node) takeLine(l *line) {
 	p := regs.Pio(l.off)
 	h := n.header(p)
 	if reason := n.refuse(p, h, l); reason != regs.DropReasonNone {
-		n.m.pool.put(l.packet)
+		n.p.pool.put(l.packet)
 		n.txDropped++
-		n.drop(n.m.now-1, h, reason)
-		n.m.fail(&drivers.BusError{Node: n.id, Port: "pio", Off: l.off, Write: true, Resp: slverr})
+		n.drop(n.p.now-1, h, reason)
+		n.p.fail(&drivers.BusError{Node: n.id, Port: "pio", Off: l.off, Write: true, Resp: slverr})
 		return
 	}
-	n.m.pool.at(l.packet).Header = h
-	n.m.trace(n.m.now-1, n.id, drivers.PointPIO, uint64(l.off))
+	n.p.pool.at(l.packet).Header = h
+	n.m.trace(n.p.now-1, n.id, drivers.PointPIO, uint64(l.off))
 	n.push(SourceVELO, l.packet)
 }
 
@@ -202,8 +203,8 @@ func (n *node) push(s Source, h uint32) {
 	q := &n.out[s]
 	*q.grow() = h
 	if q.n == 1 {
-		n.outSince[s] = n.m.now
-		n.m.net.Offer(n.id, s)
+		n.outSince[s] = n.p.now
+		n.p.net.Offer(n.id, s)
 	}
 }
 
@@ -228,8 +229,8 @@ func (n *node) refuse(p regs.Pio, h regs.Header, l *line) regs.DropReason {
 }
 
 // Next is the packet that a source wants to send.
-func (m *Machine) Next(node int, s Source) (packet uint32, ok bool) {
-	q := &m.nodes[node].out[s]
+func (p *Part) Next(node int, s Source) (packet uint32, ok bool) {
+	q := &p.nodes[node].out[s]
 	if q.n == 0 {
 		return 0, false
 	}
@@ -237,23 +238,23 @@ func (m *Machine) Next(node int, s Source) (packet uint32, ok bool) {
 }
 
 // Packet is a packet by its number.
-func (m *Machine) Packet(h uint32) *Packet { return m.pool.at(h) }
+func (p *Part) Packet(h uint32) *Packet { return p.pool.at(h) }
 
 // Sent: the last flit of the source's packet leaves in this cycle.
-func (m *Machine) Sent(node int, s Source) {
-	n := &m.nodes[node]
-	p := m.pool.at(*n.out[s].first())
-	stood := uint64(m.now-n.outSince[s]) + 1
+func (p *Part) Sent(node int, s Source) {
+	n := &p.nodes[node]
+	packet := p.pool.at(*n.out[s].first())
+	stood := uint64(p.now-n.outSince[s]) + 1
 	n.out[s].drop()
-	n.outSince[s] = m.now + 1
+	n.outSince[s] = p.now + 1
 	if s != SourceVELO {
 		n.sentRMA(s.Class())
 		return
 	}
 	n.txPackets++
-	n.txStall += stood - min(stood, uint64(p.Flits()))
+	n.txStall += stood - min(stood, uint64(packet.Flits()))
 	if n.pioState == pioBlocked && !n.pioRMA {
-		n.openLine(max(n.pioFrom, m.now+1))
+		n.openLine(max(n.pioFrom, p.now+1))
 	}
 }
 
@@ -263,8 +264,8 @@ func (n *node) txStalled() uint64 {
 	if n.out[SourceVELO].n == 0 {
 		return n.txStall
 	}
-	stood := uint64(max(n.m.now, n.outSince[SourceVELO]) - n.outSince[SourceVELO])
-	flits := uint64(n.m.pool.at(*n.out[SourceVELO].first()).Flits())
+	stood := uint64(max(n.p.now, n.outSince[SourceVELO]) - n.outSince[SourceVELO])
+	flits := uint64(n.p.pool.at(*n.out[SourceVELO].first()).Flits())
 	return n.txStall + stood - min(stood, flits)
 }
 
@@ -273,11 +274,11 @@ func (n *node) txStalled() uint64 {
 const completerBuffers = 2
 
 // Accepts tells whether the unit that a packet is for takes its head in this cycle.
-func (m *Machine) Accepts(node, class int, h uint32) bool {
-	n := &m.nodes[node]
-	if class == vcRequest && m.pool.at(h).velo() {
+func (p *Part) Accepts(node, class int, h uint32) bool {
+	n := &p.nodes[node]
+	if class == vcRequest && p.pool.at(h).velo() {
 		held := n.rx.n
-		if n.rxFreed == m.now { // the buffer is free from the next cycle on
+		if n.rxFreed == p.now { // the buffer is free from the next cycle on
 			held++
 		}
 		return held < completerBuffers
@@ -286,28 +287,28 @@ func (m *Machine) Accepts(node, class int, h uint32) bool {
 }
 
 // RouteError: node's router has no way for a packet and discards it from its head on.
-func (m *Machine) RouteError(node int) { m.nodes[node].interrupt(regs.IRQStatusError) }
+func (p *Part) RouteError(node int) { p.nodes[node].interrupt(regs.IRQStatusError) }
 
 // Discarded: the last flit of such a packet is gone.
-func (m *Machine) Discarded(h uint32) { m.pool.put(h) }
+func (p *Part) Discarded(h uint32) { p.pool.put(h) }
 
 // Collected: the unit takes the last flit of a packet in this cycle.
-func (m *Machine) Collected(node, class int, h uint32) {
-	n := &m.nodes[node]
-	if class != vcRequest || !m.pool.at(h).velo() {
+func (p *Part) Collected(node, class int, h uint32) {
+	n := &p.nodes[node]
+	if class != vcRequest || !p.pool.at(h).velo() {
 		n.collectedRMA(class, h)
 		return
 	}
 	*n.rx.grow() = h
 	if n.rx.n == 1 {
-		n.check(m.now + 1)
+		n.check(p.now + 1)
 	}
 }
 
 // check looks at the oldest packet at a cycle that is the next one. What would
 // wait or fail is left to recheck, in that cycle itself.
 func (n *node) check(at drivers.Cycle) {
-	m := &n.mbox[n.m.pool.at(*n.rx.first()).Header.DstVPID()]
+	m := &n.mbox[n.p.pool.at(*n.rx.first()).Header.DstVPID()]
 	if !m.on() || m.full() {
 		n.wake(unitCheck, at)
 		return
@@ -317,7 +318,7 @@ func (n *node) check(at drivers.Cycle) {
 
 // recheck looks at the oldest packet now.
 func (n *node) recheck() {
-	now := n.m.now
+	now := n.p.now
 	if n.slotWaits {
 		n.writeSlot(now)
 		return
@@ -325,7 +326,7 @@ func (n *node) recheck() {
 	if n.rx.n == 0 || n.rxBusy {
 		return
 	}
-	h := n.m.pool.at(*n.rx.first()).Header
+	h := n.p.pool.at(*n.rx.first()).Header
 	vpid := h.DstVPID()
 	m := &n.mbox[vpid]
 	if m.on() && m.full() {
@@ -355,13 +356,13 @@ func (n *node) endStall(at drivers.Cycle) {
 // mailboxChanged lets a packet that waits look again.
 func (n *node) mailboxChanged() {
 	if n.rxStall.on {
-		n.wake(unitCheck, n.m.now+1)
+		n.wake(unitCheck, n.p.now+1)
 	}
 }
 
 // begin writes the slot of the oldest packet, which was checked at a cycle.
 func (n *node) begin(checked drivers.Cycle, m *mailbox) {
-	h := n.m.pool.at(*n.rx.first()).Header
+	h := n.p.pool.at(*n.rx.first()).Header
 	n.rxBusy, n.rxFrom = true, checked
 	n.slot.addr = m.base + uint64(m.idx)*regs.SlotBytes
 	n.slot.header = regs.SlotFields{
@@ -384,13 +385,13 @@ func (n *node) writeSlot(from drivers.Cycle) {
 
 // slotWritten: the last beat reaches memory.
 func (n *node) slotWritten() {
-	n.wake(unitCommit, n.m.now+n.m.cfg.Timing.HostWrite)
+	n.wake(unitCommit, n.p.now+n.m.cfg.Timing.HostWrite)
 	off := n.slot.addr
 	if n.slot.failed = !n.inMemory(span{off, regs.SlotBytes}); n.slot.failed {
-		n.m.fail(&drivers.DMAError{Node: n.id, Addr: off, Bytes: regs.SlotBytes, Memory: uint64(len(n.mem))})
+		n.p.fail(&drivers.DMAError{Node: n.id, Addr: off, Bytes: regs.SlotBytes, Memory: uint64(len(n.mem))})
 		return
 	}
-	p := n.m.pool.at(*n.rx.first())
+	p := n.p.pool.at(*n.rx.first())
 	mem := n.mem[off : off+regs.SlotBytes]
 	used := copy(mem, p.body[:flit.Bytes(p.Header)])
 	clear(mem[used:regs.SlotHdrOff])
@@ -400,10 +401,10 @@ func (n *node) slotWritten() {
 
 // commit: the write is acknowledged.
 func (n *node) commit() {
-	h := n.m.pool.at(*n.rx.first()).Header
+	h := n.p.pool.at(*n.rx.first()).Header
 	if n.slot.failed {
 		n.rxDropped++
-		n.drop(n.m.now, h, regs.DropReasonDMAError)
+		n.drop(n.p.now, h, regs.DropReasonDMAError)
 	} else {
 		vpid := h.DstVPID()
 		m := &n.mbox[vpid]
@@ -412,7 +413,7 @@ func (n *node) commit() {
 			m.idx = 0
 		}
 		n.rxPackets++
-		n.m.trace(n.m.now, n.id, drivers.PointSlot, uint64(n.slot.header))
+		n.m.trace(n.p.now, n.id, drivers.PointSlot, uint64(n.slot.header))
 		if m.ctrl&regs.MboxCtrlIRQArrival != 0 {
 			n.interrupt(1 << vpid)
 		}
@@ -423,12 +424,12 @@ func (n *node) commit() {
 
 // releaseBuffer forgets the oldest packet; the next is looked at in the next cycle.
 func (n *node) releaseBuffer() {
-	n.m.pool.put(*n.rx.first())
+	n.p.pool.put(*n.rx.first())
 	n.rx.drop()
-	n.rxFreed = n.m.now
-	n.m.net.Resume(n.id, vcRequest)
+	n.rxFreed = n.p.now
+	n.p.net.Resume(n.id, vcRequest)
 	if n.rx.n > 0 {
-		n.check(n.m.now + 1)
+		n.check(n.p.now + 1)
 	}
 }
 

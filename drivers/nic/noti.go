@@ -46,7 +46,7 @@ func (n *node) writeNotice(m *notice) {
 	off := r.base + uint64(r.idx)*regs.NotiBytes
 	if !r.on() || !n.inMemory(span{off, regs.NotiBytes}) {
 		if r.on() {
-			n.m.fail(&drivers.DMAError{Node: n.id, Addr: off, Bytes: regs.NotiBytes, Memory: uint64(len(n.mem))})
+			n.p.fail(&drivers.DMAError{Node: n.id, Addr: off, Bytes: regs.NotiBytes, Memory: uint64(len(n.mem))})
 		}
 		n.rma.notiOff++
 		return

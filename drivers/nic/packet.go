@@ -2,6 +2,9 @@ package nic
 
 import (
 	"encoding/binary"
+	"slices"
+	"sync"
+	"sync/atomic"
 
 	"github.com/nicloop/nicloop/drivers/flit"
 	"github.com/nicloop/nicloop/drivers/regs"
@@ -58,22 +61,31 @@ func (p *Packet) set(ext regs.RMAExt, word uint64) {
 func (p *Packet) pad() { clear(p.body[flit.Bytes(p.Header):len(p.Words())]) }
 
 // A pool holds packets by number; they never move. Numbers of the free ones are used
-// again, the last one first, while it is in the cache.
+// again, the last one first, while it is in the cache. The pools of a machine's parts
+// have the packets of all, so that a packet keeps its number on its way.
 type pool struct {
 	chunks [][]Packet
 	free   []uint32
-	used   int
+	used   int    // taken here less put here
+	all    *store // nil: there is one pool
 }
 
-const chunkBits = 8
+// A store is what the pools of several parts share: all packets, and heaps of free
+// ones. Traffic in one direction leaves free packets where it ends.
+type store struct {
+	sync.Mutex
+	chunks atomic.Pointer[[][]Packet]
+	heaps  [][]uint32
+}
+
+const (
+	chunkBits = 8
+	heap      = 1 << chunkBits // packets that change hands at a time
+)
 
 func (p *pool) get() uint32 {
 	if len(p.free) == 0 {
-		first := len(p.chunks) << chunkBits
-		p.chunks = append(p.chunks, make([]Packet, 1<<chunkBits))
-		for i := 1<<chunkBits - 1; i >= 0; i-- {
-			p.free = append(p.free, uint32(first+i))
-		}
+		p.fill()
 	}
 	h := p.free[len(p.free)-1]
 	p.free = p.free[:len(p.free)-1]
@@ -84,6 +96,49 @@ func (p *pool) get() uint32 {
 func (p *pool) put(h uint32) {
 	p.free = append(p.free, h)
 	p.used--
+	if p.all != nil && len(p.free) >= 3*heap {
+		p.spare()
+	}
 }
 
 func (p *pool) at(h uint32) *Packet { return &p.chunks[h>>chunkBits][h&(1<<chunkBits-1)] }
+
+// fill gets free packets: from the store, or new ones.
+func (p *pool) fill() {
+	if p.all == nil {
+		p.chunks = p.grow(p.chunks)
+		return
+	}
+	p.all.Lock()
+	defer p.all.Unlock()
+	if last := len(p.all.heaps) - 1; last >= 0 {
+		p.free = append(p.free, p.all.heaps[last]...)
+		p.all.heaps = p.all.heaps[:last]
+	} else {
+		chunks := p.grow(*p.all.chunks.Load())
+		p.all.chunks.Store(&chunks)
+	}
+	p.look()
+}
+
+// grow adds a chunk. Who has the list as it was does not see what is added to it.
+func (p *pool) grow(chunks [][]Packet) [][]Packet {
+	first := len(chunks) << chunkBits
+	for i := 1<<chunkBits - 1; i >= 0; i-- {
+		p.free = append(p.free, uint32(first+i))
+	}
+	return append(chunks, make([]Packet, 1<<chunkBits))
+}
+
+// spare leaves packets to the other pools.
+func (p *pool) spare() {
+	rest := len(p.free) - heap
+	p.all.Lock()
+	p.all.heaps = append(p.all.heaps, slices.Clone(p.free[rest:]))
+	p.all.Unlock()
+	p.free = p.free[:rest]
+}
+
+// look lets the pool know the packets that others have made: a number from another part is
+// one of them.
+func (p *pool) look() { p.chunks = *p.all.chunks.Load() }

@@ -21,7 +21,7 @@ type answer struct {
 }
 
 func (n *node) postReg(op regOp) {
-	op.at = max(op.at, n.m.now)
+	op.at = max(op.at, n.p.now)
 	post(&n.regs, op)
 	n.wakeRegs()
 }
@@ -42,7 +42,7 @@ func (n *node) wakeRegs() {
 // access performs the first access of the register port, if its time has come: what
 // was posted since may have come before it.
 func (n *node) access(u unitID) {
-	now := n.m.now
+	now := n.p.now
 	if n.regs.n == 0 {
 		return
 	}
@@ -85,7 +85,7 @@ func (n *node) access(u unitID) {
 			n.answer.v = n.readReg(now, op.off, uint8(i))
 		}
 	case err != nil:
-		n.m.fail(err)
+		n.p.fail(err)
 	default:
 		n.writeReg(now, op.off, uint8(i), op.v)
 	}
@@ -98,7 +98,7 @@ func (n *node) has(r *regs.Register, i int) bool {
 	case strings.HasPrefix(r.Name, "WIRE_"):
 		return false
 	case strings.HasPrefix(r.Name, "LINK_"):
-		_, ok := n.m.net.Link(n.id, i)
+		_, ok := n.p.net.Link(n.id, i)
 		return ok
 	}
 	return true
@@ -108,7 +108,7 @@ func (n *node) has(r *regs.Register, i int) bool {
 func (n *node) held(off uint32, i uint8) bool {
 	switch off {
 	case regs.MboxBase(i), regs.MboxSlots(i), regs.MboxCtrl(i):
-		return n.rxBusy && n.rxFrom < n.m.now
+		return n.rxBusy && n.rxFrom < n.p.now
 	}
 	return false
 }
@@ -184,7 +184,7 @@ func (n *node) readGlobal(now drivers.Cycle, off uint32) uint64 {
 	case regs.RXCRCErrors:
 		return 0 // these networks corrupt nothing
 	case regs.RouteErrors:
-		return n.m.net.RouteErrors(n.id)
+		return n.p.net.RouteErrors(n.id)
 	case regs.TXStall:
 		return n.txStalled()
 	case regs.RXStall:
@@ -196,16 +196,16 @@ func (n *node) readGlobal(now drivers.Cycle, off uint32) uint64 {
 		}
 		return v
 	case regs.TXLevel:
-		return uint64(n.out[SourceVELO].n) | uint64(n.m.net.Credits(n.id, vcRequest))<<16 | uint64(n.m.net.Credits(n.id, vcAnswer))<<24
+		return uint64(n.out[SourceVELO].n) | uint64(n.p.net.Credits(n.id, vcRequest))<<16 | uint64(n.p.net.Credits(n.id, vcAnswer))<<24
 	case regs.RXLevel:
-		return uint64(n.m.net.Waiting(n.id, vcRequest)) | uint64(n.m.net.Waiting(n.id, vcAnswer))<<16
+		return uint64(n.p.net.Waiting(n.id, vcRequest)) | uint64(n.p.net.Waiting(n.id, vcAnswer))<<16
 	}
 	panic("nic: no such register: " + regs.Describe(off))
 }
 
 // readLink reads a link: these work or are not there.
 func (n *node) readLink(off uint32, i uint8) (uint64, bool) {
-	connected, ok := n.m.net.Link(n.id, int(i))
+	connected, ok := n.p.net.Link(n.id, int(i))
 	switch {
 	case !ok:
 		return 0, false
@@ -234,7 +234,7 @@ func (n *node) setRoute(i uint8, v uint64) {
 		v, port = 0, -1
 	}
 	n.routes[i] = v & (regs.RoutePort.Mask() | regs.RouteOverride)
-	n.m.net.Route(n.id, int(i), port)
+	n.p.net.Route(n.id, int(i), port)
 }
 
 const irqCauses = 1<<34 - 1 // arrival, error, stall and noti

@@ -134,7 +134,7 @@ func (u *unit) due() drivers.Cycle {
 // stepRMA does what is due now, what is nearest to its end first, and comes back for
 // what is due later.
 func (n *node) stepRMA() {
-	r, now := &n.rma, n.m.now
+	r, now := &n.rma, n.p.now
 	for n.commandDue() <= now {
 		n.execute(now)
 	}
@@ -174,19 +174,19 @@ func (n *node) acceptsRMA(class int, h uint32) bool {
 	r := &n.rma
 	c := &r.completer[class]
 	held, buffers := r.in[class].n, writeBuffers
-	if r.freed[class] == n.m.now {
+	if r.freed[class] == n.p.now {
 		held++
 	}
-	answered := n.m.pool.at(h).answered()
+	answered := n.p.pool.at(h).answered()
 	if answered {
 		buffers = answerBuffers
 	}
-	return held < buffers && (answered == c.answers || held+c.ends.n == 0 && c.ended < n.m.now)
+	return held < buffers && (answered == c.answers || held+c.ends.n == 0 && c.ended < n.p.now)
 }
 
 func (n *node) collectedRMA(class int, h uint32) {
 	*n.rma.in[class].grow() = h
-	n.rma.completer[class].answers = n.m.pool.at(h).answered()
+	n.rma.completer[class].answers = n.p.pool.at(h).answered()
 	n.wake(unitRMA, 0)
 }
 
@@ -206,7 +206,7 @@ func (n *node) beginJob(class int) {
 	if j := s.jobs.first(); j.sends {
 		n.push(sourceOf(class), j.packet)
 	} else {
-		n.tell(&s.unit, j.note, n.m.now+1)
+		n.tell(&s.unit, j.note, n.p.now+1)
 	}
 }
 
@@ -215,7 +215,7 @@ func (n *node) sentRMA(class int) {
 	n.rma.txPackets++
 	s := &n.rma.senders[class]
 	if note := s.jobs.first().note; note.wanted {
-		n.tell(&s.unit, note, n.m.now+1)
+		n.tell(&s.unit, note, n.p.now+1)
 		return
 	}
 	n.endJob(class)

@@ -88,7 +88,7 @@ func (n *node) judgeDue(class int) drivers.Cycle {
 
 // mayAnswer: there is a buffer for the answer. A lock is alone, so that it is atomic.
 func (n *node) mayAnswer(c *completer, h uint32) bool {
-	return n.rma.senders[vcAnswer].room() && (n.m.pool.at(h).Header.Type() != regs.PacketTypeRMALockReq || c.ends.n == 0)
+	return n.rma.senders[vcAnswer].room() && (n.p.pool.at(h).Header.Type() != regs.PacketTypeRMALockReq || c.ends.n == 0)
 }
 
 // endDue is when the oldest packet that was begun goes on.
@@ -142,7 +142,7 @@ func (n *node) judgePacket(now drivers.Cycle, class int) {
 	if c.write.busy {
 		looked = 1
 	}
-	p := n.m.pool.at(*n.rma.in[class].at(looked))
+	p := n.p.pool.at(*n.rma.in[class].at(looked))
 	*o = outcome{asked: now}
 	misses := n.atu.misses
 	if class == vcRequest {
@@ -167,7 +167,7 @@ func (n *node) beginPacket(now drivers.Cycle, class int) {
 	c.judge.enter(phaseIdle, now+1)
 	if c.outcome.unheard { // the origin does not listen any more
 		r.rxDropped++
-		n.m.pool.put(*r.in[class].first())
+		n.p.pool.put(*r.in[class].first())
 		n.freeBuffer(now, class)
 		return
 	}
@@ -193,7 +193,7 @@ func (n *node) beginPacket(now drivers.Cycle, class int) {
 func (n *node) freeBuffer(now drivers.Cycle, class int) {
 	n.rma.in[class].drop()
 	n.rma.freed[class] = now
-	n.m.net.Resume(n.id, class)
+	n.p.net.Resume(n.id, class)
 }
 
 // move has a burst written. When the last beat leaves, so does the packet.
@@ -201,7 +201,7 @@ func (n *node) move(now drivers.Cycle, class int) {
 	c := &n.rma.completer[class]
 	w, e := &c.write, c.ends.at(c.ends.n-1)
 	if w.moved == e.bytes {
-		n.store(e.mem.span, n.m.pool.at(e.packet).bytes())
+		n.store(e.mem.span, n.p.pool.at(e.packet).bytes())
 		e.ready = now + 1 + n.m.cfg.Timing.HostWrite
 		w.busy = false
 		c.judge.notBefore(now + 1)
@@ -230,7 +230,7 @@ func (n *node) end(now drivers.Cycle, class int) {
 	if e.answer && e.touches() && n.locks(now, e) {
 		return
 	}
-	p := n.m.pool.at(e.packet)
+	p := n.p.pool.at(e.packet)
 	r.rxPackets++
 	m := n.notice(p, &e.outcome, p.Header.DstVPID())
 	m.wanted = e.asks && (p.op().Last() || p.op().Each())
@@ -255,12 +255,12 @@ func (n *node) end(now drivers.Cycle, class int) {
 // endPacket lets go of a packet.
 func (n *node) endPacket(now drivers.Cycle, class int) {
 	c := &n.rma.completer[class]
-	n.m.pool.put(c.ends.first().packet)
+	n.p.pool.put(c.ends.first().packet)
 	c.ends.drop()
 	c.ended = now
 	c.enter(phaseIdle, now+1)
 	c.judge.notBefore(now + 1)
-	n.m.net.Resume(n.id, class)
+	n.p.net.Resume(n.id, class)
 }
 
 // respond sends a request's answer, or its fault back to where it came from.
@@ -284,7 +284,7 @@ func (n *node) locks(now drivers.Cycle, e *ending) bool {
 	var word [4]byte
 	n.load(e.mem.span, word[:])
 	e.old = binary.LittleEndian.Uint32(word[:])
-	lock := regs.RMALock(n.m.pool.at(e.packet).word())
+	lock := regs.RMALock(n.p.pool.at(e.packet).word())
 	if e.success = e.old <= lock.Compare(); !e.success {
 		return false
 	}

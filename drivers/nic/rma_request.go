@@ -9,7 +9,7 @@ import (
 // the process's descriptors have no room; the line then waits on the bus.
 func (n *node) takeDescriptor(l *line) bool {
 	p := regs.RMAPio(l.off)
-	pk := n.m.pool.at(l.packet)
+	pk := n.p.pool.at(l.packet)
 	w0 := regs.RMADesc(pk.quad(0))
 	mayStart := n.rma.rings[p.SrcVPID()].mayStart()
 	q := &n.rma.descs[p.SrcVPID()]
@@ -17,16 +17,16 @@ func (n *node) takeDescriptor(l *line) bool {
 		n.pioState = pioBlocked
 		return false
 	}
-	n.m.pool.put(l.packet)
+	n.p.pool.put(l.packet)
 	if l.n != descBytes || p != (regs.RMAPioFields{SrcVPID: p.SrcVPID(), RMA: true}).Pack() || w0 != w0.Fields().Pack() || !mayStart {
 		n.rma.refused++
 		n.interrupt(regs.IRQStatusError)
-		n.m.fail(&drivers.BusError{Node: n.id, Port: "pio", Off: l.off, Write: true, Resp: slverr})
+		n.p.fail(&drivers.BusError{Node: n.id, Port: "pio", Off: l.off, Write: true, Resp: slverr})
 		return true
 	}
 	*q.grow() = descriptor{w0: w0, w1: pk.quad(1), w2: pk.quad(2)}
 	n.rma.waiting++
-	n.m.trace(n.m.now-1, n.id, drivers.PointPIO, uint64(l.off))
+	n.m.trace(n.p.now-1, n.id, drivers.PointPIO, uint64(l.off))
 	n.wake(unitRMA, 0)
 	return true
 }
@@ -37,7 +37,7 @@ func (n *node) dropDescriptor(vpid int) {
 	n.rma.descs[vpid].drop()
 	n.rma.waiting--
 	if n.pioState == pioBlocked && n.pioRMA {
-		n.pioState, n.pioDone, n.pioFetch = pioOpen, n.m.now+2, n.m.now+1
+		n.pioState, n.pioDone, n.pioFetch = pioOpen, n.p.now+2, n.p.now+1
 		n.wake(unitPIO, n.pioDone)
 	}
 }
@@ -141,7 +141,7 @@ func (n *node) beginFragment(now drivers.Cycle) {
 func (n *node) sendFragment(now drivers.Cycle) {
 	b := n.rma.begun.first()
 	if b.mem.n > 0 {
-		n.load(b.mem, n.m.pool.at(b.job.packet).body[8:])
+		n.load(b.mem, n.p.pool.at(b.job.packet).body[8:])
 	}
 	n.submit(vcRequest, b.job)
 	n.rma.begun.drop()
@@ -149,8 +149,8 @@ func (n *node) sendFragment(now drivers.Cycle) {
 
 // copied is a packet of the pool with the content of another.
 func (n *node) copied(p *Packet) uint32 {
-	h := n.m.pool.get()
-	to := n.m.pool.at(h)
+	h := n.p.pool.get()
+	to := n.p.pool.at(h)
 	to.Header = p.Header
 	copy(to.body[:], p.body[:p.Header.Length()])
 	to.pad()

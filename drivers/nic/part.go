@@ -1,0 +1,132 @@
+package nic
+
+import (
+	"cmp"
+	"errors"
+	"math/bits"
+	"slices"
+
+	"github.com/nicloop/nicloop/drivers"
+)
+
+// A Part is some nodes of a machine, in the order of their numbers, with what one
+// thread needs to simulate them: nothing that changes is shared with another part but what
+// their networks tell each other when time is exchanged, and packets (pool).
+type Part struct {
+	m           *Machine
+	nodes       []node // of the whole machine; of this part from first on
+	first, past int
+	net         Network
+	now         drivers.Cycle // the last cycle that was performed
+	upcoming    drivers.Cycle // the first cycle to come, when the machine has asked
+	opened      drivers.Cycle // cycles before this may be performed by Run
+	wheel       wheel
+	pool        pool
+	fired       []drivers.Fired // since the last report
+	errs        []error
+	_           [64]byte // the next part is written by another thread
+}
+
+var _ drivers.Part = (*Part)(nil)
+
+// Nodes are the part's: first up to, but not including, past.
+func (p *Part) Nodes() (first, past int) { return p.first, p.past }
+
+// Now is the last cycle that the part has performed.
+func (p *Part) Now() drivers.Cycle { return p.now }
+
+// NextEvent is the first cycle in which anything happens in the part by itself.
+func (p *Part) NextEvent() drivers.Cycle { return min(p.wheel.next(p.now), p.net.NextEvent(p.now)) }
+
+// perform does what happens in a cycle.
+func (p *Part) perform(t drivers.Cycle) {
+	p.now = t
+	due := p.wheel.take(t)
+	for i := range due {
+		for set := due[i]; set != 0; set &= set - 1 {
+			p.nodes[p.first+i%p.wheel.words<<6+bits.TrailingZeros64(set)].work(unitID(i / p.wheel.words))
+		}
+		due[i] = 0
+	}
+	p.net.Step(t)
+}
+
+// Open lets Run perform the cycles before past.
+func (p *Part) Open(past drivers.Cycle) { p.opened = past }
+
+// Exchange takes what the other parts have sent in the cycles before at, all of which
+// have been performed.
+func (p *Part) Exchange(at drivers.Cycle) {
+	p.pool.look()
+	p.net.(Exchanger).Exchange(at)
+}
+
+// Run is Machine.Run for this part alone. It also comes back, without having moved time
+// on, when what is next lies behind the window (Open).
+func (p *Part) Run(deadline drivers.Cycle, stop *drivers.Stop) error {
+	*stop = drivers.Stop{Now: p.now, Fired: stop.Fired[:0]}
+	if p.m.closed.Load() {
+		return drivers.ErrClosed
+	}
+	end := min(deadline, p.opened-1)
+	for !p.stops() {
+		t := p.NextEvent()
+		if t > end {
+			if end == deadline {
+				p.now = max(p.now, deadline)
+			}
+			break
+		}
+		p.perform(t)
+	}
+	stop.Now = p.now
+	stop.Fired = p.report(stop.Fired)
+	return p.refusals()
+}
+
+// stops: there is something to report.
+func (p *Part) stops() bool { return len(p.fired)+len(p.errs) > 0 }
+
+// report adds what has fired to a list, in a fixed order.
+func (p *Part) report(list []drivers.Fired) []drivers.Fired {
+	if len(p.fired) > 1 {
+		slices.SortFunc(p.fired, func(a, b drivers.Fired) int {
+			return cmp.Or(cmp.Compare(a.Node, b.Node), cmp.Compare(a.Kind, b.Kind), cmp.Compare(a.Watch, b.Watch), cmp.Compare(a.VPID, b.VPID))
+		})
+	}
+	list = append(list, p.fired...)
+	p.fired = p.fired[:0]
+	return list
+}
+
+// refusals are the errors since the last report.
+func (p *Part) refusals() error {
+	if len(p.errs) == 0 {
+		return nil
+	}
+	err := errors.Join(p.errs...)
+	p.errs = p.errs[:0]
+	return err
+}
+
+func (p *Part) fail(err error) { p.errs = append(p.errs, err) }
+
+// empty: nothing is posted, under way or buffered, but for packets, which all parts share.
+func (p *Part) empty() bool {
+	for i := p.first; i < p.past; i++ {
+		if !p.nodes[i].empty() {
+			return false
+		}
+	}
+	return true
+}
+
+// drained is Machine.drained for the part.
+func (p *Part) drained() (at drivers.Cycle) {
+	for i := p.first; i < p.past; i++ {
+		for k := range p.nodes[i].nvm {
+			at = max(at, p.nodes[i].nvm[k].empty())
+		}
+	}
+	return at
+}
