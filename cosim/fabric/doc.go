@@ -12,17 +12,25 @@
 //     turns are round-robin: the first behind the one served last.
 //   - Nothing is lost, and what has one source, destination and VC stays in order.
 //     A packet without a legal route is discarded, counted, and hinders nobody.
-//   - The same calls give the same flits in the same cycles. No call after New allocates.
+//   - The same calls give the same flits in the same cycles, in runs or one by one, in one
+//     part or in several. No call after New allocates, but for the lists between parts, which
+//     grow to what they need.
 //   - Only what can move costs time: an output that waits for a flit or a credit
 //     is not looked at until it comes.
 //
 // # What the caller must do
 //
 // In each cycle, in any order: take Ejected and Dropped, Inject at most one flit
-// per node where CanInject allows it, Release the places that the NIC took flits
+// per node where CanInject allows it, Release the places that the NIC takes flits
 // out of. Then Step. While nothing can move, SkipTo(NextEvent()) does the same as
 // that many Steps. A packet's flits are injected in order, head first and tail
 // last, and not mixed with others on the same VC.
+//
+// # Parts
+//
+// Time passes in the parts of a Fabric (Config.Parts, usually one). Between two meetings of all
+// parts none may step more than Lookahead cycles; then each calls Exchange before it
+// steps again. Between meetings each part may be worked by a goroutine of its own.
 //
 // # Larger networks
 //

@@ -87,8 +87,8 @@ func (p *Part) InjectRun(node int, vc uint8, flit Flit, n int) int {
 	return int(sent)
 }
 
-// Mix announces packets on other VCs than 0, which may follow Config.Run cycles later, and
-// in other parts twice Lookahead after that.
+// Mix announces packets on other VCs than 0, which may follow Config.Run cycles later; in
+// other parts so many cycles after the next Exchange, which tells them.
 func (p *Part) Mix() {
 	if p.run > 1 {
 		p.endRuns()
@@ -101,6 +101,11 @@ func (p *Part) Mix() {
 func (p *Part) endRuns() {
 	p.mixed = p.now + p.run
 	p.run = 1
+	for id := range p.turns { // runs do not count whose turn it is
+		if l := &p.lanes[id*p.vcs]; l.to != nil && l.to.from == p && l.sent > 0 {
+			p.turns[id].after = 0xfe
+		}
+	}
 }
 
 // Credited are the nodes whose InjectAt was Forever and is no more, for some VC. The slice is

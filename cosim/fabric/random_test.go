@@ -50,7 +50,7 @@ func (w *traffic) offer(node int) {
 }
 
 // sends gives the flit that node injects in this cycle, if any.
-func (w *traffic) sends(f *Part, node int) (vc uint8, flit Flit, ok bool) {
+func (w *traffic) sends(f *cut, node int) (vc uint8, flit Flit, ok bool) {
 	first := w.rng.IntN(w.classes)
 	for i := range w.classes {
 		class := (first + i) % w.classes
@@ -88,7 +88,7 @@ func (w *traffic) arrived(t *testing.T, e Ejection) {
 // compare runs the same traffic through both and checks every cycle.
 func compare(t *testing.T, cfg Config, rng *rand.Rand, cycles int, routes [][3]int) {
 	t.Helper()
-	f, err := whole(cfg)
+	f, err := newCut(cfg)
 	require.NoError(t, err)
 	ref := newReference(cfg)
 	classes := cfg.Topology.VCs()
@@ -148,7 +148,7 @@ func compare(t *testing.T, cfg Config, rng *rand.Rand, cycles int, routes [][3]i
 	}
 }
 
-func same(t *testing.T, f *Part, want, got []Ejection) {
+func same(t *testing.T, f *cut, want, got []Ejection) {
 	t.Helper()
 	if !slices.Equal(want, got) {
 		t.Fatalf("cycle %d: %v came out, expected %v", f.Now(), got, want)
@@ -156,7 +156,7 @@ func same(t *testing.T, f *Part, want, got []Ejection) {
 }
 
 // checkEmpty: all that went in came out, and every credit is back.
-func checkEmpty(t *testing.T, f *Part, w *traffic) {
+func checkEmpty(t *testing.T, f *cut, w *traffic) {
 	t.Helper()
 	require.Equal(t, w.injected, w.gone)
 	require.Zero(t, f.Inside())
@@ -172,8 +172,10 @@ func checkEmpty(t *testing.T, f *Part, w *traffic) {
 		full(w.wire)
 	}
 	free, pools := 0, 0
-	for c := f.cells; c != nil; c = c.next {
-		free++
+	for i := range f.parts {
+		for c := f.parts[i].cells; c != nil; c = c.next {
+			free++
+		}
 	}
 	for i := range f.pools {
 		if f.pools[i].sender != nil {

@@ -12,7 +12,7 @@ import (
 // reference.
 type runTraffic struct {
 	t     *testing.T
-	f     *Part
+	f     *cut
 	ref   *reference
 	rng   *rand.Rand
 	load  float64
@@ -37,7 +37,7 @@ type held struct {
 // on other VCs are used, too.
 func compareRuns(t *testing.T, cfg Config, rng *rand.Rand, cycles, mix int, routes [][3]int) {
 	t.Helper()
-	f, err := whole(cfg)
+	f, err := newCut(cfg)
 	require.NoError(t, err)
 	n := cfg.Topology.Nodes()
 	w := &runTraffic{
@@ -49,6 +49,10 @@ func compareRuns(t *testing.T, cfg Config, rng *rand.Rand, cycles, mix int, rout
 		f.SetRoute(r[0], r[1], r[2])
 		w.ref.routes[[2]int{r[0], r[1]}] = r[2]
 	}
+	mixed := mix + cfg.Run
+	if cfg.Parts > 1 {
+		mixed += 2 * int(f.window)
+	}
 	for cycle := range uint64(cycles) {
 		if cycle == uint64(mix) {
 			f.Mix()
@@ -59,7 +63,7 @@ func compareRuns(t *testing.T, cfg Config, rng *rand.Rand, cycles, mix int, rout
 			w.send(node, cycle)
 			w.take(node, cycle)
 		}
-		if mix > 0 && cycle > uint64(mix+cfg.Run) { // single flits on the other VC
+		if mix > 0 && cycle > uint64(mixed) { // single flits on the other VC
 			if node := rng.IntN(n); w.left[node] == 0 && f.CanInject(node, 1) {
 				flit := packetFlit(1<<31+uint32(cycle), rng.IntN(n), 0, 1)
 				f.Inject(node, 1, flit)
@@ -130,7 +134,7 @@ func (w *runTraffic) send(node int, cycle uint64) {
 	if at+n == size {
 		flit |= Tail
 	}
-	sent := w.f.InjectRun(node, 0, flit, n)
+	sent := w.f.InjectRun(node, flit, n)
 	w.left[node] -= sent
 	for i := range sent {
 		flit := packetFlit(number, w.dst[node], at+i, size)
@@ -145,7 +149,7 @@ func (w *runTraffic) take(node int, cycle uint64) {
 		return
 	}
 	n := 1 + w.rng.IntN(list[0].n)
-	w.f.ReleaseRun(node, 0, cycle, n)
+	w.f.ReleaseRun(node, cycle, n)
 	w.until[node] = cycle + uint64(n)
 	for i := range n {
 		w.in[cycle+uint64(i)] = append(w.in[cycle+uint64(i)], func() { w.ref.Release(node, 0) })

@@ -1,0 +1,114 @@
+package fabric
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// cut is a network of any number of parts, which meet as seldom as they may.
+type cut struct {
+	*Fabric
+	node   []*Part // by node
+	window uint64
+}
+
+func newCut(cfg Config) (*cut, error) {
+	f, err := New(cfg)
+	if err != nil {
+		return nil, err
+	}
+	c := &cut{Fabric: f, node: make([]*Part, len(f.where)), window: f.Lookahead()}
+	for i := range c.node {
+		c.node[i] = f.where[i].buffer[0].part
+	}
+	return c, nil
+}
+
+func (c *cut) Now() uint64                             { return c.Part(0).Now() }
+func (c *cut) CanInject(node int, vc uint8) bool       { return c.node[node].CanInject(node, vc) }
+func (c *cut) Inject(node int, vc uint8, flit Flit)    { c.node[node].Inject(node, vc, flit) }
+func (c *cut) Credits(node int, vc uint8) int          { return c.node[node].Credits(node, vc) }
+func (c *cut) Release(node int, vc uint8)              { c.node[node].Release(node, vc) }
+func (c *cut) ReleaseRun(node int, from uint64, n int) { c.node[node].ReleaseRun(node, 0, from, n) }
+func (c *cut) Mix()                                    { c.node[len(c.node)-1].Mix() }
+func (c *cut) InjectRun(node int, flit Flit, n int) int {
+	return c.node[node].InjectRun(node, 0, flit, n)
+}
+func (c *cut) each(of func(*Part) []Ejection) (all []Ejection) {
+	for i := range c.parts {
+		all = append(all, of(c.Part(i))...)
+	}
+	return all
+}
+func (c *cut) Ejected() []Ejection { return c.each((*Part).Ejected) }
+func (c *cut) Dropped() []Ejection { return c.each((*Part).Dropped) }
+
+func (c *cut) Inside() (n int) {
+	for i := range c.parts {
+		n += c.Part(i).Inside()
+		for _, boxes := range c.parts[i].boxes {
+			for _, b := range boxes {
+				for _, a := range b.arrivals {
+					n += int(a.n)
+				}
+			}
+		}
+	}
+	return n
+}
+
+func (c *cut) Busy() bool {
+	for i := range c.parts {
+		if c.Part(i).Busy() {
+			return true
+		}
+	}
+	return c.Inside() > 0
+}
+
+func (c *cut) Step() {
+	// In turns the one or the other part is ahead.
+	first := int(c.Now() / c.window)
+	for i := range c.parts {
+		c.Part((first + i) % len(c.parts)).Step()
+	}
+	if c.Now()%c.window == 0 {
+		for i := range c.parts {
+			c.Part(i).Exchange()
+		}
+	}
+}
+
+// TestParts: cut into parts, no cycle of any flit, credit or counter changes.
+func TestParts(t *testing.T) {
+	for i, topo := range []Topology{Mesh(2), Mesh(5), Mesh(4, 4), Mesh(3, 3, 2), Torus(5), Torus(4, 3)} {
+		for _, parts := range []int{2, 3, 5} {
+			if parts > topo.Routers() {
+				continue
+			}
+			seed := uint64(100*i + parts)
+			t.Run(fmt.Sprintf("%v/parts%d/seed%d", topo, parts, seed), func(t *testing.T) {
+				t.Parallel()
+				rng := rand.New(rand.NewPCG(seed, 6))
+				cfg := Config{Topology: topo, VCDepth: []int{1, 3, 16}[rng.IntN(3)], Parts: parts}
+				if rng.IntN(2) == 0 {
+					cfg.RouterCycles, cfg.LinkCycles = 2+rng.IntN(3), 1+rng.IntN(5)
+					cfg.CreditCycles, cfg.LocalCreditCycles = 1+rng.IntN(9), 1+rng.IntN(3)
+				}
+				broken := [][3]int{{0, topo.Nodes() - 1, NoPort}}
+				compare(t, cfg, rng, 300, nil)
+				compare(t, cfg, rng, 300, broken)
+				if g := topo.(Grid); !g.Wrap {
+					cfg.Run = 2 + rng.IntN(12)
+					compareRuns(t, cfg, rng, 1500, 0, broken)
+					compareRuns(t, cfg, rng, 1500, 700, nil)
+				}
+			})
+		}
+	}
+	_, err := New(Config{Topology: Mesh(2), Parts: 3})
+	require.ErrorIs(t, err, ErrConfig)
+}
