@@ -8,6 +8,11 @@
 //     time); it falls back in step when it must see that something is absent.
 //   - Ties break by (time, order of scheduling). The same programs give the same
 //     calls to the system, hence the same run, on every machine.
+//   - A system in parts (drivers.Parted) is run by a thread per part, each with the
+//     processes of its nodes. Processes of different parts meet through the hardware only, so
+//     what they do and see is the same as on one thread, as is how a run ends: a hang and a
+//     limit to the cycle. Of errors that different parts have within a window of Lookahead
+//     cycles the earliest counts. A panic on any thread is one of Run.
 //   - A run ends in one of three ways: every process returned, a process or the
 //     device failed, or nobody can ever run again. The last is a [HangError] with the
 //     state of every process, not a time-out.
@@ -15,7 +20,9 @@
 // # What the caller must do
 //
 //   - Add every process before Run. Run may be called again once it has returned nil.
-//   - Use a Proc only from its own function, except for its device before Run.
+//   - Use a Proc only from its own function, except for its device before Run. Share no
+//     variables between processes of different nodes without a lock, nor expect an order that
+//     simulated time does not give.
 //   - Charge host work with Spend; posting writes charges itself (Config).
 //
 // A store to the send window blocks the core, as a posted write on a full bus

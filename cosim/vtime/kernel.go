@@ -25,34 +25,62 @@ type Kernel struct {
 	procs  []*Proc
 	byVPID [][]*Proc // [node][vpid]
 	watch  []*Proc   // by WatchID
-	ready  queue
-	live   int
+	loops  []*loop
+	byNode []*loop
 	tick   func()
-	stop   drivers.Stop
-	err    error // of the system, while a process let time pass
+	stop   drivers.Stop // of what is done between runs
 }
 
-// New makes a kernel for sys.
+// New makes a kernel for sys: with a loop, and in Run a thread, for each of its parts.
 func New(sys drivers.Timed, cfg Config) *Kernel {
 	info := sys.Info()
 	if cfg.PIODepth < 1 {
 		panic(fmt.Sprintf("vtime: PIODepth is %d, must be at least 1", cfg.PIODepth))
 	}
-	k := &Kernel{sys: sys, cfg: cfg, period: drivers.Time(info.ClockPS), byVPID: make([][]*Proc, info.Nodes)}
+	k := &Kernel{
+		sys: sys, cfg: cfg, period: drivers.Time(info.ClockPS),
+		byVPID: make([][]*Proc, info.Nodes), byNode: make([]*loop, info.Nodes),
+	}
 	for i := range k.byVPID {
 		k.byVPID[i] = make([]*Proc, info.VPIDs)
 	}
+	k.divide()
 	return k
 }
 
-// Now is the hardware's time.
+// divide makes the loops.
+func (k *Kernel) divide() {
+	parted, ok := k.sys.(drivers.Parted)
+	if !ok || len(parted.Parts()) == 1 {
+		l := &loop{k: k, hw: k.sys}
+		if ok {
+			l.next = parted.Parts()[0].NextEvent
+		}
+		k.loops = []*loop{l}
+		for node := range k.byNode {
+			k.byNode[node] = l
+		}
+		return
+	}
+	with := newMeeting(k, parted)
+	for i, p := range parted.Parts() {
+		l := &loop{k: k, hw: p, next: p.NextEvent, part: p, at: i, with: with}
+		k.loops = append(k.loops, l)
+		for node, past := p.Nodes(); node < past; node++ {
+			k.byNode[node] = l
+		}
+	}
+}
+
+// Now is the hardware's time. While Run runs it is of no meaning.
 func (k *Kernel) Now() drivers.Time { return drivers.Time(k.sys.Now()) * k.period }
 
 // Add makes a process that owns vpid on node. It starts when Run does.
 func (k *Kernel) Add(node, vpid int) *Proc {
-	p := &Proc{k: k, id: len(k.procs), node: node, vpid: vpid, watch: -1}
+	p := &Proc{k: k, l: k.byNode[node], id: len(k.procs), node: node, vpid: vpid, watch: -1}
 	p.dev = device{p: p, under: k.sys.Device(node)}
 	k.procs = append(k.procs, p)
+	p.l.procs = append(p.l.procs, p)
 	k.byVPID[node][vpid] = p
 	return p
 }
@@ -64,126 +92,38 @@ func (k *Kernel) Run(body func(i int) error) error {
 	for i, p := range k.procs {
 		p.now = start
 		p.next, p.cancel = iter.Pull(p.sequence(func() error { return body(i) }))
-		k.wake(p, start)
+		p.l.wake(p, start)
 	}
-	k.live = len(k.procs)
 	defer func() {
 		for _, p := range k.procs {
 			p.cancel()
 		}
 	}()
-	for n := 1; k.live > 0; n++ {
-		if err := k.step(); err != nil {
-			return err
-		}
-		if k.tick != nil && n%tickEvery == 0 {
-			k.tick()
-		}
+	for _, l := range k.loops {
+		l.live, l.err = len(l.procs), nil
 	}
-	return nil
+	if with := k.loops[0].with; with != nil {
+		return with.run()
+	}
+	return k.loops[0].run()
 }
 
 const tickEvery = 1 << 12 // steps: some milliseconds of a large world
 
 // OnTick has f called now and then while Run runs, to show how far it is. When
-// depends on nothing that f may tell anybody but a person who waits.
+// depends on nothing that f may tell anybody but a person who waits. No process runs meanwhile.
 func (k *Kernel) OnTick(f func()) { k.tick = f }
-
-// step lets the earliest process run, or lets the hardware catch up with it.
-func (k *Kernel) step() error {
-	if k.err != nil {
-		return k.err
-	}
-	k.skipVoid()
-	if k.ready.len() == 0 {
-		return k.waitForHardware()
-	}
-	at := k.ready.first().at
-	if k.cfg.Limit > 0 && at > k.cfg.Limit {
-		return &LimitError{Limit: k.cfg.Limit, Procs: k.states()}
-	}
-	if c := k.cycle(at); c > k.sys.Now() {
-		return k.advance(c)
-	}
-	p := k.ready.pop().proc
-	p.now = max(p.now, at)
-	p.state = Ready
-	p.turn++
-	p.next()
-	if p.state == Done {
-		k.live--
-		if p.err != nil {
-			return fmt.Errorf("rank %d: %w", p.id, p.err)
-		}
-	}
-	return nil
-}
-
-// isFirst lets the hardware catch up with the process that runs, as long as nobody else
-// is to run before it. What ends a run is left to step.
-func (k *Kernel) isFirst(at drivers.Time, turn uint64) bool {
-	for c := k.cycle(at); k.err == nil && (k.cfg.Limit == 0 || at <= k.cfg.Limit); {
-		k.skipVoid()
-		if k.ready.len() > 0 && k.ready.first().before(entry{at: at, seq: turn}) {
-			return false
-		}
-		if c <= k.sys.Now() {
-			return true
-		}
-		k.err = k.advance(c)
-	}
-	return false
-}
-
-func (k *Kernel) skipVoid() {
-	for k.ready.len() > 0 && k.ready.first().void() {
-		k.ready.pop()
-	}
-}
-
-func (k *Kernel) waitForHardware() error {
-	if err := k.advance(drivers.Forever); err != nil {
-		return err
-	}
-	if k.stop.Quiet && k.ready.len() == 0 {
-		return &HangError{At: k.Now(), HardwareIdle: k.stop.Idle, Procs: k.states()}
-	}
-	return nil
-}
-
-func (k *Kernel) advance(until drivers.Cycle) error {
-	if err := k.sys.Run(until, &k.stop); err != nil {
-		return err
-	}
-	at := drivers.Time(k.stop.Now) * k.period
-	for _, f := range k.stop.Fired {
-		switch f.Kind {
-		case drivers.FiredWatch:
-			if p := k.watch[f.Watch]; p.state == AwaitArrival {
-				k.wake(p, at+k.cfg.Wake)
-			}
-		case drivers.FiredPIO:
-			if p := k.byVPID[f.Node][f.VPID]; p.state == AwaitPIO {
-				k.wake(p, at)
-			}
-		}
-	}
-	return nil
-}
-
-// wake lets p run at time at, or at its own if that is later.
-func (k *Kernel) wake(p *Proc, at drivers.Time) {
-	p.state = Ready
-	p.now = max(p.now, at)
-	k.ready.push(p.now, p)
-}
-
-// void: the process has run since for another reason.
-func (e entry) void() bool { return e.turn != e.proc.turn }
 
 // cycle is the first cycle that is not before t.
 func (k *Kernel) cycle(t drivers.Time) drivers.Cycle {
 	return drivers.Cycle((t + k.period - 1) / k.period)
+}
+
+// limited tells whether a time is behind the limit.
+func (k *Kernel) limited(t drivers.Time) bool { return k.cfg.Limit > 0 && t > k.cfg.Limit }
+
+func (k *Kernel) limitError() error {
+	return &LimitError{Limit: k.cfg.Limit, Procs: k.states()}
 }
 
 func (k *Kernel) states() []ProcState {

@@ -164,7 +164,7 @@ func BenchmarkSwitch(b *testing.B) {
 	b.ReportAllocs()
 	require.NoError(b, k.Run(func(int) error {
 		for range b.N {
-			k.ready.push(p.now, p)
+			p.l.ready.push(p.now, p)
 			p.park(Ready)
 		}
 		return nil

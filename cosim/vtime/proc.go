@@ -1,6 +1,7 @@
 package vtime
 
 import (
+	"fmt"
 	"iter"
 
 	"github.com/nicloop/nicloop/drivers"
@@ -24,6 +25,7 @@ func (s State) String() string {
 // A Proc is one process: what a rank needs of the machine it runs on.
 type Proc struct {
 	k          *Kernel
+	l          *loop // of its node
 	id         int
 	node, vpid int
 	now        drivers.Time
@@ -45,6 +47,10 @@ func (p *Proc) Now() drivers.Time { return p.now }
 // Spend lets host work take t.
 func (p *Proc) Spend(t drivers.Time) { p.now += t }
 
+// Cycle is the cycle that the hardware of the process's node is in; while the process runs, the
+// one of its turn, whatever runs beside it.
+func (p *Proc) Cycle() drivers.Cycle { return p.l.hw.Now() }
+
 // Device is the process's NIC; posting to it takes time.
 func (p *Proc) Device() drivers.Device { return &p.dev }
 
@@ -65,14 +71,14 @@ func (p *Proc) WatchArrivals(off, n uint64) error {
 // Sync lets the hardware catch up with the process's local time: only then is
 // what memory does not hold really absent. It tells whether time passed.
 func (p *Proc) Sync() bool {
-	if p.k.cycle(p.now) <= p.k.sys.Now() {
+	if p.k.cycle(p.now) <= p.l.hw.Now() {
 		return false
 	}
-	turn := p.k.ready.turn()
-	if p.yield != nil && p.k.isFirst(p.now, turn) { // a switch to the kernel and back would do the same
+	turn := p.l.ready.turn()
+	if p.yield != nil && p.l.isFirst(p.now, turn) { // a switch to the kernel and back would do the same
 		return true
 	}
-	p.k.ready.pushAs(turn, p.now, p)
+	p.l.ready.pushAs(turn, p.now, p)
 	p.park(Ready)
 	return true
 }
@@ -86,16 +92,16 @@ func (p *Proc) WaitArrival(until drivers.Time) {
 	}
 	p.k.sys.Arm(p.watch)
 	if until < drivers.Never {
-		p.k.ready.push(max(until, p.now), p)
+		p.l.ready.push(max(until, p.now), p)
 	}
 	p.park(AwaitArrival)
 }
 
-// Wake ends process id's wait for an arrival at time at: something that is not
+// Wake ends the wait for an arrival of process id, of the same node, at time at: something that is not
 // the NIC has left something for it.
 func (p *Proc) Wake(id int, at drivers.Time) {
 	if to := p.k.procs[id]; to.state == AwaitArrival {
-		p.k.ready.push(max(at, to.now), to)
+		p.l.ready.push(max(at, to.now), to)
 	}
 }
 
@@ -167,8 +173,12 @@ type device struct {
 	under drivers.Device
 }
 
-// ReadReg comes after what the process has posted before.
+// ReadReg comes after what the process has posted before. Time passes for the whole
+// system until the answer, so a process that runs beside others cannot have it.
 func (d *device) ReadReg(off uint32) (uint64, error) {
+	if d.p.yield != nil && d.p.l.with != nil {
+		return 0, fmt.Errorf("%w: process %d reads a register while threads simulate parts of the system; use one thread", drivers.ErrNotSupported, d.p.id)
+	}
 	if err := d.p.catchUp(); err != nil {
 		return 0, err
 	}
