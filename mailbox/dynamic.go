@@ -2,9 +2,17 @@ package mailbox
 
 import "fmt"
 
+// near is how many thresholds lie in the sender itself: enough for the paper's 5 credit slots, and
+// what fills a cache line. In a large world every packet is of another peer, whose state is in no
+// cache: then what counts is how many lines it has.
+const near = 7
+
 // sender is what a process keeps for one peer (FC paper, section 6.2): the receiver role's
 // counters for it as a sender, and the sender role's counter and flags towards it.
 type sender struct {
+	thresholds [near]int32 // FIFO of CreditSlots+1 elements, if it has not more than these
+	links
+
 	intended    int32 // intended credit quota
 	retrieved   int32 // retrieved packets counter
 	piggybacked int32 // piggybacked credits counter
@@ -24,13 +32,12 @@ type sender struct {
 //	every threshold >= 1, current >= static slots
 //	sum over senders of current + available == data region
 type dynamic struct {
-	senders    []sender
-	thresholds []int32 // one FIFO of CreditSlots+1 elements per sender
-	available  int32   // available slots counter
-	region     int32   // data region
-	static     int32   // static slots per sender: the minimum quota, equal to the credit slots
-	fifo       int     // elements of a threshold FIFO
-	lists      lists
+	lists
+	far       []int32 // the senders' FIFOs, if they have more than near elements
+	available int32   // available slots counter
+	region    int32   // data region
+	static    int32   // static slots per sender: the minimum quota, equal to the credit slots
+	fifo      int     // elements of a threshold FIFO
 
 	cfg   Config
 	rules Rules
@@ -49,25 +56,24 @@ func NewDynamicRules(c Config, r Rules) (Flow, error) {
 	}
 	n := c.Procs - 1
 	d := &dynamic{
-		senders:    make([]sender, n),
-		thresholds: make([]int32, n*(c.CreditSlots+1)),
-		region:     int32(c.DataRegion()),
-		static:     int32(c.CreditSlots),
-		fifo:       c.CreditSlots + 1,
-		lists:      newLists(n),
-		cfg:        c,
-		rules:      r,
+		lists:  newLists(n),
+		region: int32(c.DataRegion()),
+		static: int32(c.CreditSlots),
+		fifo:   c.CreditSlots + 1,
+		cfg:    c,
+		rules:  r,
+	}
+	if d.fifo > near {
+		d.far = make([]int32, n*d.fifo)
 	}
 	d.available = d.region - int32(n)*d.static
-	for i := range d.thresholds {
-		d.thresholds[i] = 1
-	}
 	for i := range d.senders {
-		d.senders[i] = sender{
-			// The uneven rest is granted even to round: the intended quotas must sum to the region.
-			intended: int32(c.Quota(c.Self, c.rank(i))),
-			current:  d.static,
-			credits:  d.static,
+		s := &d.senders[i]
+		// The uneven rest is granted even to round: the intended quotas must sum to the region.
+		s.intended = int32(c.Quota(c.Self, c.rank(i)))
+		s.current, s.credits = d.static, d.static
+		for k := range d.fifo {
+			*d.threshold(i, k) = 1
 		}
 	}
 	return d, nil
@@ -231,11 +237,14 @@ func (d *dynamic) shrink(i int, n int32) bool {
 
 // threshold is element k of the FIFO of sender i, 0 being its head: the current threshold.
 func (d *dynamic) threshold(i, k int) *int32 {
-	k += int(d.senders[i].head)
-	if k >= d.fifo {
+	s := &d.senders[i]
+	if k += int(s.head); k >= d.fifo {
 		k -= d.fifo
 	}
-	return &d.thresholds[i*d.fifo+k]
+	if d.far != nil {
+		return &d.far[i*d.fifo+k]
+	}
+	return &s.thresholds[k]
 }
 
 func (d *dynamic) illegal(r Retrieved, why string) {

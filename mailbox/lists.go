@@ -26,18 +26,18 @@ type links struct {
 
 type ends struct{ first, last int32 }
 
-// lists are the four activity lists: doubly linked through the senders themselves, so that a move
-// costs the same for any number of processes. The three shifting lists stay where they are; a
-// shift turns base, which says which of them is the low one (section 6.5.2, footnote 15).
+// lists are the senders in four activity lists: doubly linked through the senders themselves, so
+// that a move costs the same for any number of processes. The three shifting lists stay where they
+// are; a shift turns base, which says which of them is the low one (section 6.5.2, footnote 15).
 type lists struct {
-	links []links
-	ends  [numLevels]ends
-	base  uint8
+	senders []sender
+	ends    [numLevels]ends
+	base    uint8
 }
 
 // newLists puts all n senders into the low list in increasing order (section 6.3).
 func newLists(n int) lists {
-	l := lists{links: make([]links, n)}
+	l := lists{senders: make([]sender, n)}
 	l.clear()
 	for i := n - 1; i >= 0; i-- {
 		l.insertFirst(int32(i), low)
@@ -59,7 +59,7 @@ func (l *lists) ring(v level) uint8 {
 }
 
 func (l *lists) level(i int32) level {
-	ring := l.links[i].ring
+	ring := l.senders[i].ring
 	if ring == uint8(null) {
 		return null
 	}
@@ -69,7 +69,7 @@ func (l *lists) level(i int32) level {
 func (l *lists) empty(v level) bool    { return l.ends[l.ring(v)].first == none }
 func (l *lists) first(v level) int32   { return l.ends[l.ring(v)].first }
 func (l *lists) last(v level) int32    { return l.ends[l.ring(v)].last }
-func (l *lists) next(i int32) int32    { return l.links[i].next }
+func (l *lists) next(i int32) int32    { return l.senders[i].next }
 func (l *lists) move(i int32, v level) { l.remove(i); l.insertFirst(i, v) }
 
 // shift makes the high list the medium one, that the low one, and the low one, which must be
@@ -82,16 +82,17 @@ func (l *lists) shift() {
 }
 
 func (l *lists) remove(i int32) {
-	e, k := &l.ends[l.links[i].ring], &l.links[i]
+	k := &l.senders[i].links
+	e := &l.ends[k.ring]
 	if k.prev == none {
 		e.first = k.next
 	} else {
-		l.links[k.prev].next = k.next
+		l.senders[k.prev].next = k.next
 	}
 	if k.next == none {
 		e.last = k.prev
 	} else {
-		l.links[k.next].prev = k.prev
+		l.senders[k.next].prev = k.prev
 	}
 }
 
@@ -102,13 +103,13 @@ func (l *lists) insertAfter(prev, i int32, v level) {
 	ring := l.ring(v)
 	next := &l.ends[ring].first
 	if prev != none {
-		next = &l.links[prev].next
+		next = &l.senders[prev].next
 	}
-	l.links[i] = links{prev: prev, next: *next, ring: ring}
+	l.senders[i].links = links{prev: prev, next: *next, ring: ring}
 	if *next == none {
 		l.ends[ring].last = i
 	} else {
-		l.links[*next].prev = i
+		l.senders[*next].prev = i
 	}
 	*next = i
 }
@@ -119,7 +120,7 @@ func (l *lists) check() error {
 	for v := low; v < numLevels; v++ {
 		prev := none
 		for i := l.first(v); i != none; i = l.next(i) {
-			if l.links[i].prev != prev || l.level(i) != v || seen == len(l.links) {
+			if l.senders[i].prev != prev || l.level(i) != v || seen == len(l.senders) {
 				return fmt.Errorf("mailbox: broken %v list at sender %d", v, i)
 			}
 			prev = i
@@ -129,8 +130,8 @@ func (l *lists) check() error {
 			return fmt.Errorf("mailbox: the %v list ends at sender %d, expected %d", v, l.last(v), prev)
 		}
 	}
-	if seen != len(l.links) {
-		return fmt.Errorf("mailbox: %d senders in the activity lists, expected %d", seen, len(l.links))
+	if seen != len(l.senders) {
+		return fmt.Errorf("mailbox: %d senders in the activity lists, expected %d", seen, len(l.senders))
 	}
 	return nil
 }

@@ -118,8 +118,8 @@ func (d *dynamic) LoadState(b []byte) []byte {
 		d.available -= s.current
 	}
 	d.lists.clear()
-	for i := range d.lists.links {
-		d.lists.links[i].ring = uint8(null)
+	for i := range d.senders {
+		d.senders[i].ring = uint8(null)
 	}
 	for v := low; v < null; v++ {
 		for prev, e := none, load(&b); e != 0; e = load(&b) {
@@ -127,8 +127,8 @@ func (d *dynamic) LoadState(b []byte) []byte {
 			prev = int32(e) - 1
 		}
 	}
-	for i := range d.lists.links {
-		if d.lists.links[i].ring == uint8(null) {
+	for i := range d.senders {
+		if d.senders[i].ring == uint8(null) {
 			d.lists.insertFirst(int32(i), null)
 		}
 	}

@@ -8,8 +8,7 @@ import (
 // static is the flow control of FC paper, section 5. Its state is 4n+2 bytes for n processes
 // (Eq. 7): two counters per peer, the two thresholds and where the second begins to apply.
 type static struct {
-	credits   []uint16 // credit counter per receiver
-	retrieved []uint16 // retrieved packets counter per sender
+	peers []counters
 
 	excess    uint16    // peers below this index have one slot more (Division GrantExcess)
 	threshold [2]uint16 // of the others, and of those
@@ -18,6 +17,11 @@ type static struct {
 	rules Rules
 	stats Stats
 	pending
+}
+
+type counters struct {
+	credits   uint16 // credit counter towards the peer as a receiver
+	retrieved uint16 // retrieved packets counter of the peer as a sender
 }
 
 // NewStatic gives every peer a fixed share of the data region.
@@ -33,17 +37,16 @@ func NewStaticRules(c Config, r Rules) (Flow, error) {
 		return nil, fmt.Errorf("mailbox: a static quota of %d slots per peer, expected at most %d: a packet carries credits in two bytes", most, MaxCredits)
 	}
 	s := &static{
-		credits:   make([]uint16, c.Procs-1),
-		retrieved: make([]uint16, c.Procs-1),
-		excess:    uint16(excess),
-		cfg:       c,
-		rules:     r,
+		peers:  make([]counters, c.Procs-1),
+		excess: uint16(excess),
+		cfg:    c,
+		rules:  r,
 	}
 	for i := range s.threshold {
 		s.threshold[i] = uint16(r.reach(int32(r.Formula.Threshold(base+i, c.CreditSlots))))
 	}
-	for i := range s.credits {
-		s.credits[i] = uint16(c.Quota(c.rank(i), c.Self))
+	for i := range s.peers {
+		s.peers[i].credits = uint16(c.Quota(c.rank(i), c.Self))
 	}
 	return s, nil
 }
@@ -51,18 +54,18 @@ func NewStaticRules(c Config, r Rules) (Flow, error) {
 func (s *static) Send(peer int, room bool) Grant {
 	s.mustBeEmpty()
 	i := s.cfg.index(peer)
-	if s.credits[i] == 0 {
+	if s.peers[i].credits == 0 {
 		s.stats.Delayed++
 		return Grant{}
 	}
-	s.credits[i]--
+	s.peers[i].credits--
 	s.stats.Sent++
 	g := Grant{OK: true}
 	// Section 5.4: a data packet with room takes along what is due, below the threshold, too.
-	if n := s.retrieved[i]; n > 0 && room && s.cfg.Piggyback {
+	if n := s.peers[i].retrieved; n > 0 && room && s.cfg.Piggyback {
 		g.Piggyback, g.Credits = true, n
 		if s.rules.Fault != ForgetPiggyback {
-			s.retrieved[i] = 0
+			s.peers[i].retrieved = 0
 		}
 		s.stats.PiggybackedPackets++
 		s.stats.PiggybackedCredits += uint64(n)
@@ -92,12 +95,12 @@ func (s *static) Retrieve(r Retrieved) {
 
 // free counts a freed data slot and returns credits when the threshold is reached.
 func (s *static) free(i int) {
-	s.retrieved[i]++
-	if s.retrieved[i] < s.thresholdOf(i) {
+	s.peers[i].retrieved++
+	if s.peers[i].retrieved < s.thresholdOf(i) {
 		return
 	}
-	n := s.retrieved[i]
-	s.retrieved[i] = 0
+	n := s.peers[i].retrieved
+	s.peers[i].retrieved = 0
 	s.stats.CreditPackets++
 	s.stats.CreditsReturned += uint64(n)
 	s.push(Control{To: s.cfg.rank(i), Kind: Credit, Credits: n})
@@ -105,10 +108,10 @@ func (s *static) free(i int) {
 
 func (s *static) receive(i int, r Retrieved) {
 	quota := s.cfg.Quota(r.From, s.cfg.Self)
-	if r.Credits == 0 || int(s.credits[i])+int(r.Credits) > quota {
-		s.illegal(r, fmt.Sprintf("expected 1..%d credits", quota-int(s.credits[i])))
+	if r.Credits == 0 || int(s.peers[i].credits)+int(r.Credits) > quota {
+		s.illegal(r, fmt.Sprintf("expected 1..%d credits", quota-int(s.peers[i].credits)))
 	}
-	s.credits[i] += r.Credits
+	s.peers[i].credits += r.Credits
 }
 
 func (s *static) thresholdOf(i int) uint16 {
@@ -122,10 +125,10 @@ func (s *static) illegal(r Retrieved, why string) {
 	panic(fmt.Sprintf("mailbox: rank %d retrieved %+v: %s; %s", s.cfg.Self, r, why, s.Describe(r.From)))
 }
 
-func (s *static) Credits(peer int) int { return int(s.credits[s.cfg.index(peer)]) }
+func (s *static) Credits(peer int) int { return int(s.peers[s.cfg.index(peer)].credits) }
 
 func (s *static) Granted(peer int) int {
-	return s.cfg.Quota(s.cfg.Self, peer) - int(s.retrieved[s.cfg.index(peer)])
+	return s.cfg.Quota(s.cfg.Self, peer) - int(s.peers[s.cfg.index(peer)].retrieved)
 }
 
 func (s *static) Exchange(int) Exchange { return Exchange{} }
@@ -133,12 +136,12 @@ func (s *static) Exchange(int) Exchange { return Exchange{} }
 func (s *static) Stats() Stats { return s.stats }
 
 func (s *static) Check() error {
-	for i := range s.credits {
+	for i := range s.peers {
 		peer := s.cfg.rank(i)
-		if quota := s.cfg.Quota(peer, s.cfg.Self); int(s.credits[i]) > quota {
-			return fmt.Errorf("mailbox: %d credits of a quota of %d; %s", s.credits[i], quota, s.Describe(peer))
+		if quota := s.cfg.Quota(peer, s.cfg.Self); int(s.peers[i].credits) > quota {
+			return fmt.Errorf("mailbox: %d credits of a quota of %d; %s", s.peers[i].credits, quota, s.Describe(peer))
 		}
-		if s.retrieved[i] >= s.thresholdOf(i) {
+		if s.peers[i].retrieved >= s.thresholdOf(i) {
 			return fmt.Errorf("mailbox: threshold reached and no credits returned; %s", s.Describe(peer))
 		}
 	}
@@ -148,21 +151,21 @@ func (s *static) Check() error {
 func (s *static) Describe(peer int) string {
 	i := s.cfg.index(peer)
 	return fmt.Sprintf("rank %d peer %d: credits=%d retrieved=%d threshold=%d",
-		s.cfg.Self, peer, s.credits[i], s.retrieved[i], s.thresholdOf(i))
+		s.cfg.Self, peer, s.peers[i].credits, s.peers[i].retrieved, s.thresholdOf(i))
 }
 
 func (s *static) AppendState(b []byte) []byte {
-	for i := range s.credits {
-		b = binary.AppendUvarint(b, uint64(s.credits[i]))
-		b = binary.AppendUvarint(b, uint64(s.retrieved[i]))
+	for i := range s.peers {
+		b = binary.AppendUvarint(b, uint64(s.peers[i].credits))
+		b = binary.AppendUvarint(b, uint64(s.peers[i].retrieved))
 	}
 	return b
 }
 
 func (s *static) LoadState(b []byte) []byte {
-	for i := range s.credits {
-		s.credits[i] = uint16(load(&b))
-		s.retrieved[i] = uint16(load(&b))
+	for i := range s.peers {
+		s.peers[i].credits = uint16(load(&b))
+		s.peers[i].retrieved = uint16(load(&b))
 	}
 	return b
 }
