@@ -154,7 +154,7 @@ func (r *budgetRig) open(sys drivers.System) error {
 		if err := p.WatchArrivals(budgetMailbox, budgetWatched); err != nil {
 			return err
 		}
-		ep, err := velo.Open(p.Device(), budgetMailbox, i, r.at[:], velo.Config{Flow: velo.None, Slots: budgetSlots})
+		ep, err := velo.Open(p.Device(), budgetMailbox, i, velo.NewDirectory(r.at[:]), velo.Config{Flow: velo.None, Slots: budgetSlots})
 		if err != nil {
 			return err
 		}

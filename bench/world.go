@@ -55,10 +55,11 @@ func newWorld(c Config, sys drivers.System, m memory) (*World, error) {
 	})}
 	addrs := c.addrs()
 	local := host.NewLocal(nodesOf(addrs))
+	dir := velo.NewDirectory(addrs)
 	var atu *rma.ATU
 	for rank, a := range addrs {
 		p := w.Kernel.Add(a.Node, a.VPID)
-		ep, err := velo.Open(p.Device(), m.mailbox(a.VPID), rank, addrs, c.Velo)
+		ep, err := velo.Open(p.Device(), m.mailbox(a.VPID), rank, dir, c.Velo)
 		if err != nil {
 			return nil, err
 		}

@@ -27,36 +27,39 @@ type Stats struct {
 	Flow           mailbox.Stats
 }
 
-// An Endpoint is one process's end of VELO.
+// An Endpoint is one process's end of VELO. What every packet needs stands first: in a
+// large world it has left the cache when the next packet comes.
 type Endpoint struct {
-	dev    drivers.Device
-	self   int
-	addrs  []Addr
-	ranks  []int32 // source endpoint id -> rank, -1 if none
-	kind   Flow
-	flow   mailbox.Flow
-	ring   *mailbox.Ring
+	ring   mailbox.Ring
 	rpReg  uint32
 	rpDone uint32 // consumed packets that the NIC has been told of
 	lazy   uint32 // consumed packets at which it is told at the latest
-	stats  Stats
-	// refused: Send found no credit for the peer; credited: such peers whose
-	// credits have come back since.
-	refused  []bool
+	vpid   uint8
+	dir    *Directory
+	flow   mailbox.Flow
+	dev    drivers.Device
+	counts
+	// credited: peers to which Send found no credit, and has some since.
 	credited []int
 	line     [regs.VELOPayload]byte // going out
 	in       [regs.VELOPayload]byte // payload of the last packet that Poll gave
+	refused  []bool                 // by peer: Send found no credit
+	self     int
+	kind     Flow
 }
+
+type counts struct{ sent, received, posted, taken uint64 }
 
 // Open opens the endpoint of process self. Its mailbox lies at the device
 // address base of its node's memory. Every endpoint of a world must be open
 // before any of them sends.
-func Open(dev drivers.Device, base uint64, self int, addrs []Addr, cfg Config) (*Endpoint, error) {
-	slots, err := cfg.MailboxSlots(len(addrs))
+func Open(dev drivers.Device, base uint64, self int, dir *Directory, cfg Config) (*Endpoint, error) {
+	procs := len(dir.addrs)
+	slots, err := cfg.MailboxSlots(procs)
 	if err != nil {
 		return nil, err
 	}
-	flow, err := newFlow(cfg, len(addrs), self)
+	flow, err := newFlow(cfg, procs, self)
 	if err != nil {
 		return nil, err
 	}
@@ -69,34 +72,14 @@ func Open(dev drivers.Device, base uint64, self int, addrs []Addr, cfg Config) (
 	if err != nil {
 		return nil, err
 	}
+	vpid := uint8(dir.addrs[self].VPID)
 	e := &Endpoint{
-		dev: dev, self: self, addrs: addrs, kind: cfg.Flow, flow: flow,
-		ring:  ring,
-		rpReg: regs.MboxRP(uint8(addrs[self].VPID)),
-		lazy:  uint32(min(32, max(slots/4, 1))),
-		ranks: rankTable(addrs),
-
-		refused: make([]bool, len(addrs)), credited: make([]int, 0, len(addrs)),
+		dev: dev, self: self, vpid: vpid, dir: dir, kind: cfg.Flow, flow: flow,
+		ring: *ring, rpReg: regs.MboxRP(vpid), lazy: uint32(min(32, max(slots/4, 1))),
+		refused: make([]bool, procs), credited: make([]int, 0, procs),
 	}
 	return e, e.enable(base, uint64(slots))
 }
-
-func rankTable(addrs []Addr) []int32 {
-	top := 0
-	for _, a := range addrs {
-		top = max(top, a.id())
-	}
-	t := make([]int32, top+1)
-	for i := range t {
-		t[i] = -1
-	}
-	for rank, a := range addrs {
-		t[a.id()] = int32(rank)
-	}
-	return t
-}
-
-func (a Addr) id() int { return a.Node<<regs.VPIDW | a.VPID }
 
 // enable checks that the NIC is the one this library was built for and turns
 // the mailbox and the send window on.
@@ -104,7 +87,7 @@ func (e *Endpoint) enable(base, slots uint64) error {
 	if err := CheckDevice(e.dev); err != nil {
 		return err
 	}
-	v := uint8(e.addrs[e.self].VPID)
+	v := e.vpid
 	ctrl := regs.MboxCtrlEnable | regs.MboxCtrlWindow
 	for _, w := range []struct {
 		off uint32
@@ -176,7 +159,7 @@ func (e *Endpoint) Send(peer int, payload []byte) error {
 			e.returnSlots()
 		}
 	}
-	e.stats.Sent++
+	e.sent++
 	if err := e.post(peer, mailbox.Data, payload, g.Piggyback, g.Credits); err != nil {
 		return err
 	}
@@ -189,9 +172,9 @@ func (e *Endpoint) Send(peer int, payload []byte) error {
 func roomFor(n int) bool { return (n+7)/8 == (n+9)/8 && n > 0 }
 
 func (e *Endpoint) post(peer int, kind mailbox.Kind, payload []byte, piggyback bool, credits uint16) error {
-	dst := e.addrs[peer]
+	dst := e.dir.addrs[peer]
 	f := regs.PioFields{
-		SrcVPID: uint8(e.addrs[e.self].VPID), DstNode: uint8(dst.Node), DstVPID: uint8(dst.VPID),
+		SrcVPID: e.vpid, DstNode: uint8(dst.Node), DstVPID: uint8(dst.VPID),
 		Kind: regs.Kind(kind), Length: uint8(len(payload)), Piggyback: piggyback,
 	}
 	if piggyback {
@@ -199,7 +182,7 @@ func (e *Endpoint) post(peer int, kind mailbox.Kind, payload []byte, piggyback b
 		binary.LittleEndian.PutUint16(e.line[n:], credits)
 		payload = e.line[:n+2]
 	}
-	e.stats.Posted++
+	e.posted++
 	return e.dev.WritePIO(uint32(f.Pack()), payload)
 }
 
@@ -256,7 +239,7 @@ const checkEvery = 1024
 
 // take takes the packet at the front; it tells whether it was data.
 func (e *Endpoint) take(s mailbox.Slot, pkt *Packet) (bool, error) {
-	from := e.rankOf(s.Header)
+	from := e.dir.rankOf(s.Header)
 	if s.Err != nil || from < 0 {
 		return false, &SlotError{Self: e.self, Node: int(s.SrcNode), VPID: int(s.SrcVPID), Err: s.Err}
 	}
@@ -264,20 +247,20 @@ func (e *Endpoint) take(s mailbox.Slot, pkt *Packet) (bool, error) {
 	if data {
 		pkt.From = from
 		pkt.Payload = e.in[:copy(e.in[:], s.Payload)]
-		e.stats.Received++
+		e.received++
 	}
 	e.ring.Advance()
-	e.stats.Taken++
+	e.taken++
 	if e.flow != nil {
 		e.flow.Retrieve(mailbox.Retrieved{From: from, Kind: s.Kind, Piggyback: s.Piggyback, Credits: s.Credits})
-		if e.refused[from] && e.flow.Credits(from) > 0 {
+		if s.Credits > 0 && e.refused[from] && e.flow.Credits(from) > 0 {
 			e.refused[from] = false
 			e.credited = append(e.credited, from)
 		}
 		if err := e.sendControl(); err != nil {
 			return false, err
 		}
-		if e.stats.Taken%checkEvery == 0 {
+		if e.taken%checkEvery == 0 {
 			if err := e.Check(); err != nil {
 				return false, err
 			}
@@ -287,14 +270,6 @@ func (e *Endpoint) take(s mailbox.Slot, pkt *Packet) (bool, error) {
 		e.returnSlots()
 	}
 	return data, nil
-}
-
-func (e *Endpoint) rankOf(h mailbox.Header) int {
-	id := Addr{Node: int(h.SrcNode), VPID: int(h.SrcVPID)}.id()
-	if id >= len(e.ranks) {
-		return -1
-	}
-	return int(e.ranks[id])
 }
 
 // A SlotError: the mailbox holds a packet that no process of this world sends.
@@ -313,11 +288,11 @@ func (e *SlotError) Error() string {
 func (e *SlotError) Unwrap() error { return e.Err }
 
 // Taken counts the packets of all kinds taken out of the mailbox.
-func (e *Endpoint) Taken() uint64 { return e.stats.Taken }
+func (e *Endpoint) Taken() uint64 { return e.taken }
 
 // Controls counts the control packets sent and taken.
 func (e *Endpoint) Controls() uint64 {
-	return e.stats.Posted - e.stats.Sent + e.stats.Taken - e.stats.Received
+	return e.posted - e.sent + e.taken - e.received
 }
 
 // Flow is the flow control in use; alone in its world, a process has none.
@@ -330,7 +305,7 @@ func (e *Endpoint) Flow() Flow {
 
 // Stats gives the endpoint's counters.
 func (e *Endpoint) Stats() Stats {
-	s := e.stats
+	s := Stats{Sent: e.sent, Received: e.received, Posted: e.posted, Taken: e.taken}
 	if e.flow != nil {
 		s.Flow = e.flow.Stats()
 	}

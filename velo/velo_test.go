@@ -62,7 +62,7 @@ func open(t *testing.T, cfg Config) (*Endpoint, *fakeNIC) {
 	slots, err := cfg.MailboxSlots(len(two))
 	require.NoError(t, err)
 	f := newFake(slots, two[1])
-	e, err := Open(f, 0, 0, two, cfg)
+	e, err := Open(f, 0, 0, NewDirectory(two), cfg)
 	require.NoError(t, err)
 	return e, f
 }
@@ -81,10 +81,10 @@ func TestOpenRefusesStrangers(t *testing.T) {
 	} {
 		f := newFake(4, two[1])
 		f.regs[c.off] = c.v
-		_, err := Open(f, 0, 0, two, cfg)
+		_, err := Open(f, 0, 0, NewDirectory(two), cfg)
 		require.ErrorContains(t, err, c.want, name)
 	}
-	_, err := Open(newFake(4, two[1]), 8, 0, two, cfg)
+	_, err := Open(newFake(4, two[1]), 8, 0, NewDirectory(two), cfg)
 	require.ErrorIs(t, err, drivers.ErrConfig, "misaligned mailbox")
 }
 
