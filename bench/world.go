@@ -66,7 +66,7 @@ func newWorld(c Config, sys drivers.System, m memory) (*World, error) {
 		if err := p.WatchArrivals(m.watched(a.VPID)); err != nil {
 			return nil, err
 		}
-		r := host.NewRank(rank, len(addrs), p, ep, c.Cost)
+		r := host.NewRank(rank, len(addrs), p, ep, &w.Config.Cost)
 		w.Ranks = append(w.Ranks, r)
 		if c.Local {
 			r.UseLocal(local)

@@ -1,7 +1,6 @@
 package host
 
 import (
-	"errors"
 	"fmt"
 
 	"github.com/nicloop/nicloop/drivers"
@@ -19,12 +18,12 @@ func Packets(n int) int { return (n + HeaderBytes + regs.VELOPayload - 1) / regs
 // messages of a pair never mix.
 type outbound struct {
 	head, tail *Request
-	seq        uint32
+	next       uint32 // number of the message at the head
 }
 
 // enqueue puts a send behind those to the same destination.
 func (r *Rank) enqueue(dst int, q *Request) error {
-	o := &r.out[dst]
+	o := &r.peers[dst].outbound
 	if o.head != nil {
 		o.tail.next, o.tail = q, q
 		r.delay(q)
@@ -36,10 +35,10 @@ func (r *Rank) enqueue(dst int, q *Request) error {
 
 // push sends packets to dst while there are some and the credits last.
 func (r *Rank) push(dst int) error {
-	o := &r.out[dst]
+	o := &r.peers[dst].outbound
 	for o.head != nil {
 		q := o.head
-		if err := r.sendPacket(dst, o, q); errors.Is(err, velo.ErrTryAgain) {
+		if err := r.sendPacket(dst, o, q); err == velo.ErrTryAgain {
 			r.delay(q)
 			return nil
 		} else if err != nil {
@@ -48,7 +47,7 @@ func (r *Rank) push(dst int) error {
 		if q.sent++; q.sent == q.packets {
 			q.done = true
 			o.head, q.next = q.next, nil
-			o.seq++
+			o.next++
 		}
 	}
 	return nil
@@ -65,7 +64,7 @@ func (r *Rank) delay(q *Request) {
 func (r *Rank) sendPacket(dst int, o *outbound, q *Request) error {
 	n := 0
 	if q.sent == 0 {
-		header{tag: q.env.Tag, length: uint32(len(q.buf)), seq: o.seq, comm: q.env.Comm, kind: q.kind}.put(r.line[:])
+		header{tag: q.env.Tag, length: uint32(len(q.buf)), seq: o.next, comm: q.env.Comm, kind: q.kind}.put(r.line[:])
 		n = HeaderBytes
 	}
 	data := q.buf[min(len(q.buf), max(q.sent*regs.VELOPayload-HeaderBytes, 0)):]
@@ -80,13 +79,13 @@ func (r *Rank) sendPacket(dst int, o *outbound, q *Request) error {
 
 // ---- receiving ----
 
-// A message is one that has begun to arrive, or whose RTS has.
+// A message is one that has begun to arrive, or whose RTS has. It fills a cache line.
 type message struct {
 	header
-	rts  control
 	got  uint32
 	req  *Request // the receive that it matched, or nil
 	data []byte   // of an unexpected message
+	rts  *control
 }
 
 // inbound is the reassembly of one source: packets of a pair come in order, so
@@ -98,7 +97,7 @@ type inbound struct {
 
 // file puts a packet's payload where it belongs.
 func (r *Rank) file(from int, b []byte) error {
-	in := &r.in[from]
+	in := &r.peers[from].inbound
 	if in.current == nil {
 		h, err := parseHeader(b)
 		if err != nil {
@@ -142,7 +141,7 @@ func (r *Rank) fileControl(from int, h header, b []byte) error {
 	}
 	h.length = c.n
 	r.proc.Spend(r.cost.Match)
-	m := &message{header: h, rts: c}
+	m := &message{header: h, rts: &c}
 	if q, ok := r.match.Arrive(h.envelope(from), m); ok {
 		return r.receiveLong(q, from, int(h.tag), c)
 	}
@@ -178,7 +177,7 @@ func (m *message) store(b []byte) {
 // bind gives an unexpected message to a receive that was posted later.
 func (r *Rank) bind(q *Request, e match.Envelope, m *message) error {
 	if m.kind == kindRTS {
-		return r.receiveLong(q, int(e.Source), int(m.tag), m.rts)
+		return r.receiveLong(q, int(e.Source), int(m.tag), *m.rts)
 	}
 	if r.isLocal(int(e.Source)) {
 		r.takeLocal(q, m, int(e.Source))

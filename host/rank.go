@@ -31,38 +31,41 @@ type Stats struct {
 	Unexpected                     uint64 // messages that came before their receive
 }
 
-// A Rank is one process of a world.
+// A Rank is one process of a world. What every packet needs stands first: in a large
+// world it has left the cache when the next packet comes.
 type Rank struct {
-	Comm // the world
-
-	proc  Proc
-	ep    *velo.Endpoint
-	cost  Cost
-	match *match.Core[*Request, *message]
-	in    []inbound  // by source
-	out   []outbound // by destination
-	spare buffers    // of unexpected messages
-
-	requests depot[Request]
-	messages depot[message]
-
+	ep      *velo.Endpoint
+	proc    Proc
+	cost    *Cost
+	peers   []peer
 	pkt     velo.Packet
-	line    [regs.VELOPayload]byte
-	stats   Stats
-	control uint64 // control packets charged for
-	waiting *Request
+	control uint64       // control packets charged for
 	credit  drivers.Time // bookkeeping of a data packet; 0 without flow control
+	bulk    *bulk        // nil without RMA
+	local   *Local       // nil if everything goes through the NIC
+	waiting *Request
 	linear  bool
-	bulk    *bulk  // nil without RMA
-	local   *Local // nil if everything goes through the NIC
+	line    [regs.VELOPayload]byte
+
+	Comm     // the world
+	match    *match.Core[*Request, *message]
+	messages depot[message]
+	requests depot[Request]
+	spare    buffers // of unexpected messages
+	stats    Stats
 }
 
-// NewRank makes rank id of a world of size ranks.
-func NewRank(id, size int, proc Proc, ep *velo.Endpoint, cost Cost) *Rank {
+// A peer is what a rank keeps for another one: the messages from it and those to it.
+type peer struct {
+	inbound
+	outbound
+}
+
+// NewRank makes rank id of a world of size ranks, which share cost.
+func NewRank(id, size int, proc Proc, ep *velo.Endpoint, cost *Cost) *Rank {
 	r := &Rank{
-		proc: proc, ep: ep, cost: cost,
+		proc: proc, ep: ep, cost: cost, peers: make([]peer, size),
 		match: match.New[*Request, *message](size),
-		in:    make([]inbound, size), out: make([]outbound, size),
 	}
 	switch ep.Flow() {
 	case velo.Static:
@@ -124,14 +127,23 @@ func (r *Rank) chargeControl() {
 	}
 }
 
+// await makes progress, and sleeps until there is any.
+func (r *Rank) await() error {
+	for {
+		if got, err := r.step(); got || err != nil {
+			return err
+		}
+	}
+}
+
 // step makes progress, or sleeps until there can be any. An empty mailbox counts
 // only once the hardware has caught up.
-func (r *Rank) step() error {
+func (r *Rank) step() (bool, error) {
 	got, err := r.progress()
 	if err != nil || got || r.proc.Sync() {
-		return err
+		return got, err
 	}
 	r.proc.WaitArrival(r.nextLocal())
 	r.proc.Spend(r.cost.Poll)
-	return nil
+	return false, nil
 }

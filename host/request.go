@@ -116,7 +116,7 @@ func (r *Rank) checkPeer(peer int) error {
 func (r *Rank) Wait(q *Request) (Status, error) {
 	r.waiting = q
 	for !q.done {
-		if err := r.step(); err != nil {
+		if err := r.await(); err != nil {
 			return Status{}, err
 		}
 	}
@@ -165,7 +165,7 @@ func (r *Rank) Waitany(list []*Request) (int, Status, error) {
 		if r.waiting == nil {
 			return -1, Status{}, fmt.Errorf("%w: no request to wait for", drivers.ErrConfig)
 		}
-		if err := r.step(); err != nil {
+		if err := r.await(); err != nil {
 			return -1, Status{}, err
 		}
 	}
@@ -213,7 +213,7 @@ func (r *Rank) Probe(source, tag int) (Status, error) {
 		if st, ok, err := r.Iprobe(source, tag); ok || err != nil {
 			return st, err
 		}
-		if err := r.step(); err != nil {
+		if _, err := r.step(); err != nil {
 			return Status{}, err
 		}
 	}
