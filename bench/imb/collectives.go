@@ -153,7 +153,22 @@ func (x *rank) scattered(n int, do func(root int, all, mine []byte) error) (func
 }
 
 func (x *rank) alltoall(n int) (func(int) error, error) {
+	if x.c.Linear && n <= host.EagerMax {
+		return x.blockByBlock(n)
+	}
 	return x.exchanged(n, func(out, in []byte) error { return x.Alltoall(out, in, n) })
+}
+
+// blockByBlock is the linear alltoall with one block of each kind: a thousand ranks with
+// all of theirs would hold gigabytes.
+func (x *rank) blockByBlock(n int) (func(int) error, error) {
+	out, in, err := x.pair(n, n)
+	return func(k int) error {
+		return x.AlltoallEach(n,
+			func(d int) []byte { x.fill(out, x.ID(), d, k); return out },
+			func(int) []byte { return in },
+			func(s int) error { return x.verify(in, s, x.ID(), k) })
+	}, err
 }
 
 func (x *rank) alltoallv(n int) (func(int) error, error) {

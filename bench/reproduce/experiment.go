@@ -4,8 +4,8 @@ import (
 	"context"
 	"fmt"
 	"path"
+	"slices"
 	"strings"
-	"sync"
 
 	"github.com/nicloop/nicloop/bench/figure"
 	"github.com/nicloop/nicloop/drivers"
@@ -21,9 +21,11 @@ type Experiment struct {
 	Pure bool
 	// PaperSize is what the paper ran it on.
 	PaperSize string
-	measure   func(ctx context.Context, e *Env) (*Table, error)
-	claims    []claim
-	plot      func(t *Table) []*figure.Figure
+	// Thinned is what the thin scales leave out, and what that hides.
+	Thinned string
+	measure func(ctx context.Context, e *Env) (*Table, error)
+	claims  []claim
+	plot    func(t *Table) []*figure.Figure
 }
 
 // A claim is one statement of a paper. judge looks at the rows alone.
@@ -36,15 +38,20 @@ type claim struct {
 // Scale says how large an experiment is.
 type Scale string
 
-// The scales. Small and Medium are scaled down from the paper's size.
+// The scales. Small and Medium have many points on few processes, Large and Full
+// (the paper's size) the points that decide the claims on many.
 const (
 	Small  Scale = "small"  // 16 processes or so: seconds
 	Medium Scale = "medium" // 64 processes or so: minutes
+	Large  Scale = "large"  // 256 processes or so: minutes
 	Full   Scale = "paper"  // the paper's size: up to hours
 )
 
 // Scales lists them.
-func Scales() []Scale { return []Scale{Small, Medium, Full} }
+func Scales() []Scale { return []Scale{Small, Medium, Large, Full} }
+
+// thin: only the points that decide the claims are run.
+func (s Scale) thin() bool { return s == Large || s == Full }
 
 // Env is where and how experiments run.
 type Env struct {
@@ -52,11 +59,15 @@ type Env struct {
 	Scale  Scale
 	Seed   int64
 	Jobs   int // runs at a time
-	// Step and Building report progress.
+	// Plan tells what will be run before it is, in millions of data packets, Step
+	// how far it is, Building what else takes time.
+	Plan     func(runs int, packets float64)
 	Step     func(done, of int)
 	Building func(what string)
 
-	sizes []string // worlds that were run, for the report
+	sizes   []string // worlds that were run, for the report
+	runs    int
+	packets uint64
 }
 
 // A Verdict is a judged claim.
@@ -77,6 +88,9 @@ type Report struct {
 	PaperSize  string    `json:"paper_size,omitempty"`
 	Scale      Scale     `json:"scale"`
 	ScaledDown bool      `json:"scaled_down"`
+	Thinned    string    `json:"thinned,omitempty"`
+	Runs       int       `json:"runs,omitempty"`
+	Packets    uint64    `json:"packets,omitempty"` // data and credit packets of all runs
 	Seed       int64     `json:"seed"`
 	Table      *Table    `json:"table"`
 	Claims     []Verdict `json:"claims"`
@@ -124,9 +138,7 @@ func ids() (list []string) {
 
 // Run runs the experiment and judges its claims.
 func (x *Experiment) Run(ctx context.Context, env Env) (*Report, error) {
-	switch env.Scale {
-	case Small, Medium, Full:
-	default:
+	if !slices.Contains(Scales(), env.Scale) {
 		return nil, fmt.Errorf("%w: scale %q: expected one of %v", drivers.ErrConfig, env.Scale, Scales())
 	}
 	t, err := x.measure(ctx, &env)
@@ -140,7 +152,10 @@ func (x *Experiment) Run(ctx context.Context, env Env) (*Report, error) {
 	if x.Pure {
 		rep.ScaledDown = rep.ScaledDown && x.PaperSize != ""
 	} else {
-		rep.Device, rep.Worlds = env.Device, env.sizes
+		rep.Device, rep.Worlds, rep.Runs, rep.Packets = env.Device, env.sizes, env.runs, env.packets
+	}
+	if env.Scale.thin() {
+		rep.Thinned = x.Thinned
 	}
 	if x.plot != nil {
 		rep.figures = x.plot(t)
@@ -161,22 +176,12 @@ func (x *Experiment) judge(t *Table) (list []Verdict) {
 func (e *Env) each(ctx context.Context, n int, f func(ctx context.Context, i int) error) error {
 	g, ctx := errgroup.WithContext(ctx)
 	g.SetLimit(max(e.Jobs, 1))
-	var mu sync.Mutex
-	done := 0
 	for i := range n {
 		g.Go(func() error {
 			if err := ctx.Err(); err != nil {
 				return err
 			}
-			if err := f(ctx, i); err != nil {
-				return err
-			}
-			mu.Lock()
-			defer mu.Unlock()
-			if done++; e.Step != nil {
-				e.Step(done, n)
-			}
-			return nil
+			return f(ctx, i)
 		})
 	}
 	return g.Wait()

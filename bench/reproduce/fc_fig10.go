@@ -6,11 +6,13 @@ import (
 	"slices"
 
 	"github.com/nicloop/nicloop/bench/figure"
+	"github.com/nicloop/nicloop/velo"
 )
 
 var fcFig10 = &Experiment{
 	IDs: []string{"fc-fig10", "fc-fig15"}, Title: "Alltoall among a part of the processes, static and dynamic",
 	Paper: "FC, sections 5.5 and 6.8, Figures 10 and 15", PaperSize: "1,024, 512, 256 and 128 of 1,024 processes",
+	Thinned: "all active: static only, 30 and 50 slots, 1 alltoall after 1; half: 16, 30, 50 and 60 slots, others 10, 16, 22, 30, 40, 50 and 60, each 2 alltoalls after 6",
 	measure: measureFig10, plot: plotFig10,
 	claims: []claim{
 		{"static: not acceptable below 55 slots, however few are active", "> 3 % in all four", staticNeeds55},
@@ -28,10 +30,13 @@ func measureFig10(ctx context.Context, e *Env) (*Table, error) {
 	var parts []int
 	for _, flow := range flows {
 		for _, part := range []int{1, 2, 4, 8} {
-			for _, slots := range coarse {
+			for _, slots := range e.partSizes(flow, part) {
 				r := e.alltoall(w, flow, slots, 2)
 				// The pattern is repeated until times are stable (footnote 11).
-				r.active, r.warmup, r.iterations = w.ranks()/part, e.repeats(6, 4, 2), e.repeats(10, 4, 2)
+				r.active, r.warmup, r.iterations = w.ranks()/part, e.repeats(6, 4, 6), e.repeats(10, 4, 2)
+				if part == 1 && e.Scale.thin() {
+					r.warmup, r.iterations = 1, 1
+				}
 				runs, parts = append(runs, r), append(parts, part)
 			}
 		}
@@ -41,6 +46,22 @@ func measureFig10(ctx context.Context, e *Env) (*Table, error) {
 		t.add(string(runs[i].flow), runs[i].active, parts[i], runs[i].slots, s.time, s.overhead(refs[i]), s.delayed())
 	}
 	return t, err
+}
+
+// partSizes are the buffer sizes for a share of active processes. The claims say
+// nothing about dynamic flow control when all are.
+func (e *Env) partSizes(flow velo.Flow, part int) []int {
+	switch {
+	case !e.Scale.thin():
+		return coarse
+	case part == 1 && flow == velo.Dynamic:
+		return nil
+	case part == 1:
+		return []int{30, 50}
+	case part == 2:
+		return []int{16, 30, 50, 60}
+	}
+	return []int{10, 16, 22, 30, 40, 50, 60}
 }
 
 // acceptable is the paper's: an overhead of 3 % (section 7.5).

@@ -11,7 +11,8 @@ import (
 var fcFig20 = &Experiment{
 	IDs:   []string{"fc-fig20", "fc-fig21", "fc-fig22", "fc-fig23", "fc-fig27"},
 	Title: "Intel MPI Benchmarks, 2 KB, static and dynamic, 8 to 64 slots per process",
-	Paper: "FC, sections 7.4 and 7.5, Figures 20 to 23 and 27", PaperSize: "1,024 processes (4x4x4)", measure: measureFig20, plot: plotFig20,
+	Paper: "FC, sections 7.4 and 7.5, Figures 20 to 23 and 27", PaperSize: "1,024 processes (4x4x4)",
+	Thinned: "10 repetitions after 40, Allreduce after 20; Alltoall 1 after 1; Allgather 1, which repeats one pattern for each rank by itself", measure: measureFig20, plot: plotFig20,
 	claims: []claim{
 		{"dynamic: at most 3 % on average with 16 slots", "<= 3 %", averageAt("dynamic", 16, true)},
 		{"static: at most 3 % on average with 64 slots", "<= 3 %", averageAt("static", 64, true)},
@@ -31,29 +32,46 @@ var patterns = []struct {
 	{"by RMA", []string{"Allgather", "Allgatherv", "Gather", "Scatter"}},
 }
 
+// sameAs are benchmarks that with blocks of one size call what others call: they
+// are run once.
+var sameAs = map[string]string{"Alltoallv": "Alltoall", "Allgatherv": "Allgather"}
+
 var imbSlots = []int{8, 16, 32, 64}
 
 func (e *Env) imbRun(benchmark string, flow velo.Flow, slots int) run {
-	return run{world: cluster1024[e.Scale], benchmark: benchmark, flow: flow, slots: slots, piggyback: true,
-		spread: benchmark == "PingPong" || benchmark == "PingPing", iterations: e.repeats(20, 10, 4), warmup: e.repeats(10, 4, 2)}
+	if same := sameAs[benchmark]; same != "" {
+		benchmark = same
+	}
+	r := run{world: cluster1024[e.Scale], benchmark: benchmark, flow: flow, slots: slots, piggyback: true,
+		spread: benchmark == "PingPong" || benchmark == "PingPing", iterations: e.repeats(20, 10, 10), warmup: e.repeats(10, 4, 40)}
+	switch {
+	case !e.Scale.thin():
+	case benchmark == "Alltoall":
+		r.iterations, r.warmup = 1, 1
+	case benchmark == "Allgather":
+		r.iterations, r.warmup = 1, 0
+	case benchmark == "Allreduce":
+		r.warmup = 20
+	}
+	return r
 }
 
 func measureFig20(ctx context.Context, e *Env) (*Table, error) {
 	t := &Table{Columns: []string{"pattern", "benchmark", "flow control", "slots", "time (µs)", "reference (µs)", "overhead (%)", "delayed (%)"}}
 	var runs []run
-	var names []string
+	var names [][2]string // pattern and benchmark
 	for _, p := range patterns {
 		for _, b := range p.benchmarks {
 			for _, flow := range flows {
 				for _, slots := range imbSlots {
-					runs, names = append(runs, e.imbRun(b, flow, slots)), append(names, p.name)
+					runs, names = append(runs, e.imbRun(b, flow, slots)), append(names, [2]string{p.name, b})
 				}
 			}
 		}
 	}
 	samples, refs, err := e.compare(ctx, runs)
 	for i, s := range samples {
-		t.add(names[i], runs[i].benchmark, string(runs[i].flow), runs[i].slots, s.time, refs[i].time, s.overhead(refs[i]), s.delayed())
+		t.add(names[i][0], names[i][1], string(runs[i].flow), runs[i].slots, s.time, refs[i].time, s.overhead(refs[i]), s.delayed())
 	}
 	return t, err
 }

@@ -11,7 +11,8 @@ import (
 
 var fcFig9 = &Experiment{
 	IDs: []string{"fc-fig9"}, Title: "Piggybacking in alltoall, 2,044 bytes, static flow control",
-	Paper: "FC, section 5.4, Figure 9", PaperSize: "1,024 processes (4x4x4)", measure: measureFig9, plot: plotFig9,
+	Paper: "FC, section 5.4, Figure 9", PaperSize: "1,024 processes (4x4x4)",
+	Thinned: "4 buffer sizes: 10, 30, 44 and 60", measure: measureFig9, plot: plotFig9,
 	claims: []claim{
 		{"fewer explicit credit packets at every buffer size", "clear reduction", fewerCreditPackets},
 		{"less overhead", "clear reduction", lessOverhead},
@@ -26,7 +27,7 @@ var coarse = []int{10, 16, 22, 30, 36, 40, 44, 50, 56, 60, 64}
 func measureFig9(ctx context.Context, e *Env) (*Table, error) {
 	t := &Table{Columns: []string{"bytes", "piggyback", "slots", "time (µs)", "overhead (%)", "credit packets", "piggybacks", "of barriers"}}
 	var runs []run
-	for _, slots := range coarse {
+	for _, slots := range e.piggybackSizes() {
 		for _, bytes := range []int{2044, 2048} {
 			for _, piggyback := range []bool{false, true} {
 				r := e.alltoall(cluster1024[e.Scale], velo.Static, slots, 2)
@@ -45,6 +46,14 @@ func measureFig9(ctx context.Context, e *Env) (*Table, error) {
 		t.add(r.bytes, fmt.Sprint(r.piggyback), r.slots, s.time, s.overhead(refs[i]), int(s.flow.CreditPackets), int(s.flow.PiggybackedPackets), barriers)
 	}
 	return t, err
+}
+
+// piggybackSizes are the buffer sizes of the ramp.
+func (e *Env) piggybackSizes() []int {
+	if e.Scale.thin() {
+		return []int{10, 30, 44, 60}
+	}
+	return coarse
 }
 
 // without and with piggybacking, 2,044 bytes.

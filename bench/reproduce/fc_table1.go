@@ -27,7 +27,7 @@ var table1 = [][5]int{
 }
 
 // proved is the largest quota that Equation 1 is explored for, by scale.
-var proved = map[Scale]int{Small: 4, Medium: 5, Full: 6}
+var proved = map[Scale]int{Small: 4, Medium: 5, Large: 6, Full: 6}
 
 // measureTable1 computes the thresholds with the code in use and explores the
 // pairs of which the paper says that they fail, and all small ones.

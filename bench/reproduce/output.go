@@ -47,8 +47,14 @@ func (rep *Report) Print(w io.Writer) {
 	} else {
 		fmt.Fprintf(w, "runs on: %s, %s, seed %d\n", rep.Device, strings.Join(rep.Worlds, "; "), rep.Seed)
 	}
+	if rep.Runs > 0 {
+		fmt.Fprintf(w, "runs: %d, of %.1f million packets together\n", rep.Runs, float64(rep.Packets)/1e6)
+	}
 	if rep.ScaledDown {
 		fmt.Fprintf(w, "SCALED DOWN (--scale %s): the paper has %s\n", rep.Scale, rep.PaperSize)
+	}
+	if rep.Thinned != "" {
+		fmt.Fprintf(w, "THINNED: %s\n", rep.Thinned)
 	}
 	fmt.Fprintln(w)
 	rep.Table.print(w)

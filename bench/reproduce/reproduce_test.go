@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	_ "github.com/nicloop/nicloop/cosim/model"
@@ -49,7 +50,7 @@ func scale(column string, factor, plus float64, conditions ...any) func(*Table) 
 // cases are, for each experiment, a table on which every claim holds (nil: run
 // it), and one wrong result for each claim.
 var cases = map[string]struct {
-	good   func() *Table
+	good   func(*Env) *Table
 	plants []func(*Table)
 }{
 	"fc-table1": {nil, []func(*Table){
@@ -84,7 +85,7 @@ var cases = map[string]struct {
 		scale("delayed (%)", 0.5, 0, "processes", 256),
 	}},
 	"fc-table2": {goodTable2, []func(*Table){
-		set("overhead (%)", 30.0, "credit slots", 2, "slots", 58), set("delayed (%)", 0.0, "credit slots", 5, "slots", 48),
+		set("overhead (%)", 30.0, "credit slots", 2, "slots", 57), set("delayed (%)", 0.0, "credit slots", 5, "slots", 48),
 		set("overhead (%)", 2.0, "credit slots", 1),
 	}},
 	"fc-fig9": {goodFig9, []func(*Table){
@@ -127,34 +128,37 @@ var cases = map[string]struct {
 }
 
 // Every claim holds on a table as the paper describes it, and differs as soon as
-// the result that contradicts it is planted.
+// the result that contradicts it is planted: on the full grids and the thin ones.
 func TestPlantedResultsDiffer(t *testing.T) {
-	for _, x := range All() {
-		id := x.IDs[0]
-		t.Run(id, func(t *testing.T) {
-			c := cases[id]
-			require.Len(t, c.plants, len(x.claims), "one plant for each claim")
-			var good *Table
-			if c.good != nil {
-				good = c.good()
-			} else {
-				good = small(t, x).Table
-			}
-			before, err := json.Marshal(good)
-			require.NoError(t, err)
-			for i, plant := range c.plants {
-				ours, holds := x.claims[i].judge(good)
-				require.True(t, holds, "claim %q: %s", x.claims[i].text, ours)
-				wrong := clone(good)
-				plant(wrong)
-				ours, holds = x.claims[i].judge(wrong)
-				require.False(t, holds, "claim %q still holds: %s", x.claims[i].text, ours)
-			}
-			after, err := json.Marshal(good)
-			require.NoError(t, err)
-			require.Equal(t, string(before), string(after), "judging must not change the table")
-		})
+	for _, scale := range []Scale{Small, Full} {
+		for _, x := range All() {
+			t.Run(fmt.Sprintf("%s/%s", x.IDs[0], scale), func(t *testing.T) { plantAll(t, x, scale) })
+		}
 	}
+}
+
+func plantAll(t *testing.T, x *Experiment, scale Scale) {
+	c := cases[x.IDs[0]]
+	require.Len(t, c.plants, len(x.claims), "one plant for each claim")
+	var good *Table
+	if c.good != nil {
+		good = c.good(&Env{Scale: scale})
+	} else {
+		good = small(t, x).Table
+	}
+	before, err := json.Marshal(good)
+	require.NoError(t, err)
+	for i, plant := range c.plants {
+		ours, holds := x.claims[i].judge(good)
+		require.True(t, holds, "claim %q: %s", x.claims[i].text, ours)
+		wrong := clone(good)
+		plant(wrong)
+		ours, holds = x.claims[i].judge(wrong)
+		require.False(t, holds, "claim %q still holds: %s", x.claims[i].text, ours)
+	}
+	after, err := json.Marshal(good)
+	require.NoError(t, err)
+	require.Equal(t, string(before), string(after), "judging must not change the table")
 }
 
 func clone(t *Table) *Table {
@@ -207,12 +211,54 @@ func TestReferenceGrows(t *testing.T) {
 	e := &Env{Device: "model:", Scale: Small, Seed: 1}
 	r := run{world: world{nodes: 4, procs: 1}, benchmark: "Scatterv", iterations: 30}
 	r.flow = velo.None
-	s, err := e.perform(context.Background(), r)
+	s, err := e.perform(context.Background(), r, nil)
 	require.NoError(t, err)
 	require.GreaterOrEqual(t, s.slots, 80)
 	r.slots = 1
-	_, stalled, err := e.once(context.Background(), r)
+	_, stalled, err := e.once(context.Background(), r, nil)
 	require.True(t, err != nil || stalled > 0, "one slot per peer must stall")
+}
+
+// Benchmarks that count as the same give the same numbers.
+func TestSameBenchmarks(t *testing.T) {
+	e := &Env{Device: "model:", Scale: Small, Seed: 1}
+	for a, b := range sameAs {
+		r := run{world: world{nodes: 2, procs: 2}, flow: velo.Dynamic, slots: 16, piggyback: true, iterations: 3, warmup: 1}
+		for _, r.linear = range []bool{false, true} {
+			r.benchmark = a
+			one, err := e.perform(context.Background(), r, nil)
+			require.NoError(t, err)
+			r.benchmark = b
+			other, err := e.perform(context.Background(), r, nil)
+			require.NoError(t, err)
+			require.Equal(t, one, other, "%s and %s", a, b)
+		}
+	}
+}
+
+// Progress ends at its end, whatever runs go on at a time, and the plan is told first.
+func TestProgress(t *testing.T) {
+	last, of, planned := -1, 0, 0
+	e := &Env{Device: "model:", Scale: Small, Seed: 1, Jobs: 2,
+		Plan: func(runs int, packets float64) {
+			require.Equal(t, -1, last)
+			require.Positive(t, packets)
+			planned = runs
+		},
+		Step: func(done, all int) {
+			require.GreaterOrEqual(t, done, last)
+			last, of = done, all
+		},
+	}
+	var runs []run
+	for _, slots := range []int{10, 30, 10} {
+		runs = append(runs, e.alltoall(world{nodes: 2, procs: 2}, velo.Static, slots, 2))
+	}
+	_, _, err := e.compare(context.Background(), runs)
+	require.NoError(t, err)
+	require.Equal(t, 3, planned, "two runs and one reference")
+	require.Positive(t, of)
+	require.InDelta(t, of, last, 1)
 }
 
 // The protocol's own claims hold; nothing simulated is involved.
@@ -258,6 +304,24 @@ func TestReportSaysWhatItIs(t *testing.T) {
 	require.Contains(t, b.String(), "runs on: the protocol code itself")
 	require.NotContains(t, b.String(), "SCALED DOWN")
 	require.Contains(t, b.String(), "HOLDS    the thresholds of the ten pairs\n         paper: Table 1\n         ours:  30 of 30 equal\n")
+}
+
+// What a thin grid leaves out stands in its report, and only there.
+func TestReportSaysWhatIsThinned(t *testing.T) {
+	x := &Experiment{IDs: []string{"x"}, PaperSize: "all", Thinned: "every second point",
+		measure: func(_ context.Context, e *Env) (*Table, error) {
+			e.runs, e.packets = 3, 2_500_000
+			return &Table{}, nil
+		}}
+	for _, scale := range Scales() {
+		rep, err := x.Run(context.Background(), Env{Scale: scale})
+		require.NoError(t, err)
+		var b bytes.Buffer
+		rep.Print(&b)
+		require.Contains(t, b.String(), "runs: 3, of 2.5 million packets together\n")
+		require.Equal(t, scale.thin(), strings.Contains(b.String(), "THINNED: every second point\n"), scale)
+		require.Equal(t, scale != Full, strings.Contains(b.String(), "SCALED DOWN"), scale)
+	}
 }
 
 func TestFind(t *testing.T) {

@@ -42,10 +42,10 @@ func (w world) String() string {
 // Medium on, as in the paper: then the NIC is the bottleneck, not the host.
 var (
 	cluster1024 = map[Scale]world{
-		Small: {nodes: 4, procs: 4}, Medium: {nodes: 4, procs: 16}, Full: {nodes: 64, procs: 16, dims: "4x4x4"},
+		Small: {nodes: 4, procs: 4}, Medium: {nodes: 4, procs: 16}, Large: {nodes: 16, procs: 16}, Full: {nodes: 64, procs: 16, dims: "4x4x4"},
 	}
 	cluster256 = map[Scale]world{
-		Small: {nodes: 4, procs: 2}, Medium: {nodes: 2, procs: 16}, Full: {nodes: 16, procs: 16},
+		Small: {nodes: 4, procs: 2}, Medium: {nodes: 2, procs: 16}, Large: {nodes: 4, procs: 16}, Full: {nodes: 16, procs: 16},
 	}
 )
 
@@ -114,9 +114,9 @@ func (s sample) overhead(ref sample) float64 { return 100 * (s.time/ref.time - 1
 
 // perform runs one run. Without flow control the mailboxes grow until none was
 // ever full: the paper's reference.
-func (e *Env) perform(ctx context.Context, r run) (sample, error) {
+func (e *Env) perform(ctx context.Context, r run, step func(done, of int)) (sample, error) {
 	if r.flow != velo.None {
-		s, stalled, err := e.once(ctx, r)
+		s, stalled, err := e.once(ctx, r, step)
 		if err == nil && stalled != 0 {
 			err = fmt.Errorf("%s flow control let mailboxes stall the network for %d cycles", r.flow, stalled)
 		}
@@ -125,15 +125,17 @@ func (e *Env) perform(ctx context.Context, r run) (sample, error) {
 	var s sample
 	err := bench.WithoutStall(func(slots int) (bool, error) {
 		r.slots = slots
-		got, stalled, err := e.once(ctx, r)
+		got, stalled, err := e.once(ctx, r, step)
 		s = got
 		return stalled != 0, err
 	})
 	return s, err
 }
 
-func (e *Env) once(ctx context.Context, r run) (sample, uint64, error) {
-	rep, err := imb.Run(ctx, e.config(r))
+func (e *Env) once(ctx context.Context, r run, step func(done, of int)) (sample, uint64, error) {
+	c := e.config(r)
+	c.Step = step
+	rep, err := imb.Run(ctx, c)
 	if err != nil {
 		return sample{}, 0, fmt.Errorf("%s on %v, %s, %d slots: %w", r.benchmark, r.world, r.flow, r.slots, err)
 	}
@@ -171,13 +173,19 @@ func or(v, otherwise int) int {
 // sweep performs runs and gives their samples in the same order.
 func (e *Env) sweep(ctx context.Context, runs []run) ([]sample, error) {
 	samples := make([]sample, len(runs))
+	m := newMeter(e, runs)
 	for _, r := range runs {
 		e.use(r.world)
 	}
-	return samples, e.each(ctx, len(runs), func(ctx context.Context, i int) (err error) {
-		samples[i], err = e.perform(ctx, runs[i])
+	err := e.each(ctx, len(runs), func(ctx context.Context, i int) (err error) {
+		samples[i], err = e.perform(ctx, runs[i], m.of(runs[i]))
 		return err
 	})
+	e.runs += len(runs)
+	for _, s := range samples {
+		e.packets += s.flow.DataPackets + s.flow.CreditPackets
+	}
+	return samples, err
 }
 
 // reference is the same run without flow control.
@@ -186,34 +194,36 @@ func (r run) reference() run {
 	return r
 }
 
-// compare performs runs and their references, each reference once.
+// compare performs runs and their references, equal ones once.
 func (e *Env) compare(ctx context.Context, runs []run) (samples, refs []sample, err error) {
-	all := slices.Clone(runs)
-	at := make([]int, len(runs))
+	var all []run
 	index := map[string]int{}
-	for i, r := range runs {
-		ref := r.reference()
-		key := fmt.Sprintf("%#v", ref) // every field: run has the String of its world
+	place := func(r run) int {
+		key := fmt.Sprintf("%#v", r) // every field: run has the String of its world
 		if _, known := index[key]; !known {
 			index[key] = len(all)
-			all = append(all, ref)
+			all = append(all, r)
 		}
-		at[i] = index[key]
+		return index[key]
+	}
+	at := make([][2]int, len(runs))
+	for i, r := range runs {
+		at[i] = [2]int{place(r), place(r.reference())}
 	}
 	got, err := e.sweep(ctx, all)
 	if err != nil {
 		return nil, nil, err
 	}
-	for i := range runs {
-		refs = append(refs, got[at[i]])
+	for _, i := range at {
+		samples, refs = append(samples, got[i[0]]), append(refs, got[i[1]])
 	}
-	return got[:len(runs)], refs, nil
+	return samples, refs, nil
 }
 
 // flows are the flow controls that are compared.
 var flows = []velo.Flow{velo.Static, velo.Dynamic}
 
 // repeats is how often an experiment repeats its operation, by scale.
-func (e *Env) repeats(small, medium, full int) int {
-	return map[Scale]int{Small: small, Medium: medium, Full: full}[e.Scale]
+func (e *Env) repeats(small, medium, thin int) int {
+	return map[Scale]int{Small: small, Medium: medium, Large: thin, Full: thin}[e.Scale]
 }

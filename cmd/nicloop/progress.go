@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"sync"
 	"time"
 
 	"github.com/schollz/progressbar/v3"
@@ -14,11 +15,13 @@ import (
 // progress is a progress bar that shows itself on a terminal only, and only when
 // something takes longer than two seconds.
 type progress struct {
+	mu    sync.Mutex
 	out   io.Writer
 	bar   *progressbar.ProgressBar
 	begin time.Time
 	what  string
 	total int
+	drawn bool
 }
 
 const quietFor = 2 * time.Second
@@ -38,8 +41,11 @@ func (p *progress) describe(what string) {
 	}
 }
 
+// set says how far it is. The bar's clock starts with the first call.
 func (p *progress) set(done, of int) {
-	if p.out == nil || time.Since(p.begin) < quietFor {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.out == nil {
 		return
 	}
 	if p.bar == nil || p.total != of {
@@ -48,14 +54,47 @@ func (p *progress) set(done, of int) {
 			progressbar.OptionThrottle(100*time.Millisecond), progressbar.OptionClearOnFinish(), progressbar.OptionShowCount(),
 			progressbar.OptionSetPredictTime(true))
 	}
+	if done == 0 || time.Since(p.begin) < quietFor {
+		return
+	}
 	// A progress bar that cannot be drawn is no reason to fail.
 	_ = p.bar.Set(done)
+	p.drawn = true
+}
+
+// tick lets the time go on that the bar shows, until stop is called: steps may be
+// minutes apart. Before the first one there is nothing to tell the rest from.
+func (p *progress) tick() (stop func()) {
+	t := time.NewTicker(time.Second)
+	done := make(chan struct{})
+	go func() {
+		for {
+			select {
+			case <-done:
+				return
+			case <-t.C:
+				p.redraw()
+			}
+		}
+	}()
+	return func() { t.Stop(); close(done) }
+}
+
+func (p *progress) redraw() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.drawn {
+		_ = p.bar.RenderBlank()
+	}
 }
 
 func (p *progress) finish() {
-	if p.bar != nil {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.drawn {
 		_ = p.bar.Finish()
 	}
+	p.drawn = false
 }
 
 // withTimeout is a context that ends after d, if d is given.

@@ -27,14 +27,16 @@ HOLDS or DIFFERS here, with both numbers. IDs may be patterns.
 A claim that differs is a result: the exit code is 0 unless a run fails.`,
 		Example: `  nicloop reproduce --list
   nicloop reproduce fc-table1 fc-table3 fc-fig14         protocol code only: seconds
+  nicloop reproduce fc-table1 fc-table2 fc-table3 fc-fig10 fc-fig15 fc-fig19 fc-fig27 -j 2
+                                                         256 processes on 16 nodes, a few points: minutes
   nicloop reproduce 'fc-*' --scale small                 all on 16 processes or so: minutes
-  nicloop reproduce fc-fig6 --scale paper -j 2 --out results`,
+  nicloop reproduce fc-table2 --scale paper --out results   1,024 processes: hours`,
 	}
 	fs := cmd.Flags()
 	fs.SortFlags = false
 	fs.BoolVar(&f.list, "list", false, "list the experiments")
 	fs.StringVar(&f.env.Device, "device", defaultReproduce, "what stands behind the driver, see nicloop run")
-	fs.StringVar(&f.scale, "scale", string(reproduce.Small), "small, medium or paper: how many processes, see --list")
+	fs.StringVar(&f.scale, "scale", string(reproduce.Large), "small, medium (16 and 64 processes, many points), large or paper (256 and the paper's 1,024, few points)")
 	fs.Int64Var(&f.env.Seed, "seed", 1, "seed of message contents")
 	fs.IntVarP(&f.env.Jobs, "jobs", "j", 1, "runs at a time")
 	fs.StringVar(&f.out, "out", "reproduced", "`DIR` for rows (CSV) and plots (PNG, SVG); empty: none")
@@ -98,8 +100,13 @@ func (f *reproduceFlags) one(cmd *cobra.Command, x *reproduce.Experiment) error 
 	bar := newBar(cmd.ErrOrStderr(), x.IDs[0])
 	env := f.env
 	env.Step, env.Building = bar.set, bar.describe
+	env.Plan = func(runs int, packets float64) {
+		bar.describe(fmt.Sprintf("%s: %d runs, about %.1f million data packets", x.IDs[0], runs, packets))
+	}
 	begin := time.Now()
+	stop := bar.tick()
 	rep, err := x.Run(cmd.Context(), env)
+	stop()
 	bar.finish()
 	if err != nil {
 		return err

@@ -1,0 +1,82 @@
+package reproduce
+
+import (
+	"math/bits"
+	"sync"
+
+	"github.com/nicloop/nicloop/host"
+)
+
+// messages is roughly how many messages a benchmark sends in one iteration among
+// p processes: what its run costs.
+func messages(benchmark string, p int) int {
+	switch benchmark {
+	case "PingPong", "PingPing":
+		return 2
+	case "Alltoall", "Allgather":
+		return p * (p - 1)
+	case "Allreduce", "Barrier":
+		return p * bits.Len(uint(p-1))
+	case "Exchange":
+		return 2 * p
+	}
+	return p
+}
+
+// packets is roughly how many data packets a run sends.
+func (r run) packets() float64 {
+	n := messages(r.benchmark, or(r.active, r.ranks()))
+	if r.pairs {
+		n *= r.procs
+	}
+	bytes := or(r.bytes, 2048)
+	if r.benchmark == "Barrier" {
+		bytes = 0
+	}
+	return float64(n * (r.warmup + r.iterations) * host.Packets(bytes))
+}
+
+// A meter shows how far several runs are that go on at a time, by packets: some
+// take a thousand times as long as others.
+type meter struct {
+	mu   sync.Mutex
+	e    *Env
+	done float64
+	all  float64
+}
+
+// permille: a run is shown in so many parts of the whole.
+const permille = 1000
+
+func newMeter(e *Env, runs []run) *meter {
+	m := &meter{e: e}
+	for _, r := range runs {
+		m.all += r.packets()
+	}
+	if e.Plan != nil {
+		e.Plan(len(runs), m.all/1e6)
+	}
+	m.add(0)
+	return m
+}
+
+// of is the step function of one run. A run that starts again, with larger
+// mailboxes, counts only for what it has not done before.
+func (m *meter) of(r run) func(done, of int) {
+	counted := 0.0
+	return func(done, of int) {
+		if now := r.packets() * float64(done) / float64(of); now > counted {
+			m.add(now - counted)
+			counted = now
+		}
+	}
+}
+
+func (m *meter) add(packets float64) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.done += packets
+	if m.e.Step != nil {
+		m.e.Step(int(permille*m.done/m.all), permille)
+	}
+}
