@@ -19,9 +19,9 @@ func New(cfg Config) (*Fabric, error) {
 		return nil, err
 	}
 	t := cfg.Topology
-	f := &Fabric{cfg: cfg, vcs: t.VCs(), hop: uint64(cfg.RouterCycles + cfg.LinkCycles), parts: make([]Part, cfg.Parts)}
+	f := &Fabric{cfg: cfg, vcs: t.VCs(), hop: uint64(cfg.RouterCycles + cfg.LinkCycles), parts: make([]*Part, cfg.Parts)}
 	for i := range f.parts {
-		f.parts[i] = Part{Fabric: f, id: i, run: uint64(cfg.Run)}
+		f.parts[i] = &Part{Fabric: f, id: uint8(i), run: uint64(cfg.Run)}
 	}
 	if err := f.layOut(t); err != nil {
 		return nil, err
@@ -35,8 +35,8 @@ func New(cfg Config) (*Fabric, error) {
 		}
 	}
 	f.fillRoutes(t)
-	for i := range f.parts {
-		f.addStorage(&f.parts[i])
+	for _, p := range f.parts {
+		f.addStorage(p)
 	}
 	return f, nil
 }
@@ -90,7 +90,7 @@ func (c *Config) mostParts() int {
 	if c.Chooser != nil {
 		return 1
 	}
-	return c.Topology.Routers()
+	return min(c.Topology.Routers(), 1<<8)
 }
 
 // layOut makes outputs and input VCs. Outputs to NICs stand behind all others, in
@@ -103,7 +103,7 @@ func (f *Fabric) layOut(t Topology) error {
 		if n < 1 || n > maxPorts {
 			return fmt.Errorf("%w: router %d has %d ports, expected 1 to %d", ErrConfig, r, n, maxPorts)
 		}
-		f.routers[r] = router{outs: make([]uint32, n), firstPool: pools, part: &f.parts[r*len(f.parts)/len(f.routers)]}
+		f.routers[r] = router{outs: make([]uint32, n), firstPool: pools, part: uint8(r * len(f.parts) / len(f.routers))}
 		pools, ways = pools+n*f.vcs, ways+n*n*f.vcs
 		for port := range n {
 			if _, nic := t.Node(r, port); !nic {
@@ -126,7 +126,7 @@ func (f *Fabric) layOut(t Topology) error {
 		for v := range f.vcs {
 			for port := range f.routers[r].outs {
 				*f.pool(r, port, v) = pool{
-					router: uint32(r), part: f.routers[r].part, port: uint16(port), vc: uint8(v),
+					router: uint32(r), part: f.routers[r].part, port: uint8(port), vc: uint8(v),
 					ways: uint32(len(f.ways)), routes: uint32(r * t.Nodes()),
 				}
 				f.ways = f.ways[:len(f.ways)+t.Ports(r)]
@@ -204,7 +204,8 @@ func (f *Fabric) connectNIC(node, r, port int) {
 
 // join has a lane at a router fill a pool's places.
 func (f *Fabric) join(l *lane, to *pool, r, delay int) {
-	l.to, to.sender, to.from, to.delay = to, l, f.routers[r].part, uint64(delay)
+	l.to, to.sender, to.delay = to, l, uint64(delay)
+	l.part, to.from = to.part, f.routers[r].part
 }
 
 // addQueues makes, for every lane of a router, a queue for each input VC that can
@@ -264,7 +265,7 @@ func (f *Fabric) fillRoutes(t Topology) {
 func (f *Fabric) addStorage(p *Part) {
 	pools := 0
 	for i := range f.pools {
-		if f.pools[i].part == p && f.pools[i].sender != nil {
+		if f.pools[i].part == p.id && f.pools[i].sender != nil {
 			pools++
 		}
 	}

@@ -23,11 +23,11 @@ type credit struct {
 	at, n uint64
 }
 
-func (p *Part) box(to *Part) *outbox { return &p.boxes[p.round&1][to.id] }
+func (p *Part) box(to uint8) *outbox { return &p.boxes[p.round&1][to] }
 
-func (p *Part) sendArrival(to *pool, flit Flit, n uint64) {
-	b := p.box(to.part)
-	b.arrivals = append(b.arrivals, arrival{to, flit, n, p.now + p.hop})
+func (p *Part) sendArrival(l *lane, flit Flit, n uint64) {
+	b := p.box(l.part)
+	b.arrivals = append(b.arrivals, arrival{l.to, flit, n, p.now + p.hop})
 	p.inside -= int(n)
 }
 
@@ -53,7 +53,7 @@ func (p *Part) Exchange() {
 		if from.mix {
 			p.endRuns()
 		}
-		own := p.box(&p.parts[i]) // which the other has read at the meeting before
+		own := p.box(uint8(i)) // which the other has read at the meeting before
 		own.arrivals, own.credits, own.mix = own.arrivals[:0], own.credits[:0], false
 	}
 }

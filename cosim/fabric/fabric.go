@@ -60,7 +60,7 @@ type Fabric struct {
 	ways    []*queue // by pool and port
 	routes  []uint8  // by router and node: the port
 	where   []place  // by node
-	parts   []Part
+	parts   []*Part
 	watch   func(router, port int, vc uint8, flit Flit)
 }
 
@@ -74,7 +74,7 @@ type router struct {
 	outs   []uint32 // by port
 	errors uint64
 
-	part      *Part
+	part      uint8
 	firstPool int
 }
 
@@ -85,7 +85,7 @@ type place struct {
 }
 
 // Part is one of Config.Parts; part 0 of a network in one part is the whole of it.
-func (f *Fabric) Part(i int) *Part { return &f.parts[i] }
+func (f *Fabric) Part(i int) *Part { return f.parts[i] }
 
 // Lookahead is how many cycles pass before another part can notice anything.
 func (f *Fabric) Lookahead() uint64 { return min(f.hop, uint64(f.cfg.CreditCycles)) }
@@ -109,7 +109,7 @@ func (f *Fabric) SetRoute(router, dst, port int) {
 // it here or are on their way to it, and places behind it whose credit has not come
 // back.
 func (f *Fabric) Backlog(router, port int) int {
-	n, now := 0, f.routers[router].part.now
+	n, now := 0, f.parts[f.routers[router].part].now
 	for v := range f.vcs {
 		l := f.lane(router, port, v)
 		if l.to == nil {

@@ -24,7 +24,7 @@ type lane struct {
 	vc      uint8
 	last    uint8 // queue that was served last
 	wire    bool  // from a NIC, whose node is out
-	_       byte
+	part    uint8 // of to
 }
 
 // queue is what one input VC holds for one output.
@@ -47,15 +47,15 @@ type cell struct {
 type pool struct {
 	packet *queue // of the packet that comes in; nil: it is discarded
 	sender *lane
-	part   *Part
-	from   *Part  // the sender's
 	told   uint64 // the cycle in which the last credit arrives
 	delay  uint64 // of a credit
 	ways   uint32 // the first of Fabric.ways
 	routes uint32 // the first of Fabric.routes
 	router uint32 // NIC's buffer: the node
-	port   uint16
+	port   uint8
 	vc     uint8
+	part   uint8
+	from   uint8 // the sender's part
 }
 
 // place is the cycle from which flit i may be sent.

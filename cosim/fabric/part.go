@@ -8,7 +8,7 @@ import "fmt"
 // as in the whole; a part takes those of its own.
 type Part struct {
 	*Fabric
-	id       int
+	id       uint8
 	now      uint64
 	run      uint64
 	mixed    uint64 // the first cycle in which other VCs than 0 may be used
@@ -93,7 +93,7 @@ func (p *Part) Mix() {
 	if p.run > 1 {
 		p.endRuns()
 		for i := range p.boxes[0] {
-			p.box(&p.parts[i]).mix = true
+			p.box(uint8(i)).mix = true
 		}
 	}
 }
@@ -102,7 +102,7 @@ func (p *Part) endRuns() {
 	p.mixed = p.now + p.run
 	p.run = 1
 	for id := range p.turns { // runs do not count whose turn it is
-		if l := &p.lanes[id*p.vcs]; l.to != nil && l.to.from == p && l.sent > 0 {
+		if l := &p.lanes[id*p.vcs]; l.to != nil && l.to.from == p.id && l.sent > 0 {
 			p.turns[id].after = 0xfe
 		}
 	}

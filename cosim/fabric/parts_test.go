@@ -22,7 +22,7 @@ func newCut(cfg Config) (*cut, error) {
 	}
 	c := &cut{Fabric: f, node: make([]*Part, len(f.where)), window: f.Lookahead()}
 	for i := range c.node {
-		c.node[i] = f.where[i].buffer[0].part
+		c.node[i] = f.Part(int(f.where[i].buffer[0].part))
 	}
 	return c, nil
 }
@@ -49,7 +49,7 @@ func (c *cut) Dropped() []Ejection { return c.each((*Part).Dropped) }
 func (c *cut) Inside() (n int) {
 	for i := range c.parts {
 		n += c.Part(i).Inside()
-		for _, boxes := range c.parts[i].boxes {
+		for _, boxes := range c.Part(i).boxes {
 			for _, b := range boxes {
 				for _, a := range b.arrivals {
 					n += int(a.n)

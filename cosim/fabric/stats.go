@@ -10,7 +10,7 @@ type PortStats struct {
 
 // PortStats gives the counts of a router's output.
 func (f *Fabric) PortStats(router, port int) PortStats {
-	now := f.routers[router].part.now
+	now := f.parts[f.routers[router].part].now
 	s := PortStats{Waited: f.turns[f.routers[router].outs[port]].waited}
 	for v := range f.vcs {
 		l := f.lane(router, port, v)

@@ -115,8 +115,8 @@ func (p *Part) depart(l *lane) {
 	case int(l.out) >= p.exits:
 		p.ejected = append(p.ejected, Ejection{Node: int32(to.router), VC: l.vc, Flit: flit, Run: int32(n)})
 		p.inside -= int(n)
-	case to.part != p:
-		p.sendArrival(to, flit, n)
+	case l.part != p.id:
+		p.sendArrival(l, flit, n)
 	default:
 		p.enter(to, flit, n, now+p.hop)
 	}
@@ -178,7 +178,7 @@ func (p *Part) drop(c *cell) *cell {
 func (p *Part) vacate(in *pool, from, n uint64) {
 	at := max(from+in.delay, in.told+1)
 	in.told = at + n - 1
-	if in.from != p {
+	if in.from != p.id {
 		p.sendCredits(in, at, n)
 		return
 	}
