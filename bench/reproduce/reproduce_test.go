@@ -13,6 +13,8 @@ import (
 	_ "github.com/nicloop/nicloop/cosim/model"
 	"github.com/nicloop/nicloop/drivers"
 	_ "github.com/nicloop/nicloop/drivers/ideal"
+	"github.com/nicloop/nicloop/host"
+	"github.com/nicloop/nicloop/mailbox"
 	"github.com/nicloop/nicloop/velo"
 	"github.com/stretchr/testify/require"
 )
@@ -233,6 +235,31 @@ func TestSameBenchmarks(t *testing.T) {
 			require.NoError(t, err)
 			require.Equal(t, one, other, "%s and %s", a, b)
 		}
+	}
+}
+
+// Between alltoalls a receiver keeps the credits of fewer packets than its threshold.
+// One slot below Equation 5 one of those that the thin scales time finds a sender
+// short of them, from Equation 5 on none ever does.
+func TestRhythm(t *testing.T) {
+	packets := host.Packets(2048)
+	short := func(credit, slots int) (list []int) {
+		quota, kept := slots-credit, 0
+		threshold := mailbox.Eq1.Threshold(quota, credit)
+		for k := 1; k <= 100; k++ {
+			if quota-kept < packets {
+				list = append(list, k)
+			}
+			kept = (kept + packets) % threshold
+		}
+		return list
+	}
+	for credit := 2; credit <= mostCredit; credit++ {
+		at := short(credit, equation5(credit)-1)
+		require.Greater(t, at[0], 1, "the first alltoall is not timed")
+		require.LessOrEqual(t, at[0], 1+rhythm)
+		require.Greater(t, at[1], 1+rhythm)
+		require.Empty(t, short(credit, equation5(credit)))
 	}
 }
 
