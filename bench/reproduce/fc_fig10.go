@@ -12,7 +12,7 @@ import (
 var fcFig10 = &Experiment{
 	IDs: []string{"fc-fig10", "fc-fig15"}, Title: "Alltoall among a part of the processes, static and dynamic",
 	Paper: "FC, sections 5.5 and 6.8, Figures 10 and 15", PaperSize: "1,024, 512, 256 and 128 of 1,024 processes",
-	Thinned: "all active: static only, 30 and 50 slots, 1 alltoall after 1; half: 16, 30, 50 and 60 slots, others 10, 16, 22, 30, 40, 50 and 60, each 2 alltoalls after 6",
+	Thinned: "all active: static only, 30 and 50 slots, 8 alltoalls after 1; half: 16, 30, 50 and 60 slots, others 10, 16, 22, 30, 40, 50 and 60, each 8 alltoalls after 4",
 	measure: measureFig10, plot: plotFig10,
 	claims: []claim{
 		{"static: not acceptable below 55 slots, however few are active", "> 3 % in all four", staticNeeds55},
@@ -33,9 +33,9 @@ func measureFig10(ctx context.Context, e *Env) (*Table, error) {
 			for _, slots := range e.partSizes(flow, part) {
 				r := e.alltoall(w, flow, slots, 2)
 				// The pattern is repeated until times are stable (footnote 11).
-				r.active, r.warmup, r.iterations = w.ranks()/part, e.repeats(6, 4, 6), e.repeats(10, 4, 2)
+				r.active, r.warmup, r.iterations = w.ranks()/part, e.repeats(6, 4, 4), e.repeats(10, 4, rhythm)
 				if part == 1 && e.Scale.thin() {
-					r.warmup, r.iterations = 1, 1
+					r.warmup = 1
 				}
 				runs, parts = append(runs, r), append(parts, part)
 			}
