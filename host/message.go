@@ -37,6 +37,9 @@ func (r *Rank) enqueue(dst int, q *Request) error {
 func (r *Rank) push(dst int) error {
 	o := &r.peers[dst].outbound
 	for o.head != nil {
+		if !r.mayPost() {
+			return errStuck
+		}
 		q := o.head
 		if err := r.sendPacket(dst, o, q); err == velo.ErrTryAgain {
 			r.delay(q)

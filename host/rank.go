@@ -18,6 +18,11 @@ type Proc interface {
 	// WaitArrival sleeps until the NIC may have written something, until another
 	// rank wakes this one, or until the given time. It may return early.
 	WaitArrival(until drivers.Time)
+	// Attend runs work until that is done; in between it lets the hardware catch up and, when
+	// it has, sleeps as WaitArrival does and spends look. work must not wait.
+	Attend(work func() (done bool, until drivers.Time), look drivers.Time)
+	// Room tells whether so many lines can be posted to the NIC without waiting.
+	Room(lines int) bool
 	// Wake ends the WaitArrival of rank id at the given time.
 	Wake(id int, at drivers.Time)
 }
@@ -44,6 +49,11 @@ type Rank struct {
 	bulk    *bulk        // nil without RMA
 	local   *Local       // nil if everything goes through the NIC
 	waiting *Request
+	serving int                         // the peer that has credits again and is being sent to, or nobody
+	attends bool                        // attend runs, which must not wait
+	stuck   bool                        // it would have had to
+	err     error                       // it failed
+	work    func() (bool, drivers.Time) // attend
 	linear  bool
 	line    [regs.VELOPayload]byte
 
@@ -65,8 +75,9 @@ type peer struct {
 func NewRank(id, size int, proc Proc, ep *velo.Endpoint, cost *Cost) *Rank {
 	r := &Rank{
 		proc: proc, ep: ep, cost: cost, peers: make([]peer, size),
-		match: match.New[*Request, *message](size),
+		match: match.New[*Request, *message](size), serving: nobody,
 	}
+	r.work = r.attend
 	switch ep.Flow() {
 	case velo.Static:
 		r.credit = cost.Static
@@ -89,61 +100,10 @@ func (r *Rank) Stats() Stats { return r.stats }
 // Endpoint is the rank's VELO endpoint.
 func (r *Rank) Endpoint() *velo.Endpoint { return r.ep }
 
-// progress takes one packet, if there is one, and sends what its credits allow.
-func (r *Rank) progress() (bool, error) {
-	ok, err := r.ep.Poll(&r.pkt)
-	if err != nil {
-		return false, err
-	}
-	if ok {
-		r.proc.Spend(r.cost.Take + r.credit + r.cost.CopyByte*drivers.Time(len(r.pkt.Payload)))
-		if err := r.file(r.pkt.From, r.pkt.Payload); err != nil {
-			return false, err
-		}
-	}
-	r.chargeControl()
-	long, err := r.progressRMA()
-	if err != nil {
-		return false, err
-	}
-	ok = r.progressLocal() || ok || long
-	for {
-		peer, more := r.ep.Credited()
-		if !more {
-			return ok, nil
-		}
-		ok = true
-		if err := r.push(peer); err != nil {
-			return false, err
-		}
-	}
-}
-
 // chargeControl charges the control packets handled since it was last called.
 func (r *Rank) chargeControl() {
 	if n := r.ep.Controls(); n != r.control {
 		r.proc.Spend(r.cost.Control * drivers.Time(n-r.control))
 		r.control = n
 	}
-}
-
-// await makes progress, and sleeps until there is any.
-func (r *Rank) await() error {
-	for {
-		if got, err := r.step(); got || err != nil {
-			return err
-		}
-	}
-}
-
-// step makes progress, or sleeps until there can be any. An empty mailbox counts
-// only once the hardware has caught up.
-func (r *Rank) step() (bool, error) {
-	got, err := r.progress()
-	if err != nil || got || r.proc.Sync() {
-		return got, err
-	}
-	r.proc.WaitArrival(r.nextLocal())
-	r.proc.Spend(r.cost.Poll)
-	return false, nil
 }

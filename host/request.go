@@ -165,7 +165,7 @@ func (r *Rank) Waitany(list []*Request) (int, Status, error) {
 		if r.waiting == nil {
 			return -1, Status{}, fmt.Errorf("%w: no request to wait for", drivers.ErrConfig)
 		}
-		if err := r.await(); err != nil {
+		if _, err := r.step(); err != nil {
 			return -1, Status{}, err
 		}
 	}

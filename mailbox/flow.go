@@ -102,14 +102,14 @@ type Stats struct {
 	Deficits, Excesses uint64 // adjustments of piggybacked credits (FC paper, section 6.6.2)
 }
 
-// maxPending bounds the control packets of one call: at most one credit packet and one request of
+// MaxPending bounds the control packets of one call: at most one credit packet and one request of
 // the activity control, twice when a response ends with a reached threshold, or one of each plus a
 // flushed request and a flushed response.
-const maxPending = 4
+const MaxPending = 4
 
 // pending holds the control packets of the last call until the caller takes them.
 type pending struct {
-	queue       [maxPending]Control
+	queue       [MaxPending]Control
 	first, last uint8
 }
 

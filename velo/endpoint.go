@@ -141,6 +141,10 @@ func (e *Endpoint) Credited() (peer int, ok bool) {
 	return peer, true
 }
 
+// MaxPosts is how many lines Send and Take post at most: a packet of their own, and what the
+// flow control wants sent.
+const MaxPosts = 1 + mailbox.MaxPending
+
 // Send sends payload, at most 56 bytes, to peer.
 func (e *Endpoint) Send(peer int, payload []byte) error {
 	if len(payload) > regs.VELOPayload {
@@ -220,16 +224,22 @@ func (e *Endpoint) returnSlots() {
 // Poll takes the next data packet out of the mailbox, if there is one.
 func (e *Endpoint) Poll(pkt *Packet) (bool, error) {
 	for {
-		s, ok := e.ring.Peek()
-		if !ok {
-			e.returnSlots()
-			return false, nil
-		}
-		data, err := e.take(s, pkt)
-		if err != nil || data {
+		if data, more, err := e.Take(pkt); data || !more || err != nil {
 			return data, err
 		}
 	}
+}
+
+// Take takes the next packet out of the mailbox, and tells whether it was data: if not, there
+// may be more. Poll is Take until there is data or nothing.
+func (e *Endpoint) Take(pkt *Packet) (data, more bool, err error) {
+	s, ok := e.ring.Peek()
+	if !ok {
+		e.returnSlots()
+		return false, false, nil
+	}
+	data, err = e.take(s, pkt)
+	return data, true, err
 }
 
 // checkEvery is how many packets lie between two checks of the flow control's

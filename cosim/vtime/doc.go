@@ -6,6 +6,8 @@
 //   - One kernel owns time. A process runs at its own local time, which may lie
 //     ahead of the hardware's as long as it only posts writes (they carry their
 //     time); it falls back in step when it must see that something is absent.
+//   - What a process does in a loop while it waits ([Proc.Attend]) is done without resuming
+//     it, at the times at which it would have been done.
 //   - Ties break by (time, order of scheduling). The same programs give the same
 //     calls to the system, hence the same run, on every machine.
 //   - A system in parts (drivers.Parted) is run by a thread per part, each with the

@@ -165,7 +165,7 @@ func BenchmarkSwitch(b *testing.B) {
 	require.NoError(b, k.Run(func(int) error {
 		for range b.N {
 			p.l.ready.push(p.now, p)
-			p.park(Ready)
+			p.suspend()
 		}
 		return nil
 	}))

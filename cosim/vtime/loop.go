@@ -70,6 +70,9 @@ func (l *loop) step() error {
 	p.state = Ready
 	p.turn++
 	l.did = at
+	if p.work != nil && !p.attend() {
+		return nil
+	}
 	p.next()
 	if p.state == Done {
 		l.live--

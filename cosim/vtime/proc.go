@@ -35,6 +35,10 @@ type Proc struct {
 	issued     uint64 // lines posted to the send window
 	taken      uint64 // of them, taken by the NIC when last looked
 	dev        device
+	work       func() (done bool, until drivers.Time) // while it attends to something
+	look       drivers.Time
+	slept      bool // look is to be charged
+	attends    bool // work runs
 	next       func() (struct{}, bool)
 	cancel     func()
 	yield      func(struct{}) bool
@@ -71,16 +75,28 @@ func (p *Proc) WatchArrivals(off, n uint64) error {
 // Sync lets the hardware catch up with the process's local time: only then is
 // what memory does not hold really absent. It tells whether time passed.
 func (p *Proc) Sync() bool {
-	if p.k.cycle(p.now) <= p.l.hw.Now() {
+	if !p.behind() {
 		return false
 	}
+	if !p.pass() {
+		p.suspend()
+	}
+	return true
+}
+
+// behind: the hardware is behind the process.
+func (p *Proc) behind() bool { return p.k.cycle(p.now) > p.l.hw.Now() }
+
+// pass lets time pass for a process that the hardware is behind. If others are to run before it,
+// which is told, it is ready to be resumed.
+func (p *Proc) pass() bool {
 	turn := p.l.ready.turn()
 	if p.yield != nil && p.l.isFirst(p.now, turn) { // a switch to the kernel and back would do the same
 		return true
 	}
 	p.l.ready.pushAs(turn, p.now, p)
-	p.park(Ready)
-	return true
+	p.state = Ready
+	return false
 }
 
 // WaitArrival parks until the watched memory is written, another process wakes
@@ -90,11 +106,16 @@ func (p *Proc) WaitArrival(until drivers.Time) {
 	if p.Sync() {
 		return
 	}
+	p.sleep(until)
+	p.suspend()
+}
+
+func (p *Proc) sleep(until drivers.Time) {
 	p.k.sys.Arm(p.watch)
 	if until < drivers.Never {
 		p.l.ready.push(max(until, p.now), p)
 	}
-	p.park(AwaitArrival)
+	p.state = AwaitArrival
 }
 
 // Wake ends the wait for an arrival of process id, of the same node, at time at: something that is not
@@ -105,8 +126,11 @@ func (p *Proc) Wake(id int, at drivers.Time) {
 	}
 }
 
-func (p *Proc) park(s State) {
-	p.state = s
+// suspend lets the loop go on until it resumes the process.
+func (p *Proc) suspend() {
+	if p.attends {
+		panic("vtime: what a process attends to waits: it must not, see Attend")
+	}
 	if !p.yield(struct{}{}) {
 		panic(errAborted)
 	}
@@ -129,7 +153,8 @@ func (p *Proc) post() error {
 			continue
 		}
 		p.k.sys.ArmPIO(p.node, p.vpid, p.issued-depth+1)
-		p.park(AwaitPIO)
+		p.state = AwaitPIO
+		p.suspend()
 	}
 	p.issued++
 	return nil
