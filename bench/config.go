@@ -39,6 +39,10 @@ type Config struct {
 	// Limit is the simulated time after which the run is given up; 0: none.
 	Limit drivers.Time `json:"limit_ps"`
 
+	// Threads may simulate the world where the device can use them; 0: one. The result does
+	// not depend on it. What is looked into (Pcap, Blocks) or recorded takes one.
+	Threads int `json:"-"`
+
 	Pcap   io.Writer           `json:"-"` // pcapng of every link
 	Record io.Writer           `json:"-"` // transaction log of the run
 	Blocks bool                `json:"-"` // latency by block

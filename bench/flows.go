@@ -2,7 +2,9 @@ package bench
 
 import (
 	"fmt"
+	"sync/atomic"
 
+	"github.com/nicloop/nicloop/cosim/vtime"
 	"github.com/nicloop/nicloop/drivers"
 	"github.com/nicloop/nicloop/host"
 )
@@ -11,19 +13,25 @@ import (
 const flowWindow = 4
 
 // traffic is what the ranks of a hotspot with slow memory share: the plan, and
-// what came of it. Simulated time runs one rank at a time, so it needs no lock,
-// and the order in which they look at it is the same in every run.
+// what came of it. They may run on several threads, so each writes what is its own, and
+// that the victims have all is news to the others only when it is vtime.Window cycles old.
 type traffic struct {
 	flows   []flow
 	lanes   []laneTraffic // of flow i / Procs, process i % Procs
-	victims int           // flows that have not received all; hot ones go on until there are none
+	starts  []start       // by rank
+	victims atomic.Int64  // flows that have not received all; hot ones go on until there are none
+	ended   atomic.Uint64 // cycle in which the last of them so far did
 	held    *heldLinks
-	now     func() uint64 // cycles
-	began   uint64        // cycle at which all ranks were ready
-	cycles  uint64        // of the measurement
+	cycle   func(rank int) uint64
 }
 
-// laneTraffic is one flow between two processes.
+// A start is when a rank was ready.
+type start struct {
+	at    drivers.Time
+	cycle uint64
+}
+
+// laneTraffic is one flow between two processes; one writes what was sent, the other the rest.
 type laneTraffic struct {
 	flow
 	rankFrom, rankTo int
@@ -56,12 +64,12 @@ func (w *World) newTraffic() (*traffic, error) {
 	if err != nil {
 		return nil, err
 	}
-	f := &traffic{flows: flows, held: c.held, now: func() uint64 { return uint64(w.Sys.Now()) }}
+	f := &traffic{flows: flows, held: c.held, starts: make([]start, len(w.Ranks)), cycle: func(rank int) uint64 { return uint64(w.procs[rank].Cycle()) }}
 	for _, x := range flows {
 		for p := range c.Procs {
 			f.lanes = append(f.lanes, laneTraffic{flow: x, rankFrom: x.from*c.Procs + p, rankTo: x.to*c.Procs + p})
 			if x.class != HotFlow {
-				f.victims++
+				f.victims.Add(1)
 			}
 		}
 	}
@@ -74,7 +82,13 @@ func (f *traffic) results() (list []FlowResult) {
 		return nil
 	}
 	for _, l := range f.lanes {
-		r := FlowResult{From: l.rankFrom, To: l.rankTo, Class: l.class, Bytes: l.bytes, Elapsed: l.end - l.start}
+		if l.start == 0 { // no message to warm up
+			l.start = f.ready().at
+		}
+		r := FlowResult{From: l.rankFrom, To: l.rankTo, Class: l.class, Bytes: l.bytes}
+		if l.end > 0 { // else nothing came after the warm-up
+			r.Elapsed = l.end - l.start
+		}
 		if r.Elapsed > 0 {
 			r.MBps = float64(r.Bytes) / 1e6 / (float64(r.Elapsed) / float64(drivers.Second))
 		}
@@ -122,7 +136,7 @@ func (t *task) congest(r *host.Rank, n int) error {
 	if err := r.Barrier(); err != nil {
 		return err
 	}
-	f.begin(r.Now(), t.c.Warmup)
+	f.begin(r)
 	if err := p.run(); err != nil {
 		return err
 	}
@@ -130,19 +144,24 @@ func (t *task) congest(r *host.Rank, n int) error {
 	return nil
 }
 
-// begin notes when the flows start; the last rank counts.
-func (f *traffic) begin(now drivers.Time, warmup int) {
+// begin notes when a rank starts its flows.
+func (f *traffic) begin(r *host.Rank) {
 	if f.held != nil {
 		f.held.on = true
 	}
-	f.began = f.now()
-	if warmup > 0 {
-		return // the last warm-up message begins the measurement of a flow
-	}
-	for i := range f.lanes {
-		f.lanes[i].start = now
-	}
+	f.starts[r.ID()] = start{r.Now(), f.cycle(r.ID())}
 }
+
+// ready is when the last rank was.
+func (f *traffic) ready() (last start) {
+	for _, s := range f.starts {
+		last.at, last.cycle = max(last.at, s.at), max(last.cycle, s.cycle)
+	}
+	return last
+}
+
+// cycles are those of the measurement.
+func (f *traffic) cycles() uint64 { return f.ended.Load() - f.ready().cycle }
 
 func (p *pump) run() error {
 	for i := range p.places {
@@ -201,7 +220,7 @@ func (p *pump) post(i int) (err error) {
 // until the victims have got all theirs.
 func (p *pump) over(x *place) bool {
 	enough := x.k >= p.t.c.Warmup+p.t.c.Iterations
-	return enough && (x.lane.class != HotFlow || p.t.traffic.victims == 0)
+	return enough && (x.lane.class != HotFlow || p.t.traffic.over(p.r.ID()))
 }
 
 // arrived checks and counts one message.
@@ -216,7 +235,7 @@ func (p *pump) arrived(x *place, st host.Status) error {
 	if err := verify(x.buf, c.Seed, x.lane.rankFrom, x.lane.rankTo, k); err != nil {
 		return err
 	}
-	p.t.bytes += uint64(st.Bytes)
+	p.t.bytes[p.r.ID()] += uint64(st.Bytes)
 	l := x.lane
 	l.received++
 	switch {
@@ -231,18 +250,23 @@ func (p *pump) arrived(x *place, st host.Status) error {
 	}
 	p.t.step()
 	if l.received == c.Warmup+c.Iterations {
-		p.t.traffic.victimDone()
+		p.t.traffic.victimDone(p.r.ID())
 	}
 	return nil
 }
 
-// victimDone ends the measurement with the last victim.
-func (f *traffic) victimDone() {
-	if f.victims--; f.victims > 0 {
-		return
+// victimDone tells that a rank has got all of a victim; the last ends the measurement.
+func (f *traffic) victimDone(rank int) {
+	at := f.cycle(rank)
+	for was := f.ended.Load(); at > was && !f.ended.CompareAndSwap(was, at); was = f.ended.Load() {
 	}
-	if f.held != nil {
+	if f.victims.Add(-1) == 0 && f.held != nil {
 		f.held.on = false
 	}
-	f.cycles = f.now() - f.began
+}
+
+// over tells whether a rank knows that the victims have got all. One that is done now, on
+// another thread, may be counted already or not; it is no news before its time.
+func (f *traffic) over(rank int) bool {
+	return f.victims.Load() == 0 && f.ended.Load()+vtime.Window <= f.cycle(rank)
 }

@@ -1,8 +1,12 @@
 package bench
 
+import "sync"
+
 // A meter tells a progress bar how far a workload is: by the iterations that ranks
 // have ended and, because one may be long, by the messages that have been received.
+// Ranks call step, on the threads that they have.
 type meter struct {
+	sync.Mutex
 	w        *World
 	done, of int // iterations of all ranks
 	shown    int
@@ -27,6 +31,8 @@ func (m *meter) received() (n uint64) {
 }
 
 func (m *meter) step() {
+	m.Lock()
+	defer m.Unlock()
 	m.done++
 	m.show(m.done)
 }
@@ -34,6 +40,8 @@ func (m *meter) step() {
 // tick counts messages. Those of barriers count, too, so it is capped: the end is told
 // by the last iteration only.
 func (m *meter) tick() {
+	m.Lock()
+	defer m.Unlock()
 	m.show(min(int(float64(m.of)*float64(m.received()-m.before)/m.messages), m.of-1))
 }
 

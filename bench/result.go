@@ -87,7 +87,9 @@ func (res *Result) add(w *World, wl *Workload, t *task, n int, flow FlowStats, b
 	if row.Elapsed > 0 && wl != &random {
 		row.Bandwidth = float64(n) * float64(row.Messages) / 1e6 / (float64(row.Elapsed) / float64(drivers.Second))
 	}
-	res.Verified += t.bytes
+	for _, n := range t.bytes {
+		res.Verified += n
+	}
 	res.Rows = append(res.Rows, row)
 }
 
@@ -101,7 +103,7 @@ func (res *Result) addTraffic(f *traffic) {
 		row.Bandwidth += row.Flows[i].MBps
 	}
 	if f.held != nil {
-		row.Links = f.held.list(f.cycles)
+		row.Links = f.held.list(f.cycles())
 	}
 }
 

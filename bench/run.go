@@ -73,7 +73,7 @@ func (c Config) at(n int) *Config {
 // measure runs the workload at one message size.
 func (w *World) measure(ctx context.Context, wl *Workload, n int, res *Result, obs *observers) error {
 	c := w.Config.at(n)
-	t := &task{c: c, timed: make([]span, len(w.Ranks)), step: func() {}}
+	t := &task{c: c, timed: make([]span, len(w.Ranks)), bytes: make([]uint64, len(w.Ranks)), step: func() {}}
 	for _, r := range w.Ranks {
 		r.FreeAll()
 	}

@@ -42,11 +42,12 @@ func FindWorkload(name string) (*Workload, error) {
 	return nil, fmt.Errorf("%w: unknown workload %q%s; known: %v", drivers.ErrConfig, name, drivers.Nearest(name, names), names)
 }
 
-// A task is a workload at one message size, shared by the ranks that run it.
+// A task is a workload at one message size, shared by the ranks that run it, perhaps on
+// several threads: a rank writes what is its own.
 type task struct {
 	c     *Config
-	timed []span // by rank: when its timed iterations began and ended
-	bytes uint64 // verified
+	timed []span   // by rank: when its timed iterations began and ended
+	bytes []uint64 // by rank: verified
 	step  func()
 	// traffic is the flows of a hotspot with slow memory, else nil.
 	traffic *traffic
@@ -83,7 +84,7 @@ func (t *task) recv(r *host.Rank, buf []byte, from, k int) error {
 	if st.Bytes != len(buf) {
 		return fmt.Errorf("message %d from rank %d to rank %d has %d bytes, expected %d (seed %d)", k, from, r.ID(), st.Bytes, len(buf), t.c.Seed)
 	}
-	t.bytes += uint64(st.Bytes)
+	t.bytes[r.ID()] += uint64(st.Bytes)
 	return verify(buf, t.c.Seed, from, r.ID(), k)
 }
 
@@ -180,7 +181,7 @@ var alltoall = Workload{
 					return err
 				}
 			}
-			t.bytes += uint64(n * (r.Size() - 1))
+			t.bytes[r.ID()] += uint64(n * (r.Size() - 1))
 			return r.Barrier()
 		})
 	},
@@ -198,7 +199,7 @@ func (t *task) alltoallEager(r *host.Rank, n int) error {
 		); err != nil {
 			return err
 		}
-		t.bytes += uint64(n * (r.Size() - 1))
+		t.bytes[r.ID()] += uint64(n * (r.Size() - 1))
 		return r.Barrier()
 	})
 }
@@ -231,7 +232,7 @@ var hotspot = Workload{
 					return err
 				}
 				next[st.Source]++
-				t.bytes += uint64(st.Bytes)
+				t.bytes[r.ID()] += uint64(st.Bytes)
 			}
 			return nil
 		})

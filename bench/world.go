@@ -19,6 +19,7 @@ type World struct {
 	Sys    drivers.Timed
 	Kernel *vtime.Kernel
 	Ranks  []*host.Rank
+	procs  []*vtime.Proc // by rank
 }
 
 // openWorld opens the device and enables every endpoint.
@@ -27,8 +28,12 @@ func openWorld(ctx context.Context, c Config, trace drivers.TraceSink) (*World, 
 	if err != nil {
 		return nil, err
 	}
+	threads := c.Threads
+	if c.Record != nil { // a log has one order
+		threads = 1
+	}
 	sys, err := drivers.Open(ctx, c.Device, drivers.Options{
-		Nodes: c.Nodes, MemoryBytes: m.bytes(c.Procs), Trace: trace,
+		Nodes: c.Nodes, MemoryBytes: m.bytes(c.Procs), Trace: trace, Threads: threads,
 		Waves: c.Waves, LogFile: c.LogFile, Progress: c.Building,
 	})
 	if err != nil {
@@ -67,7 +72,7 @@ func newWorld(c Config, sys drivers.System, m memory) (*World, error) {
 			return nil, err
 		}
 		r := host.NewRank(rank, len(addrs), p, ep, &w.Config.Cost)
-		w.Ranks = append(w.Ranks, r)
+		w.Ranks, w.procs = append(w.Ranks, r), append(w.procs, p)
 		if c.Local {
 			r.UseLocal(local)
 		}

@@ -12,7 +12,6 @@ import (
 type Local struct {
 	node  []int // by rank
 	boxes []box // by receiver
-	seq   uint64
 }
 
 // box holds the messages for one rank, in the order in which they become visible.
@@ -20,7 +19,6 @@ type box struct{ waiting []parcel }
 
 type parcel struct {
 	at   drivers.Time // when the receiver can see it
-	seq  uint64
 	from int
 	header
 	data []byte
@@ -42,9 +40,8 @@ func (r *Rank) isLocal(dst int) bool {
 func (r *Rank) sendLocal(dst int, q *Request) {
 	r.proc.Spend(r.cost.CopyByte * drivers.Time(len(q.buf)))
 	l := r.local
-	l.seq++
 	p := parcel{
-		at: r.proc.Now() + r.cost.Wake, seq: l.seq, from: r.id, data: slices.Clone(q.buf),
+		at: r.proc.Now() + r.cost.Wake, from: r.id, data: slices.Clone(q.buf),
 		header: header{tag: q.env.Tag, length: uint32(len(q.buf)), comm: q.env.Comm},
 	}
 	b := &l.boxes[dst]

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"runtime"
 	"strings"
 	"time"
 
@@ -96,6 +97,8 @@ func addRunFlags(cmd *cobra.Command) *runFlags {
 	fs.Uint64Var(&f.wavesFrom, "waves-from", 0, "first cycle of the waveforms")
 	fs.Uint64Var(&f.wavesTo, "waves-to", uint64(drivers.Forever), "cycle at which they end")
 	fs.Lookup("waves-to").DefValue = "the end"
+	fs.IntVarP(&f.c.Threads, "jobs", "j", threads(threadsFrom), "cores that one simulation on model: may use; the result does not depend on it")
+	fs.Lookup("jobs").DefValue = fmt.Sprintf("%d from %d nodes on, else 1", threads(threadsFrom), threadsFrom)
 	fs.DurationVar(&f.limit, "limit", 0, "give up after so much simulated time (default: never)")
 	fs.DurationVar(&f.timeout, "timeout", 0, "give up after so much real time (default: never)")
 	fs.BoolVar(&f.force, "force", false, "overwrite existing output files")
@@ -116,8 +119,13 @@ func (f *runFlags) run(cmd *cobra.Command, workload string) (err error) {
 	if c.Velo.Division, err = parseDivision(f.division); err != nil {
 		return err
 	}
+	if !cmd.Flags().Changed("jobs") {
+		c.Threads = threads(c.Nodes)
+	}
 	sweep := workload == "hotspot" && len(c.NVM) > 0
 	switch {
+	case c.Threads < 1:
+		return usageError{fmt.Errorf("--jobs %d: expected at least 1", c.Threads)}
 	case !sweep && (len(f.outstanding) != 1 || f.plot != ""):
 		return usageError{fmt.Errorf("--plot and a list of --outstanding belong to hotspot with --nvm")}
 	case sweep && f.overhead:
@@ -170,6 +178,17 @@ func (f *runFlags) run(cmd *cobra.Command, workload string) (err error) {
 	}
 	printResult(cmd.OutOrStdout(), res, time.Since(begin))
 	return nil
+}
+
+// threadsFrom is the number of nodes from which two threads gain more than their meetings cost.
+const threadsFrom = 16
+
+// threads is how many simulate a world if nothing is said.
+func threads(nodes int) int {
+	if nodes < threadsFrom {
+		return 1
+	}
+	return min(2, runtime.NumCPU())
 }
 
 func parseDivision(s string) (mailbox.Division, error) {

@@ -8,11 +8,11 @@ import (
 
 const classes = 2
 
-// A network joins the NICs with the fabric: what rtl/core/inject and rtl/core/eject
+// A network joins the NICs of a part with the fabric: what rtl/core/inject and rtl/core/eject
 // do. A node and a buffer are looked at in the cycles in which they may go on. While
 // VELO has the network to itself, packets move in runs of flits.
 type network struct {
-	m        *nic.Machine
+	m        *nic.Part
 	f        *fabric.Part
 	topology fabric.Topology
 	in       []injector
@@ -22,7 +22,7 @@ type network struct {
 	injected drivers.Cycle // the last cycle in which nodes have had their turn
 }
 
-func newNetwork(m *nic.Machine, f *fabric.Part, cfg fabric.Config) *network {
+func newNetwork(m *nic.Part, f *fabric.Part, cfg fabric.Config) *network {
 	nodes := cfg.Topology.Nodes()
 	n := &network{
 		m: m, f: f, topology: cfg.Topology, in: make([]injector, nodes), out: make([]ejector, nodes*classes),
@@ -80,12 +80,19 @@ func (n *network) credited() {
 
 // NextEvent implements nic.Network.
 func (n *network) NextEvent(now drivers.Cycle) drivers.Cycle {
+	now = max(now, drivers.Cycle(n.f.Now())-1) // Finish has let time pass in which there was nothing
 	next := min(n.draining.next(now), n.sending.next(now))
 	if next == now+1 || len(n.f.Ejected()) > 0 || len(n.f.Dropped()) > 0 {
 		return now + 1
 	}
 	return min(next, max(drivers.Cycle(n.f.NextEvent()), now+1))
 }
+
+// Finish implements nic.Exchanger.
+func (n *network) Finish(at drivers.Cycle) { n.catchUp(at) }
+
+// Exchange implements nic.Exchanger.
+func (n *network) Exchange() { n.f.Exchange() }
 
 // ---- injection ----
 

@@ -39,7 +39,10 @@ func open(_ context.Context, path string, keys map[string]string, opt drivers.Op
 	return m, nil
 }
 
-// New makes a machine of the given parameters. Of opt it takes MemoryBytes and Trace.
+// mostParts: more were never measured.
+const mostParts = 2
+
+// New makes a machine of the given parameters. Of opt it takes MemoryBytes, Trace and Threads.
 func New(p Params, opt drivers.Options) (*nic.Machine, error) {
 	mem := opt.MemoryBytes
 	if mem == 0 {
@@ -56,6 +59,9 @@ func New(p Params, opt drivers.Options) (*nic.Machine, error) {
 	if opt.Trace == nil && !p.Torus { // a trace is told flit by flit, a torus changes virtual channels
 		cfg.Run = longestRun
 	}
+	if opt.Trace == nil { // a trace is told in order of time
+		cfg.Parts = max(1, min(opt.Threads, mostParts, cfg.Topology.Nodes()))
+	}
 	f, err := fabric.New(cfg)
 	if err != nil {
 		return nil, fmt.Errorf("%w: %v", drivers.ErrConfig, err)
@@ -67,7 +73,12 @@ func New(p Params, opt drivers.Options) (*nic.Machine, error) {
 			DescHash: regs.DescHashValue, Hash: "model", Tool: "Go",
 		},
 		VCDepth: p.Fabric.VCDepth, Ports: cfg.Topology.Ports(0), Torus: p.Torus, Memory: mem, Trace: opt.Trace, Timing: p.NIC,
+		Parts: cfg.Parts, Lookahead: drivers.Cycle(f.Lookahead()),
 	})
-	m.Connect(newNetwork(m, f.Part(0), cfg))
+	networks := make([]nic.Network, max(1, cfg.Parts))
+	for i := range networks {
+		networks[i] = newNetwork(m.Part(i), f.Part(i), cfg)
+	}
+	m.Connect(networks...)
 	return m, nil
 }

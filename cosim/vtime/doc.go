@@ -22,9 +22,9 @@
 // # What the caller must do
 //
 //   - Add every process before Run. Run may be called again once it has returned nil.
-//   - Use a Proc only from its own function, except for its device before Run. Share no
-//     variables between processes of different nodes without a lock, nor expect an order that
-//     simulated time does not give.
+//   - Use a Proc only from its own function, except for its device before Run. What
+//     processes of different nodes share needs atomic access, and what they make of it may
+//     depend only on what is [Window] cycles old.
 //   - Charge host work with Spend; posting writes charges itself (Config).
 //
 // A store to the send window blocks the core, as a posted write on a full bus

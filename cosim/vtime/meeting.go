@@ -4,10 +4,14 @@ import (
 	"errors"
 	"runtime"
 	"sync"
-	"sync/atomic"
 
 	"github.com/nicloop/nicloop/drivers"
 )
+
+// Window is the most cycles that a thread goes on by itself. What a process of any node wrote
+// so many cycles (Proc.Cycle) before the present one is written, whatever the threads;
+// what was written later may not be.
+const Window = 32
 
 // A meeting is where the loops of a system in parts agree on the cycles that each may
 // do by itself next. As what a part does is seen in another only Lookahead cycles later,
@@ -21,11 +25,7 @@ type meeting struct {
 	reports   []report // by loop; each writes its own, then comes
 	plan      plan     // what was decided; good until its reader comes again
 	rounds    int
-	_         [64]byte
-	come      atomic.Int32
-	_         [64]byte
-	round     atomic.Uint32
-	_         [64]byte
+	door      door
 }
 
 // A report is what a loop says of itself when it has done all it can.
@@ -60,12 +60,13 @@ const (
 var errOver = errors.New("vtime: over")
 
 func newMeeting(k *Kernel, sys drivers.Parted) *meeting {
-	return &meeting{k: k, sys: sys, lookahead: sys.Lookahead(), reports: make([]report, len(sys.Parts()))}
+	return &meeting{k: k, sys: sys, lookahead: min(sys.Lookahead(), Window), reports: make([]report, len(sys.Parts()))}
 }
 
 // run runs all loops, each on a thread of its own, and tells how it ended.
 func (m *meeting) run() error {
 	m.plan = plan{past: m.sys.Now() + 1}
+	m.door.crowded = runtime.GOMAXPROCS(0) < len(m.k.loops)
 	for _, l := range m.k.loops {
 		l.part.Open(m.plan.past)
 	}
@@ -158,7 +159,7 @@ func (l *loop) finish() {
 		}
 	}
 	l.with.report(l, report{next: drivers.Forever, failed: true})
-	l.part.Exchange(l.with.plan.at)
+	l.part.Exchange()
 }
 
 // meet waits for the others when all that is left to do up to a cycle lies behind the
@@ -166,7 +167,7 @@ func (l *loop) finish() {
 func (l *loop) meet(until drivers.Cycle) bool {
 	m := l.with
 	m.report(l, report{next: min(l.part.NextEvent(), until), live: l.live})
-	l.part.Exchange(m.plan.at)
+	l.part.Exchange()
 	if m.plan.again {
 		m.report(l, report{next: min(l.part.NextEvent(), until), live: l.live})
 	}
@@ -177,25 +178,7 @@ func (l *loop) meet(until drivers.Cycle) bool {
 // report comes with a report, and goes when all have come.
 func (m *meeting) report(l *loop, r report) {
 	m.reports[l.at] = r
-	m.wait()
-}
-
-const spins = 300 // before others may have the core: a window is a few microseconds
-
-// wait comes back when all have come, and it is decided how to go on.
-func (m *meeting) wait() {
-	round := m.round.Load()
-	if int(m.come.Add(1)) == len(m.reports) {
-		defer m.round.Store(round + 1) // also when a tick panics
-		m.come.Store(0)
-		m.decide()
-		return
-	}
-	for i := 0; m.round.Load() == round; i++ {
-		if i >= spins {
-			runtime.Gosched()
-		}
-	}
+	m.door.wait(len(m.reports), m.decide)
 }
 
 // decide makes the plan for all. Everybody stands and waits.
@@ -213,7 +196,7 @@ func (m *meeting) decide() {
 	}
 	start := p.at
 	if settled {
-		start = max(start, next)
+		start = max(start, next-1)
 	}
 	limit := drivers.Forever - m.lookahead - 1
 	if m.k.cfg.Limit > 0 {

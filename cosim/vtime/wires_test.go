@@ -18,6 +18,7 @@ type wires struct {
 	nodes []wiresEnd // of the whole machine
 	sent  [2][]parcel
 	turn  int // which of sent is written
+	done  drivers.Cycle
 }
 
 type wiresEnd struct {
@@ -102,7 +103,9 @@ func (w *wires) arrive(d parcel) {
 	*in = slices.Insert(*in, i, d)
 }
 
-func (w *wires) Exchange(at drivers.Cycle) {
+func (w *wires) Finish(at drivers.Cycle) { w.done = at }
+
+func (w *wires) Exchange() {
 	was := w.turn
 	w.turn = 1 - was
 	w.sent[w.turn] = w.sent[w.turn][:0]
@@ -111,7 +114,7 @@ func (w *wires) Exchange(at drivers.Cycle) {
 			continue
 		}
 		for _, d := range o.sent[was] {
-			if d.at < at {
+			if d.at < w.done {
 				panic("a packet comes too late")
 			}
 			if w.mine(d.dst) {

@@ -230,11 +230,19 @@ func (m *Machine) advance(deadline drivers.Cycle) bool {
 		}
 	}
 	if len(m.parts) > 1 {
-		for i := range m.parts {
-			m.parts[i].Exchange(t + 1)
-		}
+		m.exchange(t + 1)
 	}
 	return true
+}
+
+// exchange has all parts, which have done what they do before a cycle, tell each other.
+func (m *Machine) exchange(at drivers.Cycle) {
+	for i := range m.parts {
+		m.parts[i].finish(at)
+	}
+	for i := range m.parts {
+		m.parts[i].Exchange()
+	}
 }
 
 // setNow moves time to a deadline; for Forever, to when the hardware is quiet.
@@ -269,9 +277,7 @@ func (m *Machine) Join() {
 		}
 		p.now = t
 	}
-	for i := range m.parts {
-		m.parts[i].Exchange(t + 1)
-	}
+	m.exchange(t + 1)
 }
 
 func (n *node) work(u unitID) {

@@ -58,8 +58,10 @@ type Network interface {
 
 // An Exchanger is a Network of a machine with several parts.
 type Exchanger interface {
-	// Exchange takes what the networks of the other parts have sent in the cycles before at,
-	// which all have performed. What comes of it happens in cycle at or later. The others may
-	// be performing later cycles meanwhile.
-	Exchange(at drivers.Cycle)
+	// Finish tells that the units do nothing more before a cycle: what the network does
+	// by itself until then must have been sent.
+	Finish(at drivers.Cycle)
+	// Exchange takes what the networks of the other parts had sent when all had finished a
+	// cycle. What comes of it happens then or later. The others may have gone on.
+	Exchange()
 }

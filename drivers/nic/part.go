@@ -54,11 +54,13 @@ func (p *Part) perform(t drivers.Cycle) {
 // Open lets Run perform the cycles before past.
 func (p *Part) Open(past drivers.Cycle) { p.opened = past }
 
-// Exchange takes what the other parts have sent in the cycles before at, all of which
-// have been performed.
-func (p *Part) Exchange(at drivers.Cycle) {
+// finish lets the network do what it does before a cycle.
+func (p *Part) finish(at drivers.Cycle) { p.net.(Exchanger).Finish(at) }
+
+// Exchange takes what the other parts have sent.
+func (p *Part) Exchange() {
 	p.pool.look()
-	p.net.(Exchanger).Exchange(at)
+	p.net.(Exchanger).Exchange()
 }
 
 // Run is Machine.Run for this part alone. It also comes back, without having moved time
@@ -74,6 +76,8 @@ func (p *Part) Run(deadline drivers.Cycle, stop *drivers.Stop) error {
 		if t > end {
 			if end == deadline {
 				p.now = max(p.now, deadline)
+			} else {
+				p.finish(p.opened)
 			}
 			break
 		}

@@ -1,0 +1,121 @@
+package bench
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"testing"
+
+	_ "github.com/nicloop/nicloop/cosim/model"
+	"github.com/nicloop/nicloop/drivers"
+	"github.com/nicloop/nicloop/host"
+	"github.com/nicloop/nicloop/velo"
+	"github.com/stretchr/testify/require"
+)
+
+// threaded runs a configuration on so many threads, and gives all that comes of it.
+func threaded(t *testing.T, c Config, threads int) (string, error) {
+	c.Threads = threads
+	c.Opened = func(sys drivers.Timed) error {
+		require.Len(t, sys.(drivers.Parted).Parts(), threads)
+		return nil
+	}
+	last := 0 // shared by all ranks: one is told at a time
+	c.Step = func(done, of int) {
+		if last >= of { // of the size before
+			last = 0
+		}
+		if done <= last || done > of {
+			t.Errorf("progress %d after %d, of %d", done, last, of)
+		}
+		last = done
+	}
+	res, err := Run(context.Background(), c)
+	js, _ := json.Marshal(res)
+	var v *Verdict
+	if errors.As(err, &v) {
+		js, _ = json.Marshal(v)
+	}
+	return string(js), err
+}
+
+// TestThreads: the same bytes on one thread and on two.
+func TestThreads(t *testing.T) {
+	on := func(workload string, nodes, procs int, change func(*Config)) Config {
+		c := Default(workload)
+		c.Device, c.Nodes, c.Procs, c.Iterations = "model:", nodes, procs, 2
+		if change != nil {
+			change(&c)
+		}
+		return c
+	}
+	sizes := func(n ...int) func(*Config) { return func(c *Config) { c.Sizes = n } }
+	for name, c := range map[string]Config{
+		"alltoall":       on("alltoall", 16, 2, sizes(8, 200, 2048)),
+		"alltoall, 64":   on("alltoall", 64, 1, sizes(64)),
+		"torus":          on("alltoall", 9, 2, func(c *Config) { c.Device, c.Sizes = "model:?torus=1", []int{8, 3000} }),
+		"shallow":        on("random", 16, 1, func(c *Config) { c.Device = "model:?vc_depth=2" }),
+		"static":         on("random", 16, 2, func(c *Config) { c.Velo.Flow, c.Velo.Slots = velo.Static, 8 }),
+		"none":           on("random", 16, 2, func(c *Config) { c.Velo.Flow, c.Velo.Slots = velo.None, 900 }),
+		"full mailbox":   on("hotspot", 16, 1, func(c *Config) { c.Velo.Flow, c.Velo.Slots = velo.None, 1 }),
+		"rget":           on("alltoall", 16, 1, sizes(2500, 9000)),
+		"rput":           on("random", 16, 1, func(c *Config) { c.Rendezvous, c.Sizes = host.RPUT, []int{20000} }),
+		"chunked":        on("hotspot", 16, 1, func(c *Config) { c.Rendezvous, c.Chunk, c.Sizes = host.Chunked, 512, []int{5000} }),
+		"local":          on("alltoall", 16, 3, func(c *Config) { c.Local = true }),
+		"pingpong":       on("pingpong", 16, 1, sizes(8, 2048, 50000)),
+		"multi-pingpong": on("multi-pingpong", 16, 4, nil),
+		"slow memory":    on("hotspot", 16, 2, func(c *Config) { c.NVM, c.Hot, c.Sizes = []NVM{{5, 1, 8, NVMDepth}}, 4, []int{4096} }),
+		"slow, no warm-up": on("hotspot", 16, 1, func(c *Config) {
+			c.NVM, c.Hot, c.Sizes, c.Warmup = []NVM{{0, 1, 4, 256}, {15, 1, 8, 64}}, 2, []int{3000}, 0
+		}),
+		"hang":  on("alltoall", 16, 2, func(c *Config) { c.Velo.Flow, c.Velo.Slots = velo.None, 1 }),
+		"limit": on("alltoall", 16, 1, func(c *Config) { c.Limit = 20 * drivers.Microsecond }),
+	} {
+		t.Run(name, func(t *testing.T) {
+			if testing.Short() {
+				c.Procs = 1
+			}
+			one, err1 := threaded(t, c, 1)
+			two, err2 := threaded(t, c, 2)
+			if name == "hang" || name == "limit" {
+				var v *Verdict
+				require.ErrorAs(t, err1, &v)
+				require.Equal(t, err1.Error(), err2.Error())
+			} else {
+				require.NoError(t, err1)
+				require.NoError(t, err2)
+			}
+			require.Equal(t, one, two)
+		})
+	}
+}
+
+// TestThreadsAreCancelled: a run ends soon after its context, on any number of threads.
+func TestThreadsAreCancelled(t *testing.T) {
+	ctx, cancel := context.WithCancelCause(context.Background())
+	reason := errors.New("enough")
+	c := Default("alltoall")
+	c.Device, c.Nodes, c.Threads, c.Iterations = "model:", 16, 2, 1<<20
+	steps := 0
+	c.Step = func(int, int) {
+		if steps++; steps == 100 {
+			cancel(reason)
+		}
+	}
+	_, err := Run(ctx, c)
+	require.ErrorIs(t, err, reason)
+}
+
+// TestTracesTakeOneThread: what is looked into or recorded has one order.
+func TestTracesTakeOneThread(t *testing.T) {
+	c := Default("pingpong")
+	c.Device, c.Nodes, c.Iterations, c.Blocks = "model:", 16, 2, true
+	with, err := threaded(t, c, 1)
+	require.NoError(t, err)
+	c.Opened, c.Threads = nil, 2
+	res, err := Run(context.Background(), c)
+	require.NoError(t, err)
+	js, _ := json.Marshal(res)
+	require.Equal(t, with, string(js))
+	require.NotEmpty(t, res.Rows[0].Blocks)
+}

@@ -1,0 +1,7 @@
+//go:build !linux
+
+package vtime
+
+import "runtime"
+
+func yield() { runtime.Gosched() }
