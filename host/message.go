@@ -48,7 +48,7 @@ func (r *Rank) push(dst int) error {
 			return err
 		}
 		if q.sent++; q.sent == q.packets {
-			q.done = true
+			r.end(q)
 			o.head, q.next = q.next, nil
 			o.next++
 		}
@@ -199,7 +199,7 @@ func (r *Rank) bind(q *Request, e match.Envelope, m *message) error {
 // complete ends a receive whose message has all arrived.
 func (r *Rank) complete(m *message, from int) {
 	q := m.req
-	q.done = true
+	r.end(q)
 	q.status = Status{Source: from, Tag: int(m.tag), Bytes: int(m.length)}
 	if int(m.length) > len(q.buf) {
 		q.err = truncated(int(m.length), from, int(m.tag), len(q.buf))

@@ -78,7 +78,7 @@ func (r *Rank) mayPost() bool { return !r.attends || r.proc.Room(velo.MaxPosts) 
 func (r *Rank) await() error {
 	if r.bulk == nil {
 		r.stuck = false
-		if r.proc.Attend(r.work, r.cost.Poll); r.err != nil || !r.stuck {
+		if r.proc.Attend((*attention)(r), r.cost.Poll); r.err != nil || !r.stuck {
 			return r.err
 		}
 	}
@@ -86,9 +86,21 @@ func (r *Rank) await() error {
 	return err
 }
 
-// attend makes progress as far as it goes without waiting.
-func (r *Rank) attend() (done bool, until drivers.Time) {
-	for !r.waiting.done {
+// end ends a request.
+func (r *Rank) end(q *Request) {
+	q.done = true
+	if q == r.waiting {
+		r.over = true
+	}
+}
+
+// An attention is a rank that attends.
+type attention Rank
+
+// Work makes progress as far as it goes without waiting.
+func (a *attention) Work() (done bool, until drivers.Time) {
+	r := (*Rank)(a)
+	for !r.over {
 		r.attends = true
 		got, err := r.progress()
 		r.attends = false

@@ -18,13 +18,19 @@ type Proc interface {
 	// WaitArrival sleeps until the NIC may have written something, until another
 	// rank wakes this one, or until the given time. It may return early.
 	WaitArrival(until drivers.Time)
-	// Attend runs work until that is done; in between it lets the hardware catch up and, when
-	// it has, sleeps as WaitArrival does and spends look. work must not wait.
-	Attend(work func() (done bool, until drivers.Time), look drivers.Time)
+	// Attend has w work until that is done; in between it lets the hardware catch up and, when
+	// it has, sleeps as WaitArrival does and spends look. Work must not wait.
+	Attend(w Worker, look drivers.Time)
 	// Room tells whether so many lines can be posted to the NIC without waiting.
 	Room(lines int) bool
 	// Wake ends the WaitArrival of rank id at the given time.
 	Wake(id int, at drivers.Time)
+}
+
+// A Worker is what a rank attends to: it does what there is to do, and tells whether that was
+// all and, if not, until when it can sleep.
+type Worker = interface {
+	Work() (done bool, until drivers.Time)
 }
 
 // Stats count a rank's messages.
@@ -49,11 +55,11 @@ type Rank struct {
 	bulk    *bulk        // nil without RMA
 	local   *Local       // nil if everything goes through the NIC
 	waiting *Request
-	serving int                         // the peer that has credits again and is being sent to, or nobody
-	attends bool                        // attend runs, which must not wait
-	stuck   bool                        // it would have had to
-	err     error                       // it failed
-	work    func() (bool, drivers.Time) // attend
+	serving int   // the peer that has credits again and is being sent to, or nobody
+	over    bool  // waiting is done: said here, too, for a request is one more line
+	attends bool  // the rank attends, and must not wait
+	stuck   bool  // it would have had to
+	err     error // it failed
 	linear  bool
 	line    [regs.VELOPayload]byte
 
@@ -77,7 +83,6 @@ func NewRank(id, size int, proc Proc, ep *velo.Endpoint, cost *Cost) *Rank {
 		proc: proc, ep: ep, cost: cost, peers: make([]peer, size),
 		match: match.New[*Request, *message](size), serving: nobody,
 	}
-	r.work = r.attend
 	switch ep.Flow() {
 	case velo.Static:
 		r.credit = cost.Static

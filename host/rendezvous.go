@@ -173,7 +173,8 @@ func (r *Rank) finish(t *transfer) {
 		b.Port.Release(t.region)
 	}
 	b.transfers[t.id] = nil
-	q.done, q.long = true, nil
+	q.long = nil
+	r.end(q)
 	if q.err == nil {
 		q.err = t.err
 	}

@@ -114,8 +114,8 @@ func (r *Rank) checkPeer(peer int) error {
 
 // Wait makes progress until q is done.
 func (r *Rank) Wait(q *Request) (Status, error) {
-	r.waiting = q
-	for !q.done {
+	r.waiting, r.over = q, q.done
+	for !r.over {
 		if err := r.await(); err != nil {
 			return Status{}, err
 		}

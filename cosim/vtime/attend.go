@@ -2,10 +2,16 @@ package vtime
 
 import "github.com/nicloop/nicloop/drivers"
 
+// A Worker does what a process does while it waits: it tells whether that is done and, if
+// not, until when there is nothing to do unless something arrives.
+type Worker = interface {
+	Work() (done bool, until drivers.Time)
+}
+
 // Attend is what a process does that waits for something in a loop of its own:
 //
 //	for {
-//		done, until := work()
+//		done, until := w.Work()
 //		switch {
 //		case done:
 //			return
@@ -15,15 +21,15 @@ import "github.com/nicloop/nicloop/drivers"
 //		}
 //	}
 //
-// but the loop of its node runs work, and the process is resumed only when that is done: a
-// switch to a process and back costs more than most of what work finds to do. Hence work
+// but the loop of its node has w work, and the process is resumed only when that is done: a
+// switch to a process and back costs more than most of what there is to do. Hence Work
 // must not wait: it may post (Room says how much), spend and wake.
-func (p *Proc) Attend(work func() (done bool, until drivers.Time), look drivers.Time) {
-	p.work, p.look, p.slept = work, look, false
+func (p *Proc) Attend(w Worker, look drivers.Time) {
+	p.worker, p.look, p.slept = w, look, false
 	if !p.attend() {
 		p.suspend()
 	}
-	p.work = nil
+	p.worker = nil
 }
 
 // attend goes on with what the process attends to. It tells whether that is done; if
@@ -35,7 +41,7 @@ func (p *Proc) attend() bool {
 	}
 	for {
 		p.attends = true
-		done, until := p.work()
+		done, until := p.worker.Work()
 		p.attends = false
 		switch {
 		case done:

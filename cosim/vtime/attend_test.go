@@ -36,6 +36,10 @@ func (r *receiver) poll(t *testing.T) bool {
 	return true
 }
 
+type worker func() (bool, drivers.Time)
+
+func (w worker) Work() (bool, drivers.Time) { return w() }
+
 const attended, lookTime = 200, 10 * ns
 
 // receive runs a receiver beside a sender that pauses now and then, and one that only
@@ -81,7 +85,7 @@ func TestAttendIsTheLoop(t *testing.T) {
 		}
 		resumed := uint64(0)
 		got, end := receive(t, func(r *receiver) {
-			r.p.Attend(func() (bool, drivers.Time) { return work(r) }, lookTime)
+			r.p.Attend(worker(func() (bool, drivers.Time) { return work(r) }), lookTime)
 			resumed = r.p.turn
 		})
 		want, wantEnd := receive(t, func(r *receiver) {
@@ -108,10 +112,10 @@ func TestAttendMustNotWait(t *testing.T) {
 	k, procs := world(t, Config{PIODepth: 2})
 	require.PanicsWithValue(t, "vtime: what a process attends to waits: it must not, see Attend", func() {
 		_ = k.Run(func(i int) error {
-			procs[i].Attend(func() (bool, drivers.Time) {
+			procs[i].Attend(worker(func() (bool, drivers.Time) {
 				procs[i].WaitArrival(drivers.Never)
 				return true, 0
-			}, 0)
+			}), 0)
 			return nil
 		})
 	})

@@ -70,7 +70,7 @@ func (l *loop) step() error {
 	p.state = Ready
 	p.turn++
 	l.did = at
-	if p.work != nil && !p.attend() {
+	if p.worker != nil && !p.attend() {
 		return nil
 	}
 	p.next()

@@ -35,10 +35,10 @@ type Proc struct {
 	issued     uint64 // lines posted to the send window
 	taken      uint64 // of them, taken by the NIC when last looked
 	dev        device
-	work       func() (done bool, until drivers.Time) // while it attends to something
+	worker     Worker // while it attends to something
 	look       drivers.Time
 	slept      bool // look is to be charged
-	attends    bool // work runs
+	attends    bool // the worker works
 	next       func() (struct{}, bool)
 	cancel     func()
 	yield      func(struct{}) bool
