@@ -7,12 +7,17 @@ import (
 
 // fill writes the bytes of message k from rank s to rank d.
 func fill(b []byte, seed int64, s, d, k int) {
-	x := uint64(seed)*0x9e3779b97f4a7c15 ^ uint64(s)<<40 ^ uint64(d)<<20 ^ uint64(k)
-	var word [8]byte
-	for i := 0; i < len(b); i += 8 {
-		binary.LittleEndian.PutUint64(word[:], mix(&x))
-		copy(b[i:], word[:])
+	x := pattern(seed, s, d, k)
+	for ; len(b) >= 8; b = b[8:] {
+		binary.LittleEndian.PutUint64(b, mix(&x))
 	}
+	for last := mix(&x); len(b) > 0; b, last = b[1:], last>>8 {
+		b[0] = byte(last)
+	}
+}
+
+func pattern(seed int64, s, d, k int) uint64 {
+	return uint64(seed)*0x9e3779b97f4a7c15 ^ uint64(s)<<40 ^ uint64(d)<<20 ^ uint64(k)
 }
 
 // mix is a step of splitmix64.
@@ -39,15 +44,17 @@ func (e *MismatchError) Error() string {
 
 // verify compares b with what fill writes.
 func verify(b []byte, seed int64, s, d, k int) error {
-	var want [8]byte
-	x := uint64(seed)*0x9e3779b97f4a7c15 ^ uint64(s)<<40 ^ uint64(d)<<20 ^ uint64(k)
-	for i := 0; i < len(b); i += 8 {
-		binary.LittleEndian.PutUint64(want[:], mix(&x))
-		for j := i; j < min(i+8, len(b)); j++ {
-			if b[j] != want[j-i] {
-				return &MismatchError{From: s, To: d, Message: k, Offset: j, Got: b[j], Want: want[j-i], Seed: seed}
+	x := pattern(seed, s, d, k)
+	for rest := b; len(rest) > 0; {
+		n, want := min(8, len(rest)), mix(&x)
+		if n < 8 || binary.LittleEndian.Uint64(rest) != want {
+			for j, got := range rest[:n] {
+				if w := byte(want >> (8 * j)); got != w {
+					return &MismatchError{From: s, To: d, Message: k, Offset: len(b) - len(rest) + j, Got: got, Want: w, Seed: seed}
+				}
 			}
 		}
+		rest = rest[n:]
 	}
 	return nil
 }
