@@ -73,7 +73,7 @@ func TestThreads(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			if testing.Short() {
-				c.Procs = 1
+				c.Procs, c.Iterations = 1, 1
 			}
 			one, err1 := threaded(t, c, 1)
 			two, err2 := threaded(t, c, 2)

@@ -77,10 +77,10 @@ type Timed interface {
 
 // A Parted is a Timed whose nodes are cut into parts that threads may simulate side by
 // side, one thread each; Threads of [Options] asks for it. What a part does in cycle t is seen
-// in another in t + Lookahead at the earliest. So when all have done the cycles before n and
-// have told each other (Exchange), each may do those before n + Lookahead by itself (Open, Run);
-// the same if nobody has an event before n + 1. While threads have the parts, what
-// Timed has for one node may be called by the thread of its part, and nothing else; Join ends that.
+// in another in t + Lookahead at the earliest. So when a part has what the others sent in the
+// cycles before n (Exchange), it may do those before n + Lookahead by itself (Open, Run);
+// the same if nobody has an event before n + 1. All end their windows with the same cycles. While threads have
+// the parts, what Timed has for one node may be called by the thread of its part, and nothing else; Join ends that.
 type Parted interface {
 	Timed
 	Parts() []Part
@@ -95,9 +95,10 @@ type Part interface {
 	Now() Cycle
 	// NextEvent is the first cycle in which something happens by itself, or Forever.
 	NextEvent() Cycle
-	// Exchange takes what the other parts had sent when the Run of each had come to the
-	// end of the window. All call it then, before any comes to the end of the next.
-	Exchange()
+	// Exchange is called once at the end of each window, when Run has come there. It takes what the other
+	// parts have sent up to the same end, or that of the window before if late is 1; they must have
+	// come to it.
+	Exchange(late uint)
 	// Open lets Run perform the cycles before past.
 	Open(past Cycle)
 	// Run is that of Timed for the part alone. It also comes back when all that is left to do

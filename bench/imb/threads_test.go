@@ -14,6 +14,9 @@ func TestThreads(t *testing.T) {
 	c := Default()
 	c.Run.Device, c.Run.Nodes, c.Run.Procs = "model:", 4, 2
 	c.MinProcs, c.Sizes, c.Iterations, c.Warmup = 8, []int{64, 4096}, 3, 1
+	if testing.Short() {
+		c.Run.Procs, c.MinProcs, c.Sizes, c.Iterations = 1, 4, []int{4096}, 1
+	}
 	run := func(threads int) string {
 		c.Run.Threads = threads
 		rep, err := Run(context.Background(), c)

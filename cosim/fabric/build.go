@@ -281,6 +281,8 @@ func (f *Fabric) addStorage(p *Part) {
 	p.calendar = newCalendar(max(int(f.hop), credit), (len(f.turns)+63)/64)
 	p.drops = newAgenda[drop](int(f.hop)+f.cfg.Run, pools) // one flit arrives per input and cycle
 	if len(f.parts) > 1 {
-		p.boxes = [2][]outbox{make([]outbox, len(f.parts)), make([]outbox, len(f.parts))}
+		for i := range p.boxes {
+			p.boxes[i] = make([]outbox, len(f.parts))
+		}
 	}
 }

@@ -28,9 +28,10 @@
 //
 // # Parts
 //
-// Time passes in the parts of a Fabric (Config.Parts, usually one). Between two meetings of all
-// parts none may step more than Lookahead cycles; then each calls Exchange before it
-// steps again. Between meetings each part may be worked by a goroutine of its own.
+// Time passes in the parts of a Fabric (Config.Parts, usually one), each of which may be worked by a
+// goroutine of its own. They call Exchange in the same cycles. Before a part steps a cycle t it must
+// have taken what the others sent in cycles up to t - Lookahead: so they exchange every Lookahead cycles, each when
+// all have come there; or every half of that, each when all have come to the exchange before.
 //
 // # Larger networks
 //

@@ -1,14 +1,19 @@
 package fabric
 
-// What passes between parts stands in lists, one per part that it goes to. There are two
-// of each: while a part reads what the others sent before it met them, these may already
-// send what it takes at the next meeting.
+// What passes between parts stands in lists, one per round and part that it goes to. A
+// round ends with Exchange. There are several of each: while a part takes what another sent in a round, that
+// may be ahead and send what is taken later.
 
-// outbox is what a part has sent to another since they met.
+// rounds is how many lists there are: of a part that takes a round, those behind it that
+// it has not taken, and of one that is ahead as far as it may, its own.
+const rounds = 4
+
+// outbox is what a part sends to another in a round.
 type outbox struct {
 	arrivals []arrival
 	credits  []credit
 	mix      bool
+	_        [128 - 56]byte // the next may be another thread's
 }
 
 type arrival struct {
@@ -23,7 +28,7 @@ type credit struct {
 	at, n uint64
 }
 
-func (p *Part) box(to uint8) *outbox { return &p.boxes[p.round&1][to] }
+func (p *Part) box(to uint8) *outbox { return &p.boxes[p.round%rounds][to] }
 
 func (p *Part) sendArrival(l *lane, flit Flit, n uint64) {
 	b := p.box(l.part)
@@ -36,24 +41,27 @@ func (p *Part) sendCredits(in *pool, at, n uint64) {
 	b.credits = append(b.credits, credit{in.sender, at, n})
 }
 
-// Exchange takes what the other parts have sent up to the last meeting. Every part calls
-// it after each meeting of all, before it steps again.
-func (p *Part) Exchange() {
-	round := p.round & 1
+// Exchange ends a round of this part, and takes what the others have sent in their
+// rounds up to the same, or the one before if late is 1. These must have ended.
+func (p *Part) Exchange(late uint) {
 	p.round++
-	for i := range p.boxes[0] {
-		from := &p.parts[i].boxes[round][p.id]
-		for _, a := range from.arrivals {
-			p.inside += int(a.n)
-			p.enter(a.to, a.flit, a.n, a.at)
+	for ; p.taken+late < p.round; p.taken++ {
+		for i := range p.boxes[0] {
+			p.take(&p.parts[i].boxes[p.taken%rounds][p.id])
 		}
-		for _, c := range from.credits {
-			p.credit(c.to, c.at, c.n)
-		}
-		if from.mix {
-			p.endRuns()
-		}
-		own := p.box(uint8(i)) // which the other has read at the meeting before
-		own.arrivals, own.credits, own.mix = own.arrivals[:0], own.credits[:0], false
 	}
+}
+
+func (p *Part) take(box *outbox) {
+	for _, a := range box.arrivals {
+		p.inside += int(a.n)
+		p.enter(a.to, a.flit, a.n, a.at)
+	}
+	for _, c := range box.credits {
+		p.credit(c.to, c.at, c.n)
+	}
+	if box.mix {
+		p.endRuns()
+	}
+	box.arrivals, box.credits, box.mix = box.arrivals[:0], box.credits[:0], false
 }

@@ -4,7 +4,7 @@ import "fmt"
 
 // A Part is a share of the routers and what stands at them. A network in one part is the
 // usual thing. Several parts may be stepped at the same time, each by one goroutine, as
-// long as none is more than Lookahead cycles ahead: see Exchange. Nodes are numbered
+// long as none gets ahead of what it has taken by more than Lookahead: see Exchange. Nodes are numbered
 // as in the whole; a part takes those of its own.
 type Part struct {
 	*Fabric
@@ -19,8 +19,10 @@ type Part struct {
 	ejected  []Ejection
 	dropped  []Ejection
 	credited []int32
-	boxes    [2][]outbox // by round, by part that they go to; none for a single part
+	boxes    [rounds][]outbox // by part that they go to; none for a single part
 	round    uint
+	taken    uint      // rounds of the others
+	_        [128]byte // the next part is written by another thread
 }
 
 type drop struct {

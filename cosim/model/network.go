@@ -20,6 +20,7 @@ type network struct {
 	sending  plan          // nodes
 	draining plan          // ejectors
 	injected drivers.Cycle // the last cycle in which nodes have had their turn
+	_        [128]byte     // what is allocated next may be another thread's
 }
 
 func newNetwork(m *nic.Part, f *fabric.Part, cfg fabric.Config) *network {
@@ -92,7 +93,7 @@ func (n *network) NextEvent(now drivers.Cycle) drivers.Cycle {
 func (n *network) Finish(at drivers.Cycle) { n.catchUp(at) }
 
 // Exchange implements nic.Exchanger.
-func (n *network) Exchange() { n.f.Exchange() }
+func (n *network) Exchange(late uint) { n.f.Exchange(late) }
 
 // ---- injection ----
 

@@ -63,8 +63,8 @@ func (k *Kernel) divide() {
 		return
 	}
 	with := newMeeting(k, parted)
-	for i, p := range parted.Parts() {
-		l := &loop{k: k, hw: p, next: p.NextEvent, part: p, at: i, with: with}
+	for _, p := range parted.Parts() {
+		l := &loop{k: k, hw: p, next: p.NextEvent, part: p, with: with, shared: &shared{}}
 		k.loops = append(k.loops, l)
 		for node, past := p.Nodes(); node < past; node++ {
 			k.byNode[node] = l

@@ -20,11 +20,13 @@ type loop struct {
 
 	// Of several loops:
 	part    drivers.Part
-	at      int
 	with    *meeting
 	did     drivers.Time // when what was done last was
+	window  uint64       // the number of the window that is open
+	past    drivers.Cycle
+	failed  bool
 	outcome failure
-	_       [64]byte // the next loop is another thread's
+	shared  *shared
 }
 
 // A clock lets the hardware of a loop's nodes go on.

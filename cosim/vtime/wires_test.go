@@ -15,9 +15,10 @@ import (
 type wires struct {
 	p     *nic.Part
 	all   []*wires
-	nodes []wiresEnd // of the whole machine
-	sent  [2][]parcel
-	turn  int // which of sent is written
+	nodes []wiresEnd  // of the whole machine
+	sent  [4][]parcel // by round
+	round uint
+	taken uint
 	done  drivers.Cycle
 }
 
@@ -88,7 +89,7 @@ func (w *wires) send(now drivers.Cycle, node int, e *wiresEnd) {
 	if w.mine(d.dst) {
 		w.arrive(d)
 	} else {
-		w.sent[w.turn] = append(w.sent[w.turn], d)
+		w.sent[w.round%4] = append(w.sent[w.round%4], d)
 	}
 	w.p.Sent(node, nic.SourceVELO)
 	_, e.offered[nic.SourceVELO] = w.p.Next(node, nic.SourceVELO)
@@ -105,23 +106,22 @@ func (w *wires) arrive(d parcel) {
 
 func (w *wires) Finish(at drivers.Cycle) { w.done = at }
 
-func (w *wires) Exchange() {
-	was := w.turn
-	w.turn = 1 - was
-	w.sent[w.turn] = w.sent[w.turn][:0]
-	for _, o := range w.all {
-		if o == w {
-			continue
-		}
-		for _, d := range o.sent[was] {
-			if d.at < w.done {
-				panic("a packet comes too late")
-			}
-			if w.mine(d.dst) {
+func (w *wires) Exchange(late uint) {
+	w.round++
+	for ; w.taken+late < w.round; w.taken++ {
+		for _, o := range w.all {
+			for _, d := range o.sent[w.taken%4] {
+				if o == w || !w.mine(d.dst) {
+					continue
+				}
+				if d.at < w.done {
+					panic("a packet comes too late")
+				}
 				w.arrive(d)
 			}
 		}
 	}
+	w.sent[w.round%4] = w.sent[w.round%4][:0]
 }
 
 // wired makes a machine of so many parts whose mailboxes, of 4 slots, are on.

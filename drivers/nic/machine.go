@@ -241,7 +241,7 @@ func (m *Machine) exchange(at drivers.Cycle) {
 		m.parts[i].finish(at)
 	}
 	for i := range m.parts {
-		m.parts[i].Exchange()
+		m.parts[i].Exchange(0)
 	}
 }
 

@@ -61,7 +61,8 @@ type Exchanger interface {
 	// Finish tells that the units do nothing more before a cycle: what the network does
 	// by itself until then must have been sent.
 	Finish(at drivers.Cycle)
-	// Exchange takes what the networks of the other parts had sent when all had finished a
-	// cycle. What comes of it happens then or later. The others may have gone on.
-	Exchange()
+	// Exchange follows each Finish. It takes what the networks of the other parts have sent
+	// up to the same Finish, or the one before if late is 1, to which they have come. What comes
+	// of it happens in the present cycle or later. The others may have gone on.
+	Exchange(late uint)
 }

@@ -58,18 +58,15 @@ func (p *Part) Open(past drivers.Cycle) { p.opened = past }
 func (p *Part) finish(at drivers.Cycle) { p.net.(Exchanger).Finish(at) }
 
 // Exchange takes what the other parts have sent.
-func (p *Part) Exchange() {
+func (p *Part) Exchange(late uint) {
 	p.pool.look()
-	p.net.(Exchanger).Exchange()
+	p.net.(Exchanger).Exchange(late)
 }
 
 // Run is Machine.Run for this part alone. It also comes back, without having moved time
 // on, when what is next lies behind the window (Open).
 func (p *Part) Run(deadline drivers.Cycle, stop *drivers.Stop) error {
 	*stop = drivers.Stop{Now: p.now, Fired: stop.Fired[:0]}
-	if p.m.closed.Load() {
-		return drivers.ErrClosed
-	}
 	end := min(deadline, p.opened-1)
 	for !p.stops() {
 		t := p.NextEvent()
@@ -85,7 +82,10 @@ func (p *Part) Run(deadline drivers.Cycle, stop *drivers.Stop) error {
 	}
 	stop.Now = p.now
 	stop.Fired = p.report(stop.Fired)
-	return p.refusals()
+	if err := p.refusals(); err != nil || !p.m.closed.Load() {
+		return err
+	}
+	return drivers.ErrClosed
 }
 
 // stops: there is something to report.
