@@ -61,10 +61,17 @@ func (wl *Workload) complete(c *Config) {
 // enoughBytes of a sender say what there is to say about long messages.
 const enoughBytes = 4 << 20
 
+// onceBytes of all ranks in one iteration take minutes: it is done once, and nothing before it.
+const onceBytes = 1 << 30
+
 // at is the configuration for one message size: who left the number of iterations
-// open gets fewer of long messages, at least two after one that warms up.
-func (c Config) at(n int) *Config {
-	if enough := max(2, enoughBytes/max(n, 1)); c.bounded && c.Iterations > enough {
+// open gets fewer of long messages, at least two after one that warms up; one of a large world.
+func (c Config) at(wl *Workload, n int) *Config {
+	enough := max(2, enoughBytes/max(n, 1))
+	switch {
+	case c.bounded && wl.messages(&c) > onceBytes/max(n, 1):
+		c.Iterations, c.Warmup = 1, 0
+	case c.bounded && c.Iterations > enough:
 		c.Iterations, c.Warmup = enough, min(c.Warmup, 1)
 	}
 	return &c
@@ -72,7 +79,7 @@ func (c Config) at(n int) *Config {
 
 // measure runs the workload at one message size.
 func (w *World) measure(ctx context.Context, wl *Workload, n int, res *Result, obs *observers) error {
-	c := w.Config.at(n)
+	c := w.Config.at(wl, n)
 	t := &task{c: c, timed: make([]span, len(w.Ranks)), bytes: make([]uint64, len(w.Ranks)), step: func() {}}
 	for _, r := range w.Ranks {
 		r.FreeAll()

@@ -72,7 +72,7 @@ func addRunFlags(cmd *cobra.Command) *runFlags {
 	fs.IntVar(&f.c.Procs, "procs", d.Procs, "processes per node")
 	fs.IntSliceVar(&f.c.Sizes, "sizes", nil, "message sizes in bytes (default: the workload's)")
 	fs.IntSliceVar(&f.size, "size", nil, "the same as --sizes")
-	fs.IntVar(&f.c.Iterations, "iterations", 0, "timed iterations (default: the workload's, fewer of messages beyond 4 MB in all)")
+	fs.IntVar(&f.c.Iterations, "iterations", 0, "timed iterations (default: the workload's, fewer of messages beyond 4 MB per rank or 1 GB in all)")
 	fs.IntVar(&f.c.Warmup, "warmup", 0, "iterations before the timed ones (default: the workload's)")
 	fs.StringVar(&f.flow, "flow", string(d.Velo.Flow), "end-to-end flow control: none, static or dynamic")
 	fs.IntVar(&f.c.Velo.Slots, "slots", d.Velo.Slots, "mailbox slots per peer, credit slots included")
