@@ -91,7 +91,7 @@ func sameBreakEven(t *Table) (string, bool) {
 	for credit := 1; credit <= mostCredit; credit++ {
 		var at [2]float64
 		for i, hops := range []int{1, 14} {
-			at[i] = stableFrom(t.where("hops", hops, "credit slots", credit), "slots", "delayed (%)", 0.5)
+			at[i] = stableFrom(t.where("hops", hops, "credit slots", credit), "slots", "delayed (%)", delayedAtAll)
 		}
 		ours += fmt.Sprintf("%d: %.0f and %.0f; ", credit, at[0], at[1])
 		holds = holds && at[0] == at[1]
