@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"text/tabwriter"
 	"time"
@@ -38,7 +39,7 @@ A claim that differs is a result: the exit code is 0 unless a run fails.`,
 	fs.StringVar(&f.env.Device, "device", defaultReproduce, "what stands behind the driver, see nicloop run")
 	fs.StringVar(&f.scale, "scale", string(reproduce.Large), "small, medium (16 and 64 processes, many points), large or paper (256 and the paper's 1,024, few points)")
 	fs.Int64Var(&f.env.Seed, "seed", 1, "seed of message contents")
-	fs.IntVarP(&f.env.Jobs, "jobs", "j", 1, "runs at a time")
+	fs.IntVarP(&f.env.Jobs, "jobs", "j", 0, "runs at a time (default: as many as there are cores, at most 2; 1 at scale paper, where each may need 9 GB)")
 	fs.StringVar(&f.out, "out", "reproduced", "`DIR` for rows (CSV) and plots (PNG, SVG); empty: none")
 	fs.BoolVar(&f.force, "force", false, "overwrite an earlier run's files")
 	fs.BoolVar(&f.json, "json", false, "print reports as JSON, one a line")
@@ -67,6 +68,9 @@ func (f *reproduceFlags) run(cmd *cobra.Command, patterns []string) error {
 		return err
 	}
 	f.env.Scale = reproduce.Scale(f.scale)
+	if err := f.jobs(cmd.Flags().Changed("jobs")); err != nil {
+		return err
+	}
 	if err := f.prepare(experiments); err != nil {
 		return err
 	}
@@ -74,6 +78,19 @@ func (f *reproduceFlags) run(cmd *cobra.Command, patterns []string) error {
 		if err := f.one(cmd, x); err != nil {
 			return err
 		}
+	}
+	return nil
+}
+
+// jobs checks how many runs there may be at a time, or chooses.
+func (f *reproduceFlags) jobs(given bool) error {
+	switch {
+	case !given && f.env.Scale == reproduce.Full:
+		f.env.Jobs = 1
+	case !given:
+		f.env.Jobs = min(2, runtime.NumCPU())
+	case f.env.Jobs < 1:
+		return usageError{fmt.Errorf("-j %d: expected at least 1", f.env.Jobs)}
 	}
 	return nil
 }
