@@ -59,6 +59,7 @@ type Env struct {
 	Scale  Scale
 	Seed   int64
 	Jobs   int // runs at a time
+	Cores  int // that there are: a run of all of a large world may take what other runs leave
 	// Plan tells what will be run before it is, in millions of data packets, Step
 	// how far it is, Building what else takes time.
 	Plan     func(runs int, packets float64)

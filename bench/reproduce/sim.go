@@ -149,7 +149,7 @@ func (e *Env) config(r run) imb.Config {
 	c.Run.Device, c.Run.Seed, c.Run.Building = e.device(r.world), e.Seed, e.Building
 	c.Run.Nodes, c.Run.Procs, c.Run.Hosts = r.nodes, r.procs, r.hosts
 	c.Run.Velo = velo.Config{Flow: r.flow, Slots: r.slots, CreditSlots: or(r.credit, 2), Piggyback: r.piggyback}
-	c.Run.Local = r.local
+	c.Run.Local, c.Run.Threads = r.local, e.threads(r)
 	c.Benchmarks, c.Sizes = []string{r.benchmark}, []int{or(r.bytes, 2048)}
 	c.Procs = []int{or(r.active, r.ranks())}
 	c.Iterations, c.Warmup, c.RootShift = r.iterations, r.warmup, or(r.rootShift, 1)
@@ -163,6 +163,15 @@ func (e *Env) config(r run) imb.Config {
 		c.Multi, c.Map = true, [2]int{r.procs, 2}
 	}
 	return c
+}
+
+// threads is how many simulate a run, which does not change it. Of smaller worlds they wait for
+// each other more than they gain; and if only some ranks are active, those share few nodes.
+func (e *Env) threads(r run) int {
+	if r.nodes < 64 || r.active != 0 && r.active != r.ranks() {
+		return 1
+	}
+	return max(1, e.Cores/max(1, e.Jobs))
 }
 
 func or(v, otherwise int) int {

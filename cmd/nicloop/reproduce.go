@@ -84,6 +84,7 @@ func (f *reproduceFlags) run(cmd *cobra.Command, patterns []string) error {
 
 // jobs checks how many runs there may be at a time, or chooses.
 func (f *reproduceFlags) jobs(given bool) error {
+	f.env.Cores = runtime.NumCPU()
 	switch {
 	case !given && f.env.Scale == reproduce.Full:
 		f.env.Jobs = 1
