@@ -247,13 +247,19 @@ func TestMismatchIsFound(t *testing.T) {
 }
 
 func TestCancelEndsARun(t *testing.T) {
-	ctx, cancel := context.WithCancelCause(context.Background())
 	c := onIdeal("alltoall")
 	c.Iterations = 1 << 30
+	requireCancel(t, c, 50)
+}
+
+// requireCancel cancels a run after some steps, and expects the reason back.
+func requireCancel(t *testing.T, c Config, after int) {
+	t.Helper()
+	ctx, cancel := context.WithCancelCause(context.Background())
 	why := errors.New("enough")
 	steps := 0
 	c.Step = func(int, int) {
-		if steps++; steps == 50 {
+		if steps++; steps == after {
 			cancel(why)
 		}
 	}

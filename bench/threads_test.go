@@ -92,18 +92,9 @@ func TestThreads(t *testing.T) {
 
 // TestThreadsAreCancelled: a run ends soon after its context, on any number of threads.
 func TestThreadsAreCancelled(t *testing.T) {
-	ctx, cancel := context.WithCancelCause(context.Background())
-	reason := errors.New("enough")
 	c := Default("alltoall")
 	c.Device, c.Nodes, c.Threads, c.Iterations = "model:", 16, 2, 1<<20
-	steps := 0
-	c.Step = func(int, int) {
-		if steps++; steps == 100 {
-			cancel(reason)
-		}
-	}
-	_, err := Run(ctx, c)
-	require.ErrorIs(t, err, reason)
+	requireCancel(t, c, 100)
 }
 
 // TestTracesTakeOneThread: what is looked into or recorded has one order.

@@ -278,7 +278,7 @@ func (f *Fabric) addStorage(p *Part) {
 	p.credited = make([]int32, 0, nodes*f.vcs)
 	// A credit may wait for all others of its VC.
 	credit := max(f.cfg.CreditCycles, f.cfg.LocalCreditCycles) + f.cfg.VCDepth + 2*f.cfg.Run
-	p.calendar = newCalendar(max(int(f.hop), credit), (len(f.turns)+63)/64)
+	p.calendar = NewCalendar(max(int(f.hop), credit), len(f.turns))
 	p.drops = newAgenda[drop](int(f.hop)+f.cfg.Run, pools) // one flit arrives per input and cycle
 	if len(f.parts) > 1 {
 		for i := range p.boxes {

@@ -12,7 +12,7 @@ type Part struct {
 	now      uint64
 	run      uint64
 	mixed    uint64 // the first cycle in which other VCs than 0 may be used
-	calendar calendar
+	calendar Calendar
 	cells    *cell // free ones
 	inside   int
 	drops    agenda[drop]
@@ -70,14 +70,13 @@ func (p *Part) Inject(node int, vc uint8, flit Flit) { p.InjectRun(node, vc, fli
 // on, and tells how many: as long as the credits last that are known, and no more than
 // Config.Run. A Head mark of flit belongs to the first, a Tail mark to the last of the n.
 func (p *Part) InjectRun(node int, vc uint8, flit Flit, n int) int {
-	w := &p.where[node]
-	l := &w.wire[vc]
-	if max(l.opens(), l.free) > p.now {
+	if !p.CanInject(node, vc) {
 		panic(fmt.Sprintf("fabric: node %d injects on VC %d without credit in cycle %d", node, vc, p.now))
 	}
 	if vc != 0 && (p.run > 1 || p.now < p.mixed) {
 		panic(fmt.Sprintf("fabric: node %d injects on VC %d in cycle %d; before Mix only VC 0 may be used", node, vc, p.now))
 	}
+	l := &p.where[node].wire[vc]
 	sent := l.lasts(p.now, min(uint64(n), p.run))
 	if int(sent) < n {
 		flit &^= Tail

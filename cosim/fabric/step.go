@@ -20,11 +20,11 @@ const Forever = ^uint64(0)
 // NextEvent is the first cycle to come in which a flit may come out or be discarded,
 // or a NIC be told of credits, without Inject or Release; Forever if there is none.
 func (p *Part) NextEvent() uint64 {
-	at := p.calendar.next(p.now)
+	at := p.calendar.Next(p.now)
 	if at != Forever {
 		at++ // what is sent in a cycle comes out in the next
 	}
-	return min(at, p.drops.next(p.now+1))
+	return min(at, p.drops.Next(p.now+1))
 }
 
 // SkipTo lets time pass to the cycle at, or to NextEvent if that comes first.
@@ -48,7 +48,7 @@ func (p *Part) Step() {
 	if p.run > 1 {
 		send = (*Part).sendRun
 	}
-	words := p.calendar.take(p.now)
+	words := p.calendar.Take(p.now)
 	for i, word := range words {
 		for words[i] = 0; word != 0; word &= word - 1 {
 			send(p, uint32(i<<6+bits.TrailingZeros64(word)))
@@ -84,7 +84,7 @@ func (p *Part) sendOne(id uint32) {
 	pick := can
 	if can&(can-1) != 0 {
 		o.waited += uint64(bits.OnesCount8(can)) - 1
-		p.calendar.add(p.now+1, id)
+		p.calendar.Add(p.now+1, id)
 		if behind := can & o.after; behind != 0 {
 			pick = behind
 		}
@@ -135,7 +135,7 @@ func (p *Part) look(l *lane) {
 	l.want = max(seen, l.free)
 	next := max(l.want, l.opens())
 	if next != l.next && next != Forever {
-		p.calendar.add(next, l.out)
+		p.calendar.Add(next, l.out)
 	}
 	l.next = next
 }
@@ -198,7 +198,7 @@ func (p *Part) credit(l *lane, at, n uint64) {
 		p.credited = append(p.credited, int32(l.out))
 	case l.want != Forever:
 		l.next = max(l.want, at)
-		p.calendar.add(l.next, l.out)
+		p.calendar.Add(l.next, l.out)
 	}
 }
 

@@ -59,7 +59,7 @@ func New(p Params, opt drivers.Options) (*nic.Machine, error) {
 	if opt.Trace == nil && !p.Torus { // a trace is told flit by flit, a torus changes virtual channels
 		cfg.Run = longestRun
 	}
-	if opt.Trace == nil { // a trace is told in order of time
+	if cfg.Parts = 1; opt.Trace == nil { // a trace is told in order of time
 		cfg.Parts = max(1, min(opt.Threads, mostParts, cfg.Topology.Nodes()))
 	}
 	f, err := fabric.New(cfg)
@@ -75,7 +75,7 @@ func New(p Params, opt drivers.Options) (*nic.Machine, error) {
 		VCDepth: p.Fabric.VCDepth, Ports: cfg.Topology.Ports(0), Torus: p.Torus, Memory: mem, Trace: opt.Trace, Timing: p.NIC,
 		Parts: cfg.Parts, Lookahead: drivers.Cycle(f.Lookahead()),
 	})
-	networks := make([]nic.Network, max(1, cfg.Parts))
+	networks := make([]nic.Network, cfg.Parts)
 	for i := range networks {
 		networks[i] = newNetwork(m.Part(i), f.Part(i), cfg)
 	}

@@ -28,8 +28,7 @@ type meeting struct {
 	every     drivers.Cycle // cycles of a window
 	late      uint64        // windows by which another may be behind
 	plan      plan          // what was decided last
-	decisions int
-	broken    atomic.Bool // a loop cannot take part any more
+	broken    atomic.Bool   // a loop cannot take part any more
 	door      door
 }
 
@@ -256,7 +255,7 @@ func (m *meeting) decide() {
 	default:
 		p.past = min(start+m.every, limit+1)
 	}
-	if m.decisions++; m.k.tick != nil {
+	if m.k.tick != nil {
 		m.k.tick()
 	}
 }
