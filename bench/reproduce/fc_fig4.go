@@ -34,8 +34,8 @@ func measureFig4(ctx context.Context, e *Env) (*Table, error) {
 	procs := e.repeats(4, 16, 16)
 	var runs []run
 	for _, w := range []world{
-		{nodes: 64, procs: procs, hosts: []int{0, 1}, hops: 1},
-		{nodes: 64, procs: procs, hosts: []int{0, 63}, hops: 14},
+		{nodes: 64, procs: procs, dims: "8x8", hosts: []int{0, 1}, hops: 1},
+		{nodes: 64, procs: procs, dims: "8x8", hosts: []int{0, 63}, hops: 14},
 	} {
 		for credit := 1; credit <= mostCredit; credit++ {
 			for _, slots := range bufferSizes {

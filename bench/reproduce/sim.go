@@ -14,7 +14,7 @@ import (
 // A world is what an experiment runs on at some scale.
 type world struct {
 	nodes, procs int
-	dims         string // mesh, where the most square one is not meant
+	dims         string // mesh, where the default is not meant
 	hosts        []int  // nodes with processes; nil: all
 	hops         int    // between two hosts, for devices without topology
 }

@@ -20,7 +20,7 @@ import (
 func TestDims(t *testing.T) {
 	for nodes, want := range map[int]string{
 		1: "1x1x1", 2: "2x1x1", 3: "3x1x1", 4: "2x2x1", 6: "3x2x1", 7: "7x1x1", 8: "4x2x1", 9: "3x3x1",
-		12: "4x3x1", 13: "13x1x1", 16: "4x4x1",
+		12: "4x3x1", 13: "13x1x1", 16: "4x4x1", 27: "9x3x1", 32: "8x4x1", 64: "4x4x4", 80: "5x4x4", 128: "8x4x4",
 	} {
 		require.Equal(t, want, FormatDims(DimsFor(nodes)), "%d nodes", nodes)
 	}

@@ -11,16 +11,22 @@ import (
 // MaxNodes is the largest mesh that one model may hold.
 const MaxNodes = 64
 
-// DimsFor gives the mesh for a number of nodes: the most square rectangle, which
-// for a prime is a single row.
+// DimsFor gives the mesh for a number of nodes: the one with the shortest longest way, of
+// two dimensions, or of three if each of them has four nodes at least. So 16 nodes are 4x4
+// and 64 are 4x4x4, as in the FC paper (section 5.3); a prime is a single row.
 func DimsFor(nodes int) [3]int {
-	y := 1
-	for d := 2; d*d <= nodes; d++ {
-		if nodes%d == 0 {
-			y = d
+	best := [3]int{nodes, 1, 1}
+	for z := 1; z*z*z <= nodes; z++ {
+		if nodes%z != 0 || z > 1 && z < 4 {
+			continue
+		}
+		for y := z; y*y <= nodes/z; y++ {
+			if x := nodes / z / y; x*y*z == nodes && x+y+z < best[0]+best[1]+best[2] {
+				best = [3]int{x, y, z}
+			}
 		}
 	}
-	return [3]int{nodes / y, y, 1}
+	return best
 }
 
 // ParseDims reads "4x4x1", or "4x4".

@@ -17,7 +17,7 @@
 // # Keys of the URI
 //
 //	params=FILE         cycles of the blocks, from "nicloop calibrate"; default: those of the RTL
-//	dims=4x4x4          the mesh; default: the most square one for Options.Nodes
+//	dims=4x4x4          the mesh; default: that of build.DimsFor for Options.Nodes
 //	torus=1             rings in every dimension of more than two nodes
 //	vc_depth=16         flits per virtual channel of a router's input
 //	host_wr_latency=4   cycles from a DMA burst to its acknowledgement

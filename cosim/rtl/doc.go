@@ -4,7 +4,7 @@
 //
 // Keys of the URI:
 //
-//	dims=4x2x1            the mesh; default: the most square one for Options.Nodes
+//	dims=4x2x1            the mesh; default: that of build.DimsFor for Options.Nodes
 //	torus=1               wires from end to end of every dimension of more than two nodes
 //	vc_depth=16           flits per virtual channel of a router's input
 //	host_wr_latency=4     cycles from a DMA burst to its acknowledgement

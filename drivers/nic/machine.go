@@ -60,7 +60,7 @@ func New(cfg Config) *Machine {
 	m := &Machine{info: cfg.Info, cfg: cfg, nodes: make([]node, cfg.Info.Nodes), tracer: tracer{sink: cfg.Trace}}
 	for i := range m.nodes {
 		n := &m.nodes[i]
-		*n = node{m: m, id: i, mem: make([]byte, cfg.Memory), regFree: cfg.Timing.Clear}
+		*n = node{m: m, id: i, mem: newMemory(cfg.Memory), regFree: cfg.Timing.Clear}
 		for v := range n.armPIO {
 			n.armPIO[v] = unarmed
 		}
