@@ -60,9 +60,11 @@ type Env struct {
 	Seed   int64
 	Jobs   int // runs at a time
 	Cores  int // that there are: a run of all of a large world may take what other runs leave
-	// Plan tells what will be run before it is, in millions of data packets, Step
-	// how far it is, Building what else takes time.
-	Plan     func(runs int, packets float64)
+	// Journal, if not nil, keeps what runs have measured, and has what need not be measured.
+	Journal *Journal
+	// Plan tells what will be run before it is, in millions of data packets, and how many runs the
+	// journal has; Step how far it is, Building what else takes time.
+	Plan     func(runs, known int, packets float64)
 	Step     func(done, of int)
 	Building func(what string)
 

@@ -48,15 +48,18 @@ type meter struct {
 // permille: a run is shown in so many parts of the whole.
 const permille = 1000
 
-func newMeter(e *Env, runs []run) *meter {
+// newMeter is for those of runs that are left to do.
+func newMeter(e *Env, runs []run, left []int) *meter {
 	m := &meter{e: e}
-	for _, r := range runs {
-		m.all += r.packets()
+	for _, i := range left {
+		m.all += runs[i].packets()
 	}
 	if e.Plan != nil {
-		e.Plan(len(runs), m.all/1e6)
+		e.Plan(len(left), len(runs)-len(left), m.all/1e6)
 	}
-	m.add(0)
+	if m.all > 0 {
+		m.add(0)
+	}
 	return m
 }
 

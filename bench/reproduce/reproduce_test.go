@@ -267,7 +267,7 @@ func TestRhythm(t *testing.T) {
 func TestProgress(t *testing.T) {
 	last, of, planned := -1, 0, 0
 	e := &Env{Device: "model:", Scale: Small, Seed: 1, Jobs: 2,
-		Plan: func(runs int, packets float64) {
+		Plan: func(runs, _ int, packets float64) {
 			require.Equal(t, -1, last)
 			require.Positive(t, packets)
 			planned = runs

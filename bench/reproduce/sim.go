@@ -181,16 +181,29 @@ func or(v, otherwise int) int {
 	return otherwise
 }
 
-// sweep performs runs and gives their samples in the same order.
+// sweep performs runs and gives their samples in the same order. Those that the journal has are
+// not performed again.
 func (e *Env) sweep(ctx context.Context, runs []run) ([]sample, error) {
-	samples := make([]sample, len(runs))
-	m := newMeter(e, runs)
-	for _, r := range runs {
+	samples, keys := make([]sample, len(runs)), make([]string, len(runs))
+	var left []int
+	for i, r := range runs {
 		e.use(r.world)
+		var err error
+		if keys[i], err = e.Journal.key(e, r); err != nil {
+			return nil, err
+		}
+		known := false
+		if samples[i], known = e.Journal.get(keys[i]); !known {
+			left = append(left, i)
+		}
 	}
-	err := e.each(ctx, len(runs), func(ctx context.Context, i int) (err error) {
-		samples[i], err = e.perform(ctx, runs[i], m.of(runs[i]))
-		return err
+	m := newMeter(e, runs, left)
+	err := e.each(ctx, len(left), func(ctx context.Context, n int) (err error) {
+		i := left[n]
+		if samples[i], err = e.perform(ctx, runs[i], m.of(runs[i])); err != nil {
+			return err
+		}
+		return e.Journal.put(keys[i], samples[i])
 	})
 	e.runs += len(runs)
 	for _, s := range samples {

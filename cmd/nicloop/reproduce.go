@@ -25,13 +25,17 @@ func newReproduce() *cobra.Command {
 writes the rows and the plots, and says of every claim of the paper whether it
 HOLDS or DIFFERS here, with both numbers. IDs may be patterns.
 
-A claim that differs is a result: the exit code is 0 unless a run fails.`,
+A claim that differs is a result: the exit code is 0 unless a run fails.
+
+A command that was cut short leaves the runs that it has finished in
+DIR/runs.jsonl. With --resume the same program takes them from there.`,
 		Example: `  nicloop reproduce --list
   nicloop reproduce fc-table1 fc-table3 fc-fig14         protocol code only: seconds
   nicloop reproduce fc-table1 fc-table2 fc-table3 fc-fig10 fc-fig15 fc-fig19 fc-fig27 -j 2
                                                          256 processes on 16 nodes, a few points: minutes
   nicloop reproduce 'fc-*' --scale small                 all on 16 processes or so: minutes
-  nicloop reproduce fc-table2 --scale paper --out results   1,024 processes: hours`,
+  nicloop reproduce fc-table2 --scale paper --out results   1,024 processes: hours
+  nicloop reproduce fc-table2 --scale paper --out results --resume   go on where that was cut short`,
 	}
 	fs := cmd.Flags()
 	fs.SortFlags = false
@@ -42,6 +46,7 @@ A claim that differs is a result: the exit code is 0 unless a run fails.`,
 	fs.IntVarP(&f.env.Jobs, "jobs", "j", 0, "runs at a time (default: as many as there are cores, at most 2; 1 at scale paper, where each may need 9 GB)")
 	fs.StringVar(&f.out, "out", "reproduced", "`DIR` for rows (CSV) and plots (PNG, SVG); empty: none")
 	fs.BoolVar(&f.force, "force", false, "overwrite an earlier run's files")
+	fs.BoolVar(&f.resume, "resume", false, "take the runs that the same command has finished before it was cut short")
 	fs.BoolVar(&f.json, "json", false, "print reports as JSON, one a line")
 	cmd.RunE = f.run
 	return cmd
@@ -51,9 +56,9 @@ A claim that differs is a result: the exit code is 0 unless a run fails.`,
 const defaultReproduce = "model:"
 
 type reproduceFlags struct {
-	env               reproduce.Env
-	scale, out        string
-	list, force, json bool
+	env                       reproduce.Env
+	scale, out                string
+	list, force, resume, json bool
 }
 
 func (f *reproduceFlags) run(cmd *cobra.Command, patterns []string) error {
@@ -74,13 +79,40 @@ func (f *reproduceFlags) run(cmd *cobra.Command, patterns []string) error {
 	if err := f.prepare(experiments); err != nil {
 		return err
 	}
-	for _, x := range experiments {
-		if err := f.one(cmd, x); err != nil {
-			return err
+	return f.journaled(cmd, func() error {
+		for _, x := range experiments {
+			if err := f.one(cmd, x); err != nil {
+				return err
+			}
 		}
-	}
-	return nil
+		return nil
+	})
 }
+
+// journaled keeps the runs of what it calls until that has done all.
+func (f *reproduceFlags) journaled(cmd *cobra.Command, all func() error) error {
+	if f.out == "" {
+		return all()
+	}
+	name, errOut := f.journal(), cmd.ErrOrStderr()
+	j, err := reproduce.OpenJournal(name, f.resume)
+	if err != nil {
+		return usageError{err}
+	}
+	if _, foreign := j.Runs(); foreign > 0 {
+		fmt.Fprintf(errOut, "nicloop: runs of another build of nicloop in %[2]s: %[1]d; they are measured anew\n", foreign, name)
+	}
+	f.env.Journal = j
+	err = errors.Join(all(), j.Close())
+	known, _ := j.Runs()
+	if err == nil || known == 0 {
+		return errors.Join(err, os.Remove(name))
+	}
+	fmt.Fprintf(errOut, "nicloop: finished runs: %d, in %s; the same command with --resume goes on from there\n", known, name)
+	return err
+}
+
+func (f *reproduceFlags) journal() string { return filepath.Join(f.out, "runs.jsonl") }
 
 // jobs checks how many runs there may be at a time, or chooses.
 func (f *reproduceFlags) jobs(given bool) error {
@@ -99,12 +131,18 @@ func (f *reproduceFlags) jobs(given bool) error {
 // prepare makes the directory and refuses, before anything runs, to overwrite
 // what another run wrote.
 func (f *reproduceFlags) prepare(experiments []*reproduce.Experiment) error {
-	if f.out == "" {
+	switch {
+	case f.out == "" && f.resume:
+		return usageError{errors.New("--resume needs the --out of the command that was cut short")}
+	case f.out == "":
 		return nil
+	}
+	if _, err := os.Stat(f.journal()); err == nil && !f.force && !f.resume {
+		return usageError{fmt.Errorf("%s has the runs of a command that was cut short: --resume to go on from there, --force to begin anew", f.journal())}
 	}
 	for _, x := range experiments {
 		rows := filepath.Join(f.out, x.Name(f.env)+".csv") // every report has them
-		if _, err := os.Stat(rows); err == nil && !f.force {
+		if _, err := os.Stat(rows); err == nil && !f.force && !f.resume {
 			return usageError{fmt.Errorf("%s exists: choose another --out, or --force to overwrite it", rows)}
 		}
 	}
@@ -118,8 +156,12 @@ func (f *reproduceFlags) one(cmd *cobra.Command, x *reproduce.Experiment) error 
 	bar := newBar(cmd.ErrOrStderr(), x.IDs[0])
 	env := f.env
 	env.Step, env.Building = bar.set, bar.describe
-	env.Plan = func(runs int, packets float64) {
-		bar.describe(fmt.Sprintf("%s: %d runs, about %.1f million data packets", x.IDs[0], runs, packets))
+	env.Plan = func(runs, known int, packets float64) {
+		text := fmt.Sprintf("%s: %d runs, about %.1f million data packets", x.IDs[0], runs, packets)
+		if known > 0 {
+			text += fmt.Sprintf("; %d runs are known", known)
+		}
+		bar.describe(text)
 	}
 	begin := time.Now()
 	stop := bar.tick()

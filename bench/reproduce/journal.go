@@ -1,0 +1,162 @@
+package reproduce
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"net/url"
+	"os"
+	"strings"
+	"sync"
+
+	"github.com/nicloop/nicloop/bench"
+)
+
+// A Journal keeps what runs have measured, a line of JSON each, so that a command of hours that was
+// cut short can be taken up again. A run is known again by all that its result depends on,
+// which includes the program: another one measures anew.
+type Journal struct {
+	program string
+	mu      sync.Mutex
+	file    *os.File
+	known   map[string]sample
+	foreign int // runs that another program has left
+}
+
+// entry is a line of the file.
+type entry struct {
+	Program string          `json:"program"`
+	Run     string          `json:"run"`
+	Time    float64         `json:"time_us"`
+	Slots   int             `json:"slots"`
+	Flow    bench.FlowStats `json:"flow"`
+}
+
+// OpenJournal opens the file, or makes it. Unless resume, what it has is forgotten.
+func OpenJournal(name string, resume bool) (*Journal, error) {
+	program, err := os.Executable()
+	if err != nil {
+		return nil, err
+	}
+	j := &Journal{known: map[string]sample{}}
+	if j.program, err = digest(program); err != nil {
+		return nil, err
+	}
+	if j.file, err = os.OpenFile(name, os.O_RDWR|os.O_CREATE, 0o666); err != nil {
+		return nil, err
+	}
+	if err := j.begin(resume); err != nil {
+		return nil, errors.Join(err, j.file.Close())
+	}
+	return j, nil
+}
+
+// begin has the next line written behind the last whole one. Half a line, of a program that was
+// killed, is cut off.
+func (j *Journal) begin(resume bool) (err error) {
+	end := 0
+	if resume {
+		if end, err = j.read(); err != nil {
+			return err
+		}
+	}
+	if err := j.file.Truncate(int64(end)); err != nil {
+		return err
+	}
+	_, err = j.file.Seek(int64(end), io.SeekStart)
+	return err
+}
+
+// read takes the lines of the file and tells where the last whole one ends.
+func (j *Journal) read() (end int, err error) {
+	all, err := io.ReadAll(j.file)
+	for err == nil {
+		n := bytes.IndexByte(all[end:], '\n') + 1
+		if n == 0 {
+			return end, nil
+		}
+		var e entry
+		if err := json.Unmarshal(all[end:end+n], &e); err != nil {
+			return 0, fmt.Errorf("%s: expected a line of JSON for each run at byte %d: %w; --force measures all anew", j.file.Name(), end, err)
+		}
+		if end += n; e.Program != j.program {
+			j.foreign++
+			continue
+		}
+		j.known[e.Run] = sample{time: e.Time, slots: e.Slots, flow: e.Flow}
+	}
+	return end, err
+}
+
+// Close closes the file.
+func (j *Journal) Close() error { return j.file.Close() }
+
+// Runs counts those that it has, and those that another program has left there.
+func (j *Journal) Runs() (known, foreign int) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	return len(j.known), j.foreign
+}
+
+// get gives what a run has measured, if that is known. No journal knows nothing.
+func (j *Journal) get(key string) (sample, bool) {
+	if j == nil {
+		return sample{}, false
+	}
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	s, ok := j.known[key]
+	return s, ok
+}
+
+func (j *Journal) put(key string, s sample) error {
+	if j == nil {
+		return nil
+	}
+	line, err := json.Marshal(entry{Program: j.program, Run: key, Time: s.time, Slots: s.slots, Flow: s.flow})
+	if err != nil {
+		return err
+	}
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	j.known[key] = s
+	_, err = j.file.Write(append(line, '\n'))
+	return err
+}
+
+// key names a run by all that its result depends on.
+func (j *Journal) key(e *Env, r run) (string, error) {
+	if j == nil {
+		return "", nil
+	}
+	params := ""
+	if _, query, ok := strings.Cut(e.Device, "?"); ok {
+		values, err := url.ParseQuery(query)
+		if err != nil {
+			return "", err
+		}
+		if file := values.Get("params"); file != "" {
+			if params, err = digest(file); err != nil && !errors.Is(err, fs.ErrNotExist) { // the run will complain
+				return "", err
+			}
+		}
+	}
+	return fmt.Sprintf("device %s %s, seed %d, %#v", e.Device, params, e.Seed, r), nil
+}
+
+func digest(name string) (string, error) {
+	f, err := os.Open(name)
+	if err != nil {
+		return "", err
+	}
+	defer f.Close()
+	h := sha256.New()
+	if _, err := io.Copy(h, f); err != nil {
+		return "", err
+	}
+	return fmt.Sprintf("%x", h.Sum(nil)[:8]), nil
+}
