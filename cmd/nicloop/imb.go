@@ -26,6 +26,7 @@ the others wait in a barrier.`,
   nicloop imb PingPong --msglog 3:11                         0, then 8 to 2048 bytes
   nicloop imb PingPong --nodes 2 --procs 4 --multi 0 --map 4x2    4 pairs between two nodes
   nicloop imb Alltoall Bcast --npmin 8 --nodes 8 --msglen 2048 --flow dynamic --slots 16
+  nicloop imb Alltoall --nodes 64 --npmin 64 --msglen 64 --device model: -j 2
   nicloop imb Scatterv --nodes 8 --npmin 8 --root-shift 10 --sync=false --iter 80`,
 	}
 	f := &imbFlags{c: imb.Default()}
@@ -83,11 +84,15 @@ func (f *imbFlags) add(cmd *cobra.Command) {
 	fs.StringVar(&f.rendezvous, "rendezvous", string(d.Run.Rendezvous), "how messages beyond 2048 bytes travel: rget, rput or chunked")
 	fs.Int64Var(&f.c.Run.Seed, "seed", d.Run.Seed, "seed of message contents")
 	fs.BoolVar(&f.json, "json", false, "print the report as JSON")
+	fs.IntVarP(&f.c.Run.Threads, "jobs", "j", 1, "cores that one simulation on model: may use; 2 pays when all of 16 nodes or more are busy")
 	fs.DurationVar(&f.timeout, "timeout", 0, "give up after so much real time (default: never)")
 }
 
 func (f *imbFlags) run(cmd *cobra.Command, names []string) error {
 	c := f.c
+	if c.Run.Threads < 1 {
+		return usageError{fmt.Errorf("--jobs %d: expected at least 1", c.Run.Threads)}
+	}
 	c.Benchmarks, c.Run.Velo.Flow, c.Run.Rendezvous = names, velo.Flow(f.flow), host.Rendezvous(f.rendezvous)
 	if err := f.lengths(&c); err != nil {
 		return err
