@@ -351,9 +351,9 @@ func (n *network) visit(now drivers.Cycle, i int, at drivers.Cycle) {
 }
 
 // Resume implements nic.Network.
-func (n *network) Resume(node, class int) {
+func (n *network) Resume(node, class int, from drivers.Cycle) {
 	if i := node*classes + class; n.out[i].held > 0 {
-		n.draining.add(n.m.Now()+1, i)
+		n.draining.add(from, i)
 	}
 }
 

@@ -43,7 +43,7 @@ func (w *wires) mine(node int) bool {
 }
 
 func (w *wires) Offer(node int, s nic.Source)            { w.nodes[node].offered[s] = true }
-func (w *wires) Resume(node, _ int)                      { w.nodes[node].from = w.p.Now() + 1 }
+func (w *wires) Resume(node, _ int, from drivers.Cycle)  { w.nodes[node].from = from }
 func (w *wires) Waiting(int, int) int                    { return 0 }
 func (w *wires) Credits(int, int) int                    { return 0 }
 func (w *wires) Route(int, int, int)                     {}

@@ -33,7 +33,7 @@ type arrival struct {
 func (p *pipe) Offer(node int, s nic.Source) { p.nodes[node].offered[s] = true }
 
 // Resume implements nic.Network.
-func (p *pipe) Resume(node, class int) { p.nodes[node].from[class] = p.m.Now() + 1 }
+func (p *pipe) Resume(node, class int, from drivers.Cycle) { p.nodes[node].from[class] = from }
 
 // NextEvent implements nic.Network.
 func (p *pipe) NextEvent(now drivers.Cycle) drivers.Cycle {

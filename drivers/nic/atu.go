@@ -33,6 +33,7 @@ type atu struct {
 		page        uint64
 		translation regs.ATUEntry
 	}
+	server       atuServer
 	commands     queue[atuCommand]
 	free         drivers.Cycle
 	doneAddr     uint64
@@ -58,12 +59,11 @@ type access struct {
 	need regs.ATURights
 	vpid uint8 // whose page it must be
 	span span  // translated; of one that failed for DMA, what memory refused
-	done bool  // the translation unit was asked
+	done bool  // the translation unit is or was asked
 }
 
 // translate checks an access and finds its place in memory.
 func (n *node) translate(a *access) regs.RMAError {
-	a.done = true
 	t := &n.atu.tables[a.nla.Table()]
 	page := a.nla.Offset() >> t.shift()
 	switch pages := regs.ATUPagesPages.Of(t.pages); {

@@ -7,7 +7,8 @@
 //
 //   - What software can see is what the RTL shows: registers, refusals, rings, counters,
 //     interrupts, back-pressure (rtl/README.md).
-//   - The VELO path takes the cycles of the RTL's blocks, and a cycle means what it means
+//   - VELO and RMA take the cycles of the RTL's blocks, also where several want one of them: translation,
+//     notifier and the channels of memory serve in turn, a burst at a time (cosim/differ). A cycle means what it means
 //     for rtl: (cosim/dpi): a line posted for cycle n may reach its bus at edge n + 1, and
 //     what happens at edge n is reported with cycle n. [Timing] has the parameters.
 //   - Simulated time passes in Run and ReadReg only, and depends on the calls alone.

@@ -72,71 +72,27 @@ func (r *nvmRange) settle(now drivers.Cycle) {
 	r.at = max(r.at, now)
 }
 
-// writeChannel is the DMA write channel, which one burst at a time has to itself; answers
-// come while the next ones leave.
-type writeChannel struct {
-	free  drivers.Cycle // the burst has left
-	held  bool          // a burst waits for a limiter; all others wait behind it
-	owner int           // whose
-	since drivers.Cycle // since when
-}
-
-// claimWrites has a burst enter the DMA write channel at from or later. If not ok
-// the owner must ask again at the cycle that it gives, or, when that is Forever, when woken.
-func (n *node) claimWrites(owner int, from drivers.Cycle, addr uint64, quads drivers.Cycle) (at drivers.Cycle, ok bool) {
-	w := &n.writes
-	if w.held && w.owner != owner {
-		return drivers.Forever, false
-	}
-	from = max(from, w.free)
-	if n.nvmInUse && !n.limited(owner, &from, addr, uint64(quads)*8) {
-		return from, false
-	}
-	w.free = from + quads
-	return from, true
-}
-
-// limited finds when a burst may enter its ranges. If that is later than *from the
-// channel is held, and *from says when to ask again.
-func (n *node) limited(owner int, from *drivers.Cycle, addr, bytes uint64) bool {
-	w := &n.writes
-	at := *from
-	for i := range n.nvm {
-		if r := &n.nvm[i]; r.hit(addr) {
-			at = max(at, r.fits(*from, bytes))
-		}
-	}
-	if at > *from {
-		if !w.held {
-			w.held, w.owner, w.since = true, owner, *from
-		}
-		*from = at
-		return false
-	}
-	for i := range n.nvm {
-		if r := &n.nvm[i]; r.hit(addr) {
-			r.enter(at, bytes)
-			if w.held {
-				r.waited += uint64(at - w.since)
+// fits is when a burst may enter the buffers of the slow memory that it is for, as far as is known now.
+func (n *node) fits(now drivers.Cycle, addr, bytes uint64) drivers.Cycle {
+	at := now
+	if n.nvmInUse {
+		for i := range n.nvm {
+			if r := &n.nvm[i]; r.hit(addr) {
+				at = max(at, r.fits(now, bytes))
 			}
 		}
 	}
-	if w.held {
-		w.held = false
-		n.retryWrites()
-	}
-	return true
+	return at
 }
 
-// retryWrites lets everybody who may wait for the channel ask again.
-func (n *node) retryWrites() {
-	for i := range n.rma.completer {
-		if w := &n.rma.completer[i].write; w.asks {
-			w.free = n.p.now + 1
+// enterNVM fills these buffers.
+func (n *node) enterNVM(now, waited drivers.Cycle, addr, bytes uint64) {
+	for i := range n.nvm {
+		if r := &n.nvm[i]; r.hit(addr) {
+			r.enter(now, bytes)
+			r.waited += uint64(waited)
 		}
 	}
-	n.wake(unitCheck, 0)
-	n.wake(unitRMA, 0)
 }
 
 func (n *node) readNVM(now drivers.Cycle, off uint32, i uint8) (uint64, bool) {
@@ -185,6 +141,9 @@ func (n *node) writeNVM(now drivers.Cycle, off uint32, i uint8, v uint64) bool {
 	for i := range n.nvm {
 		n.nvmInUse = n.nvmInUse || n.nvm[i].first < n.nvm[i].behind
 	}
-	n.retryWrites()
+	if w := &n.writes; w.held { // the burst that waits looks again
+		w.until = now + 1
+		n.wake(unitRMA, 0)
+	}
 	return true
 }

@@ -34,9 +34,9 @@ type Network interface {
 	// Offer tells that a source of node, which had nothing, has a packet. It may
 	// leave in the Step of the same cycle.
 	Offer(node int, s Source)
-	// Resume tells that packets of a class which were not accepted may be from the
-	// next cycle on.
-	Resume(node, class int)
+	// Resume tells that packets of a class which were not accepted may be from a cycle
+	// on: the next, or the present one, whose Step is still to come.
+	Resume(node, class int, from drivers.Cycle)
 	// Step does what happens in cycle now. Calls have growing cycles, which may skip
 	// those before NextEvent.
 	Step(now drivers.Cycle)

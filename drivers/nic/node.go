@@ -76,7 +76,7 @@ type node struct {
 	stalled   uint8 // VPID that stalls now or stalled last
 	rxPackets uint64
 	rxDropped uint64
-	slotWaits bool // for the DMA write channel
+	shared    bool // RMA has been used, and may want the channel of writes
 	writes    writeChannel
 
 	mem      []byte
@@ -319,10 +319,6 @@ func (n *node) check(at drivers.Cycle) {
 // recheck looks at the oldest packet now.
 func (n *node) recheck() {
 	now := n.p.now
-	if n.slotWaits {
-		n.writeSlot(now)
-		return
-	}
 	if n.rx.n == 0 || n.rxBusy {
 		return
 	}
@@ -360,7 +356,8 @@ func (n *node) mailboxChanged() {
 	}
 }
 
-// begin writes the slot of the oldest packet, which was checked at a cycle.
+// begin has the slot of the oldest packet written, which was checked at a cycle; its last beat lands a
+// burst after the first.
 func (n *node) begin(checked drivers.Cycle, m *mailbox) {
 	h := n.p.pool.at(*n.rx.first()).Header
 	n.rxBusy, n.rxFrom = true, checked
@@ -369,17 +366,11 @@ func (n *node) begin(checked drivers.Cycle, m *mailbox) {
 		SrcVPID: h.SrcVPID(), SrcNode: h.SrcNode(), Length: h.Length(), Kind: h.Kind(),
 		Piggyback: h.Piggyback(), Seq: m.wp + 1,
 	}.Pack()
-	n.writeSlot(checked + 1)
-}
-
-// writeSlot has the slot written by the DMA channel; its last beat lands a burst later.
-func (n *node) writeSlot(from drivers.Cycle) {
-	const beats = regs.SlotBytes / regs.FlitBytes
-	at, ok := n.claimWrites(ownerVELO, from, n.slot.addr, beats)
-	if n.slotWaits = !ok; ok {
-		n.wake(unitSlot, at+beats-1)
-	} else if at != drivers.Forever {
-		n.wake(unitCheck, at)
+	const quads = regs.SlotBytes / 8
+	if !n.shared && !n.nvmInUse {
+		n.wake(unitSlot, n.writeAlone(writeVELO, checked+1, quads)+quads-1)
+	} else {
+		n.askWrite(writeVELO, checked+1, n.slot.addr, quads)
 	}
 }
 
@@ -427,7 +418,7 @@ func (n *node) releaseBuffer() {
 	n.p.pool.put(*n.rx.first())
 	n.rx.drop()
 	n.rxFreed = n.p.now
-	n.p.net.Resume(n.id, vcRequest)
+	n.p.net.Resume(n.id, vcRequest, n.p.now+1)
 	if n.rx.n > 0 {
 		n.check(n.p.now + 1)
 	}

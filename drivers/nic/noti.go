@@ -32,6 +32,115 @@ func (r *notiRing) control(v uint64) {
 	r.ctrl = v & (regs.NotiCtrlEnable | regs.NotiCtrlWindow | regs.NotiCtrlIRQ)
 }
 
+// A notifier writes the notices of several units, clients in turn. A full ring holds its unit and
+// nobody else.
+type notifier struct {
+	asks   [tellers]drivers.Cycle // from when on a unit shows its notice; 0: not
+	waits  [tellers]bool          // its ring was full: it does not ask
+	turn   int                    // the unit that comes first
+	client int                    // that it works for
+	step   notifierStep
+	at     drivers.Cycle // when the step is done, or the next unit may be picked
+}
+
+type notifierStep uint8
+
+const (
+	notifierPick notifierStep = iota
+	notifierLook              // at the ring
+	notifierWrite
+	notifierLand // the last beat reaches memory
+)
+
+// The units that tell, in the order in which they have their turn, by class of a sender and of a
+// completer.
+const tellers = 4
+
+func (r *rma) teller(i int) *unit {
+	return [...]*unit{&r.senders[0].unit, &r.senders[1].unit, &r.completer[0].unit, &r.completer[1].unit}[i]
+}
+
+const completers = 2 // the first of them among those who tell
+
+// tell has the notifier write a notice that a unit shows it from a cycle on.
+func (n *node) tell(teller int, note notice, from drivers.Cycle) {
+	u := n.rma.teller(teller)
+	u.note = note
+	u.enter(phaseNotify, drivers.Forever)
+	n.rma.notifier.asks[teller] = from
+	n.wake(unitRMA, from)
+}
+
+// notifyDue is when the notifier does something.
+func (n *node) notifyDue() drivers.Cycle {
+	f := &n.rma.notifier
+	if f.step != notifierPick {
+		return f.at
+	}
+	first := drivers.Forever
+	for i, at := range f.asks {
+		if at != 0 && !f.waits[i] {
+			first = min(first, at)
+		}
+	}
+	return max(first, f.at)
+}
+
+func (n *node) ringOf(teller int) *notiRing { return &n.rma.rings[n.rma.teller(teller).note.vpid] }
+
+// notify does the notifier's next step.
+func (n *node) notify(now drivers.Cycle) {
+	f, t := &n.rma.notifier, &n.m.cfg.Timing
+	switch f.step {
+	case notifierPick:
+		i := f.turn
+		for f.asks[i] == 0 || f.asks[i] > now || f.waits[i] {
+			i = (i + 1) % tellers
+		}
+		f.turn, f.client = (i+1)%tellers, i
+		f.step, f.at = notifierLook, now+1
+	case notifierLook:
+		r := n.ringOf(f.client)
+		f.step, f.at = notifierWrite, now+t.Notify-2
+		switch {
+		case !r.on():
+			n.rma.notiOff++
+			n.told(now)
+		case r.full():
+			f.waits[f.client] = true
+			r.stall.begin(now + 1)
+			f.step, f.at = notifierPick, now+1
+		}
+	case notifierWrite:
+		r := n.ringOf(f.client)
+		f.at = drivers.Forever // until granted
+		n.askWrite(writeNotices, now, r.base+uint64(r.idx)*regs.NotiBytes, regs.NotiBytes/8)
+	case notifierLand:
+		n.writeNotice(&n.rma.teller(f.client).note)
+		n.told(now + t.HostWrite)
+	}
+}
+
+// ringChanged has all units that wait for a full ring ask again.
+func (n *node) ringChanged(now drivers.Cycle) {
+	f := &n.rma.notifier
+	for i := range f.waits {
+		if f.waits[i] {
+			f.waits[i], f.asks[i] = false, now+1
+			n.ringOf(i).stall.end(now + 1)
+		}
+	}
+	n.wake(unitRMA, now+1)
+}
+
+// told: a unit learns that its notice is written, or that nobody wants it.
+func (n *node) told(at drivers.Cycle) {
+	f := &n.rma.notifier
+	f.asks[f.client] = 0
+	n.rma.teller(f.client).enter(phaseTold, at)
+	f.step, f.at = notifierPick, at+1
+}
+
 // A notice is a notification on its way to a ring.
 type notice struct {
 	wanted bool

@@ -35,7 +35,7 @@ type completer struct {
 	outcome outcome // of the packet that is judged
 	write   writer
 	ends    queue[ending]
-	ended   drivers.Cycle // the last one did
+	idle    drivers.Cycle // from when on, if nothing else was begun
 	answers bool          // it is the responder now
 }
 
@@ -44,7 +44,7 @@ type writer struct {
 	busy  bool
 	free  drivers.Cycle // the next burst may begin, or the last beat leaves
 	moved int           // bytes that went to memory
-	asks  bool          // for the write channel
+	asked int           // those of the burst that asks for the channel
 }
 
 func (w *writer) due() drivers.Cycle {
@@ -64,6 +64,20 @@ type ending struct {
 // touches tells whether the packet's bytes go to or come from memory.
 func (o *outcome) touches() bool { return o.need != 0 && o.fault == regs.RMAErrorNone }
 
+// reads tells whether it is answered with the bytes of memory.
+func (o *outcome) reads() bool { return o.answer && o.touches() }
+
+// client is who has the address translated.
+func (o *outcome) client(class int) int {
+	switch {
+	case class == vcAnswer:
+		return clientAnswers
+	case o.answer:
+		return clientResponder
+	}
+	return clientRequests
+}
+
 // responds tells whether a packet goes back to the origin, and not only a notification.
 func (e *ending) responds(class int) bool {
 	return class == vcRequest && (e.answer || e.fault != regs.RMAErrorNone)
@@ -80,7 +94,7 @@ func (n *node) judgeDue(class int) drivers.Cycle {
 	switch {
 	case c.judge.phase == phaseIdle && r.in[class].n == looked,
 		c.judge.phase == phaseIdle && c.answers && !n.mayAnswer(c, *r.in[class].at(looked)),
-		c.judge.phase == phaseAct && (c.write.busy || c.ends.n == underWay):
+		c.judge.phase == phaseAct && (c.write.busy || c.ends.n == underWay || c.outcome.reads() && r.reads.asks[readResponder].at != 0):
 		return drivers.Forever
 	}
 	return c.judge.free
@@ -88,7 +102,10 @@ func (n *node) judgeDue(class int) drivers.Cycle {
 
 // mayAnswer: there is a buffer for the answer. A lock is alone, so that it is atomic.
 func (n *node) mayAnswer(c *completer, h uint32) bool {
-	return n.rma.senders[vcAnswer].room() && (n.p.pool.at(h).Header.Type() != regs.PacketTypeRMALockReq || c.ends.n == 0)
+	if !n.rma.senders[vcAnswer].room() {
+		return false
+	}
+	return c.ends.n == 0 || c.ends.first().command != regs.RMACommandFCAA && n.p.pool.at(h).Header.Type() != regs.PacketTypeRMALockReq
 }
 
 // endDue is when the oldest packet that was begun goes on.
@@ -99,7 +116,7 @@ func (n *node) endDue(class int) drivers.Cycle {
 	}
 	e := c.ends.first()
 	if c.phase != phaseIdle {
-		return c.due()
+		return c.free
 	}
 	switch {
 	case e.ready == drivers.Forever:
@@ -116,10 +133,9 @@ func (n *node) endDue(class int) drivers.Cycle {
 func (n *node) complete(now drivers.Cycle, class int) {
 	c := &n.rma.completer[class]
 	for n.endDue(class) <= now {
-		switch {
-		case c.phase == phaseIdle:
+		if c.phase == phaseIdle {
 			n.end(now, class)
-		case n.tellStep(now, &c.unit):
+		} else {
 			n.endPacket(now, class)
 		}
 	}
@@ -137,14 +153,13 @@ func (n *node) complete(now drivers.Cycle, class int) {
 
 // judgePacket decides about a packet and has its address translated.
 func (n *node) judgePacket(now drivers.Cycle, class int) {
-	c, o, t := &n.rma.completer[class], &n.rma.completer[class].outcome, &n.m.cfg.Timing
+	c, o := &n.rma.completer[class], &n.rma.completer[class].outcome
 	looked := 0
 	if c.write.busy {
 		looked = 1
 	}
 	p := n.p.pool.at(*n.rma.in[class].at(looked))
 	*o = outcome{asked: now}
-	misses := n.atu.misses
 	if class == vcRequest {
 		n.requestOutcome(p, o)
 	} else if o.unheard = !n.rma.rings[p.Header.DstVPID()].on(); !o.unheard {
@@ -153,11 +168,11 @@ func (n *node) judgePacket(now drivers.Cycle, class int) {
 	if c.answers {
 		n.rma.senders[vcAnswer].promised++
 	}
-	at := now + 1
-	if o.mem.done {
-		at += t.translate(n.atu.misses > misses)
+	c.judge.enter(phaseAct, now+1)
+	if o.mem.n > 0 {
+		c.judge.free = drivers.Forever
+		n.ask(o.client(class), now+1)
 	}
-	c.judge.enter(phaseAct, at)
 }
 
 // beginPacket has a packet's bytes written or read, if there are any to be.
@@ -176,11 +191,8 @@ func (n *node) beginPacket(now drivers.Cycle, class int) {
 	case !e.touches():
 		n.freeBuffer(now, class)
 	case e.answer:
-		before := drivers.Cycle(0)
-		if c.ends.n > 0 {
-			before = c.ends.at(c.ends.n - 1).ready
-		}
-		e.ready = n.read(e.mem.span, now+1, before)
+		e.ready = drivers.Forever
+		n.askRead(readResponder, now+1, e.mem.span)
 		n.freeBuffer(now, class)
 	default:
 		e.ready = drivers.Forever
@@ -193,7 +205,7 @@ func (n *node) beginPacket(now drivers.Cycle, class int) {
 func (n *node) freeBuffer(now drivers.Cycle, class int) {
 	n.rma.in[class].drop()
 	n.rma.freed[class] = now
-	n.p.net.Resume(n.id, class)
+	n.p.net.Resume(n.id, class, now+1)
 }
 
 // move has a burst written. When the last beat leaves, so does the packet.
@@ -204,23 +216,45 @@ func (n *node) move(now drivers.Cycle, class int) {
 		n.store(e.mem.span, n.p.pool.at(e.packet).bytes())
 		e.ready = now + 1 + n.m.cfg.Timing.HostWrite
 		w.busy = false
-		c.judge.notBefore(now + 1)
+		c.mayAct(now + 1)
 		n.freeBuffer(now, class)
 		return
 	}
 	addr := e.mem.span.addr + uint64(w.moved)
-	bytes := min(e.bytes-w.moved, regs.SlotBytes-int(addr%regs.SlotBytes))
-	quads := drivers.Cycle(addr%8+uint64(bytes)+7) / 8
-	at, ok := n.claimWrites(ownerRequests+class, w.free, addr, quads)
-	if w.asks = !ok; w.asks {
-		w.free = at // or when retryWrites says so
-		return
+	w.asked = min(e.bytes-w.moved, lineBytes-int(addr%lineBytes))
+	w.free = drivers.Forever // until moved
+	n.askWrite([...]int{writeRequests, writeAnswers}[class], now, addr, (addr%8+uint64(w.asked)+7)/8)
+}
+
+// moved: a burst leaves, from now on.
+func (n *node) moved(now drivers.Cycle, class int) {
+	c := &n.rma.completer[class]
+	w := &c.write
+	w.moved, w.free = w.moved+w.asked, n.writes.free
+	if w.moved == c.ends.at(c.ends.n-1).bytes {
+		if w.free--; w.free <= now {
+			n.move(now, class)
+		}
 	}
-	w.moved += bytes
-	w.free = at + quads
-	if w.moved == e.bytes {
-		w.free--
+}
+
+// readBefore is when the request before the one whose read begins is done.
+func (c *completer) readBefore() drivers.Cycle {
+	at := drivers.Cycle(0)
+	for i := 0; c.ends.at(i).ready != drivers.Forever; i++ {
+		at = c.ends.at(i).ready
 	}
+	return at
+}
+
+// fetched: the data of a request is here before a cycle.
+func (c *completer) fetched(now, data drivers.Cycle) {
+	i := 0
+	for c.ends.at(i).ready != drivers.Forever {
+		i++
+	}
+	c.ends.at(i).ready = data
+	c.mayAct(now + 1)
 }
 
 // end counts the oldest packet, and answers it or notifies of it.
@@ -245,7 +279,7 @@ func (n *node) end(now drivers.Cycle, class int) {
 			}
 		}
 		if m.wanted {
-			n.tell(&r.completer[class].unit, m, now)
+			n.tell(completers+class, m, now)
 			return
 		}
 	}
@@ -255,12 +289,27 @@ func (n *node) end(now drivers.Cycle, class int) {
 // endPacket lets go of a packet.
 func (n *node) endPacket(now drivers.Cycle, class int) {
 	c := &n.rma.completer[class]
+	lock, full := c.answers && c.ends.first().command == regs.RMACommandFCAA, c.ends.n == underWay
 	n.p.pool.put(c.ends.first().packet)
 	c.ends.drop()
-	c.ended = now
 	c.enter(phaseIdle, now+1)
-	c.judge.notBefore(now + 1)
-	n.p.net.Resume(n.id, class)
+	if c.idle = now; !c.answers || lock {
+		c.idle++
+	}
+	if full {
+		c.mayAct(c.idle)
+	}
+	if lock { // the next request is looked at a cycle later
+		c.judge.notBefore(c.idle)
+	}
+	n.p.net.Resume(n.id, class, c.idle)
+}
+
+// mayAct: a packet that is judged, and waited for this one, may be handed on from a cycle on.
+func (c *completer) mayAct(from drivers.Cycle) {
+	if c.judge.phase == phaseAct {
+		c.judge.notBefore(from)
+	}
 }
 
 // respond sends a request's answer, or its fault back to where it came from.
@@ -288,15 +337,18 @@ func (n *node) locks(now drivers.Cycle, e *ending) bool {
 	if e.success = e.old <= lock.Compare(); !e.success {
 		return false
 	}
-	at, ok := n.claimWrites(ownerRequests, now, e.mem.span.addr, 1)
-	if !ok {
-		n.rma.completer[vcRequest].free = at
-		return true
-	}
-	binary.LittleEndian.PutUint32(word[:], e.old+lock.Add())
-	n.store(e.mem.span, word[:])
-	e.written, e.ready = true, at+n.m.cfg.Timing.HostWrite
+	e.written, e.ready = true, drivers.Forever // until lockWritten
+	n.askWrite(writeLocks, now, e.mem.span.addr, 1)
 	return true
+}
+
+// lockWritten: the new word enters the write channel.
+func (n *node) lockWritten(now drivers.Cycle) {
+	e := n.rma.completer[vcRequest].ends.first()
+	var word [4]byte
+	binary.LittleEndian.PutUint32(word[:], e.old+regs.RMALock(n.p.pool.at(e.packet).word()).Add())
+	n.store(e.mem.span, word[:])
+	e.ready = now + n.m.cfg.Timing.HostWrite
 }
 
 // requestOutcome decides what a request does here.
@@ -325,7 +377,6 @@ func (n *node) requestOutcome(p *Packet, o *outcome) {
 	}
 	if o.need != 0 {
 		o.mem = access{nla: regs.NLA(ext.NLA()), n: o.bytes, need: o.need, vpid: vpid}
-		o.fault = n.translate(&o.mem)
 	}
 }
 
@@ -373,7 +424,6 @@ func (n *node) answerOutcome(p *Packet, o *outcome) {
 	case regs.PacketTypeRMAGetRsp:
 		o.command, o.need, o.bytes = regs.RMACommandGet, regs.ATURightsWo, len(p.bytes())
 		o.mem = access{nla: regs.NLA(p.ext().NLA()), n: o.bytes, need: o.need, vpid: vpid}
-		o.fault = n.translate(&o.mem)
 	case regs.PacketTypeRMALockRsp:
 		o.command, o.bytes, o.w0 = regs.RMACommandFCAA, 4, p.word()
 	case regs.PacketTypeRMAError:

@@ -51,9 +51,9 @@ func (n *node) readRMA(off uint32) uint64 {
 // ring: bit 0 requester, 1 responder, 2 completer of requests, 3 of answers.
 func (r *rma) level() uint64 {
 	v := uint64(r.waiting)
-	for bit, u := range [...]*unit{&r.senders[vcRequest].unit, &r.senders[vcAnswer].unit, &r.completer[vcRequest].unit, &r.completer[vcAnswer].unit} {
-		if u.ring != nil && u.ring.full() {
-			v |= 1 << (regs.RMALevelStalled.LSB() + bit)
+	for i, waits := range r.notifier.waits {
+		if waits {
+			v |= 1 << (regs.RMALevelStalled.LSB() + i)
 		}
 	}
 	return v
@@ -96,13 +96,13 @@ func (n *node) writeRMA(now drivers.Cycle, off uint32, i uint8, v uint64) bool {
 		ring.base = v &^ (regs.NotiBytes - 1)
 	case regs.NotiSlots(i):
 		ring.slots = uint32(v & (1<<13 - 1))
-		n.wake(unitRMA, 0)
+		n.ringChanged(now)
 	case regs.NotiCtrl(i):
 		ring.control(v)
-		n.wake(unitRMA, 0)
+		n.ringChanged(now)
 	case regs.NotiRP(i):
 		ring.rp = uint32(v)
-		n.wake(unitRMA, 0)
+		n.ringChanged(now)
 	case regs.ATUBase(i):
 		n.atu.setTable(&table.base, v&^(entryBytes-1))
 	case regs.ATUPages(i):

@@ -25,7 +25,10 @@ func (n *node) takeDescriptor(l *line) bool {
 		return true
 	}
 	*q.grow() = descriptor{w0: w0, w1: pk.quad(1), w2: pk.quad(2)}
-	n.rma.waiting++
+	n.shared, n.rma.newest, n.rma.taken = true, int(p.SrcVPID()), n.p.now
+	if n.rma.waiting++; n.rma.waiting == 1 {
+		n.rma.requester.notBefore(n.p.now + behind) // also if the engine works in this cycle
+	}
 	n.m.trace(n.p.now-1, n.id, drivers.PointPIO, uint64(l.off))
 	n.wake(unitRMA, 0)
 	return true
@@ -37,7 +40,7 @@ func (n *node) dropDescriptor(vpid int) {
 	n.rma.descs[vpid].drop()
 	n.rma.waiting--
 	if n.pioState == pioBlocked && n.pioRMA {
-		n.pioState, n.pioDone, n.pioFetch = pioOpen, n.p.now+2, n.p.now+1
+		n.pioState, n.pioDone, n.pioFetch = pioOpen, n.p.now+2-behind, n.p.now+1-behind
 		n.wake(unitPIO, n.pioDone)
 	}
 }
@@ -59,21 +62,51 @@ type begun struct {
 	job   job
 	mem   span // of a put
 	asked drivers.Cycle
-	ready drivers.Cycle
+	ready drivers.Cycle // it may be sent, if those before it are; Forever: that is not known yet
 }
 
+// behind is how many cycles after its hardware the requester works: it learns of a descriptor when
+// that has its place.
+const behind = 1
+
 func (r *rma) requestDue() drivers.Cycle {
-	if r.requester.phase == phaseIdle && (r.waiting == 0 || !r.senders[vcRequest].room()) {
+	switch {
+	case r.requester.phase == phaseIdle && (r.waiting == 0 || !r.senders[vcRequest].room()),
+		r.requester.phase == phaseAct && r.frag.reads() && r.reads.asks[readRequester].at != 0:
 		return drivers.Forever
 	}
 	return r.requester.free
 }
 
+// reads tells whether a fragment's bytes are read from memory.
+func (f *fragment) reads() bool { return f.mem.done && f.fault == regs.RMAErrorNone }
+
 func (r *rma) begunDue() drivers.Cycle {
 	if r.begun.n == 0 {
 		return drivers.Forever
 	}
-	return r.begun.first().ready
+	return max(r.begun.first().ready, r.sent+1)
+}
+
+// readBefore is when the fragments are handed on that stand before the one whose read begins.
+func (r *rma) readBefore() drivers.Cycle {
+	at := r.sent
+	for i := 0; r.begun.at(i).ready != drivers.Forever; i++ {
+		at = max(at+1, r.begun.at(i).ready)
+	}
+	return max(at, behind) - behind
+}
+
+// fetched: the data of a fragment is here before a cycle.
+func (r *rma) fetched(now, data drivers.Cycle) {
+	i := 0
+	for r.begun.at(i).ready != drivers.Forever {
+		i++
+	}
+	r.begun.at(i).ready = data + behind
+	if r.requester.phase == phaseAct { // and waits for its turn to read
+		r.requester.notBefore(now + 1 + behind)
+	}
 }
 
 // request does the requester's next phase.
@@ -89,17 +122,15 @@ func (n *node) request(now drivers.Cycle) {
 func (n *node) judgeFragment(now drivers.Cycle) {
 	r, t := &n.rma, &n.m.cfg.Timing
 	r.senders[vcRequest].promised++
-	vpid := r.pick()
+	vpid := r.pick(now)
 	frag := &r.frag
 	frag.vpid = vpid
 	frag.asked = now
-	misses := n.atu.misses
-	n.fragment(r.descs[vpid].first(), uint8(vpid), r.progress[vpid], frag)
-	at := now + t.Descriptor
-	if frag.mem.done {
-		at += t.translate(n.atu.misses > misses) + 1
+	r.requester.enter(phaseAct, now+t.Descriptor)
+	if n.fragment(r.descs[vpid].first(), uint8(vpid), r.progress[vpid], frag) {
+		r.requester.free = drivers.Forever
+		n.ask(clientRequester, now+t.Descriptor+1-behind)
 	}
-	r.requester.enter(phaseAct, at)
 }
 
 // beginFragment has a put's bytes read while the next fragment is judged.
@@ -114,14 +145,10 @@ func (n *node) beginFragment(now drivers.Cycle) {
 		w1: regs.RMANotiFields{BytesMinus1: uint32(frag.bytes - 1), Unit: regs.RMAUnitRequester, Command: f.Command,
 			Error: frag.fault, Last: last, PeerVPID: f.DstVPID, PeerNode: f.DstNode},
 	}}}
-	before := drivers.Cycle(0)
-	if r.begun.n > 0 {
-		before = r.begun.at(r.begun.n - 1).ready
-	}
-	if b.ready = max(b.ready, before+1); b.job.sends {
+	if b.job.sends {
 		if f.Command == regs.RMACommandPut {
-			b.mem = frag.mem.span
-			b.ready = n.read(b.mem, now+1, before)
+			b.mem, b.ready = frag.mem.span, drivers.Forever
+			n.askRead(readRequester, now+1-behind, b.mem)
 		}
 		b.job.packet = n.copied(&frag.packet)
 	} else {
@@ -145,6 +172,7 @@ func (n *node) sendFragment(now drivers.Cycle) {
 	}
 	n.submit(vcRequest, b.job)
 	n.rma.begun.drop()
+	n.rma.sent = now
 }
 
 // copied is a packet of the pool with the content of another.
@@ -180,9 +208,9 @@ func operandsOf(f *regs.RMADescFields) operands {
 	return operands{8, false, false, regs.PacketTypeRMANoti}
 }
 
-// fragment makes the packet of the bytes behind done, or finds why there is none.
-// A fragment crosses no page of 4 KB on either side.
-func (n *node) fragment(d *descriptor, vpid uint8, done uint32, f *fragment) {
+// fragment makes the packet of the bytes behind done, or finds why there is none, and tells
+// whether its address is to be translated. A fragment crosses no page of 4 KB on either side.
+func (n *node) fragment(d *descriptor, vpid uint8, done uint32, f *fragment) bool {
 	desc := d.w0.Fields()
 	o := operandsOf(&desc)
 	read, write := d.w1+uint64(done), d.w2+uint64(done)
@@ -203,13 +231,10 @@ func (n *node) fragment(d *descriptor, vpid uint8, done uint32, f *fragment) {
 		f.nla = write & nlaMask
 	}
 	if f.fault = n.illegal(d, &desc, &o); f.fault != regs.RMAErrorNone {
-		return
+		return false
 	}
 	n.build(d, vpid, done, f)
-	if desc.Command != regs.RMACommandPut {
-		return
-	}
-	f.fault = n.translate(&f.mem)
+	return desc.Command == regs.RMACommandPut
 }
 
 func roomInPage(nla uint64) int { return pageMask + 1 - int(nla&pageMask) }

@@ -13,10 +13,3 @@ type Timing struct {
 	Translate  drivers.Cycle `json:"translate"`  // a translation that hits
 	Notify     drivers.Cycle `json:"notify"`     // a notification, until it is in memory
 }
-
-func (t *Timing) translate(miss bool) drivers.Cycle {
-	if miss {
-		return t.Translate + 1 + t.HostRead
-	}
-	return t.Translate
-}
