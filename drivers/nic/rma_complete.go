@@ -254,7 +254,9 @@ func (c *completer) fetched(now, data drivers.Cycle) {
 		i++
 	}
 	c.ends.at(i).ready = data
-	c.mayAct(now + 1)
+	if c.outcome.reads() {
+		c.mayAct(now + 1)
+	}
 }
 
 // end counts the oldest packet, and answers it or notifies of it.

@@ -104,7 +104,7 @@ func (r *rma) fetched(now, data drivers.Cycle) {
 		i++
 	}
 	r.begun.at(i).ready = data + behind
-	if r.requester.phase == phaseAct { // and waits for its turn to read
+	if r.requester.phase == phaseAct && r.frag.reads() { // and waits for its turn to
 		r.requester.notBefore(now + 1 + behind)
 	}
 }
