@@ -141,9 +141,9 @@ func newArrived() *arrived {
 	return &arrived{at: map[mixedPacket]drivers.Cycle{}, count: map[mixedPacket]int{}}
 }
 
-func runMixed(t *testing.T, uri string, list []mixedSend) (*arrived, [][]byte) {
+func runMixed(t *testing.T, uri string, list []mixedSend, slow uint64) (a *arrived, memory [][]byte, counters []uint64) {
 	t.Helper()
-	a := newArrived()
+	a = newArrived()
 	sys, err := drivers.Open(context.Background(), uri, drivers.Options{Nodes: mixedNodes, MemoryBytes: mixedMemory, Trace: a})
 	if errors.Is(err, drivers.ErrEnvironment) && os.Getenv("CI") == "" {
 		t.Skipf("no simulator here: %v", err)
@@ -156,6 +156,12 @@ func runMixed(t *testing.T, uri string, list []mixedSend) (*arrived, [][]byte) {
 			mem[mixedData+i] = byte(i*7 + n)
 		}
 		set := func(off uint32, v uint64) { m.PostReg(n, 0, off, v) }
+		if slow > 0 { // half of the cells
+			set(regs.NVMBase(0), mixedData+mixedPages<<11)
+			set(regs.NVMEnd(0), mixedData+mixedPages<<12)
+			set(regs.NVMRate(0), slow)
+			set(regs.NVMDepth(0), 512)
+		}
 		set(regs.MboxBase(0), mixedBox)
 		set(regs.MboxSlots(0), mixedSlots)
 		set(regs.MboxCtrl(0), regs.MboxCtrlEnable|regs.MboxCtrlWindow)
@@ -179,25 +185,34 @@ func runMixed(t *testing.T, uri string, list []mixedSend) (*arrived, [][]byte) {
 	}
 	require.NoError(t, m.Run(drivers.Forever, &stop))
 	require.True(t, stop.Idle, "%s: packets are left", uri)
-	var memory [][]byte
 	for n := range mixedNodes {
 		memory = append(memory, slices.Clone(m.Device(n).Memory()))
+		for _, off := range []uint32{regs.TXPackets, regs.TXStall, regs.RXPackets, regs.RXStall, regs.RMATXPackets, regs.RMARXPackets,
+			regs.RMANotis, regs.RMAErrors, regs.ATUHits, regs.ATUMisses, regs.NotiWP(0), regs.NotiWP(1), regs.NVMBytes(0), regs.NVMStall(0)} {
+			v, err := m.Device(n).ReadReg(off)
+			require.NoError(t, err)
+			counters = append(counters, v)
+		}
 	}
 	require.NoError(t, sys.Close())
-	return a, memory
+	return a, memory, counters
 }
 
 // VELO and every RMA command from two processes of all nodes to all at once, from idle to saturated: the same
-// packets, the same bytes in every page, and every packet arrives in the very cycle.
+// packets, the same bytes of memory, the same counters, and every packet arrives in the very cycle.
 func TestMixedTraffic(t *testing.T) {
 	if testing.Short() {
 		t.Skip("builds a simulator")
 	}
-	for _, gap := range []int{1000, 400, 200, 100, 20} {
-		list := mixedTraffic(*seed, gap)
-		rtl, rtlMemory := runMixed(t, "rtl:", list)
-		model, modelMemory := runMixed(t, "model:", list)
+	for _, c := range []struct {
+		gap  int
+		slow uint64 // NVM_RATE of half of the memory; 0: none is slow
+	}{{1000, 0}, {400, 0}, {200, 0}, {100, 0}, {20, 0}, {400, 1 << 13}, {100, 1 << 12}} {
+		list := mixedTraffic(*seed, c.gap)
+		rtl, rtlMemory, rtlCounters := runMixed(t, "rtl:", list, c.slow)
+		model, modelMemory, modelCounters := runMixed(t, "model:", list, c.slow)
 		require.Equal(t, rtl.count, model.count)
+		require.Equal(t, rtlCounters, modelCounters)
 		for n := range rtlMemory {
 			require.True(t, bytes.Equal(rtlMemory[n], modelMemory[n]), "memory of node %d", n)
 		}
@@ -205,7 +220,8 @@ func TestMixedTraffic(t *testing.T) {
 		for p, at := range rtl.at {
 			histogram[bucket(abs(float64(model.at[p])-float64(at)))]++
 		}
-		t.Logf("a line per node every %d cycles: %d packets, by cycles off (up to): %s", gap, len(rtl.at), describe(histogram))
+		t.Logf("a line per node every %d cycles, slow memory at %d of 65536: %d packets, by cycles off (up to): %s",
+			c.gap, c.slow, len(rtl.at), describe(histogram))
 		require.Equal(t, len(rtl.at), histogram[0], "rerun: go test ./cosim/differ -run TestMixedTraffic -v -seed %d", *seed)
 	}
 }
