@@ -99,6 +99,9 @@ func (m *markLine) Plot(c draw.Canvas, p *plot.Plot) {
 		style.Rotation = math.Pi / 2
 		style.XAlign = draw.XRight
 		at = vg.Point{X: x(m.ends[1].X) - 3, Y: y(m.ends[1].Y) - 4}
+		if at.X-style.Font.Size < c.Min.X { // or right of its line, where there is no room
+			style.YAlign, at.X = draw.YTop, at.X+1
+		}
 	}
 	box := style.Rectangle(m.mark.Text).Add(at)
 	c.SetColor(color.NRGBA{0xff, 0xff, 0xff, 0xd8}) // over a line, the text stays readable
