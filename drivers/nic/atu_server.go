@@ -11,16 +11,14 @@ const (
 	clientResponder
 	clientRequests // the completer of requests
 	clientAnswers  // and that of answers
-	clients
 )
 
 // An atuServer is what the translation unit does: one address at a time, clients in turn.
 type atuServer struct {
-	asks   [clients]drivers.Cycle // from when on; 0: not
-	turn   int                    // the client who comes first
-	client int                    // for whom the table is read
-	reads  drivers.Cycle          // when its address goes out; 0: no table is read
-	free   drivers.Cycle          // the next client may be picked
+	rota
+	client int           // for whom the table is read
+	reads  drivers.Cycle // when its address goes out; 0: no table is read
+	free   drivers.Cycle // the next client may be picked
 }
 
 // ask has an access translated that a client shows from a cycle on. Its unit then acts.
@@ -47,13 +45,7 @@ func (s *atuServer) due() drivers.Cycle {
 	if s.reads != 0 {
 		return s.reads
 	}
-	first := drivers.Forever
-	for _, at := range s.asks {
-		if at != 0 {
-			first = min(first, at)
-		}
-	}
-	return max(first, s.free)
+	return max(s.rota.due(), s.free)
 }
 
 // serve looks up the address of the client whose turn it is. If its page is not known, the
@@ -65,25 +57,22 @@ func (n *node) serve(now drivers.Cycle) {
 		n.askRead(readATU, now, span{n: entryBytes})
 		return
 	}
-	i := s.turn
-	for s.asks[i] == 0 || s.asks[i] > now {
-		i = (i + 1) % clients
-	}
-	s.turn, s.client, s.asks[i] = (i+1)%clients, i, 0
+	s.client = s.pick(now)
 	misses := n.atu.misses
-	_, a, fault := n.client(i)
+	_, a, fault := n.client(s.client)
 	if *fault = n.translate(a); n.atu.misses > misses {
 		s.reads = now + t.Translate - 1
 		return
 	}
-	n.translated(i, now+t.Translate)
+	n.translated(now + t.Translate)
 }
 
-// translated has a client act from a cycle on.
-func (n *node) translated(client int, at drivers.Cycle) {
-	u, _, _ := n.client(client)
-	u.free, n.atu.server.free = at, at
-	if client == clientRequester {
+// translated has the client act from a cycle on.
+func (n *node) translated(at drivers.Cycle) {
+	s := &n.atu.server
+	u, _, _ := n.client(s.client)
+	u.free, s.free = at, at
+	if s.client == clientRequester {
 		u.free += behind
 	}
 }

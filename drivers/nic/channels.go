@@ -18,24 +18,20 @@ const (
 // A writeChannel is the DMA write channel, which one burst at a time has to itself, writers in turn; answers
 // come while the next ones leave.
 type writeChannel struct {
-	free  drivers.Cycle // the burst has left
-	asks  [writers]burst
-	turn  int           // the writer who comes first
-	held  bool          // a burst waits for a limiter; all others wait behind it
-	owner int           // whose
-	since drivers.Cycle // since when
-	until drivers.Cycle // and until when, as far as is known
+	rota
+	bursts [writers]burst // that they ask for
+	free   drivers.Cycle  // the burst has left
+	held   bool           // a burst waits for a limiter; all others wait behind it
+	owner  int            // whose
+	since  drivers.Cycle  // since when
+	until  drivers.Cycle  // and until when, as far as is known
 }
 
-// A burst is what a writer asks for from a cycle on; at 0 it does not.
-type burst struct {
-	at          drivers.Cycle
-	addr, quads uint64
-}
+type burst struct{ addr, quads uint64 }
 
 // askWrite has a burst enter the write channel at a cycle or later; granted tells when.
 func (n *node) askWrite(writer int, at drivers.Cycle, addr, quads uint64) {
-	n.writes.asks[writer] = burst{at, addr, quads}
+	n.writes.asks[writer], n.writes.bursts[writer] = at, burst{addr, quads}
 	n.wake(unitRMA, at)
 }
 
@@ -43,7 +39,8 @@ func (n *node) askWrite(writer int, at drivers.Cycle, addr, quads uint64) {
 func (n *node) writeAlone(writer int, at drivers.Cycle, quads uint64) drivers.Cycle {
 	w := &n.writes
 	at = max(at, w.free)
-	w.free, w.turn = at+drivers.Cycle(quads), writer+1
+	w.free = at + drivers.Cycle(quads)
+	w.pass(writer)
 	return at
 }
 
@@ -51,13 +48,7 @@ func (w *writeChannel) due() drivers.Cycle {
 	if w.held {
 		return w.until
 	}
-	first := drivers.Forever
-	for i := range w.asks {
-		if at := w.asks[i].at; at != 0 {
-			first = min(first, at)
-		}
-	}
-	return max(first, w.free)
+	return max(w.rota.due(), w.free)
 }
 
 // grantWrite lets the writer whose turn it is have the channel, when its burst fits into the
@@ -65,20 +56,16 @@ func (w *writeChannel) due() drivers.Cycle {
 func (n *node) grantWrite(now drivers.Cycle) {
 	w := &n.writes
 	if !w.held {
-		i := w.turn
-		for i == writers || w.asks[i].at == 0 || w.asks[i].at > now {
-			i = (i + 1) % (writers + 1)
-		}
-		w.turn, w.held, w.owner, w.since = i+1, true, i, now
+		w.held, w.owner, w.since = true, w.pick(now), now
 	}
-	b := &w.asks[w.owner]
+	b := w.bursts[w.owner]
 	if w.until = n.fits(now, b.addr, b.quads*8); w.until > now {
 		return
 	}
 	if n.nvmInUse {
 		n.enterNVM(now, now-w.since, b.addr, b.quads*8)
 	}
-	w.held, w.free, b.at = false, now+drivers.Cycle(b.quads), 0
+	w.held, w.free = false, now+drivers.Cycle(b.quads)
 	n.granted(w.owner, now)
 }
 
@@ -112,46 +99,34 @@ const readDepth = 16
 // A readChannel is the DMA read channel: an address per cycle, readers in turn, and data in the
 // order of the addresses.
 type readChannel struct {
-	asks [readers]fetch
-	turn int                      // the reader who comes first
-	free drivers.Cycle            // the next address may go out
-	ends [readDepth]drivers.Cycle // the data of the last bursts is here, in a ring
-	last int                      // of them
+	rota
+	fetches [readers]fetch           // that they ask for
+	free    drivers.Cycle            // the next address may go out
+	ends    [readDepth]drivers.Cycle // the data of the last bursts is here, in a ring
+	last    int                      // of them
 }
 
-// A fetch is what a reader asks for from a cycle on, up to the end of a line at a time; at 0 it does not.
+// A fetch is what a reader asks for, up to the end of a line at a time.
 type fetch struct {
-	at          drivers.Cycle
 	addr, quads uint64
 	begun       bool
 }
 
 // askRead has a span read; fetched tells when it is here.
 func (n *node) askRead(reader int, at drivers.Cycle, s span) {
-	n.rma.reads.asks[reader] = fetch{at: at, addr: s.addr, quads: (s.addr%8 + s.n + 7) / 8}
+	c := &n.rma.reads
+	c.asks[reader], c.fetches[reader] = at, fetch{addr: s.addr, quads: (s.addr%8 + s.n + 7) / 8}
 	n.wake(unitRMA, at)
 }
 
-func (c *readChannel) due() drivers.Cycle {
-	first := drivers.Forever
-	for i := range c.asks {
-		if at := c.asks[i].at; at != 0 {
-			first = min(first, at)
-		}
-	}
-	return max(first, c.free)
-}
+func (c *readChannel) due() drivers.Cycle { return max(c.rota.due(), c.free) }
 
 // grantRead sends the next address of the reader whose turn it is.
 func (n *node) grantRead(now drivers.Cycle) {
 	const line = lineBytes / 8
 	c := &n.rma.reads
-	i := c.turn
-	for c.asks[i].at == 0 || c.asks[i].at > now {
-		i = (i + 1) % readers
-	}
-	c.turn = (i + 1) % readers
-	f := &c.asks[i]
+	i := c.pick(now)
+	f := &c.fetches[i]
 	quads := min(f.quads, line-f.addr/8%line)
 	data := max(now+n.m.cfg.Timing.HostRead, c.ends[c.last])
 	if !f.begun {
@@ -161,9 +136,9 @@ func (n *node) grantRead(now drivers.Cycle) {
 	c.last = (c.last + 1) % readDepth
 	c.ends[c.last] = end
 	c.free = max(now+1, c.ends[(c.last+1)%readDepth])
-	f.at, f.addr, f.quads = now+1, f.addr&^7+quads*8, f.quads-quads
-	if f.quads == 0 {
-		f.at = 0
+	if f.addr, f.quads = f.addr&^7+quads*8, f.quads-quads; f.quads > 0 {
+		c.asks[i] = now + 1
+	} else {
 		n.fetched(i, now, end)
 	}
 }
@@ -172,9 +147,11 @@ func (n *node) grantRead(now drivers.Cycle) {
 func (n *node) readsBefore(reader int) drivers.Cycle {
 	switch reader {
 	case readRequester:
-		return n.rma.readBefore()
+		_, before := n.rma.reading()
+		return before
 	case readResponder:
-		return n.rma.completer[vcRequest].readBefore()
+		_, before := n.rma.completer[vcRequest].reading()
+		return before
 	}
 	return 0
 }
@@ -187,6 +164,6 @@ func (n *node) fetched(reader int, now, data drivers.Cycle) {
 	case readResponder:
 		n.rma.completer[vcRequest].fetched(now, data)
 	case readATU:
-		n.translated(n.atu.server.client, data+1)
+		n.translated(data + 1)
 	}
 }

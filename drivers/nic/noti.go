@@ -35,10 +35,9 @@ func (r *notiRing) control(v uint64) {
 // A notifier writes the notices of several units, clients in turn. A full ring holds its unit and
 // nobody else.
 type notifier struct {
-	asks   [tellers]drivers.Cycle // from when on a unit shows its notice; 0: not
-	waits  [tellers]bool          // its ring was full: it does not ask
-	turn   int                    // the unit that comes first
-	client int                    // that it works for
+	rota                 // from when on units show their notices
+	waits  [tellers]bool // for a full ring, and does not ask
+	client int           // that it works for
 	step   notifierStep
 	at     drivers.Cycle // when the step is done, or the next unit may be picked
 }
@@ -77,13 +76,7 @@ func (n *node) notifyDue() drivers.Cycle {
 	if f.step != notifierPick {
 		return f.at
 	}
-	first := drivers.Forever
-	for i, at := range f.asks {
-		if at != 0 && !f.waits[i] {
-			first = min(first, at)
-		}
-	}
-	return max(first, f.at)
+	return max(f.rota.due(), f.at)
 }
 
 func (n *node) ringOf(teller int) *notiRing { return &n.rma.rings[n.rma.teller(teller).note.vpid] }
@@ -93,12 +86,7 @@ func (n *node) notify(now drivers.Cycle) {
 	f, t := &n.rma.notifier, &n.m.cfg.Timing
 	switch f.step {
 	case notifierPick:
-		i := f.turn
-		for f.asks[i] == 0 || f.asks[i] > now || f.waits[i] {
-			i = (i + 1) % tellers
-		}
-		f.turn, f.client = (i+1)%tellers, i
-		f.step, f.at = notifierLook, now+1
+		f.client, f.step, f.at = f.pick(now), notifierLook, now+1
 	case notifierLook:
 		r := n.ringOf(f.client)
 		f.step, f.at = notifierWrite, now+t.Notify-2
@@ -136,7 +124,6 @@ func (n *node) ringChanged(now drivers.Cycle) {
 // told: a unit learns that its notice is written, or that nobody wants it.
 func (n *node) told(at drivers.Cycle) {
 	f := &n.rma.notifier
-	f.asks[f.client] = 0
 	n.rma.teller(f.client).enter(phaseTold, at)
 	f.step, f.at = notifierPick, at+1
 }

@@ -94,7 +94,7 @@ func (n *node) judgeDue(class int) drivers.Cycle {
 	switch {
 	case c.judge.phase == phaseIdle && r.in[class].n == looked,
 		c.judge.phase == phaseIdle && c.answers && !n.mayAnswer(c, *r.in[class].at(looked)),
-		c.judge.phase == phaseAct && (c.write.busy || c.ends.n == underWay || c.outcome.reads() && r.reads.asks[readResponder].at != 0):
+		c.judge.phase == phaseAct && (c.write.busy || c.ends.n == underWay || c.outcome.reads() && r.reads.asking(readResponder)):
 		return drivers.Forever
 	}
 	return c.judge.free
@@ -238,22 +238,19 @@ func (n *node) moved(now drivers.Cycle, class int) {
 	}
 }
 
-// readBefore is when the request before the one whose read begins is done.
-func (c *completer) readBefore() drivers.Cycle {
-	at := drivers.Cycle(0)
-	for i := 0; c.ends.at(i).ready != drivers.Forever; i++ {
-		at = c.ends.at(i).ready
+// reading is the request whose bytes are being read, and when the one before it is done.
+func (c *completer) reading() (e *ending, before drivers.Cycle) {
+	i := 0
+	for ; c.ends.at(i).ready != drivers.Forever; i++ {
+		before = c.ends.at(i).ready
 	}
-	return at
+	return c.ends.at(i), before
 }
 
 // fetched: the data of a request is here before a cycle.
 func (c *completer) fetched(now, data drivers.Cycle) {
-	i := 0
-	for c.ends.at(i).ready != drivers.Forever {
-		i++
-	}
-	c.ends.at(i).ready = data
+	e, _ := c.reading()
+	e.ready = data
 	if c.outcome.reads() {
 		c.mayAct(now + 1)
 	}

@@ -72,7 +72,7 @@ const behind = 1
 func (r *rma) requestDue() drivers.Cycle {
 	switch {
 	case r.requester.phase == phaseIdle && (r.waiting == 0 || !r.senders[vcRequest].room()),
-		r.requester.phase == phaseAct && r.frag.reads() && r.reads.asks[readRequester].at != 0:
+		r.requester.phase == phaseAct && r.frag.reads() && r.reads.asking(readRequester):
 		return drivers.Forever
 	}
 	return r.requester.free
@@ -88,22 +88,20 @@ func (r *rma) begunDue() drivers.Cycle {
 	return max(r.begun.first().ready, r.sent+1)
 }
 
-// readBefore is when the fragments are handed on that stand before the one whose read begins.
-func (r *rma) readBefore() drivers.Cycle {
-	at := r.sent
-	for i := 0; r.begun.at(i).ready != drivers.Forever; i++ {
-		at = max(at+1, r.begun.at(i).ready)
+// reading is the fragment whose bytes are being read, and when those before it are handed on.
+func (r *rma) reading() (b *begun, before drivers.Cycle) {
+	before = r.sent
+	i := 0
+	for ; r.begun.at(i).ready != drivers.Forever; i++ {
+		before = max(before+1, r.begun.at(i).ready)
 	}
-	return max(at, behind) - behind
+	return r.begun.at(i), max(before, behind) - behind
 }
 
 // fetched: the data of a fragment is here before a cycle.
 func (r *rma) fetched(now, data drivers.Cycle) {
-	i := 0
-	for r.begun.at(i).ready != drivers.Forever {
-		i++
-	}
-	r.begun.at(i).ready = data + behind
+	b, _ := r.reading()
+	b.ready = data + behind
 	if r.requester.phase == phaseAct && r.frag.reads() { // and waits for its turn to
 		r.requester.notBefore(now + 1 + behind)
 	}
