@@ -128,24 +128,28 @@ func (j *Journal) put(key string, s sample) error {
 	return err
 }
 
-// key names a run by all that its result depends on.
-func (j *Journal) key(e *Env, r run) (string, error) {
+// keys name runs by all that their results depend on.
+func (j *Journal) keys(e *Env, runs []run) ([]string, error) {
+	list := make([]string, len(runs))
 	if j == nil {
-		return "", nil
+		return list, nil
 	}
 	params := ""
 	if _, query, ok := strings.Cut(e.Device, "?"); ok {
 		values, err := url.ParseQuery(query)
 		if err != nil {
-			return "", err
+			return nil, err
 		}
 		if file := values.Get("params"); file != "" {
 			if params, err = digest(file); err != nil && !errors.Is(err, fs.ErrNotExist) { // the run will complain
-				return "", err
+				return nil, err
 			}
 		}
 	}
-	return fmt.Sprintf("device %s %s, seed %d, %#v", e.Device, params, e.Seed, r), nil
+	for i, r := range runs {
+		list[i] = fmt.Sprintf("device %s %s, seed %d, %#v", e.Device, params, e.Seed, r)
+	}
+	return list, nil
 }
 
 func digest(name string) (string, error) {

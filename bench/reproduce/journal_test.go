@@ -87,10 +87,10 @@ func TestJournalKeys(t *testing.T) {
 		{"model:?params=" + params, "a", 1, r}, {"model:?params=" + params, "b", 1, r},
 	} {
 		require.NoError(t, os.WriteFile(params, []byte(c.params), 0o600))
-		key, err := j.key(&Env{Device: c.device, Scale: Small, Seed: c.seed}, c.r)
+		keys, err := j.keys(&Env{Device: c.device, Scale: Small, Seed: c.seed}, []run{c.r})
 		require.NoError(t, err)
-		require.False(t, seen[key], "%d: %s", i, key)
-		seen[key] = true
+		require.False(t, seen[keys[0]], "%d: %s", i, keys[0])
+		seen[keys[0]] = true
 	}
 }
 

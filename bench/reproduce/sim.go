@@ -184,21 +184,21 @@ func or(v, otherwise int) int {
 // sweep performs runs and gives their samples in the same order. Those that the journal has are
 // not performed again.
 func (e *Env) sweep(ctx context.Context, runs []run) ([]sample, error) {
-	samples, keys := make([]sample, len(runs)), make([]string, len(runs))
+	keys, err := e.Journal.keys(e, runs)
+	if err != nil {
+		return nil, err
+	}
+	samples := make([]sample, len(runs))
 	var left []int
 	for i, r := range runs {
 		e.use(r.world)
-		var err error
-		if keys[i], err = e.Journal.key(e, r); err != nil {
-			return nil, err
-		}
 		known := false
 		if samples[i], known = e.Journal.get(keys[i]); !known {
 			left = append(left, i)
 		}
 	}
 	m := newMeter(e, runs, left)
-	err := e.each(ctx, len(left), func(ctx context.Context, n int) (err error) {
+	err = e.each(ctx, len(left), func(ctx context.Context, n int) (err error) {
 		i := left[n]
 		if samples[i], err = e.perform(ctx, runs[i], m.of(runs[i])); err != nil {
 			return err

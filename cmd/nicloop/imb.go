@@ -90,8 +90,8 @@ func (f *imbFlags) add(cmd *cobra.Command) {
 
 func (f *imbFlags) run(cmd *cobra.Command, names []string) error {
 	c := f.c
-	if c.Run.Threads < 1 {
-		return usageError{fmt.Errorf("--jobs %d: expected at least 1", c.Run.Threads)}
+	if err := checkJobs(c.Run.Threads); err != nil {
+		return err
 	}
 	c.Benchmarks, c.Run.Velo.Flow, c.Run.Rendezvous = names, velo.Flow(f.flow), host.Rendezvous(f.rendezvous)
 	if err := f.lengths(&c); err != nil {

@@ -122,8 +122,8 @@ func (f *reproduceFlags) jobs(given bool) error {
 		f.env.Jobs = 1
 	case !given:
 		f.env.Jobs = min(2, runtime.NumCPU())
-	case f.env.Jobs < 1:
-		return usageError{fmt.Errorf("-j %d: expected at least 1", f.env.Jobs)}
+	default:
+		return checkJobs(f.env.Jobs)
 	}
 	return nil
 }

@@ -122,10 +122,11 @@ func (f *runFlags) run(cmd *cobra.Command, workload string) (err error) {
 	if !cmd.Flags().Changed("jobs") {
 		c.Threads = threads(c.Nodes)
 	}
+	if err := checkJobs(c.Threads); err != nil {
+		return err
+	}
 	sweep := workload == "hotspot" && len(c.NVM) > 0
 	switch {
-	case c.Threads < 1:
-		return usageError{fmt.Errorf("--jobs %d: expected at least 1", c.Threads)}
 	case !sweep && (len(f.outstanding) != 1 || f.plot != ""):
 		return usageError{fmt.Errorf("--plot and a list of --outstanding belong to hotspot with --nvm")}
 	case sweep && f.overhead:
@@ -189,6 +190,13 @@ func threads(nodes int) int {
 		return 1
 	}
 	return min(2, runtime.NumCPU())
+}
+
+func checkJobs(n int) error {
+	if n < 1 {
+		return usageError{fmt.Errorf("--jobs %d: expected at least 1", n)}
+	}
+	return nil
 }
 
 func parseDivision(s string) (mailbox.Division, error) {
