@@ -63,17 +63,14 @@ var design = []string{
 
 var simulation = []string{
 	"sim/host_bus.sv",
-	"sim/sleep.sv",
-	"sim/trace_switch.sv",
 	"sim/nic_trace.sv",
 	"sim/handshake_check.sv",
 	"sim/wire_faults.sv",
 	"sim/sim_node.sv",
-	"sim/sim_top.sv",
 }
 
 // DesignFiles lists the synthesizable files; the top module is nic_core.
 func DesignFiles() []string { return slices.Clone(design) }
 
-// SimulationFiles lists the files of the simulation, the design included; the top module is sim_top.
+// SimulationFiles lists the files of the simulation, the design included; the top module is sim_node.
 func SimulationFiles() []string { return slices.Concat(design, simulation) }

@@ -86,7 +86,7 @@ func Run(ctx context.Context, opt Options) (Report, error) {
 			drivers.ErrConfig, opt.Nodes, opt.Rounds, opt.Transactions, build.MaxNodes)
 	}
 	model, err := build.Build(ctx, build.Spec{
-		RTL: hdl.Sources, Files: hdl.SimulationFiles(), Include: "sim", Dims: build.DimsFor(opt.Nodes), Progress: opt.Progress,
+		RTL: hdl.Sources, Files: hdl.SimulationFiles(), Include: "sim", Ports: build.PortsFor(build.DimsFor(opt.Nodes)), Progress: opt.Progress,
 	})
 	if err != nil {
 		return Report{}, err
@@ -95,7 +95,7 @@ func Run(ctx context.Context, opt Options) (Report, error) {
 	if err != nil {
 		return Report{}, err
 	}
-	program, err := model.Link(ctx, source, "bare.cpp", "dpi.cpp", "log.cpp")
+	program, err := model.Link(ctx, source, "bare.cpp", "wiring.cpp", "crew.cpp", "dpi.cpp", "log.cpp")
 	if err != nil {
 		return Report{}, err
 	}
@@ -117,7 +117,7 @@ func compare(ctx context.Context, opt Options, model *build.Model, program strin
 	var bare, bridge []time.Duration
 	r.MinRatio = 1e9
 	for range opt.Rounds {
-		x, err := runBare(ctx, program, r)
+		x, err := runBare(ctx, program, opt.Nodes, r)
 		if err != nil {
 			return err
 		}
@@ -151,8 +151,8 @@ func (r *Result) crossings() float64 {
 
 func warmup(r *Result) uint64 { return uint64(max(r.Transactions/20, window)) }
 
-func runBare(ctx context.Context, program string, r *Result) (s sample, err error) {
-	cmd := exec.CommandContext(ctx, program, r.Workload, fmt.Sprint(warmup(r)), fmt.Sprint(r.Transactions))
+func runBare(ctx context.Context, program string, nodes int, r *Result) (s sample, err error) {
+	cmd := exec.CommandContext(ctx, program, build.FormatDims(build.DimsFor(nodes)), r.Workload, fmt.Sprint(warmup(r)), fmt.Sprint(r.Transactions))
 	var stderr bytes.Buffer
 	cmd.Stderr = &stderr
 	out, err := cmd.Output()

@@ -31,6 +31,7 @@ type Config struct {
 	Trace       drivers.TraceSink
 	Waves       *drivers.WaveWindow
 	LogFile     string
+	Args        []string // options of the simulator beside those that follow from this
 	Plusargs    []string
 	// Patience is how long the simulator may be silent in wall time; 0 means 30 s.
 	// While it runs it gives a sign of life every half second.
@@ -71,7 +72,7 @@ func (c *Config) validate() error {
 
 // args are the simulator's arguments.
 func (c *Config) args(socket string) ([]string, error) {
-	args := []string{socket}
+	args := append([]string{socket, "--dims", fmt.Sprintf("%dx%dx%d", c.Dims[0], c.Dims[1], c.Dims[2])}, c.Args...)
 	if c.Waves != nil {
 		file, err := filepath.Abs(c.Waves.File)
 		if err != nil {

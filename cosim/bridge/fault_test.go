@@ -27,7 +27,7 @@ func TestFailuresOfTheModel(t *testing.T) {
 		require.ErrorIs(t, err, drivers.ErrAssertion)
 		require.ErrorContains(t, err, want)
 		if misbehave == 1 {
-			require.ErrorContains(t, err, "sim_top.sv:")
+			require.ErrorContains(t, err, "sim_node.sv:")
 			require.ErrorContains(t, err, "node 2: asked to fail")
 		}
 		require.Equal(t, drivers.Cycle(53), stop.Now, "misbehaviour %d", misbehave)

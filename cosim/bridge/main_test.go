@@ -45,7 +45,7 @@ func buildFixture() (*build.Model, error) {
 	files := fstest.MapFS{
 		"nicloop_pkg.sv": {Data: fmt.Appendf(nil, "package nicloop_pkg;\n  localparam logic [63:0] DESC_HASH_VALUE = 64'h%x;\nendpackage\n", uint64(testDesc))},
 	}
-	for _, name := range []string{"sim_top.sv", "nicloop_dpi.svh"} {
+	for _, name := range []string{"sim_node.sv", "nicloop_dpi.svh"} {
 		data, err := os.ReadFile("testdata/" + name)
 		if err != nil {
 			return nil, err
@@ -53,7 +53,7 @@ func buildFixture() (*build.Model, error) {
 		files[name] = &fstest.MapFile{Data: data}
 	}
 	return build.Build(context.Background(), build.Spec{
-		RTL: files, Files: []string{"nicloop_pkg.sv", "sim_top.sv"}, Include: ".", Dims: [3]int{2, 2, 1},
+		RTL: files, Files: []string{"nicloop_pkg.sv", "sim_node.sv"}, Include: ".", Ports: 5,
 	})
 }
 
@@ -83,7 +83,7 @@ func checkLeaks(before [3]int) int {
 
 func config() Config {
 	return Config{
-		Program: fixture.Program, Dims: fixture.Dims, VPIDs: build.VPIDs,
+		Program: fixture.Program, Dims: [3]int{2, 2, 1}, VPIDs: build.VPIDs,
 		DescHash: testDesc, BuildHash: fixture.Hash, MemoryBytes: 1 << 16,
 	}
 }

@@ -38,9 +38,10 @@ func smallSpec(body string) Spec {
 	return Spec{
 		RTL: fstest.MapFS{
 			"nicloop_pkg.sv": {Data: []byte("package nicloop_pkg;\n  localparam logic [63:0] DESC_HASH_VALUE = 64'habc;\nendpackage\n")},
-			"top/sim_top.sv": {Data: []byte(`module sim_top #(parameter int NODES = 1, DIM_X = 1, DIM_Y = 1, DIM_Z = 1, VC_DEPTH = 1, HOST_WR_LATENCY = 1)
- (input logic clk, rst, input logic [NODES-1:0] reg_pending, pio_pending, input logic trace_on,
-  output logic [NODES-1:0] irq, output logic idle, active);
+			"top/sim_node.sv": {Data: []byte(`module sim_node #(parameter int PORTS = 3, VC_DEPTH = 1, TORUS = 0)
+ (input logic clk, rst, reg_pending, pio_pending, trace_on, input logic [11:0] node_id, input logic [59:0] shape, input logic [63:0] slept,
+  input logic [15:0] host_wr_latency, host_rd_latency, input logic [PORTS-2:0] link_up, carrier, rx_valid, input logic [(PORTS-1)*128-1:0] rx_word,
+  output logic [PORTS-2:0] wire_down, tx_valid, output logic [(PORTS-1)*128-1:0] tx_word, output logic irq, idle, active);
   import "DPI-C" function void nl_reg_next(input int node, output bit write, output int unsigned addr, output longint unsigned wdata);
   import "DPI-C" function void nl_reg_done(input int node, input int resp, input longint unsigned rdata);
   import "DPI-C" function void nl_pio_next(input int node, output int unsigned addr, output int unsigned beats, output bit [447:0] data);
@@ -48,10 +49,10 @@ func smallSpec(body string) Spec {
   import "DPI-C" function int nl_dma_write(input int node, input longint unsigned addr, input int unsigned beats, input bit [511:0] data, input bit [63:0] strobes);
   import "DPI-C" function int nl_dma_read(input int node, input longint unsigned addr, input int unsigned beats, output bit [511:0] data);
   import "DPI-C" function void nl_trace(input int node, input int point, input int flags, input int vc, input longint unsigned data);
-  assign irq = reg_pending | pio_pending; assign idle = !rst; assign active = trace_on;
+  assign irq = reg_pending | pio_pending; assign idle = !rst; assign active = trace_on; assign {wire_down, tx_valid} = '0; assign tx_word = rx_word;
 ` + body + "\nendmodule\n")},
 		},
-		Files: []string{"nicloop_pkg.sv", "top/sim_top.sv"}, Include: "top", Dims: [3]int{1, 1, 1},
+		Files: []string{"nicloop_pkg.sv", "top/sim_node.sv"}, Include: "top", Ports: 3,
 	}
 }
 
@@ -109,7 +110,7 @@ func TestConcurrentBuilds(t *testing.T) {
 	require.NoError(t, err)
 	require.False(t, m.Built)
 	require.Less(t, time.Since(began), time.Second)
-	require.Equal(t, []string{m.HashText()}, entries(t, dir))
+	require.Len(t, entries(t, dir), 2, "the node and the program around it")
 	require.Equal(t, uint64(0xabc), m.DescHash)
 	require.FileExists(t, m.Program)
 }
@@ -145,7 +146,7 @@ func TestInterruptedBuild(t *testing.T) {
 func TestBrokenBuild(t *testing.T) {
 	dir := ownCache(t)
 	_, err := Build(context.Background(), smallSpec("  assign idle = no_such_thing;"))
-	require.ErrorContains(t, err, "%Error: top/sim_top.sv:12:17: Can't find definition of variable: 'no_such_thing'")
+	require.ErrorContains(t, err, "%Error: top/sim_node.sv:13:17: Can't find definition of variable: 'no_such_thing'")
 	names := entries(t, dir)
 	require.Len(t, names, 1)
 	require.Contains(t, err.Error(), filepath.Join(dir, names[0]))
@@ -186,13 +187,13 @@ func TestHash(t *testing.T) {
 	}
 	changed("a source", hash(smallSpec("// comment"), *tl))
 	s := smallSpec("")
-	s.Dims = [3]int{2, 1, 1}
-	changed("the mesh", hash(s, *tl))
+	s.Ports = 5
+	changed("the ports", hash(s, *tl))
 	s = smallSpec("")
 	s.VCDepth = 8
 	changed("a parameter", hash(s, *tl))
 	s = smallSpec("")
-	s.HostWriteLatency = 8
+	s.Torus = true
 	changed("another parameter", hash(s, *tl))
 	s = smallSpec("")
 	s.Files = []string{s.Files[1], s.Files[0]}
@@ -203,6 +204,12 @@ func TestHash(t *testing.T) {
 	other := *tl
 	other.verilatorVersion += " patched"
 	changed("a tool", hash(smallSpec(""), other))
+	other = *tl
+	other.arch = "-march=x86-64"
+	changed("the processor", hash(smallSpec(""), other))
+	s = smallSpec("")
+	s.VCDepth = DefaultVCDepth
+	require.Equal(t, base, hash(s, *tl), "the default by its name")
 }
 
 func TestSourcesWithoutDescription(t *testing.T) {

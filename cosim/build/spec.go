@@ -11,60 +11,94 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-
-	"github.com/nicloop/nicloop/cosim/dpi"
 )
 
 // VPIDs is the number of processes per node of every model.
 const VPIDs = 16
 
-// A Spec says which model is wanted.
+// DefaultVCDepth is the number of places of a virtual channel unless a Spec says otherwise.
+const DefaultVCDepth = 16
+
+// A Spec says which node is wanted. Nodes of one kind make a mesh of any size that they have
+// ports for: see [PortsFor].
 type Spec struct {
 	RTL     fs.FS    // SystemVerilog sources
 	Files   []string // those to compile, in order; one is nicloop_pkg.sv
 	Include string   // the folder of the .svh files
-	Dims    [3]int
-	Torus   bool // with wires from end to end of every dimension of more than two nodes
-	// Zero means the default of sim_top.
-	VCDepth, HostWriteLatency int
+	Ports   int      // 3, 5 or 7: with one, two or three dimensions
+	Torus   bool     // with channels for wires from end to end
+	VCDepth int      // 0: DefaultVCDepth
 
 	Progress func(what string) // may be nil
 }
 
-// Nodes is the size of the mesh or torus.
-func (s *Spec) Nodes() int { return s.Dims[0] * s.Dims[1] * s.Dims[2] }
+// PortsFor is the number of ports that a node needs in a mesh.
+func PortsFor(dims [3]int) int {
+	switch {
+	case dims[2] > 1:
+		return 7
+	case dims[1] > 1:
+		return 5
+	}
+	return 3
+}
+
+func (s *Spec) depth() int {
+	if s.VCDepth == 0 {
+		return DefaultVCDepth
+	}
+	return s.VCDepth
+}
+
+func (s *Spec) torus() int {
+	if s.Torus {
+		return 1
+	}
+	return 0
+}
+
+// name is the kind of node as people read it.
+func (s *Spec) name() string {
+	kind := "mesh"
+	if s.Torus {
+		kind = "torus"
+	}
+	return fmt.Sprintf("a %s node of %d ports, depth %d", kind, s.Ports, s.depth())
+}
 
 // parameters are the -G arguments of Verilator.
 func (s *Spec) parameters() []string {
-	p := []string{
-		fmt.Sprintf("-GNODES=%d", s.Nodes()),
-		fmt.Sprintf("-GDIM_X=%d", s.Dims[0]), fmt.Sprintf("-GDIM_Y=%d", s.Dims[1]), fmt.Sprintf("-GDIM_Z=%d", s.Dims[2]),
-	}
-	if s.Torus {
-		p = append(p, "-GTORUS=1")
-	}
-	if s.VCDepth != 0 {
-		p = append(p, fmt.Sprintf("-GVC_DEPTH=%d", s.VCDepth))
-	}
-	if s.HostWriteLatency != 0 {
-		p = append(p, fmt.Sprintf("-GHOST_WR_LATENCY=%d", s.HostWriteLatency))
-	}
-	return p
+	return []string{fmt.Sprintf("-GPORTS=%d", s.Ports), fmt.Sprintf("-GTORUS=%d", s.torus()), fmt.Sprintf("-GVC_DEPTH=%d", s.depth())}
 }
 
-// Flags of the two compilers. x86-64-v2 brings popcnt, which is a third of the speed,
-// and runs on every server of the last ten years. The time lies in eval(), which is
-// OPT_FAST; constructors and tracing are OPT_SLOW and cheap to compile.
+// modelHeader tells node.h what the library was built with.
+func (s *Spec) modelHeader() []byte {
+	return fmt.Appendf(nil, "#define NL_PORTS %d\n#define NL_TORUS %d\n#define NL_VC_DEPTH %d\n", s.Ports, s.torus(), s.depth())
+}
+
+// verilatorArgs: paths are relative, so messages name core/fifo.sv, and so the
+// compiler cache does not see the build directory.
+func (s *Spec) verilatorArgs() []string {
+	args := append([]string{"-Mdir", "../obj"}, verilatorFlags...)
+	args = append(args, s.parameters()...)
+	if s.Include != "" {
+		args = append(args, "-I"+s.Include)
+	}
+	return append(args, s.Files...)
+}
+
+// Flags of the compilers. The time lies in eval(), which is OPT_FAST; constructors and tracing are
+// cheap to run and dear to compile.
 var (
 	verilatorFlags = []string{
-		"--cc", "--exe", "--assert", "--trace-fst", "-O3", "--x-assign", "fast", "--output-split", "20000",
-		"--prefix", "Vsim_top", "-Wno-fatal", "-Wno-lint", "-Wno-style",
+		"--cc", "--assert", "--trace-fst", "-O3", "--x-assign", "fast", "--output-split", "20000",
+		"--prefix", "Vsim_node", "--top-module", "sim_node", "-Wno-fatal", "-Wno-lint", "-Wno-style",
 		"-CFLAGS", "-std=c++17 -DVL_USER_STOP -DVL_USER_FATAL -DVL_USER_FINISH",
 	}
-	makeFlags = []string{"OPT_FAST=-O3 -march=x86-64-v2", "OPT_SLOW=-O0", "OPT_GLOBAL=-O2 -march=x86-64-v2"}
+	programFlags = []string{"-std=c++17", "-O2", "-DVL_USER_STOP", "-DVL_USER_FATAL", "-DVL_USER_FINISH", "-DVM_TRACE=1", "-DVM_TRACE_FST=1"}
 )
 
-// inputs lists all files of a build with a prefix that tells RTL from C++.
+// inputs lists the RTL files of a build by their place in its directory.
 func (s *Spec) inputs() (map[string][]byte, error) {
 	in := map[string][]byte{}
 	names := slices.Clone(s.Files)
@@ -77,22 +111,13 @@ func (s *Spec) inputs() (map[string][]byte, error) {
 			return nil, fmt.Errorf("RTL source: %w", err)
 		}
 	}
-	sources, err := fs.Glob(dpi.Sources, "*")
-	if err != nil {
-		return nil, err
-	}
-	for _, name := range sources {
-		if in["cpp/"+name], err = fs.ReadFile(dpi.Sources, name); err != nil {
-			return nil, err
-		}
-	}
 	return in, nil
 }
 
 func (s *Spec) hash(t *tools, in map[string][]byte) [32]byte {
 	h := sha256.New()
 	for _, part := range [][]string{
-		{t.verilatorVersion, t.cxxVersion}, verilatorFlags, makeFlags, s.parameters(), s.Files, {s.Include},
+		{t.verilatorVersion, t.cxxVersion}, verilatorFlags, t.makeFlags(), s.parameters(), s.Files, {s.Include},
 	} {
 		writePart(h, []byte(strings.Join(part, "\n")))
 	}

@@ -2,6 +2,7 @@ package dpi
 
 import (
 	"embed"
+	"fmt"
 	"io/fs"
 )
 
@@ -11,8 +12,25 @@ var embedded embed.FS
 // Sources are the C++ files, headers included.
 var Sources = sub(embedded, "src")
 
-// SimulatorFiles are those that make the simulator, in link order.
-var SimulatorFiles = []string{"main.cpp", "transport.cpp", "decode.cpp", "bridge.cpp", "dpi.cpp", "log.cpp"}
+// SimulatorFiles are those that make the simulator, besides the headers.
+var SimulatorFiles = []string{
+	"main.cpp", "arguments.cpp", "simulation.cpp", "wiring.cpp", "crew.cpp", "transport.cpp", "decode.cpp", "bridge.cpp", "dpi.cpp", "log.cpp",
+}
+
+// Files gives all headers and the named files.
+func Files(names ...string) (map[string][]byte, error) {
+	headers, err := fs.Glob(Sources, "*.h")
+	if err != nil {
+		return nil, err
+	}
+	files := map[string][]byte{}
+	for _, name := range append(headers, names...) {
+		if files[name], err = fs.ReadFile(Sources, name); err != nil {
+			return nil, fmt.Errorf("package dpi: %w", err)
+		}
+	}
+	return files, nil
+}
 
 func sub(all embed.FS, dir string) fs.FS {
 	f, err := fs.Sub(all, dir)

@@ -60,7 +60,7 @@ func parse(path string, keys map[string]string, opt drivers.Options) (*request, 
 		return nil, err
 	}
 	r.spec = build.Spec{
-		RTL: hdl.Sources, Files: hdl.SimulationFiles(), Include: "sim", Dims: dims, Progress: opt.Progress,
+		RTL: hdl.Sources, Files: hdl.SimulationFiles(), Include: "sim", Ports: build.PortsFor(dims), Progress: opt.Progress,
 	}
 	torus, err := number(keys, "torus", 0, 1)
 	if err != nil {
@@ -70,7 +70,8 @@ func parse(path string, keys map[string]string, opt drivers.Options) (*request, 
 	if r.spec.VCDepth, err = number(keys, "vc_depth", 2, 128); err != nil {
 		return nil, err
 	}
-	if r.spec.HostWriteLatency, err = number(keys, "host_wr_latency", 1, 65535); err != nil {
+	latency, err := number(keys, "host_wr_latency", 1, 65535)
+	if err != nil {
 		return nil, err
 	}
 	if r.faults, err = parseFaults(keys); err != nil {
@@ -79,6 +80,12 @@ func parse(path string, keys map[string]string, opt drivers.Options) (*request, 
 	r.cfg = bridge.Config{
 		Dims: dims, VPIDs: build.VPIDs, DescHash: regs.DescHashValue, MemoryBytes: opt.MemoryBytes,
 		Trace: opt.Trace, Waves: opt.Waves, LogFile: opt.LogFile, Plusargs: strings.Fields(strings.ReplaceAll(keys["plusargs"], ",", " ")),
+	}
+	if latency != 0 {
+		r.cfg.Args = append(r.cfg.Args, "--wr-latency", strconv.Itoa(latency))
+	}
+	if opt.Threads > 1 {
+		r.cfg.Args = append(r.cfg.Args, "--threads", strconv.Itoa(opt.Threads))
 	}
 	if r.cfg.MemoryBytes == 0 {
 		r.cfg.MemoryBytes = defaultMemory

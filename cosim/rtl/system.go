@@ -17,7 +17,7 @@ type System struct {
 var _ drivers.Timed = (*System)(nil)
 
 func newSystem(session *bridge.Session, r *request, model *build.Model) *System {
-	nodes := r.spec.Nodes()
+	nodes := r.cfg.Dims[0] * r.cfg.Dims[1] * r.cfg.Dims[2]
 	s := &System{
 		Session: session,
 		info: drivers.Info{

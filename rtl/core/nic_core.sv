@@ -13,6 +13,7 @@ module nic_core #(
     parameter int PORTS    = DIM_Z > 1 ? 7 : DIM_Y > 1 ? 5 : 3,
     parameter int VC_DEPTH = 16,
     parameter int TORUS    = 0,
+    parameter int SHAPE_INPUT = 0,  // 1: one model for any shape, see shape
     localparam int CLASSES = nicloop_pkg::VCS,
     localparam int VCS     = TORUS != 0 ? nicloop_pkg::TORUS_VCS : CLASSES,
     localparam int VC_W    = $clog2(VCS),
@@ -20,9 +21,10 @@ module nic_core #(
     localparam int USER_W  = VCS <= 2 && VC_DEPTH < 32 ? 64 : 96
 ) (
     input  logic        clk,
-    input  logic        clk_free,  // clk, except where somebody stops clk while idle is high: keeps CYCLES right
     input  logic        rst,
     input  logic [11:0] node_id,
+    input  logic [59:0] shape,   // counts with SHAPE_INPUT: {nodes, then z, y, x of this node, then dimensions z, y, x}; it stands still
+    input  logic [63:0] slept,   // cycles for which a simulation stopped clk while idle was high: keeps CYCLES right; else 0
     // registers: AXI4-Lite slave
     input  logic        s_axil_awvalid,
     output logic        s_axil_awready,
@@ -97,7 +99,10 @@ module nic_core #(
     output logic        idle,    // nothing is buffered or under way
     output logic        active   // something moved or will move by itself
 );
-  localparam int NODES = DIM_X * DIM_Y * DIM_Z;
+  logic [11:0] nodes;
+  logic [23:0] dims;
+  assign nodes = SHAPE_INPUT != 0 ? shape[59:48] : 12'(DIM_X * DIM_Y * DIM_Z);
+  assign dims  = SHAPE_INPUT != 0 ? shape[23:0] : {8'(DIM_Z), 8'(DIM_Y), 8'(DIM_X)};
 
   // ---- local port of the router: inj towards the network, ej out of it ----
   // Its virtual channels are the classes: those of layer 0.
@@ -187,9 +192,9 @@ module nic_core #(
   assign here = node_id;
 
   regfile #(
-      .NODES(NODES), .DIM_X(DIM_X), .DIM_Y(DIM_Y), .DIM_Z(DIM_Z), .VC_DEPTH(VC_DEPTH), .PORTS(PORTS), .TORUS(TORUS)
+      .VC_DEPTH(VC_DEPTH), .PORTS(PORTS), .TORUS(TORUS)
   ) u_regs (
-      .clk, .clk_free, .rst, .here,
+      .clk, .rst, .slept, .here, .nodes, .dims,
       .s_awvalid(s_axil_awvalid), .s_awready(s_axil_awready), .s_awaddr(s_axil_awaddr),
       .s_wvalid(s_axil_wvalid), .s_wready(s_axil_wready), .s_wdata(s_axil_wdata), .s_wstrb(s_axil_wstrb),
       .s_bvalid(s_axil_bvalid), .s_bready(s_axil_bready), .s_bresp(s_axil_bresp),
@@ -217,8 +222,8 @@ module nic_core #(
       .m_bvalid(pio_bvalid), .m_bready(pio_bready), .m_bresp(pio_bresp), .idle(split_idle)
   );
 
-  velo_requester #(.NODES(NODES)) u_requester (
-      .clk, .rst, .here,
+  velo_requester u_requester (
+      .clk, .rst, .here, .nodes,
       .s_awvalid(pio_awvalid[0]), .s_awready(pio_awready[0]), .s_awaddr(s_axi_awaddr[27:0]), .s_awlen(s_axi_awlen),
       .s_awsize(s_axi_awsize), .s_awburst(s_axi_awburst), .s_wvalid(pio_wvalid[0]), .s_wready(pio_wready[0]),
       .s_wdata(s_axi_wdata), .s_wstrb(s_axi_wstrb), .s_wlast(s_axi_wlast),
@@ -237,8 +242,8 @@ module nic_core #(
       .ev_drop, .drop_reason, .packet_header, .slot_header, .idle(comp_idle), .active(comp_active)
   );
 
-  nic_rma #(.NODES(NODES)) u_rma (
-      .clk, .rst, .here,
+  nic_rma u_rma (
+      .clk, .rst, .here, .nodes,
       .s_awvalid(pio_awvalid[1]), .s_awready(pio_awready[1]), .s_awaddr(s_axi_awaddr), .s_awlen(s_axi_awlen),
       .s_awsize(s_axi_awsize), .s_awburst(s_axi_awburst), .s_wvalid(pio_wvalid[1]), .s_wready(pio_wready[1]),
       .s_wdata(s_axi_wdata), .s_wstrb(s_axi_wstrb), .s_wlast(s_axi_wlast),
@@ -271,8 +276,8 @@ module nic_core #(
       .unit_valid, .unit_ready, .flit0, .flit1, .completer_busy, .responder_busy, .levels(rx_levels), .idle(ej_idle)
   );
 
-  router #(.PORTS(PORTS), .VC_DEPTH(VC_DEPTH), .DIM_X(DIM_X), .DIM_Y(DIM_Y), .DIM_Z(DIM_Z), .TORUS(TORUS)) u_router (
-      .clk, .rst, .here, .port_up({link_up, 1'b1}),
+  router #(.PORTS(PORTS), .VC_DEPTH(VC_DEPTH), .DIM_X(DIM_X), .DIM_Y(DIM_Y), .DIM_Z(DIM_Z), .TORUS(TORUS), .SHAPE_INPUT(SHAPE_INPUT)) u_router (
+      .clk, .rst, .shape, .here, .port_up({link_up, 1'b1}),
       .rx_valid({rx_valid, inj_valid}), .rx_vc({rx_vc, VC_W'(inj_vc)}), .rx_head({rx_head, inj_head}),
       .rx_tail({rx_tail, inj_tail}), .rx_data({rx_data, inj_data}), .rx_credit({rx_credit, local_credit}),
       .tx_valid({tx_valid, ej_valid}), .tx_vc({tx_vc, local_vc}), .tx_head({tx_head, ej_head}),
@@ -315,4 +320,9 @@ module nic_core #(
   assign idle   = reg_idle && split_idle && req_idle && comp_idle && rma_idle && ej_idle && router_idle && &link_idle && !mb_busy;
   assign active = reg_active || req_active || inj_active || |(unit_valid & unit_ready) || comp_active || rma_active || router_active ||
                   ej_valid || |ej_credit || |link_active;
+
+`ifndef SYNTHESIS
+  if (SHAPE_INPUT == 0 && DIM_X * DIM_Y * DIM_Z > nicloop_pkg::NODE_MAX)
+    $fatal(1, "nic_core: %0d nodes, an address can name %0d", DIM_X * DIM_Y * DIM_Z, nicloop_pkg::NODE_MAX);
+`endif
 endmodule

@@ -6,12 +6,11 @@
 //   valid/ready; AXI4 master; registers as rma_regs. Events are pulses.
 // Back-pressure: a full notification ring holds the unit that notifies; requests wait behind it, answers only behind
 //   an answer that notifies.
-module nic_rma #(
-    parameter int NODES = 2
-) (
+module nic_rma (
     input  logic         clk,
     input  logic         rst,
     input  logic [11:0]  here,
+    input  logic [11:0]  nodes,
     // descriptors
     input  logic         s_awvalid,
     output logic         s_awready,
@@ -136,8 +135,8 @@ module nic_rma #(
       .error_reason(refuse_reason), .error_vpid(refuse_vpid), .level(descriptors), .idle(win_idle), .active(win_active)
   );
 
-  rma_requester #(.NODES(NODES)) u_requester (
-      .clk, .rst, .here, .waiting, .head_vpid, .head, .pop,
+  rma_requester u_requester (
+      .clk, .rst, .here, .nodes, .waiting, .head_vpid, .head, .pop,
       .atu_valid(atu_valid[0]), .atu_nla(atu_nla[47:0]), .atu_vpid(atu_vpid[3:0]), .atu_done(atu_done[0]), .atu_error, .atu_addr,
       .fence, .atu_hold(atu_hold[0]),
       .m_arvalid(ar_valid[0]), .m_arready(ar_ready[0]), .m_araddr(ar_addr[63:0]), .m_arlen(ar_len[7:0]), .m_rvalid(r_valid[0]),

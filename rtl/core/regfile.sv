@@ -8,18 +8,16 @@
 // Back-pressure: one answer per direction is held; nothing else is taken in that direction before it left.
 //   A mailbox register write may wait for mailbox_table (bounded, see there).
 module regfile #(
-    parameter int NODES    = 2,
-    parameter int DIM_X    = 2,
-    parameter int DIM_Y    = 1,
-    parameter int DIM_Z    = 1,
     parameter int VC_DEPTH = 16,
     parameter int PORTS    = 3,
     parameter int TORUS    = 0
 ) (
     input  logic        clk,
-    input  logic        clk_free,  // clk where nothing stops it: counts CYCLES
     input  logic        rst,
+    input  logic [63:0] slept,     // see nic_core
     input  logic [11:0] here,
+    input  logic [11:0] nodes,
+    input  logic [23:0] dims,      // z, y, x
     // AXI4-Lite slave
     input  logic        s_awvalid,
     output logic        s_awready,
@@ -237,7 +235,7 @@ module regfile #(
     end
   end
   assign irq = |(irq_status & irq_mask);
-  always_ff @(posedge clk_free) cycles <= rst ? '0 : cycles + 1'b1;
+  always_ff @(posedge clk) cycles <= rst ? '0 : cycles + 1'b1;
 
   // The first error since the last clear; one that comes together with the clear is kept.
   always_ff @(posedge clk) begin
@@ -262,11 +260,11 @@ module regfile #(
   assign rd_take    = s_arvalid && s_arready;
   always_comb begin
     params = '0;
-    params[nicloop_pkg::PARAMS_NODES_LSB+:nicloop_pkg::PARAMS_NODES_W]       = 12'(NODES);
+    params[nicloop_pkg::PARAMS_NODES_LSB+:nicloop_pkg::PARAMS_NODES_W]       = nodes;
     params[nicloop_pkg::PARAMS_VPIDS_LSB+:nicloop_pkg::PARAMS_VPIDS_W]       = 8'(nicloop_pkg::VPIDS);
-    params[nicloop_pkg::PARAMS_DIM_X_LSB+:nicloop_pkg::PARAMS_DIM_X_W]       = 8'(DIM_X);
-    params[nicloop_pkg::PARAMS_DIM_Y_LSB+:nicloop_pkg::PARAMS_DIM_Y_W]       = 8'(DIM_Y);
-    params[nicloop_pkg::PARAMS_DIM_Z_LSB+:nicloop_pkg::PARAMS_DIM_Z_W]       = 8'(DIM_Z);
+    params[nicloop_pkg::PARAMS_DIM_X_LSB+:nicloop_pkg::PARAMS_DIM_X_W]       = dims[7:0];
+    params[nicloop_pkg::PARAMS_DIM_Y_LSB+:nicloop_pkg::PARAMS_DIM_Y_W]       = dims[15:8];
+    params[nicloop_pkg::PARAMS_DIM_Z_LSB+:nicloop_pkg::PARAMS_DIM_Z_W]       = dims[23:16];
     params[nicloop_pkg::PARAMS_VC_DEPTH_LSB+:nicloop_pkg::PARAMS_VC_DEPTH_W] = 8'(VC_DEPTH);
     params[nicloop_pkg::PARAMS_PORTS_LSB+:nicloop_pkg::PARAMS_PORTS_W]       = 8'(PORTS);
     params[nicloop_pkg::PARAMS_TORUS_LSB]                                    = TORUS != 0;
@@ -286,7 +284,7 @@ module regfile #(
           nicloop_pkg::REG_DESC_HASH:     rd_value = nicloop_pkg::DESC_HASH_VALUE;
           nicloop_pkg::REG_SCRATCH:       rd_value = scratch;
           nicloop_pkg::REG_NODE_ID:       rd_value = 64'(here);
-          nicloop_pkg::REG_CYCLES:        rd_value = cycles;
+          nicloop_pkg::REG_CYCLES:        rd_value = cycles + slept;
           nicloop_pkg::REG_IRQ_STATUS:    rd_value = 64'(irq_status);
           nicloop_pkg::REG_IRQ_MASK:      rd_value = 64'(irq_mask);
           nicloop_pkg::REG_ERROR_INFO:    rd_value = 64'(error_info);

@@ -8,12 +8,12 @@
 //   notifications, on virtual channel 0. fence: atu_hold speaks of the accesses before it.
 // Back-pressure: without a free packet buffer no fragment is begun; descriptors wait in the window's FIFOs.
 module rma_requester #(
-    parameter int NODES  = 2,
     localparam int VPIDS = nicloop_pkg::VPIDS
 ) (
     input  logic             clk,
     input  logic             rst,
     input  logic [11:0]      here,
+    input  logic [11:0]      nodes,      // that exist
     input  logic [VPIDS-1:0] waiting,
     output logic [3:0]       head_vpid,
     input  logic [191:0]     head,
@@ -129,7 +129,7 @@ module rma_requester #(
   always_comb begin
     if (command == 4'd0 || command > FCAA || (command == IMM_PUT && bytes_minus_1 > 23'd7) ||
         (command == FCAA && word2[1:0] != '0)) verdict = 4'(nicloop_pkg::RMA_ERROR_BAD_COMMAND);
-    else if (word0[nicloop_pkg::RMA_DESC_DST_NODE_LSB+:12] >= 12'(NODES)) verdict = 4'(nicloop_pkg::RMA_ERROR_NO_SUCH_NODE);
+    else if (word0[nicloop_pkg::RMA_DESC_DST_NODE_LSB+:12] >= nodes) verdict = 4'(nicloop_pkg::RMA_ERROR_NO_SUCH_NODE);
     else if ((to_read && outside(word1, bytes_minus_1)) || (to_write && outside(word2, bytes_minus_1))) verdict = BOUNDS;
     else verdict = GOOD;
   end

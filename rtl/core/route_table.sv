@@ -12,6 +12,7 @@ module route_table #(
 ) (
     input  logic                    clk,
     input  logic                    rst,
+    input  logic [11:0]             nodes,     // that exist, at most NODES
     input  logic [READS*IDX_W-1:0]  dst,
     output logic [READS-1:0]        override,
     output logic [READS*3-1:0]      port,
@@ -38,7 +39,7 @@ module route_table #(
   assign rd_node  = rd_addr[SIZE_W-1:ADDR_W];
 
   logic write;
-  assign write = wr_do && wr_known && 32'(wr_node) < NODES;
+  assign write = wr_do && wr_known && 12'(wr_node) < nodes;
   always_ff @(posedge clk) begin
     if (rst) valid <= '0;
     else if (write) valid[wr_node[IDX_W-1:0]] <= wr_data[nicloop_pkg::ROUTE_OVERRIDE_LSB];
@@ -47,7 +48,7 @@ module route_table #(
 
   always_comb begin
     rd_value = '0;
-    if (rd_known && 32'(rd_node) < NODES && valid[rd_node[IDX_W-1:0]]) begin
+    if (rd_known && 12'(rd_node) < nodes && valid[rd_node[IDX_W-1:0]]) begin
       rd_value[nicloop_pkg::ROUTE_OVERRIDE_LSB]  = 1'b1;
       rd_value[nicloop_pkg::ROUTE_PORT_LSB+:3]   = ports[rd_node[IDX_W-1:0]];
     end

@@ -2,17 +2,20 @@
 //
 // Job: names the output port for a destination: X first, then Y, then Z, then 0 (local). Node numbers
 //   are x + DIM_X * (y + DIM_Y * z). Coordinates come from a constant table, which stays small logic
-//   also where a dimension is not a power of two. On a torus the shorter way round, up where both are equally
-//   long; a dimension of two nodes has no wrap wires.
+//   also where a dimension is not a power of two; with SHAPE_INPUT they are divided out of the number, which only a
+//   simulator should do. On a torus the shorter way round, up where both are equally long; a dimension of two nodes
+//   has no wrap wires.
 // Handshake: none, combinational. legal falls when the destination does not exist. port counts while enable:
-//   a simulation computes nothing where no header stands.
+//   a simulation computes nothing where no header stands. shape: see nic_core.
 module route_xyz #(
     parameter int DIM_X  = 2,
     parameter int DIM_Y  = 1,
     parameter int DIM_Z  = 1,
     parameter int TORUS  = 0,
+    parameter int SHAPE_INPUT = 0,
     parameter int NODE_W = nicloop_pkg::HEADER_DST_NODE_W
 ) (
+    input  logic [59:0]       shape,
     input  logic              enable,
     input  logic [NODE_W-1:0] here,
     input  logic [NODE_W-1:0] dst,
@@ -23,33 +26,45 @@ module route_xyz #(
   localparam int IDX_W = NODES > 1 ? $clog2(NODES) : 1;
   localparam int C_W   = 8;
 
-  logic [(1 << IDX_W) * 3 * C_W - 1:0] where;  // z, y, x of every node; 0 beyond the last
+  logic [C_W-1:0] hx, hy, hz, dx, dy, dz, size_x, size_y, size_z;
   generate
-    for (genvar n = 0; n < (1 << IDX_W); n++) begin : g_node
-      assign where[n*3*C_W+:3*C_W] = n >= NODES ? '0 :
-          {C_W'(n / (DIM_X * DIM_Y)), C_W'((n / DIM_X) % DIM_Y), C_W'(n % DIM_X)};
+    if (SHAPE_INPUT != 0) begin : g_shape
+      assign {hz, hy, hx, size_z, size_y, size_x} = shape[47:0];
+      always_comb begin
+        {dz, dy, dx} = '0;
+        if (enable) begin
+          dx = C_W'(dst % NODE_W'(size_x));
+          dy = C_W'(dst / NODE_W'(size_x) % NODE_W'(size_y));
+          dz = C_W'(dst / NODE_W'(size_x) / NODE_W'(size_y));
+        end
+      end
+      assign legal = dst < shape[59:48];
+    end else begin : g_table
+      logic [(1 << IDX_W) * 3 * C_W - 1:0] where;  // z, y, x of every node; 0 beyond the last
+      for (genvar n = 0; n < (1 << IDX_W); n++) begin : g_node
+        assign where[n*3*C_W+:3*C_W] = n >= NODES ? '0 :
+            {C_W'(n / (DIM_X * DIM_Y)), C_W'((n / DIM_X) % DIM_Y), C_W'(n % DIM_X)};
+      end
+      assign {size_z, size_y, size_x} = {C_W'(DIM_Z), C_W'(DIM_Y), C_W'(DIM_X)};
+      assign {hz, hy, hx} = where[here[IDX_W-1:0]*3*C_W+:3*C_W];
+      assign {dz, dy, dx} = enable ? where[dst[IDX_W-1:0]*3*C_W+:3*C_W] : '0;
+      assign legal = dst < NODE_W'(NODES);
     end
   endgenerate
 
-  logic [C_W-1:0] hx, hy, hz, dx, dy, dz;
-  assign {hz, hy, hx} = where[here[IDX_W-1:0]*3*C_W+:3*C_W];
-  assign {dz, dy, dx} = enable ? where[dst[IDX_W-1:0]*3*C_W+:3*C_W] : '0;
-
-  assign legal = dst < NODE_W'(NODES);
-
   // Whether the way from h to d leads up; d differs from h.
-  function automatic logic up(input logic [C_W-1:0] h, input logic [C_W-1:0] d, input int size);
+  function automatic logic up(input logic [C_W-1:0] h, input logic [C_W-1:0] d, input logic [C_W-1:0] size);
     logic [C_W-1:0] ahead;
-    ahead = d > h ? d - h : d + C_W'(size) - h;
-    up    = TORUS != 0 && size > 2 ? {ahead, 1'b0} <= (C_W + 1)'(size) : d > h;
+    ahead = d > h ? d - h : d + size - h;
+    up    = TORUS != 0 && size > 2 ? {ahead, 1'b0} <= {1'b0, size} : d > h;
   endfunction
 
   always_comb begin
     port = 3'd0;
     if (enable) begin
-      if (dx != hx) port = up(hx, dx, DIM_X) ? 3'd1 : 3'd2;
-      else if (dy != hy) port = up(hy, dy, DIM_Y) ? 3'd3 : 3'd4;
-      else if (dz != hz) port = up(hz, dz, DIM_Z) ? 3'd5 : 3'd6;
+      if (dx != hx) port = up(hx, dx, size_x) ? 3'd1 : 3'd2;
+      else if (dy != hy) port = up(hy, dy, size_y) ? 3'd3 : 3'd4;
+      else if (dz != hz) port = up(hz, dz, size_z) ? 3'd5 : 3'd6;
     end
   end
 endmodule

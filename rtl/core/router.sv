@@ -14,6 +14,7 @@ module router #(
     parameter int DIM_Y    = 1,
     parameter int DIM_Z    = 1,
     parameter int TORUS    = 0,
+    parameter int SHAPE_INPUT = 0,  // 1: dimensions and place come from shape (see nic_core)
     localparam int LAYERS  = TORUS != 0 ? 2 : 1,
     localparam int VCS     = nicloop_pkg::VCS * LAYERS,
     localparam int VC_W    = VCS > 1 ? $clog2(VCS) : 1,
@@ -21,6 +22,7 @@ module router #(
 ) (
     input  logic                  clk,
     input  logic                  rst,
+    input  logic [59:0]           shape,
     input  logic [NODE_W-1:0]     here,
     input  logic [PORTS-1:0]      port_up,     // something is connected
     input  logic [PORTS-1:0]      rx_valid,
@@ -47,29 +49,36 @@ module router #(
     output logic                  idle,          // nothing buffered
     output logic                  active         // something moves
 );
-  localparam int NODES = DIM_X * DIM_Y * DIM_Z;
+  localparam int NODES = SHAPE_INPUT != 0 ? nicloop_pkg::NODE_MAX : DIM_X * DIM_Y * DIM_Z;
   localparam int IDX_W = NODES > 1 ? $clog2(NODES) : 1;
   localparam int N     = VCS * PORTS;  // index v * PORTS + port
 
   // ---- wrap wires: the last node of a dimension up, the first down ----
-  logic [(1<<IDX_W)*7-1:0] wraps;
-  logic [PORTS-1:0]        wrap;
-  function automatic logic [1:0] edges(input int c, input int size);
-    edges = TORUS != 0 && size > 2 ? {c == 0, c == size - 1} : 2'b00;
-  endfunction
+  logic [PORTS-1:0] wrap;
   generate
-    for (genvar n = 0; n < (1 << IDX_W); n++) begin : g_node
-      assign wraps[n*7+:7] = {edges(n / (DIM_X * DIM_Y), DIM_Z), edges(n / DIM_X % DIM_Y, DIM_Y), edges(n % DIM_X, DIM_X), 1'b0};
+    if (SHAPE_INPUT != 0) begin : g_shape
+      function automatic logic [1:0] edges_at(input logic [7:0] c, input logic [7:0] size);
+        edges_at = TORUS != 0 && size > 8'd2 ? {c == 8'd0, c == size - 8'd1} : 2'b00;
+      endfunction
+      assign wrap = PORTS'({edges_at(shape[47:40], shape[23:16]), edges_at(shape[39:32], shape[15:8]), edges_at(shape[31:24], shape[7:0]), 1'b0});
+    end else begin : g_table
+      logic [(1<<IDX_W)*7-1:0] wraps;
+      function automatic logic [1:0] edges(input int c, input int size);
+        edges = TORUS != 0 && size > 2 ? {c == 0, c == size - 1} : 2'b00;
+      endfunction
+      for (genvar n = 0; n < (1 << IDX_W); n++) begin : g_node
+        assign wraps[n*7+:7] = {edges(n / (DIM_X * DIM_Y), DIM_Z), edges(n / DIM_X % DIM_Y, DIM_Y), edges(n % DIM_X, DIM_X), 1'b0};
+      end
+      assign wrap = wraps[here[IDX_W-1:0]*7+:PORTS];
     end
   endgenerate
-  assign wrap = wraps[here[IDX_W-1:0]*7+:PORTS];
 
   // ---- routes by software ----
   logic [PORTS*IDX_W-1:0] dst;
   logic [PORTS-1:0]       override;
   logic [PORTS*3-1:0]     table_port;
   route_table #(.NODES(NODES), .READS(PORTS)) u_table (
-      .clk, .rst, .dst, .override, .port(table_port), .wr_addr, .wr_data, .wr_do, .wr_known, .rd_addr, .rd_known, .rd_value
+      .clk, .rst, .nodes(SHAPE_INPUT != 0 ? shape[59:48] : 12'(NODES)), .dst, .override, .port(table_port), .wr_addr, .wr_data, .wr_do, .wr_known, .rd_addr, .rd_known, .rd_value
   );
 
   // ---- crossbar ----
@@ -82,9 +91,9 @@ module router #(
     for (genvar p = 0; p < PORTS; p++) begin : g_in
       assign dst[p*IDX_W+:IDX_W] = rx_data[p*64+nicloop_pkg::HEADER_DST_NODE_LSB+:IDX_W];
       router_input #(
-          .PORT(p), .PORTS(PORTS), .VCS(VCS), .VC_DEPTH(VC_DEPTH), .DIM_X(DIM_X), .DIM_Y(DIM_Y), .DIM_Z(DIM_Z), .TORUS(TORUS)
+          .PORT(p), .PORTS(PORTS), .VCS(VCS), .VC_DEPTH(VC_DEPTH), .DIM_X(DIM_X), .DIM_Y(DIM_Y), .DIM_Z(DIM_Z), .TORUS(TORUS), .SHAPE_INPUT(SHAPE_INPUT)
       ) u_input (
-          .clk, .rst, .here, .port_up, .override(override[p]), .table_port(table_port[p*3+:3]),
+          .clk, .rst, .shape, .here, .port_up, .override(override[p]), .table_port(table_port[p*3+:3]),
           .rx_valid(rx_valid[p]), .rx_vc(rx_vc[p*VC_W+:VC_W]), .rx_head(rx_head[p]), .rx_tail(rx_tail[p]),
           .rx_data(rx_data[p*64+:64]), .rx_credit(rx_credit[p*VCS+:VCS]),
           .out_valid(q_valid[p*N+:N]), .out_pop(q_pop[p*N+:N]), .out_tail(q_tail[p*PORTS+:PORTS]),
@@ -121,7 +130,7 @@ module router #(
   assign active = |rx_valid || |tx_valid || |q_pop || |rx_credit || |tx_credit;
 
 `ifndef SYNTHESIS
-  if (PORTS < 3 || PORTS > 7 || (DIM_Y > 1 && PORTS < 5) || (DIM_Z > 1 && PORTS < 7))
+  if (PORTS < 3 || PORTS > 7 || (SHAPE_INPUT == 0 && ((DIM_Y > 1 && PORTS < 5) || (DIM_Z > 1 && PORTS < 7))))
     $fatal(1, "router: %0d ports for %0d x %0d x %0d nodes", PORTS, DIM_X, DIM_Y, DIM_Z);
 `endif
 endmodule

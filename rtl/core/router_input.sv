@@ -14,10 +14,12 @@ module router_input #(
     parameter int DIM_Y    = 1,
     parameter int DIM_Z    = 1,
     parameter int TORUS    = 0,
+    parameter int SHAPE_INPUT = 0,
     localparam int VC_W    = VCS > 1 ? $clog2(VCS) : 1
 ) (
     input  logic                 clk,
     input  logic                 rst,
+    input  logic [59:0]          shape,
     input  logic [nicloop_pkg::HEADER_DST_NODE_W-1:0] here,
     input  logic [PORTS-1:0]     port_up,
     input  logic                 override,   // the table's answer for the header on rx_data
@@ -39,8 +41,8 @@ module router_input #(
   logic [2:0] own_port, port;
   logic       exists;
   assign head = rx_valid && rx_head;
-  route_xyz #(.DIM_X(DIM_X), .DIM_Y(DIM_Y), .DIM_Z(DIM_Z), .TORUS(TORUS)) u_route (
-      .enable(head), .here, .dst(rx_data[nicloop_pkg::HEADER_DST_NODE_LSB+:nicloop_pkg::HEADER_DST_NODE_W]),
+  route_xyz #(.DIM_X(DIM_X), .DIM_Y(DIM_Y), .DIM_Z(DIM_Z), .TORUS(TORUS), .SHAPE_INPUT(SHAPE_INPUT)) u_route (
+      .shape, .enable(head), .here, .dst(rx_data[nicloop_pkg::HEADER_DST_NODE_LSB+:nicloop_pkg::HEADER_DST_NODE_W]),
       .port(own_port), .legal(exists)
   );
   assign port = override ? table_port : own_port;

@@ -7,12 +7,12 @@
 //   and one error pulse when the send was refused. Whole quadwords only: every strobe bit is set.
 // Back-pressure: with all lines taken awready stays low, so a blocked network blocks the PIO bus.
 module velo_requester #(
-    parameter int NODES    = 2,
-    parameter int LINES    = 4   // a power of two
+    parameter int LINES = 4   // a power of two
 ) (
     input  logic        clk,
     input  logic        rst,
     input  logic [11:0] here,
+    input  logic [11:0] nodes,      // that exist
     // AXI4 write slave
     input  logic        s_awvalid,
     output logic        s_awready,
@@ -94,7 +94,7 @@ module velo_requester #(
   always_comb begin
     if (!window_on[src_vpid]) error_reason = 7'(nicloop_pkg::DROP_REASON_WINDOW_OFF);
     else if (!shape_ok || !strobes_ok || s_wstrb != 8'hff) error_reason = 7'(nicloop_pkg::DROP_REASON_BAD_LENGTH);
-    else if (12'(dst_node) >= 12'(NODES)) error_reason = 7'(nicloop_pkg::DROP_REASON_NO_SUCH_NODE);
+    else if (12'(dst_node) >= nodes) error_reason = 7'(nicloop_pkg::DROP_REASON_NO_SUCH_NODE);
     else error_reason = 7'(nicloop_pkg::DROP_REASON_NONE);
   end
   assign ev_error  = w_end && error_reason != 7'(nicloop_pkg::DROP_REASON_NONE);
@@ -195,7 +195,6 @@ module velo_requester #(
 
 `ifndef SYNTHESIS
   if (LINES != 1 << LINE_W) $fatal(1, "velo_requester: LINES %0d is not a power of two", LINES);
-  if (NODES > nicloop_pkg::NODE_MAX) $fatal(1, "velo_requester: %0d nodes, an address can name %0d", NODES, nicloop_pkg::NODE_MAX);
   always_ff @(posedge clk)
     if (!rst) begin
       assert (!ev_line || desc_ready) else $error("velo_requester: node %0d: a line was taken without a place for it", here);

@@ -3,17 +3,16 @@
 // Job: three independent engines: register accesses, PIO lines and the DMA memory. Commands and memory
 //   belong to the program that runs the simulation and come through DPI.
 // Handshake: one register access at a time; lines back to back, their answers in order. DMA bursts follow each other without
-//   a gap, up to QUEUE each way; a write is acknowledged WR_LATENCY cycles after its last beat, the first beat of a read
-//   comes RD_LATENCY cycles after its address, or behind the reads before it.
+//   a gap, up to QUEUE each way; a write is acknowledged wr_latency cycles after its last beat, the first beat of a read
+//   comes rd_latency cycles after its address, or behind the reads before it.
 // Back-pressure: answers are always taken at once.
 `include "nicloop_dpi.svh"
-module host_bus #(
-    parameter int WR_LATENCY = 4,
-    parameter int RD_LATENCY = 8
-) (
+module host_bus (
     input  logic        clk,
     input  logic        rst,
     input  logic [11:0] node_id,
+    input  logic [15:0] wr_latency,  // cycles, at least 1; they stand still
+    input  logic [15:0] rd_latency,
     input  logic        reg_pending,
     input  logic        pio_pending,
     // registers
@@ -210,7 +209,7 @@ module host_bus #(
           strobes[{dma_beat, 3'h0}+:8]  = dma_wstrb;
           answers[answer_wp%QUEUE] <= 2'(nl_dma_write(node, dma_open ? dma_addr : dma_awaddr,
                                                       32'(beats_now) + 1, burst, strobes));
-          answer_due[answer_wp%QUEUE] <= now + WR_LATENCY;
+          answer_due[answer_wp%QUEUE] <= now + 32'(wr_latency);
           answer_wp <= answer_wp + 1;
           dma_open  <= 1'b0;
           dma_beat  <= '0;
@@ -244,7 +243,7 @@ module host_bus #(
         rd_resp[rd_wp%QUEUE] <= 2'(nl_dma_read(node, dma_araddr, 32'(dma_arlen) + 1, burst));
         rd_data[rd_wp%QUEUE] <= burst;
         rd_len[rd_wp%QUEUE]  <= dma_arlen[2:0];
-        rd_due[rd_wp%QUEUE]  <= now + RD_LATENCY;
+        rd_due[rd_wp%QUEUE]  <= now + 32'(rd_latency);
         rd_wp <= rd_wp + 1;
       end
       if (dma_rvalid && dma_rready) begin
@@ -259,10 +258,9 @@ module host_bus #(
   assign active = axil_awvalid || axil_wvalid || axil_arvalid || reg_done || (pio_awvalid && pio_awready) ||
                   (pio_wvalid && pio_wready) || pio_bvalid || answer_wp != answer_rp || (dma_wvalid && dma_wready) || rd_wp != rd_rp;
 
-  if (RD_LATENCY < 1) $fatal(1, "host_bus: RD_LATENCY %0d, expected at least 1", RD_LATENCY);
-  if (WR_LATENCY < 1) $fatal(1, "host_bus: WR_LATENCY %0d, expected at least 1", WR_LATENCY);
   always @(posedge clk)
     if (!rst) begin
+      assert (wr_latency != '0 && rd_latency != '0) else $error("host_bus: node %0d: latencies %0d and %0d, expected at least 1", node, wr_latency, rd_latency);
       assert (!(dma_wvalid && dma_wready) || dma_open || dma_awvalid) else $error("host_bus: node %0d: DMA data without address", node);
       assert (!(dma_arvalid && dma_arready) || dma_arlen < 8'd8) else $error("host_bus: node %0d: DMA read of %0d quadwords", node, 32'(dma_arlen) + 1);
       assert (!pio_wvalid || line_left != '0) else $error("host_bus: node %0d: a line has 1..7 quadwords", node);

@@ -1,5 +1,5 @@
 // nic_trace: reports what happens in one NIC; bound to nic_core, so the design does not know it.
-// trace_switch, beside the core, says whether; a hierarchical block cannot be looked into from below.
+// sim_node's trace_on says whether.
 //
 // Points: 0 flit NIC -> router, 1..6 flit leaves on that link, 7 flit router -> NIC, 8 line taken by the PIO
 //   slave (data: PIO address), 9 slot written (data: slot header), 10 packet refused or discarded (data:
@@ -74,7 +74,7 @@ module nic_trace #(
   assign node = 32'(node_id);
 
   always @(posedge clk)
-    if (!rst && u_trace_switch.on) begin
+    if (!rst && sim_node.trace_on) begin
       if (s_axi_awvalid && s_axi_awready) nl_trace(node, PIO_ADDR, 0, 0, 64'(s_axi_awaddr));
       if (s_axi_wvalid && s_axi_wready && s_axi_wlast) nl_trace(node, PIO_LAST, 0, 0, 64'h0);
       if (ev_line) nl_trace(node, LINE, 0, 0, 64'(line_addr));

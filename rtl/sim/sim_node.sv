@@ -1,45 +1,44 @@
-// sim_node: one NIC with its host.
+// sim_node: one NIC with its host, the top of every simulation.
 //
-// Job: joins nic_core, host_bus and the faults of the wires that leave here; a module of its own so that all nodes share one compiled model.
-// Handshake and back-pressure: those of nic_core and host_bus; a link's word takes no time on the wire.
+// Job: joins nic_core, host_bus and the faults of the wires that leave here. A mesh is as many instances of the one model as
+//   it has nodes; the program that owns them (cosim/dpi/src/mesh.h) carries words from tx_* of one to rx_* of
+//   another once per cycle. Settings that do not change the circuit (shape, latencies) are inputs, so that one model serves
+//   every mesh with the same number of ports, kind and depth.
+// Handshake: reg_pending/pio_pending say whether commands wait; the engines fetch them through DPI. tx_*, wire_down and irq
+//   come from registers: no path leads to them from rx_*, carrier or the host in the same cycle. idle: nothing is
+//   buffered and no AXI transaction is open. active: something moved in this cycle or will move by itself. While
+//   idle is high, active low, nothing pends, no word comes and carrier stays, a clock edge changes nothing but CYCLES, so the clock may
+//   stop; slept says for how many cycles it stood in all.
+// Back-pressure: that of nic_core; a word takes no time on the wire.
 module sim_node #(
-    parameter int DIM_X           = 2,
-    parameter int DIM_Y           = 1,
-    parameter int DIM_Z           = 1,
     parameter int PORTS           = 3,
     parameter int VC_DEPTH        = 16,
     parameter int TORUS           = 0,
-    parameter int HOST_WR_LATENCY = 4,
-    parameter int HOST_RD_LATENCY = 8,
     localparam int VCS            = TORUS != 0 ? nicloop_pkg::TORUS_VCS : nicloop_pkg::VCS,
     localparam int LINKS          = PORTS - 1,
     localparam int WORD_W         = 64 + (VCS <= 2 && VC_DEPTH < 32 ? 64 : 96)
 ) (
     input  logic                  clk,
-    input  logic                  clk_free,
     input  logic                  rst,
     input  logic [11:0]           node_id,
+    input  logic [59:0]           shape,           // see nic_core
+    input  logic [63:0]           slept,
+    input  logic [15:0]           host_wr_latency, // see host_bus
+    input  logic [15:0]           host_rd_latency,
     input  logic                  trace_on,
     input  logic                  reg_pending,
     input  logic                  pio_pending,
     input  logic [LINKS-1:0]      link_up,
-    input  logic [LINKS-1:0]        carrier,
-    output logic [LINKS-1:0]        wire_down,   // this end takes the carrier away
-    output logic [LINKS-1:0]        tx_valid,
+    input  logic [LINKS-1:0]      carrier,
+    output logic [LINKS-1:0]      wire_down,   // this end takes the carrier away
+    output logic [LINKS-1:0]      tx_valid,
     output logic [LINKS*WORD_W-1:0] tx_word,     // tuser, tdata
-    input  logic [LINKS-1:0]        rx_valid,
+    input  logic [LINKS-1:0]      rx_valid,
     input  logic [LINKS*WORD_W-1:0] rx_word,
     output logic                  irq,
     output logic                  idle,
     output logic                  active
 );
-`ifdef NICLOOP_HIERARCHICAL
-  /*verilator hier_block*/
-`else
-  /*verilator no_inline_module*/
-`endif
-  trace_switch u_trace_switch (.on(trace_on));
-
   logic        axil_awvalid, axil_awready, axil_wvalid, axil_wready, axil_bvalid, axil_arvalid, axil_arready, axil_rvalid;
   logic [31:0] axil_awaddr, axil_araddr;
   logic [63:0] axil_wdata, axil_rdata;
@@ -76,11 +75,11 @@ module sim_node #(
       .out_word(tx_word), .down(wire_down)
   );
 
-  host_bus #(.WR_LATENCY(HOST_WR_LATENCY), .RD_LATENCY(HOST_RD_LATENCY)) u_host (.idle(host_idle), .active(host_active), .*);
+  host_bus u_host (.wr_latency(host_wr_latency), .rd_latency(host_rd_latency), .idle(host_idle), .active(host_active), .*);
 
   /* verilator lint_off PINCONNECTEMPTY */
-  nic_core #(.DIM_X(DIM_X), .DIM_Y(DIM_Y), .DIM_Z(DIM_Z), .PORTS(PORTS), .VC_DEPTH(VC_DEPTH), .TORUS(TORUS)) u_nic (
-      .clk, .clk_free, .rst, .node_id,
+  nic_core #(.PORTS(PORTS), .VC_DEPTH(VC_DEPTH), .TORUS(TORUS), .SHAPE_INPUT(1)) u_nic (
+      .clk, .rst, .node_id, .shape, .slept,
       .s_axil_awvalid(axil_awvalid), .s_axil_awready(axil_awready), .s_axil_awaddr(axil_awaddr),
       .s_axil_wvalid(axil_wvalid), .s_axil_wready(axil_wready), .s_axil_wdata(axil_wdata), .s_axil_wstrb(8'hff),
       .s_axil_bvalid(axil_bvalid), .s_axil_bready(1'b1), .s_axil_bresp(axil_bresp),

@@ -64,8 +64,8 @@ module regfile_dut (
       .addr(s_awaddr), .connected(1'b0), .carrier(1'b0), .dead(1'b0), .crc_errors('0), .retransmissions('0),
       .timeouts('0), .failures('0), .known(ext_wr_known), .value()
   );
-  regfile #(.NODES(6), .DIM_X(3), .DIM_Y(2), .DIM_Z(1), .VC_DEPTH(9), .PORTS(5)) u_regs (
-      .clk_free(clk), .here(12'd4), .ev_rx_packet(commit), .ev_rx_irq(look_irq), .rx_vpid(look_vpid), .ev_rx_stall(stall), .ev_link_failure(1'b0), .active(),
+  regfile #(.VC_DEPTH(9), .PORTS(5)) u_regs (
+      .slept(64'h0), .here(12'd4), .nodes(12'd6), .dims({8'd1, 8'd2, 8'd3}), .ev_rx_packet(commit), .ev_rx_irq(look_irq), .rx_vpid(look_vpid), .ev_rx_stall(stall), .ev_link_failure(1'b0), .active(),
       // RMA is the business of rma_regs.
       .x_wr_addr(), .x_wr_do(), .x_wr_known(1'b0), .x_wr_writable(1'b0), .x_wr_ready(1'b1), .x_rd_addr(), .x_rd_known(1'b0),
       .x_rd_value('0), .x_busy(1'b0), .ev_rma_error(1'b0), .rma_reason('0), .rma_src('0), .rma_dst('0), .rma_length('0),

@@ -121,6 +121,7 @@ struct Test : tb::Bench<Vrma_requester> {
 
   void step() {
     top.here = kHere;
+    top.nodes = kNodes;
     top.waiting = 0;
     for (unsigned v = 0; v < 16; ++v) top.waiting |= unsigned(!queue[v].empty()) << v;
     memory.drive(top), atu.drive(top), notifier.drive(top), sink.drive(top), fences.drive(top, fence);

@@ -148,6 +148,7 @@ struct Test : tb::Bench<Vvelo_requester> {
 int main(int argc, char** argv) {
   Test t(argc, argv);
   t.top.here = kNode;
+  t.top.nodes = TB_NODES;
   t.top.window_on = 0x7fff;
   t.reset();
   unsigned reasons[4] = {}, just_behind = 0;

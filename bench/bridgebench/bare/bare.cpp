@@ -1,8 +1,8 @@
-// bare.cpp: the yardstick. A test bench around the same Verilated model in one process:
+// bare.cpp: the yardstick. A test bench around the same mesh in one process:
 // no socket, no other process, no command queue but a FIFO per port. It does what
 // workload.go does, message for message, so the cycles must agree.
 //
-//   bare pingpong|stream WARMUP TRANSACTIONS  ->  CYCLES NANOSECONDS
+//   bare DIMS pingpong|stream WARMUP TRANSACTIONS  ->  CYCLES NANOSECONDS
 #include <time.h>
 #include <verilated.h>
 
@@ -12,10 +12,10 @@
 #include <deque>
 #include <vector>
 
-#include "Vsim_top.h"
 #include "dpi.h"
 #include "log.h"
-#include "nl_config.h"
+#include "mesh.h"
+#include "node.h"
 
 using namespace nicloop;
 
@@ -35,11 +35,13 @@ struct Line {
 
 class Bench final : public Bus {
  public:
-  Bench() : memory_(NL_NODES, std::vector<uint64_t>(kBase / 8 + kSlots * 8)) {
+  explicit Bench(const Shape& shape)
+      : mesh_(shape, 1, [this](uint32_t n) { return std::make_unique<VerilatedNode>(&context_, n); }),
+        reg_(shape.nodes()),
+        pio_(shape.nodes()),
+        memory_(shape.nodes(), std::vector<uint64_t>(kBase / 8 + kSlots * 8)) {
     set_bus(this);
-    top_.rst = 1;
-    for (int i = 0; i < 8; ++i) edge();
-    top_.rst = 0;
+    mesh_.reset(8);
     for (uint32_t node = 0; node < 2; ++node) {
       post(node, 0x10000, kBase);
       post(node, 0x10008, kSlots);
@@ -47,11 +49,10 @@ class Bench final : public Bus {
     }
     while (cycles < 200) cycle();
   }
-  ~Bench() override { top_.final(); }
 
   void send(uint32_t from, uint32_t to, uint64_t quad) {
     pio_[from].push_back({to << 18 | 8u << 6, quad});
-    top_.pio_pending |= 1ull << from;
+    pending_.pio |= 1ull << from;
   }
 
   // Clocks until message n (from 0) lies in the mailbox of node; returns its payload.
@@ -85,7 +86,7 @@ class Bench final : public Bus {
     *addr = reg_[node].front().addr;
     *data = reg_[node].front().value;
     reg_[node].pop_front();
-    if (reg_[node].empty()) top_.reg_pending &= ~(1ull << node);
+    if (reg_[node].empty()) pending_.reg &= ~(1ull << node);
   }
   void reg_done(uint32_t, uint32_t resp, uint64_t) override {
     if (resp != 0) die("register answer");
@@ -96,7 +97,7 @@ class Bench final : public Bus {
     *line = {};
     line->quad[0] = pio_[node].front().quad;
     pio_[node].pop_front();
-    if (pio_[node].empty()) top_.pio_pending &= ~(1ull << node);
+    if (pio_[node].empty()) pending_.pio &= ~(1ull << node);
   }
   void pio_done(uint32_t, uint32_t resp) override {
     if (resp != 0) die("answer to a line");
@@ -114,25 +115,18 @@ class Bench final : public Bus {
  private:
   void post(uint32_t node, uint32_t addr, uint64_t value) {
     reg_[node].push_back({addr, value});
-    top_.reg_pending |= 1ull << node;
+    pending_.reg |= 1ull << node;
   }
   void cycle() {
-    edge();
+    mesh_.tick(pending_);
     ++cycles;
-  }
-  void edge() {
-    top_.clk = 0;
-    top_.eval();
-    context_.timeInc(3200);
-    top_.clk = 1;
-    top_.eval();
-    context_.timeInc(3200);
   }
 
   VerilatedContext context_;
-  Vsim_top top_{&context_};
-  std::deque<Reg> reg_[NL_NODES];
-  std::deque<Line> pio_[NL_NODES];
+  Mesh<VerilatedNode> mesh_;
+  Pending pending_;
+  std::vector<std::deque<Reg>> reg_;
+  std::vector<std::deque<Line>> pio_;
   std::vector<std::vector<uint64_t>> memory_;
   uint32_t awaited_node_ = 0;
   uint64_t awaited_ = 0;
@@ -176,13 +170,14 @@ uint64_t now_ns() {
 }  // namespace
 
 int main(int argc, char** argv) {
-  if (argc != 4) {
-    std::fprintf(stderr, "usage: %s pingpong|stream WARMUP TRANSACTIONS\n", argv[0]);
+  Shape shape;
+  if (argc != 5 || !parse_dims(argv[1], shape.dims)) {
+    std::fprintf(stderr, "usage: %s XxYxZ pingpong|stream WARMUP TRANSACTIONS\n", argv[0]);
     return 2;
   }
-  auto* run = std::strcmp(argv[1], "stream") == 0 ? stream : ping_pong;
-  uint64_t warmup = std::strtoull(argv[2], nullptr, 10), count = std::strtoull(argv[3], nullptr, 10);
-  Bench bench;
+  auto* run = std::strcmp(argv[2], "stream") == 0 ? stream : ping_pong;
+  uint64_t warmup = std::strtoull(argv[3], nullptr, 10), count = std::strtoull(argv[4], nullptr, 10);
+  Bench bench(shape);
   run(&bench, 0, warmup);
   uint64_t cycles = bench.cycles, start = now_ns();
   run(&bench, warmup, warmup + count);

@@ -62,15 +62,20 @@ Bridge::Result Bridge::execute(const Command& c, const PioLine& line, std::strin
 
 template <typename T>
 void Bridge::refresh_due(PortQueues<T>* port, uint32_t node) {
-  port->waiting &= ~bit(node);
-  port->due &= ~bit(node);
-  if (!port->queue[node].waiting()) return;
-  port->waiting |= bit(node);
+  if (!port->queue[node].waiting()) {
+    port->waiting.clear(node);
+    port->due.clear(node);
+    return;
+  }
+  port->waiting.set(node);
   uint64_t at = port->queue[node].front().at;
   if (at <= now_) {
-    port->due |= bit(node);
-  } else {
-    next_due_ = std::min(next_due_, at);
+    port->due.set(node);
+    return;
+  }
+  port->due.clear(node);
+  uint64_t next = next_due_.load(std::memory_order_relaxed);
+  while (at < next && !next_due_.compare_exchange_weak(next, at, std::memory_order_relaxed)) {
   }
 }
 
@@ -97,7 +102,7 @@ const T* Bridge::take(PortQueues<T>* port, uint32_t node) {
   }
   const T* item = &port->queue[node].front();
   port->queue[node].take();
-  port->busy |= bit(node);
+  port->busy.set(node);
   refresh_due(port, node);
   return item;
 }
@@ -115,7 +120,7 @@ const T* Bridge::answered(PortQueues<T>* port, uint32_t node) {
 template <typename T>
 void Bridge::retire(PortQueues<T>* port, uint32_t node) {
   port->queue[node].answer();
-  if (!port->queue[node].in_flight()) port->busy &= ~bit(node);
+  if (!port->queue[node].in_flight()) port->busy.clear(node);
 }
 
 // Nothing moves, and nothing posted can start to: what waits, waits behind a
@@ -167,13 +172,15 @@ void Bridge::check_irq() {
 }
 
 void Bridge::fire(EventType type, uint32_t node, uint32_t id, uint64_t a, uint64_t b) {
+  std::lock_guard<std::mutex> lock(reports_);
   fired_.push_back({type, uint16_t(node), id, now_, a, b});
-  wake_ |= !reading_;
+  if (!reading_) wake_ = true;
 }
 
 void Bridge::complain(EventType type, uint32_t node, uint32_t id, uint64_t a, uint64_t b) {
+  std::lock_guard<std::mutex> lock(reports_);
   errors_.push_back({type, uint16_t(node), id, now_, a, b});
-  wake_ |= !reading_;
+  if (!reading_) wake_ = true;
 }
 
 // Time.
@@ -211,7 +218,7 @@ Bridge::Result Bridge::read(const Command& c) {
 Bridge::Result Bridge::clock(uint64_t deadline) {
   trace_count_ = 0;
   trace_full_ = false;
-  wake_ |= !faults_.empty();
+  if (!faults_.empty()) wake_ = true;
   if (now_ >= next_due_) refresh_all_due();
   try {
     while (!wake_ && !trace_full_ && now_ < deadline) {
@@ -230,6 +237,11 @@ Bridge::Result Bridge::clock(uint64_t deadline) {
 }
 
 void Bridge::put_errors() {
+  auto earlier = [](const Event& x, const Event& y) { return x.cycle != y.cycle ? x.cycle < y.cycle : x.node < y.node; };
+  std::stable_sort(errors_.begin(), errors_.end(), earlier);
+  std::sort(faults_.begin(), faults_.end(), [](const Fault& x, const Fault& y) {
+    return x.event.cycle != y.event.cycle ? x.event.cycle < y.event.cycle : std::strcmp(x.text.text, y.text.text) < 0;
+  });
   for (const Fault& f : faults_) outbox_->put(f.event, &f.text);
   for (const Event& e : errors_) outbox_->put(e);
   errors_.clear();
@@ -265,7 +277,7 @@ void Bridge::reg_next(uint32_t node, bool* write, uint32_t* addr, uint64_t* data
 void Bridge::reg_done(uint32_t node, uint32_t resp, uint64_t data) {
   const PostedReg* posted = answered(&reg_, node);
   if (!posted->write) {
-    value_ = {kRegValue, uint16_t(node), resp, now_, posted->addr, data};
+    value_ = {kRegValue, uint16_t(node), resp, now_, posted->addr, data};  // one read at a time
     wake_ = true;
   } else if (resp != 0) {
     complain(kBusError, node, resp | kPortReg << 8, posted->addr, 0);
@@ -347,6 +359,7 @@ void Bridge::trace(const TraceRecord& record) {
 }
 
 void Bridge::fault(FaultKind kind, const std::string& text) {
+  std::lock_guard<std::mutex> lock(reports_);
   wake_ = true;
   if (faults_.size() == kMaxFaults) return;
   Fault f{{kFault, 0, uint32_t(kind), now_, 0, 0}, {}};

@@ -7,7 +7,9 @@
 // reported together, with cycle n, and a run stops right there.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
+#include <mutex>
 #include <string>
 #include <vector>
 
@@ -22,7 +24,7 @@ class Hardware {
  public:
   virtual ~Hardware() = default;
   // One whole clock cycle. Bit n of a mask: node n has a command that is due. The
-  // model calls Bus from inside. May throw ModelDied.
+  // model calls Bus from inside, for different nodes perhaps from different threads. May throw ModelDied.
   virtual void tick(uint64_t reg_pending, uint64_t pio_pending) = 0;
   virtual uint64_t irq() const = 0;  // bit per node
   virtual bool idle() const = 0;
@@ -35,7 +37,8 @@ class Hardware {
 // Thrown through the model by a failure that it cannot survive.
 struct ModelDied {};
 
-// What the model calls, from inside tick.
+// What the model calls, from inside tick. Calls for one node come from one thread, in order; trace
+// and everything about time only from one.
 class Bus {
  public:
   virtual ~Bus() = default;
@@ -100,13 +103,23 @@ class Bridge final : public Bus {
     uint32_t addr, quads, vpid;
     PioLine line;
   };
+  // A bit per node, which the threads of different nodes may set at once.
+  class Mask {
+   public:
+    operator uint64_t() const { return bits_.load(std::memory_order_relaxed); }
+    void set(uint32_t node) { bits_.fetch_or(1ull << node, std::memory_order_relaxed); }
+    void clear(uint32_t node) { bits_.fetch_and(~(1ull << node), std::memory_order_relaxed); }
+
+   private:
+    std::atomic<uint64_t> bits_{0};
+  };
   // One bus port of all nodes. Bit n of a mask belongs to node n.
   template <typename T>
   struct PortQueues {
     PostedQueue<T> queue[kMaxNodes];
-    uint64_t waiting = 0;  // some command is not taken yet
-    uint64_t due = 0;      // and the first of them may be taken now
-    uint64_t busy = 0;     // some command is taken and not answered
+    Mask waiting;  // some command is not taken yet
+    Mask due;      // and the first of them may be taken now
+    Mask busy;     // some command is taken and not answered
   };
   struct Watched {
     uint64_t addr, bytes;
@@ -147,7 +160,7 @@ class Bridge final : public Bus {
   uint64_t now_ = 0;
   PortQueues<PostedReg> reg_;
   PortQueues<PostedPio> pio_;
-  uint64_t next_due_ = kForever;  // no front becomes due before this cycle
+  std::atomic<uint64_t> next_due_{kForever};  // no front becomes due before this cycle
   uint32_t calm_ = 0;             // cycles since something moved, counted up to kCalm
 
   std::vector<Watched> watches_;
@@ -155,12 +168,15 @@ class Bridge final : public Bus {
   uint64_t pio_goal_[kMaxNodes][kMaxVpids];
   uint64_t irq_armed_ = 0;
 
+  // What several nodes may add to in one cycle. Each list goes out by node, so the order of the threads
+  // does not show.
+  std::mutex reports_;
   std::vector<Event> fired_;   // wait for the next RUN
   std::vector<Event> errors_;  // wait for the next answer
   std::vector<Fault> faults_;  // stay: the model is not to be trusted any more
   Event value_{};              // answer of READ_REG
   bool reading_ = false;
-  bool wake_ = false;          // stop after this cycle
+  std::atomic<bool> wake_{false};  // stop after this cycle
   bool tracing_ = false;
   bool trace_full_ = false;
   uint64_t trace_count_ = 0;

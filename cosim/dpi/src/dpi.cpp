@@ -5,7 +5,7 @@
 #include <cstdio>
 #include <cstdlib>
 
-#include "Vsim_top__Dpi.h"
+#include "Vsim_node__Dpi.h"
 #include "log.h"
 
 namespace nicloop {

@@ -7,7 +7,8 @@
 namespace nicloop {
 namespace {
 
-std::string partial_line, last_line;
+// Of the thread that prints: nodes may fail on several at once.
+thread_local std::string partial_line, last_line;
 
 ssize_t tee_write(void*, const char* data, size_t size) {
   for (size_t i = 0; i < size; ++i) {

@@ -1,23 +1,20 @@
-// main.cpp: the simulator: clock, reset, arguments, waves, and the command loop.
-//
-//   sim SOCKET [--waves FILE] [+plusargs...]
+// main.cpp: the simulator: arguments, handshake, and the command loop.
 //
 // Exit status: 0 shut down as asked, 1 could not start, 2 the host is gone, 3 a
 // message could not be understood.
 #include <signal.h>
 #include <sys/prctl.h>
 #include <verilated.h>
-#include <verilated_fst_c.h>
 
 #include <cstdio>
 #include <cstring>
-#include <memory>
 
-#include "Vsim_top.h"
+#include "arguments.h"
 #include "bridge.h"
 #include "dpi.h"
 #include "log.h"
-#include "nl_config.h"  // written by cosim/build: NL_NODES, NL_DIM_X.., NL_VPIDS, NL_DESC_HASH, NL_BUILD_HASH
+#include "nl_config.h"  // written by cosim/build: NL_VPIDS, NL_DESC_HASH, NL_BUILD_HASH
+#include "simulation.h"
 #include "transport.h"
 
 namespace nicloop {
@@ -25,88 +22,10 @@ namespace {
 
 enum ExitStatus { kExitDone = 0, kExitStart = 1, kExitHostGone = 2, kExitProtocol = 3 };
 
-class Model final : public Hardware {
- public:
-  Model(VerilatedContext* context, const char* waves_file)
-      : context_(context), top_(new Vsim_top(context)), waves_file_(waves_file) {}
-
-  ~Model() override {
-    if (fst_) fst_->close();
-    top_->final();
-  }
-
-  void reset() {
-    top_->rst = 1;
-    for (int i = 0; i < 8; ++i) edge();
-    top_->rst = 0;
-  }
-
-  void tick(uint64_t reg_pending, uint64_t pio_pending) override {
-    set(&top_->reg_pending, reg_pending);
-    set(&top_->pio_pending, pio_pending);
-    if (cycle_ == waves_next_) switch_waves();
-    edge();
-    ++cycle_;
-  }
-
-  uint64_t irq() const override { return top_->irq; }
-  bool idle() const override { return top_->idle; }
-  bool active() const override { return top_->active; }
-  void set_trace(bool on) override { top_->trace_on = on; }
-
-  bool set_waves(uint64_t from, uint64_t to) override {
-    if (waves_file_ == nullptr) return false;
-    waves_next_ = from < to ? std::max(from, cycle_) : kForever;
-    waves_end_ = to;
-    return true;
-  }
-
- private:
-  static constexpr uint64_t kHalfPs = 3200;
-
-  // The width of a port depends on the number of nodes.
-  template <typename Port>
-  static void set(Port* port, uint64_t bits) { *port = Port(bits); }
-
-  void edge() {
-    top_->clk = 0;
-    half();
-    top_->clk = 1;
-    half();
-  }
-
-  void half() {
-    top_->eval();
-    if (fst_) fst_->dump(context_->time());
-    context_->timeInc(kHalfPs);
-  }
-
-  // waves_next_ is the cycle at which waves start, or end once they have started.
-  void switch_waves() {
-    if (fst_) {
-      fst_->close();
-      fst_.reset();
-      waves_next_ = kForever;
-    } else if (cycle_ < waves_end_) {
-      fst_.reset(new VerilatedFstC);
-      top_->trace(fst_.get(), 99);
-      fst_->open(waves_file_);
-      waves_next_ = waves_end_;
-    }
-  }
-
-  VerilatedContext* const context_;
-  const std::unique_ptr<Vsim_top> top_;
-  const char* const waves_file_;
-  std::unique_ptr<VerilatedFstC> fst_;
-  uint64_t cycle_ = 0;
-  uint64_t waves_next_ = kForever, waves_end_ = 0;
-};
-
 int hex_digit(char c) { return c <= '9' ? c - '0' : c - 'a' + 10; }
 
-Hello make_hello() {
-  Hello hello{kMagic, kVersion, NL_NODES, {NL_DIM_X, NL_DIM_Y, NL_DIM_Z}, NL_VPIDS, NL_DESC_HASH, {}};
+Hello make_hello(const Shape& shape) {
+  Hello hello{kMagic, kVersion, shape.nodes(), {shape.dims[0], shape.dims[1], shape.dims[2]}, NL_VPIDS, NL_DESC_HASH, {}};
   const char* hash = NL_BUILD_HASH;
   for (size_t i = 0; i < sizeof hello.build_hash; ++i) {
     hello.build_hash[i] = uint8_t(hex_digit(hash[2 * i]) << 4 | hex_digit(hash[2 * i + 1]));
@@ -150,28 +69,36 @@ int serve(Transport* transport, Bridge* bridge, const Limits& limits) {
   }
 }
 
+int cannot_start(const std::string& why) {
+  std::fprintf(stderr, "%s\n", why.c_str());
+  return kExitStart;
+}
+
 int simulate(int argc, char** argv) {
-  const char* waves_file = nullptr;
-  if (argc > 3 && std::strcmp(argv[2], "--waves") == 0) waves_file = argv[3];
+  Arguments arguments;
+  arguments.shape.torus = NL_TORUS != 0;
+  std::string error;
+  if (!parse_arguments(argc, argv, &arguments, &error)) return cannot_start(error);
+  const Shape& shape = arguments.shape;
+  if ((shape.dims[1] > 1 && NL_PORTS < 5) || (shape.dims[2] > 1 && NL_PORTS < 7)) {
+    return cannot_start("this simulator has nodes of " + std::to_string(NL_PORTS) + " ports: too few for so many dimensions");
+  }
   Transport transport;
   Welcome welcome;
   Shared shared;
-  Hello hello = make_hello();
-  std::string error;
-  if (!transport.connect_to(argv[1], &error) || !transport.handshake(hello, &welcome, &shared, &error)) {
-    std::fprintf(stderr, "%s\n", error.c_str());
-    return kExitStart;
+  if (!transport.connect_to(arguments.socket, &error) || !transport.handshake(make_hello(shape), &welcome, &shared, &error)) {
+    return cannot_start(error);
   }
   VerilatedContext context;
   context.commandArgs(argc, argv);
   context.assertOn(true);
-  context.traceEverOn(waves_file != nullptr);
-  Model model(&context, waves_file);
-  Limits limits{NL_NODES, NL_VPIDS, welcome.memory_bytes};
-  Bridge bridge(limits, shared, &model, &transport);
+  context.traceEverOn(!arguments.waves_file.empty());
+  Simulation simulation(&context, arguments);
+  Limits limits{shape.nodes(), NL_VPIDS, welcome.memory_bytes};
+  Bridge bridge(limits, shared, &simulation, &transport);
   set_bus(&bridge);
   try {
-    model.reset();
+    simulation.reset();
   } catch (const ModelDied&) {
     // fault() has recorded why; the first run reports it.
   }
@@ -182,10 +109,6 @@ int simulate(int argc, char** argv) {
 }  // namespace nicloop
 
 int main(int argc, char** argv) {
-  if (argc < 2) {
-    std::fprintf(stderr, "usage: %s SOCKET [--waves FILE] [+plusargs...]\n", argv[0]);
-    return nicloop::kExitStart;
-  }
   prctl(PR_SET_PDEATHSIG, SIGKILL);  // whoever started this does not outlive it
   signal(SIGPIPE, SIG_IGN);
   nicloop::tee_stdout();

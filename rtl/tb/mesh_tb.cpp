@@ -1,17 +1,18 @@
-// sim_top: whole nodes under random all-to-all traffic, driven as the simulator drives them.
+// mesh: whole nodes under random all-to-all traffic, joined and driven as the simulator does it (cosim/dpi/src/mesh.h).
 // - every line that was taken reaches its mailbox once, whole, in order per source and destination, with
 //   consecutive slot numbers; nothing is dropped; counters of all nodes agree with what was sent;
 // - receivers are slow at random, so mailboxes fill and stall the network; it always recovers;
 // - a stalled node's registers answer; all stalled: not active, not idle; after draining: idle;
 // - the trace shows each flit once per place and each packet once per event;
 // - refused sends answer SLVERR and count; a failing DMA write drops the packet and the next takes its slot.
-#include "Vsim_top.h"
-#include "Vsim_top__Dpi.h"
+#include "Vsim_node__Dpi.h"
+#include "mesh.h"
+#include "node.h"
 #include "tb.h"
 
 namespace {
 
-constexpr unsigned kNodes = TB_NODES, kVpids = 16;
+constexpr unsigned kNodes = TB_DIM_X * TB_DIM_Y * TB_DIM_Z, kVpids = 16;
 
 struct Slot {
   uint64_t quad[8];
@@ -39,21 +40,29 @@ struct Node {
   uint64_t value = 0, sent = 0;
 };
 
-struct Test : tb::Bench<Vsim_top> {
-  using Bench::Bench;
+struct Test {
+  tb::Random random;
+  VerilatedContext context;
+  nicloop::Mesh<nicloop::VerilatedNode> mesh;
+  nicloop::Pending pending;
   Node node[kNodes];
   uint64_t trace[24] = {};
   bool dma_fails = false;
   uint64_t flits_sent = 0;
 
+  explicit Test(const nicloop::Shape& shape)
+      : mesh(shape, TB_THREADS, [this](uint32_t n) { return std::make_unique<nicloop::VerilatedNode>(&context, n); }) {
+    random.state = tb::seed;
+  }
+
   void step() {
-    uint32_t reg = 0, pio = 0;
+    pending = {};
     for (unsigned n = 0; n < kNodes; ++n) {
-      reg |= uint32_t(!node[n].regs.empty()) << n;
-      pio |= uint32_t(!node[n].lines.empty()) << n;
+      pending.reg |= uint64_t(!node[n].regs.empty()) << n;
+      pending.pio |= uint64_t(!node[n].lines.empty()) << n;
     }
-    top.reg_pending = reg, top.pio_pending = pio;
-    tick();
+    mesh.tick(pending);
+    ++tb::cycle;
   }
 
   uint64_t read(unsigned n, uint32_t addr) {
@@ -141,9 +150,9 @@ struct Test : tb::Bench<Vsim_top> {
     for (int quiet = 0, i = 0; quiet < 8; ++i) {
       CHECK(i < 100000, "never quiet");
       step();
-      bool pending = top.active;
-      for (Node& n : node) pending |= !n.regs.empty() || (!n.lines.empty() && !top.idle && top.active);
-      quiet = pending ? 0 : quiet + 1;
+      bool moves = mesh.active();
+      for (Node& n : node) moves |= !n.regs.empty();
+      quiet = moves ? 0 : quiet + 1;
     }
   }
 };
@@ -166,12 +175,13 @@ void traffic(Test* t) {
     }
   }
   t->settle_down();
-  CHECK(t->top.idle, "not idle after all arrived");
+  CHECK(t->mesh.idle(), "not idle after all arrived");
   CHECK(t->total(NICLOOP_REG_TX_PACKETS) == sent && t->total(NICLOOP_REG_RX_PACKETS) == sent, "%llu packets sent, counters differ", (unsigned long long)sent);
   for (uint32_t zero : {NICLOOP_REG_TX_DROPPED, NICLOOP_REG_RX_DROPPED, NICLOOP_REG_RX_CRC_ERRORS, NICLOOP_REG_ROUTE_ERRORS, NICLOOP_REG_BAD_ACCESS}) {
     CHECK(t->total(zero) == 0, "counter %03x is not 0", zero);
   }
   CHECK(t->total(NICLOOP_REG_RX_STALL) > 1000, "no stalls: the scenario lost its point");
+  if (TB_THREADS > 1) return;
   CHECK(t->trace[0] == t->flits_sent && t->trace[7] == t->flits_sent, "%llu flits injected, %llu ejected, expected %llu",
         (unsigned long long)t->trace[0], (unsigned long long)t->trace[7], (unsigned long long)t->flits_sent);
   CHECK(t->trace[8] == sent && t->trace[9] == sent && t->trace[10] == 0, "packet events differ from the packets");
@@ -181,7 +191,7 @@ void stalled(Test* t) {
   const unsigned to = kNodes - 1;
   for (unsigned i = 0; i < t->node[to].slots[0] + 40; ++i) t->send(0, 0, to, 0);
   for (int i = 0; i < 3000; ++i) t->step();
-  CHECK(!t->top.active && !t->top.idle, "all stalled: active %u, idle %u", t->top.active, t->top.idle);
+  CHECK(!t->mesh.active() && !t->mesh.idle(), "all stalled: active %u, idle %u", t->mesh.active(), t->mesh.idle());
   CHECK(t->node[0].lines.size() > 10, "a blocked network did not block the PIO bus");
   CHECK(t->read(to, NICLOOP_REG_RX_STALL_VPID) == NICLOOP_RX_STALL_VPID_STALLED_MASK, "mailbox 0 does not show as stalled");
   CHECK(t->read(to, NICLOOP_REG_IRQ_STATUS) & NICLOOP_IRQ_STATUS_STALL_MASK, "no stall interrupt");
@@ -201,7 +211,7 @@ void refused(Test* t) {
   t->node[0].lines.back().beats = t->node[0].lines.back().beats % 7 + 1;
   t->node[0].answers.back() = 2;
   t->settle_down();
-  CHECK(t->read(0, NICLOOP_REG_TX_DROPPED) == 1 && t->trace[10] == 1, "the refused send does not count");
+  CHECK(t->read(0, NICLOOP_REG_TX_DROPPED) == 1 && t->trace[10] == (TB_THREADS == 1), "the refused send does not count");
   uint64_t error = t->read(0, NICLOOP_REG_ERROR_INFO);
   CHECK((error & 1) && FIELD(error, ERROR_INFO_REASON) == NICLOOP_DROP_REASON_BAD_LENGTH, "error info %llx", (unsigned long long)error);
 }
@@ -271,10 +281,16 @@ void nl_trace(int, int point, int, int, unsigned long long) { ++test->trace[poin
 }  // extern "C"
 
 int main(int argc, char** argv) {
-  Test t(argc, argv);
+  for (int i = 1; i < argc; ++i) {
+    if (std::strncmp(argv[i], "+seed=", 6) == 0) tb::seed = std::strtoull(argv[i] + 6, nullptr, 0);
+  }
+  nicloop::Shape shape;
+  shape.dims[0] = TB_DIM_X, shape.dims[1] = TB_DIM_Y, shape.dims[2] = TB_DIM_Z;
+  shape.torus = NL_TORUS != 0;
+  Test t(shape);
   test = &t;
-  t.reset();
-  t.top.trace_on = 1;
+  t.mesh.reset(8);
+  t.mesh.set_trace(TB_THREADS == 1);  // a trace has one order, so it has one thread
   t.configure();
   traffic(&t);
   stalled(&t);

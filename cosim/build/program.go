@@ -1,0 +1,119 @@
+package build
+
+import (
+	"context"
+	"crypto/sha256"
+	"fmt"
+	"io/fs"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/nicloop/nicloop/cosim/dpi"
+)
+
+// programHash names a program by the library it links and its sources, main file or not.
+func programHash(lib [32]byte, sources map[string][]byte) [32]byte {
+	h := sha256.New()
+	h.Write(lib[:])
+	writePart(h, []byte(strings.Join(programFlags, "\n")))
+	for _, name := range sortedNames(sources) {
+		writePart(h, []byte(name))
+		writePart(h, sources[name])
+	}
+	return [32]byte(h.Sum(nil))
+}
+
+// Link builds another program around the model's library: file from sources, with
+// the given files of package dpi beside it. It lies in the cache next to the model.
+func (m *Model) Link(ctx context.Context, sources fs.FS, file string, with ...string) (string, error) {
+	t, err := findTools(ctx)
+	if err != nil {
+		return "", err
+	}
+	files, err := dpi.Files(with...)
+	if err != nil {
+		return "", err
+	}
+	if files[file], err = fs.ReadFile(sources, file); err != nil {
+		return "", err
+	}
+	c, err := openCache()
+	if err != nil {
+		return "", err
+	}
+	hash := fmt.Sprintf("%x", programHash(m.lib.hash, files))
+	_, err = c.provide(ctx, hash, func(dir string) error { return m.lib.program(ctx, t, dir, files) })
+	return filepath.Join(c.place(hash), "program"), err
+}
+
+// program compiles sources and links them with the library: dir/program. The objects of one
+// machine's programs are shared through the compiler cache.
+func (l library) program(ctx context.Context, t *tools, dir string, sources map[string][]byte) error {
+	root, err := firstLine(ctx, t.verilator, "--getenv", "VERILATOR_ROOT")
+	if err != nil {
+		return err
+	}
+	var objects, rules strings.Builder
+	for _, name := range slices.Sorted(maps.Keys(sources)) {
+		if err := writeFile(filepath.Join(dir, name), sources[name]); err != nil {
+			return err
+		}
+		if base, ok := strings.CutSuffix(name, ".cpp"); ok {
+			fmt.Fprintf(&objects, " %s.o", base)
+		}
+	}
+	runtime, err := filepath.Glob(filepath.Join(l.dir, "obj", "verilated*.o"))
+	if err != nil {
+		return err
+	}
+	flags := append(slices.Clone(programFlags), t.arch, "-I.", "-I"+filepath.Join(l.dir, "obj"),
+		"-isystem", filepath.Join(root, "include"), "-isystem", filepath.Join(root, "include", "vltstd"))
+	fmt.Fprintf(&rules, "program:%s\n\t%s -o $@ $^ %s %s -lz -pthread -latomic\n", objects.String(), t.cxx,
+		filepath.Join(l.dir, "obj", "Vsim_node__ALL.a"), strings.Join(runtime, " "))
+	fmt.Fprintf(&rules, "%%.o: %%.cpp\n\t%s %s %s -c -o $@ $<\n", t.ccache, t.cxx, strings.Join(flags, " "))
+	if err := writeFile(filepath.Join(dir, "Makefile"), []byte(rules.String())); err != nil {
+		return err
+	}
+	log := newBuildLog(filepath.Join(filepath.Dir(dir), "failed-program.log"))
+	if err := log.run(ctx, dir, t.make, "-j", "2"); err != nil {
+		return err
+	}
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		return err
+	}
+	for _, e := range entries {
+		if e.Name() != "program" {
+			if err := os.Remove(filepath.Join(dir, e.Name())); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// keepOnly removes the files of dir/obj that keep does not name, and the sources.
+func keepOnly(dir string, keep func(name string) bool) error {
+	entries, err := os.ReadDir(filepath.Join(dir, "obj"))
+	if err != nil {
+		return err
+	}
+	for _, e := range entries {
+		if !keep(e.Name()) {
+			if err := os.RemoveAll(filepath.Join(dir, "obj", e.Name())); err != nil {
+				return err
+			}
+		}
+	}
+	return os.RemoveAll(filepath.Join(dir, "rtl"))
+}
+
+func writeFile(name string, data []byte) error {
+	if err := os.MkdirAll(filepath.Dir(name), 0o755); err != nil {
+		return err
+	}
+	return os.WriteFile(name, data, 0o644)
+}

@@ -1,0 +1,60 @@
+#include "arguments.h"
+
+#include <cstdlib>
+
+#include "protocol.h"
+
+namespace nicloop {
+namespace {
+
+bool parse_number(const std::string& text, uint64_t low, uint64_t high, uint64_t* value) {
+  char* end;
+  *value = std::strtoull(text.c_str(), &end, 10);
+  return !text.empty() && *end == '\0' && *value >= low && *value <= high;
+}
+
+bool parse_nodes(const std::string& text, uint32_t nodes, uint64_t* mask) {
+  *mask = 0;
+  for (size_t at = 0; at <= text.size();) {
+    size_t end = std::min(text.find(',', at), text.size());
+    uint64_t n;
+    if (!parse_number(text.substr(at, end - at), 0, nodes - 1, &n)) return false;
+    *mask |= 1ull << n;
+    at = end + 1;
+  }
+  return true;
+}
+
+// Takes one option and its value.
+bool parse_option(const std::string& name, const std::string& value, Arguments* a) {
+  uint64_t n = 0;
+  if (name == "--dims") return parse_dims(value, a->shape.dims) && a->shape.nodes() <= kMaxNodes;
+  if (name == "--waves") return !(a->waves_file = value).empty();
+  if (name == "--waves-nodes") return parse_nodes(value, a->shape.nodes(), &a->waves_nodes);
+  if (name == "--threads") return parse_number(value, 1, 64, &n) && (a->threads = uint32_t(n), true);
+  if (name == "--wr-latency") return parse_number(value, 1, 65535, &n) && (a->wr_latency = uint16_t(n), true);
+  if (name == "--rd-latency") return parse_number(value, 1, 65535, &n) && (a->rd_latency = uint16_t(n), true);
+  return false;
+}
+
+}  // namespace
+
+bool parse_arguments(int argc, char** argv, Arguments* a, std::string* error) {
+  if (argc < 2) {
+    *error = std::string("usage: ") + argv[0] +
+             " SOCKET --dims XxYxZ [--threads N] [--wr-latency N] [--rd-latency N] [--waves FILE [--waves-nodes N,N]] [+plusargs...]";
+    return false;
+  }
+  a->socket = argv[1];
+  for (int i = 2; i < argc; ++i) {
+    if (argv[i][0] == '+') continue;
+    if (i + 1 == argc || !parse_option(argv[i], argv[i + 1], a)) {
+      *error = std::string("argument ") + argv[i] + (i + 1 == argc ? ": a value is missing" : std::string(" ") + argv[i + 1] + ": not understood");
+      return false;
+    }
+    ++i;
+  }
+  return true;
+}
+
+}  // namespace nicloop

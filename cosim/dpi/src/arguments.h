@@ -1,0 +1,25 @@
+// arguments.h: what the simulator is started with.
+//
+//   sim SOCKET --dims 4x2x1 [--threads 2] [--wr-latency 4] [--rd-latency 8] [--waves FILE [--waves-nodes 5,9]] [+plusargs...]
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "wiring.h"
+
+namespace nicloop {
+
+struct Arguments {
+  std::string socket, waves_file;
+  Shape shape;
+  uint32_t threads = 1;
+  uint16_t wr_latency = 4, rd_latency = 8;
+  uint64_t waves_nodes = ~0ull;  // bit per node
+};
+
+// False: *error says what was expected and what was found.
+bool parse_arguments(int argc, char** argv, Arguments* arguments, std::string* error);
+
+}  // namespace nicloop

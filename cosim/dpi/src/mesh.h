@@ -1,0 +1,296 @@
+// mesh.h: all nodes of a simulation, the wires between them, and the clock.
+//
+// A node is one instance of the verilated sim_node; Node is a template parameter so that a test can put in a node of
+// a few lines. What leaves a node comes from registers, so nodes do not depend on each other within a cycle: each takes the words
+// that its neighbours sent in the cycle before, in any order, on any thread. There are two sets of buffers, one that is read
+// and one that is written:
+//
+//   cycle n      node A: edge, tx word w        -> written to B's place in set 1
+//   cycle n + 1  node B: rx word w from set 1, edge
+//
+// A node in which nothing can happen is not evaluated (it sleeps): nothing pends, no word comes, it is idle and not active, and
+// so for kLinger cycles. sim_node promises that a clock edge would then change nothing but its cycle counter.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <cstring>
+#include <functional>
+#include <memory>
+#include <vector>
+
+#include "bridge.h"
+#include "crew.h"
+#include "wiring.h"
+
+namespace nicloop {
+
+// What a cycle brings to the nodes. Bit n of a mask is for node n.
+struct Pending {
+  uint64_t reg = 0, pio = 0;
+};
+
+// Node has, besides the types of its ports:
+//   static constexpr uint32_t kLinks, kWordBytes
+//   void start(node, shape, link_up)         before the first edge
+//   void reset(bool), trace(bool)
+//   void commands(bool reg, bool pio), carrier(mask), slept(cycles), rx(valid mask, words)   inputs of the next edge
+//   void low(), high()                       the halves of a cycle, both evaluated
+//   void edge()                              the same with one evaluation, if that can be had
+//   void settle()                            outputs follow inputs without an edge
+//   mask tx_valid(), wire_down(); const void* tx_word(link); bool irq(), idle(), active()
+template <typename Node>
+class Mesh {
+ public:
+  static constexpr uint32_t kLinger = 4;
+  static constexpr uint32_t kShareFrom = 6;  // awake nodes: fewer are not worth waking another thread
+
+  // make(n) makes node n.
+  Mesh(const Shape& shape, uint32_t threads, const std::function<std::unique_ptr<Node>(uint32_t)>& make)
+      : shape_(shape), states_(shape.nodes()), crew_(threads), shares_(threads > 1) {
+    for (auto& set : wires_) set.resize(shape.nodes());
+    awake_.reserve(shape.nodes());
+    for (uint32_t n = 0; n < shape.nodes(); ++n) {
+      nodes_.push_back(make(n));
+      uint32_t up = 0;
+      for (uint32_t l = 0; l < Node::kLinks; ++l) {
+        End to = across(shape, n, l);
+        states_[n].to[l] = to;
+        if (to.connected) up |= 1u << l;
+      }
+      states_[n].up = states_[n].carrier = states_[n].carrier_was = uint8_t(up);
+      nodes_[n]->start(n, shape, up);
+      nodes_[n]->carrier(up);
+    }
+  }
+
+  Node& node(uint32_t n) { return *nodes_[n]; }
+  uint64_t cycles() const { return cycles_; }  // since reset
+  uint64_t steps() const { return steps_; }    // edges of nodes in all
+
+  void reset(uint32_t edges) {
+    for (auto& node : nodes_) node->reset(true);
+    resetting_ = true;
+    for (uint32_t i = 0; i < edges; ++i) tick({});
+    resetting_ = false;
+    for (auto& node : nodes_) node->reset(false);
+    cycles_ = steps_ = 0;
+    for (State& s : states_) s.steps = 0;
+  }
+
+  void set_trace(bool on) {
+    for (auto& node : nodes_) node->trace(on);
+    tracing_ = on;
+  }
+
+  // Keeps the nodes of a mask awake, so that their waves show every edge, and evaluates both halves of each cycle;
+  // half is told of each. An empty function ends it.
+  void watch(uint64_t nodes, std::function<void()> half) {
+    watched_ = half ? nodes : 0;
+    half_ = std::move(half);
+  }
+
+  // After a fork the other threads are gone.
+  void forget_threads() {
+    crew_.forget_others();
+    shares_ = false;
+  }
+
+  // One clock cycle. Throws ModelDied when a node did, after all others had their edge.
+  void tick(const Pending& pending) {
+    collect(pending);
+    pending_ = pending;
+    active_.store(false, std::memory_order_relaxed);
+    if (half_) {
+      tick_watched();
+    } else if (shares_ && !tracing_ && awake_.size() >= kShareFrom) {
+      tick_shared();
+    } else {
+      for (uint16_t n : awake_) step(n);
+    }
+    now_ ^= 1;
+    ++cycles_;
+    steps_ += awake_.size();
+    if (rewire_.load(std::memory_order_relaxed)) set_carriers();
+    if (died_.load(std::memory_order_relaxed)) {
+      died_.store(false, std::memory_order_relaxed);
+      throw ModelDied{};
+    }
+  }
+
+  // Of the state after the last edge.
+  bool active() const { return active_.load(std::memory_order_relaxed); }
+  bool idle() const {
+    for (uint32_t n = 0; n < nodes_.size(); ++n) {
+      if (!states_[n].idle || any(wires_[now_][n].valid)) return false;
+    }
+    return true;
+  }
+  uint64_t irq() const { return irq_.load(std::memory_order_relaxed); }
+
+ private:
+  // What the next cycle brings one node from its neighbours. A byte per link, so that threads that write to
+  // different links of a node do not meet.
+  struct Wires {
+    alignas(8) uint8_t valid[8] = {};
+    alignas(8) uint8_t words[kMaxLinks * Node::kWordBytes] = {};
+  };
+  struct alignas(64) State {
+    uint8_t carrier = 0, carrier_was = 0, up = 0, down = 0;
+    uint8_t linger = 0;
+    bool idle = true, active = false, irq = false, slept = false;
+    uint64_t steps = 0;
+    End to[kMaxLinks];
+  };
+
+  static bool any(const uint8_t (&valid)[8]) {
+    uint64_t all;
+    std::memcpy(&all, valid, 8);
+    return all != 0;
+  }
+
+  bool has_reason(uint32_t n, const Pending& pending) const {
+    const State& s = states_[n];
+    return resetting_ || !s.idle || s.active || s.carrier != s.carrier_was || any(wires_[now_][n].valid) ||
+           ((pending.reg | pending.pio | watched_) >> n & 1) != 0;
+  }
+
+  // Finds who gets an edge in this cycle.
+  void collect(const Pending& pending) {
+    awake_.clear();
+    for (uint32_t n = 0; n < nodes_.size(); ++n) {
+      State& s = states_[n];
+      bool reason = has_reason(n, pending);
+      if (reason || s.linger != 0) {
+        awake_.push_back(uint16_t(n));
+        s.linger = reason ? kLinger : uint8_t(s.linger - 1);
+      } else {
+        s.slept = true;
+      }
+    }
+  }
+
+  void inputs(uint32_t n) {
+    State& s = states_[n];
+    Node& node = *nodes_[n];
+    Wires& in = wires_[now_][n];
+    if (s.slept) {
+      node.slept(cycles_ - s.steps);
+      s.slept = false;
+    }
+    ++s.steps;
+    node.commands(pending_.reg >> n & 1, pending_.pio >> n & 1);
+    if (s.carrier != s.carrier_was) node.carrier(s.carrier);
+    s.carrier_was = s.carrier;
+    uint32_t valid = 0;
+    for (uint32_t l = 0; l < Node::kLinks; ++l) valid |= uint32_t(in.valid[l]) << l;
+    node.rx(valid & s.carrier, in.words);
+    if (valid != 0) std::memset(in.valid, 0, sizeof in.valid);
+  }
+
+  void outputs(uint32_t n) {
+    State& s = states_[n];
+    Node& node = *nodes_[n];
+    for (uint32_t left = node.tx_valid(); left != 0; left &= left - 1) {
+      uint32_t l = uint32_t(__builtin_ctz(left));
+      if ((s.up >> l & 1) == 0) continue;
+      Wires& out = wires_[now_ ^ 1][s.to[l].node];
+      out.valid[s.to[l].link] = 1;
+      std::memcpy(out.words + s.to[l].link * Node::kWordBytes, node.tx_word(l), Node::kWordBytes);
+    }
+    s.idle = node.idle();
+    s.active = node.active();
+    if (s.active) active_.store(true, std::memory_order_relaxed);
+    if (node.irq() != s.irq) {
+      s.irq = !s.irq;
+      irq_.fetch_xor(1ull << n, std::memory_order_relaxed);
+    }
+    if (node.wire_down() != s.down) {
+      s.down = uint8_t(node.wire_down());
+      rewire_.store(true, std::memory_order_relaxed);
+    }
+  }
+
+  // The edge of one node. What it calls may throw; the others still get theirs, so that what is
+  // reported of this cycle does not depend on the order.
+  template <typename Edge>
+  void guarded(Edge edge) {
+    try {
+      edge();
+    } catch (const ModelDied&) {
+      died_.store(true, std::memory_order_relaxed);
+    }
+  }
+
+  void step(uint32_t n) {
+    inputs(n);
+    guarded([&] { nodes_[n]->edge(); });
+    outputs(n);
+  }
+
+  void tick_shared() {
+    if (!trial_.shared()) {
+      for (uint16_t n : awake_) step(n);
+    } else {
+      crew_.run(uint32_t(awake_.size()), one_step_);
+    }
+    trial_.done(uint32_t(awake_.size()));
+  }
+
+  void tick_watched() {
+    for (uint16_t n : awake_) {
+      inputs(n);
+      guarded([&] { nodes_[n]->low(); });
+    }
+    half_();
+    for (uint16_t n : awake_) {
+      guarded([&] { nodes_[n]->high(); });
+      outputs(n);
+    }
+    half_();
+  }
+
+  // A wire that an end took down or brought back: both ends see it from the coming edge on, and what they show
+  // (whether they are active) follows at once.
+  void set_carriers() {
+    rewire_.store(false, std::memory_order_relaxed);
+    for (uint32_t n = 0; n < nodes_.size(); ++n) {
+      State& s = states_[n];
+      uint32_t carrier = s.up & ~s.down;
+      for (uint32_t l = 0; l < Node::kLinks; ++l) {
+        if (s.to[l].connected && (states_[s.to[l].node].down >> s.to[l].link & 1) != 0) carrier &= ~(1u << l);
+      }
+      if (carrier == s.carrier) continue;
+      s.carrier = uint8_t(carrier);
+      Wires& in = wires_[now_][n];
+      for (uint32_t l = 0; l < Node::kLinks; ++l) in.valid[l] = in.valid[l] && (carrier >> l & 1) != 0;
+      nodes_[n]->carrier(carrier);
+      nodes_[n]->settle();
+      s.idle = nodes_[n]->idle();
+      s.active = nodes_[n]->active();
+    }
+    bool active = false;
+    for (const State& s : states_) active |= s.active;
+    active_.store(active, std::memory_order_relaxed);
+  }
+
+  const Shape shape_;
+  std::vector<std::unique_ptr<Node>> nodes_;
+  std::vector<State> states_;
+  std::vector<Wires> wires_[2];
+  uint32_t now_ = 0;  // the set of wires that is read
+  std::vector<uint16_t> awake_;
+  Pending pending_;
+  uint64_t cycles_ = 0, steps_ = 0, watched_ = 0;
+  std::function<void()> half_;
+  bool resetting_ = false, tracing_ = false;
+  std::atomic<bool> active_{false}, rewire_{false}, died_{false};
+  std::atomic<uint64_t> irq_{0};
+
+  const std::function<void(uint32_t)> one_step_ = [this](uint32_t i) { step(awake_[i]); };
+  Trial trial_;
+  Crew crew_;
+  bool shares_;
+};
+
+}  // namespace nicloop

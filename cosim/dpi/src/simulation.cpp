@@ -1,0 +1,62 @@
+#include "simulation.h"
+
+namespace nicloop {
+
+Simulation::Simulation(VerilatedContext* context, const Arguments& arguments)
+    : context_(context), arguments_(arguments), mesh_(arguments.shape, arguments.threads, [context](uint32_t n) {
+        return std::make_unique<VerilatedNode>(context, n);
+      }) {
+  for (uint32_t n = 0; n < arguments.shape.nodes(); ++n) mesh_.node(n).latencies(arguments.wr_latency, arguments.rd_latency);
+}
+
+Simulation::~Simulation() {
+  if (waves_) waves_->close();
+}
+
+void Simulation::reset() {
+  constexpr uint32_t kEdges = 8;
+  mesh_.reset(kEdges);
+  context_->timeInc(kEdges * kPeriodPs);
+}
+
+// The clock rises in the middle of a period.
+void Simulation::tick(uint64_t reg_pending, uint64_t pio_pending) {
+  if (mesh_.cycles() == waves_next_) switch_waves();
+  if (waves_) {
+    mesh_.tick({reg_pending, pio_pending});
+    return;
+  }
+  context_->timeInc(kPeriodPs / 2);
+  mesh_.tick({reg_pending, pio_pending});
+  context_->timeInc(kPeriodPs / 2);
+}
+
+bool Simulation::set_waves(uint64_t from, uint64_t to) {
+  if (arguments_.waves_file.empty()) return false;
+  waves_next_ = from < to ? std::max(from, mesh_.cycles()) : kForever;
+  waves_end_ = to;
+  return true;
+}
+
+// Called at waves_next_: the cycle at which waves start, or end once they have started.
+void Simulation::switch_waves() {
+  if (waves_) {
+    mesh_.watch(0, nullptr);
+    waves_->close();
+    waves_.reset();
+    waves_next_ = kForever;
+    return;
+  }
+  waves_next_ = waves_end_;
+  waves_.reset(new VerilatedFstC);
+  for (uint32_t n = 0; n < arguments_.shape.nodes(); ++n) {
+    if (arguments_.waves_nodes >> n & 1) mesh_.node(n).show(waves_.get());
+  }
+  waves_->open(arguments_.waves_file.c_str());
+  mesh_.watch(arguments_.waves_nodes, [this] {
+    waves_->dump(context_->time());
+    context_->timeInc(kPeriodPs / 2);
+  });
+}
+
+}  // namespace nicloop

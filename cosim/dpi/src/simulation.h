@@ -1,0 +1,41 @@
+// simulation.h: the verilated nodes behind bridge.h's Hardware: clock, reset and waves.
+#pragma once
+
+#include <verilated.h>
+#include <verilated_fst_c.h>
+
+#include <memory>
+
+#include "arguments.h"
+#include "bridge.h"
+#include "mesh.h"
+#include "node.h"
+
+namespace nicloop {
+
+class Simulation final : public Hardware {
+ public:
+  Simulation(VerilatedContext* context, const Arguments& arguments);
+  ~Simulation() override;
+
+  void reset();
+  void tick(uint64_t reg_pending, uint64_t pio_pending) override;
+  uint64_t irq() const override { return mesh_.irq(); }
+  bool idle() const override { return mesh_.idle(); }
+  bool active() const override { return mesh_.active(); }
+  void set_trace(bool on) override { mesh_.set_trace(on); }
+  bool set_waves(uint64_t from, uint64_t to) override;
+
+ private:
+  static constexpr uint64_t kPeriodPs = 6400;
+
+  void switch_waves();
+
+  VerilatedContext* const context_;
+  const Arguments arguments_;
+  Mesh<VerilatedNode> mesh_;
+  std::unique_ptr<VerilatedFstC> waves_;
+  uint64_t waves_next_ = kForever, waves_end_ = 0;
+};
+
+}  // namespace nicloop
