@@ -88,7 +88,7 @@ func (c *Config) Validate() error {
 	}
 	switch {
 	case c.Nodes < 1 || c.Nodes > regs.NodeMax:
-		return bad("%d nodes: expected 1 to %d, what a send window's address can name", c.Nodes, regs.NodeMax)
+		return bad("%d nodes: expected 1 to %d, as the field dst_node of a send window's address has 6 bits", c.Nodes, regs.NodeMax)
 	case c.Procs < 1 || c.Procs > regs.VPIDs:
 		return bad("%d processes per node: expected 1 to %d, the VPIDs of a node", c.Procs, regs.VPIDs)
 	case c.Ranks() < 2:

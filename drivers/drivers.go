@@ -176,10 +176,12 @@ type TraceSink interface {
 	Trace(events []TraceEvent) error
 }
 
-// WaveWindow asks for waveforms of the cycles [From, To) in File (FST).
+// WaveWindow asks for waveforms of the cycles [From, To) in File (FST): of the inside of
+// some nodes, of all if Nodes is empty.
 type WaveWindow struct {
 	File     string
 	From, To Cycle
+	Nodes    []int
 }
 
 // Options are what every backend may be asked for; one that cannot do a thing

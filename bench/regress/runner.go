@@ -26,8 +26,10 @@ type Options struct {
 	Jobs     int
 	FailFast bool
 	NoWaves  bool
-	Timeout  time.Duration // wall time of one test, the net under the hang verdicts
-	Dir      string        // folder of this regression; must be new
+	// WavesNodes are shown in the waveforms of a repeat; empty: all. A test of fewer nodes shows those it has.
+	WavesNodes []int
+	Timeout    time.Duration // wall time of one test, the net under the hang verdicts
+	Dir        string        // folder of this regression; must be new
 	// Done is told of every finished test, from one goroutine at a time.
 	Done func(o Outcome, finished, of int)
 }
@@ -145,7 +147,7 @@ func (r *runner) one(ctx context.Context, out *Outcome) error {
 	}
 	first, status := out.Err, out.Status
 	out.Waves = filepath.Join(out.Dir, "dump.fst")
-	window := &drivers.WaveWindow{File: out.Waves, From: windowStart(t), To: drivers.Forever}
+	window := &drivers.WaveWindow{File: out.Waves, From: windowStart(t), To: drivers.Forever, Nodes: r.o.WavesNodes}
 	if _, err := r.attempt(ctx, out, "test.waves.log", window); err != nil {
 		return err
 	}

@@ -53,7 +53,7 @@ func (t *T) Notef(format string, args ...any) {
 // Open opens the test's device; the runner closes it.
 func (t *T) Open(nodes, memory int, trace drivers.TraceSink) (drivers.Timed, error) {
 	sys, err := drivers.Open(t.Ctx, t.Device, drivers.Options{
-		Nodes: nodes, MemoryBytes: memory, Trace: trace, Waves: t.waves,
+		Nodes: nodes, MemoryBytes: memory, Trace: trace, Waves: t.wavesOf(nodes),
 		LogFile: filepath.Join(t.Dir, "simulator.log"), Progress: t.building,
 	})
 	if err != nil {
@@ -70,6 +70,21 @@ func (t *T) Open(nodes, memory int, trace drivers.TraceSink) (drivers.Timed, err
 	return timed, nil
 }
 
+// wavesOf is what the waves of a system of so many nodes show.
+func (t *T) wavesOf(nodes int) *drivers.WaveWindow {
+	if t.waves == nil {
+		return nil
+	}
+	w := *t.waves
+	w.Nodes = nil
+	for _, n := range t.waves.Nodes {
+		if n < nodes {
+			w.Nodes = append(w.Nodes, n)
+		}
+	}
+	return &w
+}
+
 func (t *T) closeSystem() {
 	if t.sys != nil {
 		t.spent += drivers.Time(t.sys.Now()) * drivers.Time(t.sys.Info().ClockPS)
@@ -80,7 +95,7 @@ func (t *T) closeSystem() {
 
 // Run runs a workload on the test's device.
 func (t *T) Run(c bench.Config) (*bench.Result, error) {
-	c.Device, c.Seed, c.Waves = t.Device, t.Seed, t.waves
+	c.Device, c.Seed, c.Waves = t.Device, t.Seed, t.wavesOf(c.Nodes)
 	c.LogFile, c.Building = filepath.Join(t.Dir, "simulator.log"), t.building
 	t.Logf("run %s: %d nodes x %d processes, sizes %v, flow %+v", c.Workload, c.Nodes, c.Procs, c.Sizes, c.Velo)
 	c.Ended = func(at drivers.Time) { t.spent += at }
@@ -96,7 +111,7 @@ func (t *T) Run(c bench.Config) (*bench.Result, error) {
 
 // Launch runs a program on every rank of a world on the test's device.
 func (t *T) Launch(c bench.Config, buffers int, body func(*host.Rank) error) error {
-	c.Device, c.Seed, c.Waves = t.Device, t.Seed, t.waves
+	c.Device, c.Seed, c.Waves = t.Device, t.Seed, t.wavesOf(c.Nodes)
 	c.LogFile, c.Building = filepath.Join(t.Dir, "simulator.log"), t.building
 	c.Ended = func(at drivers.Time) { t.spent += at }
 	return bench.Launch(t.Ctx, c, buffers, body)

@@ -42,6 +42,7 @@ Exit codes: 0 all passed, 1 a test failed, 4 a test hung.`,
 	fs.IntVar(&o.Repeat, "repeat", 1, "run each test with so many seeds, from --seed on")
 	fs.BoolVar(&o.FailFast, "fail-fast", false, "stop at the first failure")
 	fs.BoolVar(&o.NoWaves, "no-waves", false, "do not repeat failures with waveforms")
+	fs.IntSliceVar(&o.WavesNodes, "waves-node", nil, "nodes that those waveforms show the inside of (default: all)")
 	fs.DurationVar(&o.Timeout, "timeout", 5*time.Minute, "real time of one test")
 	fs.StringVarP(&o.Dir, "output", "o", "", "folder for logs and results (default: a new one in nicloop-out)")
 	fs.StringVarP(&junit, "xunit", "x", "", "also write results.xml to `FILE`")

@@ -38,6 +38,7 @@ the hardware. The same command gives the same output, byte for byte.`,
   nicloop run hotspot --nodes 16 --nvm 5:1/8 --plot tree.png   slow memory, and who suffers from it
   nicloop run hotspot --nodes 16 --nvm 5:1/8 --rendezvous chunked --chunk 512 --outstanding 1,2,4,8
   nicloop run alltoall --nodes 4 --device 'rtl:?link_errors=1e-3'   links repair what wires break
+  nicloop run alltoall --nodes 64 --waves dump.fst --waves-node 37 --waves-from 20000 --waves-to 21000
   nicloop run pingpong --pcap out.pcapng                  then: wireshark -X lua_script:nicloop.lua`,
 		Args: checked(cobra.ExactArgs(1)),
 	}
@@ -59,6 +60,7 @@ type runFlags struct {
 	pcap, waves        string
 	record, rendezvous string
 	wavesFrom, wavesTo uint64
+	wavesNodes         []int
 	limit, timeout     time.Duration
 }
 
@@ -94,10 +96,11 @@ func addRunFlags(cmd *cobra.Command) *runFlags {
 	fs.StringVar(&f.pcap, "pcap", "", "write every packet on every link to `FILE` (pcapng, simulated nanoseconds)")
 	fs.StringVar(&f.record, "record", "", "write every transaction to `FILE`; play it back with --device replay:FILE")
 	fs.StringVar(&f.waves, "waves", "", "write waveforms to `FILE` (FST)")
+	fs.IntSliceVar(&f.wavesNodes, "waves-node", nil, "nodes that the waveforms show the inside of (default: all)")
 	fs.Uint64Var(&f.wavesFrom, "waves-from", 0, "first cycle of the waveforms")
 	fs.Uint64Var(&f.wavesTo, "waves-to", uint64(drivers.Forever), "cycle at which they end")
 	fs.Lookup("waves-to").DefValue = "the end"
-	fs.IntVarP(&f.c.Threads, "jobs", "j", threads(threadsFrom), "cores that one simulation on model: may use; the result does not depend on it")
+	fs.IntVarP(&f.c.Threads, "jobs", "j", threads(threadsFrom), "cores that one simulation on model: or rtl: may use; the result does not depend on it")
 	fs.Lookup("jobs").DefValue = fmt.Sprintf("%d from %d nodes on, else 1", threads(threadsFrom), threadsFrom)
 	fs.DurationVar(&f.limit, "limit", 0, "give up after so much simulated time (default: never)")
 	fs.DurationVar(&f.timeout, "timeout", 0, "give up after so much real time (default: never)")
@@ -155,7 +158,9 @@ func (f *runFlags) run(cmd *cobra.Command, workload string) (err error) {
 		if err := f.mayWrite(f.waves); err != nil {
 			return err
 		}
-		c.Waves = &drivers.WaveWindow{File: f.waves, From: drivers.Cycle(f.wavesFrom), To: drivers.Cycle(f.wavesTo)}
+		c.Waves = &drivers.WaveWindow{File: f.waves, From: drivers.Cycle(f.wavesFrom), To: drivers.Cycle(f.wavesTo), Nodes: f.wavesNodes}
+	} else if err := onlyWithWaves(cmd); err != nil {
+		return err
 	}
 	if sweep {
 		return f.congestion(cmd, c)
@@ -195,6 +200,16 @@ func threads(nodes int) int {
 func checkJobs(n int) error {
 	if n < 1 {
 		return usageError{fmt.Errorf("--jobs %d: expected at least 1", n)}
+	}
+	return nil
+}
+
+// onlyWithWaves refuses what says more about waveforms that nobody asked for.
+func onlyWithWaves(cmd *cobra.Command) error {
+	for _, name := range []string{"waves-node", "waves-from", "waves-to"} {
+		if cmd.Flags().Changed(name) {
+			return usageError{fmt.Errorf("--%s says more about waveforms: add --waves FILE", name)}
+		}
 	}
 	return nil
 }

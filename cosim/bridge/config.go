@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -52,9 +53,8 @@ func (c *Config) validate() error {
 	case c.MemoryBytes < pageBytes || c.MemoryBytes > maxMemory:
 		return fmt.Errorf("%w: DMA memory of %d bytes per node: expected %d..%d", drivers.ErrConfig, c.MemoryBytes, pageBytes, maxMemory)
 	}
-	if w := c.Waves; w != nil && (w.File == "" || w.From >= w.To) {
-		return fmt.Errorf("%w: waves of the cycles [%d, %d) in %q: expected a file and a window that is not empty",
-			drivers.ErrConfig, w.From, w.To, w.File)
+	if err := c.validateWaves(); err != nil {
+		return err
 	}
 	for _, p := range c.Plusargs {
 		if !strings.HasPrefix(p, "+") {
@@ -66,6 +66,26 @@ func (c *Config) validate() error {
 	}
 	if c.Patience == 0 {
 		c.Patience = defaultPatience
+	}
+	return nil
+}
+
+func (c *Config) validateWaves() error {
+	w := c.Waves
+	if w == nil {
+		return nil
+	}
+	if w.File == "" || w.From >= w.To {
+		return fmt.Errorf("%w: waves of the cycles [%d, %d) in %q: expected a file and a window that is not empty",
+			drivers.ErrConfig, w.From, w.To, w.File)
+	}
+	for i, n := range w.Nodes {
+		if n < 0 || n >= c.nodes() {
+			return fmt.Errorf("%w: waves of node %d: expected nodes 0..%d", drivers.ErrConfig, n, c.nodes()-1)
+		}
+		if slices.Contains(w.Nodes[:i], n) {
+			return fmt.Errorf("%w: waves of node %d are asked for twice", drivers.ErrConfig, n)
+		}
 	}
 	return nil
 }
@@ -85,6 +105,9 @@ func (c *Config) args(socket string) ([]string, error) {
 		}
 		f.Close()
 		args = append(args, "--waves", file)
+		if len(c.Waves.Nodes) > 0 {
+			args = append(args, "--waves-nodes", strings.Trim(strings.ReplaceAll(fmt.Sprint(c.Waves.Nodes), " ", ","), "[]"))
+		}
 	}
 	return append(args, c.Plusargs...), nil
 }

@@ -109,7 +109,7 @@ func parse(path string, keys map[string]string, opt drivers.Options) (*request, 
 // mesh joins what the URI and the options say about the size.
 func mesh(dims string, nodes int) ([3]int, error) {
 	bad := func(n int) ([3]int, error) {
-		return [3]int{}, fmt.Errorf("%w: %d nodes: rtl: holds 1..%d nodes", drivers.ErrConfig, n, build.MaxNodes)
+		return [3]int{}, fmt.Errorf("%w: %d nodes: rtl: holds 1..%d nodes, as the field dst_node of a PIO address has 6 bits", drivers.ErrConfig, n, build.MaxNodes)
 	}
 	if nodes < 0 || nodes > build.MaxNodes || nodes == 0 && dims == "" {
 		return bad(nodes)
