@@ -121,7 +121,7 @@ func TestInterruptedBuild(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
 	spec := smallSpec("")
 	spec.Progress = func(what string) {
-		if strings.HasPrefix(what, "compiling") {
+		if strings.HasPrefix(what, "building") {
 			time.AfterFunc(200*time.Millisecond, cancel)
 		}
 	}

@@ -3,6 +3,7 @@ package rtl
 import (
 	"context"
 	"fmt"
+	"maps"
 	"net/url"
 	"strconv"
 	"strings"
@@ -19,7 +20,7 @@ const defaultMemory = 1 << 20
 
 func init() {
 	drivers.Register("rtl", "the Verilated RTL of up to 64 nodes in its own process",
-		[]string{"dims", "torus", "vc_depth", "host_wr_latency", "plusargs", "patience", "spin", "link_errors", "link_losses", "link_seed"}, open)
+		[]string{"src", "dims", "torus", "vc_depth", "host_wr_latency", "plusargs", "patience", "spin", "link_errors", "link_losses", "link_seed"}, open)
 }
 
 // request is a URI and its options, checked.
@@ -54,13 +55,14 @@ func parse(path string, keys map[string]string, opt drivers.Options) (*request, 
 	if path != "" {
 		return nil, fmt.Errorf("%w: rtl:%s: expected no path; settings are keys, as in rtl:?dims=2x2", drivers.ErrConfig, path)
 	}
-	r := &request{keys: keys}
+	r := &request{keys: maps.Clone(keys)}
 	dims, err := mesh(keys["dims"], opt.Nodes)
 	if err != nil {
 		return nil, err
 	}
-	r.spec = build.Spec{
-		RTL: hdl.Sources, Files: hdl.SimulationFiles(), Include: "sim", Ports: build.PortsFor(dims), Progress: opt.Progress,
+	r.spec = build.Spec{Include: hdl.Include, Ports: build.PortsFor(dims), Progress: opt.Progress}
+	if err := r.setSource(keys["src"]); err != nil {
+		return nil, err
 	}
 	torus, err := number(keys, "torus", 0, 1)
 	if err != nil {
