@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime/debug"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -30,6 +31,8 @@ type Options struct {
 	WavesNodes []int
 	Timeout    time.Duration // wall time of one test, the net under the hang verdicts
 	Dir        string        // folder of this regression; must be new
+	// Building is told what is built before the tests that need it, and how long it took.
+	Building func(what string)
 	// Done is told of every finished test, from one goroutine at a time.
 	Done func(o Outcome, finished, of int)
 }
@@ -74,21 +77,45 @@ func Run(ctx context.Context, tests []Test, o Options) ([]Outcome, error) {
 			list = append(list, out)
 		}
 	}
-	return list, (&runner{o: o, list: list}).run(ctx)
+	return list, newRunner(o, list).run(ctx)
 }
 
 type runner struct {
-	o    Options
-	list []Outcome
+	o     Options
+	list  []Outcome
+	plans [][]machine // by index of list
+	site  *site
+
 	mu   sync.Mutex
-	next int
+	left []int // indices of list, not begun
 	done int
 	stop bool
 	err  error
 }
 
+func newRunner(o Options, list []Outcome) *runner {
+	r := &runner{o: o, list: list, site: newSite()}
+	plans := map[string][]machine{}
+	prepares := drivers.Prepares(o.Device)
+	for i, out := range list {
+		if _, ok := plans[out.Test.Name]; !ok && prepares {
+			plans[out.Test.Name] = r.planOf(out.Test)
+			r.site.need(plans[out.Test.Name])
+		}
+		r.plans = append(r.plans, plans[out.Test.Name])
+		r.left = append(r.left, i)
+	}
+	return r
+}
+
 func (r *runner) run(ctx context.Context) error {
-	var wg sync.WaitGroup
+	ctx, cancel := context.WithCancelCause(ctx)
+	var wg, builder sync.WaitGroup
+	builder.Go(func() {
+		if r.site.build(ctx, r.o.Building); r.site.failed() != nil {
+			cancel(r.site.failed())
+		}
+	})
 	for range max(r.o.Jobs, 1) {
 		wg.Go(func() {
 			for {
@@ -96,7 +123,7 @@ func (r *runner) run(ctx context.Context) error {
 				if !ok {
 					return
 				}
-				r.report(i, r.one(ctx, &r.list[i]))
+				r.report(i, r.one(ctx, i))
 			}
 		})
 	}
@@ -104,17 +131,22 @@ func (r *runner) run(ctx context.Context) error {
 	if r.err == nil {
 		r.err = context.Cause(ctx)
 	}
+	cancel(nil) // nobody waits for what is still being built
+	builder.Wait()
 	return r.err
 }
 
 func (r *runner) take(ctx context.Context) (int, bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if r.stop || r.next == len(r.list) || ctx.Err() != nil {
+	if r.stop || len(r.left) == 0 || ctx.Err() != nil {
 		return 0, false
 	}
-	r.next++
-	return r.next - 1, true
+	// The first whose machine is built; else the first.
+	at := max(0, slices.IndexFunc(r.left, func(i int) bool { return r.site.has(r.plans[i]) }))
+	i := r.left[at]
+	r.left = slices.Delete(r.left, at, at+1)
+	return i, true
 }
 
 func (r *runner) report(i int, fatal error) {
@@ -134,7 +166,11 @@ func (r *runner) report(i int, fatal error) {
 }
 
 // one runs a test and, when it fails, repeats it with waves.
-func (r *runner) one(ctx context.Context, out *Outcome) error {
+func (r *runner) one(ctx context.Context, i int) error {
+	out := &r.list[i]
+	if err := r.site.wait(ctx, r.plans[i]); err != nil {
+		return err
+	}
 	if err := os.MkdirAll(out.Dir, 0o755); err != nil {
 		return err
 	}
@@ -197,6 +233,9 @@ func (r *runner) attempt(ctx context.Context, out *Outcome, logName string, wave
 		err = context.Cause(ctx) // whatever broke when the time was up
 	}
 	t.closeSystem()
+	if failed := r.site.failed(); failed != nil {
+		return nil, failed // not the test's
+	}
 	out.Real += time.Since(begin)
 	out.Simulated, out.Err, out.Note = t.spent, err, t.note
 	out.Status = statusOf(err)

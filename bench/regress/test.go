@@ -39,6 +39,7 @@ type T struct {
 	spent drivers.Time  // simulated time of systems closed
 
 	building func(what string)
+	planned  *[]machine // not nil: nothing is opened, see planOf
 }
 
 // Logf writes a line to the test's log.
@@ -52,6 +53,9 @@ func (t *T) Notef(format string, args ...any) {
 
 // Open opens the test's device; the runner closes it.
 func (t *T) Open(nodes, memory int, trace drivers.TraceSink) (drivers.Timed, error) {
+	if err := t.plan(nodes); err != nil {
+		return nil, err
+	}
 	sys, err := drivers.Open(t.Ctx, t.Device, drivers.Options{
 		Nodes: nodes, MemoryBytes: memory, Trace: trace, Waves: t.wavesOf(nodes),
 		LogFile: filepath.Join(t.Dir, "simulator.log"), Progress: t.building,
@@ -95,6 +99,9 @@ func (t *T) closeSystem() {
 
 // Run runs a workload on the test's device.
 func (t *T) Run(c bench.Config) (*bench.Result, error) {
+	if err := t.plan(c.Nodes); err != nil {
+		return nil, err
+	}
 	c.Device, c.Seed, c.Waves = t.Device, t.Seed, t.wavesOf(c.Nodes)
 	c.LogFile, c.Building = filepath.Join(t.Dir, "simulator.log"), t.building
 	t.Logf("run %s: %d nodes x %d processes, sizes %v, flow %+v", c.Workload, c.Nodes, c.Procs, c.Sizes, c.Velo)
@@ -111,6 +118,9 @@ func (t *T) Run(c bench.Config) (*bench.Result, error) {
 
 // Launch runs a program on every rank of a world on the test's device.
 func (t *T) Launch(c bench.Config, buffers int, body func(*host.Rank) error) error {
+	if err := t.plan(c.Nodes); err != nil {
+		return err
+	}
 	c.Device, c.Seed, c.Waves = t.Device, t.Seed, t.wavesOf(c.Nodes)
 	c.LogFile, c.Building = filepath.Join(t.Dir, "simulator.log"), t.building
 	c.Ended = func(at drivers.Time) { t.spent += at }

@@ -19,11 +19,11 @@ func TestFailureIsRepeatedWithWaves(t *testing.T) {
 	}
 	attempts := 0
 	broken := Test{Name: "x/broken", Run: func(t *T) error {
-		attempts++
 		nics, err := t.openNICs(2)
 		if err != nil {
 			return err
 		}
+		attempts++
 		return nics[0].expect(regs.Magic, 1)
 	}}
 	o := options(t)

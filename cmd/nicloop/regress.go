@@ -80,6 +80,7 @@ func runTests(cmd *cobra.Command, verb string, tests []regress.Test, o regress.O
 		return err
 	}
 	bar := newBar(cmd.ErrOrStderr(), verb)
+	o.Building = bar.describe
 	o.Done = func(_ regress.Outcome, done, of int) { bar.set(done, of) }
 	outcomes, err := regress.Run(cmd.Context(), tests, o)
 	bar.finish()

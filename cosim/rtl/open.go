@@ -21,6 +21,7 @@ const defaultMemory = 1 << 20
 func init() {
 	drivers.Register("rtl", "the Verilated RTL of up to 64 nodes in its own process",
 		[]string{"src", "dims", "torus", "vc_depth", "host_wr_latency", "plusargs", "patience", "spin", "link_errors", "link_losses", "link_seed"}, open)
+	drivers.RegisterPrepare("rtl", prepare)
 }
 
 // request is a URI and its options, checked.
@@ -49,6 +50,15 @@ func open(ctx context.Context, path string, keys map[string]string, opt drivers.
 	s := newSystem(session, r, model)
 	r.faults.apply(s)
 	return s, nil
+}
+
+// prepare builds what open would.
+func prepare(ctx context.Context, path string, keys map[string]string, opt drivers.Options) error {
+	r, err := parse(path, keys, opt)
+	if err == nil {
+		_, err = build.Build(ctx, r.spec)
+	}
+	return err
 }
 
 func parse(path string, keys map[string]string, opt drivers.Options) (*request, error) {
