@@ -47,6 +47,9 @@ type Config struct {
 	Record io.Writer           `json:"-"` // transaction log of the run
 	Blocks bool                `json:"-"` // latency by block
 	Waves  *drivers.WaveWindow `json:"-"`
+	// Checkpoints are for a run that fails: its end is repeated with waves, and Repeated is told what they show.
+	Checkpoints *drivers.Checkpoints          `json:"-"`
+	Repeated    func(drivers.Repeated, error) `json:"-"`
 	// Opened and Finished are given the device before the first rank starts and
 	// after the last one has ended, to set and to read what no rank does.
 	Opened   func(drivers.Timed) error `json:"-"`

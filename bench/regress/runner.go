@@ -57,9 +57,10 @@ type Outcome struct {
 	Simulated drivers.Time
 	Real      time.Duration
 	Dir       string
-	Waves     string // file, if the failing test was repeated
-	Rerun     string // the line that reproduces it
-	Note      string // what the test counted
+	Waves     string            // file, if the failing test was repeated
+	Repeated  *drivers.Repeated // if that was done from a checkpoint
+	Rerun     string            // the line that reproduces it
+	Note      string            // what the test counted
 }
 
 // Run runs tests and returns their outcomes in order. Its own error means that
@@ -165,7 +166,7 @@ func (r *runner) report(i int, fatal error) {
 	}
 }
 
-// one runs a test and, when it fails, repeats it with waves.
+// one runs a test and, when it fails, repeats it with waves: its end from a checkpoint or, where there is none, all of it.
 func (r *runner) one(ctx context.Context, i int) error {
 	out := &r.list[i]
 	if err := r.site.wait(ctx, r.plans[i]); err != nil {
@@ -174,17 +175,26 @@ func (r *runner) one(ctx context.Context, i int) error {
 	if err := os.MkdirAll(out.Dir, 0o755); err != nil {
 		return err
 	}
-	t, err := r.attempt(ctx, out, "test.log", nil)
+	file := filepath.Join(out.Dir, "dump.fst")
+	var checkpoints *drivers.Checkpoints
+	if !r.o.NoWaves {
+		checkpoints = &drivers.Checkpoints{Every: checkpointCycles, Last: waveCycles, File: file, Nodes: r.o.WavesNodes}
+	}
+	t, err := r.attempt(ctx, out, "test.log", nil, checkpoints)
 	if err != nil {
 		return err
+	}
+	if t.repeated != nil {
+		out.Waves, out.Repeated = file, t.repeated
+		return nil
 	}
 	if out.Status != Failed && out.Status != Hung || r.o.NoWaves || ctx.Err() != nil {
 		return nil
 	}
 	first, status := out.Err, out.Status
-	out.Waves = filepath.Join(out.Dir, "dump.fst")
+	out.Waves = file
 	window := &drivers.WaveWindow{File: out.Waves, From: windowStart(t), To: drivers.Forever, Nodes: r.o.WavesNodes}
-	if _, err := r.attempt(ctx, out, "test.waves.log", window); err != nil {
+	if _, err := r.attempt(ctx, out, "test.waves.log", window, nil); err != nil {
 		return err
 	}
 	if out.Status == Passed {
@@ -197,8 +207,10 @@ func (r *runner) one(ctx context.Context, i int) error {
 	return nil
 }
 
-// waveCycles is how much before a failure its waves show.
-const waveCycles = 20000
+const (
+	waveCycles       = 20000 // how much before a failure its waves show
+	checkpointCycles = 50000 // from one checkpoint to the next
+)
 
 func windowStart(t *T) drivers.Cycle {
 	end := drivers.Cycle(t.spent / clockPS)
@@ -209,7 +221,7 @@ func windowStart(t *T) drivers.Cycle {
 const buildTime = 30 * time.Minute
 
 // attempt runs a test once. Its error is one of the regression, not of the test.
-func (r *runner) attempt(ctx context.Context, out *Outcome, logName string, waves *drivers.WaveWindow) (*T, error) {
+func (r *runner) attempt(ctx context.Context, out *Outcome, logName string, waves *drivers.WaveWindow, checkpoints *drivers.Checkpoints) (*T, error) {
 	log, err := os.Create(filepath.Join(out.Dir, logName))
 	if err != nil {
 		return nil, err
@@ -225,14 +237,14 @@ func (r *runner) attempt(ctx context.Context, out *Outcome, logName string, wave
 		// A model that must be built first is not the test's fault.
 		building: func(string) { late.Reset(r.o.Timeout + buildTime) },
 		Ctx:      ctx, Name: out.Test.Name, Seed: out.Seed, Device: r.o.Device, Dir: out.Dir,
-		Rand: rand.New(rand.NewSource(out.Seed ^ nameSeed(out.Test.Name))), log: log, waves: waves,
+		Rand: rand.New(rand.NewSource(out.Seed ^ nameSeed(out.Test.Name))), log: log, waves: waves, checkpoints: checkpoints,
 	}
 	begin := time.Now()
 	err = safely(out.Test.Run, t)
 	if err != nil && ctx.Err() != nil {
 		err = context.Cause(ctx) // whatever broke when the time was up
 	}
-	t.closeSystem()
+	t.closeSystem(err)
 	if failed := r.site.failed(); failed != nil {
 		return nil, failed // not the test's
 	}

@@ -31,6 +31,7 @@ const (
 	cmdTrace    = 0x09
 	cmdWaves    = 0x0a
 	cmdShutdown = 0x0b
+	cmdRepeat   = 0x0c
 )
 
 const (
@@ -44,6 +45,7 @@ const (
 	evFault     = 0x48
 	evHeartbeat = 0x49
 	evError     = 0x4a
+	evRepeated  = 0x4b
 )
 
 const (
@@ -101,7 +103,7 @@ func decodeEvent(b []byte, e *event) (int, error) {
 	e.a = binary.LittleEndian.Uint64(b[16:])
 	e.b = binary.LittleEndian.Uint64(b[24:])
 	e.text = nil
-	if e.typ < evStopped || e.typ > evError {
+	if e.typ < evStopped || e.typ > evRepeated {
 		return 0, fmt.Errorf("%w: event type 0x%04x is unknown", drivers.ErrProtocol, e.typ)
 	}
 	if e.typ != evFault && e.typ != evError {

@@ -52,9 +52,9 @@ func TestLayout(t *testing.T) {
 	for name, v := range map[string]int{
 		"kVersion": version, "kMaxMessage": maxMessage, "kMaxNodes": maxNodes, "kMaxVpids": maxVPIDs,
 		"kPostReg": cmdPostReg, "kPostPio": cmdPostPIO, "kReadReg": cmdReadReg, "kWatch": cmdWatch, "kArm": cmdArm,
-		"kArmPio": cmdArmPIO, "kArmIrq": cmdArmIRQ, "kRun": cmdRun, "kTrace": cmdTrace, "kWaves": cmdWaves, "kShutdown": cmdShutdown,
+		"kArmPio": cmdArmPIO, "kArmIrq": cmdArmIRQ, "kRun": cmdRun, "kTrace": cmdTrace, "kWaves": cmdWaves, "kShutdown": cmdShutdown, "kRepeat": cmdRepeat,
 		"kStopped": evStopped, "kWatchHit": evWatchHit, "kPioHit": evPIOHit, "kIrqHit": evIRQHit, "kRegValue": evRegValue,
-		"kBusError": evBusError, "kDmaError": evDMAError, "kFault": evFault, "kHeartbeat": evHeartbeat, "kError": evError,
+		"kBusError": evBusError, "kDmaError": evDMAError, "kFault": evFault, "kHeartbeat": evHeartbeat, "kError": evError, "kRepeated": evRepeated,
 		"kStopQuiet": stopQuiet, "kStopIdle": stopIdle, "kStopTraceFull": stopTraceFull, "kStopNoAnswer": stopNoAnswer,
 		"kReadResume": readResume, "kLaneIdle": laneIdle, "kLaneLooking": laneLooking, "kLaneFull": laneFull,
 		"kCommandLane": commandLane, "kEventLane": eventLane, "kLanesEnd": lanesEnd,

@@ -104,6 +104,7 @@ func (s *Session) exchange(stop *drivers.Stop) (answer, error) {
 		}
 	}
 	if a.fault != nil {
+		s.repeatFault()
 		return a, s.fail(a.fault)
 	}
 	return a, a.refused
@@ -162,6 +163,7 @@ type answer struct {
 	value    uint64
 	refused  error // joined
 	fault    error // joined
+	repeated *event
 }
 
 // answer reads messages up to STOPPED. Its error is one of the socket or of the
@@ -221,6 +223,8 @@ func (s *Session) apply(a *answer, e *event, stop *drivers.Stop) (done bool, err
 		a.fault = errors.Join(a.fault, fmt.Errorf("%w: cycle %d: %s", drivers.ErrAssertion, e.cycle, e.text))
 	case evError:
 		return false, fmt.Errorf("%w: the simulator did not understand us: %s", drivers.ErrProtocol, e.text)
+	case evRepeated:
+		a.repeated = &event{id: e.id, a: e.a, b: e.b}
 	case evHeartbeat:
 	}
 	return false, nil

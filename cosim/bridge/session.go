@@ -36,8 +36,9 @@ type Session struct {
 	watches int
 	out     []byte // commands that wait for the next Run or ReadReg
 	in      []byte
-	misuse  error // by a Post, told by the next Run or ReadReg
-	broken  error // why the session is over
+	again   *drivers.Repeated // what was repeated after a fault
+	misuse  error             // by a Post, told by the next Run or ReadReg
+	broken  error             // why the session is over
 }
 
 // Pid is the simulator's process, for those who want to see it die.

@@ -49,7 +49,7 @@ func New(p Params, opt drivers.Options) (*nic.Machine, error) {
 		mem = defaultMemory
 	}
 	switch {
-	case opt.Waves != nil:
+	case opt.Waves != nil || opt.Checkpoints != nil:
 		return nil, fmt.Errorf("%w: model has no waveforms, rtl: does", drivers.ErrNotSupported)
 	case mem < regs.SlotBytes:
 		return nil, fmt.Errorf("%w: DMA memory of %d bytes per node: expected at least %d", drivers.ErrConfig, mem, regs.SlotBytes)

@@ -91,7 +91,7 @@ func parse(path string, keys map[string]string, opt drivers.Options) (*request, 
 	}
 	r.cfg = bridge.Config{
 		Dims: dims, VPIDs: build.VPIDs, DescHash: regs.DescHashValue, MemoryBytes: opt.MemoryBytes,
-		Trace: opt.Trace, Waves: opt.Waves, LogFile: opt.LogFile, Plusargs: strings.Fields(strings.ReplaceAll(keys["plusargs"], ",", " ")),
+		Trace: opt.Trace, Waves: opt.Waves, Checkpoints: opt.Checkpoints, LogFile: opt.LogFile, Plusargs: strings.Fields(strings.ReplaceAll(keys["plusargs"], ",", " ")),
 	}
 	if latency != 0 {
 		r.cfg.Args = append(r.cfg.Args, "--wr-latency", strconv.Itoa(latency))

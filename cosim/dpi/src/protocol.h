@@ -37,6 +37,7 @@ enum CommandType : uint16_t {
   kTrace = 0x09,     // value = 1 on, 0 off
   kWaves = 0x0a,     // dump the cycles at..value-1 into the file given at the start
   kShutdown = 0x0b,  // finish the model and exit with status 0
+  kRepeat = 0x0c,    // dump the cycles at..value-1, which are past, by repeating them from the nearest checkpoint
 };
 
 enum EventType : uint16_t {
@@ -50,6 +51,7 @@ enum EventType : uint16_t {
   kFault = 0x48,     // id = FaultKind, a Text follows: the model is no longer to be trusted
   kHeartbeat = 0x49, // cycle: still running
   kError = 0x4a,     // a Text follows: a command could not be understood; the session ends
+  kRepeated = 0x4b,  // id = 1 done, 0 failed; a = cycle of the checkpoint, b = first cycle that was dumped
 };
 
 enum StopFlags : uint32_t {

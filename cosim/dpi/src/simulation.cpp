@@ -9,9 +9,7 @@ Simulation::Simulation(VerilatedContext* context, const Arguments& arguments)
   for (uint32_t n = 0; n < arguments.shape.nodes(); ++n) mesh_.node(n).latencies(arguments.wr_latency, arguments.rd_latency);
 }
 
-Simulation::~Simulation() {
-  if (waves_) waves_->close();
-}
+Simulation::~Simulation() { close_waves(); }
 
 void Simulation::reset() {
   constexpr uint32_t kEdges = 8;

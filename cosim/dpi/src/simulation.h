@@ -25,6 +25,11 @@ class Simulation final : public Hardware {
   bool active() const override { return mesh_.active(); }
   void set_trace(bool on) override { mesh_.set_trace(on); }
   bool set_waves(uint64_t from, uint64_t to) override;
+  // After a fork of the process, in the fork.
+  void forget_threads() { mesh_.forget_threads(); }
+  void close_waves() {
+    if (waves_) waves_->close();
+  }
 
  private:
   static constexpr uint64_t kPeriodPs = 6400;

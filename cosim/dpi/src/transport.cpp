@@ -146,6 +146,11 @@ bool Transport::handshake(const Hello& hello, Welcome* welcome, Shared* shared, 
   return good;
 }
 
+void Transport::leave() {
+  close(fd_);
+  fd_ = -1;
+}
+
 bool Transport::look() {
   if (commands_ == nullptr || !spin_.worth_it()) return false;
   uint32_t looking = kLaneLooking;
@@ -200,6 +205,7 @@ bool Transport::hand_over(size_t bytes) {
 }
 
 bool Transport::flush() {
+  if (fd_ < 0) used_ = 0;
   if (used_ == 0) return true;
   last_sent_ns_ = now_ns();
   size_t bytes = used_;
@@ -220,6 +226,7 @@ bool Transport::finish_answer() {
 }
 
 bool Transport::pulse(uint64_t cycle) {
+  if (fd_ < 0) return true;
   pollfd look{fd_, POLLRDHUP, 0};
   if (poll(&look, 1, 0) > 0 && (look.revents & (POLLRDHUP | POLLHUP | POLLERR)) != 0) return false;
   __atomic_store_n(&control_->cycle, cycle, __ATOMIC_RELEASE);

@@ -49,6 +49,9 @@ class Transport final : public Outbox {
   // Says hello, checks the answer and maps the shared memory that comes with it.
   bool handshake(const Hello& hello, Welcome* welcome, Shared* shared, std::string* error);
 
+  // From here on nothing is sent: this is a fork of the process, the host talks to the other.
+  void leave();
+
   // Next message; it stays valid until the next call. Empty: the other end is gone.
   // False: the message is longer than any may be.
   bool receive(const uint8_t** data, size_t* size);
