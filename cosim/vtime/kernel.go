@@ -31,7 +31,7 @@ type Kernel struct {
 	stop   drivers.Stop // of what is done between runs
 }
 
-// New makes a kernel for sys: with a loop, and in Run a thread, for each of its parts.
+// New makes a kernel for sys: with a loop, and in Run a thread if that pays, for each of its parts.
 func New(sys drivers.Timed, cfg Config) *Kernel {
 	info := sys.Info()
 	if cfg.PIODepth < 1 {
@@ -100,7 +100,7 @@ func (k *Kernel) Run(body func(i int) error) error {
 		}
 	}()
 	for _, l := range k.loops {
-		l.live, l.err = len(l.procs), nil
+		l.live = len(l.procs)
 	}
 	if with := k.loops[0].with; with != nil {
 		return with.run()
