@@ -98,6 +98,7 @@ func (m *meeting) run() error {
 func (m *meeting) open() {
 	for _, l := range m.k.loops {
 		l.open(m.plan.past)
+		l.change = false
 	}
 }
 
@@ -114,7 +115,7 @@ func (m *meeting) together() {
 	m.door.come.Store(0)
 	for _, l := range m.k.loops {
 		l.shared.begin()
-		l.window, l.change = firstWindow, false
+		l.window = firstWindow
 	}
 	var others sync.WaitGroup
 	defer others.Wait() // also when a process of this goroutine makes it exit
