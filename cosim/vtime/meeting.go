@@ -128,7 +128,7 @@ func (m *meeting) together() {
 // alone does the windows of all loops in turn, as long as what one part sends is not yet seen in
 // another.
 func (m *meeting) alone() {
-	for n := uint64(1); m.plan.end == goesOn; n++ {
+	for n, start := uint64(1), drivers.Cycle(0); m.plan.end == goesOn; n++ {
 		for _, l := range m.k.loops {
 			if l.work(); m.broken.Load() {
 				return
@@ -136,15 +136,40 @@ func (m *meeting) alone() {
 		}
 		for _, l := range m.k.loops {
 			l.part.Exchange(0)
-			l.shared.exact = l.report(l.until)
 		}
-		m.k.loops[0].shared.exact.change = m.crew.due(n)
-		m.decide(m.lookahead)
+		m.k.loops[0].change = m.crew.due(n)
 		if n%(tickEvery/8) == 0 {
 			m.tick()
 		}
+		past := m.plan.past
+		m.goOn(start)
 		m.open()
+		start = past
 	}
+}
+
+// goOn makes the plan for the next window after one that began with a cycle. Where something was done there
+// is more to do, as a rule, so that it costs less to see than to ask.
+func (m *meeting) goOn(start drivers.Cycle) {
+	limit := drivers.Forever
+	if m.k.cfg.Limit > 0 {
+		limit = m.k.cycle(m.k.cfg.Limit)
+	}
+	next := m.plan.past + m.lookahead
+	busy, live, ends := false, 0, next > limit
+	for _, l := range m.k.loops {
+		busy = busy || l.part.Now() >= start
+		live += l.live
+		ends = ends || l.failed || l.change
+	}
+	if busy && live > 0 && !ends {
+		m.plan.past = next
+		return
+	}
+	for _, l := range m.k.loops {
+		l.shared.exact = l.report(l.until)
+	}
+	m.decide(m.lookahead)
 }
 
 // result is what comes of what the loops have left: a panic in one of them is one here, and
