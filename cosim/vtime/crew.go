@@ -3,6 +3,7 @@ package vtime
 import (
 	"math/rand/v2"
 	"runtime"
+	"sync/atomic"
 	"time"
 )
 
@@ -20,9 +21,12 @@ type crew struct {
 	paces    [2]pace
 	began    time.Time
 	ends     time.Time
-	script   *rand.Rand // for tests: decides instead
-	windows  uint64     // until it does
+	script   script
+	windows  uint64 // of the turn, if there is a script
 }
+
+// A script says instead who has the next turn, and how many windows.
+type script func() (together bool, windows uint64)
 
 const (
 	turn       = 4 * time.Millisecond // time between two looks at the pace
@@ -47,7 +51,30 @@ func (p pace) slower(than pace, times float64) bool {
 	return p.took*than.done > than.took*p.done*times
 }
 
-func newCrew() crew { return crew{rest: turn, backoff: backoff} }
+func newCrew() crew {
+	c := crew{rest: turn, backoff: backoff}
+	if s := forced.Load(); s != nil {
+		c.script = shuffled(*s)
+	}
+	return c
+}
+
+var forced atomic.Pointer[uint64]
+
+// ForceSwitches is for tests, for which no machine is busy enough: kernels that are made before undo is
+// called change between one thread and all after windows drawn from a seed.
+func ForceSwitches(seed uint64) (undo func()) {
+	before := forced.Swap(&seed)
+	return func() { forced.Store(before) }
+}
+
+// shuffled is a script of short turns, and some long ones.
+func shuffled(seed uint64) script {
+	rnd := rand.New(rand.NewPCG(seed, 0))
+	return func() (together bool, windows uint64) {
+		return rnd.IntN(2) == 0, rnd.Uint64N(1 << rnd.IntN(10))
+	}
+}
 
 // begin begins a turn.
 func (c *crew) begin(threads int) {
@@ -55,8 +82,7 @@ func (c *crew) begin(threads int) {
 	c.ends = c.began.Add(turn)
 	switch {
 	case c.script != nil:
-		c.together = c.script.IntN(2) == 0
-		c.windows = c.script.Uint64N(1 << c.script.IntN(10))
+		c.together, c.windows = c.script()
 	case runtime.GOMAXPROCS(0) < threads:
 		c.together, c.trial = false, false
 	}
@@ -70,11 +96,9 @@ func (c *crew) due(windows uint64) bool {
 	return windows%glance == 0 && time.Now().After(c.ends)
 }
 
-// change ends a turn in which so much was done, and tells who has the next.
-func (c *crew) change(done uint64) {
-	took := time.Since(c.began)
-	own := c.pace(c.together)
-	own.add(took, done)
+// change ends a turn that took so long and in which so much was done, and tells who has the next.
+func (c *crew) change(took time.Duration, done uint64) {
+	c.pace(c.together).add(took, done)
 	if c.trial {
 		c.judge(took)
 		return

@@ -5,6 +5,7 @@ import (
 	"runtime"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"github.com/nicloop/nicloop/drivers"
 )
@@ -88,7 +89,7 @@ func (m *meeting) run() error {
 		}
 		if m.plan.end == changes {
 			m.plan.end = goesOn
-			m.crew.change(m.done() - before)
+			m.crew.change(time.Since(m.crew.began), m.done()-before)
 		}
 	}
 	return m.result()
