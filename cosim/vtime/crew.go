@@ -32,7 +32,7 @@ const (
 	turn       = 4 * time.Millisecond // time between two looks at the pace
 	glance     = 32                   // windows between two looks at the clock
 	gain       = 1.1                  // how much faster threads together must be: they take more of the machine
-	backoff    = 8
+	backoff    = 16
 	backoffMax = 64
 	event      = 8  // takes as long as so many cycles of a part, more or less
 	idle       = 64 // cycles, of those that are passed over together

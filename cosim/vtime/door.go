@@ -17,7 +17,7 @@ type door struct {
 
 // wait comes back when n have come, the last of which does something before. It tells
 // whether they have: it also comes back when something is broken.
-func (d *door) wait(n int, broken *atomic.Bool, last func()) bool {
+func (d *door) wait(n int, w wait, broken *atomic.Bool, last func()) bool {
 	round := d.round.Load()
 	if int(d.come.Add(1)) == n {
 		last()
@@ -25,7 +25,7 @@ func (d *door) wait(n int, broken *atomic.Bool, last func()) bool {
 		d.round.Store(round + 1)
 		return true
 	}
-	for w := (wait{}); d.round.Load() == round; w.pause() {
+	for ; d.round.Load() == round; w.pause() {
 		if broken.Load() {
 			return false
 		}
@@ -44,7 +44,7 @@ const (
 type wait struct {
 	looks int
 	since time.Time
-	long  bool // others have taken the core away from who is waited for
+	long  bool // others have the core of who is waited for
 }
 
 // pause is what one does who has looked in vain. What threads wait for is a few
@@ -56,14 +56,14 @@ func (w *wait) pause() {
 	w.looks++
 	switch {
 	case i < 0:
-	case i == 0:
-		w.since = time.Now()
 	case w.long:
 		time.Sleep(nap)
+	case i == 0:
+		w.since = time.Now()
 	case i%yields == 0:
-		w.long = time.Since(w.since) > long
 		runtime.Gosched()
 	default:
 		yield()
+		w.long = time.Since(w.since) > long
 	}
 }

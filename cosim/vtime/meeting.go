@@ -263,13 +263,13 @@ func (l *loop) meet(until drivers.Cycle) bool {
 		return false
 	}
 	next := l.past + m.every
-	if m.decides(l.window-m.late, next) {
+	if m.decides(l, next) {
 		if !l.await(l.window) {
 			return false
 		}
 		l.part.Exchange(0)
 		l.shared.exact = l.report(until)
-		if !m.door.wait(len(m.k.loops), &m.broken, m.decideTogether) || m.plan.end != goesOn {
+		if !m.door.wait(len(m.k.loops), wait{long: l.change}, &m.broken, m.decideTogether) || m.plan.end != goesOn {
 			return false
 		}
 		next = m.plan.past
@@ -299,7 +299,7 @@ func (l *loop) report(until drivers.Cycle) report {
 // for a change.
 func (l *loop) await(window uint64) bool {
 	for _, o := range l.with.k.loops {
-		for w := (wait{}); !o.shared.done(window); w.pause() {
+		for w := (wait{long: l.change}); !o.shared.done(window); w.pause() {
 			if l.with.broken.Load() {
 				return false
 			}
@@ -309,10 +309,12 @@ func (l *loop) await(window uint64) bool {
 	return true
 }
 
-// decides tells whether all must decide together before a window that ends with a cycle, by
+// decides tells whether all must decide together before a window of a loop that ends with a cycle, by
 // what they have reported of one: all tell the same.
-func (m *meeting) decides(window uint64, past drivers.Cycle) bool {
+func (m *meeting) decides(l *loop, past drivers.Cycle) bool {
+	window := l.window - m.late
 	r := m.sum(func(l *loop) report { return l.shared.reports[window%reported].report })
+	l.change = l.change || r.change
 	return r.failed || r.change || r.live == 0 || window%tickEvery == 0 ||
 		r.next >= past && r.next-past >= m.lookahead || // a decision costs as much as some windows
 		m.k.cfg.Limit > 0 && past > m.k.cycle(m.k.cfg.Limit)+1
