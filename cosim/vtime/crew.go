@@ -21,8 +21,10 @@ type crew struct {
 	paces    [2]pace
 	began    time.Time
 	ends     time.Time
+	done     uint64 // when it began
+	windows  uint64 // since it began
 	script   script
-	windows  uint64 // of the turn, if there is a script
+	most     uint64 // windows of the turn, if there is a script
 }
 
 // A script says instead who has the next turn, and how many windows.
@@ -76,24 +78,29 @@ func shuffled(seed uint64) script {
 	}
 }
 
-// begin begins a turn.
-func (c *crew) begin(threads int) {
+// begin begins a turn, when so much is done.
+func (c *crew) begin(threads int, done uint64) {
+	c.done, c.windows = done, 0
 	c.began = time.Now()
 	c.ends = c.began.Add(turn)
+	if c.trial { // caches are cold at first
+		c.ends = c.ends.Add(turn)
+	}
 	switch {
 	case c.script != nil:
-		c.together, c.windows = c.script()
+		c.together, c.most = c.script()
 	case runtime.GOMAXPROCS(0) < threads:
 		c.together, c.trial = false, false
 	}
 }
 
-// due tells, after so many windows, whether the turn is over.
-func (c *crew) due(windows uint64) bool {
+// due tells, after every window, whether the turn is over.
+func (c *crew) due() bool {
+	c.windows++
 	if c.script != nil {
-		return windows >= c.windows
+		return c.windows > c.most
 	}
-	return windows%glance == 0 && time.Now().After(c.ends)
+	return c.windows%glance == 0 && time.Now().After(c.ends)
 }
 
 // change ends a turn that took so long and in which so much was done, and tells who has the next.

@@ -79,20 +79,27 @@ func (m *meeting) run() error {
 	for _, l := range m.k.loops {
 		l.failed = false
 	}
+	m.crew.begin(len(m.k.loops), m.done())
 	for m.plan.end == goesOn && !m.broken.Load() {
 		m.open()
-		before := m.done()
-		if m.crew.begin(len(m.k.loops)); m.crew.together {
+		if m.crew.together {
 			m.together()
 		} else {
 			m.alone()
 		}
 		if m.plan.end == changes {
 			m.plan.end = goesOn
-			m.crew.change(time.Since(m.crew.began), m.done()-before)
 		}
 	}
 	return m.result()
+}
+
+// turnOver ends a turn where all stand, and tells whether others have the next.
+func (m *meeting) turnOver() bool {
+	before := m.crew.together
+	m.crew.change(time.Since(m.crew.began), m.done()-m.crew.done)
+	m.crew.begin(len(m.k.loops), m.done())
+	return m.crew.together != before
 }
 
 // open opens the next window for all.
@@ -138,7 +145,7 @@ func (m *meeting) alone() {
 		for _, l := range m.k.loops {
 			l.part.Exchange(0)
 		}
-		m.k.loops[0].change = m.crew.due(n)
+		m.k.loops[0].change = m.crew.due()
 		if n%(tickEvery/8) == 0 {
 			m.tick()
 		}
@@ -278,7 +285,7 @@ func (l *loop) meet(until drivers.Cycle) bool {
 	}
 	l.window++
 	l.open(next)
-	if l == m.k.loops[0] && m.crew.due(l.window-firstWindow) {
+	if l == m.k.loops[0] && m.crew.due() {
 		l.change = true
 	}
 	return true
@@ -334,6 +341,9 @@ func (m *meeting) sum(of func(l *loop) report) report {
 // decideTogether is what the thread does that comes last.
 func (m *meeting) decideTogether() {
 	m.decide(m.every)
+	for _, l := range m.k.loops { // the next window asks for what they have told of this one
+		l.change, l.shared.reports[l.window%reported].change = false, false
+	}
 	m.tick()
 }
 
@@ -361,7 +371,9 @@ func (m *meeting) decide(every drivers.Cycle) {
 		p.end = limited
 	case r.change:
 		p.past = min(start+m.every, limit+1) // whoever does it
-		p.end = changes
+		if m.turnOver() {
+			p.end = changes
+		}
 	default:
 		p.past = min(start+every, limit+1)
 	}
