@@ -21,8 +21,10 @@ type crew struct {
 	paces    [2]pace
 	began    time.Time
 	ends     time.Time
-	done     uint64 // when it began
-	windows  uint64 // since it began
+	done     uint64        // when it began
+	used     time.Duration // processor time, then
+	starved  bool          // the turn got less than a core
+	windows  uint64        // since it began
 	script   script
 	most     uint64 // windows of the turn, if there is a script
 }
@@ -81,7 +83,7 @@ func shuffled(seed uint64) script {
 // begin begins a turn, when so much is done.
 func (c *crew) begin(threads int, done uint64) {
 	c.done, c.windows = done, 0
-	c.began = time.Now()
+	c.began, c.used = time.Now(), used()
 	c.ends = c.began.Add(turn)
 	if c.trial { // caches are cold at first
 		c.ends = c.ends.Add(turn)
@@ -112,6 +114,9 @@ func (c *crew) change(took time.Duration, done uint64) {
 	}
 	c.rest -= took
 	now := pace{float64(took), float64(done)}
+	if !c.together && c.starved && c.rest <= 0 { // then there are no two cores
+		c.rest = took
+	}
 	if c.rest <= 0 || c.together && !c.paysOff(now) {
 		c.together, c.trial = !c.together, true
 		*c.pace(c.together) = pace{}

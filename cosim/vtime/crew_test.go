@@ -89,6 +89,9 @@ func TestTheBetterWayIsKept(t *testing.T) {
 	require.False(t, c.together, "a short run needs no threads")
 	require.Less(t, quiet.drive(&c, 1000), 1.02)
 	require.True(t, c.together)
+	c.starved = true
+	require.Less(t, busy.drive(&c, 1000), 1.05, "nothing is tried that cannot pay")
+	c.starved = false
 	require.Less(t, busy.drive(&c, 1000), 1.15)
 	require.False(t, c.together)
 	require.Less(t, equal.drive(&c, 1000), 1.02)

@@ -96,10 +96,12 @@ func (m *meeting) run() error {
 
 // turnOver ends a turn where all stand, and tells whether others have the next.
 func (m *meeting) turnOver() bool {
-	before := m.crew.together
-	m.crew.change(time.Since(m.crew.began), m.done()-m.crew.done)
-	m.crew.begin(len(m.k.loops), m.done())
-	return m.crew.together != before
+	c, before := &m.crew, m.crew.together
+	took := time.Since(c.began)
+	c.starved = used()-c.used < took*3/4
+	c.change(took, m.done()-c.done)
+	c.begin(len(m.k.loops), m.done())
+	return c.together != before
 }
 
 // open opens the next window for all.
