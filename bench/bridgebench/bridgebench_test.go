@@ -18,15 +18,15 @@ func TestSidesAgree(t *testing.T) {
 func BenchmarkBridge(b *testing.B) {
 	opt := Options{}
 	if testing.Short() {
-		opt.Transactions = 2000
+		opt.Rounds = 3
 	}
 	for b.Loop() {
 		report, err := Run(context.Background(), opt)
 		require.NoError(b, err)
 		report.Write(os.Stdout)
 		for _, r := range report.Results {
-			b.ReportMetric(r.Ratio, r.Workload+"-ratio")
-			b.ReportMetric(r.BridgeTransactions, r.Workload+"/s")
+			b.ReportMetric(r.ElapsedRatio.Median, r.Workload+"-ratio")
+			b.ReportMetric(r.BridgeTransactions.Median, r.Workload+"/s")
 		}
 	}
 }

@@ -2,7 +2,7 @@
 // no socket, no other process, no command queue but a FIFO per port. It does what
 // workload.go does, message for message, so the cycles must agree.
 //
-//   bare DIMS pingpong|stream WARMUP TRANSACTIONS  ->  CYCLES NANOSECONDS
+//   bare DIMS pingpong|stream WARMUP TRANSACTIONS  ->  CYCLES NANOSECONDS PROCESSOR-NANOSECONDS
 #include <time.h>
 #include <verilated.h>
 
@@ -161,9 +161,9 @@ void stream(Bench* b, uint64_t from, uint64_t to) {
   }
 }
 
-uint64_t now_ns() {
+uint64_t now_ns(clockid_t clock) {
   timespec t{};
-  clock_gettime(CLOCK_MONOTONIC, &t);
+  clock_gettime(clock, &t);
   return uint64_t(t.tv_sec) * 1'000'000'000 + uint64_t(t.tv_nsec);
 }
 
@@ -179,9 +179,12 @@ int main(int argc, char** argv) {
   uint64_t warmup = std::strtoull(argv[3], nullptr, 10), count = std::strtoull(argv[4], nullptr, 10);
   Bench bench(shape);
   run(&bench, 0, warmup);
-  uint64_t cycles = bench.cycles, start = now_ns();
+  uint64_t cycles = bench.cycles, processor = now_ns(CLOCK_PROCESS_CPUTIME_ID), start = now_ns(CLOCK_MONOTONIC);
   run(&bench, warmup, warmup + count);
-  uint64_t end = now_ns();
-  std::printf("%llu %llu\n", static_cast<unsigned long long>(bench.cycles - cycles), static_cast<unsigned long long>(end - start));
+  uint64_t elapsed = now_ns(CLOCK_MONOTONIC) - start;
+  processor = now_ns(CLOCK_PROCESS_CPUTIME_ID) - processor;
+  cycles = bench.cycles - cycles;
+  for (uint64_t x : {cycles, elapsed, processor}) std::printf("%llu ", static_cast<unsigned long long>(x));
+  std::printf("\n");
   return 0;
 }
