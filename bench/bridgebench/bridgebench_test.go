@@ -10,7 +10,7 @@ import (
 
 // The two sides must do the same, however fast they are.
 func TestSidesAgree(t *testing.T) {
-	report, err := Run(context.Background(), Options{Rounds: 1, Transactions: 300})
+	report, err := Run(context.Background(), Options{Rounds: 2, Transactions: 300})
 	require.NoError(t, err)
 	require.Len(t, report.Results, 2)
 }
@@ -18,7 +18,7 @@ func TestSidesAgree(t *testing.T) {
 func BenchmarkBridge(b *testing.B) {
 	opt := Options{}
 	if testing.Short() {
-		opt.Rounds = 3
+		opt.Rounds = 10
 	}
 	for b.Loop() {
 		report, err := Run(context.Background(), opt)

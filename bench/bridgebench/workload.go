@@ -27,6 +27,7 @@ type bench struct {
 	watches [2][ringSlots]drivers.WatchID
 	stop    drivers.Stop
 	line    [8]byte
+	done    uint64        // transactions
 	runs    int           // calls of Run
 	inRun   time.Duration // and what they took
 }
@@ -139,21 +140,20 @@ type sample struct {
 
 func (s *sample) processor() time.Duration { return s.model + s.host }
 
-// measure runs a workload on a fresh system, as bare.cpp does. pid is the simulator.
-func (b *bench) measure(workload string, pid int, warmup, count uint64) (s sample, err error) {
+// round goes on with a workload until so many transactions are done in all. pid is the
+// simulator.
+func (b *bench) round(workload string, pid int, to uint64) (s sample, err error) {
 	run := b.pingPong
 	if workload == Stream {
 		run = b.stream
 	}
-	if err := run(0, warmup); err != nil {
-		return s, err
-	}
 	b.runs, b.inRun = 0, 0
 	from, model, host, start := b.sys.Now(), processorTime(pid), processorTime(0), time.Now()
-	err = run(warmup, warmup+count)
+	err = run(b.done, to)
 	s.elapsed = time.Since(start)
 	s.model, s.host = processorTime(pid)-model, processorTime(0)-host
 	s.cycles, s.runs, s.outside = uint64(b.sys.Now()-from), b.runs, s.elapsed-b.inRun
+	b.done = to
 	return s, err
 }
 

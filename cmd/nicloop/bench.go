@@ -40,8 +40,8 @@ of both processes, and the ratio of both, each with its spread over the rounds
 		},
 	}
 	cmd.Flags().IntVar(&o.Nodes, "nodes", 2, "nodes of the machine; messages go between 0 and 1")
-	cmd.Flags().IntVar(&o.Rounds, "rounds", 15, "rounds of each side")
-	cmd.Flags().IntVar(&o.Transactions, "transactions", 2000, "transactions of a ping-pong round")
+	cmd.Flags().IntVar(&o.Rounds, "rounds", 50, "rounds of each side")
+	cmd.Flags().IntVar(&o.Transactions, "transactions", 200, "transactions of a ping-pong round")
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print as JSON")
 	return cmd
 }
