@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"encoding/binary"
 	"fmt"
-	"time"
 
 	"github.com/nicloop/nicloop/drivers"
 )
@@ -12,7 +11,7 @@ import (
 // The frames of cosim/dpi/src/protocol.h, which documents them. Little endian.
 const (
 	magic      = 0x3147444252434c4e
-	version    = 2
+	version    = 3
 	maxMessage = 32768
 	maxNodes   = 64
 	maxVPIDs   = 16
@@ -63,7 +62,7 @@ const (
 	eventBytes   = 32
 	textBytes    = 224
 	helloBytes   = 72
-	welcomeBytes = 96
+	welcomeBytes = 88
 )
 
 type command struct {
@@ -151,7 +150,6 @@ type welcome struct {
 	traceStart, traceRecords uint64
 	sharedBytes              uint64
 	buildHash                [32]byte
-	spin                     time.Duration
 }
 
 func (w *welcome) append(b []byte) []byte {
@@ -161,6 +159,5 @@ func (w *welcome) append(b []byte) []byte {
 	for _, v := range [...]uint64{w.memoryBytes, w.memoryStart, w.traceStart, w.traceRecords, w.sharedBytes} {
 		b = binary.LittleEndian.AppendUint64(b, v)
 	}
-	b = append(b, w.buildHash[:]...)
-	return binary.LittleEndian.AppendUint64(b, uint64(w.spin))
+	return append(b, w.buildHash[:]...)
 }

@@ -3,6 +3,7 @@ package bridge
 import (
 	"errors"
 	"fmt"
+	"time"
 
 	"github.com/nicloop/nicloop/drivers"
 )
@@ -88,6 +89,9 @@ func (s *Session) ReadReg(node int, off uint32) (uint64, error) {
 // exchange sends what is posted and reads the answer. An error that leaves
 // s.broken nil is a refused access: the session goes on.
 func (s *Session) exchange(stop *drivers.Stop) (answer, error) {
+	start, from := time.Now(), s.now
+	s.trial.begin()
+	s.events.expect()
 	if err := s.flush(); err != nil {
 		return answer{}, err
 	}
@@ -95,6 +99,7 @@ func (s *Session) exchange(stop *drivers.Stop) (answer, error) {
 	if err != nil {
 		return a, s.fail(s.diagnose(err))
 	}
+	s.trial.done(time.Since(start), s.now-from)
 	if s.cfg.Trace != nil {
 		events := s.mem.traceEvents(s.mem.control().traceCount)
 		if len(events) > 0 {
@@ -123,8 +128,12 @@ func (s *Session) flush() error {
 	return nil
 }
 
-// send sends a message by the lane if the simulator looks at it, else by the socket.
+// send sends a message by the lane if the simulator waits at it, else by the socket.
 func (s *Session) send(b []byte) error {
+	s.commands.lookNS = 0
+	if s.trial.coming != bothSleep {
+		s.commands.lookNS = uint32(simulatorLook)
+	}
 	fits := !s.bySocket && len(b) <= laneData
 	if !fits {
 		s.commands.handOver(nil)
@@ -138,7 +147,11 @@ func (s *Session) send(b []byte) error {
 // receive is the way back.
 func (s *Session) receive() ([]byte, error) {
 	if s.events != nil {
-		if b := s.events.take(&s.spin); len(b) > 0 {
+		look := time.Duration(0)
+		if s.trial.way == bothLook {
+			look = s.trial.limit
+		}
+		if b := s.events.take(look); len(b) > 0 {
 			return b, nil
 		}
 	}

@@ -30,7 +30,7 @@ type Session struct {
 	// last answer took the socket, so that the next must too.
 	commands, events *lane
 	bySocket         bool
-	spin             spin
+	trial            trial
 
 	now     drivers.Cycle
 	watches int
@@ -122,7 +122,7 @@ func (s *Session) shakeHands() error {
 		return err
 	}
 	s.commands, s.events = s.mem.lane(commandLane), s.mem.lane(eventLane)
-	s.spin.limit = s.cfg.Spin
+	s.trial = newTrial(s.cfg.Spin)
 	return nil
 }
 
