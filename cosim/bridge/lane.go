@@ -104,12 +104,8 @@ func (l *lane) nap() (missed bool) {
 		return false // it came just now
 	}
 	limit := unix.NsecToTimespec(int64(napLimit))
-	for l.state.Load() == laneSleeping {
-		if e := l.sleep(&limit); e == unix.ETIMEDOUT || e == unix.EINTR {
-			return l.state.CompareAndSwap(laneSleeping, laneIdle)
-		}
-	}
-	return false
+	l.sleep(&limit)
+	return l.state.CompareAndSwap(laneSleeping, laneIdle)
 }
 
 const (
@@ -117,10 +113,10 @@ const (
 	futexWake = 1
 )
 
-func (l *lane) sleep(limit *unix.Timespec) unix.Errno {
-	_, _, e := unix.RawSyscall6(unix.SYS_FUTEX, uintptr(unsafe.Pointer(&l.state)), futexWait, laneSleeping,
+// sleep ends when the state is no more Sleeping, and for reasons of its own.
+func (l *lane) sleep(limit *unix.Timespec) {
+	_, _, _ = unix.RawSyscall6(unix.SYS_FUTEX, uintptr(unsafe.Pointer(&l.state)), futexWait, laneSleeping,
 		uintptr(unsafe.Pointer(limit)), 0, 0)
-	return e
 }
 
 func (l *lane) wake() {

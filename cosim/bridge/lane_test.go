@@ -6,8 +6,6 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
-
-	"github.com/nicloop/nicloop/drivers"
 )
 
 func TestLaneRefusesWhenNobodyWaits(t *testing.T) {
@@ -21,33 +19,34 @@ func TestLaneRefusesWhenNobodyWaits(t *testing.T) {
 	require.False(t, l.handOver([]byte("late")))
 }
 
-// Whatever the receiver does when the message comes, it gets that one.
+// Whatever the receiver does when the message comes: what is handed over is received, and
+// nothing else.
 func TestLaneWakesReceiver(t *testing.T) {
 	var l lane
-	turn := make(chan byte, 1)
+	turn, taken := make(chan byte, 1), make(chan bool, 1)
 	go func() {
-		for want := range turn {
-			if want%3 == 0 {
-				for l.state.Load() == laneLooking { // until it sleeps or has gone to the socket
-					runtime.Gosched()
-				}
+		for i := range turn {
+			for i%3 == 0 && l.state.Load() == laneLooking { // until it sleeps or has gone to the socket
+				runtime.Gosched()
 			}
-			l.handOver([]byte{want})
+			taken <- l.handOver([]byte{i})
 		}
 	}()
 	defer close(turn)
 	for i := range 200 {
 		look := time.Duration(0)
 		if i%2 == 0 && i%3 != 0 {
-			look = time.Second
+			look = time.Millisecond
 		}
 		l.expect()
 		turn <- byte(i)
-		if b := l.take(look); b != nil {
+		b := l.take(look)
+		if <-taken {
 			require.Equal(t, []byte{byte(i)}, b)
 		} else { // the runtime ended the nap, or it was long
-			require.EqualValues(t, laneIdle, l.state.Load())
+			require.Nil(t, b)
 		}
+		require.EqualValues(t, laneIdle, l.state.Load())
 	}
 }
 
@@ -59,46 +58,16 @@ func TestLaneGivesUp(t *testing.T) {
 	require.False(t, l.handOver(nil))
 }
 
-// A length that the other side made up reaches no further than the lane.
-func TestLaneBoundsLength(t *testing.T) {
+// What the other side made up reaches no further than the lane, and holds nobody.
+func TestLaneDistrustsOtherSide(t *testing.T) {
 	var l lane
 	l.expect()
 	l.handOver(nil)
 	l.bytes = 1 << 31
 	require.Len(t, l.take(0), laneData)
-}
-
-// holds runs a trial to its end and tells what it holds to; cost is the time per cycle.
-func holds(x *trial, cost [ways]time.Duration, cycles uint64) way {
-	for x.begin(); x.trying; x.begin() {
-		x.done(cost[x.way]*time.Duration(cycles), drivers.Cycle(cycles))
-	}
-	return x.way
-}
-
-func TestTrial(t *testing.T) {
-	for _, c := range []struct {
-		cost [ways]time.Duration
-		want way
-	}{
-		{[ways]time.Duration{100, 90, 80}, bothLook},
-		{[ways]time.Duration{100, 80, 90}, simulatorLooks},
-		{[ways]time.Duration{100, 110, 300}, bothSleep},
-		{[ways]time.Duration{100, 99, 99}, bothSleep}, // it takes a core from others
-	} {
-		x := newTrial(time.Millisecond)
-		x.single = false // also on a machine of one CPU
-		require.Equal(t, c.want, holds(&x, c.cost, 20))
-		for range holdExchanges - 1 {
-			require.Equal(t, c.want, x.way)
-			x.done(time.Second, 1)
-			x.begin()
-		}
-		x.done(time.Second, 1)
-		require.True(t, x.trying, "things change: it tries again")
-		require.Equal(t, bothSleep, holds(&x, [ways]time.Duration{1, 2, 2}, 20))
-	}
-	never := newTrial(-1)
-	never.begin()
-	require.Equal(t, bothSleep, never.way)
+	l.state.Store(77)
+	require.Len(t, l.take(time.Microsecond), laneData)
+	l.expect()
+	go l.wake()
+	l.take(0) // returns
 }

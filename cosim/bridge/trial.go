@@ -1,7 +1,9 @@
 package bridge
 
 import (
+	"cmp"
 	"runtime"
+	"slices"
 	"time"
 
 	"github.com/nicloop/nicloop/drivers"
@@ -28,22 +30,32 @@ const simulatorLook = 20 * time.Microsecond
 // then the ways are taken in turn at random, and the one with the least time per cycle is kept
 // for a while. Results never depend on it.
 type trial struct {
-	limit  time.Duration // how long we may look
-	single bool          // nothing to try
-	left   int           // exchanges until the next phase
-	trying bool
-	way    way // of this exchange
-	coming way // and of the next: the simulator begins to wait for that at the end of this
-	random uint32
-	spent  [ways]time.Duration
-	cycles [ways]uint64
+	limit   time.Duration // how long we may look
+	single  bool          // nothing to try
+	left    int           // exchanges until the next phase
+	trying  bool
+	way     way // of this exchange
+	coming  way // and of the next: the simulator begins to wait for that at the end of this
+	random  uint32
+	usual   float64 // time per cycle
+	lost    int     // exchanges in which we or the simulator lost the core
+	samples [trialExchanges]waySample
+}
+
+type waySample struct {
+	way    way
+	spent  time.Duration
+	cycles uint64
 }
 
 const (
 	trialExchanges = 96
 	holdExchanges  = 8192
-	// looking must gain this part, in 1/64: it takes a core from others
-	worthLooking = 2
+	worthLooking   = 4 // looking must gain this part, in 1/64: it takes a core from others
+	// An exchange that takes longer than usual by this has waited for a core. If some did
+	// the machine is busy, and looking takes what others want.
+	lostCore = time.Millisecond
+	busy     = 2
 )
 
 func newTrial(limit time.Duration) trial {
@@ -67,31 +79,59 @@ func (t *trial) done(spent time.Duration, cycles drivers.Cycle) {
 	if t.single {
 		return
 	}
-	if t.trying {
-		t.spent[t.way] += spent
-		t.cycles[t.way] += uint64(cycles)
+	t.left--
+	x := waySample{t.way, spent, uint64(max(cycles, 1))}
+	switch {
+	case t.trying:
+		t.samples[t.left] = x
+	case t.way != bothSleep && t.isLost(x):
+		if t.lost++; t.lost > busy {
+			t.coming = bothSleep // it was not when we tried
+		}
 	}
-	if t.left--; t.left > 0 {
-		return
+	if t.left == 0 {
+		t.turn()
 	}
-	if t.trying = !t.trying; t.trying {
-		t.left = trialExchanges
-		t.spent, t.cycles = [ways]time.Duration{}, [ways]uint64{}
-		return
-	}
-	t.left = holdExchanges
-	t.coming = t.best()
 }
 
+// turn ends a phase.
+func (t *trial) turn() {
+	if t.trying = !t.trying; t.trying {
+		t.left = trialExchanges
+		return
+	}
+	t.left, t.coming, t.lost = holdExchanges, t.best(), 0
+}
+
+func (t *trial) isLost(x waySample) bool {
+	return float64(x.spent-lostCore) > 2*t.usual*float64(x.cycles)
+}
+
+// best is the way with the least time per cycle.
 func (t *trial) best() way {
+	slices.SortFunc(t.samples[:], func(a, b waySample) int { return cmp.Compare(a.perCycle(), b.perCycle()) })
+	t.usual = t.samples[trialExchanges/2].perCycle()
+	lost := 0
+	var spent, cycles [ways]float64
+	for _, x := range &t.samples {
+		if t.isLost(x) {
+			lost++
+			continue
+		}
+		spent[x.way] += float64(x.spent)
+		cycles[x.way] += float64(x.cycles)
+	}
+	if lost > busy {
+		return bothSleep
+	}
 	best := bothSleep
 	for w := range ways {
-		if t.cost(w)*64 < t.cost(best)*(64-worthLooking) {
+		// spent / cycles, less than that of best by what looking must gain
+		if spent[w]*cycles[best]*64 < spent[best]*cycles[w]*(64-worthLooking) {
 			best = w
 		}
 	}
 	return best
 }
 
-// cost is the time per cycle.
-func (t *trial) cost(w way) float64 { return float64(t.spent[w]) / float64(max(t.cycles[w], 1)) }
+func (x waySample) perCycle() float64 { return float64(x.spent) / float64(x.cycles) }

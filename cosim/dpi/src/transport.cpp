@@ -169,17 +169,13 @@ bool Transport::look() {
 
 // False: no message came, and the lane is Idle.
 bool Transport::nap() {
-  uint32_t state = kLaneLooking;
-  const timespec limit{0, kNapNs};
-  auto leave = [&](uint32_t to) {
-    return __atomic_compare_exchange_n(&commands_->state, &state, to, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE);
+  auto leave = [&](uint32_t from, uint32_t to) {
+    return __atomic_compare_exchange_n(&commands_->state, &from, to, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE);
   };
-  if (!leave(kLaneSleeping)) return true;  // it came just now
-  while ((state = __atomic_load_n(&commands_->state, __ATOMIC_ACQUIRE)) == kLaneSleeping) {
-    if (syscall(SYS_futex, &commands_->state, FUTEX_WAIT, kLaneSleeping, &limit, nullptr, 0) == 0 || errno != ETIMEDOUT) continue;
-    return !leave(kLaneIdle);
-  }
-  return true;
+  if (!leave(kLaneLooking, kLaneSleeping)) return true;  // it came just now
+  const timespec limit{0, kNapNs};
+  syscall(SYS_futex, &commands_->state, FUTEX_WAIT, kLaneSleeping, &limit, nullptr, 0);
+  return !leave(kLaneSleeping, kLaneIdle);
 }
 
 bool Transport::wait_at_lane() {
