@@ -40,8 +40,8 @@ type Config struct {
 	// Patience is how long the simulator may be silent in wall time; 0 means 30 s.
 	// While it runs it gives a sign of life every half second.
 	Patience time.Duration
-	// Spin is how long either side may look for a message before it sleeps; 0 means
-	// 1 ms, less than 0 never.
+	// Spin is how long we may look for a message before we sleep, where trials show that it
+	// pays; 0 means 1 ms. Less than 0: neither side ever looks.
 	Spin time.Duration
 }
 
