@@ -15,7 +15,7 @@ import (
 
 // A Model is a built simulator in the cache.
 type Model struct {
-	Program  string // the simulator
+	Program  string // the simulator, or the shared object
 	Hash     [32]byte
 	DescHash uint64
 	Tool     string // the version of Verilator
@@ -28,8 +28,9 @@ type Model struct {
 // A library is the verilated node, compiled, in the cache: what every program around it
 // links. It does not change when the C++ side does.
 type library struct {
-	dir  string
-	hash [32]byte
+	dir    string
+	hash   [32]byte
+	shared bool
 }
 
 // HashText is the hash as it is printed.
@@ -54,14 +55,14 @@ func Build(ctx context.Context, spec Spec) (*Model, error) {
 	if err != nil {
 		return nil, err
 	}
-	sources, err := simulatorSources()
+	sources, err := spec.sources()
 	if err != nil {
 		return nil, err
 	}
-	m := &Model{DescHash: desc, Tool: t.verilatorVersion, lib: library{hash: spec.hash(t, in)}}
+	m := &Model{DescHash: desc, Tool: t.verilatorVersion, lib: library{hash: spec.hash(t, in), shared: spec.Shared}}
 	m.lib.dir = c.place(hex.EncodeToString(m.lib.hash[:]))
-	m.Hash = programHash(m.lib.hash, sources)
-	m.Program = filepath.Join(c.place(m.HashText()), "program")
+	m.Hash = m.lib.programHash(sources)
+	m.Program = filepath.Join(c.place(m.HashText()), m.lib.programName())
 	if what := spec.changed(c, in); what != "" && spec.Progress != nil {
 		spec.Progress(what)
 	}
@@ -105,7 +106,7 @@ func (s *Spec) library(ctx context.Context, c cache, t *tools, lib library, in m
 		if err != nil {
 			return err
 		}
-		if err := writeFile(filepath.Join(dir, "obj", "node.mk"), []byte(t.nodeMakefile())); err != nil {
+		if err := writeFile(filepath.Join(dir, "obj", "node.mk"), []byte(t.nodeMakefile(lib.shared))); err != nil {
 			return err
 		}
 		args := []string{"-j", jobs(), "-f", "node.mk", "OBJCACHE=" + t.ccache, "CXX=" + t.cxx,
@@ -121,8 +122,11 @@ func (s *Spec) library(ctx context.Context, c cache, t *tools, lib library, in m
 // jobs is how many compilers run at a time.
 func jobs() string { return strconv.Itoa(runtime.NumCPU()) }
 
-// simulatorSources are the files of package dpi that make the simulator.
-func simulatorSources() (map[string][]byte, error) {
+// sources are the files of package dpi that make the simulator.
+func (s *Spec) sources() (map[string][]byte, error) {
+	if s.Shared {
+		return dpi.Files(dpi.InsideFiles...)
+	}
 	return dpi.Files(dpi.SimulatorFiles...)
 }
 

@@ -15,10 +15,10 @@ import (
 )
 
 // programHash names a program by the library it links and its sources, main file or not.
-func programHash(lib [32]byte, sources map[string][]byte) [32]byte {
+func (l library) programHash(sources map[string][]byte) [32]byte {
 	h := sha256.New()
-	h.Write(lib[:])
-	writePart(h, []byte(strings.Join(programFlags, "\n")))
+	h.Write(l.hash[:])
+	writePart(h, []byte(strings.Join(append(l.flags(), l.linkFlags()...), "\n")))
 	for _, name := range sortedNames(sources) {
 		writePart(h, []byte(name))
 		writePart(h, sources[name])
@@ -44,12 +44,12 @@ func (m *Model) Link(ctx context.Context, sources fs.FS, file string, with ...st
 	if err != nil {
 		return "", err
 	}
-	hash := fmt.Sprintf("%x", programHash(m.lib.hash, files))
+	hash := fmt.Sprintf("%x", m.lib.programHash(files))
 	_, err = c.provide(ctx, hash, func(dir string) error { return m.lib.program(ctx, t, dir, files, &report{}) })
-	return filepath.Join(c.place(hash), "program"), err
+	return filepath.Join(c.place(hash), m.lib.programName()), err
 }
 
-// program compiles sources and links them with the library: dir/program. The objects of one
+// program compiles sources and links them with the library. The objects of one
 // machine's programs are shared through the compiler cache.
 func (l library) program(ctx context.Context, t *tools, dir string, sources map[string][]byte, r *report) error {
 	root, err := firstLine(ctx, t.verilator, "--getenv", "VERILATOR_ROOT")
@@ -69,11 +69,14 @@ func (l library) program(ctx context.Context, t *tools, dir string, sources map[
 	if err != nil {
 		return err
 	}
-	flags := append(slices.Clone(programFlags), t.arch, "-I.", "-I"+filepath.Join(l.dir, "obj"),
+	flags := append(l.flags(), t.arch, "-I.", "-I"+filepath.Join(l.dir, "obj"),
 		"-isystem", filepath.Join(root, "include"), "-isystem", filepath.Join(root, "include", "vltstd"))
-	fmt.Fprintf(&rules, "program:%s\n\t%s -o $@ $^ %s %s -lz -pthread -latomic\n", objects.String(), t.cxx,
-		filepath.Join(l.dir, "obj", "Vsim_node__ALL.a"), strings.Join(runtime, " "))
-	fmt.Fprintf(&rules, "%%.o: %%.cpp\n\t%s %s %s -c -o $@ $<\n", t.ccache, t.cxx, strings.Join(flags, " "))
+	fmt.Fprintf(&rules, "%s:%s\n\t%s -o $@ $^ %s %s %s -lz -pthread -latomic\n", l.programName(), objects.String(), t.cxx,
+		quoted(l.linkFlags()), filepath.Join(l.dir, "obj", "Vsim_node__ALL.a"), strings.Join(runtime, " "))
+	fmt.Fprintf(&rules, "%%.o: %%.cpp\n\t%s %s %s -c -o $@ $<\n", t.ccache, t.cxx, quoted(flags))
+	if err := writeFile(filepath.Join(dir, exportsFile), []byte(exports)); err != nil {
+		return err
+	}
 	if err := writeFile(filepath.Join(dir, "Makefile"), []byte(rules.String())); err != nil {
 		return err
 	}
@@ -86,7 +89,7 @@ func (l library) program(ctx context.Context, t *tools, dir string, sources map[
 		return err
 	}
 	for _, e := range entries {
-		if e.Name() != "program" {
+		if e.Name() != l.programName() {
 			if err := os.Remove(filepath.Join(dir, e.Name())); err != nil {
 				return err
 			}

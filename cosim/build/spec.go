@@ -29,6 +29,7 @@ type Spec struct {
 	Ports   int      // 3, 5 or 7: with one, two or three dimensions
 	Torus   bool     // with channels for wires from end to end
 	VCDepth int      // 0: DefaultVCDepth
+	Shared  bool     // a shared object for the caller's process instead of a program
 
 	Progress func(what string) // may be nil
 }
@@ -117,7 +118,7 @@ func (s *Spec) inputs() (map[string][]byte, error) {
 func (s *Spec) hash(t *tools, in map[string][]byte) [32]byte {
 	h := sha256.New()
 	for _, part := range [][]string{
-		{t.verilatorVersion, t.cxxVersion}, verilatorFlags, {t.nodeMakefile()}, s.parameters(), s.Files, {s.Include},
+		{t.verilatorVersion, t.cxxVersion}, verilatorFlags, {t.nodeMakefile(s.Shared)}, s.parameters(), s.Files, {s.Include},
 	} {
 		writePart(h, []byte(strings.Join(part, "\n")))
 	}

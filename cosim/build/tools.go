@@ -20,10 +20,14 @@ type tools struct {
 
 // nodeMakefile compiles the verilated node. The time of a run lies in eval(); constructors, the dumping of waves and
 // Verilator's own runtime are cheap to run and dear to compile.
-func (t *tools) nodeMakefile() string {
-	return "include Vsim_node.mk\n" +
+func (t *tools) nodeMakefile(shared bool) string {
+	text := "include Vsim_node.mk\n" +
 		"OPT_FAST = -O3 " + t.arch + "\nOPT_SLOW = -O0\nOPT_GLOBAL = -O1 " + t.arch + "\n" +
 		"Vsim_node__Trace__%.o: OPT_FAST = -O1\n"
+	if shared {
+		text += "CPPFLAGS += " + quoted(sharedFlags) + "\n"
+	}
+	return text
 }
 
 // archFlag picks what the processor has: popcnt (v2) is worth a third of the speed, v3 another 7 to 9 %.

@@ -4,6 +4,7 @@ import (
 	"embed"
 	"fmt"
 	"io/fs"
+	"slices"
 )
 
 //go:embed src/*.h src/*.cpp
@@ -15,6 +16,16 @@ var Sources = sub(embedded, "src")
 // SimulatorFiles are those that make the simulator, besides the headers.
 var SimulatorFiles = []string{
 	"main.cpp", "arguments.cpp", "checkpoint.cpp", "simulation.cpp", "wiring.cpp", "crew.cpp", "transport.cpp", "decode.cpp", "bridge.cpp", "dpi.cpp", "log.cpp",
+}
+
+// InsideFiles are those that make the model for the host's own process, besides the headers.
+var InsideFiles = insideFiles()
+
+// insideFiles replaces what deals with a process and a socket.
+func insideFiles() []string {
+	outside := []string{"main.cpp", "transport.cpp", "checkpoint.cpp"}
+	files := slices.DeleteFunc(slices.Clone(SimulatorFiles), func(name string) bool { return slices.Contains(outside, name) })
+	return append(files, "inside.cpp")
 }
 
 // Files gives all headers and the named files.

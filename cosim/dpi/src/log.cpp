@@ -7,6 +7,8 @@
 namespace nicloop {
 namespace {
 
+int sink = -1;
+
 // Of the thread that prints: nodes may fail on several at once.
 thread_local std::string partial_line, last_line;
 
@@ -20,8 +22,8 @@ ssize_t tee_write(void*, const char* data, size_t size) {
     }
   }
   size_t done = 0;
-  while (done < size) {
-    ssize_t n = write(1, data + done, size - done);
+  while (sink >= 0 && done < size) {
+    ssize_t n = write(sink, data + done, size - done);
     if (n <= 0) break;  // nobody reads the log: not the simulation's concern
     done += size_t(n);
   }
@@ -30,18 +32,24 @@ ssize_t tee_write(void*, const char* data, size_t size) {
 
 }  // namespace
 
-void tee_stdout() {
+void tee_stdout(int descriptor) {
+  sink = descriptor;
   cookie_io_functions_t functions{};
   functions.write = tee_write;
   FILE* tee = fopencookie(nullptr, "w", functions);
   if (tee == nullptr) return;
-  std::fflush(stdout);
+  if (stdout != nullptr) std::fflush(stdout);
   setvbuf(tee, nullptr, _IOLBF, 4096);
   stdout = tee;
 }
 
+void end_tee() {
+  if (stdout != nullptr) std::fclose(stdout);
+  stdout = nullptr;
+}
+
 std::string take_last_line() {
-  std::fflush(stdout);
+  if (stdout != nullptr) std::fflush(stdout);
   std::string line;
   line.swap(last_line);
   return line;

@@ -16,8 +16,8 @@
 #include "bridge.h"
 #include "checkpoint.h"
 #include "dpi.h"
+#include "hello.h"
 #include "log.h"
-#include "nl_config.h"  // written by cosim/build: NL_VPIDS, NL_DESC_HASH, NL_BUILD_HASH
 #include "simulation.h"
 #include "transport.h"
 
@@ -25,17 +25,6 @@ namespace nicloop {
 namespace {
 
 enum ExitStatus { kExitDone = 0, kExitStart = 1, kExitHostGone = 2, kExitProtocol = 3 };
-
-int hex_digit(char c) { return c <= '9' ? c - '0' : c - 'a' + 10; }
-
-Hello make_hello(const Shape& shape) {
-  Hello hello{kMagic, kVersion, shape.nodes(), {shape.dims[0], shape.dims[1], shape.dims[2]}, NL_VPIDS, NL_DESC_HASH, {}};
-  const char* hash = NL_BUILD_HASH;
-  for (size_t i = 0; i < sizeof hello.build_hash; ++i) {
-    hello.build_hash[i] = uint8_t(hex_digit(hash[2 * i]) << 4 | hex_digit(hash[2 * i + 1]));
-  }
-  return hello;
-}
 
 int protocol_error(Transport* transport, uint64_t at, const std::string& what) {
   Text text;
@@ -107,11 +96,8 @@ int simulate(int argc, char** argv) {
   Arguments arguments;
   arguments.shape.torus = NL_TORUS != 0;
   std::string error;
-  if (!parse_arguments(argc, argv, &arguments, &error)) return cannot_start(error);
+  if (!parse_arguments(argc, argv, &arguments, &error) || !enough_ports(arguments.shape, &error)) return cannot_start(error);
   const Shape& shape = arguments.shape;
-  if ((shape.dims[1] > 1 && NL_PORTS < 5) || (shape.dims[2] > 1 && NL_PORTS < 7)) {
-    return cannot_start("this simulator has nodes of " + std::to_string(NL_PORTS) + " ports: too few for so many dimensions");
-  }
   Transport transport;
   Welcome welcome;
   Shared shared;
@@ -150,6 +136,6 @@ int simulate(int argc, char** argv) {
 int main(int argc, char** argv) {
   prctl(PR_SET_PDEATHSIG, SIGKILL);  // whoever started this does not outlive it
   signal(SIGPIPE, SIG_IGN);
-  nicloop::tee_stdout();
+  nicloop::tee_stdout(1);
   return nicloop::simulate(argc, argv);
 }

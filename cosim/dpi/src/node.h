@@ -34,7 +34,13 @@ class VerilatedNode {
   static constexpr uint32_t kWordBytes = sizeof(Vsim_node::tx_word) / kLinks;
 
   VerilatedNode(VerilatedContext* context, uint32_t n) : top_(context, ("node" + std::to_string(n)).c_str()) {}
-  ~VerilatedNode() { top_.final(); }
+  ~VerilatedNode() {
+    try {
+      top_.final();
+    } catch (...) {
+      // A $fatal in a final block: nobody is left to hear of it.
+    }
+  }
 
   void start(uint32_t n, const Shape& shape, uint32_t link_up) {
     top_.node_id = SData(n);
