@@ -24,7 +24,8 @@ const (
 
 // A Config says which simulator to start and how.
 type Config struct {
-	Program   string
+	Program   string // or the shared object, if Inside
+	Inside    bool   // the model runs in this process; see the package's text
 	Dims      [3]int
 	VPIDs     int
 	DescHash  uint64   // what the simulator must have been built from: a
@@ -56,7 +57,7 @@ func (c *Config) validate() error {
 	case c.MemoryBytes < pageBytes || c.MemoryBytes > maxMemory:
 		return fmt.Errorf("%w: DMA memory of %d bytes per node: expected %d..%d", drivers.ErrConfig, c.MemoryBytes, pageBytes, maxMemory)
 	}
-	if err := errors.Join(c.validateWaves(), c.validateCheckpoints()); err != nil {
+	if err := errors.Join(c.validateWaves(), c.validateCheckpoints(), c.CheckInside()); err != nil {
 		return err
 	}
 	for _, p := range c.Plusargs {

@@ -219,9 +219,7 @@ func TestSimulatorChecksWelcome(t *testing.T) {
 	} {
 		cfg := config()
 		require.NoError(t, cfg.validate())
-		s := &Session{cfg: cfg, nodes: 4, conn: conn{-1}, in: make([]byte, maxMessage+1)}
-		var err error
-		s.mem, err = newShared(&cfg)
+		s, err := newSession(cfg)
 		require.NoError(t, err)
 		s.cfg.BuildHash = fixture.Hash
 		s.mem.layout.buildHash[0] = fixture.Hash[0]

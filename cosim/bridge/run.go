@@ -3,7 +3,6 @@ package bridge
 import (
 	"errors"
 	"fmt"
-	"time"
 
 	"github.com/nicloop/nicloop/drivers"
 )
@@ -89,9 +88,8 @@ func (s *Session) ReadReg(node int, off uint32) (uint64, error) {
 // exchange sends what is posted and reads the answer. An error that leaves
 // s.broken nil is a refused access: the session goes on.
 func (s *Session) exchange(stop *drivers.Stop) (answer, error) {
-	start, from := time.Now(), s.now
-	s.trial.begin()
-	s.events.expect()
+	from := s.now
+	s.peer.expect()
 	if err := s.flush(); err != nil {
 		return answer{}, err
 	}
@@ -99,7 +97,7 @@ func (s *Session) exchange(stop *drivers.Stop) (answer, error) {
 	if err != nil {
 		return a, s.fail(s.diagnose(err))
 	}
-	s.trial.done(time.Since(start), s.now-from)
+	s.peer.answered(s.now - from)
 	if s.cfg.Trace != nil {
 		events := s.mem.traceEvents(s.mem.control().traceCount)
 		if len(events) > 0 {
@@ -120,42 +118,12 @@ func (s *Session) flush() error {
 	if len(s.out) == 0 || s.broken != nil {
 		return s.broken
 	}
-	err := s.send(s.out)
+	err := s.peer.send(s.out)
 	s.out = s.out[:0]
 	if err != nil {
 		return s.fail(s.diagnose(s.lastWords(err)))
 	}
 	return nil
-}
-
-// send sends a message by the lane if the simulator waits at it, else by the socket.
-func (s *Session) send(b []byte) error {
-	s.commands.lookNS = 0
-	if s.trial.coming != bothSleep {
-		s.commands.lookNS = uint32(simulatorLook)
-	}
-	fits := !s.bySocket && len(b) <= laneData
-	if !fits {
-		s.commands.handOver(nil)
-	} else if s.commands.handOver(b) {
-		return nil
-	}
-	s.bySocket = true
-	return s.conn.write(b)
-}
-
-// receive is the way back.
-func (s *Session) receive() ([]byte, error) {
-	if s.events != nil {
-		look := time.Duration(0)
-		if s.trial.way == bothLook {
-			look = s.trial.limit
-		}
-		if b := s.events.take(look); len(b) > 0 {
-			return b, nil
-		}
-	}
-	return s.conn.receive(s.in)
 }
 
 // lastWords prefers what the simulator said before it hung up to the fact that it
@@ -183,7 +151,7 @@ type answer struct {
 // protocol.
 func (s *Session) answer(stop *drivers.Stop) (a answer, err error) {
 	for {
-		b, err := s.receive()
+		b, err := s.peer.receive()
 		if err != nil {
 			return a, err
 		}

@@ -2,9 +2,7 @@ package bridge
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"io"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -14,11 +12,11 @@ import (
 
 // A Session is a running simulator.
 type Session struct {
-	cfg   Config
-	proc  *process
-	conn  conn
-	mem   *shared
-	nodes int
+	cfg    Config
+	peer   peer
+	remote // what peer is unless Config.Inside
+	mem    *shared
+	nodes  int
 
 	closing atomic.Bool
 	// mu is held by every call that touches the socket or the shared memory, so
@@ -26,23 +24,16 @@ type Session struct {
 	mu     sync.Mutex
 	closed bool
 
-	// The lanes are used between handshake and end; bySocket: a message since the
-	// last answer took the socket, so that the next must too.
-	commands, events *lane
-	bySocket         bool
-	trial            trial
-
 	now     drivers.Cycle
 	watches int
-	out     []byte // commands that wait for the next Run or ReadReg
-	in      []byte
+	out     []byte            // commands that wait for the next Run or ReadReg
 	again   *drivers.Repeated // what was repeated after a fault
 	misuse  error             // by a Post, told by the next Run or ReadReg
 	broken  error             // why the session is over
 }
 
-// Pid is the simulator's process, for those who want to see it die.
-func (s *Session) Pid() int { return s.proc.pid() }
+// Pid is the simulator's process, for those who want to see it die; 0: it has none of its own.
+func (s *Session) Pid() int { return s.peer.pid() }
 
 // Start starts a simulator and shakes hands with it. It stands at cycle 0 then.
 // Cancelling ctx ends Start, not the session.
@@ -50,80 +41,36 @@ func Start(ctx context.Context, cfg Config) (*Session, error) {
 	if err := cfg.validate(); err != nil {
 		return nil, err
 	}
-	s := &Session{
-		cfg: cfg, nodes: cfg.nodes(), conn: conn{-1},
-		out: make([]byte, 0, maxMessage), in: make([]byte, maxMessage+1),
-	}
-	var err error
-	if s.mem, err = newShared(&cfg); err != nil {
+	s, err := newSession(cfg)
+	if err != nil {
 		return nil, err
 	}
 	if err := s.start(ctx); err != nil {
 		s.release(0)
 		return nil, err
 	}
+	s.begin()
 	return s, nil
 }
 
-func (s *Session) start(ctx context.Context) error {
-	l, err := listen()
-	if err != nil {
-		return err
+func newSession(cfg Config) (*Session, error) {
+	s := &Session{cfg: cfg, nodes: cfg.nodes(), out: make([]byte, 0, maxMessage)}
+	if cfg.Inside {
+		s.peer = &local{host: s}
+	} else {
+		s.remote = remote{host: s, conn: conn{-1}, in: make([]byte, maxMessage+1)}
+		s.peer = &s.remote
 	}
-	defer l.close()
-	args, err := s.cfg.args(l.path)
-	if err != nil {
-		return err
-	}
-	if s.proc, err = startProcess(s.cfg.Program, args, s.cfg.LogFile); err != nil {
-		return err
-	}
-	// From here on a cancelled context kills the simulator, which ends every wait.
-	stop := context.AfterFunc(ctx, func() { _ = s.proc.cmd.Process.Kill() })
-	defer stop()
-	c, err := l.accept(ctx, s.proc.done, s.cfg.Patience)
-	if err == nil {
-		s.conn = c
-		err = s.shakeHands()
-	}
-	if ctx.Err() != nil {
-		return ctx.Err()
-	}
-	if err != nil {
-		return s.diagnose(err)
-	}
-	s.begin()
-	return nil
+	var err error
+	s.mem, err = newShared(&cfg)
+	return s, err
 }
 
-func (s *Session) shakeHands() error {
-	if err := s.conn.checkPeer(s.proc.pid()); err != nil {
+func (s *Session) start(ctx context.Context) error {
+	return s.peer.start(ctx, func() error {
+		_, err := s.answer(nil)
 		return err
-	}
-	if err := s.conn.setPatience(s.cfg.Patience); err != nil {
-		return err
-	}
-	b, err := s.conn.receive(s.in)
-	if err != nil {
-		return err
-	}
-	h, err := decodeHello(b)
-	if err != nil {
-		return err
-	}
-	if err := s.cfg.compare(h); err != nil {
-		return err
-	}
-	if err := s.conn.send(s.mem.layout.append(nil), s.mem.fd); err != nil {
-		return err
-	}
-	s.mem.handedOver()
-	if _, err = s.answer(nil); err != nil {
-		return err
-	}
-	s.commands, s.events = s.mem.lane(commandLane), s.mem.lane(eventLane)
-	s.trial = newTrial(s.cfg.Spin)
-	return nil
+	})
 }
 
 // compare checks that the simulator is the one that was asked for.
@@ -156,28 +103,19 @@ func (s *Session) begin() {
 	}
 }
 
-// diagnose makes an error of the socket the error that ends the session.
+// diagnose makes an error of the peer the error that ends the session.
 func (s *Session) diagnose(err error) error {
-	switch {
-	case s.closing.Load():
+	if s.closing.Load() {
 		return drivers.ErrClosed
-	case errors.Is(err, io.EOF), errors.Is(err, drivers.ErrPeerDied):
-		if !s.proc.end(time.Second) {
-			return fmt.Errorf("%w: it hung up without exiting and was killed", drivers.ErrPeerDied)
-		}
-		return fmt.Errorf("%w: %s", drivers.ErrPeerDied, s.proc.obituary())
-	case errors.Is(err, drivers.ErrStarved):
-		s.proc.end(0)
-		return fmt.Errorf("%w: no sign of life for %v at cycle %d; killed", err, s.cfg.Patience, s.now)
 	}
-	return err
+	return s.peer.diagnose(err)
 }
 
 // fail ends the session with err, unless it has ended before.
 func (s *Session) fail(err error) error {
 	if s.broken == nil {
 		s.broken = err
-		s.conn.hangUp()
+		s.peer.hangUp()
 	}
 	return s.broken
 }
@@ -202,7 +140,7 @@ func (s *Session) shutDown() time.Duration {
 		return interruptGrace
 	}
 	if !s.mu.TryLock() {
-		s.conn.hangUp()
+		s.peer.hangUp()
 		return interruptGrace
 	}
 	defer s.mu.Unlock()
@@ -215,11 +153,6 @@ func (s *Session) shutDown() time.Duration {
 }
 
 func (s *Session) release(grace time.Duration) {
-	if s.proc != nil {
-		s.proc.end(grace)
-	}
-	if s.conn.fd >= 0 {
-		s.conn.close()
-	}
+	s.peer.end(grace)
 	s.mem.close()
 }

@@ -19,8 +19,8 @@ import (
 const defaultMemory = 1 << 20
 
 func init() {
-	drivers.Register("rtl", "the Verilated RTL of up to 64 nodes in its own process",
-		[]string{"src", "dims", "torus", "vc_depth", "host_wr_latency", "plusargs", "patience", "spin", "link_errors", "link_losses", "link_seed"}, open)
+	drivers.Register("rtl", "the Verilated RTL of up to 64 nodes in its own process, or inside",
+		[]string{"src", "dims", "torus", "vc_depth", "host_wr_latency", "plusargs", "patience", "spin", "inside", "link_errors", "link_losses", "link_seed"}, open)
 	drivers.RegisterPrepare("rtl", prepare)
 }
 
@@ -82,6 +82,11 @@ func parse(path string, keys map[string]string, opt drivers.Options) (*request, 
 	if r.spec.VCDepth, err = number(keys, "vc_depth", 2, 128); err != nil {
 		return nil, err
 	}
+	in, err := number(keys, "inside", 0, 1)
+	if err != nil {
+		return nil, err
+	}
+	r.spec.Shared = in == 1
 	latency, err := number(keys, "host_wr_latency", 1, 65535)
 	if err != nil {
 		return nil, err
@@ -91,12 +96,15 @@ func parse(path string, keys map[string]string, opt drivers.Options) (*request, 
 	}
 	r.cfg = bridge.Config{
 		Dims: dims, VPIDs: build.VPIDs, DescHash: regs.DescHashValue, MemoryBytes: opt.MemoryBytes,
-		Trace: opt.Trace, Waves: opt.Waves, Checkpoints: opt.Checkpoints, LogFile: opt.LogFile, Plusargs: strings.Fields(strings.ReplaceAll(keys["plusargs"], ",", " ")),
+		Inside: r.spec.Shared, Trace: opt.Trace, Waves: opt.Waves, Checkpoints: opt.Checkpoints, LogFile: opt.LogFile, Plusargs: strings.Fields(strings.ReplaceAll(keys["plusargs"], ",", " ")),
+	}
+	if err := r.cfg.CheckInside(); err != nil {
+		return nil, err
 	}
 	if latency != 0 {
 		r.cfg.Args = append(r.cfg.Args, "--wr-latency", strconv.Itoa(latency))
 	}
-	if opt.Threads > 1 {
+	if opt.Threads > 1 && !r.spec.Shared {
 		r.cfg.Args = append(r.cfg.Args, "--threads", strconv.Itoa(opt.Threads))
 	}
 	if r.cfg.MemoryBytes == 0 {

@@ -1,0 +1,130 @@
+package bridge
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"sync"
+	"time"
+
+	"github.com/nicloop/nicloop/cosim/inside"
+	"github.com/nicloop/nicloop/drivers"
+)
+
+// A local is the model in this process: to send a message is to have it executed, and the reply is there then.
+type local struct {
+	host  *Session
+	log   *os.File
+	reply []byte
+	ended error // of the last message
+
+	mu    sync.Mutex // of model, between end and hangUp
+	model *inside.Model
+}
+
+// CheckInside says whether the model can be in this process, if that is asked for. Nothing needs to be built for it.
+func (c *Config) CheckInside() error {
+	switch {
+	case !c.Inside:
+		return nil
+	case c.Checkpoints != nil:
+		return fmt.Errorf("%w: checkpoints are forks of the simulator, which a model inside the host's process cannot have; leave inside=1 out",
+			drivers.ErrNotSupported)
+	}
+	return inside.Supported()
+}
+
+// start cannot be interrupted once the model is being made; that takes milliseconds.
+func (l *local) start(ctx context.Context, greet func() error) error {
+	cfg, mem := &l.host.cfg, l.host.mem
+	mem.handedOver()
+	// The socket is none.
+	args, err := cfg.args("inside")
+	if err == nil {
+		err = l.openLog(cfg.LogFile)
+	}
+	if err == nil {
+		err = ctx.Err()
+	}
+	if err != nil {
+		return err
+	}
+	if l.model, err = inside.Open(cfg.Program, append([]string{"nicloop"}, args...), mem.layout.append(nil), mem.bytes, l.log); err != nil {
+		return err
+	}
+	h, err := decodeHello(l.model.Hello())
+	if err == nil {
+		err = cfg.compare(h)
+	}
+	if err == nil {
+		l.reply = l.model.Reply()
+		err = greet()
+	}
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
+	return err
+}
+
+func (l *local) openLog(name string) (err error) {
+	if name == "" {
+		return nil
+	}
+	if l.log, err = os.Create(name); err != nil {
+		return fmt.Errorf("simulator log: %w", err)
+	}
+	return nil
+}
+
+func (l *local) expect()                {}
+func (l *local) answered(drivers.Cycle) {}
+func (l *local) pid() int               { return 0 }
+
+func (l *local) send(message []byte) error {
+	l.ended = l.model.Exchange(message)
+	l.reply = nil
+	if l.ended == nil || l.ended == io.EOF {
+		l.reply = l.model.Reply()
+	}
+	return l.ended
+}
+
+func (l *local) receive() ([]byte, error) {
+	switch b := l.reply; {
+	case len(b) > 0:
+		l.reply = nil
+		return b, nil
+	case l.ended != nil:
+		return nil, l.ended
+	}
+	return nil, fmt.Errorf("%w: the model has not answered", drivers.ErrProtocol)
+}
+
+func (l *local) diagnose(err error) error {
+	if errors.Is(err, io.EOF) {
+		return fmt.Errorf("%w: the model has ended", drivers.ErrPeerDied)
+	}
+	return err
+}
+
+func (l *local) hangUp() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.model != nil {
+		l.model.Stop()
+	}
+}
+
+func (l *local) end(time.Duration) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.model != nil {
+		l.model.Close()
+		l.model = nil
+	}
+	if l.log != nil {
+		l.log.Close()
+	}
+}
