@@ -139,14 +139,18 @@ func TestHostKilled(t *testing.T) {
 
 // playRole is what this test binary does when it plays another process.
 func playRole(role string) {
-	if role == "host" {
+	switch role {
+	case "host":
 		playHost()
+	case "inside":
+		playInside()
+		return
 	}
 	playSimulator(role, os.Args[1])
 }
 
 func playHost() {
-	model, err := buildFixture()
+	model, err := buildFixture(false)
 	if err != nil {
 		panic(err)
 	}

@@ -15,13 +15,14 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/nicloop/nicloop/cosim/build"
+	"github.com/nicloop/nicloop/cosim/inside"
 	"github.com/nicloop/nicloop/drivers"
 )
 
 const testDesc = 0x1122334455667788
 
-// The stand-in of testdata, built once.
-var fixture *build.Model
+// The stand-in of testdata, built once: a program, and a shared object (nil without cgo).
+var fixture, sharedFixture *build.Model
 
 func TestMain(m *testing.M) {
 	if role := os.Getenv("BRIDGE_TEST_ROLE"); role != "" {
@@ -29,7 +30,10 @@ func TestMain(m *testing.M) {
 		return
 	}
 	var err error
-	if fixture, err = buildFixture(); err != nil {
+	if fixture, err = buildFixture(false); err == nil && inside.Supported() == nil {
+		sharedFixture, err = buildFixture(true)
+	}
+	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)
 	}
@@ -41,7 +45,7 @@ func TestMain(m *testing.M) {
 	os.Exit(code)
 }
 
-func buildFixture() (*build.Model, error) {
+func buildFixture(shared bool) (*build.Model, error) {
 	files := fstest.MapFS{
 		"nicloop_pkg.sv": {Data: fmt.Appendf(nil, "package nicloop_pkg;\n  localparam logic [63:0] DESC_HASH_VALUE = 64'h%x;\nendpackage\n", uint64(testDesc))},
 	}
@@ -53,7 +57,7 @@ func buildFixture() (*build.Model, error) {
 		files[name] = &fstest.MapFile{Data: data}
 	}
 	return build.Build(context.Background(), build.Spec{
-		RTL: files, Files: []string{"nicloop_pkg.sv", "sim_node.sv"}, Include: ".", Ports: 5,
+		RTL: files, Files: []string{"nicloop_pkg.sv", "sim_node.sv"}, Include: ".", Ports: 5, Shared: shared,
 	})
 }
 

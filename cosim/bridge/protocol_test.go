@@ -319,7 +319,7 @@ func fakeHello(role string) []byte {
 		b = binary.LittleEndian.AppendUint32(b, v)
 	}
 	b = binary.LittleEndian.AppendUint64(b, testDesc)
-	model, err := buildFixture()
+	model, err := buildFixture(false)
 	if err != nil {
 		panic(err)
 	}
