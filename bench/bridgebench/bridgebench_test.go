@@ -6,17 +6,28 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/nicloop/nicloop/cosim/inside"
 )
 
 // The two sides must do the same, however fast they are.
 func TestSidesAgree(t *testing.T) {
-	report, err := Run(context.Background(), Options{Rounds: 2, Transactions: 300})
+	for _, in := range []bool{false, true} {
+		testSides(t, in)
+	}
+}
+
+func testSides(t *testing.T, in bool) {
+	if in && inside.Supported() != nil {
+		return
+	}
+	report, err := Run(context.Background(), Options{Rounds: 2, Transactions: 300, Inside: in})
 	require.NoError(t, err)
 	require.Len(t, report.Results, 2)
 	for i, crossings := range []int{600, 150} {
 		r := report.Results[i]
 		require.Equal(t, crossings, r.Crossings, "one per message, and one per eight")
-		require.Positive(t, r.Simulator.Min)
+		require.Equal(t, !in, r.Simulator.Min > 0)
 		require.Positive(t, r.Host.Min)
 	}
 }

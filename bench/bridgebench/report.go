@@ -33,7 +33,7 @@ type Result struct {
 	BareTransactions   Spread `json:"bare_transactions_per_s"`
 	BridgeTransactions Spread `json:"bridge_transactions_per_s"`
 	ElapsedRatio       Spread `json:"ratio_elapsed"`
-	ModelRatio         Spread `json:"ratio_processor_simulator"` // without the host process
+	ModelRatio         Spread `json:"ratio_processor_simulator"` // without the host process; 0 if the model has none of its own
 	ProcessorRatio     Spread `json:"ratio_processor"`
 
 	BareElapsed     Spread `json:"bare_elapsed_us"`
@@ -88,6 +88,9 @@ func (r *Result) write(w io.Writer) {
 		{"  the crossing itself, elapsed", r.CostElapsed},
 		{"  the crossing itself, processor", r.CostProcessor},
 	} {
+		if line.spread == (Spread{}) {
+			continue // there is no such thing
+		}
 		fmt.Fprintf(w, "  %-34s %v\n", line.name, line.spread)
 	}
 }
@@ -110,7 +113,12 @@ func (r *Result) summarize(bare, bridge []sample) {
 		}
 		return spread(values)
 	}
-	ratio := func(a, b time.Duration) float64 { return a.Seconds() / max(b, 1).Seconds() }
+	ratio := func(a, b time.Duration) float64 {
+		if b <= 0 {
+			return 0
+		}
+		return a.Seconds() / b.Seconds()
+	}
 	each := func(d time.Duration) float64 { return float64(d) / 1e3 / float64(r.Crossings) }
 	rate := func(d time.Duration) float64 { return float64(r.Transactions) / d.Seconds() }
 

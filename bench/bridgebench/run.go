@@ -27,9 +27,10 @@ const (
 
 // Options of Run; zero values mean the defaults.
 type Options struct {
-	Nodes        int // 2; the messages always go between nodes 0 and 1
-	Rounds       int // 50 of each side
-	Transactions int // of a ping-pong round: 200; a stream round has four times as many
+	Nodes        int  // 2; the messages always go between nodes 0 and 1
+	Rounds       int  // 50 of each side
+	Transactions int  // of a ping-pong round: 200; a stream round has four times as many
+	Inside       bool // the bridge to a model in this process
 	Progress     func(what string)
 }
 
@@ -48,11 +49,20 @@ func Run(ctx context.Context, opt Options) (Report, error) {
 		return Report{}, fmt.Errorf("%w: bridge benchmark with %d nodes, %d rounds, %d transactions: expected 2..%d, at least 1, at least 1",
 			drivers.ErrConfig, opt.Nodes, opt.Rounds, opt.Transactions, build.MaxNodes)
 	}
-	model, err := build.Build(ctx, build.Spec{
+	spec := build.Spec{
 		RTL: hdl.Sources, Files: hdl.SimulationFiles(), Include: "sim", Ports: build.PortsFor(build.DimsFor(opt.Nodes)), Progress: opt.Progress,
-	})
+	}
+	// The bare bench is around the library of programs in any case: that is the limit.
+	model, err := build.Build(ctx, spec)
 	if err != nil {
 		return Report{}, err
+	}
+	y := &side{device: "rtl:", nodes: opt.Nodes, model: model}
+	if opt.Inside {
+		y.device, spec.Shared = "rtl:?inside=1", true
+		if y.model, err = build.Build(ctx, spec); err != nil {
+			return Report{}, err
+		}
 	}
 	source, err := fs.Sub(bareSource, "bare")
 	if err != nil {
@@ -62,12 +72,12 @@ func Run(ctx context.Context, opt Options) (Report, error) {
 	if err != nil {
 		return Report{}, err
 	}
-	report := Report{Device: "rtl:", Nodes: opt.Nodes, Hash: model.HashText(), Tool: model.Tool, Rounds: opt.Rounds}
+	report := Report{Device: y.device, Nodes: opt.Nodes, Hash: y.model.HashText(), Tool: model.Tool, Rounds: opt.Rounds}
 	for _, w := range []Result{
 		{Workload: PingPong, Transactions: opt.Transactions, Goal: 0.97},
 		{Workload: Stream, Transactions: 4 * opt.Transactions, Goal: 0.97},
 	} {
-		if err := compare(ctx, opt, model, program, &w); err != nil {
+		if err := compare(ctx, opt, y, program, &w); err != nil {
 			return report, fmt.Errorf("bridge benchmark, %s: %w", w.Workload, err)
 		}
 		report.Results = append(report.Results, w)
@@ -77,36 +87,43 @@ func Run(ctx context.Context, opt Options) (Report, error) {
 
 // compare runs the rounds of one workload. Both sides live all the time, and take turns of
 // some milliseconds: what else happens on the machine hits both alike.
-func compare(ctx context.Context, opt Options, model *build.Model, program string, r *Result) error {
+func compare(ctx context.Context, opt Options, through *side, program string, r *Result) error {
 	x, err := startBare(ctx, program, opt.Nodes, r.Workload)
 	if err != nil {
 		return err
 	}
 	defer x.close()
-	y, err := startBridge(ctx, opt.Nodes, model)
+	y, err := through.start(ctx)
 	if err != nil {
 		return err
 	}
 	defer y.sys.Close()
 	bare, bridge := make([]sample, opt.Rounds), make([]sample, opt.Rounds)
-	done := uint64(max(r.Transactions/2, window))
-	for i := -1; i < opt.Rounds; i++ {
-		var a, b sample
-		if a, err = x.round(done); err != nil {
+	pid, done := y.sys.(interface{ Pid() int }).Pid(), uint64(0)
+	for i := range opt.Rounds {
+		from := done + uint64(max(r.Transactions/2, window))
+		done = from + uint64(r.Transactions)
+		if bare[i], err = inTurn(from, done, x.round); err != nil {
 			return err
 		}
-		if b, err = y.round(r.Workload, y.sys.(interface{ Pid() int }).Pid(), done); err != nil {
+		if bridge[i], err = inTurn(from, done, func(to uint64) (sample, error) { return y.round(r.Workload, pid, to) }); err != nil {
 			return err
 		}
-		if a.cycles != b.cycles {
-			return fmt.Errorf("the bare bench took %d cycles, the bridge %d: they do not do the same", a.cycles, b.cycles)
-		}
-		if done += uint64(r.Transactions); i >= 0 { // the one before warms up
-			bare[i], bridge[i] = a, b
+		if a, b := bare[i].cycles, bridge[i].cycles; a != b {
+			return fmt.Errorf("the bare bench took %d cycles, the bridge %d: they do not do the same", a, b)
 		}
 	}
 	r.summarize(bare, bridge)
 	return nil
+}
+
+// inTurn measures a round from..to of a side that has waited for its turn. What comes before warms up: caches, and Go's runtime,
+// which looks at a program that has just woken up every 20 µs for some milliseconds.
+func inTurn(from, to uint64, round func(to uint64) (sample, error)) (sample, error) {
+	if s, err := round(from); err != nil {
+		return s, err
+	}
+	return round(to)
 }
 
 // A bare is the bare bench, which waits for the next round.
@@ -148,14 +165,21 @@ func (b *bare) close() {
 	_ = b.cmd.Wait()
 }
 
-func startBridge(ctx context.Context, nodes int, model *build.Model) (*bench, error) {
-	sys, err := drivers.Open(ctx, "rtl:", drivers.Options{Nodes: nodes})
+// A side is what is opened beside the bare bench.
+type side struct {
+	device string
+	nodes  int
+	model  *build.Model // the one that the device must have
+}
+
+func (x *side) start(ctx context.Context) (*bench, error) {
+	sys, err := drivers.Open(ctx, x.device, drivers.Options{Nodes: x.nodes})
 	if err != nil {
 		return nil, err
 	}
-	if got, want := sys.Info().Hash, model.HashText(); got != want {
+	if got, want := sys.Info().Hash, x.model.HashText(); got != want {
 		sys.Close()
-		return nil, fmt.Errorf("rtl: opened model %s, the bare bench is linked with %s", got, want)
+		return nil, fmt.Errorf("%s opened model %s, expected %s", x.device, got, want)
 	}
 	b, err := newBench(sys.(drivers.Timed))
 	if err != nil {

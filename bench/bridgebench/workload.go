@@ -132,8 +132,8 @@ func (b *bench) stream(from, to uint64) error {
 type sample struct {
 	cycles  uint64
 	elapsed time.Duration
-	model   time.Duration // processor time of the process with the model
-	host    time.Duration // and of this one, waiting for the model included
+	model   time.Duration // processor time of the process with the model, 0 if it has none of its own
+	host    time.Duration // and of this one, waiting for the model or the model itself included
 	outside time.Duration // elapsed between one Run and the next: host work
 	runs    int
 }
@@ -141,7 +141,7 @@ type sample struct {
 func (s *sample) processor() time.Duration { return s.model + s.host }
 
 // round goes on with a workload until so many transactions are done in all. pid is the
-// simulator.
+// simulator, or 0.
 func (b *bench) round(workload string, pid int, to uint64) (s sample, err error) {
 	run := b.pingPong
 	if workload == Stream {
@@ -151,7 +151,9 @@ func (b *bench) round(workload string, pid int, to uint64) (s sample, err error)
 	from, model, host, start := b.sys.Now(), processorTime(pid), processorTime(0), time.Now()
 	err = run(b.done, to)
 	s.elapsed = time.Since(start)
-	s.model, s.host = processorTime(pid)-model, processorTime(0)-host
+	if s.host = processorTime(0) - host; pid != 0 {
+		s.model = processorTime(pid) - model
+	}
 	s.cycles, s.runs, s.outside = uint64(b.sys.Now()-from), b.runs, s.elapsed-b.inRun
 	b.done = to
 	return s, err

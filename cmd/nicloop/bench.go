@@ -23,7 +23,7 @@ take the same cycles. Rounds of both alternate. Prints what one crossing costs, 
 run of the simulator until something happens, in elapsed and in processor time
 of both processes, and the ratio of both, each with its spread over the rounds
 (goal: 0.97 of elapsed time on a machine with nothing else to do).`,
-		Example: "  nicloop bench bridge\n  nicloop bench bridge --nodes 4 --json",
+		Example: "  nicloop bench bridge\n  nicloop bench bridge --nodes 4 --json\n  nicloop bench bridge --inside",
 		Args:    checked(cobra.NoArgs),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			bar := newBar(cmd.ErrOrStderr(), "bench bridge")
@@ -42,6 +42,7 @@ of both processes, and the ratio of both, each with its spread over the rounds
 	cmd.Flags().IntVar(&o.Nodes, "nodes", 2, "nodes of the machine; messages go between 0 and 1")
 	cmd.Flags().IntVar(&o.Rounds, "rounds", 50, "rounds of each side")
 	cmd.Flags().IntVar(&o.Transactions, "transactions", 200, "transactions of a ping-pong round")
+	cmd.Flags().BoolVar(&o.Inside, "inside", false, "have the model in the process of the host (rtl:?inside=1)")
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print as JSON")
 	return cmd
 }
