@@ -256,7 +256,7 @@ func testKilled(t *T) error {
 	c.Nodes, c.Procs, c.Sizes = 2, 1, []int{1 << 16}
 	c.Opened = func(sys drivers.Timed) error {
 		p, ok := sys.(interface{ Pid() int })
-		if !ok {
+		if !ok || p.Pid() == 0 {
 			return fmt.Errorf("%w: %s has no simulator of its own that could die", drivers.ErrNotSupported, t.Device)
 		}
 		var err error
