@@ -22,7 +22,8 @@ bare C++ test bench in one process, which is the limit for that RTL. Both must
 take the same cycles. Rounds of both alternate. Prints what one crossing costs, a
 run of the simulator until something happens, in elapsed and in processor time
 of both processes, and the ratio of both, each with its spread over the rounds
-(goal: 0.97 of elapsed time on a machine with nothing else to do).`,
+(goal: 0.97 of elapsed time on a machine with nothing else to do). With --inside the
+bridge is a call: the model is in the process of the host.`,
 		Example: "  nicloop bench bridge\n  nicloop bench bridge --nodes 4 --json\n  nicloop bench bridge --inside",
 		Args:    checked(cobra.NoArgs),
 		RunE: func(cmd *cobra.Command, _ []string) error {

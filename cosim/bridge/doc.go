@@ -1,6 +1,7 @@
 // Package bridge runs a simulator process (package build makes it) and speaks with
 // it: posted accesses, watches and "run until" over a Unix socket, DMA memory and
-// counters through memory shared by both.
+// counters through memory shared by both. Or the model is in this process ([Config].Inside, package inside) and executes the
+// same messages by a call.
 //
 // # What it promises
 //
@@ -19,6 +20,10 @@
 //   - Nothing outlives the session: the socket's directory is gone once both ends
 //     have met; the simulator dies with this process, and frees everything itself
 //     when the socket closes. No goroutine, descriptor or mapping is left by Close.
+//
+// Inside, a message takes as long as what it asks for: patience does not apply. Close ends a run of another goroutine
+// within 4096 cycles, and a cancelled Start ends when the model has been made. What kills the simulator, other than a failure that the
+// model reports, kills this process.
 //
 // # What the caller must do
 //

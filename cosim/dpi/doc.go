@@ -2,6 +2,9 @@
 // model to make the simulator. They lie in src/, out of the go command's sight.
 //
 //	main.cpp       clock, reset, arguments, waves, the command loop
+//	inside         main.cpp and transport for a model in the host's process, which calls instead; inside.h is C
+//	hello.h        what the simulator says of itself
+//	log            what the model prints
 //	transport      the socket and the shared memory
 //	decode         bytes to checked commands, pure
 //	bridge         executes commands, runs until, collects events; abstract above and below

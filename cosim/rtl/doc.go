@@ -1,5 +1,5 @@
 // Package rtl is the backend behind "rtl:": the Verilated NICs of a mesh, built on
-// demand (package build), in a process of their own (package bridge). Importing it
+// demand (package build), in a process of their own or in this one (package bridge). Importing it
 // registers the scheme; what it opens is a drivers.Timed.
 //
 // Keys of the URI:
@@ -13,12 +13,17 @@
 //	plusargs=%2Ba,%2Bb=1  arguments of the simulator, separated by commas; + is %2B in a URI
 //	patience=30s          how long the simulator may be silent
 //	spin=1ms              how long to look for an answer before sleeping; 0s: never
+//	inside=1              the model in this process: less per crossing, see below
 //	link_errors=1e-4      chance of a word on a wire between nodes to be corrupted
 //	link_losses=1e-5      chance of it to be lost
 //	link_seed=7           where the random numbers of both start
 //
 // Faults of wires are registers of the simulation (page wire of the description), so
 // they may change at any time; the keys set all wires when the system is opened.
+//
+// With inside=1 results are the same, and an exchange with the model is a call. It takes a program built with cgo; it simulates
+// on one thread, has no checkpoints, and patience and spin mean nothing. A crash of the model is one of this
+// process, and so is a wave file that can no longer be written.
 //
 // Options must say how many nodes unless dims does; memory defaults to 1 MiB. The
 // promises and duties are those of package bridge.
