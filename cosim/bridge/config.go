@@ -31,6 +31,7 @@ type Config struct {
 	Trace       drivers.TraceSink
 	Waves       *drivers.WaveWindow
 	LogFile     string
+	Only        []int    // nodes that are simulated; nil: all. See Edge
 	Args        []string // options of the simulator beside those that follow from this
 	Plusargs    []string
 	// Patience is how long the simulator may be silent in wall time; 0 means 30 s.
@@ -56,6 +57,9 @@ func (c *Config) validate() error {
 		return fmt.Errorf("%w: waves of the cycles [%d, %d) in %q: expected a file and a window that is not empty",
 			drivers.ErrConfig, w.From, w.To, w.File)
 	}
+	if err := c.validateOnly(); err != nil {
+		return err
+	}
 	for _, p := range c.Plusargs {
 		if !strings.HasPrefix(p, "+") {
 			return fmt.Errorf("%w: plusarg %q: expected it to start with +", drivers.ErrConfig, p)
@@ -73,6 +77,7 @@ func (c *Config) validate() error {
 // args are the simulator's arguments.
 func (c *Config) args(socket string) ([]string, error) {
 	args := append([]string{socket, "--dims", fmt.Sprintf("%dx%dx%d", c.Dims[0], c.Dims[1], c.Dims[2])}, c.Args...)
+	args = append(args, c.onlyArgs()...)
 	if c.Waves != nil {
 		file, err := filepath.Abs(c.Waves.File)
 		if err != nil {

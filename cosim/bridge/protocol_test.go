@@ -98,7 +98,7 @@ func bytesOf(b []byte) string { return strings.Trim(strings.ReplaceAll(fmt.Sprin
 func TestFuzzFrames(t *testing.T) {
 	n := seed(t)
 	out := compile(t, []string{"-g", "-O1", "-fsanitize=address,undefined", "-fno-sanitize-recover=all"},
-		[]string{"fuzz_frames.cpp", "decode.cpp", "bridge.cpp"}, fmt.Sprint(n), "20000")
+		[]string{"fuzz_frames.cpp", "decode.cpp", "bridge.cpp", "border.cpp", "wiring.cpp"}, fmt.Sprint(n), "20000")
 	require.Contains(t, out, fmt.Sprintf("seed %d", n))
 	t.Log(strings.TrimSpace(out))
 }

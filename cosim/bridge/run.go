@@ -221,6 +221,8 @@ func (s *Session) apply(a *answer, e *event, stop *drivers.Stop) (done bool, err
 		a.fault = errors.Join(a.fault, fmt.Errorf("%w: cycle %d: %s", drivers.ErrAssertion, e.cycle, e.text))
 	case evError:
 		return false, fmt.Errorf("%w: the simulator did not understand us: %s", drivers.ErrProtocol, e.text)
+	case evEdgeOut:
+		return false, s.applyEdge(e)
 	case evHeartbeat:
 	}
 	return false, nil

@@ -36,6 +36,7 @@ type Session struct {
 	watches int
 	out     []byte // commands that wait for the next Run or ReadReg
 	in      []byte
+	edges   []Edge
 	misuse  error // by a Post, told by the next Run or ReadReg
 	broken  error // why the session is over
 }

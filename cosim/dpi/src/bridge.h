@@ -13,6 +13,7 @@
 #include <string>
 #include <vector>
 
+#include "border.h"
 #include "decode.h"
 #include "posted.h"
 #include "protocol.h"
@@ -80,6 +81,8 @@ class Bridge final : public Bus {
 
   // Executes one decoded command. kBad: *error names what is wrong with it.
   Result execute(const Command& command, const PioLine& line, std::string* error);
+  // Some nodes are simulated elsewhere; null: none.
+  void set_border(Border* border) { border_ = border; }
   // Says where the model stands: the last frame of every answer.
   void put_stopped(uint32_t flags);
 
@@ -144,6 +147,10 @@ class Bridge final : public Bus {
   void arm_pio(const Command& command);
   Result run(uint64_t deadline);
   Result read(const Command& command);
+  Result edge(const Command& command, std::string* error);
+  Result step(const Command& command, std::string* error);
+  void look_at_border();
+  void put_edges();
   Result clock(uint64_t deadline);
   void check_irq();
   uint8_t* burst(uint32_t node, uint64_t addr, uint32_t quads);
@@ -156,6 +163,11 @@ class Bridge final : public Bus {
   const Shared shared_;
   Hardware* const hardware_;
   Outbox* const outbox_;
+
+  Border* border_ = nullptr;
+  bool until_quiet_ = false;      // also with a deadline
+  uint64_t slack_ = 0;            // cycles from the first word out to the end of a run
+  uint64_t horizon_ = kForever;   // that end
 
   uint64_t now_ = 0;
   PortQueues<PostedReg> reg_;

@@ -1,0 +1,233 @@
+package mixed
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+
+	"github.com/nicloop/nicloop/cosim/bridge"
+	"github.com/nicloop/nicloop/drivers"
+)
+
+// How time passes. Both sides always have done the same cycles, but for a simulator that stands behind because nothing
+// can happen in it, so what stops a run stops it at its very cycle on both. In a cycle a side needs of the other only what that did some cycles
+// before: a flit passes a link in cycles. So
+//
+//   - while both have something to do, both do one cycle, at the same time;
+//   - while the model has nothing to do, the simulator goes on until it has, or something leaves the RTL that
+//     may give it something (slack);
+//   - while the RTL has nothing to do, the model goes on until something leaves for it, or software posts to it.
+
+// slack is how many cycles the simulator may go on behind the one in which something leaves the RTL. A flit that leaves in a word of
+// cycle w can be discarded in w + 3 (and a packet's end reported then), and can move on in w + 3.
+const slack = 2
+
+// Run lets time pass; see drivers.Timed.
+func (s *System) Run(deadline drivers.Cycle, stop *drivers.Stop) error {
+	*stop = drivers.Stop{Now: s.now, Fired: stop.Fired[:0]}
+	if err := s.enter(); err != nil {
+		return err
+	}
+	defer s.mu.Unlock()
+	if err := s.look(); err != nil {
+		return err
+	}
+	for !s.stops() && s.now < deadline {
+		if deadline == drivers.Forever && s.quiet() {
+			s.now = max(s.now, s.part.Drained())
+			s.part.Reach(s.now)
+			break
+		}
+		if err := s.advance(deadline); err != nil {
+			return err
+		}
+	}
+	err := s.report(stop)
+	if failed := s.flush(stop.Quiet); failed != nil {
+		return s.fail(failed)
+	}
+	return err
+}
+
+// quiet: only software can change anything.
+func (s *System) quiet() bool {
+	return s.wakes == drivers.Forever && s.part.NextEvent() == drivers.Forever
+}
+
+// look finds out whether what was armed has happened already.
+func (s *System) look() error {
+	if !s.armed {
+		return nil
+	}
+	s.armed = false
+	return s.step(bridge.Step{Deadline: s.rtl.Now()})
+}
+
+// advance lets time pass up to a deadline at most, by one cycle at least.
+func (s *System) advance(deadline drivers.Cycle) error {
+	if s.closed.Load() {
+		return drivers.ErrClosed
+	}
+	next := s.part.NextEvent()
+	switch {
+	case s.wakes > s.now+1:
+		s.runModel(min(deadline, s.wakes-1))
+		return nil
+	case next > s.now+1:
+		return s.runRTL(min(deadline, next-1))
+	}
+	return s.runBoth()
+}
+
+// runModel lets the model go on to a cycle, or until something leaves for the RTL or stops it.
+func (s *System) runModel(until drivers.Cycle) {
+	for {
+		t := s.part.NextEvent()
+		if t > until {
+			if until < drivers.Forever-1 { // else there is nothing more to come
+				s.now = until
+			}
+			break
+		}
+		s.part.Perform(t)
+		s.now = t
+		s.border.send()
+		if until = min(until, s.wakes-1); s.part.Stops() || s.now >= until {
+			break
+		}
+	}
+	s.part.Reach(s.now)
+	s.border.send()
+}
+
+// runRTL lets the simulator go on to a cycle before which the model has nothing to do.
+func (s *System) runRTL(until drivers.Cycle) error {
+	if err := s.step(bridge.Step{Deadline: until, Slack: slack}); err != nil {
+		return err
+	}
+	if now := s.rtl.Now(); now > s.now { // else it found something that had fired before, or stands behind and stays quiet
+		s.now = now
+		s.part.Reach(now) // in the last cycle before an event of the network a flit may leave
+		s.border.send()
+	}
+	return s.receive()
+}
+
+// runBoth lets both do a cycle.
+func (s *System) runBoth() error {
+	t := s.now + 1
+	if err := s.rtl.BeginStep(bridge.Step{Deadline: t, Slack: slack, Through: true}); err != nil {
+		return s.fail(err)
+	}
+	if s.part.NextEvent() <= t {
+		s.part.Perform(t)
+	}
+	s.part.Reach(t)
+	if err := s.ended(s.rtl.EndStep(&s.stop)); err != nil {
+		return err
+	}
+	if now := s.rtl.Now(); now != t {
+		return s.fail(fmt.Errorf("%w: the simulator stands at cycle %d, expected %d", drivers.ErrProtocol, now, t))
+	}
+	s.now = t
+	s.border.send()
+	return s.receive()
+}
+
+// step lets the simulator go on.
+func (s *System) step(step bridge.Step) error { return s.ended(s.rtl.RunStep(step, &s.stop)) }
+
+// ended takes in how a step ended.
+func (s *System) ended(err error) error {
+	if broken := s.rtl.Err(); broken != nil {
+		if s.closed.Load() {
+			return drivers.ErrClosed
+		}
+		return s.fail(broken)
+	}
+	if err != nil {
+		s.told = append(s.told, err)
+	}
+	s.takeFired(s.stop.Fired)
+	if s.wakes = s.rtl.Now() + 1; s.stop.Quiet {
+		s.wakes = drivers.Forever
+	}
+	return nil
+}
+
+func (s *System) receive() error {
+	if err := s.border.take(); err != nil {
+		return s.fail(err)
+	}
+	return nil
+}
+
+// read reads a register. The other side comes along.
+func (s *System) read(node int, off uint32) (uint64, error) {
+	if err := s.enter(); err != nil {
+		return 0, err
+	}
+	defer s.mu.Unlock()
+	var v uint64
+	var refused, err error
+	if err = s.look(); err == nil {
+		if s.isRTL[node] {
+			v, refused, err = s.readRTL(node, off)
+		} else {
+			v, refused, err = s.readModel(node, off)
+		}
+	}
+	if err == nil {
+		if failed := s.flush(false); failed != nil {
+			err = s.fail(failed)
+		}
+	}
+	if err != nil {
+		return 0, err
+	}
+	return v, refused
+}
+
+func (s *System) readModel(node int, off uint32) (v uint64, refused, err error) {
+	s.part.PostRead(node, off)
+	for done := false; !done; v, done, refused = s.part.Answer(node) {
+		// A cycle at a time, as the answer stops nothing.
+		if err := s.advance(s.now + 1); err != nil {
+			return 0, nil, err
+		}
+	}
+	return v, refused, s.advance(s.now + 1) // the answer crosses the bus
+}
+
+func (s *System) readRTL(node int, off uint32) (v uint64, refused, err error) {
+	if s.rtl.Now() < s.now {
+		if err := s.step(bridge.Step{Deadline: s.now, Through: true}); err != nil {
+			return 0, nil, err
+		}
+	}
+	for begun, done := false, false; !done; begun = true {
+		t := s.now + 1
+		var posted error
+		v, done, posted = s.rtl.ReadStep(node, off, bridge.Step{Deadline: t, Slack: slack}, begun)
+		refused = errors.Join(refused, posted)
+		if broken := s.rtl.Err(); broken != nil {
+			return 0, nil, s.fail(broken)
+		}
+		s.wakes = t + 1
+		if s.part.NextEvent() <= t {
+			s.part.Perform(t)
+		}
+		s.part.Reach(t)
+		s.now = t
+		s.border.send()
+		if err := s.receive(); err != nil {
+			return 0, nil, err
+		}
+	}
+	s.armed = true // what fired meanwhile is told by the next step
+	return v, refused, nil
+}
+
+func byNode(a, b drivers.Fired) int {
+	return cmp.Or(cmp.Compare(a.Node, b.Node), cmp.Compare(a.Kind, b.Kind), cmp.Compare(a.Watch, b.Watch), cmp.Compare(a.VPID, b.VPID))
+}
