@@ -34,7 +34,14 @@ type border struct {
 	byPort        []*edge // by router and port, of either end of a link
 	post          bridge.Edge
 	inside        int // packets that have not wholly come in
-	routers, link int
+	gone          []departure
+}
+
+// departure is a packet whose tail leaves for the RTL in a cycle. Runs of flits are known before they leave, and until
+// then the sender wants to know the packet.
+type departure struct {
+	at     drivers.Cycle
+	packet uint32
 }
 
 // edge is a link between a node of the RTL and one of the model.
@@ -72,12 +79,25 @@ func (b *border) init(s *System, r *request) {
 }
 
 // empty: no packet is on its way from one side to the other.
-func (b *border) empty() bool { return b.inside == 0 }
+func (b *border) empty() bool { return b.inside == 0 && len(b.gone) == 0 }
+
+// forget gives back the packets that have left.
+func (b *border) forget() {
+	n := 0
+	for n < len(b.gone) && b.gone[n].at <= b.s.now {
+		b.s.part.Discarded(b.gone[n].packet)
+		n++
+	}
+	b.gone = b.gone[:copy(b.gone, b.gone[n:])]
+}
 
 // ---- to the RTL ----
 
 // send posts what has left the model's routers.
 func (b *border) send() {
+	if len(b.gone) > 0 {
+		b.forget()
+	}
 	if b.s.fabric.Leaving() {
 		b.s.fabric.HandOver(b)
 	}
@@ -99,7 +119,7 @@ func (b *border) Flits(router, port int, vc uint8, f fabric.Flit, n int, at uint
 	}
 	if f.Tail() {
 		p.at = 0
-		b.s.part.Discarded(f.Packet())
+		b.gone = append(b.gone, departure{drivers.Cycle(at) - b.hop + drivers.Cycle(n), f.Packet()})
 	}
 	b.s.wake(drivers.Cycle(at) - b.hop + toLink)
 }

@@ -268,6 +268,7 @@ func (s *System) report(stop *drivers.Stop) error {
 	s.fired = s.fired[:0]
 	stop.Now, stop.Fired = s.now, list
 	if stop.Quiet = s.quiet(); stop.Quiet {
+		s.border.forget()
 		stop.Idle = s.stop.Idle && s.part.Empty() && s.border.empty()
 	}
 	if len(s.told) > 0 {
