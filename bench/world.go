@@ -20,6 +20,7 @@ type World struct {
 	Kernel *vtime.Kernel
 	Ranks  []*host.Rank
 	procs  []*vtime.Proc // by rank
+	ran    drivers.Time  // how long the ranks ran, in all runs
 }
 
 // openWorld opens the device and enables every endpoint.
@@ -106,7 +107,9 @@ func nodesOf(addrs []velo.Addr) []int {
 func (w *World) run(ctx context.Context, body func(*host.Rank) error) error {
 	stop := context.AfterFunc(ctx, func() { w.Sys.Close() })
 	defer stop()
+	began := w.Kernel.Now()
 	err := w.Kernel.Run(func(i int) error { return body(w.Ranks[i]) })
+	w.ran += w.Kernel.Latest() - began
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
 	}

@@ -110,7 +110,7 @@ func FuzzDecode(f *testing.F) {
 	f.Add(stopped)
 	f.Add(append([]byte{evFault}, make([]byte, eventBytes+textBytes)...))
 	f.Fuzz(func(t *testing.T, b []byte) {
-		s := &Session{nodes: 4, watches: 3, mem: &shared{}}
+		s := &Session{nodes: 4, watches: 3, mem: &shared{}, cfg: Config{Only: []int{1, 3}}}
 		var a answer
 		var stop drivers.Stop
 		for len(b) > 0 {

@@ -27,14 +27,14 @@ const (
 
 // border translates what passes between nodes of the RTL and of the model.
 type border struct {
-	s             *System
-	hop, credit   drivers.Cycle // of the network
-	vcs           int
-	edges         []edge
-	byPort        []*edge // by router and port, of either end of a link
-	post          bridge.Edge
-	inside        int // packets that have not wholly come in
-	gone          []departure
+	s           *System
+	hop, credit drivers.Cycle // of the network
+	vcs         int
+	edges       []edge
+	byPort      []*edge     // by router and port, of either end of a link
+	post        bridge.Edge // a buffer
+	inside      int         // packets that have not wholly come in
+	gone        []departure
 }
 
 // departure is a packet whose tail leaves for the RTL in a cycle. Runs of flits are known before they leave, and until
@@ -138,9 +138,9 @@ func (b *border) Credits(router, port int, vc uint8, n int, at uint64) {
 // ---- to the model ----
 
 // take puts into the model's routers what has left the RTL.
-func (b *border) take() error {
-	for i := range b.s.rtl.Edges() {
-		w := &b.s.rtl.Edges()[i]
+func (b *border) take(list []bridge.Edge) error {
+	for i := range list {
+		w := &list[i]
 		e := b.byPort[w.Node*maxPorts+int(w.Link)+1]
 		if e == nil || int(w.VC) >= b.vcs || int(w.Freed)>>b.vcs != 0 {
 			return b.wrong(w, "no link to a node of the model, or no virtual channel")

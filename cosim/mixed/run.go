@@ -92,7 +92,7 @@ func (s *System) runModel(until drivers.Cycle) {
 		s.part.Perform(t)
 		s.now = t
 		s.border.send()
-		if until = min(until, s.wakes-1); s.part.Stops() || s.now >= until {
+		if until = min(until, s.wakes-1); s.part.Stops() || s.now >= until || s.closed.Load() {
 			break
 		}
 	}
@@ -156,7 +156,7 @@ func (s *System) ended(err error) error {
 }
 
 func (s *System) receive() error {
-	if err := s.border.take(); err != nil {
+	if err := s.border.take(s.rtl.Edges()); err != nil {
 		return s.fail(err)
 	}
 	return nil

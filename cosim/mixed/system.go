@@ -69,8 +69,16 @@ func (s *System) Now() drivers.Cycle { return s.now }
 
 // Close ends the simulator and frees everything. A Run in another goroutine returns ErrClosed.
 func (s *System) Close() error {
-	s.closed.Store(true)
-	return errors.Join(s.rtl.Close(), s.machine.Close())
+	if s.closed.Swap(true) {
+		return s.rtl.Close()
+	}
+	err := errors.Join(s.rtl.Close(), s.machine.Close())
+	if s.trace != nil {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		err = errors.Join(err, s.trace.flush(drivers.Forever))
+	}
+	return err
 }
 
 // enter takes the system for a call that lets time pass; it is given back with s.mu.Unlock.
@@ -108,7 +116,7 @@ func (s *System) PostReg(node int, at drivers.Cycle, off uint32, v uint64) {
 		return
 	}
 	if isWire(off) {
-		s.misuse = cmpErr(s.misuse, fmt.Errorf("%w: node %d: %s: links to nodes of the model cannot break; use rtl: for faults of wires",
+		s.misuse = firstOf(s.misuse, fmt.Errorf("%w: node %d: %s: links to nodes of the model cannot break; use rtl: for faults of wires",
 			drivers.ErrNotSupported, node, regs.Describe(off)))
 		return
 	}
@@ -129,7 +137,7 @@ func (s *System) PostPIO(node int, at drivers.Cycle, off uint32, line []byte) {
 	s.wake(at + 1)
 }
 
-func cmpErr(first, second error) error {
+func firstOf(first, second error) error {
 	if first != nil {
 		return first
 	}
@@ -233,7 +241,7 @@ func (s *System) err() error {
 	if s.closed.Load() {
 		return drivers.ErrClosed
 	}
-	return cmpErr(s.broken, s.rtl.Err())
+	return firstOf(s.broken, s.rtl.Err())
 }
 
 // ---- what has fired ----

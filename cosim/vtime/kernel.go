@@ -108,6 +108,14 @@ func (k *Kernel) Run(body func(i int) error) error {
 	return k.loops[0].run()
 }
 
+// Latest is the local time of the process that is ahead of all others: behind Run, when the last returned.
+func (k *Kernel) Latest() (t drivers.Time) {
+	for _, p := range k.procs {
+		t = max(t, p.now)
+	}
+	return t
+}
+
 const tickEvery = 1 << 12 // steps: some milliseconds of a large world
 
 // OnTick has f called now and then while Run runs, to show how far it is. When
