@@ -9,18 +9,23 @@ import (
 	"github.com/nicloop/nicloop/drivers"
 )
 
-// How time passes. Both sides always have done the same cycles, but for a simulator that stands behind because nothing
-// can happen in it, so what stops a run stops it at its very cycle on both. In a cycle a side needs of the other only what that did some cycles
-// before: a flit passes a link in cycles. So
+// How time passes. The model has done what the caller sees as Now; the simulator stands there too, or behind, because nothing can happen
+// in it, or a little ahead (Lead). A side needs of what the other does in a cycle nothing before some cycles later, as
+// a flit passes a link in cycles. So
 //
-//   - while both have something to do, both do one cycle, at the same time;
+//   - while both have something to do, both do one cycle, at the same time; or the simulator two, and the model follows;
 //   - while the model has nothing to do, the simulator goes on until it has, or something leaves the RTL that
 //     may give it something (slack);
 //   - while the RTL has nothing to do, the model goes on until something leaves for it, or software posts to it.
 
-// slack is how many cycles the simulator may go on behind the one in which something leaves the RTL. A flit that leaves in a word of
-// cycle w can be discarded in w + 3 (and a packet's end reported then), and can move on in w + 3.
-const slack = 2
+// A flit that leaves the RTL in a word of cycle w can leave the next router in w + 3 and be discarded there in w + 3, both of which the
+// RTL notices in w + 4. What slack is: how many cycles the simulator may go on behind the first w. When nothing may be ahead of Now,
+// what stops a run counts as well, and a discarded packet is one.
+const (
+	slack     = 2
+	slackLead = 3
+	leads     = 2 // cycles by which the RTL may lead a model that is busy
+)
 
 // Run lets time pass; see drivers.Timed.
 func (s *System) Run(deadline drivers.Cycle, stop *drivers.Stop) error {
@@ -34,7 +39,7 @@ func (s *System) Run(deadline drivers.Cycle, stop *drivers.Stop) error {
 	}
 	for !s.stops() && s.now < deadline {
 		if deadline == drivers.Forever && s.quiet() {
-			s.now = max(s.now, s.part.Drained())
+			s.now = max(s.now, s.rtl.Now(), s.part.Drained())
 			s.part.Reach(s.now)
 			break
 		}
@@ -63,18 +68,27 @@ func (s *System) look() error {
 	return s.step(bridge.Step{Deadline: s.rtl.Now()})
 }
 
-// advance lets time pass up to a deadline at most, by one cycle at least.
+// advance lets the model, the RTL or both go on, up to a deadline at most but for an RTL that leads.
 func (s *System) advance(deadline drivers.Cycle) error {
 	if s.closed.Load() {
 		return drivers.ErrClosed
 	}
+	free := s.wakes - 1 // the RTL has done all up to here
+	if s.rtlStops() && !s.reads {
+		free = s.met
+	}
 	next := s.part.NextEvent()
 	switch {
-	case s.wakes > s.now+1:
-		s.runModel(min(deadline, s.wakes-1))
+	case free > s.now:
+		s.runModel(min(deadline, free))
 		return nil
+	case s.lead != nil && !s.reads:
+		idle := min(next-1, max(deadline, deadline+1)) // the model, unless software has it do something behind the deadline
+		until := min(s.lead(), max(s.now+leads, idle+1))
+		return s.runRTL(bridge.Step{Deadline: max(until, s.now+1), Slack: slackLead}, min(deadline, next-1))
 	case next > s.now+1:
-		return s.runRTL(min(deadline, next-1))
+		until := min(deadline, next-1)
+		return s.runRTL(bridge.Step{Deadline: until, Slack: slack}, until)
 	}
 	return s.runBoth()
 }
@@ -100,15 +114,19 @@ func (s *System) runModel(until drivers.Cycle) {
 	s.border.send()
 }
 
-// runRTL lets the simulator go on to a cycle before which the model has nothing to do.
-func (s *System) runRTL(until drivers.Cycle) error {
-	if err := s.step(bridge.Step{Deadline: until, Slack: slack}); err != nil {
+// runRTL lets the simulator go on, and the model follow as far as it has nothing to do.
+func (s *System) runRTL(step bridge.Step, idle drivers.Cycle) error {
+	if err := s.step(step); err != nil {
 		return err
 	}
-	if now := s.rtl.Now(); now > s.now { // else it found something that had fired before, or stands behind and stays quiet
+	now := min(s.rtl.Now(), idle)
+	if edges := s.rtl.Edges(); len(edges) > 0 {
+		now = min(now, edges[0].At+slack) // of the next cycle it takes part
+	}
+	if now > s.now {
 		s.now = now
-		s.part.Reach(now) // in the last cycle before an event of the network a flit may leave
-		s.border.send()
+		s.part.Reach(now)
+		s.border.send() // a flit may leave in the last cycle before an event of the network
 	}
 	return s.receive()
 }
@@ -145,6 +163,9 @@ func (s *System) ended(err error) error {
 		}
 		return s.fail(broken)
 	}
+	if !s.rtlStops() {
+		s.met = max(s.now, s.rtl.Now())
+	}
 	if err != nil {
 		s.told = append(s.told, err)
 	}
@@ -168,6 +189,8 @@ func (s *System) read(node int, off uint32) (uint64, error) {
 		return 0, err
 	}
 	defer s.mu.Unlock()
+	s.reads = true
+	defer func() { s.reads = false }()
 	var v uint64
 	var refused, err error
 	if err = s.look(); err == nil {
@@ -202,6 +225,11 @@ func (s *System) readModel(node int, off uint32) (v uint64, refused, err error) 
 func (s *System) readRTL(node int, off uint32) (v uint64, refused, err error) {
 	if s.rtl.Now() < s.now {
 		if err := s.step(bridge.Step{Deadline: s.now, Through: true}); err != nil {
+			return 0, nil, err
+		}
+	}
+	for s.rtl.Now() > s.now {
+		if err := s.advance(s.rtl.Now()); err != nil {
 			return 0, nil, err
 		}
 	}

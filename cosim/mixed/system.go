@@ -32,7 +32,10 @@ type System struct {
 	wakes drivers.Cycle
 	armed bool // something was armed at the simulator that may have happened already
 	fired []drivers.Fired
-	told  []error // refusals of the RTL since the last report
+	told  []error              // refusals of the RTL since the last report
+	met   drivers.Cycle        // at which the first of these came
+	lead  func() drivers.Cycle // up to which the RTL may lead, or nil
+	reads bool                 // a register: nothing stops
 	stop  drivers.Stop
 
 	broken error // why the system is over
@@ -41,7 +44,7 @@ type System struct {
 	closed atomic.Bool
 }
 
-var _ drivers.Timed = (*System)(nil)
+var _ drivers.Leader = (*System)(nil)
 
 // A watch of a side.
 type watch struct {
@@ -50,7 +53,7 @@ type watch struct {
 }
 
 func newSystem(r *request) *System {
-	s := &System{isRTL: make([]bool, r.params.Dims[0]*r.params.Dims[1]*r.params.Dims[2])}
+	s := &System{isRTL: make([]bool, r.params.Dims[0]*r.params.Dims[1]*r.params.Dims[2]), wakes: 1}
 	for _, n := range r.nodes {
 		s.isRTL[n] = true
 	}
@@ -105,6 +108,12 @@ func (s *System) fail(err error) error {
 }
 
 // ---- software ----
+
+// Leads implements drivers.Leader.
+func (s *System) Leads(node int) bool { return s.isRTL[node] }
+
+// Lead implements drivers.Leader.
+func (s *System) Lead(until func() drivers.Cycle) { s.lead = until }
 
 // wake: the RTL may do something from a cycle on.
 func (s *System) wake(at drivers.Cycle) { s.wakes = min(s.wakes, max(at, s.now+1)) }
@@ -261,7 +270,10 @@ func (s *System) named(f drivers.Fired, side int) drivers.Fired {
 }
 
 // stops: there is something to report.
-func (s *System) stops() bool { return len(s.fired) > 0 || len(s.told) > 0 || s.part.Stops() }
+func (s *System) stops() bool { return s.rtlStops() && s.now >= s.met || s.part.Stops() }
+
+// rtlStops: so there is of the RTL, perhaps ahead.
+func (s *System) rtlStops() bool { return len(s.fired)+len(s.told) > 0 }
 
 // report fills stop, and gives what was refused.
 func (s *System) report(stop *drivers.Stop) error {
@@ -269,19 +281,21 @@ func (s *System) report(stop *drivers.Stop) error {
 	for i := range list {
 		list[i] = s.named(list[i], 0)
 	}
-	list = append(list, s.fired...)
-	if len(s.fired) > 0 && len(list) > 1 {
-		slices.SortFunc(list, byNode)
+	if s.now >= s.met {
+		list = append(list, s.fired...)
+		if len(s.fired) > 0 && len(list) > 1 {
+			slices.SortFunc(list, byNode)
+		}
+		s.fired = s.fired[:0]
+		if len(s.told) > 0 {
+			err = errors.Join(append(s.told, err)...)
+			s.told = s.told[:0]
+		}
 	}
-	s.fired = s.fired[:0]
 	stop.Now, stop.Fired = s.now, list
 	if stop.Quiet = s.quiet(); stop.Quiet {
 		s.border.forget()
 		stop.Idle = s.stop.Idle && s.part.Empty() && s.border.empty()
-	}
-	if len(s.told) > 0 {
-		err = errors.Join(append(s.told, err)...)
-		s.told = s.told[:0]
 	}
 	return err
 }
