@@ -3,7 +3,6 @@ package mixed
 import (
 	"cmp"
 	"errors"
-	"fmt"
 
 	"github.com/nicloop/nicloop/cosim/bridge"
 	"github.com/nicloop/nicloop/drivers"
@@ -84,13 +83,16 @@ func (s *System) advance(deadline drivers.Cycle) error {
 		return nil
 	case s.lead != nil && !s.reads:
 		idle := min(next-1, max(deadline, deadline+1)) // the model, unless software has it do something behind the deadline
-		until := min(s.lead(), max(s.now+leads, idle+1))
-		return s.runRTL(bridge.Step{Deadline: max(until, s.now+1), Slack: slackLead}, min(deadline, next-1))
+		until := max(s.now+1, min(s.lead(), max(s.now+leads, idle+1)))
+		if next == s.now+1 {
+			return s.runBoth(bridge.Step{Deadline: until, Slack: slackLead})
+		}
+		return s.runRTL(bridge.Step{Deadline: until, Slack: slackLead}, min(deadline, next-1))
 	case next > s.now+1:
 		until := min(deadline, next-1)
 		return s.runRTL(bridge.Step{Deadline: until, Slack: slack}, until)
 	}
-	return s.runBoth()
+	return s.runBoth(bridge.Step{Deadline: next, Slack: slack, Through: true})
 }
 
 // runModel lets the model go on to a cycle, or until something leaves for the RTL or stops it.
@@ -131,21 +133,17 @@ func (s *System) runRTL(step bridge.Step, idle drivers.Cycle) error {
 	return s.receive()
 }
 
-// runBoth lets both do a cycle.
-func (s *System) runBoth() error {
+// runBoth lets the model do a cycle, in which it has something to do, and meanwhile the simulator at least that one.
+func (s *System) runBoth(step bridge.Step) error {
 	t := s.now + 1
-	if err := s.rtl.BeginStep(bridge.Step{Deadline: t, Slack: slack, Through: true}); err != nil {
-		return s.fail(err)
+	s.stop.Fired = s.stop.Fired[:0]
+	if err := s.rtl.BeginStep(step); err != nil {
+		return s.ended(err)
 	}
-	if s.part.NextEvent() <= t {
-		s.part.Perform(t)
-	}
+	s.part.Perform(t)
 	s.part.Reach(t)
 	if err := s.ended(s.rtl.EndStep(&s.stop)); err != nil {
 		return err
-	}
-	if now := s.rtl.Now(); now != t {
-		return s.fail(fmt.Errorf("%w: the simulator stands at cycle %d, expected %d", drivers.ErrProtocol, now, t))
 	}
 	s.now = t
 	s.border.send()
