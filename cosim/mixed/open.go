@@ -117,7 +117,7 @@ func nodesOf(keys map[string]string, opt *drivers.Options) error {
 		return fmt.Errorf("%w: mixed: nodes=%s: expected a number 2..%d", drivers.ErrConfig, text, build.MaxNodes)
 	}
 	if opt.Nodes != 0 && opt.Nodes != n {
-		return fmt.Errorf("%w: mixed: nodes=%d, but %d are asked for; leave one of the two out", drivers.ErrConfig, n, opt.Nodes)
+		return fmt.Errorf("%w: mixed: nodes=%d, but %d are asked for: leave one of the two out, or add --nodes %d", drivers.ErrConfig, n, opt.Nodes, n)
 	}
 	opt.Nodes = n
 	return nil
