@@ -178,6 +178,7 @@ func (s *System) receive() error {
 	if err := s.border.take(s.rtl.Edges()); err != nil {
 		return s.fail(err)
 	}
+	s.border.send() // credits of what has been discarded at once
 	return nil
 }
 

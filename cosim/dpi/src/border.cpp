@@ -1,7 +1,6 @@
 #include "border.h"
 
-#include <zlib.h>
-
+#include <array>
 #include <cstring>
 
 namespace nicloop {
@@ -12,6 +11,24 @@ uint32_t bits_for(uint32_t values) {
   uint32_t bits = 0;
   while ((1u << bits) < values) ++bits;
   return bits;
+}
+
+std::array<uint32_t, 256> crc_table() {
+  std::array<uint32_t, 256> table{};
+  for (uint32_t i = 0; i < table.size(); ++i) {
+    uint32_t c = i;
+    for (int bit = 0; bit < 8; ++bit) c = (c & 1) != 0 ? c >> 1 ^ 0xedb88320u : c >> 1;
+    table[i] = c;
+  }
+  return table;
+}
+
+// CRC-32 of a word, as link_crc.sv has it: 64 bits of data, then 64 of control.
+uint32_t word_crc(const uint8_t (&word)[16]) {
+  static const std::array<uint32_t, 256> table = crc_table();
+  uint32_t crc = ~0u;
+  for (uint8_t byte : word) crc = table[uint8_t(crc) ^ byte] ^ crc >> 8;
+  return ~crc;
 }
 
 uint64_t mask(uint32_t bits) { return (1ull << bits) - 1; }
@@ -100,7 +117,7 @@ void Border::pack(const Edge& e, bool send, const Post* flit, uint8_t* word) con
   uint8_t checked[16];
   std::memcpy(checked, &data, 8);
   std::memcpy(checked + 8, &bits, 8);
-  uint32_t crc = uint32_t(crc32(0, checked, sizeof checked)), control_bytes = (format_.user_bits - 32) / 8;
+  uint32_t crc = word_crc(checked), control_bytes = (format_.user_bits - 32) / 8;
   std::memcpy(word, checked, 8 + control_bytes);
   std::memcpy(word + 8 + control_bytes, &crc, 4);
 }
