@@ -47,6 +47,9 @@ type Config struct {
 	Record io.Writer           `json:"-"` // transaction log of the run
 	Blocks bool                `json:"-"` // latency by block
 	Waves  *drivers.WaveWindow `json:"-"`
+	// Checkpoints are for a run that fails: its end is repeated with waves, and Repeated is told what they show.
+	Checkpoints *drivers.Checkpoints          `json:"-"`
+	Repeated    func(drivers.Repeated, error) `json:"-"`
 	// Opened and Finished are given the device before the first rank starts and
 	// after the last one has ended, to set and to read what no rank does.
 	Opened   func(drivers.Timed) error `json:"-"`
@@ -88,7 +91,7 @@ func (c *Config) Validate() error {
 	}
 	switch {
 	case c.Nodes < 1 || c.Nodes > regs.NodeMax:
-		return bad("%d nodes: expected 1 to %d, what a send window's address can name", c.Nodes, regs.NodeMax)
+		return bad("%d nodes: expected 1 to %d, as the field dst_node of a send window's address has 6 bits", c.Nodes, regs.NodeMax)
 	case c.Procs < 1 || c.Procs > regs.VPIDs:
 		return bad("%d processes per node: expected 1 to %d, the VPIDs of a node", c.Procs, regs.VPIDs)
 	case c.Ranks() < 2:

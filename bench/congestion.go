@@ -130,7 +130,7 @@ func (c *Config) completeCongestion() error {
 		return fmt.Errorf("%w: %d message sizes: hotspot with slow memory compares runs of one", drivers.ErrConfig, len(c.Sizes))
 	case c.Hot < 0:
 		return fmt.Errorf("%w: %d hot senders: expected at least 1", drivers.ErrConfig, c.Hot)
-	case c.Pcap != nil || c.Record != nil || c.Waves != nil || c.Blocks:
+	case c.Pcap != nil || c.Record != nil || c.Waves != nil || c.Checkpoints != nil || c.Blocks:
 		return fmt.Errorf("%w: hotspot with slow memory is several runs: captures, logs, waves and blocks show one; use another workload with --nvm for them", drivers.ErrConfig)
 	}
 	return nil

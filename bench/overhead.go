@@ -45,7 +45,7 @@ func RunWithReference(ctx context.Context, c Config) (*Result, error) {
 		return nil, err
 	}
 	c.Velo.Flow, c.Blocks = velo.None, false
-	c.Pcap, c.Record, c.Waves = nil, nil, nil
+	c.Pcap, c.Record, c.Waves, c.Checkpoints = nil, nil, nil, nil
 	err = WithoutStall(func(slots int) (bool, error) {
 		c.Velo.Slots = slots
 		ref, err := Run(ctx, c)

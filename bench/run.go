@@ -31,7 +31,7 @@ func Run(ctx context.Context, c Config) (res *Result, err error) {
 	if err != nil {
 		return nil, err
 	}
-	defer func() { err = errors.Join(err, w.close(), obs.close()) }()
+	defer func() { w.failed(ctx, err); err = errors.Join(err, w.close(), obs.close()) }()
 	res = newResult(w)
 	for _, n := range c.Sizes {
 		if err := w.measure(ctx, wl, n, res, obs); err != nil {
@@ -143,7 +143,7 @@ func Measure(ctx context.Context, c Config, buffers int, body func(*host.Rank) e
 	if err != nil {
 		return nil, err
 	}
-	defer func() { err = errors.Join(err, w.close()) }()
+	defer func() { w.failed(ctx, err); err = errors.Join(err, w.close()) }()
 	if err := w.run(ctx, body); err != nil {
 		return nil, err
 	}

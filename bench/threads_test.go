@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	_ "github.com/nicloop/nicloop/cosim/model"
+	"github.com/nicloop/nicloop/cosim/vtime"
 	"github.com/nicloop/nicloop/drivers"
 	"github.com/nicloop/nicloop/host"
 	"github.com/nicloop/nicloop/velo"
@@ -39,7 +40,7 @@ func threaded(t *testing.T, c Config, threads int) (string, error) {
 	return string(js), err
 }
 
-// TestThreads: the same bytes on one thread and on two.
+// TestThreads: the same bytes on one thread and on two, between which and one it goes to and fro.
 func TestThreads(t *testing.T) {
 	on := func(workload string, nodes, procs int, change func(*Config)) Config {
 		c := Default(workload)
@@ -76,6 +77,7 @@ func TestThreads(t *testing.T) {
 				c.Procs, c.Iterations = 1, 1
 			}
 			one, err1 := threaded(t, c, 1)
+			defer vtime.ForceSwitches(1)() // does nothing to one thread
 			two, err2 := threaded(t, c, 2)
 			if name == "hang" || name == "limit" {
 				var v *Verdict

@@ -20,7 +20,8 @@ type World struct {
 	Kernel *vtime.Kernel
 	Ranks  []*host.Rank
 	procs  []*vtime.Proc // by rank
-	ran    drivers.Time  // how long the ranks ran, in all runs
+
+	repeater drivers.System // what was opened, nothing around it
 }
 
 // openWorld opens the device and enables every endpoint.
@@ -35,7 +36,7 @@ func openWorld(ctx context.Context, c Config, trace drivers.TraceSink) (*World, 
 	}
 	sys, err := drivers.Open(ctx, c.Device, drivers.Options{
 		Nodes: c.Nodes, MemoryBytes: m.bytes(c.Procs), Trace: trace, Threads: threads,
-		Waves: c.Waves, LogFile: c.LogFile, Progress: c.Building,
+		Waves: c.Waves, Checkpoints: c.Checkpoints, LogFile: c.LogFile, Progress: c.Building,
 	})
 	if err != nil {
 		return nil, err
@@ -55,7 +56,7 @@ func newWorld(c Config, sys drivers.System, m memory) (*World, error) {
 	if c.Record != nil {
 		timed = translog.RecordTimed(timed, c.Record)
 	}
-	w := &World{Config: c, Sys: timed, Kernel: vtime.New(timed, vtime.Config{
+	w := &World{Config: c, Sys: timed, repeater: sys, Kernel: vtime.New(timed, vtime.Config{
 		PIOWrite: c.Cost.PIOWrite, RegWrite: c.Cost.RegWrite, Wake: c.Cost.Wake,
 		PIODepth: c.Cost.PIODepth, Limit: c.Limit,
 	})}
@@ -107,9 +108,7 @@ func nodesOf(addrs []velo.Addr) []int {
 func (w *World) run(ctx context.Context, body func(*host.Rank) error) error {
 	stop := context.AfterFunc(ctx, func() { w.Sys.Close() })
 	defer stop()
-	began := w.Kernel.Now()
 	err := w.Kernel.Run(func(i int) error { return body(w.Ranks[i]) })
-	w.ran += w.Kernel.Latest() - began
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
 	}
@@ -182,4 +181,16 @@ func (w *World) close() error {
 		w.Config.Ended(w.Kernel.Now())
 	}
 	return w.Sys.Close()
+}
+
+// failed has the end of a run that failed repeated, if it was opened for that.
+func (w *World) failed(ctx context.Context, err error) {
+	r, ok := w.repeater.(drivers.Repeater)
+	if err == nil || ctx.Err() != nil || w.Config.Checkpoints == nil || !ok {
+		return
+	}
+	shown, err := r.Repeat()
+	if w.Config.Repeated != nil {
+		w.Config.Repeated(shown, err)
+	}
 }

@@ -176,10 +176,35 @@ type TraceSink interface {
 	Trace(events []TraceEvent) error
 }
 
-// WaveWindow asks for waveforms of the cycles [From, To) in File (FST).
+// WaveWindow asks for waveforms of the cycles [From, To) in File (FST): of the inside of
+// some nodes, of all if Nodes is empty.
 type WaveWindow struct {
 	File     string
 	From, To Cycle
+	Nodes    []int
+}
+
+// Checkpoints asks a Timed to keep states of itself, so that the end of a run that went wrong can be repeated with
+// waveforms: see [Repeater].
+type Checkpoints struct {
+	Every Cycle  // from one to the next
+	Last  Cycle  // how many cycles before the end Repeat shows
+	File  string // FST, written by Repeat
+	Nodes []int  // as of WaveWindow
+}
+
+// A Repeater is a Timed that may have been opened with Checkpoints.
+type Repeater interface {
+	// Repeat writes the waveforms of the last cycles, up to now. It begins at the last checkpoint before them, not at
+	// cycle 0. A failing assertion of the hardware has been repeated already when it is told.
+	Repeat() (Repeated, error)
+}
+
+// Repeated says what a repeat shows.
+type Repeated struct {
+	File       string
+	Checkpoint Cycle // where it began
+	From, To   Cycle // what File shows
 }
 
 // Options are what every backend may be asked for; one that cannot do a thing
@@ -189,6 +214,7 @@ type Options struct {
 	MemoryBytes int // DMA memory per node
 	Trace       TraceSink
 	Waves       *WaveWindow
+	Checkpoints *Checkpoints
 	LogFile     string // where the simulator's own output goes
 	// Threads may simulate one system; 0: one. The result does not depend on it. A backend
 	// that cannot use so many uses fewer (see Parted), and one thread if there is a Trace.

@@ -17,7 +17,12 @@ type backend struct {
 	keys   []string
 	doc    string
 	open   OpenFunc
+	// prepare does what takes long of open and is needed once; may be nil.
+	prepare PrepareFunc
 }
+
+// A PrepareFunc does beforehand what the first OpenFunc of a kind of machine takes long for, such as building it.
+type PrepareFunc func(ctx context.Context, path string, keys map[string]string, opt Options) error
 
 var backends []backend
 
@@ -29,8 +34,17 @@ func Register(scheme, doc string, keys []string, open OpenFunc) {
 			panic("drivers: scheme registered twice: " + scheme)
 		}
 	}
-	backends = append(backends, backend{scheme, keys, doc, open})
+	backends = append(backends, backend{scheme: scheme, keys: keys, doc: doc, open: open})
 	slices.SortFunc(backends, func(a, b backend) int { return strings.Compare(a.scheme, b.scheme) })
+}
+
+// RegisterPrepare gives a registered scheme what Prepare calls.
+func RegisterPrepare(scheme string, prepare PrepareFunc) {
+	i := slices.IndexFunc(backends, func(b backend) bool { return b.scheme == scheme })
+	if i < 0 {
+		panic("drivers: no such scheme: " + scheme)
+	}
+	backends[i].prepare = prepare
 }
 
 // Backends lists the registered schemes with a line about each.
@@ -43,9 +57,33 @@ func Backends() (list [][2]string) {
 
 // Open opens a URI such as "rtl:" or "rtl:?vc_depth=8".
 func Open(ctx context.Context, uri string, opt Options) (System, error) {
+	b, path, keys, err := resolve(uri)
+	if err != nil {
+		return nil, err
+	}
+	return b.open(ctx, path, keys, opt)
+}
+
+// Prepare makes sure that Open takes no longer than it must: it builds what has to be built. opt.Progress hears of it.
+func Prepare(ctx context.Context, uri string, opt Options) error {
+	b, path, keys, err := resolve(uri)
+	if err != nil || b.prepare == nil {
+		return err
+	}
+	return b.prepare(ctx, path, keys, opt)
+}
+
+// Prepares tells whether Prepare does anything for a URI.
+func Prepares(uri string) bool {
+	b, _, _, err := resolve(uri)
+	return err == nil && b.prepare != nil
+}
+
+// resolve finds the backend of a URI and checks the keys.
+func resolve(uri string) (b *backend, path string, keys map[string]string, err error) {
 	scheme, rest, ok := strings.Cut(uri, ":")
 	if !ok {
-		return nil, fmt.Errorf("%w: device %q: expected SCHEME:[PATH][?KEY=VALUE&…], such as rtl:?vc_depth=8", ErrConfig, uri)
+		return nil, "", nil, fmt.Errorf("%w: device %q: expected SCHEME:[PATH][?KEY=VALUE&…], such as rtl:?vc_depth=8", ErrConfig, uri)
 	}
 	i := slices.IndexFunc(backends, func(b backend) bool { return b.scheme == scheme })
 	if i < 0 {
@@ -53,15 +91,14 @@ func Open(ctx context.Context, uri string, opt Options) (System, error) {
 		for _, b := range backends {
 			names = append(names, b.scheme+":")
 		}
-		return nil, fmt.Errorf("%w: device %q: unknown scheme %q%s; known: %s",
+		return nil, "", nil, fmt.Errorf("%w: device %q: unknown scheme %q%s; known: %s",
 			ErrConfig, uri, scheme, Nearest(scheme+":", names), strings.Join(names, " "))
 	}
 	path, query, _ := strings.Cut(rest, "?")
-	keys, err := parseKeys(query, backends[i].keys)
-	if err != nil {
-		return nil, fmt.Errorf("%w: device %q: %v", ErrConfig, uri, err)
+	if keys, err = parseKeys(query, backends[i].keys); err != nil {
+		return nil, "", nil, fmt.Errorf("%w: device %q: %v", ErrConfig, uri, err)
 	}
-	return backends[i].open(ctx, path, keys, opt)
+	return &backends[i], path, keys, nil
 }
 
 func parseKeys(query string, known []string) (map[string]string, error) {

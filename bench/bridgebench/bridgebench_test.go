@@ -10,23 +10,35 @@ import (
 
 // The two sides must do the same, however fast they are.
 func TestSidesAgree(t *testing.T) {
-	report, err := Run(context.Background(), Options{Rounds: 1, Transactions: 300})
+	report, err := Run(context.Background(), Options{Rounds: 2, Transactions: 300})
 	require.NoError(t, err)
 	require.Len(t, report.Results, 2)
+	for i, crossings := range []int{600, 150} {
+		r := report.Results[i]
+		require.Equal(t, crossings, r.Crossings, "one per message, and one per eight")
+		require.Positive(t, r.Simulator.Min)
+		require.Positive(t, r.Host.Min)
+	}
+}
+
+func TestSpread(t *testing.T) {
+	require.Equal(t, Spread{Median: 3, Low: 2, High: 4, Min: 1, Max: 5}, spread([]float64{5, 3, 1, 4, 2}))
+	require.Equal(t, Spread{Median: 1.5, Low: 1.25, High: 1.75, Min: 1, Max: 2}, spread([]float64{2, 1}))
+	require.Equal(t, Spread{7, 7, 7, 7, 7}, spread([]float64{7}))
 }
 
 func BenchmarkBridge(b *testing.B) {
 	opt := Options{}
 	if testing.Short() {
-		opt.Transactions = 2000
+		opt.Rounds = 10
 	}
 	for b.Loop() {
 		report, err := Run(context.Background(), opt)
 		require.NoError(b, err)
 		report.Write(os.Stdout)
 		for _, r := range report.Results {
-			b.ReportMetric(r.Ratio, r.Workload+"-ratio")
-			b.ReportMetric(r.BridgeTransactions, r.Workload+"/s")
+			b.ReportMetric(r.ElapsedRatio.Median, r.Workload+"-ratio")
+			b.ReportMetric(r.BridgeTransactions.Median, r.Workload+"/s")
 		}
 	}
 }

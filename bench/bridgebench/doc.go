@@ -10,6 +10,8 @@
 //     the read pointer told every 64.
 //
 // [Run] promises that both sides do the same: every slot is checked, and the simulated
-// cycles must agree exactly, or it fails. Rounds of both sides alternate, and the
-// medians are compared, so a busy machine hurts both alike.
+// cycles must agree exactly, or it fails. Both sides live all the time and take turns of some
+// milliseconds; ratios are taken of neighbours and their median counts, so a busy machine hurts
+// both sides alike. Spread tells how much it did. Processor time, of both processes, says what a crossing
+// takes from others; it still varies with what shares caches and cores.
 package bridgebench

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"time"
 
+	"golang.org/x/sys/unix"
+
 	"github.com/nicloop/nicloop/drivers"
 	"github.com/nicloop/nicloop/drivers/regs"
 )
@@ -25,6 +27,9 @@ type bench struct {
 	watches [2][ringSlots]drivers.WatchID
 	stop    drivers.Stop
 	line    [8]byte
+	done    uint64        // transactions
+	runs    int           // calls of Run
+	inRun   time.Duration // and what they took
 }
 
 func newBench(sys drivers.Timed) (*bench, error) {
@@ -54,9 +59,12 @@ func (b *bench) send(from, to int, quad uint64) {
 // receive waits for message n (from 0) in the mailbox of node.
 func (b *bench) receive(node int, n uint64) error {
 	b.sys.Arm(b.watches[node][n%ringSlots])
+	start := time.Now()
 	if err := b.sys.Run(drivers.Forever, &b.stop); err != nil {
 		return err
 	}
+	b.inRun += time.Since(start)
+	b.runs++
 	if len(b.stop.Fired) != 1 {
 		return fmt.Errorf("message %d to node %d did not arrive: %+v", n, node, b.stop)
 	}
@@ -124,18 +132,38 @@ func (b *bench) stream(from, to uint64) error {
 type sample struct {
 	cycles  uint64
 	elapsed time.Duration
+	model   time.Duration // processor time of the process with the model
+	host    time.Duration // and of this one, waiting for the model included
+	outside time.Duration // elapsed between one Run and the next: host work
+	runs    int
 }
 
-// measure runs a workload on a fresh system, as bare.cpp does.
-func (b *bench) measure(workload string, warmup, count uint64) (s sample, err error) {
+func (s *sample) processor() time.Duration { return s.model + s.host }
+
+// round goes on with a workload until so many transactions are done in all. pid is the
+// simulator.
+func (b *bench) round(workload string, pid int, to uint64) (s sample, err error) {
 	run := b.pingPong
 	if workload == Stream {
 		run = b.stream
 	}
-	if err := run(0, warmup); err != nil {
-		return s, err
+	b.runs, b.inRun = 0, 0
+	from, model, host, start := b.sys.Now(), processorTime(pid), processorTime(0), time.Now()
+	err = run(b.done, to)
+	s.elapsed = time.Since(start)
+	s.model, s.host = processorTime(pid)-model, processorTime(0)-host
+	s.cycles, s.runs, s.outside = uint64(b.sys.Now()-from), b.runs, s.elapsed-b.inRun
+	b.done = to
+	return s, err
+}
+
+// processorTime is what a process has used, this one if pid is 0: the clock that
+// clock_getcpuclockid names.
+func processorTime(pid int) time.Duration {
+	const scheduled = 2 // user and system time, exactly
+	var t unix.Timespec
+	if err := unix.ClockGettime(^int32(pid)<<3|scheduled, &t); err != nil {
+		return 0
 	}
-	from, start := b.sys.Now(), time.Now()
-	err = run(warmup, warmup+count)
-	return sample{uint64(b.sys.Now() - from), time.Since(start)}, err
+	return time.Duration(t.Nano())
 }

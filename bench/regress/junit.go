@@ -90,7 +90,7 @@ func WriteTable(w io.Writer, list []Outcome) {
 			fmt.Fprintf(w, "\n%s %s (seed %d)\n  %s\n  log:   %s\n", o.Status, o.Test.Name, o.Seed,
 				strings.ReplaceAll(o.Err.Error(), "\n", "\n  "), o.Dir)
 			if o.Waves != "" {
-				fmt.Fprintf(w, "  waves: %s\n", o.Waves)
+				fmt.Fprintf(w, "  waves: %s%s\n", o.Waves, o.shown())
 			}
 			fmt.Fprintf(w, "  rerun: %s\n", o.Rerun)
 		}
@@ -102,6 +102,14 @@ func WriteTable(w io.Writer, list []Outcome) {
 	}
 	n := Count(list)
 	fmt.Fprintf(w, "\n%d passed, %d failed, %d skipped\n", n[Passed], n[Failed]+n[Hung], n[Skipped])
+}
+
+// shown says what the waves show, if that is known.
+func (o *Outcome) shown() string {
+	if o.Repeated == nil {
+		return ""
+	}
+	return fmt.Sprintf(" (cycles %d to %d, repeated from %d)", o.Repeated.From, o.Repeated.To, o.Repeated.Checkpoint)
 }
 
 // Count counts outcomes by status.

@@ -31,16 +31,19 @@ func networkTests() []Test {
 	}
 }
 
-// reshape gives the device other keys; only those with a topology have them.
+// reshape gives the device a shape; only those with a topology take one. What the device is built from stays.
 func (t *T) reshape(keys string) error {
 	scheme, rest, _ := strings.Cut(t.Device, ":")
 	if scheme != "rtl" && scheme != "model" {
 		return fmt.Errorf("%w: %s: has no topology, rtl: and model: have", drivers.ErrNotSupported, scheme)
 	}
-	if _, given, ok := strings.Cut(rest, "?"); ok && given != "" {
-		return fmt.Errorf("%w: device %s: this test sets its own shape; give rtl: or model: without keys", drivers.ErrNotSupported, t.Device)
+	_, given, _ := strings.Cut(rest, "?")
+	for _, pair := range strings.Split(given, "&") {
+		if key, _, _ := strings.Cut(pair, "="); key != "" && key != "src" {
+			return fmt.Errorf("%w: device %s: this test sets its own shape: leave %s out", drivers.ErrNotSupported, t.Device, key)
+		}
 	}
-	t.Device = scheme + ":?" + keys
+	t.Device = strings.TrimSuffix(scheme+":?"+keys+"&"+given, "&")
 	return nil
 }
 

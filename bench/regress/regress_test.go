@@ -204,3 +204,41 @@ func TestTimeoutSaysSo(t *testing.T) {
 	require.NoError(t, err)
 	require.ErrorContains(t, out[0].Err, "no verdict within 50ms")
 }
+
+// TestPlan: what is built beforehand is what the tests open, each machine once.
+func TestPlan(t *testing.T) {
+	o := options(t)
+	o.Device = "rtl:"
+	var list []Outcome
+	for _, x := range List() {
+		list = append(list, Outcome{Test: x})
+	}
+	r := newRunner(o, list)
+	kinds := map[machine]bool{}
+	for i, x := range list {
+		require.NotEmpty(t, r.plans[i], "%s opens nothing that could be known before", x.Test.Name)
+		for _, m := range r.plans[i] {
+			kinds[m] = true
+		}
+	}
+	require.Len(t, r.site.order, len(kinds))
+	require.Equal(t, machine{"rtl:", 2}, r.site.order[0])
+	require.Contains(t, r.site.order, machine{"rtl:?dims=4x1x1&torus=1&vc_depth=2", 4})
+}
+
+// TestBuildFails: RTL that cannot be built ends the regression, not each of its tests.
+func TestBuildFails(t *testing.T) {
+	drivers.Register("broken", "cannot be built", nil, func(context.Context, string, map[string]string, drivers.Options) (drivers.System, error) {
+		panic("not reached")
+	})
+	drivers.RegisterPrepare("broken", func(context.Context, string, map[string]string, drivers.Options) error {
+		return errors.New("syntax error in core/fifo.sv")
+	})
+	o := options(t)
+	o.Device = "broken:"
+	out, err := Run(context.Background(), List(), o)
+	require.ErrorContains(t, err, "syntax error in core/fifo.sv")
+	for _, x := range out {
+		require.Equal(t, Skipped, x.Status, "%s: %v", x.Test.Name, x.Err)
+	}
+}

@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime/debug"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -26,8 +27,12 @@ type Options struct {
 	Jobs     int
 	FailFast bool
 	NoWaves  bool
-	Timeout  time.Duration // wall time of one test, the net under the hang verdicts
-	Dir      string        // folder of this regression; must be new
+	// WavesNodes are shown in the waveforms of a repeat; empty: all. A test of fewer nodes shows those it has.
+	WavesNodes []int
+	Timeout    time.Duration // wall time of one test, the net under the hang verdicts
+	Dir        string        // folder of this regression; must be new
+	// Building is told what is built before the tests that need it, and how long it took.
+	Building func(what string)
 	// Done is told of every finished test, from one goroutine at a time.
 	Done func(o Outcome, finished, of int)
 }
@@ -52,9 +57,10 @@ type Outcome struct {
 	Simulated drivers.Time
 	Real      time.Duration
 	Dir       string
-	Waves     string // file, if the failing test was repeated
-	Rerun     string // the line that reproduces it
-	Note      string // what the test counted
+	Waves     string            // file, if the failing test was repeated
+	Repeated  *drivers.Repeated // if that was done from a checkpoint
+	Rerun     string            // the line that reproduces it
+	Note      string            // what the test counted
 }
 
 // Run runs tests and returns their outcomes in order. Its own error means that
@@ -72,21 +78,45 @@ func Run(ctx context.Context, tests []Test, o Options) ([]Outcome, error) {
 			list = append(list, out)
 		}
 	}
-	return list, (&runner{o: o, list: list}).run(ctx)
+	return list, newRunner(o, list).run(ctx)
 }
 
 type runner struct {
-	o    Options
-	list []Outcome
+	o     Options
+	list  []Outcome
+	plans [][]machine // by index of list
+	site  *site
+
 	mu   sync.Mutex
-	next int
+	left []int // indices of list, not begun
 	done int
 	stop bool
 	err  error
 }
 
+func newRunner(o Options, list []Outcome) *runner {
+	r := &runner{o: o, list: list, site: newSite()}
+	plans := map[string][]machine{}
+	prepares := drivers.Prepares(o.Device)
+	for i, out := range list {
+		if _, ok := plans[out.Test.Name]; !ok && prepares {
+			plans[out.Test.Name] = r.planOf(out.Test)
+			r.site.need(plans[out.Test.Name])
+		}
+		r.plans = append(r.plans, plans[out.Test.Name])
+		r.left = append(r.left, i)
+	}
+	return r
+}
+
 func (r *runner) run(ctx context.Context) error {
-	var wg sync.WaitGroup
+	ctx, cancel := context.WithCancelCause(ctx)
+	var wg, builder sync.WaitGroup
+	builder.Go(func() {
+		if r.site.build(ctx, r.o.Building); r.site.failed() != nil {
+			cancel(r.site.failed())
+		}
+	})
 	for range max(r.o.Jobs, 1) {
 		wg.Go(func() {
 			for {
@@ -94,7 +124,7 @@ func (r *runner) run(ctx context.Context) error {
 				if !ok {
 					return
 				}
-				r.report(i, r.one(ctx, &r.list[i]))
+				r.report(i, r.one(ctx, i))
 			}
 		})
 	}
@@ -102,17 +132,22 @@ func (r *runner) run(ctx context.Context) error {
 	if r.err == nil {
 		r.err = context.Cause(ctx)
 	}
+	cancel(nil) // nobody waits for what is still being built
+	builder.Wait()
 	return r.err
 }
 
 func (r *runner) take(ctx context.Context) (int, bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if r.stop || r.next == len(r.list) || ctx.Err() != nil {
+	if r.stop || len(r.left) == 0 || ctx.Err() != nil {
 		return 0, false
 	}
-	r.next++
-	return r.next - 1, true
+	// The first whose machine is built; else the first.
+	at := max(0, slices.IndexFunc(r.left, func(i int) bool { return r.site.has(r.plans[i]) }))
+	i := r.left[at]
+	r.left = slices.Delete(r.left, at, at+1)
+	return i, true
 }
 
 func (r *runner) report(i int, fatal error) {
@@ -131,22 +166,35 @@ func (r *runner) report(i int, fatal error) {
 	}
 }
 
-// one runs a test and, when it fails, repeats it with waves.
-func (r *runner) one(ctx context.Context, out *Outcome) error {
+// one runs a test and, when it fails, repeats it with waves: its end from a checkpoint or, where there is none, all of it.
+func (r *runner) one(ctx context.Context, i int) error {
+	out := &r.list[i]
+	if err := r.site.wait(ctx, r.plans[i]); err != nil {
+		return err
+	}
 	if err := os.MkdirAll(out.Dir, 0o755); err != nil {
 		return err
 	}
-	t, err := r.attempt(ctx, out, "test.log", nil)
+	file := filepath.Join(out.Dir, "dump.fst")
+	var checkpoints *drivers.Checkpoints
+	if !r.o.NoWaves {
+		checkpoints = &drivers.Checkpoints{Every: checkpointCycles, Last: waveCycles, File: file, Nodes: r.o.WavesNodes}
+	}
+	t, err := r.attempt(ctx, out, "test.log", nil, checkpoints)
 	if err != nil {
 		return err
+	}
+	if t.repeated != nil {
+		out.Waves, out.Repeated = file, t.repeated
+		return nil
 	}
 	if out.Status != Failed && out.Status != Hung || r.o.NoWaves || ctx.Err() != nil {
 		return nil
 	}
 	first, status := out.Err, out.Status
-	out.Waves = filepath.Join(out.Dir, "dump.fst")
-	window := &drivers.WaveWindow{File: out.Waves, From: windowStart(t), To: drivers.Forever}
-	if _, err := r.attempt(ctx, out, "test.waves.log", window); err != nil {
+	out.Waves = file
+	window := &drivers.WaveWindow{File: out.Waves, From: windowStart(t), To: drivers.Forever, Nodes: r.o.WavesNodes}
+	if _, err := r.attempt(ctx, out, "test.waves.log", window, nil); err != nil {
 		return err
 	}
 	if out.Status == Passed {
@@ -159,8 +207,10 @@ func (r *runner) one(ctx context.Context, out *Outcome) error {
 	return nil
 }
 
-// waveCycles is how much before a failure its waves show.
-const waveCycles = 20000
+const (
+	waveCycles       = 20000 // how much before a failure its waves show
+	checkpointCycles = 50000 // from one checkpoint to the next
+)
 
 func windowStart(t *T) drivers.Cycle {
 	end := drivers.Cycle(t.spent / clockPS)
@@ -171,7 +221,7 @@ func windowStart(t *T) drivers.Cycle {
 const buildTime = 30 * time.Minute
 
 // attempt runs a test once. Its error is one of the regression, not of the test.
-func (r *runner) attempt(ctx context.Context, out *Outcome, logName string, waves *drivers.WaveWindow) (*T, error) {
+func (r *runner) attempt(ctx context.Context, out *Outcome, logName string, waves *drivers.WaveWindow, checkpoints *drivers.Checkpoints) (*T, error) {
 	log, err := os.Create(filepath.Join(out.Dir, logName))
 	if err != nil {
 		return nil, err
@@ -187,14 +237,17 @@ func (r *runner) attempt(ctx context.Context, out *Outcome, logName string, wave
 		// A model that must be built first is not the test's fault.
 		building: func(string) { late.Reset(r.o.Timeout + buildTime) },
 		Ctx:      ctx, Name: out.Test.Name, Seed: out.Seed, Device: r.o.Device, Dir: out.Dir,
-		Rand: rand.New(rand.NewSource(out.Seed ^ nameSeed(out.Test.Name))), log: log, waves: waves,
+		Rand: rand.New(rand.NewSource(out.Seed ^ nameSeed(out.Test.Name))), log: log, waves: waves, checkpoints: checkpoints,
 	}
 	begin := time.Now()
 	err = safely(out.Test.Run, t)
 	if err != nil && ctx.Err() != nil {
 		err = context.Cause(ctx) // whatever broke when the time was up
 	}
-	t.closeSystem()
+	t.closeSystem(err)
+	if failed := r.site.failed(); failed != nil {
+		return nil, failed // not the test's
+	}
 	out.Real += time.Since(begin)
 	out.Simulated, out.Err, out.Note = t.spent, err, t.note
 	out.Status = statusOf(err)

@@ -35,10 +35,15 @@ type T struct {
 	log   io.Writer
 	note  string // for the table of results
 	waves *drivers.WaveWindow
+	// Asked for at first: states kept for a repeat, and what that showed.
+	checkpoints *drivers.Checkpoints
+	repeated    *drivers.Repeated
+
 	sys   drivers.Timed // the system opened last
 	spent drivers.Time  // simulated time of systems closed
 
 	building func(what string)
+	planned  *[]machine // not nil: nothing is opened, see planOf
 }
 
 // Logf writes a line to the test's log.
@@ -52,8 +57,11 @@ func (t *T) Notef(format string, args ...any) {
 
 // Open opens the test's device; the runner closes it.
 func (t *T) Open(nodes, memory int, trace drivers.TraceSink) (drivers.Timed, error) {
+	if err := t.plan(nodes); err != nil {
+		return nil, err
+	}
 	sys, err := drivers.Open(t.Ctx, t.Device, drivers.Options{
-		Nodes: nodes, MemoryBytes: memory, Trace: trace, Waves: t.waves,
+		Nodes: nodes, MemoryBytes: memory, Trace: trace, Waves: t.wavesOf(nodes), Checkpoints: t.checkpointsOf(nodes),
 		LogFile: filepath.Join(t.Dir, "simulator.log"), Progress: t.building,
 	})
 	if err != nil {
@@ -64,24 +72,71 @@ func (t *T) Open(nodes, memory int, trace drivers.TraceSink) (drivers.Timed, err
 		sys.Close()
 		return nil, fmt.Errorf("%w: %s has no simulated time", drivers.ErrNotSupported, t.Device)
 	}
-	t.closeSystem()
+	t.closeSystem(nil)
 	t.sys = timed
 	context.AfterFunc(t.Ctx, func() { timed.Close() })
 	return timed, nil
 }
 
-func (t *T) closeSystem() {
-	if t.sys != nil {
-		t.spent += drivers.Time(t.sys.Now()) * drivers.Time(t.sys.Info().ClockPS)
-		t.sys.Close()
-		t.sys = nil
+// wavesOf is what the waves of a system of so many nodes show.
+func (t *T) wavesOf(nodes int) *drivers.WaveWindow {
+	if t.waves == nil {
+		return nil
 	}
+	w := *t.waves
+	w.Nodes = below(w.Nodes, nodes)
+	return &w
+}
+
+// checkpointsOf is the same for a repeat from a checkpoint. Only a simulator has them.
+func (t *T) checkpointsOf(nodes int) *drivers.Checkpoints {
+	if t.checkpoints == nil || !strings.HasPrefix(t.Device, "rtl:") && !strings.HasPrefix(t.Device, "mixed:") {
+		return nil
+	}
+	k := *t.checkpoints
+	k.Nodes = below(k.Nodes, nodes)
+	return &k
+}
+
+func below(list []int, nodes int) (kept []int) {
+	for _, n := range list {
+		if n < nodes {
+			kept = append(kept, n)
+		}
+	}
+	return kept
+}
+
+// keepRepeated takes in what a repeat showed. One that failed is no loss: the whole test is repeated then.
+func (t *T) keepRepeated(r drivers.Repeated, err error) {
+	if err != nil {
+		t.Logf("repeating from a checkpoint: %v", err)
+		return
+	}
+	t.repeated = &r
+}
+
+// closeSystem closes what the test has opened; if the test failed, its end is repeated before.
+func (t *T) closeSystem(failed error) {
+	if t.sys == nil {
+		return
+	}
+	if r, ok := t.sys.(drivers.Repeater); ok && failed != nil && t.checkpoints != nil && t.Ctx.Err() == nil {
+		t.keepRepeated(r.Repeat())
+	}
+	t.spent += drivers.Time(t.sys.Now()) * drivers.Time(t.sys.Info().ClockPS)
+	t.sys.Close()
+	t.sys = nil
 }
 
 // Run runs a workload on the test's device.
 func (t *T) Run(c bench.Config) (*bench.Result, error) {
-	c.Device, c.Seed, c.Waves = t.Device, t.Seed, t.waves
+	if err := t.plan(c.Nodes); err != nil {
+		return nil, err
+	}
+	c.Device, c.Seed, c.Waves = t.Device, t.Seed, t.wavesOf(c.Nodes)
 	c.LogFile, c.Building = filepath.Join(t.Dir, "simulator.log"), t.building
+	c.Checkpoints, c.Repeated = t.checkpointsOf(c.Nodes), t.keepRepeated
 	t.Logf("run %s: %d nodes x %d processes, sizes %v, flow %+v", c.Workload, c.Nodes, c.Procs, c.Sizes, c.Velo)
 	c.Ended = func(at drivers.Time) { t.spent += at }
 	res, err := bench.Run(t.Ctx, c)
@@ -96,8 +151,12 @@ func (t *T) Run(c bench.Config) (*bench.Result, error) {
 
 // Launch runs a program on every rank of a world on the test's device.
 func (t *T) Launch(c bench.Config, buffers int, body func(*host.Rank) error) error {
-	c.Device, c.Seed, c.Waves = t.Device, t.Seed, t.waves
+	if err := t.plan(c.Nodes); err != nil {
+		return err
+	}
+	c.Device, c.Seed, c.Waves = t.Device, t.Seed, t.wavesOf(c.Nodes)
 	c.LogFile, c.Building = filepath.Join(t.Dir, "simulator.log"), t.building
+	c.Checkpoints, c.Repeated = t.checkpointsOf(c.Nodes), t.keepRepeated
 	c.Ended = func(at drivers.Time) { t.spent += at }
 	return bench.Launch(t.Ctx, c, buffers, body)
 }

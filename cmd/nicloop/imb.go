@@ -84,7 +84,7 @@ func (f *imbFlags) add(cmd *cobra.Command) {
 	fs.StringVar(&f.rendezvous, "rendezvous", string(d.Run.Rendezvous), "how messages beyond 2048 bytes travel: rget, rput or chunked")
 	fs.Int64Var(&f.c.Run.Seed, "seed", d.Run.Seed, "seed of message contents")
 	fs.BoolVar(&f.json, "json", false, "print the report as JSON")
-	fs.IntVarP(&f.c.Run.Threads, "jobs", "j", 1, "cores that one simulation on model: may use; 2 pays when all of 16 nodes or more are busy")
+	fs.IntVarP(&f.c.Run.Threads, "jobs", "j", 1, "cores that one simulation on model: or rtl: may use; 2 pays when all of 16 nodes or more are busy")
 	fs.DurationVar(&f.timeout, "timeout", 0, "give up after so much real time (default: never)")
 }
 

@@ -16,7 +16,8 @@ import (
 // something takes longer than two seconds.
 type progress struct {
 	mu    sync.Mutex
-	out   io.Writer
+	out   io.Writer // nil: not a terminal
+	lines io.Writer
 	bar   *progressbar.ProgressBar
 	begin time.Time
 	what  string
@@ -27,18 +28,18 @@ type progress struct {
 const quietFor = 2 * time.Second
 
 func newBar(out io.Writer, what string) *progress {
-	p := &progress{begin: time.Now(), what: what}
+	p := &progress{begin: time.Now(), what: what, lines: out}
 	if f, ok := out.(*os.File); ok && term.IsTerminal(int(f.Fd())) {
 		p.out = out
 	}
 	return p
 }
 
-// describe says what goes on before the first step, such as a build.
+// describe says what goes on before the first step, such as a build: in a log too.
 func (p *progress) describe(what string) {
-	if p.out != nil {
-		fmt.Fprintf(p.out, "%s\n", what)
-	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	fmt.Fprintln(p.lines, what)
 }
 
 // set says how far it is. The bar's clock starts with the first call.

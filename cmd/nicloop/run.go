@@ -39,6 +39,8 @@ the hardware. The same command gives the same output, byte for byte.`,
   nicloop run hotspot --nodes 16 --nvm 5:1/8 --rendezvous chunked --chunk 512 --outstanding 1,2,4,8
   nicloop run alltoall --nodes 4 --device 'rtl:?link_errors=1e-3'   links repair what wires break
   nicloop run alltoall --device 'mixed:?rtl=5,9&nodes=64' --waves nic.fst   nodes 5 and 9 are RTL, the other 62 the model
+  nicloop run alltoall --nodes 64 --waves dump.fst --waves-node 37 --waves-from 20000 --waves-to 21000
+  nicloop run alltoall --nodes 16 --iterations 500 --checkpoint 100000 --waves end.fst   waves only if it fails
   nicloop run pingpong --pcap out.pcapng                  then: wireshark -X lua_script:nicloop.lua`,
 		Args: checked(cobra.ExactArgs(1)),
 	}
@@ -60,6 +62,8 @@ type runFlags struct {
 	pcap, waves        string
 	record, rendezvous string
 	wavesFrom, wavesTo uint64
+	wavesNodes         []int
+	checkpoint, last   uint64
 	limit, timeout     time.Duration
 }
 
@@ -95,10 +99,13 @@ func addRunFlags(cmd *cobra.Command) *runFlags {
 	fs.StringVar(&f.pcap, "pcap", "", "write every packet on every link to `FILE` (pcapng, simulated nanoseconds)")
 	fs.StringVar(&f.record, "record", "", "write every transaction to `FILE`; play it back with --device replay:FILE")
 	fs.StringVar(&f.waves, "waves", "", "write waveforms to `FILE` (FST)")
+	fs.IntSliceVar(&f.wavesNodes, "waves-node", nil, "nodes that the waveforms show the inside of (default: all)")
 	fs.Uint64Var(&f.wavesFrom, "waves-from", 0, "first cycle of the waveforms")
 	fs.Uint64Var(&f.wavesTo, "waves-to", uint64(drivers.Forever), "cycle at which they end")
 	fs.Lookup("waves-to").DefValue = "the end"
-	fs.IntVarP(&f.c.Threads, "jobs", "j", threads(threadsFrom), "cores that one simulation on model: may use; the result does not depend on it")
+	fs.Uint64Var(&f.checkpoint, "checkpoint", 0, "keep a checkpoint every `CYCLES`; --waves is written only if the run fails, by repeating its end from one")
+	fs.Uint64Var(&f.last, "waves-last", lastCycles, "cycles before the failure that it shows then")
+	fs.IntVarP(&f.c.Threads, "jobs", "j", threads(threadsFrom), "cores that one simulation on model: or rtl: may use; the result does not depend on it")
 	fs.Lookup("jobs").DefValue = fmt.Sprintf("%d from %d nodes on, else 1", threads(threadsFrom), threadsFrom)
 	fs.DurationVar(&f.limit, "limit", 0, "give up after so much simulated time (default: never)")
 	fs.DurationVar(&f.timeout, "timeout", 0, "give up after so much real time (default: never)")
@@ -153,11 +160,8 @@ func (f *runFlags) run(cmd *cobra.Command, workload string) (err error) {
 		defer func() { err = closeOutput(file, err) }()
 		*out.to = file
 	}
-	if f.waves != "" {
-		if err := f.mayWrite(f.waves); err != nil {
-			return err
-		}
-		c.Waves = &drivers.WaveWindow{File: f.waves, From: drivers.Cycle(f.wavesFrom), To: drivers.Cycle(f.wavesTo)}
+	if err := f.setWaves(cmd, &c); err != nil {
+		return err
 	}
 	if sweep {
 		return f.congestion(cmd, c)

@@ -1,9 +1,12 @@
 package bridge
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -30,6 +33,7 @@ type Config struct {
 	MemoryBytes int // DMA memory per node, rounded up to whole pages
 	Trace       drivers.TraceSink
 	Waves       *drivers.WaveWindow
+	Checkpoints *drivers.Checkpoints
 	LogFile     string
 	Only        []int    // nodes that are simulated; nil: all. See Edge
 	Args        []string // options of the simulator beside those that follow from this
@@ -37,8 +41,8 @@ type Config struct {
 	// Patience is how long the simulator may be silent in wall time; 0 means 30 s.
 	// While it runs it gives a sign of life every half second.
 	Patience time.Duration
-	// Spin is how long either side may look for a message before it sleeps; 0 means
-	// 1 ms, less than 0 never.
+	// Spin is how long we may look for a message before we sleep, where trials show that it
+	// pays; 0 means 1 ms. Less than 0: neither side ever looks.
 	Spin time.Duration
 }
 
@@ -53,9 +57,8 @@ func (c *Config) validate() error {
 	case c.MemoryBytes < pageBytes || c.MemoryBytes > maxMemory:
 		return fmt.Errorf("%w: DMA memory of %d bytes per node: expected %d..%d", drivers.ErrConfig, c.MemoryBytes, pageBytes, maxMemory)
 	}
-	if w := c.Waves; w != nil && (w.File == "" || w.From >= w.To) {
-		return fmt.Errorf("%w: waves of the cycles [%d, %d) in %q: expected a file and a window that is not empty",
-			drivers.ErrConfig, w.From, w.To, w.File)
+	if err := errors.Join(c.validateWaves(), c.validateCheckpoints()); err != nil {
+		return err
 	}
 	if err := c.validateOnly(); err != nil {
 		return err
@@ -74,22 +77,84 @@ func (c *Config) validate() error {
 	return nil
 }
 
+func (c *Config) validateWaves() error {
+	w := c.Waves
+	if w == nil {
+		return nil
+	}
+	if w.File == "" || w.From >= w.To {
+		return fmt.Errorf("%w: waves of the cycles [%d, %d) in %q: expected a file and a window that is not empty",
+			drivers.ErrConfig, w.From, w.To, w.File)
+	}
+	return c.validateNodes(w.Nodes)
+}
+
+func (c *Config) validateCheckpoints() error {
+	k := c.Checkpoints
+	switch {
+	case k == nil:
+		return nil
+	case c.Waves != nil:
+		return fmt.Errorf("%w: waves of a window and checkpoints: expected one of the two", drivers.ErrConfig)
+	case k.File == "" || k.Every < 1 || k.Last < 1:
+		return fmt.Errorf("%w: checkpoints every %d cycles, waves of the last %d in %q: expected a file, and at least 1 of both",
+			drivers.ErrConfig, k.Every, k.Last, k.File)
+	}
+	return c.validateNodes(k.Nodes)
+}
+
+// validateNodes checks the nodes of which there shall be waves.
+func (c *Config) validateNodes(nodes []int) error {
+	for i, n := range nodes {
+		if n < 0 || n >= c.nodes() {
+			return fmt.Errorf("%w: waves of node %d: expected nodes 0..%d", drivers.ErrConfig, n, c.nodes()-1)
+		}
+		if len(c.Only) > 0 && !slices.Contains(c.Only, n) {
+			return fmt.Errorf("%w: waves of node %d, which is not RTL: expected some of %v", drivers.ErrConfig, n, c.Only)
+		}
+		if slices.Contains(nodes[:i], n) {
+			return fmt.Errorf("%w: waves of node %d are asked for twice", drivers.ErrConfig, n)
+		}
+	}
+	return nil
+}
+
 // args are the simulator's arguments.
 func (c *Config) args(socket string) ([]string, error) {
 	args := append([]string{socket, "--dims", fmt.Sprintf("%dx%dx%d", c.Dims[0], c.Dims[1], c.Dims[2])}, c.Args...)
 	args = append(args, c.onlyArgs()...)
-	if c.Waves != nil {
-		file, err := filepath.Abs(c.Waves.File)
+	if w := c.Waves; w != nil {
+		more, err := waveArgs(w.File, w.Nodes)
 		if err != nil {
 			return nil, err
 		}
-		// The simulator could not say why it cannot write: find out here.
-		f, err := os.Create(file)
+		args = append(args, more...)
+	}
+	if k := c.Checkpoints; k != nil {
+		more, err := waveArgs(k.File, k.Nodes)
 		if err != nil {
-			return nil, fmt.Errorf("wave file: %w", err)
+			return nil, err
 		}
-		f.Close()
-		args = append(args, "--waves", file)
+		os.Remove(k.File) // there will be one if there is a repeat
+		args = append(append(args, more...), "--checkpoint", strconv.FormatUint(uint64(k.Every), 10))
 	}
 	return append(args, c.Plusargs...), nil
+}
+
+func waveArgs(name string, nodes []int) ([]string, error) {
+	file, err := filepath.Abs(name)
+	if err != nil {
+		return nil, err
+	}
+	// The simulator could not say why it cannot write: find out here.
+	f, err := os.Create(file)
+	if err != nil {
+		return nil, fmt.Errorf("wave file: %w", err)
+	}
+	f.Close()
+	args := []string{"--waves", file}
+	if len(nodes) > 0 {
+		args = append(args, "--waves-nodes", strings.Trim(strings.ReplaceAll(fmt.Sprint(nodes), " ", ","), "[]"))
+	}
+	return args, nil
 }

@@ -93,7 +93,7 @@ func (s *Session) BeginStep(step Step) error {
 		c.value = 1
 	}
 	s.put(c)
-	return s.flush()
+	return s.ask()
 }
 
 // EndStep waits for what BeginStep has begun.
@@ -104,7 +104,7 @@ func (s *Session) EndStep(stop *drivers.Stop) error {
 	}
 	defer s.mu.Unlock()
 	s.edges = s.edges[:0]
-	a, err := s.exchange(stop)
+	a, err := s.hear(stop)
 	stop.Now = s.now
 	stop.Quiet, stop.Idle = a.flags&stopQuiet != 0, a.flags&stopIdle != 0
 	return err

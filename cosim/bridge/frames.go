@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"encoding/binary"
 	"fmt"
-	"time"
 
 	"github.com/nicloop/nicloop/drivers"
 )
@@ -12,7 +11,7 @@ import (
 // The frames of cosim/dpi/src/protocol.h, which documents them. Little endian.
 const (
 	magic      = 0x3147444252434c4e
-	version    = 2
+	version    = 3
 	maxMessage = 32768
 	maxNodes   = 64
 	maxVPIDs   = 16
@@ -31,6 +30,7 @@ const (
 	cmdTrace    = 0x09
 	cmdWaves    = 0x0a
 	cmdShutdown = 0x0b
+	cmdRepeat   = 0x0c
 )
 
 const (
@@ -44,6 +44,7 @@ const (
 	evFault     = 0x48
 	evHeartbeat = 0x49
 	evError     = 0x4a
+	evRepeated  = 0x4b
 )
 
 const (
@@ -61,7 +62,7 @@ const (
 	eventBytes   = 32
 	textBytes    = 224
 	helloBytes   = 72
-	welcomeBytes = 96
+	welcomeBytes = 88
 )
 
 type command struct {
@@ -101,7 +102,7 @@ func decodeEvent(b []byte, e *event) (int, error) {
 	e.a = binary.LittleEndian.Uint64(b[16:])
 	e.b = binary.LittleEndian.Uint64(b[24:])
 	e.text = nil
-	if (e.typ < evStopped || e.typ > evError) && e.typ != evEdgeOut {
+	if (e.typ < evStopped || e.typ > evRepeated) && e.typ != evEdgeOut {
 		return 0, fmt.Errorf("%w: event type 0x%04x is unknown", drivers.ErrProtocol, e.typ)
 	}
 	if e.typ != evFault && e.typ != evError {
@@ -149,7 +150,6 @@ type welcome struct {
 	traceStart, traceRecords uint64
 	sharedBytes              uint64
 	buildHash                [32]byte
-	spin                     time.Duration
 }
 
 func (w *welcome) append(b []byte) []byte {
@@ -159,6 +159,5 @@ func (w *welcome) append(b []byte) []byte {
 	for _, v := range [...]uint64{w.memoryBytes, w.memoryStart, w.traceStart, w.traceRecords, w.sharedBytes} {
 		b = binary.LittleEndian.AppendUint64(b, v)
 	}
-	b = append(b, w.buildHash[:]...)
-	return binary.LittleEndian.AppendUint64(b, uint64(w.spin))
+	return append(b, w.buildHash[:]...)
 }

@@ -1,17 +1,22 @@
 package bridge
 
 import (
+	"math"
 	"sync/atomic"
 	"time"
+	"unsafe"
+
+	"golang.org/x/sys/unix"
 )
 
-// A lane carries one message past the socket while its receiver looks; protocol.h
+// A lane carries one message past the socket while its receiver waits at it; protocol.h
 // has the rules. Both ends do the same on opposite lanes.
 type lane struct {
-	state atomic.Uint32
-	bytes uint32
-	_     [56]byte
-	data  [laneData]byte
+	state  atomic.Uint32
+	bytes  uint32
+	lookNS uint32 // command lane: how long the simulator is to look for the next message
+	_      [52]byte
+	data   [laneData]byte
 }
 
 const (
@@ -26,43 +31,45 @@ const (
 	laneIdle = iota
 	laneLooking
 	laneFull
+	laneSleeping
 )
 
-// handOver gives b to a receiver that looks; an empty b sends it to the socket.
+// napLimit is how long to sleep at a lane. It bounds how late the end of the other process is
+// seen. A short one would cost: the timer that is next to expire has to be told to the (virtual) hardware.
+const napLimit = 20 * time.Millisecond
+
+// handOver gives b to a receiver that waits; an empty b sends it to the socket.
 func (l *lane) handOver(b []byte) bool {
-	if l.state.Load() != laneLooking {
+	state := l.state.Load()
+	if state != laneLooking && state != laneSleeping {
 		return false
 	}
 	l.bytes = uint32(copy(l.data[:], b))
-	return l.state.CompareAndSwap(laneLooking, laneFull)
+	for !l.state.CompareAndSwap(state, laneFull) {
+		if state = l.state.Load(); state != laneLooking && state != laneSleeping {
+			return false
+		}
+	}
+	if state == laneSleeping {
+		l.wake()
+	}
+	return true
 }
 
-// take looks for a message for as long as spin finds worth it. The message stays
-// valid until the next take; an empty one means: look into the socket.
-func (l *lane) take(spin *spin) []byte {
-	if !spin.worthIt() {
-		return nil
+// expect tells the sender that the next message may come here. It comes before the message that asks
+// for it: on one CPU that wakes the other side, which may have answered before we run again.
+func (l *lane) expect() { l.state.Store(laneLooking) }
+
+// take waits for the expected message: it looks for some time, which may be 0, and then sleeps. The
+// message stays valid until the next expect; an empty one means: look into the socket.
+func (l *lane) take(look time.Duration) []byte {
+	if l.state.Load() == laneIdle {
+		return nil // the rest of an answer
 	}
-	l.state.Store(laneLooking)
-	start, last := time.Now(), time.Duration(0)
-	for last < spin.limit {
-		full := false
-		for i := 0; i < looksPerClock && !full; i++ {
-			full = l.state.Load() == laneFull
-		}
-		elapsed := time.Since(start)
-		spin.looked(elapsed - last)
-		if full {
-			spin.paid()
-			return l.empty()
-		}
-		last = elapsed
+	if look > 0 && l.look(look) || !l.nap() {
+		return l.empty()
 	}
-	spin.failed()
-	if l.state.CompareAndSwap(laneLooking, laneIdle) {
-		return nil
-	}
-	return l.empty() // it came just now
+	return nil
 }
 
 func (l *lane) empty() []byte {
@@ -74,53 +81,44 @@ func (l *lane) empty() []byte {
 // some twenty times as much.
 const looksPerClock = 64
 
-// A spin decides whether looking is worth it. Two things tell against it: waits that
-// outlast the limit, and other threads that want the core. Each failure doubles the
-// number of waits that go straight to sleep; losing the core for much of the time that
-// we look is a failure of the worst kind. So long runs and busy machines lose little.
-type spin struct {
-	limit         time.Duration
-	backoff, skip int
-	spent, lost   time.Duration // looking; of that, without the core
+// look tells whether a message came.
+func (l *lane) look(limit time.Duration) bool {
+	for start := time.Now(); time.Since(start) < limit; {
+		for range looksPerClock {
+			if l.state.Load() == laneFull {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// nap sleeps until a message comes, and tells whether none did. The state is left Idle then.
+//
+// The system call is a raw one. The runtime takes the P away from a goroutine that is in a
+// system call for 20 µs, and a waking thread looks for another: two or three times what the sleep
+// itself costs. A raw call keeps the P. When the runtime wants it, for the collector or for other
+// goroutines, its signal ends the nap, and the rest of the wait is an ordinary read of the socket.
+func (l *lane) nap() (missed bool) {
+	if !l.state.CompareAndSwap(laneLooking, laneSleeping) {
+		return false // it came just now
+	}
+	limit := unix.NsecToTimespec(int64(napLimit))
+	l.sleep(&limit)
+	return l.state.CompareAndSwap(laneSleeping, laneIdle)
 }
 
 const (
-	maxBackoff = 1023
-	lostCore   = 300 * time.Microsecond // between two looks: somebody else ran
-	busyPeriod = 10 * time.Millisecond
+	futexWait = 0
+	futexWake = 1
 )
 
-func (s *spin) worthIt() bool {
-	if s.limit <= 0 {
-		return false
-	}
-	if s.skip > 0 {
-		s.skip--
-		return false
-	}
-	return true
+// sleep ends when the state is no more Sleeping, and for reasons of its own.
+func (l *lane) sleep(limit *unix.Timespec) {
+	_, _, _ = unix.RawSyscall6(unix.SYS_FUTEX, uintptr(unsafe.Pointer(&l.state)), futexWait, laneSleeping,
+		uintptr(unsafe.Pointer(limit)), 0, 0)
 }
 
-// looked takes in the time between two looks at the clock.
-func (s *spin) looked(d time.Duration) {
-	s.spent += d
-	if d > lostCore {
-		s.lost += d
-	}
-}
-
-func (s *spin) paid() {
-	s.backoff = 0
-	if s.spent < busyPeriod {
-		return
-	}
-	if s.lost > s.spent/4 {
-		s.skip = maxBackoff
-	}
-	s.spent, s.lost = 0, 0
-}
-
-func (s *spin) failed() {
-	s.backoff = min(2*s.backoff+1, maxBackoff)
-	s.skip = s.backoff
+func (l *lane) wake() {
+	_, _, _ = unix.RawSyscall6(unix.SYS_FUTEX, uintptr(unsafe.Pointer(&l.state)), futexWake, math.MaxInt32, 0, 0, 0)
 }

@@ -52,9 +52,9 @@ func TestLayout(t *testing.T) {
 	for name, v := range map[string]int{
 		"kVersion": version, "kMaxMessage": maxMessage, "kMaxNodes": maxNodes, "kMaxVpids": maxVPIDs,
 		"kPostReg": cmdPostReg, "kPostPio": cmdPostPIO, "kReadReg": cmdReadReg, "kWatch": cmdWatch, "kArm": cmdArm,
-		"kArmPio": cmdArmPIO, "kArmIrq": cmdArmIRQ, "kRun": cmdRun, "kTrace": cmdTrace, "kWaves": cmdWaves, "kShutdown": cmdShutdown,
+		"kArmPio": cmdArmPIO, "kArmIrq": cmdArmIRQ, "kRun": cmdRun, "kTrace": cmdTrace, "kWaves": cmdWaves, "kShutdown": cmdShutdown, "kRepeat": cmdRepeat,
 		"kStopped": evStopped, "kWatchHit": evWatchHit, "kPioHit": evPIOHit, "kIrqHit": evIRQHit, "kRegValue": evRegValue,
-		"kBusError": evBusError, "kDmaError": evDMAError, "kFault": evFault, "kHeartbeat": evHeartbeat, "kError": evError,
+		"kBusError": evBusError, "kDmaError": evDMAError, "kFault": evFault, "kHeartbeat": evHeartbeat, "kError": evError, "kRepeated": evRepeated,
 		"kStopQuiet": stopQuiet, "kStopIdle": stopIdle, "kStopTraceFull": stopTraceFull, "kStopNoAnswer": stopNoAnswer,
 		"kReadResume": readResume, "kLaneIdle": laneIdle, "kLaneLooking": laneLooking, "kLaneFull": laneFull,
 		"kCommandLane": commandLane, "kEventLane": eventLane, "kLanesEnd": lanesEnd,
@@ -79,9 +79,9 @@ func TestLayout(t *testing.T) {
 	for i, field := range []string{"type", "node", "id", "at", "addr", "value"} {
 		expect("c."+field, i+1)
 	}
-	w := welcome{nodes: 1, memoryBytes: 2, memoryStart: 3, traceStart: 4, traceRecords: 5, sharedBytes: 6, buildHash: [32]byte{7}, spin: 8}
+	w := welcome{nodes: 1, memoryBytes: 2, memoryStart: 3, traceStart: 4, traceRecords: 5, sharedBytes: 6, buildHash: [32]byte{7}}
 	fmt.Fprintf(&program, "unsigned char d[] = {%s}; Welcome w; __builtin_memcpy(&w, d, sizeof w);\n", bytesOf(w.append(nil)))
-	for i, field := range []string{"nodes", "memory_bytes", "memory_offset", "trace_offset", "trace_records", "shared_bytes", "build_hash[0]", "spin_ns"} {
+	for i, field := range []string{"nodes", "memory_bytes", "memory_offset", "trace_offset", "trace_records", "shared_bytes", "build_hash[0]"} {
 		expect("w."+field, i+1)
 	}
 	program.WriteString("}\n")
@@ -190,7 +190,7 @@ func startFake(t *testing.T, role string) (*Session, error) {
 func TestHandshakeMismatch(t *testing.T) {
 	for role, want := range map[string]string{
 		"hello-magic":   "this is no simulator of ours: expected magic 0x3147444252434c4e, found 00",
-		"hello-version": "expected protocol version 2, the simulator has 3",
+		"hello-version": "expected protocol version 3, the simulator has 4",
 		"hello-short":   "expected 72 bytes, found 40",
 		"hello-nodes":   "nodes: expected 4, the simulator has 5",
 		"hello-dims":    "mesh: expected [2 2 1], the simulator has [4 1 1]",

@@ -3,6 +3,7 @@ package bridge
 import (
 	"errors"
 	"fmt"
+	"time"
 
 	"github.com/nicloop/nicloop/drivers"
 )
@@ -88,13 +89,27 @@ func (s *Session) ReadReg(node int, off uint32) (uint64, error) {
 // exchange sends what is posted and reads the answer. An error that leaves
 // s.broken nil is a refused access: the session goes on.
 func (s *Session) exchange(stop *drivers.Stop) (answer, error) {
-	if err := s.flush(); err != nil {
+	if err := s.ask(); err != nil {
 		return answer{}, err
 	}
+	return s.hear(stop)
+}
+
+// ask is the first half of an exchange.
+func (s *Session) ask() error {
+	s.asked, s.askedAt = time.Now(), s.now
+	s.trial.begin()
+	s.events.expect()
+	return s.flush()
+}
+
+// hear is the other half.
+func (s *Session) hear(stop *drivers.Stop) (answer, error) {
 	a, err := s.answer(stop)
 	if err != nil {
 		return a, s.fail(s.diagnose(err))
 	}
+	s.trial.done(time.Since(s.asked), s.now-s.askedAt)
 	if s.cfg.Trace != nil {
 		events := s.mem.traceEvents(s.mem.control().traceCount)
 		if len(events) > 0 {
@@ -104,6 +119,7 @@ func (s *Session) exchange(stop *drivers.Stop) (answer, error) {
 		}
 	}
 	if a.fault != nil {
+		s.repeatFault()
 		return a, s.fail(a.fault)
 	}
 	return a, a.refused
@@ -122,8 +138,12 @@ func (s *Session) flush() error {
 	return nil
 }
 
-// send sends a message by the lane if the simulator looks at it, else by the socket.
+// send sends a message by the lane if the simulator waits at it, else by the socket.
 func (s *Session) send(b []byte) error {
+	s.commands.lookNS = 0
+	if s.trial.coming != bothSleep {
+		s.commands.lookNS = uint32(simulatorLook)
+	}
 	fits := !s.bySocket && len(b) <= laneData
 	if !fits {
 		s.commands.handOver(nil)
@@ -137,7 +157,11 @@ func (s *Session) send(b []byte) error {
 // receive is the way back.
 func (s *Session) receive() ([]byte, error) {
 	if s.events != nil {
-		if b := s.events.take(&s.spin); len(b) > 0 {
+		look := time.Duration(0)
+		if s.trial.way == bothLook {
+			look = s.trial.limit
+		}
+		if b := s.events.take(look); len(b) > 0 {
 			return b, nil
 		}
 	}
@@ -162,6 +186,7 @@ type answer struct {
 	value    uint64
 	refused  error // joined
 	fault    error // joined
+	repeated *event
 }
 
 // answer reads messages up to STOPPED. Its error is one of the socket or of the
@@ -223,6 +248,8 @@ func (s *Session) apply(a *answer, e *event, stop *drivers.Stop) (done bool, err
 		return false, fmt.Errorf("%w: the simulator did not understand us: %s", drivers.ErrProtocol, e.text)
 	case evEdgeOut:
 		return false, s.applyEdge(e)
+	case evRepeated:
+		a.repeated = &event{id: e.id, a: e.a, b: e.b}
 	case evHeartbeat:
 	}
 	return false, nil

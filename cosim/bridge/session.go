@@ -30,15 +30,18 @@ type Session struct {
 	// last answer took the socket, so that the next must too.
 	commands, events *lane
 	bySocket         bool
-	spin             spin
+	trial            trial
+	asked            time.Time // the exchange under way
+	askedAt          drivers.Cycle
 
 	now     drivers.Cycle
 	watches int
 	out     []byte // commands that wait for the next Run or ReadReg
 	in      []byte
 	edges   []Edge
-	misuse  error // by a Post, told by the next Run or ReadReg
-	broken  error // why the session is over
+	again   *drivers.Repeated // what was repeated after a fault
+	misuse  error             // by a Post, told by the next Run or ReadReg
+	broken  error             // why the session is over
 }
 
 // Pid is the simulator's process, for those who want to see it die.
@@ -122,7 +125,7 @@ func (s *Session) shakeHands() error {
 		return err
 	}
 	s.commands, s.events = s.mem.lane(commandLane), s.mem.lane(eventLane)
-	s.spin.limit = s.cfg.Spin
+	s.trial = newTrial(s.cfg.Spin)
 	return nil
 }
 

@@ -33,7 +33,6 @@ func newShared(cfg *Config) (*shared, error) {
 		memoryBytes: round(uint64(cfg.MemoryBytes)),
 		traceStart:  lanesEnd,
 		buildHash:   cfg.BuildHash,
-		spin:        max(cfg.Spin, 0),
 	}
 	if cfg.Trace != nil {
 		w.traceRecords = traceRecords

@@ -5,6 +5,8 @@ import (
 	"encoding/hex"
 	"fmt"
 	"path/filepath"
+	"runtime"
+	"strconv"
 	"strings"
 	"time"
 
@@ -60,24 +62,32 @@ func Build(ctx context.Context, spec Spec) (*Model, error) {
 	m.lib.dir = c.place(hex.EncodeToString(m.lib.hash[:]))
 	m.Hash = programHash(m.lib.hash, sources)
 	m.Program = filepath.Join(c.place(m.HashText()), "program")
+	if what := spec.changed(c, in); what != "" && spec.Progress != nil {
+		spec.Progress(what)
+	}
 	m.Built, err = c.provide(ctx, m.HashText(), func(dir string) error {
-		if err := spec.library(ctx, c, t, m.lib, in); err != nil {
+		r := spec.newReport()
+		if err := spec.library(ctx, c, t, m.lib, in, r); err != nil {
 			return err
 		}
-		spec.progress("compiling the simulator around it")
 		config := fmt.Sprintf("#define NL_VPIDS %d\n#define NL_DESC_HASH 0x%xull\n#define NL_BUILD_HASH %q\n", VPIDs, m.DescHash, m.HashText())
 		sources["nl_config.h"] = []byte(config)
-		return m.lib.program(ctx, t, dir, sources)
+		if err := m.lib.program(ctx, t, dir, sources, r); err != nil {
+			return err
+		}
+		r.done()
+		return nil
 	})
 	m.Seconds = time.Since(start).Seconds()
 	if err != nil {
 		return nil, err
 	}
+	spec.remember(c, in)
 	return m, nil
 }
 
 // library finds or builds the verilated node.
-func (s *Spec) library(ctx context.Context, c cache, t *tools, lib library, in map[string][]byte) error {
+func (s *Spec) library(ctx context.Context, c cache, t *tools, lib library, in map[string][]byte, r *report) error {
 	_, err := c.provide(ctx, filepath.Base(lib.dir), func(dir string) error {
 		for _, name := range sortedNames(in) {
 			if err := writeFile(filepath.Join(dir, name), in[name]); err != nil {
@@ -88,14 +98,19 @@ func (s *Spec) library(ctx context.Context, c cache, t *tools, lib library, in m
 			return err
 		}
 		log := newBuildLog(filepath.Join(filepath.Dir(dir), "failed-"+filepath.Base(lib.dir)[:16]+".log"))
-		s.progress("verilating " + s.name())
-		if err := log.run(ctx, filepath.Join(dir, "rtl"), t.verilator, s.verilatorArgs()...); err != nil {
+		r.tell("building " + r.name + ": takes some 20 s on two free cores, once")
+		err := r.took(&r.verilating, func() error {
+			return log.run(ctx, filepath.Join(dir, "rtl"), t.verilator, s.verilatorArgs()...)
+		})
+		if err != nil {
 			return err
 		}
-		s.progress("compiling " + s.name())
-		args := append([]string{"-j", "2", "-f", "Vsim_node.mk", "OBJCACHE=" + t.ccache, "CXX=" + t.cxx}, t.makeFlags()...)
-		args = append(args, "Vsim_node__ALL.a", "verilated.o", "verilated_dpi.o", "verilated_fst_c.o", "verilated_threads.o")
-		if err := log.run(ctx, filepath.Join(dir, "obj"), t.make, args...); err != nil {
+		if err := writeFile(filepath.Join(dir, "obj", "node.mk"), []byte(t.nodeMakefile())); err != nil {
+			return err
+		}
+		args := []string{"-j", jobs(), "-f", "node.mk", "OBJCACHE=" + t.ccache, "CXX=" + t.cxx,
+			"Vsim_node__ALL.a", "verilated.o", "verilated_dpi.o", "verilated_fst_c.o", "verilated_threads.o"}
+		if err := r.took(&r.compiling, func() error { return log.make(ctx, filepath.Join(dir, "obj"), t, r, args...) }); err != nil {
 			return err
 		}
 		return prune(dir)
@@ -103,11 +118,8 @@ func (s *Spec) library(ctx context.Context, c cache, t *tools, lib library, in m
 	return err
 }
 
-func (s *Spec) progress(what string) {
-	if s.Progress != nil {
-		s.Progress(what)
-	}
-}
+// jobs is how many compilers run at a time.
+func jobs() string { return strconv.Itoa(runtime.NumCPU()) }
 
 // simulatorSources are the files of package dpi that make the simulator.
 func simulatorSources() (map[string][]byte, error) {

@@ -33,7 +33,7 @@ func TestDims(t *testing.T) {
 	}
 }
 
-// smallSpec is a model of a few lines: it builds in seconds. body goes into sim_top.
+// smallSpec is a model of a few lines: it builds in seconds. body goes into sim_node.
 func smallSpec(body string) Spec {
 	return Spec{
 		RTL: fstest.MapFS{
@@ -121,7 +121,7 @@ func TestInterruptedBuild(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
 	spec := smallSpec("")
 	spec.Progress = func(what string) {
-		if strings.HasPrefix(what, "compiling") {
+		if strings.HasPrefix(what, "building") {
 			time.AfterFunc(200*time.Millisecond, cancel)
 		}
 	}

@@ -8,7 +8,8 @@ import (
 	"github.com/nicloop/nicloop/drivers"
 )
 
-// MaxNodes is the largest mesh that one model may hold.
+// MaxNodes is the largest mesh that a simulator may hold: the field dst_node of a PIO address (the FC
+// paper's send window) names no more.
 const MaxNodes = 64
 
 // DimsFor gives the mesh for a number of nodes: the one with the shortest longest way, of

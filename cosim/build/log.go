@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"strings"
 	"syscall"
 )
@@ -14,14 +15,23 @@ import (
 type buildLog struct {
 	file string
 	text bytes.Buffer
+	env  []string // nil: this process's
 }
 
 func newBuildLog(file string) *buildLog { return &buildLog{file: file} }
 
+// make runs make in dir and has r count what was compiled.
+func (l *buildLog) make(ctx context.Context, dir string, t *tools, r *report, args ...string) error {
+	stats := filepath.Join(dir, "ccache.log")
+	l.env = append(os.Environ(), "CCACHE_STATSLOG="+stats)
+	defer r.count(stats)
+	return l.run(ctx, dir, t.make, args...)
+}
+
 // run runs a tool in dir. Cancelling ctx kills it with everything it started.
 func (l *buildLog) run(ctx context.Context, dir, program string, args ...string) error {
 	cmd := exec.CommandContext(ctx, program, args...)
-	cmd.Dir = dir
+	cmd.Dir, cmd.Env = dir, l.env
 	cmd.Stdout, cmd.Stderr = &l.text, &l.text
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }

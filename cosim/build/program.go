@@ -45,13 +45,13 @@ func (m *Model) Link(ctx context.Context, sources fs.FS, file string, with ...st
 		return "", err
 	}
 	hash := fmt.Sprintf("%x", programHash(m.lib.hash, files))
-	_, err = c.provide(ctx, hash, func(dir string) error { return m.lib.program(ctx, t, dir, files) })
+	_, err = c.provide(ctx, hash, func(dir string) error { return m.lib.program(ctx, t, dir, files, &report{}) })
 	return filepath.Join(c.place(hash), "program"), err
 }
 
 // program compiles sources and links them with the library: dir/program. The objects of one
 // machine's programs are shared through the compiler cache.
-func (l library) program(ctx context.Context, t *tools, dir string, sources map[string][]byte) error {
+func (l library) program(ctx context.Context, t *tools, dir string, sources map[string][]byte, r *report) error {
 	root, err := firstLine(ctx, t.verilator, "--getenv", "VERILATOR_ROOT")
 	if err != nil {
 		return err
@@ -78,7 +78,7 @@ func (l library) program(ctx context.Context, t *tools, dir string, sources map[
 		return err
 	}
 	log := newBuildLog(filepath.Join(filepath.Dir(dir), "failed-program.log"))
-	if err := log.run(ctx, dir, t.make, "-j", "2"); err != nil {
+	if err := r.took(&r.compiling, func() error { return log.make(ctx, dir, t, r, "-j", jobs()) }); err != nil {
 		return err
 	}
 	entries, err := os.ReadDir(dir)

@@ -25,6 +25,7 @@ type Spec struct {
 	RTL     fs.FS    // SystemVerilog sources
 	Files   []string // those to compile, in order; one is nicloop_pkg.sv
 	Include string   // the folder of the .svh files
+	Tree    string   // where RTL lies if somebody works there: what was built from it is remembered, to tell what changed
 	Ports   int      // 3, 5 or 7: with one, two or three dimensions
 	Torus   bool     // with channels for wires from end to end
 	VCDepth int      // 0: DefaultVCDepth
@@ -87,8 +88,7 @@ func (s *Spec) verilatorArgs() []string {
 	return append(args, s.Files...)
 }
 
-// Flags of the compilers. The time lies in eval(), which is OPT_FAST; constructors and tracing are
-// cheap to run and dear to compile.
+// Flags of the compilers; see also nodeMakefile.
 var (
 	verilatorFlags = []string{
 		"--cc", "--assert", "--trace-fst", "-O3", "--x-assign", "fast", "--output-split", "20000",
@@ -117,7 +117,7 @@ func (s *Spec) inputs() (map[string][]byte, error) {
 func (s *Spec) hash(t *tools, in map[string][]byte) [32]byte {
 	h := sha256.New()
 	for _, part := range [][]string{
-		{t.verilatorVersion, t.cxxVersion}, verilatorFlags, t.makeFlags(), s.parameters(), s.Files, {s.Include},
+		{t.verilatorVersion, t.cxxVersion}, verilatorFlags, {t.nodeMakefile()}, s.parameters(), s.Files, {s.Include},
 	} {
 		writePart(h, []byte(strings.Join(part, "\n")))
 	}

@@ -21,13 +21,14 @@ import (
 // Keys of the URI, by whom they are for.
 var (
 	bothKeys = []string{"dims", "torus", "vc_depth", "host_wr_latency"}
-	rtlKeys  = []string{"plusargs", "patience", "spin"}
+	rtlKeys  = []string{"src", "plusargs", "patience", "spin"}
 	refused  = []string{"link_errors", "link_losses", "link_seed"}
 )
 
 func init() {
 	drivers.Register("mixed", "some nodes the Verilated RTL, the others the model, in one mesh to the very cycle",
 		slices.Concat([]string{"rtl", "nodes"}, bothKeys, rtlKeys, refused), open)
+	drivers.RegisterPrepare("mixed", prepare)
 }
 
 // request is a URI and its options, checked.
@@ -61,6 +62,17 @@ func open(ctx context.Context, path string, keys map[string]string, opt drivers.
 	s.connect(session, m, f, info)
 	return s, nil
 }
+
+// prepare builds the simulator that open would start.
+func prepare(ctx context.Context, path string, keys map[string]string, opt drivers.Options) error {
+	if _, err := parse(path, keys, &opt); err != nil {
+		return err
+	}
+	return rtl.Prepare(ctx, pick(keys, bothKeys, rtlKeys), opt)
+}
+
+// Repeat has the simulator repeat its nodes' part; see drivers.Repeater.
+func (s *System) Repeat() (drivers.Repeated, error) { return s.rtl.Repeat() }
 
 // pick copies the keys of some lists.
 func pick(keys map[string]string, lists ...[]string) map[string]string {

@@ -56,7 +56,7 @@ func NewInside(p Params, opt drivers.Options, outside func(node int) bool) (*nic
 		mem = defaultMemory
 	}
 	switch {
-	case opt.Waves != nil && outside == nil:
+	case (opt.Waves != nil || opt.Checkpoints != nil) && outside == nil:
 		return nil, nil, fmt.Errorf("%w: model has no waveforms, rtl: does", drivers.ErrNotSupported)
 	case mem < regs.SlotBytes:
 		return nil, nil, fmt.Errorf("%w: DMA memory of %d bytes per node: expected at least %d", drivers.ErrConfig, mem, regs.SlotBytes)

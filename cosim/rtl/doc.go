@@ -4,6 +4,8 @@
 //
 // Keys of the URI:
 //
+//	src=DIR               RTL of a working tree, a checkout or its folder rtl, instead of that in the program;
+//	                      description, ports and DPI imports must be the same
 //	dims=4x2x1            the mesh; default: that of build.DimsFor for Options.Nodes
 //	torus=1               wires from end to end of every dimension of more than two nodes
 //	vc_depth=16           flits per virtual channel of a router's input

@@ -3,6 +3,7 @@ package rtl
 import (
 	"context"
 	"fmt"
+	"maps"
 	"net/url"
 	"strconv"
 	"strings"
@@ -19,7 +20,8 @@ const defaultMemory = 1 << 20
 
 func init() {
 	drivers.Register("rtl", "the Verilated RTL of up to 64 nodes in its own process",
-		[]string{"dims", "torus", "vc_depth", "host_wr_latency", "plusargs", "patience", "spin", "link_errors", "link_losses", "link_seed"}, open)
+		[]string{"src", "dims", "torus", "vc_depth", "host_wr_latency", "plusargs", "patience", "spin", "link_errors", "link_losses", "link_seed"}, open)
+	drivers.RegisterPrepare("rtl", prepare)
 }
 
 // request is a URI and its options, checked.
@@ -50,17 +52,27 @@ func open(ctx context.Context, path string, keys map[string]string, opt drivers.
 	return s, nil
 }
 
+// prepare builds what open would.
+func prepare(ctx context.Context, path string, keys map[string]string, opt drivers.Options) error {
+	r, err := parse(path, keys, opt)
+	if err == nil {
+		_, err = build.Build(ctx, r.spec)
+	}
+	return err
+}
+
 func parse(path string, keys map[string]string, opt drivers.Options) (*request, error) {
 	if path != "" {
 		return nil, fmt.Errorf("%w: rtl:%s: expected no path; settings are keys, as in rtl:?dims=2x2", drivers.ErrConfig, path)
 	}
-	r := &request{keys: keys}
+	r := &request{keys: maps.Clone(keys)}
 	dims, err := mesh(keys["dims"], opt.Nodes)
 	if err != nil {
 		return nil, err
 	}
-	r.spec = build.Spec{
-		RTL: hdl.Sources, Files: hdl.SimulationFiles(), Include: "sim", Ports: build.PortsFor(dims), Progress: opt.Progress,
+	r.spec = build.Spec{Include: hdl.Include, Ports: build.PortsFor(dims), Progress: opt.Progress}
+	if err := r.setSource(keys["src"]); err != nil {
+		return nil, err
 	}
 	torus, err := number(keys, "torus", 0, 1)
 	if err != nil {
@@ -79,7 +91,7 @@ func parse(path string, keys map[string]string, opt drivers.Options) (*request, 
 	}
 	r.cfg = bridge.Config{
 		Dims: dims, VPIDs: build.VPIDs, DescHash: regs.DescHashValue, MemoryBytes: opt.MemoryBytes,
-		Trace: opt.Trace, Waves: opt.Waves, LogFile: opt.LogFile, Plusargs: strings.Fields(strings.ReplaceAll(keys["plusargs"], ",", " ")),
+		Trace: opt.Trace, Waves: opt.Waves, Checkpoints: opt.Checkpoints, LogFile: opt.LogFile, Plusargs: strings.Fields(strings.ReplaceAll(keys["plusargs"], ",", " ")),
 	}
 	if latency != 0 {
 		r.cfg.Args = append(r.cfg.Args, "--wr-latency", strconv.Itoa(latency))
@@ -109,7 +121,7 @@ func parse(path string, keys map[string]string, opt drivers.Options) (*request, 
 // mesh joins what the URI and the options say about the size.
 func mesh(dims string, nodes int) ([3]int, error) {
 	bad := func(n int) ([3]int, error) {
-		return [3]int{}, fmt.Errorf("%w: %d nodes: rtl: holds 1..%d nodes", drivers.ErrConfig, n, build.MaxNodes)
+		return [3]int{}, fmt.Errorf("%w: %d nodes: rtl: holds 1..%d nodes, as the field dst_node of a PIO address has 6 bits", drivers.ErrConfig, n, build.MaxNodes)
 	}
 	if nodes < 0 || nodes > build.MaxNodes || nodes == 0 && dims == "" {
 		return bad(nodes)

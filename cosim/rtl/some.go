@@ -8,6 +8,11 @@ import (
 	"github.com/nicloop/nicloop/drivers"
 )
 
+// Prepare builds what StartSome starts.
+func Prepare(ctx context.Context, keys map[string]string, opt drivers.Options) error {
+	return prepare(ctx, "", keys, opt)
+}
+
 // StartSome starts a simulator that has only some nodes of a mesh, for keys that the scheme rtl: knows: see
 // bridge.Edge. The other nodes are the caller's.
 func StartSome(ctx context.Context, keys map[string]string, opt drivers.Options, nodes []int) (*bridge.Session, drivers.Info, error) {

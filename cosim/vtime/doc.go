@@ -11,7 +11,8 @@
 //   - Ties break by (time, order of scheduling). The same programs give the same
 //     calls to the system, hence the same run, on every machine.
 //   - A system in parts (drivers.Parted) is run by a thread per part, each with the
-//     processes of its nodes. Processes of different parts meet through the hardware only, so
+//     processes of its nodes, or by one thread, part by part: whatever is faster on the machine as it
+//     is (see below). Processes of different parts meet through the hardware only, so
 //     what they do and see is the same as on one thread, as is how a run ends: a hang and a
 //     limit to the cycle. Of errors that different parts have within a window of Lookahead
 //     cycles the earliest counts. A panic on any thread is one of Run.
@@ -26,6 +27,15 @@
 //     processes of different nodes share needs atomic access, and what they make of it may
 //     depend only on what is [Window] cycles old.
 //   - Charge host work with Spend; posting writes charges itself (Config).
+//
+// # Who does the work
+//
+// Parts are simulated in windows. The clock of the host decides who does the next ones, and nothing
+// else: a window comes to the same whoever does it. A run begins with one thread; after 4 ms all threads
+// are tried, unless the one gets less than a core. At the end of such a turn all parts stand at the same cycle, and the way that takes less time
+// per cycle and event goes on, threads if they are faster by a tenth. The other is tried again after 16 to
+// 64 times what the last trial took. A thread that waits for half a millisecond ends its turn: the
+// one it waits for has no core.
 //
 // A store to the send window blocks the core, as a posted write on a full bus
 // does: a process with Config.PIODepth lines not yet taken by its NIC parks until

@@ -31,7 +31,7 @@ type Kernel struct {
 	stop   drivers.Stop // of what is done between runs
 }
 
-// New makes a kernel for sys: with a loop, and in Run a thread, for each of its parts.
+// New makes a kernel for sys: with a loop, and in Run a thread if that pays, for each of its parts.
 func New(sys drivers.Timed, cfg Config) *Kernel {
 	info := sys.Info()
 	if cfg.PIODepth < 1 {
@@ -100,21 +100,13 @@ func (k *Kernel) Run(body func(i int) error) error {
 		}
 	}()
 	for _, l := range k.loops {
-		l.live, l.err = len(l.procs), nil
+		l.live = len(l.procs)
 	}
 	defer k.lead()()
 	if with := k.loops[0].with; with != nil {
 		return with.run()
 	}
 	return k.loops[0].run()
-}
-
-// Latest is the local time of the process that is ahead of all others: behind Run, when the last returned.
-func (k *Kernel) Latest() (t drivers.Time) {
-	for _, p := range k.procs {
-		t = max(t, p.now)
-	}
-	return t
 }
 
 const tickEvery = 1 << 12 // steps: some milliseconds of a large world

@@ -26,7 +26,10 @@ type loop struct {
 	did     drivers.Time // when what was done last was
 	window  uint64       // the number of the window that is open
 	past    drivers.Cycle
+	until   drivers.Cycle // what it has to do in a window is before that
+	done    uint64        // how much: the same whoever does it
 	failed  bool
+	change  bool // see report
 	outcome failure
 	shared  *shared
 }
@@ -39,6 +42,7 @@ type clock interface {
 
 // run goes on until all processes of all loops have returned.
 func (l *loop) run() error {
+	l.err = nil
 	for n := 1; l.live > 0 || l.with != nil; n++ {
 		if err := l.step(); err != nil {
 			return err
@@ -157,6 +161,7 @@ func (l *loop) advance(until drivers.Cycle) error {
 		}
 		l.wakeFired()
 		if l.with == nil || len(l.stop.Fired) > 0 || l.stop.Now >= until {
+			l.done += event
 			return nil
 		}
 		if !l.meet(until) {

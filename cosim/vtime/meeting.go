@@ -5,6 +5,7 @@ import (
 	"runtime"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"github.com/nicloop/nicloop/drivers"
 )
@@ -20,15 +21,17 @@ const Window = 32
 // done the one before: it hardly ever has to wait for one that has more to do for a while. Only when
 // there may be nothing to do for long, or all is over, they wait for each other and decide; when
 // that is follows from what all have reported of the same window, so it does not depend on
-// when which thread runs.
+// when which thread runs. The same goes for who does the windows, a thread each loop or one
+// all of them (crew): that changes only where all stand.
 type meeting struct {
 	k         *Kernel
 	sys       drivers.Parted
 	lookahead drivers.Cycle
-	every     drivers.Cycle // cycles of a window
+	every     drivers.Cycle // cycles of a window of threads
 	late      uint64        // windows by which another may be behind
 	plan      plan          // what was decided last
 	broken    atomic.Bool   // a loop cannot take part any more
+	crew      crew
 	door      door
 }
 
@@ -37,6 +40,7 @@ type report struct {
 	next   drivers.Cycle // in which it has something to do, if it is sent nothing
 	live   int
 	failed bool
+	change bool // it is time to look whether others should do the windows
 }
 
 type plan struct {
@@ -48,46 +52,134 @@ type plan struct {
 type ending uint8
 
 const (
-	goesOn ending = iota
+	goesOn  ending = iota
+	changes        // does not end: others do the next window
 	returned
 	failed
 	hung
 	limited
 )
 
-// errOver ends a loop that has been told that all is over.
+// errOver ends what a loop does by itself: all is over, or others go on, or all do so
+// after a window.
 var errOver = errors.New("vtime: over")
 
 func newMeeting(k *Kernel, sys drivers.Parted) *meeting {
-	m := &meeting{k: k, sys: sys, lookahead: min(sys.Lookahead(), Window)}
+	m := &meeting{k: k, sys: sys, lookahead: min(sys.Lookahead(), Window), crew: newCrew()}
 	if m.every = max(1, m.lookahead/2); 2*m.every <= m.lookahead {
 		m.late = 1
 	}
 	return m
 }
 
-// run runs all loops, each on a thread of its own, and tells how it ended.
+// run runs all loops and tells how it ended.
 func (m *meeting) run() error {
 	m.plan = plan{past: m.sys.Now() + 1}
 	m.broken.Store(false)
-	m.door.come.Store(0)
-	m.door.crowded = runtime.GOMAXPROCS(0) < len(m.k.loops)
 	for _, l := range m.k.loops {
-		l.shared.begin()
-		l.window, l.past, l.failed = firstWindow, m.plan.past, false
-		l.part.Open(l.past)
+		l.failed = false
 	}
-	m.runLoops()
+	m.crew.begin(len(m.k.loops), m.done())
+	for m.plan.end == goesOn && !m.broken.Load() {
+		m.open()
+		if m.crew.together {
+			m.together()
+		} else {
+			m.alone()
+		}
+		if m.plan.end == changes {
+			m.plan.end = goesOn
+		}
+	}
 	return m.result()
 }
 
-func (m *meeting) runLoops() {
+// turnOver ends a turn where all stand, and tells whether others have the next.
+func (m *meeting) turnOver() bool {
+	c, before := &m.crew, m.crew.together
+	took := time.Since(c.began)
+	c.starved = used()-c.used < took*3/4
+	c.change(took, m.done()-c.done)
+	c.begin(len(m.k.loops), m.done())
+	return c.together != before
+}
+
+// open opens the next window for all.
+func (m *meeting) open() {
+	for _, l := range m.k.loops {
+		l.open(m.plan.past)
+		l.change = false
+	}
+}
+
+// done is how much all loops have done.
+func (m *meeting) done() (n uint64) {
+	for _, l := range m.k.loops {
+		n += l.done
+	}
+	return n
+}
+
+// together runs each loop on a thread of its own.
+func (m *meeting) together() {
+	m.door.come.Store(0)
+	for _, l := range m.k.loops {
+		l.shared.begin()
+		l.window = firstWindow
+	}
 	var others sync.WaitGroup
 	defer others.Wait() // also when a process of this goroutine makes it exit
 	for _, l := range m.k.loops[1:] {
 		others.Go(l.work)
 	}
 	m.k.loops[0].work()
+}
+
+// alone does the windows of all loops in turn, as long as what one part sends is not yet seen in
+// another.
+func (m *meeting) alone() {
+	for n, start := uint64(1), drivers.Cycle(0); m.plan.end == goesOn; n++ {
+		for _, l := range m.k.loops {
+			if l.work(); m.broken.Load() {
+				return
+			}
+		}
+		for _, l := range m.k.loops {
+			l.part.Exchange(0)
+		}
+		m.k.loops[0].change = m.crew.due()
+		if n%(tickEvery/8) == 0 {
+			m.tick()
+		}
+		past := m.plan.past
+		m.goOn(start)
+		m.open()
+		start = past
+	}
+}
+
+// goOn makes the plan for the next window after one that began with a cycle. Where something was done there
+// is more to do, as a rule, so that it costs less to see than to ask.
+func (m *meeting) goOn(start drivers.Cycle) {
+	limit := drivers.Forever
+	if m.k.cfg.Limit > 0 {
+		limit = m.k.cycle(m.k.cfg.Limit)
+	}
+	next := m.plan.past + m.lookahead
+	busy, live, ends := false, 0, next > limit
+	for _, l := range m.k.loops {
+		busy = busy || l.part.Now() >= start
+		live += l.live
+		ends = ends || l.failed || l.change
+	}
+	if busy && live > 0 && !ends {
+		m.plan.past = next
+		return
+	}
+	for _, l := range m.k.loops {
+		l.shared.exact = l.report(l.until)
+	}
+	m.decide(m.lookahead)
 }
 
 // result is what comes of what the loops have left: a panic in one of them is one here, and
@@ -171,18 +263,22 @@ func (l *loop) finish() {
 // opens the next. It tells whether there is one.
 func (l *loop) meet(until drivers.Cycle) bool {
 	m := l.with
+	l.until = until
+	if !m.crew.together {
+		return false
+	}
 	l.shared.put(l.window, l.report(until))
-	if !m.await(l.window - m.late) {
+	if !l.await(l.window - m.late) {
 		return false
 	}
 	next := l.past + m.every
-	if m.decides(l.window-m.late, next) {
-		if !m.await(l.window) {
+	if m.decides(l, next) {
+		if !l.await(l.window) {
 			return false
 		}
 		l.part.Exchange(0)
 		l.shared.exact = l.report(until)
-		if !m.door.wait(len(m.k.loops), &m.broken, m.decide) || m.plan.end != goesOn {
+		if !m.door.wait(len(m.k.loops), wait{long: l.change}, &m.broken, m.decideTogether) || m.plan.end != goesOn {
 			return false
 		}
 		next = m.plan.past
@@ -190,33 +286,45 @@ func (l *loop) meet(until drivers.Cycle) bool {
 		l.part.Exchange(uint(m.late))
 	}
 	l.window++
-	l.past = next
-	l.part.Open(next)
+	l.open(next)
+	if l == m.k.loops[0] && m.crew.due() {
+		l.change = true
+	}
 	return true
 }
 
-func (l *loop) report(until drivers.Cycle) report {
-	return report{next: min(l.part.NextEvent(), until), live: l.live, failed: l.failed}
+// open opens a window that ends with a cycle.
+func (l *loop) open(past drivers.Cycle) {
+	l.done += uint64(min(past-l.past, idle))
+	l.past = past
+	l.part.Open(past)
 }
 
-// await waits until all loops have done a window, or one is broken.
-func (m *meeting) await(window uint64) bool {
-	for _, l := range m.k.loops {
-		for i := 0; !l.shared.done(window); i++ {
-			if m.broken.Load() {
+func (l *loop) report(until drivers.Cycle) report {
+	return report{next: min(l.part.NextEvent(), until), live: l.live, failed: l.failed, change: l.change}
+}
+
+// await waits until all loops have done a window, or one is broken. Who has to wait for long asks
+// for a change.
+func (l *loop) await(window uint64) bool {
+	for _, o := range l.with.k.loops {
+		for w := (wait{long: l.change}); !o.shared.done(window); w.pause() {
+			if l.with.broken.Load() {
 				return false
 			}
-			m.door.pause(i)
+			l.change = l.change || w.long
 		}
 	}
 	return true
 }
 
-// decides tells whether all must decide together before a window that ends with a cycle, by
+// decides tells whether all must decide together before a window of a loop that ends with a cycle, by
 // what they have reported of one: all tell the same.
-func (m *meeting) decides(window uint64, past drivers.Cycle) bool {
+func (m *meeting) decides(l *loop, past drivers.Cycle) bool {
+	window := l.window - m.late
 	r := m.sum(func(l *loop) report { return l.shared.reports[window%reported].report })
-	return r.failed || r.live == 0 || window%tickEvery == 0 ||
+	l.change = l.change || r.change
+	return r.failed || r.change || r.live == 0 || window%tickEvery == 0 ||
 		r.next >= past && r.next-past >= m.lookahead || // a decision costs as much as some windows
 		m.k.cfg.Limit > 0 && past > m.k.cycle(m.k.cfg.Limit)+1
 }
@@ -226,20 +334,31 @@ func (m *meeting) sum(of func(l *loop) report) report {
 	all := report{next: drivers.Forever}
 	for _, l := range m.k.loops {
 		r := of(l)
-		all.next, all.live, all.failed = min(all.next, r.next), all.live+r.live, all.failed || r.failed
+		all.next, all.live = min(all.next, r.next), all.live+r.live
+		all.failed, all.change = all.failed || r.failed, all.change || r.change
 	}
 	return all
 }
 
-// decide makes the plan for all, who stand, have what was sent to them, and wait.
-func (m *meeting) decide() {
+// decideTogether is what the thread does that comes last.
+func (m *meeting) decideTogether() {
+	m.decide(m.every)
+	for _, l := range m.k.loops { // the next window asks for what they have told of this one
+		l.change, l.shared.reports[l.window%reported].change = false, false
+	}
+	m.tick()
+}
+
+// decide makes the plan for all, who stand and have what was sent to them: the next window has so
+// many cycles.
+func (m *meeting) decide(every drivers.Cycle) {
 	r := m.sum(func(l *loop) report { return l.shared.exact })
 	p := &m.plan
 	start := m.k.loops[0].past // the end of the window that all have done
 	if r.next > start {
 		start = r.next - 1 // what is an event in a cycle may have been sent in the one before
 	}
-	limit := drivers.Forever - m.every - 1
+	limit := drivers.Forever - every - 1
 	if m.k.cfg.Limit > 0 {
 		limit = m.k.cycle(m.k.cfg.Limit)
 	}
@@ -252,9 +371,17 @@ func (m *meeting) decide() {
 		p.end = hung
 	case start > limit:
 		p.end = limited
+	case r.change:
+		p.past = min(start+m.every, limit+1) // whoever does it
+		if m.turnOver() {
+			p.end = changes
+		}
 	default:
-		p.past = min(start+m.every, limit+1)
+		p.past = min(start+every, limit+1)
 	}
+}
+
+func (m *meeting) tick() {
 	if m.k.tick != nil {
 		m.k.tick()
 	}

@@ -34,7 +34,15 @@ func newCrowd(t testing.TB, nodes, parts int, limit drivers.Time) *crowd {
 		c.procs = append(c.procs, p)
 	}
 	c.logs, c.read = make([][]string, len(c.procs)), make([]uint32, len(c.procs))
+	c.follow(always(true))
 	return c
+}
+
+// follow has the crew of several parts follow a script.
+func (c *crowd) follow(s script) {
+	if m := c.k.loops[0].with; m != nil {
+		m.crew.script = s
+	}
 }
 
 func (c *crowd) note(i int, format string, args ...any) {
@@ -187,11 +195,17 @@ func TestPartsInOneThread(t *testing.T) {
 }
 
 // TestEndingsOfThreads: hang, limit, error, panic and the end of a process's goroutine, in either part, end
-// all threads, and with what one thread says.
+// all threads, and with what one thread says, whoever does the windows.
 func TestEndingsOfThreads(t *testing.T) {
+	ways(t, 3, func(s script) { testEndings(t, s) })
+	require.Eventually(t, func() bool { return runtime.NumGoroutine() < 10 }, time.Second, time.Millisecond, "goroutines are left")
+}
+
+func testEndings(t *testing.T, s script) {
 	for _, bad := range []int{0, 7} {
 		run := func(parts int, limit drivers.Time, body func(c *crowd, i int) error) (*crowd, error) {
 			c := newCrowd(t, 4, parts, limit)
+			c.follow(s)
 			return c, c.k.Run(func(i int) error {
 				if i != bad {
 					return c.chat(i)
@@ -254,12 +268,16 @@ func TestEndingsOfThreads(t *testing.T) {
 		}()
 		<-done
 	}
-	require.Eventually(t, func() bool { return runtime.NumGoroutine() < 10 }, time.Second, time.Millisecond, "goroutines are left")
 }
 
 // TestPacketsChangeHands: one way traffic does not make more packets than are under way.
 func TestPacketsChangeHands(t *testing.T) {
+	ways(t, 1, func(s script) { testPacketsChangeHands(t, s) })
+}
+
+func testPacketsChangeHands(t *testing.T, s script) {
 	c := newCrowd(t, 2, 2, 0)
+	c.follow(s)
 	const messages = 3000
 	ticks := 0
 	c.k.OnTick(func() {

@@ -57,7 +57,7 @@ func New(opt drivers.Options, latency drivers.Cycle, depth int) (*nic.Machine, e
 		mem = defaultMemory
 	}
 	switch {
-	case opt.Waves != nil:
+	case opt.Waves != nil || opt.Checkpoints != nil:
 		return nil, fmt.Errorf("%w: ideal has no waveforms, rtl: does", drivers.ErrNotSupported)
 	case n < 1 || n > regs.NodeMax:
 		return nil, fmt.Errorf("%w: ideal: %d nodes; expected 1..%d", drivers.ErrConfig, n, regs.NodeMax)

@@ -77,7 +77,7 @@ func New(data []byte, opt drivers.Options) (drivers.System, error) {
 
 func check(m *translog.Meta, opt drivers.Options) error {
 	switch {
-	case opt.Trace != nil || opt.Waves != nil:
+	case opt.Trace != nil || opt.Waves != nil || opt.Checkpoints != nil:
 		return fmt.Errorf("%w: a recorded log has neither trace nor waveforms", drivers.ErrNotSupported)
 	case m.Info.DescHash != regs.DescHashValue:
 		return fmt.Errorf("%w: recorded with registers of description %016x, this program has %016x: play it with the version that recorded it",

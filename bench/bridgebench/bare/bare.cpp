@@ -2,7 +2,10 @@
 // no socket, no other process, no command queue but a FIFO per port. It does what
 // workload.go does, message for message, so the cycles must agree.
 //
-//   bare DIMS pingpong|stream WARMUP TRANSACTIONS  ->  CYCLES NANOSECONDS
+//   bare DIMS pingpong|stream
+//
+// Each number on standard input is a round: go on until so many transactions are done in all. The answer is a line
+// with its cycles, nanoseconds elapsed, and nanoseconds of processor time.
 #include <time.h>
 #include <verilated.h>
 
@@ -161,27 +164,34 @@ void stream(Bench* b, uint64_t from, uint64_t to) {
   }
 }
 
-uint64_t now_ns() {
+uint64_t now_ns(clockid_t clock) {
   timespec t{};
-  clock_gettime(CLOCK_MONOTONIC, &t);
+  clock_gettime(clock, &t);
   return uint64_t(t.tv_sec) * 1'000'000'000 + uint64_t(t.tv_nsec);
+}
+
+void round(Bench* b, void (*run)(Bench*, uint64_t, uint64_t), uint64_t from, uint64_t to) {
+  uint64_t cycles = b->cycles, processor = now_ns(CLOCK_PROCESS_CPUTIME_ID), start = now_ns(CLOCK_MONOTONIC);
+  run(b, from, to);
+  uint64_t elapsed = now_ns(CLOCK_MONOTONIC) - start;
+  processor = now_ns(CLOCK_PROCESS_CPUTIME_ID) - processor;
+  cycles = b->cycles - cycles;
+  for (uint64_t x : {cycles, elapsed, processor}) std::printf("%llu ", static_cast<unsigned long long>(x));
+  std::printf("\n");
+  std::fflush(stdout);
 }
 
 }  // namespace
 
 int main(int argc, char** argv) {
   Shape shape;
-  if (argc != 5 || !parse_dims(argv[1], shape.dims)) {
-    std::fprintf(stderr, "usage: %s XxYxZ pingpong|stream WARMUP TRANSACTIONS\n", argv[0]);
+  if (argc != 3 || !parse_dims(argv[1], shape.dims)) {
+    std::fprintf(stderr, "usage: %s XxYxZ pingpong|stream\n", argv[0]);
     return 2;
   }
   auto* run = std::strcmp(argv[2], "stream") == 0 ? stream : ping_pong;
-  uint64_t warmup = std::strtoull(argv[3], nullptr, 10), count = std::strtoull(argv[4], nullptr, 10);
   Bench bench(shape);
-  run(&bench, 0, warmup);
-  uint64_t cycles = bench.cycles, start = now_ns();
-  run(&bench, warmup, warmup + count);
-  uint64_t end = now_ns();
-  std::printf("%llu %llu\n", static_cast<unsigned long long>(bench.cycles - cycles), static_cast<unsigned long long>(end - start));
+  unsigned long long from = 0, to;
+  for (; std::scanf("%llu", &to) == 1; from = to) round(&bench, run, from, to);
   return 0;
 }

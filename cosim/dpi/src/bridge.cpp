@@ -55,6 +55,7 @@ Bridge::Result Bridge::execute(const Command& c, const PioLine& line, std::strin
       if (hardware_->set_waves(c.at, c.value)) return Result::kOk;
       *error = "WAVES: the simulator was started without a file for them";
       return Result::kBad;
+    case kRepeat: return repeat(c, error);
     case kShutdown: return Result::kShutdown;
     default: *error = "command " + std::to_string(c.type) + " cannot be executed"; return Result::kBad;
   }
@@ -219,6 +220,18 @@ Bridge::Result Bridge::read(const Command& c) {
   return result;
 }
 
+Bridge::Result Bridge::repeat(const Command& c, std::string* error) {
+  if (keeper_ == nullptr) {
+    *error = "REPEAT: the simulator was started without checkpoints";
+    return Result::kBad;
+  }
+  Repeated r;
+  if (!keeper_->repeat(c.at, c.value, [this] { return outbox_->pulse(now_); }, &r)) return Result::kPeerGone;
+  outbox_->put({kRepeated, 0, r.done ? 1u : 0u, now_, r.checkpoint, r.from});
+  put_stopped(0);
+  return Result::kOk;
+}
+
 // Clocks the model until wake_, the deadline, quiet or a full trace buffer.
 Bridge::Result Bridge::clock(uint64_t deadline) {
   trace_count_ = 0;
@@ -229,6 +242,7 @@ Bridge::Result Bridge::clock(uint64_t deadline) {
   try {
     while (!wake_ && !trace_full_ && now_ < deadline && now_ < horizon_) {
       if (settled() && (deadline == kForever || reading_ || until_quiet_)) break;
+      if (now_ >= next_keep_) next_keep_ = keeper_->keep(now_);
       ++now_;
       hardware_->tick(reg_.due, pio_.due);
       if (now_ >= next_due_) refresh_all_due();
@@ -385,6 +399,7 @@ uint32_t Bridge::dma_read(uint32_t node, uint64_t addr, uint32_t quads, uint64_t
   const uint8_t* from = burst(node, addr, quads);
   if (from == nullptr) return kSlverr;
   std::memcpy(data, from, 8ull * quads);
+  if (keeper_ != nullptr) keeper_->read(node, data, quads);
   return 0;
 }
 

@@ -9,6 +9,7 @@
 
 #include <atomic>
 #include <cstdint>
+#include <functional>
 #include <mutex>
 #include <string>
 #include <vector>
@@ -64,6 +65,24 @@ class Outbox {
   virtual bool pulse(uint64_t cycle) = 0;
 };
 
+// What a repeat came to.
+struct Repeated {
+  bool done = false;
+  uint64_t checkpoint = 0, from = 0;  // it began there; dumped from here on
+};
+
+// Keeps states of the whole simulation, and repeats what came after one (checkpoint.h).
+class Keeper {
+ public:
+  virtual ~Keeper() = default;
+  // Keeps the state between two cycles. Returns when to keep the next one.
+  virtual uint64_t keep(uint64_t now) = 0;
+  // What the model has just read from the host's memory; in a repeat it becomes what was read then.
+  virtual void read(uint32_t node, uint64_t* data, uint32_t quads) = 0;
+  // Dumps the cycles from..to-1. alive() is called meanwhile; false: nobody listens any more.
+  virtual bool repeat(uint64_t from, uint64_t to, const std::function<bool()>& alive, Repeated* result) = 0;
+};
+
 // The shared memory, mapped.
 struct Shared {
   Control* control = nullptr;
@@ -83,6 +102,10 @@ class Bridge final : public Bus {
   Result execute(const Command& command, const PioLine& line, std::string* error);
   // Some nodes are simulated elsewhere; null: none.
   void set_border(Border* border) { border_ = border; }
+  void set_keeper(Keeper* keeper) {
+    keeper_ = keeper;
+    next_keep_ = 0;
+  }
   // Says where the model stands: the last frame of every answer.
   void put_stopped(uint32_t flags);
 
@@ -151,6 +174,7 @@ class Bridge final : public Bus {
   Result step(const Command& command, std::string* error);
   void look_at_border();
   void put_edges();
+  Result repeat(const Command& command, std::string* error);
   Result clock(uint64_t deadline);
   void check_irq();
   uint8_t* burst(uint32_t node, uint64_t addr, uint32_t quads);
@@ -168,6 +192,8 @@ class Bridge final : public Bus {
   bool until_quiet_ = false;      // also with a deadline
   uint64_t slack_ = 0;            // cycles from the first word out to the end of a run
   uint64_t horizon_ = kForever;   // that end
+  Keeper* keeper_ = nullptr;
+  uint64_t next_keep_ = kForever;
 
   uint64_t now_ = 0;
   PortQueues<PostedReg> reg_;

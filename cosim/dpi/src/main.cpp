@@ -2,8 +2,11 @@
 //
 // Exit status: 0 shut down as asked, 1 could not start, 2 the host is gone, 3 a
 // message could not be understood.
+#include <fcntl.h>
 #include <signal.h>
+#include <sys/mman.h>
 #include <sys/prctl.h>
+#include <unistd.h>
 #include <verilated.h>
 
 #include <cstdio>
@@ -11,6 +14,7 @@
 
 #include "arguments.h"
 #include "bridge.h"
+#include "checkpoint.h"
 #include "dpi.h"
 #include "log.h"
 #include "nl_config.h"  // written by cosim/build: NL_VPIDS, NL_DESC_HASH, NL_BUILD_HASH
@@ -42,16 +46,19 @@ int protocol_error(Transport* transport, uint64_t at, const std::string& what) {
   return kExitProtocol;
 }
 
-int serve(Transport* transport, Bridge* bridge, const Limits& limits) {
+int serve(Transport* transport, Bridge* bridge, const Limits& limits, Checkpoints* checkpoints) {
   bridge->put_stopped(0);
   if (!transport->finish_answer()) return kExitHostGone;
   for (;;) {
     const uint8_t* data;
     size_t size;
-    if (!transport->receive(&data, &size)) {
+    if (checkpoints != nullptr && checkpoints->repeating()) {
+      checkpoints->next(&data, &size);
+    } else if (!transport->receive(&data, &size)) {
       return protocol_error(transport, 0, "message of " + std::to_string(size) + " bytes, expected at most " + std::to_string(kMaxMessage));
     }
     if (size == 0) return kExitHostGone;
+    if (checkpoints != nullptr && !checkpoints->repeating()) checkpoints->record(data, size);
     for (size_t pos = 0; pos < size;) {
       Command command;
       PioLine line{};
@@ -68,6 +75,28 @@ int serve(Transport* transport, Bridge* bridge, const Limits& limits) {
     }
   }
 }
+
+// What a fork of the process must not share with it: the host, the shared memory, the log. Of the memory the fork
+// needs the first pages only: what the model reads from the rest is recorded.
+class Apart {
+ public:
+  Apart(Transport* transport, void* memory, size_t bytes) : transport_(transport), memory_(memory), bytes_(bytes) {}
+  void prepare() { std::memcpy(head_, memory_, sizeof head_); }
+  void leave() {
+    transport_->leave();
+    void* own = mmap(memory_, bytes_, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0);
+    if (own == MAP_FAILED) _exit(kExitStart);
+    std::memcpy(memory_, head_, sizeof head_);
+    int null = open("/dev/null", O_WRONLY | O_CLOEXEC);
+    if (null >= 0) dup2(null, 1), dup2(null, 2);
+  }
+
+ private:
+  Transport* const transport_;
+  void* const memory_;
+  const size_t bytes_;
+  uint8_t head_[kLanesEnd];
+};
 
 int cannot_start(const std::string& why) {
   std::fprintf(stderr, "%s\n", why.c_str());
@@ -103,7 +132,17 @@ int simulate(int argc, char** argv) {
   } catch (const ModelDied&) {
     // fault() has recorded why; the first run reports it.
   }
-  return serve(&transport, &bridge, limits);
+  if (arguments.checkpoint == 0) return serve(&transport, &bridge, limits, nullptr);
+  Apart apart(&transport, shared.control, welcome.shared_bytes);
+  Checkpoints checkpoints(arguments.checkpoint, shape.nodes(), {
+      [&apart] { apart.prepare(); }, [&apart] { apart.leave(); },
+      [&simulation](uint64_t from, uint64_t to) {
+        simulation.forget_threads();
+        return simulation.set_waves(from, to);
+      },
+      [&simulation] { simulation.close_waves(); }});
+  bridge.set_keeper(&checkpoints);
+  return serve(&transport, &bridge, limits, &checkpoints);
 }
 
 }  // namespace

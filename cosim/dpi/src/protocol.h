@@ -16,7 +16,7 @@
 namespace nicloop {
 
 constexpr uint64_t kMagic = 0x3147444252434c4eull;  // "NLCRBDG1"
-constexpr uint32_t kVersion = 2;
+constexpr uint32_t kVersion = 3;
 constexpr size_t kMaxMessage = 32768;
 constexpr uint32_t kMaxNodes = 64;
 constexpr uint32_t kMaxVpids = 16;
@@ -42,6 +42,7 @@ enum CommandType : uint16_t {
                      // this is at the neighbour's end of the node's link in cycle `at`
   kStep = 0x101,     // at = deadline, id = slack, value = 1: also while quiet. RUN that also ends when the simulator is
                      // quiet, and `slack` cycles after the first EDGE_OUT
+  kRepeat = 0x0c,    // dump the cycles at..value-1, which are past, by repeating them from the nearest checkpoint
 };
 
 enum EventType : uint16_t {
@@ -56,6 +57,7 @@ enum EventType : uint16_t {
   kHeartbeat = 0x49, // cycle: still running
   kError = 0x4a,     // a Text follows: a command could not be understood; the session ends
   kEdgeOut = 0x140,  // node, id as in EDGE, cycle, b = the flit: a word that leaves on a link to a node outside
+  kRepeated = 0x4b,  // id = 1 done, 0 failed; a = cycle of the checkpoint, b = first cycle that was dumped
 };
 
 enum StopFlags : uint32_t {
@@ -119,7 +121,6 @@ struct Welcome {
   uint64_t trace_records;  // 0: no trace
   uint64_t shared_bytes;   // of the whole shared memory
   uint8_t build_hash[32];
-  uint64_t spin_ns;        // how long to look at a lane before sleeping; 0: never
 };
 
 // The shared memory starts with the control block. Only the simulator
@@ -130,20 +131,22 @@ struct Control {
   uint64_t pio_taken[kMaxNodes][kMaxVpids];  // lines answered, refused ones included
 };
 
-// A lane carries one message past the socket while its receiver looks: a message of
-// the socket costs two system calls and often a sleep, as much as dozens of cycles.
-// The receiver sets Looking, and Idle again when it has taken the message or will
-// rather sleep in the socket. The sender writes into a lane that is Looking, and owns
-// the message's way only if it can exchange Looking for Full; else it sends the same
-// bytes through the socket. So that nothing overtakes, once one message of an
-// exchange (from the first command to STOPPED) took the socket the rest does too;
-// a lane that is Full of 0 bytes sends its receiver there.
-enum LaneState : uint32_t { kLaneIdle = 0, kLaneLooking = 1, kLaneFull = 2 };
+// A lane carries one message past the socket while its receiver waits at it: a message of
+// the socket costs two system calls and more, as much as dozens of cycles.
+// The receiver sets Looking before it sends what the message will answer, then perhaps Sleeping, on which it sleeps
+// as a futex, and Idle when it has taken the message or will rather sleep in the socket, where alone it sees the
+// other end die. The sender writes into
+// a lane that is Looking or Sleeping, and owns the message's way only if it can exchange that for Full; else it
+// sends the same bytes through the socket. Who finds Sleeping wakes the futex. So that nothing overtakes, once one message
+// of an exchange (from the first command to STOPPED) took the socket the rest does too; a lane that is Full of 0
+// bytes sends its receiver there.
+enum LaneState : uint32_t { kLaneIdle = 0, kLaneLooking = 1, kLaneFull = 2, kLaneSleeping = 3 };
 
 struct Lane {
   uint32_t state;
   uint32_t bytes;
-  uint8_t zero[56];  // the rest of the cache line
+  uint32_t look_ns;  // of commands: how long to look for the next message; 0: sleep at once
+  uint8_t zero[52];  // the rest of the cache line
   uint8_t data[4032];
 };
 
@@ -169,11 +172,10 @@ static_assert(sizeof(Event) == 32 && offsetof(Event, node) == 2 && offsetof(Even
 static_assert(sizeof(Text) == 224);
 static_assert(sizeof(Hello) == 72 && offsetof(Hello, version) == 8 && offsetof(Hello, dims) == 16 &&
               offsetof(Hello, desc_hash) == 32 && offsetof(Hello, build_hash) == 40);
-static_assert(sizeof(Welcome) == 96 && offsetof(Welcome, memory_bytes) == 16 &&
-              offsetof(Welcome, shared_bytes) == 48 && offsetof(Welcome, build_hash) == 56 &&
-              offsetof(Welcome, spin_ns) == 88);
+static_assert(sizeof(Welcome) == 88 && offsetof(Welcome, memory_bytes) == 16 &&
+              offsetof(Welcome, shared_bytes) == 48 && offsetof(Welcome, build_hash) == 56);
 static_assert(sizeof(Control) == 16 + 8 * kMaxNodes * kMaxVpids && sizeof(Control) <= kCommandLane);
-static_assert(sizeof(Lane) == 4096 && offsetof(Lane, bytes) == 4 && offsetof(Lane, data) == 64);
+static_assert(sizeof(Lane) == 4096 && offsetof(Lane, bytes) == 4 && offsetof(Lane, look_ns) == 8 && offsetof(Lane, data) == 64);
 static_assert(sizeof(TraceRecord) == 24 && offsetof(TraceRecord, node) == 16 && offsetof(TraceRecord, vc) == 20);
 static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "frames are copied as they lie in memory");
 

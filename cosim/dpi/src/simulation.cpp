@@ -16,9 +16,7 @@ std::unique_ptr<Border> Simulation::make_border(const Arguments& a) {
   return std::make_unique<Border>(a.shape, a.only, WordFormat(NL_TORUS != 0, NL_VC_DEPTH));
 }
 
-Simulation::~Simulation() {
-  if (waves_) waves_->close();
-}
+Simulation::~Simulation() { close_waves(); }
 
 void Simulation::reset() {
   constexpr uint32_t kEdges = 8;

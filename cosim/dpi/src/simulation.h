@@ -27,6 +27,11 @@ class Simulation final : public Hardware {
   void set_trace(bool on) override { mesh_.set_trace(on); }
   bool set_waves(uint64_t from, uint64_t to) override;
   Border* border() { return border_.get(); }  // null: all nodes are here
+  // After a fork of the process, in the fork.
+  void forget_threads() { mesh_.forget_threads(); }
+  void close_waves() {
+    if (waves_) waves_->close();
+  }
 
  private:
   static constexpr uint64_t kPeriodPs = 6400;

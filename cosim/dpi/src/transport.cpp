@@ -1,13 +1,16 @@
 #include "transport.h"
 
+#include <linux/futex.h>
 #include <poll.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/un.h>
 #include <unistd.h>
 
 #include <cerrno>
+#include <climits>
 #include <cstring>
 #include <ctime>
 
@@ -15,7 +18,8 @@ namespace nicloop {
 namespace {
 
 constexpr uint64_t kHeartbeatNs = 500'000'000;
-constexpr uint64_t kMaxSpinNs = 50'000;  // a host that thinks longer may wait for a wake-up
+constexpr uint64_t kMaxLookNs = 50'000;  // whatever the host says
+constexpr long kNapNs = 20'000'000;      // then the socket, which tells when the host has gone
 
 uint64_t now_ns() {
   timespec t{};
@@ -119,7 +123,6 @@ bool Transport::map(int memory, const Welcome& w, Shared* shared, std::string* e
   control_ = reinterpret_cast<Control*>(bytes);
   commands_ = reinterpret_cast<Lane*>(bytes + kCommandLane);
   events_ = reinterpret_cast<Lane*>(bytes + kEventLane);
-  spin_.limit_ns = std::min(w.spin_ns, kMaxSpinNs);
   shared->control = control_;
   shared->memory = bytes + w.memory_offset;
   shared->trace = reinterpret_cast<TraceRecord*>(bytes + w.trace_offset);
@@ -146,38 +149,53 @@ bool Transport::handshake(const Hello& hello, Welcome* welcome, Shared* shared, 
   return good;
 }
 
+void Transport::leave() {
+  close(fd_);
+  fd_ = -1;
+}
+
 bool Transport::look() {
-  if (commands_ == nullptr || !spin_.worth_it()) return false;
-  uint32_t looking = kLaneLooking;
-  __atomic_store_n(&commands_->state, kLaneLooking, __ATOMIC_RELEASE);
-  uint64_t until = now_ns() + spin_.limit_ns;
+  uint64_t limit = std::min<uint64_t>(__atomic_load_n(&commands_->look_ns, __ATOMIC_RELAXED), kMaxLookNs);
+  if (limit == 0) return false;
+  uint64_t until = now_ns() + limit;
   do {
     for (int i = 0; i < 64; ++i) {
-      if (__atomic_load_n(&commands_->state, __ATOMIC_ACQUIRE) == kLaneFull) {
-        __atomic_store_n(&commands_->state, kLaneIdle, __ATOMIC_RELAXED);
-        spin_.paid();
-        return true;
-      }
+      if (__atomic_load_n(&commands_->state, __ATOMIC_ACQUIRE) == kLaneFull) return true;
       __builtin_ia32_pause();
     }
   } while (now_ns() < until);
-  spin_.failed();
-  // Lost if a message came just now.
-  if (__atomic_compare_exchange_n(&commands_->state, &looking, kLaneIdle, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE)) return false;
+  return false;
+}
+
+// False: no message came, and the lane is Idle.
+bool Transport::nap() {
+  auto leave = [&](uint32_t from, uint32_t to) {
+    return __atomic_compare_exchange_n(&commands_->state, &from, to, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE);
+  };
+  if (!leave(kLaneLooking, kLaneSleeping)) return true;  // it came just now
+  const timespec limit{0, kNapNs};
+  syscall(SYS_futex, &commands_->state, FUTEX_WAIT, kLaneSleeping, &limit, nullptr, 0);
+  return !leave(kLaneSleeping, kLaneIdle);
+}
+
+bool Transport::wait_at_lane() {
+  if (commands_ == nullptr || __atomic_load_n(&commands_->state, __ATOMIC_ACQUIRE) == kLaneIdle) return false;
+  if (!look() && !nap()) return false;
   __atomic_store_n(&commands_->state, kLaneIdle, __ATOMIC_RELAXED);
   return true;
 }
 
 bool Transport::receive(const uint8_t** data, size_t* size) {
-  if (look() && commands_->bytes != 0) {
-    *data = commands_->data;
+  *data = in_;
+  if (wait_at_lane() && commands_->bytes != 0) {
+    // A copy: the answer to the message's first command invites the next.
     *size = std::min(size_t(commands_->bytes), sizeof commands_->data);
+    std::memcpy(in_, commands_->data, *size);
     return true;
   }
   ssize_t n;
   do n = recv(fd_, in_, sizeof in_, MSG_TRUNC);
   while (n < 0 && errno == EINTR);
-  *data = in_;
   *size = n > 0 ? size_t(n) : 0;
   return *size <= sizeof in_;
 }
@@ -190,16 +208,23 @@ void Transport::put(const Event& event, const Text* text) {
   used_ += need;
 }
 
-// Hands bytes to a receiver that looks at the lane; 0 bytes send it to the socket.
+// Hands bytes to a receiver that waits at the lane; 0 bytes send it to the socket.
 bool Transport::hand_over(size_t bytes) {
-  uint32_t looking = kLaneLooking;
-  if (events_ == nullptr || __atomic_load_n(&events_->state, __ATOMIC_ACQUIRE) != kLaneLooking) return false;
+  if (events_ == nullptr) return false;
+  auto waits = [](uint32_t state) { return state == kLaneLooking || state == kLaneSleeping; };
+  uint32_t state = __atomic_load_n(&events_->state, __ATOMIC_ACQUIRE);
+  if (!waits(state)) return false;
   std::memcpy(events_->data, out_, bytes);
   events_->bytes = uint32_t(bytes);
-  return __atomic_compare_exchange_n(&events_->state, &looking, kLaneFull, false, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED);
+  while (!__atomic_compare_exchange_n(&events_->state, &state, kLaneFull, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE)) {
+    if (!waits(state)) return false;
+  }
+  if (state == kLaneSleeping) syscall(SYS_futex, &events_->state, FUTEX_WAKE, INT_MAX, nullptr, nullptr, 0);
+  return true;
 }
 
 bool Transport::flush() {
+  if (fd_ < 0) used_ = 0;
   if (used_ == 0) return true;
   last_sent_ns_ = now_ns();
   size_t bytes = used_;
@@ -214,12 +239,16 @@ bool Transport::flush() {
 }
 
 bool Transport::finish_answer() {
+  if (used_ == 0) return true;
+  // Before the answer is: on one CPU that wakes the host, which may have sent the next command before we run again.
+  if (commands_ != nullptr) __atomic_store_n(&commands_->state, kLaneLooking, __ATOMIC_RELEASE);
   bool sent = flush();
   by_socket_ = control_ == nullptr;
   return sent;
 }
 
 bool Transport::pulse(uint64_t cycle) {
+  if (fd_ < 0) return true;
   pollfd look{fd_, POLLRDHUP, 0};
   if (poll(&look, 1, 0) > 0 && (look.revents & (POLLRDHUP | POLLHUP | POLLERR)) != 0) return false;
   __atomic_store_n(&control_->cycle, cycle, __ATOMIC_RELEASE);

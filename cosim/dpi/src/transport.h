@@ -12,30 +12,6 @@
 
 namespace nicloop {
 
-// Decides whether looking is worth it. What pays is kept up; each failure doubles the
-// number of waits that go straight to sleep, so a busy machine and long waits lose
-// next to nothing.
-class Spin {
- public:
-  uint64_t limit_ns = 0;
-
-  bool worth_it() {
-    if (limit_ns == 0 || skip_ > 0) {
-      skip_ -= skip_ > 0;
-      return false;
-    }
-    return true;
-  }
-  void paid() { backoff_ = 0; }
-  void failed() {
-    backoff_ = std::min(2 * backoff_ + 1, 1023u);
-    skip_ = backoff_;
-  }
-
- private:
-  uint32_t backoff_ = 0, skip_ = 0;
-};
-
 class Transport final : public Outbox {
  public:
   Transport() = default;
@@ -48,6 +24,9 @@ class Transport final : public Outbox {
   bool connect_to(const std::string& path, std::string* error);
   // Says hello, checks the answer and maps the shared memory that comes with it.
   bool handshake(const Hello& hello, Welcome* welcome, Shared* shared, std::string* error);
+
+  // From here on nothing is sent: this is a fork of the process, the host talks to the other.
+  void leave();
 
   // Next message; it stays valid until the next call. Empty: the other end is gone.
   // False: the message is longer than any may be.
@@ -64,7 +43,9 @@ class Transport final : public Outbox {
   bool map(int memory, const Welcome& welcome, Shared* shared, std::string* error);
   ssize_t receive_welcome(Welcome* welcome, int* memory);
 
-  bool look();  // for a message in the command lane
+  bool wait_at_lane();  // for a message in the command lane
+  bool look();
+  bool nap();
   bool hand_over(size_t bytes);
 
   int fd_ = -1;
@@ -73,7 +54,6 @@ class Transport final : public Outbox {
   Lane* commands_ = nullptr;
   Lane* events_ = nullptr;
   bool by_socket_ = true;  // a message of this exchange took the socket
-  Spin spin_;
   size_t used_ = 0;
   alignas(8) uint8_t out_[kMaxMessage];
   alignas(8) uint8_t in_[kMaxMessage];

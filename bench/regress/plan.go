@@ -1,0 +1,112 @@
+package regress
+
+import (
+	"context"
+	"errors"
+	"io"
+	"math/rand"
+	"slices"
+	"sync"
+
+	"github.com/nicloop/nicloop/drivers"
+)
+
+// A machine is what a test opens, as far as it must be built first.
+type machine struct {
+	device string
+	nodes  int
+}
+
+// errPlanned ends a test that is only asked what it opens.
+var errPlanned = errors.New("regress: only planned")
+
+// planOf runs a test up to the machine that it opens first. Most open no other kind.
+func (r *runner) planOf(test Test) []machine {
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel() // so it waits for nothing
+	t := &T{
+		Ctx: ctx, Name: test.Name, Device: r.o.Device, Dir: r.o.Dir,
+		Rand: rand.New(rand.NewSource(1)), log: io.Discard, planned: new([]machine),
+	}
+	_ = safely(test.Run, t) // errPlanned, or why it will fail
+	return *t.planned
+}
+
+// plan records what a test opens, when that is all it is asked.
+func (t *T) plan(nodes int) error {
+	if t.planned == nil {
+		return nil
+	}
+	if m := (machine{t.Device, nodes}); !slices.Contains(*t.planned, m) {
+		*t.planned = append(*t.planned, m)
+	}
+	return errPlanned
+}
+
+// A site is where machines are built, one after the other, while tests that need no more than is there run.
+type site struct {
+	mu    sync.Mutex
+	ready map[machine]chan struct{} // closed when it is built
+	order []machine
+	err   error
+}
+
+func newSite() *site { return &site{ready: map[machine]chan struct{}{}} }
+
+func (s *site) need(list []machine) {
+	for _, m := range list {
+		if s.ready[m] == nil {
+			s.ready[m] = make(chan struct{})
+			s.order = append(s.order, m)
+		}
+	}
+}
+
+// build builds all. A machine that cannot be had is its tests' matter, a tool or RTL that is broken that of the regression.
+func (s *site) build(ctx context.Context, tell func(what string)) {
+	for _, m := range s.order {
+		err := drivers.Prepare(ctx, m.device, drivers.Options{Nodes: m.nodes, Progress: tell})
+		if err != nil && !errors.Is(err, drivers.ErrConfig) && !errors.Is(err, drivers.ErrNotSupported) {
+			s.mu.Lock()
+			s.err = errors.Join(s.err, err)
+			s.mu.Unlock()
+		}
+		close(s.ready[m])
+		if s.failed() != nil {
+			break
+		}
+	}
+}
+
+func (s *site) failed() error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.err
+}
+
+// has tells whether all of a list are built.
+func (s *site) has(list []machine) bool {
+	for _, m := range list {
+		select {
+		case <-s.ready[m]:
+		default:
+			return false
+		}
+	}
+	return true
+}
+
+// wait comes back when all of a list are built, with the error that ends the regression if one failed.
+func (s *site) wait(ctx context.Context, list []machine) error {
+	for _, m := range list {
+		select {
+		case <-s.ready[m]:
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		}
+		if err := s.failed(); err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,73 @@
+package bridge
+
+import (
+	"runtime"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+)
+
+func TestLaneRefusesWhenNobodyWaits(t *testing.T) {
+	var l lane
+	require.False(t, l.handOver([]byte("early")), "nobody expects it")
+	require.Nil(t, l.take(0), "the rest of an answer comes by the socket")
+	l.expect()
+	require.True(t, l.handOver([]byte("hello")))
+	require.False(t, l.handOver([]byte("again")), "full")
+	require.Equal(t, []byte("hello"), l.take(0))
+	require.False(t, l.handOver([]byte("late")))
+}
+
+// Whatever the receiver does when the message comes: what is handed over is received, and
+// nothing else.
+func TestLaneWakesReceiver(t *testing.T) {
+	var l lane
+	turn, taken := make(chan byte, 1), make(chan bool, 1)
+	go func() {
+		for i := range turn {
+			for i%3 == 0 && l.state.Load() == laneLooking { // until it sleeps or has gone to the socket
+				runtime.Gosched()
+			}
+			taken <- l.handOver([]byte{i})
+		}
+	}()
+	defer close(turn)
+	for i := range 200 {
+		look := time.Duration(0)
+		if i%2 == 0 && i%3 != 0 {
+			look = time.Millisecond
+		}
+		l.expect()
+		turn <- byte(i)
+		b := l.take(look)
+		if <-taken {
+			require.Equal(t, []byte{byte(i)}, b)
+		} else { // the runtime ended the nap, or it was long
+			require.Nil(t, b)
+		}
+		require.EqualValues(t, laneIdle, l.state.Load())
+	}
+}
+
+func TestLaneGivesUp(t *testing.T) {
+	var l lane
+	l.expect()
+	require.Nil(t, l.take(time.Microsecond))
+	require.EqualValues(t, laneIdle, l.state.Load())
+	require.False(t, l.handOver(nil))
+}
+
+// What the other side made up reaches no further than the lane, and holds nobody.
+func TestLaneDistrustsOtherSide(t *testing.T) {
+	var l lane
+	l.expect()
+	l.handOver(nil)
+	l.bytes = 1 << 31
+	require.Len(t, l.take(0), laneData)
+	l.state.Store(77)
+	require.Len(t, l.take(time.Microsecond), laneData)
+	l.expect()
+	go l.wake()
+	l.take(0) // returns
+}

@@ -1,0 +1,148 @@
+package bridge
+
+import (
+	"bytes"
+	"encoding/binary"
+	"fmt"
+	"os"
+	"path/filepath"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/nicloop/nicloop/drivers"
+)
+
+func checkpoints(t *testing.T, every, last drivers.Cycle) (*Session, string) {
+	file := filepath.Join(t.TempDir(), "end.fst")
+	return start(t, func(c *Config) { c.Checkpoints = &drivers.Checkpoints{Every: every, Last: last, File: file} }), file
+}
+
+// span is what a wave file shows, in cycles.
+func span(t *testing.T, file string) [2]uint64 {
+	const period, reset = 6400, 8
+	dump, err := os.ReadFile(file)
+	require.NoError(t, err)
+	return [2]uint64{binary.BigEndian.Uint64(dump[9:])/period - reset, (binary.BigEndian.Uint64(dump[17:])+period/2)/period - reset}
+}
+
+// A repeat begins at the last checkpoint before its window, and the session goes on as if nothing had been.
+func TestRepeat(t *testing.T) {
+	s, file := checkpoints(t, 100, 250)
+	for at := drivers.Cycle(30); at <= 1200; at += 30 {
+		s.PostReg(0, at, regScratch, uint64(at))
+		run(t, s, at)
+	}
+	require.NoFileExists(t, file, "nothing is written before it is asked for")
+	r, err := s.Repeat()
+	require.NoError(t, err)
+	require.Equal(t, drivers.Repeated{File: file, Checkpoint: 900, From: 950, To: 1200}, r)
+	require.Equal(t, [2]uint64{950, 1200}, span(t, file))
+
+	v, err := s.ReadReg(0, regScratch)
+	require.NoError(t, err)
+	require.Equal(t, uint64(1200), v)
+	run(t, s, 1500)
+	r, err = s.Repeat()
+	require.NoError(t, err)
+	require.Equal(t, drivers.Repeated{File: file, Checkpoint: 1200, From: 1250, To: 1500}, r, "of the new end")
+}
+
+// A window that reaches behind the oldest checkpoint is cut there; eight are kept.
+func TestRepeatFromTheOldest(t *testing.T) {
+	s, file := checkpoints(t, 100, 5000)
+	run(t, s, 50)
+	r, err := s.Repeat()
+	require.NoError(t, err)
+	require.Equal(t, drivers.Repeated{File: file, To: 50}, r)
+	run(t, s, 2050)
+	r, err = s.Repeat()
+	require.NoError(t, err)
+	require.Equal(t, drivers.Repeated{File: file, Checkpoint: 1300, From: 1300, To: 2050}, r)
+	require.Equal(t, [2]uint64{1300, 2050}, span(t, file))
+
+	// The one that was used is gone; what came after it is still known to those before.
+	r, err = s.Repeat()
+	require.NoError(t, err)
+	require.Equal(t, drivers.Cycle(1400), r.Checkpoint)
+}
+
+// What led to a failing assertion is repeated while the simulator is still there, the failure included.
+func TestRepeatOfAFault(t *testing.T) {
+	s, file := checkpoints(t, 1000, 500)
+	run(t, s, 3300)
+	s.PostReg(2, 3300, regMisbehave, 2)
+	var stop drivers.Stop
+	err := s.Run(5000, &stop)
+	require.ErrorIs(t, err, drivers.ErrAssertion)
+	r, err := s.Repeat()
+	require.NoError(t, err)
+	require.Equal(t, drivers.Cycle(2000), r.Checkpoint)
+	require.Equal(t, stop.Now, r.To)
+	require.Equal(t, stop.Now-500, r.From)
+	require.Equal(t, uint64(r.From), span(t, file)[0])
+	require.ErrorIs(t, s.Run(5000, &stop), drivers.ErrAssertion, "the session is over all the same")
+}
+
+func TestRepeatRefused(t *testing.T) {
+	s := start(t, nil)
+	_, err := s.Repeat()
+	require.ErrorIs(t, err, drivers.ErrNotSupported)
+
+	s, _ = checkpoints(t, 100, 100)
+	require.NoError(t, s.Close())
+	_, err = s.Repeat()
+	require.ErrorIs(t, err, drivers.ErrClosed)
+
+	cfg := config()
+	cfg.Checkpoints = &drivers.Checkpoints{Every: 100, File: "x"}
+	require.ErrorContains(t, cfg.validate(), "waves of the last 0")
+	cfg.Checkpoints = &drivers.Checkpoints{Every: 100, Last: 1, File: "x", Nodes: []int{4}}
+	require.ErrorContains(t, cfg.validate(), "waves of node 4: expected nodes 0..3")
+}
+
+// running counts the processes of the stand-in.
+func running(t *testing.T) (n int) {
+	dirs, err := filepath.Glob("/proc/[0-9]*/cmdline")
+	require.NoError(t, err)
+	for _, d := range dirs {
+		if line, err := os.ReadFile(d); err == nil && bytes.Contains(line, []byte(fixture.Program)) {
+			n++
+		}
+	}
+	return n
+}
+
+// Checkpoints are processes: they end with the simulator, however that ends.
+func TestCheckpointsEndWithTheSimulator(t *testing.T) {
+	before := running(t)
+	for name, end := range map[string]func(*Session){
+		"closed": func(s *Session) { require.NoError(t, s.Close()) },
+		"killed": func(s *Session) { require.NoError(t, syscall.Kill(s.Pid(), syscall.SIGKILL)) },
+	} {
+		s, _ := checkpoints(t, 100, 100)
+		run(t, s, 450)
+		require.Equal(t, before+6, running(t), "%s: five checkpoints and the simulator", name)
+		end(s)
+		require.Eventually(t, func() bool { return running(t) == before }, 10*time.Second, 10*time.Millisecond, fmt.Sprintf("%s: checkpoints stay", name))
+	}
+}
+
+// A checkpoint that is gone gives an error and a session that goes on.
+func TestRepeatWithoutTheCheckpoint(t *testing.T) {
+	s, _ := checkpoints(t, 100, 100)
+	run(t, s, 450)
+	children, err := os.ReadFile(fmt.Sprintf("/proc/%d/task/%d/children", s.Pid(), s.Pid()))
+	require.NoError(t, err)
+	for _, text := range bytes.Fields(children) {
+		var pid int
+		_, err := fmt.Sscan(string(text), &pid)
+		require.NoError(t, err)
+		require.NoError(t, syscall.Kill(pid, syscall.SIGKILL))
+	}
+	_, err = s.Repeat()
+	require.ErrorContains(t, err, "repeating from the checkpoint at cycle 300 failed")
+	run(t, s, 900)
+}

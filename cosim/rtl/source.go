@@ -1,0 +1,67 @@
+package rtl
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"github.com/nicloop/nicloop/cosim/build"
+	"github.com/nicloop/nicloop/drivers"
+	hdl "github.com/nicloop/nicloop/rtl"
+)
+
+// setSource says what the simulator is built from: the RTL of this program or, with src, that of a working tree.
+func (r *request) setSource(src string) error {
+	if src == "" {
+		r.spec.RTL, r.spec.Files = hdl.Sources, hdl.SimulationFiles()
+		return nil
+	}
+	dir, err := treeAt(src)
+	if err != nil {
+		return err
+	}
+	tree := os.DirFS(dir)
+	files, err := hdl.SimulationOf(tree)
+	if err == nil {
+		err = missing(tree, files)
+	}
+	if err == nil {
+		err = build.CheckBoundary(tree, hdl.Sources)
+	}
+	if err != nil {
+		return fmt.Errorf("%w: src=%s: %w", drivers.ErrConfig, src, err)
+	}
+	r.spec.RTL, r.spec.Files, r.spec.Tree = tree, files, dir
+	r.keys["src"] = dir
+	return nil
+}
+
+// treeAt finds the RTL in a folder: a checkout, or its folder rtl.
+func treeAt(src string) (string, error) {
+	dir, err := filepath.Abs(src)
+	if err != nil {
+		return "", err
+	}
+	for _, d := range []string{filepath.Join(dir, "rtl"), dir} {
+		if _, err := os.Stat(filepath.Join(d, "design.flist")); err == nil {
+			return d, nil
+		}
+	}
+	return "", fmt.Errorf("%w: src=%s: expected a checkout, or its folder rtl: neither %[3]s/rtl/design.flist nor %[3]s/design.flist is there",
+		drivers.ErrConfig, src, dir)
+}
+
+func missing(tree fs.FS, files []string) error {
+	for _, name := range files {
+		if _, err := fs.Stat(tree, name); err != nil {
+			var path *fs.PathError
+			if errors.As(err, &path) {
+				err = path.Err
+			}
+			return fmt.Errorf("%s is in design.flist or simulation.flist: %w", name, err)
+		}
+	}
+	return nil
+}

@@ -1,0 +1,101 @@
+package vtime
+
+import (
+	"math"
+	"os"
+	"strconv"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+)
+
+// always is a script of one turn.
+func always(together bool) script {
+	return func() (bool, uint64) { return together, math.MaxUint64 }
+}
+
+// ways are scripts of several parts; each says with what it is run again.
+func ways(t *testing.T, seeds int, f func(script)) {
+	const variable = "VTIME_SEED"
+	first := uint64(time.Now().UnixNano()) % 1e6
+	if s := os.Getenv(variable); s != "" {
+		var err error
+		first, err = strconv.ParseUint(s, 10, 64)
+		require.NoError(t, err)
+		seeds = 1
+	} else {
+		f(always(true))
+		f(always(false))
+	}
+	for seed := first; seed < first+uint64(seeds); seed++ {
+		passed := false
+		defer func() {
+			if !passed {
+				t.Logf("again: %s=%d go test ./cosim/vtime -run '^%s$'", variable, seed, t.Name())
+			}
+		}()
+		f(shuffled(seed))
+		passed = true
+	}
+}
+
+// TestSwitchesChangeNothing: one goes on alone, or all together, from any window on.
+func TestSwitchesChangeNothing(t *testing.T) {
+	run := func(parts int, s script) (seen []string) {
+		c := newCrowd(t, 5, parts, 0)
+		c.follow(s)
+		for range 2 { // the second begins with whoever ended the first
+			require.NoError(t, c.k.Run(c.chat))
+			seen = append(seen, c.state()...)
+		}
+		for _, log := range c.logs {
+			seen = append(seen, log...)
+		}
+		return seen
+	}
+	want := run(1, nil)
+	ways(t, 8, func(s script) {
+		require.Equal(t, want, run(2, s))
+		require.Equal(t, want, run(3, s))
+	})
+}
+
+// a machine on which one thread, and threads together, take so long for the same.
+type machine struct{ alone, together time.Duration }
+
+// drive gives a crew turns on a machine, and tells how much longer it takes than the better way would.
+func (m machine) drive(c *crew, turns int) float64 {
+	var took, best time.Duration
+	for range turns {
+		each := m.alone
+		if c.together {
+			each = m.together
+		}
+		n := max(1, turn/each)
+		took += n * each
+		best += n * min(m.alone, m.together)
+		c.change(n*each, uint64(n))
+	}
+	return float64(took) / float64(best)
+}
+
+// TestTheBetterWayIsKept: what is tried costs little, and a machine that changes is noticed.
+func TestTheBetterWayIsKept(t *testing.T) {
+	quiet := machine{100 * time.Microsecond, 60 * time.Microsecond}
+	equal := machine{100 * time.Microsecond, 99 * time.Microsecond}
+	busy := machine{300 * time.Microsecond, 50 * time.Millisecond}
+	c := newCrew()
+	require.False(t, c.together, "a short run needs no threads")
+	require.Less(t, quiet.drive(&c, 1000), 1.02)
+	require.True(t, c.together)
+	c.starved = true
+	require.Less(t, busy.drive(&c, 1000), 1.05, "nothing is tried that cannot pay")
+	c.starved = false
+	require.Less(t, busy.drive(&c, 1000), 1.15)
+	require.False(t, c.together)
+	require.Less(t, equal.drive(&c, 1000), 1.02)
+	require.False(t, c.together, "threads take more of the machine")
+	require.Less(t, quiet.drive(&c, 10000), 1.1)
+	require.True(t, c.together)
+}
