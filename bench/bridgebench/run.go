@@ -68,7 +68,7 @@ func Run(ctx context.Context, opt Options) (Report, error) {
 	if err != nil {
 		return Report{}, err
 	}
-	program, err := model.Link(ctx, source, "bare.cpp", "wiring.cpp", "crew.cpp", "dpi.cpp", "log.cpp")
+	program, err := model.Link(ctx, source, "bare.cpp", "wiring.cpp", "border.cpp", "crew.cpp", "dpi.cpp", "log.cpp")
 	if err != nil {
 		return Report{}, err
 	}

@@ -7,8 +7,10 @@
 //     others run or how many at a time.
 //   - Results come in the order of the list. Each test has a folder of its own
 //     with its log; a run never writes into another run's folder.
-//   - A failing test is repeated by itself with waveforms of the cycles before the
-//     failure, and its report names the line that reproduces it.
+//   - The end of a failing test is repeated from a checkpoint with waveforms of the cycles before the
+//     failure (where there are none, all of it), and its report names the line that reproduces it.
+//   - What tests open is built before they begin, in the order in which it is needed; who needs no more than
+//     is there does not wait. Building is not in a test's time. What cannot be built ends the regression.
 //   - Failures and hangs are told apart: a hang is a failure with a
 //     [bench.Verdict].
 //

@@ -90,7 +90,7 @@ func (t *T) wavesOf(nodes int) *drivers.WaveWindow {
 
 // checkpointsOf is the same for a repeat from a checkpoint. Only a simulator has them.
 func (t *T) checkpointsOf(nodes int) *drivers.Checkpoints {
-	if t.checkpoints == nil || !strings.HasPrefix(t.Device, "rtl:") {
+	if t.checkpoints == nil || !strings.HasPrefix(t.Device, "rtl:") && !strings.HasPrefix(t.Device, "mixed:") {
 		return nil
 	}
 	k := *t.checkpoints

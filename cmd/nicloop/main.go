@@ -8,6 +8,7 @@ import (
 	"os/signal"
 	"syscall"
 
+	_ "github.com/nicloop/nicloop/cosim/mixed"
 	_ "github.com/nicloop/nicloop/cosim/model"
 	_ "github.com/nicloop/nicloop/cosim/rtl"
 	_ "github.com/nicloop/nicloop/drivers/ideal"

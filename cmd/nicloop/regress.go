@@ -23,15 +23,19 @@ func newRegress() *cobra.Command {
 control, each verified to the byte. A pattern is a glob over test names ("velo/*")
 or a tag ("smoke"). Without a pattern all run but those tagged "deep".
 
-A failing test is repeated by itself with waveforms of the cycles before the
-failure; under it stands the line that reproduces it. Results go to a new folder
-with results.xml (JUnit) and one folder per test.
+What the tests need is built first, once per kind of node, and said so; tests that
+need no more than is there run beside it.
+
+The end of a failing test is repeated from a checkpoint with waveforms of the
+cycles before the failure; under it stands the line that reproduces it. Results go
+to a new folder with results.xml (JUnit) and one folder per test.
 
 Exit codes: 0 all passed, 1 a test failed, 4 a test hung.`,
 		Example: `  nicloop regress                       everything on RTL
   nicloop regress -l                    list the tests
   nicloop regress smoke -j 2            the quick ones, two at a time
-  nicloop regress 'dynamic/*' --repeat 20 --seed 100`,
+  nicloop regress 'dynamic/*' --repeat 20 --seed 100
+  nicloop regress 'velo/*' --device 'rtl:?src=.'   the RTL of this checkout, as edited`,
 	}
 	fs := cmd.Flags()
 	fs.SortFlags = false

@@ -38,6 +38,7 @@ the hardware. The same command gives the same output, byte for byte.`,
   nicloop run hotspot --nodes 16 --nvm 5:1/8 --plot tree.png   slow memory, and who suffers from it
   nicloop run hotspot --nodes 16 --nvm 5:1/8 --rendezvous chunked --chunk 512 --outstanding 1,2,4,8
   nicloop run alltoall --nodes 4 --device 'rtl:?link_errors=1e-3'   links repair what wires break
+  nicloop run alltoall --device 'mixed:?rtl=5,9&nodes=64' --waves nic.fst   nodes 5 and 9 are RTL, the other 62 the model
   nicloop run alltoall --nodes 64 --waves dump.fst --waves-node 37 --waves-from 20000 --waves-to 21000
   nicloop run alltoall --nodes 16 --iterations 500 --checkpoint 100000 --waves end.fst   waves only if it fails
   nicloop run pingpong --pcap out.pcapng                  then: wireshark -X lua_script:nicloop.lua`,
@@ -71,7 +72,7 @@ func addRunFlags(cmd *cobra.Command) *runFlags {
 	f := &runFlags{c: d}
 	fs := cmd.Flags()
 	fs.SortFlags = false
-	fs.StringVar(&f.c.Device, "device", d.Device, "what stands behind the driver: rtl:[?KEY=VALUE&…]")
+	fs.StringVar(&f.c.Device, "device", d.Device, "what stands behind the driver, such as rtl:, model: or mixed:?rtl=5,9; see nicloop device list")
 	fs.IntVar(&f.c.Nodes, "nodes", d.Nodes, "nodes")
 	fs.IntVar(&f.c.Procs, "procs", d.Procs, "processes per node")
 	fs.IntSliceVar(&f.c.Sizes, "sizes", nil, "message sizes in bytes (default: the workload's)")
@@ -114,6 +115,7 @@ func addRunFlags(cmd *cobra.Command) *runFlags {
 
 func (f *runFlags) run(cmd *cobra.Command, workload string) (err error) {
 	c := f.c
+	takeNodes(cmd, c.Device, &c.Nodes)
 	c.Workload, c.Velo.Flow, c.Rendezvous = workload, velo.Flow(f.flow), host.Rendezvous(f.rendezvous)
 	c.Sizes = append(c.Sizes, f.size...)
 	c.Limit = drivers.Time(f.limit.Nanoseconds()) * drivers.Nanosecond

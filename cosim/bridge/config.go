@@ -36,6 +36,7 @@ type Config struct {
 	Waves       *drivers.WaveWindow
 	Checkpoints *drivers.Checkpoints
 	LogFile     string
+	Only        []int    // nodes that are simulated; nil: all. See Edge
 	Args        []string // options of the simulator beside those that follow from this
 	Plusargs    []string
 	// Patience is how long the simulator may be silent in wall time; 0 means 30 s.
@@ -58,6 +59,9 @@ func (c *Config) validate() error {
 		return fmt.Errorf("%w: DMA memory of %d bytes per node: expected %d..%d", drivers.ErrConfig, c.MemoryBytes, pageBytes, maxMemory)
 	}
 	if err := errors.Join(c.validateWaves(), c.validateCheckpoints(), c.CheckInside()); err != nil {
+		return err
+	}
+	if err := c.validateOnly(); err != nil {
 		return err
 	}
 	for _, p := range c.Plusargs {
@@ -106,6 +110,9 @@ func (c *Config) validateNodes(nodes []int) error {
 		if n < 0 || n >= c.nodes() {
 			return fmt.Errorf("%w: waves of node %d: expected nodes 0..%d", drivers.ErrConfig, n, c.nodes()-1)
 		}
+		if len(c.Only) > 0 && !slices.Contains(c.Only, n) {
+			return fmt.Errorf("%w: waves of node %d, which is not RTL: expected some of %v", drivers.ErrConfig, n, c.Only)
+		}
 		if slices.Contains(nodes[:i], n) {
 			return fmt.Errorf("%w: waves of node %d are asked for twice", drivers.ErrConfig, n)
 		}
@@ -116,6 +123,7 @@ func (c *Config) validateNodes(nodes []int) error {
 // args are the simulator's arguments.
 func (c *Config) args(socket string) ([]string, error) {
 	args := append([]string{socket, "--dims", fmt.Sprintf("%dx%dx%d", c.Dims[0], c.Dims[1], c.Dims[2])}, c.Args...)
+	args = append(args, c.onlyArgs()...)
 	if w := c.Waves; w != nil {
 		more, err := waveArgs(w.File, w.Nodes)
 		if err != nil {

@@ -102,7 +102,7 @@ func decodeEvent(b []byte, e *event) (int, error) {
 	e.a = binary.LittleEndian.Uint64(b[16:])
 	e.b = binary.LittleEndian.Uint64(b[24:])
 	e.text = nil
-	if e.typ < evStopped || e.typ > evRepeated {
+	if (e.typ < evStopped || e.typ > evRepeated) && e.typ != evEdgeOut {
 		return 0, fmt.Errorf("%w: event type 0x%04x is unknown", drivers.ErrProtocol, e.typ)
 	}
 	if e.typ != evFault && e.typ != evError {

@@ -98,7 +98,7 @@ func bytesOf(b []byte) string { return strings.Trim(strings.ReplaceAll(fmt.Sprin
 func TestFuzzFrames(t *testing.T) {
 	n := seed(t)
 	out := compile(t, []string{"-g", "-O1", "-fsanitize=address,undefined", "-fno-sanitize-recover=all"},
-		[]string{"fuzz_frames.cpp", "decode.cpp", "bridge.cpp"}, fmt.Sprint(n), "20000")
+		[]string{"fuzz_frames.cpp", "decode.cpp", "bridge.cpp", "border.cpp", "wiring.cpp"}, fmt.Sprint(n), "20000")
 	require.Contains(t, out, fmt.Sprintf("seed %d", n))
 	t.Log(strings.TrimSpace(out))
 }
@@ -110,7 +110,7 @@ func FuzzDecode(f *testing.F) {
 	f.Add(stopped)
 	f.Add(append([]byte{evFault}, make([]byte, eventBytes+textBytes)...))
 	f.Fuzz(func(t *testing.T, b []byte) {
-		s := &Session{nodes: 4, watches: 3, mem: &shared{}}
+		s := &Session{nodes: 4, watches: 3, mem: &shared{}, cfg: Config{Only: []int{1, 3}}}
 		var a answer
 		var stop drivers.Stop
 		for len(b) > 0 {

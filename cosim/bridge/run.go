@@ -88,16 +88,26 @@ func (s *Session) ReadReg(node int, off uint32) (uint64, error) {
 // exchange sends what is posted and reads the answer. An error that leaves
 // s.broken nil is a refused access: the session goes on.
 func (s *Session) exchange(stop *drivers.Stop) (answer, error) {
-	from := s.now
-	s.peer.expect()
-	if err := s.flush(); err != nil {
+	if err := s.ask(); err != nil {
 		return answer{}, err
 	}
+	return s.hear(stop)
+}
+
+// ask is the first half of an exchange.
+func (s *Session) ask() error {
+	s.askedAt = s.now
+	s.peer.expect()
+	return s.flush()
+}
+
+// hear is the other half.
+func (s *Session) hear(stop *drivers.Stop) (answer, error) {
 	a, err := s.answer(stop)
 	if err != nil {
 		return a, s.fail(s.diagnose(err))
 	}
-	s.peer.answered(s.now - from)
+	s.peer.answered(s.now - s.askedAt)
 	if s.cfg.Trace != nil {
 		events := s.mem.traceEvents(s.mem.control().traceCount)
 		if len(events) > 0 {
@@ -204,6 +214,8 @@ func (s *Session) apply(a *answer, e *event, stop *drivers.Stop) (done bool, err
 		a.fault = errors.Join(a.fault, fmt.Errorf("%w: cycle %d: %s", drivers.ErrAssertion, e.cycle, e.text))
 	case evError:
 		return false, fmt.Errorf("%w: the simulator did not understand us: %s", drivers.ErrProtocol, e.text)
+	case evEdgeOut:
+		return false, s.applyEdge(e)
 	case evRepeated:
 		a.repeated = &event{id: e.id, a: e.a, b: e.b}
 	case evHeartbeat:

@@ -25,7 +25,9 @@ type Session struct {
 	closed bool
 
 	now     drivers.Cycle
+	askedAt drivers.Cycle // where the exchange under way began
 	watches int
+	edges   []Edge
 	out     []byte            // commands that wait for the next Run or ReadReg
 	again   *drivers.Repeated // what was repeated after a fault
 	misuse  error             // by a Post, told by the next Run or ReadReg

@@ -33,7 +33,7 @@ func TestDims(t *testing.T) {
 	}
 }
 
-// smallSpec is a model of a few lines: it builds in seconds. body goes into sim_top.
+// smallSpec is a model of a few lines: it builds in seconds. body goes into sim_node.
 func smallSpec(body string) Spec {
 	return Spec{
 		RTL: fstest.MapFS{

@@ -1,14 +1,16 @@
-// Package build turns the RTL and the C++ side into a simulator, once: a model lies
-// in the user's cache under a hash of everything it was built from (sources, mesh,
-// parameters, tools, flags), so a second request for it takes milliseconds.
+// Package build turns the RTL and the C++ side into a simulator, once. The node is verilated and compiled into a
+// library, by number of ports, kind and depth of channels; the program around it makes meshes of any size of it (cosim/dpi).
+// Both lie in the user's cache under a hash of everything they were built from (sources, parameters, tools,
+// flags), so a second request takes milliseconds, and a change of the C++ side does not verilate anything.
 //
-// It promises that a model directory is complete when it exists: builds happen in a
+// It promises that what is in the cache is complete when it exists: builds happen in a
 // directory of their own and are moved into place; two processes that want the same
-// model build it once; an interrupted build leaves nothing that a later one would
+// build it once; an interrupted build leaves nothing that a later one would
 // trust, and is swept away by it.
 //
-// The caller must treat what [Build] returns as read-only, and must expect minutes
-// of work for a large mesh on a first call: [Spec].Progress tells what is going on.
+// The caller must treat what [Build] returns as read-only, and must expect half a minute
+// of work on a first call: [Spec].Progress tells what is built, for how long, and what changed in a working tree since
+// it was last built. RTL that is not this program's must pass [CheckBoundary] first.
 //
 // A missing tool is drivers.ErrEnvironment and names the Debian package.
 package build

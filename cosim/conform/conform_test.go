@@ -11,6 +11,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	_ "github.com/nicloop/nicloop/cosim/mixed"
 	_ "github.com/nicloop/nicloop/cosim/model"
 	_ "github.com/nicloop/nicloop/cosim/rtl"
 	"github.com/nicloop/nicloop/drivers"
@@ -183,7 +184,7 @@ func TestTwinsAreLikeRTL(t *testing.T) {
 		t.Skip("builds a simulator")
 	}
 	rtl := observe(t, "rtl:")
-	for _, uri := range []string{"ideal:", "model:"} {
+	for _, uri := range []string{"ideal:", "model:", "mixed:?rtl=0", "mixed:?rtl=1,3", "mixed:?rtl=2"} {
 		seen := observe(t, uri)
 		for i := range min(len(rtl), len(seen)) {
 			require.Equal(t, rtl[i], seen[i], "%s: observation %d: expected is the RTL's", uri, i)

@@ -15,7 +15,8 @@ var Sources = sub(embedded, "src")
 
 // SimulatorFiles are those that make the simulator, besides the headers.
 var SimulatorFiles = []string{
-	"main.cpp", "arguments.cpp", "checkpoint.cpp", "simulation.cpp", "wiring.cpp", "crew.cpp", "transport.cpp", "decode.cpp", "bridge.cpp", "dpi.cpp", "log.cpp",
+	"main.cpp", "arguments.cpp", "checkpoint.cpp", "simulation.cpp", "wiring.cpp", "border.cpp", "crew.cpp", "transport.cpp", "decode.cpp", "bridge.cpp",
+	"dpi.cpp", "log.cpp",
 }
 
 // InsideFiles are those that make the model for the host's own process, besides the headers.

@@ -20,7 +20,7 @@ func TestMesh(t *testing.T) {
 		t.Run(sanitizer, func(t *testing.T) {
 			program := filepath.Join(t.TempDir(), "mesh_test")
 			build := exec.Command("g++", "-std=c++17", "-O1", "-g", "-Wall", "-Wextra", "-Werror", "-fsanitize="+sanitizer,
-				"-fno-sanitize-recover=all", "-o", program, "mesh_test.cpp", "wiring.cpp", "crew.cpp", "-pthread")
+				"-fno-sanitize-recover=all", "-o", program, "mesh_test.cpp", "wiring.cpp", "crew.cpp", "border.cpp", "-pthread")
 			build.Dir = "src"
 			out, err := build.CombinedOutput()
 			require.NoError(t, err, string(out))

@@ -19,7 +19,7 @@ func New(cfg Config) (*Fabric, error) {
 		return nil, err
 	}
 	t := cfg.Topology
-	f := &Fabric{cfg: cfg, vcs: t.VCs(), hop: uint64(cfg.RouterCycles + cfg.LinkCycles), parts: make([]*Part, cfg.Parts)}
+	f := &Fabric{cfg: cfg, vcs: t.VCs(), hop: uint64(cfg.RouterCycles + cfg.LinkCycles), parts: make([]*Part, cfg.allParts())}
 	for i := range f.parts {
 		f.parts[i] = &Part{Fabric: f, id: uint8(i), run: uint64(cfg.Run)}
 	}
@@ -85,12 +85,30 @@ func (c *Config) longestRun() int {
 	return maxRun
 }
 
-// mostParts: a Chooser may look at any router.
+// mostParts: a Chooser may look at any router, and what leaves for routers outside leaves one part.
 func (c *Config) mostParts() int {
-	if c.Chooser != nil {
+	if c.Chooser != nil || c.Outside != nil {
 		return 1
 	}
 	return min(c.Topology.Routers(), 1<<8)
+}
+
+// allParts counts that of the routers outside as well.
+func (c *Config) allParts() int {
+	if c.Outside != nil {
+		return c.Parts + 1
+	}
+	return c.Parts
+}
+
+func (f *Fabric) partOf(r int) uint8 {
+	if f.cfg.Outside != nil {
+		if f.cfg.Outside(r) {
+			return outside
+		}
+		return 0
+	}
+	return uint8(r * len(f.parts) / len(f.routers))
 }
 
 // layOut makes outputs and input VCs. Outputs to NICs stand behind all others, in
@@ -103,7 +121,7 @@ func (f *Fabric) layOut(t Topology) error {
 		if n < 1 || n > maxPorts {
 			return fmt.Errorf("%w: router %d has %d ports, expected 1 to %d", ErrConfig, r, n, maxPorts)
 		}
-		f.routers[r] = router{outs: make([]uint32, n), firstPool: pools, part: uint8(r * len(f.parts) / len(f.routers))}
+		f.routers[r] = router{outs: make([]uint32, n), firstPool: pools, part: f.partOf(r)}
 		pools, ways = pools+n*f.vcs, ways+n*n*f.vcs
 		for port := range n {
 			if _, nic := t.Node(r, port); !nic {

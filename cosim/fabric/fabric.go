@@ -21,6 +21,8 @@ type Config struct {
 	// Parts cuts the routers into shares of consecutive numbers, which is for speed and
 	// changes no cycle. 0: one.
 	Parts int
+	// Outside tells which routers are simulated elsewhere, with the nodes at them; nil: none. Then Parts is 1.
+	Outside func(router int) bool
 }
 
 // What the RTL has: two registers per router and per link; a credit is registered
@@ -93,7 +95,7 @@ func (f *Fabric) Lookahead() uint64 { return min(f.hop, uint64(f.cfg.CreditCycle
 // Watch has f told of every flit that is on the wire of a link in the cycle after Now:
 // the router and port that it goes to. For that Config.Run and Parts must be 1.
 func (f *Fabric) Watch(tell func(router, port int, vc uint8, flit Flit)) {
-	if f.cfg.Run > 1 || len(f.parts) > 1 {
+	if f.cfg.Run > 1 || f.cfg.Parts > 1 {
 		panic("fabric: Watch with runs of flits or several parts")
 	}
 	f.watch = tell

@@ -102,7 +102,8 @@ func TestParts(t *testing.T) {
 					cfg.RouterCycles, cfg.LinkCycles = 2+rng.IntN(3), 1+rng.IntN(5)
 					cfg.CreditCycles, cfg.LocalCreditCycles = 1+rng.IntN(9), 1+rng.IntN(3)
 				}
-				broken := [][3]int{{0, topo.Nodes() - 1, NoPort}}
+				last := topo.Nodes() - 1
+				broken := [][3]int{{0, last, NoPort}, {last, 0, NoPort}, {topo.Routers() / 2, 0, NoPort}, {topo.Routers() / 2, last, NoPort}}
 				compare(t, cfg, rng, 300, nil)
 				compare(t, cfg, rng, 300, broken)
 				if g := topo.(Grid); !g.Wrap {

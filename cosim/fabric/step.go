@@ -262,6 +262,10 @@ func (p *Part) dropRun(in *pool, flit Flit, n, at uint64) {
 		if i < n-1 {
 			one &^= Tail
 		}
+		if at+i == p.now { // it comes from another part, and this cycle's have been taken
+			p.discard(drop{in, one})
+			continue
+		}
 		p.drops.add(at+i, drop{in, one})
 	}
 }

@@ -21,7 +21,7 @@ type Topology interface {
 	VC(router, in int, vc uint8, out int) uint8
 }
 
-// Grid is a mesh or torus of up to three dimensions, as rtl/sim/sim_top builds it:
+// Grid is a mesh or torus of up to three dimensions, as cosim/dpi/src/wiring.h has it:
 // node x + X*(y + Y*z), one per router; ports 0 local, then up and down in x, y and
 // z. Routing is dimension order. A torus goes the shorter way round, up when
 // both are as long, and needs two VCs per class: the second one from the wire that

@@ -44,27 +44,34 @@ const mostParts = 2
 
 // New makes a machine of the given parameters. Of opt it takes MemoryBytes, Trace and Threads.
 func New(p Params, opt drivers.Options) (*nic.Machine, error) {
+	m, _, err := NewInside(p, opt, nil)
+	return m, err
+}
+
+// NewInside makes a machine of which some nodes, with their routers, are simulated elsewhere (nil: none), and gives its
+// network as well. Such a machine has one part.
+func NewInside(p Params, opt drivers.Options, outside func(node int) bool) (*nic.Machine, *fabric.Fabric, error) {
 	mem := opt.MemoryBytes
 	if mem == 0 {
 		mem = defaultMemory
 	}
 	switch {
-	case opt.Waves != nil || opt.Checkpoints != nil:
-		return nil, fmt.Errorf("%w: model has no waveforms, rtl: does", drivers.ErrNotSupported)
+	case (opt.Waves != nil || opt.Checkpoints != nil) && outside == nil:
+		return nil, nil, fmt.Errorf("%w: model has no waveforms, rtl: does", drivers.ErrNotSupported)
 	case mem < regs.SlotBytes:
-		return nil, fmt.Errorf("%w: DMA memory of %d bytes per node: expected at least %d", drivers.ErrConfig, mem, regs.SlotBytes)
+		return nil, nil, fmt.Errorf("%w: DMA memory of %d bytes per node: expected at least %d", drivers.ErrConfig, mem, regs.SlotBytes)
 	}
 	cfg := p.Fabric
-	cfg.Topology = p.topology()
+	cfg.Topology, cfg.Outside = p.topology(), outside
 	if opt.Trace == nil && !p.Torus { // a trace is told flit by flit, a torus changes virtual channels
 		cfg.Run = longestRun
 	}
-	if cfg.Parts = 1; opt.Trace == nil { // a trace is told in order of time
+	if cfg.Parts = 1; opt.Trace == nil && outside == nil { // a trace is told in order of time
 		cfg.Parts = max(1, min(opt.Threads, mostParts, cfg.Topology.Nodes()))
 	}
 	f, err := fabric.New(cfg)
 	if err != nil {
-		return nil, fmt.Errorf("%w: %v", drivers.ErrConfig, err)
+		return nil, nil, fmt.Errorf("%w: %v", drivers.ErrConfig, err)
 	}
 	nodes := cfg.Topology.Nodes()
 	m := nic.New(nic.Config{
@@ -80,5 +87,5 @@ func New(p Params, opt drivers.Options) (*nic.Machine, error) {
 		networks[i] = newNetwork(m.Part(i), f.Part(i), cfg)
 	}
 	m.Connect(networks...)
-	return m, nil
+	return m, f, nil
 }

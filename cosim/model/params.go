@@ -72,6 +72,12 @@ func parse(keys map[string]string, nodes int) (Params, error) {
 	return p, nil
 }
 
+// ParamsFor are those of keys that the scheme model: knows, for so many nodes.
+func ParamsFor(keys map[string]string, nodes int) (Params, error) { return parse(keys, nodes) }
+
+// Topology is the network of routers and links.
+func (p *Params) Topology() fabric.Topology { return p.topology() }
+
 // number reads a key, if it is given.
 func number(keys map[string]string, key string, low, high int, to *int) error {
 	text, given := keys[key]

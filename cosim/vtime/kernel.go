@@ -102,6 +102,7 @@ func (k *Kernel) Run(body func(i int) error) error {
 	for _, l := range k.loops {
 		l.live = len(l.procs)
 	}
+	defer k.lead()()
 	if with := k.loops[0].with; with != nil {
 		return with.run()
 	}

@@ -15,8 +15,10 @@ type loop struct {
 	procs []*Proc
 	ready queue
 	live  int
-	stop  drivers.Stop
-	err   error // of the system, while a process let time pass
+
+	running *Proc // whose turn it is, or nil
+	stop    drivers.Stop
+	err     error // of the system, while a process let time pass
 
 	// Of several loops:
 	part    drivers.Part
@@ -76,6 +78,14 @@ func (l *loop) step() error {
 	p.state = Ready
 	p.turn++
 	l.did = at
+	l.running = p
+	err := l.resume(p)
+	l.running = nil
+	return err
+}
+
+// resume lets a process go on, whose turn it is.
+func (l *loop) resume(p *Proc) error {
 	if p.worker != nil && !p.attend() {
 		return nil
 	}

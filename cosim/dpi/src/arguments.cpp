@@ -31,6 +31,7 @@ bool parse_option(const std::string& name, const std::string& value, Arguments* 
   if (name == "--dims") return parse_dims(value, a->shape.dims) && a->shape.nodes() <= kMaxNodes;
   if (name == "--waves") return !(a->waves_file = value).empty();
   if (name == "--waves-nodes") return parse_nodes(value, a->shape.nodes(), &a->waves_nodes);
+  if (name == "--only") return parse_nodes(value, a->shape.nodes(), &a->only);
   if (name == "--checkpoint") return parse_number(value, 1, ~0ull, &a->checkpoint);
   if (name == "--threads") return parse_number(value, 1, 64, &n) && (a->threads = uint32_t(n), true);
   if (name == "--wr-latency") return parse_number(value, 1, 65535, &n) && (a->wr_latency = uint16_t(n), true);
@@ -43,7 +44,8 @@ bool parse_option(const std::string& name, const std::string& value, Arguments* 
 bool parse_arguments(int argc, char** argv, Arguments* a, std::string* error) {
   if (argc < 2) {
     *error = std::string("usage: ") + argv[0] +
-             " SOCKET --dims XxYxZ [--threads N] [--wr-latency N] [--rd-latency N] [--waves FILE [--waves-nodes N,N]] [--checkpoint N] [+plusargs...]";
+             " SOCKET --dims XxYxZ [--threads N] [--wr-latency N] [--rd-latency N] [--waves FILE [--waves-nodes N,N]] [--checkpoint N]"
+             " [--only N,N] [+plusargs...]";
     return false;
   }
   a->socket = argv[1];

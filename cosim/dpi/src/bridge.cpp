@@ -41,6 +41,8 @@ Bridge::Result Bridge::execute(const Command& c, const PioLine& line, std::strin
     case kArmPio: arm_pio(c); return Result::kOk;
     case kArmIrq: irq_armed_ |= bit(c.node); return Result::kOk;
     case kRun: return run(c.at);
+    case kEdge: return edge(c, error);
+    case kStep: return step(c, error);
     case kTrace:
       if (c.value != 0 && shared_.trace_records < kMinTrace) {
         *error = "TRACE: the session was opened without a trace buffer";
@@ -190,6 +192,7 @@ Bridge::Result Bridge::run(uint64_t deadline) {
   wake_ = !fired_.empty() || !errors_.empty();
   check_irq();
   Result result = clock(deadline);
+  put_edges();
   put_errors();
   put_fired();
   put_stopped(trace_full_ ? uint32_t(kStopTraceFull) : 0);
@@ -203,8 +206,10 @@ Bridge::Result Bridge::read(const Command& c) {
   }
   wake_ = false;
   reading_ = true;
+  slack_ = c.value;
   Result result = clock(c.at);
   reading_ = false;
+  put_edges();
   put_errors();
   if (value_.type != 0) {
     outbox_->put(value_);
@@ -231,16 +236,18 @@ Bridge::Result Bridge::repeat(const Command& c, std::string* error) {
 Bridge::Result Bridge::clock(uint64_t deadline) {
   trace_count_ = 0;
   trace_full_ = false;
+  horizon_ = kForever;
   if (!faults_.empty()) wake_ = true;
   if (now_ >= next_due_) refresh_all_due();
   try {
-    while (!wake_ && !trace_full_ && now_ < deadline) {
-      if (settled() && (deadline == kForever || reading_)) break;
+    while (!wake_ && !trace_full_ && now_ < deadline && now_ < horizon_) {
+      if (settled() && (deadline == kForever || reading_ || until_quiet_)) break;
       if (now_ >= next_keep_) next_keep_ = keeper_->keep(now_);
       ++now_;
       hardware_->tick(reg_.due, pio_.due);
       if (now_ >= next_due_) refresh_all_due();
       calm_ = hardware_->active() ? 0 : std::min(calm_ + 1, kCalm);
+      if (border_ != nullptr) look_at_border();
       if (irq_armed_ != 0) check_irq();
       if (now_ % kPulse == 0 && !outbox_->pulse(now_)) return Result::kPeerGone;
     }
@@ -248,6 +255,41 @@ Bridge::Result Bridge::clock(uint64_t deadline) {
     // fault() has recorded why.
   }
   return Result::kOk;
+}
+
+// Nodes outside.
+
+Bridge::Result Bridge::edge(const Command& c, std::string* error) {
+  if (border_ == nullptr) {
+    *error = "EDGE: all nodes are simulated here";
+    return Result::kBad;
+  }
+  calm_ = 0;
+  return border_->post(c, now_, error) ? Result::kOk : Result::kBad;
+}
+
+Bridge::Result Bridge::step(const Command& c, std::string* error) {
+  if (border_ == nullptr) {
+    *error = "STEP: all nodes are simulated here";
+    return Result::kBad;
+  }
+  slack_ = c.id;
+  until_quiet_ = c.value == 0;
+  Result result = run(c.at);
+  until_quiet_ = false;
+  return result;
+}
+
+// Whoever simulates the others must know of the first word that left before more than slack_ cycles pass.
+void Bridge::look_at_border() {
+  if (horizon_ == kForever && !border_->out().empty()) horizon_ = now_ + slack_;
+  if (!border_->broken().empty()) fault(kFaultFatal, border_->broken());
+}
+
+void Bridge::put_edges() {
+  if (border_ == nullptr) return;
+  for (const Event& e : border_->out()) outbox_->put(e);
+  border_->clear_out();
 }
 
 void Bridge::put_errors() {

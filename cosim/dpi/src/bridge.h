@@ -14,6 +14,7 @@
 #include <string>
 #include <vector>
 
+#include "border.h"
 #include "decode.h"
 #include "posted.h"
 #include "protocol.h"
@@ -99,6 +100,8 @@ class Bridge final : public Bus {
 
   // Executes one decoded command. kBad: *error names what is wrong with it.
   Result execute(const Command& command, const PioLine& line, std::string* error);
+  // Some nodes are simulated elsewhere; null: none.
+  void set_border(Border* border) { border_ = border; }
   void set_keeper(Keeper* keeper) {
     keeper_ = keeper;
     next_keep_ = 0;
@@ -167,6 +170,10 @@ class Bridge final : public Bus {
   void arm_pio(const Command& command);
   Result run(uint64_t deadline);
   Result read(const Command& command);
+  Result edge(const Command& command, std::string* error);
+  Result step(const Command& command, std::string* error);
+  void look_at_border();
+  void put_edges();
   Result repeat(const Command& command, std::string* error);
   Result clock(uint64_t deadline);
   void check_irq();
@@ -181,6 +188,10 @@ class Bridge final : public Bus {
   Hardware* const hardware_;
   Outbox* const outbox_;
 
+  Border* border_ = nullptr;
+  bool until_quiet_ = false;      // also with a deadline
+  uint64_t slack_ = 0;            // cycles from the first word out to the end of a run
+  uint64_t horizon_ = kForever;   // that end
   Keeper* keeper_ = nullptr;
   uint64_t next_keep_ = kForever;
 

@@ -32,7 +32,7 @@ bool check_range(const Command& c, const Limits& limits, std::string* error) {
 
 bool uses_node(uint16_t type) {
   switch (type) {
-    case kPostReg: case kPostPio: case kReadReg: case kWatch: case kArmPio: case kArmIrq: return true;
+    case kPostReg: case kPostPio: case kReadReg: case kWatch: case kArmPio: case kArmIrq: case kEdge: return true;
     default: return false;
   }
 }
@@ -58,7 +58,7 @@ bool check(const Command& c, const Limits& limits, std::string* error) {
     case kTrace:
       if (c.value > 1) return fail(error, "TRACE: value %llu, expected 0 or 1", ull(c.value));
       return true;
-    case kArm: case kArmIrq: case kRun: case kWaves: case kShutdown: case kRepeat: return true;
+    case kArm: case kArmIrq: case kRun: case kWaves: case kShutdown: case kRepeat: case kEdge: case kStep: return true;
     default: return fail(error, "frame type 0x%04x is unknown", c.type);
   }
 }

@@ -21,6 +21,7 @@ uint64_t random_below(uint64_t n) { return generator() % n; }
 class FakeModel final : public Hardware {
  public:
   Bus* bus = nullptr;
+  Border* border = nullptr;  // node 0 of four is here, node 1 is not
 
   void tick(uint64_t reg_pending, uint64_t pio_pending) override {
     ++ticks;
@@ -32,6 +33,7 @@ class FakeModel final : public Hardware {
       if (random_below(8) == 0) write(node);
       bus->trace({0, generator(), uint16_t(node), 0, 0, 0, {}});
     }
+    if (border != nullptr) exchange();
     if (random_below(100000) == 0) bus->fault(kFaultAssert, std::string(random_below(400), 'x'));
   }
   uint64_t irq() const override { return uint32_t(generator() & generator() & 15); }
@@ -43,6 +45,15 @@ class FakeModel final : public Hardware {
   uint64_t ticks = 0;
 
  private:
+  void exchange() {
+    border->tick(ticks - 1, [](uint32_t node, uint32_t, const void*) {
+      if (node != 0 && node != 2) std::abort();
+    });
+    uint64_t word[4];
+    for (uint64_t& w : word) w = generator() & generator() & generator();
+    if (random_below(64) == 0) border->take(0, 0, word);
+    border->collect(ticks);
+  }
   void take_reg(uint32_t node) {
     bool is_write;
     uint32_t addr;
@@ -85,7 +96,9 @@ size_t make_frame(uint8_t* out) {
   c.at = random_below(random_below(8) == 0 ? ~0ull : 20000);
   c.addr = random_below(random_below(8) == 0 ? ~0ull : 8192);
   c.value = random_below(random_below(8) == 0 ? ~0ull : 8);
-  if (c.type == kRun || c.type == kReadReg) c.at = random_below(30000);
+  if (random_below(6) == 0) c.type = random_below(2) ? kEdge : kStep;
+  if (c.type == kEdge && random_below(8) != 0) c.id = uint32_t(random_below(2) << 8 | random_below(2) << 12 | random_below(4) << 16);
+  if (c.type == kRun || c.type == kReadReg || c.type == kStep) c.at = random_below(30000);
   std::memcpy(out, &c, sizeof c);
   if (c.type != kPostPio) return sizeof c;
   for (size_t i = 0; i < sizeof(PioLine); ++i) out[sizeof c + i] = uint8_t(generator());
@@ -114,6 +127,12 @@ void session(uint64_t* messages, Counts* counts, FakeOutbox* outbox, uint64_t* t
   FakeModel model;
   Bridge bridge(limits, shared, &model, outbox);
   model.bus = &bridge;
+  const Shape shape{{2, 2, 1}, false};
+  Border border(shape, 0b0101, WordFormat(false, 16));
+  if (random_below(2)) {
+    bridge.set_border(&border);
+    model.border = &border;
+  }
   for (; *messages > 0; --*messages) {
     uint8_t scratch[4096];
     size_t size = make_message(scratch);

@@ -98,6 +98,7 @@ Model::Model(int argc, char** argv, const Arguments& arguments, const Welcome& w
   std::memcpy(hello, &said, sizeof said);
   simulation_ = std::make_unique<Simulation>(prepared(&context_, argc, argv, !arguments.waves_file.empty()), arguments);
   bridge_ = std::make_unique<Bridge>(limits_, shared_of(welcome, memory), simulation_.get(), &outbox_);
+  bridge_->set_border(simulation_->border());
   set_bus(bridge_.get());
   try {
     simulation_->reset();

@@ -111,6 +111,7 @@ int simulate(int argc, char** argv) {
   Simulation simulation(&context, arguments);
   Limits limits{shape.nodes(), NL_VPIDS, welcome.memory_bytes};
   Bridge bridge(limits, shared, &simulation, &transport);
+  bridge.set_border(simulation.border());
   set_bus(&bridge);
   try {
     simulation.reset();

@@ -19,6 +19,7 @@
 #include <memory>
 #include <vector>
 
+#include "border.h"
 #include "bridge.h"
 #include "crew.h"
 #include "wiring.h"
@@ -45,13 +46,16 @@ class Mesh {
   static constexpr uint32_t kLinger = 4;
   static constexpr uint32_t kShareFrom = 6;  // awake nodes: fewer are not worth waking another thread
 
-  // make(n) makes node n.
-  Mesh(const Shape& shape, uint32_t threads, const std::function<std::unique_ptr<Node>(uint32_t)>& make)
-      : shape_(shape), states_(shape.nodes()), crew_(threads), shares_(threads > 1) {
+  // make(n) makes node n. A mesh of which only some nodes are here (a bit each) has a border, which stands for the others.
+  Mesh(const Shape& shape, uint32_t threads, const std::function<std::unique_ptr<Node>(uint32_t)>& make, uint64_t only = ~0ull,
+       Border* border = nullptr)
+      : shape_(shape), border_(border), nodes_(shape.nodes()), states_(shape.nodes()), crew_(threads), shares_(threads > 1) {
     for (auto& set : wires_) set.resize(shape.nodes());
     awake_.reserve(shape.nodes());
     for (uint32_t n = 0; n < shape.nodes(); ++n) {
-      nodes_.push_back(make(n));
+      if ((only >> n & 1) == 0) continue;
+      members_.push_back(uint16_t(n));
+      nodes_[n] = make(n);
       uint32_t up = 0;
       for (uint32_t l = 0; l < Node::kLinks; ++l) {
         End to = across(shape, n, l);
@@ -65,21 +69,22 @@ class Mesh {
   }
 
   Node& node(uint32_t n) { return *nodes_[n]; }
+  const std::vector<uint16_t>& members() const { return members_; }
   uint64_t cycles() const { return cycles_; }  // since reset
   uint64_t steps() const { return steps_; }    // edges of nodes in all
 
   void reset(uint32_t edges) {
-    for (auto& node : nodes_) node->reset(true);
+    for (uint16_t n : members_) nodes_[n]->reset(true);
     resetting_ = true;
     for (uint32_t i = 0; i < edges; ++i) tick({});
     resetting_ = false;
-    for (auto& node : nodes_) node->reset(false);
+    for (uint16_t n : members_) nodes_[n]->reset(false);
     cycles_ = steps_ = 0;
     for (State& s : states_) s.steps = 0;
   }
 
   void set_trace(bool on) {
-    for (auto& node : nodes_) node->trace(on);
+    for (uint16_t n : members_) nodes_[n]->trace(on);
     tracing_ = on;
   }
 
@@ -98,6 +103,9 @@ class Mesh {
 
   // One clock cycle. Throws ModelDied when a node did, after all others had their edge.
   void tick(const Pending& pending) {
+    if (border_ != nullptr) {
+      border_->tick(cycles_, [this](uint32_t n, uint32_t l, const void* word) { send({n, l, true}, word, now_); });
+    }
     collect(pending);
     pending_ = pending;
     active_.store(false, std::memory_order_relaxed);
@@ -111,6 +119,7 @@ class Mesh {
     now_ ^= 1;
     ++cycles_;
     steps_ += awake_.size();
+    if (border_ != nullptr) border_->collect(cycles_);
     if (rewire_.load(std::memory_order_relaxed)) set_carriers();
     if (died_.load(std::memory_order_relaxed)) {
       died_.store(false, std::memory_order_relaxed);
@@ -121,7 +130,7 @@ class Mesh {
   // Of the state after the last edge.
   bool active() const { return active_.load(std::memory_order_relaxed); }
   bool idle() const {
-    for (uint32_t n = 0; n < nodes_.size(); ++n) {
+    for (uint16_t n : members_) {
       if (!states_[n].idle || any(wires_[now_][n].valid)) return false;
     }
     return true;
@@ -158,11 +167,11 @@ class Mesh {
   // Finds who gets an edge in this cycle.
   void collect(const Pending& pending) {
     awake_.clear();
-    for (uint32_t n = 0; n < nodes_.size(); ++n) {
+    for (uint16_t n : members_) {
       State& s = states_[n];
       bool reason = has_reason(n, pending);
       if (reason || s.linger != 0) {
-        awake_.push_back(uint16_t(n));
+        awake_.push_back(n);
         s.linger = reason ? kLinger : uint8_t(s.linger - 1);
       } else {
         s.slept = true;
@@ -188,15 +197,24 @@ class Mesh {
     if (valid != 0) std::memset(in.valid, 0, sizeof in.valid);
   }
 
+  // A word is at an end of a wire in the cycle that reads a set of wires.
+  void send(const End& to, const void* word, uint32_t set) {
+    Wires& out = wires_[set][to.node];
+    out.valid[to.link] = 1;
+    std::memcpy(out.words + to.link * Node::kWordBytes, word, Node::kWordBytes);
+  }
+
   void outputs(uint32_t n) {
     State& s = states_[n];
     Node& node = *nodes_[n];
     for (uint32_t left = node.tx_valid(); left != 0; left &= left - 1) {
       uint32_t l = uint32_t(__builtin_ctz(left));
       if ((s.up >> l & 1) == 0) continue;
-      Wires& out = wires_[now_ ^ 1][s.to[l].node];
-      out.valid[s.to[l].link] = 1;
-      std::memcpy(out.words + s.to[l].link * Node::kWordBytes, node.tx_word(l), Node::kWordBytes);
+      if (nodes_[s.to[l].node] != nullptr) {
+        send(s.to[l], node.tx_word(l), now_ ^ 1);
+      } else {
+        border_->take(n, l, node.tx_word(l));
+      }
     }
     s.idle = node.idle();
     s.active = node.active();
@@ -254,7 +272,7 @@ class Mesh {
   // (whether they are active) follows at once.
   void set_carriers() {
     rewire_.store(false, std::memory_order_relaxed);
-    for (uint32_t n = 0; n < nodes_.size(); ++n) {
+    for (uint16_t n : members_) {
       State& s = states_[n];
       uint32_t carrier = s.up & ~s.down;
       for (uint32_t l = 0; l < Node::kLinks; ++l) {
@@ -275,6 +293,8 @@ class Mesh {
   }
 
   const Shape shape_;
+  Border* const border_;
+  std::vector<uint16_t> members_;  // the nodes that are here
   std::vector<std::unique_ptr<Node>> nodes_;
   std::vector<State> states_;
   std::vector<Wires> wires_[2];

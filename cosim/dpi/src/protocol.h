@@ -22,12 +22,12 @@ constexpr uint32_t kMaxNodes = 64;
 constexpr uint32_t kMaxVpids = 16;
 constexpr uint64_t kForever = ~0ull;
 
-// Types 0x0001..0x003f are commands, 0x0041..0x007f events, 0x0100..0x01ff are kept
-// for several simulators joined by link channels; everything else is invalid.
+// Types 0x0001..0x003f are commands, 0x0041..0x007f events; of 0x0100..0x01ff, which are for links
+// that leave the simulator, those below 0x0140 are commands. Everything else is invalid.
 enum CommandType : uint16_t {
   kPostReg = 0x01,   // node, at, addr, value
   kPostPio = 0x02,   // node, id = VPID, at, addr, value = quadwords; a PioLine follows
-  kReadReg = 0x03,   // node, addr, id = 0; time passes until the answer, at most until `at`;
+  kReadReg = 0x03,   // node, addr, id = 0; time passes until the answer, at most until `at`; value = slack as of STEP;
                      // id = 1 goes on with the read that a full trace buffer interrupted
   kWatch = 0x04,     // node, id, addr, value = bytes; ids count from 0 without a gap
   kArm = 0x05,       // id
@@ -37,6 +37,11 @@ enum CommandType : uint16_t {
   kTrace = 0x09,     // value = 1 on, 0 off
   kWaves = 0x0a,     // dump the cycles at..value-1 into the file given at the start
   kShutdown = 0x0b,  // finish the model and exit with status 0
+  // Some nodes of the mesh are simulated elsewhere (border.h):
+  kEdge = 0x100,     // node, at, id = link [7:0], flit, head, tail [10:8], VC [15:12], credits by VC [19:16]; value = the flit:
+                     // this is at the neighbour's end of the node's link in cycle `at`
+  kStep = 0x101,     // at = deadline, id = slack, value = 1: also while quiet. RUN that also ends when the simulator is
+                     // quiet, and `slack` cycles after the first EDGE_OUT
   kRepeat = 0x0c,    // dump the cycles at..value-1, which are past, by repeating them from the nearest checkpoint
 };
 
@@ -51,6 +56,7 @@ enum EventType : uint16_t {
   kFault = 0x48,     // id = FaultKind, a Text follows: the model is no longer to be trusted
   kHeartbeat = 0x49, // cycle: still running
   kError = 0x4a,     // a Text follows: a command could not be understood; the session ends
+  kEdgeOut = 0x140,  // node, id as in EDGE, cycle, b = the flit: a word that leaves on a link to a node outside
   kRepeated = 0x4b,  // id = 1 done, 0 failed; a = cycle of the checkpoint, b = first cycle that was dumped
 };
 

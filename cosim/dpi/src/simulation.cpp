@@ -3,10 +3,17 @@
 namespace nicloop {
 
 Simulation::Simulation(VerilatedContext* context, const Arguments& arguments)
-    : context_(context), arguments_(arguments), mesh_(arguments.shape, arguments.threads, [context](uint32_t n) {
+    : context_(context), arguments_(arguments), border_(make_border(arguments)),
+      mesh_(arguments.shape, arguments.threads, [context](uint32_t n) {
         return std::make_unique<VerilatedNode>(context, n);
-      }) {
-  for (uint32_t n = 0; n < arguments.shape.nodes(); ++n) mesh_.node(n).latencies(arguments.wr_latency, arguments.rd_latency);
+      }, arguments.only, border_.get()) {
+  for (uint16_t n : mesh_.members()) mesh_.node(n).latencies(arguments.wr_latency, arguments.rd_latency);
+}
+
+std::unique_ptr<Border> Simulation::make_border(const Arguments& a) {
+  uint64_t all = a.shape.nodes() == 64 ? ~0ull : (1ull << a.shape.nodes()) - 1;
+  if ((a.only & all) == all) return nullptr;
+  return std::make_unique<Border>(a.shape, a.only, WordFormat(NL_TORUS != 0, NL_VC_DEPTH));
 }
 
 Simulation::~Simulation() { close_waves(); }
@@ -47,7 +54,7 @@ void Simulation::switch_waves() {
   }
   waves_next_ = waves_end_;
   waves_.reset(new VerilatedFstC);
-  for (uint32_t n = 0; n < arguments_.shape.nodes(); ++n) {
+  for (uint16_t n : mesh_.members()) {
     if (arguments_.waves_nodes >> n & 1) mesh_.node(n).show(waves_.get());
   }
   waves_->open(arguments_.waves_file.c_str());

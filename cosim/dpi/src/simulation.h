@@ -7,6 +7,7 @@
 #include <memory>
 
 #include "arguments.h"
+#include "border.h"
 #include "bridge.h"
 #include "mesh.h"
 #include "node.h"
@@ -21,10 +22,11 @@ class Simulation final : public Hardware {
   void reset();
   void tick(uint64_t reg_pending, uint64_t pio_pending) override;
   uint64_t irq() const override { return mesh_.irq(); }
-  bool idle() const override { return mesh_.idle(); }
-  bool active() const override { return mesh_.active(); }
+  bool idle() const override { return mesh_.idle() && !(border_ && border_->active()); }
+  bool active() const override { return mesh_.active() || (border_ && border_->active()); }
   void set_trace(bool on) override { mesh_.set_trace(on); }
   bool set_waves(uint64_t from, uint64_t to) override;
+  Border* border() { return border_.get(); }  // null: all nodes are here
   // After a fork of the process, in the fork.
   void forget_threads() { mesh_.forget_threads(); }
   void close_waves() {
@@ -34,10 +36,12 @@ class Simulation final : public Hardware {
  private:
   static constexpr uint64_t kPeriodPs = 6400;
 
+  static std::unique_ptr<Border> make_border(const Arguments& arguments);
   void switch_waves();
 
   VerilatedContext* const context_;
   const Arguments arguments_;
+  const std::unique_ptr<Border> border_;
   Mesh<VerilatedNode> mesh_;
   std::unique_ptr<VerilatedFstC> waves_;
   uint64_t waves_next_ = kForever, waves_end_ = 0;

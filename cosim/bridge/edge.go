@@ -1,0 +1,181 @@
+package bridge
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/nicloop/nicloop/drivers"
+)
+
+// An Edge is what a simulator with some nodes of a mesh (Config.Only) and whoever has the others tell each
+// other of a link between them and a cycle: a flit, places that have become free, or both.
+//
+// Of PostEdge: what is at the neighbour's end of a link of Node in cycle At, which is one behind that in which the
+// neighbour's router sent the flit, or a flit left its input buffer. Of Edges: a word that leaves Node in cycle At.
+type Edge struct {
+	At         drivers.Cycle
+	Data       uint64 // the flit
+	Node       int
+	Link, VC   uint8 // link l is port l + 1 of the router
+	Flit       bool
+	Head, Tail bool  // of a packet
+	Freed      uint8 // a bit for each VC of which a place has become free
+}
+
+const (
+	cmdEdge   = 0x100
+	cmdStep   = 0x101
+	evEdgeOut = 0x140
+)
+
+// The fields of a frame's id, as in border.h.
+const (
+	edgeFlit = 1 << (8 + iota)
+	edgeHead
+	edgeTail
+	edgeVC    = 12
+	edgeFreed = 16
+	maxLinks  = 6
+)
+
+func (e *Edge) id() uint32 {
+	id := uint32(e.Link) | uint32(e.VC)<<edgeVC | uint32(e.Freed)<<edgeFreed
+	for _, f := range [...]struct {
+		set bool
+		bit uint32
+	}{{e.Flit, edgeFlit}, {e.Head, edgeHead}, {e.Tail, edgeTail}} {
+		if f.set {
+			id |= f.bit
+		}
+	}
+	return id
+}
+
+// PostEdge has the simulator see e; that of a link must come in order of cycles, and none before the
+// cycle at which the simulator stands.
+func (s *Session) PostEdge(e *Edge) {
+	s.post(command{typ: cmdEdge, node: uint16(e.Node), id: e.id(), at: e.At, value: e.Data})
+}
+
+// Edges are what has left the nodes in the last Step or ReadStep, by cycle; good until the next.
+func (s *Session) Edges() []Edge { return s.edges }
+
+// A Step says how far time may pass in a simulator that has some nodes of a mesh.
+type Step struct {
+	Deadline drivers.Cycle
+	// Slack is how many cycles may pass after the first in which anything leaves the nodes.
+	Slack int
+	// Through: not only until the simulator is quiet.
+	Through bool
+}
+
+// RunStep is Run for a simulator that has some nodes of a mesh: it also ends when the others must know what has
+// left these, and when only they and software can change anything (Stop.Quiet).
+func (s *Session) RunStep(step Step, stop *drivers.Stop) error {
+	*stop = drivers.Stop{Now: s.now, Fired: stop.Fired[:0]}
+	if err := s.BeginStep(step); err != nil {
+		return err
+	}
+	return s.EndStep(stop)
+}
+
+// BeginStep lets time pass as RunStep does, and the caller do something else until EndStep. Nothing may be posted meanwhile.
+func (s *Session) BeginStep(step Step) error {
+	if err := s.enter(); err != nil {
+		return err
+	}
+	defer s.mu.Unlock()
+	c := command{typ: cmdStep, id: uint32(step.Slack), at: step.Deadline}
+	if step.Through {
+		c.value = 1
+	}
+	s.put(c)
+	return s.ask()
+}
+
+// EndStep waits for what BeginStep has begun.
+func (s *Session) EndStep(stop *drivers.Stop) error {
+	*stop = drivers.Stop{Now: s.now, Fired: stop.Fired[:0]}
+	if err := s.enter(); err != nil {
+		return err
+	}
+	defer s.mu.Unlock()
+	s.edges = s.edges[:0]
+	a, err := s.hear(stop)
+	stop.Now = s.now
+	stop.Quiet, stop.Idle = a.flags&stopQuiet != 0, a.flags&stopIdle != 0
+	return err
+}
+
+// ReadStep is ReadReg in steps: done tells whether the answer has come. Else go on with resume, when the other nodes
+// have come as far.
+func (s *Session) ReadStep(node int, off uint32, step Step, resume bool) (v uint64, done bool, err error) {
+	if err := s.enter(); err != nil {
+		return 0, false, err
+	}
+	defer s.mu.Unlock()
+	c := command{typ: cmdReadReg, node: uint16(node), at: step.Deadline, addr: uint64(off), value: uint64(step.Slack)}
+	if resume {
+		c.id = readResume
+	}
+	s.edges = s.edges[:0]
+	s.put(c)
+	a, err := s.exchange(nil)
+	switch {
+	case s.broken != nil:
+		return 0, false, s.broken
+	case a.answered:
+		return a.value, true, errors.Join(err, a.readError(node, off))
+	case a.flags&stopQuiet != 0:
+		return 0, false, s.fail(fmt.Errorf("%w: node %d: register read at 0x%x: the NIC has not answered and does nothing (cycle %d)",
+			drivers.ErrProtocol, node, off, s.now))
+	}
+	return 0, false, err
+}
+
+// applyEdge takes in what has left a node.
+func (s *Session) applyEdge(e *event) error {
+	edge := Edge{
+		At: e.cycle, Data: e.b, Node: int(e.node), Link: uint8(e.id), VC: uint8(e.id >> edgeVC & 0xf),
+		Flit: e.id&edgeFlit != 0, Head: e.id&edgeHead != 0, Tail: e.id&edgeTail != 0, Freed: uint8(e.id >> edgeFreed),
+	}
+	bad := func(what string) error {
+		return fmt.Errorf("%w: node %d, link %d: %s leaves it in cycle %d", drivers.ErrProtocol, e.node, edge.Link, what, e.cycle)
+	}
+	switch {
+	case !slices.Contains(s.cfg.Only, edge.Node):
+		return bad("something that the simulator does not have")
+	case edge.Link >= maxLinks || edge.id() != e.id:
+		return bad(fmt.Sprintf("something unknown (0x%x)", e.id))
+	case e.cycle <= s.now:
+		return bad("something of the past")
+	case len(s.edges) > 0 && s.edges[len(s.edges)-1].At > e.cycle:
+		return bad("something behind what came later")
+	}
+	s.edges = append(s.edges, edge)
+	return nil
+}
+
+// onlyArgs are the simulator's arguments for Config.Only.
+func (c *Config) onlyArgs() []string {
+	if len(c.Only) == 0 {
+		return nil
+	}
+	list := make([]string, len(c.Only))
+	for i, n := range c.Only {
+		list[i] = strconv.Itoa(n)
+	}
+	return []string{"--only", strings.Join(list, ",")}
+}
+
+func (c *Config) validateOnly() error {
+	for i, n := range c.Only {
+		if n < 0 || n >= c.nodes() || slices.Contains(c.Only[:i], n) {
+			return fmt.Errorf("%w: node %d of those to simulate: expected each once, of 0..%d", drivers.ErrConfig, n, c.nodes()-1)
+		}
+	}
+	return nil
+}

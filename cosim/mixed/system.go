@@ -1,0 +1,301 @@
+package mixed
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+	"sync/atomic"
+
+	"github.com/nicloop/nicloop/cosim/bridge"
+	"github.com/nicloop/nicloop/cosim/fabric"
+	"github.com/nicloop/nicloop/drivers"
+	"github.com/nicloop/nicloop/drivers/nic"
+	"github.com/nicloop/nicloop/drivers/regs"
+)
+
+// A System is the mesh.
+type System struct {
+	info    drivers.Info
+	isRTL   []bool // by node
+	rtl     *bridge.Session
+	machine *nic.Machine
+	part    *nic.Part    // all of the machine
+	fabric  *fabric.Part // the same of its network
+	border  border
+	trace   *merger // or nil
+	watches []watch
+	sides   [2][]drivers.WatchID // of the model and the RTL: the watch by their own number
+
+	now drivers.Cycle // that both sides have done
+	// wakes is the first cycle in which the RTL may do something. Before it the simulator may stand behind.
+	wakes drivers.Cycle
+	armed bool // something was armed at the simulator that may have happened already
+	fired []drivers.Fired
+	told  []error              // refusals of the RTL since the last report
+	met   drivers.Cycle        // at which the first of these came
+	lead  func() drivers.Cycle // up to which the RTL may lead, or nil
+	reads bool                 // a register: nothing stops
+	stop  drivers.Stop
+
+	broken error // why the system is over
+	misuse error // told by the next call that lets time pass
+	mu     sync.Mutex
+	closed atomic.Bool
+}
+
+var _ drivers.Leader = (*System)(nil)
+
+// A watch of a side.
+type watch struct {
+	rtl bool
+	id  drivers.WatchID
+}
+
+func newSystem(r *request) *System {
+	s := &System{isRTL: make([]bool, r.params.Dims[0]*r.params.Dims[1]*r.params.Dims[2]), wakes: 1}
+	for _, n := range r.nodes {
+		s.isRTL[n] = true
+	}
+	s.border.init(s, r)
+	return s
+}
+
+// Info says what was opened.
+func (s *System) Info() drivers.Info { return s.info }
+
+// Pid is the simulator's process, for those who want to see it die.
+func (s *System) Pid() int { return s.rtl.Pid() }
+
+// Now is the current cycle.
+func (s *System) Now() drivers.Cycle { return s.now }
+
+// Close ends the simulator and frees everything. A Run in another goroutine returns ErrClosed.
+func (s *System) Close() error {
+	if s.closed.Swap(true) {
+		return s.rtl.Close()
+	}
+	err := errors.Join(s.rtl.Close(), s.machine.Close())
+	if s.trace != nil {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		err = errors.Join(err, s.trace.flush(drivers.Forever))
+	}
+	return err
+}
+
+// enter takes the system for a call that lets time pass; it is given back with s.mu.Unlock.
+func (s *System) enter() error {
+	s.mu.Lock()
+	err := s.broken
+	if s.closed.Load() {
+		err = drivers.ErrClosed
+	} else if err == nil && s.misuse != nil {
+		err, s.misuse = s.misuse, nil
+	}
+	if err != nil {
+		s.mu.Unlock()
+	}
+	return err
+}
+
+// fail ends the system.
+func (s *System) fail(err error) error {
+	if s.broken == nil {
+		s.broken = err
+	}
+	return s.broken
+}
+
+// ---- software ----
+
+// Leads implements drivers.Leader.
+func (s *System) Leads(node int) bool { return s.isRTL[node] }
+
+// Lead implements drivers.Leader.
+func (s *System) Lead(until func() drivers.Cycle) { s.lead = until }
+
+// wake: the RTL may do something from a cycle on.
+func (s *System) wake(at drivers.Cycle) { s.wakes = min(s.wakes, max(at, s.now+1)) }
+
+// PostReg posts a register write.
+func (s *System) PostReg(node int, at drivers.Cycle, off uint32, v uint64) {
+	if !s.isRTL[node] {
+		s.machine.PostReg(node, at, off, v)
+		return
+	}
+	if isWire(off) {
+		s.misuse = firstOf(s.misuse, fmt.Errorf("%w: node %d: %s: links to nodes of the model cannot break; use rtl: for faults of wires",
+			drivers.ErrNotSupported, node, regs.Describe(off)))
+		return
+	}
+	s.rtl.PostReg(node, at, off, v)
+	s.wake(at + 1)
+}
+
+// PostPIO posts a line to the send window.
+func (s *System) PostPIO(node int, at drivers.Cycle, off uint32, line []byte) {
+	if !s.isRTL[node] {
+		s.machine.PostPIO(node, at, off, line)
+		return
+	}
+	if regs.RMAPio(off).RMA() {
+		s.fabric.Mix() // answers come many cycles later
+	}
+	s.rtl.PostPIO(node, at, off, line)
+	s.wake(at + 1)
+}
+
+func firstOf(first, second error) error {
+	if first != nil {
+		return first
+	}
+	return second
+}
+
+// isWire: the register is of a wire.
+func isWire(off uint32) bool {
+	return off>>12 >= regs.WireErrors(0)>>12 && off>>12 <= regs.WireErrors(5)>>12
+}
+
+// PIOTaken counts the lines that the NIC has taken or refused.
+func (s *System) PIOTaken(node, vpid int) uint64 {
+	if s.isRTL[node] {
+		return s.rtl.PIOTaken(node, vpid)
+	}
+	return s.machine.PIOTaken(node, vpid)
+}
+
+// Watch names a range of a node's memory.
+func (s *System) Watch(node int, off, n uint64) (id drivers.WatchID, err error) {
+	if node < 0 || node >= len(s.isRTL) {
+		return 0, fmt.Errorf("%w: watch on node %d; expected 0..%d", drivers.ErrConfig, node, len(s.isRTL)-1)
+	}
+	side := 0
+	if s.isRTL[node] {
+		side = 1
+		id, err = s.rtl.Watch(node, off, n)
+	} else {
+		id, err = s.machine.Watch(node, off, n)
+	}
+	if err != nil {
+		return 0, err
+	}
+	s.watches = append(s.watches, watch{side == 1, id})
+	s.sides[side] = append(s.sides[side], drivers.WatchID(len(s.watches)-1))
+	return drivers.WatchID(len(s.watches) - 1), nil
+}
+
+// Arm makes the next write into a watched range stop Run.
+func (s *System) Arm(id drivers.WatchID) {
+	if w := s.watches[id]; w.rtl {
+		s.rtl.Arm(w.id)
+	} else {
+		s.machine.Arm(w.id)
+	}
+}
+
+// ArmPIO makes Run stop when PIOTaken reaches count.
+func (s *System) ArmPIO(node, vpid int, count uint64) {
+	if s.isRTL[node] {
+		s.rtl.ArmPIO(node, vpid, count)
+		s.armed = s.armed || s.rtl.PIOTaken(node, vpid) >= count
+	} else {
+		s.machine.ArmPIO(node, vpid, count)
+	}
+}
+
+// ArmIRQ makes Run stop while the node's interrupt line is up.
+func (s *System) ArmIRQ(node int) {
+	if s.isRTL[node] {
+		s.rtl.ArmIRQ(node)
+		s.armed = true
+	} else {
+		s.machine.ArmIRQ(node)
+	}
+}
+
+// Device is one node's NIC.
+func (s *System) Device(node int) drivers.Device { return device{s, node} }
+
+type device struct {
+	s    *System
+	node int
+}
+
+func (d device) ReadReg(off uint32) (uint64, error) { return d.s.read(d.node, off) }
+
+func (d device) WriteReg(off uint32, v uint64) error {
+	d.s.PostReg(d.node, d.s.now, off, v)
+	return d.s.err()
+}
+
+func (d device) WritePIO(off uint32, line []byte) error {
+	if err := d.s.rtl.CheckPIO(d.node, off, line); err != nil {
+		return err
+	}
+	d.s.PostPIO(d.node, d.s.now, off, line)
+	return d.s.err()
+}
+
+func (d device) Memory() []byte {
+	if d.s.isRTL[d.node] {
+		return d.s.rtl.Memory(d.node)
+	}
+	return d.s.part.Memory(d.node)
+}
+
+// err is why the system is over.
+func (s *System) err() error {
+	if s.closed.Load() {
+		return drivers.ErrClosed
+	}
+	return firstOf(s.broken, s.rtl.Err())
+}
+
+// ---- what has fired ----
+
+// takeFired keeps what a step of the simulator has fired, under the caller's names.
+func (s *System) takeFired(list []drivers.Fired) {
+	for _, f := range list {
+		s.fired = append(s.fired, s.named(f, 1))
+	}
+}
+
+func (s *System) named(f drivers.Fired, side int) drivers.Fired {
+	if f.Kind == drivers.FiredWatch {
+		f.Watch = s.sides[side][f.Watch]
+	}
+	return f
+}
+
+// stops: there is something to report.
+func (s *System) stops() bool { return s.rtlStops() && s.now >= s.met || s.part.Stops() }
+
+// rtlStops: so there is of the RTL, perhaps ahead.
+func (s *System) rtlStops() bool { return len(s.fired)+len(s.told) > 0 }
+
+// report fills stop, and gives what was refused.
+func (s *System) report(stop *drivers.Stop) error {
+	list, err := s.part.Report(stop.Fired)
+	for i := range list {
+		list[i] = s.named(list[i], 0)
+	}
+	if s.now >= s.met {
+		list = append(list, s.fired...)
+		if len(s.fired) > 0 && len(list) > 1 {
+			slices.SortFunc(list, byNode)
+		}
+		s.fired = s.fired[:0]
+		if len(s.told) > 0 {
+			err = errors.Join(append(s.told, err)...)
+			s.told = s.told[:0]
+		}
+	}
+	stop.Now, stop.Fired = s.now, list
+	if stop.Quiet = s.quiet(); stop.Quiet {
+		s.border.forget()
+		stop.Idle = s.stop.Idle && s.part.Empty() && s.border.empty()
+	}
+	return err
+}

@@ -1,0 +1,35 @@
+package vtime
+
+import "github.com/nicloop/nicloop/drivers"
+
+// lead lets the nodes of a drivers.Leader go ahead while processes run, and gives what ends that.
+func (k *Kernel) lead() (end func()) {
+	sys, ok := k.sys.(drivers.Leader)
+	if !ok {
+		return func() {}
+	}
+	leads := make([]bool, len(k.procs))
+	for i, p := range k.procs {
+		leads[i] = sys.Leads(p.node)
+	}
+	l := k.loops[0]
+	sys.Lead(func() drivers.Cycle { return l.uses(leads) })
+	return func() { sys.Lead(nil) }
+}
+
+// uses is the first cycle in which a process of some may do anything, unless its hardware wakes it before.
+func (l *loop) uses(some []bool) drivers.Cycle {
+	at := drivers.Never
+	if p := l.running; p != nil && some[p.id] {
+		at = p.now
+	}
+	for i := range l.ready.heap {
+		if e := &l.ready.heap[i]; some[e.proc.id] && e.at < at {
+			at = e.at
+		}
+	}
+	if at == drivers.Never {
+		return drivers.Forever
+	}
+	return l.k.cycle(at)
+}
