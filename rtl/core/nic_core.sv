@@ -192,7 +192,7 @@ module nic_core #(
   assign here = node_id;
 
   regfile #(
-      .VC_DEPTH(VC_DEPTH), .PORTS(PORTS), .TORUS(TORUS)
+      .VC_DEPTH(VC_DEPTH), .PORTS(PORTS), .TORUS(TORUS), .SLEEPS(SHAPE_INPUT)
   ) u_regs (
       .clk, .rst, .slept, .here, .nodes, .dims,
       .s_awvalid(s_axil_awvalid), .s_awready(s_axil_awready), .s_awaddr(s_axil_awaddr),

@@ -10,6 +10,7 @@
 module regfile #(
     parameter int VC_DEPTH = 16,
     parameter int PORTS    = 3,
+    parameter int SLEEPS   = 0,  // 1: the clock may stop, for slept cycles in all
     parameter int TORUS    = 0
 ) (
     input  logic        clk,
@@ -284,7 +285,7 @@ module regfile #(
           nicloop_pkg::REG_DESC_HASH:     rd_value = nicloop_pkg::DESC_HASH_VALUE;
           nicloop_pkg::REG_SCRATCH:       rd_value = scratch;
           nicloop_pkg::REG_NODE_ID:       rd_value = 64'(here);
-          nicloop_pkg::REG_CYCLES:        rd_value = cycles + slept;
+          nicloop_pkg::REG_CYCLES:        rd_value = SLEEPS != 0 ? cycles + slept : cycles;
           nicloop_pkg::REG_IRQ_STATUS:    rd_value = 64'(irq_status);
           nicloop_pkg::REG_IRQ_MASK:      rd_value = 64'(irq_mask);
           nicloop_pkg::REG_ERROR_INFO:    rd_value = 64'(error_info);
