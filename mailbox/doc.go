@@ -21,7 +21,9 @@
 //   - Give all processes the same [Config] but for Self: each computes from it what the others hold.
 //   - Ask Send before every data packet and send only on OK; carry the granted credits in the packet
 //     if Piggyback is set. A refused Send changes nothing: ask again after the next Retrieve.
-//   - Report every packet taken off the mailbox with Retrieve, after its slot is free.
+//   - Report every packet taken off the mailbox with Retrieve, after its slot is free. The hardware may hear of it
+//     later, in one write for many, but before a packet leaves that gives credits away, and, when a credit packet was
+//     among those taken, before the next data packet: peers take both for a sign that there is room.
 //   - After each Send and each Retrieve take control packets with Next until there are none, and
 //     inject them in that order. The data packet of a Send comes first.
 //   - Keep packets between two processes in order. The network does; so must the injection.

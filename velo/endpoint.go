@@ -35,9 +35,11 @@ type Endpoint struct {
 	rpDone uint32 // consumed packets that the NIC has been told of
 	lazy   uint32 // consumed packets at which it is told at the latest
 	vpid   uint8
-	dir    *Directory
-	flow   mailbox.Flow
-	dev    drivers.Device
+	// creditTaken: a credit packet is among the packets that the NIC has not been told of.
+	creditTaken bool
+	dir         *Directory
+	flow        mailbox.Flow
+	dev         drivers.Device
 	counts
 	// credited: peers to which Send found no credit, and has some since.
 	credited []int
@@ -159,7 +161,9 @@ func (e *Endpoint) Send(peer int, payload []byte) error {
 			}
 			return ErrTryAgain
 		}
-		if g.Piggyback {
+		// The peer takes our data as a sign that its credit packets have left their slots (mailbox/design.md:
+		// "the credit region never overflows"), so that must be true before it sees any.
+		if g.Piggyback || e.creditTaken {
 			e.returnSlots()
 		}
 	}
@@ -211,11 +215,12 @@ func (e *Endpoint) sendControl() error {
 	}
 }
 
-// returnSlots tells the NIC how far the mailbox has been read. It comes before
-// anything that gives credits away: a credit must stand for a free slot.
+// returnSlots tells the NIC how far the mailbox has been read. It comes before anything that gives credits away,
+// since a credit must stand for a free slot, and before data that a taken credit packet paid for, since the peer sends the
+// next credit packet for it.
 func (e *Endpoint) returnSlots() {
 	if c := e.ring.Consumed(); c != e.rpDone {
-		e.rpDone = c
+		e.rpDone, e.creditTaken = c, false
 		// A write to one's own read pointer page cannot be refused.
 		_ = e.dev.WriteReg(e.rpReg, uint64(c))
 	}
@@ -262,6 +267,7 @@ func (e *Endpoint) take(s mailbox.Slot, pkt *Packet) (bool, error) {
 	e.ring.Advance()
 	e.taken++
 	if e.flow != nil {
+		e.creditTaken = e.creditTaken || s.Kind == mailbox.Credit
 		e.flow.Retrieve(mailbox.Retrieved{From: from, Kind: s.Kind, Piggyback: s.Piggyback, Credits: s.Credits})
 		if s.Credits > 0 && e.refused[from] && e.flow.Credits(from) > 0 {
 			e.refused[from] = false

@@ -136,6 +136,23 @@ func TestReadPointerBeforeCredits(t *testing.T) {
 	require.EqualValues(t, 7, f.regs[regs.MboxRP(0)])
 }
 
+// TestReadPointerBeforePaidData: the peer takes the data that a credit packet paid for as a sign that the
+// packet has left its credit slot (FC paper, section 5.2), so the NIC hears of that slot first.
+func TestReadPointerBeforePaidData(t *testing.T) {
+	e, f := open(t, Config{Flow: Static, Slots: 22, CreditSlots: 2})
+	for range 7 {
+		require.NoError(t, e.Send(1, []byte("x")))
+	}
+	require.NoError(t, f.deliver(mailbox.Credit, []byte{7, 0}, false, 0))
+	var p Packet
+	_, more, err := e.Take(&p)
+	require.NoError(t, err)
+	require.True(t, more)
+	require.Zero(t, f.regs[regs.MboxRP(0)], "not told of each packet by itself")
+	require.NoError(t, e.Send(1, []byte("x")))
+	require.EqualValues(t, 1, f.regs[regs.MboxRP(0)])
+}
+
 func TestRoom(t *testing.T) {
 	for n, want := range map[int]bool{0: false, 1: true, 6: true, 7: false, 8: false, 44: true, 48: false, 54: true, 55: false, 56: false} {
 		require.Equal(t, want, roomFor(n), "%d bytes", n)
