@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"testing"
 
 	"github.com/nicloop/nicloop/drivers"
@@ -278,21 +279,29 @@ func requireCancel(t *testing.T, c Config, after int) {
 	require.ErrorIs(t, err, why)
 }
 
-// TestProgressWithinAnIteration: a long iteration shows how far it is, and never goes back.
+// TestProgressWithinAnIteration: a long iteration shows how far it is, and never goes back; so do iterations that only post.
 func TestProgressWithinAnIteration(t *testing.T) {
-	c := onIdeal("alltoall")
-	c.Nodes, c.Procs, c.Iterations, c.Warmup = 8, 8, 1, 0
+	for workload, iterations := range map[string]int{"alltoall": 1, "random": 20} {
+		t.Run(workload, func(t *testing.T) { requireProgress(t, workload, iterations) })
+	}
+}
+
+func requireProgress(t *testing.T, workload string, iterations int) {
+	c := onIdeal(workload)
+	c.Nodes, c.Procs, c.Iterations, c.Warmup = 8, 8, iterations, 0
 	var seen []int
 	var at []drivers.Cycle
 	var sys drivers.Timed
 	c.Opened = func(s drivers.Timed) error { sys = s; return nil }
 	c.Step = func(done, of int) {
-		require.Equal(t, 64, of)
+		require.Equal(t, 64*iterations, of)
 		seen, at = append(seen, done), append(at, sys.Now())
 	}
 	_, err := Run(context.Background(), c)
 	require.NoError(t, err)
 	require.IsIncreasing(t, seen)
-	require.Equal(t, 64, seen[len(seen)-1])
+	require.Equal(t, 64*iterations, seen[len(seen)-1])
+	half := slices.IndexFunc(seen, func(n int) bool { return n >= 32*iterations })
 	require.Less(t, at[0], at[len(at)-1]*3/4, "a barrier ends the iteration of all ranks together")
+	require.Greater(t, at[half], at[len(at)-1]/8, "half done before anything has arrived")
 }

@@ -89,9 +89,11 @@ func (w *World) measure(ctx context.Context, wl *Workload, n int, res *Result, o
 		return err
 	}
 	obs.start()
+	ended := func() {}
 	if c.Step != nil {
 		m := newMeter(w, c, wl)
 		t.step = m.step
+		ended = m.finish
 		if t.traffic == nil { // whose hot flows send until the others are done
 			w.Kernel.OnTick(m.tick)
 			defer w.Kernel.OnTick(nil)
@@ -101,6 +103,7 @@ func (w *World) measure(ctx context.Context, wl *Workload, n int, res *Result, o
 	if err := w.run(ctx, func(r *host.Rank) error { return wl.body(t, r, n) }); err != nil {
 		return err
 	}
+	ended()
 	res.add(w, wl, t, n, w.flowStats().minus(before), obs.blocks())
 	if t.traffic != nil {
 		res.addTraffic(t.traffic)

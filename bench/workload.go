@@ -23,6 +23,8 @@ type Workload struct {
 	buffers func(*Config) int
 	// halfTrip: an iteration is a round trip, so half of it is a latency.
 	halfTrip bool
+	// posts: an iteration only posts a message, so iterations do not tell how far the workload is.
+	posts bool
 }
 
 // Workloads lists them by name.
@@ -242,7 +244,7 @@ var hotspot = Workload{
 var random = Workload{
 	Name:  "random",
 	Doc:   "every rank sends messages of random length to random ranks",
-	Sizes: []int{host.EagerMax}, Iterations: 20,
+	Sizes: []int{host.EagerMax}, Iterations: 20, posts: true,
 	messages: (*Config).Ranks,
 	buffers:  func(c *Config) int { return c.Iterations + c.Warmup + 1 },
 	body:     (*task).random,
