@@ -8,7 +8,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/schollz/progressbar/v3"
+	"github.com/cheggaaa/pb/v3"
 	"golang.org/x/term"
 )
 
@@ -18,14 +18,23 @@ type progress struct {
 	mu    sync.Mutex
 	out   io.Writer // nil: not a terminal
 	lines io.Writer
-	bar   *progressbar.ProgressBar
-	begin time.Time
+	bar   *pb.ProgressBar
+	begin time.Time // of what takes so long
+	first mark
 	what  string
-	total int
-	drawn bool
+	shown bool
 }
 
-const quietFor = 2 * time.Second
+// A mark is how far it was when.
+type mark struct {
+	at   time.Time
+	done int64
+}
+
+const (
+	quietFor = 2 * time.Second
+	barShape = `{{string . "what"}} {{percent .}} {{bar . "[" "=" ">" " " "]"}} {{counters .}} [{{etime .}}:{{rest .}}]`
+)
 
 func newBar(out io.Writer, what string) *progress {
 	p := &progress{begin: time.Now(), what: what, lines: out}
@@ -39,63 +48,58 @@ func newBar(out io.Writer, what string) *progress {
 func (p *progress) describe(what string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
+	if p.shown {
+		fmt.Fprint(p.out, "\r\033[K") // the bar is drawn again below
+	}
 	fmt.Fprintln(p.lines, what)
 }
 
-// set says how far it is. The bar's clock starts with the first call.
+// set says how far it is. Between two calls, which may be minutes apart, the bar's clock goes on.
 func (p *progress) set(done, of int) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.out == nil {
 		return
 	}
-	if p.bar == nil || p.total != of {
-		p.total = of
-		p.bar = progressbar.NewOptions(of, progressbar.OptionSetWriter(p.out), progressbar.OptionSetDescription(p.what),
-			progressbar.OptionThrottle(100*time.Millisecond), progressbar.OptionClearOnFinish(), progressbar.OptionShowCount(),
-			progressbar.OptionSetPredictTime(true))
+	if p.first.at.IsZero() {
+		p.first = mark{time.Now(), int64(done)}
 	}
-	if done == 0 || time.Since(p.begin) < quietFor {
-		return
+	if p.bar == nil || p.bar.Total() != int64(of) {
+		p.hide()
+		p.bar = pb.New(of).SetTemplateString(barShape).SetWriter(p.out).SetMaxWidth(100).
+			Set("what", p.what).Set("first", p.first).Set(pb.CleanOnFinish, true).Set(pb.TimeRound, time.Second)
 	}
-	// A progress bar that cannot be drawn is no reason to fail.
-	_ = p.bar.Set(done)
-	p.drawn = true
+	p.bar.SetCurrent(int64(done))
+	if !p.shown && done > 0 && time.Since(p.begin) >= quietFor {
+		p.bar.Start()
+		p.shown = true
+	}
 }
 
-// tick lets the time go on that the bar shows, until stop is called: steps may be
-// minutes apart. Before the first one there is nothing to tell the rest from.
-func (p *progress) tick() (stop func()) {
-	t := time.NewTicker(time.Second)
-	done := make(chan struct{})
-	go func() {
-		for {
-			select {
-			case <-done:
-				return
-			case <-t.C:
-				p.redraw()
-			}
-		}
-	}()
-	return func() { t.Stop(); close(done) }
+// rest is the element of the bar that says how long it will take: as long for each step as those before took on
+// average. The library goes by the last moments, in which no step may have ended.
+func rest(s *pb.State, _ ...string) string {
+	first, ok := s.Get("first").(mark)
+	if !ok || s.Value() <= first.done {
+		return "?"
+	}
+	each := s.Time().Sub(first.at) / time.Duration(s.Value()-first.done)
+	return (each * time.Duration(s.Total()-s.Value())).Round(time.Second).String()
 }
 
-func (p *progress) redraw() {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if p.drawn {
-		_ = p.bar.RenderBlank()
-	}
-}
+func init() { pb.RegisterElement("rest", pb.ElementFunc(rest), false) }
 
 func (p *progress) finish() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if p.drawn {
-		_ = p.bar.Finish()
+	p.hide()
+}
+
+func (p *progress) hide() {
+	if p.shown {
+		p.bar.Finish()
 	}
-	p.drawn = false
+	p.shown = false
 }
 
 // withTimeout is a context that ends after d, if d is given.

@@ -164,9 +164,7 @@ func (f *reproduceFlags) one(cmd *cobra.Command, x *reproduce.Experiment) error 
 		bar.describe(text)
 	}
 	begin := time.Now()
-	stop := bar.tick()
 	rep, err := x.Run(cmd.Context(), env)
-	stop()
 	bar.finish()
 	if err != nil {
 		return err
