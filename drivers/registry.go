@@ -19,6 +19,8 @@ type backend struct {
 	open   OpenFunc
 	// prepare does what takes long of open and is needed once; may be nil.
 	prepare PrepareFunc
+	// repeats: with these keys it takes Options.Checkpoints; nil: never.
+	repeats func(keys map[string]string) bool
 }
 
 // A PrepareFunc does beforehand what the first OpenFunc of a kind of machine takes long for, such as building it.
@@ -40,11 +42,20 @@ func Register(scheme, doc string, keys []string, open OpenFunc) {
 
 // RegisterPrepare gives a registered scheme what Prepare calls.
 func RegisterPrepare(scheme string, prepare PrepareFunc) {
+	registered(scheme).prepare = prepare
+}
+
+// RegisterRepeats tells of a registered scheme with which keys Open takes Options.Checkpoints.
+func RegisterRepeats(scheme string, repeats func(keys map[string]string) bool) {
+	registered(scheme).repeats = repeats
+}
+
+func registered(scheme string) *backend {
 	i := slices.IndexFunc(backends, func(b backend) bool { return b.scheme == scheme })
 	if i < 0 {
 		panic("drivers: no such scheme: " + scheme)
 	}
-	backends[i].prepare = prepare
+	return &backends[i]
 }
 
 // Backends lists the registered schemes with a line about each.
@@ -77,6 +88,12 @@ func Prepare(ctx context.Context, uri string, opt Options) error {
 func Prepares(uri string) bool {
 	b, _, _, err := resolve(uri)
 	return err == nil && b.prepare != nil
+}
+
+// Repeats tells whether Open takes Options.Checkpoints for a URI, and what it opens is a Repeater then.
+func Repeats(uri string) bool {
+	b, _, keys, err := resolve(uri)
+	return err == nil && b.repeats != nil && b.repeats(keys)
 }
 
 // resolve finds the backend of a URI and checks the keys.

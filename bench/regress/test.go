@@ -88,9 +88,9 @@ func (t *T) wavesOf(nodes int) *drivers.WaveWindow {
 	return &w
 }
 
-// checkpointsOf is the same for a repeat from a checkpoint. Only a simulator has them.
+// checkpointsOf is the same for a repeat from a checkpoint. Not every device has them.
 func (t *T) checkpointsOf(nodes int) *drivers.Checkpoints {
-	if t.checkpoints == nil || !strings.HasPrefix(t.Device, "rtl:") && !strings.HasPrefix(t.Device, "mixed:") {
+	if t.checkpoints == nil || !drivers.Repeats(t.Device) {
 		return nil
 	}
 	k := *t.checkpoints

@@ -38,3 +38,33 @@ func TestFailureIsRepeatedWithWaves(t *testing.T) {
 	require.NoError(t, err)
 	require.Greater(t, info.Size(), int64(1000))
 }
+
+// TestRegressInside: a device without checkpoints runs the tests all the same, and repeats a failing one as a whole.
+func TestRegressInside(t *testing.T) {
+	if _, err := exec.LookPath("verilator"); err != nil && os.Getenv("CI") == "" {
+		t.Skip("needs verilator: scripts/setup-debian.sh")
+	}
+	attempts := 0
+	read := func(want uint64) Test {
+		return Test{Name: "x/read", Run: func(t *T) error {
+			attempts++
+			nics, err := t.openNICs(2)
+			if err != nil {
+				return err
+			}
+			return nics[0].expect(regs.Magic, want)
+		}}
+	}
+	o := options(t)
+	o.Device = "rtl:?inside=1"
+	out, err := Run(context.Background(), []Test{read(regs.MagicValue)}, o)
+	require.NoError(t, err)
+	require.NoError(t, out[0].Err)
+	require.Equal(t, Passed, out[0].Status)
+	attempts = 0
+	out, err = Run(context.Background(), []Test{read(1)}, o)
+	require.NoError(t, err)
+	require.Equal(t, Failed, out[0].Status)
+	require.Equal(t, 3, attempts, "planned, run, repeated with waves")
+	require.FileExists(t, out[0].Waves)
+}

@@ -126,6 +126,9 @@ func (c *Config) args(socket string) ([]string, error) {
 	args = append(args, c.onlyArgs()...)
 	if w := c.Waves; w != nil {
 		more, err := waveArgs(w.File, w.Nodes)
+		if err == nil {
+			err = emptyFile(w.File)
+		}
 		if err != nil {
 			return nil, err
 		}
@@ -133,10 +136,12 @@ func (c *Config) args(socket string) ([]string, error) {
 	}
 	if k := c.Checkpoints; k != nil {
 		more, err := waveArgs(k.File, k.Nodes)
+		if err == nil {
+			err = canWrite(k.File)
+		}
 		if err != nil {
 			return nil, err
 		}
-		os.Remove(k.File) // there will be one if there is a repeat
 		args = append(append(args, more...), "--checkpoint", strconv.FormatUint(uint64(k.Every), 10))
 	}
 	return append(args, c.Plusargs...), nil
@@ -147,15 +152,35 @@ func waveArgs(name string, nodes []int) ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	// The simulator could not say why it cannot write: find out here.
-	f, err := os.Create(file)
-	if err != nil {
-		return nil, fmt.Errorf("wave file: %w", err)
-	}
-	f.Close()
 	args := []string{"--waves", file}
 	if len(nodes) > 0 {
 		args = append(args, "--waves-nodes", strings.Trim(strings.ReplaceAll(fmt.Sprint(nodes), " ", ","), "[]"))
 	}
 	return args, nil
+}
+
+// emptyFile makes room for waves. The simulator could not say why it cannot write: this finds out.
+func emptyFile(name string) error {
+	f, err := os.Create(name)
+	if err != nil {
+		return fmt.Errorf("wave file: %w", err)
+	}
+	return f.Close()
+}
+
+// canWrite finds out the same, and leaves a file as it is and none where none was: a run with checkpoints
+// writes waves only if it fails.
+func canWrite(name string) error {
+	f, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)
+	if err == nil {
+		f.Close()
+		return os.Remove(name)
+	}
+	if errors.Is(err, os.ErrExist) {
+		f, err = os.OpenFile(name, os.O_WRONLY, 0)
+	}
+	if err != nil {
+		return fmt.Errorf("wave file: %w", err)
+	}
+	return f.Close()
 }

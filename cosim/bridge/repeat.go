@@ -12,17 +12,24 @@ var _ drivers.Repeater = (*Session)(nil)
 // Repeat writes the waveforms of the last cycles; see drivers.Repeater. The simulator has a fork of itself do it, which stands
 // at a checkpoint; the session stays where it is.
 func (s *Session) Repeat() (drivers.Repeated, error) {
-	if s.again != nil {
-		return *s.again, nil
-	}
 	if s.cfg.Checkpoints == nil {
 		return drivers.Repeated{}, fmt.Errorf("%w: repeating without checkpoints", drivers.ErrNotSupported)
+	}
+	if r := s.repeated(); r != nil {
+		return *r, nil
 	}
 	if err := s.enter(); err != nil {
 		return drivers.Repeated{}, err
 	}
 	defer s.mu.Unlock()
 	return s.repeat()
+}
+
+// repeated is what a fault has repeated already. After one the session takes no calls, but still tells this.
+func (s *Session) repeated() *drivers.Repeated {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.again
 }
 
 // repeatFault repeats what led to a fault, while the simulator is still there. That it failed is told by a later Repeat.

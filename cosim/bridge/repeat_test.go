@@ -86,6 +86,18 @@ func TestRepeatOfAFault(t *testing.T) {
 	require.ErrorIs(t, s.Run(5000, &stop), drivers.ErrAssertion, "the session is over all the same")
 }
 
+// A run that does not fail leaves the file alone that its waves would have gone to.
+func TestCheckpointsTouchNoFile(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "end.fst")
+	require.NoError(t, os.WriteFile(file, []byte("of yesterday"), 0o600))
+	s := start(t, func(c *Config) { c.Checkpoints = &drivers.Checkpoints{Every: 100, Last: 100, File: file} })
+	run(t, s, 250)
+	require.NoError(t, s.Close())
+	kept, err := os.ReadFile(file)
+	require.NoError(t, err)
+	require.Equal(t, "of yesterday", string(kept))
+}
+
 func TestRepeatRefused(t *testing.T) {
 	s := start(t, nil)
 	_, err := s.Repeat()

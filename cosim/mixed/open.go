@@ -29,6 +29,7 @@ func init() {
 	drivers.Register("mixed", "some nodes the Verilated RTL, the others the model, in one mesh to the very cycle",
 		slices.Concat([]string{"rtl", "nodes"}, bothKeys, rtlKeys, refused), open)
 	drivers.RegisterPrepare("mixed", prepare)
+	drivers.RegisterRepeats("mixed", func(map[string]string) bool { return true })
 }
 
 // request is a URI and its options, checked.

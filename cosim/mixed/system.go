@@ -1,6 +1,7 @@
 package mixed
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"slices"
@@ -125,7 +126,7 @@ func (s *System) PostReg(node int, at drivers.Cycle, off uint32, v uint64) {
 		return
 	}
 	if isWire(off) {
-		s.misuse = firstOf(s.misuse, fmt.Errorf("%w: node %d: %s: links to nodes of the model cannot break; use rtl: for faults of wires",
+		s.misuse = cmp.Or(s.misuse, fmt.Errorf("%w: node %d: %s: links to nodes of the model cannot break; use rtl: for faults of wires",
 			drivers.ErrNotSupported, node, regs.Describe(off)))
 		return
 	}
@@ -144,13 +145,6 @@ func (s *System) PostPIO(node int, at drivers.Cycle, off uint32, line []byte) {
 	}
 	s.rtl.PostPIO(node, at, off, line)
 	s.wake(at + 1)
-}
-
-func firstOf(first, second error) error {
-	if first != nil {
-		return first
-	}
-	return second
 }
 
 // isWire: the register is of a wire.
@@ -250,7 +244,7 @@ func (s *System) err() error {
 	if s.closed.Load() {
 		return drivers.ErrClosed
 	}
-	return firstOf(s.broken, s.rtl.Err())
+	return cmp.Or(s.broken, s.rtl.Err())
 }
 
 // ---- what has fired ----

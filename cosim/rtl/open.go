@@ -22,6 +22,7 @@ func init() {
 	drivers.Register("rtl", "the Verilated RTL of up to 64 nodes in its own process, or inside",
 		[]string{"src", "dims", "torus", "vc_depth", "host_wr_latency", "plusargs", "patience", "spin", "inside", "link_errors", "link_losses", "link_seed"}, open)
 	drivers.RegisterPrepare("rtl", prepare)
+	drivers.RegisterRepeats("rtl", func(keys map[string]string) bool { return keys["inside"] != "1" })
 }
 
 // request is a URI and its options, checked.

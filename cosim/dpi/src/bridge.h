@@ -92,6 +92,12 @@ struct Shared {
 };
 constexpr uint64_t kMinTrace = 4096;
 
+// The parts of the shared memory at base, as the welcome describes it.
+inline Shared shared_at(const Welcome& w, void* base) {
+  auto* bytes = static_cast<uint8_t*>(base);
+  return {static_cast<Control*>(base), bytes + w.memory_offset, reinterpret_cast<TraceRecord*>(bytes + w.trace_offset), w.trace_records};
+}
+
 class Bridge final : public Bus {
  public:
   enum class Result { kOk, kShutdown, kBad, kPeerGone };

@@ -11,7 +11,8 @@
 
 #include <cstdio>
 #include <cstring>
-#include <ctime>
+
+#include "clock.h"
 
 namespace nicloop {
 namespace {
@@ -20,12 +21,6 @@ constexpr int kDiverged = 5;  // exit status of a fork that did something else t
 constexpr int kPollMs = 20;
 // A repeat may take so long, which is more than waves cost: a fork that hangs holds up nobody.
 constexpr uint64_t kPatienceNs = 20'000'000'000, kSlowerByWaves = 100;
-
-uint64_t now_ns() {
-  timespec t{};
-  clock_gettime(CLOCK_MONOTONIC, &t);
-  return uint64_t(t.tv_sec) * 1'000'000'000 + uint64_t(t.tv_nsec);
-}
 
 bool write_all(int fd, const void* data, size_t size) {
   const char* from = static_cast<const char*>(data);

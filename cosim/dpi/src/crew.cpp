@@ -6,19 +6,14 @@
 #include <unistd.h>
 
 #include <climits>
-#include <ctime>
+
+#include "clock.h"
 
 namespace nicloop {
 namespace {
 
 constexpr uint32_t kTrialCycles = 32, kHoldCycles = 2048;
 constexpr uint64_t kLookNs = 20'000;  // longer than what one thread does alone between two cycles
-
-uint64_t now_ns() {
-  timespec t{};
-  clock_gettime(CLOCK_MONOTONIC, &t);
-  return uint64_t(t.tv_sec) * 1'000'000'000 + uint64_t(t.tv_nsec);
-}
 
 void futex_wait(std::atomic<uint32_t>* word, uint32_t value) {
   syscall(SYS_futex, reinterpret_cast<uint32_t*>(word), FUTEX_WAIT_PRIVATE, value, nullptr, nullptr, 0);

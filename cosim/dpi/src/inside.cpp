@@ -55,11 +55,6 @@ class Gathered final : public Outbox {
   std::atomic<bool> stop_{false};
 };
 
-Shared shared_of(const Welcome& w, void* memory) {
-  auto* bytes = static_cast<uint8_t*>(memory);
-  return {reinterpret_cast<Control*>(bytes), bytes + w.memory_offset, reinterpret_cast<TraceRecord*>(bytes + w.trace_offset), w.trace_records};
-}
-
 class Model : public nl_inside {
  public:
   Model(int argc, char** argv, const Arguments& arguments, const Welcome& welcome, void* memory);
@@ -84,27 +79,16 @@ class Model : public nl_inside {
   std::string last_words_;
 };
 
-VerilatedContext* prepared(VerilatedContext* context, int argc, char** argv, bool waves) {
-  context->commandArgs(argc, argv);
-  context->assertOn(true);
-  context->traceEverOn(waves);
-  return context;
-}
-
 Model::Model(int argc, char** argv, const Arguments& arguments, const Welcome& welcome, void* memory)
     : limits_{arguments.shape.nodes(), NL_VPIDS, welcome.memory_bytes}, outbox_(static_cast<Control*>(memory)) {
   Hello said = make_hello(arguments.shape);
   static_assert(sizeof said == sizeof hello);
   std::memcpy(hello, &said, sizeof said);
-  simulation_ = std::make_unique<Simulation>(prepared(&context_, argc, argv, !arguments.waves_file.empty()), arguments);
-  bridge_ = std::make_unique<Bridge>(limits_, shared_of(welcome, memory), simulation_.get(), &outbox_);
+  simulation_ = std::make_unique<Simulation>(&context_, argc, argv, arguments);
+  bridge_ = std::make_unique<Bridge>(limits_, shared_at(welcome, memory), simulation_.get(), &outbox_);
   bridge_->set_border(simulation_->border());
   set_bus(bridge_.get());
-  try {
-    simulation_->reset();
-  } catch (const ModelDied&) {
-    // fault() has recorded why; the first run reports it.
-  }
+  simulation_->reset();
   bridge_->put_stopped(0);
   answer();
 }

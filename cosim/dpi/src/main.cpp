@@ -105,19 +105,12 @@ int simulate(int argc, char** argv) {
     return cannot_start(error);
   }
   VerilatedContext context;
-  context.commandArgs(argc, argv);
-  context.assertOn(true);
-  context.traceEverOn(!arguments.waves_file.empty());
-  Simulation simulation(&context, arguments);
+  Simulation simulation(&context, argc, argv, arguments);
   Limits limits{shape.nodes(), NL_VPIDS, welcome.memory_bytes};
   Bridge bridge(limits, shared, &simulation, &transport);
   bridge.set_border(simulation.border());
   set_bus(&bridge);
-  try {
-    simulation.reset();
-  } catch (const ModelDied&) {
-    // fault() has recorded why; the first run reports it.
-  }
+  simulation.reset();
   if (arguments.checkpoint == 0) return serve(&transport, &bridge, limits, nullptr);
   Apart apart(&transport, shared.control, welcome.shared_bytes);
   Checkpoints checkpoints(arguments.checkpoint, shape.nodes(), {

@@ -2,8 +2,16 @@
 
 namespace nicloop {
 
-Simulation::Simulation(VerilatedContext* context, const Arguments& arguments)
-    : context_(context), arguments_(arguments), border_(make_border(arguments)),
+VerilatedContext* Simulation::prepared(VerilatedContext* context, int argc, char** argv, bool waves) {
+  context->commandArgs(argc, argv);
+  context->assertOn(true);
+  context->traceEverOn(waves);
+  return context;
+}
+
+// Nodes are made in a context that is prepared.
+Simulation::Simulation(VerilatedContext* context, int argc, char** argv, const Arguments& arguments)
+    : context_(prepared(context, argc, argv, !arguments.waves_file.empty())), arguments_(arguments), border_(make_border(arguments)),
       mesh_(arguments.shape, arguments.threads, [context](uint32_t n) {
         return std::make_unique<VerilatedNode>(context, n);
       }, arguments.only, border_.get()) {
@@ -20,7 +28,11 @@ Simulation::~Simulation() { close_waves(); }
 
 void Simulation::reset() {
   constexpr uint32_t kEdges = 8;
-  mesh_.reset(kEdges);
+  try {
+    mesh_.reset(kEdges);
+  } catch (const ModelDied&) {
+    // fault() has recorded why.
+  }
   context_->timeInc(kEdges * kPeriodPs);
 }
 

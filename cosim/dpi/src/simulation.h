@@ -16,10 +16,11 @@ namespace nicloop {
 
 class Simulation final : public Hardware {
  public:
-  Simulation(VerilatedContext* context, const Arguments& arguments);
+  // Takes the context, which is new, for itself. Plusargs of the model are among argv.
+  Simulation(VerilatedContext* context, int argc, char** argv, const Arguments& arguments);
   ~Simulation() override;
 
-  void reset();
+  void reset();  // of a model that dies in it, the first run tells why
   void tick(uint64_t reg_pending, uint64_t pio_pending) override;
   uint64_t irq() const override { return mesh_.irq(); }
   bool idle() const override { return mesh_.idle() && !(border_ && border_->active()); }
@@ -37,6 +38,7 @@ class Simulation final : public Hardware {
   static constexpr uint64_t kPeriodPs = 6400;
 
   static std::unique_ptr<Border> make_border(const Arguments& arguments);
+  static VerilatedContext* prepared(VerilatedContext* context, int argc, char** argv, bool waves);
   void switch_waves();
 
   VerilatedContext* const context_;

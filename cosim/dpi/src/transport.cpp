@@ -12,7 +12,8 @@
 #include <cerrno>
 #include <climits>
 #include <cstring>
-#include <ctime>
+
+#include "clock.h"
 
 namespace nicloop {
 namespace {
@@ -20,12 +21,6 @@ namespace {
 constexpr uint64_t kHeartbeatNs = 500'000'000;
 constexpr uint64_t kMaxLookNs = 50'000;  // whatever the host says
 constexpr long kNapNs = 20'000'000;      // then the socket, which tells when the host has gone
-
-uint64_t now_ns() {
-  timespec t{};
-  clock_gettime(CLOCK_MONOTONIC, &t);
-  return uint64_t(t.tv_sec) * 1'000'000'000 + uint64_t(t.tv_nsec);
-}
 
 bool fail(std::string* error, const std::string& what) {
   *error = what + ": " + std::strerror(errno);
@@ -120,13 +115,10 @@ bool Transport::map(int memory, const Welcome& w, Shared* shared, std::string* e
   void* base = mmap(nullptr, w.shared_bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, memory, 0);
   if (base == MAP_FAILED) return fail(error, "mapping the shared memory");
   auto* bytes = static_cast<uint8_t*>(base);
-  control_ = reinterpret_cast<Control*>(bytes);
   commands_ = reinterpret_cast<Lane*>(bytes + kCommandLane);
   events_ = reinterpret_cast<Lane*>(bytes + kEventLane);
-  shared->control = control_;
-  shared->memory = bytes + w.memory_offset;
-  shared->trace = reinterpret_cast<TraceRecord*>(bytes + w.trace_offset);
-  shared->trace_records = w.trace_records;
+  *shared = shared_at(w, base);
+  control_ = shared->control;
   return true;
 }
 
