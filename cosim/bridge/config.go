@@ -161,6 +161,9 @@ func waveArgs(name string, nodes []int) ([]string, error) {
 
 // emptyFile makes room for waves. The simulator could not say why it cannot write: this finds out.
 func emptyFile(name string) error {
+	if err := plainFile(name); err != nil {
+		return err
+	}
 	f, err := os.Create(name)
 	if err != nil {
 		return fmt.Errorf("wave file: %w", err)
@@ -171,6 +174,9 @@ func emptyFile(name string) error {
 // canWrite finds out the same, and leaves a file as it is and none where none was: a run with checkpoints
 // writes waves only if it fails.
 func canWrite(name string) error {
+	if err := plainFile(name); err != nil {
+		return err
+	}
 	f, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)
 	if err == nil {
 		f.Close()
@@ -183,4 +189,14 @@ func canWrite(name string) error {
 		return fmt.Errorf("wave file: %w", err)
 	}
 	return f.Close()
+}
+
+// plainFile refuses what is there and no file: the library that writes waves removes whatever it finds under the name, a
+// device too if it may.
+func plainFile(name string) error {
+	info, err := os.Stat(name)
+	if err == nil && !info.Mode().IsRegular() {
+		return fmt.Errorf("wave file: %s is there and no plain file (%v): choose another name", name, info.Mode())
+	}
+	return nil
 }

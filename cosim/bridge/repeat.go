@@ -62,4 +62,4 @@ func (s *Session) repeat() (drivers.Repeated, error) {
 	return r, nil
 }
 
-var errNoRepeat = errors.New("there is no checkpoint, or what came after it came differently")
+var errNoRepeat = errors.New("there is no checkpoint, what came after it came differently, or its waves could not be written (is the disk full?)")

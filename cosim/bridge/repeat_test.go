@@ -98,6 +98,16 @@ func TestCheckpointsTouchNoFile(t *testing.T) {
 	require.Equal(t, "of yesterday", string(kept))
 }
 
+func TestWavesGoToPlainFiles(t *testing.T) {
+	for _, cfg := range []Config{
+		{Waves: &drivers.WaveWindow{File: "/dev/null", To: drivers.Forever}},
+		{Checkpoints: &drivers.Checkpoints{Every: 100, Last: 100, File: "/dev/null"}},
+	} {
+		_, err := cfg.args("socket")
+		require.ErrorContains(t, err, "/dev/null is there and no plain file")
+	}
+}
+
 func TestRepeatRefused(t *testing.T) {
 	s := start(t, nil)
 	_, err := s.Repeat()
