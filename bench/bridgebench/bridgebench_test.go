@@ -21,7 +21,7 @@ func testSides(t *testing.T, in bool) {
 	if in && inside.Supported() != nil {
 		return
 	}
-	report, err := Run(context.Background(), Options{Rounds: 2, Transactions: 300, Inside: in})
+	report, err := Run(context.Background(), Options{Starts: 2, Rounds: 1, Transactions: 300, Inside: in})
 	require.NoError(t, err)
 	require.Len(t, report.Results, 2)
 	for i, crossings := range []int{600, 150} {
@@ -41,7 +41,7 @@ func TestSpread(t *testing.T) {
 func BenchmarkBridge(b *testing.B) {
 	opt := Options{}
 	if testing.Short() {
-		opt.Rounds = 10
+		opt.Starts = 2
 	}
 	for b.Loop() {
 		report, err := Run(context.Background(), opt)

@@ -53,13 +53,14 @@ type Report struct {
 	Nodes   int      `json:"nodes"`
 	Hash    string   `json:"rtl_hash"`
 	Tool    string   `json:"tool"`
-	Rounds  int      `json:"rounds"`
+	Starts  int      `json:"starts"`
+	Rounds  int      `json:"rounds"` // of a start
 	Results []Result `json:"results"`
 }
 
 // Write prints the report.
 func (r Report) Write(w io.Writer) {
-	fmt.Fprintf(w, "%s, %d nodes, %s, medians of %d interleaved rounds\n", r.Device, r.Nodes, r.Tool, r.Rounds)
+	fmt.Fprintf(w, "%s, %d nodes, %s, medians of %d interleaved rounds after each of %d starts\n", r.Device, r.Nodes, r.Tool, r.Rounds, r.Starts)
 	for _, x := range r.Results {
 		x.write(w)
 	}

@@ -28,10 +28,12 @@ const (
 // Options of Run; zero values mean the defaults.
 type Options struct {
 	Nodes        int  // 2; the messages always go between nodes 0 and 1
-	Rounds       int  // 50 of each side
+	Starts       int  // of both sides, each with memory of its own: 4
+	Rounds       int  // of each side in a start: 20
 	Transactions int  // of a ping-pong round: 200; a stream round has four times as many
 	Inside       bool // the bridge to a model in this process
 	Progress     func(what string)
+	Step         func(done, of int)
 }
 
 // Run measures both workloads.
@@ -39,15 +41,21 @@ func Run(ctx context.Context, opt Options) (Report, error) {
 	if opt.Nodes == 0 {
 		opt.Nodes = 2
 	}
+	if opt.Starts == 0 {
+		opt.Starts = 4
+	}
 	if opt.Rounds == 0 {
-		opt.Rounds = 50
+		opt.Rounds = 20
+	}
+	if opt.Step == nil {
+		opt.Step = func(int, int) {}
 	}
 	if opt.Transactions == 0 {
 		opt.Transactions = 200
 	}
-	if opt.Nodes < 2 || opt.Nodes > build.MaxNodes || opt.Rounds < 1 || opt.Transactions < 1 {
-		return Report{}, fmt.Errorf("%w: bridge benchmark with %d nodes, %d rounds, %d transactions: expected 2..%d, at least 1, at least 1",
-			drivers.ErrConfig, opt.Nodes, opt.Rounds, opt.Transactions, build.MaxNodes)
+	if opt.Nodes < 2 || opt.Nodes > build.MaxNodes || min(opt.Starts, opt.Rounds, opt.Transactions) < 1 {
+		return Report{}, fmt.Errorf("%w: bridge benchmark with %d nodes, %d starts, %d rounds, %d transactions: expected 2..%d nodes, and at least 1 of the others",
+			drivers.ErrConfig, opt.Nodes, opt.Starts, opt.Rounds, opt.Transactions, build.MaxNodes)
 	}
 	spec := build.Spec{
 		RTL: hdl.Sources, Files: hdl.SimulationFiles(), Include: "sim", Ports: build.PortsFor(build.DimsFor(opt.Nodes)), Progress: opt.Progress,
@@ -72,22 +80,27 @@ func Run(ctx context.Context, opt Options) (Report, error) {
 	if err != nil {
 		return Report{}, err
 	}
-	report := Report{Device: y.device, Nodes: opt.Nodes, Hash: y.model.HashText(), Tool: model.Tool, Rounds: opt.Rounds}
-	for _, w := range []Result{
+	report := Report{Device: y.device, Nodes: opt.Nodes, Hash: y.model.HashText(), Tool: model.Tool, Starts: opt.Starts, Rounds: opt.Rounds}
+	for i, w := range []Result{
 		{Workload: PingPong, Transactions: opt.Transactions, Goal: 0.97},
 		{Workload: Stream, Transactions: 4 * opt.Transactions, Goal: 0.97},
 	} {
-		if err := compare(ctx, opt, y, program, &w); err != nil {
-			return report, fmt.Errorf("bridge benchmark, %s: %w", w.Workload, err)
+		var bare, bridge []sample
+		for n := range opt.Starts {
+			if err := compare(ctx, opt, y, program, &w, &bare, &bridge); err != nil {
+				return report, fmt.Errorf("bridge benchmark, %s: %w", w.Workload, err)
+			}
+			opt.Step(i*opt.Starts+n+1, 2*opt.Starts)
 		}
+		w.summarize(bare, bridge)
 		report.Results = append(report.Results, w)
 	}
 	return report, nil
 }
 
-// compare runs the rounds of one workload. Both sides live all the time, and take turns of
+// compare starts both sides and runs the rounds of one workload. Both live all the time, and take turns of
 // some milliseconds: what else happens on the machine hits both alike.
-func compare(ctx context.Context, opt Options, through *side, program string, r *Result) error {
+func compare(ctx context.Context, opt Options, through *side, program string, r *Result, bare, bridge *[]sample) error {
 	x, err := startBare(ctx, program, opt.Nodes, r.Workload)
 	if err != nil {
 		return err
@@ -98,22 +111,23 @@ func compare(ctx context.Context, opt Options, through *side, program string, r 
 		return err
 	}
 	defer y.sys.Close()
-	bare, bridge := make([]sample, opt.Rounds), make([]sample, opt.Rounds)
 	pid, done := y.sys.(interface{ Pid() int }).Pid(), uint64(0)
-	for i := range opt.Rounds {
+	for range opt.Rounds {
 		from := done + uint64(max(r.Transactions/2, window))
 		done = from + uint64(r.Transactions)
-		if bare[i], err = inTurn(from, done, x.round); err != nil {
+		a, err := inTurn(from, done, x.round)
+		if err != nil {
 			return err
 		}
-		if bridge[i], err = inTurn(from, done, func(to uint64) (sample, error) { return y.round(r.Workload, pid, to) }); err != nil {
+		b, err := inTurn(from, done, func(to uint64) (sample, error) { return y.round(r.Workload, pid, to) })
+		if err != nil {
 			return err
 		}
-		if a, b := bare[i].cycles, bridge[i].cycles; a != b {
-			return fmt.Errorf("the bare bench took %d cycles, the bridge %d: they do not do the same", a, b)
+		if a.cycles != b.cycles {
+			return fmt.Errorf("the bare bench took %d cycles, the bridge %d: they do not do the same", a.cycles, b.cycles)
 		}
+		*bare, *bridge = append(*bare, a), append(*bridge, b)
 	}
-	r.summarize(bare, bridge)
 	return nil
 }
 

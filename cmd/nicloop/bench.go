@@ -19,7 +19,7 @@ func newBenchBridge() *cobra.Command {
 		Short: "Measure the bridge against a bare C++ test bench on the same RTL",
 		Long: `Drive the same Verilated NICs twice in one run: through the bridge, and from a
 bare C++ test bench in one process, which is the limit for that RTL. Both must
-take the same cycles. Rounds of both alternate. Prints what one crossing costs, a
+take the same cycles. Rounds of both alternate, and both are started several times. Prints what one crossing costs, a
 run of the simulator until something happens, in elapsed and in processor time
 of both processes, and the ratio of both, each with its spread over the rounds
 (goal: 0.97 of elapsed time on a machine with nothing else to do). With --inside the
@@ -28,8 +28,9 @@ bridge is a call: the model is in the process of the host.`,
 		Args:    checked(cobra.NoArgs),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			bar := newBar(cmd.ErrOrStderr(), "bench bridge")
-			o.Progress = bar.describe
+			o.Progress, o.Step = bar.describe, bar.set
 			rep, err := bridgebench.Run(cmd.Context(), o)
+			bar.finish()
 			if err != nil {
 				return err
 			}
@@ -41,7 +42,8 @@ bridge is a call: the model is in the process of the host.`,
 		},
 	}
 	cmd.Flags().IntVar(&o.Nodes, "nodes", 2, "nodes of the machine; messages go between 0 and 1")
-	cmd.Flags().IntVar(&o.Rounds, "rounds", 50, "rounds of each side")
+	cmd.Flags().IntVar(&o.Starts, "starts", 4, "how often both sides are started: where a process lies in memory makes it faster or slower")
+	cmd.Flags().IntVar(&o.Rounds, "rounds", 20, "rounds of each side in a start")
 	cmd.Flags().IntVar(&o.Transactions, "transactions", 200, "transactions of a ping-pong round")
 	cmd.Flags().BoolVar(&o.Inside, "inside", false, "have the model in the process of the host (rtl:?inside=1)")
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print as JSON")
