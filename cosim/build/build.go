@@ -103,6 +103,9 @@ func (s *Spec) library(ctx context.Context, c cache, t *tools, lib library, in m
 		err := r.took(&r.verilating, func() error {
 			return log.run(ctx, filepath.Join(dir, "rtl"), t.verilator, s.verilatorArgs()...)
 		})
+		if err == nil {
+			err = quicken(filepath.Join(dir, "obj"))
+		}
 		if err != nil {
 			return err
 		}

@@ -113,6 +113,33 @@ func TestConcurrentBuilds(t *testing.T) {
 	require.Len(t, entries(t, dir), 2, "the node and the program around it")
 	require.Equal(t, uint64(0xabc), m.DescHash)
 	require.FileExists(t, m.Program)
+	headers, err := filepath.Glob(filepath.Join(dir, "*", "obj", headerFile))
+	require.NoError(t, err)
+	require.Len(t, headers, 1)
+	text, err := os.ReadFile(headers[0])
+	require.NoError(t, err)
+	require.Contains(t, string(text), headerMember, "quicken knows the code that the pinned Verilator writes")
+}
+
+// Code that Verilator writes otherwise stays as it is.
+func TestQuickenLeavesStrangersAlone(t *testing.T) {
+	const source = "Vsim_node___024root__0.cpp"
+	for name, files := range map[string]map[string]string{
+		"no call":   {headerFile: headerAnchor, source: "eval();"},
+		"two calls": {headerFile: headerAnchor, source: "{ " + inputsCall + "\n " + inputsCall},
+		"no anchor": {headerFile: "class", source: "{ " + inputsCall},
+	} {
+		dir := t.TempDir()
+		for file, text := range files {
+			require.NoError(t, os.WriteFile(filepath.Join(dir, file), []byte(text), 0o600))
+		}
+		require.NoError(t, quicken(dir), name)
+		for file, text := range files {
+			got, err := os.ReadFile(filepath.Join(dir, file))
+			require.NoError(t, err)
+			require.Equal(t, text, string(got), name)
+		}
+	}
 }
 
 // A build that is cancelled, or whose process was killed, leaves nothing behind.

@@ -118,7 +118,7 @@ func (s *Spec) inputs() (map[string][]byte, error) {
 func (s *Spec) hash(t *tools, in map[string][]byte) [32]byte {
 	h := sha256.New()
 	for _, part := range [][]string{
-		{t.verilatorVersion, t.cxxVersion}, verilatorFlags, {t.nodeMakefile(s.Shared)}, s.parameters(), s.Files, {s.Include},
+		{t.verilatorVersion, t.cxxVersion}, verilatorFlags, {t.nodeMakefile(s.Shared)}, {headerMember, inputsGuard}, s.parameters(), s.Files, {s.Include},
 	} {
 		writePart(h, []byte(strings.Join(part, "\n")))
 	}
