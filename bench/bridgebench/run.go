@@ -9,6 +9,7 @@ import (
 	"io"
 	"io/fs"
 	"os/exec"
+	"runtime"
 
 	"github.com/nicloop/nicloop/cosim/build"
 	_ "github.com/nicloop/nicloop/cosim/rtl" // registers rtl:
@@ -111,6 +112,8 @@ func compare(ctx context.Context, opt Options, through *side, program string, r 
 		return err
 	}
 	defer y.sys.Close()
+	runtime.LockOSThread() // as package vtime does for a run
+	defer runtime.UnlockOSThread()
 	pid, done := y.sys.(interface{ Pid() int }).Pid(), uint64(0)
 	for range opt.Rounds {
 		from := done + uint64(max(r.Transactions/2, window))

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"iter"
+	"runtime"
 
 	"github.com/nicloop/nicloop/drivers"
 )
@@ -88,6 +89,12 @@ func (k *Kernel) Add(node, vpid int) *Proc {
 // Run runs body(i) as process i until all have returned. The first error that a
 // body returns ends the run and is returned.
 func (k *Kernel) Run(body func(i int) error) error {
+	if len(k.loops) == 1 {
+		// A goroutine that goes to another thread finds its caches cold, and the model's, which may be in this process. With
+		// several loops a process may run on another thread than it was made on, which a locked one must not.
+		runtime.LockOSThread()
+		defer runtime.UnlockOSThread()
+	}
 	start := k.Now()
 	for i, p := range k.procs {
 		p.now = start
