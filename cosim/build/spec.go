@@ -92,7 +92,7 @@ func (s *Spec) verilatorArgs() []string {
 // Flags of the compilers; see also nodeMakefile.
 var (
 	verilatorFlags = []string{
-		"--cc", "--assert", "--trace-fst", "-O3", "--x-assign", "fast", "--output-split", "20000",
+		"--cc", "--assert", "--trace-fst", "-O3", "--x-assign", "fast", "--x-initial", "unique", "--output-split", "20000",
 		"--prefix", "Vsim_node", "--top-module", "sim_node", "-Wno-fatal", "-Wno-lint", "-Wno-style",
 		"-CFLAGS", "-std=c++17 -DVL_USER_STOP -DVL_USER_FATAL -DVL_USER_FINISH",
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"maps"
+	"math"
 	"net/url"
 	"strconv"
 	"strings"
@@ -20,7 +21,7 @@ const defaultMemory = 1 << 20
 
 func init() {
 	drivers.Register("rtl", "the Verilated RTL of up to 64 nodes in its own process, or inside",
-		[]string{"src", "dims", "torus", "vc_depth", "host_wr_latency", "plusargs", "patience", "spin", "inside", "link_errors", "link_losses", "link_seed"}, open)
+		[]string{"src", "dims", "torus", "vc_depth", "host_wr_latency", "plusargs", "patience", "spin", "inside", "random_init", "link_errors", "link_losses", "link_seed"}, open)
 	drivers.RegisterPrepare("rtl", prepare)
 	drivers.RegisterRepeats("rtl", func(keys map[string]string) bool { return keys["inside"] != "1" })
 }
@@ -101,6 +102,13 @@ func parse(path string, keys map[string]string, opt drivers.Options) (*request, 
 	}
 	if err := r.cfg.CheckInside(); err != nil {
 		return nil, err
+	}
+	seed, err := number(keys, "random_init", 1, math.MaxInt32)
+	if err != nil {
+		return nil, err
+	}
+	if seed != 0 {
+		r.cfg.Plusargs = append(r.cfg.Plusargs, "+verilator+rand+reset+2", fmt.Sprintf("+verilator+seed+%d", seed))
 	}
 	if latency != 0 {
 		r.cfg.Args = append(r.cfg.Args, "--wr-latency", strconv.Itoa(latency))

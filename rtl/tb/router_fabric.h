@@ -155,6 +155,7 @@ class Fabric {
     flows_.resize(count * count * 2);
     for (unsigned n = 0; n < count; ++n) {
       nodes_.push_back(std::make_unique<Node>());
+      tb::drive_zeros(nodes_.back()->top);
       Router& top = nodes_.back()->top;
       nodes_.back()->credits[0] = nodes_.back()->credits[1] = depth;
       top.here = n, top.port_up = 1, top.rst = 1;

@@ -19,6 +19,8 @@
 
 namespace tb {
 
+#include "inputs.h"  // by scripts/rtl-test: drive_zeros(top), for what a bench does not drive
+
 inline uint64_t seed = 1;
 inline uint64_t cycle = 0;
 
@@ -69,17 +71,25 @@ inline uint64_t field(uint64_t word, int lsb, int width) { return word >> lsb & 
 #define FIELD(word, name) tb::field(word, NICLOOP_##name##_LSB, NICLOOP_##name##_W)
 #define PLACE(name, value) (uint64_t(value) << NICLOOP_##name##_LSB & NICLOOP_##name##_MASK)
 
-template <class Model>
-struct Bench {
-  Model top;
-  Random random;
-
-  Bench(int argc, char** argv) {
+// Read before a model is made: they say what its registers hold then.
+struct Arguments {
+  Arguments(int argc, char** argv) {
     for (int i = 1; i < argc; ++i) {
       if (std::strncmp(argv[i], "+seed=", 6) == 0) seed = std::strtoull(argv[i] + 6, nullptr, 0);
     }
-    random.state = seed;
     Verilated::commandArgs(argc, argv);
+  }
+};
+
+template <class Model>
+struct Bench {
+  const Arguments arguments;
+  Model top;
+  Random random;
+
+  Bench(int argc, char** argv) : arguments(argc, argv) {
+    random.state = seed;
+    drive_zeros(top);
   }
   void settle() {
     top.clk = 0;
