@@ -17,6 +17,9 @@ const (
 	flushPages = 8
 )
 
+// The commands of one fence find a place in the hardware's queue.
+const _ = uint(regs.ATUCommands - flushPages - 1)
+
 // pageShifts lists the page sizes, the largest first. Each has a table of its
 // own; table 0 stays empty, so that NLA 0 is nobody's.
 var pageShifts = [...]struct {
@@ -36,8 +39,9 @@ type ATU struct {
 	// Mappings whose entries are cleared: the hardware may still know those of
 	// cleared until a fence is done; that of fenced is under way.
 	cleared, fenced []mapping
-	done            *uint64 // the hardware writes the number of each command done
-	commands        uint64  // commands given since reset
+	done            *uint64 // the hardware writes how many commands are done and refused
+	commands        uint32  // commands given since reset
+	refused         uint32  // of these, as far as was seen
 }
 
 type table struct {
@@ -109,8 +113,13 @@ func (a *ATU) start(base uint64, entries []uint64) error {
 	if err != nil {
 		return err
 	}
-	a.commands = regs.ATUStatusDone.Of(status)
-	atomic.StoreUint64(a.done, a.commands)
+	refused, err := a.dev.ReadReg(regs.ATURefused)
+	if err != nil {
+		return err
+	}
+	before := regs.ATUCompletionFields{Done: uint32(regs.ATUStatusDone.Of(status)), Refused: uint32(refused)}
+	a.commands, a.refused = before.Done+before.Refused, before.Refused
+	atomic.StoreUint64(a.done, uint64(before.Pack()))
 	return a.command(a.dev, regs.ATUOpFlushAll, 0, 0)
 }
 
@@ -204,6 +213,11 @@ func (a *ATU) poll(dev drivers.Device) (pending int, err error) {
 	if a.busy() {
 		return len(a.fenced) + len(a.cleared), nil
 	}
+	// Somebody else's commands were in the queue, and some of ours found no place: all again.
+	if c := a.completion(); c.Refused() != a.refused {
+		a.refused, a.commands = c.Refused(), c.Done()+c.Refused()
+		return len(a.fenced) + len(a.cleared), a.fence(dev)
+	}
 	for _, m := range a.fenced {
 		a.tables[m.size].runs.give(m.run)
 	}
@@ -214,16 +228,21 @@ func (a *ATU) poll(dev drivers.Device) (pending int, err error) {
 	return len(a.fenced), a.fence(dev)
 }
 
-// busy: the last command was not seen done. Numbers are 32 bits in the hardware.
-func (a *ATU) busy() bool { return int32(uint32(a.commands)-uint32(atomic.LoadUint64(a.done))) > 0 }
+// busy: the last command was not seen done or refused.
+func (a *ATU) busy() bool {
+	c := a.completion()
+	return int32(a.commands-c.Done()-c.Refused()) > 0
+}
 
-// fence makes the hardware forget the pages of fenced.
+func (a *ATU) completion() regs.ATUCompletion { return regs.ATUCompletion(atomic.LoadUint64(a.done)) }
+
+// fence makes the hardware forget the pages of fenced; all when there are none.
 func (a *ATU) fence(dev drivers.Device) error {
 	pages := 0
 	for _, m := range a.fenced {
 		pages += m.n
 	}
-	if pages > flushPages {
+	if pages == 0 || pages > flushPages {
 		if err := a.command(dev, regs.ATUOpFlushAll, 0, 0); err != nil {
 			return err
 		}

@@ -223,3 +223,33 @@ func TestRandomMappings(t *testing.T) {
 		}
 	}
 }
+
+// Somebody else fills the queue of commands, so that the hardware refuses those of a fence: they are given again, and
+// nothing is given out before they are done.
+func TestRefusedFence(t *testing.T) {
+	r := newRig(t, 2, 4<<20)
+	a, dev := r.atus[1], r.Device(1)
+	nla, err := a.Map(0, dataAt, 4096, ReadOnly)
+	require.NoError(t, err)
+	r.quiet()
+	for range 4 * regs.ATUCommands {
+		require.NoError(t, dev.WriteReg(regs.ATUCommand, uint64(regs.ATUOpFlushVPID)<<regs.ATUCommandCommand.LSB()|9<<regs.ATUCommandVPID.LSB()))
+	}
+	require.NoError(t, a.Unmap(nla))
+	r.quiet()
+	refused, err := dev.ReadReg(regs.ATURefused)
+	require.NoError(t, err)
+	require.Positive(t, refused)
+	before, err := dev.ReadReg(regs.ATUStatus)
+	require.NoError(t, err)
+	n, err := a.Poll()
+	require.NoError(t, err)
+	require.Equal(t, 1, n, "part of the fence was refused")
+	r.quiet()
+	n, err = a.Poll()
+	require.NoError(t, err)
+	require.Zero(t, n)
+	after, err := dev.ReadReg(regs.ATUStatus)
+	require.NoError(t, err)
+	require.Equal(t, before+2, after, "one page and a fence")
+}

@@ -88,12 +88,15 @@ func (p *Port) enable(cfg Config) error {
 		return err
 	}
 	v := uint8(p.self.VPID)
+	if err := drivers.SwitchOff(p.dev, regs.NotiCtrl(v), regs.NotiCtrlBusy); err != nil {
+		return err
+	}
+	clear(p.ring.words) // a number left from an earlier use would look like a notification
 	ctrl := regs.NotiCtrlEnable | regs.NotiCtrlWindow
 	for _, w := range []struct {
 		off uint32
 		v   uint64
 	}{
-		{regs.NotiCtrl(v), 0},
 		{regs.NotiBase(v), cfg.NotiBase}, {regs.NotiSlots(v), uint64(cfg.NotiSlots)}, {regs.NotiCtrl(v), ctrl},
 	} {
 		if err := p.dev.WriteReg(w.off, w.v); err != nil {
@@ -102,7 +105,7 @@ func (p *Port) enable(cfg Config) error {
 	}
 	// Reading back waits until the writes have arrived.
 	got, err := p.dev.ReadReg(regs.NotiCtrl(v))
-	if err == nil && got != ctrl {
+	if got &^= regs.NotiCtrlBusy; err == nil && got != ctrl {
 		err = fmt.Errorf("rma: NOTI_CTRL[%d] reads 0x%x after writing 0x%x", v, got, ctrl)
 	}
 	return err

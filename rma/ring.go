@@ -40,7 +40,6 @@ func newRing(mem []byte, base uint64, slots int) (*ring, error) {
 	if uintptr(unsafe.Pointer(&at[0]))%8 != 0 {
 		return nil, fmt.Errorf("rma: ring memory at %p, expected an address aligned to 8 bytes for its loads", &at[0])
 	}
-	clear(at) // a number left from an earlier use would look like a notification
 	return &ring{words: unsafe.Slice((*uint64)(unsafe.Pointer(&at[0])), 2*slots)}, nil
 }
 

@@ -2,7 +2,7 @@
 package nicloop_pkg;
   localparam logic [63:0] MAGIC_VALUE = 64'h31504f4f4c43494e;
   localparam logic [63:0] VERSION_VALUE = 64'd1;
-  localparam logic [63:0] DESC_HASH_VALUE = 64'h605105cebc180c6b;
+  localparam logic [63:0] DESC_HASH_VALUE = 64'ha11becb8ec1d504d;
 
   localparam int CLOCK_PS = 6400;  // clock period: 156.25 MHz core clock
   localparam int SLOT_BYTES = 64;  // one mailbox slot
@@ -19,6 +19,7 @@ package nicloop_pkg;
   localparam int RMA_DEPTH = 4;  // RMA descriptors a process may have waiting in the NIC
   localparam int NOTI_BYTES = 16;  // one notification
   localparam int ATU_TABLES = 16;  // translation tables
+  localparam int ATU_COMMANDS = 16;  // commands of the translation unit that wait in its queue, at most
   localparam int NVM_RANGES = 4;  // address ranges with a write rate of their own
 
   // packet_type: what a packet is (network header)
@@ -277,6 +278,13 @@ package nicloop_pkg;
   localparam int ATU_ENTRY_PAGE_LSB = 12;
   localparam int ATU_ENTRY_PAGE_W = 52;
 
+  // atu_completion: what a command of the translation unit writes when it is done, so that software counts its commands without a register
+  localparam int ATU_COMPLETION_W = 64;
+  localparam int ATU_COMPLETION_DONE_LSB = 0;
+  localparam int ATU_COMPLETION_DONE_W = 32;
+  localparam int ATU_COMPLETION_REFUSED_LSB = 32;
+  localparam int ATU_COMPLETION_REFUSED_W = 32;
+
   localparam int REG_ADDR_W = 19;
 
   // page global: one per NIC, privileged
@@ -334,6 +342,7 @@ package nicloop_pkg;
   localparam int ERROR_INFO_LENGTH_LSB = 48;
   localparam int ERROR_INFO_LENGTH_W = 10;
   localparam logic [18:0] REG_BAD_ACCESS = 19'h00058;  // ro: refused register accesses: outside the map (answered with DECERR) or a write to a read-only register (SLVERR)
+  localparam logic [18:0] REG_RP_REFUSED = 19'h00060;  // ro: writes of MBOX_RP and NOTI_RP refused because no ring can be read to there; each raises IRQ_STATUS.error
   localparam logic [18:0] REG_TX_PACKETS = 19'h00080;  // ro: VELO packets injected
   localparam logic [18:0] REG_RX_PACKETS = 19'h00088;  // ro: VELO packets written to mailboxes
   localparam logic [18:0] REG_TX_DROPPED = 19'h00090;  // ro: sends refused by the requester (bad length, window off, no such node)
@@ -386,8 +395,8 @@ package nicloop_pkg;
   localparam int ATU_FAULT_WRITE_W = 1;
   localparam logic [18:0] REG_ATU_HITS = 19'h00090;  // ro: translations found in the TLB
   localparam logic [18:0] REG_ATU_MISSES = 19'h00098;  // ro: translations read from host memory
-  localparam logic [18:0] REG_ATU_DONE = 19'h000a0;  // rw: address of the quadword that a command writes when it is done, 8-byte aligned; set before the command
-  localparam logic [18:0] REG_ATU_COMMAND = 19'h000a8;  // rw: starts a command; commands are done in order, each then writes its number (from 1) to ATU_DONE as it was at the start. A flush forgets translations; accesses that used them before may still be under way until a FENCE is done
+  localparam logic [18:0] REG_ATU_DONE = 19'h000a0;  // rw: address of the quadword that a command writes when it is done, 8-byte aligned (format atu_completion); set before the command. Until it is written, commands write nothing
+  localparam logic [18:0] REG_ATU_COMMAND = 19'h000a8;  // rw: queues a command; commands are done in order, each then writes format atu_completion to ATU_DONE as it was when the command came. A command that finds the queue full (ATU_COMMANDS) is refused and counted in ATU_REFUSED. A flush forgets translations; accesses that used them before may still be under way until a FENCE is done
   localparam int ATU_COMMAND_COMMAND_LSB = 0;
   localparam int ATU_COMMAND_COMMAND_W = 4;
   localparam int ATU_COMMAND_TABLE_LSB = 4;
@@ -396,11 +405,15 @@ package nicloop_pkg;
   localparam int ATU_COMMAND_VPID_W = 4;
   localparam int ATU_COMMAND_PAGE_LSB = 16;
   localparam int ATU_COMMAND_PAGE_W = 24;
-  localparam logic [18:0] REG_ATU_STATUS = 19'h000b0;  // ro: commands done
+  localparam logic [18:0] REG_ATU_STATUS = 19'h000b0;  // ro: commands done; busy: one is under way or waits; queued: those that wait
   localparam int ATU_STATUS_DONE_LSB = 0;
   localparam int ATU_STATUS_DONE_W = 32;
   localparam int ATU_STATUS_BUSY_LSB = 32;
   localparam int ATU_STATUS_BUSY_W = 1;
+  localparam int ATU_STATUS_QUEUED_LSB = 40;
+  localparam int ATU_STATUS_QUEUED_W = 8;
+  localparam logic [18:0] REG_ATU_REFUSED = 19'h000b8;  // ro: commands refused because the queue was full (32 bits)
+  localparam logic [18:0] REG_ATU_DONE_ERRORS = 19'h000c0;  // ro: writes to ATU_DONE that the memory answered with an error (32 bits)
 
   // page vpid: one per VPID, privileged
   localparam logic [18:0] PAGE_VPID_BASE = 19'h10000;
@@ -408,24 +421,28 @@ package nicloop_pkg;
   localparam int PAGE_VPID_COUNT = 16;
   localparam logic [18:0] REG_MBOX_BASE = 19'h00000;  // rw: DMA address of the ring, 64-byte aligned
   localparam logic [18:0] REG_MBOX_SLOTS = 19'h00008;  // rw: slots in the ring, 1..2^24-1; any number, not only powers of two
-  localparam logic [18:0] REG_MBOX_CTRL = 19'h00010;  // rw: switches
+  localparam logic [18:0] REG_MBOX_CTRL = 19'h00010;  // rw: switches, which act at once; busy (read-only): a slot of this mailbox is being written, to where it lay before. Software that has switched the mailbox off gives its memory away when busy is 0
   localparam int MBOX_CTRL_ENABLE_LSB = 0;
   localparam int MBOX_CTRL_ENABLE_W = 1;
   localparam int MBOX_CTRL_WINDOW_LSB = 1;
   localparam int MBOX_CTRL_WINDOW_W = 1;
   localparam int MBOX_CTRL_IRQ_ARRIVAL_LSB = 2;
   localparam int MBOX_CTRL_IRQ_ARRIVAL_W = 1;
+  localparam int MBOX_CTRL_BUSY_LSB = 8;
+  localparam int MBOX_CTRL_BUSY_W = 1;
   localparam logic [18:0] REG_MBOX_WP = 19'h00018;  // ro: packets written since enable (free-running, 32 bits)
   localparam logic [18:0] REG_MBOX_STALL = 19'h00020;  // ro: cycles this mailbox held the completer because it was full
   localparam logic [18:0] REG_NOTI_BASE = 19'h00100;  // rw: DMA address of the notification ring, 16-byte aligned
   localparam logic [18:0] REG_NOTI_SLOTS = 19'h00108;  // rw: notifications in the ring, 1..8191
-  localparam logic [18:0] REG_NOTI_CTRL = 19'h00110;  // rw: enable: the ring is on and others may access this process's pages; window: the process may start operations itself (enable needed too); irq: a notification raises IRQ_STATUS.noti
+  localparam logic [18:0] REG_NOTI_CTRL = 19'h00110;  // rw: enable: the ring is on and others may access this process's pages; window: the process may start operations itself (enable needed too); irq: a notification raises IRQ_STATUS.noti; busy (read-only): as in MBOX_CTRL
   localparam int NOTI_CTRL_ENABLE_LSB = 0;
   localparam int NOTI_CTRL_ENABLE_W = 1;
   localparam int NOTI_CTRL_WINDOW_LSB = 1;
   localparam int NOTI_CTRL_WINDOW_W = 1;
   localparam int NOTI_CTRL_IRQ_LSB = 2;
   localparam int NOTI_CTRL_IRQ_W = 1;
+  localparam int NOTI_CTRL_BUSY_LSB = 8;
+  localparam int NOTI_CTRL_BUSY_W = 1;
   localparam logic [18:0] REG_NOTI_WP = 19'h00118;  // ro: notifications written since enable (free-running, 32 bits)
   localparam logic [18:0] REG_NOTI_STALL = 19'h00120;  // ro: cycles a notification waited because this ring was full
 
@@ -433,8 +450,16 @@ package nicloop_pkg;
   localparam logic [18:0] PAGE_USER_BASE = 19'h20000;
   localparam int PAGE_USER_STRIDE = 4096;
   localparam int PAGE_USER_COUNT = 16;
-  localparam logic [18:0] REG_MBOX_RP = 19'h00000;  // rw: packets consumed since enable (free-running, 32 bits)
-  localparam logic [18:0] REG_NOTI_RP = 19'h00008;  // rw: notifications consumed since enable (free-running, 32 bits)
+  localparam logic [18:0] REG_MBOX_RP = 19'h00000;  // rw: packets consumed since enable (free-running, 32 bits). A number ahead of what was written, or further behind than the ring has slots, is refused: the old one stays. refused (read-only): the last write was
+  localparam int MBOX_RP_PACKETS_LSB = 0;
+  localparam int MBOX_RP_PACKETS_W = 32;
+  localparam int MBOX_RP_REFUSED_LSB = 32;
+  localparam int MBOX_RP_REFUSED_W = 1;
+  localparam logic [18:0] REG_NOTI_RP = 19'h00008;  // rw: notifications consumed since enable (free-running, 32 bits); refused as in MBOX_RP
+  localparam int NOTI_RP_NOTIFICATIONS_LSB = 0;
+  localparam int NOTI_RP_NOTIFICATIONS_W = 32;
+  localparam int NOTI_RP_REFUSED_LSB = 32;
+  localparam int NOTI_RP_REFUSED_W = 1;
 
   // page atu: one per translation table, privileged
   localparam logic [18:0] PAGE_ATU_BASE = 19'h30000;

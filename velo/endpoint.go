@@ -90,12 +90,14 @@ func (e *Endpoint) enable(base, slots uint64) error {
 		return err
 	}
 	v := e.vpid
+	if err := drivers.SwitchOff(e.dev, regs.MboxCtrl(v), regs.MboxCtrlBusy); err != nil {
+		return err
+	}
 	ctrl := regs.MboxCtrlEnable | regs.MboxCtrlWindow
 	for _, w := range []struct {
 		off uint32
 		v   uint64
 	}{
-		{regs.MboxCtrl(v), 0},
 		{regs.MboxBase(v), base}, {regs.MboxSlots(v), slots}, {regs.MboxCtrl(v), ctrl},
 	} {
 		if err := e.dev.WriteReg(w.off, w.v); err != nil {
@@ -104,7 +106,7 @@ func (e *Endpoint) enable(base, slots uint64) error {
 	}
 	// Reading back waits until the writes have arrived.
 	got, err := e.dev.ReadReg(regs.MboxCtrl(v))
-	if err == nil && got != ctrl {
+	if got &^= regs.MboxCtrlBusy; err == nil && got != ctrl {
 		err = fmt.Errorf("velo: MBOX_CTRL[%d] reads 0x%x after writing 0x%x", v, got, ctrl)
 	}
 	return err

@@ -252,10 +252,10 @@ func testRMARegisters(t *T) error {
 		}
 	}
 	if err := n.set(write{regs.ATUBase(15), 0x1234567890abcde8}, write{regs.ATUPages(15), 1<<24 + 77}, write{regs.NVMBase(3), 99},
-		write{regs.NotiSlots(15), 8191}, write{regs.NotiBase(15), 0xfff0}, write{regs.NotiRP(15), 7}, write{regs.ATUDone, 0x4000}); err != nil {
+		write{regs.NotiSlots(15), 8191}, write{regs.NotiBase(15), 0xfff0}, write{regs.NotiRP(15), 1<<32 - 7}, write{regs.ATUDone, 0x4000}); err != nil {
 		return err
 	}
 	return errors.Join(n.expect(regs.ATUBase(15), 0x1234567890abcde8), n.expect(regs.ATUPages(15), 1<<24+77), n.expect(regs.NVMBase(3), 99),
 		n.expect(regs.NVMRate(3), 65536), n.expect(regs.NotiSlots(15), 8191), n.expect(regs.NotiBase(15), 0xfff0),
-		n.expect(regs.NotiRP(15), 7), n.expect(regs.ATUDone, 0x4000), n.expect(regs.BadAccess, 0))
+		n.expect(regs.NotiRP(15), 1<<32-7), n.expect(regs.ATUDone, 0x4000), n.expect(regs.BadAccess, 0))
 }

@@ -8,10 +8,9 @@ import (
 )
 
 const (
-	tlbEntries    = 32
-	commandCycles = 16 // a command of the translation unit
-	entryBytes    = 8
-	pageMask      = 1<<12 - 1 // of the smallest page
+	tlbEntries = 32
+	entryBytes = 8
+	pageMask   = 1<<12 - 1 // of the smallest page
 )
 
 type atuTable struct {
@@ -34,18 +33,9 @@ type atu struct {
 		translation regs.ATUEntry
 	}
 	server       atuServer
-	commands     queue[atuCommand]
-	free         drivers.Cycle
-	doneAddr     uint64
-	done         uint32
-	command      uint64 // the last one
+	commands     commands
 	faults, last uint64
 	hits, misses uint64
-}
-
-type atuCommand struct {
-	value, doneAddr uint64
-	issued, ready   drivers.Cycle
 }
 
 // A span is a piece of memory.
@@ -134,79 +124,6 @@ func (n *node) entry(table uint8, page, addr uint64) regs.ATUEntry {
 		c.valid, c.table, c.page, c.translation = true, table, page, e
 	}
 	return e
-}
-
-// commandDue is the cycle at which the first command is done. A fence waits for the accesses
-// that were under way when it came; those whose end is not known yet are asked for again.
-func (n *node) commandDue() drivers.Cycle {
-	u := &n.atu
-	if u.commands.n == 0 {
-		return drivers.Forever
-	}
-	c := u.commands.first()
-	due := max(c.ready, u.free)
-	if regs.ATUOp(regs.ATUCommandCommand.Of(c.value)) == regs.ATUOpFence {
-		due = max(due, n.rma.accessed(c.issued))
-	}
-	return due
-}
-
-// accessed is when the accesses that began up to a cycle have all ended, as far as that is known.
-func (r *rma) accessed(upTo drivers.Cycle) (end drivers.Cycle) {
-	if r.requester.phase == phaseAct && r.frag.mem.done && r.frag.asked <= upTo {
-		return drivers.Forever
-	}
-	for i := range r.begun.n {
-		if b := r.begun.at(i); b.mem.n > 0 && b.asked <= upTo {
-			end = max(end, b.ready)
-		}
-	}
-	for class := range r.completer {
-		c := &r.completer[class]
-		if c.judge.phase == phaseAct && c.outcome.touches() && c.outcome.asked <= upTo {
-			return drivers.Forever
-		}
-		for i := range c.ends.n {
-			if e := c.ends.at(i); e.touches() && e.asked <= upTo {
-				end = max(end, e.ready)
-			}
-		}
-	}
-	return end
-}
-
-// start takes a command; where it writes that it is done is settled now.
-func (u *atu) start(now drivers.Cycle, v uint64) {
-	u.command = v
-	c := u.commands.grow()
-	*c = atuCommand{value: v, doneAddr: u.doneAddr, issued: now, ready: now + commandCycles}
-}
-
-// execute does the first command.
-func (n *node) execute(now drivers.Cycle) {
-	u := &n.atu
-	c := *u.commands.first()
-	u.commands.drop()
-	u.free = now + commandCycles
-	table, vpid := uint8(regs.ATUCommandTable.Of(c.value)), uint8(regs.ATUCommandVPID.Of(c.value))
-	for i := range u.tlb {
-		e := &u.tlb[i]
-		switch regs.ATUOp(regs.ATUCommandCommand.Of(c.value)) {
-		case regs.ATUOpFlushPage:
-			e.valid = e.valid && !(e.table == table && e.page == regs.ATUCommandPage.Of(c.value))
-		case regs.ATUOpFlushVPID:
-			e.valid = e.valid && e.translation.VPID() != vpid
-		case regs.ATUOpFlushAll:
-			e.valid = false
-		}
-	}
-	u.done++
-	if !n.inMemory(span{c.doneAddr, 8}) {
-		n.p.fail(&drivers.DMAError{Node: n.id, Addr: c.doneAddr, Bytes: 8, Memory: uint64(len(n.mem))})
-		return
-	}
-	binary.LittleEndian.PutUint64(n.mem[c.doneAddr:], uint64(u.done))
-	n.written(c.doneAddr, 8)
 }
 
 // store writes translated memory; load reads it.

@@ -17,6 +17,7 @@ const (
 type atuServer struct {
 	rota
 	client int           // for whom the table is read
+	looks  drivers.Cycle // when the TLB is looked at, after what is flushed then; 0: it is not
 	reads  drivers.Cycle // when its address goes out; 0: no table is read
 	free   drivers.Cycle // the next client may be picked
 }
@@ -42,6 +43,9 @@ func (n *node) client(i int) (u *unit, a *access, fault *regs.RMAError) {
 }
 
 func (s *atuServer) due() drivers.Cycle {
+	if s.looks != 0 {
+		return s.looks
+	}
 	if s.reads != 0 {
 		return s.reads
 	}
@@ -57,14 +61,18 @@ func (n *node) serve(now drivers.Cycle) {
 		n.askRead(readATU, now, span{n: entryBytes})
 		return
 	}
-	s.client = s.pick(now)
+	if s.looks == 0 {
+		s.client, s.looks = s.pick(now), now+1
+		return
+	}
+	s.looks = 0
 	misses := n.atu.misses
 	_, a, fault := n.client(s.client)
 	if *fault = n.translate(a); n.atu.misses > misses {
-		s.reads = now + t.Translate - 1
+		s.reads = now + max(t.Translate, 3) - 2
 		return
 	}
-	n.translated(now + t.Translate)
+	n.translated(now + max(t.Translate, 2) - 1)
 }
 
 // translated has the client act from a cycle on.

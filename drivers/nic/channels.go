@@ -12,6 +12,7 @@ const (
 	writeAnswers  // and that of answers
 	writeLocks
 	writeNotices
+	writeCommands
 	writers
 )
 
@@ -82,6 +83,8 @@ func (n *node) granted(writer int, now drivers.Cycle) {
 		n.lockWritten(now)
 	case writeNotices:
 		n.rma.notifier.step, n.rma.notifier.at = notifierLand, n.writes.free-1
+	case writeCommands:
+		n.commandWritten(now)
 	}
 }
 

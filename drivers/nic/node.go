@@ -9,15 +9,50 @@ import (
 )
 
 type mailbox struct {
-	base        uint64
-	slots       uint32
-	ctrl        uint64
-	wp, rp, idx uint32
-	stall       stall
+	base  uint64
+	slots uint32
+	ctrl  uint64
+	pointers
+	stall stall
 }
 
 func (m *mailbox) on() bool   { return m.ctrl&regs.MboxCtrlEnable != 0 && m.slots != 0 }
-func (m *mailbox) full() bool { return m.wp-m.rp >= m.slots }
+func (m *mailbox) full() bool { return m.filled(m.slots) }
+
+// pointers of a ring: of a mailbox or of notifications.
+type pointers struct {
+	wp, rp, idx uint32
+	refused     bool // the last write of rp
+}
+
+// filled: the ring has no room. One that was read ahead of a write that then failed is empty.
+func (p *pointers) filled(slots uint32) bool {
+	fill := p.wp - p.rp
+	return fill >= slots && fill != 1<<32-1
+}
+
+func (p *pointers) readRP() uint64 {
+	if p.refused {
+		return uint64(p.rp) | regs.MboxRPRefused
+	}
+	return uint64(p.rp)
+}
+
+// moveRP writes a read pointer, if the ring can have been read to there; software may have seen
+// what is being written before the memory has acknowledged it.
+func (n *node) moveRP(p *pointers, v, slots uint32, writing bool) bool {
+	wp := p.wp
+	if writing {
+		wp++
+	}
+	if p.refused = wp-v > slots; p.refused {
+		n.rpRefused++
+		n.interrupt(regs.IRQStatusError)
+		return false
+	}
+	p.rp = v
+	return true
+}
 
 // A line was posted to a send window; its bytes are in the packet that it will be.
 type line struct {
@@ -71,6 +106,7 @@ type node struct {
 	rxFreed   drivers.Cycle // one left
 	rxFrom    drivers.Cycle // it writes since
 	rxBusy    bool          // it writes
+	rxWritten drivers.Cycle // it counted a slot
 	slot      slotWrite
 	rxStall   stall
 	stalled   uint8 // VPID that stalls now or stalled last
@@ -90,8 +126,8 @@ type node struct {
 	regFree drivers.Cycle // the next access may be fetched
 	answer  answer        // of the read that was performed last
 
-	irqStatus, irqMask, errorInfo, scratch, badAccess uint64
-	routes                                            [regs.NodeMax]uint64 // entries of the route table
+	irqStatus, irqMask, errorInfo, scratch, badAccess, rpRefused uint64
+	routes                                                       [regs.NodeMax]uint64 // entries of the route table
 
 	armed  []armedWatch
 	armPIO [regs.VPIDs]uint64 // count to stop at, or unarmed
@@ -110,7 +146,9 @@ const (
 type slotWrite struct {
 	addr   uint64
 	header regs.Slot
+	vpid   uint8
 	failed bool
+	lost   bool // its mailbox was switched off
 }
 
 func (n *node) reset() {
@@ -120,7 +158,7 @@ func (n *node) reset() {
 }
 
 func (n *node) empty() bool {
-	return n.regs.n+n.pio.n+n.atu.commands.n == 0 && n.pioState == pioIdle && n.rma.empty()
+	return n.regs.n+n.pio.n == 0 && !n.atu.commands.busy() && n.pioState == pioIdle && n.rma.empty()
 }
 
 // ---- send windows ----
@@ -309,7 +347,7 @@ func (p *Part) Collected(node, class int, h uint32) {
 // wait or fail is left to recheck, in that cycle itself.
 func (n *node) check(at drivers.Cycle) {
 	m := &n.mbox[n.p.pool.at(*n.rx.first()).Header.DstVPID()]
-	if !m.on() || m.full() {
+	if !m.on() || m.full() || n.writesNow() {
 		n.wake(unitCheck, at)
 		return
 	}
@@ -361,13 +399,13 @@ func (n *node) mailboxChanged() {
 func (n *node) begin(checked drivers.Cycle, m *mailbox) {
 	h := n.p.pool.at(*n.rx.first()).Header
 	n.rxBusy, n.rxFrom = true, checked
-	n.slot.addr = m.base + uint64(m.idx)*regs.SlotBytes
+	n.slot.addr, n.slot.vpid, n.slot.lost = m.base+uint64(m.idx)*regs.SlotBytes, h.DstVPID(), false
 	n.slot.header = regs.SlotFields{
 		SrcVPID: h.SrcVPID(), SrcNode: h.SrcNode(), Length: h.Length(), Kind: h.Kind(),
 		Piggyback: h.Piggyback(), Seq: m.wp + 1,
 	}.Pack()
 	const quads = regs.SlotBytes / 8
-	if !n.shared && !n.nvmInUse {
+	if !n.shared && !n.nvmInUse && !n.atu.commands.busy() {
 		n.wake(unitSlot, n.writeAlone(writeVELO, checked+1, quads)+quads-1)
 	} else {
 		n.askWrite(writeVELO, checked+1, n.slot.addr, quads)
@@ -393,10 +431,15 @@ func (n *node) slotWritten() {
 // commit: the write is acknowledged.
 func (n *node) commit() {
 	h := n.p.pool.at(*n.rx.first()).Header
-	if n.slot.failed {
+	switch {
+	case n.slot.failed:
 		n.rxDropped++
 		n.drop(n.p.now, h, regs.DropReasonDMAError)
-	} else {
+	case n.slot.lost:
+		n.rxDropped++
+		n.drop(n.p.now, h, regs.DropReasonMailboxOff)
+	default:
+		n.rxWritten = n.p.now
 		vpid := h.DstVPID()
 		m := &n.mbox[vpid]
 		m.wp++

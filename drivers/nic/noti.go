@@ -9,25 +9,25 @@ import (
 
 // A notiRing is the notification ring of one process.
 type notiRing struct {
-	base        uint64
-	slots       uint32
-	ctrl        uint64
-	wp, rp, idx uint32
-	stall       stall
+	base  uint64
+	slots uint32
+	ctrl  uint64
+	pointers
+	stall stall
 }
 
 func (r *notiRing) on() bool { return r.ctrl&regs.NotiCtrlEnable != 0 && r.slots != 0 }
 
 // full rings hold the unit that wants to notify. One that is off takes all and
 // forgets it.
-func (r *notiRing) full() bool { return r.on() && r.wp-r.rp >= r.slots }
+func (r *notiRing) full() bool { return r.on() && r.filled(r.slots) }
 
 // mayStart: the process may start operations.
 func (r *notiRing) mayStart() bool { return r.on() && r.ctrl&regs.NotiCtrlWindow != 0 }
 
 func (r *notiRing) control(v uint64) {
 	if v&^r.ctrl&regs.NotiCtrlEnable != 0 {
-		r.wp, r.rp, r.idx = 0, 0, 0
+		r.pointers = pointers{}
 	}
 	r.ctrl = v & (regs.NotiCtrlEnable | regs.NotiCtrlWindow | regs.NotiCtrlIRQ)
 }
@@ -40,6 +40,27 @@ type notifier struct {
 	client int           // that it works for
 	step   notifierStep
 	at     drivers.Cycle // when the step is done, or the next unit may be picked
+
+	vpid     uint8         // whose ring it looked at
+	looked   drivers.Cycle // when
+	addr     uint64        // where the notice goes
+	seq      uint32        // its number
+	lost     bool          // the ring was switched off since
+	failed   bool          // the write
+	answered drivers.Cycle // the last write was
+}
+
+// writing: a notification is being written into the ring of a process.
+func (f *notifier) writing(now drivers.Cycle, vpid uint8) bool {
+	return f.step >= notifierWrite && f.looked < now && f.vpid == vpid
+}
+
+// writes is the same for one that will count.
+func (f *notifier) writes(now drivers.Cycle, vpid uint8) bool { return f.writing(now, vpid) && !f.lost }
+
+// switched: NOTI_CTRL of a process is written.
+func (f *notifier) switched(vpid uint8, ctrl uint64) {
+	f.lost = f.lost || ctrl&regs.NotiCtrlEnable == 0 && f.step >= notifierWrite && f.vpid == vpid
 }
 
 type notifierStep uint8
@@ -49,6 +70,7 @@ const (
 	notifierLook              // at the ring
 	notifierWrite
 	notifierLand // the last beat reaches memory
+	notifierAck  // the memory answers
 )
 
 // The units that tell, in the order in which they have their turn, by class of a sender and of a
@@ -90,22 +112,32 @@ func (n *node) notify(now drivers.Cycle) {
 	case notifierLook:
 		r := n.ringOf(f.client)
 		f.step, f.at = notifierWrite, now+t.Notify-2
+		f.vpid, f.looked, f.lost = n.rma.teller(f.client).note.vpid, now, false
+		f.addr, f.seq = r.base+uint64(r.idx)*regs.NotiBytes, r.wp+1
 		switch {
 		case !r.on():
 			n.rma.notiOff++
 			n.told(now)
+			f.step, f.at = notifierPick, now+1
+			if f.client >= completers { // the packet leaves in this cycle
+				n.complete(now, f.client-completers)
+			}
 		case r.full():
 			f.waits[f.client] = true
 			r.stall.begin(now + 1)
 			f.step, f.at = notifierPick, now+1
 		}
 	case notifierWrite:
-		r := n.ringOf(f.client)
 		f.at = drivers.Forever // until granted
-		n.askWrite(writeNotices, now, r.base+uint64(r.idx)*regs.NotiBytes, regs.NotiBytes/8)
+		n.askWrite(writeNotices, now, f.addr, regs.NotiBytes/8)
 	case notifierLand:
 		n.writeNotice(&n.rma.teller(f.client).note)
-		n.told(now + t.HostWrite)
+		f.step, f.at = notifierAck, now+t.HostWrite
+		n.told(f.at)
+	case notifierAck:
+		f.answered = now
+		f.step, f.at = notifierPick, now+1
+		n.countNotice(&n.rma.rings[f.vpid])
 	}
 }
 
@@ -123,9 +155,7 @@ func (n *node) ringChanged(now drivers.Cycle) {
 
 // told: a unit learns that its notice is written, or that nobody wants it.
 func (n *node) told(at drivers.Cycle) {
-	f := &n.rma.notifier
-	n.rma.teller(f.client).enter(phaseTold, at)
-	f.step, f.at = notifierPick, at+1
+	n.rma.teller(n.rma.notifier.client).enter(phaseTold, at)
 }
 
 // A notice is a notification on its way to a ring.
@@ -136,14 +166,23 @@ type notice struct {
 	w1     regs.RMANotiFields
 }
 
-// writeNotice writes a notification into a ring that has room, second word last.
+// writeNotice writes a notification, second word last.
 func (n *node) writeNotice(m *notice) {
-	r := &n.rma.rings[m.vpid]
-	off := r.base + uint64(r.idx)*regs.NotiBytes
-	if !r.on() || !n.inMemory(span{off, regs.NotiBytes}) {
-		if r.on() {
-			n.p.fail(&drivers.DMAError{Node: n.id, Addr: off, Bytes: regs.NotiBytes, Memory: uint64(len(n.mem))})
-		}
+	f := &n.rma.notifier
+	if f.failed = !n.inMemory(span{f.addr, regs.NotiBytes}); f.failed {
+		n.p.fail(&drivers.DMAError{Node: n.id, Addr: f.addr, Bytes: regs.NotiBytes, Memory: uint64(len(n.mem))})
+		return
+	}
+	m.w1.Seq = uint16(f.seq & (1<<14 - 1))
+	binary.LittleEndian.PutUint64(n.mem[f.addr:], m.w0)
+	binary.LittleEndian.PutUint64(n.mem[f.addr+8:], uint64(m.w1.Pack()))
+	n.written(f.addr, regs.NotiBytes)
+}
+
+// countNotice: the write of a notification is acknowledged.
+func (n *node) countNotice(r *notiRing) {
+	f := &n.rma.notifier
+	if f.failed || f.lost {
 		n.rma.notiOff++
 		return
 	}
@@ -151,12 +190,8 @@ func (n *node) writeNotice(m *notice) {
 	if r.idx++; r.idx >= r.slots {
 		r.idx = 0
 	}
-	m.w1.Seq = uint16(r.wp & (1<<14 - 1))
-	binary.LittleEndian.PutUint64(n.mem[off:], m.w0)
-	binary.LittleEndian.PutUint64(n.mem[off+8:], uint64(m.w1.Pack()))
 	n.rma.notis++
-	n.written(off, regs.NotiBytes)
 	if r.ctrl&regs.NotiCtrlIRQ != 0 {
-		n.interrupt(1 << (regs.IRQStatusNoti.LSB() + int(m.vpid)))
+		n.interrupt(1 << (regs.IRQStatusNoti.LSB() + int(f.vpid)))
 	}
 }

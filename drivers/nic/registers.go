@@ -54,8 +54,10 @@ func (n *node) access(u unitID) {
 		n.regs.drop()
 		n.regFree = now + 1
 		n.wakeRegs()
-		n.mbox[v].rp = uint32(op.v)
-		n.mailboxChanged()
+		m := &n.mbox[v]
+		if n.moveRP(&m.pointers, uint32(op.v), m.slots, n.slotUnderWay(v) && !n.slot.lost) {
+			n.mailboxChanged()
+		}
 		return
 	}
 	r, i, ok := regs.ByAddress(op.off)
@@ -104,13 +106,25 @@ func (n *node) has(r *regs.Register, i int) bool {
 	return true
 }
 
-// held: a mailbox changes between two slots only.
+// held: a ring's registers do not change in the cycle in which one counts.
 func (n *node) held(off uint32, i uint8) bool {
 	switch off {
 	case regs.MboxBase(i), regs.MboxSlots(i), regs.MboxCtrl(i):
-		return n.rxBusy && n.rxFrom < n.p.now
+		return n.rxWritten == n.p.now
+	case regs.NotiBase(i), regs.NotiSlots(i), regs.NotiCtrl(i):
+		return n.rma.notifier.answered == n.p.now
 	}
 	return false
+}
+
+// writesNow: a register is written later in this cycle.
+func (n *node) writesNow() bool {
+	return n.regs.n > 0 && !n.regs.first().read && max(n.regs.first().at+1, n.regFree)+1 <= n.p.now
+}
+
+// slotUnderWay: a slot of a mailbox is being written.
+func (n *node) slotUnderWay(vpid uint8) bool {
+	return n.rxBusy && n.rxFrom < n.p.now && n.slot.vpid == vpid
 }
 
 func (n *node) readReg(now drivers.Cycle, off uint32, i uint8) uint64 {
@@ -138,13 +152,16 @@ func (n *node) readReg(now drivers.Cycle, off uint32, i uint8) uint64 {
 	case regs.MboxSlots(i):
 		return uint64(m.slots)
 	case regs.MboxCtrl(i):
+		if n.slotUnderWay(i) {
+			return m.ctrl | regs.MboxCtrlBusy
+		}
 		return m.ctrl
 	case regs.MboxWP(i):
 		return uint64(m.wp)
 	case regs.MboxStall(i):
 		return m.stall.count(now)
 	case regs.MboxRP(i):
-		return uint64(m.rp)
+		return m.readRP()
 	}
 	panic("nic: no such register: " + regs.Describe(off))
 }
@@ -173,6 +190,8 @@ func (n *node) readGlobal(now drivers.Cycle, off uint32) uint64 {
 		return n.errorInfo
 	case regs.BadAccess:
 		return n.badAccess
+	case regs.RPRefused:
+		return n.rpRefused
 	case regs.TXPackets:
 		return n.txPackets
 	case regs.RXPackets:
@@ -266,6 +285,9 @@ func (n *node) writeReg(now drivers.Cycle, off uint32, i uint8, v uint64) {
 		m.slots = uint32(v & (1<<24 - 1))
 		n.mailboxChanged()
 	case regs.MboxCtrl(i):
+		if v&regs.MboxCtrlEnable == 0 && n.rxBusy && n.slot.vpid == i {
+			n.slot.lost = true
+		}
 		m.control(v)
 		n.mailboxChanged()
 	default:
@@ -276,7 +298,7 @@ func (n *node) writeReg(now drivers.Cycle, off uint32, i uint8, v uint64) {
 // control sets the switches; switching a mailbox on starts it empty.
 func (m *mailbox) control(v uint64) {
 	if v&^m.ctrl&regs.MboxCtrlEnable != 0 {
-		m.wp, m.rp, m.idx = 0, 0, 0
+		m.pointers = pointers{}
 	}
 	m.ctrl = v & (regs.MboxCtrlEnable | regs.MboxCtrlWindow | regs.MboxCtrlIRQArrival)
 }

@@ -126,7 +126,7 @@ func (n *node) nextRMA() drivers.Cycle {
 func (n *node) stepRMA() {
 	r, now := &n.rma, n.p.now
 	for n.commandDue() <= now {
-		n.execute(now)
+		n.command(now)
 	}
 	for class := range r.senders {
 		for s := &r.senders[class]; s.due() <= now; {

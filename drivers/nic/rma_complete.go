@@ -93,6 +93,7 @@ func (n *node) judgeDue(class int) drivers.Cycle {
 	}
 	switch {
 	case c.judge.phase == phaseIdle && r.in[class].n == looked,
+		c.judge.phase == phaseIdle && !c.answers && c.ends.n == underWay, // no access begins without its place among those to be told
 		c.judge.phase == phaseIdle && c.answers && !n.mayAnswer(c, *r.in[class].at(looked)),
 		c.judge.phase == phaseAct && (c.write.busy || c.ends.n == underWay || c.outcome.reads() && r.reads.asking(readResponder)):
 		return drivers.Forever
@@ -296,7 +297,7 @@ func (n *node) endPacket(now drivers.Cycle, class int) {
 		c.idle++
 	}
 	if full {
-		c.mayAct(c.idle)
+		c.judge.notBefore(c.idle)
 	}
 	if lock { // the next request is looked at a cycle later
 		c.judge.notBefore(c.idle)
@@ -304,7 +305,7 @@ func (n *node) endPacket(now drivers.Cycle, class int) {
 	n.p.net.Resume(n.id, class, c.idle)
 }
 
-// mayAct: a packet that is judged, and waited for this one, may be handed on from a cycle on.
+// mayAct: a packet that is judged, and waited for something, may be handed on from a cycle on.
 func (c *completer) mayAct(from drivers.Cycle) {
 	if c.judge.phase == phaseAct {
 		c.judge.notBefore(from)

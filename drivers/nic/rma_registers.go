@@ -34,15 +34,15 @@ func (n *node) readRMA(off uint32) uint64 {
 	case regs.ATUMisses:
 		return u.misses
 	case regs.ATUDone:
-		return u.doneAddr
+		return u.commands.doneAddr
 	case regs.ATUCommand:
-		return u.command
+		return 0
 	case regs.ATUStatus:
-		v := uint64(u.done)
-		if u.commands.n > 0 {
-			v |= regs.ATUStatusBusy
-		}
-		return v
+		return u.commands.status()
+	case regs.ATURefused:
+		return uint64(u.commands.refused)
+	case regs.ATUDoneErrors:
+		return uint64(u.commands.errors)
 	}
 	panic("nic: no such register: " + regs.Describe(off))
 }
@@ -68,13 +68,16 @@ func (n *node) readRMAPages(now drivers.Cycle, off uint32, i uint8) (uint64, boo
 	case regs.NotiSlots(i):
 		return uint64(ring.slots), true
 	case regs.NotiCtrl(i):
+		if n.rma.notifier.writing(now, i) {
+			return ring.ctrl | regs.NotiCtrlBusy, true
+		}
 		return ring.ctrl, true
 	case regs.NotiWP(i):
 		return uint64(ring.wp), true
 	case regs.NotiStall(i):
 		return ring.stall.count(now), true
 	case regs.NotiRP(i):
-		return uint64(ring.rp), true
+		return ring.readRP(), true
 	case regs.ATUBase(i):
 		return table.base, true
 	case regs.ATUPages(i):
@@ -88,9 +91,9 @@ func (n *node) writeRMA(now drivers.Cycle, off uint32, i uint8, v uint64) bool {
 	ring, table := &n.rma.rings[i], &n.atu.tables[i]
 	switch off {
 	case regs.ATUDone:
-		n.atu.doneAddr = v &^ 7
+		n.atu.commands.doneAddr, n.atu.commands.doneSet = v&^7, true
 	case regs.ATUCommand:
-		n.atu.start(now, v)
+		n.atu.commands.put(now, v)
 		n.wake(unitRMA, 0)
 	case regs.NotiBase(i):
 		ring.base = v &^ (regs.NotiBytes - 1)
@@ -98,11 +101,13 @@ func (n *node) writeRMA(now drivers.Cycle, off uint32, i uint8, v uint64) bool {
 		ring.slots = uint32(v & (1<<13 - 1))
 		n.ringChanged(now)
 	case regs.NotiCtrl(i):
+		n.rma.notifier.switched(i, v)
 		ring.control(v)
 		n.ringChanged(now)
 	case regs.NotiRP(i):
-		ring.rp = uint32(v)
-		n.ringChanged(now)
+		if n.moveRP(&ring.pointers, uint32(v), ring.slots, n.rma.notifier.writes(now, i)) {
+			n.ringChanged(now)
+		}
 	case regs.ATUBase(i):
 		n.atu.setTable(&table.base, v&^(entryBytes-1))
 	case regs.ATUPages(i):

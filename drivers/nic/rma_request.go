@@ -49,7 +49,7 @@ func (n *node) dropDescriptor(vpid int) {
 type fragment struct {
 	vpid   int
 	bytes  int
-	asked  drivers.Cycle // it was taken
+	asked  drivers.Cycle // it is judged, and an access begins
 	last   bool          // of its descriptor
 	nla    uint64        // for its notification: the local one of a put or get
 	packet Packet
@@ -123,7 +123,7 @@ func (n *node) judgeFragment(now drivers.Cycle) {
 	vpid := r.pick(now)
 	frag := &r.frag
 	frag.vpid = vpid
-	frag.asked = now
+	frag.asked = now + t.Descriptor - 1
 	r.requester.enter(phaseAct, now+t.Descriptor)
 	if n.fragment(r.descs[vpid].first(), uint8(vpid), r.progress[vpid], frag) {
 		r.requester.free = drivers.Forever

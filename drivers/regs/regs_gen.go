@@ -10,7 +10,7 @@ const (
 	// VersionValue is the version of the description.
 	VersionValue = 1
 	// DescHashValue is what register DESC_HASH reads on hardware built from the same description.
-	DescHashValue uint64 = 0x605105cebc180c6b
+	DescHashValue uint64 = 0xa11becb8ec1d504d
 )
 
 const (
@@ -29,6 +29,7 @@ const (
 	RMADepth    = 4    // RMA descriptors a process may have waiting in the NIC
 	NotiBytes   = 16   // one notification
 	ATUTables   = 16   // translation tables
+	ATUCommands = 16   // commands of the translation unit that wait in its queue, at most
 	NVMRanges   = 4    // address ranges with a write rate of their own
 )
 
@@ -926,6 +927,36 @@ func (w ATUEntry) VPID() uint8 { return uint8(w >> 2 & 0xf) }
 // Page: address bits 63..12 of the page; below the page size they count as 0.
 func (w ATUEntry) Page() uint64 { return uint64(w >> 12 & 0xfffffffffffff) }
 
+// ATUCompletion: what a command of the translation unit writes when it is done, so that software counts its commands without a register.
+type ATUCompletion uint64
+
+// ATUCompletionFields are the fields of a ATUCompletion.
+type ATUCompletionFields struct {
+	Done    uint32 // commands done since reset, this one too, modulo 2^32
+	Refused uint32 // commands refused since reset because the queue was full, modulo 2^32
+}
+
+// Pack builds the word. It panics when a field does not fit its width.
+func (f ATUCompletionFields) Pack() ATUCompletion {
+	return ATUCompletion(
+		put("ATUCompletion.Done", uint64(f.Done), 0, 32) |
+			put("ATUCompletion.Refused", uint64(f.Refused), 32, 32))
+}
+
+// Fields takes the word apart.
+func (w ATUCompletion) Fields() ATUCompletionFields {
+	return ATUCompletionFields{
+		Done:    w.Done(),
+		Refused: w.Refused(),
+	}
+}
+
+// Done: commands done since reset, this one too, modulo 2^32.
+func (w ATUCompletion) Done() uint32 { return uint32(w >> 0 & 0xffffffff) }
+
+// Refused: commands refused since reset because the queue was full, modulo 2^32.
+func (w ATUCompletion) Refused() uint32 { return uint32(w >> 32 & 0xffffffff) }
+
 // Page global: one per NIC, privileged.
 const (
 	Magic       uint32 = 0x0  // ro: magic; an all-ones read means a dead link
@@ -939,6 +970,7 @@ const (
 	IRQMask     uint32 = 0x48 // rw: causes that raise the interrupt line
 	ErrorInfo   uint32 = 0x50 // w1c: first error since it was last cleared by writing 1 to valid
 	BadAccess   uint32 = 0x58 // ro: refused register accesses: outside the map (answered with DECERR) or a write to a read-only register (SLVERR)
+	RPRefused   uint32 = 0x60 // ro: writes of MBOX_RP and NOTI_RP refused because no ring can be read to there; each raises IRQ_STATUS.error
 	TXPackets   uint32 = 0x80 // ro: VELO packets injected
 	RXPackets   uint32 = 0x88 // ro: VELO packets written to mailboxes
 	TXDropped   uint32 = 0x90 // ro: sends refused by the requester (bad length, window off, no such node)
@@ -1010,21 +1042,23 @@ const (
 
 // Page rma: remote memory access, one per NIC, privileged.
 const (
-	RMATXPackets uint32 = 0x1000 // ro: RMA packets injected, answers included
-	RMARXPackets uint32 = 0x1008 // ro: RMA packets taken and found whole
-	RMARefused   uint32 = 0x1010 // ro: descriptors refused on the bus (not three quadwords, reserved bits, window off)
-	RMARXDropped uint32 = 0x1018 // ro: RMA packets discarded (CRC, truncated, bad type, bad length, not for this node)
-	RMAErrors    uint32 = 0x1020 // ro: fragments that failed here, each with an error notification at its origin
-	RMANotis     uint32 = 0x1028 // ro: notifications written
-	RMANotiOff   uint32 = 0x1030 // ro: notifications discarded because their ring is off or could not be written
-	RMALevel     uint32 = 0x1038 // ro: what waits now
-	ATUFaults    uint32 = 0x1080 // ro: accesses refused by translation
-	ATUFault     uint32 = 0x1088 // ro: the access refused last
-	ATUHits      uint32 = 0x1090 // ro: translations found in the TLB
-	ATUMisses    uint32 = 0x1098 // ro: translations read from host memory
-	ATUDone      uint32 = 0x10a0 // rw: address of the quadword that a command writes when it is done, 8-byte aligned; set before the command
-	ATUCommand   uint32 = 0x10a8 // rw: starts a command; commands are done in order, each then writes its number (from 1) to ATU_DONE as it was at the start. A flush forgets translations; accesses that used them before may still be under way until a FENCE is done
-	ATUStatus    uint32 = 0x10b0 // ro: commands done
+	RMATXPackets  uint32 = 0x1000 // ro: RMA packets injected, answers included
+	RMARXPackets  uint32 = 0x1008 // ro: RMA packets taken and found whole
+	RMARefused    uint32 = 0x1010 // ro: descriptors refused on the bus (not three quadwords, reserved bits, window off)
+	RMARXDropped  uint32 = 0x1018 // ro: RMA packets discarded (CRC, truncated, bad type, bad length, not for this node)
+	RMAErrors     uint32 = 0x1020 // ro: fragments that failed here, each with an error notification at its origin
+	RMANotis      uint32 = 0x1028 // ro: notifications written
+	RMANotiOff    uint32 = 0x1030 // ro: notifications discarded because their ring is off or could not be written
+	RMALevel      uint32 = 0x1038 // ro: what waits now
+	ATUFaults     uint32 = 0x1080 // ro: accesses refused by translation
+	ATUFault      uint32 = 0x1088 // ro: the access refused last
+	ATUHits       uint32 = 0x1090 // ro: translations found in the TLB
+	ATUMisses     uint32 = 0x1098 // ro: translations read from host memory
+	ATUDone       uint32 = 0x10a0 // rw: address of the quadword that a command writes when it is done, 8-byte aligned (format atu_completion); set before the command. Until it is written, commands write nothing
+	ATUCommand    uint32 = 0x10a8 // rw: queues a command; commands are done in order, each then writes format atu_completion to ATU_DONE as it was when the command came. A command that finds the queue full (ATU_COMMANDS) is refused and counted in ATU_REFUSED. A flush forgets translations; accesses that used them before may still be under way until a FENCE is done
+	ATUStatus     uint32 = 0x10b0 // ro: commands done; busy: one is under way or waits; queued: those that wait
+	ATURefused    uint32 = 0x10b8 // ro: commands refused because the queue was full (32 bits)
+	ATUDoneErrors uint32 = 0x10c0 // ro: writes to ATU_DONE that the memory answered with an error (32 bits)
 )
 
 // Fields of register RMA_LEVEL.
@@ -1051,8 +1085,9 @@ const (
 
 // Fields of register ATU_STATUS.
 const (
-	ATUStatusDone Bits   = 0x2000 // [31:0]
-	ATUStatusBusy uint64 = 1 << 32
+	ATUStatusDone   Bits   = 0x2000 // [31:0]
+	ATUStatusBusy   uint64 = 1 << 32
+	ATUStatusQueued Bits   = 0x0828 // [47:40]
 )
 
 // MboxBase is the address of register MBOX_BASE of a VPID (rw): DMA address of the ring, 64-byte aligned.
@@ -1061,7 +1096,7 @@ func MboxBase(vpid uint8) uint32 { return strided(0x10000, 0x1000, 16, vpid) }
 // MboxSlots is the address of register MBOX_SLOTS of a VPID (rw): slots in the ring, 1..2^24-1; any number, not only powers of two.
 func MboxSlots(vpid uint8) uint32 { return strided(0x10008, 0x1000, 16, vpid) }
 
-// MboxCtrl is the address of register MBOX_CTRL of a VPID (rw): switches.
+// MboxCtrl is the address of register MBOX_CTRL of a VPID (rw): switches, which act at once; busy (read-only): a slot of this mailbox is being written, to where it lay before. Software that has switched the mailbox off gives its memory away when busy is 0.
 func MboxCtrl(vpid uint8) uint32 { return strided(0x10010, 0x1000, 16, vpid) }
 
 // MboxWP is the address of register MBOX_WP of a VPID (ro): packets written since enable (free-running, 32 bits).
@@ -1076,7 +1111,7 @@ func NotiBase(vpid uint8) uint32 { return strided(0x10100, 0x1000, 16, vpid) }
 // NotiSlots is the address of register NOTI_SLOTS of a VPID (rw): notifications in the ring, 1..8191.
 func NotiSlots(vpid uint8) uint32 { return strided(0x10108, 0x1000, 16, vpid) }
 
-// NotiCtrl is the address of register NOTI_CTRL of a VPID (rw): enable: the ring is on and others may access this process's pages; window: the process may start operations itself (enable needed too); irq: a notification raises IRQ_STATUS.noti.
+// NotiCtrl is the address of register NOTI_CTRL of a VPID (rw): enable: the ring is on and others may access this process's pages; window: the process may start operations itself (enable needed too); irq: a notification raises IRQ_STATUS.noti; busy (read-only): as in MBOX_CTRL.
 func NotiCtrl(vpid uint8) uint32 { return strided(0x10110, 0x1000, 16, vpid) }
 
 // NotiWP is the address of register NOTI_WP of a VPID (ro): notifications written since enable (free-running, 32 bits).
@@ -1090,6 +1125,7 @@ const (
 	MboxCtrlEnable     uint64 = 1 << 0
 	MboxCtrlWindow     uint64 = 1 << 1
 	MboxCtrlIRQArrival uint64 = 1 << 2
+	MboxCtrlBusy       uint64 = 1 << 8
 )
 
 // Fields of register NOTI_CTRL.
@@ -1097,13 +1133,26 @@ const (
 	NotiCtrlEnable uint64 = 1 << 0
 	NotiCtrlWindow uint64 = 1 << 1
 	NotiCtrlIRQ    uint64 = 1 << 2
+	NotiCtrlBusy   uint64 = 1 << 8
 )
 
-// MboxRP is the address of register MBOX_RP of a VPID (rw): packets consumed since enable (free-running, 32 bits).
+// MboxRP is the address of register MBOX_RP of a VPID (rw): packets consumed since enable (free-running, 32 bits). A number ahead of what was written, or further behind than the ring has slots, is refused: the old one stays. refused (read-only): the last write was.
 func MboxRP(vpid uint8) uint32 { return strided(0x20000, 0x1000, 16, vpid) }
 
-// NotiRP is the address of register NOTI_RP of a VPID (rw): notifications consumed since enable (free-running, 32 bits).
+// NotiRP is the address of register NOTI_RP of a VPID (rw): notifications consumed since enable (free-running, 32 bits); refused as in MBOX_RP.
 func NotiRP(vpid uint8) uint32 { return strided(0x20008, 0x1000, 16, vpid) }
+
+// Fields of register MBOX_RP.
+const (
+	MboxRPPackets Bits   = 0x2000 // [31:0]
+	MboxRPRefused uint64 = 1 << 32
+)
+
+// Fields of register NOTI_RP.
+const (
+	NotiRPNotifications Bits   = 0x2000 // [31:0]
+	NotiRPRefused       uint64 = 1 << 32
+)
 
 // ATUBase is the address of register ATU_BASE of a VPID (rw): address of the table in host memory, 8-byte aligned.
 func ATUBase(vpid uint8) uint32 { return strided(0x30000, 0x1000, 16, vpid) }
@@ -1247,6 +1296,7 @@ var table = []Register{
 		{Name: "length", Bits: 0x0a30},
 	}},
 	{Name: "BAD_ACCESS", Offset: 0x58, Stride: 0x0, Count: 1, Access: RO, Doc: "refused register accesses: outside the map (answered with DECERR) or a write to a read-only register (SLVERR)", Fields: nil},
+	{Name: "RP_REFUSED", Offset: 0x60, Stride: 0x0, Count: 1, Access: RO, Doc: "writes of MBOX_RP and NOTI_RP refused because no ring can be read to there; each raises IRQ_STATUS.error", Fields: nil},
 	{Name: "TX_PACKETS", Offset: 0x80, Stride: 0x0, Count: 1, Access: RO, Doc: "VELO packets injected", Fields: nil},
 	{Name: "RX_PACKETS", Offset: 0x88, Stride: 0x0, Count: 1, Access: RO, Doc: "VELO packets written to mailboxes", Fields: nil},
 	{Name: "TX_DROPPED", Offset: 0x90, Stride: 0x0, Count: 1, Access: RO, Doc: "sends refused by the requester (bad length, window off, no such node)", Fields: nil},
@@ -1288,37 +1338,48 @@ var table = []Register{
 	}},
 	{Name: "ATU_HITS", Offset: 0x1090, Stride: 0x0, Count: 1, Access: RO, Doc: "translations found in the TLB", Fields: nil},
 	{Name: "ATU_MISSES", Offset: 0x1098, Stride: 0x0, Count: 1, Access: RO, Doc: "translations read from host memory", Fields: nil},
-	{Name: "ATU_DONE", Offset: 0x10a0, Stride: 0x0, Count: 1, Access: RW, Doc: "address of the quadword that a command writes when it is done, 8-byte aligned; set before the command", Fields: nil},
-	{Name: "ATU_COMMAND", Offset: 0x10a8, Stride: 0x0, Count: 1, Access: RW, Doc: "starts a command; commands are done in order, each then writes its number (from 1) to ATU_DONE as it was at the start. A flush forgets translations; accesses that used them before may still be under way until a FENCE is done", Fields: []Field{
+	{Name: "ATU_DONE", Offset: 0x10a0, Stride: 0x0, Count: 1, Access: RW, Doc: "address of the quadword that a command writes when it is done, 8-byte aligned (format atu_completion); set before the command. Until it is written, commands write nothing", Fields: nil},
+	{Name: "ATU_COMMAND", Offset: 0x10a8, Stride: 0x0, Count: 1, Access: RW, Doc: "queues a command; commands are done in order, each then writes format atu_completion to ATU_DONE as it was when the command came. A command that finds the queue full (ATU_COMMANDS) is refused and counted in ATU_REFUSED. A flush forgets translations; accesses that used them before may still be under way until a FENCE is done", Fields: []Field{
 		{Name: "command", Bits: 0x0400},
 		{Name: "table", Bits: 0x0404},
 		{Name: "vpid", Bits: 0x0408},
 		{Name: "page", Bits: 0x1810},
 	}},
-	{Name: "ATU_STATUS", Offset: 0x10b0, Stride: 0x0, Count: 1, Access: RO, Doc: "commands done", Fields: []Field{
+	{Name: "ATU_STATUS", Offset: 0x10b0, Stride: 0x0, Count: 1, Access: RO, Doc: "commands done; busy: one is under way or waits; queued: those that wait", Fields: []Field{
 		{Name: "done", Bits: 0x2000},
 		{Name: "busy", Bits: 0x0120},
+		{Name: "queued", Bits: 0x0828},
 	}},
+	{Name: "ATU_REFUSED", Offset: 0x10b8, Stride: 0x0, Count: 1, Access: RO, Doc: "commands refused because the queue was full (32 bits)", Fields: nil},
+	{Name: "ATU_DONE_ERRORS", Offset: 0x10c0, Stride: 0x0, Count: 1, Access: RO, Doc: "writes to ATU_DONE that the memory answered with an error (32 bits)", Fields: nil},
 	{Name: "MBOX_BASE", Offset: 0x10000, Stride: 0x1000, Count: 16, Access: RW, Doc: "DMA address of the ring, 64-byte aligned", Fields: nil},
 	{Name: "MBOX_SLOTS", Offset: 0x10008, Stride: 0x1000, Count: 16, Access: RW, Doc: "slots in the ring, 1..2^24-1; any number, not only powers of two", Fields: nil},
-	{Name: "MBOX_CTRL", Offset: 0x10010, Stride: 0x1000, Count: 16, Access: RW, Doc: "switches", Fields: []Field{
+	{Name: "MBOX_CTRL", Offset: 0x10010, Stride: 0x1000, Count: 16, Access: RW, Doc: "switches, which act at once; busy (read-only): a slot of this mailbox is being written, to where it lay before. Software that has switched the mailbox off gives its memory away when busy is 0", Fields: []Field{
 		{Name: "enable", Bits: 0x0100},
 		{Name: "window", Bits: 0x0101},
 		{Name: "irq_arrival", Bits: 0x0102},
+		{Name: "busy", Bits: 0x0108},
 	}},
 	{Name: "MBOX_WP", Offset: 0x10018, Stride: 0x1000, Count: 16, Access: RO, Doc: "packets written since enable (free-running, 32 bits)", Fields: nil},
 	{Name: "MBOX_STALL", Offset: 0x10020, Stride: 0x1000, Count: 16, Access: RO, Doc: "cycles this mailbox held the completer because it was full", Fields: nil},
 	{Name: "NOTI_BASE", Offset: 0x10100, Stride: 0x1000, Count: 16, Access: RW, Doc: "DMA address of the notification ring, 16-byte aligned", Fields: nil},
 	{Name: "NOTI_SLOTS", Offset: 0x10108, Stride: 0x1000, Count: 16, Access: RW, Doc: "notifications in the ring, 1..8191", Fields: nil},
-	{Name: "NOTI_CTRL", Offset: 0x10110, Stride: 0x1000, Count: 16, Access: RW, Doc: "enable: the ring is on and others may access this process's pages; window: the process may start operations itself (enable needed too); irq: a notification raises IRQ_STATUS.noti", Fields: []Field{
+	{Name: "NOTI_CTRL", Offset: 0x10110, Stride: 0x1000, Count: 16, Access: RW, Doc: "enable: the ring is on and others may access this process's pages; window: the process may start operations itself (enable needed too); irq: a notification raises IRQ_STATUS.noti; busy (read-only): as in MBOX_CTRL", Fields: []Field{
 		{Name: "enable", Bits: 0x0100},
 		{Name: "window", Bits: 0x0101},
 		{Name: "irq", Bits: 0x0102},
+		{Name: "busy", Bits: 0x0108},
 	}},
 	{Name: "NOTI_WP", Offset: 0x10118, Stride: 0x1000, Count: 16, Access: RO, Doc: "notifications written since enable (free-running, 32 bits)", Fields: nil},
 	{Name: "NOTI_STALL", Offset: 0x10120, Stride: 0x1000, Count: 16, Access: RO, Doc: "cycles a notification waited because this ring was full", Fields: nil},
-	{Name: "MBOX_RP", Offset: 0x20000, Stride: 0x1000, Count: 16, Access: RW, Doc: "packets consumed since enable (free-running, 32 bits)", Fields: nil},
-	{Name: "NOTI_RP", Offset: 0x20008, Stride: 0x1000, Count: 16, Access: RW, Doc: "notifications consumed since enable (free-running, 32 bits)", Fields: nil},
+	{Name: "MBOX_RP", Offset: 0x20000, Stride: 0x1000, Count: 16, Access: RW, Doc: "packets consumed since enable (free-running, 32 bits). A number ahead of what was written, or further behind than the ring has slots, is refused: the old one stays. refused (read-only): the last write was", Fields: []Field{
+		{Name: "packets", Bits: 0x2000},
+		{Name: "refused", Bits: 0x0120},
+	}},
+	{Name: "NOTI_RP", Offset: 0x20008, Stride: 0x1000, Count: 16, Access: RW, Doc: "notifications consumed since enable (free-running, 32 bits); refused as in MBOX_RP", Fields: []Field{
+		{Name: "notifications", Bits: 0x2000},
+		{Name: "refused", Bits: 0x0120},
+	}},
 	{Name: "ATU_BASE", Offset: 0x30000, Stride: 0x1000, Count: 16, Access: RW, Doc: "address of the table in host memory, 8-byte aligned", Fields: nil},
 	{Name: "ATU_PAGES", Offset: 0x30008, Stride: 0x1000, Count: 16, Access: RW, Doc: "pages in the table (0: no table) and their size", Fields: []Field{
 		{Name: "pages", Bits: 0x1800},

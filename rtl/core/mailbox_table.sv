@@ -3,10 +3,12 @@
 // Job: answers the completer about one VPID (is it on, is it full, where does the next slot lie) and
 //   counts the slots it wrote; gives the register file read and write access. Words live in small RAMs
 //   with one write port, so a clear sequence of VPIDS cycles follows reset (busy).
+//   A read pointer to which the ring cannot have been read is refused: the old one stays.
 // Handshake: look_* is combinational. commit is a one-cycle pulse for look_vpid. A register write is taken when
-//   wr_ready (wr_rp: when !busy).
-// Back-pressure: register writes wait while reset clears; all but the read pointer's also while a slot is
-//   under way (hold), so that switching a mailbox on falls between two packets. A full mailbox blocks none.
+//   wr_ready (wr_rp: when !busy). Switches act at once: a slot under way (hold) whose mailbox was switched off in the
+//   meantime does not count (look_lost), and rd_ctrl.busy tells software that it still is.
+// Back-pressure: register writes wait while reset clears; all but the read pointer's also in the cycle of a commit,
+//   which needs the same memory. A full mailbox blocks none.
 module mailbox_table (
     input  logic        clk,
     input  logic        rst,
@@ -18,6 +20,7 @@ module mailbox_table (
     output logic [63:0] look_addr,   // of the next slot
     output logic [31:0] look_seq,    // number of the next packet, from 1
     output logic        look_irq,
+    output logic        look_lost,   // switched off since the slot under way was begun
     input  logic        commit,      // the slot of look_vpid was written
     input  logic        stall,       // look_vpid holds the completer in this cycle
     input  logic        hold,        // a slot is being written
@@ -25,9 +28,9 @@ module mailbox_table (
     input  logic [3:0]  rd_vpid,
     output logic [63:0] rd_base,
     output logic [23:0] rd_slots,
-    output logic [2:0]  rd_ctrl,
+    output logic [8:0]  rd_ctrl,
     output logic [31:0] rd_wp,
-    output logic [31:0] rd_rp,
+    output logic [32:0] rd_rp,
     output logic [63:0] rd_stall,
     output logic        wr_ready,
     input  logic [3:0]  wr_vpid,
@@ -36,6 +39,7 @@ module mailbox_table (
     input  logic        wr_slots,
     input  logic        wr_ctrl,
     input  logic        wr_rp,
+    output logic        ev_refused,  // a read pointer
     output logic [15:0] window_on
 );
   localparam int VPIDS = nicloop_pkg::VPIDS;
@@ -46,7 +50,7 @@ module mailbox_table (
   logic [23:0] index[VPIDS];  // wp modulo slots
   logic [31:0] rp[VPIDS];
   logic [63:0] stalls[VPIDS];
-  logic [15:0] enable, window, irq_arrival;
+  logic [15:0] enable, window, irq_arrival, refused;
 
   // ---- clear after reset ----
   logic [4:0] clear;
@@ -56,11 +60,24 @@ module mailbox_table (
     else if (busy) clear <= clear + 1'b1;
   end
 
-  assign wr_ready = !busy && !hold;
+  assign wr_ready = !busy && !commit;
 
   // Switching on starts both pointers at 0.
-  logic restart;
+  logic restart, off;
   assign restart = wr_ctrl && wr_data[nicloop_pkg::MBOX_CTRL_ENABLE_LSB] && !enable[wr_vpid];
+  assign off     = wr_ctrl && !wr_data[nicloop_pkg::MBOX_CTRL_ENABLE_LSB] && wr_vpid == look_vpid;
+  always_ff @(posedge clk) look_lost <= off || (look_lost && hold);
+
+  // Software may have seen the slot under way before the memory has acknowledged it.
+  logic [31:0] behind;
+  logic        rp_good;
+  assign behind     = wp[wr_vpid] + 32'(hold && !look_lost && wr_vpid == look_vpid) - wr_data[31:0];
+  assign rp_good    = behind <= 32'(slots[wr_vpid]);
+  assign ev_refused = wr_rp && !rp_good;
+  always_ff @(posedge clk) begin
+    if (rst) refused <= '0;
+    else if (wr_rp || restart) refused[wr_vpid] <= wr_rp && !rp_good;
+  end
 
   always_ff @(posedge clk) begin
     if (rst) begin
@@ -88,7 +105,7 @@ module mailbox_table (
   always_ff @(posedge clk) begin
     if (busy || wr_base) base[reg_at] <= busy ? '0 : wr_data[63:6];
     if (busy || wr_slots) slots[reg_at] <= busy ? '0 : wr_data[23:0];
-    if (busy || wr_rp || restart) rp[reg_at] <= wr_rp && !busy ? wr_data[31:0] : '0;
+    if (busy || (wr_rp && rp_good) || restart) rp[reg_at] <= wr_rp && !busy ? wr_data[31:0] : '0;
     if (busy || restart || commit) wp[count_at] <= commit ? look_seq : '0;
     if (busy || restart || commit) index[count_at] <= commit ? index_next : '0;
     if (busy || stall) stalls[busy ? clear[3:0] : look_vpid] <= busy ? '0 : stalls_next;
@@ -98,7 +115,7 @@ module mailbox_table (
   logic [31:0] fill;
   assign fill      = wp[look_vpid] - rp[look_vpid];
   assign look_on   = enable[look_vpid] && slots[look_vpid] != '0;  // a ring of no slots is no mailbox
-  assign look_full = fill >= 32'(slots[look_vpid]);
+  assign look_full = fill >= 32'(slots[look_vpid]) && fill != '1;  // read ahead of a slot whose write then failed: empty
   assign look_addr = {base[look_vpid], 6'h0} + {34'h0, index[look_vpid], 6'h0};
   assign look_seq  = wp[look_vpid] + 1'b1;
   assign look_irq  = irq_arrival[look_vpid];
@@ -107,13 +124,14 @@ module mailbox_table (
   assign rd_base  = {base[rd_vpid], 6'h0};
   assign rd_slots = slots[rd_vpid];
   assign rd_wp    = wp[rd_vpid];
-  assign rd_rp    = rp[rd_vpid];
+  assign rd_rp    = {refused[rd_vpid], rp[rd_vpid]};
   assign rd_stall = stalls[rd_vpid];
   always_comb begin
     rd_ctrl = '0;
     rd_ctrl[nicloop_pkg::MBOX_CTRL_ENABLE_LSB]      = enable[rd_vpid];
     rd_ctrl[nicloop_pkg::MBOX_CTRL_WINDOW_LSB]      = window[rd_vpid];
     rd_ctrl[nicloop_pkg::MBOX_CTRL_IRQ_ARRIVAL_LSB] = irq_arrival[rd_vpid];
+    rd_ctrl[nicloop_pkg::MBOX_CTRL_BUSY_LSB]        = hold && rd_vpid == look_vpid;
   end
 
 `ifndef SYNTHESIS

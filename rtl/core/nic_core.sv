@@ -131,12 +131,13 @@ module nic_core #(
   logic [7:0]  route_errors;
 
   // ---- mailbox table ----
-  logic        mb_busy, look_on, look_full, look_irq, mb_wr_ready, mb_wr_base, mb_wr_slots, mb_wr_ctrl, mb_wr_rp;
+  logic        mb_busy, look_on, look_full, look_irq, look_lost, mb_ev_refused, mb_wr_ready, mb_wr_base, mb_wr_slots, mb_wr_ctrl, mb_wr_rp;
   logic [3:0]  look_vpid, mb_rd_vpid, mb_wr_vpid;
   logic [63:0] look_addr, mb_rd_base, mb_rd_stall, mb_wr_data;
-  logic [31:0] look_seq, mb_rd_wp, mb_rd_rp;
+  logic [31:0] look_seq, mb_rd_wp;
   logic [23:0] mb_rd_slots;
-  logic [2:0]  mb_rd_ctrl;
+  logic [8:0]  mb_rd_ctrl;
+  logic [32:0] mb_rd_rp;
   logic [15:0] window_on;
 
   logic [15:0] tx_lines;
@@ -158,7 +159,7 @@ module nic_core #(
   logic [31:0]  x_wr_addr, x_rd_addr;
   logic         x_wr_do, x_wr_known, x_wr_writable, x_wr_ready, x_rd_known, x_busy;
   logic [63:0]  x_rd_value;
-  logic         ev_rma_error, ev_noti_irq;
+  logic         ev_rma_error, ev_noti_irq, ring_ev_refused;
   logic [6:0]   rma_reason;
   logic [15:0]  rma_src, rma_dst;
   logic [9:0]   rma_length;
@@ -175,10 +176,10 @@ module nic_core #(
 
   mailbox_table u_table (
       .clk, .rst, .busy(mb_busy),
-      .look_vpid, .look_on, .look_full, .look_addr, .look_seq, .look_irq, .commit, .stall, .hold,
+      .look_vpid, .look_on, .look_full, .look_addr, .look_seq, .look_irq, .look_lost, .commit, .stall, .hold,
       .rd_vpid(mb_rd_vpid), .rd_base(mb_rd_base), .rd_slots(mb_rd_slots), .rd_ctrl(mb_rd_ctrl), .rd_wp(mb_rd_wp),
       .rd_rp(mb_rd_rp), .rd_stall(mb_rd_stall), .wr_ready(mb_wr_ready), .wr_vpid(mb_wr_vpid), .wr_data(mb_wr_data),
-      .wr_base(mb_wr_base), .wr_slots(mb_wr_slots), .wr_ctrl(mb_wr_ctrl), .wr_rp(mb_wr_rp), .window_on
+      .wr_base(mb_wr_base), .wr_slots(mb_wr_slots), .wr_ctrl(mb_wr_ctrl), .wr_rp(mb_wr_rp), .ev_refused(mb_ev_refused), .window_on
   );
 
   // Node and VPID of a process, as registers show it.
@@ -208,7 +209,7 @@ module nic_core #(
       .ev_rx_packet(commit), .ev_rx_irq(look_irq), .ev_rx_drop(ev_drop), .rx_reason(drop_reason),
       .rx_src(packet_src), .rx_dst(packet_dst), .rx_length(packet_header[nicloop_pkg::HEADER_LENGTH_LSB+:10]),
       .rx_vpid(look_vpid), .ev_rx_stall(stall), .route_errors,
-      .ev_link_failure(|link_failure),
+      .ev_link_failure(|link_failure), .ev_rp_refused(mb_ev_refused || ring_ev_refused),
       .x_wr_addr, .x_wr_do, .x_wr_known, .x_wr_writable, .x_wr_ready, .x_rd_addr, .x_rd_known, .x_rd_value, .x_busy,
       .ev_rma_error, .rma_reason, .rma_src, .rma_dst, .rma_length, .ev_noti_irq, .noti_vpid,
       .tx_level({tx_credits1, tx_credits0, tx_lines}), .rx_level(rx_levels),
@@ -235,7 +236,7 @@ module nic_core #(
 
   velo_completer u_completer (
       .clk, .rst, .here, .in_valid(unit_valid[0]), .in_ready(unit_ready[0]), .in_flit(flit0),
-      .table_busy(mb_busy), .look_vpid, .look_on, .look_full, .look_addr, .look_seq, .commit, .stall, .hold,
+      .table_busy(mb_busy), .look_vpid, .look_on, .look_full, .look_addr, .look_seq, .look_lost, .commit, .stall, .hold,
       .m_awvalid(velo_awvalid), .m_awready(velo_awready), .m_awaddr(velo_awaddr), .m_wvalid(velo_wvalid),
       .m_wready(velo_wready), .m_wdata(velo_wdata), .m_wlast(velo_wlast), .m_bvalid(velo_bvalid),
       .m_bready(velo_bready), .m_bresp(m_axi_bresp),
@@ -259,7 +260,7 @@ module nic_core #(
       .wr_addr(x_wr_addr), .wr_data(s_axil_wdata), .wr_do(x_wr_do), .wr_known(rma_wr_known), .wr_writable(rma_wr_writable),
       .wr_ready(rma_wr_ready), .rd_addr(x_rd_addr), .rd_known(rma_rd_known), .rd_value(rma_value), .reg_busy(x_busy),
       .ev_error(ev_rma_error), .error_reason(rma_reason), .error_src(rma_src), .error_dst(rma_dst), .error_length(rma_length),
-      .ev_noti_irq, .noti_vpid, .idle(rma_idle), .active(rma_active)
+      .ev_rp_refused(ring_ev_refused), .ev_noti_irq, .noti_vpid, .idle(rma_idle), .active(rma_active)
   );
   assign m_axi_awsize  = 3'd3;
   assign m_axi_awburst = 2'b01;

@@ -87,6 +87,7 @@ module nic_rma (
     output logic [15:0]  error_src,
     output logic [15:0]  error_dst,
     output logic [9:0]   error_length,
+    output logic         ev_rp_refused,  // a read pointer of a ring
     output logic         ev_noti_irq,
     output logic [3:0]   noti_vpid,
     output logic         idle,
@@ -191,17 +192,20 @@ module nic_rma (
   assign atu_need[7:4] = 4'b1010;
 
   // ---- registers, rings ----
-  logic        wr_base, wr_slots, wr_ctrl, wr_rp, rings_busy, rings_ready, wr_table_base, wr_table_pages, command_ready, command_start, wr_nvm;
+  logic        wr_base, wr_slots, wr_ctrl, wr_rp, rings_busy, rings_ready, wr_table_base, wr_table_pages, command_put, done_set, wr_nvm;
   logic [63:0] ring_base, ring_stall, table_base, done_addr, nvm_value;
   logic [12:0] ring_slots;
-  logic [2:0]  ring_ctrl;
-  logic [31:0] ring_wp, ring_rp, commands_done;
+  logic [8:0]  ring_ctrl;
+  logic [31:0] ring_wp, commands_done, commands_refused, done_errors;
+  logic [32:0] ring_rp;
+  logic [4:0]  commands_queued;
   logic [25:0] table_pages;
   rma_regs u_regs (
       .clk, .rst, .wr_addr, .wr_do, .wr_known, .wr_writable, .wr_ready, .rd_addr, .rd_known, .rd_value, .wr_data,
       .rings_busy, .rings_ready, .wr_base, .wr_slots, .wr_ctrl, .wr_rp, .ring_base, .ring_slots, .ring_ctrl, .ring_wp, .ring_rp,
-      .ring_stall, .wr_table_base, .wr_table_pages, .table_base, .table_pages, .command_ready, .command_start, .done_addr,
-      .commands_done, .ev_hit, .ev_miss, .ev_fault, .fault, .wr_nvm, .nvm_value, .ev_tx, .ev_rx, .ev_refused, .ev_drop,
+      .ring_stall, .wr_table_base, .wr_table_pages, .table_base, .table_pages, .command_put, .done_set, .done_addr,
+      .commands_done, .commands_refused, .done_errors, .commands_queued, .commands_busy(cmd_active),
+      .ev_hit, .ev_miss, .ev_fault, .fault, .wr_nvm, .nvm_value, .ev_tx, .ev_rx, .ev_refused, .ev_drop,
       .ev_error(ev_fail), .ev_noti, .ev_noti_off, .descriptors, .stalled
   );
   assign reg_busy = rings_busy;
@@ -212,12 +216,11 @@ module nic_rma (
       .m_wready(w_ready[4]), .m_wdata(w_data[4*64+:64]), .m_wstrb(w_strb[4*8+:8]), .m_wlast(w_last[4]), .m_bvalid(b_valid[4]),
       .m_bready(b_ready[4]), .m_bresp, .rd_vpid(rd_addr[15:12]), .rd_base(ring_base), .rd_slots(ring_slots), .rd_ctrl(ring_ctrl),
       .rd_wp(ring_wp), .rd_rp(ring_rp), .rd_stall(ring_stall), .wr_ready(rings_ready), .wr_vpid(wr_addr[15:12]), .wr_data, .wr_base,
-      .wr_slots, .wr_ctrl, .wr_rp, .ev_written(ev_noti), .ev_off(ev_noti_off), .ev_irq(ev_noti_irq), .at_vpid(noti_vpid), .stalled,
+      .wr_slots, .wr_ctrl, .wr_rp, .ev_written(ev_noti), .ev_off(ev_noti_off), .ev_refused(ev_rp_refused), .ev_irq(ev_noti_irq), .at_vpid(noti_vpid), .stalled,
       .active(noti_active)
   );
 
   // ---- translation ----
-  assign fence = command_start && wr_data[nicloop_pkg::ATU_COMMAND_COMMAND_LSB+:4] == 4'(nicloop_pkg::ATU_OP_FENCE);
   logic        flush_page, flush_vpid, flush_all;
   logic [3:0]  flush_table, flush_owner;
   logic [23:0] flush_number;
@@ -230,11 +233,12 @@ module nic_rma (
   );
   assign ar_len[23:16] = '0;
   atu_commands #(.N(4)) u_commands (
-      .clk, .rst, .ready(command_ready), .start(command_start), .command(wr_data), .done_addr, .hold(atu_hold),
+      .clk, .rst, .put(command_put), .command(wr_data), .done_set, .done_addr, .hold(atu_hold), .fence,
       .flush_page, .flush_vpid, .flush_all, .flush_table, .flush_number, .flush_owner,
       .m_awvalid(aw_valid[5]), .m_awready(aw_ready[5]), .m_awaddr(aw_addr[5*64+:64]), .m_awlen(aw_len[5*8+:8]), .m_wvalid(w_valid[5]),
       .m_wready(w_ready[5]), .m_wdata(w_data[5*64+:64]), .m_wstrb(w_strb[5*8+:8]), .m_wlast(w_last[5]), .m_bvalid(b_valid[5]),
-      .m_bready(b_ready[5]), .count(commands_done), .active(cmd_active)
+      .m_bready(b_ready[5]), .m_bresp, .count(commands_done), .refused(commands_refused), .errors(done_errors), .queued(commands_queued),
+      .active(cmd_active)
   );
 
   // ---- memory ----

@@ -6,7 +6,7 @@
 //   bytes wide; both are counted in BAD_ACCESS.
 // Handshake: AXI4-Lite, 64-bit data. A write is taken when address and data are both there.
 // Back-pressure: one answer per direction is held; nothing else is taken in that direction before it left.
-//   A mailbox register write may wait for mailbox_table (bounded, see there).
+//   A write waits for mailbox_table or rma_regs: while they clear after reset, and for a cycle in which they count.
 module regfile #(
     parameter int VC_DEPTH = 16,
     parameter int PORTS    = 3,
@@ -41,9 +41,9 @@ module regfile #(
     output logic [3:0]  mb_rd_vpid,
     input  logic [63:0] mb_rd_base,
     input  logic [23:0] mb_rd_slots,
-    input  logic [2:0]  mb_rd_ctrl,
+    input  logic [8:0]  mb_rd_ctrl,
     input  logic [31:0] mb_rd_wp,
-    input  logic [31:0] mb_rd_rp,
+    input  logic [32:0] mb_rd_rp,
     input  logic [63:0] mb_rd_stall,
     input  logic        mb_busy,
     input  logic        mb_wr_ready,
@@ -92,6 +92,7 @@ module regfile #(
     input  logic [9:0]  rma_length,
     input  logic        ev_noti_irq,    // a notification arrived that wants an interrupt
     input  logic [3:0]  noti_vpid,
+    input  logic        ev_rp_refused,  // a read pointer of a mailbox or a ring
     input  logic        ev_link_failure,
     // levels
     input  logic [31:0] tx_level,
@@ -129,7 +130,7 @@ module regfile #(
           nicloop_pkg::REG_SCRATCH, nicloop_pkg::REG_IRQ_STATUS, nicloop_pkg::REG_IRQ_MASK,
           nicloop_pkg::REG_ERROR_INFO: wr_writable = 1'b1;
           nicloop_pkg::REG_MAGIC, nicloop_pkg::REG_VERSION, nicloop_pkg::REG_PARAMS, nicloop_pkg::REG_DESC_HASH,
-          nicloop_pkg::REG_NODE_ID, nicloop_pkg::REG_CYCLES, nicloop_pkg::REG_BAD_ACCESS,
+          nicloop_pkg::REG_NODE_ID, nicloop_pkg::REG_CYCLES, nicloop_pkg::REG_BAD_ACCESS, nicloop_pkg::REG_RP_REFUSED,
           nicloop_pkg::REG_TX_PACKETS, nicloop_pkg::REG_RX_PACKETS, nicloop_pkg::REG_TX_DROPPED,
           nicloop_pkg::REG_RX_DROPPED, nicloop_pkg::REG_RX_CRC_ERRORS, nicloop_pkg::REG_TX_STALL,
           nicloop_pkg::REG_RX_STALL, nicloop_pkg::REG_RX_STALL_VPID, nicloop_pkg::REG_ROUTE_ERRORS,
@@ -177,7 +178,7 @@ module regfile #(
   end
 
   // ---- state of the global page ----
-  logic [63:0] scratch, cycles, bad_access, tx_packets, rx_packets, tx_dropped, rx_dropped, rx_crc_errors;
+  logic [63:0] scratch, cycles, bad_access, rp_refused, tx_packets, rx_packets, tx_dropped, rx_dropped, rx_crc_errors;
   logic [63:0] tx_stall, rx_stall, routes;
   logic [33:0] irq_status, irq_mask, irq_set;
   logic [57:0] error_info;
@@ -195,7 +196,7 @@ module regfile #(
 
   always_comb begin
     irq_set = '0;
-    irq_set[nicloop_pkg::IRQ_STATUS_ERROR_LSB] = ev_tx_error || ev_rx_drop || ev_rma_error || route_errors != '0 || ev_link_failure;
+    irq_set[nicloop_pkg::IRQ_STATUS_ERROR_LSB] = ev_tx_error || ev_rx_drop || ev_rma_error || route_errors != '0 || ev_link_failure || ev_rp_refused;
     irq_set[nicloop_pkg::IRQ_STATUS_STALL_LSB] = ev_rx_stall && !stalled;
     if (ev_rx_packet && ev_rx_irq) irq_set[6'(rx_vpid)] = 1'b1;
     if (ev_noti_irq) irq_set[6'(nicloop_pkg::IRQ_STATUS_NOTI_LSB)+6'(noti_vpid)] = 1'b1;
@@ -205,6 +206,7 @@ module regfile #(
     if (rst) begin
       scratch       <= '0;
       bad_access    <= '0;
+      rp_refused    <= '0;
       tx_packets    <= '0;
       rx_packets    <= '0;
       tx_dropped    <= '0;
@@ -224,6 +226,7 @@ module regfile #(
       if (wr_mask) irq_mask <= s_wdata[33:0];
       if ((wr_take && !wr_ok) || (rd_take && !rd_known))
         bad_access <= bad_access + 64'(wr_take && !wr_ok) + 64'(rd_take && !rd_known);
+      if (ev_rp_refused) rp_refused <= rp_refused + 1'b1;
       if (ev_tx_packet) tx_packets <= tx_packets + 1'b1;
       if (ev_rx_packet) rx_packets <= rx_packets + 1'b1;
       if (ev_tx_error) tx_dropped <= tx_dropped + 1'b1;
@@ -290,6 +293,7 @@ module regfile #(
           nicloop_pkg::REG_IRQ_MASK:      rd_value = 64'(irq_mask);
           nicloop_pkg::REG_ERROR_INFO:    rd_value = 64'(error_info);
           nicloop_pkg::REG_BAD_ACCESS:    rd_value = bad_access;
+          nicloop_pkg::REG_RP_REFUSED:    rd_value = rp_refused;
           nicloop_pkg::REG_TX_PACKETS:    rd_value = tx_packets;
           nicloop_pkg::REG_RX_PACKETS:    rd_value = rx_packets;
           nicloop_pkg::REG_TX_DROPPED:    rd_value = tx_dropped;

@@ -7,7 +7,8 @@
 // Handshake: flits in by valid/ready; client of the ATU, of the AXI write master and of the notifier; err_valid holds
 //   until err_ready. fence: atu_hold speaks of the accesses before it.
 // Back-pressure: a full notification ring holds the packet that wants to notify; behind it TELL packets are
-//   written and up to four more are kept.
+//   written and up to four more are kept. Those are not translated: an access begins with a place among the packets
+//   to be told, so that only the memory keeps it from its end and a fence waits for no ring.
 module rma_completer #(
     parameter int ANSWERS = 0
 ) (
@@ -101,8 +102,8 @@ module rma_completer #(
   assign good     = reason == 7'(nicloop_pkg::DROP_REASON_NONE) && (known || writes);
   assign mute     = ANSWERS != 0 && !on;  // the origin has switched off the ring that the answer is for
   assign refused  = state == CHECK && have && (!good || mute) && !sending;
-  assign start    = state == CHECK && have && good && !mute;
-  assign pass     = state == PASS && !sending && tell_ready && write_ready;
+  assign start    = state == CHECK && have && good && !mute && tell_ready;
+  assign pass     = state == PASS && !sending && write_ready;
   assign drop_reason = reason != 7'(nicloop_pkg::DROP_REASON_NONE) ? reason :
                        mute ? 7'(nicloop_pkg::DROP_REASON_WINDOW_OFF) : 7'(nicloop_pkg::DROP_REASON_BAD_TYPE);
   always_ff @(posedge clk) begin
@@ -205,6 +206,9 @@ module rma_completer #(
 
 `ifndef SYNTHESIS
   always_ff @(posedge clk)
-    if (!rst) assert (!write_done || result_ready) else $error("rma_completer: node %0d: more answers than writes", here);
+    if (!rst) begin
+      assert (!write_done || result_ready) else $error("rma_completer: node %0d: more answers than writes", here);
+      assert (!pass || tell_ready) else $error("rma_completer: node %0d: a packet lost its place among those to be told", here);
+    end
 `endif
 endmodule

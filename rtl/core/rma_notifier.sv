@@ -2,9 +2,12 @@
 //
 // Job: keeps base, size, switches and pointers by VPID; writes the notifications of several units, each into the
 //   ring of its process, numbered from 1. A unit whose ring is full waits, the others pass.
+//   A read pointer to which the ring cannot have been read is refused: the old one stays.
 // Handshake: valid holds with vpid and words until done, a pulse. A notification for a ring that is off is done at
-//   once and counted. Register writes are taken when wr_ready (wr_rp: when !busy).
-// Back-pressure: a full ring holds its unit until the read pointer moves or the ring is switched off.
+//   once and counted, and so is one whose ring is switched off while it is written (rd_ctrl.busy tells that it still is).
+//   Register writes are taken when wr_ready (wr_rp: when !busy).
+// Back-pressure: a full ring holds its unit until the read pointer moves or the ring is switched off. Register writes
+//   wait while reset clears, and in the cycle of a memory's answer, which counts in the same memory.
 module rma_notifier #(
     parameter int N = 4,
     localparam int VPIDS = nicloop_pkg::VPIDS
@@ -35,9 +38,9 @@ module rma_notifier #(
     input  logic [3:0]       rd_vpid,
     output logic [63:0]      rd_base,
     output logic [12:0]      rd_slots,
-    output logic [2:0]       rd_ctrl,
+    output logic [8:0]       rd_ctrl,
     output logic [31:0]      rd_wp,
-    output logic [31:0]      rd_rp,
+    output logic [32:0]      rd_rp,
     output logic [63:0]      rd_stall,
     output logic             wr_ready,
     input  logic [3:0]       wr_vpid,
@@ -49,6 +52,7 @@ module rma_notifier #(
     // events
     output logic             ev_written,  // into the ring of at_vpid
     output logic             ev_off,
+    output logic             ev_refused,  // a read pointer
     output logic             ev_irq,
     output logic [3:0]       at_vpid,
     output logic [N-1:0]     stalled,     // units that wait for a full ring
@@ -78,7 +82,7 @@ module rma_notifier #(
   logic [12:0] slots[VPIDS], index[VPIDS];
   logic [31:0] wp[VPIDS], rp[VPIDS];
   logic [63:0] stalls[VPIDS];
-  logic [15:0] enable, window, irq;
+  logic [15:0] enable, window, irq, refused;
   logic [4:0]  clear;
   assign busy      = !clear[4];
   assign rma_on    = enable;
@@ -88,15 +92,29 @@ module rma_notifier #(
     else if (busy) clear <= clear + 1'b1;
   end
 
-  logic        on, full, commit, restart;
-  logic [31:0] next_seq;
+  logic        on, full, answered, commit, restart, lost;  // lost: switched off since it was looked at
+  logic [31:0] next_seq, fill;
   logic [12:0] next_index;
   assign on         = enable[at_vpid] && slots[at_vpid] != '0;
-  assign full       = wp[at_vpid] - rp[at_vpid] >= 32'(slots[at_vpid]);
+  assign fill       = wp[at_vpid] - rp[at_vpid];
+  assign full       = fill >= 32'(slots[at_vpid]) && fill != '1;  // read ahead of one whose write then failed: empty
   assign next_seq   = wp[at_vpid] + 1'b1;
   assign next_index = index[at_vpid] + 1'b1 >= slots[at_vpid] ? '0 : index[at_vpid] + 1'b1;
   assign restart    = wr_ctrl && wr_data[nicloop_pkg::NOTI_CTRL_ENABLE_LSB] && !enable[wr_vpid];
-  assign wr_ready   = !busy && state == PICK;
+  assign wr_ready   = !busy && !answered;
+  always_ff @(posedge clk)
+    lost <= state != PICK && (lost || (wr_ctrl && !wr_data[nicloop_pkg::NOTI_CTRL_ENABLE_LSB] && wr_vpid == at_vpid));
+
+  // Software may have seen the notification under way before the memory has acknowledged it.
+  logic [31:0] behind;
+  logic        rp_good;
+  assign behind     = wp[wr_vpid] + 32'((state == WRITE || state == ANSWER) && !lost && wr_vpid == at_vpid) - wr_data[31:0];
+  assign rp_good    = behind <= 32'(slots[wr_vpid]);
+  assign ev_refused = wr_rp && !rp_good;
+  always_ff @(posedge clk) begin
+    if (rst) refused <= '0;
+    else if (wr_rp || restart) refused[wr_vpid] <= wr_rp && !rp_good;
+  end
 
   logic [3:0] reg_at, count_at, stall_at;
   assign reg_at   = busy ? clear[3:0] : wr_vpid;
@@ -112,7 +130,7 @@ module rma_notifier #(
   always_ff @(posedge clk) begin
     if (busy || wr_base) base[reg_at] <= busy ? '0 : wr_data[63:4];
     if (busy || wr_slots) slots[reg_at] <= busy ? '0 : wr_data[12:0];
-    if (busy || wr_rp || restart) rp[reg_at] <= wr_rp && !busy ? wr_data[31:0] : '0;
+    if (busy || (wr_rp && rp_good) || restart) rp[reg_at] <= wr_rp && !busy ? wr_data[31:0] : '0;
     if (busy || restart || commit) wp[count_at] <= commit ? next_seq : '0;
     if (busy || restart || commit) index[count_at] <= commit ? next_index : '0;
   end
@@ -131,12 +149,14 @@ module rma_notifier #(
   always_ff @(posedge clk)
     if (busy || stalls_on) stalls[busy ? clear[3:0] : stall_at] <= busy ? '0 : stalls[stall_at] + 1'b1;
   always_ff @(posedge clk) begin
-    if (rst || wr_rp || wr_ctrl || wr_slots) stalled <= '0;
+    if (rst || (wr_rp && rp_good) || wr_ctrl || wr_slots) stalled <= '0;
     else if (state == LOOK && on && full) stalled <= stalled | unit;
   end
 
   // ---- writing: two quadwords, the one with the number last ----
-  logic aw_sent, w_sent, aw_done, w_done, beat, answered;
+  logic        aw_sent, w_sent, aw_done, w_done, beat;
+  logic [59:0] to;   // where it goes and its number, whatever registers say meanwhile
+  logic [13:0] seq;
   always_ff @(posedge clk) begin
     if (rst) state <= PICK;
     else
@@ -153,6 +173,11 @@ module rma_notifier #(
       at_vpid <= pick_vpid;
       held    <= pick_words;
     end
+  always_ff @(posedge clk)
+    if (state == LOOK) begin
+      to  <= base[at_vpid] + 60'(index[at_vpid]);
+      seq <= next_seq[13:0];
+    end
   always_ff @(posedge clk) begin
     if (state != WRITE) begin
       aw_sent <= 1'b0;
@@ -165,10 +190,10 @@ module rma_notifier #(
     end
   end
   assign m_awvalid = state == WRITE && !aw_sent;
-  assign m_awaddr  = {base[at_vpid], 4'h0} + {47'h0, index[at_vpid], 4'h0};
+  assign m_awaddr  = {to, 4'h0};
   assign m_awlen   = 8'd1;
   assign m_wvalid  = state == WRITE && !w_sent;
-  assign m_wdata   = beat ? {next_seq[13:0], held[113:64]} : held[63:0];
+  assign m_wdata   = beat ? {seq, held[113:64]} : held[63:0];
   assign m_wstrb   = 8'hff;
   assign m_wlast   = beat;
   assign m_bready  = state == ANSWER;
@@ -176,7 +201,7 @@ module rma_notifier #(
   assign w_done    = w_sent || (m_wready && m_wlast);
 
   assign answered   = state == ANSWER && m_bvalid;
-  assign commit     = answered && m_bresp == 2'b00;
+  assign commit     = answered && m_bresp == 2'b00 && !lost;
   assign ev_written = commit;
   assign ev_irq     = commit && irq[at_vpid];
   assign ev_off     = (state == LOOK && !on) || (answered && !commit);
@@ -186,13 +211,14 @@ module rma_notifier #(
   assign rd_base  = {base[rd_vpid], 4'h0};
   assign rd_slots = slots[rd_vpid];
   assign rd_wp    = wp[rd_vpid];
-  assign rd_rp    = rp[rd_vpid];
+  assign rd_rp    = {refused[rd_vpid], rp[rd_vpid]};
   assign rd_stall = stalls[rd_vpid];
   always_comb begin
     rd_ctrl = '0;
     rd_ctrl[nicloop_pkg::NOTI_CTRL_ENABLE_LSB] = enable[rd_vpid];
     rd_ctrl[nicloop_pkg::NOTI_CTRL_WINDOW_LSB] = window[rd_vpid];
     rd_ctrl[nicloop_pkg::NOTI_CTRL_IRQ_LSB]    = irq[rd_vpid];
+    rd_ctrl[nicloop_pkg::NOTI_CTRL_BUSY_LSB]   = (state == WRITE || state == ANSWER) && rd_vpid == at_vpid;
   end
 
 `ifndef SYNTHESIS

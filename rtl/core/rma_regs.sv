@@ -3,7 +3,7 @@
 // Job: decodes the pages rma, atu and nvm and the NOTI_* registers of the pages vpid and user; counts events; hands
 //   writes to the units that own the registers.
 // Handshake: known, writable and value answer for the address in the same cycle; wr_do is a pulse, only when ready.
-// Back-pressure: a write may wait for a notification or a command under way (bounded by DMA).
+// Back-pressure: a write waits for the rings to be cleared after reset, and for a cycle in which one counts.
 module rma_regs (
     input  logic        clk,
     input  logic        rst,
@@ -25,19 +25,23 @@ module rma_regs (
     output logic        wr_rp,
     input  logic [63:0] ring_base,
     input  logic [12:0] ring_slots,
-    input  logic [2:0]  ring_ctrl,
+    input  logic [8:0]  ring_ctrl,
     input  logic [31:0] ring_wp,
-    input  logic [31:0] ring_rp,
+    input  logic [32:0] ring_rp,
     input  logic [63:0] ring_stall,
     // translation
     output logic        wr_table_base,
     output logic        wr_table_pages,
     input  logic [63:0] table_base,
     input  logic [25:0] table_pages,
-    input  logic        command_ready,
-    output logic        command_start,
+    output logic        command_put,
+    output logic        done_set,
     output logic [63:0] done_addr,
     input  logic [31:0] commands_done,
+    input  logic [31:0] commands_refused,
+    input  logic [31:0] done_errors,
+    input  logic [4:0]  commands_queued,
+    input  logic        commands_busy,
     input  logic        ev_hit,
     input  logic        ev_miss,
     input  logic        ev_fault,
@@ -85,7 +89,7 @@ module rma_regs (
   assign at_table_pages = wr_page == 3'd4 && wr_off == nicloop_pkg::REG_ATU_PAGES;
   assign at_nvm         = wr_page == 3'd5 && wr_off <= nicloop_pkg::REG_NVM_DEPTH && wr_off[2:0] == '0;
   assign wr_writable    = at_base || at_slots || at_ctrl || at_rp || at_done || at_command || at_table_base || at_table_pages || at_nvm;
-  assign wr_ready       = at_command ? command_ready : at_rp ? !rings_busy : at_base || at_slots || at_ctrl ? rings_ready : 1'b1;
+  assign wr_ready       = at_rp ? !rings_busy : at_base || at_slots || at_ctrl ? rings_ready : 1'b1;
   assign wr_base        = wr_do && at_base;
   assign wr_slots       = wr_do && at_slots;
   assign wr_ctrl        = wr_do && at_ctrl;
@@ -93,17 +97,22 @@ module rma_regs (
   assign wr_table_base  = wr_do && at_table_base;
   assign wr_table_pages = wr_do && at_table_pages;
   assign wr_nvm         = wr_do && at_nvm;
-  assign command_start  = wr_do && at_command;
+  assign command_put    = wr_do && at_command;
   always_ff @(posedge clk) begin
-    if (rst) done_addr <= '0;
-    else if (wr_do && at_done) done_addr <= {wr_data[63:3], 3'h0};
+    if (rst) begin
+      done_addr <= '0;
+      done_set  <= 1'b0;
+    end else if (wr_do && at_done) begin
+      done_addr <= {wr_data[63:3], 3'h0};
+      done_set  <= 1'b1;
+    end
   end
   always_comb begin
     wr_known = wr_writable;
     case (wr_page)
       3'd1:
         if ((wr_off <= nicloop_pkg::REG_RMA_LEVEL && wr_off[2:0] == '0) ||
-            (wr_off >= nicloop_pkg::REG_ATU_FAULTS && wr_off <= nicloop_pkg::REG_ATU_STATUS &&
+            (wr_off >= nicloop_pkg::REG_ATU_FAULTS && wr_off <= nicloop_pkg::REG_ATU_DONE_ERRORS &&
              wr_off[2:0] == '0)) wr_known = 1'b1;
       3'd2: if (wr_off == nicloop_pkg::REG_NOTI_WP || wr_off == nicloop_pkg::REG_NOTI_STALL) wr_known = 1'b1;
       3'd5: if (wr_off <= nicloop_pkg::REG_NVM_STALL && wr_off[2:0] == '0) wr_known = 1'b1;
@@ -171,7 +180,13 @@ module rma_regs (
           nicloop_pkg::REG_ATU_MISSES:     rd_value = misses;
           nicloop_pkg::REG_ATU_DONE:       rd_value = done_addr;
           nicloop_pkg::REG_ATU_COMMAND:    rd_value = '0;
-          nicloop_pkg::REG_ATU_STATUS:     rd_value = {31'h0, !command_ready, commands_done};
+          nicloop_pkg::REG_ATU_STATUS: begin
+            rd_value[nicloop_pkg::ATU_STATUS_DONE_LSB+:32]  = commands_done;
+            rd_value[nicloop_pkg::ATU_STATUS_BUSY_LSB]      = commands_busy;
+            rd_value[nicloop_pkg::ATU_STATUS_QUEUED_LSB+:5] = commands_queued;
+          end
+          nicloop_pkg::REG_ATU_REFUSED:     rd_value = 64'(commands_refused);
+          nicloop_pkg::REG_ATU_DONE_ERRORS: rd_value = 64'(done_errors);
           default:                         rd_known = 1'b0;
         endcase
       3'd2:

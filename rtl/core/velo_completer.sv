@@ -2,7 +2,8 @@
 //
 // Job: collects a whole packet (two buffers: one fills while the other is written), checks frame, CRC, type,
 //   length and node, asks mailbox_table for the slot and writes 64 bytes by DMA, the slot header last. The
-//   write pointer moves when the write is acknowledged. What fails a check is discarded and counted.
+//   write pointer moves when the write is acknowledged. What fails a check, or whose mailbox was switched off before
+//   that, is discarded and counted.
 // Handshake: flits in by valid/ready, AXI4 write master out (one burst of 8 beats at a time).
 // Back-pressure: a full mailbox holds everything behind it: both buffers, the FIFO of its virtual channel,
 //   then the credits of the network. That is VELO's contract; stall says so in every cycle.
@@ -20,6 +21,7 @@ module velo_completer (
     input  logic        look_full,
     input  logic [63:0] look_addr,
     input  logic [31:0] look_seq,
+    input  logic        look_lost,
     output logic        commit,
     output logic        stall,
     output logic        hold,
@@ -144,9 +146,9 @@ module velo_completer (
   assign hold          = state != CHECK;
   assign dma_done      = state == ANSWER && m_bvalid;
   assign dma_error     = dma_done && m_bresp != 2'b00;
-  assign commit        = dma_done && !dma_error;
+  assign commit        = dma_done && !dma_error && !look_lost;
   assign release_buf   = refused || dma_done;
-  assign ev_drop       = refused || dma_error;
+  assign ev_drop       = refused || (dma_done && !commit);
   always_comb begin
     if (dma_error) drop_reason = 7'(nicloop_pkg::DROP_REASON_DMA_ERROR);
     else if (!good) drop_reason = reasons[drain_at];

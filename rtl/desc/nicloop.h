@@ -5,7 +5,7 @@
 
 #define NICLOOP_MAGIC_VALUE     UINT64_C(0x31504f4f4c43494e)
 #define NICLOOP_VERSION_VALUE   UINT64_C(1)
-#define NICLOOP_DESC_HASH_VALUE UINT64_C(0x605105cebc180c6b)
+#define NICLOOP_DESC_HASH_VALUE UINT64_C(0xa11becb8ec1d504d)
 
 #define NICLOOP_CLOCK_PS 6400 /* clock period: 156.25 MHz core clock */
 #define NICLOOP_SLOT_BYTES 64 /* one mailbox slot */
@@ -22,6 +22,7 @@
 #define NICLOOP_RMA_DEPTH 4 /* RMA descriptors a process may have waiting in the NIC */
 #define NICLOOP_NOTI_BYTES 16 /* one notification */
 #define NICLOOP_ATU_TABLES 16 /* translation tables */
+#define NICLOOP_ATU_COMMANDS 16 /* commands of the translation unit that wait in its queue, at most */
 #define NICLOOP_NVM_RANGES 4 /* address ranges with a write rate of their own */
 
 /* packet_type: what a packet is (network header) */
@@ -339,6 +340,14 @@
 #define NICLOOP_ATU_ENTRY_PAGE_W    52
 #define NICLOOP_ATU_ENTRY_PAGE_MASK UINT64_C(0xfffffffffffff000)
 
+/* atu_completion: what a command of the translation unit writes when it is done, so that software counts its commands without a register */
+#define NICLOOP_ATU_COMPLETION_DONE_LSB  0
+#define NICLOOP_ATU_COMPLETION_DONE_W    32
+#define NICLOOP_ATU_COMPLETION_DONE_MASK UINT64_C(0xffffffff)
+#define NICLOOP_ATU_COMPLETION_REFUSED_LSB  32
+#define NICLOOP_ATU_COMPLETION_REFUSED_W    32
+#define NICLOOP_ATU_COMPLETION_REFUSED_MASK UINT64_C(0xffffffff00000000)
+
 /* page global: one per NIC, privileged */
 #define NICLOOP_REG_MAGIC 0x0u /* ro: magic; an all-ones read means a dead link */
 #define NICLOOP_REG_VERSION 0x8u /* ro: version of this description */
@@ -414,6 +423,7 @@
 #define NICLOOP_ERROR_INFO_LENGTH_W    10
 #define NICLOOP_ERROR_INFO_LENGTH_MASK UINT64_C(0x3ff000000000000)
 #define NICLOOP_REG_BAD_ACCESS 0x58u /* ro: refused register accesses: outside the map (answered with DECERR) or a write to a read-only register (SLVERR) */
+#define NICLOOP_REG_RP_REFUSED 0x60u /* ro: writes of MBOX_RP and NOTI_RP refused because no ring can be read to there; each raises IRQ_STATUS.error */
 #define NICLOOP_REG_TX_PACKETS 0x80u /* ro: VELO packets injected */
 #define NICLOOP_REG_RX_PACKETS 0x88u /* ro: VELO packets written to mailboxes */
 #define NICLOOP_REG_TX_DROPPED 0x90u /* ro: sends refused by the requester (bad length, window off, no such node) */
@@ -478,8 +488,8 @@
 #define NICLOOP_ATU_FAULT_WRITE_MASK UINT64_C(0x100000000000000)
 #define NICLOOP_REG_ATU_HITS 0x1090u /* ro: translations found in the TLB */
 #define NICLOOP_REG_ATU_MISSES 0x1098u /* ro: translations read from host memory */
-#define NICLOOP_REG_ATU_DONE 0x10a0u /* rw: address of the quadword that a command writes when it is done, 8-byte aligned; set before the command */
-#define NICLOOP_REG_ATU_COMMAND 0x10a8u /* rw: starts a command; commands are done in order, each then writes its number (from 1) to ATU_DONE as it was at the start. A flush forgets translations; accesses that used them before may still be under way until a FENCE is done */
+#define NICLOOP_REG_ATU_DONE 0x10a0u /* rw: address of the quadword that a command writes when it is done, 8-byte aligned (format atu_completion); set before the command. Until it is written, commands write nothing */
+#define NICLOOP_REG_ATU_COMMAND 0x10a8u /* rw: queues a command; commands are done in order, each then writes format atu_completion to ATU_DONE as it was when the command came. A command that finds the queue full (ATU_COMMANDS) is refused and counted in ATU_REFUSED. A flush forgets translations; accesses that used them before may still be under way until a FENCE is done */
 #define NICLOOP_ATU_COMMAND_COMMAND_LSB  0
 #define NICLOOP_ATU_COMMAND_COMMAND_W    4
 #define NICLOOP_ATU_COMMAND_COMMAND_MASK UINT64_C(0xf)
@@ -492,18 +502,23 @@
 #define NICLOOP_ATU_COMMAND_PAGE_LSB  16
 #define NICLOOP_ATU_COMMAND_PAGE_W    24
 #define NICLOOP_ATU_COMMAND_PAGE_MASK UINT64_C(0xffffff0000)
-#define NICLOOP_REG_ATU_STATUS 0x10b0u /* ro: commands done */
+#define NICLOOP_REG_ATU_STATUS 0x10b0u /* ro: commands done; busy: one is under way or waits; queued: those that wait */
 #define NICLOOP_ATU_STATUS_DONE_LSB  0
 #define NICLOOP_ATU_STATUS_DONE_W    32
 #define NICLOOP_ATU_STATUS_DONE_MASK UINT64_C(0xffffffff)
 #define NICLOOP_ATU_STATUS_BUSY_LSB  32
 #define NICLOOP_ATU_STATUS_BUSY_W    1
 #define NICLOOP_ATU_STATUS_BUSY_MASK UINT64_C(0x100000000)
+#define NICLOOP_ATU_STATUS_QUEUED_LSB  40
+#define NICLOOP_ATU_STATUS_QUEUED_W    8
+#define NICLOOP_ATU_STATUS_QUEUED_MASK UINT64_C(0xff0000000000)
+#define NICLOOP_REG_ATU_REFUSED 0x10b8u /* ro: commands refused because the queue was full (32 bits) */
+#define NICLOOP_REG_ATU_DONE_ERRORS 0x10c0u /* ro: writes to ATU_DONE that the memory answered with an error (32 bits) */
 
 /* page vpid: one per VPID, privileged */
 #define NICLOOP_REG_MBOX_BASE(i) (0x10000u + 0x1000u * (i)) /* rw: DMA address of the ring, 64-byte aligned */
 #define NICLOOP_REG_MBOX_SLOTS(i) (0x10008u + 0x1000u * (i)) /* rw: slots in the ring, 1..2^24-1; any number, not only powers of two */
-#define NICLOOP_REG_MBOX_CTRL(i) (0x10010u + 0x1000u * (i)) /* rw: switches */
+#define NICLOOP_REG_MBOX_CTRL(i) (0x10010u + 0x1000u * (i)) /* rw: switches, which act at once; busy (read-only): a slot of this mailbox is being written, to where it lay before. Software that has switched the mailbox off gives its memory away when busy is 0 */
 #define NICLOOP_MBOX_CTRL_ENABLE_LSB  0
 #define NICLOOP_MBOX_CTRL_ENABLE_W    1
 #define NICLOOP_MBOX_CTRL_ENABLE_MASK UINT64_C(0x1)
@@ -513,11 +528,14 @@
 #define NICLOOP_MBOX_CTRL_IRQ_ARRIVAL_LSB  2
 #define NICLOOP_MBOX_CTRL_IRQ_ARRIVAL_W    1
 #define NICLOOP_MBOX_CTRL_IRQ_ARRIVAL_MASK UINT64_C(0x4)
+#define NICLOOP_MBOX_CTRL_BUSY_LSB  8
+#define NICLOOP_MBOX_CTRL_BUSY_W    1
+#define NICLOOP_MBOX_CTRL_BUSY_MASK UINT64_C(0x100)
 #define NICLOOP_REG_MBOX_WP(i) (0x10018u + 0x1000u * (i)) /* ro: packets written since enable (free-running, 32 bits) */
 #define NICLOOP_REG_MBOX_STALL(i) (0x10020u + 0x1000u * (i)) /* ro: cycles this mailbox held the completer because it was full */
 #define NICLOOP_REG_NOTI_BASE(i) (0x10100u + 0x1000u * (i)) /* rw: DMA address of the notification ring, 16-byte aligned */
 #define NICLOOP_REG_NOTI_SLOTS(i) (0x10108u + 0x1000u * (i)) /* rw: notifications in the ring, 1..8191 */
-#define NICLOOP_REG_NOTI_CTRL(i) (0x10110u + 0x1000u * (i)) /* rw: enable: the ring is on and others may access this process's pages; window: the process may start operations itself (enable needed too); irq: a notification raises IRQ_STATUS.noti */
+#define NICLOOP_REG_NOTI_CTRL(i) (0x10110u + 0x1000u * (i)) /* rw: enable: the ring is on and others may access this process's pages; window: the process may start operations itself (enable needed too); irq: a notification raises IRQ_STATUS.noti; busy (read-only): as in MBOX_CTRL */
 #define NICLOOP_NOTI_CTRL_ENABLE_LSB  0
 #define NICLOOP_NOTI_CTRL_ENABLE_W    1
 #define NICLOOP_NOTI_CTRL_ENABLE_MASK UINT64_C(0x1)
@@ -527,12 +545,27 @@
 #define NICLOOP_NOTI_CTRL_IRQ_LSB  2
 #define NICLOOP_NOTI_CTRL_IRQ_W    1
 #define NICLOOP_NOTI_CTRL_IRQ_MASK UINT64_C(0x4)
+#define NICLOOP_NOTI_CTRL_BUSY_LSB  8
+#define NICLOOP_NOTI_CTRL_BUSY_W    1
+#define NICLOOP_NOTI_CTRL_BUSY_MASK UINT64_C(0x100)
 #define NICLOOP_REG_NOTI_WP(i) (0x10118u + 0x1000u * (i)) /* ro: notifications written since enable (free-running, 32 bits) */
 #define NICLOOP_REG_NOTI_STALL(i) (0x10120u + 0x1000u * (i)) /* ro: cycles a notification waited because this ring was full */
 
 /* page user: one per VPID, mapped by the process that owns it */
-#define NICLOOP_REG_MBOX_RP(i) (0x20000u + 0x1000u * (i)) /* rw: packets consumed since enable (free-running, 32 bits) */
-#define NICLOOP_REG_NOTI_RP(i) (0x20008u + 0x1000u * (i)) /* rw: notifications consumed since enable (free-running, 32 bits) */
+#define NICLOOP_REG_MBOX_RP(i) (0x20000u + 0x1000u * (i)) /* rw: packets consumed since enable (free-running, 32 bits). A number ahead of what was written, or further behind than the ring has slots, is refused: the old one stays. refused (read-only): the last write was */
+#define NICLOOP_MBOX_RP_PACKETS_LSB  0
+#define NICLOOP_MBOX_RP_PACKETS_W    32
+#define NICLOOP_MBOX_RP_PACKETS_MASK UINT64_C(0xffffffff)
+#define NICLOOP_MBOX_RP_REFUSED_LSB  32
+#define NICLOOP_MBOX_RP_REFUSED_W    1
+#define NICLOOP_MBOX_RP_REFUSED_MASK UINT64_C(0x100000000)
+#define NICLOOP_REG_NOTI_RP(i) (0x20008u + 0x1000u * (i)) /* rw: notifications consumed since enable (free-running, 32 bits); refused as in MBOX_RP */
+#define NICLOOP_NOTI_RP_NOTIFICATIONS_LSB  0
+#define NICLOOP_NOTI_RP_NOTIFICATIONS_W    32
+#define NICLOOP_NOTI_RP_NOTIFICATIONS_MASK UINT64_C(0xffffffff)
+#define NICLOOP_NOTI_RP_REFUSED_LSB  32
+#define NICLOOP_NOTI_RP_REFUSED_W    1
+#define NICLOOP_NOTI_RP_REFUSED_MASK UINT64_C(0x100000000)
 
 /* page atu: one per translation table, privileged */
 #define NICLOOP_REG_ATU_BASE(i) (0x30000u + 0x1000u * (i)) /* rw: address of the table in host memory, 8-byte aligned */
@@ -613,6 +646,7 @@
   X(IRQ_MASK, 0x48, 0x0, 1, RW) \
   X(ERROR_INFO, 0x50, 0x0, 1, W1C) \
   X(BAD_ACCESS, 0x58, 0x0, 1, RO) \
+  X(RP_REFUSED, 0x60, 0x0, 1, RO) \
   X(TX_PACKETS, 0x80, 0x0, 1, RO) \
   X(RX_PACKETS, 0x88, 0x0, 1, RO) \
   X(TX_DROPPED, 0x90, 0x0, 1, RO) \
@@ -639,6 +673,8 @@
   X(ATU_DONE, 0x10a0, 0x0, 1, RW) \
   X(ATU_COMMAND, 0x10a8, 0x0, 1, RW) \
   X(ATU_STATUS, 0x10b0, 0x0, 1, RO) \
+  X(ATU_REFUSED, 0x10b8, 0x0, 1, RO) \
+  X(ATU_DONE_ERRORS, 0x10c0, 0x0, 1, RO) \
   X(MBOX_BASE, 0x10000, 0x1000, 16, RW) \
   X(MBOX_SLOTS, 0x10008, 0x1000, 16, RW) \
   X(MBOX_CTRL, 0x10010, 0x1000, 16, RW) \

@@ -1,46 +1,58 @@
 // atu_commands_axi: atu_commands keeps the rules of its write port; a fence is told only when every access that was under way
-// when it began has ended, each command once and with its number.
+// when it began has ended, each command once and with its number; every put is taken or refused at once, and none is lost.
 module atu_commands_axi (
     input logic        clk,
     input logic        rst,
-    input logic        want,
+    input logic        put,
     input logic [63:0] command,
+    input logic        done_set,
     input logic [1:0]  hold,
     input logic        awready,
     input logic        wready,
-    input logic        bvalid
+    input logic        bvalid,
+    input logic [1:0]  bresp
 );
   logic started = 1'b0;
   always_ff @(posedge clk) started <= 1'b1;
   always_comb if (!started) assume (rst);
 
-  logic        ready, start, awvalid, wvalid, wlast, bready;
+  logic        fence, active, awvalid, wvalid, wlast, bready;
   logic [63:0] awaddr, wdata;
   logic [7:0]  awlen, wstrb;
-  logic [31:0] count;
-  assign start = want && ready;
-  atu_commands #(.N(2)) u_dut (
-      .clk, .rst, .ready, .start, .command, .hold, .m_awvalid(awvalid), .m_awready(awready), .m_awaddr(awaddr), .m_awlen(awlen),
-      .m_wvalid(wvalid), .m_wready(wready), .m_wdata(wdata), .m_wstrb(wstrb), .m_wlast(wlast), .m_bvalid(bvalid), .m_bready(bready), .count
+  logic [31:0] count, refused, errors;
+  logic [1:0]  queued;
+  atu_commands #(.N(2), .DEPTH(2)) u_dut (
+      .clk, .rst, .put, .command, .done_set, .hold, .fence, .m_awvalid(awvalid), .m_awready(awready), .m_awaddr(awaddr), .m_awlen(awlen),
+      .m_wvalid(wvalid), .m_wready(wready), .m_wdata(wdata), .m_wstrb(wstrb), .m_wlast(wlast), .m_bvalid(bvalid), .m_bready(bready),
+      .m_bresp(bresp), .count, .refused, .errors, .queued, .active
   );
+  logic [5:0] awaited;
   axi_write_check u_check (
-      .clk, .rst, .awvalid, .awready, .awaddr, .awlen, .wvalid, .wready, .wdata, .wstrb, .wlast, .bvalid, .bready, .idle(ready)
+      .clk, .rst, .awvalid, .awready, .awaddr, .awlen, .wvalid, .wready, .wdata, .wstrb, .wlast, .bvalid, .bready, .idle(!active), .awaited
   );
 
   logic [1:0] owing;  // accesses from before the fence
-  logic [7:0] begun, told;
+  logic [3:0] puts, told, bad;
+  logic       told_any;
   always_ff @(posedge clk) begin
     if (rst) owing <= '0;
-    else if (start) owing <= command[3:0] == 4'(nicloop_pkg::ATU_OP_FENCE) ? hold : '0;
+    else if (fence) owing <= hold;
     else owing <= owing & hold;
-    begun <= rst ? '0 : begun + 8'(start);
-    told  <= rst ? '0 : told + 8'(bvalid && bready);
+    puts     <= rst ? '0 : puts + 4'(put);
+    told     <= rst ? '0 : told + 4'(bvalid && bready);
+    bad      <= rst ? '0 : bad + 4'(bvalid && bready && bresp != 2'b00);
+    told_any <= !rst && (told_any || (bvalid && bready));
   end
+  logic [3:0] inside;  // queued or under way
+  assign inside = puts - count[3:0] - refused[3:0];
   always_comb
     if (started && !rst) begin
       assert (!(awvalid || wvalid) || owing == '0);
-      assert (told == count[7:0] && begun == told + 8'(!ready));
-      assert (!wvalid || wdata[7:0] == begun);
+      assert (inside <= 4'd3 && inside >= 4'(queued));
+      assert (queued <= 2'd2 && bad == errors[3:0]);
+      assert (!wvalid || wdata[3:0] == count[3:0] + 4'd1);
+      assert (active || inside == '0);
+      assert (!(awvalid || wvalid || bready) || inside != '0);
     end
-  always_ff @(posedge clk) cover (started && told == 8'd1 && owing == 2'b11);
+  always_ff @(posedge clk) cover (started && told_any && owing == 2'b11 && refused[0] && queued == 2'd2);
 endmodule

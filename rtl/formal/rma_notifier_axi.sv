@@ -1,5 +1,5 @@
 // rma_notifier_axi: rma_notifier keeps the rules of its write port whatever its units and registers do; a notification counts
-// as written only when its answer is good.
+// as written only when its answer is good, and a register write waits for nothing but reset and the cycle of an answer.
 module rma_notifier_axi (
     input logic         clk,
     input logic         rst,
@@ -53,6 +53,7 @@ module rma_notifier_axi (
   always_comb
     if (started && !rst) begin
       assert (!(bvalid && bready) || ev_written != ev_off);
+      assert (wr_ready || busy || (bvalid && bready));
       assert (!ev_written || (bvalid && bready && bresp == 2'b00));
       // What makes it inductive: the steps of a write as they show outside.
       assert (bready == (awaited == 6'd1) && awaited <= 6'd1);

@@ -24,6 +24,7 @@ module regfile_dut (
     output logic        look_full,
     output logic [63:0] look_addr,
     output logic [31:0] look_seq,
+    output logic        look_lost,
     input  logic        commit,
     input  logic        stall,
     input  logic        hold,
@@ -46,12 +47,13 @@ module regfile_dut (
     output logic        irq,
     output logic        idle
 );
-  logic        mb_busy, mb_wr_ready, mb_wr_base, mb_wr_slots, mb_wr_ctrl, mb_wr_rp, look_irq;
+  logic        mb_busy, mb_wr_ready, mb_wr_base, mb_wr_slots, mb_wr_ctrl, mb_wr_rp, look_irq, mb_ev_refused;
   logic [3:0]  mb_rd_vpid, mb_wr_vpid;
   logic [63:0] mb_rd_base, mb_rd_stall, mb_wr_data;
-  logic [31:0] mb_rd_wp, mb_rd_rp;
+  logic [31:0] mb_rd_wp;
+  logic [32:0] mb_rd_rp;
   logic [23:0] mb_rd_slots;
-  logic [2:0]  mb_rd_ctrl;
+  logic [8:0]  mb_rd_ctrl;
   /* verilator lint_off PINCONNECTEMPTY */
   // A link page, as one link of the NIC would answer.
   logic ext_wr_known, ext_rd_known;
@@ -65,7 +67,7 @@ module regfile_dut (
       .timeouts('0), .failures('0), .known(ext_wr_known), .value()
   );
   regfile #(.VC_DEPTH(9), .PORTS(5)) u_regs (
-      .slept(64'h0), .here(12'd4), .nodes(12'd6), .dims({8'd1, 8'd2, 8'd3}), .ev_rx_packet(commit), .ev_rx_irq(look_irq), .rx_vpid(look_vpid), .ev_rx_stall(stall), .ev_link_failure(1'b0), .active(),
+      .slept(64'h0), .here(12'd4), .nodes(12'd6), .dims({8'd1, 8'd2, 8'd3}), .ev_rx_packet(commit), .ev_rx_irq(look_irq), .rx_vpid(look_vpid), .ev_rx_stall(stall), .ev_rp_refused(mb_ev_refused), .ev_link_failure(1'b0), .active(),
       // RMA is the business of rma_regs.
       .x_wr_addr(), .x_wr_do(), .x_wr_known(1'b0), .x_wr_writable(1'b0), .x_wr_ready(1'b1), .x_rd_addr(), .x_rd_known(1'b0),
       .x_rd_value('0), .x_busy(1'b0), .ev_rma_error(1'b0), .rma_reason('0), .rma_src('0), .rma_dst('0), .rma_length('0),
@@ -75,6 +77,6 @@ module regfile_dut (
   mailbox_table u_table (
       .busy(mb_busy), .wr_ready(mb_wr_ready), .wr_vpid(mb_wr_vpid), .wr_data(mb_wr_data), .wr_base(mb_wr_base),
       .wr_slots(mb_wr_slots), .wr_ctrl(mb_wr_ctrl), .wr_rp(mb_wr_rp), .rd_vpid(mb_rd_vpid), .rd_base(mb_rd_base),
-      .rd_slots(mb_rd_slots), .rd_ctrl(mb_rd_ctrl), .rd_wp(mb_rd_wp), .rd_rp(mb_rd_rp), .rd_stall(mb_rd_stall), .*
+      .rd_slots(mb_rd_slots), .rd_ctrl(mb_rd_ctrl), .rd_wp(mb_rd_wp), .rd_rp(mb_rd_rp), .rd_stall(mb_rd_stall), .ev_refused(mb_ev_refused), .*
   );
 endmodule

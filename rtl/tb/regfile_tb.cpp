@@ -5,8 +5,9 @@
 // - interrupt: set by events, cleared by writing 1, an event wins over a clear, masked to the line;
 // - ERROR_INFO keeps the first error until it is cleared;
 // - mailboxes: ring position, full, number of the next packet; switching on resets the pointers, writing an
-//   enabled mailbox's switches again does not; a ring of no slots is off; while a slot is under way only
-//   the read pointer can be written, and nothing else is delayed.
+//   enabled mailbox's switches again does not; a ring of no slots is off; while a slot is under way everything
+//   can be written, but for the cycle in which it counts; one whose mailbox was switched off is lost;
+// - a read pointer ahead of what was or is written, or behind the ring, is refused, told and counted.
 #include <map>
 
 #include "Vregfile.h"
@@ -23,6 +24,8 @@ struct Register {
 struct Box {
   uint64_t base = 0, stalls = 0;
   uint32_t slots = 0, wp = 0, rp = 0, index = 0, ctrl = 0;
+  bool refused = false;
+  bool full() const { return wp - rp >= slots && wp - rp != ~0u; }
 };
 
 struct Test : tb::Bench<Vregfile> {
@@ -31,7 +34,8 @@ struct Test : tb::Bench<Vregfile> {
   Box box[16];
   uint64_t scratch = 0, mask = 0, status = 0, error = 0, bad = 0;
   unsigned event_percent = 0, ready_percent = 100;
-  bool stalled = false, commit_next = false;
+  bool stalled = false, ends = false, lost = false;  // ends: the slot under way, in this cycle
+  unsigned moved = 0, refused = 0, lost_slots = 0;
   uint32_t stall_info = 0;
   // A write that takes effect at this edge, for the model.
   bool write_now = false;
@@ -56,7 +60,7 @@ struct Test : tb::Bench<Vregfile> {
     Box& b = box[addr >> 12 & 15];
     if (addr >= NICLOOP_REG_LINK_STATUS(1)) return 0;  // one link is built
     if (addr >= NICLOOP_REG_LINK_STATUS(0)) return addr % 4096 == 0 ? 3 : 10 + addr % 4096 / 8;
-    if (addr >= 0x20000) return b.rp;
+    if (addr >= 0x20000) return b.rp | PLACE(MBOX_RP_REFUSED, b.refused);
     if (addr >= 0x10000) {
       switch (addr & 0xfff) {
         case NICLOOP_REG_MBOX_BASE(0) & 0xfff: return b.base;
@@ -89,13 +93,18 @@ struct Test : tb::Bench<Vregfile> {
   void apply_write() {
     Box& b = box[write_addr >> 12 & 15];
     if (write_addr >= 0x20000) {
-      b.rp = uint32_t(write_data);
+      // Of a slot that counts in this cycle, wp tells already.
+      bool ahead = top.hold && !top.commit && !lost && top.look_vpid == (write_addr >> 12 & 15);
+      b.refused = b.wp + ahead - uint32_t(write_data) > b.slots;
+      if (b.refused) ++counters[NICLOOP_REG_RP_REFUSED], status |= NICLOOP_IRQ_STATUS_ERROR_MASK;
+      if (!b.refused) b.rp = uint32_t(write_data);
+      refused += b.refused, moved += !b.refused;
     } else if (write_addr >= 0x10000) {
       switch (write_addr & 0xfff) {
         case NICLOOP_REG_MBOX_BASE(0) & 0xfff: b.base = write_data & ~63ull; break;
         case NICLOOP_REG_MBOX_SLOTS(0) & 0xfff: b.slots = write_data & 0xffffff; break;
         case NICLOOP_REG_MBOX_CTRL(0) & 0xfff:
-          if (!(b.ctrl & 1) && (write_data & 1)) b.wp = b.rp = b.index = 0;
+          if (!(b.ctrl & 1) && (write_data & 1)) b.wp = b.rp = b.index = 0, b.refused = false;
           b.ctrl = write_data & 7;
           break;
       }
@@ -114,11 +123,12 @@ struct Test : tb::Bench<Vregfile> {
     top.tx_src = random.next(), top.tx_dst = random.next(), top.tx_length = random.below(1024);
     top.rx_src = random.next(), top.rx_dst = random.next(), top.rx_length = random.below(1024);
     top.route_errors = event() ? random.below(15) : 0;
-    // A slot write: hold for some cycles, commit in the last one, always about the same mailbox.
-    if (!top.hold || top.commit) top.look_vpid = random.below(16);
-    bool was_hold = top.hold && !top.commit;
-    top.hold = was_hold || event();
-    top.commit = was_hold && random.percent(30);
+    // A slot write: hold for some cycles, commit in the last one unless it fails or is lost, always about the same mailbox.
+    if (!top.hold || ends) top.look_vpid = random.below(16);
+    bool was_hold = top.hold && !ends;
+    top.hold = was_hold || (!ends && event());
+    ends = was_hold && random.percent(15);
+    top.commit = ends && !lost && random.percent(95);
     top.stall = !top.hold && event();
   }
 
@@ -158,7 +168,7 @@ struct Test : tb::Bench<Vregfile> {
 
   void check_look() {
     const Box& b = box[top.look_vpid];
-    bool on = (b.ctrl & 1) && b.slots != 0, full = b.wp - b.rp >= b.slots;
+    bool on = (b.ctrl & 1) && b.slots != 0, full = b.full();
     CHECK(top.look_on == on, "mailbox %u: on %u, expected %u", top.look_vpid, top.look_on, on);
     CHECK(top.look_full == full, "mailbox %u: full %u, expected %u", top.look_vpid, top.look_full, full);
     CHECK(top.look_seq == b.wp + 1, "mailbox %u: next %u, expected %u", top.look_vpid, top.look_seq, b.wp + 1);
@@ -175,6 +185,10 @@ struct Test : tb::Bench<Vregfile> {
     write_now = write_ok && top.s_awvalid && top.s_awready;
     apply_events();
     if (write_now) apply_write();
+    CHECK(top.look_lost == lost, "mailbox %u: lost %u, expected %u", top.look_vpid, top.look_lost, lost);
+    bool off = write_now && write_addr == NICLOOP_REG_MBOX_CTRL(top.look_vpid) && !(write_data & 1);
+    lost_slots += lost && ends;
+    lost = off || (lost && top.hold);
     edge();
   }
 
@@ -284,6 +298,8 @@ int main(int argc, char** argv) {
       if (t.random.percent(5)) w = uint32_t(t.random.next()) & 0x3ffff;
       if (t.random.percent(5)) r = uint32_t(t.random.next()) & 0x3ffff;
       uint64_t data = t.random.percent(50) ? t.random.next() : t.random.below(8);
+      if (w >= 0x20000 && w < 0x30000 && t.random.percent(80)) data = t.box[w >> 12 & 15].wp + 2 - t.random.below(8);
+      if (t.top.hold && t.random.percent(20)) w = NICLOOP_REG_MBOX_CTRL(t.top.look_vpid), data = t.random.below(2);
       t.access(t.random.percent(80) ? w : ~0u, data, t.random.percent(95) ? 0xff : t.random.below(255), t.random.percent(50) ? r : ~0u);
     }
     t.quiet();
@@ -301,17 +317,20 @@ int main(int argc, char** argv) {
     t.read(NICLOOP_REG_IRQ_STATUS), t.read(NICLOOP_REG_ERROR_INFO), t.read(NICLOOP_REG_RX_STALL_VPID);
   }
 
-  // While a slot is under way the read pointer can be written and everything read, a switch cannot be set.
+  CHECK(t.moved > 10 && t.refused > 10 && t.lost_slots > 3, "%u read pointers moved, %u refused, %u slots lost: the scenario lost its point", t.moved,
+        t.refused, t.lost_slots);
+
+  // While a slot is under way everything can be written, in the cycle in which it counts all but switches, base and size.
   t.quiet();
   t.ready_percent = 100;
-  for (uint32_t addr : {0x20000u + 0x3000, uint32_t(NICLOOP_REG_SCRATCH)}) {
-    t.top.hold = 1;
-    t.top.commit = 0;
-    t.top.s_awvalid = t.top.s_wvalid = 1, t.top.s_awaddr = addr, t.top.s_wdata = 7, t.top.s_wstrb = 0xff, t.top.s_bready = 1;
-    t.settle();
-    CHECK(t.top.s_awready, "%05x waits for a slot write", addr);
-    t.top.s_awaddr = NICLOOP_REG_MBOX_CTRL(3);
-    t.settle();
-    CHECK(!t.top.s_awready, "a switch was set within a slot write");
-  }
+  for (bool commit : {false, true})
+    for (uint32_t addr : {uint32_t(NICLOOP_REG_MBOX_RP(3)), uint32_t(NICLOOP_REG_SCRATCH), uint32_t(NICLOOP_REG_MBOX_CTRL(3)),
+                          uint32_t(NICLOOP_REG_MBOX_BASE(3)), uint32_t(NICLOOP_REG_MBOX_SLOTS(3))}) {
+      t.top.hold = 1;
+      t.top.commit = commit;
+      t.top.s_awvalid = t.top.s_wvalid = 1, t.top.s_awaddr = addr, t.top.s_wdata = 7, t.top.s_wstrb = 0xff, t.top.s_bready = 1;
+      t.settle();
+      bool page = addr >= 0x10000 && addr < 0x20000;
+      CHECK(t.top.s_awready == !(commit && page), "%05x within a slot write, commit %u: ready %u", addr, commit, t.top.s_awready);
+    }
 }

@@ -4,7 +4,7 @@
 // - in order of arrival: the notification that was asked for, or the error to where it belongs; not before the memory
 //   has answered for the data;
 // - what is broken or unknown is dropped with its reason, and moves nothing;
-// - a fence waits for the writes before it and for no later ones;
+// - a fence waits for the writes before it and for no later ones, nor for anything to be told;
 // - writes stream: 35 cycles for 256 bytes over a long latency.
 #include "Vrma_completer.h"
 #include "rma_unit.h"
@@ -191,4 +191,20 @@ int main(int argc, char** argv) {
     t.step();
   }
   CHECK(t.taken - before >= 99, "%u packets of 256 bytes in 3500 cycles, expected 100", t.taken - before);
+
+  // While nothing is told, of a ring that stays full or to a responder that is full, fences end.
+  t.whole = false;
+  for (int round = 0; round < 20; ++round) {
+    t.notifier.take = t.take_error = t.fence = 0;
+    for (int i = 0; i < 400; ++i) {
+      if (t.feeder.flits.size() < 80) t.send();
+      t.step();
+    }
+    unsigned fences = t.fences.done, taken = t.taken;
+    t.fence = 100;
+    for (int i = 0; i < 200; ++i) t.step();
+    CHECK(t.taken == taken && t.fences.done > fences + 20, "%u packets told, %u fences done within 200 cycles", t.taken - taken, t.fences.done - fences);
+    t.notifier.take = t.take_error = 50;
+    for (int i = 0; i < 200; ++i) t.step();
+  }
 }

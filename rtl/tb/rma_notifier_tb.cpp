@@ -2,8 +2,13 @@
 // and then, switches rings off and on; slow memory that fails now and then.
 // - every notification is written once, whole and with its number, at its place, in the order of its unit, and not over
 //   one that software has not read; a failed write counts as discarded, and the place is used again;
-// - a notification for a ring that is off is discarded; a unit whose ring is full waits and holds nobody else;
+// - a notification for a ring that is off is discarded, and one whose ring is switched off while it is written; a unit whose
+//   ring is full waits and holds nobody else;
+// - registers are written at any time but in the cycle of an answer; a read pointer ahead of what was or is written, or
+//   behind the ring, is refused;
 // - pointers, switches and stall counters read back as the model has them; registers are cleared after reset.
+#include <algorithm>
+
 #include "Vrma_notifier.h"
 #include "tb.h"
 
@@ -15,9 +20,10 @@ struct Ring {
   uint64_t base = 0, stalls = 0;
   unsigned slots = 0, ctrl = 0, index = 0;
   uint32_t wp = 0, rp = 0;
+  bool refused = false;
   bool enabled() const { return ctrl & NICLOOP_NOTI_CTRL_ENABLE_MASK; }
   bool on() const { return enabled() && slots; }
-  bool full() const { return wp - rp >= slots; }
+  bool full() const { return wp - rp >= slots && wp - rp != ~0u; }
 };
 
 struct Unit {
@@ -27,7 +33,14 @@ struct Unit {
 };
 
 struct Test : tb::Bench<Vrma_notifier> {
-  Ring ring[kRings];
+  Ring ring[kRings], last[kRings];  // last: as they were in the cycle before
+  // The write under way: whose, the ring as it was looked at, and whether it was switched off since.
+  bool flying = false, lost = false;
+  unsigned flight_vpid = 0;
+  Ring flight;
+  unsigned off_last = kRings;  // switched off in the cycle before
+  bool rp_good = false;
+  unsigned sw_read = 0, sw_switch = 0, lost_writes = 0, refused = 0, ahead = 0;
   Unit unit[kUnits];
   bool aw_gone = false;
   uint64_t addr = 0;
@@ -57,14 +70,23 @@ struct Test : tb::Bench<Vrma_notifier> {
     }
   }
 
+  void look_at_flight() {
+    if (flying || !(top.m_awvalid || top.m_wvalid)) return;
+    flying = true, flight_vpid = top.at_vpid, flight = last[top.at_vpid], lost = off_last == top.at_vpid;
+  }
+
   // One register access of software, as the register file does it: when the notifier is ready.
   void software(unsigned read_percent, unsigned switch_percent) {
     top.wr_base = top.wr_slots = top.wr_ctrl = top.wr_rp = 0;
-    unsigned r = random.below(kRings);
+    unsigned r = flying && random.percent(15) ? flight_vpid : unsigned(random.below(kRings));
     Ring& x = ring[r];
     top.wr_vpid = r;
     if (random.percent(read_percent) && !top.busy) {
-      top.wr_rp = 1, top.wr_data = x.rp + uint32_t(random.below(x.wp - x.rp + 1));
+      bool counts = flying && !lost && flight_vpid == r;
+      uint32_t v = random.percent(85) ? x.rp + uint32_t(random.below(uint32_t(x.wp + 1 - x.rp) % 8 + 1)) : x.wp + 3 - uint32_t(random.below(10));
+      rp_good = x.wp + counts - v <= x.slots;
+      top.wr_rp = 1, top.wr_data = v;
+      refused += !rp_good, ahead += rp_good && v == x.wp + 1;
     } else if (random.percent(switch_percent) && top.wr_ready) {
       unsigned what = random.below(4);
       if (what == 0 && !x.enabled()) top.wr_base = 1, top.wr_data = random.next();
@@ -75,13 +97,16 @@ struct Test : tb::Bench<Vrma_notifier> {
 
   void after_software() {
     Ring& x = ring[top.wr_vpid];
-    if (top.wr_rp) x.rp = top.wr_data;
+    off_last = top.wr_ctrl && !(top.wr_data & 1) ? top.wr_vpid : kRings;
+    if (flying && off_last == flight_vpid) lost = true;
+    if (top.wr_rp) x.refused = !rp_good;
+    if (top.wr_rp && rp_good) x.rp = top.wr_data;
     if (top.wr_base) x.base = top.wr_data & ~15ull;
     if (top.wr_slots) x.slots = top.wr_data;
     if (!top.wr_ctrl) return;
     bool restart = top.wr_data & 1 && !x.enabled();
     x.ctrl = top.wr_data & 7;
-    if (restart) x.wp = x.rp = x.index = 0;
+    if (restart) x.wp = x.rp = x.index = 0, x.refused = false;
   }
 
   void check_write(const Unit& n, const Ring& x) {
@@ -98,14 +123,15 @@ struct Test : tb::Bench<Vrma_notifier> {
     Unit& n = unit[u];
     Ring& x = ring[n.vpid];
     CHECK(n.pending, "unit %u is done and had nothing to tell", u);
-    bool good = answered && top.m_bresp == 0;
+    bool good = answered && top.m_bresp == 0 && !lost;
+    lost_writes += answered && lost;
     CHECK(top.ev_written == good && top.ev_off == !good, "written %u, discarded %u, expected %u and %u", top.ev_written, top.ev_off, good, !good);
     CHECK(top.ev_irq == (good && (x.ctrl & NICLOOP_NOTI_CTRL_IRQ_MASK)), "interrupt %u", top.ev_irq);
     if (!answered) CHECK(!x.on(), "VPID %u: discarded, and the ring is on", n.vpid);
-    if (answered) check_write(n, x), aw_gone = false, burst.clear();
+    if (answered) check_write(n, flight), aw_gone = flying = false, burst.clear();
     if (good) {
       CHECK(top.at_vpid == n.vpid, "ring of VPID %u, expected %u", top.at_vpid, n.vpid);
-      CHECK(x.wp - x.rp < x.slots, "VPID %u: a notification that nobody has read is overwritten", n.vpid);
+      CHECK(!flight.full(), "VPID %u: a notification that nobody has read is overwritten", n.vpid);
       ++x.wp, x.index = x.index + 1 >= x.slots ? 0 : x.index + 1;
       ++written;
       passed_a_stalled += top.stalled != 0;
@@ -130,6 +156,10 @@ struct Test : tb::Bench<Vrma_notifier> {
     offer(ask);
     memory(aw, w, b);
     settle();
+    look_at_flight();
+    if (sw_read || sw_switch) software(sw_read, sw_switch), settle();
+    CHECK(top.wr_ready == !(top.busy || (top.m_bvalid && top.m_bready)), "registers: ready %u", top.wr_ready);
+    std::copy(ring, ring + kRings, last);
     CHECK(!(top.m_awvalid && aw_gone), "a second address before the answer");
     CHECK(!top.m_awvalid || top.m_awlen == 1, "a burst of %u", top.m_awlen + 1);
     watch_stalls();
@@ -155,8 +185,9 @@ struct Test : tb::Bench<Vrma_notifier> {
       const Ring& x = ring[r];
       top.rd_vpid = r;
       settle();
-      CHECK(top.rd_base == x.base && top.rd_slots == x.slots && top.rd_ctrl == x.ctrl, "VPID %u: base, slots or switches", r);
-      CHECK(top.rd_wp == x.wp && top.rd_rp == x.rp, "VPID %u: wp %u, rp %u, expected %u, %u", r, top.rd_wp, top.rd_rp, x.wp, x.rp);
+      CHECK(top.rd_base == x.base && top.rd_slots == x.slots && (top.rd_ctrl & 7) == x.ctrl, "VPID %u: base, slots or switches", r);
+      CHECK(top.rd_wp == x.wp && uint32_t(top.rd_rp) == x.rp, "VPID %u: wp %u, rp %u, expected %u, %u", r, top.rd_wp, uint32_t(top.rd_rp), x.wp, x.rp);
+      CHECK(top.rd_rp >> 32 == x.refused, "VPID %u: the last read pointer was refused %u, expected %u", r, unsigned(top.rd_rp >> 32), x.refused);
       CHECK(top.rd_stall == x.stalls, "VPID %u: %llu cycles stalled, expected %llu", r, (unsigned long long)top.rd_stall, (unsigned long long)x.stalls);
       on |= uint32_t(x.enabled()) << r;
       window |= uint32_t(x.enabled() && x.ctrl & NICLOOP_NOTI_CTRL_WINDOW_MASK) << r;
@@ -174,10 +205,10 @@ struct Test : tb::Bench<Vrma_notifier> {
 void drain(Test* t) {
   for (int i = 0; !t->drained(); ++i) {
     CHECK(i < 20000, "stuck");
-    t->settle();
-    t->software(50, 0);
+    t->sw_read = 50;
     t->step(0, 100, 100, 100);
   }
+  t->sw_read = 0;
   t->top.wr_rp = t->top.wr_ctrl = t->top.wr_base = t->top.wr_slots = 0;
 }
 
@@ -188,15 +219,16 @@ void random_traffic(Test* t) {
     t->errors_percent = phase % 4 == 3 ? 20 : 0;
     t->favourite = t->random.below(2 * kRings);
     for (int i = 0; i < 400; ++i) {
-      t->settle();
-      t->software(reads, phase < 10 ? 50 : 5);
+      t->sw_read = reads, t->sw_switch = phase < 10 ? 50 : 5;
       t->step(ask, aw, w, b);
     }
+    t->sw_read = t->sw_switch = 0;
     t->compare();
   }
   CHECK(t->written > 1000 && t->off > 200 && t->failed > 50, "%u written, %u discarded, %u failed", t->written, t->off, t->failed);
   CHECK(t->stalled_cycles > 2000 && t->passed_a_stalled > 50, "%u cycles stalled, %u passed: the scenario lost its point", t->stalled_cycles,
         t->passed_a_stalled);
+  CHECK(t->lost_writes > 10 && t->refused > 100 && t->ahead > 20, "%u lost, %u read pointers refused, %u ahead", t->lost_writes, t->refused, t->ahead);
 }
 
 void set(Test* t, unsigned r, unsigned slots) {

@@ -4,7 +4,7 @@
 // - broken ones are dropped with the right reason and header: bad CRC, missing head or tail, wrong number
 //   of flits, other types (long ones too), bad length, other node, mailbox off, DMA error;
 // - a full mailbox stalls, holds what is behind it, and goes on when the read pointer moves;
-// - a stalled packet whose mailbox is switched off is dropped;
+// - a stalled packet whose mailbox is switched off is dropped, and one that is being written then does not count;
 // - every flit is taken; headers of either VC are welcome.
 // The mailbox table is the bench's own model; regfile_tb tests the real one.
 #include "Vvelo_completer.h"
@@ -34,7 +34,7 @@ struct Test : tb::Bench<Vvelo_completer> {
   bool have_addr = false;
   uint64_t addr = 0;
   std::vector<uint64_t> burst;
-  unsigned wait = 0, errors_percent = 0;
+  unsigned wait = 0, errors_percent = 0, lost_percent = 0, lost = 0;
   unsigned reasons[16] = {}, written = 0, stalls = 0;
 
   Test(int argc, char** argv) : Bench(argc, argv) {
@@ -129,6 +129,7 @@ struct Test : tb::Bench<Vvelo_completer> {
     const Mailbox& m = box[top.look_vpid];
     top.look_on = m.on, top.look_full = m.wp - m.rp >= m.slots;
     top.look_addr = m.base + m.wp % m.slots * 64, top.look_seq = m.wp + 1;
+    top.look_lost = random.percent(lost_percent);
   }
 
   void step(unsigned in, unsigned aw, unsigned w, unsigned b) {
@@ -152,12 +153,13 @@ struct Test : tb::Bench<Vvelo_completer> {
       CHECK(top.m_wlast == (burst.size() == 8), "wlast at beat %zu", burst.size());
     }
     bool done = top.m_bvalid && top.m_bready;
-    CHECK(top.commit == (done && top.m_bresp == 0), "commit %u", top.commit);
+    CHECK(top.commit == (done && top.m_bresp == 0 && !top.look_lost), "commit %u", top.commit);
     if (done || top.ev_drop) {
       Expected e = take(top.packet_header);
       bool reached = e.reason == NICLOOP_DROP_REASON_NONE;
       CHECK(done == reached, "packet %016llx: written %u, expected %u", (unsigned long long)e.header, done, reached);
       unsigned reason = done && top.m_bresp != 0 ? unsigned(NICLOOP_DROP_REASON_DMA_ERROR) : e.reason;
+      if (done && reason == 0 && top.look_lost) reason = NICLOOP_DROP_REASON_MAILBOX_OFF, ++lost;
       CHECK(top.ev_drop == (reason != 0), "drop %u, expected reason %u", top.ev_drop, reason);
       CHECK(!top.ev_drop || top.drop_reason == reason, "drop reason %u, expected %u", top.drop_reason, reason);
       if (done) check_slot(e, &m);
@@ -196,13 +198,15 @@ int main(int argc, char** argv) {
       t.random.percent(55) ? t.send_good(vc, t.random.below(16)) : t.send_broken(vc);
     }
     t.errors_percent = phase % 4 == 3 ? 20 : 0;
+    t.lost_percent = phase % 4 == 1 ? 20 : 0;
     drain(&t, t.random.mood(), t.random.mood(), t.random.mood(), t.random.mood(), phase % 3 == 0 ? 2 : t.random.mood());
   }
   for (unsigned r = 1; r < 8; ++r) {
     if (r != NICLOOP_DROP_REASON_WINDOW_OFF) CHECK(t.reasons[r] > 10, "reason %u came up %u times", r, t.reasons[r]);
   }
   CHECK(t.written > 500 && t.stalls > 50, "%u slots, %u stall cycles: the scenario lost its point", t.written, t.stalls);
-  t.errors_percent = 0;
+  CHECK(t.lost > 20, "%u slots lost: the scenario lost its point", t.lost);
+  t.errors_percent = t.lost_percent = 0;
 
   // A full mailbox holds the packet to another one behind it.
   for (Mailbox& m : t.box) m.rp = m.wp;

@@ -1,0 +1,193 @@
+package nic
+
+import (
+	"encoding/binary"
+
+	"github.com/nicloop/nicloop/drivers"
+	"github.com/nicloop/nicloop/drivers/regs"
+)
+
+// An atuCommand tells the number of commands done at an address, if one was set when it came.
+type atuCommand struct {
+	value    uint64
+	tells    bool
+	doneAddr uint64
+	put      drivers.Cycle
+}
+
+type commandStep uint8
+
+const (
+	commandNext   commandStep = iota
+	commandWait               // for the accesses that were under way when it began
+	commandWrite              // asks for the write channel
+	commandAnswer             // of the memory
+)
+
+// commands are those of the translation unit, done in order.
+type commands struct {
+	queue    queue[atuCommand]
+	now      atuCommand // the one under way
+	step     commandStep
+	at       drivers.Cycle // the next step, when it is known
+	begun    drivers.Cycle
+	ended    drivers.Cycle // accesses from before, as far as is known
+	told     uint64        // of refused, as the command will tell it
+	failed   bool          // its write
+	doneSet  bool          // doneAddr was written
+	doneAddr uint64
+
+	done, refused, errors uint32
+}
+
+func (c *commands) busy() bool { return c.queue.n > 0 || c.step != commandNext }
+
+func (c *commands) status() uint64 {
+	v := uint64(c.done) | uint64(c.queue.n)<<regs.ATUStatusQueued.LSB()
+	if c.busy() {
+		v |= regs.ATUStatusBusy
+	}
+	return v
+}
+
+// put queues a command, or refuses it. A place that became free in this cycle is not seen yet.
+func (c *commands) put(now drivers.Cycle, v uint64) {
+	held := c.queue.n
+	if c.step == commandWait && c.begun == now {
+		held++
+	}
+	if held >= regs.ATUCommands {
+		c.refused++
+		return
+	}
+	*c.queue.grow() = atuCommand{value: v, tells: c.doneSet, doneAddr: c.doneAddr, put: now}
+}
+
+// commandDue is when the next step of a command is done. A fence waits for the accesses that were
+// under way when it began; those whose end is not known yet are asked for again.
+func (n *node) commandDue() drivers.Cycle {
+	c := &n.atu.commands
+	switch {
+	case c.step == commandNext && c.queue.n == 0:
+		return drivers.Forever
+	case c.step == commandNext:
+		return max(c.queue.first().put+1, c.at)
+	case c.step == commandWait && c.now.op() == regs.ATUOpFence:
+		end := n.rma.accessed(c.begun)
+		if end == drivers.Forever {
+			return end
+		}
+		c.ended = max(c.ended, end)
+		return max(c.begun, c.ended) + 1
+	}
+	return c.at
+}
+
+func (a *atuCommand) op() regs.ATUOp { return regs.ATUOp(regs.ATUCommandCommand.Of(a.value)) }
+
+// command does the next step of a command.
+func (n *node) command(now drivers.Cycle) {
+	c := &n.atu.commands
+	switch c.step {
+	case commandNext:
+		c.now = *c.queue.first()
+		c.queue.drop()
+		c.step, c.begun, c.ended, c.at = commandWait, now, 0, now+1
+		n.atu.flush(&c.now)
+	case commandWait:
+		if !c.now.tells {
+			c.end(now)
+			return
+		}
+		c.told = uint64(c.refused)
+		c.step, c.at = commandWrite, drivers.Forever // until granted
+		n.askWrite(writeCommands, now+1, c.now.doneAddr, 1)
+	case commandAnswer:
+		if c.failed {
+			c.errors++
+		}
+		c.end(now)
+	}
+}
+
+func (c *commands) end(now drivers.Cycle) {
+	c.done++
+	c.step, c.at = commandNext, now+1
+}
+
+// commandWritten: what a command tells enters the write channel.
+func (n *node) commandWritten(now drivers.Cycle) {
+	c := &n.atu.commands
+	c.step, c.at = commandAnswer, now+n.m.cfg.Timing.HostWrite
+	addr := c.now.doneAddr
+	if c.failed = !n.inMemory(span{addr, 8}); c.failed {
+		n.p.fail(&drivers.DMAError{Node: n.id, Addr: addr, Bytes: 8, Memory: uint64(len(n.mem))})
+		return
+	}
+	binary.LittleEndian.PutUint64(n.mem[addr:], uint64(regs.ATUCompletionFields{Done: c.done + 1, Refused: uint32(c.told)}.Pack()))
+	n.written(addr, 8)
+}
+
+// flush forgets the translations that a command names.
+func (u *atu) flush(a *atuCommand) {
+	table, vpid := uint8(regs.ATUCommandTable.Of(a.value)), uint8(regs.ATUCommandVPID.Of(a.value))
+	for i := range u.tlb {
+		e := &u.tlb[i]
+		switch a.op() {
+		case regs.ATUOpFlushPage:
+			e.valid = e.valid && !(e.table == table && e.page == regs.ATUCommandPage.Of(a.value))
+		case regs.ATUOpFlushVPID:
+			e.valid = e.valid && e.translation.VPID() != vpid
+		case regs.ATUOpFlushAll:
+			e.valid = false
+		}
+	}
+}
+
+// accessed is when the accesses that began up to a cycle have all ended, as far as that is known.
+func (r *rma) accessed(upTo drivers.Cycle) (end drivers.Cycle) {
+	if r.requester.phase == phaseAct && r.frag.mem.done && r.frag.asked <= upTo {
+		return drivers.Forever
+	}
+	left := r.sent // they end in order, one in a cycle
+	for i := range r.begun.n {
+		b := r.begun.at(i)
+		left = max(after(left), b.ready)
+		if b.mem.n > 0 && b.asked <= upTo {
+			end = max(end, left)
+		}
+	}
+	for class := range r.completer {
+		c := &r.completer[class]
+		if c.judge.phase == phaseAct && c.outcome.touches() && c.outcome.asked <= upTo {
+			return drivers.Forever
+		}
+		end = max(end, c.accessed(upTo))
+	}
+	return end
+}
+
+// after is the next cycle, if there is one.
+func after(at drivers.Cycle) drivers.Cycle {
+	if at == drivers.Forever {
+		return at
+	}
+	return at + 1
+}
+
+// accessed is the same for what a completer has begun. What it answers leaves in order, one in a cycle.
+func (c *completer) accessed(upTo drivers.Cycle) (end drivers.Cycle) {
+	left := max(c.free, 1) - 1
+	for i := range c.ends.n {
+		e := c.ends.at(i)
+		if e.answer {
+			left = after(max(left, e.ready))
+		} else {
+			left = e.ready
+		}
+		if e.touches() && e.asked <= upTo {
+			end = max(end, left)
+		}
+	}
+	return end
+}
