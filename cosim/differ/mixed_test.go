@@ -117,6 +117,7 @@ type mixedPacket struct {
 type arrived struct {
 	at    map[mixedPacket]drivers.Cycle
 	count map[mixedPacket]int // by packet with k = 0
+	told  []string            // commands done, and when
 }
 
 // Trace implements drivers.TraceSink.
@@ -141,10 +142,10 @@ func newArrived() *arrived {
 	return &arrived{at: map[mixedPacket]drivers.Cycle{}, count: map[mixedPacket]int{}}
 }
 
-func runMixed(t *testing.T, uri string, list []mixedSend, slow uint64) (a *arrived, memory [][]byte, counters []uint64) {
+func runMixed(t *testing.T, uri string, list []mixedSend, slow uint64, commands ...mixedCommand) (a *arrived, memory [][]byte, counters []uint64) {
 	t.Helper()
 	a = newArrived()
-	sys, err := drivers.Open(context.Background(), uri, drivers.Options{Nodes: mixedNodes, MemoryBytes: mixedMemory, Trace: a})
+	sys, err := drivers.Open(context.Background(), uri, drivers.Options{Nodes: mixedNodes, MemoryBytes: mixedMemory + 1<<12, Trace: a})
 	if errors.Is(err, drivers.ErrEnvironment) && os.Getenv("CI") == "" {
 		t.Skipf("no simulator here: %v", err)
 	}
@@ -183,12 +184,15 @@ func runMixed(t *testing.T, uri string, list []mixedSend, slow uint64) (a *arriv
 	for _, s := range list {
 		m.PostPIO(s.node, s.at, s.off, s.line)
 	}
+	a.follow(t, m, commands)
 	require.NoError(t, m.Run(drivers.Forever, &stop))
 	require.True(t, stop.Idle, "%s: packets are left", uri)
 	for n := range mixedNodes {
 		memory = append(memory, slices.Clone(m.Device(n).Memory()))
 		for _, off := range []uint32{regs.TXPackets, regs.TXStall, regs.RXPackets, regs.RXStall, regs.RMATXPackets, regs.RMARXPackets,
-			regs.RMANotis, regs.RMAErrors, regs.ATUHits, regs.ATUMisses, regs.NotiWP(0), regs.NotiWP(1), regs.NVMBytes(0), regs.NVMStall(0)} {
+			regs.RMANotis, regs.RMAErrors, regs.ATUHits, regs.ATUMisses, regs.NotiWP(0), regs.NotiWP(1), regs.NVMBytes(0), regs.NVMStall(0),
+			regs.ATUStatus, regs.ATURefused, regs.ATUDoneErrors, regs.RPRefused, regs.RMANotiOff, regs.RXDropped,
+			regs.MboxWP(0), regs.MboxRP(0), regs.NotiRP(0)} {
 			v, err := m.Device(n).ReadReg(off)
 			require.NoError(t, err)
 			counters = append(counters, v)
