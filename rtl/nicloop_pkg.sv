@@ -2,7 +2,7 @@
 package nicloop_pkg;
   localparam logic [63:0] MAGIC_VALUE = 64'h31504f4f4c43494e;
   localparam logic [63:0] VERSION_VALUE = 64'd1;
-  localparam logic [63:0] DESC_HASH_VALUE = 64'ha11becb8ec1d504d;
+  localparam logic [63:0] DESC_HASH_VALUE = 64'h3d5384cf3267ea00;
 
   localparam int CLOCK_PS = 6400;  // clock period: 156.25 MHz core clock
   localparam int SLOT_BYTES = 64;  // one mailbox slot
@@ -20,6 +20,7 @@ package nicloop_pkg;
   localparam int NOTI_BYTES = 16;  // one notification
   localparam int ATU_TABLES = 16;  // translation tables
   localparam int ATU_COMMANDS = 16;  // commands of the translation unit that wait in its queue, at most
+  localparam int LINK_PATIENCE_AT_RESET = 16384;  // cycles of failure until a link ends packets of which a part has come, after reset: 0.1 ms
   localparam int NVM_RANGES = 4;  // address ranges with a write rate of their own
 
   // packet_type: what a packet is (network header)
@@ -513,6 +514,10 @@ package nicloop_pkg;
   localparam logic [18:0] REG_LINK_RETRANSMISSIONS = 19'h00010;  // ro: words sent again (32 bits)
   localparam logic [18:0] REG_LINK_TIMEOUTS = 19'h00018;  // ro: times the other end made no progress for too long (32 bits)
   localparam logic [18:0] REG_LINK_FAILURES = 19'h00020;  // ro: times the carrier was lost or the link was found dead (32 bits)
+  localparam logic [18:0] REG_LINK_CUT = 19'h00028;  // ro: packets of which a part had come over the link when it failed, and that were ended: their destination counts them as CRC failures (32 bits)
+  localparam logic [18:0] REG_LINK_PATIENCE = 19'h00030;  // rw: how long the link may have failed before such packets are ended; 0: for good. LINK_PATIENCE_AT_RESET after reset
+  localparam int LINK_PATIENCE_CYCLES_LSB = 0;
+  localparam int LINK_PATIENCE_CYCLES_W = 24;
 
   // page wire: one per link, in a simulation alone: faults of the wire that leaves the node there
   localparam logic [18:0] PAGE_WIRE_BASE = 19'h70000;

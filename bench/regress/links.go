@@ -16,6 +16,7 @@ var links = []Test{
 	{"links/losses", []string{"links"}, "words lost at 1e-3 on every wire", wireFaults(0, 1e-3)},
 	{"links/both", []string{"links", "smoke"}, "words corrupted and lost at 1e-2 on every wire", wireFaults(1e-2, 1e-2)},
 	{"links/down", []string{"links", "smoke"}, "a link that goes down in traffic and comes back", testLinkDown},
+	{"links/cut", []string{"links", "smoke"}, "a wire that fails in the middle of packets holds up nobody else", testLinkCut},
 	{"links/dead", []string{"links"}, "a wire that swallows everything is found dead and recovers", testLinkDead},
 }
 
@@ -190,13 +191,16 @@ func wireFaults(errorRate, lossRate float64) func(*T) error {
 }
 
 // testLinkDown takes the carrier from the link between nodes 0 and 1 while packets
-// are under way.
+// are under way. Links that wait for good lose nothing.
 func testLinkDown(t *T) error {
 	m, err := newWired(t, 2)
 	if err != nil {
 		return err
 	}
 	sys, a := m.nics[0].sys, m.nics[0]
+	if err := errors.Join(a.set(write{regs.LinkPatience(0), 0}), m.nics[1].set(write{regs.LinkPatience(1), 0})); err != nil {
+		return err
+	}
 	var stop drivers.Stop
 	for round := range 5 {
 		if err := m.post(40); err != nil {
@@ -250,4 +254,80 @@ func testLinkDead(t *T) error {
 		return err
 	}
 	return m.unharmed()
+}
+
+// testLinkCut lets the wire from node 0 to 1 fail in the middle of packets for node 2, by turns without carrier and
+// swallowing all. What node 1 sends to node 2 takes the same outputs and must go on. When the wire is back the rest
+// arrives, but for the packets that the link ended.
+func testLinkCut(t *T) error {
+	m, err := newWired(t, 3)
+	if err != nil {
+		return err
+	}
+	a, b, c := m.nics[0], m.nics[1], m.nics[2]
+	if err := b.set(write{regs.LinkPatience(1), 300}); err != nil {
+		return err
+	}
+	var stop drivers.Stop
+	count := func(cycles drivers.Cycle) error {
+		if err := a.sys.Run(a.sys.Now()+cycles, &stop); err != nil {
+			return err
+		}
+		n, err := takeAll(m.nics, 1, func(to, from int, k uint32) error {
+			p := [2]int{from, to}
+			if k < m.got[p] || from != 0 && k > m.got[p] {
+				return fmt.Errorf("from node %d to %d: packet %d, expected %d (seed %d)", from, to, k, m.got[p], m.t.Seed)
+			}
+			m.got[p] = k + 1
+			return nil
+		})
+		m.taken += n
+		return err
+	}
+	var cut uint64
+	for round := range 8 {
+		fail, mend := write{regs.WireCtrl(0), regs.WireCtrlDown}, write{regs.WireCtrl(0), 0}
+		if round%2 == 1 {
+			fail, mend = write{regs.WireLosses(0), 1<<32 - 1}, write{regs.WireLosses(0), 0}
+		}
+		for range 30 {
+			if err := m.postTo(0, 2); err != nil {
+				return err
+			}
+		}
+		if err := errors.Join(a.sys.Run(a.sys.Now()+drivers.Cycle(40+t.Rand.Intn(100)), &stop), a.set(fail)); err != nil {
+			return err
+		}
+		for range 10 {
+			if err := m.postTo(1, 2); err != nil {
+				return err
+			}
+		}
+		for range 10 {
+			if err := count(500); err != nil {
+				return err
+			}
+		}
+		if p := [2]int{1, 2}; m.got[p] != m.sent[p] {
+			return fmt.Errorf("round %d: %d of %d packets of node 1 arrived 5,000 cycles after another's wire failed (seed %d)", round, m.got[p], m.sent[p], m.t.Seed)
+		}
+		if err := a.set(mend); err != nil {
+			return err
+		}
+		for range 10 {
+			if err := count(500); err != nil {
+				return err
+			}
+		}
+		if cut, err = b.dev.ReadReg(regs.LinkCut(1)); err != nil {
+			return err
+		}
+		if lost := m.sum - m.taken; uint64(lost) != cut {
+			return fmt.Errorf("round %d: %d packets were lost, the link ended %d (seed %d)", round, lost, cut, m.t.Seed)
+		}
+	}
+	if cut == 0 {
+		return fmt.Errorf("no packet was cut in 8 rounds: the scenario lost its point (seed %d)", m.t.Seed)
+	}
+	return errors.Join(settle(a.sys), c.expect(regs.RXCRCErrors, cut), c.expect(regs.RXDropped, 0), a.expect(regs.LinkCut(0), 0))
 }

@@ -128,6 +128,7 @@ type node struct {
 
 	irqStatus, irqMask, errorInfo, scratch, badAccess, rpRefused uint64
 	routes                                                       [regs.NodeMax]uint64 // entries of the route table
+	patience                                                     [6]uint64            // of links; they do not fail here
 
 	armed  []armedWatch
 	armPIO [regs.VPIDs]uint64 // count to stop at, or unarmed
@@ -154,6 +155,9 @@ type slotWrite struct {
 func (n *node) reset() {
 	for i := range n.nvm {
 		n.nvm[i].rate = nvmFullRate
+	}
+	for i := range n.patience {
+		n.patience[i] = regs.LinkPatienceAtReset
 	}
 }
 

@@ -235,8 +235,10 @@ func (n *node) readLink(off uint32, i uint8) (uint64, bool) {
 		return 0, true
 	}
 	switch off {
-	case regs.LinkCRCErrors(i), regs.LinkRetransmissions(i), regs.LinkTimeouts(i), regs.LinkFailures(i):
+	case regs.LinkCRCErrors(i), regs.LinkRetransmissions(i), regs.LinkTimeouts(i), regs.LinkFailures(i), regs.LinkCut(i):
 		return 0, true
+	case regs.LinkPatience(i):
+		return n.patience[i], true
 	}
 	return 0, false
 }
@@ -264,6 +266,10 @@ func (n *node) writeReg(now drivers.Cycle, off uint32, i uint8, v uint64) {
 		return
 	}
 	if n.writeRMA(now, off, i, v) || n.writeNVM(now, off, i, v) {
+		return
+	}
+	if int(i) < len(n.patience) && off == regs.LinkPatience(i) {
+		n.patience[i] = v & (1<<24 - 1)
 		return
 	}
 	m := &n.mbox[i]

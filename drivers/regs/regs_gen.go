@@ -10,27 +10,28 @@ const (
 	// VersionValue is the version of the description.
 	VersionValue = 1
 	// DescHashValue is what register DESC_HASH reads on hardware built from the same description.
-	DescHashValue uint64 = 0xa11becb8ec1d504d
+	DescHashValue uint64 = 0x3d5384cf3267ea00
 )
 
 const (
-	ClockPS     = 6400 // clock period: 156.25 MHz core clock
-	SlotBytes   = 64   // one mailbox slot
-	VELOPayload = 56   // payload bytes of one VELO packet (FC paper, section 2)
-	SlotHdrOff  = 56   // offset of the slot header: last quadword, written last
-	MTU         = 512  // largest payload of any packet, bytes
-	FlitBytes   = 8    // a flit
-	VPIDW       = 4    // bits of a VPID: 16 processes per node
-	VPIDs       = 16   // processes per node
-	NodeMax     = 64   // nodes a PIO window address can name
-	VCs         = 2    // classes of traffic: 0 requests, 1 answers; the virtual channels of a mesh link
-	TorusVCs    = 4    // virtual channels of a torus link: class in bit 0, dateline crossed in this dimension in bit 1
-	RMAMTU      = 256  // largest payload of an RMA packet, bytes
-	RMADepth    = 4    // RMA descriptors a process may have waiting in the NIC
-	NotiBytes   = 16   // one notification
-	ATUTables   = 16   // translation tables
-	ATUCommands = 16   // commands of the translation unit that wait in its queue, at most
-	NVMRanges   = 4    // address ranges with a write rate of their own
+	ClockPS             = 6400  // clock period: 156.25 MHz core clock
+	SlotBytes           = 64    // one mailbox slot
+	VELOPayload         = 56    // payload bytes of one VELO packet (FC paper, section 2)
+	SlotHdrOff          = 56    // offset of the slot header: last quadword, written last
+	MTU                 = 512   // largest payload of any packet, bytes
+	FlitBytes           = 8     // a flit
+	VPIDW               = 4     // bits of a VPID: 16 processes per node
+	VPIDs               = 16    // processes per node
+	NodeMax             = 64    // nodes a PIO window address can name
+	VCs                 = 2     // classes of traffic: 0 requests, 1 answers; the virtual channels of a mesh link
+	TorusVCs            = 4     // virtual channels of a torus link: class in bit 0, dateline crossed in this dimension in bit 1
+	RMAMTU              = 256   // largest payload of an RMA packet, bytes
+	RMADepth            = 4     // RMA descriptors a process may have waiting in the NIC
+	NotiBytes           = 16    // one notification
+	ATUTables           = 16    // translation tables
+	ATUCommands         = 16    // commands of the translation unit that wait in its queue, at most
+	LinkPatienceAtReset = 16384 // cycles of failure until a link ends packets of which a part has come, after reset: 0.1 ms
+	NVMRanges           = 4     // address ranges with a write rate of their own
 )
 
 // PacketType: what a packet is (network header).
@@ -1221,11 +1222,22 @@ func LinkTimeouts(link uint8) uint32 { return strided(0x60018, 0x1000, 6, link) 
 // LinkFailures is the address of register LINK_FAILURES of a link (ro): times the carrier was lost or the link was found dead (32 bits).
 func LinkFailures(link uint8) uint32 { return strided(0x60020, 0x1000, 6, link) }
 
+// LinkCut is the address of register LINK_CUT of a link (ro): packets of which a part had come over the link when it failed, and that were ended: their destination counts them as CRC failures (32 bits).
+func LinkCut(link uint8) uint32 { return strided(0x60028, 0x1000, 6, link) }
+
+// LinkPatience is the address of register LINK_PATIENCE of a link (rw): how long the link may have failed before such packets are ended; 0: for good. LINK_PATIENCE_AT_RESET after reset.
+func LinkPatience(link uint8) uint32 { return strided(0x60030, 0x1000, 6, link) }
+
 // Fields of register LINK_STATUS.
 const (
 	LinkStatusConnected uint64 = 1 << 0
 	LinkStatusCarrier   uint64 = 1 << 1
 	LinkStatusDead      uint64 = 1 << 2
+)
+
+// Fields of register LINK_PATIENCE.
+const (
+	LinkPatienceCycles Bits = 0x1800 // [23:0]
 )
 
 // WireErrors is the address of register WIRE_ERRORS of a link (rw): chance of a word to be corrupted, in 1/2^32.
@@ -1409,6 +1421,10 @@ var table = []Register{
 	{Name: "LINK_RETRANSMISSIONS", Offset: 0x60010, Stride: 0x1000, Count: 6, Access: RO, Doc: "words sent again (32 bits)", Fields: nil},
 	{Name: "LINK_TIMEOUTS", Offset: 0x60018, Stride: 0x1000, Count: 6, Access: RO, Doc: "times the other end made no progress for too long (32 bits)", Fields: nil},
 	{Name: "LINK_FAILURES", Offset: 0x60020, Stride: 0x1000, Count: 6, Access: RO, Doc: "times the carrier was lost or the link was found dead (32 bits)", Fields: nil},
+	{Name: "LINK_CUT", Offset: 0x60028, Stride: 0x1000, Count: 6, Access: RO, Doc: "packets of which a part had come over the link when it failed, and that were ended: their destination counts them as CRC failures (32 bits)", Fields: nil},
+	{Name: "LINK_PATIENCE", Offset: 0x60030, Stride: 0x1000, Count: 6, Access: RW, Doc: "how long the link may have failed before such packets are ended; 0: for good. LINK_PATIENCE_AT_RESET after reset", Fields: []Field{
+		{Name: "cycles", Bits: 0x1800},
+	}},
 	{Name: "WIRE_ERRORS", Offset: 0x70000, Stride: 0x1000, Count: 6, Access: RW, Doc: "chance of a word to be corrupted, in 1/2^32", Fields: []Field{
 		{Name: "rate", Bits: 0x2000},
 	}},

@@ -6,7 +6,8 @@
 //   flit, tuser {CRC-32, control} with control filled up by zeros. The receiving side takes every word. Both ends of a link are reset together.
 // Back-pressure: towards the router the flit channel's credits. Without carrier nothing is sent and nothing
 //   is lost: traffic waits. A link with carrier that answers nothing is dead after DEAD_AFTER timeouts; it
-//   sends its oldest word once per timeout and goes on when an answer comes.
+//   sends its oldest word once per timeout and goes on when an answer comes. A link that failed for longer than patience
+//   ends the packets of which only a part has come (see link_rx), so that they let go of the routers behind it.
 module link #(
     parameter int VCS        = nicloop_pkg::VCS,
     parameter int VC_DEPTH   = 16,
@@ -16,11 +17,13 @@ module link #(
     localparam int SEQ_W     = $clog2(VCS * VC_DEPTH + 1) + 1,
     localparam int CNT_W     = $clog2(VC_DEPTH + 1),
     localparam int CTRL_W    = 5 + VC_W + 2 * SEQ_W + VCS * CNT_W,
+    localparam int PATIENCE_W = nicloop_pkg::LINK_PATIENCE_CYCLES_W,
     localparam int USER_W    = VCS <= 2 && VC_DEPTH < 32 ? 64 : 96
 ) (
     input  logic              clk,
     input  logic              rst,
     input  logic              carrier,
+    input  logic [PATIENCE_W-1:0] patience,  // cycles of failure until packets are cut; 0: none ever
     // router
     input  logic              tx_valid,
     input  logic [VC_W-1:0]   tx_vc,
@@ -49,6 +52,7 @@ module link #(
     output logic [31:0]       retransmissions,
     output logic [31:0]       timeouts,
     output logic [31:0]       failures,    // carrier lost, or found dead
+    output logic [31:0]       cut,         // packets ended
     output logic              ev_failure,
     output logic              idle,
     output logic              active
@@ -59,11 +63,13 @@ module link #(
   logic [VCS*CNT_W-1:0] peer_freed;
   logic [CTRL_W-1:0]    ctrl;
   logic [31:0]          tx_crc, rx_crc;
+  logic [VCS-1:0]       freed, discarded;
+  logic                 partial, fresh, give_up, patient, ev_cut;
 
   link_tx #(.VCS(VCS), .VC_DEPTH(VC_DEPTH), .TIMEOUT(TIMEOUT), .DEAD_AFTER(DEAD_AFTER)) u_tx (
       .clk, .rst, .carrier, .in_valid(tx_valid), .in_vc(tx_vc), .in_head(tx_head), .in_tail(tx_tail), .in_data(tx_data),
       .in_credit(tx_credit), .peer_valid, .peer_nack, .peer_ack, .peer_freed, .tell_ack, .tell_nack, .expected,
-      .freed(rx_credit), .out_valid(m_tvalid), .out_ready(m_tready), .out_ctrl(ctrl), .out_data(m_tdata),
+      .freed, .discarded, .out_valid(m_tvalid), .out_ready(m_tready), .out_ctrl(ctrl), .out_data(m_tdata),
       .dead, .ev_resend, .ev_timeout, .ev_dead, .idle(tx_idle), .active(tx_active)
   );
   link_crc u_tx_crc (.enable(m_tvalid), .data(m_tdata), .ctrl(64'(ctrl)), .crc(tx_crc));
@@ -74,10 +80,21 @@ module link #(
   assign good = rx_crc == s_tuser[USER_W-32+:32];
   assign bad  = s_tvalid && !good;
   link_rx #(.VCS(VCS), .VC_DEPTH(VC_DEPTH)) u_rx (
-      .clk, .rst, .in_valid(s_tvalid), .in_good(good), .in_ctrl(s_tuser[CTRL_W-1:0]), .in_data(s_tdata),
-      .out_valid(rx_valid), .out_vc(rx_vc), .out_head(rx_head), .out_tail(rx_tail), .out_data(rx_data),
-      .peer_valid, .peer_nack, .peer_ack, .peer_freed, .tell_ack, .tell_nack, .expected, .active(rx_active)
+      .clk, .rst, .in_valid(s_tvalid), .in_good(good), .in_ctrl(s_tuser[CTRL_W-1:0]), .in_data(s_tdata), .give_up,
+      .out_valid(rx_valid), .out_vc(rx_vc), .out_head(rx_head), .out_tail(rx_tail), .out_data(rx_data), .out_credit(rx_credit),
+      .peer_valid, .peer_nack, .peer_ack, .peer_freed, .tell_ack, .tell_nack, .expected, .freed, .discarded, .partial, .fresh,
+      .ev_cut, .active(rx_active)
   );
+
+  // How long a part of a packet has waited for the rest on a link that failed. Words that still come, of a link whose
+  // other direction is dead, start it anew.
+  logic [PATIENCE_W-1:0] waited;
+  assign patient = partial && (dead || !carrier) && patience != '0 && waited < patience;
+  assign give_up = partial && (dead || !carrier) && patience != '0 && waited >= patience;
+  always_ff @(posedge clk) begin
+    if (rst || !(partial && (dead || !carrier)) || fresh) waited <= '0;
+    else if (patient) waited <= waited + 1'b1;
+  end
 
   assign ev_failure = ev_dead || (carrier_was && !carrier);
   always_ff @(posedge clk) begin
@@ -87,16 +104,18 @@ module link #(
       retransmissions <= '0;
       timeouts        <= '0;
       failures        <= '0;
+      cut             <= '0;
     end else begin
       if (bad) crc_errors <= crc_errors + 1'b1;
       if (ev_resend) retransmissions <= retransmissions + 1'b1;
       if (ev_timeout) timeouts <= timeouts + 1'b1;
       if (ev_failure) failures <= failures + 1'b1;
+      if (ev_cut) cut <= cut + 1'b1;
     end
   end
 
   assign idle   = tx_idle && !rx_active;
-  assign active = tx_active || rx_active;
+  assign active = tx_active || rx_active || patient;
 
 `ifndef SYNTHESIS
   if (CTRL_W > USER_W - 32) $fatal(1, "link: VCS %0d and VC_DEPTH %0d need %0d bits of control, room for %0d", VCS, VC_DEPTH, CTRL_W, USER_W - 32);

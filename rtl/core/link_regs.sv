@@ -1,11 +1,15 @@
 // link_regs: what the register pages of the links answer.
 //
-// Job: selects state and counters of one link; links that are not built read 0.
-// Handshake: none, combinational. known says whether addr is a register of a link page; all are read-only.
+// Job: selects state and counters of one link; links that are not built read 0 and keep nothing. Holds the patience of each.
+// Handshake: reads are combinational; writes as regfile asks: wr_known says whether wr_addr is a register of a link page,
+//   wr_writable whether it can be written.
 module link_regs #(
-    parameter int LINKS = 2
+    parameter int LINKS = 2,
+    localparam int PATIENCE_W = nicloop_pkg::LINK_PATIENCE_CYCLES_W
 ) (
-    input  logic [31:0]         addr,
+    input  logic                clk,
+    input  logic                rst,
+    input  logic [31:0]         rd_addr,
     input  logic [LINKS-1:0]    connected,
     input  logic [LINKS-1:0]    carrier,
     input  logic [LINKS-1:0]    dead,
@@ -13,32 +17,59 @@ module link_regs #(
     input  logic [LINKS*32-1:0] retransmissions,
     input  logic [LINKS*32-1:0] timeouts,
     input  logic [LINKS*32-1:0] failures,
-    output logic                known,
-    output logic [63:0]         value
+    input  logic [LINKS*32-1:0] cut,
+    output logic                rd_known,
+    output logic [63:0]         rd_value,
+    input  logic [31:0]         wr_addr,
+    input  logic [PATIENCE_W-1:0] wr_data,
+    input  logic                wr_do,       // a write that is known here, or elsewhere
+    output logic                wr_known,
+    output logic                wr_writable,
+    output logic [LINKS*PATIENCE_W-1:0] patience
 );
   localparam int PAGE_W = $clog2(nicloop_pkg::PAGE_LINK_STRIDE);
   localparam int OFF_W  = nicloop_pkg::REG_ADDR_W;
 
-  logic [31:0] place;  // the place behind the first link page
-  logic [2:0]  which;
-  assign place = addr - 32'(nicloop_pkg::PAGE_LINK_BASE);
-  assign which  = place[PAGE_W+:3];
+  localparam int SIZE  = nicloop_pkg::PAGE_LINK_STRIDE * nicloop_pkg::PAGE_LINK_COUNT;
 
-  logic [31:0] count;
-  logic        is_status;
-  always_comb begin
-    known     = place < 32'(nicloop_pkg::PAGE_LINK_STRIDE * nicloop_pkg::PAGE_LINK_COUNT);
-    is_status = 1'b0;
-    count     = '0;
-    case (OFF_W'(place[PAGE_W-1:0]))
-      nicloop_pkg::REG_LINK_STATUS:          is_status = 1'b1;
-      nicloop_pkg::REG_LINK_CRC_ERRORS:      for (int l = 0; l < LINKS; l++) if (which == 3'(l)) count = crc_errors[l*32+:32];
-      nicloop_pkg::REG_LINK_RETRANSMISSIONS: for (int l = 0; l < LINKS; l++) if (which == 3'(l)) count = retransmissions[l*32+:32];
-      nicloop_pkg::REG_LINK_TIMEOUTS:        for (int l = 0; l < LINKS; l++) if (which == 3'(l)) count = timeouts[l*32+:32];
-      nicloop_pkg::REG_LINK_FAILURES:        for (int l = 0; l < LINKS; l++) if (which == 3'(l)) count = failures[l*32+:32];
-      default:                               known = 1'b0;
+  // ---- writes ----
+  logic [31:0] wr_place;  // the place behind the first link page
+  assign wr_place    = wr_addr - 32'(nicloop_pkg::PAGE_LINK_BASE);
+  assign wr_known    = wr_place < 32'(SIZE) && known(OFF_W'(wr_place[PAGE_W-1:0]));
+  assign wr_writable = wr_known && OFF_W'(wr_place[PAGE_W-1:0]) == nicloop_pkg::REG_LINK_PATIENCE;
+  always_ff @(posedge clk) begin
+    if (rst) patience <= {LINKS{PATIENCE_W'(nicloop_pkg::LINK_PATIENCE_AT_RESET)}};
+    else if (wr_do && wr_writable)
+      for (int l = 0; l < LINKS; l++) if (wr_place[PAGE_W+:3] == 3'(l)) patience[l*PATIENCE_W+:PATIENCE_W] <= wr_data;
+  end
+
+  function automatic logic known(input logic [OFF_W-1:0] off);
+    case (off)
+      nicloop_pkg::REG_LINK_STATUS, nicloop_pkg::REG_LINK_CRC_ERRORS, nicloop_pkg::REG_LINK_RETRANSMISSIONS,
+      nicloop_pkg::REG_LINK_TIMEOUTS, nicloop_pkg::REG_LINK_FAILURES, nicloop_pkg::REG_LINK_CUT,
+      nicloop_pkg::REG_LINK_PATIENCE: known = 1'b1;
+      default: known = 1'b0;
     endcase
-    value = 64'(count);
-    for (int l = 0; l < LINKS; l++) if (is_status && which == 3'(l)) value[2:0] = {dead[l], carrier[l], connected[l]};
+  endfunction
+
+  // ---- reads ----
+  logic [31:0] place;
+  logic [2:0]  which;
+  assign place    = rd_addr - 32'(nicloop_pkg::PAGE_LINK_BASE);
+  assign which    = place[PAGE_W+:3];
+  assign rd_known = place < 32'(SIZE) && known(OFF_W'(place[PAGE_W-1:0]));
+  always_comb begin
+    rd_value = '0;
+    for (int l = 0; l < LINKS; l++)
+      if (rd_known && which == 3'(l))
+        case (OFF_W'(place[PAGE_W-1:0]))
+          nicloop_pkg::REG_LINK_STATUS:          rd_value = 64'({dead[l], carrier[l], connected[l]});
+          nicloop_pkg::REG_LINK_CRC_ERRORS:      rd_value = 64'(crc_errors[l*32+:32]);
+          nicloop_pkg::REG_LINK_RETRANSMISSIONS: rd_value = 64'(retransmissions[l*32+:32]);
+          nicloop_pkg::REG_LINK_TIMEOUTS:        rd_value = 64'(timeouts[l*32+:32]);
+          nicloop_pkg::REG_LINK_FAILURES:        rd_value = 64'(failures[l*32+:32]);
+          nicloop_pkg::REG_LINK_CUT:             rd_value = 64'(cut[l*32+:32]);
+          default:                               rd_value = 64'(patience[l*PATIENCE_W+:PATIENCE_W]);
+        endcase
   end
 endmodule

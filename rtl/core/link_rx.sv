@@ -5,6 +5,11 @@
 // Handshake: words in with their verdict (CRC holds or not); flit channel out, one register behind.
 // Back-pressure: none needed, the sender has a credit for every flit. A gap is nacked once, since all
 //   that was under way behind the missing word arrives out of order too; a corrupt word is nacked always.
+//
+// A packet of which only a part came holds the outputs of all routers up to its destination. When the link is given up
+// (give_up), it is ended here by a tail of zeros, whose CRC the destination finds wrong. The rest, should it come after
+// all, is discarded up to its tail. To the sender the made-up tail takes the place of the one that it will send: a place that
+// becomes free is kept from it (withheld) until that tail has come, so credits stay what they were.
 module link_rx #(
     parameter int VCS      = nicloop_pkg::VCS,
     parameter int VC_DEPTH = 16,
@@ -21,12 +26,14 @@ module link_rx #(
     input  logic                 in_good,
     input  logic [CTRL_W-1:0]    in_ctrl,
     input  logic [DATA_W-1:0]    in_data,
+    input  logic                 give_up,    // what is missing of a packet will not come
     // flits to the router
     output logic                 out_valid,
     output logic [VC_W-1:0]      out_vc,
     output logic                 out_head,
     output logic                 out_tail,
     output logic [DATA_W-1:0]    out_data,
+    input  logic [VCS-1:0]       out_credit,
     // for the sending half
     output logic                 peer_valid,
     output logic                 peer_nack,
@@ -35,13 +42,18 @@ module link_rx #(
     output logic                 tell_ack,
     output logic                 tell_nack,
     output logic [SEQ_W-1:0]     expected,
+    output logic [VCS-1:0]       freed,      // places the sender hears of: by the router, and by a discarded flit
+    output logic [VCS-1:0]       discarded,
+    output logic                 partial,    // of some packet only a part has come
+    output logic                 fresh,      // a word that was expected
+    output logic                 ev_cut,     // a packet is ended
     output logic                 active
 );
   logic                 nack, sequenced, flit, head, tail, good, accept, repeated, gap, nacked;
   logic [VC_W-1:0]      vc;
   logic [SEQ_W-1:0]     seq, ack, behind;
-  logic [VCS*CNT_W-1:0] freed;
-  assign {nack, sequenced, flit, head, tail, vc, seq, ack, freed} = in_ctrl;
+  logic [VCS*CNT_W-1:0] there;
+  assign {nack, sequenced, flit, head, tail, vc, seq, ack, there} = in_ctrl;
 
   assign good     = in_valid && in_good;
   assign behind   = expected - seq;
@@ -52,6 +64,50 @@ module link_rx #(
   assign tell_ack  = accept || repeated;
   assign tell_nack = (in_valid && !in_good) || (gap && !nacked);
 
+  // ---- packets that are cut ----
+  logic [VCS-1:0]  comes, open, ended, withheld, room, cut;
+  logic [VC_W-1:0] cut_vc;
+  logic            pass;
+  assign fresh   = accept;
+  assign partial = open != '0;
+  assign pass    = accept && flit && (comes & ended) == '0;
+  assign ev_cut  = cut != '0;
+  always_comb begin
+    cut    = '0;
+    cut_vc = '0;
+    if (give_up && !accept)
+      for (int v = VCS - 1; v >= 0; v--)
+        if (open[v] && room[v]) begin
+          cut    = VCS'(1) << v;
+          cut_vc = VC_W'(v);
+        end
+  end
+  generate
+    for (genvar v = 0; v < VCS; v++) begin : g_vc
+      logic [CNT_W-1:0] held;  // places taken behind the link
+      assign comes[v]     = accept && flit && vc == VC_W'(v);
+      assign room[v]      = held != CNT_W'(VC_DEPTH);
+      assign freed[v]     = out_credit[v] && !withheld[v];
+      assign discarded[v] = comes[v] && ended[v] && !(tail && withheld[v] && !out_credit[v]);
+      always_ff @(posedge clk) begin
+        if (rst) begin
+          held     <= '0;
+          open[v]  <= 1'b0;
+          ended[v] <= 1'b0;
+          withheld[v] <= 1'b0;
+        end else begin
+          if (comes[v] || cut[v] || out_credit[v]) held <= held + CNT_W'((comes[v] && !ended[v]) || cut[v]) - CNT_W'(out_credit[v]);
+          if (cut[v]) open[v] <= 1'b0;
+          else if (comes[v] && !ended[v]) open[v] <= !tail;
+          if (cut[v]) ended[v] <= 1'b1;
+          else if (comes[v] && tail) ended[v] <= 1'b0;
+          if (cut[v]) withheld[v] <= 1'b1;
+          else if (out_credit[v] || (comes[v] && tail)) withheld[v] <= 1'b0;
+        end
+      end
+    end
+  endgenerate
+
   always_ff @(posedge clk) begin
     if (rst) begin
       expected   <= '0;
@@ -61,20 +117,20 @@ module link_rx #(
     end else begin
       if (accept) expected <= expected + 1'b1;
       if (accept || tell_nack) nacked <= tell_nack;
-      out_valid  <= accept && flit;
+      out_valid  <= pass || ev_cut;
       peer_valid <= good;
     end
-    if (accept) begin
-      out_vc   <= vc;
-      out_head <= head;
-      out_tail <= tail;
-      out_data <= in_data;
+    if (pass || ev_cut) begin
+      out_vc   <= ev_cut ? cut_vc : vc;
+      out_head <= !ev_cut && head;
+      out_tail <= ev_cut || tail;
+      out_data <= ev_cut ? '0 : in_data;
     end
     if (good) begin
       peer_nack  <= nack;
       peer_ack   <= ack;
-      peer_freed <= freed;
+      peer_freed <= there;
     end
   end
-  assign active = in_valid || out_valid || peer_valid;
+  assign active = in_valid || out_valid || peer_valid || ev_cut;
 endmodule

@@ -45,6 +45,7 @@ module link_tx #(
     input  logic                 tell_nack,
     input  logic [SEQ_W-1:0]     expected,
     input  logic [VCS-1:0]       freed,       // pulse per place freed here
+    input  logic [VCS-1:0]       discarded,   // pulse per flit that came and takes no place
     // words
     output logic                 out_valid,
     input  logic                 out_ready,
@@ -143,9 +144,9 @@ module link_tx #(
       dirty    <= 1'b0;
       anchor_out <= 1'b0;
     end else begin
-      due      <= tell_ack || tell_nack || freed != '0 || (due && !send && !status);
+      due      <= tell_ack || tell_nack || (freed | discarded) != '0 || (due && !send && !status);
       nack_due <= tell_nack || (nack_due && !send && !status);
-      dirty    <= freed != '0 || (dirty && !first);
+      dirty    <= (freed | discarded) != '0 || (dirty && !first);
       if (anchor) anchor_out <= 1'b1;
       else if (progress && anchor_seq - base < acked) anchor_out <= 1'b0;
     end
@@ -160,7 +161,7 @@ module link_tx #(
       assign in_credit[v] = there != given;
       always_ff @(posedge clk) begin
         if (rst) here <= '0;
-        else if (freed[v]) here <= here + 1'b1;
+        else if (freed[v] || discarded[v]) here <= here + CNT_W'(freed[v]) + CNT_W'(discarded[v]);
         if (rst) there <= '0;
         else if (peer_valid) there <= peer_freed[v*CNT_W+:CNT_W];
         if (rst) given <= '0;

@@ -119,9 +119,10 @@ module nic_core #(
   logic [LINKS*VC_W-1:0] tx_vc, rx_vc;
   logic [LINKS*64-1:0]   tx_data, rx_data;
   logic [LINKS*VCS-1:0]  tx_credit, rx_credit;
-  logic [LINKS*32-1:0]   crc_errors, retransmissions, timeouts, failures;
+  logic [LINKS*32-1:0]   crc_errors, retransmissions, timeouts, failures, cut;
+  logic [LINKS*nicloop_pkg::LINK_PATIENCE_CYCLES_W-1:0] patience;
   logic [63:0]           link_value;
-  logic                  link_rd_known, link_wr_known;
+  logic                  link_rd_known, link_wr_known, link_writable;
 
   // ---- events ----
   logic        ev_line, ev_tx_error, ev_tx_packet, ev_tx_stall, ev_drop, commit, stall, hold;
@@ -169,8 +170,8 @@ module nic_core #(
   logic        rma_wr_known, rma_wr_writable, rma_wr_ready, rma_rd_known, route_wr_known, route_rd_known;
   logic [63:0] rma_value, route_value;
   assign x_wr_known    = rma_wr_known || route_wr_known;
-  assign x_wr_writable = rma_wr_writable || route_wr_known;
-  assign x_wr_ready    = rma_wr_ready || route_wr_known;
+  assign x_wr_writable = rma_wr_writable || route_wr_known || link_writable;
+  assign x_wr_ready    = rma_wr_ready || route_wr_known || link_writable;
   assign x_rd_known    = rma_rd_known || route_rd_known;
   assign x_rd_value    = rma_value | route_value;
 
@@ -291,7 +292,7 @@ module nic_core #(
   generate
     for (genvar l = 0; l < LINKS; l++) begin : g_link
       link #(.VCS(VCS), .VC_DEPTH(VC_DEPTH)) u_link (
-          .clk, .rst, .carrier(carrier[l]),
+          .clk, .rst, .carrier(carrier[l]), .patience(patience[l*nicloop_pkg::LINK_PATIENCE_CYCLES_W+:nicloop_pkg::LINK_PATIENCE_CYCLES_W]),
           .tx_valid(tx_valid[l]), .tx_vc(tx_vc[l*VC_W+:VC_W]), .tx_head(tx_head[l]), .tx_tail(tx_tail[l]),
           .tx_data(tx_data[l*64+:64]), .tx_credit(tx_credit[l*VCS+:VCS]),
           .rx_valid(rx_valid[l]), .rx_vc(rx_vc[l*VC_W+:VC_W]), .rx_head(rx_head[l]), .rx_tail(rx_tail[l]),
@@ -300,23 +301,17 @@ module nic_core #(
           .m_tuser(m_axis_tuser[l*USER_W+:USER_W]), .s_tvalid(s_axis_tvalid[l]), .s_tready(s_axis_tready[l]),
           .s_tdata(s_axis_tdata[l*64+:64]), .s_tuser(s_axis_tuser[l*USER_W+:USER_W]),
           .dead(dead[l]), .crc_errors(crc_errors[l*32+:32]), .retransmissions(retransmissions[l*32+:32]),
-          .timeouts(timeouts[l*32+:32]), .failures(failures[l*32+:32]), .ev_failure(link_failure[l]),
+          .timeouts(timeouts[l*32+:32]), .failures(failures[l*32+:32]), .cut(cut[l*32+:32]), .ev_failure(link_failure[l]),
           .idle(link_idle[l]), .active(link_active[l])
       );
     end
   endgenerate
 
-  link_regs #(.LINKS(LINKS)) u_link_reads (
-      .addr(s_axil_araddr), .connected(link_up), .carrier, .dead, .crc_errors, .retransmissions, .timeouts, .failures,
-      .known(link_rd_known), .value(link_value)
+  link_regs #(.LINKS(LINKS)) u_link_regs (
+      .clk, .rst, .rd_addr(x_rd_addr), .connected(link_up), .carrier, .dead, .crc_errors, .retransmissions, .timeouts, .failures, .cut,
+      .rd_known(link_rd_known), .rd_value(link_value), .wr_addr(x_wr_addr), .wr_data(s_axil_wdata[nicloop_pkg::LINK_PATIENCE_CYCLES_W-1:0]), .wr_do(x_wr_do),
+      .wr_known(link_wr_known), .wr_writable(link_writable), .patience
   );
-  /* verilator lint_off PINCONNECTEMPTY */
-  link_regs #(.LINKS(LINKS)) u_link_writes (
-      .addr(s_axil_awaddr), .connected({LINKS{1'b0}}), .carrier({LINKS{1'b0}}), .dead({LINKS{1'b0}}),
-      .crc_errors({LINKS * 32{1'b0}}), .retransmissions({LINKS * 32{1'b0}}), .timeouts({LINKS * 32{1'b0}}),
-      .failures({LINKS * 32{1'b0}}), .known(link_wr_known), .value()
-  );
-  /* verilator lint_on PINCONNECTEMPTY */
 
   assign idle   = reg_idle && split_idle && req_idle && comp_idle && rma_idle && ej_idle && router_idle && &link_idle && !mb_busy;
   assign active = reg_active || req_active || inj_active || |(unit_valid & unit_ready) || comp_active || rma_active || router_active ||

@@ -5,7 +5,7 @@
 
 #define NICLOOP_MAGIC_VALUE     UINT64_C(0x31504f4f4c43494e)
 #define NICLOOP_VERSION_VALUE   UINT64_C(1)
-#define NICLOOP_DESC_HASH_VALUE UINT64_C(0xa11becb8ec1d504d)
+#define NICLOOP_DESC_HASH_VALUE UINT64_C(0x3d5384cf3267ea00)
 
 #define NICLOOP_CLOCK_PS 6400 /* clock period: 156.25 MHz core clock */
 #define NICLOOP_SLOT_BYTES 64 /* one mailbox slot */
@@ -23,6 +23,7 @@
 #define NICLOOP_NOTI_BYTES 16 /* one notification */
 #define NICLOOP_ATU_TABLES 16 /* translation tables */
 #define NICLOOP_ATU_COMMANDS 16 /* commands of the translation unit that wait in its queue, at most */
+#define NICLOOP_LINK_PATIENCE_AT_RESET 16384 /* cycles of failure until a link ends packets of which a part has come, after reset: 0.1 ms */
 #define NICLOOP_NVM_RANGES 4 /* address ranges with a write rate of their own */
 
 /* packet_type: what a packet is (network header) */
@@ -616,6 +617,11 @@
 #define NICLOOP_REG_LINK_RETRANSMISSIONS(i) (0x60010u + 0x1000u * (i)) /* ro: words sent again (32 bits) */
 #define NICLOOP_REG_LINK_TIMEOUTS(i) (0x60018u + 0x1000u * (i)) /* ro: times the other end made no progress for too long (32 bits) */
 #define NICLOOP_REG_LINK_FAILURES(i) (0x60020u + 0x1000u * (i)) /* ro: times the carrier was lost or the link was found dead (32 bits) */
+#define NICLOOP_REG_LINK_CUT(i) (0x60028u + 0x1000u * (i)) /* ro: packets of which a part had come over the link when it failed, and that were ended: their destination counts them as CRC failures (32 bits) */
+#define NICLOOP_REG_LINK_PATIENCE(i) (0x60030u + 0x1000u * (i)) /* rw: how long the link may have failed before such packets are ended; 0: for good. LINK_PATIENCE_AT_RESET after reset */
+#define NICLOOP_LINK_PATIENCE_CYCLES_LSB  0
+#define NICLOOP_LINK_PATIENCE_CYCLES_W    24
+#define NICLOOP_LINK_PATIENCE_CYCLES_MASK UINT64_C(0xffffff)
 
 /* page wire: one per link, in a simulation alone: faults of the wire that leaves the node there */
 #define NICLOOP_REG_WIRE_ERRORS(i) (0x70000u + 0x1000u * (i)) /* rw: chance of a word to be corrupted, in 1/2^32 */
@@ -702,6 +708,8 @@
   X(LINK_RETRANSMISSIONS, 0x60010, 0x1000, 6, RO) \
   X(LINK_TIMEOUTS, 0x60018, 0x1000, 6, RO) \
   X(LINK_FAILURES, 0x60020, 0x1000, 6, RO) \
+  X(LINK_CUT, 0x60028, 0x1000, 6, RO) \
+  X(LINK_PATIENCE, 0x60030, 0x1000, 6, RW) \
   X(WIRE_ERRORS, 0x70000, 0x1000, 6, RW) \
   X(WIRE_LOSSES, 0x70008, 0x1000, 6, RW) \
   X(WIRE_SEED, 0x70010, 0x1000, 6, RW) \

@@ -7,6 +7,7 @@ module link_dut #(
     input  logic         clk,
     input  logic         rst,
     input  logic [1:0]   carrier,
+    input  logic [23:0]  patience,
     input  logic [1:0]   tx_valid,
     input  logic [1:0]   tx_vc,
     input  logic [1:0]   tx_head,
@@ -30,6 +31,7 @@ module link_dut #(
     output logic [63:0]  retransmissions,
     output logic [63:0]  timeouts,
     output logic [63:0]  failures,
+    output logic [63:0]  cut,
     output logic [1:0]   idle,
     output logic [1:0]   active
 );
@@ -43,13 +45,13 @@ module link_dut #(
       assign seen[e] = sent[1-e] ^ g_end[1-e].flips;
       /* verilator lint_off PINCONNECTEMPTY */
       link #(.VC_DEPTH(VC_DEPTH), .DEAD_AFTER(DEAD_AFTER)) u_link (
-          .clk, .rst, .carrier(carrier[e]), .tx_valid(tx_valid[e]), .tx_vc(tx_vc[e]), .tx_head(tx_head[e]), .tx_tail(tx_tail[e]),
+          .clk, .rst, .carrier(carrier[e]), .patience, .tx_valid(tx_valid[e]), .tx_vc(tx_vc[e]), .tx_head(tx_head[e]), .tx_tail(tx_tail[e]),
           .tx_data(tx_data[e*64+:64]), .tx_credit(tx_credit[e*2+:2]), .rx_valid(rx_valid[e]), .rx_vc(rx_vc[e]),
           .rx_head(rx_head[e]), .rx_tail(rx_tail[e]), .rx_data(rx_data[e*64+:64]), .rx_credit(rx_credit[e*2+:2]),
           .m_tvalid(wire_valid[e]), .m_tready(wire_ready[e]), .m_tdata(sent[e][63:0]), .m_tuser(sent[e][64+:USER_W]),
           .s_tvalid(wire_valid[1-e] && wire_ready[1-e] && !wire_lose[1-e]), .s_tready(), .s_tdata(seen[e][63:0]),
           .s_tuser(seen[e][64+:USER_W]), .dead(dead[e]), .crc_errors(crc_errors[e*32+:32]),
-          .retransmissions(retransmissions[e*32+:32]), .timeouts(timeouts[e*32+:32]), .failures(failures[e*32+:32]),
+          .retransmissions(retransmissions[e*32+:32]), .timeouts(timeouts[e*32+:32]), .failures(failures[e*32+:32]), .cut(cut[e*32+:32]),
           .ev_failure(), .idle(idle[e]), .active(active[e])
       );
       /* verilator lint_on PINCONNECTEMPTY */

@@ -4,6 +4,8 @@
 // - a wire that swallows everything makes the link dead, a missing carrier silences it; both go on where
 //   they stopped; without carrier nothing is active, with a timer running something is;
 // - wires that are not ready delay and lose nothing;
+// - a link that failed for longer than its patience ends every packet of which a part has come, with a tail of zeros; what comes of it
+//   later is discarded, and credits are what they were;
 // - on a good wire: no retransmission, two cycles from flit to flit, one flit a cycle, and soon quiet.
 #include "Vlink.h"
 #include "tb.h"
@@ -15,6 +17,9 @@ constexpr unsigned kDepth = TB_VC_DEPTH;
 struct Test : tb::Bench<Vlink> {
   using Bench::Bench;
   std::deque<tb::Flit> under_way[2][2];  // sender, VC
+  bool open[2][2] = {};                  // receiver, VC: the last flit was no tail
+  bool skip[2][2] = {};                  // sender, VC: the rest of a packet that was ended
+  unsigned cuts[2] = {};
   unsigned credits[2][2], held[2][2] = {};
   unsigned load = 100, drain_percent = 100, ready = 100;
   unsigned lose = 0, flip = 0;  // of 10000 words
@@ -34,7 +39,8 @@ struct Test : tb::Bench<Vlink> {
     if (credits[e][v] == 0 || !random.percent(load)) return;
     tb::Flit f{v, random.percent(20), random.percent(20), random.next()};
     --credits[e][v];
-    under_way[e][v].push_back(f);
+    if (!skip[e][v]) under_way[e][v].push_back(f);
+    else if (f.tail) skip[e][v] = false;
     top.tx_valid |= 1u << e;
     top.tx_vc |= v << e, top.tx_head |= unsigned(f.head) << e, top.tx_tail |= unsigned(f.tail) << e;
     top.tx_data[2 * e] = uint32_t(f.data), top.tx_data[2 * e + 1] = uint32_t(f.data >> 32);
@@ -45,10 +51,21 @@ struct Test : tb::Bench<Vlink> {
     unsigned v = top.rx_vc >> e & 1;
     tb::Flit f{v, bool(top.rx_head >> e & 1), bool(top.rx_tail >> e & 1), top.rx_data[2 * e] | uint64_t(top.rx_data[2 * e + 1]) << 32};
     auto& from = under_way[1 - e][v];
+    CHECK(++held[e][v] <= kDepth, "end %u VC %u: more flits than places", e, v);
+    if (top.patience != 0 && open[e][v] && !f.head && f.tail && f.data == 0) {
+      ++cuts[e];
+      open[e][v] = false;
+      skip[1 - e][v] = true;
+      while (skip[1 - e][v] && !from.empty()) {
+        skip[1 - e][v] = !from.front().tail;
+        from.pop_front();
+      }
+      return;
+    }
     CHECK(!from.empty(), "end %u VC %u: flit %016llx arrived that was not sent", e, v, (unsigned long long)f.data);
     CHECK(f == from.front(), "end %u VC %u: flit %016llx, expected %016llx", e, v, (unsigned long long)f.data, (unsigned long long)from.front().data);
     from.pop_front();
-    CHECK(++held[e][v] <= kDepth, "end %u VC %u: more flits than places", e, v);
+    open[e][v] = !f.tail;
     ++received;
   }
 
@@ -172,6 +189,41 @@ void no_carrier(Test* t) {
   }
 }
 
+// Links that fail for longer than their patience, in every way, and come back.
+void cut_packets(Test* t) {
+  constexpr unsigned kPatience = 60;
+  t->top.patience = kPatience;
+  for (int round = 0; round < 60; ++round) {
+    t->load = 80, t->ready = 100, t->drain_percent = t->random.percent(50) ? 100 : t->random.mood();
+    for (unsigned i = 0, n = 50 + unsigned(t->random.below(50)); i < n; ++i) t->step();
+    if (round % 4 == 0) t->top.carrier = 0;
+    else t->silent = unsigned(round % 4);
+    // A short failure cuts nothing.
+    if (round % 4 == 0) {
+      unsigned before = t->cuts[0] + t->cuts[1];
+      for (unsigned i = 0; i < kPatience; ++i) t->step();
+      CHECK(t->cuts[0] + t->cuts[1] == before, "a packet was cut before its time");
+    }
+    t->load = t->random.percent(50) ? 80 : 0;
+    for (int i = 0; i < 1500; ++i) t->step();
+    t->drain_percent = 100;
+    for (int i = 0; i < 200; ++i) t->step();
+    for (unsigned e = 0; e < 2; ++e) {
+      CHECK(!t->open[e][0] && !t->open[e][1], "round %d, end %u: a packet without a tail stayed", round, e);
+      CHECK(uint32_t(t->top.cut >> 32 * e) == t->cuts[e], "end %u: %u cut packets counted, expected %u", e, uint32_t(t->top.cut >> 32 * e), t->cuts[e]);
+    }
+    t->top.carrier = 3;
+    t->silent = 0;
+    if (t->random.percent(50)) {
+      t->load = 80;
+      for (int i = 0; i < 500; ++i) t->step();
+    }
+    t->come_home();
+  }
+  CHECK(t->cuts[0] > 20 && t->cuts[1] > 20, "%u and %u packets were cut: the scenario lost its point", t->cuts[0], t->cuts[1]);
+  t->top.patience = 0;
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -181,4 +233,5 @@ int main(int argc, char** argv) {
   bad_wires(&t);
   dead_wire(&t);
   no_carrier(&t);
+  cut_packets(&t);
 }

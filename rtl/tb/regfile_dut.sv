@@ -58,18 +58,17 @@ module regfile_dut (
   // A link page, as one link of the NIC would answer.
   logic ext_wr_known, ext_rd_known;
   logic [63:0] ext_rd_value;
-  link_regs #(.LINKS(1)) u_reads (
-      .addr(s_araddr), .connected(1'b1), .carrier(1'b1), .dead(1'b0), .crc_errors(32'd11), .retransmissions(32'd12),
-      .timeouts(32'd13), .failures(32'd14), .known(ext_rd_known), .value(ext_rd_value)
-  );
-  link_regs #(.LINKS(1)) u_writes (
-      .addr(s_awaddr), .connected(1'b0), .carrier(1'b0), .dead(1'b0), .crc_errors('0), .retransmissions('0),
-      .timeouts('0), .failures('0), .known(ext_wr_known), .value()
+  logic ext_wr_writable, x_wr_do;
+  logic [31:0] x_wr_addr, x_rd_addr;
+  link_regs #(.LINKS(1)) u_links (
+      .rd_addr(x_rd_addr), .connected(1'b1), .carrier(1'b1), .dead(1'b0), .crc_errors(32'd11), .retransmissions(32'd12),
+      .timeouts(32'd13), .failures(32'd14), .cut(32'd15), .rd_known(ext_rd_known), .rd_value(ext_rd_value),
+      .wr_addr(x_wr_addr), .wr_data(s_wdata[nicloop_pkg::LINK_PATIENCE_CYCLES_W-1:0]), .wr_do(x_wr_do), .wr_known(ext_wr_known), .wr_writable(ext_wr_writable), .patience(), .*
   );
   regfile #(.VC_DEPTH(9), .PORTS(5)) u_regs (
       .slept(64'h0), .here(12'd4), .nodes(12'd6), .dims({8'd1, 8'd2, 8'd3}), .ev_rx_packet(commit), .ev_rx_irq(look_irq), .rx_vpid(look_vpid), .ev_rx_stall(stall), .ev_rp_refused(mb_ev_refused), .ev_link_failure(1'b0), .active(),
       // RMA is the business of rma_regs.
-      .x_wr_addr(), .x_wr_do(), .x_wr_known(1'b0), .x_wr_writable(1'b0), .x_wr_ready(1'b1), .x_rd_addr(), .x_rd_known(1'b0),
+      .x_wr_known(1'b0), .x_wr_writable(ext_wr_writable), .x_wr_ready(1'b1), .x_rd_known(1'b0),
       .x_rd_value('0), .x_busy(1'b0), .ev_rma_error(1'b0), .rma_reason('0), .rma_src('0), .rma_dst('0), .rma_length('0),
       .ev_noti_irq(1'b0), .noti_vpid('0), .*
   );
