@@ -12,6 +12,7 @@ import (
 // links are tests of the network under faults: nothing may be lost, doubled or reordered.
 var links = []Test{
 	{"links/clean", []string{"links", "smoke"}, "wires without faults: no retransmission, no timeout", testCleanLinks},
+	{"links/long", []string{"links", "smoke"}, "wires of 50 cycles without faults: nothing is sent twice", testLongLinks},
 	{"links/errors", []string{"links"}, "words corrupted at 1e-3 on every wire", wireFaults(1e-3, 0)},
 	{"links/losses", []string{"links"}, "words lost at 1e-3 on every wire", wireFaults(0, 1e-3)},
 	{"links/both", []string{"links", "smoke"}, "words corrupted and lost at 1e-2 on every wire", wireFaults(1e-2, 1e-2)},
@@ -156,6 +157,14 @@ func testCleanLinks(t *T) error {
 	return nil
 }
 
+// testLongLinks: links find out how long their wires are and wait for that.
+func testLongLinks(t *T) error {
+	if err := t.reshape("wire_latency=50"); err != nil {
+		return err
+	}
+	return testCleanLinks(t)
+}
+
 func wireFaults(errorRate, lossRate float64) func(*T) error {
 	return func(t *T) error {
 		m, err := newWired(t, 4)
@@ -229,7 +238,7 @@ func testLinkDown(t *T) error {
 	return m.unharmed()
 }
 
-// testLinkDead lets the wire from node 0 swallow all words; the carrier stays.
+// testLinkDead lets the wire from node 0 swallow all words before it was measured; the carrier stays.
 func testLinkDead(t *T) error {
 	m, err := newWired(t, 2)
 	if err != nil {
@@ -240,7 +249,7 @@ func testLinkDead(t *T) error {
 		return err
 	}
 	var stop drivers.Stop
-	if err := sys.Run(sys.Now()+2000, &stop); err != nil {
+	if err := sys.Run(sys.Now()+5000, &stop); err != nil {
 		return err
 	}
 	if stop.Quiet {

@@ -22,7 +22,7 @@ import (
 var (
 	bothKeys = []string{"dims", "torus", "vc_depth", "host_wr_latency"}
 	rtlKeys  = []string{"src", "plusargs", "patience", "spin"}
-	refused  = []string{"link_errors", "link_losses", "link_seed"}
+	refused  = []string{"wire_latency", "link_errors", "link_losses", "link_seed"}
 )
 
 func init() {

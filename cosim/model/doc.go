@@ -19,6 +19,7 @@
 //	params=FILE         cycles of the blocks, from "nicloop calibrate"; default: those of the RTL
 //	dims=4x4x4          the mesh; default: that of build.DimsFor for Options.Nodes
 //	torus=1             rings in every dimension of more than two nodes
+//	wire_latency=0      cycles that a flit between nodes takes beyond its two, up to 64; credits too
 //	vc_depth=16         flits per virtual channel of a router's input
 //	host_wr_latency=4   cycles from a DMA burst to its acknowledgement
 //	host_rd_latency=8   cycles from the address of a DMA read to its first beat

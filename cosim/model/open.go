@@ -17,7 +17,7 @@ const longestRun = 2 + regs.VELOPayload/regs.FlitBytes
 
 func init() {
 	drivers.Register("model", "the model of NIC and network in Go, cycle by cycle",
-		[]string{"params", "dims", "torus", "vc_depth", "host_wr_latency", "host_rd_latency"}, open)
+		[]string{"params", "dims", "torus", "vc_depth", "host_wr_latency", "host_rd_latency", "wire_latency"}, open)
 }
 
 func open(_ context.Context, path string, keys map[string]string, opt drivers.Options) (drivers.System, error) {

@@ -55,19 +55,21 @@ func parse(keys map[string]string, nodes int) (Params, error) {
 	}
 	p := with(cycles, dims)
 	wr, rd := int(p.NIC.HostWrite), int(p.NIC.HostRead)
-	torus := 0
+	torus, wire := 0, 0
 	for _, k := range []struct {
 		name      string
 		low, high int
 		to        *int
 	}{
 		{"torus", 0, 1, &torus}, {"vc_depth", 2, 128, &p.Fabric.VCDepth},
-		{"host_wr_latency", 1, 65535, &wr}, {"host_rd_latency", 1, 65535, &rd},
+		{"host_wr_latency", 1, 65535, &wr}, {"host_rd_latency", 1, 65535, &rd}, {"wire_latency", 0, 64, &wire},
 	} {
 		if err := number(keys, k.name, k.low, k.high, k.to); err != nil {
 			return p, err
 		}
 	}
+	p.Fabric.LinkCycles += wire
+	p.Fabric.CreditCycles += wire
 	p.Torus, p.NIC.HostWrite, p.NIC.HostRead = torus == 1, drivers.Cycle(wr), drivers.Cycle(rd)
 	return p, nil
 }

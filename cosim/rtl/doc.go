@@ -9,6 +9,7 @@
 //	dims=4x2x1            the mesh; default: that of build.DimsFor for Options.Nodes
 //	torus=1               wires from end to end of every dimension of more than two nodes
 //	vc_depth=16           flits per virtual channel of a router's input
+//	wire_latency=0        cycles that a word between nodes takes beyond one, up to 64
 //	host_wr_latency=4     cycles from a DMA burst to its acknowledgement
 //	plusargs=%2Ba,%2Bb=1  arguments of the simulator, separated by commas; + is %2B in a URI
 //	patience=30s          how long the simulator may be silent

@@ -17,11 +17,14 @@ import (
 	hdl "github.com/nicloop/nicloop/rtl"
 )
 
-const defaultMemory = 1 << 20
+const (
+	defaultMemory  = 1 << 20
+	maxWireLatency = 64
+)
 
 func init() {
 	drivers.Register("rtl", "the Verilated RTL of up to 64 nodes in its own process, or inside",
-		[]string{"src", "dims", "torus", "vc_depth", "host_wr_latency", "plusargs", "patience", "spin", "inside", "random_init", "link_errors", "link_losses", "link_seed"}, open)
+		[]string{"src", "dims", "torus", "vc_depth", "host_wr_latency", "wire_latency", "plusargs", "patience", "spin", "inside", "random_init", "link_errors", "link_losses", "link_seed"}, open)
 	drivers.RegisterPrepare("rtl", prepare)
 	drivers.RegisterRepeats("rtl", func(keys map[string]string) bool { return keys["inside"] != "1" })
 }
@@ -93,6 +96,10 @@ func parse(path string, keys map[string]string, opt drivers.Options) (*request, 
 	if err != nil {
 		return nil, err
 	}
+	wire, err := number(keys, "wire_latency", 0, maxWireLatency)
+	if err != nil {
+		return nil, err
+	}
 	if r.faults, err = parseFaults(keys); err != nil {
 		return nil, err
 	}
@@ -112,6 +119,9 @@ func parse(path string, keys map[string]string, opt drivers.Options) (*request, 
 	}
 	if latency != 0 {
 		r.cfg.Args = append(r.cfg.Args, "--wr-latency", strconv.Itoa(latency))
+	}
+	if wire != 0 {
+		r.cfg.Args = append(r.cfg.Args, "--wire-latency", strconv.Itoa(wire))
 	}
 	if opt.Threads > 1 && !r.spec.Shared {
 		r.cfg.Args = append(r.cfg.Args, "--threads", strconv.Itoa(opt.Threads))

@@ -13,11 +13,15 @@
 // Credits are counts, not pulses, so a lost word loses none. The last count of a burst must not be lost
 // either: a change that no new sequenced word carried gets an anchor, a sequenced word without flit. At
 // most one anchor is out.
+//
+// How long the wire is shows in the time from a word's first sending to its acknowledgement, which is sent at once: the
+// shortest since the carrier came is the round trip, whatever was lost. The timeout is that and half of TIMEOUT.
 module link_tx #(
     parameter int VCS        = nicloop_pkg::VCS,
     parameter int VC_DEPTH   = 16,
     parameter int DATA_W     = 64,
-    parameter int TIMEOUT    = 64,  // cycles without progress until all is sent again; more than a round trip
+    parameter int TIMEOUT    = 64,  // least cycles without progress until all is sent again
+    parameter int TIMEOUT_MAX = 512, // most, and as long as no round trip has been measured
     parameter int DEAD_AFTER = 8,   // timeouts in a row until the link counts as dead
     localparam int VC_W      = VCS > 1 ? $clog2(VCS) : 1,
     localparam int SLOT_W    = $clog2(VCS * VC_DEPTH + 1),
@@ -59,7 +63,7 @@ module link_tx #(
     output logic                 active       // something moves, or a timer runs
 );
   localparam int W       = DATA_W + VC_W + 3;  // flit, head, tail, vc, data
-  localparam int TIMER_W = $clog2(TIMEOUT + 1);
+  localparam int TIMER_W = $clog2(TIMEOUT_MAX + 1);
   localparam int TRIES_W = $clog2(DEAD_AFTER + 1);
 
   logic [W-1:0]     mem[1<<SLOT_W];
@@ -98,13 +102,13 @@ module link_tx #(
   // ---- pointers ----
   logic [SEQ_W-1:0]   acked, sent, next_then;
   logic               progress, timeout, again, carrier_was;
-  logic [TIMER_W-1:0] timer;
+  logic [TIMER_W-1:0] timer, limit;
   logic [TRIES_W-1:0] tries;
   assign acked     = peer_ack - base;
   assign progress  = peer_valid && acked != '0 && acked <= high - base;
   assign sent      = next_then - base;
   assign next_then = next + SEQ_W'(send);
-  assign timeout   = carrier && timer == TIMER_W'(TIMEOUT);
+  assign timeout   = carrier && timer >= limit;
   assign again     = (peer_valid && peer_nack) || timeout || (carrier && !carrier_was);
 
   always_ff @(posedge clk) begin
@@ -123,6 +127,31 @@ module link_tx #(
     end
   end
   assign ev_resend = send && !first;
+
+  // ---- round trip: TIMEOUT_MAX while it is not known ----
+  logic [TIMER_W-1:0] elapsed, round_trip;
+  logic [SEQ_W-1:0]   probe;
+  logic               measuring;
+  always_ff @(posedge clk) begin
+    if (rst || !carrier) begin
+      measuring  <= 1'b0;
+      round_trip <= TIMER_W'(TIMEOUT_MAX);
+    end else if (measuring) begin
+      if (progress && probe - base < acked) begin
+        measuring <= 1'b0;
+        if (elapsed < round_trip) round_trip <= elapsed;
+      end
+    end else if (first) measuring <= 1'b1;
+    if (!measuring) begin
+      probe   <= next;
+      elapsed <= '0;
+    end else if (elapsed != TIMER_W'(TIMEOUT_MAX)) elapsed <= elapsed + 1'b1;
+  end
+  always_comb begin
+    if (round_trip <= TIMER_W'(TIMEOUT / 2)) limit = TIMER_W'(TIMEOUT);
+    else if (round_trip >= TIMER_W'(TIMEOUT_MAX - TIMEOUT / 2)) limit = TIMER_W'(TIMEOUT_MAX);
+    else limit = round_trip + TIMER_W'(TIMEOUT / 2);
+  end
 
   // ---- timeout ----
   always_ff @(posedge clk) begin
@@ -179,6 +208,6 @@ module link_tx #(
       assert (last - base <= SEQ_W'(VCS * VC_DEPTH + 1)) else $error("link_tx %m: %0d words kept, room for %0d", last - base, VCS * VC_DEPTH + 1);
       assert (!peer_valid || acked <= high - base || -acked <= SEQ_W'(1 << SLOT_W)) else $error("link_tx %m: word %0d acknowledged, %0d sent", peer_ack, high);
     end
-  if (TIMEOUT < 16) $fatal(1, "link_tx: TIMEOUT %0d, expected at least 16", TIMEOUT);
+  if (TIMEOUT < 16 || TIMEOUT_MAX < TIMEOUT) $fatal(1, "link_tx: TIMEOUT %0d to %0d, expected at least 16", TIMEOUT, TIMEOUT_MAX);
 `endif
 endmodule

@@ -25,7 +25,7 @@ module link_axis (
   logic [2:0]  out_data;
   logic [13:0] out_ctrl;
   logic [16:0] was;
-  link_tx #(.VC_DEPTH(1), .DATA_W(3), .TIMEOUT(16), .DEAD_AFTER(2)) u_dut (
+  link_tx #(.VC_DEPTH(1), .DATA_W(3), .TIMEOUT(16), .TIMEOUT_MAX(16), .DEAD_AFTER(2)) u_dut (
       .clk, .rst, .carrier, .in_valid, .in_vc, .in_head(1'b1), .in_tail(1'b1), .in_data, .peer_valid, .peer_nack, .peer_ack, .peer_freed,
       .tell_ack, .tell_nack, .expected, .freed, .discarded(2'b00), .out_valid, .out_ready, .out_ctrl, .out_data
   );

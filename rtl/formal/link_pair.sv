@@ -111,7 +111,7 @@ module link_pair #(
 
       assign arrives = word_valid[1-e] && !lost[e] && carrier == 2'b11;
       assign good    = !bad[e];
-      link_tx #(.VCS(VCS), .VC_DEPTH(VC_DEPTH), .DATA_W(DATA_W), .TIMEOUT(4), .DEAD_AFTER(2)) u_tx (
+      link_tx #(.VCS(VCS), .VC_DEPTH(VC_DEPTH), .DATA_W(DATA_W), .TIMEOUT(4), .TIMEOUT_MAX(4), .DEAD_AFTER(2)) u_tx (
           .clk, .rst, .carrier(carrier == 2'b11), .in_valid(valid[e]), .in_vc(want_vc[e]), .in_head(head[e]), .in_tail(tail[e]),
           .in_data(out_number), .in_credit(credit[e*2+:2]), .peer_valid, .peer_nack, .peer_ack, .peer_freed,
           .tell_ack, .tell_nack, .expected, .freed(told), .discarded, .out_valid(word_valid[e]), .out_ready(1'b1),

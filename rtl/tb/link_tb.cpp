@@ -6,13 +6,14 @@
 // - wires that are not ready delay and lose nothing;
 // - a link that failed for longer than its patience ends every packet of which a part has come, with a tail of zeros; what comes of it
 //   later is discarded, and credits are what they were;
-// - on a good wire: no retransmission, two cycles from flit to flit, one flit a cycle, and soon quiet.
+// - on a good wire, however long: no retransmission, two cycles and the wire from flit to flit, with places for a round trip one flit
+//   a cycle, also of one VC alone, and soon quiet.
 #include "Vlink.h"
 #include "tb.h"
 
 namespace {
 
-constexpr unsigned kDepth = TB_VC_DEPTH;
+constexpr unsigned kDepth = TB_VC_DEPTH, kLatency = TB_LATENCY;
 
 struct Test : tb::Bench<Vlink> {
   using Bench::Bench;
@@ -21,7 +22,7 @@ struct Test : tb::Bench<Vlink> {
   bool skip[2][2] = {};                  // sender, VC: the rest of a packet that was ended
   unsigned cuts[2] = {};
   unsigned credits[2][2], held[2][2] = {};
-  unsigned load = 100, drain_percent = 100, ready = 100;
+  unsigned vcs = 2, load = 100, drain_percent = 100, ready = 100;
   unsigned lose = 0, flip = 0;  // of 10000 words
   unsigned silent = 0;          // wires that lose all, one bit each
   uint64_t received = 0;
@@ -34,8 +35,8 @@ struct Test : tb::Bench<Vlink> {
   }
 
   void drive(unsigned e) {
-    unsigned v = unsigned(random.below(2));
-    if (credits[e][v] == 0) v ^= 1;
+    unsigned v = unsigned(random.below(vcs));
+    if (credits[e][v] == 0 && vcs == 2) v ^= 1;
     if (credits[e][v] == 0 || !random.percent(load)) return;
     tb::Flit f{v, random.percent(20), random.percent(20), random.next()};
     --credits[e][v];
@@ -109,7 +110,7 @@ struct Test : tb::Bench<Vlink> {
       step();
     }
     load = was;
-    for (int i = 0; i < 4; ++i) step_idle();
+    for (unsigned i = 0; i < 4 + 3 * kLatency; ++i) step_idle();  // repeats that are still on the wire
     CHECK(top.active == 0, "active at rest");
     for (auto& end : under_way) CHECK(end[0].empty() && end[1].empty(), "flits missing");
   }
@@ -131,14 +132,19 @@ void good_wire(Test* t) {
   t->step();
   t->load = 0;
   while (t->received == 0) t->step();
-  CHECK(tb::cycle - start == 3, "first flit seen after %llu cycles, expected in the third", (unsigned long long)(tb::cycle - start));
+  CHECK(tb::cycle - start == 3 + kLatency, "first flit seen after %llu cycles, expected %u", (unsigned long long)(tb::cycle - start), 3 + kLatency);
   t->come_home();
-  t->load = 100;
-  for (int i = 0; i < 50; ++i) t->step();
-  uint64_t before = t->received;
-  for (int i = 0; i < 1000; ++i) t->step();
-  if (kDepth >= 8) CHECK(t->received - before == 2000, "%llu flits in 1000 cycles both ways", (unsigned long long)(t->received - before));
-  t->come_home();
+  for (unsigned vcs = 1; vcs <= 2; ++vcs) {
+    t->load = 100;
+    t->vcs = vcs;
+    for (unsigned i = 0; i < 50 + 4 * kLatency; ++i) t->step();
+    uint64_t before = t->received;
+    for (int i = 0; i < 1000; ++i) t->step();
+    unsigned flits = unsigned(t->received - before);
+    std::printf("depth %u, latency %u, %u VCs: %u flits in 1000 cycles both ways\n", kDepth, kLatency, vcs, flits);
+    if (kDepth * vcs >= 8 + 2 * kLatency) CHECK(flits == 2000, "depth %u, latency %u, %u VCs: %u flits in 1000 cycles both ways", kDepth, kLatency, vcs, flits);
+    t->come_home();
+  }
   CHECK(low(t->top.retransmissions) == 0 && low(t->top.timeouts) == 0 && low(t->top.crc_errors) == 0, "faults on a good wire");
 }
 

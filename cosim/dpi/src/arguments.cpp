@@ -36,6 +36,7 @@ bool parse_option(const std::string& name, const std::string& value, Arguments* 
   if (name == "--threads") return parse_number(value, 1, 64, &n) && (a->threads = uint32_t(n), true);
   if (name == "--wr-latency") return parse_number(value, 1, 65535, &n) && (a->wr_latency = uint16_t(n), true);
   if (name == "--rd-latency") return parse_number(value, 1, 65535, &n) && (a->rd_latency = uint16_t(n), true);
+  if (name == "--wire-latency") return parse_number(value, 0, kMaxWireLatency, &n) && (a->wire_latency = uint32_t(n), true);
   return false;
 }
 
@@ -44,7 +45,7 @@ bool parse_option(const std::string& name, const std::string& value, Arguments* 
 bool parse_arguments(int argc, char** argv, Arguments* a, std::string* error) {
   if (argc < 2) {
     *error = std::string("usage: ") + argv[0] +
-             " SOCKET --dims XxYxZ [--threads N] [--wr-latency N] [--rd-latency N] [--waves FILE [--waves-nodes N,N]] [--checkpoint N]"
+             " SOCKET --dims XxYxZ [--threads N] [--wr-latency N] [--rd-latency N] [--wire-latency N] [--waves FILE [--waves-nodes N,N]] [--checkpoint N]"
              " [--only N,N] [+plusargs...]";
     return false;
   }
@@ -56,6 +57,11 @@ bool parse_arguments(int argc, char** argv, Arguments* a, std::string* error) {
       return false;
     }
     ++i;
+  }
+  uint64_t all = a->shape.nodes() == 64 ? ~0ull : (1ull << a->shape.nodes()) - 1;
+  if (a->wire_latency != 0 && (a->only & all) != all) {
+    *error = "--wire-latency with --only: wires to nodes elsewhere have none";
+    return false;
   }
   return true;
 }

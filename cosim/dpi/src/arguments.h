@@ -1,6 +1,6 @@
 // arguments.h: what the simulator is started with.
 //
-//   sim SOCKET --dims 4x2x1 [--threads 2] [--wr-latency 4] [--rd-latency 8] [--waves FILE [--waves-nodes 5,9]]
+//   sim SOCKET --dims 4x2x1 [--threads 2] [--wr-latency 4] [--rd-latency 8] [--wire-latency 0] [--waves FILE [--waves-nodes 5,9]]
 //       [--checkpoint 100000] [--only 5,9] [+plusargs...]
 #pragma once
 
@@ -17,6 +17,7 @@ struct Arguments {
   Shape shape;
   uint32_t threads = 1;
   uint16_t wr_latency = 4, rd_latency = 8;
+  uint32_t wire_latency = 0;     // cycles, each way, beyond the one that a word takes
   uint64_t waves_nodes = ~0ull;  // bit per node
   uint64_t only = ~0ull;         // the nodes that are simulated here
   uint64_t checkpoint = 0;       // cycles from one to the next; 0: none

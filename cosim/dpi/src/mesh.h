@@ -8,6 +8,8 @@
 //   cycle n      node A: edge, tx word w        -> written to B's place in set 1
 //   cycle n + 1  node B: rx word w from set 1, edge
 //
+// Wires that take longer have a set more for every cycle, and sets are read in turn.
+//
 // A node in which nothing can happen is not evaluated (it sleeps): nothing pends, no word comes, it is idle and not active, and
 // so for kLinger cycles. sim_node promises that a clock edge would then change nothing but its cycle counter.
 #pragma once
@@ -47,10 +49,13 @@ class Mesh {
   static constexpr uint32_t kShareFrom = 6;  // awake nodes: fewer are not worth waking another thread
 
   // make(n) makes node n. A mesh of which only some nodes are here (a bit each) has a border, which stands for the others.
+  // wire_latency is what a word takes beyond the one cycle; a mesh with a border has none.
   Mesh(const Shape& shape, uint32_t threads, const std::function<std::unique_ptr<Node>(uint32_t)>& make, uint64_t only = ~0ull,
-       Border* border = nullptr)
-      : shape_(shape), border_(border), nodes_(shape.nodes()), states_(shape.nodes()), crew_(threads), shares_(threads > 1) {
+       Border* border = nullptr, uint32_t wire_latency = 0)
+      : shape_(shape), border_(border), latency_(wire_latency), nodes_(shape.nodes()), states_(shape.nodes()), wires_(2 + wire_latency),
+        crew_(threads), shares_(threads > 1) {
     for (auto& set : wires_) set.resize(shape.nodes());
+    turn();
     awake_.reserve(shape.nodes());
     for (uint32_t n = 0; n < shape.nodes(); ++n) {
       if ((only >> n & 1) == 0) continue;
@@ -80,6 +85,7 @@ class Mesh {
     resetting_ = false;
     for (uint16_t n : members_) nodes_[n]->reset(false);
     cycles_ = steps_ = 0;
+    quiet_from_.store(0, std::memory_order_relaxed);
     for (State& s : states_) s.steps = 0;
   }
 
@@ -104,7 +110,7 @@ class Mesh {
   // One clock cycle. Throws ModelDied when a node did, after all others had their edge.
   void tick(const Pending& pending) {
     if (border_ != nullptr) {
-      border_->tick(cycles_, [this](uint32_t n, uint32_t l, const void* word) { send({n, l, true}, word, now_); });
+      border_->tick(cycles_, [this](uint32_t n, uint32_t l, const void* word) { send({n, l, true}, word, in_); });
     }
     collect(pending);
     pending_ = pending;
@@ -116,7 +122,8 @@ class Mesh {
     } else {
       for (uint16_t n : awake_) step(n);
     }
-    now_ ^= 1;
+    now_ = now_ + 1 == wires_.size() ? 0 : now_ + 1;
+    turn();
     ++cycles_;
     steps_ += awake_.size();
     if (border_ != nullptr) border_->collect(cycles_);
@@ -128,12 +135,12 @@ class Mesh {
   }
 
   // Of the state after the last edge.
-  bool active() const { return active_.load(std::memory_order_relaxed); }
+  bool active() const { return active_.load(std::memory_order_relaxed) || under_way(); }
   bool idle() const {
     for (uint16_t n : members_) {
-      if (!states_[n].idle || any(wires_[now_][n].valid)) return false;
+      if (!states_[n].idle || any(in_[n].valid)) return false;
     }
-    return true;
+    return !under_way();
   }
   uint64_t irq() const { return irq_.load(std::memory_order_relaxed); }
 
@@ -160,7 +167,7 @@ class Mesh {
 
   bool has_reason(uint32_t n, const Pending& pending) const {
     const State& s = states_[n];
-    return resetting_ || !s.idle || s.active || s.carrier != s.carrier_was || any(wires_[now_][n].valid) ||
+    return resetting_ || !s.idle || s.active || s.carrier != s.carrier_was || any(in_[n].valid) ||
            ((pending.reg | pending.pio | watched_) >> n & 1) != 0;
   }
 
@@ -182,7 +189,7 @@ class Mesh {
   void inputs(uint32_t n) {
     State& s = states_[n];
     Node& node = *nodes_[n];
-    Wires& in = wires_[now_][n];
+    Wires& in = in_[n];
     if (s.slept) {
       node.slept(cycles_ - s.steps);
       s.slept = false;
@@ -197,9 +204,18 @@ class Mesh {
     if (valid != 0) std::memset(in.valid, 0, sizeof in.valid);
   }
 
+  // Of now_: what is read and what is written.
+  void turn() {
+    in_ = wires_[now_].data();
+    out_ = wires_[now_ == 0 ? wires_.size() - 1 : now_ - 1].data();
+  }
+
+  // Words may be on long wires that no node knows of. Those of a wire that was cut since are gone, which shows only in time.
+  bool under_way() const { return latency_ != 0 && cycles_ < quiet_from_.load(std::memory_order_relaxed); }
+
   // A word is at an end of a wire in the cycle that reads a set of wires.
-  void send(const End& to, const void* word, uint32_t set) {
-    Wires& out = wires_[set][to.node];
+  void send(const End& to, const void* word, Wires* set) {
+    Wires& out = set[to.node];
     out.valid[to.link] = 1;
     std::memcpy(out.words + to.link * Node::kWordBytes, word, Node::kWordBytes);
   }
@@ -209,9 +225,10 @@ class Mesh {
     Node& node = *nodes_[n];
     for (uint32_t left = node.tx_valid(); left != 0; left &= left - 1) {
       uint32_t l = uint32_t(__builtin_ctz(left));
-      if ((s.up >> l & 1) == 0) continue;
+      if (((latency_ == 0 ? s.up : s.carrier) >> l & 1) == 0) continue;  // a long wire must not keep what it does not carry
       if (nodes_[s.to[l].node] != nullptr) {
-        send(s.to[l], node.tx_word(l), now_ ^ 1);
+        send(s.to[l], node.tx_word(l), out_);
+        if (latency_ != 0) quiet_from_.store(cycles_ + latency_ + 2, std::memory_order_relaxed);
       } else {
         border_->take(n, l, node.tx_word(l));
       }
@@ -280,8 +297,10 @@ class Mesh {
       }
       if (carrier == s.carrier) continue;
       s.carrier = uint8_t(carrier);
-      Wires& in = wires_[now_][n];
-      for (uint32_t l = 0; l < Node::kLinks; ++l) in.valid[l] = in.valid[l] && (carrier >> l & 1) != 0;
+      for (auto& set : wires_) {
+        uint8_t(&valid)[8] = set[n].valid;
+        for (uint32_t l = 0; l < Node::kLinks; ++l) valid[l] = valid[l] && (carrier >> l & 1) != 0;
+      }
       nodes_[n]->carrier(carrier);
       nodes_[n]->settle();
       s.idle = nodes_[n]->idle();
@@ -294,11 +313,13 @@ class Mesh {
 
   const Shape shape_;
   Border* const border_;
+  const uint32_t latency_;
   std::vector<uint16_t> members_;  // the nodes that are here
   std::vector<std::unique_ptr<Node>> nodes_;
   std::vector<State> states_;
-  std::vector<Wires> wires_[2];
+  std::vector<std::vector<Wires>> wires_;
   uint32_t now_ = 0;  // the set of wires that is read
+  Wires *in_ = nullptr, *out_ = nullptr;
   std::vector<uint16_t> awake_;
   Pending pending_;
   uint64_t cycles_ = 0, steps_ = 0, watched_ = 0;
@@ -306,6 +327,7 @@ class Mesh {
   bool resetting_ = false, tracing_ = false;
   std::atomic<bool> active_{false}, rewire_{false}, died_{false};
   std::atomic<uint64_t> irq_{0};
+  std::atomic<uint64_t> quiet_from_{0};  // with long wires: the cycle in which the last word has arrived
 
   const std::function<void(uint32_t)> one_step_ = [this](uint32_t i) { step(awake_[i]); };
   Trial trial_;

@@ -110,12 +110,13 @@ struct Plain {
   std::vector<uint32_t> carrier;
   struct Word {
     uint32_t node, link;
-    uint64_t word;
+    uint64_t word, at;  // the cycle that brings it
   };
   std::vector<Word> wires;
-  uint64_t died = 0;
+  uint64_t died = 0, cycle = 0, arrived = 0;  // arrived: the cycle after that of the last word
+  const uint32_t latency;
 
-  Plain(const Shape& s, uint64_t dying) : shape(s), nodes(s.nodes()), carrier(s.nodes()) {
+  Plain(const Shape& s, uint64_t dying, uint32_t wire_latency) : shape(s), nodes(s.nodes()), carrier(s.nodes()), latency(wire_latency) {
     for (uint32_t n = 0; n < s.nodes(); ++n) {
       nodes[n].start(n, s, 0);
       nodes[n].reset(true);
@@ -134,14 +135,14 @@ struct Plain {
     nodes[n].carrier(carrier[n]);
   }
   bool tick(const Pending& pending) {
-    std::vector<Word> sent;
     bool dead = false;
+    std::vector<Word> sent;
     for (uint32_t n = 0; n < nodes.size(); ++n) {
       Small& node = nodes[n];
       uint64_t words[kMaxLinks] = {};
       uint32_t valid = 0;
       for (const Word& w : wires) {
-        if (w.node == n && (carrier[n] >> w.link & 1)) valid |= 1u << w.link, words[w.link] = w.word;
+        if (w.node == n && w.at == cycle && (carrier[n] >> w.link & 1)) valid |= 1u << w.link, words[w.link] = w.word;
       }
       node.commands(pending.reg >> n & 1, pending.pio >> n & 1);
       node.rx(valid, words);
@@ -152,11 +153,19 @@ struct Plain {
       }
       for (uint32_t l = 0; l < kMaxLinks; ++l) {
         End to = across(shape, n, l);
-        if ((node.valid >> l & 1) && to.connected) sent.push_back({to.node, to.link, node.words[l]});
+        if ((node.valid >> l & 1) && to.connected && (latency == 0 || (carrier[n] >> l & 1))) sent.push_back({to.node, to.link, node.words[l], cycle + 1 + latency});
       }
     }
-    wires = sent;
+    for (const Word& w : wires) {
+      if (w.at > cycle) sent.push_back(w);
+    }
+    ++cycle;
     for (uint32_t n = 0; n < nodes.size(); ++n) set_carrier(n);
+    wires.clear();
+    for (const Word& w : sent) {
+      arrived = std::max(arrived, w.at + 1);
+      if (carrier[w.node] >> w.link & 1) wires.push_back(w);
+    }
     return !dead;
   }
 };
@@ -171,13 +180,14 @@ void compare(Mesh<Small>& mesh, const Plain& plain, uint64_t cycle) {
     irq |= uint64_t(b.up) << n;
     active |= b.active();
   }
+  if (plain.latency != 0) active |= plain.cycle < plain.arrived;
   expect(mesh.irq() == irq, "irq differs" + at);
   expect(mesh.active() == active, "active differs" + at);
 }
 
-uint64_t against_plain(const Shape& shape, uint32_t threads, uint64_t dying, bool watched) {
-  Plain plain(shape, dying);
-  Mesh<Small> mesh(shape, threads, [](uint32_t) { return std::make_unique<Small>(); });
+uint64_t against_plain(const Shape& shape, uint32_t threads, uint64_t dying, bool watched, uint32_t latency) {
+  Plain plain(shape, dying, latency);
+  Mesh<Small> mesh(shape, threads, [](uint32_t) { return std::make_unique<Small>(); }, ~0ull, nullptr, latency);
   mesh.reset(3);
   for (uint32_t n = 0; n < shape.nodes(); ++n) mesh.node(n).dies = dying >> n & 1;
   if (watched) mesh.watch(0x5, [] {});
@@ -275,10 +285,12 @@ int main(int argc, char** argv) {
       Shape shape;
       std::copy(d, d + 3, shape.dims);
       shape.torus = torus;
-      uint64_t steps = against_plain(shape, 1, 0, false);
-      against_plain(shape, 3, 0, false);
-      against_plain(shape, 2, 0x1f, false);
-      against_plain(shape, 1, 0, true);
+      uint64_t steps = against_plain(shape, 1, 0, false, 0);
+      against_plain(shape, 3, 0, false, 0);
+      against_plain(shape, 2, 0x1f, false, 0);
+      against_plain(shape, 1, 0, true, 0);
+      against_plain(shape, 1, 0, false, 1);
+      against_plain(shape, 3, 0x2, false, kMaxWireLatency);
       std::printf("seed %llu: %ux%ux%u torus %d: same, %llu edges\n", static_cast<unsigned long long>(seed), d[0], d[1], d[2], torus,
                   static_cast<unsigned long long>(steps));
     }

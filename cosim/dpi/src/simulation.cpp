@@ -14,7 +14,7 @@ Simulation::Simulation(VerilatedContext* context, int argc, char** argv, const A
     : context_(prepared(context, argc, argv, !arguments.waves_file.empty())), arguments_(arguments), border_(make_border(arguments)),
       mesh_(arguments.shape, arguments.threads, [context](uint32_t n) {
         return std::make_unique<VerilatedNode>(context, n);
-      }, arguments.only, border_.get()) {
+      }, arguments.only, border_.get(), arguments.wire_latency) {
   for (uint16_t n : mesh_.members()) mesh_.node(n).latencies(arguments.wr_latency, arguments.rd_latency);
 }
 

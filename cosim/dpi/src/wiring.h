@@ -8,6 +8,7 @@
 namespace nicloop {
 
 constexpr uint32_t kMaxLinks = 6;
+constexpr uint32_t kMaxWireLatency = 64;
 
 // The size and kind of a mesh, as the simulator is told when it starts.
 struct Shape {
