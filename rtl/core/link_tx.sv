@@ -21,7 +21,7 @@ module link_tx #(
     parameter int VC_DEPTH   = 16,
     parameter int DATA_W     = 64,
     parameter int TIMEOUT    = 64,  // least cycles without progress until all is sent again
-    parameter int TIMEOUT_MAX = 512, // most, and as long as no round trip has been measured
+    parameter int TIMEOUT_MAX = 512, // most, and as long as no round trip has been measured; TIMEOUT: nothing is measured
     parameter int DEAD_AFTER = 8,   // timeouts in a row until the link counts as dead
     localparam int VC_W      = VCS > 1 ? $clog2(VCS) : 1,
     localparam int SLOT_W    = $clog2(VCS * VC_DEPTH + 1),
@@ -148,7 +148,7 @@ module link_tx #(
     end else if (elapsed != TIMER_W'(TIMEOUT_MAX)) elapsed <= elapsed + 1'b1;
   end
   always_comb begin
-    if (round_trip <= TIMER_W'(TIMEOUT / 2)) limit = TIMER_W'(TIMEOUT);
+    if (TIMEOUT_MAX == TIMEOUT || round_trip <= TIMER_W'(TIMEOUT / 2)) limit = TIMER_W'(TIMEOUT);
     else if (round_trip >= TIMER_W'(TIMEOUT_MAX - TIMEOUT / 2)) limit = TIMER_W'(TIMEOUT_MAX);
     else limit = round_trip + TIMER_W'(TIMEOUT / 2);
   end
