@@ -93,6 +93,9 @@ func (e *Endpoint) enable(base, slots uint64) error {
 	if err := drivers.SwitchOff(e.dev, regs.MboxCtrl(v), regs.MboxCtrlBusy); err != nil {
 		return err
 	}
+	if err := e.forgetSlots(base, slots); err != nil {
+		return err
+	}
 	ctrl := regs.MboxCtrlEnable | regs.MboxCtrlWindow
 	for _, w := range []struct {
 		off uint32
@@ -108,6 +111,16 @@ func (e *Endpoint) enable(base, slots uint64) error {
 	got, err := e.dev.ReadReg(regs.MboxCtrl(v))
 	if got &^= regs.MboxCtrlBusy; err == nil && got != ctrl {
 		err = fmt.Errorf("velo: MBOX_CTRL[%d] reads 0x%x after writing 0x%x", v, got, ctrl)
+	}
+	return err
+}
+
+// forgetSlots zeroes the ring if this process number had one before: numbers start at 1 again, and one that was left
+// there would look like a new packet. Memory that no mailbox has written stays untouched, for it may be large.
+func (e *Endpoint) forgetSlots(base, slots uint64) error {
+	written, err := e.dev.ReadReg(regs.MboxWP(e.vpid))
+	if err == nil && written != 0 {
+		clear(e.dev.Memory()[base:][:slots*regs.SlotBytes])
 	}
 	return err
 }

@@ -153,6 +153,26 @@ func TestReadPointerBeforePaidData(t *testing.T) {
 	require.EqualValues(t, 1, f.regs[regs.MboxRP(0)])
 }
 
+// TestReopen: a mailbox that is opened again does not take the packets of its last life for new ones.
+func TestReopen(t *testing.T) {
+	cfg := Config{Flow: Static, Slots: 22, CreditSlots: 2}
+	_, f := open(t, cfg)
+	require.NoError(t, f.deliver(mailbox.Data, []byte("old"), false, 0))
+	f.regs[regs.MboxWP(0)] = 1
+	e, err := Open(f, 0, 0, NewDirectory(two), cfg)
+	require.NoError(t, err)
+	var p Packet
+	got, err := e.Poll(&p)
+	require.NoError(t, err)
+	require.False(t, got, "%q", p.Payload)
+	f.seq = 0
+	require.NoError(t, f.deliver(mailbox.Data, []byte("new"), false, 0))
+	got, err = e.Poll(&p)
+	require.NoError(t, err)
+	require.True(t, got)
+	require.Equal(t, "new", string(p.Payload))
+}
+
 func TestRoom(t *testing.T) {
 	for n, want := range map[int]bool{0: false, 1: true, 6: true, 7: false, 8: false, 44: true, 48: false, 54: true, 55: false, 56: false} {
 		require.Equal(t, want, roomFor(n), "%d bytes", n)
