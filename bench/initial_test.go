@@ -29,10 +29,7 @@ func TestInitialValuesDoNotMatter(t *testing.T) {
 		c.Device = "rtl:?" + v.keys
 		want := resultOf(t, c)
 		for seed := 1; seed <= 3; seed++ {
-			c.Device = fmt.Sprintf("rtl:?%s&random_init=%d", v.keys, seed)
-			if v.keys == "" {
-				c.Device = fmt.Sprintf("rtl:?random_init=%d", seed)
-			}
+			c.Device = fmt.Sprintf("rtl:?random_init=%d&%s", seed, v.keys)
 			require.Equal(t, want, resultOf(t, c), "nicloop run %s --nodes 4 --procs 2 --size %d --iterations 3 --warmup 0 --json --device '%s'",
 				v.workload, v.size, c.Device)
 		}

@@ -9,14 +9,13 @@ type meter struct {
 	sync.Mutex
 	w        *World
 	done, of int // iterations of all ranks
-	posts    bool
 	shown    int
 	before   uint64 // messages received when it began
 	messages float64
 }
 
 func newMeter(w *World, c *Config, wl *Workload) *meter {
-	m := &meter{w: w, posts: wl.posts, of: c.Ranks() * (c.Iterations + c.Warmup), messages: float64(wl.messages(c) * (c.Iterations + c.Warmup))}
+	m := &meter{w: w, of: c.Ranks() * (c.Iterations + c.Warmup), messages: float64(wl.messages(c) * (c.Iterations + c.Warmup))}
 	if wl == &pingpong {
 		m.of = 2 * (c.Iterations + c.Warmup)
 	}
@@ -34,9 +33,8 @@ func (m *meter) received() (n uint64) {
 func (m *meter) step() {
 	m.Lock()
 	defer m.Unlock()
-	if m.done++; !m.posts {
-		m.show(m.done)
-	}
+	m.done++
+	m.show(m.done)
 }
 
 // tick counts messages. Those of barriers count, too, so it is capped: the end is told

@@ -92,7 +92,9 @@ func (w *World) measure(ctx context.Context, wl *Workload, n int, res *Result, o
 	ended := func() {}
 	if c.Step != nil {
 		m := newMeter(w, c, wl)
-		t.step = m.step
+		if !wl.posts {
+			t.step = m.step
+		}
 		ended = m.finish
 		if t.traffic == nil { // whose hot flows send until the others are done
 			w.Kernel.OnTick(m.tick)

@@ -149,6 +149,9 @@ func (c *Config) args(socket string) ([]string, error) {
 
 func waveArgs(name string, nodes []int) ([]string, error) {
 	file, err := filepath.Abs(name)
+	if err == nil {
+		err = plainFile(file)
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -161,9 +164,6 @@ func waveArgs(name string, nodes []int) ([]string, error) {
 
 // emptyFile makes room for waves. The simulator could not say why it cannot write: this finds out.
 func emptyFile(name string) error {
-	if err := plainFile(name); err != nil {
-		return err
-	}
 	f, err := os.Create(name)
 	if err != nil {
 		return fmt.Errorf("wave file: %w", err)
@@ -174,9 +174,6 @@ func emptyFile(name string) error {
 // canWrite finds out the same, and leaves a file as it is and none where none was: a run with checkpoints
 // writes waves only if it fails.
 func canWrite(name string) error {
-	if err := plainFile(name); err != nil {
-		return err
-	}
 	f, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)
 	if err == nil {
 		f.Close()

@@ -24,41 +24,27 @@ func quicken(obj string) error {
 	if err != nil {
 		return err
 	}
-	var caller string
+	calls, caller, source := 0, "", ""
 	for _, name := range sources {
 		text, err := os.ReadFile(name)
 		if err != nil {
 			return err
 		}
-		switch strings.Count(string(text), " "+inputsCall) {
-		case 0:
-			continue
-		case 1:
-			if caller == "" {
-				caller = name
-				continue
-			}
+		if n := strings.Count(string(text), " "+inputsCall); n > 0 {
+			calls, caller, source = calls+n, name, string(text)
 		}
-		return nil // more than one call
 	}
 	header := filepath.Join(obj, headerFile)
 	text, err := os.ReadFile(header)
 	if err != nil {
 		return fmt.Errorf("verilated node: %w", err)
 	}
-	if caller == "" || strings.Count(string(text), headerAnchor) != 1 {
+	if calls != 1 || strings.Count(string(text), headerAnchor) != 1 {
 		return nil
 	}
-	if err := replaceIn(header, headerAnchor, headerAnchor+headerMember); err != nil {
+	member := strings.Replace(string(text), headerAnchor, headerAnchor+headerMember, 1)
+	if err := os.WriteFile(header, []byte(member), 0o644); err != nil {
 		return err
 	}
-	return replaceIn(caller, " "+inputsCall, " "+inputsGuard+inputsCall)
-}
-
-func replaceIn(name, from, to string) error {
-	text, err := os.ReadFile(name)
-	if err != nil {
-		return err
-	}
-	return os.WriteFile(name, []byte(strings.Replace(string(text), from, to, 1)), 0o644)
+	return os.WriteFile(caller, []byte(strings.Replace(source, inputsCall, inputsGuard+inputsCall, 1)), 0o644)
 }
