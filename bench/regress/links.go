@@ -18,6 +18,7 @@ var links = []Test{
 	{"links/both", []string{"links", "smoke"}, "words corrupted and lost at 1e-2 on every wire", wireFaults(1e-2, 1e-2)},
 	{"links/down", []string{"links", "smoke"}, "a link that goes down in traffic and comes back", testLinkDown},
 	{"links/cut", []string{"links", "smoke"}, "a wire that fails in the middle of packets holds up nobody else", testLinkCut},
+	{"links/drain", []string{"links", "smoke"}, "packets for a wire that failed are discarded and counted, and hold nobody", testLinkDrain},
 	{"links/dead", []string{"links"}, "a wire that swallows everything is found dead and recovers", testLinkDead},
 }
 
@@ -339,4 +340,134 @@ func testLinkCut(t *T) error {
 		return fmt.Errorf("no packet was cut in 8 rounds: the scenario lost its point (seed %d)", m.t.Seed)
 	}
 	return errors.Join(settle(a.sys), c.expect(regs.RXCRCErrors, cut), c.expect(regs.RXDropped, 0), a.expect(regs.LinkCut(0), 0))
+}
+
+// testLinkDrain takes the carrier from the wire between nodes 0 and 1 of a 2 x 2 mesh, or has it swallow all, while node 0 sends to
+// node 1 and, behind that, to node 2. With drain set the packets for node 1 are discarded and counted, and those for node 2 arrive as if
+// the wire were whole; without they all wait. When the wire is back nothing is missing but what was told.
+func testLinkDrain(t *T) error {
+	m, err := newWired(t, 4)
+	if err != nil {
+		return err
+	}
+	a, b := m.nics[0], m.nics[1]
+	if err := errors.Join(a.set(write{regs.LinkPatience(0), 300}), b.set(write{regs.LinkPatience(1), 300}),
+		a.expect(regs.LinkCtrl(0), 0), a.set(write{regs.LinkCtrl(0), regs.LinkCtrlDrain}), a.expect(regs.LinkCtrl(0), regs.LinkCtrlDrain)); err != nil {
+		return err
+	}
+	for round := range 8 {
+		if err := m.drainRound(round); err != nil {
+			return fmt.Errorf("round %d: %w", round, err)
+		}
+	}
+	drained, err := a.dev.ReadReg(regs.LinkDrained(0))
+	if err != nil {
+		return err
+	}
+	if drained < 8 {
+		return fmt.Errorf("%d packets were drained in 8 rounds: the scenario lost its point (seed %d)", drained, t.Seed)
+	}
+	t.Notef("%d packets drained, %d cut", drained, m.sum-m.taken-int(drained))
+	// Without drain they wait, and those behind them.
+	if err := errors.Join(a.set(write{regs.LinkCtrl(0), 0}), b.set(write{regs.LinkPatience(1), 0}), a.set(write{regs.WireCtrl(0), regs.WireCtrlDown}), m.mixedPosts(40)); err != nil {
+		return err
+	}
+	if idle, err := quiesce(a.sys); err != nil || idle {
+		return errors.Join(err, errors.New("the hardware is empty, expected packets to wait for a link that does not drain"))
+	}
+	if err := errors.Join(a.set(write{regs.WireCtrl(0), 0}), m.run(20000), settle(a.sys), a.expect(regs.LinkDrained(0), drained)); err != nil {
+		return err
+	}
+	return m.accounted()
+}
+
+// mixedPosts sends from node 0 to nodes 1 and 2 by turns.
+func (m *numbered) mixedPosts(packets int) error {
+	for k := range packets {
+		if err := m.postTo(0, 1+k%2); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (m *numbered) drainRound(round int) error {
+	a := m.nics[0]
+	fail, mend := write{regs.WireCtrl(0), regs.WireCtrlDown}, write{regs.WireCtrl(0), 0}
+	if round%2 == 1 {
+		fail, mend = write{regs.WireLosses(0), 1<<32 - 1}, write{regs.WireLosses(0), 0}
+	}
+	if err := errors.Join(m.mixedPosts(20), m.run(drivers.Cycle(40+m.t.Rand.Intn(100))), a.set(fail), m.mixedPosts(40)); err != nil {
+		return err
+	}
+	if err := m.run(6000); err != nil { // until it is found dead, and its patience ends
+		return err
+	}
+	if p := [2]int{0, 2}; m.got[p] != m.sent[p] {
+		return fmt.Errorf("%d of %d packets for node 2 arrived: they wait behind those for a wire that failed (seed %d)", m.got[p], m.sent[p], m.t.Seed)
+	}
+	if status, err := a.dev.ReadReg(regs.LinkStatus(0)); err != nil || status&regs.LinkStatusDrains == 0 {
+		return errors.Join(err, fmt.Errorf("LINK_STATUS is 0x%x, expected drains", status))
+	}
+	// Nothing is to be seen of it any more: what goes past it takes the time that it always takes.
+	start := a.sys.Now()
+	if err := m.mixedPosts(60); err != nil {
+		return err
+	}
+	for p := [2]int{0, 2}; m.got[p] != m.sent[p]; {
+		if err := m.run(20); err != nil {
+			return err
+		}
+		if a.sys.Now() > start+3000 {
+			return fmt.Errorf("%d of %d packets for node 2 arrived in 3,000 cycles beside a wire that failed (seed %d)", m.got[p], m.sent[p], m.t.Seed)
+		}
+	}
+	if err := errors.Join(a.set(mend), m.run(8000), settle(a.sys)); err != nil {
+		return err
+	}
+	return m.accounted()
+}
+
+// run lets time pass and takes what arrives, in order, with gaps.
+func (m *numbered) run(cycles drivers.Cycle) error {
+	sys := m.nics[0].sys
+	var stop drivers.Stop
+	for end := sys.Now() + cycles; sys.Now() < end; {
+		if err := sys.Run(min(sys.Now()+200, end), &stop); err != nil {
+			return err
+		}
+		n, err := takeAll(m.nics, 1, func(to, from int, k uint32) error {
+			p := [2]int{from, to}
+			if k < m.got[p] {
+				return fmt.Errorf("from node %d to %d: packet %d again, or too late: expected %d or later (seed %d)", from, to, k, m.got[p], m.t.Seed)
+			}
+			m.got[p] = k + 1
+			return nil
+		})
+		if err != nil {
+			return err
+		}
+		m.taken += n
+	}
+	return nil
+}
+
+// accounted: every packet that was sent arrived, or was told to be lost, by the link or by the node that found it cut.
+func (m *numbered) accounted() error {
+	var told uint64
+	for _, n := range m.nics {
+		v, err := n.dev.ReadReg(regs.RXCRCErrors)
+		if err := errors.Join(err, n.expect(regs.RXDropped, 0), n.expect(regs.RouteErrors, 0)); err != nil {
+			return err
+		}
+		told += v
+	}
+	v, err := linkCount(m.nics, regs.LinkDrained)
+	if err != nil {
+		return err
+	}
+	if told += v; uint64(m.sum-m.taken) != told {
+		return fmt.Errorf("%d packets sent, %d arrived, %d told to be lost (seed %d)", m.sum, m.taken, told, m.t.Seed)
+	}
+	return nil
 }

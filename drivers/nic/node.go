@@ -128,7 +128,7 @@ type node struct {
 
 	irqStatus, irqMask, errorInfo, scratch, badAccess, rpRefused uint64
 	routes                                                       [regs.NodeMax]uint64 // entries of the route table
-	patience                                                     [6]uint64            // of links; they do not fail here
+	patience, linkCtrl                                           [6]uint64            // of links; they do not fail here
 
 	armed  []armedWatch
 	armPIO [regs.VPIDs]uint64 // count to stop at, or unarmed

@@ -235,10 +235,12 @@ func (n *node) readLink(off uint32, i uint8) (uint64, bool) {
 		return 0, true
 	}
 	switch off {
-	case regs.LinkCRCErrors(i), regs.LinkRetransmissions(i), regs.LinkTimeouts(i), regs.LinkFailures(i), regs.LinkCut(i):
+	case regs.LinkCRCErrors(i), regs.LinkRetransmissions(i), regs.LinkTimeouts(i), regs.LinkFailures(i), regs.LinkCut(i), regs.LinkDrained(i):
 		return 0, true
 	case regs.LinkPatience(i):
 		return n.patience[i], true
+	case regs.LinkCtrl(i):
+		return n.linkCtrl[i], true
 	}
 	return 0, false
 }
@@ -270,6 +272,10 @@ func (n *node) writeReg(now drivers.Cycle, off uint32, i uint8, v uint64) {
 	}
 	if int(i) < len(n.patience) && off == regs.LinkPatience(i) {
 		n.patience[i] = v & (1<<24 - 1)
+		return
+	}
+	if int(i) < len(n.linkCtrl) && off == regs.LinkCtrl(i) {
+		n.linkCtrl[i] = v & regs.LinkCtrlDrain
 		return
 	}
 	m := &n.mbox[i]

@@ -10,7 +10,7 @@ const (
 	// VersionValue is the version of the description.
 	VersionValue = 1
 	// DescHashValue is what register DESC_HASH reads on hardware built from the same description.
-	DescHashValue uint64 = 0x3d5384cf3267ea00
+	DescHashValue uint64 = 0x1b2ed7744ee6aa40
 )
 
 const (
@@ -1222,22 +1222,34 @@ func LinkTimeouts(link uint8) uint32 { return strided(0x60018, 0x1000, 6, link) 
 // LinkFailures is the address of register LINK_FAILURES of a link (ro): times the carrier was lost or the link was found dead (32 bits).
 func LinkFailures(link uint8) uint32 { return strided(0x60020, 0x1000, 6, link) }
 
-// LinkCut is the address of register LINK_CUT of a link (ro): packets of which a part had come over the link when it failed, and that were ended: their destination counts them as CRC failures (32 bits).
+// LinkCut is the address of register LINK_CUT of a link (ro): packets of which a part had come over the link when it failed, or had been sent when it drained, and that were ended here: their destination counts them as CRC failures, once if both ends of the link ended them (32 bits).
 func LinkCut(link uint8) uint32 { return strided(0x60028, 0x1000, 6, link) }
 
-// LinkPatience is the address of register LINK_PATIENCE of a link (rw): how long the link may have failed before such packets are ended; 0: for good. LINK_PATIENCE_AT_RESET after reset.
+// LinkPatience is the address of register LINK_PATIENCE of a link (rw): how long the link may have failed before such packets are ended, and before it drains; 0: for good. LINK_PATIENCE_AT_RESET after reset.
 func LinkPatience(link uint8) uint32 { return strided(0x60030, 0x1000, 6, link) }
+
+// LinkCtrl is the address of register LINK_CTRL of a link (rw): switches. drain: when the link has failed for longer than its patience, packets for it are discarded until it works again, else they wait.
+func LinkCtrl(link uint8) uint32 { return strided(0x60038, 0x1000, 6, link) }
+
+// LinkDrained is the address of register LINK_DRAINED of a link (ro): packets discarded for drain of which nothing had been sent (32 bits).
+func LinkDrained(link uint8) uint32 { return strided(0x60040, 0x1000, 6, link) }
 
 // Fields of register LINK_STATUS.
 const (
 	LinkStatusConnected uint64 = 1 << 0
 	LinkStatusCarrier   uint64 = 1 << 1
 	LinkStatusDead      uint64 = 1 << 2
+	LinkStatusDrains    uint64 = 1 << 3
 )
 
 // Fields of register LINK_PATIENCE.
 const (
 	LinkPatienceCycles Bits = 0x1800 // [23:0]
+)
+
+// Fields of register LINK_CTRL.
+const (
+	LinkCtrlDrain uint64 = 1 << 0
 )
 
 // WireErrors is the address of register WIRE_ERRORS of a link (rw): chance of a word to be corrupted, in 1/2^32.
@@ -1416,15 +1428,20 @@ var table = []Register{
 		{Name: "connected", Bits: 0x0100},
 		{Name: "carrier", Bits: 0x0101},
 		{Name: "dead", Bits: 0x0102},
+		{Name: "drains", Bits: 0x0103},
 	}},
 	{Name: "LINK_CRC_ERRORS", Offset: 0x60008, Stride: 0x1000, Count: 6, Access: RO, Doc: "words received with a wrong CRC (32 bits)", Fields: nil},
 	{Name: "LINK_RETRANSMISSIONS", Offset: 0x60010, Stride: 0x1000, Count: 6, Access: RO, Doc: "words sent again (32 bits)", Fields: nil},
 	{Name: "LINK_TIMEOUTS", Offset: 0x60018, Stride: 0x1000, Count: 6, Access: RO, Doc: "times the other end made no progress for too long (32 bits)", Fields: nil},
 	{Name: "LINK_FAILURES", Offset: 0x60020, Stride: 0x1000, Count: 6, Access: RO, Doc: "times the carrier was lost or the link was found dead (32 bits)", Fields: nil},
-	{Name: "LINK_CUT", Offset: 0x60028, Stride: 0x1000, Count: 6, Access: RO, Doc: "packets of which a part had come over the link when it failed, and that were ended: their destination counts them as CRC failures (32 bits)", Fields: nil},
-	{Name: "LINK_PATIENCE", Offset: 0x60030, Stride: 0x1000, Count: 6, Access: RW, Doc: "how long the link may have failed before such packets are ended; 0: for good. LINK_PATIENCE_AT_RESET after reset", Fields: []Field{
+	{Name: "LINK_CUT", Offset: 0x60028, Stride: 0x1000, Count: 6, Access: RO, Doc: "packets of which a part had come over the link when it failed, or had been sent when it drained, and that were ended here: their destination counts them as CRC failures, once if both ends of the link ended them (32 bits)", Fields: nil},
+	{Name: "LINK_PATIENCE", Offset: 0x60030, Stride: 0x1000, Count: 6, Access: RW, Doc: "how long the link may have failed before such packets are ended, and before it drains; 0: for good. LINK_PATIENCE_AT_RESET after reset", Fields: []Field{
 		{Name: "cycles", Bits: 0x1800},
 	}},
+	{Name: "LINK_CTRL", Offset: 0x60038, Stride: 0x1000, Count: 6, Access: RW, Doc: "switches. drain: when the link has failed for longer than its patience, packets for it are discarded until it works again, else they wait", Fields: []Field{
+		{Name: "drain", Bits: 0x0100},
+	}},
+	{Name: "LINK_DRAINED", Offset: 0x60040, Stride: 0x1000, Count: 6, Access: RO, Doc: "packets discarded for drain of which nothing had been sent (32 bits)", Fields: nil},
 	{Name: "WIRE_ERRORS", Offset: 0x70000, Stride: 0x1000, Count: 6, Access: RW, Doc: "chance of a word to be corrupted, in 1/2^32", Fields: []Field{
 		{Name: "rate", Bits: 0x2000},
 	}},

@@ -7,7 +7,8 @@
 // Back-pressure: towards the router the flit channel's credits. Without carrier nothing is sent and nothing
 //   is lost: traffic waits. A link with carrier that answers nothing is dead after DEAD_AFTER timeouts; it
 //   sends its oldest word once per timeout and goes on when an answer comes. A link that failed for longer than patience
-//   ends the packets of which only a part has come (see link_rx), so that they let go of the routers behind it.
+//   ends the packets of which only a part has come (see link_rx), so that they let go of the routers behind it; with drain it
+//   has the router discard what is for it (see router_output).
 module link #(
     parameter int VCS        = nicloop_pkg::VCS,
     parameter int VC_DEPTH   = 16,
@@ -23,7 +24,8 @@ module link #(
     input  logic              clk,
     input  logic              rst,
     input  logic              carrier,
-    input  logic [PATIENCE_W-1:0] patience,  // cycles of failure until packets are cut; 0: none ever
+    input  logic [PATIENCE_W-1:0] patience,  // cycles of failure until packets are cut, or drain; 0: none ever
+    input  logic              drain,       // packets for a link that failed are discarded
     // router
     input  logic              tx_valid,
     input  logic [VC_W-1:0]   tx_vc,
@@ -37,6 +39,9 @@ module link #(
     output logic              rx_tail,
     output logic [63:0]       rx_data,
     input  logic [VCS-1:0]    rx_credit,
+    output logic              drains,      // the router discards what is for this link
+    input  logic              ev_drained,  // a packet
+    input  logic              ev_ended,    // the rest of one
     // wire
     output logic              m_tvalid,
     input  logic              m_tready,
@@ -53,6 +58,7 @@ module link #(
     output logic [31:0]       timeouts,
     output logic [31:0]       failures,    // carrier lost, or found dead
     output logic [31:0]       cut,         // packets ended
+    output logic [31:0]       drained,     // packets discarded
     output logic              ev_failure,
     output logic              idle,
     output logic              active
@@ -96,6 +102,16 @@ module link #(
     else if (patient) waited <= waited + 1'b1;
   end
 
+  // How long the link has failed, as long as that matters.
+  logic [PATIENCE_W-1:0] failed;
+  logic                  drain_soon;
+  assign drain_soon = drain && (dead || !carrier) && patience != '0 && failed < patience;
+  assign drains     = drain && (dead || !carrier) && patience != '0 && failed >= patience;
+  always_ff @(posedge clk) begin
+    if (rst || !drain || !(dead || !carrier)) failed <= '0;
+    else if (drain_soon) failed <= failed + 1'b1;
+  end
+
   assign ev_failure = ev_dead || (carrier_was && !carrier);
   always_ff @(posedge clk) begin
     carrier_was <= !rst && carrier;
@@ -105,17 +121,19 @@ module link #(
       timeouts        <= '0;
       failures        <= '0;
       cut             <= '0;
+      drained         <= '0;
     end else begin
       if (bad) crc_errors <= crc_errors + 1'b1;
       if (ev_resend) retransmissions <= retransmissions + 1'b1;
       if (ev_timeout) timeouts <= timeouts + 1'b1;
       if (ev_failure) failures <= failures + 1'b1;
-      if (ev_cut) cut <= cut + 1'b1;
+      if (ev_cut || ev_ended) cut <= cut + 32'(ev_cut) + 32'(ev_ended);
+      if (ev_drained) drained <= drained + 1'b1;
     end
   end
 
   assign idle   = tx_idle && !rx_active;
-  assign active = tx_active || rx_active || patient;
+  assign active = tx_active || rx_active || patient || drain_soon;
 
 `ifndef SYNTHESIS
   if (CTRL_W > USER_W - 32) $fatal(1, "link: VCS %0d and VC_DEPTH %0d need %0d bits of control, room for %0d", VCS, VC_DEPTH, CTRL_W, USER_W - 32);

@@ -119,7 +119,9 @@ module nic_core #(
   logic [LINKS*VC_W-1:0] tx_vc, rx_vc;
   logic [LINKS*64-1:0]   tx_data, rx_data;
   logic [LINKS*VCS-1:0]  tx_credit, rx_credit;
-  logic [LINKS*32-1:0]   crc_errors, retransmissions, timeouts, failures, cut;
+  logic [LINKS*32-1:0]   crc_errors, retransmissions, timeouts, failures, cut, drained;
+  logic [LINKS-1:0]      drain, drains;
+  logic [PORTS-1:0]      ev_drained, ev_ended;
   logic [LINKS*nicloop_pkg::LINK_PATIENCE_CYCLES_W-1:0] patience;
   logic [63:0]           link_value;
   logic                  link_rd_known, link_wr_known, link_writable;
@@ -279,14 +281,14 @@ module nic_core #(
   );
 
   router #(.PORTS(PORTS), .VC_DEPTH(VC_DEPTH), .DIM_X(DIM_X), .DIM_Y(DIM_Y), .DIM_Z(DIM_Z), .TORUS(TORUS), .SHAPE_INPUT(SHAPE_INPUT)) u_router (
-      .clk, .rst, .shape, .here, .port_up({link_up, 1'b1}),
+      .clk, .rst, .shape, .here, .port_up({link_up, 1'b1}), .drain({drains, 1'b0}),
       .rx_valid({rx_valid, inj_valid}), .rx_vc({rx_vc, VC_W'(inj_vc)}), .rx_head({rx_head, inj_head}),
       .rx_tail({rx_tail, inj_tail}), .rx_data({rx_data, inj_data}), .rx_credit({rx_credit, local_credit}),
       .tx_valid({tx_valid, ej_valid}), .tx_vc({tx_vc, local_vc}), .tx_head({tx_head, ej_head}),
       .tx_tail({tx_tail, ej_tail}), .tx_data({tx_data, ej_data}), .tx_credit({tx_credit, VCS'(ej_credit)}),
       .wr_addr(x_wr_addr), .wr_data(s_axil_wdata), .wr_do(x_wr_do), .wr_known(route_wr_known),
       .rd_addr(x_rd_addr), .rd_known(route_rd_known), .rd_value(route_value),
-      .route_errors, .idle(router_idle), .active(router_active)
+      .route_errors, .drained(ev_drained), .ended(ev_ended), .idle(router_idle), .active(router_active)
   );
 
   generate
@@ -301,16 +303,17 @@ module nic_core #(
           .m_tuser(m_axis_tuser[l*USER_W+:USER_W]), .s_tvalid(s_axis_tvalid[l]), .s_tready(s_axis_tready[l]),
           .s_tdata(s_axis_tdata[l*64+:64]), .s_tuser(s_axis_tuser[l*USER_W+:USER_W]),
           .dead(dead[l]), .crc_errors(crc_errors[l*32+:32]), .retransmissions(retransmissions[l*32+:32]),
-          .timeouts(timeouts[l*32+:32]), .failures(failures[l*32+:32]), .cut(cut[l*32+:32]), .ev_failure(link_failure[l]),
+          .timeouts(timeouts[l*32+:32]), .failures(failures[l*32+:32]), .cut(cut[l*32+:32]),
+          .drain(drain[l] && link_up[l]), .drains(drains[l]), .drained(drained[l*32+:32]), .ev_drained(ev_drained[l+1]), .ev_ended(ev_ended[l+1]), .ev_failure(link_failure[l]),
           .idle(link_idle[l]), .active(link_active[l])
       );
     end
   endgenerate
 
   link_regs #(.LINKS(LINKS)) u_link_regs (
-      .clk, .rst, .rd_addr(x_rd_addr), .connected(link_up), .carrier, .dead, .crc_errors, .retransmissions, .timeouts, .failures, .cut,
+      .clk, .rst, .rd_addr(x_rd_addr), .connected(link_up), .carrier, .dead, .crc_errors, .retransmissions, .timeouts, .failures, .cut, .drained, .drains,
       .rd_known(link_rd_known), .rd_value(link_value), .wr_addr(x_wr_addr), .wr_data(s_axil_wdata[nicloop_pkg::LINK_PATIENCE_CYCLES_W-1:0]), .wr_do(x_wr_do),
-      .wr_known(link_wr_known), .wr_writable(link_writable), .patience
+      .wr_known(link_wr_known), .wr_writable(link_writable), .patience, .drain
   );
 
   assign idle   = reg_idle && split_idle && req_idle && comp_idle && rma_idle && ej_idle && router_idle && &link_idle && !mb_busy;

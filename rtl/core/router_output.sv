@@ -5,7 +5,11 @@
 //   flit leaves through a register.
 // Handshake: req/pop towards the queues, one bit per input and VC (index v * PORTS + input); tail and data show
 //   what is popped, zero from all others; flit channel out.
-// Back-pressure: without a credit of the receiver for a VC nothing of that VC is popped.
+// Back-pressure: without a credit of the receiver for a VC nothing of that VC is popped, unless the port drains.
+//
+// While drain is asked the packets for this port are popped and not sent, a flit a cycle, so that they hold nobody else. A packet
+// that has lost a flit loses all that follow, also when the port works again. When a part of it had been sent before, the receiver is
+// owed its end: a tail of zeros, sent as soon as there is a credit and before anything else of the VC.
 //
 // A mesh has one layer of VCs, a torus two: VC = layer * CLASSES + class. Going on in a dimension keeps the
 // layer, a turn starts in layer 0, and leaving over a wrap wire goes to layer 1, so that no ring of one layer
@@ -24,6 +28,7 @@ module router_output #(
     input  logic                clk,
     input  logic                rst,
     input  logic                wrap,   // this port leads over a wrap wire
+    input  logic                drain,  // packets are discarded instead of sent
     input  logic [N-1:0]        req,    // this queue holds a flit for this output
     output logic [N-1:0]        pop,
     input  logic [PORTS-1:0]    tail,   // by input
@@ -34,6 +39,8 @@ module router_output #(
     output logic                tx_tail,
     output logic [63:0]         tx_data,
     input  logic [VCS-1:0]      tx_credit,
+    output logic                ev_drained,  // a packet is discarded, of which nothing was sent
+    output logic                ev_ended,    // the rest of one of which a part was sent
     output logic                idle
 );
   // Queues of a class that leave in a layer.
@@ -46,12 +53,12 @@ module router_output #(
   endfunction
 
   logic [VCS*K-1:0] pops;  // by VC out, then queue of the class
-  logic [VCS-1:0]   ready, turn, fresh;
+  logic [VCS-1:0]   ready, turn, fresh, pulls, sends, owed, drained, ended;
 
   generate
     for (genvar v = 0; v < VCS; v++) begin : g_vc
       logic [K-1:0] want, owner, grant, choice;  // owner: zero while no packet holds the VC
-      logic         credit;
+      logic         credit, discard, losing, end_it;  // losing: the packet that holds the VC has lost a flit
 
       for (genvar l = 0; l < LAYERS; l++) begin : g_layer
         assign want[l*PORTS+:PORTS] = req[(l*CLASSES+v%CLASSES)*PORTS+:PORTS] &
@@ -59,19 +66,29 @@ module router_output #(
       end
       /* verilator lint_off PINCONNECTEMPTY */
       credit_counter #(.DEPTH(VC_DEPTH)) u_credit (
-          .clk, .rst, .spend(turn[v]), .give(tx_credit[v]), .available(credit), .count()
+          .clk, .rst, .spend(sends[v]), .give(tx_credit[v]), .available(credit), .count()
       );
       /* verilator lint_on PINCONNECTEMPTY */
       assign fresh[v] = owner == '0;
-      rr_arbiter #(.N(K)) u_packet (.clk, .rst, .req(want), .advance(turn[v] && fresh[v]), .grant);
+      rr_arbiter #(.N(K)) u_packet (.clk, .rst, .req(want), .advance(pulls[v] && fresh[v]), .grant);
 
       assign choice   = fresh[v] ? grant : owner & want;
-      assign ready[v] = credit && choice != '0;
-      assign pops[v*K+:K] = turn[v] ? choice : '0;
+      assign discard  = drain || losing;
+      assign end_it   = owed[v] && credit;
+      assign ready[v] = end_it || (choice != '0 && (discard || credit));
+      assign pulls[v] = turn[v] && !end_it;
+      assign sends[v] = turn[v] && (end_it || !discard);
+      assign pops[v*K+:K] = pulls[v] ? choice : '0;
 
+      assign drained[v] = pulls[v] && discard && fresh[v];
+      assign ended[v]   = pulls[v] && discard && !fresh[v] && !losing;
       always_ff @(posedge clk) begin
         if (rst) owner <= '0;
-        else if (turn[v]) owner <= |tail ? '0 : choice;
+        else if (pulls[v]) owner <= |tail ? '0 : choice;
+        if (rst) losing <= 1'b0;
+        else if (pulls[v]) losing <= discard && !(|tail);
+        if (rst) owed[v] <= 1'b0;
+        else if (ended[v] || sends[v]) owed[v] <= ended[v];
       end
     end
   endgenerate
@@ -85,22 +102,24 @@ module router_output #(
     sel_vc   = '0;
     sel_data = '0;
     for (int v = 0; v < VCS; v++) begin
-      if (turn[v]) sel_vc = sel_vc | VC_W'(v);
+      if (sends[v]) sel_vc = sel_vc | VC_W'(v);
       for (int l = 0; l < LAYERS; l++)
         pop[(l*CLASSES+v%CLASSES)*PORTS+:PORTS] = pop[(l*CLASSES+v%CLASSES)*PORTS+:PORTS] | pops[v*K+l*PORTS+:PORTS];
     end
-    if (|turn)
+    if (|(sends & pulls))
       for (int i = 0; i < PORTS; i++) sel_data = sel_data | data[i*64+:64];
   end
 
-  assign idle = !tx_valid;
+  assign idle       = !tx_valid && owed == '0;
+  assign ev_drained = |drained;
+  assign ev_ended   = |ended;
 
-  always_ff @(posedge clk) tx_valid <= !rst && |turn;
+  always_ff @(posedge clk) tx_valid <= !rst && |sends;
   always_ff @(posedge clk) begin
-    if (|turn) begin
+    if (|sends) begin
       tx_vc   <= sel_vc;
-      tx_head <= |(turn & fresh);
-      tx_tail <= |tail;
+      tx_head <= |(sends & pulls & fresh);
+      tx_tail <= |tail || |(sends & ~pulls);
       tx_data <= sel_data;
     end
   end
@@ -127,7 +146,8 @@ module router_output #(
   end
 
   // The channel by which each queue leaves, said anew; packets begun and not ended there; credits in hand.
-  logic [VCS-1:0] may, waits, begun, takes;
+  // What drains is taken and not sent: the wire sees whole packets all the same, if only by an end of zeros that is owed.
+  logic [VCS-1:0] may, waits, begun, takes, gives, lost, sent_part, owes, ends;
   logic [VCS*8-1:0] left;
   logic [VCS*N-1:0] mine, holder;
   generate
@@ -141,26 +161,47 @@ module router_output #(
       assign takes[v] = (pop & mine[v*N+:N]) != '0;
       assign begun[v] = holder[v*N+:N] != '0;
       assign may[v]   = left[v*8+:8] != '0;
-      assign waits[v] = may[v] && (req & mine[v*N+:N] & (begun[v] ? holder[v*N+:N] : {N{1'b1}})) != '0;
+      assign waits[v] = (may[v] && owes[v]) || (((may[v] && !owes[v]) || drain || lost[v]) &&
+                        (req & mine[v*N+:N] & (begun[v] ? holder[v*N+:N] : {N{1'b1}})) != '0);
+      assign gives[v] = takes[v] && !drain && !lost[v];
+      assign ends[v]  = sends[v] && !pulls[v];
       always_ff @(posedge clk) begin
-        left[v*8+:8] <= rst ? 8'(VC_DEPTH) : left[v*8+:8] + 8'(tx_credit[v]) - 8'(takes[v]);
+        if (rst) begin
+          lost[v]      <= 1'b0;
+          sent_part[v] <= 1'b0;
+          owes[v]      <= 1'b0;
+        end else begin
+          if (takes[v]) lost[v] <= !gives[v] && !(|tail);
+          if (gives[v] || ends[v]) sent_part[v] <= gives[v] && !(|tail);
+          if (ends[v]) owes[v] <= 1'b0;
+          else if (takes[v] && !gives[v] && sent_part[v]) owes[v] <= 1'b1;
+        end
+        left[v*8+:8] <= rst ? 8'(VC_DEPTH) : left[v*8+:8] + 8'(tx_credit[v]) - 8'(gives[v] || ends[v]);
         if (rst) holder[v*N+:N] <= '0;
         else if (takes[v]) holder[v*N+:N] <= |tail ? '0 : pop;
       end
       logic [3:0] passed;  // flits of other channels while this one could send
       always_ff @(posedge clk)
-        if (rst || takes[v] || !waits[v]) passed <= '0;
-        else if (pop != '0) passed <= passed + 1'b1;
+        if (rst || takes[v] || ends[v] || !waits[v]) passed <= '0;
+        else if (pop != '0 || ends != '0) passed <= passed + 1'b1;
       always_comb begin
         if (formal_started && !rst) begin
           assert (passed < 4'(VCS));
           assume (!tx_credit[v] || left[v*8+:8] < 8'(VC_DEPTH));
           assert (left[v*8+:8] <= 8'(VC_DEPTH));
-          if (takes[v]) assert (may[v] && (!begun[v] || pop == holder[v*N+:N]));  // a credit, and packets do not mix
+          if (takes[v]) assert (!begun[v] || pop == holder[v*N+:N]);  // packets do not mix
+          if (gives[v]) assert (may[v] && !owes[v] && sent_part[v] == begun[v]);  // a credit, and from the head on or not at all
+          if (ends[v]) assert (may[v] && owes[v] && !takes[v]);
+          if (sent_part[v] && !owes[v]) assert (begun[v] && !lost[v]);  // nothing stays without an end
         end
       end
       if (PORT != 0 || v < CLASSES) begin : g_ends
         always_ff @(posedge clk) cover (formal_started && !rst && takes[v] && begun[v] && |tail);
+        if (PORT != 0) begin : g_drained
+          logic again;  // a packet lost its rest and another goes whole
+          always_ff @(posedge clk) again <= !rst && (again || ends[v]);
+          always_ff @(posedge clk) cover (formal_started && !rst && again && gives[v] && begun[v] && |tail);
+        end
       end
     end
   endgenerate
@@ -169,12 +210,12 @@ module router_output #(
   logic [VCS-1:0] was_takes;
   logic [63:0]    was_data;
   always_ff @(posedge clk) begin
-    was_any   <= !rst && pop != '0;
-    was_takes <= takes;
-    was_head  <= (takes & begun) == '0;
-    was_tail  <= |tail;
+    was_any   <= !rst && (gives | ends) != '0;
+    was_takes <= gives | ends;
+    was_head  <= ends == '0 && (takes & begun) == '0;
+    was_tail  <= |tail || ends != '0;
     was_data  <= '0;
-    for (int i = 0; i < PORTS; i++) if (from[i]) was_data <= data[i*64+:64];
+    for (int i = 0; i < PORTS; i++) if (from[i] && ends == '0) was_data <= data[i*64+:64];
   end
   always_ff @(posedge clk) cover (formal_started && !rst && begun[0] && begun[1] && takes[0]);
   always_comb
@@ -183,7 +224,9 @@ module router_output #(
       if (tx_valid) assert (was_takes[tx_vc] && tx_head == was_head && tx_tail == was_tail && tx_data == was_data);
       if (!rst) begin
         assert ((pop & (pop - 1'b1)) == '0 && (pop & ~req) == '0);
-        assert (pop != '0 || waits == '0);  // what can move, moves
+        assert ((ends & (ends - 1'b1)) == '0 && (ends == '0 || pop == '0));
+        assert (pop != '0 || ends != '0 || waits == '0);  // what can move, moves
+        assert (ev_drained == ((takes & ~gives & ~begun) != '0));
       end
     end
 `endif

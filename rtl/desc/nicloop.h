@@ -5,7 +5,7 @@
 
 #define NICLOOP_MAGIC_VALUE     UINT64_C(0x31504f4f4c43494e)
 #define NICLOOP_VERSION_VALUE   UINT64_C(1)
-#define NICLOOP_DESC_HASH_VALUE UINT64_C(0x3d5384cf3267ea00)
+#define NICLOOP_DESC_HASH_VALUE UINT64_C(0x1b2ed7744ee6aa40)
 
 #define NICLOOP_CLOCK_PS 6400 /* clock period: 156.25 MHz core clock */
 #define NICLOOP_SLOT_BYTES 64 /* one mailbox slot */
@@ -613,15 +613,23 @@
 #define NICLOOP_LINK_STATUS_DEAD_LSB  2
 #define NICLOOP_LINK_STATUS_DEAD_W    1
 #define NICLOOP_LINK_STATUS_DEAD_MASK UINT64_C(0x4)
+#define NICLOOP_LINK_STATUS_DRAINS_LSB  3
+#define NICLOOP_LINK_STATUS_DRAINS_W    1
+#define NICLOOP_LINK_STATUS_DRAINS_MASK UINT64_C(0x8)
 #define NICLOOP_REG_LINK_CRC_ERRORS(i) (0x60008u + 0x1000u * (i)) /* ro: words received with a wrong CRC (32 bits) */
 #define NICLOOP_REG_LINK_RETRANSMISSIONS(i) (0x60010u + 0x1000u * (i)) /* ro: words sent again (32 bits) */
 #define NICLOOP_REG_LINK_TIMEOUTS(i) (0x60018u + 0x1000u * (i)) /* ro: times the other end made no progress for too long (32 bits) */
 #define NICLOOP_REG_LINK_FAILURES(i) (0x60020u + 0x1000u * (i)) /* ro: times the carrier was lost or the link was found dead (32 bits) */
-#define NICLOOP_REG_LINK_CUT(i) (0x60028u + 0x1000u * (i)) /* ro: packets of which a part had come over the link when it failed, and that were ended: their destination counts them as CRC failures (32 bits) */
-#define NICLOOP_REG_LINK_PATIENCE(i) (0x60030u + 0x1000u * (i)) /* rw: how long the link may have failed before such packets are ended; 0: for good. LINK_PATIENCE_AT_RESET after reset */
+#define NICLOOP_REG_LINK_CUT(i) (0x60028u + 0x1000u * (i)) /* ro: packets of which a part had come over the link when it failed, or had been sent when it drained, and that were ended here: their destination counts them as CRC failures, once if both ends of the link ended them (32 bits) */
+#define NICLOOP_REG_LINK_PATIENCE(i) (0x60030u + 0x1000u * (i)) /* rw: how long the link may have failed before such packets are ended, and before it drains; 0: for good. LINK_PATIENCE_AT_RESET after reset */
 #define NICLOOP_LINK_PATIENCE_CYCLES_LSB  0
 #define NICLOOP_LINK_PATIENCE_CYCLES_W    24
 #define NICLOOP_LINK_PATIENCE_CYCLES_MASK UINT64_C(0xffffff)
+#define NICLOOP_REG_LINK_CTRL(i) (0x60038u + 0x1000u * (i)) /* rw: switches. drain: when the link has failed for longer than its patience, packets for it are discarded until it works again, else they wait */
+#define NICLOOP_LINK_CTRL_DRAIN_LSB  0
+#define NICLOOP_LINK_CTRL_DRAIN_W    1
+#define NICLOOP_LINK_CTRL_DRAIN_MASK UINT64_C(0x1)
+#define NICLOOP_REG_LINK_DRAINED(i) (0x60040u + 0x1000u * (i)) /* ro: packets discarded for drain of which nothing had been sent (32 bits) */
 
 /* page wire: one per link, in a simulation alone: faults of the wire that leaves the node there */
 #define NICLOOP_REG_WIRE_ERRORS(i) (0x70000u + 0x1000u * (i)) /* rw: chance of a word to be corrupted, in 1/2^32 */
@@ -710,6 +718,8 @@
   X(LINK_FAILURES, 0x60020, 0x1000, 6, RO) \
   X(LINK_CUT, 0x60028, 0x1000, 6, RO) \
   X(LINK_PATIENCE, 0x60030, 0x1000, 6, RW) \
+  X(LINK_CTRL, 0x60038, 0x1000, 6, RW) \
+  X(LINK_DRAINED, 0x60040, 0x1000, 6, RO) \
   X(WIRE_ERRORS, 0x70000, 0x1000, 6, RW) \
   X(WIRE_LOSSES, 0x70008, 0x1000, 6, RW) \
   X(WIRE_SEED, 0x70010, 0x1000, 6, RW) \

@@ -67,7 +67,7 @@ module link_dut #(
           .s_tvalid(comes[e]), .s_tready(), .s_tdata(seen[e][63:0]),
           .s_tuser(seen[e][64+:USER_W]), .dead(dead[e]), .crc_errors(crc_errors[e*32+:32]),
           .retransmissions(retransmissions[e*32+:32]), .timeouts(timeouts[e*32+:32]), .failures(failures[e*32+:32]), .cut(cut[e*32+:32]),
-          .ev_failure(), .idle(idle[e]), .active(active[e])
+          .drain(1'b0), .drains(), .drained(), .ev_drained(1'b0), .ev_ended(1'b0), .ev_failure(), .idle(idle[e]), .active(active[e])
       );
       /* verilator lint_on PINCONNECTEMPTY */
     end

@@ -32,7 +32,7 @@ struct Test : tb::Bench<Vregfile> {
   std::map<uint32_t, Register> registers;
   std::map<uint32_t, uint64_t> counters;  // by address, ro registers that events move
   Box box[16];
-  uint64_t scratch = 0, mask = 0, status = 0, error = 0, bad = 0, patience = NICLOOP_LINK_PATIENCE_AT_RESET;
+  uint64_t scratch = 0, mask = 0, status = 0, error = 0, bad = 0, patience = NICLOOP_LINK_PATIENCE_AT_RESET, link_ctrl = 0;
   unsigned event_percent = 0, ready_percent = 100;
   bool stalled = false, ends = false, lost = false;  // ends: the slot under way, in this cycle
   unsigned moved = 0, refused = 0, lost_slots = 0;
@@ -60,6 +60,7 @@ struct Test : tb::Bench<Vregfile> {
     Box& b = box[addr >> 12 & 15];
     if (addr >= NICLOOP_REG_LINK_STATUS(1)) return 0;  // one link is built
     if (addr == NICLOOP_REG_LINK_PATIENCE(0)) return patience;
+    if (addr == NICLOOP_REG_LINK_CTRL(0)) return link_ctrl;
     if (addr >= NICLOOP_REG_LINK_STATUS(0)) return addr % 4096 == 0 ? 3 : 10 + addr % 4096 / 8;
     if (addr >= 0x20000) return b.rp | PLACE(MBOX_RP_REFUSED, b.refused);
     if (addr >= 0x10000) {
@@ -95,6 +96,7 @@ struct Test : tb::Bench<Vregfile> {
     Box& b = box[write_addr >> 12 & 15];
     if (write_addr >= NICLOOP_REG_LINK_STATUS(0)) {
       if (write_addr == NICLOOP_REG_LINK_PATIENCE(0)) patience = write_data & NICLOOP_LINK_PATIENCE_CYCLES_MASK;
+      if (write_addr == NICLOOP_REG_LINK_CTRL(0)) link_ctrl = write_data & NICLOOP_LINK_CTRL_DRAIN_MASK;
     } else if (write_addr >= 0x20000) {
       // Of a slot that counts in this cycle, wp tells already.
       bool ahead = top.hold && !top.commit && !lost && top.look_vpid == (write_addr >> 12 & 15);
