@@ -2,7 +2,7 @@
 package nicloop_pkg;
   localparam logic [63:0] MAGIC_VALUE = 64'h31504f4f4c43494e;
   localparam logic [63:0] VERSION_VALUE = 64'd1;
-  localparam logic [63:0] DESC_HASH_VALUE = 64'h1b2ed7744ee6aa40;
+  localparam logic [63:0] DESC_HASH_VALUE = 64'hbec60fc790873124;
 
   localparam int CLOCK_PS = 6400;  // clock period: 156.25 MHz core clock
   localparam int SLOT_BYTES = 64;  // one mailbox slot
@@ -512,6 +512,8 @@ package nicloop_pkg;
   localparam int LINK_STATUS_DEAD_W = 1;
   localparam int LINK_STATUS_DRAINS_LSB = 3;
   localparam int LINK_STATUS_DRAINS_W = 1;
+  localparam int LINK_STATUS_AGREED_LSB = 4;
+  localparam int LINK_STATUS_AGREED_W = 1;
   localparam logic [18:0] REG_LINK_CRC_ERRORS = 19'h00008;  // ro: words received with a wrong CRC (32 bits)
   localparam logic [18:0] REG_LINK_RETRANSMISSIONS = 19'h00010;  // ro: words sent again (32 bits)
   localparam logic [18:0] REG_LINK_TIMEOUTS = 19'h00018;  // ro: times the other end made no progress for too long (32 bits)
@@ -520,10 +522,14 @@ package nicloop_pkg;
   localparam logic [18:0] REG_LINK_PATIENCE = 19'h00030;  // rw: how long the link may have failed before such packets are ended, and before it drains; 0: for good. LINK_PATIENCE_AT_RESET after reset
   localparam int LINK_PATIENCE_CYCLES_LSB = 0;
   localparam int LINK_PATIENCE_CYCLES_W = 24;
-  localparam logic [18:0] REG_LINK_CTRL = 19'h00038;  // rw: switches. drain: when the link has failed for longer than its patience, packets for it are discarded until it works again, else they wait
+  localparam logic [18:0] REG_LINK_CTRL = 19'h00038;  // rw: switches. drain: when the link has failed for longer than its patience, packets for it are discarded until it works again, else they wait. reset: writing 1 resets this end of the link and both agree anew; reads 0
   localparam int LINK_CTRL_DRAIN_LSB = 0;
   localparam int LINK_CTRL_DRAIN_W = 1;
+  localparam int LINK_CTRL_RESET_LSB = 1;
+  localparam int LINK_CTRL_RESET_W = 1;
   localparam logic [18:0] REG_LINK_DRAINED = 19'h00040;  // ro: packets discarded for drain of which nothing had been sent (32 bits)
+  localparam logic [18:0] REG_LINK_RESETS = 19'h00048;  // ro: times the ends of the link had agreed and one of them was reset (32 bits)
+  localparam logic [18:0] REG_LINK_LOST = 19'h00050;  // ro: packets sent here of which nothing had been taken at the other end when one of them was reset; counted when they agree again (32 bits)
 
   // page wire: one per link, in a simulation alone: faults of the wire that leaves the node there
   localparam logic [18:0] PAGE_WIRE_BASE = 19'h70000;

@@ -222,7 +222,7 @@ func testLinkDown(t *T) error {
 		if err := a.set(write{regs.WireCtrl(0), regs.WireCtrlDown}); err != nil {
 			return err
 		}
-		if err := errors.Join(a.expect(regs.LinkStatus(0), regs.LinkStatusConnected), a.expect(regs.LinkFailures(0), uint64(round+1))); err != nil {
+		if err := errors.Join(a.expect(regs.LinkStatus(0), regs.LinkStatusConnected|regs.LinkStatusAgreed), a.expect(regs.LinkFailures(0), uint64(round+1))); err != nil {
 			return err
 		}
 		idle, err := quiesce(sys)
@@ -256,7 +256,7 @@ func testLinkDead(t *T) error {
 	if stop.Quiet {
 		return errors.New("the model claims to be quiet while a link probes its wire")
 	}
-	const status = regs.LinkStatusConnected | regs.LinkStatusCarrier
+	const status = regs.LinkStatusConnected | regs.LinkStatusCarrier | regs.LinkStatusAgreed
 	if err := errors.Join(a.expect(regs.LinkStatus(0), status|regs.LinkStatusDead), a.expect(regs.LinkFailures(0), 1)); err != nil {
 		return err
 	}

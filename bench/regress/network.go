@@ -105,7 +105,7 @@ func testDetour(t *T) error {
 			return err
 		}
 	}
-	if err := errors.Join(a.set(write{regs.WireCtrl(0), regs.WireCtrlDown}), a.expect(regs.LinkStatus(0), regs.LinkStatusConnected)); err != nil {
+	if err := errors.Join(a.set(write{regs.WireCtrl(0), regs.WireCtrlDown}), a.expect(regs.LinkStatus(0), regs.LinkStatusConnected|regs.LinkStatusAgreed)); err != nil {
 		return err
 	}
 	if err := errors.Join(m.post(400), m.take(), settle(a.sys), m.unharmed()); err != nil {

@@ -230,12 +230,13 @@ func (n *node) readLink(off uint32, i uint8) (uint64, bool) {
 		return 0, false
 	case off == regs.LinkStatus(i):
 		if connected {
-			return regs.LinkStatusConnected | regs.LinkStatusCarrier, true
+			return regs.LinkStatusConnected | regs.LinkStatusCarrier | regs.LinkStatusAgreed, true
 		}
 		return 0, true
 	}
 	switch off {
-	case regs.LinkCRCErrors(i), regs.LinkRetransmissions(i), regs.LinkTimeouts(i), regs.LinkFailures(i), regs.LinkCut(i), regs.LinkDrained(i):
+	case regs.LinkCRCErrors(i), regs.LinkRetransmissions(i), regs.LinkTimeouts(i), regs.LinkFailures(i), regs.LinkCut(i), regs.LinkDrained(i),
+		regs.LinkResets(i), regs.LinkLost(i):
 		return 0, true
 	case regs.LinkPatience(i):
 		return n.patience[i], true

@@ -10,7 +10,7 @@ const (
 	// VersionValue is the version of the description.
 	VersionValue = 1
 	// DescHashValue is what register DESC_HASH reads on hardware built from the same description.
-	DescHashValue uint64 = 0x1b2ed7744ee6aa40
+	DescHashValue uint64 = 0xbec60fc790873124
 )
 
 const (
@@ -1228,11 +1228,17 @@ func LinkCut(link uint8) uint32 { return strided(0x60028, 0x1000, 6, link) }
 // LinkPatience is the address of register LINK_PATIENCE of a link (rw): how long the link may have failed before such packets are ended, and before it drains; 0: for good. LINK_PATIENCE_AT_RESET after reset.
 func LinkPatience(link uint8) uint32 { return strided(0x60030, 0x1000, 6, link) }
 
-// LinkCtrl is the address of register LINK_CTRL of a link (rw): switches. drain: when the link has failed for longer than its patience, packets for it are discarded until it works again, else they wait.
+// LinkCtrl is the address of register LINK_CTRL of a link (rw): switches. drain: when the link has failed for longer than its patience, packets for it are discarded until it works again, else they wait. reset: writing 1 resets this end of the link and both agree anew; reads 0.
 func LinkCtrl(link uint8) uint32 { return strided(0x60038, 0x1000, 6, link) }
 
 // LinkDrained is the address of register LINK_DRAINED of a link (ro): packets discarded for drain of which nothing had been sent (32 bits).
 func LinkDrained(link uint8) uint32 { return strided(0x60040, 0x1000, 6, link) }
+
+// LinkResets is the address of register LINK_RESETS of a link (ro): times the ends of the link had agreed and one of them was reset (32 bits).
+func LinkResets(link uint8) uint32 { return strided(0x60048, 0x1000, 6, link) }
+
+// LinkLost is the address of register LINK_LOST of a link (ro): packets sent here of which nothing had been taken at the other end when one of them was reset; counted when they agree again (32 bits).
+func LinkLost(link uint8) uint32 { return strided(0x60050, 0x1000, 6, link) }
 
 // Fields of register LINK_STATUS.
 const (
@@ -1240,6 +1246,7 @@ const (
 	LinkStatusCarrier   uint64 = 1 << 1
 	LinkStatusDead      uint64 = 1 << 2
 	LinkStatusDrains    uint64 = 1 << 3
+	LinkStatusAgreed    uint64 = 1 << 4
 )
 
 // Fields of register LINK_PATIENCE.
@@ -1250,6 +1257,7 @@ const (
 // Fields of register LINK_CTRL.
 const (
 	LinkCtrlDrain uint64 = 1 << 0
+	LinkCtrlReset uint64 = 1 << 1
 )
 
 // WireErrors is the address of register WIRE_ERRORS of a link (rw): chance of a word to be corrupted, in 1/2^32.
@@ -1429,6 +1437,7 @@ var table = []Register{
 		{Name: "carrier", Bits: 0x0101},
 		{Name: "dead", Bits: 0x0102},
 		{Name: "drains", Bits: 0x0103},
+		{Name: "agreed", Bits: 0x0104},
 	}},
 	{Name: "LINK_CRC_ERRORS", Offset: 0x60008, Stride: 0x1000, Count: 6, Access: RO, Doc: "words received with a wrong CRC (32 bits)", Fields: nil},
 	{Name: "LINK_RETRANSMISSIONS", Offset: 0x60010, Stride: 0x1000, Count: 6, Access: RO, Doc: "words sent again (32 bits)", Fields: nil},
@@ -1438,10 +1447,13 @@ var table = []Register{
 	{Name: "LINK_PATIENCE", Offset: 0x60030, Stride: 0x1000, Count: 6, Access: RW, Doc: "how long the link may have failed before such packets are ended, and before it drains; 0: for good. LINK_PATIENCE_AT_RESET after reset", Fields: []Field{
 		{Name: "cycles", Bits: 0x1800},
 	}},
-	{Name: "LINK_CTRL", Offset: 0x60038, Stride: 0x1000, Count: 6, Access: RW, Doc: "switches. drain: when the link has failed for longer than its patience, packets for it are discarded until it works again, else they wait", Fields: []Field{
+	{Name: "LINK_CTRL", Offset: 0x60038, Stride: 0x1000, Count: 6, Access: RW, Doc: "switches. drain: when the link has failed for longer than its patience, packets for it are discarded until it works again, else they wait. reset: writing 1 resets this end of the link and both agree anew; reads 0", Fields: []Field{
 		{Name: "drain", Bits: 0x0100},
+		{Name: "reset", Bits: 0x0101},
 	}},
 	{Name: "LINK_DRAINED", Offset: 0x60040, Stride: 0x1000, Count: 6, Access: RO, Doc: "packets discarded for drain of which nothing had been sent (32 bits)", Fields: nil},
+	{Name: "LINK_RESETS", Offset: 0x60048, Stride: 0x1000, Count: 6, Access: RO, Doc: "times the ends of the link had agreed and one of them was reset (32 bits)", Fields: nil},
+	{Name: "LINK_LOST", Offset: 0x60050, Stride: 0x1000, Count: 6, Access: RO, Doc: "packets sent here of which nothing had been taken at the other end when one of them was reset; counted when they agree again (32 bits)", Fields: nil},
 	{Name: "WIRE_ERRORS", Offset: 0x70000, Stride: 0x1000, Count: 6, Access: RW, Doc: "chance of a word to be corrupted, in 1/2^32", Fields: []Field{
 		{Name: "rate", Bits: 0x2000},
 	}},

@@ -1,9 +1,10 @@
 // credit_counter: the sender's count of free buffer places at the other end of a link.
 //
-// Job: starts with DEPTH, one less per flit sent, one more per credit that comes back.
+// Job: starts with START of DEPTH, one less per flit sent, one more per credit that comes back.
 // Handshake: spend only while available; give is a one-cycle pulse. Both may come together.
 module credit_counter #(
     parameter int DEPTH = 16,
+    parameter int START = DEPTH,
     localparam int W = $clog2(DEPTH + 1)
 ) (
     input  logic         clk,
@@ -16,7 +17,7 @@ module credit_counter #(
   assign available = count != '0;
 
   always_ff @(posedge clk) begin
-    if (rst) count <= W'(DEPTH);
+    if (rst) count <= W'(START);
     else if (spend != give) count <= give ? count + 1'b1 : count - 1'b1;
   end
 

@@ -3,7 +3,8 @@
 // Job: joins link_tx and link_rx, adds and checks the CRC of every word, counts what went wrong. Every
 //   flit arrives once and in order; see link_tx for how.
 // Handshake: flit channels towards the router; AXI-Stream towards the wire, one word per beat: tdata the
-//   flit, tuser {CRC-32, control} with control filled up by zeros. The receiving side takes every word. Both ends of a link are reset together.
+//   flit, tuser {CRC-32, control} with control filled up by zeros. The receiving side takes every word. Either end may be reset by itself
+//   (rst, or restart, which leaves counters and places behind the link): see link_session. Without session (up) the router has no credits.
 // Back-pressure: towards the router the flit channel's credits. Without carrier nothing is sent and nothing
 //   is lost: traffic waits. A link with carrier that answers nothing is dead after DEAD_AFTER timeouts; it
 //   sends its oldest word once per timeout and goes on when an answer comes. A link that failed for longer than patience
@@ -17,12 +18,13 @@ module link #(
     localparam int VC_W      = VCS > 1 ? $clog2(VCS) : 1,
     localparam int SEQ_W     = $clog2(VCS * VC_DEPTH + 1) + 1,
     localparam int CNT_W     = $clog2(VC_DEPTH + 1),
-    localparam int CTRL_W    = 5 + VC_W + 2 * SEQ_W + VCS * CNT_W,
+    localparam int CTRL_W    = 6 + VC_W + 2 * SEQ_W + VCS * CNT_W,
     localparam int PATIENCE_W = nicloop_pkg::LINK_PATIENCE_CYCLES_W,
     localparam int USER_W    = VCS <= 2 && VC_DEPTH < 32 ? 64 : 96
 ) (
     input  logic              clk,
     input  logic              rst,
+    input  logic              restart,
     input  logic              carrier,
     input  logic [PATIENCE_W-1:0] patience,  // cycles of failure until packets are cut, or drain; 0: none ever
     input  logic              drain,       // packets for a link that failed are discarded
@@ -39,6 +41,7 @@ module link #(
     output logic              rx_tail,
     output logic [63:0]       rx_data,
     input  logic [VCS-1:0]    rx_credit,
+    output logic              up,
     output logic              drains,      // the router discards what is for this link
     input  logic              ev_drained,  // a packet
     input  logic              ev_ended,    // the rest of one
@@ -59,6 +62,8 @@ module link #(
     output logic [31:0]       failures,    // carrier lost, or found dead
     output logic [31:0]       cut,         // packets ended
     output logic [31:0]       drained,     // packets discarded
+    output logic [31:0]       resets,      // sessions ended
+    output logic [31:0]       lost,        // packets that were not accepted when theirs ended
     output logic              ev_failure,
     output logic              idle,
     output logic              active
@@ -72,8 +77,25 @@ module link #(
   logic [VCS-1:0]       freed, discarded;
   logic                 partial, fresh, give_up, patient, ev_cut;
 
+  // ---- session ----
+  localparam int NUMBER_W = 8;
+  logic                 in_hello, start, stop, hello_due, hello_sent, echoes, forgot, session_active;
+  logic [NUMBER_W-1:0]  echo, number;
+  logic [SEQ_W-1:0]     got, lost_now;
+  logic [VCS*CNT_W-1:0] places;
+  logic [CTRL_W-1:0]    in_ctrl;
+  assign in_ctrl  = s_tuser[CTRL_W-1:0];
+  assign in_hello = s_tvalid && good && in_ctrl[CTRL_W-1];
+  link_session #(.NUMBER_W(NUMBER_W)) u_session (
+      .clk, .rst, .restart, .carrier, .in_hello, .in_up(in_ctrl[CTRL_W-2]), .in_echoes(in_ctrl[CTRL_W-5]),
+      .in_number(s_tdata[NUMBER_W-1:0]), .in_echo(s_tdata[NUMBER_W+:NUMBER_W]), .hello_due, .hello_sent, .echoes, .echo, .number,
+      .up, .start, .stop, .active(session_active)
+  );
+
   link_tx #(.VCS(VCS), .VC_DEPTH(VC_DEPTH), .TIMEOUT(TIMEOUT), .DEAD_AFTER(DEAD_AFTER)) u_tx (
-      .clk, .rst, .carrier, .in_valid(tx_valid), .in_vc(tx_vc), .in_head(tx_head), .in_tail(tx_tail), .in_data(tx_data),
+      .clk, .rst, .carrier, .up, .start, .hello_due, .hello_says({echoes, forgot}), .hello_got(got), .hello_data(64'({echo, number})), .hello_sent,
+      .start_forgot(in_ctrl[CTRL_W-6]), .start_got(in_ctrl[VCS*CNT_W+:SEQ_W]), .start_freed(in_ctrl[VCS*CNT_W-1:0]), .lost(lost_now), .places,
+      .in_valid(tx_valid), .in_vc(tx_vc), .in_head(tx_head), .in_tail(tx_tail), .in_data(tx_data),
       .in_credit(tx_credit), .peer_valid, .peer_nack, .peer_ack, .peer_freed, .tell_ack, .tell_nack, .expected,
       .freed, .discarded, .out_valid(m_tvalid), .out_ready(m_tready), .out_ctrl(ctrl), .out_data(m_tdata),
       .dead, .ev_resend, .ev_timeout, .ev_dead, .idle(tx_idle), .active(tx_active)
@@ -86,7 +108,7 @@ module link #(
   assign good = rx_crc == s_tuser[USER_W-32+:32];
   assign bad  = s_tvalid && !good;
   link_rx #(.VCS(VCS), .VC_DEPTH(VC_DEPTH)) u_rx (
-      .clk, .rst, .in_valid(s_tvalid), .in_good(good), .in_ctrl(s_tuser[CTRL_W-1:0]), .in_data(s_tdata), .give_up,
+      .clk, .rst, .up, .start, .got, .forgot, .places, .in_valid(s_tvalid), .in_good(good), .in_ctrl, .in_data(s_tdata), .give_up,
       .out_valid(rx_valid), .out_vc(rx_vc), .out_head(rx_head), .out_tail(rx_tail), .out_data(rx_data), .out_credit(rx_credit),
       .peer_valid, .peer_nack, .peer_ack, .peer_freed, .tell_ack, .tell_nack, .expected, .freed, .discarded, .partial, .fresh,
       .ev_cut, .active(rx_active)
@@ -104,15 +126,19 @@ module link #(
 
   // How long the link has failed, as long as that matters.
   logic [PATIENCE_W-1:0] failed;
-  logic                  drain_soon;
-  assign drain_soon = drain && (dead || !carrier) && patience != '0 && failed < patience;
-  assign drains     = drain && (dead || !carrier) && patience != '0 && failed >= patience;
+  logic                  failing, drain_soon;
+  assign failing    = dead || !carrier || !up;
+  assign drain_soon = drain && failing && patience != '0 && failed < patience;
+  assign drains     = drain && failing && patience != '0 && failed >= patience;
   always_ff @(posedge clk) begin
-    if (rst || !drain || !(dead || !carrier)) failed <= '0;
+    if (rst || !drain || !failing) failed <= '0;
     else if (drain_soon) failed <= failed + 1'b1;
   end
 
-  assign ev_failure = ev_dead || (carrier_was && !carrier);
+  // What a session took with it is told when the next one starts.
+  logic ev_fault;
+  assign ev_fault   = ev_dead || (carrier_was && !carrier);
+  assign ev_failure = ev_fault || stop || lost_now != '0;
   always_ff @(posedge clk) begin
     carrier_was <= !rst && carrier;
     if (rst) begin
@@ -122,18 +148,22 @@ module link #(
       failures        <= '0;
       cut             <= '0;
       drained         <= '0;
+      resets          <= '0;
+      lost            <= '0;
     end else begin
       if (bad) crc_errors <= crc_errors + 1'b1;
       if (ev_resend) retransmissions <= retransmissions + 1'b1;
       if (ev_timeout) timeouts <= timeouts + 1'b1;
-      if (ev_failure) failures <= failures + 1'b1;
+      if (ev_fault) failures <= failures + 1'b1;
       if (ev_cut || ev_ended) cut <= cut + 32'(ev_cut) + 32'(ev_ended);
+      if (stop) resets <= resets + 1'b1;
+      if (lost_now != '0) lost <= lost + 32'(lost_now);
       if (ev_drained) drained <= drained + 1'b1;
     end
   end
 
   assign idle   = tx_idle && !rx_active;
-  assign active = tx_active || rx_active || patient || drain_soon;
+  assign active = tx_active || rx_active || patient || drain_soon || session_active;
 
 `ifndef SYNTHESIS
   if (CTRL_W > USER_W - 32) $fatal(1, "link: VCS %0d and VC_DEPTH %0d need %0d bits of control, room for %0d", VCS, VC_DEPTH, CTRL_W, USER_W - 32);

@@ -19,7 +19,10 @@ module link_regs #(
     input  logic [LINKS*32-1:0] failures,
     input  logic [LINKS*32-1:0] cut,
     input  logic [LINKS*32-1:0] drained,
+    input  logic [LINKS*32-1:0] resets,
+    input  logic [LINKS*32-1:0] lost,
     input  logic [LINKS-1:0]    drains,      // it does now
+    input  logic [LINKS-1:0]    up,
     output logic                rd_known,
     output logic [63:0]         rd_value,
     input  logic [31:0]         wr_addr,
@@ -28,7 +31,8 @@ module link_regs #(
     output logic                wr_known,
     output logic                wr_writable,
     output logic [LINKS*PATIENCE_W-1:0] patience,
-    output logic [LINKS-1:0]    drain        // it shall, when it has failed
+    output logic [LINKS-1:0]    drain,       // it shall, when it has failed
+    output logic [LINKS-1:0]    restart
 );
   localparam int PAGE_W = $clog2(nicloop_pkg::PAGE_LINK_STRIDE);
   localparam int OFF_W  = nicloop_pkg::REG_ADDR_W;
@@ -47,19 +51,24 @@ module link_regs #(
     if (rst) begin
       patience <= {LINKS{PATIENCE_W'(nicloop_pkg::LINK_PATIENCE_AT_RESET)}};
       drain    <= '0;
-    end else if (wr_do && wr_writable)
+      restart  <= '0;
+    end else begin
+      restart <= '0;
       for (int l = 0; l < LINKS; l++)
-        if (wr_place[PAGE_W+:3] == 3'(l)) begin
+        if (wr_do && wr_writable && wr_place[PAGE_W+:3] == 3'(l)) begin
           if (wr_patience) patience[l*PATIENCE_W+:PATIENCE_W] <= wr_data;
           if (wr_ctrl) drain[l] <= wr_data[nicloop_pkg::LINK_CTRL_DRAIN_LSB];
+          if (wr_ctrl) restart[l] <= wr_data[nicloop_pkg::LINK_CTRL_RESET_LSB];
         end
+    end
   end
 
   function automatic logic known(input logic [OFF_W-1:0] off);
     case (off)
       nicloop_pkg::REG_LINK_STATUS, nicloop_pkg::REG_LINK_CRC_ERRORS, nicloop_pkg::REG_LINK_RETRANSMISSIONS,
       nicloop_pkg::REG_LINK_TIMEOUTS, nicloop_pkg::REG_LINK_FAILURES, nicloop_pkg::REG_LINK_CUT,
-      nicloop_pkg::REG_LINK_PATIENCE, nicloop_pkg::REG_LINK_CTRL, nicloop_pkg::REG_LINK_DRAINED: known = 1'b1;
+      nicloop_pkg::REG_LINK_PATIENCE, nicloop_pkg::REG_LINK_CTRL, nicloop_pkg::REG_LINK_DRAINED,
+      nicloop_pkg::REG_LINK_RESETS, nicloop_pkg::REG_LINK_LOST: known = 1'b1;
       default: known = 1'b0;
     endcase
   endfunction
@@ -75,13 +84,15 @@ module link_regs #(
     for (int l = 0; l < LINKS; l++)
       if (rd_known && which == 3'(l))
         case (OFF_W'(place[PAGE_W-1:0]))
-          nicloop_pkg::REG_LINK_STATUS:          rd_value = 64'({drains[l], dead[l], carrier[l], connected[l]});
+          nicloop_pkg::REG_LINK_STATUS:          rd_value = 64'({up[l], drains[l], dead[l], carrier[l], connected[l]});
           nicloop_pkg::REG_LINK_CRC_ERRORS:      rd_value = 64'(crc_errors[l*32+:32]);
           nicloop_pkg::REG_LINK_RETRANSMISSIONS: rd_value = 64'(retransmissions[l*32+:32]);
           nicloop_pkg::REG_LINK_TIMEOUTS:        rd_value = 64'(timeouts[l*32+:32]);
           nicloop_pkg::REG_LINK_FAILURES:        rd_value = 64'(failures[l*32+:32]);
           nicloop_pkg::REG_LINK_CUT:             rd_value = 64'(cut[l*32+:32]);
           nicloop_pkg::REG_LINK_DRAINED:         rd_value = 64'(drained[l*32+:32]);
+          nicloop_pkg::REG_LINK_RESETS:          rd_value = 64'(resets[l*32+:32]);
+          nicloop_pkg::REG_LINK_LOST:            rd_value = 64'(lost[l*32+:32]);
           nicloop_pkg::REG_LINK_CTRL:            rd_value[nicloop_pkg::LINK_CTRL_DRAIN_LSB] = drain[l];
           default:                               rd_value = 64'(patience[l*PATIENCE_W+:PATIENCE_W]);
         endcase

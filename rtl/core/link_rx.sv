@@ -10,6 +10,9 @@
 // (give_up), it is ended here by a tail of zeros, whose CRC the destination finds wrong. The rest, should it come after
 // all, is discarded up to its tail. To the sender the made-up tail takes the place of the one that it will send: a place that
 // becomes free is kept from it (withheld) until that tail has come, so credits stay what they were.
+//
+// Without session (up) words are not for it. A packet of which a part came when one ended is ended too, as soon as there is a place and before
+// anything of the next session is taken, which starts with the places that are then free.
 module link_rx #(
     parameter int VCS      = nicloop_pkg::VCS,
     parameter int VC_DEPTH = 16,
@@ -18,10 +21,12 @@ module link_rx #(
     localparam int SLOT_W  = $clog2(VCS * VC_DEPTH + 1),
     localparam int SEQ_W   = SLOT_W + 1,
     localparam int CNT_W   = $clog2(VC_DEPTH + 1),
-    localparam int CTRL_W  = 5 + VC_W + 2 * SEQ_W + VCS * CNT_W
+    localparam int CTRL_W  = 6 + VC_W + 2 * SEQ_W + VCS * CNT_W
 ) (
     input  logic                 clk,
     input  logic                 rst,
+    input  logic                 up,         // there is a session; start: one starts
+    input  logic                 start,
     input  logic                 in_valid,
     input  logic                 in_good,
     input  logic [CTRL_W-1:0]    in_ctrl,
@@ -47,27 +52,32 @@ module link_rx #(
     output logic                 partial,    // of some packet only a part has come
     output logic                 fresh,      // a word that was expected
     output logic                 ev_cut,     // a packet is ended
+    output logic [SEQ_W-1:0]     got,        // heads accepted since reset; forgot: none ever, the number means nothing
+    output logic                 forgot,
+    output logic [VCS*CNT_W-1:0] places,     // that will be free behind this cycle, without those of ends that are owed
     output logic                 active
 );
-  logic                 nack, sequenced, flit, head, tail, good, accept, repeated, gap, nacked;
+  logic                 hello, nack, sequenced, flit, head, tail, good, next_one, accept, repeated, gap, nacked;
   logic [VC_W-1:0]      vc;
   logic [SEQ_W-1:0]     seq, ack, behind;
   logic [VCS*CNT_W-1:0] there;
-  assign {nack, sequenced, flit, head, tail, vc, seq, ack, there} = in_ctrl;
+  assign {hello, nack, sequenced, flit, head, tail, vc, seq, ack, there} = in_ctrl;
 
-  assign good     = in_valid && in_good;
+  assign good     = in_valid && in_good && !hello && up;
   assign behind   = expected - seq;
-  assign accept   = good && sequenced && behind == '0;
+  assign next_one = good && sequenced && behind == '0;
+  assign accept   = next_one && !late;
   assign repeated = good && sequenced && behind != '0 && behind <= SEQ_W'(1 << SLOT_W);
   assign gap      = good && sequenced && behind > SEQ_W'(1 << SLOT_W);
 
   assign tell_ack  = accept || repeated;
-  assign tell_nack = (in_valid && !in_good) || (gap && !nacked);
+  assign tell_nack = (up && in_valid && !in_good) || (gap && !nacked) || (next_one && late);
 
   // ---- packets that are cut ----
-  logic [VCS-1:0]  comes, open, ended, withheld, room, cut;
+  logic [VCS-1:0]  comes, open, orphan, ended, withheld, room, cut;  // orphan: open when its session ended
   logic [VC_W-1:0] cut_vc;
-  logic            pass;
+  logic            pass, late;                                       // late: an orphan is ended
+  assign late    = (orphan & room) != '0;
   assign fresh   = accept;
   assign partial = open != '0;
   assign pass    = accept && flit && (comes & ended) == '0;
@@ -75,9 +85,9 @@ module link_rx #(
   always_comb begin
     cut    = '0;
     cut_vc = '0;
-    if (give_up && !accept)
+    if (late || (give_up && up && !accept))
       for (int v = VCS - 1; v >= 0; v--)
-        if (open[v] && room[v]) begin
+        if ((late ? orphan[v] : open[v]) && room[v]) begin
           cut    = VCS'(1) << v;
           cut_vc = VC_W'(v);
         end
@@ -85,6 +95,9 @@ module link_rx #(
   generate
     for (genvar v = 0; v < VCS; v++) begin : g_vc
       logic [CNT_W-1:0] held;  // places taken behind the link
+      logic [CNT_W:0]   taken; // and those of ends that are owed
+      assign taken = (CNT_W + 1)'(held) + (CNT_W + 1)'(open[v] || orphan[v]) - (CNT_W + 1)'(out_credit[v]);
+      assign places[v*CNT_W+:CNT_W] = taken >= (CNT_W + 1)'(VC_DEPTH) ? '0 : CNT_W'(VC_DEPTH) - taken[CNT_W-1:0];
       assign comes[v]     = accept && flit && vc == VC_W'(v);
       assign room[v]      = held != CNT_W'(VC_DEPTH);
       assign freed[v]     = out_credit[v] && !withheld[v];
@@ -95,13 +108,21 @@ module link_rx #(
           open[v]  <= 1'b0;
           ended[v] <= 1'b0;
           withheld[v] <= 1'b0;
+          orphan[v] <= 1'b0;
+        end else if (!up) begin
+          held        <= held + CNT_W'(cut[v]) - CNT_W'(out_credit[v]);
+          open[v]     <= 1'b0;
+          orphan[v]   <= (open[v] || orphan[v]) && !cut[v];
+          ended[v]    <= 1'b0;
+          withheld[v] <= taken > (CNT_W + 1)'(VC_DEPTH);
         end else begin
           if (comes[v] || cut[v] || out_credit[v]) held <= held + CNT_W'((comes[v] && !ended[v]) || cut[v]) - CNT_W'(out_credit[v]);
-          if (cut[v]) open[v] <= 1'b0;
+          if (cut[v]) orphan[v] <= 1'b0;
+          if (cut[v] && !late) open[v] <= 1'b0;
           else if (comes[v] && !ended[v]) open[v] <= !tail;
-          if (cut[v]) ended[v] <= 1'b1;
+          if (cut[v] && !late) ended[v] <= 1'b1;
           else if (comes[v] && tail) ended[v] <= 1'b0;
-          if (cut[v]) withheld[v] <= 1'b1;
+          if (cut[v] && !late) withheld[v] <= 1'b1;
           else if (out_credit[v] || (comes[v] && tail)) withheld[v] <= 1'b0;
         end
       end
@@ -109,14 +130,21 @@ module link_rx #(
   endgenerate
 
   always_ff @(posedge clk) begin
-    if (rst) begin
-      expected   <= '0;
-      nacked     <= 1'b0;
-      out_valid  <= 1'b0;
-      peer_valid <= 1'b0;
+    if (rst || start) begin
+      expected <= '0;
+      nacked   <= 1'b0;
     end else begin
       if (accept) expected <= expected + 1'b1;
       if (accept || tell_nack) nacked <= tell_nack;
+    end
+    if (rst) begin
+      got        <= '0;
+      forgot     <= 1'b1;
+      out_valid  <= 1'b0;
+      peer_valid <= 1'b0;
+    end else begin
+      if (accept) forgot <= 1'b0;
+      if (accept && flit && head) got <= got + 1'b1;
       out_valid  <= pass || ev_cut;
       peer_valid <= good;
     end

@@ -5,7 +5,9 @@
 //   (go-back-N). Acknowledgements and credits ride on whatever is sent; when nothing is, they get a word
 //   of their own.
 // Handshake: flit channel in; words out with valid/ready. A word without the seq'd bit is a status: it may
-//   be lost, since every word repeats the latest acknowledgement and credit counts.
+//   be lost, since every word repeats the latest acknowledgement and credit counts. Without session (up) nothing leaves but
+//   hellos of link_session, which go before everything else. When one starts, all is numbered from 0, and credits are given for the places that
+//   the other end told to be free; the router forgets its own while there is none.
 // Back-pressure: the credits of the flit channel. A flit keeps its place here until it is acknowledged; its
 //   credit cannot come earlier, because it arrives in a word with the acknowledgement. So VCS * VC_DEPTH
 //   places and one for an anchor are enough, and no flit is ever refused.
@@ -13,6 +15,9 @@
 // Credits are counts, not pulses, so a lost word loses none. The last count of a burst must not be lost
 // either: a change that no new sequenced word carried gets an anchor, a sequenced word without flit. At
 // most one anchor is out.
+//
+// What was kept when a session ended is not sent in the next. The other end tells how many heads it has accepted, so the packets that are lost
+// are known; of an end that forgot that too, lost are those whose heads it had not acknowledged.
 //
 // How long the wire is shows in the time from a word's first sending to its acknowledgement, which is sent at once: the
 // shortest since the carrier came is the round trip, whatever was lost. The timeout is that and half of TIMEOUT.
@@ -27,11 +32,24 @@ module link_tx #(
     localparam int SLOT_W    = $clog2(VCS * VC_DEPTH + 1),
     localparam int SEQ_W     = SLOT_W + 1,
     localparam int CNT_W     = $clog2(VC_DEPTH + 1),
-    localparam int CTRL_W    = 5 + VC_W + 2 * SEQ_W + VCS * CNT_W
+    localparam int CTRL_W    = 6 + VC_W + 2 * SEQ_W + VCS * CNT_W
 ) (
     input  logic                 clk,
     input  logic                 rst,
     input  logic                 carrier,  // the wire carries words, both ways
+    // session
+    input  logic                 up,
+    input  logic                 start,
+    input  logic                 hello_due,
+    input  logic [1:0]           hello_says,   // up is what it is; echoes, forgot
+    input  logic [SEQ_W-1:0]     hello_got,
+    input  logic [DATA_W-1:0]    hello_data,
+    output logic                 hello_sent,
+    input  logic                 start_forgot, // what the hello says by which the session starts
+    input  logic [SEQ_W-1:0]     start_got,
+    input  logic [VCS*CNT_W-1:0] start_freed,
+    output logic [SEQ_W-1:0]     lost,         // with start: packets
+    input  logic [VCS*CNT_W-1:0] places,       // free here, told as freed while there is no session
     // flits from the router
     input  logic                 in_valid,
     input  logic [VC_W-1:0]      in_vc,
@@ -53,7 +71,7 @@ module link_tx #(
     // words
     output logic                 out_valid,
     input  logic                 out_ready,
-    output logic [CTRL_W-1:0]    out_ctrl,    // nack, seq'd, flit, head, tail, vc, seq, ack, freed
+    output logic [CTRL_W-1:0]    out_ctrl,    // hello, nack, seq'd, flit, head, tail, vc, seq, ack, freed
     output logic [DATA_W-1:0]    out_data,
     output logic                 dead,
     output logic                 ev_resend,   // a word is sent again
@@ -66,38 +84,60 @@ module link_tx #(
   localparam int TIMER_W = $clog2(TIMEOUT_MAX + 1);
   localparam int TRIES_W = $clog2(DEAD_AFTER + 1);
 
-  logic [W-1:0]     mem[1<<SLOT_W];
+  logic [SEQ_W+W-1:0] mem[1<<SLOT_W];  // with the heads before it
   logic [SEQ_W-1:0] base, next, high, last;  // oldest kept; next to send; behind all sent; behind all kept
 
   // ---- which word goes out ----
-  logic room, stored, direct, status, anchor, send, first;
+  logic room, free, stored, direct, status, anchor, send, first;
   logic dirty, due, nack_due, anchor_out;
   logic [SEQ_W-1:0] anchor_seq;
 
   assign room   = carrier && (!out_valid || out_ready);
-  assign stored = room && next != last && (!dead || next == base);
-  assign direct = room && next == last && in_valid && !dead;
-  assign status = room && !stored && !direct && (due || (dirty && !anchor_out));
+  assign hello_sent = room && hello_due;
+  assign free   = room && !hello_due && up;
+  assign stored = free && next != last && (!dead || next == base);
+  assign direct = free && next == last && in_valid && !dead;
+  assign status = free && !stored && !direct && (due || (dirty && !anchor_out));
   // An anchor takes the next number, so it must not overtake a flit that waits or comes in this cycle.
   assign anchor = status && dirty && !anchor_out && next == last && !in_valid;
   assign send   = stored || direct || anchor;
   assign first  = send && next == high;
 
   logic [W-1:0] in_word, word;
+  logic [SEQ_W+W-1:0] kept;
   assign in_word = {in_valid, in_head, in_tail, in_vc, in_data};
-  assign word    = stored ? mem[next[SLOT_W-1:0]] : in_word;
+  assign kept    = mem[next[SLOT_W-1:0]];
+  assign word    = stored ? kept[W-1:0] : in_word;
+
+  // ---- packets that a session took with it; without one next is base ----
+  logic [SEQ_W-1:0] heads;
+  logic             never;  // no session yet
+  always_ff @(posedge clk) begin
+    if (rst) heads <= '0;
+    else if (start) heads <= start_got;
+    else if (in_valid && in_head) heads <= heads + 1'b1;
+    if (rst) never <= 1'b1;
+    else if (start) never <= 1'b0;
+  end
+  always_comb begin
+    lost = '0;
+    if (start && !never && base != last) lost = heads - (start_forgot ? kept[W+:SEQ_W] : start_got);
+  end
 
   logic [VCS*CNT_W-1:0] freed_count;
   always_ff @(posedge clk) begin
     if (rst) out_valid <= 1'b0;
     else if (!carrier) out_valid <= 1'b0;
-    else if (!out_valid || out_ready) out_valid <= send || status;
-    if (send || status) begin
-      out_ctrl <= {nack_due, send, send && word[W-1], word[W-2-:VC_W+2], next, expected, freed_count};
+    else if (!out_valid || out_ready) out_valid <= send || status || hello_sent;
+    if (hello_sent) begin
+      out_ctrl <= {1'b1, up, 2'b00, hello_says, {VC_W + SEQ_W{1'b0}}, hello_got, freed_count};
+      out_data <= hello_data;
+    end else if (send || status) begin
+      out_ctrl <= {1'b0, nack_due, send, send && word[W-1], word[W-2-:VC_W+2], next, expected, freed_count};
       out_data <= word[DATA_W-1:0];
     end
   end
-  always_ff @(posedge clk) if (in_valid || anchor) mem[last[SLOT_W-1:0]] <= in_word;
+  always_ff @(posedge clk) if (in_valid || anchor) mem[last[SLOT_W-1:0]] <= {heads, in_word};
 
   // ---- pointers ----
   logic [SEQ_W-1:0]   acked, sent, next_then;
@@ -108,11 +148,11 @@ module link_tx #(
   assign progress  = peer_valid && acked != '0 && acked <= high - base;
   assign sent      = next_then - base;
   assign next_then = next + SEQ_W'(send);
-  assign timeout   = carrier && timer >= limit;
+  assign timeout   = up && carrier && timer >= limit;
   assign again     = (peer_valid && peer_nack) || timeout || (carrier && !carrier_was);
 
   always_ff @(posedge clk) begin
-    if (rst) begin
+    if (rst || start) begin
       base <= '0;
       next <= '0;
       high <= '0;
@@ -121,7 +161,7 @@ module link_tx #(
       if (in_valid || anchor) last <= last + 1'b1;
       if (first) high <= next_then;
       if (progress) base <= peer_ack;
-      if (again) next <= progress ? peer_ack : base;
+      if (again || !up) next <= progress ? peer_ack : base;
       else if (progress && sent < acked) next <= peer_ack;
       else if (send) next <= next_then;
     end
@@ -133,7 +173,7 @@ module link_tx #(
   logic [SEQ_W-1:0]   probe;
   logic               measuring;
   always_ff @(posedge clk) begin
-    if (rst || !carrier) begin
+    if (rst || start || !carrier) begin
       measuring  <= 1'b0;
       round_trip <= TIMER_W'(TIMEOUT_MAX);
     end else if (measuring) begin
@@ -156,9 +196,9 @@ module link_tx #(
   // ---- timeout ----
   always_ff @(posedge clk) begin
     carrier_was <= !rst && carrier;
-    if (rst || base == high || progress || again || !carrier) timer <= '0;
+    if (rst || !up || base == high || progress || again || !carrier) timer <= '0;
     else timer <= timer + 1'b1;
-    if (rst || progress || !carrier) tries <= '0;
+    if (rst || !up || progress || !carrier) tries <= '0;
     else if (timeout && !dead) tries <= tries + 1'b1;
   end
   assign dead       = tries == TRIES_W'(DEAD_AFTER);
@@ -174,9 +214,10 @@ module link_tx #(
       anchor_out <= 1'b0;
     end else begin
       due      <= tell_ack || tell_nack || (freed | discarded) != '0 || (due && !send && !status);
-      nack_due <= tell_nack || (nack_due && !send && !status);
+      nack_due <= tell_nack || (nack_due && !send && !status && !start);
       dirty    <= (freed | discarded) != '0 || (dirty && !first);
       if (anchor) anchor_out <= 1'b1;
+      else if (start) anchor_out <= 1'b0;
       else if (progress && anchor_seq - base < acked) anchor_out <= 1'b0;
     end
     if (anchor) anchor_seq <= next;
@@ -187,13 +228,14 @@ module link_tx #(
     for (genvar v = 0; v < VCS; v++) begin : g_vc
       logic [CNT_W-1:0] here, there, given;
       assign freed_count[v*CNT_W+:CNT_W] = here;
-      assign in_credit[v] = there != given;
+      assign in_credit[v] = up && there != given;
       always_ff @(posedge clk) begin
-        if (rst) here <= '0;
+        if (!up) here <= places[v*CNT_W+:CNT_W];
         else if (freed[v] || discarded[v]) here <= here + CNT_W'(freed[v]) + CNT_W'(discarded[v]);
         if (rst) there <= '0;
+        else if (start) there <= start_freed[v*CNT_W+:CNT_W];
         else if (peer_valid) there <= peer_freed[v*CNT_W+:CNT_W];
-        if (rst) given <= '0;
+        if (rst || start) given <= '0;
         else if (in_credit[v]) given <= given + 1'b1;
       end
     end
@@ -204,7 +246,7 @@ module link_tx #(
 
 `ifndef SYNTHESIS
   always_ff @(posedge clk)
-    if (!rst) begin
+    if (!rst && up) begin
       assert (last - base <= SEQ_W'(VCS * VC_DEPTH + 1)) else $error("link_tx %m: %0d words kept, room for %0d", last - base, VCS * VC_DEPTH + 1);
       assert (!peer_valid || acked <= high - base || -acked <= SEQ_W'(1 << SLOT_W)) else $error("link_tx %m: word %0d acknowledged, %0d sent", peer_ack, high);
     end

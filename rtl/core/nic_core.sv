@@ -22,6 +22,7 @@ module nic_core #(
 ) (
     input  logic        clk,
     input  logic        rst,
+    input  logic        link_rst,  // of the links: rises with rst, may fall before it, so that they have agreed when the rest starts
     input  logic [11:0] node_id,
     input  logic [59:0] shape,   // counts with SHAPE_INPUT: {nodes, then z, y, x of this node, then dimensions z, y, x}; it stands still
     input  logic [63:0] slept,   // cycles for which a simulation stopped clk while idle was high: keeps CYCLES right; else 0
@@ -119,8 +120,8 @@ module nic_core #(
   logic [LINKS*VC_W-1:0] tx_vc, rx_vc;
   logic [LINKS*64-1:0]   tx_data, rx_data;
   logic [LINKS*VCS-1:0]  tx_credit, rx_credit;
-  logic [LINKS*32-1:0]   crc_errors, retransmissions, timeouts, failures, cut, drained;
-  logic [LINKS-1:0]      drain, drains;
+  logic [LINKS*32-1:0]   crc_errors, retransmissions, timeouts, failures, cut, drained, resets, lost;
+  logic [LINKS-1:0]      drain, drains, restart, link_agreed;
   logic [PORTS-1:0]      ev_drained, ev_ended;
   logic [LINKS*nicloop_pkg::LINK_PATIENCE_CYCLES_W-1:0] patience;
   logic [63:0]           link_value;
@@ -281,7 +282,7 @@ module nic_core #(
   );
 
   router #(.PORTS(PORTS), .VC_DEPTH(VC_DEPTH), .DIM_X(DIM_X), .DIM_Y(DIM_Y), .DIM_Z(DIM_Z), .TORUS(TORUS), .SHAPE_INPUT(SHAPE_INPUT)) u_router (
-      .clk, .rst, .shape, .here, .port_up({link_up, 1'b1}), .drain({drains, 1'b0}),
+      .clk, .rst, .shape, .here, .port_up({link_up, 1'b1}), .drain({drains, 1'b0}), .closed({~link_agreed, 1'b0}),
       .rx_valid({rx_valid, inj_valid}), .rx_vc({rx_vc, VC_W'(inj_vc)}), .rx_head({rx_head, inj_head}),
       .rx_tail({rx_tail, inj_tail}), .rx_data({rx_data, inj_data}), .rx_credit({rx_credit, local_credit}),
       .tx_valid({tx_valid, ej_valid}), .tx_vc({tx_vc, local_vc}), .tx_head({tx_head, ej_head}),
@@ -294,7 +295,7 @@ module nic_core #(
   generate
     for (genvar l = 0; l < LINKS; l++) begin : g_link
       link #(.VCS(VCS), .VC_DEPTH(VC_DEPTH)) u_link (
-          .clk, .rst, .carrier(carrier[l]), .patience(patience[l*nicloop_pkg::LINK_PATIENCE_CYCLES_W+:nicloop_pkg::LINK_PATIENCE_CYCLES_W]),
+          .clk, .rst(link_rst), .restart(restart[l]), .up(link_agreed[l]), .resets(resets[l*32+:32]), .lost(lost[l*32+:32]), .carrier(carrier[l]), .patience(patience[l*nicloop_pkg::LINK_PATIENCE_CYCLES_W+:nicloop_pkg::LINK_PATIENCE_CYCLES_W]),
           .tx_valid(tx_valid[l]), .tx_vc(tx_vc[l*VC_W+:VC_W]), .tx_head(tx_head[l]), .tx_tail(tx_tail[l]),
           .tx_data(tx_data[l*64+:64]), .tx_credit(tx_credit[l*VCS+:VCS]),
           .rx_valid(rx_valid[l]), .rx_vc(rx_vc[l*VC_W+:VC_W]), .rx_head(rx_head[l]), .rx_tail(rx_tail[l]),
@@ -311,9 +312,9 @@ module nic_core #(
   endgenerate
 
   link_regs #(.LINKS(LINKS)) u_link_regs (
-      .clk, .rst, .rd_addr(x_rd_addr), .connected(link_up), .carrier, .dead, .crc_errors, .retransmissions, .timeouts, .failures, .cut, .drained, .drains,
+      .clk, .rst, .rd_addr(x_rd_addr), .connected(link_up), .carrier, .dead, .crc_errors, .retransmissions, .timeouts, .failures, .cut, .drained, .resets, .lost, .drains, .up(link_agreed),
       .rd_known(link_rd_known), .rd_value(link_value), .wr_addr(x_wr_addr), .wr_data(s_axil_wdata[nicloop_pkg::LINK_PATIENCE_CYCLES_W-1:0]), .wr_do(x_wr_do),
-      .wr_known(link_wr_known), .wr_writable(link_writable), .patience, .drain
+      .wr_known(link_wr_known), .wr_writable(link_writable), .patience, .drain, .restart
   );
 
   assign idle   = reg_idle && split_idle && req_idle && comp_idle && rma_idle && ej_idle && router_idle && &link_idle && !mb_busy;

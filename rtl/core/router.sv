@@ -25,6 +25,7 @@ module router #(
     input  logic [59:0]           shape,
     input  logic [NODE_W-1:0]     here,
     input  logic [PORTS-1:0]      port_up,     // something is connected
+    input  logic [PORTS-1:0]      closed,      // its link has no session
     input  logic [PORTS-1:0]      drain,       // what is for this port is discarded
     input  logic [PORTS-1:0]      rx_valid,
     input  logic [PORTS*VC_W-1:0] rx_vc,
@@ -117,7 +118,7 @@ module router #(
         end
       end
       router_output #(.PORT(o), .PORTS(PORTS), .LAYERS(LAYERS), .VC_DEPTH(VC_DEPTH)) u_output (
-          .clk, .rst, .wrap(wrap[o]), .drain(drain[o]), .req, .pop, .tail, .data,
+          .clk, .rst, .wrap(wrap[o]), .drain(drain[o]), .closed(closed[o]), .req, .pop, .tail, .data,
           .tx_valid(tx_valid[o]), .tx_vc(tx_vc[o*VC_W+:VC_W]), .tx_head(tx_head[o]), .tx_tail(tx_tail[o]),
           .tx_data(tx_data[o*64+:64]), .tx_credit(tx_credit[o*VCS+:VCS]), .ev_drained(drained[o]),
           .ev_ended(ended[o]), .idle(out_idle[o])

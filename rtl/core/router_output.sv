@@ -11,6 +11,9 @@
 // that has lost a flit loses all that follow, also when the port works again. When a part of it had been sent before, the receiver is
 // owed its end: a tail of zeros, sent as soon as there is a credit and before anything else of the VC.
 //
+// A port with a link starts without credits, and has none while the link has no session (closed): it gives them when one starts, as many as there
+// are places. The rest of a packet that was being sent when a session ended is discarded; the other end has ended it.
+//
 // A mesh has one layer of VCs, a torus two: VC = layer * CLASSES + class. Going on in a dimension keeps the
 // layer, a turn starts in layer 0, and leaving over a wrap wire goes to layer 1, so that no ring of one layer
 // closes. Delivery is in layer 0.
@@ -29,6 +32,7 @@ module router_output #(
     input  logic                rst,
     input  logic                wrap,   // this port leads over a wrap wire
     input  logic                drain,  // packets are discarded instead of sent
+    input  logic                closed, // there is no session of the link
     input  logic [N-1:0]        req,    // this queue holds a flit for this output
     output logic [N-1:0]        pop,
     input  logic [PORTS-1:0]    tail,   // by input
@@ -58,22 +62,23 @@ module router_output #(
   generate
     for (genvar v = 0; v < VCS; v++) begin : g_vc
       logic [K-1:0] want, owner, grant, choice;  // owner: zero while no packet holds the VC
-      logic         credit, discard, losing, end_it;  // losing: the packet that holds the VC has lost a flit
+      logic         in_hand, credit, discard, losing, end_it;  // losing: the packet that holds the VC has lost a flit
 
       for (genvar l = 0; l < LAYERS; l++) begin : g_layer
         assign want[l*PORTS+:PORTS] = req[(l*CLASSES+v%CLASSES)*PORTS+:PORTS] &
                                       (LAYERS == 1 ? {PORTS{1'b1}} : PORTS'(leaving(v / CLASSES, wrap) >> l * PORTS));
       end
       /* verilator lint_off PINCONNECTEMPTY */
-      credit_counter #(.DEPTH(VC_DEPTH)) u_credit (
-          .clk, .rst, .spend(sends[v]), .give(tx_credit[v]), .available(credit), .count()
+      credit_counter #(.DEPTH(VC_DEPTH), .START(PORT == 0 ? VC_DEPTH : 0)) u_credit (
+          .clk, .rst(PORT == 0 ? rst : closed), .spend(sends[v]), .give(tx_credit[v]), .available(in_hand), .count()
       );
       /* verilator lint_on PINCONNECTEMPTY */
       assign fresh[v] = owner == '0;
       rr_arbiter #(.N(K)) u_packet (.clk, .rst, .req(want), .advance(pulls[v] && fresh[v]), .grant);
 
       assign choice   = fresh[v] ? grant : owner & want;
-      assign discard  = drain || losing;
+      assign credit   = in_hand && !closed;
+      assign discard  = drain || losing || (closed && !fresh[v]);
       assign end_it   = owed[v] && credit;
       assign ready[v] = end_it || (choice != '0 && (discard || credit));
       assign pulls[v] = turn[v] && !end_it;
@@ -81,13 +86,14 @@ module router_output #(
       assign pops[v*K+:K] = pulls[v] ? choice : '0;
 
       assign drained[v] = pulls[v] && discard && fresh[v];
-      assign ended[v]   = pulls[v] && discard && !fresh[v] && !losing;
+      assign ended[v]   = pulls[v] && discard && !fresh[v] && !losing && !closed;
       always_ff @(posedge clk) begin
         if (rst) owner <= '0;
         else if (pulls[v]) owner <= |tail ? '0 : choice;
         if (rst) losing <= 1'b0;
         else if (pulls[v]) losing <= discard && !(|tail);
-        if (rst) owed[v] <= 1'b0;
+        else if (closed && !fresh[v]) losing <= 1'b1;
+        if (rst || closed) owed[v] <= 1'b0;
         else if (ended[v] || sends[v]) owed[v] <= ended[v];
       end
     end
@@ -127,7 +133,9 @@ module router_output #(
 `ifdef FORMAL
   logic formal_started = 1'b0;
   always_ff @(posedge clk) formal_started <= 1'b1;
-  always_comb if (!formal_started) assume (rst);
+  always_comb if (!formal_started) assume (rst && (PORT == 0) == !closed);
+  always_comb if (PORT == 0) assume (!closed);
+  always_comb if (formal_started && rst) assume (tx_credit == '0);
 
   // Queues keep what they offer, and show tails and data only while they are popped; credits come back only for flits
   // that were sent; where a port leads does not change.
@@ -160,10 +168,10 @@ module router_output #(
       end
       assign takes[v] = (pop & mine[v*N+:N]) != '0;
       assign begun[v] = holder[v*N+:N] != '0;
-      assign may[v]   = left[v*8+:8] != '0;
-      assign waits[v] = (may[v] && owes[v]) || (((may[v] && !owes[v]) || drain || lost[v]) &&
+      assign may[v]   = left[v*8+:8] != '0 && !closed;
+      assign waits[v] = (may[v] && owes[v]) || (((may[v] && !owes[v]) || drain || lost[v] || (closed && begun[v])) &&
                         (req & mine[v*N+:N] & (begun[v] ? holder[v*N+:N] : {N{1'b1}})) != '0);
-      assign gives[v] = takes[v] && !drain && !lost[v];
+      assign gives[v] = takes[v] && !drain && !lost[v] && !(closed && begun[v]);
       assign ends[v]  = sends[v] && !pulls[v];
       always_ff @(posedge clk) begin
         if (rst) begin
@@ -172,11 +180,13 @@ module router_output #(
           owes[v]      <= 1'b0;
         end else begin
           if (takes[v]) lost[v] <= !gives[v] && !(|tail);
-          if (gives[v] || ends[v]) sent_part[v] <= gives[v] && !(|tail);
-          if (ends[v]) owes[v] <= 1'b0;
+          else if (closed && begun[v]) lost[v] <= 1'b1;
+          if (closed) sent_part[v] <= 1'b0;
+          else if (gives[v] || ends[v]) sent_part[v] <= gives[v] && !(|tail);
+          if (ends[v] || closed) owes[v] <= 1'b0;
           else if (takes[v] && !gives[v] && sent_part[v]) owes[v] <= 1'b1;
         end
-        left[v*8+:8] <= rst ? 8'(VC_DEPTH) : left[v*8+:8] + 8'(tx_credit[v]) - 8'(gives[v] || ends[v]);
+        left[v*8+:8] <= PORT == 0 ? (rst ? 8'(VC_DEPTH) : left[v*8+:8] + 8'(tx_credit[v]) - 8'(gives[v] || ends[v])) : closed ? 8'd0 : left[v*8+:8] + 8'(tx_credit[v]) - 8'(gives[v] || ends[v]);
         if (rst) holder[v*N+:N] <= '0;
         else if (takes[v]) holder[v*N+:N] <= |tail ? '0 : pop;
       end
@@ -187,12 +197,13 @@ module router_output #(
       always_comb begin
         if (formal_started && !rst) begin
           assert (passed < 4'(VCS));
+          assume (!tx_credit[v] || !closed);
           assume (!tx_credit[v] || left[v*8+:8] < 8'(VC_DEPTH));
           assert (left[v*8+:8] <= 8'(VC_DEPTH));
           if (takes[v]) assert (!begun[v] || pop == holder[v*N+:N]);  // packets do not mix
           if (gives[v]) assert (may[v] && !owes[v] && sent_part[v] == begun[v]);  // a credit, and from the head on or not at all
           if (ends[v]) assert (may[v] && owes[v] && !takes[v]);
-          if (sent_part[v] && !owes[v]) assert (begun[v] && !lost[v]);  // nothing stays without an end
+          if (sent_part[v] && !owes[v] && !closed) assert (begun[v] && !lost[v]);  // nothing stays without an end
         end
       end
       if (PORT != 0 || v < CLASSES) begin : g_ends

@@ -5,7 +5,7 @@
 
 #define NICLOOP_MAGIC_VALUE     UINT64_C(0x31504f4f4c43494e)
 #define NICLOOP_VERSION_VALUE   UINT64_C(1)
-#define NICLOOP_DESC_HASH_VALUE UINT64_C(0x1b2ed7744ee6aa40)
+#define NICLOOP_DESC_HASH_VALUE UINT64_C(0xbec60fc790873124)
 
 #define NICLOOP_CLOCK_PS 6400 /* clock period: 156.25 MHz core clock */
 #define NICLOOP_SLOT_BYTES 64 /* one mailbox slot */
@@ -616,6 +616,9 @@
 #define NICLOOP_LINK_STATUS_DRAINS_LSB  3
 #define NICLOOP_LINK_STATUS_DRAINS_W    1
 #define NICLOOP_LINK_STATUS_DRAINS_MASK UINT64_C(0x8)
+#define NICLOOP_LINK_STATUS_AGREED_LSB  4
+#define NICLOOP_LINK_STATUS_AGREED_W    1
+#define NICLOOP_LINK_STATUS_AGREED_MASK UINT64_C(0x10)
 #define NICLOOP_REG_LINK_CRC_ERRORS(i) (0x60008u + 0x1000u * (i)) /* ro: words received with a wrong CRC (32 bits) */
 #define NICLOOP_REG_LINK_RETRANSMISSIONS(i) (0x60010u + 0x1000u * (i)) /* ro: words sent again (32 bits) */
 #define NICLOOP_REG_LINK_TIMEOUTS(i) (0x60018u + 0x1000u * (i)) /* ro: times the other end made no progress for too long (32 bits) */
@@ -625,11 +628,16 @@
 #define NICLOOP_LINK_PATIENCE_CYCLES_LSB  0
 #define NICLOOP_LINK_PATIENCE_CYCLES_W    24
 #define NICLOOP_LINK_PATIENCE_CYCLES_MASK UINT64_C(0xffffff)
-#define NICLOOP_REG_LINK_CTRL(i) (0x60038u + 0x1000u * (i)) /* rw: switches. drain: when the link has failed for longer than its patience, packets for it are discarded until it works again, else they wait */
+#define NICLOOP_REG_LINK_CTRL(i) (0x60038u + 0x1000u * (i)) /* rw: switches. drain: when the link has failed for longer than its patience, packets for it are discarded until it works again, else they wait. reset: writing 1 resets this end of the link and both agree anew; reads 0 */
 #define NICLOOP_LINK_CTRL_DRAIN_LSB  0
 #define NICLOOP_LINK_CTRL_DRAIN_W    1
 #define NICLOOP_LINK_CTRL_DRAIN_MASK UINT64_C(0x1)
+#define NICLOOP_LINK_CTRL_RESET_LSB  1
+#define NICLOOP_LINK_CTRL_RESET_W    1
+#define NICLOOP_LINK_CTRL_RESET_MASK UINT64_C(0x2)
 #define NICLOOP_REG_LINK_DRAINED(i) (0x60040u + 0x1000u * (i)) /* ro: packets discarded for drain of which nothing had been sent (32 bits) */
+#define NICLOOP_REG_LINK_RESETS(i) (0x60048u + 0x1000u * (i)) /* ro: times the ends of the link had agreed and one of them was reset (32 bits) */
+#define NICLOOP_REG_LINK_LOST(i) (0x60050u + 0x1000u * (i)) /* ro: packets sent here of which nothing had been taken at the other end when one of them was reset; counted when they agree again (32 bits) */
 
 /* page wire: one per link, in a simulation alone: faults of the wire that leaves the node there */
 #define NICLOOP_REG_WIRE_ERRORS(i) (0x70000u + 0x1000u * (i)) /* rw: chance of a word to be corrupted, in 1/2^32 */
@@ -720,6 +728,8 @@
   X(LINK_PATIENCE, 0x60030, 0x1000, 6, RW) \
   X(LINK_CTRL, 0x60038, 0x1000, 6, RW) \
   X(LINK_DRAINED, 0x60040, 0x1000, 6, RO) \
+  X(LINK_RESETS, 0x60048, 0x1000, 6, RO) \
+  X(LINK_LOST, 0x60050, 0x1000, 6, RO) \
   X(WIRE_ERRORS, 0x70000, 0x1000, 6, RW) \
   X(WIRE_LOSSES, 0x70008, 0x1000, 6, RW) \
   X(WIRE_SEED, 0x70010, 0x1000, 6, RW) \

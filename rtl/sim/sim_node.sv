@@ -20,6 +20,7 @@ module sim_node #(
 ) (
     input  logic                  clk,
     input  logic                  rst,
+    input  logic                  link_rst,        // see nic_core
     input  logic [11:0]           node_id,
     input  logic [59:0]           shape,           // see nic_core
     input  logic [63:0]           slept,
@@ -79,7 +80,7 @@ module sim_node #(
 
   /* verilator lint_off PINCONNECTEMPTY */
   nic_core #(.PORTS(PORTS), .VC_DEPTH(VC_DEPTH), .TORUS(TORUS), .SHAPE_INPUT(1)) u_nic (
-      .clk, .rst, .node_id, .shape, .slept,
+      .clk, .rst, .link_rst, .node_id, .shape, .slept,
       .s_axil_awvalid(axil_awvalid), .s_axil_awready(axil_awready), .s_axil_awaddr(axil_awaddr),
       .s_axil_wvalid(axil_wvalid), .s_axil_wready(axil_wready), .s_axil_wdata(axil_wdata), .s_axil_wstrb(8'hff),
       .s_axil_bvalid(axil_bvalid), .s_axil_bready(1'b1), .s_axil_bresp(axil_bresp),

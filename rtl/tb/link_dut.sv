@@ -7,6 +7,8 @@ module link_dut #(
 ) (
     input  logic         clk,
     input  logic         rst,
+    input  logic [1:0]   wipe,      // resets this end whole
+    input  logic [1:0]   restart,
     input  logic [1:0]   carrier,
     input  logic [23:0]  patience,
     input  logic [1:0]   tx_valid,
@@ -33,6 +35,9 @@ module link_dut #(
     output logic [63:0]  timeouts,
     output logic [63:0]  failures,
     output logic [63:0]  cut,
+    output logic [63:0]  resets,
+    output logic [63:0]  lost,
+    output logic [1:0]   up,
     output logic [1:0]   idle,
     output logic [1:0]   active
 );
@@ -60,7 +65,7 @@ module link_dut #(
       end
       /* verilator lint_off PINCONNECTEMPTY */
       link #(.VC_DEPTH(VC_DEPTH), .DEAD_AFTER(DEAD_AFTER)) u_link (
-          .clk, .rst, .carrier(carrier[e]), .patience, .tx_valid(tx_valid[e]), .tx_vc(tx_vc[e]), .tx_head(tx_head[e]), .tx_tail(tx_tail[e]),
+          .clk, .rst(rst || wipe[e]), .restart(restart[e]), .up(up[e]), .resets(resets[e*32+:32]), .lost(lost[e*32+:32]), .carrier(carrier[e]), .patience, .tx_valid(tx_valid[e]), .tx_vc(tx_vc[e]), .tx_head(tx_head[e]), .tx_tail(tx_tail[e]),
           .tx_data(tx_data[e*64+:64]), .tx_credit(tx_credit[e*2+:2]), .rx_valid(rx_valid[e]), .rx_vc(rx_vc[e]),
           .rx_head(rx_head[e]), .rx_tail(rx_tail[e]), .rx_data(rx_data[e*64+:64]), .rx_credit(rx_credit[e*2+:2]),
           .m_tvalid(wire_valid[e]), .m_tready(wire_ready[e]), .m_tdata(sent[e][63:0]), .m_tuser(sent[e][64+:USER_W]),

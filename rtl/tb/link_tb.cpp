@@ -6,6 +6,8 @@
 // - wires that are not ready delay and lose nothing;
 // - a link that failed for longer than its patience ends every packet of which a part has come, with a tail of zeros; what comes of it
 //   later is discarded, and credits are what they were;
+// - ends that are reset by themselves, whole or the link alone, at any time, agree again: no flit comes twice, out of order or in the place of
+//   another, packets of which a part came have an end, those that did not come are counted, credits are right;
 // - on a good wire, however long: no retransmission, two cycles and the wire from flit to flit, with places for a round trip one flit
 //   a cycle, also of one VC alone, and soon quiet.
 #include "Vlink.h"
@@ -21,6 +23,10 @@ struct Test : tb::Bench<Vlink> {
   bool open[2][2] = {};                  // receiver, VC: the last flit was no tail
   bool skip[2][2] = {};                  // sender, VC: the rest of a packet that was ended
   unsigned cuts[2] = {};
+  bool was_up[2] = {};
+  bool resets = false, ending = false, begun[2][2] = {};  // ends are reset, and packets are whole: the last flit sent was no tail
+  unsigned wipe = 0, restart = 0;         // of 10000 cycles
+  uint64_t sent_heads[2] = {}, received_heads[2] = {};
   unsigned credits[2][2], held[2][2] = {};
   unsigned vcs = 2, load = 100, drain_percent = 100, ready = 100;
   unsigned lose = 0, flip = 0;  // of 10000 words
@@ -28,17 +34,22 @@ struct Test : tb::Bench<Vlink> {
   uint64_t received = 0;
 
   void start() {
-    for (auto& end : credits) end[0] = end[1] = kDepth;
+    for (auto& end : credits) end[0] = end[1] = 0;
     top.carrier = 3;
     top.wire_ready = 3;
     reset();
+    come_home();
   }
 
   void drive(unsigned e) {
     unsigned v = unsigned(random.below(vcs));
+    if (!was_up[e]) return;
     if (credits[e][v] == 0 && vcs == 2) v ^= 1;
-    if (credits[e][v] == 0 || !random.percent(load)) return;
-    tb::Flit f{v, random.percent(20), random.percent(20), random.next()};
+    if (ending) v = begun[e][v] ? v : v ^ 1;
+    if (credits[e][v] == 0 || !random.percent(load) || (ending && !begun[e][v])) return;
+    tb::Flit f{v, resets ? !begun[e][v] : random.percent(20), ending || random.percent(20), random.next()};
+    begun[e][v] = !f.tail;
+    sent_heads[e] += f.head;
     --credits[e][v];
     if (!skip[e][v]) under_way[e][v].push_back(f);
     else if (f.tail) skip[e][v] = false;
@@ -53,6 +64,14 @@ struct Test : tb::Bench<Vlink> {
     tb::Flit f{v, bool(top.rx_head >> e & 1), bool(top.rx_tail >> e & 1), top.rx_data[2 * e] | uint64_t(top.rx_data[2 * e + 1]) << 32};
     auto& from = under_way[1 - e][v];
     CHECK(++held[e][v] <= kDepth, "end %u VC %u: more flits than places", e, v);
+    if (resets && open[e][v] && !f.head && f.tail && f.data == 0) {
+      open[e][v] = false;
+      return;
+    }
+    if (resets) {
+      CHECK(f.head == !open[e][v], "end %u VC %u: a packet without an end, or no head", e, v);
+      while (!from.empty() && !(f == from.front())) from.pop_front();
+    }
     if (top.patience != 0 && open[e][v] && !f.head && f.tail && f.data == 0) {
       ++cuts[e];
       open[e][v] = false;
@@ -68,11 +87,17 @@ struct Test : tb::Bench<Vlink> {
     from.pop_front();
     open[e][v] = !f.tail;
     ++received;
+    received_heads[e] += f.head;
   }
 
   void step() {
     top.tx_valid = top.tx_vc = top.tx_head = top.tx_tail = top.rx_credit = 0;
     top.wire_ready = top.wire_lose = top.wire_flip = 0;
+    top.wipe = top.restart = 0;
+    for (unsigned e = 0; e < 2; ++e) {
+      top.wipe |= unsigned(random.below(10000) < wipe) << e;
+      top.restart |= unsigned(random.below(10000) < restart) << e;
+    }
     for (unsigned e = 0; e < 2; ++e) {
       drive(e);
       for (unsigned v = 0; v < 2; ++v) {
@@ -88,9 +113,15 @@ struct Test : tb::Bench<Vlink> {
     settle();
     for (unsigned e = 0; e < 2; ++e) {
       receive(e);
-      for (unsigned v = 0; v < 2; ++v) credits[e][v] += top.tx_credit >> (2 * e + v) & 1;
+      was_up[e] = top.up >> e & 1;
+      for (unsigned v = 0; v < 2; ++v) {
+        credits[e][v] += top.tx_credit >> (2 * e + v) & 1;
+        if (!was_up[e]) credits[e][v] = 0, begun[e][v] = false;
+        if (top.wipe >> e & 1) held[e][v] = 0, open[e][v] = false;
+      }
     }
     edge();
+    top.wipe = top.restart = 0;
     for (auto& end : credits) CHECK(end[0] <= kDepth && end[1] <= kDepth, "more credits than places");
   }
 
@@ -110,8 +141,17 @@ struct Test : tb::Bench<Vlink> {
       step();
     }
     load = was;
+    unsigned losses = lose, flips = flip;
+    lose = flip = 0;  // a corrupted word would start a nack
     for (unsigned i = 0; i < 4 + 3 * kLatency; ++i) step_idle();  // repeats that are still on the wire
+    lose = losses, flip = flips;
     CHECK(top.active == 0, "active at rest");
+    CHECK(top.up == 3, "the ends do not agree: %u", top.up);
+    for (auto& end : under_way) {
+      for (auto& way : end) {
+        if (resets) way.clear();
+      }
+    }
     for (auto& end : under_way) CHECK(end[0].empty() && end[1].empty(), "flits missing");
   }
   void step_idle() {
@@ -230,6 +270,40 @@ void cut_packets(Test* t) {
   t->top.patience = 0;
 }
 
+// One end or the other is reset, now and then both, over wires that may be bad.
+void reset_ends(Test* t, bool whole) {
+  t->resets = true;
+  std::memset(t->skip, 0, sizeof t->skip);
+  uint64_t lost_most = 0;
+  static const unsigned rates[] = {0, 0, 30, 1000};
+  for (int round = 0; round < 150; ++round) {
+    t->load = t->random.mood(), t->drain_percent = t->random.mood(), t->ready = t->random.mood();
+    t->lose = rates[t->random.below(4)], t->flip = rates[t->random.below(4)];
+    for (unsigned i = 0, n = unsigned(t->random.below(300)); i < n; ++i) t->step();
+    t->restart = t->random.percent(50) ? 10 : 200, t->wipe = whole ? t->restart : 0;
+    for (unsigned i = 0, n = unsigned(t->random.below(600)); i < n; ++i) t->step();
+    t->restart = t->wipe = 0;
+    for (unsigned i = 0, n = unsigned(t->random.below(600)); i < n; ++i) t->step();
+    t->lose = t->flip = 0, t->load = t->drain_percent = 100;
+    t->ending = true;
+    for (int i = 0; i < 3000; ++i) t->step();
+    t->ending = false;
+    t->come_home();
+    for (unsigned e = 0; e < 2; ++e) {
+      CHECK(!t->open[e][0] && !t->open[e][1], "round %d, end %u: a packet has no end", round, e);
+      uint64_t lost = uint32_t(t->top.lost >> 32 * e);
+      if (!whole) {
+        CHECK(t->sent_heads[e] - t->received_heads[1 - e] == lost, "round %d, end %u: %llu packets sent, %llu came, %llu told to be lost", round, e,
+              (unsigned long long)t->sent_heads[e], (unsigned long long)t->received_heads[1 - e], (unsigned long long)lost);
+      }
+      lost_most = std::max(lost_most, lost);
+    }
+    if (whole) t->sent_heads[0] = t->sent_heads[1] = t->received_heads[0] = t->received_heads[1] = 0;
+  }
+  CHECK(whole || lost_most > 20, "%llu packets lost: the scenario lost its point", (unsigned long long)lost_most);
+  t->resets = false;
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -240,4 +314,7 @@ int main(int argc, char** argv) {
   dead_wire(&t);
   no_carrier(&t);
   cut_packets(&t);
+  t.sent_heads[0] = t.sent_heads[1] = t.received_heads[0] = t.received_heads[1] = 0;
+  reset_ends(&t, false);
+  reset_ends(&t, true);
 }

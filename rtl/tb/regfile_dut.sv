@@ -62,7 +62,7 @@ module regfile_dut (
   logic [31:0] x_wr_addr, x_rd_addr;
   link_regs #(.LINKS(1)) u_links (
       .rd_addr(x_rd_addr), .connected(1'b1), .carrier(1'b1), .dead(1'b0), .crc_errors(32'd11), .retransmissions(32'd12),
-      .timeouts(32'd13), .failures(32'd14), .cut(32'd15), .drained(32'd18), .drains(1'b0), .drain(), .rd_known(ext_rd_known), .rd_value(ext_rd_value),
+      .timeouts(32'd13), .failures(32'd14), .cut(32'd15), .drained(32'd18), .resets(32'd19), .lost(32'd20), .drains(1'b0), .up(1'b0), .drain(), .restart(), .rd_known(ext_rd_known), .rd_value(ext_rd_value),
       .wr_addr(x_wr_addr), .wr_data(s_wdata[nicloop_pkg::LINK_PATIENCE_CYCLES_W-1:0]), .wr_do(x_wr_do), .wr_known(ext_wr_known), .wr_writable(ext_wr_writable), .patience(), .*
   );
   regfile #(.VC_DEPTH(9), .PORTS(5)) u_regs (

@@ -158,10 +158,13 @@ class Fabric {
       tb::drive_zeros(nodes_.back()->top);
       Router& top = nodes_.back()->top;
       nodes_.back()->credits[0] = nodes_.back()->credits[1] = depth;
-      top.here = n, top.port_up = 1, top.rst = 1;
+      top.here = n, top.port_up = 1, top.rst = 1, top.closed = (1u << kPorts) - 2;
       for (unsigned p = 1; p < kPorts; ++p) top.port_up |= unsigned(neighbour(dims, torus, n, p) != kNobody) << p;
       for (int i = 0; i < 3; ++i) top.clk = 0, top.eval(), top.clk = 1, top.eval();
-      top.rst = 0;
+      top.rst = top.closed = 0;
+      top.tx_credit = ((1u << kPorts * kVcs) - 1) & ~((1u << kVcs) - 1);  // links give their credits
+      for (unsigned i = 0; i < depth; ++i) top.clk = 0, top.eval(), top.clk = 1, top.eval();
+      top.tx_credit = 0;
     }
   }
 

@@ -42,11 +42,14 @@ struct Test : tb::Bench<Vrouter> {
     for (unsigned& entry : table) entry = kNoEntry;
     for (unsigned p = 0; p < kPorts; ++p) {
       up |= unsigned(p == 0 || fabric::neighbour(kDims, TB_TORUS, kHere, p) != fabric::kNobody) << p;
-      for (unsigned v = 0; v < kVcs; ++v) credits[p][v] = TB_VC_DEPTH, out_percent[p][v] = 100;
+      for (unsigned v = 0; v < kVcs; ++v) credits[p][v] = TB_VC_DEPTH, owed[p][v] = p == 0 ? 0 : TB_VC_DEPTH, out_percent[p][v] = 100;
     }
     top.here = kHere;
     top.port_up = up;
+    top.closed = (1u << kPorts) - 2;
     reset();
+    top.closed = 0;
+    for (unsigned i = 0; i < TB_VC_DEPTH; ++i) step(0);  // links give their credits
   }
 
   // Writes an entry of the route table, or takes it away, while nothing moves.

@@ -37,7 +37,7 @@ uint64_t mask(uint32_t bits) { return (1ull << bits) - 1; }
 
 WordFormat::WordFormat(bool torus, uint32_t vc_depth)
     : vcs(torus ? 4 : 2), vc_bits(bits_for(vcs)), seq_bits(bits_for(vcs * vc_depth + 1) + 1), count_bits(bits_for(vc_depth + 1)),
-      user_bits(vcs <= 2 && vc_depth < 32 ? 64 : 96) {}
+      user_bits(vcs <= 2 && vc_depth < 32 ? 64 : 96), depth(vc_depth) {}
 
 Border::Border(const Shape& shape, uint64_t here, const WordFormat& format) : format_(format) {
   for (auto& links : index_) std::fill(std::begin(links), std::end(links), int16_t(-1));
@@ -48,6 +48,7 @@ Border::Border(const Shape& shape, uint64_t here, const WordFormat& format) : fo
       edges_.emplace_back();
       edges_.back().node = n;
       edges_.back().link = l;
+      std::fill(std::begin(edges_.back().here), std::end(edges_.back().here), format.depth);
     }
   }
 }
@@ -99,13 +100,14 @@ Border::Control Border::unpack(const uint8_t* word) const {
   c.flit = take(1);
   c.sequenced = take(1);
   c.nack = take(1);
+  c.hello = take(1);
   return c;
 }
 
 void Border::pack(const Edge& e, bool send, const Post* flit, uint8_t* word) const {
-  uint64_t bits = 0, data = flit != nullptr ? flit->data : 0;
+  uint64_t bits = 0;
   auto add = [&bits](uint32_t n, uint64_t field) { bits = bits << n | field; };
-  add(1, 0);
+  add(2, 0);
   add(1, send);
   add(1, flit != nullptr);
   add(1, flit != nullptr && (flit->flags & kEdgeHead) != 0);
@@ -114,6 +116,22 @@ void Border::pack(const Edge& e, bool send, const Post* flit, uint8_t* word) con
   add(format_.seq_bits, e.next);
   add(format_.seq_bits, e.expected);
   for (uint32_t v = format_.vcs; v-- > 0;) add(format_.count_bits, e.here[v]);
+  seal(flit != nullptr ? flit->data : 0, bits, word);
+}
+
+// A hello of an end that has taken nothing yet and knows the node's: {hello, up, seq'd, flit, echoes, forgot, vc, seq, got, freed}.
+void Border::pack_hello(const Edge& e, uint8_t number, uint8_t* word) const {
+  constexpr uint64_t kNumber = 1;
+  uint64_t bits = 0b110011;
+  auto add = [&bits](uint32_t n, uint64_t field) { bits = bits << n | field; };
+  add(format_.vc_bits, 0);
+  add(format_.seq_bits, 0);
+  add(format_.seq_bits, 0);
+  for (uint32_t v = format_.vcs; v-- > 0;) add(format_.count_bits, e.here[v]);
+  seal(uint64_t(number) << 8 | kNumber, bits, word);
+}
+
+void Border::seal(uint64_t data, uint64_t bits, uint8_t* word) const {
   uint8_t checked[16];
   std::memcpy(checked, &data, 8);
   std::memcpy(checked + 8, &bits, 8);
@@ -140,6 +158,12 @@ bool Border::step(Edge* e, uint64_t cycle, uint8_t* word) {
   uint32_t freed = credits_at(e, cycle);
   Control in{};
   if (e->word_valid) in = unpack(e->word);
+  if (in.hello) { // while all is in reset: nothing else is to do
+    uint8_t number = e->word[0];
+    e->word_valid = false;
+    if (!in.nack) pack_hello(*e, number, word);
+    return !in.nack;
+  }
   bool accept = e->word_valid && in.sequenced;
   if (e->word_valid && (in.nack || (accept && in.seq != e->expected))) fail(*e, cycle, "a word was lost or refused");
 
@@ -186,6 +210,13 @@ void Border::collect(uint64_t cycle) {
   for (Edge& e : edges_) {
     if (!e.fresh) continue;
     Control c = unpack(e.came);
+    if (c.hello) {
+      e.seen = c.freed;
+      e.word_valid = true;
+      e.fresh = false;
+      std::memcpy(e.word, e.came, sizeof e.word);
+      continue;
+    }
     uint32_t id = e.link;
     uint64_t data = 0;
     if (c.flit) {

@@ -13,6 +13,8 @@
 // An edge of the neighbour's end is made up for when the node has its next, so that what is for cycle t + 1 may still be
 // posted while the nodes stand there.
 //
+// The node's link says hello when it comes out of reset (link_session.sv) and is answered that this end knows it.
+//
 // A wire that breaks words needs the whole protocol at both ends, so cosim/mixed refuses faults of wires, and a word that does
 // not fit is an error here.
 #pragma once
@@ -28,7 +30,7 @@ namespace nicloop {
 
 // The widths of a link's words, as link.sv derives them.
 struct WordFormat {
-  uint32_t vcs, vc_bits, seq_bits, count_bits, user_bits;
+  uint32_t vcs, vc_bits, seq_bits, count_bits, user_bits, depth;
   WordFormat(bool torus, uint32_t vc_depth);
 };
 
@@ -103,13 +105,15 @@ class Border {
     bool at_rest() const { return !word_valid && !fresh && !due && !dirty && !peer_valid && !out_valid && pending == 0; }
   };
   struct Control {
-    bool nack, sequenced, flit, head, tail;
+    bool hello, nack, sequenced, flit, head, tail;
     uint32_t vc, seq, ack;
     uint64_t freed;
   };
 
   Control unpack(const uint8_t* word) const;
   void pack(const Edge& edge, bool send, const Post* flit, uint8_t* word) const;
+  void pack_hello(const Edge& edge, uint8_t number, uint8_t* word) const;
+  void seal(uint64_t data, uint64_t bits, uint8_t* word) const;
   bool step(Edge* edge, uint64_t cycle, uint8_t* word);
   uint32_t credits_at(Edge* edge, uint64_t cycle);
   void fail(const Edge& edge, uint64_t cycle, const char* what);

@@ -34,9 +34,10 @@ struct Pending {
 };
 
 // Node has, besides the types of its ports:
-//   static constexpr uint32_t kLinks, kWordBytes
+//   static constexpr uint32_t kLinks, kWordBytes, kPlaces (of a virtual channel)
 //   void start(node, shape, link_up)         before the first edge
 //   void reset(bool), trace(bool)
+//   void start_links()                       takes its links out of reset, all else stays in it
 //   void commands(bool reg, bool pio), carrier(mask), slept(cycles), rx(valid mask, words)   inputs of the next edge
 //   void low(), high()                       the halves of a cycle, both evaluated
 //   void edge()                              the same with one evaluation, if that can be had
@@ -78,10 +79,14 @@ class Mesh {
   uint64_t cycles() const { return cycles_; }  // since reset
   uint64_t steps() const { return steps_; }    // edges of nodes in all
 
+  // Links come out of reset before all else. They have the time for three words one way, and to give credits for all places one by one, so that the
+  // first cycle finds them ready.
   void reset(uint32_t edges) {
     for (uint16_t n : members_) nodes_[n]->reset(true);
     resetting_ = true;
     for (uint32_t i = 0; i < edges; ++i) tick({});
+    for (uint16_t n : members_) nodes_[n]->start_links();
+    for (uint32_t i = 0; i < 4 * (latency_ + 4) + Node::kPlaces + 8; ++i) tick({});
     resetting_ = false;
     for (uint16_t n : members_) nodes_[n]->reset(false);
     cycles_ = steps_ = 0;

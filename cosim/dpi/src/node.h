@@ -38,7 +38,7 @@ inline void set_unchanged(void*, bool) {}
 
 class VerilatedNode {
  public:
-  static constexpr uint32_t kLinks = NL_PORTS - 1;
+  static constexpr uint32_t kLinks = NL_PORTS - 1, kPlaces = NL_VC_DEPTH;
   static constexpr uint32_t kWordBytes = sizeof(Vsim_node::tx_word) / kLinks;
 
   VerilatedNode(VerilatedContext* context, uint32_t n) : top_(context, ("node" + std::to_string(n)).c_str()) {}
@@ -61,7 +61,11 @@ class VerilatedNode {
     set(top_.host_wr_latency, write);
     set(top_.host_rd_latency, read);
   }
-  void reset(bool on) { set(top_.rst, on); }
+  void reset(bool on) {
+    set(top_.rst, on);
+    set(top_.link_rst, on);
+  }
+  void start_links() { set(top_.link_rst, false); }
   void trace(bool on) { set(top_.trace_on, on); }
   void commands(bool reg, bool pio) {
     set(top_.reg_pending, reg);
