@@ -19,6 +19,8 @@ var links = []Test{
 	{"links/down", []string{"links", "smoke"}, "a link that goes down in traffic and comes back", testLinkDown},
 	{"links/cut", []string{"links", "smoke"}, "a wire that fails in the middle of packets holds up nobody else", testLinkCut},
 	{"links/drain", []string{"links", "smoke"}, "packets for a wire that failed are discarded and counted, and hold nobody", testLinkDrain},
+	{"links/reset", []string{"links", "smoke"}, "one end of a link or both are reset in traffic: the ends agree again, what was lost is told", linkResets("", 0)},
+	{"links/reset-far", []string{"links"}, "the same over wires of 30 cycles with faults", linkResets("wire_latency=30", 3e-3)},
 	{"links/dead", []string{"links"}, "a wire that swallows everything is found dead and recovers", testLinkDead},
 }
 
@@ -462,12 +464,110 @@ func (m *numbered) accounted() error {
 		}
 		told += v
 	}
-	v, err := linkCount(m.nics, regs.LinkDrained)
-	if err != nil {
-		return err
+	for _, at := range []func(uint8) uint32{regs.LinkDrained, regs.LinkLost} {
+		v, err := linkCount(m.nics, at)
+		if err != nil {
+			return err
+		}
+		told += v
 	}
-	if told += v; uint64(m.sum-m.taken) != told {
+	if uint64(m.sum-m.taken) != told {
 		return fmt.Errorf("%d packets sent, %d arrived, %d told to be lost (seed %d)", m.sum, m.taken, told, m.t.Seed)
+	}
+	return nil
+}
+
+// linkResets resets ends of links at random cycles, now and then both ends of one, while everybody sends to everybody.
+func linkResets(shape string, rate float64) func(*T) error {
+	return func(t *T) error {
+		if shape != "" {
+			if err := t.reshape(shape); err != nil {
+				return err
+			}
+		}
+		m, err := newWired(t, 4)
+		if err != nil {
+			return err
+		}
+		if err := setWires(m.nics, t.Rand.Uint64(), rate, rate); err != nil {
+			return err
+		}
+		for round := range 40 {
+			if err := errors.Join(m.post(60), m.resetSome()); err != nil {
+				return fmt.Errorf("round %d: %w", round, err)
+			}
+		}
+		if err := errors.Join(setWires(m.nics, 1, 0, 0), m.run(20000), settle(m.nics[0].sys), m.accounted(), m.agreed()); err != nil {
+			return err
+		}
+		resets, err := linkCount(m.nics, regs.LinkResets)
+		if err != nil {
+			return err
+		}
+		lost, err := linkCount(m.nics, regs.LinkLost)
+		if err != nil {
+			return err
+		}
+		if resets < 80 || lost == 0 || m.taken < m.sum/2 {
+			return fmt.Errorf("%d sessions ended, %d packets lost on links, %d of %d arrived: the scenario lost its point (seed %d)", resets, lost, m.taken, m.sum, t.Seed)
+		}
+		t.Notef("%d packets sent, %d arrived, %d lost on links, %d sessions ended", m.sum, m.taken, lost, resets)
+		if irq, err := m.nics[0].dev.ReadReg(regs.IRQStatus); err != nil || irq&regs.IRQStatusError == 0 {
+			return errors.Join(err, fmt.Errorf("IRQ_STATUS is 0x%x, expected error", irq))
+		}
+		return nil
+	}
+}
+
+// resetSome resets an end of a link at a time, three times, after some cycles each.
+func (m *numbered) resetSome() error {
+	for range 3 {
+		if err := m.run(drivers.Cycle(m.t.Rand.Intn(150))); err != nil {
+			return err
+		}
+		n := m.nics[m.t.Rand.Intn(len(m.nics))]
+		link, err := m.linkOf(n)
+		if err != nil {
+			return err
+		}
+		if err := n.set(write{regs.LinkCtrl(link), regs.LinkCtrlReset}); err != nil {
+			return err
+		}
+		if m.t.Rand.Intn(4) != 0 {
+			continue
+		}
+		// The other end too: on a mesh of 2 x 2 a bit of the number of a node is a dimension.
+		other := m.nics[n.node^(1<<(link/2))]
+		if err := errors.Join(m.run(drivers.Cycle(m.t.Rand.Intn(60))), other.set(write{regs.LinkCtrl(link ^ 1), regs.LinkCtrlReset})); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// linkOf chooses a link that is connected.
+func (m *numbered) linkOf(n *nic) (uint8, error) {
+	for {
+		link := uint8(m.t.Rand.Intn(4))
+		status, err := n.dev.ReadReg(regs.LinkStatus(link))
+		if err != nil || status&regs.LinkStatusConnected != 0 {
+			return link, err
+		}
+	}
+}
+
+// agreed: all links are as after a reset of all.
+func (m *numbered) agreed() error {
+	for _, n := range m.nics {
+		for link := range uint8(4) {
+			status, err := n.dev.ReadReg(regs.LinkStatus(link))
+			if err != nil {
+				return err
+			}
+			if status&regs.LinkStatusConnected != 0 && status != regs.LinkStatusConnected|regs.LinkStatusCarrier|regs.LinkStatusAgreed {
+				return fmt.Errorf("node %d, link %d: LINK_STATUS is 0x%x, expected connected, carrier, agreed and nothing else", n.node, link, status)
+			}
+		}
 	}
 	return nil
 }

@@ -4,6 +4,9 @@ module link_axis (
     input logic       clk,
     input logic       rst,
     input logic       carrier,
+    input logic       up,
+    input logic       hello_due,
+    input logic       start,
     input logic       in_valid,
     input logic       in_vc,
     input logic [2:0] in_data,
@@ -23,10 +26,11 @@ module link_axis (
 
   logic        out_valid, held;
   logic [2:0]  out_data;
-  logic [13:0] out_ctrl;
-  logic [16:0] was;
+  logic [14:0] out_ctrl;
+  logic [17:0] was;
   link_tx #(.VC_DEPTH(1), .DATA_W(3), .TIMEOUT(16), .TIMEOUT_MAX(16), .DEAD_AFTER(2)) u_dut (
-      .clk, .rst, .carrier, .in_valid, .in_vc, .in_head(1'b1), .in_tail(1'b1), .in_data, .peer_valid, .peer_nack, .peer_ack, .peer_freed,
+      .clk, .rst, .carrier, .up, .start(start && !up), .hello_due, .hello_says(2'b00), .hello_got('0), .hello_data('0), .start_forgot(1'b1),
+      .start_got('0), .start_freed('0), .places('0), .in_valid, .in_vc, .in_head(1'b1), .in_tail(1'b1), .in_data, .peer_valid, .peer_nack, .peer_ack, .peer_freed,
       .tell_ack, .tell_nack, .expected, .freed, .discarded(2'b00), .out_valid, .out_ready, .out_ctrl, .out_data
   );
   always_ff @(posedge clk) begin
