@@ -2,7 +2,7 @@
 package nicloop_pkg;
   localparam logic [63:0] MAGIC_VALUE = 64'h31504f4f4c43494e;
   localparam logic [63:0] VERSION_VALUE = 64'd1;
-  localparam logic [63:0] DESC_HASH_VALUE = 64'hbec60fc790873124;
+  localparam logic [63:0] DESC_HASH_VALUE = 64'hc6d91b1ed3a96aff;
 
   localparam int CLOCK_PS = 6400;  // clock period: 156.25 MHz core clock
   localparam int SLOT_BYTES = 64;  // one mailbox slot
@@ -13,6 +13,8 @@ package nicloop_pkg;
   localparam int VPID_W = 4;  // bits of a VPID: 16 processes per node
   localparam int VPIDS = 16;  // processes per node
   localparam int NODE_MAX = 64;  // nodes a PIO window address can name
+  localparam int HOPS_W = 7;  // bits of a header's mark that count the routers a packet has come to; the bit above them is for congestion
+  localparam int HOP_MAX = 64;  // routers that a packet may come to: a way through more of them has been at one twice. The next discards it
   localparam int VCS = 2;  // classes of traffic: 0 requests, 1 answers; the virtual channels of a mesh link
   localparam int TORUS_VCS = 4;  // virtual channels of a torus link: class in bit 0, dateline crossed in this dimension in bit 1
   localparam int RMA_MTU = 256;  // largest payload of an RMA packet, bytes
@@ -356,7 +358,7 @@ package nicloop_pkg;
   localparam int RX_STALL_VPID_VPID_W = 4;
   localparam int RX_STALL_VPID_STALLED_LSB = 8;
   localparam int RX_STALL_VPID_STALLED_W = 1;
-  localparam logic [18:0] REG_ROUTE_ERRORS = 19'h000c0;  // ro: packets discarded by the router for an illegal route
+  localparam logic [18:0] REG_ROUTE_ERRORS = 19'h000c0;  // ro: packets discarded by the router for an illegal route, or because they had come to HOP_MAX routers before
   localparam logic [18:0] REG_TX_LEVEL = 19'h000c8;  // ro: flits and packets waiting now
   localparam int TX_LEVEL_LINES_LSB = 0;
   localparam int TX_LEVEL_LINES_W = 16;

@@ -27,6 +27,7 @@ func networkTests() []Test {
 		test("torus-alltoall", "alltoall of VELO and RMA messages over a 3 x 3 torus", over(torus, 9, "alltoall"), Deep),
 		test("torus-random", "random messages over a 3 x 3 torus", over(torus, 9, "random"), Deep),
 		test("table-detour", "entries of the route table lead around a dead link", testDetour),
+		test("route-loop", "packets in a loop of entries are ended and counted, and hinder nobody", testRouteLoop),
 		test("table-nowhere", "entries that lead nowhere cost their packets and hinder nobody", testNowhere),
 	}
 }
@@ -177,4 +178,61 @@ func testNowhere(t *T) error {
 	}
 	t.Notef("%d, %d and %d packets discarded by nodes 0, 1 and 2", want[0], want[1], want[2])
 	return errors.Join(m.post(200), m.take(), settle(m.nics[0].sys))
+}
+
+// testRouteLoop: on a 2 x 2 mesh the entries for node 3 lead round all four nodes. A packet comes to each router 16 times and ends
+// where it began. All others go on, also past the loop.
+func testRouteLoop(t *T) error {
+	m, err := newNumbered(t, 4)
+	if err != nil {
+		return err
+	}
+	if err := m.nics[0].needs(regs.LinkStatus(0), "routes"); err != nil {
+		return err
+	}
+	const dst = 3
+	for _, e := range [][3]int{{0, dst, 1}, {1, dst, 3}, {3, dst, 2}, {2, dst, 4}} { // +X, +Y, -X, -Y
+		node, w := entry(e[0], e[1], e[2])
+		if err := m.nics[node].set(w); err != nil {
+			return err
+		}
+	}
+	var want [4]uint64
+	for round := range 6 {
+		for src := range 1 + t.Rand.Intn(3) {
+			if err := m.postTo((round+src)%4, dst); err != nil {
+				return err
+			}
+			want[(round+src)%4]++
+		}
+		for range 60 {
+			if err := m.postTo(t.Rand.Intn(4), t.Rand.Intn(3)); err != nil {
+				return err
+			}
+		}
+		if err := m.run(6000); err != nil {
+			return err
+		}
+		for p, sent := range m.sent {
+			if p[1] != dst && m.got[p] != sent {
+				return fmt.Errorf("round %d: %d of %d packets from node %d arrived at node %d past a loop (seed %d)", round, m.got[p], sent, p[0], p[1], t.Seed)
+			}
+		}
+		for _, n := range m.nics {
+			if err := n.expect(regs.RouteErrors, want[n.node]); err != nil {
+				return fmt.Errorf("round %d: %w (seed %d)", round, err, t.Seed)
+			}
+		}
+	}
+	for node := range 4 {
+		if err := m.nics[node].set(write{regs.Route(dst), 0}); err != nil {
+			return err
+		}
+	}
+	for src := range 4 { // those that ended in the loop never come
+		p := [2]int{src, dst}
+		m.sum -= int(m.sent[p] - m.got[p])
+		m.got[p] = m.sent[p]
+	}
+	return errors.Join(settle(m.nics[0].sys), m.post(200), m.take(), settle(m.nics[0].sys))
 }

@@ -68,7 +68,7 @@ func (c *Config) check() error {
 		{"nodes", c.Topology.Nodes(), 1, maxNodes}, {"VCs", c.Topology.VCs(), 1, maxVCs}, {"VCDepth", c.VCDepth, 1, maxVCDepth},
 		{"RouterCycles", c.RouterCycles, 2, maxLatency}, {"LinkCycles", c.LinkCycles, 1, maxLatency},
 		{"CreditCycles", c.CreditCycles, 1, maxLatency}, {"LocalCreditCycles", c.LocalCreditCycles, 1, maxLatency},
-		{"Run", c.Run, 1, c.longestRun()}, {"Parts", c.Parts, 1, c.mostParts()},
+		{"HopMax", c.HopMax, 0, c.mostHops()}, {"Run", c.Run, 1, c.longestRun()}, {"Parts", c.Parts, 1, c.mostParts()},
 	} {
 		if v.v < v.low || v.v > v.top {
 			return fmt.Errorf("%w: %s is %d, expected %d to %d", ErrConfig, v.name, v.v, v.low, v.top)
@@ -83,6 +83,14 @@ func (c *Config) longestRun() int {
 		return 1
 	}
 	return maxRun
+}
+
+// mostHops: a Chooser has the note for itself.
+func (c *Config) mostHops() int {
+	if c.Chooser != nil {
+		return 0
+	}
+	return noteMask
 }
 
 // mostParts: a Chooser may look at any router, and what leaves for routers outside leaves one part.

@@ -14,6 +14,8 @@ type Config struct {
 	// Of one VC one place per cycle is told, further ones follow.
 	CreditCycles, LocalCreditCycles int
 	Chooser                         Chooser // nil: the routes of the topology
+	// HopMax is how many routers a packet may come to; the next discards it. 0: any number. Not with a Chooser.
+	HopMax int
 	// Run is how many flits of a packet may be moved at once where nothing can come
 	// between them, which is for speed and changes no cycle. Above 1 all packets are
 	// on VC 0 until Mix is called, and stay on it. 0: flit by flit.

@@ -249,6 +249,13 @@ func (p *Part) route(in *pool, head Flit) (*queue, Flit) {
 	if port >= uint32(len(p.routers[in.router].outs)) {
 		return nil, head
 	}
+	if p.cfg.HopMax != 0 {
+		hops := head.Note()
+		if hops >= p.cfg.HopMax {
+			return nil, head
+		}
+		head = head.WithNote(hops + 1)
+	}
 	return p.ways[in.ways+port], head
 }
 

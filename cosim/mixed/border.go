@@ -113,6 +113,9 @@ func (b *border) Flits(router, port int, vc uint8, f fabric.Flit, n int, at uint
 		b.post.Head = p.at == 0
 		b.post.Tail = f.Tail() && i == n-1
 		b.post.Data = packet.Flit(p.at)
+		if b.post.Head {
+			b.post.Data |= uint64(regs.HeaderFields{Mark: uint8(f.Note())}.Pack())
+		}
 		b.s.rtl.PostEdge(&b.post)
 		p.at++
 		b.post.At++
@@ -171,8 +174,11 @@ func (b *border) takeFlit(e *edge, w *bridge.Edge) error {
 	if !b.s.fabric.MayArrive(w.VC, uint64(at)) {
 		return b.wrong(w, "an answer that nobody has asked for")
 	}
+	hops := 0
 	if w.Head {
 		h := regs.Header(w.Data)
+		hops = int(h.Mark())
+		h &^= regs.HeaderFields{Mark: 0xff}.Pack()
 		n, err := b.s.part.Receive(h)
 		if err != nil {
 			return b.wrong(w, err.Error())
@@ -199,7 +205,7 @@ func (b *border) takeFlit(e *edge, w *bridge.Edge) error {
 		p.at, p.flits = 0, 0
 		b.inside--
 	}
-	b.s.fabric.Arrive(e.router, e.routerPort, w.VC, fabric.NewFlit(p.packet, int(packet.Header.DstNode()), marks), uint64(at))
+	b.s.fabric.Arrive(e.router, e.routerPort, w.VC, fabric.NewFlit(p.packet, int(packet.Header.DstNode()), marks).WithNote(hops), uint64(at))
 	return nil
 }
 

@@ -31,6 +31,7 @@ func with(p nic.Params, dims [3]int) Params {
 	n := &p.Network
 	return Params{Dims: dims, NIC: p.NIC, Fabric: fabric.Config{
 		VCDepth: n.VCDepth, RouterCycles: n.Router, LinkCycles: n.Link, CreditCycles: n.Credit, LocalCreditCycles: n.LocalCredit,
+		HopMax: regs.HopMax,
 	}}
 }
 

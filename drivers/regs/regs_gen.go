@@ -10,7 +10,7 @@ const (
 	// VersionValue is the version of the description.
 	VersionValue = 1
 	// DescHashValue is what register DESC_HASH reads on hardware built from the same description.
-	DescHashValue uint64 = 0xbec60fc790873124
+	DescHashValue uint64 = 0xc6d91b1ed3a96aff
 )
 
 const (
@@ -23,6 +23,8 @@ const (
 	VPIDW               = 4     // bits of a VPID: 16 processes per node
 	VPIDs               = 16    // processes per node
 	NodeMax             = 64    // nodes a PIO window address can name
+	HopsW               = 7     // bits of a header's mark that count the routers a packet has come to; the bit above them is for congestion
+	HopMax              = 64    // routers that a packet may come to: a way through more of them has been at one twice. The next discards it
 	VCs                 = 2     // classes of traffic: 0 requests, 1 answers; the virtual channels of a mesh link
 	TorusVCs            = 4     // virtual channels of a torus link: class in bit 0, dateline crossed in this dimension in bit 1
 	RMAMTU              = 256   // largest payload of an RMA packet, bytes
@@ -363,7 +365,7 @@ type HeaderFields struct {
 	Piggyback bool       // two credit bytes right after the payload
 	Length    uint16     // payload bytes, without the credit bytes of a piggyback; RMA: all bytes between header and tail
 	Op        uint8      // RMA modifiers, see rma_op; 0 for VELO
-	Mark      uint8      // congestion marks; 0 when injected
+	Mark      uint8      // what routers write; 0 when injected. Bits 6..0: routers that the packet has come to (HOP_MAX); 7: for congestion
 	SrcVPID   uint8      // source VPID
 	SrcNode   uint16     // source node
 	DstVPID   uint8      // destination VPID
@@ -421,7 +423,7 @@ func (w Header) Length() uint16 { return uint16(w >> 8 & 0x3ff) }
 // Op: RMA modifiers, see rma_op; 0 for VELO.
 func (w Header) Op() uint8 { return uint8(w >> 18 & 0x3f) }
 
-// Mark: congestion marks; 0 when injected.
+// Mark: what routers write; 0 when injected. Bits 6..0: routers that the packet has come to (HOP_MAX); 7: for congestion.
 func (w Header) Mark() uint8 { return uint8(w >> 24 & 0xff) }
 
 // SrcVPID: source VPID.
@@ -980,7 +982,7 @@ const (
 	TXStall     uint32 = 0xa8 // ro: cycles the requester held a flit and had no credit
 	RXStall     uint32 = 0xb0 // ro: cycles the completer held a packet for a full mailbox
 	RXStallVPID uint32 = 0xb8 // ro: VPID of the mailbox that stalls now or stalled last
-	RouteErrors uint32 = 0xc0 // ro: packets discarded by the router for an illegal route
+	RouteErrors uint32 = 0xc0 // ro: packets discarded by the router for an illegal route, or because they had come to HOP_MAX routers before
 	TXLevel     uint32 = 0xc8 // ro: flits and packets waiting now
 	RXLevel     uint32 = 0xd0 // ro: flits waiting in the completer's input FIFOs now
 )
@@ -1340,7 +1342,7 @@ var table = []Register{
 		{Name: "vpid", Bits: 0x0400},
 		{Name: "stalled", Bits: 0x0108},
 	}},
-	{Name: "ROUTE_ERRORS", Offset: 0xc0, Stride: 0x0, Count: 1, Access: RO, Doc: "packets discarded by the router for an illegal route", Fields: nil},
+	{Name: "ROUTE_ERRORS", Offset: 0xc0, Stride: 0x0, Count: 1, Access: RO, Doc: "packets discarded by the router for an illegal route, or because they had come to HOP_MAX routers before", Fields: nil},
 	{Name: "TX_LEVEL", Offset: 0xc8, Stride: 0x0, Count: 1, Access: RO, Doc: "flits and packets waiting now", Fields: []Field{
 		{Name: "lines", Bits: 0x1000},
 		{Name: "credits0", Bits: 0x0810},

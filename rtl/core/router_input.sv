@@ -2,7 +2,8 @@
 //
 // Job: finds the output port of every packet that arrives, by its header: the route table's entry where there
 //   is one, else dimension order, and keeps the flits in virtual output queues (voq). A packet that cannot be
-//   routed (no such node, port not connected, back where it came from) is discarded here and hinders nobody.
+//   routed (no such node, port not connected, back where it came from) is discarded here and hinders nobody, as is one that
+//   has come to HOP_MAX routers before: it goes round. The count of them is in the header.
 // Handshake: flit channel in (credit-based, see README); voq's reading side out.
 // Back-pressure: a credit returns when a flit leaves its queue or is discarded.
 module router_input #(
@@ -40,6 +41,13 @@ module router_input #(
   logic       head;
   logic [2:0] own_port, port;
   logic       exists;
+  logic [nicloop_pkg::HOPS_W-1:0] hops;
+  logic [63:0] counted;
+  assign hops = rx_data[nicloop_pkg::HEADER_MARK_LSB+:nicloop_pkg::HOPS_W];
+  always_comb begin
+    counted = rx_data;
+    if (rx_head) counted[nicloop_pkg::HEADER_MARK_LSB+:nicloop_pkg::HOPS_W] = hops + 1'b1;
+  end
   assign head = rx_valid && rx_head;
   route_xyz #(.DIM_X(DIM_X), .DIM_Y(DIM_Y), .DIM_Z(DIM_Z), .TORUS(TORUS), .SHAPE_INPUT(SHAPE_INPUT)) u_route (
       .shape, .enable(head), .here, .dst(rx_data[nicloop_pkg::HEADER_DST_NODE_LSB+:nicloop_pkg::HEADER_DST_NODE_W]),
@@ -50,7 +58,7 @@ module router_input #(
   // By port number: connected and not the way back; local to local is a send to oneself.
   logic [PORTS-1:0] reachable, head_way, way, open;
   assign reachable = port_up & ~(PORT == 0 ? '0 : PORTS'(1 << PORT));
-  assign head_way  = exists ? PORTS'(8'h1 << port) & reachable : '0;
+  assign head_way  = exists && hops < nicloop_pkg::HOPS_W'(nicloop_pkg::HOP_MAX) ? PORTS'(8'h1 << port) & reachable : '0;
 
   // The way of the packet that arrives on each VC; none while it is discarded, and behind its tail.
   logic [VCS*PORTS-1:0] ways;
@@ -67,7 +75,7 @@ module router_input #(
   end
 
   voq #(.PORTS(PORTS), .VCS(VCS), .VC_DEPTH(VC_DEPTH)) u_voq (
-      .clk, .rst, .wr_valid(rx_valid), .wr_vc(rx_vc), .wr_port(way), .wr_tail(rx_tail), .wr_data(rx_data),
+      .clk, .rst, .wr_valid(rx_valid), .wr_vc(rx_vc), .wr_port(way), .wr_tail(rx_tail), .wr_data(counted),
       .rd_valid(out_valid), .rd_pop(out_pop), .rd_tail(out_tail), .rd_data(out_data), .credit(rx_credit), .idle
   );
 endmodule

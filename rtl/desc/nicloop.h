@@ -5,7 +5,7 @@
 
 #define NICLOOP_MAGIC_VALUE     UINT64_C(0x31504f4f4c43494e)
 #define NICLOOP_VERSION_VALUE   UINT64_C(1)
-#define NICLOOP_DESC_HASH_VALUE UINT64_C(0xbec60fc790873124)
+#define NICLOOP_DESC_HASH_VALUE UINT64_C(0xc6d91b1ed3a96aff)
 
 #define NICLOOP_CLOCK_PS 6400 /* clock period: 156.25 MHz core clock */
 #define NICLOOP_SLOT_BYTES 64 /* one mailbox slot */
@@ -16,6 +16,8 @@
 #define NICLOOP_VPID_W 4 /* bits of a VPID: 16 processes per node */
 #define NICLOOP_VPIDS 16 /* processes per node */
 #define NICLOOP_NODE_MAX 64 /* nodes a PIO window address can name */
+#define NICLOOP_HOPS_W 7 /* bits of a header's mark that count the routers a packet has come to; the bit above them is for congestion */
+#define NICLOOP_HOP_MAX 64 /* routers that a packet may come to: a way through more of them has been at one twice. The next discards it */
 #define NICLOOP_VCS 2 /* classes of traffic: 0 requests, 1 answers; the virtual channels of a mesh link */
 #define NICLOOP_TORUS_VCS 4 /* virtual channels of a torus link: class in bit 0, dateline crossed in this dimension in bit 1 */
 #define NICLOOP_RMA_MTU 256 /* largest payload of an RMA packet, bytes */
@@ -439,7 +441,7 @@
 #define NICLOOP_RX_STALL_VPID_STALLED_LSB  8
 #define NICLOOP_RX_STALL_VPID_STALLED_W    1
 #define NICLOOP_RX_STALL_VPID_STALLED_MASK UINT64_C(0x100)
-#define NICLOOP_REG_ROUTE_ERRORS 0xc0u /* ro: packets discarded by the router for an illegal route */
+#define NICLOOP_REG_ROUTE_ERRORS 0xc0u /* ro: packets discarded by the router for an illegal route, or because they had come to HOP_MAX routers before */
 #define NICLOOP_REG_TX_LEVEL 0xc8u /* ro: flits and packets waiting now */
 #define NICLOOP_TX_LEVEL_LINES_LSB  0
 #define NICLOOP_TX_LEVEL_LINES_W    16

@@ -7,6 +7,7 @@
 //   At the buses: 11 address of a burst to the send windows taken (data: it), 12 its last beat; 13 address of a
 //   DMA read taken (data: it), 14 its last beat; 15 address of a DMA write taken (data: it), 16 its last beat, which is
 //   when memory has it, 17 its acknowledgement. 18..23 head flit arrives from that link (data: header).
+//   Headers are shown as they were injected, without the count of routers.
 //   For points 8 to 17 vc and flags are 0. Events of one cycle come in the order of a transaction.
 `include "nicloop_dpi.svh"
 module nic_trace #(
@@ -71,6 +72,10 @@ module nic_trace #(
   localparam int INJECT = 0, EJECT = 7, LINE = 8, SLOT = 9, DROP = 10, PIO_ADDR = 11, PIO_LAST = 12, READ_ADDR = 13,
                  READ_LAST = 14, WRITE_ADDR = 15, WRITE_LAST = 16, WRITE_DONE = 17, ARRIVE = 18;
   int node;
+  function automatic logic [63:0] shown(input logic head, input logic [63:0] data);
+    shown = data;
+    if (head) shown[nicloop_pkg::HEADER_MARK_LSB+:nicloop_pkg::HOPS_W] = '0;
+  endfunction
   assign node = 32'(node_id);
 
   always @(posedge clk)
@@ -81,10 +86,10 @@ module nic_trace #(
       if (ev_tx_error) nl_trace(node, DROP, 0, 0, {16'h0, 9'h0, tx_reason, line_src, line_dst});
       if (inj_valid) nl_trace(node, INJECT, {30'h0, inj_tail, inj_head}, 32'(inj_vc), inj_data);
       for (int l = 0; l < LINKS; l++)
-        if (tx_valid[l]) nl_trace(node, l + 1, {30'h0, tx_tail[l], tx_head[l]}, 32'(tx_vc[l*VC_W+:VC_W]), tx_data[l*64+:64]);
+        if (tx_valid[l]) nl_trace(node, l + 1, {30'h0, tx_tail[l], tx_head[l]}, 32'(tx_vc[l*VC_W+:VC_W]), shown(tx_head[l], tx_data[l*64+:64]));
       for (int l = 0; l < LINKS; l++)
-        if (rx_valid[l] && rx_head[l]) nl_trace(node, ARRIVE + l, 1, 32'(rx_vc[l*VC_W+:VC_W]), rx_data[l*64+:64]);
-      if (ej_valid) nl_trace(node, EJECT, {30'h0, ej_tail, ej_head}, 32'(ej_vc), ej_data);
+        if (rx_valid[l] && rx_head[l]) nl_trace(node, ARRIVE + l, 1, 32'(rx_vc[l*VC_W+:VC_W]), shown(1'b1, rx_data[l*64+:64]));
+      if (ej_valid) nl_trace(node, EJECT, {30'h0, ej_tail, ej_head}, 32'(ej_vc), shown(ej_head, ej_data));
       if (m_axi_arvalid && m_axi_arready) nl_trace(node, READ_ADDR, 0, 0, m_axi_araddr);
       if (m_axi_rvalid && m_axi_rready && m_axi_rlast) nl_trace(node, READ_LAST, 0, 0, 64'h0);
       if (m_axi_awvalid && m_axi_awready) nl_trace(node, WRITE_ADDR, 0, 0, m_axi_awaddr);

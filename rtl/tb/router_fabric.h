@@ -78,6 +78,13 @@ class Fabric {
     ++waiting_;
   }
 
+  // On the way from one node to another.
+  unsigned routers(unsigned from, unsigned to) {
+    unsigned count = 1;
+    for (; from != to; ++count) from = neighbour(dims_, torus_, from, route(dims_, torus_, from, to));
+    return count;
+  }
+
   void deliver(unsigned n) {
     Node& at = *nodes_[n];
     unsigned v = at.top.tx_vc & (kVcs - 1);
@@ -89,6 +96,7 @@ class Fabric {
       CHECK(c.empty() && !from.empty(), "node %u: unexpected packet %016llx", n, (unsigned long long)f.data);
       c = from.front();
       from.pop_front();
+      c.front().data += PLACE(HEADER_MARK, routers(unsigned(FIELD(f.data, HEADER_SRC_NODE)), n));
       --waiting_;
     }
     CHECK(!c.empty() && f == c.front(), "node %u VC %u: flit %016llx is not the next of its flow", n, v, (unsigned long long)f.data);

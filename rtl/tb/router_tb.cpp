@@ -3,6 +3,7 @@
 // - every packet leaves at the port and on the VC that naive functions name, whole, and not mixed with others
 //   of its VC; packets of one input, VC and output stay in order; nothing is lost, nothing appears;
 // - no such node, unconnected port, or back where it came from: discarded and counted;
+// - a packet that has come to HOP_MAX routers is discarded and counted, all others leave with one more;
 // - entries of the route table override, also with illegal ports, and read back;
 // - a blocked output on one VC holds neither other inputs nor the other VC; packets of its own input and VC
 //   pass it to other outputs while there are places;
@@ -36,6 +37,7 @@ struct Test : tb::Bench<Vrouter> {
   unsigned up = 0;
   unsigned table[kNodes];
   bool lossy[kPorts] = {};  // a port that drained
+  unsigned rounds = 0;        // percent of packets that have come to too many routers
   uint64_t serial = 0, gone = 0, ended = 0, seen_drained = 0, seen_ended = 0;
 
   void start() {
@@ -81,11 +83,14 @@ struct Test : tb::Bench<Vrouter> {
   void send(unsigned from, unsigned vc, unsigned dst, unsigned quads) {
     uint64_t header = PLACE(HEADER_VC, vc % 2) | PLACE(HEADER_SRC_NODE, from) | PLACE(HEADER_SRC_VPID, vc) | PLACE(HEADER_DST_NODE, dst) |
                       PLACE(HEADER_OP, random.below(64)) | PLACE(HEADER_LENGTH, serial++ & 1023);
+    bool goes_round = random.percent(rounds);
+    header |= PLACE(HEADER_MARK, goes_round ? unsigned(NICLOOP_HOP_MAX) : unsigned(random.below(NICLOOP_HOP_MAX)) | 128 * unsigned(random.below(2)));
     std::vector<uint64_t> payload(quads);
     for (uint64_t& q : payload) q = random.next();
     Packet p = tb::packet(header, payload);
     for (const tb::Flit& f : p) in[from][vc].push_back(f);
-    unsigned to = route(from, dst);
+    unsigned to = goes_round ? kDiscard : route(from, dst);
+    p.front().data += PLACE(HEADER_MARK, 1);
     if (to == kDiscard) {
       ++discards;
       return;
@@ -193,6 +198,7 @@ struct Test : tb::Bench<Vrouter> {
 };
 
 void random_traffic(Test* t) {
+  t->rounds = 5;
   for (int phase = 0; phase < 40; ++phase) {
     for (auto& port : t->out_percent) {
       for (unsigned& percent : port) percent = t->random.mood();
@@ -207,6 +213,7 @@ void random_traffic(Test* t) {
     }
     t->drain(t->random.mood());
   }
+  t->rounds = 0;
   t->open_all();
   t->drain(100);
   CHECK(t->counted == t->discards, "%llu packets discarded, expected %llu", (unsigned long long)t->counted, (unsigned long long)t->discards);
