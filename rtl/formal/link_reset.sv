@@ -13,7 +13,7 @@ module link_reset (
     input logic [1:0]  bad,
     input logic [29:0] noise
 );
-  link_pair #(.RESET(1), .DATA_W(6), .NUMBER_W(3), .SETTLED(16)) u_pair (
+  link_pair #(.RESET(1), .DATA_W(6), .NUMBER_W(3), .SETTLED(14)) u_pair (
       .clk, .rst, .carrier, .want, .want_vc, .want_tail, .give_up(2'b00), .restart, .wipe, .free, .lost, .bad, .noise
   );
 endmodule
