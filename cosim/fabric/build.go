@@ -90,7 +90,7 @@ func (c *Config) mostParts() int {
 	if c.Chooser != nil || c.Outside != nil {
 		return 1
 	}
-	return min(c.Topology.Routers(), 1<<8)
+	return min(c.Topology.Routers(), int(exactly))
 }
 
 // allParts counts that of the routers outside as well.

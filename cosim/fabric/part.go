@@ -21,6 +21,13 @@ type Part struct {
 	credited []int32
 	boxes    [rounds][]outbox // by part that they go to; none for a single part
 	round    uint
+	joints   []*joint // exposed links, by output; nil: there are none
+	wake     Calendar // of them, by the output of their first end
+	crossing []*joint // those that lead to other parts
+	stood    uint64   // at the last exchange
+	heard    uint64   // what the other parts did before this cycle is known
+	failures []LinkFailure
+	ended    []Ended
 	taken    uint      // rounds of the others
 	_        [128]byte // the next part is written by another thread
 }

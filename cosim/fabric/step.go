@@ -24,17 +24,20 @@ func (p *Part) NextEvent() uint64 {
 	if at != Forever {
 		at++ // what is sent in a cycle comes out in the next
 	}
-	return min(at, p.drops.Next(p.now+1))
+	at = min(at, p.drops.Next(p.now+1))
+	if p.joints != nil {
+		at = min(at, p.wake.Next(p.now))
+	}
+	return at
 }
 
 // SkipTo lets time pass to the cycle at, or to NextEvent if that comes first.
 func (p *Part) SkipTo(at uint64) {
-	next := p.NextEvent()
-	at = min(at, next)
-	if at == Forever || at <= p.now {
+	next := min(at, p.NextEvent())
+	if next == Forever || at <= p.now {
 		return
 	}
-	p.now = at - 1
+	p.now = max(next, p.now+1) - 1 // exposed links may move in this cycle
 	p.Step()
 }
 
@@ -57,6 +60,9 @@ func (p *Part) Step() {
 	p.now++
 	for _, d := range p.drops.take(p.now) {
 		p.discard(d)
+	}
+	if p.joints != nil {
+		p.runLinks()
 	}
 }
 
@@ -108,6 +114,7 @@ func (p *Part) depart(l *lane) {
 	}
 	l.starved += l.next - l.want
 	l.sent += n
+	l.gone = flit
 	l.free = now + n
 	p.look(l)
 	p.vacate(q.in, now, n)
