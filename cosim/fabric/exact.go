@@ -43,15 +43,20 @@ type Ended struct {
 
 // Wires tells whether a port leads to another router over wires that can fail.
 func (f *Fabric) Wires(router, port int) error {
+	if _, _, leads := f.cfg.Topology.Link(router, port); !leads {
+		return fmt.Errorf("%w: port %d of router %d leads nowhere", ErrWires, port, router)
+	}
+	return f.CanFail()
+}
+
+// CanFail tells whether any wires can.
+func (f *Fabric) CanFail() error {
 	c := &f.cfg
-	_, _, leads := c.Topology.Link(router, port)
 	switch latency := c.LinkCycles - DefaultLinkCycles; {
 	case c.Outside != nil:
 		return fmt.Errorf("%w: routers outside are on one part of them", ErrWires)
 	case latency < 0 || c.RouterCycles != DefaultRouterCycles || c.CreditCycles != DefaultCreditCycles+latency:
 		return fmt.Errorf("%w: links have other cycles than those of the RTL", ErrWires)
-	case !leads:
-		return fmt.Errorf("%w: port %d of router %d leads nowhere", ErrWires, port, router)
 	}
 	return nil
 }
@@ -76,7 +81,11 @@ func (f *Fabric) Expose(router, port int, patience [2]uint64) error {
 	}
 	peer, back, _ := f.cfg.Topology.Link(router, port)
 	at := [2]socket{{router, port}, {peer, back}}
-	f.endRuns()
+	if f.Crosses(router, port) {
+		f.endRuns()
+	} else {
+		f.parts[f.routers[router].part].Mix() // a run is certain of what follows
+	}
 	for i, s := range at {
 		if part := f.parts[f.routers[s.router].part]; i == 0 || f.Crosses(router, port) {
 			part.expose(at, patience)
@@ -91,7 +100,7 @@ func (f *Fabric) Expose(router, port int, patience [2]uint64) error {
 	return nil
 }
 
-// endRuns has flits move one by one, since a run is certain of those that follow.
+// endRuns has flits move one by one everywhere.
 func (f *Fabric) endRuns() {
 	for _, p := range f.parts {
 		p.Mix()
