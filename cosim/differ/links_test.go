@@ -90,6 +90,10 @@ func TestLinksInError(t *testing.T) {
 		{"link_seed=%d", 50, breakage{errors: 0.05, losses: 0.02, every: 3000, down: 4, swallow: 3, lasts: 1500, patience: 0}},
 		{"link_errors=1e-3&link_seed=%d", 100, breakage{errors: 0.05, every: 3000, down: 4, swallow: 4, lasts: 1500, patience: 300}},
 		{"link_seed=%d&wire_latency=5", 100, breakage{errors: 0.05, every: 3000, down: 4, swallow: 4, lasts: 3000, patience: 100}},
+		{"link_seed=%d", 30, breakage{errors: 0.3, losses: 0.2, every: 300, down: 3, swallow: 4, lasts: 1200, patience: 20}},
+		{"link_seed=%d", 200, breakage{errors: 0.3, losses: 0.2, every: 600, down: 3, swallow: 4, lasts: 900, patience: 1}},
+		{"link_seed=%d&dims=4x1x1&torus=1&vc_depth=2", 100, breakage{errors: 0.05, losses: 0.02, every: 1500, down: 3, swallow: 2, lasts: 1000, patience: 0}},
+		{"link_seed=%d&dims=4x1x1&torus=1&vc_depth=2", 100, breakage{errors: 0.3, losses: 0.2, every: 900, down: 3, swallow: 3, lasts: 1000, patience: 50}},
 	} {
 		t.Run(fmt.Sprintf("%s gap %d %v", c.keys, c.gap, c.breakage), func(t *testing.T) {
 			for s := *seed; s < *seed+2; s++ {

@@ -257,6 +257,16 @@ func (p *Part) runLink(j *joint) {
 	}
 }
 
+// hear: before a cycle is stepped all is known that others did Lookahead cycles before, also where time was skipped since
+// the last exchange.
+func (p *Part) hear() {
+	const ahead = DefaultRouterCycles + DefaultLinkCycles - 1
+	p.heard = max(p.heard, max(p.now, ahead)-ahead)
+	for _, j := range p.crossing {
+		p.runLink(j)
+	}
+}
+
 // LinkState is what the registers of a link's end show in the cycle Now.
 func (p *Part) LinkState(router, port int) LinkState {
 	if !p.Exposed(router, port) {
@@ -289,7 +299,7 @@ func (p *Part) WireState(router, port int) WireState {
 func (p *Part) catchUp(j *joint) {
 	p.runLink(j)
 	if !j.emitted {
-		j.link.obey()
+		j.link.obey(p.now)
 	}
 }
 

@@ -62,10 +62,10 @@ func (l *link) skip(to uint64) {
 	l.cycle = to
 }
 
-// obey does what was ordered for the cycle that comes next.
-func (l *link) obey() {
+// obey does what was ordered up to a cycle, before which no word leaves any more.
+func (l *link) obey(now uint64) {
 	for i := range l.wires {
-		for q := &l.wires[i].orders; q.n > 0 && q.first().at <= l.cycle; q.drop() {
+		for q := &l.wires[i].orders; q.n > 0 && q.first().at <= now; q.drop() {
 			o := *q.first()
 			if o.to == LinkPatience {
 				l.ends[i].patience = o.v
@@ -79,7 +79,7 @@ func (l *link) obey() {
 
 // emit lets the words of a cycle leave, with the carrier that both ends have in it.
 func (l *link) emit() {
-	l.obey()
+	l.obey(l.cycle)
 	for i := range l.wires {
 		if !l.carrier {
 			l.wires[i].flight.clear()

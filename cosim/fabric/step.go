@@ -47,6 +47,9 @@ func (p *Part) Step() {
 	p.ejected = p.ejected[:0]
 	p.dropped = p.dropped[:0]
 	p.credited = p.credited[:0]
+	if len(p.crossing) > 0 {
+		p.hear()
+	}
 	send := (*Part).sendOne
 	if p.run > 1 {
 		send = (*Part).sendRun
