@@ -73,8 +73,8 @@ func (f *Fabric) Crosses(router, port int) bool {
 }
 
 // Expose makes a link one whose wires can fail, in both directions; patience is that of both its ends. All parts must stand at the
-// same cycle, with all exchanged. Flits and credits that are under way over it get there; to be exact from the first
-// fault on it must have been still for a round trip.
+// same cycle, with all exchanged. It has the state then that it would have if it had been exposed from the start (see
+// history). But while flits move in runs, those that are decided get there unharmed, and the link counts as still.
 func (f *Fabric) Expose(router, port int, patience [2]uint64) error {
 	if err := f.Wires(router, port); err != nil || f.Exposed(router, port) {
 		return err
@@ -86,9 +86,10 @@ func (f *Fabric) Expose(router, port int, patience [2]uint64) error {
 	} else {
 		f.parts[f.routers[router].part].Mix() // a run is certain of what follows
 	}
+	h := f.recall(at)
 	for i, s := range at {
 		if part := f.parts[f.routers[s.router].part]; i == 0 || f.Crosses(router, port) {
-			part.expose(at, patience)
+			part.expose(at, patience, h)
 		}
 	}
 	for _, s := range at {
@@ -112,14 +113,14 @@ func (f *Fabric) endRuns() {
 	}
 }
 
-func (p *Part) expose(at [2]socket, patience [2]uint64) {
+func (p *Part) expose(at [2]socket, patience [2]uint64, h *history) {
 	if p.joints == nil {
 		p.joints = make([]*joint, p.exits)
 		p.wake = NewCalendar(timersReach, p.exits)
 	}
 	j := &joint{p: p, other: p.id}
-	j.link = *newLink(at, p.vcs, p.cfg.VCDepth, uint64(p.cfg.LinkCycles-DefaultLinkCycles), patience, j)
-	j.cycle = p.now
+	j.link = *h.link(p, at, patience)
+	j.user = j
 	for i, s := range at {
 		r := &p.routers[s.router]
 		j.outs[i] = r.outs[s.port]
@@ -128,30 +129,10 @@ func (p *Part) expose(at [2]socket, patience [2]uint64) {
 			j.other = r.part
 		}
 	}
-	for i := range at {
-		p.settle(j, i)
-	}
+	p.wake.Add(p.now, j.outs[0])
 	if j.other != p.id {
 		p.crossing = append(p.crossing, j)
 		p.heard = p.now
-	}
-}
-
-// settle gives an end the state that it has when all is still but for what has been sent on.
-func (p *Part) settle(j *joint, i int) {
-	e := &j.ends[i]
-	e.carrierWas = true
-	for v := range p.vcs {
-		to, from := p.laneOf(j, i, v), p.laneOf(j, 1-i, v)
-		c := &e.channels[v]
-		c.held = p.cfg.VCDepth - int(from.known-from.sent)
-		if c.open = from.sent > 0 && !from.gone.Tail(); c.open {
-			c.packet = from.gone
-			e.parts++
-		}
-		if to.sent > 0 || from.known > uint64(p.cfg.VCDepth) {
-			e.roundTrip = 3 + 2*j.wires[i].latency
-		}
 	}
 }
 

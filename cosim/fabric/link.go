@@ -59,7 +59,7 @@ type kept struct {
 type channel struct {
 	held                  int // places taken behind the link
 	open, ended, withheld bool
-	packet                Flit // that is open
+	packet                uint32 // that is open
 }
 
 // inputs are what the router does, by cycle.
@@ -291,11 +291,11 @@ func (e *end) channel(v int, credit, comes, cut bool, now uint64, id int, user l
 	case cut:
 		e.cut++
 		c.open, c.ended, c.withheld = false, true, true
-		tail := NewFlit(c.packet.Packet(), c.packet.Dst(), Tail)
+		tail := NewFlit(c.packet, 0, Tail)
 		user.isCut(id, tail)
 		user.arrive(id, uint8(v), tail, now+2)
 	case takes:
-		c.open, c.packet = !tail, e.in.flit
+		c.open, c.packet = !tail, e.in.flit.Packet()
 		user.arrive(id, uint8(v), e.in.flit, now+2)
 	case comes:
 		c.ended = !tail

@@ -11,10 +11,11 @@ import (
 // cut is a network of any number of parts, which meet as seldom as they may.
 type cut struct {
 	*Fabric
-	node   []*Part // by node
-	window uint64
-	late   uint
-	expose map[uint64][]socket // by cycle
+	node    []*Part // by node
+	window  uint64
+	late    uint
+	expose  map[uint64][]socket // by cycle
+	exposed func()              // follows
 }
 
 func newCut(cfg Config) (*cut, error) {
@@ -84,6 +85,9 @@ func (c *cut) Step() {
 			panic(err)
 		}
 		c.meet()
+	}
+	if c.exposed != nil && c.expose[c.Now()] != nil {
+		c.exposed()
 	}
 	// In turns the one or the other part is ahead.
 	first := int(c.Now() / c.window)

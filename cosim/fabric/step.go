@@ -117,8 +117,8 @@ func (p *Part) depart(l *lane) {
 	}
 	l.starved += l.next - l.want
 	l.sent += n
-	l.gone = flit
 	l.free = now + n
+	l.departs(flit, l.free-1)
 	p.look(l)
 	p.vacate(q.in, now, n)
 	switch to := l.to; {
