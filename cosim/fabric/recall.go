@@ -22,7 +22,7 @@ type history struct {
 
 // recall finds out what the routers did to a link, and takes back what they know too early. All parts stand still.
 func (f *Fabric) recall(at [2]socket) *history {
-	h := &history{now: f.parts[0].now}
+	h := &history{now: f.parts[f.routers[at[0].router].part].now}
 	h.from = h.now
 	if f.single(at) {
 		h.from = f.reach(at)

@@ -117,7 +117,9 @@ func (m *Machine) expose(p *Part, node, link int) error {
 	if err := p.wires.Expose(node, link); err != nil {
 		return err
 	}
-	m.cfg.Lookahead = min(m.cfg.Lookahead, p.wires.Lookahead())
+	if p.opened == 0 {
+		m.cfg.Lookahead = min(m.cfg.Lookahead, p.wires.Lookahead())
+	}
 	return nil
 }
 
