@@ -161,12 +161,11 @@ func (f *Fabric) newLanes(n int) []lane {
 	for ring < f.cfg.VCDepth+f.cfg.Run {
 		ring *= 2
 	}
-	lanes, avail, went := make([]lane, n*f.vcs), make([]uint64, n*f.vcs*ring), make([]uint64, n*f.vcs*ring)
+	lanes, avail := make([]lane, n*f.vcs), make([]uint64, 2*n*f.vcs*ring)
 	for i := range lanes {
 		lanes[i] = lane{
-			next: Forever, want: Forever, known: uint64(f.cfg.VCDepth), avail: avail[i*ring:][:ring:ring],
-			went: went[i*ring:][:ring:ring],
-			out:  uint32(i / f.vcs), vc: uint8(i % f.vcs), last: 63,
+			next: Forever, want: Forever, known: uint64(f.cfg.VCDepth), avail: avail[2*i*ring:][: ring : 2*ring],
+			out: uint32(i / f.vcs), vc: uint8(i % f.vcs), last: 63,
 		}
 	}
 	return lanes

@@ -73,8 +73,8 @@ func (f *Fabric) Crosses(router, port int) bool {
 }
 
 // Expose makes a link one whose wires can fail, in both directions; patience is that of both its ends. All parts must stand at the
-// same cycle, with all exchanged. It has the state then that it would have if it had been exposed from the start (see
-// history). But while flits move in runs, those that are decided get there unharmed, and the link counts as still.
+// same cycle, with all exchanged. It has the state then that it would have if it had been exposed from the start, if what happened
+// lately is remembered (see history, Remember). Otherwise what is on its way gets there unharmed, and the link counts as still.
 func (f *Fabric) Expose(router, port int, patience [2]uint64) error {
 	if err := f.Wires(router, port); err != nil || f.Exposed(router, port) {
 		return err
@@ -87,6 +87,9 @@ func (f *Fabric) Expose(router, port int, patience [2]uint64) error {
 		f.parts[f.routers[router].part].Mix() // a run is certain of what follows
 	}
 	h := f.recall(at)
+	for _, s := range at {
+		f.parts[f.routers[s.router].part].remember()
+	}
 	for i, s := range at {
 		if part := f.parts[f.routers[s.router].part]; i == 0 || f.Crosses(router, port) {
 			part.expose(at, patience, h)

@@ -86,7 +86,7 @@ func (p *Part) take(box *outbox) {
 	for _, o := range box.orders {
 		p.obey(o)
 	}
-	if box.mix {
+	if box.mix && p.run > 1 {
 		p.endRuns()
 	}
 	box.arrivals, box.credits, box.orders, box.mix = box.arrivals[:0], box.credits[:0], box.orders[:0], false

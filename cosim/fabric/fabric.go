@@ -57,6 +57,7 @@ type Fabric struct {
 	routers []router
 	lanes   []lane // by output, VC; outputs to NICs are numbered from exits on
 	exits   int
+	ring    uint64 // flits of a lane of which is known when they were sent
 	turns   []turn // by output
 	pools   []pool
 	ways    []*queue // by pool and port
@@ -109,6 +110,7 @@ func (f *Fabric) Watch(tell func(router, port int, vc uint8, flit Flit), arrives
 		panic("fabric: Watch with runs of flits or several parts")
 	}
 	f.watch, f.arrives = tell, arrives
+	f.Remember()
 }
 
 // SetRoute makes router send what is for dst by port; NoPort, or a port that leads

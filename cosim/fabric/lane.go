@@ -18,8 +18,7 @@ type lane struct {
 	to    *pool
 
 	queues  []queue
-	avail   []uint64 // a ring
-	went    []uint64 // another: what was sent last, see departed
+	avail   []uint64 // a ring; behind it, up to its capacity, another: see departs
 	starved uint64   // cycles without credit while a flit could go
 	out     uint32
 	vc      uint8
@@ -61,23 +60,6 @@ type pool struct {
 
 // place is the cycle from which flit i may be sent.
 func (l *lane) place(i uint64) *uint64 { return &l.avail[i&uint64(len(l.avail)-1)] }
-
-// A departure is the packet, whether it was its tail, and the cycle in which it was sent.
-const (
-	departedTail  = 1 << 31
-	departedCycle = departedTail - 1
-)
-
-// departs notes what was sent last: of a run only its last flit.
-func (l *lane) departs(flit Flit, at uint64) {
-	l.went[(l.sent-1)&uint64(len(l.went)-1)] = uint64(flit)<<32 | uint64(flit&Tail)>>31 | at&departedCycle
-}
-
-// departed is what departs has noted of the flit of a number.
-func (l *lane) departed(i, now uint64) (packet uint32, tail bool, at uint64) {
-	d := l.went[i&uint64(len(l.went)-1)]
-	return uint32(d >> 32), d&departedTail != 0, now - (now-d)&departedCycle
-}
 
 // opens is the cycle from which the next flit has a place, or Forever if that is not known.
 func (l *lane) opens() uint64 {

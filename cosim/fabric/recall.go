@@ -20,12 +20,44 @@ type history struct {
 	measured  [2]bool // the round trip
 }
 
+// Remember has what the routers do to links remembered from now on, so that Expose knows it. It costs some percent of the time of
+// a network that is full; where nobody has asked for it, the first Expose does.
+func (f *Fabric) Remember() {
+	for _, p := range f.parts {
+		p.remember()
+	}
+}
+
+func (p *Part) remember() {
+	if !p.remembers && p.run == 1 {
+		p.remembers, p.since = true, max(p.now, p.mixed)
+	}
+}
+
+const (
+	departedTail  = 1 << 31
+	departedCycle = departedTail - 1
+)
+
+// departs notes that the next flit is sent, in the ring behind avail: its packet, whether it is its tail, and the cycle.
+func (l *lane) departs(flit Flit, now uint64) {
+	went := l.avail[:cap(l.avail)]
+	went[len(l.avail)+int(l.sent&uint64(len(l.avail)-1))] = uint64(flit)<<32 | uint64(flit&Tail)>>31 | now&departedCycle
+}
+
+// departed is what was noted of the flit of a number.
+func (l *lane) departed(i, now uint64) (packet uint32, tail bool, at uint64) {
+	went := l.avail[len(l.avail):cap(l.avail)]
+	note := went[i&uint64(len(went)-1)]
+	return uint32(note >> 32), note&departedTail != 0, now - (now-note)&departedCycle
+}
+
 // recall finds out what the routers did to a link, and takes back what they know too early. All parts stand still.
 func (f *Fabric) recall(at [2]socket) *history {
 	h := &history{now: f.parts[f.routers[at[0].router].part].now}
 	h.from = h.now
-	if f.single(at) {
-		h.from = f.reach(at)
+	if from := f.reach(at); from < h.now {
+		h.from = from
 	}
 	for i, s := range at {
 		for v := range f.vcs {
@@ -43,25 +75,17 @@ func (f *Fabric) recall(at [2]socket) *history {
 	return h
 }
 
-// single: flits have moved one by one for long enough.
-func (f *Fabric) single(at [2]socket) bool {
-	for _, s := range at {
-		p := f.parts[f.routers[s.router].part]
-		if p.run > 1 || f.cfg.Run > 1 && p.now < p.mixed+4*(f.hop+uint64(f.cfg.CreditCycles)) {
-			return false
-		}
-	}
-	return true
-}
-
 // reach is the first cycle from which on all is known that was done to a link.
 func (f *Fabric) reach(at [2]socket) (from uint64) {
 	for _, s := range at {
 		p := f.parts[f.routers[s.router].part]
-		from = max(from, p.mixed)
+		if !p.remembers {
+			return Forever
+		}
+		from = max(from, p.since)
 		for v := range f.vcs {
 			l := f.lane(s.router, s.port, v)
-			ring := uint64(len(l.went))
+			ring := uint64(len(l.avail))
 			if l.sent > ring {
 				_, _, at := l.departed(l.sent-ring, p.now)
 				from = max(from, at)
@@ -90,7 +114,7 @@ func (f *Fabric) recallCredits(h *history, end int, l *lane) {
 		}
 	}
 	known := l.known
-	for l.known > l.sent && *l.place(l.known - 1) > h.now+1 {
+	for l.known > l.sent && *l.place(l.known - 1) > max(h.now+1, h.from+l.to.delay-2) {
 		l.known--
 	}
 	if l.known < known {
@@ -102,12 +126,13 @@ func (f *Fabric) recallCredits(h *history, end int, l *lane) {
 func (f *Fabric) recallFlits(h *history, end int, l *lane) {
 	c := &h.channels[1-end][l.vc]
 	c.held += int(l.sent)
-	if l.sent == 0 {
-		return
+	c.open, c.packet = l.opened()
+	if l.sent > 0 && h.from < h.now {
+		if packet, tail, at := l.departed(l.sent-1, h.now); at >= h.from {
+			c.open, c.packet = !tail, packet
+		}
 	}
-	packet, tail, _ := l.departed(l.sent-1, h.now)
-	c.open, c.packet = !tail, packet
-	first := max(l.sent, uint64(len(l.went))) - uint64(len(l.went))
+	first := max(l.sent, uint64(len(l.avail))) - uint64(len(l.avail))
 	var late []sentFlits
 	for i := l.sent; i > first && h.from < h.now; i-- {
 		packet, _, at := l.departed(i-1, h.now)
@@ -124,6 +149,17 @@ func (f *Fabric) recallFlits(h *history, end int, l *lane) {
 	}
 	h.sent[end] = append(h.sent[end], late...)
 	h.measured[end] = h.measured[end] || uint64(len(late)) < l.sent
+}
+
+// opened tells whether a packet has begun to leave and has not ended, and which. It is not known while all of the rest is still in
+// its NIC.
+func (l *lane) opened() (open bool, packet uint32) {
+	for ; l.owner != nil; l = l.owner.in.sender {
+		if l.owner.tail != nil {
+			return true, l.owner.head.flit.Packet()
+		}
+	}
+	return false, 0
 }
 
 // takeBack takes the flit out again that came last to an input VC, of a packet that it can be seen of from a cycle on. It

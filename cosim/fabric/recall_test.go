@@ -27,6 +27,7 @@ func TestExposedLate(t *testing.T) {
 						cfg.Parts = parts
 						late, err := newCut(cfg)
 						require.NoError(t, err)
+						late.Remember()
 						at := 100 + rng.Uint64N(300)
 						one.expose = map[uint64][]socket{0: sockets(topo)}
 						late.expose = map[uint64][]socket{at: sockets(topo)}

@@ -47,7 +47,8 @@ func (p *Part) Step() {
 	p.ejected = p.ejected[:0]
 	p.dropped = p.dropped[:0]
 	p.credited = p.credited[:0]
-	if len(p.crossing) > 0 {
+	exposed := p.joints != nil
+	if exposed {
 		p.hear()
 	}
 	send := (*Part).sendOne
@@ -64,7 +65,7 @@ func (p *Part) Step() {
 	for _, d := range p.drops.take(p.now) {
 		p.discard(d)
 	}
-	if p.joints != nil {
+	if exposed {
 		p.runLinks()
 	}
 }
@@ -116,9 +117,11 @@ func (p *Part) depart(l *lane) {
 		l.owner = nil
 	}
 	l.starved += l.next - l.want
+	if p.remembers {
+		l.departs(flit, now)
+	}
 	l.sent += n
 	l.free = now + n
-	l.departs(flit, l.free-1)
 	p.look(l)
 	p.vacate(q.in, now, n)
 	switch to := l.to; {

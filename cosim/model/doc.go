@@ -6,7 +6,9 @@
 //
 //   - What software sees is what rtl: shows, timing included: [Params] holds the cycles
 //     of the blocks, which "nicloop calibrate" measures. Package cosim/differ measures the difference.
+//
 //   - The promises of drivers/nic: time depends on the calls alone, idle costs nothing.
+//
 //   - With Options.Trace, every flit at its injection, on every link and at its
 //     ejection, heads as they arrive from a link, every line, slot and dropped packet.
 //     Buses are not traced.
