@@ -33,8 +33,8 @@ func TestExposedWithoutFaults(t *testing.T) {
 						expose := map[uint64][]socket{}
 						for _, s := range sockets(topo) {
 							at := uint64(0)
-							if true {
-								at = []uint64{0, 100 + rng.Uint64N(100)}[rng.IntN(2)]
+							if rng.IntN(2) == 0 {
+								at = 100 + rng.Uint64N(100)
 							}
 							expose[at] = append(expose[at], s)
 						}
@@ -43,5 +43,21 @@ func TestExposedWithoutFaults(t *testing.T) {
 				}
 			}
 		}
+	}
+}
+
+// TestExposedInRuns: the same while flits move in runs, which end with it.
+func TestExposedInRuns(t *testing.T) {
+	for seed := range uint64(12) {
+		rng := rand.New(rand.NewPCG(seed, 15))
+		topo := []Topology{Mesh(2), Mesh(5), Mesh(3, 3)}[rng.IntN(3)]
+		latency := rng.IntN(4)
+		cfg := Config{Topology: topo, VCDepth: []int{3, 16}[rng.IntN(2)], Run: 9, LinkCycles: 2 + latency, CreditCycles: 6 + latency, Parts: 1 + rng.IntN(2)}
+		expose := map[uint64][]socket{}
+		for _, s := range sockets(topo) {
+			at := 200 + rng.Uint64N(600)
+			expose[at] = append(expose[at], s)
+		}
+		compareRunsExposed(t, cfg, rng, 1500, 0, nil, expose)
 	}
 }

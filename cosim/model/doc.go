@@ -18,12 +18,13 @@
 //
 // It has no waveforms.
 //
-// A link is simulated word by word from the first write to a register of one of its wires on (fabric.Fabric.Expose). Two things are
-// to be known of a first write in the middle of traffic. While VELO has the network to itself and nothing is traced, packets move
-// in runs: up to nine flits that are decided get there unharmed. And of a link that had no pause for some hundred cycles the words
-// that carry no flit may be others than the RTL's, which shows when they are hit. Any write before the traffic, such as that
-// of link_seed, avoids both. On two threads a link between their parts must have been written to before they start; otherwise
-// the write is refused with drivers.ErrNotSupported.
+// A link is simulated word by word from the first write to a register of one of its wires on (fabric.Fabric.Expose). If that comes in
+// the middle of traffic, what is on its way over the link gets there unharmed, and up to eight flits behind it while VELO has the
+// network to itself; the link counts as one that was still. With a trace, or if another wire had been written to before, all is as
+// if it had been simulated so from the start, unless the link had no pause for long: then the words that carry no
+// flit may be others than the RTL's, which shows when they are hit. A write before the traffic, such as that of
+// link_seed, avoids all that. On two threads a link between their parts must have been written to before they start;
+// otherwise the write is refused with drivers.ErrNotSupported.
 //
 // # Keys of the URI
 //
