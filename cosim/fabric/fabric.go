@@ -57,7 +57,6 @@ type Fabric struct {
 	routers []router
 	lanes   []lane // by output, VC; outputs to NICs are numbered from exits on
 	exits   int
-	ring    uint64 // flits of a lane of which is known when they were sent
 	turns   []turn // by output
 	pools   []pool
 	ways    []*queue // by pool and port

@@ -197,7 +197,7 @@ func (r *rig) play(cycles int, vexed float64) {
 
 // TestLinkLosesNothing: every flit arrives once and in order, and every credit comes home.
 func TestLinkLosesNothing(t *testing.T) {
-	for seed := range uint64(150) {
+	for seed := range uint64(80) {
 		rng := rand.New(rand.NewPCG(seed, 10))
 		vcs, depth, latency := 1+rng.IntN(4), 1+rng.IntN(17), uint64(rng.IntN(2)*rng.IntN(65))
 		t.Run(fmt.Sprintf("seed%d", seed), func(t *testing.T) {
@@ -211,14 +211,14 @@ func TestLinkLosesNothing(t *testing.T) {
 // TestLinkCuts: of links that are given up packets arrive whole, or a part of them with one tail, which LINK_CUT counts.
 func TestLinkCuts(t *testing.T) {
 	cuts := uint64(0)
-	for seed := range uint64(150) {
+	for seed := range uint64(80) {
 		rng := rand.New(rand.NewPCG(seed, 11))
 		r := newRig(t, rng, 1+rng.IntN(4), 1+rng.IntN(17), uint64(rng.IntN(2)*rng.IntN(65)), [2]uint64{1 + rng.Uint64N(40), rng.Uint64N(300)})
 		r.play(4000, 0.01)
 		require.Zero(t, r.cuts, "seed %d: some that were cut arrived whole", seed)
 		cuts += r.l.ends[0].cut + r.l.ends[1].cut
 	}
-	require.Greater(t, cuts, uint64(100), "the scenario lost its point")
+	require.Greater(t, cuts, uint64(50), "the scenario lost its point")
 }
 
 // TestLinkSleeps: a link that passes over the cycles in which it rests does what one does that is stepped in each.

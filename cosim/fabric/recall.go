@@ -34,6 +34,9 @@ func (p *Part) remember() {
 	}
 }
 
+// recent cycles are all that is of interest: many round trips, and not so many that a note could be taken for a newer one.
+const recent = 1 << 14
+
 const (
 	departedTail  = 1 << 31
 	departedCycle = departedTail - 1
@@ -82,7 +85,7 @@ func (f *Fabric) reach(at [2]socket) (from uint64) {
 		if !p.remembers {
 			return Forever
 		}
-		from = max(from, p.since)
+		from = max(from, p.since, max(p.now, recent)-recent)
 		for v := range f.vcs {
 			l := f.lane(s.router, s.port, v)
 			ring := uint64(len(l.avail))

@@ -75,6 +75,9 @@ func NewInside(p Params, opt drivers.Options, outside func(node int) bool) (*nic
 	if err != nil {
 		return nil, nil, fmt.Errorf("%w: %v", drivers.ErrConfig, err)
 	}
+	if err := f.CanFail(); err != nil && p.Faults != (build.Faults{}) {
+		return nil, nil, fmt.Errorf("%w: %v", drivers.ErrNotSupported, err)
+	}
 	nodes := cfg.Topology.Nodes()
 	m := nic.New(nic.Config{
 		Info: drivers.Info{
