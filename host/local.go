@@ -87,10 +87,15 @@ func (r *Rank) takeLocal(q *Request, m *message, from int) {
 	r.complete(m, from)
 }
 
-// nextLocal is when the next message becomes visible.
-func (r *Rank) nextLocal() drivers.Time {
-	if r.local == nil || len(r.local.boxes[r.id].waiting) == 0 {
-		return drivers.Never
+// nextWake is when there is something to do that no packet announces: a local message becomes
+// visible, or the rendezvous core has something to ask for again.
+func (r *Rank) nextWake() drivers.Time {
+	at := drivers.Never
+	if r.bulk != nil {
+		at = drivers.Time(r.bulk.core.Deadline())
 	}
-	return r.local.boxes[r.id].waiting[0].at
+	if r.local == nil || len(r.local.boxes[r.id].waiting) == 0 {
+		return at
+	}
+	return min(at, r.local.boxes[r.id].waiting[0].at)
 }

@@ -6,6 +6,7 @@ import (
 	"github.com/nicloop/nicloop/drivers"
 	"github.com/nicloop/nicloop/drivers/regs"
 	"github.com/nicloop/nicloop/host/match"
+	"github.com/nicloop/nicloop/host/rendezvous"
 	"github.com/nicloop/nicloop/velo"
 )
 
@@ -41,6 +42,14 @@ func (r *Rank) push(dst int) error {
 			return errStuck
 		}
 		q := o.head
+		if q.held { // an RTS that the core has not given out yet
+			return nil
+		}
+		if q.void {
+			o.head, q.next = q.next, nil
+			r.controls = append(r.controls, q)
+			continue
+		}
 		if err := r.sendPacket(dst, o, q); err == velo.ErrTryAgain {
 			r.delay(q)
 			return nil
@@ -51,6 +60,9 @@ func (r *Rank) push(dst int) error {
 			r.end(q)
 			o.head, q.next = q.next, nil
 			o.next++
+			if q.kind != kindEager {
+				r.controls = append(r.controls, q)
+			}
 		}
 	}
 	return nil
@@ -88,7 +100,7 @@ type message struct {
 	got  uint32
 	req  *Request // the receive that it matched, or nil
 	data []byte   // of an unexpected message
-	rts  *control
+	rts  *rendezvous.Control
 }
 
 // inbound is the reassembly of one source: packets of a pair come in order, so
@@ -132,17 +144,19 @@ func (r *Rank) file(from int, b []byte) error {
 
 // fileControl handles a message of the rendezvous protocols.
 func (r *Rank) fileControl(from int, h header, b []byte) error {
-	c, err := parseControl(b)
+	c, err := rendezvous.Parse(b)
 	if err != nil {
 		return fmt.Errorf("from rank %d: %w", from, err)
 	}
-	switch h.kind {
-	case kindCTS:
-		return r.clearToSend(from, c)
-	case kindFIN:
-		return r.finished(from, c)
+	if r.bulk == nil {
+		return fmt.Errorf("%w: rank %d sends a long message, and rank %d has no RMA", drivers.ErrConfig, from, r.id)
 	}
-	h.length = c.n
+	if h.kind == kindControl {
+		r.bulk.core.Tick(int64(r.proc.Now()))
+		r.bulk.core.Hear(from, c)
+		return r.drain()
+	}
+	h.length = c.Bytes
 	r.proc.Spend(r.cost.Match)
 	m := &message{header: h, rts: &c}
 	if q, ok := r.match.Arrive(h.envelope(from), m); ok {

@@ -44,6 +44,7 @@ type Request struct {
 	kind          uint8 // of a send: eager, or a message of a rendezvous
 	sent, packets int   // of a send
 	delayed       bool
+	held, void    bool      // of an RTS: not to be sent yet, not at all
 	long          *transfer // of a rendezvous under way
 	next          *Request  // behind it, to the same destination
 }

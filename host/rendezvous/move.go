@@ -1,0 +1,98 @@
+package rendezvous
+
+import "errors"
+
+// post gives out the next operation, if one may be posted. Those that have some take turns.
+func (c *Core) post() {
+	if c.blocked || c.posting != nil {
+		return
+	}
+	for range c.moving.len() {
+		e := c.moving.pop()
+		a, ok := c.operation(e)
+		if !ok {
+			c.moving.push(e) // its protocol has as many under way as it may
+			continue
+		}
+		c.posting = e
+		c.do(a)
+		return
+	}
+}
+
+func (c *Core) operation(e *End) (Action, bool) {
+	a := Action{Do: Fence, Peer: e.peer, End: e, Remote: e.remote, Bytes: 1}
+	if e.fence == fencing {
+		return a, true
+	}
+	n := e.protocol.Step(e.bytes-e.posted, c.under[e.index])
+	a.Do, a.Bytes = e.verb, n
+	a.Local, a.Remote = e.local+uint64(e.posted), e.remote+uint64(e.posted)
+	return a, n > 0
+}
+
+// Posted answers a Get, Put or Fence, before anything else is told: it is under way, or it is not,
+// for want of a descriptor ([ErrAgain]) or for good.
+func (c *Core) Posted(a Action, err error) {
+	e := a.End
+	if c.posting != e {
+		panic("rendezvous: Posted without an operation")
+	}
+	c.posting = nil
+	switch {
+	case errors.Is(err, ErrAgain):
+		c.blocked = true
+		c.retryAt = min(c.retryAt, c.now+c.cfg.Retry)
+		c.moving.list = append(c.moving.list, nil) // it keeps its turn
+		copy(c.moving.all()[1:], c.moving.all())
+		c.moving.list[c.moving.head] = e
+	case err != nil:
+		if a.Do == Fence {
+			e.fence = fenced // there is no way to know more
+		}
+		e.fail(&Error{Code: Fault, Here: true, Cause: err})
+	default:
+		e.under++
+		c.under[e.index]++
+		if a.Do == Fence {
+			return
+		}
+		if e.posted += a.Bytes; e.posted < e.bytes {
+			c.moving.push(e)
+		}
+	}
+}
+
+// Done says that an operation of so many bytes is over: a get when its bytes have come, a put
+// when they have left, a fence when what came before it has been done. err is its fault.
+func (c *Core) Done(e *End, verb Do, bytes int, err error) {
+	e.under--
+	c.under[e.index]--
+	c.blocked = false
+	if verb == Fence {
+		e.fence = fenced
+	} else {
+		e.moved += bytes
+	}
+	if err != nil {
+		c.Faulted(e, err)
+		return
+	}
+	e.settle()
+}
+
+// Faulted says that an operation which may be over already has met a fault.
+func (c *Core) Faulted(e *End, err error) {
+	if e.live {
+		e.fail(&Error{Code: Fault, Detail: detail(err), Here: true, Cause: err})
+	}
+}
+
+// detail is the hardware's number of a fault, for the other end.
+func detail(err error) uint8 {
+	var d interface{ Detail() uint8 }
+	if errors.As(err, &d) {
+		return d.Detail()
+	}
+	return 0
+}
