@@ -31,7 +31,11 @@ func (r *Rank) do(a rendezvous.Action) error {
 		at, err := r.place(t, a)
 		r.bulk.core.Placed(a.End, at, err)
 	case rendezvous.Get, rendezvous.Put, rendezvous.Fence:
-		r.bulk.core.Posted(a, r.post(a))
+		err := r.post(a)
+		if err != nil && !errors.Is(err, rendezvous.ErrAgain) && !errors.Is(err, drivers.ErrConfig) {
+			return err // the device is gone
+		}
+		r.bulk.core.Posted(a, err)
 	case rendezvous.Release:
 		r.release(a.End.User().(*transfer))
 	case rendezvous.Complete:

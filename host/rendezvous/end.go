@@ -44,8 +44,9 @@ const (
 type fence uint8
 
 const (
-	notFenced fence = iota
-	fencing         // it is to be posted, or under way
+	notFenced   fence = iota
+	fenceWanted       // in the queue of those with operations to post
+	fencing           // under way
 	fenced
 )
 
@@ -134,7 +135,9 @@ func (e *End) fail(err *Error) {
 		err.Peer = e.peer
 		e.err = err
 	}
-	drop(&e.core.moving, e)
+	if e.fence != fenceWanted {
+		drop(&e.core.moving, e)
+	}
 	e.settle()
 }
 
@@ -144,7 +147,7 @@ func (e *End) settle() {
 	case e.under > 0 || e.core.posting == e || e.err == nil && e.posted < e.bytes:
 	case e.verb == Put && e.posted > 0 && e.fence != fenced:
 		if e.fence == notFenced {
-			e.fence = fencing
+			e.fence = fenceWanted
 			e.core.moving.push(e)
 		}
 	case e.err != nil:

@@ -22,7 +22,7 @@ func (c *Core) post() {
 
 func (c *Core) operation(e *End) (Action, bool) {
 	a := Action{Do: Fence, Peer: e.peer, End: e, Remote: e.remote, Bytes: 1}
-	if e.fence == fencing {
+	if e.fence == fenceWanted {
 		return a, true
 	}
 	n := e.protocol.Step(e.bytes-e.posted, c.under[e.index])
@@ -40,24 +40,25 @@ func (c *Core) Posted(a Action, err error) {
 	}
 	c.posting = nil
 	switch {
-	case errors.Is(err, ErrAgain):
+	case errors.Is(err, ErrAgain) || err != nil && a.Do == Fence: // without it nobody knows whether puts are under way
 		c.blocked = true
 		c.retryAt = min(c.retryAt, c.now+c.cfg.Retry)
 		c.moving.list = append(c.moving.list, nil) // it keeps its turn
 		copy(c.moving.all()[1:], c.moving.all())
 		c.moving.list[c.moving.head] = e
 	case err != nil:
-		if a.Do == Fence {
-			e.fence = fenced // there is no way to know more
-		}
 		e.fail(&Error{Code: Fault, Here: true, Cause: err})
 	default:
 		e.under++
 		c.under[e.index]++
 		if a.Do == Fence {
+			e.fence = fencing
 			return
 		}
 		if e.posted += a.Bytes; e.posted < e.bytes {
+			c.moving.push(e)
+		} else if a.Do == Put { // right behind them: it need not wait until they have left
+			e.fence = fenceWanted
 			c.moving.push(e)
 		}
 	}
