@@ -3,6 +3,7 @@ package host
 import (
 	"errors"
 	"fmt"
+	"math"
 
 	"github.com/nicloop/nicloop/drivers"
 	"github.com/nicloop/nicloop/host/match"
@@ -15,6 +16,12 @@ var ErrTruncated = errors.New("host: message longer than the receive buffer")
 const (
 	AnySource = match.Any
 	AnyTag    = match.Any
+)
+
+// What a message's header has room for.
+const (
+	MaxTag   = math.MaxInt32
+	MaxBytes = math.MaxUint32
 )
 
 // Communicators keep the collectives' messages apart from the application's.
@@ -62,8 +69,11 @@ func (r *Rank) isend(dst, tag int, comm uint16, data []byte) (*Request, error) {
 	if err := r.checkPeer(dst); err != nil {
 		return nil, err
 	}
-	if tag < 0 {
-		return nil, fmt.Errorf("%w: tag %d: a send needs one of 0 or more", drivers.ErrConfig, tag)
+	if tag < 0 || tag > MaxTag {
+		return nil, fmt.Errorf("%w: tag %d: a send needs one of 0 to %d", drivers.ErrConfig, tag, MaxTag)
+	}
+	if len(data) > MaxBytes {
+		return nil, fmt.Errorf("%w: message of %d bytes: expected at most %d", drivers.ErrConfig, len(data), MaxBytes)
 	}
 	r.proc.Spend(r.cost.Start)
 	q := r.requests.get()
@@ -86,7 +96,7 @@ func (r *Rank) Irecv(source, tag int, buf []byte) (*Request, error) {
 }
 
 func (r *Rank) irecv(source, tag int, comm uint16, buf []byte) (*Request, error) {
-	if err := r.checkSource(source); err != nil {
+	if err := r.checkPattern(source, tag); err != nil {
 		return nil, err
 	}
 	r.proc.Spend(r.cost.Start)
@@ -99,7 +109,11 @@ func (r *Rank) irecv(source, tag int, comm uint16, buf []byte) (*Request, error)
 	return q, nil
 }
 
-func (r *Rank) checkSource(source int) error {
+// checkPattern checks what a receive names.
+func (r *Rank) checkPattern(source, tag int) error {
+	if tag != AnyTag && (tag < 0 || tag > MaxTag) {
+		return fmt.Errorf("%w: tag %d: a receive needs one of 0 to %d, or AnyTag", drivers.ErrConfig, tag, MaxTag)
+	}
 	if source == AnySource {
 		return nil
 	}
@@ -222,7 +236,7 @@ func (r *Rank) Probe(source, tag int) (Status, error) {
 
 // Iprobe is Probe without waiting: what it does not find has not come yet.
 func (r *Rank) Iprobe(source, tag int) (Status, bool, error) {
-	if err := r.checkSource(source); err != nil {
+	if err := r.checkPattern(source, tag); err != nil {
 		return Status{}, false, err
 	}
 	r.proc.Spend(r.cost.Poll)

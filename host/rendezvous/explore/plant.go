@@ -27,7 +27,9 @@ type plant struct {
 // Plants lists the names of the deliberate mistakes.
 func Plants() (names []string) {
 	for name := range plants {
-		names = append(names, name)
+		if name != "" {
+			names = append(names, name)
+		}
 	}
 	slices.Sort(names)
 	return names

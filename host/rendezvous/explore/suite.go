@@ -2,6 +2,9 @@ package explore
 
 import "fmt"
 
+// Levels are how far Suite goes.
+const Levels = 3
+
 // Suite lists the explorations that together make the case for the core: every protocol, with one, two
 // and three messages between two and three ranks; overlapping buffers, wildcards, receives that
 // are too short, eager messages among the others; with names, memory and descriptors short;
@@ -127,9 +130,6 @@ var worlds = []leveled{
 // Planted lists, for every deliberate mistake, a world in which it is found.
 func Planted() (all []Options) {
 	for _, name := range Plants() {
-		if name == "" {
-			continue
-		}
 		o, ok := soil[name]
 		if !ok {
 			panic(fmt.Sprintf("explore: no world is known to show %s", name))
