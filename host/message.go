@@ -19,6 +19,7 @@ func Packets(n int) int { return (n + HeaderBytes + regs.VELOPayload - 1) / regs
 // messages of a pair never mix.
 type outbound struct {
 	head, tail *Request
+	held       int    // RTS among them that may not go yet
 	next       uint32 // number of the message at the head
 }
 
@@ -32,6 +33,36 @@ func (r *Rank) enqueue(dst int, q *Request) error {
 	}
 	o.head, o.tail = q, q
 	return r.push(dst)
+}
+
+// hurry puts a control message in front of messages that may not go yet: what they wait for may need
+// it.
+func (r *Rank) hurry(dst int, q *Request) error {
+	o := &r.peers[dst].outbound
+	if o.held == 0 {
+		return r.enqueue(dst, q)
+	}
+	at := &o.head
+	for !(*at).held {
+		at = &(*at).next
+	}
+	q.next, *at = *at, q
+	if o.head == q {
+		return r.push(dst)
+	}
+	r.delay(q)
+	return nil
+}
+
+// letGo lets a message go that was held, or drops it from its place.
+func (r *Rank) letGo(dst int, q *Request) error {
+	o := &r.peers[dst].outbound
+	q.held = false
+	o.held--
+	if o.head == q {
+		return r.push(dst)
+	}
+	return nil
 }
 
 // push sends packets to dst while there are some and the credits last.

@@ -143,6 +143,7 @@ func (r *Rank) sendLong(dst int, q *Request) error {
 	q.long = t
 	_, reachable := locate(b.Memory, q.buf)
 	t.end = b.core.Send(rendezvous.Message{Peer: dst, Bytes: len(q.buf), Reachable: reachable}, t)
+	r.peers[dst].outbound.held++
 	if err := r.enqueue(dst, t.rts); err != nil {
 		return err
 	}

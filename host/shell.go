@@ -67,16 +67,13 @@ func (r *Rank) tell(a rendezvous.Action) error {
 	if a.Control.Kind != rendezvous.RTS {
 		q := r.newControl(kindControl)
 		a.Control.Put(q.buf)
-		return r.enqueue(a.Peer, q)
+		return r.hurry(a.Peer, q)
 	}
 	t := a.End.User().(*transfer)
 	q := t.rts
 	a.Control.Put(q.buf)
-	q.held, t.rts = false, nil
-	if r.peers[a.Peer].outbound.head == q {
-		return r.push(a.Peer)
-	}
-	return nil
+	t.rts = nil
+	return r.letGo(a.Peer, q)
 }
 
 // withdraw takes back a message that its sender has cancelled, if no receive has matched it.
@@ -202,10 +199,8 @@ func (r *Rank) finish(t *transfer, a rendezvous.Action) error {
 	b.transfers.put(t)
 	r.end(q)
 	if void != nil { // cancelled before its turn: those behind it may go
-		void.void, void.held = true, false
-		if r.peers[a.Peer].outbound.head == void {
-			return r.push(a.Peer)
-		}
+		void.void = true
+		return r.letGo(a.Peer, void)
 	}
 	return nil
 }

@@ -18,6 +18,7 @@ type plant struct {
 	posted    func(w *World, at int, a rendezvous.Action, err *error)
 	done      func(w *World, at int, o op, err *error)
 	performed func(w *World, from, to int, o op) error
+	queues    bool // a control message waits behind messages that may not go yet
 	silent    bool // a message that was taken back is not told of
 	hasty     bool // a fence is taken for done when it is posted
 	deaf      bool // late faults are not heard
@@ -51,6 +52,7 @@ var plants = map[string]plant{
 	"lost-operation":      {posted: func(_ *World, _ int, _ rendezvous.Action, err *error) { *err = forgive(*err) }},
 	"fatal-shortage":      {placed: fatal},
 	"no-retry":            {sleeps: true},
+	"queued-control":      {queues: true},
 	"rts-overtaken":       {action: rtsOvertaken},
 	"cancel-of-received":  {hear: cancelOfReceived},
 	"silent-cancel":       {silent: true},

@@ -89,8 +89,18 @@ func (w *World) tell(at int, a rendezvous.Action) error {
 		}
 		return violation("message %d has two RTS", i)
 	}
-	w.outbox[pair] = append(w.outbox[pair], packet{message: -1, control: a.Control})
+	w.enqueue(pair, a.Control)
 	return nil
+}
+
+// enqueue puts a control message in front of messages that may not go yet: what they wait for may
+// need it.
+func (w *World) enqueue(pair int, c rendezvous.Control) {
+	at := slices.IndexFunc(w.outbox[pair], func(p packet) bool { return p.held })
+	if at < 0 || w.plant.queues {
+		at = len(w.outbox[pair])
+	}
+	w.outbox[pair] = slices.Insert(w.outbox[pair], at, packet{message: -1, control: c})
 }
 
 // memoryOf is where the memory of an end lies, what marks it as held, and its message.

@@ -105,7 +105,7 @@ var worlds = []leveled{
 	world(1, 2, tagged, byTag, short(2, 1, tight, fails(1, 0, 0, no, no))),
 	world(1, 2, eager, intoTwo, short(1, 0, tight, fails(0, 1, 0, first, no))),
 	world(1, 2, behind, intoThree, short(1, 1, tight, fails(0, 0, 0, no, no))),
-	world(1, 2, overlap, intoTwo, short(1, 0, tight, fails(1, 0, 0, no, first))),
+	world(1, 2, overlap, intoTwo, short(1, 0, tight, fails(1, 1, 0, no, first))),
 	world(1, 2, crossing, intoBoth, short(1, 1, tight, fails(0, 0, 0, no, no))),
 
 	world(2, 2, overlap, intoTwo, stepping(fails(2, 1, 0, first, no))),
@@ -163,6 +163,7 @@ var soil = map[string]Options{
 	"lost-operation":      on("rget", Options{Messages: one, Receives: intoOne, Shortages: 1}),
 	"fatal-shortage":      on("rget", Options{Messages: one, Receives: intoOne, Shortages: 1}),
 	"no-retry":            on("rput", Options{Messages: one, Receives: intoOne, Shortages: 1}),
+	"queued-control":      on("rget", Options{Messages: overlap, Receives: intoTwo, IDs: 1, Shortages: 1}),
 	"rts-overtaken":       on("rget", Options{Messages: behind, Receives: intoThree, IDs: 1}),
 	"cancel-of-received":  on("rget", Options{Messages: one, Receives: intoOne, Cancel: []int{0}}),
 	"silent-cancel":       on("rget", Options{Messages: one, Receives: intoOne, Cancel: []int{0}}),
