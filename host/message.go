@@ -131,6 +131,7 @@ type message struct {
 	got  uint32
 	req  *Request // the receive that it matched, or nil
 	data []byte   // of an unexpected message
+	done *Request // a synchronous send of this node, which waits for the match
 	rts  *rendezvous.Control
 }
 
@@ -156,7 +157,7 @@ func (r *Rank) file(from int, b []byte) error {
 		if h.kind != kindEager {
 			return r.fileControl(from, h, b[HeaderBytes:])
 		}
-		in.current = r.begin(from, h)
+		in.current = r.accept(from, h)
 		b = b[HeaderBytes:]
 	}
 	m := in.current
@@ -197,8 +198,8 @@ func (r *Rank) fileControl(from int, h header, b []byte) error {
 	return nil
 }
 
-// begin matches a message with a posted receive, or finds room for it.
-func (r *Rank) begin(from int, h header) *message {
+// accept matches a message with a posted receive, or finds room for it.
+func (r *Rank) accept(from int, h header) *message {
 	m := r.messages.get()
 	*m = message{header: h}
 	r.proc.Spend(r.cost.Match)
@@ -227,7 +228,7 @@ func (r *Rank) bind(q *Request, e match.Envelope, m *message) error {
 	if m.kind == kindRTS {
 		return r.receiveLong(q, int(e.Source), int(m.tag), *m.rts)
 	}
-	if r.isLocal(int(e.Source)) {
+	if int(e.Source) == r.id || r.isLocal(int(e.Source)) {
 		r.takeLocal(q, m, int(e.Source))
 		return nil
 	}

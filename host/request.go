@@ -66,6 +66,11 @@ func (r *Rank) Isend(dst, tag int, data []byte) (*Request, error) {
 }
 
 func (r *Rank) isend(dst, tag int, comm uint16, data []byte) (*Request, error) {
+	return r.begin(dst, tag, comm, data, false)
+}
+
+// begin begins a send. A synchronous one is done when a receive has matched it.
+func (r *Rank) begin(dst, tag int, comm uint16, data []byte, synchronous bool) (*Request, error) {
 	if err := r.checkPeer(dst); err != nil {
 		return nil, err
 	}
@@ -81,10 +86,13 @@ func (r *Rank) isend(dst, tag int, comm uint16, data []byte) (*Request, error) {
 	r.stats.MessagesSent++
 	r.stats.BytesSent += uint64(len(data))
 	switch {
-	case r.isLocal(dst):
-		r.sendLocal(dst, q)
+	case dst == r.id:
+		r.sendSelf(q, synchronous)
 		return q, nil
-	case len(data) > EagerMax:
+	case r.isLocal(dst):
+		r.sendLocal(dst, q, synchronous)
+		return q, nil
+	case len(data) > EagerMax || synchronous:
 		return q, r.sendLong(dst, q)
 	}
 	return q, r.enqueue(dst, q)
@@ -121,10 +129,10 @@ func (r *Rank) checkPattern(source, tag int) error {
 }
 
 func (r *Rank) checkPeer(peer int) error {
-	if peer >= 0 && peer < r.size && peer != r.id {
+	if peer >= 0 && peer < r.size {
 		return nil
 	}
-	return fmt.Errorf("%w: rank %d talks to rank %d: expected another rank below %d", drivers.ErrConfig, r.id, peer, r.size)
+	return fmt.Errorf("%w: rank %d talks to rank %d: expected one below %d", drivers.ErrConfig, r.id, peer, r.size)
 }
 
 // Wait makes progress until q is done.

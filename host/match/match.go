@@ -66,6 +66,16 @@ func (c *Core[R, M]) Probe(p Envelope) (e Envelope, m M, ok bool) {
 	return n.env, n.value, true
 }
 
+// Take gives the message that Post would give and keeps it for its caller; nothing is posted.
+func (c *Core[R, M]) Take(p Envelope) (e Envelope, m M, ok bool) {
+	at := c.find(p)
+	if at == nobody {
+		return e, m, false
+	}
+	e = c.unexpected.nodes[at].env
+	return e, c.unexpected.take(at), true
+}
+
 // Withdraw takes the oldest unexpected message of a source that is the one meant.
 func (c *Core[R, M]) Withdraw(source int, meant func(M) bool) (m M, ok bool) {
 	for at := c.unexpected.heads[source]; at != nobody; at = c.unexpected.nodes[at].next {
