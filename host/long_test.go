@@ -314,4 +314,13 @@ func TestUseRMA(t *testing.T) {
 	r.FreeAll()
 	_, err = r.Isend(1, 0, make([]byte, EagerMax+1))
 	require.ErrorIs(t, err, drivers.ErrConfig)
+
+	r = newRig(t, inPairs(RPUT)).ranks[0]
+	for range 3 {
+		_, err = r.Alloc(1<<20 - scratchBytes)
+		require.NoError(t, err)
+		_, err = r.Alloc(1)
+		require.ErrorIs(t, err, drivers.ErrConfig)
+		r.FreeAll()
+	}
 }
