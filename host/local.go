@@ -22,7 +22,7 @@ type parcel struct {
 	from int
 	header
 	data []byte
-	done *Request // a synchronous send
+	more *extra // of a synchronous send
 }
 
 // NewLocal makes the shared memory of a world whose rank i lives on node[i].
@@ -47,7 +47,7 @@ func (r *Rank) sendLocal(dst int, q *Request, synchronous bool) {
 		header: header{tag: q.env.Tag, length: uint32(len(q.buf)), comm: q.env.Comm},
 	}
 	if synchronous {
-		p.done = q
+		p.more = &extra{send: q}
 	}
 	b := &l.boxes[dst]
 	// Senders run at times of their own: what is visible first stands first.
@@ -66,9 +66,8 @@ func (r *Rank) sendSelf(q *Request, synchronous bool) {
 	r.proc.Spend(r.cost.CopyByte*drivers.Time(len(q.buf)) + r.cost.Match)
 	m := r.messages.get()
 	*m = message{header: header{tag: q.env.Tag, length: uint32(len(q.buf)), comm: q.env.Comm}, got: uint32(len(q.buf))}
-	m.done = q
-	if !synchronous {
-		q.done, m.done = true, nil
+	if q.done = !synchronous; synchronous {
+		m.more = &extra{send: q}
 	}
 	if to, ok := r.match.Arrive(m.envelope(r.id), m); ok {
 		m.data = q.buf
@@ -92,7 +91,7 @@ func (r *Rank) progressLocal() bool {
 	b.waiting = slices.Delete(b.waiting, 0, 1)
 	r.proc.Spend(r.cost.Match)
 	m := r.messages.get()
-	*m = message{header: p.header, got: p.length, data: p.data, done: p.done}
+	*m = message{header: p.header, got: p.length, data: p.data, more: p.more}
 	q, ok := r.match.Arrive(p.envelope(p.from), m)
 	if !ok {
 		r.stats.Unexpected++
@@ -107,7 +106,8 @@ func (r *Rank) takeLocal(q *Request, m *message, from int) {
 	r.proc.Spend(r.cost.CopyByte * drivers.Time(m.length))
 	copy(q.buf, m.data)
 	m.req, m.data = q, nil
-	if s := m.done; s != nil {
+	if m.more != nil {
+		s := m.more.send
 		s.rank.end(s)
 		if from != r.id {
 			r.proc.Wake(from, r.proc.Now()+r.cost.Wake)

@@ -131,8 +131,13 @@ type message struct {
 	got  uint32
 	req  *Request // the receive that it matched, or nil
 	data []byte   // of an unexpected message
-	done *Request // a synchronous send of this node, which waits for the match
-	rts  *rendezvous.Control
+	more *extra
+}
+
+// An extra is what few messages have.
+type extra struct {
+	rts  rendezvous.Control
+	send *Request // a synchronous one of this node, which waits for the match
 }
 
 // inbound is the reassembly of one source: packets of a pair come in order, so
@@ -190,7 +195,7 @@ func (r *Rank) fileControl(from int, h header, b []byte) error {
 	}
 	h.length = c.Bytes
 	r.proc.Spend(r.cost.Match)
-	m := &message{header: h, rts: &c}
+	m := &message{header: h, more: &extra{rts: c}}
 	if q, ok := r.match.Arrive(h.envelope(from), m); ok {
 		return r.receiveLong(q, from, int(h.tag), c)
 	}
@@ -226,7 +231,7 @@ func (m *message) store(b []byte) {
 // bind gives an unexpected message to a receive that was posted later.
 func (r *Rank) bind(q *Request, e match.Envelope, m *message) error {
 	if m.kind == kindRTS {
-		return r.receiveLong(q, int(e.Source), int(m.tag), *m.rts)
+		return r.receiveLong(q, int(e.Source), int(m.tag), m.more.rts)
 	}
 	if int(e.Source) == r.id || r.isLocal(int(e.Source)) {
 		r.takeLocal(q, m, int(e.Source))

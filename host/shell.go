@@ -78,7 +78,7 @@ func (r *Rank) tell(a rendezvous.Action) error {
 
 // withdraw takes back a message that its sender has cancelled, if no receive has matched it.
 func (r *Rank) withdraw(a rendezvous.Action) error {
-	meant := func(m *message) bool { return m.rts != nil && m.rts.From == a.Control.From }
+	meant := func(m *message) bool { return m.kind == kindRTS && m.more.rts.From == a.Control.From }
 	if _, ok := r.match.Withdraw(a.Peer, meant); ok {
 		r.bulk.core.Withdrawn(a.Peer, a.Control.From)
 	}

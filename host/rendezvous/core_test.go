@@ -131,10 +131,20 @@ func TestOperationsTakeTurns(t *testing.T) {
 	}
 	list := take(c, yes, posted)
 	require.Equal(t, []int{0, 1}, order)
-	require.EqualValues(t, 10, c.Deadline())
+	require.Equal(t, Never, c.Deadline()) // what is under way makes room
 	room = 1
-	c.Done(list[len(list)-2].End, Get, 2, nil) // that makes room
+	c.Done(list[len(list)-3].End, Get, 2, nil)
 	take(c, yes, posted)
+	room = 0
+	c.Done(list[len(list)-2].End, Get, 2, nil)
+	take(c, yes, posted)
+	require.Equal(t, Never, c.Deadline())
+	room = 0
+	c.Done(list[len(list)-1].End, Get, 2, nil)
+	take(c, yes, posted)
+	require.EqualValues(t, 10, c.Deadline()) // nothing is
+	c.Tick(9)
+	require.Empty(t, take(c, yes, posted))
 	room = 9
 	c.Tick(10)
 	take(c, yes, posted)

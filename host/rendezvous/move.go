@@ -42,7 +42,9 @@ func (c *Core) Posted(a Action, err error) {
 	switch {
 	case errors.Is(err, ErrAgain) || err != nil && a.Do == Fence: // without it nobody knows whether puts are under way
 		c.blocked = true
-		c.retryAt = min(c.retryAt, c.now+c.cfg.Retry)
+		if !c.busy() { // else what is under way makes room
+			c.retryAt = min(c.retryAt, c.now+c.cfg.Retry)
+		}
 		c.moving.list = append(c.moving.list, nil) // it keeps its turn
 		copy(c.moving.all()[1:], c.moving.all())
 		c.moving.list[c.moving.head] = e
@@ -62,6 +64,16 @@ func (c *Core) Posted(a Action, err error) {
 			c.moving.push(e)
 		}
 	}
+}
+
+// busy: operations are under way.
+func (c *Core) busy() bool {
+	for _, n := range c.under {
+		if n > 0 {
+			return true
+		}
+	}
+	return false
 }
 
 // Done says that an operation of so many bytes is over: a get when its bytes have come, a put
