@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/binary"
 	"errors"
+	"flag"
 	"fmt"
 	"testing"
 	"unsafe"
@@ -15,6 +16,8 @@ import (
 	"github.com/nicloop/nicloop/host/rendezvous"
 	"github.com/stretchr/testify/require"
 )
+
+var longDevice = flag.String("long-device", "model:", "where pages fault")
 
 // pair is a world of two ranks for messages of up to n bytes.
 func pair(p host.Rendezvous, n int) Config {
@@ -111,7 +114,9 @@ func TestPageFaultsInRendezvous(t *testing.T) {
 		for _, page := range []int{0, 5, 9} {
 			for _, at := range []int{0, 1} { // whose page
 				t.Run(fmt.Sprintf("%s/page%d/rank%d", p, page, at), func(t *testing.T) {
-					f := openFaulty(t, pair(p, n))
+					c := pair(p, n)
+					c.Device = *longDevice
+					f := openFaulty(t, c)
 					require.NoError(t, f.w.run(context.Background(), func(r *host.Rank) error { return f.faulty(r, at, page, n) }))
 				})
 			}
