@@ -29,8 +29,9 @@
 //   - Give every rank a [Proc], which is all that a rank knows of its machine:
 //     simulated time (package vtime) or the wall clock on a board.
 //   - Use a Rank from its own function only.
-//   - Leave the heap of [RMA] room for two of the longest messages beyond what [Rank.Alloc] gives out: a
-//     receive and a send of buffers outside DMA memory need a piece each.
+//   - Leave the heap of [RMA] room for four of the longest messages beyond what [Rank.Alloc] gives out, if
+//     buffers lie outside DMA memory: half of that is kept for a receive and for a send that has matched,
+//     so that sends which have not cannot keep them waiting.
 //
 // Host work takes time by the model in cost.go, the one place with its numbers.
 package host

@@ -51,6 +51,14 @@ func (h *heap) largest() (n uint64) {
 	return n
 }
 
+// left is all that is left.
+func (h *heap) left() (n uint64) {
+	for _, p := range h.pieces {
+		n += p.n
+	}
+	return n
+}
+
 func (h *heap) free(at, n uint64) {
 	n = roundUp(n)
 	i, _ := slices.BinarySearchFunc(h.pieces, at, func(p piece, at uint64) int { return int(int64(p.at - at)) })

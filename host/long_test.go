@@ -115,7 +115,7 @@ func TestPolicyByMessage(t *testing.T) {
 	var seen []rendezvous.Message
 	p.rma.Choose = func(m rendezvous.Message) rendezvous.Protocol {
 		seen = append(seen, m)
-		if m.Reachable {
+		if m.Reachable || m.Hint == 7 {
 			return rendezvous.RPUT
 		}
 		return rendezvous.RGET
@@ -126,14 +126,18 @@ func TestPolicyByMessage(t *testing.T) {
 			return err
 		}
 		if r.ID() == 0 {
-			return errors.Join(r.Send(1, 0, letter(6000, 0)), r.Send(1, 1, b))
+			err := errors.Join(r.Send(1, 0, letter(6000, 0)), r.Send(1, 1, b))
+			r.Hint(7)
+			return errors.Join(err, r.Send(1, 2, letter(6000, 2)))
 		}
 		c := make([]byte, 6000)
 		_, err = r.Recv(0, 0, c)
 		_, err2 := r.Recv(0, 1, b)
-		return errors.Join(err, err2, expect(c, 0))
+		err = errors.Join(err, err2, expect(c, 0))
+		_, err2 = r.Recv(0, 2, c)
+		return errors.Join(err, err2, expect(c, 2))
 	})
-	require.Equal(t, []rendezvous.Message{{Peer: 1, Bytes: 6000}, {Peer: 1, Bytes: 5000, Reachable: true}}, seen)
+	require.Equal(t, []rendezvous.Message{{Peer: 1, Bytes: 6000}, {Peer: 1, Bytes: 5000, Reachable: true}, {Peer: 1, Bytes: 6000, Hint: 7}}, seen)
 }
 
 func TestTooLongForTheBuffer(t *testing.T) {
@@ -296,6 +300,42 @@ func TestOneAfterTheOther(t *testing.T) {
 				return fmt.Errorf("the heap has pieces %v left", got)
 			}
 			return nil
+		})
+	}
+}
+
+// Sends that nobody has received yet leave the heap room for one that has, and for a receive.
+func TestSmallOnesLeaveRoom(t *testing.T) {
+	for _, p := range longWays {
+		pl := inPairs(p)
+		pl.heap = 4 * 32768
+		launch(t, pl, func(r *Rank) error {
+			peer := 1 - r.ID()
+			var list []*Request
+			for k := range 60 {
+				q, err := r.Isend(peer, k, letter(3000, k))
+				if err != nil {
+					return err
+				}
+				list = append(list, q)
+			}
+			q, err := r.Isend(peer, 99, letter(30000, 99))
+			if err != nil {
+				return err
+			}
+			b := make([]byte, 30000)
+			if _, err := r.Recv(peer, 99, b); err != nil {
+				return err
+			}
+			for k := range 60 {
+				if _, err := r.Recv(peer, k, b); err != nil {
+					return err
+				}
+				if err := expect(b[:3000], k); err != nil {
+					return err
+				}
+			}
+			return r.Waitall(append(list, q))
 		})
 	}
 }

@@ -48,7 +48,9 @@ type bulk struct {
 	core      *rendezvous.Core
 	heap      heap
 	transfers depot[transfer]
-	held      [3]int // bounce buffers, by class
+	held      [3]int // stand-ins for buffers outside DMA memory, by class
+	bounced   uint64 // their bytes
+	hint      uint8
 	ops       []pending
 	event     rma.Event
 	scratch   *rma.Region // where fences read to, the end of the heap
@@ -129,6 +131,13 @@ func (r *Rank) FreeAll() {
 	}
 }
 
+// Hint is told to RMA.Choose with every long message that is sent from now on.
+func (r *Rank) Hint(h uint8) {
+	if r.bulk != nil {
+		r.bulk.hint = h
+	}
+}
+
 // sendLong begins the rendezvous of a send. Its RTS takes its place in the order of the messages to
 // dst now, and goes when the core has one.
 func (r *Rank) sendLong(dst int, q *Request) error {
@@ -142,7 +151,7 @@ func (r *Rank) sendLong(dst int, q *Request) error {
 	t.rts.env, t.rts.held = q.env, true
 	q.long = t
 	_, reachable := locate(b.Memory, q.buf)
-	t.end = b.core.Send(rendezvous.Message{Peer: dst, Bytes: len(q.buf), Reachable: reachable}, t)
+	t.end = b.core.Send(rendezvous.Message{Peer: dst, Bytes: len(q.buf), Reachable: reachable, Hint: b.hint}, t)
 	r.peers[dst].outbound.held++
 	if err := r.enqueue(dst, t.rts); err != nil {
 		return err

@@ -101,14 +101,13 @@ func (r *Rank) place(t *transfer, a rendezvous.Action) (uint64, error) {
 	region, err := r.register(at, uint64(len(buf)), rightsFor(a.End))
 	if err != nil {
 		if !inside {
-			b.heap.free(at, uint64(len(buf)))
+			b.putBack(a.Class, at, uint64(len(buf)))
 		}
 		return 0, err
 	}
 	t.region, t.at = region, at
 	if !inside {
 		t.bounce, t.class = uint64(len(buf)), a.Class
-		b.held[a.Class]++
 		if a.End.Sends() {
 			r.proc.Spend(r.cost.CopyByte * drivers.Time(len(buf)))
 			copy(b.Memory[at:], buf)
@@ -138,26 +137,35 @@ func (r *Rank) register(at, n uint64, rights rma.Rights) (*rma.Region, error) {
 	return region, err
 }
 
-// standIn takes a piece of the heap for a message outside DMA memory. Early sends leave room for a
-// receive and a late send of their size; these leave room for one of the other kind unless
-// they are the first of their own. So neither can keep the other from its end.
+// standIn takes a piece of the heap for a message outside DMA memory. Early sends leave half of what
+// Alloc has left, and room for a receive and a late send of their size; these leave room for one of
+// the other kind unless they are the first of their own. So neither can keep the other from its end.
 func (b *bulk) standIn(class rendezvous.Class, n uint64) (uint64, bool) {
-	spare := roundUp(n)
+	leave := roundUp(n)
 	switch {
 	case class == rendezvous.Early:
-		spare *= 2
+		leave = max(2*leave, (b.heap.left()+b.bounced)/2)
 	case b.held[class] == 0:
-		spare = 0
+		leave = 0
 	}
 	at, err := b.heap.alloc(n)
 	if err != nil {
 		return 0, false
 	}
-	if b.heap.largest() < spare {
+	if b.heap.largest() < leave {
 		b.heap.free(at, n)
 		return 0, false
 	}
+	b.held[class]++
+	b.bounced += roundUp(n)
 	return at, true
+}
+
+// putBack ends what standIn began.
+func (b *bulk) putBack(class rendezvous.Class, at, n uint64) {
+	b.heap.free(at, n)
+	b.held[class]--
+	b.bounced -= roundUp(n)
 }
 
 // release gives the memory of a transfer back; what a receive got goes where it belongs.
@@ -168,8 +176,7 @@ func (r *Rank) release(t *transfer) {
 			r.proc.Spend(r.cost.CopyByte * drivers.Time(t.end.Bytes()))
 			copy(t.q.buf, b.Memory[t.at:t.at+uint64(t.end.Bytes())])
 		}
-		b.heap.free(t.at, t.bounce)
-		b.held[t.class]--
+		b.putBack(t.class, t.at, t.bounce)
 	}
 	b.Port.Release(t.region)
 }
