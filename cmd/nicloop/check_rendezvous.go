@@ -43,7 +43,7 @@ Exit codes: 0 as expected, 1 a proof failed or a mistake was not found.`,
 			})
 		},
 	}
-	cmd.Flags().IntVar(&bound, "bound", 2, "how large the worlds are: 1 takes a second, 2 some, 3 a minute")
+	cmd.Flags().IntVar(&bound, "bound", 2, "how large the worlds are: 1 takes a second, 2 ten, 3 minutes")
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print as JSON")
 	return cmd
 }

@@ -197,6 +197,20 @@ func TestStale(t *testing.T) {
 	require.EqualValues(t, 8, c.Stats().Stale)
 }
 
+// Who moves the bytes knows when that is over, and need not be told.
+func TestMoverIsNotTold(t *testing.T) {
+	c := newCore(0, RGET)
+	e := c.Receive(1, Control{Kind: RTS, Protocol: 1, From: makeID(0, 1, false), Address: 7, Bytes: 4}, 4, nil)
+	take(c, yes, yes)
+	c.Hear(1, Control{Kind: FIN, To: e.ID()})
+	require.Empty(t, take(c, yes, yes))
+	require.EqualValues(t, 1, c.Stats().Stale)
+	c.Hear(1, Control{Kind: FIN, To: e.ID(), Code: Cancelled}) // that ends it when its get is over
+	require.Empty(t, take(c, yes, yes))
+	c.Done(e, Get, 4, nil)
+	require.Equal(t, []string{"release", "complete"}, dos(take(c, yes, yes)))
+}
+
 // A place that was used so often that its generation begins again does not get ID 0.
 func TestGenerationsGoRound(t *testing.T) {
 	c := newCore(1, RGET)

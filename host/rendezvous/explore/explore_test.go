@@ -8,7 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-var level = flag.Int("level", 1, "how far the suite goes: 1 takes seconds, 2 a minute, 3 several")
+var level = flag.Int("level", 1, "how far the suite goes: 1 takes a second, 2 ten, 3 minutes")
 
 func run(t *testing.T, o Options) Result {
 	t.Helper()

@@ -8,7 +8,7 @@ const Levels = 3
 // Suite lists the explorations that together make the case for the core: every protocol, with one, two
 // and three messages between two and three ranks; overlapping buffers, wildcards, receives that
 // are too short, eager messages among the others; with names, memory and descriptors short;
-// with faults, shortages, refusals and cancels at every step. level 1 takes seconds, 2 a minute, 3 several.
+// with faults, shortages, refusals and cancels at every step. level 1 takes a second, 2 ten, 3 minutes.
 func Suite(level int) (all []Options) {
 	for _, protocol := range []string{"rget", "rput", "chunked"} {
 		for _, w := range worlds {
