@@ -63,6 +63,7 @@ var (
 	tight  = [3]int{1, 1, 1}
 	no     []int
 	first  = []int{0}
+	second = []int{1}
 	either = []int{0, 1}
 )
 
@@ -104,7 +105,7 @@ var worlds = []leveled{
 	world(1, 2, overlap, intoTwo, stepping(fails(1, 0, 0, no, no))),
 	world(1, 2, tagged, byTag, short(2, 1, tight, fails(1, 0, 0, no, no))),
 	world(1, 2, eager, intoTwo, short(1, 0, tight, fails(0, 1, 0, first, no))),
-	world(1, 2, behind, intoThree, short(1, 1, tight, fails(0, 0, 0, no, no))),
+	world(1, 2, behind, intoThree, short(1, 1, tight, fails(0, 0, 0, second, no))),
 	world(1, 2, overlap, intoTwo, short(1, 0, tight, fails(1, 1, 0, no, first))),
 	world(1, 2, crossing, intoBoth, short(1, 1, tight, fails(0, 0, 0, no, no))),
 
@@ -112,7 +113,7 @@ var worlds = []leveled{
 	world(2, 2, overlap, intoAny, fails(1, 0, 1, either, first)),
 	world(2, 2, overlap, intoTwo, short(1, 1, tight, fails(1, 1, 1, no, either))),
 	world(2, 2, tagged, byTag, stepping(fails(1, 1, 0, no, first))),
-	world(2, 2, behind, intoThree, short(1, 1, tight, fails(1, 0, 0, first, no))),
+	world(2, 2, behind, intoThree, short(1, 1, tight, fails(1, 0, 0, either, no))),
 	world(2, 2, crossing, intoBoth, fails(1, 0, 0, no, first)),
 	world(2, 2, crossing, intoBoth, short(1, 1, tight, fails(0, 1, 1, no, no))),
 	world(2, 3, incast, fromAny, short(1, 1, tight, fails(1, 0, 0, first, no))),
