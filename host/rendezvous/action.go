@@ -81,6 +81,18 @@ func (f *fifo[T]) pop() T {
 	return v
 }
 
+// unpop puts a value in front of the others.
+func (f *fifo[T]) unpop(v T) {
+	if f.head > 0 {
+		f.head--
+		f.list[f.head] = v
+		return
+	}
+	f.list = append(f.list, v)
+	copy(f.list[1:], f.list)
+	f.list[0] = v
+}
+
 // all are the queue's values in order.
 func (f *fifo[T]) all() []T { return f.list[f.head:] }
 

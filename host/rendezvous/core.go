@@ -33,7 +33,8 @@ type Core struct {
 	gone    int32 // the end whose Complete was given out last, or -1
 	unnamed [2]fifo[*End]
 	waiting [classes]fifo[*End] // for memory; of Early nobody waits
-	moving  fifo[*End]          // with operations to post, in turn
+	moving  []fifo[*End]        // with operations to post, in turn, by protocol
+	turn    int                 // the protocol whose turn it is
 	posting *End                // of which an operation was given out and not answered
 	actions fifo[Action]
 	under   []int // operations under way, by protocol
@@ -63,7 +64,8 @@ func New(cfg Config) *Core {
 	if cfg.IDs < 1 || cfg.IDs > MaxIDs || cfg.Choose == nil {
 		panic(fmt.Sprintf("rendezvous: %d IDs, expected 1 to %d, and a policy", cfg.IDs, MaxIDs))
 	}
-	return &Core{cfg: cfg, gone: -1, under: make([]int, len(cfg.Protocols)), retryAt: Never}
+	n := len(cfg.Protocols)
+	return &Core{cfg: cfg, gone: -1, moving: make([]fifo[*End], n), under: make([]int, n), retryAt: Never}
 }
 
 // Stats gives the counters.

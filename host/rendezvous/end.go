@@ -22,6 +22,7 @@ type End struct {
 	since    Time   // from when on it waits for memory
 	memory   memory
 	fence    fence
+	lined    bool // in the queue of those with operations to post
 
 	announced bool // its RTS is out
 	told      bool // a receive: the other end has its CTS
@@ -103,7 +104,7 @@ func (e *End) Tell(k Kind) {
 // Move begins to post operations.
 func (e *End) Move(verb Do) {
 	e.verb = verb
-	e.core.moving.push(e)
+	e.core.line(e)
 }
 
 // Close ends the transfer here, and there with a FIN.
@@ -140,7 +141,7 @@ func (e *End) fail(err *Error) {
 		e.err = err
 	}
 	if e.fence != fenceWanted {
-		drop(&e.core.moving, e)
+		e.core.stop(e)
 	}
 	e.settle()
 }
@@ -152,7 +153,7 @@ func (e *End) settle() {
 	case e.verb == Put && e.posted > 0 && e.fence != fenced:
 		if e.fence == notFenced {
 			e.fence = fenceWanted
-			e.core.moving.push(e)
+			e.core.line(e)
 		}
 	case e.err != nil:
 		e.Close()
@@ -164,7 +165,7 @@ func (e *End) settle() {
 // retire gives everything back and ends the request.
 func (e *End) retire() {
 	c := e.core
-	drop(&c.moving, e)
+	c.stop(e)
 	e.live = false
 	if e.memory == held {
 		c.do(Action{Do: Release, End: e})
@@ -175,7 +176,9 @@ func (e *End) retire() {
 		err = e.err
 	}
 	c.do(Action{Do: Complete, Peer: e.peer, End: e, Err: err})
-	c.leaveQueue(e)
+	if e.memory == wanted {
+		c.leaveQueue(e)
+	}
 	receive := !e.send
 	c.freeName(e)
 	c.giveNames(receive)

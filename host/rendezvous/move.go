@@ -2,21 +2,39 @@ package rendezvous
 
 import "errors"
 
-// post gives out the next operation, if one may be posted. Those that have some take turns.
+// post gives out the next operation, if one may be posted. Those that have some take turns, protocols and
+// within each the transfers.
 func (c *Core) post() {
 	if c.blocked || c.posting != nil {
 		return
 	}
-	for range c.moving.len() {
-		e := c.moving.pop()
-		a, ok := c.operation(e)
-		if !ok {
-			c.moving.push(e) // its protocol has as many under way as it may
+	for i := range c.moving {
+		at := (c.turn + i) % len(c.moving)
+		q := &c.moving[at]
+		if q.len() == 0 {
 			continue
 		}
-		c.posting = e
+		a, ok := c.operation(q.first())
+		if !ok {
+			continue // the protocol has as many under way as it may
+		}
+		c.posting, c.turn = q.pop(), at+1
+		c.posting.lined = false
 		c.do(a)
 		return
+	}
+}
+
+// line puts an end into the queue of those with operations to post, stop takes it out.
+func (c *Core) line(e *End) {
+	e.lined = true
+	c.moving[e.index].push(e)
+}
+
+func (c *Core) stop(e *End) {
+	if e.lined {
+		e.lined = false
+		drop(&c.moving[e.index], e)
 	}
 }
 
@@ -45,9 +63,9 @@ func (c *Core) Posted(a Action, err error) {
 		if !c.busy() { // else what is under way makes room
 			c.retryAt = min(c.retryAt, c.now+c.cfg.Retry)
 		}
-		c.moving.list = append(c.moving.list, nil) // it keeps its turn
-		copy(c.moving.all()[1:], c.moving.all())
-		c.moving.list[c.moving.head] = e
+		c.turn = e.index
+		e.lined = true
+		c.moving[e.index].unpop(e)
 	case err != nil:
 		e.fail(&Error{Code: Fault, Here: true, Cause: err})
 	default:
@@ -58,10 +76,10 @@ func (c *Core) Posted(a Action, err error) {
 			return
 		}
 		if e.posted += a.Bytes; e.posted < e.bytes {
-			c.moving.push(e)
+			c.line(e)
 		} else if a.Do == Put { // right behind them: it need not wait until they have left
 			e.fence = fenceWanted
-			c.moving.push(e)
+			c.line(e)
 		}
 	}
 }

@@ -38,7 +38,10 @@ func (c *Core) Clone() *Core {
 	n.spare = append([]int32(nil), c.spare...)
 	n.under = append([]int(nil), c.under...)
 	n.actions = fifo[Action]{}
-	n.moving = n.same(&c.moving)
+	n.moving = make([]fifo[*End], len(c.moving))
+	for i := range c.moving {
+		n.moving[i] = n.same(&c.moving[i])
+	}
 	for d := range c.ids {
 		n.unnamed[d] = n.same(&c.unnamed[d])
 		n.ids[d] = names{slots: append([]name(nil), c.ids[d].slots...)}
@@ -77,7 +80,7 @@ func (c *Core) AppendState(b []byte) []byte {
 			b = append(b, 0)
 			continue
 		}
-		b = append(b, 1, bits(e.send, e.announced, e.told, e.asked, e.parted), byte(e.memory), byte(e.fence), byte(e.verb), byte(e.index))
+		b = append(b, 1, bits(e.send, e.announced, e.told, e.asked, e.parted, e.lined), byte(e.memory), byte(e.fence), byte(e.verb), byte(e.index))
 		for _, v := range [...]uint64{uint64(e.id), uint64(e.other), uint64(e.peer), uint64(e.bytes), e.local, e.remote,
 			uint64(e.posted), uint64(e.moved), uint64(e.under)} {
 			number(v)
@@ -102,8 +105,10 @@ func (c *Core) AppendState(b []byte) []byte {
 	for i := range c.waiting {
 		queue(&c.waiting[i])
 	}
-	queue(&c.moving)
-	b = append(b, bits(c.blocked))
+	for i := range c.moving {
+		queue(&c.moving[i])
+	}
+	b = append(b, bits(c.blocked), byte(c.turn%max(len(c.moving), 1)))
 	if c.retryAt < Never {
 		number(uint64(c.retryAt - c.now))
 	}
