@@ -2,6 +2,11 @@ package explore
 
 import "fmt"
 
+// Claims is what "proved" means, in a sentence.
+const Claims = "every request ends once; a receive that ends well has its message as it was sent; both ends say the same; " +
+	"only what something has happened to fails; nothing touches memory that was given back; messages match in MPI's order; " +
+	"nobody waits for ever; nothing is left over"
+
 // Levels are how far Suite goes.
 const Levels = 3
 
