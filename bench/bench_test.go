@@ -9,6 +9,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/nicloop/nicloop/cosim/vtime"
 	"github.com/nicloop/nicloop/drivers"
 	_ "github.com/nicloop/nicloop/drivers/ideal"
 	"github.com/nicloop/nicloop/host"
@@ -141,7 +142,6 @@ func TestBadCalls(t *testing.T) {
 	c := onIdeal("")
 	c.Nodes, c.Procs = 2, 1
 	for name, call := range map[string]func(r *host.Rank) error{
-		"itself":   func(r *host.Rank) error { return r.Send(r.ID(), 1, nil) },
 		"nobody":   func(r *host.Rank) error { return r.Send(2, 1, nil) },
 		"too long": func(r *host.Rank) error { return r.Send(1-r.ID(), 1, make([]byte, host.EagerMax+1)) },
 		"tag":      func(r *host.Rank) error { return r.Send(1-r.ID(), -1, nil) },
@@ -195,21 +195,28 @@ func TestVerdicts(t *testing.T) {
 		"rank 0: the circle closes",
 	}, v.Chain)
 
-	// Rank 1 never polls, so rank 0 runs out of credits.
-	err = launch(t, c, func(r *host.Rank) error {
-		if r.ID() == 1 {
-			return nil
-		}
-		for {
-			if err := r.Send(1, 1, make([]byte, 500)); err != nil {
+	// Rank 1 has finished and never polls, so rank 0 runs out of credits: no protocol's fault.
+	w, err := openWorld(context.Background(), c, nil)
+	require.NoError(t, err)
+	defer w.Sys.Close()
+	var hang *vtime.HangError
+	err = w.Kernel.Run(func(i int) error {
+		for i == 0 {
+			if err := w.Ranks[i].Send(1, 1, make([]byte, 500)); err != nil {
 				return err
 			}
 		}
+		return nil
 	})
-	require.ErrorAs(t, err, &v)
-	require.Equal(t, ProtocolDeadlock, v.Class)
+	require.ErrorAs(t, err, &hang)
+	require.ErrorAs(t, w.explain(err), &v)
+	require.Equal(t, HostBlocked, v.Class)
 	require.Contains(t, v.Error(), "waits for a credit")
-	require.Equal(t, "rank 1: finished", v.Chain[len(v.Chain)-1])
+	require.Equal(t, "rank 1: finished; it sends nothing more and returns no credits", v.Chain[len(v.Chain)-1])
+
+	// If it had not, it would be.
+	hang.Procs[1].State = vtime.AwaitArrival
+	require.Equal(t, ProtocolDeadlock, w.classify(hang))
 
 	// Without flow control the full mailbox stalls the hardware.
 	c.Velo = velo.Config{Flow: velo.None, Slots: 2}
@@ -224,6 +231,21 @@ func TestVerdicts(t *testing.T) {
 	require.ErrorAs(t, err, &v)
 	require.Equal(t, RTLStall, v.Class)
 	require.Contains(t, v.Error(), "mailbox of vpid 0 full (2 of 2 slots)")
+}
+
+// TestCancelledRunSaysWhy: not that its device was closed.
+func TestCancelledRunSaysWhy(t *testing.T) {
+	cause := errors.New("enough")
+	for _, device := range []string{"ideal:", "model:"} {
+		ctx, cancel := context.WithCancelCause(context.Background())
+		c := onIdeal("alltoall")
+		c.Device, c.Iterations = device, 1<<20
+		c.Step = func(int, int) { cancel(cause) }
+		_, err := Run(ctx, c)
+		require.Equal(t, cause, err)
+		c.Sizes = []int{8}
+		require.Equal(t, cause, Launch(ctx, c, 1, func(r *host.Rank) error { return r.Barrier() }))
+	}
 }
 
 func TestLimitIsAVerdict(t *testing.T) {

@@ -190,9 +190,9 @@ func TestOps(t *testing.T) {
 	minus := make([]byte, 8)
 	binary.LittleEndian.PutUint64(minus, ^uint64(4)) // -5
 	b := append([]byte{}, minus...)
-	host.MaxInt64(b, make([]byte, 8))
+	host.MaxInt64.Combine(b, make([]byte, 8))
 	require.Equal(t, make([]byte, 8), b)
-	host.SumFloat64(b, []byte{0, 0, 0, 0, 0, 0, 0xf0, 0x3f})
+	host.SumFloat64.Combine(b, []byte{0, 0, 0, 0, 0, 0, 0xf0, 0x3f})
 	require.Equal(t, []byte{0, 0, 0, 0, 0, 0, 0xf0, 0x3f}, b)
 }
 

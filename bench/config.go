@@ -100,6 +100,8 @@ func (c *Config) Validate() error {
 		return bad("%d iterations: expected at least 1", c.Iterations)
 	case c.Warmup < 0:
 		return bad("%d warm-up iterations: expected 0 or more", c.Warmup)
+	case c.Limit < 0:
+		return bad("a limit of %d ps: expected 0 or more", c.Limit)
 	case len(c.Sizes) == 0:
 		return bad("no message sizes: give at least one")
 	}

@@ -29,9 +29,9 @@ func Run(ctx context.Context, c Config) (res *Result, err error) {
 	}
 	w, err := openWorld(ctx, c, obs.sink())
 	if err != nil {
-		return nil, err
+		return nil, because(ctx, err)
 	}
-	defer func() { w.failed(ctx, err); err = errors.Join(err, w.close(), obs.close()) }()
+	defer func() { w.failed(ctx, err); err = because(ctx, errors.Join(err, w.close(), obs.close())) }()
 	res = newResult(w)
 	for _, n := range c.Sizes {
 		if err := w.measure(ctx, wl, n, res, obs); err != nil {
@@ -146,9 +146,9 @@ func Measure(ctx context.Context, c Config, buffers int, body func(*host.Rank) e
 	}
 	w, err := openWorld(ctx, c, nil)
 	if err != nil {
-		return nil, err
+		return nil, because(ctx, err)
 	}
-	defer func() { w.failed(ctx, err); err = errors.Join(err, w.close()) }()
+	defer func() { w.failed(ctx, err); err = because(ctx, errors.Join(err, w.close())) }()
 	if err := w.run(ctx, body); err != nil {
 		return nil, err
 	}

@@ -4,11 +4,13 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"math/rand/v2"
 	"testing"
 
 	_ "github.com/nicloop/nicloop/cosim/model"
 	"github.com/nicloop/nicloop/cosim/vtime"
 	"github.com/nicloop/nicloop/drivers"
+	"github.com/nicloop/nicloop/drivers/regs"
 	"github.com/nicloop/nicloop/host"
 	"github.com/nicloop/nicloop/velo"
 	"github.com/stretchr/testify/require"
@@ -17,8 +19,12 @@ import (
 // threaded runs a configuration on so many threads, and gives all that comes of it.
 func threaded(t *testing.T, c Config, threads int) (string, error) {
 	c.Threads = threads
+	opened := c.Opened
 	c.Opened = func(sys drivers.Timed) error {
 		require.Len(t, sys.(drivers.Parted).Parts(), threads)
+		if opened != nil {
+			return opened(sys)
+		}
 		return nil
 	}
 	last := 0 // shared by all ranks: one is told at a time
@@ -38,6 +44,18 @@ func threaded(t *testing.T, c Config, threads int) (string, error) {
 		js, _ = json.Marshal(v)
 	}
 	return string(js), err
+}
+
+// flapping takes links away again and again, inside the parts and between them.
+func flapping(sys drivers.Timed) error {
+	rng := rand.New(rand.NewPCG(1, 2))
+	for range 200 {
+		node, link, at := rng.IntN(sys.Info().Nodes), uint8(rng.IntN(4)), drivers.Cycle(rng.IntN(40_000))
+		sys.PostReg(node, at, regs.WireCtrl(link), regs.WireCtrlDown)
+		sys.PostReg(node, at+drivers.Cycle(rng.IntN(2000)), regs.WireCtrl(link), 0)
+		sys.PostReg(node, at, regs.LinkPatience(link), 0)
+	}
+	return nil
 }
 
 // TestThreads: the same bytes on one thread and on two, between which and one it goes to and fro.
@@ -69,8 +87,14 @@ func TestThreads(t *testing.T) {
 		"slow, no warm-up": on("hotspot", 16, 1, func(c *Config) {
 			c.NVM, c.Hot, c.Sizes, c.Warmup = []NVM{{0, 1, 4, 256}, {15, 1, 8, 64}}, 2, []int{3000}, 0
 		}),
-		"hang":  on("alltoall", 16, 2, func(c *Config) { c.Velo.Flow, c.Velo.Slots = velo.None, 1 }),
-		"limit": on("alltoall", 16, 1, func(c *Config) { c.Limit = 20 * drivers.Microsecond }),
+		"links in error": on("alltoall", 16, 2, func(c *Config) {
+			c.Device, c.Sizes = "model:?link_errors=1e-2&link_losses=1e-3&link_seed=3", []int{8, 3000}
+		}),
+		"long links in error": on("random", 16, 2, func(c *Config) { c.Device = "model:?link_losses=2e-2&wire_latency=9" }),
+		"torus in error":      on("random", 9, 2, func(c *Config) { c.Device = "model:?torus=1&link_errors=1e-2" }),
+		"links that fail":     on("random", 16, 2, func(c *Config) { c.Opened = flapping }),
+		"hang":                on("alltoall", 16, 2, func(c *Config) { c.Velo.Flow, c.Velo.Slots = velo.None, 1 }),
+		"limit":               on("alltoall", 16, 1, func(c *Config) { c.Limit = 20 * drivers.Microsecond }),
 	} {
 		t.Run(name, func(t *testing.T) {
 			if testing.Short() {

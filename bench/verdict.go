@@ -22,7 +22,7 @@ const (
 	ProtocolDeadlock Class = "protocol deadlock"
 	// RTLStall: the hardware holds packets that it cannot deliver.
 	RTLStall Class = "RTL stall"
-	// HostBlocked: ranks wait for messages that nobody sends.
+	// HostBlocked: ranks wait for messages that nobody sends, or for credits of ranks that have finished.
 	HostBlocked Class = "host blocked"
 	// Slow: the run was still moving when its limit of simulated time came.
 	Slow Class = "merely slow, or going round in circles"
@@ -130,7 +130,10 @@ func (w *World) classify(hang *vtime.HangError) Class {
 		return RTLStall
 	}
 	for _, p := range hang.Procs {
-		if p.State != vtime.Done && w.Ranks[p.ID].Waiting().For == "credits" {
+		if p.State == vtime.Done {
+			continue
+		}
+		if wait := w.Ranks[p.ID].Waiting(); wait.For == "credits" && hang.Procs[wait.Peer].State != vtime.Done {
 			return ProtocolDeadlock
 		}
 	}
@@ -168,7 +171,7 @@ func (w *World) link(p vtime.ProcState, full int) (string, int) {
 	wait := w.Ranks[p.ID].Waiting()
 	switch {
 	case p.State == vtime.Done:
-		return fmt.Sprintf("rank %d: finished", p.ID), -1
+		return fmt.Sprintf("rank %d: finished; it sends nothing more and returns no credits", p.ID), -1
 	case p.State == vtime.AwaitPIO:
 		if full < 0 {
 			return fmt.Sprintf("rank %d: store to the send window blocked; no mailbox is full: the network itself stands still", p.ID), -1

@@ -183,6 +183,14 @@ func (w *World) close() error {
 	return w.Sys.Close()
 }
 
+// because is the error of a run, or why it was cancelled: what that broke is of no interest.
+func because(ctx context.Context, err error) error {
+	if err != nil && ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
+	return err
+}
+
 // failed has the end of a run that failed repeated, if it was opened for that.
 func (w *World) failed(ctx context.Context, err error) {
 	r, ok := w.repeater.(drivers.Repeater)

@@ -10,16 +10,28 @@
 //   - Messages of one sender match receives in the order in which they were sent,
 //     whatever way they travel; a receive may name any source and any tag
 //     (package match). A message longer than its receive's buffer is an error.
+//   - A long message that fails does so at both ends, with a
+//     [rendezvous.Error]; other messages and the rank go on. Memory, tables and descriptors
+//     that are short make it wait, not fail.
 //   - A rank that has to wait makes progress: it keeps taking packets out of its
 //     mailbox and returning credits.
 //   - What a rank waits for can be asked at any moment ([Rank.Waiting]): hang
 //     verdicts are made of it.
+//
+// # How it is built
+//
+// The protocols are pure cores: package match pairs messages with receives, package rendezvous moves
+// the long ones. A [Rank] is the shell around them: mailbox, port, heap, and the time that all
+// this takes. shell.go does what the rendezvous core asks for, message.go what VELO carries.
 //
 // # What the caller must do
 //
 //   - Give every rank a [Proc], which is all that a rank knows of its machine:
 //     simulated time (package vtime) or the wall clock on a board.
 //   - Use a Rank from its own function only.
+//   - Leave the heap of [RMA] room for four of the longest messages beyond what [Rank.Alloc] gives out, if
+//     buffers lie outside DMA memory: half of that is kept for a receive and for a send that has matched,
+//     so that sends which have not cannot keep them waiting.
 //
 // Host work takes time by the model in cost.go, the one place with its numbers.
 package host

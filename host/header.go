@@ -31,10 +31,9 @@ type header struct {
 
 // The kinds of messages.
 const (
-	kindEager uint8 = iota // the message itself
-	kindRTS                // request to send: a message waits (control follows)
-	kindCTS                // clear to send: put it here (control follows)
-	kindFIN                // a transfer is over (control follows)
+	kindEager   uint8 = iota // the message itself
+	kindRTS                  // request to send: a message waits (control follows)
+	kindControl              // about a transfer that has begun (control follows)
 )
 
 const headerMagic = 0x4e // "N"
@@ -51,8 +50,8 @@ func parseHeader(b []byte) (header, error) {
 	if len(b) < HeaderBytes {
 		return header{}, fmt.Errorf("host: first packet of a message has %d bytes, expected at least the %d of its header", len(b), HeaderBytes)
 	}
-	if b[15] != headerMagic || b[14] > kindFIN {
-		return header{}, fmt.Errorf("host: message header has magic 0x%x and kind %d, expected 0x%x and 0 to %d", b[15], b[14], headerMagic, kindFIN)
+	if b[15] != headerMagic || b[14] > kindControl {
+		return header{}, fmt.Errorf("host: message header has magic 0x%x and kind %d, expected 0x%x and 0 to %d", b[15], b[14], headerMagic, kindControl)
 	}
 	h := header{
 		tag:    int32(binary.LittleEndian.Uint32(b[0:])),

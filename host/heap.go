@@ -43,6 +43,22 @@ func (h *heap) alloc(n uint64) (uint64, error) {
 	return 0, fmt.Errorf("%w: no %d bytes of DMA memory left of %d for this rank: give it more memory or send less at a time", drivers.ErrConfig, n, h.total)
 }
 
+// largest is the longest piece that is left.
+func (h *heap) largest() (n uint64) {
+	for _, p := range h.pieces {
+		n = max(n, p.n)
+	}
+	return n
+}
+
+// left is all that is left.
+func (h *heap) left() (n uint64) {
+	for _, p := range h.pieces {
+		n += p.n
+	}
+	return n
+}
+
 func (h *heap) free(at, n uint64) {
 	n = roundUp(n)
 	i, _ := slices.BinarySearchFunc(h.pieces, at, func(p piece, at uint64) int { return int(int64(p.at - at)) })

@@ -72,16 +72,3 @@ func FuzzHeader(f *testing.F) {
 		require.Equal(t, b[:HeaderBytes], out)
 	})
 }
-
-func FuzzControl(f *testing.F) {
-	f.Add(make([]byte, controlBytes))
-	f.Fuzz(func(t *testing.T, b []byte) {
-		c, err := parseControl(b)
-		if err != nil {
-			return
-		}
-		out := make([]byte, controlBytes)
-		c.put(out)
-		require.Equal(t, b, out)
-	})
-}

@@ -22,6 +22,7 @@ type parcel struct {
 	from int
 	header
 	data []byte
+	more *extra // of a synchronous send
 }
 
 // NewLocal makes the shared memory of a world whose rank i lives on node[i].
@@ -36,13 +37,17 @@ func (r *Rank) isLocal(dst int) bool {
 	return r.local != nil && r.local.node[dst] == r.local.node[r.id]
 }
 
-// sendLocal copies a message into the shared memory; that is all there is to it.
-func (r *Rank) sendLocal(dst int, q *Request) {
+// sendLocal copies a message into the shared memory; that is all there is to it, unless the send is
+// synchronous.
+func (r *Rank) sendLocal(dst int, q *Request, synchronous bool) {
 	r.proc.Spend(r.cost.CopyByte * drivers.Time(len(q.buf)))
 	l := r.local
 	p := parcel{
 		at: r.proc.Now() + r.cost.Wake, from: r.id, data: slices.Clone(q.buf),
 		header: header{tag: q.env.Tag, length: uint32(len(q.buf)), comm: q.env.Comm},
+	}
+	if synchronous {
+		p.more = &extra{send: q}
 	}
 	b := &l.boxes[dst]
 	// Senders run at times of their own: what is visible first stands first.
@@ -52,8 +57,25 @@ func (r *Rank) sendLocal(dst int, q *Request) {
 	}
 	b.waiting = slices.Insert(b.waiting, i, p)
 	r.proc.Wake(dst, p.at)
-	q.done = true
+	q.done = !synchronous
 	r.stats.LocalMessages++
+}
+
+// sendSelf gives a message to a receive of this rank, now or when that comes.
+func (r *Rank) sendSelf(q *Request, synchronous bool) {
+	r.proc.Spend(r.cost.CopyByte*drivers.Time(len(q.buf)) + r.cost.Match)
+	m := r.messages.get()
+	*m = message{header: header{tag: q.env.Tag, length: uint32(len(q.buf)), comm: q.env.Comm}, got: uint32(len(q.buf))}
+	if q.done = !synchronous; synchronous {
+		m.more = &extra{send: q}
+	}
+	if to, ok := r.match.Arrive(m.envelope(r.id), m); ok {
+		m.data = q.buf
+		r.takeLocal(to, m, r.id)
+		return
+	}
+	m.data = slices.Clone(q.buf)
+	r.stats.Unexpected++
 }
 
 // progressLocal takes one message out of the shared memory, if one is visible.
@@ -69,7 +91,7 @@ func (r *Rank) progressLocal() bool {
 	b.waiting = slices.Delete(b.waiting, 0, 1)
 	r.proc.Spend(r.cost.Match)
 	m := r.messages.get()
-	*m = message{header: p.header, got: p.length, data: p.data}
+	*m = message{header: p.header, got: p.length, data: p.data, more: p.more}
 	q, ok := r.match.Arrive(p.envelope(p.from), m)
 	if !ok {
 		r.stats.Unexpected++
@@ -84,13 +106,25 @@ func (r *Rank) takeLocal(q *Request, m *message, from int) {
 	r.proc.Spend(r.cost.CopyByte * drivers.Time(m.length))
 	copy(q.buf, m.data)
 	m.req, m.data = q, nil
+	if m.more != nil {
+		s := m.more.send
+		s.rank.end(s)
+		if from != r.id {
+			r.proc.Wake(from, r.proc.Now()+r.cost.Wake)
+		}
+	}
 	r.complete(m, from)
 }
 
-// nextLocal is when the next message becomes visible.
-func (r *Rank) nextLocal() drivers.Time {
-	if r.local == nil || len(r.local.boxes[r.id].waiting) == 0 {
-		return drivers.Never
+// nextWake is when there is something to do that no packet announces: a local message becomes
+// visible, or the rendezvous core has something to ask for again.
+func (r *Rank) nextWake() drivers.Time {
+	at := drivers.Never
+	if r.bulk != nil {
+		at = drivers.Time(r.bulk.core.Deadline())
 	}
-	return r.local.boxes[r.id].waiting[0].at
+	if r.local == nil || len(r.local.boxes[r.id].waiting) == 0 {
+		return at
+	}
+	return min(at, r.local.boxes[r.id].waiting[0].at)
 }

@@ -6,6 +6,7 @@ import (
 	"github.com/nicloop/nicloop/drivers"
 	"github.com/nicloop/nicloop/drivers/regs"
 	"github.com/nicloop/nicloop/host/match"
+	"github.com/nicloop/nicloop/host/rendezvous"
 	"github.com/nicloop/nicloop/velo"
 )
 
@@ -18,6 +19,7 @@ func Packets(n int) int { return (n + HeaderBytes + regs.VELOPayload - 1) / regs
 // messages of a pair never mix.
 type outbound struct {
 	head, tail *Request
+	held       int    // RTS among them that may not go yet
 	next       uint32 // number of the message at the head
 }
 
@@ -33,6 +35,36 @@ func (r *Rank) enqueue(dst int, q *Request) error {
 	return r.push(dst)
 }
 
+// hurry puts a control message in front of messages that may not go yet: what they wait for may need
+// it.
+func (r *Rank) hurry(dst int, q *Request) error {
+	o := &r.peers[dst].outbound
+	if o.held == 0 {
+		return r.enqueue(dst, q)
+	}
+	at := &o.head
+	for !(*at).held {
+		at = &(*at).next
+	}
+	q.next, *at = *at, q
+	if o.head == q {
+		return r.push(dst)
+	}
+	r.delay(q)
+	return nil
+}
+
+// letGo lets a message go that was held, or drops it from its place.
+func (r *Rank) letGo(dst int, q *Request) error {
+	o := &r.peers[dst].outbound
+	q.held = false
+	o.held--
+	if o.head == q {
+		return r.push(dst)
+	}
+	return nil
+}
+
 // push sends packets to dst while there are some and the credits last.
 func (r *Rank) push(dst int) error {
 	o := &r.peers[dst].outbound
@@ -41,6 +73,14 @@ func (r *Rank) push(dst int) error {
 			return errStuck
 		}
 		q := o.head
+		if q.held { // an RTS that the core has not given out yet
+			return nil
+		}
+		if q.void {
+			o.head, q.next = q.next, nil
+			r.controls = append(r.controls, q)
+			continue
+		}
 		if err := r.sendPacket(dst, o, q); err == velo.ErrTryAgain {
 			r.delay(q)
 			return nil
@@ -51,6 +91,9 @@ func (r *Rank) push(dst int) error {
 			r.end(q)
 			o.head, q.next = q.next, nil
 			o.next++
+			if q.kind != kindEager {
+				r.controls = append(r.controls, q)
+			}
 		}
 	}
 	return nil
@@ -88,7 +131,13 @@ type message struct {
 	got  uint32
 	req  *Request // the receive that it matched, or nil
 	data []byte   // of an unexpected message
-	rts  *control
+	more *extra
+}
+
+// An extra is what few messages have.
+type extra struct {
+	rts  rendezvous.Control
+	send *Request // a synchronous one of this node, which waits for the match
 }
 
 // inbound is the reassembly of one source: packets of a pair come in order, so
@@ -113,7 +162,7 @@ func (r *Rank) file(from int, b []byte) error {
 		if h.kind != kindEager {
 			return r.fileControl(from, h, b[HeaderBytes:])
 		}
-		in.current = r.begin(from, h)
+		in.current = r.accept(from, h)
 		b = b[HeaderBytes:]
 	}
 	m := in.current
@@ -132,19 +181,21 @@ func (r *Rank) file(from int, b []byte) error {
 
 // fileControl handles a message of the rendezvous protocols.
 func (r *Rank) fileControl(from int, h header, b []byte) error {
-	c, err := parseControl(b)
+	c, err := rendezvous.Parse(b)
 	if err != nil {
 		return fmt.Errorf("from rank %d: %w", from, err)
 	}
-	switch h.kind {
-	case kindCTS:
-		return r.clearToSend(from, c)
-	case kindFIN:
-		return r.finished(from, c)
+	if r.bulk == nil {
+		return fmt.Errorf("%w: rank %d sends a long message, and rank %d has no RMA", drivers.ErrConfig, from, r.id)
 	}
-	h.length = c.n
+	if h.kind == kindControl {
+		r.bulk.core.Tick(int64(r.proc.Now()))
+		r.bulk.core.Hear(from, c)
+		return r.drain()
+	}
+	h.length = c.Bytes
 	r.proc.Spend(r.cost.Match)
-	m := &message{header: h, rts: &c}
+	m := &message{header: h, more: &extra{rts: c}}
 	if q, ok := r.match.Arrive(h.envelope(from), m); ok {
 		return r.receiveLong(q, from, int(h.tag), c)
 	}
@@ -152,8 +203,8 @@ func (r *Rank) fileControl(from int, h header, b []byte) error {
 	return nil
 }
 
-// begin matches a message with a posted receive, or finds room for it.
-func (r *Rank) begin(from int, h header) *message {
+// accept matches a message with a posted receive, or finds room for it.
+func (r *Rank) accept(from int, h header) *message {
 	m := r.messages.get()
 	*m = message{header: h}
 	r.proc.Spend(r.cost.Match)
@@ -180,9 +231,9 @@ func (m *message) store(b []byte) {
 // bind gives an unexpected message to a receive that was posted later.
 func (r *Rank) bind(q *Request, e match.Envelope, m *message) error {
 	if m.kind == kindRTS {
-		return r.receiveLong(q, int(e.Source), int(m.tag), *m.rts)
+		return r.receiveLong(q, int(e.Source), int(m.tag), m.more.rts)
 	}
-	if r.isLocal(int(e.Source)) {
+	if int(e.Source) == r.id || r.isLocal(int(e.Source)) {
 		r.takeLocal(q, m, int(e.Source))
 		return nil
 	}

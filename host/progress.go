@@ -112,7 +112,7 @@ func (a *attention) Work() (done bool, until drivers.Time) {
 			r.err = err
 			return true, 0
 		case !got:
-			return false, r.nextLocal()
+			return false, r.nextWake()
 		}
 	}
 	return true, 0
@@ -125,7 +125,7 @@ func (r *Rank) step() (bool, error) {
 	if err != nil || got || r.proc.Sync() {
 		return got, err
 	}
-	r.proc.WaitArrival(r.nextLocal())
+	r.proc.WaitArrival(r.nextWake())
 	r.proc.Spend(r.cost.Poll)
 	return false, nil
 }

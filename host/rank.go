@@ -67,7 +67,8 @@ type Rank struct {
 	match    *match.Core[*Request, *message]
 	messages depot[message]
 	requests depot[Request]
-	spare    buffers // of unexpected messages
+	controls []*Request // that have carried a control message
+	spare    buffers    // of unexpected messages
 	stats    Stats
 }
 

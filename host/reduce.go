@@ -2,30 +2,44 @@ package host
 
 import (
 	"encoding/binary"
+	"fmt"
 	"math"
+
+	"github.com/nicloop/nicloop/drivers"
 )
 
-// An Op combines from into into, element by element. It must be associative and
-// commutative.
-type Op func(into, from []byte)
+// An Op combines elements of Size bytes: Combine the elements of from into those of into. It must be
+// associative and commutative.
+type Op struct {
+	Size    int
+	Combine func(into, from []byte)
+}
 
 // SumInt64, MaxInt64 and SumFloat64 are the usual operations over little-endian
 // 8-byte elements.
-func SumInt64(into, from []byte) {
-	each(into, from, func(a, b uint64) uint64 { return a + b })
-}
+var (
+	SumInt64 = Op{8, func(into, from []byte) {
+		each(into, from, func(a, b uint64) uint64 { return a + b })
+	}}
+	// MaxInt64 keeps the larger of two signed integers.
+	MaxInt64 = Op{8, func(into, from []byte) {
+		each(into, from, func(a, b uint64) uint64 { return uint64(max(int64(a), int64(b))) })
+	}}
+	// SumFloat64 adds floating-point numbers; the order of the additions depends on
+	// the number of ranks only.
+	SumFloat64 = Op{8, func(into, from []byte) {
+		each(into, from, func(a, b uint64) uint64 {
+			return math.Float64bits(math.Float64frombits(a) + math.Float64frombits(b))
+		})
+	}}
+)
 
-// MaxInt64 keeps the larger of two signed integers.
-func MaxInt64(into, from []byte) {
-	each(into, from, func(a, b uint64) uint64 { return uint64(max(int64(a), int64(b))) })
-}
-
-// SumFloat64 adds floating-point numbers; the order of the additions depends on
-// the number of ranks only.
-func SumFloat64(into, from []byte) {
-	each(into, from, func(a, b uint64) uint64 {
-		return math.Float64bits(math.Float64frombits(a) + math.Float64frombits(b))
-	})
+// check tells whether so many bytes are whole elements.
+func (op Op) check(what string, bytes int) error {
+	if op.Size < 1 || op.Combine == nil || bytes%op.Size != 0 {
+		return fmt.Errorf("%w: %s of %d bytes: expected whole elements of %d bytes", drivers.ErrConfig, what, bytes, op.Size)
+	}
+	return nil
 }
 
 func each(into, from []byte, f func(a, b uint64) uint64) {
@@ -38,6 +52,9 @@ func each(into, from []byte, f func(a, b uint64) uint64) {
 // tree. The data of other ranks is unspecified afterwards.
 func (c *Comm) Reduce(root int, data []byte, op Op) error {
 	if err := c.checkRoot("reduce", root); err != nil {
+		return err
+	}
+	if err := op.check("reduce", len(data)); err != nil {
 		return err
 	}
 	tmp := make([]byte, len(data))
@@ -66,13 +83,16 @@ func (c *Comm) combine(p, tag int, data, tmp []byte, op Op) error {
 	if err := c.collRecv(p, tag, tmp); err != nil {
 		return err
 	}
-	op(data, tmp)
+	op.Combine(data, tmp)
 	return nil
 }
 
 // Allreduce leaves the combination at every rank: recursive doubling, with the
 // ranks beyond a power of two folded in before and told after.
 func (c *Comm) Allreduce(data []byte, op Op) error {
+	if err := op.check("allreduce", len(data)); err != nil {
+		return err
+	}
 	if c.rank.linear {
 		if err := c.Reduce(0, data, op); err != nil {
 			return err
@@ -100,7 +120,7 @@ func (c *Comm) Allreduce(data []byte, op Op) error {
 		if err := c.exchange(tagAllreduce, c.id^mask, data, c.id^mask, tmp); err != nil {
 			return err
 		}
-		op(data, tmp)
+		op.Combine(data, tmp)
 	}
 	if extra {
 		return c.collSend(c.id+power, tagAllreduce, data)
@@ -113,6 +133,11 @@ func (c *Comm) Allreduce(data []byte, op Op) error {
 func (c *Comm) ReduceScatter(all, mine []byte, l Layout, op Op) error {
 	if err := c.checkLayout("reduce_scatter", l, all); err != nil {
 		return err
+	}
+	for _, n := range l.counts {
+		if err := op.check("reduce_scatter", n); err != nil {
+			return err
+		}
 	}
 	if c.rank.linear {
 		if err := c.Reduce(0, all, op); err != nil {
@@ -127,7 +152,7 @@ func (c *Comm) ReduceScatter(all, mine []byte, l Layout, op Op) error {
 		if err := c.exchange(tagReduceScatter, to, l.Of(all, to), from, tmp); err != nil {
 			return err
 		}
-		op(mine, tmp)
+		op.Combine(mine, tmp)
 	}
 	return nil
 }

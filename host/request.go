@@ -3,6 +3,7 @@ package host
 import (
 	"errors"
 	"fmt"
+	"math"
 
 	"github.com/nicloop/nicloop/drivers"
 	"github.com/nicloop/nicloop/host/match"
@@ -15,6 +16,12 @@ var ErrTruncated = errors.New("host: message longer than the receive buffer")
 const (
 	AnySource = match.Any
 	AnyTag    = match.Any
+)
+
+// What a message's header has room for.
+const (
+	MaxTag   = math.MaxInt32
+	MaxBytes = math.MaxUint32
 )
 
 // Communicators keep the collectives' messages apart from the application's.
@@ -44,6 +51,7 @@ type Request struct {
 	kind          uint8 // of a send: eager, or a message of a rendezvous
 	sent, packets int   // of a send
 	delayed       bool
+	held, void    bool      // of an RTS: not to be sent yet, not at all
 	long          *transfer // of a rendezvous under way
 	next          *Request  // behind it, to the same destination
 }
@@ -58,11 +66,19 @@ func (r *Rank) Isend(dst, tag int, data []byte) (*Request, error) {
 }
 
 func (r *Rank) isend(dst, tag int, comm uint16, data []byte) (*Request, error) {
+	return r.begin(dst, tag, comm, data, false)
+}
+
+// begin begins a send. A synchronous one is done when a receive has matched it.
+func (r *Rank) begin(dst, tag int, comm uint16, data []byte, synchronous bool) (*Request, error) {
 	if err := r.checkPeer(dst); err != nil {
 		return nil, err
 	}
-	if tag < 0 {
-		return nil, fmt.Errorf("%w: tag %d: a send needs one of 0 or more", drivers.ErrConfig, tag)
+	if tag < 0 || tag > MaxTag {
+		return nil, fmt.Errorf("%w: tag %d: a send needs one of 0 to %d", drivers.ErrConfig, tag, MaxTag)
+	}
+	if len(data) > MaxBytes {
+		return nil, fmt.Errorf("%w: message of %d bytes: expected at most %d", drivers.ErrConfig, len(data), MaxBytes)
 	}
 	r.proc.Spend(r.cost.Start)
 	q := r.requests.get()
@@ -70,10 +86,13 @@ func (r *Rank) isend(dst, tag int, comm uint16, data []byte) (*Request, error) {
 	r.stats.MessagesSent++
 	r.stats.BytesSent += uint64(len(data))
 	switch {
-	case r.isLocal(dst):
-		r.sendLocal(dst, q)
+	case dst == r.id:
+		r.sendSelf(q, synchronous)
 		return q, nil
-	case len(data) > EagerMax:
+	case r.isLocal(dst):
+		r.sendLocal(dst, q, synchronous)
+		return q, nil
+	case len(data) > EagerMax || synchronous:
 		return q, r.sendLong(dst, q)
 	}
 	return q, r.enqueue(dst, q)
@@ -85,7 +104,7 @@ func (r *Rank) Irecv(source, tag int, buf []byte) (*Request, error) {
 }
 
 func (r *Rank) irecv(source, tag int, comm uint16, buf []byte) (*Request, error) {
-	if err := r.checkSource(source); err != nil {
+	if err := r.checkPattern(source, tag); err != nil {
 		return nil, err
 	}
 	r.proc.Spend(r.cost.Start)
@@ -98,7 +117,11 @@ func (r *Rank) irecv(source, tag int, comm uint16, buf []byte) (*Request, error)
 	return q, nil
 }
 
-func (r *Rank) checkSource(source int) error {
+// checkPattern checks what a receive names.
+func (r *Rank) checkPattern(source, tag int) error {
+	if tag != AnyTag && (tag < 0 || tag > MaxTag) {
+		return fmt.Errorf("%w: tag %d: a receive needs one of 0 to %d, or AnyTag", drivers.ErrConfig, tag, MaxTag)
+	}
 	if source == AnySource {
 		return nil
 	}
@@ -106,10 +129,10 @@ func (r *Rank) checkSource(source int) error {
 }
 
 func (r *Rank) checkPeer(peer int) error {
-	if peer >= 0 && peer < r.size && peer != r.id {
+	if peer >= 0 && peer < r.size {
 		return nil
 	}
-	return fmt.Errorf("%w: rank %d talks to rank %d: expected another rank below %d", drivers.ErrConfig, r.id, peer, r.size)
+	return fmt.Errorf("%w: rank %d talks to rank %d: expected one below %d", drivers.ErrConfig, r.id, peer, r.size)
 }
 
 // Wait makes progress until q is done.
@@ -221,7 +244,7 @@ func (r *Rank) Probe(source, tag int) (Status, error) {
 
 // Iprobe is Probe without waiting: what it does not find has not come yet.
 func (r *Rank) Iprobe(source, tag int) (Status, bool, error) {
-	if err := r.checkSource(source); err != nil {
+	if err := r.checkPattern(source, tag); err != nil {
 		return Status{}, false, err
 	}
 	r.proc.Spend(r.cost.Poll)

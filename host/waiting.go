@@ -18,7 +18,7 @@ func (r *Rank) Waiting() Waiting {
 	case q == nil:
 		return Waiting{}
 	case q.long != nil:
-		return Waiting{For: "rendezvous", Peer: q.long.peer, Tag: int(q.env.Tag), Sent: q.long.finished, Of: q.long.bytes}
+		return Waiting{For: "rendezvous", Peer: q.long.end.Peer(), Tag: int(q.env.Tag), Sent: q.long.end.Moved(), Of: q.long.end.Bytes()}
 	case q.receive:
 		return Waiting{For: "message", Peer: int(q.env.Source), Tag: int(q.env.Tag)}
 	}

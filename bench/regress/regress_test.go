@@ -39,18 +39,18 @@ func TestListPassesOnIdeal(t *testing.T) {
 	}
 }
 
-// TestNetworkOnModel runs rings and tables on the network in Go.
+// TestNetworkOnModel runs rings, tables and links in error on the network in Go.
 func TestNetworkOnModel(t *testing.T) {
 	o := options(t)
 	o.Device = "model:"
-	list, err := Select(List(), []string{"network/"})
+	list, err := Select(List(), []string{"network/", "links/", "faults/"})
 	require.NoError(t, err)
 	out, err := Run(context.Background(), list, o)
 	require.NoError(t, err)
 	for _, x := range out {
 		want := Passed
-		if x.Test.Name == "network/table-detour" {
-			want = Skipped // its links do not die
+		if x.Test.Name == "faults/killed" {
+			want = Skipped // there is no process to kill
 		}
 		require.Equal(t, want, x.Status, "%s: %v\nreproduce with: %s", x.Test.Name, x.Err, x.Rerun)
 	}

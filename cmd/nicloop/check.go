@@ -17,7 +17,7 @@ func newCheck() *cobra.Command {
 		Use:   "check",
 		Short: "Explore every interleaving of the real protocol code",
 	}
-	cmd.AddCommand(newCheckMailbox())
+	cmd.AddCommand(newCheckMailbox(), newCheckRendezvous())
 	return cmd
 }
 
@@ -78,19 +78,27 @@ type exploration struct {
 func (e *exploration) asExpected() bool { return e.Want == e.Got }
 
 func checkMailbox(cmd *cobra.Command, suite []explore.Options, asJSON bool) error {
-	bar := newBar(cmd.ErrOrStderr(), "explore")
-	var list []exploration
-	for i, o := range append(suite, refuted...) {
+	all := append(suite, refuted...)
+	return checkAll(cmd, len(all), asJSON, func(i int) (exploration, error) {
 		want := explore.Proved
 		if i >= len(suite) {
 			want = explore.Refuted
 		}
-		e, err := exploreOne(cmd.Context(), o, want)
+		return exploreOne(cmd.Context(), all[i], want)
+	})
+}
+
+// checkAll runs n explorations and reports whether all ended as expected.
+func checkAll(cmd *cobra.Command, n int, asJSON bool, run func(i int) (exploration, error)) error {
+	bar := newBar(cmd.ErrOrStderr(), "explore")
+	var list []exploration
+	for i := range n {
+		e, err := run(i)
 		if err != nil {
 			return err
 		}
 		list = append(list, e)
-		bar.set(i+1, len(suite)+len(refuted))
+		bar.set(i+1, n)
 	}
 	bar.finish()
 	if asJSON {

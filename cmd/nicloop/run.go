@@ -113,11 +113,17 @@ func addRunFlags(cmd *cobra.Command) *runFlags {
 	return f
 }
 
+// longest is the limit that 63 bits of picoseconds have room for, rounded down.
+const longest = 100 * 24 * time.Hour
+
 func (f *runFlags) run(cmd *cobra.Command, workload string) (err error) {
 	c := f.c
 	takeNodes(cmd, c.Device, &c.Nodes)
 	c.Workload, c.Velo.Flow, c.Rendezvous = workload, velo.Flow(f.flow), host.Rendezvous(f.rendezvous)
 	c.Sizes = append(c.Sizes, f.size...)
+	if f.limit < 0 || f.limit > longest {
+		return usageError{fmt.Errorf("--limit %v: expected 0 to %v of simulated time", f.limit, longest)}
+	}
 	c.Limit = drivers.Time(f.limit.Nanoseconds()) * drivers.Nanosecond
 	if c.NVM, err = f.parseNVM(); err != nil {
 		return err

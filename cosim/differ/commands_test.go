@@ -22,6 +22,7 @@ type mixedCommand struct {
 	node int
 	off  uint32
 	v    uint64
+	late bool // not posted before it is to be done, nor is anything behind it
 }
 
 // mixedTimes calls f each times per node, every gap cycles on average.
@@ -49,7 +50,7 @@ func mixedCommands(seed uint64, gap, each int) (list []mixedCommand) {
 			if rng.IntN(4) == 0 {
 				op = regs.ATUOpFlushAll
 			}
-			list = append(list, mixedCommand{at, node, regs.ATUCommand, uint64(op) << regs.ATUCommandCommand.LSB()})
+			list = append(list, mixedCommand{at: at, node: node, off: regs.ATUCommand, v: uint64(op) << regs.ATUCommandCommand.LSB()})
 		}
 	})
 	return list
@@ -87,10 +88,13 @@ func (a *arrived) follow(t *testing.T, m drivers.Timed, commands []mixedCommand)
 		require.NoError(t, err)
 		m.PostReg(n, m.Now(), regs.ATUDone, mixedDone)
 	}
+	var stop drivers.Stop
 	for _, c := range commands {
+		if c.late {
+			require.NoError(t, m.Run(c.at-2, &stop))
+		}
 		m.PostReg(c.node, c.at, c.off, c.v)
 	}
-	var stop drivers.Stop
 	for fired := true; fired; fired = len(stop.Fired) > 0 {
 		for _, w := range watches {
 			m.Arm(w)

@@ -142,7 +142,14 @@ func newArrived() *arrived {
 	return &arrived{at: map[mixedPacket]drivers.Cycle{}, count: map[mixedPacket]int{}}
 }
 
-func runMixed(t *testing.T, uri string, list []mixedSend, slow uint64, commands ...mixedCommand) (a *arrived, memory [][]byte, counters []uint64) {
+// A counter is a register as it is in the end.
+type counter struct {
+	node  int
+	name  string
+	value uint64
+}
+
+func runMixed(t *testing.T, uri string, list []mixedSend, slow uint64, commands ...mixedCommand) (a *arrived, memory [][]byte, counters []counter) {
 	t.Helper()
 	a = newArrived()
 	sys, err := drivers.Open(context.Background(), uri, drivers.Options{Nodes: mixedNodes, MemoryBytes: mixedMemory + 1<<12, Trace: a})
@@ -189,13 +196,13 @@ func runMixed(t *testing.T, uri string, list []mixedSend, slow uint64, commands 
 	require.True(t, stop.Idle, "%s: packets are left", uri)
 	for n := range mixedNodes {
 		memory = append(memory, slices.Clone(m.Device(n).Memory()))
-		for _, off := range []uint32{regs.TXPackets, regs.TXStall, regs.RXPackets, regs.RXStall, regs.RMATXPackets, regs.RMARXPackets,
+		for _, off := range append(linkRegisters(), []uint32{regs.TXPackets, regs.TXStall, regs.RXPackets, regs.RXStall, regs.RMATXPackets, regs.RMARXPackets,
 			regs.RMANotis, regs.RMAErrors, regs.ATUHits, regs.ATUMisses, regs.NotiWP(0), regs.NotiWP(1), regs.NVMBytes(0), regs.NVMStall(0),
 			regs.ATUStatus, regs.ATURefused, regs.ATUDoneErrors, regs.RPRefused, regs.RMANotiOff, regs.RXDropped,
-			regs.MboxWP(0), regs.MboxRP(0), regs.NotiRP(0)} {
+			regs.MboxWP(0), regs.MboxRP(0), regs.NotiRP(0), regs.RXCRCErrors, regs.RMARXDropped, regs.ErrorInfo, regs.IRQStatus}...) {
 			v, err := m.Device(n).ReadReg(off)
 			require.NoError(t, err)
-			counters = append(counters, v)
+			counters = append(counters, counter{n, regs.Describe(off), v})
 		}
 	}
 	require.NoError(t, sys.Close())

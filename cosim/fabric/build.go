@@ -98,7 +98,7 @@ func (c *Config) mostParts() int {
 	if c.Chooser != nil || c.Outside != nil {
 		return 1
 	}
-	return min(c.Topology.Routers(), 1<<8)
+	return min(c.Topology.Routers(), int(exactly))
 }
 
 // allParts counts that of the routers outside as well.
@@ -165,14 +165,14 @@ func (f *Fabric) layOut(t Topology) error {
 // newLanes makes the lanes of n outputs, or wires. A place is promised at most a run before
 // the flit that it is for has gone, so the ring of promises has room for both.
 func (f *Fabric) newLanes(n int) []lane {
-	ring := 1
+	ring := 32 // see history
 	for ring < f.cfg.VCDepth+f.cfg.Run {
 		ring *= 2
 	}
-	lanes, avail := make([]lane, n*f.vcs), make([]uint64, n*f.vcs*ring)
+	lanes, avail := make([]lane, n*f.vcs), make([]uint64, 2*n*f.vcs*ring)
 	for i := range lanes {
 		lanes[i] = lane{
-			next: Forever, want: Forever, known: uint64(f.cfg.VCDepth), avail: avail[i*ring:][:ring:ring],
+			next: Forever, want: Forever, known: uint64(f.cfg.VCDepth), avail: avail[2*i*ring:][: ring : 2*ring],
 			out: uint32(i / f.vcs), vc: uint8(i % f.vcs), last: 63,
 		}
 	}

@@ -13,8 +13,8 @@
 //   - Nothing is lost, and what has one source, destination and VC stays in order.
 //     A packet without a legal route is discarded, counted, and hinders nobody.
 //   - The same calls give the same flits in the same cycles, in runs or one by one, in one
-//     part or in several. No call after New allocates, but for the lists between parts, which
-//     grow to what they need.
+//     part or in several. No call after New and Expose allocates, but for the lists between parts and
+//     those of links in error, which grow to what they need.
 //   - Only what can move costs time: an output that waits for a flit or a credit
 //     is not looked at until it comes.
 //
@@ -32,6 +32,14 @@
 // goroutine of its own. They call Exchange in the same cycles. Before a part steps a cycle t it must
 // have taken what the others sent in cycles up to t - Lookahead: so they exchange every Lookahead cycles, each when
 // all have come there; or every half of that, each when all have come to the exchange before.
+//
+// # Links in error
+//
+// A link is a delay until Expose makes it one of numbered words on wires that corrupt and lose them, or carry none: what
+// rtl/core/link and rtl/sim/wire_faults do, cycle by cycle (link.go, wire.go, which know nothing of the rest). Without
+// faults both are the same. While links are exposed NextEvent may be Now; then Step does something that no Ejected shows: LinkFailures and
+// Ended are to be asked after each Step, SkipTo and Exchange. Every flit arrives once and in order, but packets that a link
+// gives up: their part ends with a tail of its own, and the rest is discarded.
 //
 // # Larger networks
 //

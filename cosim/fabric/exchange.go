@@ -12,8 +12,9 @@ const rounds = 4
 type outbox struct {
 	arrivals []arrival
 	credits  []credit
+	orders   []wireOrder
 	mix      bool
-	_        [128 - 56]byte // the next may be another thread's
+	_        [128 - 80]byte // the next may be another thread's
 }
 
 type arrival struct {
@@ -31,12 +32,20 @@ type credit struct {
 func (p *Part) box(to uint8) *outbox { return &p.boxes[p.round%rounds][to] }
 
 func (p *Part) sendArrival(l *lane, flit Flit, n uint64) {
+	if l.part == exactly {
+		p.toLink(l, flit, n)
+		return
+	}
 	b := p.box(l.part)
 	b.arrivals = append(b.arrivals, arrival{l.to, flit, n, p.now + p.hop})
 	p.inside -= int(n)
 }
 
 func (p *Part) sendCredits(in *pool, at, n uint64) {
+	if in.from == exactly {
+		p.linkCredits(in, at, n)
+		return
+	}
 	b := p.box(in.from)
 	b.credits = append(b.credits, credit{in.sender, at, n})
 }
@@ -50,18 +59,35 @@ func (p *Part) Exchange(late uint) {
 			p.take(&p.parts[i].boxes[p.taken%rounds][p.id])
 		}
 	}
+	if p.heard, p.stood = p.stood, p.now; late == 0 { // all parts do this in the same cycles
+		p.heard = p.now
+	}
+	for _, j := range p.crossing {
+		p.runLink(j)
+	}
 }
 
 func (p *Part) take(box *outbox) {
 	for _, a := range box.arrivals {
+		if a.to.from == exactly {
+			p.linkFlits(p.joints[a.to.sender.out], a)
+			continue
+		}
 		p.inside += int(a.n)
 		p.enter(a.to, a.flit, a.n, a.at)
 	}
 	for _, c := range box.credits {
+		if c.to.part == exactly {
+			p.linkPulses(p.joints[c.to.out], c)
+			continue
+		}
 		p.credit(c.to, c.at, c.n)
 	}
-	if box.mix {
+	for _, o := range box.orders {
+		p.obey(o)
+	}
+	if box.mix && p.run > 1 {
 		p.endRuns()
 	}
-	box.arrivals, box.credits, box.mix = box.arrivals[:0], box.credits[:0], false
+	box.arrivals, box.credits, box.orders, box.mix = box.arrivals[:0], box.credits[:0], box.orders[:0], false
 }

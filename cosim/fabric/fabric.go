@@ -66,6 +66,7 @@ type Fabric struct {
 	where   []place  // by node
 	parts   []*Part
 	watch   func(router, port int, vc uint8, flit Flit)
+	arrives func(router, port int, vc uint8, flit Flit, at uint64)
 }
 
 // turn is whose turn it is at an output.
@@ -91,16 +92,26 @@ type place struct {
 // Part is one of Config.Parts; part 0 of a network in one part is the whole of it.
 func (f *Fabric) Part(i int) *Part { return f.parts[i] }
 
-// Lookahead is how many cycles pass before another part can notice anything.
-func (f *Fabric) Lookahead() uint64 { return min(f.hop, uint64(f.cfg.CreditCycles)) }
+// Lookahead is how many cycles pass before another part can notice anything. Expose may shorten it.
+func (f *Fabric) Lookahead() uint64 {
+	ahead := min(f.hop, uint64(f.cfg.CreditCycles))
+	for _, p := range f.parts {
+		if len(p.crossing) > 0 { // a carrier that is lost needs no time on the wire
+			return min(ahead, DefaultRouterCycles+DefaultLinkCycles)
+		}
+	}
+	return ahead
+}
 
 // Watch has f told of every flit that is on the wire of a link in the cycle after Now:
-// the router and port that it goes to. For that Config.Run and Parts must be 1.
-func (f *Fabric) Watch(tell func(router, port int, vc uint8, flit Flit)) {
+// the router and port that it goes to. What comes over an exposed link is told to arrives besides, with
+// the cycle from which the router can send it on. For that Config.Run and Parts must be 1.
+func (f *Fabric) Watch(tell func(router, port int, vc uint8, flit Flit), arrives func(router, port int, vc uint8, flit Flit, at uint64)) {
 	if f.cfg.Run > 1 || f.cfg.Parts > 1 {
 		panic("fabric: Watch with runs of flits or several parts")
 	}
-	f.watch = tell
+	f.watch, f.arrives = tell, arrives
+	f.Remember()
 }
 
 // SetRoute makes router send what is for dst by port; NoPort, or a port that leads

@@ -18,13 +18,13 @@ type lane struct {
 	to    *pool
 
 	queues  []queue
-	avail   []uint64 // a ring
+	avail   []uint64 // a ring; behind it, up to its capacity, another: see departs
 	starved uint64   // cycles without credit while a flit could go
 	out     uint32
 	vc      uint8
 	last    uint8 // queue that was served last
 	wire    bool  // from a NIC, whose node is out
-	part    uint8 // of to
+	part    uint8 // of to, or exactly
 }
 
 // queue is what one input VC holds for one output.
@@ -55,7 +55,7 @@ type pool struct {
 	port   uint8
 	vc     uint8
 	part   uint8
-	from   uint8 // the sender's part
+	from   uint8 // the sender's part, or exactly
 }
 
 // place is the cycle from which flit i may be sent.

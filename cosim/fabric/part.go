@@ -8,21 +8,30 @@ import "fmt"
 // as in the whole; a part takes those of its own.
 type Part struct {
 	*Fabric
-	id       uint8
-	now      uint64
-	run      uint64
-	mixed    uint64 // the first cycle in which other VCs than 0 may be used
-	calendar Calendar
-	cells    *cell // free ones
-	inside   int
-	drops    agenda[drop]
-	ejected  []Ejection
-	dropped  []Ejection
-	credited []int32
-	boxes    [rounds][]outbox // by part that they go to; none for a single part
-	round    uint
-	taken    uint      // rounds of the others
-	_        [128]byte // the next part is written by another thread
+	id        uint8
+	now       uint64
+	run       uint64
+	mixed     uint64 // the first cycle in which other VCs than 0 may be used
+	calendar  Calendar
+	cells     *cell // free ones
+	inside    int
+	drops     agenda[drop]
+	ejected   []Ejection
+	dropped   []Ejection
+	credited  []int32
+	boxes     [rounds][]outbox // by part that they go to; none for a single part
+	round     uint
+	remembers bool     // what leaves over links
+	since     uint64   // from when on
+	joints    []*joint // exposed links, by output; nil: there are none
+	wake      Calendar // of them, by the output of their first end
+	crossing  []*joint // those that lead to other parts
+	stood     uint64   // at the last exchange
+	heard     uint64   // what the other parts did before this cycle is known
+	failures  []LinkFailure
+	ended     []Ended
+	taken     uint      // rounds of the others
+	_         [128]byte // the next part is written by another thread
 }
 
 type drop struct {

@@ -11,9 +11,11 @@ import (
 // cut is a network of any number of parts, which meet as seldom as they may.
 type cut struct {
 	*Fabric
-	node   []*Part // by node
-	window uint64
-	late   uint
+	node    []*Part // by node
+	window  uint64
+	late    uint
+	expose  map[uint64][]socket // by cycle
+	exposed func()              // follows
 }
 
 func newCut(cfg Config) (*cut, error) {
@@ -21,14 +23,18 @@ func newCut(cfg Config) (*cut, error) {
 	if err != nil {
 		return nil, err
 	}
-	c := &cut{Fabric: f, node: make([]*Part, len(f.where)), window: f.Lookahead()}
-	if c.window > 1 && len(c.node)%2 == 0 { // of some networks, exchange twice as often and late
-		c.window, c.late = c.window/2, 1
-	}
+	c := &cut{Fabric: f, node: make([]*Part, len(f.where))}
+	c.meet()
 	for i := range c.node {
 		c.node[i] = f.Part(int(f.where[i].buffer[0].part))
 	}
 	return c, nil
+}
+
+func (c *cut) meet() {
+	if c.window = c.Lookahead(); c.window > 1 && len(c.node)%2 == 0 { // of some networks, exchange twice as often and late
+		c.window, c.late = c.window/2, 1
+	}
 }
 
 func (c *cut) Now() uint64                             { return c.Part(0).Now() }
@@ -74,6 +80,15 @@ func (c *cut) Busy() bool {
 }
 
 func (c *cut) Step() {
+	for _, s := range c.expose[c.Now()] {
+		if err := c.Expose(s.router, s.port, [2]uint64{16384, 16384}); err != nil {
+			panic(err)
+		}
+		c.meet()
+	}
+	if c.exposed != nil && c.expose[c.Now()] != nil {
+		c.exposed()
+	}
 	// In turns the one or the other part is ahead.
 	first := int(c.Now() / c.window)
 	for i := range c.parts {

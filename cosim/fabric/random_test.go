@@ -88,8 +88,15 @@ func (w *traffic) arrived(t *testing.T, e Ejection) {
 // compare runs the same traffic through both and checks every cycle.
 func compare(t *testing.T, cfg Config, rng *rand.Rand, cycles int, routes [][3]int) {
 	t.Helper()
+	compareExposed(t, cfg, rng, cycles, routes, nil)
+}
+
+// compareExposed has links exposed in some cycles.
+func compareExposed(t *testing.T, cfg Config, rng *rand.Rand, cycles int, routes [][3]int, expose map[uint64][]socket) {
+	t.Helper()
 	f, err := newCut(cfg)
 	require.NoError(t, err)
+	f.expose = expose
 	ref := newReference(cfg)
 	classes := cfg.Topology.VCs()
 	if g, ok := cfg.Topology.(Grid); ok {

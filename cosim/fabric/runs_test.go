@@ -37,8 +37,15 @@ type held struct {
 // on other VCs are used, too.
 func compareRuns(t *testing.T, cfg Config, rng *rand.Rand, cycles, mix int, routes [][3]int) {
 	t.Helper()
+	compareRunsExposed(t, cfg, rng, cycles, mix, routes, nil)
+}
+
+// compareRunsExposed has links exposed in some cycles.
+func compareRunsExposed(t *testing.T, cfg Config, rng *rand.Rand, cycles, mix int, routes [][3]int, expose map[uint64][]socket) {
+	t.Helper()
 	f, err := newCut(cfg)
 	require.NoError(t, err)
+	f.expose = expose
 	n := cfg.Topology.Nodes()
 	w := &runTraffic{
 		t: t, f: f, ref: newReference(cfg), rng: rng, load: 0.02 + 0.2*rng.Float64(), eager: 0.1 + 0.9*rng.Float64(),

@@ -24,17 +24,20 @@ func (p *Part) NextEvent() uint64 {
 	if at != Forever {
 		at++ // what is sent in a cycle comes out in the next
 	}
-	return min(at, p.drops.Next(p.now+1))
+	at = min(at, p.drops.Next(p.now+1))
+	if p.joints != nil {
+		at = min(at, p.wake.Next(p.now))
+	}
+	return at
 }
 
 // SkipTo lets time pass to the cycle at, or to NextEvent if that comes first.
 func (p *Part) SkipTo(at uint64) {
-	next := p.NextEvent()
-	at = min(at, next)
-	if at == Forever || at <= p.now {
+	next := min(at, p.NextEvent())
+	if next == Forever || at <= p.now {
 		return
 	}
-	p.now = at - 1
+	p.now = max(next, p.now+1) - 1 // exposed links may move in this cycle
 	p.Step()
 }
 
@@ -44,6 +47,10 @@ func (p *Part) Step() {
 	p.ejected = p.ejected[:0]
 	p.dropped = p.dropped[:0]
 	p.credited = p.credited[:0]
+	exposed := p.joints != nil
+	if exposed {
+		p.hear()
+	}
 	send := (*Part).sendOne
 	if p.run > 1 {
 		send = (*Part).sendRun
@@ -57,6 +64,9 @@ func (p *Part) Step() {
 	p.now++
 	for _, d := range p.drops.take(p.now) {
 		p.discard(d)
+	}
+	if exposed {
+		p.runLinks()
 	}
 }
 
@@ -107,6 +117,9 @@ func (p *Part) depart(l *lane) {
 		l.owner = nil
 	}
 	l.starved += l.next - l.want
+	if p.remembers {
+		l.departs(flit, now)
+	}
 	l.sent += n
 	l.free = now + n
 	p.look(l)

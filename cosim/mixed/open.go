@@ -92,7 +92,7 @@ func parse(path string, keys map[string]string, opt *drivers.Options) (*request,
 	}
 	for _, k := range refused {
 		if _, given := keys[k]; given {
-			return nil, fmt.Errorf("%w: %s: wires between RTL and model take one cycle and cannot break; use rtl: for faults of wires, or for longer ones", drivers.ErrNotSupported, k)
+			return nil, fmt.Errorf("%w: %s: wires between RTL and model take one cycle and cannot break; use rtl: or model: for faults of wires, or for longer ones", drivers.ErrNotSupported, k)
 		}
 	}
 	if err := nodesOf(keys, opt); err != nil {

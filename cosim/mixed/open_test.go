@@ -34,8 +34,8 @@ func TestRefusals(t *testing.T) {
 		{"mixed:?rlt=0", 4, drivers.ErrConfig, `did you mean "rtl"?`},
 		{"mixed:?rtl=0&vc_depth=1", 4, drivers.ErrConfig, "vc_depth=1: expected a number 2..128"},
 		{"mixed:?rtl=0&spin=1h", 4, drivers.ErrConfig, "spin=1h"},
-		{"mixed:?rtl=0&link_errors=1e-3", 4, drivers.ErrNotSupported, "use rtl: for faults of wires"},
-		{"mixed:?rtl=0&wire_latency=5", 4, drivers.ErrNotSupported, "use rtl: for faults of wires, or for longer ones"},
+		{"mixed:?rtl=0&link_errors=1e-3", 4, drivers.ErrNotSupported, "use rtl: or model: for faults of wires"},
+		{"mixed:?rtl=0&wire_latency=5", 4, drivers.ErrNotSupported, "use rtl: or model: for faults of wires, or for longer ones"},
 	} {
 		_, err := drivers.Open(context.Background(), c.uri, drivers.Options{Nodes: c.nodes})
 		require.ErrorIs(t, err, c.is, c.uri)

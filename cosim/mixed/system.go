@@ -126,7 +126,7 @@ func (s *System) PostReg(node int, at drivers.Cycle, off uint32, v uint64) {
 		return
 	}
 	if isWire(off) {
-		s.misuse = cmp.Or(s.misuse, fmt.Errorf("%w: node %d: %s: links to nodes of the model cannot break; use rtl: for faults of wires",
+		s.misuse = cmp.Or(s.misuse, fmt.Errorf("%w: node %d: %s: links to nodes of the model cannot break; use rtl: or model: for faults of wires",
 			drivers.ErrNotSupported, node, regs.Describe(off)))
 		return
 	}

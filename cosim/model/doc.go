@@ -6,13 +6,26 @@
 //
 //   - What software sees is what rtl: shows, timing included: [Params] holds the cycles
 //     of the blocks, which "nicloop calibrate" measures. Package cosim/differ measures the difference.
+//
 //   - The promises of drivers/nic: time depends on the calls alone, idle costs nothing.
+//
 //   - With Options.Trace, every flit at its injection, on every link and at its
 //     ejection, heads as they arrive from a link, every line, slot and dropped packet.
 //     Buses are not traced.
 //
-// It has no waveforms. Links never fail: their registers read as working ones, and the
-// registers of wires, which belong to the simulation of rtl:, answer DECERR.
+//   - Links repair what their wires break, and fail, as the RTL's do. With the same keys or the same writes to the registers of
+//     wires, the same words are hit in the same cycles, and all that follows is the same. A wire that nobody has written to costs
+//     nothing; a network whose wires all have been takes about five times as long.
+//
+// It has no waveforms, and its links neither drain nor are reset (LINK_CTRL): that is refused with drivers.ErrNotSupported.
+//
+// A link is simulated word by word from the first write to a register of one of its wires on (fabric.Fabric.Expose). If that comes in
+// the middle of traffic, what is on its way over the link gets there unharmed, and up to eight flits behind it while VELO has the
+// network to itself; the link counts as one that was still. With a trace, or if another wire had been written to before, all is as
+// if it had been simulated so from the start, unless the link had no pause for long: then the words that carry no
+// flit may be others than the RTL's, which shows when they are hit. A write before the traffic, such as that of
+// link_seed, avoids all that. On two threads a link between their parts must have been written to before they start;
+// otherwise the write is refused with drivers.ErrNotSupported.
 //
 // # Keys of the URI
 //
@@ -20,6 +33,9 @@
 //	dims=4x4x4          the mesh; default: that of build.DimsFor for Options.Nodes
 //	torus=1             rings in every dimension of more than two nodes
 //	wire_latency=0      cycles that a flit between nodes takes beyond its two, up to 64; credits too
+//	link_errors=1e-4    chance of a word on a wire between nodes to be corrupted
+//	link_losses=1e-5    chance of it to be lost
+//	link_seed=7         where the random numbers of both start
 //	vc_depth=16         flits per virtual channel of a router's input
 //	host_wr_latency=4   cycles from a DMA burst to its acknowledgement
 //	host_rd_latency=8   cycles from the address of a DMA read to its first beat

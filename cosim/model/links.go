@@ -14,11 +14,15 @@ func (n *network) traceLinks(cfg fabric.Config) {
 		at := drivers.Cycle(n.f.Now()) + 1
 		place := &seen[(router*ports+port)*vcs+int(vc)]
 		n.m.TraceFlit(at, from, drivers.PointLink1+uint8(out-1), vc, flit.Packet(), *place)
-		if *place == 0 && (cfg.Outside == nil || !cfg.Outside(router)) {
+		if *place == 0 && (cfg.Outside == nil || !cfg.Outside(router)) && !n.f.Exposed(router, port) {
 			n.m.TraceFlit(at+drivers.Cycle(cfg.LinkCycles), router, drivers.PointArrive1+uint8(port-1), vc, flit.Packet(), 0)
 		}
 		if *place++; flit.Tail() {
 			*place = 0
+		}
+	}, func(router, port int, vc uint8, flit fabric.Flit, at uint64) {
+		if flit.Head() {
+			n.m.TraceFlit(drivers.Cycle(at)-1, router, drivers.PointArrive1+uint8(port-1), vc, flit.Packet(), 0)
 		}
 	})
 }

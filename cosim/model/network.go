@@ -63,12 +63,14 @@ func (n *network) Step(now drivers.Cycle) {
 	n.sending.each(now, n.inject)
 	n.f.Step()
 	n.credited()
+	n.heed()
 }
 
 func (n *network) catchUp(now drivers.Cycle) {
 	for n.f.Now() < uint64(now) {
 		n.f.SkipTo(uint64(now))
 		n.credited()
+		n.heed()
 	}
 }
 
@@ -93,7 +95,10 @@ func (n *network) NextEvent(now drivers.Cycle) drivers.Cycle {
 func (n *network) Finish(at drivers.Cycle) { n.catchUp(at) }
 
 // Exchange implements nic.Exchanger.
-func (n *network) Exchange(late uint) { n.f.Exchange(late) }
+func (n *network) Exchange(late uint) {
+	n.f.Exchange(late)
+	n.heed()
+}
 
 // ---- injection ----
 

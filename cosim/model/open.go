@@ -3,7 +3,9 @@ package model
 import (
 	"context"
 	"fmt"
+	"slices"
 
+	"github.com/nicloop/nicloop/cosim/build"
 	"github.com/nicloop/nicloop/cosim/fabric"
 	"github.com/nicloop/nicloop/drivers"
 	"github.com/nicloop/nicloop/drivers/nic"
@@ -17,7 +19,7 @@ const longestRun = 2 + regs.VELOPayload/regs.FlitBytes
 
 func init() {
 	drivers.Register("model", "the model of NIC and network in Go, cycle by cycle",
-		[]string{"params", "dims", "torus", "vc_depth", "host_wr_latency", "host_rd_latency", "wire_latency"}, open)
+		slices.Concat([]string{"params", "dims", "torus", "vc_depth", "host_wr_latency", "host_rd_latency", "wire_latency"}, build.FaultKeys), open)
 }
 
 func open(_ context.Context, path string, keys map[string]string, opt drivers.Options) (drivers.System, error) {
@@ -73,6 +75,9 @@ func NewInside(p Params, opt drivers.Options, outside func(node int) bool) (*nic
 	if err != nil {
 		return nil, nil, fmt.Errorf("%w: %v", drivers.ErrConfig, err)
 	}
+	if err := f.CanFail(); err != nil && p.Faults != (build.Faults{}) {
+		return nil, nil, fmt.Errorf("%w: %v", drivers.ErrNotSupported, err)
+	}
 	nodes := cfg.Topology.Nodes()
 	m := nic.New(nic.Config{
 		Info: drivers.Info{
@@ -87,5 +92,6 @@ func NewInside(p Params, opt drivers.Options, outside func(node int) bool) (*nic
 		networks[i] = newNetwork(m.Part(i), f.Part(i), cfg)
 	}
 	m.Connect(networks...)
+	p.Faults.Apply(m)
 	return m, f, nil
 }

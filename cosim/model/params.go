@@ -22,6 +22,8 @@ type Params struct {
 	Fabric fabric.Config
 	// NIC has the cycles of the NIC's units and of the host's memory.
 	NIC nic.Timing
+	// Faults are those of all wires from the start.
+	Faults build.Faults
 }
 
 // Defaults are the parameters of the RTL.
@@ -68,6 +70,9 @@ func parse(keys map[string]string, nodes int) (Params, error) {
 		if err := number(keys, k.name, k.low, k.high, k.to); err != nil {
 			return p, err
 		}
+	}
+	if p.Faults, err = build.ParseFaults(keys); err != nil {
+		return p, err
 	}
 	p.Fabric.LinkCycles += wire
 	p.Fabric.CreditCycles += wire

@@ -34,7 +34,7 @@ type request struct {
 	spec   build.Spec
 	cfg    bridge.Config
 	keys   map[string]string
-	faults faults
+	faults build.Faults
 }
 
 func open(ctx context.Context, path string, keys map[string]string, opt drivers.Options) (drivers.System, error) {
@@ -53,7 +53,7 @@ func open(ctx context.Context, path string, keys map[string]string, opt drivers.
 		return nil, err
 	}
 	s := newSystem(session, r, model)
-	r.faults.apply(s)
+	r.faults.Apply(s)
 	return s, nil
 }
 
@@ -100,7 +100,7 @@ func parse(path string, keys map[string]string, opt drivers.Options) (*request, 
 	if err != nil {
 		return nil, err
 	}
-	if r.faults, err = parseFaults(keys); err != nil {
+	if r.faults, err = build.ParseFaults(keys); err != nil {
 		return nil, err
 	}
 	r.cfg = bridge.Config{

@@ -65,15 +65,21 @@ const (
 var errOver = errors.New("vtime: over")
 
 func newMeeting(k *Kernel, sys drivers.Parted) *meeting {
-	m := &meeting{k: k, sys: sys, lookahead: min(sys.Lookahead(), Window), crew: newCrew()}
-	if m.every = max(1, m.lookahead/2); 2*m.every <= m.lookahead {
+	return &meeting{k: k, sys: sys, crew: newCrew()}
+}
+
+// measure says how long windows are: between runs that may have changed.
+func (m *meeting) measure() {
+	m.lookahead = min(m.sys.Lookahead(), Window)
+	m.every, m.late = max(1, m.lookahead/2), 0
+	if 2*m.every <= m.lookahead {
 		m.late = 1
 	}
-	return m
 }
 
 // run runs all loops and tells how it ended.
 func (m *meeting) run() error {
+	m.measure()
 	m.plan = plan{past: m.sys.Now() + 1}
 	m.broken.Store(false)
 	for _, l := range m.k.loops {

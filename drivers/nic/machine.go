@@ -95,6 +95,9 @@ func share(i, parts, n int) int { return (i*n + parts - 1) / parts }
 func (m *Machine) Connect(networks ...Network) {
 	for i := range m.parts {
 		m.parts[i].net = networks[i]
+		if w, ok := networks[i].(Wires); ok && w.Lookahead() > 0 {
+			m.parts[i].wires = w
+		}
 	}
 }
 
@@ -275,7 +278,7 @@ func (m *Machine) Join() {
 		for next := p.NextEvent(); next <= t; next = p.NextEvent() { // all lie in the last window
 			p.perform(next)
 		}
-		p.now = t
+		p.now, p.opened = t, 0
 	}
 	m.exchange(t + 1)
 }
@@ -316,7 +319,9 @@ func (m *Machine) read(n *node, off uint32) (uint64, error) {
 	for !n.answer.done {
 		m.advance(drivers.Forever)
 	}
-	for end := m.Now() + 1; m.advance(end); { // the answer crosses the bus
+	if !n.besides(off) {
+		for end := m.Now() + 1; m.advance(end); { // the answer crosses the bus
+		}
 	}
 	if err := m.flush(m.Now()); err != nil {
 		return 0, err

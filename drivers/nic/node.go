@@ -102,18 +102,19 @@ type node struct {
 	txPackets uint64
 	txDropped uint64
 
-	rx        queue[uint32] // packets in the VELO completer
-	rxFreed   drivers.Cycle // one left
-	rxFrom    drivers.Cycle // it writes since
-	rxBusy    bool          // it writes
-	rxWritten drivers.Cycle // it counted a slot
-	slot      slotWrite
-	rxStall   stall
-	stalled   uint8 // VPID that stalls now or stalled last
-	rxPackets uint64
-	rxDropped uint64
-	shared    bool // RMA has been used, and may want the channel of writes
-	writes    writeChannel
+	rx          queue[uint32] // packets in the VELO completer
+	rxFreed     drivers.Cycle // one left
+	rxFrom      drivers.Cycle // it writes since
+	rxBusy      bool          // it writes
+	rxWritten   drivers.Cycle // it counted a slot
+	slot        slotWrite
+	rxStall     stall
+	stalled     uint8 // VPID that stalls now or stalled last
+	rxPackets   uint64
+	rxDropped   uint64
+	rxCRCErrors uint64
+	shared      bool // RMA has been used, and may want the channel of writes
+	writes      writeChannel
 
 	mem      []byte
 	mbox     [regs.VPIDs]mailbox
@@ -124,11 +125,14 @@ type node struct {
 
 	regs    queue[regOp]
 	regFree drivers.Cycle // the next access may be fetched
+	ordered bool          // the network knows of the first of them
 	answer  answer        // of the read that was performed last
 
 	irqStatus, irqMask, errorInfo, scratch, badAccess, rpRefused uint64
 	routes                                                       [regs.NodeMax]uint64 // entries of the route table
-	patience, linkCtrl                                           [6]uint64            // of links; they do not fail here
+	wire                                                         [mostLinks][wireRegisters]uint64
+
+	errorCleared drivers.Cycle // in irqStatus, by software
 
 	armed  []armedWatch
 	armPIO [regs.VPIDs]uint64 // count to stop at, or unarmed
@@ -156,8 +160,8 @@ func (n *node) reset() {
 	for i := range n.nvm {
 		n.nvm[i].rate = nvmFullRate
 	}
-	for i := range n.patience {
-		n.patience[i] = regs.LinkPatienceAtReset
+	for i := range n.wire {
+		n.wire[i][LinkPatience] = regs.LinkPatienceAtReset
 	}
 }
 
@@ -351,7 +355,7 @@ func (p *Part) Collected(node, class int, h uint32) {
 // wait or fail is left to recheck, in that cycle itself.
 func (n *node) check(at drivers.Cycle) {
 	m := &n.mbox[n.p.pool.at(*n.rx.first()).Header.DstVPID()]
-	if !m.on() || m.full() || n.writesNow() {
+	if !m.on() || m.full() || n.writesNow() || n.p.pool.at(*n.rx.first()).cut {
 		n.wake(unitCheck, at)
 		return
 	}
@@ -364,9 +368,16 @@ func (n *node) recheck() {
 	if n.rx.n == 0 || n.rxBusy {
 		return
 	}
-	h := n.p.pool.at(*n.rx.first()).Header
+	packet := n.p.pool.at(*n.rx.first())
+	h := packet.Header
 	vpid := h.DstVPID()
 	m := &n.mbox[vpid]
+	if packet.cut {
+		n.rxCRCErrors++
+		n.drop(now, h, regs.DropReasonCRC)
+		n.releaseBuffer()
+		return
+	}
 	if m.on() && m.full() {
 		if !n.rxStall.on {
 			n.stalled = vpid

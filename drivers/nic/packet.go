@@ -14,6 +14,8 @@ import (
 // for RMA that is the extension flit and what follows.
 type Packet struct {
 	Header regs.Header
+	cut    bool         // a link has ended it
+	tails  atomic.Int32 // of it that will come to somebody, besides one
 	body   [8 + regs.RMAMTU]byte
 }
 
@@ -94,6 +96,13 @@ func (p *pool) get() uint32 {
 }
 
 func (p *pool) put(h uint32) {
+	if packet := p.at(h); packet.cut {
+		if packet.tails.Add(-1) >= 0 {
+			return
+		}
+		packet.tails.Store(0)
+		packet.cut = false
+	}
 	p.free = append(p.free, h)
 	p.used--
 	if p.all != nil && len(p.free) >= 3*heap {

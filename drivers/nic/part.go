@@ -17,6 +17,7 @@ type Part struct {
 	nodes       []node // of the whole machine; of this part from first on
 	first, past int
 	net         Network
+	wires       Wires         // of it, if they can have faults
 	now         drivers.Cycle // the last cycle that was performed
 	upcoming    drivers.Cycle // the first cycle to come, when the machine has asked
 	opened      drivers.Cycle // cycles before this may be performed by Run

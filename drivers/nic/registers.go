@@ -22,6 +22,9 @@ type answer struct {
 
 func (n *node) postReg(op regOp) {
 	op.at = max(op.at, n.p.now)
+	if n.mayOrder(&op) {
+		n.touch(op.off)
+	}
 	post(&n.regs, op)
 	n.wakeRegs()
 }
@@ -31,8 +34,17 @@ func (n *node) wakeRegs() {
 	if n.regs.n == 0 {
 		return
 	}
-	at := max(n.regs.first().at+1, n.regFree) + 1
-	if n.regs.first().read {
+	op := n.regs.first()
+	at := max(op.at+1, n.regFree) + 1
+	if n.mayOrder(op) && !n.ordered {
+		at = max(at, n.p.now+1)
+		if at > n.p.now+1 { // announced in the cycle before
+			n.wake(unitWrite, at-1)
+		} else {
+			n.announce(op, at)
+		}
+	}
+	if op.read {
 		n.wake(unitRead, at)
 	} else {
 		n.wake(unitWrite, at)
@@ -47,7 +59,13 @@ func (n *node) access(u unitID) {
 		return
 	}
 	op := *n.regs.first()
-	if op.read != (u == unitRead) || max(op.at+1, n.regFree)+1 > now {
+	if op.read != (u == unitRead) {
+		return
+	}
+	if due := max(op.at+1, n.regFree) + 1; due > now {
+		if due == now+1 && !n.ordered && n.mayOrder(&op) {
+			n.announce(&op, due)
+		}
 		return
 	}
 	if v := uint8(op.off>>12) % regs.VPIDs; !op.read && op.off == regs.MboxRP(v) { // most accesses; see ByAddress
@@ -73,11 +91,16 @@ func (n *node) access(u unitID) {
 		return
 	}
 	n.regs.drop()
-	n.regFree = now + 1
+	besides := n.besides(op.off)
+	if n.ordered, n.regFree = false, now+1; besides {
+		n.regFree = now
+	}
 	n.wakeRegs()
 	var err error
 	if resp != 0 {
-		n.badAccess++
+		if !besides {
+			n.badAccess++
+		}
 		err = &drivers.BusError{Node: n.id, Port: "register", Off: op.off, Write: !op.read, Resp: resp}
 	}
 	switch {
@@ -93,10 +116,11 @@ func (n *node) access(u unitID) {
 	}
 }
 
-// has: wires are of the RTL's simulation, not of the NIC, and a router has the
-// links that its mesh needs.
+// has: some networks have wires without registers, or no links.
 func (n *node) has(r *regs.Register, i int) bool {
 	switch {
+	case n.p.wires != nil:
+		return true
 	case strings.HasPrefix(r.Name, "WIRE_"):
 		return false
 	case strings.HasPrefix(r.Name, "LINK_"):
@@ -201,7 +225,7 @@ func (n *node) readGlobal(now drivers.Cycle, off uint32) uint64 {
 	case regs.RXDropped:
 		return n.rxDropped
 	case regs.RXCRCErrors:
-		return 0 // these networks corrupt nothing
+		return n.rxCRCErrors
 	case regs.RouteErrors:
 		return n.p.net.RouteErrors(n.id)
 	case regs.TXStall:
@@ -220,30 +244,6 @@ func (n *node) readGlobal(now drivers.Cycle, off uint32) uint64 {
 		return uint64(n.p.net.Waiting(n.id, vcRequest)) | uint64(n.p.net.Waiting(n.id, vcAnswer))<<16
 	}
 	panic("nic: no such register: " + regs.Describe(off))
-}
-
-// readLink reads a link: these work or are not there.
-func (n *node) readLink(off uint32, i uint8) (uint64, bool) {
-	connected, ok := n.p.net.Link(n.id, int(i))
-	switch {
-	case !ok:
-		return 0, false
-	case off == regs.LinkStatus(i):
-		if connected {
-			return regs.LinkStatusConnected | regs.LinkStatusCarrier | regs.LinkStatusAgreed, true
-		}
-		return 0, true
-	}
-	switch off {
-	case regs.LinkCRCErrors(i), regs.LinkRetransmissions(i), regs.LinkTimeouts(i), regs.LinkFailures(i), regs.LinkCut(i), regs.LinkDrained(i),
-		regs.LinkResets(i), regs.LinkLost(i):
-		return 0, true
-	case regs.LinkPatience(i):
-		return n.patience[i], true
-	case regs.LinkCtrl(i):
-		return n.linkCtrl[i], true
-	}
-	return 0, false
 }
 
 func isRoute(off uint32) bool { return off >= regs.Route(0) && off <= regs.Route(regs.NodeMax-1) }
@@ -268,15 +268,7 @@ func (n *node) writeReg(now drivers.Cycle, off uint32, i uint8, v uint64) {
 		n.setRoute(i, v)
 		return
 	}
-	if n.writeRMA(now, off, i, v) || n.writeNVM(now, off, i, v) {
-		return
-	}
-	if int(i) < len(n.patience) && off == regs.LinkPatience(i) {
-		n.patience[i] = v & (1<<24 - 1)
-		return
-	}
-	if int(i) < len(n.linkCtrl) && off == regs.LinkCtrl(i) {
-		n.linkCtrl[i] = v & regs.LinkCtrlDrain
+	if n.writeRMA(now, off, i, v) || n.writeNVM(now, off, i, v) || n.writeWire(off, i, v) {
 		return
 	}
 	m := &n.mbox[i]
@@ -285,6 +277,9 @@ func (n *node) writeReg(now drivers.Cycle, off uint32, i uint8, v uint64) {
 		n.scratch = v
 	case regs.IRQStatus:
 		n.irqStatus &^= v
+		if v&regs.IRQStatusError != 0 {
+			n.errorCleared = now
+		}
 	case regs.IRQMask:
 		n.irqMask = v & irqCauses
 		n.checkIRQ()

@@ -88,6 +88,7 @@ type rma struct {
 	reads     readChannel
 
 	in        [2]queue[uint32] // packets in the completers, by class
+	cut       bool             // some of them, since the beginning, were ended by a link
 	freed     [2]drivers.Cycle // one left
 	completer [2]completer
 	answer    Packet // is made here
@@ -179,6 +180,7 @@ func (n *node) collectedRMA(class int, h uint32) {
 	n.shared = true
 	*n.rma.in[class].grow() = h
 	n.rma.completer[class].answers = n.p.pool.at(h).answered()
+	n.rma.cut = n.rma.cut || n.p.pool.at(h).cut
 	n.wake(unitRMA, 0)
 }
 

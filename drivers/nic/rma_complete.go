@@ -91,6 +91,12 @@ func (n *node) judgeDue(class int) drivers.Cycle {
 	if c.write.busy {
 		looked = 1
 	}
+	if r.cut && c.judge.phase == phaseIdle && r.in[class].n > looked && n.p.pool.at(*r.in[class].at(looked)).cut {
+		if c.write.busy {
+			return drivers.Forever
+		}
+		return c.judge.free
+	}
 	switch {
 	case c.judge.phase == phaseIdle && r.in[class].n == looked,
 		c.judge.phase == phaseIdle && !c.answers && c.ends.n == underWay, // no access begins without its place among those to be told
@@ -160,6 +166,10 @@ func (n *node) judgePacket(now drivers.Cycle, class int) {
 		looked = 1
 	}
 	p := n.p.pool.at(*n.rma.in[class].at(looked))
+	if p.cut {
+		n.discardCut(now, class)
+		return
+	}
 	*o = outcome{asked: now}
 	if class == vcRequest {
 		n.requestOutcome(p, o)
@@ -174,6 +184,20 @@ func (n *node) judgePacket(now drivers.Cycle, class int) {
 		c.judge.free = drivers.Forever
 		n.ask(o.client(class), now+1)
 	}
+}
+
+// discardCut forgets the oldest packet, whose CRC is wrong.
+func (n *node) discardCut(now drivers.Cycle, class int) {
+	r := &n.rma
+	r.rxDropped++
+	n.p.pool.put(*r.in[class].first())
+	n.freeBuffer(now, class)
+	r.completer[class].judge.enter(phaseIdle, now+1)
+	if n.errorInfo&regs.ErrorInfoValid == 0 {
+		n.errorInfo = regs.ErrorInfoValid | uint64(regs.DropReasonCRC)<<regs.ErrorInfoReason.LSB() |
+			uint64(n.id)<<4<<regs.ErrorInfoSrc.LSB()
+	}
+	n.interrupt(regs.IRQStatusError)
 }
 
 // beginPacket has a packet's bytes written or read, if there are any to be.
@@ -218,6 +242,9 @@ func (n *node) move(now drivers.Cycle, class int) {
 		e.ready = now + 1 + n.m.cfg.Timing.HostWrite
 		w.busy = false
 		c.mayAct(now + 1)
+		if n.rma.cut && c.judge.phase == phaseIdle && n.rma.in[class].n > 1 && n.p.pool.at(*n.rma.in[class].at(1)).cut {
+			c.judge.notBefore(now + 1)
+		}
 		n.freeBuffer(now, class)
 		return
 	}

@@ -66,6 +66,41 @@ func (c *Core[R, M]) Probe(p Envelope) (e Envelope, m M, ok bool) {
 	return n.env, n.value, true
 }
 
+// Take gives the message that Post would give and keeps it for its caller; nothing is posted.
+func (c *Core[R, M]) Take(p Envelope) (e Envelope, m M, ok bool) {
+	at := c.find(p)
+	if at == nobody {
+		return e, m, false
+	}
+	e = c.unexpected.nodes[at].env
+	return e, c.unexpected.take(at), true
+}
+
+// Withdraw takes the oldest unexpected message of a source that is the one meant.
+func (c *Core[R, M]) Withdraw(source int, meant func(M) bool) (m M, ok bool) {
+	for at := c.unexpected.heads[source]; at != nobody; at = c.unexpected.nodes[at].next {
+		if meant(c.unexpected.nodes[at].value) {
+			return c.unexpected.take(at), true
+		}
+	}
+	return m, false
+}
+
+// Cancel takes back a posted receive that no message has matched.
+func (c *Core[R, M]) Cancel(p Envelope, meant func(R) bool) bool {
+	q := int(p.Source)
+	if p.Source == Any {
+		q = len(c.posted.heads) - 1
+	}
+	for at := c.posted.heads[q]; at != nobody; at = c.posted.nodes[at].next {
+		if meant(c.posted.nodes[at].value) {
+			c.posted.take(at)
+			return true
+		}
+	}
+	return false
+}
+
 // Posted and Unexpected are the numbers of receives and messages kept.
 func (c *Core[R, M]) Posted() int     { return c.posted.count }
 func (c *Core[R, M]) Unexpected() int { return c.unexpected.count }

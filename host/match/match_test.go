@@ -75,6 +75,60 @@ func TestAgainstNaive(t *testing.T) {
 	}
 }
 
+// Taking back and taking away, among random traffic, against plain lists.
+func TestTakeWithdrawCancel(t *testing.T) {
+	for s := *seed; s < *seed+50; s++ {
+		rnd := rand.New(rand.NewSource(s))
+		const sources = 3
+		c, ref := New[int, int](sources), &naive{}
+		for id := 1; id < 400; id++ {
+			e := Envelope{Source: int32(rnd.Intn(sources)), Tag: int32(rnd.Intn(2))}
+			p := e
+			if rnd.Intn(2) == 0 {
+				p.Source = Any
+			}
+			switch rnd.Intn(5) {
+			case 0, 1:
+				c.Arrive(e, id)
+				ref.arrive(e, id)
+			case 2:
+				c.Post(p, id)
+				ref.post(p, id)
+			case 3:
+				_, got, ok := c.Take(p)
+				want := 0
+				for i, m := range ref.unexpected {
+					if p.Matches(m.env) {
+						want = m.id
+						ref.unexpected = append(ref.unexpected[:i:i], ref.unexpected[i+1:]...)
+						break
+					}
+				}
+				require.Equal(t, want != 0, ok, "seed %d", s)
+				require.Equal(t, want, got, "seed %d", s)
+			case 4:
+				victim := 1 + rnd.Intn(id)
+				_, ok := c.Withdraw(int(e.Source), func(m int) bool { return m == victim })
+				require.Equal(t, remove(&ref.unexpected, func(x item) bool { return x.id == victim && x.env.Source == e.Source }), ok, "seed %d", s)
+				ok = c.Cancel(p, func(r int) bool { return r == victim })
+				require.Equal(t, remove(&ref.posted, func(x item) bool { return x.id == victim && x.env.Source == p.Source }), ok, "seed %d", s)
+			}
+			require.Equal(t, len(ref.posted), c.Posted(), "seed %d", s)
+			require.Equal(t, len(ref.unexpected), c.Unexpected(), "seed %d", s)
+		}
+	}
+}
+
+func remove(list *[]item, which func(item) bool) bool {
+	for i, x := range *list {
+		if which(x) {
+			*list = append((*list)[:i:i], (*list)[i+1:]...)
+			return true
+		}
+	}
+	return false
+}
+
 func TestNoAllocationOnceWarm(t *testing.T) {
 	c := New[int, int](8)
 	round := func() {

@@ -1,4 +1,4 @@
-package rtl
+package build
 
 import (
 	"fmt"
@@ -8,13 +8,17 @@ import (
 	"github.com/nicloop/nicloop/drivers/regs"
 )
 
-// faults is what the URI wants on every wire.
-type faults struct {
+// Faults are what a device's URI wants on every wire.
+type Faults struct {
 	errors, losses uint64 // chances, in 1/2^32
 	seed           uint64
 }
 
-func parseFaults(keys map[string]string) (f faults, err error) {
+// FaultKeys are the keys that say so.
+var FaultKeys = []string{"link_errors", "link_losses", "link_seed"}
+
+// ParseFaults reads them.
+func ParseFaults(keys map[string]string) (f Faults, err error) {
 	if f.errors, err = chance(keys, "link_errors"); err != nil {
 		return f, err
 	}
@@ -42,13 +46,14 @@ func chance(keys map[string]string, key string) (uint64, error) {
 	return uint64(p * (1 << 32)), nil
 }
 
-// apply sets all wires before anything else reaches the registers.
-func (f faults) apply(s *System) {
-	if f == (faults{}) {
+// Apply sets all wires of a system before anything else reaches the registers.
+func (f Faults) Apply(s drivers.Timed) {
+	if f == (Faults{}) {
 		return
 	}
-	for node := range s.info.Nodes {
-		for link := range linksOf(s.info.Dims) {
+	info := s.Info()
+	for node := range info.Nodes {
+		for link := range LinksOf(info.Dims) {
 			s.PostReg(node, 0, regs.WireSeed(link), f.seed)
 			s.PostReg(node, 0, regs.WireErrors(link), f.errors)
 			s.PostReg(node, 0, regs.WireLosses(link), f.losses)
@@ -56,8 +61,8 @@ func (f faults) apply(s *System) {
 	}
 }
 
-// linksOf is the number of links that every node of a mesh is built with.
-func linksOf(dims [3]int) uint8 {
+// LinksOf is the number of links that every node of a mesh is built with.
+func LinksOf(dims [3]int) uint8 {
 	switch {
 	case dims[2] > 1:
 		return 6

@@ -1,0 +1,340 @@
+package fabric
+
+import (
+	"errors"
+	"fmt"
+	"math/bits"
+)
+
+// Links in error. A link whose wires never had a fault is a delay, which costs nothing but what step.go does. From Expose on it is
+// a link as the RTL has it, word by word (type link): what leaves an output goes to it in the cycle after, and it puts flits
+// into the queues and gives credits when they come. Where the wires do nothing both are the same to the cycle.
+//
+// A link between parts stands in both of them. Each steps its own copy with what the other router did, of which it hears
+// Lookahead cycles later: in time for all that leaves the link.
+
+// exactly is the part that lanes and pools name whose link is exposed: of no part, so that all ways from and to them are
+// those by which flits leave a part.
+const exactly = ^uint8(0)
+
+// ErrWires is why a link cannot be exposed.
+var ErrWires = errors.New("fabric: wires that cannot fail")
+
+// A joint is an exposed link in a part.
+type joint struct {
+	link
+	p     *Part
+	outs  [2]uint32 // the outputs that it leads from, by end
+	own   [2]bool   // whose router is in the part
+	other uint8     // the part that has the other end, or the same
+}
+
+// A LinkFailure tells of a link that lost its carrier or was found dead.
+type LinkFailure struct {
+	Router, Port int32
+	At           uint64 // the cycle; of a link between parts it may have passed
+}
+
+// An Ended packet was cut by a link, or what a link discards of it has its tail.
+type Ended struct {
+	Packet uint32
+	Cut    bool
+}
+
+// Wires tells whether a port leads to another router over wires that can fail.
+func (f *Fabric) Wires(router, port int) error {
+	if _, _, leads := f.cfg.Topology.Link(router, port); !leads {
+		return fmt.Errorf("%w: port %d of router %d leads nowhere", ErrWires, port, router)
+	}
+	return f.CanFail()
+}
+
+// CanFail tells whether any wires can.
+func (f *Fabric) CanFail() error {
+	c := &f.cfg
+	switch latency := c.LinkCycles - DefaultLinkCycles; {
+	case c.Outside != nil:
+		return fmt.Errorf("%w: routers outside are on one part of them", ErrWires)
+	case latency < 0 || c.RouterCycles != DefaultRouterCycles || c.CreditCycles != DefaultCreditCycles+latency:
+		return fmt.Errorf("%w: links have other cycles than those of the RTL", ErrWires)
+	}
+	return nil
+}
+
+// Exposed tells whether Expose has been called for a link.
+func (f *Fabric) Exposed(router, port int) bool {
+	return f.lane(router, port, 0).part == exactly
+}
+
+// Crosses tells whether a link leads from one part to another.
+func (f *Fabric) Crosses(router, port int) bool {
+	peer, _, _ := f.cfg.Topology.Link(router, port)
+	return f.routers[router].part != f.routers[peer].part
+}
+
+// Expose makes a link one whose wires can fail, in both directions; patience is that of both its ends. All parts must stand at the
+// same cycle, with all exchanged. It has the state then that it would have if it had been exposed from the start, if what happened
+// lately is remembered (see history, Remember). Otherwise what is on its way gets there unharmed, and the link counts as still.
+func (f *Fabric) Expose(router, port int, patience [2]uint64) error {
+	if err := f.Wires(router, port); err != nil || f.Exposed(router, port) {
+		return err
+	}
+	peer, back, _ := f.cfg.Topology.Link(router, port)
+	at := [2]socket{{router, port}, {peer, back}}
+	if f.Crosses(router, port) {
+		f.endRuns()
+	} else {
+		f.parts[f.routers[router].part].Mix() // a run is certain of what follows
+	}
+	h := f.recall(at)
+	for _, s := range at {
+		f.parts[f.routers[s.router].part].remember()
+	}
+	for i, s := range at {
+		if part := f.parts[f.routers[s.router].part]; i == 0 || f.Crosses(router, port) {
+			part.expose(at, patience, h)
+		}
+	}
+	for _, s := range at {
+		for v := range f.vcs {
+			l := f.lane(s.router, s.port, v)
+			l.part, l.to.from = exactly, exactly
+		}
+	}
+	return nil
+}
+
+// endRuns has flits move one by one everywhere.
+func (f *Fabric) endRuns() {
+	for _, p := range f.parts {
+		p.Mix()
+	}
+	for _, p := range f.parts {
+		if len(f.parts) > 1 {
+			p.Exchange(0)
+		}
+	}
+}
+
+func (p *Part) expose(at [2]socket, patience [2]uint64, h *history) {
+	if p.joints == nil {
+		p.joints = make([]*joint, p.exits)
+		p.wake = NewCalendar(timersReach, p.exits)
+	}
+	j := &joint{p: p, other: p.id}
+	j.link = *h.link(p, at, patience)
+	j.user = j
+	for i, s := range at {
+		r := &p.routers[s.router]
+		j.outs[i] = r.outs[s.port]
+		p.joints[j.outs[i]] = j
+		if j.own[i] = r.part == p.id; !j.own[i] {
+			j.other = r.part
+		}
+	}
+	p.wake.Add(p.now, j.outs[0])
+	if j.other != p.id {
+		p.crossing = append(p.crossing, j)
+		p.heard = p.now
+	}
+}
+
+// laneOf is the lane by which an end sends on a VC.
+func (p *Part) laneOf(j *joint, end, vc int) *lane { return &p.lanes[int(j.outs[end])*p.vcs+vc] }
+
+// end is the number of a lane's end.
+func (j *joint) end(l *lane) int {
+	if l.out == j.outs[0] {
+		return 0
+	}
+	return 1
+}
+
+// timersReach is how far ahead a link is looked at; one that waits for longer is looked at in between.
+const timersReach = 1 << 10
+
+// toLink sends a run from a router over an exposed link.
+func (p *Part) toLink(l *lane, flit Flit, n uint64) {
+	a := arrival{l.to, flit, n, p.now + 1}
+	j := p.joints[l.out]
+	p.inside -= int(n)
+	p.linkFlits(j, a)
+	if j.other != p.id {
+		b := p.box(j.other)
+		b.arrivals = append(b.arrivals, a)
+	}
+}
+
+func (p *Part) linkFlits(j *joint, a arrival) {
+	l := a.to.sender
+	*j.ends[j.end(l)].flits.push() = sentFlits{at: a.at, n: a.n, vc: l.vc, flit: a.flit}
+	p.wake.Add(p.now, j.outs[0])
+}
+
+// linkCredits frees n places behind an exposed link, which would be known at the other end from a cycle on.
+func (p *Part) linkCredits(in *pool, at, n uint64) {
+	c := credit{in.sender, at - in.delay + 1, n}
+	j := p.joints[in.sender.out]
+	p.linkPulses(j, c)
+	if j.other != p.id {
+		b := p.box(j.other)
+		b.credits = append(b.credits, c)
+	}
+}
+
+func (p *Part) linkPulses(j *joint, c credit) {
+	e := &j.ends[1-j.end(c.to)]
+	*e.credits[c.to.vc].push() = pulses{c.at, c.n}
+	p.wake.Add(p.now, j.outs[0])
+}
+
+// Order has a register of an exposed link's wire written, at the port where it begins. The value counts from a cycle on, the one
+// behind the next at the earliest.
+func (p *Part) Order(router, port int, to WireRegister, v, from uint64) {
+	out := p.routers[router].outs[port]
+	o := wireOrder{out, order{at: from, to: to, v: v}}
+	j := p.joints[out]
+	p.obey(o)
+	if j.other != p.id {
+		b := p.box(j.other)
+		b.orders = append(b.orders, o)
+	}
+}
+
+type wireOrder struct {
+	out uint32
+	order
+}
+
+func (p *Part) obey(o wireOrder) {
+	j, end := p.joints[o.out], 0
+	if o.out != j.outs[0] {
+		end = 1
+	}
+	j.order(end, o.order)
+	p.wake.Add(p.now, j.outs[0])
+}
+
+// runLinks steps the links in which anything moves up to the cycle before Now.
+func (p *Part) runLinks() {
+	words := p.wake.Take(p.now - 1)
+	for i, word := range words {
+		for words[i] = 0; word != 0; word &= word - 1 {
+			p.runLink(p.joints[i<<6+bits.TrailingZeros64(word)])
+		}
+	}
+}
+
+func (p *Part) runLink(j *joint) {
+	most := p.now - 1
+	to := [2]uint64{most, most}
+	if j.other != p.id {
+		for i := range to {
+			if to[i] = min(most, p.heard); j.own[i] {
+				to[i] = min(most, p.heard+1)
+			}
+		}
+	}
+	j.run(to)
+	if next := j.next(); next != Forever {
+		p.wake.Add(min(max(next, p.now), p.now+timersReach), j.outs[0])
+	}
+}
+
+// hear: before a cycle is stepped all is known that others did Lookahead cycles before, also where time was skipped since
+// the last exchange.
+func (p *Part) hear() {
+	const ahead = DefaultRouterCycles + DefaultLinkCycles - 1
+	p.heard = max(p.heard, max(p.now, ahead)-ahead)
+	for _, j := range p.crossing {
+		p.runLink(j)
+	}
+}
+
+// LinkState is what the registers of a link's end show in the cycle Now.
+func (p *Part) LinkState(router, port int) LinkState {
+	if !p.Exposed(router, port) {
+		_, _, leads := p.cfg.Topology.Link(router, port)
+		return LinkState{Carrier: leads}
+	}
+	out := p.routers[router].outs[port]
+	j := p.joints[out]
+	p.catchUp(j)
+	if out == j.outs[0] {
+		return j.state(0)
+	}
+	return j.state(1)
+}
+
+// WireState is what those of its wire show.
+func (p *Part) WireState(router, port int) WireState {
+	if !p.Exposed(router, port) {
+		return WireState{}
+	}
+	out := p.routers[router].outs[port]
+	j := p.joints[out]
+	p.catchUp(j)
+	if out == j.outs[0] {
+		return j.wires[0].WireState
+	}
+	return j.wires[1].WireState
+}
+
+func (p *Part) catchUp(j *joint) {
+	p.runLink(j)
+	if !j.emitted {
+		j.link.obey(p.now)
+	}
+}
+
+// LinkFailures are those since it was asked last; the slice is good until the next call of anything.
+func (p *Part) LinkFailures() []LinkFailure {
+	list := p.failures
+	p.failures = list[:0]
+	return list
+}
+
+// Ended are the packets that links have cut, or of which they have discarded the tail, since it was asked last.
+func (p *Part) Ended() []Ended {
+	list := p.ended
+	p.ended = list[:0]
+	return list
+}
+
+// What comes out of a link.
+
+func (j *joint) arrive(end int, vc uint8, flit Flit, at uint64) {
+	if p := j.p; j.own[end] {
+		p.inside++
+		to := p.laneOf(j, 1-end, int(vc)).to
+		if p.arrives != nil {
+			p.arrives(int(to.router), int(to.port), vc, flit, at)
+		}
+		p.enter(to, flit, 1, at)
+	}
+}
+
+func (j *joint) credit(end int, vc uint8, at uint64) {
+	if p := j.p; j.own[end] {
+		p.credit(p.laneOf(j, end, int(vc)), at, 1)
+	}
+}
+
+func (j *joint) failed(end int, at uint64) {
+	if p := j.p; j.own[end] {
+		from := p.laneOf(j, 1-end, 0).to
+		p.failures = append(p.failures, LinkFailure{int32(from.router), int32(from.port), at})
+	}
+}
+
+func (j *joint) isCut(end int, tail Flit) {
+	if j.own[end] {
+		j.p.ended = append(j.p.ended, Ended{tail.Packet(), true})
+	}
+}
+
+func (j *joint) discarded(end int, flit Flit) {
+	if j.own[end] && flit.Tail() {
+		j.p.ended = append(j.p.ended, Ended{flit.Packet(), false})
+	}
+}

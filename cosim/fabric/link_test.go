@@ -1,0 +1,301 @@
+package fabric
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// A rig is a link between two routers that know nothing but flits and credits: they send what they have credits for, and
+// free places when they like. It checks that each flit arrives once and in order, that no place is filled twice and that no credit
+// is invented, whatever the wires do.
+type rig struct {
+	t      testing.TB
+	l      *link
+	rng    *rand.Rand
+	now    uint64
+	vcs    int
+	depth  int
+	sides  [2]side
+	left   int     // packets still to be sent
+	busy   float64 // how often routers do anything
+	number uint32
+	cuts   int
+}
+
+type side struct {
+	usable [maxVCs][]uint64 // credits, and from when on
+	open   [maxVCs]int      // flits of the packet that is on its way out, still to be sent
+	packet [maxVCs]uint32
+	sent   [maxVCs][]Flit
+	held   [maxVCs][]uint64 // flits in the router behind the link, and from when on
+	got    [maxVCs][]Flit
+	fails  int
+}
+
+func newRig(t testing.TB, rng *rand.Rand, vcs, depth int, latency uint64, patience [2]uint64) *rig {
+	r := &rig{t: t, rng: rng, vcs: vcs, depth: depth, left: 60 + rng.IntN(60), busy: 0.05 + 0.9*rng.Float64()}
+	r.l = newLink([2]socket{{3, 1}, {4, 2}}, vcs, depth, latency, patience, r)
+	for i := range r.sides {
+		for v := range vcs {
+			r.sides[i].usable[v] = make([]uint64, depth)
+		}
+	}
+	return r
+}
+
+func (r *rig) arrive(end int, vc uint8, flit Flit, at uint64) {
+	s := &r.sides[end]
+	require.GreaterOrEqual(r.t, at, r.now)
+	s.held[vc] = append(s.held[vc], at)
+	require.LessOrEqual(r.t, len(s.held[vc]), r.depth, "cycle %d: a flit without a place", r.now)
+	s.got[vc] = append(s.got[vc], flit)
+}
+
+func (r *rig) credit(end int, vc uint8, at uint64) {
+	s := &r.sides[end]
+	s.usable[vc] = append(s.usable[vc], at)
+	require.LessOrEqual(r.t, len(s.usable[vc]), r.depth, "cycle %d: a credit of nothing", r.now)
+}
+
+func (r *rig) failed(end int, _ uint64) { r.sides[end].fails++ }
+func (r *rig) isCut(int, Flit)          { r.cuts++ }
+func (r *rig) discarded(int, Flit)      {}
+
+// send has a router send a flit, if it has a credit.
+func (r *rig) send(i int) {
+	s, v := &r.sides[i], r.rng.IntN(r.vcs)
+	if len(s.usable[v]) == 0 || s.usable[v][0] > r.now {
+		return
+	}
+	flit := Flit(0)
+	if s.open[v] == 0 {
+		if r.left == 0 {
+			return
+		}
+		r.left--
+		r.number++
+		s.open[v], s.packet[v] = 1+r.rng.IntN(12), r.number
+		flit |= Head
+	}
+	if s.open[v]--; s.open[v] == 0 {
+		flit = (flit | Tail).WithNote(1) // unlike a tail that is made up
+	}
+	flit |= NewFlit(s.packet[v], 7, 0)
+	s.usable[v] = s.usable[v][1:]
+	s.sent[v] = append(s.sent[v], flit)
+	*r.l.ends[i].flits.push() = sentFlits{at: r.now + 1, n: 1, vc: uint8(v), flit: flit}
+}
+
+// free has a router send on a flit that came over the link.
+func (r *rig) free(i int) {
+	s := &r.sides[i]
+	for v := range r.vcs {
+		if len(s.held[v]) > 0 && s.held[v][0] <= r.now && r.rng.Float64() < r.busy {
+			s.held[v] = s.held[v][1:]
+			*r.l.ends[i].credits[v].push() = pulses{r.now + 1, 1}
+		}
+	}
+}
+
+// cycle lets routers and link do one.
+func (r *rig) cycle() {
+	for i := range r.sides {
+		if r.rng.Float64() < r.busy {
+			r.send(i)
+		}
+		r.free(i)
+	}
+	r.l.run([2]uint64{r.now, r.now})
+	r.now++
+}
+
+// mend makes the wires whole.
+func (r *rig) mend() {
+	for i := range r.l.wires {
+		for _, to := range []WireRegister{WireErrors, WireLosses, WireCtrl} {
+			r.l.order(i, order{r.now + 2, to, 0})
+		}
+	}
+}
+
+// finish lets everything arrive and checks that it did.
+func (r *rig) finish() {
+	r.mend()
+	for end := r.now + 200_000; ; r.cycle() {
+		require.Less(r.t, r.now, end, "the link does not come to rest")
+		if r.left == 0 && r.still() {
+			break
+		}
+	}
+	for i := range r.sides {
+		for v := range r.vcs {
+			require.Len(r.t, r.sides[i].usable[v], r.depth)
+			r.compare(r.sides[i].sent[v], r.sides[1-i].got[v])
+		}
+	}
+	require.Zero(r.t, r.l.ends[0].parts+r.l.ends[1].parts)
+}
+
+func (r *rig) still() bool {
+	for i := range r.sides {
+		for v := range r.vcs {
+			if s := &r.sides[i]; s.open[v] > 0 || len(s.held[v]) > 0 || len(s.usable[v]) < r.depth {
+				return false
+			}
+		}
+	}
+	return r.l.next() == Forever
+}
+
+// compare takes what arrived packet by packet: all of it, or a part of it and a tail.
+func (r *rig) compare(sent, got []Flit) {
+	for len(sent) > 0 {
+		n := 1
+		for !sent[n-1].Tail() {
+			n++
+		}
+		same := 0
+		for same < n && same < len(got) && got[same] == sent[same] {
+			same++
+		}
+		if same < n {
+			require.NotZero(r.t, same, "packet %d did not arrive in order", sent[0].Packet())
+			require.Equal(r.t, NewFlit(sent[0].Packet(), 0, Tail), got[same])
+			r.cuts--
+			same++
+		}
+		sent, got = sent[n:], got[same:]
+	}
+	require.Empty(r.t, got)
+}
+
+// vex gives the wires a fault, or takes one.
+func (r *rig) vex() {
+	to := []WireRegister{WireErrors, WireLosses, WireCtrl}[r.rng.IntN(3)]
+	v := uint64(r.rng.Uint32() >> r.rng.IntN(8))
+	switch {
+	case to == WireCtrl:
+		v = uint64(r.rng.IntN(2))
+	case r.rng.IntN(3) == 0:
+		v = []uint64{0, 1<<32 - 1}[r.rng.IntN(2)]
+	}
+	r.l.order(r.rng.IntN(2), order{r.now + 2, to, v})
+}
+
+func (r *rig) play(cycles int, vexed float64) {
+	for range cycles {
+		if r.rng.Float64() < vexed {
+			r.vex()
+		}
+		r.cycle()
+	}
+	r.finish()
+}
+
+// TestLinkLosesNothing: every flit arrives once and in order, and every credit comes home.
+func TestLinkLosesNothing(t *testing.T) {
+	for seed := range uint64(80) {
+		rng := rand.New(rand.NewPCG(seed, 10))
+		vcs, depth, latency := 1+rng.IntN(4), 1+rng.IntN(17), uint64(rng.IntN(2)*rng.IntN(65))
+		t.Run(fmt.Sprintf("seed%d", seed), func(t *testing.T) {
+			r := newRig(t, rng, vcs, depth, latency, [2]uint64{})
+			r.play(3000, 0.01)
+			require.Zero(t, r.cuts)
+		})
+	}
+}
+
+// TestLinkCuts: of links that are given up packets arrive whole, or a part of them with one tail, which LINK_CUT counts.
+func TestLinkCuts(t *testing.T) {
+	cuts := uint64(0)
+	for seed := range uint64(80) {
+		rng := rand.New(rand.NewPCG(seed, 11))
+		r := newRig(t, rng, 1+rng.IntN(4), 1+rng.IntN(17), uint64(rng.IntN(2)*rng.IntN(65)), [2]uint64{1 + rng.Uint64N(40), rng.Uint64N(300)})
+		r.play(4000, 0.01)
+		require.Zero(t, r.cuts, "seed %d: some that were cut arrived whole", seed)
+		cuts += r.l.ends[0].cut + r.l.ends[1].cut
+	}
+	require.Greater(t, cuts, uint64(50), "the scenario lost its point")
+}
+
+// TestLinkSleeps: a link that passes over the cycles in which it rests does what one does that is stepped in each.
+func TestLinkSleeps(t *testing.T) {
+	for seed := range uint64(40) {
+		var both [2]*rig
+		for k := range both {
+			rng := rand.New(rand.NewPCG(seed, 12))
+			r := newRig(t, rng, 2, 4, uint64(rng.IntN(3)), [2]uint64{50, 200})
+			r.busy /= 20
+			if both[k] = r; k == 1 {
+				r.l.awake = true
+			}
+			r.play(8000, 0.003)
+		}
+		require.Equal(t, both[0].sides, both[1].sides, "seed %d", seed)
+		for i := range both[0].l.ends {
+			require.Equal(t, both[0].l.state(i), both[1].l.state(i), "seed %d", seed)
+			require.Equal(t, both[0].l.wires[i].WireState, both[1].l.wires[i].WireState, "seed %d", seed)
+		}
+	}
+}
+
+// TestCleanLink: without faults nothing is sent twice or late, however long the wire.
+func TestCleanLink(t *testing.T) {
+	for _, latency := range []uint64{0, 1, 20, 64} {
+		r := newRig(t, rand.New(rand.NewPCG(1, latency)), 2, 16, latency, [2]uint64{16384, 16384})
+		r.play(2000, 0)
+		for i := range r.l.ends {
+			require.Equal(t, LinkState{Carrier: true}, r.l.state(i))
+			require.Equal(t, 3+2*latency, r.l.ends[i].roundTrip)
+		}
+	}
+}
+
+// TestDeadLink: eight timeouts in a row, then a word per timeout, until an answer comes.
+func TestDeadLink(t *testing.T) {
+	r := newRig(t, rand.New(rand.NewPCG(2, 2)), 2, 16, 0, [2]uint64{})
+	r.busy = 0.5
+	for range 100 {
+		r.cycle()
+	}
+	r.l.order(0, order{r.now + 2, WireLosses, 1<<32 - 1})
+	for range 8*65 + 100 {
+		r.cycle()
+	}
+	require.True(t, r.l.state(0).Dead)
+	require.Equal(t, 1, r.sides[0].fails)
+	before := r.l.state(0)
+	for range 10 * 65 {
+		r.cycle()
+	}
+	require.Equal(t, before.Timeouts+10, r.l.state(0).Timeouts)
+	require.Equal(t, before.Retransmissions+10, r.l.state(0).Retransmissions)
+	r.finish()
+	require.False(t, r.l.state(0).Dead)
+}
+
+// FuzzLink: whatever is done to the wires, and when.
+func FuzzLink(f *testing.F) {
+	f.Add(uint64(1), []byte{3, 2, 200, 40, 1, 10, 255, 0})
+	f.Fuzz(func(t *testing.T, seed uint64, script []byte) {
+		rng := rand.New(rand.NewPCG(seed, 13))
+		r := newRig(t, rng, 1+rng.IntN(4), 1+rng.IntN(17), uint64(rng.IntN(20)), [2]uint64{rng.Uint64N(100), 0})
+		for i := 0; i+1 < min(len(script), 400); i += 2 {
+			for range script[i] {
+				r.cycle()
+			}
+			b := script[i+1]
+			to := []WireRegister{WireErrors, WireLosses, WireCtrl, WireSeed}[b>>1&3]
+			v := uint64(b>>3) << 27
+			if to == WireCtrl {
+				v = uint64(b >> 3 & 1)
+			}
+			r.l.order(int(b&1), order{r.now + 2, to, v})
+		}
+		r.finish()
+		require.Zero(t, r.cuts)
+	})
+}

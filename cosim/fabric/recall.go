@@ -1,0 +1,252 @@
+package fabric
+
+import (
+	"cmp"
+	"slices"
+)
+
+// How a link is exposed while there is traffic. What the routers did to it lately is known: the last flits of every lane with
+// their cycles, and the cycles of the last credits. A new link does all of it once more, from a time at which it is taken to have been
+// still. What it has not brought to the routers by now is taken out of their queues and lanes again. The rings hold more than can be
+// unanswered, so nothing of its state is missing but this: of a link that was never still in all the time that the rings
+// reach back, which of its words have no flit (link_tx: anchors) is one of several possible ways.
+
+// history is what the routers at both ends of a link did.
+type history struct {
+	from, now uint64
+	sent      [2][]sentFlits // by end
+	freed     [2][maxVCs][]uint64
+	channels  [2][maxVCs]channel
+	measured  [2]bool // the round trip
+}
+
+// Remember has what the routers do to links remembered from now on, so that Expose knows it. It costs some percent of the time of
+// a network that is full; where nobody has asked for it, the first Expose does.
+func (f *Fabric) Remember() {
+	for _, p := range f.parts {
+		p.remember()
+	}
+}
+
+func (p *Part) remember() {
+	if !p.remembers && p.run == 1 {
+		p.remembers, p.since = true, max(p.now, p.mixed)
+	}
+}
+
+// recent cycles are all that is of interest: many round trips, and not so many that a note could be taken for a newer one.
+const recent = 1 << 14
+
+const (
+	departedTail  = 1 << 31
+	departedCycle = departedTail - 1
+)
+
+// departs notes that the next flit is sent, in the ring behind avail: its packet, whether it is its tail, and the cycle.
+func (l *lane) departs(flit Flit, now uint64) {
+	went := l.avail[:cap(l.avail)]
+	went[len(l.avail)+int(l.sent&uint64(len(l.avail)-1))] = uint64(flit)<<32 | uint64(flit&Tail)>>31 | now&departedCycle
+}
+
+// departed is what was noted of the flit of a number.
+func (l *lane) departed(i, now uint64) (packet uint32, tail bool, at uint64) {
+	went := l.avail[len(l.avail):cap(l.avail)]
+	note := went[i&uint64(len(went)-1)]
+	return uint32(note >> 32), note&departedTail != 0, now - (now-note)&departedCycle
+}
+
+// recall finds out what the routers did to a link, and takes back what they know too early. All parts stand still.
+func (f *Fabric) recall(at [2]socket) *history {
+	h := &history{now: f.parts[f.routers[at[0].router].part].now}
+	h.from = h.now
+	if from := f.reach(at); from < h.now {
+		h.from = from
+	}
+	for i, s := range at {
+		for v := range f.vcs {
+			to, from := f.lane(s.router, s.port, v), f.lane(at[1-i].router, at[1-i].port, v)
+			freed := int(from.known) - f.cfg.VCDepth
+			f.recallCredits(h, i, from)
+			f.recallFlits(h, i, to)
+			h.measured[i] = h.measured[i] || freed > len(h.freed[i][v])
+			h.channels[i][v].held -= freed
+		}
+	}
+	for i := range at {
+		slices.SortFunc(h.sent[i], func(a, b sentFlits) int { return cmp.Compare(a.at, b.at) })
+	}
+	return h
+}
+
+// reach is the first cycle from which on all is known that was done to a link.
+func (f *Fabric) reach(at [2]socket) (from uint64) {
+	for _, s := range at {
+		p := f.parts[f.routers[s.router].part]
+		if !p.remembers {
+			return Forever
+		}
+		from = max(from, p.since, max(p.now, recent)-recent)
+		for v := range f.vcs {
+			l := f.lane(s.router, s.port, v)
+			ring := uint64(len(l.avail))
+			if l.sent > ring {
+				_, _, at := l.departed(l.sent-ring, p.now)
+				from = max(from, at)
+			}
+			if l.known > ring+uint64(f.cfg.VCDepth) {
+				from = max(from, *l.place(l.known - ring)+1-l.to.delay)
+			}
+		}
+	}
+	return from
+}
+
+// recallCredits notes the credits that an end's router gave lately for a lane that leads to it, and takes back those that the link
+// has still to bring.
+func (f *Fabric) recallCredits(h *history, end int, l *lane) {
+	if h.from == h.now {
+		return
+	}
+	ring, depth := uint64(len(l.avail)), uint64(f.cfg.VCDepth)
+	for i := max(depth, max(l.known, ring)-ring); i < l.known; i++ {
+		if at := *l.place(i) + 1 - l.to.delay; at >= h.from {
+			h.freed[end][l.vc] = append(h.freed[end][l.vc], at)
+			if at >= h.now {
+				h.channels[end][l.vc].held++
+			}
+		}
+	}
+	known := l.known
+	for l.known > l.sent && *l.place(l.known - 1) > max(h.now+1, h.from+l.to.delay-2) {
+		l.known--
+	}
+	if l.known < known {
+		f.parts[l.to.from].look(l)
+	}
+}
+
+// recallFlits notes the flits that an end's router sent lately, and takes back those that the link has still to bring.
+func (f *Fabric) recallFlits(h *history, end int, l *lane) {
+	c := &h.channels[1-end][l.vc]
+	c.held += int(l.sent)
+	c.open, c.packet = l.opened()
+	if l.sent > 0 && h.from < h.now {
+		if packet, tail, at := l.departed(l.sent-1, h.now); at >= h.from {
+			c.open, c.packet = !tail, packet
+		}
+	}
+	first := max(l.sent, uint64(len(l.avail))) - uint64(len(l.avail))
+	var late []sentFlits
+	for i := l.sent; i > first && h.from < h.now; i-- {
+		packet, _, at := l.departed(i-1, h.now)
+		if at < h.from {
+			break
+		}
+		s := sentFlits{at: at + 1, n: 1, vc: l.vc, flit: NewFlit(packet, 0, 0)}
+		if at+f.hop > h.now+1 {
+			s.flit, l.to.packet = f.parts[l.to.part].takeBack(l.to, packet, at+f.hop)
+			c.held--
+			c.open, c.packet = !s.flit.Head(), packet
+		}
+		late = append(late, s)
+	}
+	h.sent[end] = append(h.sent[end], late...)
+	h.measured[end] = h.measured[end] || uint64(len(late)) < l.sent
+}
+
+// opened tells whether a packet has begun to leave and has not ended, and which. It is not known while all of the rest is still in
+// its NIC.
+func (l *lane) opened() (open bool, packet uint32) {
+	for ; l.owner != nil; l = l.owner.in.sender {
+		if l.owner.tail != nil {
+			return true, l.owner.head.flit.Packet()
+		}
+	}
+	return false, 0
+}
+
+// takeBack takes the flit out again that came last to an input VC, of a packet that it can be seen of from a cycle on. It
+// tells the queue in which it was; nil if it is to be discarded.
+func (p *Part) takeBack(in *pool, packet uint32, at uint64) (Flit, *queue) {
+	p.inside--
+	for port := range p.routers[in.router].outs {
+		q := p.ways[int(in.ways)+port]
+		if q != nil && q.tail != nil && q.tail.flit.Packet() == packet {
+			return p.shortenBack(q), q
+		}
+	}
+	place := p.drops.place(at)
+	list := p.drops.lists[place]
+	i := slices.IndexFunc(list, func(d drop) bool { return d.from == in })
+	flit := list[i].flit
+	if p.drops.lists[place] = slices.Delete(list, i, i+1); len(list) == 1 {
+		p.drops.empty(place)
+	}
+	return flit, nil
+}
+
+// shortenBack takes a flit off the end of a queue.
+func (p *Part) shortenBack(q *queue) Flit {
+	c := q.tail
+	flit := c.flit
+	if c.n > 1 {
+		c.n--
+		c.flit &^= Tail
+		return flit &^ Head
+	}
+	if c == q.head {
+		q.tail = nil
+		q.lane.held &^= q.bit
+	} else {
+		for q.tail = q.head; q.tail.next != c; q.tail = q.tail.next {
+		}
+	}
+	p.drop(c)
+	if l := q.lane; l.owner == nil || l.owner == q {
+		p.look(l)
+	}
+	return flit
+}
+
+// nobody is told of what was brought before.
+type nobody struct{}
+
+func (nobody) arrive(int, uint8, Flit, uint64) {}
+func (nobody) credit(int, uint8, uint64)       {}
+func (nobody) failed(int, uint64)              {}
+func (nobody) isCut(int, Flit)                 {}
+func (nobody) discarded(int, Flit)             {}
+
+// link is a new link that has gone through a history.
+func (h *history) link(p *Part, at [2]socket, patience [2]uint64) *link {
+	l := newLink(at, p.vcs, p.cfg.VCDepth, uint64(p.cfg.LinkCycles-DefaultLinkCycles), patience, nobody{})
+	l.cycle = h.from
+	for i := range l.ends {
+		e := &l.ends[i]
+		e.carrierWas = true
+		if h.measured[i] {
+			e.roundTrip = 3 + 2*l.wires[i].latency
+		}
+		for _, s := range h.sent[i] {
+			*e.flits.push() = s
+		}
+		for v := range p.vcs {
+			for _, at := range h.freed[i][v] {
+				*e.credits[v].push() = pulses{at, 1}
+			}
+		}
+	}
+	if h.from < h.now {
+		l.run([2]uint64{h.now - 1, h.now - 1})
+	}
+	for i := range l.ends {
+		e := &l.ends[i]
+		e.channels, e.parts = h.channels[i], 0
+		for v := range p.vcs {
+			if e.channels[v].open {
+				e.parts++
+			}
+		}
+	}
+	return l
+}

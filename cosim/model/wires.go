@@ -1,0 +1,70 @@
+package model
+
+import (
+	"github.com/nicloop/nicloop/cosim/fabric"
+	"github.com/nicloop/nicloop/drivers"
+	"github.com/nicloop/nicloop/drivers/nic"
+)
+
+// A network implements nic.Wires: link l of a node is port l+1 of its router.
+
+// Lookahead implements nic.Wires; 0 if no wire can fail.
+func (n *network) Lookahead() drivers.Cycle {
+	if n.f.CanFail() != nil {
+		return 0
+	}
+	return drivers.Cycle(n.f.Lookahead())
+}
+
+// Exposed implements nic.Wires.
+func (n *network) Exposed(node, link int) bool {
+	_, _, connected := n.topology.Link(node, link+1)
+	return connected && n.f.Exposed(node, link+1)
+}
+
+// Crosses implements nic.Wires.
+func (n *network) Crosses(node, link int) bool { return n.f.Crosses(node, link+1) }
+
+// Expose implements nic.Wires.
+func (n *network) Expose(node, link int) error {
+	peer, back, _ := n.topology.Link(node, link+1)
+	return n.f.Expose(node, link+1, [2]uint64{n.m.Patience(node, link), n.m.Patience(peer, back-1)})
+}
+
+// wireRegisters are those of nic as fabric calls them.
+var wireRegisters = [...]fabric.WireRegister{
+	nic.WireErrors: fabric.WireErrors, nic.WireLosses: fabric.WireLosses, nic.WireSeed: fabric.WireSeed, nic.WireCtrl: fabric.WireCtrl,
+	nic.LinkPatience: fabric.LinkPatience,
+}
+
+// Order implements nic.Wires.
+func (n *network) Order(node, link int, to nic.WireRegister, v uint64, from drivers.Cycle) {
+	n.f.Order(node, link+1, wireRegisters[to], v, uint64(from))
+}
+
+// LinkState implements nic.Wires.
+func (n *network) LinkState(node, link int) nic.LinkState {
+	n.catchUp(n.m.Now())
+	s := n.f.LinkState(node, link+1)
+	return nic.LinkState(s)
+}
+
+// WireFaults implements nic.Wires.
+func (n *network) WireFaults(node, link int) uint64 {
+	n.catchUp(n.m.Now())
+	return n.f.WireState(node, link+1).Faults
+}
+
+// heed tells the NICs what links have done since the last time.
+func (n *network) heed() {
+	for _, l := range n.f.LinkFailures() {
+		n.m.LinkFailed(int(l.Router), drivers.Cycle(l.At))
+	}
+	for _, e := range n.f.Ended() {
+		if e.Cut {
+			n.m.Cut(e.Packet)
+		} else {
+			n.m.Discarded(e.Packet)
+		}
+	}
+}

@@ -1,0 +1,214 @@
+package nic
+
+import (
+	"fmt"
+
+	"github.com/nicloop/nicloop/drivers"
+	"github.com/nicloop/nicloop/drivers/regs"
+)
+
+// Links that fail: their registers, those of their wires, and what a NIC notices of them.
+
+// Wires is a Network with links over wires that can be given faults. A link is numbered as in its registers.
+type Wires interface {
+	// Exposed tells whether the faults of a link's wires are simulated, Crosses whether it leads to another part. Expose has
+	// them simulated from now on, in both directions; the network must have come to the present cycle, and if it crosses
+	// those of all parts. It fails if the link leads nowhere.
+	Exposed(node, link int) bool
+	Crosses(node, link int) bool
+	Expose(node, link int) error
+	// Order writes a register of an exposed link's wire, whose value counts from a cycle on: two cycles ahead.
+	Order(node, link int, to WireRegister, v uint64, from drivers.Cycle)
+	// LinkState and WireState are what registers show in the present cycle.
+	LinkState(node, link int) LinkState
+	WireFaults(node, link int) uint64
+	// Lookahead is Config.Lookahead, which Expose may shorten.
+	Lookahead() drivers.Cycle
+}
+
+// A WireRegister is one that can be written; patience is a link's.
+type WireRegister uint8
+
+// The registers of a wire that leaves a node, and LINK_PATIENCE.
+const (
+	WireErrors WireRegister = iota
+	WireLosses
+	WireSeed
+	WireCtrl
+	LinkPatience
+	wireRegisters
+)
+
+// LinkState is the page of a link, but for its patience.
+type LinkState struct {
+	Carrier, Dead                                       bool
+	CRCErrors, Retransmissions, Timeouts, Failures, Cut uint64
+}
+
+// mostLinks of a router, as there are pages.
+const mostLinks = 6
+
+// wireMasks are the bits that registers keep.
+var wireMasks = [wireRegisters]uint64{1<<32 - 1, 1<<32 - 1, 1<<64 - 1, 1, regs.LinkPatienceCycles.Mask()}
+
+// besides: the register is not the NIC's but one of the simulation, which answers it a cycle sooner.
+func (n *node) besides(off uint32) bool {
+	return off>>16 == regs.WireErrors(0)>>16 && n.p.wires != nil
+}
+
+// wireRegister tells which an address is, if it is one.
+func wireRegister(off uint32) (to WireRegister, link int, ok bool) {
+	link = int(off >> 12 & 0xf)
+	if link >= mostLinks {
+		return 0, 0, false
+	}
+	switch l := uint8(link); off {
+	case regs.WireErrors(l):
+		return WireErrors, link, true
+	case regs.WireLosses(l):
+		return WireLosses, link, true
+	case regs.WireSeed(l):
+		return WireSeed, link, true
+	case regs.WireCtrl(l):
+		return WireCtrl, link, true
+	case regs.LinkPatience(l):
+		return LinkPatience, link, true
+	}
+	return 0, 0, false
+}
+
+// mayOrder: the register is one that a network is told of.
+func (n *node) mayOrder(op *regOp) bool {
+	return n.p.wires != nil && !op.read && op.off >= regs.LinkStatus(0) && op.off < regs.WireErrors(0)+mostLinks<<12
+}
+
+// touch has the faults of a wire simulated before one can be ordered. While threads have the parts, a link between two of them
+// belongs to neither.
+func (n *node) touch(off uint32) {
+	to, link, ok := wireRegister(off)
+	w := n.p.wires
+	if !ok || to == LinkPatience || w.Exposed(n.id, link) {
+		return
+	}
+	if connected, _ := n.p.net.Link(n.id, link); !connected {
+		return
+	}
+	if n.p.opened != 0 && w.Crosses(n.id, link) {
+		n.p.fail(fmt.Errorf("%w: node %d: %s is written while threads have both ends of the wire; write a register of it before the run, or use one thread",
+			drivers.ErrNotSupported, n.id, regs.Describe(off)))
+		return
+	}
+	if err := n.m.expose(n.p, n.id, link); err != nil {
+		n.p.fail(fmt.Errorf("%w: %v", drivers.ErrNotSupported, err))
+	}
+}
+
+// expose brings the networks to the present cycle and exposes a link.
+func (m *Machine) expose(p *Part, node, link int) error {
+	if p.opened == 0 {
+		for i := range m.parts {
+			if x, ok := m.parts[i].net.(Exchanger); ok {
+				x.Finish(m.parts[i].now + 1)
+			}
+		}
+	} else {
+		p.finish(p.now + 1)
+	}
+	if err := p.wires.Expose(node, link); err != nil {
+		return err
+	}
+	if p.opened == 0 {
+		m.cfg.Lookahead = min(m.cfg.Lookahead, p.wires.Lookahead())
+	}
+	return nil
+}
+
+// announce tells the network of a write a cycle before it is done, as far as that is certain: what is posted later
+// is done later.
+func (n *node) announce(op *regOp, done drivers.Cycle) {
+	to, link, ok := wireRegister(op.off)
+	if n.ordered = true; ok && n.p.wires.Exposed(n.id, link) {
+		n.p.wires.Order(n.id, link, to, op.v&wireMasks[to], done+1)
+	}
+}
+
+// writeWire keeps what a register of a wire shows, if the link is built. No link here drains or is reset.
+func (n *node) writeWire(off uint32, i uint8, v uint64) bool {
+	to, link, ok := wireRegister(off)
+	if !ok {
+		if i >= mostLinks || off != regs.LinkCtrl(i) {
+			return false
+		}
+		if connected, _ := n.p.net.Link(n.id, int(i)); connected && v&(regs.LinkCtrlDrain|regs.LinkCtrlReset) != 0 {
+			n.p.fail(fmt.Errorf("%w: node %d: %s: no link of the model drains or is reset; rtl: has them", drivers.ErrNotSupported, n.id, regs.Describe(off)))
+		}
+		return true
+	}
+	if _, built := n.p.net.Link(n.id, link); built {
+		n.wire[link][to] = v & wireMasks[to]
+	}
+	return true
+}
+
+// readLink reads the page of a link or of a wire; those that are not built read 0.
+func (n *node) readLink(off uint32, i uint8) (uint64, bool) {
+	if off < regs.LinkStatus(0) || off >= regs.WireErrors(0)+mostLinks<<12 {
+		return 0, false
+	}
+	connected, built := n.p.net.Link(n.id, int(i))
+	if !built {
+		return 0, true
+	}
+	if to, link, ok := wireRegister(off); ok {
+		return n.wire[link][to], true
+	}
+	if !connected {
+		return 0, true
+	}
+	s := LinkState{Carrier: true}
+	if n.p.wires != nil {
+		s = n.p.wires.LinkState(n.id, int(i))
+	}
+	switch off {
+	case regs.WireFaults(i):
+		return n.p.wires.WireFaults(n.id, int(i)), true
+	case regs.LinkCRCErrors(i):
+		return s.CRCErrors, true
+	case regs.LinkRetransmissions(i):
+		return s.Retransmissions, true
+	case regs.LinkTimeouts(i):
+		return s.Timeouts, true
+	case regs.LinkFailures(i):
+		return s.Failures, true
+	case regs.LinkCut(i):
+		return s.Cut, true
+	case regs.LinkDrained(i), regs.LinkResets(i), regs.LinkLost(i), regs.LinkCtrl(i):
+		return 0, true
+	}
+	v := uint64(regs.LinkStatusConnected | regs.LinkStatusAgreed)
+	if s.Carrier {
+		v |= regs.LinkStatusCarrier
+	}
+	if s.Dead {
+		v |= regs.LinkStatusDead
+	}
+	return v, true
+}
+
+// Patience is that of a node's link.
+func (p *Part) Patience(node, link int) uint64 { return p.nodes[node].wire[link][LinkPatience] }
+
+// LinkFailed: a link of a node lost its carrier or was found dead in a cycle. Of a link between parts it may be told some cycles
+// later, when software has cleared the cause since.
+func (p *Part) LinkFailed(node int, at drivers.Cycle) {
+	if n := &p.nodes[node]; at >= n.errorCleared {
+		n.interrupt(regs.IRQStatusError)
+	}
+}
+
+// Cut: a link has ended a packet, which has one tail more from now on: whoever comes to the last of them forgets it.
+func (p *Part) Cut(h uint32) {
+	packet := p.pool.at(h)
+	packet.cut = true
+	packet.tails.Add(1)
+}

@@ -1,0 +1,366 @@
+package host
+
+import (
+	"bytes"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"testing"
+
+	"github.com/nicloop/nicloop/drivers"
+	"github.com/nicloop/nicloop/drivers/regs"
+	"github.com/nicloop/nicloop/host/rendezvous"
+	"github.com/stretchr/testify/require"
+)
+
+var longWays = []Rendezvous{RGET, RPUT, Chunked}
+
+func letter(n, k int) []byte {
+	b := make([]byte, n)
+	for i := range b {
+		b[i] = byte(i*7 + i>>8 + k*13)
+	}
+	return b
+}
+
+func expect(b []byte, k int) error {
+	if !bytes.Equal(b, letter(len(b), k)) {
+		return fmt.Errorf("letter %d of %d bytes is not what was sent", k, len(b))
+	}
+	return nil
+}
+
+// Messages of all lengths, in and outside DMA memory, expected and not.
+func TestMessages(t *testing.T) {
+	sizes := []int{0, 1, 40, 41, 2048, 2049, 4096, 5001, 70000}
+	for _, p := range longWays {
+		for _, late := range []bool{false, true} {
+			launch(t, inPairs(p), func(r *Rank) error {
+				for k, n := range sizes {
+					b := make([]byte, n)
+					if k%2 == 0 && n > 0 {
+						var err error
+						if b, err = r.Alloc(n); err != nil {
+							return err
+						}
+					}
+					if r.ID() == 0 {
+						copy(b, letter(n, k))
+						if err := r.Send(1, k, b); err != nil {
+							return err
+						}
+						continue
+					}
+					if late {
+						if st, err := r.Probe(AnySource, AnyTag); err != nil || st != (Status{0, k, n}) {
+							return fmt.Errorf("probe: %+v, %v", st, err)
+						}
+					}
+					st, err := r.Recv(0, k, b)
+					if err != nil || st != (Status{0, k, n}) {
+						return fmt.Errorf("%+v, %w", st, err)
+					}
+					if err := expect(b, k); err != nil {
+						return err
+					}
+				}
+				return nil
+			})
+		}
+	}
+}
+
+// Everybody sends everybody, all at a time; ranks of a node share its tables.
+func TestAllAtATime(t *testing.T) {
+	for _, p := range longWays {
+		pl := inPairs(p)
+		pl.nodes, pl.procs = 3, 2
+		launch(t, pl, func(r *Rank) error {
+			var list []*Request
+			bufs := map[*Request][]byte{}
+			for peer := range r.Size() {
+				for k, n := range []int{3000, 7, 9000} {
+					if peer == r.ID() {
+						continue
+					}
+					in := make([]byte, n)
+					q, err := r.Irecv(peer, k, in)
+					if err != nil {
+						return err
+					}
+					bufs[q] = in
+					s, err := r.Isend(peer, k, letter(n, k))
+					if err != nil {
+						return err
+					}
+					list = append(list, q, s)
+				}
+			}
+			if err := r.Waitall(list); err != nil {
+				return err
+			}
+			for q, b := range bufs {
+				if err := expect(b, q.status.Tag); err != nil {
+					return err
+				}
+			}
+			return nil
+		})
+	}
+}
+
+// A rank can choose by message, and every other rank follows.
+func TestPolicyByMessage(t *testing.T) {
+	p := inPairs(RGET)
+	var seen []rendezvous.Message
+	p.rma.Choose = func(m rendezvous.Message) rendezvous.Protocol {
+		seen = append(seen, m)
+		if m.Reachable || m.Hint == 7 {
+			return rendezvous.RPUT
+		}
+		return rendezvous.RGET
+	}
+	launch(t, p, func(r *Rank) error {
+		b, err := r.Alloc(5000)
+		if err != nil {
+			return err
+		}
+		if r.ID() == 0 {
+			err := errors.Join(r.Send(1, 0, letter(6000, 0)), r.Send(1, 1, b))
+			r.Hint(7)
+			return errors.Join(err, r.Send(1, 2, letter(6000, 2)))
+		}
+		c := make([]byte, 6000)
+		_, err = r.Recv(0, 0, c)
+		_, err2 := r.Recv(0, 1, b)
+		err = errors.Join(err, err2, expect(c, 0))
+		_, err2 = r.Recv(0, 2, c)
+		return errors.Join(err, err2, expect(c, 2))
+	})
+	require.Equal(t, []rendezvous.Message{{Peer: 1, Bytes: 6000}, {Peer: 1, Bytes: 5000, Reachable: true}, {Peer: 1, Bytes: 6000, Hint: 7}}, seen)
+}
+
+func TestTooLongForTheBuffer(t *testing.T) {
+	for _, p := range longWays {
+		for _, n := range []int{40, 4000} {
+			launch(t, inPairs(p), func(r *Rank) error {
+				if r.ID() == 0 {
+					return r.Send(1, 5, letter(n, 0))
+				}
+				b := make([]byte, n-1)
+				st, err := r.Recv(0, 5, b)
+				if !errors.Is(err, ErrTruncated) || st.Bytes != n {
+					return fmt.Errorf("%+v, %v", st, err)
+				}
+				return expect(b, 0)
+			})
+		}
+	}
+}
+
+// unmap takes the translations of all pages of a rank's heap away that the NIC has not seen yet.
+func (g *rig) unmap(r *Rank) {
+	mem := r.bulk.Memory
+	at := g.atu[g.procs[r.ID()].node]
+	for entry := at + 64; entry < at+1<<16; entry += 8 {
+		e := regs.ATUEntry(binary.LittleEndian.Uint64(mem[entry:])).Fields()
+		if page := uint64(e.Page) << 12; e.Rights != 0 && page >= r.bulk.HeapBase && page < r.bulk.HeapBase+r.bulk.HeapBytes-rigPages {
+			binary.LittleEndian.PutUint64(mem[entry:], 0)
+		}
+	}
+}
+
+// A fault is told at both ends, and the rank goes on; with a late one of a put too.
+func TestFaultIsToldAtBothEnds(t *testing.T) {
+	for _, p := range longWays {
+		g := newRig(t, inPairs(p))
+		require.NoError(t, g.run(func(r *Rank) error {
+			b, err := r.Alloc(20000)
+			if err != nil {
+				return err
+			}
+			var q *Request
+			if r.ID() == 0 {
+				q, err = r.Isend(1, 0, b)
+			} else {
+				q, err = r.Irecv(0, 0, b)
+			}
+			for end := r.Now() + 5*drivers.Microsecond; err == nil && r.ID() == 1 && r.Now() < end; {
+				r.Compute(50 * drivers.Nanosecond)
+				_, _, err = r.Test(q)
+				g.unmap(r)
+			}
+			if err == nil {
+				_, err = r.Wait(q)
+			}
+			var e *rendezvous.Error
+			if !errors.As(err, &e) || e.Code != rendezvous.Fault || e.Detail == 0 {
+				return fmt.Errorf("%v, expected a fault with its number", err)
+			}
+			if e.Here != ((p == RPUT) == (r.ID() == 0)) {
+				return fmt.Errorf("%v: found at the wrong end", err)
+			}
+			if r.ID() == 0 {
+				return r.Send(1, 1, letter(3000, 1))
+			}
+			c := make([]byte, 3000)
+			_, err = r.Recv(0, 1, c)
+			return errors.Join(err, expect(c, 1))
+		}), "%s", p)
+	}
+}
+
+// Tables that are full of what is cached make a message wait for a fence, not fail.
+func TestTablesThatEmptyThemselves(t *testing.T) {
+	for _, p := range longWays {
+		pl := inPairs(p)
+		pl.tables = 64 + 8*80
+		launch(t, pl, func(r *Rank) error {
+			b, err := r.Alloc(300 << 10)
+			if err != nil {
+				return err
+			}
+			for k := 1; k <= 60; k++ {
+				n := k * 4096
+				if r.ID() == 0 {
+					copy(b, letter(n, k))
+					err = r.Send(1, 0, b[:n])
+				} else if _, err = r.Recv(0, 0, b[:n]); err == nil {
+					err = expect(b[:n], k)
+				}
+				if err != nil {
+					return fmt.Errorf("%d pages: %w", k, err)
+				}
+			}
+			return nil
+		})
+	}
+}
+
+// A region that the tables can never hold fails at both ends after a while.
+func TestTablesTooSmall(t *testing.T) {
+	for _, p := range longWays {
+		pl := inPairs(p)
+		pl.tables = 64 + 8*16
+		launch(t, pl, func(r *Rank) error {
+			b, err := r.Alloc(200 << 10)
+			if err != nil {
+				return err
+			}
+			if r.ID() == 0 {
+				err = r.Send(1, 0, b)
+			} else {
+				_, err = r.Recv(0, 0, b)
+			}
+			if !errors.Is(err, rendezvous.ErrMemory) {
+				return fmt.Errorf("%v, expected no memory", err)
+			}
+			if r.ID() == 0 {
+				return r.Send(1, 1, b[:4000])
+			}
+			_, err = r.Recv(0, 1, b[:4000])
+			return err
+		})
+	}
+}
+
+// The heap has room for one message: those outside it go one after the other.
+func TestOneAfterTheOther(t *testing.T) {
+	for _, p := range longWays {
+		pl := inPairs(p)
+		pl.heap = 5 * 20480
+		launch(t, pl, func(r *Rank) error {
+			peer := 1 - r.ID()
+			var list []*Request
+			var in [][]byte
+			for k := range 12 {
+				q, err := r.Isend(peer, k, letter(20000, k))
+				if err != nil {
+					return err
+				}
+				list = append(list, q)
+			}
+			for k := range 12 {
+				b := make([]byte, 20000)
+				q, err := r.Irecv(AnySource, 11-k, b)
+				if err != nil {
+					return err
+				}
+				list, in = append(list, q), append(in, b)
+			}
+			if err := r.Waitall(list); err != nil {
+				return err
+			}
+			for k, b := range in {
+				if err := expect(b, 11-k); err != nil {
+					return err
+				}
+			}
+			if got := r.bulk.heap.pieces; len(got) != 1 || got[0].n != r.bulk.heap.total {
+				return fmt.Errorf("the heap has pieces %v left", got)
+			}
+			return nil
+		})
+	}
+}
+
+// Sends that nobody has received yet leave the heap room for one that has, and for a receive.
+func TestSmallOnesLeaveRoom(t *testing.T) {
+	for _, p := range longWays {
+		pl := inPairs(p)
+		pl.heap = 4 * 32768
+		launch(t, pl, func(r *Rank) error {
+			peer := 1 - r.ID()
+			var list []*Request
+			for k := range 60 {
+				q, err := r.Isend(peer, k, letter(3000, k))
+				if err != nil {
+					return err
+				}
+				list = append(list, q)
+			}
+			q, err := r.Isend(peer, 99, letter(30000, 99))
+			if err != nil {
+				return err
+			}
+			b := make([]byte, 30000)
+			if _, err := r.Recv(peer, 99, b); err != nil {
+				return err
+			}
+			for k := range 60 {
+				if _, err := r.Recv(peer, k, b); err != nil {
+					return err
+				}
+				if err := expect(b[:3000], k); err != nil {
+					return err
+				}
+			}
+			return r.Waitall(append(list, q))
+		})
+	}
+}
+
+func TestUseRMA(t *testing.T) {
+	r := newRig(t, plan{nodes: 2, procs: 1}).ranks[0]
+	for _, c := range []RMA{
+		{Protocol: "smoke", HeapBytes: 4096}, {Protocol: Chunked, Chunk: 0, Outstanding: 1, HeapBytes: 4096},
+		{Protocol: Chunked, Chunk: 1 << 30, Outstanding: 1, HeapBytes: 4096}, {Protocol: Chunked, Chunk: 1, HeapBytes: 4096}, {Protocol: RGET, HeapBytes: 100},
+	} {
+		require.ErrorIs(t, r.UseRMA(c), drivers.ErrConfig, "%+v", c)
+	}
+	b, err := r.Alloc(100) // without RMA it is memory like any other
+	require.NoError(t, err)
+	require.Len(t, b, 100)
+	r.FreeAll()
+	_, err = r.Isend(1, 0, make([]byte, EagerMax+1))
+	require.ErrorIs(t, err, drivers.ErrConfig)
+
+	r = newRig(t, inPairs(RPUT)).ranks[0]
+	for range 3 {
+		_, err = r.Alloc(1<<20 - scratchBytes)
+		require.NoError(t, err)
+		_, err = r.Alloc(1)
+		require.ErrorIs(t, err, drivers.ErrConfig)
+		r.FreeAll()
+	}
+}

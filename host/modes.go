@@ -1,0 +1,103 @@
+package host
+
+import (
+	"fmt"
+
+	"github.com/nicloop/nicloop/drivers"
+	"github.com/nicloop/nicloop/host/match"
+	"github.com/nicloop/nicloop/host/rendezvous"
+)
+
+// What MPI has besides plain sends and receives.
+
+// Issend is Isend of a send that is done only when a receive has matched it. To another node it takes
+// RMA, whose rendezvous says when that is.
+func (r *Rank) Issend(dst, tag int, data []byte) (*Request, error) {
+	if dst != r.id && dst >= 0 && dst < r.size && !r.isLocal(dst) && r.bulk == nil {
+		return nil, fmt.Errorf("%w: a synchronous send to another node in a world without RMA", drivers.ErrNotSupported)
+	}
+	return r.begin(dst, tag, commWorld, data, true)
+}
+
+// Ssend is Issend and Wait.
+func (r *Rank) Ssend(dst, tag int, data []byte) error {
+	q, err := r.Issend(dst, tag, data)
+	if err == nil {
+		_, err = r.Wait(q)
+	}
+	return err
+}
+
+// A Matched is a message that a probe has taken: no other receive can match it.
+type Matched struct {
+	Status
+	rank *Rank
+	env  match.Envelope
+	m    *message
+}
+
+// Improbe is Iprobe that takes the message it finds; nil: there is none yet.
+func (r *Rank) Improbe(source, tag int) (*Matched, error) {
+	st, ok, err := r.Iprobe(source, tag)
+	if !ok || err != nil {
+		return nil, err
+	}
+	e, m, _ := r.match.Take(match.Envelope{Source: int32(st.Source), Tag: int32(st.Tag), Comm: commWorld})
+	return &Matched{st, r, e, m}, nil
+}
+
+// Mprobe waits until there is such a message and takes it.
+func (r *Rank) Mprobe(source, tag int) (*Matched, error) {
+	for {
+		if m, err := r.Improbe(source, tag); m != nil || err != nil {
+			return m, err
+		}
+		if _, err := r.step(); err != nil {
+			return nil, err
+		}
+	}
+}
+
+// Irecv begins to receive the message into buf. It is called once.
+func (m *Matched) Irecv(buf []byte) (*Request, error) {
+	r := m.rank
+	if m.m == nil {
+		return nil, fmt.Errorf("%w: a matched message is received twice", drivers.ErrConfig)
+	}
+	r.proc.Spend(r.cost.Start + r.cost.Match)
+	q := r.requests.get()
+	*q = Request{rank: r, receive: true, env: m.env, buf: buf}
+	what := m.m
+	m.m = nil
+	return q, r.bind(q, m.env, what)
+}
+
+// Recv is Irecv and Wait.
+func (m *Matched) Recv(buf []byte) (Status, error) {
+	q, err := m.Irecv(buf)
+	if err != nil {
+		return Status{}, err
+	}
+	return m.rank.waitFor(q)
+}
+
+// ErrCancelled: a request was cancelled before it matched.
+var ErrCancelled = rendezvous.ErrCancelled
+
+// Cancel gives a request up if nothing has matched it yet, as MPI has it: the request ends either with
+// ErrCancelled or as if nothing had happened. It must be waited for as ever.
+func (r *Rank) Cancel(q *Request) error {
+	switch {
+	case q.done:
+	case q.receive && q.long == nil:
+		if r.match.Cancel(q.env, func(other *Request) bool { return other == q }) {
+			q.err = ErrCancelled
+			r.end(q)
+		}
+	case q.long != nil && !q.receive:
+		r.bulk.core.Tick(int64(r.proc.Now()))
+		r.bulk.core.Cancel(q.long.end)
+		return r.drain()
+	}
+	return nil
+}

@@ -1,0 +1,122 @@
+package rendezvous
+
+import (
+	"encoding/binary"
+	"fmt"
+)
+
+// An ID names one end of a transfer in messages: a place and how often that was given out.
+// Sends and receives have places of their own, so that neither can take those the other
+// needs to make progress. No transfer has ID 0.
+type ID uint32
+
+const (
+	slotBits    = 15
+	receiveFlag = 1 << slotBits
+	// MaxIDs is the most transfers of one direction that can be named at a time.
+	MaxIDs = 1 << slotBits
+)
+
+func makeID(slot int, generation uint16, receive bool) ID {
+	id := ID(generation)<<16 | ID(slot)
+	if receive {
+		id |= receiveFlag
+	}
+	return id
+}
+
+func (id ID) slot() int          { return int(id & (receiveFlag - 1)) }
+func (id ID) receive() bool      { return id&receiveFlag != 0 }
+func (id ID) generation() uint16 { return uint16(id >> 16) }
+
+// String is "s3.1" for the first use of the send in place 3, "r…" for a receive.
+func (id ID) String() string {
+	if id == 0 {
+		return "-"
+	}
+	role := "s"
+	if id.receive() {
+		role = "r"
+	}
+	return fmt.Sprintf("%s%d.%d", role, id.slot(), id.generation())
+}
+
+// A Kind is what a control message says.
+type Kind uint8
+
+// The kinds. A protocol may have more, from FirstFree on: they are given to its Hear.
+const (
+	RTS    Kind = iota + 1 // a message waits at its sender; matched like any message
+	CTS                    // the receiver is ready: send, or say where it lies
+	Ready                  // the sender is ready: its address
+	FIN                    // the transfer is over, well or not
+	Abort                  // the receiver gives up; the sender, who moves the bytes, ends it
+	Cancel                 // the sender wants its message back if nobody has received it
+	FirstFree
+)
+
+func (k Kind) String() string {
+	if k >= RTS && k < FirstFree {
+		return [...]string{"RTS", "CTS", "READY", "FIN", "ABORT", "CANCEL"}[k-1]
+	}
+	return fmt.Sprintf("Kind(%d)", uint8(k))
+}
+
+// A Control is a message about a transfer.
+type Control struct {
+	Kind     Kind
+	Protocol uint8 // of an RTS: which one
+	Code     Code  // of a FIN
+	Detail   uint8 // of a FIN with a fault: the hardware's number
+	From, To ID    // the transfer at the sender and at the receiver of this message
+	Address  uint64
+	Bytes    uint32
+}
+
+// ControlBytes is the size of a control message.
+//
+//	0  from     uint32
+//	4  to       uint32
+//	8  address  uint64
+//	16 bytes    uint32
+//	20 kind     uint8
+//	21 protocol uint8
+//	22 code     uint8
+//	23 detail   uint8
+const ControlBytes = 24
+
+// Put writes the message to b, little endian.
+func (c Control) Put(b []byte) {
+	binary.LittleEndian.PutUint32(b[0:], uint32(c.From))
+	binary.LittleEndian.PutUint32(b[4:], uint32(c.To))
+	binary.LittleEndian.PutUint64(b[8:], c.Address)
+	binary.LittleEndian.PutUint32(b[16:], c.Bytes)
+	b[20], b[21], b[22], b[23] = uint8(c.Kind), c.Protocol, uint8(c.Code), c.Detail
+}
+
+// Parse reads what Put wrote.
+func Parse(b []byte) (Control, error) {
+	if len(b) != ControlBytes {
+		return Control{}, fmt.Errorf("rendezvous: control message of %d bytes, expected %d", len(b), ControlBytes)
+	}
+	c := Control{
+		From: ID(binary.LittleEndian.Uint32(b[0:])), To: ID(binary.LittleEndian.Uint32(b[4:])),
+		Address: binary.LittleEndian.Uint64(b[8:]), Bytes: binary.LittleEndian.Uint32(b[16:]),
+		Kind: Kind(b[20]), Protocol: b[21], Code: Code(b[22]), Detail: b[23],
+	}
+	if c.Kind < RTS {
+		return c, fmt.Errorf("rendezvous: control message of kind 0, expected %d or more", RTS)
+	}
+	return c, nil
+}
+
+func (c Control) String() string {
+	s := fmt.Sprintf("%v from=%v to=%v bytes=%d", c.Kind, c.From, c.To, c.Bytes)
+	if c.Address != 0 {
+		s += " address"
+	}
+	if c.Code != Good {
+		s += " " + c.Code.String()
+	}
+	return s
+}

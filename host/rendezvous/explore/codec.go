@@ -1,0 +1,80 @@
+package explore
+
+import (
+	"crypto/sha256"
+	"encoding/binary"
+
+	"github.com/nicloop/nicloop/host/rendezvous"
+)
+
+// key stands for a state: half of a SHA-256 of its encoding. Among 10^7 states two share one with
+// a probability of 10^-25.
+type key [16]byte
+
+// append encodes a state: two states with one encoding have one future.
+func (w *World) append(b []byte) []byte {
+	number := func(v int) { b = binary.AppendUvarint(b, uint64(v+1)) }
+	for i := range w.ranks {
+		r := &w.ranks[i]
+		b = r.core.AppendState(b)
+		b = append(b, r.memory[:]...)
+		number(r.sent)
+		number(r.posted)
+		number(r.under)
+		number(len(r.waiting))
+		for _, i := range r.waiting {
+			number(i)
+		}
+		number(len(r.unexpected))
+		for _, u := range r.unexpected {
+			number(u.message)
+			b = appendControl(b, u.rts)
+		}
+		b = append(b, byte(r.placed[0]), byte(r.placed[1]), byte(r.placed[2]))
+	}
+	for i := range w.messages {
+		m := &w.messages[i]
+		b = append(b, byte(m.progress), byte(m.code), byte(m.receive+1), byte(m.ref), byte(m.class), byte(m.disturbed), flags(m.held, m.withdrawn, m.cancelled))
+	}
+	for i := range w.receives {
+		r := &w.receives[i]
+		b = append(b, byte(r.progress), byte(r.code), byte(r.message+1), byte(r.ref), flags(r.held, r.cancelled))
+	}
+	for pair := range w.outbox {
+		number(len(w.outbox[pair]))
+		for _, p := range w.outbox[pair] {
+			number(p.message)
+			b = append(b, flags(p.held))
+			b = appendControl(b, p.control)
+		}
+		for _, list := range [...][]op{w.requests[pair], w.answers[pair]} {
+			number(len(list))
+			for _, o := range list {
+				b = append(b, byte(o.ref), byte(o.message), byte(o.do), byte(o.local), byte(o.remote), byte(o.bytes), flags(o.left, o.fault))
+				b = binary.AppendUvarint(b, uint64(o.id))
+				b = append(b, o.data[:]...)
+			}
+		}
+	}
+	return append(b, byte(w.faults), byte(w.shortages), byte(w.refusals))
+}
+
+func appendControl(b []byte, c rendezvous.Control) []byte {
+	var wire [rendezvous.ControlBytes]byte
+	c.Put(wire[:])
+	return append(b, wire[:]...)
+}
+
+func flags(list ...bool) (v byte) {
+	for i, set := range list {
+		if set {
+			v |= 1 << i
+		}
+	}
+	return v
+}
+
+func sum(b []byte) key {
+	s := sha256.Sum256(b)
+	return key(s[:16])
+}

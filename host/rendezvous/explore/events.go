@@ -1,0 +1,193 @@
+package explore
+
+import (
+	"fmt"
+
+	"github.com/nicloop/nicloop/host/rendezvous"
+)
+
+// action is what an event does.
+type action uint8
+
+const (
+	send action = iota
+	post
+	deliver
+	leave
+	perform
+	answer
+	tick
+	cancelSend
+	cancelReceive
+)
+
+var actionNames = [...]string{"send", "receive", "deliver", "leave", "perform", "answer", "tick", "cancel-send", "cancel-receive"}
+
+// An event is one step of a world. Its nth request to the machine ends with trouble; of a leave, perform or
+// answer the event itself does.
+type event struct {
+	act      action
+	from, to int // ranks; of the events of one rank from; of a cancel the number
+	nth      int
+	trouble  trouble
+}
+
+func (e event) String() string {
+	s := actionNames[e.act]
+	switch e.act {
+	case deliver, leave, perform, answer:
+		s += fmt.Sprintf(" %d>%d", e.from, e.to)
+	default:
+		s += fmt.Sprintf(" %d", e.from)
+	}
+	switch {
+	case e.trouble == faulty:
+		s += " fault"
+	case e.trouble != none:
+		s += fmt.Sprintf(" %v=%d", e.trouble, e.nth)
+	}
+	return s
+}
+
+// apply runs an event. A panic of the core is a violation like others.
+func (w *World) apply(e event) (err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			err = violation("%v", p)
+		}
+	}()
+	w.event, w.asked = e, 0
+	fault := e.trouble == faulty
+	switch e.act {
+	case send:
+		return w.send(e.from)
+	case post:
+		return w.post(e.from)
+	case deliver:
+		return w.deliver(e.from, e.to)
+	case leave:
+		return w.leave(e.from, e.to, fault)
+	case perform:
+		return w.perform(e.from, e.to, fault)
+	case answer:
+		return w.answer(e.from, e.to, fault)
+	case tick:
+		core := w.ranks[e.from].core
+		w.now[e.from] = core.Deadline()
+		core.Tick(w.now[e.from])
+		return w.drain(e.from)
+	case cancelSend:
+		return w.cancelMessage(e.from)
+	}
+	return w.cancelReceive(e.from)
+}
+
+// enabled lists the events that can happen, without the ways in which their requests can fail.
+func (w *World) enabled() (list []event) {
+	add := func(act action, from, to int) { list = append(list, event{act: act, from: from, to: to}) }
+	for at := range w.ranks {
+		if w.nextSend(at) >= 0 {
+			add(send, at, 0)
+		}
+		if w.nextReceive(at) >= 0 {
+			add(post, at, 0)
+		}
+		if w.ranks[at].core.Deadline() != rendezvous.Never && !w.plant.sleeps {
+			add(tick, at, 0)
+		}
+		for to := range w.ranks {
+			pair := w.pair(at, to)
+			if q := w.outbox[pair]; len(q) > 0 && !q[0].held {
+				add(deliver, at, to)
+			}
+			if w.leaving(at, to) >= 0 {
+				add(leave, at, to)
+			}
+			if q := w.requests[pair]; len(q) > 0 && q[0].left {
+				add(perform, at, to)
+			}
+			if len(w.answers[pair]) > 0 {
+				add(answer, at, to)
+			}
+		}
+	}
+	for _, i := range w.o.Cancel {
+		if s := w.messages[i]; s.progress == begun && !s.cancelled {
+			add(cancelSend, i, 0)
+		}
+	}
+	for _, i := range w.o.CancelAt {
+		if s := w.receives[i]; s.progress == begun && !s.cancelled {
+			add(cancelReceive, i, 0)
+		}
+	}
+	return list
+}
+
+// faulted is the event with a fault, if it can have one.
+func (w *World) faulted(e event) (event, bool) {
+	if w.faults == 0 || e.act != leave && e.act != perform && e.act != answer {
+		return e, false
+	}
+	if e.act == answer {
+		if o := w.answers[w.pair(e.from, e.to)][0]; o.do != rendezvous.Get || o.fault {
+			return e, false // there is nothing to write
+		}
+	}
+	e.trouble = faulty
+	return e, true
+}
+
+// finished tests what must hold in every state in which nothing can happen any more.
+func (w *World) finished() error {
+	loose := false // a cancel leaves its other end alone
+	for i := range w.messages {
+		loose = loose || w.messages[i].cancelled
+	}
+	for i := range w.receives {
+		loose = loose || w.receives[i].cancelled
+	}
+	for i := range w.messages {
+		m := &w.messages[i]
+		switch {
+		case m.progress != over && (m.receive >= 0 || m.cancelled || !loose):
+			return violation("deadlock: message %d is not over and nothing is under way: %v", i, w.endOf(w.o.Messages[i].From, m.ref))
+		case m.receive >= 0 && !w.agree(m):
+			return violation("message %d ends with %v at its sender and with %v at its receiver", i, m.code, w.receives[m.receive].code)
+		case m.progress == over && m.receive < 0 && m.code == rendezvous.Good && !w.o.Messages[i].Eager:
+			return violation("message %d ends well, and nobody has received it", i)
+		}
+	}
+	for i := range w.receives {
+		r := &w.receives[i]
+		if r.progress != over && (r.message >= 0 || r.cancelled || !loose) {
+			return violation("deadlock: receive %d is not over and nothing is under way", i)
+		}
+	}
+	return w.empty(loose)
+}
+
+// agree: both ends say the same, unless each had a reason of its own to fail.
+func (w *World) agree(m *message) bool {
+	here, there := m.code, w.receives[m.receive].code
+	return here == there || here != rendezvous.Good && there != rendezvous.Good && m.disturbed > 1
+}
+
+func (w *World) endOf(rank, ref int) string { return w.ranks[rank].core.At(ref).String() }
+
+// empty: everything was given back.
+func (w *World) empty(loose bool) error {
+	for at := range w.ranks {
+		r := &w.ranks[at]
+		if r.core.Live() > 0 && !loose {
+			return violation("rank %d has %d transfers left", at, r.core.Live())
+		}
+		if n := r.placed[0] + r.placed[1] + r.placed[2]; n > r.core.Live() {
+			return violation("rank %d has %d pieces of memory left and %d transfers", at, n, r.core.Live())
+		}
+		if r.under > 0 {
+			return violation("rank %d has %d operations left", at, r.under)
+		}
+	}
+	return nil
+}

@@ -1,0 +1,167 @@
+package explore
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/nicloop/nicloop/host/rendezvous"
+)
+
+// A Message is one that rank From sends to rank To, from At in its memory.
+type Message struct {
+	From, To, Tag int
+	Bytes, At     int
+	Eager         bool // it travels as a whole, and must keep its place among the others
+}
+
+// A Receive is posted by rank Rank.
+type Receive struct {
+	Rank, Source, Tag int // Source and Tag may be Any
+	Room, At          int
+}
+
+// Any leaves source or tag of a receive open.
+const Any = -1
+
+// Options say what world to explore. Ranks send and receive in the order of the lists; how that
+// mixes, and with what arrives, is what is explored.
+type Options struct {
+	Ranks    int
+	Protocol string // of every message: rget, rput or chunked
+	Chunk    int    // bytes of one operation; 0: all of rget and rput, 1 of chunked
+	Window   int    // of chunked
+	Messages []Message
+	Receives []Receive
+
+	IDs         int    // names for sends, and for receives; 0: as many as wanted
+	Places      [3]int // pieces of memory at each rank, by class; 0: as many as wanted
+	Descriptors int    // operations under way at each rank; 0: as many as wanted
+
+	Faults    int   // so many translations may fail
+	Shortages int   // so many requests may find no room, without a reason
+	Refusals  int   // so many requests may fail for good
+	Impatient bool  // the first shortage of memory fails its transfer
+	Cancel    []int // messages that may be cancelled
+	CancelAt  []int // receives that may be cancelled
+
+	Plant     string // a deliberate mistake, to see it found
+	MaxStates int    // ends the exploration undecided; 0 is DefaultMaxStates
+}
+
+// DefaultMaxStates keeps an exploration below about 2 GB.
+const DefaultMaxStates = 1 << 20
+
+func (o *Options) protocol() (rendezvous.Protocol, error) {
+	switch o.Protocol {
+	case "rget":
+		return rendezvous.RGET, nil
+	case "rput":
+		return rendezvous.RPUT, nil
+	case "chunked":
+		return rendezvous.NewChunked(max(o.Chunk, 1), max(o.Window, 1)), nil
+	}
+	return nil, fmt.Errorf("explore: protocol %q, expected rget, rput or chunked", o.Protocol)
+}
+
+func (o *Options) validate() error {
+	if o.Ranks < 2 {
+		return fmt.Errorf("explore: %d ranks, expected 2 or more", o.Ranks)
+	}
+	if _, err := o.protocol(); err != nil {
+		return err
+	}
+	for _, m := range o.Messages {
+		if m.From == m.To || min(m.From, m.To) < 0 || max(m.From, m.To) >= o.Ranks || m.At < 1 || m.Bytes < 0 || m.At+m.Bytes > memoryBytes {
+			return fmt.Errorf("explore: message %v: expected two different ranks and bytes inside 1..%d", m, memoryBytes)
+		}
+	}
+	for _, r := range o.Receives {
+		if r.Rank < 0 || r.Rank >= o.Ranks || r.Source >= o.Ranks || r.At < 1 || r.Room < 0 || r.At+r.Room > memoryBytes {
+			return fmt.Errorf("explore: receive %v: expected a rank, its sources, and bytes inside 1..%d", r, memoryBytes)
+		}
+	}
+	if _, ok := plants[o.Plant]; o.Plant != "" && !ok {
+		return fmt.Errorf("explore: plant %q, expected one of %s", o.Plant, strings.Join(Plants(), ", "))
+	}
+	return nil
+}
+
+// String is the command that starts this world in a scenario script.
+func (o *Options) String() string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "new ranks=%d protocol=%s", o.Ranks, o.Protocol)
+	if o.Protocol == "chunked" {
+		fmt.Fprintf(&b, " chunk=%d window=%d", max(o.Chunk, 1), max(o.Window, 1))
+	} else if o.Chunk > 0 {
+		fmt.Fprintf(&b, " chunk=%d", o.Chunk)
+	}
+	for _, m := range o.Messages {
+		b.WriteString(" send=" + m.String())
+	}
+	for _, r := range o.Receives {
+		b.WriteString(" receive=" + r.String())
+	}
+	for _, v := range []struct {
+		key string
+		n   int
+	}{{"ids", o.IDs}, {"early", o.Places[0]}, {"late", o.Places[1]}, {"received", o.Places[2]}, {"descriptors", o.Descriptors}} {
+		if v.n > 0 {
+			fmt.Fprintf(&b, " %s=%d", v.key, v.n)
+		}
+	}
+	if o.Impatient {
+		b.WriteString(" impatient")
+	}
+	if o.Plant != "" {
+		b.WriteString(" plant=" + o.Plant)
+	}
+	return b.String()
+}
+
+// Bound says in words what may happen in the world besides what its protocol does.
+func (o *Options) Bound() string {
+	var list []string
+	for _, v := range []struct {
+		n    int
+		what string
+	}{
+		{o.Faults, "faults of translation"}, {o.Shortages, "shortages"}, {o.Refusals, "refusals"},
+		{len(o.Cancel), "cancelled sends"}, {len(o.CancelAt), "cancelled receives"},
+	} {
+		if v.n > 0 {
+			list = append(list, fmt.Sprintf("%d %s", v.n, v.what))
+		}
+	}
+	if len(list) == 0 {
+		return "nothing fails"
+	}
+	return "at most " + strings.Join(list, ", ")
+}
+
+// String is "0>1:4@1": rank 0 sends rank 1 the four bytes from 1 on; a tag other than 0 as "0>1#2:4@1".
+func (m Message) String() string {
+	s := fmt.Sprintf("%d>%d", m.From, m.To)
+	if m.Tag != 0 {
+		s += fmt.Sprintf("#%d", m.Tag)
+	}
+	s += fmt.Sprintf(":%d@%d", m.Bytes, m.At)
+	if m.Eager {
+		s += "!"
+	}
+	return s
+}
+
+// String is "1<0:4@9", with * for any source or tag.
+func (r Receive) String() string {
+	any := func(v int) string {
+		if v == Any {
+			return "*"
+		}
+		return fmt.Sprint(v)
+	}
+	s := fmt.Sprintf("%d<%s", r.Rank, any(r.Source))
+	if r.Tag != 0 {
+		s += "#" + any(r.Tag)
+	}
+	return s + fmt.Sprintf(":%d@%d", r.Room, r.At)
+}

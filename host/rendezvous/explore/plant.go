@@ -1,0 +1,243 @@
+package explore
+
+import (
+	"errors"
+	"slices"
+
+	"github.com/nicloop/nicloop/host/rendezvous"
+)
+
+// A plant is a deliberate mistake, made where the core meets its surroundings or by a protocol value
+// around the real one: the core itself has no place for them. Their only use is to show that the
+// explorer finds them.
+type plant struct {
+	protocol  func(rendezvous.Protocol) rendezvous.Protocol
+	action    func(w *World, at int, a *rendezvous.Action) bool // false: forgotten
+	hear      func(w *World, from, to int, c *rendezvous.Control) bool
+	placed    func(err *error)
+	posted    func(w *World, at int, a rendezvous.Action, err *error)
+	done      func(w *World, at int, o op, err *error)
+	performed func(w *World, from, to int, o op) error
+	queues    bool // a control message waits behind messages that may not go yet
+	silent    bool // a message that was taken back is not told of
+	hasty     bool // a fence is taken for done when it is posted
+	deaf      bool // late faults are not heard
+	sleeps    bool // what was refused is not asked for again
+}
+
+// Plants lists the names of the deliberate mistakes.
+func Plants() (names []string) {
+	for name := range plants {
+		if name != "" {
+			names = append(names, name)
+		}
+	}
+	slices.Sort(names)
+	return names
+}
+
+var plants = map[string]plant{
+	"":                    {},
+	"forgotten-fin":       {action: func(_ *World, _ int, a *rendezvous.Action) bool { return !isFIN(a) }},
+	"good-fin":            {action: goodFIN},
+	"by-address":          {hear: byAddress},
+	"any-generation":      {hear: anyGeneration},
+	"done-when-read":      {performed: doneWhenRead},
+	"done-when-written":   {performed: doneWhenWritten},
+	"no-fence":            {hasty: true},
+	"deaf-to-late-faults": {deaf: true},
+	"deaf-to-faults":      {done: func(_ *World, _ int, _ op, err *error) { *err = nil }},
+	"leak-on-failure":     {action: func(_ *World, _ int, a *rendezvous.Action) bool { return a.Do != rendezvous.Release || !a.End.Failed() }},
+	"no-drain":            {done: noDrain},
+	"lost-operation":      {posted: func(_ *World, _ int, _ rendezvous.Action, err *error) { *err = forgive(*err) }},
+	"fatal-shortage":      {placed: fatal},
+	"no-retry":            {sleeps: true},
+	"queued-control":      {queues: true},
+	"rts-overtaken":       {action: rtsOvertaken},
+	"cancel-of-received":  {hear: cancelOfReceived},
+	"silent-cancel":       {silent: true},
+	"abrupt-receiver":     {protocol: func(p rendezvous.Protocol) rendezvous.Protocol { return abrupt{p} }},
+	"no-late-memory":      {protocol: func(p rendezvous.Protocol) rendezvous.Protocol { return noLate{p} }},
+	"not-shortened":       {hear: notShortened},
+	"no-window":           {protocol: func(p rendezvous.Protocol) rendezvous.Protocol { return noWindow{p} }},
+	"same-chunk":          {action: sameChunk},
+	"fin-when-posted":     {posted: finWhenPosted},
+}
+
+func isFIN(a *rendezvous.Action) bool {
+	return a.Do == rendezvous.Tell && a.Control.Kind == rendezvous.FIN
+}
+
+// goodFIN: a failure is not said in a FIN.
+func goodFIN(_ *World, _ int, a *rendezvous.Action) bool {
+	if isFIN(a) {
+		a.Control.Code = rendezvous.Good
+	}
+	return true
+}
+
+// byAddress: a transfer is recognised by where its bytes lie. Two sends of one buffer have one address.
+func byAddress(w *World, from, to int, c *rendezvous.Control) bool {
+	if c.Kind != rendezvous.FIN {
+		return true
+	}
+	core := w.ranks[to].core
+	meant := rendezvous.ID(0)
+	var at uint64
+	for ref := range core.Records() {
+		if e := core.At(ref); e.Live() && e.ID() == c.To {
+			at = e.Local()
+		}
+	}
+	for ref := range core.Records() {
+		if e := core.At(ref); e.Live() && e.Peer() == from && e.Local() == at && meant == 0 {
+			meant = e.ID()
+		}
+	}
+	if meant != 0 {
+		c.To = meant
+	}
+	return true
+}
+
+// anyGeneration: a transfer is recognised by its place alone.
+func anyGeneration(w *World, _, to int, c *rendezvous.Control) bool {
+	const place = 1<<16 - 1
+	core := w.ranks[to].core
+	for ref := range core.Records() {
+		if e := core.At(ref); e.Live() && e.ID()&place == c.To&place {
+			c.To = e.ID()
+		}
+	}
+	return true
+}
+
+// doneWhenRead: the sender takes the reading of its last byte for the end.
+func doneWhenRead(w *World, from, to int, o op) error {
+	m := w.o.Messages[o.message]
+	if o.do != rendezvous.Get || int(o.remote)+o.bytes != m.At+m.Bytes {
+		return nil
+	}
+	core := w.ranks[to].core
+	core.Hear(from, rendezvous.Control{Kind: rendezvous.FIN, To: core.At(w.messages[o.message].ref).ID()})
+	return w.drain(to)
+}
+
+// doneWhenWritten: the receiver takes the writing of its last byte for the end.
+func doneWhenWritten(w *World, from, to int, o op) error {
+	if o.do != rendezvous.Put || o.fault {
+		return nil
+	}
+	i := w.messages[o.message].receive
+	m, r := w.o.Messages[o.message], w.o.Receives[i]
+	if int(o.remote)+o.bytes != r.At+min(m.Bytes, r.Room) {
+		return nil
+	}
+	core := w.ranks[to].core
+	core.Hear(from, rendezvous.Control{Kind: rendezvous.FIN, To: core.At(w.receives[i].ref).ID()})
+	return w.drain(to)
+}
+
+// noDrain: the first failure ends a transfer, whatever else of it is under way.
+func noDrain(w *World, at int, o op, err *error) {
+	if *err == nil {
+		return
+	}
+	core := w.ranks[at].core
+	e := core.At(o.ref)
+	for _, list := range w.requests {
+		for _, other := range list {
+			if other.message == o.message && other.ref == o.ref {
+				core.Done(e, other.do, other.bytes, nil)
+			}
+		}
+	}
+}
+
+// forgive takes a refusal for success.
+func forgive(err error) error {
+	if errors.Is(err, rendezvous.ErrAgain) {
+		return nil
+	}
+	return err
+}
+
+// fatal takes a shortage for the end.
+func fatal(err *error) {
+	if errors.Is(*err, rendezvous.ErrAgain) || errors.Is(*err, rendezvous.ErrFull) {
+		*err = errRefused
+	}
+}
+
+// rtsOvertaken: an RTS goes behind the messages that were sent after it.
+func rtsOvertaken(w *World, at int, a *rendezvous.Action) bool {
+	if a.Do != rendezvous.Tell || a.Control.Kind != rendezvous.RTS {
+		return true
+	}
+	pair := w.pair(at, a.Peer)
+	i := a.End.User().(int)
+	w.outbox[pair] = slices.DeleteFunc(w.outbox[pair], func(p packet) bool { return p.message == i })
+	w.outbox[pair] = append(w.outbox[pair], packet{message: i, held: true})
+	return true
+}
+
+// notShortened: the sender moves all it has into a shorter buffer.
+func notShortened(_ *World, _, _ int, c *rendezvous.Control) bool {
+	if c.Kind == rendezvous.CTS {
+		c.Bytes = memoryBytes
+	}
+	return true
+}
+
+// cancelOfReceived: a message is said to be taken back that was received.
+func cancelOfReceived(w *World, from, to int, c *rendezvous.Control) bool {
+	if c.Kind != rendezvous.Cancel {
+		return true
+	}
+	w.outbox[w.pair(to, from)] = append(w.outbox[w.pair(to, from)], packet{
+		message: -1, control: rendezvous.Control{Kind: rendezvous.FIN, To: c.From, Code: rendezvous.Cancelled},
+	})
+	return false
+}
+
+// sameChunk: every chunk comes from the first one's place.
+func sameChunk(w *World, _ int, a *rendezvous.Action) bool {
+	if a.Do == rendezvous.Get {
+		a.Remote = uint64(w.o.Messages[w.receives[a.End.User().(int)].message].At)
+	}
+	return true
+}
+
+// finWhenPosted: the receiver tells the sender that it is over as soon as all is asked for.
+func finWhenPosted(w *World, at int, a rendezvous.Action, err *error) {
+	if a.Do != rendezvous.Get || *err != nil {
+		return
+	}
+	r := w.receives[a.End.User().(int)]
+	m := w.o.Messages[r.message]
+	if int(a.Remote)+a.Bytes == m.At+m.Bytes {
+		pair := w.pair(at, a.Peer)
+		to := w.ranks[m.From].core.At(w.messages[r.message].ref).ID()
+		w.outbox[pair] = append(w.outbox[pair], packet{message: -1, control: rendezvous.Control{Kind: rendezvous.FIN, To: to}})
+	}
+}
+
+// abrupt: a receiver that is cancelled does not wait for its sender.
+type abrupt struct{ rendezvous.Protocol }
+
+func (abrupt) Pushes() bool { return false }
+
+// noLate: a sender that is asked for memory has none.
+type noLate struct{ rendezvous.Protocol }
+
+func (p noLate) Hear(e *rendezvous.End, c rendezvous.Control) bool {
+	if e.Sends() && c.Kind == rendezvous.CTS && e.Local() == 0 {
+		return true
+	}
+	return p.Protocol.Hear(e, c)
+}
+
+// noWindow: any number of operations may be under way.
+type noWindow struct{ rendezvous.Protocol }
+
+func (p noWindow) Step(left, _ int) int { return p.Protocol.Step(left, 0) }

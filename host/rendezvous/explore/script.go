@@ -1,0 +1,251 @@
+package explore
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/nicloop/nicloop/host/rendezvous"
+)
+
+// Script runs scenarios: one world, changed by commands.
+//
+//	new ranks= protocol=rget|rput|chunked [chunk= window=] send=FROM>TO[#TAG]:BYTES@AT[!] …
+//	    receive=RANK<SOURCE[#TAG]:ROOM@AT … [ids=] [early=] [late=] [received=] [descriptors=]
+//	    [impatient] [plant=]
+//	    Starts a world. Messages and receives are numbered from 0; one with a ! is eager; source and
+//	    tag of a receive may be *. early, late and received are the pieces of memory at each rank.
+//	send RANK, receive RANK
+//	    The rank begins its next send, or its next receive.
+//	deliver FROM>TO
+//	    The oldest control or eager message between two ranks arrives.
+//	leave FROM>TO [fault]
+//	    The bytes of the oldest put leave, and its origin is told.
+//	perform FROM>TO [fault]
+//	    The oldest operation of FROM at TO is done there.
+//	answer FROM>TO [fault]
+//	    What it has read, or its fault, comes back to TO.
+//	tick RANK
+//	    Time goes on until the core has something to ask for again.
+//	cancel-send NUMBER, cancel-receive NUMBER
+//	state
+//	    Prints all transfers.
+//
+// With short=N or refused=N the Nth request of the command for memory or an operation finds no room
+// now, or fails for good. Commands print what the cores do; a violation is the last line.
+type Script struct {
+	w   *World
+	out strings.Builder
+}
+
+// Exec runs one line and returns its output.
+func (s *Script) Exec(line string) string {
+	s.out.Reset()
+	if err := s.command(line); err != nil {
+		text := strings.TrimPrefix(err.Error(), ErrUnsafe.Error()+": ")
+		if text != err.Error() {
+			text = "violation: " + text
+		}
+		s.out.WriteString(text + "\n")
+	}
+	if s.out.Len() == 0 {
+		return "ok\n"
+	}
+	return s.out.String()
+}
+
+func (s *Script) command(line string) error {
+	fields := strings.Fields(line)
+	switch {
+	case len(fields) == 0:
+		return fmt.Errorf("an empty command")
+	case fields[0] == "new":
+		o, err := ParseOptions(fields[1:])
+		if err != nil {
+			return err
+		}
+		// What may fail is said by the commands.
+		o.Faults, o.Shortages, o.Refusals = 1<<7-1, 1<<7-1, 1<<7-1
+		s.w, err = NewWorld(&o)
+		if err == nil {
+			s.w.say = func(format string, args ...any) { fmt.Fprintf(&s.out, format+"\n", args...) }
+		}
+		return err
+	case s.w == nil:
+		return fmt.Errorf("%s: no world, expected a new command first", fields[0])
+	case fields[0] == "state":
+		s.state()
+		return nil
+	}
+	e, err := parseEvent(fields)
+	if err != nil {
+		return err
+	}
+	if !s.w.possible(e) {
+		return fmt.Errorf("%s: that cannot happen now", line)
+	}
+	if err := s.w.apply(e); err != nil {
+		return err
+	}
+	return s.stuck()
+}
+
+// stuck says so when nothing can happen any more and that is not the end.
+func (s *Script) stuck() error {
+	for _, e := range s.w.enabled() {
+		w := s.w.clone()
+		w.say = func(string, ...any) {}
+		if w.apply(e) != nil || sum(w.append(nil)) != sum(s.w.append(nil)) {
+			return nil
+		}
+	}
+	return s.w.finished()
+}
+
+func (w *World) possible(e event) bool {
+	e.nth, e.trouble = 0, none
+	if e.act == cancelSend {
+		return e.from < len(w.messages) && w.messages[e.from].progress == begun
+	}
+	if e.act == cancelReceive {
+		return e.from < len(w.receives) && w.receives[e.from].progress == begun
+	}
+	for _, other := range w.enabled() {
+		if e == other {
+			return true
+		}
+	}
+	return false
+}
+
+func (s *Script) state() {
+	for at := range s.w.ranks {
+		core := s.w.ranks[at].core
+		for ref := 0; ref < core.Records(); ref++ {
+			if e := core.At(ref); e.Live() {
+				fmt.Fprintf(&s.out, "rank %d: %v\n", at, e)
+			}
+		}
+	}
+}
+
+func parseEvent(fields []string) (e event, err error) {
+	known := false
+	for i, name := range actionNames {
+		if fields[0] == name {
+			e.act, known = action(i), true
+		}
+	}
+	if !known || len(fields) < 2 {
+		return e, fmt.Errorf("%s: expected new, state or one of %s, with its ranks or number", fields[0], strings.Join(actionNames[:], ", "))
+	}
+	from, to, pair := strings.Cut(fields[1], ">")
+	if e.from, err = strconv.Atoi(from); err != nil {
+		return e, fmt.Errorf("%s: %w", fields[0], err)
+	}
+	if pair {
+		if e.to, err = strconv.Atoi(to); err != nil {
+			return e, fmt.Errorf("%s: %w", fields[0], err)
+		}
+	}
+	for _, f := range fields[2:] {
+		key, value, _ := strings.Cut(f, "=")
+		switch key {
+		case "fault":
+			e.trouble = faulty
+			continue
+		case "short":
+			e.trouble = shortage
+		case "refused":
+			e.trouble = refused
+		default:
+			return e, fmt.Errorf("%s: found %q, expected fault, short= or refused=", fields[0], f)
+		}
+		if e.nth, err = strconv.Atoi(value); err != nil {
+			return e, fmt.Errorf("%s: %w", fields[0], err)
+		}
+	}
+	return e, nil
+}
+
+// ParseOptions reads what String writes, without "new".
+func ParseOptions(fields []string) (o Options, err error) {
+	numbers := map[string]*int{
+		"ranks": &o.Ranks, "chunk": &o.Chunk, "window": &o.Window, "ids": &o.IDs, "descriptors": &o.Descriptors,
+		"early": &o.Places[rendezvous.Early], "late": &o.Places[rendezvous.Late], "received": &o.Places[rendezvous.Received],
+	}
+	for _, f := range fields {
+		key, value, _ := strings.Cut(f, "=")
+		switch n := numbers[key]; {
+		case n != nil:
+			*n, err = strconv.Atoi(value)
+		case key == "protocol":
+			o.Protocol = value
+		case key == "plant":
+			o.Plant = value
+		case key == "impatient":
+			o.Impatient = true
+		case key == "send":
+			var m Message
+			m, err = parseMessage(value)
+			o.Messages = append(o.Messages, m)
+		case key == "receive":
+			var r Receive
+			r, err = parseReceive(value)
+			o.Receives = append(o.Receives, r)
+		default:
+			err = fmt.Errorf("found %q", f)
+		}
+		if err != nil {
+			return o, fmt.Errorf("new: %w; expected what doc of Script says", err)
+		}
+	}
+	return o, nil
+}
+
+func parseMessage(s string) (m Message, err error) {
+	s, m.Eager = strings.CutSuffix(s, "!")
+	m.From, m.To, m.Tag, m.Bytes, m.At, err = parseEnvelope(s, ">")
+	return m, err
+}
+
+func parseReceive(s string) (r Receive, err error) {
+	r.Rank, r.Source, r.Tag, r.Room, r.At, err = parseEnvelope(s, "<")
+	return r, err
+}
+
+// parseEnvelope reads "A>B#TAG:BYTES@AT".
+func parseEnvelope(s, arrow string) (a, b, tag, bytes, at int, err error) {
+	number := func(s string) (n int) {
+		if s == "*" {
+			return Any
+		}
+		n, e := strconv.Atoi(s)
+		if e != nil && err == nil {
+			err = e
+		}
+		return n
+	}
+	ranks, rest, _ := strings.Cut(s, ":")
+	first, second, _ := strings.Cut(ranks, arrow)
+	second, tagText, tagged := strings.Cut(second, "#")
+	size, place, _ := strings.Cut(rest, "@")
+	if tagged {
+		tag = number(tagText)
+	}
+	return number(first), number(second), tag, number(size), number(place), err
+}
+
+// script writes events as a scenario with the output they produce.
+func script(o *Options, trace []event, violation string) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "# A shortest counterexample, found by package explore:\n# %s\n\n", violation)
+	var s Script
+	run := func(line string) { fmt.Fprintf(&b, "%s\n----\n%s\n", line, s.Exec(line)) }
+	run(o.String())
+	for _, e := range trace {
+		run(e.String())
+	}
+	run("state")
+	return strings.TrimRight(b.String(), "\n") + "\n"
+}

@@ -1,0 +1,182 @@
+package explore
+
+import "fmt"
+
+// Claims is what "proved" means, in a sentence.
+const Claims = "every request ends once; a receive that ends well has its message as it was sent; both ends say the same; " +
+	"only what something has happened to fails; nothing touches memory that was given back; messages match in MPI's order; " +
+	"nobody waits for ever; nothing is left over"
+
+// Levels are how far Suite goes.
+const Levels = 3
+
+// Suite lists the explorations that together make the case for the core: every protocol, with one, two
+// and three messages between two and three ranks; overlapping buffers, wildcards, receives that
+// are too short, eager messages among the others; with names, memory and descriptors short;
+// with faults, shortages, refusals and cancels at every step. level 1 takes a second, 2 ten, 3 minutes.
+func Suite(level int) (all []Options) {
+	for _, protocol := range []string{"rget", "rput", "chunked"} {
+		for _, w := range worlds {
+			if w.level > level {
+				continue
+			}
+			o := w.Options
+			o.Protocol = protocol
+			if protocol == "chunked" {
+				o.Chunk, o.Window = 2, 2
+			}
+			all = append(all, o)
+		}
+	}
+	return all
+}
+
+type leveled struct {
+	level int
+	Options
+}
+
+// The pieces of worlds. Buffers of one rank overlap where that is legal.
+var (
+	one      = []Message{{From: 0, To: 1, Bytes: 4, At: 1}}
+	overlap  = []Message{{From: 0, To: 1, Bytes: 4, At: 1}, {From: 0, To: 1, Bytes: 2, At: 1}}
+	eager    = []Message{{From: 0, To: 1, Bytes: 3, At: 1}, {From: 0, To: 1, Bytes: 1, At: 5, Eager: true}}
+	crossing = []Message{{From: 0, To: 1, Bytes: 3, At: 1}, {From: 1, To: 0, Bytes: 3, At: 1}}
+	incast   = []Message{{From: 0, To: 2, Bytes: 3, At: 1}, {From: 1, To: 2, Bytes: 2, At: 1}}
+	longer   = []Message{{From: 0, To: 1, Bytes: 6, At: 1}, {From: 0, To: 1, Bytes: 2, At: 1}}
+	three    = []Message{{From: 0, To: 1, Bytes: 3, At: 1}, {From: 0, To: 1, Bytes: 2, At: 2}, {From: 0, To: 1, Bytes: 1, At: 1}}
+	triangle = []Message{{From: 0, To: 1, Bytes: 2, At: 1}, {From: 1, To: 2, Bytes: 2, At: 1}, {From: 2, To: 0, Bytes: 2, At: 1}}
+
+	intoOne    = []Receive{{Rank: 1, Source: 0, Room: 4, At: 8}}
+	tooShort   = []Receive{{Rank: 1, Source: 0, Room: 2, At: 8}}
+	nothing    = []Receive{{Rank: 1, Source: 0, Room: 0, At: 8}}
+	intoTwo    = []Receive{{Rank: 1, Source: 0, Room: 4, At: 8}, {Rank: 1, Source: 0, Room: 4, At: 12}}
+	intoLonger = []Receive{{Rank: 1, Source: 0, Room: 6, At: 8}, {Rank: 1, Source: 0, Room: 4, At: 14}}
+	intoAny    = []Receive{{Rank: 1, Source: Any, Tag: Any, Room: 4, At: 8}, {Rank: 1, Source: 0, Room: 4, At: 12}}
+	intoBoth   = []Receive{{Rank: 0, Source: 1, Room: 3, At: 8}, {Rank: 1, Source: 0, Room: 3, At: 8}}
+	fromAny    = []Receive{{Rank: 2, Source: Any, Room: 3, At: 8}, {Rank: 2, Source: Any, Room: 3, At: 12}}
+	intoThree  = []Receive{{Rank: 1, Source: 0, Room: 3, At: 8}, {Rank: 1, Source: 0, Room: 3, At: 12}, {Rank: 1, Source: 0, Room: 3, At: 16}}
+	around     = []Receive{{Rank: 1, Source: 0, Room: 2, At: 8}, {Rank: 2, Source: 1, Room: 2, At: 8}, {Rank: 0, Source: 2, Room: 2, At: 8}}
+)
+
+var (
+	tagged = []Message{{From: 0, To: 1, Bytes: 4, At: 1}, {From: 0, To: 1, Tag: 1, Bytes: 2, At: 1}}
+	// behind waits for a name, and a short message behind it.
+	behind = []Message{{From: 0, To: 1, Bytes: 2, At: 1}, {From: 0, To: 1, Bytes: 2, At: 3}, {From: 0, To: 1, Bytes: 1, At: 5, Eager: true}}
+
+	byTag  = []Receive{{Rank: 1, Source: 0, Tag: 1, Room: 4, At: 8}, {Rank: 1, Source: Any, Tag: Any, Room: 4, At: 12}}
+	tight  = [3]int{1, 1, 1}
+	no     []int
+	first  = []int{0}
+	second = []int{1}
+	either = []int{0, 1}
+)
+
+func world(level, ranks int, m []Message, r []Receive, set func(*Options)) leveled {
+	o := Options{Ranks: ranks, Messages: m, Receives: r}
+	set(&o)
+	return leveled{level, o}
+}
+
+func fails(faults, shortages, refusals int, sends, receives []int) func(*Options) {
+	return func(o *Options) {
+		o.Faults, o.Shortages, o.Refusals, o.Cancel, o.CancelAt = faults, shortages, refusals, sends, receives
+	}
+}
+
+func short(ids, descriptors int, places [3]int, f func(*Options)) func(*Options) {
+	return func(o *Options) {
+		f(o)
+		o.IDs, o.Descriptors, o.Places = ids, descriptors, places
+	}
+}
+
+func stepping(f func(*Options)) func(*Options) {
+	return func(o *Options) {
+		f(o)
+		o.Chunk = 2
+	}
+}
+
+func impatient(o *Options) { o.Shortages, o.Impatient = 2, true }
+
+var worlds = []leveled{
+	world(1, 2, one, intoOne, fails(2, 2, 0, no, no)),
+	world(1, 2, one, intoOne, fails(0, 2, 2, no, no)),
+	world(1, 2, one, intoOne, stepping(fails(2, 1, 1, first, first))),
+	world(1, 2, one, tooShort, fails(2, 1, 1, first, first)),
+	world(1, 2, one, nothing, fails(0, 1, 1, first, first)),
+	world(1, 2, one, intoOne, impatient),
+	world(1, 2, overlap, intoTwo, stepping(fails(1, 0, 0, no, no))),
+	world(1, 2, tagged, byTag, short(2, 1, tight, fails(1, 0, 0, no, no))),
+	world(1, 2, eager, intoTwo, short(1, 0, tight, fails(0, 1, 0, first, no))),
+	world(1, 2, behind, intoThree, short(1, 1, tight, fails(0, 0, 0, second, no))),
+	world(1, 2, overlap, intoTwo, short(1, 0, tight, fails(1, 1, 0, no, first))),
+	world(1, 2, crossing, intoBoth, short(1, 1, tight, fails(0, 0, 0, no, no))),
+
+	world(2, 2, overlap, intoTwo, stepping(fails(2, 1, 0, first, no))),
+	world(2, 2, overlap, intoAny, fails(1, 0, 1, either, first)),
+	world(2, 2, overlap, intoTwo, short(1, 1, tight, fails(1, 1, 1, no, either))),
+	world(2, 2, tagged, byTag, stepping(fails(1, 1, 0, no, first))),
+	world(2, 2, behind, intoThree, short(1, 1, tight, fails(1, 0, 0, either, no))),
+	world(2, 2, crossing, intoBoth, fails(1, 0, 0, no, first)),
+	world(2, 2, crossing, intoBoth, short(1, 1, tight, fails(0, 1, 1, no, no))),
+	world(2, 3, incast, fromAny, short(1, 1, tight, fails(1, 0, 0, first, no))),
+	world(2, 2, three, intoThree, short(2, 0, [3]int{2, 1, 2}, fails(1, 0, 0, no, no))),
+	world(2, 3, triangle, around, short(1, 0, tight, fails(0, 0, 0, no, no))),
+
+	world(3, 2, crossing, intoBoth, stepping(fails(1, 1, 0, first, first))),
+	world(3, 2, three, intoThree, stepping(fails(1, 1, 0, first, first))),
+	world(3, 2, three, intoThree, short(1, 1, tight, fails(1, 1, 1, no, first))),
+	world(3, 3, incast, fromAny, stepping(fails(2, 1, 0, either, first))),
+	world(3, 3, triangle, around, short(1, 1, tight, fails(1, 0, 0, no, no))),
+	world(3, 3, triangle, around, short(0, 0, tight, fails(0, 0, 1, no, first))),
+}
+
+// Planted lists, for every deliberate mistake, a world in which it is found.
+func Planted() (all []Options) {
+	for _, name := range Plants() {
+		o, ok := soil[name]
+		if !ok {
+			panic(fmt.Sprintf("explore: no world is known to show %s", name))
+		}
+		o.Plant = name
+		all = append(all, o)
+	}
+	return all
+}
+
+func on(protocol string, o Options) Options {
+	o.Ranks, o.Protocol = 2, protocol
+	if protocol == "chunked" {
+		o.Chunk, o.Window = 2, 1
+	}
+	return o
+}
+
+var soil = map[string]Options{
+	"forgotten-fin":       on("rget", Options{Messages: one, Receives: intoOne}),
+	"good-fin":            on("rget", Options{Messages: one, Receives: intoOne, Faults: 1}),
+	"by-address":          on("chunked", Options{Messages: longer, Receives: intoLonger}),
+	"any-generation":      on("rput", Options{Messages: overlap, Receives: intoTwo, IDs: 1, CancelAt: []int{0}}),
+	"done-when-read":      on("chunked", Options{Messages: one, Receives: intoOne, Faults: 1}),
+	"done-when-written":   on("rput", Options{Messages: one, Receives: intoOne, Faults: 1}),
+	"no-fence":            on("rput", Options{Messages: one, Receives: intoOne}),
+	"deaf-to-late-faults": on("rput", Options{Messages: one, Receives: intoOne, Faults: 1}),
+	"deaf-to-faults":      on("rget", Options{Messages: one, Receives: intoOne, Faults: 1}),
+	"leak-on-failure":     on("rget", Options{Messages: one, Receives: intoOne, Faults: 1}),
+	"no-drain":            {Ranks: 2, Protocol: "chunked", Chunk: 2, Window: 2, Messages: one, Receives: intoOne, Faults: 1},
+	"lost-operation":      on("rget", Options{Messages: one, Receives: intoOne, Shortages: 1}),
+	"fatal-shortage":      on("rget", Options{Messages: one, Receives: intoOne, Shortages: 1}),
+	"no-retry":            on("rput", Options{Messages: one, Receives: intoOne, Shortages: 1}),
+	"queued-control":      on("rget", Options{Messages: overlap, Receives: intoTwo, IDs: 1, Shortages: 1}),
+	"rts-overtaken":       on("rget", Options{Messages: behind, Receives: intoThree, IDs: 1}),
+	"cancel-of-received":  on("rget", Options{Messages: one, Receives: intoOne, Cancel: []int{0}}),
+	"silent-cancel":       on("rget", Options{Messages: one, Receives: intoOne, Cancel: []int{0}}),
+	"abrupt-receiver":     on("rput", Options{Messages: one, Receives: intoOne, CancelAt: []int{0}}),
+	"no-late-memory":      on("rget", Options{Messages: one, Receives: intoOne, Shortages: 1}),
+	"not-shortened":       on("rput", Options{Messages: one, Receives: tooShort}),
+	"no-window":           on("chunked", Options{Messages: one, Receives: intoOne}),
+	"same-chunk":          on("chunked", Options{Messages: one, Receives: intoOne}),
+	"fin-when-posted":     on("rget", Options{Messages: one, Receives: intoOne}),
+}

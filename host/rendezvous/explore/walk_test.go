@@ -1,0 +1,76 @@
+package explore
+
+import (
+	"flag"
+	"math/rand"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+var seed = flag.Int64("seed", 1, "seed of random walks")
+
+// TestRandomWalks goes at random through worlds too large to explore: more messages, more that fails at a time.
+func TestRandomWalks(t *testing.T) {
+	for s := *seed; s < *seed+400; s++ {
+		rnd := rand.New(rand.NewSource(s))
+		o := drawWorld(rnd)
+		w, err := NewWorld(&o)
+		require.NoError(t, err, "%s", o.String())
+		for vain := 0; vain < 50; { // asking again for what is short may go on for ever
+			list := w.enabled()
+			if len(list) == 0 {
+				break
+			}
+			e := list[rnd.Intn(len(list))]
+			if bad, ok := w.faulted(e); ok && rnd.Intn(8) == 0 {
+				e = bad
+			} else if rnd.Intn(6) == 0 {
+				e.nth = 1 + rnd.Intn(3)
+				if e.trouble = shortage; rnd.Intn(4) == 0 {
+					e.trouble = refused
+				}
+				if e.trouble == shortage && w.shortages == 0 || e.trouble == refused && w.refusals == 0 {
+					e.nth, e.trouble = 0, none
+				}
+			}
+			before := sum(w.append(nil))
+			require.NoError(t, w.apply(e), "reproduce with: go test ./host/rendezvous/explore -run RandomWalks -seed %d\n%s", s, o.String())
+			if vain++; sum(w.append(nil)) != before {
+				vain = 0
+			}
+		}
+		require.NoError(t, w.finished(), "reproduce with: go test ./host/rendezvous/explore -run RandomWalks -seed %d\n%s", s, o.String())
+	}
+}
+
+// drawWorld draws messages between three ranks, with one receive for each, in the order of the sends of a pair
+// when names are short: with fewer names than sends, another order may wait for ever.
+func drawWorld(rnd *rand.Rand) Options {
+	o := Options{
+		Ranks: 3, Protocol: []string{"rget", "rput", "chunked"}[rnd.Intn(3)], Chunk: 1 + rnd.Intn(3), Window: 1 + rnd.Intn(3),
+		IDs: 1 + rnd.Intn(4), Descriptors: rnd.Intn(4), Faults: rnd.Intn(4), Shortages: rnd.Intn(5), Refusals: rnd.Intn(3),
+	}
+	for i := range o.Places {
+		o.Places[i] = rnd.Intn(3)
+	}
+	next := [3]int{9, 9, 9}
+	for range 4 + rnd.Intn(4) {
+		from := rnd.Intn(3)
+		to := (from + 1 + rnd.Intn(2)) % 3
+		m := Message{From: from, To: to, Bytes: rnd.Intn(5), At: 1 + rnd.Intn(4), Eager: rnd.Intn(5) == 0}
+		room := max(0, m.Bytes+rnd.Intn(3)-1)
+		if next[to]+room > memoryBytes {
+			continue
+		}
+		o.Messages = append(o.Messages, m)
+		o.Receives = append(o.Receives, Receive{Rank: to, Source: from, Room: room, At: next[to]})
+		next[to] += room
+		if k := len(o.Messages) - 1; rnd.Intn(6) == 0 && !m.Eager {
+			o.Cancel = append(o.Cancel, k)
+		} else if rnd.Intn(6) == 0 {
+			o.CancelAt = append(o.CancelAt, k)
+		}
+	}
+	return o
+}

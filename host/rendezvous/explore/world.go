@@ -1,0 +1,304 @@
+package explore
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/nicloop/nicloop/host/rendezvous"
+)
+
+// memoryBytes is the memory of a rank. Byte 0 is nobody's, as address 0 is.
+const memoryBytes = 24
+
+// World is some ranks with the real core, and what is around it: networks that keep the order of
+// a pair, memory, and an application that sends and receives.
+type World struct {
+	o        *Options
+	plant    plant
+	ranks    []rank
+	messages []message
+	receives []receive
+	outbox   [][]packet // [pair]: control and eager messages
+	requests [][]op     // [pair]: operations from one rank to another, to be performed in order
+	answers  [][]op     // [pair]: from the target back to the origin
+	now      []rendezvous.Time
+
+	faults, shortages, refusals int // left
+
+	event event // that is applied
+	asked int   // requests that could have failed in it
+	say   func(format string, args ...any)
+}
+
+type rank struct {
+	core       *rendezvous.Core
+	memory     [memoryBytes]byte
+	sent       int       // of its messages, in order
+	posted     int       // of its receives
+	waiting    []int     // receives that nothing has matched, oldest first
+	unexpected []arrival // messages that nothing has matched, oldest first
+	placed     [3]int
+	under      int // operations
+}
+
+type arrival struct {
+	message int
+	rts     rendezvous.Control
+}
+
+// progress is how far a request is.
+type progress uint8
+
+const (
+	notBegun progress = iota
+	begun
+	over
+)
+
+type message struct {
+	progress
+	code      rendezvous.Code
+	ref       int // of its sender's end
+	receive   int // that it matched, or -1
+	held      bool
+	class     rendezvous.Class // of its memory
+	disturbed int              // so many things were made to happen to it
+	withdrawn bool
+	cancelled bool // was asked for
+}
+
+type receive struct {
+	progress
+	code      rendezvous.Code
+	ref       int
+	message   int // that it matched, or -1
+	held      bool
+	cancelled bool
+}
+
+// packet is a message between ranks. An RTS has its place before it may go.
+type packet struct {
+	message int // of an RTS or an eager one, or -1
+	held    bool
+	control rendezvous.Control
+}
+
+// op is an operation of the end ref at its origin, for a message.
+type op struct {
+	ref, message  int
+	id            rendezvous.ID // of that end, which its number may outlive
+	do            rendezvous.Do
+	local, remote uint64
+	bytes         int
+	left          bool // of a put: its bytes have left
+	fault         bool
+	data          [memoryBytes]byte
+}
+
+// ErrUnsafe is the cause of every violation.
+var ErrUnsafe = errors.New("rendezvous violated")
+
+func violation(format string, args ...any) error {
+	return fmt.Errorf("%w: %s", ErrUnsafe, fmt.Sprintf(format, args...))
+}
+
+// NewWorld starts all ranks.
+func NewWorld(o *Options) (*World, error) {
+	if err := o.validate(); err != nil {
+		return nil, err
+	}
+	w := &World{
+		o: o, plant: plants[o.Plant], ranks: make([]rank, o.Ranks), now: make([]rendezvous.Time, o.Ranks),
+		messages: make([]message, len(o.Messages)), receives: make([]receive, len(o.Receives)),
+		faults: o.Faults, shortages: o.Shortages, refusals: o.Refusals, say: func(string, ...any) {},
+	}
+	p, _ := o.protocol()
+	if o.Protocol != "chunked" && o.Chunk > 0 {
+		p = stepped{p, o.Chunk}
+	}
+	if w.plant.protocol != nil {
+		p = w.plant.protocol(p)
+	}
+	patience := rendezvous.Never
+	if o.Impatient {
+		patience = 0
+	}
+	for i := range w.ranks {
+		w.ranks[i].core = rendezvous.New(rendezvous.Config{
+			Protocols: []rendezvous.Protocol{p}, Choose: rendezvous.Always(p), IDs: o.IDs, Retry: 1, Patience: patience,
+		})
+		for a := range w.ranks[i].memory {
+			w.ranks[i].memory[a] = pattern(i, a)
+		}
+	}
+	for i := range w.messages {
+		w.messages[i].receive = -1
+	}
+	for i := range w.receives {
+		w.receives[i].message = -1
+	}
+	pairs := o.Ranks * o.Ranks
+	w.outbox, w.requests, w.answers = make([][]packet, pairs), make([][]op, pairs), make([][]op, pairs)
+	return w, nil
+}
+
+// pattern is what a rank's memory holds at first: no two places have the same.
+func pattern(rank, at int) byte { return byte(1 + rank*memoryBytes + at) }
+
+func (w *World) pair(from, to int) int { return from*w.o.Ranks + to }
+
+// clone copies a world between two events.
+func (w *World) clone() *World {
+	n := *w
+	n.ranks = slices.Clone(w.ranks)
+	for i := range n.ranks {
+		r := &n.ranks[i]
+		r.core = r.core.Clone()
+		r.waiting, r.unexpected = slices.Clone(r.waiting), slices.Clone(r.unexpected)
+	}
+	n.messages, n.receives, n.now = slices.Clone(w.messages), slices.Clone(w.receives), slices.Clone(w.now)
+	n.outbox, n.requests, n.answers = slices.Clone(w.outbox), slices.Clone(w.requests), slices.Clone(w.answers)
+	for i := range n.outbox {
+		n.outbox[i], n.requests[i], n.answers[i] = slices.Clone(w.outbox[i]), slices.Clone(w.requests[i]), slices.Clone(w.answers[i])
+	}
+	return &n
+}
+
+// nextSend is the message that a rank sends next, or -1; nextReceive the receive that it posts next.
+func (w *World) nextSend(at int) int {
+	return nth(len(w.o.Messages), w.ranks[at].sent, func(i int) bool { return w.o.Messages[i].From == at })
+}
+
+func (w *World) nextReceive(at int) int {
+	return nth(len(w.o.Receives), w.ranks[at].posted, func(i int) bool { return w.o.Receives[i].Rank == at })
+}
+
+func nth(total, n int, mine func(int) bool) int {
+	for i := range total {
+		if mine(i) {
+			if n == 0 {
+				return i
+			}
+			n--
+		}
+	}
+	return -1
+}
+
+// send begins the next message of a rank.
+func (w *World) send(at int) error {
+	i := w.nextSend(at)
+	m := w.o.Messages[i]
+	w.ranks[at].sent++
+	pair := w.pair(m.From, m.To)
+	w.messages[i].progress = begun
+	w.outbox[pair] = append(w.outbox[pair], packet{message: i, held: !m.Eager})
+	if m.Eager {
+		return w.sendOver(i, rendezvous.Good)
+	}
+	e := w.ranks[at].core.Send(rendezvous.Message{Peer: m.To, Bytes: m.Bytes}, i)
+	w.messages[i].ref = e.Ref()
+	return w.drain(at)
+}
+
+// post begins the next receive of a rank.
+func (w *World) post(at int) error {
+	i := w.nextReceive(at)
+	r := &w.ranks[at]
+	r.posted++
+	w.receives[i].progress = begun
+	for k, a := range r.unexpected {
+		if w.fits(i, a.message) {
+			r.unexpected = slices.Delete(r.unexpected, k, k+1)
+			return w.match(i, a.message, a.rts)
+		}
+	}
+	r.waiting = append(r.waiting, i)
+	return nil
+}
+
+func (w *World) fits(receive, message int) bool {
+	r, m := w.o.Receives[receive], w.o.Messages[message]
+	return r.Rank == m.To && (r.Source == Any || r.Source == m.From) && (r.Tag == Any || r.Tag == m.Tag)
+}
+
+// arrive matches an RTS or an eager message.
+func (w *World) arrive(at, message int, rts rendezvous.Control) error {
+	r := &w.ranks[at]
+	for k, i := range r.waiting {
+		if w.fits(i, message) {
+			r.waiting = slices.Delete(r.waiting, k, k+1)
+			return w.match(i, message, rts)
+		}
+	}
+	r.unexpected = append(r.unexpected, arrival{message, rts})
+	return nil
+}
+
+// match: MPI's rule is that no earlier message of the same sender would have fit.
+func (w *World) match(receive, i int, rts rendezvous.Control) error {
+	m := w.o.Messages[i]
+	for k := range i {
+		earlier := w.o.Messages[k]
+		if earlier.From == m.From && w.messages[k].receive < 0 && !w.messages[k].withdrawn && w.messages[k].progress != notBegun && w.fits(receive, k) &&
+			!(w.messages[k].progress == over && w.messages[k].code == rendezvous.Cancelled) {
+			return violation("receive %d got message %d before message %d of the same sender", receive, i, k)
+		}
+	}
+	w.messages[i].receive, w.receives[receive].message = receive, i
+	w.say("receive %d matches message %d", receive, i)
+	if m.Eager {
+		return w.receiveOver(receive, rendezvous.Good)
+	}
+	r := w.o.Receives[receive]
+	e := w.ranks[r.Rank].core.Receive(m.From, rts, r.Room, receive)
+	w.receives[receive].ref = e.Ref()
+	return w.drain(r.Rank)
+}
+
+// deliver gives a rank the oldest message of another.
+func (w *World) deliver(from, to int) error {
+	pair := w.pair(from, to)
+	p := w.outbox[pair][0]
+	w.outbox[pair] = w.outbox[pair][1:]
+	if p.message >= 0 {
+		return w.arrive(to, p.message, p.control)
+	}
+	if w.plant.hear != nil && !w.plant.hear(w, from, to, &p.control) {
+		return nil
+	}
+	w.ranks[to].core.Hear(from, p.control)
+	return w.drain(to)
+}
+
+// cancel asks for a message or a receive to be given up.
+func (w *World) cancelMessage(i int) error {
+	m := w.o.Messages[i]
+	w.messages[i].cancelled = true
+	core := w.ranks[m.From].core
+	core.Cancel(core.At(w.messages[i].ref))
+	return w.drain(m.From)
+}
+
+func (w *World) cancelReceive(i int) error {
+	r := w.o.Receives[i]
+	w.receives[i].cancelled = true
+	if w.receives[i].message < 0 {
+		w.ranks[r.Rank].waiting = slices.DeleteFunc(w.ranks[r.Rank].waiting, func(k int) bool { return k == i })
+		w.receives[i].progress, w.receives[i].code = over, rendezvous.Cancelled
+		return nil
+	}
+	w.messages[w.receives[i].message].disturbed++
+	core := w.ranks[r.Rank].core
+	core.Cancel(core.At(w.receives[i].ref))
+	return w.drain(r.Rank)
+}
+
+// stepped has a protocol take steps, as it does with messages longer than rendezvous.MaxStep.
+type stepped struct {
+	rendezvous.Protocol
+	bytes int
+}
+
+func (s stepped) Step(left, underWay int) int { return min(s.bytes, s.Protocol.Step(left, underWay)) }

@@ -1,0 +1,94 @@
+package rendezvous
+
+import "errors"
+
+// class is which memory an end asks for.
+func (e *End) class() Class {
+	switch {
+	case !e.send:
+		return Received
+	case e.announced:
+		return Late
+	}
+	return Early
+}
+
+// PlaceIfRoom asks for memory that nobody else waits for. The protocol's Placed is called
+// either way.
+func (e *End) PlaceIfRoom() {
+	c := e.core
+	if e.bytes == 0 || c.waiting[Late].len()+c.waiting[Received].len() > 0 {
+		e.protocol.Placed(e)
+		return
+	}
+	c.ask(e)
+}
+
+// Place asks for memory and waits until there is some, behind those that came before it.
+func (e *End) Place() {
+	c := e.core
+	q := &c.waiting[e.class()]
+	e.memory, e.since = wanted, c.now
+	q.push(e)
+	if q.len() == 1 {
+		c.ask(e)
+	} else {
+		c.stats.Queued++
+	}
+}
+
+func (c *Core) ask(e *End) {
+	e.memory = requested
+	c.do(Action{Do: Place, Class: e.class(), Peer: e.peer, End: e, Bytes: e.bytes})
+}
+
+// Placed answers a Place: with the address of the memory, or with [ErrAgain], [ErrFull] or what
+// else is wrong. Memory that was refused is not held.
+func (c *Core) Placed(e *End, address uint64, err error) {
+	if e.memory != requested {
+		panic("rendezvous: Placed without a Place")
+	}
+	class := e.class()
+	e.memory = noMemory
+	switch {
+	case err == nil:
+		e.memory, e.local = held, address
+		c.placed++
+	case class == Early:
+		// It goes on without memory: the other end will ask for it.
+	case errors.Is(err, ErrFull) && c.placed > 0:
+		e.memory = wanted // until a transfer ends
+		c.stats.Queued++
+		return
+	case errors.Is(err, ErrAgain) && c.now-e.since < c.cfg.Patience:
+		e.memory = wanted
+		c.retryAt = min(c.retryAt, c.now+c.cfg.Retry)
+		return
+	default:
+		c.leaveQueue(e)
+		e.fail(&Error{Code: Memory, Here: true, Cause: err})
+		c.askAgain()
+		return
+	}
+	if class != Early {
+		c.leaveQueue(e)
+	}
+	e.protocol.Placed(e)
+	c.askAgain()
+}
+
+// leaveQueue takes an end out of the queue for memory.
+func (c *Core) leaveQueue(e *End) {
+	for i := range c.waiting {
+		drop(&c.waiting[i], e)
+	}
+}
+
+// askAgain has the first of each queue ask once more.
+func (c *Core) askAgain() {
+	for i := range c.waiting {
+		if q := &c.waiting[i]; q.len() > 0 && q.first().memory == wanted {
+			c.ask(q.first())
+		}
+	}
+}
