@@ -63,7 +63,7 @@ func (m memory) watched(vpid int) (off, n uint64) { return m.ring(vpid), uint64(
 // openRMA gives a rank its port and its heap.
 func (m memory) openRMA(c *Config, r *host.Rank, dev drivers.Device, a velo.Addr, atu *rma.ATU) error {
 	port, err := rma.Open(dev, a.VPID, a.Node, rma.Config{
-		NotiSlots: notiSlots, Outstanding: rmaOutstanding, NotiBase: m.ring(a.VPID), ATU: atu,
+		NotiSlots: notiSlots, Outstanding: rmaOutstanding, NotiBase: m.ring(a.VPID), ATU: atu, Domain: c.Velo.Domain,
 	})
 	if err != nil {
 		return err

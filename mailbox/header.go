@@ -15,7 +15,7 @@ type Header = regs.SlotFields
 const (
 	payloadBytes = regs.VELOPayload
 	creditBytes  = 2
-	slotReserved = 7 << 29 // bits 29..31 of a slot header
+	slotReserved = 6 << 29 // bits 30..31 of a slot header
 )
 
 // DecodeHeader takes a slot header apart. It returns an error for a header that no hardware may
@@ -23,7 +23,7 @@ const (
 func DecodeHeader(w uint64) (Header, error) {
 	h := regs.Slot(w).Fields()
 	if w&slotReserved != 0 {
-		return h, fmt.Errorf("mailbox: slot header %#016x: reserved bits 29..31 are %d, expected 0: is this memory a mailbox?", w, w&slotReserved>>29)
+		return h, fmt.Errorf("mailbox: slot header %#016x: reserved bits 30..31 are %d, expected 0: is this memory a mailbox?", w, w&slotReserved>>30)
 	}
 	return h, checkHeader(h)
 }

@@ -84,7 +84,7 @@ func TestRingReportsImpossibleHeaders(t *testing.T) {
 	binary.LittleEndian.PutUint64(mem[regs.SlotHdrOff:], 1<<32|1<<31)
 	s, ok := r.Peek()
 	require.True(t, ok)
-	require.ErrorContains(t, s.Err, "reserved bits 29..31 are 4, expected 0")
+	require.ErrorContains(t, s.Err, "reserved bits 30..31 are 2, expected 0")
 	r.Advance()
 	require.Equal(t, uint32(1), r.Consumed())
 }

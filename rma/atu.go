@@ -2,6 +2,7 @@ package rma
 
 import (
 	"fmt"
+	"slices"
 	"sync/atomic"
 	"unsafe"
 
@@ -202,6 +203,34 @@ func (a *ATU) unmap(dev drivers.Device, nla NLA) error {
 	_, err := a.poll(dev)
 	return err
 }
+
+// evict unmaps all pages of a process and waits until the hardware has forgotten them.
+func (a *ATU) evict(dev drivers.Device, owner int) error {
+	var list []NLA
+	for nla, m := range a.mapped {
+		if e := regs.ATUEntry(a.tables[m.size].entries[m.first]); int(e.VPID()) == owner {
+			list = append(list, nla)
+		}
+	}
+	slices.Sort(list)
+	for _, nla := range list {
+		if err := a.unmap(dev, nla); err != nil {
+			return err
+		}
+	}
+	for range evictReads {
+		if pending, err := a.poll(dev); err != nil || pending == 0 {
+			return err
+		}
+		if _, err := dev.ReadReg(regs.ATUStatus); err != nil { // lets time pass where it does not by itself
+			return err
+		}
+	}
+	return fmt.Errorf("rma: the pages of VPID %d: a fence is not done after %d reads", owner, evictReads)
+}
+
+// evictReads is how often evict looks: a fence takes as long as the memory.
+const evictReads = 10000
 
 // Poll looks whether the hardware has forgotten what was unmapped and tells how
 // many unmapped ranges it may still know. It reads memory alone.

@@ -23,6 +23,7 @@ type Config struct {
 	NotiBase    uint64 // device address of the ring, NotiSlots * 16 bytes
 	ATU         *ATU   // of the process's node
 	Cache       CacheConfig
+	Domain      uint16 // protection domain of the process, the same as for VELO; 0: drivers.DefaultDomain
 }
 
 // Stats count what a port did.
@@ -91,6 +92,9 @@ func (p *Port) enable(cfg Config) error {
 	if err := drivers.SwitchOff(p.dev, regs.NotiCtrl(v), regs.NotiCtrlBusy); err != nil {
 		return err
 	}
+	if err := drivers.Join(p.dev, v, cfg.Domain); err != nil {
+		return err
+	}
 	clear(p.ring.words) // a number left from an earlier use would look like a notification
 	ctrl := regs.NotiCtrlEnable | regs.NotiCtrlWindow
 	for _, w := range []struct {
@@ -109,6 +113,17 @@ func (p *Port) enable(cfg Config) error {
 		err = fmt.Errorf("rma: NOTI_CTRL[%d] reads 0x%x after writing 0x%x", v, got, ctrl)
 	}
 	return err
+}
+
+// Close ends the port, whose descriptors must have reached the NIC: operations that wait are discarded, those that were begun leave, their answers are not awaited. When it
+// returns, the hardware has forgotten the pages of the process, and reads and writes neither them nor the ring. The
+// process keeps its domain until [drivers.Leave].
+func (p *Port) Close() error {
+	v := uint8(p.self.VPID)
+	if err := drivers.Shut(p.dev, v, regs.NotiCtrl(v), regs.NotiCtrlBusy, regs.LevelDescriptors.Mask()|regs.LevelFragments.Mask()); err != nil {
+		return err
+	}
+	return p.atu.evict(p.dev, p.self.VPID)
 }
 
 // Put writes n bytes from local, in this process's registered memory, to remote,

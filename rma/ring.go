@@ -72,9 +72,11 @@ type notification struct {
 func decode(w0, w1 uint64) (notification, error) {
 	n := notification{RMANotiFields: regs.RMANoti(w1).Fields()}
 	switch {
+	case n.Error == regs.RMAErrorOverflow:
+		return n, &OverflowError{w0}
 	case n.Unit == 0:
 		return n, &NotificationError{w0, w1, "no unit"}
-	case n.Error > regs.RMAErrorDMA:
+	case n.Error > regs.RMAErrorDomain:
 		return n, &NotificationError{w0, w1, "unknown error"}
 	case n.Error != regs.RMAErrorBadCommand && (n.Command < CommandPut || n.Command > CommandFetchCompareAdd):
 		return n, &NotificationError{w0, w1, "unknown command"}
@@ -94,6 +96,16 @@ func decode(w0, w1 uint64) (notification, error) {
 		n.nla, n.tag = NLA(regs.RMAExt(w0).NLA()), regs.RMAExt(w0).Tag()
 	}
 	return n, nil
+}
+
+// An OverflowError: notifications were dropped because the ring was full, and may hold others no longer (register
+// HOLD). Operations that they would have ended are never done.
+type OverflowError struct {
+	Dropped uint64 // of this process's notifications, since reset
+}
+
+func (e *OverflowError) Error() string {
+	return fmt.Sprintf("rma: notifications were dropped, %d up to now: the ring was full for longer than it may hold others", e.Dropped)
 }
 
 // A NotificationError: the ring holds what no NIC writes.

@@ -116,3 +116,12 @@ func TestStaleNotificationsAreNotNew(t *testing.T) {
 	p := r.open(0, 0)
 	r.nothing(p)
 }
+
+// What was dropped is told as an error of its own, between notifications.
+func TestOverflowIsTold(t *testing.T) {
+	w1 := regs.RMANotiFields{Error: regs.RMAErrorOverflow, Last: true, Seq: 3}.Pack()
+	_, err := decode(17, uint64(w1))
+	var over *OverflowError
+	require.ErrorAs(t, err, &over)
+	require.EqualValues(t, 17, over.Dropped)
+}

@@ -141,6 +141,8 @@ func (e *FaultError) advice() string {
 		return "the machine has no such node"
 	case regs.RMAErrorWindowOff:
 		return "the process there has not opened a port"
+	case regs.RMAErrorDomain:
+		return "the process there is of another protection domain, or of none"
 	case regs.RMAErrorDMA:
 		return "host memory refused the access; is it mapped to memory that exists?"
 	}

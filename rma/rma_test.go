@@ -57,7 +57,7 @@ func TestLateFault(t *testing.T) {
 	r.quiet()
 	ev = r.poll(a)
 	require.Equal(t, bad, ev.Handle)
-	require.Equal(t, &FaultError{Code: regs.RMAErrorWindowOff, Unit: UnitCompleter, Command: CommandPut, NLA: 0x1234, Peer: Peer{1, 0}}, ev.Err)
+	require.Equal(t, &FaultError{Code: regs.RMAErrorDomain, Unit: UnitCompleter, Command: CommandPut, NLA: 0x1234, Peer: Peer{1, 0}}, ev.Err)
 	r.nothing(a) // the other fragments' faults are counted only
 	require.EqualValues(t, 3, a.Stats().Faults)
 	require.True(t, a.Done(bad) && a.Done(next))
@@ -146,4 +146,39 @@ func TestNoAllocationPerOperation(t *testing.T) {
 		drain(b)
 	}
 	require.Zero(t, testing.AllocsPerRun(300, run))
+}
+
+// A port that was closed does nothing more: its operations are gone, its pages unmapped, and another takes its number.
+func TestClose(t *testing.T) {
+	r := newRig(t, 2, 4<<20)
+	more := func(c *Config) { c.Outstanding, c.NotiSlots = 4, 16 }
+	a, b := r.openWith(0, 0, more), r.open(1, 0)
+	mine, theirs := r.region(a, dataAt, 4096, ReadWrite), r.region(b, dataAt, 4096, ReadWrite)
+	for i := range 4 {
+		_, err := a.Put(Peer{1, 0}, mine.NLA(dataAt), theirs.NLA(dataAt)+NLA(8*i), 8, Requester)
+		require.NoError(t, err)
+	}
+	require.NoError(t, r.Run(r.Now()+25, &r.stop)) // the descriptors are in the NIC
+	require.NotZero(t, r.reg(0, regs.Level(0)))
+	require.NoError(t, a.Close())
+	require.Zero(t, r.reg(0, regs.Level(0)))
+	require.Zero(t, r.reg(0, regs.NotiCtrl(0)))
+	require.Empty(t, a.atu.mapped)
+	require.NoError(t, drivers.Leave(r.Device(0), 0))
+	require.Zero(t, r.reg(0, regs.PDID(0)))
+	r.quiet()
+	// Of another domain, the next process cannot reach the peer.
+	c := r.openWith(0, 0, func(c *Config) { c.Domain = 9 })
+	_, err := c.Notify(Peer{1, 0}, 1, Completer)
+	require.NoError(t, err)
+	r.quiet()
+	var fault *FaultError
+	for ev := r.poll(c); ; ev = r.poll(c) {
+		require.NotNil(t, ev)
+		if ev.Err != nil {
+			require.ErrorAs(t, ev.Err, &fault)
+			require.Equal(t, regs.RMAErrorDomain, fault.Code)
+			return
+		}
+	}
 }

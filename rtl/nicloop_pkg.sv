@@ -2,7 +2,7 @@
 package nicloop_pkg;
   localparam logic [63:0] MAGIC_VALUE = 64'h31504f4f4c43494e;
   localparam logic [63:0] VERSION_VALUE = 64'd1;
-  localparam logic [63:0] DESC_HASH_VALUE = 64'hc6d91b1ed3a96aff;
+  localparam logic [63:0] DESC_HASH_VALUE = 64'h0cc568ece1e33d2a;
 
   localparam int CLOCK_PS = 6400;  // clock period: 156.25 MHz core clock
   localparam int SLOT_BYTES = 64;  // one mailbox slot
@@ -52,6 +52,9 @@ package nicloop_pkg;
   localparam int DROP_REASON_BAD_TYPE = 6;
   localparam int DROP_REASON_TRUNCATED = 7;
   localparam int DROP_REASON_DMA_ERROR = 8;
+  localparam int DROP_REASON_DOMAIN = 9;
+  localparam int DROP_REASON_LATE = 10;
+  localparam int DROP_REASON_OVERFLOW = 11;
 
   // rma_command: what an RMA descriptor asks for; a notification names it again
   localparam int RMA_COMMAND_PUT = 1;
@@ -75,6 +78,8 @@ package nicloop_pkg;
   localparam int RMA_ERROR_NO_SUCH_NODE = 6;
   localparam int RMA_ERROR_WINDOW_OFF = 7;
   localparam int RMA_ERROR_DMA = 8;
+  localparam int RMA_ERROR_DOMAIN = 9;
+  localparam int RMA_ERROR_OVERFLOW = 10;
 
   // atu_rights: what a page may be used for
   localparam int ATU_RIGHTS_NONE = 0;
@@ -141,8 +146,10 @@ package nicloop_pkg;
   localparam int TAIL_W = 64;
   localparam int TAIL_CRC_LSB = 0;
   localparam int TAIL_CRC_W = 32;
-  localparam int TAIL_RSVD_LSB = 32;
-  localparam int TAIL_RSVD_W = 32;
+  localparam int TAIL_PDID_LSB = 32;
+  localparam int TAIL_PDID_W = 16;
+  localparam int TAIL_LIFE_LSB = 48;
+  localparam int TAIL_LIFE_W = 16;
 
   // slot: mailbox slot header: last quadword of a slot
   localparam int SLOT_W = 64;
@@ -156,8 +163,10 @@ package nicloop_pkg;
   localparam int SLOT_KIND_W = 2;
   localparam int SLOT_PIGGYBACK_LSB = 28;
   localparam int SLOT_PIGGYBACK_W = 1;
-  localparam int SLOT_RSVD_LSB = 29;
-  localparam int SLOT_RSVD_W = 3;
+  localparam int SLOT_OVERFLOW_LSB = 29;
+  localparam int SLOT_OVERFLOW_W = 1;
+  localparam int SLOT_RSVD_LSB = 30;
+  localparam int SLOT_RSVD_W = 2;
   localparam int SLOT_SEQ_LSB = 32;
   localparam int SLOT_SEQ_W = 32;
 
@@ -346,6 +355,18 @@ package nicloop_pkg;
   localparam int ERROR_INFO_LENGTH_W = 10;
   localparam logic [18:0] REG_BAD_ACCESS = 19'h00058;  // ro: refused register accesses: outside the map (answered with DECERR) or a write to a read-only register (SLVERR)
   localparam logic [18:0] REG_RP_REFUSED = 19'h00060;  // ro: writes of MBOX_RP and NOTI_RP refused because no ring can be read to there; each raises IRQ_STATUS.error
+  localparam logic [18:0] REG_DOMAIN_REFUSED = 19'h00068;  // ro: packets refused because they came from another domain than that of their destination, or that has none; each raises IRQ_STATUS.error
+  localparam logic [18:0] REG_DOMAIN_LAST = 19'h00070;  // ro: the packet refused last: what it was, from which node and VPID, to which, of which domain
+  localparam int DOMAIN_LAST_VALID_LSB = 0;
+  localparam int DOMAIN_LAST_VALID_W = 1;
+  localparam int DOMAIN_LAST_TYPE_LSB = 1;
+  localparam int DOMAIN_LAST_TYPE_W = 4;
+  localparam int DOMAIN_LAST_SRC_LSB = 16;
+  localparam int DOMAIN_LAST_SRC_W = 16;
+  localparam int DOMAIN_LAST_DST_LSB = 32;
+  localparam int DOMAIN_LAST_DST_W = 16;
+  localparam int DOMAIN_LAST_PDID_LSB = 48;
+  localparam int DOMAIN_LAST_PDID_W = 16;
   localparam logic [18:0] REG_TX_PACKETS = 19'h00080;  // ro: VELO packets injected
   localparam logic [18:0] REG_RX_PACKETS = 19'h00088;  // ro: VELO packets written to mailboxes
   localparam logic [18:0] REG_TX_DROPPED = 19'h00090;  // ro: sends refused by the requester (bad length, window off, no such node)
@@ -386,6 +407,13 @@ package nicloop_pkg;
   localparam int RMA_LEVEL_DESCRIPTORS_W = 16;
   localparam int RMA_LEVEL_STALLED_LSB = 16;
   localparam int RMA_LEVEL_STALLED_W = 4;
+  localparam logic [18:0] REG_RMA_LATE = 19'h00040;  // ro: answers discarded because the process that asked has begun another life; also in RMA_RX_DROPPED
+  localparam logic [18:0] REG_RMA_PURGED = 19'h00048;  // ro: descriptors discarded because the window was switched off behind them
+  localparam logic [18:0] REG_RMA_STALL_VPID = 19'h00050;  // ro: VPID of the ring that was found full last, and whether any unit waits for a full ring now
+  localparam int RMA_STALL_VPID_VPID_LSB = 0;
+  localparam int RMA_STALL_VPID_VPID_W = 4;
+  localparam int RMA_STALL_VPID_STALLED_LSB = 8;
+  localparam int RMA_STALL_VPID_STALLED_W = 1;
   localparam logic [18:0] REG_ATU_FAULTS = 19'h00080;  // ro: accesses refused by translation
   localparam logic [18:0] REG_ATU_FAULT = 19'h00088;  // ro: the access refused last
   localparam int ATU_FAULT_NLA_LSB = 0;
@@ -448,6 +476,29 @@ package nicloop_pkg;
   localparam int NOTI_CTRL_BUSY_W = 1;
   localparam logic [18:0] REG_NOTI_WP = 19'h00118;  // ro: notifications written since enable (free-running, 32 bits)
   localparam logic [18:0] REG_NOTI_STALL = 19'h00120;  // ro: cycles a notification waited because this ring was full
+  localparam logic [18:0] REG_PDID = 19'h00200;  // rw: protection domain of the process: it can send to, and be reached by, those that have the same. 0, as after reset: none, and it does neither. Writing it switches off mailbox, ring and both windows
+  localparam int PDID_PDID_LSB = 0;
+  localparam int PDID_PDID_W = 16;
+  localparam logic [18:0] REG_LIFE = 19'h00208;  // ro: how often the ring was switched on since reset, modulo 2^16: the answers to one life do not reach the next
+  localparam int LIFE_LIFE_LSB = 0;
+  localparam int LIFE_LIFE_W = 16;
+  localparam logic [18:0] REG_LEVEL = 19'h00210;  // ro: what of this process waits in its own NIC now: descriptors, fragments begun that have not left or are not told, lines of VELO
+  localparam int LEVEL_DESCRIPTORS_LSB = 0;
+  localparam int LEVEL_DESCRIPTORS_W = 8;
+  localparam int LEVEL_FRAGMENTS_LSB = 8;
+  localparam int LEVEL_FRAGMENTS_W = 8;
+  localparam int LEVEL_LINES_LSB = 16;
+  localparam int LEVEL_LINES_W = 8;
+  localparam logic [18:0] REG_HOLD = 19'h00218;  // rw: for how many more cycles the mailbox, and the ring, of this process may hold others while it is full. It counts down while it does; at 0, what finds it full is dropped at once. All ones, as after reset: for good
+  localparam int HOLD_MAILBOX_LSB = 0;
+  localparam int HOLD_MAILBOX_W = 24;
+  localparam int HOLD_RING_LSB = 32;
+  localparam int HOLD_RING_W = 24;
+  localparam logic [18:0] REG_OVERFLOW = 19'h00220;  // ro: what was dropped for a full mailbox or ring that holds no longer, since reset: packets, notifications
+  localparam int OVERFLOW_MAILBOX_LSB = 0;
+  localparam int OVERFLOW_MAILBOX_W = 32;
+  localparam int OVERFLOW_RING_LSB = 32;
+  localparam int OVERFLOW_RING_W = 32;
 
   // page user: one per VPID, mapped by the process that owns it
   localparam logic [18:0] PAGE_USER_BASE = 19'h20000;

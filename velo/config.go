@@ -25,6 +25,7 @@ type Config struct {
 	CreditSlots int // of them, for credit packets
 	Piggyback   bool
 	Division    mailbox.Division // what to do when the data region does not divide
+	Domain      uint16           // protection domain of the world; 0: drivers.DefaultDomain
 }
 
 // An Addr is where a process lives.

@@ -37,6 +37,7 @@ type Endpoint struct {
 	vpid   uint8
 	// creditTaken: a credit packet is among the packets that the NIC has not been told of.
 	creditTaken bool
+	overflow    uint32 // number of the packet before which packets were dropped, if that was told
 	dir         *Directory
 	flow        mailbox.Flow
 	dev         drivers.Device
@@ -80,17 +81,20 @@ func Open(dev drivers.Device, base uint64, self int, dir *Directory, cfg Config)
 		ring: *ring, rpReg: regs.MboxRP(vpid), lazy: uint32(min(32, max(slots/4, 1))),
 		refused: make([]bool, procs), credited: make([]int, 0, procs),
 	}
-	return e, e.enable(base, uint64(slots))
+	return e, e.enable(base, uint64(slots), cfg.Domain)
 }
 
 // enable checks that the NIC is the one this library was built for and turns
 // the mailbox and the send window on.
-func (e *Endpoint) enable(base, slots uint64) error {
+func (e *Endpoint) enable(base, slots uint64, domain uint16) error {
 	if err := CheckDevice(e.dev); err != nil {
 		return err
 	}
 	v := e.vpid
 	if err := drivers.SwitchOff(e.dev, regs.MboxCtrl(v), regs.MboxCtrlBusy); err != nil {
+		return err
+	}
+	if err := drivers.Join(e.dev, v, domain); err != nil {
 		return err
 	}
 	if err := e.forgetSlots(base, slots); err != nil {
@@ -145,6 +149,12 @@ func CheckDevice(dev drivers.Device) error {
 		}
 	}
 	return nil
+}
+
+// Close ends the endpoint, whose lines must have reached the NIC: what was sent leaves, nothing more arrives, and the hardware writes nothing more to the
+// mailbox. The process keeps its domain until [drivers.Leave].
+func (e *Endpoint) Close() error {
+	return drivers.Shut(e.dev, e.vpid, regs.MboxCtrl(e.vpid), regs.MboxCtrlBusy, regs.LevelLines.Mask())
 }
 
 // Credited names, one by one, the peers that Send refused and may now serve.
@@ -273,6 +283,10 @@ func (e *Endpoint) take(s mailbox.Slot, pkt *Packet) (bool, error) {
 	if s.Err != nil || from < 0 {
 		return false, &SlotError{Self: e.self, Node: int(s.SrcNode), VPID: int(s.SrcVPID), Err: s.Err}
 	}
+	if s.Overflow && e.overflow != s.Seq { // told once; then the packet is there
+		e.overflow = s.Seq
+		return false, &OverflowError{Self: e.self}
+	}
 	data := s.Kind == mailbox.Data
 	if data {
 		pkt.From = from
@@ -301,6 +315,14 @@ func (e *Endpoint) take(s mailbox.Slot, pkt *Packet) (bool, error) {
 		e.returnSlots()
 	}
 	return data, nil
+}
+
+// An OverflowError: packets were dropped because the mailbox was full, and may hold others no longer (register HOLD). It comes
+// before the first packet that arrived after that, which the next Take or Poll gives. Flow control has lost count then.
+type OverflowError struct{ Self int }
+
+func (e *OverflowError) Error() string {
+	return fmt.Sprintf("velo: rank %d: packets were dropped: its mailbox was full for longer than it may hold others", e.Self)
 }
 
 // A SlotError: the mailbox holds a packet that no process of this world sends.

@@ -215,3 +215,29 @@ func TestNoAllocationPerPacket(t *testing.T) {
 		require.Zero(t, allocs, flow)
 	}
 }
+
+// Packets that were dropped before a slot are told once; then its packet is there.
+func TestOverflowIsTold(t *testing.T) {
+	e, f := open(t, Config{Flow: None, Slots: 4})
+	slot := f.mem[:regs.SlotBytes]
+	require.NoError(t, mailbox.WriteSlot(slot, mailbox.Header{SrcNode: 1, Length: 4, Overflow: true, Seq: 1}, []byte("late"), 0))
+	var p Packet
+	_, err := e.Poll(&p)
+	var over *OverflowError
+	require.ErrorAs(t, err, &over)
+	ok, err := e.Poll(&p)
+	require.NoError(t, err)
+	require.True(t, ok)
+	require.Equal(t, "late", string(p.Payload))
+}
+
+// Closing waits until what was sent has left, and no longer.
+func TestClose(t *testing.T) {
+	e, f := open(t, Config{Flow: None, Slots: 4})
+	require.NoError(t, e.Close())
+	require.Zero(t, f.regs[regs.MboxCtrl(0)])
+	f.regs[regs.Level(0)] = 1 << regs.LevelLines.LSB()
+	require.ErrorIs(t, e.Close(), drivers.ErrHeld)
+	f.regs[regs.Level(0)] = 3 << regs.LevelDescriptors.LSB()
+	require.NoError(t, e.Close(), "descriptors are not VELO's")
+}

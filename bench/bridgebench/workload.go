@@ -36,6 +36,7 @@ func newBench(sys drivers.Timed) (*bench, error) {
 	b := &bench{sys: sys}
 	for node := range 2 {
 		b.mem[node] = sys.Device(node).Memory()
+		sys.PostReg(node, 0, regs.PDID(0), 1)
 		sys.PostReg(node, 0, regs.MboxBase(0), ringBase)
 		sys.PostReg(node, 0, regs.MboxSlots(0), ringSlots)
 		sys.PostReg(node, 0, regs.MboxCtrl(0), regs.MboxCtrlEnable|regs.MboxCtrlWindow)

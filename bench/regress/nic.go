@@ -40,7 +40,10 @@ func (t *T) openNICs(nodes int) ([]*nic, error) {
 	return list, nil
 }
 
-// enable turns on the mailbox (of so many slots) and the send window of vpid.
+// rawDomain is the domain of all processes of raw tests that are not about domains.
+const rawDomain = 1
+
+// enable turns on the mailbox (of so many slots) and the send window of vpid, which begins anew.
 func (n *nic) enable(vpid, slots int) error {
 	base := vpid * boxBytes
 	ring, err := mailbox.NewRing(n.dev.Memory()[base:base+slots*regs.SlotBytes], slots)
@@ -49,8 +52,8 @@ func (n *nic) enable(vpid, slots int) error {
 	}
 	n.rings[vpid] = ring
 	v := uint8(vpid)
-	return n.set(
-		write{regs.MboxCtrl(v), 0}, write{regs.MboxBase(v), uint64(base)}, write{regs.MboxSlots(v), uint64(slots)},
+	return n.set(write{regs.PDID(v), rawDomain},
+		write{regs.MboxBase(v), uint64(base)}, write{regs.MboxSlots(v), uint64(slots)},
 		write{regs.MboxCtrl(v), regs.MboxCtrlEnable | regs.MboxCtrlWindow})
 }
 

@@ -63,7 +63,7 @@ func (t *T) openRMA(nodes int) ([]*nic, error) {
 			e := regs.ATUEntryFields{Rights: regs.ATURightsRw, VPID: rawVPID, Page: rawData>>12 + page}.Pack()
 			binary.LittleEndian.PutUint64(n.dev.Memory()[rawTable+8*page:], uint64(e))
 		}
-		err := n.set(write{regs.ATUBase(0), rawTable}, write{regs.ATUPages(0), rawPages},
+		err := n.set(write{regs.ATUBase(0), rawTable}, write{regs.ATUPages(0), rawPages}, write{regs.PDID(rawVPID), rawDomain},
 			write{regs.NotiBase(rawVPID), rawRing}, write{regs.NotiSlots(rawVPID), rawSlots},
 			write{regs.NotiCtrl(rawVPID), regs.NotiCtrlEnable | regs.NotiCtrlWindow})
 		if err != nil {
@@ -131,6 +131,9 @@ func testBadDescriptors(t *T) error {
 	if err != nil {
 		return err
 	}
+	if err := nics[1].set(write{regs.PDID(6), rawDomain}); err != nil {
+		return err
+	}
 	put := regs.RMADescFields{Command: regs.RMACommandPut, DstVPID: rawVPID, DstNode: 1, BytesMinus1: 7, Tag: 1}
 	for i, c := range []struct {
 		change func(d *regs.RMADescFields)
@@ -148,7 +151,8 @@ func testBadDescriptors(t *T) error {
 		{func(d *regs.RMADescFields) {}, rawPages << 12, 0, regs.RMAUnitRequester, regs.RMAErrorBounds},
 		{func(d *regs.RMADescFields) {}, 1 << 44, 0, regs.RMAUnitRequester, regs.RMAErrorTranslation},
 		{func(d *regs.RMADescFields) {}, 0, rawPages << 12, regs.RMAUnitCompleter, regs.RMAErrorBounds},
-		{func(d *regs.RMADescFields) { d.DstVPID = 4 }, 0, 0, regs.RMAUnitCompleter, regs.RMAErrorWindowOff},
+		{func(d *regs.RMADescFields) { d.DstVPID = 4 }, 0, 0, regs.RMAUnitCompleter, regs.RMAErrorDomain},
+		{func(d *regs.RMADescFields) { d.DstVPID = 6 }, 0, 0, regs.RMAUnitCompleter, regs.RMAErrorWindowOff},
 		{func(d *regs.RMADescFields) { d.Command = regs.RMACommandGet }, 5 << 44, 0, regs.RMAUnitResponder, regs.RMAErrorTranslation},
 		{func(d *regs.RMADescFields) { d.Command = regs.RMACommandGet }, 0, 5 << 44, regs.RMAUnitCompleter, regs.RMAErrorTranslation},
 	} {

@@ -161,11 +161,14 @@ func (t *T) Launch(c bench.Config, buffers int, body func(*host.Rank) error) err
 	return bench.Launch(t.Ctx, c, buffers, body)
 }
 
-// Select gives the tests whose name or tag matches one of the patterns; all
-// without patterns. A pattern that matches nothing is an error.
+// long is the tag of tests that only their own name or tag selects.
+const long = "long"
+
+// Select gives the tests whose name or tag matches one of the patterns; all but the long
+// ones without patterns. A pattern that matches nothing is an error.
 func Select(tests []Test, patterns []string) ([]Test, error) {
 	if len(patterns) == 0 {
-		return tests, nil
+		return slices.DeleteFunc(slices.Clone(tests), func(t Test) bool { return slices.Contains(t.Tags, long) }), nil
 	}
 	picked := make([]bool, len(tests))
 	for _, p := range patterns {
@@ -194,6 +197,9 @@ func Select(tests []Test, patterns []string) ([]Test, error) {
 func (t *Test) matches(pattern string) (bool, error) {
 	if slices.Contains(t.Tags, pattern) {
 		return true, nil
+	}
+	if slices.Contains(t.Tags, long) {
+		return pattern == t.Name, nil
 	}
 	if strings.HasSuffix(pattern, "/") {
 		pattern += "*"

@@ -16,6 +16,7 @@ const (
 
 // A probe is an idle system of two nodes, and what its trace has shown since.
 type probe struct {
+	joined bool // see join
 	m      drivers.Timed
 	events []drivers.TraceEvent
 }
@@ -64,9 +65,21 @@ func onProbe(ctx context.Context, c *Config, key string, run func(*probe) error)
 	return sys.Close()
 }
 
+// join puts process 0 of all nodes into one domain, once: to write it again would shut the process.
+func (p *probe) join() {
+	if p.joined {
+		return
+	}
+	p.joined = true
+	for n := range p.m.Info().Nodes {
+		p.m.PostReg(n, 0, regs.PDID(0), drivers.DefaultDomain)
+	}
+}
+
 // send posts n packets of so many bytes from node 0 to mailbox 0 of a node, which has
 // so many slots, and lets everything come to rest.
 func (p *probe) send(dst, n, bytes, slots int) error {
+	p.join()
 	for i := range p.m.Info().Nodes {
 		p.m.PostReg(i, 0, regs.MboxBase(0), 0)
 		p.m.PostReg(i, 0, regs.MboxSlots(0), uint64(slots))

@@ -21,6 +21,7 @@ const (
 
 // rma lets process 0 of every node register pages of its memory.
 func (p *probe) rma() error {
+	p.join()
 	for n := range p.m.Info().Nodes {
 		mem := p.m.Device(n).Memory()
 		for i := range uint64(pages) {

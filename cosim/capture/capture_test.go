@@ -23,7 +23,7 @@ func flits(node uint16, point uint8, at drivers.Cycle, h regs.Header, payload []
 	for i := 0; i < len(padded); i += regs.FlitBytes {
 		words = append(words, binary.LittleEndian.Uint64(padded[i:]))
 	}
-	words = append(words, uint64(regs.TailFields{CRC: flit.CRC(h, padded)}.Pack()))
+	words = append(words, uint64(flit.Close(h, padded, regs.TailFields{PDID: 0xd0, Life: 3}.Pack())))
 	var events []drivers.TraceEvent
 	for i, w := range words {
 		e := drivers.TraceEvent{Cycle: at + drivers.Cycle(i), Data: w, Node: node, Point: point, VC: h.VC()}

@@ -138,6 +138,7 @@ func machine(t testing.TB, sink drivers.TraceSink) *nic.Machine {
 	sys, err := ideal.New(drivers.Options{Nodes: 4, MemoryBytes: 1 << 16, Trace: sink}, 20, 8)
 	require.NoError(t, err)
 	for n := range 4 {
+		sys.PostReg(n, 0, regs.PDID(0), 1)
 		sys.PostReg(n, 0, regs.MboxSlots(0), 1<<10)
 		sys.PostReg(n, 0, regs.MboxCtrl(0), regs.MboxCtrlEnable|regs.MboxCtrlWindow)
 	}

@@ -66,7 +66,8 @@ func (n *NicLoop) DecodeFromBytes(data []byte, df gopacket.DecodeFeedback) error
 	}
 	n.Header = h
 	n.Contents, n.Payload = data[:regs.FlitBytes], data[regs.FlitBytes:]
-	n.Computed = flit.CRC(h, n.Payload[:len(n.Payload)-regs.FlitBytes])
+	end := len(n.Payload) - regs.FlitBytes
+	n.Computed = flit.CRC(h, n.Payload[:end], regs.Tail(binary.LittleEndian.Uint64(n.Payload[end:])))
 	return nil
 }
 
@@ -92,8 +93,9 @@ func (n *NicLoop) SerializeTo(b gopacket.SerializeBuffer, opts gopacket.Serializ
 	if opts.ComputeChecksums {
 		rest := b.Bytes()
 		tail := rest[len(rest)-regs.FlitBytes:]
-		n.Computed = flit.CRC(n.Header, rest[:len(rest)-regs.FlitBytes])
-		binary.LittleEndian.PutUint64(tail, uint64(regs.TailFields{CRC: n.Computed}.Pack()))
+		whole := flit.Close(n.Header, rest[:len(rest)-regs.FlitBytes], regs.Tail(binary.LittleEndian.Uint64(tail)))
+		n.Computed = whole.CRC()
+		binary.LittleEndian.PutUint64(tail, uint64(whole))
 	}
 	to, err := b.PrependBytes(regs.FlitBytes)
 	if err != nil {

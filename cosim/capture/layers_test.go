@@ -62,7 +62,7 @@ func TestLayers(t *testing.T) {
 // serialize makes the packet with gopacket alone; its CRC is computed.
 func serialize(t testing.TB, n *NicLoop, body func(*NicLoop) gopacket.SerializableLayer) []byte {
 	b := gopacket.NewSerializeBuffer()
-	require.NoError(t, gopacket.SerializeLayers(b, gopacket.SerializeOptions{ComputeChecksums: true}, n, body(n), &Tail{}))
+	require.NoError(t, gopacket.SerializeLayers(b, gopacket.SerializeOptions{ComputeChecksums: true}, n, body(n), &Tail{Tail: regs.TailFields{PDID: 0xd0, Life: 3}.Pack()}))
 	return b.Bytes()
 }
 

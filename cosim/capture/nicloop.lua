@@ -109,12 +109,13 @@ for _, f in ipairs(desc.formats.header) do
   end
 end
 
--- CRC over the first n bytes, the free ones as 0.
+-- CRC of a packet of n bytes and a tail: over all bytes, the free ones and the CRC itself, which begins the tail, as 0.
 local function crc32(tvb, n)
-  local c, raw = 0xffffffff, tvb:raw(0, n)
-  for i = 0, n - 1 do
+  local c, raw = 0xffffffff, tvb:raw(0, n + FLIT)
+  for i = 0, n + FLIT - 1 do
     local v = raw:byte(i + 1)
     if free[i] then v = bits.band(v, 255 - free[i]) end
+    if i >= n and i < n + 4 then v = 0 end
     c = bits.bxor(crc_table[bits.band(bits.bxor(c, v), 0xff)], bits.rshift(c, 8))
   end
   return bits.bxor(c, 0xffffffff) % 2 ^ 32

@@ -100,6 +100,8 @@ func TestStagesAgreeWithBlocks(t *testing.T) {
 
 func send(t *testing.T, sys drivers.Timed, nodes, packets int) {
 	dst := uint8(nodes - 1)
+	sys.PostReg(0, 0, regs.PDID(0), 1)
+	sys.PostReg(int(dst), 0, regs.PDID(0), 1)
 	sys.PostReg(int(dst), 0, regs.MboxSlots(0), uint64(packets))
 	sys.PostReg(int(dst), 0, regs.MboxCtrl(0), regs.MboxCtrlEnable)
 	sys.PostReg(0, 0, regs.MboxCtrl(0), regs.MboxCtrlWindow)

@@ -94,6 +94,7 @@ func (o *observer) memory() {
 func (o *observer) setUp() {
 	for n := range nodes {
 		for v := range uint8(3) {
+			o.set(n, regs.PDID(v), 1)
 			o.set(n, regs.MboxBase(v), uint64(v)<<12|7) // the low bits do not count
 			o.set(n, regs.MboxSlots(v), slots)
 			o.set(n, regs.MboxCtrl(v), regs.MboxCtrlEnable|regs.MboxCtrlWindow|regs.MboxCtrlIRQArrival)

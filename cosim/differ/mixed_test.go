@@ -170,6 +170,9 @@ func runMixed(t *testing.T, uri string, list []mixedSend, slow uint64, commands 
 			set(regs.NVMRate(0), slow)
 			set(regs.NVMDepth(0), 512)
 		}
+		for v := range uint8(mixedProcs) {
+			set(regs.PDID(v), 1)
+		}
 		set(regs.MboxBase(0), mixedBox)
 		set(regs.MboxSlots(0), mixedSlots)
 		set(regs.MboxCtrl(0), regs.MboxCtrlEnable|regs.MboxCtrlWindow)
@@ -192,14 +195,17 @@ func runMixed(t *testing.T, uri string, list []mixedSend, slow uint64, commands 
 		m.PostPIO(s.node, s.at, s.off, s.line)
 	}
 	a.follow(t, m, commands)
-	require.NoError(t, m.Run(drivers.Forever, &stop))
+	for runOn(t, m, &stop) {
+	}
 	require.True(t, stop.Idle, "%s: packets are left", uri)
 	for n := range mixedNodes {
 		memory = append(memory, slices.Clone(m.Device(n).Memory()))
 		for _, off := range append(linkRegisters(), []uint32{regs.TXPackets, regs.TXStall, regs.RXPackets, regs.RXStall, regs.RMATXPackets, regs.RMARXPackets,
 			regs.RMANotis, regs.RMAErrors, regs.ATUHits, regs.ATUMisses, regs.NotiWP(0), regs.NotiWP(1), regs.NVMBytes(0), regs.NVMStall(0),
 			regs.ATUStatus, regs.ATURefused, regs.ATUDoneErrors, regs.RPRefused, regs.RMANotiOff, regs.RXDropped,
-			regs.MboxWP(0), regs.MboxRP(0), regs.NotiRP(0), regs.RXCRCErrors, regs.RMARXDropped, regs.ErrorInfo, regs.IRQStatus}...) {
+			regs.MboxWP(0), regs.MboxRP(0), regs.NotiRP(0), regs.RXCRCErrors, regs.RMARXDropped, regs.ErrorInfo, regs.IRQStatus,
+			regs.TXDropped, regs.RMARefused, regs.RMALate, regs.RMAPurged, regs.DomainRefused, regs.DomainLast, regs.Life(0), regs.Life(1),
+			regs.PDID(0), regs.ATUFaults, regs.Overflow(0), regs.Overflow(1), regs.Hold(0), regs.Hold(1), regs.RMAStallVPID}...) {
 			v, err := m.Device(n).ReadReg(off)
 			require.NoError(t, err)
 			counters = append(counters, counter{n, regs.Describe(off), v})

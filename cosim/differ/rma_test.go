@@ -106,7 +106,7 @@ func openRMA(t *testing.T, uri string, a *arrivals) (drivers.System, drivers.Tim
 			e := regs.ATUEntryFields{Rights: regs.ATURightsRw, Page: (dataAt >> 12) + p}
 			binary.LittleEndian.PutUint64(mem[tableAt+8*p:], uint64(e.Pack()))
 		}
-		for _, r := range [][2]uint64{{uint64(regs.NotiBase(0)), ringAt}, {uint64(regs.NotiSlots(0)), ringSlots},
+		for _, r := range [][2]uint64{{uint64(regs.PDID(0)), 1}, {uint64(regs.NotiBase(0)), ringAt}, {uint64(regs.NotiSlots(0)), ringSlots},
 			{uint64(regs.NotiCtrl(0)), regs.NotiCtrlEnable | regs.NotiCtrlWindow},
 			{uint64(regs.ATUBase(0)), tableAt}, {uint64(regs.ATUPages(0)), rmaPages}} {
 			m.PostReg(n, 0, uint32(r[0]), r[1])

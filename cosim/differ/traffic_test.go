@@ -121,6 +121,7 @@ func run(t *testing.T, uri string, tr *traffic) *seen {
 	var stop drivers.Stop
 	for n := range tr.nodes {
 		for v := range uint8(vpids) {
+			m.PostReg(n, 0, regs.PDID(v), 1)
 			m.PostReg(n, 0, regs.MboxBase(v), uint64(v)*boxBytes)
 			m.PostReg(n, 0, regs.MboxSlots(v), uint64(tr.slots))
 			m.PostReg(n, 0, regs.MboxCtrl(v), regs.MboxCtrlEnable|regs.MboxCtrlWindow)

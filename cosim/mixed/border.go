@@ -201,6 +201,7 @@ func (b *border) takeFlit(e *edge, w *bridge.Edge) error {
 		packet.SetWord(p.at-2, w.Data)
 	}
 	if w.Tail {
+		packet.SetTail(w.Data)
 		marks |= fabric.Tail
 		p.at, p.flits = 0, 0
 		b.inside--

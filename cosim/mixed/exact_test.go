@@ -217,6 +217,7 @@ func setUp(m drivers.Timed, n int) {
 			e := regs.ATUEntryFields{Rights: regs.ATURightsRw, VPID: v, Page: data>>12 + p}
 			binary.LittleEndian.PutUint64(mem[table+8*p:], uint64(e.Pack()))
 		}
+		set(regs.PDID(v), 1)
 		set(regs.MboxBase(v), uint64(v)*boxSlots*regs.SlotBytes)
 		set(regs.MboxSlots(v), boxSlots)
 		set(regs.MboxCtrl(v), regs.MboxCtrlEnable|regs.MboxCtrlWindow)

@@ -28,6 +28,7 @@ func inRun(t *testing.T, threads int, may func(node, link int) bool) (list []str
 	require.NoError(t, err)
 	require.Len(t, m.Parts(), threads)
 	for n := range nodes {
+		m.PostReg(n, 0, regs.PDID(0), drivers.DefaultDomain)
 		m.PostReg(n, 0, regs.MboxSlots(0), slots)
 		m.PostReg(n, 0, regs.MboxCtrl(0), regs.MboxCtrlEnable|regs.MboxCtrlWindow)
 	}

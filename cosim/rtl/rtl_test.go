@@ -24,6 +24,7 @@ func openTimed(t *testing.T, uri string, opt drivers.Options) drivers.Timed {
 
 // openMailbox gives vpid of node a ring of slots at base and opens its window.
 func openMailbox(sys drivers.Timed, node int, vpid uint8, base, slots uint64) {
+	sys.PostReg(node, 0, regs.PDID(vpid), 1)
 	sys.PostReg(node, 0, regs.MboxBase(vpid), base)
 	sys.PostReg(node, 0, regs.MboxSlots(vpid), slots)
 	sys.PostReg(node, 0, regs.MboxCtrl(vpid), 3) // enable, window

@@ -23,7 +23,7 @@ func world(t *testing.T, cfg Config) (*Kernel, []*Proc) {
 	var procs []*Proc
 	for n := range 2 {
 		p := k.Add(n, 0)
-		for _, w := range [][2]uint64{{uint64(regs.MboxSlots(0)), 4}, {uint64(regs.MboxCtrl(0)), regs.MboxCtrlEnable | regs.MboxCtrlWindow}} {
+		for _, w := range [][2]uint64{{uint64(regs.PDID(0)), 1}, {uint64(regs.MboxSlots(0)), 4}, {uint64(regs.MboxCtrl(0)), regs.MboxCtrlEnable | regs.MboxCtrlWindow}} {
 			require.NoError(t, p.Device().WriteReg(uint32(w[0]), w[1]))
 		}
 		_, err := p.Device().ReadReg(regs.Magic)

@@ -142,6 +142,7 @@ func wired(t testing.TB, nodes, parts int) *nic.Machine {
 	m.Connect(nets...)
 	for n := range nodes {
 		for v := range uint8(2) {
+			m.PostReg(n, 0, regs.PDID(v), 1)
 			m.PostReg(n, 0, regs.MboxBase(v), uint64(v)<<12)
 			m.PostReg(n, 0, regs.MboxSlots(v), slots)
 			m.PostReg(n, 0, regs.MboxCtrl(v), regs.MboxCtrlEnable|regs.MboxCtrlWindow)

@@ -31,12 +31,24 @@ func Payload(h regs.Header) int { return (Bytes(h) + regs.FlitBytes - 1) / regs.
 // Total is the number of flits of the whole packet.
 func Total(h regs.Header) int { return Payload(h) + 2 }
 
-// CRC computes the CRC-32 of the tail. padded is the payload in whole flits.
-func CRC(h regs.Header, padded []byte) uint32 {
-	crc, w := ^uint32(0), uint64(h&^unchecked)
-	for range regs.FlitBytes { // by hand: a buffer for the library would escape
+// CRC computes the CRC-32 of the tail. padded is the payload in whole flits; of the tail its other fields count.
+func CRC(h regs.Header, padded []byte, tail regs.Tail) uint32 {
+	crc := crc32.Update(^update(^uint32(0), uint64(h&^unchecked)), crc32.IEEETable, padded)
+	return ^update(^crc, uint64(tail)&^crcMask)
+}
+
+const crcMask = 1<<32 - 1
+
+// update adds a flit to the CRC register; by hand, since a buffer for the library would escape.
+func update(crc uint32, w uint64) uint32 {
+	for range regs.FlitBytes {
 		crc = crc32.IEEETable[byte(crc)^byte(w)] ^ crc>>8
 		w >>= 8
 	}
-	return crc32.Update(^crc, crc32.IEEETable, padded)
+	return crc
+}
+
+// Close is a packet's tail: of a tail without a CRC, that with the right one.
+func Close(h regs.Header, padded []byte, tail regs.Tail) regs.Tail {
+	return tail&^crcMask | regs.Tail(CRC(h, padded, tail))
 }

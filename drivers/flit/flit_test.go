@@ -29,22 +29,30 @@ func TestCRC(t *testing.T) {
 	// What the network may change must not count, everything else must.
 	h := regs.HeaderFields{Type: regs.PacketTypeVELO, Length: 8, SrcNode: 1, DstNode: 2}.Pack()
 	payload := []byte("12345678")
-	want := CRC(h, payload)
+	tail := regs.TailFields{PDID: 0x1234, Life: 7}.Pack()
+	want := CRC(h, payload, tail)
 
 	marked := h.Fields()
 	marked.VC, marked.Mark = 1, 0xa5
-	require.Equal(t, want, CRC(marked.Pack(), payload), "vc and mark bits must not count")
+	require.Equal(t, want, CRC(marked.Pack(), payload, tail), "vc and mark bits must not count")
 
 	moved := h.Fields()
 	moved.DstVPID = 1
-	require.NotEqual(t, want, CRC(moved.Pack(), payload))
-	require.NotEqual(t, want, CRC(h, []byte("12345679")))
+	require.NotEqual(t, want, CRC(moved.Pack(), payload, tail))
+	require.NotEqual(t, want, CRC(h, []byte("12345679"), tail))
 
-	// CRC-32 of eight zero bytes, from the definition: an empty packet of zeros.
-	require.Equal(t, uint32(0x6522df69), CRC(0, nil))
+	other := tail.Fields()
+	other.CRC = 5
+	require.Equal(t, want, CRC(h, payload, other.Pack()), "the CRC must not count")
+	require.Equal(t, want, Close(h, payload, other.Pack()).CRC())
+	other.PDID++
+	require.NotEqual(t, want, CRC(h, payload, other.Pack()))
+
+	// CRC-32 of sixteen zero bytes, from the definition: an empty packet of zeros.
+	require.Equal(t, uint32(0xecbb4b55), CRC(0, nil, 0))
 }
 
 func TestNoAllocation(t *testing.T) {
 	payload := make([]byte, 56)
-	require.Zero(t, testing.AllocsPerRun(100, func() { CRC(1, payload) }))
+	require.Zero(t, testing.AllocsPerRun(100, func() { CRC(1, payload, 0) }))
 }

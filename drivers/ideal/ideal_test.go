@@ -39,6 +39,7 @@ func newRig(t *testing.T, nodes, slots int, sink drivers.TraceSink) *rig {
 	r := &rig{Machine: s.(*nic.Machine), t: t}
 	for n := range nodes {
 		for v := range uint8(regs.VPIDs) {
+			r.PostReg(n, 0, regs.PDID(v), 1)
 			r.PostReg(n, 0, regs.MboxBase(v), uint64(v)<<16)
 			r.PostReg(n, 0, regs.MboxSlots(v), uint64(slots))
 			r.PostReg(n, 0, regs.MboxCtrl(v), regs.MboxCtrlEnable|regs.MboxCtrlWindow)
@@ -381,6 +382,8 @@ func BenchmarkPingPong(b *testing.B) {
 	s, err := New(drivers.Options{}, 20, 8)
 	require.NoError(b, err)
 	var stop drivers.Stop
+	s.PostReg(0, 0, regs.PDID(0), 1)
+	s.PostReg(1, 0, regs.PDID(0), 1)
 	s.PostReg(1, 0, regs.MboxSlots(0), 1<<23)
 	s.PostReg(1, 0, regs.MboxCtrl(0), regs.MboxCtrlEnable)
 	s.PostReg(1, 0, regs.MboxSlots(0), 1024)

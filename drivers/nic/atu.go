@@ -90,6 +90,11 @@ func (n *node) inMemory(s span) bool {
 // failed counts a fragment that did nothing, and the fault that translation found.
 func (n *node) failed(a *access, fault regs.RMAError) {
 	n.rma.errors++
+	n.faulted(a, fault)
+}
+
+// faulted counts a fault that translation found.
+func (n *node) faulted(a *access, fault regs.RMAError) {
 	switch fault {
 	case regs.RMAErrorTranslation, regs.RMAErrorRights, regs.RMAErrorOwner, regs.RMAErrorBounds:
 		n.atu.faults++

@@ -146,7 +146,8 @@ func (u *atu) flush(a *atuCommand) {
 
 // accessed is when the accesses that began up to a cycle have all ended, as far as that is known.
 func (r *rma) accessed(upTo drivers.Cycle) (end drivers.Cycle) {
-	if r.requester.phase == phaseAct && r.frag.mem.done && r.frag.asked <= upTo {
+	if r.frag.mem.done && r.frag.asked <= upTo && (r.requester.phase == phaseAct ||
+		r.requester.phase == phaseMove && !r.closed[r.frag.vpid].seen(r.frag.asked)) {
 		return drivers.Forever
 	}
 	left := r.sent // they end in order, one in a cycle
@@ -177,7 +178,7 @@ func after(at drivers.Cycle) drivers.Cycle {
 
 // accessed is the same for what a completer has begun. What it answers leaves in order, one in a cycle.
 func (c *completer) accessed(upTo drivers.Cycle) (end drivers.Cycle) {
-	left := max(c.free, 1) - 1
+	left := c.free
 	for i := range c.ends.n {
 		e := c.ends.at(i)
 		if e.answer {

@@ -68,5 +68,8 @@ func (p *Part) Receive(h regs.Header) (uint32, error) {
 	return n, nil
 }
 
+// SetTail takes from the last flit what the header does not say.
+func (p *Packet) SetTail(v uint64) { p.stamp = stampOf(regs.Tail(v)) }
+
 // SetWord sets a flit of the body, which has Flits() - 2.
 func (p *Packet) SetWord(i int, v uint64) { binary.LittleEndian.PutUint64(p.body[8*i:], v) }

@@ -13,46 +13,12 @@ type mailbox struct {
 	slots uint32
 	ctrl  uint64
 	pointers
+	hold
 	stall stall
 }
 
 func (m *mailbox) on() bool   { return m.ctrl&regs.MboxCtrlEnable != 0 && m.slots != 0 }
 func (m *mailbox) full() bool { return m.filled(m.slots) }
-
-// pointers of a ring: of a mailbox or of notifications.
-type pointers struct {
-	wp, rp, idx uint32
-	refused     bool // the last write of rp
-}
-
-// filled: the ring has no room. One that was read ahead of a write that then failed is empty.
-func (p *pointers) filled(slots uint32) bool {
-	fill := p.wp - p.rp
-	return fill >= slots && fill != 1<<32-1
-}
-
-func (p *pointers) readRP() uint64 {
-	if p.refused {
-		return uint64(p.rp) | regs.MboxRPRefused
-	}
-	return uint64(p.rp)
-}
-
-// moveRP writes a read pointer, if the ring can have been read to there; software may have seen
-// what is being written before the memory has acknowledged it.
-func (n *node) moveRP(p *pointers, v, slots uint32, writing bool) bool {
-	wp := p.wp
-	if writing {
-		wp++
-	}
-	if p.refused = wp-v > slots; p.refused {
-		n.rpRefused++
-		n.interrupt(regs.IRQStatusError)
-		return false
-	}
-	p.rp = v
-	return true
-}
 
 // A line was posted to a send window; its bytes are in the packet that it will be.
 type line struct {
@@ -109,7 +75,8 @@ type node struct {
 	rxWritten   drivers.Cycle // it counted a slot
 	slot        slotWrite
 	rxStall     stall
-	stalled     uint8 // VPID that stalls now or stalled last
+	heldFrom    drivers.Cycle // the mailbox that stalls pays from here on
+	stalled     uint8         // VPID that stalls now or stalled last
 	rxPackets   uint64
 	rxDropped   uint64
 	rxCRCErrors uint64
@@ -118,6 +85,8 @@ type node struct {
 
 	mem      []byte
 	mbox     [regs.VPIDs]mailbox
+	procs    [regs.VPIDs]process
+	domains  domains
 	rma      rma
 	atu      atu
 	nvm      [regs.NVMRanges]nvmRange
@@ -159,6 +128,9 @@ type slotWrite struct {
 func (n *node) reset() {
 	for i := range n.nvm {
 		n.nvm[i].rate = nvmFullRate
+	}
+	for v := range n.mbox {
+		n.mbox[v].left, n.rma.rings[v].left = forGood, forGood
 	}
 	for i := range n.wire {
 		n.wire[i][LinkPatience] = regs.LinkPatienceAtReset
@@ -239,7 +211,8 @@ func (n *node) takeLine(l *line) {
 		n.p.fail(&drivers.BusError{Node: n.id, Port: "pio", Off: l.off, Write: true, Resp: slverr})
 		return
 	}
-	n.p.pool.at(l.packet).Header = h
+	pk := n.p.pool.at(l.packet)
+	pk.Header, pk.stamp = h, n.standing(p.SrcVPID()).stamp
 	n.m.trace(n.p.now-1, n.id, drivers.PointPIO, uint64(l.off))
 	n.push(SourceVELO, l.packet)
 }
@@ -263,9 +236,12 @@ func (n *node) header(p regs.Pio) regs.Header {
 
 func (n *node) refuse(p regs.Pio, h regs.Header, l *line) regs.DropReason {
 	f := p.Fields()
+	s := n.standing(f.SrcVPID)
 	switch {
-	case n.mbox[f.SrcVPID].ctrl&regs.MboxCtrlWindow == 0:
+	case !s.window:
 		return regs.DropReasonWindowOff
+	case s.stamp.pdid() == 0:
+		return regs.DropReasonDomain
 	case f.Byte != 0, uint32(p)>>4&3 != 0, flit.Bytes(h) > regs.VELOPayload, int(l.beats()) != max(1, flit.Payload(h)), l.n > regs.VELOPayload:
 		return regs.DropReasonBadLength
 	case int(f.DstNode) >= len(n.m.nodes):
@@ -354,8 +330,9 @@ func (p *Part) Collected(node, class int, h uint32) {
 // check looks at the oldest packet at a cycle that is the next one. What would
 // wait or fail is left to recheck, in that cycle itself.
 func (n *node) check(at drivers.Cycle) {
-	m := &n.mbox[n.p.pool.at(*n.rx.first()).Header.DstVPID()]
-	if !m.on() || m.full() || n.writesNow() || n.p.pool.at(*n.rx.first()).cut {
+	p := n.p.pool.at(*n.rx.first())
+	m := &n.mbox[p.Header.DstVPID()]
+	if !m.on() || m.full() || !n.serves(p) || n.writesNow() || p.cut {
 		n.wake(unitCheck, at)
 		return
 	}
@@ -368,32 +345,46 @@ func (n *node) recheck() {
 	if n.rx.n == 0 || n.rxBusy {
 		return
 	}
-	packet := n.p.pool.at(*n.rx.first())
-	h := packet.Header
-	vpid := h.DstVPID()
-	m := &n.mbox[vpid]
-	if packet.cut {
+	p := n.p.pool.at(*n.rx.first())
+	h := p.Header
+	if p.cut {
 		n.rxCRCErrors++
 		n.drop(now, h, regs.DropReasonCRC)
 		n.releaseBuffer()
 		return
 	}
-	if m.on() && m.full() {
+	vpid, serves := h.DstVPID(), n.serves(p)
+	m := &n.mbox[vpid]
+	if n.rxStall.on {
+		n.payMailbox(now)
+	}
+	overflows := serves && m.on() && m.full() && m.left == 0
+	if serves && m.on() && m.full() && !overflows {
 		if !n.rxStall.on {
-			n.stalled = vpid
+			n.stalled, n.heldFrom = vpid, now
 			n.interrupt(regs.IRQStatusStall)
 		}
 		n.rxStall.begin(now)
 		m.stall.begin(now)
+		n.wakeSpent()
 		return
 	}
 	n.endStall(now)
-	if m.on() {
+	if serves && m.on() && !overflows {
 		n.begin(now, m)
 		return
 	}
 	n.rxDropped++
-	n.drop(now, h, regs.DropReasonMailboxOff)
+	reason := regs.DropReasonMailboxOff
+	switch {
+	case !serves:
+		n.stranger(p)
+		reason = regs.DropReasonDomain
+	case overflows:
+		m.hold.drop()
+		reason = regs.DropReasonOverflow
+	}
+	n.drop(now, h, reason)
 	n.releaseBuffer()
 }
 
@@ -417,7 +408,7 @@ func (n *node) begin(checked drivers.Cycle, m *mailbox) {
 	n.slot.addr, n.slot.vpid, n.slot.lost = m.base+uint64(m.idx)*regs.SlotBytes, h.DstVPID(), false
 	n.slot.header = regs.SlotFields{
 		SrcVPID: h.SrcVPID(), SrcNode: h.SrcNode(), Length: h.Length(), Kind: h.Kind(),
-		Piggyback: h.Piggyback(), Seq: m.wp + 1,
+		Piggyback: h.Piggyback(), Overflow: m.overflowed, Seq: m.wp + 1,
 	}.Pack()
 	const quads = regs.SlotBytes / 8
 	if !n.shared && !n.nvmInUse && !n.atu.commands.busy() {
@@ -457,6 +448,7 @@ func (n *node) commit() {
 		n.rxWritten = n.p.now
 		vpid := h.DstVPID()
 		m := &n.mbox[vpid]
+		m.overflowed = false // the slot has told it
 		m.wp++
 		if m.idx++; m.idx >= m.slots {
 			m.idx = 0
@@ -484,13 +476,8 @@ func (n *node) releaseBuffer() {
 
 // drop records why a packet or a send was discarded; the caller counts it.
 func (n *node) drop(at drivers.Cycle, h regs.Header, reason regs.DropReason) {
-	if n.errorInfo&regs.ErrorInfoValid == 0 {
-		n.errorInfo = regs.ErrorInfoValid | uint64(reason)<<regs.ErrorInfoReason.LSB() |
-			uint64(h)>>32&0xffff<<regs.ErrorInfoSrc.LSB() | uint64(h)>>48<<regs.ErrorInfoDst.LSB() |
-			uint64(h.Length())<<regs.ErrorInfoLength.LSB()
-	}
 	n.m.trace(at, n.id, drivers.PointDropped, uint64(h)>>48|uint64(h)>>32&0xffff<<16|uint64(reason)<<32)
-	n.interrupt(regs.IRQStatusError)
+	n.note(h, reason)
 }
 
 func (n *node) interrupt(cause uint64) {

@@ -13,6 +13,7 @@ type notiRing struct {
 	slots uint32
 	ctrl  uint64
 	pointers
+	hold
 	stall stall
 }
 
@@ -22,12 +23,15 @@ func (r *notiRing) on() bool { return r.ctrl&regs.NotiCtrlEnable != 0 && r.slots
 // forgets it.
 func (r *notiRing) full() bool { return r.on() && r.filled(r.slots) }
 
+// enabled: the process can be reached; that a ring without places takes nothing is another matter.
+func (r *notiRing) enabled() bool { return r.ctrl&regs.NotiCtrlEnable != 0 }
+
 // mayStart: the process may start operations.
-func (r *notiRing) mayStart() bool { return r.on() && r.ctrl&regs.NotiCtrlWindow != 0 }
+func (r *notiRing) mayStart() bool { return r.enabled() && r.ctrl&regs.NotiCtrlWindow != 0 }
 
 func (r *notiRing) control(v uint64) {
 	if v&^r.ctrl&regs.NotiCtrlEnable != 0 {
-		r.pointers = pointers{}
+		r.pointers, r.overflowed = pointers{}, false
 	}
 	r.ctrl = v & (regs.NotiCtrlEnable | regs.NotiCtrlWindow | regs.NotiCtrlIRQ)
 }
@@ -48,6 +52,15 @@ type notifier struct {
 	lost     bool          // the ring was switched off since
 	failed   bool          // the write
 	answered drivers.Cycle // the last write was
+	extra    bool          // it tells of dropped notices; that of the client comes after it
+	found    uint8         // the ring that was found full last
+
+	// Of the rings that hold units, that of the first unit pays (hold).
+	pays     bool
+	payer    uint8
+	first    int
+	paysFrom drivers.Cycle
+	spent    drivers.Cycle // it may hold units no longer; Forever: not foreseen
 }
 
 // writing: a notification is being written into the ring of a process.
@@ -110,22 +123,27 @@ func (n *node) notify(now drivers.Cycle) {
 	case notifierPick:
 		f.client, f.step, f.at = f.pick(now), notifierLook, now+1
 	case notifierLook:
-		r := n.ringOf(f.client)
+		r, note := n.ringOf(f.client), &n.rma.teller(f.client).note
+		mine := note.stamp == n.procs[note.vpid].stamp
 		f.step, f.at = notifierWrite, now+t.Notify-2
-		f.vpid, f.looked, f.lost = n.rma.teller(f.client).note.vpid, now, false
+		f.vpid, f.looked, f.lost = note.vpid, now, false
 		f.addr, f.seq = r.base+uint64(r.idx)*regs.NotiBytes, r.wp+1
 		switch {
-		case !r.on():
+		case !r.on() || !mine:
 			n.rma.notiOff++
-			n.told(now)
-			f.step, f.at = notifierPick, now+1
-			if f.client >= completers { // the packet leaves in this cycle
-				n.complete(now, f.client-completers)
-			}
+			n.discarded(now)
+		case r.full() && n.ringSpent(now, note.vpid):
+			r.hold.drop()
+			n.noteHere(note.vpid, regs.DropReasonOverflow)
+			n.discarded(now)
 		case r.full():
-			f.waits[f.client] = true
+			f.waits[f.client], f.found = true, note.vpid
 			r.stall.begin(now + 1)
+			n.interrupt(regs.IRQStatusStall)
+			n.payers(now + 1)
 			f.step, f.at = notifierPick, now+1
+		default:
+			f.extra = r.overflowed
 		}
 	case notifierWrite:
 		f.at = drivers.Forever // until granted
@@ -133,11 +151,16 @@ func (n *node) notify(now drivers.Cycle) {
 	case notifierLand:
 		n.writeNotice(&n.rma.teller(f.client).note)
 		f.step, f.at = notifierAck, now+t.HostWrite
-		n.told(f.at)
+		if !f.extra {
+			n.told(f.at)
+		}
 	case notifierAck:
 		f.answered = now
 		f.step, f.at = notifierPick, now+1
 		n.countNotice(&n.rma.rings[f.vpid])
+		if f.extra { // the client shows its notice still
+			f.asks[f.client] = now + 1
+		}
 	}
 }
 
@@ -150,7 +173,27 @@ func (n *node) ringChanged(now drivers.Cycle) {
 			n.ringOf(i).stall.end(now + 1)
 		}
 	}
+	n.payers(now + 1)
 	n.wake(unitRMA, now+1)
+}
+
+// ringSpent: the ring of a process may hold nobody any more.
+func (n *node) ringSpent(now drivers.Cycle, vpid uint8) bool {
+	f, r := &n.rma.notifier, &n.rma.rings[vpid]
+	if f.pays && f.payer == vpid && now > f.paysFrom {
+		return r.after(now-f.paysFrom) == 0
+	}
+	return r.left == 0
+}
+
+// discarded: a notice that was looked at is not written.
+func (n *node) discarded(now drivers.Cycle) {
+	f := &n.rma.notifier
+	n.told(now)
+	f.step, f.at = notifierPick, now+1
+	if f.client >= completers { // the packet leaves in this cycle
+		n.complete(now, f.client-completers)
+	}
 }
 
 // told: a unit learns that its notice is written, or that nobody wants it.
@@ -162,6 +205,7 @@ func (n *node) told(at drivers.Cycle) {
 type notice struct {
 	wanted bool
 	vpid   uint8
+	stamp  stamp // of that process when it was judged; it may be another one by now
 	w0     uint64
 	w1     regs.RMANotiFields
 }
@@ -173,9 +217,13 @@ func (n *node) writeNotice(m *notice) {
 		n.p.fail(&drivers.DMAError{Node: n.id, Addr: f.addr, Bytes: regs.NotiBytes, Memory: uint64(len(n.mem))})
 		return
 	}
-	m.w1.Seq = uint16(f.seq & (1<<14 - 1))
-	binary.LittleEndian.PutUint64(n.mem[f.addr:], m.w0)
-	binary.LittleEndian.PutUint64(n.mem[f.addr+8:], uint64(m.w1.Pack()))
+	w0, w1 := m.w0, m.w1
+	if f.extra {
+		w0, w1 = uint64(n.rma.rings[f.vpid].overflows), regs.RMANotiFields{Error: regs.RMAErrorOverflow, Last: true}
+	}
+	w1.Seq = uint16(f.seq & (1<<14 - 1))
+	binary.LittleEndian.PutUint64(n.mem[f.addr:], w0)
+	binary.LittleEndian.PutUint64(n.mem[f.addr+8:], uint64(w1.Pack()))
 	n.written(f.addr, regs.NotiBytes)
 }
 
@@ -185,6 +233,9 @@ func (n *node) countNotice(r *notiRing) {
 	if f.failed || f.lost {
 		n.rma.notiOff++
 		return
+	}
+	if f.extra {
+		r.overflowed = false
 	}
 	r.wp++
 	if r.idx++; r.idx >= r.slots {

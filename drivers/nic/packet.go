@@ -16,6 +16,7 @@ type Packet struct {
 	Header regs.Header
 	cut    bool         // a link has ended it
 	tails  atomic.Int32 // of it that will come to somebody, besides one
+	stamp  stamp        // of the process that asked
 	body   [8 + regs.RMAMTU]byte
 }
 
@@ -31,7 +32,7 @@ func (p *Packet) Flit(at int) uint64 {
 	case 0:
 		return uint64(p.Header)
 	case p.Flits() - 1:
-		return uint64(regs.TailFields{CRC: flit.CRC(p.Header, p.Words())}.Pack())
+		return uint64(flit.Close(p.Header, p.Words(), p.stamp.tail()))
 	}
 	return p.quad(at - 1)
 }

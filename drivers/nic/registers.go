@@ -186,6 +186,16 @@ func (n *node) readReg(now drivers.Cycle, off uint32, i uint8) uint64 {
 		return m.stall.count(now)
 	case regs.MboxRP(i):
 		return m.readRP()
+	case regs.PDID(i):
+		return uint64(n.procs[i].pdid())
+	case regs.Hold(i):
+		return n.readHold(now, i)
+	case regs.Overflow(i):
+		return n.readOverflow(i)
+	case regs.Level(i):
+		return n.levelOf(i)
+	case regs.Life(i):
+		return uint64(n.procs[i].life())
 	}
 	panic("nic: no such register: " + regs.Describe(off))
 }
@@ -216,6 +226,10 @@ func (n *node) readGlobal(now drivers.Cycle, off uint32) uint64 {
 		return n.badAccess
 	case regs.RPRefused:
 		return n.rpRefused
+	case regs.DomainRefused:
+		return n.domains.refused
+	case regs.DomainLast:
+		return n.domains.last
 	case regs.TXPackets:
 		return n.txPackets
 	case regs.RXPackets:
@@ -268,6 +282,10 @@ func (n *node) writeReg(now drivers.Cycle, off uint32, i uint8, v uint64) {
 		n.setRoute(i, v)
 		return
 	}
+	switch off {
+	case regs.MboxCtrl(i), regs.NotiCtrl(i), regs.PDID(i):
+		n.keepStanding(i)
+	}
 	if n.writeRMA(now, off, i, v) || n.writeNVM(now, off, i, v) || n.writeWire(off, i, v) {
 		return
 	}
@@ -293,11 +311,11 @@ func (n *node) writeReg(now drivers.Cycle, off uint32, i uint8, v uint64) {
 		m.slots = uint32(v & (1<<24 - 1))
 		n.mailboxChanged()
 	case regs.MboxCtrl(i):
-		if v&regs.MboxCtrlEnable == 0 && n.rxBusy && n.slot.vpid == i {
-			n.slot.lost = true
-		}
-		m.control(v)
-		n.mailboxChanged()
+		n.setMailbox(i, v)
+	case regs.PDID(i):
+		n.setDomain(now, i, v)
+	case regs.Hold(i):
+		n.setHold(now, i, v)
 	default:
 		panic("nic: not writable: " + regs.Describe(off))
 	}
@@ -306,7 +324,7 @@ func (n *node) writeReg(now drivers.Cycle, off uint32, i uint8, v uint64) {
 // control sets the switches; switching a mailbox on starts it empty.
 func (m *mailbox) control(v uint64) {
 	if v&^m.ctrl&regs.MboxCtrlEnable != 0 {
-		m.pointers = pointers{}
+		m.pointers, m.overflowed = pointers{}, false
 	}
 	m.ctrl = v & (regs.MboxCtrlEnable | regs.MboxCtrlWindow | regs.MboxCtrlIRQArrival)
 }

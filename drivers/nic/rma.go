@@ -76,6 +76,7 @@ type rma struct {
 	rings [regs.VPIDs]notiRing
 
 	descs     [regs.VPIDs]queue[descriptor]
+	closed    [regs.VPIDs]closing
 	waiting   int // descriptors of all processes
 	progress  [regs.VPIDs]uint32
 	turn      int           // process whose fragment is next
@@ -96,7 +97,7 @@ type rma struct {
 	senders  [2]sender // by class
 	notifier notifier
 
-	txPackets, rxPackets, rxDropped, refused, errors, notis, notiOff uint64
+	txPackets, rxPackets, rxDropped, refused, errors, notis, notiOff, late, purged uint64
 }
 
 func (r *rma) empty() bool {
@@ -115,6 +116,9 @@ func (r *rma) pick(now drivers.Cycle) (vpid int) {
 func (n *node) nextRMA() drivers.Cycle {
 	r := &n.rma
 	t := min(n.commandDue(), r.requestDue(), r.begunDue(), n.atu.server.due(), n.notifyDue(), r.reads.due(), n.writes.due())
+	if r.notifier.pays {
+		t = min(t, r.notifier.spent)
+	}
 	for class := range r.in {
 		t = min(t, n.judgeDue(class), r.completer[class].write.due(), n.endDue(class))
 		t = min(t, r.senders[class].due())
@@ -145,6 +149,9 @@ func (n *node) stepRMA() {
 	}
 	for n.atu.server.due() <= now {
 		n.serve(now)
+	}
+	for r.notifier.pays && r.notifier.spent <= now {
+		n.spendRing(now)
 	}
 	for n.notifyDue() <= now {
 		n.notify(now)
@@ -197,10 +204,15 @@ func sourceOf(class int) Source { return SourceRequest + Source(class) }
 
 // beginJob has the first job sent, or its fault told, from a cycle on.
 func (n *node) beginJob(class int, from drivers.Cycle) {
-	if j := n.rma.senders[class].jobs.first(); j.sends {
+	s := &n.rma.senders[class]
+	switch j := s.jobs.first(); {
+	case j.sends:
 		n.push(sourceOf(class), j.packet)
-	} else {
+	case j.note.wanted:
 		n.tell(class, j.note, from)
+	default: // it was dead, and takes its turn alone
+		s.enter(phaseTold, from)
+		n.wake(unitRMA, s.due())
 	}
 }
 
@@ -222,6 +234,9 @@ func (n *node) endJob(class int, free drivers.Cycle) {
 	s.jobs.drop()
 	if class == vcRequest && !s.room() && n.rma.requester.phase == phaseIdle {
 		n.rma.requester.notBefore(free + behind)
+	}
+	if c := &n.rma.completer[vcRequest]; class == vcAnswer && !s.room() && c.ends.n > 0 && c.phase == phaseIdle && !c.ends.first().answer {
+		c.notBefore(free) // a refusal may have waited for the buffer
 	}
 	s.promised--
 	if s.jobs.n > 0 {

@@ -19,7 +19,8 @@ type outcome struct {
 	answer  bool           // a GET or FCAA, which is answered even when all is well
 	mem     access
 	fault   regs.RMAError
-	unheard bool   // an answer whose ring is off
+	unheard bool   // an answer whose ring is off, or of another life
+	life    uint16 // of the process it is for
 	old     uint32 // of a lock: what it found
 	success bool   // it may write
 	written bool   // and has
@@ -64,9 +65,6 @@ type ending struct {
 // touches tells whether the packet's bytes go to or come from memory.
 func (o *outcome) touches() bool { return o.need != 0 && o.fault == regs.RMAErrorNone }
 
-// reads tells whether it is answered with the bytes of memory.
-func (o *outcome) reads() bool { return o.answer && o.touches() }
-
 // client is who has the address translated.
 func (o *outcome) client(class int) int {
 	switch {
@@ -99,12 +97,22 @@ func (n *node) judgeDue(class int) drivers.Cycle {
 	}
 	switch {
 	case c.judge.phase == phaseIdle && r.in[class].n == looked,
-		c.judge.phase == phaseIdle && !c.answers && c.ends.n == underWay, // no access begins without its place among those to be told
+		c.judge.phase == phaseIdle && !c.answers && c.ends.n == underWay && !n.unheard(class, looked), // no access begins without its place among those to be told
 		c.judge.phase == phaseIdle && c.answers && !n.mayAnswer(c, *r.in[class].at(looked)),
-		c.judge.phase == phaseAct && (c.write.busy || c.ends.n == underWay || c.outcome.reads() && r.reads.asking(readResponder)):
+		c.judge.phase == phaseAct && (c.write.busy || c.ends.n == underWay || c.answers && r.reads.asking(readResponder)):
 		return drivers.Forever
 	}
 	return c.judge.free
+}
+
+// unheard tells whether a class's next packet is an answer that nobody waits for any more.
+func (n *node) unheard(class, looked int) bool {
+	if class != vcAnswer {
+		return false
+	}
+	p := n.p.pool.at(*n.rma.in[class].at(looked))
+	v := p.Header.DstVPID()
+	return !n.rma.rings[v].enabled() || p.stamp != n.procs[v].stamp
 }
 
 // mayAnswer: there is a buffer for the answer. A lock is alone, so that it is atomic.
@@ -133,7 +141,7 @@ func (n *node) endDue(class int) drivers.Cycle {
 	case !e.answer && !n.rma.senders[vcAnswer].room():
 		return drivers.Forever
 	}
-	return max(c.free, e.ready+1) // the sender has it from the next cycle on
+	return max(c.free, e.ready) + 1 // the sender has it from the next cycle on
 }
 
 // complete does what a class's completer has to do now.
@@ -170,10 +178,19 @@ func (n *node) judgePacket(now drivers.Cycle, class int) {
 		n.discardCut(now, class)
 		return
 	}
-	*o = outcome{asked: now}
+	*o = outcome{asked: now, life: n.procs[p.Header.DstVPID()].life()}
 	if class == vcRequest {
 		n.requestOutcome(p, o)
-	} else if o.unheard = !n.rma.rings[p.Header.DstVPID()].on(); !o.unheard {
+	} else if n.unheard(class, looked) {
+		if c.write.busy { // its buffer is freed in order
+			c.judge.free = drivers.Forever
+			o.unheard = true
+		} else {
+			c.judge.enter(phaseIdle, now+1)
+			n.dropUnheard(now, class)
+		}
+		return
+	} else {
 		n.answerOutcome(p, o)
 	}
 	if c.answers {
@@ -193,11 +210,7 @@ func (n *node) discardCut(now drivers.Cycle, class int) {
 	n.p.pool.put(*r.in[class].first())
 	n.freeBuffer(now, class)
 	r.completer[class].judge.enter(phaseIdle, now+1)
-	if n.errorInfo&regs.ErrorInfoValid == 0 {
-		n.errorInfo = regs.ErrorInfoValid | uint64(regs.DropReasonCRC)<<regs.ErrorInfoReason.LSB() |
-			uint64(n.id)<<4<<regs.ErrorInfoSrc.LSB()
-	}
-	n.interrupt(regs.IRQStatusError)
+	n.noteHere(0, regs.DropReasonCRC)
 }
 
 // beginPacket has a packet's bytes written or read, if there are any to be.
@@ -205,12 +218,6 @@ func (n *node) beginPacket(now drivers.Cycle, class int) {
 	r := &n.rma
 	c := &r.completer[class]
 	c.judge.enter(phaseIdle, now+1)
-	if c.outcome.unheard { // the origin does not listen any more
-		r.rxDropped++
-		n.p.pool.put(*r.in[class].first())
-		n.freeBuffer(now, class)
-		return
-	}
 	e := ending{packet: *r.in[class].first(), outcome: c.outcome, ready: now + 1}
 	switch {
 	case !e.touches():
@@ -224,6 +231,21 @@ func (n *node) beginPacket(now drivers.Cycle, class int) {
 		c.write = writer{busy: true, free: now + 1}
 	}
 	*c.ends.grow() = e
+}
+
+// dropUnheard discards an answer: the origin does not listen any more.
+func (n *node) dropUnheard(now drivers.Cycle, class int) {
+	r := &n.rma
+	h := *r.in[class].first()
+	r.rxDropped++
+	reason := regs.DropReasonWindowOff
+	if r.rings[n.p.pool.at(h).Header.DstVPID()].enabled() {
+		r.late++
+		reason = regs.DropReasonLate
+	}
+	n.noteHere(0, reason)
+	n.p.pool.put(h)
+	n.freeBuffer(now, class)
 }
 
 // freeBuffer forgets the oldest packet; its buffer is free from the next cycle on.
@@ -269,8 +291,8 @@ func (n *node) moved(now drivers.Cycle, class int) {
 // reading is the request whose bytes are being read, and when the one before it is done.
 func (c *completer) reading() (e *ending, before drivers.Cycle) {
 	i := 0
-	for ; c.ends.at(i).ready != drivers.Forever; i++ {
-		before = c.ends.at(i).ready
+	for ; c.ends.at(i).ready != drivers.Forever; i++ { // they leave in order, one in a cycle
+		before = max(before+1, c.free, c.ends.at(i).ready)
 	}
 	return c.ends.at(i), before
 }
@@ -279,7 +301,7 @@ func (c *completer) reading() (e *ending, before drivers.Cycle) {
 func (c *completer) fetched(now, data drivers.Cycle) {
 	e, _ := c.reading()
 	e.ready = data
-	if c.outcome.reads() {
+	if c.answers { // also one that reads nothing keeps behind it
 		c.mayAct(now + 1)
 	}
 }
@@ -316,11 +338,16 @@ func (n *node) end(now drivers.Cycle, class int) {
 // endPacket lets go of a packet.
 func (n *node) endPacket(now drivers.Cycle, class int) {
 	c := &n.rma.completer[class]
-	lock, full := c.answers && c.ends.first().command == regs.RMACommandFCAA, c.ends.n == underWay
-	n.p.pool.put(c.ends.first().packet)
+	e := c.ends.first()
+	lock, full := c.answers && e.command == regs.RMACommandFCAA, c.ends.n == underWay
+	next := now // one that responds was done with a cycle ago
+	if !e.responds(class) {
+		next++
+	}
+	n.p.pool.put(e.packet)
 	c.ends.drop()
-	c.enter(phaseIdle, now+1)
-	if c.idle = now; !c.answers || lock {
+	c.enter(phaseIdle, next)
+	if c.idle = next; lock {
 		c.idle++
 	}
 	if full {
@@ -336,6 +363,8 @@ func (n *node) endPacket(now drivers.Cycle, class int) {
 func (c *completer) mayAct(from drivers.Cycle) {
 	if c.judge.phase == phaseAct {
 		c.judge.notBefore(from)
+	} else if c.outcome.unheard { // it is judged again
+		c.outcome.unheard, c.judge.free = false, from
 	}
 }
 
@@ -398,7 +427,13 @@ func (n *node) requestOutcome(p *Packet, o *outcome) {
 		o.unit, o.asks, o.bytes = regs.RMAUnitResponder, op.NotiResponder(), 4
 	}
 	vpid := p.Header.DstVPID()
-	if !n.rma.rings[vpid].on() {
+	if !n.serves(p) {
+		n.stranger(p)
+		n.note(p.Header, regs.DropReasonDomain)
+		o.fault = regs.RMAErrorDomain
+		return
+	}
+	if !n.rma.rings[vpid].enabled() {
 		o.fault = regs.RMAErrorWindowOff
 		return
 	}
@@ -409,7 +444,7 @@ func (n *node) requestOutcome(p *Packet, o *outcome) {
 
 func (n *node) notice(p *Packet, o *outcome, vpid uint8) notice {
 	h := p.Header
-	return notice{vpid: vpid, w0: o.w0, w1: regs.RMANotiFields{
+	return notice{vpid: vpid, stamp: p.stamp.in(o.life), w0: o.w0, w1: regs.RMANotiFields{
 		BytesMinus1: uint32(o.bytes - 1), Unit: o.unit, Command: o.command, Error: o.fault,
 		Last: p.op().Last(), PeerVPID: h.SrcVPID(), PeerNode: h.SrcNode(),
 	}}
@@ -421,6 +456,7 @@ func (n *node) reply(p *Packet, t regs.PacketType, bytes int) *Packet {
 	a := &n.rma.answer
 	a.Header = regs.HeaderFields{VC: vcAnswer, Type: t, Op: h.Op(), Length: uint16(8 + bytes),
 		SrcVPID: h.DstVPID(), SrcNode: uint16(n.id), DstVPID: h.SrcVPID(), DstNode: h.SrcNode()}.Pack()
+	a.stamp = p.stamp
 	return a
 }
 

@@ -25,6 +25,12 @@ func (n *node) readRMA(off uint32) uint64 {
 		return r.notiOff
 	case regs.RMALevel:
 		return r.level()
+	case regs.RMALate:
+		return r.late
+	case regs.RMAPurged:
+		return r.purged
+	case regs.RMAStallVPID:
+		return n.readRingStall()
 	case regs.ATUFaults:
 		return u.faults
 	case regs.ATUFault:
@@ -101,9 +107,7 @@ func (n *node) writeRMA(now drivers.Cycle, off uint32, i uint8, v uint64) bool {
 		ring.slots = uint32(v & (1<<13 - 1))
 		n.ringChanged(now)
 	case regs.NotiCtrl(i):
-		n.rma.notifier.switched(i, v)
-		ring.control(v)
-		n.ringChanged(now)
+		n.setRing(now, i, v)
 	case regs.NotiRP(i):
 		if n.moveRP(&ring.pointers, uint32(v), ring.slots, n.rma.notifier.writes(now, i)) {
 			n.ringChanged(now)

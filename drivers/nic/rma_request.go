@@ -11,20 +11,35 @@ func (n *node) takeDescriptor(l *line) bool {
 	p := regs.RMAPio(l.off)
 	pk := n.p.pool.at(l.packet)
 	w0 := regs.RMADesc(pk.quad(0))
-	mayStart := n.rma.rings[p.SrcVPID()].mayStart()
+	s := n.standing(p.SrcVPID())
 	q := &n.rma.descs[p.SrcVPID()]
-	if mayStart && q.n >= regs.RMADepth {
+	if s.starts && q.n >= regs.RMADepth {
 		n.pioState = pioBlocked
+		if !n.rma.rings[p.SrcVPID()].mayStart() { // the window goes off just now
+			n.unblock(n.p.now)
+		}
 		return false
 	}
 	n.p.pool.put(l.packet)
-	if l.n != descBytes || p != (regs.RMAPioFields{SrcVPID: p.SrcVPID(), RMA: true}).Pack() || w0 != w0.Fields().Pack() || !mayStart {
+	reason := regs.DropReasonNone
+	switch {
+	case !s.starts:
+		reason = regs.DropReasonWindowOff
+	case s.stamp.pdid() == 0:
+		reason = regs.DropReasonDomain
+	case l.n != descBytes || p != (regs.RMAPioFields{SrcVPID: p.SrcVPID(), RMA: true}).Pack() || w0 != w0.Fields().Pack():
+		reason = regs.DropReasonBadLength
+	}
+	if reason != regs.DropReasonNone {
 		n.rma.refused++
-		n.interrupt(regs.IRQStatusError)
+		n.noteHere(p.SrcVPID(), reason)
 		n.p.fail(&drivers.BusError{Node: n.id, Port: "pio", Off: l.off, Write: true, Resp: slverr})
 		return true
 	}
 	*q.grow() = descriptor{w0: w0, w1: pk.quad(1), w2: pk.quad(2)}
+	if c := &n.rma.closed[p.SrcVPID()]; c.at == n.p.now-1 && !n.rma.rings[p.SrcVPID()].mayStart() {
+		c.dead++ // the window went off as it came
+	}
 	n.shared, n.rma.newest, n.rma.taken = true, int(p.SrcVPID()), n.p.now
 	if n.rma.waiting++; n.rma.waiting == 1 {
 		n.rma.requester.notBefore(n.p.now + behind) // also if the engine works in this cycle
@@ -38,10 +53,10 @@ func (n *node) takeDescriptor(l *line) bool {
 func (n *node) dropDescriptor(vpid int) {
 	n.rma.progress[vpid] = 0
 	n.rma.descs[vpid].drop()
+	n.rma.closed[vpid].popped()
 	n.rma.waiting--
 	if n.pioState == pioBlocked && n.pioRMA {
-		n.pioState, n.pioDone, n.pioFetch = pioOpen, n.p.now+2-behind, n.p.now+1-behind
-		n.wake(unitPIO, n.pioDone)
+		n.unblock(n.p.now + 1 - behind)
 	}
 }
 
@@ -109,14 +124,19 @@ func (r *rma) fetched(now, data drivers.Cycle) {
 
 // request does the requester's next phase.
 func (n *node) request(now drivers.Cycle) {
-	if n.rma.requester.phase == phaseIdle {
+	r := &n.rma
+	switch {
+	case r.requester.phase == phaseIdle:
 		n.judgeFragment(now)
-	} else {
+	case r.requester.phase == phaseMove && !r.closed[r.frag.vpid].seen(r.frag.asked):
+		r.requester.enter(phaseAct, drivers.Forever)
+		n.ask(clientRequester, now)
+	default:
 		n.beginFragment(now)
 	}
 }
 
-// judgeFragment takes the next fragment; a put's address is translated.
+// judgeFragment takes the next fragment; a put's address is to be translated.
 func (n *node) judgeFragment(now drivers.Cycle) {
 	r, t := &n.rma, &n.m.cfg.Timing
 	r.senders[vcRequest].promised++
@@ -126,8 +146,7 @@ func (n *node) judgeFragment(now drivers.Cycle) {
 	frag.asked = now + t.Descriptor - 1
 	r.requester.enter(phaseAct, now+t.Descriptor)
 	if n.fragment(r.descs[vpid].first(), uint8(vpid), r.progress[vpid], frag) {
-		r.requester.free = drivers.Forever
-		n.ask(clientRequester, now+t.Descriptor+1-behind)
+		r.requester.phase, frag.mem.done = phaseMove, true // and is translated, unless it is dead
 	}
 }
 
@@ -136,9 +155,11 @@ func (n *node) beginFragment(now drivers.Cycle) {
 	r, frag := &n.rma, &n.rma.frag
 	vpid := frag.vpid
 	f := r.descs[vpid].first().w0.Fields()
-	last := frag.last || frag.fault != regs.RMAErrorNone
-	b := begun{asked: frag.asked, ready: now + 1, job: job{sends: frag.fault == regs.RMAErrorNone, note: notice{
-		wanted: frag.fault != regs.RMAErrorNone || f.NotiRequester && (last || f.Each), vpid: uint8(vpid),
+	dead := r.closed[vpid].seen(now - behind)
+	last := frag.last || frag.fault != regs.RMAErrorNone || dead
+	s := n.standing(uint8(vpid)).stamp
+	b := begun{asked: frag.asked, ready: now + 1, job: job{sends: frag.fault == regs.RMAErrorNone && !dead, note: notice{
+		wanted: !dead && (frag.fault != regs.RMAErrorNone || f.NotiRequester && (last || f.Each)), vpid: uint8(vpid), stamp: s,
 		w0: uint64(regs.RMAExtFields{NLA: frag.nla & nlaMask, Tag: f.Tag}.Pack()),
 		w1: regs.RMANotiFields{BytesMinus1: uint32(frag.bytes - 1), Unit: regs.RMAUnitRequester, Command: f.Command,
 			Error: frag.fault, Last: last, PeerVPID: f.DstVPID, PeerNode: f.DstNode},
@@ -148,7 +169,11 @@ func (n *node) beginFragment(now drivers.Cycle) {
 			b.mem, b.ready = frag.mem.span, drivers.Forever
 			n.askRead(readRequester, now+1-behind, b.mem)
 		}
+		frag.packet.stamp = s
 		b.job.packet = n.copied(&frag.packet)
+	} else if dead {
+		n.rma.purged++
+		n.faulted(&frag.mem, frag.fault)
 	} else {
 		n.failed(&frag.mem, frag.fault)
 	}
@@ -177,7 +202,7 @@ func (n *node) sendFragment(now drivers.Cycle) {
 func (n *node) copied(p *Packet) uint32 {
 	h := n.p.pool.get()
 	to := n.p.pool.at(h)
-	to.Header = p.Header
+	to.Header, to.stamp = p.Header, p.stamp
 	copy(to.body[:], p.body[:p.Header.Length()])
 	to.pad()
 	return h

@@ -10,7 +10,7 @@ const (
 	// VersionValue is the version of the description.
 	VersionValue = 1
 	// DescHashValue is what register DESC_HASH reads on hardware built from the same description.
-	DescHashValue uint64 = 0xc6d91b1ed3a96aff
+	DescHashValue uint64 = 0x0cc568ece1e33d2a
 )
 
 const (
@@ -112,6 +112,9 @@ const (
 	DropReasonBadType    DropReason = 6
 	DropReasonTruncated  DropReason = 7
 	DropReasonDMAError   DropReason = 8
+	DropReasonDomain     DropReason = 9
+	DropReasonLate       DropReason = 10
+	DropReasonOverflow   DropReason = 11
 )
 
 func (v DropReason) String() string {
@@ -134,6 +137,12 @@ func (v DropReason) String() string {
 		return "TRUNCATED"
 	case DropReasonDMAError:
 		return "DMA_ERROR"
+	case DropReasonDomain:
+		return "DOMAIN"
+	case DropReasonLate:
+		return "LATE"
+	case DropReasonOverflow:
+		return "OVERFLOW"
 	}
 	return "DropReason(" + strconv.Itoa(int(v)) + ")"
 }
@@ -199,6 +208,8 @@ const (
 	RMAErrorNoSuchNode  RMAError = 6
 	RMAErrorWindowOff   RMAError = 7
 	RMAErrorDMA         RMAError = 8
+	RMAErrorDomain      RMAError = 9
+	RMAErrorOverflow    RMAError = 10
 )
 
 func (v RMAError) String() string {
@@ -221,6 +232,10 @@ func (v RMAError) String() string {
 		return "WINDOW_OFF"
 	case RMAErrorDMA:
 		return "DMA"
+	case RMAErrorDomain:
+		return "DOMAIN"
+	case RMAErrorOverflow:
+		return "OVERFLOW"
 	}
 	return "RMAError(" + strconv.Itoa(int(v)) + ")"
 }
@@ -443,24 +458,36 @@ type Tail uint64
 
 // TailFields are the fields of a Tail.
 type TailFields struct {
-	CRC uint32 // CRC-32 (IEEE 802.3, reflected, init and xorout all ones) over header and payload flits, each least significant byte first. The header's vc and mark bits count as 0: the network may change them
+	CRC  uint32 // CRC-32 (IEEE 802.3, reflected, init and xorout all ones) over all flits, each least significant byte first. The header's vc and mark bits, which the network may change, and the CRC itself count as 0
+	PDID uint16 // protection domain of the process that asked: the source of a request, the destination of an answer. Hardware takes it from PDID when it takes the send or works on the descriptor; an answer has its request's
+	Life uint16 // which life of that process asked (LIFE); an answer has its request's
 }
 
 // Pack builds the word. It panics when a field does not fit its width.
 func (f TailFields) Pack() Tail {
 	return Tail(
-		put("Tail.CRC", uint64(f.CRC), 0, 32))
+		put("Tail.CRC", uint64(f.CRC), 0, 32) |
+			put("Tail.PDID", uint64(f.PDID), 32, 16) |
+			put("Tail.Life", uint64(f.Life), 48, 16))
 }
 
 // Fields takes the word apart.
 func (w Tail) Fields() TailFields {
 	return TailFields{
-		CRC: w.CRC(),
+		CRC:  w.CRC(),
+		PDID: w.PDID(),
+		Life: w.Life(),
 	}
 }
 
-// CRC: CRC-32 (IEEE 802.3, reflected, init and xorout all ones) over header and payload flits, each least significant byte first. The header's vc and mark bits count as 0: the network may change them.
+// CRC: CRC-32 (IEEE 802.3, reflected, init and xorout all ones) over all flits, each least significant byte first. The header's vc and mark bits, which the network may change, and the CRC itself count as 0.
 func (w Tail) CRC() uint32 { return uint32(w >> 0 & 0xffffffff) }
+
+// PDID: protection domain of the process that asked: the source of a request, the destination of an answer. Hardware takes it from PDID when it takes the send or works on the descriptor; an answer has its request's.
+func (w Tail) PDID() uint16 { return uint16(w >> 32 & 0xffff) }
+
+// Life: which life of that process asked (LIFE); an answer has its request's.
+func (w Tail) Life() uint16 { return uint16(w >> 48 & 0xffff) }
 
 // Slot: mailbox slot header: last quadword of a slot.
 type Slot uint64
@@ -472,6 +499,7 @@ type SlotFields struct {
 	Length    uint16 // payload bytes
 	Kind      Kind   // VELO kind
 	Piggyback bool   // two credit bytes (little endian) right after the payload
+	Overflow  bool   // packets were dropped since the slot before, because the mailbox was full and held no longer (HOLD)
 	Seq       uint32 // number of this packet in this mailbox, from 1: a receiver polls memory alone
 }
 
@@ -483,6 +511,7 @@ func (f SlotFields) Pack() Slot {
 			put("Slot.Length", uint64(f.Length), 16, 10) |
 			put("Slot.Kind", uint64(f.Kind), 26, 2) |
 			putBool(f.Piggyback, 28) |
+			putBool(f.Overflow, 29) |
 			put("Slot.Seq", uint64(f.Seq), 32, 32))
 }
 
@@ -494,6 +523,7 @@ func (w Slot) Fields() SlotFields {
 		Length:    w.Length(),
 		Kind:      w.Kind(),
 		Piggyback: w.Piggyback(),
+		Overflow:  w.Overflow(),
 		Seq:       w.Seq(),
 	}
 }
@@ -512,6 +542,9 @@ func (w Slot) Kind() Kind { return Kind(w >> 26 & 0x3) }
 
 // Piggyback: two credit bytes (little endian) right after the payload.
 func (w Slot) Piggyback() bool { return w>>28&1 != 0 }
+
+// Overflow: packets were dropped since the slot before, because the mailbox was full and held no longer (HOLD).
+func (w Slot) Overflow() bool { return w>>29&1 != 0 }
 
 // Seq: number of this packet in this mailbox, from 1: a receiver polls memory alone.
 func (w Slot) Seq() uint32 { return uint32(w >> 32 & 0xffffffff) }
@@ -836,7 +869,7 @@ type RMANotiFields struct {
 	BytesMinus1 uint32     // bytes - 1 of the fragment that it reports; PUT and GET without each: the last one
 	Unit        RMAUnit    // who raised it; of an error: who found it
 	Command     RMACommand // of the descriptor, as it was written
-	Error       RMAError   // 0, or why the fragment did nothing; always told to the origin, whatever the notify bits say
+	Error       RMAError   // 0, or why the fragment did nothing; always told to the origin, whatever the notify bits say. OVERFLOW is of no fragment: notifications were dropped since the one before, because the ring was full and held no longer (HOLD); the first quadword has OVERFLOW.ring, all else is 0 but last and seq
 	Last        bool       // last fragment of its descriptor; always set for an error that ends the descriptor at the requester
 	PeerVPID    uint8      // VPID at the other end
 	PeerNode    uint16     // node at the other end
@@ -879,7 +912,7 @@ func (w RMANoti) Unit() RMAUnit { return RMAUnit(w >> 23 & 0x3) }
 // Command: of the descriptor, as it was written.
 func (w RMANoti) Command() RMACommand { return RMACommand(w >> 25 & 0xf) }
 
-// Error: 0, or why the fragment did nothing; always told to the origin, whatever the notify bits say.
+// Error: 0, or why the fragment did nothing; always told to the origin, whatever the notify bits say. OVERFLOW is of no fragment: notifications were dropped since the one before, because the ring was full and held no longer (HOLD); the first quadword has OVERFLOW.ring, all else is 0 but last and seq.
 func (w RMANoti) Error() RMAError { return RMAError(w >> 29 & 0xf) }
 
 // Last: last fragment of its descriptor; always set for an error that ends the descriptor at the requester.
@@ -962,29 +995,31 @@ func (w ATUCompletion) Refused() uint32 { return uint32(w >> 32 & 0xffffffff) }
 
 // Page global: one per NIC, privileged.
 const (
-	Magic       uint32 = 0x0  // ro: magic; an all-ones read means a dead link
-	Version     uint32 = 0x8  // ro: version of this description
-	Params      uint32 = 0x10 // ro: build parameters
-	DescHash    uint32 = 0x18 // ro: first 64 bits of the SHA-256 of the description file
-	Scratch     uint32 = 0x20 // rw: holds what was written
-	NodeID      uint32 = 0x28 // ro: this node
-	Cycles      uint32 = 0x30 // ro: clock cycles since reset
-	IRQStatus   uint32 = 0x40 // w1c: pending causes
-	IRQMask     uint32 = 0x48 // rw: causes that raise the interrupt line
-	ErrorInfo   uint32 = 0x50 // w1c: first error since it was last cleared by writing 1 to valid
-	BadAccess   uint32 = 0x58 // ro: refused register accesses: outside the map (answered with DECERR) or a write to a read-only register (SLVERR)
-	RPRefused   uint32 = 0x60 // ro: writes of MBOX_RP and NOTI_RP refused because no ring can be read to there; each raises IRQ_STATUS.error
-	TXPackets   uint32 = 0x80 // ro: VELO packets injected
-	RXPackets   uint32 = 0x88 // ro: VELO packets written to mailboxes
-	TXDropped   uint32 = 0x90 // ro: sends refused by the requester (bad length, window off, no such node)
-	RXDropped   uint32 = 0x98 // ro: packets discarded by the completer (mailbox off, bad type, truncated)
-	RXCRCErrors uint32 = 0xa0 // ro: packets discarded for their CRC
-	TXStall     uint32 = 0xa8 // ro: cycles the requester held a flit and had no credit
-	RXStall     uint32 = 0xb0 // ro: cycles the completer held a packet for a full mailbox
-	RXStallVPID uint32 = 0xb8 // ro: VPID of the mailbox that stalls now or stalled last
-	RouteErrors uint32 = 0xc0 // ro: packets discarded by the router for an illegal route, or because they had come to HOP_MAX routers before
-	TXLevel     uint32 = 0xc8 // ro: flits and packets waiting now
-	RXLevel     uint32 = 0xd0 // ro: flits waiting in the completer's input FIFOs now
+	Magic         uint32 = 0x0  // ro: magic; an all-ones read means a dead link
+	Version       uint32 = 0x8  // ro: version of this description
+	Params        uint32 = 0x10 // ro: build parameters
+	DescHash      uint32 = 0x18 // ro: first 64 bits of the SHA-256 of the description file
+	Scratch       uint32 = 0x20 // rw: holds what was written
+	NodeID        uint32 = 0x28 // ro: this node
+	Cycles        uint32 = 0x30 // ro: clock cycles since reset
+	IRQStatus     uint32 = 0x40 // w1c: pending causes
+	IRQMask       uint32 = 0x48 // rw: causes that raise the interrupt line
+	ErrorInfo     uint32 = 0x50 // w1c: first error since it was last cleared by writing 1 to valid
+	BadAccess     uint32 = 0x58 // ro: refused register accesses: outside the map (answered with DECERR) or a write to a read-only register (SLVERR)
+	RPRefused     uint32 = 0x60 // ro: writes of MBOX_RP and NOTI_RP refused because no ring can be read to there; each raises IRQ_STATUS.error
+	DomainRefused uint32 = 0x68 // ro: packets refused because they came from another domain than that of their destination, or that has none; each raises IRQ_STATUS.error
+	DomainLast    uint32 = 0x70 // ro: the packet refused last: what it was, from which node and VPID, to which, of which domain
+	TXPackets     uint32 = 0x80 // ro: VELO packets injected
+	RXPackets     uint32 = 0x88 // ro: VELO packets written to mailboxes
+	TXDropped     uint32 = 0x90 // ro: sends refused by the requester (bad length, window off, no such node)
+	RXDropped     uint32 = 0x98 // ro: packets discarded by the completer (mailbox off, bad type, truncated)
+	RXCRCErrors   uint32 = 0xa0 // ro: packets discarded for their CRC
+	TXStall       uint32 = 0xa8 // ro: cycles the requester held a flit and had no credit
+	RXStall       uint32 = 0xb0 // ro: cycles the completer held a packet for a full mailbox
+	RXStallVPID   uint32 = 0xb8 // ro: VPID of the mailbox that stalls now or stalled last
+	RouteErrors   uint32 = 0xc0 // ro: packets discarded by the router for an illegal route, or because they had come to HOP_MAX routers before
+	TXLevel       uint32 = 0xc8 // ro: flits and packets waiting now
+	RXLevel       uint32 = 0xd0 // ro: flits waiting in the completer's input FIFOs now
 )
 
 // Fields of register PARAMS.
@@ -1024,6 +1059,15 @@ const (
 	ErrorInfoLength Bits   = 0x0a30 // [57:48]
 )
 
+// Fields of register DOMAIN_LAST.
+const (
+	DomainLastValid uint64 = 1 << 0
+	DomainLastType  Bits   = 0x0401 // [4:1]
+	DomainLastSrc   Bits   = 0x1010 // [31:16]
+	DomainLastDst   Bits   = 0x1020 // [47:32]
+	DomainLastPDID  Bits   = 0x1030 // [63:48]
+)
+
 // Fields of register RX_STALL_VPID.
 const (
 	RXStallVPIDVPID    Bits   = 0x0400 // [3:0]
@@ -1053,6 +1097,9 @@ const (
 	RMANotis      uint32 = 0x1028 // ro: notifications written
 	RMANotiOff    uint32 = 0x1030 // ro: notifications discarded because their ring is off or could not be written
 	RMALevel      uint32 = 0x1038 // ro: what waits now
+	RMALate       uint32 = 0x1040 // ro: answers discarded because the process that asked has begun another life; also in RMA_RX_DROPPED
+	RMAPurged     uint32 = 0x1048 // ro: descriptors discarded because the window was switched off behind them
+	RMAStallVPID  uint32 = 0x1050 // ro: VPID of the ring that was found full last, and whether any unit waits for a full ring now
 	ATUFaults     uint32 = 0x1080 // ro: accesses refused by translation
 	ATUFault      uint32 = 0x1088 // ro: the access refused last
 	ATUHits       uint32 = 0x1090 // ro: translations found in the TLB
@@ -1068,6 +1115,12 @@ const (
 const (
 	RMALevelDescriptors Bits = 0x1000 // [15:0]
 	RMALevelStalled     Bits = 0x0410 // [19:16]
+)
+
+// Fields of register RMA_STALL_VPID.
+const (
+	RMAStallVPIDVPID    Bits   = 0x0400 // [3:0]
+	RMAStallVPIDStalled uint64 = 1 << 8
 )
 
 // Fields of register ATU_FAULT.
@@ -1123,6 +1176,21 @@ func NotiWP(vpid uint8) uint32 { return strided(0x10118, 0x1000, 16, vpid) }
 // NotiStall is the address of register NOTI_STALL of a VPID (ro): cycles a notification waited because this ring was full.
 func NotiStall(vpid uint8) uint32 { return strided(0x10120, 0x1000, 16, vpid) }
 
+// PDID is the address of register PDID of a VPID (rw): protection domain of the process: it can send to, and be reached by, those that have the same. 0, as after reset: none, and it does neither. Writing it switches off mailbox, ring and both windows.
+func PDID(vpid uint8) uint32 { return strided(0x10200, 0x1000, 16, vpid) }
+
+// Life is the address of register LIFE of a VPID (ro): how often the ring was switched on since reset, modulo 2^16: the answers to one life do not reach the next.
+func Life(vpid uint8) uint32 { return strided(0x10208, 0x1000, 16, vpid) }
+
+// Level is the address of register LEVEL of a VPID (ro): what of this process waits in its own NIC now: descriptors, fragments begun that have not left or are not told, lines of VELO.
+func Level(vpid uint8) uint32 { return strided(0x10210, 0x1000, 16, vpid) }
+
+// Hold is the address of register HOLD of a VPID (rw): for how many more cycles the mailbox, and the ring, of this process may hold others while it is full. It counts down while it does; at 0, what finds it full is dropped at once. All ones, as after reset: for good.
+func Hold(vpid uint8) uint32 { return strided(0x10218, 0x1000, 16, vpid) }
+
+// Overflow is the address of register OVERFLOW of a VPID (ro): what was dropped for a full mailbox or ring that holds no longer, since reset: packets, notifications.
+func Overflow(vpid uint8) uint32 { return strided(0x10220, 0x1000, 16, vpid) }
+
 // Fields of register MBOX_CTRL.
 const (
 	MboxCtrlEnable     uint64 = 1 << 0
@@ -1137,6 +1205,35 @@ const (
 	NotiCtrlWindow uint64 = 1 << 1
 	NotiCtrlIRQ    uint64 = 1 << 2
 	NotiCtrlBusy   uint64 = 1 << 8
+)
+
+// Fields of register PDID.
+const (
+	PDIDPDID Bits = 0x1000 // [15:0]
+)
+
+// Fields of register LIFE.
+const (
+	LifeLife Bits = 0x1000 // [15:0]
+)
+
+// Fields of register LEVEL.
+const (
+	LevelDescriptors Bits = 0x0800 // [7:0]
+	LevelFragments   Bits = 0x0808 // [15:8]
+	LevelLines       Bits = 0x0810 // [23:16]
+)
+
+// Fields of register HOLD.
+const (
+	HoldMailbox Bits = 0x1800 // [23:0]
+	HoldRing    Bits = 0x1820 // [55:32]
+)
+
+// Fields of register OVERFLOW.
+const (
+	OverflowMailbox Bits = 0x2000 // [31:0]
+	OverflowRing    Bits = 0x2020 // [63:32]
 )
 
 // MboxRP is the address of register MBOX_RP of a VPID (rw): packets consumed since enable (free-running, 32 bits). A number ahead of what was written, or further behind than the ring has slots, is refused: the old one stays. refused (read-only): the last write was.
@@ -1331,6 +1428,14 @@ var table = []Register{
 	}},
 	{Name: "BAD_ACCESS", Offset: 0x58, Stride: 0x0, Count: 1, Access: RO, Doc: "refused register accesses: outside the map (answered with DECERR) or a write to a read-only register (SLVERR)", Fields: nil},
 	{Name: "RP_REFUSED", Offset: 0x60, Stride: 0x0, Count: 1, Access: RO, Doc: "writes of MBOX_RP and NOTI_RP refused because no ring can be read to there; each raises IRQ_STATUS.error", Fields: nil},
+	{Name: "DOMAIN_REFUSED", Offset: 0x68, Stride: 0x0, Count: 1, Access: RO, Doc: "packets refused because they came from another domain than that of their destination, or that has none; each raises IRQ_STATUS.error", Fields: nil},
+	{Name: "DOMAIN_LAST", Offset: 0x70, Stride: 0x0, Count: 1, Access: RO, Doc: "the packet refused last: what it was, from which node and VPID, to which, of which domain", Fields: []Field{
+		{Name: "valid", Bits: 0x0100},
+		{Name: "type", Bits: 0x0401},
+		{Name: "src", Bits: 0x1010},
+		{Name: "dst", Bits: 0x1020},
+		{Name: "pdid", Bits: 0x1030},
+	}},
 	{Name: "TX_PACKETS", Offset: 0x80, Stride: 0x0, Count: 1, Access: RO, Doc: "VELO packets injected", Fields: nil},
 	{Name: "RX_PACKETS", Offset: 0x88, Stride: 0x0, Count: 1, Access: RO, Doc: "VELO packets written to mailboxes", Fields: nil},
 	{Name: "TX_DROPPED", Offset: 0x90, Stride: 0x0, Count: 1, Access: RO, Doc: "sends refused by the requester (bad length, window off, no such node)", Fields: nil},
@@ -1362,6 +1467,12 @@ var table = []Register{
 	{Name: "RMA_LEVEL", Offset: 0x1038, Stride: 0x0, Count: 1, Access: RO, Doc: "what waits now", Fields: []Field{
 		{Name: "descriptors", Bits: 0x1000},
 		{Name: "stalled", Bits: 0x0410},
+	}},
+	{Name: "RMA_LATE", Offset: 0x1040, Stride: 0x0, Count: 1, Access: RO, Doc: "answers discarded because the process that asked has begun another life; also in RMA_RX_DROPPED", Fields: nil},
+	{Name: "RMA_PURGED", Offset: 0x1048, Stride: 0x0, Count: 1, Access: RO, Doc: "descriptors discarded because the window was switched off behind them", Fields: nil},
+	{Name: "RMA_STALL_VPID", Offset: 0x1050, Stride: 0x0, Count: 1, Access: RO, Doc: "VPID of the ring that was found full last, and whether any unit waits for a full ring now", Fields: []Field{
+		{Name: "vpid", Bits: 0x0400},
+		{Name: "stalled", Bits: 0x0108},
 	}},
 	{Name: "ATU_FAULTS", Offset: 0x1080, Stride: 0x0, Count: 1, Access: RO, Doc: "accesses refused by translation", Fields: nil},
 	{Name: "ATU_FAULT", Offset: 0x1088, Stride: 0x0, Count: 1, Access: RO, Doc: "the access refused last", Fields: []Field{
@@ -1406,6 +1517,25 @@ var table = []Register{
 	}},
 	{Name: "NOTI_WP", Offset: 0x10118, Stride: 0x1000, Count: 16, Access: RO, Doc: "notifications written since enable (free-running, 32 bits)", Fields: nil},
 	{Name: "NOTI_STALL", Offset: 0x10120, Stride: 0x1000, Count: 16, Access: RO, Doc: "cycles a notification waited because this ring was full", Fields: nil},
+	{Name: "PDID", Offset: 0x10200, Stride: 0x1000, Count: 16, Access: RW, Doc: "protection domain of the process: it can send to, and be reached by, those that have the same. 0, as after reset: none, and it does neither. Writing it switches off mailbox, ring and both windows", Fields: []Field{
+		{Name: "pdid", Bits: 0x1000},
+	}},
+	{Name: "LIFE", Offset: 0x10208, Stride: 0x1000, Count: 16, Access: RO, Doc: "how often the ring was switched on since reset, modulo 2^16: the answers to one life do not reach the next", Fields: []Field{
+		{Name: "life", Bits: 0x1000},
+	}},
+	{Name: "LEVEL", Offset: 0x10210, Stride: 0x1000, Count: 16, Access: RO, Doc: "what of this process waits in its own NIC now: descriptors, fragments begun that have not left or are not told, lines of VELO", Fields: []Field{
+		{Name: "descriptors", Bits: 0x0800},
+		{Name: "fragments", Bits: 0x0808},
+		{Name: "lines", Bits: 0x0810},
+	}},
+	{Name: "HOLD", Offset: 0x10218, Stride: 0x1000, Count: 16, Access: RW, Doc: "for how many more cycles the mailbox, and the ring, of this process may hold others while it is full. It counts down while it does; at 0, what finds it full is dropped at once. All ones, as after reset: for good", Fields: []Field{
+		{Name: "mailbox", Bits: 0x1800},
+		{Name: "ring", Bits: 0x1820},
+	}},
+	{Name: "OVERFLOW", Offset: 0x10220, Stride: 0x1000, Count: 16, Access: RO, Doc: "what was dropped for a full mailbox or ring that holds no longer, since reset: packets, notifications", Fields: []Field{
+		{Name: "mailbox", Bits: 0x2000},
+		{Name: "ring", Bits: 0x2020},
+	}},
 	{Name: "MBOX_RP", Offset: 0x20000, Stride: 0x1000, Count: 16, Access: RW, Doc: "packets consumed since enable (free-running, 32 bits). A number ahead of what was written, or further behind than the ring has slots, is refused: the old one stays. refused (read-only): the last write was", Fields: []Field{
 		{Name: "packets", Bits: 0x2000},
 		{Name: "refused", Bits: 0x0120},

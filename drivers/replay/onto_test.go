@@ -41,6 +41,8 @@ func TestOntoComparesMemory(t *testing.T) {
 	rec := translog.RecordTimed(target(t, 20, memorySize), &buf)
 	_, err := rec.Watch(1, 0, 64)
 	require.NoError(t, err)
+	rec.PostReg(0, 0, regs.PDID(0), 1)
+	rec.PostReg(1, 0, regs.PDID(0), 1)
 	rec.PostReg(1, 0, regs.MboxSlots(0), 1)
 	rec.PostReg(1, 0, regs.MboxCtrl(0), regs.MboxCtrlEnable)
 	rec.PostReg(0, 0, regs.MboxCtrl(0), regs.MboxCtrlWindow)

@@ -33,6 +33,8 @@ func software(sys drivers.Timed, seed uint64, steps int, change func(step int) b
 	note := func(format string, args ...any) { seen = append(seen, fmt.Sprintf(format, args...)) }
 	var stop drivers.Stop
 	for n := range 2 {
+		sys.PostReg(n, 0, regs.PDID(0), 1)
+		sys.PostReg(n, 0, regs.PDID(1), 1)
 		sys.PostReg(n, 0, regs.MboxSlots(1), 8)
 		sys.PostReg(n, 0, regs.MboxCtrl(1), regs.MboxCtrlEnable|regs.MboxCtrlWindow|regs.MboxCtrlIRQArrival)
 		sys.PostReg(n, 0, regs.IRQMask, 0xffff)
@@ -213,6 +215,7 @@ func TestDeviceLog(t *testing.T) {
 	var buf bytes.Buffer
 	rec := translog.Record(sys.Device(0), &buf, translog.Range{Off: 0, Len: 4 * regs.SlotBytes})
 	session := func(dev drivers.Device) (seen []string) {
+		seen = append(seen, fmt.Sprint(dev.WriteReg(regs.PDID(0), 1)))
 		for off, v := range []uint64{4, regs.MboxCtrlEnable | regs.MboxCtrlWindow} {
 			seen = append(seen, fmt.Sprint(dev.WriteReg(regs.MboxSlots(0)+8*uint32(off), v)))
 		}

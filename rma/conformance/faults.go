@@ -67,9 +67,9 @@ func faults(r *rig) {
 		{"put from address 0", a, fault(regs.RMAErrorTranslation, at, rma.CommandPut, 0, there), put(there, 0, rem)},
 		{"put behind its table", a, fault(regs.RMAErrorBounds, co, rma.CommandPut, behind, there), put(there, l, behind)},
 		{"get from a page that is not mapped", a, fault(regs.RMAErrorTranslation, re, rma.CommandGet, rem+0x100000, there), get(there, l, rem+0x100000)},
-		{"put to a process without a port", a, fault(regs.RMAErrorWindowOff, co, rma.CommandPut, rem, nobody), put(nobody, l, rem)},
-		{"get from a process without a port", a, fault(regs.RMAErrorWindowOff, re, rma.CommandGet, rem, nobody), get(nobody, l, rem)},
-		{"notify of a process without a port", a, fault(regs.RMAErrorWindowOff, co, rma.CommandNotify, 0, nobody),
+		{"put to a process without a port", a, fault(regs.RMAErrorDomain, co, rma.CommandPut, rem, nobody), put(nobody, l, rem)},
+		{"get from a process without a port", a, fault(regs.RMAErrorDomain, re, rma.CommandGet, rem, nobody), get(nobody, l, rem)},
+		{"notify of a process without a port", a, fault(regs.RMAErrorDomain, co, rma.CommandNotify, 0, nobody),
 			func() (rma.Handle, error) { return a.Notify(nobody, 1, rma.Completer) }},
 		{"put to no node", a, fault(regs.RMAErrorNoSuchNode, at, rma.CommandPut, l, noNode), put(noNode, l, rem)},
 	})

@@ -20,10 +20,14 @@ module mailbox_table (
     output logic [63:0] look_addr,   // of the next slot
     output logic [31:0] look_seq,    // number of the next packet, from 1
     output logic        look_irq,
+    output logic        look_spent,  // it may hold nobody any more: a packet that finds it full is dropped
+    output logic        look_timed,  // it holds others for some cycles, not for good
+    output logic        look_overflowed,  // and some were since the last slot
     output logic        look_lost,   // switched off since the slot under way was begun
     input  logic        commit,      // the slot of look_vpid was written
     input  logic        stall,       // look_vpid holds the completer in this cycle
     input  logic        hold,        // a slot is being written
+    input  logic        overflow,    // a packet for look_vpid is dropped because it is full
     // registers
     input  logic [3:0]  rd_vpid,
     output logic [63:0] rd_base,
@@ -32,6 +36,9 @@ module mailbox_table (
     output logic [31:0] rd_wp,
     output logic [32:0] rd_rp,
     output logic [63:0] rd_stall,
+    output logic [23:0] rd_hold,
+    output logic [31:0] rd_overflows,
+    input  logic        wr_hold,     // taken when !busy
     output logic        wr_ready,
     input  logic [3:0]  wr_vpid,
     input  logic [63:0] wr_data,
@@ -39,6 +46,7 @@ module mailbox_table (
     input  logic        wr_slots,
     input  logic        wr_ctrl,
     input  logic        wr_rp,
+    input  logic        shut,        // wr_vpid gets another domain: mailbox and window go off
     output logic        ev_refused,  // a read pointer
     output logic [15:0] window_on
 );
@@ -50,6 +58,9 @@ module mailbox_table (
   logic [23:0] index[VPIDS];  // wp modulo slots
   logic [31:0] rp[VPIDS];
   logic [63:0] stalls[VPIDS];
+  logic [23:0] left[VPIDS];   // cycles that it may still hold the completer; all ones: for good
+  logic [31:0] overflows[VPIDS];
+  logic [15:0] overflowed;
   logic [15:0] enable, window, irq_arrival, refused;
 
   // ---- clear after reset ----
@@ -65,7 +76,7 @@ module mailbox_table (
   // Switching on starts both pointers at 0.
   logic restart, off;
   assign restart = wr_ctrl && wr_data[nicloop_pkg::MBOX_CTRL_ENABLE_LSB] && !enable[wr_vpid];
-  assign off     = wr_ctrl && !wr_data[nicloop_pkg::MBOX_CTRL_ENABLE_LSB] && wr_vpid == look_vpid;
+  assign off     = (shut || (wr_ctrl && !wr_data[nicloop_pkg::MBOX_CTRL_ENABLE_LSB])) && wr_vpid == look_vpid;
   always_ff @(posedge clk) look_lost <= off || (look_lost && hold);
 
   // Software may have seen the slot under way before the memory has acknowledged it.
@@ -88,6 +99,9 @@ module mailbox_table (
       enable[wr_vpid]      <= wr_data[nicloop_pkg::MBOX_CTRL_ENABLE_LSB];
       window[wr_vpid]      <= wr_data[nicloop_pkg::MBOX_CTRL_WINDOW_LSB];
       irq_arrival[wr_vpid] <= wr_data[nicloop_pkg::MBOX_CTRL_IRQ_ARRIVAL_LSB];
+    end else if (shut) begin
+      enable[wr_vpid] <= 1'b0;
+      window[wr_vpid] <= 1'b0;
     end
   end
   assign window_on = window;
@@ -108,7 +122,18 @@ module mailbox_table (
     if (busy || (wr_rp && rp_good) || restart) rp[reg_at] <= wr_rp && !busy ? wr_data[31:0] : '0;
     if (busy || restart || commit) wp[count_at] <= commit ? look_seq : '0;
     if (busy || restart || commit) index[count_at] <= commit ? index_next : '0;
+    if (stall && left[look_vpid] != '1) left[look_vpid] <= left[look_vpid] - 1'b1;
+    if (busy || wr_hold) left[reg_at] <= busy ? '1 : wr_data[23:0];
+    if (busy || overflow) overflows[busy ? clear[3:0] : look_vpid] <= busy ? '0 : overflows[look_vpid] + 1'b1;
     if (busy || stall) stalls[busy ? clear[3:0] : look_vpid] <= busy ? '0 : stalls_next;
+  end
+
+  always_ff @(posedge clk) begin
+    if (rst) overflowed <= '0;
+    else begin
+      if (restart) overflowed[wr_vpid] <= 1'b0;
+      if (commit || overflow) overflowed[look_vpid] <= overflow;  // the slot that was written has told it
+    end
   end
 
   // ---- completer's view ----
@@ -118,6 +143,9 @@ module mailbox_table (
   assign look_full = fill >= 32'(slots[look_vpid]) && fill != '1;  // read ahead of a slot whose write then failed: empty
   assign look_addr = {base[look_vpid], 6'h0} + {34'h0, index[look_vpid], 6'h0};
   assign look_seq  = wp[look_vpid] + 1'b1;
+  assign look_spent = left[look_vpid] == '0;
+  assign look_timed = left[look_vpid] != '1;
+  assign look_overflowed = overflowed[look_vpid];
   assign look_irq  = irq_arrival[look_vpid];
 
   // ---- registers' view ----
@@ -126,6 +154,8 @@ module mailbox_table (
   assign rd_wp    = wp[rd_vpid];
   assign rd_rp    = {refused[rd_vpid], rp[rd_vpid]};
   assign rd_stall = stalls[rd_vpid];
+  assign rd_hold  = left[rd_vpid];
+  assign rd_overflows = overflows[rd_vpid];
   always_comb begin
     rd_ctrl = '0;
     rd_ctrl[nicloop_pkg::MBOX_CTRL_ENABLE_LSB]      = enable[rd_vpid];

@@ -169,21 +169,43 @@ module nic_core #(
   logic [9:0]   rma_length;
   logic [3:0]   noti_vpid;
 
-  // ---- registers beside those of regfile: RMA's and the route table's ----
+  // ---- registers beside those of regfile: RMA's, the route table's and those of domains ----
   logic        rma_wr_known, rma_wr_writable, rma_wr_ready, rma_rd_known, route_wr_known, route_rd_known;
-  logic [63:0] rma_value, route_value;
-  assign x_wr_known    = rma_wr_known || route_wr_known;
-  assign x_wr_writable = rma_wr_writable || route_wr_known || link_writable;
-  assign x_wr_ready    = rma_wr_ready || route_wr_known || link_writable;
-  assign x_rd_known    = rma_rd_known || route_rd_known;
-  assign x_rd_value    = rma_value | route_value;
+  logic        domain_wr_known, domain_writable, domain_rd_known;
+  logic [63:0] rma_value, route_value, domain_value;
+  assign x_wr_known    = rma_wr_known || route_wr_known || domain_wr_known;
+  assign x_wr_writable = rma_wr_writable || route_wr_known || link_writable || domain_writable;
+  assign x_wr_ready    = domain_writable ? !mb_busy && !x_busy : rma_wr_ready || route_wr_known || link_writable;
+  assign x_rd_known    = rma_rd_known || route_rd_known || domain_rd_known;
+  assign x_rd_value    = rma_value | route_value | domain_value;
+
+  // ---- domains ----
+  logic         shut, ring_restart, velo_stranger;
+  logic [511:0] stamps;
+  logic [1:0]   rma_strangers;
+  logic [63:0]  rma_stranger_header;
+  logic [15:0]  rma_stranger_pdid, velo_pdid;
+  logic [3:0]   level_vpid;
+  logic         ring_stall, wr_hold, overflow, look_spent, look_timed, look_overflowed;
+  logic [23:0]  mailbox_hold, ring_hold;
+  logic [31:0]  mailbox_overflows, ring_overflows;
+  logic [2:0]   level_descriptors, level_fragments, level_lines;
+  domain_table u_domains (
+      .clk, .rst, .stamps, .restart(ring_restart), .restart_vpid(x_wr_addr[15:12]), .shut, .level_vpid,
+      .descriptors(level_descriptors), .fragments(level_fragments), .lines(level_lines), .wr_hold,
+      .mailbox_hold, .ring_hold, .mailbox_overflows, .ring_overflows, .ev_strangers({rma_strangers, velo_stranger}),
+      .stranger_header(velo_stranger ? packet_header : rma_stranger_header), .stranger_pdid(velo_stranger ? velo_pdid : rma_stranger_pdid),
+      .wr_addr(x_wr_addr), .wr_data(s_axil_wdata[15:0]), .wr_do(x_wr_do), .wr_known(domain_wr_known), .wr_writable(domain_writable),
+      .rd_addr(x_rd_addr), .rd_known(domain_rd_known), .rd_value(domain_value)
+  );
 
   mailbox_table u_table (
       .clk, .rst, .busy(mb_busy),
-      .look_vpid, .look_on, .look_full, .look_addr, .look_seq, .look_irq, .look_lost, .commit, .stall, .hold,
+      .look_vpid, .look_on, .look_full, .look_addr, .look_seq, .look_irq, .look_spent, .look_timed, .look_overflowed, .look_lost, .commit, .stall, .hold, .overflow,
+      .rd_hold(mailbox_hold), .rd_overflows(mailbox_overflows), .wr_hold,
       .rd_vpid(mb_rd_vpid), .rd_base(mb_rd_base), .rd_slots(mb_rd_slots), .rd_ctrl(mb_rd_ctrl), .rd_wp(mb_rd_wp),
       .rd_rp(mb_rd_rp), .rd_stall(mb_rd_stall), .wr_ready(mb_wr_ready), .wr_vpid(mb_wr_vpid), .wr_data(mb_wr_data),
-      .wr_base(mb_wr_base), .wr_slots(mb_wr_slots), .wr_ctrl(mb_wr_ctrl), .wr_rp(mb_wr_rp), .ev_refused(mb_ev_refused), .window_on
+      .wr_base(mb_wr_base), .wr_slots(mb_wr_slots), .wr_ctrl(mb_wr_ctrl), .wr_rp(mb_wr_rp), .shut, .ev_refused(mb_ev_refused), .window_on
   );
 
   // Node and VPID of a process, as registers show it.
@@ -212,7 +234,7 @@ module nic_core #(
       .tx_length(10'(line_addr[nicloop_pkg::PIO_LENGTH_LSB+:6])), .ev_tx_stall,
       .ev_rx_packet(commit), .ev_rx_irq(look_irq), .ev_rx_drop(ev_drop), .rx_reason(drop_reason),
       .rx_src(packet_src), .rx_dst(packet_dst), .rx_length(packet_header[nicloop_pkg::HEADER_LENGTH_LSB+:10]),
-      .rx_vpid(look_vpid), .ev_rx_stall(stall), .route_errors,
+      .rx_vpid(look_vpid), .ev_rx_stall(stall), .ev_ring_stall(ring_stall), .route_errors,
       .ev_link_failure(|link_failure), .ev_rp_refused(mb_ev_refused || ring_ev_refused),
       .x_wr_addr, .x_wr_do, .x_wr_known, .x_wr_writable, .x_wr_ready, .x_rd_addr, .x_rd_known, .x_rd_value, .x_busy,
       .ev_rma_error, .rma_reason, .rma_src, .rma_dst, .rma_length, .ev_noti_irq, .noti_vpid,
@@ -232,23 +254,25 @@ module nic_core #(
       .s_awvalid(pio_awvalid[0]), .s_awready(pio_awready[0]), .s_awaddr(s_axi_awaddr[27:0]), .s_awlen(s_axi_awlen),
       .s_awsize(s_axi_awsize), .s_awburst(s_axi_awburst), .s_wvalid(pio_wvalid[0]), .s_wready(pio_wready[0]),
       .s_wdata(s_axi_wdata), .s_wstrb(s_axi_wstrb), .s_wlast(s_axi_wlast),
-      .s_bvalid(pio_bvalid[0]), .s_bready(pio_bready[0]), .s_bresp(pio_bresp[1:0]), .window_on,
+      .s_bvalid(pio_bvalid[0]), .s_bready(pio_bready[0]), .s_bresp(pio_bresp[1:0]), .window_on, .stamps,
       .tx_valid(send_valid[0]), .tx_ready(send_ready[0]), .tx_head(send_head[0]), .tx_tail(send_tail[0]), .tx_data(send_data[63:0]),
       .ev_line, .ev_error(ev_tx_error), .line_addr, .error_reason(tx_reason), .ev_packet(ev_tx_packet),
-      .ev_stall(ev_tx_stall), .lines(tx_lines), .idle(req_idle), .active(req_active)
+      .ev_stall(ev_tx_stall), .lines(tx_lines), .level_vpid, .level_of(level_lines), .idle(req_idle), .active(req_active)
   );
 
   velo_completer u_completer (
       .clk, .rst, .here, .in_valid(unit_valid[0]), .in_ready(unit_ready[0]), .in_flit(flit0),
-      .table_busy(mb_busy), .look_vpid, .look_on, .look_full, .look_addr, .look_seq, .look_lost, .commit, .stall, .hold,
+      .table_busy(mb_busy), .look_vpid, .look_on, .look_full, .look_addr, .look_seq, .look_spent, .look_timed, .look_overflowed, .look_lost, .commit, .stall, .hold, .overflow, .stamps,
       .m_awvalid(velo_awvalid), .m_awready(velo_awready), .m_awaddr(velo_awaddr), .m_wvalid(velo_wvalid),
       .m_wready(velo_wready), .m_wdata(velo_wdata), .m_wlast(velo_wlast), .m_bvalid(velo_bvalid),
       .m_bready(velo_bready), .m_bresp(m_axi_bresp),
-      .ev_drop, .drop_reason, .packet_header, .slot_header, .idle(comp_idle), .active(comp_active)
+      .ev_drop, .drop_reason, .packet_header, .slot_header, .ev_stranger(velo_stranger), .pdid(velo_pdid), .idle(comp_idle), .active(comp_active)
   );
 
   nic_rma u_rma (
-      .clk, .rst, .here, .nodes,
+      .clk, .rst, .here, .nodes, .stamps, .shut, .restart(ring_restart), .ev_strangers(rma_strangers),
+      .level_vpid, .level_descriptors, .level_fragments, .ev_stall(ring_stall), .wr_hold, .ring_hold, .ring_overflows,
+      .stranger_header(rma_stranger_header), .stranger_pdid(rma_stranger_pdid),
       .s_awvalid(pio_awvalid[1]), .s_awready(pio_awready[1]), .s_awaddr(s_axi_awaddr), .s_awlen(s_axi_awlen),
       .s_awsize(s_axi_awsize), .s_awburst(s_axi_awburst), .s_wvalid(pio_wvalid[1]), .s_wready(pio_wready[1]),
       .s_wdata(s_axi_wdata), .s_wstrb(s_axi_wstrb), .s_wlast(s_axi_wlast),

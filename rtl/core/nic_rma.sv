@@ -11,6 +11,19 @@ module nic_rma (
     input  logic         rst,
     input  logic [11:0]  here,
     input  logic [11:0]  nodes,
+    input  logic [511:0] stamps,        // {life, pdid} by VPID
+    input  logic         shut,          // the process of wr_addr gets another domain
+    output logic         ev_stall,      // a unit begins to wait for a full ring
+    input  logic         wr_hold,
+    output logic [23:0]  ring_hold,
+    output logic [31:0]  ring_overflows,
+    input  logic [3:0]   level_vpid,
+    output logic [2:0]   level_descriptors,
+    output logic [2:0]   level_fragments,
+    output logic         restart,       // the ring of the process of wr_addr goes on
+    output logic [1:0]   ev_strangers,  // requests from another domain: header and domain of one
+    output logic [63:0]  stranger_header,
+    output logic [15:0]  stranger_pdid,
     // descriptors
     input  logic         s_awvalid,
     output logic         s_awready,
@@ -101,6 +114,8 @@ module nic_rma (
   logic [3:0]   atu_error;
   logic [63:0]  atu_addr;
   logic [511:0] noti_words;
+  logic [127:0] noti_stamp, stranger_headers;
+  logic [31:0]  stranger_pdids;
   // Write masters: 0 VELO, 1 completer, 2 completer of answers, 3 responder, 4 notifier, 5 commands.
   localparam int W = 6;
   logic [W-1:0]    aw_valid, aw_ready, w_valid, w_ready, w_last, b_valid, b_ready;
@@ -115,7 +130,8 @@ module nic_rma (
   logic [15:0]  rma_on, window_on, waiting, descriptors;
   logic [3:0]   head_vpid;
   logic [191:0] head;
-  logic         pop, ev_refused;
+  logic         ev_overflow;
+  logic         pop, head_dead, ev_refused, ev_purged, ev_late;
   logic [6:0]   refuse_reason;
   logic [3:0]   refuse_vpid;
   logic         win_idle, win_active, req_idle, req_active, rsp_idle, rsp_active, cmp_idle, cmp_active, ans_idle, ans_active;
@@ -128,29 +144,33 @@ module nic_rma (
   logic [20:0]  drop_reasons;
   logic         err_valid, err_ready;
   logic [63:0]  err_header, err_ext;
+  logic [31:0]  err_stamp;
   logic [3:0]   err_code;
 
   rma_window u_window (
       .clk, .rst, .s_awvalid, .s_awready, .s_awaddr, .s_awlen, .s_awsize, .s_awburst, .s_wvalid, .s_wready, .s_wdata, .s_wstrb,
-      .s_wlast, .s_bvalid, .s_bready, .s_bresp, .window_on, .waiting, .head_vpid, .head, .pop, .ev_error(ev_refused),
-      .error_reason(refuse_reason), .error_vpid(refuse_vpid), .level(descriptors), .idle(win_idle), .active(win_active)
+      .s_wlast, .s_bvalid, .s_bready, .s_bresp, .window_on, .stamps, .waiting, .head_vpid, .head, .head_dead, .pop, .ev_error(ev_refused),
+      .error_reason(refuse_reason), .error_vpid(refuse_vpid), .level(descriptors), .level_vpid,
+      .level_of(level_descriptors), .idle(win_idle), .active(win_active)
   );
 
   rma_requester u_requester (
-      .clk, .rst, .here, .nodes, .waiting, .head_vpid, .head, .pop,
+      .clk, .rst, .here, .nodes, .waiting, .head_vpid, .head, .head_dead, .stamps, .pop, .ev_purged, .level_vpid,
+      .level_of(level_fragments),
       .atu_valid(atu_valid[0]), .atu_nla(atu_nla[47:0]), .atu_vpid(atu_vpid[3:0]), .atu_done(atu_done[0]), .atu_error, .atu_addr,
       .fence, .atu_hold(atu_hold[0]),
       .m_arvalid(ar_valid[0]), .m_arready(ar_ready[0]), .m_araddr(ar_addr[63:0]), .m_arlen(ar_len[7:0]), .m_rvalid(r_valid[0]),
       .m_rready(r_ready[0]), .m_rdata, .m_rresp, .m_rlast,
       .tx_valid(tx_valid[0]), .tx_ready(tx_ready[0]), .tx_head(tx_head[0]), .tx_tail(tx_tail[0]), .tx_data(tx_data[63:0]),
-      .noti_valid(noti_valid[0]), .noti_vpid(noti_of[3:0]), .noti_words(noti_words[127:0]), .noti_done(noti_done[0]),
+      .noti_valid(noti_valid[0]), .noti_vpid(noti_of[3:0]), .noti_words(noti_words[127:0]),
+      .noti_stamp(noti_stamp[31:0]), .noti_done(noti_done[0]),
       .ev_packet(ev_tx[0]), .ev_error(ev_fail[0]), .idle(req_idle), .active(req_active)
   );
   assign atu_need[1:0] = 2'b01;
 
   rma_responder u_responder (
-      .clk, .rst, .here, .rma_on, .in_valid(in_valid[1]), .in_ready(in_ready[1]), .in_flit(flit0), .busy(responder_busy),
-      .err_valid, .err_ready, .err_header, .err_ext, .err_code,
+      .clk, .rst, .here, .rma_on, .stamps, .in_valid(in_valid[1]), .in_ready(in_ready[1]), .in_flit(flit0), .busy(responder_busy),
+      .err_valid, .err_ready, .err_header, .err_ext, .err_stamp, .err_code,
       .atu_valid(atu_valid[1]), .atu_nla(atu_nla[95:48]), .atu_vpid(atu_vpid[7:4]), .atu_need(atu_need[3:2]), .atu_done(atu_done[1]),
       .atu_error, .atu_addr, .fence, .atu_hold(atu_hold[1]),
       .m_arvalid(ar_valid[1]), .m_arready(ar_ready[1]), .m_araddr(ar_addr[127:64]), .m_arlen(ar_len[15:8]), .m_rvalid(r_valid[1]),
@@ -159,33 +179,39 @@ module nic_rma (
       .m_wready(w_ready[3]), .m_wdata(w_data[3*64+:64]), .m_wstrb(w_strb[3*8+:8]), .m_wlast(w_last[3]), .m_bvalid(b_valid[3]),
       .m_bready(b_ready[3]), .m_bresp,
       .tx_valid(tx_valid[1]), .tx_ready(tx_ready[1]), .tx_head(tx_head[1]), .tx_tail(tx_tail[1]), .tx_data(tx_data[127:64]),
-      .noti_valid(noti_valid[1]), .noti_vpid(noti_of[7:4]), .noti_words(noti_words[255:128]), .noti_done(noti_done[1]),
+      .noti_valid(noti_valid[1]), .noti_vpid(noti_of[7:4]), .noti_words(noti_words[255:128]),
+      .noti_stamp(noti_stamp[63:32]), .noti_done(noti_done[1]),
       .ev_rx(ev_rx[1]), .ev_drop(ev_drop[1]), .drop_reason(drop_reasons[13:7]), .ev_packet(ev_tx[1]), .ev_error(ev_fail[1]),
+      .ev_stranger(ev_strangers[1]), .stranger_header(stranger_headers[127:64]), .stranger_pdid(stranger_pdids[31:16]),
       .idle(rsp_idle), .active(rsp_active)
   );
 
   rma_completer #(.ANSWERS(0)) u_completer (
-      .clk, .rst, .here, .rma_on, .in_valid(in_valid[0]), .in_ready(in_ready[0]), .in_flit(flit0), .busy(completer_busy),
-      .err_valid, .err_ready, .err_header, .err_ext, .err_code,
+      .clk, .rst, .here, .rma_on, .stamps, .in_valid(in_valid[0]), .in_ready(in_ready[0]), .in_flit(flit0), .busy(completer_busy),
+      .err_valid, .err_ready, .err_header, .err_ext, .err_stamp, .err_code,
       .atu_valid(atu_valid[2]), .atu_nla(atu_nla[143:96]), .atu_vpid(atu_vpid[11:8]), .atu_done(atu_done[2]), .atu_error, .atu_addr,
       .fence, .atu_hold(atu_hold[2]),
       .m_awvalid(aw_valid[1]), .m_awready(aw_ready[1]), .m_awaddr(aw_addr[64+:64]), .m_awlen(aw_len[8+:8]), .m_wvalid(w_valid[1]),
       .m_wready(w_ready[1]), .m_wdata(w_data[64+:64]), .m_wstrb(w_strb[8+:8]), .m_wlast(w_last[1]), .m_bvalid(b_valid[1]),
       .m_bready(b_ready[1]), .m_bresp,
-      .noti_valid(noti_valid[2]), .noti_vpid(noti_of[11:8]), .noti_words(noti_words[383:256]), .noti_done(noti_done[2]),
-      .ev_rx(ev_rx[0]), .ev_drop(ev_drop[0]), .drop_reason(drop_reasons[6:0]), .ev_error(ev_fail[2]), .idle(cmp_idle), .active(cmp_active)
+      .noti_valid(noti_valid[2]), .noti_vpid(noti_of[11:8]), .noti_words(noti_words[383:256]),
+      .noti_stamp(noti_stamp[95:64]), .noti_done(noti_done[2]),
+      .ev_rx(ev_rx[0]), .ev_drop(ev_drop[0]), .drop_reason(drop_reasons[6:0]), .ev_error(ev_fail[2]),
+      .ev_stranger(ev_strangers[0]), .stranger_header(stranger_headers[63:0]), .stranger_pdid(stranger_pdids[15:0]), .idle(cmp_idle), .active(cmp_active)
   );
 
   /* verilator lint_off PINCONNECTEMPTY */
   rma_completer #(.ANSWERS(1)) u_answers (
-      .clk, .rst, .here, .rma_on, .in_valid(in_valid[2]), .in_ready(in_ready[2]), .in_flit(flit1), .busy(),
-      .err_valid(), .err_ready(1'b0), .err_header(), .err_ext(), .err_code(),
+      .clk, .rst, .here, .rma_on, .stamps, .in_valid(in_valid[2]), .in_ready(in_ready[2]), .in_flit(flit1), .busy(),
+      .err_valid(), .err_ready(1'b0), .err_header(), .err_ext(), .err_stamp(), .err_code(),
+      .ev_stranger(), .stranger_header(), .stranger_pdid(),
       .atu_valid(atu_valid[3]), .atu_nla(atu_nla[191:144]), .atu_vpid(atu_vpid[15:12]), .atu_done(atu_done[3]), .atu_error, .atu_addr,
       .fence, .atu_hold(atu_hold[3]),
       .m_awvalid(aw_valid[2]), .m_awready(aw_ready[2]), .m_awaddr(aw_addr[128+:64]), .m_awlen(aw_len[16+:8]), .m_wvalid(w_valid[2]),
       .m_wready(w_ready[2]), .m_wdata(w_data[128+:64]), .m_wstrb(w_strb[16+:8]), .m_wlast(w_last[2]), .m_bvalid(b_valid[2]),
       .m_bready(b_ready[2]), .m_bresp,
-      .noti_valid(noti_valid[3]), .noti_vpid(noti_of[15:12]), .noti_words(noti_words[511:384]), .noti_done(noti_done[3]),
+      .noti_valid(noti_valid[3]), .noti_vpid(noti_of[15:12]), .noti_words(noti_words[511:384]),
+      .noti_stamp(noti_stamp[127:96]), .noti_done(noti_done[3]),
       .ev_rx(ev_rx[2]), .ev_drop(ev_drop[2]), .drop_reason(drop_reasons[20:14]), .ev_error(ev_fail[3]), .idle(ans_idle), .active(ans_active)
   );
   /* verilator lint_on PINCONNECTEMPTY */
@@ -205,18 +231,20 @@ module nic_rma (
       .rings_busy, .rings_ready, .wr_base, .wr_slots, .wr_ctrl, .wr_rp, .ring_base, .ring_slots, .ring_ctrl, .ring_wp, .ring_rp,
       .ring_stall, .wr_table_base, .wr_table_pages, .table_base, .table_pages, .command_put, .done_set, .done_addr,
       .commands_done, .commands_refused, .done_errors, .commands_queued, .commands_busy(cmd_active),
-      .ev_hit, .ev_miss, .ev_fault, .fault, .wr_nvm, .nvm_value, .ev_tx, .ev_rx, .ev_refused, .ev_drop,
-      .ev_error(ev_fail), .ev_noti, .ev_noti_off, .descriptors, .stalled
+      .ev_hit, .ev_miss, .ev_fault, .fault, .wr_nvm, .nvm_value, .ev_tx, .ev_rx, .ev_refused, .ev_drop, .ev_late, .ev_purged,
+      .ev_error(ev_fail), .ev_noti, .ev_noti_off, .descriptors, .stalled, .ev_stall, .stall_vpid(noti_vpid)
   );
   assign reg_busy = rings_busy;
 
   rma_notifier #(.N(4)) u_notifier (
-      .clk, .rst, .busy(rings_busy), .valid(noti_valid), .vpid(noti_of), .words(noti_words), .done(noti_done), .rma_on, .window_on,
+      .clk, .rst, .busy(rings_busy), .valid(noti_valid), .vpid(noti_of), .words(noti_words), .stamp(noti_stamp), .stamps,
+      .done(noti_done), .rma_on, .window_on,
       .m_awvalid(aw_valid[4]), .m_awready(aw_ready[4]), .m_awaddr(aw_addr[4*64+:64]), .m_awlen(aw_len[4*8+:8]), .m_wvalid(w_valid[4]),
       .m_wready(w_ready[4]), .m_wdata(w_data[4*64+:64]), .m_wstrb(w_strb[4*8+:8]), .m_wlast(w_last[4]), .m_bvalid(b_valid[4]),
       .m_bready(b_ready[4]), .m_bresp, .rd_vpid(rd_addr[15:12]), .rd_base(ring_base), .rd_slots(ring_slots), .rd_ctrl(ring_ctrl),
       .rd_wp(ring_wp), .rd_rp(ring_rp), .rd_stall(ring_stall), .wr_ready(rings_ready), .wr_vpid(wr_addr[15:12]), .wr_data, .wr_base,
-      .wr_slots, .wr_ctrl, .wr_rp, .ev_written(ev_noti), .ev_off(ev_noti_off), .ev_refused(ev_rp_refused), .ev_irq(ev_noti_irq), .at_vpid(noti_vpid), .stalled,
+      .wr_slots, .wr_ctrl, .wr_rp, .shut, .restart, .wr_hold, .rd_hold(ring_hold), .rd_overflows(ring_overflows),
+      .ev_stall, .ev_overflow, .ev_written(ev_noti), .ev_off(ev_noti_off), .ev_refused(ev_rp_refused), .ev_irq(ev_noti_irq), .at_vpid(noti_vpid), .stalled,
       .active(noti_active)
   );
 
@@ -272,11 +300,17 @@ module nic_rma (
   );
 
   // ---- what was discarded: the first of those that fail in one cycle ----
-  assign ev_error     = ev_refused || ev_drop != '0;
-  assign error_reason = ev_refused ? refuse_reason : ev_drop[0] ? drop_reasons[6:0] : ev_drop[1] ? drop_reasons[13:7] : drop_reasons[20:14];
-  assign error_src    = {here, ev_refused ? refuse_vpid : 4'h0};
-  assign error_dst    = '0;
-  assign error_length = '0;
+  assign ev_late         = ev_drop[2] && drop_reasons[20:14] == 7'(nicloop_pkg::DROP_REASON_LATE);
+  assign stranger_header = ev_strangers[0] ? stranger_headers[63:0] : stranger_headers[127:64];
+  assign stranger_pdid   = ev_strangers[0] ? stranger_pdids[15:0] : stranger_pdids[31:16];
+  logic stranger, overflows;  // and nothing before it
+  assign stranger     = !ev_refused && ev_drop == '0 && ev_strangers != '0;
+  assign overflows    = !ev_refused && ev_drop == '0 && ev_strangers == '0;
+  assign ev_error     = ev_refused || ev_drop != '0 || ev_strangers != '0 || ev_overflow;
+  assign error_reason = stranger ? 7'(nicloop_pkg::DROP_REASON_DOMAIN) : overflows ? 7'(nicloop_pkg::DROP_REASON_OVERFLOW) : ev_refused ? refuse_reason : ev_drop[0] ? drop_reasons[6:0] : ev_drop[1] ? drop_reasons[13:7] : drop_reasons[20:14];
+  assign error_src    = stranger ? stranger_header[nicloop_pkg::HEADER_SRC_VPID_LSB+:16] : {here, ev_refused ? refuse_vpid : overflows ? noti_vpid : 4'h0};
+  assign error_dst    = stranger ? stranger_header[nicloop_pkg::HEADER_DST_VPID_LSB+:16] : '0;
+  assign error_length = stranger ? stranger_header[nicloop_pkg::HEADER_LENGTH_LSB+:10] : '0;
 
   assign idle   = win_idle && req_idle && rsp_idle && cmp_idle && ans_idle && !cmd_active && !rings_busy;
   assign active = win_active || req_active || rsp_active || cmp_active || ans_active || noti_active || atu_active || cmd_active || nvm_active;

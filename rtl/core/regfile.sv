@@ -84,6 +84,7 @@ module regfile #(
     input  logic [9:0]  rx_length,
     input  logic [3:0]  rx_vpid,        // of the packet at the completer's end
     input  logic        ev_rx_stall,
+    input  logic        ev_ring_stall,  // a unit of RMA begins to wait for a full ring
     input  logic [7:0]  route_errors,
     input  logic        ev_rma_error,   // a descriptor or packet of RMA was discarded
     input  logic [6:0]  rma_reason,
@@ -197,7 +198,7 @@ module regfile #(
   always_comb begin
     irq_set = '0;
     irq_set[nicloop_pkg::IRQ_STATUS_ERROR_LSB] = ev_tx_error || ev_rx_drop || ev_rma_error || route_errors != '0 || ev_link_failure || ev_rp_refused;
-    irq_set[nicloop_pkg::IRQ_STATUS_STALL_LSB] = ev_rx_stall && !stalled;
+    irq_set[nicloop_pkg::IRQ_STATUS_STALL_LSB] = (ev_rx_stall && !stalled) || ev_ring_stall;
     if (ev_rx_packet && ev_rx_irq) irq_set[6'(rx_vpid)] = 1'b1;
     if (ev_noti_irq) irq_set[6'(nicloop_pkg::IRQ_STATUS_NOTI_LSB)+6'(noti_vpid)] = 1'b1;
   end

@@ -20,6 +20,7 @@ module rma_collect #(
     output logic [6:0]  reason,
     output logic [63:0] header,
     output logic [63:0] ext,
+    output logic [31:0] stamp,      // life and domain, from its tail
     input  logic [5:0]  index,
     output logic [63:0] quad,
     input  logic        look_next,
@@ -35,6 +36,7 @@ module rma_collect #(
   logic [63:0] quads[BUFFERS * QUADS];
   logic [63:0] headers[BUFFERS], exts[BUFFERS];
   logic [6:0]  reasons[BUFFERS];
+  logic [31:0] uppers[BUFFERS];
   logic [PTR_W:0]   filled, looked, drained;       // packets so far, modulo 2 * BUFFERS
   logic [PTR_W-1:0] fill_at, look_at, drain_at;
   logic        full, open, framed;                 // open: flits since the last tail; framed: they began with a head
@@ -53,7 +55,9 @@ module rma_collect #(
   assign take     = in_valid && in_ready;
   assign done     = !full && (cut || (take && tail));
 
-  crc32_d64 u_crc (.enable(in_valid), .crc_in(head ? 32'hffffffff : crc), .data(head ? data & CRC_MASK : data), .crc_out(crc_next));
+  logic [63:0] covered;  // by the CRC, which counts as 0 itself
+  assign covered = head ? data & CRC_MASK : tail ? {data[63:32], 32'h0} : data;
+  crc32_d64 u_crc (.enable(in_valid), .crc_in(head ? 32'hffffffff : crc), .data(covered), .crc_out(crc_next));
 
   always_ff @(posedge clk) begin
     if (rst) begin
@@ -87,7 +91,7 @@ module rma_collect #(
   assign bytes     = in_header[nicloop_pkg::HEADER_LENGTH_LSB+:nicloop_pkg::HEADER_LENGTH_W];
   always_comb begin
     if (cut || !framed) verdict = 7'(nicloop_pkg::DROP_REASON_TRUNCATED);
-    else if (data[31:0] != ~crc) verdict = 7'(nicloop_pkg::DROP_REASON_CRC);
+    else if (data[31:0] != ~crc_next) verdict = 7'(nicloop_pkg::DROP_REASON_CRC);
     else if (bytes <= 10'd8 || bytes > 10'd8 + 10'(nicloop_pkg::RMA_MTU)) verdict = 7'(nicloop_pkg::DROP_REASON_BAD_LENGTH);
     else if (10'(count) != (bytes + 10'd7) >> 3) verdict = 7'(nicloop_pkg::DROP_REASON_TRUNCATED);
     else if (in_header[nicloop_pkg::HEADER_DST_NODE_LSB+:nicloop_pkg::HEADER_DST_NODE_W] != here)
@@ -106,12 +110,17 @@ module rma_collect #(
       if (drain_next) drained <= drained + 1'b1;
     end
   end
-  always_ff @(posedge clk) if (done) reasons[fill_at] <= verdict;
+  always_ff @(posedge clk)
+    if (done) begin
+      reasons[fill_at] <= verdict;
+      uppers[fill_at]  <= data[63:32];
+    end
 
   assign have   = looked != filled;
   assign reason = reasons[look_at];
   assign header = headers[look_at];
   assign ext    = exts[look_at];
+  assign stamp  = uppers[look_at];
   assign quad   = quads[{drain_at, index[IDX_W-1:0]}];
   assign idle   = !open && drained == filled;
   assign active = take || done;

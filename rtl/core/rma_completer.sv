@@ -2,7 +2,7 @@
 //
 // Job: ANSWERS = 0: PUT, IMM_PUT and NOTI of channel 0; a refusal goes back to the origin through the responder.
 //   ANSWERS = 1: GET_RSP, LOCK_RSP and ERROR of channel 1; a refusal becomes an error notification right here, at
-//   the origin. Nothing is written before the packet was whole and its page was granted. Three steps, each on another
+//   the origin. A request must be of its destination's domain, an answer for the life that asked: late ones are discarded. Nothing is written before the packet was whole and its page was granted. Three steps, each on another
 //   packet: check and translate; write; await the memory's answer and tell. All keep the order of arrival.
 // Handshake: flits in by valid/ready; client of the ATU, of the AXI write master and of the notifier; err_valid holds
 //   until err_ready. fence: atu_hold speaks of the accesses before it.
@@ -16,6 +16,7 @@ module rma_completer #(
     input  logic         rst,
     input  logic [11:0]  here,
     input  logic [15:0]  rma_on,
+    input  logic [511:0] stamps,     // {life, pdid} by VPID
     input  logic         in_valid,
     output logic         in_ready,
     input  logic [65:0]  in_flit,
@@ -24,6 +25,7 @@ module rma_completer #(
     input  logic         err_ready,
     output logic [63:0]  err_header,
     output logic [63:0]  err_ext,
+    output logic [31:0]  err_stamp,
     output logic [3:0]   err_code,
     // translation
     output logic         atu_valid,
@@ -51,11 +53,15 @@ module rma_completer #(
     output logic         noti_valid,
     output logic [3:0]   noti_vpid,
     output logic [127:0] noti_words,
+    output logic [31:0]  noti_stamp,
     input  logic         noti_done,
     output logic         ev_rx,
     output logic         ev_drop,
     output logic [6:0]   drop_reason,
     output logic         ev_error,
+    output logic         ev_stranger,      // a request from another domain: its header, its domain
+    output logic [63:0]  stranger_header,
+    output logic [15:0]  stranger_pdid,
     output logic         idle,
     output logic         active
 );
@@ -66,20 +72,25 @@ module rma_completer #(
   logic        have, look_next, drain_next, coll_idle, coll_active;
   logic [6:0]  reason;
   logic [63:0] header, ext, quad;
+  logic [31:0] stamp;
   logic [5:0]  index;
   rma_collect #(.BUFFERS(4)) u_collect (
-      .clk, .rst, .here, .in_valid, .in_ready, .in_flit, .have, .reason, .header, .ext, .index, .quad,
+      .clk, .rst, .here, .in_valid, .in_ready, .in_flit, .have, .reason, .header, .ext, .stamp, .index, .quad,
       .look_next, .drain_next, .idle(coll_idle), .active(coll_active)
   );
 
   // ---- what it is ----
   logic [3:0] packet_type, vpid;
-  logic       known, writes, on;
+  logic       known, writes, on, same, touches;
+  logic [31:0] own;         // life and domain of the process it is for
+  logic [15:0] life;        // of that, when it was judged
   logic [9:0] bytes;
   assign packet_type = header[nicloop_pkg::HEADER_TYPE_LSB+:4];
   assign vpid        = header[nicloop_pkg::HEADER_DST_VPID_LSB+:4];
   assign bytes       = header[nicloop_pkg::HEADER_LENGTH_LSB+:10] - 10'd8;
   assign on          = rma_on[vpid];
+  assign own         = stamps[{vpid, 5'h0}+:32];
+  assign same        = ANSWERS != 0 ? own == stamp : own[15:0] != '0 && own[15:0] == stamp[15:0];
   always_comb begin
     known  = 1'b0;
     writes = 1'b0;
@@ -100,25 +111,31 @@ module rma_completer #(
   logic [63:0] addr;
   assign shape_ok = !writes || 13'(ext[11:0]) + 13'(bytes) <= 13'h1000;
   assign good     = reason == 7'(nicloop_pkg::DROP_REASON_NONE) && (known || writes);
-  assign mute     = ANSWERS != 0 && !on;  // the origin has switched off the ring that the answer is for
+  assign mute     = ANSWERS != 0 && !(on && same);  // the origin has switched off the ring that the answer is for
+  assign touches  = same && on && shape_ok && writes;
   assign refused  = state == CHECK && have && (!good || mute) && !sending;
   assign start    = state == CHECK && have && good && !mute && tell_ready;
   assign pass     = state == PASS && !sending && write_ready;
   assign drop_reason = reason != 7'(nicloop_pkg::DROP_REASON_NONE) ? reason :
-                       mute ? 7'(nicloop_pkg::DROP_REASON_WINDOW_OFF) : 7'(nicloop_pkg::DROP_REASON_BAD_TYPE);
+                       !(known || writes) ? 7'(nicloop_pkg::DROP_REASON_BAD_TYPE) :
+                       !on ? 7'(nicloop_pkg::DROP_REASON_WINDOW_OFF) : 7'(nicloop_pkg::DROP_REASON_LATE);
+  assign ev_stranger     = ANSWERS == 0 && start && !same;
+  assign stranger_header = header;
+  assign stranger_pdid   = stamp[15:0];
   always_ff @(posedge clk) begin
     if (rst) state <= CHECK;
     else
       case (state)
-        CHECK: if (start) state <= on && shape_ok && writes ? TRANSLATE : PASS;
+        CHECK: if (start) state <= touches ? TRANSLATE : PASS;
         TRANSLATE: if (atu_done) state <= PASS;
         default: if (pass) state <= CHECK;
       endcase
   end
   always_ff @(posedge clk) begin
-    if (state == CHECK) error <= !on ? 4'(nicloop_pkg::RMA_ERROR_WINDOW_OFF) : !shape_ok ? 4'(nicloop_pkg::RMA_ERROR_BOUNDS) : GOOD;
+    if (state == CHECK) error <= !same ? 4'(nicloop_pkg::RMA_ERROR_DOMAIN) : !on ? 4'(nicloop_pkg::RMA_ERROR_WINDOW_OFF) : !shape_ok ? 4'(nicloop_pkg::RMA_ERROR_BOUNDS) : GOOD;
     else if (atu_done) error <= atu_error;
     if (atu_done) addr <= atu_addr;
+    if (start) life <= own[31:16];
   end
   assign atu_valid = state == TRANSLATE;
   assign atu_nla   = ext[nicloop_pkg::RMA_EXT_NLA_LSB+:48];
@@ -127,7 +144,7 @@ module rma_completer #(
   logic epoch, began, write_start, write_sent, write_busy, write_done, write_tag, write_error;  // began: the epoch at the translation
   always_ff @(posedge clk) if (start) began <= epoch;
   access_epoch u_accesses (
-      .clk, .rst, .fence, .enter(start && on && shape_ok && writes), .epoch,
+      .clk, .rst, .fence, .enter(start && touches), .epoch,
       .left({write_done, state == TRANSLATE && atu_done && atu_error != GOOD}), .left_epoch({write_tag, began}), .hold(atu_hold)
   );
 
@@ -150,12 +167,14 @@ module rma_completer #(
   // ---- tell, when the memory has answered ----
   logic        told_valid, told_write, answered, answer_bad, result_ready, tell, failed, leave, wants, last, is_error, own_word;
   logic [3:0]  told_error, told_type, command;
+  logic [31:0] told_stamp;
+  logic [15:0] told_life;
   logic [63:0] told_header, told_ext, told_quad, noti0, noti1;
   logic [9:0]  told_bytes;
   /* verilator lint_off PINCONNECTEMPTY */
-  fifo #(.W(197), .DEPTH(TELL)) u_told (
-      .clk, .rst, .wr_valid(pass), .wr_ready(tell_ready), .wr_data({write_start, error, header, ext, quad}),
-      .rd_valid(told_valid), .rd_ready(leave), .rd_data({told_write, told_error, told_header, told_ext, told_quad}), .level()
+  fifo #(.W(245), .DEPTH(TELL)) u_told (
+      .clk, .rst, .wr_valid(pass), .wr_ready(tell_ready), .wr_data({life, stamp, write_start, error, header, ext, quad}),
+      .rd_valid(told_valid), .rd_ready(leave), .rd_data({told_life, told_stamp, told_write, told_error, told_header, told_ext, told_quad}), .level()
   );
   fifo #(.W(1), .DEPTH(TELL)) u_results (
       .clk, .rst, .wr_valid(write_done), .wr_ready(result_ready), .wr_data(write_error), .rd_valid(answered), .rd_ready(leave && told_write),
@@ -183,6 +202,7 @@ module rma_completer #(
   assign err_valid  = tell && failed && ANSWERS == 0;
   assign err_header = told_header;
   assign err_ext    = told_ext;
+  assign err_stamp  = told_stamp;
   assign err_code   = told_error != GOOD ? told_error : 4'(nicloop_pkg::RMA_ERROR_DMA);
   assign noti_valid = tell && (failed ? ANSWERS != 0 : wants || is_error);
   assign noti_vpid  = told_header[nicloop_pkg::HEADER_DST_VPID_LSB+:4];
@@ -194,6 +214,7 @@ module rma_completer #(
     if (is_error) noti1[nicloop_pkg::RMA_NOTI_PEER_VPID_LSB-1:0] = told_quad[nicloop_pkg::RMA_NOTI_PEER_VPID_LSB-1:0];
   end
   assign noti_words = {noti1, noti0};
+  assign noti_stamp = {told_life, told_stamp[15:0]};
   assign leave      = tell && (err_valid ? err_ready : !noti_valid || noti_done);
 
   assign ev_rx    = leave;

@@ -3,10 +3,12 @@
 // Job: keeps base, size, switches and pointers by VPID; writes the notifications of several units, each into the
 //   ring of its process, numbered from 1. A unit whose ring is full waits, the others pass.
 //   A read pointer to which the ring cannot have been read is refused: the old one stays.
-// Handshake: valid holds with vpid and words until done, a pulse. A notification for a ring that is off is done at
-//   once and counted, and so is one whose ring is switched off while it is written (rd_ctrl.busy tells that it still is).
+// Handshake: valid holds with vpid, words and stamp (life and domain of the process that it is for) until done, a pulse. A
+//   notification for a ring that is off, or for another life or domain than that of now, is done at once and counted, and so is one whose ring is switched off while it is written (rd_ctrl.busy tells that it still is).
 //   Register writes are taken when wr_ready (wr_rp: when !busy).
-// Back-pressure: a full ring holds its unit until the read pointer moves or the ring is switched off. Register writes
+// Back-pressure: a full ring holds its unit until the read pointer moves, the ring is switched off, or the time is spent for which it may
+//   hold others (wr_hold): then notifications that find it full are dropped, and before the next that is written stands one that
+//   says so. Of several rings that hold units, that of the first unit pays. Register writes
 //   wait while reset clears, and in the cycle of a memory's answer, which counts in the same memory.
 module rma_notifier #(
     parameter int N = 4,
@@ -18,6 +20,8 @@ module rma_notifier #(
     input  logic [N-1:0]     valid,
     input  logic [N*4-1:0]   vpid,
     input  logic [N*128-1:0] words,     // second quadword high, its seq 0
+    input  logic [N*32-1:0]  stamp,
+    input  logic [511:0]     stamps,    // {life, pdid} by VPID
     output logic [N-1:0]     done,
     output logic [VPIDS-1:0] rma_on,
     output logic [VPIDS-1:0] window_on,
@@ -42,6 +46,9 @@ module rma_notifier #(
     output logic [31:0]      rd_wp,
     output logic [32:0]      rd_rp,
     output logic [63:0]      rd_stall,
+    output logic [23:0]      rd_hold,
+    output logic [31:0]      rd_overflows,
+    input  logic             wr_hold,     // wr_data[55:32]; taken when !busy
     output logic             wr_ready,
     input  logic [3:0]       wr_vpid,
     input  logic [63:0]      wr_data,
@@ -49,11 +56,15 @@ module rma_notifier #(
     input  logic             wr_slots,
     input  logic             wr_ctrl,
     input  logic             wr_rp,
+    input  logic             shut,      // wr_vpid gets another domain: ring and window go off
+    output logic             restart,   // the ring of wr_vpid goes on
     // events
     output logic             ev_written,  // into the ring of at_vpid
     output logic             ev_off,
     output logic             ev_refused,  // a read pointer
     output logic             ev_irq,
+    output logic             ev_stall,    // a unit begins to wait for the ring of at_vpid
+    output logic             ev_overflow, // what a unit had for it is dropped
     output logic [3:0]       at_vpid,
     output logic [N-1:0]     stalled,     // units that wait for a full ring
     output logic             active
@@ -67,13 +78,16 @@ module rma_notifier #(
 
   logic [3:0]   pick_vpid;
   logic [127:0] pick_words, held;
+  logic [31:0]  pick_stamp, held_stamp;
   always_comb begin
     pick_vpid  = '0;
     pick_words = '0;
+    pick_stamp = '0;
     for (int i = 0; i < N; i++)
       if (grant[i]) begin
         pick_vpid  = pick_vpid | vpid[i*4+:4];
         pick_words = pick_words | words[i*128+:128];
+        pick_stamp = pick_stamp | stamp[i*32+:32];
       end
   end
 
@@ -82,6 +96,10 @@ module rma_notifier #(
   logic [12:0] slots[VPIDS], index[VPIDS];
   logic [31:0] wp[VPIDS], rp[VPIDS];
   logic [63:0] stalls[VPIDS];
+  logic [23:0] left[VPIDS];   // cycles that it may still hold units; all ones: for good
+  logic [31:0] overflows[VPIDS];
+  logic [15:0] overflowed;
+  logic        extra;         // what is written tells of dropped ones, and the unit's comes after it
   logic [15:0] enable, window, irq, refused;
   logic [4:0]  clear;
   assign busy      = !clear[4];
@@ -92,10 +110,10 @@ module rma_notifier #(
     else if (busy) clear <= clear + 1'b1;
   end
 
-  logic        on, full, answered, commit, restart, lost;  // lost: switched off since it was looked at
+  logic        on, full, answered, commit, lost;  // lost: switched off since it was looked at
   logic [31:0] next_seq, fill;
   logic [12:0] next_index;
-  assign on         = enable[at_vpid] && slots[at_vpid] != '0;
+  assign on         = enable[at_vpid] && slots[at_vpid] != '0 && held_stamp == stamps[{at_vpid, 5'h0}+:32];
   assign fill       = wp[at_vpid] - rp[at_vpid];
   assign full       = fill >= 32'(slots[at_vpid]) && fill != '1;  // read ahead of one whose write then failed: empty
   assign next_seq   = wp[at_vpid] + 1'b1;
@@ -103,7 +121,7 @@ module rma_notifier #(
   assign restart    = wr_ctrl && wr_data[nicloop_pkg::NOTI_CTRL_ENABLE_LSB] && !enable[wr_vpid];
   assign wr_ready   = !busy && !answered;
   always_ff @(posedge clk)
-    lost <= state != PICK && (lost || (wr_ctrl && !wr_data[nicloop_pkg::NOTI_CTRL_ENABLE_LSB] && wr_vpid == at_vpid));
+    lost <= state != PICK && (lost || ((shut || (wr_ctrl && !wr_data[nicloop_pkg::NOTI_CTRL_ENABLE_LSB])) && wr_vpid == at_vpid));
 
   // Software may have seen the notification under way before the memory has acknowledged it.
   logic [31:0] behind;
@@ -125,6 +143,9 @@ module rma_notifier #(
       enable[wr_vpid] <= wr_data[nicloop_pkg::NOTI_CTRL_ENABLE_LSB];
       window[wr_vpid] <= wr_data[nicloop_pkg::NOTI_CTRL_WINDOW_LSB];
       irq[wr_vpid]    <= wr_data[nicloop_pkg::NOTI_CTRL_IRQ_LSB];
+    end else if (shut) begin
+      enable[wr_vpid] <= 1'b0;
+      window[wr_vpid] <= 1'b0;
     end
   end
   always_ff @(posedge clk) begin
@@ -135,22 +156,41 @@ module rma_notifier #(
     if (busy || restart || commit) index[count_at] <= commit ? next_index : '0;
   end
 
+  assign ev_stall    = state == LOOK && on && full && left[at_vpid] != '0;
+  assign ev_overflow = state == LOOK && on && full && left[at_vpid] == '0;
+  always_ff @(posedge clk) if (state == LOOK) extra <= overflowed[at_vpid];
+  always_ff @(posedge clk) begin
+    if (rst) overflowed <= '0;
+    else begin
+      if (restart) overflowed[wr_vpid] <= 1'b0;
+      if (ev_overflow || (commit && extra)) overflowed[at_vpid] <= ev_overflow;
+    end
+  end
+  always_ff @(posedge clk) begin
+    if (stalls_on && left[stall_at] != '1 && left[stall_at] != '0) left[stall_at] <= left[stall_at] - 1'b1;
+    if (busy || wr_hold) left[reg_at] <= busy ? '1 : wr_data[55:32];
+    if (busy || ev_overflow) overflows[busy ? clear[3:0] : at_vpid] <= busy ? '0 : overflows[at_vpid] + 1'b1;
+  end
+
   // ---- waiting, and how long: one ring's count per cycle, that of the first unit that waits ----
-  logic stalls_on;
+  logic         stalls_on;
+  logic [N-1:0] first;  // of them
   always_comb begin
     stall_at  = '0;
     stalls_on = 1'b0;
+    first     = '0;
     for (int i = N - 1; i >= 0; i--)
       if (stalled[i]) begin
         stall_at  = vpid[i*4+:4];
         stalls_on = 1'b1;
+        first     = N'(1) << i;
       end
   end
   always_ff @(posedge clk)
     if (busy || stalls_on) stalls[busy ? clear[3:0] : stall_at] <= busy ? '0 : stalls[stall_at] + 1'b1;
   always_ff @(posedge clk) begin
-    if (rst || (wr_rp && rp_good) || wr_ctrl || wr_slots) stalled <= '0;
-    else if (state == LOOK && on && full) stalled <= stalled | unit;
+    if (rst || (wr_rp && rp_good) || wr_ctrl || wr_slots || shut) stalled <= '0;
+    else stalled <= (stalled | (ev_stall ? unit : '0)) & ~(stalls_on && left[stall_at] == '0 ? first : '0);
   end
 
   // ---- writing: two quadwords, the one with the number last ----
@@ -172,6 +212,7 @@ module rma_notifier #(
       unit    <= grant;
       at_vpid <= pick_vpid;
       held    <= pick_words;
+      held_stamp <= pick_stamp;
     end
   always_ff @(posedge clk)
     if (state == LOOK) begin
@@ -193,7 +234,14 @@ module rma_notifier #(
   assign m_awaddr  = {to, 4'h0};
   assign m_awlen   = 8'd1;
   assign m_wvalid  = state == WRITE && !w_sent;
-  assign m_wdata   = beat ? {seq, held[113:64]} : held[63:0];
+  assign m_wdata   = extra ? (beat ? told_overflow : 64'(overflows[at_vpid])) : beat ? {seq, held[113:64]} : held[63:0];
+  logic [63:0] told_overflow;
+  always_comb begin
+    told_overflow = '0;
+    told_overflow[nicloop_pkg::RMA_NOTI_LAST_LSB]     = 1'b1;
+    told_overflow[nicloop_pkg::RMA_NOTI_ERROR_LSB+:4] = 4'(nicloop_pkg::RMA_ERROR_OVERFLOW);
+    told_overflow[nicloop_pkg::RMA_NOTI_SEQ_LSB+:14]  = seq;
+  end
   assign m_wstrb   = 8'hff;
   assign m_wlast   = beat;
   assign m_bready  = state == ANSWER;
@@ -205,14 +253,16 @@ module rma_notifier #(
   assign ev_written = commit;
   assign ev_irq     = commit && irq[at_vpid];
   assign ev_off     = (state == LOOK && !on) || (answered && !commit);
-  assign done       = unit & {N{answered || (state == LOOK && !on)}};
-  assign active     = state != PICK || asking != '0 || busy;
+  assign done       = unit & {N{(answered && !extra) || (state == LOOK && !on) || ev_overflow}};
+  assign active     = state != PICK || asking != '0 || busy || (stalls_on && left[stall_at] != '1);
 
   assign rd_base  = {base[rd_vpid], 4'h0};
   assign rd_slots = slots[rd_vpid];
   assign rd_wp    = wp[rd_vpid];
   assign rd_rp    = {refused[rd_vpid], rp[rd_vpid]};
   assign rd_stall = stalls[rd_vpid];
+  assign rd_hold  = left[rd_vpid];
+  assign rd_overflows = overflows[rd_vpid];
   always_comb begin
     rd_ctrl = '0;
     rd_ctrl[nicloop_pkg::NOTI_CTRL_ENABLE_LSB] = enable[rd_vpid];

@@ -54,11 +54,15 @@ module rma_regs (
     input  logic [2:0]  ev_rx,
     input  logic        ev_refused,
     input  logic [2:0]  ev_drop,
+    input  logic        ev_late,
+    input  logic        ev_purged,
     input  logic [3:0]  ev_error,
     input  logic        ev_noti,
     input  logic        ev_noti_off,
     input  logic [15:0] descriptors,
-    input  logic [3:0]  stalled
+    input  logic [3:0]  stalled,
+    input  logic        ev_stall,
+    input  logic [3:0]  stall_vpid
 );
   // ---- which page: 0 none, 1 rma, 2 vpid, 3 user, 4 atu, 5 nvm ----
   function automatic logic [2:0] page_of(input logic [31:0] a);
@@ -111,7 +115,7 @@ module rma_regs (
     wr_known = wr_writable;
     case (wr_page)
       3'd1:
-        if ((wr_off <= nicloop_pkg::REG_RMA_LEVEL && wr_off[2:0] == '0) ||
+        if ((wr_off <= nicloop_pkg::REG_RMA_STALL_VPID && wr_off[2:0] == '0) ||
             (wr_off >= nicloop_pkg::REG_ATU_FAULTS && wr_off <= nicloop_pkg::REG_ATU_DONE_ERRORS &&
              wr_off[2:0] == '0)) wr_known = 1'b1;
       3'd2: if (wr_off == nicloop_pkg::REG_NOTI_WP || wr_off == nicloop_pkg::REG_NOTI_STALL) wr_known = 1'b1;
@@ -121,7 +125,7 @@ module rma_regs (
   end
 
   // ---- counters ----
-  logic [63:0] tx_packets, rx_packets, refused, rx_dropped, errors, notis, noti_off, faults, hits, misses, last_fault;
+  logic [63:0] tx_packets, rx_packets, refused, rx_dropped, errors, notis, noti_off, late, purged, faults, hits, misses, last_fault;
   function automatic logic [63:0] ones(input logic [3:0] v);
     ones = 64'(v[0]) + 64'(v[1]) + 64'(v[2]) + 64'(v[3]);
   endfunction
@@ -134,6 +138,8 @@ module rma_regs (
       errors     <= '0;
       notis      <= '0;
       noti_off   <= '0;
+      late       <= '0;
+      purged     <= '0;
       faults     <= '0;
       hits       <= '0;
       misses     <= '0;
@@ -146,6 +152,8 @@ module rma_regs (
       if (ev_refused) refused <= refused + 1'b1;
       if (ev_noti) notis <= notis + 1'b1;
       if (ev_noti_off) noti_off <= noti_off + 1'b1;
+      if (ev_late) late <= late + 1'b1;
+      if (ev_purged) purged <= purged + 1'b1;
       if (ev_hit) hits <= hits + 1'b1;
       if (ev_miss) misses <= misses + 1'b1;
       if (ev_fault) begin
@@ -153,6 +161,12 @@ module rma_regs (
         last_fault <= fault;
       end
     end
+  end
+
+  logic [3:0] last_stall;
+  always_ff @(posedge clk) begin
+    if (rst) last_stall <= '0;
+    else if (ev_stall) last_stall <= stall_vpid;
   end
 
   // ---- reads ----
@@ -174,6 +188,9 @@ module rma_regs (
           nicloop_pkg::REG_RMA_NOTIS:      rd_value = notis;
           nicloop_pkg::REG_RMA_NOTI_OFF:   rd_value = noti_off;
           nicloop_pkg::REG_RMA_LEVEL:      rd_value = {44'h0, stalled, descriptors};
+          nicloop_pkg::REG_RMA_LATE:       rd_value = late;
+          nicloop_pkg::REG_RMA_PURGED:     rd_value = purged;
+          nicloop_pkg::REG_RMA_STALL_VPID: rd_value = {55'h0, stalled != '0, 4'h0, last_stall};
           nicloop_pkg::REG_ATU_FAULTS:     rd_value = faults;
           nicloop_pkg::REG_ATU_FAULT:      rd_value = last_fault;
           nicloop_pkg::REG_ATU_HITS:       rd_value = hits;

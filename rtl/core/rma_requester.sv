@@ -3,7 +3,8 @@
 // Job: serves processes in turn, one fragment at a time. A fragment is at most RMA_MTU bytes and crosses no 4 KB
 //   boundary on either side, so that one translation decides about all of it. Bytes of a PUT are translated
 //   and read here, while the data of the fragments before comes; the other commands carry theirs. What a descriptor gets
-//   wrong ends it with an error notification; nothing of the failing fragment and of those behind it leaves.
+//   wrong ends it with an error notification; nothing of the failing fragment and of those behind it leaves. One that is dead,
+//   because its window was switched off, ends without a word.
 // Handshake: rma_window's head and pop; client of the ATU and of the AXI read master; rma_sender's flits and
 //   notifications, on virtual channel 0. fence: atu_hold speaks of the accesses before it.
 // Back-pressure: without a free packet buffer no fragment is begun; descriptors wait in the window's FIFOs.
@@ -17,6 +18,8 @@ module rma_requester #(
     input  logic [VPIDS-1:0] waiting,
     output logic [3:0]       head_vpid,
     input  logic [191:0]     head,
+    input  logic             head_dead,
+    input  logic [511:0]     stamps,     // {life, pdid} by VPID
     output logic             pop,
     // translation
     output logic             atu_valid,
@@ -47,9 +50,13 @@ module rma_requester #(
     output logic             noti_valid,
     output logic [3:0]       noti_vpid,
     output logic [127:0]     noti_words,
+    output logic [31:0]      noti_stamp,
     input  logic             noti_done,
     output logic             ev_packet,
     output logic             ev_error,
+    output logic             ev_purged,
+    input  logic [3:0]       level_vpid,
+    output logic [2:0]       level_of,   // fragments of level_vpid that have not left or are not told
     output logic             idle,
     output logic             active
 );
@@ -230,12 +237,13 @@ module rma_requester #(
   // ---- fragments under way, in order ----
   logic        job_valid, job_read, job_packet, job_noti, retire;
   logic [63:0] job_header, job_ext, job_quad, job_noti1;
+  logic [31:0] job_stamp;
   logic [47:0] job_nla;
   /* verilator lint_off PINCONNECTEMPTY */
-  fifo #(.W(307), .DEPTH(BUFFERS)) u_jobs (
+  fifo #(.W(339), .DEPTH(BUFFERS)) u_jobs (
       .clk, .rst, .wr_valid(pass), .wr_ready(),
-      .wr_data({read_start, packet, notifies, header, tag, ext_nla, quad, noti1, noti_nla}), .rd_valid(job_valid), .rd_ready(retire),
-      .rd_data({job_read, job_packet, job_noti, job_header, job_ext, job_quad, job_noti1, job_nla}), .level()
+      .wr_data({stamps[{head_vpid, 5'h0}+:32], read_start, packet, notifies, header, tag, ext_nla, quad, noti1, noti_nla}), .rd_valid(job_valid),
+      .rd_ready(retire), .rd_data({job_stamp, job_read, job_packet, job_noti, job_header, job_ext, job_quad, job_noti1, job_nla}), .level()
   );
   /* verilator lint_on PINCONNECTEMPTY */
   dma_read #(.DEPTH(BUFFERS)) u_read (
@@ -262,7 +270,8 @@ module rma_requester #(
         unended = unended && !final_one[i];
       end
   end
-  assign kill = broken[head_vpid] || (unended && fail_vpid == head_vpid);
+  assign kill = head_dead || broken[head_vpid] || (unended && fail_vpid == head_vpid);
+  assign ev_purged = pop && head_dead;
   always_ff @(posedge clk) begin
     if (rst) broken <= '0;
     else begin
@@ -301,11 +310,21 @@ module rma_requester #(
   rma_sender #(.BUFFERS(BUFFERS)) u_sender (
       .clk, .rst, .ready(sender_ready), .reserve(begin_one),
       .q_valid(read_valid || (retire && !job_read)), .q_index(job_read ? read_index : 6'd0), .q_data(job_read ? read_data : job_quad),
-      .commit(retire), .job_packet(job_packet && !fails && !cancelled[0]), .job_header, .job_ext,
+      .commit(retire), .job_packet(job_packet && !fails && !cancelled[0]), .job_header, .job_ext, .job_stamp, .job_life(job_stamp[31:16]),
       .job_noti((job_noti && !cancelled[0]) || fails), .job_vpid(who[0]), .job_words({told, job_ext[63:48], job_nla}),
-      .tx_valid, .tx_ready, .tx_head, .tx_tail, .tx_data, .noti_valid, .noti_vpid, .noti_words, .noti_done,
-      .ev_packet, .idle(send_idle), .active(send_active)
+      .tx_valid, .tx_ready, .tx_head, .tx_tail, .tx_data, .noti_valid, .noti_vpid, .noti_words, .noti_stamp, .noti_done,
+      .ev_packet, .ev_done(ended), .idle(send_idle), .active(send_active)
   );
+  logic       ended;
+  logic [2:0] begun[VPIDS];
+  assign level_of = begun[level_vpid];
+  always_ff @(posedge clk) begin
+    if (rst) for (int v = 0; v < VPIDS; v++) begun[v] <= '0;
+    else if (!(pass && ended && head_vpid == noti_vpid)) begin
+      if (pass) begun[head_vpid] <= begun[head_vpid] + 1'b1;
+      if (ended) begun[noti_vpid] <= begun[noti_vpid] - 1'b1;
+    end
+  end
   assign ev_error = fails || (retire && job_noti && !job_packet);
 
   assign idle   = state == IDLE && waiting == '0 && send_idle && clear[4];

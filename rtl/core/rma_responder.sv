@@ -12,6 +12,7 @@ module rma_responder (
     input  logic         rst,
     input  logic [11:0]  here,
     input  logic [15:0]  rma_on,
+    input  logic [511:0] stamps,     // {life, pdid} by VPID
     input  logic         in_valid,
     output logic         in_ready,
     input  logic [65:0]  in_flit,
@@ -21,6 +22,7 @@ module rma_responder (
     output logic         err_ready,
     input  logic [63:0]  err_header,
     input  logic [63:0]  err_ext,
+    input  logic [31:0]  err_stamp,
     input  logic [3:0]   err_code,
     // translation
     output logic         atu_valid,
@@ -64,12 +66,16 @@ module rma_responder (
     output logic         noti_valid,
     output logic [3:0]   noti_vpid,
     output logic [127:0] noti_words,
+    output logic [31:0]  noti_stamp,
     input  logic         noti_done,
     output logic         ev_rx,
     output logic         ev_drop,
     output logic [6:0]   drop_reason,
     output logic         ev_packet,
     output logic         ev_error,
+    output logic         ev_stranger,      // a request from another domain: its header, its domain
+    output logic [63:0]  stranger_header,
+    output logic [15:0]  stranger_pdid,
     output logic         idle,
     output logic         active
 );
@@ -79,15 +85,16 @@ module rma_responder (
   logic        have, take_next, coll_idle, coll_active;
   logic [6:0]  reason;
   logic [63:0] header, ext, quad;
+  logic [31:0] stamp;
   rma_collect #(.BUFFERS(2), .QUADS(2)) u_collect (
-      .clk, .rst, .here, .in_valid, .in_ready, .in_flit, .have, .reason, .header, .ext, .index(6'd0), .quad,
+      .clk, .rst, .here, .in_valid, .in_ready, .in_flit, .have, .reason, .header, .ext, .stamp, .index(6'd0), .quad,
       .look_next(take_next), .drain_next(take_next), .idle(coll_idle), .active(coll_active)
   );
 
   // ---- begin: check, translate, ask for the data ----
   localparam logic [1:0] CHECK = 2'd0, TRANSLATE = 2'd1, PASS = 2'd2, ALONE = 2'd3;
   logic [1:0]  state;
-  logic        is_lock, good, shape_ok, on, sender_ready, refused, start, pass, read_ready, read_start, job_valid, leave;
+  logic        is_lock, good, shape_ok, on, same, touches, sender_ready, refused, start, pass, read_ready, read_start, job_valid, leave;
   logic [3:0]  error, vpid;
   logic [9:0]  bytes;
   logic [63:0] addr;
@@ -97,6 +104,15 @@ module rma_responder (
   assign nla     = ext[nicloop_pkg::RMA_EXT_NLA_LSB+:48];
   assign bytes   = is_lock ? 10'd4 : quad[nicloop_pkg::RMA_GET_BYTES_MINUS_1_LSB+:10] + 10'd1;
   assign on      = rma_on[vpid];
+
+  // Nobody of another domain learns whether the process is there.
+  logic [31:0] own;
+  assign own             = stamps[{vpid, 5'h0}+:32];
+  assign same            = own[15:0] != '0 && own[15:0] == stamp[15:0];
+  assign touches         = same && on && shape_ok;
+  assign ev_stranger     = start && !same;
+  assign stranger_header = header;
+  assign stranger_pdid   = stamp[15:0];
 
   // A request that its sender got wrong must not reach the memory: too long, across 4 KB, a word off its place.
   assign shape_ok = bytes != '0 && bytes <= 10'(nicloop_pkg::RMA_MTU) && 13'(nla[11:0]) + 13'(bytes) <= 13'h1000 &&
@@ -109,16 +125,17 @@ module rma_responder (
     if (rst) state <= CHECK;
     else
       case (state)
-        CHECK: if (start) state <= on && shape_ok ? TRANSLATE : PASS;
+        CHECK: if (start) state <= touches ? TRANSLATE : PASS;
         TRANSLATE: if (atu_done) state <= PASS;
         PASS: if (pass) state <= is_lock ? ALONE : CHECK;
         default: if (!job_valid) state <= CHECK;
       endcase
   end
   always_ff @(posedge clk) begin
-    if (state == CHECK) error <= !on ? 4'(nicloop_pkg::RMA_ERROR_WINDOW_OFF) : !shape_ok ? 4'(nicloop_pkg::RMA_ERROR_BOUNDS) : GOOD;
+    if (state == CHECK) error <= !same ? 4'(nicloop_pkg::RMA_ERROR_DOMAIN) : !on ? 4'(nicloop_pkg::RMA_ERROR_WINDOW_OFF) : !shape_ok ? 4'(nicloop_pkg::RMA_ERROR_BOUNDS) : GOOD;
     else if (atu_done) error <= atu_error;
     if (atu_done) addr <= atu_addr;
+    if (start) life <= own[31:16];
   end
   assign atu_valid   = state == TRANSLATE;
   assign atu_nla     = nla;
@@ -129,15 +146,17 @@ module rma_responder (
   assign drop_reason = reason;
 
   // ---- under way: the oldest request ----
+  logic [15:0] life, job_life;  // of the process that is asked
+  logic [31:0] job_stamp;
   logic        job_read, job_lock, read_valid, read_done, read_error, read_tag;
   logic [3:0]  job_error;
   logic [9:0]  job_bytes;
   logic [5:0]  read_index;
   logic [63:0] job_header, job_ext, job_quad, read_data;
   /* verilator lint_off PINCONNECTEMPTY */
-  fifo #(.W(196), .DEPTH(BUFFERS)) u_jobs (
-      .clk, .rst, .wr_valid(pass), .wr_ready(), .wr_data({error, header, ext, quad}), .rd_valid(job_valid), .rd_ready(leave),
-      .rd_data({job_error, job_header, job_ext, job_quad}), .level()
+  fifo #(.W(244), .DEPTH(BUFFERS)) u_jobs (
+      .clk, .rst, .wr_valid(pass), .wr_ready(), .wr_data({life, stamp, error, header, ext, quad}), .rd_valid(job_valid), .rd_ready(leave),
+      .rd_data({job_life, job_stamp, job_error, job_header, job_ext, job_quad}), .level()
   );
   /* verilator lint_on PINCONNECTEMPTY */
   assign job_lock  = job_header[nicloop_pkg::HEADER_TYPE_LSB+:4] == 4'(nicloop_pkg::PACKET_TYPE_RMA_LOCK_REQ);
@@ -170,7 +189,7 @@ module rma_responder (
   logic epoch, began;
   always_ff @(posedge clk) if (start) began <= epoch;
   access_epoch u_accesses (
-      .clk, .rst, .fence, .enter(start && on && shape_ok), .epoch, .left({(read_done && !writes) || write_done,
+      .clk, .rst, .fence, .enter(start && touches), .epoch, .left({(read_done && !writes) || write_done,
       state == TRANSLATE && atu_done && atu_error != GOOD}), .left_epoch({write_done ? write_tag : read_tag, began}), .hold(atu_hold)
   );
 
@@ -230,13 +249,17 @@ module rma_responder (
                    command, 2'(nicloop_pkg::RMA_UNIT_RESPONDER), 13'h0, job_bytes - 10'd1};
 
   logic send_idle, send_active;
+  /* verilator lint_off UNUSEDSIGNAL */
+  logic ended;
+  /* verilator lint_on UNUSEDSIGNAL */
   rma_sender #(.BUFFERS(BUFFERS)) u_sender (
       .clk, .rst, .ready(sender_ready), .reserve(start || err_ready), .q_valid(read_valid || word),
       .q_index(word ? 6'd0 : read_index), .q_data(word ? out_quad : read_data), .commit(leave || err_ready), .job_packet(1'b1), .job_header(out_header),
       .job_ext(data ? {job_ext[63:48], job_quad[nicloop_pkg::RMA_GET_NLA_LSB+:48]} : of_ext),
+      .job_stamp(from_err ? err_stamp : job_stamp), .job_life,
       .job_noti(!from_err && !failed && notify), .job_vpid(job_header[nicloop_pkg::HEADER_DST_VPID_LSB+:4]), .job_words({noti1, job_ext}),
-      .tx_valid, .tx_ready, .tx_head, .tx_tail, .tx_data, .noti_valid, .noti_vpid, .noti_words, .noti_done,
-      .ev_packet, .idle(send_idle), .active(send_active)
+      .tx_valid, .tx_ready, .tx_head, .tx_tail, .tx_data, .noti_valid, .noti_vpid, .noti_words, .noti_stamp, .noti_done,
+      .ev_packet, .ev_done(ended), .idle(send_idle), .active(send_active)
   );
 
   assign ev_rx    = leave;

@@ -21,8 +21,10 @@ module rma_sender #(
     input  logic         job_packet,
     input  logic [63:0]  job_header,  // its length says how many quadwords follow
     input  logic [63:0]  job_ext,
+    input  logic [31:0]  job_stamp,   // for the tail: life and domain of the process that asked
     input  logic         job_noti,
     input  logic [3:0]   job_vpid,    // whose ring
+    input  logic [15:0]  job_life,    // of the process that is told; its domain is that of the tail
     input  logic [127:0] job_words,   // the notification
     output logic         tx_valid,
     input  logic         tx_ready,
@@ -32,14 +34,16 @@ module rma_sender #(
     output logic         noti_valid,
     output logic [3:0]   noti_vpid,
     output logic [127:0] noti_words,
+    output logic [31:0]  noti_stamp,
     input  logic         noti_done,
     output logic         ev_packet,
+    output logic         ev_done,     // the job of noti_vpid is over
     output logic         idle,
     output logic         active
 );
   localparam int QUADS = nicloop_pkg::RMA_MTU / 8;
   localparam int IDX_W = $clog2(QUADS);
-  localparam int JOB_W = 1 + 64 + 64 + 1 + 4 + 128;
+  localparam int JOB_W = 1 + 64 + 64 + 32 + 1 + 4 + 16 + 128;
 
   localparam int PTR_W = $clog2(BUFFERS);
 
@@ -55,7 +59,7 @@ module rma_sender #(
 
   always_ff @(posedge clk) if (q_valid) quads[{fill_at, q_index[IDX_W-1:0]}] <= q_data;
   always_ff @(posedge clk)
-    if (commit) jobs[fill_at] <= {job_packet, job_header, job_ext, job_noti, job_vpid, job_words};
+    if (commit) jobs[fill_at] <= {job_packet, job_header, job_ext, job_stamp, job_noti, job_vpid, job_life, job_words};
   always_ff @(posedge clk) begin
     if (rst) begin
       promised <= '0;
@@ -73,7 +77,11 @@ module rma_sender #(
   logic [6:0]  pos, last;           // 0 header, 1 extension flit, then quadwords, last is the tail
   logic [6:0]  at;
   logic [31:0] crc, crc_next;
-  assign {packet, header, ext, noti, noti_vpid, noti_words} = jobs[drain_at];
+  logic [63:0] covered;  // by the CRC, which counts as 0 itself
+  logic [31:0] stamp;
+  logic [15:0] life;
+  assign {packet, header, ext, stamp, noti, noti_vpid, life, noti_words} = jobs[drain_at];
+  assign noti_stamp = {life, stamp[15:0]};
   assign last = 7'((header[nicloop_pkg::HEADER_LENGTH_LSB+:nicloop_pkg::HEADER_LENGTH_W] + 10'd7) >> 3) + 7'd1;
   assign at   = pos - 7'd2;
 
@@ -83,14 +91,16 @@ module rma_sender #(
   assign ev_packet  = tx_valid && tx_ready && tx_tail;
   assign noti_valid = full && noti && (sent || !packet);
   assign next       = full && (noti ? noti_done : packet ? ev_packet : 1'b1);
+  assign ev_done    = next;
   always_comb begin
-    if (tx_head) tx_data = header;
-    else if (pos == 7'd1) tx_data = ext;
-    else if (tx_tail) tx_data = {32'h0, ~crc};
-    else tx_data = quads[{drain_at, at[IDX_W-1:0]}];
+    if (tx_head) covered = header;
+    else if (pos == 7'd1) covered = ext;
+    else if (tx_tail) covered = {stamp, 32'h0};
+    else covered = quads[{drain_at, at[IDX_W-1:0]}];
   end
+  assign tx_data = tx_tail ? {stamp, ~crc_next} : covered;
   // The header's vc and mark bits are 0 here, so the CRC needs no mask.
-  crc32_d64 u_crc (.enable(tx_valid), .crc_in(tx_head ? 32'hffffffff : crc), .data(tx_data), .crc_out(crc_next));
+  crc32_d64 u_crc (.enable(tx_valid), .crc_in(tx_head ? 32'hffffffff : crc), .data(covered), .crc_out(crc_next));
 
   always_ff @(posedge clk) begin
     if (rst) begin

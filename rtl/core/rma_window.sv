@@ -2,13 +2,15 @@
 //
 // Job: AXI4 write slave of the RMA half of the PIO window; one burst of three quadwords is one descriptor.
 //   Refuses what has the wrong shape or comes through a window that is off; what a descriptor says is judged
-//   by the requester, which can tell the process. A FIFO of DEPTH descriptors per VPID, in one RAM.
+//   by the requester, which can tell the process. A FIFO of DEPTH descriptors per VPID, in one RAM. What stands there when
+//   its window goes off is dead, also if the window goes on again.
 // Handshake: AXI4 write channels; B comes when the descriptor has its place, SLVERR when it was refused. head is the
-//   oldest descriptor of head_vpid; pop removes it.
+//   oldest descriptor of head_vpid; pop removes it. head_dead: it is not to be done, nor the rest of it.
 // Back-pressure: while the FIFO of its VPID is full, a descriptor holds the bus.
 module rma_window #(
     parameter int DEPTH = nicloop_pkg::RMA_DEPTH,  // a power of two
-    localparam int VPIDS = nicloop_pkg::VPIDS
+    localparam int VPIDS = nicloop_pkg::VPIDS,
+    localparam int PTR_W = $clog2(DEPTH)
 ) (
     input  logic             clk,
     input  logic             rst,
@@ -27,18 +29,21 @@ module rma_window #(
     input  logic             s_bready,
     output logic [1:0]       s_bresp,
     input  logic [VPIDS-1:0] window_on,
+    input  logic [511:0]     stamps,      // {life, pdid} by VPID
     output logic [VPIDS-1:0] waiting,     // by VPID: there is a descriptor
     input  logic [3:0]       head_vpid,
     output logic [191:0]     head,        // first quadword lowest
+    output logic             head_dead,
     input  logic             pop,
     output logic             ev_error,
     output logic [6:0]       error_reason,
     output logic [3:0]       error_vpid,
     output logic [15:0]      level,
+    input  logic [3:0]       level_vpid,
+    output logic [PTR_W:0]   level_of,    // level_vpid
     output logic             idle,
     output logic             active
 );
-  localparam int PTR_W = $clog2(DEPTH);
   localparam logic [1:0] OKAY = 2'b00, SLVERR = 2'b10;
 
   // ---- the descriptor on the bus ----
@@ -56,6 +61,7 @@ module rma_window #(
   assign beats_ok = beat == 3'd2 && s_wstrb == 8'hff && !words[nicloop_pkg::RMA_DESC_RSVD_LSB];
   always_comb begin
     if (!window_on[vpid]) error_reason = 7'(nicloop_pkg::DROP_REASON_WINDOW_OFF);
+    else if (stamps[{vpid, 5'h0}+:16] == '0) error_reason = 7'(nicloop_pkg::DROP_REASON_DOMAIN);
     else if (!shape_ok || !beats_ok) error_reason = 7'(nicloop_pkg::DROP_REASON_BAD_LENGTH);
     else error_reason = 7'(nicloop_pkg::DROP_REASON_NONE);
   end
@@ -95,7 +101,23 @@ module rma_window #(
   assign push  = w_end && !ev_error;
   assign place = !(window_on[vpid] && count[vpid] == (PTR_W + 1)'(DEPTH));
   always_ff @(posedge clk) if (push) descriptors[{vpid, wr_ptr[vpid]}] <= {s_wdata, words};
+  assign level_of = count[level_vpid];
   assign head = descriptors[{head_vpid, rd_ptr[head_vpid]}];
+
+  // How many of a process's oldest are dead: all that stand there when its window goes off, for one that is off takes no more.
+  logic [PTR_W:0]   dying[VPIDS];
+  logic [VPIDS-1:0] was_on, falls;
+  assign head_dead = !window_on[head_vpid] || dying[head_vpid] != '0;
+  assign falls     = was_on & ~window_on;
+  always_ff @(posedge clk) begin
+    was_on <= rst ? '0 : window_on;
+    if (rst) for (int v = 0; v < VPIDS; v++) dying[v] <= '0;
+    else begin
+      if (falls != '0) for (int v = 0; v < VPIDS; v++) if (falls[v]) dying[v] <= count[v];
+      if (pop && falls[head_vpid]) dying[head_vpid] <= count[head_vpid] - 1'b1;
+      else if (pop && dying[head_vpid] != '0) dying[head_vpid] <= dying[head_vpid] - 1'b1;
+    end
+  end
 
   generate
     for (genvar v = 0; v < VPIDS; v++) begin : g_vpid

@@ -1,11 +1,11 @@
 // velo_completer: checks VELO packets and writes them into mailboxes.
 //
 // Job: collects a whole packet (two buffers: one fills while the other is written), checks frame, CRC, type,
-//   length and node, asks mailbox_table for the slot and writes 64 bytes by DMA, the slot header last. The
+//   length, node and domain, asks mailbox_table for the slot and writes 64 bytes by DMA, the slot header last. The
 //   write pointer moves when the write is acknowledged. What fails a check, or whose mailbox was switched off before
 //   that, is discarded and counted.
 // Handshake: flits in by valid/ready, AXI4 write master out (one burst of 8 beats at a time).
-// Back-pressure: a full mailbox holds everything behind it: both buffers, the FIFO of its virtual channel,
+// Back-pressure: a full mailbox holds everything behind it, unless it has spent its time (look_spent) and loses the packet: both buffers, the FIFO of its virtual channel,
 //   then the credits of the network. That is VELO's contract; stall says so in every cycle.
 module velo_completer (
     input  logic        clk,
@@ -21,10 +21,15 @@ module velo_completer (
     input  logic        look_full,
     input  logic [63:0] look_addr,
     input  logic [31:0] look_seq,
+    input  logic        look_spent,
+    input  logic        look_timed,
+    input  logic        look_overflowed,
     input  logic        look_lost,
     output logic        commit,
     output logic        stall,
     output logic        hold,
+    output logic        overflow,
+    input  logic [511:0] stamps,    // {life, pdid} by VPID
     // AXI4 write master
     output logic        m_awvalid,
     input  logic        m_awready,
@@ -41,6 +46,8 @@ module velo_completer (
     output logic [6:0]  drop_reason,
     output logic [63:0] packet_header,
     output logic [63:0] slot_header,   // valid with commit
+    output logic        ev_stranger,   // it came from another domain, pdid
+    output logic [15:0] pdid,
     // state
     output logic        idle,
     output logic        active
@@ -61,6 +68,7 @@ module velo_completer (
   logic [63:0] quads[16];         // two packets
   logic [63:0] headers[2];
   logic [6:0]  reasons[2];
+  logic [15:0] pdids[2];
   logic [3:0]  count;             // payload flits so far; 15 means more than can be
   logic [31:0] crc, crc_next;
 
@@ -69,9 +77,9 @@ module velo_completer (
   assign take     = in_valid && in_ready;
   assign done     = !full[fill_at] && (cut || (take && tail));
 
-  crc32_d64 u_crc (
-      .enable(in_valid), .crc_in(head ? 32'hffffffff : crc), .data(head ? flit & CRC_MASK : flit), .crc_out(crc_next)
-  );
+  logic [63:0] covered;  // by the CRC, which counts as 0 itself
+  assign covered = head ? flit & CRC_MASK : tail ? {flit[63:32], 32'h0} : flit;
+  crc32_d64 u_crc (.enable(in_valid), .crc_in(head ? 32'hffffffff : crc), .data(covered), .crc_out(crc_next));
 
   always_ff @(posedge clk) begin
     if (rst) begin
@@ -103,7 +111,7 @@ module velo_completer (
                      (in_header[nicloop_pkg::HEADER_PIGGYBACK_LSB] ? 11'd2 : 11'd0);
   always_comb begin
     if (cut || !framed) verdict = 7'(nicloop_pkg::DROP_REASON_TRUNCATED);
-    else if (flit[31:0] != ~crc) verdict = 7'(nicloop_pkg::DROP_REASON_CRC);
+    else if (flit[31:0] != ~crc_next) verdict = 7'(nicloop_pkg::DROP_REASON_CRC);
     else if (in_header[nicloop_pkg::HEADER_TYPE_LSB+:nicloop_pkg::HEADER_TYPE_W] != 4'(nicloop_pkg::PACKET_TYPE_VELO))
       verdict = 7'(nicloop_pkg::DROP_REASON_BAD_TYPE);
     else if (in_bytes > 11'(nicloop_pkg::VELO_PAYLOAD)) verdict = 7'(nicloop_pkg::DROP_REASON_BAD_LENGTH);
@@ -126,14 +134,19 @@ module velo_completer (
       if (release_buf) drain_at <= !drain_at;
     end
   end
-  always_ff @(posedge clk) if (done) reasons[fill_at] <= verdict;
+  always_ff @(posedge clk)
+    if (done) begin
+      reasons[fill_at] <= verdict;
+      pdids[fill_at]   <= flit[nicloop_pkg::TAIL_PDID_LSB+:16];
+    end
 
   // ---- writing ----
   localparam logic [1:0] CHECK = 2'd0, WRITE = 2'd1, ANSWER = 2'd2;
   logic [1:0]  state;
-  logic        have, good, refused, dma_done, dma_error;
+  logic        have, good, same, refused, dma_done, dma_error;  // same: the mailbox is of the packet's domain
   logic [63:0] slot_addr;
   logic [31:0] slot_seq;
+  logic        slot_overflow;
   logic [2:0]  beat;
   logic        aw_sent, w_sent, aw_done, w_done;
 
@@ -141,8 +154,12 @@ module velo_completer (
   assign look_vpid     = packet_header[nicloop_pkg::HEADER_DST_VPID_LSB+:nicloop_pkg::HEADER_DST_VPID_W];
   assign have          = full[drain_at] && !table_busy;
   assign good          = reasons[drain_at] == 7'(nicloop_pkg::DROP_REASON_NONE);
-  assign refused       = have && state == CHECK && (!good || !look_on);
-  assign stall         = have && state == CHECK && good && look_on && look_full;
+  assign pdid          = pdids[drain_at];
+  assign same          = pdid != '0 && pdid == stamps[{look_vpid, 5'h0}+:16];
+  assign overflow      = have && state == CHECK && good && same && look_on && look_full && look_spent;
+  assign refused       = (have && state == CHECK && (!good || !same || !look_on)) || overflow;
+  assign stall         = have && state == CHECK && good && same && look_on && look_full && !look_spent;
+  assign ev_stranger   = have && state == CHECK && good && !same;
   assign hold          = state != CHECK;
   assign dma_done      = state == ANSWER && m_bvalid;
   assign dma_error     = dma_done && m_bresp != 2'b00;
@@ -152,6 +169,8 @@ module velo_completer (
   always_comb begin
     if (dma_error) drop_reason = 7'(nicloop_pkg::DROP_REASON_DMA_ERROR);
     else if (!good) drop_reason = reasons[drain_at];
+    else if (ev_stranger) drop_reason = 7'(nicloop_pkg::DROP_REASON_DOMAIN);
+    else if (overflow) drop_reason = 7'(nicloop_pkg::DROP_REASON_OVERFLOW);
     else drop_reason = 7'(nicloop_pkg::DROP_REASON_MAILBOX_OFF);
   end
 
@@ -182,6 +201,7 @@ module velo_completer (
     if (state == CHECK) begin
       slot_addr <= look_addr;
       slot_seq  <= look_seq;
+      slot_overflow <= look_overflowed;
     end
   end
 
@@ -200,12 +220,13 @@ module velo_completer (
     slot_header[nicloop_pkg::SLOT_LENGTH_LSB+:nicloop_pkg::SLOT_LENGTH_W]     = packet_header[nicloop_pkg::HEADER_LENGTH_LSB+:nicloop_pkg::HEADER_LENGTH_W];
     slot_header[nicloop_pkg::SLOT_KIND_LSB+:nicloop_pkg::SLOT_KIND_W]         = packet_header[nicloop_pkg::HEADER_KIND_LSB+:nicloop_pkg::HEADER_KIND_W];
     slot_header[nicloop_pkg::SLOT_PIGGYBACK_LSB]                              = packet_header[nicloop_pkg::HEADER_PIGGYBACK_LSB];
+    slot_header[nicloop_pkg::SLOT_OVERFLOW_LSB]                               = slot_overflow;
     slot_header[nicloop_pkg::SLOT_SEQ_LSB+:nicloop_pkg::SLOT_SEQ_W]           = slot_seq;
   end
   assign m_wdata = m_wlast ? slot_header : quad & keep;
 
   assign idle   = !framed && !orphan && full == '0;
-  assign active = take || done || refused || (have && state == CHECK && !stall) ||
+  assign active = take || done || refused || (have && state == CHECK && !(stall && !look_timed)) ||
                   (m_awvalid && m_awready) || (m_wvalid && m_wready) || m_bvalid || table_busy;
 
 `ifndef SYNTHESIS
@@ -221,6 +242,13 @@ module velo_completer (
     if (!formal_started) assume (rst);
     assume (look_addr[5:0] == '0);  // a slot is a line of 64 bytes
   end
+  // Nothing is written for a packet that was not good, or of another domain than its mailbox.
+  logic was_check, was_welcome;
+  always_ff @(posedge clk) begin
+    was_check   <= !rst && state == CHECK;
+    was_welcome <= full[drain_at] && reasons[drain_at] == '0 && pdids[drain_at] == stamps[{look_vpid, 5'h0}+:16] && pdids[drain_at] != '0;
+  end
+  always_comb if (formal_started && !rst && was_check && m_awvalid) assert (was_welcome);
   logic       seen_aw, seen_w;
   logic [7:0] seen_len, seen_beat;
   logic [5:0] awaited;

@@ -1,8 +1,8 @@
 // velo_requester: turns a line written by a process into a VELO packet.
 //
 // Job: AXI4 write slave of the PIO window. One burst is one send; everything but the payload is in the
-//   address (nicloop_pkg PIO_*). A send is checked against the window's enable bit, the length rules and
-//   the number of nodes; then header, payload and tail flits leave.
+//   address (nicloop_pkg PIO_*). A send is checked against the window's enable bit, the process's domain, the length
+//   rules and the number of nodes; then header, payload and tail flits leave, the tail with the domain and life of then.
 // Handshake: AXI4 write channels; B comes when the line stands in the line buffer (LINES lines), SLVERR
 //   and one error pulse when the send was refused. Whole quadwords only: every strobe bit is set.
 // Back-pressure: with all lines taken awready stays low, so a blocked network blocks the PIO bus.
@@ -29,6 +29,7 @@ module velo_requester #(
     input  logic        s_bready,
     output logic [1:0]  s_bresp,
     input  logic [15:0] window_on,  // by VPID
+    input  logic [511:0] stamps,    // {life, pdid} by VPID
     // flits
     output logic        tx_valid,
     input  logic        tx_ready,
@@ -44,6 +45,8 @@ module velo_requester #(
     output logic        ev_stall,   // a flit waits
     // state
     output logic [15:0] lines,
+    input  logic [3:0]  level_vpid,
+    output logic [2:0]  level_of,   // lines of level_vpid
     output logic        idle,
     output logic        active
 );
@@ -65,6 +68,8 @@ module velo_requester #(
   assign piggyback = addr[nicloop_pkg::PIO_PIGGYBACK_LSB];
   assign dst_node  = addr[nicloop_pkg::PIO_DST_NODE_LSB+:nicloop_pkg::PIO_DST_NODE_W];
   assign src_vpid  = addr[nicloop_pkg::PIO_SRC_VPID_LSB+:nicloop_pkg::PIO_SRC_VPID_W];
+  logic [31:0] stamp, line_stamp;
+  assign stamp = stamps[{src_vpid, 5'h0}+:32];
 
   logic [6:0] bytes;
   logic [3:0] flits, beats;  // payload flits of the packet, beats of the burst: at least one
@@ -93,6 +98,7 @@ module velo_requester #(
 
   always_comb begin
     if (!window_on[src_vpid]) error_reason = 7'(nicloop_pkg::DROP_REASON_WINDOW_OFF);
+    else if (stamp[15:0] == '0) error_reason = 7'(nicloop_pkg::DROP_REASON_DOMAIN);
     else if (!shape_ok || !strobes_ok || s_wstrb != 8'hff) error_reason = 7'(nicloop_pkg::DROP_REASON_BAD_LENGTH);
     else if (12'(dst_node) >= nodes) error_reason = 7'(nicloop_pkg::DROP_REASON_NO_SUCH_NODE);
     else error_reason = 7'(nicloop_pkg::DROP_REASON_NONE);
@@ -153,17 +159,18 @@ module velo_requester #(
   logic        line_valid, line_done;
   logic [63:0] line_header;
   logic [2:0]  line_flits;
-  fifo #(.W(64 + 3), .DEPTH(LINES)) u_lines (
-      .clk, .rst, .wr_valid(ev_line), .wr_ready(desc_ready), .wr_data({flits[2:0], new_header}),
-      .rd_valid(line_valid), .rd_ready(line_done), .rd_data({line_flits, line_header}), .level(level)
+  fifo #(.W(32 + 64 + 3), .DEPTH(LINES)) u_lines (
+      .clk, .rst, .wr_valid(ev_line), .wr_ready(desc_ready), .wr_data({stamp, flits[2:0], new_header}),
+      .rd_valid(line_valid), .rd_ready(line_done), .rd_data({line_stamp, line_flits, line_header}), .level(level)
   );
 
   // ---- sending: position 0 is the header, then the payload, then the tail ----
   logic [3:0]  pos;
   logic        send;
   logic [31:0] crc, crc_next;
+  logic [63:0] covered;  // by the CRC, which counts as 0 itself
   // The header's vc and mark bits are 0 here, so the CRC needs no mask.
-  crc32_d64 u_crc (.enable(tx_valid), .crc_in(tx_head ? 32'hffffffff : crc), .data(tx_data), .crc_out(crc_next));
+  crc32_d64 u_crc (.enable(tx_valid), .crc_in(tx_head ? 32'hffffffff : crc), .data(covered), .crc_out(crc_next));
 
   assign send      = line_valid && tx_ready;
   assign tx_valid  = line_valid;
@@ -173,10 +180,11 @@ module velo_requester #(
   assign ev_packet = line_done;
   assign ev_stall  = line_valid && !tx_ready;
   always_comb begin
-    if (tx_head) tx_data = line_header;
-    else if (tx_tail) tx_data = {32'h0, ~crc};
-    else tx_data = quads[{rd_line, 3'(pos - 4'd1)}];
+    if (tx_head) covered = line_header;
+    else if (tx_tail) covered = {line_stamp, 32'h0};
+    else covered = quads[{rd_line, 3'(pos - 4'd1)}];
   end
+  assign tx_data = tx_tail ? {line_stamp, ~crc_next} : covered;
 
   always_ff @(posedge clk) begin
     if (rst) begin
@@ -188,6 +196,19 @@ module velo_requester #(
     end
   end
   always_ff @(posedge clk) if (send) crc <= crc_next;
+
+  // Whose the lines are: those from the one that leaves, as many as there are.
+  logic [3:0]        owners[LINES];
+  logic [LINE_W-1:0] behind;
+  always_ff @(posedge clk) if (ev_line) owners[wr_line] <= src_vpid;
+  always_comb begin
+    level_of = '0;
+    behind   = '0;
+    for (int i = 0; i < LINES; i++) begin
+      behind = LINE_W'(i) - rd_line;
+      if (owners[i] == level_vpid && {1'b0, behind} < level) level_of = level_of + 1'b1;
+    end
+  end
 
   assign lines   = 16'(level);
   assign idle    = !open && !s_bvalid && !line_valid;

@@ -5,7 +5,7 @@
 
 #define NICLOOP_MAGIC_VALUE     UINT64_C(0x31504f4f4c43494e)
 #define NICLOOP_VERSION_VALUE   UINT64_C(1)
-#define NICLOOP_DESC_HASH_VALUE UINT64_C(0xc6d91b1ed3a96aff)
+#define NICLOOP_DESC_HASH_VALUE UINT64_C(0x0cc568ece1e33d2a)
 
 #define NICLOOP_CLOCK_PS 6400 /* clock period: 156.25 MHz core clock */
 #define NICLOOP_SLOT_BYTES 64 /* one mailbox slot */
@@ -55,6 +55,9 @@
 #define NICLOOP_DROP_REASON_BAD_TYPE 6
 #define NICLOOP_DROP_REASON_TRUNCATED 7
 #define NICLOOP_DROP_REASON_DMA_ERROR 8
+#define NICLOOP_DROP_REASON_DOMAIN 9
+#define NICLOOP_DROP_REASON_LATE 10
+#define NICLOOP_DROP_REASON_OVERFLOW 11
 
 /* rma_command: what an RMA descriptor asks for; a notification names it again */
 #define NICLOOP_RMA_COMMAND_PUT 1
@@ -78,6 +81,8 @@
 #define NICLOOP_RMA_ERROR_NO_SUCH_NODE 6
 #define NICLOOP_RMA_ERROR_WINDOW_OFF 7
 #define NICLOOP_RMA_ERROR_DMA 8
+#define NICLOOP_RMA_ERROR_DOMAIN 9
+#define NICLOOP_RMA_ERROR_OVERFLOW 10
 
 /* atu_rights: what a page may be used for */
 #define NICLOOP_ATU_RIGHTS_NONE 0
@@ -161,9 +166,12 @@
 #define NICLOOP_TAIL_CRC_LSB  0
 #define NICLOOP_TAIL_CRC_W    32
 #define NICLOOP_TAIL_CRC_MASK UINT64_C(0xffffffff)
-#define NICLOOP_TAIL_RSVD_LSB  32
-#define NICLOOP_TAIL_RSVD_W    32
-#define NICLOOP_TAIL_RSVD_MASK UINT64_C(0xffffffff00000000)
+#define NICLOOP_TAIL_PDID_LSB  32
+#define NICLOOP_TAIL_PDID_W    16
+#define NICLOOP_TAIL_PDID_MASK UINT64_C(0xffff00000000)
+#define NICLOOP_TAIL_LIFE_LSB  48
+#define NICLOOP_TAIL_LIFE_W    16
+#define NICLOOP_TAIL_LIFE_MASK UINT64_C(0xffff000000000000)
 
 /* slot: mailbox slot header: last quadword of a slot */
 #define NICLOOP_SLOT_SRC_VPID_LSB  0
@@ -181,9 +189,12 @@
 #define NICLOOP_SLOT_PIGGYBACK_LSB  28
 #define NICLOOP_SLOT_PIGGYBACK_W    1
 #define NICLOOP_SLOT_PIGGYBACK_MASK UINT64_C(0x10000000)
-#define NICLOOP_SLOT_RSVD_LSB  29
-#define NICLOOP_SLOT_RSVD_W    3
-#define NICLOOP_SLOT_RSVD_MASK UINT64_C(0xe0000000)
+#define NICLOOP_SLOT_OVERFLOW_LSB  29
+#define NICLOOP_SLOT_OVERFLOW_W    1
+#define NICLOOP_SLOT_OVERFLOW_MASK UINT64_C(0x20000000)
+#define NICLOOP_SLOT_RSVD_LSB  30
+#define NICLOOP_SLOT_RSVD_W    2
+#define NICLOOP_SLOT_RSVD_MASK UINT64_C(0xc0000000)
 #define NICLOOP_SLOT_SEQ_LSB  32
 #define NICLOOP_SLOT_SEQ_W    32
 #define NICLOOP_SLOT_SEQ_MASK UINT64_C(0xffffffff00000000)
@@ -427,6 +438,23 @@
 #define NICLOOP_ERROR_INFO_LENGTH_MASK UINT64_C(0x3ff000000000000)
 #define NICLOOP_REG_BAD_ACCESS 0x58u /* ro: refused register accesses: outside the map (answered with DECERR) or a write to a read-only register (SLVERR) */
 #define NICLOOP_REG_RP_REFUSED 0x60u /* ro: writes of MBOX_RP and NOTI_RP refused because no ring can be read to there; each raises IRQ_STATUS.error */
+#define NICLOOP_REG_DOMAIN_REFUSED 0x68u /* ro: packets refused because they came from another domain than that of their destination, or that has none; each raises IRQ_STATUS.error */
+#define NICLOOP_REG_DOMAIN_LAST 0x70u /* ro: the packet refused last: what it was, from which node and VPID, to which, of which domain */
+#define NICLOOP_DOMAIN_LAST_VALID_LSB  0
+#define NICLOOP_DOMAIN_LAST_VALID_W    1
+#define NICLOOP_DOMAIN_LAST_VALID_MASK UINT64_C(0x1)
+#define NICLOOP_DOMAIN_LAST_TYPE_LSB  1
+#define NICLOOP_DOMAIN_LAST_TYPE_W    4
+#define NICLOOP_DOMAIN_LAST_TYPE_MASK UINT64_C(0x1e)
+#define NICLOOP_DOMAIN_LAST_SRC_LSB  16
+#define NICLOOP_DOMAIN_LAST_SRC_W    16
+#define NICLOOP_DOMAIN_LAST_SRC_MASK UINT64_C(0xffff0000)
+#define NICLOOP_DOMAIN_LAST_DST_LSB  32
+#define NICLOOP_DOMAIN_LAST_DST_W    16
+#define NICLOOP_DOMAIN_LAST_DST_MASK UINT64_C(0xffff00000000)
+#define NICLOOP_DOMAIN_LAST_PDID_LSB  48
+#define NICLOOP_DOMAIN_LAST_PDID_W    16
+#define NICLOOP_DOMAIN_LAST_PDID_MASK UINT64_C(0xffff000000000000)
 #define NICLOOP_REG_TX_PACKETS 0x80u /* ro: VELO packets injected */
 #define NICLOOP_REG_RX_PACKETS 0x88u /* ro: VELO packets written to mailboxes */
 #define NICLOOP_REG_TX_DROPPED 0x90u /* ro: sends refused by the requester (bad length, window off, no such node) */
@@ -475,6 +503,15 @@
 #define NICLOOP_RMA_LEVEL_STALLED_LSB  16
 #define NICLOOP_RMA_LEVEL_STALLED_W    4
 #define NICLOOP_RMA_LEVEL_STALLED_MASK UINT64_C(0xf0000)
+#define NICLOOP_REG_RMA_LATE 0x1040u /* ro: answers discarded because the process that asked has begun another life; also in RMA_RX_DROPPED */
+#define NICLOOP_REG_RMA_PURGED 0x1048u /* ro: descriptors discarded because the window was switched off behind them */
+#define NICLOOP_REG_RMA_STALL_VPID 0x1050u /* ro: VPID of the ring that was found full last, and whether any unit waits for a full ring now */
+#define NICLOOP_RMA_STALL_VPID_VPID_LSB  0
+#define NICLOOP_RMA_STALL_VPID_VPID_W    4
+#define NICLOOP_RMA_STALL_VPID_VPID_MASK UINT64_C(0xf)
+#define NICLOOP_RMA_STALL_VPID_STALLED_LSB  8
+#define NICLOOP_RMA_STALL_VPID_STALLED_W    1
+#define NICLOOP_RMA_STALL_VPID_STALLED_MASK UINT64_C(0x100)
 #define NICLOOP_REG_ATU_FAULTS 0x1080u /* ro: accesses refused by translation */
 #define NICLOOP_REG_ATU_FAULT 0x1088u /* ro: the access refused last */
 #define NICLOOP_ATU_FAULT_NLA_LSB  0
@@ -553,6 +590,38 @@
 #define NICLOOP_NOTI_CTRL_BUSY_MASK UINT64_C(0x100)
 #define NICLOOP_REG_NOTI_WP(i) (0x10118u + 0x1000u * (i)) /* ro: notifications written since enable (free-running, 32 bits) */
 #define NICLOOP_REG_NOTI_STALL(i) (0x10120u + 0x1000u * (i)) /* ro: cycles a notification waited because this ring was full */
+#define NICLOOP_REG_PDID(i) (0x10200u + 0x1000u * (i)) /* rw: protection domain of the process: it can send to, and be reached by, those that have the same. 0, as after reset: none, and it does neither. Writing it switches off mailbox, ring and both windows */
+#define NICLOOP_PDID_PDID_LSB  0
+#define NICLOOP_PDID_PDID_W    16
+#define NICLOOP_PDID_PDID_MASK UINT64_C(0xffff)
+#define NICLOOP_REG_LIFE(i) (0x10208u + 0x1000u * (i)) /* ro: how often the ring was switched on since reset, modulo 2^16: the answers to one life do not reach the next */
+#define NICLOOP_LIFE_LIFE_LSB  0
+#define NICLOOP_LIFE_LIFE_W    16
+#define NICLOOP_LIFE_LIFE_MASK UINT64_C(0xffff)
+#define NICLOOP_REG_LEVEL(i) (0x10210u + 0x1000u * (i)) /* ro: what of this process waits in its own NIC now: descriptors, fragments begun that have not left or are not told, lines of VELO */
+#define NICLOOP_LEVEL_DESCRIPTORS_LSB  0
+#define NICLOOP_LEVEL_DESCRIPTORS_W    8
+#define NICLOOP_LEVEL_DESCRIPTORS_MASK UINT64_C(0xff)
+#define NICLOOP_LEVEL_FRAGMENTS_LSB  8
+#define NICLOOP_LEVEL_FRAGMENTS_W    8
+#define NICLOOP_LEVEL_FRAGMENTS_MASK UINT64_C(0xff00)
+#define NICLOOP_LEVEL_LINES_LSB  16
+#define NICLOOP_LEVEL_LINES_W    8
+#define NICLOOP_LEVEL_LINES_MASK UINT64_C(0xff0000)
+#define NICLOOP_REG_HOLD(i) (0x10218u + 0x1000u * (i)) /* rw: for how many more cycles the mailbox, and the ring, of this process may hold others while it is full. It counts down while it does; at 0, what finds it full is dropped at once. All ones, as after reset: for good */
+#define NICLOOP_HOLD_MAILBOX_LSB  0
+#define NICLOOP_HOLD_MAILBOX_W    24
+#define NICLOOP_HOLD_MAILBOX_MASK UINT64_C(0xffffff)
+#define NICLOOP_HOLD_RING_LSB  32
+#define NICLOOP_HOLD_RING_W    24
+#define NICLOOP_HOLD_RING_MASK UINT64_C(0xffffff00000000)
+#define NICLOOP_REG_OVERFLOW(i) (0x10220u + 0x1000u * (i)) /* ro: what was dropped for a full mailbox or ring that holds no longer, since reset: packets, notifications */
+#define NICLOOP_OVERFLOW_MAILBOX_LSB  0
+#define NICLOOP_OVERFLOW_MAILBOX_W    32
+#define NICLOOP_OVERFLOW_MAILBOX_MASK UINT64_C(0xffffffff)
+#define NICLOOP_OVERFLOW_RING_LSB  32
+#define NICLOOP_OVERFLOW_RING_W    32
+#define NICLOOP_OVERFLOW_RING_MASK UINT64_C(0xffffffff00000000)
 
 /* page user: one per VPID, mapped by the process that owns it */
 #define NICLOOP_REG_MBOX_RP(i) (0x20000u + 0x1000u * (i)) /* rw: packets consumed since enable (free-running, 32 bits). A number ahead of what was written, or further behind than the ring has slots, is refused: the old one stays. refused (read-only): the last write was */
@@ -671,6 +740,8 @@
   X(ERROR_INFO, 0x50, 0x0, 1, W1C) \
   X(BAD_ACCESS, 0x58, 0x0, 1, RO) \
   X(RP_REFUSED, 0x60, 0x0, 1, RO) \
+  X(DOMAIN_REFUSED, 0x68, 0x0, 1, RO) \
+  X(DOMAIN_LAST, 0x70, 0x0, 1, RO) \
   X(TX_PACKETS, 0x80, 0x0, 1, RO) \
   X(RX_PACKETS, 0x88, 0x0, 1, RO) \
   X(TX_DROPPED, 0x90, 0x0, 1, RO) \
@@ -690,6 +761,9 @@
   X(RMA_NOTIS, 0x1028, 0x0, 1, RO) \
   X(RMA_NOTI_OFF, 0x1030, 0x0, 1, RO) \
   X(RMA_LEVEL, 0x1038, 0x0, 1, RO) \
+  X(RMA_LATE, 0x1040, 0x0, 1, RO) \
+  X(RMA_PURGED, 0x1048, 0x0, 1, RO) \
+  X(RMA_STALL_VPID, 0x1050, 0x0, 1, RO) \
   X(ATU_FAULTS, 0x1080, 0x0, 1, RO) \
   X(ATU_FAULT, 0x1088, 0x0, 1, RO) \
   X(ATU_HITS, 0x1090, 0x0, 1, RO) \
@@ -709,6 +783,11 @@
   X(NOTI_CTRL, 0x10110, 0x1000, 16, RW) \
   X(NOTI_WP, 0x10118, 0x1000, 16, RO) \
   X(NOTI_STALL, 0x10120, 0x1000, 16, RO) \
+  X(PDID, 0x10200, 0x1000, 16, RW) \
+  X(LIFE, 0x10208, 0x1000, 16, RO) \
+  X(LEVEL, 0x10210, 0x1000, 16, RO) \
+  X(HOLD, 0x10218, 0x1000, 16, RW) \
+  X(OVERFLOW, 0x10220, 0x1000, 16, RO) \
   X(MBOX_RP, 0x20000, 0x1000, 16, RW) \
   X(NOTI_RP, 0x20008, 0x1000, 16, RW) \
   X(ATU_BASE, 0x30000, 0x1000, 16, RW) \

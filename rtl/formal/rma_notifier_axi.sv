@@ -1,11 +1,15 @@
 // rma_notifier_axi: rma_notifier keeps the rules of its write port whatever its units and registers do; a notification counts
-// as written only when its answer is good, and a register write waits for nothing but reset and the cycle of an answer.
+// as written only when its answer is good, and a register write waits for nothing but reset and the cycle of an answer. Nothing
+// is written for a notification of another domain or life than its process has when its write begins.
 module rma_notifier_axi (
     input logic         clk,
     input logic         rst,
     input logic [1:0]   want,
     input logic [7:0]   vpid,
     input logic [255:0] words,
+    input logic [63:0]  stamp,
+    input logic [511:0] stamps,
+    input logic         shut,
     input logic [3:0]   reg_vpid,
     input logic [63:0]  reg_data,
     input logic [3:0]   reg_write,  // base, slots, switches, read pointer
@@ -22,23 +26,27 @@ module rma_notifier_axi (
   logic [1:0]   valid, kept, done;
   logic [7:0]   kept_vpid, now_vpid;
   logic [255:0] kept_words, now_words;
+  logic [63:0]  kept_stamp, now_stamp;
   assign valid = want | kept;
   always_comb
     for (int i = 0; i < 2; i++) begin
       now_vpid[i*4+:4]      = kept[i] ? kept_vpid[i*4+:4] : vpid[i*4+:4];
       now_words[i*128+:128] = kept[i] ? kept_words[i*128+:128] : words[i*128+:128];
+      now_stamp[i*32+:32]   = kept[i] ? kept_stamp[i*32+:32] : stamp[i*32+:32];
     end
   always_ff @(posedge clk) begin
     kept       <= rst ? '0 : valid & ~done;
     kept_vpid  <= now_vpid;
     kept_words <= now_words;
+    kept_stamp <= now_stamp;
   end
 
   logic        busy, wr_ready, awvalid, wvalid, wlast, bready, ev_written, ev_off, active;
   logic [63:0] awaddr, wdata;
+  logic [3:0]  at_vpid;
   logic [7:0]  awlen, wstrb;
   rma_notifier #(.N(2)) u_dut (
-      .clk, .rst, .busy, .valid, .vpid(now_vpid), .words(now_words), .done, .m_awvalid(awvalid), .m_awready(awready), .m_awaddr(awaddr),
+      .clk, .rst, .busy, .valid, .vpid(now_vpid), .words(now_words), .stamp(now_stamp), .stamps, .shut, .at_vpid, .done, .m_awvalid(awvalid), .m_awready(awready), .m_awaddr(awaddr),
       .m_awlen(awlen), .m_wvalid(wvalid), .m_wready(wready), .m_wdata(wdata), .m_wstrb(wstrb), .m_wlast(wlast), .m_bvalid(bvalid),
       .m_bready(bready), .m_bresp(bresp), .wr_ready, .wr_vpid(reg_vpid), .wr_data(reg_data), .wr_base(reg_write[0] && wr_ready),
       .wr_slots(reg_write[1] && wr_ready), .wr_ctrl(reg_write[2] && wr_ready), .wr_rp(reg_write[3] && !busy), .ev_written, .ev_off, .active
@@ -50,6 +58,16 @@ module rma_notifier_axi (
       .clk, .rst, .awvalid, .awready, .awaddr, .awlen, .wvalid, .wready, .wdata, .wstrb, .wlast, .bvalid, .bready, .idle(!active),
       .aw_gone, .w_gone, .len, .beat, .awaited
   );
+  // A unit that has something to tell the process that is looked at, of its life and domain of now.
+  logic [1:0] theirs, theirs_before;
+  logic       writing;
+  always_comb for (int i = 0; i < 2; i++) theirs[i] = valid[i] && now_vpid[i*4+:4] == at_vpid && now_stamp[i*32+:32] == stamps[{at_vpid, 5'h0}+:32];
+  always_ff @(posedge clk) begin
+    theirs_before <= theirs;
+    writing       <= !rst && (awvalid || wvalid || bready);
+  end
+  always_comb if (started && !rst && !writing && awvalid) assert (theirs_before != '0);
+
   always_comb
     if (started && !rst) begin
       assert (!(bvalid && bready) || ev_written != ev_off);

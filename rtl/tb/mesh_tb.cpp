@@ -85,6 +85,7 @@ struct Test {
     for (unsigned n = 0; n < kNodes; ++n) {
       for (unsigned v = 0; v < kVpids; ++v) {
         node[n].slots[v] = uint32_t(1 + random.below(9));
+        node[n].regs.push_back({true, uint32_t(NICLOOP_REG_PDID(v)), 1});
         node[n].regs.push_back({true, uint32_t(NICLOOP_REG_MBOX_BASE(v)), v * 0x1000});
         node[n].regs.push_back({true, uint32_t(NICLOOP_REG_MBOX_SLOTS(v)), node[n].slots[v]});
         node[n].regs.push_back({true, uint32_t(NICLOOP_REG_MBOX_CTRL(v)), 3});

@@ -1,4 +1,4 @@
-// regfile_dut: regfile and mailbox_table as nic_core joins them, the rest of the NIC left to the bench.
+// regfile_dut: regfile, mailbox_table and domain_table as nic_core joins them, the rest of the NIC left to the bench.
 module regfile_dut (
     input  logic        clk,
     input  logic        rst,
@@ -24,10 +24,27 @@ module regfile_dut (
     output logic        look_full,
     output logic [63:0] look_addr,
     output logic [31:0] look_seq,
+    output logic        look_spent,
+    output logic        look_timed,
+    output logic        look_overflowed,
     output logic        look_lost,
+    input  logic        overflow,
+    input  logic        ev_ring_stall,
+    input  logic [23:0] ring_hold,
+    input  logic [31:0] ring_overflows,
     input  logic        commit,
     input  logic        stall,
     input  logic        hold,
+    output logic [511:0] stamps,
+    input  logic        restart,
+    input  logic [3:0]  restart_vpid,
+    output logic [3:0]  level_vpid,
+    input  logic [2:0]  descriptors,
+    input  logic [2:0]  fragments,
+    input  logic [2:0]  lines,
+    input  logic [2:0]  ev_strangers,
+    input  logic [63:0] stranger_header,
+    input  logic [15:0] stranger_pdid,
     output logic [15:0] window_on,
     input  logic        ev_tx_packet,
     input  logic        ev_tx_error,
@@ -65,17 +82,26 @@ module regfile_dut (
       .timeouts(32'd13), .failures(32'd14), .cut(32'd15), .drained(32'd18), .resets(32'd19), .lost(32'd20), .drains(1'b0), .up(1'b0), .drain(), .restart(), .rd_known(ext_rd_known), .rd_value(ext_rd_value),
       .wr_addr(x_wr_addr), .wr_data(s_wdata[nicloop_pkg::LINK_PATIENCE_CYCLES_W-1:0]), .wr_do(x_wr_do), .wr_known(ext_wr_known), .wr_writable(ext_wr_writable), .patience(), .*
   );
+  logic wr_hold;
+  logic [23:0] mailbox_hold;
+  logic [31:0] mailbox_overflows;
+  logic shut, domain_wr_known, domain_writable, domain_rd_known;
+  logic [63:0] domain_value;
+  domain_table u_domains (
+      .wr_addr(x_wr_addr), .wr_data(s_wdata[15:0]), .wr_do(x_wr_do), .wr_known(domain_wr_known), .wr_writable(domain_writable),
+      .rd_addr(x_rd_addr), .rd_known(domain_rd_known), .rd_value(domain_value), .*
+  );
   regfile #(.VC_DEPTH(9), .PORTS(5)) u_regs (
       .slept(64'h0), .here(12'd4), .nodes(12'd6), .dims({8'd1, 8'd2, 8'd3}), .ev_rx_packet(commit), .ev_rx_irq(look_irq), .rx_vpid(look_vpid), .ev_rx_stall(stall), .ev_rp_refused(mb_ev_refused), .ev_link_failure(1'b0), .active(),
       // RMA is the business of rma_regs.
-      .x_wr_known(1'b0), .x_wr_writable(ext_wr_writable), .x_wr_ready(1'b1), .x_rd_known(1'b0),
-      .x_rd_value('0), .x_busy(1'b0), .ev_rma_error(1'b0), .rma_reason('0), .rma_src('0), .rma_dst('0), .rma_length('0),
+      .x_wr_known(domain_wr_known), .x_wr_writable(ext_wr_writable || domain_writable), .x_wr_ready(!domain_writable || !mb_busy), .x_rd_known(domain_rd_known),
+      .x_rd_value(domain_value), .x_busy(1'b0), .ev_rma_error(1'b0), .rma_reason('0), .rma_src('0), .rma_dst('0), .rma_length('0),
       .ev_noti_irq(1'b0), .noti_vpid('0), .*
   );
   /* verilator lint_on PINCONNECTEMPTY */
   mailbox_table u_table (
       .busy(mb_busy), .wr_ready(mb_wr_ready), .wr_vpid(mb_wr_vpid), .wr_data(mb_wr_data), .wr_base(mb_wr_base),
       .wr_slots(mb_wr_slots), .wr_ctrl(mb_wr_ctrl), .wr_rp(mb_wr_rp), .rd_vpid(mb_rd_vpid), .rd_base(mb_rd_base),
-      .rd_slots(mb_rd_slots), .rd_ctrl(mb_rd_ctrl), .rd_wp(mb_rd_wp), .rd_rp(mb_rd_rp), .rd_stall(mb_rd_stall), .ev_refused(mb_ev_refused), .*
+      .rd_slots(mb_rd_slots), .rd_ctrl(mb_rd_ctrl), .rd_wp(mb_rd_wp), .rd_rp(mb_rd_rp), .rd_stall(mb_rd_stall), .rd_hold(mailbox_hold), .rd_overflows(mailbox_overflows), .ev_refused(mb_ev_refused), .*
   );
 endmodule

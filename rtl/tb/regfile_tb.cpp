@@ -23,8 +23,8 @@ struct Register {
 
 struct Box {
   uint64_t base = 0, stalls = 0;
-  uint32_t slots = 0, wp = 0, rp = 0, index = 0, ctrl = 0;
-  bool refused = false;
+  uint32_t slots = 0, wp = 0, rp = 0, index = 0, ctrl = 0, stamp = 0, left = 0xffffff, overflows = 0;  // stamp: {life, domain}
+  bool refused = false, overflowed = false;
   bool full() const { return wp - rp >= slots && wp - rp != ~0u; }
 };
 
@@ -35,7 +35,7 @@ struct Test : tb::Bench<Vregfile> {
   uint64_t scratch = 0, mask = 0, status = 0, error = 0, bad = 0, patience = NICLOOP_LINK_PATIENCE_AT_RESET, link_ctrl = 0;
   unsigned event_percent = 0, ready_percent = 100;
   bool stalled = false, ends = false, lost = false;  // ends: the slot under way, in this cycle
-  unsigned moved = 0, refused = 0, lost_slots = 0;
+  unsigned moved = 0, refused = 0, lost_slots = 0, shuts = 0;
   uint32_t stall_info = 0;
   // A write that takes effect at this edge, for the model.
   bool write_now = false;
@@ -69,6 +69,11 @@ struct Test : tb::Bench<Vregfile> {
         case NICLOOP_REG_MBOX_SLOTS(0) & 0xfff: return b.slots;
         case NICLOOP_REG_MBOX_CTRL(0) & 0xfff: return b.ctrl;
         case NICLOOP_REG_MBOX_WP(0) & 0xfff: return b.wp;
+        case NICLOOP_REG_PDID(0) & 0xfff: return b.stamp & 0xffff;
+        case NICLOOP_REG_LIFE(0) & 0xfff: return b.stamp >> 16;
+        case NICLOOP_REG_LEVEL(0) & 0xfff: return PLACE(LEVEL_DESCRIPTORS, top.descriptors) | PLACE(LEVEL_FRAGMENTS, top.fragments) | PLACE(LEVEL_LINES, top.lines);
+        case NICLOOP_REG_HOLD(0) & 0xfff: return PLACE(HOLD_MAILBOX, b.left) | PLACE(HOLD_RING, top.ring_hold);
+        case NICLOOP_REG_OVERFLOW(0) & 0xfff: return PLACE(OVERFLOW_MAILBOX, b.overflows) | PLACE(OVERFLOW_RING, top.ring_overflows);
         default: return b.stalls;
       }
     }
@@ -109,8 +114,12 @@ struct Test : tb::Bench<Vregfile> {
         case NICLOOP_REG_MBOX_BASE(0) & 0xfff: b.base = write_data & ~63ull; break;
         case NICLOOP_REG_MBOX_SLOTS(0) & 0xfff: b.slots = write_data & 0xffffff; break;
         case NICLOOP_REG_MBOX_CTRL(0) & 0xfff:
-          if (!(b.ctrl & 1) && (write_data & 1)) b.wp = b.rp = b.index = 0, b.refused = false;
+          if (!(b.ctrl & 1) && (write_data & 1)) b.wp = b.rp = b.index = 0, b.refused = b.overflowed = false;
           b.ctrl = write_data & 7;
+          break;
+        case NICLOOP_REG_HOLD(0) & 0xfff: b.left = write_data & 0xffffff; break;
+        case NICLOOP_REG_PDID(0) & 0xfff:
+          b.stamp = (b.stamp & ~0xffffu) | (write_data & 0xffff), b.ctrl &= NICLOOP_MBOX_CTRL_IRQ_ARRIVAL_MASK, ++shuts;
           break;
       }
     } else if (write_addr == NICLOOP_REG_SCRATCH) {
@@ -127,6 +136,9 @@ struct Test : tb::Bench<Vregfile> {
     top.tx_reason = 1 + random.below(3), top.rx_reason = 4 + random.below(5);
     top.tx_src = random.next(), top.tx_dst = random.next(), top.tx_length = random.below(1024);
     top.rx_src = random.next(), top.rx_dst = random.next(), top.rx_length = random.below(1024);
+    top.ev_strangers = event() ? random.below(8) : 0, top.stranger_header = random.next(), top.stranger_pdid = random.next();
+    top.descriptors = random.below(8), top.fragments = random.below(8), top.lines = random.below(8);
+    top.restart = event(), top.restart_vpid = random.below(16);
     top.route_errors = event() ? random.below(15) : 0;
     // A slot write: hold for some cycles, commit in the last one unless it fails or is lost, always about the same mailbox.
     if (!top.hold || ends) top.look_vpid = random.below(16);
@@ -134,7 +146,9 @@ struct Test : tb::Bench<Vregfile> {
     top.hold = was_hold || (!ends && event());
     ends = was_hold && random.percent(15);
     top.commit = ends && !lost && random.percent(95);
-    top.stall = !top.hold && event();
+    top.stall = !top.hold && box[top.look_vpid].left != 0 && event();
+    top.overflow = !top.hold && !top.stall && event(), top.ev_ring_stall = event();
+    top.ring_hold = random.below(1 << 24), top.ring_overflows = random.next();
   }
 
   void apply_events() {
@@ -149,9 +163,12 @@ struct Test : tb::Bench<Vregfile> {
     counters[NICLOOP_REG_RX_STALL] += top.stall;
     counters[NICLOOP_REG_RX_PACKETS] += top.commit;
     b.stalls += top.stall;
+    if (top.stall && b.left != 0xffffff) --b.left;
+    if (top.overflow) ++b.overflows, b.overflowed = true;
+    if (top.commit) b.overflowed = false;
     uint64_t set = 0;
     if (top.ev_tx_error || top.ev_rx_drop || top.route_errors) set |= NICLOOP_IRQ_STATUS_ERROR_MASK;
-    if (top.stall && !stalled) set |= NICLOOP_IRQ_STATUS_STALL_MASK;
+    if ((top.stall && !stalled) || top.ev_ring_stall) set |= NICLOOP_IRQ_STATUS_STALL_MASK;
     if (top.commit && (b.ctrl & NICLOOP_MBOX_CTRL_IRQ_ARRIVAL_MASK)) set |= 1u << top.look_vpid;
     bool clear_error = write_now && write_addr == NICLOOP_REG_ERROR_INFO && (write_data & 1);
     if (write_now && write_addr == NICLOOP_REG_IRQ_STATUS) status &= ~write_data;
@@ -159,6 +176,12 @@ struct Test : tb::Bench<Vregfile> {
     if (clear_error) error = 0;
     if (!(error & 1) && top.ev_tx_error) error = pack_error(top.tx_reason, top.tx_src, top.tx_dst, top.tx_length);
     if (!(error & 1) && top.ev_rx_drop) error = pack_error(top.rx_reason, top.rx_src, top.rx_dst, top.rx_length);
+    unsigned strangers = unsigned(__builtin_popcount(top.ev_strangers));
+    counters[NICLOOP_REG_DOMAIN_REFUSED] += strangers;
+    if (strangers)
+      counters[NICLOOP_REG_DOMAIN_LAST] = 1 | PLACE(DOMAIN_LAST_TYPE, FIELD(top.stranger_header, HEADER_TYPE)) | PLACE(DOMAIN_LAST_SRC, top.stranger_header >> 32) |
+                                          PLACE(DOMAIN_LAST_DST, top.stranger_header >> 48) | PLACE(DOMAIN_LAST_PDID, top.stranger_pdid);
+    if (top.restart) box[top.restart_vpid].stamp += 1u << 16;
     stalled = top.stall;
     stall_info = uint32_t(PLACE(RX_STALL_VPID_VPID, top.stall ? top.look_vpid : stall_info & 15) | PLACE(RX_STALL_VPID_STALLED, top.stall));
     if (top.commit) {
@@ -178,6 +201,8 @@ struct Test : tb::Bench<Vregfile> {
     CHECK(top.look_full == full, "mailbox %u: full %u, expected %u", top.look_vpid, top.look_full, full);
     CHECK(top.look_seq == b.wp + 1, "mailbox %u: next %u, expected %u", top.look_vpid, top.look_seq, b.wp + 1);
     CHECK(top.look_addr == b.base + 64ull * b.index, "mailbox %u: slot at %llx", top.look_vpid, (unsigned long long)top.look_addr);
+    for (unsigned v = 0; v < 16; ++v) CHECK(top.stamps[v] == box[v].stamp, "VPID %u: stamp %08x, expected %08x", v, top.stamps[v], box[v].stamp);
+    CHECK(top.look_spent == (b.left == 0) && top.look_timed == (b.left != 0xffffff) && top.look_overflowed == b.overflowed, "mailbox %u: spent %u, overflowed %u", top.look_vpid, top.look_spent, top.look_overflowed);
     unsigned windows = 0;
     for (unsigned v = 0; v < 16; ++v) windows |= (box[v].ctrl >> NICLOOP_MBOX_CTRL_WINDOW_LSB & 1) << v;
     CHECK(top.window_on == windows, "windows %04x, expected %04x", top.window_on, windows);
@@ -191,7 +216,7 @@ struct Test : tb::Bench<Vregfile> {
     apply_events();
     if (write_now) apply_write();
     CHECK(top.look_lost == lost, "mailbox %u: lost %u, expected %u", top.look_vpid, top.look_lost, lost);
-    bool off = write_now && write_addr == NICLOOP_REG_MBOX_CTRL(top.look_vpid) && !(write_data & 1);
+    bool off = write_now && ((write_addr == NICLOOP_REG_MBOX_CTRL(top.look_vpid) && !(write_data & 1)) || write_addr == NICLOOP_REG_PDID(top.look_vpid));
     lost_slots += lost && ends;
     lost = off || (lost && top.hold);
     edge();
@@ -283,7 +308,7 @@ int main(int argc, char** argv) {
   // The whole map and its surroundings.
   t.read_all();
   for (uint32_t page = 0; page < 0x33000; page += 0x1000) {
-    for (uint32_t off = 0; off < 0x100; off += 8) {
+    for (uint32_t off = 0; off < 0x300; off += 8) {
       t.read(page + off);
       if (t.write_resp(page + off, 0xff) != 0) t.write(page + off, t.random.next());
     }
@@ -322,6 +347,7 @@ int main(int argc, char** argv) {
     t.read(NICLOOP_REG_IRQ_STATUS), t.read(NICLOOP_REG_ERROR_INFO), t.read(NICLOOP_REG_RX_STALL_VPID);
   }
 
+  CHECK(t.shuts > 10, "%u shut: the scenario lost its point", t.shuts);
   CHECK(t.moved > 10 && t.refused > 10 && t.lost_slots > 3, "%u read pointers moved, %u refused, %u slots lost: the scenario lost its point", t.moved,
         t.refused, t.lost_slots);
 

@@ -18,6 +18,7 @@ struct Event {
   uint64_t header, ext;
   unsigned code;
   tb::Note note;
+  uint32_t stamp;      // of the request, or of the process that is told
   uint64_t serial;     // translation of the data before it, 0: none
 };
 
@@ -32,7 +33,7 @@ struct Test : tb::Bench<Vrma_completer> {
   std::deque<unsigned> drops;
   std::deque<uint64_t> awaited;  // addresses of bursts without an answer
   uint64_t serials = 0;
-  unsigned good = 0, taken = 0, notes = 0, refusals = 0, dropped = 0, fence = 0, take_error = 100, codes[16] = {};
+  unsigned good = 0, taken = 0, notes = 0, refusals = 0, dropped = 0, fence = 0, take_error = 100, codes[16] = {}, lates = 0, strangers = 0;
   bool whole = false, error_open = false;
 
   using Bench::Bench;
@@ -53,22 +54,30 @@ struct Test : tb::Bench<Vrma_completer> {
     uint64_t h = tb::header(type, op, 8 + bytes, unsigned(random.below(16)), unsigned(random.below(4096)), vpid, kHere);
     std::vector<uint64_t> payload{tb::extension(nla, unsigned(random.next() & 0xffff))};
     for (unsigned i = 0; i < bytes; i += 8) payload.push_back(random.next());
-    unsigned reason = whole ? pure(h, payload) : feeder.send(h, payload);
-    if (reason == 0 && TB_ANSWERS && !(top.rma_on >> vpid & 1)) reason = NICLOOP_DROP_REASON_WINDOW_OFF;
+    // An answer is for the life that asked, a request from any life of the same domain.
+    uint32_t stamp = top.stamps[vpid];
+    if (!TB_ANSWERS) stamp = tb::stamp(stamp & 0xffff, unsigned(random.below(0x10000)));
+    if (!whole && random.percent(5)) stamp = TB_ANSWERS && random.percent(50) ? stamp ^ 1u << (16 + random.below(16)) : tb::stamp(unsigned(random.below(5)), stamp >> 16);
+    bool late = TB_ANSWERS && stamp != top.stamps[vpid];
+    unsigned reason = whole ? pure(h, payload, stamp) : feeder.send(h, payload, stamp);
     if (reason == 0 && !mine) reason = NICLOOP_DROP_REASON_BAD_TYPE;
+    if (reason == 0 && TB_ANSWERS && !(top.rma_on >> vpid & 1)) reason = NICLOOP_DROP_REASON_WINDOW_OFF;
+    if (reason == 0 && late) reason = NICLOOP_DROP_REASON_LATE, ++lates;
     if (reason != 0) drops.push_back(reason);
-    else foresee(h, payload, vpid, bytes, nla, kind, data, wrong);
+    else foresee(h, payload, vpid, bytes, nla, kind, data, wrong, stamp);
   }
-  unsigned pure(uint64_t h, const std::vector<uint64_t>& payload) {
-    for (const tb::Flit& f : tb::packet(h, payload)) feeder.flits.push_back(f);
+  unsigned pure(uint64_t h, const std::vector<uint64_t>& payload, uint32_t stamp) {
+    for (const tb::Flit& f : tb::packet(h, payload, stamp)) feeder.flits.push_back(f);
     return NICLOOP_DROP_REASON_NONE;
   }
 
-  void foresee(uint64_t h, const std::vector<uint64_t>& payload, unsigned vpid, unsigned bytes, uint64_t nla, unsigned kind, bool data, bool wrong) {
+  void foresee(uint64_t h, const std::vector<uint64_t>& payload, unsigned vpid, unsigned bytes, uint64_t nla, unsigned kind, bool data, bool wrong, uint32_t stamp) {
     ++good;
     uint64_t ext = payload[0], quad = payload[1], serial = 0, at = tb::Translator::place(nla, vpid);
     unsigned code = NICLOOP_RMA_ERROR_NONE;
-    if (!(top.rma_on >> vpid & 1)) code = NICLOOP_RMA_ERROR_WINDOW_OFF;
+    unsigned pdid = stamp & 0xffff;
+    if (!TB_ANSWERS && (pdid == 0 || pdid != (top.stamps[vpid] & 0xffff))) code = NICLOOP_RMA_ERROR_DOMAIN;
+    else if (!(top.rma_on >> vpid & 1)) code = NICLOOP_RMA_ERROR_WINDOW_OFF;
     else if (wrong) code = NICLOOP_RMA_ERROR_BOUNDS;
     else if (data) serial = ++serials, code = atu.error(nla, vpid);
     if (code == 0 && data) {
@@ -79,7 +88,7 @@ struct Test : tb::Bench<Vrma_completer> {
     ++codes[code];
     bool error = TB_ANSWERS && kind == 2, last = FIELD(h, HEADER_OP) & NICLOOP_RMA_OP_LAST_MASK;
     if (code != 0 && !TB_ANSWERS) {
-      expected.push_back({true, h, ext, code, {}, serial});
+      expected.push_back({true, h, ext, code, {}, stamp, serial});
       return;
     }
     bool asks = FIELD(h, HEADER_OP) & NICLOOP_RMA_OP_NOTI_COMPLETER_MASK && (last || FIELD(h, HEADER_OP) & NICLOOP_RMA_OP_EACH_MASK);
@@ -91,7 +100,7 @@ struct Test : tb::Bench<Vrma_completer> {
     uint64_t low = (1ull << NICLOOP_RMA_NOTI_PEER_VPID_LSB) - 1;
     if (error) word = (word & ~low) | (quad & low);
     bool own = TB_ANSWERS ? kind == 1 : kind == 2;
-    expected.push_back({false, 0, 0, 0, {vpid, {own ? quad : ext, word}}, serial});
+    expected.push_back({false, 0, 0, 0, {vpid, {own ? quad : ext, word}}, top.stamps[vpid], serial});
   }
 
   void step() {
@@ -106,7 +115,7 @@ struct Test : tb::Bench<Vrma_completer> {
       CHECK(!drops.empty() && top.drop_reason == drops.front(), "dropped for %u, expected %u", top.drop_reason, drops.empty() ? 0 : drops.front());
       drops.pop_front(), ++dropped;
     }
-    taken += top.ev_rx;
+    taken += top.ev_rx, strangers += top.ev_stranger;
     judge_refusal();
     fences.clock(top, atu);
     if (top.m_bvalid && top.m_bready) fences.end(awaited.front()), awaited.pop_front();
@@ -129,7 +138,7 @@ struct Test : tb::Bench<Vrma_completer> {
     if (!top.err_valid) return;
     due("an error");
     const Event& e = expected.front();
-    CHECK(e.refusal && top.err_header == e.header && top.err_ext == e.ext && top.err_code == e.code, "error %u of packet %016llx, expected %u of %016llx",
+    CHECK(e.refusal && top.err_header == e.header && top.err_ext == e.ext && top.err_code == e.code && top.err_stamp == e.stamp, "error %u of packet %016llx, expected %u of %016llx",
           top.err_code, (unsigned long long)top.err_header, e.code, (unsigned long long)e.header);
     if (top.err_ready) expected.pop_front(), ++refusals;
   }
@@ -138,6 +147,7 @@ struct Test : tb::Bench<Vrma_completer> {
     due("a notification");
     const tb::Note& n = notifier.now;
     const Event& e = expected.front();
+    CHECK(e.refusal || notifier.stamp == e.stamp, "VPID %u: told with stamp %08x, expected %08x", n.vpid, notifier.stamp, e.stamp);
     CHECK(!e.refusal && e.note == n, "VPID %u: notification %016llx %016llx, expected %016llx %016llx", n.vpid, (unsigned long long)n.words[0],
           (unsigned long long)n.words[1], (unsigned long long)e.note.words[0], (unsigned long long)e.note.words[1]);
     if (notifier.taken) expected.pop_front(), ++notes;
@@ -152,6 +162,7 @@ int main(int argc, char** argv) {
   Test t(argc, argv);
   t.store.space = (1ull << tb::kSerial) - 1;
   t.top.rma_on = 0xffff;
+  tb::give_stamps(t.top, t.random);
   t.reset();
   for (int phase = 0; phase < 80; ++phase) {
     t.store.bad_per_1000 = 30, t.atu.bad_per_100 = phase % 4 ? 5 : 0;
@@ -174,10 +185,11 @@ int main(int argc, char** argv) {
     for (const auto& [at, byte] : t.after.written) CHECK(t.store.get(at) == byte, "byte %llx is %02x, expected %02x", (unsigned long long)at, t.store.get(at), byte);
     CHECK(t.store.written.size() == t.after.written.size(), "%zu bytes were written, expected %zu", t.store.written.size(), t.after.written.size());
   }
-  for (unsigned code = 1; code <= NICLOOP_RMA_ERROR_DMA; ++code) {
-    bool none = code == NICLOOP_RMA_ERROR_BAD_COMMAND || code == NICLOOP_RMA_ERROR_NO_SUCH_NODE || (TB_ANSWERS && code == NICLOOP_RMA_ERROR_WINDOW_OFF);
+  for (unsigned code = 1; code <= NICLOOP_RMA_ERROR_DOMAIN; ++code) {
+    bool none = code == NICLOOP_RMA_ERROR_BAD_COMMAND || code == NICLOOP_RMA_ERROR_NO_SUCH_NODE || (TB_ANSWERS && (code == NICLOOP_RMA_ERROR_WINDOW_OFF || code == NICLOOP_RMA_ERROR_DOMAIN));
     CHECK(none ? t.codes[code] == 0 : t.codes[code] > 5, "error %u came %u times: the scenario lost its point", code, t.codes[code]);
   }
+  CHECK(t.strangers == t.codes[NICLOOP_RMA_ERROR_DOMAIN] && (!TB_ANSWERS || t.lates > 20), "%u strangers, %u late answers", t.strangers, t.lates);
   CHECK(t.notes > 500 && (TB_ANSWERS || t.refusals > 100) && t.dropped > 200 && t.writes.most > 4 && t.fences.done > 300 && t.fences.held > 100,
         "%u notifications, %u errors, %u drops, %u bursts, %u fences, %u cycles held: the scenario lost its point", t.notes, t.refusals, t.dropped, t.writes.most,
         t.fences.done, t.fences.held);

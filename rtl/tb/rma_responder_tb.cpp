@@ -21,6 +21,7 @@ struct Event {
 struct Refusal {
   uint64_t header, ext;
   unsigned code;
+  uint32_t stamp;
 };
 
 struct Test : tb::Bench<Vrma_responder> {
@@ -37,7 +38,7 @@ struct Test : tb::Bench<Vrma_responder> {
   std::deque<Refusal> refusals;
   std::deque<unsigned> drops;
   std::deque<uint64_t> awaited;  // addresses of writes without an answer
-  unsigned codes[16] = {}, gets = 0, swaps = 0, kept = 0, notes = 0, dropped = 0, fence = 0, from_completer = 0;
+  unsigned codes[16] = {}, gets = 0, swaps = 0, kept = 0, notes = 0, dropped = 0, fence = 0, from_completer = 0, strangers = 0;
 
   using Bench::Bench;
 
@@ -45,9 +46,9 @@ struct Test : tb::Bench<Vrma_responder> {
     return tb::header(type, unsigned(FIELD(h, HEADER_OP)), length, unsigned(FIELD(h, HEADER_DST_VPID)), kHere,
                       unsigned(FIELD(h, HEADER_SRC_VPID)), unsigned(FIELD(h, HEADER_SRC_NODE)));
   }
-  static std::vector<uint64_t> error(uint64_t h, uint64_t ext, uint64_t bytes_minus_1, unsigned unit, unsigned command, unsigned code) {
+  static std::vector<uint64_t> error(uint64_t h, uint64_t ext, uint64_t bytes_minus_1, unsigned unit, unsigned command, unsigned code, uint32_t stamp) {
     bool last = FIELD(h, HEADER_OP) & NICLOOP_RMA_OP_LAST_MASK;
-    return {back(h, NICLOOP_PACKET_TYPE_RMA_ERROR, 16), ext, tb::note_word(unsigned(bytes_minus_1) + 1, unit, command, code, last, 0, 0)};
+    return {back(h, NICLOOP_PACKET_TYPE_RMA_ERROR, 16), ext, tb::note_word(unsigned(bytes_minus_1) + 1, unit, command, code, last, 0, 0), stamp};
   }
 
   void send() {
@@ -66,23 +67,27 @@ struct Test : tb::Bench<Vrma_responder> {
     uint64_t quad = lock ? random.next() : to | PLACE(RMA_GET_BYTES_MINUS_1, bytes - 1);
     if (lock && random.percent(50)) quad |= 0xf0000000ull << 32;
     if (lock && random.percent(30)) quad = word(tb::Translator::place(nla, vpid), 4) << NICLOOP_RMA_LOCK_COMPARE_LSB | uint32_t(quad);  // just enough
-    if (unsigned reason = feeder.send(h, {ext, quad})) {
+    unsigned life = unsigned(random.below(0x10000)), pdid = random.percent(95) ? top.stamps[vpid] & 0xffff : unsigned(random.below(5));
+    uint32_t stamp = tb::stamp(pdid, life);
+    if (unsigned reason = feeder.send(h, {ext, quad}, stamp)) {
       drops.push_back(reason);
       return;
     }
-    foresee(h, ext, quad, nla, vpid, unsigned(bytes), lock, wrong);
+    foresee(h, ext, quad, nla, vpid, unsigned(bytes), lock, wrong, stamp);
   }
 
-  void foresee(uint64_t h, uint64_t ext, uint64_t quad, uint64_t nla, unsigned vpid, unsigned bytes, bool lock, bool wrong) {
+  void foresee(uint64_t h, uint64_t ext, uint64_t quad, uint64_t nla, unsigned vpid, unsigned bytes, bool lock, bool wrong, uint32_t stamp) {
     unsigned command = lock ? NICLOOP_RMA_COMMAND_FCAA : NICLOOP_RMA_COMMAND_GET, code = NICLOOP_RMA_ERROR_NONE;
     uint64_t at = tb::Translator::place(nla, vpid);
-    if (!(top.rma_on >> vpid & 1)) code = NICLOOP_RMA_ERROR_WINDOW_OFF;
+    unsigned pdid = stamp & 0xffff;
+    if (pdid == 0 || pdid != (top.stamps[vpid] & 0xffff)) code = NICLOOP_RMA_ERROR_DOMAIN;
+    else if (!(top.rma_on >> vpid & 1)) code = NICLOOP_RMA_ERROR_WINDOW_OFF;
     else if (wrong) code = NICLOOP_RMA_ERROR_BOUNDS;
     else if (atu.error(nla, vpid)) code = atu.error(nla, vpid);
     else if (store.bad(at, bytes)) code = NICLOOP_RMA_ERROR_DMA;
     ++codes[code];
     if (code != NICLOOP_RMA_ERROR_NONE) {
-      expected.push_back({false, error(h, ext, bytes - 1, NICLOOP_RMA_UNIT_RESPONDER, command, code), {}});
+      expected.push_back({false, error(h, ext, bytes - 1, NICLOOP_RMA_UNIT_RESPONDER, command, code, stamp), {}});
       return;
     }
     std::vector<uint64_t> p;
@@ -100,6 +105,7 @@ struct Test : tb::Bench<Vrma_responder> {
       for (unsigned i = 0; i < bytes; i += 8) p.push_back(word(at + i, bytes - i));
       ++gets;
     }
+    p.push_back(stamp);  // the answer has that of its request
     expected.push_back({false, p, {}});
     unsigned op = unsigned(FIELD(h, HEADER_OP));
     bool last = op & NICLOOP_RMA_OP_LAST_MASK;
@@ -118,9 +124,9 @@ struct Test : tb::Bench<Vrma_responder> {
     static const unsigned commands[] = {NICLOOP_RMA_COMMAND_PUT, NICLOOP_RMA_COMMAND_IMM_PUT, NICLOOP_RMA_COMMAND_NOTI_PUT};
     unsigned i = unsigned(random.below(3)), bytes = 1 + unsigned(random.below(NICLOOP_RMA_MTU));
     Refusal r{tb::header(types[i], unsigned(random.below(32)), 8 + bytes, unsigned(random.below(16)), unsigned(random.below(4096)),
-                         unsigned(random.below(16)), kHere), random.next(), 1 + unsigned(random.below(8))};
+                         unsigned(random.below(16)), kHere), random.next(), 1 + unsigned(random.below(9)), uint32_t(random.next())};
     refusals.push_back(r);
-    refused.push_back(error(r.header, r.ext, bytes - 1, NICLOOP_RMA_UNIT_COMPLETER, commands[i], r.code));
+    refused.push_back(error(r.header, r.ext, bytes - 1, NICLOOP_RMA_UNIT_COMPLETER, commands[i], r.code, r.stamp));
   }
 
   void step() {
@@ -129,13 +135,14 @@ struct Test : tb::Bench<Vrma_responder> {
     if (writes.answers.empty()) top.m_bresp = 0;
     set_read_response();
     top.err_valid = !refusals.empty();
-    if (top.err_valid) top.err_header = refusals.front().header, top.err_ext = refusals.front().ext, top.err_code = refusals.front().code;
+    if (top.err_valid) top.err_header = refusals.front().header, top.err_ext = refusals.front().ext, top.err_code = refusals.front().code, top.err_stamp = refusals.front().stamp;
     settle();
     if (top.m_arvalid && top.m_arready) fences.begin(top.m_araddr);
     if (top.m_awvalid && top.m_awready) fences.begin(top.m_awaddr), awaited.push_back(top.m_awaddr);
     uint64_t ending = reads.bursts.empty() ? 0 : reads.bursts.front().addr;
     bool ends = top.m_rvalid && top.m_rready && top.m_rlast;
     if (top.err_valid && top.err_ready) refusals.pop_front();
+    strangers += top.ev_stranger;
     if (top.ev_drop) {
       CHECK(!drops.empty() && top.drop_reason == drops.front(), "dropped for %u, expected %u", top.drop_reason, drops.empty() ? 0 : drops.front());
       drops.pop_front(), ++dropped;
@@ -163,6 +170,7 @@ struct Test : tb::Bench<Vrma_responder> {
     sink.packets.clear();
     if (!notifier.taken) return;
     const tb::Note& n = notifier.now;
+    CHECK(notifier.stamp == top.stamps[n.vpid], "VPID %u: told with stamp %08x", n.vpid, notifier.stamp);
     CHECK(!expected.empty() && expected.front().noti && expected.front().note == n, "VPID %u: notification %016llx %016llx, expected %s", n.vpid,
           (unsigned long long)n.words[0], (unsigned long long)n.words[1], expected.empty() ? "nothing" : expected.front().noti ? "another" : "a packet");
     expected.pop_front(), ++notes;
@@ -177,6 +185,7 @@ int main(int argc, char** argv) {
   Test t(argc, argv);
   t.store.space = (1ull << tb::kSerial) - 1;
   t.top.rma_on = 0xffff;
+  tb::give_stamps(t.top, t.random);
   t.reset();
   for (int phase = 0; phase < 80; ++phase) {
     t.store.bad_per_1000 = 30, t.atu.bad_per_100 = phase % 4 ? 5 : 0;
@@ -201,8 +210,9 @@ int main(int argc, char** argv) {
     CHECK(t.store.written.size() == t.after.written.size(), "%zu bytes were written, expected %zu", t.store.written.size(), t.after.written.size());
   }
   unsigned bad[] = {NICLOOP_RMA_ERROR_TRANSLATION, NICLOOP_RMA_ERROR_RIGHTS, NICLOOP_RMA_ERROR_OWNER, NICLOOP_RMA_ERROR_BOUNDS, NICLOOP_RMA_ERROR_WINDOW_OFF,
-                    NICLOOP_RMA_ERROR_DMA};
+                    NICLOOP_RMA_ERROR_DMA, NICLOOP_RMA_ERROR_DOMAIN};
   for (unsigned code : bad) CHECK(t.codes[code] > 5, "error %u came %u times: the scenario lost its point", code, t.codes[code]);
+  CHECK(t.strangers == t.codes[NICLOOP_RMA_ERROR_DOMAIN], "%u strangers, expected %u", t.strangers, t.codes[NICLOOP_RMA_ERROR_DOMAIN]);
   CHECK(t.gets > 1000 && t.swaps > 200 && t.kept > 100 && t.notes > 300 && t.dropped > 100 && t.from_completer > 50 && t.reads.most > 4 && t.fences.done > 300 &&
             t.fences.held > 100, "%u gets, %u and %u locks, %u notifications, %u drops, %u refusals, %u bursts, %u fences, %u cycles held: the scenario lost its point",
         t.gets, t.swaps, t.kept, t.notes, t.dropped, t.from_completer, t.reads.most, t.fences.done, t.fences.held);

@@ -89,13 +89,15 @@ struct Notifier {
   bool open = false;
   Note now{};
   bool taken = false;
+  uint32_t stamp = 0;  // of it
 
   template <class T>
   void drive(T& top) { top.noti_done = open && random.percent(take); }
   template <class T>
   void clock(T& top) {
     Note n{top.noti_vpid, {uint64_t(top.noti_words[0]) | uint64_t(top.noti_words[1]) << 32, uint64_t(top.noti_words[2]) | uint64_t(top.noti_words[3]) << 32}};
-    CHECK(!open || (top.noti_valid && n == now), "a notification changed before it was taken");
+    CHECK(!open || (top.noti_valid && n == now && top.noti_stamp == stamp), "a notification changed before it was taken");
+    stamp = top.noti_stamp;
     taken = top.noti_done;
     open = top.noti_valid && !top.noti_done;
     now = n;
@@ -109,7 +111,7 @@ struct Sink {
   bool held = false;
   Flit was{};
   std::vector<Flit> flits;
-  std::deque<std::vector<uint64_t>> packets;  // header, extension flit, quadwords
+  std::deque<std::vector<uint64_t>> packets;  // header, extension flit, quadwords, and the stamp of the tail
 
   template <class T>
   void drive(T& top) { top.tx_ready = random.percent(take); }
@@ -123,8 +125,10 @@ struct Sink {
     if (!f.tail) return;
     std::vector<uint64_t> payload;
     for (size_t i = 1; i + 1 < flits.size(); ++i) payload.push_back(flits[i].data);
-    CHECK(flits == packet(flits[0].data, payload), "packet %016llx of %zu flits: frame or CRC", (unsigned long long)flits[0].data, flits.size());
+    uint32_t stamp = uint32_t(f.data >> 32);
+    CHECK(flits == packet(flits[0].data, payload, stamp), "packet %016llx of %zu flits: frame or CRC", (unsigned long long)flits[0].data, flits.size());
     payload.insert(payload.begin(), flits[0].data);
+    payload.push_back(stamp);
     packets.push_back(payload);
     flits.clear();
   }
@@ -149,21 +153,27 @@ struct Feeder {
     if (offered && top.in_ready) flits.pop_front(), offered = false;
   }
   // Sends a packet and tells why it will be dropped, if it was broken.
-  unsigned send(uint64_t h, const std::vector<uint64_t>& payload) {
-    auto list = packet(h, payload);
+  unsigned send(uint64_t h, const std::vector<uint64_t>& payload, uint32_t stamp) {
+    auto list = packet(h, payload, stamp);
     unsigned how = random.percent(90) ? 0 : 1 + unsigned(random.below(5));
     if (open && how == 2) how = 0;  // with the one before it would be one packet
     open = how == 1;
     unsigned reason = how ? NICLOOP_DROP_REASON_TRUNCATED : NICLOOP_DROP_REASON_NONE;
     if (how == 1) list.pop_back();
     if (how == 2) list.erase(list.begin());
-    if (how == 3) list = packet(h, std::vector<uint64_t>(payload.begin(), payload.end() - 1));
+    if (how == 3) list = packet(h, std::vector<uint64_t>(payload.begin(), payload.end() - 1), stamp);
     if (how == 4) list[random.below(list.size())].data ^= 1ull << (8 + random.below(16)), reason = NICLOOP_DROP_REASON_CRC;
-    if (how == 5) list = packet(h ^ PLACE(HEADER_DST_NODE, 1 + random.below(4095)), payload), reason = NICLOOP_DROP_REASON_NO_SUCH_NODE;
+    if (how == 5) list = packet(h ^ PLACE(HEADER_DST_NODE, 1 + random.below(4095)), payload, stamp), reason = NICLOOP_DROP_REASON_NO_SUCH_NODE;
     flits.insert(flits.end(), list.begin(), list.end());
     return reason;
   }
 };
+
+// Domains and lives of all processes: few domains, so that many share one; process 12 has none.
+template <class T>
+inline void give_stamps(T& top, Random& random) {
+  for (unsigned v = 0; v < 16; ++v) top.stamps[v] = stamp(v == 12 ? 0 : 1 + unsigned(random.below(3)), unsigned(random.below(0x10000)));
+}
 
 inline uint64_t header(unsigned type, unsigned op, unsigned length, unsigned src, unsigned src_node, unsigned dst, unsigned dst_node) {
   return PLACE(HEADER_TYPE, type) | PLACE(HEADER_OP, op) | PLACE(HEADER_LENGTH, length) | PLACE(HEADER_SRC_VPID, src) |

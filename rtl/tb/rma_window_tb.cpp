@@ -1,8 +1,9 @@
 // rma_window: random descriptors of all processes, about half of them wrong; windows switched on and off; slow requester.
 // - a good one comes out once, unchanged, in its process's order, and B is OKAY only then;
-// - refused with SLVERR and the right reason: window off (before all else), address, length, size, burst type, strobes,
+// - refused with SLVERR and the right reason: window off (before all else), no domain, address, length, size, burst type, strobes,
 //   number of beats, reserved bit;
 // - a process has DEPTH places of its own: its full FIFO holds the bus, others' FIFOs do not;
+// - what waits when its window goes off is dead, also when the window is on again, and nothing else is;
 // - a descriptor that waits for a place is refused when its window is switched off.
 #include "Vrma_window.h"
 #include "tb.h"
@@ -25,6 +26,8 @@ struct Burst {
 
 struct Test : tb::Bench<Vrma_window> {
   std::deque<std::vector<uint64_t>> inside[16];
+  size_t dead[16] = {};  // of the oldest
+  unsigned died = 0;
   std::deque<Burst> bursts;
   std::deque<unsigned> answers;
   bool aw_gone = false, aw_offered = false, w_offered = false;
@@ -77,7 +80,7 @@ struct Test : tb::Bench<Vrma_window> {
   void judge() {
     Burst x = bursts.front();
     bool on = top.window_on >> x.vpid & 1;
-    unsigned reason = !on ? NICLOOP_DROP_REASON_WINDOW_OFF : x.good() ? NICLOOP_DROP_REASON_NONE : NICLOOP_DROP_REASON_BAD_LENGTH;
+    unsigned reason = !on ? NICLOOP_DROP_REASON_WINDOW_OFF : x.vpid == 9 ? NICLOOP_DROP_REASON_DOMAIN : x.good() ? NICLOOP_DROP_REASON_NONE : NICLOOP_DROP_REASON_BAD_LENGTH;
     CHECK(!on || inside[x.vpid].size() < kDepth, "VPID %u has no place left", x.vpid);
     CHECK(top.ev_error == (reason != 0), "refused %u, expected reason %u", top.ev_error, reason);
     CHECK(!reason || (top.error_reason == reason && top.error_vpid == x.vpid), "reason %u of VPID %u, expected %u of %u", top.error_reason,
@@ -91,7 +94,7 @@ struct Test : tb::Bench<Vrma_window> {
 
   void step(unsigned aw, unsigned w, unsigned b, unsigned pop) {
     offer(aw, w, b);
-    top.head_vpid = random.below(16), top.pop = 0;
+    top.head_vpid = random.below(16), top.level_vpid = random.below(16), top.pop = 0;
     settle();
     auto& queue = inside[top.head_vpid];
     unsigned level = 0;
@@ -99,12 +102,16 @@ struct Test : tb::Bench<Vrma_window> {
       CHECK((top.waiting >> v & 1) == !inside[v].empty(), "VPID %u waits: %u", v, top.waiting >> v & 1);
       level += inside[v].size();
     }
+    CHECK(top.level_of == inside[top.level_vpid].size(), "VPID %u: level %u", top.level_vpid, top.level_of);
     CHECK(top.level == level, "level %u, expected %u", top.level, level);
     if (!queue.empty()) {
       for (unsigned i = 0; i < 3; ++i) {
         uint64_t got = top.head[2 * i] | uint64_t(top.head[2 * i + 1]) << 32;
         CHECK(got == queue.front()[i], "VPID %u, quadword %u: %016llx", top.head_vpid, i, (unsigned long long)got);
       }
+      bool is_dead = dead[top.head_vpid] || !(top.window_on >> top.head_vpid & 1);
+      CHECK(top.head_dead == is_dead, "VPID %u: dead %u, expected %u", top.head_vpid, top.head_dead, is_dead);
+      died += is_dead && (top.window_on >> top.head_vpid & 1);
       top.pop = random.percent(pop);
       settle();
     }
@@ -120,6 +127,9 @@ struct Test : tb::Bench<Vrma_window> {
     if (w_take) w_offered = false;
     if (aw_take) aw_gone = true, aw_offered = false;
     if (pop_now) queue.pop_front(), ++popped;
+    if (pop_now && dead[top.head_vpid]) --dead[top.head_vpid];
+    for (unsigned v = 0; v < 16; ++v)
+      if (!(top.window_on >> v & 1)) dead[v] = inside[v].size();
     edge();
   }
 };
@@ -139,6 +149,7 @@ void random_traffic(Test* t) {
   for (unsigned r : {NICLOOP_DROP_REASON_NONE, NICLOOP_DROP_REASON_WINDOW_OFF, NICLOOP_DROP_REASON_BAD_LENGTH}) {
     CHECK(t->reasons[r] > 300, "reason %u came up %u times", r, t->reasons[r]);
   }
+  CHECK(t->died > 50 && t->reasons[NICLOOP_DROP_REASON_DOMAIN] > 15, "%u seen dead, %u without a domain", t->died, t->reasons[NICLOOP_DROP_REASON_DOMAIN]);
   CHECK(t->popped > 300 && t->held > 300, "%u popped, %u cycles held: the scenario lost its point", t->popped, t->held);
 }
 
@@ -154,6 +165,7 @@ void drain(Test* t) {
 int main(int argc, char** argv) {
   Test t(argc, argv);
   t.top.window_on = 0xffff;
+  for (unsigned v = 0; v < 16; ++v) t.top.stamps[v] = tb::stamp(v == 9 ? 0 : 1 + v, v);
   t.reset();
   random_traffic(&t);
   t.top.window_on = 0xffff;

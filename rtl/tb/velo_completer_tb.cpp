@@ -2,7 +2,8 @@
 // stalls on AW, W, B; DMA errors; mailboxes of 1..5 slots that software empties at random.
 // - good packets reach their mailbox in order: address, payload, zeros behind it, slot header;
 // - broken ones are dropped with the right reason and header: bad CRC, missing head or tail, wrong number
-//   of flits, other types (long ones too), bad length, other node, mailbox off, DMA error;
+//   of flits, other types (long ones too), bad length, other node, other domain, mailbox off, DMA error, mailbox full and spent;
+// - a slot tells of packets dropped for a full mailbox before it;
 // - a full mailbox stalls, holds what is behind it, and goes on when the read pointer moves;
 // - a stalled packet whose mailbox is switched off is dropped, and one that is being written then does not count;
 // - every flit is taken; headers of either VC are welcome.
@@ -24,6 +25,8 @@ struct Mailbox {
   uint32_t slots = 1, wp = 0, rp = 0;
   uint64_t base = 0;
   bool on = true;
+  unsigned pdid = 0;
+  bool overflowed = false;
 };
 
 struct Test : tb::Bench<Vvelo_completer> {
@@ -31,14 +34,15 @@ struct Test : tb::Bench<Vvelo_completer> {
   std::deque<tb::Flit> flits;
   std::deque<Expected> expected;
   bool offered = false;  // what is offered stays until it is taken
-  bool have_addr = false;
+  bool have_addr = false, only_friends = false;
   uint64_t addr = 0;
   std::vector<uint64_t> burst;
-  unsigned wait = 0, errors_percent = 0, lost_percent = 0, lost = 0;
+  unsigned wait = 0, errors_percent = 0, lost_percent = 0, spent_percent = 0, lost = 0, overflows = 0;
   unsigned reasons[16] = {}, written = 0, stalls = 0;
 
   Test(int argc, char** argv) : Bench(argc, argv) {
-    for (unsigned v = 0; v < 16; ++v) box[v] = {uint32_t(1 + random.below(5)), 0, 0, random.next() & 0xffffffffc0, v != kOff};
+    for (unsigned v = 0; v < 16; ++v) box[v] = {uint32_t(1 + random.below(5)), 0, 0, random.next() & 0xffffffffc0, v != kOff, v == 13 ? 0 : 1 + unsigned(random.below(3))};
+    for (unsigned v = 0; v < 16; ++v) top.stamps[v] = tb::stamp(box[v].pdid, unsigned(random.below(0x10000)));
   }
 
   uint64_t header(unsigned vc, unsigned type, unsigned length, unsigned piggyback, unsigned node, unsigned vpid) {
@@ -63,8 +67,10 @@ struct Test : tb::Bench<Vvelo_completer> {
     unsigned piggyback = random.below(2), length = random.below(piggyback ? 55 : 57);
     uint64_t h = header(vc, NICLOOP_PACKET_TYPE_VELO, length, piggyback, kNode, vpid);
     auto p = payload((length + 2 * piggyback + 7) / 8);
-    auto list = tb::packet(h, p);
-    send(list, {h, p, box[vpid].on ? NICLOOP_DROP_REASON_NONE : NICLOOP_DROP_REASON_MAILBOX_OFF});
+    unsigned pdid = only_friends || random.percent(90) ? box[vpid].pdid : unsigned(random.below(5));
+    auto list = tb::packet(h, p, tb::stamp(pdid, unsigned(random.below(0x10000))));
+    if (pdid != box[vpid].pdid || pdid == 0) send(list, {h, p, NICLOOP_DROP_REASON_DOMAIN});
+    else send(list, {h, p, box[vpid].on ? NICLOOP_DROP_REASON_NONE : NICLOOP_DROP_REASON_MAILBOX_OFF});
   }
 
   void send_broken(unsigned vc) {
@@ -75,11 +81,11 @@ struct Test : tb::Bench<Vvelo_completer> {
     if (how == 2) node = kNode ^ (1 + random.below(4095)), reason = NICLOOP_DROP_REASON_NO_SUCH_NODE;
     if (how == 3) quads = random.percent(50) ? quads - 1 : quads + 1 + random.below(20), reason = NICLOOP_DROP_REASON_TRUNCATED;
     uint64_t h = header(vc, type, length, 0, node, random.below(15));
-    auto list = tb::packet(h, payload(quads));
+    auto list = tb::packet(h, payload(quads), tb::stamp(1, 0));
     if (how == 4 || how == 7) {
-      // Any bit but those the network may change and the unused half of the tail.
+      // Any bit but those the network may change.
       size_t victim = random.below(list.size());
-      uint64_t bit = 1ull << random.below(list[victim].tail ? 32 : 64);
+      uint64_t bit = 1ull << random.below(64);
       if (victim == 0) bit &= ~(NICLOOP_HEADER_VC_MASK | NICLOOP_HEADER_MARK_MASK);
       if (bit == 0) victim = 1, bit = 1;
       list[victim].data ^= bit;
@@ -108,7 +114,7 @@ struct Test : tb::Bench<Vvelo_completer> {
     for (unsigned i = 0; i < bytes; ++i) want[i / 8] |= (e.payload[i / 8] >> i % 8 * 8 & 0xff) << i % 8 * 8;
     want[7] = PLACE(SLOT_SRC_VPID, FIELD(e.header, HEADER_SRC_VPID)) | PLACE(SLOT_SRC_NODE, FIELD(e.header, HEADER_SRC_NODE)) |
               PLACE(SLOT_LENGTH, FIELD(e.header, HEADER_LENGTH)) | PLACE(SLOT_KIND, FIELD(e.header, HEADER_KIND)) |
-              PLACE(SLOT_PIGGYBACK, FIELD(e.header, HEADER_PIGGYBACK)) | PLACE(SLOT_SEQ, m->wp + 1);
+              PLACE(SLOT_PIGGYBACK, FIELD(e.header, HEADER_PIGGYBACK)) | PLACE(SLOT_OVERFLOW, m->overflowed) | PLACE(SLOT_SEQ, m->wp + 1);
     CHECK(m->wp - m->rp < m->slots, "a slot that nobody has read is overwritten");
     CHECK(addr == m->base + m->wp % m->slots * 64, "slot at %llx", (unsigned long long)addr);
     CHECK(burst.size() == 8, "%zu beats", burst.size());
@@ -130,9 +136,11 @@ struct Test : tb::Bench<Vvelo_completer> {
     top.look_on = m.on, top.look_full = m.wp - m.rp >= m.slots;
     top.look_addr = m.base + m.wp % m.slots * 64, top.look_seq = m.wp + 1;
     top.look_lost = random.percent(lost_percent);
+    top.look_overflowed = m.overflowed;
   }
 
   void step(unsigned in, unsigned aw, unsigned w, unsigned b) {
+    top.look_spent = random.percent(spent_percent);
     offer_flit(in);
     top.m_awready = random.percent(aw), top.m_wready = random.percent(w);
     top.m_bvalid = have_addr && burst.size() == 8 && (wait == 0 || --wait == 0) && (top.m_bvalid || random.percent(b));
@@ -141,6 +149,7 @@ struct Test : tb::Bench<Vvelo_completer> {
     answer_look();
     settle();
     Mailbox& m = box[top.look_vpid];
+    CHECK(top.ev_stranger == (top.ev_drop && top.drop_reason == NICLOOP_DROP_REASON_DOMAIN), "stranger %u, reason %u", top.ev_stranger, top.drop_reason);
     CHECK(!top.stall || m.wp - m.rp >= m.slots, "stalls for mailbox %u, which is not full", top.look_vpid);
     stalls += top.stall;
     if (top.m_awvalid && top.m_awready) {
@@ -154,7 +163,13 @@ struct Test : tb::Bench<Vvelo_completer> {
     }
     bool done = top.m_bvalid && top.m_bready;
     CHECK(top.commit == (done && top.m_bresp == 0 && !top.look_lost), "commit %u", top.commit);
-    if (done || top.ev_drop) {
+    CHECK(!top.overflow || (m.wp - m.rp >= m.slots && m.on && top.look_spent), "overflow of mailbox %u, which has room or time", top.look_vpid);
+    CHECK(!top.stall || !top.look_spent, "mailbox %u stalls and has no time left", top.look_vpid);
+    if (top.overflow) {
+      Expected e = take(top.packet_header);
+      CHECK(e.reason == NICLOOP_DROP_REASON_NONE && top.ev_drop && top.drop_reason == NICLOOP_DROP_REASON_OVERFLOW, "overflow with reason %u, drop for %u", e.reason, top.drop_reason);
+      m.overflowed = true, ++overflows;
+    } else if (done || top.ev_drop) {
       Expected e = take(top.packet_header);
       bool reached = e.reason == NICLOOP_DROP_REASON_NONE;
       CHECK(done == reached, "packet %016llx: written %u, expected %u", (unsigned long long)e.header, done, reached);
@@ -163,7 +178,7 @@ struct Test : tb::Bench<Vvelo_completer> {
       CHECK(top.ev_drop == (reason != 0), "drop %u, expected reason %u", top.ev_drop, reason);
       CHECK(!top.ev_drop || top.drop_reason == reason, "drop reason %u, expected %u", top.drop_reason, reason);
       if (done) check_slot(e, &m);
-      if (top.commit) ++m.wp, ++written;
+      if (top.commit) ++m.wp, ++written, m.overflowed = false;
     }
     if (done) have_addr = false, burst.clear(), wait = random.below(6);
     if (top.in_valid && top.in_ready) flits.pop_front(), offered = false;
@@ -199,16 +214,20 @@ int main(int argc, char** argv) {
     }
     t.errors_percent = phase % 4 == 3 ? 20 : 0;
     t.lost_percent = phase % 4 == 1 ? 20 : 0;
+    t.spent_percent = phase % 3 == 1 ? 30 : 0;
     drain(&t, t.random.mood(), t.random.mood(), t.random.mood(), t.random.mood(), phase % 3 == 0 ? 2 : t.random.mood());
   }
   for (unsigned r = 1; r < 8; ++r) {
     if (r != NICLOOP_DROP_REASON_WINDOW_OFF) CHECK(t.reasons[r] > 10, "reason %u came up %u times", r, t.reasons[r]);
   }
   CHECK(t.written > 500 && t.stalls > 50, "%u slots, %u stall cycles: the scenario lost its point", t.written, t.stalls);
+  CHECK(t.reasons[NICLOOP_DROP_REASON_DOMAIN] > 10, "%u strangers", t.reasons[NICLOOP_DROP_REASON_DOMAIN]);
   CHECK(t.lost > 20, "%u slots lost: the scenario lost its point", t.lost);
-  t.errors_percent = t.lost_percent = 0;
+  CHECK(t.overflows > 8, "%u overflows: the scenario lost its point", t.overflows);
+  t.errors_percent = t.lost_percent = t.spent_percent = 0;
 
   // A full mailbox holds the packet to another one behind it.
+  t.only_friends = true;
   for (Mailbox& m : t.box) m.rp = m.wp;
   for (unsigned i = 0; i < t.box[3].slots + 1; ++i) t.send_good(0, 3);
   t.send_good(0, 4);

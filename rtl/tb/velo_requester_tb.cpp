@@ -1,4 +1,4 @@
-// velo_requester: random lines, about a third of them wrong (window off, bad length or beats, bad size or
+// velo_requester: random lines, about a third of them wrong (window off, no domain, bad length or beats, bad size or
 // burst, strobe holes, no such node), random stalls on AW, W, B and flits.
 // - every accepted line gives exactly its header, payload and tail flits, CRC checked bit by bit;
 // - every refused line gives SLVERR and one error event with the right reason, and no flit;
@@ -28,12 +28,13 @@ struct Test : tb::Bench<Vvelo_requester> {
   std::deque<tb::Flit> flits;      // that must come
   size_t beat = 0;
   bool aw_up = false, w_up = false;
-  unsigned packets = 0;
+  unsigned packets = 0, leaving = 0;  // leaving: whose packet
 
   unsigned reason(const Line& l) {
     unsigned bytes = FIELD(l.addr, PIO_LENGTH) + 2 * FIELD(l.addr, PIO_PIGGYBACK);
     unsigned beats = bytes == 0 ? 1 : (bytes + 7) / 8;
     if (!(top.window_on >> FIELD(l.addr, PIO_SRC_VPID) & 1)) return NICLOOP_DROP_REASON_WINDOW_OFF;
+    if ((top.stamps[FIELD(l.addr, PIO_SRC_VPID)] & 0xffff) == 0) return NICLOOP_DROP_REASON_DOMAIN;
     if (l.addr & 0x37 || bytes > 56 || l.len + 1 != beats || l.size != 3 || l.burst != 1) return NICLOOP_DROP_REASON_BAD_LENGTH;
     for (uint8_t s : l.strobes) {
       if (s != 0xff) return NICLOOP_DROP_REASON_BAD_LENGTH;
@@ -46,13 +47,13 @@ struct Test : tb::Bench<Vvelo_requester> {
     Line l;
     l.addr = uint32_t(PLACE(PIO_PIGGYBACK, piggyback) | PLACE(PIO_LENGTH, length) | PLACE(PIO_KIND, random.below(4)) |
                       PLACE(PIO_DST_VPID, random.below(16)) | PLACE(PIO_DST_NODE, random.below(TB_NODES)) |
-                      PLACE(PIO_SRC_VPID, random.below(15)));
+                      PLACE(PIO_SRC_VPID, random.below(14)));
     unsigned bytes = length + 2 * piggyback;
     l.len = bytes == 0 ? 0 : (bytes + 7) / 8 - 1;
     l.size = 3;
     l.burst = 1;
     if (!right) {
-      switch (random.below(8)) {
+      switch (random.below(9)) {
         case 0: l.addr |= 15 << NICLOOP_PIO_SRC_VPID_LSB; break;  // the one window that is off
         case 1: l.addr = uint32_t((l.addr & ~NICLOOP_PIO_LENGTH_MASK) | PLACE(PIO_LENGTH, 57 + random.below(7))); break;
         case 2: l.len = random.below(16); break;
@@ -61,6 +62,7 @@ struct Test : tb::Bench<Vvelo_requester> {
         case 5: l.addr = uint32_t((l.addr & ~NICLOOP_PIO_DST_NODE_MASK) | PLACE(PIO_DST_NODE, random.percent(50) ? TB_NODES : TB_NODES + random.below(64 - TB_NODES))); break;
         case 6: l.addr |= uint32_t(1 + random.below(7)); break;
         case 7: l.addr |= 16u << random.below(2); break;
+        case 8: l.addr = uint32_t((l.addr & ~NICLOOP_PIO_SRC_VPID_MASK) | PLACE(PIO_SRC_VPID, 14)); break;  // the one without a domain
       }
     }
     for (unsigned i = 0; i <= l.len; ++i) {
@@ -79,7 +81,7 @@ struct Test : tb::Bench<Vvelo_requester> {
                       PLACE(HEADER_SRC_VPID, FIELD(l.addr, PIO_SRC_VPID)) | PLACE(HEADER_SRC_NODE, kNode) |
                       PLACE(HEADER_DST_VPID, FIELD(l.addr, PIO_DST_VPID)) | PLACE(HEADER_DST_NODE, FIELD(l.addr, PIO_DST_NODE));
     std::vector<uint64_t> payload(l.data.begin(), l.data.begin() + (bytes + 7) / 8);
-    for (const tb::Flit& f : tb::packet(header, payload)) flits.push_back(f);
+    for (const tb::Flit& f : tb::packet(header, payload, top.stamps[FIELD(l.addr, PIO_SRC_VPID)])) flits.push_back(f);
     ++packets;
   }
 
@@ -99,8 +101,15 @@ struct Test : tb::Bench<Vvelo_requester> {
     }
     top.s_bready = random.percent(b);
     top.tx_ready = random.percent(flit);
+    top.level_vpid = random.below(16);
     settle();
     bool idle = data.empty() && answers.empty() && flits.empty();
+    unsigned level = 0, sender = leaving;  // lines of level_vpid
+    for (const tb::Flit& f : flits) {
+      if (f.head) sender = unsigned(FIELD(f.data, HEADER_SRC_VPID));
+      level += f.tail && sender == top.level_vpid;
+    }
+    CHECK(top.level_of == level, "VPID %u: level %u, expected %u", top.level_vpid, top.level_of, level);
     CHECK(top.idle == idle, "idle %u, expected %u", top.idle, idle);
     bool event = false;
     if (top.s_awvalid && top.s_awready) {
@@ -137,6 +146,7 @@ struct Test : tb::Bench<Vvelo_requester> {
             want.tail, (unsigned long long)want.data);
       packets -= want.tail;
       CHECK(top.ev_packet == want.tail, "packet event %u", top.ev_packet);
+      if (got.head) leaving = unsigned(FIELD(got.data, HEADER_SRC_VPID));
       flits.pop_front();
     }
     edge();
@@ -151,7 +161,8 @@ int main(int argc, char** argv) {
   t.top.nodes = TB_NODES;
   t.top.window_on = 0x7fff;
   t.reset();
-  unsigned reasons[4] = {}, just_behind = 0;
+  unsigned reasons[16] = {}, just_behind = 0;
+  for (unsigned v = 0; v < 16; ++v) t.top.stamps[v] = tb::stamp(v == 14 ? 0 : 1 + unsigned(t.random.below(0xffff)), unsigned(t.random.below(0x10000)));
   for (int phase = 0; phase < 60; ++phase) {
     unsigned aw = t.random.mood(), w = t.random.mood(), b = t.random.mood(), flit = t.random.mood();
     for (int i = 0; i < 40; ++i) {
@@ -164,7 +175,7 @@ int main(int argc, char** argv) {
       t.step(aw, w, b, flit);
     }
   }
-  for (unsigned r = 0; r < 4; ++r) CHECK(reasons[r] > 20, "reason %u came up %u times", r, reasons[r]);
+  for (unsigned r : {0, 1, 2, 3, NICLOOP_DROP_REASON_DOMAIN}) CHECK(reasons[r] > 20, "reason %u came up %u times", r, reasons[r]);
   CHECK(just_behind > 0, "never the number just behind the last node");
   for (int i = 0; i < 2000; ++i) t.step(100, 100, 100, 100);
   CHECK(t.flits.empty() && t.top.idle, "not idle after all was sent");

@@ -46,6 +46,7 @@ class Bench final : public Bus {
     set_bus(this);
     mesh_.reset(8);
     for (uint32_t node = 0; node < 2; ++node) {
+      post(node, 0x10200, 1);
       post(node, 0x10000, kBase);
       post(node, 0x10008, kSlots);
       post(node, 0x10010, 3);
