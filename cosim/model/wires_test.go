@@ -32,6 +32,8 @@ func inRun(t *testing.T, threads int, may func(node, link int) bool) (list []str
 		m.PostReg(n, 0, regs.MboxSlots(0), slots)
 		m.PostReg(n, 0, regs.MboxCtrl(0), regs.MboxCtrlEnable|regs.MboxCtrlWindow)
 	}
+	var stop drivers.Stop
+	require.NoError(t, m.Run(100, &stop)) // all are open
 	k := vtime.New(m, vtime.Config{PIOWrite: 20 * drivers.Nanosecond, RegWrite: 10 * drivers.Nanosecond, PIODepth: 4})
 	procs := make([]*vtime.Proc, nodes)
 	for n := range procs {
@@ -64,7 +66,6 @@ func inRun(t *testing.T, threads int, may func(node, link int) bool) (list []str
 	if err != nil {
 		return nil, err
 	}
-	var stop drivers.Stop
 	for !stop.Quiet {
 		require.NoError(t, m.Run(drivers.Forever, &stop))
 	}
