@@ -57,7 +57,7 @@ module dma_read #(
       line <= addr[63:3];
       left <= beats;
     end else if (m_arready) begin
-      line <= line + 61'(burst);
+      line <= {line[60:3] + 1'b1, 3'h0};  // only the last burst ends before its line
       left <= left - 6'(burst);
     end
   end
@@ -65,13 +65,14 @@ module dma_read #(
   // ---- the oldest read whose data has not all come ----
   logic        have, now_tag;
   logic [2:0]  shift, rest;
-  logic [5:0]  all_quads;         // yosys 0.23 does not cut a cast within a concatenation
-  assign all_quads = 6'((bytes + 10'd7) >> 3);
-  logic [5:0]  quads, last_beat;  // quadwords to hand out; the last beat's number
+  logic [5:0]  all_last;              // yosys 0.23 does not cut a cast within a concatenation
+  assign all_last = 6'((bytes - 10'd1) >> 3);
+  logic [5:0]  last_quad, last_beat;  // their numbers; a quadword is behind the last beat when they are the same and it is shifted
+  logic        equal;
   /* verilator lint_off PINCONNECTEMPTY */
-  fifo #(.W(19), .DEPTH(DEPTH)) u_reads (
-      .clk, .rst, .wr_valid(start), .wr_ready(room), .wr_data({tag, addr[2:0], bytes[2:0], all_quads, beats - 6'd1}),
-      .rd_valid(have), .rd_ready(done), .rd_data({now_tag, shift, rest, quads, last_beat}), .level()
+  fifo #(.W(20), .DEPTH(DEPTH)) u_reads (
+      .clk, .rst, .wr_valid(start), .wr_ready(room), .wr_data({tag, addr[2:0], bytes[2:0], all_last, beats - 6'd1 == all_last, beats - 6'd1}),
+      .rd_valid(have), .rd_ready(done), .rd_data({now_tag, shift, rest, last_quad, equal, last_beat}), .level()
   );
   /* verilator lint_on PINCONNECTEMPTY */
 
@@ -94,12 +95,13 @@ module dma_read #(
   always_ff @(posedge clk) if (got) hold <= m_rdata;
 
   // Beat k completes quadword k - 1, or k when nothing is shifted; what the last beat leaves over comes at the end.
+  // Of a beat that is not there nothing is left by the mask.
   logic [63:0] joined, tail_mask;
-  assign joined    = shift == '0 ? m_rdata : (hold >> {shift, 3'h0}) | (got ? m_rdata << (7'd64 - {1'b0, shift, 3'h0}) : '0);
+  assign joined    = shift == '0 ? m_rdata : 64'({m_rdata, hold} >> {shift, 3'h0});
   assign tail_mask = rest == '0 ? '1 : ~(64'hffffffff_ffffffff << {rest, 3'h0});
   assign q_index   = shift == '0 ? beat : beat - 1'b1;
-  assign q_valid   = shift == '0 ? got : (got && beat != '0) || (ending && beat == quads);
-  assign q_data    = q_index == quads - 1'b1 ? joined & tail_mask : joined;
+  assign q_valid   = shift == '0 ? got : (got && beat != '0) || (ending && equal);
+  assign q_data    = q_index == last_quad ? joined & tail_mask : joined;
   assign done      = ending;
   assign done_tag  = now_tag;
   assign error     = bad;

@@ -79,7 +79,7 @@ module dma_write #(
       shift  <= addr[2:0];
       end_at <= addr[2:0] + bytes[2:0];
     end else if (next) begin
-      line <= line + 61'(burst);
+      line <= {line[60:3] + 1'b1, 3'h0};  // only the last burst ends before its line
       left <= left - 6'(burst);
     end
     if (!sending) begin
@@ -99,7 +99,7 @@ module dma_write #(
   assign strb_first = first ? 8'hff << shift : 8'hff;
   assign strb_last  = last && end_at != '0 ? ~(8'hff << end_at) : 8'hff;
   assign m_wstrb    = strb_first & strb_last;
-  assign m_wdata    = shift == '0 ? src_data : (src_data << {shift, 3'h0}) | (hold >> (7'd64 - {1'b0, shift, 3'h0}));
+  assign m_wdata    = 64'({src_data, hold} << {shift, 3'h0} >> 64);
 
   // ---- answers: one per burst, so one per line that the write touches ----
   logic       have, now_tag, bad, answer;

@@ -67,7 +67,7 @@ module rma_requester #(
 
   // ---- which process ----
   localparam int BUFFERS = 4;  // fragments begun that have not left
-  localparam logic [2:0] IDLE = 3'd0, LOAD = 3'd1, CHECK = 3'd2, TRANSLATE = 3'd3, PASS = 3'd4;
+  localparam logic [2:0] IDLE = 3'd0, LOAD = 3'd1, SPLIT = 3'd2, MEASURE = 3'd3, CHECK = 3'd4, TRANSLATE = 3'd5, PASS = 3'd6;
   logic [2:0]       state;
   logic [VPIDS-1:0] grant;
   logic [3:0]       grant_vpid;
@@ -109,36 +109,48 @@ module rma_requester #(
     endcase
   end
 
-  // ---- this fragment ----
-  logic [47:0] read_nla, write_nla;
-  logic [12:0] read_room, write_room;  // bytes to the end of the 4 KB
-  logic [23:0] rest;
+  // ---- this fragment: where it starts and what could end it, then its bytes. All lengths minus 1 ----
+  localparam logic [7:0] MOST = 8'(nicloop_pkg::RMA_MTU - 1);
+  logic [47:0] read_from, write_from, read_nla, write_nla;
+  logic [22:0] rest;
+  logic [7:0]  rest_end, read_end, write_end;  // last byte up to which the descriptor, and the 4 KB of its sides, go
+  logic        more;                           // than a fragment can have are left
+  logic [3:0]  judged, verdict;
+  logic [7:0]  last_byte;
   logic [9:0]  bytes;
   logic        last;
-  assign read_nla   = word1[47:0] + 48'(offset);
-  assign write_nla  = word2[47:0] + 48'(offset);
-  assign read_room  = to_read ? 13'h1000 - {1'b0, read_nla[11:0]} : 13'h1000;
-  assign write_room = to_write ? 13'h1000 - {1'b0, write_nla[11:0]} : 13'h1000;
-  assign rest       = {1'b0, bytes_minus_1} + 24'd1 - {1'b0, offset};
-  always_comb begin
-    bytes = 10'(nicloop_pkg::RMA_MTU);
-    if (rest < 24'(bytes)) bytes = rest[9:0];
-    if (read_room < 13'(bytes)) bytes = read_room[9:0];
-    if (write_room < 13'(bytes)) bytes = write_room[9:0];
-  end
-  assign last = rest == 24'(bytes);
+  assign read_from  = word1[47:0] + 48'(offset);
+  assign write_from = word2[47:0] + 48'(offset);
+  assign rest       = bytes_minus_1 - offset;
+  always_ff @(posedge clk)
+    if (state == SPLIT) begin
+      read_nla  <= read_from;
+      write_nla <= write_from;
+      read_end  <= to_read && read_from[11:8] == '1 ? ~read_from[7:0] : MOST;
+      write_end <= to_write && write_from[11:8] == '1 ? ~write_from[7:0] : MOST;
+      rest_end  <= rest[7:0];
+      more      <= rest[22:8] != '0;
+      verdict   <= judged;
+    end
+  logic least;
+  assign least = !more && rest_end <= read_end && rest_end <= write_end;
+  always_ff @(posedge clk)
+    if (state == MEASURE) begin
+      last      <= least;
+      last_byte <= least ? rest_end : read_end <= write_end ? read_end : write_end;
+    end
+  assign bytes = 10'(last_byte) + 10'd1;
 
   // An NLA has 48 bits, and no operation leaves its table.
   function automatic logic outside(input logic [63:0] nla, input logic [22:0] size);
     outside = nla[63:48] != '0 || ({1'b0, nla[43:0]} + 45'(size) >> 44) != '0;
   endfunction
-  logic [3:0] verdict;
   always_comb begin
     if (command == 4'd0 || command > FCAA || (command == IMM_PUT && bytes_minus_1 > 23'd7) ||
-        (command == FCAA && word2[1:0] != '0)) verdict = 4'(nicloop_pkg::RMA_ERROR_BAD_COMMAND);
-    else if (word0[nicloop_pkg::RMA_DESC_DST_NODE_LSB+:12] >= nodes) verdict = 4'(nicloop_pkg::RMA_ERROR_NO_SUCH_NODE);
-    else if ((to_read && outside(word1, bytes_minus_1)) || (to_write && outside(word2, bytes_minus_1))) verdict = BOUNDS;
-    else verdict = GOOD;
+        (command == FCAA && word2[1:0] != '0)) judged = 4'(nicloop_pkg::RMA_ERROR_BAD_COMMAND);
+    else if (word0[nicloop_pkg::RMA_DESC_DST_NODE_LSB+:12] >= nodes) judged = 4'(nicloop_pkg::RMA_ERROR_NO_SUCH_NODE);
+    else if ((to_read && outside(word1, bytes_minus_1)) || (to_write && outside(word2, bytes_minus_1))) judged = BOUNDS;
+    else judged = GOOD;
   end
 
   // ---- steps ----
@@ -150,7 +162,9 @@ module rma_requester #(
     else
       case (state)
         IDLE: if (begin_one) state <= LOAD;
-        LOAD: state <= CHECK;
+        LOAD: state <= SPLIT;
+        SPLIT: state <= MEASURE;
+        MEASURE: state <= CHECK;
         CHECK: state <= pass ? IDLE : TRANSLATE;
         TRANSLATE: if (atu_done) state <= PASS;
         default: if (pass) state <= IDLE;
@@ -179,13 +193,26 @@ module rma_requester #(
       .left_epoch({read_tag, began}), .hold(atu_hold)
   );
 
-  logic [4:0] clear;  // after reset every process starts at offset 0
+  // How far each process's descriptor is, written a cycle later: it is read two cycles later at the earliest.
+  logic [4:0]  clear;  // after reset every process starts at offset 0
+  logic        moved, moved_ends;
+  logic [3:0]  moved_vpid;
+  logic [22:0] moved_from;
+  logic [7:0]  moved_last;
   always_ff @(posedge clk) begin
     if (rst) clear <= '0;
     else if (!clear[4]) clear <= clear + 1'b1;
   end
+  always_ff @(posedge clk) begin
+    moved      <= pass;
+    moved_ends <= ends;
+    moved_vpid <= head_vpid;
+    moved_from <= offset;
+    moved_last <= last_byte;
+  end
   always_ff @(posedge clk)
-    if (!clear[4] || pass) progress[clear[4] ? head_vpid : clear[3:0]] <= !clear[4] || ends ? '0 : offset + 23'(bytes);
+    if (!clear[4] || moved)
+      progress[clear[4] ? moved_vpid : clear[3:0]] <= !clear[4] || moved_ends ? '0 : moved_from + 23'(moved_last) + 1'b1;
 
   // ---- the packet ----
   logic [3:0]  packet_type;
@@ -202,11 +229,11 @@ module rma_requester #(
       GET: begin
         packet_type = 4'(nicloop_pkg::PACKET_TYPE_RMA_GET_REQ);
         ext_nla     = read_nla;
-        quad        = {6'h0, bytes - 10'd1, write_nla};
+        quad        = {6'h0, 2'b0, last_byte, write_nla};
       end
       IMM_PUT: begin
         packet_type = 4'(nicloop_pkg::PACKET_TYPE_RMA_IMM_PUT);
-        length      = 10'd8 + bytes;
+        length      = 10'(last_byte) + 10'd9;
         quad        = word1 >> {offset[2:0], 3'h0} & ~(64'hffffffff_ffffffff << {bytes[3:0], 3'h0});
       end
       NOTI_PUT: begin
@@ -216,7 +243,7 @@ module rma_requester #(
       end
       FCAA: packet_type = 4'(nicloop_pkg::PACKET_TYPE_RMA_LOCK_REQ);
       default: begin
-        length    = 10'd8 + bytes;
+        length    = 10'(last_byte) + 10'd9;
         noti_nla  = read_nla;
       end
     endcase
@@ -232,34 +259,34 @@ module rma_requester #(
   assign notifies = !kill && (error != GOOD || (notify[0] && (each || last)));
   assign noti1    = {14'h0, word0[nicloop_pkg::RMA_DESC_DST_NODE_LSB+:12], word0[nicloop_pkg::RMA_DESC_DST_VPID_LSB+:4],
                      ends, error, command, 2'(nicloop_pkg::RMA_UNIT_REQUESTER),
-                     error == 4'(nicloop_pkg::RMA_ERROR_BAD_COMMAND) || error == BOUNDS ? bytes_minus_1 : {13'h0, bytes - 10'd1}};
+                     error == 4'(nicloop_pkg::RMA_ERROR_BAD_COMMAND) || error == BOUNDS ? bytes_minus_1 : 23'(last_byte)};
 
   // ---- fragments under way, in order ----
-  logic        job_valid, job_read, job_packet, job_noti, retire;
+  logic [3:0]         who[BUFFERS];          // place 0 is the oldest, as in u_jobs
+  logic [BUFFERS-1:0] held, reads, final_one, cancelled, hit;
+  logic        job_valid, job_packet, job_noti, retire;
   logic [63:0] job_header, job_ext, job_quad, job_noti1;
   logic [31:0] job_stamp;
   logic [47:0] job_nla;
   /* verilator lint_off PINCONNECTEMPTY */
-  fifo #(.W(339), .DEPTH(BUFFERS)) u_jobs (
+  fifo #(.W(338), .DEPTH(BUFFERS)) u_jobs (
       .clk, .rst, .wr_valid(pass), .wr_ready(),
-      .wr_data({stamps[{head_vpid, 5'h0}+:32], read_start, packet, notifies, header, tag, ext_nla, quad, noti1, noti_nla}), .rd_valid(job_valid),
-      .rd_ready(retire), .rd_data({job_stamp, job_read, job_packet, job_noti, job_header, job_ext, job_quad, job_noti1, job_nla}), .level()
+      .wr_data({stamps[{head_vpid, 5'h0}+:32], packet, notifies, header, tag, ext_nla, quad, noti1, noti_nla}), .rd_valid(job_valid),
+      .rd_ready(retire), .rd_data({job_stamp, job_packet, job_noti, job_header, job_ext, job_quad, job_noti1, job_nla}), .level()
   );
   /* verilator lint_on PINCONNECTEMPTY */
   dma_read #(.DEPTH(BUFFERS)) u_read (
-      .clk, .rst, .ready(read_ready), .start(read_start), .addr, .bytes, .tag(began), .take(job_valid && job_read),
+      .clk, .rst, .ready(read_ready), .start(read_start), .addr, .bytes, .tag(began), .take(held[0] && reads[0]),
       .q_valid(read_valid), .q_index(read_index), .q_data(read_data), .done(read_done), .done_tag(read_tag), .error(read_error),
       .m_arvalid, .m_arready, .m_araddr, .m_arlen, .m_rvalid, .m_rready, .m_rdata, .m_rresp, .m_rlast
   );
-  assign retire = job_valid && (!job_read || read_done);
+  assign retire = held[0] && (!reads[0] || read_done);
 
   // ---- a read that fails ends its descriptor: what was begun of it is cancelled, and what was not is never begun ----
-  logic [3:0]         who[BUFFERS];          // place 0 is the oldest, as in u_jobs
-  logic [BUFFERS-1:0] held, final_one, cancelled, hit;
   logic [VPIDS-1:0]   broken;                // its descriptor has failed, and the window still shows it
   logic               fails, unended;
   logic [3:0]         fail_vpid;
-  assign fails     = retire && job_read && read_error && !cancelled[0];
+  assign fails     = held[0] && reads[0] && read_done && read_error && !cancelled[0];
   assign fail_vpid = who[0];
   always_comb begin
     unended = fails && !final_one[0];
@@ -288,10 +315,12 @@ module rma_requester #(
       else if (retire) held[i] <= i + 1 < BUFFERS ? held[(i+1)%BUFFERS] : 1'b0;
       if (pass && place[i]) begin
         who[i]       <= head_vpid;
+        reads[i]     <= read_start;
         final_one[i] <= ends;
         cancelled[i] <= 1'b0;
       end else if (retire) begin
         who[i]       <= who[(i+1)%BUFFERS];
+        reads[i]     <= reads[(i+1)%BUFFERS];
         final_one[i] <= final_one[(i+1)%BUFFERS];
         cancelled[i] <= cancelled[(i+1)%BUFFERS] || hit[(i+1)%BUFFERS];
       end
@@ -309,7 +338,7 @@ module rma_requester #(
   logic send_idle, send_active;
   rma_sender #(.BUFFERS(BUFFERS)) u_sender (
       .clk, .rst, .ready(sender_ready), .reserve(begin_one),
-      .q_valid(read_valid || (retire && !job_read)), .q_index(job_read ? read_index : 6'd0), .q_data(job_read ? read_data : job_quad),
+      .q_valid(read_valid || (retire && !reads[0])), .q_index(reads[0] ? read_index : 6'd0), .q_data(reads[0] ? read_data : job_quad),
       .commit(retire), .job_packet(job_packet && !fails && !cancelled[0]), .job_header, .job_ext, .job_stamp, .job_life(job_stamp[31:16]),
       .job_noti((job_noti && !cancelled[0]) || fails), .job_vpid(who[0]), .job_words({told, job_ext[63:48], job_nla}),
       .tx_valid, .tx_ready, .tx_head, .tx_tail, .tx_data, .noti_valid, .noti_vpid, .noti_words, .noti_stamp, .noti_done,

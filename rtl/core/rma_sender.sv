@@ -43,7 +43,7 @@ module rma_sender #(
 );
   localparam int QUADS = nicloop_pkg::RMA_MTU / 8;
   localparam int IDX_W = $clog2(QUADS);
-  localparam int JOB_W = 1 + 64 + 64 + 32 + 1 + 4 + 16 + 128;
+  localparam int JOB_W = 7 + 1 + 64 + 64 + 32 + 1 + 4 + 16 + 128;
 
   localparam int PTR_W = $clog2(BUFFERS);
 
@@ -57,9 +57,11 @@ module rma_sender #(
   assign ready    = promised - drained != (PTR_W + 1)'(BUFFERS);
   assign full     = filled != drained;  // a whole job is there
 
+  logic [6:0] job_last;  // flits of the packet - 1
+  assign job_last = 7'((job_header[nicloop_pkg::HEADER_LENGTH_LSB+:nicloop_pkg::HEADER_LENGTH_W] + 10'd7) >> 3) + 7'd1;
   always_ff @(posedge clk) if (q_valid) quads[{fill_at, q_index[IDX_W-1:0]}] <= q_data;
   always_ff @(posedge clk)
-    if (commit) jobs[fill_at] <= {job_packet, job_header, job_ext, job_stamp, job_noti, job_vpid, job_life, job_words};
+    if (commit) jobs[fill_at] <= {job_last, job_packet, job_header, job_ext, job_stamp, job_noti, job_vpid, job_life, job_words};
   always_ff @(posedge clk) begin
     if (rst) begin
       promised <= '0;
@@ -76,18 +78,18 @@ module rma_sender #(
   logic [63:0] header, ext;
   logic [6:0]  pos, last;           // 0 header, 1 extension flit, then quadwords, last is the tail
   logic [6:0]  at;
+  logic        on_tail;             // pos == last, known before the job is read
   logic [31:0] crc, crc_next;
   logic [63:0] covered;  // by the CRC, which counts as 0 itself
   logic [31:0] stamp;
   logic [15:0] life;
-  assign {packet, header, ext, stamp, noti, noti_vpid, life, noti_words} = jobs[drain_at];
+  assign {last, packet, header, ext, stamp, noti, noti_vpid, life, noti_words} = jobs[drain_at];
   assign noti_stamp = {life, stamp[15:0]};
-  assign last = 7'((header[nicloop_pkg::HEADER_LENGTH_LSB+:nicloop_pkg::HEADER_LENGTH_W] + 10'd7) >> 3) + 7'd1;
   assign at   = pos - 7'd2;
 
   assign tx_valid   = full && packet && !sent;
   assign tx_head    = pos == '0;
-  assign tx_tail    = pos == last;
+  assign tx_tail    = on_tail;
   assign ev_packet  = tx_valid && tx_ready && tx_tail;
   assign noti_valid = full && noti && (sent || !packet);
   assign next       = full && (noti ? noti_done : packet ? ev_packet : 1'b1);
@@ -104,10 +106,14 @@ module rma_sender #(
 
   always_ff @(posedge clk) begin
     if (rst) begin
-      pos  <= '0;
-      sent <= 1'b0;
+      pos     <= '0;
+      on_tail <= 1'b0;
+      sent    <= 1'b0;
     end else begin
-      if (tx_valid && tx_ready) pos <= tx_tail ? '0 : pos + 1'b1;
+      if (tx_valid && tx_ready) begin
+        pos     <= on_tail ? '0 : pos + 1'b1;
+        on_tail <= !on_tail && pos + 1'b1 == last;
+      end
       if (next) sent <= 1'b0;
       else if (ev_packet) sent <= 1'b1;
     end

@@ -14,14 +14,16 @@ module rr_arbiter #(
     output logic [N-1:0] grant
 );
   logic [N-1:0] after;  // ones above the requester that was served last
-  logic [N-1:0] pool;
-
-  assign pool  = |(req & after) ? req & after : req;
-  assign grant = pool & (~pool + 1'b1);
+  logic [N-1:0] behind, first, any;  // who asks behind that one; the first of them; the first of all
+  assign behind = req & after;
+  assign first  = ~behind + 1'b1;
+  assign any    = ~req + 1'b1;
+  // Both are looked for side by side. x & -x is the lowest one of x, x ^ -x what lies above it.
+  assign grant  = |behind ? behind & first : req & any;
 
   always_ff @(posedge clk) begin
     if (rst) after <= '0;
-    else if (advance && |req) after <= ~(grant | (grant - 1'b1));
+    else if (advance && |req) after <= |behind ? behind ^ first : req ^ any;
   end
 
 `ifndef SYNTHESIS
