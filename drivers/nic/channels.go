@@ -8,7 +8,7 @@ const lineBytes = 64
 // Those who write memory, in the order in which they have their turn.
 const (
 	writeVELO     = iota
-	writeRequests // the completer of requests
+	writeRequests // the completer of requests; by the number of its class
 	writeAnswers  // and that of answers
 	writeLocks
 	writeNotices
@@ -17,12 +17,15 @@ const (
 )
 
 // A writeChannel is the DMA write channel, which one burst at a time has to itself, writers in turn; answers
-// come while the next ones leave.
+// come while the next ones leave. A burst leaves a cycle after it was chosen, by registers that hold an address
+// and two beats; the next is chosen when the address has left them, and all but one of the beats.
 type writeChannel struct {
 	rota
 	bursts [writers]burst // that they ask for
-	free   drivers.Cycle  // the burst has left
-	held   bool           // a burst waits for a limiter; all others wait behind it
+	free   drivers.Cycle  // the next burst may be chosen
+	held   bool           // a burst is chosen and has not left
+	burst  burst          // that one: its unit may ask for the next already
+	taken  bool           // but its unit knows no more of it
 	owner  int            // whose
 	since  drivers.Cycle  // since when
 	until  drivers.Cycle  // and until when, as far as is known
@@ -36,13 +39,13 @@ func (n *node) askWrite(writer int, at drivers.Cycle, addr, quads uint64) {
 	n.wake(unitRMA, at)
 }
 
-// writeAlone is when a burst enters the channel that nobody else asks for.
+// writeAlone is when the last beat of a burst reaches memory by a channel that nobody else asks for.
 func (n *node) writeAlone(writer int, at drivers.Cycle, quads uint64) drivers.Cycle {
 	w := &n.writes
-	at = max(at, w.free)
-	w.free = at + drivers.Cycle(quads)
+	chosen := max(at, w.free)
+	w.free = chosen + 1 + max(drivers.Cycle(quads)-1, 1)
 	w.pass(writer)
-	return at
+	return chosen + drivers.Cycle(quads)
 }
 
 func (w *writeChannel) due() drivers.Cycle {
@@ -52,39 +55,57 @@ func (w *writeChannel) due() drivers.Cycle {
 	return max(w.rota.due(), w.free)
 }
 
-// grantWrite lets the writer whose turn it is have the channel, when its burst fits into the
+// grantWrite chooses the writer whose turn it is, and lets its burst go when it fits into the
 // buffers of slow memory.
 func (n *node) grantWrite(now drivers.Cycle) {
 	w := &n.writes
-	if !w.held {
+	chosen := !w.held
+	if chosen {
 		w.held, w.owner, w.since = true, w.pick(now), now
+		w.burst = w.bursts[w.owner]
 	}
-	b := w.bursts[w.owner]
-	if w.until = n.fits(now, b.addr, b.quads*8); w.until > now {
-		return
+	b := w.burst
+	w.until = n.fits(max(now, w.since+1), b.addr, b.quads*8)
+	switch {
+	case w.until <= now:
+		n.leave(now, now)
+	case chosen && w.until == now+1 && w.owner != writeLocks && w.owner != writeCommands: // which act when it leaves
+		n.leave(now, now+1)
+	case chosen && b.quads <= 2 && w.completes(): // the registers take it
+		w.taken = true
+		n.sent(now, now+drivers.Cycle(b.quads)-1, w.owner-writeRequests, drivers.Forever)
 	}
-	if n.nvmInUse {
-		n.enterNVM(now, now-w.since, b.addr, b.quads*8)
-	}
-	w.held, w.free = false, now+drivers.Cycle(b.quads)
-	n.granted(w.owner, now)
 }
 
-// granted: the burst of a writer enters the channel now.
-func (n *node) granted(writer int, now drivers.Cycle) {
-	switch writer {
+// completes tells whether the burst is a completer's, which goes on when its last beat is taken.
+func (w *writeChannel) completes() bool { return w.owner == writeRequests || w.owner == writeAnswers }
+
+// leave: the address of the chosen burst goes to memory, its beats with it and behind it.
+func (n *node) leave(now, at drivers.Cycle) {
+	w := &n.writes
+	b := w.burst
+	if n.nvmInUse {
+		n.enterNVM(at, at-w.since-1, b.addr, b.quads*8)
+	}
+	quads := drivers.Cycle(b.quads)
+	w.held, w.free = false, at+max(quads-1, 1)
+	last := at + quads - 1
+	switch w.owner {
 	case writeVELO:
-		n.wake(unitSlot, n.writes.free-1)
-	case writeRequests:
-		n.moved(now, vcRequest)
-	case writeAnswers:
-		n.moved(now, vcAnswer)
+		n.wake(unitSlot, last)
+	case writeRequests, writeAnswers:
+		if !w.taken {
+			n.sent(now, last-1, w.owner-writeRequests, last)
+		} else {
+			n.landed(w.owner-writeRequests, last)
+		}
+		w.taken = false
 	case writeLocks:
-		n.lockWritten(now)
+		n.lockWritten(at)
 	case writeNotices:
-		n.rma.notifier.step, n.rma.notifier.at = notifierLand, n.writes.free-1
+		n.rma.notifier.step, n.rma.notifier.at = notifierLand, last
 	case writeCommands:
-		n.commandWritten(now)
+		n.commandWritten(at)
 	}
 }
 

@@ -13,43 +13,75 @@ const (
 )
 
 // An nvmRange is memory that is slow to write: its buffer drains at a rate, and a
-// burst enters when it fits. level is the buffer's after the edge at.
+// burst enters when it fits. What room there is, the hardware finds out a cycle late; so
+// the state before the last change counts for a cycle more.
 type nvmRange struct {
-	first, behind, rate, depth uint64
-	level                      uint64
-	at                         drivers.Cycle
-	written, waited            uint64
+	first, behind uint64
+	nvmState
+	before  nvmState
+	entered drivers.Cycle // when the last burst passed
+	bytes   uint64        // of it
+	written uint64
+	waited  uint64
+}
+
+// An nvmState holds from the edge at on; level is the buffer's after that edge.
+type nvmState struct {
+	rate, depth, level uint64
+	at                 drivers.Cycle
 }
 
 func (r *nvmRange) hit(addr uint64) bool { return addr >= r.first && addr < r.behind }
 
-// drained is the level after edge at.
-func (r *nvmRange) drained(at drivers.Cycle) uint64 {
-	if r.rate == 0 || at <= r.at {
-		return r.level
+// drained is the level after an edge.
+func (s *nvmState) drained(at drivers.Cycle) uint64 {
+	if s.rate == 0 || at <= s.at {
+		return s.level
 	}
-	cycles := uint64(at - r.at)
-	if cycles > r.level/(8*r.rate) {
+	cycles := uint64(at - s.at)
+	if cycles > s.level/(8*s.rate) {
 		return 0
 	}
-	return r.level - cycles*8*r.rate
+	return s.level - cycles*8*s.rate
 }
 
-// empty is the edge after which nothing is left; a rate of 0 leaves all for good.
+// after is the state that an edge left.
+func (r *nvmRange) after(edge drivers.Cycle) *nvmState {
+	if edge < r.at {
+		return &r.before
+	}
+	return &r.nvmState
+}
+
+// change begins a new state at an edge, with the level of the old one.
+func (r *nvmRange) change(at drivers.Cycle) {
+	r.before = r.nvmState
+	r.level, r.at = r.drained(at), max(r.at, at)
+}
+
+// empty is the edge after which nothing is left, and that is known; a rate of 0 leaves all for good.
 func (r *nvmRange) empty() drivers.Cycle {
 	if step := 8 * r.rate; step > 0 && r.level > 0 {
-		return r.at + drivers.Cycle((r.level+step-1)/step)
+		return r.at + drivers.Cycle((r.level+step-1)/step) + 1
 	}
 	return 0
 }
 
-// fits is the first edge, not before from, at which a burst may enter.
+// seen is how many cycles old the level is by which a burst is judged, minus the one of the edge.
+const seen = 2
+
+// fits is the first cycle, not before from, in which a burst may enter.
 func (r *nvmRange) fits(from drivers.Cycle, bytes uint64) drivers.Cycle {
-	target := uint64(0)
-	if r.depth > bytes {
-		target = (r.depth - bytes) << nvmFraction
+	if r.bytes > 0 {
+		from = max(from, r.entered+3)
 	}
-	level := r.drained(from - 1)
+	for ; from-seen < r.at; from++ { // judged by what was before
+		if s := r.after(from - seen); s.drained(from-seen) <= s.target(bytes) {
+			return from
+		}
+	}
+	target := r.target(bytes)
+	level := r.drained(from - seen)
 	switch {
 	case level <= target:
 		return from
@@ -60,16 +92,21 @@ func (r *nvmRange) fits(from drivers.Cycle, bytes uint64) drivers.Cycle {
 	return from + drivers.Cycle((level-target+step-1)/step)
 }
 
-func (r *nvmRange) enter(at drivers.Cycle, bytes uint64) {
-	r.level = r.drained(at) + bytes<<nvmFraction
-	r.at = at
-	r.written += bytes
+// target is the highest level at which a burst fits.
+func (s *nvmState) target(bytes uint64) uint64 {
+	if s.depth > bytes {
+		return (s.depth - bytes) << nvmFraction
+	}
+	return 0
 }
 
-// settle brings the level up to now, before a register changes how it drains.
-func (r *nvmRange) settle(now drivers.Cycle) {
-	r.level = r.drained(now)
-	r.at = max(r.at, now)
+// enter: a burst passes at a cycle; it is counted in the next one.
+func (r *nvmRange) enter(at drivers.Cycle, bytes uint64) {
+	level := r.drained(at)
+	r.change(at + 1)
+	r.level = level + bytes<<nvmFraction - 8*r.rate
+	r.entered, r.bytes = at, bytes
+	r.written += bytes
 }
 
 // fits is when a burst may enter the buffers of the slow memory that it is for, as far as is known now.
@@ -85,7 +122,7 @@ func (n *node) fits(now drivers.Cycle, addr, bytes uint64) drivers.Cycle {
 	return at
 }
 
-// enterNVM fills these buffers.
+// enterNVM fills these buffers, when a burst has waited for them.
 func (n *node) enterNVM(now, waited drivers.Cycle, addr, bytes uint64) {
 	for i := range n.nvm {
 		if r := &n.nvm[i]; r.hit(addr) {
@@ -110,8 +147,11 @@ func (n *node) readNVM(now drivers.Cycle, off uint32, i uint8) (uint64, bool) {
 	case regs.NVMDepth(i):
 		return r.depth, true
 	case regs.NVMLevel(i):
-		return (r.drained(now-1) + 1<<nvmFraction - 1) >> nvmFraction, true
+		return (r.after(now-seen).drained(now-seen) + 1<<nvmFraction - 1) >> nvmFraction, true
 	case regs.NVMBytes(i):
+		if r.bytes > 0 && now < r.entered+2 {
+			return r.written - r.bytes, true
+		}
 		return r.written, true
 	case regs.NVMStall(i):
 		return r.waited, true
@@ -124,14 +164,14 @@ func (n *node) writeNVM(now drivers.Cycle, off uint32, i uint8, v uint64) bool {
 		return false
 	}
 	r := &n.nvm[i]
-	r.settle(now)
+	r.change(now)
 	switch off {
 	case regs.NVMBase(i):
 		r.first = v
 	case regs.NVMEnd(i):
 		r.behind = v
 	case regs.NVMRate(i):
-		r.rate = v & nvmRateMask
+		r.rate = min(v&nvmRateMask, nvmFullRate)
 	case regs.NVMDepth(i):
 		r.depth = v & nvmDepthMask
 	default:

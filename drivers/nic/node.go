@@ -412,7 +412,7 @@ func (n *node) begin(checked drivers.Cycle, m *mailbox) {
 	}.Pack()
 	const quads = regs.SlotBytes / 8
 	if !n.shared && !n.nvmInUse && !n.atu.commands.busy() {
-		n.wake(unitSlot, n.writeAlone(writeVELO, checked+1, quads)+quads-1)
+		n.wake(unitSlot, n.writeAlone(writeVELO, checked+1, quads))
 	} else {
 		n.askWrite(writeVELO, checked+1, n.slot.addr, quads)
 	}

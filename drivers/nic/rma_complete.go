@@ -46,6 +46,7 @@ type writer struct {
 	free  drivers.Cycle // the next burst may begin, or the last beat leaves
 	moved int           // bytes that went to memory
 	asked int           // those of the burst that asks for the channel
+	lands drivers.Cycle // the last beat of the last burst that was sent reaches memory; Forever: that is not known yet
 }
 
 func (w *writer) due() drivers.Cycle {
@@ -60,6 +61,7 @@ type ending struct {
 	packet uint32
 	outcome
 	ready drivers.Cycle // its bytes are read, or the memory has answered
+	lands bool          // ready is not known because the last beat has not reached memory
 }
 
 // touches tells whether the packet's bytes go to or come from memory.
@@ -261,7 +263,11 @@ func (n *node) move(now drivers.Cycle, class int) {
 	w, e := &c.write, c.ends.at(c.ends.n-1)
 	if w.moved == e.bytes {
 		n.store(e.mem.span, n.p.pool.at(e.packet).bytes())
-		e.ready = now + 1 + n.m.cfg.Timing.HostWrite
+		if w.lands == drivers.Forever {
+			e.lands = true
+		} else {
+			e.ready = n.answered(w.lands)
+		}
 		w.busy = false
 		c.mayAct(now + 1)
 		if n.rma.cut && c.judge.phase == phaseIdle && n.rma.in[class].n > 1 && n.p.pool.at(*n.rma.in[class].at(1)).cut {
@@ -276,14 +282,34 @@ func (n *node) move(now drivers.Cycle, class int) {
 	n.askWrite([...]int{writeRequests, writeAnswers}[class], now, addr, (addr%8+uint64(w.asked)+7)/8)
 }
 
-// moved: a burst leaves, from now on.
-func (n *node) moved(now drivers.Cycle, class int) {
+// answered is when a write is known to be done whose last beat lands in a cycle.
+func (n *node) answered(lands drivers.Cycle) drivers.Cycle {
+	return lands + 1 + n.m.cfg.Timing.HostWrite
+}
+
+// sent: the last beat of a burst is handed on in a cycle, and lands in another one, if that is known.
+func (n *node) sent(now, at drivers.Cycle, class int, lands drivers.Cycle) {
 	c := &n.rma.completer[class]
 	w := &c.write
-	w.moved, w.free = w.moved+w.asked, n.writes.free
+	w.moved, w.free, w.lands = w.moved+w.asked, at+1, lands
 	if w.moved == c.ends.at(c.ends.n-1).bytes {
 		if w.free--; w.free <= now {
 			n.move(now, class)
+		}
+	}
+}
+
+// landed: the last beat of a burst that was handed on before lands in a cycle.
+func (n *node) landed(class int, last drivers.Cycle) {
+	c := &n.rma.completer[class]
+	if c.write.busy && c.write.lands == drivers.Forever {
+		c.write.lands = last
+		return
+	}
+	for i := range c.ends.n {
+		if e := c.ends.at(i); e.lands {
+			e.lands, e.ready = false, n.answered(last)
+			return
 		}
 	}
 }

@@ -1,7 +1,8 @@
 // axi_write_mux: several units share the NIC's AXI write master.
 //
 // Job: gives address and data channel to one unit per burst, fair round-robin, from its address to its last beat, and
-//   remembers whose answer comes next: without IDs a memory answers in order. Up to DEPTH answers are awaited.
+//   remembers whose answer comes next: without IDs a memory answers in order. Up to DEPTH answers are awaited. Address and
+//   data leave a cycle after they came, from registers; the next burst is chosen when the address before it has left.
 // Handshake: AXI4 write channels, packed by unit. A unit raises its data only with or after its address, and no next
 //   address before its last beat was taken.
 // Back-pressure: the others wait for at most one burst of everybody else; with DEPTH answers awaited all wait. An answer that its
@@ -35,44 +36,56 @@ module axi_write_mux #(
     input  logic             m_bvalid,
     output logic             m_bready
 );
-  // ---- address and data ----
+  // ---- address and data: both leave from registers ----
   logic [N-1:0] grant, owner, sel;
-  logic         room, aw_gone, w_gone, aw_done, w_done, done;
-  rr_arbiter #(.N(N)) u_turn (.clk, .rst, .req(s_awvalid), .advance(owner == '0 && room), .grant);
-  assign sel     = owner != '0 ? owner : grant & {N{room}};
-  assign aw_done = aw_gone || (m_awvalid && m_awready);
-  assign w_done  = w_gone || (m_wvalid && m_wready && m_wlast);
-  assign done    = aw_done && w_done;
+  logic         room, start, done;
+  logic         full, behind;  // an address waits in its register; data of the burst before still stands before its own
+  logic         w_valid, w_ready, w_last;
+  logic [63:0]  aw_addr, w_data;
+  logic [7:0]   aw_len, w_strb;
+  assign start = owner == '0 && room && !full && |s_awvalid;
+  rr_arbiter #(.N(N)) u_turn (.clk, .rst, .req(s_awvalid), .advance(start), .grant);
+  assign sel       = owner != '0 ? owner : grant & {N{room && !full}};
+  assign s_awready = owner == '0 ? sel : '0;
+  assign s_wready  = sel & {N{w_ready}};
+  assign w_valid   = |(s_wvalid & sel);
+  assign w_last    = |(s_wlast & sel);
+  assign done      = w_valid && w_ready && w_last;
   always_ff @(posedge clk) begin
-    if (rst || done) begin
-      owner   <= '0;
-      aw_gone <= 1'b0;
-      w_gone  <= 1'b0;
-    end else begin
-      owner   <= sel;
-      aw_gone <= aw_done;
-      w_gone  <= w_done;
-    end
+    if (rst || done) owner <= '0;
+    else owner <= s_awvalid & sel | owner;
   end
-
-  assign m_awvalid = |(s_awvalid & sel) && !aw_gone;
-  assign m_wvalid  = |(s_wvalid & sel) && !w_gone;
-  assign m_wlast   = |(s_wlast & sel);
-  assign s_awready = sel & {N{m_awready && !aw_gone}};
-  assign s_wready  = sel & {N{m_wready && !w_gone}};
   always_comb begin
-    m_awaddr = '0;
-    m_awlen  = '0;
-    m_wdata  = '0;
-    m_wstrb  = '0;
+    aw_addr = '0;
+    aw_len  = '0;
+    w_data  = '0;
+    w_strb  = '0;
     for (int i = 0; i < N; i++)
       if (sel[i]) begin
-        m_awaddr = m_awaddr | s_awaddr[i*64+:64];
-        m_awlen  = m_awlen | s_awlen[i*8+:8];
-        m_wdata  = m_wdata | s_wdata[i*64+:64];
-        m_wstrb  = m_wstrb | s_wstrb[i*8+:8];
+        aw_addr = aw_addr | s_awaddr[i*64+:64];
+        aw_len  = aw_len | s_awlen[i*8+:8];
+        w_data  = w_data | s_wdata[i*64+:64];
+        w_strb  = w_strb | s_wstrb[i*8+:8];
       end
   end
+  always_ff @(posedge clk) begin
+    if (rst) full <= 1'b0;
+    else if (start) full <= 1'b1;
+    else if (m_awready && !behind) full <= 1'b0;
+    if (rst) behind <= 1'b0;
+    else if (start) behind <= m_wvalid && !(m_wready && m_wlast);
+    else if (m_wready && m_wlast) behind <= 1'b0;
+  end
+  assign m_awvalid = full && !behind;
+  always_ff @(posedge clk)
+    if (start) begin
+      m_awaddr <= aw_addr;
+      m_awlen  <= aw_len;
+    end
+  skid #(.W(73)) u_data (
+      .clk, .rst, .s_valid(w_valid), .s_ready(w_ready), .s_data({w_data, w_strb, w_last}), .m_valid(m_wvalid), .m_ready(m_wready),
+      .m_data({m_wdata, m_wstrb, m_wlast})
+  );
 
   // ---- answers ----
   logic         have;

@@ -2,7 +2,8 @@
 //
 // Job: each range has a write buffer of DEPTH bytes that drains at its rate; a burst to the range enters only when it
 //   fits. The buffer is the memory's own: what is in it can be read, so the burst itself passes at once and only
-//   the level is kept here (in 1/65536 byte). An empty buffer takes any burst.
+//   the level is kept here (in 1/65536 byte). An empty buffer takes any burst. What room there is was found
+//   out in the cycle before; so a burst to a range waits until the two cycles behind the one before it are over.
 // Handshake: AXI4 write address and data pass through; answers are not touched. All beats of a burst lie in the range of
 //   its address.
 // Back-pressure: an address that does not fit waits, its data with it, and the unit behind it, and the network.
@@ -53,7 +54,16 @@ module nvm_write_limiter #(
     else if (aw_take) open <= 1'b1;
   end
 
-  logic [RANGES-1:0] draining;
+  logic [9:0]        entered_bytes;
+  logic [RANGES-1:0] entered, counted, draining;  // a burst to the range passed one, and two cycles ago
+  logic              passed;
+  logic [RANGES-1:0] passed_hits;
+  always_ff @(posedge clk) begin
+    passed        <= !rst && aw_take;
+    passed_hits   <= hits;
+    entered_bytes <= bytes;
+  end
+  assign entered = passed_hits & {RANGES{passed}};
   generate
     for (genvar r = 0; r < RANGES; r++) begin : g_range
       logic [63:0] first, behind, written, waited;
@@ -61,29 +71,41 @@ module nvm_write_limiter #(
       logic [23:0] depth;
       logic [40:0] level;       // 25.16 bytes
       logic [40:0] drained;
-      logic        wr, enters;
+      logic        wr;
       assign wr        = wr_valid && wr_range == 2'(r);
-      assign hits[r] = s_awaddr >= first && s_awaddr < behind;
-      assign fits[r]   = {1'b0, level[40:16]} + 26'(bytes) + 26'(level[15:0] != '0) <= 26'(depth) || level == '0;
-      assign enters    = aw_take && hits[r];
+      logic [24:0] whole;       // bytes of the level a cycle ago, the last one perhaps a part
+      logic [20:0] room, room_next;  // beats, of that level
+      logic        empty;
+      assign hits[r]   = s_awaddr >= first && s_awaddr < behind;
+      assign room_next = 21'((depth - level[39:16] - 24'(level[15:0] != '0)) >> 3);
+      assign fits[r]   = (room > 21'(s_awlen[6:0]) || empty) && !entered[r] && !counted[r];
       assign drained   = level > {21'h0, rate, 3'h0} ? level - {21'h0, rate, 3'h0} : '0;
-      assign draining[r] = level != '0 && rate != '0;
+      assign draining[r] = (level == '0 ? !empty : rate != '0) || entered[r] || counted[r];
       always_ff @(posedge clk) begin
         if (rst) begin
-          first   <= '0;
-          behind  <= '0;
-          rate    <= 17'h10000;
-          depth   <= '0;
-          level   <= '0;
-          written <= '0;
-          waited  <= '0;
+          first      <= '0;
+          behind     <= '0;
+          rate       <= 17'h10000;
+          depth      <= '0;
+          level      <= '0;
+          whole      <= '0;
+          room       <= '0;
+          empty      <= 1'b1;
+          counted[r] <= 1'b0;
+          written    <= '0;
+          waited     <= '0;
         end else begin
           if (wr && wr_which == 2'd0) first <= wr_data;
           if (wr && wr_which == 2'd1) behind <= wr_data;
-          if (wr && wr_which == 2'd2) rate <= wr_data[16:0];
+          if (wr && wr_which == 2'd2) rate <= wr_data[16] ? 17'h10000 : wr_data[16:0];
           if (wr && wr_which == 2'd3) depth <= wr_data[23:0];
-          level <= drained + (enters ? {15'h0, bytes, 16'h0} : '0);
-          if (enters) written <= written + 64'(bytes);
+          whole      <= level[40:16] + 25'(level[15:0] != '0);
+          room       <= level[40:16] < 25'(depth) ? room_next : '0;
+          empty      <= level == '0;
+          counted[r] <= entered[r];
+          // No rate is above the smallest burst a cycle, so with a burst nothing can fall below 0.
+          level <= entered[r] ? level + {15'h0, entered_bytes, 16'h0} - {21'h0, rate, 3'h0} : drained;
+          if (entered[r]) written <= written + 64'(entered_bytes);
           if (s_awvalid && hits[r] && !fits[r]) waited <= waited + 1'b1;
         end
       end
@@ -91,7 +113,7 @@ module nvm_write_limiter #(
       assign values[r*512+1*64+:64] = behind;
       assign values[r*512+2*64+:64] = 64'(rate);
       assign values[r*512+3*64+:64] = 64'(depth);
-      assign values[r*512+4*64+:64] = 64'(level[40:16]) + 64'(level[15:0] != '0);
+      assign values[r*512+4*64+:64] = 64'(whole);
       assign values[r*512+5*64+:64] = written;
       assign values[r*512+6*64+:64] = waited;
       assign values[r*512+7*64+:64] = '0;
@@ -101,7 +123,9 @@ module nvm_write_limiter #(
     rd_value = '0;
     for (int r = 0; r < RANGES; r++) if (rd_range == 2'(r)) rd_value = values[r*512+32'(rd_which)*64+:64];
   end
-  assign active = aw_take || w_take || draining != '0;
+  logic [1:0] changed;  // a register, whose effect is not yet in room
+  always_ff @(posedge clk) changed <= rst ? '0 : {changed[0], wr_valid};
+  assign active = aw_take || w_take || draining != '0 || changed != '0;
 
 `ifndef SYNTHESIS
   always_ff @(posedge clk)

@@ -56,17 +56,28 @@ module axi_write_mux_axi #(
       logic [2:0] passed;
       always_ff @(posedge clk) begin
         if (rst || !s_awvalid[i] || s_awready[i]) passed <= '0;
-        else if (m_awvalid && m_awready) passed <= passed + 1'b1;
+        else if ((s_awvalid & s_awready) != '0) passed <= passed + 1'b1;
       end
       always_comb if (started && !rst) assert (32'(passed) < N);
       always_ff @(posedge clk) cover (started && 32'(passed) == N - 1 && s_awready[i]);
     end
   endgenerate
+  logic [1:0] addresses, beats;
+  always_ff @(posedge clk) begin
+    if (rst) begin
+      addresses <= '0;
+      beats     <= '0;
+    end else begin
+      addresses <= addresses + 2'((s_awvalid & s_awready) != '0) - 2'(m_awvalid && m_awready);
+      beats     <= beats + 2'((s_wvalid & s_wready) != '0) - 2'(m_wvalid && m_wready);
+    end
+  end
   always_comb
     if (started && !rst) begin
       assert ((s_awready & (s_awready - 1'b1)) == '0 && (s_wready & (s_wready - 1'b1)) == '0 && (s_bvalid & (s_bvalid - 1'b1)) == '0);
-      assert (!(m_awvalid && m_awready) || (s_awvalid & s_awready) != '0);
-      assert (!(m_wvalid && m_wready) || (s_wvalid & s_wready) != '0);
+      // What leaves came in before, and has its place in a register between.
+      assert ((!m_awvalid || addresses == 2'd1) && m_wvalid == (beats != 2'd0));
+      assert (addresses <= 2'd1 && beats <= 2'd2);
       assert (m_bvalid == (s_bvalid != '0));
     end
 endmodule

@@ -13,8 +13,21 @@ enum { kFirst, kBehind, kRate, kDepth, kLevel, kWritten, kWaited };
 struct Range {
   uint64_t first = 0, behind = 0, rate = 0x10000, depth = 0, written = 0, waited = 0;
   uint64_t level = 0;  // in 1/65536 byte
+  // What the block has found out: from the level and the depth of a cycle ago.
+  uint64_t whole = 0, room = 0;
+  bool empty = true;
+  uint64_t entered = 0;  // bytes that entered in the cycle before
+  bool counted = false;  // some did in the one before that
   bool hit(uint64_t a) const { return a >= first && a < behind; }
-  bool fits(uint64_t bytes) const { return level == 0 || (level + 0xffff) / 0x10000 + bytes <= depth; }
+  bool fits(uint64_t bytes) const { return (empty || bytes <= room) && entered == 0 && !counted; }
+  bool busy() const { return (level == 0 ? !empty : rate != 0) || entered != 0 || counted; }
+  void edge(uint64_t enters) {
+    whole = (level + 0xffff) >> 16, empty = level == 0;
+    room = whole < depth ? (depth - whole) / 8 * 8 : 0;
+    counted = entered != 0, written += entered;
+    level = level + (entered << 16) - std::min(level + (entered << 16), rate * 8);
+    entered = enters;
+  }
 };
 
 struct Burst {
@@ -67,15 +80,14 @@ struct Test : tb::Bench<Vnvm_write_limiter> {
     CHECK(top.m_wvalid == w_pass, "data passes %u, expected %u", top.m_wvalid, w_pass);
     CHECK((top.s_wvalid && top.s_wready) == w_take, "data taken %u, expected %u", top.s_wready, w_take);
     bool draining = false;
-    for (Range& r : range) draining = draining || (r.level != 0 && r.rate != 0);
-    CHECK(top.active == (aw_take || w_take || draining), "active %u", top.active);
+    for (Range& r : range) draining = draining || r.busy();
+    CHECK(top.active == (aw_take || w_take || draining || changed != 0), "active %u", top.active);
+    changed = changed << 1 & 2 | (pending != nullptr);
 
     blocked_cycles += aw_offered && blocked;
     for (Range& r : range) {
-      bool enters = aw_take && r.hit(addr);
       if (aw_offered && r.hit(addr) && !r.fits(bytes)) ++r.waited;
-      r.level -= std::min(r.level, r.rate * 8);
-      if (enters) r.level += bytes << 16, r.written += bytes;
+      r.edge(aw_take && r.hit(addr) ? bytes : 0);
     }
     bool last = w_take && top.s_wlast;
     shown = pass && !aw_take;
@@ -91,7 +103,7 @@ struct Test : tb::Bench<Vnvm_write_limiter> {
   void compare() {
     for (unsigned r = 0; r < kRanges; ++r) {
       const Range& m = range[r];
-      uint64_t want[] = {m.first, m.behind, m.rate, m.depth, (m.level + 0xffff) / 0x10000, m.written, m.waited, 0};
+      uint64_t want[] = {m.first, m.behind, m.rate, m.depth, m.whole, m.written, m.waited, 0};
       for (unsigned i = 0; i < 8; ++i) {
         uint64_t got = read(r, i);
         CHECK(got == want[i], "range %u, register %u: %llu, expected %llu", r, i, (unsigned long long)got, (unsigned long long)want[i]);
@@ -104,6 +116,7 @@ struct Test : tb::Bench<Vnvm_write_limiter> {
  private:
   uint64_t* pending = nullptr;
   uint64_t pending_value = 0;
+  unsigned changed = 0;
 };
 
 void change_something(Test* t) {
