@@ -92,10 +92,10 @@ func operations(ctx context.Context, c *Config, p *nic.Params) error {
 		if err != nil {
 			return err
 		}
-		const bus, beats, read = 8, 7, 2
+		const bus, beats, read, channel = 8, 7, 2, 1
 		t := &p.NIC
 		t.Descriptor = note.sent - note.posted - bus
-		t.Notify = note.told - note.arrived - beats
+		t.Notify = note.told - note.arrived - channel - beats
 		t.HostRead = miss.sent - miss.posted - (hit.sent - hit.posted) - 1
 		t.Translate = hit.sent - hit.posted - (note.sent - note.posted) - t.HostRead - read
 		return nil

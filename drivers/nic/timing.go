@@ -11,5 +11,5 @@ type Timing struct {
 	HostRead   drivers.Cycle `json:"host_read"`  // from the address of a DMA read to its first beat (HOST_RD_LATENCY)
 	Descriptor drivers.Cycle `json:"descriptor"` // a descriptor is picked, loaded and judged
 	Translate  drivers.Cycle `json:"translate"`  // a translation that hits
-	Notify     drivers.Cycle `json:"notify"`     // a notification, until it is in memory
+	Notify     drivers.Cycle `json:"notify"`     // a notification, until its last beat is in the write channel, a cycle before memory
 }
