@@ -84,6 +84,12 @@ func Prepare(ctx context.Context, uri string, opt Options) error {
 	return b.prepare(ctx, path, keys, opt)
 }
 
+// Check tells what is wrong with a URI as far as that can be known without opening it: its scheme and its keys.
+func Check(uri string) error {
+	_, _, _, err := resolve(uri)
+	return err
+}
+
 // Prepares tells whether Prepare does anything for a URI.
 func Prepares(uri string) bool {
 	b, _, _, err := resolve(uri)

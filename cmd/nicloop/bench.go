@@ -6,9 +6,7 @@ import (
 )
 
 func newBench() *cobra.Command {
-	cmd := &cobra.Command{Use: "bench", Short: "Measure nicloop itself"}
-	cmd.AddCommand(newBenchBridge())
-	return cmd
+	return group(&cobra.Command{Use: "bench", Short: "Measure nicloop itself"}, newBenchBridge())
 }
 
 func newBenchBridge() *cobra.Command {

@@ -13,12 +13,7 @@ import (
 )
 
 func newCheck() *cobra.Command {
-	cmd := &cobra.Command{
-		Use:   "check",
-		Short: "Explore every interleaving of the real protocol code",
-	}
-	cmd.AddCommand(newCheckMailbox(), newCheckRendezvous())
-	return cmd
+	return group(&cobra.Command{Use: "check", Short: "Explore every interleaving of the real protocol code"}, newCheckMailbox(), newCheckRendezvous())
 }
 
 func newCheckMailbox() *cobra.Command {

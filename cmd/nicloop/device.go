@@ -27,8 +27,7 @@ func newDevice() *cobra.Command {
 	fs.StringVar(&f.uri, "device", "rtl:", "the device")
 	fs.IntVar(&f.nodes, "nodes", 2, "nodes of a simulated machine")
 	fs.IntVar(&f.node, "node", 0, "the node to look at")
-	cmd.AddCommand(f.list(), f.info(), f.peek(), f.poke())
-	return cmd
+	return group(cmd, f.list(), f.info(), f.peek(), f.poke())
 }
 
 // with opens the device for one node's use.

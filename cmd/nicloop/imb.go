@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"strconv"
 	"strings"
@@ -94,6 +95,12 @@ func (f *imbFlags) run(cmd *cobra.Command, names []string) error {
 		return err
 	}
 	c.Benchmarks, c.Run.Velo.Flow, c.Run.Rendezvous = names, velo.Flow(f.flow), host.Rendezvous(f.rendezvous)
+	if given(cmd, "msglen") != "" && given(cmd, "msglog") != "" {
+		return misused("--msglen and --msglog both say which lengths: expected one of them")
+	}
+	if err := errors.Join(notNegative(cmd, "timeout"), checkFlow(cmd, c.Run.Velo.Flow)); err != nil {
+		return err
+	}
 	if err := f.lengths(&c); err != nil {
 		return err
 	}

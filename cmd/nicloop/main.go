@@ -15,9 +15,11 @@ import (
 	_ "github.com/nicloop/nicloop/drivers/replay"
 )
 
-func main() {
+func main() { os.Exit(command()) }
+
+// command runs what was typed, until it ends or a signal comes.
+func command() int {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	code := run(ctx, os.Args[1:], os.Stdin, os.Stdout, os.Stderr)
-	stop()
-	os.Exit(code)
+	defer stop()
+	return run(ctx, os.Args[1:], os.Stdin, os.Stdout, os.Stderr)
 }

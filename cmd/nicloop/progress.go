@@ -107,5 +107,5 @@ func withTimeout(ctx context.Context, d time.Duration) (context.Context, context
 	if d <= 0 {
 		return context.WithCancel(ctx)
 	}
-	return context.WithTimeoutCause(ctx, d, fmt.Errorf("given up after %v of real time (--timeout)", d))
+	return context.WithTimeoutCause(ctx, d, fmt.Errorf("%w after %v of real time (--timeout)", errTimeUp, d))
 }

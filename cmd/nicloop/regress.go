@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -9,6 +10,7 @@ import (
 	"time"
 
 	"github.com/nicloop/nicloop/bench/regress"
+	"github.com/nicloop/nicloop/drivers"
 	"github.com/spf13/cobra"
 )
 
@@ -78,6 +80,12 @@ func listTests(cmd *cobra.Command, tests []regress.Test) error {
 func runTests(cmd *cobra.Command, verb string, tests []regress.Test, o regress.Options, junit string) error {
 	if o.Jobs < 1 || o.Repeat < 1 {
 		return usageError{fmt.Errorf("-j %d --repeat %d: expected at least 1 of each", o.Jobs, o.Repeat)}
+	}
+	if err := errors.Join(checkSeeds(o.Seed, o.Repeat), positive("timeout", o.Timeout), drivers.Check(o.Device)); err != nil {
+		return err
+	}
+	if o.NoWaves && len(o.WavesNodes) > 0 {
+		return misused("--waves-node: with --no-waves there are none")
 	}
 	var err error
 	if o.Dir, err = newOutput(o.Dir, verb); err != nil {

@@ -7,40 +7,22 @@ import (
 	"io"
 	"strings"
 
-	"github.com/nicloop/nicloop/bench"
 	"github.com/nicloop/nicloop/drivers"
 	"github.com/sirupsen/logrus"
 	"github.com/spf13/cobra"
 )
 
-// Exit codes.
-const (
-	exitOK          = 0
-	exitFailed      = 1 // a test or a claim failed
-	exitUsage       = 2
-	exitEnvironment = 3 // a tool or device is missing
-	exitHang        = 4
-)
-
-// errFailed: the command has already said what failed.
-var errFailed = errors.New("failed")
-
-// errHung is errFailed for hangs.
-var errHung = errors.New("hung")
-
-// usageError marks what the user must type differently.
-type usageError struct{ err error }
-
-func (e usageError) Error() string { return e.err.Error() }
-func (e usageError) Unwrap() error { return e.err }
-
 func run(ctx context.Context, args []string, in io.Reader, out, errOut io.Writer) int {
 	root := newRoot()
 	root.SetArgs(args)
 	root.SetIn(in)
-	root.SetOut(out)
+	printed := &output{w: out}
+	root.SetOut(printed)
 	root.SetErr(errOut)
-	err := root.ExecuteContext(ctx)
+	err := printed.and(root.ExecuteContext(ctx))
+	if err != nil && ctx.Err() != nil && !stopped(err) {
+		err = errors.Join(fmt.Errorf("interrupted: %w", context.Cause(ctx)), err)
+	}
 	code := exitCode(err)
 	if err != nil && !errors.Is(err, errFailed) && !errors.Is(err, errHung) {
 		fmt.Fprintf(errOut, "nicloop: %v\n", err)
@@ -51,27 +33,6 @@ func run(ctx context.Context, args []string, in io.Reader, out, errOut io.Writer
 	return code
 }
 
-func exitCode(err error) int {
-	var usage usageError
-	var verdict *bench.Verdict
-	switch {
-	case err == nil:
-		return exitOK
-	case errors.Is(err, errHung), errors.As(err, &verdict), errors.Is(err, drivers.ErrStarved):
-		return exitHang
-	case errors.Is(err, drivers.ErrEnvironment):
-		return exitEnvironment
-	case errors.As(err, &usage), errors.Is(err, drivers.ErrConfig), errors.Is(err, drivers.ErrNotSupported), isCobraUsage(err):
-		return exitUsage
-	}
-	return exitFailed
-}
-
-// isCobraUsage: cobra's own argument errors have no type.
-func isCobraUsage(err error) bool {
-	return strings.HasPrefix(err.Error(), "unknown command")
-}
-
 func newRoot() *cobra.Command {
 	root := &cobra.Command{
 		Use:   "nicloop",
@@ -80,8 +41,7 @@ func newRoot() *cobra.Command {
 socket bridge, and runs Go host software over it: VELO endpoints with static and
 dynamic mailbox flow control, message passing, workloads.
 
-Exit codes: 0 passed, 1 a test failed, 2 usage, 3 a tool or device is missing,
-4 a hang, with a verdict.`,
+` + exitText,
 		Example: `  nicloop doctor                  what is installed, what is missing
   nicloop regress                 the regression on RTL
   nicloop run pingpong --nodes 2  one measurement`,

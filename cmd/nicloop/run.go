@@ -2,8 +2,10 @@ package main
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"runtime"
 	"strings"
@@ -128,6 +130,9 @@ func (f *runFlags) run(cmd *cobra.Command, workload string) (err error) {
 	if c.NVM, err = f.parseNVM(); err != nil {
 		return err
 	}
+	if err := f.idle(cmd, &c); err != nil {
+		return err
+	}
 	if !cmd.Flags().Changed("blocks") { // a recorded log cannot look into the hardware
 		c.Blocks = workload == "pingpong" && !strings.HasPrefix(c.Device, "replay:")
 	}
@@ -236,20 +241,20 @@ func (f *runFlags) create(name string) (*os.File, error) {
 		return nil, err
 	}
 	file, err := os.Create(name)
-	if err != nil {
-		return nil, usageError{err}
+	if errors.Is(err, fs.ErrNotExist) { // a folder, mistyped
+		err = usageError{err}
 	}
-	return file, nil
+	return file, err
 }
 
-// closeOutput closes an output file; after a failure it goes, as it holds nothing whole.
+// closeOutput closes an output file; after a failure it goes, as it holds nothing whole. A device stays.
 func closeOutput(file *os.File, err error) error {
-	cerr := file.Close()
-	if err != nil {
+	info, serr := file.Stat()
+	err = errors.Join(err, file.Close())
+	if err != nil && serr == nil && info.Mode().IsRegular() {
 		os.Remove(file.Name())
-		return err
 	}
-	return cerr
+	return err
 }
 
 func writeJSON(w io.Writer, v any) error {

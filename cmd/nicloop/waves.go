@@ -13,16 +13,8 @@ const lastCycles = 20000
 
 // setWaves takes the flags about waveforms in: of a window, or of the end of a run that failed.
 func (f *runFlags) setWaves(cmd *cobra.Command, c *bench.Config) error {
-	given := func(names ...string) string {
-		for _, name := range names {
-			if cmd.Flags().Changed(name) {
-				return name
-			}
-		}
-		return ""
-	}
 	if f.waves == "" {
-		if name := given("waves-node", "waves-from", "waves-to", "checkpoint", "waves-last"); name != "" {
+		if name := given(cmd, "waves-node", "waves-from", "waves-to", "checkpoint", "waves-last"); name != "" {
 			return usageError{fmt.Errorf("--%s says more about waveforms: add --waves FILE", name)}
 		}
 		return nil
@@ -31,13 +23,13 @@ func (f *runFlags) setWaves(cmd *cobra.Command, c *bench.Config) error {
 		return err
 	}
 	if f.checkpoint == 0 {
-		if given("waves-last", "checkpoint") != "" {
+		if given(cmd, "waves-last", "checkpoint") != "" {
 			return usageError{fmt.Errorf("--waves-last and --checkpoint: expected at least one cycle from a checkpoint to the next, such as --checkpoint 100000")}
 		}
 		c.Waves = &drivers.WaveWindow{File: f.waves, From: drivers.Cycle(f.wavesFrom), To: drivers.Cycle(f.wavesTo), Nodes: f.wavesNodes}
 		return nil
 	}
-	if name := given("waves-from", "waves-to"); name != "" {
+	if name := given(cmd, "waves-from", "waves-to"); name != "" {
 		return usageError{fmt.Errorf("--%s: with --checkpoint the waves show the end of a run that failed: see --waves-last", name)}
 	}
 	c.Checkpoints = &drivers.Checkpoints{Every: drivers.Cycle(f.checkpoint), Last: drivers.Cycle(f.last), File: f.waves, Nodes: f.wavesNodes}

@@ -9,6 +9,8 @@ import (
 	"strings"
 	"syscall"
 	"time"
+
+	"github.com/nicloop/nicloop/drivers"
 )
 
 // A cache is a folder with one directory per hash. Beside "<hash>" stand
@@ -18,7 +20,7 @@ type cache struct{ dir string }
 func openCache() (cache, error) {
 	base, err := os.UserCacheDir() // $XDG_CACHE_HOME, or ~/.cache
 	if err != nil {
-		return cache{}, fmt.Errorf("model cache: %w; set HOME or XDG_CACHE_HOME", err)
+		return cache{}, fmt.Errorf("%w: a folder for the cache of simulators: %w; set HOME or XDG_CACHE_HOME", drivers.ErrEnvironment, err)
 	}
 	c := cache{filepath.Join(base, "nicloop", "models")}
 	if err := os.MkdirAll(c.dir, 0o755); err != nil {
@@ -81,7 +83,7 @@ func (c cache) lock(ctx context.Context, hash string) (*os.File, error) {
 		select {
 		case <-ctx.Done():
 			f.Close()
-			return nil, ctx.Err()
+			return nil, context.Cause(ctx)
 		case <-time.After(50 * time.Millisecond):
 		}
 	}

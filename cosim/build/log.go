@@ -3,6 +3,7 @@ package build
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -38,7 +39,7 @@ func (l *buildLog) run(ctx context.Context, dir, program string, args ...string)
 	fmt.Fprintf(&l.text, "$ cd %s && %s\n", dir, cmd)
 	err := cmd.Run()
 	if ctx.Err() != nil {
-		return ctx.Err()
+		return context.Cause(ctx)
 	}
 	if err != nil {
 		return l.failure(program, err)
@@ -46,12 +47,15 @@ func (l *buildLog) run(ctx context.Context, dir, program string, args ...string)
 	return nil
 }
 
+// ErrBuild: a simulator could not be built, because its RTL cannot be read or because a tool broke.
+var ErrBuild = errors.New("building the simulator")
+
 func (l *buildLog) failure(program string, cause error) error {
 	kept := l.file
 	if err := os.WriteFile(l.file, l.text.Bytes(), 0o644); err != nil {
 		kept = "nowhere (" + err.Error() + ")"
 	}
-	return fmt.Errorf("building the simulator: %s: %w\n%s\nthe whole log is in %s", program, cause, firstErrors(l.text.String(), 5), kept)
+	return fmt.Errorf("%w: %s: %w\n%s\nthe whole log is in %s", ErrBuild, program, cause, firstErrors(l.text.String(), 5), kept)
 }
 
 // firstErrors picks the first n error messages out of a log, or its end if it

@@ -71,6 +71,9 @@ func findTools(ctx context.Context) (*tools, error) {
 
 func firstLine(ctx context.Context, program string, args ...string) (string, error) {
 	out, err := exec.CommandContext(ctx, program, args...).Output()
+	if ctx.Err() != nil {
+		return "", context.Cause(ctx) // the tool may be all right
+	}
 	if err != nil {
 		return "", fmt.Errorf("%w: %s %s does not work: %w", drivers.ErrEnvironment, program, strings.Join(args, " "), err)
 	}
