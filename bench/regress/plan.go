@@ -43,6 +43,20 @@ func (t *T) plan(nodes int) error {
 	return errPlanned
 }
 
+// Prebuild builds what tests open first, and says how many kinds of machine that are.
+func Prebuild(ctx context.Context, tests []Test, device string, tell func(what string)) (int, error) {
+	list := make([]Outcome, 0, len(tests))
+	for _, t := range tests {
+		list = append(list, Outcome{Test: t})
+	}
+	r := newRunner(Options{Device: device}, list)
+	r.site.build(ctx, tell)
+	if err := ctx.Err(); err != nil {
+		return 0, context.Cause(ctx)
+	}
+	return len(r.site.order), r.site.failed()
+}
+
 // A site is where machines are built, one after the other, while tests that need no more than is there run.
 type site struct {
 	mu    sync.Mutex

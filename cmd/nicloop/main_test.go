@@ -2,8 +2,10 @@ package main
 
 import (
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strconv"
+	"strings"
 	"testing"
 
 	"github.com/rogpeppe/go-internal/testscript"
@@ -26,6 +28,10 @@ func TestScripts(t *testing.T) {
 		RequireExplicitExec: true,
 		Setup: func(env *testscript.Env) error { // built models are shared with everybody
 			env.Setenv("XDG_CACHE_HOME", cache)
+			// So are compiled files, by whoever has another cache of models: ccache goes by XDG_CACHE_HOME, too.
+			if dir, err := exec.Command("ccache", "--get-config", "cache_dir").Output(); err == nil {
+				env.Setenv("CCACHE_DIR", strings.TrimSpace(string(dir)))
+			}
 			// The folder that holds nothing but nicloop itself.
 			env.Setenv("ONLY_NICLOOP", filepath.SplitList(env.Getenv("PATH"))[0])
 			return nil

@@ -39,10 +39,6 @@ func (m *Model) HashText() string { return hex.EncodeToString(m.Hash[:]) }
 // Build finds or builds the simulator of spec.
 func Build(ctx context.Context, spec Spec) (*Model, error) {
 	start := time.Now()
-	t, err := findTools(ctx)
-	if err != nil {
-		return nil, err
-	}
 	in, err := spec.inputs()
 	if err != nil {
 		return nil, err
@@ -51,7 +47,7 @@ func Build(ctx context.Context, spec Spec) (*Model, error) {
 	if err != nil {
 		return nil, err
 	}
-	c, err := openCache()
+	c, err := openCache(spec.Progress)
 	if err != nil {
 		return nil, err
 	}
@@ -59,16 +55,34 @@ func Build(ctx context.Context, spec Spec) (*Model, error) {
 	if err != nil {
 		return nil, err
 	}
-	m := &Model{DescHash: desc, Tool: t.verilatorVersion, lib: library{hash: spec.hash(t, in), shared: spec.Shared}}
+	ordered := spec.ordered(in, sources)
+	m := &Model{DescHash: desc, lib: library{shared: spec.Shared}}
+	t, err := findTools(ctx)
+	if err != nil {
+		return c.withoutTools(err, ordered, m)
+	}
+	m.Tool, m.lib.hash = t.verilatorVersion, spec.hash(t, in)
 	m.lib.dir = c.place(hex.EncodeToString(m.lib.hash[:]))
 	m.Hash = m.lib.programHash(sources)
 	m.Program = filepath.Join(c.place(m.HashText()), m.lib.programName())
-	if what := spec.changed(c, in); what != "" && spec.Progress != nil {
-		spec.Progress(what)
+	if what := spec.changed(c, in); what != "" {
+		c.tell(what)
 	}
-	m.Built, err = c.provide(ctx, m.HashText(), func(dir string) error {
-		r := spec.newReport()
-		if err := spec.library(ctx, c, t, m.lib, in, r); err != nil {
+	if err := spec.buildProgram(ctx, c, t, m, in, sources); err != nil {
+		return nil, err
+	}
+	m.Seconds = time.Since(start).Seconds()
+	c.file(ordered, receipt{Program: m.HashText(), Library: filepath.Base(m.lib.dir), Tool: m.Tool})
+	spec.remember(c, in)
+	return m, nil
+}
+
+// buildProgram finds or builds the program of a model, and before it the library.
+func (s *Spec) buildProgram(ctx context.Context, c cache, t *tools, m *Model, in, sources map[string][]byte) (err error) {
+	what := thing{m.HashText(), "the simulator of " + s.name(), t.verilatorVersion}
+	m.Built, err = c.provide(ctx, what, func(dir string) error {
+		r := s.newReport()
+		if err := s.library(ctx, c, t, m.lib, in, r); err != nil {
 			return err
 		}
 		config := fmt.Sprintf("#define NL_VPIDS %d\n#define NL_DESC_HASH 0x%xull\n#define NL_BUILD_HASH %q\n", VPIDs, m.DescHash, m.HashText())
@@ -79,17 +93,16 @@ func Build(ctx context.Context, spec Spec) (*Model, error) {
 		r.done()
 		return nil
 	})
-	m.Seconds = time.Since(start).Seconds()
-	if err != nil {
-		return nil, err
+	if m.Built && err == nil {
+		c.prune(keepFor, keepBytes)
 	}
-	spec.remember(c, in)
-	return m, nil
+	return err
 }
 
 // library finds or builds the verilated node.
 func (s *Spec) library(ctx context.Context, c cache, t *tools, lib library, in map[string][]byte, r *report) error {
-	_, err := c.provide(ctx, filepath.Base(lib.dir), func(dir string) error {
+	what := thing{filepath.Base(lib.dir), "the library of " + s.name(), t.verilatorVersion}
+	_, err := c.provide(ctx, what, func(dir string) error {
 		for _, name := range sortedNames(in) {
 			if err := writeFile(filepath.Join(dir, name), in[name]); err != nil {
 				return err
@@ -117,7 +130,7 @@ func (s *Spec) library(ctx context.Context, c cache, t *tools, lib library, in m
 		if err := r.took(&r.compiling, func() error { return log.make(ctx, filepath.Join(dir, "obj"), t, r, args...) }); err != nil {
 			return err
 		}
-		return prune(dir)
+		return keepNeeded(dir)
 	})
 	return err
 }
@@ -133,8 +146,8 @@ func (s *Spec) sources() (map[string][]byte, error) {
 	return dpi.Files(dpi.SimulatorFiles...)
 }
 
-// prune keeps what a program links and includes.
-func prune(dir string) error {
+// keepNeeded keeps what a program links and includes.
+func keepNeeded(dir string) error {
 	return keepOnly(dir, func(name string) bool {
 		return strings.HasSuffix(name, ".h") || strings.HasSuffix(name, ".a") || strings.HasPrefix(name, "verilated") && strings.HasSuffix(name, ".o")
 	})

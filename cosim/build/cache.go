@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"syscall"
 	"time"
@@ -15,38 +16,61 @@ import (
 
 // A cache is a folder with one directory per hash. Beside "<hash>" stand
 // "<hash>.lock", held while it is built, and "<hash>.part", where that happens.
-type cache struct{ dir string }
+type cache struct {
+	dir  string
+	tell func(what string)
+}
 
-func openCache() (cache, error) {
+func openCache(tell func(what string)) (cache, error) {
+	if tell == nil {
+		tell = func(string) {}
+	}
 	base, err := os.UserCacheDir() // $XDG_CACHE_HOME, or ~/.cache
 	if err != nil {
 		return cache{}, fmt.Errorf("%w: a folder for the cache of simulators: %w; set HOME or XDG_CACHE_HOME", drivers.ErrEnvironment, err)
 	}
-	c := cache{filepath.Join(base, "nicloop", "models")}
+	c := cache{filepath.Join(base, "nicloop", "models"), tell}
 	if err := os.MkdirAll(c.dir, 0o755); err != nil {
-		return cache{}, fmt.Errorf("model cache: %w", err)
+		return cache{}, fmt.Errorf("cache of simulators: %w", err)
+	}
+	// What lies here is run as this user: nobody else may put it here.
+	for _, dir := range []string{filepath.Dir(c.dir), c.dir} {
+		if why := foreign(dir); why != "" {
+			return cache{}, fmt.Errorf("%w: a cache of simulators that is safe to run: %s %s; repair that, or set XDG_CACHE_HOME", drivers.ErrEnvironment, dir, why)
+		}
 	}
 	return c, nil
 }
 
 func (c cache) place(hash string) string { return filepath.Join(c.dir, hash) }
 
-// provide calls make, unless the entry exists, to fill a directory that becomes the
+// A thing is what an entry of the cache holds: a library or a program around it.
+type thing struct {
+	hash string
+	what string // for people
+	tool string // the version of Verilator
+}
+
+// provide calls make, unless the entry exists and is whole, to fill a directory that becomes the
 // entry if make succeeds. It reports whether make was called.
-func (c cache) provide(ctx context.Context, hash string, make func(dir string) error) (bool, error) {
-	if c.has(hash) {
+func (c cache) provide(ctx context.Context, t thing, make func(dir string) error) (bool, error) {
+	if c.use(t.hash) == "" {
 		return false, nil
 	}
-	lock, err := c.lock(ctx, hash)
+	lock, err := c.lock(ctx, t)
 	if err != nil {
 		return false, err
 	}
 	defer lock.Close()
-	if c.has(hash) { // another process was faster
+	why := c.use(t.hash)
+	if why == "" { // another process was faster
 		return false, nil
 	}
+	if why != absent {
+		c.tell("the cache holds " + t.what + " that is broken: " + why + "; it is built again")
+	}
 	c.sweep()
-	part := c.place(hash) + ".part"
+	part := c.place(t.hash) + ".part"
 	defer os.RemoveAll(part)
 	if err := os.RemoveAll(part); err != nil {
 		return false, err
@@ -57,28 +81,59 @@ func (c cache) provide(ctx context.Context, hash string, make func(dir string) e
 	if err := make(part); err != nil {
 		return false, err
 	}
-	return true, os.Rename(part, c.place(hash))
-}
-
-func (c cache) has(hash string) bool {
-	_, err := os.Stat(c.place(hash))
-	return err == nil
-}
-
-// lock waits for the lock of hash; closing the file gives it back.
-func (c cache) lock(ctx context.Context, hash string) (*os.File, error) {
-	f, err := os.OpenFile(c.place(hash)+".lock", os.O_CREATE|os.O_RDWR, 0o644)
-	if err != nil {
-		return nil, err
+	if err := seal(part, t); err != nil {
+		return false, fmt.Errorf("cache of simulators: %w", err)
 	}
-	for {
+	return true, c.install(part, t.hash)
+}
+
+// install moves a sealed directory into place, for good: a crash of the machine leaves all of it or nothing.
+func (c cache) install(part, hash string) error {
+	if err := os.RemoveAll(c.place(hash)); err != nil {
+		return err
+	}
+	if err := os.Rename(part, c.place(hash)); err != nil {
+		return err
+	}
+	return syncPath(c.dir)
+}
+
+// use says what is wrong with an entry, "" if nothing is; then it counts as used now.
+func (c cache) use(hash string) string {
+	why := check(c.place(hash))
+	if why == "" {
+		now := time.Now()
+		_ = os.Chtimes(c.place(hash), now, now) // only pruning goes by it
+	}
+	return why
+}
+
+// lock waits for the lock of a thing, and says so; closing the file gives it back.
+func (c cache) lock(ctx context.Context, t thing) (*os.File, error) {
+	f, err := os.OpenFile(c.place(t.hash)+".lock", os.O_CREATE|os.O_RDWR, 0o644)
+	if err != nil {
+		return nil, fmt.Errorf("cache of simulators: %w", err)
+	}
+	for said := false; ; {
 		err := syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB)
 		if err == nil {
+			holder := strconv.Itoa(os.Getpid()) + "\n"
+			if err = f.Truncate(0); err == nil {
+				_, err = f.WriteAt([]byte(holder), 0)
+			}
+			if err != nil {
+				f.Close()
+				return nil, fmt.Errorf("cache of simulators: %w", err)
+			}
 			return f, nil
 		}
 		if !errors.Is(err, syscall.EWOULDBLOCK) && !errors.Is(err, syscall.EINTR) {
 			f.Close()
-			return nil, fmt.Errorf("locking the model cache: %w", err)
+			return nil, fmt.Errorf("locking the cache of simulators: %w", err)
+		}
+		if !said {
+			c.tell("waiting for " + holderOf(f.Name()) + ", which builds " + t.what)
+			said = true
 		}
 		select {
 		case <-ctx.Done():
@@ -89,17 +144,33 @@ func (c cache) lock(ctx context.Context, hash string) (*os.File, error) {
 	}
 }
 
+// holderOf names who has a lock.
+func holderOf(lock string) string {
+	text, err := os.ReadFile(lock)
+	if pid := strings.TrimSpace(string(text)); err == nil && pid != "" {
+		return "process " + pid
+	}
+	return "another process"
+}
+
 // sweep removes what builds left that were killed: their locks are free.
 func (c cache) sweep() {
 	parts, _ := filepath.Glob(filepath.Join(c.dir, "*.part"))
 	for _, part := range parts {
-		f, err := os.OpenFile(strings.TrimSuffix(part, ".part")+".lock", os.O_CREATE|os.O_RDWR, 0o644)
-		if err != nil {
-			continue
-		}
-		if syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB) == nil {
-			os.RemoveAll(part)
-		}
-		f.Close()
+		c.unlessBusy(strings.TrimSuffix(filepath.Base(part), ".part"), func() { os.RemoveAll(part) })
 	}
+}
+
+// unlessBusy calls f with the lock of an entry, if nobody has it.
+func (c cache) unlessBusy(hash string, f func()) bool {
+	lock, err := os.OpenFile(c.place(hash)+".lock", os.O_CREATE|os.O_RDWR, 0o644)
+	if err != nil {
+		return false
+	}
+	defer lock.Close()
+	if syscall.Flock(int(lock.Fd()), syscall.LOCK_EX|syscall.LOCK_NB) != nil {
+		return false
+	}
+	f()
+	return true
 }

@@ -40,12 +40,12 @@ func (m *Model) Link(ctx context.Context, sources fs.FS, file string, with ...st
 	if files[file], err = fs.ReadFile(sources, file); err != nil {
 		return "", err
 	}
-	c, err := openCache()
+	c, err := openCache(nil)
 	if err != nil {
 		return "", err
 	}
 	hash := fmt.Sprintf("%x", m.lib.programHash(files))
-	_, err = c.provide(ctx, hash, func(dir string) error { return m.lib.program(ctx, t, dir, files, &report{}) })
+	_, err = c.provide(ctx, thing{hash, "the program " + file, t.verilatorVersion}, func(dir string) error { return m.lib.program(ctx, t, dir, files, &report{}) })
 	return filepath.Join(c.place(hash), m.lib.programName()), err
 }
 
