@@ -9,8 +9,9 @@
 //     with its log; a run never writes into another run's folder.
 //   - The end of a failing test is repeated from a checkpoint with waveforms of the cycles before the
 //     failure (where there are none, all of it), and its report names the line that reproduces it.
-//   - What tests open is built before they begin, in the order in which it is needed; who needs no more than
-//     is there does not wait. Building is not in a test's time. What cannot be built ends the regression.
+//   - What tests open is built before they begin, in the order in which it is needed: a step with a time of its own.
+//     What cannot be built ends the regression, and so does a log that cannot be written.
+//   - Who interrupts a regression makes no test fail: those under way are Stopped.
 //   - Failures and hangs are told apart: a hang is a failure with a
 //     [bench.Verdict].
 //

@@ -2,11 +2,13 @@ package regress
 
 import (
 	"encoding/xml"
+	"errors"
 	"fmt"
-	"io"
 	"os"
+	"reflect"
+	"runtime"
+	"strconv"
 	"strings"
-	"text/tabwriter"
 	"time"
 )
 
@@ -17,15 +19,18 @@ type junitSuite struct {
 	Failures int         `xml:"failures,attr"`
 	Skipped  int         `xml:"skipped,attr"`
 	Time     string      `xml:"time,attr"`
+	Props    []junitProp `xml:"properties>property"`
 	Cases    []junitCase `xml:"testcase"`
 }
 
 type junitCase struct {
 	Class   string        `xml:"classname,attr"`
 	Name    string        `xml:"name,attr"`
+	File    string        `xml:"file,attr,omitempty"`
+	Line    int           `xml:"line,attr,omitempty"`
 	Time    string        `xml:"time,attr"`
 	Failure *junitFailure `xml:"failure,omitempty"`
-	Skipped *struct{}     `xml:"skipped,omitempty"`
+	Skipped *junitSkipped `xml:"skipped,omitempty"`
 	Props   []junitProp   `xml:"properties>property"`
 }
 
@@ -35,88 +40,133 @@ type junitFailure struct {
 	Text    string `xml:",chardata"`
 }
 
+type junitSkipped struct {
+	Message string `xml:"message,attr"`
+}
+
 type junitProp struct {
 	Name  string `xml:"name,attr"`
 	Value string `xml:"value,attr"`
 }
 
-// WriteJUnit writes results.xml.
-func WriteJUnit(file string, list []Outcome) error {
-	s := junitSuite{Name: "nicloop", Tests: len(list)}
-	var total time.Duration
-	for _, o := range list {
-		area, name, _ := strings.Cut(o.Test.Name, "/")
-		c := junitCase{Class: "nicloop." + area, Name: name, Time: seconds(o.Real), Props: []junitProp{
-			{"seed", fmt.Sprint(o.Seed)}, {"simulated_ps", fmt.Sprint(int64(o.Simulated))}, {"rerun", o.Rerun},
-		}}
-		switch o.Status {
-		case Failed, Hung:
-			s.Failures++
-			head, _, _ := strings.Cut(o.Err.Error(), "\n")
-			c.Failure = &junitFailure{Message: head, Type: string(o.Status), Text: o.Err.Error() + "\nreproduce with: " + o.Rerun}
-		case Skipped:
-			s.Skipped++
-			c.Skipped = &struct{}{}
-		}
-		total += o.Real
-		s.Cases = append(s.Cases, c)
+// A JUnit is a results.xml that grows while tests end. At any time it is whole, so that what a night has done is not lost
+// with the night.
+type JUnit struct {
+	file     string
+	suite    junitSuite
+	total    time.Duration
+	written  time.Time
+	cost     time.Duration // of writing it last
+	pending  bool
+	building time.Duration
+}
+
+// NewJUnit begins a file, to see now whether it can be written.
+func NewJUnit(file string) (*JUnit, error) {
+	j := &JUnit{file: file, suite: junitSuite{Name: "nicloop"}}
+	return j, j.write()
+}
+
+// SetBuilding says how long building took before the tests.
+func (j *JUnit) SetBuilding(took time.Duration) { j.building = took }
+
+// Add adds an outcome. With many the file is written now and then: writing takes a twentieth of the time at most.
+func (j *JUnit) Add(o *Outcome) error {
+	j.suite.add(o)
+	j.total += o.Real
+	j.pending = true
+	if time.Since(j.written) < 20*j.cost {
+		return nil
 	}
-	s.Time = seconds(total)
-	out, err := xml.MarshalIndent(s, "", "  ")
+	return j.write()
+}
+
+// Close writes what is pending, and the outcomes that never began.
+func (j *JUnit) Close(list []Outcome) error {
+	for i := range list {
+		if !list[i].finished {
+			j.suite.add(&list[i])
+			j.pending = true
+		}
+	}
+	if !j.pending {
+		return nil
+	}
+	return j.write()
+}
+
+func (j *JUnit) write() error {
+	begin := time.Now()
+	j.suite.Time = seconds(j.total)
+	j.suite.Props = []junitProp{{"build_s", seconds(j.building)}}
+	out, err := xml.MarshalIndent(&j.suite, "", "  ")
 	if err != nil {
 		return err
 	}
-	return os.WriteFile(file, append([]byte(xml.Header), append(out, '\n')...), 0o644)
+	part := j.file + ".part"
+	err = os.WriteFile(part, append([]byte(xml.Header), append(out, '\n')...), 0o644)
+	if err == nil {
+		err = os.Rename(part, j.file)
+	}
+	if err != nil {
+		return errors.Join(fmt.Errorf("results: %w", err), ignoreGone(os.Remove(part)))
+	}
+	j.written, j.pending = time.Now(), false
+	j.cost = j.written.Sub(begin)
+	return nil
+}
+
+func ignoreGone(err error) error {
+	if errors.Is(err, os.ErrNotExist) {
+		return nil
+	}
+	return err
+}
+
+func (s *junitSuite) add(o *Outcome) {
+	area, name, _ := strings.Cut(o.Test.Name, "/")
+	c := junitCase{Class: "nicloop." + area, Name: fmt.Sprintf("%s [seed %d]", name, o.Seed), Time: seconds(o.Real)}
+	c.File, c.Line = o.Test.source()
+	for _, p := range []junitProp{
+		{"device", o.Device}, {"seed", strconv.FormatInt(o.Seed, 10)}, {"status", string(o.Status)}, {"simulated_ps", strconv.FormatInt(int64(o.Simulated), 10)},
+		{"cycles", strconv.FormatUint(o.Cycles(), 10)}, {"note", o.Note}, {"log", o.Log}, {"waves", o.Waves}, {"rerun", o.Rerun},
+	} {
+		if p.Value != "" {
+			c.Props = append(c.Props, p)
+		}
+	}
+	s.Tests++
+	switch {
+	case o.Status.Bad():
+		s.Failures++
+		head, _, _ := strings.Cut(o.Err.Error(), "\n")
+		c.Failure = &junitFailure{Message: head, Type: string(o.Status), Text: o.Err.Error() + "\nreproduce with: " + o.Rerun}
+	case o.Status != Passed:
+		s.Skipped++
+		c.Skipped = &junitSkipped{Message: o.reason()}
+	}
+	s.Cases = append(s.Cases, c)
+}
+
+// reason says why a test has neither passed nor failed.
+func (o *Outcome) reason() string {
+	if o.Err == nil {
+		return "not run"
+	}
+	return o.Err.Error()
+}
+
+// source is where a test is written, from the top of the module on.
+func (t *Test) source() (file string, line int) {
+	if t.Run == nil {
+		return "", 0
+	}
+	f := runtime.FuncForPC(reflect.ValueOf(t.Run).Pointer())
+	file, line = f.FileLine(f.Entry())
+	if at := strings.LastIndex(file, "bench/regress/"); at >= 0 {
+		file = file[at:]
+	}
+	return file, line
 }
 
 func seconds(d time.Duration) string { return fmt.Sprintf("%.3f", d.Seconds()) }
-
-// WriteTable writes the table at the end, the failures in full, and the count.
-func WriteTable(w io.Writer, list []Outcome) {
-	tw := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(tw, "TEST\tSEED\tSTATUS\tSIM TIME\tREAL TIME")
-	for _, o := range list {
-		fmt.Fprintf(tw, "%s\t%d\t%s\t%v\t%.2f s\n", o.Test.Name, o.Seed, o.Status, o.Simulated, o.Real.Seconds())
-	}
-	tw.Flush()
-	for _, o := range list {
-		if o.Note != "" {
-			fmt.Fprintf(w, "\n%s (seed %d): %s", o.Test.Name, o.Seed, o.Note)
-		}
-	}
-	fmt.Fprintln(w)
-	for _, o := range list {
-		if o.Status == Failed || o.Status == Hung {
-			fmt.Fprintf(w, "\n%s %s (seed %d)\n  %s\n  log:   %s\n", o.Status, o.Test.Name, o.Seed,
-				strings.ReplaceAll(o.Err.Error(), "\n", "\n  "), o.Dir)
-			if o.Waves != "" {
-				fmt.Fprintf(w, "  waves: %s%s\n", o.Waves, o.shown())
-			}
-			fmt.Fprintf(w, "  rerun: %s\n", o.Rerun)
-		}
-	}
-	for _, o := range list {
-		if o.Status == Skipped && o.Err != nil {
-			fmt.Fprintf(w, "\nSKIP %s: %v\n", o.Test.Name, o.Err)
-		}
-	}
-	n := Count(list)
-	fmt.Fprintf(w, "\n%d passed, %d failed, %d skipped\n", n[Passed], n[Failed]+n[Hung], n[Skipped])
-}
-
-// shown says what the waves show, if that is known.
-func (o *Outcome) shown() string {
-	if o.Repeated == nil {
-		return ""
-	}
-	return fmt.Sprintf(" (cycles %d to %d, repeated from %d)", o.Repeated.From, o.Repeated.To, o.Repeated.Checkpoint)
-}
-
-// Count counts outcomes by status.
-func Count(list []Outcome) map[Status]int {
-	n := map[Status]int{}
-	for _, o := range list {
-		n[o.Status]++
-	}
-	return n
-}

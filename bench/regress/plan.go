@@ -6,7 +6,6 @@ import (
 	"io"
 	"math/rand"
 	"slices"
-	"sync"
 
 	"github.com/nicloop/nicloop/drivers"
 )
@@ -45,32 +44,21 @@ func (t *T) plan(nodes int) error {
 
 // Prebuild builds what tests open first, and says how many kinds of machine that are.
 func Prebuild(ctx context.Context, tests []Test, device string, tell func(what string)) (int, error) {
-	list := make([]Outcome, 0, len(tests))
-	for _, t := range tests {
-		list = append(list, Outcome{Test: t})
-	}
-	r := newRunner(Options{Device: device}, list)
-	r.site.build(ctx, tell)
-	if err := ctx.Err(); err != nil {
-		return 0, context.Cause(ctx)
-	}
-	return len(r.site.order), r.site.failed()
+	r := newRunner(Options{Device: device, Building: tell}, tests)
+	return len(r.site.order), r.build(ctx)
 }
 
-// A site is where machines are built, one after the other, while tests that need no more than is there run.
+// A site is where machines are built, before the tests begin.
 type site struct {
-	mu    sync.Mutex
-	ready map[machine]chan struct{} // closed when it is built
 	order []machine
 	err   error
 }
 
-func newSite() *site { return &site{ready: map[machine]chan struct{}{}} }
+func newSite() *site { return &site{} }
 
 func (s *site) need(list []machine) {
 	for _, m := range list {
-		if s.ready[m] == nil {
-			s.ready[m] = make(chan struct{})
+		if !slices.Contains(s.order, m) {
 			s.order = append(s.order, m)
 		}
 	}
@@ -81,46 +69,8 @@ func (s *site) build(ctx context.Context, tell func(what string)) {
 	for _, m := range s.order {
 		err := drivers.Prepare(ctx, m.device, drivers.Options{Nodes: m.nodes, Progress: tell})
 		if err != nil && !errors.Is(err, drivers.ErrConfig) && !errors.Is(err, drivers.ErrNotSupported) {
-			s.mu.Lock()
-			s.err = errors.Join(s.err, err)
-			s.mu.Unlock()
-		}
-		close(s.ready[m])
-		if s.failed() != nil {
-			break
+			s.err = err
+			return
 		}
 	}
-}
-
-func (s *site) failed() error {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.err
-}
-
-// has tells whether all of a list are built.
-func (s *site) has(list []machine) bool {
-	for _, m := range list {
-		select {
-		case <-s.ready[m]:
-		default:
-			return false
-		}
-	}
-	return true
-}
-
-// wait comes back when all of a list are built, with the error that ends the regression if one failed.
-func (s *site) wait(ctx context.Context, list []machine) error {
-	for _, m := range list {
-		select {
-		case <-s.ready[m]:
-		case <-ctx.Done():
-			return context.Cause(ctx)
-		}
-		if err := s.failed(); err != nil {
-			return err
-		}
-	}
-	return nil
 }

@@ -19,14 +19,14 @@ import (
 )
 
 func options(t *testing.T) Options {
-	return Options{Device: "ideal:", Seed: 1, Repeat: 1, Jobs: 2, Timeout: time.Minute, Dir: t.TempDir()}
+	return Options{Device: "ideal:", Seed: 1, Seeds: 1, Jobs: 2, Timeout: time.Minute, Dir: t.TempDir()}
 }
 
 // TestListPassesOnIdeal runs the whole list on the functional NIC with three
 // seeds: a test that only one body passes tests that body, not the contract.
 func TestListPassesOnIdeal(t *testing.T) {
 	o := options(t)
-	o.Repeat = 3
+	o.Seeds = 3
 	out, err := Run(context.Background(), List(), o)
 	require.NoError(t, err)
 	for _, x := range out {
@@ -130,18 +130,24 @@ func TestEndings(t *testing.T) {
 	require.ErrorIs(t, out[1].Err, errBroken)
 	require.Contains(t, out[3].Err.Error(), "panic: oh")
 
-	var table bytes.Buffer
-	WriteTable(&table, out)
-	require.Contains(t, table.String(), "expected a, found b")
-	require.Contains(t, table.String(), "rerun: nicloop regress x/fail --device ideal: --seed 1")
-	require.Contains(t, table.String(), "1 passed, 3 failed, 1 skipped")
+	var text bytes.Buffer
+	table := NewTable(&text, sample())
+	table.Close(out)
+	require.Contains(t, text.String(), "expected a, found b")
+	require.Contains(t, text.String(), "rerun: nicloop regress x/fail --device ideal: --seed 1")
+	require.Contains(t, text.String(), "1 passed, 3 failed, 1 skipped, of the failed 1 hung")
 
 	log, err := os.ReadFile(filepath.Join(o.Dir, "x.fail", "test.log"))
 	require.NoError(t, err)
 	require.Contains(t, string(log), "seed 1; reproduce with: nicloop regress x/fail")
 
 	file := filepath.Join(o.Dir, "results.xml")
-	require.NoError(t, WriteJUnit(file, out))
+	j, err := NewJUnit(file)
+	require.NoError(t, err)
+	for i := range out {
+		require.NoError(t, j.Add(&out[i]))
+	}
+	require.NoError(t, j.Close(out))
 	b, err := os.ReadFile(file)
 	require.NoError(t, err)
 	var suite junitSuite
@@ -149,7 +155,17 @@ func TestEndings(t *testing.T) {
 	require.Equal(t, 5, suite.Tests)
 	require.Equal(t, 3, suite.Failures)
 	require.Equal(t, "expected a, found b", suite.Cases[1].Failure.Message)
-	require.NotNil(t, suite.Cases[4].Skipped)
+	require.Equal(t, drivers.ErrNotSupported.Error(), suite.Cases[4].Skipped.Message)
+	require.Equal(t, "fail [seed 1]", suite.Cases[1].Name)
+	require.Equal(t, "bench/regress/regress_test.go", suite.Cases[1].File)
+	require.NotZero(t, suite.Cases[1].Line)
+	props := map[string]string{}
+	for _, p := range suite.Cases[1].Props {
+		props[p.Name] = p.Value
+	}
+	require.Equal(t, "ideal:", props["device"])
+	require.Equal(t, filepath.Join(o.Dir, "x.fail", "test.log"), props["log"])
+	require.Equal(t, out[1].Rerun, props["rerun"])
 }
 
 func TestFailFastStops(t *testing.T) {
@@ -162,12 +178,12 @@ func TestFailFastStops(t *testing.T) {
 
 func TestRepeatTakesNewSeeds(t *testing.T) {
 	o := options(t)
-	o.Seed, o.Repeat = 40, 3
+	o.Seed, o.Seeds = 40, 3
 	seen := map[int64]uint64{}
 	out, err := Run(context.Background(), []Test{{Name: "x/seed", Run: func(t *T) error {
 		seen[t.Seed] = t.Rand.Uint64()
 		return nil
-	}}}, Options{Device: o.Device, Seed: 40, Repeat: 3, Jobs: 1, Timeout: time.Minute, Dir: o.Dir})
+	}}}, Options{Device: o.Device, Seed: 40, Seeds: 3, Jobs: 1, Timeout: time.Minute, Dir: o.Dir})
 	require.NoError(t, err)
 	require.Len(t, out, 3)
 	require.Len(t, seen, 3)
@@ -211,15 +227,12 @@ func TestTimeoutSaysSo(t *testing.T) {
 func TestPlan(t *testing.T) {
 	o := options(t)
 	o.Device = "rtl:"
-	var list []Outcome
-	for _, x := range List() {
-		list = append(list, Outcome{Test: x})
-	}
-	r := newRunner(o, list)
+	r := newRunner(o, List())
 	kinds := map[machine]bool{}
-	for i, x := range list {
-		require.NotEmpty(t, r.plans[i], "%s opens nothing that could be known before", x.Test.Name)
-		for _, m := range r.plans[i] {
+	for _, x := range List() {
+		plan := r.planOf(x)
+		require.NotEmpty(t, plan, "%s opens nothing that could be known before", x.Name)
+		for _, m := range plan {
 			kinds[m] = true
 		}
 	}

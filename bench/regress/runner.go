@@ -2,39 +2,40 @@ package regress
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"hash/fnv"
-	"math/rand"
-	"os"
 	"path/filepath"
-	"runtime/debug"
-	"slices"
 	"strings"
 	"sync"
 	"time"
 
-	"github.com/nicloop/nicloop/bench"
 	"github.com/nicloop/nicloop/drivers"
-	"github.com/nicloop/nicloop/drivers/regs"
 )
 
 // Options steer a regression.
 type Options struct {
 	Device   string
 	Seed     int64
-	Repeat   int // each test with the seeds Seed, Seed+1, …
+	Seeds    int // each test with the seeds Seed, Seed+1, …
 	Jobs     int
 	FailFast bool
 	NoWaves  bool
+	// Only names what is run of tests and seeds; nil: all.
+	Only func(test string, seed int64) bool
+	// Shard of Shards parts of the list is run, counted from 1; 0: all of it.
+	Shard, Shards int
+	// Retries of a test that failed tell what is flaky from what is broken.
+	Retries int
+	// Deadline ends the regression: until then there are new seeds, after it nothing begins. Zero: the list, once.
+	Deadline time.Time
 	// WavesNodes are shown in the waveforms of a repeat; empty: all. A test of fewer nodes shows those it has.
 	WavesNodes []int
 	Timeout    time.Duration // wall time of one test, the net under the hang verdicts
 	Dir        string        // folder of this regression; must be new
-	// Building is told what is built before the tests that need it, and how long it took.
+	// Building is told what is built before the tests; Built how many kinds of machine there are then, and how long it took.
 	Building func(what string)
-	// Done is told of every finished test, from one goroutine at a time.
-	Done func(o Outcome, finished, of int)
+	Built    func(kinds int, took time.Duration)
+	// Done is told of every finished test, from one goroutine at a time. Its error ends the regression.
+	Done func(o Outcome, finished, of int) error
 }
 
 // Status says how a test ended.
@@ -45,249 +46,195 @@ const (
 	Passed  Status = "PASS"
 	Failed  Status = "FAIL"
 	Hung    Status = "HANG"
-	Skipped Status = "SKIP" // not run: fail-fast, or the device cannot do it
+	Flaky   Status = "FLAKY" // failed, and did not when it was run again with the same seed
+	Skipped Status = "SKIP"  // not run: fail-fast, or the device cannot do it
+	Stopped Status = "STOP"  // begun, and interrupted
 )
+
+// Bad tells whether a status is a fault of the hardware or of its software.
+func (s Status) Bad() bool { return s == Failed || s == Hung || s == Flaky }
 
 // An Outcome is the result of one test with one seed.
 type Outcome struct {
 	Test      Test
+	Device    string
 	Seed      int64
 	Status    Status
 	Err       error
 	Simulated drivers.Time
 	Real      time.Duration
+	Began     time.Time
 	Dir       string
+	Log       string            // file; "" if it did not run
 	Waves     string            // file, if the failing test was repeated
 	Repeated  *drivers.Repeated // if that was done from a checkpoint
 	Rerun     string            // the line that reproduces it
 	Note      string            // what the test counted
+	Runs      int               // of this test with this seed: more than one if it failed and there are retries
+
+	finished bool
 }
+
+// Cycles is the simulated time in cycles of the NIC.
+func (o *Outcome) Cycles() uint64 { return uint64(o.Simulated / clockPS) }
 
 // Run runs tests and returns their outcomes in order. Its own error means that
 // the regression could not run, not that a test failed.
 func Run(ctx context.Context, tests []Test, o Options) ([]Outcome, error) {
-	list := make([]Outcome, 0, len(tests)*o.Repeat)
-	for _, t := range tests {
-		for i := range o.Repeat {
-			out := Outcome{Test: t, Seed: o.Seed + int64(i), Status: Skipped}
-			out.Dir = filepath.Join(o.Dir, strings.ReplaceAll(t.Name, "/", "."))
-			if o.Repeat > 1 {
-				out.Dir = fmt.Sprintf("%s.seed%d", out.Dir, out.Seed)
-			}
-			out.Rerun = fmt.Sprintf("nicloop regress %s --device %s --seed %d", t.Name, o.Device, out.Seed)
-			list = append(list, out)
-		}
+	r := newRunner(o, tests)
+	err := r.run(ctx)
+	list := make([]Outcome, len(r.list))
+	for i, out := range r.list {
+		list[i] = *out
 	}
-	return list, newRunner(o, list).run(ctx)
+	return list, err
 }
 
 type runner struct {
 	o     Options
-	list  []Outcome
-	plans [][]machine // by index of list
+	tests []Test
 	site  *site
 
-	mu   sync.Mutex
-	left []int // indices of list, not begun
-	done int
-	stop bool
-	err  error
+	mu    sync.Mutex
+	list  []*Outcome
+	next  int // of list, not begun
+	seed  int64
+	dealt int // of all tests and seeds, those of other shards too
+	done  int
+	stop  string // why nothing more begins
+	err   error
 }
 
-func newRunner(o Options, list []Outcome) *runner {
-	r := &runner{o: o, list: list, site: newSite()}
-	plans := map[string][]machine{}
-	prepares := drivers.Prepares(o.Device)
-	for i, out := range list {
-		if _, ok := plans[out.Test.Name]; !ok && prepares {
-			plans[out.Test.Name] = r.planOf(out.Test)
-			r.site.need(plans[out.Test.Name])
+func newRunner(o Options, tests []Test) *runner {
+	r := &runner{o: o, tests: tests, site: newSite(), seed: o.Seed}
+	for range max(o.Seeds, 1) {
+		r.anotherSeed()
+	}
+	if !drivers.Prepares(o.Device) {
+		return r
+	}
+	planned := map[string]bool{}
+	for _, out := range r.list {
+		if !planned[out.Test.Name] {
+			planned[out.Test.Name] = true
+			r.site.need(r.planOf(out.Test))
 		}
-		r.plans = append(r.plans, plans[out.Test.Name])
-		r.left = append(r.left, i)
 	}
 	return r
 }
 
-func (r *runner) run(ctx context.Context) error {
-	ctx, cancel := context.WithCancelCause(ctx)
-	var wg, builder sync.WaitGroup
-	builder.Go(func() {
-		if r.site.build(ctx, r.o.Building); r.site.failed() != nil {
-			cancel(r.site.failed())
+// anotherSeed puts the tests with the next seed at the end of the list, as far as they are this shard's.
+func (r *runner) anotherSeed() {
+	for _, t := range r.tests {
+		if r.o.Only != nil && !r.o.Only(t.Name, r.seed) {
+			continue
 		}
-	})
+		r.dealt++
+		if r.o.Shards > 0 && (r.dealt-1)%r.o.Shards != r.o.Shard-1 {
+			continue
+		}
+		out := &Outcome{Test: t, Device: r.o.Device, Seed: r.seed, Status: Skipped, Dir: filepath.Join(r.o.Dir, strings.ReplaceAll(t.Name, "/", "."))}
+		if r.o.Seeds > 1 || r.o.Only != nil || !r.o.Deadline.IsZero() {
+			out.Dir = fmt.Sprintf("%s.seed%d", out.Dir, out.Seed)
+		}
+		out.Rerun = fmt.Sprintf("nicloop regress %s --device %s --seed %d", quoted(t.Name), quoted(r.o.Device), out.Seed)
+		r.list = append(r.list, out)
+	}
+	r.seed++
+}
+
+// quoted is a word for the shell.
+func quoted(word string) string {
+	plain := func(c rune) bool {
+		return c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || strings.ContainsRune("-_./:=,@%+", c)
+	}
+	if word != "" && strings.IndexFunc(word, func(c rune) bool { return !plain(c) }) < 0 {
+		return word
+	}
+	return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
+}
+
+func (r *runner) run(ctx context.Context) error {
+	if err := r.build(ctx); err != nil {
+		return err
+	}
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	var wg sync.WaitGroup
 	for range max(r.o.Jobs, 1) {
 		wg.Go(func() {
 			for {
-				i, ok := r.take(ctx)
-				if !ok {
+				out := r.take(ctx)
+				if out == nil {
 					return
 				}
-				r.report(i, r.one(ctx, i))
+				if err := r.report(out, r.one(ctx, out)); err != nil {
+					cancel(err)
+				}
 			}
 		})
 	}
 	wg.Wait()
-	if r.err == nil {
+	if r.err == nil && ctx.Err() != nil {
 		r.err = context.Cause(ctx)
 	}
-	cancel(nil) // nobody waits for what is still being built
-	builder.Wait()
 	return r.err
 }
 
-func (r *runner) take(ctx context.Context) (int, bool) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if r.stop || len(r.left) == 0 || ctx.Err() != nil {
-		return 0, false
+// build builds all that the tests open first.
+func (r *runner) build(ctx context.Context) error {
+	begin := time.Now()
+	r.site.build(ctx, r.o.Building)
+	if ctx.Err() != nil {
+		return context.Cause(ctx)
 	}
-	// The first whose machine is built; else the first.
-	at := max(0, slices.IndexFunc(r.left, func(i int) bool { return r.site.has(r.plans[i]) }))
-	i := r.left[at]
-	r.left = slices.Delete(r.left, at, at+1)
-	return i, true
-}
-
-func (r *runner) report(i int, fatal error) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	o := &r.list[i]
-	r.done++
-	if fatal != nil && r.err == nil {
-		r.err, r.stop = fatal, true
-	}
-	if r.o.FailFast && (o.Status == Failed || o.Status == Hung) {
-		r.stop = true
-	}
-	if r.o.Done != nil {
-		r.o.Done(*o, r.done, len(r.list))
-	}
-}
-
-// one runs a test and, when it fails, repeats it with waves: its end from a checkpoint or, where there is none, all of it.
-func (r *runner) one(ctx context.Context, i int) error {
-	out := &r.list[i]
-	if err := r.site.wait(ctx, r.plans[i]); err != nil {
+	if err := r.site.err; err != nil {
 		return err
 	}
-	if err := os.MkdirAll(out.Dir, 0o755); err != nil {
-		return err
-	}
-	file := filepath.Join(out.Dir, "dump.fst")
-	var checkpoints *drivers.Checkpoints
-	if !r.o.NoWaves {
-		checkpoints = &drivers.Checkpoints{Every: checkpointCycles, Last: waveCycles, File: file, Nodes: r.o.WavesNodes}
-	}
-	t, err := r.attempt(ctx, out, "test.log", nil, checkpoints)
-	if err != nil {
-		return err
-	}
-	if t.repeated != nil {
-		out.Waves, out.Repeated = file, t.repeated
-		return nil
-	}
-	if out.Status != Failed && out.Status != Hung || r.o.NoWaves || ctx.Err() != nil {
-		return nil
-	}
-	first, status := out.Err, out.Status
-	out.Waves = file
-	window := &drivers.WaveWindow{File: out.Waves, From: windowStart(t), To: drivers.Forever, Nodes: r.o.WavesNodes}
-	if _, err := r.attempt(ctx, out, "test.waves.log", window, nil); err != nil {
-		return err
-	}
-	if out.Status == Passed {
-		first = fmt.Errorf("%w\n(repeated with waves it passed: the run is not deterministic)", first)
-	}
-	out.Err, out.Status = first, status
-	if _, err := os.Stat(out.Waves); err != nil {
-		out.Waves = "" // it failed before there was anything to trace
+	if n := len(r.site.order); n > 0 && r.o.Built != nil {
+		r.o.Built(n, time.Since(begin))
 	}
 	return nil
 }
 
-const (
-	waveCycles       = 20000 // how much before a failure its waves show
-	checkpointCycles = 50000 // from one checkpoint to the next
-)
-
-func windowStart(t *T) drivers.Cycle {
-	end := drivers.Cycle(t.spent / clockPS)
-	return end - min(end, waveCycles)
-}
-
-// buildTime is what a busy machine may need to build a model of many nodes.
-const buildTime = 30 * time.Minute
-
-// attempt runs a test once. Its error is one of the regression, not of the test.
-func (r *runner) attempt(ctx context.Context, out *Outcome, logName string, waves *drivers.WaveWindow, checkpoints *drivers.Checkpoints) (*T, error) {
-	log, err := os.Create(filepath.Join(out.Dir, logName))
-	if err != nil {
-		return nil, err
-	}
-	defer log.Close()
-	ctx, cancel := context.WithCancelCause(ctx)
-	defer cancel(nil)
-	late := time.AfterFunc(r.o.Timeout, func() {
-		cancel(fmt.Errorf("no verdict within %v of wall time; raise --timeout if the machine is slow", r.o.Timeout))
-	})
-	defer late.Stop()
-	t := &T{
-		// A model that must be built first is not the test's fault.
-		building: func(string) { late.Reset(r.o.Timeout + buildTime) },
-		Ctx:      ctx, Name: out.Test.Name, Seed: out.Seed, Device: r.o.Device, Dir: out.Dir,
-		Rand: rand.New(rand.NewSource(out.Seed ^ nameSeed(out.Test.Name))), log: log, waves: waves, checkpoints: checkpoints,
-	}
-	begin := time.Now()
-	err = safely(out.Test.Run, t)
-	if err != nil && ctx.Err() != nil {
-		err = context.Cause(ctx) // whatever broke when the time was up
-	}
-	t.closeSystem(err)
-	if failed := r.site.failed(); failed != nil {
-		return nil, failed // not the test's
-	}
-	out.Real += time.Since(begin)
-	out.Simulated, out.Err, out.Note = t.spent, err, t.note
-	out.Status = statusOf(err)
-	if err != nil {
-		fmt.Fprintf(log, "%s: %v\nseed %d; reproduce with: %s\n", out.Status, err, out.Seed, out.Rerun)
-	}
-	if errors.Is(err, drivers.ErrEnvironment) {
-		return nil, err
-	}
-	return t, nil
-}
-
-// clockPS is the clock of every body of the NIC.
-const clockPS = regs.ClockPS * drivers.Picosecond
-
-func statusOf(err error) Status {
-	var v *bench.Verdict
+// take gives the next test that shall run, nil if there is none.
+func (r *runner) take(ctx context.Context) *Outcome {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	over := !r.o.Deadline.IsZero() && !time.Now().Before(r.o.Deadline)
 	switch {
-	case err == nil:
-		return Passed
-	case errors.As(err, &v), errors.Is(err, drivers.ErrStarved):
-		return Hung
-	case errors.Is(err, drivers.ErrNotSupported):
-		return Skipped
+	case ctx.Err() != nil:
+		r.stop = "interrupted"
+	case over && r.stop == "":
+		r.stop = "the deadline came before"
 	}
-	return Failed
-}
-
-// safely turns a panic into a failure of the test.
-func safely(run func(*T) error, t *T) (err error) {
-	defer func() {
-		if p := recover(); p != nil {
-			err = fmt.Errorf("panic: %v\n%s", p, debug.Stack())
+	if r.next == len(r.list) && r.stop == "" && !r.o.Deadline.IsZero() && r.o.Only == nil {
+		r.anotherSeed()
+	}
+	if r.stop != "" || r.next == len(r.list) {
+		for _, out := range r.list[r.next:] {
+			out.Err = fmt.Errorf("not run: %s", r.stop)
 		}
-	}()
-	return run(t)
+		return nil
+	}
+	r.next++
+	return r.list[r.next-1]
 }
 
-func nameSeed(name string) int64 {
-	h := fnv.New64a()
-	h.Write([]byte(name))
-	return int64(h.Sum64() >> 1)
+// report takes a finished test in. It returns what ends the regression.
+func (r *runner) report(out *Outcome, fatal error) error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.done++
+	out.finished = true
+	if r.o.FailFast && out.Status.Bad() {
+		r.stop = "another test failed (--fail-fast)"
+	}
+	if r.o.Done != nil && fatal == nil {
+		fatal = r.o.Done(*out, r.done, len(r.list))
+	}
+	if fatal != nil && r.err == nil {
+		r.err, r.stop = fatal, "the regression ended: "+fatal.Error()
+	}
+	return r.err
 }

@@ -41,6 +41,9 @@ type T struct {
 
 	sys   drivers.Timed // the system opened last
 	spent drivers.Time  // simulated time of systems closed
+	ended drivers.Time  // of the last of them alone
+
+	wavesErr error // why waves that were asked for are not whole
 
 	building func(what string)
 	planned  *[]machine // not nil: nothing is opened, see planOf
@@ -116,6 +119,9 @@ func (t *T) keepRepeated(r drivers.Repeated, err error) {
 	t.repeated = &r
 }
 
+// add takes in how long a system was simulated.
+func (t *T) add(at drivers.Time) { t.spent, t.ended = t.spent+at, at }
+
 // closeSystem closes what the test has opened; if the test failed, its end is repeated before.
 func (t *T) closeSystem(failed error) {
 	if t.sys == nil {
@@ -124,8 +130,10 @@ func (t *T) closeSystem(failed error) {
 	if r, ok := t.sys.(drivers.Repeater); ok && failed != nil && t.checkpoints != nil && t.Ctx.Err() == nil {
 		t.keepRepeated(r.Repeat())
 	}
-	t.spent += drivers.Time(t.sys.Now()) * drivers.Time(t.sys.Info().ClockPS)
-	t.sys.Close()
+	t.add(drivers.Time(t.sys.Now()) * drivers.Time(t.sys.Info().ClockPS))
+	if err := t.sys.Close(); err != nil && t.waves != nil {
+		t.wavesErr = err
+	}
 	t.sys = nil
 }
 
@@ -138,7 +146,7 @@ func (t *T) Run(c bench.Config) (*bench.Result, error) {
 	c.LogFile, c.Building = filepath.Join(t.Dir, "simulator.log"), t.building
 	c.Checkpoints, c.Repeated = t.checkpointsOf(c.Nodes), t.keepRepeated
 	t.Logf("run %s: %d nodes x %d processes, sizes %v, flow %+v", c.Workload, c.Nodes, c.Procs, c.Sizes, c.Velo)
-	c.Ended = func(at drivers.Time) { t.spent += at }
+	c.Ended = t.add
 	res, err := bench.Run(t.Ctx, c)
 	if err != nil {
 		return nil, err
@@ -157,7 +165,7 @@ func (t *T) Launch(c bench.Config, buffers int, body func(*host.Rank) error) err
 	c.Device, c.Seed, c.Waves = t.Device, t.Seed, t.wavesOf(c.Nodes)
 	c.LogFile, c.Building = filepath.Join(t.Dir, "simulator.log"), t.building
 	c.Checkpoints, c.Repeated = t.checkpointsOf(c.Nodes), t.keepRepeated
-	c.Ended = func(at drivers.Time) { t.spent += at }
+	c.Ended = t.add
 	return bench.Launch(t.Ctx, c, buffers, body)
 }
 

@@ -22,7 +22,7 @@ regress that are tagged "conform"; a pattern is one of regress.
 What a backend cannot do is skipped, with the reason. Under a failure stands the
 line that reproduces it.
 
-Exit codes: 0 all passed or skipped, 1 a case failed, 4 a case hung.`,
+` + exitText,
 		Example: `  nicloop conform --device ideal:
   nicloop conform --device rtl: 'collectives/*' --seed 7
   nicloop conform --list`,
@@ -31,7 +31,7 @@ Exit codes: 0 all passed or skipped, 1 a case failed, 4 a case hung.`,
 	fs.SortFlags = false
 	fs.StringVar(&o.Device, "device", "rtl:", "what stands behind the driver")
 	fs.Int64Var(&o.Seed, "seed", 1, "seed")
-	fs.IntVar(&o.Repeat, "repeat", 1, "run each case with so many seeds, from --seed on")
+	addSeeds(fs, &o)
 	fs.BoolVarP(&list, "list", "l", false, "list the cases and stop")
 	fs.IntVarP(&o.Jobs, "jobs", "j", max(1, runtime.NumCPU()/2), "cases at a time")
 	fs.DurationVar(&o.Timeout, "timeout", 5*time.Minute, "real time of one case")

@@ -35,7 +35,7 @@ func notNegative(cmd *cobra.Command, names ...string) error {
 // checkSeeds: n seeds from the first on must be numbers that there are.
 func checkSeeds(first int64, n int) error {
 	if first > math.MaxInt64-int64(n-1) {
-		return misused("--seed %d --repeat %d: the last seed would be beyond %d", first, n, int64(math.MaxInt64))
+		return misused("--seed %d --seeds %d: the last seed would be beyond %d", first, n, int64(math.MaxInt64))
 	}
 	return nil
 }

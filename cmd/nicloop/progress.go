@@ -46,12 +46,17 @@ func newBar(out io.Writer, what string) *progress {
 
 // describe says what goes on before the first step, such as a build: in a log too.
 func (p *progress) describe(what string) {
+	p.above(func() { fmt.Fprintln(p.lines, what) })
+}
+
+// above lets something be written where the bar is, which is drawn again below.
+func (p *progress) above(write func()) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.shown {
-		fmt.Fprint(p.out, "\r\033[K") // the bar is drawn again below
+		fmt.Fprint(p.out, "\r\033[K")
 	}
-	fmt.Fprintln(p.lines, what)
+	write()
 }
 
 // set says how far it is. Between two calls, which may be minutes apart, the bar's clock goes on.

@@ -12,6 +12,7 @@ import (
 	"github.com/nicloop/nicloop/bench/regress"
 	"github.com/nicloop/nicloop/drivers"
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 )
 
 func newRegress() *cobra.Command {
@@ -25,18 +26,18 @@ func newRegress() *cobra.Command {
 control, each verified to the byte. A pattern is a glob over test names ("velo/*")
 or a tag ("smoke"). Without a pattern all run but those tagged "deep".
 
-What the tests need is built first, once per kind of node, and said so; tests that
-need no more than is there run beside it.
+What the tests need is built first, once per kind of node, and said so: a step of
+its own. Then a line appears for each test as it ends, and results.xml grows.
 
 The end of a failing test is repeated from a checkpoint with waveforms of the
 cycles before the failure; under it stands the line that reproduces it. Results go
 to a new folder with results.xml (JUnit) and one folder per test.
 
-Exit codes: 0 all passed, 1 a test failed, 4 a test hung.`,
+` + exitText,
 		Example: `  nicloop regress                       everything on RTL
   nicloop regress -l                    list the tests
   nicloop regress smoke -j 2            the quick ones, two at a time
-  nicloop regress 'dynamic/*' --repeat 20 --seed 100
+  nicloop regress 'dynamic/*' --seeds 20 --seed 100
   nicloop regress 'velo/*' --device 'rtl:?src=.'   the RTL of this checkout, as edited`,
 	}
 	fs := cmd.Flags()
@@ -45,7 +46,7 @@ Exit codes: 0 all passed, 1 a test failed, 4 a test hung.`,
 	fs.BoolVarP(&list, "list", "l", false, "list the tests and stop")
 	fs.IntVarP(&o.Jobs, "jobs", "j", max(1, runtime.NumCPU()/2), "tests at a time")
 	fs.Int64Var(&o.Seed, "seed", 1, "seed")
-	fs.IntVar(&o.Repeat, "repeat", 1, "run each test with so many seeds, from --seed on")
+	addSeeds(fs, &o)
 	fs.BoolVar(&o.FailFast, "fail-fast", false, "stop at the first failure")
 	fs.BoolVar(&o.NoWaves, "no-waves", false, "do not repeat failures with waveforms")
 	fs.IntSliceVar(&o.WavesNodes, "waves-node", nil, "nodes that those waveforms show the inside of (default: all)")
@@ -68,6 +69,13 @@ Exit codes: 0 all passed, 1 a test failed, 4 a test hung.`,
 	return cmd
 }
 
+// addSeeds adds the flag for several seeds, which had another name once.
+func addSeeds(fs *pflag.FlagSet, o *regress.Options) {
+	fs.IntVar(&o.Seeds, "seeds", 1, "run each test with so many seeds, from --seed on")
+	fs.IntVar(&o.Seeds, "repeat", 1, "the same as --seeds")
+	_ = fs.MarkHidden("repeat")
+}
+
 func listTests(cmd *cobra.Command, tests []regress.Test) error {
 	tw := tabwriter.NewWriter(cmd.OutOrStdout(), 0, 0, 2, ' ', 0)
 	for _, t := range tests {
@@ -78,10 +86,10 @@ func listTests(cmd *cobra.Command, tests []regress.Test) error {
 
 // runTests runs tests for a verb: regress, or a part of it.
 func runTests(cmd *cobra.Command, verb string, tests []regress.Test, o regress.Options, junit string) error {
-	if o.Jobs < 1 || o.Repeat < 1 {
-		return usageError{fmt.Errorf("-j %d --repeat %d: expected at least 1 of each", o.Jobs, o.Repeat)}
+	if o.Jobs < 1 || o.Seeds < 1 {
+		return misused("-j %d --seeds %d: expected at least 1 of each", o.Jobs, o.Seeds)
 	}
-	if err := errors.Join(checkSeeds(o.Seed, o.Repeat), positive("timeout", o.Timeout), drivers.Check(o.Device)); err != nil {
+	if err := errors.Join(checkSeeds(o.Seed, o.Seeds), positive("timeout", o.Timeout), drivers.Check(o.Device)); err != nil {
 		return err
 	}
 	if o.NoWaves && len(o.WavesNodes) > 0 {
@@ -91,21 +99,12 @@ func runTests(cmd *cobra.Command, verb string, tests []regress.Test, o regress.O
 	if o.Dir, err = newOutput(o.Dir, verb); err != nil {
 		return err
 	}
-	bar := newBar(cmd.ErrOrStderr(), verb)
-	o.Building = bar.describe
-	o.Done = func(_ regress.Outcome, done, of int) { bar.set(done, of) }
+	shown, err := newShow(cmd, verb, tests, &o, junit)
+	if err != nil {
+		return err
+	}
 	outcomes, err := regress.Run(cmd.Context(), tests, o)
-	bar.finish()
-	regress.WriteTable(cmd.OutOrStdout(), outcomes)
-	results := []string{filepath.Join(o.Dir, "results.xml")}
-	if junit != "" {
-		results = append(results, junit)
-	}
-	for _, file := range results {
-		if err := regress.WriteJUnit(file, outcomes); err != nil {
-			return err
-		}
-	}
+	err = errors.Join(err, shown.close(outcomes))
 	fmt.Fprintf(cmd.OutOrStdout(), "logs and results.xml: %s\n", o.Dir)
 	if err != nil {
 		return err
@@ -114,10 +113,63 @@ func runTests(cmd *cobra.Command, verb string, tests []regress.Test, o regress.O
 	switch {
 	case n[regress.Hung] > 0:
 		return errHung
-	case n[regress.Failed] > 0:
+	case n[regress.Failed]+n[regress.Flaky] > 0:
 		return errFailed
 	}
 	return nil
+}
+
+// show is all that is told of a regression while it goes on.
+type show struct {
+	bar     *progress
+	table   *regress.Table
+	results []*regress.JUnit
+}
+
+func newShow(cmd *cobra.Command, verb string, tests []regress.Test, o *regress.Options, junit string) (*show, error) {
+	s := &show{bar: newBar(cmd.ErrOrStderr(), verb)}
+	files := []string{filepath.Join(o.Dir, "results.xml")}
+	if junit != "" {
+		files = append(files, junit)
+	}
+	for _, file := range files {
+		j, err := regress.NewJUnit(file)
+		if err != nil {
+			return nil, err
+		}
+		s.results = append(s.results, j)
+	}
+	o.Building = s.bar.describe
+	o.Built = func(kinds int, took time.Duration) {
+		for _, j := range s.results {
+			j.SetBuilding(took)
+		}
+		if took > time.Second {
+			s.bar.describe(fmt.Sprintf("%d kinds of machine built or found in %.1f s; now the tests", kinds, took.Seconds()))
+		}
+	}
+	s.table = regress.NewTable(cmd.OutOrStdout(), tests)
+	o.Done = s.done
+	return s, nil
+}
+
+func (s *show) done(out regress.Outcome, done, of int) error {
+	s.bar.above(func() { s.table.Add(&out) })
+	s.bar.set(done, of)
+	var err error
+	for _, j := range s.results {
+		err = errors.Join(err, j.Add(&out))
+	}
+	return err
+}
+
+func (s *show) close(outcomes []regress.Outcome) (err error) {
+	s.bar.finish()
+	s.table.Close(outcomes)
+	for _, j := range s.results {
+		err = errors.Join(err, j.Close(outcomes))
+	}
+	return err
 }
 
 // newOutput makes a folder that nothing has written to.

@@ -59,7 +59,7 @@ func (s *Session) repeat() (drivers.Repeated, error) {
 	if a.repeated.id != 1 {
 		return r, fmt.Errorf("repeating from the checkpoint at cycle %d failed: %w", r.Checkpoint, errNoRepeat)
 	}
-	return r, nil
+	return r, wholeWaves(k.File)
 }
 
 var errNoRepeat = errors.New("there is no checkpoint, what came after it came differently, or its waves could not be written (is the disk full?)")

@@ -123,16 +123,20 @@ func (s *Session) fail(err error) error {
 }
 
 // Close ends the simulator and frees everything. A Run in another goroutine
-// returns ErrClosed.
+// returns ErrClosed. Its error says that waves which were asked for are not whole.
 func (s *Session) Close() error {
 	grace := s.shutDown()
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if !s.closed {
-		s.closed = true
-		s.release(grace)
+	if s.closed {
+		return nil
 	}
-	return nil
+	s.closed = true
+	s.release(grace)
+	if grace != shutdownGrace { // interrupted
+		return nil
+	}
+	return s.checkWaves()
 }
 
 // shutDown asks the simulator to end and says how long that may take. It is orderly,

@@ -1,0 +1,217 @@
+package regress
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"hash/fnv"
+	"math/rand"
+	"os"
+	"path/filepath"
+	"runtime/debug"
+	"time"
+
+	"github.com/nicloop/nicloop/bench"
+	"github.com/nicloop/nicloop/drivers"
+	"github.com/nicloop/nicloop/drivers/regs"
+)
+
+// one runs a test and, when it fails, repeats it: with waves, and as often as there are retries.
+func (r *runner) one(ctx context.Context, out *Outcome) error {
+	if err := os.MkdirAll(out.Dir, 0o755); err != nil {
+		return err
+	}
+	out.Log, out.Began = filepath.Join(out.Dir, "test.log"), time.Now()
+	again, err := r.withWaves(ctx, out)
+	if err != nil || !(out.Status == Failed || out.Status == Hung) {
+		return err
+	}
+	if again {
+		out.Status = Flaky
+		return nil
+	}
+	for k := range r.o.Retries {
+		if ctx.Err() != nil {
+			return nil
+		}
+		retry := *out
+		if _, err := r.attempt(ctx, &retry, fmt.Sprintf("test.retry%d.log", k+1), nil, nil); err != nil {
+			return err
+		}
+		out.Runs, out.Real = retry.Runs, retry.Real
+		if retry.Status == Passed {
+			out.Status = Flaky
+			out.Err = fmt.Errorf("%w\n(run %d with the same seed passed: the test, the tool or the machine is not deterministic)", out.Err, out.Runs)
+			return nil
+		}
+	}
+	return nil
+}
+
+// withWaves runs a test, and repeats a failure: its end from a checkpoint or, where there is none, all of it. again tells
+// that it passed then.
+func (r *runner) withWaves(ctx context.Context, out *Outcome) (again bool, err error) {
+	file := filepath.Join(out.Dir, "dump.fst")
+	var checkpoints *drivers.Checkpoints
+	if !r.o.NoWaves {
+		checkpoints = &drivers.Checkpoints{Every: checkpointCycles, Last: waveCycles, File: file, Nodes: r.o.WavesNodes}
+	}
+	t, err := r.attempt(ctx, out, "test.log", nil, checkpoints)
+	if err != nil {
+		return false, err
+	}
+	if t.repeated != nil {
+		out.Repeated = t.repeated
+		out.keepWaves(file, nil)
+		return false, nil
+	}
+	if out.Status != Failed && out.Status != Hung || r.o.NoWaves || ctx.Err() != nil {
+		return false, nil
+	}
+	first := *out
+	window := &drivers.WaveWindow{File: file, From: windowStart(t), To: drivers.Forever, Nodes: r.o.WavesNodes}
+	t, err = r.attempt(ctx, out, "test.waves.log", window, nil)
+	if err != nil {
+		return false, err
+	}
+	again = out.Status == Passed
+	if out.Status == Stopped {
+		again = false
+	}
+	out.Err, out.Status, out.Simulated, out.Note = first.Err, first.Status, first.Simulated, first.Note
+	if again {
+		out.Err = fmt.Errorf("%w\n(repeated with waves it passed: the run is not deterministic)", out.Err)
+	}
+	out.keepWaves(file, t.wavesErr)
+	return again, nil
+}
+
+// keepWaves names the waves of a failure, if there are any; else it says why not.
+func (o *Outcome) keepWaves(file string, why error) {
+	info, err := os.Stat(file)
+	switch {
+	case err == nil && info.Size() > 0 && why == nil:
+		o.Waves = file
+		return
+	case errors.Is(err, os.ErrNotExist):
+		return // the device has none, or it failed before there was anything to trace
+	case err == nil && info.Size() == 0:
+		os.Remove(file)
+	}
+	if why == nil {
+		why = errors.New("the file is empty")
+	}
+	o.Err = fmt.Errorf("%w\n(no whole waves of it: %w)", o.Err, why)
+}
+
+const (
+	waveCycles       = 20000 // how much before a failure its waves show
+	checkpointCycles = 50000 // from one checkpoint to the next
+)
+
+// windowStart is where waves of the world that failed begin: each world of a test begins at cycle 0.
+func windowStart(t *T) drivers.Cycle {
+	end := drivers.Cycle(t.ended / clockPS)
+	return end - min(end, waveCycles)
+}
+
+// buildTime is what a busy machine may need to build a model of many nodes.
+const buildTime = 30 * time.Minute
+
+// attempt runs a test once. Its error is one of the regression, not of the test.
+func (r *runner) attempt(ctx context.Context, out *Outcome, logName string, waves *drivers.WaveWindow, checkpoints *drivers.Checkpoints) (*T, error) {
+	log, err := createLog(filepath.Join(out.Dir, logName))
+	if err != nil {
+		return nil, err
+	}
+	test, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	late := time.AfterFunc(r.o.Timeout, func() {
+		cancel(fmt.Errorf("no verdict within %v of wall time; raise --timeout if the machine is slow", r.o.Timeout))
+	})
+	defer late.Stop()
+	t := &T{
+		// A model that must be built first is not the test's fault.
+		building: func(string) { late.Reset(r.o.Timeout + buildTime) },
+		Ctx:      test, Name: out.Test.Name, Seed: out.Seed, Device: r.o.Device, Dir: out.Dir,
+		Rand: rand.New(rand.NewSource(out.Seed ^ nameSeed(out.Test.Name))), log: log, waves: waves, checkpoints: checkpoints,
+	}
+	t.Logf("%s on %s, seed %d", out.Test.Name, r.o.Device, out.Seed)
+	begin := time.Now()
+	err = safely(out.Test.Run, t)
+	if err != nil && test.Err() != nil {
+		err = context.Cause(test) // whatever broke when the time was up
+	}
+	t.closeSystem(err)
+	out.Runs++
+	out.Real += time.Since(begin)
+	out.Simulated, out.Err, out.Note = t.spent, err, t.note
+	out.Status = statusOf(err)
+	if err != nil && ctx.Err() != nil {
+		out.Status = Stopped // nobody knows what it would have come to
+	}
+	t.Logf("%s, %v (%d cycles) simulated in %.2f s", out.Status, out.Simulated, out.Cycles(), time.Since(begin).Seconds())
+	if err != nil {
+		t.Logf("%v\nseed %d; reproduce with: %s", err, out.Seed, out.Rerun)
+	}
+	if err := log.close(); err != nil {
+		return nil, err
+	}
+	if errors.Is(err, drivers.ErrEnvironment) {
+		return nil, err
+	}
+	return t, nil
+}
+
+// A logFile keeps the first error of what was written to it: a log that is not whole is an error of the regression.
+type logFile struct {
+	file *os.File
+	err  error
+}
+
+func createLog(name string) (*logFile, error) {
+	f, err := os.Create(name)
+	return &logFile{file: f}, err
+}
+
+func (l *logFile) Write(b []byte) (int, error) {
+	n, err := l.file.Write(b)
+	if err != nil && l.err == nil {
+		l.err = err
+	}
+	return n, err
+}
+
+func (l *logFile) close() error { return errors.Join(l.err, l.file.Close()) }
+
+// clockPS is the clock of every body of the NIC.
+const clockPS = regs.ClockPS * drivers.Picosecond
+
+func statusOf(err error) Status {
+	var v *bench.Verdict
+	switch {
+	case err == nil:
+		return Passed
+	case errors.As(err, &v), errors.Is(err, drivers.ErrStarved):
+		return Hung
+	case errors.Is(err, drivers.ErrNotSupported):
+		return Skipped
+	}
+	return Failed
+}
+
+// safely turns a panic into a failure of the test.
+func safely(run func(*T) error, t *T) (err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			err = fmt.Errorf("panic: %v\n%s", p, debug.Stack())
+		}
+	}()
+	return run(t)
+}
+
+func nameSeed(name string) int64 {
+	h := fnv.New64a()
+	h.Write([]byte(name))
+	return int64(h.Sum64() >> 1)
+}

@@ -1,0 +1,35 @@
+package bridge
+
+import (
+	"bytes"
+	"encoding/binary"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// blocks makes a file of blocks, with nothing in them.
+func blocks(kinds ...byte) []byte {
+	var b []byte
+	for _, k := range kinds {
+		b = append(b, k)
+		b = binary.BigEndian.AppendUint64(b, 8+16)
+		b = append(b, make([]byte, 16)...)
+	}
+	return b
+}
+
+// TestWalkFST: whatever a full disk leaves of a wave file is noticed.
+func TestWalkFST(t *testing.T) {
+	whole := blocks(fstHeader, fstMoreTo, fstGeometry, 6)
+	require.NoError(t, walkFST(bytes.NewReader(whole), int64(len(whole))))
+	for n := range whole {
+		require.Error(t, walkFST(bytes.NewReader(whole[:n]), int64(n)), "cut after %d bytes", n)
+	}
+	for _, kinds := range [][]byte{{fstHeader}, {fstChanges, fstGeometry, fstNames}, {fstHeader, fstGeometry, fstNames}, {fstHeader, fstMoreTo, fstNames}, {fstHeader, fstMoreTo, fstGeometry}} {
+		b := blocks(kinds...)
+		require.Error(t, walkFST(bytes.NewReader(b), int64(len(b))), "%v", kinds)
+	}
+	holes := append(bytes.Clone(whole), make([]byte, 100)...) // what was not written reads as zeros
+	require.Error(t, walkFST(bytes.NewReader(holes), int64(len(holes))))
+}
