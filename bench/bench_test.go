@@ -254,7 +254,36 @@ func TestLimitIsAVerdict(t *testing.T) {
 	_, err := Run(context.Background(), c)
 	var v *Verdict
 	require.ErrorAs(t, err, &v)
-	require.Equal(t, Slow, v.Class)
+	require.Equal(t, Limited, v.Class)
+	require.Equal(t, c.Limit, v.Limit)
+	require.Contains(t, v.Error(), "the limit of 20.00 µs of simulated time (--limit) is reached")
+	require.NotContains(t, v.Error(), "no progress")
+}
+
+// TestUnmatchedMessagesAreListed: a message with a wrong bit in its tag is not "no message".
+func TestUnmatchedMessagesAreListed(t *testing.T) {
+	for name, n := range map[string]int{"eager": 24, "rendezvous": 3 * host.EagerMax} {
+		t.Run(name, func(t *testing.T) {
+			c := onIdeal("")
+			c.Nodes, c.Procs, c.Sizes = 2, 1, []int{3 * host.EagerMax}
+			err := launch(t, c, func(r *host.Rank) error {
+				if r.ID() == 0 {
+					return r.Send(1, 1|1<<9, make([]byte, n))
+				}
+				_, err := r.Recv(0, 1, make([]byte, n))
+				return err
+			})
+			var v *Verdict
+			require.ErrorAs(t, err, &v)
+			require.Equal(t, HostBlocked, v.Class)
+			require.Len(t, v.Unmatched, 1)
+			require.Equal(t, n, v.Unmatched[0].Bytes)
+			require.Contains(t, v.Error(), fmt.Sprintf("at rank 1: from rank 0, tag 513 (0x201), %d bytes", n))
+			text, err := json.Marshal(v)
+			require.NoError(t, err)
+			require.Contains(t, string(text), `"unmatched":[{"rank":1,"source":0,"tag":513,`)
+		})
+	}
 }
 
 func TestUnreceivedMessageIsFound(t *testing.T) {

@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/nicloop/nicloop/cosim/vtime"
 	"github.com/nicloop/nicloop/drivers"
@@ -24,8 +23,8 @@ const (
 	RTLStall Class = "RTL stall"
 	// HostBlocked: ranks wait for messages that nobody sends, or for credits of ranks that have finished.
 	HostBlocked Class = "host blocked"
-	// Slow: the run was still moving when its limit of simulated time came.
-	Slow Class = "merely slow, or going round in circles"
+	// Limited: the run was still moving when its limit of simulated time came. That is no hang.
+	Limited Class = "limit of simulated time reached"
 )
 
 // A Verdict explains a run that stopped progressing.
@@ -36,24 +35,36 @@ type Verdict struct {
 	Finished int          `json:"finished"`
 	Chain    []string     `json:"wait_for"` // from a rank to what holds it, link by link
 	Nodes    []NodeState  `json:"nodes"`
+	// Unmatched are messages that came and that nobody receives.
+	Unmatched []Unmatched  `json:"unmatched"`
+	Limit     drivers.Time `json:"limit_ps,omitempty"` // if Class is Limited
+}
+
+// Unmatched is a message for which a rank has posted no receive.
+type Unmatched struct {
+	Rank int `json:"rank"`
+	host.Unmatched
 }
 
 // RankState is what one rank did.
 type RankState struct {
-	Rank, Node, VPID int
-	State            string
-	Waits            string
-	Flow             string // flow-control state towards the peer it waits for
+	Rank  int    `json:"rank"`
+	Node  int    `json:"node"`
+	VPID  int    `json:"vpid"`
+	State string `json:"state"`
+	Waits string `json:"waits"`
+	Flow  string `json:"flow_control,omitempty"` // its state towards the peer that the rank waits for
 }
 
 // NodeState is what one NIC's queues hold.
 type NodeState struct {
-	Node        int
-	Lines       uint64 // sends waiting in the requester
-	RxFlits     uint64 // flits waiting in the completer
-	StallVPID   int    // mailbox that holds the completer, -1 if none
-	StallCycles uint64
-	Fill, Slots uint64 // of that mailbox
+	Node        int    `json:"node"`
+	Lines       uint64 `json:"tx_lines"`   // sends waiting in the requester
+	RxFlits     uint64 `json:"rx_flits"`   // flits waiting in the completer
+	StallVPID   int    `json:"stall_vpid"` // mailbox that holds the completer, -1 if none
+	StallCycles uint64 `json:"stall_cycles"`
+	Fill        uint64 `json:"mailbox_fill"` // of that mailbox
+	Slots       uint64 `json:"mailbox_slots"`
 }
 
 // explain turns the end of a run without progress into a verdict; other errors
@@ -65,7 +76,7 @@ func (w *World) explain(err error) error {
 	case errors.As(err, &hang):
 		return w.verdict(err, w.classify(hang), hang.Procs)
 	case errors.As(err, &limit):
-		return w.verdict(err, Slow, limit.Procs)
+		return w.verdict(err, Limited, limit.Procs)
 	}
 	return err
 }
@@ -73,12 +84,20 @@ func (w *World) explain(err error) error {
 // verdict looks at software and hardware after a run stopped.
 func (w *World) verdict(cause error, class Class, procs []vtime.ProcState) error {
 	v := &Verdict{Class: class, At: w.Kernel.Now()}
+	if class == Limited {
+		v.Limit = w.Config.Limit
+	}
 	for _, p := range procs {
 		if p.State == vtime.Done {
 			v.Finished++
 			continue
 		}
 		v.Ranks = append(v.Ranks, w.rankState(p))
+	}
+	for _, r := range w.Ranks {
+		for _, m := range r.Unmatched() {
+			v.Unmatched = append(v.Unmatched, Unmatched{r.ID(), m})
+		}
 	}
 	for n := range w.Config.Nodes {
 		s, err := w.nodeState(n)
@@ -87,7 +106,7 @@ func (w *World) verdict(cause error, class Class, procs []vtime.ProcState) error
 		}
 		v.Nodes = append(v.Nodes, s)
 	}
-	v.Chain = w.chain(procs, w.fullMailbox(v.Nodes))
+	v.Chain = w.chain(procs, w.fullMailbox(v.Nodes), class != Limited)
 	return v
 }
 
@@ -141,14 +160,14 @@ func (w *World) classify(hang *vtime.HangError) Class {
 }
 
 // chain follows who waits for whom, from the first rank that waits for another
-// until it closes or ends.
-func (w *World) chain(procs []vtime.ProcState, full int) (links []string) {
+// until it closes, which says something if it is for ever, or ends.
+func (w *World) chain(procs []vtime.ProcState, full int, forever bool) (links []string) {
 	seen := map[int]bool{}
 	for id := firstWaiting(procs); id >= 0 && !seen[id]; {
 		seen[id] = true
 		link, next := w.link(procs[id], full)
 		links = append(links, link)
-		if next >= 0 && seen[next] {
+		if forever && next >= 0 && seen[next] {
 			links = append(links, fmt.Sprintf("rank %d: the circle closes", next))
 		}
 		id = next
@@ -193,36 +212,4 @@ func (w *World) fullMailbox(nodes []NodeState) int {
 		}
 	}
 	return -1
-}
-
-// shownRanks bounds the table of an error text; the JSON form has them all.
-const shownRanks = 16
-
-func (v *Verdict) Error() string {
-	var b strings.Builder
-	fmt.Fprintf(&b, "no progress at %v: %s; %d ranks finished, %d did not\n", v.At, v.Class, v.Finished, len(v.Ranks))
-	b.WriteString("who waits for whom:\n")
-	for _, l := range v.Chain {
-		fmt.Fprintf(&b, "  %s\n", l)
-	}
-	b.WriteString("ranks:\n")
-	for i, r := range v.Ranks {
-		if i == shownRanks {
-			fmt.Fprintf(&b, "  … and %d more\n", len(v.Ranks)-i)
-			break
-		}
-		fmt.Fprintf(&b, "  rank %-4d node %d vpid %d  %s\n", r.Rank, r.Node, r.VPID, r.Waits)
-		if r.Flow != "" {
-			fmt.Fprintf(&b, "            %s\n", r.Flow)
-		}
-	}
-	b.WriteString("hardware:\n")
-	for _, n := range v.Nodes {
-		fmt.Fprintf(&b, "  node %d: %d lines to send, %d flits to receive", n.Node, n.Lines, n.RxFlits)
-		if n.StallVPID >= 0 {
-			fmt.Fprintf(&b, ", mailbox of vpid %d full (%d of %d slots), stalled for %d cycles", n.StallVPID, n.Fill, n.Slots, n.StallCycles)
-		}
-		b.WriteByte('\n')
-	}
-	return strings.TrimRight(b.String(), "\n")
 }

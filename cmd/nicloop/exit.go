@@ -28,7 +28,8 @@ const (
 
 const exitText = `Exit codes: 0 passed, 1 a test or a claim failed, 2 usage, 3 the environment (a tool
 or device is missing or died, the cache or an output cannot be written), 4 a hang,
-with a verdict, 5 interrupted or out of time.`
+with a verdict, 5 interrupted or out of time,
+real or simulated.`
 
 // errFailed: the command has already said what failed.
 var errFailed = errors.New("failed")
@@ -56,7 +57,7 @@ func exitCode(err error) int {
 		return exitOK
 	case errors.As(err, &usage), isCobraUsage(err):
 		return exitUsage
-	case stopped(err):
+	case stopped(err), errors.As(err, &verdict) && verdict.Class == bench.Limited:
 		return exitStopped
 	case errors.Is(err, errHung), errors.As(err, &verdict), errors.Is(err, drivers.ErrStarved):
 		return exitHang

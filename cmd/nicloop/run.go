@@ -189,13 +189,27 @@ func (f *runFlags) run(cmd *cobra.Command, workload string) (err error) {
 	res, err := run(ctx, c)
 	bar.finish()
 	if err != nil {
-		return err
+		return errors.Join(err, f.writeFailure(cmd, err))
 	}
 	if f.json {
 		return writeJSON(cmd.OutOrStdout(), res)
 	}
 	printResult(cmd.OutOrStdout(), res, time.Since(begin))
 	return nil
+}
+
+// writeFailure is the JSON of a run that failed: with its verdict, if it has one.
+func (f *runFlags) writeFailure(cmd *cobra.Command, failed error) error {
+	if !f.json {
+		return nil
+	}
+	var report struct {
+		Error   string         `json:"error"`
+		Verdict *bench.Verdict `json:"verdict,omitempty"`
+	}
+	report.Error = failed.Error()
+	errors.As(failed, &report.Verdict)
+	return writeJSON(cmd.OutOrStdout(), report)
 }
 
 // threadsFrom is the number of nodes from which two threads gain more than their meetings cost.

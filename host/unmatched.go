@@ -1,0 +1,21 @@
+package host
+
+import "github.com/nicloop/nicloop/host/match"
+
+// Unmatched is a message that has come, or has been announced, and that no receive fits.
+type Unmatched struct {
+	Source int    `json:"source"` // in the world, or in the group that the message belongs to
+	Tag    int    `json:"tag"`
+	Bytes  int    `json:"bytes"`
+	Got    int    `json:"arrived_bytes"`
+	Comm   uint16 `json:"communicator"`
+}
+
+// Unmatched lists the messages that no receive of this rank has matched, the oldest first: a receive that waits for ever
+// has often been sent something, with another tag.
+func (r *Rank) Unmatched() (list []Unmatched) {
+	r.match.Each(func(e match.Envelope, m *message) {
+		list = append(list, Unmatched{Source: int(e.Source), Tag: int(e.Tag), Bytes: int(m.length), Got: int(m.got), Comm: e.Comm})
+	})
+	return list
+}
