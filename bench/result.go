@@ -1,10 +1,13 @@
 package bench
 
 import (
+	"slices"
+
 	"github.com/nicloop/nicloop/cosim/capture"
 	"github.com/nicloop/nicloop/drivers"
 	"github.com/nicloop/nicloop/drivers/regs"
 	"github.com/nicloop/nicloop/velo"
+	"github.com/sirupsen/logrus"
 )
 
 // A Result is what a run measured. It holds no wall-clock time: the same
@@ -27,6 +30,8 @@ type Row struct {
 	Messages   int          `json:"messages"` // in the timed iterations, all ranks
 	Elapsed    drivers.Time `json:"elapsed_ps"`
 	Iteration  drivers.Time `json:"per_iteration_ps"`
+	// Spread is of single iterations; nil if an iteration only posts, and says nothing.
+	Spread *Spread `json:"iterations_ps,omitempty"`
 	// HalfTrip is half of an iteration, for ping-pongs.
 	HalfTrip       drivers.Time    `json:"half_round_trip_ps,omitempty"`
 	HalfTripCycles float64         `json:"half_round_trip_cycles,omitempty"`
@@ -83,6 +88,9 @@ func (res *Result) add(w *World, wl *Workload, t *task, n int, flow FlowStats, b
 	if wl.halfTrip {
 		row.HalfTrip = row.Iteration / 2
 		row.HalfTripCycles = float64(row.HalfTrip) / float64(res.Info.ClockPS)
+	}
+	if !wl.posts {
+		row.Spread = spreadOf(slices.Concat(t.each...))
 	}
 	if row.Elapsed > 0 && wl != &random {
 		row.Bandwidth = float64(n) * float64(row.Messages) / 1e6 / (float64(row.Elapsed) / float64(drivers.Second))
@@ -148,6 +156,9 @@ func (w *World) finish(res *Result) error {
 		}
 		if err := readLinks(w.Sys.Device(n), &nic); err != nil {
 			return err
+		}
+		if nic.Retransmissions+nic.Timeouts > 0 {
+			logged.WithFields(logrus.Fields{"node": n, "crc_errors": nic.CRCErrors, "retransmissions": nic.Retransmissions, "timeouts": nic.Timeouts}).Debug("links sent again")
 		}
 		if err := w.readNVM(&nic); err != nil {
 			return err

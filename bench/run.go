@@ -6,6 +6,7 @@ import (
 
 	"github.com/nicloop/nicloop/drivers"
 	"github.com/nicloop/nicloop/host"
+	"github.com/sirupsen/logrus"
 )
 
 // Run runs one workload and closes the device.
@@ -80,7 +81,7 @@ func (c Config) at(wl *Workload, n int) *Config {
 // measure runs the workload at one message size.
 func (w *World) measure(ctx context.Context, wl *Workload, n int, res *Result, obs *observers) error {
 	c := w.Config.at(wl, n)
-	t := &task{c: c, timed: make([]span, len(w.Ranks)), bytes: make([]uint64, len(w.Ranks)), step: func() {}}
+	t := &task{c: c, timed: make([]span, len(w.Ranks)), each: make([][]drivers.Time, len(w.Ranks)), bytes: make([]uint64, len(w.Ranks)), step: func() {}}
 	for _, r := range w.Ranks {
 		r.FreeAll()
 	}
@@ -106,6 +107,7 @@ func (w *World) measure(ctx context.Context, wl *Workload, n int, res *Result, o
 		return err
 	}
 	ended()
+	logged.WithFields(logrus.Fields{"workload": wl.Name, "bytes": n, "iterations": c.Iterations, "elapsed": t.elapsed()}).Debug("size measured")
 	res.add(w, wl, t, n, w.flowStats().minus(before), obs.blocks())
 	if t.traffic != nil {
 		res.addTraffic(t.traffic)

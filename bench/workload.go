@@ -48,8 +48,9 @@ func FindWorkload(name string) (*Workload, error) {
 // several threads: a rank writes what is its own.
 type task struct {
 	c     *Config
-	timed []span   // by rank: when its timed iterations began and ended
-	bytes []uint64 // by rank: verified
+	timed []span           // by rank: when its timed iterations began and ended
+	bytes []uint64         // by rank: verified
+	each  [][]drivers.Time // by rank: how long each timed iteration took
 	step  func()
 	// traffic is the flows of a hotspot with slow memory, else nil.
 	traffic *traffic
@@ -59,15 +60,21 @@ type span struct{ from, to drivers.Time }
 
 // iterate runs warm-up and timed iterations. Every rank that takes part calls it.
 func (t *task) iterate(r *host.Rank, once func(k int) error) error {
+	each := make([]drivers.Time, 0, t.c.Iterations)
 	for k := range t.c.Warmup + t.c.Iterations {
+		from := r.Now()
 		if k == t.c.Warmup {
-			t.timed[r.ID()].from = r.Now()
+			t.timed[r.ID()].from = from
 		}
 		if err := once(k); err != nil {
 			return err
 		}
+		if k >= t.c.Warmup {
+			each = append(each, r.Now()-from)
+		}
 		t.step()
 	}
+	t.each[r.ID()] = each
 	t.timed[r.ID()].to = r.Now()
 	return nil
 }

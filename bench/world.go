@@ -11,7 +11,11 @@ import (
 	"github.com/nicloop/nicloop/host"
 	"github.com/nicloop/nicloop/rma"
 	"github.com/nicloop/nicloop/velo"
+	"github.com/sirupsen/logrus"
 )
+
+// logged is a line per step of a world, none per packet.
+var logged = logrus.WithField("layer", "world")
 
 // A World is a system with a rank on every process.
 type World struct {
@@ -48,6 +52,7 @@ func openWorld(ctx context.Context, c Config, trace drivers.TraceSink) (*World, 
 	if err != nil {
 		return nil, errors.Join(err, sys.Close())
 	}
+	logged.WithFields(logrus.Fields{"device": c.Device, "nodes": c.Nodes, "ranks": c.Ranks(), "flow": c.Velo.Flow, "seed": c.Seed}).Debug("world opened")
 	return w, nil
 }
 
@@ -188,6 +193,7 @@ func (w *World) checkCredits() error {
 
 // close ends the world's simulated time and closes its device.
 func (w *World) close() error {
+	logged.WithFields(logrus.Fields{"simulated": w.Kernel.Now(), "cycle": w.Sys.Now()}).Debug("world closed")
 	if w.Config.Ended != nil {
 		w.Config.Ended(w.Kernel.Now())
 	}

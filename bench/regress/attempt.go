@@ -14,7 +14,11 @@ import (
 	"github.com/nicloop/nicloop/bench"
 	"github.com/nicloop/nicloop/drivers"
 	"github.com/nicloop/nicloop/drivers/regs"
+	"github.com/sirupsen/logrus"
 )
+
+// logged is a line per run of a test.
+var logged = logrus.WithField("layer", "regress")
 
 // one runs a test and, when it fails, repeats it: with waves, and as often as there are retries.
 func (r *runner) one(ctx context.Context, out *Outcome) error {
@@ -150,6 +154,7 @@ func (r *runner) attempt(ctx context.Context, out *Outcome, logName string, wave
 	if err != nil && ctx.Err() != nil {
 		out.Status = Stopped // nobody knows what it would have come to
 	}
+	logged.WithFields(logrus.Fields{"test": out.Test.Name, "seed": out.Seed, "run": out.Runs, "status": out.Status, "cycles": out.Cycles(), "seconds": time.Since(begin).Seconds(), "waves": waves != nil}).Debug("test ended")
 	t.Logf("%s, %v (%d cycles) simulated in %.2f s", out.Status, out.Simulated, out.Cycles(), time.Since(begin).Seconds())
 	if err != nil {
 		t.Logf("%v\nseed %d; reproduce with: %s", err, out.Seed, out.Rerun)

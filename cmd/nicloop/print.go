@@ -67,6 +67,16 @@ func printRows(w io.Writer, res *bench.Result) {
 		}
 	}
 	tw.Flush()
+	for _, r := range res.Rows {
+		if r.Spread == nil || r.Spread.Count < 2 {
+			continue
+		}
+		s, what := *r.Spread, "iterations"
+		if half {
+			s, what = s.Halves(), "half round trips"
+		}
+		fmt.Fprintf(w, "single %s of %d bytes: minimum %v, p50 %v, p99 %v, maximum %v\n", what, r.Bytes, s.Min, s.P50, s.P99, s.Max)
+	}
 	fmt.Fprintln(w)
 }
 

@@ -49,9 +49,10 @@ dynamic mailbox flow control, message passing, workloads.
 		CompletionOptions: cobra.CompletionOptions{HiddenDefaultCmd: true},
 	}
 	var verbose bool
-	root.PersistentFlags().BoolVarP(&verbose, "verbose", "v", false, "log what happens, to standard error")
+	root.PersistentFlags().BoolVarP(&verbose, "verbose", "v", false, "log each step of each layer, to standard error")
 	root.PersistentPreRun = func(cmd *cobra.Command, _ []string) {
 		logrus.SetOutput(cmd.ErrOrStderr())
+		logrus.SetFormatter(&logrus.TextFormatter{FullTimestamp: true, TimestampFormat: "15:04:05.000"})
 		logrus.SetLevel(logrus.WarnLevel)
 		if verbose {
 			logrus.SetLevel(logrus.DebugLevel)

@@ -8,7 +8,11 @@ import (
 	"time"
 
 	"github.com/nicloop/nicloop/drivers"
+	"github.com/sirupsen/logrus"
 )
+
+// logged is a line per step of a session, none per exchange.
+var logged = logrus.WithField("layer", "bridge")
 
 // A Session is a running simulator.
 type Session struct {
@@ -52,6 +56,7 @@ func Start(ctx context.Context, cfg Config) (*Session, error) {
 		return nil, err
 	}
 	s.begin()
+	logged.WithFields(logrus.Fields{"pid": s.Pid(), "mesh": cfg.Dims, "memory_bytes": cfg.MemoryBytes, "waves": cfg.Waves != nil, "checkpoints": cfg.Checkpoints != nil}).Debug("simulator started")
 	return s, nil
 }
 
@@ -116,6 +121,7 @@ func (s *Session) diagnose(err error) error {
 // fail ends the session with err, unless it has ended before.
 func (s *Session) fail(err error) error {
 	if s.broken == nil {
+		logged.WithFields(logrus.Fields{"cycle": s.now, "error": err}).Debug("session failed")
 		s.broken = err
 		s.peer.hangUp()
 	}
@@ -132,7 +138,9 @@ func (s *Session) Close() error {
 		return nil
 	}
 	s.closed = true
+	pid := s.Pid()
 	s.release(grace)
+	logged.WithFields(logrus.Fields{"pid": pid, "cycle": s.now, "orderly": grace == shutdownGrace}).Debug("simulator ended")
 	if grace != shutdownGrace { // interrupted
 		return nil
 	}

@@ -11,7 +11,11 @@ import (
 	"time"
 
 	"github.com/nicloop/nicloop/cosim/dpi"
+	"github.com/sirupsen/logrus"
 )
+
+// logged is a line per step for nicloop -v.
+var logged = logrus.WithField("layer", "build")
 
 // A Model is a built simulator in the cache.
 type Model struct {
@@ -72,6 +76,7 @@ func Build(ctx context.Context, spec Spec) (*Model, error) {
 		return nil, err
 	}
 	m.Seconds = time.Since(start).Seconds()
+	logged.WithFields(logrus.Fields{"node": spec.name(), "hash": m.HashText()[:12], "built": m.Built, "seconds": m.Seconds}).Debug("simulator found or built")
 	c.file(ordered, receipt{Program: m.HashText(), Library: filepath.Base(m.lib.dir), Tool: m.Tool})
 	spec.remember(c, in)
 	return m, nil

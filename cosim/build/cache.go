@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/nicloop/nicloop/drivers"
+	"github.com/sirupsen/logrus"
 )
 
 // A cache is a folder with one directory per hash. Beside "<hash>" stand
@@ -66,6 +67,7 @@ func (c cache) provide(ctx context.Context, t thing, make func(dir string) error
 	if why == "" { // another process was faster
 		return false, nil
 	}
+	logged.WithFields(logrus.Fields{"what": t.what, "hash": t.hash[:min(12, len(t.hash))], "because": why}).Debug("not in the cache")
 	if why != absent {
 		c.tell("the cache holds " + t.what + " that is broken: " + why + "; it is built again")
 	}

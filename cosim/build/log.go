@@ -10,6 +10,9 @@ import (
 	"path/filepath"
 	"strings"
 	"syscall"
+	"time"
+
+	"github.com/sirupsen/logrus"
 )
 
 // A buildLog collects what the tools say; it is written only when one fails.
@@ -37,7 +40,9 @@ func (l *buildLog) run(ctx context.Context, dir, program string, args ...string)
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }
 	fmt.Fprintf(&l.text, "$ cd %s && %s\n", dir, cmd)
+	begin := time.Now()
 	err := cmd.Run()
+	logged.WithFields(logrus.Fields{"tool": filepath.Base(program), "dir": dir, "seconds": time.Since(begin).Seconds(), "error": err}).Debug("tool ended")
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
 	}
