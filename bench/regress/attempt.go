@@ -149,7 +149,7 @@ func (r *runner) attempt(ctx context.Context, out *Outcome, logName string, wave
 	t.closeSystem(err)
 	out.Runs++
 	out.Real += time.Since(begin)
-	out.Simulated, out.Err, out.Note = t.spent, err, t.note
+	out.Simulated, out.Err, out.Note, out.Hardware = t.spent, err, t.note, t.hardware
 	out.Status = statusOf(err)
 	if err != nil && ctx.Err() != nil {
 		out.Status = Stopped // nobody knows what it would have come to

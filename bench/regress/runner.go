@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -19,8 +20,10 @@ type Options struct {
 	Jobs     int
 	FailFast bool
 	NoWaves  bool
-	// Only names what is run of tests and seeds; nil: all.
-	Only func(test string, seed int64) bool
+	// Only names what is run, of the tests; nil: all, with all seeds.
+	Only []Pick
+	// Fresh is the first seed that is taken when the list is done and the deadline is not there yet; 0: the next.
+	Fresh int64
 	// Shard of Shards parts of the list is run, counted from 1; 0: all of it.
 	Shard, Shards int
 	// Retries of a test that failed tell what is flaky from what is broken.
@@ -54,6 +57,12 @@ const (
 // Bad tells whether a status is a fault of the hardware or of its software.
 func (s Status) Bad() bool { return s == Failed || s == Hung || s == Flaky }
 
+// A Pick is a test with one seed.
+type Pick struct {
+	Test string
+	Seed int64
+}
+
 // An Outcome is the result of one test with one seed.
 type Outcome struct {
 	Test      Test
@@ -70,6 +79,7 @@ type Outcome struct {
 	Repeated  *drivers.Repeated // if that was done from a checkpoint
 	Rerun     string            // the line that reproduces it
 	Note      string            // what the test counted
+	Hardware  string            // hash of all that what it opened last was built from
 	Runs      int               // of this test with this seed: more than one if it failed and there are retries
 
 	finished bool
@@ -107,9 +117,13 @@ type runner struct {
 
 func newRunner(o Options, tests []Test) *runner {
 	r := &runner{o: o, tests: tests, site: newSite(), seed: o.Seed}
+	if o.Only != nil {
+		r.pick()
+	}
 	for range max(o.Seeds, 1) {
 		r.anotherSeed()
 	}
+	r.seed = max(r.seed, o.Fresh)
 	if !drivers.Prepares(o.Device) {
 		return r
 	}
@@ -125,22 +139,34 @@ func newRunner(o Options, tests []Test) *runner {
 
 // anotherSeed puts the tests with the next seed at the end of the list, as far as they are this shard's.
 func (r *runner) anotherSeed() {
-	for _, t := range r.tests {
-		if r.o.Only != nil && !r.o.Only(t.Name, r.seed) {
-			continue
+	if r.o.Only == nil {
+		for _, t := range r.tests {
+			r.add(t, r.seed)
 		}
-		r.dealt++
-		if r.o.Shards > 0 && (r.dealt-1)%r.o.Shards != r.o.Shard-1 {
-			continue
-		}
-		out := &Outcome{Test: t, Device: r.o.Device, Seed: r.seed, Status: Skipped, Dir: filepath.Join(r.o.Dir, strings.ReplaceAll(t.Name, "/", "."))}
-		if r.o.Seeds > 1 || r.o.Only != nil || !r.o.Deadline.IsZero() {
-			out.Dir = fmt.Sprintf("%s.seed%d", out.Dir, out.Seed)
-		}
-		out.Rerun = fmt.Sprintf("nicloop regress %s --device %s --seed %d", quoted(t.Name), quoted(r.o.Device), out.Seed)
-		r.list = append(r.list, out)
 	}
 	r.seed++
+}
+
+// pick puts the tests into the list that are picked, as far as they are among the tests.
+func (r *runner) pick() {
+	for _, p := range r.o.Only {
+		if i := slices.IndexFunc(r.tests, func(t Test) bool { return t.Name == p.Test }); i >= 0 {
+			r.add(r.tests[i], p.Seed)
+		}
+	}
+}
+
+func (r *runner) add(t Test, seed int64) {
+	r.dealt++
+	if r.o.Shards > 0 && (r.dealt-1)%r.o.Shards != r.o.Shard-1 {
+		return
+	}
+	out := &Outcome{Test: t, Device: r.o.Device, Seed: seed, Status: Skipped, Dir: filepath.Join(r.o.Dir, strings.ReplaceAll(t.Name, "/", "."))}
+	if r.o.Seeds > 1 || r.o.Only != nil || !r.o.Deadline.IsZero() {
+		out.Dir = fmt.Sprintf("%s.seed%d", out.Dir, out.Seed)
+	}
+	out.Rerun = fmt.Sprintf("nicloop regress %s --device %s --seed %d", quoted(t.Name), quoted(r.o.Device), out.Seed)
+	r.list = append(r.list, out)
 }
 
 // quoted is a word for the shell.

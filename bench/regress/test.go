@@ -43,7 +43,8 @@ type T struct {
 	spent drivers.Time  // simulated time of systems closed
 	ended drivers.Time  // of the last of them alone
 
-	wavesErr error // why waves that were asked for are not whole
+	hardware string // hash of what the system opened last was built from
+	wavesErr error  // why waves that were asked for are not whole
 
 	building func(what string)
 	planned  *[]machine // not nil: nothing is opened, see planOf
@@ -76,7 +77,7 @@ func (t *T) Open(nodes, memory int, trace drivers.TraceSink) (drivers.Timed, err
 		return nil, fmt.Errorf("%w: %s has no simulated time", drivers.ErrNotSupported, t.Device)
 	}
 	t.closeSystem(nil)
-	t.sys = timed
+	t.sys, t.hardware = timed, timed.Info().Hash
 	context.AfterFunc(t.Ctx, func() { timed.Close() })
 	return timed, nil
 }
@@ -122,6 +123,17 @@ func (t *T) keepRepeated(r drivers.Repeated, err error) {
 // add takes in how long a system was simulated.
 func (t *T) add(at drivers.Time) { t.spent, t.ended = t.spent+at, at }
 
+// opened takes in what a world runs on, before then is called.
+func (t *T) opened(then func(drivers.Timed) error) func(drivers.Timed) error {
+	return func(sys drivers.Timed) error {
+		t.hardware = sys.Info().Hash
+		if then == nil {
+			return nil
+		}
+		return then(sys)
+	}
+}
+
 // closeSystem closes what the test has opened; if the test failed, its end is repeated before.
 func (t *T) closeSystem(failed error) {
 	if t.sys == nil {
@@ -145,6 +157,7 @@ func (t *T) Run(c bench.Config) (*bench.Result, error) {
 	c.Device, c.Seed, c.Waves = t.Device, t.Seed, t.wavesOf(c.Nodes)
 	c.LogFile, c.Building = filepath.Join(t.Dir, "simulator.log"), t.building
 	c.Checkpoints, c.Repeated = t.checkpointsOf(c.Nodes), t.keepRepeated
+	c.Opened = t.opened(c.Opened)
 	t.Logf("run %s: %d nodes x %d processes, sizes %v, flow %+v", c.Workload, c.Nodes, c.Procs, c.Sizes, c.Velo)
 	c.Ended = t.add
 	res, err := bench.Run(t.Ctx, c)
@@ -165,7 +178,7 @@ func (t *T) Launch(c bench.Config, buffers int, body func(*host.Rank) error) err
 	c.Device, c.Seed, c.Waves = t.Device, t.Seed, t.wavesOf(c.Nodes)
 	c.LogFile, c.Building = filepath.Join(t.Dir, "simulator.log"), t.building
 	c.Checkpoints, c.Repeated = t.checkpointsOf(c.Nodes), t.keepRepeated
-	c.Ended = t.add
+	c.Ended, c.Opened = t.add, t.opened(c.Opened)
 	return bench.Launch(t.Ctx, c, buffers, body)
 }
 

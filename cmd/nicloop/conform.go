@@ -12,6 +12,7 @@ func newConform() *cobra.Command {
 	o := regress.Options{NoWaves: true}
 	var list bool
 	var junit string
+	f := &nightFlags{}
 	cmd := &cobra.Command{
 		Use:   "conform [PATTERN…]",
 		Short: "Check that a backend does what every other one does",
@@ -36,6 +37,7 @@ line that reproduces it.
 	fs.IntVarP(&o.Jobs, "jobs", "j", max(1, runtime.NumCPU()/2), "cases at a time")
 	fs.DurationVar(&o.Timeout, "timeout", 5*time.Minute, "real time of one case")
 	fs.StringVarP(&o.Dir, "output", "o", "", "folder for logs and results (default: a new one in nicloop-out)")
+	f.add(fs)
 	fs.StringVarP(&junit, "xunit", "x", "", "also write results.xml to `FILE`")
 	cmd.RunE = func(cmd *cobra.Command, patterns []string) error {
 		tests, err := regress.Select(regress.Conformance(), patterns)
@@ -45,7 +47,8 @@ line that reproduces it.
 		if list {
 			return listTests(cmd, tests)
 		}
-		return runTests(cmd, "conform", tests, o, junit)
+		f.patterns = patterns
+		return runTests(cmd, "conform", tests, o, junit, f)
 	}
 	return cmd
 }

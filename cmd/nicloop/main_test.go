@@ -33,6 +33,11 @@ func TestScripts(t *testing.T) {
 			if dir, err := exec.Command("ccache", "--get-config", "cache_dir").Output(); err == nil {
 				env.Setenv("CCACHE_DIR", strings.TrimSpace(string(dir)))
 			}
+			sources, err := filepath.Abs("../..")
+			if err != nil {
+				return err
+			}
+			env.Setenv("SOURCES", sources)
 			// The folder that holds nothing but nicloop itself.
 			env.Setenv("ONLY_NICLOOP", filepath.SplitList(env.Getenv("PATH"))[0])
 			return nil

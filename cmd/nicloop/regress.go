@@ -3,6 +3,7 @@ package main
 import (
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -10,6 +11,7 @@ import (
 	"time"
 
 	"github.com/nicloop/nicloop/bench/regress"
+	"github.com/nicloop/nicloop/bench/runs"
 	"github.com/nicloop/nicloop/drivers"
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -19,6 +21,7 @@ func newRegress() *cobra.Command {
 	o := regress.Options{}
 	var list bool
 	var junit string
+	f := &nightFlags{}
 	cmd := &cobra.Command{
 		Use:   "regress [PATTERN…]",
 		Short: "Run the regression on a device and say what passed",
@@ -38,6 +41,8 @@ to a new folder with results.xml (JUnit) and one folder per test.
   nicloop regress -l                    list the tests
   nicloop regress smoke -j 2            the quick ones, two at a time
   nicloop regress 'dynamic/*' --seeds 20 --seed 100
+  nicloop regress --seeds 50 --shard 2/4 --retry-failed --deadline 2h   a quarter of a night
+  nicloop regress --only-failed-last
   nicloop regress 'velo/*' --device 'rtl:?src=.'   the RTL of this checkout, as edited`,
 	}
 	fs := cmd.Flags()
@@ -52,6 +57,7 @@ to a new folder with results.xml (JUnit) and one folder per test.
 	fs.IntSliceVar(&o.WavesNodes, "waves-node", nil, "nodes that those waveforms show the inside of (default: all)")
 	fs.DurationVar(&o.Timeout, "timeout", 5*time.Minute, "real time of one test")
 	fs.StringVarP(&o.Dir, "output", "o", "", "folder for logs and results (default: a new one in nicloop-out)")
+	f.add(fs)
 	fs.StringVarP(&junit, "xunit", "x", "", "also write results.xml to `FILE`")
 	cmd.RunE = func(cmd *cobra.Command, patterns []string) error {
 		tests, err := regress.Select(regress.List(), patterns)
@@ -64,7 +70,8 @@ to a new folder with results.xml (JUnit) and one folder per test.
 		if list {
 			return listTests(cmd, tests)
 		}
-		return runTests(cmd, "regress", tests, o, junit)
+		f.patterns = patterns
+		return runTests(cmd, "regress", tests, o, junit, f)
 	}
 	return cmd
 }
@@ -85,7 +92,7 @@ func listTests(cmd *cobra.Command, tests []regress.Test) error {
 }
 
 // runTests runs tests for a verb: regress, or a part of it.
-func runTests(cmd *cobra.Command, verb string, tests []regress.Test, o regress.Options, junit string) error {
+func runTests(cmd *cobra.Command, verb string, tests []regress.Test, o regress.Options, junit string, f *nightFlags) error {
 	if o.Jobs < 1 || o.Seeds < 1 {
 		return misused("-j %d --seeds %d: expected at least 1 of each", o.Jobs, o.Seeds)
 	}
@@ -95,16 +102,19 @@ func runTests(cmd *cobra.Command, verb string, tests []regress.Test, o regress.O
 	if o.NoWaves && len(o.WavesNodes) > 0 {
 		return misused("--waves-node: with --no-waves there are none")
 	}
+	if nothing, err := f.set(cmd, verb, &o); err != nil || nothing {
+		return err
+	}
 	var err error
 	if o.Dir, err = newOutput(o.Dir, verb); err != nil {
 		return err
 	}
-	shown, err := newShow(cmd, verb, tests, &o, junit)
+	shown, err := newShow(cmd, verb, tests, &o, junit, f)
 	if err != nil {
 		return err
 	}
 	outcomes, err := regress.Run(cmd.Context(), tests, o)
-	err = errors.Join(err, shown.close(outcomes))
+	err = errors.Join(err, shown.close(cmd.OutOrStdout(), outcomes, err))
 	fmt.Fprintf(cmd.OutOrStdout(), "logs and results.xml: %s\n", o.Dir)
 	if err != nil {
 		return err
@@ -124,9 +134,10 @@ type show struct {
 	bar     *progress
 	table   *regress.Table
 	results []*regress.JUnit
+	memory  *recorder
 }
 
-func newShow(cmd *cobra.Command, verb string, tests []regress.Test, o *regress.Options, junit string) (*show, error) {
+func newShow(cmd *cobra.Command, verb string, tests []regress.Test, o *regress.Options, junit string, f *nightFlags) (*show, error) {
 	s := &show{bar: newBar(cmd.ErrOrStderr(), verb)}
 	files := []string{filepath.Join(o.Dir, "results.xml")}
 	if junit != "" {
@@ -139,10 +150,17 @@ func newShow(cmd *cobra.Command, verb string, tests []regress.Test, o *regress.O
 		}
 		s.results = append(s.results, j)
 	}
+	var err error
+	if s.memory, err = newRecorder(f.db, verb, f.patterns, o); err != nil {
+		return nil, err
+	}
 	o.Building = s.bar.describe
 	o.Built = func(kinds int, took time.Duration) {
 		for _, j := range s.results {
 			j.SetBuilding(took)
+		}
+		if s.memory != nil {
+			s.memory.build = took
 		}
 		if took > time.Second {
 			s.bar.describe(fmt.Sprintf("%d kinds of machine built or found in %.1f s; now the tests", kinds, took.Seconds()))
@@ -156,20 +174,75 @@ func newShow(cmd *cobra.Command, verb string, tests []regress.Test, o *regress.O
 func (s *show) done(out regress.Outcome, done, of int) error {
 	s.bar.above(func() { s.table.Add(&out) })
 	s.bar.set(done, of)
-	var err error
+	err := s.memory.add(&out)
 	for _, j := range s.results {
 		err = errors.Join(err, j.Add(&out))
 	}
 	return err
 }
 
-func (s *show) close(outcomes []regress.Outcome) (err error) {
+func (s *show) close(w io.Writer, outcomes []regress.Outcome, failure error) (err error) {
 	s.bar.finish()
 	s.table.Close(outcomes)
 	for _, j := range s.results {
 		err = errors.Join(err, j.Close(outcomes))
 	}
-	return err
+	return errors.Join(err, s.memory.close(w, failure))
+}
+
+// nightFlags are about many runs: which part of them this is, how long it may take, and where they are remembered.
+type nightFlags struct {
+	patterns   []string
+	shard, db  string
+	deadline   time.Duration
+	failedLast bool
+	retries    int
+}
+
+func (f *nightFlags) add(fs *pflag.FlagSet) {
+	fs.StringVar(&f.shard, "shard", "", "run part `I/N` of the tests and seeds: N machines with one command each run all of them, each once")
+	fs.IntVar(&f.retries, "retry-failed", 0, "run a failing test again with the same seed, once or N times: what passes then is flaky, else broken")
+	fs.Lookup("retry-failed").NoOptDefVal = "1"
+	fs.BoolVar(&f.failedLast, "only-failed-last", false, "run what failed in the last run, with the seeds of then")
+	fs.DurationVar(&f.deadline, "deadline", 0, "after the list go on with new seeds for so long in all; nothing begins after it")
+	fs.StringVar(&f.db, "db", defaultMemory, "the memory of runs, see nicloop runs; empty: none")
+}
+
+// set puts them into the options of a run. nothing tells that there is nothing to run.
+func (f *nightFlags) set(cmd *cobra.Command, verb string, o *regress.Options) (nothing bool, err error) {
+	if err := notNegative(cmd, "deadline"); err != nil {
+		return false, err
+	}
+	if f.retries < 0 {
+		return false, misused("--retry-failed=%d: expected 0 or more", f.retries)
+	}
+	o.Retries = f.retries
+	if f.shard != "" {
+		var rest string
+		if n, _ := fmt.Sscanf(f.shard+" ", "%d/%d%s", &o.Shard, &o.Shards, &rest); n != 2 || o.Shard < 1 || o.Shard > o.Shards {
+			return false, misused("--shard %q: expected I/N with 1 <= I <= N, such as 2/4", f.shard)
+		}
+	}
+	if f.deadline > 0 {
+		o.Deadline = time.Now().Add(f.deadline)
+	}
+	switch {
+	case f.failedLast && (f.deadline > 0 || given(cmd, "seed", "seeds", "repeat") != ""):
+		return false, misused("--only-failed-last takes the seeds of then: leave --seed, --seeds and --deadline out")
+	case f.failedLast && f.db == "":
+		return false, misused("--only-failed-last needs the memory of runs: give --db")
+	case f.failedLast:
+		var last runs.Run
+		if last, o.Only, err = failedLast(f.db, verb, o); err == nil && len(o.Only) == 0 {
+			_, err = fmt.Fprintf(cmd.OutOrStdout(), "nothing failed in run %d\n", last.ID)
+			return true, err
+		}
+	case f.deadline > 0 && f.db != "":
+		if o.Fresh, err = runs.At(f.db).Fresh(o.Device); errors.Is(err, runs.ErrNone) {
+			err = nil // the first night
+		}
+	}
+	return false, err
 }
 
 // newOutput makes a folder that nothing has written to.

@@ -1,0 +1,156 @@
+package runs
+
+import (
+	"bytes"
+	"encoding/json"
+	"path"
+	"slices"
+	"strings"
+
+	bolt "go.etcd.io/bbolt"
+)
+
+// List lists all runs, the newest first.
+func (s *Store) List() (list []Run, err error) {
+	err = s.view(func(tx *bolt.Tx) error {
+		list = nil
+		return tx.Bucket(runBucket).ForEach(func(_, text []byte) error {
+			var r Run
+			if err := json.Unmarshal(text, &r); err != nil {
+				return err
+			}
+			list = append(list, r)
+			return nil
+		})
+	})
+	slices.Reverse(list)
+	return list, err
+}
+
+// Get gives a run and its tests, as they ended.
+func (s *Store) Get(id uint64) (run Run, list []Record, err error) {
+	err = s.view(func(tx *bolt.Tx) error {
+		list = nil
+		if run, err = getRun(tx, id); err != nil {
+			return err
+		}
+		return prefixed(tx.Bucket(recordBucket), number(id), func(_, text []byte) error {
+			var r Record
+			if err := json.Unmarshal(text, &r); err != nil {
+				return err
+			}
+			list = append(list, r)
+			return nil
+		})
+	})
+	return run, list, err
+}
+
+// prefixed calls f with all that lies under keys of a prefix.
+func prefixed(b *bolt.Bucket, prefix []byte, f func(key, value []byte) error) error {
+	c := b.Cursor()
+	for k, v := c.Seek(prefix); k != nil && bytes.HasPrefix(k, prefix); k, v = c.Next() {
+		if err := f(k, v); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Last gives the newest run of a verb on a device that has come to its end; ErrNone if there is none.
+func (s *Store) Last(verb, device string) (run Run, list []Record, err error) {
+	all, err := s.List()
+	if err != nil {
+		return run, nil, err
+	}
+	for _, r := range all {
+		if r.Verb == verb && r.Device == device && !r.Ended.IsZero() {
+			return s.Get(r.ID)
+		}
+	}
+	return run, nil, ErrNone
+}
+
+// Fresh is the first seed that no test of a device was ever run with, nor one beyond it.
+func (s *Store) Fresh(device string) (seed int64, err error) {
+	err = s.view(func(tx *bolt.Tx) error {
+		return tx.Bucket(historyBucket).ForEach(func(_, text []byte) error {
+			var p Point
+			if err := json.Unmarshal(text, &p); err != nil {
+				return err
+			}
+			if p.Device == device && p.Seed >= seed && p.Seed < 1<<62 {
+				seed = p.Seed + 1
+			}
+			return nil
+		})
+	})
+	return seed, err
+}
+
+// Trend gives the history of the tests whose names match a pattern, test by test, the oldest run first.
+func (s *Store) Trend(pattern, device string) (list []Point, err error) {
+	if _, err := path.Match(pattern, ""); err != nil {
+		return nil, err
+	}
+	fixed, _, _ := strings.Cut(pattern, "*")
+	fixed, _, _ = strings.Cut(fixed, "?")
+	fixed, _, _ = strings.Cut(fixed, "[")
+	err = s.view(func(tx *bolt.Tx) error {
+		list = nil
+		return prefixed(tx.Bucket(historyBucket), []byte(fixed), func(_, text []byte) error {
+			var p Point
+			if err := json.Unmarshal(text, &p); err != nil {
+				return err
+			}
+			if ok, _ := path.Match(pattern, p.Test); ok && (device == "" || device == p.Device) {
+				list = append(list, p)
+			}
+			return nil
+		})
+	})
+	return list, err
+}
+
+// Collect removes the runs that keep does not want, and says which. What passed last is still known.
+func (s *Store) Collect(keep func(Run) bool) (removed []Run, err error) {
+	all, err := s.List()
+	if err != nil {
+		return nil, err
+	}
+	for _, r := range all {
+		if keep(r) {
+			continue
+		}
+		if err := s.update(func(tx *bolt.Tx) error { return forget(tx, r.ID) }); err != nil {
+			return removed, err
+		}
+		removed = append(removed, r)
+	}
+	return removed, nil
+}
+
+func forget(tx *bolt.Tx, id uint64) error {
+	var keys, points [][]byte
+	err := prefixed(tx.Bucket(recordBucket), number(id), func(k, text []byte) error {
+		var r Record
+		if err := json.Unmarshal(text, &r); err != nil {
+			return err
+		}
+		keys = append(keys, slices.Clone(k))
+		points = append(points, append(subject(r.Test, r.Device, r.Seed), number(id)...))
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	for i := range keys {
+		if err := tx.Bucket(recordBucket).Delete(keys[i]); err != nil {
+			return err
+		}
+		if err := tx.Bucket(historyBucket).Delete(points[i]); err != nil {
+			return err
+		}
+	}
+	return tx.Bucket(runBucket).Delete(number(id))
+}

@@ -1,0 +1,267 @@
+package runs
+
+import (
+	"encoding/binary"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"runtime/debug"
+	"strconv"
+	"time"
+
+	"github.com/nicloop/nicloop/drivers"
+	bolt "go.etcd.io/bbolt"
+)
+
+// A Run is one regression.
+type Run struct {
+	ID       uint64         `json:"id"`
+	Verb     string         `json:"verb"`
+	Began    time.Time      `json:"began"`
+	Ended    time.Time      `json:"ended,omitzero"` // zero: it goes on, or was killed
+	Device   string         `json:"device"`
+	Commit   string         `json:"commit,omitempty"`
+	Modified bool           `json:"modified,omitempty"` // the working tree was not that of the commit
+	Patterns []string       `json:"patterns,omitempty"`
+	Seed     int64          `json:"seed"`
+	Seeds    int            `json:"seeds"`
+	Shard    string         `json:"shard,omitempty"`
+	Machine  string         `json:"machine"`
+	Dir      string         `json:"dir"`
+	Build    float64        `json:"build_s"`
+	Counts   map[string]int `json:"counts"`
+	Slower   int            `json:"slower"`
+	Error    string         `json:"error,omitempty"` // why it did not come to its end
+}
+
+// A Record is one test of a run with one seed.
+type Record struct {
+	Test     string    `json:"test"`
+	Seed     int64     `json:"seed"`
+	Device   string    `json:"device"`
+	Hardware string    `json:"hardware_hash,omitempty"` // of all that the hardware was built from
+	Status   string    `json:"status"`
+	Error    string    `json:"error,omitempty"`
+	Cycles   uint64    `json:"cycles"`
+	Real     float64   `json:"real_s"`
+	Began    time.Time `json:"began,omitzero"`
+	Runs     int       `json:"runs,omitempty"`
+	Log      string    `json:"log,omitempty"`
+	Waves    string    `json:"waves,omitempty"`
+	Rerun    string    `json:"rerun"`
+	Slower   *Green    `json:"slower_than,omitempty"`
+}
+
+// Green is when a test passed last before: in which run, and how many cycles it took.
+type Green struct {
+	Run    uint64 `json:"run"`
+	Commit string `json:"commit,omitempty"`
+	Cycles uint64 `json:"cycles"`
+}
+
+// A Point is a test in the history of runs.
+type Point struct {
+	Run    uint64  `json:"run"`
+	Test   string  `json:"test"`
+	Device string  `json:"device"`
+	Seed   int64   `json:"seed"`
+	Status string  `json:"status"`
+	Cycles uint64  `json:"cycles"`
+	Real   float64 `json:"real_s"`
+}
+
+// passed is the status of a green test.
+const passed = "PASS"
+
+// Buckets: runs by number; records by run and number; what passed last, and points of the history, by test, device, seed.
+var (
+	metaBucket    = []byte("meta")
+	runBucket     = []byte("runs")
+	recordBucket  = []byte("records")
+	greenBucket   = []byte("green")
+	historyBucket = []byte("history")
+	buckets       = [][]byte{metaBucket, runBucket, recordBucket, greenBucket, historyBucket}
+)
+
+// version of what the file holds.
+const version = "1"
+
+// A Store is a file of runs.
+type Store struct {
+	file string
+	wait time.Duration // for who has it locked
+}
+
+// At names a store. The file need not exist.
+func At(file string) *Store { return &Store{file: file, wait: 30 * time.Second} }
+
+// ErrNone: there is no such run, or no store yet.
+var ErrNone = errors.New("no such run")
+
+func (s *Store) update(f func(*bolt.Tx) error) error {
+	if err := os.MkdirAll(filepath.Dir(s.file), 0o755); err != nil {
+		return err
+	}
+	return s.with(false, func(db *bolt.DB) error {
+		return db.Update(func(tx *bolt.Tx) error {
+			for _, b := range buckets {
+				if _, err := tx.CreateBucketIfNotExists(b); err != nil {
+					return err
+				}
+			}
+			if err := checkVersion(tx); err != nil {
+				return err
+			}
+			return f(tx)
+		})
+	})
+}
+
+func (s *Store) view(f func(*bolt.Tx) error) error {
+	if info, err := os.Stat(s.file); errors.Is(err, os.ErrNotExist) || err == nil && info.Size() == 0 {
+		return fmt.Errorf("%w: %s does not exist; nicloop regress makes it", ErrNone, s.file)
+	}
+	return s.with(true, func(db *bolt.DB) error {
+		return db.View(func(tx *bolt.Tx) error {
+			if tx.Bucket(metaBucket) == nil { // somebody makes it just now
+				return fmt.Errorf("%w: %s holds none yet", ErrNone, s.file)
+			}
+			if err := checkVersion(tx); err != nil {
+				return err
+			}
+			return f(tx)
+		})
+	})
+}
+
+func (s *Store) with(read bool, f func(*bolt.DB) error) (err error) {
+	// bbolt maps the file, and believes it: pages that were cut off are a fault, those that make no sense a panic.
+	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
+	defer func() {
+		if p := recover(); p != nil {
+			err = fmt.Errorf("%w: a whole memory of runs: %s is damaged: %v", drivers.ErrEnvironment, s.file, p)
+		}
+	}()
+	db, err := bolt.Open(s.file, 0o644, &bolt.Options{Timeout: s.wait, ReadOnly: read, FreelistType: bolt.FreelistMapType})
+	if err != nil {
+		return fmt.Errorf("%w: the memory of runs: %s: %w", drivers.ErrEnvironment, s.file, err)
+	}
+	err = f(db)
+	return errors.Join(err, db.Close())
+}
+
+func checkVersion(tx *bolt.Tx) error {
+	b := tx.Bucket(metaBucket)
+	switch v := string(b.Get([]byte("version"))); {
+	case v == version:
+		return nil
+	case v == "" && tx.Writable():
+		return b.Put([]byte("version"), []byte(version))
+	default:
+		return fmt.Errorf("%w: the memory of runs has version %q, this program reads %s: name another with --db", drivers.ErrConfig, v, version)
+	}
+}
+
+func number(n uint64) []byte { return binary.BigEndian.AppendUint64(nil, n) }
+
+func put(b *bolt.Bucket, key []byte, v any) error {
+	text, err := json.Marshal(v)
+	if err != nil {
+		return err
+	}
+	return b.Put(key, text)
+}
+
+// subject is the key of a test with a seed on a device: those of a test lie side by side.
+func subject(test, device string, seed int64) []byte {
+	return []byte(test + "\x00" + device + "\x00" + strconv.FormatInt(seed, 10) + "\x00")
+}
+
+// Begin adds a run and gives it a number.
+func (s *Store) Begin(r Run) (id uint64, err error) {
+	err = s.update(func(tx *bolt.Tx) error {
+		b := tx.Bucket(runBucket)
+		if id, err = b.NextSequence(); err != nil {
+			return err
+		}
+		r.ID = id
+		return put(b, number(id), r)
+	})
+	return id, err
+}
+
+// Add adds tests of a run. It sets Slower of those that passed and took more cycles than when they passed last, and gives
+// these.
+func (s *Store) Add(id uint64, list []Record) (slower []Record, err error) {
+	err = s.update(func(tx *bolt.Tx) error {
+		slower = nil
+		run, err := getRun(tx, id)
+		if err != nil {
+			return err
+		}
+		if run.Counts == nil {
+			run.Counts = map[string]int{}
+		}
+		for i := range list {
+			r := list[i]
+			if err := add(tx, &run, &r); err != nil {
+				return err
+			}
+			run.Counts[r.Status]++
+			if r.Slower != nil {
+				slower = append(slower, r)
+			}
+		}
+		run.Slower += len(slower)
+		return put(tx.Bucket(runBucket), number(id), run)
+	})
+	return slower, err
+}
+
+func add(tx *bolt.Tx, run *Run, r *Record) error {
+	key := subject(r.Test, r.Device, r.Seed)
+	if r.Status == passed {
+		greens, green := tx.Bucket(greenBucket), Green{}
+		if text := greens.Get(key); text != nil && json.Unmarshal(text, &green) == nil && green.Cycles < r.Cycles {
+			was := green
+			r.Slower = &was
+		}
+		if err := put(greens, key, Green{Run: run.ID, Commit: run.Commit, Cycles: r.Cycles}); err != nil {
+			return err
+		}
+	}
+	point := Point{Run: run.ID, Test: r.Test, Device: r.Device, Seed: r.Seed, Status: r.Status, Cycles: r.Cycles, Real: r.Real}
+	records := tx.Bucket(recordBucket)
+	n, err := records.NextSequence()
+	if err != nil {
+		return err
+	}
+	return errors.Join(
+		put(records, append(number(run.ID), number(n)...), r),
+		put(tx.Bucket(historyBucket), append(key, number(run.ID)...), point))
+}
+
+// End says how a run ended.
+func (s *Store) End(id uint64, build float64, failure error) error {
+	return s.update(func(tx *bolt.Tx) error {
+		run, err := getRun(tx, id)
+		if err != nil {
+			return err
+		}
+		run.Ended, run.Build = time.Now().UTC().Truncate(time.Millisecond), build
+		if failure != nil {
+			run.Error = failure.Error()
+		}
+		return put(tx.Bucket(runBucket), number(id), run)
+	})
+}
+
+func getRun(tx *bolt.Tx, id uint64) (r Run, err error) {
+	text := tx.Bucket(runBucket).Get(number(id))
+	if text == nil {
+		return r, fmt.Errorf("%w: number %d; nicloop runs list shows which there are", ErrNone, id)
+	}
+	return r, json.Unmarshal(text, &r)
+}

@@ -1,0 +1,306 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strconv"
+	"strings"
+	"text/tabwriter"
+	"time"
+
+	"github.com/nicloop/nicloop/bench/runs"
+	"github.com/spf13/cobra"
+)
+
+// runsFlags are common to the verbs about the memory of runs.
+type runsFlags struct {
+	db   string
+	json bool
+}
+
+func newRuns() *cobra.Command {
+	f := &runsFlags{}
+	cmd := &cobra.Command{
+		Use:   "runs",
+		Short: "What regressions found, night after night",
+		Long: `Every nicloop regress and conform adds its tests to a file: seed, device, hash of
+the hardware, commit, verdict, simulated cycles and time. A run is named by its
+number, or by -1 for the newest, -2 for the one before, and so on.`,
+	}
+	cmd.PersistentFlags().StringVar(&f.db, "db", defaultMemory, "the memory of runs")
+	cmd.PersistentFlags().BoolVar(&f.json, "json", false, "print as JSON")
+	return group(cmd, f.list(), f.show(), f.diff(), f.trend(), f.gc())
+}
+
+func (f *runsFlags) store() *runs.Store { return runs.At(f.db) }
+
+// known makes what is not there a mistake of who asks for it.
+func known(err error) error {
+	if errors.Is(err, runs.ErrNone) {
+		return usageError{err}
+	}
+	return err
+}
+
+// number takes the number of a run, or -1 and so on from the newest.
+func (f *runsFlags) number(text string) (uint64, error) {
+	n, err := strconv.ParseInt(text, 10, 63)
+	if err != nil || n == 0 {
+		return 0, misused("run %q: expected a number of nicloop runs list, or -1 for the newest", text)
+	}
+	if n > 0 {
+		return uint64(n), nil
+	}
+	list, err := f.store().List()
+	if err != nil {
+		return 0, known(err)
+	}
+	if -n > int64(len(list)) {
+		return 0, misused("run %d: there are %d", n, len(list))
+	}
+	return list[-n-1].ID, nil
+}
+
+func (f *runsFlags) get(text string) (runs.Run, []runs.Record, error) {
+	id, err := f.number(text)
+	if err != nil {
+		return runs.Run{}, nil, err
+	}
+	run, list, err := f.store().Get(id)
+	return run, list, known(err)
+}
+
+func (f *runsFlags) list() *cobra.Command {
+	return &cobra.Command{
+		Use: "list", Short: "List the runs, the newest first", Args: checked(cobra.NoArgs),
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			list, err := f.store().List()
+			if err != nil {
+				return known(err)
+			}
+			if f.json {
+				return writeJSON(cmd.OutOrStdout(), list)
+			}
+			tw := tabwriter.NewWriter(cmd.OutOrStdout(), 0, 0, 2, ' ', 0)
+			fmt.Fprintln(tw, "RUN\tBEGAN\tTOOK\tDEVICE\tCOMMIT\tRESULT\tSLOWER\tFOLDER")
+			for i := range list {
+				r := &list[i]
+				fmt.Fprintf(tw, "%d\t%s\t%s\t%s\t%s\t%s\t%d\t%s\n", r.ID, r.Began.Local().Format(time.DateTime), tookText(r), r.Device, commitText(r), countsText(r), r.Slower, r.Dir)
+			}
+			return tw.Flush()
+		},
+	}
+}
+
+func tookText(r *runs.Run) string {
+	if r.Ended.IsZero() {
+		return "not ended"
+	}
+	return r.Ended.Sub(r.Began).Round(time.Second).String()
+}
+
+func commitText(r *runs.Run) string {
+	text := shortCommit(r.Commit)
+	if r.Modified {
+		text += "+"
+	}
+	return text
+}
+
+func countsText(r *runs.Run) string {
+	var list []string
+	for _, status := range []string{"PASS", "FAIL", "HANG", "FLAKY", "SKIP", "STOP"} {
+		if n := r.Counts[status]; n > 0 {
+			list = append(list, fmt.Sprintf("%d %s", n, status))
+		}
+	}
+	if r.Error != "" {
+		list = append(list, "ended early")
+	}
+	return strings.Join(list, ", ")
+}
+
+func (f *runsFlags) show() *cobra.Command {
+	var all bool
+	cmd := &cobra.Command{
+		Use: "show [RUN]", Short: "Show a run, the newest if none is named: what failed, what became slower", Args: checked(cobra.MaximumNArgs(1)),
+		Example: "  nicloop runs show\n  nicloop runs show 17 --all",
+		RunE: func(cmd *cobra.Command, args []string) error {
+			run, list, err := f.get(strings.Join(append(args, "-1")[:1], ""))
+			if err != nil {
+				return err
+			}
+			if f.json {
+				return writeJSON(cmd.OutOrStdout(), struct {
+					Run   runs.Run      `json:"run"`
+					Tests []runs.Record `json:"tests"`
+				}{run, list})
+			}
+			return showRun(cmd.OutOrStdout(), &run, list, all)
+		},
+	}
+	cmd.Flags().BoolVar(&all, "all", false, "list the tests that passed, too")
+	return cmd
+}
+
+func showRun(w io.Writer, run *runs.Run, list []runs.Record, all bool) error {
+	fmt.Fprintf(w, "run %d: %s %s on %s, seed %d, %d seeds\n", run.ID, run.Verb, strings.Join(run.Patterns, " "), run.Device, run.Seed, run.Seeds)
+	fmt.Fprintf(w, "began %s, took %s, building %.1f s of it; commit %s, on %s\n", run.Began.Local().Format(time.DateTime), tookText(run), run.Build, commitText(run), run.Machine)
+	fmt.Fprintf(w, "%s; logs in %s\n", countsText(run), run.Dir)
+	if run.Error != "" {
+		fmt.Fprintf(w, "ended early: %s\n", run.Error)
+	}
+	tw := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(tw, "\nTEST\tSEED\tSTATUS\tCYCLES\tREAL TIME\tHARDWARE")
+	for i := range list {
+		if r := &list[i]; all || r.Status != "PASS" && r.Status != "SKIP" || r.Slower != nil {
+			fmt.Fprintf(tw, "%s\t%d\t%s\t%d\t%.2f s\t%s\n", r.Test, r.Seed, r.Status, r.Cycles, r.Real, r.Hardware[:min(12, len(r.Hardware))])
+		}
+	}
+	if err := tw.Flush(); err != nil {
+		return err
+	}
+	for i := range list {
+		r := &list[i]
+		switch {
+		case r.Slower != nil:
+			fmt.Fprintf(w, "\nslower: %s\n  rerun: %s\n", slowerText(r), r.Rerun)
+		case r.Status != "PASS" && r.Status != "SKIP":
+			fmt.Fprintf(w, "\n%s %s (seed %d)\n  %s\n  log:   %s\n  rerun: %s\n", r.Status, r.Test, r.Seed, strings.ReplaceAll(r.Error, "\n", "\n  "), r.Log, r.Rerun)
+		}
+	}
+	return nil
+}
+
+func (f *runsFlags) diff() *cobra.Command {
+	return &cobra.Command{
+		Use: "diff [BEFORE [AFTER]]", Short: "Compare two runs, the newest two if none are named: verdicts and cycles", Args: checked(cobra.MaximumNArgs(2)),
+		Example: "  nicloop runs diff\n  nicloop runs diff 12 17\n  nicloop runs diff -- -5 -1",
+		RunE: func(cmd *cobra.Command, args []string) error {
+			names := []string{"-2", "-1"}
+			copy(names, args)
+			before, old, err := f.get(names[0])
+			if err != nil {
+				return err
+			}
+			after, now, err := f.get(names[1])
+			if err != nil {
+				return err
+			}
+			changes := runs.Diff(old, now)
+			if f.json {
+				return writeJSON(cmd.OutOrStdout(), changes)
+			}
+			return showDiff(cmd.OutOrStdout(), &before, &after, changes)
+		},
+	}
+}
+
+func showDiff(w io.Writer, before, after *runs.Run, changes []runs.Change) error {
+	fmt.Fprintf(w, "run %d (%s, commit %s) and run %d (%s, commit %s): %d tests differ\n",
+		before.ID, before.Device, commitText(before), after.ID, after.Device, commitText(after), len(changes))
+	tw := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	for _, c := range changes {
+		fmt.Fprintf(tw, "%s\t%d\t%s\t%s\t%s\n", c.Test, c.Seed, sideText(c.Before), sideText(c.After), cyclesText(c))
+	}
+	return tw.Flush()
+}
+
+func sideText(r *runs.Record) string {
+	if r == nil {
+		return "-"
+	}
+	return r.Status
+}
+
+func cyclesText(c runs.Change) string {
+	if c.Before == nil || c.After == nil || c.Before.Status != "PASS" || c.After.Status != "PASS" {
+		return ""
+	}
+	return fmt.Sprintf("%d -> %d cycles (%+d)", c.Before.Cycles, c.After.Cycles, int64(c.After.Cycles)-int64(c.Before.Cycles))
+}
+
+func (f *runsFlags) trend() *cobra.Command {
+	var device string
+	cmd := &cobra.Command{
+		Use: "trend PATTERN", Short: "Show the history of tests: verdict, cycles and time in each run", Args: checked(cobra.ExactArgs(1)),
+		Example: "  nicloop runs trend velo/lengths\n  nicloop runs trend 'static/*' --device rtl: --json",
+		RunE: func(cmd *cobra.Command, args []string) error {
+			list, err := f.store().Trend(args[0], device)
+			if err != nil {
+				return known(err)
+			}
+			if len(list) == 0 {
+				return misused("no run has a test %q on %s", args[0], orAny(device))
+			}
+			if f.json {
+				return writeJSON(cmd.OutOrStdout(), list)
+			}
+			return showTrend(cmd.OutOrStdout(), list)
+		},
+	}
+	cmd.Flags().StringVar(&device, "device", "", "only on this device (default: all)")
+	return cmd
+}
+
+func orAny(device string) string {
+	if device == "" {
+		return "any device"
+	}
+	return device
+}
+
+func showTrend(w io.Writer, list []runs.Point) error {
+	tw := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(tw, "TEST\tDEVICE\tSEED\tRUN\tSTATUS\tCYCLES\tCHANGE\tREAL TIME")
+	var last runs.Point
+	for _, p := range list {
+		change := ""
+		if same := p.Test == last.Test && p.Device == last.Device && p.Seed == last.Seed; !same {
+			last = runs.Point{}
+		}
+		if p.Status == "PASS" {
+			if last.Status == "PASS" && last.Cycles != p.Cycles {
+				change = fmt.Sprintf("%+d", int64(p.Cycles)-int64(last.Cycles))
+			}
+			last = p
+		}
+		fmt.Fprintf(tw, "%s\t%s\t%d\t%d\t%s\t%d\t%s\t%.2f s\n", p.Test, p.Device, p.Seed, p.Run, p.Status, p.Cycles, change, p.Real)
+	}
+	return tw.Flush()
+}
+
+func (f *runsFlags) gc() *cobra.Command {
+	var keep int
+	var older time.Duration
+	cmd := &cobra.Command{
+		Use: "gc", Short: "Forget old runs; logs and waves stay where they are", Args: checked(cobra.NoArgs),
+		Example: "  nicloop runs gc --keep 30\n  nicloop runs gc --older 2160h",
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			switch {
+			case given(cmd, "keep", "older") == "":
+				return misused("what may be forgotten? give --keep or --older")
+			case keep < 0:
+				return misused("--keep %d: expected 0 or more", keep)
+			}
+			if err := notNegative(cmd, "older"); err != nil {
+				return err
+			}
+			list, err := f.store().List()
+			if err != nil {
+				return known(err)
+			}
+			removed, err := f.store().Collect(func(r runs.Run) bool {
+				at := slices.IndexFunc(list, func(x runs.Run) bool { return x.ID == r.ID })
+				return at < 0 || cmd.Flags().Changed("keep") && at < keep || cmd.Flags().Changed("older") && time.Since(r.Began) < older
+			})
+			fmt.Fprintf(cmd.OutOrStdout(), "%d runs forgotten, %d kept\n", len(removed), len(list)-len(removed))
+			return err
+		},
+	}
+	cmd.Flags().IntVar(&keep, "keep", 0, "keep the newest runs, so many")
+	cmd.Flags().DurationVar(&older, "older", 0, "forget what is older")
+	return cmd
+}
