@@ -6,6 +6,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"strings"
 	"syscall"
 	"testing"
 	"time"
@@ -30,6 +31,10 @@ func TestInterrupted(t *testing.T) {
 	require.ErrorIs(t, err, context.Canceled)
 	require.Equal(t, map[Status]int{Passed: 1, Stopped: 1, Skipped: 1}, Count(out))
 	require.ErrorContains(t, out[2].Err, "not run: interrupted")
+	var text strings.Builder
+	NewTable(&text, nil).Close(out)
+	require.Contains(t, text.String(), "x/never: not run: interrupted")
+	require.Contains(t, text.String(), "1 passed, 0 failed, 0 skipped, 1 not run, 1 interrupted")
 }
 
 // TestResultsGrow: what has ended stands in results.xml while the rest runs.

@@ -33,11 +33,6 @@ func (t *Table) Add(o *Outcome) {
 
 // Close writes what else there is to say: notes, failures in full, why tests were skipped, and the count.
 func (t *Table) Close(list []Outcome) {
-	for i := range list {
-		if o := &list[i]; !o.finished {
-			t.Add(o)
-		}
-	}
 	for _, o := range list {
 		if o.Note != "" {
 			fmt.Fprintf(t.w, "\n%s (seed %d): %s", o.Test.Name, o.Seed, o.Note)
@@ -50,8 +45,18 @@ func (t *Table) Close(list []Outcome) {
 		}
 	}
 	t.reasons(list)
-	n := Count(list)
-	fmt.Fprintf(t.w, "\n%d passed, %d failed, %d skipped", n[Passed], n[Failed]+n[Hung]+n[Flaky], n[Skipped])
+	n, left := Count(list), 0
+	for _, o := range list {
+		if !o.finished {
+			if left++; left == 1 && o.Err != nil {
+				fmt.Fprintf(t.w, "\n%s: %v; so are all that come after it\n", o.Test.Name, o.Err)
+			}
+		}
+	}
+	fmt.Fprintf(t.w, "\n%d passed, %d failed, %d skipped", n[Passed], n[Failed]+n[Hung]+n[Flaky], n[Skipped]-left)
+	if left > 0 {
+		fmt.Fprintf(t.w, ", %d not run", left)
+	}
 	for _, more := range []struct {
 		status Status
 		text   string
@@ -76,7 +81,7 @@ func (t *Table) failure(o *Outcome) {
 func (t *Table) reasons(list []Outcome) {
 	said := map[string]bool{}
 	for _, o := range list {
-		if o.Status != Skipped || o.Err == nil {
+		if o.Status != Skipped || o.Err == nil || !o.finished {
 			continue
 		}
 		if text := fmt.Sprintf("\nSKIP %s: %v\n", o.Test.Name, o.Err); !said[text] {
