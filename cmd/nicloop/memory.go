@@ -17,6 +17,7 @@ import (
 
 	"github.com/nicloop/nicloop/bench/regress"
 	"github.com/nicloop/nicloop/bench/runs"
+	"github.com/nicloop/nicloop/bench/runs/report"
 )
 
 // defaultMemory is where runs are remembered: beside the folders that they write.
@@ -24,8 +25,8 @@ const defaultMemory = "nicloop-out/runs.db"
 
 // A recorder adds the tests of a regression to the memory of runs, some at a time.
 type recorder struct {
-	store   *runs.Store
-	id      uint64
+	store   *runs.Store // nil: nothing is remembered
+	run     runs.Run
 	pending []runs.Record
 	flushed time.Time
 	cost    time.Duration
@@ -33,30 +34,29 @@ type recorder struct {
 	slower  []runs.Record
 }
 
-// newRecorder begins a run. Without a file nothing is remembered, and the recorder is nil.
+// newRecorder begins a run.
 func newRecorder(file, verb string, patterns []string, o *regress.Options) (*recorder, error) {
-	if file == "" {
-		return nil, nil
-	}
-	r := &recorder{store: runs.At(file), flushed: time.Now()}
+	r := &recorder{flushed: time.Now()}
 	commit, modified := commitOf(o.Device)
 	host, _ := os.Hostname()
-	run := runs.Run{
+	r.run = runs.Run{
 		Verb: verb, Began: time.Now().UTC().Truncate(time.Millisecond), Device: o.Device, Commit: commit, Modified: modified, Patterns: patterns,
 		Seed: o.Seed, Seeds: o.Seeds, Machine: fmt.Sprintf("%s, %d cores, %s", host, runtime.NumCPU(), runtime.GOARCH), Dir: o.Dir,
 	}
 	if o.Shards > 0 {
-		run.Shard = fmt.Sprintf("%d/%d", o.Shard, o.Shards)
+		r.run.Shard = fmt.Sprintf("%d/%d", o.Shard, o.Shards)
+	}
+	if file == "" {
+		return r, nil
 	}
 	var err error
-	r.id, err = r.store.Begin(run)
+	r.store = runs.At(file)
+	r.run.ID, err = r.store.Begin(r.run)
 	return r, err
 }
 
-func (r *recorder) add(o *regress.Outcome) error {
-	if r == nil {
-		return nil
-	}
+// recordOf is what is remembered of a test.
+func recordOf(o *regress.Outcome) runs.Record {
 	rec := runs.Record{
 		Test: o.Test.Name, Seed: o.Seed, Device: o.Device, Hardware: o.Hardware, Status: string(o.Status), Cycles: o.Cycles(), Real: o.Real.Seconds(),
 		Began: o.Began.UTC().Truncate(time.Millisecond), Runs: o.Runs, Log: o.Log, Waves: o.Waves, Rerun: o.Rerun,
@@ -64,7 +64,14 @@ func (r *recorder) add(o *regress.Outcome) error {
 	if o.Err != nil {
 		rec.Error = o.Err.Error()
 	}
-	r.pending = append(r.pending, rec)
+	return rec
+}
+
+func (r *recorder) add(o *regress.Outcome) error {
+	if r.store == nil {
+		return nil
+	}
+	r.pending = append(r.pending, recordOf(o))
 	if time.Since(r.flushed) < max(time.Second, 20*r.cost) {
 		return nil
 	}
@@ -76,7 +83,7 @@ func (r *recorder) flush() error {
 		return nil
 	}
 	begin := time.Now()
-	slower, err := r.store.Add(r.id, r.pending)
+	slower, err := r.store.Add(r.run.ID, r.pending)
 	r.slower = append(r.slower, slower...)
 	r.pending, r.flushed = nil, time.Now()
 	r.cost = r.flushed.Sub(begin)
@@ -85,18 +92,48 @@ func (r *recorder) flush() error {
 
 // close ends the run and says what became slower.
 func (r *recorder) close(w io.Writer, failure error) error {
-	if r == nil {
+	r.run.Ended, r.run.Build = time.Now(), r.build.Seconds()
+	if failure != nil {
+		r.run.Error = failure.Error()
+	}
+	if r.store == nil {
 		return nil
 	}
-	err := errors.Join(r.flush(), r.store.End(r.id, r.build.Seconds(), failure))
+	err := errors.Join(r.flush(), r.store.End(r.run.ID, r.build.Seconds(), failure))
 	if len(r.slower) > 0 {
 		fmt.Fprintln(w, "\nslower in simulated cycles than when they passed last:")
 		for i := range r.slower {
 			fmt.Fprintln(w, "  "+slowerText(&r.slower[i]))
 		}
 	}
-	fmt.Fprintf(w, "run %d: nicloop runs show %d\n", r.id, r.id)
+	fmt.Fprintf(w, "run %d: nicloop runs show %d\n", r.run.ID, r.run.ID)
 	return err
+}
+
+// report writes report.html into the folder of the run.
+func (r *recorder) report(outcomes []regress.Outcome) error {
+	slower := map[regress.Pick]*runs.Green{}
+	for i := range r.slower {
+		slower[regress.Pick{Test: r.slower[i].Test, Seed: r.slower[i].Seed}] = r.slower[i].Slower
+	}
+	list := make([]runs.Record, 0, len(outcomes))
+	for i := range outcomes {
+		rec := recordOf(&outcomes[i])
+		rec.Slower = slower[regress.Pick{Test: rec.Test, Seed: rec.Seed}]
+		list = append(list, rec)
+	}
+	return writeReport(filepath.Join(r.run.Dir, "report.html"), r.run, list)
+}
+
+func writeReport(file string, run runs.Run, list []runs.Record) error {
+	f, err := os.OpenFile(file, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
+	if errors.Is(err, os.ErrExist) {
+		return misused("%s exists: choose another name", file)
+	}
+	if err != nil {
+		return err
+	}
+	return errors.Join(report.Write(f, filepath.Dir(file), run, list), f.Close())
 }
 
 func slowerText(r *runs.Record) string {

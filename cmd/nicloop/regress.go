@@ -34,7 +34,7 @@ its own. Then a line appears for each test as it ends, and results.xml grows.
 
 The end of a failing test is repeated from a checkpoint with waveforms of the
 cycles before the failure; under it stands the line that reproduces it. Results go
-to a new folder with results.xml (JUnit) and one folder per test.
+to a new folder with results.xml (JUnit), report.html and one folder per test.
 
 ` + exitText,
 		Example: `  nicloop regress                       everything on RTL
@@ -115,7 +115,7 @@ func runTests(cmd *cobra.Command, verb string, tests []regress.Test, o regress.O
 	}
 	outcomes, err := regress.Run(cmd.Context(), tests, o)
 	err = errors.Join(err, shown.close(cmd.OutOrStdout(), outcomes, err))
-	fmt.Fprintf(cmd.OutOrStdout(), "logs and results.xml: %s\n", o.Dir)
+	fmt.Fprintf(cmd.OutOrStdout(), "logs, results.xml and report.html: %s\n", o.Dir)
 	if err != nil {
 		return err
 	}
@@ -159,9 +159,7 @@ func newShow(cmd *cobra.Command, verb string, tests []regress.Test, o *regress.O
 		for _, j := range s.results {
 			j.SetBuilding(took)
 		}
-		if s.memory != nil {
-			s.memory.build = took
-		}
+		s.memory.build = took
 		if took > time.Second {
 			s.bar.describe(fmt.Sprintf("%d kinds of machine built or found in %.1f s; now the tests", kinds, took.Seconds()))
 		}
@@ -187,7 +185,7 @@ func (s *show) close(w io.Writer, outcomes []regress.Outcome, failure error) (er
 	for _, j := range s.results {
 		err = errors.Join(err, j.Close(outcomes))
 	}
-	return errors.Join(err, s.memory.close(w, failure))
+	return errors.Join(err, s.memory.close(w, failure), s.memory.report(outcomes))
 }
 
 // nightFlags are about many runs: which part of them this is, how long it may take, and where they are remembered.

@@ -124,6 +124,7 @@ func countsText(r *runs.Run) string {
 
 func (f *runsFlags) show() *cobra.Command {
 	var all bool
+	var html string
 	cmd := &cobra.Command{
 		Use: "show [RUN]", Short: "Show a run, the newest if none is named: what failed, what became slower", Args: checked(cobra.MaximumNArgs(1)),
 		Example: "  nicloop runs show\n  nicloop runs show 17 --all",
@@ -131,6 +132,9 @@ func (f *runsFlags) show() *cobra.Command {
 			run, list, err := f.get(strings.Join(append(args, "-1")[:1], ""))
 			if err != nil {
 				return err
+			}
+			if html != "" {
+				return writeReport(html, run, list)
 			}
 			if f.json {
 				return writeJSON(cmd.OutOrStdout(), struct {
@@ -141,6 +145,7 @@ func (f *runsFlags) show() *cobra.Command {
 			return showRun(cmd.OutOrStdout(), &run, list, all)
 		},
 	}
+	cmd.Flags().StringVar(&html, "html", "", "write the page of a run to `FILE`, as regress writes report.html")
 	cmd.Flags().BoolVar(&all, "all", false, "list the tests that passed, too")
 	return cmd
 }

@@ -1,0 +1,217 @@
+// Package report makes a page of a regression: one file that needs nothing else, no network and no server, for a browser on a wide
+// screen or a phone, light or dark.
+//
+// What failed comes first, in groups of the same signature: the error without its numbers. Then what became slower, then all
+// tests, a row for each with all its seeds.
+package report
+
+import (
+	"cmp"
+	_ "embed"
+	"html/template"
+	"io"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/nicloop/nicloop/bench/runs"
+)
+
+//go:embed page.html
+var page string
+
+var pageTemplate = template.Must(template.New("page").Parse(page))
+
+// view is what the page shows.
+type view struct {
+	Run      runs.Run
+	Verdict  string
+	Bad      bool
+	Took     string
+	Began    string
+	Commit   string
+	Command  string
+	Counts   []count
+	Groups   []group
+	Slower   []runs.Record
+	Tests    []test
+	Records  int
+	Hardware []string
+}
+
+type count struct {
+	Status string
+	N      int
+}
+
+// A group is failures with one signature.
+type group struct {
+	Signature, Status string
+	First             failure // in full
+	Others            []failure
+	More              int // left out
+	Total             int
+}
+
+type failure struct {
+	runs.Record
+	LogLink, WavesLink string
+}
+
+// A test is all seeds of it.
+type test struct {
+	Name                 string
+	Pass, Bad, Skip      int
+	Status               string
+	MinCycles, MaxCycles uint64
+	Seconds              float64
+	Share                int // of the time of the longest, in percent
+	Why                  string
+}
+
+// shownCases of a group are listed, with their seeds.
+const shownCases = 60
+
+// Write writes the page that lies in dir.
+func Write(w io.Writer, dir string, run runs.Run, list []runs.Record) error {
+	v := view{
+		Run: run, Groups: groups(list, dir), Tests: tests(list), Records: len(list),
+		Began: run.Began.Local().Format(time.DateTime), Commit: run.Commit[:min(12, len(run.Commit))],
+		Command: strings.Join(append([]string{"nicloop", run.Verb}, run.Patterns...), " "),
+	}
+	if !run.Ended.IsZero() {
+		v.Took = run.Ended.Sub(run.Began).Round(time.Second).String()
+	}
+	v.count(list)
+	return pageTemplate.Execute(w, &v)
+}
+
+var order = []string{"PASS", "FAIL", "HANG", "FLAKY", "STOP", "SKIP"}
+
+func isBad(status string) bool { return status == "FAIL" || status == "HANG" || status == "FLAKY" }
+
+func (v *view) count(list []runs.Record) {
+	n := map[string]int{}
+	for i := range list {
+		n[list[i].Status]++
+		if list[i].Slower != nil {
+			v.Slower = append(v.Slower, list[i])
+		}
+		if h := list[i].Hardware; h != "" && !slices.Contains(v.Hardware, h) {
+			v.Hardware = append(v.Hardware, h)
+		}
+	}
+	for _, s := range order {
+		if n[s] > 0 {
+			v.Counts = append(v.Counts, count{s, n[s]})
+		}
+	}
+	switch bad := n["FAIL"] + n["HANG"] + n["FLAKY"]; {
+	case bad > 0:
+		v.Verdict, v.Bad = "failed", true
+	case v.Run.Error != "":
+		v.Verdict, v.Bad = "ended early", true
+	default:
+		v.Verdict = "passed"
+	}
+}
+
+var numbers = regexp.MustCompile(`0x[0-9a-fA-F]+|[0-9]+(\.[0-9]+)?`)
+
+// signature is what failures of one cause have in common: the first line of the error, without numbers.
+func signature(r *runs.Record) string {
+	head, _, _ := strings.Cut(r.Error, "\n")
+	return numbers.ReplaceAllString(head, "N")
+}
+
+func groups(list []runs.Record, dir string) (all []group) {
+	at := map[string]int{}
+	for i := range list {
+		r := &list[i]
+		if !isBad(r.Status) {
+			continue
+		}
+		key, f := r.Status+" "+signature(r), failure{*r, link(dir, r.Log), link(dir, r.Waves)}
+		n, ok := at[key]
+		if !ok {
+			at[key] = len(all)
+			all = append(all, group{Signature: signature(r), Status: r.Status, First: f, Total: 1})
+			continue
+		}
+		g := &all[n]
+		g.Total++
+		if len(g.Others)+1 == shownCases {
+			g.More++
+			continue
+		}
+		g.Others = append(g.Others, f)
+	}
+	slices.SortStableFunc(all, func(a, b group) int { return cmp.Compare(b.Total, a.Total) })
+	return all
+}
+
+// link is a file as the page finds it.
+func link(dir, file string) string {
+	if file == "" {
+		return ""
+	}
+	rel, err := filepath.Rel(dir, file)
+	if err != nil {
+		return file
+	}
+	return filepath.ToSlash(rel)
+}
+
+func tests(list []runs.Record) (all []test) {
+	at := map[string]int{}
+	for i := range list {
+		r := &list[i]
+		n, ok := at[r.Test]
+		if !ok {
+			n = len(all)
+			at[r.Test] = n
+			all = append(all, test{Name: r.Test})
+		}
+		all[n].add(r)
+	}
+	longest := 0.0
+	for i := range all {
+		longest = max(longest, all[i].Seconds)
+	}
+	for i := range all {
+		if longest > 0 {
+			all[i].Share = int(100*all[i].Seconds/longest + 0.5)
+		}
+	}
+	slices.SortFunc(all, func(a, b test) int {
+		return cmp.Or(cmp.Compare(b.Bad, a.Bad), strings.Compare(a.Name, b.Name))
+	})
+	return all
+}
+
+func (t *test) add(r *runs.Record) {
+	t.Seconds += r.Real
+	switch {
+	case r.Status == "PASS":
+		if t.Pass == 0 || r.Cycles < t.MinCycles {
+			t.MinCycles = r.Cycles
+		}
+		t.MaxCycles = max(t.MaxCycles, r.Cycles)
+		t.Pass++
+	case isBad(r.Status):
+		t.Bad++
+	default:
+		t.Skip++
+		t.Why = r.Error
+	}
+	switch {
+	case t.Bad > 0:
+		t.Status = "FAIL"
+	case t.Pass > 0:
+		t.Status = "PASS"
+	default:
+		t.Status = r.Status
+	}
+}
