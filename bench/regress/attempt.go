@@ -97,7 +97,7 @@ func (o *Outcome) keepWaves(file string, why error) {
 	case err == nil && info.Size() > 0 && why == nil:
 		o.Waves = file
 		return
-	case errors.Is(err, os.ErrNotExist):
+	case errors.Is(err, os.ErrNotExist) && why == nil:
 		return // the device has none, or it failed before there was anything to trace
 	case err == nil && info.Size() == 0:
 		os.Remove(file)
@@ -165,7 +165,7 @@ func (r *runner) attempt(ctx context.Context, out *Outcome, logName string, wave
 	if errors.Is(err, drivers.ErrEnvironment) {
 		return nil, err
 	}
-	return t, nil
+	return t, t.closeErr
 }
 
 // A logFile keeps the first error of what was written to it: a log that is not whole is an error of the regression.

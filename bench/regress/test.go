@@ -44,6 +44,7 @@ type T struct {
 	ended drivers.Time  // of the last of them alone
 
 	hardware string // hash of what the system opened last was built from
+	closeErr error  // why what a system wrote, but for waves, is not whole
 	wavesErr error  // why waves that were asked for are not whole
 
 	building func(what string)
@@ -143,8 +144,11 @@ func (t *T) closeSystem(failed error) {
 		t.keepRepeated(r.Repeat())
 	}
 	t.add(drivers.Time(t.sys.Now()) * drivers.Time(t.sys.Info().ClockPS))
-	if err := t.sys.Close(); err != nil && t.waves != nil {
+	switch err := t.sys.Close(); {
+	case err != nil && t.waves != nil:
 		t.wavesErr = err
+	case err != nil:
+		t.closeErr = err
 	}
 	t.sys = nil
 }

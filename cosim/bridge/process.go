@@ -8,6 +8,8 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"github.com/nicloop/nicloop/drivers"
 )
 
 // A process is the simulator and what it prints.
@@ -78,6 +80,7 @@ type logTail struct {
 	mu   sync.Mutex
 	buf  []byte
 	file *os.File
+	lost error // why the file does not hold all of it
 }
 
 const logTailBytes = 16384
@@ -102,10 +105,19 @@ func (l *logTail) Write(b []byte) (int, error) {
 	if len(l.buf) > 2*logTailBytes {
 		l.buf = append(l.buf[:0], l.buf[len(l.buf)-logTailBytes:]...)
 	}
-	if l.file != nil {
-		return l.file.Write(b)
+	if l.file != nil && l.lost == nil {
+		if _, err := l.file.Write(b); err != nil {
+			l.lost = fmt.Errorf("%w: room for the simulator's log: %w", drivers.ErrEnvironment, err)
+		}
 	}
-	return len(b), nil
+	return len(b), nil // else nobody would read on, and the simulator die of it
+}
+
+// whole says whether all that was written is in the file.
+func (l *logTail) whole() error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.lost
 }
 
 // tail gives the last n lines.
@@ -117,7 +129,10 @@ func (l *logTail) tail(n int) string {
 }
 
 func (l *logTail) close() {
-	if l.file != nil {
-		l.file.Close()
+	if l.file == nil {
+		return
+	}
+	if err := l.file.Close(); err != nil && l.whole() == nil {
+		l.lost = fmt.Errorf("%w: room for the simulator's log: %w", drivers.ErrEnvironment, err)
 	}
 }

@@ -139,6 +139,14 @@ func (r *remote) diagnose(err error) error {
 	return err
 }
 
+// lostLog says that the log of the process is not whole.
+func (r *remote) lostLog() error {
+	if r.proc == nil {
+		return nil
+	}
+	return r.proc.log.whole()
+}
+
 func (r *remote) hangUp() { r.conn.hangUp() }
 
 func (r *remote) end(grace time.Duration) {

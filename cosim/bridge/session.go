@@ -2,6 +2,7 @@ package bridge
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"sync"
 	"sync/atomic"
@@ -129,7 +130,7 @@ func (s *Session) fail(err error) error {
 }
 
 // Close ends the simulator and frees everything. A Run in another goroutine
-// returns ErrClosed. Its error says that waves which were asked for are not whole.
+// returns ErrClosed. Its error says that waves or a log which were asked for are not whole.
 func (s *Session) Close() error {
 	grace := s.shutDown()
 	s.mu.Lock()
@@ -144,7 +145,7 @@ func (s *Session) Close() error {
 	if grace != shutdownGrace { // interrupted
 		return nil
 	}
-	return s.checkWaves()
+	return errors.Join(s.checkWaves(), s.lostLog())
 }
 
 // shutDown asks the simulator to end and says how long that may take. It is orderly,

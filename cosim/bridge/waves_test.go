@@ -3,9 +3,12 @@ package bridge
 import (
 	"bytes"
 	"encoding/binary"
+	"syscall"
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/nicloop/nicloop/drivers"
 )
 
 // blocks makes a file of blocks, with nothing in them.
@@ -17,6 +20,20 @@ func blocks(kinds ...byte) []byte {
 		b = append(b, make([]byte, 16)...)
 	}
 	return b
+}
+
+// TestLogOnAFullDisk: the simulator talks on, and the loss is told in the end.
+func TestLogOnAFullDisk(t *testing.T) {
+	l, err := newLogTail("/dev/full")
+	require.NoError(t, err)
+	require.NoError(t, l.whole())
+	n, err := l.Write([]byte("hello\n"))
+	require.NoError(t, err, "or the simulator would die of a closed pipe")
+	require.Equal(t, 6, n)
+	require.ErrorIs(t, l.whole(), drivers.ErrEnvironment)
+	require.ErrorIs(t, l.whole(), syscall.ENOSPC)
+	require.Equal(t, "hello", l.tail(1))
+	l.close()
 }
 
 // TestWalkFST: whatever a full disk leaves of a wave file is noticed.
