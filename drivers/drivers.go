@@ -182,6 +182,8 @@ type WaveWindow struct {
 	File     string
 	From, To Cycle
 	Nodes    []int
+	// Maybe: that the system ends before From is no error of Close.
+	Maybe bool
 }
 
 // Checkpoints asks a Timed to keep states of itself, so that the end of a run that went wrong can be repeated with

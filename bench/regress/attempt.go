@@ -73,7 +73,7 @@ func (r *runner) withWaves(ctx context.Context, out *Outcome) (again bool, err e
 		return false, nil
 	}
 	first := *out
-	window := &drivers.WaveWindow{File: file, From: windowStart(t), To: drivers.Forever, Nodes: r.o.WavesNodes}
+	window := &drivers.WaveWindow{File: file, From: windowStart(t), To: drivers.Forever, Nodes: r.o.WavesNodes, Maybe: true}
 	t, err = r.attempt(ctx, out, "test.waves.log", window, nil)
 	if err != nil {
 		return false, err

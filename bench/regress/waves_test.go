@@ -6,6 +6,7 @@ import (
 	"os/exec"
 	"testing"
 
+	"github.com/nicloop/nicloop/bench"
 	_ "github.com/nicloop/nicloop/cosim/rtl"
 	"github.com/nicloop/nicloop/drivers/regs"
 	"github.com/stretchr/testify/require"
@@ -67,4 +68,36 @@ func TestRegressInside(t *testing.T) {
 	require.Equal(t, Failed, out[0].Status)
 	require.Equal(t, 3, attempts, "planned, run, repeated with waves")
 	require.FileExists(t, out[0].Waves)
+}
+
+// TestWavesOfSeveralWorlds: what a test compares after its last world has ended fails outside of any. The waves show the
+// end of that world, whose cycles begin at 0, however long the worlds before were.
+func TestWavesOfSeveralWorlds(t *testing.T) {
+	if _, err := exec.LookPath("verilator"); err != nil && os.Getenv("CI") == "" {
+		t.Skip("needs verilator: scripts/setup-debian.sh")
+	}
+	for name, iterations := range map[string][]int{"long, short": {400, 5}, "short, long": {5, 400}} {
+		t.Run(name, func(t *testing.T) {
+			worlds := Test{Name: "x/worlds", Run: func(t *T) error {
+				for _, n := range iterations {
+					c := bench.Default("pingpong")
+					c.Iterations = n
+					if _, err := t.Run(c); err != nil {
+						return err
+					}
+				}
+				return errBroken
+			}}
+			o := options(t)
+			o.Device = "rtl:"
+			out, err := Run(context.Background(), []Test{worlds}, o)
+			require.NoError(t, err)
+			require.Equal(t, Failed, out[0].Status)
+			require.ErrorIs(t, out[0].Err, errBroken)
+			require.NotContains(t, out[0].Err.Error(), "no whole waves")
+			info, err := os.Stat(out[0].Waves)
+			require.NoError(t, err)
+			require.Greater(t, info.Size(), int64(1000))
+		})
+	}
 }
