@@ -11,6 +11,7 @@ import (
 
 	"github.com/nicloop/nicloop/cosim/vtime"
 	"github.com/nicloop/nicloop/drivers"
+	"github.com/nicloop/nicloop/drivers/regs"
 	_ "github.com/nicloop/nicloop/drivers/ideal"
 	"github.com/nicloop/nicloop/host"
 	"github.com/nicloop/nicloop/velo"
@@ -307,6 +308,30 @@ func TestMismatchIsFound(t *testing.T) {
 	require.ErrorAs(t, verify(b, 3, 1, 2, 9), &m)
 	require.Equal(t, 77, m.Offset)
 	require.Error(t, verify(b, 3, 1, 2, 8))
+}
+
+// TestMismatchSaysWhere: the byte, its packet, and the cycle at which to look.
+func TestMismatchSaysWhere(t *testing.T) {
+	c := onIdeal("")
+	c.Nodes, c.Procs, c.Sizes = 2, 1, []int{2000}
+	err := launch(t, c, func(r *host.Rank) error {
+		b := make([]byte, 2000)
+		if r.ID() == 0 {
+			fill(b, c.Seed, 0, 1, 0)
+			b[1000] ^= 1
+			return r.Send(1, 1, b)
+		}
+		if _, err := r.Recv(0, 1, b); err != nil {
+			return err
+		}
+		return verify(b, c.Seed, 0, 1, 0)
+	})
+	var m *MismatchError
+	require.ErrorAs(t, err, &m)
+	at := 1000 + host.HeaderBytes
+	require.Contains(t, err.Error(), fmt.Sprintf("byte 1000 is 0x%02x, expected 0x%02x", m.Got, m.Want))
+	require.Contains(t, err.Error(), fmt.Sprintf("byte %d of packet %d of %d; seen at cycle ", at%regs.VELOPayload, at/regs.VELOPayload+1, host.Packets(2000)))
+	require.NotZero(t, m.Cycle)
 }
 
 func TestCancelEndsARun(t *testing.T) {

@@ -3,6 +3,10 @@ package bench
 import (
 	"encoding/binary"
 	"fmt"
+
+	"github.com/nicloop/nicloop/drivers"
+	"github.com/nicloop/nicloop/drivers/regs"
+	"github.com/nicloop/nicloop/host"
 )
 
 // fill writes the bytes of message k from rank s to rank d.
@@ -35,11 +39,21 @@ type MismatchError struct {
 	Offset            int
 	Got, Want         byte
 	Seed              int64
+	// Cycle is when it was noticed, if that is known: where to look in waves and captures.
+	Cycle drivers.Cycle
+	Bytes int // of the message
 }
 
 func (e *MismatchError) Error() string {
-	return fmt.Sprintf("message %d from rank %d to rank %d: byte %d is 0x%02x, expected 0x%02x (seed %d)",
+	text := fmt.Sprintf("message %d from rank %d to rank %d: byte %d is 0x%02x, expected 0x%02x (seed %d)",
 		e.Message, e.From, e.To, e.Offset, e.Got, e.Want, e.Seed)
+	if e.Bytes <= host.EagerMax {
+		text += fmt.Sprintf("; byte %d of packet %d of %d", (e.Offset+host.HeaderBytes)%regs.VELOPayload, (e.Offset+host.HeaderBytes)/regs.VELOPayload+1, host.Packets(e.Bytes))
+	}
+	if e.Cycle > 0 {
+		text += fmt.Sprintf("; seen at cycle %d", e.Cycle)
+	}
+	return text
 }
 
 // verify compares b with what fill writes.
@@ -50,7 +64,7 @@ func verify(b []byte, seed int64, s, d, k int) error {
 		if n < 8 || binary.LittleEndian.Uint64(rest) != want {
 			for j, got := range rest[:n] {
 				if w := byte(want >> (8 * j)); got != w {
-					return &MismatchError{From: s, To: d, Message: k, Offset: len(b) - len(rest) + j, Got: got, Want: w, Seed: seed}
+					return &MismatchError{From: s, To: d, Message: k, Offset: len(b) - len(rest) + j, Got: got, Want: w, Seed: seed, Bytes: len(b)}
 				}
 			}
 		}

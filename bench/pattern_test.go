@@ -25,7 +25,7 @@ func TestPattern(t *testing.T) {
 			got[i] ^= 0x10
 			var m *MismatchError
 			require.ErrorAs(t, verify(got, 3, 1, 2, 9), &m)
-			require.Equal(t, MismatchError{From: 1, To: 2, Message: 9, Offset: i, Got: got[i], Want: want[i], Seed: 3}, *m)
+			require.Equal(t, MismatchError{From: 1, To: 2, Message: 9, Offset: i, Got: got[i], Want: want[i], Seed: 3, Bytes: len(got)}, *m)
 			got[i] ^= 0x10
 		}
 	}

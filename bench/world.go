@@ -128,6 +128,10 @@ func (w *World) run(ctx context.Context, body func(*host.Rank) error) error {
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
 	}
+	var differs *MismatchError
+	if errors.As(err, &differs) {
+		differs.Cycle = w.Sys.Now()
+	}
 	if err != nil {
 		return w.explain(err)
 	}
