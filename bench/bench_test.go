@@ -11,8 +11,8 @@ import (
 
 	"github.com/nicloop/nicloop/cosim/vtime"
 	"github.com/nicloop/nicloop/drivers"
-	"github.com/nicloop/nicloop/drivers/regs"
 	_ "github.com/nicloop/nicloop/drivers/ideal"
+	"github.com/nicloop/nicloop/drivers/regs"
 	"github.com/nicloop/nicloop/host"
 	"github.com/nicloop/nicloop/velo"
 	"github.com/stretchr/testify/require"

@@ -124,18 +124,23 @@ func nodesOf(addrs []velo.Addr) []int {
 func (w *World) run(ctx context.Context, body func(*host.Rank) error) error {
 	stop := context.AfterFunc(ctx, func() { w.Sys.Close() })
 	defer stop()
-	err := w.Kernel.Run(func(i int) error { return body(w.Ranks[i]) })
+	err := w.Kernel.Run(func(i int) error { return w.dated(i, body(w.Ranks[i])) })
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
-	}
-	var differs *MismatchError
-	if errors.As(err, &differs) {
-		differs.Cycle = w.Sys.Now()
 	}
 	if err != nil {
 		return w.explain(err)
 	}
 	return w.settle()
+}
+
+// dated adds to data that differ when rank i saw it.
+func (w *World) dated(i int, err error) error {
+	var differs *MismatchError
+	if errors.As(err, &differs) {
+		differs.Cycle = drivers.Cycle(int(w.Ranks[i].Now()) / w.Sys.Info().ClockPS)
+	}
+	return err
 }
 
 // settle drains the control packets that were under way when the last rank
