@@ -39,6 +39,7 @@ line that reproduces it.
 	fs.StringVarP(&o.Dir, "output", "o", "", "folder for logs and results (default: a new one in nicloop-out)")
 	f.add(fs)
 	fs.StringVarP(&junit, "xunit", "x", "", "also write results.xml to `FILE`")
+	completing(cmd, 0, testChoices(regress.Conformance))
 	cmd.RunE = func(cmd *cobra.Command, patterns []string) error {
 		tests, err := regress.Select(regress.Conformance(), patterns)
 		if err != nil {

@@ -33,6 +33,7 @@ the others wait in a barrier.`,
 	f := &imbFlags{c: imb.Default()}
 	f.add(cmd)
 	cmd.RunE = f.run
+	completing(cmd, 0, imbChoices)
 	return cmd
 }
 

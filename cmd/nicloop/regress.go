@@ -59,6 +59,7 @@ to a new folder with results.xml (JUnit), report.html and one folder per test.
 	fs.StringVarP(&o.Dir, "output", "o", "", "folder for logs and results (default: a new one in nicloop-out)")
 	f.add(fs)
 	fs.StringVarP(&junit, "xunit", "x", "", "also write results.xml to `FILE`")
+	completing(cmd, 0, testChoices(regress.List))
 	cmd.RunE = func(cmd *cobra.Command, patterns []string) error {
 		tests, err := regress.Select(regress.List(), patterns)
 		if err != nil {

@@ -46,7 +46,6 @@ dynamic mailbox flow control, message passing, workloads.
   nicloop regress                 the regression on RTL
   nicloop run pingpong --nodes 2  one measurement`,
 		SilenceUsage: true, SilenceErrors: true,
-		CompletionOptions: cobra.CompletionOptions{HiddenDefaultCmd: true},
 	}
 	var verbose bool
 	root.PersistentFlags().BoolVarP(&verbose, "verbose", "v", false, "log each step of each layer, to standard error")

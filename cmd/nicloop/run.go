@@ -48,6 +48,7 @@ the hardware. The same command gives the same output, byte for byte.`,
 	}
 	f := addRunFlags(cmd)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error { return f.run(cmd, args[0]) }
+	completing(cmd, 1, workloadChoices)
 	return cmd
 }
 

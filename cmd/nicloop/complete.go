@@ -1,0 +1,72 @@
+package main
+
+import (
+	"strings"
+
+	"github.com/nicloop/nicloop/bench"
+	"github.com/nicloop/nicloop/bench/imb"
+	"github.com/nicloop/nicloop/bench/regress"
+	"github.com/nicloop/nicloop/drivers"
+	"github.com/spf13/cobra"
+)
+
+// A choice is a word that can stand at some place, and what it means.
+type choice struct{ word, doc string }
+
+// completing gives a shell the words of a verb's arguments, of which each may stand once.
+func completing(cmd *cobra.Command, most int, list func() []choice) {
+	cmd.ValidArgsFunction = func(_ *cobra.Command, args []string, begun string) ([]cobra.Completion, cobra.ShellCompDirective) {
+		var words []cobra.Completion
+		for _, c := range list() {
+			if most > 0 && len(args) >= most {
+				break
+			}
+			if strings.HasPrefix(c.word, begun) {
+				words = append(words, cobra.CompletionWithDesc(c.word, c.doc))
+			}
+		}
+		return words, cobra.ShellCompDirectiveNoFileComp
+	}
+	if cmd.Flags().Lookup("device") == nil {
+		return
+	}
+	// The error is that of a flag that is not there, or of a second function.
+	_ = cmd.RegisterFlagCompletionFunc("device", func(*cobra.Command, []string, string) ([]cobra.Completion, cobra.ShellCompDirective) {
+		var words []cobra.Completion
+		for _, b := range drivers.Backends() {
+			words = append(words, cobra.CompletionWithDesc(b[0], b[1]))
+		}
+		return words, cobra.ShellCompDirectiveNoSpace | cobra.ShellCompDirectiveNoFileComp
+	})
+}
+
+func workloadChoices() (list []choice) {
+	for _, w := range bench.Workloads() {
+		list = append(list, choice{w.Name, w.Doc})
+	}
+	return list
+}
+
+// testChoices are the tests and their tags.
+func testChoices(tests func() []regress.Test) func() []choice {
+	return func() (list []choice) {
+		tags := map[string]bool{}
+		for _, t := range tests() {
+			list = append(list, choice{t.Name, t.Doc})
+			for _, tag := range t.Tags {
+				if !tags[tag] {
+					tags[tag] = true
+					list = append(list, choice{tag, "a tag"})
+				}
+			}
+		}
+		return list
+	}
+}
+
+func imbChoices() (list []choice) {
+	for _, name := range imb.Names() {
+		list = append(list, choice{name, ""})
+	}
+	return list
+}
