@@ -171,7 +171,7 @@ func TestTraceBufferFills(t *testing.T) {
 // The file spans the window and no more: an FST header holds first and last time.
 func TestWaves(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "dump.fst")
-	const period, reset = 6400, 8
+	const period = 6400
 	s := start(t, func(c *Config) { c.Waves = &drivers.WaveWindow{File: file, From: 100, To: 150} })
 	run(t, s, 99)
 	info, err := os.Stat(file)
@@ -183,8 +183,8 @@ func TestWaves(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, byte(0), dump[0], "header block")
 	first, last := binary.BigEndian.Uint64(dump[9:]), binary.BigEndian.Uint64(dump[17:])
-	require.Equal(t, uint64((reset+100)*period), first)
-	require.Equal(t, uint64((reset+150)*period-period/2), last)
+	require.Equal(t, uint64(100*period), first)
+	require.Equal(t, uint64(150*period-period/2), last)
 }
 
 func TestLogFile(t *testing.T) {

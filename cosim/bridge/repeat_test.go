@@ -22,10 +22,10 @@ func checkpoints(t *testing.T, every, last drivers.Cycle) (*Session, string) {
 
 // span is what a wave file shows, in cycles.
 func span(t *testing.T, file string) [2]uint64 {
-	const period, reset = 6400, 8
+	const period = 6400
 	dump, err := os.ReadFile(file)
 	require.NoError(t, err)
-	return [2]uint64{binary.BigEndian.Uint64(dump[9:])/period - reset, (binary.BigEndian.Uint64(dump[17:])+period/2)/period - reset}
+	return [2]uint64{binary.BigEndian.Uint64(dump[9:]) / period, (binary.BigEndian.Uint64(dump[17:]) + period/2) / period}
 }
 
 // A repeat begins at the last checkpoint before its window, and the session goes on as if nothing had been.

@@ -3,6 +3,8 @@ package rtl
 import (
 	"context"
 	"encoding/binary"
+	"os"
+	"path/filepath"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -157,4 +159,20 @@ func TestTrace(t *testing.T) {
 		drivers.PointPIOAddr: 1, drivers.PointPIOLast: 1, drivers.PointWriteAddr: 1, drivers.PointWriteLast: 1, drivers.PointWriteDone: 1,
 		drivers.PointArrive1 + 1: 1,
 	}, points)
+}
+
+// TestWavesBeginWhereAsked: time in a wave file is that of the cycles, so that a cycle of a log or of a verdict is found there.
+func TestWavesBeginWhereAsked(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "dump.fst")
+	sys := openTimed(t, "rtl:", drivers.Options{Nodes: 2, Waves: &drivers.WaveWindow{File: file, From: 100, To: 300}})
+	var stop drivers.Stop
+	require.NoError(t, sys.Run(1000, &stop))
+	require.NoError(t, sys.Close())
+	b, err := os.ReadFile(file)
+	require.NoError(t, err)
+	require.Greater(t, len(b), 25)
+	first, last := binary.BigEndian.Uint64(b[9:]), binary.BigEndian.Uint64(b[17:]) // of the header, in ps
+	require.EqualValues(t, 100*regs.ClockPS, first)
+	require.Greater(t, last, uint64(299*regs.ClockPS))
+	require.Less(t, last, uint64(300*regs.ClockPS))
 }

@@ -33,7 +33,6 @@ void Simulation::reset() {
   } catch (const ModelDied&) {
     // fault() has recorded why.
   }
-  context_->timeInc(kEdges * kPeriodPs);
 }
 
 // The clock rises in the middle of a period.
