@@ -28,8 +28,7 @@ const (
 
 const exitText = `Exit codes: 0 passed, 1 a test or a claim failed, 2 usage, 3 the environment (a tool
 or device is missing or died, the cache or an output cannot be written), 4 a hang,
-with a verdict, 5 interrupted or out of time,
-real or simulated.`
+with a verdict, 5 interrupted or out of (real or simulated) time.`
 
 // errFailed: the command has already said what failed.
 var errFailed = errors.New("failed")

@@ -65,7 +65,7 @@ to a new folder with results.xml (JUnit), report.html and one folder per test.
 		if err != nil {
 			return err
 		}
-		if len(patterns) == 0 && !list {
+		if len(patterns) == 0 && !list && !f.failedLast {
 			tests = regress.Everyday(tests)
 		}
 		if list {
