@@ -50,7 +50,7 @@ func checkFlow(cmd *cobra.Command, flow velo.Flow) error {
 
 // idle names a flag that says something about what this run does not do: a person who typed it expects otherwise.
 func (f *runFlags) idle(cmd *cobra.Command, c *bench.Config) error {
-	if err := notNegative(cmd, "limit", "timeout"); err != nil {
+	if err := notNegative(cmd, "timeout"); err != nil {
 		return err
 	}
 	if err := checkFlow(cmd, c.Velo.Flow); err != nil {
