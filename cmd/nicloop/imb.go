@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/nicloop/nicloop/bench/imb"
+	"github.com/nicloop/nicloop/drivers"
 	"github.com/nicloop/nicloop/host"
 	"github.com/nicloop/nicloop/velo"
 	"github.com/spf13/cobra"
@@ -59,7 +60,7 @@ type imbFlags struct {
 	flow, rendezvous string
 	multi            string
 	json             bool
-	timeout          time.Duration
+	limit, timeout   time.Duration
 }
 
 func (f *imbFlags) add(cmd *cobra.Command) {
@@ -87,6 +88,7 @@ func (f *imbFlags) add(cmd *cobra.Command) {
 	fs.Int64Var(&f.c.Run.Seed, "seed", d.Run.Seed, "seed of message contents")
 	fs.BoolVar(&f.json, "json", false, "print the report as JSON")
 	fs.IntVarP(&f.c.Run.Threads, "jobs", "j", 1, "cores that one simulation on model: or rtl: may use; 2 pays when all of 16 nodes or more are busy")
+	fs.DurationVar(&f.limit, "limit", 0, "give up after so much simulated time of one table (default: never)")
 	fs.DurationVar(&f.timeout, "timeout", 0, "give up after so much real time (default: never)")
 }
 
@@ -95,6 +97,10 @@ func (f *imbFlags) run(cmd *cobra.Command, names []string) error {
 	if err := checkJobs(c.Run.Threads); err != nil {
 		return err
 	}
+	if f.limit < 0 || f.limit > longest {
+		return misused("--limit %v: expected 0 to %v of simulated time", f.limit, longest)
+	}
+	c.Run.Limit = drivers.Time(f.limit.Nanoseconds()) * drivers.Nanosecond
 	c.Benchmarks, c.Run.Velo.Flow, c.Run.Rendezvous = names, velo.Flow(f.flow), host.Rendezvous(f.rendezvous)
 	if given(cmd, "msglen") != "" && given(cmd, "msglog") != "" {
 		return misused("--msglen and --msglog both say which lengths: expected one of them")

@@ -1,0 +1,143 @@
+package main
+
+import (
+	"bufio"
+	"fmt"
+	"io"
+	"os"
+	"strconv"
+	"strings"
+
+	"github.com/nicloop/nicloop/drivers"
+	"github.com/nicloop/nicloop/drivers/regs"
+	"github.com/spf13/cobra"
+)
+
+// A step is one line of a script for a device.
+type step struct {
+	line  int
+	verb  string
+	off   uint32
+	value uint64
+}
+
+// stepWords is how many words follow each verb: a register and a value, or one of them.
+var stepWords = map[string]int{"peek": 1, "poke": 2, "expect": 2, "run": 1, "node": 1}
+
+func (f *deviceFlags) script() *cobra.Command {
+	return &cobra.Command{
+		Use: "script FILE", Short: "Peek and poke many times in one session", Args: checked(cobra.ExactArgs(1)),
+		Long: `Run a script in one session with the device, whose registers so keep what was
+written. A line is one of
+
+  peek REGISTER            read and print
+  poke REGISTER VALUE      write, print nothing
+  expect REGISTER VALUE    read; another value ends the script with exit code 1
+  run CYCLES               let time pass, on a simulated device
+  node N                   the node of what follows
+
+What follows # is a comment. FILE may be - for standard input. All of it is read
+and checked before the device is opened.`,
+		Example: "  nicloop device script bring-up.txt --nodes 4\n  printf 'poke SCRATCH 7\\nexpect SCRATCH 7\\n' | nicloop device script -",
+		RunE: func(cmd *cobra.Command, args []string) error {
+			in := cmd.InOrStdin()
+			if args[0] != "-" {
+				file, err := os.Open(args[0])
+				if err != nil {
+					return usageError{err}
+				}
+				defer file.Close()
+				in = file
+			}
+			steps, err := parseScript(in, args[0], f.nodes)
+			if err != nil {
+				return err
+			}
+			return f.with(cmd, func(sys drivers.System, dev drivers.Device) error {
+				for _, s := range steps {
+					if s.verb == "node" {
+						dev = sys.Device(int(s.value))
+						continue
+					}
+					if err := s.do(cmd.OutOrStdout(), sys, dev); err != nil {
+						return fmt.Errorf("%s:%d: %w", args[0], s.line, err)
+					}
+				}
+				return nil
+			})
+		},
+	}
+}
+
+// parseScript reads a script and checks it.
+func parseScript(in io.Reader, name string, nodes int) (steps []step, err error) {
+	lines := bufio.NewScanner(in)
+	for n := 1; lines.Scan(); n++ {
+		text, _, _ := strings.Cut(lines.Text(), "#")
+		words := strings.Fields(text)
+		if len(words) == 0 {
+			continue
+		}
+		s, err := parseStep(words, nodes)
+		if err != nil {
+			return nil, usageError{fmt.Errorf("%s:%d: %w", name, n, err)}
+		}
+		s.line = n
+		steps = append(steps, s)
+	}
+	return steps, lines.Err()
+}
+
+func parseStep(words []string, nodes int) (s step, err error) {
+	s.verb = words[0]
+	more, known := stepWords[s.verb]
+	switch {
+	case !known:
+		return s, fmt.Errorf("%q: expected peek, poke, expect, run or node%s", s.verb, drivers.Nearest(s.verb, []string{"peek", "poke", "expect", "run", "node"}))
+	case len(words)-1 != more:
+		return s, fmt.Errorf("%s with %d words: expected %d", s.verb, len(words)-1, more)
+	}
+	last := words[len(words)-1]
+	if s.verb != "run" && s.verb != "node" {
+		if s.off, err = parseRegister(words[1]); err != nil || s.verb == "peek" {
+			return s, err
+		}
+	}
+	if s.value, err = strconv.ParseUint(last, 0, 64); err != nil {
+		return s, fmt.Errorf("%q: expected a number of at most 64 bits, such as 0xcafe", last)
+	}
+	if s.verb == "node" && s.value >= uint64(nodes) {
+		return s, fmt.Errorf("node %d: expected 0 to %d, as --nodes is %d", s.value, nodes-1, nodes)
+	}
+	return s, nil
+}
+
+func (s *step) do(out io.Writer, sys drivers.System, dev drivers.Device) error {
+	switch s.verb {
+	case "poke":
+		return dev.WriteReg(s.off, s.value)
+	case "run":
+		timed, ok := sys.(drivers.Timed)
+		if !ok {
+			return fmt.Errorf("%w: run: the device has no simulated time", drivers.ErrNotSupported)
+		}
+		var stop drivers.Stop
+		for end := timed.Now() + drivers.Cycle(s.value); timed.Now() < end; {
+			if err := timed.Run(end, &stop); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	v, err := dev.ReadReg(s.off)
+	if err != nil {
+		return err
+	}
+	if s.verb == "expect" && v != s.value {
+		return fmt.Errorf("%s is 0x%x, expected 0x%x", regs.Describe(s.off), v, s.value)
+	}
+	if s.verb == "peek" {
+		_, err = fmt.Fprintf(out, "%s 0x%x\n", regs.Describe(s.off), v)
+	}
+	return err
+}
