@@ -9,7 +9,8 @@ import (
 	"github.com/sirupsen/logrus"
 )
 
-// Run runs one workload and closes the device.
+// Run runs one workload and closes the device. If one message size failed, or nobody wanted to wait any longer, the result
+// holds those before it, and nothing but their rows.
 func Run(ctx context.Context, c Config) (res *Result, err error) {
 	wl, err := FindWorkload(c.Workload)
 	if err != nil {
@@ -36,7 +37,7 @@ func Run(ctx context.Context, c Config) (res *Result, err error) {
 	res = newResult(w)
 	for _, n := range c.Sizes {
 		if err := w.measure(ctx, wl, n, res, obs); err != nil {
-			return nil, err
+			return res, err
 		}
 	}
 	return res, w.finish(res)

@@ -42,9 +42,6 @@ func openWorld(ctx context.Context, c Config, trace drivers.TraceSink) (*World, 
 		Nodes: c.Nodes, MemoryBytes: m.bytes(c.Procs), Trace: trace, Threads: threads,
 		Waves: c.Waves, Checkpoints: c.Checkpoints, LogFile: c.LogFile, Progress: c.Building,
 	})
-	if ctx.Err() != nil {
-		return nil, errors.Join(context.Cause(ctx), closeSystem(sys, err)) // whatever broke when the time was up
-	}
 	if err != nil {
 		return nil, err
 	}
@@ -54,14 +51,6 @@ func openWorld(ctx context.Context, c Config, trace drivers.TraceSink) (*World, 
 	}
 	logged.WithFields(logrus.Fields{"device": c.Device, "nodes": c.Nodes, "ranks": c.Ranks(), "flow": c.Velo.Flow, "seed": c.Seed}).Debug("world opened")
 	return w, nil
-}
-
-// closeSystem closes what an opening that failed did not leave.
-func closeSystem(sys drivers.System, failed error) error {
-	if failed != nil {
-		return nil
-	}
-	return sys.Close()
 }
 
 func newWorld(c Config, sys drivers.System, m memory) (*World, error) {

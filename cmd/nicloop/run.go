@@ -190,7 +190,7 @@ func (f *runFlags) run(cmd *cobra.Command, workload string) (err error) {
 	res, err := run(ctx, c)
 	bar.finish()
 	if err != nil {
-		return errors.Join(err, f.writeFailure(cmd, err))
+		return errors.Join(err, f.writeFailure(cmd, err, res))
 	}
 	if f.json {
 		return writeJSON(cmd.OutOrStdout(), res)
@@ -199,16 +199,25 @@ func (f *runFlags) run(cmd *cobra.Command, workload string) (err error) {
 	return nil
 }
 
-// writeFailure is the JSON of a run that failed: with its verdict, if it has one.
-func (f *runFlags) writeFailure(cmd *cobra.Command, failed error) error {
+// writeFailure prints what a run that failed has measured before. In JSON its error goes with it, and its verdict if it has one.
+func (f *runFlags) writeFailure(cmd *cobra.Command, failed error, res *bench.Result) error {
+	var rows []bench.Row
+	if res != nil {
+		rows = res.Rows
+	}
 	if !f.json {
+		if len(rows) > 0 {
+			fmt.Fprintln(cmd.OutOrStdout(), "not all sizes; what was measured before it ended:")
+			printRows(cmd.OutOrStdout(), res)
+		}
 		return nil
 	}
 	var report struct {
 		Error   string         `json:"error"`
 		Verdict *bench.Verdict `json:"verdict,omitempty"`
+		Rows    []bench.Row    `json:"rows,omitempty"`
 	}
-	report.Error = failed.Error()
+	report.Error, report.Rows = failed.Error(), rows
 	errors.As(failed, &report.Verdict)
 	return writeJSON(cmd.OutOrStdout(), report)
 }
