@@ -65,7 +65,10 @@ to a new folder with results.xml (JUnit), report.html and one folder per test.
 		if err != nil {
 			return err
 		}
-		if len(patterns) == 0 && !list && !f.failedLast {
+		switch {
+		case len(patterns) == 0 && f.failedLast: // whatever was asked for then
+			tests = regress.List()
+		case len(patterns) == 0 && !list:
 			tests = regress.Everyday(tests)
 		}
 		if list {

@@ -18,6 +18,7 @@
 module sim_node #(parameter int PORTS = 5, VC_DEPTH = 16, TORUS = 0) (
     input  logic clk,
     input  logic rst,
+    input  logic link_rst,
     input  logic [11:0] node_id,
     input  logic [59:0] shape,
     input  logic [63:0] slept,
