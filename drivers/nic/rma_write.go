@@ -74,4 +74,3 @@ func (n *node) landed(class int, last drivers.Cycle) {
 		}
 	}
 }
-
