@@ -1,30 +1,49 @@
 package host
 
 import (
+	"cmp"
+	"encoding/binary"
 	"fmt"
+	"math"
 	"slices"
 
 	"github.com/nicloop/nicloop/drivers"
 )
 
-// A Comm is a group of ranks that run collectives together. Every Rank embeds
-// that of the whole world. Inside a group ranks are numbered from 0 in the order
-// of its members.
+// A Comm is a communicator: ranks that exchange messages and run collectives together. Every Rank embeds
+// that of the whole world. Inside a communicator ranks are numbered from 0 in the order of its members.
 //
-// Groups that share ranks may be used in turn: messages of a pair do not
-// overtake, and both run the collectives that both take part in in the same order.
+// Dup and Split make communicators with contexts of their own, one for messages and one for collectives:
+// nothing that is sent in one of them is ever received in another, so collectives of different ones may
+// overlap. What Group makes has none, see there.
 type Comm struct {
 	rank     *Rank
 	id, size int
-	members  []int // world ranks; nil: all
+	members  []int   // world ranks; nil: all
+	ids      []int32 // by world rank, what members says the other way round; -1: not a member
+	context  uint16  // of messages
+	inner    uint16  // of collectives
 }
 
-// ID is the rank's number in the group, Size that of its members.
+// Contexts. The header has room for 65536 of them; those of communicators come in pairs.
+const (
+	contextWorld = 0
+	contextInner = 1 // of the world's collectives, and of groups'
+	contextFirst = 2
+	contextNone  = math.MaxUint16
+)
+
+// Undefined is the color of a rank that Split leaves out.
+const Undefined = -1
+
+// ID is the rank's number in the communicator, Size that of its members.
 func (c *Comm) ID() int   { return c.id }
 func (c *Comm) Size() int { return c.size }
 
-// Group makes a group of the given ranks, which this one must be among. It
-// exchanges nothing: all members must name the same ranks in the same order.
+// Group makes a group of the given ranks, which this one must be among. It exchanges nothing: all members
+// must name the same ranks in the same order. So nothing has agreed on a context for it, and its
+// collectives share one with those of the world and of all groups: they must run in one order at all ranks
+// that take part in several. Messages need a communicator: Dup of the group.
 func (r *Rank) Group(members []int) (*Comm, error) {
 	id := slices.Index(members, r.ID())
 	if id < 0 {
@@ -37,10 +56,80 @@ func (r *Rank) Group(members []int) (*Comm, error) {
 		}
 		seen[m] = true
 	}
-	return &Comm{rank: r, id: id, size: len(members), members: members}, nil
+	return r.newComm(members, contextNone, contextInner), nil
 }
 
-// World is the number in the world of rank id of the group.
+func (r *Rank) newComm(members []int, context, inner uint16) *Comm {
+	c := &Comm{rank: r, size: len(members), members: members, ids: make([]int32, r.size), context: context, inner: inner}
+	for i := range c.ids {
+		c.ids[i] = -1
+	}
+	for i, m := range members {
+		c.ids[m] = int32(i)
+	}
+	c.id = int(c.ids[r.id])
+	return c
+}
+
+// Dup makes a communicator of the same ranks with contexts of its own. All members call it.
+func (c *Comm) Dup() (*Comm, error) {
+	b := make([]byte, 8)
+	binary.LittleEndian.PutUint64(b, uint64(c.rank.contexts))
+	if err := c.Allreduce(b, MaxInt64); err != nil {
+		return nil, err
+	}
+	context, err := c.rank.agreed(int(binary.LittleEndian.Uint64(b)))
+	if err != nil {
+		return nil, err
+	}
+	d := *c
+	d.context, d.inner = context, context+1
+	return &d, nil
+}
+
+// Split makes a communicator of all members that name the same color, in the order of their keys; of
+// equal keys, in the order of c. All members call it; those whose color is below 0 get nil.
+func (c *Comm) Split(color, key int) (*Comm, error) {
+	const each = 3 * 8
+	mine, all := make([]byte, each), make([]byte, each*c.size)
+	for i, v := range []int{color, key, c.rank.contexts} {
+		binary.LittleEndian.PutUint64(mine[8*i:], uint64(int64(v)))
+	}
+	if err := c.Allgather(mine, all); err != nil {
+		return nil, err
+	}
+	said := func(id, i int) int { return int(int64(binary.LittleEndian.Uint64(all[each*id+8*i:]))) }
+	next := 0
+	var ids []int
+	for id := range c.size {
+		next = max(next, said(id, 2))
+		if color >= 0 && said(id, 0) == color {
+			ids = append(ids, id)
+		}
+	}
+	context, err := c.rank.agreed(next)
+	if err != nil || color < 0 {
+		return nil, err
+	}
+	slices.SortStableFunc(ids, func(a, b int) int { return cmp.Compare(said(a, 1), said(b, 1)) })
+	for i := range ids {
+		ids[i] = c.World(ids[i])
+	}
+	return c.rank.newComm(ids, context, context+1), nil
+}
+
+// agreed takes two contexts that none of the ranks which agreed on next is in. Communicators without a rank in
+// common may have the same ones. They are not given back: a message of a communicator that is over could
+// still be on its way.
+func (r *Rank) agreed(next int) (uint16, error) {
+	if next+1 >= contextNone {
+		return 0, fmt.Errorf("%w: a communicator more than the %d that a rank can make", drivers.ErrConfig, (contextNone-contextFirst)/2)
+	}
+	r.contexts = next + 2
+	return uint16(next), nil
+}
+
+// World is the number in the world of rank id of the communicator.
 func (c *Comm) World(id int) int {
 	if c.members == nil {
 		return id
@@ -48,22 +137,30 @@ func (c *Comm) World(id int) int {
 	return c.members[id]
 }
 
+// local is World the other way round.
+func (c *Comm) local(world int) int {
+	if c.members == nil {
+		return world
+	}
+	return int(c.ids[world])
+}
+
 func (c *Comm) collIsend(to, tag int, b []byte) (*Request, error) {
-	return c.rank.isend(c.World(to), tag, commCollective, b)
+	return c.begin(to, tag, c.inner, b, false)
 }
 
 func (c *Comm) collSend(to, tag int, b []byte) error {
-	return c.rank.send(c.World(to), tag, commCollective, b)
+	return c.send(to, tag, c.inner, b)
 }
 
 func (c *Comm) collRecv(from, tag int, b []byte) error {
-	_, err := c.rank.recv(c.World(from), tag, commCollective, b)
+	_, err := c.recv(from, tag, c.inner, b)
 	return err
 }
 
 // exchange sends one message and receives another at the same time.
 func (c *Comm) exchange(tag, to int, out []byte, from int, in []byte) error {
-	q, err := c.rank.irecv(c.World(from), tag, commCollective, in)
+	q, err := c.irecv(from, tag, c.inner, in)
 	if err != nil {
 		return err
 	}

@@ -13,6 +13,8 @@
 //   - A long message that fails does so at both ends, with a
 //     [rendezvous.Error]; other messages and the rank go on. Memory, tables and descriptors
 //     that are short make it wait, not fail.
+//   - Communicators ([Comm.Dup], [Comm.Split]) keep messages and collectives apart: what is sent in one is
+//     received in it alone. The [Rank] itself is the communicator of the world.
 //   - A rank that has to wait makes progress: it keeps taking packets out of its
 //     mailbox and returning credits.
 //   - What a rank waits for can be asked at any moment ([Rank.Waiting]): hang
@@ -28,6 +30,7 @@
 //
 //   - Give every rank a [Proc], which is all that a rank knows of its machine:
 //     simulated time (package vtime) or the wall clock on a board.
+//   - Call Dup, Split and the collectives of a communicator at all its members, in the same order.
 //   - Use a Rank from its own function only.
 //   - Leave the heap of [RMA] room for four of the longest messages beyond what [Rank.Alloc] gives out, if
 //     buffers lie outside DMA memory: half of that is kept for a receive and for a send that has matched,

@@ -108,7 +108,7 @@ func (r *Rank) takeLocal(q *Request, m *message, from int) {
 	m.req, m.data = q, nil
 	if m.more != nil {
 		s := m.more.send
-		s.rank.end(s)
+		s.comm.rank.end(s)
 		if from != r.id {
 			r.proc.Wake(from, r.proc.Now()+r.cost.Wake)
 		}

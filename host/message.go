@@ -251,9 +251,9 @@ func (r *Rank) bind(q *Request, e match.Envelope, m *message) error {
 func (r *Rank) complete(m *message, from int) {
 	q := m.req
 	r.end(q)
-	q.status = Status{Source: from, Tag: int(m.tag), Bytes: int(m.length)}
+	q.status = Status{Source: q.comm.local(from), Tag: int(m.tag), Bytes: int(m.length)}
 	if int(m.length) > len(q.buf) {
-		q.err = truncated(int(m.length), from, int(m.tag), len(q.buf))
+		q.err = truncated(int(m.length), q.status.Source, int(m.tag), len(q.buf))
 	}
 	r.stats.MessagesReceived++
 	r.stats.BytesReceived += uint64(m.length)

@@ -12,18 +12,18 @@ import (
 
 // Issend is Isend of a send that is done only when a receive has matched it. To another node it takes
 // RMA, whose rendezvous says when that is.
-func (r *Rank) Issend(dst, tag int, data []byte) (*Request, error) {
-	if dst != r.id && dst >= 0 && dst < r.size && !r.isLocal(dst) && r.bulk == nil {
+func (c *Comm) Issend(dst, tag int, data []byte) (*Request, error) {
+	if dst != c.id && dst >= 0 && dst < c.size && !c.rank.isLocal(c.World(dst)) && c.rank.bulk == nil {
 		return nil, fmt.Errorf("%w: a synchronous send to another node in a world without RMA", drivers.ErrNotSupported)
 	}
-	return r.begin(dst, tag, commWorld, data, true)
+	return c.begin(dst, tag, c.context, data, true)
 }
 
 // Ssend is Issend and Wait.
-func (r *Rank) Ssend(dst, tag int, data []byte) error {
-	q, err := r.Issend(dst, tag, data)
+func (c *Comm) Ssend(dst, tag int, data []byte) error {
+	q, err := c.Issend(dst, tag, data)
 	if err == nil {
-		_, err = r.Wait(q)
+		_, err = c.rank.Wait(q)
 	}
 	return err
 }
@@ -31,28 +31,28 @@ func (r *Rank) Ssend(dst, tag int, data []byte) error {
 // A Matched is a message that a probe has taken: no other receive can match it.
 type Matched struct {
 	Status
-	rank *Rank
+	comm *Comm
 	env  match.Envelope
 	m    *message
 }
 
 // Improbe is Iprobe that takes the message it finds; nil: there is none yet.
-func (r *Rank) Improbe(source, tag int) (*Matched, error) {
-	st, ok, err := r.Iprobe(source, tag)
+func (c *Comm) Improbe(source, tag int) (*Matched, error) {
+	st, ok, err := c.Iprobe(source, tag)
 	if !ok || err != nil {
 		return nil, err
 	}
-	e, m, _ := r.match.Take(match.Envelope{Source: int32(st.Source), Tag: int32(st.Tag), Comm: commWorld})
-	return &Matched{st, r, e, m}, nil
+	e, m, _ := c.rank.match.Take(c.pattern(st.Source, st.Tag, c.context))
+	return &Matched{st, c, e, m}, nil
 }
 
 // Mprobe waits until there is such a message and takes it.
-func (r *Rank) Mprobe(source, tag int) (*Matched, error) {
+func (c *Comm) Mprobe(source, tag int) (*Matched, error) {
 	for {
-		if m, err := r.Improbe(source, tag); m != nil || err != nil {
+		if m, err := c.Improbe(source, tag); m != nil || err != nil {
 			return m, err
 		}
-		if _, err := r.step(); err != nil {
+		if _, err := c.rank.step(); err != nil {
 			return nil, err
 		}
 	}
@@ -60,13 +60,13 @@ func (r *Rank) Mprobe(source, tag int) (*Matched, error) {
 
 // Irecv begins to receive the message into buf. It is called once.
 func (m *Matched) Irecv(buf []byte) (*Request, error) {
-	r := m.rank
+	r := m.comm.rank
 	if m.m == nil {
 		return nil, fmt.Errorf("%w: a matched message is received twice", drivers.ErrConfig)
 	}
 	r.proc.Spend(r.cost.Start + r.cost.Match)
 	q := r.requests.get()
-	*q = Request{rank: r, receive: true, env: m.env, buf: buf}
+	*q = Request{comm: m.comm, receive: true, env: m.env, buf: buf}
 	what := m.m
 	m.m = nil
 	return q, r.bind(q, m.env, what)
@@ -78,7 +78,7 @@ func (m *Matched) Recv(buf []byte) (Status, error) {
 	if err != nil {
 		return Status{}, err
 	}
-	return m.rank.waitFor(q)
+	return m.comm.rank.waitFor(q)
 }
 
 // ErrCancelled: a request was cancelled before it matched.

@@ -70,6 +70,7 @@ type Rank struct {
 	controls []*Request // that have carried a control message
 	spare    buffers    // of unexpected messages
 	stats    Stats
+	contexts int // the first that no communicator of this rank has
 }
 
 // A peer is what a rank keeps for another one: the messages from it and those to it.
@@ -90,7 +91,8 @@ func NewRank(id, size int, proc Proc, ep *velo.Endpoint, cost *Cost) *Rank {
 	case velo.Dynamic:
 		r.credit = cost.Dynamic
 	}
-	r.Comm = Comm{rank: r, id: id, size: size}
+	r.Comm = Comm{rank: r, id: id, size: size, context: contextWorld, inner: contextInner}
+	r.contexts = contextFirst
 	return r
 }
 

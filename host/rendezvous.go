@@ -164,9 +164,9 @@ func (r *Rank) receiveLong(q *Request, from, tag int, c rendezvous.Control) erro
 	b := r.bulk
 	b.core.Tick(int64(r.proc.Now()))
 	t := b.transfers.get()
-	*t = transfer{q: q, status: Status{Source: from, Tag: tag, Bytes: int(c.Bytes)}}
+	*t = transfer{q: q, status: Status{Source: q.comm.local(from), Tag: tag, Bytes: int(c.Bytes)}}
 	if int(c.Bytes) > len(q.buf) {
-		t.err = truncated(int(c.Bytes), from, tag, len(q.buf))
+		t.err = truncated(int(c.Bytes), t.status.Source, tag, len(q.buf))
 	}
 	q.long = t
 	t.end = b.core.Receive(from, c, len(q.buf), t)

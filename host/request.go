@@ -24,15 +24,9 @@ const (
 	MaxBytes = math.MaxUint32
 )
 
-// Communicators keep the collectives' messages apart from the application's.
-const (
-	commWorld      = 0
-	commCollective = 1
-)
-
 // Status says what a receive got.
 type Status struct {
-	Source int
+	Source int // in the communicator of the receive
 	Tag    int
 	Bytes  int
 }
@@ -40,18 +34,19 @@ type Status struct {
 // A Request is a send or a receive under way. Its buffer belongs to it until it
 // is done.
 type Request struct {
-	rank    *Rank
+	comm    *Comm
+	env     match.Envelope // a receive's pattern; of a send, Source is the destination. In the world
 	receive bool
-	env     match.Envelope // a receive's pattern; of a send, Source is the destination
-	buf     []byte
 	done    bool
+	kind    uint8 // of a send: eager, or a message of a rendezvous
+	delayed bool
+	held    bool // of an RTS: not to be sent yet
+	void    bool // of an RTS: not to be sent at all
+	buf     []byte
 	err     error
 	status  Status
 
-	kind          uint8 // of a send: eager, or a message of a rendezvous
-	sent, packets int   // of a send
-	delayed       bool
-	held, void    bool      // of an RTS: not to be sent yet, not at all
+	sent, packets int       // of a send
 	long          *transfer // of a rendezvous under way
 	next          *Request  // behind it, to the same destination
 }
@@ -61,17 +56,13 @@ func (q *Request) Done() bool { return q.done }
 
 // Isend begins to send data with tag to rank dst. It is done when its last
 // packet has been handed to the NIC.
-func (r *Rank) Isend(dst, tag int, data []byte) (*Request, error) {
-	return r.isend(dst, tag, commWorld, data)
-}
-
-func (r *Rank) isend(dst, tag int, comm uint16, data []byte) (*Request, error) {
-	return r.begin(dst, tag, comm, data, false)
+func (c *Comm) Isend(dst, tag int, data []byte) (*Request, error) {
+	return c.begin(dst, tag, c.context, data, false)
 }
 
 // begin begins a send. A synchronous one is done when a receive has matched it.
-func (r *Rank) begin(dst, tag int, comm uint16, data []byte, synchronous bool) (*Request, error) {
-	if err := r.checkPeer(dst); err != nil {
+func (c *Comm) begin(dst, tag int, context uint16, data []byte, synchronous bool) (*Request, error) {
+	if err := c.checkPeer(dst, context); err != nil {
 		return nil, err
 	}
 	if tag < 0 || tag > MaxTag {
@@ -80,9 +71,11 @@ func (r *Rank) begin(dst, tag int, comm uint16, data []byte, synchronous bool) (
 	if len(data) > MaxBytes {
 		return nil, fmt.Errorf("%w: message of %d bytes: expected at most %d", drivers.ErrConfig, len(data), MaxBytes)
 	}
+	r := c.rank
 	r.proc.Spend(r.cost.Start)
 	q := r.requests.get()
-	*q = Request{rank: r, env: match.Envelope{Source: int32(dst), Tag: int32(tag), Comm: comm}, buf: data, packets: Packets(len(data))}
+	dst = c.World(dst)
+	*q = Request{comm: c, env: match.Envelope{Source: int32(dst), Tag: int32(tag), Comm: context}, buf: data, packets: Packets(len(data))}
 	r.stats.MessagesSent++
 	r.stats.BytesSent += uint64(len(data))
 	switch {
@@ -99,17 +92,18 @@ func (r *Rank) begin(dst, tag int, comm uint16, data []byte, synchronous bool) (
 }
 
 // Irecv begins to receive the first message that matches source and tag.
-func (r *Rank) Irecv(source, tag int, buf []byte) (*Request, error) {
-	return r.irecv(source, tag, commWorld, buf)
+func (c *Comm) Irecv(source, tag int, buf []byte) (*Request, error) {
+	return c.irecv(source, tag, c.context, buf)
 }
 
-func (r *Rank) irecv(source, tag int, comm uint16, buf []byte) (*Request, error) {
-	if err := r.checkPattern(source, tag); err != nil {
+func (c *Comm) irecv(source, tag int, context uint16, buf []byte) (*Request, error) {
+	if err := c.checkPattern(source, tag, context); err != nil {
 		return nil, err
 	}
+	r := c.rank
 	r.proc.Spend(r.cost.Start)
 	q := r.requests.get()
-	*q = Request{rank: r, receive: true, env: match.Envelope{Source: int32(source), Tag: int32(tag), Comm: comm}, buf: buf}
+	*q = Request{comm: c, receive: true, env: c.pattern(source, tag, context), buf: buf}
 	if e, m, ok := r.match.Post(q.env, q); ok {
 		r.proc.Spend(r.cost.Match)
 		return q, r.bind(q, e, m)
@@ -117,22 +111,33 @@ func (r *Rank) irecv(source, tag int, comm uint16, buf []byte) (*Request, error)
 	return q, nil
 }
 
+// pattern is what a receive matches.
+func (c *Comm) pattern(source, tag int, context uint16) match.Envelope {
+	if source != AnySource {
+		source = c.World(source)
+	}
+	return match.Envelope{Source: int32(source), Tag: int32(tag), Comm: context}
+}
+
 // checkPattern checks what a receive names.
-func (r *Rank) checkPattern(source, tag int) error {
+func (c *Comm) checkPattern(source, tag int, context uint16) error {
 	if tag != AnyTag && (tag < 0 || tag > MaxTag) {
 		return fmt.Errorf("%w: tag %d: a receive needs one of 0 to %d, or AnyTag", drivers.ErrConfig, tag, MaxTag)
 	}
 	if source == AnySource {
-		return nil
+		source = c.id
 	}
-	return r.checkPeer(source)
+	return c.checkPeer(source, context)
 }
 
-func (r *Rank) checkPeer(peer int) error {
-	if peer >= 0 && peer < r.size {
+func (c *Comm) checkPeer(peer int, context uint16) error {
+	if context == contextNone {
+		return fmt.Errorf("%w: a message in a group, which has no context for it: make a communicator of it with Dup", drivers.ErrConfig)
+	}
+	if peer >= 0 && peer < c.size {
 		return nil
 	}
-	return fmt.Errorf("%w: rank %d talks to rank %d: expected one below %d", drivers.ErrConfig, r.id, peer, r.size)
+	return fmt.Errorf("%w: rank %d talks to rank %d: expected one below %d", drivers.ErrConfig, c.id, peer, c.size)
 }
 
 // Wait makes progress until q is done.
@@ -195,14 +200,14 @@ func (r *Rank) Waitany(list []*Request) (int, Status, error) {
 }
 
 // Send sends data with tag to rank dst and returns when its buffer may be reused.
-func (r *Rank) Send(dst, tag int, data []byte) error {
-	return r.send(dst, tag, commWorld, data)
+func (c *Comm) Send(dst, tag int, data []byte) error {
+	return c.send(dst, tag, c.context, data)
 }
 
-func (r *Rank) send(dst, tag int, comm uint16, data []byte) error {
-	q, err := r.isend(dst, tag, comm, data)
+func (c *Comm) send(dst, tag int, context uint16, data []byte) error {
+	q, err := c.begin(dst, tag, context, data, false)
 	if err == nil {
-		_, err = r.waitFor(q)
+		_, err = c.rank.waitFor(q)
 	}
 	return err
 }
@@ -217,44 +222,45 @@ func (r *Rank) waitFor(q *Request) (Status, error) {
 }
 
 // Recv receives the first message that matches source and tag into buf.
-func (r *Rank) Recv(source, tag int, buf []byte) (Status, error) {
-	return r.recv(source, tag, commWorld, buf)
+func (c *Comm) Recv(source, tag int, buf []byte) (Status, error) {
+	return c.recv(source, tag, c.context, buf)
 }
 
-func (r *Rank) recv(source, tag int, comm uint16, buf []byte) (Status, error) {
-	q, err := r.irecv(source, tag, comm, buf)
+func (c *Comm) recv(source, tag int, context uint16, buf []byte) (Status, error) {
+	q, err := c.irecv(source, tag, context, buf)
 	if err != nil {
 		return Status{}, err
 	}
-	return r.waitFor(q)
+	return c.rank.waitFor(q)
 }
 
 // Probe waits until a message that matches source and tag can be received, and
 // says what it is.
-func (r *Rank) Probe(source, tag int) (Status, error) {
+func (c *Comm) Probe(source, tag int) (Status, error) {
 	for {
-		if st, ok, err := r.Iprobe(source, tag); ok || err != nil {
+		if st, ok, err := c.Iprobe(source, tag); ok || err != nil {
 			return st, err
 		}
-		if _, err := r.step(); err != nil {
+		if _, err := c.rank.step(); err != nil {
 			return Status{}, err
 		}
 	}
 }
 
 // Iprobe is Probe without waiting: what it does not find has not come yet.
-func (r *Rank) Iprobe(source, tag int) (Status, bool, error) {
-	if err := r.checkPattern(source, tag); err != nil {
+func (c *Comm) Iprobe(source, tag int) (Status, bool, error) {
+	if err := c.checkPattern(source, tag, c.context); err != nil {
 		return Status{}, false, err
 	}
+	r := c.rank
 	r.proc.Spend(r.cost.Poll)
 	r.proc.Sync()
 	if _, err := r.progress(); err != nil {
 		return Status{}, false, err
 	}
-	e, m, ok := r.match.Probe(match.Envelope{Source: int32(source), Tag: int32(tag), Comm: commWorld})
+	e, m, ok := r.match.Probe(c.pattern(source, tag, c.context))
 	if !ok {
 		return Status{}, false, nil
 	}
-	return Status{Source: int(e.Source), Tag: int(e.Tag), Bytes: int(m.length)}, true, nil
+	return Status{Source: c.local(int(e.Source)), Tag: int(e.Tag), Bytes: int(m.length)}, true, nil
 }

@@ -55,10 +55,10 @@ func (r *Rank) newControl(kind uint8) *Request {
 	if n := len(r.controls); n > 0 {
 		q := r.controls[n-1]
 		r.controls = r.controls[:n-1]
-		*q = Request{rank: r, kind: kind, buf: q.buf, packets: q.packets}
+		*q = Request{comm: &r.Comm, kind: kind, buf: q.buf, packets: q.packets}
 		return q
 	}
-	return &Request{rank: r, kind: kind, buf: make([]byte, rendezvous.ControlBytes), packets: Packets(rendezvous.ControlBytes)}
+	return &Request{comm: &r.Comm, kind: kind, buf: make([]byte, rendezvous.ControlBytes), packets: Packets(rendezvous.ControlBytes)}
 }
 
 // tell sends a control message behind what goes to the same rank; an RTS goes where its message

@@ -4,11 +4,11 @@ import "github.com/nicloop/nicloop/host/match"
 
 // Unmatched is a message that has come, or has been announced, and that no receive fits.
 type Unmatched struct {
-	Source int    `json:"source"` // in the world, or in the group that the message belongs to
+	Source int    `json:"source"` // in the world
 	Tag    int    `json:"tag"`
 	Bytes  int    `json:"bytes"`
 	Got    int    `json:"arrived_bytes"`
-	Comm   uint16 `json:"communicator"`
+	Comm   uint16 `json:"communicator"` // its context
 }
 
 // Unmatched lists the messages that no receive of this rank has matched, the oldest first: a receive that waits for ever

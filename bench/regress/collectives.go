@@ -91,6 +91,11 @@ func collectiveTests() []Test {
 		Name: "collectives/barrier", Tags: []string{"collectives"}, Doc: "nobody leaves before everybody has come, in random groups",
 		Run: func(t *T) error { return inWorlds(t, barriers) },
 	}}
+	list = append(list, Test{
+		Name: "collectives/communicators", Tags: []string{"collectives", "rma"},
+		Doc: "in halves of the world, split at random, with messages of the same tags in all communicators",
+		Run: func(t *T) error { return inSplitWorlds(t, checkAll) },
+	})
 	for _, x := range collectives {
 		list = append(list, Test{
 			Name: "collectives/" + x.name, Tags: []string{"collectives", "rma"},
@@ -147,6 +152,14 @@ const collectiveRounds = 12
 var collectiveSizes = []int{0, 1, 8, 40, 41, 333, host.EagerMax, host.EagerMax + 1, 5000}
 
 func inWorlds(t *T, begin func() round) error {
+	return launchWorlds(t, func() func(r *host.Rank) error {
+		once := begin()
+		return func(r *host.Rank) error { return collectiveWorld(r, t.Seed, once) }
+	})
+}
+
+// launchWorlds runs a body in worlds with one rank per node and several, over all ways that messages travel.
+func launchWorlds(t *T, begin func() func(r *host.Rank) error) error {
 	for _, w := range []struct {
 		nodes, procs int
 		rendezvous   host.Rendezvous
@@ -156,8 +169,7 @@ func inWorlds(t *T, begin func() round) error {
 		c.Velo = velo.Config{Flow: velo.Dynamic, Slots: 8, CreditSlots: 2, Piggyback: true}
 		c.Sizes = []int{w.nodes * w.procs * collectiveSizes[len(collectiveSizes)-1]} // blocks of a subtree travel together
 		t.Logf("%d nodes x %d processes, %s", w.nodes, w.procs, w.rendezvous)
-		once := begin()
-		if err := t.Launch(c, 8, func(r *host.Rank) error { return collectiveWorld(r, t.Seed, once) }); err != nil {
+		if err := t.Launch(c, 8, begin()); err != nil {
 			return fmt.Errorf("%d nodes x %d processes, %s: %w", w.nodes, w.procs, w.rendezvous, err)
 		}
 	}
