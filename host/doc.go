@@ -15,6 +15,8 @@
 //     that are short make it wait, not fail.
 //   - Communicators ([Comm.Dup], [Comm.Split]) keep messages and collectives apart: what is sent in one is
 //     received in it alone. The [Rank] itself is the communicator of the world.
+//   - Requests are waited for one by one, any, some or all of a list; persistent ones ([Comm.SendInit],
+//     [Comm.RecvInit]) are started again and again without an allocation, and told once for each [Rank.Start].
 //   - A rank that has to wait makes progress: it keeps taking packets out of its
 //     mailbox and returning credits.
 //   - What a rank waits for can be asked at any moment ([Rank.Waiting]): hang

@@ -13,10 +13,17 @@ import (
 // Issend is Isend of a send that is done only when a receive has matched it. To another node it takes
 // RMA, whose rendezvous says when that is.
 func (c *Comm) Issend(dst, tag int, data []byte) (*Request, error) {
-	if dst != c.id && dst >= 0 && dst < c.size && !c.rank.isLocal(c.World(dst)) && c.rank.bulk == nil {
-		return nil, fmt.Errorf("%w: a synchronous send to another node in a world without RMA", drivers.ErrNotSupported)
+	if err := c.checkSynchronous(dst); err != nil {
+		return nil, err
 	}
 	return c.begin(dst, tag, c.context, data, true)
+}
+
+func (c *Comm) checkSynchronous(dst int) error {
+	if dst != c.id && dst >= 0 && dst < c.size && !c.rank.isLocal(c.World(dst)) && c.rank.bulk == nil {
+		return fmt.Errorf("%w: a synchronous send to another node in a world without RMA", drivers.ErrNotSupported)
+	}
+	return nil
 }
 
 // Ssend is Issend and Wait.

@@ -32,7 +32,8 @@ type Status struct {
 }
 
 // A Request is a send or a receive under way. Its buffer belongs to it until it
-// is done.
+// is done. Those that Wait and its kin have told to be done are the caller's to forget; persistent ones
+// are told once for each Start.
 type Request struct {
 	comm    *Comm
 	env     match.Envelope // a receive's pattern; of a send, Source is the destination. In the world
@@ -42,16 +43,21 @@ type Request struct {
 	delayed bool
 	held    bool // of an RTS: not to be sent yet
 	void    bool // of an RTS: not to be sent at all
-	buf     []byte
-	err     error
-	status  Status
+
+	synchronous bool // of a send: done only when it has matched
+	persistent  bool // made by SendInit, SsendInit or RecvInit
+	idle        bool // of a persistent one: not started, or its end has been told
+
+	buf    []byte
+	err    error
+	status Status
 
 	sent, packets int       // of a send
 	long          *transfer // of a rendezvous under way
 	next          *Request  // behind it, to the same destination
 }
 
-// Done tells whether the request has finished, without making progress.
+// Done tells whether the request has finished or has not been started, without making progress.
 func (q *Request) Done() bool { return q.done }
 
 // Isend begins to send data with tag to rank dst. It is done when its last
@@ -62,33 +68,43 @@ func (c *Comm) Isend(dst, tag int, data []byte) (*Request, error) {
 
 // begin begins a send. A synchronous one is done when a receive has matched it.
 func (c *Comm) begin(dst, tag int, context uint16, data []byte, synchronous bool) (*Request, error) {
-	if err := c.checkPeer(dst, context); err != nil {
+	if err := c.checkSend(dst, tag, context, data); err != nil {
 		return nil, err
 	}
+	q := c.rank.requests.get()
+	*q = Request{comm: c, env: c.pattern(dst, tag, context), buf: data, packets: Packets(len(data)), synchronous: synchronous}
+	return q, c.rank.startSend(q)
+}
+
+func (c *Comm) checkSend(dst, tag int, context uint16, data []byte) error {
+	if err := c.checkPeer(dst, context); err != nil {
+		return err
+	}
 	if tag < 0 || tag > MaxTag {
-		return nil, fmt.Errorf("%w: tag %d: a send needs one of 0 to %d", drivers.ErrConfig, tag, MaxTag)
+		return fmt.Errorf("%w: tag %d: a send needs one of 0 to %d", drivers.ErrConfig, tag, MaxTag)
 	}
 	if len(data) > MaxBytes {
-		return nil, fmt.Errorf("%w: message of %d bytes: expected at most %d", drivers.ErrConfig, len(data), MaxBytes)
+		return fmt.Errorf("%w: message of %d bytes: expected at most %d", drivers.ErrConfig, len(data), MaxBytes)
 	}
-	r := c.rank
+	return nil
+}
+
+func (r *Rank) startSend(q *Request) error {
 	r.proc.Spend(r.cost.Start)
-	q := r.requests.get()
-	dst = c.World(dst)
-	*q = Request{comm: c, env: match.Envelope{Source: int32(dst), Tag: int32(tag), Comm: context}, buf: data, packets: Packets(len(data))}
+	dst := int(q.env.Source)
 	r.stats.MessagesSent++
-	r.stats.BytesSent += uint64(len(data))
+	r.stats.BytesSent += uint64(len(q.buf))
 	switch {
 	case dst == r.id:
-		r.sendSelf(q, synchronous)
-		return q, nil
+		r.sendSelf(q, q.synchronous)
+		return nil
 	case r.isLocal(dst):
-		r.sendLocal(dst, q, synchronous)
-		return q, nil
-	case len(data) > EagerMax || synchronous:
-		return q, r.sendLong(dst, q)
+		r.sendLocal(dst, q, q.synchronous)
+		return nil
+	case len(q.buf) > EagerMax || q.synchronous:
+		return r.sendLong(dst, q)
 	}
-	return q, r.enqueue(dst, q)
+	return r.enqueue(dst, q)
 }
 
 // Irecv begins to receive the first message that matches source and tag.
@@ -100,18 +116,21 @@ func (c *Comm) irecv(source, tag int, context uint16, buf []byte) (*Request, err
 	if err := c.checkPattern(source, tag, context); err != nil {
 		return nil, err
 	}
-	r := c.rank
-	r.proc.Spend(r.cost.Start)
-	q := r.requests.get()
+	q := c.rank.requests.get()
 	*q = Request{comm: c, receive: true, env: c.pattern(source, tag, context), buf: buf}
-	if e, m, ok := r.match.Post(q.env, q); ok {
-		r.proc.Spend(r.cost.Match)
-		return q, r.bind(q, e, m)
-	}
-	return q, nil
+	return q, c.rank.startReceive(q)
 }
 
-// pattern is what a receive matches.
+func (r *Rank) startReceive(q *Request) error {
+	r.proc.Spend(r.cost.Start)
+	if e, m, ok := r.match.Post(q.env, q); ok {
+		r.proc.Spend(r.cost.Match)
+		return r.bind(q, e, m)
+	}
+	return nil
+}
+
+// pattern is what a receive matches, and where a send goes.
 func (c *Comm) pattern(source, tag int, context uint16) match.Envelope {
 	if source != AnySource {
 		source = c.World(source)
@@ -149,54 +168,38 @@ func (r *Rank) Wait(q *Request) (Status, error) {
 		}
 	}
 	r.waiting = nil
-	return q.status, q.err
+	return q.told()
 }
 
-// Waitall makes progress until every request is done; it gives the first error.
-func (r *Rank) Waitall(list []*Request) (err error) {
-	for _, q := range list {
-		if _, e := r.Wait(q); err == nil {
-			err = e
-		}
+// told gives the end of a request to its owner.
+func (q *Request) told() (Status, error) {
+	st, err := q.status, q.err
+	if q.persistent {
+		q.idle, q.status, q.err = true, Status{}, nil
 	}
-	return err
+	return st, err
 }
 
 // Test makes progress once and tells whether q is done.
 func (r *Rank) Test(q *Request) (Status, bool, error) {
 	if !q.done {
-		r.proc.Spend(r.cost.Poll)
-		r.proc.Sync()
-		if _, err := r.progress(); err != nil {
+		if err := r.look(); err != nil {
 			return Status{}, false, err
 		}
 	}
 	if !q.done {
 		return Status{}, false, nil
 	}
-	return q.status, true, q.err
+	st, err := q.told()
+	return st, true, err
 }
 
-// Waitany makes progress until one of the requests is done and gives its index.
-// Requests that are nil are passed over.
-func (r *Rank) Waitany(list []*Request) (int, Status, error) {
-	for {
-		for i, q := range list {
-			if q != nil && q.done {
-				r.waiting = nil
-				return i, q.status, q.err
-			}
-			if q != nil {
-				r.waiting = q
-			}
-		}
-		if r.waiting == nil {
-			return -1, Status{}, fmt.Errorf("%w: no request to wait for", drivers.ErrConfig)
-		}
-		if _, err := r.step(); err != nil {
-			return -1, Status{}, err
-		}
-	}
+// look makes progress once, without waiting.
+func (r *Rank) look() error {
+	r.proc.Spend(r.cost.Poll)
+	r.proc.Sync()
+	_, err := r.progress()
+	return err
 }
 
 // Send sends data with tag to rank dst and returns when its buffer may be reused.
@@ -252,13 +255,10 @@ func (c *Comm) Iprobe(source, tag int) (Status, bool, error) {
 	if err := c.checkPattern(source, tag, c.context); err != nil {
 		return Status{}, false, err
 	}
-	r := c.rank
-	r.proc.Spend(r.cost.Poll)
-	r.proc.Sync()
-	if _, err := r.progress(); err != nil {
+	if err := c.rank.look(); err != nil {
 		return Status{}, false, err
 	}
-	e, m, ok := r.match.Probe(c.pattern(source, tag, c.context))
+	e, m, ok := c.rank.match.Probe(c.pattern(source, tag, c.context))
 	if !ok {
 		return Status{}, false, nil
 	}

@@ -1,0 +1,68 @@
+package host
+
+import (
+	"fmt"
+
+	"github.com/nicloop/nicloop/drivers"
+)
+
+// A persistent request is one send or receive that is done again and again: made once, it is started with Start,
+// waited for like any other, and started anew. Nothing is allocated for it any more.
+
+// SendInit makes a persistent Isend.
+func (c *Comm) SendInit(dst, tag int, data []byte) (*Request, error) {
+	return c.initSend(dst, tag, data, false)
+}
+
+// SsendInit makes a persistent Issend.
+func (c *Comm) SsendInit(dst, tag int, data []byte) (*Request, error) {
+	if err := c.checkSynchronous(dst); err != nil {
+		return nil, err
+	}
+	return c.initSend(dst, tag, data, true)
+}
+
+func (c *Comm) initSend(dst, tag int, data []byte, synchronous bool) (*Request, error) {
+	if err := c.checkSend(dst, tag, c.context, data); err != nil {
+		return nil, err
+	}
+	return c.idle(&Request{env: c.pattern(dst, tag, c.context), buf: data, packets: Packets(len(data)), synchronous: synchronous}), nil
+}
+
+// RecvInit makes a persistent Irecv.
+func (c *Comm) RecvInit(source, tag int, buf []byte) (*Request, error) {
+	if err := c.checkPattern(source, tag, c.context); err != nil {
+		return nil, err
+	}
+	return c.idle(&Request{receive: true, env: c.pattern(source, tag, c.context), buf: buf}), nil
+}
+
+func (c *Comm) idle(q *Request) *Request {
+	q.comm, q.persistent, q.idle, q.done = c, true, true, true
+	return q
+}
+
+// Start begins what a persistent request stands for. The end of what it did before must have been told.
+func (r *Rank) Start(q *Request) error {
+	if !q.persistent || !q.idle {
+		return fmt.Errorf("%w: a request is started that is not persistent, or that is under way", drivers.ErrConfig)
+	}
+	*q = Request{
+		comm: q.comm, env: q.env, buf: q.buf, receive: q.receive, packets: q.packets,
+		synchronous: q.synchronous, persistent: true,
+	}
+	if q.receive {
+		return r.startReceive(q)
+	}
+	return r.startSend(q)
+}
+
+// Startall starts the requests of a list in its order.
+func (r *Rank) Startall(list []*Request) error {
+	for _, q := range list {
+		if err := r.Start(q); err != nil {
+			return err
+		}
+	}
+	return nil
+}
