@@ -23,6 +23,7 @@ type Comm struct {
 	ids      []int32 // by world rank, what members says the other way round; -1: not a member
 	context  uint16  // of messages
 	inner    uint16  // of collectives
+	started  uint32  // collectives that do not wait, so far
 }
 
 // Contexts. The header has room for 65536 of them; those of communicators come in pairs.
@@ -83,7 +84,7 @@ func (c *Comm) Dup() (*Comm, error) {
 		return nil, err
 	}
 	d := *c
-	d.context, d.inner = context, context+1
+	d.context, d.inner, d.started = context, context+1, 0
 	return &d, nil
 }
 

@@ -17,6 +17,8 @@
 //     received in it alone. The [Rank] itself is the communicator of the world.
 //   - Requests are waited for one by one, any, some or all of a list; persistent ones ([Comm.SendInit],
 //     [Comm.RecvInit]) are started again and again without an allocation, and told once for each [Rank.Start].
+//   - Collectives that do not wait ([Comm.Ibcast] and its kin) go on whenever their rank makes progress, whatever
+//     it waits for; any number may be under way, begun in the same order at all members.
 //   - A rank that has to wait makes progress: it keeps taking packets out of its
 //     mailbox and returning credits.
 //   - What a rank waits for can be asked at any moment ([Rank.Waiting]): hang
@@ -26,7 +28,7 @@
 //
 // The protocols are pure cores: package match pairs messages with receives, package rendezvous moves
 // the long ones. A [Rank] is the shell around them: mailbox, port, heap, and the time that all
-// this takes. shell.go does what the rendezvous core asks for, message.go what VELO carries.
+// this takes. A collective that does not wait is a schedule of messages (schedule.go). shell.go does what the rendezvous core asks for, message.go what VELO carries.
 //
 // # What the caller must do
 //

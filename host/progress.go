@@ -26,6 +26,10 @@ func (r *Rank) progress() (bool, error) {
 		if r.serving == nobody {
 			peer, more := r.ep.Credited()
 			if !more {
+				if len(r.schedules.ready) > 0 {
+					got = true
+					r.advance()
+				}
 				return got, nil
 			}
 			r.serving = peer
@@ -74,9 +78,10 @@ func (r *Rank) poll() (bool, error) {
 func (r *Rank) mayPost() bool { return !r.attends || r.proc.Room(velo.MaxPosts) }
 
 // await makes progress until the request that the rank waits for is done, or less.
-// With RMA, whose operations post lines of their own, it does so step by step.
+// With RMA, whose operations post lines of their own, and with schedules, which begin messages, it does so
+// step by step.
 func (r *Rank) await() error {
-	if r.bulk == nil {
+	if r.bulk == nil && r.schedules.active == 0 {
 		r.stuck = false
 		if r.proc.Attend((*attention)(r), r.cost.Poll); r.err != nil || !r.stuck {
 			return r.err
@@ -91,6 +96,9 @@ func (r *Rank) end(q *Request) {
 	q.done = true
 	if q == r.waiting {
 		r.over = true
+	}
+	if q.schedule != nil {
+		r.partDone(q.schedule)
 	}
 }
 

@@ -63,14 +63,15 @@ type Rank struct {
 	linear  bool
 	line    [regs.VELOPayload]byte
 
-	Comm     // the world
-	match    *match.Core[*Request, *message]
-	messages depot[message]
-	requests depot[Request]
-	controls []*Request // that have carried a control message
-	spare    buffers    // of unexpected messages
-	stats    Stats
-	contexts int // the first that no communicator of this rank has
+	Comm      // the world
+	match     *match.Core[*Request, *message]
+	messages  depot[message]
+	requests  depot[Request]
+	controls  []*Request // that have carried a control message
+	spare     buffers    // of unexpected messages
+	schedules schedules
+	stats     Stats
+	contexts  int // the first that no communicator of this rank has
 }
 
 // A peer is what a rank keeps for another one: the messages from it and those to it.

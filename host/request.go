@@ -54,6 +54,7 @@ type Request struct {
 
 	sent, packets int       // of a send
 	long          *transfer // of a rendezvous under way
+	schedule      *schedule // of a collective: what it is a part of, or stands for
 	next          *Request  // behind it, to the same destination
 }
 

@@ -14,6 +14,9 @@ type Waiting struct {
 // Waiting tells what the rank waits for now.
 func (r *Rank) Waiting() Waiting {
 	q := r.waiting
+	if q != nil && q.schedule != nil {
+		q = q.schedule.blocker()
+	}
 	switch {
 	case q == nil:
 		return Waiting{}

@@ -95,6 +95,10 @@ func collectiveTests() []Test {
 		Name: "collectives/communicators", Tags: []string{"collectives", "rma"},
 		Doc: "in halves of the world, split at random, with messages of the same tags in all communicators",
 		Run: func(t *T) error { return inSplitWorlds(t, checkAll) },
+	}, Test{
+		Name: "collectives/nonblocking", Tags: []string{"collectives", "rma"},
+		Doc: "all of them under way at once, in halves of the world, waited for in any order",
+		Run: func(t *T) error { return inSplitWorlds(t, atOnce) },
 	})
 	for _, x := range collectives {
 		list = append(list, Test{

@@ -38,6 +38,26 @@ func TestWrongCollectivesAreSeen(t *testing.T) {
 	}
 }
 
+// TestEveryNonblockingIsCompared: each has the reference of the one that waits, and a wrong byte is seen.
+func TestEveryNonblockingIsCompared(t *testing.T) {
+	require.Len(t, beginners, len(collectives))
+	defer func(list []beginner) { beginners = list }(beginners)
+	for _, x := range slices.Clone(beginners) {
+		begin := x.begin
+		x.begin = func(c *host.Comm, d *draw) ([]byte, *host.Request, error) {
+			got, q, err := begin(c, d)
+			if len(got) > 0 {
+				got = append(slices.Clone(got[:len(got)-1]), got[len(got)-1]^1) // it is never written
+			}
+			return got, q, err
+		}
+		beginners = []beginner{x}
+		out := runOne(t, func(t *T) error { return inSplitWorlds(t, atOnce) })
+		require.Equal(t, Failed, out.Status, x.name)
+		require.ErrorContains(t, out.Err, x.name+" at rank")
+	}
+}
+
 // TestALeakyBarrierIsSeen: ranks that do not wait are told.
 func TestALeakyBarrierIsSeen(t *testing.T) {
 	out := runOne(t, func(t *T) error {
