@@ -168,6 +168,6 @@ func (c *Comm) exchange(tag, to int, out []byte, from int, in []byte) error {
 	if err := c.collSend(to, tag, out); err != nil {
 		return err
 	}
-	_, err = c.rank.waitFor(q)
-	return err
+	st, err := c.rank.waitFor(q)
+	return checkLength(st, err, in)
 }

@@ -19,6 +19,9 @@
 //     [Comm.RecvInit]) are started again and again without an allocation, and told once for each [Rank.Start].
 //   - Collectives that do not wait ([Comm.Ibcast] and its kin) go on whenever their rank makes progress, whatever
 //     it waits for; any number may be under way, begun in the same order at all members.
+//   - Reductions are typed ([Sum], [Product], [Min], [Max], [And], [Or], [Xor]: integers and floating-point numbers of
+//     4 and 8 bytes) or the caller's own ([Elements], [Op]); bytes that are no whole elements are refused, and
+//     so is another number of them than here.
 //   - A rank that has to wait makes progress: it keeps taking packets out of its
 //     mailbox and returning credits.
 //   - What a rank waits for can be asked at any moment ([Rank.Waiting]): hang

@@ -78,9 +78,18 @@ func (c *Comm) Reduce(root int, data []byte, op Op) error {
 	return nil
 }
 
+// checkLength refuses what is shorter than a rank's own part: the rest would be combined with nothing.
+func checkLength(st Status, err error, b []byte) error {
+	if err == nil && st.Bytes != len(b) {
+		return fmt.Errorf("%w: %d bytes from rank %d in a collective: expected %d, as here", drivers.ErrConfig, st.Bytes, st.Source, len(b))
+	}
+	return err
+}
+
 // combine receives from p and combines what comes into data.
 func (c *Comm) combine(p, tag int, data, tmp []byte, op Op) error {
-	if err := c.collRecv(p, tag, tmp); err != nil {
+	st, err := c.recv(p, tag, c.inner, tmp)
+	if err = checkLength(st, err, tmp); err != nil {
 		return err
 	}
 	op.Combine(data, tmp)

@@ -147,7 +147,9 @@ func (r *Rank) part(s *schedule, x *step) error {
 func (r *Rank) gather(s *schedule) {
 	for _, q := range s.parts {
 		if s.err == nil {
-			s.err = q.err
+			if s.err = q.err; q.receive {
+				s.err = checkLength(q.status, q.err, q.buf)
+			}
 		}
 		q.schedule = nil
 		if q.err == nil && len(q.buf) <= EagerMax {
