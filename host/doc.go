@@ -38,6 +38,8 @@
 //   - Give every rank a [Proc], which is all that a rank knows of its machine:
 //     simulated time (package vtime) or the wall clock on a board.
 //   - Call Dup, Split and the collectives of a communicator at all its members, in the same order.
+//   - Let ranks that exchange long messages end with a Barrier: one that has all it wants may still owe others the
+//     ends of their rendezvous, which wait for credits and go only while it makes progress.
 //   - Use a Rank from its own function only.
 //   - Leave the heap of [RMA] room for four of the longest messages beyond what [Rank.Alloc] gives out, if
 //     buffers lie outside DMA memory: half of that is kept for a receive and for a send that has matched,
