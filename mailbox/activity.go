@@ -10,7 +10,7 @@ func (d *dynamic) controlActivity(i int) {
 	head := *d.threshold(i, 0)
 	// available is 0 only after a response whose own slot was spent on the blocked flow; the next
 	// packet of this sender, which has its static slots, comes here again.
-	if s.retrieved < d.rules.reach(head) || d.available == 0 {
+	if s.retrieved < head || d.available == 0 {
 		return
 	}
 	if s.blocked {
@@ -18,20 +18,9 @@ func (d *dynamic) controlActivity(i int) {
 		return
 	}
 	d.monitor(i)
-	formula := d.newThreshold(i)
-	granted := formula
-	if d.rules.Fault != GrantUnavailable {
-		granted = min(granted, d.available)
-	}
-	inserted := granted
-	if d.rules.Fault == LiteralThreshold {
-		inserted = formula
-	}
+	granted := min(d.newThreshold(i), d.available)
 	s.retrieved -= head
-	if d.rules.Fault == LoseCarry {
-		s.retrieved = 0
-	}
-	d.replace(i, inserted)
+	d.replace(i, granted)
 	d.returnCredits(i, granted)
 }
 
@@ -39,7 +28,7 @@ func (d *dynamic) controlActivity(i int) {
 // static slots. Its reached threshold stays where it is until it has fallen below them.
 func (d *dynamic) controlBlocked(i int) {
 	s := &d.senders[i]
-	if s.current >= d.static || d.rules.Fault == BlockedStarves {
+	if s.current >= d.static {
 		return
 	}
 	s.retrieved -= *d.threshold(i, 0)
@@ -55,15 +44,13 @@ func (d *dynamic) piggyback(i int) int32 {
 	case s.blocked:
 		// Not in the paper: its blocked flag is to keep the sender at the minimum (section 6.2).
 		return 0
-	case s.retrieved+s.piggybacked >= d.rules.reach(*d.threshold(i, 0)):
+	case s.retrieved+s.piggybacked >= *d.threshold(i, 0):
 		return d.crossPiggybacked(i)
 	}
 	// Others may hold the slots that this sender's packets freed: available is the limit.
 	n := min(s.retrieved, d.available, MaxCredits)
 	s.retrieved -= n
-	if d.rules.Fault != ForgetPiggyback {
-		s.piggybacked += n
-	}
+	s.piggybacked += n
 	d.grant(s, n)
 	return n
 }
@@ -81,15 +68,10 @@ func (d *dynamic) crossPiggybacked(i int) int32 {
 	done := s.piggybacked
 	t := min(d.newThreshold(i), most)
 	s.retrieved += done - *d.threshold(i, 0)
-	if d.rules.Fault == LoseCarry {
-		s.retrieved = 0
-	}
 	d.replace(i, t)
 	if t < done { // adjustment by excess
 		d.stats.Excesses++
-		if d.rules.Fault != LoseExcess {
-			*d.threshold(i, 0) += done - t
-		}
+		*d.threshold(i, 0) += done - t
 		return 0
 	}
 	d.stats.Deficits++ // adjustment by deficit
@@ -99,7 +81,7 @@ func (d *dynamic) crossPiggybacked(i int) int32 {
 
 // newThreshold is Eq. 1 with the intended credit quota.
 func (d *dynamic) newThreshold(i int) int32 {
-	t := d.rules.Formula.Threshold(int(d.senders[i].intended), d.cfg.CreditSlots)
+	t := d.formula.Threshold(int(d.senders[i].intended), d.cfg.CreditSlots)
 	return int32(min(t, MaxCredits))
 }
 
@@ -108,9 +90,6 @@ func (d *dynamic) newThreshold(i int) int32 {
 func (d *dynamic) replace(i int, t int32) {
 	s := &d.senders[i]
 	s.piggybacked = 0
-	if d.rules.Fault == KeepThreshold {
-		return
-	}
 	*d.threshold(i, 0) = t
 	if s.head++; int(s.head) == d.fifo {
 		s.head = 0
@@ -164,9 +143,7 @@ func (d *dynamic) steal(i int) {
 	}
 	s, victim := &d.senders[i], &d.senders[v]
 	n := max(int32(d.fifo), abs(s.intended-victim.intended)/2) // Eq. 6
-	if d.rules.Fault != StealStatic {
-		n = min(n, victim.intended-d.static)
-	}
+	n = min(n, victim.intended-d.static)
 	s.intended += n
 	victim.intended -= n
 	if n > 0 {

@@ -39,29 +39,29 @@ type dynamic struct {
 	static    int32   // static slots per sender: the minimum quota, equal to the credit slots
 	fifo      int     // elements of a threshold FIFO
 
-	cfg   Config
-	rules Rules
-	stats Stats
+	cfg     Config
+	formula Formula
+	stats   Stats
 	pending
 }
 
 // NewDynamic lets the peers' shares of the data region follow their activity. Each keeps at least
 // CreditSlots data slots; slots beyond that are the dynamic region.
-func NewDynamic(c Config) (Flow, error) { return NewDynamicRules(c, Rules{}) }
+func NewDynamic(c Config) (Flow, error) { return NewDynamicFormula(c, Eq1) }
 
-// NewDynamicRules is NewDynamic under other rules, for experiments that show why they do not work.
-func NewDynamicRules(c Config, r Rules) (Flow, error) {
+// NewDynamicFormula is NewDynamic with another threshold, for experiments that show why it does not work.
+func NewDynamicFormula(c Config, f Formula) (Flow, error) {
 	if err := c.Validate(); err != nil {
 		return nil, err
 	}
 	n := c.Procs - 1
 	d := &dynamic{
-		lists:  newLists(n),
-		region: int32(c.DataRegion()),
-		static: int32(c.CreditSlots),
-		fifo:   c.CreditSlots + 1,
-		cfg:    c,
-		rules:  r,
+		lists:   newLists(n),
+		region:  int32(c.DataRegion()),
+		static:  int32(c.CreditSlots),
+		fifo:    c.CreditSlots + 1,
+		cfg:     c,
+		formula: f,
 	}
 	if d.fifo > near {
 		d.far = make([]int32, n*d.fifo)
@@ -110,7 +110,7 @@ func (d *dynamic) Retrieve(r Retrieved) {
 	if r.Piggyback && r.Kind != Data {
 		d.illegal(r, "only data packets carry piggybacked credits")
 	}
-	if r.Kind != Credit || d.rules.Fault == CountCredits {
+	if r.Kind != Credit {
 		d.manageSlot(i, r)
 		d.controlActivity(i)
 	}
@@ -166,7 +166,7 @@ func (d *dynamic) receive(i int, r Retrieved) {
 func (d *dynamic) ask(i int) {
 	s := &d.senders[i]
 	if !d.consume(s) {
-		s.request = d.rules.Fault != DropRequest
+		s.request = true
 		return
 	}
 	d.stats.Requests++
@@ -178,11 +178,8 @@ func (d *dynamic) ask(i int) {
 func (d *dynamic) respond(i int) {
 	s := &d.senders[i]
 	excess := min(max(s.credits-d.static, 0), MaxCredits)
-	if d.rules.Fault == EagerResponse {
-		excess = max(s.credits-1, 0)
-	}
 	if !d.consume(s) {
-		s.response = d.rules.Fault != DropResponse
+		s.response = true
 		return
 	}
 	s.response = false
@@ -193,9 +190,6 @@ func (d *dynamic) respond(i int) {
 
 // consume takes the credit that a request or response needs like a data packet (section 6.1).
 func (d *dynamic) consume(s *sender) bool {
-	if d.rules.Fault == FreeRequest {
-		return true
-	}
 	if s.credits == 0 {
 		return false
 	}
@@ -214,7 +208,7 @@ func (d *dynamic) recover(i int, r Retrieved) {
 	s.current -= n
 	d.available += n
 	d.stats.CreditsRecovered += uint64(n)
-	if d.rules.Fault != NoShrink && !d.shrink(i, n) {
+	if !d.shrink(i, n) {
 		d.illegal(r, "the thresholds cannot give up that many credits")
 	}
 	// Both the blocked time and the shrinking may have left the current threshold reached.

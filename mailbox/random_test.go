@@ -235,14 +235,14 @@ func TestRandomWorlds(t *testing.T) {
 // The comparison with the naive implementation is worth something only if it sees mistakes: it
 // does see them.
 func TestNaiveCatchesFaults(t *testing.T) {
-	for _, fault := range mailbox.Faults() {
+	for _, fault := range explore.Faults() {
 		t.Run(fault.String(), func(t *testing.T) {
 			require.True(t, caughtByNaive(fault), "40 random runs did not show it")
 		})
 	}
 }
 
-func caughtByNaive(fault mailbox.Fault) bool {
+func caughtByNaive(fault explore.Fault) bool {
 	for seed := range uint64(40) {
 		if differs(fault, rand.New(rand.NewPCG(seed, 1))) {
 			return true
@@ -251,14 +251,13 @@ func caughtByNaive(fault mailbox.Fault) bool {
 	return false
 }
 
-func differs(fault mailbox.Fault, r *rand.Rand) (caught bool) {
+func differs(fault explore.Fault, r *rand.Rand) (caught bool) {
 	defer func() { caught = recover() != nil }()
 	c := randomConfig(r, 5)
 	c.Piggyback = true
 	c.Division = mailbox.GrantExcess
-	rules := mailbox.Rules{Fault: fault}
 	start := func(c mailbox.Config) (mailbox.Flow, error) {
-		f, err := mailbox.NewDynamicRules(c, rules)
+		f, err := explore.Dynamic.Start(c, mailbox.Eq1, fault)
 		return &twin{Flow: f, n: newNaiveDynamic(c), self: c.Self}, err
 	}
 	w, err := explore.NewWorld(c, start)

@@ -8,7 +8,7 @@ import "reflect"
 // many processes there are.
 func StateBytes(f Flow) int { return bytesOf(reflect.ValueOf(f).Elem()) }
 
-var notState = map[string]bool{"cfg": true, "rules": true, "stats": true, "pending": true}
+var notState = map[string]bool{"cfg": true, "formula": true, "stats": true, "pending": true}
 
 func bytesOf(v reflect.Value) (n int) {
 	switch v.Kind() {

@@ -14,7 +14,6 @@ type static struct {
 	threshold [2]uint16 // of the others, and of those
 
 	cfg   Config
-	rules Rules
 	stats Stats
 	pending
 }
@@ -25,10 +24,10 @@ type counters struct {
 }
 
 // NewStatic gives every peer a fixed share of the data region.
-func NewStatic(c Config) (Flow, error) { return NewStaticRules(c, Rules{}) }
+func NewStatic(c Config) (Flow, error) { return NewStaticFormula(c, Eq1) }
 
-// NewStaticRules is NewStatic under other rules, for experiments that show why they do not work.
-func NewStaticRules(c Config, r Rules) (Flow, error) {
+// NewStaticFormula is NewStatic with another threshold, for experiments that show why it does not work.
+func NewStaticFormula(c Config, f Formula) (Flow, error) {
 	if err := c.Validate(); err != nil {
 		return nil, err
 	}
@@ -40,10 +39,9 @@ func NewStaticRules(c Config, r Rules) (Flow, error) {
 		peers:  make([]counters, c.Procs-1),
 		excess: uint16(excess),
 		cfg:    c,
-		rules:  r,
 	}
 	for i := range s.threshold {
-		s.threshold[i] = uint16(r.reach(int32(r.Formula.Threshold(base+i, c.CreditSlots))))
+		s.threshold[i] = uint16(f.Threshold(base+i, c.CreditSlots))
 	}
 	for i := range s.peers {
 		s.peers[i].credits = uint16(c.Quota(c.rank(i), c.Self))
@@ -64,9 +62,7 @@ func (s *static) Send(peer int, room bool) Grant {
 	// Section 5.4: a data packet with room takes along what is due, below the threshold, too.
 	if n := s.peers[i].retrieved; n > 0 && room && s.cfg.Piggyback {
 		g.Piggyback, g.Credits = true, n
-		if s.rules.Fault != ForgetPiggyback {
-			s.peers[i].retrieved = 0
-		}
+		s.peers[i].retrieved = 0
 		s.stats.PiggybackedPackets++
 		s.stats.PiggybackedCredits += uint64(n)
 	}
@@ -84,9 +80,6 @@ func (s *static) Retrieve(r Retrieved) {
 		}
 	case r.Kind == Credit && !r.Piggyback:
 		// Section 5.2: only data packets count, the threshold already allows for credit packets.
-		if s.rules.Fault == CountCredits {
-			s.free(i)
-		}
 		s.receive(i, r)
 	default:
 		s.illegal(r, "static flow control has no such packet")

@@ -23,16 +23,6 @@ func (p Protocol) String() string {
 	return "static"
 }
 
-// starter returns the constructor of a flow control under some rules.
-func (p Protocol) starter(r mailbox.Rules) func(mailbox.Config) (mailbox.Flow, error) {
-	return func(c mailbox.Config) (mailbox.Flow, error) {
-		if p == Dynamic {
-			return mailbox.NewDynamicRules(c, r)
-		}
-		return mailbox.NewStaticRules(c, r)
-	}
-}
-
 // Options say what to explore.
 type Options struct {
 	Procs       int
@@ -40,8 +30,8 @@ type Options struct {
 	CreditSlots int
 	Flow        Protocol
 	Formula     mailbox.Formula
-	Fault       mailbox.Fault // a deliberate mistake, to see it found
-	Piggyback   bool          // every data packet may then have room for credits or not
+	Fault       Fault // a deliberate mistake, to see it found
+	Piggyback   bool  // every data packet may then have room for credits or not
 
 	// Messages bounds the data packets of each ordered pair; 0 is no bound: the result then holds
 	// for any number of messages.
@@ -71,7 +61,9 @@ func (o Options) Config() mailbox.Config {
 
 // World starts the processes.
 func (o Options) World() (*World, error) {
-	return NewWorld(o.Config(), o.Flow.starter(mailbox.Rules{Formula: o.Formula, Fault: o.Fault}))
+	return NewWorld(o.Config(), func(c mailbox.Config) (mailbox.Flow, error) {
+		return o.Flow.Start(c, o.Formula, o.Fault)
+	})
 }
 
 // String is the command that starts this world in a scenario script.
@@ -81,7 +73,7 @@ func (o Options) String() string {
 	if o.Formula != mailbox.Eq1 {
 		fmt.Fprintf(&b, " formula=%v", o.Formula)
 	}
-	if o.Fault != mailbox.NoFault {
+	if o.Fault != NoFault {
 		fmt.Fprintf(&b, " fault=%v", o.Fault)
 	}
 	if o.Piggyback {

@@ -241,16 +241,19 @@ func (s *Script) start(c Command) error {
 		}
 	}
 	var flow Protocol
-	var rules mailbox.Rules
+	var formula mailbox.Formula
+	var fault Fault
 	if err := errors.Join(
 		choose(c, "flow", &flow, Static, Dynamic),
 		choose(c, "division", &config.Division, mailbox.GrantExcess, mailbox.RoundDown, mailbox.RoundUp),
-		choose(c, "formula", &rules.Formula, mailbox.Eq1, mailbox.FormulaA, mailbox.FormulaB),
-		choose(c, "fault", &rules.Fault, append(mailbox.Faults(), mailbox.NoFault)...),
+		choose(c, "formula", &formula, mailbox.Eq1, mailbox.FormulaA, mailbox.FormulaB),
+		choose(c, "fault", &fault, append(Faults(), NoFault)...),
 	); err != nil {
 		return err
 	}
-	w, err := NewWorld(config, flow.starter(rules))
+	w, err := NewWorld(config, func(c mailbox.Config) (mailbox.Flow, error) {
+		return flow.Start(c, formula, fault)
+	})
 	if err != nil {
 		return err
 	}

@@ -71,3 +71,29 @@ var threeProcesses = []Options{
 	{Procs: 3, Quota: 3, CreditSlots: 2, Flow: Dynamic, Messages: 11, Senders: incast},
 	{Procs: 3, Quota: 4, CreditSlots: 2, Flow: Dynamic, Messages: 12, Senders: incast},
 }
+
+// Planted lists an exploration for each deliberate mistake that explorations find, and that finds it by
+// the promises alone. LoseExcess needs more events than an exploration can take.
+func Planted() []Options {
+	all := []Options{
+		{Fault: EarlyThreshold, Procs: 2, Quota: 2, CreditSlots: 1},
+		{Fault: LateThreshold, Procs: 2, Quota: 1, CreditSlots: 1},
+		{Fault: KeepThreshold, Procs: 2, Quota: 2, CreditSlots: 1, Flow: Dynamic},
+		{Fault: LoseCarry, Procs: 2, Quota: 4, CreditSlots: 1, Flow: Dynamic, Piggyback: true},
+		{Fault: LiteralThreshold, Procs: 3, Quota: 2, CreditSlots: 1, Flow: Dynamic, Senders: incast},
+		{Fault: GrantUnavailable, Procs: 2, Quota: 2, CreditSlots: 1, Flow: Dynamic},
+		{Fault: ForgetPiggyback, Procs: 2, Quota: 2, CreditSlots: 1, Piggyback: true},
+		{Fault: NoShrink, Procs: 3, Quota: 2, CreditSlots: 1, Flow: Dynamic, Senders: incast},
+		{Fault: FreeRequest, Procs: 3, Quota: 2, CreditSlots: 1, Flow: Dynamic, Senders: incast},
+		{Fault: EagerResponse, Procs: 3, Quota: 3, CreditSlots: 2, Flow: Dynamic, Senders: incast},
+		{Fault: BlockedStarves, Procs: 3, Quota: 2, CreditSlots: 1, Flow: Dynamic, Senders: incast},
+		{Fault: CountCredits, Procs: 2, Quota: 1, CreditSlots: 1},
+		{Fault: StealStatic, Procs: 3, Quota: 2, CreditSlots: 1, Flow: Dynamic, Senders: incast},
+		{Fault: DropRequest, Procs: 3, Quota: 2, CreditSlots: 1, Flow: Dynamic, Senders: answered},
+		{Fault: DropResponse, Procs: 3, Quota: 2, CreditSlots: 1, Flow: Dynamic, Senders: incast},
+	}
+	for i := range all {
+		all[i].Promises = true
+	}
+	return all
+}

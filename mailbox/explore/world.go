@@ -133,7 +133,7 @@ func (w *World) Settle() {
 }
 
 // pop keeps the array: a world in an exploration lives long and its queues stay short.
-func pop(q []packet) []packet { return q[:copy(q, q[1:])] }
+func pop[T any](q []T) []T { return q[:copy(q, q[1:])] }
 
 // Check tests everything that must hold in every state: the flow controls' own invariants, and what
 // they promise to the outside.
