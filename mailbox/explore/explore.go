@@ -55,6 +55,7 @@ type explorer struct {
 	events      []event
 	drains      edges // transitions by retrieval and arrival
 	transitions int
+	reduced     bool // see reduce.go
 }
 
 // Run explores every interleaving that o allows, in the order of their length. It returns an error
@@ -66,6 +67,10 @@ func Run(ctx context.Context, o Options) (Result, error) {
 		return Result{}, err
 	}
 	r, err := x.search(ctx)
+	if r.Verdict == Refuted && x.reduced {
+		o.Full = true // for a counterexample that is a shortest one of all
+		return Run(ctx, o)
+	}
 	r.States, r.Transitions = x.s.len(), x.transitions
 	r.Duration, r.Bound = time.Since(began), o.Bound()
 	return r, err
@@ -79,7 +84,7 @@ func newExplorer(o Options) (*explorer, error) {
 	if err != nil {
 		return nil, err
 	}
-	x := &explorer{o: o, w: w, c: newCodec(w, o.Messages > 0), s: newStore()}
+	x := &explorer{o: o, w: w, c: newCodec(w, o.Messages > 0), s: newStore(), reduced: o.reducible()}
 	if o.Procs == 2 && o.Senders == nil {
 		x.swapped = newCodec(w, o.Messages > 0)
 		x.swapped.order = []int{1, 0}
@@ -150,6 +155,9 @@ func (x *explorer) expand(id uint32) (*event, error) {
 		return nil, err
 	}
 	x.enabled()
+	if x.reduced {
+		x.reduce()
+	}
 	x.drains.begin()
 	for i, e := range x.events {
 		if i > 0 {

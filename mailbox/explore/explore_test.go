@@ -163,6 +163,7 @@ func TestArrivalsAddNoStates(t *testing.T) {
 		{Procs: 3, Quota: 2, CreditSlots: 1, Messages: 2, Senders: incast},
 		{Procs: 3, Quota: 2, CreditSlots: 1, Flow: Dynamic, Messages: 5, Senders: incast},
 	} {
+		o.Full = true
 		without := flowStates(t, o)
 		o.Arrivals = true
 		require.Equal(t, without, flowStates(t, o), "%v", o)

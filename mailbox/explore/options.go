@@ -45,6 +45,8 @@ type Options struct {
 	// Promises checks only what the flow controls promise to the outside, not their own invariants,
 	// which catch a mistake much earlier.
 	Promises bool
+	// Full explores every order of events, also of those that do not disturb each other: reduce.go.
+	Full bool
 	// MaxStates ends the exploration undecided; 0 is DefaultMaxStates.
 	MaxStates int
 

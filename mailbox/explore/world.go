@@ -143,7 +143,26 @@ func (w *World) Check() error {
 			return violation("%v", err)
 		}
 	}
+	for at := range w.procs {
+		if err := w.checkGrants(at); err != nil {
+			return err
+		}
+	}
 	return w.checkPromises()
+}
+
+// checkGrants tests that a process has not granted more credits than it has slots.
+func (w *World) checkGrants(at int) error {
+	granted := 0
+	for from := range w.procs {
+		if from != at {
+			granted += w.flows[at].Granted(from)
+		}
+	}
+	if region := w.config.DataRegion(); granted > region {
+		return violation("process %d granted %d credits for %d slots", at, granted, region)
+	}
+	return nil
 }
 
 // checkPromises tests only what can be seen without knowing how the flow controls work.
