@@ -3,13 +3,17 @@ package main
 import (
 	"context"
 	"fmt"
+	"runtime"
+	"slices"
 	"strings"
+	"sync/atomic"
 	"text/tabwriter"
 	"time"
 
 	"github.com/nicloop/nicloop/mailbox"
 	"github.com/nicloop/nicloop/mailbox/explore"
 	"github.com/spf13/cobra"
+	"golang.org/x/sync/errgroup"
 )
 
 func newCheck() *cobra.Command {
@@ -17,7 +21,7 @@ func newCheck() *cobra.Command {
 }
 
 func newCheckMailbox() *cobra.Command {
-	var bound int
+	var bound, jobs int
 	var deep, asJSON bool
 	cmd := &cobra.Command{
 		Use:   "mailbox",
@@ -29,22 +33,32 @@ once and in order. The thresholds of formulae (a) and (b) (FC paper, Table 1) mu
 be refuted; their shortest counterexamples are printed as scenario scripts, in the
 language of mailbox/testdata, that replay.
 
+The same is done with mistakes planted around the flow controls, each of which must
+be found from the outside.
+
+Explorations run side by side (-j), the memory of each being up to 100 bytes a state.
+Orders of events that do not disturb each other are explored once.
+
 Exit codes: 0 as expected, 1 a proof or a refutation failed.`,
-		Example: "  nicloop check mailbox\n  nicloop check mailbox --bound 4 --json",
+		Example: "  nicloop check mailbox\n  nicloop check mailbox --bound 4 --json\n  nicloop check mailbox --deep -j 2",
 		Args:    checked(cobra.NoArgs),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if bound < 1 {
 				return usageError{fmt.Errorf("--bound %d: expected a quota of 1 or more", bound)}
 			}
+			if jobs < 1 {
+				return usageError{fmt.Errorf("--jobs %d: expected 1 or more", jobs)}
+			}
 			suite := explore.Suite(bound)
 			if deep {
 				suite = append(suite, explore.Deep()...)
 			}
-			return checkMailbox(cmd, suite, asJSON)
+			return checkMailbox(cmd, suite, jobs, asJSON)
 		},
 	}
 	cmd.Flags().BoolVar(&deep, "deep", false, "also the explorations that take minutes")
 	cmd.Flags().IntVar(&bound, "bound", 6, "largest quota to explore")
+	cmd.Flags().IntVarP(&jobs, "jobs", "j", runtime.NumCPU(), "explorations at the same time")
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print as JSON")
 	return cmd
 }
@@ -72,30 +86,28 @@ type exploration struct {
 
 func (e *exploration) asExpected() bool { return e.Want == e.Got }
 
-func checkMailbox(cmd *cobra.Command, suite []explore.Options, asJSON bool) error {
-	all := append(suite, refuted...)
-	return checkAll(cmd, len(all), asJSON, func(i int) (exploration, error) {
+func checkMailbox(cmd *cobra.Command, suite []explore.Options, jobs int, asJSON bool) error {
+	planted := explore.Planted()
+	all := slices.Concat(suite, refuted, planted)
+	err := checkAll(cmd, len(all), jobs, asJSON, func(ctx context.Context, i int) (exploration, error) {
 		want := explore.Proved
 		if i >= len(suite) {
 			want = explore.Refuted
 		}
-		return exploreOne(cmd.Context(), all[i], want)
+		return exploreOne(ctx, all[i], want)
 	})
+	if err == nil && !asJSON {
+		fmt.Fprintf(cmd.OutOrStdout(), "found: %d planted mistakes of %d\n", len(planted), len(planted))
+	}
+	return err
 }
 
-// checkAll runs n explorations and reports whether all ended as expected.
-func checkAll(cmd *cobra.Command, n int, asJSON bool, run func(i int) (exploration, error)) error {
-	bar := newBar(cmd.ErrOrStderr(), "explore")
-	var list []exploration
-	for i := range n {
-		e, err := run(i)
-		if err != nil {
-			return err
-		}
-		list = append(list, e)
-		bar.set(i+1, n)
+// checkAll runs n explorations, some at the same time, and reports whether all ended as expected.
+func checkAll(cmd *cobra.Command, n, jobs int, asJSON bool, run func(ctx context.Context, i int) (exploration, error)) error {
+	list, err := runAll(cmd, n, jobs, run)
+	if err != nil {
+		return err
 	}
-	bar.finish()
 	if asJSON {
 		if err := writeJSON(cmd.OutOrStdout(), list); err != nil {
 			return err
@@ -109,6 +121,29 @@ func checkAll(cmd *cobra.Command, n int, asJSON bool, run func(i int) (explorati
 		}
 	}
 	return nil
+}
+
+// runAll keeps jobs explorations running. It begins with the last ones, which in a suite are the
+// largest: begun at the end, one of them would run alone. An error ends all.
+func runAll(cmd *cobra.Command, n, jobs int, run func(ctx context.Context, i int) (exploration, error)) ([]exploration, error) {
+	bar := newBar(cmd.ErrOrStderr(), "explore")
+	defer bar.finish()
+	list := make([]exploration, n)
+	var done atomic.Int64
+	g, ctx := errgroup.WithContext(cmd.Context())
+	g.SetLimit(jobs)
+	for i := n - 1; i >= 0 && ctx.Err() == nil; i-- {
+		g.Go(func() (err error) {
+			if list[i], err = run(ctx, i); err == nil {
+				bar.set(int(done.Add(1)), n)
+			}
+			return err
+		})
+	}
+	if err := g.Wait(); err != nil {
+		return nil, err
+	}
+	return list, cmd.Context().Err()
 }
 
 func exploreOne(ctx context.Context, o explore.Options, want explore.Verdict) (exploration, error) {

@@ -32,11 +32,11 @@ Exit codes: 0 as expected, 1 a proof failed or a mistake was not found.`,
 				return usageError{fmt.Errorf("--bound %d: expected 1 to %d", bound, explore.Levels)}
 			}
 			suite, planted := explore.Suite(bound), explore.Planted()
-			err := checkAll(cmd, len(suite)+len(planted), asJSON, func(i int) (exploration, error) {
+			err := checkAll(cmd, len(suite)+len(planted), 1, asJSON, func(ctx context.Context, i int) (exploration, error) {
 				if i < len(suite) {
-					return exploreRendezvous(cmd.Context(), suite[i], explore.Proved)
+					return exploreRendezvous(ctx, suite[i], explore.Proved)
 				}
-				return exploreRendezvous(cmd.Context(), planted[i-len(suite)], explore.Refuted)
+				return exploreRendezvous(ctx, planted[i-len(suite)], explore.Refuted)
 			})
 			if err == nil && !asJSON {
 				fmt.Fprintf(cmd.OutOrStdout(), "proved in %d worlds: %s\nfound: %d planted mistakes of %d\n", len(suite), explore.Claims, len(planted), len(planted))

@@ -68,12 +68,27 @@ func (w *World) Send(from, to int, room bool) bool {
 	pair := w.pair(from, to)
 	w.sent[pair]++
 	w.inject(to, packet{from: from, kind: mailbox.Data, piggyback: g.Piggyback, credits: g.Credits, number: w.sent[pair]})
-	w.drain(from)
+	w.drain(from, to, 0)
 	return true
 }
 
-func (w *World) drain(from int) {
+// returns is how many credit packets a retrieved packet may cause. The reduction counts on it.
+func returns(k mailbox.Kind) int {
+	if k == mailbox.CreditResponse {
+		return 2 // when it is counted, and when its sender is no longer blocked
+	}
+	return 1 // of a credit packet none, which is not needed to be known
+}
+
+// drain injects what a process has to say. Credit packets are for the peer whose packet it was that it
+// retrieved, and only so many.
+func (w *World) drain(from, peer, credits int) {
 	for c, ok := w.flows[from].Next(); ok; c, ok = w.flows[from].Next() {
+		if c.Kind == mailbox.Credit {
+			if credits--; credits < 0 || c.To != peer {
+				panic(fmt.Sprintf("process %d returns credits to process %d that no packet called for", from, c.To))
+			}
+		}
 		w.inject(c.To, packet{from: from, kind: c.Kind, credits: c.Credits})
 	}
 }
@@ -114,7 +129,7 @@ func (w *World) Retrieve(at int) (p packet, ok bool) {
 		}
 	}
 	w.flows[at].Retrieve(mailbox.Retrieved{From: p.from, Kind: p.kind, Piggyback: p.piggyback, Credits: p.credits})
-	w.drain(at)
+	w.drain(at, p.from, returns(p.kind))
 	return p, true
 }
 
