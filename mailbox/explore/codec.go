@@ -14,48 +14,46 @@ import (
 // codec encodes and decodes the states of one world.
 type codec struct {
 	counted bool  // messages are bounded, so how many were sent is part of the state
-	order   []int // the process that is encoded as process k, for symmetric states
+	order   []int // of the processes: as they are
+	ends    []int // [process]: where its flow control's state ended when last written
 	number  []int // decoding: next number per pair
 }
 
 func newCodec(w *World, counted bool) *codec {
-	c := &codec{counted: counted, order: make([]int, w.procs), number: make([]int, w.procs*w.procs)}
+	c := &codec{counted: counted, order: make([]int, w.procs), ends: make([]int, w.procs), number: make([]int, w.procs*w.procs)}
 	for i := range c.order {
 		c.order[i] = i
 	}
 	return c
 }
 
+// append writes the state of a world to an empty b.
 func (c *codec) append(b []byte, w *World) []byte {
-	for _, p := range c.order {
-		b = w.flows[p].AppendState(b)
+	for p, f := range w.flows {
+		b = f.AppendState(b)
+		c.ends[p] = len(b)
 	}
-	for _, p := range c.order {
-		b = c.appendQueue(b, w.mailbox[p], true)
+	return c.appendQueues(b, w, c.order, c.order)
+}
+
+// appendQueues writes all but the flow controls, the processes in some order; place is its inverse.
+func (c *codec) appendQueues(b []byte, w *World, order, place []int) []byte {
+	for _, p := range order {
+		b = c.appendQueue(b, w.mailbox[p], place)
 	}
-	for _, from := range c.order {
-		for _, to := range c.order {
+	for _, from := range order {
+		for _, to := range order {
 			if from == to {
 				continue
 			}
 			pair := w.pair(from, to)
-			b = c.appendQueue(b, w.network[pair], false)
+			b = c.appendQueue(b, w.network[pair], nil)
 			if c.counted {
 				b = binary.AppendUvarint(b, uint64(w.sent[pair]))
 			}
 		}
 	}
 	return b
-}
-
-// place is the number under which a process is encoded.
-func (c *codec) place(proc int) int {
-	for k, p := range c.order {
-		if p == proc {
-			return k
-		}
-	}
-	panic("explore: no such process")
 }
 
 // Bits of the first number of an encoded packet.
@@ -69,15 +67,15 @@ func carries(kind mailbox.Kind, piggyback bool) bool {
 	return piggyback || kind == mailbox.Credit || kind == mailbox.CreditResponse
 }
 
-func (c *codec) appendQueue(b []byte, q []packet, from bool) []byte {
+func (c *codec) appendQueue(b []byte, q []packet, place []int) []byte {
 	b = binary.AppendUvarint(b, uint64(len(q)))
 	for _, p := range q {
 		head := uint64(p.kind)
 		if p.piggyback {
 			head |= piggybackFlag
 		}
-		if from {
-			head |= uint64(c.place(p.from)) << fromShift
+		if place != nil {
+			head |= uint64(place[p.from]) << fromShift
 		}
 		b = binary.AppendUvarint(b, head)
 		if carries(p.kind, p.piggyback) {

@@ -1,7 +1,6 @@
 package explore
 
 import (
-	"bytes"
 	"context"
 	"fmt"
 	"time"
@@ -49,9 +48,9 @@ type explorer struct {
 	o           Options
 	w           *World
 	c           *codec
-	swapped     *codec // of two symmetric processes, else nil
+	sym         *symmetry // nil if no processes are alike
 	s           *store
-	buf, other  []byte
+	buf         []byte
 	events      []event
 	drains      edges // transitions by retrieval and arrival
 	transitions int
@@ -85,9 +84,8 @@ func newExplorer(o Options) (*explorer, error) {
 		return nil, err
 	}
 	x := &explorer{o: o, w: w, c: newCodec(w, o.Messages > 0), s: newStore(), reduced: o.reducible()}
-	if o.Procs == 2 && o.Senders == nil {
-		x.swapped = newCodec(w, o.Messages > 0)
-		x.swapped.order = []int{1, 0}
+	if o.Procs == 2 || x.reduced {
+		x.sym = newSymmetry(o, x.c, permutations(o.Procs))
 	}
 	return x, nil
 }
@@ -134,17 +132,13 @@ func (x *explorer) pause(ctx context.Context) error {
 	return nil
 }
 
-// encode is the canonical encoding of the world's state: of two symmetric ones the smaller.
+// encode is the canonical encoding of the world's state: of symmetric ones the smallest.
 func (x *explorer) encode() []byte {
 	x.buf = x.c.append(x.buf[:0], x.w)
-	if x.swapped == nil {
+	if x.sym == nil {
 		return x.buf
 	}
-	x.other = x.swapped.append(x.other[:0], x.w)
-	if bytes.Compare(x.other, x.buf) < 0 {
-		return x.other
-	}
-	return x.buf
+	return x.sym.smallest(x.w, x.buf)
 }
 
 // expand visits all successors of a state. With an error comes the event that causes it, or nil

@@ -186,7 +186,7 @@ func flowStates(t *testing.T, o Options) map[string]bool {
 			back = x.w.flows[len(x.w.flows)-1-i].AppendState(back)
 		}
 		states[string(there)] = true
-		if x.swapped != nil {
+		if x.sym != nil {
 			states[string(back)] = true
 		}
 	}

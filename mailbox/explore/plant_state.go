@@ -22,6 +22,9 @@ func encode(numbers []int64) (b []byte) {
 	return b
 }
 
+// dynamicNumbers is how many numbers there are of a peer, besides its thresholds.
+const dynamicNumbers = 6
+
 // dynamicState is the state of a dynamic flow control as its AppendState writes it.
 type dynamicState struct {
 	peers  []dynamicPeer
