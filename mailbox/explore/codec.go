@@ -16,11 +16,13 @@ type codec struct {
 	counted bool  // messages are bounded, so how many were sent is part of the state
 	order   []int // of the processes: as they are
 	ends    []int // [process]: where its flow control's state ended when last written
+	starts  []int // [process]: where its flow control's state began when last loaded
+	queues  int   // and where they ended
 	number  []int // decoding: next number per pair
 }
 
 func newCodec(w *World, counted bool) *codec {
-	c := &codec{counted: counted, order: make([]int, w.procs), ends: make([]int, w.procs), number: make([]int, w.procs*w.procs)}
+	c := &codec{counted: counted, order: make([]int, w.procs), ends: make([]int, w.procs), starts: make([]int, w.procs), number: make([]int, w.procs*w.procs)}
 	for i := range c.order {
 		c.order[i] = i
 	}
@@ -87,10 +89,23 @@ func (c *codec) appendQueue(b []byte, q []packet, place []int) []byte {
 
 // load is the inverse of append for the identical order of processes.
 func (c *codec) load(b []byte, w *World) {
-	clear(c.number)
-	for _, f := range w.flows {
-		b = f.LoadState(b)
+	rest := b
+	for p, f := range w.flows {
+		c.starts[p] = len(b) - len(rest)
+		rest = f.LoadState(rest)
 	}
+	c.queues = len(b) - len(rest)
+	c.loadQueues(rest, w)
+}
+
+// reload loads the state that was loaded last again, after an event of one process.
+func (c *codec) reload(b []byte, w *World, actor int) {
+	w.flows[actor].LoadState(b[c.starts[actor]:])
+	c.loadQueues(b[c.queues:], w)
+}
+
+func (c *codec) loadQueues(b []byte, w *World) {
+	clear(c.number)
 	for at := range w.procs {
 		b = c.loadQueue(b, w, &w.mailbox[at], -1, at)
 	}

@@ -155,7 +155,7 @@ func (x *explorer) expand(id uint32) (*event, error) {
 	x.drains.begin()
 	for i, e := range x.events {
 		if i > 0 {
-			x.c.load(x.s.state(id), x.w)
+			x.c.reload(x.s.state(id), x.w, x.events[i-1].actor())
 		}
 		if err := x.w.apply(e); err != nil {
 			return &x.events[i], err

@@ -248,3 +248,70 @@ func TestCycle(t *testing.T) {
 	require.Equal(t, 1, graph([]uint32{1}, []uint32{2}, []uint32{1}).cycle(3))
 	require.Equal(t, 0, graph([]uint32{0}).cycle(1))
 }
+
+// What reduction and symmetry leave out changes no verdict: neither of the real flow controls, with as
+// many events to the deepest quiet state, nor of any mistake.
+func TestReducedFindsTheSame(t *testing.T) {
+	all := append(Suite(2), Planted()...)
+	for _, formula := range []mailbox.Formula{mailbox.FormulaA, mailbox.FormulaB} {
+		for quota := 1; quota <= 3; quota++ {
+			for slots := 1; slots <= min(quota, 2); slots++ {
+				all = append(all, Options{Procs: 2, Quota: quota, CreditSlots: slots, Formula: formula},
+					Options{Procs: 3, Quota: quota, CreditSlots: slots, Formula: formula, Messages: 3, Senders: incast})
+			}
+		}
+	}
+	saved, refuted := 0, 0
+	for _, o := range all {
+		if o.Procs == 3 && o.Fault == NoFault && o.Formula == mailbox.Eq1 && (testing.Short() || o.Messages == 0 || o.Messages > 2) {
+			continue
+		}
+		o.Promises = false
+		reduced := verdict(t, o)
+		o.Full = true
+		full := verdict(t, o)
+		require.Equal(t, full.Verdict, reduced.Verdict, "%v: %v\n%v", o, full, reduced)
+		saved += full.Transitions - reduced.Transitions
+		refuted += bit(full.Verdict == Refuted)
+	}
+	require.Positive(t, saved)
+	require.Greater(t, refuted, 15+3)
+}
+
+// verdict is run without the second exploration for a shortest counterexample.
+func verdict(t *testing.T, o Options) Result {
+	x, err := newExplorer(o)
+	require.NoError(t, err)
+	r, err := x.search(context.Background())
+	require.NoError(t, err)
+	r.States, r.Transitions = x.s.len(), x.transitions
+	return r
+}
+
+// Every renaming of a state has the same smallest encoding, which is one of them: so is what the
+// flow controls themselves write when processes change places.
+func TestSmallestOfRenamings(t *testing.T) {
+	for _, flow := range []Protocol{Static, Dynamic} {
+		o := Options{Procs: 3, Quota: 2, CreditSlots: 1, Flow: flow, Piggyback: true, Messages: 3}
+		var smallest []byte
+		for _, order := range permutations(3) {
+			x, err := newExplorer(o)
+			require.NoError(t, err)
+			// The lists begin in the order of ranks, so all peers are moved by traffic first.
+			for _, e := range [][2]int{{0, 1}, {1, 2}, {2, 0}, {0, 2}, {2, 1}, {1, 0}} {
+				from, to := order[e[0]], order[e[1]]
+				for range 2 {
+					x.w.Send(from, to, false)
+					x.w.Settle()
+				}
+			}
+			x.w.Send(order[0], order[1], false)
+			x.w.Send(order[0], order[1], true)
+			enc := append([]byte(nil), x.encode()...)
+			if smallest == nil {
+				smallest = enc
+			}
+			require.Equal(t, smallest, enc, "%v %v", flow, order)
+		}
+	}
+}
