@@ -7,6 +7,8 @@
 // the flow controls are stopped, encoded, restored and asked to go on. A counterexample is a
 // scenario in the language of [Script], so that it replays as a test.
 //
+// Mistakes can be planted around the flow controls ([Fault]), to see that they are found ([Planted]).
+//
 // Retrieving is always possible in these worlds. A process that stops retrieving blocks its senders,
 // which is what flow control is for, and is not explored.
 package explore

@@ -168,11 +168,21 @@ func (x *explorer) expand(id uint32) (*event, error) {
 		if !fresh {
 			continue
 		}
-		if err := x.check(); err != nil {
+		if err := x.checkAfter(e); err != nil {
 			return &x.events[i], err
 		}
 	}
 	return nil, nil
+}
+
+// checkAfter is check in a state behind one that was checked: an event changes one flow control.
+func (x *explorer) checkAfter(e event) error {
+	if !x.o.Promises {
+		if err := x.w.checkFlow(e.actor()); err != nil {
+			return err
+		}
+	}
+	return x.w.checkPromises()
 }
 
 func (x *explorer) check() error {

@@ -142,7 +142,7 @@ func (v Verdict) String() string {
 // nothing under way, so control packets cannot breed control packets for ever.
 type Result struct {
 	Verdict     Verdict
-	States      int // distinct ones; symmetric ones count once
+	States      int // distinct ones that were visited; symmetric ones count once
 	Transitions int
 	Depth       int // events on the longest of the shortest paths from the start
 	Duration    time.Duration

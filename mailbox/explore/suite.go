@@ -1,7 +1,7 @@
 package explore
 
 // Suite lists the explorations that together make the case for the flow controls, for quotas up to
-// bound; 6 is what is run routinely, in under a minute on one core. Two processes are explored
+// bound; 6 is what is run routinely, in ten seconds on one core. Two processes are explored
 // without a bound on messages wherever that ends: what two processes do to each other does not
 // depend on others in a static world, and in a dynamic one it is all but the stealing. Three processes
 // add the stealing and the compulsory exchange.
