@@ -129,8 +129,9 @@ module link #(
   logic                  failing, drain_soon;
   assign failing    = dead || !carrier || !up;
   assign drain_soon = drain && failing && patience != '0 && failed < patience;
-  assign drains     = drain && failing && patience != '0 && failed >= patience;
   always_ff @(posedge clk) begin
+    // A cycle late, so that no path leads from the carrier through the router.
+    drains <= !rst && drain && failing && patience != '0 && failed >= patience;
     if (rst || !drain || !failing) failed <= '0;
     else if (drain_soon) failed <= failed + 1'b1;
   end

@@ -306,7 +306,7 @@ module nic_core #(
   );
 
   router #(.PORTS(PORTS), .VC_DEPTH(VC_DEPTH), .DIM_X(DIM_X), .DIM_Y(DIM_Y), .DIM_Z(DIM_Z), .TORUS(TORUS), .SHAPE_INPUT(SHAPE_INPUT)) u_router (
-      .clk, .rst, .shape, .here, .port_up({link_up, 1'b1}), .drain({drains, 1'b0}), .closed({~link_agreed | {LINKS{link_rst}}, 1'b0}),
+      .clk, .rst, .shape, .here, .port_up({link_up, 1'b1}), .drain({drains, 1'b0}), .closed({~link_agreed, 1'b0}),
       .rx_valid({rx_valid, inj_valid}), .rx_vc({rx_vc, VC_W'(inj_vc)}), .rx_head({rx_head, inj_head}),
       .rx_tail({rx_tail, inj_tail}), .rx_data({rx_data, inj_data}), .rx_credit({rx_credit, local_credit}),
       .tx_valid({tx_valid, ej_valid}), .tx_vc({tx_vc, local_vc}), .tx_head({tx_head, ej_head}),
