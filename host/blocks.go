@@ -121,9 +121,7 @@ func (c *Comm) Scatter(root int, all, mine []byte) error {
 		}
 		copy(tmp[copy(tmp, all[root*n:]):], all)
 	}
-	mask := 1
-	for ; mask < c.size && v&mask == 0; mask *= 2 {
-	}
+	mask := lowest(v, c.size)
 	if v != 0 {
 		if err := c.collRecv((v-mask+root)%c.size, tagScatter, tmp); err != nil {
 			return err
@@ -147,6 +145,15 @@ func subtree(v, size int) int {
 		return size
 	}
 	return min(v&-v, size-v)
+}
+
+// lowest is the lowest bit of v, or the first power of two that is not below size: the distance to
+// the parent of v in a binomial tree, above those to its children.
+func lowest(v, size int) int {
+	mask := 1
+	for ; mask < size && v&mask == 0; mask *= 2 {
+	}
+	return mask
 }
 
 // rotate copies from to to, beginning at offset at and going round.

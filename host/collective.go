@@ -65,13 +65,10 @@ func (c *Comm) Bcast(root int, data []byte) error {
 		return c.others(func(p int) error { return c.collSend(p, tagBcast, data) })
 	}
 	v := (c.id - root + c.size) % c.size // the root is 0
-	mask := 1
-	for ; mask < c.size; mask *= 2 {
-		if v&mask != 0 {
-			if err := c.collRecv((v-mask+root)%c.size, tagBcast, data); err != nil {
-				return err
-			}
-			break
+	mask := lowest(v, c.size)
+	if v != 0 {
+		if err := c.collRecv((v-mask+root)%c.size, tagBcast, data); err != nil {
+			return err
 		}
 	}
 	for mask /= 2; mask > 0; mask /= 2 {

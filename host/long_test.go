@@ -264,6 +264,18 @@ func TestTablesTooSmall(t *testing.T) {
 	}
 }
 
+// isendLetters begins to send letters of so many bytes, by their tags.
+func isendLetters(r *Rank, peer, letters, bytes int) ([]*Request, error) {
+	list := make([]*Request, letters)
+	for k := range list {
+		var err error
+		if list[k], err = r.Isend(peer, k, letter(bytes, k)); err != nil {
+			return nil, err
+		}
+	}
+	return list, nil
+}
+
 // The heap has room for one message: those outside it go one after the other.
 func TestOneAfterTheOther(t *testing.T) {
 	for _, p := range longWays {
@@ -271,15 +283,11 @@ func TestOneAfterTheOther(t *testing.T) {
 		pl.heap = 5 * 20480
 		launch(t, pl, func(r *Rank) error {
 			peer := 1 - r.ID()
-			var list []*Request
-			var in [][]byte
-			for k := range 12 {
-				q, err := r.Isend(peer, k, letter(20000, k))
-				if err != nil {
-					return err
-				}
-				list = append(list, q)
+			list, err := isendLetters(r, peer, 12, 20000)
+			if err != nil {
+				return err
 			}
+			var in [][]byte
 			for k := range 12 {
 				b := make([]byte, 20000)
 				q, err := r.Irecv(AnySource, 11-k, b)
@@ -311,13 +319,9 @@ func TestSmallOnesLeaveRoom(t *testing.T) {
 		pl.heap = 4 * 32768
 		launch(t, pl, func(r *Rank) error {
 			peer := 1 - r.ID()
-			var list []*Request
-			for k := range 60 {
-				q, err := r.Isend(peer, k, letter(3000, k))
-				if err != nil {
-					return err
-				}
-				list = append(list, q)
+			list, err := isendLetters(r, peer, 60, 3000)
+			if err != nil {
+				return err
 			}
 			q, err := r.Isend(peer, 99, letter(30000, 99))
 			if err != nil {

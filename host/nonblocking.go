@@ -41,15 +41,6 @@ func (c *Comm) Ibcast(root int, data []byte) (*Request, error) {
 	return s.begin(), nil
 }
 
-// lowest is the lowest bit of v, or the first power of two that is not below size: the distance to
-// the parent of v in a binomial tree, above those to its children.
-func lowest(v, size int) int {
-	mask := 1
-	for ; mask < size && v&mask == 0; mask *= 2 {
-	}
-	return mask
-}
-
 // Igatherv is Gatherv without waiting.
 func (c *Comm) Igatherv(root int, mine, all []byte, l Layout) (*Request, error) {
 	if err := c.checkRoot("gather", root); err != nil {

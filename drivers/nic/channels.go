@@ -42,10 +42,14 @@ func (n *node) askWrite(writer int, at drivers.Cycle, addr, quads uint64) {
 // writeAlone is when the last beat of a burst reaches memory by a channel that nobody else asks for.
 func (n *node) writeAlone(writer int, at drivers.Cycle, quads uint64) drivers.Cycle {
 	w := &n.writes
-	chosen := max(at, w.free)
-	w.free = chosen + 1 + max(drivers.Cycle(quads)-1, 1)
 	w.pass(writer)
-	return chosen + drivers.Cycle(quads)
+	return w.leaves(max(at, w.free)+1, drivers.Cycle(quads))
+}
+
+// leaves: the address of a burst leaves at a cycle, and its last beat reaches memory in the one that it gives.
+func (w *writeChannel) leaves(at, quads drivers.Cycle) (last drivers.Cycle) {
+	w.free = at + max(quads-1, 1)
+	return at + quads - 1
 }
 
 func (w *writeChannel) due() drivers.Cycle {
@@ -87,9 +91,8 @@ func (n *node) leave(now, at drivers.Cycle) {
 	if n.nvmInUse {
 		n.enterNVM(at, at-w.since-1, b.addr, b.quads*8)
 	}
-	quads := drivers.Cycle(b.quads)
-	w.held, w.free = false, at+max(quads-1, 1)
-	last := at + quads - 1
+	w.held = false
+	last := w.leaves(at, drivers.Cycle(b.quads))
 	switch w.owner {
 	case writeVELO:
 		n.wake(unitSlot, last)
