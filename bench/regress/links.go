@@ -75,6 +75,15 @@ func newNumbered(t *T, nodes int) (*numbered, error) {
 	return &numbered{t: t, nics: nics, sent: map[[2]int]uint32{}, got: map[[2]int]uint32{}}, nil
 }
 
+// newRouted is newNumbered on a device whose routes software writes.
+func newRouted(t *T, nodes int) (*numbered, error) {
+	m, err := newNumbered(t, nodes)
+	if err != nil {
+		return nil, err
+	}
+	return m, m.nics[0].needs(regs.LinkStatus(0), "routes")
+}
+
 // newWired is newNumbered on a device whose wires have faults on request.
 func newWired(t *T, nodes int) (*numbered, error) {
 	m, err := newNumbered(t, nodes)

@@ -122,7 +122,12 @@ func (l *lives) round() error {
 			return fmt.Errorf("node %d VPID %d: %w", m.n.node, m.vpid, err)
 		}
 	}
-	if err := l.pass(drivers.Cycle(50 + r.Intn(300))); err != nil {
+	return l.watch(drivers.Cycle(50 + r.Intn(300)))
+}
+
+// watch lets time pass, then all look at what has come.
+func (l *lives) watch(cycles drivers.Cycle) error {
+	if err := l.pass(cycles); err != nil {
 		return err
 	}
 	for i := range l.residents {
@@ -334,18 +339,8 @@ func (m *mortal) look(l *lives) error {
 // end lets all come to rest: those who stayed have all, in order, and exact.
 func (l *lives) end(packets uint64) error {
 	for range 50 {
-		if err := l.pass(2000); err != nil {
+		if err := l.watch(2000); err != nil {
 			return err
-		}
-		for i := range l.residents {
-			if err := l.residents[i].look(); err != nil {
-				return err
-			}
-		}
-		for i := range l.mortals {
-			if err := l.mortals[i].look(l); err != nil {
-				return err
-			}
 		}
 	}
 	sums := map[uint32]uint64{}

@@ -128,11 +128,8 @@ func testDetour(t *T) error {
 // testNowhere gives one destination routes that no packet can take: no port, an
 // unconnected one, and back where it came from.
 func testNowhere(t *T) error {
-	m, err := newNumbered(t, 4)
+	m, err := newRouted(t, 4)
 	if err != nil {
-		return err
-	}
-	if err := m.nics[0].needs(regs.LinkStatus(0), "routes"); err != nil {
 		return err
 	}
 	const dst = 3
@@ -183,11 +180,8 @@ func testNowhere(t *T) error {
 // testRouteLoop: on a 2 x 2 mesh the entries for node 3 lead round all four nodes. A packet comes to each router 16 times and ends
 // where it began. All others go on, also past the loop.
 func testRouteLoop(t *T) error {
-	m, err := newNumbered(t, 4)
+	m, err := newRouted(t, 4)
 	if err != nil {
-		return err
-	}
-	if err := m.nics[0].needs(regs.LinkStatus(0), "routes"); err != nil {
 		return err
 	}
 	const dst = 3
