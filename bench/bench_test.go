@@ -9,9 +9,9 @@ import (
 	"slices"
 	"testing"
 
+	_ "github.com/nicloop/nicloop/cosim/ideal"
 	"github.com/nicloop/nicloop/cosim/vtime"
 	"github.com/nicloop/nicloop/drivers"
-	_ "github.com/nicloop/nicloop/drivers/ideal"
 	"github.com/nicloop/nicloop/drivers/regs"
 	"github.com/nicloop/nicloop/host"
 	"github.com/nicloop/nicloop/velo"

@@ -7,8 +7,8 @@ import (
 	"iter"
 	"testing"
 
+	_ "github.com/nicloop/nicloop/cosim/ideal"
 	"github.com/nicloop/nicloop/drivers"
-	_ "github.com/nicloop/nicloop/drivers/ideal"
 	"github.com/nicloop/nicloop/drivers/regs"
 	"github.com/nicloop/nicloop/rma"
 	"github.com/nicloop/nicloop/velo"

@@ -8,8 +8,8 @@ import (
 	"testing"
 
 	"github.com/nicloop/nicloop/bench"
+	_ "github.com/nicloop/nicloop/cosim/ideal"
 	"github.com/nicloop/nicloop/drivers"
-	_ "github.com/nicloop/nicloop/drivers/ideal"
 	"github.com/nicloop/nicloop/velo"
 	"github.com/stretchr/testify/require"
 )

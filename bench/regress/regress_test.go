@@ -12,9 +12,9 @@ import (
 	"time"
 
 	"github.com/nicloop/nicloop/bench"
+	_ "github.com/nicloop/nicloop/cosim/ideal"
 	_ "github.com/nicloop/nicloop/cosim/model"
 	"github.com/nicloop/nicloop/drivers"
-	_ "github.com/nicloop/nicloop/drivers/ideal"
 	"github.com/stretchr/testify/require"
 )
 

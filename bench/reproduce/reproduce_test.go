@@ -10,9 +10,9 @@ import (
 	"strings"
 	"testing"
 
+	_ "github.com/nicloop/nicloop/cosim/ideal"
 	_ "github.com/nicloop/nicloop/cosim/model"
 	"github.com/nicloop/nicloop/drivers"
-	_ "github.com/nicloop/nicloop/drivers/ideal"
 	"github.com/nicloop/nicloop/host"
 	"github.com/nicloop/nicloop/mailbox"
 	"github.com/nicloop/nicloop/velo"

@@ -7,7 +7,7 @@ import (
 	"text/tabwriter"
 
 	"github.com/nicloop/nicloop/cosim/calibrate"
-	"github.com/nicloop/nicloop/drivers/nic"
+	"github.com/nicloop/nicloop/cosim/nic"
 	"github.com/spf13/cobra"
 )
 
@@ -20,7 +20,7 @@ func newCalibrate() *cobra.Command {
 		Short: "Measure the cycles of the RTL's blocks, which the model takes as parameters",
 		Long: `Measure what the model takes as parameters: the cycles of routers, links,
 credits and of the NIC's units, in small experiments on an otherwise idle pair of
-nodes. The model has those of drivers/nic/rtl.json built in; "model:?params=FILE"
+nodes. The model has those of cosim/nic/rtl.json built in; "model:?params=FILE"
 takes others.
 
 Exit code 1: what was measured differs from what the model has, and --write did
@@ -28,7 +28,7 @@ not say to keep it.`,
 		Example: `  nicloop calibrate
   nicloop calibrate --device 'rtl:?host_rd_latency=60' --write board.json
   nicloop run alltoall --nodes 64 --procs 16 --device 'model:?params=board.json'
-  nicloop calibrate --write drivers/nic/rtl.json        after a change of the RTL`,
+  nicloop calibrate --write cosim/nic/rtl.json        after a change of the RTL`,
 		Args: checked(cobra.NoArgs),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			progress := newBar(cmd.ErrOrStderr(), "calibrate")

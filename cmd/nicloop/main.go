@@ -8,10 +8,10 @@ import (
 	"os/signal"
 	"syscall"
 
+	_ "github.com/nicloop/nicloop/cosim/ideal"
 	_ "github.com/nicloop/nicloop/cosim/mixed"
 	_ "github.com/nicloop/nicloop/cosim/model"
 	_ "github.com/nicloop/nicloop/cosim/rtl"
-	_ "github.com/nicloop/nicloop/drivers/ideal"
 	_ "github.com/nicloop/nicloop/drivers/replay"
 )
 

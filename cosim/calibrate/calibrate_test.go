@@ -10,9 +10,9 @@ import (
 	"github.com/stretchr/testify/require"
 
 	_ "github.com/nicloop/nicloop/cosim/model"
+	"github.com/nicloop/nicloop/cosim/nic"
 	_ "github.com/nicloop/nicloop/cosim/rtl"
 	"github.com/nicloop/nicloop/drivers"
-	"github.com/nicloop/nicloop/drivers/nic"
 )
 
 // modelOf is the device with these parameters.
@@ -53,7 +53,7 @@ func TestCommittedParameters(t *testing.T) {
 		t.Skipf("no simulator here: %v", err)
 	}
 	require.NoError(t, err)
-	require.Equal(t, nic.RTL(), got, "the RTL has changed; look at the difference, then: nicloop calibrate --write drivers/nic/rtl.json")
+	require.Equal(t, nic.RTL(), got, "the RTL has changed; look at the difference, then: nicloop calibrate --write cosim/nic/rtl.json")
 }
 
 func TestEveryParameterSaysHow(t *testing.T) {

@@ -11,11 +11,11 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	_ "github.com/nicloop/nicloop/cosim/ideal"
 	_ "github.com/nicloop/nicloop/cosim/mixed"
 	_ "github.com/nicloop/nicloop/cosim/model"
 	_ "github.com/nicloop/nicloop/cosim/rtl"
 	"github.com/nicloop/nicloop/drivers"
-	_ "github.com/nicloop/nicloop/drivers/ideal"
 	"github.com/nicloop/nicloop/drivers/regs"
 )
 

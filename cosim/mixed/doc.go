@@ -1,5 +1,5 @@
 // Package mixed is the backend behind "mixed:": a mesh in which some nodes are the Verilated RTL, in a process of their own (packages rtl
-// and bridge), and all others the model (drivers/nic on cosim/fabric), in this one. A node under test sees the congestion
+// and bridge), and all others the model (cosim/nic on cosim/fabric), in this one. A node under test sees the congestion
 // of a large system for little more than the model costs. Importing it registers the scheme; what it opens is a drivers.Timed.
 //
 // # What it promises

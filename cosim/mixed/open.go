@@ -13,9 +13,9 @@ import (
 	"github.com/nicloop/nicloop/cosim/build"
 	"github.com/nicloop/nicloop/cosim/fabric"
 	"github.com/nicloop/nicloop/cosim/model"
+	"github.com/nicloop/nicloop/cosim/nic"
 	"github.com/nicloop/nicloop/cosim/rtl"
 	"github.com/nicloop/nicloop/drivers"
-	"github.com/nicloop/nicloop/drivers/nic"
 )
 
 // Keys of the URI, by whom they are for.

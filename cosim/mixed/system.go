@@ -10,8 +10,8 @@ import (
 
 	"github.com/nicloop/nicloop/cosim/bridge"
 	"github.com/nicloop/nicloop/cosim/fabric"
+	"github.com/nicloop/nicloop/cosim/nic"
 	"github.com/nicloop/nicloop/drivers"
-	"github.com/nicloop/nicloop/drivers/nic"
 	"github.com/nicloop/nicloop/drivers/regs"
 )
 

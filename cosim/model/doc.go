@@ -1,4 +1,4 @@
-// Package model is the backend behind "model:": the NICs of package drivers/nic on
+// Package model is the backend behind "model:": the NICs of package cosim/nic on
 // the network of package cosim/fabric, in this process. Importing it registers the
 // scheme; what it opens is a drivers.Timed.
 //
@@ -7,7 +7,7 @@
 //   - What software sees is what rtl: shows, timing included: [Params] holds the cycles
 //     of the blocks, which "nicloop calibrate" measures. Package cosim/differ measures the difference.
 //
-//   - The promises of drivers/nic: time depends on the calls alone, idle costs nothing.
+//   - The promises of cosim/nic: time depends on the calls alone, idle costs nothing.
 //
 //   - With Options.Trace, every flit at its injection, on every link and at its
 //     ejection, heads as they arrive from a link, every line, slot and dropped packet.

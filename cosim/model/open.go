@@ -7,8 +7,8 @@ import (
 
 	"github.com/nicloop/nicloop/cosim/build"
 	"github.com/nicloop/nicloop/cosim/fabric"
+	"github.com/nicloop/nicloop/cosim/nic"
 	"github.com/nicloop/nicloop/drivers"
-	"github.com/nicloop/nicloop/drivers/nic"
 	"github.com/nicloop/nicloop/drivers/regs"
 )
 

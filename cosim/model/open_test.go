@@ -19,7 +19,7 @@ func TestFaultsAreRefused(t *testing.T) {
 		_, err := drivers.Open(context.Background(), "model:?"+keys, opt)
 		require.ErrorIs(t, err, drivers.ErrConfig, keys)
 	}
-	params, err := os.ReadFile("../../drivers/nic/rtl.json")
+	params, err := os.ReadFile("../../cosim/nic/rtl.json")
 	require.NoError(t, err)
 	other := strings.Replace(string(params), `"link": 2`, `"link": 3`, 1)
 	require.NotEqual(t, string(params), other)

@@ -2,8 +2,8 @@ package model
 
 import (
 	"github.com/nicloop/nicloop/cosim/fabric"
+	"github.com/nicloop/nicloop/cosim/nic"
 	"github.com/nicloop/nicloop/drivers"
-	"github.com/nicloop/nicloop/drivers/nic"
 )
 
 // A network implements nic.Wires: link l of a node is port l+1 of its router.

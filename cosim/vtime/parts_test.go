@@ -9,8 +9,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/nicloop/nicloop/cosim/nic"
 	"github.com/nicloop/nicloop/drivers"
-	"github.com/nicloop/nicloop/drivers/nic"
 	"github.com/nicloop/nicloop/drivers/regs"
 	"github.com/stretchr/testify/require"
 )

@@ -4,8 +4,8 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/nicloop/nicloop/cosim/nic"
 	"github.com/nicloop/nicloop/drivers"
-	"github.com/nicloop/nicloop/drivers/nic"
 	"github.com/nicloop/nicloop/drivers/regs"
 	"github.com/stretchr/testify/require"
 )

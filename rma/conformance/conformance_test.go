@@ -7,8 +7,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	_ "github.com/nicloop/nicloop/cosim/ideal"
 	"github.com/nicloop/nicloop/drivers"
-	_ "github.com/nicloop/nicloop/drivers/ideal"
 )
 
 var seed = flag.Uint64("seed", 1, "seed of the random cases")

@@ -20,7 +20,8 @@ func TestArrows(t *testing.T) {
 		{"mailbox", "drivers/regs", true},
 		{"mailbox", "drivers", false},
 		{"mailbox", "drivers/regsx", false},
-		{"drivers/ideal", "drivers/regs", true},
+		{"drivers/pcie", "drivers/regs", true},
+		{"cosim/ideal", "drivers/regs", true},
 		{"drivers", "cosim/dpi", false},
 		{"cosim/rtl", "rtl", true},
 		{"cosim", "velo", false},
@@ -40,5 +41,15 @@ func TestArrows(t *testing.T) {
 				require.ErrorContains(t, err, tc.from)
 			}
 		}
+	}
+}
+
+func TestOnlyTestsSeeTheIdealNIC(t *testing.T) {
+	for _, from := range []string{"velo", "rma/conformance", "host"} {
+		ideal := []string{module + "cosim/ideal"}
+		require.NoError(t, check([]pkg{{ImportPath: module + from, TestImports: ideal, XTestImports: ideal}}))
+		require.ErrorContains(t, check([]pkg{{ImportPath: module + from, Imports: ideal}}), from)
+		model := []string{module + "cosim/model"}
+		require.ErrorContains(t, check([]pkg{{ImportPath: module + from, TestImports: model}}), from)
 	}
 }

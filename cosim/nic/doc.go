@@ -1,7 +1,7 @@
 // Package nic is the NIC in Go: VELO, RMA, translation, notifications, write
 // limiters and registers of any number of nodes, everything but the network. It is
 // the one functional twin of the RTL; cosim/model joins it with a network of routers
-// and links, drivers/ideal with one that has none.
+// and links, cosim/ideal with one that has none.
 //
 // # What it promises
 //

@@ -11,8 +11,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/nicloop/nicloop/cosim/nic"
 	"github.com/nicloop/nicloop/drivers"
-	"github.com/nicloop/nicloop/drivers/nic"
 	"github.com/nicloop/nicloop/drivers/regs"
 )
 
@@ -332,7 +332,7 @@ func TestRandomTraffic(t *testing.T) {
 }
 
 func traffic(t *testing.T, seed uint64) []string {
-	fail := fmt.Sprintf("rerun: go test ./drivers/ideal -run TestRandomTraffic -seed %d", seed)
+	fail := fmt.Sprintf("rerun: go test ./cosim/ideal -run TestRandomTraffic -seed %d", seed)
 	rng := rand.New(rand.NewPCG(seed, 0))
 	const nodes, slots, packets = 4, 5, 2000
 	sink := &ordered{t: t}

@@ -1,8 +1,8 @@
 package ideal
 
 import (
+	"github.com/nicloop/nicloop/cosim/nic"
 	"github.com/nicloop/nicloop/drivers"
-	"github.com/nicloop/nicloop/drivers/nic"
 )
 
 // A pipe is a network in which every packet takes as long as any other. At most

@@ -33,7 +33,7 @@ var measured []byte
 func RTL() Params {
 	p, err := ParseParams(measured)
 	if err != nil {
-		panic("drivers/nic/rtl.json: " + err.Error())
+		panic("cosim/nic/rtl.json: " + err.Error())
 	}
 	return p
 }
