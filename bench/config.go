@@ -18,12 +18,14 @@ type Config struct {
 	Nodes    int    `json:"nodes"`
 	Procs    int    `json:"procs"` // per node
 	// Hosts are the nodes that have processes, in the order of the ranks; empty: all.
-	Hosts      []int       `json:"hosts,omitempty"`
-	Sizes      []int       `json:"sizes"`
-	Iterations int         `json:"iterations"`
-	Warmup     int         `json:"warmup"`
-	Velo       velo.Config `json:"flow_control"`
-	Cost       host.Cost   `json:"cost_model_ps"`
+	Hosts      []int `json:"hosts,omitempty"`
+	Sizes      []int `json:"sizes"`
+	Iterations int   `json:"iterations"`
+	Warmup     int   `json:"warmup"`
+	// Algorithm is that of a collective; empty: as host's table has it, of alltoall the linear one.
+	Algorithm string      `json:"algorithm,omitempty"`
+	Velo      velo.Config `json:"flow_control"`
+	Cost      host.Cost   `json:"cost_model_ps"`
 	// Local lets messages between ranks of a node bypass the NIC.
 	Local bool `json:"local"`
 	// Rendezvous is how messages beyond host.EagerMax travel; Chunk and

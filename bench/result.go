@@ -26,6 +26,7 @@ type Result struct {
 // A Row is the measurement of one message size.
 type Row struct {
 	Bytes      int          `json:"bytes"`
+	Algorithm  string       `json:"algorithm,omitempty"` // of a collective
 	Iterations int          `json:"iterations"`
 	Messages   int          `json:"messages"` // in the timed iterations, all ranks
 	Elapsed    drivers.Time `json:"elapsed_ps"`
@@ -81,7 +82,7 @@ func newResult(w *World) *Result { return &Result{Config: w.Config, Info: w.Sys.
 func (res *Result) add(w *World, wl *Workload, t *task, n int, flow FlowStats, blocks []capture.Block) {
 	c := t.c
 	row := Row{
-		Bytes: n, Iterations: c.Iterations, Messages: wl.messages(c) * c.Iterations,
+		Bytes: n, Algorithm: wl.algorithm(c, n), Iterations: c.Iterations, Messages: wl.messages(c) * c.Iterations,
 		Elapsed: t.elapsed(), Flow: flow, Blocks: blocks,
 	}
 	row.Iteration = row.Elapsed / drivers.Time(c.Iterations)

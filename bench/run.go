@@ -20,6 +20,9 @@ func Run(ctx context.Context, c Config) (res *Result, err error) {
 	if err := c.Validate(); err != nil {
 		return nil, err
 	}
+	if err := wl.checkAlgorithm(&c); err != nil {
+		return nil, err
+	}
 	if wl.check != nil {
 		if err := wl.check(&c); err != nil {
 			return nil, err

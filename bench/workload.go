@@ -1,7 +1,10 @@
 package bench
 
 import (
+	"cmp"
 	"fmt"
+	"slices"
+	"strings"
 
 	"github.com/nicloop/nicloop/drivers"
 	"github.com/nicloop/nicloop/host"
@@ -25,11 +28,19 @@ type Workload struct {
 	halfTrip bool
 	// posts: an iteration only posts a message, so iterations do not tell how far the workload is.
 	posts bool
+	// collective: it measures that of kind, by Config.Algorithm or by host's table.
+	collective bool
+	kind       host.Collective
 }
 
 // Workloads lists them by name.
 func Workloads() []*Workload {
-	return []*Workload{&alltoall, &hotspot, &multiPingpong, &pingpong, &random}
+	list := []*Workload{&alltoall, &hotspot, &multiPingpong, &pingpong, &random}
+	for i := range exchanges {
+		list = append(list, exchanges[i].workload())
+	}
+	slices.SortFunc(list, func(a, b *Workload) int { return strings.Compare(a.Name, b.Name) })
+	return list
 }
 
 // FindWorkload gives the workload of that name.
@@ -160,14 +171,17 @@ var multiPingpong = Workload{
 }
 
 var alltoall = Workload{
-	Name:  "alltoall",
+	Name: "alltoall", collective: true, kind: host.Alltoall,
 	Doc:   "every rank sends one message to every other, then receives from every other (FC paper, section 5.3)",
 	Sizes: []int{host.EagerMax}, Iterations: 2, Warmup: 1,
 	messages: func(c *Config) int { return c.Ranks() * (c.Ranks() - 1) },
-	buffers:  func(c *Config) int { return 2 * c.Ranks() },
+	buffers:  func(c *Config) int { return 2 * c.Ranks() * host.Alltoall.Longest(c.Algorithm, c.Ranks()) },
 	body: func(t *task, r *host.Rank, n int) error {
-		r.SetLinear(true)
-		if n <= host.EagerMax {
+		algorithm := cmp.Or(t.c.Algorithm, host.Linear)
+		if err := r.SetAlgorithm(host.Alltoall, algorithm); err != nil {
+			return err
+		}
+		if n <= host.EagerMax && algorithm == host.Linear {
 			return t.alltoallEager(r, n)
 		}
 		out, err := r.Alloc(n * r.Size())

@@ -40,17 +40,33 @@ func same(what string, got, want []byte) error {
 	return nil
 }
 
-// worldsOf are what collectives run in: numbers of ranks that are and are not powers of two, with and without
-// the optimised algorithms, with blocks that travel either way.
+// maxWays is the most algorithms that a collective has, and one: the library's choice.
+const maxWays = 5
+
+// setWay has the world use algorithm way-1 of every collective that has so many, in way 0 none.
+func setWay(r *Rank, way int) error {
+	for _, k := range Collectives() {
+		name := ""
+		if names := k.Algorithms(); way > 0 && way <= len(names) {
+			name = names[way-1]
+		}
+		if err := r.SetAlgorithm(k, name); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// worldsOf are what collectives run in: numbers of ranks that are and are not powers of two, by all
+// algorithms, with blocks that travel either way.
 func worldsOf(t *testing.T, body func(r *Rank, n int) error) {
 	for _, nodes := range []int{1, 2, 5, 8} {
-		for _, linear := range []bool{false, true} {
+		for way := range maxWays {
 			for _, n := range []int{0, 24, 3000} {
 				p := plan{nodes: nodes, procs: 1, heap: 1 << 18, rma: RMA{Protocol: RGET}}
 				launch(t, p, func(r *Rank) error {
-					r.SetLinear(linear)
-					if err := body(r, n); err != nil {
-						return fmt.Errorf("%d ranks, linear %v, %d bytes: %w", nodes, linear, n, err)
+					if err := errors.Join(setWay(r, way), body(r, n)); err != nil {
+						return fmt.Errorf("%d ranks, way %d, %d bytes: %w", nodes, way, n, err)
 					}
 					return nil
 				})

@@ -19,11 +19,12 @@ import (
 type Comm struct {
 	rank     *Rank
 	id, size int
-	members  []int   // world ranks; nil: all
-	ids      []int32 // by world rank, what members says the other way round; -1: not a member
-	context  uint16  // of messages
-	inner    uint16  // of collectives
-	started  uint32  // collectives that do not wait, so far
+	members  []int                   // world ranks; nil: all
+	ids      []int32                 // by world rank, what members says the other way round; -1: not a member
+	context  uint16                  // of messages
+	inner    uint16                  // of collectives
+	started  uint32                  // collectives that do not wait, so far
+	fixed    [collectives]*algorithm // by SetAlgorithm
 }
 
 // Contexts. The header has room for 65536 of them; those of communicators come in pairs.
@@ -57,11 +58,11 @@ func (r *Rank) Group(members []int) (*Comm, error) {
 		}
 		seen[m] = true
 	}
-	return r.newComm(members, contextNone, contextInner), nil
+	return r.newComm(&r.Comm, members, contextNone, contextInner), nil
 }
 
-func (r *Rank) newComm(members []int, context, inner uint16) *Comm {
-	c := &Comm{rank: r, size: len(members), members: members, ids: make([]int32, r.size), context: context, inner: inner}
+func (r *Rank) newComm(from *Comm, members []int, context, inner uint16) *Comm {
+	c := &Comm{rank: r, size: len(members), members: members, ids: make([]int32, r.size), context: context, inner: inner, fixed: from.fixed}
 	for i := range c.ids {
 		c.ids[i] = -1
 	}
@@ -116,7 +117,7 @@ func (c *Comm) Split(color, key int) (*Comm, error) {
 	for i := range ids {
 		ids[i] = c.World(ids[i])
 	}
-	return c.rank.newComm(ids, context, context+1), nil
+	return c.rank.newComm(c, ids, context, context+1), nil
 }
 
 // agreed takes two contexts that none of the ranks which agreed on next is in. Communicators without a rank in
@@ -144,30 +145,4 @@ func (c *Comm) local(world int) int {
 		return world
 	}
 	return int(c.ids[world])
-}
-
-func (c *Comm) collIsend(to, tag int, b []byte) (*Request, error) {
-	return c.begin(to, tag, c.inner, b, false)
-}
-
-func (c *Comm) collSend(to, tag int, b []byte) error {
-	return c.send(to, tag, c.inner, b)
-}
-
-func (c *Comm) collRecv(from, tag int, b []byte) error {
-	_, err := c.recv(from, tag, c.inner, b)
-	return err
-}
-
-// exchange sends one message and receives another at the same time.
-func (c *Comm) exchange(tag, to int, out []byte, from int, in []byte) error {
-	q, err := c.irecv(from, tag, c.inner, in)
-	if err != nil {
-		return err
-	}
-	if err := c.collSend(to, tag, out); err != nil {
-		return err
-	}
-	st, err := c.rank.waitFor(q)
-	return checkLength(st, err, in)
 }

@@ -17,8 +17,11 @@
 //     received in it alone. The [Rank] itself is the communicator of the world.
 //   - Requests are waited for one by one, any, some or all of a list; persistent ones ([Comm.SendInit],
 //     [Comm.RecvInit]) are started again and again without an allocation, and told once for each [Rank.Start].
+//   - A collective has several algorithms under their usual names ([Collective.Algorithms]); which one is chosen by ranks and
+//     bytes, from times measured on model: (table.go), or fixed for a communicator ([Comm.SetAlgorithm]).
 //   - Collectives that do not wait ([Comm.Ibcast] and its kin) go on whenever their rank makes progress, whatever
 //     it waits for; any number may be under way, begun in the same order at all members.
+//   - A message may be taken from a buffer, and put into one, in blocks ([Vector], [Indexed]): packed and unpacked by copying.
 //   - Reductions are typed ([Sum], [Product], [Min], [Max], [And], [Or], [Xor]: integers and floating-point numbers of
 //     4 and 8 bytes) or the caller's own ([Elements], [Op]); bytes that are no whole elements are refused, and
 //     so is another number of them than here.
@@ -31,7 +34,8 @@
 //
 // The protocols are pure cores: package match pairs messages with receives, package rendezvous moves
 // the long ones. A [Rank] is the shell around them: mailbox, port, heap, and the time that all
-// this takes. A collective that does not wait is a schedule of messages (schedule.go). shell.go does what the rendezvous core asks for, message.go what VELO carries.
+// this takes. A collective is a schedule of messages (schedule.go) that an algorithm has made (rooted.go, mutual.go, reduce.go),
+// and is walked through or goes on by itself. shell.go does what the rendezvous core asks for, message.go what VELO carries.
 //
 // # What the caller must do
 //

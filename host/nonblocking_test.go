@@ -138,6 +138,9 @@ func manyAtOnce(r *Rank, seed int64, sizes []int) error {
 	var list []begun
 	for range 40 {
 		c := []*Comm{&r.Comm, d, half}[rnd.Intn(3)]
+		if err := setWays(c, rnd); err != nil {
+			return err
+		}
 		kind, root, n := rnd.Intn(len(beginners)), rnd.Intn(1000)%c.Size(), sizes[rnd.Intn(len(sizes))]
 		if rnd.Intn(10) == 0 {
 			if err := c.Barrier(); err != nil {
@@ -175,6 +178,17 @@ func manyAtOnce(r *Rank, seed int64, sizes []int) error {
 		return err
 	}
 	return noneLeft(r)
+}
+
+// setWays has a communicator do every collective by an algorithm that is drawn.
+func setWays(c *Comm, rnd *rand.Rand) error {
+	for _, k := range Collectives() {
+		names := append(k.Algorithms(), "")
+		if err := c.SetAlgorithm(k, names[rnd.Intn(len(names))]); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // Nobody's barrier is done before all have begun theirs, and whoever waits for something else serves it.

@@ -37,7 +37,7 @@ func inBytes[T Number](list []T) []byte {
 func typed[T Number](t *testing.T, name string, op Op, f func(a, b T) T) {
 	const n = 9
 	for _, nodes := range []int{1, 3, 4} {
-		for _, linear := range []bool{false, true} {
+		for way := range maxWays {
 			want := elementsOf[T](0, n)
 			for r := 1; r < nodes; r++ {
 				for i, v := range elementsOf[T](r, n) {
@@ -45,7 +45,9 @@ func typed[T Number](t *testing.T, name string, op Op, f func(a, b T) T) {
 				}
 			}
 			launch(t, plan{nodes: nodes, procs: 1}, func(r *Rank) error {
-				r.SetLinear(linear)
+				if err := setWay(r, way); err != nil {
+					return err
+				}
 				what := fmt.Sprintf("%s of %T, %d ranks", name, want, nodes)
 				b, i := inBytes(elementsOf[T](r.ID(), n)), inBytes(elementsOf[T](r.ID(), n))
 				q, err := r.Iallreduce(i, op)

@@ -60,7 +60,6 @@ type Rank struct {
 	attends bool  // the rank attends, and must not wait
 	stuck   bool  // it would have had to
 	err     error // it failed
-	linear  bool
 	line    [regs.VELOPayload]byte
 
 	Comm      // the world

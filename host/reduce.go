@@ -35,7 +35,7 @@ var (
 )
 
 // check tells whether so many bytes are whole elements.
-func (op Op) check(what string, bytes int) error {
+func (op Op) check(what Collective, bytes int) error {
 	if op.Size < 1 || op.Combine == nil || bytes%op.Size != 0 {
 		return fmt.Errorf("%w: %s of %d bytes: expected whole elements of %d bytes", drivers.ErrConfig, what, bytes, op.Size)
 	}
@@ -48,36 +48,6 @@ func each(into, from []byte, f func(a, b uint64) uint64) {
 	}
 }
 
-// Reduce leaves at the root the combination of every rank's data: a binomial
-// tree. The data of other ranks is unspecified afterwards.
-func (c *Comm) Reduce(root int, data []byte, op Op) error {
-	if err := c.checkRoot("reduce", root); err != nil {
-		return err
-	}
-	if err := op.check("reduce", len(data)); err != nil {
-		return err
-	}
-	tmp := make([]byte, len(data))
-	if c.rank.linear {
-		if c.id != root {
-			return c.collSend(root, tagReduce, data)
-		}
-		return c.others(func(p int) error { return c.combine(p, tagReduce, data, tmp, op) })
-	}
-	v := (c.id - root + c.size) % c.size
-	for mask := 1; mask < c.size; mask *= 2 {
-		if v&mask != 0 {
-			return c.collSend((v-mask+root)%c.size, tagReduce, data)
-		}
-		if v+mask < c.size {
-			if err := c.combine((v+mask+root)%c.size, tagReduce, data, tmp, op); err != nil {
-				return err
-			}
-		}
-	}
-	return nil
-}
-
 // checkLength refuses what is shorter than a rank's own part: the rest would be combined with nothing.
 func checkLength(st Status, err error, b []byte) error {
 	if err == nil && st.Bytes != len(b) {
@@ -86,82 +56,108 @@ func checkLength(st Status, err error, b []byte) error {
 	return err
 }
 
-// combine receives from p and combines what comes into data.
-func (c *Comm) combine(p, tag int, data, tmp []byte, op Op) error {
-	st, err := c.recv(p, tag, c.inner, tmp)
-	if err = checkLength(st, err, tmp); err != nil {
-		return err
+// linearReduce receives from everybody at the root.
+func linearReduce(s *schedule, c *Comm, x *call) {
+	if c.id != x.root {
+		s.send(x.root, x.in)
+		return
 	}
-	op.Combine(data, tmp)
-	return nil
+	tmp := make([]byte, len(x.in))
+	c.others(func(p int) {
+		s.receive(p, tmp)
+		s.stop()
+		s.combine(x.in, tmp, x.op)
+	})
 }
 
-// Allreduce leaves the combination at every rank: recursive doubling, with the
-// ranks beyond a power of two folded in before and told after.
-func (c *Comm) Allreduce(data []byte, op Op) error {
-	if err := op.check("allreduce", len(data)); err != nil {
-		return err
+// binomialReduce combines up a binomial tree, the near children first.
+func binomialReduce(s *schedule, c *Comm, x *call) {
+	v, rank := c.fromRoot(x.root)
+	tmp := make([]byte, len(x.in))
+	up := lowest(v, c.size)
+	for mask := 1; mask < up && v+mask < c.size; mask *= 2 {
+		s.receive(rank(v+mask), tmp)
+		s.stop()
+		s.combine(x.in, tmp, x.op)
 	}
-	if c.rank.linear {
-		if err := c.Reduce(0, data, op); err != nil {
-			return err
-		}
-		return c.Bcast(0, data)
+	if v != 0 {
+		s.send(rank(v-up), x.in)
 	}
-	tmp := make([]byte, len(data))
+}
+
+func linearAllreduce(s *schedule, c *Comm, x *call) {
+	linearReduce(s, c, x) // at rank 0
+	s.stop()
+	linearBcast(s, c, x)
+}
+
+// doublingAllreduce exchanges all with a rank at distance 1, 2, 4 and so on: recursive doubling, with the ranks
+// beyond a power of two folded in before and told after.
+func doublingAllreduce(s *schedule, c *Comm, x *call) {
 	power := 1
 	for power*2 <= c.size {
 		power *= 2
 	}
 	if c.id >= power {
-		if err := c.collSend(c.id-power, tagAllreduce, data); err != nil {
-			return err
-		}
-		return c.collRecv(c.id-power, tagAllreduce, data)
+		s.send(c.id-power, x.in)
+		s.stop()
+		s.receive(c.id-power, x.in)
+		return
 	}
+	tmp := make([]byte, len(x.in))
 	extra := c.id+power < c.size
 	if extra {
-		if err := c.combine(c.id+power, tagAllreduce, data, tmp, op); err != nil {
-			return err
-		}
+		s.receive(c.id+power, tmp)
+		s.stop()
+		s.combine(x.in, tmp, x.op)
 	}
 	for mask := 1; mask < power; mask *= 2 {
-		if err := c.exchange(tagAllreduce, c.id^mask, data, c.id^mask, tmp); err != nil {
-			return err
-		}
-		op.Combine(data, tmp)
+		s.receive(c.id^mask, tmp)
+		s.send(c.id^mask, x.in)
+		s.stop()
+		s.combine(x.in, tmp, x.op)
 	}
 	if extra {
-		return c.collSend(c.id+power, tagAllreduce, data)
+		s.send(c.id+power, x.in)
 	}
-	return nil
 }
 
-// ReduceScatter combines every rank's all and leaves block i of the result at
-// rank i: every pair exchanges what the other one needs.
-func (c *Comm) ReduceScatter(all, mine []byte, l Layout, op Op) error {
-	if err := c.checkLayout("reduce_scatter", l, all); err != nil {
-		return err
+// ringAllreduce cuts the data into a block for each rank. Blocks go round the ring once to be combined, rank
+// i ending with block i + 1, and once more to be told: everybody sends and receives the data about twice, whatever
+// the number of ranks.
+func ringAllreduce(s *schedule, c *Comm, x *call) {
+	l := split(c.size, len(x.in), x.op.Size)
+	block := func(i int) []byte { return l.Of(x.in, (i+c.size)%c.size) }
+	right, left := (c.id+1)%c.size, (c.id-1+c.size)%c.size
+	tmp := make([]byte, len(x.in)/c.size+x.op.Size)
+	for i := range c.size - 1 {
+		into := block(c.id - i - 1)
+		s.receive(left, tmp[:len(into)])
+		s.send(right, block(c.id-i))
+		s.stop()
+		s.combine(into, tmp[:len(into)], x.op)
 	}
-	for _, n := range l.counts {
-		if err := op.check("reduce_scatter", n); err != nil {
-			return err
-		}
+	s.ring(c.size, c.id, func(v int) int { return v }, func(i int) []byte { return block(i + 1) })
+}
+
+func linearReduceScatter(s *schedule, c *Comm, x *call) {
+	linearReduce(s, c, &call{in: x.out, op: x.op})
+	s.stop()
+	linearScatter(s, c, x)
+	if c.id == x.root {
+		s.copy(x.in, x.lo.Of(x.out, c.id)) // which is the result only now
 	}
-	if c.rank.linear {
-		if err := c.Reduce(0, all, op); err != nil {
-			return err
-		}
-		return c.Scatterv(0, all, mine, l)
-	}
-	copy(mine, l.Of(all, c.id))
-	tmp := make([]byte, len(mine))
+}
+
+// pairwiseReduceScatter lets every pair exchange what the other one needs.
+func pairwiseReduceScatter(s *schedule, c *Comm, x *call) {
+	copy(x.in, x.lo.Of(x.out, c.id))
+	tmp := make([]byte, len(x.in))
 	for i := 1; i < c.size; i++ {
 		to, from := (c.id+i)%c.size, (c.id-i+c.size)%c.size
-		if err := c.exchange(tagReduceScatter, to, l.Of(all, to), from, tmp); err != nil {
-			return err
-		}
-		op.Combine(mine, tmp)
+		s.receive(from, tmp)
+		s.send(to, x.lo.Of(x.out, to))
+		s.stop()
+		s.combine(x.in, tmp, x.op)
 	}
-	return nil
 }

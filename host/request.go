@@ -56,6 +56,7 @@ type Request struct {
 	long          *transfer // of a rendezvous under way
 	schedule      *schedule // of a collective: what it is a part of, or stands for
 	next          *Request  // behind it, to the same destination
+	apart         *apart    // of a receive whose bytes go apart
 }
 
 // Done tells whether the request has finished or has not been started, without making progress.
@@ -174,6 +175,9 @@ func (r *Rank) Wait(q *Request) (Status, error) {
 
 // told gives the end of a request to its owner.
 func (q *Request) told() (Status, error) {
+	if q.apart != nil {
+		q.unpack()
+	}
 	st, err := q.status, q.err
 	if q.persistent {
 		q.idle, q.status, q.err = true, Status{}, nil

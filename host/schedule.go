@@ -1,8 +1,6 @@
 package host
 
 import (
-	"fmt"
-
 	"github.com/nicloop/nicloop/drivers"
 )
 
@@ -61,27 +59,75 @@ func (s *schedule) combine(into, from []byte, op Op) {
 // Tags of schedules begin behind those of collectives that wait, and come again after 2^31 of them.
 const tagSchedule = 16
 
-// schedule begins an empty one.
-func (c *Comm) schedule() (*schedule, error) {
-	if c.context == contextNone {
-		return nil, fmt.Errorf("%w: a collective that does not wait in a group, which has no context for it: make a communicator of it with Dup", drivers.ErrConfig)
-	}
-	r := c.rank
-	s := &schedule{}
-	if n := len(r.schedules.idle); n > 0 {
-		s = r.schedules.idle[n-1]
-		r.schedules.idle = r.schedules.idle[:n-1]
-	}
-	*s = schedule{comm: c, tag: tagSchedule + int(c.started%(MaxTag-tagSchedule)), steps: s.steps[:0], parts: s.parts[:0]}
-	c.started++
-	return s, nil
-}
-
 // schedules are those of a rank.
 type schedules struct {
 	active int
 	ready  []*schedule // at a stop that is over
 	idle   []*schedule
+}
+
+// blank gives an empty schedule whose messages have the given tag.
+func (l *schedules) blank(c *Comm, tag int) *schedule {
+	s := &schedule{}
+	if n := len(l.idle); n > 0 {
+		s = l.idle[n-1]
+		l.idle = l.idle[:n-1]
+	}
+	*s = schedule{comm: c, tag: tag, steps: s.steps[:0], parts: s.parts[:0]}
+	return s
+}
+
+func (l *schedules) giveBack(s *schedule) {
+	clear(s.steps) // it shall not keep buffers
+	l.idle = append(l.idle, s)
+}
+
+// walk does a schedule here and now, and so for a rank that has nothing else to do. It asks for a message of
+// each step as a program would that sends and receives by itself.
+func (r *Rank) walk(s *schedule) error {
+	s.stop()
+	for i := range s.steps {
+		x := &s.steps[i]
+		switch x.do {
+		case doSend, doReceive:
+			q, err := s.message(x)
+			if err != nil {
+				return err
+			}
+			s.parts = append(s.parts, q)
+		case doStop:
+			if err := r.settle(s); err != nil {
+				return err
+			}
+		default:
+			r.work(x)
+		}
+	}
+	r.schedules.giveBack(s)
+	return nil
+}
+
+// settle waits for the messages of a schedule that is walked: what it sends first, so that others need not
+// wait.
+func (r *Rank) settle(s *schedule) error {
+	for _, receives := range []bool{false, true} {
+		for i, q := range s.parts {
+			if q == nil || q.receive != receives {
+				continue
+			}
+			s.parts[i] = nil // another message may use it once it has been waited for
+			b := q.buf
+			st, err := r.waitFor(q)
+			if receives {
+				err = checkLength(st, err, b)
+			}
+			if err != nil {
+				return err
+			}
+		}
+	}
+	s.parts = s.parts[:0]
+	return nil
 }
 
 // begin lets a schedule run as far as it goes.
@@ -106,10 +152,6 @@ func (r *Rank) run(s *schedule) {
 				r.abandon(s, err)
 				return
 			}
-		case doCopy:
-			copy(x.b, x.from)
-		case doCombine:
-			x.op.Combine(x.b, x.from)
 		case doStop:
 			if s.stopped = s.pending > 0; s.stopped {
 				return
@@ -118,20 +160,33 @@ func (r *Rank) run(s *schedule) {
 				r.conclude(s)
 				return
 			}
+		default:
+			r.work(x)
 		}
 	}
 	r.conclude(s)
 }
 
-// part begins a message of a schedule.
-func (r *Rank) part(s *schedule, x *step) error {
-	var q *Request
-	var err error
-	if x.do == doSend {
-		q, err = s.comm.begin(x.peer, s.tag, s.comm.inner, x.b, false)
-	} else {
-		q, err = s.comm.irecv(x.peer, s.tag, s.comm.inner, x.b)
+// work does a step that needs nobody else.
+func (r *Rank) work(x *step) {
+	if x.do == doCombine {
+		x.op.Combine(x.b, x.from)
+		return
 	}
+	r.proc.Spend(r.cost.CopyByte * drivers.Time(copy(x.b, x.from)))
+}
+
+// message begins a message of a schedule.
+func (s *schedule) message(x *step) (*Request, error) {
+	if x.do == doSend {
+		return s.comm.begin(x.peer, s.tag, s.comm.inner, x.b, false)
+	}
+	return s.comm.irecv(x.peer, s.tag, s.comm.inner, x.b)
+}
+
+// part begins a message of a schedule that does not wait.
+func (r *Rank) part(s *schedule, x *step) error {
+	q, err := s.message(x)
 	if err != nil {
 		return err
 	}
@@ -164,8 +219,7 @@ func (r *Rank) conclude(s *schedule) {
 	q := s.own
 	q.schedule, q.err = nil, s.err
 	r.schedules.active--
-	clear(s.steps) // it shall not keep buffers
-	r.schedules.idle = append(r.schedules.idle, s)
+	r.schedules.giveBack(s)
 	r.end(q)
 }
 

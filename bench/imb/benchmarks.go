@@ -1,5 +1,10 @@
 package imb
 
+import (
+	"github.com/nicloop/nicloop/bench"
+	"github.com/nicloop/nicloop/host"
+)
+
 // class says how many processes take part and what is reported, as IMB has it.
 type class int
 
@@ -17,20 +22,20 @@ type benchmark struct {
 	// iteration, for the rate; half: the time is half of an iteration.
 	transfers int
 	half      bool
+	// kind is the collective of one that measures a collective.
+	kind host.Collective
 	// reduction: lengths are whole numbers of elements.
 	reduction bool
 	// blocks is how many buffers of the given length a rank of p needs, longest
 	// how many of them one message may hold.
 	blocks, longest func(p int) int
-	// prepare makes what a rank does in one iteration.
+	// prepare makes what a rank does in one iteration; nil for collectives, which bench.Member has.
 	prepare func(x *rank, n int) (func(k int) error, error)
 }
 
-const elementBytes = 8
-
 func (b *benchmark) unit() int {
 	if b.reduction {
-		return elementBytes
+		return bench.ElementBytes
 	}
 	return 1
 }
@@ -46,19 +51,19 @@ var all = []*benchmark{
 	{name: "PingPing", class: single, transfers: 1, blocks: two, longest: one, prepare: (*rank).pingPing},
 	{name: "Sendrecv", class: parallel, transfers: 2, blocks: two, longest: one, prepare: (*rank).sendrecv},
 	{name: "Exchange", class: parallel, transfers: 4, blocks: four, longest: one, prepare: (*rank).exchange},
-	{name: "Allreduce", class: collective, reduction: true, blocks: one, longest: one, prepare: (*rank).allreduce},
-	{name: "Reduce", class: collective, reduction: true, blocks: one, longest: one, prepare: (*rank).reduce},
-	{name: "Reduce_scatter", class: collective, reduction: true, blocks: two, longest: one, prepare: (*rank).reduceScatter},
-	{name: "Allgather", class: collective, blocks: plusOne, longest: one, prepare: (*rank).allgather},
-	{name: "Allgatherv", class: collective, blocks: plusOne, longest: one, prepare: (*rank).allgatherv},
-	{name: "Gather", class: collective, blocks: plusOne, longest: each, prepare: (*rank).gather},
-	{name: "Gatherv", class: collective, blocks: plusOne, longest: one, prepare: (*rank).gatherv},
-	{name: "Scatter", class: collective, blocks: plusOne, longest: each, prepare: (*rank).scatter},
-	{name: "Scatterv", class: collective, blocks: plusOne, longest: one, prepare: (*rank).scatterv},
-	{name: "Alltoall", class: collective, blocks: twice, longest: one, prepare: (*rank).alltoall},
-	{name: "Alltoallv", class: collective, blocks: twice, longest: one, prepare: (*rank).alltoallv},
-	{name: "Bcast", class: collective, blocks: one, longest: one, prepare: (*rank).bcast},
-	{name: "Barrier", class: barrier, blocks: one, longest: one, prepare: (*rank).barrier},
+	{name: "Allreduce", class: collective, kind: host.Allreduce, reduction: true, blocks: one, longest: one},
+	{name: "Reduce", class: collective, kind: host.Reduce, reduction: true, blocks: one, longest: one},
+	{name: "Reduce_scatter", class: collective, kind: host.ReduceScatter, reduction: true, blocks: two, longest: one},
+	{name: "Allgather", class: collective, kind: host.Allgather, blocks: plusOne, longest: one},
+	{name: "Allgatherv", class: collective, kind: host.Allgatherv, blocks: plusOne, longest: one},
+	{name: "Gather", class: collective, kind: host.Gather, blocks: plusOne, longest: each},
+	{name: "Gatherv", class: collective, kind: host.Gatherv, blocks: plusOne, longest: one},
+	{name: "Scatter", class: collective, kind: host.Scatter, blocks: plusOne, longest: each},
+	{name: "Scatterv", class: collective, kind: host.Scatterv, blocks: plusOne, longest: one},
+	{name: "Alltoall", class: collective, kind: host.Alltoall, blocks: twice, longest: one},
+	{name: "Alltoallv", class: collective, kind: host.Alltoallv, blocks: twice, longest: one},
+	{name: "Bcast", class: collective, kind: host.Bcast, blocks: one, longest: one},
+	{name: "Barrier", class: barrier, kind: host.Barrier, blocks: one, longest: one},
 }
 
 func plusOne(p int) int { return p + 1 }

@@ -34,6 +34,8 @@ type Config struct {
 	Sync bool `json:"sync"`
 	// Linear turns the optimised algorithms of collectives off.
 	Linear bool `json:"linear"`
+	// Algorithm is that of the collectives that are measured; empty: what host's table has.
+	Algorithm string `json:"algorithm,omitempty"`
 
 	Step func(done, of int) `json:"-"`
 }
@@ -74,7 +76,23 @@ func (c *Config) validate() ([]*benchmark, error) {
 			return nil, bad("%d processes: expected 2 to %d, the processes there are", p, ranks)
 		}
 	}
-	return find(c.Benchmarks)
+	list, err := find(c.Benchmarks)
+	if err != nil || c.Algorithm == "" {
+		return list, err
+	}
+	if c.Linear {
+		return nil, bad("algorithm %q of linear collectives: expected one of the two", c.Algorithm)
+	}
+	for _, b := range list {
+		switch {
+		case b.class != collective && b.class != barrier:
+			return nil, bad("algorithm %q of %s, which is no collective", c.Algorithm, b.name)
+		case !slices.Contains(b.kind.Algorithms(), c.Algorithm):
+			names := b.kind.Algorithms()
+			return nil, bad("no algorithm %q of %s%s; known: %v", c.Algorithm, b.name, drivers.Nearest(c.Algorithm, names), names)
+		}
+	}
+	return list, nil
 }
 
 // find gives the named benchmarks, in the order of the names.

@@ -94,21 +94,31 @@ func newMeasurement(c *Config, b *benchmark, procs int, step func()) *measuremen
 // world is the configuration of the table's world.
 func (m *measurement) world() bench.Config {
 	w := m.c.Run
-	w.Sizes = []int{m.longest() * m.b.longest(m.procs)}
+	w.Sizes = []int{m.longest() * m.joined()}
 	return w
 }
 
 func (m *measurement) longest() int { return m.sizes[len(m.sizes)-1] }
 
+// joined is how many buffers of the longest length one message may hold.
+func (m *measurement) joined() int {
+	return max(m.b.longest(m.procs), m.b.kind.Longest(m.c.Algorithm, m.procs))
+}
+
 // buffers is how many of the longest message a rank holds.
 func (m *measurement) buffers() int {
-	each := m.b.longest(m.procs)
+	each := m.joined()
 	return (m.b.blocks(m.procs)+each-1)/each + 1
 }
 
 // body is what every rank does; who is in no group waits in the barrier.
 func (m *measurement) body(r *host.Rank) error {
 	r.SetLinear(m.c.Linear)
+	if m.c.Algorithm != "" {
+		if err := r.SetAlgorithm(m.b.kind, m.c.Algorithm); err != nil {
+			return err
+		}
+	}
 	x, err := m.join(r)
 	if err != nil {
 		return err
@@ -142,7 +152,7 @@ func (m *measurement) join(r *host.Rank) (*rank, error) {
 // sample gives the mean time of an iteration.
 func (m *measurement) sample(x *rank, n int) (drivers.Time, error) {
 	x.r.FreeAll()
-	once, err := m.b.prepare(x, n)
+	once, err := m.prepare(x, n)
 	if err != nil {
 		return 0, err
 	}
@@ -166,6 +176,17 @@ func (m *measurement) sample(x *rank, n int) (drivers.Time, error) {
 		}
 	}
 	return total / drivers.Time(m.c.Iterations), nil
+}
+
+func (m *measurement) prepare(x *rank, n int) (func(k int) error, error) {
+	if m.b.prepare != nil {
+		return m.b.prepare(x, n)
+	}
+	y := bench.Member{
+		Comm: x.Comm, Rank: x.r, Seed: m.c.Run.Seed, Linear: m.c.Linear,
+		Root: func(k int) int { return m.c.root(k, x.Size()) },
+	}
+	return y.Prepare(m.b.kind, n)
 }
 
 func (m *measurement) table(res *bench.Result) Table {

@@ -103,7 +103,7 @@ func collectiveTests() []Test {
 	for _, x := range collectives {
 		list = append(list, Test{
 			Name: "collectives/" + x.name, Tags: []string{"collectives", "rma"},
-			Doc: "against a naive reference: random sizes, roots and groups, optimised and linear",
+			Doc: "against a naive reference: random sizes, roots and groups, by the library's choice and by all algorithms in turn",
 			Run: func(t *T) error {
 				return inWorlds(t, func() round { return func(_ *host.Rank, c *host.Comm, d *draw) error { return x.check(c, d) } })
 			},
@@ -183,13 +183,15 @@ func launchWorlds(t *T, begin func() func(r *host.Rank) error) error {
 func collectiveWorld(r *host.Rank, seed int64, once round) error {
 	for k := range collectiveRounds {
 		d := newDraw(seed, k, r.Size())
-		r.SetLinear(d.linear)
 		c, err := r.Group(d.order)
 		if err != nil {
 			return err
 		}
+		if err := d.setAlgorithms(c); err != nil {
+			return err
+		}
 		if err := once(r, c, d); err != nil {
-			return fmt.Errorf("round %d (linear %v, root %d, %d bytes, group %v): %w", k, d.linear, d.root, d.n, d.order, err)
+			return fmt.Errorf("round %d (algorithms %q, root %d, %d bytes, group %v): %w", k, d.algorithms, d.root, d.n, d.order, err)
 		}
 	}
 	return nil
@@ -197,15 +199,16 @@ func collectiveWorld(r *host.Rank, seed int64, once round) error {
 
 // A draw is what all ranks of a round agree on: they draw it from one seed.
 type draw struct {
-	seed   int64
-	round  int
-	ranks  int
-	order  []int // of the ranks in the group
-	linear bool
-	root   int
-	n      int   // bytes of a block
-	counts []int // of uneven blocks
-	op     operation
+	seed  int64
+	round int
+	ranks int
+	order []int // of the ranks in the group
+	// algorithms are those of the collectives, by their number; empty: the library's choice.
+	algorithms []string
+	root       int
+	n          int   // bytes of a block
+	counts     []int // of uneven blocks
+	op         operation
 }
 
 type operation struct {
@@ -226,7 +229,7 @@ var operations = []operation{
 func newDraw(seed int64, round, ranks int) *draw {
 	rnd := rand.New(rand.NewSource(seed<<16 + int64(round)))
 	d := &draw{
-		seed: rnd.Int63(), round: round, ranks: ranks, order: rnd.Perm(ranks), linear: round%2 == 1, root: rnd.Intn(ranks),
+		seed: rnd.Int63(), round: round, ranks: ranks, order: rnd.Perm(ranks), root: rnd.Intn(ranks),
 		n: collectiveSizes[(round+rnd.Intn(2)*5)%len(collectiveSizes)], op: operations[rnd.Intn(len(operations))],
 	}
 	if round == 0 { // as the world itself
@@ -237,7 +240,23 @@ func newDraw(seed int64, round, ranks int) *draw {
 	for range ranks {
 		d.counts = append(d.counts, collectiveSizes[rnd.Intn(len(collectiveSizes))])
 	}
+	for _, k := range host.Collectives() {
+		name := ""
+		if names := k.Algorithms(); round%2 == 1 {
+			name = names[(round/2+rnd.Intn(len(names)))%len(names)]
+		}
+		d.algorithms = append(d.algorithms, name)
+	}
 	return d
+}
+
+func (d *draw) setAlgorithms(c *host.Comm) error {
+	for i, k := range host.Collectives() {
+		if err := c.SetAlgorithm(k, d.algorithms[i]); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // input is what rank r puts in.

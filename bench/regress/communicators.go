@@ -43,7 +43,9 @@ func splitRound(r *host.Rank, seed int64, k int, once round) error {
 		return fmt.Errorf("rank %d is %d of %d, expected %d of %d", r.ID(), c.ID(), c.Size(), key, size)
 	}
 	d := newDraw(seed+int64(color)<<32, k, size)
-	r.SetLinear(d.linear)
+	if err := d.setAlgorithms(c); err != nil {
+		return err
+	}
 	// A message of the world to the next of the half, with a tag of the half's: nobody may take it there.
 	right, left := c.World((key+1)%size), c.World((key+size-1)%size)
 	q, err := r.Isend(right, k, d.input(r.ID(), d.n))
@@ -51,7 +53,7 @@ func splitRound(r *host.Rank, seed int64, k int, once round) error {
 		return err
 	}
 	if err := once(r, c, d); err != nil {
-		return fmt.Errorf("part %d of %d ranks, linear %v: %w", color, size, d.linear, err)
+		return fmt.Errorf("part %d of %d ranks, algorithms %q: %w", color, size, d.algorithms, err)
 	}
 	in := make([]byte, d.n)
 	st, err := r.Recv(host.AnySource, k, in)

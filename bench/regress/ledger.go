@@ -100,9 +100,11 @@ func (t *T) mixed(r *host.Rank) error {
 		}
 		r.FreeAll()
 		d := newDraw(t.Seed, k, r.Size())
-		r.SetLinear(d.linear)
 		c, err := r.Group(d.order)
 		if err != nil {
+			return err
+		}
+		if err := d.setAlgorithms(c); err != nil {
 			return err
 		}
 		for i := range collectives {

@@ -156,6 +156,9 @@ func (e *Env) config(r run) imb.Config {
 	// The alltoalls that are measured by themselves begin together, as IMB has it:
 	// once ranks drift apart, an alltoall takes up to three times as long by itself.
 	c.Sync, c.Linear = r.linear, r.linear
+	if !r.linear {
+		c.Algorithm = usual[r.benchmark]
+	}
 	if r.spread {
 		c.Map = [2]int{r.procs, r.nodes}
 	}
@@ -163,6 +166,14 @@ func (e *Env) config(r run) imb.Config {
 		c.Multi, c.Map = true, [2]int{r.procs, 2}
 	}
 	return c
+}
+
+// usual are the algorithms of MPI libraries of the papers' time for messages of this length; host would choose
+// some of them otherwise.
+var usual = map[string]string{
+	"Bcast": "binomial", "Gather": "binomial", "Scatter": "binomial", "Allgather": "ring", "Allgatherv": "ring",
+	"Alltoall": "pairwise", "Alltoallv": "pairwise", "Reduce": "binomial", "Allreduce": "recursive-doubling",
+	"Reduce_scatter": "pairwise",
 }
 
 // threads is how many simulate a run, which does not change it. Of smaller worlds they wait for

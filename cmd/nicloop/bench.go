@@ -6,7 +6,7 @@ import (
 )
 
 func newBench() *cobra.Command {
-	return group(&cobra.Command{Use: "bench", Short: "Measure nicloop itself"}, newBenchBridge())
+	return group(&cobra.Command{Use: "bench", Short: "Measure nicloop itself"}, newBenchBridge(), newBenchCollectives())
 }
 
 func newBenchBridge() *cobra.Command {

@@ -79,6 +79,7 @@ func (f *imbFlags) add(cmd *cobra.Command) {
 	fs.IntVar(&f.c.RootShift, "root-shift", d.RootShift, "repetitions after which the root changes; 0: never")
 	fs.BoolVar(&f.c.Sync, "sync", d.Sync, "a barrier, which is not timed, before every repetition")
 	fs.BoolVar(&f.c.Linear, "linear", d.Linear, "no optimised algorithms: everybody talks to everybody directly")
+	fs.StringVar(&f.c.Algorithm, "algorithm", "", "`NAME` of the algorithm of the collectives (default: by processes and bytes)")
 	fs.StringVar(&f.flow, "flow", string(d.Run.Velo.Flow), "end-to-end flow control: none, static or dynamic")
 	fs.IntVar(&f.c.Run.Velo.Slots, "slots", d.Run.Velo.Slots, "mailbox slots per peer, credit slots included")
 	fs.IntVar(&f.c.Run.Velo.CreditSlots, "credit-slots", d.Run.Velo.CreditSlots, "of them, for credit packets")

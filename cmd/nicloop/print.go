@@ -50,10 +50,16 @@ func flowText(v velo.Config) string {
 func printRows(w io.Writer, res *bench.Result) {
 	tw := tabwriter.NewWriter(w, 0, 0, 3, ' ', tabwriter.AlignRight)
 	half := res.Rows[0].HalfTrip > 0
+	algorithm := func(column string) string {
+		if res.Rows[0].Algorithm == "" {
+			return ""
+		}
+		return column
+	}
 	if half {
 		fmt.Fprintln(tw, "bytes\titerations\thalf round trip\tcycles\tMB/s\t")
 	} else {
-		fmt.Fprintln(tw, "bytes\titerations\ttime per iteration\tmessages\tMB/s\t")
+		fmt.Fprintln(tw, "bytes\titerations\ttime per iteration\tmessages\tMB/s\t"+algorithm("algorithm\t"))
 	}
 	for _, r := range res.Rows {
 		mb := "-"
@@ -63,7 +69,7 @@ func printRows(w io.Writer, res *bench.Result) {
 		if half {
 			fmt.Fprintf(tw, "%d\t%d\t%.1f ns\t%.1f\t%s\t\n", r.Bytes, r.Iterations, r.HalfTrip.Nanoseconds(), r.HalfTripCycles, mb)
 		} else {
-			fmt.Fprintf(tw, "%d\t%d\t%v\t%d\t%s\t\n", r.Bytes, r.Iterations, r.Iteration, r.Messages, mb)
+			fmt.Fprintf(tw, "%d\t%d\t%v\t%d\t%s\t%s\n", r.Bytes, r.Iterations, r.Iteration, r.Messages, mb, algorithm(r.Algorithm+"\t"))
 		}
 	}
 	tw.Flush()

@@ -36,6 +36,7 @@ the hardware. The same command gives the same output, byte for byte.`,
 		Example: `  nicloop run pingpong --device rtl: --nodes 2 --sizes 8,2048
   nicloop run alltoall --nodes 4 --procs 4 --size 2048 --flow dynamic --slots 16
   nicloop run alltoall --device model: --nodes 16 --procs 4 --slots 40 --overhead   what flow control costs
+  nicloop run allreduce --device model: --nodes 16 --sizes 64,65536 --algorithm ring
   nicloop run hotspot --nodes 4 --flow none --slots 1     see the stall that flow control avoids
   nicloop run hotspot --nodes 16 --nvm 5:1/8 --plot tree.png   slow memory, and who suffers from it
   nicloop run hotspot --nodes 16 --nvm 5:1/8 --rendezvous chunked --chunk 512 --outstanding 1,2,4,8
@@ -82,6 +83,7 @@ func addRunFlags(cmd *cobra.Command) *runFlags {
 	fs.IntSliceVar(&f.size, "size", nil, "the same as --sizes")
 	fs.IntVar(&f.c.Iterations, "iterations", 0, "timed iterations (default: the workload's, fewer of messages beyond 4 MB per rank or 1 GB in all)")
 	fs.IntVar(&f.c.Warmup, "warmup", 0, "iterations before the timed ones (default: the workload's)")
+	fs.StringVar(&f.c.Algorithm, "algorithm", "", "`NAME` of the algorithm of a collective (default: by ranks and bytes; of alltoall linear)")
 	fs.StringVar(&f.flow, "flow", string(d.Velo.Flow), "end-to-end flow control: none, static or dynamic")
 	fs.IntVar(&f.c.Velo.Slots, "slots", d.Velo.Slots, "mailbox slots per peer, credit slots included")
 	fs.IntVar(&f.c.Velo.CreditSlots, "credit-slots", d.Velo.CreditSlots, "of them, for credit packets")

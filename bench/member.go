@@ -1,64 +1,96 @@
-package imb
+package bench
 
 import (
 	"encoding/binary"
 	"fmt"
 
-	"github.com/nicloop/nicloop/bench"
 	"github.com/nicloop/nicloop/host"
 )
 
-func (x *rank) root(k int) int { return x.c.root(k, x.Size()) }
+// A Member is a rank that takes part in collectives whose data it makes and checks.
+type Member struct {
+	*host.Comm
+	Rank *host.Rank
+	Seed int64
+	Root func(k int) int // of iteration k
+	// Linear has alltoall use one block of each kind, see blockByBlock.
+	Linear bool
+	// Verified is told how many bytes from others were as they should be; may be nil.
+	Verified func(n int)
+}
+
+// Prepare makes what a rank does in one iteration of a collective, with messages or blocks of n bytes;
+// reduce-scatter deals n bytes out.
+func (x *Member) Prepare(kind host.Collective, n int) (func(k int) error, error) {
+	return map[host.Collective]func(int) (func(int) error, error){
+		host.Barrier: x.barrier, host.Bcast: x.bcast, host.Gather: x.gather, host.Gatherv: x.gatherv, host.Scatter: x.scatter,
+		host.Scatterv: x.scatterv, host.Allgather: x.allgather, host.Allgatherv: x.allgatherv, host.Alltoall: x.alltoall,
+		host.Alltoallv: x.alltoallv, host.Reduce: x.reduce, host.Allreduce: x.allreduce, host.ReduceScatter: x.reduceScatter,
+	}[kind](n)
+}
 
 // fill and verify are for block number d that rank s contributes to iteration k.
-func (x *rank) fill(b []byte, s, d, k int)         { bench.Fill(b, x.c.Run.Seed, s, d, k) }
-func (x *rank) verify(b []byte, s, d, k int) error { return bench.Verify(b, x.c.Run.Seed, s, d, k) }
+func (x *Member) fill(b []byte, s, d, k int) { fill(b, x.Seed, s, d, k) }
+
+func (x *Member) verify(b []byte, s, d, k int) error {
+	if s != x.ID() {
+		x.got(len(b))
+	}
+	return verify(b, x.Seed, s, d, k)
+}
+
+func (x *Member) got(n int) {
+	if x.Verified != nil {
+		x.Verified(n)
+	}
+}
 
 // pair allocates a rank's own buffer and one for all.
-func (x *rank) pair(mine, all int) (a, b []byte, err error) {
-	if a, err = x.r.Alloc(mine); err != nil {
+func (x *Member) pair(mine, all int) (a, b []byte, err error) {
+	if a, err = x.Rank.Alloc(mine); err != nil {
 		return nil, nil, err
 	}
-	b, err = x.r.Alloc(all)
+	b, err = x.Rank.Alloc(all)
 	return a, b, err
 }
 
 // put writes what a rank adds to iteration k, sums checks the sum of all ranks':
 // rank r adds (r+1)(i+k+1) as element i.
-func (x *rank) put(b []byte, k int) {
-	for i := range len(b) / elementBytes {
-		binary.LittleEndian.PutUint64(b[i*elementBytes:], uint64((x.ID()+1)*(i+k+1)))
+func (x *Member) put(b []byte, k int) {
+	for i := range len(b) / ElementBytes {
+		binary.LittleEndian.PutUint64(b[i*ElementBytes:], uint64((x.ID()+1)*(i+k+1)))
 	}
 }
 
-func (x *rank) sums(b []byte, first, k int) error {
+func (x *Member) sums(b []byte, first, k int) error {
 	total := x.Size() * (x.Size() + 1) / 2
-	for i := range len(b) / elementBytes {
+	for i := range len(b) / ElementBytes {
 		want := uint64(total * (first + i + k + 1))
-		if got := binary.LittleEndian.Uint64(b[i*elementBytes:]); got != want {
-			return fmt.Errorf("reduction %d among %d ranks, rank %d: element %d is %d, expected %d", k, x.Size(), x.r.ID(), first+i, got, want)
+		if got := binary.LittleEndian.Uint64(b[i*ElementBytes:]); got != want {
+			return fmt.Errorf("reduction %d among %d ranks, rank %d: element %d is %d, expected %d", k, x.Size(), x.Rank.ID(), first+i, got, want)
 		}
 	}
+	x.got(len(b))
 	return nil
 }
 
-func (x *rank) allreduce(n int) (func(int) error, error) {
-	b, err := x.r.Alloc(n)
+func (x *Member) allreduce(n int) (func(int) error, error) {
+	b, err := x.Rank.Alloc(n)
 	return func(k int) error {
 		x.put(b, k)
-		if err := x.Allreduce(b, host.SumInt64); err != nil {
+		if err := x.Allreduce(b, host.Sum[int64]()); err != nil {
 			return err
 		}
 		return x.sums(b, 0, k)
 	}, err
 }
 
-func (x *rank) reduce(n int) (func(int) error, error) {
-	b, err := x.r.Alloc(n)
+func (x *Member) reduce(n int) (func(int) error, error) {
+	b, err := x.Rank.Alloc(n)
 	return func(k int) error {
 		x.put(b, k)
-		root := x.root(k)
-		if err := x.Reduce(root, b, host.SumInt64); err != nil || x.ID() != root {
+		root := x.Root(k)
+		if err := x.Reduce(root, b, host.Sum[int64]()); err != nil || x.ID() != root {
 			return err
 		}
 		return x.sums(b, 0, k)
@@ -67,15 +99,15 @@ func (x *rank) reduce(n int) (func(int) error, error) {
 
 // reduceScatter deals the elements of n bytes out to the ranks, the first ranks
 // getting one more if they do not divide.
-func (x *rank) reduceScatter(n int) (func(int) error, error) {
+func (x *Member) reduceScatter(n int) (func(int) error, error) {
 	counts := make([]int, x.Size())
 	first := 0
 	for i := range counts {
-		elements := n / elementBytes / x.Size()
-		if i < n/elementBytes%x.Size() {
+		elements := n / ElementBytes / x.Size()
+		if i < n/ElementBytes%x.Size() {
 			elements++
 		}
-		counts[i] = elements * elementBytes
+		counts[i] = elements * ElementBytes
 		if i < x.ID() {
 			first += elements
 		}
@@ -84,37 +116,37 @@ func (x *rank) reduceScatter(n int) (func(int) error, error) {
 	mine, all, err := x.pair(counts[x.ID()], n)
 	return func(k int) error {
 		x.put(all, k)
-		if err := x.ReduceScatter(all, mine, l, host.SumInt64); err != nil {
+		if err := x.ReduceScatter(all, mine, l, host.Sum[int64]()); err != nil {
 			return err
 		}
 		return x.sums(mine, first, k)
 	}, err
 }
 
-func (x *rank) allgather(n int) (func(int) error, error) {
+func (x *Member) allgather(n int) (func(int) error, error) {
 	return x.gathered(n, true, func(_ int, mine, all []byte) error { return x.Allgather(mine, all) })
 }
 
-func (x *rank) allgatherv(n int) (func(int) error, error) {
+func (x *Member) allgatherv(n int) (func(int) error, error) {
 	l := host.Even(x.Size(), n)
 	return x.gathered(n, true, func(_ int, mine, all []byte) error { return x.Allgatherv(mine, all, l) })
 }
 
-func (x *rank) gather(n int) (func(int) error, error) {
+func (x *Member) gather(n int) (func(int) error, error) {
 	return x.gathered(n, false, func(root int, mine, all []byte) error { return x.Gather(root, mine, all) })
 }
 
-func (x *rank) gatherv(n int) (func(int) error, error) {
+func (x *Member) gatherv(n int) (func(int) error, error) {
 	l := host.Even(x.Size(), n)
 	return x.gathered(n, false, func(root int, mine, all []byte) error { return x.Gatherv(root, mine, all, l) })
 }
 
 // gathered collects every rank's block at the root, or everywhere.
-func (x *rank) gathered(n int, everywhere bool, do func(root int, mine, all []byte) error) (func(int) error, error) {
+func (x *Member) gathered(n int, everywhere bool, do func(root int, mine, all []byte) error) (func(int) error, error) {
 	mine, all, err := x.pair(n, n*x.Size())
 	return func(k int) error {
 		x.fill(mine, x.ID(), 0, k)
-		root := x.root(k)
+		root := x.Root(k)
 		if err := do(root, mine, all); err != nil || (x.ID() != root && !everywhere) {
 			return err
 		}
@@ -127,19 +159,19 @@ func (x *rank) gathered(n int, everywhere bool, do func(root int, mine, all []by
 	}, err
 }
 
-func (x *rank) scatter(n int) (func(int) error, error) {
+func (x *Member) scatter(n int) (func(int) error, error) {
 	return x.scattered(n, func(root int, all, mine []byte) error { return x.Scatter(root, all, mine) })
 }
 
-func (x *rank) scatterv(n int) (func(int) error, error) {
+func (x *Member) scatterv(n int) (func(int) error, error) {
 	l := host.Even(x.Size(), n)
 	return x.scattered(n, func(root int, all, mine []byte) error { return x.Scatterv(root, all, mine, l) })
 }
 
-func (x *rank) scattered(n int, do func(root int, all, mine []byte) error) (func(int) error, error) {
+func (x *Member) scattered(n int, do func(root int, all, mine []byte) error) (func(int) error, error) {
 	mine, all, err := x.pair(n, n*x.Size())
 	return func(k int) error {
-		root := x.root(k)
+		root := x.Root(k)
 		if x.ID() == root {
 			for d := range x.Size() {
 				x.fill(all[d*n:(d+1)*n], root, d, k)
@@ -152,8 +184,8 @@ func (x *rank) scattered(n int, do func(root int, all, mine []byte) error) (func
 	}, err
 }
 
-func (x *rank) alltoall(n int) (func(int) error, error) {
-	if x.c.Linear && n <= host.EagerMax {
+func (x *Member) alltoall(n int) (func(int) error, error) {
+	if x.Linear && n <= host.EagerMax {
 		return x.blockByBlock(n)
 	}
 	return x.exchanged(n, func(out, in []byte) error { return x.Alltoall(out, in, n) })
@@ -161,7 +193,7 @@ func (x *rank) alltoall(n int) (func(int) error, error) {
 
 // blockByBlock is the linear alltoall with one block of each kind: a thousand ranks with
 // all of theirs would hold gigabytes.
-func (x *rank) blockByBlock(n int) (func(int) error, error) {
+func (x *Member) blockByBlock(n int) (func(int) error, error) {
 	out, in, err := x.pair(n, n)
 	return func(k int) error {
 		return x.AlltoallEach(n,
@@ -171,12 +203,12 @@ func (x *rank) blockByBlock(n int) (func(int) error, error) {
 	}, err
 }
 
-func (x *rank) alltoallv(n int) (func(int) error, error) {
+func (x *Member) alltoallv(n int) (func(int) error, error) {
 	l := host.Even(x.Size(), n)
 	return x.exchanged(n, func(out, in []byte) error { return x.Alltoallv(out, l, in, l) })
 }
 
-func (x *rank) exchanged(n int, do func(out, in []byte) error) (func(int) error, error) {
+func (x *Member) exchanged(n int, do func(out, in []byte) error) (func(int) error, error) {
 	out, in, err := x.pair(n*x.Size(), n*x.Size())
 	return func(k int) error {
 		for d := range x.Size() {
@@ -194,10 +226,10 @@ func (x *rank) exchanged(n int, do func(out, in []byte) error) (func(int) error,
 	}, err
 }
 
-func (x *rank) bcast(n int) (func(int) error, error) {
-	b, err := x.r.Alloc(n)
+func (x *Member) bcast(n int) (func(int) error, error) {
+	b, err := x.Rank.Alloc(n)
 	return func(k int) error {
-		root := x.root(k)
+		root := x.Root(k)
 		if x.ID() == root {
 			x.fill(b, root, root, k)
 		}
@@ -208,6 +240,6 @@ func (x *rank) bcast(n int) (func(int) error, error) {
 	}, err
 }
 
-func (x *rank) barrier(int) (func(int) error, error) {
+func (x *Member) barrier(int) (func(int) error, error) {
 	return func(int) error { return x.Barrier() }, nil
 }

@@ -1,0 +1,112 @@
+package bench
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/nicloop/nicloop/drivers"
+	"github.com/nicloop/nicloop/host"
+)
+
+// An exchange is a collective as a workload: what it needs, and what one iteration does and checks.
+type exchange struct {
+	kind host.Collective
+	doc  string
+	// blocks is how many buffers of the message's length a rank holds, messages how many messages
+	// there are if everybody talks to everybody directly.
+	blocks   func(ranks int) int
+	messages func(ranks int) int
+}
+
+func fromOne(ranks int) int { return ranks - 1 }
+func fromAll(ranks int) int { return ranks * (ranks - 1) }
+
+var exchanges = []exchange{
+	{host.Allgather, "every rank gets a block of every other", func(p int) int { return p + 1 }, fromAll},
+	{host.Allreduce, "the sum of all ranks' numbers at all ranks", func(int) int { return 1 }, func(p int) int { return 2 * (p - 1) }},
+	{host.Barrier, "nobody leaves before everybody has come", func(int) int { return 1 }, fromAll},
+	{host.Bcast, "rank 0 gives all ranks one message", func(int) int { return 1 }, fromOne},
+	{host.Gather, "rank 0 gets a block of every rank", func(p int) int { return p + 1 }, fromOne},
+	{host.Reduce, "the sum of all ranks' numbers at rank 0", func(int) int { return 1 }, fromOne},
+	{host.ReduceScatter, "the sum of all ranks' numbers, a part of it at each rank", func(int) int { return 2 }, fromOne},
+	{host.Scatter, "every rank gets its block of rank 0's", func(p int) int { return p + 1 }, fromOne},
+}
+
+// workload makes one of an exchange. Its iterations end in a barrier: else the next one would begin at some
+// ranks in the middle of this one.
+func (e *exchange) workload() *Workload {
+	size := 1024
+	if e.kind == host.Barrier {
+		size = 0
+	}
+	return &Workload{
+		Name: e.kind.String(), Doc: e.doc, Sizes: []int{size}, Iterations: 10, Warmup: 2, collective: true, kind: e.kind,
+		messages: func(c *Config) int { return e.messages(c.Ranks()) },
+		buffers: func(c *Config) int {
+			return (e.blocks(c.Ranks()) + 1) * e.kind.Longest(c.Algorithm, c.Ranks())
+		},
+		check: e.check,
+		body: func(t *task, r *host.Rank, n int) error {
+			if err := r.SetAlgorithm(e.kind, t.c.Algorithm); err != nil {
+				return err
+			}
+			x := &Member{
+				Comm: &r.Comm, Rank: r, Seed: t.c.Seed, Root: func(int) int { return 0 },
+				Verified: func(n int) { t.bytes[r.ID()] += uint64(n) },
+			}
+			once, err := x.Prepare(e.kind, n)
+			if err != nil {
+				return err
+			}
+			return t.iterate(r, func(k int) error {
+				if err := once(k); err != nil || e.kind == host.Barrier {
+					return err
+				}
+				return r.Barrier()
+			})
+		},
+	}
+}
+
+// ElementBytes is the length of an element that collectives reduce.
+const ElementBytes = 8
+
+func (e *exchange) check(c *Config) error {
+	for _, n := range c.Sizes {
+		switch e.kind {
+		case host.Barrier:
+			if n != 0 {
+				return fmt.Errorf("%w: a barrier of %d bytes: expected 0", drivers.ErrConfig, n)
+			}
+		case host.Reduce, host.Allreduce, host.ReduceScatter:
+			if n%ElementBytes != 0 {
+				return fmt.Errorf("%w: %s of %d bytes: expected whole elements of %d", drivers.ErrConfig, e.kind, n, ElementBytes)
+			}
+		}
+	}
+	return nil
+}
+
+// checkAlgorithm refuses what is no algorithm of the workload's collective.
+func (wl *Workload) checkAlgorithm(c *Config) error {
+	switch names := wl.kind.Algorithms(); {
+	case c.Algorithm == "":
+		return nil
+	case !wl.collective:
+		return fmt.Errorf("%w: algorithm %q of %s, which is no collective", drivers.ErrConfig, c.Algorithm, wl.Name)
+	case !slices.Contains(names, c.Algorithm):
+		return fmt.Errorf("%w: no algorithm %q of %s%s; known: %v", drivers.ErrConfig, c.Algorithm, wl.Name, drivers.Nearest(c.Algorithm, names), names)
+	}
+	return nil
+}
+
+// algorithm is how a collective is done; empty for other workloads.
+func (wl *Workload) algorithm(c *Config, n int) string {
+	switch {
+	case !wl.collective || c.Algorithm != "":
+		return c.Algorithm
+	case wl == &alltoall:
+		return host.Linear
+	}
+	return wl.kind.Choice(c.Ranks(), n)
+}

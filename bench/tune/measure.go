@@ -1,0 +1,111 @@
+package tune
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/nicloop/nicloop/bench/imb"
+	"github.com/nicloop/nicloop/drivers"
+	"github.com/nicloop/nicloop/host"
+)
+
+// Options say what is measured.
+type Options struct {
+	Device      string
+	Ranks       []int // of worlds with a process per node
+	Sizes       []int // as IMB counts them
+	Collectives []host.Collective
+	Progress    func(done, of int)
+}
+
+// Default measures what the table in host was made from. A message of 48 bytes is the longest of one packet, one of 112 of
+// two.
+func Default() Options {
+	o := Options{Device: "model:", Ranks: []int{2, 3, 4, 5, 6, 7, 8, 9, 12, 16, 24, 32, 64}, Sizes: []int{8, 48, 112, 256, 1024, 2048, 4096, 16384, 65536, 262144}}
+	for _, k := range host.Collectives() {
+		if len(k.Algorithms()) > 1 && benchmarkOf[k] != "" {
+			o.Collectives = append(o.Collectives, k)
+		}
+	}
+	return o
+}
+
+// benchmarkOf names what measures a collective. The v ones go as those without.
+var benchmarkOf = map[host.Collective]string{
+	host.Bcast: "Bcast", host.Gather: "Gather", host.Scatter: "Scatter", host.Allgather: "Allgather", host.Allgatherv: "Allgatherv",
+	host.Alltoall: "Alltoall", host.Reduce: "Reduce", host.Allreduce: "Allreduce", host.ReduceScatter: "Reduce_scatter",
+}
+
+// A Point is one algorithm at one size.
+type Point struct {
+	Collective string  `json:"collective"`
+	Ranks      int     `json:"ranks"`
+	Bytes      int     `json:"bytes"`
+	Algorithm  string  `json:"algorithm"`
+	Micros     float64 `json:"t_max_us"` // until the last rank is done
+
+	kind host.Collective
+}
+
+// A Report is all that was measured: by collective, ranks and bytes, the linear algorithm first.
+type Report struct {
+	Device string  `json:"device"`
+	Points []Point `json:"points"`
+}
+
+// mostBytes of all ranks together in one call: more says nothing new and takes hours.
+const mostBytes = 2 << 20
+
+// Run measures.
+func Run(ctx context.Context, o Options) (*Report, error) {
+	rep := &Report{Device: o.Device}
+	var jobs []Point
+	for _, k := range o.Collectives {
+		if benchmarkOf[k] == "" {
+			return nil, fmt.Errorf("%w: no benchmark measures %s", drivers.ErrConfig, k)
+		}
+		for _, ranks := range o.Ranks {
+			for _, name := range k.Algorithms() {
+				if k.Fits(name, ranks, 0) {
+					jobs = append(jobs, Point{Collective: k.String(), Ranks: ranks, Algorithm: name, kind: k})
+				}
+			}
+		}
+	}
+	for i, job := range jobs {
+		points, err := o.measure(ctx, job)
+		if err != nil {
+			return nil, fmt.Errorf("%s by %s among %d ranks: %w", job.Collective, job.Algorithm, job.Ranks, err)
+		}
+		rep.Points = append(rep.Points, points...)
+		if o.Progress != nil {
+			o.Progress(i+1, len(jobs))
+		}
+	}
+	return rep, nil
+}
+
+// measure takes one algorithm among so many ranks at all sizes for which a rank might choose it.
+func (o *Options) measure(ctx context.Context, job Point) (points []Point, err error) {
+	c := imb.Default()
+	c.Run.Device, c.Run.Nodes, c.Run.Procs = o.Device, job.Ranks, 1
+	c.Benchmarks, c.MinProcs, c.Algorithm = []string{benchmarkOf[job.kind]}, job.Ranks, job.Algorithm
+	c.Iterations, c.Warmup, c.Sizes = 2, 1, nil
+	for _, n := range o.Sizes {
+		if job.kind.Fits(job.Algorithm, job.Ranks, n) && n*job.Ranks <= mostBytes {
+			c.Sizes = append(c.Sizes, n)
+		}
+	}
+	if len(c.Sizes) == 0 {
+		return nil, nil
+	}
+	rep, err := imb.Run(ctx, c)
+	if err != nil {
+		return nil, err
+	}
+	for _, row := range rep.Tables[0].Rows {
+		job.Bytes, job.Micros = row.Bytes, row.Max
+		points = append(points, job)
+	}
+	return points, nil
+}

@@ -1,0 +1,161 @@
+package host
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+
+	"github.com/nicloop/nicloop/drivers"
+)
+
+// A Datatype says which bytes of a buffer make a message, and in which order: a sender packs them together,
+// a receiver puts them where its own type says. Only the number of bytes has to agree, as in MPI.
+//
+// Columns 1 and 2 of a row-major matrix of 3 x 4 elements of 8 bytes are Vector(3, 16, 32), sent from the buffer's
+// byte 8 on:
+//
+//	. x x .    blocks of 16 bytes, one every 32
+//	. x x .
+//	. x x .
+type Datatype struct {
+	parts  []part
+	bytes  int // of a message
+	extent int // of the buffer, up to the end of the last part
+	twice  bool
+}
+
+type part struct{ offset, length int }
+
+// Vector is count blocks of length bytes, one every stride bytes.
+func Vector(count, length, stride int) (Datatype, error) {
+	if count < 0 || length < 0 || stride < 0 {
+		return Datatype{}, fmt.Errorf("%w: vector of %d blocks of %d bytes every %d: expected nothing below 0", drivers.ErrConfig, count, length, stride)
+	}
+	lengths, offsets := make([]int, count), make([]int, count)
+	for i := range count {
+		lengths[i], offsets[i] = length, i*stride
+	}
+	return Indexed(lengths, offsets)
+}
+
+// Indexed is blocks of the given lengths at the given offsets, in that order.
+func Indexed(lengths, offsets []int) (Datatype, error) {
+	if len(lengths) != len(offsets) {
+		return Datatype{}, fmt.Errorf("%w: %d lengths and %d offsets of blocks: expected one offset each", drivers.ErrConfig, len(lengths), len(offsets))
+	}
+	var t Datatype
+	for i, n := range lengths {
+		at := offsets[i]
+		if n < 0 || at < 0 || n > MaxBytes || at > MaxBytes {
+			return Datatype{}, fmt.Errorf("%w: block %d of %d bytes at offset %d: expected 0 to %d", drivers.ErrConfig, i, n, at, MaxBytes)
+		}
+		if n == 0 {
+			continue
+		}
+		t.bytes += n
+		t.extent = max(t.extent, at+n)
+		if k := len(t.parts) - 1; k >= 0 && t.parts[k].offset+t.parts[k].length == at {
+			t.parts[k].length += n
+			continue
+		}
+		t.parts = append(t.parts, part{at, n})
+	}
+	t.twice = overlap(t.parts)
+	return t, nil
+}
+
+// overlap tells whether parts have a byte in common.
+func overlap(parts []part) bool {
+	sorted := slices.SortedFunc(slices.Values(parts), func(a, b part) int { return cmp.Compare(a.offset, b.offset) })
+	for i := 1; i < len(sorted); i++ {
+		if sorted[i-1].offset+sorted[i-1].length > sorted[i].offset {
+			return true
+		}
+	}
+	return false
+}
+
+// Bytes is the length of a message, Extent that of the buffer which it is taken from.
+func (t Datatype) Bytes() int  { return t.bytes }
+func (t Datatype) Extent() int { return t.extent }
+
+// Pack copies a message of Bytes together.
+func (t Datatype) Pack(message, buf []byte) {
+	for _, p := range t.parts {
+		message = message[copy(message, buf[p.offset:][:p.length]):]
+	}
+}
+
+// Unpack is Pack the other way round; a message may be shorter than Bytes.
+func (t Datatype) Unpack(buf, message []byte) {
+	for _, p := range t.parts {
+		message = message[copy(buf[p.offset:][:p.length], message):]
+	}
+}
+
+func (t Datatype) check(what string, buf []byte) error {
+	if len(buf) < t.extent {
+		return fmt.Errorf("%w: %s with a type of extent %d: the buffer has %d bytes", drivers.ErrConfig, what, t.extent, len(buf))
+	}
+	return nil
+}
+
+// IsendTyped is Isend of what t takes from buf, which may be changed at once: it is packed into memory of the
+// library's.
+func (c *Comm) IsendTyped(dst, tag int, buf []byte, t Datatype) (*Request, error) {
+	if err := t.check("send", buf); err != nil {
+		return nil, err
+	}
+	message := make([]byte, t.bytes)
+	t.Pack(message, buf)
+	c.rank.proc.Spend(c.rank.cost.CopyByte * drivers.Time(t.bytes))
+	return c.Isend(dst, tag, message)
+}
+
+// SendTyped is Send of what t takes from buf.
+func (c *Comm) SendTyped(dst, tag int, buf []byte, t Datatype) error {
+	q, err := c.IsendTyped(dst, tag, buf, t)
+	if err == nil {
+		_, err = c.rank.waitFor(q)
+	}
+	return err
+}
+
+// IrecvTyped is Irecv into what t names of buf. The bytes are there when the end of the request has been told.
+func (c *Comm) IrecvTyped(source, tag int, buf []byte, t Datatype) (*Request, error) {
+	if err := t.check("receive", buf); err != nil {
+		return nil, err
+	}
+	if t.twice {
+		return nil, fmt.Errorf("%w: receive with a type whose blocks overlap: which one would count is not said", drivers.ErrConfig)
+	}
+	q, err := c.Irecv(source, tag, make([]byte, t.bytes))
+	if err == nil {
+		q.apart = &apart{t, buf}
+	}
+	return q, err
+}
+
+// RecvTyped is Recv into what t names of buf.
+func (c *Comm) RecvTyped(source, tag int, buf []byte, t Datatype) (Status, error) {
+	q, err := c.IrecvTyped(source, tag, buf, t)
+	if err != nil {
+		return Status{}, err
+	}
+	return c.rank.waitFor(q)
+}
+
+// apart is where the bytes of a receive go.
+type apart struct {
+	t   Datatype
+	buf []byte
+}
+
+// unpack puts what has come where its type says.
+func (q *Request) unpack() {
+	n := min(q.status.Bytes, len(q.buf))
+	q.apart.t.Unpack(q.apart.buf, q.buf[:n])
+	r := q.comm.rank
+	r.proc.Spend(r.cost.CopyByte * drivers.Time(n))
+	q.apart = nil
+}

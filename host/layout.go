@@ -1,0 +1,63 @@
+package host
+
+import (
+	"fmt"
+
+	"github.com/nicloop/nicloop/drivers"
+)
+
+// A Layout cuts a buffer into one block per rank: block i is the Counts[i] bytes
+// from the sum of those before it.
+type Layout struct{ counts, offsets []int }
+
+// NewLayout makes a layout of blocks of the given sizes.
+func NewLayout(counts []int) Layout {
+	l := Layout{counts: counts, offsets: make([]int, len(counts)+1)}
+	for i, n := range counts {
+		l.offsets[i+1] = l.offsets[i] + n
+	}
+	return l
+}
+
+// Even is a layout of ranks blocks of n bytes.
+func Even(ranks, n int) Layout {
+	counts := make([]int, ranks)
+	for i := range counts {
+		counts[i] = n
+	}
+	return NewLayout(counts)
+}
+
+// split is a layout of n bytes in ranks blocks of about the same length, all of them whole elements of unit
+// bytes.
+func split(ranks, n, unit int) Layout {
+	counts := make([]int, ranks)
+	for i := range counts {
+		counts[i] = (n/unit*(i+1)/ranks - n/unit*i/ranks) * unit
+	}
+	return NewLayout(counts)
+}
+
+// Of is block i of b.
+func (l Layout) Of(b []byte, i int) []byte { return l.span(b, i, i+1) }
+
+// span is blocks from to to-1 of b.
+func (l Layout) span(b []byte, from, to int) []byte { return b[l.offsets[from]:l.offsets[to]] }
+
+// Bytes is the size of the whole buffer.
+func (l Layout) Bytes() int { return l.offsets[len(l.offsets)-1] }
+
+func (c *Comm) checkLayout(what Collective, l Layout, buf []byte) error {
+	if len(l.counts) != c.size || len(buf) != l.Bytes() {
+		return fmt.Errorf("%w: %s among %d ranks: a layout of %d blocks and a buffer of %d bytes, expected %d blocks and %d bytes",
+			drivers.ErrConfig, what, c.size, len(l.counts), len(buf), c.size, l.Bytes())
+	}
+	return nil
+}
+
+func (c *Comm) checkRoot(what Collective, root int) error {
+	if root < 0 || root >= c.size {
+		return fmt.Errorf("%w: %s from rank %d: expected 0 to %d", drivers.ErrConfig, what, root, c.size-1)
+	}
+	return nil
+}

@@ -1,0 +1,159 @@
+package host
+
+// Collectives with a root. In their trees ranks are counted from the root on: v is this one's number, so the
+// root's is 0.
+
+// fromRoot is this rank's number counted from the root, and what gives back the rank of such a number.
+func (c *Comm) fromRoot(root int) (v int, rank func(v int) int) {
+	return (c.id - root + c.size) % c.size, func(v int) int { return (v + root) % c.size }
+}
+
+// others calls f for every other rank, from the next one on.
+func (c *Comm) others(f func(peer int)) {
+	for i := 1; i < c.size; i++ {
+		f((c.id + i) % c.size)
+	}
+}
+
+// sendEach sends to every other rank, one after the other.
+func (s *schedule) sendEach(c *Comm, block func(peer int) []byte) {
+	c.others(func(p int) {
+		s.send(p, block(p))
+		s.stop()
+	})
+}
+
+func linearBcast(s *schedule, c *Comm, x *call) {
+	if c.id != x.root {
+		s.receive(x.root, x.in)
+		return
+	}
+	s.sendEach(c, func(int) []byte { return x.in })
+}
+
+// binomialBcast sends the whole message down a binomial tree: ceil(log2 Size) steps, the far children first.
+func binomialBcast(s *schedule, c *Comm, x *call) {
+	v, rank := c.fromRoot(x.root)
+	mask := lowest(v, c.size)
+	if v != 0 {
+		s.receive(rank(v-mask), x.in)
+		s.stop()
+	}
+	for mask /= 2; mask > 0; mask /= 2 {
+		if v+mask < c.size {
+			s.send(rank(v+mask), x.in)
+			s.stop()
+		}
+	}
+}
+
+// scatterAllgather gives every rank a part of the message down a binomial tree, then the parts go round a
+// ring: everybody sends and receives the message about once, so it pays for long ones.
+func scatterAllgather(s *schedule, c *Comm, x *call) {
+	v, rank := c.fromRoot(x.root)
+	l := split(c.size, len(x.in), 1)
+	mask := lowest(v, c.size)
+	if v != 0 {
+		s.receive(rank(v-mask), l.span(x.in, v, v+subtree(v, c.size)))
+		s.stop()
+	}
+	for mask /= 2; mask > 0; mask /= 2 {
+		if child := v + mask; child < c.size {
+			s.send(rank(child), l.span(x.in, child, child+subtree(child, c.size)))
+			s.stop()
+		}
+	}
+	s.ring(c.size, v, rank, func(i int) []byte { return l.Of(x.in, i) })
+}
+
+// ring sends blocks round the ranks until all have all. Rank v begins with block v.
+func (s *schedule) ring(size, v int, rank func(v int) int, block func(i int) []byte) {
+	right, left := rank((v+1)%size), rank((v-1+size)%size)
+	for i := range size - 1 {
+		s.receive(left, block((v-i-1+size)%size))
+		s.send(right, block((v-i+size)%size))
+		s.stop()
+	}
+}
+
+func linearGather(s *schedule, c *Comm, x *call) {
+	if c.id != x.root {
+		s.send(x.root, x.out)
+		return
+	}
+	copy(x.li.Of(x.in, c.id), x.out)
+	c.others(func(p int) {
+		s.receive(p, x.li.Of(x.in, p))
+		s.stop()
+	})
+}
+
+// binomialGather collects blocks of one length up a binomial tree.
+func binomialGather(s *schedule, c *Comm, x *call) {
+	v, rank := c.fromRoot(x.root)
+	n := len(x.out)
+	tmp := make([]byte, n*subtree(v, c.size)) // blocks of v, v+1, …
+	copy(tmp, x.out)
+	up := lowest(v, c.size)
+	for mask := 1; mask < up; mask *= 2 {
+		if child := v + mask; child < c.size {
+			s.receive(rank(child), tmp[mask*n:][:subtree(child, c.size)*n])
+			s.stop()
+		}
+	}
+	if v != 0 {
+		s.send(rank(v-up), tmp)
+		return
+	}
+	s.copy(x.in[x.root*n:], tmp)
+	s.copy(x.in, tmp[(c.size-x.root)*n:])
+}
+
+func linearScatter(s *schedule, c *Comm, x *call) {
+	if c.id != x.root {
+		s.receive(x.root, x.in)
+		return
+	}
+	copy(x.in, x.lo.Of(x.out, c.id))
+	s.sendEach(c, func(p int) []byte { return x.lo.Of(x.out, p) })
+}
+
+// binomialScatter is binomialGather the other way round.
+func binomialScatter(s *schedule, c *Comm, x *call) {
+	v, rank := c.fromRoot(x.root)
+	n := len(x.in)
+	tmp := make([]byte, n*subtree(v, c.size))
+	mask := lowest(v, c.size)
+	if v == 0 {
+		s.copy(tmp, x.out[x.root*n:])
+		s.copy(tmp[(c.size-x.root)*n:], x.out[:x.root*n])
+	} else {
+		s.receive(rank(v-mask), tmp)
+		s.stop()
+	}
+	for mask /= 2; mask > 0; mask /= 2 {
+		if child := v + mask; child < c.size {
+			s.send(rank(child), tmp[mask*n:][:subtree(child, c.size)*n])
+			s.stop()
+		}
+	}
+	s.copy(x.in, tmp[:n])
+}
+
+// subtree is the number of ranks at and below v in the binomial tree of size
+// ranks with root 0.
+func subtree(v, size int) int {
+	if v == 0 {
+		return size
+	}
+	return min(v&-v, size-v)
+}
+
+// lowest is the lowest bit of v, or the first power of two that is not below size: the distance to
+// the parent of v in a binomial tree, above those to its children.
+func lowest(v, size int) int {
+	mask := 1
+	for ; mask < size && v&mask == 0; mask *= 2 {
+	}
+	return mask
+}
