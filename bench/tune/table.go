@@ -17,7 +17,7 @@ import (
 // nobody measured.
 const (
 	near = 1.01
-	safe = 1.08
+	safe = 1.05
 )
 
 // A row is a line of the table: up to so many ranks and bytes, 0 for any.
@@ -57,12 +57,16 @@ func (g *group) best(keep string, allowed func(name string) bool) string {
 		}
 	}
 	if t, ok := g.of(keep); ok && allowed(keep) && t <= least*near {
-		name, least = keep, t
-	}
-	if t, ok := g.of(host.Linear); ok && t < least*safe {
-		return host.Linear
+		return keep
 	}
 	return name
+}
+
+// beatsLinear tells whether an algorithm is faster than the linear one, by a factor.
+func (g *group) beatsLinear(name string, factor float64) bool {
+	t, ok := g.of(name)
+	line, _ := g.of(host.Linear)
+	return !ok || name == host.Linear || t*factor <= line
 }
 
 func (g *group) of(name string) (micros float64, ok bool) {
@@ -84,35 +88,47 @@ func (rep *Report) rows(kind host.Collective) (rows []row) {
 		}
 	}
 	for len(groups) > 0 {
-		n := 1
-		for n < len(groups) && groups[n].ranks == groups[0].ranks {
-			n++
+		n := sameRanks(groups)
+		class, rest := groups[:n], groups[n:]
+		upTo, next := 0, rest[:sameRanks(rest)]
+		if len(rest) > 0 {
+			upTo = rest[0].ranks - 1
 		}
-		upTo := 0
-		if n < len(groups) {
-			upTo = groups[n].ranks - 1
+		if upTo == class[0].ranks {
+			next = nil // nobody in between
 		}
-		class := classRows(groups[:n], upTo)
-		if k := len(rows) - len(class); k >= 0 && sameChoices(rows[k:], class) && (k == 0 || rows[k-1].ranks != rows[k].ranks) {
+		made := classRows(class, next, upTo)
+		if k := len(rows) - len(made); k >= 0 && sameChoices(rows[k:], made) && (k == 0 || rows[k-1].ranks != rows[k].ranks) {
 			rows = rows[:k] // the class before chose alike
 		}
-		rows = append(rows, class...)
-		groups = groups[n:]
+		rows = append(rows, made...)
+		groups = rest
 	}
 	return rows
+}
+
+// sameRanks is how many of the first groups are of one number of ranks.
+func sameRanks(groups []group) (n int) {
+	for n < len(groups) && groups[n].ranks == groups[0].ranks {
+		n++
+	}
+	return n
 }
 
 func sameChoices(a, b []row) bool {
 	return slices.EqualFunc(a, b, func(x, y row) bool { return x.bytes == y.bytes && x.algorithm == y.algorithm })
 }
 
-// classRows are those of one number of ranks. Numbers that are no power of two fall through to the second choice.
-func classRows(groups []group, upTo int) (rows []row) {
-	any := func(string) bool { return true }
+// classRows are those of one number of ranks, which stands for all below that of next. Numbers that are no power
+// of two fall through to the second choice.
+func classRows(groups, next []group, upTo int) (rows []row) {
 	odd := func(name string) bool { return groups[0].kind.Fits(name, 3, 0) }
 	first, second := "", ""
 	for i, g := range groups {
-		first, second = g.best(first, any), g.best(second, odd)
+		good := func(name string) bool {
+			return g.beatsLinear(name, safe) && (i >= len(next) || next[i].beatsLinear(name, 1))
+		}
+		first, second = g.best(first, good), g.best(second, func(name string) bool { return odd(name) && good(name) })
 		bytes := g.bytes
 		if i == len(groups)-1 {
 			bytes = 0
