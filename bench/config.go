@@ -19,19 +19,19 @@ type Config struct {
 	Procs    int    `json:"procs"` // per node
 	// Hosts are the nodes that have processes, in the order of the ranks; empty: all.
 	Hosts      []int `json:"hosts,omitempty"`
-	Sizes      []int `json:"sizes"`
+	Sizes      []int `json:"sizes_bytes"`
 	Iterations int   `json:"iterations"`
 	Warmup     int   `json:"warmup"`
 	// Algorithm is that of a collective; empty: as host's table has it, of alltoall the linear one.
 	Algorithm string      `json:"algorithm,omitempty"`
 	Velo      velo.Config `json:"flow_control"`
-	Cost      host.Cost   `json:"cost_model_ps"`
+	Cost      host.Cost   `json:"cost_model"`
 	// Local lets messages between ranks of a node bypass the NIC.
 	Local bool `json:"local"`
 	// Rendezvous is how messages beyond host.EagerMax travel; Chunk and
 	// Outstanding belong to the chunked one.
 	Rendezvous  host.Rendezvous `json:"rendezvous"`
-	Chunk       int             `json:"chunk"`
+	Chunk       int             `json:"chunk_bytes"`
 	Outstanding int             `json:"outstanding"`
 	// NVM are nodes whose memory is slow to write; Hot is how many ranks send to
 	// each of them when hotspot runs with NVM.

@@ -12,7 +12,7 @@ import (
 type Reference struct {
 	Slots     int          `json:"slots"` // of a mailbox, per peer
 	Iteration drivers.Time `json:"per_iteration_ps"`
-	Overhead  float64      `json:"overhead"` // of the row's time over this one's, as a share
+	Overhead  float64      `json:"overhead_share"` // of the row's time over this one's, as a share
 }
 
 // Mailboxes of a reference have so many slots per peer at first, and at most.

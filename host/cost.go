@@ -6,23 +6,23 @@ import "github.com/nicloop/nicloop/drivers"
 // the FC paper's nodes (2.1 GHz quad-core Opterons, HyperTransport).
 type Cost struct {
 	// Device side; the machine charges these when a rank touches its NIC.
-	PIOWrite drivers.Time // posting one 64-byte line through a write-combining buffer
-	RegWrite drivers.Time // posting a read pointer update
-	Wake     drivers.Time // from the slot being visible until the polling core has seen it
-	PIODepth int          // posted lines in flight per core
+	PIOWrite drivers.Time `json:"pio_write_ps"`      // posting one 64-byte line through a write-combining buffer
+	RegWrite drivers.Time `json:"register_write_ps"` // posting a read pointer update
+	Wake     drivers.Time `json:"wake_ps"`           // from the slot being visible until the polling core has seen it
+	PIODepth int          `json:"pio_depth_lines"`   // posted lines in flight per core
 
 	// Library side.
-	Poll     drivers.Time // looking at an empty slot
-	Take     drivers.Time // taking one packet: header decode
-	CopyByte drivers.Time // moving one payload byte
-	Match    drivers.Time // matching one message with a receive
-	Start    drivers.Time // entering a send or a receive
-	Register drivers.Time // looking a buffer up in the registration cache
+	Poll     drivers.Time `json:"poll_ps"`            // looking at an empty slot
+	Take     drivers.Time `json:"take_ps"`            // taking one packet: header decode
+	CopyByte drivers.Time `json:"copy_byte_ps"`       // moving one payload byte
+	Match    drivers.Time `json:"match_ps"`           // matching one message with a receive
+	Start    drivers.Time `json:"start_ps"`           // entering a send or a receive
+	Register drivers.Time `json:"register_buffer_ps"` // looking a buffer up in the registration cache
 
 	// Flow control, where there is one.
-	Static  drivers.Time // credit bookkeeping of one data packet, at each end
-	Dynamic drivers.Time // the same under the dynamic flow control
-	Control drivers.Time // making or taking one control packet, besides its PIO
+	Static  drivers.Time `json:"static_ps"`  // credit bookkeeping of one data packet, at each end
+	Dynamic drivers.Time `json:"dynamic_ps"` // the same under the dynamic flow control
+	Control drivers.Time `json:"control_ps"` // making or taking one control packet, besides its PIO
 }
 
 // DefaultCost holds the numbers in use. Only ratios are claimed for them: the

@@ -24,6 +24,20 @@ func (d Division) String() string {
 	return fmt.Sprintf("Division(%d)", uint8(d))
 }
 
+// MarshalText is for reports.
+func (d Division) MarshalText() ([]byte, error) { return []byte(d.String()), nil }
+
+// UnmarshalText reads what String gives.
+func (d *Division) UnmarshalText(text []byte) error {
+	for _, known := range []Division{GrantExcess, RoundDown, RoundUp} {
+		if known.String() == string(text) {
+			*d = known
+			return nil
+		}
+	}
+	return fmt.Errorf("mailbox: division %q: expected %v, %v or %v", text, GrantExcess, RoundDown, RoundUp)
+}
+
 // MaxSlots is the largest ring the hardware takes (register MBOX_SLOTS).
 const MaxSlots = 1<<24 - 1
 

@@ -20,12 +20,12 @@ const (
 // Config is how the processes of a world receive packets. It must be the same
 // for all of them.
 type Config struct {
-	Flow        Flow
-	Slots       int // mailbox slots per peer, credit slots included
-	CreditSlots int // of them, for credit packets
-	Piggyback   bool
-	Division    mailbox.Division // what to do when the data region does not divide
-	Domain      uint16           // protection domain of the world; 0: drivers.DefaultDomain
+	Flow        Flow             `json:"flow"`
+	Slots       int              `json:"slots"`        // mailbox slots per peer, credit slots included
+	CreditSlots int              `json:"credit_slots"` // of them, for credit packets
+	Piggyback   bool             `json:"piggyback"`
+	Division    mailbox.Division `json:"division"` // what to do when the data region does not divide
+	Domain      uint16           `json:"domain"`   // protection domain of the world; 0: drivers.DefaultDomain
 }
 
 // An Addr is where a process lives.

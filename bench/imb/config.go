@@ -18,7 +18,7 @@ type Config struct {
 	MinProcs int `json:"npmin"`
 	// Procs names the numbers of processes instead, for what takes any number.
 	Procs      []int `json:"procs,omitempty"`
-	Sizes      []int `json:"msglen"`
+	Sizes      []int `json:"msglen_bytes"`
 	Iterations int   `json:"iter"`
 	Warmup     int   `json:"warmup"`
 	// Multi runs as many groups at once as fit; PerGroup reports each of them and

@@ -38,7 +38,7 @@ type Row struct {
 	Min         float64 `json:"t_min_us"`
 	Max         float64 `json:"t_max_us"`
 	Avg         float64 `json:"t_avg_us"`
-	Rate        float64 `json:"mbytes_per_s,omitempty"`
+	Rate        float64 `json:"mb_per_s,omitempty"`
 }
 
 // Run runs the benchmarks one after the other.

@@ -126,7 +126,7 @@ func newCachePrebuild() *cobra.Command {
 
 func showStock(w io.Writer, list []build.Stock, asJSON bool) error {
 	if asJSON {
-		return writeJSON(w, list)
+		return writeJSON(w, &simulators{list})
 	}
 	tw := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(tw, "HASH\tMB\tLAST USED\tWHAT\t")

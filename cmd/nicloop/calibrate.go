@@ -39,7 +39,7 @@ not say to keep it.`,
 				return err
 			}
 			if asJSON {
-				err = writeJSON(cmd.OutOrStdout(), p)
+				err = writeJSON(cmd.OutOrStdout(), compared(c.Device, &p))
 			} else {
 				err = printCalibration(cmd.OutOrStdout(), c.Device, &p)
 			}
@@ -59,8 +59,22 @@ not say to keep it.`,
 	fs.SortFlags = false
 	fs.StringVar(&c.Device, "device", "rtl:", "what to measure: rtl:[?KEY=VALUE&…]; keys vc_depth and dims are set by the experiments")
 	fs.StringVar(&write, "write", "", "keep the parameters in `FILE`")
-	fs.BoolVar(&asJSON, "json", false, "print the parameters as JSON, as in a file")
+	fs.BoolVar(&asJSON, "json", false, "print as JSON")
 	return cmd
+}
+
+// compared puts what was measured beside what the model has.
+func compared(device string, p *nic.Params) *calibration {
+	has, rep := nic.RTL(), &calibration{Device: device}
+	units := map[string]string{"nic.lines": "lines", "network.vc_depth": "flits"}
+	for i, f := range p.Fields() {
+		unit := units[f.Name]
+		if unit == "" {
+			unit = "cycles"
+		}
+		rep.Parameters = append(rep.Parameters, parameter{f.Name, unit, f.Value(), has.Fields()[i].Value(), calibrate.How[f.Name]})
+	}
+	return rep
 }
 
 func printCalibration(w io.Writer, device string, p *nic.Params) error {

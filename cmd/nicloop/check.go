@@ -78,7 +78,7 @@ type exploration struct {
 	States  int     `json:"states"`
 	Steps   int     `json:"transitions"`
 	Depth   int     `json:"depth"`
-	Seconds float64 `json:"seconds"`
+	Seconds float64 `json:"real_s"`
 	Bound   string  `json:"left_out,omitempty"`
 	Found   string  `json:"violation,omitempty"`
 	Script  string  `json:"counterexample,omitempty"`
@@ -109,7 +109,7 @@ func checkAll(cmd *cobra.Command, n, jobs int, asJSON bool, run func(ctx context
 		return err
 	}
 	if asJSON {
-		if err := writeJSON(cmd.OutOrStdout(), list); err != nil {
+		if err := writeJSON(cmd.OutOrStdout(), &explorations{list}); err != nil {
 			return err
 		}
 	} else {

@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"io"
 	"strconv"
 	"strings"
 	"text/tabwriter"
@@ -58,29 +59,52 @@ func (f *deviceFlags) list() *cobra.Command {
 }
 
 func (f *deviceFlags) info() *cobra.Command {
-	return &cobra.Command{
+	var asJSON bool
+	cmd := &cobra.Command{
 		Use: "info", Short: "Print what a device is and all its global registers", Args: checked(cobra.NoArgs),
-		Example: "  nicloop device info --nodes 4 --node 2",
+		Example: "  nicloop device info --nodes 4 --node 2\n  nicloop device info --device model: --json",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return f.with(cmd, func(sys drivers.System, dev drivers.Device) error {
-				if err := writeJSON(cmd.OutOrStdout(), sys.Info()); err != nil {
+				rep, err := f.look(sys, dev)
+				if err != nil {
 					return err
 				}
-				tw := tabwriter.NewWriter(cmd.OutOrStdout(), 0, 0, 2, ' ', 0)
-				for _, r := range regs.Registers() {
-					if r.Count > 1 {
-						continue
-					}
-					v, err := dev.ReadReg(r.Offset)
-					if err != nil {
-						return err
-					}
-					fmt.Fprintf(tw, "0x%05x\t%s\t0x%x\t%s\n", r.Offset, r.Name, v, r.Doc)
+				if asJSON {
+					return writeJSON(cmd.OutOrStdout(), rep)
 				}
-				return tw.Flush()
+				return printDevice(cmd.OutOrStdout(), rep)
 			})
 		},
 	}
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print as JSON")
+	return cmd
+}
+
+// look reads all global registers.
+func (f *deviceFlags) look(sys drivers.System, dev drivers.Device) (*deviceInfo, error) {
+	rep := &deviceInfo{Device: sys.Info(), Node: f.node}
+	for _, r := range regs.Registers() {
+		if r.Count > 1 {
+			continue
+		}
+		v, err := dev.ReadReg(r.Offset)
+		if err != nil {
+			return nil, err
+		}
+		rep.Registers = append(rep.Registers, registerValue{r.Name, r.Offset, v, r.Doc})
+	}
+	return rep, nil
+}
+
+func printDevice(w io.Writer, rep *deviceInfo) error {
+	d := &rep.Device
+	fmt.Fprintf(w, "%s: %s, %d nodes (%s mesh) of %d processes, clock %d ps\ndescription 0x%016x, hardware %s, %s\nnode %d:\n",
+		d.URI, d.Backend, d.Nodes, dims(d.Dims), d.VPIDs, d.ClockPS, d.DescHash, d.Hash, d.Tool, rep.Node)
+	tw := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	for _, r := range rep.Registers {
+		fmt.Fprintf(tw, "0x%05x\t%s\t0x%x\t%s\n", r.Offset, r.Name, r.Value, r.Doc)
+	}
+	return tw.Flush()
 }
 
 func (f *deviceFlags) peek() *cobra.Command {

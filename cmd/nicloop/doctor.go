@@ -17,15 +17,15 @@ func newDoctor() *cobra.Command {
 		Example: "  nicloop doctor\n  nicloop doctor --json",
 		Args:    checked(cobra.NoArgs),
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			tools := doctor.Check()
+			found := doctor.Check()
 			if asJSON {
-				if err := writeJSON(cmd.OutOrStdout(), tools); err != nil {
+				if err := writeJSON(cmd.OutOrStdout(), &tools{found}); err != nil {
 					return err
 				}
-			} else if err := printTools(cmd, tools); err != nil {
+			} else if err := printTools(cmd, found); err != nil {
 				return err
 			}
-			for _, t := range tools {
+			for _, t := range found {
 				if !t.OK {
 					return fmt.Errorf("%s: %w; install: %s", t.Name, drivers.ErrEnvironment, t.Fix)
 				}

@@ -112,6 +112,21 @@ func (r *recorder) close(w io.Writer, failure error) error {
 
 // report writes report.html into the folder of the run.
 func (r *recorder) report(outcomes []regress.Outcome) error {
+	return writeReport(filepath.Join(r.run.Dir, "report.html"), r.run, r.records(outcomes))
+}
+
+// document is the run for --json.
+func (r *recorder) document(outcomes []regress.Outcome) *regression {
+	doc := &regression{r.run, r.records(outcomes)}
+	doc.Run.Counts, doc.Run.Slower = map[string]int{}, len(r.slower)
+	for i := range doc.Tests {
+		doc.Run.Counts[doc.Tests[i].Status]++
+	}
+	return doc
+}
+
+// records are outcomes as they are remembered, the slower ones marked.
+func (r *recorder) records(outcomes []regress.Outcome) []runs.Record {
 	slower := map[regress.Pick]*runs.Green{}
 	for i := range r.slower {
 		slower[regress.Pick{Test: r.slower[i].Test, Seed: r.slower[i].Seed}] = r.slower[i].Slower
@@ -122,7 +137,7 @@ func (r *recorder) report(outcomes []regress.Outcome) error {
 		rec.Slower = slower[regress.Pick{Test: rec.Test, Seed: rec.Seed}]
 		list = append(list, rec)
 	}
-	return writeReport(filepath.Join(r.run.Dir, "report.html"), r.run, list)
+	return list
 }
 
 func writeReport(file string, run runs.Run, list []runs.Record) error {

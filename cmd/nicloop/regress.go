@@ -118,8 +118,11 @@ func runTests(cmd *cobra.Command, verb string, tests []regress.Test, o regress.O
 		return err
 	}
 	outcomes, err := regress.Run(cmd.Context(), tests, o)
-	err = errors.Join(err, shown.close(cmd.OutOrStdout(), outcomes, err))
-	fmt.Fprintf(cmd.OutOrStdout(), "logs, results.xml and report.html: %s\n", o.Dir)
+	err = errors.Join(err, shown.close(f.people(cmd), outcomes, err))
+	fmt.Fprintf(f.people(cmd), "logs, results.xml and report.html: %s\n", o.Dir)
+	if f.json {
+		err = errors.Join(err, writeJSON(cmd.OutOrStdout(), shown.memory.document(outcomes)))
+	}
 	if err != nil {
 		return err
 	}
@@ -168,7 +171,7 @@ func newShow(cmd *cobra.Command, verb string, tests []regress.Test, o *regress.O
 			s.bar.describe(fmt.Sprintf("%d kinds of machine built or found in %.1f s; now the tests", kinds, took.Seconds()))
 		}
 	}
-	s.table = regress.NewTable(cmd.OutOrStdout(), tests)
+	s.table = regress.NewTable(f.people(cmd), tests)
 	o.Done = s.done
 	return s, nil
 }
@@ -198,10 +201,12 @@ type nightFlags struct {
 	shard, db  string
 	deadline   time.Duration
 	failedLast bool
+	json       bool
 	retries    int
 }
 
 func (f *nightFlags) add(fs *pflag.FlagSet) {
+	fs.BoolVar(&f.json, "json", false, "print the run and its tests as JSON in the end; the lines for people go to standard error")
 	fs.StringVar(&f.shard, "shard", "", "run part `I/N` of the tests and seeds: N machines with one command each run all of them, each once")
 	fs.IntVar(&f.retries, "retry-failed", 0, "run a failing test again with the same seed, once or N times: what passes then is flaky, else broken")
 	fs.Lookup("retry-failed").NoOptDefVal = "1"
@@ -236,8 +241,7 @@ func (f *nightFlags) set(cmd *cobra.Command, verb string, o *regress.Options) (n
 	case f.failedLast:
 		var last runs.Run
 		if last, o.Only, err = failedLast(f.db, verb, o); err == nil && len(o.Only) == 0 {
-			_, err = fmt.Fprintf(cmd.OutOrStdout(), "nothing failed in run %d\n", last.ID)
-			return true, err
+			return true, f.nothing(cmd, last)
 		}
 	case f.deadline > 0 && f.db != "":
 		if o.Fresh, err = runs.At(f.db).Fresh(o.Device); errors.Is(err, runs.ErrNone) {
@@ -245,6 +249,23 @@ func (f *nightFlags) set(cmd *cobra.Command, verb string, o *regress.Options) (n
 		}
 	}
 	return false, err
+}
+
+// people is where lines for people go.
+func (f *nightFlags) people(cmd *cobra.Command) io.Writer {
+	if f.json {
+		return cmd.ErrOrStderr()
+	}
+	return cmd.OutOrStdout()
+}
+
+// nothing says that no test of the last run has failed.
+func (f *nightFlags) nothing(cmd *cobra.Command, last runs.Run) error {
+	fmt.Fprintf(f.people(cmd), "nothing failed in run %d\n", last.ID)
+	if f.json {
+		return writeJSON(cmd.OutOrStdout(), &regression{Run: last, Tests: []runs.Record{}})
+	}
+	return nil
 }
 
 // newOutput makes a folder that nothing has written to.

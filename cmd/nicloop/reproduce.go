@@ -1,7 +1,6 @@
 package main
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -177,7 +176,11 @@ func (f *reproduceFlags) one(cmd *cobra.Command, x *reproduce.Experiment) error 
 	}
 	out := cmd.OutOrStdout()
 	if f.json {
-		return json.NewEncoder(out).Encode(rep)
+		line, err := encodeDocument(rep)
+		if err == nil {
+			_, err = out.Write(append(line, '\n'))
+		}
+		return err
 	}
 	rep.Print(out)
 	if len(files) > 0 {

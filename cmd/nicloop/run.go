@@ -1,7 +1,6 @@
 package main
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -214,12 +213,7 @@ func (f *runFlags) writeFailure(cmd *cobra.Command, failed error, res *bench.Res
 		}
 		return nil
 	}
-	var report struct {
-		Error   string         `json:"error"`
-		Verdict *bench.Verdict `json:"verdict,omitempty"`
-		Rows    []bench.Row    `json:"rows,omitempty"`
-	}
-	report.Error, report.Rows = failed.Error(), rows
+	report := &runFailure{Error: failed.Error(), Rows: rows}
 	errors.As(failed, &report.Verdict)
 	return writeJSON(cmd.OutOrStdout(), report)
 }
@@ -281,10 +275,4 @@ func closeOutput(file *os.File, err error) error {
 		os.Remove(file.Name())
 	}
 	return err
-}
-
-func writeJSON(w io.Writer, v any) error {
-	e := json.NewEncoder(w)
-	e.SetIndent("", "  ")
-	return e.Encode(v)
 }

@@ -81,7 +81,7 @@ func (f *runsFlags) list() *cobra.Command {
 				return known(err)
 			}
 			if f.json {
-				return writeJSON(cmd.OutOrStdout(), list)
+				return writeJSON(cmd.OutOrStdout(), &runList{list})
 			}
 			tw := tabwriter.NewWriter(cmd.OutOrStdout(), 0, 0, 2, ' ', 0)
 			fmt.Fprintln(tw, "RUN\tBEGAN\tTOOK\tDEVICE\tCOMMIT\tRESULT\tSLOWER\tFOLDER")
@@ -137,10 +137,7 @@ func (f *runsFlags) show() *cobra.Command {
 				return writeReport(html, run, list)
 			}
 			if f.json {
-				return writeJSON(cmd.OutOrStdout(), struct {
-					Run   runs.Run      `json:"run"`
-					Tests []runs.Record `json:"tests"`
-				}{run, list})
+				return writeJSON(cmd.OutOrStdout(), &regression{run, list})
 			}
 			return showRun(cmd.OutOrStdout(), &run, list, all)
 		},
@@ -196,7 +193,7 @@ func (f *runsFlags) diff() *cobra.Command {
 			}
 			changes := runs.Diff(old, now)
 			if f.json {
-				return writeJSON(cmd.OutOrStdout(), changes)
+				return writeJSON(cmd.OutOrStdout(), &changeList{before, after, changes})
 			}
 			return showDiff(cmd.OutOrStdout(), &before, &after, changes)
 		},
@@ -241,7 +238,7 @@ func (f *runsFlags) trend() *cobra.Command {
 				return misused("no run has a test %q on %s", args[0], orAny(device))
 			}
 			if f.json {
-				return writeJSON(cmd.OutOrStdout(), list)
+				return writeJSON(cmd.OutOrStdout(), &pointList{list})
 			}
 			return showTrend(cmd.OutOrStdout(), list)
 		},
