@@ -63,8 +63,8 @@ type HeldLink struct {
 	From int `json:"from"`
 	// Link is 0 for the way into the node's own router, else 1 +X, 2 -X, 3 +Y, 4 -Y, 5 +Z, 6 -Z.
 	Link  int     `json:"link"`
-	Class string  `json:"class"` // of packets: requests or answers
-	Held  float64 `json:"held_share"`  // share of the time
+	Class string  `json:"class"`      // of packets: requests or answers
+	Held  float64 `json:"held_share"` // share of the time
 	Flits uint64  `json:"flits"`
 }
 

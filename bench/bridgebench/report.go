@@ -28,7 +28,7 @@ type Result struct {
 	Transactions int     `json:"transactions"` // of a round
 	Cycles       uint64  `json:"cycles"`       // of a round, the same on both sides
 	Crossings    int     `json:"crossings"`    // of a round
-	Goal         float64 `json:"goal_ratio"`         // of the ratio of elapsed time
+	Goal         float64 `json:"goal_ratio"`   // of the ratio of elapsed time
 
 	BareTransactions   Spread `json:"bare_transactions_per_s"`
 	BridgeTransactions Spread `json:"bridge_transactions_per_s"`

@@ -95,6 +95,9 @@ func (f *Figure) addLines(p *plot.Plot) (keys []key, err error) {
 		line.LineStyle = draw.LineStyle{Color: l.color, Width: lineWidth, Dashes: l.dashes}
 		marks.GlyphStyle = draw.GlyphStyle{Color: l.color, Radius: markerSize, Shape: l.marker}
 		p.Add(line, marks)
+		if bars := s.errorBars(l, 0, false); len(bars.points) > 0 {
+			p.Add(bars)
+		}
 		keys = append(keys, key{s.Name, []plot.Thumbnailer{line, marks}})
 	}
 	return keys, nil
@@ -118,6 +121,9 @@ func (f *Figure) addBars(p *plot.Plot) (keys []key, err error) {
 		b.LineStyle = draw.LineStyle{Color: ink, Width: 0.7}
 		b.Offset = bar * (vg.Length(i) - vg.Length(n-1)/2)
 		p.Add(b)
+		if bars := s.errorBars(lookOf(i), b.Offset, true); len(bars.points) > 0 {
+			p.Add(bars)
+		}
 		keys = append(keys, key{s.Name, []plot.Thumbnailer{b}})
 	}
 	p.NominalX(f.Groups...)

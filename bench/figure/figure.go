@@ -17,7 +17,7 @@ import (
 	"gonum.org/v1/plot/vg/vgsvg"
 )
 
-// A Figure is lines over a numeric x axis or, with Groups, bars side by side.
+// A Figure is lines over a numeric x axis or, with Groups, bars side by side, or a heat map.
 type Figure struct {
 	Title  string
 	X, Y   Axis
@@ -25,6 +25,8 @@ type Figure struct {
 	Marks  []Mark
 	// Groups makes it a bar chart: one bar of every series stands over each name.
 	Groups []string
+	// Heat makes it a heat map, which has no series.
+	Heat *Heat
 	// Width and Height are in inches; 0: 6 by 4.
 	Width, Height float64
 }
@@ -53,8 +55,8 @@ type Series struct {
 	Points []Point
 }
 
-// A Point is a value in the units of the axes.
-type Point struct{ X, Y float64 }
+// A Point is a value in the units of the axes, with how far it reached below and above.
+type Point struct{ X, Y, Low, High float64 }
 
 // A Mark is a dashed line with a text across the whole figure, such as a paper's claim.
 type Mark struct {
@@ -114,16 +116,39 @@ func (f *Figure) size() (w, h vg.Length) {
 func (f *Figure) saveCSV(path string) error {
 	header := []string{"series", f.X.text(), f.Y.text()}
 	var rows [][]string
+	if f.Heat != nil {
+		return SaveRows(path, []string{f.X.text(), f.Y.text(), f.Heat.legendText()}, f.Heat.rows())
+	}
+	reach := f.reaches()
+	if reach {
+		header = append(header, "below", "above")
+	}
 	for _, s := range f.Series {
 		for i, p := range s.Points {
 			x := number(p.X)
 			if len(f.Groups) > 0 {
 				x = f.Groups[i]
 			}
-			rows = append(rows, []string{s.Name, x, number(p.Y)})
+			row := []string{s.Name, x, number(p.Y)}
+			if reach {
+				row = append(row, number(p.Low), number(p.High))
+			}
+			rows = append(rows, row)
 		}
 	}
 	return SaveRows(path, header, rows)
+}
+
+// reaches: some point is more than its value.
+func (f *Figure) reaches() bool {
+	for _, s := range f.Series {
+		for _, p := range s.Points {
+			if p.Low != 0 || p.High != 0 {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // SaveRows writes the rows behind a figure, with all their columns, as CSV.
@@ -158,6 +183,9 @@ func (a *Axis) text() string {
 
 // check refuses what the plotting library would draw wrongly or panic about.
 func (f *Figure) check() error {
+	if f.Heat != nil {
+		return f.Heat.check(f.Title)
+	}
 	if len(f.Series) == 0 {
 		return &Error{f.Title, "no series: expected at least one"}
 	}
@@ -203,8 +231,10 @@ func (f *Figure) checkSeries(s Series) error {
 				return err
 			}
 		}
-		if err := f.checkValue(&f.Y, p.Y, name); err != nil {
-			return err
+		for _, y := range []float64{p.Y, p.Y - p.Low, p.Y + p.High} {
+			if err := f.checkValue(&f.Y, y, name); err != nil {
+				return err
+			}
 		}
 	}
 	return nil
@@ -228,16 +258,25 @@ func (f *Figure) drawing() (*drawing, error) {
 	p := plot.New()
 	f.style(p)
 	add := f.addLines
-	if len(f.Groups) > 0 {
+	switch {
+	case f.Heat != nil:
+		add = f.addHeat
+	case len(f.Groups) > 0:
 		add = f.addBars
 	}
 	keys, err := add(p)
 	if err != nil {
 		return nil, err
 	}
-	f.ranges(p)
+	if f.Heat == nil {
+		f.ranges(p)
+	}
 	f.addMarks(p)
 	text := p.X.Tick.Label
 	text.XAlign, text.YAlign = draw.XLeft, draw.YCenter
-	return &drawing{plot: p, title: f.Title, keys: keys, text: text}, nil
+	title := f.Title
+	if f.Heat != nil {
+		title += "\n" + f.Heat.legendText()
+	}
+	return &drawing{plot: p, title: title, keys: keys, text: text}, nil
 }

@@ -22,7 +22,7 @@ func lines() *Figure {
 	for s, name := range []string{"rget", "rput", "chunked", "eager"} {
 		points := []Point{}
 		for e := 3.0; e <= 20; e++ {
-			points = append(points, Point{math.Exp2(e), 1 + float64(s)/3 + math.Exp2(e)*(1+float64(s)/4)/1000})
+			points = append(points, Point{X: math.Exp2(e), Y: 1 + float64(s)/3 + math.Exp2(e)*(1+float64(s)/4)/1000})
 		}
 		f.Series = append(f.Series, Series{name, points})
 	}
@@ -109,8 +109,8 @@ func TestRefusals(t *testing.T) {
 }
 
 func TestOnePointCanBeDrawn(t *testing.T) {
-	save(t, &Figure{Series: []Series{{"one", []Point{{3, 0}}}}}, "one")
-	save(t, &Figure{X: Axis{Scale: Log2}, Y: Axis{Scale: Log10}, Series: []Series{{"one", []Point{{8, 1}}}}}, "log")
+	save(t, &Figure{Series: []Series{{"one", []Point{{X: 3}}}}}, "one")
+	save(t, &Figure{X: Axis{Scale: Log2}, Y: Axis{Scale: Log10}, Series: []Series{{"one", []Point{{X: 8, Y: 1}}}}}, "log")
 }
 
 func TestSaveRows(t *testing.T) {

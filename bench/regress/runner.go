@@ -165,12 +165,12 @@ func (r *runner) add(t Test, seed int64) {
 	if r.o.Seeds > 1 || r.o.Only != nil || !r.o.Deadline.IsZero() {
 		out.Dir = fmt.Sprintf("%s.seed%d", out.Dir, out.Seed)
 	}
-	out.Rerun = fmt.Sprintf("nicloop regress %s --device %s --seed %d", quoted(t.Name), quoted(r.o.Device), out.Seed)
+	out.Rerun = fmt.Sprintf("nicloop regress %s --device %s --seed %d", Quoted(t.Name), Quoted(r.o.Device), out.Seed)
 	r.list = append(r.list, out)
 }
 
-// quoted is a word for the shell.
-func quoted(word string) string {
+// Quoted is a word for the shell.
+func Quoted(word string) string {
 	plain := func(c rune) bool {
 		return c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || strings.ContainsRune("-_./:=,@%+", c)
 	}

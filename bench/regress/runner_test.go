@@ -117,7 +117,7 @@ func TestQuoted(t *testing.T) {
 		"rtl:": "rtl:", "velo/lengths": "velo/lengths", "": "''",
 		"rtl:?dims=2x2&torus=1": `'rtl:?dims=2x2&torus=1'`, "it's": `'it'\''s'`,
 	} {
-		require.Equal(t, want, quoted(word))
+		require.Equal(t, want, Quoted(word))
 	}
 }
 

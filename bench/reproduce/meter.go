@@ -1,31 +1,15 @@
 package reproduce
 
 import (
-	"math/bits"
 	"sync"
 
+	"github.com/nicloop/nicloop/bench/imb"
 	"github.com/nicloop/nicloop/host"
 )
 
-// messages is roughly how many messages a benchmark sends in one iteration among
-// p processes: what its run costs.
-func messages(benchmark string, p int) int {
-	switch benchmark {
-	case "PingPong", "PingPing":
-		return 2
-	case "Alltoall", "Allgather":
-		return p * (p - 1)
-	case "Allreduce", "Barrier":
-		return p * bits.Len(uint(p-1))
-	case "Exchange":
-		return 2 * p
-	}
-	return p
-}
-
 // packets is roughly how many data packets a run sends.
 func (r run) packets() float64 {
-	n := messages(r.benchmark, or(r.active, r.ranks()))
+	n := imb.Messages(r.benchmark, or(r.active, r.ranks()))
 	if r.pairs {
 		n *= r.procs
 	}

@@ -160,6 +160,32 @@ func TestDamaged(t *testing.T) {
 	}
 }
 
+// TestVersions: what an older program wrote is read, without what it did not know; a file of another version is refused and
+// left as it is.
+func TestVersions(t *testing.T) {
+	s := store(t)
+	require.NoError(t, s.update(func(tx *bolt.Tx) error {
+		return errors.Join(
+			tx.Bucket(runBucket).Put(number(1), []byte(`{"id":1,"verb":"regress","began":"2026-11-01T00:00:00Z","device":"rtl:","seed":1,"seeds":1,"machine":"m","dir":"d","build_s":1,"counts":{"PASS":1},"slower":0}`)),
+			tx.Bucket(recordBucket).Put(append(number(1), number(1)...), []byte(`{"test":"x/one","seed":1,"device":"rtl:","status":"PASS","cycles":7,"real_s":0.5,"rerun":"r"}`)))
+	}))
+	_, list, err := s.Get(1)
+	require.NoError(t, err)
+	require.Equal(t, []Record{{Test: "x/one", Seed: 1, Device: "rtl:", Status: passed, Cycles: 7, Real: 0.5, Rerun: "r"}}, list)
+
+	require.NoError(t, s.update(func(tx *bolt.Tx) error { return tx.Bucket(metaBucket).Put([]byte("version"), []byte("9")) }))
+	before, err := os.ReadFile(s.file)
+	require.NoError(t, err)
+	_, err = s.Begin(Run{Verb: "regress"})
+	require.ErrorIs(t, err, drivers.ErrConfig)
+	require.ErrorContains(t, err, `has version "9", this program reads 1: name another with --db`)
+	_, err = s.List()
+	require.ErrorIs(t, err, drivers.ErrConfig)
+	after, err := os.ReadFile(s.file)
+	require.NoError(t, err)
+	require.Equal(t, before, after)
+}
+
 // TestLocked: who waits for a file that another process holds says so in the end.
 func TestLocked(t *testing.T) {
 	s := store(t)

@@ -52,6 +52,16 @@ type Record struct {
 	Waves    string    `json:"waves,omitempty"`
 	Rerun    string    `json:"rerun"`
 	Slower   *Green    `json:"slower_than,omitempty"`
+	// Of a run of a sweep: what it measured, how exact that is, and roughly how many packets it sent.
+	Figures   []Figure `json:"figures,omitempty"`
+	Exactness string   `json:"exactness,omitempty"`
+	Packets   uint64   `json:"packets,omitempty"`
+}
+
+// A Figure is a number that was measured. Its name has the unit.
+type Figure struct {
+	Name  string  `json:"name"`
+	Value float64 `json:"value"`
 }
 
 // Green is when a test passed last before: in which run, and how many cycles it took.

@@ -50,12 +50,15 @@ var errTimeUp = errors.New("given up")
 
 func exitCode(err error) int {
 	var usage usageError
+	var other coded
 	var verdict *bench.Verdict
 	switch {
 	case err == nil:
 		return exitOK
 	case errors.As(err, &usage), isCobraUsage(err):
 		return exitUsage
+	case errors.As(err, &other):
+		return other.code
 	case stopped(err), errors.As(err, &verdict) && verdict.Class == bench.Limited:
 		return exitStopped
 	case errors.Is(err, errHung), errors.As(err, &verdict), errors.Is(err, drivers.ErrStarved):

@@ -1,0 +1,17 @@
+package bench
+
+import "github.com/nicloop/nicloop/host"
+
+// Packets is roughly how many data packets a run sends: what it costs. Warm-up counts, a reference without flow control does not.
+func Packets(c Config) float64 {
+	wl, err := FindWorkload(c.Workload)
+	if err != nil {
+		return 0
+	}
+	wl.complete(&c)
+	sum := 0.0
+	for _, n := range c.Sizes {
+		sum += float64(wl.messages(&c)) * float64(c.Warmup+c.Iterations) * float64(host.Packets(n))
+	}
+	return sum
+}

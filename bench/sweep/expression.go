@@ -1,0 +1,157 @@
+package sweep
+
+import (
+	"go/constant"
+	"go/token"
+	"go/types"
+	"regexp"
+	"strconv"
+	"strings"
+
+	"github.com/nicloop/nicloop/drivers"
+	"go.yaml.in/yaml/v3"
+)
+
+// A cell is one value of a row, as it was written, and what it is.
+type cell struct {
+	text string
+	kind types.BasicKind // of an untyped constant
+}
+
+// cellOf takes a value of the file.
+func cellOf(n *yaml.Node) cell {
+	switch n.Tag {
+	case "!!int":
+		return cell{n.Value, types.UntypedInt}
+	case "!!float":
+		return cell{n.Value, types.UntypedFloat}
+	case "!!bool":
+		return cell{n.Value, types.UntypedBool}
+	}
+	return cell{n.Value, types.UntypedString}
+}
+
+// number gives a cell as a number.
+func (c cell) number() (float64, bool) {
+	if c.kind != types.UntypedInt && c.kind != types.UntypedFloat {
+		return 0, false
+	}
+	v, err := strconv.ParseFloat(c.text, 64)
+	return v, err == nil
+}
+
+func (c cell) constant() constant.Value {
+	switch c.kind {
+	case types.UntypedInt:
+		if digits, ok := strings.CutPrefix(c.text, "-"); ok {
+			return constant.UnaryOp(token.SUB, constant.MakeFromLiteral(digits, token.INT, 0), 0)
+		}
+		return constant.MakeFromLiteral(c.text, token.INT, 0)
+	case types.UntypedFloat:
+		if sign, ok := strings.CutPrefix(c.text, "-"); ok {
+			return constant.UnaryOp(token.SUB, constant.MakeFromLiteral(sign, token.FLOAT, 0), 0)
+		}
+		return constant.MakeFromLiteral(c.text, token.FLOAT, 0)
+	case types.UntypedBool:
+		return constant.MakeBool(c.text == "true")
+	}
+	return constant.MakeString(c.text)
+}
+
+// An expression is one of Go over constants: the columns. Go's own type checker reads and evaluates it.
+type expression struct {
+	name  string // of the column that it makes
+	text  string
+	where place
+}
+
+// A scope holds the values of a row by the names of their columns.
+type scope map[string]cell
+
+var undefined = regexp.MustCompile(`undefined: (\w+)`)
+
+// eval gives the value, unless it is empty because a column that it needs is.
+func (x *expression) eval(s scope, known []string) (constant.Value, error) {
+	pkg := types.NewPackage("row", "row")
+	for name, c := range s {
+		v := c.constant()
+		if v.Kind() == constant.Unknown {
+			return nil, x.where.errorf("%s: %q is no number", name, c.text)
+		}
+		pkg.Scope().Insert(types.NewConst(token.NoPos, pkg, name, types.Typ[c.kind], v))
+	}
+	got, err := types.Eval(token.NewFileSet(), pkg, token.NoPos, x.text)
+	if err != nil {
+		what := err.Error()
+		if at := strings.LastIndex(what, ": "); at >= 0 && !strings.Contains(what, "undefined") {
+			what = what[at+2:]
+		}
+		if m := undefined.FindStringSubmatch(what); m != nil {
+			return nil, x.where.errorf("%s: there is no column %q%s", x.text, m[1], drivers.Nearest(m[1], known))
+		}
+		return nil, x.where.errorf("%s: %s", x.text, what)
+	}
+	if got.Value == nil {
+		return nil, x.where.errorf("%s: expected a value", x.text)
+	}
+	return got.Value, nil
+}
+
+// holds evaluates a condition.
+func (x *expression) holds(s scope, known []string) (bool, error) {
+	v, err := x.eval(s, known)
+	if err != nil {
+		return false, err
+	}
+	if v.Kind() != constant.Bool {
+		return false, x.where.errorf("%s: expected a condition", x.text)
+	}
+	return constant.BoolVal(v), nil
+}
+
+// number evaluates to a cell. Whole numbers of columns are taken as any others: a quotient is not cut.
+func (x *expression) number(s scope, known []string) (cell, error) {
+	floats := scope{}
+	for name, c := range s {
+		if c.kind == types.UntypedInt {
+			c.kind = types.UntypedFloat
+		}
+		floats[name] = c
+	}
+	v, err := x.eval(floats, known)
+	if err != nil {
+		return cell{}, err
+	}
+	switch v.Kind() {
+	case constant.String:
+		return cell{constant.StringVal(v), types.UntypedString}, nil
+	case constant.Bool:
+		return cell{v.String(), types.UntypedBool}, nil
+	}
+	f, _ := constant.Float64Val(v)
+	return cell{strconv.FormatFloat(f, 'g', -1, 64), types.UntypedFloat}, nil
+}
+
+// conditions reads expressions without a name.
+func (r *reader) conditions(e entry) (list []expression, err error) {
+	for _, n := range r.list(e.value) {
+		text, err := r.text(n, e.key)
+		if err != nil {
+			return nil, err
+		}
+		list = append(list, expression{text: text, where: r.at(n)})
+	}
+	return list, nil
+}
+
+func (r *reader) derived(e entry) (list []expression, err error) {
+	entries, err := r.mapping(e.value, e.key, nil)
+	for _, x := range entries {
+		text, err := r.text(x.value, x.key)
+		if err != nil {
+			return nil, err
+		}
+		list = append(list, expression{x.key, text, x.where})
+	}
+	return list, err
+}

@@ -1,0 +1,151 @@
+package sweep
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/nicloop/nicloop/bench/batch"
+)
+
+// A Journal keeps the records of runs, a line of JSON each, so that a sweep that was cut short can go on. A run is known again
+// by all that its result depends on: the program, the command and the files that its device names.
+type Journal struct {
+	program string
+	file    *os.File
+	known   map[string]batch.Record
+	foreign int
+}
+
+type journalLine struct {
+	Program string       `json:"program"`
+	Run     string       `json:"run"`
+	Record  batch.Record `json:"record"`
+}
+
+// OpenJournal opens the file, or makes it. Unless resume, what it has is forgotten.
+func OpenJournal(name, program string, resume bool) (j *Journal, err error) {
+	j = &Journal{known: map[string]batch.Record{}}
+	if j.program, err = digest(program); err != nil {
+		return nil, err
+	}
+	if j.file, err = os.OpenFile(name, os.O_RDWR|os.O_CREATE, 0o644); err != nil {
+		return nil, err
+	}
+	end := 0
+	if resume {
+		if end, err = j.read(); err != nil {
+			return nil, errors.Join(err, j.file.Close())
+		}
+	}
+	// Half a line, of a program that was killed, is cut off.
+	if err = j.file.Truncate(int64(end)); err == nil {
+		_, err = j.file.Seek(int64(end), io.SeekStart)
+	}
+	return j, err
+}
+
+// read takes the lines of the file and tells where the last whole one ends.
+func (j *Journal) read() (end int, err error) {
+	all, err := io.ReadAll(j.file)
+	for err == nil {
+		n := bytes.IndexByte(all[end:], '\n') + 1
+		if n == 0 {
+			return end, nil
+		}
+		var line journalLine
+		if err := json.Unmarshal(all[end:end+n], &line); err != nil {
+			return 0, fmt.Errorf("%s: expected a line of JSON for each run at byte %d: %w; --force measures all anew", j.file.Name(), end, err)
+		}
+		if end += n; line.Program != j.program {
+			j.foreign++
+			continue
+		}
+		j.known[line.Run] = line.Record
+	}
+	return end, err
+}
+
+// Foreign counts the runs that another program has left.
+func (j *Journal) Foreign() int { return j.foreign }
+
+// Close closes the file.
+func (j *Journal) Close() error { return j.file.Close() }
+
+// Get gives the record of a point that has passed. What failed is tried again.
+func (j *Journal) Get(p *Point) (r batch.Record, ok bool, err error) {
+	key, err := keyOf(p)
+	if err != nil {
+		return r, false, err
+	}
+	r, ok = j.known[key]
+	return r, ok && StatusOf(&r) == Passed, nil
+}
+
+// Put adds a record.
+func (j *Journal) Put(p *Point, r batch.Record) error {
+	key, err := keyOf(p)
+	if err != nil {
+		return err
+	}
+	line, err := json.Marshal(journalLine{j.program, key, r})
+	if err != nil {
+		return err
+	}
+	if _, err = j.file.Write(append(line, '\n')); err != nil {
+		return err
+	}
+	return j.file.Sync()
+}
+
+// keyOf names a run by all that its result depends on besides the program.
+func keyOf(p *Point) (string, error) {
+	key := strings.Join(p.Args, " ")
+	_, query, _ := strings.Cut(p.Device, "?")
+	keys, err := url.ParseQuery(query)
+	if err != nil {
+		return key, nil // the run will complain
+	}
+	for _, name := range []string{"params", "src"} {
+		file := keys.Get(name)
+		if file == "" {
+			continue
+		}
+		if name == "src" {
+			file = filepath.Join(file, "rtl")
+		}
+		hash, err := digest(file)
+		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return "", err
+		}
+		key += " " + name + " " + hash
+	}
+	return key, nil
+}
+
+// digest hashes a file, or all files of a folder.
+func digest(name string) (string, error) {
+	h := sha256.New()
+	err := filepath.WalkDir(name, func(path string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return err
+		}
+		f, err := os.Open(path)
+		if err != nil {
+			return err
+		}
+		defer f.Close()
+		fmt.Fprintf(h, "%s\x00", path)
+		_, err = io.Copy(h, f)
+		return err
+	})
+	return fmt.Sprintf("%x", h.Sum(nil)[:8]), err
+}

@@ -1,0 +1,148 @@
+package sweep
+
+import (
+	"fmt"
+	"go/types"
+	"slices"
+	"strings"
+)
+
+// A Point is one run of a sweep.
+type Point struct {
+	// Args are the whole command, without the program.
+	Args []string
+	// Device and Nodes are where it runs, "" and 0 if the verb knows neither.
+	Device string
+	Nodes  string
+	Label  string // its place on the axes, without the seed
+	Seed   int64
+
+	cells []cell // of the axes
+}
+
+// Points lists the runs, the last axis first to change and the seed before all.
+func (f *File) Points(p Program) ([]Point, error) {
+	var list []Point
+	index := make([]int, len(f.Axes))
+	for {
+		pt := f.at(index)
+		ok, err := f.wanted(&pt)
+		if err != nil {
+			return nil, err
+		}
+		for k := range max(1, f.Seeds) {
+			if !ok {
+				break
+			}
+			one, err := f.seeded(pt, k)
+			if err != nil {
+				return nil, err
+			}
+			if err := p.Check(one.Args); err != nil {
+				return nil, f.Verb.where.errorf("nicloop %s: %v", strings.Join(one.Args, " "), err)
+			}
+			list = append(list, one)
+		}
+		i := len(index) - 1
+		for ; i >= 0; i-- {
+			if index[i]++; index[i] < len(f.Axes[i][0].values) {
+				break
+			}
+			index[i] = 0
+		}
+		if i < 0 {
+			break
+		}
+	}
+	if len(list) == 0 {
+		return nil, f.Verb.where.errorf("where leaves no run")
+	}
+	return list, nil
+}
+
+// at is the point at a place on the axes.
+func (f *File) at(index []int) (pt Point) {
+	for i, zip := range f.Axes {
+		for _, a := range zip {
+			pt.cells = append(pt.cells, a.values[index[i]])
+		}
+	}
+	names := f.axisNames()
+	fill := func(s string) string {
+		for range 4 { // an axis may name another
+			before := s
+			for i, name := range names {
+				s = strings.ReplaceAll(s, "{"+name+"}", pt.cells[i].text)
+			}
+			if s == before {
+				break
+			}
+		}
+		return s
+	}
+	var label []string
+	for i := range pt.cells {
+		pt.cells[i].text = fill(pt.cells[i].text)
+		label = append(label, column(names[i])+"="+pt.cells[i].text)
+	}
+	pt.Label, pt.Device, pt.Nodes = strings.Join(label, ","), f.verb.Device, f.verb.Nodes
+	for _, w := range append(strings.Fields(f.verb.Name), f.rest...) {
+		pt.Args = append(pt.Args, fill(w))
+	}
+	set := func(name, text string) {
+		pt.Args = append(pt.Args, "--"+name+"="+text)
+		switch name {
+		case "device":
+			pt.Device = text
+		case "nodes":
+			pt.Nodes = text
+		}
+	}
+	for _, s := range f.Flags {
+		set(s.name, fill(s.text))
+	}
+	for i, name := range names {
+		if slices.Contains(f.verb.Flags, name) {
+			set(name, pt.cells[i].text)
+		}
+	}
+	return pt
+}
+
+func (f *File) wanted(pt *Point) (bool, error) {
+	s, names := scope{}, f.axisNames()
+	for i := range names {
+		names[i] = column(names[i])
+		s[names[i]] = pt.cells[i]
+	}
+	for i := range f.Where {
+		if ok, err := f.Where[i].holds(s, names); err != nil || !ok {
+			return false, err
+		}
+	}
+	return true, nil
+}
+
+// seeded is the point with one of its seeds.
+func (f *File) seeded(pt Point, k int) (Point, error) {
+	pt.Seed, pt.Args = f.First+int64(k), slices.Clone(pt.Args)
+	if f.Seeds > 0 {
+		if pt.Seed < f.First {
+			return pt, f.Verb.where.errorf("seeds: the last one is beyond what there is")
+		}
+		pt.Args = append(pt.Args, fmt.Sprintf("--seed=%d", pt.Seed))
+	}
+	if slices.Contains(f.verb.Flags, "db") { // the sweep remembers
+		pt.Args = append(pt.Args, "--db=")
+	}
+	pt.Args = append(pt.Args, "--json")
+	return pt, nil
+}
+
+// Test is the name under which a point is remembered.
+func (f *File) Test(pt *Point) string { return strings.TrimSuffix(f.Name+"/"+pt.Label, "/") }
+
+// Words is the verb with its arguments, as the file has it.
+func (f *File) Words() string { return f.Verb.text }
+
+func text(s string) cell { return cell{s, types.UntypedString} }

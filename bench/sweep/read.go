@@ -1,0 +1,149 @@
+package sweep
+
+import (
+	"errors"
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/nicloop/nicloop/drivers"
+	"go.yaml.in/yaml/v3"
+)
+
+// An Error says what is wrong in a file, and where.
+type Error struct {
+	File string
+	Line int
+	What string
+}
+
+func (e *Error) Error() string { return fmt.Sprintf("%s:%d: %s", e.File, e.Line, e.What) }
+
+// Unwrap makes it an error of configuration.
+func (e *Error) Unwrap() error { return drivers.ErrConfig }
+
+// A place is where something stands in the file.
+type place struct {
+	file string
+	line int
+}
+
+func (p place) errorf(format string, args ...any) error {
+	return &Error{p.file, p.line, fmt.Sprintf(format, args...)}
+}
+
+// A reader walks the nodes of a file.
+type reader struct{ file string }
+
+func (r *reader) at(n *yaml.Node) place { return place{r.file, n.Line} }
+
+// An entry is a key with its value.
+type entry struct {
+	key   string
+	where place
+	value *yaml.Node
+}
+
+// mapping gives the entries of a mapping in their order. Keys must be among known, unless that is nil.
+func (r *reader) mapping(n *yaml.Node, what string, known []string) (list []entry, err error) {
+	if n.Kind != yaml.MappingNode {
+		return nil, r.at(n).errorf("%s: expected keys with values", what)
+	}
+	for i := 0; i < len(n.Content); i += 2 {
+		k := n.Content[i]
+		switch {
+		case known != nil && !slices.Contains(known, k.Value):
+			return nil, r.at(k).errorf("unknown key %q in %s%s; known: %s", k.Value, what, drivers.Nearest(k.Value, known), strings.Join(known, ", "))
+		case slices.ContainsFunc(list, func(e entry) bool { return e.key == k.Value }):
+			return nil, r.at(k).errorf("key %q stands twice in %s", k.Value, what)
+		}
+		list = append(list, entry{k.Value, r.at(k), n.Content[i+1]})
+	}
+	return list, nil
+}
+
+// list gives the elements of a list; a single value is a list of one.
+func (r *reader) list(n *yaml.Node) []*yaml.Node {
+	if n.Kind == yaml.SequenceNode {
+		return n.Content
+	}
+	return []*yaml.Node{n}
+}
+
+// text takes one value, not a list.
+func (r *reader) text(n *yaml.Node, what string) (string, error) {
+	if n.Kind != yaml.ScalarNode || n.Tag == "!!null" {
+		return "", r.at(n).errorf("%s: expected one value", what)
+	}
+	return n.Value, nil
+}
+
+func (r *reader) texts(n *yaml.Node, what string) (all []string, err error) {
+	for _, x := range r.list(n) {
+		s, err := r.text(x, what)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, s)
+	}
+	if len(all) == 0 {
+		return nil, r.at(n).errorf("%s: expected at least one value", what)
+	}
+	return all, nil
+}
+
+// decode takes a number or such.
+func (r *reader) decode(n *yaml.Node, what string, to any) error {
+	if err := n.Decode(to); err != nil {
+		return r.at(n).errorf("%s: %q is no %T", what, n.Value, deref(to))
+	}
+	return nil
+}
+
+func deref(to any) any {
+	switch v := to.(type) {
+	case *int:
+		return *v
+	case *int64:
+		return *v
+	}
+	return to
+}
+
+var lineOf = regexp.MustCompile(`line (\d+): `)
+
+// document parses a whole file.
+func (r *reader) document(text []byte) (*yaml.Node, error) {
+	var doc yaml.Node
+	if err := yaml.Unmarshal(text, &doc); err != nil {
+		line, what := 1, strings.TrimPrefix(err.Error(), "yaml: ")
+		if m := lineOf.FindStringSubmatch(what); m != nil {
+			if _, serr := fmt.Sscan(m[1], &line); serr != nil {
+				return nil, errors.Join(err, serr)
+			}
+			what = strings.Replace(what, m[0], "", 1)
+		}
+		return nil, place{r.file, line}.errorf("%s", what)
+	}
+	if doc.Kind != yaml.DocumentNode || len(doc.Content) != 1 {
+		return nil, place{r.file, 1}.errorf("the file is empty")
+	}
+	if n := aliased(&doc); n != nil {
+		return nil, r.at(n).errorf("anchors and aliases are not read: write it twice")
+	}
+	return doc.Content[0], nil
+}
+
+// aliased finds what would stand somewhere else than it is written.
+func aliased(n *yaml.Node) *yaml.Node {
+	if n.Kind == yaml.AliasNode || n.Anchor != "" {
+		return n
+	}
+	for _, c := range n.Content {
+		if found := aliased(c); found != nil {
+			return found
+		}
+	}
+	return nil
+}

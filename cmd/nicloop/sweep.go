@@ -1,0 +1,397 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strconv"
+	"strings"
+	"text/tabwriter"
+	"time"
+
+	"github.com/nicloop/nicloop/bench/batch"
+	"github.com/nicloop/nicloop/bench/figure"
+	"github.com/nicloop/nicloop/bench/sweep"
+	"github.com/nicloop/nicloop/drivers"
+	"github.com/spf13/cobra"
+)
+
+func newSweep() *cobra.Command {
+	f := &sweepFlags{}
+	cmd := &cobra.Command{
+		Use:   "sweep FILE.yaml",
+		Short: "Run a verb over a space of parameters: rows, figures, and what changed",
+		Long: `Run a verb for every point that a file describes: products of axes, lists that
+advance together, conditions, several seeds. bench/sweep/README.md explains files.
+
+The output folder has rows.csv, the figures (PNG, SVG, CSV), and runs.jsonl, the
+journal, from which --resume goes on after Ctrl-C or a kill: what has ended is not
+run again, and all files come out as if nothing had happened. Every row says on
+which device, hardware and machine it was measured, and how exact that is.
+
+Every point is a process of its own. A point that fails is a row with its reason;
+the others go on.
+
+` + exitText,
+		Example: `  nicloop sweep slots.yaml --dry-run          how many runs and packets, and how long it may take
+  nicloop sweep slots.yaml -j 2
+  nicloop sweep slots.yaml --resume           go on where that was cut short
+  nicloop sweep slots.yaml -o new --against nicloop-out/sweep-slots    what changed since
+  nicloop sweep slots.yaml --executor slurm -j 64    on a cluster, 64 tasks at a time`,
+		Args: checked(cobra.ExactArgs(1)),
+	}
+	fs := cmd.Flags()
+	fs.SortFlags = false
+	fs.BoolVar(&f.dry, "dry-run", false, "say what would be run and how long it may take, by the memory of runs, and stop")
+	fs.IntVarP(&f.jobs, "jobs", "j", max(1, runtime.NumCPU()/2), "runs at a time")
+	fs.BoolVar(&f.resume, "resume", false, "take the runs that the same program has finished in the output folder")
+	fs.BoolVar(&f.force, "force", false, "begin anew in an output folder that is not empty")
+	fs.StringVar(&f.against, "against", "", "show what changed against an older sweep: its folder, or its rows.csv")
+	fs.StringVarP(&f.dir, "output", "o", "", "`DIR` for rows, figures and journal (default: nicloop-out/sweep-NAME)")
+	fs.StringVar(&f.db, "db", defaultMemory, "the memory of runs, see nicloop runs; empty: none")
+	f.executor.add(fs)
+	cmd.RunE = func(cmd *cobra.Command, args []string) error { return f.run(cmd, args[0]) }
+	return cmd
+}
+
+type sweepFlags struct {
+	dry, resume, force bool
+	jobs               int
+	against, dir, db   string
+	executor           executorFlags
+}
+
+// A sweeping is a sweep that goes on.
+type sweeping struct {
+	f       *sweepFlags
+	cmd     *cobra.Command
+	name    string // of the file
+	file    *sweep.File
+	points  []sweep.Point
+	records []*batch.Record
+	journal *sweep.Journal
+	memory  *sweepMemory
+	program string
+}
+
+func (f *sweepFlags) run(cmd *cobra.Command, name string) error {
+	if err := errors.Join(checkJobs(f.jobs), f.executor.check()); err != nil {
+		return err
+	}
+	s, err := f.read(cmd, name)
+	if err != nil {
+		return err
+	}
+	if f.dry {
+		return s.plan()
+	}
+	if err := s.open(); err != nil {
+		return err
+	}
+	err = s.all()
+	return errors.Join(err, s.journal.Close())
+}
+
+func (f *sweepFlags) read(cmd *cobra.Command, name string) (s *sweeping, err error) {
+	s = &sweeping{f: f, cmd: cmd, name: name}
+	if s.file, err = sweep.Read(name, verbs{}); err != nil {
+		if errors.Is(err, os.ErrNotExist) {
+			err = usageError{err}
+		}
+		return nil, err
+	}
+	if f.dir == "" {
+		f.dir = filepath.Join("nicloop-out", "sweep-"+s.file.Name)
+	}
+	if s.points, err = s.file.Points(verbs{}); err != nil {
+		return nil, err
+	}
+	if f.against != "" {
+		if info, err := os.Stat(f.against); err == nil && info.IsDir() {
+			f.against = filepath.Join(f.against, "rows.csv")
+		}
+		if _, err := os.Stat(f.against); err != nil {
+			return nil, usageError{err}
+		}
+	}
+	s.records = make([]*batch.Record, len(s.points))
+	return s, nil
+}
+
+// open makes the folder and takes what an earlier command has left there.
+func (s *sweeping) open() (err error) {
+	if left, err := os.ReadDir(s.f.dir); err == nil && len(left) > 0 && !s.f.resume && !s.f.force {
+		return misused("output folder %s is not empty: --resume goes on there, --force begins anew", s.f.dir)
+	}
+	if err := os.MkdirAll(s.f.dir, 0o755); err != nil {
+		return err
+	}
+	if s.program, err = os.Executable(); err != nil {
+		return err
+	}
+	if s.journal, err = sweep.OpenJournal(filepath.Join(s.f.dir, "runs.jsonl"), s.program, s.f.resume); err != nil {
+		return err
+	}
+	if n := s.journal.Foreign(); n > 0 {
+		fmt.Fprintf(s.cmd.ErrOrStderr(), "nicloop: runs of another build of nicloop in %s: %d; they are measured anew\n", s.f.dir, n)
+	}
+	for i := range s.points {
+		r, ok, err := s.journal.Get(&s.points[i])
+		if err != nil {
+			return err
+		}
+		if ok {
+			s.records[i] = &r
+		}
+	}
+	s.memory, err = newSweepMemory(s)
+	return err
+}
+
+// left are the points that have no record.
+func (s *sweeping) left() (list []int) {
+	for i, r := range s.records {
+		if r == nil {
+			list = append(list, i)
+		}
+	}
+	return list
+}
+
+// all runs what is left, and writes what there is then, whatever ended it.
+func (s *sweeping) all() error {
+	left := s.left()
+	bar := newBar(s.cmd.ErrOrStderr(), "sweep")
+	if known := len(s.points) - len(left); known > 0 {
+		bar.describe(fmt.Sprintf("%s: %d runs, of which %d are known", s.file.Name, len(s.points), known))
+	}
+	err := s.build(bar, left)
+	if err == nil {
+		bar.set(0, len(left))
+		err = s.perform(left, bar)
+	}
+	bar.finish()
+	err = errors.Join(err, s.memory.close(err))
+	ended := s.write(len(s.left()) == 0)
+	if n := len(s.left()); n > 0 && err != nil {
+		fmt.Fprintf(s.cmd.ErrOrStderr(), "nicloop: %d of %d runs have ended and are kept in %s; the same command with --resume goes on from there\n", len(s.points)-n, len(s.points), s.f.dir)
+	}
+	return errors.Join(err, ended)
+}
+
+// build builds what the points run on, once, before they all want it.
+func (s *sweeping) build(bar *progress, left []int) error {
+	type machine struct {
+		device string
+		nodes  int
+	}
+	done := map[machine]bool{}
+	for _, i := range left {
+		m := machine{s.points[i].Device, 2}
+		if n, err := strconv.Atoi(s.points[i].Nodes); err == nil {
+			m.nodes = n
+		}
+		if m.device == "" || done[m] || !drivers.Prepares(m.device) {
+			continue
+		}
+		done[m] = true
+		if err := drivers.Prepare(s.cmd.Context(), m.device, drivers.Options{Nodes: m.nodes, Progress: bar.describe}); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// perform runs points and keeps their records.
+func (s *sweeping) perform(left []int, bar *progress) error {
+	tasks := make([]batch.Task, len(left))
+	for k, i := range left {
+		tasks[k] = batch.Task{Args: s.points[i].Args}
+	}
+	finished := 0
+	done := func(k int, r batch.Record) error {
+		i := left[k]
+		switch r.Exit {
+		case exitUsage, exitEnvironment:
+			return coded{r.Exit, fmt.Errorf("nicloop %s: %s", strings.Join(s.points[i].Args, " "), strings.TrimPrefix(r.Error, "nicloop: "))}
+		}
+		if err := s.journal.Put(&s.points[i], r); err != nil {
+			return err
+		}
+		s.records[i] = &r
+		finished++
+		bar.set(finished, len(left))
+		return s.memory.add(i, &r)
+	}
+	return s.f.executor.perform(s.cmd.Context(), s.program, s.f.dir, tasks, s.f.jobs, bar.describe, done)
+}
+
+// coded is an error that another nicloop ended with.
+type coded struct {
+	code int
+	err  error
+}
+
+func (c coded) Error() string { return c.err.Error() }
+
+// write makes the files of what there is. Figures and changes are those of the whole sweep.
+func (s *sweeping) write(whole bool) error {
+	t, err := s.file.NewTable(s.points, s.records)
+	if err != nil {
+		return err
+	}
+	rows := filepath.Join(s.f.dir, "rows.csv")
+	if err := figure.SaveRows(rows, t.Columns, t.Strings()); err != nil || !whole {
+		return err
+	}
+	figures, empty, err := s.file.Draw(t)
+	if err != nil {
+		return err
+	}
+	files := []string{rows}
+	for name, fig := range figures {
+		base := filepath.Join(s.f.dir, name)
+		if err := fig.Save(base); err != nil {
+			return err
+		}
+		files = append(files, base+".png", base+".svg", base+".csv")
+	}
+	slices.Sort(files)
+	return s.tell(t, files, empty)
+}
+
+// tell says what came of it, to people.
+func (s *sweeping) tell(t *sweep.Table, files, empty []string) error {
+	w := s.cmd.OutOrStdout()
+	printTable(w, t)
+	failed, hung := 0, 0
+	for i, r := range s.records {
+		switch sweep.StatusOf(r) {
+		case sweep.Hung:
+			hung++
+			fallthrough
+		case sweep.Failed:
+			failed++
+			fmt.Fprintf(w, "\nfailed: nicloop %s\n  %s\n", shellWords(s.points[i].Args), strings.ReplaceAll(r.Error, "\n", "\n  "))
+		}
+	}
+	for _, name := range empty {
+		fmt.Fprintf(w, "no figure %s: there is nothing to show\n", name)
+	}
+	fmt.Fprintf(w, "\n%d runs, %d failed; written: %s\n", len(s.points), failed, strings.Join(files, " "))
+	if err := s.changes(t); err != nil {
+		return err
+	}
+	switch {
+	case hung > 0:
+		return errHung
+	case failed > 0:
+		return errFailed
+	}
+	return nil
+}
+
+// shownCommands of a plan say what it does.
+const shownCommands = 12
+
+// shownRows of a table are enough for a terminal.
+const shownRows = 100
+
+func printTable(w io.Writer, t *sweep.Table) {
+	tw := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	rows, columns := t.Strings(), len(t.Columns)-5 // what follows the verdict is in the file
+	fmt.Fprintln(tw, strings.Join(t.Columns[:columns], "\t"))
+	for i, row := range rows {
+		if i == shownRows {
+			fmt.Fprintf(tw, "and %d more\n", len(rows)-i)
+			break
+		}
+		fmt.Fprintln(tw, strings.Join(row[:columns], "\t"))
+	}
+	tw.Flush()
+}
+
+// changes shows and writes what an older sweep does not agree about.
+func (s *sweeping) changes(t *sweep.Table) error {
+	if s.f.against == "" {
+		return nil
+	}
+	list, err := t.Changes(s.f.against)
+	if err != nil {
+		return err
+	}
+	w := s.cmd.OutOrStdout()
+	fmt.Fprintf(w, "\nchanged against %s: %d numbers\n", s.f.against, len(list))
+	tw := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	rows := [][]string{}
+	for i, c := range list {
+		share := ""
+		if v, ok := c.Share(); ok {
+			share = fmt.Sprintf("%+.2f %%", v)
+		}
+		rows = append(rows, []string{c.Where, c.Column, c.Before, c.After})
+		switch {
+		case i < shownRows:
+			fmt.Fprintf(tw, "%s\t%s\t%s\t-> %s\t%s\n", c.Where, c.Column, orDash(c.Before), orDash(c.After), share)
+		case i == shownRows:
+			fmt.Fprintf(tw, "and %d more, in changes.csv\n", len(list)-i)
+		}
+	}
+	if err := tw.Flush(); err != nil {
+		return err
+	}
+	return figure.SaveRows(filepath.Join(s.f.dir, "changes.csv"), []string{"where", "column", "before", "after"}, rows)
+}
+
+func orDash(s string) string {
+	if s == "" {
+		return "-"
+	}
+	return s
+}
+
+// plan says what would be run, and how long it may take.
+func (s *sweeping) plan() error {
+	w := s.cmd.OutOrStdout()
+	known, err := pastTimes(s.f.db)
+	if err != nil {
+		return err
+	}
+	packets, seconds, byRate, unknown := 0.0, 0.0, 0, 0
+	for i := range s.points {
+		p := &s.points[i]
+		n, counted := packetsOf(p.Args)
+		packets += n
+		switch real, ok := known.of(s.file.Test(p), p.Device, p.Seed); {
+		case ok:
+			seconds += real
+		case counted && known.rate(p.Device) > 0:
+			seconds += n * known.rate(p.Device)
+			byRate++
+		default:
+			unknown++
+		}
+	}
+	for i := range s.points {
+		if i == shownCommands {
+			fmt.Fprintf(w, "and %d more\n", len(s.points)-i)
+			break
+		}
+		fmt.Fprintf(w, "nicloop %s\n", shellWords(s.points[i].Args))
+	}
+	fmt.Fprintf(w, "\n%s: %d runs, about %.2f million data packets\n", s.file.Name, len(s.points), packets/1e6)
+	took := time.Duration(seconds * float64(time.Second)).Round(100 * time.Millisecond)
+	fmt.Fprintf(w, "expected time: %v of one core, %v with -j %d; %d runs as they were last, %d by their packets, %d not known\n",
+		took, (took / time.Duration(s.f.jobs)).Round(100*time.Millisecond), s.f.jobs, len(s.points)-byRate-unknown, byRate, unknown)
+	return nil
+}
+
+// perform runs tasks where the flags say.
+func (x *executorFlags) perform(ctx context.Context, program, dir string, tasks []batch.Task, jobs int, tell func(string), done func(int, batch.Record) error) error {
+	return batch.Local(ctx, program, tasks, jobs, done)
+}

@@ -1,0 +1,105 @@
+package main
+
+import (
+	"fmt"
+	"reflect"
+	"slices"
+	"strings"
+
+	"github.com/nicloop/nicloop/bench"
+	"github.com/nicloop/nicloop/bench/imb"
+	"github.com/nicloop/nicloop/bench/sweep"
+	"github.com/nicloop/nicloop/drivers"
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+)
+
+// verbs are what a sweep may run: all that print a document.
+type verbs struct{}
+
+// notSwept look at what others have done, or are sweeps themselves.
+func notSwept(verb string) bool {
+	return strings.HasPrefix(verb, "runs ") || strings.HasPrefix(verb, "cache ")
+}
+
+// Find gives the verb that words begin with.
+func (verbs) Find(words []string) (v sweep.Verb, rest []string, err error) {
+	var known []string
+	for _, d := range documents {
+		for _, verb := range d.verbs {
+			if notSwept(verb) {
+				continue
+			}
+			known = append(known, verb)
+			n := len(strings.Fields(verb))
+			if len(words) >= n && strings.Join(words[:n], " ") == verb {
+				v.Name, rest = verb, words[n:]
+				v.Forms = append(v.Forms, reflect.TypeOf(d.form))
+			}
+		}
+	}
+	if v.Name == "" {
+		slices.Sort(known)
+		known = slices.Compact(known)
+		first := strings.Join(words[:min(1, len(words))], "")
+		return v, nil, fmt.Errorf("unknown verb %q%s; known: %s", strings.Join(words, " "), drivers.Nearest(first, known), strings.Join(known, ", "))
+	}
+	cmd, _, err := newRoot().Find(strings.Fields(v.Name))
+	if err != nil {
+		return v, nil, err
+	}
+	add := func(f *pflag.Flag) {
+		v.Flags = append(v.Flags, f.Name)
+		switch f.Name {
+		case "device":
+			v.Device = f.DefValue
+		case "nodes":
+			v.Nodes = f.DefValue
+		}
+	}
+	cmd.LocalFlags().VisitAll(add)
+	cmd.InheritedFlags().VisitAll(add)
+	return v, rest, nil
+}
+
+// Check parses a command.
+func (verbs) Check(args []string) error {
+	cmd, rest, err := newRoot().Find(args)
+	if err != nil {
+		return err
+	}
+	if err := cmd.ParseFlags(rest); err != nil {
+		return nearestFlag(cmd, err)
+	}
+	return cmd.ValidateArgs(cmd.Flags().Args())
+}
+
+// packetsOf is roughly how many packets a command sends, if that is known.
+func packetsOf(args []string) (float64, bool) {
+	cmd := &cobra.Command{}
+	switch args[0] {
+	case "run":
+		f := addRunFlags(cmd)
+		if cmd.ParseFlags(args[1:]) != nil || cmd.Flags().NArg() != 1 {
+			return 0, false
+		}
+		c := f.c
+		c.Workload = cmd.Flags().Arg(0)
+		c.Sizes = append(c.Sizes, f.size...)
+		takeNodes(cmd, c.Device, &c.Nodes)
+		return bench.Packets(c), true
+	case "imb":
+		f := &imbFlags{c: imb.Default()}
+		f.add(cmd)
+		if cmd.ParseFlags(args[1:]) != nil {
+			return 0, false
+		}
+		c := f.c
+		c.Benchmarks = cmd.Flags().Args()
+		if f.lengths(&c) != nil || f.placement(&c) != nil {
+			return 0, false
+		}
+		return imb.Packets(c), true
+	}
+	return 0, false
+}
