@@ -1,6 +1,7 @@
 #!/bin/bash
 # Installs what nicloop needs on Debian 12 from Debian's own packages, and only
 # what is missing. Safe to run again. Needs root, or sudo.
+# With --slurm also what scripts/slurm-test needs.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 . scripts/versions.env
@@ -12,6 +13,15 @@ packages=(
   tshark                            # tests of the packet captures
   shellcheck                        # scripts/check
 )
+
+case "${1:-}" in
+  "") ;;
+  --slurm) packages+=(slurmctld slurmd slurm-client munge) ;;
+  *)
+    echo "setup: unknown option $1; known: --slurm" >&2
+    exit 2
+    ;;
+esac
 
 die() {
   echo "setup: $*" >&2

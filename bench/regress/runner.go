@@ -37,6 +37,8 @@ type Options struct {
 	// Building is told what is built before the tests; Built how many kinds of machine there are then, and how long it took.
 	Building func(what string)
 	Built    func(kinds int, took time.Duration)
+	// Elsewhere performs the list on other machines, if it is not nil: it tells how each test ended, from one goroutine at a time.
+	Elsewhere func(ctx context.Context, list []Outcome, done func(i int, e Ending) error) error
 	// Done is told of every finished test, from one goroutine at a time. Its error ends the regression.
 	Done func(o Outcome, finished, of int) error
 }
@@ -183,6 +185,9 @@ func Quoted(word string) string {
 func (r *runner) run(ctx context.Context) error {
 	if err := r.build(ctx); err != nil {
 		return err
+	}
+	if r.o.Elsewhere != nil {
+		return r.elsewhere(ctx)
 	}
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)

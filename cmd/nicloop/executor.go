@@ -1,29 +1,79 @@
 package main
 
 import (
+	"context"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
 	"strings"
 
+	"github.com/nicloop/nicloop/bench/batch"
 	"github.com/nicloop/nicloop/bench/regress"
 	"github.com/nicloop/nicloop/drivers"
+	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 )
 
 // executorFlags say where many runs are performed.
-type executorFlags struct{ name string }
-
-var executors = []string{"local"}
-
-func (x *executorFlags) add(fs *pflag.FlagSet) {
-	fs.StringVar(&x.name, "executor", "local", "where: local")
+type executorFlags struct {
+	name    string
+	options []string
 }
 
+var executors = []string{"local", "slurm"}
+
+func (x *executorFlags) add(fs *pflag.FlagSet) {
+	fs.StringVar(&x.name, "executor", "local", "where: local, or slurm, whose machines must all see the output folder, the cache and this program; -j is then tasks at a time")
+	fs.StringArrayVar(&x.options, "slurm-option", nil, "an option for sbatch, such as --partition=long; repeatable")
+}
+
+func (x *executorFlags) slurm() bool { return x.name == "slurm" }
+
 func (x *executorFlags) check() error {
-	for _, known := range executors {
-		if x.name == known {
-			return nil
-		}
+	switch {
+	case x.name == "local" && len(x.options) > 0:
+		return misused("--slurm-option: add --executor slurm")
+	case x.name == "local":
+		return nil
+	case !x.slurm():
+		return misused("--executor %q: expected one of %v%s", x.name, executors, drivers.Nearest(x.name, executors))
 	}
-	return misused("--executor %q: expected one of %v%s", x.name, executors, drivers.Nearest(x.name, executors))
+	if _, err := exec.LookPath("sbatch"); err != nil {
+		return err
+	}
+	return nil
+}
+
+// perform runs tasks where the flags say.
+func (x *executorFlags) perform(ctx context.Context, dir string, tasks []batch.Task, jobs int, tell func(string), done func(int, batch.Record) error) error {
+	program, err := os.Executable()
+	if err != nil || len(tasks) == 0 {
+		return err
+	}
+	if !x.slurm() {
+		return batch.Local(ctx, program, tasks, jobs, done)
+	}
+	s := batch.Slurm{Program: program, Dir: filepath.Join(dir, "slurm"), Jobs: jobs, Options: x.options, Tell: tell}
+	return s.Run(ctx, tasks, done)
+}
+
+// newTask is what a cluster calls: one command of a list, and its record.
+func newTask() *cobra.Command {
+	return &cobra.Command{
+		Use: "task LIST INDEX", Short: "Perform one task of a list, as a cluster is told to", Args: checked(cobra.ExactArgs(2)), Hidden: true,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			index, err := strconv.Atoi(args[1])
+			if err != nil {
+				return misused("index %q: expected a number", args[1])
+			}
+			program, err := os.Executable()
+			if err != nil {
+				return err
+			}
+			return batch.RunTask(cmd.Context(), program, args[0], index)
+		},
+	}
 }
 
 // shellWords are arguments as a shell takes them.

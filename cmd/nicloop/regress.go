@@ -43,6 +43,7 @@ to a new folder with results.xml (JUnit), report.html and one folder per test.
   nicloop regress 'dynamic/*' --seeds 20 --seed 100
   nicloop regress --seeds 50 --shard 2/4 --retry-failed --deadline 2h   a quarter of a night
   nicloop regress --only-failed-last
+  nicloop regress --seeds 100 --executor slurm -j 64   tests as tasks of a cluster
   nicloop regress 'velo/*' --device 'rtl:?src=.'   the RTL of this checkout, as edited`,
 	}
 	fs := cmd.Flags()
@@ -107,6 +108,9 @@ func runTests(cmd *cobra.Command, verb string, tests []regress.Test, o regress.O
 		return misused("--waves-node: with --no-waves there are none")
 	}
 	if nothing, err := f.set(cmd, verb, &o); err != nil || nothing {
+		return err
+	}
+	if err := f.elsewhere(cmd, &o); err != nil {
 		return err
 	}
 	var err error
@@ -202,6 +206,7 @@ type nightFlags struct {
 	deadline   time.Duration
 	failedLast bool
 	json       bool
+	executor   executorFlags
 	retries    int
 }
 
@@ -213,6 +218,7 @@ func (f *nightFlags) add(fs *pflag.FlagSet) {
 	fs.BoolVar(&f.failedLast, "only-failed-last", false, "run what failed in the last run, with the seeds of then")
 	fs.DurationVar(&f.deadline, "deadline", 0, "after the list go on with new seeds for so long in all; nothing begins after it")
 	fs.StringVar(&f.db, "db", defaultMemory, "the memory of runs, see nicloop runs; empty: none")
+	f.executor.add(fs)
 }
 
 // set puts them into the options of a run. nothing tells that there is nothing to run.

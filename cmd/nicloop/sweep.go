@@ -1,7 +1,6 @@
 package main
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -76,7 +75,6 @@ type sweeping struct {
 	records []*batch.Record
 	journal *sweep.Journal
 	memory  *sweepMemory
-	program string
 }
 
 func (f *sweepFlags) run(cmd *cobra.Command, name string) error {
@@ -131,10 +129,11 @@ func (s *sweeping) open() (err error) {
 	if err := os.MkdirAll(s.f.dir, 0o755); err != nil {
 		return err
 	}
-	if s.program, err = os.Executable(); err != nil {
+	program, err := os.Executable()
+	if err != nil {
 		return err
 	}
-	if s.journal, err = sweep.OpenJournal(filepath.Join(s.f.dir, "runs.jsonl"), s.program, s.f.resume); err != nil {
+	if s.journal, err = sweep.OpenJournal(filepath.Join(s.f.dir, "runs.jsonl"), program, s.f.resume); err != nil {
 		return err
 	}
 	if n := s.journal.Foreign(); n > 0 {
@@ -228,7 +227,7 @@ func (s *sweeping) perform(left []int, bar *progress) error {
 		bar.set(finished, len(left))
 		return s.memory.add(i, &r)
 	}
-	return s.f.executor.perform(s.cmd.Context(), s.program, s.f.dir, tasks, s.f.jobs, bar.describe, done)
+	return s.f.executor.perform(s.cmd.Context(), s.f.dir, tasks, s.f.jobs, bar.describe, done)
 }
 
 // coded is an error that another nicloop ended with.
@@ -389,9 +388,4 @@ func (s *sweeping) plan() error {
 	fmt.Fprintf(w, "expected time: %v of one core, %v with -j %d; %d runs as they were last, %d by their packets, %d not known\n",
 		took, (took / time.Duration(s.f.jobs)).Round(100*time.Millisecond), s.f.jobs, len(s.points)-byRate-unknown, byRate, unknown)
 	return nil
-}
-
-// perform runs tasks where the flags say.
-func (x *executorFlags) perform(ctx context.Context, program, dir string, tasks []batch.Task, jobs int, tell func(string), done func(int, batch.Record) error) error {
-	return batch.Local(ctx, program, tasks, jobs, done)
 }

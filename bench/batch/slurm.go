@@ -1,0 +1,289 @@
+package batch
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/nicloop/nicloop/drivers"
+	"github.com/sirupsen/logrus"
+)
+
+// Slurm runs tasks as arrays of a Slurm cluster.
+type Slurm struct {
+	Program string // that tasks are commands of; `PROGRAM task FILE INDEX` must call [RunTask]
+	Dir     string // for lists of tasks, records and logs; every machine sees it
+	Jobs    int    // tasks at a time
+	Options []string
+	// Tell is told of arrays that are submitted.
+	Tell func(what string)
+
+	array int // the next one's number
+}
+
+const (
+	arraySize = 1000 // of a cluster whose MaxArraySize nobody raised
+	attempts  = 4    // of a task whose node is lost each time
+	pollEvery = time.Second
+)
+
+var logged = logrus.WithField("layer", "batch")
+
+// A listed task knows where its record goes.
+type listed struct {
+	Task
+	Record string `json:"record"`
+}
+
+// RunTask performs one task of a list, on the machine that the cluster chose, and leaves its record.
+func RunTask(ctx context.Context, program, list string, index int) error {
+	text, err := os.ReadFile(list)
+	if err != nil {
+		return err
+	}
+	var tasks []listed
+	if err := json.Unmarshal(text, &tasks); err != nil {
+		return fmt.Errorf("%s: %w", list, err)
+	}
+	if index < 0 || index >= len(tasks) {
+		return fmt.Errorf("%w: task %d: %s has %d", drivers.ErrConfig, index, list, len(tasks))
+	}
+	if dir := tasks[index].Clean; dir != "" {
+		if err := os.RemoveAll(dir); err != nil {
+			return err
+		}
+	}
+	r, err := Perform(ctx, program, tasks[index].Task)
+	if err != nil {
+		return err
+	}
+	return r.save(tasks[index].Record)
+}
+
+// A job is one task at the cluster.
+type job struct {
+	index    int // among the tasks
+	tried    int
+	missing  int // how often it was gone and had no record
+	id       string
+	finished bool
+}
+
+// Run runs tasks. done is told of each as it ends; its error ends all. A task without a record does not end the others: it is
+// an error in the end.
+func (s *Slurm) Run(ctx context.Context, tasks []Task, done func(i int, r Record) error) (err error) {
+	if s.Dir, err = filepath.Abs(s.Dir); err != nil {
+		return err
+	}
+	if err := os.MkdirAll(s.Dir, 0o755); err != nil {
+		return err
+	}
+	var lost []error
+	jobs := make([]*job, len(tasks))
+	for i := range jobs {
+		jobs[i] = &job{index: i}
+	}
+	for len(jobs) > 0 {
+		some := jobs[:min(arraySize, len(jobs))]
+		again, failures, err := s.submit(ctx, tasks, some, done)
+		lost = append(lost, failures...)
+		if err != nil {
+			return errors.Join(append(lost, err)...)
+		}
+		jobs = append(again, jobs[len(some):]...)
+	}
+	if n := len(lost); n > 5 {
+		lost = append(lost[:5], fmt.Errorf("and %d more", n-5))
+	}
+	return errors.Join(lost...)
+}
+
+// submit runs one array to its end. again are the jobs whose nodes were lost.
+func (s *Slurm) submit(ctx context.Context, tasks []Task, jobs []*job, done func(int, Record) error) (again []*job, failures []error, err error) {
+	id, records, err := s.sbatch(ctx, tasks, jobs)
+	if err != nil {
+		return nil, nil, err
+	}
+	defer func() {
+		if err != nil || ctx.Err() != nil {
+			err = errors.Join(err, cancelJob(id))
+		}
+	}()
+	for left := len(jobs); left > 0; {
+		select {
+		case <-ctx.Done():
+			return nil, nil, context.Cause(ctx)
+		case <-time.After(pollEvery):
+		}
+		waiting, err := squeue(ctx, id)
+		if err != nil {
+			return nil, nil, err
+		}
+		for k, j := range jobs {
+			if j.finished {
+				continue
+			}
+			r, ok, err := load(records[k])
+			switch {
+			case err != nil:
+				return nil, nil, err
+			case ok:
+				j.finished = true
+				if err := done(j.index, r); err != nil {
+					return nil, nil, err
+				}
+			case waiting[k]:
+				continue
+			default:
+				retry, why := s.gone(ctx, id, k, j)
+				if !j.finished {
+					continue
+				}
+				if retry {
+					again = append(again, &job{index: j.index, tried: j.tried + 1})
+				} else {
+					failures = append(failures, why)
+				}
+			}
+			left--
+		}
+		if again != nil && left == 0 {
+			s.tell(fmt.Sprintf("%d tasks are submitted again: their nodes are lost", len(again)))
+		}
+	}
+	return again, failures, ctx.Err()
+}
+
+func (s *Slurm) tell(what string) {
+	if s.Tell != nil {
+		s.Tell(what)
+	}
+}
+
+// graces is how often a task may be seen gone without its record before that is believed: files travel slower than
+// states of jobs.
+const graces = 3
+
+// gone judges a task that the cluster no longer has, and that has left no record.
+func (s *Slurm) gone(ctx context.Context, id string, k int, j *job) (retry bool, why error) {
+	if j.missing++; j.missing < graces {
+		return false, nil
+	}
+	j.finished = true
+	state := stateOf(ctx, fmt.Sprintf("%s_%d", id, k))
+	lostNode := slices.Contains([]string{"NODE_FAIL", "BOOT_FAIL", "PREEMPTED", ""}, state)
+	logged.WithFields(logrus.Fields{"job": id, "task": k, "state": state, "tried": j.tried + 1}).Debug("task without a record")
+	if lostNode && j.tried+1 < attempts {
+		return true, nil
+	}
+	if state == "" {
+		state = "lost"
+	}
+	return false, fmt.Errorf("%w: a record of task %s_%d, which Slurm calls %s: see %s", drivers.ErrEnvironment, id, k, state, s.logFile(id, k))
+}
+
+func (s *Slurm) logFile(id string, k int) string {
+	return filepath.Join(s.Dir, fmt.Sprintf("slurm-%s_%d.out", id, k))
+}
+
+// sbatch submits an array and gives its number, and where records will be.
+func (s *Slurm) sbatch(ctx context.Context, tasks []Task, jobs []*job) (id string, records []string, err error) {
+	s.array++
+	base := filepath.Join(s.Dir, fmt.Sprintf("array-%03d-%d", s.array, os.Getpid()))
+	if err := os.MkdirAll(base, 0o755); err != nil {
+		return "", nil, err
+	}
+	var list []listed
+	for _, j := range jobs {
+		l := listed{tasks[j.index], filepath.Join(base, fmt.Sprintf("record-%05d.json", j.index))}
+		list, records = append(list, l), append(records, l.Record)
+	}
+	text, err := json.MarshalIndent(list, "", "  ")
+	if err == nil {
+		err = os.WriteFile(base+".json", append(text, '\n'), 0o644)
+	}
+	if err != nil {
+		return "", nil, err
+	}
+	script := fmt.Sprintf("#!/bin/sh\nexec %s task %s \"$SLURM_ARRAY_TASK_ID\"\n", shellQuoted(s.Program), shellQuoted(base+".json"))
+	// What a lost node took is submitted again here: Slurm itself waits two minutes before it does.
+	args := append([]string{
+		"--parsable", "--no-requeue", "--job-name=nicloop", "--nodes=1", "--ntasks=1",
+		fmt.Sprintf("--array=0-%d%%%d", len(jobs)-1, max(1, s.Jobs)), "--output=" + filepath.Join(s.Dir, "slurm-%A_%a.out"),
+	}, s.Options...)
+	out, err := command(ctx, strings.NewReader(script), "sbatch", args...)
+	if err != nil {
+		return "", nil, err
+	}
+	id, _, _ = strings.Cut(strings.TrimSpace(out), ";") // a cluster's name may follow
+	if _, err := strconv.Atoi(id); err != nil {
+		return "", nil, fmt.Errorf("%w: the number of a job from sbatch, not %q", drivers.ErrEnvironment, out)
+	}
+	s.tell(fmt.Sprintf("Slurm job %s: %d tasks, %d at a time", id, len(jobs), max(1, s.Jobs)))
+	return id, records, nil
+}
+
+func shellQuoted(s string) string { return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'" }
+
+// squeue gives the tasks of an array that wait or run.
+func squeue(ctx context.Context, id string) (waiting map[int]bool, err error) {
+	out, err := command(ctx, nil, "squeue", "--noheader", "--array", "--jobs="+id, "--format=%K %t")
+	if err != nil && strings.Contains(err.Error(), "Invalid job id") {
+		return nil, nil // it is over since long
+	}
+	waiting = map[int]bool{}
+	for line := range strings.Lines(out) {
+		var k int
+		var state string
+		if n, _ := fmt.Sscan(line, &k, &state); n == 2 {
+			waiting[k] = true
+		}
+	}
+	return waiting, err
+}
+
+var jobState = regexp.MustCompile(`\bJobState=(\w+)`)
+
+// stateOf is what Slurm says of a task that has ended, "" if it does not know it.
+func stateOf(ctx context.Context, task string) string {
+	out, err := command(ctx, nil, "scontrol", "show", "job", "--oneliner", task)
+	if m := jobState.FindStringSubmatch(out); err == nil && m != nil {
+		return m[1]
+	}
+	return ""
+}
+
+// cancelJob takes an array back. The context of who asks has ended, perhaps.
+func cancelJob(id string) error {
+	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
+	defer cancel()
+	_, err := command(ctx, nil, "scancel", "--quiet", id)
+	return err
+}
+
+// command runs a program of Slurm.
+func command(ctx context.Context, in *strings.Reader, name string, args ...string) (string, error) {
+	cmd := exec.CommandContext(ctx, name, args...)
+	if in != nil {
+		cmd.Stdin = in
+	}
+	var out, errOut bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &out, &errOut
+	if err := cmd.Run(); err != nil {
+		if ctx.Err() != nil {
+			return "", context.Cause(ctx)
+		}
+		return out.String(), fmt.Errorf("%w: %s that works: %w: %s", drivers.ErrEnvironment, name, err, strings.TrimSpace(errOut.String()))
+	}
+	return out.String(), nil
+}

@@ -1,0 +1,73 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/nicloop/nicloop/bench/batch"
+	"github.com/nicloop/nicloop/bench/regress"
+	"github.com/spf13/cobra"
+)
+
+// elsewhere has tests performed by an executor: each is a nicloop regress of its own, with a folder of its own.
+func (f *nightFlags) elsewhere(cmd *cobra.Command, o *regress.Options) error {
+	if err := f.executor.check(); err != nil || !f.executor.slurm() {
+		return err
+	}
+	if name := given(cmd, "deadline", "fail-fast"); name != "" {
+		return misused("--%s: with --executor slurm all tests are submitted at once", name)
+	}
+	if !cmd.Flags().Changed("jobs") {
+		o.Jobs = slurmJobs
+	}
+	o.Elsewhere = func(ctx context.Context, list []regress.Outcome, done func(int, regress.Ending) error) error {
+		tasks := make([]batch.Task, len(list))
+		for i := range list {
+			tasks[i] = taskOf(&list[i], o)
+		}
+		return f.executor.perform(ctx, o.Dir, tasks, o.Jobs, o.Building, func(i int, r batch.Record) error {
+			e, err := endingOf(&r)
+			if err != nil {
+				return fmt.Errorf("%s (seed %d): %w", list[i].Test.Name, list[i].Seed, err)
+			}
+			return done(i, e)
+		})
+	}
+	return nil
+}
+
+// slurmJobs are tasks at a time on a cluster, if nothing is said.
+const slurmJobs = 64
+
+func taskOf(out *regress.Outcome, o *regress.Options) batch.Task {
+	args := []string{
+		"regress", out.Test.Name, "--device=" + out.Device, fmt.Sprintf("--seed=%d", out.Seed), "--timeout=" + o.Timeout.String(),
+		"--output=" + out.Dir, "--db=", "--json",
+	}
+	if o.Retries > 0 {
+		args = append(args, fmt.Sprintf("--retry-failed=%d", o.Retries))
+	}
+	if o.NoWaves {
+		args = append(args, "--no-waves")
+	}
+	for _, n := range o.WavesNodes {
+		args = append(args, fmt.Sprintf("--waves-node=%d", n))
+	}
+	return batch.Task{Args: args, Clean: out.Dir}
+}
+
+// endingOf reads what a nicloop regress --json of one test printed.
+func endingOf(r *batch.Record) (e regress.Ending, err error) {
+	var doc regression
+	if err := json.Unmarshal(r.Result, &doc); err != nil || len(doc.Tests) != 1 {
+		return e, coded{max(r.Exit, exitFailed), fmt.Errorf("on %s: expected how one test ended: %s", r.Machine, strings.TrimPrefix(r.Error, "nicloop: "))}
+	}
+	t := &doc.Tests[0]
+	return regress.Ending{
+		Status: regress.Status(t.Status), Error: t.Error, Cycles: t.Cycles, Real: time.Duration(t.Real * float64(time.Second)), Began: t.Began,
+		Log: t.Log, Waves: t.Waves, Hardware: t.Hardware, Runs: t.Runs,
+	}, nil
+}
