@@ -88,6 +88,22 @@ func (s *Store) Fresh(device string) (seed int64, err error) {
 	return seed, err
 }
 
+// History gives the history of one test, by device and seed, the oldest run first.
+func (s *Store) History(test string) (list []Point, err error) {
+	err = s.view(func(tx *bolt.Tx) error {
+		list = nil
+		return prefixed(tx.Bucket(historyBucket), []byte(test+"\x00"), func(_, text []byte) error {
+			var p Point
+			if err := json.Unmarshal(text, &p); err != nil {
+				return err
+			}
+			list = append(list, p)
+			return nil
+		})
+	})
+	return list, err
+}
+
 // Trend gives the history of the tests whose names match a pattern, test by test, the oldest run first.
 func (s *Store) Trend(pattern, device string) (list []Point, err error) {
 	if _, err := path.Match(pattern, ""); err != nil {

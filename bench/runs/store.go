@@ -80,6 +80,8 @@ type Point struct {
 	Status string  `json:"status"`
 	Cycles uint64  `json:"cycles"`
 	Real   float64 `json:"real_s"`
+	// Figures are what a run of a sweep measured.
+	Figures []Figure `json:"figures,omitempty"`
 }
 
 // passed is the status of a green test.
@@ -242,7 +244,7 @@ func add(tx *bolt.Tx, run *Run, r *Record) error {
 			return err
 		}
 	}
-	point := Point{Run: run.ID, Test: r.Test, Device: r.Device, Seed: r.Seed, Status: r.Status, Cycles: r.Cycles, Real: r.Real}
+	point := Point{Run: run.ID, Test: r.Test, Device: r.Device, Seed: r.Seed, Status: r.Status, Cycles: r.Cycles, Real: r.Real, Figures: r.Figures}
 	records := tx.Bucket(recordBucket)
 	n, err := records.NextSequence()
 	if err != nil {

@@ -33,10 +33,14 @@ func newSweepMemory(s *sweeping) (*sweepMemory, error) {
 		}
 	}
 	commit, modified := commitOf(devices[0])
+	device := devices[0]
+	if len(devices) > 1 {
+		device = fmt.Sprintf("%d devices, such as %s", len(devices), device)
+	}
 	m.store = runs.At(s.f.db)
 	var err error
 	m.id, err = m.store.Begin(runs.Run{
-		Verb: "sweep", Began: time.Now().UTC().Truncate(time.Millisecond), Device: strings.Join(devices, " "), Commit: commit, Modified: modified,
+		Verb: "sweep", Began: time.Now().UTC().Truncate(time.Millisecond), Device: device, Commit: commit, Modified: modified,
 		Patterns: []string{s.name}, Seed: s.points[0].Seed, Seeds: 1, Machine: batch.Machine(), Dir: s.f.dir,
 	})
 	return m, err

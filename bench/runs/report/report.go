@@ -22,7 +22,19 @@ import (
 //go:embed page.html
 var page string
 
-var pageTemplate = template.Must(template.New("page").Parse(page))
+//go:embed style.css
+var style string
+
+//go:embed filter.js
+var filter string
+
+// parts stand in every page.
+var parts = template.FuncMap{
+	"style":  func() template.CSS { return template.CSS(style) },
+	"filter": func() template.JS { return template.JS(filter) },
+}
+
+var pageTemplate = template.Must(template.New("page").Funcs(parts).Parse(page))
 
 // view is what the page shows.
 type view struct {
@@ -77,7 +89,7 @@ const shownCases = 60
 // Write writes the page that lies in dir.
 func Write(w io.Writer, dir string, run runs.Run, list []runs.Record) error {
 	v := view{
-		Run: run, Groups: groups(list, dir), Tests: tests(list), Records: len(list),
+		Run: run, Groups: groups(list, func(_ int, file string) string { return link(dir, file) }), Tests: tests(list), Records: len(list),
 		Began: run.Began.Local().Format(time.DateTime), Commit: run.Commit[:min(12, len(run.Commit))],
 		Command: strings.Join(append([]string{"nicloop", run.Verb}, run.Patterns...), " "),
 	}
@@ -126,14 +138,15 @@ func signature(r *runs.Record) string {
 	return numbers.ReplaceAllString(head, "N")
 }
 
-func groups(list []runs.Record, dir string) (all []group) {
+// groups puts failures of one signature together. link tells where the files of a record are for who reads the page.
+func groups(list []runs.Record, link func(record int, file string) string) (all []group) {
 	at := map[string]int{}
 	for i := range list {
 		r := &list[i]
 		if !isBad(r.Status) {
 			continue
 		}
-		key, f := r.Status+" "+signature(r), failure{*r, link(dir, r.Log), link(dir, r.Waves)}
+		key, f := r.Status+" "+signature(r), failure{*r, link(i, r.Log), link(i, r.Waves)}
 		n, ok := at[key]
 		if !ok {
 			at[key] = len(all)

@@ -1,0 +1,445 @@
+package report
+
+import (
+	"bytes"
+	"cmp"
+	"crypto/subtle"
+	"embed"
+	"errors"
+	"fmt"
+	"html/template"
+	"net"
+	"net/http"
+	"net/url"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/nicloop/nicloop/bench/runs"
+)
+
+//go:embed pages
+var pages embed.FS
+
+var serverTemplates = template.Must(template.New("").Funcs(parts).Funcs(template.FuncMap{
+	"date":  func(t time.Time) string { return t.Local().Format(time.DateTime) },
+	"short": func(s string) string { return s[:min(12, len(s))] },
+	"bad":   isBad,
+	"took": func(r runs.Run) string {
+		if r.Ended.IsZero() {
+			return "not ended"
+		}
+		return r.Ended.Sub(r.Began).Round(time.Second).String()
+	},
+	"testURL": testURL,
+}).ParseFS(pages, "pages/*.html"))
+
+// A Server shows a memory of runs. It only reads: runs, their tests, the files that these name, and the figures of sweeps.
+type Server struct {
+	Store *runs.Store
+	// Base is where the names of files in the memory begin.
+	Base string
+	// Token must come with a request, unless it is "": then only those for this machine itself are answered.
+	Token string
+	mux   *http.ServeMux
+}
+
+// Handler answers requests.
+func (s *Server) Handler() http.Handler {
+	s.mux = http.NewServeMux()
+	for pattern, page := range map[string]func(*http.Request) (string, any, error){
+		"GET /{$}": s.list, "GET /run/{run}": s.run, "GET /test": s.test, "GET /failures": s.failures,
+	} {
+		s.mux.HandleFunc(pattern, func(w http.ResponseWriter, r *http.Request) { s.page(w, r, page) })
+	}
+	s.mux.HandleFunc("GET /run/{run}/{record}/{file}", s.file)
+	s.mux.HandleFunc("GET /run/{run}/figure/{file}", s.figure)
+	return http.HandlerFunc(s.answer)
+}
+
+const cookie = "nicloop"
+
+// answer lets in who may read.
+func (s *Server) answer(w http.ResponseWriter, r *http.Request) {
+	h := w.Header()
+	h.Set("Content-Security-Policy", "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; img-src 'self' data:; frame-ancestors 'none'; form-action 'self'; base-uri 'none'")
+	h.Set("X-Content-Type-Options", "nosniff")
+	h.Set("Referrer-Policy", "no-referrer")
+	h.Set("Cache-Control", "no-store")
+	if r.Method != http.MethodGet && r.Method != http.MethodHead {
+		h.Set("Allow", "GET, HEAD")
+		http.Error(w, "this server only shows", http.StatusMethodNotAllowed)
+		return
+	}
+	if s.Token == "" {
+		if !local(r.Host) { // a page elsewhere that had its name point here
+			http.Error(w, "this server answers to localhost", http.StatusForbidden)
+			return
+		}
+		s.mux.ServeHTTP(w, r)
+		return
+	}
+	if q := r.URL.Query(); s.isToken(q.Get("token")) {
+		http.SetCookie(w, &http.Cookie{Name: cookie, Value: s.Token, Path: "/", HttpOnly: true, SameSite: http.SameSiteStrictMode})
+		q.Del("token")
+		r.URL.RawQuery = q.Encode() // out of the address, where people copy it from
+		http.Redirect(w, r, r.URL.RequestURI(), http.StatusSeeOther)
+		return
+	}
+	if c, err := r.Cookie(cookie); err != nil || !s.isToken(c.Value) {
+		http.Error(w, "open the address that nicloop serve has printed", http.StatusUnauthorized)
+		return
+	}
+	s.mux.ServeHTTP(w, r)
+}
+
+func (s *Server) isToken(got string) bool {
+	return subtle.ConstantTimeCompare([]byte(got), []byte(s.Token)) == 1
+}
+
+// local: the name of a host is this machine's own.
+func local(host string) bool {
+	if name, _, err := net.SplitHostPort(host); err == nil {
+		host = name
+	}
+	ip := net.ParseIP(strings.Trim(host, "[]"))
+	return host == "localhost" || ip != nil && ip.IsLoopback()
+}
+
+// page runs one page. Nothing is written before all of it is there.
+func (s *Server) page(w http.ResponseWriter, r *http.Request, page func(*http.Request) (string, any, error)) {
+	name, v, err := page(r)
+	var b bytes.Buffer
+	if err == nil {
+		err = serverTemplates.ExecuteTemplate(&b, name, v)
+	}
+	switch {
+	case errors.Is(err, runs.ErrNone), errors.Is(err, errNotThere):
+		http.Error(w, err.Error(), http.StatusNotFound)
+	case err != nil:
+		http.Error(w, err.Error(), http.StatusInternalServerError)
+	default:
+		w.Header().Set("Content-Type", "text/html; charset=utf-8")
+		_, _ = w.Write(b.Bytes()) // who went away is told nothing
+	}
+}
+
+var errNotThere = errors.New("there is no such thing")
+
+// shownRuns and shownFailures are enough for a page; filters find others.
+const (
+	shownRuns      = 200
+	failuresWithin = 50
+)
+
+// listView is the table of runs.
+type listView struct {
+	Query         url.Values
+	Runs          []runs.Run
+	More          int
+	Verbs, Device []string
+}
+
+// list shows all runs that the filters leave.
+func (s *Server) list(r *http.Request) (string, any, error) {
+	all, err := s.Store.List()
+	if err != nil && !errors.Is(err, runs.ErrNone) {
+		return "", nil, err
+	}
+	v := listView{Query: r.URL.Query()}
+	for _, x := range all {
+		v.Verbs, v.Device = with(v.Verbs, x.Verb), with(v.Device, x.Device)
+		if v.wanted(&x) {
+			v.Runs = append(v.Runs, x)
+		}
+	}
+	if n := len(v.Runs); n > shownRuns {
+		v.Runs, v.More = v.Runs[:shownRuns], n-shownRuns
+	}
+	return "list.html", &v, nil
+}
+
+func with(list []string, s string) []string {
+	if slices.Contains(list, s) {
+		return list
+	}
+	return append(list, s)
+}
+
+func (v *listView) wanted(r *runs.Run) bool {
+	is := func(key, got string) bool { w := v.Query.Get(key); return w == "" || w == got }
+	result := "passed"
+	if Bad(r) {
+		result = "failed"
+	}
+	text := strings.ToLower(strings.Join(append([]string{r.Commit, r.Dir, r.Machine, r.Device, r.Verb}, r.Patterns...), " "))
+	return is("verb", r.Verb) && is("device", r.Device) && is("result", result) && strings.Contains(text, strings.ToLower(v.Query.Get("text")))
+}
+
+// Bad tells whether a run has a test that failed, or ended early.
+func Bad(r *runs.Run) bool {
+	bad := r.Error != ""
+	for status, n := range r.Counts {
+		bad = bad || n > 0 && isBad(status)
+	}
+	return bad
+}
+
+// runView is one run.
+type runView struct {
+	Run     runs.Run
+	Groups  []group
+	Tests   []test
+	Slower  []runs.Record
+	Figures []string // pictures of a sweep
+	Rows    []runs.Record
+	Names   []string // of figures in rows
+}
+
+func (s *Server) get(r *http.Request) (runs.Run, []runs.Record, error) {
+	id, err := strconv.ParseUint(r.PathValue("run"), 10, 64)
+	if err != nil {
+		return runs.Run{}, nil, errNotThere
+	}
+	return s.Store.Get(id)
+}
+
+func (s *Server) run(r *http.Request) (string, any, error) {
+	run, list, err := s.get(r)
+	if err != nil {
+		return "", nil, err
+	}
+	v := runView{Run: run, Tests: tests(list)}
+	v.Groups = groups(list, func(record int, file string) string { return s.linkTo(run.ID, record, &list[record], file) })
+	for i := range list {
+		if list[i].Slower != nil {
+			v.Slower = append(v.Slower, list[i])
+		}
+		if len(list[i].Figures) > 0 {
+			v.Rows = append(v.Rows, list[i])
+		}
+	}
+	v.Figures = s.figures(&run)
+	return "run.html", &v, nil
+}
+
+// linkTo is where a file of a record is shown; "" if it is not there.
+func (s *Server) linkTo(run uint64, record int, r *runs.Record, file string) string {
+	if file == "" {
+		return ""
+	}
+	if _, err := os.Stat(s.path(file)); err != nil {
+		return ""
+	}
+	what := "log"
+	if file == r.Waves {
+		what = "waves"
+	}
+	return fmt.Sprintf("/run/%d/%d/%s", run, record, what)
+}
+
+func (s *Server) path(file string) string {
+	if filepath.IsAbs(file) {
+		return file
+	}
+	return filepath.Join(s.Base, file)
+}
+
+// file gives a log or waves: no path of a request is opened, but one that the memory has.
+func (s *Server) file(w http.ResponseWriter, r *http.Request) {
+	_, list, err := s.get(r)
+	i, nerr := strconv.Atoi(r.PathValue("record"))
+	if err != nil || nerr != nil || i < 0 || i >= len(list) {
+		http.NotFound(w, r)
+		return
+	}
+	name := map[string]string{"log": list[i].Log, "waves": list[i].Waves}[r.PathValue("file")]
+	if name == "" {
+		http.NotFound(w, r)
+		return
+	}
+	kind := "text/plain; charset=utf-8"
+	if r.PathValue("file") == "waves" {
+		kind = "application/octet-stream"
+		w.Header().Set("Content-Disposition", `attachment; filename="`+strings.Map(plain, list[i].Test)+`.fst"`)
+	}
+	s.send(w, r, s.path(name), kind)
+}
+
+func plain(c rune) rune {
+	if c >= 'a' && c <= 'z' || c >= '0' && c <= '9' || c == '-' {
+		return c
+	}
+	return '-'
+}
+
+func (s *Server) send(w http.ResponseWriter, r *http.Request, name, kind string) {
+	f, err := os.Open(name)
+	if err != nil {
+		http.NotFound(w, r)
+		return
+	}
+	defer f.Close()
+	info, err := f.Stat()
+	if err != nil || !info.Mode().IsRegular() {
+		http.NotFound(w, r)
+		return
+	}
+	w.Header().Set("Content-Type", kind)
+	http.ServeContent(w, r, "", info.ModTime(), f)
+}
+
+// figures names the pictures in the folder of a sweep.
+func (s *Server) figures(run *runs.Run) (names []string) {
+	if run.Verb != "sweep" || run.Dir == "" {
+		return nil
+	}
+	list, err := os.ReadDir(s.path(run.Dir))
+	if err != nil {
+		return nil // moved, or removed
+	}
+	for _, f := range list {
+		if f.Type().IsRegular() && filepath.Ext(f.Name()) == ".svg" {
+			names = append(names, f.Name())
+		}
+	}
+	return names
+}
+
+func (s *Server) figure(w http.ResponseWriter, r *http.Request) {
+	run, _, err := s.get(r)
+	if err != nil || !slices.Contains(s.figures(&run), r.PathValue("file")) {
+		http.NotFound(w, r)
+		return
+	}
+	s.send(w, r, filepath.Join(s.path(run.Dir), r.PathValue("file")), "image/svg+xml")
+}
+
+// testView is the history of one test.
+type testView struct {
+	Name    string
+	Devices []deviceView
+}
+
+type deviceView struct {
+	Device string
+	Seeds  []seedView
+}
+
+type seedView struct {
+	Seed   int64
+	Charts []named
+	Points []runs.Point
+}
+
+type named struct {
+	Name string
+	SVG  template.HTML
+}
+
+func testURL(name string) string { return "/test?" + url.Values{"name": {name}}.Encode() }
+
+func (s *Server) test(r *http.Request) (string, any, error) {
+	v := testView{Name: r.URL.Query().Get("name")}
+	points, err := s.Store.History(v.Name)
+	if err != nil {
+		return "", nil, err
+	}
+	if len(points) == 0 {
+		return "", nil, errNotThere
+	}
+	at := map[string]int{}
+	for _, p := range points {
+		i, ok := at[p.Device]
+		if !ok {
+			i = len(v.Devices)
+			at[p.Device] = i
+			v.Devices = append(v.Devices, deviceView{Device: p.Device})
+		}
+		d := &v.Devices[i]
+		if n := len(d.Seeds); n == 0 || d.Seeds[n-1].Seed != p.Seed {
+			d.Seeds = append(d.Seeds, seedView{Seed: p.Seed})
+		}
+		last := &d.Seeds[len(d.Seeds)-1]
+		last.Points = append(last.Points, p)
+	}
+	for i := range v.Devices {
+		slices.SortFunc(v.Devices[i].Seeds, func(a, b seedView) int { return cmp.Compare(a.Seed, b.Seed) })
+		for k := range v.Devices[i].Seeds {
+			sv := &v.Devices[i].Seeds[k]
+			sv.Charts = charts(sv.Points)
+		}
+	}
+	return "test.html", &v, nil
+}
+
+// charts shows cycles, and every figure that was measured.
+func charts(points []runs.Point) (list []named) {
+	var names []string
+	for _, p := range points {
+		for _, f := range p.Figures {
+			names = with(names, f.Name)
+		}
+	}
+	if slices.ContainsFunc(points, func(p runs.Point) bool { return p.Cycles > 0 }) {
+		list = append(list, named{"cycles", chart(cyclesOf(points), "cycles")})
+	}
+	for _, name := range names {
+		if name == "cycles" {
+			continue
+		}
+		var dots []dot
+		for _, p := range points {
+			if i := slices.IndexFunc(p.Figures, func(f runs.Figure) bool { return f.Name == name }); i >= 0 || p.Status != "PASS" {
+				d := dot{run: p.Run, status: p.Status}
+				if i >= 0 {
+					d.value = p.Figures[i].Value
+				}
+				dots = append(dots, d)
+			}
+		}
+		list = append(list, named{name, chart(dots, name)})
+	}
+	return list
+}
+
+// failuresView are failures of several runs.
+type failuresView struct {
+	Groups []group
+	Runs   int
+}
+
+func (s *Server) failures(*http.Request) (string, any, error) {
+	all, err := s.Store.List()
+	if err != nil {
+		return "", nil, err
+	}
+	v := failuresView{Runs: min(len(all), failuresWithin)}
+	var list []runs.Record
+	var from []string
+	for _, run := range all[:v.Runs] {
+		if !Bad(&run) {
+			continue
+		}
+		_, records, err := s.Store.Get(run.ID)
+		if err != nil {
+			return "", nil, err
+		}
+		for i := range records {
+			if isBad(records[i].Status) {
+				list, from = append(list, records[i]), append(from, s.linkTo(run.ID, i, &records[i], records[i].Log)+"\x00"+s.linkTo(run.ID, i, &records[i], records[i].Waves))
+			}
+		}
+	}
+	v.Groups = groups(list, func(i int, file string) string {
+		log, waves, _ := strings.Cut(from[i], "\x00")
+		if file == list[i].Waves && file != "" {
+			return waves
+		}
+		return log
+	})
+	return "failures.html", &v, nil
+}

@@ -1,0 +1,56 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"io"
+	"net/http"
+	"net/http/cookiejar"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// TestServe starts the server as people do, reads what it prints, and ends it.
+func TestServe(t *testing.T) {
+	t.Chdir(t.TempDir())
+	var ignored strings.Builder
+	require.Equal(t, exitUsage, run(t.Context(), []string{"serve"}, strings.NewReader(""), io.Discard, &ignored))
+	require.Contains(t, ignored.String(), "nicloop regress makes it")
+	require.Equal(t, exitOK, run(t.Context(), []string{"regress", "velo/lengths", "--device", "model:"}, strings.NewReader(""), io.Discard, io.Discard))
+	require.Equal(t, exitUsage, run(t.Context(), []string{"serve", "--listen", "8080"}, strings.NewReader(""), io.Discard, io.Discard))
+	require.Equal(t, exitEnvironment, run(t.Context(), []string{"serve", "--listen", "192.0.2.1:1"}, strings.NewReader(""), io.Discard, io.Discard))
+
+	for _, listen := range []string{"127.0.0.1:0", "0.0.0.0:0"} {
+		ctx, stop := context.WithCancel(t.Context())
+		reader, writer := io.Pipe()
+		ended := make(chan int)
+		go func() {
+			ended <- run(ctx, []string{"serve", "--listen", listen}, strings.NewReader(""), writer, io.Discard)
+		}()
+		where, err := bufio.NewReader(reader).ReadString('\n')
+		require.NoError(t, err)
+		where = strings.TrimSpace(where)
+		require.Equal(t, listen != "127.0.0.1:0", strings.Contains(where, "?token="), "who listens to others wants a token")
+		if at := strings.Index(where, "?"); at > 0 { // the name of this machine need not be known here
+			_, port, _ := strings.Cut(where[len("http://"):at-1], ":")
+			where = "http://127.0.0.1:" + port + "/" + where[at:]
+			got, err := http.Get("http://127.0.0.1:" + port + "/")
+			require.NoError(t, err)
+			require.NoError(t, got.Body.Close())
+			require.Equal(t, http.StatusUnauthorized, got.StatusCode)
+		}
+		jar, err := cookiejar.New(nil)
+		require.NoError(t, err)
+		got, err := (&http.Client{Jar: jar}).Get(where)
+		require.NoError(t, err)
+		text, err := io.ReadAll(got.Body)
+		require.NoError(t, err)
+		require.NoError(t, got.Body.Close())
+		require.Equal(t, http.StatusOK, got.StatusCode)
+		require.Contains(t, string(text), "velo/lengths")
+		stop()
+		require.Equal(t, exitOK, <-ended)
+	}
+}
