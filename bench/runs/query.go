@@ -88,6 +88,17 @@ func (s *Store) Fresh(device string) (seed int64, err error) {
 	return seed, err
 }
 
+// Green gives when a test passed last; the zero one if it never did.
+func (s *Store) Green(test, device string, seed int64) (g Green, err error) {
+	err = s.view(func(tx *bolt.Tx) error {
+		if text := tx.Bucket(greenBucket).Get(subject(test, device, seed)); text != nil {
+			return json.Unmarshal(text, &g)
+		}
+		return nil
+	})
+	return g, err
+}
+
 // History gives the history of one test, by device and seed, the oldest run first.
 func (s *Store) History(test string) (list []Point, err error) {
 	err = s.view(func(tx *bolt.Tx) error {

@@ -9,6 +9,7 @@ import (
 	"reflect"
 
 	"github.com/nicloop/nicloop/bench"
+	"github.com/nicloop/nicloop/bench/bisect"
 	"github.com/nicloop/nicloop/bench/bridgebench"
 	"github.com/nicloop/nicloop/bench/imb"
 	"github.com/nicloop/nicloop/bench/reproduce"
@@ -46,6 +47,7 @@ var documents = []document{
 	{"device", []string{"device info"}, "What a device is, and its global registers.", (*deviceInfo)(nil)},
 	{"version", []string{"version"}, "This program.", (*versionInfo)(nil)},
 	{"regression", []string{"regress", "conform", "runs show"}, "A regression and its tests.", (*regression)(nil)},
+	{"bisection", []string{"bisect"}, "The commit that broke a test, and what was tried.", (*bisect.Result)(nil)},
 	{"runs", []string{"runs list"}, "The runs that are remembered, the newest first.", (*runList)(nil)},
 	{"changes", []string{"runs diff"}, "The tests that two runs do not agree about.", (*changeList)(nil)},
 	{"trend", []string{"runs trend"}, "The history of tests, the oldest run first.", (*pointList)(nil)},

@@ -1,0 +1,293 @@
+// Package bisect finds the commit that broke a test, or made it slower: it builds nicloop at commits between one at which the
+// test was right and one at which it is not, and runs it.
+//
+// # What it promises
+//
+//   - The working tree of the caller stays as it is: commits are checked out in a worktree of their own, which goes in the end.
+//   - Nothing is built twice: packages come from Go's cache, simulators from that of nicloop.
+//   - A commit that cannot be judged (it does not build, or does not know the test) is left out; if the answer lies behind
+//     such commits, all that it may be are named.
+//   - Both ends are tried first: a test that fails at both, or at none, is an error.
+//
+// # What the caller must do
+//
+//   - Have git and Go, and a checkout with the commits.
+package bisect
+
+import (
+	"bytes"
+	"context"
+	"encoding/xml"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/nicloop/nicloop/drivers"
+)
+
+// Options say what is looked for, and where.
+type Options struct {
+	Repo       string // a folder of the checkout
+	Good, Bad  string // revisions
+	Test       string
+	Device     string
+	Seed       int64
+	SlowerThan uint64 // cycles: a test that passes with more is bad too; 0: any number is good
+	Tell       func(Trial)
+}
+
+// Verdict of a commit.
+type Verdict string
+
+// The verdicts. Skip: it cannot be judged.
+const (
+	Good Verdict = "good"
+	Bad  Verdict = "bad"
+	Skip Verdict = "skip"
+)
+
+// A Trial is what one commit came to.
+type Trial struct {
+	Commit  string  `json:"commit"`
+	Subject string  `json:"subject"`
+	Verdict Verdict `json:"verdict"`
+	Cycles  uint64  `json:"cycles,omitempty"`
+	Why     string  `json:"why,omitempty"` // its last line, unless it is good
+	Real    float64 `json:"real_s"`        // building it included
+}
+
+// A Result names the commits that may be the first bad one: one, unless others could not be judged.
+type Result struct {
+	Test   string   `json:"test"`
+	Device string   `json:"device"`
+	Seed   int64    `json:"seed"`
+	Found  []string `json:"first_bad"`
+	Trials []Trial  `json:"trials"`
+}
+
+// A search is a bisection that goes on.
+type search struct {
+	o    Options
+	tree string // the worktree
+	temp string
+	res  *Result
+}
+
+// Run looks for the commit.
+func Run(ctx context.Context, o Options) (res *Result, err error) {
+	s := &search{o: o, res: &Result{Test: o.Test, Device: o.Device, Seed: o.Seed}}
+	top, err := git(ctx, o.Repo, "rev-parse", "--show-toplevel")
+	if err != nil {
+		return nil, err
+	}
+	for _, end := range []*string{&s.o.Good, &s.o.Bad} {
+		id, err := git(ctx, o.Repo, "rev-parse", "--verify", "--quiet", *end+"^{commit}")
+		if err != nil {
+			return nil, fmt.Errorf("%w: there is no commit %q", drivers.ErrConfig, *end)
+		}
+		*end = id
+	}
+	if _, err := git(ctx, o.Repo, "merge-base", "--is-ancestor", s.o.Good, s.o.Bad); err != nil {
+		return nil, fmt.Errorf("%w: %.10s does not lie before %.10s", drivers.ErrConfig, s.o.Good, s.o.Bad)
+	}
+	if s.temp, err = os.MkdirTemp("", "nicloop-bisect-"); err != nil {
+		return nil, err
+	}
+	s.tree = filepath.Join(s.temp, "tree")
+	if _, err := git(ctx, top, "worktree", "add", "--detach", "--quiet", s.tree, s.o.Bad); err != nil {
+		return nil, errors.Join(err, os.RemoveAll(s.temp))
+	}
+	defer func() { err = errors.Join(err, s.clean(top)) }()
+	if err := s.ends(ctx); err != nil {
+		return s.res, err
+	}
+	return s.res, s.halve(ctx)
+}
+
+// clean removes the worktree, whatever has ended the search.
+func (s *search) clean(top string) error {
+	_, err := git(context.Background(), top, "worktree", "remove", "--force", s.tree)
+	return errors.Join(err, os.RemoveAll(s.temp))
+}
+
+// ends tries both ends.
+func (s *search) ends(ctx context.Context) error {
+	for _, end := range []struct {
+		commit string
+		want   Verdict
+	}{{s.o.Bad, Bad}, {s.o.Good, Good}} {
+		if _, err := git(ctx, s.tree, "checkout", "--quiet", "--detach", end.commit); err != nil {
+			return err
+		}
+		t, err := s.try(ctx)
+		if err != nil {
+			return err
+		}
+		if t.Verdict != end.want {
+			return fmt.Errorf("%w: %.10s must be %s, and is %s%s", drivers.ErrConfig, end.commit, end.want, t.Verdict, because(t.Why))
+		}
+	}
+	return nil
+}
+
+func because(why string) string {
+	if why == "" {
+		return ""
+	}
+	return ": " + why
+}
+
+var (
+	firstBad  = regexp.MustCompile(`(?m)^([0-9a-f]{40}) is the first bad commit`)
+	manyBad   = regexp.MustCompile(`(?m)^[0-9a-f]{40}$`)
+	onlySkips = "There are only 'skip'ped commits left to test"
+)
+
+// halve lets git choose commits until it knows. Its state belongs to the worktree, and goes with it.
+func (s *search) halve(ctx context.Context) error {
+	out, err := git(ctx, s.tree, "bisect", "start", s.o.Bad, s.o.Good)
+	for err == nil {
+		if m := firstBad.FindStringSubmatch(out); m != nil {
+			s.res.Found = []string{m[1]}
+			return nil
+		}
+		var t Trial
+		if t, err = s.try(ctx); err != nil {
+			return err
+		}
+		out, err = git(ctx, s.tree, "bisect", string(t.Verdict))
+		if err != nil && strings.Contains(out, onlySkips) {
+			s.res.Found = manyBad.FindAllString(out, -1)
+			return nil
+		}
+	}
+	return err
+}
+
+// try builds nicloop at the commit that is checked out, and runs the test.
+func (s *search) try(ctx context.Context) (t Trial, err error) {
+	begin := time.Now()
+	line, err := git(ctx, s.tree, "log", "-1", "--format=%H %s")
+	if err != nil {
+		return t, err
+	}
+	t.Commit, t.Subject, _ = strings.Cut(line, " ")
+	t.Verdict, t.Why, err = s.judge(ctx, &t)
+	if ctx.Err() != nil {
+		return t, context.Cause(ctx)
+	}
+	if err != nil {
+		return t, err
+	}
+	t.Real = time.Since(begin).Seconds()
+	s.res.Trials = append(s.res.Trials, t)
+	if s.o.Tell != nil {
+		s.o.Tell(t)
+	}
+	return t, nil
+}
+
+func (s *search) judge(ctx context.Context, t *Trial) (Verdict, string, error) {
+	program := filepath.Join(s.temp, "nicloop")
+	if out, err := command(ctx, s.tree, "go", "build", "-o", program, "./cmd/nicloop"); err != nil {
+		return Skip, "it does not build: " + lastLine(out), nil
+	}
+	work, err := os.MkdirTemp(s.temp, "run-")
+	if err != nil {
+		return Skip, "", err
+	}
+	// In a folder of its own it remembers its runs there; flags are those that every nicloop has known.
+	out, err := command(ctx, work, program, "regress", s.o.Test, "--device", s.o.Device, "--seed", strconv.FormatInt(s.o.Seed, 10), "-o", "out")
+	code := 0
+	var ended *exec.ExitError
+	if errors.As(err, &ended) && ended.Exited() {
+		code = ended.ExitCode()
+	} else if err != nil {
+		return Skip, "", err
+	}
+	cycles, ran := readCycles(filepath.Join(work, "out", "results.xml"))
+	t.Cycles = cycles
+	switch {
+	case code == 1 || code == 4:
+		return Bad, reason(out), nil
+	case code != 0:
+		return Skip, lastLine(out), nil
+	case !ran:
+		return Skip, "the test was not run", nil
+	case s.o.SlowerThan > 0 && cycles > s.o.SlowerThan:
+		return Bad, fmt.Sprintf("%d cycles", cycles), nil
+	}
+	return Good, "", nil
+}
+
+// readCycles takes how long the test took from results.xml; ran is false if no test was run to its end.
+func readCycles(file string) (cycles uint64, ran bool) {
+	text, err := os.ReadFile(file)
+	if err != nil {
+		return 0, false
+	}
+	var suite struct {
+		Cases []struct {
+			Skipped *struct{} `xml:"skipped"`
+			Props   []struct {
+				Name  string `xml:"name,attr"`
+				Value string `xml:"value,attr"`
+			} `xml:"properties>property"`
+		} `xml:"testcase"`
+	}
+	if xml.Unmarshal(text, &suite) != nil {
+		return 0, false
+	}
+	for _, c := range suite.Cases {
+		ran = ran || c.Skipped == nil
+		for _, p := range c.Props {
+			if n, err := strconv.ParseUint(p.Value, 10, 64); p.Name == "cycles" && err == nil {
+				cycles += n
+			}
+		}
+	}
+	return cycles, ran
+}
+
+var failedLine = regexp.MustCompile(`(?m)^(?:FAIL|HANG|FLAKY) .*\n\s*(.*)$`)
+
+// reason is the first line that says why the test failed.
+func reason(out string) string {
+	if m := failedLine.FindStringSubmatch(out); m != nil {
+		return m[1]
+	}
+	return lastLine(out)
+}
+
+func lastLine(out string) string {
+	lines := strings.Split(strings.TrimSpace(out), "\n")
+	return strings.TrimSpace(lines[len(lines)-1])
+}
+
+// git runs git in a folder, and gives what it printed.
+func git(ctx context.Context, dir string, args ...string) (string, error) {
+	out, err := command(ctx, dir, "git", args...)
+	out = strings.TrimSpace(out)
+	if err != nil && ctx.Err() == nil {
+		err = fmt.Errorf("%w: git %s that works: %w: %s", drivers.ErrEnvironment, args[0], err, lastLine(out))
+	}
+	return out, err
+}
+
+func command(ctx context.Context, dir, name string, args ...string) (string, error) {
+	cmd := exec.CommandContext(ctx, name, args...)
+	cmd.Dir = dir
+	var out bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &out, &out
+	cmd.Cancel = func() error { return cmd.Process.Signal(syscall.SIGTERM) }
+	cmd.WaitDelay = 10 * time.Second
+	err := cmd.Run()
+	return out.String(), err
+}

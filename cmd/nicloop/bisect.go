@@ -1,0 +1,123 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"time"
+
+	"github.com/nicloop/nicloop/bench/bisect"
+	"github.com/nicloop/nicloop/bench/regress"
+	"github.com/nicloop/nicloop/bench/runs"
+	"github.com/nicloop/nicloop/drivers"
+	"github.com/spf13/cobra"
+)
+
+func newBisect() *cobra.Command {
+	f := &bisectFlags{}
+	cmd := &cobra.Command{
+		Use:   "bisect TEST",
+		Short: "Find the commit that broke a test, or made it slower",
+		Long: `Find the first commit at which a test fails, in a checkout of nicloop: commits are
+built in a worktree of their own, which goes in the end, and the test is run with
+the same seed on the same device. Packages and simulators come from caches.
+
+Without --good the search begins where the test passed last, by the memory of runs.
+Commits that do not build, or do not know the test, are left out.`,
+		Example: `  nicloop bisect velo/lengths --good v1.2
+  nicloop bisect dynamic/alltoall --seed 17               since it passed last
+  nicloop bisect velo/kinds --device model: --good HEAD~40 --slower-than 210`,
+		Args: checked(cobra.ExactArgs(1)),
+		RunE: func(cmd *cobra.Command, args []string) error { return f.run(cmd, args[0]) },
+	}
+	fs := cmd.Flags()
+	fs.SortFlags = false
+	fs.StringVar(&f.o.Device, "device", "rtl:", "what stands behind the driver")
+	fs.Int64Var(&f.o.Seed, "seed", 1, "seed")
+	fs.StringVar(&f.o.Good, "good", "", "a commit at which it was right (default: where it passed last)")
+	fs.StringVar(&f.o.Bad, "bad", "HEAD", "a later one at which it is not")
+	fs.Uint64Var(&f.o.SlowerThan, "slower-than", 0, "a test that passes with more `CYCLES` is bad, too")
+	fs.StringVar(&f.o.Repo, "repository", ".", "a folder of the checkout")
+	fs.StringVar(&f.db, "db", defaultMemory, "the memory of runs")
+	fs.DurationVar(&f.timeout, "timeout", 0, "give up after so much real time (default: never)")
+	fs.BoolVar(&f.json, "json", false, "print as JSON")
+	completing(cmd, 1, testChoices(regress.List))
+	return cmd
+}
+
+type bisectFlags struct {
+	o       bisect.Options
+	db      string
+	timeout time.Duration
+	json    bool
+}
+
+func (f *bisectFlags) run(cmd *cobra.Command, test string) error {
+	f.o.Test = test
+	if err := notNegative(cmd, "timeout"); err != nil {
+		return err
+	}
+	if err := drivers.Check(f.o.Device); err != nil {
+		return err
+	}
+	if f.o.Good == "" {
+		var err error
+		if f.o.Good, err = f.green(); err != nil {
+			return err
+		}
+	}
+	ctx, cancel := withTimeout(cmd.Context(), f.timeout)
+	defer cancel()
+	f.o.Tell = func(t bisect.Trial) { tellTrial(cmd.ErrOrStderr(), &t) }
+	res, err := bisect.Run(ctx, f.o)
+	if err != nil {
+		if cause := context.Cause(ctx); cause != nil {
+			return cause
+		}
+		return err
+	}
+	if f.json {
+		return writeJSON(cmd.OutOrStdout(), res)
+	}
+	return printBisection(cmd.OutOrStdout(), res)
+}
+
+// green is where the test passed last.
+func (f *bisectFlags) green() (string, error) {
+	g, err := runs.At(f.db).Green(f.o.Test, f.o.Device, f.o.Seed)
+	if err != nil {
+		return "", known(err)
+	}
+	if g.Commit == "" {
+		return "", misused("%s knows no commit at which %s passed on %s with seed %d: give --good", f.db, f.o.Test, f.o.Device, f.o.Seed)
+	}
+	return g.Commit, nil
+}
+
+func tellTrial(w io.Writer, t *bisect.Trial) {
+	cycles := ""
+	if t.Cycles > 0 {
+		cycles = fmt.Sprintf(", %d cycles", t.Cycles)
+	}
+	fmt.Fprintf(w, "%-4s %s %s (%.0f s%s) %s\n", t.Verdict, shortCommit(t.Commit), t.Subject, t.Real, cycles, t.Why)
+}
+
+func printBisection(w io.Writer, res *bisect.Result) error {
+	subject := func(commit string) string {
+		for _, t := range res.Trials {
+			if t.Commit == commit {
+				return t.Subject
+			}
+		}
+		return ""
+	}
+	if len(res.Found) == 1 {
+		_, err := fmt.Fprintf(w, "%s: the first bad commit is %s %s\n", res.Test, res.Found[0], subject(res.Found[0]))
+		return err
+	}
+	fmt.Fprintf(w, "%s: the first bad commit is one of %d, of which the others cannot be judged:\n", res.Test, len(res.Found))
+	for _, c := range res.Found {
+		fmt.Fprintf(w, "  %s %s\n", c, subject(c))
+	}
+	return nil
+}
