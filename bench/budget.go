@@ -33,6 +33,7 @@ type Budget struct {
 	Bytes   int    `json:"bytes"`
 	Cold    bool   `json:"cold"` // nothing was translated before
 	ClockPS int    `json:"clock_ps"`
+	Hash    string `json:"rtl_hash"`
 	Trips   []Trip `json:"trips"`
 }
 
@@ -95,7 +96,7 @@ func MeasureBudget(ctx context.Context, c BudgetConfig) (b *Budget, err error) {
 		return nil, err
 	}
 	info := sys.Info()
-	b = &Budget{Device: info.URI, Hops: c.Hops, Bytes: c.Size, Cold: c.Cold, ClockPS: info.ClockPS}
+	b = &Budget{Device: info.URI, Hops: c.Hops, Bytes: c.Size, Cold: c.Cold, ClockPS: info.ClockPS, Hash: info.Hash}
 	for _, way := range []struct {
 		name string
 		most int

@@ -150,11 +150,15 @@ func Measure(ctx context.Context, c Config, buffers int, body func(*host.Rank) e
 	if err := c.Validate(); err != nil {
 		return nil, err
 	}
-	w, err := openWorld(ctx, c, nil)
+	obs, err := newObservers(&c)
+	if err != nil {
+		return nil, err
+	}
+	w, err := openWorld(ctx, c, obs.sink())
 	if err != nil {
 		return nil, because(ctx, err)
 	}
-	defer func() { w.failed(ctx, err); err = because(ctx, errors.Join(err, w.close())) }()
+	defer func() { w.failed(ctx, err); err = because(ctx, errors.Join(err, w.close(), obs.close())) }()
 	if err := w.run(ctx, body); err != nil {
 		return nil, err
 	}

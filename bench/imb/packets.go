@@ -21,6 +21,15 @@ func Messages(benchmark string, p int) int {
 	return p
 }
 
+// Tables is how many a run makes, each in a world of its own.
+func Tables(c Config) (n int, err error) {
+	list, err := c.validate()
+	for _, b := range list {
+		n += len(c.procs(b))
+	}
+	return n, err
+}
+
 // Packets is roughly how many data packets a run sends.
 func Packets(c Config) float64 {
 	list, err := c.validate()

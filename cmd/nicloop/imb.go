@@ -29,6 +29,7 @@ the others wait in a barrier.`,
   nicloop imb PingPong --nodes 2 --procs 4 --multi 0 --map 4x2    4 pairs between two nodes
   nicloop imb Alltoall Bcast --npmin 8 --nodes 8 --msglen 2048 --flow dynamic --slots 16
   nicloop imb Alltoall --nodes 64 --npmin 64 --msglen 64 --device model: -j 2
+  nicloop imb Bcast --nodes 2 --procs 1 --msglen 64 --pcap bcast.pcapng --waves bcast.fst   one table, from the inside
   nicloop imb Scatterv --nodes 8 --npmin 8 --root-shift 10 --sync=false --iter 80`,
 	}
 	f := &imbFlags{c: imb.Default()}
@@ -61,6 +62,8 @@ type imbFlags struct {
 	multi            string
 	json             bool
 	limit, timeout   time.Duration
+	pcap             string
+	look             runFlags // waves
 }
 
 func (f *imbFlags) add(cmd *cobra.Command) {
@@ -89,11 +92,18 @@ func (f *imbFlags) add(cmd *cobra.Command) {
 	fs.Int64Var(&f.c.Run.Seed, "seed", d.Run.Seed, "seed of message contents")
 	fs.BoolVar(&f.json, "json", false, "print the report as JSON")
 	fs.IntVarP(&f.c.Run.Threads, "jobs", "j", 1, "cores that one simulation on model: or rtl: may use; 2 pays when all of 16 nodes or more are busy")
+	fs.StringVar(&f.pcap, "pcap", "", "write every packet of one table to `FILE` (pcapng, simulated nanoseconds)")
+	fs.StringVar(&f.look.waves, "waves", "", "write waveforms of one table to `FILE` (FST)")
+	fs.IntSliceVar(&f.look.wavesNodes, "waves-node", nil, "nodes that the waveforms show the inside of (default: all)")
+	fs.Uint64Var(&f.look.wavesFrom, "waves-from", 0, "first cycle of the waveforms")
+	fs.Uint64Var(&f.look.wavesTo, "waves-to", uint64(drivers.Forever), "cycle at which they end")
+	fs.Lookup("waves-to").DefValue = "the end"
+	fs.BoolVar(&f.look.force, "force", false, "overwrite existing output files")
 	fs.DurationVar(&f.limit, "limit", 0, "give up after so much simulated time of one table (default: never)")
 	fs.DurationVar(&f.timeout, "timeout", 0, "give up after so much real time (default: never)")
 }
 
-func (f *imbFlags) run(cmd *cobra.Command, names []string) error {
+func (f *imbFlags) run(cmd *cobra.Command, names []string) (err error) {
 	c := f.c
 	if err := checkJobs(c.Run.Threads); err != nil {
 		return err
@@ -114,6 +124,17 @@ func (f *imbFlags) run(cmd *cobra.Command, names []string) error {
 	}
 	if err := f.placement(&c); err != nil {
 		return err
+	}
+	if err := f.one(cmd, &c); err != nil {
+		return err
+	}
+	if f.pcap != "" {
+		file, cerr := f.look.create(f.pcap)
+		if cerr != nil {
+			return cerr
+		}
+		defer func() { err = closeOutput(file, err) }()
+		c.Run.Pcap = file
 	}
 	ctx, cancel := withTimeout(cmd.Context(), f.timeout)
 	defer cancel()
@@ -136,6 +157,18 @@ func printIMBHead(cmd *cobra.Command, rep *imb.Report) {
 	c := &rep.Config.Run
 	fmt.Fprintf(cmd.OutOrStdout(), "# nicloop imb on %s, %d nodes (%s mesh) x %d processes, seed %d; simulated time\n# flow control %s\n",
 		c.Device, c.Nodes, dims(rep.Info.Dims), c.Procs, c.Seed, flowText(c.Velo))
+}
+
+// one holds what looks into the hardware to one table: each has a world of its own, which begins at cycle 0.
+func (f *imbFlags) one(cmd *cobra.Command, c *imb.Config) error {
+	if err := f.look.setWaves(cmd, &c.Run); err != nil || f.pcap == "" && f.look.waves == "" {
+		return err
+	}
+	n, err := imb.Tables(*c)
+	if err == nil && n != 1 {
+		err = misused("--%s shows one table, and this makes %d: name one benchmark, and --npmin %d", given(cmd, "pcap", "waves"), n, c.Run.Ranks())
+	}
+	return err
 }
 
 // lengths takes --msglen or --msglog.
