@@ -14,6 +14,7 @@ import (
 	"github.com/nicloop/nicloop/bench/imb"
 	"github.com/nicloop/nicloop/bench/reproduce"
 	"github.com/nicloop/nicloop/bench/runs"
+	"github.com/nicloop/nicloop/bench/tune"
 	"github.com/nicloop/nicloop/cosim/build"
 	"github.com/nicloop/nicloop/cosim/doctor"
 	"github.com/nicloop/nicloop/drivers"
@@ -42,6 +43,7 @@ var documents = []document{
 	{"experiment", []string{"reproduce"}, "A paper's experiment. Each is a line of its own.", (*reproduce.Report)(nil)},
 	{"explorations", []string{"check mailbox", "check rendezvous"}, "What the explorations of protocol code came to.", (*explorations)(nil)},
 	{"bridge", []string{"bench bridge"}, "What a crossing of the bridge costs.", (*bridgebench.Report)(nil)},
+	{"collectives", []string{"bench collectives"}, "Every algorithm of the collectives, measured.", (*tune.Report)(nil)},
 	{"simulators", []string{"cache list", "cache verify"}, "The simulators that are built.", (*simulators)(nil)},
 	{"tools", []string{"doctor"}, "Tools that nicloop uses.", (*tools)(nil)},
 	{"device", []string{"device info"}, "What a device is, and its global registers.", (*deviceInfo)(nil)},

@@ -154,6 +154,7 @@ var examples = []struct {
 	{"changes", "runs diff 1 2", 0},
 	{"trend", "runs trend velo/*", 0},
 	{"budget", "budget", 0},
+	{"collectives", "bench collectives allgather --ranks 4 --sizes 64", 0},
 	{"simulators", "cache verify", anyCode},
 	{"bridge", "bench bridge --starts 1 --rounds 2 --transactions 2", 0},
 }
