@@ -31,11 +31,13 @@ type Slurm struct {
 	array int // the next one's number
 }
 
-const (
-	arraySize = 1000 // of a cluster whose MaxArraySize nobody raised
-	attempts  = 4    // of a task whose node is lost each time
+var (
+	arraySize = 1000 // that of a cluster whose MaxArraySize nobody raised
 	pollEvery = time.Second
 )
+
+// attempts of a task whose node is lost each time.
+const attempts = 4
 
 var logged = logrus.WithField("layer", "batch")
 
@@ -75,7 +77,6 @@ type job struct {
 	index    int // among the tasks
 	tried    int
 	missing  int // how often it was gone and had no record
-	id       string
 	finished bool
 }
 

@@ -12,9 +12,10 @@ import (
 
 // A Change is a number that an older sweep does not agree about.
 type Change struct {
-	Where         string // the place on the axes, with the seed
-	Column        string
-	Before, After string // "": the row, or the number, is not there
+	Where  string `json:"where"` // the place on the axes, with the seed
+	Column string `json:"column"`
+	Before string `json:"before"` // "": the row, or the number, is not there
+	After  string `json:"after"`
 }
 
 // Share is by how much it changed, in percent; ok is false if that cannot be said.

@@ -14,6 +14,7 @@ import (
 	"github.com/nicloop/nicloop/bench/imb"
 	"github.com/nicloop/nicloop/bench/reproduce"
 	"github.com/nicloop/nicloop/bench/runs"
+	"github.com/nicloop/nicloop/bench/sweep"
 	"github.com/nicloop/nicloop/bench/tune"
 	"github.com/nicloop/nicloop/cosim/build"
 	"github.com/nicloop/nicloop/cosim/doctor"
@@ -49,6 +50,7 @@ var documents = []document{
 	{"device", []string{"device info"}, "What a device is, and its global registers.", (*deviceInfo)(nil)},
 	{"version", []string{"version"}, "This program.", (*versionInfo)(nil)},
 	{"regression", []string{"regress", "conform", "runs show"}, "A regression and its tests.", (*regression)(nil)},
+	{"sweep", []string{"sweep"}, "The rows of a sweep.", (*sweepReport)(nil)},
 	{"bisection", []string{"bisect"}, "The commit that broke a test, and what was tried.", (*bisect.Result)(nil)},
 	{"runs", []string{"runs list"}, "The runs that are remembered, the newest first.", (*runList)(nil)},
 	{"changes", []string{"runs diff"}, "The tests that two runs do not agree about.", (*changeList)(nil)},
@@ -77,6 +79,23 @@ type explorations struct {
 type regression struct {
 	Run   runs.Run      `json:"run"`
 	Tests []runs.Record `json:"tests"` // as they ended
+}
+
+// sweepReport is what came of a sweep.
+type sweepReport struct {
+	Name    string         `json:"name"`
+	Run     uint64         `json:"run,omitempty"` // in the memory of runs
+	Runs    int            `json:"runs"`
+	Failed  []failedPoint  `json:"failed"`
+	Files   []string       `json:"files"`
+	Columns []string       `json:"columns"`
+	Rows    [][]string     `json:"rows"` // as rows.csv has them
+	Changes []sweep.Change `json:"changes,omitempty"`
+}
+
+type failedPoint struct {
+	Command string `json:"command"`
+	Error   string `json:"error"`
 }
 
 type runList struct {

@@ -15,6 +15,9 @@ import (
 	"github.com/spf13/pflag"
 )
 
+// executable is this program, of which tasks are commands.
+var executable = os.Executable
+
 // executorFlags say where many runs are performed.
 type executorFlags struct {
 	name    string
@@ -47,7 +50,7 @@ func (x *executorFlags) check() error {
 
 // perform runs tasks where the flags say.
 func (x *executorFlags) perform(ctx context.Context, dir string, tasks []batch.Task, jobs int, tell func(string), done func(int, batch.Record) error) error {
-	program, err := os.Executable()
+	program, err := executable()
 	if err != nil || len(tasks) == 0 {
 		return err
 	}
@@ -67,7 +70,7 @@ func newTask() *cobra.Command {
 			if err != nil {
 				return misused("index %q: expected a number", args[1])
 			}
-			program, err := os.Executable()
+			program, err := executable()
 			if err != nil {
 				return err
 			}

@@ -150,6 +150,8 @@ var examples = []struct {
 	{"regression", "regress --only-failed-last --device ideal:", 0},
 	{"regression", "regress matching/chunked --device model: --timeout 1ms", exitFailed},
 	{"regression", "runs show 1", 0},
+	{"sweep", "sweep s.yaml", 0},
+	{"sweep", "sweep s.yaml -o more --against nicloop-out/sweep-s", 0},
 	{"runs", "runs list", 0},
 	{"changes", "runs diff 1 2", 0},
 	{"trend", "runs trend velo/*", 0},
@@ -162,6 +164,12 @@ var examples = []struct {
 // TestEveryDocument runs every verb that has one.
 func TestEveryDocument(t *testing.T) {
 	t.Chdir(t.TempDir())
+	self, err := os.Executable()
+	require.NoError(t, err)
+	nicloop := filepath.Join(t.TempDir(), "nicloop") // TestMain goes by the name
+	require.NoError(t, os.Symlink(self, nicloop))
+	executable = func() (string, error) { return nicloop, nil }
+	require.NoError(t, os.WriteFile("s.yaml", []byte("{schema: 1, name: s, verb: version, values: {number: description_version}}"), 0o644))
 	left := withJSON(newRoot())
 	left = slices.DeleteFunc(left, func(verb string) bool { return slices.Contains(silent, verb) })
 	left = slices.DeleteFunc(left, func(verb string) bool { return verb == "bisect" }) // TestBisect has a checkout for it

@@ -54,12 +54,14 @@ the others go on.
 	fs.StringVarP(&f.dir, "output", "o", "", "`DIR` for rows, figures and journal (default: nicloop-out/sweep-NAME)")
 	fs.StringVar(&f.db, "db", defaultMemory, "the memory of runs, see nicloop runs; empty: none")
 	f.executor.add(fs)
+	fs.BoolVar(&f.json, "json", false, "print what came of it as JSON, instead of tables")
 	cmd.RunE = func(cmd *cobra.Command, args []string) error { return f.run(cmd, args[0]) }
 	return cmd
 }
 
 type sweepFlags struct {
 	dry, resume, force bool
+	json               bool
 	jobs               int
 	against, dir, db   string
 	executor           executorFlags
@@ -129,7 +131,7 @@ func (s *sweeping) open() (err error) {
 	if err := os.MkdirAll(s.f.dir, 0o755); err != nil {
 		return err
 	}
-	program, err := os.Executable()
+	program, err := executable()
 	if err != nil {
 		return err
 	}
@@ -264,35 +266,53 @@ func (s *sweeping) write(whole bool) error {
 	return s.tell(t, files, empty)
 }
 
-// tell says what came of it, to people.
+// tell says what came of it.
 func (s *sweeping) tell(t *sweep.Table, files, empty []string) error {
+	rep := &sweepReport{Name: s.file.Name, Run: s.memory.id, Runs: len(s.points), Files: files, Columns: t.Columns, Rows: t.Strings()}
+	hung := false
+	for i, r := range s.records {
+		if status := sweep.StatusOf(r); status != sweep.Passed {
+			rep.Failed = append(rep.Failed, failedPoint{"nicloop " + shellWords(s.points[i].Args), r.Error})
+			hung = hung || status == sweep.Hung
+		}
+	}
+	var err error
+	if s.f.against != "" {
+		if rep.Changes, err = s.changes(t); err != nil {
+			return err
+		}
+	}
+	if s.f.json {
+		err = writeJSON(s.cmd.OutOrStdout(), rep)
+	} else {
+		err = s.print(rep, t, empty)
+	}
+	switch {
+	case err != nil:
+		return err
+	case hung:
+		return errHung
+	case len(rep.Failed) > 0:
+		return errFailed
+	}
+	return nil
+}
+
+// print is for people.
+func (s *sweeping) print(rep *sweepReport, t *sweep.Table, empty []string) error {
 	w := s.cmd.OutOrStdout()
 	printTable(w, t)
-	failed, hung := 0, 0
-	for i, r := range s.records {
-		switch sweep.StatusOf(r) {
-		case sweep.Hung:
-			hung++
-			fallthrough
-		case sweep.Failed:
-			failed++
-			fmt.Fprintf(w, "\nfailed: nicloop %s\n  %s\n", shellWords(s.points[i].Args), strings.ReplaceAll(r.Error, "\n", "\n  "))
-		}
+	for _, p := range rep.Failed {
+		fmt.Fprintf(w, "\nfailed: %s\n  %s\n", p.Command, strings.ReplaceAll(p.Error, "\n", "\n  "))
 	}
 	for _, name := range empty {
 		fmt.Fprintf(w, "no figure %s: there is nothing to show\n", name)
 	}
-	fmt.Fprintf(w, "\n%d runs, %d failed; written: %s\n", len(s.points), failed, strings.Join(files, " "))
-	if err := s.changes(t); err != nil {
-		return err
+	fmt.Fprintf(w, "\n%d runs, %d failed; written: %s\n", rep.Runs, len(rep.Failed), strings.Join(rep.Files, " "))
+	if s.f.against == "" {
+		return nil
 	}
-	switch {
-	case hung > 0:
-		return errHung
-	case failed > 0:
-		return errFailed
-	}
-	return nil
+	return printChanges(w, s.f.against, rep.Changes)
 }
 
 // shownCommands of a plan say what it does.
@@ -315,36 +335,34 @@ func printTable(w io.Writer, t *sweep.Table) {
 	tw.Flush()
 }
 
-// changes shows and writes what an older sweep does not agree about.
-func (s *sweeping) changes(t *sweep.Table) error {
-	if s.f.against == "" {
-		return nil
-	}
+// changes finds and writes what an older sweep does not agree about.
+func (s *sweeping) changes(t *sweep.Table) ([]sweep.Change, error) {
 	list, err := t.Changes(s.f.against)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	w := s.cmd.OutOrStdout()
-	fmt.Fprintf(w, "\nchanged against %s: %d numbers\n", s.f.against, len(list))
-	tw := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	rows := [][]string{}
+	for _, c := range list {
+		rows = append(rows, []string{c.Where, c.Column, c.Before, c.After})
+	}
+	return list, figure.SaveRows(filepath.Join(s.f.dir, "changes.csv"), []string{"where", "column", "before", "after"}, rows)
+}
+
+func printChanges(w io.Writer, against string, list []sweep.Change) error {
+	fmt.Fprintf(w, "\nchanged against %s: %d numbers\n", against, len(list))
+	tw := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	for i, c := range list {
+		if i == shownRows {
+			fmt.Fprintf(tw, "and %d more, in changes.csv\n", len(list)-i)
+			break
+		}
 		share := ""
 		if v, ok := c.Share(); ok {
 			share = fmt.Sprintf("%+.2f %%", v)
 		}
-		rows = append(rows, []string{c.Where, c.Column, c.Before, c.After})
-		switch {
-		case i < shownRows:
-			fmt.Fprintf(tw, "%s\t%s\t%s\t-> %s\t%s\n", c.Where, c.Column, orDash(c.Before), orDash(c.After), share)
-		case i == shownRows:
-			fmt.Fprintf(tw, "and %d more, in changes.csv\n", len(list)-i)
-		}
+		fmt.Fprintf(tw, "%s\t%s\t%s\t-> %s\t%s\n", c.Where, c.Column, orDash(c.Before), orDash(c.After), share)
 	}
-	if err := tw.Flush(); err != nil {
-		return err
-	}
-	return figure.SaveRows(filepath.Join(s.f.dir, "changes.csv"), []string{"where", "column", "before", "after"}, rows)
+	return tw.Flush()
 }
 
 func orDash(s string) string {

@@ -19,7 +19,7 @@ type verbs struct{}
 
 // notSwept look at what others have done, or are sweeps themselves.
 func notSwept(verb string) bool {
-	return strings.HasPrefix(verb, "runs ") || strings.HasPrefix(verb, "cache ") || verb == "bisect"
+	return strings.HasPrefix(verb, "runs ") || strings.HasPrefix(verb, "cache ") || verb == "bisect" || verb == "sweep"
 }
 
 // Find gives the verb that words begin with.
