@@ -293,6 +293,9 @@ func (f *File) checkAxes() error {
 			if seen[column(a.name)] {
 				return a.where.errorf("%s is set twice", a.name)
 			}
+			if a.name != "device" && slices.Contains(fixedColumns, column(a.name)) {
+				return a.where.errorf("axis %s: there is a column of that name in every row", a.name)
+			}
 			seen[column(a.name)] = true
 			if f.inBraces(a.name) {
 				continue

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"go/types"
 	"os"
 	"path/filepath"
 	"reflect"
@@ -178,6 +179,24 @@ func TestRows(t *testing.T) {
 	f.Plots[0].by = nil
 	_, _, err = f.Draw(table)
 	require.ErrorContains(t, err, "good.yaml:23: plot one: several rows at slots 8 with the same seed")
+}
+
+// TestDeviceAxis: the device of a row stands in it once.
+func TestDeviceAxis(t *testing.T) {
+	text := strings.Replace(strings.Replace(good, "flags: {device: 'model:?x={nodes}'}", "flags: {}", 1), "  what: [a, b]", "  what: [a, b]\n  device: ['rtl:', 'ideal:']", 1)
+	f, err := parse("x.yaml", []byte(text), fake{})
+	require.NoError(t, err)
+	points, err := f.Points(fake{})
+	require.NoError(t, err)
+	rows, err := f.Rows(&points[0], measured(&points[0], 5))
+	require.NoError(t, err)
+	columns, _ := f.header()
+	require.Equal(t, "nodes what device slots credit_slots seed bytes time_us stall cycles time_ns half status hardware_hash exactness machine error", strings.Join(columns, " "))
+	require.Len(t, rows[0], len(columns))
+	require.Equal(t, cell{"cycles of the RTL", types.UntypedString}, rows[0][len(columns)-3])
+	require.Len(t, f.Figures(rows), 12)
+	_, err = parse("x.yaml", []byte(strings.Replace(good, "what: [a, b]", "what: [a, b]\n  machine: [1]", 1)), fake{})
+	require.ErrorContains(t, err, "x.yaml:8: axis machine: there is a column of that name in every row")
 }
 
 func TestChanges(t *testing.T) {

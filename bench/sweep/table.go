@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"go/types"
+	"slices"
 	"strings"
 
 	"github.com/nicloop/nicloop/bench/batch"
@@ -49,7 +50,15 @@ func (f *File) header() (names []string, keys int) {
 	for _, d := range f.Derived {
 		names = append(names, d.name)
 	}
-	return append(names, fixedColumns...), keys
+	return append(names, f.fixed()...), keys
+}
+
+// fixed are the columns that every row ends with. The device stands once: as an axis, if it is one.
+func (f *File) fixed() []string {
+	if !slices.Contains(f.axisNames(), "device") {
+		return fixedColumns
+	}
+	return slices.DeleteFunc(slices.Clone(fixedColumns), func(name string) bool { return name == "device" })
 }
 
 // NewTable makes a table of records, of which those that there are not yet are nil.
@@ -86,7 +95,11 @@ func (f *File) Rows(pt *Point, r *batch.Record) ([][]cell, error) {
 		hash = Hardware(r.Result)
 	}
 	reason, _, _ := strings.Cut(r.Error, "\n")
-	tail := []cell{text(status), text(device), text(hash), text(Exactness(pt.Device)), text(r.Machine), text(strings.TrimPrefix(reason, "nicloop: "))}
+	tail := []cell{text(status)}
+	if len(f.fixed()) == len(fixedColumns) {
+		tail = append(tail, text(device))
+	}
+	tail = append(tail, text(hash), text(Exactness(pt.Device)), text(r.Machine), text(strings.TrimPrefix(reason, "nicloop: ")))
 	var rows [][]cell
 	for _, v := range values {
 		row := append([]cell{}, pt.cells...)
@@ -144,7 +157,7 @@ func (t *Table) Strings() [][]string {
 func (f *File) Figures(rows [][]cell) (list []Figure) {
 	columns, keys := f.header()
 	for k, row := range rows {
-		for i := keys; i < len(columns)-len(fixedColumns); i++ {
+		for i := keys; i < len(columns)-len(f.fixed()); i++ {
 			v, ok := row[i].number()
 			if !ok {
 				continue

@@ -164,6 +164,9 @@ func showRun(w io.Writer, run *runs.Run, list []runs.Record, all bool) error {
 	if err := tw.Flush(); err != nil {
 		return err
 	}
+	if all {
+		showFigures(w, list)
+	}
 	for i := range list {
 		r := &list[i]
 		switch {
@@ -174,6 +177,20 @@ func showRun(w io.Writer, run *runs.Run, list []runs.Record, all bool) error {
 		}
 	}
 	return nil
+}
+
+// showFigures lists what runs of a sweep measured.
+func showFigures(w io.Writer, list []runs.Record) {
+	for i := range list {
+		r := &list[i]
+		for k, x := range r.Figures {
+			if k == 0 {
+				fmt.Fprintf(w, "\n%s (seed %d), %s:", r.Test, r.Seed, r.Exactness)
+			}
+			fmt.Fprintf(w, "  %s %v", x.Name, x.Value)
+		}
+	}
+	fmt.Fprintln(w)
 }
 
 func (f *runsFlags) diff() *cobra.Command {

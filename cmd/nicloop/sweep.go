@@ -323,7 +323,7 @@ const shownRows = 100
 
 func printTable(w io.Writer, t *sweep.Table) {
 	tw := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
-	rows, columns := t.Strings(), len(t.Columns)-5 // what follows the verdict is in the file
+	rows, columns := t.Strings(), slices.Index(t.Columns, "status")+1 // what follows the verdict is in the file
 	fmt.Fprintln(tw, strings.Join(t.Columns[:columns], "\t"))
 	for i, row := range rows {
 		if i == shownRows {
