@@ -2,7 +2,7 @@
 package nicloop_pkg;
   localparam logic [63:0] MAGIC_VALUE = 64'h31504f4f4c43494e;
   localparam logic [63:0] VERSION_VALUE = 64'd1;
-  localparam logic [63:0] DESC_HASH_VALUE = 64'h0cc568ece1e33d2a;
+  localparam logic [63:0] DESC_HASH_VALUE = 64'h7eb65a610dc8fd59;
 
   localparam int CLOCK_PS = 6400;  // clock period: 156.25 MHz core clock
   localparam int SLOT_BYTES = 64;  // one mailbox slot
@@ -19,6 +19,8 @@ package nicloop_pkg;
   localparam int TORUS_VCS = 4;  // virtual channels of a torus link: class in bit 0, dateline crossed in this dimension in bit 1
   localparam int RMA_MTU = 256;  // largest payload of an RMA packet, bytes
   localparam int RMA_DEPTH = 4;  // RMA descriptors a process may have waiting in the NIC
+  localparam int RMA_UNDER_WAY = 16;  // fragments, requests or packets that a unit of RMA has begun, at most
+  localparam int DMA_WRITES = 16;  // slots of mailboxes, and notifications, that are written before the memory has answered the first
   localparam int NOTI_BYTES = 16;  // one notification
   localparam int ATU_TABLES = 16;  // translation tables
   localparam int ATU_COMMANDS = 16;  // commands of the translation unit that wait in its queue, at most
@@ -452,7 +454,7 @@ package nicloop_pkg;
   localparam int PAGE_VPID_COUNT = 16;
   localparam logic [18:0] REG_MBOX_BASE = 19'h00000;  // rw: DMA address of the ring, 64-byte aligned
   localparam logic [18:0] REG_MBOX_SLOTS = 19'h00008;  // rw: slots in the ring, 1..2^24-1; any number, not only powers of two
-  localparam logic [18:0] REG_MBOX_CTRL = 19'h00010;  // rw: switches, which act at once; busy (read-only): a slot of this mailbox is being written, to where it lay before. Software that has switched the mailbox off gives its memory away when busy is 0
+  localparam logic [18:0] REG_MBOX_CTRL = 19'h00010;  // rw: switches, which act at once; enable reads 0 also when memory has refused a slot, which switches the mailbox off; busy (read-only): slots of this mailbox are being written, to where it lay before. Software that has switched the mailbox off gives its memory away when busy is 0
   localparam int MBOX_CTRL_ENABLE_LSB = 0;
   localparam int MBOX_CTRL_ENABLE_W = 1;
   localparam int MBOX_CTRL_WINDOW_LSB = 1;
@@ -465,7 +467,7 @@ package nicloop_pkg;
   localparam logic [18:0] REG_MBOX_STALL = 19'h00020;  // ro: cycles this mailbox held the completer because it was full
   localparam logic [18:0] REG_NOTI_BASE = 19'h00100;  // rw: DMA address of the notification ring, 16-byte aligned
   localparam logic [18:0] REG_NOTI_SLOTS = 19'h00108;  // rw: notifications in the ring, 1..8191
-  localparam logic [18:0] REG_NOTI_CTRL = 19'h00110;  // rw: enable: the ring is on and others may access this process's pages; window: the process may start operations itself (enable needed too); irq: a notification raises IRQ_STATUS.noti; busy (read-only): as in MBOX_CTRL
+  localparam logic [18:0] REG_NOTI_CTRL = 19'h00110;  // rw: enable: the ring is on and others may access this process's pages; window: the process may start operations itself (enable needed too); irq: a notification raises IRQ_STATUS.noti; busy (read-only) and a refused write: as in MBOX_CTRL
   localparam int NOTI_CTRL_ENABLE_LSB = 0;
   localparam int NOTI_CTRL_ENABLE_W = 1;
   localparam int NOTI_CTRL_WINDOW_LSB = 1;

@@ -17,7 +17,7 @@ func (n *nic) holdRequester() error {
 		write{regs.NotiCtrl(v), regs.NotiCtrlEnable | regs.NotiCtrlWindow})); err != nil {
 		return err
 	}
-	for range 6 { // one told, four that the sender holds, one that waits
+	for range 2 + regs.RMAUnderWay { // one told, those that the sender holds, one that waits
 		if err := n.postAs(v, regs.RMADescFields{Command: regs.RMACommandNotiPut, NotiRequester: true, DstVPID: v, DstNode: uint16(n.node)}, 0, 0); err != nil {
 			return err
 		}

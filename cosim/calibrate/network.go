@@ -26,8 +26,8 @@ func crossing(ctx context.Context, c *Config, p *nic.Params) error {
 				return err
 			}
 			written, err := b.between(place{dst, drivers.PointEject}, flits-1, place{dst, drivers.PointSlot}, 0)
-			const check, channel, beats = 2, 1, regs.SlotBytes / regs.FlitBytes
-			p.NIC.HostWrite = written - check - channel - beats
+			const check, channel, beats, counted = 2, 1, regs.SlotBytes / regs.FlitBytes, 1
+			p.NIC.HostWrite = written - check - channel - beats - counted
 			return err
 		})
 		if err != nil {

@@ -205,7 +205,7 @@ func TestRandomTraffic(t *testing.T) {
 	for _, c := range []struct {
 		keys string
 		gap  int
-	}{{"", 400}, {"", 100}, {"", 40}, {"", 20}, {ring, 400}, {ring, 40}, {"?wire_latency=5", 40}, {"?wire_latency=50", 20}, {ring + "&wire_latency=64", 400}} {
+	}{{"", 400}, {"", 100}, {"", 40}, {"", 20}, {"?host_wr_latency=50", 20}, {"?host_wr_latency=250", 20}, {ring, 400}, {ring, 40}, {"?wire_latency=5", 40}, {"?wire_latency=50", 20}, {ring + "&wire_latency=64", 400}} {
 		t.Logf("rtl:%s, a packet per node every %d cycles; rerun: go test ./cosim/differ -run TestRandomTraffic -seed %d", c.keys, c.gap, *seed)
 		require.True(t, compare(t, c.keys, random(*seed, 4, 1000, c.gap)).exact())
 	}

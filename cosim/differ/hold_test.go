@@ -56,11 +56,15 @@ func TestHold(t *testing.T) {
 	if testing.Short() {
 		t.Skip("builds a simulator")
 	}
-	for _, gap := range []int{400, 100, 20} {
+	for _, c := range []struct {
+		gap  int
+		keys string
+	}{{400, ""}, {100, ""}, {20, ""}, {100, "?host_wr_latency=60"}} {
+		gap := c.gap
 		list := mixedTraffic(*seed, gap)
 		commands := mixedHolds(*seed, gap, mixedEach)
-		rtl, rtlMemory, rtlCounters := runMixed(t, "rtl:", list, 0, commands...)
-		model, modelMemory, modelCounters := runMixed(t, "model:", list, 0, commands...)
+		rtl, rtlMemory, rtlCounters := runMixed(t, "rtl:"+c.keys, list, 0, commands...)
+		model, modelMemory, modelCounters := runMixed(t, "model:"+c.keys, list, 0, commands...)
 		t.Logf("a line per node every %d cycles: counters %v", gap, rtlCounters)
 		require.Empty(t, firstApart(rtl, model))
 		require.Equal(t, rtlCounters, modelCounters)

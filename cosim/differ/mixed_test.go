@@ -221,13 +221,15 @@ func TestMixedTraffic(t *testing.T) {
 	if testing.Short() {
 		t.Skip("builds a simulator")
 	}
+	const late = "?host_wr_latency=150&host_rd_latency=150"
 	for _, c := range []struct {
 		gap  int
 		slow uint64 // NVM_RATE of half of the memory; 0: none is slow
-	}{{1000, 0}, {400, 0}, {200, 0}, {100, 0}, {20, 0}, {400, 1 << 13}, {100, 1 << 12}} {
+		keys string
+	}{{1000, 0, ""}, {400, 0, ""}, {200, 0, ""}, {100, 0, ""}, {20, 0, ""}, {400, 1 << 13, ""}, {100, 1 << 12, ""}, {400, 0, late}, {20, 0, late}, {100, 1 << 12, late}} {
 		list := mixedTraffic(*seed, c.gap)
-		rtl, rtlMemory, rtlCounters := runMixed(t, "rtl:", list, c.slow)
-		model, modelMemory, modelCounters := runMixed(t, "model:", list, c.slow)
+		rtl, rtlMemory, rtlCounters := runMixed(t, "rtl:"+c.keys, list, c.slow)
+		model, modelMemory, modelCounters := runMixed(t, "model:"+c.keys, list, c.slow)
 		require.Equal(t, rtl.count, model.count)
 		require.Equal(t, rtlCounters, modelCounters)
 		for n := range rtlMemory {
@@ -237,8 +239,8 @@ func TestMixedTraffic(t *testing.T) {
 		for p, at := range rtl.at {
 			histogram[bucket(abs(float64(model.at[p])-float64(at)))]++
 		}
-		t.Logf("a line per node every %d cycles, slow memory at %d of 65536: %d packets, by cycles off (up to): %s",
-			c.gap, c.slow, len(rtl.at), describe(histogram))
+		t.Logf("rtl:%s, a line per node every %d cycles, slow memory at %d of 65536: %d packets, by cycles off (up to): %s",
+			c.keys, c.gap, c.slow, len(rtl.at), describe(histogram))
 		require.Equal(t, len(rtl.at), histogram[0], "rerun: go test ./cosim/differ -run TestMixedTraffic -v -seed %d", *seed)
 	}
 }

@@ -67,6 +67,9 @@ func (n *node) grantWrite(now drivers.Cycle) {
 	if chosen {
 		w.held, w.owner, w.since = true, w.pick(now), now
 		w.burst = w.bursts[w.owner]
+		if w.owner == writeNotices { // which the registers take
+			n.noticeSent(now + 1)
+		}
 	}
 	b := w.burst
 	w.until = n.fits(max(now, w.since+1), b.addr, b.quads*8)
@@ -95,7 +98,7 @@ func (n *node) leave(now, at drivers.Cycle) {
 	last := w.leaves(at, drivers.Cycle(b.quads))
 	switch w.owner {
 	case writeVELO:
-		n.wake(unitSlot, last)
+		n.slotLeaves(last)
 	case writeRequests, writeAnswers:
 		if !w.taken {
 			n.sent(now, last-1, w.owner-writeRequests, last)
@@ -106,7 +109,7 @@ func (n *node) leave(now, at drivers.Cycle) {
 	case writeLocks:
 		n.lockWritten(at)
 	case writeNotices:
-		n.rma.notifier.step, n.rma.notifier.at = notifierLand, last
+		n.rma.notifier.lands = last
 	case writeCommands:
 		n.commandWritten(at)
 	}
@@ -120,17 +123,13 @@ const (
 	readers
 )
 
-// readDepth is how many bursts of reads may be under way.
-const readDepth = 16
-
 // A readChannel is the DMA read channel: an address per cycle, readers in turn, and data in the
 // order of the addresses.
 type readChannel struct {
 	rota
-	fetches [readers]fetch           // that they ask for
-	free    drivers.Cycle            // the next address may go out
-	ends    [readDepth]drivers.Cycle // the data of the last bursts is here, in a ring
-	last    int                      // of them
+	fetches [readers]fetch // that they ask for
+	free    drivers.Cycle  // the next address may go out
+	end     drivers.Cycle  // the data of the last burst is here
 }
 
 // A fetch is what a reader asks for, up to the end of a line at a time.
@@ -155,14 +154,12 @@ func (n *node) grantRead(now drivers.Cycle) {
 	i := c.pick(now)
 	f := &c.fetches[i]
 	quads := min(f.quads, line-f.addr/8%line)
-	data := max(now+n.m.cfg.Timing.HostRead, c.ends[c.last])
+	data := max(now+n.m.cfg.Timing.HostRead, c.end)
 	if !f.begun {
 		f.begun, data = true, max(data, n.readsBefore(i)+1)
 	}
 	end := data + drivers.Cycle(quads)
-	c.last = (c.last + 1) % readDepth
-	c.ends[c.last] = end
-	c.free = max(now+1, c.ends[(c.last+1)%readDepth])
+	c.end, c.free = end, now+1
 	if f.addr, f.quads = f.addr&^7+quads*8, f.quads-quads; f.quads > 0 {
 		c.asks[i] = now + 1
 	} else {

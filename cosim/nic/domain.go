@@ -72,8 +72,12 @@ func (n *node) setDomain(now drivers.Cycle, i uint8, v uint64) {
 
 // setMailbox writes the switches of a mailbox.
 func (n *node) setMailbox(i uint8, v uint64) {
-	if v&regs.MboxCtrlEnable == 0 && n.rxBusy && n.slot.vpid == i {
-		n.slot.lost = true
+	if v&regs.MboxCtrlEnable == 0 {
+		for k := range n.slots.n {
+			if w := n.slots.at(k); w.vpid == i {
+				w.lost = true
+			}
+		}
 	}
 	n.mbox[i].control(v)
 	n.mailboxChanged()

@@ -47,9 +47,9 @@ type unitID uint8
 const (
 	unitRead   unitID = iota // register read
 	unitPIO                  // send windows
-	unitSlot                 // a slot is in memory
-	unitCommit               // and acknowledged
+	unitSlot                 // a slot has left, or is in memory
 	unitCheck                // the completer looks at its packet
+	unitCommit               // a slot is acknowledged
 	unitRMA
 	unitWrite // register write
 	units
@@ -290,7 +290,7 @@ func (n *node) work(u unitID) {
 	case unitPIO:
 		n.stepPIO()
 	case unitSlot:
-		n.slotWritten()
+		n.stepSlot()
 	case unitCommit:
 		n.commit()
 	case unitCheck:

@@ -1,8 +1,6 @@
 package nic
 
 import (
-	"encoding/binary"
-
 	"github.com/nicloop/nicloop/drivers"
 	"github.com/nicloop/nicloop/drivers/flit"
 	"github.com/nicloop/nicloop/drivers/regs"
@@ -70,10 +68,13 @@ type node struct {
 
 	rx          queue[uint32] // packets in the VELO completer
 	rxFreed     drivers.Cycle // one left
-	rxFrom      drivers.Cycle // it writes since
-	rxBusy      bool          // it writes
-	rxWritten   drivers.Cycle // it counted a slot
-	slot        slotWrite
+	rxBusy      bool          // the oldest is sent to memory
+	rxSent      drivers.Cycle // its last beat leaves the completer
+	rxBegan     drivers.Cycle // the last that was written was checked
+	rxEnded     drivers.Cycle // the last answer counted
+	slots       queue[slotWrite]
+	slotsIn     int // of them, in memory
+	spoiling    int // of them, what the memory refuses
 	rxStall     stall
 	heldFrom    drivers.Cycle // the mailbox that stalls pays from here on
 	stalled     uint8         // VPID that stalls now or stalled last
@@ -115,15 +116,6 @@ const (
 	pioOpen             // a line's beats, up to its answer at pioDone
 	pioBlocked          // a line waits for a place
 )
-
-// slotWrite is the DMA write under way.
-type slotWrite struct {
-	addr   uint64
-	header regs.Slot
-	vpid   uint8
-	failed bool
-	lost   bool // its mailbox was switched off
-}
 
 func (n *node) reset() {
 	for i := range n.nvm {
@@ -332,7 +324,7 @@ func (p *Part) Collected(node, class int, h uint32) {
 func (n *node) check(at drivers.Cycle) {
 	p := n.p.pool.at(*n.rx.first())
 	m := &n.mbox[p.Header.DstVPID()]
-	if !m.on() || m.full() || !n.serves(p) || n.writesNow() || p.cut {
+	if !m.on() || m.full() || !n.serves(p) || n.writesNow() || p.cut || n.slots.n == regs.DMAWrites || n.spoiling > 0 {
 		n.wake(unitCheck, at)
 		return
 	}
@@ -348,8 +340,13 @@ func (n *node) recheck() {
 	p := n.p.pool.at(*n.rx.first())
 	h := p.Header
 	if p.cut {
+		if n.spoils(now) {
+			n.wake(unitCheck, now+1)
+			return
+		}
 		n.rxCRCErrors++
 		n.drop(now, h, regs.DropReasonCRC)
+		n.p.pool.put(*n.rx.first())
 		n.releaseBuffer()
 		return
 	}
@@ -371,7 +368,13 @@ func (n *node) recheck() {
 	}
 	n.endStall(now)
 	if serves && m.on() && !overflows {
-		n.begin(now, m)
+		if n.slots.n < regs.DMAWrites {
+			n.begin(now, m)
+		} // else commit has it looked at again
+		return
+	}
+	if n.spoils(now) { // one is told at a time
+		n.wake(unitCheck, now+1)
 		return
 	}
 	n.rxDropped++
@@ -385,6 +388,7 @@ func (n *node) recheck() {
 		reason = regs.DropReasonOverflow
 	}
 	n.drop(now, h, reason)
+	n.p.pool.put(*n.rx.first())
 	n.releaseBuffer()
 }
 
@@ -400,72 +404,8 @@ func (n *node) mailboxChanged() {
 	}
 }
 
-// begin has the slot of the oldest packet written, which was checked at a cycle; its last beat lands a
-// burst after the first.
-func (n *node) begin(checked drivers.Cycle, m *mailbox) {
-	h := n.p.pool.at(*n.rx.first()).Header
-	n.rxBusy, n.rxFrom = true, checked
-	n.slot.addr, n.slot.vpid, n.slot.lost = m.base+uint64(m.idx)*regs.SlotBytes, h.DstVPID(), false
-	n.slot.header = regs.SlotFields{
-		SrcVPID: h.SrcVPID(), SrcNode: h.SrcNode(), Length: h.Length(), Kind: h.Kind(),
-		Piggyback: h.Piggyback(), Overflow: m.overflowed, Seq: m.wp + 1,
-	}.Pack()
-	const quads = regs.SlotBytes / 8
-	if !n.shared && !n.nvmInUse && !n.atu.commands.busy() {
-		n.wake(unitSlot, n.writeAlone(writeVELO, checked+1, quads))
-	} else {
-		n.askWrite(writeVELO, checked+1, n.slot.addr, quads)
-	}
-}
-
-// slotWritten: the last beat reaches memory.
-func (n *node) slotWritten() {
-	n.wake(unitCommit, n.p.now+n.m.cfg.Timing.HostWrite)
-	off := n.slot.addr
-	if n.slot.failed = !n.inMemory(span{off, regs.SlotBytes}); n.slot.failed {
-		n.p.fail(&drivers.DMAError{Node: n.id, Addr: off, Bytes: regs.SlotBytes, Memory: uint64(len(n.mem))})
-		return
-	}
-	p := n.p.pool.at(*n.rx.first())
-	mem := n.mem[off : off+regs.SlotBytes]
-	used := copy(mem, p.body[:flit.Bytes(p.Header)])
-	clear(mem[used:regs.SlotHdrOff])
-	binary.LittleEndian.PutUint64(mem[regs.SlotHdrOff:], uint64(n.slot.header))
-	n.written(off, regs.SlotBytes)
-}
-
-// commit: the write is acknowledged.
-func (n *node) commit() {
-	h := n.p.pool.at(*n.rx.first()).Header
-	switch {
-	case n.slot.failed:
-		n.rxDropped++
-		n.drop(n.p.now, h, regs.DropReasonDMAError)
-	case n.slot.lost:
-		n.rxDropped++
-		n.drop(n.p.now, h, regs.DropReasonMailboxOff)
-	default:
-		n.rxWritten = n.p.now
-		vpid := h.DstVPID()
-		m := &n.mbox[vpid]
-		m.overflowed = false // the slot has told it
-		m.wp++
-		if m.idx++; m.idx >= m.slots {
-			m.idx = 0
-		}
-		n.rxPackets++
-		n.m.trace(n.p.now, n.id, drivers.PointSlot, uint64(n.slot.header))
-		if m.ctrl&regs.MboxCtrlIRQArrival != 0 {
-			n.interrupt(1 << vpid)
-		}
-	}
-	n.rxBusy = false
-	n.releaseBuffer()
-}
-
-// releaseBuffer forgets the oldest packet; the next is looked at in the next cycle.
+// releaseBuffer frees the oldest packet's place; the next is looked at in the next cycle.
 func (n *node) releaseBuffer() {
-	n.p.pool.put(*n.rx.first())
 	n.rx.drop()
 	n.rxFreed = n.p.now
 	n.p.net.Resume(n.id, vcRequest, n.p.now+1)

@@ -45,15 +45,13 @@ type notifier struct {
 	step   notifierStep
 	at     drivers.Cycle // when the step is done, or the next unit may be picked
 
-	vpid     uint8         // whose ring it looked at
-	looked   drivers.Cycle // when
-	addr     uint64        // where the notice goes
-	seq      uint32        // its number
-	lost     bool          // the ring was switched off since
-	failed   bool          // the write
-	answered drivers.Cycle // the last write was
-	extra    bool          // it tells of dropped notices; that of the client comes after it
-	found    uint8         // the ring that was found full last
+	extra  bool // it writes one that tells of dropped notices; that of the client comes after it
+	flying queue[noticeWrite]
+	landed int           // of them, in memory
+	lands  drivers.Cycle // the next one is; Forever: that is not known
+	began  drivers.Cycle // it looked last at a ring that it then wrote to
+	ended  drivers.Cycle // the last answer counted
+	found  uint8         // the ring that was found full last
 
 	// Of the rings that hold units, that of the first unit pays (hold).
 	pays     bool
@@ -63,17 +61,51 @@ type notifier struct {
 	spent    drivers.Cycle // it may hold units no longer; Forever: not foreseen
 }
 
-// writing: a notification is being written into the ring of a process.
-func (f *notifier) writing(now drivers.Cycle, vpid uint8) bool {
-	return f.step >= notifierWrite && f.looked < now && f.vpid == vpid
+// A noticeWrite is a notification on its way to memory.
+type noticeWrite struct {
+	vpid   uint8
+	lost   bool // its ring was switched off
+	failed bool
+	addr   uint64
+	w0, w1 uint64
+	began  drivers.Cycle // the ring was looked at
+	ends   drivers.Cycle // its answer counts, once it is in memory
 }
 
-// writes is the same for one that will count.
-func (f *notifier) writes(now drivers.Cycle, vpid uint8) bool { return f.writing(now, vpid) && !f.lost }
+// writing: a notification is being written into the ring of a process.
+func (f *notifier) writing(now drivers.Cycle, vpid uint8) bool {
+	for i := range f.flying.n {
+		if w := f.flying.at(i); w.vpid == vpid && w.began < now-1 {
+			return true
+		}
+	}
+	return false
+}
+
+// begins: one is, but the ring does not know yet.
+func (f *notifier) begins(now drivers.Cycle, vpid uint8) bool {
+	if f.flying.n == 0 {
+		return false
+	}
+	w := f.flying.at(f.flying.n - 1)
+	return w.vpid == vpid && w.began >= now-1
+}
 
 // switched: NOTI_CTRL of a process is written.
 func (f *notifier) switched(vpid uint8, ctrl uint64) {
-	f.lost = f.lost || ctrl&regs.NotiCtrlEnable == 0 && f.step >= notifierWrite && f.vpid == vpid
+	if ctrl&regs.NotiCtrlEnable != 0 {
+		return
+	}
+	for i := range f.flying.n {
+		if w := f.flying.at(i); w.vpid == vpid {
+			w.lost = true
+		}
+	}
+}
+
+// spoils: a notification under way is found not to count now.
+func (f *notifier) spoils(now drivers.Cycle) bool {
+	return f.landed > 0 && f.flying.first().ends == now && (f.flying.first().failed || f.flying.first().lost)
 }
 
 type notifierStep uint8
@@ -82,8 +114,6 @@ const (
 	notifierPick notifierStep = iota
 	notifierLook              // at the ring
 	notifierWrite
-	notifierLand // the last beat reaches memory
-	notifierAck  // the memory answers
 )
 
 // The units that tell, in the order in which they have their turn, by class of a sender and of a
@@ -108,10 +138,25 @@ func (n *node) tell(teller int, note notice, from drivers.Cycle) {
 // notifyDue is when the notifier does something.
 func (n *node) notifyDue() drivers.Cycle {
 	f := &n.rma.notifier
-	if f.step != notifierPick {
+	switch {
+	case f.step != notifierPick:
 		return f.at
+	case f.flying.n == regs.DMAWrites:
+		return drivers.Forever
 	}
 	return max(f.rota.due(), f.at)
+}
+
+// noticesDue is when a notification reaches memory, or is answered.
+func (f *notifier) noticesDue() drivers.Cycle {
+	t := drivers.Forever
+	if f.landed < f.flying.n {
+		t = f.lands
+	}
+	if f.landed > 0 {
+		t = min(t, f.flying.first().ends)
+	}
+	return t
 }
 
 func (n *node) ringOf(teller int) *notiRing { return &n.rma.rings[n.rma.teller(teller).note.vpid] }
@@ -125,10 +170,9 @@ func (n *node) notify(now drivers.Cycle) {
 	case notifierLook:
 		r, note := n.ringOf(f.client), &n.rma.teller(f.client).note
 		mine := note.stamp == n.procs[note.vpid].stamp
-		f.step, f.at = notifierWrite, now+t.Notify-2
-		f.vpid, f.looked, f.lost = note.vpid, now, false
-		f.addr, f.seq = r.base+uint64(r.idx)*regs.NotiBytes, r.wp+1
 		switch {
+		case !(r.on() && mine) && f.spoils(now): // one is discarded at a time
+			f.at = now + 1
 		case !r.on() || !mine:
 			n.rma.notiOff++
 			n.discarded(now)
@@ -143,24 +187,59 @@ func (n *node) notify(now drivers.Cycle) {
 			n.payers(now + 1)
 			f.step, f.at = notifierPick, now+1
 		default:
-			f.extra = r.overflowed
+			n.beginNotice(now, r, note)
+			f.step, f.at = notifierWrite, now+t.Notify-2
 		}
 	case notifierWrite:
 		f.at = drivers.Forever // until granted
-		n.askWrite(writeNotices, now, f.addr, regs.NotiBytes/8)
-	case notifierLand:
-		n.writeNotice(&n.rma.teller(f.client).note)
-		f.step, f.at = notifierAck, now+t.HostWrite
-		if !f.extra {
-			n.told(f.at)
-		}
-	case notifierAck:
-		f.answered = now
-		f.step, f.at = notifierPick, now+1
-		n.countNotice(&n.rma.rings[f.vpid])
-		if f.extra { // the client shows its notice still
-			f.asks[f.client] = now + 1
-		}
+		n.askWrite(writeNotices, now, f.flying.at(f.flying.n-1).addr, regs.NotiBytes/8)
+	}
+}
+
+// beginNotice has a notice written into a ring that has room, or before it one that tells of dropped ones.
+func (n *node) beginNotice(now drivers.Cycle, r *notiRing, m *notice) {
+	f := &n.rma.notifier
+	w := f.flying.grow()
+	*w = noticeWrite{vpid: m.vpid, addr: r.base + uint64(r.idx)*regs.NotiBytes, w0: m.w0, began: now}
+	w1 := m.w1
+	if f.extra = r.overflowed; f.extra {
+		w.w0, w1 = uint64(r.overflows), regs.RMANotiFields{Error: regs.RMAErrorOverflow, Last: true}
+	}
+	w1.Seq = uint16((r.ahead + 1) & (1<<14 - 1))
+	w.w1, w.failed = uint64(w1.Pack()), !n.inMemory(span{w.addr, regs.NotiBytes})
+	r.begin(r.slots)
+	r.overflowed = false // the one that tells it is on its way
+	f.began = now
+	if f.flying.n == f.landed+1 {
+		f.lands = drivers.Forever
+	}
+}
+
+// noticeSent: the last beat leaves the notifier at a cycle.
+func (n *node) noticeSent(at drivers.Cycle) {
+	f := &n.rma.notifier
+	f.step, f.at = notifierPick, at+1
+	if f.extra { // the client shows its notice still
+		f.asks[f.client] = at + 1
+	} else {
+		n.told(at)
+	}
+}
+
+// settleNotices has notifications reach memory, and count when they are answered.
+func (n *node) settleNotices(now drivers.Cycle) {
+	f := &n.rma.notifier
+	if f.landed < f.flying.n && f.lands <= now {
+		f.lands = drivers.Forever
+		n.writeNotice(f.flying.at(f.landed))
+		f.landed++
+	}
+	if f.landed > 0 && f.flying.first().ends <= now {
+		w := *f.flying.first()
+		f.flying.drop()
+		f.landed--
+		f.ended = now
+		n.countNotice(now, &w)
 	}
 }
 
@@ -210,39 +289,33 @@ type notice struct {
 	w1     regs.RMANotiFields
 }
 
-// writeNotice writes a notification, second word last.
-func (n *node) writeNotice(m *notice) {
-	f := &n.rma.notifier
-	if f.failed = !n.inMemory(span{f.addr, regs.NotiBytes}); f.failed {
-		n.p.fail(&drivers.DMAError{Node: n.id, Addr: f.addr, Bytes: regs.NotiBytes, Memory: uint64(len(n.mem))})
+// writeNotice writes a notification, second word last; the answer counts in the cycle behind it.
+func (n *node) writeNotice(w *noticeWrite) {
+	w.ends = n.p.now + n.m.cfg.Timing.HostWrite + 1
+	if w.failed {
+		n.p.fail(&drivers.DMAError{Node: n.id, Addr: w.addr, Bytes: regs.NotiBytes, Memory: uint64(len(n.mem))})
 		return
 	}
-	w0, w1 := m.w0, m.w1
-	if f.extra {
-		w0, w1 = uint64(n.rma.rings[f.vpid].overflows), regs.RMANotiFields{Error: regs.RMAErrorOverflow, Last: true}
-	}
-	w1.Seq = uint16(f.seq & (1<<14 - 1))
-	binary.LittleEndian.PutUint64(n.mem[f.addr:], w0)
-	binary.LittleEndian.PutUint64(n.mem[f.addr+8:], uint64(w1.Pack()))
-	n.written(f.addr, regs.NotiBytes)
+	binary.LittleEndian.PutUint64(n.mem[w.addr:], w.w0)
+	binary.LittleEndian.PutUint64(n.mem[w.addr+8:], w.w1)
+	n.written(w.addr, regs.NotiBytes)
 }
 
 // countNotice: the write of a notification is acknowledged.
-func (n *node) countNotice(r *notiRing) {
-	f := &n.rma.notifier
-	if f.failed || f.lost {
+func (n *node) countNotice(now drivers.Cycle, w *noticeWrite) {
+	r := &n.rma.rings[w.vpid]
+	switch {
+	case w.lost:
 		n.rma.notiOff++
-		return
-	}
-	if f.extra {
-		r.overflowed = false
-	}
-	r.wp++
-	if r.idx++; r.idx >= r.slots {
-		r.idx = 0
-	}
-	n.rma.notis++
-	if r.ctrl&regs.NotiCtrlIRQ != 0 {
-		n.interrupt(1 << (regs.IRQStatusNoti.LSB() + int(f.vpid)))
+	case w.failed: // those behind it may be under way
+		n.rma.notiOff++
+		n.keepStanding(w.vpid)
+		n.setRing(now, w.vpid, r.ctrl&^regs.NotiCtrlEnable)
+	default:
+		r.wp++
+		n.rma.notis++
+		if r.ctrl&regs.NotiCtrlIRQ != 0 {
+			n.interrupt(1 << (regs.IRQStatusNoti.LSB() + int(w.vpid)))
+		}
 	}
 }

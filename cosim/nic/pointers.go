@@ -4,14 +4,21 @@ import "github.com/nicloop/nicloop/drivers/regs"
 
 // pointers of a ring: of a mailbox or of notifications.
 type pointers struct {
-	wp, rp, idx uint32
-	refused     bool // the last write of rp
+	wp, rp  uint32
+	ahead   uint32 // wp with those whose write was begun
+	idx     uint32 // the same modulo the size of the ring
+	refused bool   // the last write of rp
 }
 
-// filled: the ring has no room. One that was read ahead of a write that then failed is empty.
-func (p *pointers) filled(slots uint32) bool {
-	fill := p.wp - p.rp
-	return fill >= slots && fill != 1<<32-1
+// filled: the ring has no room.
+func (p *pointers) filled(slots uint32) bool { return p.ahead-p.rp >= slots }
+
+// begin has the next place written.
+func (p *pointers) begin(slots uint32) {
+	p.ahead++
+	if p.idx++; p.idx >= slots {
+		p.idx = 0
+	}
 }
 
 func (p *pointers) readRP() uint64 {
@@ -22,13 +29,13 @@ func (p *pointers) readRP() uint64 {
 }
 
 // moveRP writes a read pointer, if the ring can have been read to there; software may have seen
-// what is being written before the memory has acknowledged it.
-func (n *node) moveRP(p *pointers, v, slots uint32, writing bool) bool {
-	wp := p.wp
-	if writing {
-		wp++
+// what is being written before the memory has acknowledged it, but not what begins just now.
+func (n *node) moveRP(p *pointers, v, slots uint32, begins bool) bool {
+	ahead := p.ahead
+	if begins {
+		ahead--
 	}
-	if p.refused = wp-v > slots; p.refused {
+	if p.refused = ahead-v > slots; p.refused {
 		n.rpRefused++
 		n.interrupt(regs.IRQStatusError)
 		return false

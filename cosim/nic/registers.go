@@ -73,7 +73,7 @@ func (n *node) access(u unitID) {
 		n.regFree = now + 1
 		n.wakeRegs()
 		m := &n.mbox[v]
-		if n.moveRP(&m.pointers, uint32(op.v), m.slots, n.slotUnderWay(v) && !n.slot.lost) {
+		if n.moveRP(&m.pointers, uint32(op.v), m.slots, n.slotBegins(v)) {
 			n.mailboxChanged()
 		}
 		return
@@ -130,13 +130,13 @@ func (n *node) has(r *regs.Register, i int) bool {
 	return true
 }
 
-// held: a ring's registers do not change in the cycle in which one counts.
+// held: a ring's registers do not change in the cycles in which a write begins or counts.
 func (n *node) held(off uint32, i uint8) bool {
 	switch off {
 	case regs.MboxBase(i), regs.MboxSlots(i), regs.MboxCtrl(i):
-		return n.rxWritten == n.p.now
+		return n.rxEnded == n.p.now || n.rxBegan == n.p.now-1
 	case regs.NotiBase(i), regs.NotiSlots(i), regs.NotiCtrl(i):
-		return n.rma.notifier.answered == n.p.now
+		return n.rma.notifier.ended == n.p.now || n.rma.notifier.began == n.p.now-1
 	}
 	return false
 }
@@ -144,11 +144,6 @@ func (n *node) held(off uint32, i uint8) bool {
 // writesNow: a register is written later in this cycle.
 func (n *node) writesNow() bool {
 	return n.regs.n > 0 && !n.regs.first().read && max(n.regs.first().at+1, n.regFree)+1 <= n.p.now
-}
-
-// slotUnderWay: a slot of a mailbox is being written.
-func (n *node) slotUnderWay(vpid uint8) bool {
-	return n.rxBusy && n.rxFrom < n.p.now && n.slot.vpid == vpid
 }
 
 func (n *node) readReg(now drivers.Cycle, off uint32, i uint8) uint64 {

@@ -7,9 +7,9 @@ import (
 
 const (
 	descBytes     = 24
-	underWay      = 4 // fragments, answers or writes that a unit has begun
-	writeBuffers  = 4 // packets that a completer holds
-	answerBuffers = 2 // packets that the responder holds
+	underWay      = regs.RMAUnderWay // fragments, answers or writes that a unit has begun
+	writeBuffers  = 4                // packets that a completer holds
+	answerBuffers = 2                // packets that the responder holds
 )
 
 // Virtual channels: answers never wait for requests.
@@ -101,7 +101,7 @@ type rma struct {
 }
 
 func (r *rma) empty() bool {
-	return r.in[0].n+r.in[1].n+r.completer[0].ends.n+r.completer[1].ends.n+r.senders[0].promised+r.senders[1].promised+r.waiting == 0
+	return r.in[0].n+r.in[1].n+r.completer[0].ends.n+r.completer[1].ends.n+r.senders[0].promised+r.senders[1].promised+r.waiting+r.notifier.flying.n == 0
 }
 
 // pick finds the process whose turn it is: the next with a descriptor that its hardware has seen.
@@ -115,7 +115,7 @@ func (r *rma) pick(now drivers.Cycle) (vpid int) {
 // nextRMA is the first cycle at which the engine does something by itself.
 func (n *node) nextRMA() drivers.Cycle {
 	r := &n.rma
-	t := min(n.commandDue(), r.requestDue(), r.begunDue(), n.atu.server.due(), n.notifyDue(), r.reads.due(), n.writes.due())
+	t := min(n.commandDue(), r.requestDue(), r.begunDue(), n.atu.server.due(), n.notifyDue(), r.notifier.noticesDue(), r.reads.due(), n.writes.due())
 	if r.notifier.pays {
 		t = min(t, r.notifier.spent)
 	}
@@ -161,6 +161,9 @@ func (n *node) stepRMA() {
 	}
 	for n.writes.due() <= now {
 		n.grantWrite(now)
+	}
+	for r.notifier.noticesDue() <= now {
+		n.settleNotices(now)
 	}
 	if t := n.nextRMA(); t != drivers.Forever {
 		n.wake(unitRMA, t)

@@ -109,7 +109,7 @@ func (n *node) writeRMA(now drivers.Cycle, off uint32, i uint8, v uint64) bool {
 	case regs.NotiCtrl(i):
 		n.setRing(now, i, v)
 	case regs.NotiRP(i):
-		if n.moveRP(&ring.pointers, uint32(v), ring.slots, n.rma.notifier.writes(now, i)) {
+		if n.moveRP(&ring.pointers, uint32(v), ring.slots, n.rma.notifier.begins(now, i)) {
 			n.ringChanged(now)
 		}
 	case regs.ATUBase(i):

@@ -11,6 +11,7 @@
 //	vc_depth=16           flits per virtual channel of a router's input
 //	wire_latency=0        cycles that a word between nodes takes beyond one, up to 64
 //	host_wr_latency=4     cycles from a DMA burst to its acknowledgement
+//	host_rd_latency=8     cycles from the address of a DMA read to its first beat
 //	plusargs=%2Ba,%2Bb=1  arguments of the simulator, separated by commas; + is %2B in a URI
 //	patience=30s          how long the simulator may be silent
 //	spin=1ms              how long to look for an answer before sleeping; 0s: never

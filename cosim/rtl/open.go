@@ -24,7 +24,7 @@ const (
 
 func init() {
 	drivers.Register("rtl", "the Verilated RTL of up to 64 nodes in its own process, or inside",
-		[]string{"src", "dims", "torus", "vc_depth", "host_wr_latency", "wire_latency", "plusargs", "patience", "spin", "inside", "random_init", "link_errors", "link_losses", "link_seed"}, open)
+		[]string{"src", "dims", "torus", "vc_depth", "host_wr_latency", "host_rd_latency", "wire_latency", "plusargs", "patience", "spin", "inside", "random_init", "link_errors", "link_losses", "link_seed"}, open)
 	drivers.RegisterPrepare("rtl", prepare)
 	drivers.RegisterRepeats("rtl", func(keys map[string]string) bool { return keys["inside"] != "1" })
 }
@@ -92,13 +92,15 @@ func parse(path string, keys map[string]string, opt drivers.Options) (*request, 
 		return nil, err
 	}
 	r.spec.Shared = in == 1
-	latency, err := number(keys, "host_wr_latency", 1, 65535)
-	if err != nil {
-		return nil, err
-	}
-	wire, err := number(keys, "wire_latency", 0, maxWireLatency)
-	if err != nil {
-		return nil, err
+	latencies := []struct {
+		key, flag           string
+		least, most, cycles int
+	}{{"host_wr_latency", "--wr-latency", 1, 65535, 0}, {"host_rd_latency", "--rd-latency", 1, 65535, 0}, {"wire_latency", "--wire-latency", 0, maxWireLatency, 0}}
+	for i := range latencies {
+		l := &latencies[i]
+		if l.cycles, err = number(keys, l.key, l.least, l.most); err != nil {
+			return nil, err
+		}
 	}
 	if r.faults, err = build.ParseFaults(keys); err != nil {
 		return nil, err
@@ -117,11 +119,10 @@ func parse(path string, keys map[string]string, opt drivers.Options) (*request, 
 	if seed != 0 {
 		r.cfg.Plusargs = append(r.cfg.Plusargs, "+verilator+rand+reset+2", fmt.Sprintf("+verilator+seed+%d", seed))
 	}
-	if latency != 0 {
-		r.cfg.Args = append(r.cfg.Args, "--wr-latency", strconv.Itoa(latency))
-	}
-	if wire != 0 {
-		r.cfg.Args = append(r.cfg.Args, "--wire-latency", strconv.Itoa(wire))
+	for _, l := range latencies {
+		if l.cycles != 0 {
+			r.cfg.Args = append(r.cfg.Args, l.flag, strconv.Itoa(l.cycles))
+		}
 	}
 	if opt.Threads > 1 && !r.spec.Shared {
 		r.cfg.Args = append(r.cfg.Args, "--threads", strconv.Itoa(opt.Threads))

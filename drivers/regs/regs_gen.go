@@ -10,7 +10,7 @@ const (
 	// VersionValue is the version of the description.
 	VersionValue = 1
 	// DescHashValue is what register DESC_HASH reads on hardware built from the same description.
-	DescHashValue uint64 = 0x0cc568ece1e33d2a
+	DescHashValue uint64 = 0x7eb65a610dc8fd59
 )
 
 const (
@@ -29,6 +29,8 @@ const (
 	TorusVCs            = 4     // virtual channels of a torus link: class in bit 0, dateline crossed in this dimension in bit 1
 	RMAMTU              = 256   // largest payload of an RMA packet, bytes
 	RMADepth            = 4     // RMA descriptors a process may have waiting in the NIC
+	RMAUnderWay         = 16    // fragments, requests or packets that a unit of RMA has begun, at most
+	DMAWrites           = 16    // slots of mailboxes, and notifications, that are written before the memory has answered the first
 	NotiBytes           = 16    // one notification
 	ATUTables           = 16    // translation tables
 	ATUCommands         = 16    // commands of the translation unit that wait in its queue, at most
@@ -1152,7 +1154,7 @@ func MboxBase(vpid uint8) uint32 { return strided(0x10000, 0x1000, 16, vpid) }
 // MboxSlots is the address of register MBOX_SLOTS of a VPID (rw): slots in the ring, 1..2^24-1; any number, not only powers of two.
 func MboxSlots(vpid uint8) uint32 { return strided(0x10008, 0x1000, 16, vpid) }
 
-// MboxCtrl is the address of register MBOX_CTRL of a VPID (rw): switches, which act at once; busy (read-only): a slot of this mailbox is being written, to where it lay before. Software that has switched the mailbox off gives its memory away when busy is 0.
+// MboxCtrl is the address of register MBOX_CTRL of a VPID (rw): switches, which act at once; enable reads 0 also when memory has refused a slot, which switches the mailbox off; busy (read-only): slots of this mailbox are being written, to where it lay before. Software that has switched the mailbox off gives its memory away when busy is 0.
 func MboxCtrl(vpid uint8) uint32 { return strided(0x10010, 0x1000, 16, vpid) }
 
 // MboxWP is the address of register MBOX_WP of a VPID (ro): packets written since enable (free-running, 32 bits).
@@ -1167,7 +1169,7 @@ func NotiBase(vpid uint8) uint32 { return strided(0x10100, 0x1000, 16, vpid) }
 // NotiSlots is the address of register NOTI_SLOTS of a VPID (rw): notifications in the ring, 1..8191.
 func NotiSlots(vpid uint8) uint32 { return strided(0x10108, 0x1000, 16, vpid) }
 
-// NotiCtrl is the address of register NOTI_CTRL of a VPID (rw): enable: the ring is on and others may access this process's pages; window: the process may start operations itself (enable needed too); irq: a notification raises IRQ_STATUS.noti; busy (read-only): as in MBOX_CTRL.
+// NotiCtrl is the address of register NOTI_CTRL of a VPID (rw): enable: the ring is on and others may access this process's pages; window: the process may start operations itself (enable needed too); irq: a notification raises IRQ_STATUS.noti; busy (read-only) and a refused write: as in MBOX_CTRL.
 func NotiCtrl(vpid uint8) uint32 { return strided(0x10110, 0x1000, 16, vpid) }
 
 // NotiWP is the address of register NOTI_WP of a VPID (ro): notifications written since enable (free-running, 32 bits).
@@ -1499,7 +1501,7 @@ var table = []Register{
 	{Name: "ATU_DONE_ERRORS", Offset: 0x10c0, Stride: 0x0, Count: 1, Access: RO, Doc: "writes to ATU_DONE that the memory answered with an error (32 bits)", Fields: nil},
 	{Name: "MBOX_BASE", Offset: 0x10000, Stride: 0x1000, Count: 16, Access: RW, Doc: "DMA address of the ring, 64-byte aligned", Fields: nil},
 	{Name: "MBOX_SLOTS", Offset: 0x10008, Stride: 0x1000, Count: 16, Access: RW, Doc: "slots in the ring, 1..2^24-1; any number, not only powers of two", Fields: nil},
-	{Name: "MBOX_CTRL", Offset: 0x10010, Stride: 0x1000, Count: 16, Access: RW, Doc: "switches, which act at once; busy (read-only): a slot of this mailbox is being written, to where it lay before. Software that has switched the mailbox off gives its memory away when busy is 0", Fields: []Field{
+	{Name: "MBOX_CTRL", Offset: 0x10010, Stride: 0x1000, Count: 16, Access: RW, Doc: "switches, which act at once; enable reads 0 also when memory has refused a slot, which switches the mailbox off; busy (read-only): slots of this mailbox are being written, to where it lay before. Software that has switched the mailbox off gives its memory away when busy is 0", Fields: []Field{
 		{Name: "enable", Bits: 0x0100},
 		{Name: "window", Bits: 0x0101},
 		{Name: "irq_arrival", Bits: 0x0102},
@@ -1509,7 +1511,7 @@ var table = []Register{
 	{Name: "MBOX_STALL", Offset: 0x10020, Stride: 0x1000, Count: 16, Access: RO, Doc: "cycles this mailbox held the completer because it was full", Fields: nil},
 	{Name: "NOTI_BASE", Offset: 0x10100, Stride: 0x1000, Count: 16, Access: RW, Doc: "DMA address of the notification ring, 16-byte aligned", Fields: nil},
 	{Name: "NOTI_SLOTS", Offset: 0x10108, Stride: 0x1000, Count: 16, Access: RW, Doc: "notifications in the ring, 1..8191", Fields: nil},
-	{Name: "NOTI_CTRL", Offset: 0x10110, Stride: 0x1000, Count: 16, Access: RW, Doc: "enable: the ring is on and others may access this process's pages; window: the process may start operations itself (enable needed too); irq: a notification raises IRQ_STATUS.noti; busy (read-only): as in MBOX_CTRL", Fields: []Field{
+	{Name: "NOTI_CTRL", Offset: 0x10110, Stride: 0x1000, Count: 16, Access: RW, Doc: "enable: the ring is on and others may access this process's pages; window: the process may start operations itself (enable needed too); irq: a notification raises IRQ_STATUS.noti; busy (read-only) and a refused write: as in MBOX_CTRL", Fields: []Field{
 		{Name: "enable", Bits: 0x0100},
 		{Name: "window", Bits: 0x0101},
 		{Name: "irq", Bits: 0x0102},

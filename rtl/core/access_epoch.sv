@@ -7,7 +7,7 @@
 //   from before the fence is. The next fence comes when the one before has seen hold low.
 // Back-pressure: none; at most MAX accesses are under way.
 module access_epoch #(
-    parameter int MAX = 7,
+    parameter int MAX = nicloop_pkg::RMA_UNDER_WAY,
     localparam int W  = $clog2(MAX + 1)
 ) (
     input  logic       clk,

@@ -17,7 +17,7 @@ module domain_table (
     // what waits of a process in the NIC
     output logic [3:0]   level_vpid,
     input  logic [2:0]   descriptors,
-    input  logic [2:0]   fragments,
+    input  logic [4:0]   fragments,
     input  logic [2:0]   lines,
     // how long a full mailbox, and a full ring, of level_vpid may still hold others, and what they lost; kept by their tables
     output logic         wr_hold,
@@ -101,7 +101,7 @@ module domain_table (
       3'd4: rd_value = last;
       3'd5: begin
         rd_value[nicloop_pkg::LEVEL_DESCRIPTORS_LSB+:3] = descriptors;
-        rd_value[nicloop_pkg::LEVEL_FRAGMENTS_LSB+:3]   = fragments;
+        rd_value[nicloop_pkg::LEVEL_FRAGMENTS_LSB+:5]   = fragments;
         rd_value[nicloop_pkg::LEVEL_LINES_LSB+:3]       = lines;
       end
       3'd6: begin

@@ -1,14 +1,16 @@
 // mailbox_table: ring, switches and pointers of every VPID's mailbox.
 //
-// Job: answers the completer about one VPID (is it on, is it full, where does the next slot lie) and
-//   counts the slots it wrote; gives the register file read and write access. Words live in small RAMs
+// Job: answers the completer about one VPID (is it on, is it full, where does the next slot lie), counts the slots whose write
+//   was begun, and those that are in memory; gives the register file read and write access. Words live in small RAMs
 //   with one write port, so a clear sequence of VPIDS cycles follows reset (busy).
-//   A read pointer to which the ring cannot have been read is refused: the old one stays.
-// Handshake: look_* is combinational. commit is a one-cycle pulse for look_vpid. A register write is taken when
-//   wr_ready (wr_rp: when !busy). Switches act at once: a slot under way (hold) whose mailbox was switched off in the
-//   meantime does not count (look_lost), and rd_ctrl.busy tells software that it still is.
-// Back-pressure: register writes wait while reset clears; all but the read pointer's also in the cycle of a commit,
-//   which needs the same memory. A full mailbox blocks none.
+//   A read pointer to which the ring cannot have been read is refused: the old one stays. A mailbox whose memory refuses a
+//   slot is switched off, since the slots behind that one may be under way already.
+// Handshake: look_* is combinational. begun is a pulse for look_vpid, in the cycle behind the one in which it was looked at; ended a pulse
+//   for the oldest slot under way, ended_vpid's. A register write is taken when
+//   wr_ready (wr_rp: when !busy). Switches act at once: slots under way whose mailbox was switched off in the
+//   meantime do not count (ended_lost), and rd_ctrl.busy tells software that there are some.
+// Back-pressure: register writes wait while reset clears; all but the read pointer's also in the cycles of begun and ended,
+//   which need the same memory. A full mailbox blocks none.
 module mailbox_table (
     input  logic        clk,
     input  logic        rst,
@@ -19,15 +21,18 @@ module mailbox_table (
     output logic        look_full,
     output logic [63:0] look_addr,   // of the next slot
     output logic [31:0] look_seq,    // number of the next packet, from 1
-    output logic        look_irq,
     output logic        look_spent,  // it may hold nobody any more: a packet that finds it full is dropped
     output logic        look_timed,  // it holds others for some cycles, not for good
     output logic        look_overflowed,  // and some were since the last slot
-    output logic        look_lost,   // switched off since the slot under way was begun
-    input  logic        commit,      // the slot of look_vpid was written
+    input  logic        begun,       // a slot of look_vpid is being written
     input  logic        stall,       // look_vpid holds the completer in this cycle
-    input  logic        hold,        // a slot is being written
     input  logic        overflow,    // a packet for look_vpid is dropped because it is full
+    input  logic        ended,       // the oldest slot under way
+    input  logic        ended_bad,   // not written
+    input  logic [3:0]  ended_vpid,
+    input  logic [31:0] ended_seq,
+    output logic        ended_lost,  // its mailbox was switched off since
+    output logic        ended_irq,   // which wants an interrupt
     // registers
     input  logic [3:0]  rd_vpid,
     output logic [63:0] rd_base,
@@ -54,8 +59,9 @@ module mailbox_table (
 
   logic [57:0] base[VPIDS];   // without the six zero bits of a 64-byte address
   logic [23:0] slots[VPIDS];
-  logic [31:0] wp[VPIDS];
-  logic [23:0] index[VPIDS];  // wp modulo slots
+  logic [31:0] wp[VPIDS];     // slots in memory
+  logic [31:0] ahead[VPIDS];  // and those under way
+  logic [23:0] index[VPIDS];  // the same modulo slots
   logic [31:0] rp[VPIDS];
   logic [63:0] stalls[VPIDS];
   logic [23:0] left[VPIDS];   // cycles that it may still hold the completer; all ones: for good
@@ -71,18 +77,23 @@ module mailbox_table (
     else if (busy) clear <= clear + 1'b1;
   end
 
-  assign wr_ready = !busy && !commit;
+  assign wr_ready = !busy && !begun && !ended;
 
-  // Switching on starts both pointers at 0.
-  logic restart, off;
+  // Switching on starts all pointers at 0.
+  logic restart, off, failed, commit, under_way;
   assign restart = wr_ctrl && wr_data[nicloop_pkg::MBOX_CTRL_ENABLE_LSB] && !enable[wr_vpid];
-  assign off     = (shut || (wr_ctrl && !wr_data[nicloop_pkg::MBOX_CTRL_ENABLE_LSB])) && wr_vpid == look_vpid;
-  always_ff @(posedge clk) look_lost <= off || (look_lost && hold);
+  assign off     = shut || (wr_ctrl && !wr_data[nicloop_pkg::MBOX_CTRL_ENABLE_LSB]);
+  assign failed  = ended && ended_bad && !ended_lost;
+  assign commit  = ended && !ended_bad && !ended_lost;
+  writes_under_way u_writes (
+      .clk, .rst, .begun, .begun_vpid(look_vpid), .ended, .failed, .ended_vpid, .lost(ended_lost), .off, .off_vpid(wr_vpid),
+      .busy_vpid(rd_vpid), .busy(under_way)
+  );
 
-  // Software may have seen the slot under way before the memory has acknowledged it.
+  // Software may have seen a slot under way before the memory has acknowledged it.
   logic [31:0] behind;
   logic        rp_good;
-  assign behind     = wp[wr_vpid] + 32'(hold && !look_lost && wr_vpid == look_vpid) - wr_data[31:0];
+  assign behind     = ahead[wr_vpid] - wr_data[31:0];
   assign rp_good    = behind <= 32'(slots[wr_vpid]);
   assign ev_refused = wr_rp && !rp_good;
   always_ff @(posedge clk) begin
@@ -95,21 +106,25 @@ module mailbox_table (
       enable      <= '0;
       window      <= '0;
       irq_arrival <= '0;
-    end else if (wr_ctrl) begin
-      enable[wr_vpid]      <= wr_data[nicloop_pkg::MBOX_CTRL_ENABLE_LSB];
-      window[wr_vpid]      <= wr_data[nicloop_pkg::MBOX_CTRL_WINDOW_LSB];
-      irq_arrival[wr_vpid] <= wr_data[nicloop_pkg::MBOX_CTRL_IRQ_ARRIVAL_LSB];
-    end else if (shut) begin
-      enable[wr_vpid] <= 1'b0;
-      window[wr_vpid] <= 1'b0;
+    end else begin
+      if (wr_ctrl) begin
+        enable[wr_vpid]      <= wr_data[nicloop_pkg::MBOX_CTRL_ENABLE_LSB];
+        window[wr_vpid]      <= wr_data[nicloop_pkg::MBOX_CTRL_WINDOW_LSB];
+        irq_arrival[wr_vpid] <= wr_data[nicloop_pkg::MBOX_CTRL_IRQ_ARRIVAL_LSB];
+      end else if (shut) begin
+        enable[wr_vpid] <= 1'b0;
+        window[wr_vpid] <= 1'b0;
+      end
+      if (failed) enable[ended_vpid] <= 1'b0;
     end
   end
   assign window_on = window;
 
   // ---- one write port each ----
-  logic [3:0] reg_at, count_at;  // where registers write; where the completer counts
+  logic [3:0] reg_at, begun_at, ended_at;  // where registers write; where the completer counts
   assign reg_at   = busy ? clear[3:0] : wr_vpid;
-  assign count_at = commit ? look_vpid : reg_at;
+  assign begun_at = begun ? look_vpid : reg_at;
+  assign ended_at = ended ? ended_vpid : reg_at;
 
   logic [23:0] index_next;
   logic [63:0] stalls_next;
@@ -120,8 +135,9 @@ module mailbox_table (
     if (busy || wr_base) base[reg_at] <= busy ? '0 : wr_data[63:6];
     if (busy || wr_slots) slots[reg_at] <= busy ? '0 : wr_data[23:0];
     if (busy || (wr_rp && rp_good) || restart) rp[reg_at] <= wr_rp && !busy ? wr_data[31:0] : '0;
-    if (busy || restart || commit) wp[count_at] <= commit ? look_seq : '0;
-    if (busy || restart || commit) index[count_at] <= commit ? index_next : '0;
+    if (busy || restart || commit) wp[ended_at] <= ended ? ended_seq : '0;
+    if (busy || restart || begun) ahead[begun_at] <= begun ? look_seq : '0;
+    if (busy || restart || begun) index[begun_at] <= begun ? index_next : '0;
     if (stall && left[look_vpid] != '1) left[look_vpid] <= left[look_vpid] - 1'b1;
     if (busy || wr_hold) left[reg_at] <= busy ? '1 : wr_data[23:0];
     if (busy || overflow) overflows[busy ? clear[3:0] : look_vpid] <= busy ? '0 : overflows[look_vpid] + 1'b1;
@@ -132,21 +148,21 @@ module mailbox_table (
     if (rst) overflowed <= '0;
     else begin
       if (restart) overflowed[wr_vpid] <= 1'b0;
-      if (commit || overflow) overflowed[look_vpid] <= overflow;  // the slot that was written has told it
+      if (begun || overflow) overflowed[look_vpid] <= overflow;  // the slot tells it
     end
   end
 
   // ---- completer's view ----
   logic [31:0] fill;
-  assign fill      = wp[look_vpid] - rp[look_vpid];
+  assign fill      = ahead[look_vpid] - rp[look_vpid];
   assign look_on   = enable[look_vpid] && slots[look_vpid] != '0;  // a ring of no slots is no mailbox
-  assign look_full = fill >= 32'(slots[look_vpid]) && fill != '1;  // read ahead of a slot whose write then failed: empty
+  assign look_full = fill >= 32'(slots[look_vpid]);
   assign look_addr = {base[look_vpid], 6'h0} + {34'h0, index[look_vpid], 6'h0};
-  assign look_seq  = wp[look_vpid] + 1'b1;
+  assign look_seq  = ahead[look_vpid] + 1'b1;
   assign look_spent = left[look_vpid] == '0;
   assign look_timed = left[look_vpid] != '1;
   assign look_overflowed = overflowed[look_vpid];
-  assign look_irq  = irq_arrival[look_vpid];
+  assign ended_irq = irq_arrival[ended_vpid];
 
   // ---- registers' view ----
   assign rd_base  = {base[rd_vpid], 6'h0};
@@ -161,15 +177,16 @@ module mailbox_table (
     rd_ctrl[nicloop_pkg::MBOX_CTRL_ENABLE_LSB]      = enable[rd_vpid];
     rd_ctrl[nicloop_pkg::MBOX_CTRL_WINDOW_LSB]      = window[rd_vpid];
     rd_ctrl[nicloop_pkg::MBOX_CTRL_IRQ_ARRIVAL_LSB] = irq_arrival[rd_vpid];
-    rd_ctrl[nicloop_pkg::MBOX_CTRL_BUSY_LSB]        = hold && rd_vpid == look_vpid;
+    rd_ctrl[nicloop_pkg::MBOX_CTRL_BUSY_LSB]        = under_way;
   end
 
 `ifndef SYNTHESIS
   always_ff @(posedge clk)
     if (!rst) begin
-      assert (!(commit && (wr_base || wr_slots || wr_ctrl)))
-        else $error("mailbox_table %m: a register write fell into the end of a slot write");
-      assert (!busy || !(wr_base || wr_slots || wr_ctrl || wr_rp || commit || stall))
+      assert (!((begun || ended) && (wr_base || wr_slots || wr_ctrl)))
+        else $error("mailbox_table %m: a register write fell into the beginning or end of a slot write");
+      assert (!commit || ended_seq == wp[ended_vpid] + 1'b1) else $error("mailbox_table %m: slot %0d of VPID %0d out of order", ended_seq, ended_vpid);
+      assert (!busy || !(wr_base || wr_slots || wr_ctrl || wr_rp || begun || ended || stall))
         else $error("mailbox_table %m: used before it was cleared");
     end
 `endif

@@ -128,17 +128,17 @@ module nic_core #(
   logic                  link_rd_known, link_wr_known, link_writable;
 
   // ---- events ----
-  logic        ev_line, ev_tx_error, ev_tx_packet, ev_tx_stall, ev_drop, commit, stall, hold;
+  logic        ev_line, ev_tx_error, ev_tx_packet, ev_tx_stall, ev_drop, commit, stall, begun;
   logic [27:0] line_addr;
   logic [6:0]  tx_reason, drop_reason;
   logic [63:0] packet_header, slot_header;
   logic [7:0]  route_errors;
 
   // ---- mailbox table ----
-  logic        mb_busy, look_on, look_full, look_irq, look_lost, mb_ev_refused, mb_wr_ready, mb_wr_base, mb_wr_slots, mb_wr_ctrl, mb_wr_rp;
-  logic [3:0]  look_vpid, mb_rd_vpid, mb_wr_vpid;
+  logic        mb_busy, look_on, look_full, ended, ended_bad, ended_lost, ended_irq, mb_ev_refused, mb_wr_ready, mb_wr_base, mb_wr_slots, mb_wr_ctrl, mb_wr_rp;
+  logic [3:0]  look_vpid, ended_vpid, mb_rd_vpid, mb_wr_vpid;
   logic [63:0] look_addr, mb_rd_base, mb_rd_stall, mb_wr_data;
-  logic [31:0] look_seq, mb_rd_wp;
+  logic [31:0] look_seq, ended_seq, mb_rd_wp;
   logic [23:0] mb_rd_slots;
   logic [8:0]  mb_rd_ctrl;
   logic [32:0] mb_rd_rp;
@@ -189,7 +189,8 @@ module nic_core #(
   logic         ring_stall, wr_hold, overflow, look_spent, look_timed, look_overflowed;
   logic [23:0]  mailbox_hold, ring_hold;
   logic [31:0]  mailbox_overflows, ring_overflows;
-  logic [2:0]   level_descriptors, level_fragments, level_lines;
+  logic [2:0]   level_descriptors, level_lines;
+  logic [4:0]   level_fragments;
   domain_table u_domains (
       .clk, .rst, .stamps, .restart(ring_restart), .restart_vpid(x_wr_addr[15:12]), .shut, .level_vpid,
       .descriptors(level_descriptors), .fragments(level_fragments), .lines(level_lines), .wr_hold,
@@ -201,7 +202,8 @@ module nic_core #(
 
   mailbox_table u_table (
       .clk, .rst, .busy(mb_busy),
-      .look_vpid, .look_on, .look_full, .look_addr, .look_seq, .look_irq, .look_spent, .look_timed, .look_overflowed, .look_lost, .commit, .stall, .hold, .overflow,
+      .look_vpid, .look_on, .look_full, .look_addr, .look_seq, .look_spent, .look_timed, .look_overflowed, .begun, .stall, .overflow,
+      .ended, .ended_bad, .ended_vpid, .ended_seq, .ended_lost, .ended_irq,
       .rd_hold(mailbox_hold), .rd_overflows(mailbox_overflows), .wr_hold,
       .rd_vpid(mb_rd_vpid), .rd_base(mb_rd_base), .rd_slots(mb_rd_slots), .rd_ctrl(mb_rd_ctrl), .rd_wp(mb_rd_wp),
       .rd_rp(mb_rd_rp), .rd_stall(mb_rd_stall), .wr_ready(mb_wr_ready), .wr_vpid(mb_wr_vpid), .wr_data(mb_wr_data),
@@ -232,7 +234,7 @@ module nic_core #(
       .ext_wr_known(link_wr_known), .ext_rd_known(link_rd_known), .ext_rd_value(link_value),
       .ev_tx_packet, .ev_tx_error, .tx_reason, .tx_src(line_src), .tx_dst(line_dst),
       .tx_length(10'(line_addr[nicloop_pkg::PIO_LENGTH_LSB+:6])), .ev_tx_stall,
-      .ev_rx_packet(commit), .ev_rx_irq(look_irq), .ev_rx_drop(ev_drop), .rx_reason(drop_reason),
+      .ev_rx_packet(commit), .ev_rx_irq(ended_irq), .arrival_vpid(ended_vpid), .ev_rx_drop(ev_drop), .rx_reason(drop_reason),
       .rx_src(packet_src), .rx_dst(packet_dst), .rx_length(packet_header[nicloop_pkg::HEADER_LENGTH_LSB+:10]),
       .rx_vpid(look_vpid), .ev_rx_stall(stall), .ev_ring_stall(ring_stall), .route_errors,
       .ev_link_failure(|link_failure), .ev_rp_refused(mb_ev_refused || ring_ev_refused),
@@ -262,7 +264,8 @@ module nic_core #(
 
   velo_completer u_completer (
       .clk, .rst, .here, .in_valid(unit_valid[0]), .in_ready(unit_ready[0]), .in_flit(flit0),
-      .table_busy(mb_busy), .look_vpid, .look_on, .look_full, .look_addr, .look_seq, .look_spent, .look_timed, .look_overflowed, .look_lost, .commit, .stall, .hold, .overflow, .stamps,
+      .table_busy(mb_busy), .look_vpid, .look_on, .look_full, .look_addr, .look_seq, .look_spent, .look_timed, .look_overflowed, .begun, .stall, .overflow,
+      .ended, .ended_bad, .ended_vpid, .ended_seq, .ended_lost, .commit, .stamps,
       .m_awvalid(velo_awvalid), .m_awready(velo_awready), .m_awaddr(velo_awaddr), .m_wvalid(velo_wvalid),
       .m_wready(velo_wready), .m_wdata(velo_wdata), .m_wlast(velo_wlast), .m_bvalid(velo_bvalid),
       .m_bready(velo_bready), .m_bresp(m_axi_bresp),

@@ -19,7 +19,7 @@ module nic_rma (
     output logic [31:0]  ring_overflows,
     input  logic [3:0]   level_vpid,
     output logic [2:0]   level_descriptors,
-    output logic [2:0]   level_fragments,
+    output logic [4:0]   level_fragments,
     output logic         restart,       // the ring of the process of wr_addr goes on
     output logic [1:0]   ev_strangers,  // requests from another domain: header and domain of one
     output logic [63:0]  stranger_header,
@@ -133,8 +133,9 @@ module nic_rma (
   logic         ev_overflow;
   logic         pop, head_dead, ev_refused, ev_purged, ev_late;
   logic [6:0]   refuse_reason;
-  logic [3:0]   refuse_vpid;
+  logic [3:0]   refuse_vpid, ring_vpid;  // ring_vpid: whose the notifier looks at
   logic         win_idle, win_active, req_idle, req_active, rsp_idle, rsp_active, cmp_idle, cmp_active, ans_idle, ans_active;
+  logic [4:0]   awaiting;  // notifications
   logic         noti_active, atu_active, cmd_active, nvm_active;
   logic [1:0]   ev_tx;
   logic [2:0]   ev_rx, ev_drop;
@@ -232,7 +233,7 @@ module nic_rma (
       .ring_stall, .wr_table_base, .wr_table_pages, .table_base, .table_pages, .command_put, .done_set, .done_addr,
       .commands_done, .commands_refused, .done_errors, .commands_queued, .commands_busy(cmd_active),
       .ev_hit, .ev_miss, .ev_fault, .fault, .wr_nvm, .nvm_value, .ev_tx, .ev_rx, .ev_refused, .ev_drop, .ev_late, .ev_purged,
-      .ev_error(ev_fail), .ev_noti, .ev_noti_off, .descriptors, .stalled, .ev_stall, .stall_vpid(noti_vpid)
+      .ev_error(ev_fail), .ev_noti, .ev_noti_off, .descriptors, .stalled, .ev_stall, .stall_vpid(ring_vpid)
   );
   assign reg_busy = rings_busy;
 
@@ -244,8 +245,8 @@ module nic_rma (
       .m_bready(b_ready[4]), .m_bresp, .rd_vpid(rd_addr[15:12]), .rd_base(ring_base), .rd_slots(ring_slots), .rd_ctrl(ring_ctrl),
       .rd_wp(ring_wp), .rd_rp(ring_rp), .rd_stall(ring_stall), .wr_ready(rings_ready), .wr_vpid(wr_addr[15:12]), .wr_data, .wr_base,
       .wr_slots, .wr_ctrl, .wr_rp, .shut, .restart, .wr_hold, .rd_hold(ring_hold), .rd_overflows(ring_overflows),
-      .ev_stall, .ev_overflow, .ev_written(ev_noti), .ev_off(ev_noti_off), .ev_refused(ev_rp_refused), .ev_irq(ev_noti_irq), .at_vpid(noti_vpid), .stalled,
-      .active(noti_active)
+      .ev_stall, .ev_overflow, .ev_written(ev_noti), .ev_off(ev_noti_off), .ev_refused(ev_rp_refused), .ev_irq(ev_noti_irq), .ended_vpid(noti_vpid), .at_vpid(ring_vpid), .stalled,
+      .awaiting, .active(noti_active)
   );
 
   // ---- translation ----
@@ -282,7 +283,9 @@ module nic_rma (
   assign velo_wready     = w_ready[0];
   assign velo_bvalid     = b_valid[0];
   logic lim_awvalid, lim_awready, lim_wvalid, lim_wready;
-  axi_write_mux #(.N(W)) u_writes (
+  // As many as all units can have under way: neither mux makes one wait for answers.
+  localparam int BURSTS = 128;
+  axi_write_mux #(.N(W), .DEPTH(BURSTS)) u_writes (
       .clk, .rst, .s_awvalid(aw_valid), .s_awready(aw_ready), .s_awaddr(aw_addr), .s_awlen(aw_len), .s_wvalid(w_valid), .s_wready(w_ready),
       .s_wdata(w_data), .s_wstrb(w_strb), .s_wlast(w_last), .s_bvalid(b_valid), .s_bready(b_ready),
       .m_awvalid(lim_awvalid), .m_awready(lim_awready), .m_awaddr, .m_awlen, .m_wvalid(lim_wvalid), .m_wready(lim_wready), .m_wdata,
@@ -294,7 +297,7 @@ module nic_rma (
       .rd_range(rd_addr[13:12]), .rd_which(rd_addr[5:3]), .rd_value(nvm_value), .wr_valid(wr_nvm), .wr_range(wr_addr[13:12]),
       .wr_which(wr_addr[4:3]), .wr_data, .active(nvm_active)
   );
-  axi_read_mux #(.N(3)) u_reads (
+  axi_read_mux #(.N(3), .DEPTH(BURSTS)) u_reads (
       .clk, .rst, .s_arvalid(ar_valid), .s_arready(ar_ready), .s_araddr(ar_addr), .s_arlen(ar_len), .s_rvalid(r_valid), .s_rready(r_ready),
       .m_arvalid, .m_arready, .m_araddr, .m_arlen, .m_rvalid, .m_rready, .m_rlast
   );
@@ -308,10 +311,10 @@ module nic_rma (
   assign overflows    = !ev_refused && ev_drop == '0 && ev_strangers == '0;
   assign ev_error     = ev_refused || ev_drop != '0 || ev_strangers != '0 || ev_overflow;
   assign error_reason = stranger ? 7'(nicloop_pkg::DROP_REASON_DOMAIN) : overflows ? 7'(nicloop_pkg::DROP_REASON_OVERFLOW) : ev_refused ? refuse_reason : ev_drop[0] ? drop_reasons[6:0] : ev_drop[1] ? drop_reasons[13:7] : drop_reasons[20:14];
-  assign error_src    = stranger ? stranger_header[nicloop_pkg::HEADER_SRC_VPID_LSB+:16] : {here, ev_refused ? refuse_vpid : overflows ? noti_vpid : 4'h0};
+  assign error_src    = stranger ? stranger_header[nicloop_pkg::HEADER_SRC_VPID_LSB+:16] : {here, ev_refused ? refuse_vpid : overflows ? ring_vpid : 4'h0};
   assign error_dst    = stranger ? stranger_header[nicloop_pkg::HEADER_DST_VPID_LSB+:16] : '0;
   assign error_length = stranger ? stranger_header[nicloop_pkg::HEADER_LENGTH_LSB+:10] : '0;
 
-  assign idle   = win_idle && req_idle && rsp_idle && cmp_idle && ans_idle && !cmd_active && !rings_busy;
+  assign idle   = win_idle && req_idle && rsp_idle && cmp_idle && ans_idle && awaiting == '0 && !cmd_active && !rings_busy;
   assign active = win_active || req_active || rsp_active || cmp_active || ans_active || noti_active || atu_active || cmd_active || nvm_active;
 endmodule

@@ -77,12 +77,13 @@ module regfile #(
     input  logic        ev_tx_stall,
     input  logic        ev_rx_packet,
     input  logic        ev_rx_irq,      // with ev_rx_packet: this mailbox wants the arrival interrupt
+    input  logic [3:0]  arrival_vpid,   // whose it is
     input  logic        ev_rx_drop,
     input  logic [6:0]  rx_reason,
     input  logic [15:0] rx_src,
     input  logic [15:0] rx_dst,
     input  logic [9:0]  rx_length,
-    input  logic [3:0]  rx_vpid,        // of the packet at the completer's end
+    input  logic [3:0]  rx_vpid,        // of the packet that the completer looks at
     input  logic        ev_rx_stall,
     input  logic        ev_ring_stall,  // a unit of RMA begins to wait for a full ring
     input  logic [7:0]  route_errors,
@@ -199,7 +200,7 @@ module regfile #(
     irq_set = '0;
     irq_set[nicloop_pkg::IRQ_STATUS_ERROR_LSB] = ev_tx_error || ev_rx_drop || ev_rma_error || route_errors != '0 || ev_link_failure || ev_rp_refused;
     irq_set[nicloop_pkg::IRQ_STATUS_STALL_LSB] = (ev_rx_stall && !stalled) || ev_ring_stall;
-    if (ev_rx_packet && ev_rx_irq) irq_set[6'(rx_vpid)] = 1'b1;
+    if (ev_rx_packet && ev_rx_irq) irq_set[6'(arrival_vpid)] = 1'b1;
     if (ev_noti_irq) irq_set[6'(nicloop_pkg::IRQ_STATUS_NOTI_LSB)+6'(noti_vpid)] = 1'b1;
   end
 

@@ -7,7 +7,7 @@
 // Handshake: flits in by valid/ready; client of the ATU, of the AXI write master and of the notifier; err_valid holds
 //   until err_ready. fence: atu_hold speaks of the accesses before it.
 // Back-pressure: a full notification ring holds the packet that wants to notify; behind it TELL packets are
-//   written and up to four more are kept. Those are not translated: an access begins with a place among the packets
+//   written and up to RMA_UNDER_WAY are kept. Those are not translated: an access begins with a place among the packets
 //   to be told, so that only the memory keeps it from its end and a fence waits for no ring.
 module rma_completer #(
     parameter int ANSWERS = 0
@@ -67,7 +67,7 @@ module rma_completer #(
 );
   localparam logic [3:0] GOOD = 4'(nicloop_pkg::RMA_ERROR_NONE);
   localparam logic [1:0] CHECK = 2'd0, TRANSLATE = 2'd1, PASS = 2'd2;
-  localparam int TELL = 4;  // packets whose write was begun
+  localparam int TELL = nicloop_pkg::RMA_UNDER_WAY;  // packets whose write was begun
 
   logic        have, look_next, drain_next, coll_idle, coll_active;
   logic [6:0]  reason;

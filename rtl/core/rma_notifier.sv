@@ -2,17 +2,22 @@
 //
 // Job: keeps base, size, switches and pointers by VPID; writes the notifications of several units, each into the
 //   ring of its process, numbered from 1. A unit whose ring is full waits, the others pass.
-//   A read pointer to which the ring cannot have been read is refused: the old one stays.
-// Handshake: valid holds with vpid, words and stamp (life and domain of the process that it is for) until done, a pulse. A
+//   A read pointer to which the ring cannot have been read is refused: the old one stays. Up to DEPTH are written before the memory has
+//   answered the first; answers come in order, and with each a write pointer moves. A ring whose memory refuses a notification is
+//   switched off, since those behind it may be under way already.
+// Handshake: valid holds with vpid, words and stamp (life and domain of the process that it is for) until done, a pulse: it is on its way. A
 //   notification for a ring that is off, or for another life or domain than that of now, is done at once and counted, and so is one whose ring is switched off while it is written (rd_ctrl.busy tells that it still is).
-//   Register writes are taken when wr_ready (wr_rp: when !busy).
+//   An answer counts in the cycle behind it. Register writes are taken when wr_ready (wr_rp: when !busy).
 // Back-pressure: a full ring holds its unit until the read pointer moves, the ring is switched off, or the time is spent for which it may
 //   hold others (wr_hold): then notifications that find it full are dropped, and before the next that is written stands one that
 //   says so. Of several rings that hold units, that of the first unit pays. Register writes
-//   wait while reset clears, and in the cycle of a memory's answer, which counts in the same memory.
+//   wait while reset clears, and in the cycles in which a write begins or counts, which needs the same memory. With DEPTH answers awaited
+//   nothing is picked.
 module rma_notifier #(
     parameter int N = 4,
-    localparam int VPIDS = nicloop_pkg::VPIDS
+    parameter int DEPTH = nicloop_pkg::DMA_WRITES,
+    localparam int VPIDS = nicloop_pkg::VPIDS,
+    localparam int AWAIT_W = $clog2(DEPTH + 2)
 ) (
     input  logic             clk,
     input  logic             rst,
@@ -59,21 +64,24 @@ module rma_notifier #(
     input  logic             shut,      // wr_vpid gets another domain: ring and window go off
     output logic             restart,   // the ring of wr_vpid goes on
     // events
-    output logic             ev_written,  // into the ring of at_vpid
+    output logic             ev_written,
     output logic             ev_off,
     output logic             ev_refused,  // a read pointer
-    output logic             ev_irq,
+    output logic             ev_irq,      // ended_vpid wants one
+    output logic [3:0]       ended_vpid,
     output logic             ev_stall,    // a unit begins to wait for the ring of at_vpid
     output logic             ev_overflow, // what a unit had for it is dropped
     output logic [3:0]       at_vpid,
     output logic [N-1:0]     stalled,     // units that wait for a full ring
+    output logic [AWAIT_W-1:0] awaiting,  // answers
     output logic             active
 );
   // ---- which unit: those whose ring was found full wait until some ring changes ----
-  localparam logic [1:0] PICK = 2'd0, LOOK = 2'd1, WRITE = 2'd2, ANSWER = 2'd3;
+  localparam logic [1:0] PICK = 2'd0, LOOK = 2'd1, WRITE = 2'd2;
   logic [1:0]   state;
   logic [N-1:0] asking, grant, unit;
-  assign asking = valid & ~stalled;
+  logic         room;
+  assign asking = valid & ~stalled & {N{room}};
   rr_arbiter #(.N(N)) u_turn (.clk, .rst, .req(asking), .advance(state == PICK), .grant);
 
   logic [3:0]   pick_vpid;
@@ -94,7 +102,7 @@ module rma_notifier #(
   // ---- rings ----
   logic [59:0] base[VPIDS];   // without the four zero bits of a 16-byte address
   logic [12:0] slots[VPIDS], index[VPIDS];
-  logic [31:0] wp[VPIDS], rp[VPIDS];
+  logic [31:0] wp[VPIDS], ahead[VPIDS], rp[VPIDS];  // in memory; and those under way, of which index is the same modulo slots
   logic [63:0] stalls[VPIDS];
   logic [23:0] left[VPIDS];   // cycles that it may still hold units; all ones: for good
   logic [31:0] overflows[VPIDS];
@@ -110,23 +118,28 @@ module rma_notifier #(
     else if (busy) clear <= clear + 1'b1;
   end
 
-  logic        on, full, answered, commit, lost;  // lost: switched off since it was looked at
-  logic [31:0] next_seq, fill;
+  logic        on, full, off, start, begun, ended, ended_bad, ended_lost, spoiled, failed, commit, under_way;
+  logic [31:0] next_seq, fill, ended_seq;
   logic [12:0] next_index;
   assign on         = enable[at_vpid] && slots[at_vpid] != '0 && held_stamp == stamps[{at_vpid, 5'h0}+:32];
-  assign fill       = wp[at_vpid] - rp[at_vpid];
-  assign full       = fill >= 32'(slots[at_vpid]) && fill != '1;  // read ahead of one whose write then failed: empty
-  assign next_seq   = wp[at_vpid] + 1'b1;
+  assign fill       = ahead[at_vpid] - rp[at_vpid];
+  assign full       = fill >= 32'(slots[at_vpid]);
+  assign next_seq   = ahead[at_vpid] + 1'b1;
   assign next_index = index[at_vpid] + 1'b1 >= slots[at_vpid] ? '0 : index[at_vpid] + 1'b1;
   assign restart    = wr_ctrl && wr_data[nicloop_pkg::NOTI_CTRL_ENABLE_LSB] && !enable[wr_vpid];
-  assign wr_ready   = !busy && !answered;
-  always_ff @(posedge clk)
-    lost <= state != PICK && (lost || ((shut || (wr_ctrl && !wr_data[nicloop_pkg::NOTI_CTRL_ENABLE_LSB])) && wr_vpid == at_vpid));
+  assign off        = shut || (wr_ctrl && !wr_data[nicloop_pkg::NOTI_CTRL_ENABLE_LSB]);
+  assign wr_ready   = !busy && !begun && !ended;
+  assign start      = state == LOOK && on && !full;
+  always_ff @(posedge clk) begun <= !rst && start;
+  writes_under_way #(.DEPTH(DEPTH)) u_writes (
+      .clk, .rst, .begun, .begun_vpid(at_vpid), .ended, .failed, .ended_vpid, .lost(ended_lost), .off, .off_vpid(wr_vpid),
+      .busy_vpid(rd_vpid), .busy(under_way)
+  );
 
-  // Software may have seen the notification under way before the memory has acknowledged it.
+  // Software may have seen a notification under way before the memory has acknowledged it.
   logic [31:0] behind;
   logic        rp_good;
-  assign behind     = wp[wr_vpid] + 32'((state == WRITE || state == ANSWER) && !lost && wr_vpid == at_vpid) - wr_data[31:0];
+  assign behind     = ahead[wr_vpid] - wr_data[31:0];
   assign rp_good    = behind <= 32'(slots[wr_vpid]);
   assign ev_refused = wr_rp && !rp_good;
   always_ff @(posedge clk) begin
@@ -134,26 +147,31 @@ module rma_notifier #(
     else if (wr_rp || restart) refused[wr_vpid] <= wr_rp && !rp_good;
   end
 
-  logic [3:0] reg_at, count_at, stall_at;
+  logic [3:0] reg_at, begun_at, ended_at, stall_at;
   assign reg_at   = busy ? clear[3:0] : wr_vpid;
-  assign count_at = commit ? at_vpid : reg_at;
+  assign begun_at = begun ? at_vpid : reg_at;
+  assign ended_at = ended ? ended_vpid : reg_at;
   always_ff @(posedge clk) begin
     if (rst) {enable, window, irq} <= '0;
-    else if (wr_ctrl) begin
-      enable[wr_vpid] <= wr_data[nicloop_pkg::NOTI_CTRL_ENABLE_LSB];
-      window[wr_vpid] <= wr_data[nicloop_pkg::NOTI_CTRL_WINDOW_LSB];
-      irq[wr_vpid]    <= wr_data[nicloop_pkg::NOTI_CTRL_IRQ_LSB];
-    end else if (shut) begin
-      enable[wr_vpid] <= 1'b0;
-      window[wr_vpid] <= 1'b0;
+    else begin
+      if (wr_ctrl) begin
+        enable[wr_vpid] <= wr_data[nicloop_pkg::NOTI_CTRL_ENABLE_LSB];
+        window[wr_vpid] <= wr_data[nicloop_pkg::NOTI_CTRL_WINDOW_LSB];
+        irq[wr_vpid]    <= wr_data[nicloop_pkg::NOTI_CTRL_IRQ_LSB];
+      end else if (shut) begin
+        enable[wr_vpid] <= 1'b0;
+        window[wr_vpid] <= 1'b0;
+      end
+      if (failed) enable[ended_vpid] <= 1'b0;
     end
   end
   always_ff @(posedge clk) begin
     if (busy || wr_base) base[reg_at] <= busy ? '0 : wr_data[63:4];
     if (busy || wr_slots) slots[reg_at] <= busy ? '0 : wr_data[12:0];
     if (busy || (wr_rp && rp_good) || restart) rp[reg_at] <= wr_rp && !busy ? wr_data[31:0] : '0;
-    if (busy || restart || commit) wp[count_at] <= commit ? next_seq : '0;
-    if (busy || restart || commit) index[count_at] <= commit ? next_index : '0;
+    if (busy || restart || commit) wp[ended_at] <= ended ? ended_seq : '0;
+    if (busy || restart || begun) ahead[begun_at] <= begun ? next_seq : '0;
+    if (busy || restart || begun) index[begun_at] <= begun ? next_index : '0;
   end
 
   assign ev_stall    = state == LOOK && on && full && left[at_vpid] != '0;
@@ -163,7 +181,7 @@ module rma_notifier #(
     if (rst) overflowed <= '0;
     else begin
       if (restart) overflowed[wr_vpid] <= 1'b0;
-      if (ev_overflow || (commit && extra)) overflowed[at_vpid] <= ev_overflow;
+      if (ev_overflow || (begun && extra)) overflowed[at_vpid] <= ev_overflow;
     end
   end
   always_ff @(posedge clk) begin
@@ -189,22 +207,22 @@ module rma_notifier #(
   always_ff @(posedge clk)
     if (busy || stalls_on) stalls[busy ? clear[3:0] : stall_at] <= busy ? '0 : stalls[stall_at] + 1'b1;
   always_ff @(posedge clk) begin
-    if (rst || (wr_rp && rp_good) || wr_ctrl || wr_slots || shut) stalled <= '0;
+    if (rst || (wr_rp && rp_good) || wr_ctrl || wr_slots || shut || failed) stalled <= '0;
     else stalled <= (stalled | (ev_stall ? unit : '0)) & ~(stalls_on && left[stall_at] == '0 ? first : '0);
   end
 
   // ---- writing: two quadwords, the one with the number last ----
   logic        aw_sent, w_sent, aw_done, w_done, beat;
   logic [59:0] to;   // where it goes and its number, whatever registers say meanwhile
-  logic [13:0] seq;
+  logic [31:0] seq;
+  logic        sent;
   always_ff @(posedge clk) begin
     if (rst) state <= PICK;
     else
       case (state)
         PICK: if (asking != '0 && !busy) state <= LOOK;
-        LOOK: state <= on && !full ? WRITE : PICK;
-        WRITE: if (aw_done && w_done) state <= ANSWER;
-        default: if (m_bvalid) state <= PICK;
+        LOOK: if (on || !spoiled) state <= start ? WRITE : PICK;
+        default: if (sent) state <= PICK;
       endcase
   end
   always_ff @(posedge clk)
@@ -217,7 +235,7 @@ module rma_notifier #(
   always_ff @(posedge clk)
     if (state == LOOK) begin
       to  <= base[at_vpid] + 60'(index[at_vpid]);
-      seq <= next_seq[13:0];
+      seq <= next_seq;
     end
   always_ff @(posedge clk) begin
     if (state != WRITE) begin
@@ -234,27 +252,42 @@ module rma_notifier #(
   assign m_awaddr  = {to, 4'h0};
   assign m_awlen   = 8'd1;
   assign m_wvalid  = state == WRITE && !w_sent;
-  assign m_wdata   = extra ? (beat ? told_overflow : 64'(overflows[at_vpid])) : beat ? {seq, held[113:64]} : held[63:0];
+  assign m_wdata   = extra ? (beat ? told_overflow : 64'(overflows[at_vpid])) : beat ? {seq[13:0], held[113:64]} : held[63:0];
   logic [63:0] told_overflow;
   always_comb begin
     told_overflow = '0;
     told_overflow[nicloop_pkg::RMA_NOTI_LAST_LSB]     = 1'b1;
     told_overflow[nicloop_pkg::RMA_NOTI_ERROR_LSB+:4] = 4'(nicloop_pkg::RMA_ERROR_OVERFLOW);
-    told_overflow[nicloop_pkg::RMA_NOTI_SEQ_LSB+:14]  = seq;
+    told_overflow[nicloop_pkg::RMA_NOTI_SEQ_LSB+:14]  = seq[13:0];
   end
   assign m_wstrb   = 8'hff;
   assign m_wlast   = beat;
-  assign m_bready  = state == ANSWER;
+  assign m_bready  = 1'b1;
   assign aw_done   = aw_sent || m_awready;
   assign w_done    = w_sent || (m_wready && m_wlast);
 
-  assign answered   = state == ANSWER && m_bvalid;
-  assign commit     = answered && m_bresp == 2'b00 && !lost;
+  assign sent      = state == WRITE && aw_done && w_done;
+
+  // ---- answers, in the order of the writes; what is found off in the same cycle waits for the next ----
+  /* verilator lint_off UNUSEDSIGNAL */
+  logic awaited;
+  /* verilator lint_on UNUSEDSIGNAL */
+  fifo #(.W(36), .DEPTH(DEPTH)) u_awaited (
+      .clk, .rst, .wr_valid(sent), .wr_ready(room), .wr_data({seq, at_vpid}), .rd_valid(awaited), .rd_ready(ended),
+      .rd_data({ended_seq, ended_vpid}), .level(awaiting)
+  );
+  always_ff @(posedge clk) begin
+    ended     <= !rst && m_bvalid;
+    ended_bad <= m_bresp != 2'b00;
+  end
+  assign spoiled    = ended && (ended_bad || ended_lost);
+  assign failed     = ended && ended_bad && !ended_lost;
+  assign commit     = ended && !spoiled;
   assign ev_written = commit;
-  assign ev_irq     = commit && irq[at_vpid];
-  assign ev_off     = (state == LOOK && !on) || (answered && !commit);
-  assign done       = unit & {N{(answered && !extra) || (state == LOOK && !on) || ev_overflow}};
-  assign active     = state != PICK || asking != '0 || busy || (stalls_on && left[stall_at] != '1);
+  assign ev_irq     = commit && irq[ended_vpid];
+  assign ev_off     = (state == LOOK && !on) || spoiled;
+  assign done       = unit & {N{(sent && !extra) || (state == LOOK && !on && !spoiled) || ev_overflow}};
+  assign active     = state != PICK || asking != '0 || ended || m_bvalid || busy || (stalls_on && left[stall_at] != '1);
 
   assign rd_base  = {base[rd_vpid], 4'h0};
   assign rd_slots = slots[rd_vpid];
@@ -268,7 +301,7 @@ module rma_notifier #(
     rd_ctrl[nicloop_pkg::NOTI_CTRL_ENABLE_LSB] = enable[rd_vpid];
     rd_ctrl[nicloop_pkg::NOTI_CTRL_WINDOW_LSB] = window[rd_vpid];
     rd_ctrl[nicloop_pkg::NOTI_CTRL_IRQ_LSB]    = irq[rd_vpid];
-    rd_ctrl[nicloop_pkg::NOTI_CTRL_BUSY_LSB]   = (state == WRITE || state == ANSWER) && rd_vpid == at_vpid;
+    rd_ctrl[nicloop_pkg::NOTI_CTRL_BUSY_LSB]   = under_way;
   end
 
 `ifndef SYNTHESIS
@@ -278,7 +311,9 @@ module rma_notifier #(
       nicloop_pkg::RMA_NOTI_UNIT_LSB != 23) $fatal(1, "rma_notifier: format rma_noti has changed");
   always_ff @(posedge clk)
     if (!rst) begin
-      assert (!(commit && (wr_base || wr_slots || wr_ctrl))) else $error("rma_notifier %m: a register write fell into a notification");
+      assert (!((begun || ended) && (wr_base || wr_slots || wr_ctrl))) else $error("rma_notifier %m: a register write fell into the beginning or end of a write");
+      assert (!commit || ended_seq == wp[ended_vpid] + 1'b1) else $error("rma_notifier %m: notification %0d of VPID %0d out of order", ended_seq, ended_vpid);
+      assert (!ended || awaited) else $error("rma_notifier %m: an answer to nothing");
       assert ((done & ~valid) == '0) else $error("rma_notifier %m: a unit went away before it was served");
     end
 `endif

@@ -56,7 +56,7 @@ module rma_requester #(
     output logic             ev_error,
     output logic             ev_purged,
     input  logic [3:0]       level_vpid,
-    output logic [2:0]       level_of,   // fragments of level_vpid that have not left or are not told
+    output logic [4:0]       level_of,   // fragments of level_vpid that have not left or are not told
     output logic             idle,
     output logic             active
 );
@@ -66,7 +66,7 @@ module rma_requester #(
   localparam logic [3:0] GOOD = 4'(nicloop_pkg::RMA_ERROR_NONE), BOUNDS = 4'(nicloop_pkg::RMA_ERROR_BOUNDS);
 
   // ---- which process ----
-  localparam int BUFFERS = 4;  // fragments begun that have not left
+  localparam int BUFFERS = nicloop_pkg::RMA_UNDER_WAY;  // fragments begun that have not left
   localparam logic [2:0] IDLE = 3'd0, LOAD = 3'd1, SPLIT = 3'd2, MEASURE = 3'd3, CHECK = 3'd4, TRANSLATE = 3'd5, PASS = 3'd6;
   logic [2:0]       state;
   logic [VPIDS-1:0] grant;
@@ -345,7 +345,7 @@ module rma_requester #(
       .ev_packet, .ev_done(ended), .idle(send_idle), .active(send_active)
   );
   logic       ended;
-  logic [2:0] begun[VPIDS];
+  logic [4:0] begun[VPIDS];
   assign level_of = begun[level_vpid];
   always_ff @(posedge clk) begin
     if (rst) for (int v = 0; v < VPIDS; v++) begun[v] <= '0;

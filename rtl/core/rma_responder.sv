@@ -80,7 +80,7 @@ module rma_responder (
     output logic         active
 );
   localparam logic [3:0] GOOD = 4'(nicloop_pkg::RMA_ERROR_NONE);
-  localparam int BUFFERS = 4;  // requests begun whose answers have not left
+  localparam int BUFFERS = nicloop_pkg::RMA_UNDER_WAY;  // requests begun whose answers have not left
 
   logic        have, take_next, coll_idle, coll_active;
   logic [6:0]  reason;

@@ -8,7 +8,7 @@
 //   noti_done.
 // Back-pressure: ready falls while all buffers are promised or taken.
 module rma_sender #(
-    parameter int BUFFERS = 4  // a power of two
+    parameter int BUFFERS = nicloop_pkg::RMA_UNDER_WAY  // a power of two
 ) (
     input  logic         clk,
     input  logic         rst,
@@ -77,7 +77,9 @@ module rma_sender #(
   logic        packet, noti, sent;  // sent: the packet has left, the notification is due
   logic [63:0] header, ext;
   logic [6:0]  pos, last;           // 0 header, 1 extension flit, then quadwords, last is the tail
-  logic [6:0]  at;
+  logic [6:0]  pos_next;
+  logic [IDX_W-1:0] at_next;
+  logic [63:0] quad;                // of pos, read a cycle ahead, so that the buffers are a block RAM
   logic        on_tail;             // pos == last, known before the job is read
   logic [31:0] crc, crc_next;
   logic [63:0] covered;  // by the CRC, which counts as 0 itself
@@ -85,7 +87,6 @@ module rma_sender #(
   logic [15:0] life;
   assign {last, packet, header, ext, stamp, noti, noti_vpid, life, noti_words} = jobs[drain_at];
   assign noti_stamp = {life, stamp[15:0]};
-  assign at   = pos - 7'd2;
 
   assign tx_valid   = full && packet && !sent;
   assign tx_head    = pos == '0;
@@ -98,12 +99,15 @@ module rma_sender #(
     if (tx_head) covered = header;
     else if (pos == 7'd1) covered = ext;
     else if (tx_tail) covered = {stamp, 32'h0};
-    else covered = quads[{drain_at, at[IDX_W-1:0]}];
+    else covered = quad;
   end
   assign tx_data = tx_tail ? {stamp, ~crc_next} : covered;
   // The header's vc and mark bits are 0 here, so the CRC needs no mask.
   crc32_d64 u_crc (.enable(tx_valid), .crc_in(tx_head ? 32'hffffffff : crc), .data(covered), .crc_out(crc_next));
 
+  assign pos_next = !(tx_valid && tx_ready) ? pos : on_tail ? '0 : pos + 1'b1;
+  assign at_next  = IDX_W'(pos_next - 7'd2);
+  always_ff @(posedge clk) quad <= quads[{drain_at, at_next}];
   always_ff @(posedge clk) begin
     if (rst) begin
       pos     <= '0;
@@ -111,8 +115,8 @@ module rma_sender #(
       sent    <= 1'b0;
     end else begin
       if (tx_valid && tx_ready) begin
-        pos     <= on_tail ? '0 : pos + 1'b1;
-        on_tail <= !on_tail && pos + 1'b1 == last;
+        pos     <= pos_next;
+        on_tail <= !on_tail && pos_next == last;
       end
       if (next) sent <= 1'b0;
       else if (ev_packet) sent <= 1'b1;

@@ -1,13 +1,15 @@
 // velo_completer: checks VELO packets and writes them into mailboxes.
 //
 // Job: collects a whole packet (two buffers: one fills while the other is written), checks frame, CRC, type,
-//   length, node and domain, asks mailbox_table for the slot and writes 64 bytes by DMA, the slot header last. The
-//   write pointer moves when the write is acknowledged. What fails a check, or whose mailbox was switched off before
-//   that, is discarded and counted.
-// Handshake: flits in by valid/ready, AXI4 write master out (one burst of 8 beats at a time).
-// Back-pressure: a full mailbox holds everything behind it, unless it has spent its time (look_spent) and loses the packet: both buffers, the FIFO of its virtual channel,
+//   length, node and domain, asks mailbox_table for the slot and writes 64 bytes by DMA, the slot header last. The next packets
+//   are written while up to DEPTH answers are awaited, which come in order; with each a write pointer moves. What fails a check,
+//   or whose mailbox was switched off before that, is discarded and counted.
+// Handshake: flits in by valid/ready, AXI4 write master out (a burst of 8 beats after the other). An answer counts in the cycle behind it.
+// Back-pressure: with DEPTH answers awaited no packet is begun, and a full mailbox holds everything behind it, unless it has spent its time (look_spent) and loses the packet: both buffers, the FIFO of its virtual channel,
 //   then the credits of the network. That is VELO's contract; stall says so in every cycle.
-module velo_completer (
+module velo_completer #(
+    parameter int DEPTH = nicloop_pkg::DMA_WRITES
+) (
     input  logic        clk,
     input  logic        rst,
     input  logic [11:0] here,
@@ -24,11 +26,15 @@ module velo_completer (
     input  logic        look_spent,
     input  logic        look_timed,
     input  logic        look_overflowed,
-    input  logic        look_lost,
-    output logic        commit,
+    output logic        begun,
     output logic        stall,
-    output logic        hold,
     output logic        overflow,
+    output logic        ended,
+    output logic        ended_bad,
+    output logic [3:0]  ended_vpid,
+    output logic [31:0] ended_seq,
+    input  logic        ended_lost,
+    output logic        commit,      // a slot is in memory, and counts
     input  logic [511:0] stamps,    // {life, pdid} by VPID
     // AXI4 write master
     output logic        m_awvalid,
@@ -141,55 +147,49 @@ module velo_completer (
     end
 
   // ---- writing ----
-  localparam logic [1:0] CHECK = 2'd0, WRITE = 2'd1, ANSWER = 2'd2;
-  logic [1:0]  state;
-  logic        have, good, same, refused, dma_done, dma_error;  // same: the mailbox is of the packet's domain
-  logic [63:0] slot_addr;
+  logic        writing, start, have, good, same, refused, spoiled, room;  // same: the mailbox is of the packet's domain
+  logic [63:0] slot_addr, header;
   logic [31:0] slot_seq;
   logic        slot_overflow;
   logic [2:0]  beat;
-  logic        aw_sent, w_sent, aw_done, w_done;
+  logic        aw_sent, w_sent, aw_done, w_done, written;
 
-  assign packet_header = headers[drain_at];
-  assign look_vpid     = packet_header[nicloop_pkg::HEADER_DST_VPID_LSB+:nicloop_pkg::HEADER_DST_VPID_W];
-  assign have          = full[drain_at] && !table_busy;
-  assign good          = reasons[drain_at] == 7'(nicloop_pkg::DROP_REASON_NONE);
-  assign pdid          = pdids[drain_at];
-  assign same          = pdid != '0 && pdid == stamps[{look_vpid, 5'h0}+:16];
-  assign overflow      = have && state == CHECK && good && same && look_on && look_full && look_spent;
-  assign refused       = (have && state == CHECK && (!good || !same || !look_on)) || overflow;
-  assign stall         = have && state == CHECK && good && same && look_on && look_full && !look_spent;
-  assign ev_stranger   = have && state == CHECK && good && !same;
-  assign hold          = state != CHECK;
-  assign dma_done      = state == ANSWER && m_bvalid;
-  assign dma_error     = dma_done && m_bresp != 2'b00;
-  assign commit        = dma_done && !dma_error && !look_lost;
-  assign release_buf   = refused || dma_done;
-  assign ev_drop       = refused || (dma_done && !commit);
+  assign header      = headers[drain_at];
+  assign look_vpid   = header[nicloop_pkg::HEADER_DST_VPID_LSB+:nicloop_pkg::HEADER_DST_VPID_W];
+  assign have        = full[drain_at] && !table_busy && !writing;
+  assign good        = reasons[drain_at] == 7'(nicloop_pkg::DROP_REASON_NONE);
+  assign pdid        = pdids[drain_at];
+  assign same        = pdid != '0 && pdid == stamps[{look_vpid, 5'h0}+:16];
+  assign overflow    = have && good && same && look_on && look_full && look_spent && !spoiled;
+  assign refused     = (have && (!good || !same || !look_on) && !spoiled) || overflow;
+  assign stall       = have && good && same && look_on && look_full && !look_spent;
+  assign start       = have && good && same && look_on && !look_full && room;
+  assign ev_stranger = have && good && !same && !spoiled;
+  assign written     = writing && aw_done && w_done;
+  assign release_buf = refused || written;
+  assign ev_drop     = refused || spoiled;
   always_comb begin
-    if (dma_error) drop_reason = 7'(nicloop_pkg::DROP_REASON_DMA_ERROR);
+    if (spoiled) drop_reason = ended_bad ? 7'(nicloop_pkg::DROP_REASON_DMA_ERROR) : 7'(nicloop_pkg::DROP_REASON_MAILBOX_OFF);
     else if (!good) drop_reason = reasons[drain_at];
-    else if (ev_stranger) drop_reason = 7'(nicloop_pkg::DROP_REASON_DOMAIN);
+    else if (!same) drop_reason = 7'(nicloop_pkg::DROP_REASON_DOMAIN);
     else if (overflow) drop_reason = 7'(nicloop_pkg::DROP_REASON_OVERFLOW);
     else drop_reason = 7'(nicloop_pkg::DROP_REASON_MAILBOX_OFF);
   end
 
   always_ff @(posedge clk) begin
-    if (rst) state <= CHECK;
-    else if (state == CHECK && have && !refused && !stall) state <= WRITE;
-    else if (state == WRITE && aw_done && w_done) state <= ANSWER;
-    else if (dma_done) state <= CHECK;
+    if (rst) writing <= 1'b0;
+    else writing <= start || (writing && !written);
+    begun <= !rst && start;
   end
 
-  assign m_awvalid = state == WRITE && !aw_sent;
+  assign m_awvalid = writing && !aw_sent;
   assign m_awaddr  = slot_addr;
-  assign m_wvalid  = state == WRITE && !w_sent;
+  assign m_wvalid  = writing && !w_sent;
   assign m_wlast   = beat == 3'd7;
-  assign m_bready  = state == ANSWER;
   assign aw_done = aw_sent || m_awready;
   assign w_done  = w_sent || (m_wready && m_wlast);
   always_ff @(posedge clk) begin
-    if (state != WRITE) begin
+    if (!writing) begin
       aw_sent   <= 1'b0;
       w_sent    <= 1'b0;
       beat      <= '0;
@@ -198,41 +198,62 @@ module velo_completer (
       w_sent  <= w_done;
       if (m_wvalid && m_wready) beat <= beat + 1'b1;
     end
-    if (state == CHECK) begin
+    if (!writing) begin
       slot_addr <= look_addr;
       slot_seq  <= look_seq;
       slot_overflow <= look_overflowed;
     end
   end
 
+  // ---- answers, in the order of the writes: a packet that would be dropped beside one waits a cycle ----
+  logic        awaited;
+  logic [63:0] ended_header;
+  logic        ended_overflow;
+  /* verilator lint_off UNUSEDSIGNAL */
+  logic [$clog2(DEPTH+2)-1:0] await_level;
+  /* verilator lint_on UNUSEDSIGNAL */
+  fifo #(.W(97), .DEPTH(DEPTH)) u_awaited (
+      .clk, .rst, .wr_valid(written), .wr_ready(room), .wr_data({slot_overflow, slot_seq, header}), .rd_valid(awaited), .rd_ready(ended),
+      .rd_data({ended_overflow, ended_seq, ended_header}), .level(await_level)
+  );
+  always_ff @(posedge clk) begin
+    ended     <= !rst && m_bvalid;
+    ended_bad <= m_bresp != 2'b00;
+  end
+  assign m_bready      = 1'b1;
+  assign ended_vpid    = ended_header[nicloop_pkg::HEADER_DST_VPID_LSB+:4];
+  assign spoiled       = ended && (ended_bad || ended_lost);
+  assign commit        = ended && !spoiled;
+  assign packet_header = spoiled ? ended_header : header;
+  assign slot_header   = in_slot(ended_header, ended_seq, ended_overflow);
+
   // Bytes behind the payload are written as 0, whatever the sender left there.
   logic [6:0]  bytes, left;
   logic [63:0] quad, keep;
-  assign bytes = 7'(packet_header[nicloop_pkg::HEADER_LENGTH_LSB+:6]) +
-                 (packet_header[nicloop_pkg::HEADER_PIGGYBACK_LSB] ? 7'd2 : 7'd0);
+  assign bytes = 7'(header[nicloop_pkg::HEADER_LENGTH_LSB+:6]) +
+                 (header[nicloop_pkg::HEADER_PIGGYBACK_LSB] ? 7'd2 : 7'd0);
   assign left  = bytes > {1'b0, beat, 3'h0} ? bytes - {1'b0, beat, 3'h0} : '0;
   assign keep  = left[6:3] != '0 ? '1 : ~(64'hffffffff_ffffffff << {left[2:0], 3'h0});
   assign quad  = quads[{drain_at, beat}];
-  always_comb begin
-    slot_header = '0;
-    slot_header[nicloop_pkg::SLOT_SRC_VPID_LSB+:nicloop_pkg::SLOT_SRC_VPID_W] = packet_header[nicloop_pkg::HEADER_SRC_VPID_LSB+:nicloop_pkg::HEADER_SRC_VPID_W];
-    slot_header[nicloop_pkg::SLOT_SRC_NODE_LSB+:nicloop_pkg::SLOT_SRC_NODE_W] = packet_header[nicloop_pkg::HEADER_SRC_NODE_LSB+:nicloop_pkg::HEADER_SRC_NODE_W];
-    slot_header[nicloop_pkg::SLOT_LENGTH_LSB+:nicloop_pkg::SLOT_LENGTH_W]     = packet_header[nicloop_pkg::HEADER_LENGTH_LSB+:nicloop_pkg::HEADER_LENGTH_W];
-    slot_header[nicloop_pkg::SLOT_KIND_LSB+:nicloop_pkg::SLOT_KIND_W]         = packet_header[nicloop_pkg::HEADER_KIND_LSB+:nicloop_pkg::HEADER_KIND_W];
-    slot_header[nicloop_pkg::SLOT_PIGGYBACK_LSB]                              = packet_header[nicloop_pkg::HEADER_PIGGYBACK_LSB];
-    slot_header[nicloop_pkg::SLOT_OVERFLOW_LSB]                               = slot_overflow;
-    slot_header[nicloop_pkg::SLOT_SEQ_LSB+:nicloop_pkg::SLOT_SEQ_W]           = slot_seq;
-  end
-  assign m_wdata = m_wlast ? slot_header : quad & keep;
+  function automatic logic [63:0] in_slot(input logic [63:0] h, input logic [31:0] seq, input logic overflowed);
+    in_slot = '0;
+    in_slot[nicloop_pkg::SLOT_SRC_VPID_LSB+:nicloop_pkg::SLOT_SRC_VPID_W] = h[nicloop_pkg::HEADER_SRC_VPID_LSB+:nicloop_pkg::HEADER_SRC_VPID_W];
+    in_slot[nicloop_pkg::SLOT_SRC_NODE_LSB+:nicloop_pkg::SLOT_SRC_NODE_W] = h[nicloop_pkg::HEADER_SRC_NODE_LSB+:nicloop_pkg::HEADER_SRC_NODE_W];
+    in_slot[nicloop_pkg::SLOT_LENGTH_LSB+:nicloop_pkg::SLOT_LENGTH_W]     = h[nicloop_pkg::HEADER_LENGTH_LSB+:nicloop_pkg::HEADER_LENGTH_W];
+    in_slot[nicloop_pkg::SLOT_KIND_LSB+:nicloop_pkg::SLOT_KIND_W]         = h[nicloop_pkg::HEADER_KIND_LSB+:nicloop_pkg::HEADER_KIND_W];
+    in_slot[nicloop_pkg::SLOT_PIGGYBACK_LSB]                              = h[nicloop_pkg::HEADER_PIGGYBACK_LSB];
+    in_slot[nicloop_pkg::SLOT_OVERFLOW_LSB]                               = overflowed;
+    in_slot[nicloop_pkg::SLOT_SEQ_LSB+:nicloop_pkg::SLOT_SEQ_W]           = seq;
+  endfunction
+  assign m_wdata = m_wlast ? in_slot(header, slot_seq, slot_overflow) : quad & keep;
 
-  assign idle   = !framed && !orphan && full == '0;
-  assign active = take || done || refused || (have && state == CHECK && !(stall && !look_timed)) ||
-                  (m_awvalid && m_awready) || (m_wvalid && m_wready) || m_bvalid || table_busy;
+  assign idle   = !framed && !orphan && full == '0 && !awaited;
+  assign active = take || done || (have && !(stall && !look_timed) && (room || ended)) ||
+                  (m_awvalid && m_awready) || (m_wvalid && m_wready) || m_bvalid || ended || table_busy;
 
 `ifndef SYNTHESIS
   always_ff @(posedge clk)
-    if (!rst) assert (!commit || slot_header[nicloop_pkg::SLOT_SEQ_LSB+:32] == look_seq)
-      else $error("velo_completer: node %0d: mailbox %0d moved under a slot write", here, look_vpid);
+    if (!rst) assert (!ended || awaited) else $error("velo_completer: node %0d: an answer to nothing", here);
 `endif
 `ifdef FORMAL
   // The rules of the write port, and every answer told exactly once, whatever network and mailbox table say.
@@ -243,34 +264,38 @@ module velo_completer (
     assume (look_addr[5:0] == '0);  // a slot is a line of 64 bytes
   end
   // Nothing is written for a packet that was not good, or of another domain than its mailbox.
-  logic was_check, was_welcome;
+  logic was_check, was_welcome, was_answered, was_bad;
   always_ff @(posedge clk) begin
-    was_check   <= !rst && state == CHECK;
+    was_answered <= !rst && m_bvalid && m_bready;
+    was_bad      <= m_bresp != 2'b00;
+    was_check   <= !rst && !writing;
     was_welcome <= full[drain_at] && reasons[drain_at] == '0 && pdids[drain_at] == stamps[{look_vpid, 5'h0}+:16] && pdids[drain_at] != '0;
   end
   always_comb if (formal_started && !rst && was_check && m_awvalid) assert (was_welcome);
   logic       seen_aw, seen_w;
   logic [7:0] seen_len, seen_beat;
-  logic [5:0] awaited;
+  logic [5:0] due;
   axi_write_check u_port (
       .clk, .rst, .awvalid(m_awvalid), .awready(m_awready), .awaddr(m_awaddr), .awlen(8'd7), .wvalid(m_wvalid), .wready(m_wready),
-      .wdata(m_wdata), .wstrb(8'hff), .wlast(m_wlast), .bvalid(m_bvalid), .bready(m_bready), .idle(state == CHECK), .aw_gone(seen_aw),
-      .w_gone(seen_w), .len(seen_len), .beat(seen_beat), .awaited
+      .wdata(m_wdata), .wstrb(8'hff), .wlast(m_wlast), .bvalid(m_bvalid), .bready(m_bready), .idle(idle), .aw_gone(seen_aw),
+      .w_gone(seen_w), .len(seen_len), .beat(seen_beat), .awaited(due)
   );
   always_comb
     if (formal_started && !rst) begin
-      assert (!(m_bvalid && m_bready) || commit != ev_drop);
-      assert (!commit || m_bresp == 2'b00);
+      assert (!ended || commit != spoiled);
+      assert (!commit || !ended_bad);
+      assert (!spoiled || (ev_drop && !refused && packet_header == ended_header));
+      assert (ended == was_answered && (!ended || ended_bad == was_bad));
       // what makes it inductive
-      assert (state <= ANSWER && awaited == 6'(state == ANSWER));
-      assert (state == CHECK || full[drain_at]);
+      assert (due + 6'(ended) == 6'(await_level) && 32'(await_level) <= DEPTH);
+      assert (!writing || (full[drain_at] && await_level != DEPTH));
       assert (full == '0 || full[drain_at]);
       assert ((fill_at == drain_at) == (full == '0 || full == '1));
-      assert (seen_aw == (state == WRITE && aw_sent) && seen_w == (state == WRITE && w_sent) && !(seen_aw && seen_w));
-      if (state == WRITE && !seen_w) assert (seen_beat == 8'(beat));
-      if (state != WRITE) assert (seen_beat == '0);
+      assert (seen_aw == (writing && aw_sent) && seen_w == (writing && w_sent) && !(seen_aw && seen_w));
+      if (writing && !seen_w) assert (seen_beat == 8'(beat));
+      if (!writing) assert (seen_beat == '0);
       if (seen_aw) assert (seen_len == 8'd7);
-      if (state == WRITE) assert (m_awaddr[5:0] == '0);
+      if (writing) assert (m_awaddr[5:0] == '0);
     end
 `endif
 endmodule

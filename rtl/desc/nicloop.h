@@ -5,7 +5,7 @@
 
 #define NICLOOP_MAGIC_VALUE     UINT64_C(0x31504f4f4c43494e)
 #define NICLOOP_VERSION_VALUE   UINT64_C(1)
-#define NICLOOP_DESC_HASH_VALUE UINT64_C(0x0cc568ece1e33d2a)
+#define NICLOOP_DESC_HASH_VALUE UINT64_C(0x7eb65a610dc8fd59)
 
 #define NICLOOP_CLOCK_PS 6400 /* clock period: 156.25 MHz core clock */
 #define NICLOOP_SLOT_BYTES 64 /* one mailbox slot */
@@ -22,6 +22,8 @@
 #define NICLOOP_TORUS_VCS 4 /* virtual channels of a torus link: class in bit 0, dateline crossed in this dimension in bit 1 */
 #define NICLOOP_RMA_MTU 256 /* largest payload of an RMA packet, bytes */
 #define NICLOOP_RMA_DEPTH 4 /* RMA descriptors a process may have waiting in the NIC */
+#define NICLOOP_RMA_UNDER_WAY 16 /* fragments, requests or packets that a unit of RMA has begun, at most */
+#define NICLOOP_DMA_WRITES 16 /* slots of mailboxes, and notifications, that are written before the memory has answered the first */
 #define NICLOOP_NOTI_BYTES 16 /* one notification */
 #define NICLOOP_ATU_TABLES 16 /* translation tables */
 #define NICLOOP_ATU_COMMANDS 16 /* commands of the translation unit that wait in its queue, at most */
@@ -558,7 +560,7 @@
 /* page vpid: one per VPID, privileged */
 #define NICLOOP_REG_MBOX_BASE(i) (0x10000u + 0x1000u * (i)) /* rw: DMA address of the ring, 64-byte aligned */
 #define NICLOOP_REG_MBOX_SLOTS(i) (0x10008u + 0x1000u * (i)) /* rw: slots in the ring, 1..2^24-1; any number, not only powers of two */
-#define NICLOOP_REG_MBOX_CTRL(i) (0x10010u + 0x1000u * (i)) /* rw: switches, which act at once; busy (read-only): a slot of this mailbox is being written, to where it lay before. Software that has switched the mailbox off gives its memory away when busy is 0 */
+#define NICLOOP_REG_MBOX_CTRL(i) (0x10010u + 0x1000u * (i)) /* rw: switches, which act at once; enable reads 0 also when memory has refused a slot, which switches the mailbox off; busy (read-only): slots of this mailbox are being written, to where it lay before. Software that has switched the mailbox off gives its memory away when busy is 0 */
 #define NICLOOP_MBOX_CTRL_ENABLE_LSB  0
 #define NICLOOP_MBOX_CTRL_ENABLE_W    1
 #define NICLOOP_MBOX_CTRL_ENABLE_MASK UINT64_C(0x1)
@@ -575,7 +577,7 @@
 #define NICLOOP_REG_MBOX_STALL(i) (0x10020u + 0x1000u * (i)) /* ro: cycles this mailbox held the completer because it was full */
 #define NICLOOP_REG_NOTI_BASE(i) (0x10100u + 0x1000u * (i)) /* rw: DMA address of the notification ring, 16-byte aligned */
 #define NICLOOP_REG_NOTI_SLOTS(i) (0x10108u + 0x1000u * (i)) /* rw: notifications in the ring, 1..8191 */
-#define NICLOOP_REG_NOTI_CTRL(i) (0x10110u + 0x1000u * (i)) /* rw: enable: the ring is on and others may access this process's pages; window: the process may start operations itself (enable needed too); irq: a notification raises IRQ_STATUS.noti; busy (read-only): as in MBOX_CTRL */
+#define NICLOOP_REG_NOTI_CTRL(i) (0x10110u + 0x1000u * (i)) /* rw: enable: the ring is on and others may access this process's pages; window: the process may start operations itself (enable needed too); irq: a notification raises IRQ_STATUS.noti; busy (read-only) and a refused write: as in MBOX_CTRL */
 #define NICLOOP_NOTI_CTRL_ENABLE_LSB  0
 #define NICLOOP_NOTI_CTRL_ENABLE_W    1
 #define NICLOOP_NOTI_CTRL_ENABLE_MASK UINT64_C(0x1)

@@ -1,5 +1,5 @@
 // rma_notifier_axi: rma_notifier keeps the rules of its write port whatever its units and registers do; a notification counts
-// as written only when its answer is good, and a register write waits for nothing but reset and the cycle of an answer. Nothing
+// as written only when its answer was good, and a register write waits for nothing but reset and the cycles in which a write begins or an answer counts. Nothing
 // is written for a notification of another domain or life than its process has when its write begins.
 module rma_notifier_axi (
     input logic         clk,
@@ -41,41 +41,45 @@ module rma_notifier_axi (
     kept_stamp <= now_stamp;
   end
 
-  logic        busy, wr_ready, awvalid, wvalid, wlast, bready, ev_written, ev_off, active;
+  logic        busy, wr_ready, awvalid, wvalid, wlast, bready, ev_written, ev_off;
+  logic [1:0]  awaiting;
   logic [63:0] awaddr, wdata;
   logic [3:0]  at_vpid;
   logic [7:0]  awlen, wstrb;
-  rma_notifier #(.N(2)) u_dut (
+  rma_notifier #(.N(2), .DEPTH(2)) u_dut (
       .clk, .rst, .busy, .valid, .vpid(now_vpid), .words(now_words), .stamp(now_stamp), .stamps, .shut, .at_vpid, .done, .m_awvalid(awvalid), .m_awready(awready), .m_awaddr(awaddr),
       .m_awlen(awlen), .m_wvalid(wvalid), .m_wready(wready), .m_wdata(wdata), .m_wstrb(wstrb), .m_wlast(wlast), .m_bvalid(bvalid),
       .m_bready(bready), .m_bresp(bresp), .wr_ready, .wr_vpid(reg_vpid), .wr_data(reg_data), .wr_base(reg_write[0] && wr_ready),
-      .wr_slots(reg_write[1] && wr_ready), .wr_ctrl(reg_write[2] && wr_ready), .wr_rp(reg_write[3] && !busy), .ev_written, .ev_off, .active
+      .wr_slots(reg_write[1] && wr_ready), .wr_ctrl(reg_write[2] && wr_ready), .wr_rp(reg_write[3] && !busy), .ev_written, .ev_off, .awaiting
   );
   logic       aw_gone, w_gone;
   logic [7:0] len, beat;
   logic [5:0] awaited;
   axi_write_check u_check (
-      .clk, .rst, .awvalid, .awready, .awaddr, .awlen, .wvalid, .wready, .wdata, .wstrb, .wlast, .bvalid, .bready, .idle(!active),
+      .clk, .rst, .awvalid, .awready, .awaddr, .awlen, .wvalid, .wready, .wdata, .wstrb, .wlast, .bvalid, .bready, .idle(awaiting == '0 && !awvalid && !wvalid),
       .aw_gone, .w_gone, .len, .beat, .awaited
   );
   // A unit that has something to tell the process that is looked at, of its life and domain of now.
   logic [1:0] theirs, theirs_before;
-  logic       writing;
+  logic       writing, answered, good;
   always_comb for (int i = 0; i < 2; i++) theirs[i] = valid[i] && now_vpid[i*4+:4] == at_vpid && now_stamp[i*32+:32] == stamps[{at_vpid, 5'h0}+:32];
   always_ff @(posedge clk) begin
     theirs_before <= theirs;
-    writing       <= !rst && (awvalid || wvalid || bready);
+    writing       <= !rst && (awvalid || wvalid);
+    answered      <= !rst && bvalid;
+    good          <= bresp == 2'b00;
   end
   always_comb if (started && !rst && !writing && awvalid) assert (theirs_before != '0);
 
   always_comb
     if (started && !rst) begin
-      assert (!(bvalid && bready) || ev_written != ev_off);
-      assert (wr_ready || busy || (bvalid && bready));
-      assert (!ev_written || (bvalid && bready && bresp == 2'b00));
+      assert (!answered || ev_written || ev_off);
+      assert (wr_ready || busy || answered || (!writing && (awvalid || wvalid)));
+      assert (!ev_written || (answered && good));
+      assert (bready);
       // What makes it inductive: the steps of a write as they show outside.
-      assert (bready == (awaited == 6'd1) && awaited <= 6'd1);
-      assert (!(bready && (awvalid || wvalid)) && !(busy && (bready || awvalid || wvalid)));
+      assert (awaiting <= 2'd2 && 6'(awaiting) == awaited + 6'(answered) && (awaiting != 2'd2 || !(awvalid || wvalid)));
+      assert (!(busy && (answered || awaited != '0 || awvalid || wvalid)));
       assert (!aw_gone || (wvalid && !awvalid && len == 8'd1));
       assert (!w_gone || (awvalid && !wvalid));
       assert (aw_gone || w_gone || awvalid == wvalid);

@@ -164,7 +164,7 @@ module host_bus (
   end
 
   // ---- DMA memory: what is under way is queued with the cycle it is due in ----
-  localparam int QUEUE = 64;  // bursts each way, a power of two
+  localparam int QUEUE = 128;  // bursts each way, a power of two
   int unsigned now;
   always @(posedge clk) now <= rst ? 0 : now + 1;
 

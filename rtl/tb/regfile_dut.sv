@@ -27,20 +27,23 @@ module regfile_dut (
     output logic        look_spent,
     output logic        look_timed,
     output logic        look_overflowed,
-    output logic        look_lost,
+    input  logic        begun,
+    input  logic        ended,
+    input  logic        ended_bad,
+    input  logic [3:0]  ended_vpid,
+    input  logic [31:0] ended_seq,
+    output logic        ended_lost,
     input  logic        overflow,
     input  logic        ev_ring_stall,
     input  logic [23:0] ring_hold,
     input  logic [31:0] ring_overflows,
-    input  logic        commit,
     input  logic        stall,
-    input  logic        hold,
     output logic [511:0] stamps,
     input  logic        restart,
     input  logic [3:0]  restart_vpid,
     output logic [3:0]  level_vpid,
     input  logic [2:0]  descriptors,
-    input  logic [2:0]  fragments,
+    input  logic [4:0]  fragments,
     input  logic [2:0]  lines,
     input  logic [2:0]  ev_strangers,
     input  logic [63:0] stranger_header,
@@ -64,7 +67,7 @@ module regfile_dut (
     output logic        irq,
     output logic        idle
 );
-  logic        mb_busy, mb_wr_ready, mb_wr_base, mb_wr_slots, mb_wr_ctrl, mb_wr_rp, look_irq, mb_ev_refused;
+  logic        mb_busy, mb_wr_ready, mb_wr_base, mb_wr_slots, mb_wr_ctrl, mb_wr_rp, ended_irq, mb_ev_refused;
   logic [3:0]  mb_rd_vpid, mb_wr_vpid;
   logic [63:0] mb_rd_base, mb_rd_stall, mb_wr_data;
   logic [31:0] mb_rd_wp;
@@ -92,7 +95,7 @@ module regfile_dut (
       .rd_addr(x_rd_addr), .rd_known(domain_rd_known), .rd_value(domain_value), .*
   );
   regfile #(.VC_DEPTH(9), .PORTS(5)) u_regs (
-      .slept(64'h0), .here(12'd4), .nodes(12'd6), .dims({8'd1, 8'd2, 8'd3}), .ev_rx_packet(commit), .ev_rx_irq(look_irq), .rx_vpid(look_vpid), .ev_rx_stall(stall), .ev_rp_refused(mb_ev_refused), .ev_link_failure(1'b0), .active(),
+      .slept(64'h0), .here(12'd4), .nodes(12'd6), .dims({8'd1, 8'd2, 8'd3}), .ev_rx_packet(ended && !ended_bad && !ended_lost), .ev_rx_irq(ended_irq), .arrival_vpid(ended_vpid), .rx_vpid(look_vpid), .ev_rx_stall(stall), .ev_rp_refused(mb_ev_refused), .ev_link_failure(1'b0), .active(),
       // RMA is the business of rma_regs.
       .x_wr_known(domain_wr_known), .x_wr_writable(ext_wr_writable || domain_writable), .x_wr_ready(!domain_writable || !mb_busy), .x_rd_known(domain_rd_known),
       .x_rd_value(domain_value), .x_busy(1'b0), .ev_rma_error(1'b0), .rma_reason('0), .rma_src('0), .rma_dst('0), .rma_length('0),

@@ -5,9 +5,11 @@
 // - interrupt: set by events, cleared by writing 1, an event wins over a clear, masked to the line;
 // - ERROR_INFO keeps the first error until it is cleared;
 // - mailboxes: ring position, full, number of the next packet; switching on resets the pointers, writing an
-//   enabled mailbox's switches again does not; a ring of no slots is off; while a slot is under way everything
-//   can be written, but for the cycle in which it counts; one whose mailbox was switched off is lost;
+//   enabled mailbox's switches again does not; a ring of no slots is off; while slots are under way everything
+//   can be written, but for the cycles in which one begins or ends; those whose mailbox was switched off are lost;
+// - a slot that the memory refuses switches its mailbox off, and those behind it are lost;
 // - a read pointer ahead of what was or is written, or behind the ring, is refused, told and counted.
+#include <deque>
 #include <map>
 
 #include "Vregfile.h"
@@ -23,9 +25,15 @@ struct Register {
 
 struct Box {
   uint64_t base = 0, stalls = 0;
-  uint32_t slots = 0, wp = 0, rp = 0, index = 0, ctrl = 0, stamp = 0, left = 0xffffff, overflows = 0;  // stamp: {life, domain}
+  uint32_t slots = 0, wp = 0, ahead = 0, rp = 0, index = 0, ctrl = 0, stamp = 0, left = 0xffffff, overflows = 0;  // stamp: {life, domain}
   bool refused = false, overflowed = false;
-  bool full() const { return wp - rp >= slots && wp - rp != ~0u; }
+  bool full() const { return ahead - rp >= slots; }
+};
+
+struct Slot {  // under way
+  unsigned vpid;
+  uint32_t seq;
+  bool lost;
 };
 
 struct Test : tb::Bench<Vregfile> {
@@ -34,8 +42,9 @@ struct Test : tb::Bench<Vregfile> {
   Box box[16];
   uint64_t scratch = 0, mask = 0, status = 0, error = 0, bad = 0, patience = NICLOOP_LINK_PATIENCE_AT_RESET, link_ctrl = 0;
   unsigned event_percent = 0, ready_percent = 100;
-  bool stalled = false, ends = false, lost = false;  // ends: the slot under way, in this cycle
-  unsigned moved = 0, refused = 0, lost_slots = 0, shuts = 0;
+  bool stalled = false, looks = false;  // looks: at a mailbox, in which a slot begins in the next cycle
+  std::deque<Slot> flying;              // the one that is looked at included
+  unsigned moved = 0, refused = 0, lost_slots = 0, failed_slots = 0, shuts = 0;
   uint32_t stall_info = 0;
   // A write that takes effect at this edge, for the model.
   bool write_now = false;
@@ -103,9 +112,8 @@ struct Test : tb::Bench<Vregfile> {
       if (write_addr == NICLOOP_REG_LINK_PATIENCE(0)) patience = write_data & NICLOOP_LINK_PATIENCE_CYCLES_MASK;
       if (write_addr == NICLOOP_REG_LINK_CTRL(0)) link_ctrl = write_data & NICLOOP_LINK_CTRL_DRAIN_MASK;
     } else if (write_addr >= 0x20000) {
-      // Of a slot that counts in this cycle, wp tells already.
-      bool ahead = top.hold && !top.commit && !lost && top.look_vpid == (write_addr >> 12 & 15);
-      b.refused = b.wp + ahead - uint32_t(write_data) > b.slots;
+      // A slot that begins in this cycle, nobody has seen.
+      b.refused = b.ahead - (top.begun && top.look_vpid == (write_addr >> 12 & 15)) - uint32_t(write_data) > b.slots;
       if (b.refused) ++counters[NICLOOP_REG_RP_REFUSED], status |= NICLOOP_IRQ_STATUS_ERROR_MASK;
       if (!b.refused) b.rp = uint32_t(write_data);
       refused += b.refused, moved += !b.refused;
@@ -114,7 +122,7 @@ struct Test : tb::Bench<Vregfile> {
         case NICLOOP_REG_MBOX_BASE(0) & 0xfff: b.base = write_data & ~63ull; break;
         case NICLOOP_REG_MBOX_SLOTS(0) & 0xfff: b.slots = write_data & 0xffffff; break;
         case NICLOOP_REG_MBOX_CTRL(0) & 0xfff:
-          if (!(b.ctrl & 1) && (write_data & 1)) b.wp = b.rp = b.index = 0, b.refused = b.overflowed = false;
+          if (!(b.ctrl & 1) && (write_data & 1)) b.wp = b.ahead = b.rp = b.index = 0, b.refused = b.overflowed = false;
           b.ctrl = write_data & 7;
           break;
         case NICLOOP_REG_HOLD(0) & 0xfff: b.left = write_data & 0xffffff; break;
@@ -137,22 +145,28 @@ struct Test : tb::Bench<Vregfile> {
     top.tx_src = random.next(), top.tx_dst = random.next(), top.tx_length = random.below(1024);
     top.rx_src = random.next(), top.rx_dst = random.next(), top.rx_length = random.below(1024);
     top.ev_strangers = event() ? random.below(8) : 0, top.stranger_header = random.next(), top.stranger_pdid = random.next();
-    top.descriptors = random.below(8), top.fragments = random.below(8), top.lines = random.below(8);
+    top.descriptors = random.below(8), top.fragments = random.below(17), top.lines = random.below(8);
     top.restart = event(), top.restart_vpid = random.below(16);
     top.route_errors = event() ? random.below(15) : 0;
-    // A slot write: hold for some cycles, commit in the last one unless it fails or is lost, always about the same mailbox.
-    if (!top.hold || ends) top.look_vpid = random.below(16);
-    bool was_hold = top.hold && !ends;
-    top.hold = was_hold || (!ends && event());
-    ends = was_hold && random.percent(15);
-    top.commit = ends && !lost && random.percent(95);
-    top.stall = !top.hold && box[top.look_vpid].left != 0 && event();
-    top.overflow = !top.hold && !top.stall && event(), top.ev_ring_stall = event();
+    // A slot is looked at, begins in the next cycle and ends some cycles later, one after the other.
+    top.begun = looks;
+    if (!looks) top.look_vpid = random.below(16);
+    Box& b = box[top.look_vpid];
+    size_t begun = flying.size();
+    looks = !looks && (b.ctrl & 1) && b.slots != 0 && flying.size() < NICLOOP_DMA_WRITES && event();
+    if (looks) flying.push_back({top.look_vpid, b.ahead + 1, false});
+    top.ended = begun > top.begun && random.percent(15);
+    top.ended_bad = random.percent(5);
+    if (!flying.empty()) top.ended_vpid = flying.front().vpid, top.ended_seq = flying.front().seq;
+    top.stall = !looks && !top.begun && box[top.look_vpid].left != 0 && event();
+    top.overflow = !looks && !top.begun && !top.stall && (b.ctrl & 1) && event(), top.ev_ring_stall = event();
     top.ring_hold = random.below(1 << 24), top.ring_overflows = random.next();
   }
 
   void apply_events() {
     Box& b = box[top.look_vpid];
+    Box& e = box[top.ended_vpid];
+    bool commit = top.ended && !top.ended_bad && !top.ended_lost;
     counters[NICLOOP_REG_TX_PACKETS] += top.ev_tx_packet;
     counters[NICLOOP_REG_TX_STALL] += top.ev_tx_stall;
     counters[NICLOOP_REG_TX_DROPPED] += top.ev_tx_error;
@@ -161,15 +175,15 @@ struct Test : tb::Bench<Vregfile> {
     counters[NICLOOP_REG_RX_DROPPED] += top.ev_rx_drop && !crc;
     counters[NICLOOP_REG_ROUTE_ERRORS] += top.route_errors;
     counters[NICLOOP_REG_RX_STALL] += top.stall;
-    counters[NICLOOP_REG_RX_PACKETS] += top.commit;
+    counters[NICLOOP_REG_RX_PACKETS] += commit;
     b.stalls += top.stall;
     if (top.stall && b.left != 0xffffff) --b.left;
     if (top.overflow) ++b.overflows, b.overflowed = true;
-    if (top.commit) b.overflowed = false;
+    if (top.begun) b.overflowed = false;
     uint64_t set = 0;
     if (top.ev_tx_error || top.ev_rx_drop || top.route_errors) set |= NICLOOP_IRQ_STATUS_ERROR_MASK;
     if ((top.stall && !stalled) || top.ev_ring_stall) set |= NICLOOP_IRQ_STATUS_STALL_MASK;
-    if (top.commit && (b.ctrl & NICLOOP_MBOX_CTRL_IRQ_ARRIVAL_MASK)) set |= 1u << top.look_vpid;
+    if (commit && (e.ctrl & NICLOOP_MBOX_CTRL_IRQ_ARRIVAL_MASK)) set |= 1u << top.ended_vpid;
     bool clear_error = write_now && write_addr == NICLOOP_REG_ERROR_INFO && (write_data & 1);
     if (write_now && write_addr == NICLOOP_REG_IRQ_STATUS) status &= ~write_data;
     status |= set;
@@ -184,10 +198,8 @@ struct Test : tb::Bench<Vregfile> {
     if (top.restart) box[top.restart_vpid].stamp += 1u << 16;
     stalled = top.stall;
     stall_info = uint32_t(PLACE(RX_STALL_VPID_VPID, top.stall ? top.look_vpid : stall_info & 15) | PLACE(RX_STALL_VPID_STALLED, top.stall));
-    if (top.commit) {
-      ++b.wp;
-      b.index = b.index + 1 >= b.slots ? 0 : b.index + 1;
-    }
+    if (commit) ++e.wp;
+    if (top.begun) ++b.ahead, b.index = b.index + 1 >= b.slots ? 0 : b.index + 1;
   }
 
   static uint64_t pack_error(uint64_t reason, uint64_t src, uint64_t dst, uint64_t length) {
@@ -199,7 +211,7 @@ struct Test : tb::Bench<Vregfile> {
     bool on = (b.ctrl & 1) && b.slots != 0, full = b.full();
     CHECK(top.look_on == on, "mailbox %u: on %u, expected %u", top.look_vpid, top.look_on, on);
     CHECK(top.look_full == full, "mailbox %u: full %u, expected %u", top.look_vpid, top.look_full, full);
-    CHECK(top.look_seq == b.wp + 1, "mailbox %u: next %u, expected %u", top.look_vpid, top.look_seq, b.wp + 1);
+    CHECK(top.look_seq == b.ahead + 1, "mailbox %u: next %u, expected %u", top.look_vpid, top.look_seq, b.ahead + 1);
     CHECK(top.look_addr == b.base + 64ull * b.index, "mailbox %u: slot at %llx", top.look_vpid, (unsigned long long)top.look_addr);
     for (unsigned v = 0; v < 16; ++v) CHECK(top.stamps[v] == box[v].stamp, "VPID %u: stamp %08x, expected %08x", v, top.stamps[v], box[v].stamp);
     CHECK(top.look_spent == (b.left == 0) && top.look_timed == (b.left != 0xffffff) && top.look_overflowed == b.overflowed, "mailbox %u: spent %u, overflowed %u", top.look_vpid, top.look_spent, top.look_overflowed);
@@ -209,16 +221,26 @@ struct Test : tb::Bench<Vregfile> {
     CHECK(top.irq == ((status & mask) != 0), "irq %u with status %05llx, mask %05llx", top.irq, (unsigned long long)status, (unsigned long long)mask);
   }
 
+  void lose(unsigned vpid) {
+    for (Slot& f : flying) f.lost = f.lost || f.vpid == vpid;
+  }
+
   // The edge of a cycle whose inputs are settled.
   void step(bool write_ok) {
     check_look();
     write_now = write_ok && top.s_awvalid && top.s_awready;
     apply_events();
     if (write_now) apply_write();
-    CHECK(top.look_lost == lost, "mailbox %u: lost %u, expected %u", top.look_vpid, top.look_lost, lost);
-    bool off = write_now && ((write_addr == NICLOOP_REG_MBOX_CTRL(top.look_vpid) && !(write_data & 1)) || write_addr == NICLOOP_REG_PDID(top.look_vpid));
-    lost_slots += lost && ends;
-    lost = off || (lost && top.hold);
+    bool off = write_now && (write_addr == NICLOOP_REG_MBOX_CTRL(write_addr >> 12 & 15) && write_addr < 0x20000 && !(write_data & 1));
+    off = off || (write_now && write_addr == NICLOOP_REG_PDID(write_addr >> 12 & 15));
+    if (top.ended) {
+      Slot f = flying.front();
+      flying.pop_front();
+      CHECK(top.ended_lost == f.lost, "mailbox %u: lost %u, expected %u", f.vpid, top.ended_lost, f.lost);
+      lost_slots += f.lost;
+      if (top.ended_bad && !f.lost) box[f.vpid].ctrl &= ~1u, lose(f.vpid), ++failed_slots;
+    }
+    if (off) lose(write_addr >> 12 & 15);
     edge();
   }
 
@@ -285,7 +307,7 @@ struct Test : tb::Bench<Vregfile> {
 
   void quiet() {
     event_percent = 0;
-    for (int i = 0; top.hold || i < 3; ++i) {
+    for (int i = 0; !flying.empty() || i < 3; ++i) {
       choose_events();
       settle();
       step(false);
@@ -328,8 +350,8 @@ int main(int argc, char** argv) {
       if (t.random.percent(5)) w = uint32_t(t.random.next()) & 0x3ffff;
       if (t.random.percent(5)) r = uint32_t(t.random.next()) & 0x3ffff;
       uint64_t data = t.random.percent(50) ? t.random.next() : t.random.below(8);
-      if (w >= 0x20000 && w < 0x30000 && t.random.percent(80)) data = t.box[w >> 12 & 15].wp + 2 - t.random.below(8);
-      if (t.top.hold && t.random.percent(20)) w = NICLOOP_REG_MBOX_CTRL(t.top.look_vpid), data = t.random.below(2);
+      if (w >= 0x20000 && w < 0x30000 && t.random.percent(80)) data = t.box[w >> 12 & 15].ahead + 2 - t.random.below(8);
+      if (!t.flying.empty() && t.random.percent(20)) w = NICLOOP_REG_MBOX_CTRL(t.flying.back().vpid), data = t.random.below(2);
       t.access(t.random.percent(80) ? w : ~0u, data, t.random.percent(95) ? 0xff : t.random.below(255), t.random.percent(50) ? r : ~0u);
     }
     t.quiet();
@@ -348,20 +370,19 @@ int main(int argc, char** argv) {
   }
 
   CHECK(t.shuts > 10, "%u shut: the scenario lost its point", t.shuts);
-  CHECK(t.moved > 10 && t.refused > 10 && t.lost_slots > 3, "%u read pointers moved, %u refused, %u slots lost: the scenario lost its point", t.moved,
-        t.refused, t.lost_slots);
+  CHECK(t.moved > 10 && t.refused > 10 && t.lost_slots > 3 && t.failed_slots > 3, "%u read pointers moved, %u refused, %u slots lost, %u failed: the scenario lost its point", t.moved,
+        t.refused, t.lost_slots, t.failed_slots);
 
-  // While a slot is under way everything can be written, in the cycle in which it counts all but switches, base and size.
+  // While slots are under way everything can be written, in the cycles in which one begins or ends all but switches, base and size.
   t.quiet();
   t.ready_percent = 100;
-  for (bool commit : {false, true})
+  for (unsigned what : {0, 1, 2})
     for (uint32_t addr : {uint32_t(NICLOOP_REG_MBOX_RP(3)), uint32_t(NICLOOP_REG_SCRATCH), uint32_t(NICLOOP_REG_MBOX_CTRL(3)),
                           uint32_t(NICLOOP_REG_MBOX_BASE(3)), uint32_t(NICLOOP_REG_MBOX_SLOTS(3))}) {
-      t.top.hold = 1;
-      t.top.commit = commit;
+      t.top.begun = what == 1, t.top.ended = what == 2;
       t.top.s_awvalid = t.top.s_wvalid = 1, t.top.s_awaddr = addr, t.top.s_wdata = 7, t.top.s_wstrb = 0xff, t.top.s_bready = 1;
       t.settle();
       bool page = addr >= 0x10000 && addr < 0x20000;
-      CHECK(t.top.s_awready == !(commit && page), "%05x within a slot write, commit %u: ready %u", addr, commit, t.top.s_awready);
+      CHECK(t.top.s_awready == !(what && page), "%05x, begun %u, ended %u: ready %u", addr, t.top.begun, t.top.ended, t.top.s_awready);
     }
 }

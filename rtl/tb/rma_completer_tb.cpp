@@ -194,7 +194,7 @@ int main(int argc, char** argv) {
         "%u notifications, %u errors, %u drops, %u bursts, %u fences, %u cycles held: the scenario lost its point", t.notes, t.refusals, t.dropped, t.writes.most,
         t.fences.done, t.fences.held);
 
-  t.writes.mood = {100, 100, 100, 60};
+  t.writes.mood = {100, 100, 100, 150};
   t.store.bad_per_1000 = t.atu.bad_per_100 = 0, t.atu.delay = 3, t.feeder.offer = 100, t.whole = true, t.top.rma_on = 0xffff;
   unsigned before = 0;
   for (int i = 0; i < 3800; ++i) {

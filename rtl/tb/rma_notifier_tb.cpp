@@ -1,14 +1,16 @@
 // rma_notifier: random notifications of four units into the rings of 16 processes of 1..5 places; software that reads now
 // and then, switches rings off and on; slow memory that fails now and then.
 // - every notification is written once, whole and with its number, at its place, in the order of its unit, and not over
-//   one that software has not read; a failed write counts as discarded, and the place is used again;
+//   one that software has not read; up to DMA_WRITES are under way; a failed write counts as discarded, switches its ring off, and those
+//   behind it in the ring are lost; the rate of notifications, whatever the memory's latency;
 // - a notification for a ring that is off is discarded, and one whose ring is switched off while it is written; a unit whose
 //   ring is full waits and holds nobody else;
-// - registers are written at any time but in the cycle of an answer; a read pointer ahead of what was or is written, or
+// - registers are written at any time but in the cycles in which a write begins or ends; a read pointer ahead of what was or is written, or
 //   behind the ring, is refused;
 // - a full ring holds for as long as it may, then loses what comes, counts it, and says so before what it takes next;
 // - pointers, switches and stall counters read back as the model has them; registers are cleared after reset.
 #include <algorithm>
+#include <deque>
 
 #include "Vrma_notifier.h"
 #include "tb.h"
@@ -20,12 +22,20 @@ constexpr unsigned kUnits = 4, kRings = 16;
 struct Ring {
   uint64_t base = 0, stalls = 0;
   unsigned slots = 0, ctrl = 0, index = 0;
-  uint32_t wp = 0, rp = 0;
+  uint32_t wp = 0, ahead = 0, rp = 0;  // ahead: begun
   bool refused = false, overflowed = false;
   uint32_t stamp = 0, left = 0xffffff, overflows = 0;
   bool enabled() const { return ctrl & NICLOOP_NOTI_CTRL_ENABLE_MASK; }
   bool on() const { return enabled() && slots; }
-  bool full() const { return wp - rp >= slots && wp - rp != ~0u; }
+  bool full() const { return ahead - rp >= slots; }
+};
+
+// A write: whose, the ring as it was looked at, and whether it was switched off since.
+struct Flight {
+  unsigned vpid;
+  Ring ring;
+  bool lost;
+  uint64_t at;  // its last beat left
 };
 
 struct Unit {
@@ -37,11 +47,13 @@ struct Unit {
 
 struct Test : tb::Bench<Vrma_notifier> {
   Ring ring[kRings], last[kRings];  // last: as they were in the cycle before
-  // The write under way: whose, the ring as it was looked at, and whether it was switched off since.
-  bool flying = false, lost = false;
-  unsigned flight_vpid = 0;
-  Ring flight;
-  unsigned off_last = kRings;  // switched off in the cycle before
+  bool writing = false;        // flying.back() is being sent; those before it wait for their answers
+  std::deque<Flight> flying;
+  size_t answered = 0;         // of them: the oldest, in the cycle before
+  bool answer_bad = false;
+  unsigned off_last = kRings, failed_last = kRings;  // switched off in the cycle before, by software or by a failed write
+  uint64_t now = 0;
+  unsigned latency = 0, most = 0;  // of answers, 0: at random; most that were under way
   bool rp_good = false;
   unsigned sw_read = 0, sw_switch = 0, lost_writes = 0, refused = 0, ahead = 0;
   Unit unit[kUnits];
@@ -70,28 +82,36 @@ struct Test : tb::Bench<Vrma_notifier> {
 
   void memory(unsigned aw, unsigned w, unsigned b) {
     top.m_awready = random.percent(aw), top.m_wready = random.percent(w);
-    if (!top.m_bvalid && aw_gone && burst.size() == 2 && random.percent(b)) {
-      top.m_bvalid = 1, top.m_bresp = random.percent(errors_percent) ? 2 : 0;
-    }
+    size_t sent = flying.size() - writing;
+    top.m_bvalid = sent > answered && (latency ? flying[answered].at + latency <= now : random.percent(b));
+    top.m_bresp = random.percent(errors_percent) ? 2 : 0;
   }
 
-  void look_at_flight() {
-    if (flying || !(top.m_awvalid || top.m_wvalid)) return;
-    flying = true, flight_vpid = top.at_vpid, flight = last[top.at_vpid], lost = off_last == top.at_vpid;
+  // A write begins in this cycle: it was decided in the one before.
+  bool begins() {
+    if (writing || !(top.m_awvalid || top.m_wvalid)) return false;
+    writing = true;
+    flying.push_back({top.at_vpid, last[top.at_vpid], off_last == top.at_vpid || failed_last == top.at_vpid, 0});
+    most = std::max(most, unsigned(flying.size()));
+    CHECK(flying.size() <= NICLOOP_DMA_WRITES, "%zu under way", flying.size());
+    return true;
+  }
+
+  void lose(unsigned vpid) {
+    for (Flight& f : flying) f.lost = f.lost || f.vpid == vpid;
   }
 
   // One register access of software, as the register file does it: when the notifier is ready.
   void software(unsigned read_percent, unsigned switch_percent) {
     top.wr_base = top.wr_slots = top.wr_ctrl = top.wr_rp = top.shut = top.wr_hold = 0;
-    unsigned r = flying && random.percent(15) ? flight_vpid : unsigned(random.below(kRings));
+    unsigned r = !flying.empty() && random.percent(15) ? flying.back().vpid : unsigned(random.below(kRings));
     Ring& x = ring[r];
     top.wr_vpid = r;
     if (random.percent(read_percent) && !top.busy) {
-      bool counts = flying && !lost && flight_vpid == r;
-      uint32_t v = random.percent(85) ? x.rp + uint32_t(random.below(uint32_t(x.wp + 1 - x.rp) % 8 + 1)) : x.wp + 3 - uint32_t(random.below(10));
-      rp_good = x.wp + counts - v <= x.slots;
+      uint32_t v = random.percent(85) ? x.rp + uint32_t(random.below(uint32_t(x.ahead - x.rp) % 8 + 1)) : x.ahead + 3 - uint32_t(random.below(10));
+      rp_good = x.ahead - v <= x.slots;
       top.wr_rp = 1, top.wr_data = v;
-      refused += !rp_good, ahead += rp_good && v == x.wp + 1;
+      refused += !rp_good, ahead += rp_good && v != x.rp && v - x.wp - 1 < 8;
     } else if (random.percent(switch_percent) && top.wr_ready) {
       unsigned what = random.below(6);
       if (what == 5) { top.wr_hold = 1, top.wr_data = (random.percent(60) ? 0xffffff : random.below(60)) << 32; return; }
@@ -105,7 +125,7 @@ struct Test : tb::Bench<Vrma_notifier> {
   void after_software() {
     Ring& x = ring[top.wr_vpid];
     off_last = top.shut || (top.wr_ctrl && !(top.wr_data & 1)) ? top.wr_vpid : kRings;
-    if (flying && off_last == flight_vpid) lost = true;
+    if (off_last != kRings) lose(off_last);
     if (top.wr_hold) x.left = uint32_t(top.wr_data >> 32) & 0xffffff;
     if (top.wr_rp) x.refused = !rp_good;
     if (top.wr_rp && rp_good) x.rp = top.wr_data;
@@ -118,14 +138,14 @@ struct Test : tb::Bench<Vrma_notifier> {
     if (!top.wr_ctrl) return;
     bool restart = top.wr_data & 1 && !x.enabled();
     x.ctrl = top.wr_data & 7;
-    if (restart) x.wp = x.rp = x.index = 0, x.refused = x.overflowed = false;
+    if (restart) x.wp = x.ahead = x.rp = x.index = 0, x.refused = x.overflowed = false;
   }
 
   void check_write(const Unit& n, const Ring& x) {
-    CHECK(aw_gone && burst.size() == 2, "answered with %zu of 2 quadwords written", burst.size());
     CHECK(addr == x.base + 16 * x.index, "VPID %u: written to %llx, expected %llx", n.vpid, (unsigned long long)addr,
           (unsigned long long)(x.base + 16 * x.index));
-    uint64_t want = n.words[1] | PLACE(RMA_NOTI_SEQ, x.wp + 1);
+    uint64_t want = n.words[1] | PLACE(RMA_NOTI_SEQ, x.ahead + 1);
+    CHECK(!x.full(), "VPID %u: a notification that nobody has read is overwritten", n.vpid);
     CHECK(!x.overflowed, "VPID %u: told, and not of what was dropped before", n.vpid);
     CHECK(burst[0] == n.words[0] && burst[1] == want, "VPID %u: %016llx %016llx, expected %016llx %016llx", n.vpid,
           (unsigned long long)burst[0], (unsigned long long)burst[1], (unsigned long long)n.words[0], (unsigned long long)want);
@@ -133,46 +153,56 @@ struct Test : tb::Bench<Vrma_notifier> {
     CHECK(n.stamp == x.stamp, "VPID %u: written for another life or domain", n.vpid);
   }
 
-  void served(unsigned u, bool answered) {
+  // Unit u is done: its notification is on its way, or nobody wants it.
+  void served(unsigned u, bool sent) {
     Unit& n = unit[u];
     Ring& x = ring[n.vpid];
+    CHECK(n.pending, "unit %u is done and had nothing to tell", u);
+    n.pending = false;
     if (top.ev_overflow) {
-      CHECK(!answered && x.on() && x.full() && x.left == 0 && n.stamp == x.stamp, "VPID %u: dropped, and its ring has room or time", n.vpid);
+      CHECK(!sent && x.on() && x.full() && x.left == 0 && n.stamp == x.stamp, "VPID %u: dropped, and its ring has room or time", n.vpid);
       ++x.overflows, x.overflowed = true, ++overflows;
-      n.pending = false;
       return;
     }
-    CHECK(n.pending, "unit %u is done and had nothing to tell", u);
-    bool good = answered && top.m_bresp == 0 && !lost;
-    lost_writes += answered && lost;
-    CHECK(top.ev_written == good && top.ev_off == !good, "written %u, discarded %u, expected %u and %u", top.ev_written, top.ev_off, good, !good);
-    CHECK(top.ev_irq == (good && (x.ctrl & NICLOOP_NOTI_CTRL_IRQ_MASK)), "interrupt %u", top.ev_irq);
-    if (!answered) CHECK(!x.on() || n.stamp != x.stamp, "VPID %u: discarded, and the ring is on", n.vpid);
-    strangers += !answered && x.on();
-    if (answered) check_write(n, flight), aw_gone = flying = false, burst.clear();
-    if (good) {
-      CHECK(top.at_vpid == n.vpid, "ring of VPID %u, expected %u", top.at_vpid, n.vpid);
-      CHECK(!flight.full(), "VPID %u: a notification that nobody has read is overwritten", n.vpid);
-      ++x.wp, x.index = x.index + 1 >= x.slots ? 0 : x.index + 1;
-      ++written;
+    if (sent) {
+      CHECK(flying.back().vpid == n.vpid, "unit %u is done, and what was written is VPID %u's", u, flying.back().vpid);
+      check_write(n, flying.back().ring);
       passed_a_stalled += top.stalled != 0;
+      return;
     }
-    off += !answered, failed += answered && !good;
-    n.pending = false;
+    CHECK(!x.on() || n.stamp != x.stamp, "VPID %u: discarded, and the ring is on", n.vpid);
+    strangers += x.on(), ++off;
   }
 
   // What is written tells of dropped notifications; its unit is not done.
-  void served_extra() {
-    Ring& x = ring[flight_vpid];
-    bool good = top.m_bresp == 0 && !lost;
-    CHECK(flight.overflowed && !flight.full() && addr == flight.base + 16 * flight.index, "VPID %u: tells of dropped ones, and there were none", flight_vpid);
-    uint64_t want = PLACE(RMA_NOTI_SEQ, flight.wp + 1) | PLACE(RMA_NOTI_ERROR, NICLOOP_RMA_ERROR_OVERFLOW) | PLACE(RMA_NOTI_LAST, 1);
-    CHECK(burst.size() == 2 && burst[0] == flight.overflows && burst[1] == want, "VPID %u: %016llx %016llx tells of %u dropped ones", flight_vpid,
-          (unsigned long long)burst[0], (unsigned long long)burst[1], flight.overflows);
-    CHECK(top.ev_written == good && top.ev_off == !good, "written %u, discarded %u, expected %u", top.ev_written, top.ev_off, good);
-    aw_gone = flying = false, burst.clear();
-    if (good) x.overflowed = false, ++x.wp, x.index = x.index + 1 >= x.slots ? 0 : x.index + 1, ++extras;
+  void check_extra(const Flight& f) {
+    const Ring& x = f.ring;
+    CHECK(x.overflowed && !x.full() && addr == x.base + 16 * x.index, "VPID %u: tells of dropped ones, and there were none", f.vpid);
+    uint64_t want = PLACE(RMA_NOTI_SEQ, x.ahead + 1) | PLACE(RMA_NOTI_ERROR, NICLOOP_RMA_ERROR_OVERFLOW) | PLACE(RMA_NOTI_LAST, 1);
+    CHECK(burst[0] == x.overflows && burst[1] == want, "VPID %u: %016llx %016llx tells of %u dropped ones", f.vpid,
+          (unsigned long long)burst[0], (unsigned long long)burst[1], x.overflows);
+    ++extras;
   }
+
+  // What the oldest write came to.
+  void tell(bool discarded) {
+    failed_last = kRings;
+    bool good = answered && !answer_bad && !flying.front().lost;
+    CHECK(top.ev_written == good && top.ev_off == (discarded || (answered && !good)), "written %u, discarded %u; answered %zu, good %u", top.ev_written, top.ev_off, answered, good);
+    if (!answered) {
+      CHECK(!top.ev_irq, "an interrupt and no answer");
+      return;
+    }
+    Flight f = flying.front();
+    flying.pop_front();
+    Ring& x = ring[f.vpid];
+    CHECK(top.ended_vpid == f.vpid, "VPID %u, expected %u", top.ended_vpid, f.vpid);
+    CHECK(top.ev_irq == (good && (x.ctrl & NICLOOP_NOTI_CTRL_IRQ_MASK)), "interrupt %u", top.ev_irq);
+    x.wp += good;
+    written += good, failed += !good, lost_writes += f.lost;
+    if (answer_bad && !f.lost) x.ctrl &= ~unsigned(NICLOOP_NOTI_CTRL_ENABLE_MASK), lose(failed_last = f.vpid), ++switched;
+  }
+  unsigned switched = 0;
 
   void watch_stalls() {
     bool counted = false;
@@ -191,12 +221,12 @@ struct Test : tb::Bench<Vrma_notifier> {
     offer(ask);
     memory(aw, w, b);
     settle();
-    look_at_flight();
+    bool began = begins();
     if (sw_read || sw_switch) software(sw_read, sw_switch), settle();
     CHECK(top.restart == (top.wr_ctrl && (top.wr_data & 1) && !ring[top.wr_vpid].enabled()), "restart %u", top.restart);
-    CHECK(top.wr_ready == !(top.busy || (top.m_bvalid && top.m_bready)), "registers: ready %u", top.wr_ready);
+    CHECK(top.wr_ready == !(top.busy || began || answered), "registers: ready %u", top.wr_ready);
     std::copy(ring, ring + kRings, last);
-    CHECK(!(top.m_awvalid && aw_gone), "a second address before the answer");
+    CHECK(!(top.m_awvalid && aw_gone), "a second address before the data of the first");
     CHECK(!top.m_awvalid || top.m_awlen == 1, "a burst of %u", top.m_awlen + 1);
     watch_stalls();
     if (top.m_awvalid && top.m_awready) aw_gone = true, addr = top.m_awaddr;
@@ -204,15 +234,23 @@ struct Test : tb::Bench<Vrma_notifier> {
       burst.push_back(top.m_wdata);
       CHECK(top.m_wlast == (burst.size() == 2) && top.m_wstrb == 0xff, "wlast %u, strobes %x at beat %zu", top.m_wlast, top.m_wstrb, burst.size());
     }
-    bool answered = top.m_bvalid && top.m_bready;
+    bool sent = aw_gone && burst.size() == 2, discarded = top.done && !sent && !top.ev_overflow;
     CHECK((top.done & (top.done - 1)) == 0, "units %x done at once", top.done);
-    if (answered && !top.done) served_extra();
-    CHECK(top.done || answered || !(top.ev_written || top.ev_off), "an event and nobody is done");
+    CHECK(top.m_bready, "an answer is not taken");
+    if (sent && !top.done) check_extra(flying.back());
     for (unsigned u = 0; u < kUnits; ++u)
-      if (top.done >> u & 1) served(u, answered);
+      if (top.done >> u & 1) served(u, sent);
+    if (sent) flying.back().at = now, writing = aw_gone = false, burst.clear();
+    unsigned at = top.at_vpid;
+    tell(discarded);
+    answered = top.m_bvalid, answer_bad = top.m_bresp != 0;
+    ++now;
     edge();
+    if (began) {
+      Ring& x = ring[at];
+      ++x.ahead, x.index = x.index + 1 >= x.slots ? 0 : x.index + 1, x.overflowed = false;
+    }
     after_software();
-    if (answered) top.m_bvalid = 0;
   }
 
   void compare() {
@@ -235,7 +273,7 @@ struct Test : tb::Bench<Vrma_notifier> {
   bool drained() const {
     for (const Unit& n : unit)
       if (n.pending) return false;
-    return true;
+    return flying.empty();
   }
 };
 
@@ -255,6 +293,7 @@ void random_traffic(Test* t) {
     unsigned reads = phase % 3 == 0 ? 5 : t->random.mood();
     t->errors_percent = phase % 4 == 3 ? 20 : 0;
     t->favourite = t->random.below(2 * kRings);
+    t->latency = phase % 5 == 2 ? 60 : 0;
     for (int i = 0; i < 400; ++i) {
       t->sw_read = reads, t->sw_switch = phase < 10 ? 50 : 5;
       t->step(ask, aw, w, b);
@@ -267,7 +306,8 @@ void random_traffic(Test* t) {
         t->passed_a_stalled);
   CHECK(t->overflows > 100 && t->extras > 20, "%u dropped, told %u times: the scenario lost its point", t->overflows, t->extras);
   CHECK(t->shuts > 100 && t->strangers > 50, "%u shut, %u strangers: the scenario lost its point", t->shuts, t->strangers);
-  CHECK(t->lost_writes > 10 && t->refused > 100 && t->ahead > 20, "%u lost, %u read pointers refused, %u ahead", t->lost_writes, t->refused, t->ahead);
+  CHECK(t->lost_writes > 10 && t->refused > 100 && t->ahead > 20 && t->switched > 20, "%u lost, %u read pointers refused, %u ahead, %u rings failed", t->lost_writes, t->refused, t->ahead,
+        t->switched);
 }
 
 void set(Test* t, unsigned r, unsigned slots) {
@@ -290,7 +330,7 @@ int main(int argc, char** argv) {
   for (int i = 0; i < 20; ++i) t.tick();
   t.compare();
   random_traffic(&t);
-  t.errors_percent = 0;
+  t.errors_percent = t.latency = 0;
   drain(&t);
 
   // A full ring holds its unit, and switching it off lets it go.
@@ -305,5 +345,23 @@ int main(int argc, char** argv) {
   t.top.wr_vpid = 7, t.top.wr_ctrl = 1, t.top.wr_data = 0, t.step(0, 100, 100, 100), t.top.wr_ctrl = 0;
   for (int i = 0; i < 10; ++i) t.step(0, 100, 100, 100);
   CHECK(t.drained() && t.off == off + 1, "%u discarded, expected 1", t.off - off);
+  t.compare();
+  drain(&t);
+
+  // A notification in 6 cycles, whatever the memory's latency up to 60: 16 are under way.
+  set(&t, 7, 1000);
+  for (unsigned latency : {1, 4, 20, 50, 60}) {
+    t.latency = latency;
+    uint64_t before = t.now;
+    constexpr unsigned kCount = 150;
+    for (unsigned i = 0; i < kCount; i += t.unit[0].pending == 0) {
+      if (!t.unit[0].pending) t.unit[0] = {true, 7, {i, 2}, t.ring[7].stamp};
+      t.step(0, 100, 100, 100);
+    }
+    uint64_t took = t.now - before, most = 6 * kCount;
+    CHECK(took <= most, "answers after %u cycles: %llu cycles for %u notifications, expected %llu at most", latency, (unsigned long long)took, kCount, (unsigned long long)most);
+  }
+  while (!t.drained()) t.step(0, 100, 100, 100);
+  CHECK(t.most == NICLOOP_DMA_WRITES && t.top.awaiting == 0, "%u under way at most: expected %u; %u at the end", t.most, NICLOOP_DMA_WRITES, t.top.awaiting);
   t.compare();
 }

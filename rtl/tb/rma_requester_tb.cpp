@@ -211,10 +211,10 @@ int main(int argc, char** argv) {
   CHECK(t.packets > 3000 && t.notes > 1000 && t.memory.most > 8 && t.fences.done > 500 && t.fences.held > 100, "%u packets, %u notifications, %u bursts, %u fences, %u cycles held: the scenario lost its point",
         t.packets, t.notes, t.memory.most, t.fences.done, t.fences.held);
 
-  t.memory.mood = {100, 100, 100, 40};
+  t.memory.mood = {100, 100, 100, 150};
   t.processes = 16;
   t.store.bad_per_1000 = t.atu.bad_per_100 = 0, t.atu.delay = 3, t.notifier.take = t.sink.take = 100;
-  for (int i = 0; i < 300; ++i) t.post(100, true), t.step();
+  for (int i = 0; i < 600; ++i) t.post(100, true), t.step();
   unsigned before = t.packets;
   for (int i = 0; i < 3500; ++i) t.post(100, true), t.step();
   CHECK(t.packets - before >= 99, "%u fragments of 256 bytes in 3500 cycles, expected 100", t.packets - before);

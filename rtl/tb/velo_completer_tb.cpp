@@ -1,5 +1,6 @@
 // velo_completer: random packets, about half of them broken; random
 // stalls on AW, W, B; DMA errors; mailboxes of 1..5 slots that software empties at random.
+// - up to DMA_WRITES slots are under way, and told in their order; the rate of the smallest packets, whatever the memory's latency;
 // - good packets reach their mailbox in order: address, payload, zeros behind it, slot header;
 // - broken ones are dropped with the right reason and header: bad CRC, missing head or tail, wrong number
 //   of flits, other types (long ones too), bad length, other node, other domain, mailbox off, DMA error, mailbox full and spent;
@@ -22,11 +23,19 @@ struct Expected {
 };
 
 struct Mailbox {
-  uint32_t slots = 1, wp = 0, rp = 0;
+  uint32_t slots = 1, ahead = 0, rp = 0;  // ahead: slots begun
   uint64_t base = 0;
   bool on = true;
   unsigned pdid = 0;
   bool overflowed = false;
+};
+
+// A slot under way: in memory at a cycle.
+struct Slot {
+  Expected e;
+  uint32_t seq;
+  bool overflowed;
+  uint64_t at;
 };
 
 struct Test : tb::Bench<Vvelo_completer> {
@@ -34,10 +43,14 @@ struct Test : tb::Bench<Vvelo_completer> {
   std::deque<tb::Flit> flits;
   std::deque<Expected> expected;
   bool offered = false;  // what is offered stays until it is taken
-  bool have_addr = false, only_friends = false;
-  uint64_t addr = 0;
+  bool have_addr = false, only_friends = false, short_ones = false;
+  uint64_t addr = 0, now = 0;
   std::vector<uint64_t> burst;
-  unsigned wait = 0, errors_percent = 0, lost_percent = 0, spent_percent = 0, lost = 0, overflows = 0;
+  std::deque<Slot> flying;   // begun, oldest first
+  size_t landed = 0;         // of them, all beats are in memory
+  unsigned latency = 0;      // of its answers; 0: at random
+  unsigned most = 0;         // were under way
+  unsigned errors_percent = 0, lost_percent = 0, spent_percent = 0, lost = 0, overflows = 0;
   unsigned reasons[16] = {}, written = 0, stalls = 0;
 
   Test(int argc, char** argv) : Bench(argc, argv) {
@@ -65,6 +78,7 @@ struct Test : tb::Bench<Vvelo_completer> {
 
   void send_good(unsigned vc, unsigned vpid) {
     unsigned piggyback = random.below(2), length = random.below(piggyback ? 55 : 57);
+    if (short_ones) piggyback = 0, length = 8;
     uint64_t h = header(vc, NICLOOP_PACKET_TYPE_VELO, length, piggyback, kNode, vpid);
     auto p = payload((length + 2 * piggyback + 7) / 8);
     unsigned pdid = only_friends || random.percent(90) ? box[vpid].pdid : unsigned(random.below(5));
@@ -99,28 +113,32 @@ struct Test : tb::Bench<Vvelo_completer> {
     if (!whole) send_good(vc, random.below(15));  // its head shows that a tail is missing
   }
 
-  // The packet that an event is about.
-  Expected take(uint64_t h) {
-    CHECK(!expected.empty(), "event about %016llx, nothing expected", (unsigned long long)h);
+  // The packet that is judged.
+  Expected take() {
+    CHECK(!expected.empty(), "something happens, and nothing is expected");
     Expected e = expected.front();
-    CHECK(e.header == h, "event about %016llx, expected %016llx", (unsigned long long)h, (unsigned long long)e.header);
     expected.pop_front();
     return e;
   }
 
-  void check_slot(const Expected& e, Mailbox* m) {
+  void check_slot(const Slot& f) {
+    const Expected& e = f.e;
+    const Mailbox& m = box[FIELD(e.header, HEADER_DST_VPID)];
     std::vector<uint64_t> want(8);
     unsigned bytes = FIELD(e.header, HEADER_LENGTH) + 2 * FIELD(e.header, HEADER_PIGGYBACK);
     for (unsigned i = 0; i < bytes; ++i) want[i / 8] |= (e.payload[i / 8] >> i % 8 * 8 & 0xff) << i % 8 * 8;
-    want[7] = PLACE(SLOT_SRC_VPID, FIELD(e.header, HEADER_SRC_VPID)) | PLACE(SLOT_SRC_NODE, FIELD(e.header, HEADER_SRC_NODE)) |
-              PLACE(SLOT_LENGTH, FIELD(e.header, HEADER_LENGTH)) | PLACE(SLOT_KIND, FIELD(e.header, HEADER_KIND)) |
-              PLACE(SLOT_PIGGYBACK, FIELD(e.header, HEADER_PIGGYBACK)) | PLACE(SLOT_OVERFLOW, m->overflowed) | PLACE(SLOT_SEQ, m->wp + 1);
-    CHECK(m->wp - m->rp < m->slots, "a slot that nobody has read is overwritten");
-    CHECK(addr == m->base + m->wp % m->slots * 64, "slot at %llx", (unsigned long long)addr);
+    want[7] = slot_header(f);
+    CHECK(addr == m.base + (f.seq - 1) % m.slots * 64, "slot at %llx", (unsigned long long)addr);
     CHECK(burst.size() == 8, "%zu beats", burst.size());
     for (int i = 0; i < 8; ++i) {
       CHECK(burst[i] == want[i], "quadword %d: %016llx, expected %016llx", i, (unsigned long long)burst[i], (unsigned long long)want[i]);
     }
+  }
+
+  uint64_t slot_header(const Slot& f) {
+    uint64_t h = f.e.header;
+    return PLACE(SLOT_SRC_VPID, FIELD(h, HEADER_SRC_VPID)) | PLACE(SLOT_SRC_NODE, FIELD(h, HEADER_SRC_NODE)) | PLACE(SLOT_LENGTH, FIELD(h, HEADER_LENGTH)) |
+           PLACE(SLOT_KIND, FIELD(h, HEADER_KIND)) | PLACE(SLOT_PIGGYBACK, FIELD(h, HEADER_PIGGYBACK)) | PLACE(SLOT_OVERFLOW, f.overflowed) | PLACE(SLOT_SEQ, f.seq);
   }
 
   void offer_flit(unsigned percent) {
@@ -133,27 +151,81 @@ struct Test : tb::Bench<Vvelo_completer> {
 
   void answer_look() {
     const Mailbox& m = box[top.look_vpid];
-    top.look_on = m.on, top.look_full = m.wp - m.rp >= m.slots;
-    top.look_addr = m.base + m.wp % m.slots * 64, top.look_seq = m.wp + 1;
-    top.look_lost = random.percent(lost_percent);
+    top.look_on = m.on, top.look_full = m.ahead - m.rp >= m.slots;
+    top.look_addr = m.base + m.ahead % m.slots * 64, top.look_seq = m.ahead + 1;
     top.look_overflowed = m.overflowed;
+  }
+
+  void memory(unsigned aw, unsigned w, unsigned b) {
+    top.m_awready = random.percent(aw), top.m_wready = random.percent(w);
+    top.m_bvalid = landed > told_now && (latency ? flying[told_now].at + latency <= now : random.percent(b));
+    top.m_bresp = top.m_bvalid && random.percent(errors_percent) ? 2 : 0;
+  }
+
+  // What the oldest slot under way came to.
+  void tell() {
+    CHECK(top.ended == told_now, "an answer is told %u, expected %zu", top.ended, told_now);
+    if (!top.ended) return;
+    const Slot& f = flying.front();
+    CHECK(top.ended_seq == f.seq && top.ended_vpid == FIELD(f.e.header, HEADER_DST_VPID), "slot %u of VPID %u, expected %u", top.ended_seq, top.ended_vpid, f.seq);
+    CHECK(top.ended_bad == told_bad, "bad %u", top.ended_bad);
+    bool good = !told_bad && !top.ended_lost;
+    CHECK(top.commit == good && (good || top.ev_drop), "commit %u, drop %u", top.commit, top.ev_drop);
+    if (good) CHECK(top.slot_header == slot_header(f), "slot header %016llx", (unsigned long long)top.slot_header);
+    written += good;
+    unsigned reason = told_bad ? NICLOOP_DROP_REASON_DMA_ERROR : NICLOOP_DROP_REASON_MAILBOX_OFF;
+    lost += !told_bad && top.ended_lost;
+    if (!good) CHECK(top.packet_header == f.e.header && top.drop_reason == reason, "drop of %016llx, reason %u, expected %016llx, %u", (unsigned long long)top.packet_header, top.drop_reason, (unsigned long long)f.e.header, reason);
+    flying.pop_front();
+  }
+
+  // The packet in front is refused, or its mailbox full for too long.
+  void refuse() {
+    Mailbox& m = box[top.look_vpid];
+    Expected e = take();
+    CHECK(top.packet_header == e.header, "event about %016llx, expected %016llx", (unsigned long long)top.packet_header, (unsigned long long)e.header);
+    if (top.overflow) {
+      CHECK(m.ahead - m.rp >= m.slots && m.on && top.look_spent, "overflow of mailbox %u, which has room or time", top.look_vpid);
+      CHECK(e.reason == NICLOOP_DROP_REASON_NONE && top.drop_reason == NICLOOP_DROP_REASON_OVERFLOW, "overflow with reason %u, drop for %u", e.reason, top.drop_reason);
+      m.overflowed = true, ++overflows;
+    } else {
+      CHECK(e.reason != NICLOOP_DROP_REASON_NONE && top.drop_reason == e.reason, "drop reason %u, expected %u", top.drop_reason, e.reason);
+    }
+  }
+
+  void begin() {
+    Mailbox& m = box[top.look_vpid];
+    Expected e = take();
+    CHECK(e.reason == NICLOOP_DROP_REASON_NONE, "a packet is written that should be dropped for %u", e.reason);
+    CHECK(m.ahead - m.rp < m.slots, "a slot that nobody has read is overwritten");
+    flying.push_back({e, ++m.ahead, m.overflowed, 0});
+    m.overflowed = false;
+    most = std::max(most, unsigned(flying.size()));
+    CHECK(flying.size() <= NICLOOP_DMA_WRITES, "%zu slots under way", flying.size());
   }
 
   void step(unsigned in, unsigned aw, unsigned w, unsigned b) {
     top.look_spent = random.percent(spent_percent);
     offer_flit(in);
-    top.m_awready = random.percent(aw), top.m_wready = random.percent(w);
-    top.m_bvalid = have_addr && burst.size() == 8 && (wait == 0 || --wait == 0) && (top.m_bvalid || random.percent(b));
-    top.m_bresp = !top.m_bvalid ? top.m_bresp : random.percent(errors_percent) ? 2 : 0;
+    memory(aw, w, b);
+    top.ended_lost = random.percent(lost_percent);
     settle();
     answer_look();
     settle();
     Mailbox& m = box[top.look_vpid];
-    CHECK(top.ev_stranger == (top.ev_drop && top.drop_reason == NICLOOP_DROP_REASON_DOMAIN), "stranger %u, reason %u", top.ev_stranger, top.drop_reason);
-    CHECK(!top.stall || m.wp - m.rp >= m.slots, "stalls for mailbox %u, which is not full", top.look_vpid);
+    bool spoiled = told_now && (told_bad || top.ended_lost);
+    CHECK(top.ev_stranger == (!spoiled && top.ev_drop && top.drop_reason == NICLOOP_DROP_REASON_DOMAIN), "stranger %u, reason %u", top.ev_stranger, top.drop_reason);
+    CHECK(!top.stall || m.ahead - m.rp >= m.slots, "stalls for mailbox %u, which is not full", top.look_vpid);
+    CHECK(!top.stall || !top.look_spent, "mailbox %u stalls and has no time left", top.look_vpid);
     stalls += top.stall;
+    CHECK(!top.overflow || top.ev_drop, "an overflow without a drop");
+    if (top.begun) begin();
+    bool tells = told_now;
+    tell();
+    if (top.ev_drop && !spoiled) refuse();
+    landed -= tells;
     if (top.m_awvalid && top.m_awready) {
-      CHECK(!have_addr, "a second burst before the first is acknowledged");
+      CHECK(!have_addr, "a second address before the data of the first");
       have_addr = true;
       addr = top.m_awaddr;
     }
@@ -161,36 +233,26 @@ struct Test : tb::Bench<Vvelo_completer> {
       burst.push_back(top.m_wdata);
       CHECK(top.m_wlast == (burst.size() == 8), "wlast at beat %zu", burst.size());
     }
-    bool done = top.m_bvalid && top.m_bready;
-    CHECK(top.commit == (done && top.m_bresp == 0 && !top.look_lost), "commit %u", top.commit);
-    CHECK(!top.overflow || (m.wp - m.rp >= m.slots && m.on && top.look_spent), "overflow of mailbox %u, which has room or time", top.look_vpid);
-    CHECK(!top.stall || !top.look_spent, "mailbox %u stalls and has no time left", top.look_vpid);
-    if (top.overflow) {
-      Expected e = take(top.packet_header);
-      CHECK(e.reason == NICLOOP_DROP_REASON_NONE && top.ev_drop && top.drop_reason == NICLOOP_DROP_REASON_OVERFLOW, "overflow with reason %u, drop for %u", e.reason, top.drop_reason);
-      m.overflowed = true, ++overflows;
-    } else if (done || top.ev_drop) {
-      Expected e = take(top.packet_header);
-      bool reached = e.reason == NICLOOP_DROP_REASON_NONE;
-      CHECK(done == reached, "packet %016llx: written %u, expected %u", (unsigned long long)e.header, done, reached);
-      unsigned reason = done && top.m_bresp != 0 ? unsigned(NICLOOP_DROP_REASON_DMA_ERROR) : e.reason;
-      if (done && reason == 0 && top.look_lost) reason = NICLOOP_DROP_REASON_MAILBOX_OFF, ++lost;
-      CHECK(top.ev_drop == (reason != 0), "drop %u, expected reason %u", top.ev_drop, reason);
-      CHECK(!top.ev_drop || top.drop_reason == reason, "drop reason %u, expected %u", top.drop_reason, reason);
-      if (done) check_slot(e, &m);
-      if (top.commit) ++m.wp, ++written, m.overflowed = false;
+    if (have_addr && burst.size() == 8) {
+      flying[landed].at = now;
+      check_slot(flying[landed++]);
+      have_addr = false, burst.clear();
     }
-    if (done) have_addr = false, burst.clear(), wait = random.below(6);
+    CHECK(top.m_bready, "an answer is not taken");
+    told_now = top.m_bvalid, told_bad = top.m_bresp != 0;
     if (top.in_valid && top.in_ready) flits.pop_front(), offered = false;
+    ++now;
     edge();
   }
+  size_t told_now = 0;  // an answer came in the cycle before
+  bool told_bad = false;
 
   void software(unsigned percent) {
     Mailbox& m = box[random.below(16)];
-    if (random.percent(percent)) m.rp += uint32_t(random.below(m.wp - m.rp + 1));
+    if (random.percent(percent)) m.rp += uint32_t(random.below(m.ahead - m.rp + 1));
   }
 
-  bool drained() { return expected.empty() && flits.empty(); }
+  bool drained() { return expected.empty() && flits.empty() && flying.empty(); }
 };
 
 void drain(Test* t, unsigned in, unsigned aw, unsigned w, unsigned b, unsigned rp) {
@@ -215,7 +277,8 @@ int main(int argc, char** argv) {
     t.errors_percent = phase % 4 == 3 ? 20 : 0;
     t.lost_percent = phase % 4 == 1 ? 20 : 0;
     t.spent_percent = phase % 3 == 1 ? 30 : 0;
-    drain(&t, t.random.mood(), t.random.mood(), t.random.mood(), t.random.mood(), phase % 3 == 0 ? 2 : t.random.mood());
+    t.latency = phase % 5 == 2 ? 200 : 0;
+    drain(&t, t.random.mood(), t.random.mood(), t.random.mood(), t.random.mood(), phase % 3 != 2 ? 2 : t.random.mood());
   }
   for (unsigned r = 1; r < 8; ++r) {
     if (r != NICLOOP_DROP_REASON_WINDOW_OFF) CHECK(t.reasons[r] > 10, "reason %u came up %u times", r, t.reasons[r]);
@@ -224,11 +287,11 @@ int main(int argc, char** argv) {
   CHECK(t.reasons[NICLOOP_DROP_REASON_DOMAIN] > 10, "%u strangers", t.reasons[NICLOOP_DROP_REASON_DOMAIN]);
   CHECK(t.lost > 20, "%u slots lost: the scenario lost its point", t.lost);
   CHECK(t.overflows > 8, "%u overflows: the scenario lost its point", t.overflows);
-  t.errors_percent = t.lost_percent = t.spent_percent = 0;
+  t.errors_percent = t.lost_percent = t.spent_percent = t.latency = 0;
 
   // A full mailbox holds the packet to another one behind it.
   t.only_friends = true;
-  for (Mailbox& m : t.box) m.rp = m.wp;
+  for (Mailbox& m : t.box) m.rp = m.ahead;
   for (unsigned i = 0; i < t.box[3].slots + 1; ++i) t.send_good(0, 3);
   t.send_good(0, 4);
   for (int i = 0; i < 1000; ++i) t.step(100, 100, 100, 100);
@@ -247,4 +310,18 @@ int main(int argc, char** argv) {
 
   for (int i = 0; i < 20; ++i) t.step(100, 100, 100, 100);
   CHECK(t.top.idle, "not idle at the end");
+
+  // 12 M packets/s, the smallest, and with room to spare: 10 cycles of 13, whatever the memory's latency.
+  t.short_ones = true;
+  for (unsigned latency : {1, 4, 20, 50, 100, 140}) {
+    constexpr unsigned kPackets = 200;
+    for (Mailbox& m : t.box) m.slots = 2 * kPackets;
+    t.latency = latency;
+    for (unsigned i = 0; i < kPackets; ++i) t.send_good(0, 4);
+    uint64_t before = t.now;
+    drain(&t, 100, 100, 100, 100, 100);
+    uint64_t took = t.now - before, most = 10 * kPackets + latency + 20;
+    CHECK(took <= most, "answers after %u cycles: %llu cycles for %u packets, expected %llu at most", latency, (unsigned long long)took, kPackets, (unsigned long long)most);
+  }
+  CHECK(t.most == NICLOOP_DMA_WRITES, "%u slots under way at most: expected %u", t.most, NICLOOP_DMA_WRITES);
 }

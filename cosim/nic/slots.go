@@ -1,0 +1,141 @@
+package nic
+
+import (
+	"encoding/binary"
+
+	"github.com/nicloop/nicloop/drivers"
+	"github.com/nicloop/nicloop/drivers/flit"
+	"github.com/nicloop/nicloop/drivers/regs"
+)
+
+// A slotWrite is the DMA write of a slot under way.
+type slotWrite struct {
+	addr   uint64
+	header regs.Slot
+	packet uint32
+	vpid   uint8
+	failed bool
+	lost   bool          // its mailbox was switched off
+	began  drivers.Cycle // it was checked
+	lands  drivers.Cycle // its last beat reaches memory; 0: that is not known
+	ends   drivers.Cycle // its answer counts, once it is in memory
+}
+
+// begin has the slot of the oldest packet written, which was checked at a cycle.
+func (n *node) begin(checked drivers.Cycle, m *mailbox) {
+	packet := *n.rx.first()
+	h := n.p.pool.at(packet).Header
+	w := n.slots.grow()
+	*w = slotWrite{addr: m.base + uint64(m.idx)*regs.SlotBytes, vpid: h.DstVPID(), packet: packet, began: checked}
+	w.header = regs.SlotFields{
+		SrcVPID: h.SrcVPID(), SrcNode: h.SrcNode(), Length: h.Length(), Kind: h.Kind(),
+		Piggyback: h.Piggyback(), Overflow: m.overflowed, Seq: m.ahead + 1,
+	}.Pack()
+	if w.failed = !n.inMemory(span{w.addr, regs.SlotBytes}); w.failed {
+		n.spoiling++
+	}
+	m.begin(m.slots)
+	m.overflowed = false // the slot tells it
+	n.rxBusy, n.rxBegan, n.rxSent = true, checked, drivers.Forever
+	const quads = regs.SlotBytes / 8
+	if !n.shared && !n.nvmInUse && !n.atu.commands.busy() {
+		n.slotLeaves(n.writeAlone(writeVELO, checked+1, quads))
+	} else {
+		n.askWrite(writeVELO, checked+1, w.addr, quads)
+	}
+}
+
+// slotLeaves: the last beat of the slot that is being sent reaches memory at a cycle, by registers.
+func (n *node) slotLeaves(last drivers.Cycle) {
+	n.rxSent, n.slots.at(n.slots.n-1).lands = last-1, last
+	n.wake(unitSlot, last-1)
+	n.wake(unitSlot, last)
+}
+
+// stepSlot: the last beat of a slot leaves the completer, or reaches memory.
+func (n *node) stepSlot() {
+	if n.slotsIn < n.slots.n && n.slots.at(n.slotsIn).lands == n.p.now {
+		n.slotWritten()
+	}
+	if n.rxBusy && n.rxSent == n.p.now {
+		n.rxBusy = false
+		n.releaseBuffer()
+	}
+}
+
+// slotWritten: the last beat reaches memory; the answer counts in the cycle behind it.
+func (n *node) slotWritten() {
+	w := n.slots.at(n.slotsIn)
+	n.slotsIn++
+	w.ends = n.p.now + n.m.cfg.Timing.HostWrite + 1
+	n.wake(unitCommit, w.ends)
+	if w.failed {
+		n.p.fail(&drivers.DMAError{Node: n.id, Addr: w.addr, Bytes: regs.SlotBytes, Memory: uint64(len(n.mem))})
+		return
+	}
+	p := n.p.pool.at(w.packet)
+	mem := n.mem[w.addr : w.addr+regs.SlotBytes]
+	used := copy(mem, p.body[:flit.Bytes(p.Header)])
+	clear(mem[used:regs.SlotHdrOff])
+	binary.LittleEndian.PutUint64(mem[regs.SlotHdrOff:], uint64(w.header))
+	n.written(w.addr, regs.SlotBytes)
+}
+
+// commit: the oldest write is acknowledged.
+func (n *node) commit() {
+	w := *n.slots.first()
+	n.slots.drop()
+	n.slotsIn--
+	n.rxEnded = n.p.now
+	m, h := &n.mbox[w.vpid], n.p.pool.at(w.packet).Header
+	if w.failed {
+		n.spoiling--
+	}
+	switch {
+	case w.failed:
+		n.rxDropped++
+		n.drop(n.p.now, h, regs.DropReasonDMAError)
+		if !w.lost { // slots behind it may be under way
+			n.keepStanding(w.vpid)
+			n.setMailbox(w.vpid, m.ctrl&^regs.MboxCtrlEnable)
+		}
+	case w.lost:
+		n.rxDropped++
+		n.drop(n.p.now, h, regs.DropReasonMailboxOff)
+	default:
+		m.wp++
+		n.rxPackets++
+		n.m.trace(n.p.now, n.id, drivers.PointSlot, uint64(w.header))
+		if m.ctrl&regs.MboxCtrlIRQArrival != 0 {
+			n.interrupt(1 << w.vpid)
+		}
+	}
+	n.p.pool.put(w.packet)
+	if n.slots.n == regs.DMAWrites-1 && n.rx.n > 0 && !n.rxBusy { // there is a place again
+		n.wake(unitCheck, n.p.now+1)
+	}
+}
+
+// spoils: a slot under way is found not to count now.
+func (n *node) spoils(now drivers.Cycle) bool {
+	return n.slotsIn > 0 && n.slots.first().ends == now && (n.slots.first().failed || n.slots.first().lost)
+}
+
+// slotUnderWay: a slot of a mailbox is being written.
+func (n *node) slotUnderWay(vpid uint8) bool {
+	for i := range n.slots.n {
+		if w := n.slots.at(i); w.vpid == vpid && w.began < n.p.now-1 {
+			return true
+		}
+	}
+	return false
+}
+
+// slotBegins: one is, but its mailbox does not know yet.
+func (n *node) slotBegins(vpid uint8) bool {
+	if n.slots.n == 0 {
+		return false
+	}
+	w := n.slots.at(n.slots.n - 1)
+	return w.vpid == vpid && w.began >= n.p.now-1
+}

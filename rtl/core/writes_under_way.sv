@@ -1,0 +1,105 @@
+// writes_under_way: which processes' rings the writes under way go to, and which of them no longer count.
+//
+// Job: several writes are sent before the memory has answered the first; answers come in their order. When a ring is switched off, by
+//   software or because a write of it failed, what is under way for it does not count any more, whatever is switched on meanwhile.
+// Handshake: begun, a pulse in the cycle behind the one in which the ring was looked at; ended, a pulse per answer, with lost in the same cycle.
+//   off and failed (with ended) concern all that was looked at up to this cycle.
+// Back-pressure: none; at most DEPTH are under way.
+module writes_under_way #(
+    parameter int DEPTH = nicloop_pkg::DMA_WRITES,
+    localparam int W = $clog2(DEPTH + 1)
+) (
+    input  logic       clk,
+    input  logic       rst,
+    input  logic       begun,
+    input  logic [3:0] begun_vpid,
+    input  logic       ended,
+    input  logic       failed,
+    input  logic [3:0] ended_vpid,
+    output logic       lost,        // what ends does not count
+    input  logic       off,
+    input  logic [3:0] off_vpid,
+    input  logic [3:0] busy_vpid,
+    output logic       busy         // something is written into its ring
+);
+  logic [W-1:0] count[nicloop_pkg::VPIDS];
+  logic [W-1:0] stale[nicloop_pkg::VPIDS];  // the oldest of them, which do not count
+  logic         off_was, failed_was;
+  logic [3:0]   off_at, failed_at;
+  assign lost = stale[ended_vpid] != '0 || (off_was && off_at == ended_vpid) || (failed_was && failed_at == ended_vpid);
+  assign busy = count[busy_vpid] != '0;
+
+  // What will be under way for a ring behind this cycle.
+  function automatic logic [W-1:0] left(input logic [3:0] vpid);
+    left = count[vpid] + W'(begun && begun_vpid == vpid) - W'(ended && ended_vpid == vpid);
+  endfunction
+
+  always_ff @(posedge clk) begin
+    off_was    <= !rst && off;
+    failed_was <= !rst && failed;
+    off_at     <= off_vpid;
+    failed_at  <= ended_vpid;
+    if (rst)
+      for (int v = 0; v < nicloop_pkg::VPIDS; v++) begin
+        count[v] <= '0;
+        stale[v] <= '0;
+      end
+    else begin
+      if (!(begun && ended && begun_vpid == ended_vpid)) begin
+        if (begun) count[begun_vpid] <= count[begun_vpid] + 1'b1;
+        if (ended) count[ended_vpid] <= count[ended_vpid] - 1'b1;
+      end
+      if (ended && stale[ended_vpid] != '0) stale[ended_vpid] <= stale[ended_vpid] - 1'b1;
+      if (off_was) stale[off_at] <= left(off_at);
+      if (failed_was) stale[failed_at] <= left(failed_at);
+    end
+  end
+
+`ifndef SYNTHESIS
+  always_ff @(posedge clk)
+    if (!rst) begin
+      assert (!ended || count[ended_vpid] != '0) else $error("writes_under_way %m: an answer to nothing");
+      assert (!begun || count[begun_vpid] != W'(DEPTH) || (ended && ended_vpid == begun_vpid)) else $error("writes_under_way %m: more than %0d writes", DEPTH);
+    end
+`endif
+`ifdef FORMAL
+  // What is under way, oldest first: two rings are enough.
+  logic         formal_started = 1'b0;
+  logic [DEPTH:0] theirs, gone;     // of ring 1, not 0; it does not count
+  logic [W-1:0] level;
+  always_ff @(posedge clk) formal_started <= 1'b1;
+  always_comb begin
+    if (!formal_started) assume (rst);
+    assume (begun_vpid[3:1] == '0 && ended_vpid[3:1] == '0 && off_vpid[3:1] == '0 && busy_vpid[3:1] == '0);
+    assume (!ended || (level != '0 && ended_vpid[0] == theirs[0]));
+    assume (!begun || level != W'(DEPTH));
+    assume (!failed || (ended && !lost));
+  end
+  logic [1:0] off_last;  // by ring, in the cycle before
+  logic [1:0] off_now;
+  assign off_now[0] = (off && !off_vpid[0]) || (failed && !ended_vpid[0]);
+  assign off_now[1] = (off && off_vpid[0]) || (failed && ended_vpid[0]);
+  always_ff @(posedge clk) begin
+    off_last <= rst ? '0 : off_now;
+    level    <= rst ? '0 : level + W'(begun) - W'(ended);
+    for (int i = 0; i < DEPTH; i++)
+      if (begun && W'(i) == level - W'(ended)) begin
+        theirs[i] <= begun_vpid[0];
+        gone[i]   <= off_last[begun_vpid[0]] || off_now[begun_vpid[0]];
+      end else begin
+        theirs[i] <= ended ? theirs[i+1] : theirs[i];
+        gone[i]   <= ended ? gone[i+1] || off_now[theirs[i+1]] : gone[i] || off_now[theirs[i]];
+      end
+  end
+  logic any;
+  always_comb begin
+    any = 1'b0;
+    for (int i = 0; i < DEPTH; i++) any = any || (W'(i) < level && theirs[i] == busy_vpid[0]);
+    if (formal_started && !rst) begin
+      assert (!ended || lost == gone[0]);
+      assert (busy == any);
+    end
+  end
+  always_ff @(posedge clk) cover (formal_started && ended && lost && level == W'(DEPTH));
+`endif
+endmodule
