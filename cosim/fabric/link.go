@@ -192,7 +192,7 @@ func (e *end) step(now uint64, carrier bool, id int, user linkUser) {
 	failed := e.send(now, carrier, wasDead, &peer, expected, &here, &t)
 	if e.carrierWas && !carrier || failed {
 		e.failures++
-		user.failed(id, now)
+		user.failed(id, now+1)
 	}
 	e.carrierWas = carrier
 	if peer.valid {
@@ -218,7 +218,7 @@ func (e *end) receive(now uint64, failing bool, id int, user linkUser, t *told) 
 	if w.valid && w.bad {
 		e.crcErrors++
 	}
-	cut := e.giveUp(failing, accept)
+	cut := e.giveUp(failing, accept, w.valid)
 	comes := -1
 	if accept && w.flits {
 		comes = int(w.vc)
@@ -258,8 +258,8 @@ func (e *end) pick(credits uint8, comes, cut int) int {
 }
 
 // giveUp counts how long a part of a packet has waited for the rest on a link that fails, and gives the VC
-// whose packet is ended now, or -1.
-func (e *end) giveUp(failing, fresh bool) int {
+// whose packet is ended now, or -1: no word has come.
+func (e *end) giveUp(failing, fresh, word bool) int {
 	waits := e.parts > 0 && failing
 	gaveUp := waits && e.patience != 0 && e.waited >= e.patience
 	switch {
@@ -268,7 +268,7 @@ func (e *end) giveUp(failing, fresh bool) int {
 	case e.patience != 0 && !gaveUp:
 		e.waited++
 	}
-	if gaveUp && !fresh {
+	if gaveUp && !word {
 		for v := range e.vcs {
 			if c := &e.channels[v]; c.open && c.held < e.depth {
 				return v

@@ -101,7 +101,7 @@ module link #(
   localparam int NUMBER_W = 8;
   logic                 in_hello, start, stop, hello_due, hello_sent, echoes, forgot, session_active;
   logic [NUMBER_W-1:0]  echo, number;
-  logic [SEQ_W-1:0]     got, lost_now;
+  logic [SEQ_W-1:0]     got, lost_now, lost_then;
   logic [VCS*CNT_W-1:0] places;
   assign in_hello = came && good && in_ctrl[CTRL_W-1];
   link_session #(.NUMBER_W(NUMBER_W)) u_session (
@@ -128,34 +128,40 @@ module link #(
       .ev_cut, .active(rx_active)
   );
 
-  // How long a part of a packet has waited for the rest on a link that failed. Words that still come, of a link whose
-  // other direction is dead, start it anew.
-  logic [PATIENCE_W-1:0] waited;
-  assign patient = partial && (dead || !carries) && patience != '0 && waited < patience;
-  assign give_up = partial && (dead || !carries) && patience != '0 && waited >= patience;
+  // How long the link has failed, as long as that matters, and how long a part of a packet has waited for the rest meanwhile; words that
+  // still come, of a link whose other direction is dead, start that anew. Nothing of it moves while the link works (a
+  // simulation passes over it).
+  logic [PATIENCE_W-1:0] waited, failed;
+  logic                  broken, failing, troubled, drain_soon;  // troubled: failing, or in the cycle before
+  assign broken     = dead || !carries;
+  assign failing    = broken || !up;
+  assign patient    = broken && partial && patience != '0 && waited < patience;
+  assign give_up    = broken && partial && patience != '0 && waited >= patience;
+  assign drain_soon = failing && drain && patience != '0 && failed < patience;
   always_ff @(posedge clk) begin
-    if (rst || !(partial && (dead || !carries)) || fresh) waited <= '0;
-    else if (patient) waited <= waited + 1'b1;
+    troubled <= !rst && failing;
+    if (rst) begin
+      waited <= '0;
+      failed <= '0;
+      drains <= 1'b0;
+    end else if (failing || troubled) begin
+      if (!(partial && broken) || fresh) waited <= '0;
+      else if (patient) waited <= waited + 1'b1;
+      if (!drain || !failing) failed <= '0;
+      else if (drain_soon) failed <= failed + 1'b1;
+      // A cycle late, so that no path leads from the carrier through the router.
+      drains <= drain && failing && patience != '0 && failed >= patience;
+    end
   end
 
-  // How long the link has failed, as long as that matters.
-  logic [PATIENCE_W-1:0] failed;
-  logic                  failing, drain_soon;
-  assign failing    = dead || !carries || !up;
-  assign drain_soon = drain && failing && patience != '0 && failed < patience;
-  always_ff @(posedge clk) begin
-    // A cycle late, so that no path leads from the carrier through the router.
-    drains <= !rst && drain && failing && patience != '0 && failed >= patience;
-    if (rst || !drain || !failing) failed <= '0;
-    else if (drain_soon) failed <= failed + 1'b1;
-  end
-
-  // What a session took with it is told when the next one starts.
-  logic ev_fault;
-  assign ev_fault   = ev_dead || (carrier_was && !carries);
-  assign ev_failure = ev_fault || stop || lost_now != '0;
+  // What a session took with it is told when the next one starts. Failures are told a cycle late.
+  logic ev_fault, happens;
+  assign ev_fault = ev_dead || (carrier_was && !carries);
+  assign happens  = bad || ev_resend || ev_timeout || ev_fault || ev_cut || ev_ended || stop || lost_then != '0 || ev_drained;
   always_ff @(posedge clk) begin
     carrier_was <= !rst && carries;
+    ev_failure  <= !rst && (ev_fault || stop || lost_then != '0);
+    if (rst || start || lost_then != '0) lost_then <= rst ? '0 : lost_now;
     if (rst) begin
       crc_errors      <= '0;
       retransmissions <= '0;
@@ -165,20 +171,20 @@ module link #(
       drained         <= '0;
       resets          <= '0;
       lost            <= '0;
-    end else begin
+    end else if (happens) begin
       if (bad) crc_errors <= crc_errors + 1'b1;
       if (ev_resend) retransmissions <= retransmissions + 1'b1;
       if (ev_timeout) timeouts <= timeouts + 1'b1;
       if (ev_fault) failures <= failures + 1'b1;
-      if (ev_cut || ev_ended) cut <= cut + 32'(ev_cut) + 32'(ev_ended);
+      cut  <= cut + 32'(ev_cut) + 32'(ev_ended);
+      lost <= lost + 32'(lost_then);
       if (stop) resets <= resets + 1'b1;
-      if (lost_now != '0) lost <= lost + 32'(lost_now);
       if (ev_drained) drained <= drained + 1'b1;
     end
   end
 
   assign idle   = tx_idle && !rx_active;
-  assign active = tx_active || rx_active || patient || drain_soon || session_active || carries != carrier_was;
+  assign active = tx_active || rx_active || patient || drain_soon || session_active || carries != carrier_was || ev_failure || lost_then != '0;
 
 `ifndef SYNTHESIS
   if (CTRL_W > USER_W - 32) $fatal(1, "link: VCS %0d and VC_DEPTH %0d need %0d bits of control, room for %0d", VCS, VC_DEPTH, CTRL_W, USER_W - 32);

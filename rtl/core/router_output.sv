@@ -88,13 +88,17 @@ module router_output #(
       assign drained[v] = pulls[v] && discard && fresh[v];
       assign ended[v]   = pulls[v] && discard && !fresh[v] && !losing && !closed;
       always_ff @(posedge clk) begin
-        if (rst) owner <= '0;
-        else if (pulls[v]) owner <= |tail ? '0 : choice;
-        if (rst) losing <= 1'b0;
-        else if (pulls[v]) losing <= discard && !(|tail);
-        else if (closed && !fresh[v]) losing <= 1'b1;
-        if (rst || closed) owed[v] <= 1'b0;
-        else if (ended[v] || sends[v]) owed[v] <= ended[v];
+        if (rst) begin
+          owner   <= '0;
+          losing  <= 1'b0;
+          owed[v] <= 1'b0;
+        end else if (turn[v] || closed) begin
+          if (pulls[v]) owner <= |tail ? '0 : choice;
+          if (pulls[v]) losing <= discard && !(|tail);
+          else if (closed && !fresh[v]) losing <= 1'b1;
+          if (closed) owed[v] <= 1'b0;
+          else if (ended[v] || sends[v]) owed[v] <= ended[v];
+        end
       end
     end
   endgenerate
