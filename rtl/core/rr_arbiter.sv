@@ -15,11 +15,14 @@ module rr_arbiter #(
 );
   logic [N-1:0] after;  // ones above the requester that was served last
   logic [N-1:0] behind, first, any;  // who asks behind that one; zeros above the first of them, and above the first of all
-  // Without a carry: of few requesters all those below one fit into a look-up table.
+  // Of few requesters all those below one fit into a look-up table, which is faster than a carry.
   function automatic logic [N-1:0] upto(input logic [N-1:0] x);
-    upto = x;
-    for (int s = 1; s < N; s = 2 * s) upto = upto | upto << s;
-    upto = ~(upto << 1);
+    if (N > 8) upto = x ^ (~x + 1'b1);  // ones above the lowest one of x
+    else begin
+      upto = x << 1;
+      for (int s = 1; s < N; s = 2 * s) upto = upto | upto << s;
+    end
+    upto = ~upto;
   endfunction
   // Both are looked for side by side.
   assign behind = req & after;
