@@ -192,7 +192,7 @@ func (e *end) step(now uint64, carrier bool, id int, user linkUser) {
 	failed := e.send(now, carrier, wasDead, &peer, expected, &here, &t)
 	if e.carrierWas && !carrier || failed {
 		e.failures++
-		user.failed(id, now+1)
+		user.failed(id, now)
 	}
 	e.carrierWas = carrier
 	if peer.valid {

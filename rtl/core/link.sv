@@ -154,13 +154,14 @@ module link #(
     end
   end
 
-  // What a session took with it is told when the next one starts. Failures are told a cycle late.
-  logic ev_fault, happens;
+  // What a session took with it is told when the next one starts, a cycle late as is its end.
+  logic ev_fault, ended_then, happens;
   assign ev_fault = ev_dead || (carrier_was && !carries);
+  assign ev_failure = ev_fault || ended_then || lost_then != '0;
   assign happens  = bad || ev_resend || ev_timeout || ev_fault || ev_cut || ev_ended || stop || lost_then != '0 || ev_drained;
   always_ff @(posedge clk) begin
     carrier_was <= !rst && carries;
-    ev_failure  <= !rst && (ev_fault || stop || lost_then != '0);
+    ended_then  <= !rst && stop;
     if (rst || start || lost_then != '0) lost_then <= rst ? '0 : lost_now;
     if (rst) begin
       crc_errors      <= '0;
@@ -184,7 +185,7 @@ module link #(
   end
 
   assign idle   = tx_idle && !rx_active;
-  assign active = tx_active || rx_active || patient || drain_soon || session_active || carries != carrier_was || ev_failure || lost_then != '0;
+  assign active = tx_active || rx_active || patient || drain_soon || session_active || carries != carrier_was || ev_failure;
 
 `ifndef SYNTHESIS
   if (CTRL_W > USER_W - 32) $fatal(1, "link: VCS %0d and VC_DEPTH %0d need %0d bits of control, room for %0d", VCS, VC_DEPTH, CTRL_W, USER_W - 32);
