@@ -43,8 +43,9 @@ var How = map[string]string{
 	"nic.translate":        "8-byte put against notification put, less the read",
 	"nic.notify":           "notification put received to notification in memory, less its beats",
 	"network.vc_depth":     "flits that stand in a router when a full mailbox has stopped everything",
-	"network.router":       "head in to head out at one node",
-	"network.link":         "head in to head out over one hop, less two routers",
+	"network.router":       "head in from a link to head out at its node",
+	"network.link":         "head in to head out over one hop, less injection and two routers",
+	"network.inject":       "head in to head out at one node, less the router",
 	"network.credit":       "two flits per turn of a credit, two places, over one hop",
 	"network.local_credit": "two flits per turn of a credit, two places, at one node",
 }

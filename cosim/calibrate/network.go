@@ -14,9 +14,10 @@ const (
 	flits   = 9                // of it
 )
 
-// crossing times one packet, at its own node and over a hop.
+// crossing times one packet, at its own node and over a hop. Where it comes off the link it has only the router before it.
 func crossing(ctx context.Context, c *Config, p *nic.Params) error {
 	var times [2]drivers.Cycle
+	var router drivers.Cycle
 	for dst := range times {
 		err := onProbe(ctx, c, "", func(b *probe) (err error) {
 			if err = b.send(dst, 1, longest, boxSlots); err != nil {
@@ -24,6 +25,11 @@ func crossing(ctx context.Context, c *Config, p *nic.Params) error {
 			}
 			if times[dst], err = b.between(place{0, drivers.PointInject}, 0, place{dst, drivers.PointEject}, 0); err != nil {
 				return err
+			}
+			if dst == 1 {
+				if router, err = b.between(place{dst, drivers.PointArrive1 + 1}, 0, place{dst, drivers.PointEject}, 0); err != nil {
+					return err
+				}
 			}
 			written, err := b.between(place{dst, drivers.PointEject}, flits-1, place{dst, drivers.PointSlot}, 0)
 			const check, channel, beats, counted = 2, 1, regs.SlotBytes / regs.FlitBytes, 1
@@ -34,8 +40,9 @@ func crossing(ctx context.Context, c *Config, p *nic.Params) error {
 			return err
 		}
 	}
-	p.Network.Router = int(times[0])
-	p.Network.Link = int(times[1]) - 2*p.Network.Router
+	p.Network.Router = int(router)
+	p.Network.Inject = int(times[0]) - p.Network.Router
+	p.Network.Link = int(times[1]) - p.Network.Inject - 2*p.Network.Router
 	return nil
 }
 
@@ -60,7 +67,7 @@ func turn(ctx context.Context, c *Config, p *nic.Params) error {
 		return err
 	}
 	hop, err := measure(place{1, drivers.PointEject}, 1, 4)
-	n.LocalCredit = local - (n.Router - 1)
+	n.LocalCredit = local - n.Inject - (n.Router - 1)
 	n.Credit = hop - n.Link - n.Router
 	return err
 }

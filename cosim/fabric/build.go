@@ -46,7 +46,7 @@ func (c *Config) setDefaults() {
 		v *int
 		d int
 	}{
-		{&c.VCDepth, DefaultVCDepth}, {&c.RouterCycles, DefaultRouterCycles}, {&c.LinkCycles, DefaultLinkCycles},
+		{&c.VCDepth, DefaultVCDepth}, {&c.RouterCycles, DefaultRouterCycles}, {&c.LinkCycles, DefaultLinkCycles}, {&c.InjectCycles, DefaultInjectCycles},
 		{&c.CreditCycles, DefaultCreditCycles}, {&c.LocalCreditCycles, DefaultLocalCreditCycles},
 		{&c.Run, 1}, {&c.Parts, 1},
 	} {
@@ -67,6 +67,7 @@ func (c *Config) check() error {
 	}{
 		{"nodes", c.Topology.Nodes(), 1, maxNodes}, {"VCs", c.Topology.VCs(), 1, maxVCs}, {"VCDepth", c.VCDepth, 1, maxVCDepth},
 		{"RouterCycles", c.RouterCycles, 2, maxLatency}, {"LinkCycles", c.LinkCycles, 1, maxLatency},
+		{"InjectCycles", c.InjectCycles, 1, maxLatency},
 		{"CreditCycles", c.CreditCycles, 1, maxLatency}, {"LocalCreditCycles", c.LocalCreditCycles, 1, maxLatency},
 		{"HopMax", c.HopMax, 0, c.mostHops()}, {"Run", c.Run, 1, c.longestRun()}, {"Parts", c.Parts, 1, c.mostParts()},
 	} {
@@ -304,8 +305,8 @@ func (f *Fabric) addStorage(p *Part) {
 	p.credited = make([]int32, 0, nodes*f.vcs)
 	// A credit may wait for all others of its VC.
 	credit := max(f.cfg.CreditCycles, f.cfg.LocalCreditCycles) + f.cfg.VCDepth + 2*f.cfg.Run
-	p.calendar = NewCalendar(max(int(f.hop), credit), len(f.turns))
-	p.drops = newAgenda[drop](int(f.hop)+f.cfg.Run, pools) // one flit arrives per input and cycle
+	p.calendar = NewCalendar(max(int(f.hop), f.cfg.InjectCycles+f.cfg.RouterCycles, credit), len(f.turns))
+	p.drops = newAgenda[drop](max(int(f.hop), f.cfg.InjectCycles+f.cfg.RouterCycles)+f.cfg.Run, pools) // one flit arrives per input and cycle
 	if len(f.parts) > 1 {
 		for i := range p.boxes {
 			p.boxes[i] = make([]outbox, len(f.parts))

@@ -3,9 +3,9 @@
 //
 // # What it promises
 //
-//   - A flit needs RouterCycles per router and LinkCycles per link; a place that
-//     became free can be used again CreditCycles later (LocalCreditCycles at a NIC);
-//     per VC one credit per cycle comes back.
+//   - A flit needs InjectCycles to its first router, RouterCycles per router and LinkCycles per
+//     link; a place that became free can be used again CreditCycles later (LocalCreditCycles at
+//     a NIC); per VC one credit per cycle comes back.
 //   - Per input and VC there is one queue per output; the queues of a VC share
 //     its VCDepth places. Per output and VC a packet keeps the output from head to
 //     tail, and packets take turns; per cycle the VCs that can move take turns. Both

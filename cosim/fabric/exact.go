@@ -13,6 +13,9 @@ import (
 // A link between parts stands in both of them. Each steps its own copy with what the other router did, of which it hears
 // Lookahead cycles later: in time for all that leaves the link.
 
+// crossingAhead is the Lookahead over an exposed link: a carrier that is lost has the registers of its ends before it alone.
+const crossingAhead = DefaultRouterCycles + DefaultLinkCycles - 1
+
 // exactly is the part that lanes and pools name whose link is exposed: of no part, so that all ways from and to them are
 // those by which flits leave a part.
 const exactly = ^uint8(0)
@@ -244,7 +247,7 @@ func (p *Part) runLink(j *joint) {
 // hear: before a cycle is stepped all is known that others did Lookahead cycles before, also where time was skipped since
 // the last exchange.
 func (p *Part) hear() {
-	const ahead = DefaultRouterCycles + DefaultLinkCycles - 1
+	const ahead = crossingAhead - 1
 	p.heard = max(p.heard, max(p.now, ahead)-ahead)
 	for _, j := range p.crossing {
 		p.runLink(j)

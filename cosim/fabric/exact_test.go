@@ -29,7 +29,7 @@ func TestExposedWithoutFaults(t *testing.T) {
 					t.Run(fmt.Sprintf("%v/depth%d/latency%d/parts%d", topo, depth, latency, parts), func(t *testing.T) {
 						t.Parallel()
 						rng := rand.New(rand.NewPCG(seed, 7))
-						cfg := Config{Topology: topo, VCDepth: depth, LinkCycles: 2 + latency, CreditCycles: 6 + latency, Parts: parts}
+						cfg := Config{Topology: topo, VCDepth: depth, LinkCycles: DefaultLinkCycles + latency, CreditCycles: DefaultCreditCycles + latency, Parts: parts}
 						expose := map[uint64][]socket{}
 						for _, s := range sockets(topo) {
 							at := uint64(0)
@@ -52,7 +52,7 @@ func TestExposedInRuns(t *testing.T) {
 		rng := rand.New(rand.NewPCG(seed, 15))
 		topo := []Topology{Mesh(2), Mesh(5), Mesh(3, 3)}[rng.IntN(3)]
 		latency := rng.IntN(4)
-		cfg := Config{Topology: topo, VCDepth: []int{3, 16}[rng.IntN(2)], Run: 9, LinkCycles: 2 + latency, CreditCycles: 6 + latency, Parts: 1 + rng.IntN(2)}
+		cfg := Config{Topology: topo, VCDepth: []int{3, 16}[rng.IntN(2)], Run: 9, LinkCycles: DefaultLinkCycles + latency, CreditCycles: DefaultCreditCycles + latency, Parts: 1 + rng.IntN(2)}
 		expose := map[uint64][]socket{}
 		for _, s := range sockets(topo) {
 			at := 200 + rng.Uint64N(600)

@@ -7,8 +7,8 @@ type Config struct {
 	Topology Topology
 	VCDepth  int // flits per input and VC; the NIC's buffers have as many
 	// RouterCycles is from the wire of one port to the wire of another, LinkCycles
-	// from one router's wire to the next one's.
-	RouterCycles, LinkCycles int
+	// from one router's wire to the next one's, InjectCycles from the NIC to its router's wire.
+	RouterCycles, LinkCycles, InjectCycles int
 	// CreditCycles is from a flit leaving its queue to the cycle in which the
 	// sender can use the place again, over a link; LocalCreditCycles next to a NIC.
 	// Of one VC one place per cycle is told, further ones follow.
@@ -27,15 +27,16 @@ type Config struct {
 	Outside func(router int) bool
 }
 
-// What the RTL has: two registers per router and per link; a credit is registered
-// by the input (1), counted and sent by link_tx (2), taken by link_rx (1), handed
+// What the RTL has: two registers per router, three per link, one behind the NIC; a credit is registered
+// by the input (1), counted and sent by link_tx (2), taken by link (1) and link_rx (1), handed
 // on by link_tx (1) and counted by the output (1); without a link only the first
 // and the last.
 const (
 	DefaultVCDepth           = 16
 	DefaultRouterCycles      = 2
-	DefaultLinkCycles        = 2
-	DefaultCreditCycles      = 6
+	DefaultLinkCycles        = 3
+	DefaultInjectCycles      = 1
+	DefaultCreditCycles      = 7
 	DefaultLocalCreditCycles = 2
 )
 
@@ -95,9 +96,12 @@ func (f *Fabric) Part(i int) *Part { return f.parts[i] }
 // Lookahead is how many cycles pass before another part can notice anything. Expose may shorten it.
 func (f *Fabric) Lookahead() uint64 {
 	ahead := min(f.hop, uint64(f.cfg.CreditCycles))
+	if f.hop == uint64(f.cfg.CreditCycles) { // the credit of a flit that is discarded counts from the cycle before it came
+		ahead--
+	}
 	for _, p := range f.parts {
 		if len(p.crossing) > 0 { // a carrier that is lost needs no time on the wire
-			return min(ahead, DefaultRouterCycles+DefaultLinkCycles)
+			return min(ahead, crossingAhead)
 		}
 	}
 	return ahead

@@ -67,7 +67,7 @@ func TestZeroLoadLatency(t *testing.T) {
 				for r := src; r != dst; hops++ {
 					r, _, _ = topo.Link(r, topo.Port(r, dst))
 				}
-				require.Equal(t, at+uint64(2*(hops+1)+2*hops), head, "%d to %d", src, dst)
+				require.Equal(t, at+uint64(DefaultInjectCycles+DefaultRouterCycles*(hops+1)+DefaultLinkCycles*hops), head, "%d to %d", src, dst)
 				require.Equal(t, head+8, tail)
 			}
 		}

@@ -68,7 +68,7 @@ func TestFaultsInParts(t *testing.T) {
 				t.Run(fmt.Sprintf("%v/latency%d/parts%d", topo, latency, parts), func(t *testing.T) {
 					t.Parallel()
 					rng := rand.New(rand.NewPCG(seed, 9))
-					cfg := Config{Topology: topo, VCDepth: []int{1, 3, 16}[rng.IntN(3)], LinkCycles: 2 + latency, CreditCycles: 6 + latency, Parts: 1}
+					cfg := Config{Topology: topo, VCDepth: []int{1, 3, 16}[rng.IntN(3)], LinkCycles: DefaultLinkCycles + latency, CreditCycles: DefaultCreditCycles + latency, Parts: 1}
 					one, err := newCut(cfg)
 					require.NoError(t, err)
 					cfg.Parts = parts

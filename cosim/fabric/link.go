@@ -43,7 +43,8 @@ type end struct {
 	parts    int // channels of which only a part of a packet has come
 
 	// link
-	carrierWas                                          bool
+	came                                                word // that is in its register
+	carries, carrierWas                                 bool // the carrier in its register, and in the cycle before
 	patience, waited                                    uint64
 	crcErrors, retransmissions, timeouts, failures, cut uint64
 }
@@ -89,7 +90,7 @@ type linkUser interface {
 }
 
 func newEnd(vcs, depth int, patience uint64) end {
-	e := end{vcs: vcs, depth: depth, roundTrip: linkTimeoutMax, patience: patience}
+	e := end{vcs: vcs, depth: depth, roundTrip: linkTimeoutMax, patience: patience, carries: true}
 	size := 1
 	for size < vcs*depth+2 {
 		size *= 2
@@ -168,7 +169,17 @@ type told struct {
 	changed   bool // places were freed, or flits discarded
 }
 
-// step carries out a cycle. The word that arrives stands in e.in.
+// take puts what is at the wire's end into the registers, and what stood there before it into e.in.
+func (e *end) take(w *wire, now uint64, carrier bool) (carries bool) {
+	if e.in.valid = false; e.came.valid {
+		e.in = e.came
+	}
+	w.arrived(now, &e.came)
+	carries, e.carries = e.carries, carrier
+	return carries
+}
+
+// step carries out a cycle. The word that has come stands in e.in.
 func (e *end) step(now uint64, carrier bool, id int, user linkUser) {
 	failing := e.dead() || !carrier
 	expected, here, wasDead := e.expected, e.here, e.dead()
@@ -207,7 +218,7 @@ func (e *end) receive(now uint64, failing bool, id int, user linkUser, t *told) 
 	if w.valid && w.bad {
 		e.crcErrors++
 	}
-	cut := e.giveUp(failing, accept)
+	cut := e.giveUp(failing, accept, w.valid)
 	comes := -1
 	if accept && w.flits {
 		comes = int(w.vc)
@@ -247,8 +258,8 @@ func (e *end) pick(credits uint8, comes, cut int) int {
 }
 
 // giveUp counts how long a part of a packet has waited for the rest on a link that fails, and gives the VC
-// whose packet is ended now, or -1.
-func (e *end) giveUp(failing, fresh bool) int {
+// whose packet is ended now, or -1: no word has come.
+func (e *end) giveUp(failing, fresh, word bool) int {
 	waits := e.parts > 0 && failing
 	gaveUp := waits && e.patience != 0 && e.waited >= e.patience
 	switch {
@@ -257,7 +268,7 @@ func (e *end) giveUp(failing, fresh bool) int {
 	case e.patience != 0 && !gaveUp:
 		e.waited++
 	}
-	if gaveUp && !fresh {
+	if gaveUp && !word {
 		for v := range e.vcs {
 			if c := &e.channels[v]; c.open && c.held < e.depth {
 				return v
@@ -432,7 +443,7 @@ func (e *end) owe(t *told, said, first bool) {
 
 // rests tells for how many cycles nothing but timers would move, if nothing comes; Forever if they stand, too.
 func (e *end) rests(carrier bool) uint64 {
-	if e.out.valid || e.peer.valid || carrier != e.carrierWas {
+	if e.out.valid || e.came.valid || e.peer.valid || carrier != e.carries || carrier != e.carrierWas {
 		return 0
 	}
 	for v := range e.vcs {

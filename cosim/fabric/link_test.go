@@ -249,7 +249,7 @@ func TestCleanLink(t *testing.T) {
 		r.play(2000, 0)
 		for i := range r.l.ends {
 			require.Equal(t, LinkState{Carrier: true}, r.l.state(i))
-			require.Equal(t, 3+2*latency, r.l.ends[i].roundTrip)
+			require.Equal(t, 5+2*latency, r.l.ends[i].roundTrip)
 		}
 	}
 }

@@ -42,8 +42,7 @@ func (l *link) run(to [2]uint64) {
 		for i := range l.ends {
 			if !l.done[i] && l.cycle <= to[i] {
 				e := &l.ends[i]
-				l.wires[1-i].arrived(l.cycle, &e.in)
-				e.step(l.cycle, l.carrier, i, l.user)
+				e.step(l.cycle, e.take(&l.wires[1-i], l.cycle, l.carrier), i, l.user)
 				l.done[i] = true
 			}
 		}

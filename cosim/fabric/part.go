@@ -93,7 +93,7 @@ func (p *Part) InjectRun(node int, vc uint8, flit Flit, n int) int {
 	p.inside += int(sent)
 	l.sent += sent
 	l.free = p.now + sent
-	p.enter(l.to, flit, sent, p.now+uint64(p.cfg.RouterCycles)-1)
+	p.enter(l.to, flit, sent, p.now+uint64(p.cfg.InjectCycles+p.cfg.RouterCycles)-1)
 	return int(sent)
 }
 

@@ -114,7 +114,7 @@ func TestParts(t *testing.T) {
 				rng := rand.New(rand.NewPCG(seed, 6))
 				cfg := Config{Topology: topo, VCDepth: []int{1, 3, 16}[rng.IntN(3)], Parts: parts}
 				if rng.IntN(2) == 0 {
-					cfg.RouterCycles, cfg.LinkCycles = 2+rng.IntN(3), 1+rng.IntN(5)
+					cfg.RouterCycles, cfg.LinkCycles, cfg.InjectCycles = 2+rng.IntN(3), 1+rng.IntN(5), 1+rng.IntN(3)
 					cfg.CreditCycles, cfg.LocalCreditCycles = 1+rng.IntN(9), 1+rng.IntN(3)
 				}
 				last := topo.Nodes() - 1

@@ -213,7 +213,7 @@ func TestAgainstReference(t *testing.T) {
 				rng := rand.New(rand.NewPCG(seed, 1))
 				cfg := Config{Topology: topo, VCDepth: depth}
 				if rng.IntN(2) == 0 {
-					cfg.RouterCycles, cfg.LinkCycles = 2+rng.IntN(3), 1+rng.IntN(5)
+					cfg.RouterCycles, cfg.LinkCycles, cfg.InjectCycles = 2+rng.IntN(3), 1+rng.IntN(5), 1+rng.IntN(3)
 					cfg.CreditCycles, cfg.LocalCreditCycles = 1+rng.IntN(9), 1+rng.IntN(3)
 				}
 				compare(t, cfg, rng, 300, nil)

@@ -225,7 +225,7 @@ func (h *history) link(p *Part, at [2]socket, patience [2]uint64) *link {
 		e := &l.ends[i]
 		e.carrierWas = true
 		if h.measured[i] {
-			e.roundTrip = 3 + 2*l.wires[i].latency
+			e.roundTrip = 5 + 2*l.wires[i].latency
 		}
 		for _, s := range h.sent[i] {
 			*e.flits.push() = s

@@ -21,7 +21,7 @@ func TestExposedLate(t *testing.T) {
 					t.Run(fmt.Sprintf("%v/latency%d/parts%d/%d", topo, latency, parts, k), func(t *testing.T) {
 						t.Parallel()
 						rng := rand.New(rand.NewPCG(seed, 14))
-						cfg := Config{Topology: topo, VCDepth: []int{1, 3, 16, 48}[rng.IntN(4)], LinkCycles: 2 + latency, CreditCycles: 6 + latency}
+						cfg := Config{Topology: topo, VCDepth: []int{1, 3, 16, 48}[rng.IntN(4)], LinkCycles: DefaultLinkCycles + latency, CreditCycles: DefaultCreditCycles + latency}
 						one, err := newCut(cfg)
 						require.NoError(t, err)
 						cfg.Parts = parts

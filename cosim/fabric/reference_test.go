@@ -90,7 +90,7 @@ func (r *reference) Credits(node, vc int) int { return r.credits[refLane{-1 - no
 func (r *reference) Inject(node, vc int, flit Flit) {
 	r.credits[refLane{-1 - node, 0, vc}]--
 	id, port := r.stand(node)
-	r.flying = append(r.flying, refFlight{r.now + uint64(r.cfg.RouterCycles) - 1, id, port, vc, flit})
+	r.flying = append(r.flying, refFlight{r.now + uint64(r.cfg.InjectCycles+r.cfg.RouterCycles) - 1, id, port, vc, flit})
 }
 
 func (r *reference) Release(node, vc int) {

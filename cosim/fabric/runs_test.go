@@ -178,7 +178,7 @@ func TestRunsAgainstReference(t *testing.T) {
 				rng := rand.New(rand.NewPCG(seed, 3))
 				cfg := Config{Topology: topo, VCDepth: depth, Run: 2 + rng.IntN(12)}
 				if rng.IntN(2) == 0 {
-					cfg.RouterCycles, cfg.LinkCycles = 2+rng.IntN(3), 1+rng.IntN(5)
+					cfg.RouterCycles, cfg.LinkCycles, cfg.InjectCycles = 2+rng.IntN(3), 1+rng.IntN(5), 1+rng.IntN(3)
 					cfg.CreditCycles, cfg.LocalCreditCycles = 1+rng.IntN(9), 1+rng.IntN(3)
 				}
 				compareRuns(t, cfg, rng, 1500, 0, nil)

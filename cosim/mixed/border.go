@@ -27,14 +27,14 @@ const (
 
 // border translates what passes between nodes of the RTL and of the model.
 type border struct {
-	s           *System
-	hop, credit drivers.Cycle // of the network
-	vcs         int
-	edges       []edge
-	byPort      []*edge     // by router and port, of either end of a link
-	post        bridge.Edge // a buffer
-	inside      int         // packets that have not wholly come in
-	gone        []departure
+	s                 *System
+	hop, link, credit drivers.Cycle // of the network
+	vcs               int
+	edges             []edge
+	byPort            []*edge     // by router and port, of either end of a link
+	post              bridge.Edge // a buffer
+	inside            int         // packets that have not wholly come in
+	gone              []departure
 }
 
 // departure is a packet whose tail leaves for the RTL in a cycle. Runs of flits are known before they leave, and until
@@ -62,7 +62,8 @@ type passage struct {
 func (b *border) init(s *System, r *request) {
 	t := r.params.Topology()
 	b.s, b.vcs = s, t.VCs()
-	b.hop = drivers.Cycle(r.params.Fabric.RouterCycles + r.params.Fabric.LinkCycles)
+	b.link = drivers.Cycle(r.params.Fabric.LinkCycles)
+	b.hop = drivers.Cycle(r.params.Fabric.RouterCycles) + b.link
 	b.credit = drivers.Cycle(r.params.Fabric.CreditCycles)
 	b.byPort = make([]*edge, t.Routers()*maxPorts)
 	b.edges = make([]edge, 0, len(r.nodes)*maxPorts)
@@ -195,7 +196,7 @@ func (b *border) takeFlit(e *edge, w *bridge.Edge) error {
 	case w.Head:
 		marks = fabric.Head
 		if b.s.trace != nil {
-			b.s.part.TraceFlit(w.At-flitWord+toLink+2, e.router, drivers.PointArrive1+uint8(e.routerPort-1), w.VC, p.packet, 0)
+			b.s.part.TraceFlit(w.At-flitWord+toLink+b.link, e.router, drivers.PointArrive1+uint8(e.routerPort-1), w.VC, p.packet, 0)
 		}
 	case !w.Tail:
 		packet.SetWord(p.at-2, w.Data)

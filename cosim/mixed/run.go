@@ -17,12 +17,12 @@ import (
 //     may give it something (slack);
 //   - while the RTL has nothing to do, the model goes on until something leaves for it, or software posts to it.
 
-// A flit that leaves the RTL in a word of cycle w can leave the next router in w + 3 and be discarded there in w + 3, both of which the
-// RTL notices in w + 4. What slack is: how many cycles the simulator may go on behind the first w. When nothing may be ahead of Now,
+// A flit that leaves the RTL in a word of cycle w can leave the next router in w + 4 and be discarded there in w + 4, both of which the
+// RTL notices in w + 5. What slack is: how many cycles the simulator may go on behind the first w. When nothing may be ahead of Now,
 // what stops a run counts as well, and a discarded packet is one.
 const (
-	slack     = 2
-	slackLead = 3
+	slack     = 3
+	slackLead = 4
 	leads     = 2 // cycles by which the RTL may lead a model that is busy
 )
 

@@ -21,7 +21,7 @@ func TestFaultsAreRefused(t *testing.T) {
 	}
 	params, err := os.ReadFile("../../cosim/nic/rtl.json")
 	require.NoError(t, err)
-	other := strings.Replace(string(params), `"link": 2`, `"link": 3`, 1)
+	other := strings.Replace(string(params), `"link": 3`, `"link": 4`, 1)
 	require.NotEqual(t, string(params), other)
 	file := filepath.Join(t.TempDir(), "params.json")
 	require.NoError(t, os.WriteFile(file, []byte(other), 0o600))

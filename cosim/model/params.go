@@ -32,7 +32,7 @@ func Defaults(dims [3]int) Params { return with(nic.RTL(), dims) }
 func with(p nic.Params, dims [3]int) Params {
 	n := &p.Network
 	return Params{Dims: dims, NIC: p.NIC, Fabric: fabric.Config{
-		VCDepth: n.VCDepth, RouterCycles: n.Router, LinkCycles: n.Link, CreditCycles: n.Credit, LocalCreditCycles: n.LocalCredit,
+		VCDepth: n.VCDepth, RouterCycles: n.Router, LinkCycles: n.Link, InjectCycles: n.Inject, CreditCycles: n.Credit, LocalCreditCycles: n.LocalCredit,
 		HopMax: regs.HopMax,
 	}}
 }

@@ -22,6 +22,7 @@ type NetworkTiming struct {
 	VCDepth     int `json:"vc_depth"` // flits per input and virtual channel
 	Router      int `json:"router"`
 	Link        int `json:"link"`
+	Inject      int `json:"inject"`       // from NIC to router
 	Credit      int `json:"credit"`       // over a link
 	LocalCredit int `json:"local_credit"` // between NIC and router
 }
@@ -97,7 +98,7 @@ func (p *Params) Fields() []Field {
 		{"nic.clear", nil, &t.Clear}, {"nic.lines", &t.Lines, nil},
 		{"nic.host_write", nil, &t.HostWrite}, {"nic.host_read", nil, &t.HostRead},
 		{"nic.descriptor", nil, &t.Descriptor}, {"nic.translate", nil, &t.Translate}, {"nic.notify", nil, &t.Notify},
-		{"network.vc_depth", &n.VCDepth, nil}, {"network.router", &n.Router, nil}, {"network.link", &n.Link, nil},
+		{"network.vc_depth", &n.VCDepth, nil}, {"network.router", &n.Router, nil}, {"network.link", &n.Link, nil}, {"network.inject", &n.Inject, nil},
 		{"network.credit", &n.Credit, nil}, {"network.local_credit", &n.LocalCredit, nil},
 	}
 }

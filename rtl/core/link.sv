@@ -5,6 +5,7 @@
 // Handshake: flit channels towards the router; AXI-Stream towards the wire, one word per beat: tdata the
 //   flit, tuser {CRC-32, control} with control filled up by zeros. The receiving side takes every word. Either end may be reset by itself
 //   (rst, or restart, which leaves counters and places behind the link): see link_session. Without session (up) the router has no credits.
+//   A word and the carrier are taken into registers, with what the CRC says of the word, and count in the cycle after.
 // Back-pressure: towards the router the flit channel's credits. Without carrier nothing is sent and nothing
 //   is lost: traffic waits. A link with carrier that answers nothing is dead after DEAD_AFTER timeouts; it
 //   sends its oldest word once per timeout and goes on when an answer comes. A link that failed for longer than patience
@@ -77,23 +78,40 @@ module link #(
   logic [VCS-1:0]       freed, discarded;
   logic                 partial, fresh, give_up, patient, ev_cut;
 
+  // ---- what came ----
+  logic                 came, carries;
+  logic [63:0]          in_data;
+  logic [CTRL_W-1:0]    in_ctrl;
+  logic [7:0]           differs;  // the CRC, by four bits
+  assign s_tready = 1'b1;
+  link_crc u_rx_crc (.enable(s_tvalid), .data(s_tdata), .ctrl(64'(s_tuser[USER_W-33:0])), .crc(rx_crc));
+  always_ff @(posedge clk) begin
+    came    <= !rst && s_tvalid;
+    carries <= carrier;
+    if (s_tvalid) begin
+      in_data <= s_tdata;
+      in_ctrl <= s_tuser[CTRL_W-1:0];
+      for (int n = 0; n < 8; n++) differs[n] <= rx_crc[n*4+:4] != s_tuser[USER_W-32+n*4+:4];
+    end
+  end
+  assign good = differs == '0;
+  assign bad  = came && !good;
+
   // ---- session ----
   localparam int NUMBER_W = 8;
   logic                 in_hello, start, stop, hello_due, hello_sent, echoes, forgot, session_active;
   logic [NUMBER_W-1:0]  echo, number;
-  logic [SEQ_W-1:0]     got, lost_now;
+  logic [SEQ_W-1:0]     got, lost_now, lost_then;
   logic [VCS*CNT_W-1:0] places;
-  logic [CTRL_W-1:0]    in_ctrl;
-  assign in_ctrl  = s_tuser[CTRL_W-1:0];
-  assign in_hello = s_tvalid && good && in_ctrl[CTRL_W-1];
+  assign in_hello = came && good && in_ctrl[CTRL_W-1];
   link_session #(.NUMBER_W(NUMBER_W)) u_session (
-      .clk, .rst, .restart, .carrier, .in_hello, .in_up(in_ctrl[CTRL_W-2]), .in_echoes(in_ctrl[CTRL_W-5]),
-      .in_number(s_tdata[NUMBER_W-1:0]), .in_echo(s_tdata[NUMBER_W+:NUMBER_W]), .hello_due, .hello_sent, .echoes, .echo, .number,
+      .clk, .rst, .restart, .carrier(carries), .in_hello, .in_up(in_ctrl[CTRL_W-2]), .in_echoes(in_ctrl[CTRL_W-5]),
+      .in_number(in_data[NUMBER_W-1:0]), .in_echo(in_data[NUMBER_W+:NUMBER_W]), .hello_due, .hello_sent, .echoes, .echo, .number,
       .up, .start, .stop, .active(session_active)
   );
 
   link_tx #(.VCS(VCS), .VC_DEPTH(VC_DEPTH), .TIMEOUT(TIMEOUT), .DEAD_AFTER(DEAD_AFTER)) u_tx (
-      .clk, .rst, .carrier, .up, .start, .hello_due, .hello_says({echoes, forgot}), .hello_got(got), .hello_data(64'({echo, number})), .hello_sent,
+      .clk, .rst, .carrier(carries), .up, .start, .hello_due, .hello_says({echoes, forgot}), .hello_got(got), .hello_data(64'({echo, number})), .hello_sent,
       .start_forgot(in_ctrl[CTRL_W-6]), .start_got(in_ctrl[VCS*CNT_W+:SEQ_W]), .start_freed(in_ctrl[VCS*CNT_W-1:0]), .lost(lost_now), .places,
       .in_valid(tx_valid), .in_vc(tx_vc), .in_head(tx_head), .in_tail(tx_tail), .in_data(tx_data),
       .in_credit(tx_credit), .peer_valid, .peer_nack, .peer_ack, .peer_freed, .tell_ack, .tell_nack, .expected,
@@ -103,45 +121,48 @@ module link #(
   link_crc u_tx_crc (.enable(m_tvalid), .data(m_tdata), .ctrl(64'(ctrl)), .crc(tx_crc));
   assign m_tuser = {tx_crc, (USER_W - 32)'(ctrl)};
 
-  assign s_tready = 1'b1;
-  link_crc u_rx_crc (.enable(s_tvalid), .data(s_tdata), .ctrl(64'(s_tuser[USER_W-33:0])), .crc(rx_crc));
-  assign good = rx_crc == s_tuser[USER_W-32+:32];
-  assign bad  = s_tvalid && !good;
   link_rx #(.VCS(VCS), .VC_DEPTH(VC_DEPTH)) u_rx (
-      .clk, .rst, .up, .start, .got, .forgot, .places, .in_valid(s_tvalid), .in_good(good), .in_ctrl, .in_data(s_tdata), .give_up,
+      .clk, .rst, .up, .start, .got, .forgot, .places, .in_valid(came), .in_good(good), .in_ctrl, .in_data, .give_up,
       .out_valid(rx_valid), .out_vc(rx_vc), .out_head(rx_head), .out_tail(rx_tail), .out_data(rx_data), .out_credit(rx_credit),
       .peer_valid, .peer_nack, .peer_ack, .peer_freed, .tell_ack, .tell_nack, .expected, .freed, .discarded, .partial, .fresh,
       .ev_cut, .active(rx_active)
   );
 
-  // How long a part of a packet has waited for the rest on a link that failed. Words that still come, of a link whose
-  // other direction is dead, start it anew.
-  logic [PATIENCE_W-1:0] waited;
-  assign patient = partial && (dead || !carrier) && patience != '0 && waited < patience;
-  assign give_up = partial && (dead || !carrier) && patience != '0 && waited >= patience;
+  // How long the link has failed, as long as that matters, and how long a part of a packet has waited for the rest meanwhile; words that
+  // still come, of a link whose other direction is dead, start that anew. Nothing of it moves while the link works (a
+  // simulation passes over it).
+  logic [PATIENCE_W-1:0] waited, failed;
+  logic                  broken, failing, troubled, drain_soon;  // troubled: failing, or in the cycle before
+  assign broken     = dead || !carries;
+  assign failing    = broken || !up;
+  assign patient    = broken && partial && patience != '0 && waited < patience;
+  assign give_up    = broken && partial && patience != '0 && waited >= patience;
+  assign drain_soon = failing && drain && patience != '0 && failed < patience;
   always_ff @(posedge clk) begin
-    if (rst || !(partial && (dead || !carrier)) || fresh) waited <= '0;
-    else if (patient) waited <= waited + 1'b1;
+    troubled <= !rst && failing;
+    if (rst) begin
+      waited <= '0;
+      failed <= '0;
+      drains <= 1'b0;
+    end else if (failing || troubled) begin
+      if (!(partial && broken) || fresh) waited <= '0;
+      else if (patient) waited <= waited + 1'b1;
+      if (!drain || !failing) failed <= '0;
+      else if (drain_soon) failed <= failed + 1'b1;
+      // A cycle late, so that no path leads from the carrier through the router.
+      drains <= drain && failing && patience != '0 && failed >= patience;
+    end
   end
 
-  // How long the link has failed, as long as that matters.
-  logic [PATIENCE_W-1:0] failed;
-  logic                  failing, drain_soon;
-  assign failing    = dead || !carrier || !up;
-  assign drain_soon = drain && failing && patience != '0 && failed < patience;
+  // What a session took with it is told when the next one starts, a cycle late as is its end.
+  logic ev_fault, ended_then, happens;
+  assign ev_fault = ev_dead || (carrier_was && !carries);
+  assign ev_failure = ev_fault || ended_then || lost_then != '0;
+  assign happens  = bad || ev_resend || ev_timeout || ev_fault || ev_cut || ev_ended || stop || lost_then != '0 || ev_drained;
   always_ff @(posedge clk) begin
-    // A cycle late, so that no path leads from the carrier through the router.
-    drains <= !rst && drain && failing && patience != '0 && failed >= patience;
-    if (rst || !drain || !failing) failed <= '0;
-    else if (drain_soon) failed <= failed + 1'b1;
-  end
-
-  // What a session took with it is told when the next one starts.
-  logic ev_fault;
-  assign ev_fault   = ev_dead || (carrier_was && !carrier);
-  assign ev_failure = ev_fault || stop || lost_now != '0;
-  always_ff @(posedge clk) begin
-    carrier_was <= !rst && carrier;
+    carrier_was <= !rst && carries;
+    ended_then  <= !rst && stop;
+    if (rst || start || lost_then != '0) lost_then <= rst ? '0 : lost_now;
     if (rst) begin
       crc_errors      <= '0;
       retransmissions <= '0;
@@ -151,20 +172,20 @@ module link #(
       drained         <= '0;
       resets          <= '0;
       lost            <= '0;
-    end else begin
+    end else if (happens) begin
       if (bad) crc_errors <= crc_errors + 1'b1;
       if (ev_resend) retransmissions <= retransmissions + 1'b1;
       if (ev_timeout) timeouts <= timeouts + 1'b1;
       if (ev_fault) failures <= failures + 1'b1;
-      if (ev_cut || ev_ended) cut <= cut + 32'(ev_cut) + 32'(ev_ended);
+      cut  <= cut + 32'(ev_cut) + 32'(ev_ended);
+      lost <= lost + 32'(lost_then);
       if (stop) resets <= resets + 1'b1;
-      if (lost_now != '0) lost <= lost + 32'(lost_now);
       if (ev_drained) drained <= drained + 1'b1;
     end
   end
 
   assign idle   = tx_idle && !rx_active;
-  assign active = tx_active || rx_active || patient || drain_soon || session_active;
+  assign active = tx_active || rx_active || patient || drain_soon || session_active || carries != carrier_was || ev_failure;
 
 `ifndef SYNTHESIS
   if (CTRL_W > USER_W - 32) $fatal(1, "link: VCS %0d and VC_DEPTH %0d need %0d bits of control, room for %0d", VCS, VC_DEPTH, CTRL_W, USER_W - 32);

@@ -57,73 +57,91 @@ module link_rx #(
     output logic [VCS*CNT_W-1:0] places,     // that will be free behind this cycle, without those of ends that are owed
     output logic                 active
 );
-  logic                 hello, nack, sequenced, flit, head, tail, good, next_one, accept, repeated, gap, nacked;
+  logic                 hello, nack, sequenced, flit, head, tail, good, accept, nacked;
   logic [VC_W-1:0]      vc;
   logic [SEQ_W-1:0]     seq, ack, behind;
   logic [VCS*CNT_W-1:0] there;
   assign {hello, nack, sequenced, flit, head, tail, vc, seq, ack, there} = in_ctrl;
 
-  assign good     = in_valid && in_good && !hello && up;
+  // Whether the CRC holds is known late in the cycle, so it comes last.
+  logic heard, numbered, in_turn;
+  assign heard    = in_valid && !hello && up;
+  assign numbered = heard && sequenced;
   assign behind   = expected - seq;
-  assign next_one = good && sequenced && behind == '0;
-  assign accept   = next_one && !late;
-  assign repeated = good && sequenced && behind != '0 && behind <= SEQ_W'(1 << SLOT_W);
-  assign gap      = good && sequenced && behind > SEQ_W'(1 << SLOT_W);
-
-  assign tell_ack  = accept || repeated;
-  assign tell_nack = (up && in_valid && !in_good) || (gap && !nacked) || (next_one && late);
+  assign in_turn  = numbered && behind == '0 && !late;
+  assign good     = in_good && heard;
+  assign accept   = in_good && in_turn;
+  assign tell_ack = in_good && (in_turn || (numbered && behind != '0 && behind <= SEQ_W'(1 << SLOT_W)));  // or a repetition
+  assign tell_nack = (up && in_valid && !in_good) || (in_good && numbered && ((behind > SEQ_W'(1 << SLOT_W) && !nacked) || (behind == '0 && late)));
 
   // ---- packets that are cut ----
-  logic [VCS-1:0]  comes, open, orphan, ended, withheld, room, cut;  // orphan: open when its session ended
+  logic [VCS-1:0]  comes, into, dump, open, orphan, ended, withheld, room, cut;  // orphan: open when its session ended
   logic [VC_W-1:0] cut_vc;
   logic            pass, late;                                       // late: an orphan is ended
-  assign late    = (orphan & room) != '0;
   assign fresh   = accept;
   assign partial = open != '0;
-  assign pass    = accept && flit && (comes & ended) == '0;
+  assign pass    = accept && into != '0;
   assign ev_cut  = cut != '0;
+  // A packet is given up in a cycle in which no word came.
   always_comb begin
+    room   = '0;
+    late   = 1'b0;
     cut    = '0;
     cut_vc = '0;
-    if (late || (give_up && up && !accept))
-      for (int v = VCS - 1; v >= 0; v--)
-        if ((late ? orphan[v] : open[v]) && room[v]) begin
-          cut    = VCS'(1) << v;
-          cut_vc = VC_W'(v);
-        end
+    if (orphan != '0 || give_up) begin
+      for (int v = 0; v < VCS; v++) room[v] = held[v*CNT_W+:CNT_W] != CNT_W'(VC_DEPTH);
+      late = (orphan & room) != '0;
+      if (late || (up && !in_valid))
+        for (int v = VCS - 1; v >= 0; v--)
+          if ((late ? orphan[v] : open[v]) && room[v]) begin
+            cut    = VCS'(1) << v;
+            cut_vc = VC_W'(v);
+          end
+    end
   end
+  logic [VCS*CNT_W-1:0] held;  // places taken behind the link
   generate
     for (genvar v = 0; v < VCS; v++) begin : g_vc
-      logic [CNT_W-1:0] held;  // places taken behind the link
-      logic [CNT_W:0]   taken; // and those of ends that are owed
-      assign taken = (CNT_W + 1)'(held) + (CNT_W + 1)'(open[v] || orphan[v]) - (CNT_W + 1)'(out_credit[v]);
-      assign places[v*CNT_W+:CNT_W] = taken >= (CNT_W + 1)'(VC_DEPTH) ? '0 : CNT_W'(VC_DEPTH) - taken[CNT_W-1:0];
+      logic [CNT_W:0] taken;  // places, with those of ends that are owed; of interest without session
+      always_comb begin
+        taken = '0;
+        places[v*CNT_W+:CNT_W] = '0;
+        if (!up) begin
+          taken = (CNT_W + 1)'(held[v*CNT_W+:CNT_W]) + (CNT_W + 1)'(open[v] || orphan[v]) - (CNT_W + 1)'(out_credit[v]);
+          places[v*CNT_W+:CNT_W] = taken >= (CNT_W + 1)'(VC_DEPTH) ? '0 : CNT_W'(VC_DEPTH) - taken[CNT_W-1:0];
+        end
+      end
       assign comes[v]     = accept && flit && vc == VC_W'(v);
-      assign room[v]      = held != CNT_W'(VC_DEPTH);
       assign freed[v]     = out_credit[v] && !withheld[v];
-      assign discarded[v] = comes[v] && ended[v] && !(tail && withheld[v] && !out_credit[v]);
+      assign into[v]      = flit && vc == VC_W'(v) && !ended[v];
+      assign dump[v]      = flit && vc == VC_W'(v) && ended[v] && !(tail && withheld[v] && !out_credit[v]);
+      assign discarded[v] = accept && dump[v];
       always_ff @(posedge clk) begin
         if (rst) begin
-          held     <= '0;
+          held[v*CNT_W+:CNT_W] <= '0;
           open[v]  <= 1'b0;
           ended[v] <= 1'b0;
           withheld[v] <= 1'b0;
           orphan[v] <= 1'b0;
         end else if (!up) begin
-          held        <= held + CNT_W'(cut[v]) - CNT_W'(out_credit[v]);
+          held[v*CNT_W+:CNT_W] <= held[v*CNT_W+:CNT_W] + CNT_W'(cut[v]) - CNT_W'(out_credit[v]);
           open[v]     <= 1'b0;
           orphan[v]   <= (open[v] || orphan[v]) && !cut[v];
           ended[v]    <= 1'b0;
           withheld[v] <= taken > (CNT_W + 1)'(VC_DEPTH);
-        end else begin
-          if (comes[v] || cut[v] || out_credit[v]) held <= held + CNT_W'((comes[v] && !ended[v]) || cut[v]) - CNT_W'(out_credit[v]);
+        end else if (comes[v] || cut[v] || out_credit[v]) begin
+          if (((accept && into[v]) || cut[v]) != out_credit[v])
+            held[v*CNT_W+:CNT_W] <= out_credit[v] ? held[v*CNT_W+:CNT_W] - 1'b1 : held[v*CNT_W+:CNT_W] + 1'b1;
           if (cut[v]) orphan[v] <= 1'b0;
-          if (cut[v] && !late) open[v] <= 1'b0;
-          else if (comes[v] && !ended[v]) open[v] <= !tail;
-          if (cut[v] && !late) ended[v] <= 1'b1;
-          else if (comes[v] && tail) ended[v] <= 1'b0;
-          if (cut[v] && !late) withheld[v] <= 1'b1;
-          else if (out_credit[v] || (comes[v] && tail)) withheld[v] <= 1'b0;
+          if (cut[v] && !late) begin
+            open[v]     <= 1'b0;
+            ended[v]    <= 1'b1;
+            withheld[v] <= 1'b1;
+          end else begin
+            if (comes[v] && !ended[v]) open[v] <= !tail;
+            if (comes[v] && tail) ended[v] <= 1'b0;
+            if (out_credit[v] || (comes[v] && tail)) withheld[v] <= 1'b0;
+          end
         end
       end
     end
@@ -148,7 +166,7 @@ module link_rx #(
       out_valid  <= pass || ev_cut;
       peer_valid <= good;
     end
-    if (pass || ev_cut) begin
+    if (in_valid || ev_cut) begin
       out_vc   <= ev_cut ? cut_vc : vc;
       out_head <= !ev_cut && head;
       out_tail <= ev_cut || tail;

@@ -39,15 +39,16 @@ module link_session #(
     output logic                stop,
     output logic                active
 );
-  logic               reset, reset_was, up_was, meant, known, due;
+  logic               reset, reset_was, up_was, meant, known, due, calm;
   logic [TIMER_W-1:0] timer;
   assign reset = rst || restart;
   assign meant = in_hello && in_echoes && in_echo == number;
   assign known = echoes && in_number == echo;
   assign start = meant && !up && !up_was && !restart;
   assign stop  = up && (restart || (in_hello && !(meant && known)));
+  assign calm  = up && up_was && !due && !in_hello && !reset && !reset_was;  // nothing below would change
 
-  always_ff @(posedge clk) begin
+  always_ff @(posedge clk) if (!calm) begin
     reset_was <= reset;
     if (reset && !reset_was) number <= number + 1'b1;
     up_was <= !rst && up;

@@ -106,8 +106,11 @@ module link_tx #(
   logic [W-1:0] in_word, word;
   logic [SEQ_W+W-1:0] kept;
   assign in_word = {in_valid, in_head, in_tail, in_vc, in_data};
-  assign kept    = mem[next[SLOT_W-1:0]];
-  assign word    = stored ? kept[W-1:0] : in_word;
+  always_comb begin
+    kept = '0;
+    if (stored || start) kept = mem[next[SLOT_W-1:0]];
+    word = stored ? kept[W-1:0] : in_word;
+  end
 
   // ---- packets that a session took with it; without one next is base ----
   logic [SEQ_W-1:0] heads;
@@ -140,13 +143,12 @@ module link_tx #(
   always_ff @(posedge clk) if (in_valid || anchor) mem[last[SLOT_W-1:0]] <= {heads, in_word};
 
   // ---- pointers ----
-  logic [SEQ_W-1:0]   acked, sent, next_then;
+  logic [SEQ_W-1:0]   acked, next_then;
   logic               progress, timeout, again, carrier_was;
   logic [TIMER_W-1:0] timer, limit;
   logic [TRIES_W-1:0] tries;
   assign acked     = peer_ack - base;
   assign progress  = peer_valid && acked != '0 && acked <= high - base;
-  assign sent      = next_then - base;
   assign next_then = next + SEQ_W'(send);
   assign timeout   = up && carrier && timer >= limit;
   assign again     = (peer_valid && peer_nack) || timeout || (carrier && !carrier_was);
@@ -162,13 +164,18 @@ module link_tx #(
       if (first) high <= next_then;
       if (progress) base <= peer_ack;
       if (again || !up) next <= progress ? peer_ack : base;
-      else if (progress && sent < acked) next <= peer_ack;
+      else if (progress && next - base < acked) next <= peer_ack;  // what is sent now may be the last of them
       else if (send) next <= next_then;
     end
   end
   assign ev_resend = send && !first;
 
   // ---- round trip: TIMEOUT_MAX while it is not known ----
+  function automatic logic [TIMER_W-1:0] limit_for(input logic [TIMER_W-1:0] trip);
+    if (trip <= TIMER_W'(TIMEOUT / 2)) limit_for = TIMER_W'(TIMEOUT);
+    else if (trip >= TIMER_W'(TIMEOUT_MAX - TIMEOUT / 2)) limit_for = TIMER_W'(TIMEOUT_MAX);
+    else limit_for = trip + TIMER_W'(TIMEOUT / 2);
+  endfunction
   logic [TIMER_W-1:0] elapsed, round_trip;
   logic [SEQ_W-1:0]   probe;
   logic               measuring;
@@ -176,21 +183,21 @@ module link_tx #(
     if (rst || start || !carrier) begin
       measuring  <= 1'b0;
       round_trip <= TIMER_W'(TIMEOUT_MAX);
+      limit      <= TIMER_W'(TIMEOUT_MAX);
     end else if (measuring) begin
+      if (elapsed != TIMER_W'(TIMEOUT_MAX)) elapsed <= elapsed + 1'b1;
       if (progress && probe - base < acked) begin
         measuring <= 1'b0;
-        if (elapsed < round_trip) round_trip <= elapsed;
+        if (elapsed < round_trip) begin
+          round_trip <= elapsed;
+          limit      <= limit_for(elapsed);
+        end
       end
-    end else if (first) measuring <= 1'b1;
-    if (!measuring) begin
-      probe   <= next;
-      elapsed <= '0;
-    end else if (elapsed != TIMER_W'(TIMEOUT_MAX)) elapsed <= elapsed + 1'b1;
-  end
-  always_comb begin
-    if (TIMEOUT_MAX == TIMEOUT || round_trip <= TIMER_W'(TIMEOUT / 2)) limit = TIMER_W'(TIMEOUT);
-    else if (round_trip >= TIMER_W'(TIMEOUT_MAX - TIMEOUT / 2)) limit = TIMER_W'(TIMEOUT_MAX);
-    else limit = round_trip + TIMER_W'(TIMEOUT / 2);
+    end else if (first) begin
+      measuring <= 1'b1;
+      probe     <= next;
+      elapsed   <= '0;
+    end
   end
 
   // ---- timeout ----
@@ -198,8 +205,11 @@ module link_tx #(
     carrier_was <= !rst && carrier;
     if (rst || !up || base == high || progress || again || !carrier) timer <= '0;
     else timer <= timer + 1'b1;
-    if (rst || !up || progress || !carrier) tries <= '0;
-    else if (timeout && !dead) tries <= tries + 1'b1;
+    if (rst) tries <= '0;
+    else if (timeout || tries != '0) begin
+      if (!up || progress || !carrier) tries <= '0;
+      else if (timeout && !dead) tries <= tries + 1'b1;
+    end
   end
   assign dead       = tries == TRIES_W'(DEAD_AFTER);
   assign ev_timeout = timeout;
@@ -213,7 +223,7 @@ module link_tx #(
       dirty    <= 1'b0;
       anchor_out <= 1'b0;
     end else begin
-      due      <= tell_ack || tell_nack || (freed | discarded) != '0 || (due && !send && !status);
+      due      <= tell_ack || tell_nack || freed != '0 || (due && !send && !status);  // a discarded flit is acknowledged
       nack_due <= tell_nack || (nack_due && !send && !status && !start);
       dirty    <= (freed | discarded) != '0 || (dirty && !first);
       if (anchor) anchor_out <= 1'b1;

@@ -115,6 +115,19 @@ module nic_core #(
   assign ej_vc      = local_vc[0];
   assign inj_credit = local_credit[CLASSES-1:0];
 
+  // A register between: the way of a flit out of its unit ends here, that to its queue begins.
+  logic        in_valid, in_vc, in_head, in_tail;
+  logic [63:0] in_data;
+  always_ff @(posedge clk) begin
+    in_valid <= !rst && inj_valid;
+    if (inj_valid) begin
+      in_vc   <= inj_vc;
+      in_head <= inj_head;
+      in_tail <= inj_tail;
+      in_data <= inj_data;
+    end
+  end
+
   // ---- links: flits between router and link ----
   logic [LINKS-1:0]      tx_valid, tx_head, tx_tail, rx_valid, rx_head, rx_tail, dead, link_failure, link_idle, link_active;
   logic [LINKS*VC_W-1:0] tx_vc, rx_vc;
@@ -310,8 +323,8 @@ module nic_core #(
 
   router #(.PORTS(PORTS), .VC_DEPTH(VC_DEPTH), .DIM_X(DIM_X), .DIM_Y(DIM_Y), .DIM_Z(DIM_Z), .TORUS(TORUS), .SHAPE_INPUT(SHAPE_INPUT)) u_router (
       .clk, .rst, .shape, .here, .port_up({link_up, 1'b1}), .drain({drains, 1'b0}), .closed({~link_agreed, 1'b0}),
-      .rx_valid({rx_valid, inj_valid}), .rx_vc({rx_vc, VC_W'(inj_vc)}), .rx_head({rx_head, inj_head}),
-      .rx_tail({rx_tail, inj_tail}), .rx_data({rx_data, inj_data}), .rx_credit({rx_credit, local_credit}),
+      .rx_valid({rx_valid, in_valid}), .rx_vc({rx_vc, VC_W'(in_vc)}), .rx_head({rx_head, in_head}),
+      .rx_tail({rx_tail, in_tail}), .rx_data({rx_data, in_data}), .rx_credit({rx_credit, local_credit}),
       .tx_valid({tx_valid, ej_valid}), .tx_vc({tx_vc, local_vc}), .tx_head({tx_head, ej_head}),
       .tx_tail({tx_tail, ej_tail}), .tx_data({tx_data, ej_data}), .tx_credit({tx_credit, VCS'(ej_credit)}),
       .wr_addr(x_wr_addr), .wr_data(s_axil_wdata), .wr_do(x_wr_do), .wr_known(route_wr_known),
@@ -344,7 +357,7 @@ module nic_core #(
       .wr_known(link_wr_known), .wr_writable(link_writable), .patience, .drain, .restart
   );
 
-  assign idle   = reg_idle && split_idle && req_idle && comp_idle && rma_idle && ej_idle && router_idle && &link_idle && !mb_busy;
+  assign idle   = reg_idle && split_idle && req_idle && comp_idle && rma_idle && ej_idle && !in_valid && router_idle && &link_idle && !mb_busy;
   assign active = reg_active || req_active || inj_active || |(unit_valid & unit_ready) || comp_active || rma_active || router_active ||
                   ej_valid || |ej_credit || |link_active;
 

@@ -62,7 +62,7 @@ module router_output #(
   generate
     for (genvar v = 0; v < VCS; v++) begin : g_vc
       logic [K-1:0] want, owner, grant, choice;  // owner: zero while no packet holds the VC
-      logic         in_hand, credit, discard, losing, end_it;  // losing: the packet that holds the VC has lost a flit
+      logic         wanted, in_hand, credit, discard, losing, end_it;  // losing: the packet that holds the VC has lost a flit
 
       for (genvar l = 0; l < LAYERS; l++) begin : g_layer
         assign want[l*PORTS+:PORTS] = req[(l*CLASSES+v%CLASSES)*PORTS+:PORTS] &
@@ -77,10 +77,11 @@ module router_output #(
       rr_arbiter #(.N(K)) u_packet (.clk, .rst, .req(want), .advance(pulls[v] && fresh[v]), .grant);
 
       assign choice   = fresh[v] ? grant : owner & want;
+      assign wanted   = fresh[v] ? |want : |(owner & want);  // choice is not zero, known before it is
       assign credit   = in_hand && !closed;
       assign discard  = drain || losing || (closed && !fresh[v]);
       assign end_it   = owed[v] && credit;
-      assign ready[v] = end_it || (choice != '0 && (discard || credit));
+      assign ready[v] = end_it || (wanted && (discard || credit));
       assign pulls[v] = turn[v] && !end_it;
       assign sends[v] = turn[v] && (end_it || !discard);
       assign pops[v*K+:K] = pulls[v] ? choice : '0;
@@ -88,32 +89,37 @@ module router_output #(
       assign drained[v] = pulls[v] && discard && fresh[v];
       assign ended[v]   = pulls[v] && discard && !fresh[v] && !losing && !closed;
       always_ff @(posedge clk) begin
-        if (rst) owner <= '0;
-        else if (pulls[v]) owner <= |tail ? '0 : choice;
-        if (rst) losing <= 1'b0;
-        else if (pulls[v]) losing <= discard && !(|tail);
-        else if (closed && !fresh[v]) losing <= 1'b1;
-        if (rst || closed) owed[v] <= 1'b0;
-        else if (ended[v] || sends[v]) owed[v] <= ended[v];
+        if (rst) begin
+          owner   <= '0;
+          losing  <= 1'b0;
+          owed[v] <= 1'b0;
+        end else if (turn[v] || closed) begin
+          if (pulls[v]) owner <= |tail ? '0 : choice;
+          if (pulls[v]) losing <= discard && !(|tail);
+          else if (closed && !fresh[v]) losing <= 1'b1;
+          if (closed) owed[v] <= 1'b0;
+          else if (ended[v] || sends[v]) owed[v] <= ended[v];
+        end
       end
     end
   endgenerate
 
   rr_arbiter #(.N(VCS)) u_vc (.clk, .rst, .req(ready), .advance(1'b1), .grant(turn));
 
+  // What is not popped shows zeros.
+  function automatic logic [63:0] popped(input logic [PORTS*64-1:0] words);
+    popped = '0;
+    for (int i = 0; i < PORTS; i++) popped = popped | words[i*64+:64];
+  endfunction
   logic [VC_W-1:0] sel_vc;
-  logic [63:0]     sel_data;
   always_comb begin
     pop      = '0;
     sel_vc   = '0;
-    sel_data = '0;
     for (int v = 0; v < VCS; v++) begin
       if (sends[v]) sel_vc = sel_vc | VC_W'(v);
       for (int l = 0; l < LAYERS; l++)
         pop[(l*CLASSES+v%CLASSES)*PORTS+:PORTS] = pop[(l*CLASSES+v%CLASSES)*PORTS+:PORTS] | pops[v*K+l*PORTS+:PORTS];
     end
-    if (|(sends & pulls))
-      for (int i = 0; i < PORTS; i++) sel_data = sel_data | data[i*64+:64];
   end
 
   assign idle       = !tx_valid && owed == '0;
@@ -126,7 +132,7 @@ module router_output #(
       tx_vc   <= sel_vc;
       tx_head <= |(sends & pulls & fresh);
       tx_tail <= |tail || |(sends & ~pulls);
-      tx_data <= sel_data;
+      tx_data <= popped(data);
     end
   end
 

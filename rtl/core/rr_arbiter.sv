@@ -14,16 +14,25 @@ module rr_arbiter #(
     output logic [N-1:0] grant
 );
   logic [N-1:0] after;  // ones above the requester that was served last
-  logic [N-1:0] behind, first, any;  // who asks behind that one; the first of them; the first of all
+  logic [N-1:0] behind, first, any;  // who asks behind that one; zeros above the first of them, and above the first of all
+  // Of few requesters all those below one fit into a look-up table, which is faster than a carry.
+  function automatic logic [N-1:0] upto(input logic [N-1:0] x);
+    if (N > 8) upto = x ^ (~x + 1'b1);  // ones above the lowest one of x
+    else begin
+      upto = x << 1;
+      for (int s = 1; s < N; s = 2 * s) upto = upto | upto << s;
+    end
+    upto = ~upto;
+  endfunction
+  // Both are looked for side by side.
   assign behind = req & after;
-  assign first  = ~behind + 1'b1;
-  assign any    = ~req + 1'b1;
-  // Both are looked for side by side. x & -x is the lowest one of x, x ^ -x what lies above it.
+  assign first  = upto(behind);
+  assign any    = upto(req);
   assign grant  = |behind ? behind & first : req & any;
 
   always_ff @(posedge clk) begin
     if (rst) after <= '0;
-    else if (advance && |req) after <= |behind ? behind ^ first : req ^ any;
+    else if (advance && |req) after <= |behind ? ~first : ~any;
   end
 
 `ifndef SYNTHESIS

@@ -37,8 +37,9 @@ module voq #(
   logic [N*PTR_W-1:0]   wr_ptr, rd_ptr;
   logic [VCS*CNT_W-1:0] owed, freed;
   logic [N-1:0]         push;
+  logic [VCS-1:0]       drop;  // a flit without a way
   logic                 moves;
-  assign moves = wr_valid || rd_pop != '0;
+  assign moves = wr_valid || rd_valid != '0;  // more than moves, and known early
 
   always_comb begin
     push = '0;
@@ -63,9 +64,10 @@ module voq #(
   // ---- credits ----
   always_comb begin
     freed = '0;
+    for (int v = 0; v < VCS; v++) drop[v] = wr_valid && wr_vc == VC_W'(v) && wr_port == '0;
     if (moves)
       for (int v = 0; v < VCS; v++) begin
-        freed[v*CNT_W+:CNT_W] = CNT_W'(wr_valid && wr_vc == VC_W'(v) && wr_port == '0);
+        freed[v*CNT_W+:CNT_W] = CNT_W'(drop[v]);
         for (int o = 0; o < PORTS; o++) freed[v*CNT_W+:CNT_W] = freed[v*CNT_W+:CNT_W] + CNT_W'(rd_pop[v*PORTS+o]);
       end
   end
@@ -73,11 +75,10 @@ module voq #(
     if (rst) begin
       owed   <= '0;
       credit <= '0;
-    end else if ((owed | freed) == '0) credit <= '0;
-    else
+    end else if (moves || credit != '0)  // what is owed, is so beside a credit
       for (int v = 0; v < VCS; v++) begin
-        credit[v] <= (owed[v*CNT_W+:CNT_W] | freed[v*CNT_W+:CNT_W]) != '0;
-        if ((owed[v*CNT_W+:CNT_W] | freed[v*CNT_W+:CNT_W]) != '0)
+        credit[v] <= owed[v*CNT_W+:CNT_W] != '0 || rd_pop[v*PORTS+:PORTS] != '0 || drop[v];
+        if (owed[v*CNT_W+:CNT_W] != '0 || rd_pop[v*PORTS+:PORTS] != '0 || drop[v])
           owed[v*CNT_W+:CNT_W] <= owed[v*CNT_W+:CNT_W] + freed[v*CNT_W+:CNT_W] - 1'b1;
       end
   end

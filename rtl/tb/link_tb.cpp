@@ -172,7 +172,7 @@ void good_wire(Test* t) {
   t->step();
   t->load = 0;
   while (t->received == 0) t->step();
-  CHECK(tb::cycle - start == 3 + kLatency, "first flit seen after %llu cycles, expected %u", (unsigned long long)(tb::cycle - start), 3 + kLatency);
+  CHECK(tb::cycle - start == 4 + kLatency, "first flit seen after %llu cycles, expected %u", (unsigned long long)(tb::cycle - start), 4 + kLatency);
   t->come_home();
   for (unsigned vcs = 1; vcs <= 2; ++vcs) {
     t->load = 100;
@@ -182,7 +182,7 @@ void good_wire(Test* t) {
     for (int i = 0; i < 1000; ++i) t->step();
     unsigned flits = unsigned(t->received - before);
     std::printf("depth %u, latency %u, %u VCs: %u flits in 1000 cycles both ways\n", kDepth, kLatency, vcs, flits);
-    if (kDepth * vcs >= 8 + 2 * kLatency) CHECK(flits == 2000, "depth %u, latency %u, %u VCs: %u flits in 1000 cycles both ways", kDepth, kLatency, vcs, flits);
+    if (kDepth * vcs >= 10 + 2 * kLatency) CHECK(flits == 2000, "depth %u, latency %u, %u VCs: %u flits in 1000 cycles both ways", kDepth, kLatency, vcs, flits);
     t->come_home();
   }
   CHECK(low(t->top.retransmissions) == 0 && low(t->top.timeouts) == 0 && low(t->top.crc_errors) == 0, "faults on a good wire");

@@ -86,7 +86,7 @@ class Mesh {
     resetting_ = true;
     for (uint32_t i = 0; i < edges; ++i) tick({});
     for (uint16_t n : members_) nodes_[n]->start_links();
-    for (uint32_t i = 0; i < 4 * (latency_ + 4) + Node::kPlaces + 8; ++i) tick({});
+    for (uint32_t i = 0; i < 4 * (latency_ + 5) + Node::kPlaces + 8; ++i) tick({});
     resetting_ = false;
     for (uint16_t n : members_) nodes_[n]->reset(false);
     cycles_ = steps_ = 0;
