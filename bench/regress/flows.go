@@ -16,6 +16,7 @@ func List() []Test {
 	list = append(list, networkTests()...)
 	list = append(list, rmaTests()...)
 	list = append(list, isolation...)
+	list = append(list, sendWindows...)
 	list = append(list, domainTests...)
 	list = append(list, lifeTests...)
 	list = append(list, holdTests()...)
