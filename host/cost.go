@@ -9,7 +9,7 @@ type Cost struct {
 	PIOWrite drivers.Time `json:"pio_write_ps"`      // posting one 64-byte line through a write-combining buffer
 	RegWrite drivers.Time `json:"register_write_ps"` // posting a read pointer update
 	Wake     drivers.Time `json:"wake_ps"`           // from the slot being visible until the polling core has seen it
-	PIODepth int          `json:"pio_depth_lines"`   // posted lines in flight per core
+	PIODepth int          `json:"pio_depth_lines"`   // lines in the send window per core, and on the way there
 
 	// Library side.
 	Poll     drivers.Time `json:"poll_ps"`            // looking at an empty slot
@@ -35,7 +35,7 @@ func DefaultCost() Cost {
 		PIOWrite: 40 * drivers.Nanosecond,
 		RegWrite: 20 * drivers.Nanosecond,
 		Wake:     60 * drivers.Nanosecond,
-		PIODepth: 16,
+		PIODepth: 15,
 		Poll:     10 * drivers.Nanosecond,
 		Take:     25 * drivers.Nanosecond,
 		CopyByte: 400 * drivers.Picosecond,

@@ -243,7 +243,7 @@ func (p *rigProc) Attend(w Worker, look drivers.Time) {
 }
 
 func (p *rigProc) Room(lines int) bool {
-	return p.issued-p.g.sys.PIOTaken(p.node, p.vpid)+uint64(lines) <= 16
+	return p.issued-p.g.sys.PIOTaken(p.node, p.vpid)+uint64(lines) <= regs.VELOLines
 }
 
 func (p *rigProc) Wake(id int, at drivers.Time) {
@@ -271,8 +271,10 @@ func (d *rigDevice) WriteReg(off uint32, v uint64) error {
 	return nil
 }
 
+func (d *rigDevice) PacesPIO() {}
+
 func (d *rigDevice) WritePIO(off uint32, line []byte) error {
-	for d.p.yield != nil && d.p.issued-d.p.g.sys.PIOTaken(d.p.node, d.p.vpid) >= 16 {
+	for d.p.yield != nil && d.p.issued-d.p.g.sys.PIOTaken(d.p.node, d.p.vpid) >= regs.VELOLines {
 		d.p.now += 100 * drivers.Nanosecond
 		d.p.Sync()
 	}

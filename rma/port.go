@@ -74,7 +74,7 @@ func Open(dev drivers.Device, vpid, node int, cfg Config) (*Port, error) {
 	}
 	p := &Port{
 		dev: dev, self: Peer{node, vpid}, atu: cfg.ATU, ring: ring,
-		window: uint32(regs.RMAPioFields{SrcVPID: uint8(vpid), RMA: true}.Pack()),
+		window: regs.Descriptors(uint8(vpid)),
 		rpReg:  regs.NotiRP(uint8(vpid)),
 		lazy:   uint32(min(64, max(1, (cfg.NotiSlots-2*cfg.Outstanding)/2))),
 	}

@@ -2,7 +2,7 @@
 package nicloop_pkg;
   localparam logic [63:0] MAGIC_VALUE = 64'h31504f4f4c43494e;
   localparam logic [63:0] VERSION_VALUE = 64'd1;
-  localparam logic [63:0] DESC_HASH_VALUE = 64'h7eb65a610dc8fd59;
+  localparam logic [63:0] DESC_HASH_VALUE = 64'h2d1285db36c7884f;
 
   localparam int CLOCK_PS = 6400;  // clock period: 156.25 MHz core clock
   localparam int SLOT_BYTES = 64;  // one mailbox slot
@@ -21,6 +21,9 @@ package nicloop_pkg;
   localparam int RMA_DEPTH = 4;  // RMA descriptors a process may have waiting in the NIC
   localparam int RMA_UNDER_WAY = 16;  // fragments, requests or packets that a unit of RMA has begun, at most
   localparam int DMA_WRITES = 16;  // slots of mailboxes, and notifications, that are written before the memory has answered the first
+  localparam int VELO_LINES = 15;  // lines of VELO a process may have waiting in the NIC
+  localparam int LINE_BYTES = 64;  // a line of the send windows
+  localparam int RMA_LINE = 127;  // rma_pio.rma: the line that takes descriptors
   localparam int NOTI_BYTES = 16;  // one notification
   localparam int ATU_TABLES = 16;  // translation tables
   localparam int ATU_COMMANDS = 16;  // commands of the translation unit that wait in its queue, at most
@@ -100,23 +103,21 @@ package nicloop_pkg;
   localparam int ATU_OP_FLUSH_ALL = 3;
   localparam int ATU_OP_FENCE = 4;
 
-  // pio: byte address inside the VELO send window. The line has eight quadwords and a payload at most seven, so the quadword at which the write starts (0 or 1) carries the piggyback bit
-  localparam int PIO_W = 28;
+  // pio: byte address inside the send windows: a line of 64 bytes and a place in it. A line is written in pieces, in any order; it is sent when the quadwords that length and piggyback announce are there, at least the first
+  localparam int PIO_W = 29;
   localparam int PIO_BYTE_LSB = 0;
-  localparam int PIO_BYTE_W = 3;
-  localparam int PIO_PIGGYBACK_LSB = 3;
-  localparam int PIO_PIGGYBACK_W = 1;
-  localparam int PIO_RSVD_LSB = 4;
-  localparam int PIO_RSVD_W = 2;
+  localparam int PIO_BYTE_W = 6;
   localparam int PIO_LENGTH_LSB = 6;
   localparam int PIO_LENGTH_W = 6;
-  localparam int PIO_KIND_LSB = 12;
+  localparam int PIO_PIGGYBACK_LSB = 12;
+  localparam int PIO_PIGGYBACK_W = 1;
+  localparam int PIO_KIND_LSB = 13;
   localparam int PIO_KIND_W = 2;
-  localparam int PIO_DST_VPID_LSB = 14;
+  localparam int PIO_DST_VPID_LSB = 15;
   localparam int PIO_DST_VPID_W = 4;
-  localparam int PIO_DST_NODE_LSB = 18;
+  localparam int PIO_DST_NODE_LSB = 19;
   localparam int PIO_DST_NODE_W = 6;
-  localparam int PIO_SRC_VPID_LSB = 24;
+  localparam int PIO_SRC_VPID_LSB = 25;
   localparam int PIO_SRC_VPID_W = 4;
 
   // header: first flit of every packet
@@ -172,16 +173,16 @@ package nicloop_pkg;
   localparam int SLOT_SEQ_LSB = 32;
   localparam int SLOT_SEQ_W = 32;
 
-  // rma_pio: byte address inside the RMA window. One write of three quadwords is one descriptor
+  // rma_pio: the line of a process's window that takes RMA descriptors, one of three quadwords at a time. No line of VELO has the length and piggyback that it has
   localparam int RMA_PIO_W = 29;
   localparam int RMA_PIO_BYTE_LSB = 0;
-  localparam int RMA_PIO_BYTE_W = 3;
-  localparam int RMA_PIO_RSVD_LSB = 3;
-  localparam int RMA_PIO_RSVD_W = 21;
-  localparam int RMA_PIO_SRC_VPID_LSB = 24;
+  localparam int RMA_PIO_BYTE_W = 6;
+  localparam int RMA_PIO_RMA_LSB = 6;
+  localparam int RMA_PIO_RMA_W = 7;
+  localparam int RMA_PIO_RSVD_LSB = 13;
+  localparam int RMA_PIO_RSVD_W = 12;
+  localparam int RMA_PIO_SRC_VPID_LSB = 25;
   localparam int RMA_PIO_SRC_VPID_W = 4;
-  localparam int RMA_PIO_RMA_LSB = 28;
-  localparam int RMA_PIO_RMA_W = 1;
 
   // rma_desc: first quadword of an RMA descriptor. The second is the read NLA (PUT: local, GET: remote), the immediate bytes (IMM_PUT), the payload (NOTI_PUT) or format rma_lock (FCAA); the third is the write NLA (PUT, IMM_PUT: remote, GET: local, FCAA: the remote word, 4-byte aligned), not looked at by NOTI_PUT
   localparam int RMA_DESC_W = 64;
@@ -371,7 +372,7 @@ package nicloop_pkg;
   localparam int DOMAIN_LAST_PDID_W = 16;
   localparam logic [18:0] REG_TX_PACKETS = 19'h00080;  // ro: VELO packets injected
   localparam logic [18:0] REG_RX_PACKETS = 19'h00088;  // ro: VELO packets written to mailboxes
-  localparam logic [18:0] REG_TX_DROPPED = 19'h00090;  // ro: sends refused by the requester (bad length, window off, no such node)
+  localparam logic [18:0] REG_TX_DROPPED = 19'h00090;  // ro: lines discarded at the window (bad length, pieces that cannot be, window off, no such node)
   localparam logic [18:0] REG_RX_DROPPED = 19'h00098;  // ro: packets discarded by the completer (mailbox off, bad type, truncated)
   localparam logic [18:0] REG_RX_CRC_ERRORS = 19'h000a0;  // ro: packets discarded for their CRC
   localparam logic [18:0] REG_TX_STALL = 19'h000a8;  // ro: cycles the requester held a flit and had no credit
@@ -399,7 +400,7 @@ package nicloop_pkg;
   localparam logic [18:0] PAGE_RMA_BASE = 19'h01000;
   localparam logic [18:0] REG_RMA_TX_PACKETS = 19'h00000;  // ro: RMA packets injected, answers included
   localparam logic [18:0] REG_RMA_RX_PACKETS = 19'h00008;  // ro: RMA packets taken and found whole
-  localparam logic [18:0] REG_RMA_REFUSED = 19'h00010;  // ro: descriptors refused on the bus (not three quadwords, reserved bits, window off)
+  localparam logic [18:0] REG_RMA_REFUSED = 19'h00010;  // ro: descriptors discarded at the window (reserved bits, window off, pieces that cannot be)
   localparam logic [18:0] REG_RMA_RX_DROPPED = 19'h00018;  // ro: RMA packets discarded (CRC, truncated, bad type, bad length, not for this node)
   localparam logic [18:0] REG_RMA_ERRORS = 19'h00020;  // ro: fragments that failed here, each with an error notification at its origin
   localparam logic [18:0] REG_RMA_NOTIS = 19'h00028;  // ro: notifications written
@@ -452,8 +453,8 @@ package nicloop_pkg;
   localparam logic [18:0] PAGE_VPID_BASE = 19'h10000;
   localparam int PAGE_VPID_STRIDE = 4096;
   localparam int PAGE_VPID_COUNT = 16;
-  localparam logic [18:0] REG_MBOX_BASE = 19'h00000;  // rw: DMA address of the ring, 64-byte aligned
-  localparam logic [18:0] REG_MBOX_SLOTS = 19'h00008;  // rw: slots in the ring, 1..2^24-1; any number, not only powers of two
+  localparam logic [18:0] REG_MBOX_BASE = 19'h00000;  // rw: DMA address of the ring, 64-byte aligned; read-only while the mailbox is on
+  localparam logic [18:0] REG_MBOX_SLOTS = 19'h00008;  // rw: slots in the ring, 1..2^24-1; any number, not only powers of two; read-only while the mailbox is on
   localparam logic [18:0] REG_MBOX_CTRL = 19'h00010;  // rw: switches, which act at once; enable reads 0 also when memory has refused a slot, which switches the mailbox off; busy (read-only): slots of this mailbox are being written, to where it lay before. Software that has switched the mailbox off gives its memory away when busy is 0
   localparam int MBOX_CTRL_ENABLE_LSB = 0;
   localparam int MBOX_CTRL_ENABLE_W = 1;
@@ -465,8 +466,8 @@ package nicloop_pkg;
   localparam int MBOX_CTRL_BUSY_W = 1;
   localparam logic [18:0] REG_MBOX_WP = 19'h00018;  // ro: packets written since enable (free-running, 32 bits)
   localparam logic [18:0] REG_MBOX_STALL = 19'h00020;  // ro: cycles this mailbox held the completer because it was full
-  localparam logic [18:0] REG_NOTI_BASE = 19'h00100;  // rw: DMA address of the notification ring, 16-byte aligned
-  localparam logic [18:0] REG_NOTI_SLOTS = 19'h00108;  // rw: notifications in the ring, 1..8191
+  localparam logic [18:0] REG_NOTI_BASE = 19'h00100;  // rw: DMA address of the notification ring, 16-byte aligned; read-only while the ring is on
+  localparam logic [18:0] REG_NOTI_SLOTS = 19'h00108;  // rw: notifications in the ring, 1..8191; read-only while the ring is on
   localparam logic [18:0] REG_NOTI_CTRL = 19'h00110;  // rw: enable: the ring is on and others may access this process's pages; window: the process may start operations itself (enable needed too); irq: a notification raises IRQ_STATUS.noti; busy (read-only) and a refused write: as in MBOX_CTRL
   localparam int NOTI_CTRL_ENABLE_LSB = 0;
   localparam int NOTI_CTRL_ENABLE_W = 1;
@@ -516,6 +517,32 @@ package nicloop_pkg;
   localparam int NOTI_RP_NOTIFICATIONS_W = 32;
   localparam int NOTI_RP_REFUSED_LSB = 32;
   localparam int NOTI_RP_REFUSED_W = 1;
+  localparam logic [18:0] REG_VELO_WINDOW = 19'h00010;  // rw: what came of the lines of VELO since the window went on; 0 while it is off. taken: lines that had their place, or were wrong (modulo 2^16); waiting: of them, those that have not left; refused: lines that found no place, or came when another was here in part, and all behind them until software writes this register (modulo 2^16): they are to be sent again, in order; wrong: lines discarded for good, as TX_DROPPED counts them (modulo 2^8); begun: a part of a line is here; retry: lines are refused. Writing anything ends that, and forgets refused and the part of a line
+  localparam int VELO_WINDOW_TAKEN_LSB = 0;
+  localparam int VELO_WINDOW_TAKEN_W = 16;
+  localparam int VELO_WINDOW_WAITING_LSB = 16;
+  localparam int VELO_WINDOW_WAITING_W = 8;
+  localparam int VELO_WINDOW_REFUSED_LSB = 24;
+  localparam int VELO_WINDOW_REFUSED_W = 16;
+  localparam int VELO_WINDOW_WRONG_LSB = 40;
+  localparam int VELO_WINDOW_WRONG_W = 8;
+  localparam int VELO_WINDOW_BEGUN_LSB = 48;
+  localparam int VELO_WINDOW_BEGUN_W = 1;
+  localparam int VELO_WINDOW_RETRY_LSB = 49;
+  localparam int VELO_WINDOW_RETRY_W = 1;
+  localparam logic [18:0] REG_RMA_WINDOW = 19'h00018;  // rw: the same for descriptors
+  localparam int RMA_WINDOW_TAKEN_LSB = 0;
+  localparam int RMA_WINDOW_TAKEN_W = 16;
+  localparam int RMA_WINDOW_WAITING_LSB = 16;
+  localparam int RMA_WINDOW_WAITING_W = 8;
+  localparam int RMA_WINDOW_REFUSED_LSB = 24;
+  localparam int RMA_WINDOW_REFUSED_W = 16;
+  localparam int RMA_WINDOW_WRONG_LSB = 40;
+  localparam int RMA_WINDOW_WRONG_W = 8;
+  localparam int RMA_WINDOW_BEGUN_LSB = 48;
+  localparam int RMA_WINDOW_BEGUN_W = 1;
+  localparam int RMA_WINDOW_RETRY_LSB = 49;
+  localparam int RMA_WINDOW_RETRY_W = 1;
 
   // page atu: one per translation table, privileged
   localparam logic [18:0] PAGE_ATU_BASE = 19'h30000;

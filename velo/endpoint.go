@@ -1,6 +1,7 @@
 package velo
 
 import (
+	"cmp"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -10,9 +11,9 @@ import (
 	"github.com/nicloop/nicloop/mailbox"
 )
 
-// ErrTryAgain: the flow control has no credit for the destination. Poll, then
-// try again.
-var ErrTryAgain = errors.New("velo: no credit, try again")
+// ErrTryAgain: the flow control has no credit for the destination, or the NIC no place for another line of this process. Poll,
+// then try again.
+var ErrTryAgain = errors.New("velo: no credit or no place to send, try again")
 
 // A Packet is a data packet taken out of the mailbox.
 type Packet struct {
@@ -41,6 +42,7 @@ type Endpoint struct {
 	dir         *Directory
 	flow        mailbox.Flow
 	dev         drivers.Device
+	window      drivers.Window
 	counts
 	// credited: peers to which Send found no credit, and has some since.
 	credited []int
@@ -81,7 +83,11 @@ func Open(dev drivers.Device, base uint64, self int, dir *Directory, cfg Config)
 		ring: *ring, rpReg: regs.MboxRP(vpid), lazy: uint32(min(32, max(slots/4, 1))),
 		refused: make([]bool, procs), credited: make([]int, 0, procs),
 	}
-	return e, e.enable(base, uint64(slots), cfg.Domain)
+	if err := e.enable(base, uint64(slots), cfg.Domain); err != nil {
+		return e, err
+	}
+	e.window = drivers.OpenWindow(dev, vpid)
+	return e, nil
 }
 
 // enable checks that the NIC is the one this library was built for and turns
@@ -172,10 +178,21 @@ func (e *Endpoint) Credited() (peer int, ok bool) {
 // flow control wants sent.
 const MaxPosts = 1 + mailbox.MaxPending
 
+// most is MaxPosts for this endpoint.
+func (e *Endpoint) most() int {
+	if e.flow == nil {
+		return 1
+	}
+	return MaxPosts
+}
+
 // Send sends payload, at most 56 bytes, to peer.
 func (e *Endpoint) Send(peer int, payload []byte) error {
 	if len(payload) > regs.VELOPayload {
 		return fmt.Errorf("%w: a VELO packet of %d bytes: at most %d", drivers.ErrConfig, len(payload), regs.VELOPayload)
+	}
+	if ok, err := e.window.Room(e.most()); !ok || err != nil {
+		return cmp.Or(err, ErrTryAgain)
 	}
 	var g mailbox.Grant
 	if e.flow != nil {
@@ -216,7 +233,7 @@ func (e *Endpoint) post(peer int, kind mailbox.Kind, payload []byte, piggyback b
 		payload = e.line[:n+2]
 	}
 	e.posted++
-	return e.dev.WritePIO(uint32(f.Pack()), payload)
+	return e.window.Post(uint32(f.Pack()), payload)
 }
 
 // sendControl sends what the flow control wants sent.
@@ -264,9 +281,14 @@ func (e *Endpoint) Poll(pkt *Packet) (bool, error) {
 // may be more. Poll is Take until there is data or nothing.
 func (e *Endpoint) Take(pkt *Packet) (data, more bool, err error) {
 	s, ok := e.ring.Peek()
+	if ok && e.flow != nil { // whose packets may want others sent; with it the window empties without this process
+		if ok, err = e.window.Room(MaxPosts); err != nil {
+			return false, false, err
+		}
+	}
 	if !ok {
 		e.returnSlots()
-		return false, false, nil
+		return false, false, e.window.Idle()
 	}
 	data, err = e.take(s, pkt)
 	return data, true, err

@@ -29,7 +29,12 @@ func newFake(slots int, from Addr) *fakeNIC {
 	}}
 }
 
-func (f *fakeNIC) ReadReg(off uint32) (uint64, error)  { return f.regs[off], nil }
+func (f *fakeNIC) ReadReg(off uint32) (uint64, error) {
+	if off == regs.VELOWindow(0) { // every line has left
+		return uint64(uint16(f.sent)), nil
+	}
+	return f.regs[off], nil
+}
 func (f *fakeNIC) WriteReg(off uint32, v uint64) error { f.regs[off] = v; return nil }
 func (f *fakeNIC) Memory() []byte                      { return f.mem }
 

@@ -66,7 +66,7 @@ func (n *nic) postAs(vpid uint8, d regs.RMADescFields, w1, w2 uint64) error {
 	line := binary.LittleEndian.AppendUint64(nil, uint64(d.Pack()))
 	line = binary.LittleEndian.AppendUint64(line, w1)
 	line = binary.LittleEndian.AppendUint64(line, w2)
-	return n.dev.WritePIO(uint32(regs.RMAPioFields{SrcVPID: vpid, RMA: true}.Pack()), line)
+	return n.dev.WritePIO(regs.Descriptors(vpid), line)
 }
 
 func testDomainReset(t *T) error {
@@ -229,7 +229,7 @@ func testDomainChange(t *T) error {
 	}
 	const box, slots, sends = 1, 2, 12
 	from, to := nics[0], nics[1]
-	if err := errors.Join(from.join(0, 7), to.join(box, 7), to.set(write{regs.MboxSlots(box), slots})); err != nil {
+	if err := errors.Join(from.join(0, 7), to.join(box, 7), to.resize(box, slots)); err != nil {
 		return err
 	}
 	for i := range sends {

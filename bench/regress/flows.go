@@ -17,6 +17,7 @@ func List() []Test {
 	list = append(list, rmaTests()...)
 	list = append(list, throughput()...)
 	list = append(list, isolation...)
+	list = append(list, sendWindows...)
 	list = append(list, domainTests...)
 	list = append(list, lifeTests...)
 	list = append(list, holdTests()...)

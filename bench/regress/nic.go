@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/nicloop/nicloop/cosim/paced"
 	"github.com/nicloop/nicloop/drivers"
 	"github.com/nicloop/nicloop/drivers/regs"
 	"github.com/nicloop/nicloop/mailbox"
@@ -29,10 +30,11 @@ const (
 
 // openNICs opens a device of so many nodes.
 func (t *T) openNICs(nodes int) ([]*nic, error) {
-	sys, err := t.Open(nodes, nodeMemory, nil)
+	below, err := t.Open(nodes, nodeMemory, nil)
 	if err != nil {
 		return nil, err
 	}
+	sys := paced.New(below)
 	list := make([]*nic, nodes)
 	for n := range list {
 		list[n] = &nic{sys: sys, dev: sys.Device(n), node: n}
@@ -71,6 +73,15 @@ func (n *nic) set(list ...write) error {
 	}
 	_, err := n.dev.ReadReg(regs.Magic)
 	return err
+}
+
+// resize gives a mailbox that is on another number of slots, which begins it anew.
+func (n *nic) resize(vpid uint8, slots uint64) error {
+	ctrl, err := n.dev.ReadReg(regs.MboxCtrl(vpid))
+	if err != nil {
+		return err
+	}
+	return n.set(write{regs.MboxCtrl(vpid), ctrl &^ regs.MboxCtrlEnable}, write{regs.MboxSlots(vpid), slots}, write{regs.MboxCtrl(vpid), ctrl})
 }
 
 // needs refuses a test whose device has not got a register: it cannot do what.

@@ -24,11 +24,11 @@ func testRefusals(t *T) error {
 		off  uint32
 		line []byte
 	}{
-		{"57 bytes", uint32(regs.PioFields{DstNode: 1, Length: 57}.Pack()), make([]byte, 56)},
-		{"a write shorter than its length", uint32(regs.PioFields{DstNode: 1, Length: 56}.Pack()), make([]byte, 8)},
+		{"57 bytes", uint32(regs.PioFields{DstNode: 1, Length: 57}.Pack()), make([]byte, 64)},
+		{"a write that leaves its line", uint32(regs.PioFields{DstNode: 1, Length: 56, Byte: 8}.Pack()), make([]byte, 64)},
 		{"a node that is not there", uint32(regs.PioFields{DstNode: 60, Length: 8}.Pack()), make([]byte, 8)},
 		{"a window that is off", uint32(regs.PioFields{DstNode: 1, SrcVPID: 5, Length: 8}.Pack()), make([]byte, 8)},
-		{"55 bytes and a piggyback", uint32(regs.PioFields{DstNode: 1, Piggyback: true, Length: 55}.Pack()), make([]byte, 56)},
+		{"55 bytes and a piggyback", uint32(regs.PioFields{DstNode: 1, Piggyback: true, Length: 55}.Pack()), make([]byte, 64)},
 	}
 	var bus *drivers.BusError
 	for i, c := range cases {

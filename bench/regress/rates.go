@@ -38,7 +38,7 @@ func testHoldMailbox(t *T) error {
 	const bad, good, slots, sends, cycles = 1, 2, 2, 9, 300
 	from, to := nics[0], nics[1]
 	if err := errors.Join(from.join(0, 7), to.join(bad, 7), to.join(good, 7), to.expect(regs.Hold(bad), 0xffffff_00ffffff),
-		to.set(write{regs.MboxSlots(bad), slots}, holds(bad, cycles, 1<<24-1))); err != nil {
+		to.resize(bad, slots), to.set(holds(bad, cycles, 1<<24-1))); err != nil {
 		return err
 	}
 	start := to.sys.Now()
@@ -182,7 +182,9 @@ var misbehaviours = []misbehaviour{
 			{regs.NotiCtrl(rateBad), regs.NotiCtrlEnable}, {regs.NotiCtrl(rateBad), on}}
 	}},
 	{"nothing", "a mailbox and a ring of no places, then of other sizes", (*rateRun).all, 0, func(r *rateRun) []write {
-		return []write{{regs.MboxSlots(rateBad), uint64(r.n % 3)}, {regs.NotiSlots(rateBad), uint64(r.n % 3)}}
+		on := regs.NotiCtrlEnable | regs.NotiCtrlWindow
+		return []write{{regs.MboxCtrl(rateBad), 0}, {regs.MboxSlots(rateBad), uint64(r.n % 3)}, {regs.MboxCtrl(rateBad), on},
+			{regs.NotiCtrl(rateBad), 0}, {regs.NotiSlots(rateBad), uint64(r.n % 3)}, {regs.NotiCtrl(rateBad), on}}
 	}},
 }
 
@@ -214,10 +216,13 @@ func testRate(t *T, m *misbehaviour) error {
 
 // run has the good process send and put, the bad one post as many lines, and tells when all of the good one's has arrived.
 func (r *rateRun) run(m *misbehaviour, slots int, step func(*rateRun) []write) (drivers.Cycle, error) {
+	on := regs.NotiCtrlEnable | regs.NotiCtrlWindow
 	for _, n := range r.nics {
 		err := errors.Join(n.join(rateGood, 7), n.join(rateBad, 8),
-			n.set(write{regs.MboxBase(rateGood), 4 * boxBytes}, write{regs.MboxSlots(rateGood), rateBoxes / 4}, write{regs.NotiBase(rateGood), 10 * boxBytes}, write{regs.NotiSlots(rateGood), rateBoxes},
+			n.set(write{regs.MboxCtrl(rateGood), 0}, write{regs.NotiCtrl(rateGood), 0}, write{regs.MboxCtrl(rateBad), 0}, write{regs.NotiCtrl(rateBad), 0},
+				write{regs.MboxBase(rateGood), 4 * boxBytes}, write{regs.MboxSlots(rateGood), rateBoxes / 4}, write{regs.NotiBase(rateGood), 10 * boxBytes}, write{regs.NotiSlots(rateGood), rateBoxes},
 				write{regs.MboxBase(rateBad), 5 * boxBytes}, write{regs.MboxSlots(rateBad), uint64(slots)}, write{regs.NotiBase(rateBad), 11 * boxBytes}, write{regs.NotiSlots(rateBad), uint64(slots)},
+				write{regs.MboxCtrl(rateGood), on}, write{regs.NotiCtrl(rateGood), on}, write{regs.MboxCtrl(rateBad), on}, write{regs.NotiCtrl(rateBad), on},
 				holds(rateBad, rateHold, rateHold)))
 		if err != nil {
 			return 0, err

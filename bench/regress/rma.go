@@ -78,7 +78,7 @@ func (n *nic) post(d regs.RMADescFields, w1, w2 uint64) error {
 	line := binary.LittleEndian.AppendUint64(nil, uint64(d.Pack()))
 	line = binary.LittleEndian.AppendUint64(line, w1)
 	line = binary.LittleEndian.AppendUint64(line, w2)
-	return n.dev.WritePIO(uint32(regs.RMAPioFields{SrcVPID: rawVPID, RMA: true}.Pack()), line)
+	return n.dev.WritePIO(regs.Descriptors(rawVPID), line)
 }
 
 // noti is notification number i, from 0.

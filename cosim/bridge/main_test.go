@@ -133,7 +133,7 @@ const (
 	regMisbehave = 0x60
 )
 
-func pio(from, to, length uint32) uint32 { return from<<24 | to<<18 | length<<6 }
+func pio(from, to, length uint32) uint32 { return from<<25 | to<<19 | length<<6 }
 
 func run(t testing.TB, s *Session, deadline drivers.Cycle) drivers.Stop {
 	t.Helper()

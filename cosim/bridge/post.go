@@ -9,7 +9,7 @@ import (
 
 const (
 	windowBytes = 1 << 29 // the send windows of all processes: VELO, and RMA above it
-	maxLine     = 56
+	maxLine     = regs.LineBytes
 )
 
 // put adds a command to the batch; a full batch is sent.
@@ -92,8 +92,7 @@ func (s *Session) CheckPIO(node int, off uint32, line []byte) error {
 	return nil
 }
 
-// PIOTaken counts the lines that the NIC has answered, refused ones included: their
-// place on the bus is free again.
+// PIOTaken counts what needs no place in a window any more; see drivers.Timed.
 func (s *Session) PIOTaken(node, vpid int) uint64 {
 	s.mu.Lock()
 	defer s.mu.Unlock()

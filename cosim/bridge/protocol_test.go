@@ -143,7 +143,7 @@ func TestGarbageToSimulator(t *testing.T) {
 		"frame type 0x0000 is unknown":                    make([]byte, 64),
 		"expected 32 bytes, found 5":                      append(valid[:32:32], 1, 2, 3, 4, 5),
 		"POST_PIO at byte 0 of 32 is cut":                 (&command{typ: cmdPostPIO, value: 1}).append(nil),
-		"POST_PIO: 8 quadwords, expected 1..7":            append((&command{typ: cmdPostPIO, value: 8}).append(nil), make([]byte, 64)...),
+		"POST_PIO: 9 quadwords, expected 1..8":            append((&command{typ: cmdPostPIO, value: 9}).append(nil), make([]byte, 64)...),
 		"POST_PIO: VPID 99, but there are 16":             (&command{typ: cmdPostPIO, id: 99, value: 1}).append(nil),
 		"frame 0x01: node 4, but there are 4":             (&command{typ: cmdPostReg, node: 4}).append(nil),
 		"ARM: watch 7, but there are 0":                   (&command{typ: cmdArm, id: 7}).append(nil),

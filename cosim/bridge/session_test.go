@@ -213,7 +213,7 @@ func TestMisuse(t *testing.T) {
 	for what, call := range map[string]func(){
 		"node 4: expected 0..3":                                             func() { s.PostReg(4, 0, 0, 0) },
 		"node -1: expected 0..3":                                            func() { s.ArmIRQ(-1) },
-		"PIO line of 57 bytes: expected at most 56":                         func() { s.PostPIO(0, 0, 0, make([]byte, 57)) },
+		"PIO line of 65 bytes: expected at most 64":                         func() { s.PostPIO(0, 0, 0, make([]byte, 65)) },
 		"PIO address 0x20000000: expected a multiple of 8 below 0x20000000": func() { s.PostPIO(0, 0, 1<<29, nil) },
 		"Arm(0): there are 0 watches":                                       func() { s.Arm(0) },
 		"ArmPIO: VPID 16: expected 0..15":                                   func() { s.ArmPIO(0, 16, 1) },

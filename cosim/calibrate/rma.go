@@ -56,7 +56,7 @@ func (p *probe) do(c regs.RMACommand, bytes uint32, w1, w2 uint64) (op operation
 	binary.LittleEndian.PutUint64(line[8:], w1)
 	binary.LittleEndian.PutUint64(line[16:], w2)
 	op.posted = p.m.Now()
-	p.m.PostPIO(0, op.posted, uint32(regs.RMAPioFields{RMA: true}.Pack()), line[:])
+	p.m.PostPIO(0, op.posted, regs.Descriptors(0), line[:])
 	for stop := (drivers.Stop{}); !stop.Quiet; {
 		if err := p.m.Run(drivers.Forever, &stop); err != nil {
 			return op, err
@@ -92,7 +92,7 @@ func operations(ctx context.Context, c *Config, p *nic.Params) error {
 		if err != nil {
 			return err
 		}
-		const bus, beats, read, channel = 8, 7, 2, 1
+		const bus, beats, read, channel = 9, 7, 2, 1
 		t := &p.NIC
 		t.Descriptor = note.sent - note.posted - bus
 		t.Notify = note.told - note.arrived - channel - beats

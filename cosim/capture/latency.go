@@ -83,7 +83,7 @@ func (l *Latency) Trace(events []drivers.TraceEvent) error {
 		e := &events[i]
 		switch {
 		case e.Point == drivers.PointPIO:
-			if !regs.RMAPio(e.Data).RMA() {
+			if !regs.ForDescriptors(uint32(e.Data)) {
 				l.node(e.Node).lines.push(mark{e.Cycle, e.Cycle})
 			}
 		case e.Point == drivers.PointSlot:

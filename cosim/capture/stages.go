@@ -74,7 +74,7 @@ func (s *stager) put() {
 // store is what the sender's processor does.
 func (s *stager) store(burst string) {
 	s.find("call, store reaches the bus", Host, func(e *drivers.TraceEvent) bool {
-		return int(e.Node) == s.trip.Src && e.Point == drivers.PointPIOAddr && regs.RMAPio(e.Data).RMA() == s.trip.RMA
+		return int(e.Node) == s.trip.Src && e.Point == drivers.PointPIOAddr && regs.ForDescriptors(uint32(e.Data)) == s.trip.RMA
 	})
 	s.find(burst, Bus, func(e *drivers.TraceEvent) bool { return int(e.Node) == s.trip.Src && e.Point == drivers.PointPIOLast })
 }

@@ -26,7 +26,7 @@ func putTrip(readEnd drivers.Cycle) ([]drivers.TraceEvent, Trip) {
 	second.Node, second.Cycle = 2, 176
 	list := []drivers.TraceEvent{
 		bus(0, drivers.PointPIOAddr, 105, 0), // somebody's VELO packet
-		bus(0, drivers.PointPIOAddr, 107, uint64(regs.RMAPioFields{RMA: true}.Pack())),
+		bus(0, drivers.PointPIOAddr, 107, uint64(regs.Descriptors(0))),
 		bus(0, drivers.PointPIOLast, 110, 0),
 		bus(0, drivers.PointReadAddr, 112, 0x9000), // a translation
 		bus(0, drivers.PointReadLast, 120, 0),
@@ -101,7 +101,7 @@ func TestStagesThatOverlap(t *testing.T) {
 // What was there before Keep is not the packet's, but its bursts are still known.
 func TestStagesFromTheMiddle(t *testing.T) {
 	events, trip := putTrip(150)
-	before := []drivers.TraceEvent{bus(0, drivers.PointPIOAddr, 1, 1<<28), bus(2, drivers.PointWriteAddr, 2, 0x4000)}
+	before := []drivers.TraceEvent{bus(0, drivers.PointPIOAddr, 1, uint64(regs.Descriptors(0))), bus(2, drivers.PointWriteAddr, 2, 0x4000)}
 	after := append([]drivers.TraceEvent{bus(2, drivers.PointWriteLast, 101, 0), bus(2, drivers.PointWriteDone, 102, 0)}, events...)
 	var f Flight
 	require.NoError(t, f.Trace(before))

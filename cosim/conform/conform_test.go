@@ -107,9 +107,9 @@ func (o *observer) setUp() {
 
 // refused are sends that the requester does not take.
 func (o *observer) refused() {
-	o.send(0, regs.PioFields{Length: 8, DstNode: 1}, 9)
-	o.send(0, regs.PioFields{Length: 57, DstNode: 1}, 56)
-	o.send(0, regs.PioFields{Length: 55, DstNode: 1, Piggyback: true}, 56)
+	o.send(0, regs.PioFields{Length: 8, DstNode: 1, Byte: 8}, 64)
+	o.send(0, regs.PioFields{Length: 57, DstNode: 1}, 64)
+	o.send(0, regs.PioFields{Length: 55, DstNode: 1, Piggyback: true}, 64)
 	o.send(0, regs.PioFields{Length: 8, DstNode: nodes}, 8)
 	o.send(0, regs.PioFields{Length: 8, DstNode: 1, SrcVPID: 9}, 8)
 	o.settle()
@@ -128,9 +128,32 @@ func (o *observer) dropped() {
 	o.registers()
 }
 
+// pieces are lines that come in parts, one that is given up for another, and what is refused behind it.
+func (o *observer) pieces() {
+	for _, quad := range []uint8{2, 6, 0, 3, 1, 5, 4} {
+		o.send(0, regs.PioFields{Length: 56, DstNode: 1, Byte: 8 * quad}, 8)
+		o.send(0, regs.PioFields{Length: 20, DstNode: 1, SrcVPID: 1, Byte: 8 * quad}, 8) // of which some are behind its end
+	}
+	o.settle()
+	o.registers()
+	o.send(0, regs.PioFields{Length: 56, DstNode: 1}, 16)
+	o.send(0, regs.PioFields{Length: 8, DstNode: 1}, 8)
+	o.settle()
+	o.registers()
+	o.send(0, regs.PioFields{Length: 56, DstNode: 1}, 64)
+	o.send(0, regs.PioFields{Length: 24, DstNode: 1}, 8)
+	o.settle()
+	o.registers()
+	o.set(0, regs.VELOWindow(0), 0)
+	o.settle()
+	o.send(0, regs.PioFields{Length: 24, DstNode: 1}, 24)
+	o.settle()
+	o.registers()
+}
+
 // stalled fills a mailbox, looks at the stall and lets the packets through.
 func (o *observer) stalled() {
-	const packets = 30
+	const packets = regs.VELOLines
 	for i := range packets {
 		bytes := i
 		if i%2 == 0 {
@@ -141,7 +164,7 @@ func (o *observer) stalled() {
 	o.sys.ArmIRQ(3)
 	o.settle()
 	o.settle()
-	o.registers("TX_PACKETS") // how many are under way is the network's own
+	o.registers("TX_PACKETS", "VELO_WINDOW", "LEVEL") // how many are under way is the network's own
 	for i := range packets {
 		o.set(3, regs.MboxRP(2), uint64(i+1))
 		o.settle()
@@ -172,6 +195,7 @@ func observe(t *testing.T, uri string) []string {
 	o := &observer{sys: sys.(drivers.Timed)}
 	o.setUp()
 	o.refused()
+	o.pieces()
 	o.dropped()
 	o.stalled()
 	o.forbidden()

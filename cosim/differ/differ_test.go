@@ -132,7 +132,13 @@ func random(seed uint64, nodes, n, gap int) *traffic {
 		if f.Piggyback {
 			bytes += 2
 		}
-		tr.sends = append(tr.sends, send{at: at[node], node: node, pio: f, bytes: bytes})
+		x := send{at: at[node], node: node, pio: f, bytes: bytes}
+		if rng.IntN(3) == 0 {
+			x.order = rng.Perm((bytes + 7) / 8)
+		}
+		tr.sends = append(tr.sends, x)
+		// Where the network takes less, lines are refused until software says that it knows.
+		tr.acks = append(tr.acks, release{at: start + drivers.Cycle(rng.IntN(int(at[node]-start)+1)), node: rng.IntN(nodes), vpid: rng.IntN(vpids)})
 	}
 	return tr
 }
@@ -175,7 +181,7 @@ func TestOwnNode(t *testing.T) {
 // way back to the bus, to the cycle.
 func TestFullMailboxes(t *testing.T) {
 	const each = 100
-	tr := toOwnNode(random(*seed, 4, 4*each, 10))
+	tr := toOwnNode(random(*seed, 4, 4*each, 80))
 	tr.slots = 3
 	sent := make([]int, tr.nodes)
 	for i := range tr.sends {

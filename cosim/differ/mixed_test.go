@@ -14,6 +14,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/nicloop/nicloop/cosim/paced"
 	"github.com/nicloop/nicloop/drivers"
 	"github.com/nicloop/nicloop/drivers/regs"
 )
@@ -92,7 +93,7 @@ func (s *mixedSend) operation(rng *rand.Rand, dst int, cell uint64) {
 	default:
 		d.Command, w1, w2 = regs.RMACommandFCAA, 3<<32|uint64(rng.IntN(9)), 8*uint64(s.node)|table
 	}
-	s.off = uint32(regs.RMAPioFields{RMA: true, SrcVPID: uint8(vpid)}.Pack())
+	s.off = regs.Descriptors(uint8(vpid))
 	s.line = binary.LittleEndian.AppendUint64(nil, uint64(d.Pack()))
 	s.line = binary.LittleEndian.AppendUint64(s.line, w1)
 	s.line = binary.LittleEndian.AppendUint64(s.line, w2)
@@ -157,7 +158,7 @@ func runMixed(t *testing.T, uri string, list []mixedSend, slow uint64, commands 
 		t.Skipf("no simulator here: %v", err)
 	}
 	require.NoError(t, err)
-	m := sys.(drivers.Timed)
+	m := paced.New(sys.(drivers.Timed))
 	for n := range mixedNodes {
 		mem := m.Device(n).Memory()
 		for i := range mem[mixedData:] {
@@ -205,7 +206,8 @@ func runMixed(t *testing.T, uri string, list []mixedSend, slow uint64, commands 
 			regs.ATUStatus, regs.ATURefused, regs.ATUDoneErrors, regs.RPRefused, regs.RMANotiOff, regs.RXDropped,
 			regs.MboxWP(0), regs.MboxRP(0), regs.NotiRP(0), regs.RXCRCErrors, regs.RMARXDropped, regs.ErrorInfo, regs.IRQStatus,
 			regs.TXDropped, regs.RMARefused, regs.RMALate, regs.RMAPurged, regs.DomainRefused, regs.DomainLast, regs.Life(0), regs.Life(1),
-			regs.PDID(0), regs.ATUFaults, regs.Overflow(0), regs.Overflow(1), regs.Hold(0), regs.Hold(1), regs.RMAStallVPID}...) {
+			regs.PDID(0), regs.ATUFaults, regs.Overflow(0), regs.Overflow(1), regs.Hold(0), regs.Hold(1), regs.RMAStallVPID,
+			regs.VELOWindow(0), regs.VELOWindow(1), regs.RMAWindow(0), regs.RMAWindow(1)}...) {
 			v, err := m.Device(n).ReadReg(off)
 			require.NoError(t, err)
 			counters = append(counters, counter{n, regs.Describe(off), v})

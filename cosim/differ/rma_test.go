@@ -124,7 +124,7 @@ func postRMA(m drivers.Timed, d regs.RMADescFields, w1, w2 uint64) {
 	binary.LittleEndian.PutUint64(line[0:], uint64(d.Pack()))
 	binary.LittleEndian.PutUint64(line[8:], w1)
 	binary.LittleEndian.PutUint64(line[16:], w2)
-	m.PostPIO(0, m.Now(), uint32(regs.RMAPioFields{RMA: true}.Pack()), line[:])
+	m.PostPIO(0, m.Now(), regs.Descriptors(0), line[:])
 }
 
 func memories(m drivers.Timed) (list [][]byte) {

@@ -20,12 +20,13 @@ const (
 	start    = drivers.Cycle(1000) // set-up is over
 )
 
-// A send is a line posted for a cycle; a release is a read pointer moved at one.
+// A send is a line posted for a cycle, or its quadwords one by one from then on, in some order; a release is a read pointer moved at one.
 type send struct {
 	at    drivers.Cycle
 	node  int
 	pio   regs.PioFields
 	bytes int
+	order []int
 }
 
 type release struct {
@@ -47,6 +48,7 @@ type traffic struct {
 	routes       []route
 	sends        []send
 	releases     []release
+	acks         []release // of refused lines
 }
 
 // A step is something that a packet went through: the k-th of its kind between
@@ -141,7 +143,16 @@ func run(t *testing.T, uri string, tr *traffic) *seen {
 		for k := range line {
 			line[k] = byte(i + k)
 		}
-		m.PostPIO(x.node, x.at, uint32(x.pio.Pack()), line)
+		if x.order == nil {
+			m.PostPIO(x.node, x.at, uint32(x.pio.Pack()), line)
+		}
+		for k, quad := range x.order {
+			x.pio.Byte = uint8(8 * quad)
+			m.PostPIO(x.node, x.at+drivers.Cycle(k), uint32(x.pio.Pack()), line[8*quad:min(8*quad+8, len(line))])
+		}
+	}
+	for _, x := range tr.acks {
+		m.PostReg(x.node, x.at, regs.VELOWindow(uint8(x.vpid)), 0)
 	}
 	for _, x := range tr.releases {
 		m.PostReg(x.node, x.at, regs.MboxRP(uint8(x.vpid)), uint64(x.rp))
@@ -163,7 +174,7 @@ func (s *seen) settle(t *testing.T, m drivers.Timed, nodes int) {
 			s.text = append(s.text, regs.Describe(r)+" = "+hex(v))
 		}
 		for v := range uint8(vpids) {
-			for _, r := range []uint32{regs.MboxWP(v), regs.MboxStall(v)} {
+			for _, r := range []uint32{regs.MboxWP(v), regs.MboxStall(v), regs.VELOWindow(v)} {
 				x, err := m.Device(n).ReadReg(r)
 				require.NoError(t, err)
 				s.text = append(s.text, regs.Describe(r)+" = "+hex(x))

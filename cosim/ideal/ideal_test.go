@@ -86,8 +86,8 @@ func TestSend(t *testing.T) {
 	start := r.Now()
 
 	r.run(drivers.Forever)
-	// Fetched, address, one beat, answer: a cycle each.
-	require.Equal(t, start+100+4, r.stop.Now)
+	// Fetched, address, one beat, judged, and gone, which the pipe takes no time for: a cycle each.
+	require.Equal(t, start+100+5, r.stop.Now)
 	require.Equal(t, []drivers.Fired{{Kind: drivers.FiredPIO, Node: 0, VPID: 3}}, r.stop.Fired)
 	require.EqualValues(t, 1, r.PIOTaken(0, 3))
 
@@ -112,11 +112,11 @@ func TestRefusedSends(t *testing.T) {
 		raw    uint32
 		reason regs.DropReason
 	}{
-		{nil, 9, 0, regs.DropReasonBadLength},
-		{nil, 0, 1 << 4, regs.DropReasonBadLength},
-		{func(f *regs.PioFields) { f.Length = 57 }, 57, 0, regs.DropReasonBadLength},
-		{func(f *regs.PioFields) { f.Length, f.Piggyback = 55, true }, 57, 0, regs.DropReasonBadLength},
-		{func(f *regs.PioFields) { f.Byte = 4 }, 8, 0, regs.DropReasonBadLength},
+		{nil, 64, 8, regs.DropReasonBadLength},
+		{nil, 16, 56, regs.DropReasonBadLength},
+		{nil, 8, 1, regs.DropReasonBadLength},
+		{func(f *regs.PioFields) { f.Length = 57 }, 64, 0, regs.DropReasonBadLength},
+		{func(f *regs.PioFields) { f.Length, f.Piggyback = 55, true }, 64, 0, regs.DropReasonBadLength},
 		{func(f *regs.PioFields) { f.DstNode = 2 }, 8, 0, regs.DropReasonNoSuchNode},
 		{func(f *regs.PioFields) { f.SrcVPID = 9 }, 8, 0, regs.DropReasonWindowOff},
 	} {
@@ -132,8 +132,9 @@ func TestRefusedSends(t *testing.T) {
 		r.ArmIRQ(0)
 		r.PostPIO(0, r.Now(), off, make([]byte, tc.bytes))
 
+		r.run(drivers.Forever)
+		require.Equal(t, []drivers.Fired{{Kind: drivers.FiredIRQ}}, r.stop.Fired, "a cycle before the answer")
 		requireBusError(t, r.Run(drivers.Forever, &r.stop), drivers.BusError{Port: "pio", Off: off, Write: true, Resp: slverr})
-		require.Equal(t, []drivers.Fired{{Kind: drivers.FiredIRQ}}, r.stop.Fired, "the interrupt of the same cycle is not lost")
 		require.EqualValues(t, 1, r.reg(0, regs.TXDropped))
 		require.EqualValues(t, 1, r.PIOTaken(0, int(f.SrcVPID)))
 		info := r.reg(0, regs.ErrorInfo)
@@ -155,7 +156,11 @@ func TestDropsAtTheCompleter(t *testing.T) {
 		{regs.MboxBase(1), ^uint64(0), regs.DropReasonDMAError},
 	} {
 		r := newRig(t, 2, 4, nil)
+		r.PostReg(1, r.Now(), regs.MboxCtrl(1), 0) // base and size stand still while it is on
 		r.PostReg(1, r.Now(), tc.off, tc.v)
+		if tc.off != regs.MboxCtrl(1) {
+			r.PostReg(1, r.Now(), regs.MboxCtrl(1), regs.MboxCtrlEnable)
+		}
 		r.send(0, 0, 1, 1, []byte{1})
 		if tc.reason == regs.DropReasonDMAError {
 			var e *drivers.DMAError
@@ -178,9 +183,13 @@ func TestDropsAtTheCompleter(t *testing.T) {
 func TestBackPressure(t *testing.T) {
 	r := newRig(t, 3, 2, nil)
 	r.PostReg(1, r.Now(), regs.IRQMask, regs.IRQMaskStall)
-	const sent = 40
+	// two in the ring, two in the completer, eight in the network
+	const sent = 2 + 2 + 8 + regs.VELOLines
 	for i := range sent {
 		r.send(0, 0, 1, 7, []byte{byte(i)})
+		if i == 12 { // more at once than leave would be refused
+			r.run(drivers.Forever)
+		}
 	}
 	r.ArmIRQ(1)
 	r.run(drivers.Forever)
@@ -188,8 +197,8 @@ func TestBackPressure(t *testing.T) {
 	r.run(drivers.Forever)
 	require.True(t, r.stop.Quiet)
 	require.False(t, r.stop.Idle)
-	// two in the ring, two in the completer, eight in the network, four lines at the sender
-	require.EqualValues(t, 2+2+8+4, r.PIOTaken(0, 0))
+	require.EqualValues(t, sent-regs.VELOLines, r.PIOTaken(0, 0))
+	require.EqualValues(t, sent|regs.VELOLines<<regs.VELOWindowWaiting.LSB(), r.reg(0, regs.VELOWindow(0)), "none refused")
 	require.EqualValues(t, 2, r.reg(1, regs.MboxWP(7)))
 	require.EqualValues(t, 7|regs.RXStallVPIDStalled, r.reg(1, regs.RXStallVPID))
 
@@ -212,7 +221,7 @@ func TestBackPressure(t *testing.T) {
 	require.True(t, r.stop.Idle)
 	require.EqualValues(t, sent, r.reg(1, regs.MboxWP(7)))
 	require.EqualValues(t, 1, r.reg(1, regs.MboxWP(8)))
-	h, payload := r.slot(1, 7, 1)
+	h, payload := r.slot(1, 7, (sent-1)%2)
 	require.EqualValues(t, sent, h.Seq())
 	require.EqualValues(t, sent-1, payload[0])
 	require.Equal(t, []uint64{7, 0}, []uint64{r.reg(1, regs.RXStallVPID), r.reg(1, regs.RXDropped)})
@@ -238,7 +247,7 @@ func TestRegisters(t *testing.T) {
 		}
 	}
 	require.Zero(t, r.reg(1, regs.BadAccess))
-	for i, off := range []uint32{0x4, 0x38, 0xffff8, regs.MboxRP(15) + 16, regs.LinkStatus(0)} {
+	for i, off := range []uint32{0x4, 0x38, 0xffff8, regs.MboxRP(15) + 32, regs.LinkStatus(0)} {
 		_, err := d.ReadReg(off)
 		requireBusError(t, err, drivers.BusError{Node: 1, Port: "register", Off: off, Resp: decerr})
 		require.EqualValues(t, i+1, r.reg(1, regs.BadAccess))

@@ -16,6 +16,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/nicloop/nicloop/cosim/paced"
 	"github.com/nicloop/nicloop/drivers"
 	"github.com/nicloop/nicloop/drivers/regs"
 )
@@ -106,7 +107,7 @@ func (p *post) operation(rng *rand.Rand, dst int, cell uint64) {
 	default:
 		d.Command, w1, w2 = regs.RMACommandFCAA, 3<<32|uint64(rng.IntN(9)), 8*uint64(p.node)|table
 	}
-	p.off = uint32(regs.RMAPioFields{RMA: true, SrcVPID: uint8(vpid)}.Pack())
+	p.off = regs.Descriptors(uint8(vpid))
 	for _, w := range []uint64{uint64(d.Pack()), w1, w2} {
 		p.line = binary.LittleEndian.AppendUint64(p.line, w)
 	}
@@ -121,7 +122,7 @@ func (s passes) Trace(events []drivers.TraceEvent) error {
 		h := regs.Header(e.Data)
 		k := [4]uint16{uint16(e.Point), e.Node, h.SrcNode(), h.DstNode()}
 		switch {
-		case e.Point == drivers.PointPIO && regs.RMAPio(e.Data).RMA():
+		case e.Point == drivers.PointPIO && regs.ForDescriptors(uint32(e.Data)):
 			continue // the model shows descriptors, too
 		case e.Point == drivers.PointPIO || e.Point == drivers.PointSlot || e.Point == drivers.PointDropped:
 			k[2], k[3] = 0, 0
@@ -159,7 +160,8 @@ func opened(t *testing.T, uri string, opt drivers.Options) drivers.Timed {
 var counters = []uint32{regs.TXPackets, regs.TXStall, regs.TXDropped, regs.RXPackets, regs.RXStall, regs.RXDropped, regs.RouteErrors, regs.ErrorInfo,
 	regs.IRQStatus, regs.RMATXPackets, regs.RMARXPackets, regs.RMANotis, regs.RMAErrors, regs.ATUHits, regs.ATUMisses, regs.NotiWP(0), regs.NotiWP(1),
 	regs.MboxWP(0), regs.MboxWP(1), regs.MboxStall(0), regs.TXLevel, regs.RXLevel, regs.NVMStall(0), regs.LinkCRCErrors(0), regs.LinkTimeouts(0),
-	regs.LinkStatus(0), regs.LinkStatus(1), regs.NodeID, regs.Params}
+	regs.LinkStatus(0), regs.LinkStatus(1), regs.NodeID, regs.Params,
+	regs.VELOWindow(0), regs.VELOWindow(1), regs.RMAWindow(0), regs.RMAWindow(1)}
 
 func (l *load) run(t *testing.T, uri string) *seen {
 	t.Helper()
@@ -169,6 +171,9 @@ func (l *load) run(t *testing.T, uri string) *seen {
 		opt.Trace = s.passes
 	}
 	m := opened(t, uri, opt)
+	if !l.lead { // which promises that nothing is posted on the way
+		m = paced.New(m)
+	}
 	for n := range l.nodes {
 		setUp(m, n)
 	}

@@ -140,7 +140,7 @@ func (s *System) PostPIO(node int, at drivers.Cycle, off uint32, line []byte) {
 		s.machine.PostPIO(node, at, off, line)
 		return
 	}
-	if regs.RMAPio(off).RMA() {
+	if regs.ForDescriptors(off) {
 		s.fabric.Mix() // answers come many cycles later
 	}
 	s.rtl.PostPIO(node, at, off, line)
@@ -152,7 +152,7 @@ func isWire(off uint32) bool {
 	return off>>12 >= regs.WireErrors(0)>>12 && off>>12 <= regs.WireErrors(5)>>12
 }
 
-// PIOTaken counts the lines that the NIC has taken or refused.
+// PIOTaken counts what needs no place in a window any more; see drivers.Timed.
 func (s *System) PIOTaken(node, vpid int) uint64 {
 	if s.isRTL[node] {
 		return s.rtl.PIOTaken(node, vpid)

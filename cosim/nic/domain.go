@@ -22,7 +22,8 @@ func (s stamp) in(life uint16) stamp { return stamp(s.pdid()) | stamp(life)<<16 
 // A process is what the NIC knows of one beside its rings.
 type process struct {
 	stamp
-	was standing // before the last write of its switches or domain
+	was     standing // before the last write of its switches or domain
+	windows [windows]sendWindow
 }
 
 // A standing is what decides whether a process may send.
@@ -80,6 +81,9 @@ func (n *node) setMailbox(i uint8, v uint64) {
 		}
 	}
 	n.mbox[i].control(v)
+	if v&regs.MboxCtrlWindow == 0 {
+		n.procs[i].windows[windowVELO].shut()
+	}
 	n.mailboxChanged()
 }
 
@@ -95,6 +99,9 @@ func (n *node) setRing(now drivers.Cycle, i uint8, v uint64) {
 	ring.control(v)
 	if started && !ring.mayStart() {
 		n.closeWindow(now, i)
+	}
+	if !started || !ring.mayStart() {
+		n.procs[i].windows[windowRMA].shut()
 	}
 	n.ringChanged(now)
 }
@@ -114,24 +121,15 @@ func (c *closing) seen(in drivers.Cycle) bool { return c.before > 0 || c.dead > 
 // popped: the oldest descriptor is gone.
 func (c *closing) popped() { c.dead, c.before = max(c.dead-1, 0), max(c.before-1, 0) }
 
-// closeWindow: the window of a process goes off. A descriptor that waits for its place is refused.
+// closeWindow: the window of a process goes off.
 func (n *node) closeWindow(now drivers.Cycle, i uint8) {
 	n.rma.closed[i] = closing{dead: n.rma.descs[i].n, before: n.rma.closed[i].dead, at: now}
-	if n.pioState == pioBlocked && n.pioRMA && regs.RMAPio(n.onBus.off).SrcVPID() == i {
-		n.unblock(now + 1)
-	}
-}
-
-// unblock has the descriptor that waits on the bus taken, or refused, in a cycle.
-func (n *node) unblock(at drivers.Cycle) {
-	n.pioState, n.pioDone, n.pioFetch = pioOpen, at+1, at
-	n.wake(unitPIO, n.pioDone)
 }
 
 // levelOf counts what waits of a process in its own NIC.
 func (n *node) levelOf(i uint8) uint64 {
 	r := &n.rma
-	var fragments, lines uint64
+	var fragments uint64
 	for k := range r.begun.n {
 		if r.begun.at(k).job.note.vpid == i {
 			fragments++
@@ -143,12 +141,7 @@ func (n *node) levelOf(i uint8) uint64 {
 			fragments++
 		}
 	}
-	out := &n.out[SourceVELO]
-	for k := range out.n {
-		if n.p.pool.at(*out.at(k)).Header.SrcVPID() == i {
-			lines++
-		}
-	}
+	lines := uint64(n.procs[i].windows[windowVELO].waiting)
 	return uint64(r.descs[i].n)<<regs.LevelDescriptors.LSB() | fragments<<regs.LevelFragments.LSB() | lines<<regs.LevelLines.LSB()
 }
 

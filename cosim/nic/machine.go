@@ -144,17 +144,17 @@ func (m *Machine) PostReg(node int, at drivers.Cycle, off uint32, v uint64) {
 	m.nodes[node].postReg(regOp{at: at, off: off, v: v})
 }
 
-// PostPIO posts a line to the send window.
+// PostPIO posts a line to a send window, or a piece of one.
 func (m *Machine) PostPIO(node int, at drivers.Cycle, off uint32, data []byte) {
 	to := &m.nodes[node]
 	h := to.p.pool.get()
 	p := to.p.pool.at(h)
 	n := copy(p.body[:], data)
-	clear(p.body[n : (n+7)&^7])
+	clear(p.body[n:max(8, (n+7)&^7)])
 	to.postLine(line{at: max(at, to.p.now), off: off, packet: h, n: uint16(len(data))})
 }
 
-// PIOTaken counts lines that the NIC took or refused.
+// PIOTaken counts what needs no place any more; see drivers.Timed.
 func (m *Machine) PIOTaken(node, vpid int) uint64 { return m.nodes[node].taken[vpid] }
 
 // Run lets time pass; see drivers.Timed.

@@ -2,7 +2,6 @@ package nic
 
 import (
 	"github.com/nicloop/nicloop/drivers"
-	"github.com/nicloop/nicloop/drivers/flit"
 	"github.com/nicloop/nicloop/drivers/regs"
 )
 
@@ -17,23 +16,6 @@ type mailbox struct {
 
 func (m *mailbox) on() bool   { return m.ctrl&regs.MboxCtrlEnable != 0 && m.slots != 0 }
 func (m *mailbox) full() bool { return m.filled(m.slots) }
-
-// A line was posted to a send window; its bytes are in the packet that it will be.
-type line struct {
-	at     drivers.Cycle
-	off    uint32
-	packet uint32
-	n      uint16
-}
-
-func (l line) due() drivers.Cycle { return l.at }
-
-func (l *line) rma() bool { return regs.RMAPio(l.off).RMA() }
-
-// beats of the burst that carries the line.
-func (l *line) beats() drivers.Cycle {
-	return drivers.Cycle(max(1, (int(l.n)+regs.FlitBytes-1)/regs.FlitBytes))
-}
 
 type regOp struct {
 	at   drivers.Cycle
@@ -51,14 +33,17 @@ type node struct {
 	p  *Part // that it belongs to
 	id int
 
-	// The bus of the send windows: lines that wait for it, and the one on it.
+	// The bus of the send windows: pieces of lines that wait for it, and the one on it.
 	pio       queue[line]
 	onBus     line
 	pioState  pioState
-	pioFetch  drivers.Cycle // the next line may be fetched
-	pioDone   drivers.Cycle // the line on the bus is answered
-	pioFrom   drivers.Cycle // of a blocked line: its address stands on the bus
-	pioRMA    bool          // the last line was for RMA
+	pioFetch  drivers.Cycle   // the next piece may be fetched
+	pioDone   drivers.Cycle   // the one on the bus is answered; it is judged a cycle before
+	pioReason regs.DropReason // why it is discarded
+	pioKept   bool            // it made a line whole, which was taken
+	pioEarly  bool            // see seeDescriptor
+	pioAck    bool            // see acknowledge
+	lines     int             // of VELO, that have not left
 	taken     [regs.VPIDs]uint64
 	out       [Sources]queue[uint32] // packets that leave
 	outSince  [Sources]drivers.Cycle // the first of them stands there
@@ -112,9 +97,9 @@ type node struct {
 type pioState uint8
 
 const (
-	pioIdle    pioState = iota
-	pioOpen             // a line's beats, up to its answer at pioDone
-	pioBlocked          // a line waits for a place
+	pioIdle   pioState = iota
+	pioOpen            // a piece's beats
+	pioJudged          // and its answer at pioDone
 )
 
 func (n *node) reset() {
@@ -133,81 +118,7 @@ func (n *node) empty() bool {
 	return n.regs.n+n.pio.n == 0 && !n.atu.commands.busy() && n.pioState == pioIdle && n.rma.empty()
 }
 
-// ---- send windows ----
-
-func (n *node) postLine(l line) {
-	post(&n.pio, l)
-	if n.pioState == pioIdle {
-		n.wake(unitPIO, max(n.pio.first().at+1, n.pioFetch))
-	}
-}
-
-// stepPIO answers the line on the bus and fetches the next.
-func (n *node) stepPIO() {
-	now := n.p.now
-	if n.pioState == pioOpen && n.pioDone <= now {
-		n.answerLine()
-	}
-	if n.pioState != pioIdle || n.pio.n == 0 {
-		return
-	}
-	l := n.pio.first()
-	fetch := max(l.at+1, n.pioFetch)
-	if fetch > now {
-		n.wake(unitPIO, fetch)
-		return
-	}
-	n.onBus = *l
-	n.pio.drop()
-	from := fetch + 1
-	if l := &n.onBus; l.rma() != n.pioRMA { // the other slave's answers must be back
-		n.pioRMA = l.rma()
-		from = max(from, n.pioDone+1)
-	}
-	n.pioFrom, n.pioState = from, pioBlocked
-	if n.pioRMA || n.out[SourceVELO].n < n.m.cfg.Timing.Lines {
-		n.openLine(from)
-	}
-}
-
-// openLine: the line's address is taken at a cycle.
-func (n *node) openLine(at drivers.Cycle) {
-	end := at + n.onBus.beats()
-	n.pioState, n.pioFetch, n.pioDone = pioOpen, end, end+1
-	n.wake(unitPIO, n.pioDone)
-}
-
-// answerLine: the line has been taken or refused; it is answered now.
-func (n *node) answerLine() {
-	l := &n.onBus
-	vpid := regs.Pio(l.off).SrcVPID()
-	if l.rma() {
-		if !n.takeDescriptor(l) {
-			return
-		}
-	} else {
-		n.takeLine(l)
-	}
-	n.pioState = pioIdle
-	n.taken[vpid]++
-	n.checkPIO(int(vpid))
-}
-
-func (n *node) takeLine(l *line) {
-	p := regs.Pio(l.off)
-	h := n.header(p)
-	if reason := n.refuse(p, h, l); reason != regs.DropReasonNone {
-		n.p.pool.put(l.packet)
-		n.txDropped++
-		n.drop(n.p.now-1, h, reason)
-		n.p.fail(&drivers.BusError{Node: n.id, Port: "pio", Off: l.off, Write: true, Resp: slverr})
-		return
-	}
-	pk := n.p.pool.at(l.packet)
-	pk.Header, pk.stamp = h, n.standing(p.SrcVPID()).stamp
-	n.m.trace(n.p.now-1, n.id, drivers.PointPIO, uint64(l.off))
-	n.push(SourceVELO, l.packet)
-}
+// ---- packets that leave ----
 
 // push hands a packet to the network.
 func (n *node) push(s Source, h uint32) {
@@ -224,22 +135,6 @@ func (n *node) header(p regs.Pio) regs.Header {
 		Type: regs.PacketTypeVELO, Kind: p.Kind(), Piggyback: p.Piggyback(), Length: uint16(p.Length()),
 		SrcVPID: p.SrcVPID(), SrcNode: uint16(n.id), DstVPID: p.DstVPID(), DstNode: uint16(p.DstNode()),
 	}.Pack()
-}
-
-func (n *node) refuse(p regs.Pio, h regs.Header, l *line) regs.DropReason {
-	f := p.Fields()
-	s := n.standing(f.SrcVPID)
-	switch {
-	case !s.window:
-		return regs.DropReasonWindowOff
-	case s.stamp.pdid() == 0:
-		return regs.DropReasonDomain
-	case f.Byte != 0, uint32(p)>>4&3 != 0, flit.Bytes(h) > regs.VELOPayload, int(l.beats()) != max(1, flit.Payload(h)), l.n > regs.VELOPayload:
-		return regs.DropReasonBadLength
-	case int(f.DstNode) >= len(n.m.nodes):
-		return regs.DropReasonNoSuchNode
-	}
-	return regs.DropReasonNone
 }
 
 // Next is the packet that a source wants to send.
@@ -267,9 +162,10 @@ func (p *Part) Sent(node int, s Source) {
 	}
 	n.txPackets++
 	n.txStall += stood - min(stood, uint64(packet.Flits()))
-	if n.pioState == pioBlocked && !n.pioRMA {
-		n.openLine(max(n.pioFrom, p.now+1))
-	}
+	vpid := packet.Header.SrcVPID()
+	n.procs[vpid].windows[windowVELO].waiting--
+	n.lines--
+	n.placeFree(vpid)
 }
 
 // txStalled counts the cycles in which a flit of the VELO requester waited. The

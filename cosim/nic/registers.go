@@ -83,7 +83,7 @@ func (n *node) access(u unitID) {
 	switch {
 	case !ok || !n.has(r, i):
 		resp = decerr
-	case !op.read && r.Access == regs.RO:
+	case !op.read && (r.Access == regs.RO || n.locked(op.off, uint8(i))):
 		resp = slverr
 	}
 	if resp == 0 && !op.read && n.held(op.off, uint8(i)) {
@@ -128,6 +128,17 @@ func (n *node) has(r *regs.Register, i int) bool {
 		return ok
 	}
 	return true
+}
+
+// locked: base and size of a ring stand still while it is on.
+func (n *node) locked(off uint32, i uint8) bool {
+	switch off {
+	case regs.MboxBase(i), regs.MboxSlots(i):
+		return n.mbox[i].ctrl&regs.MboxCtrlEnable != 0
+	case regs.NotiBase(i), regs.NotiSlots(i):
+		return n.rma.rings[i].ctrl&regs.NotiCtrlEnable != 0
+	}
+	return false
 }
 
 // held: a ring's registers do not change in the cycles in which a write begins or counts.
@@ -181,6 +192,18 @@ func (n *node) readReg(now drivers.Cycle, off uint32, i uint8) uint64 {
 		return m.stall.count(now)
 	case regs.MboxRP(i):
 		return m.readRP()
+	case regs.VELOWindow(i):
+		if n.stands(i).window {
+			w := &n.procs[i].windows[windowVELO]
+			return w.read(w.waiting)
+		}
+		return 0
+	case regs.RMAWindow(i):
+		n.seeDescriptor()
+		if n.stands(i).starts {
+			return n.procs[i].windows[windowRMA].read(n.rma.descs[i].n)
+		}
+		return 0
 	case regs.PDID(i):
 		return uint64(n.procs[i].pdid())
 	case regs.Hold(i):
@@ -248,7 +271,7 @@ func (n *node) readGlobal(now drivers.Cycle, off uint32) uint64 {
 		}
 		return v
 	case regs.TXLevel:
-		return uint64(n.out[SourceVELO].n) | uint64(n.p.net.Credits(n.id, vcRequest))<<16 | uint64(n.p.net.Credits(n.id, vcAnswer))<<24
+		return uint64(n.lines) | uint64(n.p.net.Credits(n.id, vcRequest))<<16 | uint64(n.p.net.Credits(n.id, vcAnswer))<<24
 	case regs.RXLevel:
 		return uint64(n.p.net.Waiting(n.id, vcRequest)) | uint64(n.p.net.Waiting(n.id, vcAnswer))<<16
 	}
@@ -307,6 +330,10 @@ func (n *node) writeReg(now drivers.Cycle, off uint32, i uint8, v uint64) {
 		n.mailboxChanged()
 	case regs.MboxCtrl(i):
 		n.setMailbox(i, v)
+	case regs.VELOWindow(i):
+		n.acknowledge(i, windowVELO)
+	case regs.RMAWindow(i):
+		n.acknowledge(i, windowRMA)
 	case regs.PDID(i):
 		n.setDomain(now, i, v)
 	case regs.Hold(i):

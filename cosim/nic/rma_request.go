@@ -5,38 +5,42 @@ import (
 	"github.com/nicloop/nicloop/drivers/regs"
 )
 
-// takeDescriptor accepts or refuses a line of the RMA window. It tells false when
-// the process's descriptors have no room; the line then waits on the bus.
-func (n *node) takeDescriptor(l *line) bool {
+// takeDescriptor judges the piece on the bus, and takes the descriptor that it made whole.
+func (n *node) takeDescriptor(l *line) {
 	p := regs.RMAPio(l.off)
 	pk := n.p.pool.at(l.packet)
-	w0 := regs.RMADesc(pk.quad(0))
 	s := n.standing(p.SrcVPID())
+	w := &n.procs[p.SrcVPID()].windows[windowRMA]
 	q := &n.rma.descs[p.SrcVPID()]
-	if s.starts && q.n >= regs.RMADepth {
-		n.pioState = pioBlocked
-		if !n.rma.rings[p.SrcVPID()].mayStart() { // the window goes off just now
-			n.unblock(n.p.now)
-		}
-		return false
-	}
-	n.p.pool.put(l.packet)
-	reason := regs.DropReasonNone
+	taken, reason := false, regs.DropReasonNone
 	switch {
 	case !s.starts:
 		reason = regs.DropReasonWindowOff
 	case s.stamp.pdid() == 0:
 		reason = regs.DropReasonDomain
-	case l.n != descBytes || p != (regs.RMAPioFields{SrcVPID: p.SrcVPID(), RMA: true}).Pack() || w0 != w0.Fields().Pack():
-		reason = regs.DropReasonBadLength
+	case l.misplaced():
+		reason, w.here = regs.DropReasonBadLength, 0
+	default:
+		if whole, lost := n.collect(w, l); whole {
+			wrong := regs.DropReasonNone
+			if w0 := regs.RMADesc(pk.quad(0)); l.off&rmaRsvd != 0 || w0 != w0.Fields().Pack() {
+				wrong = regs.DropReasonBadLength
+			}
+			taken, reason = w.judge(lost, q.n >= regs.RMADepth, wrong)
+		}
 	}
-	if reason != regs.DropReasonNone {
+	if n.pioAck {
+		w.acknowledge()
+		n.pioAck = false
+	}
+	if n.pioReason = reason; reason != regs.DropReasonNone {
 		n.rma.refused++
 		n.noteHere(p.SrcVPID(), reason)
-		n.p.fail(&drivers.BusError{Node: n.id, Port: "pio", Off: l.off, Write: true, Resp: slverr})
-		return true
 	}
-	*q.grow() = descriptor{w0: w0, w1: pk.quad(1), w2: pk.quad(2)}
+	if n.pioKept = taken; !taken {
+		return
+	}
+	*q.grow() = descriptor{w0: regs.RMADesc(pk.quad(0)), w1: pk.quad(1), w2: pk.quad(2)}
 	if c := &n.rma.closed[p.SrcVPID()]; c.at == n.p.now-1 && !n.rma.rings[p.SrcVPID()].mayStart() {
 		c.dead++ // the window went off as it came
 	}
@@ -46,8 +50,9 @@ func (n *node) takeDescriptor(l *line) bool {
 	}
 	n.m.trace(n.p.now-1, n.id, drivers.PointPIO, uint64(l.off))
 	n.wake(unitRMA, 0)
-	return true
 }
+
+const rmaRsvd = 1<<25 - 1<<13 // bits of an address of the RMA window that say nothing
 
 // dropDescriptor ends the first descriptor of a process.
 func (n *node) dropDescriptor(vpid int) {
@@ -55,9 +60,7 @@ func (n *node) dropDescriptor(vpid int) {
 	n.rma.descs[vpid].drop()
 	n.rma.closed[vpid].popped()
 	n.rma.waiting--
-	if n.pioState == pioBlocked && n.pioRMA {
-		n.unblock(n.p.now + 1 - behind)
-	}
+	n.placeFree(uint8(vpid))
 }
 
 // A fragment is what the requester does next for a descriptor.

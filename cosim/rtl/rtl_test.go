@@ -78,7 +78,7 @@ func TestFullMailbox(t *testing.T) {
 	sys.PostReg(1, 0, regs.IRQMask, regs.IRQStatusStall)
 	var stop drivers.Stop
 	require.NoError(t, sys.Run(100, &stop))
-	const n = 30
+	const n = regs.VELOLines
 	for i := range n {
 		send(sys, 0, 1, 1, []byte{byte(i)})
 	}

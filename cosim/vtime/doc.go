@@ -37,7 +37,7 @@
 // 64 times what the last trial took. A thread that waits for half a millisecond ends its turn: the
 // one it waits for has no core.
 //
-// A store to the send window blocks the core, as a posted write on a full bus
-// does: a process with Config.PIODepth lines not yet taken by its NIC parks until
-// one is taken. While it is parked it cannot poll its mailbox.
+// A process has Config.PIODepth lines in its send window at most, and on the way there: with as many, the next
+// store parks it until one has left, which stands for a look at VELO_WINDOW now and then. While it is parked it cannot poll
+// its mailbox. So no line is refused.
 package vtime

@@ -7,6 +7,7 @@ import (
 	"runtime"
 
 	"github.com/nicloop/nicloop/drivers"
+	"github.com/nicloop/nicloop/drivers/regs"
 )
 
 // Config is the part of the host cost model that belongs to the device.
@@ -14,7 +15,7 @@ type Config struct {
 	PIOWrite drivers.Time // core time of posting one line to the send window
 	RegWrite drivers.Time // core time of posting a register write
 	Wake     drivers.Time // from a slot becoming visible to the polling core seeing it
-	PIODepth int          // posted lines per process that the NIC has not taken
+	PIODepth int          // posted lines per process that have not left its window; regs.VELOLines at most
 	Limit    drivers.Time // simulated time after which the run is given up; 0: none
 }
 
@@ -38,6 +39,7 @@ func New(sys drivers.Timed, cfg Config) *Kernel {
 	if cfg.PIODepth < 1 {
 		panic(fmt.Sprintf("vtime: PIODepth is %d, must be at least 1", cfg.PIODepth))
 	}
+	cfg.PIODepth = min(cfg.PIODepth, regs.VELOLines)
 	k := &Kernel{
 		sys: sys, cfg: cfg, period: drivers.Time(info.ClockPS),
 		byVPID: make([][]*Proc, info.Nodes), byNode: make([]*loop, info.Nodes),

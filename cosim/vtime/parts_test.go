@@ -243,7 +243,9 @@ func testEndings(t *testing.T, s script) {
 		broken := errors.New("broken")
 		_, err := run(2, 0, func(*crowd, int) error { return broken })
 		require.ErrorIs(t, err, broken)
-		_, err = run(2, 0, func(c *crowd, i int) error { return c.procs[i].Device().WritePIO(1<<4, nil) })
+		_, err = run(2, 0, func(c *crowd, i int) error {
+			return c.procs[i].Device().WritePIO(uint32(regs.PioFields{DstNode: 60}.Pack()), nil)
+		})
 		var bus *drivers.BusError
 		require.ErrorAs(t, err, &bus)
 		require.Equal(t, bad/2, bus.Node)

@@ -14,12 +14,12 @@ type State uint8
 const (
 	Ready        State = iota // runs, or waits for its turn
 	AwaitArrival              // parked until its watched range is written
-	AwaitPIO                  // parked in a store to the send window
+	AwaitPIO                  // waits for a place in its send window
 	Done
 )
 
 func (s State) String() string {
-	return [...]string{"ready", "waits for an arrival", "blocked in a store to the send window", "done"}[s]
+	return [...]string{"ready", "waits for an arrival", "waits for a place in its send window", "done"}[s]
 }
 
 // A Proc is one process: what a rank needs of the machine it runs on.
@@ -33,7 +33,7 @@ type Proc struct {
 	turn       uint64 // how often the process has been resumed
 	watch      drivers.WatchID
 	issued     uint64 // lines posted to the send window
-	taken      uint64 // of them, taken by the NIC when last looked
+	taken      uint64 // of them, those that need no place any more, when last looked
 	dev        device
 	worker     Worker // while it attends to something
 	look       drivers.Time
@@ -136,7 +136,7 @@ func (p *Proc) suspend() {
 	}
 }
 
-// post makes room in the send window's posted writes and counts one more.
+// post waits for a place in the send window and counts one line more.
 func (p *Proc) post() error {
 	depth := uint64(p.k.cfg.PIODepth)
 	for p.issued-p.taken >= depth {
@@ -238,5 +238,8 @@ func (d *device) WritePIO(off uint32, line []byte) error {
 	d.p.k.sys.PostPIO(d.p.node, d.p.k.cycle(d.p.now), off, line)
 	return nil
 }
+
+// PacesPIO: post waits for a place.
+func (d *device) PacesPIO() {}
 
 func (d *device) Memory() []byte { return d.under.Memory() }

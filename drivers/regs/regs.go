@@ -140,3 +140,11 @@ func putBool(v bool, lsb int) uint64 {
 	}
 	return 0
 }
+
+// ForDescriptors tells whether an address of the send windows is in the line that takes RMA descriptors.
+func ForDescriptors(off uint32) bool { return RMAPio(off).RMA() == RMALine }
+
+// Descriptors is where a process writes its RMA descriptors.
+func Descriptors(vpid uint8) uint32 {
+	return uint32(RMAPioFields{SrcVPID: vpid, RMA: RMALine}.Pack())
+}

@@ -10,7 +10,7 @@ const (
 	// VersionValue is the version of the description.
 	VersionValue = 1
 	// DescHashValue is what register DESC_HASH reads on hardware built from the same description.
-	DescHashValue uint64 = 0x7eb65a610dc8fd59
+	DescHashValue uint64 = 0x2d1285db36c7884f
 )
 
 const (
@@ -31,6 +31,9 @@ const (
 	RMADepth            = 4     // RMA descriptors a process may have waiting in the NIC
 	RMAUnderWay         = 16    // fragments, requests or packets that a unit of RMA has begun, at most
 	DMAWrites           = 16    // slots of mailboxes, and notifications, that are written before the memory has answered the first
+	VELOLines           = 15    // lines of VELO a process may have waiting in the NIC
+	LineBytes           = 64    // a line of the send windows
+	RMALine             = 127   // rma_pio.rma: the line that takes descriptors
 	NotiBytes           = 16    // one notification
 	ATUTables           = 16    // translation tables
 	ATUCommands         = 16    // commands of the translation unit that wait in its queue, at most
@@ -311,14 +314,14 @@ func (v ATUOp) String() string {
 	return "ATUOp(" + strconv.Itoa(int(v)) + ")"
 }
 
-// Pio: byte address inside the VELO send window. The line has eight quadwords and a payload at most seven, so the quadword at which the write starts (0 or 1) carries the piggyback bit.
+// Pio: byte address inside the send windows: a line of 64 bytes and a place in it. A line is written in pieces, in any order; it is sent when the quadwords that length and piggyback announce are there, at least the first.
 type Pio uint32
 
 // PioFields are the fields of a Pio.
 type PioFields struct {
-	Byte      uint8 // always 0: quadword aligned
-	Piggyback bool  // the write starts at quadword 1: two credit bytes follow the payload
+	Byte      uint8 // where in the line the piece begins; payload at 0, the credit bytes right behind it
 	Length    uint8 // payload bytes without the credit bytes, 0..56 (0..54 with piggyback)
+	Piggyback bool  // two credit bytes follow the payload
 	Kind      Kind  // VELO kind
 	DstVPID   uint8 // destination VPID
 	DstNode   uint8 // destination node
@@ -328,21 +331,21 @@ type PioFields struct {
 // Pack builds the word. It panics when a field does not fit its width.
 func (f PioFields) Pack() Pio {
 	return Pio(
-		put("Pio.Byte", uint64(f.Byte), 0, 3) |
-			putBool(f.Piggyback, 3) |
+		put("Pio.Byte", uint64(f.Byte), 0, 6) |
 			put("Pio.Length", uint64(f.Length), 6, 6) |
-			put("Pio.Kind", uint64(f.Kind), 12, 2) |
-			put("Pio.DstVPID", uint64(f.DstVPID), 14, 4) |
-			put("Pio.DstNode", uint64(f.DstNode), 18, 6) |
-			put("Pio.SrcVPID", uint64(f.SrcVPID), 24, 4))
+			putBool(f.Piggyback, 12) |
+			put("Pio.Kind", uint64(f.Kind), 13, 2) |
+			put("Pio.DstVPID", uint64(f.DstVPID), 15, 4) |
+			put("Pio.DstNode", uint64(f.DstNode), 19, 6) |
+			put("Pio.SrcVPID", uint64(f.SrcVPID), 25, 4))
 }
 
 // Fields takes the word apart.
 func (w Pio) Fields() PioFields {
 	return PioFields{
 		Byte:      w.Byte(),
-		Piggyback: w.Piggyback(),
 		Length:    w.Length(),
+		Piggyback: w.Piggyback(),
 		Kind:      w.Kind(),
 		DstVPID:   w.DstVPID(),
 		DstNode:   w.DstNode(),
@@ -350,26 +353,26 @@ func (w Pio) Fields() PioFields {
 	}
 }
 
-// Byte: always 0: quadword aligned.
-func (w Pio) Byte() uint8 { return uint8(w >> 0 & 0x7) }
-
-// Piggyback: the write starts at quadword 1: two credit bytes follow the payload.
-func (w Pio) Piggyback() bool { return w>>3&1 != 0 }
+// Byte: where in the line the piece begins; payload at 0, the credit bytes right behind it.
+func (w Pio) Byte() uint8 { return uint8(w >> 0 & 0x3f) }
 
 // Length: payload bytes without the credit bytes, 0..56 (0..54 with piggyback).
 func (w Pio) Length() uint8 { return uint8(w >> 6 & 0x3f) }
 
+// Piggyback: two credit bytes follow the payload.
+func (w Pio) Piggyback() bool { return w>>12&1 != 0 }
+
 // Kind: VELO kind.
-func (w Pio) Kind() Kind { return Kind(w >> 12 & 0x3) }
+func (w Pio) Kind() Kind { return Kind(w >> 13 & 0x3) }
 
 // DstVPID: destination VPID.
-func (w Pio) DstVPID() uint8 { return uint8(w >> 14 & 0xf) }
+func (w Pio) DstVPID() uint8 { return uint8(w >> 15 & 0xf) }
 
 // DstNode: destination node.
-func (w Pio) DstNode() uint8 { return uint8(w >> 18 & 0x3f) }
+func (w Pio) DstNode() uint8 { return uint8(w >> 19 & 0x3f) }
 
 // SrcVPID: the window itself: the process mapped it, so it cannot be forged.
-func (w Pio) SrcVPID() uint8 { return uint8(w >> 24 & 0xf) }
+func (w Pio) SrcVPID() uint8 { return uint8(w >> 25 & 0xf) }
 
 // Header: first flit of every packet.
 type Header uint64
@@ -551,41 +554,41 @@ func (w Slot) Overflow() bool { return w>>29&1 != 0 }
 // Seq: number of this packet in this mailbox, from 1: a receiver polls memory alone.
 func (w Slot) Seq() uint32 { return uint32(w >> 32 & 0xffffffff) }
 
-// RMAPio: byte address inside the RMA window. One write of three quadwords is one descriptor.
+// RMAPio: the line of a process's window that takes RMA descriptors, one of three quadwords at a time. No line of VELO has the length and piggyback that it has.
 type RMAPio uint32
 
 // RMAPioFields are the fields of a RMAPio.
 type RMAPioFields struct {
-	Byte    uint8 // always 0: quadword aligned
+	Byte    uint8 // where in the line the piece begins; the first quadword at 0
+	RMA     uint8 // RMA_LINE: 63 and piggyback in format pio
 	SrcVPID uint8 // the window itself: the process mapped it, so it cannot be forged
-	RMA     bool  // 1: the RMA window; 0: the VELO window, format pio
 }
 
 // Pack builds the word. It panics when a field does not fit its width.
 func (f RMAPioFields) Pack() RMAPio {
 	return RMAPio(
-		put("RMAPio.Byte", uint64(f.Byte), 0, 3) |
-			put("RMAPio.SrcVPID", uint64(f.SrcVPID), 24, 4) |
-			putBool(f.RMA, 28))
+		put("RMAPio.Byte", uint64(f.Byte), 0, 6) |
+			put("RMAPio.RMA", uint64(f.RMA), 6, 7) |
+			put("RMAPio.SrcVPID", uint64(f.SrcVPID), 25, 4))
 }
 
 // Fields takes the word apart.
 func (w RMAPio) Fields() RMAPioFields {
 	return RMAPioFields{
 		Byte:    w.Byte(),
-		SrcVPID: w.SrcVPID(),
 		RMA:     w.RMA(),
+		SrcVPID: w.SrcVPID(),
 	}
 }
 
-// Byte: always 0: quadword aligned.
-func (w RMAPio) Byte() uint8 { return uint8(w >> 0 & 0x7) }
+// Byte: where in the line the piece begins; the first quadword at 0.
+func (w RMAPio) Byte() uint8 { return uint8(w >> 0 & 0x3f) }
+
+// RMA: RMA_LINE: 63 and piggyback in format pio.
+func (w RMAPio) RMA() uint8 { return uint8(w >> 6 & 0x7f) }
 
 // SrcVPID: the window itself: the process mapped it, so it cannot be forged.
-func (w RMAPio) SrcVPID() uint8 { return uint8(w >> 24 & 0xf) }
-
-// RMA: 1: the RMA window; 0: the VELO window, format pio.
-func (w RMAPio) RMA() bool { return w>>28&1 != 0 }
+func (w RMAPio) SrcVPID() uint8 { return uint8(w >> 25 & 0xf) }
 
 // RMADesc: first quadword of an RMA descriptor. The second is the read NLA (PUT: local, GET: remote), the immediate bytes (IMM_PUT), the payload (NOTI_PUT) or format rma_lock (FCAA); the third is the write NLA (PUT, IMM_PUT: remote, GET: local, FCAA: the remote word, 4-byte aligned), not looked at by NOTI_PUT.
 type RMADesc uint64
@@ -1013,7 +1016,7 @@ const (
 	DomainLast    uint32 = 0x70 // ro: the packet refused last: what it was, from which node and VPID, to which, of which domain
 	TXPackets     uint32 = 0x80 // ro: VELO packets injected
 	RXPackets     uint32 = 0x88 // ro: VELO packets written to mailboxes
-	TXDropped     uint32 = 0x90 // ro: sends refused by the requester (bad length, window off, no such node)
+	TXDropped     uint32 = 0x90 // ro: lines discarded at the window (bad length, pieces that cannot be, window off, no such node)
 	RXDropped     uint32 = 0x98 // ro: packets discarded by the completer (mailbox off, bad type, truncated)
 	RXCRCErrors   uint32 = 0xa0 // ro: packets discarded for their CRC
 	TXStall       uint32 = 0xa8 // ro: cycles the requester held a flit and had no credit
@@ -1093,7 +1096,7 @@ const (
 const (
 	RMATXPackets  uint32 = 0x1000 // ro: RMA packets injected, answers included
 	RMARXPackets  uint32 = 0x1008 // ro: RMA packets taken and found whole
-	RMARefused    uint32 = 0x1010 // ro: descriptors refused on the bus (not three quadwords, reserved bits, window off)
+	RMARefused    uint32 = 0x1010 // ro: descriptors discarded at the window (reserved bits, window off, pieces that cannot be)
 	RMARXDropped  uint32 = 0x1018 // ro: RMA packets discarded (CRC, truncated, bad type, bad length, not for this node)
 	RMAErrors     uint32 = 0x1020 // ro: fragments that failed here, each with an error notification at its origin
 	RMANotis      uint32 = 0x1028 // ro: notifications written
@@ -1148,10 +1151,10 @@ const (
 	ATUStatusQueued Bits   = 0x0828 // [47:40]
 )
 
-// MboxBase is the address of register MBOX_BASE of a VPID (rw): DMA address of the ring, 64-byte aligned.
+// MboxBase is the address of register MBOX_BASE of a VPID (rw): DMA address of the ring, 64-byte aligned; read-only while the mailbox is on.
 func MboxBase(vpid uint8) uint32 { return strided(0x10000, 0x1000, 16, vpid) }
 
-// MboxSlots is the address of register MBOX_SLOTS of a VPID (rw): slots in the ring, 1..2^24-1; any number, not only powers of two.
+// MboxSlots is the address of register MBOX_SLOTS of a VPID (rw): slots in the ring, 1..2^24-1; any number, not only powers of two; read-only while the mailbox is on.
 func MboxSlots(vpid uint8) uint32 { return strided(0x10008, 0x1000, 16, vpid) }
 
 // MboxCtrl is the address of register MBOX_CTRL of a VPID (rw): switches, which act at once; enable reads 0 also when memory has refused a slot, which switches the mailbox off; busy (read-only): slots of this mailbox are being written, to where it lay before. Software that has switched the mailbox off gives its memory away when busy is 0.
@@ -1163,10 +1166,10 @@ func MboxWP(vpid uint8) uint32 { return strided(0x10018, 0x1000, 16, vpid) }
 // MboxStall is the address of register MBOX_STALL of a VPID (ro): cycles this mailbox held the completer because it was full.
 func MboxStall(vpid uint8) uint32 { return strided(0x10020, 0x1000, 16, vpid) }
 
-// NotiBase is the address of register NOTI_BASE of a VPID (rw): DMA address of the notification ring, 16-byte aligned.
+// NotiBase is the address of register NOTI_BASE of a VPID (rw): DMA address of the notification ring, 16-byte aligned; read-only while the ring is on.
 func NotiBase(vpid uint8) uint32 { return strided(0x10100, 0x1000, 16, vpid) }
 
-// NotiSlots is the address of register NOTI_SLOTS of a VPID (rw): notifications in the ring, 1..8191.
+// NotiSlots is the address of register NOTI_SLOTS of a VPID (rw): notifications in the ring, 1..8191; read-only while the ring is on.
 func NotiSlots(vpid uint8) uint32 { return strided(0x10108, 0x1000, 16, vpid) }
 
 // NotiCtrl is the address of register NOTI_CTRL of a VPID (rw): enable: the ring is on and others may access this process's pages; window: the process may start operations itself (enable needed too); irq: a notification raises IRQ_STATUS.noti; busy (read-only) and a refused write: as in MBOX_CTRL.
@@ -1244,6 +1247,12 @@ func MboxRP(vpid uint8) uint32 { return strided(0x20000, 0x1000, 16, vpid) }
 // NotiRP is the address of register NOTI_RP of a VPID (rw): notifications consumed since enable (free-running, 32 bits); refused as in MBOX_RP.
 func NotiRP(vpid uint8) uint32 { return strided(0x20008, 0x1000, 16, vpid) }
 
+// VELOWindow is the address of register VELO_WINDOW of a VPID (rw): what came of the lines of VELO since the window went on; 0 while it is off. taken: lines that had their place, or were wrong (modulo 2^16); waiting: of them, those that have not left; refused: lines that found no place, or came when another was here in part, and all behind them until software writes this register (modulo 2^16): they are to be sent again, in order; wrong: lines discarded for good, as TX_DROPPED counts them (modulo 2^8); begun: a part of a line is here; retry: lines are refused. Writing anything ends that, and forgets refused and the part of a line.
+func VELOWindow(vpid uint8) uint32 { return strided(0x20010, 0x1000, 16, vpid) }
+
+// RMAWindow is the address of register RMA_WINDOW of a VPID (rw): the same for descriptors.
+func RMAWindow(vpid uint8) uint32 { return strided(0x20018, 0x1000, 16, vpid) }
+
 // Fields of register MBOX_RP.
 const (
 	MboxRPPackets Bits   = 0x2000 // [31:0]
@@ -1254,6 +1263,26 @@ const (
 const (
 	NotiRPNotifications Bits   = 0x2000 // [31:0]
 	NotiRPRefused       uint64 = 1 << 32
+)
+
+// Fields of register VELO_WINDOW.
+const (
+	VELOWindowTaken   Bits   = 0x1000 // [15:0]
+	VELOWindowWaiting Bits   = 0x0810 // [23:16]
+	VELOWindowRefused Bits   = 0x1018 // [39:24]
+	VELOWindowWrong   Bits   = 0x0828 // [47:40]
+	VELOWindowBegun   uint64 = 1 << 48
+	VELOWindowRetry   uint64 = 1 << 49
+)
+
+// Fields of register RMA_WINDOW.
+const (
+	RMAWindowTaken   Bits   = 0x1000 // [15:0]
+	RMAWindowWaiting Bits   = 0x0810 // [23:16]
+	RMAWindowRefused Bits   = 0x1018 // [39:24]
+	RMAWindowWrong   Bits   = 0x0828 // [47:40]
+	RMAWindowBegun   uint64 = 1 << 48
+	RMAWindowRetry   uint64 = 1 << 49
 )
 
 // ATUBase is the address of register ATU_BASE of a VPID (rw): address of the table in host memory, 8-byte aligned.
@@ -1440,7 +1469,7 @@ var table = []Register{
 	}},
 	{Name: "TX_PACKETS", Offset: 0x80, Stride: 0x0, Count: 1, Access: RO, Doc: "VELO packets injected", Fields: nil},
 	{Name: "RX_PACKETS", Offset: 0x88, Stride: 0x0, Count: 1, Access: RO, Doc: "VELO packets written to mailboxes", Fields: nil},
-	{Name: "TX_DROPPED", Offset: 0x90, Stride: 0x0, Count: 1, Access: RO, Doc: "sends refused by the requester (bad length, window off, no such node)", Fields: nil},
+	{Name: "TX_DROPPED", Offset: 0x90, Stride: 0x0, Count: 1, Access: RO, Doc: "lines discarded at the window (bad length, pieces that cannot be, window off, no such node)", Fields: nil},
 	{Name: "RX_DROPPED", Offset: 0x98, Stride: 0x0, Count: 1, Access: RO, Doc: "packets discarded by the completer (mailbox off, bad type, truncated)", Fields: nil},
 	{Name: "RX_CRC_ERRORS", Offset: 0xa0, Stride: 0x0, Count: 1, Access: RO, Doc: "packets discarded for their CRC", Fields: nil},
 	{Name: "TX_STALL", Offset: 0xa8, Stride: 0x0, Count: 1, Access: RO, Doc: "cycles the requester held a flit and had no credit", Fields: nil},
@@ -1461,7 +1490,7 @@ var table = []Register{
 	}},
 	{Name: "RMA_TX_PACKETS", Offset: 0x1000, Stride: 0x0, Count: 1, Access: RO, Doc: "RMA packets injected, answers included", Fields: nil},
 	{Name: "RMA_RX_PACKETS", Offset: 0x1008, Stride: 0x0, Count: 1, Access: RO, Doc: "RMA packets taken and found whole", Fields: nil},
-	{Name: "RMA_REFUSED", Offset: 0x1010, Stride: 0x0, Count: 1, Access: RO, Doc: "descriptors refused on the bus (not three quadwords, reserved bits, window off)", Fields: nil},
+	{Name: "RMA_REFUSED", Offset: 0x1010, Stride: 0x0, Count: 1, Access: RO, Doc: "descriptors discarded at the window (reserved bits, window off, pieces that cannot be)", Fields: nil},
 	{Name: "RMA_RX_DROPPED", Offset: 0x1018, Stride: 0x0, Count: 1, Access: RO, Doc: "RMA packets discarded (CRC, truncated, bad type, bad length, not for this node)", Fields: nil},
 	{Name: "RMA_ERRORS", Offset: 0x1020, Stride: 0x0, Count: 1, Access: RO, Doc: "fragments that failed here, each with an error notification at its origin", Fields: nil},
 	{Name: "RMA_NOTIS", Offset: 0x1028, Stride: 0x0, Count: 1, Access: RO, Doc: "notifications written", Fields: nil},
@@ -1499,8 +1528,8 @@ var table = []Register{
 	}},
 	{Name: "ATU_REFUSED", Offset: 0x10b8, Stride: 0x0, Count: 1, Access: RO, Doc: "commands refused because the queue was full (32 bits)", Fields: nil},
 	{Name: "ATU_DONE_ERRORS", Offset: 0x10c0, Stride: 0x0, Count: 1, Access: RO, Doc: "writes to ATU_DONE that the memory answered with an error (32 bits)", Fields: nil},
-	{Name: "MBOX_BASE", Offset: 0x10000, Stride: 0x1000, Count: 16, Access: RW, Doc: "DMA address of the ring, 64-byte aligned", Fields: nil},
-	{Name: "MBOX_SLOTS", Offset: 0x10008, Stride: 0x1000, Count: 16, Access: RW, Doc: "slots in the ring, 1..2^24-1; any number, not only powers of two", Fields: nil},
+	{Name: "MBOX_BASE", Offset: 0x10000, Stride: 0x1000, Count: 16, Access: RW, Doc: "DMA address of the ring, 64-byte aligned; read-only while the mailbox is on", Fields: nil},
+	{Name: "MBOX_SLOTS", Offset: 0x10008, Stride: 0x1000, Count: 16, Access: RW, Doc: "slots in the ring, 1..2^24-1; any number, not only powers of two; read-only while the mailbox is on", Fields: nil},
 	{Name: "MBOX_CTRL", Offset: 0x10010, Stride: 0x1000, Count: 16, Access: RW, Doc: "switches, which act at once; enable reads 0 also when memory has refused a slot, which switches the mailbox off; busy (read-only): slots of this mailbox are being written, to where it lay before. Software that has switched the mailbox off gives its memory away when busy is 0", Fields: []Field{
 		{Name: "enable", Bits: 0x0100},
 		{Name: "window", Bits: 0x0101},
@@ -1509,8 +1538,8 @@ var table = []Register{
 	}},
 	{Name: "MBOX_WP", Offset: 0x10018, Stride: 0x1000, Count: 16, Access: RO, Doc: "packets written since enable (free-running, 32 bits)", Fields: nil},
 	{Name: "MBOX_STALL", Offset: 0x10020, Stride: 0x1000, Count: 16, Access: RO, Doc: "cycles this mailbox held the completer because it was full", Fields: nil},
-	{Name: "NOTI_BASE", Offset: 0x10100, Stride: 0x1000, Count: 16, Access: RW, Doc: "DMA address of the notification ring, 16-byte aligned", Fields: nil},
-	{Name: "NOTI_SLOTS", Offset: 0x10108, Stride: 0x1000, Count: 16, Access: RW, Doc: "notifications in the ring, 1..8191", Fields: nil},
+	{Name: "NOTI_BASE", Offset: 0x10100, Stride: 0x1000, Count: 16, Access: RW, Doc: "DMA address of the notification ring, 16-byte aligned; read-only while the ring is on", Fields: nil},
+	{Name: "NOTI_SLOTS", Offset: 0x10108, Stride: 0x1000, Count: 16, Access: RW, Doc: "notifications in the ring, 1..8191; read-only while the ring is on", Fields: nil},
 	{Name: "NOTI_CTRL", Offset: 0x10110, Stride: 0x1000, Count: 16, Access: RW, Doc: "enable: the ring is on and others may access this process's pages; window: the process may start operations itself (enable needed too); irq: a notification raises IRQ_STATUS.noti; busy (read-only) and a refused write: as in MBOX_CTRL", Fields: []Field{
 		{Name: "enable", Bits: 0x0100},
 		{Name: "window", Bits: 0x0101},
@@ -1545,6 +1574,22 @@ var table = []Register{
 	{Name: "NOTI_RP", Offset: 0x20008, Stride: 0x1000, Count: 16, Access: RW, Doc: "notifications consumed since enable (free-running, 32 bits); refused as in MBOX_RP", Fields: []Field{
 		{Name: "notifications", Bits: 0x2000},
 		{Name: "refused", Bits: 0x0120},
+	}},
+	{Name: "VELO_WINDOW", Offset: 0x20010, Stride: 0x1000, Count: 16, Access: RW, Doc: "what came of the lines of VELO since the window went on; 0 while it is off. taken: lines that had their place, or were wrong (modulo 2^16); waiting: of them, those that have not left; refused: lines that found no place, or came when another was here in part, and all behind them until software writes this register (modulo 2^16): they are to be sent again, in order; wrong: lines discarded for good, as TX_DROPPED counts them (modulo 2^8); begun: a part of a line is here; retry: lines are refused. Writing anything ends that, and forgets refused and the part of a line", Fields: []Field{
+		{Name: "taken", Bits: 0x1000},
+		{Name: "waiting", Bits: 0x0810},
+		{Name: "refused", Bits: 0x1018},
+		{Name: "wrong", Bits: 0x0828},
+		{Name: "begun", Bits: 0x0130},
+		{Name: "retry", Bits: 0x0131},
+	}},
+	{Name: "RMA_WINDOW", Offset: 0x20018, Stride: 0x1000, Count: 16, Access: RW, Doc: "the same for descriptors", Fields: []Field{
+		{Name: "taken", Bits: 0x1000},
+		{Name: "waiting", Bits: 0x0810},
+		{Name: "refused", Bits: 0x1018},
+		{Name: "wrong", Bits: 0x0828},
+		{Name: "begun", Bits: 0x0130},
+		{Name: "retry", Bits: 0x0131},
 	}},
 	{Name: "ATU_BASE", Offset: 0x30000, Stride: 0x1000, Count: 16, Access: RW, Doc: "address of the table in host memory, 8-byte aligned", Fields: nil},
 	{Name: "ATU_PAGES", Offset: 0x30008, Stride: 0x1000, Count: 16, Access: RW, Doc: "pages in the table (0: no table) and their size", Fields: []Field{

@@ -25,7 +25,7 @@ func TestFormatsCoverTheirWords(t *testing.T) {
 	require.Equal(t, ^Header(0), (^Header(0)).Fields().Pack())
 	require.Equal(t, Slot(0xffffffff_3fffffff), (^Slot(0)).Fields().Pack())
 	require.Equal(t, ^Tail(0), (^Tail(0)).Fields().Pack())
-	require.Equal(t, Pio(0x0fffffcf), (^Pio(0)).Fields().Pack())
+	require.Equal(t, Pio(0x1fffffff), (^Pio(0)).Fields().Pack())
 }
 
 // The numbers of this test are written by hand from the description, not through the generator.
@@ -33,7 +33,7 @@ func TestKnownWords(t *testing.T) {
 	h := HeaderFields{Type: PacketTypeVELO, Kind: KindCredit, Length: 8, SrcVPID: 2, SrcNode: 1, DstVPID: 3, DstNode: 5}.Pack()
 	require.Equal(t, Header(0x0053_0012_0000_0822), h)
 	p := PioFields{Piggyback: true, Length: 54, DstVPID: 3, DstNode: 5, SrcVPID: 2}.Pack()
-	require.Equal(t, Pio(0x2000000|5<<18|3<<14|54<<6|8), p)
+	require.Equal(t, Pio(0x4000000|5<<19|3<<15|1<<12|54<<6), p)
 	require.Equal(t, uint32(0x13018), MboxWP(3))
 	require.Equal(t, uint32(0x2f000), MboxRP(15))
 }
@@ -52,7 +52,7 @@ func TestByAddress(t *testing.T) {
 			require.Equal(t, i, index)
 		}
 	}
-	for _, hole := range []uint32{0x38, 0x4, 0x10028, 0x20010, 0x50200, ^uint32(0)} {
+	for _, hole := range []uint32{0x38, 0x4, 0x10028, 0x20020, 0x50200, ^uint32(0)} {
 		_, _, ok := ByAddress(hole)
 		require.False(t, ok, "%#x", hole)
 	}

@@ -170,8 +170,9 @@ func outstanding(r *rig) {
 			}
 			most = max(most, a.InFlight())
 			r.must(r.Run(r.Now()+50, &r.stop))
-			taken := r.PIOTaken(0, vpid)
-			r.check(taken == a.Stats().Operations, "the NIC has taken %d of %d descriptors: the others hold the bus", taken, a.Stats().Operations)
+			window := r.reg(0, regs.RMAWindow(uint8(vpid)))
+			r.check(regs.RMAWindowTaken.Of(window) == a.Stats().Operations && regs.RMAWindowRefused.Of(window) == 0,
+				"%d descriptors: RMA_WINDOW is 0x%x", a.Stats().Operations, window)
 			var ev rma.Event
 			for ok, err := a.Poll(&ev); ok || err != nil; ok, err = a.Poll(&ev) {
 				r.must(err)

@@ -18,7 +18,7 @@ module domain_table (
     output logic [3:0]   level_vpid,
     input  logic [2:0]   descriptors,
     input  logic [4:0]   fragments,
-    input  logic [2:0]   lines,
+    input  logic [3:0]   lines,
     // how long a full mailbox, and a full ring, of level_vpid may still hold others, and what they lost; kept by their tables
     output logic         wr_hold,
     input  logic [23:0]  mailbox_hold,
@@ -102,7 +102,7 @@ module domain_table (
       3'd5: begin
         rd_value[nicloop_pkg::LEVEL_DESCRIPTORS_LSB+:3] = descriptors;
         rd_value[nicloop_pkg::LEVEL_FRAGMENTS_LSB+:5]   = fragments;
-        rd_value[nicloop_pkg::LEVEL_LINES_LSB+:3]       = lines;
+        rd_value[nicloop_pkg::LEVEL_LINES_LSB+:4]       = lines;
       end
       3'd6: begin
         rd_value[nicloop_pkg::HOLD_MAILBOX_LSB+:24] = mailbox_hold;

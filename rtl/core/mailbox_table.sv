@@ -53,7 +53,8 @@ module mailbox_table (
     input  logic        wr_rp,
     input  logic        shut,        // wr_vpid gets another domain: mailbox and window go off
     output logic        ev_refused,  // a read pointer
-    output logic [15:0] window_on
+    output logic [15:0] window_on,
+    output logic [15:0] on           // base and size stand still
 );
   localparam int VPIDS = nicloop_pkg::VPIDS;
 
@@ -119,6 +120,7 @@ module mailbox_table (
     end
   end
   assign window_on = window;
+  assign on        = enable;
 
   // ---- one write port each ----
   logic [3:0] reg_at, begun_at, ended_at;  // where registers write; where the completer counts
@@ -186,6 +188,7 @@ module mailbox_table (
       assert (!((begun || ended) && (wr_base || wr_slots || wr_ctrl)))
         else $error("mailbox_table %m: a register write fell into the beginning or end of a slot write");
       assert (!commit || ended_seq == wp[ended_vpid] + 1'b1) else $error("mailbox_table %m: slot %0d of VPID %0d out of order", ended_seq, ended_vpid);
+      assert (!((wr_base || wr_slots) && enable[wr_vpid])) else $error("mailbox_table %m: base or size of a ring that is on");
       assert (!busy || !(wr_base || wr_slots || wr_ctrl || wr_rp || begun || ended || stall))
         else $error("mailbox_table %m: used before it was cleared");
     end

@@ -1,10 +1,9 @@
 // nic_core: the NIC up to its board-facing boundary.
 //
 // Job: joins register file, mailbox table, VELO requester and completer with router and links.
-// Handshake: AXI4-Lite slave (registers), AXI4 write slave (PIO window, one line per burst), AXI4 master
+// Handshake: AXI4-Lite slave (registers), AXI4 write slave (send windows, lines in pieces), AXI4 master
 //   (DMA), AXI-Stream per link and direction (index l = port l + 1, packed; words as in link), level interrupt.
-// Back-pressure: a blocked network blocks the PIO window, a full mailbox blocks the network; the registers
-//   always answer. link_up[l]: a neighbour is connected; it does not change. carrier[l]: the wire works; what
+// Back-pressure: a full mailbox blocks the network; registers and send windows always answer. link_up[l]: a neighbour is connected; it does not change. carrier[l]: the wire works; what
 //   is sent meanwhile waits.
 module nic_core #(
     parameter int DIM_X    = 2,
@@ -44,7 +43,7 @@ module nic_core #(
     input  logic        s_axil_rready,
     output logic [63:0] s_axil_rdata,
     output logic [1:0]  s_axil_rresp,
-    // PIO window: AXI4 write slave
+    // send windows: AXI4 write slave
     input  logic        s_axi_awvalid,
     output logic        s_axi_awready,
     input  logic [28:0] s_axi_awaddr,
@@ -142,7 +141,7 @@ module nic_core #(
 
   // ---- events ----
   logic        ev_line, ev_tx_error, ev_tx_packet, ev_tx_stall, ev_drop, commit, stall, begun;
-  logic [27:0] line_addr;
+  logic [28:0] line_addr;
   logic [6:0]  tx_reason, drop_reason;
   logic [63:0] packet_header, slot_header;
   logic [7:0]  route_errors;
@@ -155,17 +154,25 @@ module nic_core #(
   logic [23:0] mb_rd_slots;
   logic [8:0]  mb_rd_ctrl;
   logic [32:0] mb_rd_rp;
-  logic [15:0] window_on;
+  logic [15:0] window_on, mb_on;
 
   logic [15:0] tx_lines;
   logic [7:0]  tx_credits0, tx_credits1;
   logic [31:0] rx_levels;
   logic        reg_idle, req_idle, comp_idle, router_idle, reg_active, req_active, comp_active, router_active;
-  logic        split_idle, inj_active, ej_idle, rma_idle, rma_active;
+  logic        inj_active, ej_idle, rma_idle, rma_active;
 
   // ---- VELO and RMA share the window, the network and the memory ----
-  logic [1:0]   pio_awvalid, pio_awready, pio_wvalid, pio_wready, pio_bvalid, pio_bready;
-  logic [3:0]   pio_bresp;
+  logic [1:0]   put, put_words, take;
+  logic [3:0]   put_vpid;
+  /* verilator lint_off UNUSEDSIGNAL */
+  logic [3:0]   packet_vpid;  // for those who watch (nic_trace)
+  /* verilator lint_on UNUSEDSIGNAL */
+  logic [2:0]   put_quad;
+  logic [63:0]  put_data, window_value;
+  logic [31:0]  line_stamp;
+  logic [15:0]  rma_window_on, rma_full, velo_full;
+  logic         ev_rma_refused, window_writable, window_rd_known, win_idle, win_active;
   logic [2:0]   send_valid, send_ready, send_head, send_tail;
   logic [191:0] send_data;
   logic [3:0]   unit_valid, unit_ready;
@@ -186,11 +193,11 @@ module nic_core #(
   logic        rma_wr_known, rma_wr_writable, rma_wr_ready, rma_rd_known, route_wr_known, route_rd_known;
   logic        domain_wr_known, domain_writable, domain_rd_known;
   logic [63:0] rma_value, route_value, domain_value;
-  assign x_wr_known    = rma_wr_known || route_wr_known || domain_wr_known;
-  assign x_wr_writable = rma_wr_writable || route_wr_known || link_writable || domain_writable;
-  assign x_wr_ready    = domain_writable ? !mb_busy && !x_busy : rma_wr_ready || route_wr_known || link_writable;
-  assign x_rd_known    = rma_rd_known || route_rd_known || domain_rd_known;
-  assign x_rd_value    = rma_value | route_value | domain_value;
+  assign x_wr_known    = rma_wr_known || route_wr_known || domain_wr_known || window_writable;
+  assign x_wr_writable = rma_wr_writable || route_wr_known || link_writable || domain_writable || window_writable;
+  assign x_wr_ready    = domain_writable ? !mb_busy && !x_busy : rma_wr_ready || route_wr_known || link_writable || window_writable;
+  assign x_rd_known    = rma_rd_known || route_rd_known || domain_rd_known || window_rd_known;
+  assign x_rd_value    = rma_value | route_value | domain_value | window_value;
 
   // ---- domains ----
   logic         shut, ring_restart, velo_stranger;
@@ -202,8 +209,9 @@ module nic_core #(
   logic         ring_stall, wr_hold, overflow, look_spent, look_timed, look_overflowed;
   logic [23:0]  mailbox_hold, ring_hold;
   logic [31:0]  mailbox_overflows, ring_overflows;
-  logic [2:0]   level_descriptors, level_lines;
+  logic [2:0]   level_descriptors;
   logic [4:0]   level_fragments;
+  logic [3:0]   level_lines;
   domain_table u_domains (
       .clk, .rst, .stamps, .restart(ring_restart), .restart_vpid(x_wr_addr[15:12]), .shut, .level_vpid,
       .descriptors(level_descriptors), .fragments(level_fragments), .lines(level_lines), .wr_hold,
@@ -220,7 +228,7 @@ module nic_core #(
       .rd_hold(mailbox_hold), .rd_overflows(mailbox_overflows), .wr_hold,
       .rd_vpid(mb_rd_vpid), .rd_base(mb_rd_base), .rd_slots(mb_rd_slots), .rd_ctrl(mb_rd_ctrl), .rd_wp(mb_rd_wp),
       .rd_rp(mb_rd_rp), .rd_stall(mb_rd_stall), .wr_ready(mb_wr_ready), .wr_vpid(mb_wr_vpid), .wr_data(mb_wr_data),
-      .wr_base(mb_wr_base), .wr_slots(mb_wr_slots), .wr_ctrl(mb_wr_ctrl), .wr_rp(mb_wr_rp), .shut, .ev_refused(mb_ev_refused), .window_on
+      .wr_base(mb_wr_base), .wr_slots(mb_wr_slots), .wr_ctrl(mb_wr_ctrl), .wr_rp(mb_wr_rp), .shut, .ev_refused(mb_ev_refused), .window_on, .on(mb_on)
   );
 
   // Node and VPID of a process, as registers show it.
@@ -242,7 +250,7 @@ module nic_core #(
       .s_bvalid(s_axil_bvalid), .s_bready(s_axil_bready), .s_bresp(s_axil_bresp),
       .s_arvalid(s_axil_arvalid), .s_arready(s_axil_arready), .s_araddr(s_axil_araddr),
       .s_rvalid(s_axil_rvalid), .s_rready(s_axil_rready), .s_rdata(s_axil_rdata), .s_rresp(s_axil_rresp),
-      .mb_rd_vpid, .mb_rd_base, .mb_rd_slots, .mb_rd_ctrl, .mb_rd_wp, .mb_rd_rp, .mb_rd_stall, .mb_busy,
+      .mb_rd_vpid, .mb_rd_base, .mb_rd_slots, .mb_rd_ctrl, .mb_rd_wp, .mb_rd_rp, .mb_rd_stall, .mb_busy, .mb_on,
       .mb_wr_ready, .mb_wr_vpid, .mb_wr_data, .mb_wr_base, .mb_wr_slots, .mb_wr_ctrl, .mb_wr_rp,
       .ext_wr_known(link_wr_known), .ext_rd_known(link_rd_known), .ext_rd_value(link_value),
       .ev_tx_packet, .ev_tx_error, .tx_reason, .tx_src(line_src), .tx_dst(line_dst),
@@ -257,22 +265,23 @@ module nic_core #(
       .irq, .idle(reg_idle), .active(reg_active)
   );
 
-  pio_split u_split (
-      .clk, .rst, .s_awvalid(s_axi_awvalid), .s_awready(s_axi_awready), .s_awrma(s_axi_awaddr[nicloop_pkg::RMA_PIO_RMA_LSB]),
-      .s_wvalid(s_axi_wvalid), .s_wready(s_axi_wready), .s_bvalid(s_axi_bvalid), .s_bready(s_axi_bready), .s_bresp(s_axi_bresp),
-      .m_awvalid(pio_awvalid), .m_awready(pio_awready), .m_wvalid(pio_wvalid), .m_wready(pio_wready),
-      .m_bvalid(pio_bvalid), .m_bready(pio_bready), .m_bresp(pio_bresp), .idle(split_idle)
+  pio_window u_window (
+      .clk, .rst, .nodes, .s_awvalid(s_axi_awvalid), .s_awready(s_axi_awready), .s_awaddr(s_axi_awaddr), .s_awlen(s_axi_awlen),
+      .s_awsize(s_axi_awsize), .s_awburst(s_axi_awburst), .s_wvalid(s_axi_wvalid), .s_wready(s_axi_wready), .s_wdata(s_axi_wdata),
+      .s_wstrb(s_axi_wstrb), .s_wlast(s_axi_wlast), .s_bvalid(s_axi_bvalid), .s_bready(s_axi_bready), .s_bresp(s_axi_bresp),
+      .on({rma_window_on, window_on}), .full({rma_full, velo_full}), .stamps,
+      .put, .put_vpid, .put_quad, .put_data, .put_words, .take, .ev_error({ev_rma_refused, ev_tx_error}), .line_addr, .line_stamp,
+      .error_reason(tx_reason), .wr_addr(x_wr_addr), .wr_do(x_wr_do), .wr_known(window_writable), .rd_addr(x_rd_addr),
+      .rd_known(window_rd_known), .rd_value(window_value), .waiting_velo(level_lines), .waiting_rma(level_descriptors),
+      .idle(win_idle), .active(win_active)
   );
+  assign ev_line = take[0];
 
   velo_requester u_requester (
-      .clk, .rst, .here, .nodes,
-      .s_awvalid(pio_awvalid[0]), .s_awready(pio_awready[0]), .s_awaddr(s_axi_awaddr[27:0]), .s_awlen(s_axi_awlen),
-      .s_awsize(s_axi_awsize), .s_awburst(s_axi_awburst), .s_wvalid(pio_wvalid[0]), .s_wready(pio_wready[0]),
-      .s_wdata(s_axi_wdata), .s_wstrb(s_axi_wstrb), .s_wlast(s_axi_wlast),
-      .s_bvalid(pio_bvalid[0]), .s_bready(pio_bready[0]), .s_bresp(pio_bresp[1:0]), .window_on, .stamps,
-      .tx_valid(send_valid[0]), .tx_ready(send_ready[0]), .tx_head(send_head[0]), .tx_tail(send_tail[0]), .tx_data(send_data[63:0]),
-      .ev_line, .ev_error(ev_tx_error), .line_addr, .error_reason(tx_reason), .ev_packet(ev_tx_packet),
-      .ev_stall(ev_tx_stall), .lines(tx_lines), .level_vpid, .level_of(level_lines), .idle(req_idle), .active(req_active)
+      .clk, .rst, .here, .put(put[0]), .put_vpid, .put_quad, .put_data, .put_words, .take(take[0]), .line_addr, .line_stamp,
+      .full(velo_full), .tx_valid(send_valid[0]), .tx_ready(send_ready[0]), .tx_head(send_head[0]), .tx_tail(send_tail[0]),
+      .tx_data(send_data[63:0]), .ev_packet(ev_tx_packet), .packet_vpid, .ev_stall(ev_tx_stall), .lines(tx_lines), .level_vpid,
+      .level_of(level_lines), .idle(req_idle), .active(req_active)
   );
 
   velo_completer u_completer (
@@ -289,10 +298,8 @@ module nic_core #(
       .clk, .rst, .here, .nodes, .stamps, .shut, .restart(ring_restart), .ev_strangers(rma_strangers),
       .level_vpid, .level_descriptors, .level_fragments, .ev_stall(ring_stall), .wr_hold, .ring_hold, .ring_overflows,
       .stranger_header(rma_stranger_header), .stranger_pdid(rma_stranger_pdid),
-      .s_awvalid(pio_awvalid[1]), .s_awready(pio_awready[1]), .s_awaddr(s_axi_awaddr), .s_awlen(s_axi_awlen),
-      .s_awsize(s_axi_awsize), .s_awburst(s_axi_awburst), .s_wvalid(pio_wvalid[1]), .s_wready(pio_wready[1]),
-      .s_wdata(s_axi_wdata), .s_wstrb(s_axi_wstrb), .s_wlast(s_axi_wlast),
-      .s_bvalid(pio_bvalid[1]), .s_bready(pio_bready[1]), .s_bresp(pio_bresp[3:2]),
+      .put(put[1]), .put_vpid, .put_quad, .put_data, .put_words, .take(take[1]), .line_vpid(line_addr[nicloop_pkg::PIO_SRC_VPID_LSB+:4]),
+      .ev_refused(ev_rma_refused), .refuse_reason(tx_reason), .window_on(rma_window_on), .full(rma_full),
       .tx_valid(send_valid[2:1]), .tx_ready(send_ready[2:1]), .tx_head(send_head[2:1]), .tx_tail(send_tail[2:1]), .tx_data(send_data[191:64]),
       .in_valid(unit_valid[3:1]), .in_ready(unit_ready[3:1]), .flit0, .flit1, .completer_busy, .responder_busy,
       .velo_awvalid, .velo_awready, .velo_awaddr, .velo_wvalid, .velo_wready, .velo_wdata, .velo_wlast, .velo_bvalid, .velo_bready,
@@ -357,8 +364,8 @@ module nic_core #(
       .wr_known(link_wr_known), .wr_writable(link_writable), .patience, .drain, .restart
   );
 
-  assign idle   = reg_idle && split_idle && req_idle && comp_idle && rma_idle && ej_idle && !in_valid && router_idle && &link_idle && !mb_busy;
-  assign active = reg_active || req_active || inj_active || |(unit_valid & unit_ready) || comp_active || rma_active || router_active ||
+  assign idle   = reg_idle && win_idle && req_idle && comp_idle && rma_idle && ej_idle && !in_valid && router_idle && &link_idle && !mb_busy;
+  assign active = reg_active || win_active || req_active || inj_active || |(unit_valid & unit_ready) || comp_active || rma_active || router_active ||
                   ej_valid || |ej_credit || |link_active;
 
 `ifndef SYNTHESIS

@@ -2,7 +2,7 @@
 //
 // Job: joins the RMA units with the translation unit, the notification rings, the write limiter and the AXI master,
 //   which they share with the VELO completer.
-// Handshake: AXI4 write slave (descriptors); flits out (0 requests, 1 answers) and in (0 completer, 1 responder, 2 answers) by
+// Handshake: descriptors as pio_window hands them on; flits out (0 requests, 1 answers) and in (0 completer, 1 responder, 2 answers) by
 //   valid/ready; AXI4 master; registers as rma_regs. Events are pulses.
 // Back-pressure: a full notification ring holds the unit that notifies; requests wait behind it, answers only behind
 //   an answer that notifies.
@@ -24,21 +24,18 @@ module nic_rma (
     output logic [1:0]   ev_strangers,  // requests from another domain: header and domain of one
     output logic [63:0]  stranger_header,
     output logic [15:0]  stranger_pdid,
-    // descriptors
-    input  logic         s_awvalid,
-    output logic         s_awready,
-    input  logic [28:0]  s_awaddr,
-    input  logic [7:0]   s_awlen,
-    input  logic [2:0]   s_awsize,
-    input  logic [1:0]   s_awburst,
-    input  logic         s_wvalid,
-    output logic         s_wready,
-    input  logic [63:0]  s_wdata,
-    input  logic [7:0]   s_wstrb,
-    input  logic         s_wlast,
-    output logic         s_bvalid,
-    input  logic         s_bready,
-    output logic [1:0]   s_bresp,
+    // descriptors, as pio_window has them
+    input  logic         put,
+    input  logic [3:0]   put_vpid,
+    input  logic [2:0]   put_quad,
+    input  logic [63:0]  put_data,
+    input  logic [1:0]   put_words,
+    input  logic         take,
+    input  logic [3:0]   line_vpid,
+    input  logic         ev_refused,     // a piece or a descriptor was discarded
+    input  logic [6:0]   refuse_reason,
+    output logic [15:0]  window_on,
+    output logic [15:0]  full,
     // flits
     output logic [1:0]   tx_valid,
     input  logic [1:0]   tx_ready,
@@ -127,13 +124,12 @@ module nic_rma (
   logic [23:0]  ar_len;
 
   logic         fence;
-  logic [15:0]  rma_on, window_on, waiting, descriptors;
+  logic [15:0]  rma_on, waiting, descriptors;
   logic [3:0]   head_vpid;
   logic [191:0] head;
   logic         ev_overflow;
-  logic         pop, head_dead, ev_refused, ev_purged, ev_late;
-  logic [6:0]   refuse_reason;
-  logic [3:0]   refuse_vpid, ring_vpid;  // ring_vpid: whose the notifier looks at
+  logic         pop, head_dead, ev_purged, ev_late;
+  logic [3:0]   ring_vpid;  // whose the notifier looks at
   logic         win_idle, win_active, req_idle, req_active, rsp_idle, rsp_active, cmp_idle, cmp_active, ans_idle, ans_active;
   logic [4:0]   awaiting;  // notifications
   logic         noti_active, atu_active, cmd_active, nvm_active;
@@ -149,10 +145,8 @@ module nic_rma (
   logic [3:0]   err_code;
 
   rma_window u_window (
-      .clk, .rst, .s_awvalid, .s_awready, .s_awaddr, .s_awlen, .s_awsize, .s_awburst, .s_wvalid, .s_wready, .s_wdata, .s_wstrb,
-      .s_wlast, .s_bvalid, .s_bready, .s_bresp, .window_on, .stamps, .waiting, .head_vpid, .head, .head_dead, .pop, .ev_error(ev_refused),
-      .error_reason(refuse_reason), .error_vpid(refuse_vpid), .level(descriptors), .level_vpid,
-      .level_of(level_descriptors), .idle(win_idle), .active(win_active)
+      .clk, .rst, .put, .put_vpid, .put_quad, .put_data, .put_words, .take, .take_vpid(line_vpid), .full, .window_on, .waiting, .head_vpid,
+      .head, .head_dead, .pop, .level(descriptors), .level_vpid, .level_of(level_descriptors), .idle(win_idle), .active(win_active)
   );
 
   rma_requester u_requester (
@@ -229,7 +223,7 @@ module nic_rma (
   logic [25:0] table_pages;
   rma_regs u_regs (
       .clk, .rst, .wr_addr, .wr_do, .wr_known, .wr_writable, .wr_ready, .rd_addr, .rd_known, .rd_value, .wr_data,
-      .rings_busy, .rings_ready, .wr_base, .wr_slots, .wr_ctrl, .wr_rp, .ring_base, .ring_slots, .ring_ctrl, .ring_wp, .ring_rp,
+      .rings_busy, .rings_on(rma_on), .rings_ready, .wr_base, .wr_slots, .wr_ctrl, .wr_rp, .ring_base, .ring_slots, .ring_ctrl, .ring_wp, .ring_rp,
       .ring_stall, .wr_table_base, .wr_table_pages, .table_base, .table_pages, .command_put, .done_set, .done_addr,
       .commands_done, .commands_refused, .done_errors, .commands_queued, .commands_busy(cmd_active),
       .ev_hit, .ev_miss, .ev_fault, .fault, .wr_nvm, .nvm_value, .ev_tx, .ev_rx, .ev_refused, .ev_drop, .ev_late, .ev_purged,
@@ -311,7 +305,7 @@ module nic_rma (
   assign overflows    = !ev_refused && ev_drop == '0 && ev_strangers == '0;
   assign ev_error     = ev_refused || ev_drop != '0 || ev_strangers != '0 || ev_overflow;
   assign error_reason = stranger ? 7'(nicloop_pkg::DROP_REASON_DOMAIN) : overflows ? 7'(nicloop_pkg::DROP_REASON_OVERFLOW) : ev_refused ? refuse_reason : ev_drop[0] ? drop_reasons[6:0] : ev_drop[1] ? drop_reasons[13:7] : drop_reasons[20:14];
-  assign error_src    = stranger ? stranger_header[nicloop_pkg::HEADER_SRC_VPID_LSB+:16] : {here, ev_refused ? refuse_vpid : overflows ? ring_vpid : 4'h0};
+  assign error_src    = stranger ? stranger_header[nicloop_pkg::HEADER_SRC_VPID_LSB+:16] : {here, ev_refused ? line_vpid : overflows ? ring_vpid : 4'h0};
   assign error_dst    = stranger ? stranger_header[nicloop_pkg::HEADER_DST_VPID_LSB+:16] : '0;
   assign error_length = stranger ? stranger_header[nicloop_pkg::HEADER_LENGTH_LSB+:10] : '0;
 

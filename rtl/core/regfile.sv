@@ -46,6 +46,7 @@ module regfile #(
     input  logic [32:0] mb_rd_rp,
     input  logic [63:0] mb_rd_stall,
     input  logic        mb_busy,
+    input  logic [15:0] mb_on,          // by VPID: base and size are read-only
     input  logic        mb_wr_ready,
     output logic [3:0]  mb_wr_vpid,
     output logic [63:0] mb_wr_data,
@@ -141,7 +142,8 @@ module regfile #(
         endcase
       2'd1:
         case (wr_off)
-          nicloop_pkg::REG_MBOX_BASE, nicloop_pkg::REG_MBOX_SLOTS, nicloop_pkg::REG_MBOX_CTRL: wr_writable = 1'b1;
+          nicloop_pkg::REG_MBOX_BASE, nicloop_pkg::REG_MBOX_SLOTS: wr_writable = !mb_on[s_awaddr[PAGE_W+:4]];
+          nicloop_pkg::REG_MBOX_CTRL: wr_writable = 1'b1;
           nicloop_pkg::REG_MBOX_WP, nicloop_pkg::REG_MBOX_STALL: ;
           default: wr_own = 1'b0;
         endcase

@@ -18,6 +18,7 @@ module rma_regs (
     input  logic [63:0] wr_data,
     // rings
     input  logic        rings_busy,
+    input  logic [15:0] rings_on,     // by VPID: base and size are read-only
     input  logic        rings_ready,
     output logic        wr_base,
     output logic        wr_slots,
@@ -92,7 +93,7 @@ module rma_regs (
   assign at_table_base  = wr_page == 3'd4 && wr_off == nicloop_pkg::REG_ATU_BASE;
   assign at_table_pages = wr_page == 3'd4 && wr_off == nicloop_pkg::REG_ATU_PAGES;
   assign at_nvm         = wr_page == 3'd5 && wr_off <= nicloop_pkg::REG_NVM_DEPTH && wr_off[2:0] == '0;
-  assign wr_writable    = at_base || at_slots || at_ctrl || at_rp || at_done || at_command || at_table_base || at_table_pages || at_nvm;
+  assign wr_writable    = ((at_base || at_slots) && !rings_on[wr_addr[15:12]]) || at_ctrl || at_rp || at_done || at_command || at_table_base || at_table_pages || at_nvm;
   assign wr_ready       = at_rp ? !rings_busy : at_base || at_slots || at_ctrl ? rings_ready : 1'b1;
   assign wr_base        = wr_do && at_base;
   assign wr_slots       = wr_do && at_slots;
@@ -112,7 +113,7 @@ module rma_regs (
     end
   end
   always_comb begin
-    wr_known = wr_writable;
+    wr_known = wr_writable || at_base || at_slots;
     case (wr_page)
       3'd1:
         if ((wr_off <= nicloop_pkg::REG_RMA_STALL_VPID && wr_off[2:0] == '0) ||
@@ -217,7 +218,7 @@ module rma_regs (
         endcase
       3'd3: begin
         rd_known = rd_off == nicloop_pkg::REG_NOTI_RP;
-        rd_value = 64'(ring_rp);
+        rd_value = rd_known ? 64'(ring_rp) : '0;  // others have registers here
       end
       3'd4:
         case (rd_off)

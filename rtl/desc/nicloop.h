@@ -5,7 +5,7 @@
 
 #define NICLOOP_MAGIC_VALUE     UINT64_C(0x31504f4f4c43494e)
 #define NICLOOP_VERSION_VALUE   UINT64_C(1)
-#define NICLOOP_DESC_HASH_VALUE UINT64_C(0x7eb65a610dc8fd59)
+#define NICLOOP_DESC_HASH_VALUE UINT64_C(0x2d1285db36c7884f)
 
 #define NICLOOP_CLOCK_PS 6400 /* clock period: 156.25 MHz core clock */
 #define NICLOOP_SLOT_BYTES 64 /* one mailbox slot */
@@ -24,6 +24,9 @@
 #define NICLOOP_RMA_DEPTH 4 /* RMA descriptors a process may have waiting in the NIC */
 #define NICLOOP_RMA_UNDER_WAY 16 /* fragments, requests or packets that a unit of RMA has begun, at most */
 #define NICLOOP_DMA_WRITES 16 /* slots of mailboxes, and notifications, that are written before the memory has answered the first */
+#define NICLOOP_VELO_LINES 15 /* lines of VELO a process may have waiting in the NIC */
+#define NICLOOP_LINE_BYTES 64 /* a line of the send windows */
+#define NICLOOP_RMA_LINE 127 /* rma_pio.rma: the line that takes descriptors */
 #define NICLOOP_NOTI_BYTES 16 /* one notification */
 #define NICLOOP_ATU_TABLES 16 /* translation tables */
 #define NICLOOP_ATU_COMMANDS 16 /* commands of the translation unit that wait in its queue, at most */
@@ -103,31 +106,28 @@
 #define NICLOOP_ATU_OP_FLUSH_ALL 3
 #define NICLOOP_ATU_OP_FENCE 4
 
-/* pio: byte address inside the VELO send window. The line has eight quadwords and a payload at most seven, so the quadword at which the write starts (0 or 1) carries the piggyback bit */
+/* pio: byte address inside the send windows: a line of 64 bytes and a place in it. A line is written in pieces, in any order; it is sent when the quadwords that length and piggyback announce are there, at least the first */
 #define NICLOOP_PIO_BYTE_LSB  0
-#define NICLOOP_PIO_BYTE_W    3
-#define NICLOOP_PIO_BYTE_MASK UINT64_C(0x7)
-#define NICLOOP_PIO_PIGGYBACK_LSB  3
-#define NICLOOP_PIO_PIGGYBACK_W    1
-#define NICLOOP_PIO_PIGGYBACK_MASK UINT64_C(0x8)
-#define NICLOOP_PIO_RSVD_LSB  4
-#define NICLOOP_PIO_RSVD_W    2
-#define NICLOOP_PIO_RSVD_MASK UINT64_C(0x30)
+#define NICLOOP_PIO_BYTE_W    6
+#define NICLOOP_PIO_BYTE_MASK UINT64_C(0x3f)
 #define NICLOOP_PIO_LENGTH_LSB  6
 #define NICLOOP_PIO_LENGTH_W    6
 #define NICLOOP_PIO_LENGTH_MASK UINT64_C(0xfc0)
-#define NICLOOP_PIO_KIND_LSB  12
+#define NICLOOP_PIO_PIGGYBACK_LSB  12
+#define NICLOOP_PIO_PIGGYBACK_W    1
+#define NICLOOP_PIO_PIGGYBACK_MASK UINT64_C(0x1000)
+#define NICLOOP_PIO_KIND_LSB  13
 #define NICLOOP_PIO_KIND_W    2
-#define NICLOOP_PIO_KIND_MASK UINT64_C(0x3000)
-#define NICLOOP_PIO_DST_VPID_LSB  14
+#define NICLOOP_PIO_KIND_MASK UINT64_C(0x6000)
+#define NICLOOP_PIO_DST_VPID_LSB  15
 #define NICLOOP_PIO_DST_VPID_W    4
-#define NICLOOP_PIO_DST_VPID_MASK UINT64_C(0x3c000)
-#define NICLOOP_PIO_DST_NODE_LSB  18
+#define NICLOOP_PIO_DST_VPID_MASK UINT64_C(0x78000)
+#define NICLOOP_PIO_DST_NODE_LSB  19
 #define NICLOOP_PIO_DST_NODE_W    6
-#define NICLOOP_PIO_DST_NODE_MASK UINT64_C(0xfc0000)
-#define NICLOOP_PIO_SRC_VPID_LSB  24
+#define NICLOOP_PIO_DST_NODE_MASK UINT64_C(0x1f80000)
+#define NICLOOP_PIO_SRC_VPID_LSB  25
 #define NICLOOP_PIO_SRC_VPID_W    4
-#define NICLOOP_PIO_SRC_VPID_MASK UINT64_C(0xf000000)
+#define NICLOOP_PIO_SRC_VPID_MASK UINT64_C(0x1e000000)
 
 /* header: first flit of every packet */
 #define NICLOOP_HEADER_VC_LSB  0
@@ -201,19 +201,19 @@
 #define NICLOOP_SLOT_SEQ_W    32
 #define NICLOOP_SLOT_SEQ_MASK UINT64_C(0xffffffff00000000)
 
-/* rma_pio: byte address inside the RMA window. One write of three quadwords is one descriptor */
+/* rma_pio: the line of a process's window that takes RMA descriptors, one of three quadwords at a time. No line of VELO has the length and piggyback that it has */
 #define NICLOOP_RMA_PIO_BYTE_LSB  0
-#define NICLOOP_RMA_PIO_BYTE_W    3
-#define NICLOOP_RMA_PIO_BYTE_MASK UINT64_C(0x7)
-#define NICLOOP_RMA_PIO_RSVD_LSB  3
-#define NICLOOP_RMA_PIO_RSVD_W    21
-#define NICLOOP_RMA_PIO_RSVD_MASK UINT64_C(0xfffff8)
-#define NICLOOP_RMA_PIO_SRC_VPID_LSB  24
+#define NICLOOP_RMA_PIO_BYTE_W    6
+#define NICLOOP_RMA_PIO_BYTE_MASK UINT64_C(0x3f)
+#define NICLOOP_RMA_PIO_RMA_LSB  6
+#define NICLOOP_RMA_PIO_RMA_W    7
+#define NICLOOP_RMA_PIO_RMA_MASK UINT64_C(0x1fc0)
+#define NICLOOP_RMA_PIO_RSVD_LSB  13
+#define NICLOOP_RMA_PIO_RSVD_W    12
+#define NICLOOP_RMA_PIO_RSVD_MASK UINT64_C(0x1ffe000)
+#define NICLOOP_RMA_PIO_SRC_VPID_LSB  25
 #define NICLOOP_RMA_PIO_SRC_VPID_W    4
-#define NICLOOP_RMA_PIO_SRC_VPID_MASK UINT64_C(0xf000000)
-#define NICLOOP_RMA_PIO_RMA_LSB  28
-#define NICLOOP_RMA_PIO_RMA_W    1
-#define NICLOOP_RMA_PIO_RMA_MASK UINT64_C(0x10000000)
+#define NICLOOP_RMA_PIO_SRC_VPID_MASK UINT64_C(0x1e000000)
 
 /* rma_desc: first quadword of an RMA descriptor. The second is the read NLA (PUT: local, GET: remote), the immediate bytes (IMM_PUT), the payload (NOTI_PUT) or format rma_lock (FCAA); the third is the write NLA (PUT, IMM_PUT: remote, GET: local, FCAA: the remote word, 4-byte aligned), not looked at by NOTI_PUT */
 #define NICLOOP_RMA_DESC_COMMAND_LSB  0
@@ -459,7 +459,7 @@
 #define NICLOOP_DOMAIN_LAST_PDID_MASK UINT64_C(0xffff000000000000)
 #define NICLOOP_REG_TX_PACKETS 0x80u /* ro: VELO packets injected */
 #define NICLOOP_REG_RX_PACKETS 0x88u /* ro: VELO packets written to mailboxes */
-#define NICLOOP_REG_TX_DROPPED 0x90u /* ro: sends refused by the requester (bad length, window off, no such node) */
+#define NICLOOP_REG_TX_DROPPED 0x90u /* ro: lines discarded at the window (bad length, pieces that cannot be, window off, no such node) */
 #define NICLOOP_REG_RX_DROPPED 0x98u /* ro: packets discarded by the completer (mailbox off, bad type, truncated) */
 #define NICLOOP_REG_RX_CRC_ERRORS 0xa0u /* ro: packets discarded for their CRC */
 #define NICLOOP_REG_TX_STALL 0xa8u /* ro: cycles the requester held a flit and had no credit */
@@ -493,7 +493,7 @@
 /* page rma: remote memory access, one per NIC, privileged */
 #define NICLOOP_REG_RMA_TX_PACKETS 0x1000u /* ro: RMA packets injected, answers included */
 #define NICLOOP_REG_RMA_RX_PACKETS 0x1008u /* ro: RMA packets taken and found whole */
-#define NICLOOP_REG_RMA_REFUSED 0x1010u /* ro: descriptors refused on the bus (not three quadwords, reserved bits, window off) */
+#define NICLOOP_REG_RMA_REFUSED 0x1010u /* ro: descriptors discarded at the window (reserved bits, window off, pieces that cannot be) */
 #define NICLOOP_REG_RMA_RX_DROPPED 0x1018u /* ro: RMA packets discarded (CRC, truncated, bad type, bad length, not for this node) */
 #define NICLOOP_REG_RMA_ERRORS 0x1020u /* ro: fragments that failed here, each with an error notification at its origin */
 #define NICLOOP_REG_RMA_NOTIS 0x1028u /* ro: notifications written */
@@ -558,8 +558,8 @@
 #define NICLOOP_REG_ATU_DONE_ERRORS 0x10c0u /* ro: writes to ATU_DONE that the memory answered with an error (32 bits) */
 
 /* page vpid: one per VPID, privileged */
-#define NICLOOP_REG_MBOX_BASE(i) (0x10000u + 0x1000u * (i)) /* rw: DMA address of the ring, 64-byte aligned */
-#define NICLOOP_REG_MBOX_SLOTS(i) (0x10008u + 0x1000u * (i)) /* rw: slots in the ring, 1..2^24-1; any number, not only powers of two */
+#define NICLOOP_REG_MBOX_BASE(i) (0x10000u + 0x1000u * (i)) /* rw: DMA address of the ring, 64-byte aligned; read-only while the mailbox is on */
+#define NICLOOP_REG_MBOX_SLOTS(i) (0x10008u + 0x1000u * (i)) /* rw: slots in the ring, 1..2^24-1; any number, not only powers of two; read-only while the mailbox is on */
 #define NICLOOP_REG_MBOX_CTRL(i) (0x10010u + 0x1000u * (i)) /* rw: switches, which act at once; enable reads 0 also when memory has refused a slot, which switches the mailbox off; busy (read-only): slots of this mailbox are being written, to where it lay before. Software that has switched the mailbox off gives its memory away when busy is 0 */
 #define NICLOOP_MBOX_CTRL_ENABLE_LSB  0
 #define NICLOOP_MBOX_CTRL_ENABLE_W    1
@@ -575,8 +575,8 @@
 #define NICLOOP_MBOX_CTRL_BUSY_MASK UINT64_C(0x100)
 #define NICLOOP_REG_MBOX_WP(i) (0x10018u + 0x1000u * (i)) /* ro: packets written since enable (free-running, 32 bits) */
 #define NICLOOP_REG_MBOX_STALL(i) (0x10020u + 0x1000u * (i)) /* ro: cycles this mailbox held the completer because it was full */
-#define NICLOOP_REG_NOTI_BASE(i) (0x10100u + 0x1000u * (i)) /* rw: DMA address of the notification ring, 16-byte aligned */
-#define NICLOOP_REG_NOTI_SLOTS(i) (0x10108u + 0x1000u * (i)) /* rw: notifications in the ring, 1..8191 */
+#define NICLOOP_REG_NOTI_BASE(i) (0x10100u + 0x1000u * (i)) /* rw: DMA address of the notification ring, 16-byte aligned; read-only while the ring is on */
+#define NICLOOP_REG_NOTI_SLOTS(i) (0x10108u + 0x1000u * (i)) /* rw: notifications in the ring, 1..8191; read-only while the ring is on */
 #define NICLOOP_REG_NOTI_CTRL(i) (0x10110u + 0x1000u * (i)) /* rw: enable: the ring is on and others may access this process's pages; window: the process may start operations itself (enable needed too); irq: a notification raises IRQ_STATUS.noti; busy (read-only) and a refused write: as in MBOX_CTRL */
 #define NICLOOP_NOTI_CTRL_ENABLE_LSB  0
 #define NICLOOP_NOTI_CTRL_ENABLE_W    1
@@ -640,6 +640,44 @@
 #define NICLOOP_NOTI_RP_REFUSED_LSB  32
 #define NICLOOP_NOTI_RP_REFUSED_W    1
 #define NICLOOP_NOTI_RP_REFUSED_MASK UINT64_C(0x100000000)
+#define NICLOOP_REG_VELO_WINDOW(i) (0x20010u + 0x1000u * (i)) /* rw: what came of the lines of VELO since the window went on; 0 while it is off. taken: lines that had their place, or were wrong (modulo 2^16); waiting: of them, those that have not left; refused: lines that found no place, or came when another was here in part, and all behind them until software writes this register (modulo 2^16): they are to be sent again, in order; wrong: lines discarded for good, as TX_DROPPED counts them (modulo 2^8); begun: a part of a line is here; retry: lines are refused. Writing anything ends that, and forgets refused and the part of a line */
+#define NICLOOP_VELO_WINDOW_TAKEN_LSB  0
+#define NICLOOP_VELO_WINDOW_TAKEN_W    16
+#define NICLOOP_VELO_WINDOW_TAKEN_MASK UINT64_C(0xffff)
+#define NICLOOP_VELO_WINDOW_WAITING_LSB  16
+#define NICLOOP_VELO_WINDOW_WAITING_W    8
+#define NICLOOP_VELO_WINDOW_WAITING_MASK UINT64_C(0xff0000)
+#define NICLOOP_VELO_WINDOW_REFUSED_LSB  24
+#define NICLOOP_VELO_WINDOW_REFUSED_W    16
+#define NICLOOP_VELO_WINDOW_REFUSED_MASK UINT64_C(0xffff000000)
+#define NICLOOP_VELO_WINDOW_WRONG_LSB  40
+#define NICLOOP_VELO_WINDOW_WRONG_W    8
+#define NICLOOP_VELO_WINDOW_WRONG_MASK UINT64_C(0xff0000000000)
+#define NICLOOP_VELO_WINDOW_BEGUN_LSB  48
+#define NICLOOP_VELO_WINDOW_BEGUN_W    1
+#define NICLOOP_VELO_WINDOW_BEGUN_MASK UINT64_C(0x1000000000000)
+#define NICLOOP_VELO_WINDOW_RETRY_LSB  49
+#define NICLOOP_VELO_WINDOW_RETRY_W    1
+#define NICLOOP_VELO_WINDOW_RETRY_MASK UINT64_C(0x2000000000000)
+#define NICLOOP_REG_RMA_WINDOW(i) (0x20018u + 0x1000u * (i)) /* rw: the same for descriptors */
+#define NICLOOP_RMA_WINDOW_TAKEN_LSB  0
+#define NICLOOP_RMA_WINDOW_TAKEN_W    16
+#define NICLOOP_RMA_WINDOW_TAKEN_MASK UINT64_C(0xffff)
+#define NICLOOP_RMA_WINDOW_WAITING_LSB  16
+#define NICLOOP_RMA_WINDOW_WAITING_W    8
+#define NICLOOP_RMA_WINDOW_WAITING_MASK UINT64_C(0xff0000)
+#define NICLOOP_RMA_WINDOW_REFUSED_LSB  24
+#define NICLOOP_RMA_WINDOW_REFUSED_W    16
+#define NICLOOP_RMA_WINDOW_REFUSED_MASK UINT64_C(0xffff000000)
+#define NICLOOP_RMA_WINDOW_WRONG_LSB  40
+#define NICLOOP_RMA_WINDOW_WRONG_W    8
+#define NICLOOP_RMA_WINDOW_WRONG_MASK UINT64_C(0xff0000000000)
+#define NICLOOP_RMA_WINDOW_BEGUN_LSB  48
+#define NICLOOP_RMA_WINDOW_BEGUN_W    1
+#define NICLOOP_RMA_WINDOW_BEGUN_MASK UINT64_C(0x1000000000000)
+#define NICLOOP_RMA_WINDOW_RETRY_LSB  49
+#define NICLOOP_RMA_WINDOW_RETRY_W    1
+#define NICLOOP_RMA_WINDOW_RETRY_MASK UINT64_C(0x2000000000000)
 
 /* page atu: one per translation table, privileged */
 #define NICLOOP_REG_ATU_BASE(i) (0x30000u + 0x1000u * (i)) /* rw: address of the table in host memory, 8-byte aligned */
@@ -792,6 +830,8 @@
   X(OVERFLOW, 0x10220, 0x1000, 16, RO) \
   X(MBOX_RP, 0x20000, 0x1000, 16, RW) \
   X(NOTI_RP, 0x20008, 0x1000, 16, RW) \
+  X(VELO_WINDOW, 0x20010, 0x1000, 16, RW) \
+  X(RMA_WINDOW, 0x20018, 0x1000, 16, RW) \
   X(ATU_BASE, 0x30000, 0x1000, 16, RW) \
   X(ATU_PAGES, 0x30008, 0x1000, 16, RW) \
   X(NVM_BASE, 0x40000, 0x1000, 4, RW) \

@@ -126,16 +126,16 @@ module host_bus (
 
   // ---- PIO lines ----
   logic         pio_free;
-  logic [447:0] line;
-  logic [2:0]   line_left;    // beats that have not left
+  logic [511:0] line;
+  logic [3:0]   line_left;    // beats that have not left
   logic [2:0]   line_unknown; // lines without an answer
   assign pio_free  = (!pio_awvalid || pio_awready) && (!pio_wvalid || (pio_wready && pio_wlast));
   assign pio_wdata = line[63:0];
-  assign pio_wlast = line_left == 3'd1;
+  assign pio_wlast = line_left == 4'd1;
 
   always @(posedge clk) begin : lines
     int unsigned addr, beats;
-    bit [447:0]  data;
+    bit [511:0]  data;
     logic        fetch;
     if (rst) begin
       pio_awvalid  <= 1'b0;
@@ -157,7 +157,7 @@ module host_bus (
         pio_awaddr  <= addr[28:0];
         pio_awlen   <= 8'(beats) - 8'd1;
         line        <= data;
-        line_left   <= beats[2:0];
+        line_left   <= beats[3:0];
       end
       if (fetch != pio_bvalid) line_unknown <= fetch ? line_unknown + 1'b1 : line_unknown - 1'b1;
     end
@@ -263,6 +263,6 @@ module host_bus (
       assert (wr_latency != '0 && rd_latency != '0) else $error("host_bus: node %0d: latencies %0d and %0d, expected at least 1", node, wr_latency, rd_latency);
       assert (!(dma_wvalid && dma_wready) || dma_open || dma_awvalid) else $error("host_bus: node %0d: DMA data without address", node);
       assert (!(dma_arvalid && dma_arready) || dma_arlen < 8'd8) else $error("host_bus: node %0d: DMA read of %0d quadwords", node, 32'(dma_arlen) + 1);
-      assert (!pio_wvalid || line_left != '0) else $error("host_bus: node %0d: a line has 1..7 quadwords", node);
+      assert (!pio_wvalid || line_left != '0) else $error("host_bus: node %0d: a piece has 1..8 quadwords", node);
     end
 endmodule

@@ -1,5 +1,5 @@
 // nic_trace: reports what happens in one NIC; bound to nic_core, so the design does not know it.
-// sim_node's trace_on says whether.
+// sim_node's trace_on says whether; the host is always told what becomes of lines of VELO.
 //
 // Points: 0 flit NIC -> router, 1..6 flit leaves on that link, 7 flit router -> NIC, 8 line taken by the PIO
 //   slave (data: PIO address), 9 slot written (data: slot header), 10 packet refused or discarded (data:
@@ -57,7 +57,9 @@ module nic_trace #(
     input logic                  m_axi_bvalid,
     input logic                  m_axi_bready,
     input logic                  ev_line,
-    input logic [27:0]           line_addr,
+    input logic [28:0]           line_addr,
+    input logic                  ev_tx_packet,
+    input logic [3:0]            packet_vpid,
     input logic                  ev_tx_error,
     input logic [6:0]            tx_reason,
     input logic [15:0]           line_src,
@@ -77,6 +79,12 @@ module nic_trace #(
     if (head) shown[nicloop_pkg::HEADER_MARK_LSB+:nicloop_pkg::HOPS_W] = '0;
   endfunction
   assign node = 32'(node_id);
+
+  always @(posedge clk)
+    if (!rst) begin
+      if (ev_line) nl_pio_line(node);
+      if (ev_tx_packet) nl_pio_left(node, 32'(packet_vpid));
+    end
 
   always @(posedge clk)
     if (!rst && sim_node.trace_on) begin

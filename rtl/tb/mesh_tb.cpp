@@ -26,7 +26,7 @@ struct RegCommand {
 
 struct PioCommand {
   uint32_t addr, beats;
-  uint64_t quad[7];
+  uint64_t quad[8];
 };
 
 struct Node {
@@ -36,7 +36,10 @@ struct Node {
   std::deque<Slot> arrived[kVpids];                // slots written and not consumed
   std::deque<Slot> flow[kVpids][kNodes][kVpids];   // expected slots: destination VPID, source node, source VPID
   uint32_t written[kVpids] = {}, consumed[kVpids] = {}, slots[kVpids] = {};
+  unsigned inside[kVpids] = {};                    // lines that use a place in their process's window
   unsigned reg_answers = 0, pio_answers = 0, resp = 0;
+  // The first line waits until its process has a place.
+  bool may_send() const { return !lines.empty() && inside[FIELD(lines.front().addr, PIO_SRC_VPID)] < NICLOOP_VELO_LINES; }
   uint64_t value = 0, sent = 0;
 };
 
@@ -59,7 +62,7 @@ struct Test {
     pending = {};
     for (unsigned n = 0; n < kNodes; ++n) {
       pending.reg |= uint64_t(!node[n].regs.empty()) << n;
-      pending.pio |= uint64_t(!node[n].lines.empty()) << n;
+      pending.pio |= uint64_t(node[n].may_send()) << n;
     }
     mesh.tick(pending);
     ++tb::cycle;
@@ -193,10 +196,10 @@ void stalled(Test* t) {
   for (unsigned i = 0; i < t->node[to].slots[0] + 40; ++i) t->send(0, 0, to, 0);
   for (int i = 0; i < 3000; ++i) t->step();
   CHECK(!t->mesh.active() && !t->mesh.idle(), "all stalled: active %u, idle %u", t->mesh.active(), t->mesh.idle());
-  CHECK(t->node[0].lines.size() > 10, "a blocked network did not block the PIO bus");
+  CHECK(t->node[0].lines.size() > 10, "a blocked network did not fill the window");
   CHECK(t->read(to, NICLOOP_REG_RX_STALL_VPID) == NICLOOP_RX_STALL_VPID_STALLED_MASK, "mailbox 0 does not show as stalled");
   CHECK(t->read(to, NICLOOP_REG_IRQ_STATUS) & NICLOOP_IRQ_STATUS_STALL_MASK, "no stall interrupt");
-  CHECK(t->read(0, NICLOOP_REG_TX_LEVEL) % 65536 == 4, "the sender shows no full line buffer");
+  CHECK(t->read(0, NICLOOP_REG_TX_LEVEL) % 65536 == NICLOOP_VELO_LINES, "the sender shows no full window");
   CHECK(t->read(to, NICLOOP_REG_MBOX_STALL(0)) > 1000, "no stall cycles of mailbox 0");
   for (int i = 0; !t->delivered(); ++i) {
     CHECK(i < 100000, "does not recover");
@@ -209,12 +212,12 @@ void stalled(Test* t) {
 void refused(Test* t) {
   t->send(0, 0, 0, 0);
   t->node[0].flow[0][0][0].pop_back();
-  t->node[0].lines.back().beats = t->node[0].lines.back().beats % 7 + 1;
+  t->node[0].lines.back().addr |= uint32_t(NICLOOP_PIO_DST_NODE_MASK);
   t->node[0].answers.back() = 2;
   t->settle_down();
   CHECK(t->read(0, NICLOOP_REG_TX_DROPPED) == 1 && t->trace[10] == (TB_THREADS == 1), "the refused send does not count");
   uint64_t error = t->read(0, NICLOOP_REG_ERROR_INFO);
-  CHECK((error & 1) && FIELD(error, ERROR_INFO_REASON) == NICLOOP_DROP_REASON_BAD_LENGTH, "error info %llx", (unsigned long long)error);
+  CHECK((error & 1) && FIELD(error, ERROR_INFO_REASON) == NICLOOP_DROP_REASON_NO_SUCH_NODE, "error info %llx", (unsigned long long)error);
 }
 
 void dma_error(Test* t) {
@@ -250,8 +253,9 @@ void nl_reg_done(int n, int resp, unsigned long long data) {
 void nl_pio_next(int n, unsigned* addr, unsigned* beats, svBitVecVal* data) {
   PioCommand c = test->node[n].lines.front();
   test->node[n].lines.pop_front();
+  ++test->node[n].inside[FIELD(c.addr, PIO_SRC_VPID)];
   *addr = c.addr, *beats = c.beats;
-  for (int i = 0; i < 7; ++i) data[2 * i] = uint32_t(c.quad[i]), data[2 * i + 1] = uint32_t(c.quad[i] >> 32);
+  for (int i = 0; i < 8; ++i) data[2 * i] = uint32_t(c.quad[i]), data[2 * i + 1] = uint32_t(c.quad[i] >> 32);
 }
 
 void nl_pio_done(int n, int resp) {
@@ -259,6 +263,12 @@ void nl_pio_done(int n, int resp) {
   unsigned want = at.answers.front();
   at.answers.pop_front();
   CHECK(unsigned(resp) == want, "node %d: line answered %d, expected %u", n, resp, want);
+}
+
+void nl_pio_line(int) {}
+
+void nl_pio_left(int n, int vpid) {
+  CHECK(test->node[n].inside[vpid]-- > 0, "node %d: a line of VPID %d leaves that never came", n, vpid);
 }
 
 int nl_dma_write(int n, unsigned long long addr, unsigned beats, const svBitVecVal* data, const svBitVecVal* strobes) {

@@ -44,7 +44,7 @@ module regfile_dut (
     output logic [3:0]  level_vpid,
     input  logic [2:0]  descriptors,
     input  logic [4:0]  fragments,
-    input  logic [2:0]  lines,
+    input  logic [3:0]  lines,
     input  logic [2:0]  ev_strangers,
     input  logic [63:0] stranger_header,
     input  logic [15:0] stranger_pdid,
@@ -67,6 +67,7 @@ module regfile_dut (
     output logic        irq,
     output logic        idle
 );
+  logic [15:0] mb_on;
   logic        mb_busy, mb_wr_ready, mb_wr_base, mb_wr_slots, mb_wr_ctrl, mb_wr_rp, ended_irq, mb_ev_refused;
   logic [3:0]  mb_rd_vpid, mb_wr_vpid;
   logic [63:0] mb_rd_base, mb_rd_stall, mb_wr_data;
@@ -105,6 +106,6 @@ module regfile_dut (
   mailbox_table u_table (
       .busy(mb_busy), .wr_ready(mb_wr_ready), .wr_vpid(mb_wr_vpid), .wr_data(mb_wr_data), .wr_base(mb_wr_base),
       .wr_slots(mb_wr_slots), .wr_ctrl(mb_wr_ctrl), .wr_rp(mb_wr_rp), .rd_vpid(mb_rd_vpid), .rd_base(mb_rd_base),
-      .rd_slots(mb_rd_slots), .rd_ctrl(mb_rd_ctrl), .rd_wp(mb_rd_wp), .rd_rp(mb_rd_rp), .rd_stall(mb_rd_stall), .rd_hold(mailbox_hold), .rd_overflows(mailbox_overflows), .ev_refused(mb_ev_refused), .*
+      .rd_slots(mb_rd_slots), .rd_ctrl(mb_rd_ctrl), .rd_wp(mb_rd_wp), .rd_rp(mb_rd_rp), .rd_stall(mb_rd_stall), .rd_hold(mailbox_hold), .rd_overflows(mailbox_overflows), .ev_refused(mb_ev_refused), .on(mb_on), .*
   );
 endmodule

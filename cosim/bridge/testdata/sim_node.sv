@@ -110,14 +110,14 @@ module sim_node #(parameter int PORTS = 5, VC_DEPTH = 16, TORUS = 0) (
   // PIO engine.
   int unsigned paddr;
   int unsigned pbeats;
-  bit [447:0] pdata;
+  bit [511:0] pdata;
   bit [511:0] there;
   logic [2:0] pstate;
   logic [31:0] serial;
   int to;
-  assign to = 32'(paddr[23:18]);
+  assign to = 32'(paddr[24:19]);
   logic [63:0] slot_header;
-  assign slot_header = {serial, 4'd0, paddr[13:12], 4'd0, paddr[11:6], 12'(n), paddr[27:24]};
+  assign slot_header = {serial, 4'd0, paddr[14:13], 4'd0, paddr[11:6], 12'(n), paddr[28:25]};
   assign idle = rstate == 0 && pstate == 0;
   assign active = rstate != 0 || (pstate != 0 && pstate != 5) || restless;
   always @(posedge clk) begin
@@ -144,7 +144,7 @@ module sim_node #(parameter int PORTS = 5, VC_DEPTH = 16, TORUS = 0) (
         serial <= serial + 1;
         if (trace_on) nl_trace(n, 8, 3, 0, 64'(paddr));
         if (to < nodes) begin
-          void'(nl_dma_write(to, there[63:0] + 64 * 64'((serial - 1) % there[95:64]), 8, {slot_header, pdata}, '1));
+          void'(nl_dma_write(to, there[63:0] + 64 * 64'((serial - 1) % there[95:64]), 8, {slot_header, pdata[447:0]}, '1));
           if (trace_on) nl_trace(to, 9, 0, 0, slot_header);
         end
       end

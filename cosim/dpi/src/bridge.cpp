@@ -350,16 +350,20 @@ void Bridge::pio_next(uint32_t node, uint32_t* addr, uint32_t* quads, PioLine* l
 
 void Bridge::pio_done(uint32_t node, uint32_t resp) {
   const PostedPio* posted = answered(&pio_, node);
-  uint32_t vpid = posted->vpid;
+  if (!waits_[node]) pio_left(node, posted->vpid);
+  waits_[node] = false;
+  if (resp != 0) complain(kBusError, node, resp | kPortPio << 8, posted->addr, 0);
+  retire(&pio_, node);
+}
+
+void Bridge::pio_left(uint32_t node, uint32_t vpid) {
   uint64_t* counter = &shared_.control->pio_taken[node][vpid];
   uint64_t taken = *counter + 1;
   __atomic_store_n(counter, taken, __ATOMIC_RELEASE);
-  if (resp != 0) complain(kBusError, node, resp | kPortPio << 8, posted->addr, 0);
   if (taken >= pio_goal_[node][vpid]) {
     pio_goal_[node][vpid] = kForever;
     fire(kPioHit, node, vpid, taken, 0);
   }
-  retire(&pio_, node);
 }
 
 // Where a burst lies in the shared memory; null: outside the node's.

@@ -48,6 +48,8 @@ class Bus {
   virtual void reg_done(uint32_t node, uint32_t resp, uint64_t data) = 0;
   virtual void pio_next(uint32_t node, uint32_t* addr, uint32_t* quads, PioLine* line) = 0;
   virtual void pio_done(uint32_t node, uint32_t resp) = 0;
+  virtual void pio_line(uint32_t node) = 0;  // what is answered next made a line whole, which waits now
+  virtual void pio_left(uint32_t node, uint32_t vpid) = 0;  // a line has left
   // The bytes whose strobe is set change now, the last quadword last. Returns the AXI response.
   virtual uint32_t dma_write(uint32_t node, uint64_t addr, uint32_t quads, const uint64_t* data, uint64_t strobes) = 0;
   // The memory is read now. Returns the AXI response.
@@ -119,6 +121,8 @@ class Bridge final : public Bus {
   void reg_done(uint32_t node, uint32_t resp, uint64_t data) override;
   void pio_next(uint32_t node, uint32_t* addr, uint32_t* quads, PioLine* line) override;
   void pio_done(uint32_t node, uint32_t resp) override;
+  void pio_line(uint32_t node) override { waits_[node] = true; }
+  void pio_left(uint32_t node, uint32_t vpid) override;
   uint32_t dma_write(uint32_t node, uint64_t addr, uint32_t quads, const uint64_t* data, uint64_t strobes) override;
   uint32_t dma_read(uint32_t node, uint64_t addr, uint32_t quads, uint64_t* data) override;
   void trace(const TraceRecord& record) override;
@@ -210,6 +214,7 @@ class Bridge final : public Bus {
   std::vector<Watched> watches_;
   ArmedRanges armed_[kMaxNodes];
   uint64_t pio_goal_[kMaxNodes][kMaxVpids];
+  bool waits_[kMaxNodes] = {};    // the line that is answered next counts when it has left
   uint64_t irq_armed_ = 0;
 
   // What several nodes may add to in one cycle. Each list goes out by node, so the order of the threads

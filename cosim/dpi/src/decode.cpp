@@ -49,7 +49,7 @@ bool check(const Command& c, const Limits& limits, std::string* error) {
     case kPostPio:
       if (c.id >= limits.vpids) return fail(error, "POST_PIO: VPID %u, but there are %u", c.id, limits.vpids);
       if (c.addr > 0xffffffffull) return fail(error, "POST_PIO: offset 0x%llx exceeds 32 bits", ull(c.addr));
-      if (c.value < 1 || c.value > 7) return fail(error, "POST_PIO: %llu quadwords, expected 1..7", ull(c.value));
+      if (c.value < 1 || c.value > 8) return fail(error, "POST_PIO: %llu quadwords, expected 1..8", ull(c.value));
       return true;
     case kArmPio:
       if (c.id >= limits.vpids) return fail(error, "ARM_PIO: VPID %u, but there are %u", c.id, limits.vpids);

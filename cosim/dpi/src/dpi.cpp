@@ -50,13 +50,17 @@ void nl_reg_done(int node, int resp, unsigned long long rdata) { bus->reg_done(u
 void nl_pio_next(int node, unsigned int* addr, unsigned int* beats, svBitVecVal* data) {
   nicloop::PioLine line;
   bus->pio_next(uint32_t(node), addr, beats, &line);
-  for (int i = 0; i < 7; ++i) {
+  for (int i = 0; i < 8; ++i) {
     data[2 * i] = uint32_t(line.quad[i]);
     data[2 * i + 1] = uint32_t(line.quad[i] >> 32);
   }
 }
 
 void nl_pio_done(int node, int resp) { bus->pio_done(uint32_t(node), uint32_t(resp)); }
+
+void nl_pio_line(int node) { bus->pio_line(uint32_t(node)); }
+
+void nl_pio_left(int node, int vpid) { bus->pio_left(uint32_t(node), uint32_t(vpid)); }
 
 int nl_dma_write(int node, unsigned long long addr, unsigned int beats, const svBitVecVal* data, const svBitVecVal* strobes) {
   uint64_t quads[8];

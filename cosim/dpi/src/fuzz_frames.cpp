@@ -28,6 +28,8 @@ class FakeModel final : public Hardware {
     for (uint32_t node = 0; node < 4; ++node) {
       if (reg_open_[node] && random_below(2)) reg_open_[node] = false, bus->reg_done(node, uint32_t(random_below(4)), generator());
       if (pio_open_[node] && random_below(2)) pio_open_[node] = false, bus->pio_done(node, uint32_t(random_below(4)));
+      if (pio_open_[node] && random_below(2)) bus->pio_line(node);
+      if (random_below(8) == 0) bus->pio_left(node, uint32_t(random_below(kMaxVpids)));
       if (reg_pending >> node & 1 && !reg_open_[node]) take_reg(node);
       if (pio_pending >> node & 1 && !pio_open_[node]) take_pio(node);
       if (random_below(8) == 0) write(node);
@@ -65,7 +67,7 @@ class FakeModel final : public Hardware {
     uint32_t addr, quads;
     PioLine line;
     bus->pio_next(node, &addr, &quads, &line);
-    if (quads < 1 || quads > 7) std::abort();
+    if (quads < 1 || quads > 8) std::abort();
     pio_open_[node] = true;
   }
   void write(uint32_t node) {

@@ -26,7 +26,7 @@ constexpr uint64_t kForever = ~0ull;
 // that leave the simulator, those below 0x0140 are commands. Everything else is invalid.
 enum CommandType : uint16_t {
   kPostReg = 0x01,   // node, at, addr, value
-  kPostPio = 0x02,   // node, id = VPID, at, addr, value = quadwords; a PioLine follows
+  kPostPio = 0x02,   // node, id = VPID, at, addr, value = quadwords; a piece of a line, as PioLine, follows
   kReadReg = 0x03,   // node, addr, id = 0; time passes until the answer, at most until `at`; value = slack as of STEP;
                      // id = 1 goes on with the read that a full trace buffer interrupted
   kWatch = 0x04,     // node, id, addr, value = bytes; ids count from 0 without a gap
@@ -128,7 +128,7 @@ struct Welcome {
 struct Control {
   uint64_t cycle;          // now and then while running, exact when stopped
   uint64_t trace_count;    // records that the last run left in the trace buffer
-  uint64_t pio_taken[kMaxNodes][kMaxVpids];  // lines answered, refused ones included
+  uint64_t pio_taken[kMaxNodes][kMaxVpids];  // pieces answered, but for those that made whole a line which has not left
 };
 
 // A lane carries one message past the socket while its receiver waits at it: a message of

@@ -1,0 +1,272 @@
+package nic
+
+import (
+	"github.com/nicloop/nicloop/drivers"
+	"github.com/nicloop/nicloop/drivers/flit"
+	"github.com/nicloop/nicloop/drivers/regs"
+)
+
+// The two windows of a process.
+const (
+	windowVELO = iota
+	windowRMA
+	windows
+)
+
+// A sendWindow is what the NIC knows of the lines that a process writes (rtl/core/pio_window.sv).
+type sendWindow struct {
+	line    uint32 // address of the one that has come in part, without the place in it
+	here    uint8  // quadwords of it; 0: none
+	wrong   uint8
+	retry   bool
+	taken   uint16
+	refused uint16
+	waiting int // lines of VELO that have not left
+	parts   [regs.LineBytes]byte
+}
+
+// shut forgets all but the lines that wait.
+func (w *sendWindow) shut() { *w = sendWindow{waiting: w.waiting} }
+
+// acknowledge ends a time of refusals.
+func (w *sendWindow) acknowledge() { w.here, w.refused, w.retry = 0, 0, false }
+
+// read is the window's register.
+func (w *sendWindow) read(waiting int) uint64 {
+	v := uint64(w.taken) | uint64(waiting)<<regs.VELOWindowWaiting.LSB() | uint64(w.refused)<<regs.VELOWindowRefused.LSB() |
+		uint64(w.wrong)<<regs.VELOWindowWrong.LSB()
+	if w.here != 0 {
+		v |= regs.VELOWindowBegun
+	}
+	if w.retry {
+		v |= regs.VELOWindowRetry
+	}
+	return v
+}
+
+// windowOf is the window that an address names.
+func windowOf(off uint32) int {
+	if regs.ForDescriptors(off) {
+		return windowRMA
+	}
+	return windowVELO
+}
+
+// A line was posted to a send window, or a piece of one; its bytes are at the beginning of a packet of the pool.
+type line struct {
+	at     drivers.Cycle
+	off    uint32
+	packet uint32
+	n      uint16
+}
+
+func (l line) due() drivers.Cycle { return l.at }
+
+func (l *line) rma() bool { return windowOf(l.off) == windowRMA }
+
+// beats of the burst that carries the line.
+func (l *line) beats() drivers.Cycle {
+	return drivers.Cycle(max(1, (int(l.n)+regs.FlitBytes-1)/regs.FlitBytes))
+}
+
+// quads are the quadwords of the line that the piece brings.
+func (l *line) quads() uint8 { return uint8((1<<l.beats() - 1) << (l.off % regs.LineBytes / 8)) }
+
+// misplaced: the piece leaves its line.
+func (l *line) misplaced() bool {
+	return l.off%4 != 0 || l.off%regs.LineBytes/8+uint32(l.beats()) > regs.LineBytes/8
+}
+
+// announced are the quadwords that a line must have.
+func announced(off uint32) uint8 {
+	if windowOf(off) == windowRMA {
+		return 7
+	}
+	p := regs.Pio(off)
+	bytes := int(p.Length())
+	if p.Piggyback() {
+		bytes += 2
+	}
+	return uint8(1<<min(8, max(1, (bytes+7)/8)) - 1)
+}
+
+// collect adds a piece that can be to its line, and tells whether that is whole; its bytes are then in the
+// piece's packet. It refuses a line of which something is lost.
+func (n *node) collect(w *sendWindow, l *line) (whole, lost bool) {
+	need := announced(l.off)
+	quads := l.quads() & need
+	if quads == 0 {
+		return false, false
+	}
+	name := l.off &^ (regs.LineBytes - 1)
+	same := w.here != 0 && w.line == name && w.here&quads == 0
+	if w.here != 0 && !same {
+		lost, w.retry = true, true
+	}
+	if !same {
+		w.here = 0
+	}
+	body := &n.p.pool.at(l.packet).body
+	if quads == need {
+		w.here = 0
+		return true, lost
+	}
+	w.line = name
+	w.here |= quads
+	copy(w.parts[l.off%regs.LineBytes&^7:], body[:l.beats()*regs.FlitBytes])
+	if w.here != need {
+		return false, lost
+	}
+	w.here = 0
+	copy(body[:], w.parts[:])
+	return true, lost
+}
+
+// judge says what becomes of a line that is whole: it is taken, refused, or wrong.
+func (w *sendWindow) judge(lost, full bool, wrong regs.DropReason) (taken bool, reason regs.DropReason) {
+	switch {
+	case lost || w.retry:
+		w.refused++
+	case wrong != regs.DropReasonNone:
+		w.taken++
+		w.wrong++
+		return false, wrong
+	case full:
+		w.refused++
+		w.retry = true
+	default:
+		w.taken++
+		return true, regs.DropReasonNone
+	}
+	return false, regs.DropReasonNone
+}
+
+// ---- the bus of the windows ----
+
+func (n *node) postLine(l line) {
+	post(&n.pio, l)
+	if n.pioState == pioIdle {
+		n.wake(unitPIO, max(n.pio.first().at+1, n.pioFetch))
+	}
+}
+
+// stepPIO does what is due of the piece on the bus, and fetches the next.
+func (n *node) stepPIO() {
+	now := n.p.now
+	if n.pioState == pioOpen && n.pioDone-1 <= now {
+		n.pioState = pioJudged
+		if !n.onBus.rma() { // the requester of RMA works a cycle behind its hardware
+			n.pioKept, n.pioReason = n.judgeLine(&n.onBus)
+		}
+		n.wake(unitPIO, n.pioDone)
+	}
+	if n.pioState == pioJudged && n.pioDone <= now {
+		n.answerLine()
+	}
+	if n.pioState != pioIdle || n.pio.n == 0 {
+		return
+	}
+	l := n.pio.first()
+	fetch := max(l.at+1, n.pioFetch)
+	if fetch > now {
+		n.wake(unitPIO, fetch)
+		return
+	}
+	n.onBus = *l
+	n.pio.drop()
+	end := fetch + 1 + n.onBus.beats()
+	n.pioState, n.pioFetch, n.pioDone = pioOpen, end, end+2
+	n.wake(unitPIO, n.pioDone-1)
+}
+
+// answerLine: the piece on the bus is answered now, and what was taken with it goes on.
+func (n *node) answerLine() {
+	l := &n.onBus
+	vpid := regs.Pio(l.off).SrcVPID()
+	if l.rma() && !n.pioEarly {
+		n.takeDescriptor(l)
+	}
+	n.pioState, n.pioEarly = pioIdle, false
+	if n.pioReason != regs.DropReasonNone {
+		n.p.fail(&drivers.BusError{Node: n.id, Port: "pio", Off: l.off, Write: true, Resp: slverr})
+		n.pioReason = regs.DropReasonNone
+	}
+	kept := n.pioKept
+	n.pioKept = false
+	if kept && !l.rma() {
+		n.push(SourceVELO, l.packet)
+		return
+	}
+	n.p.pool.put(l.packet)
+	if !kept {
+		n.placeFree(vpid)
+	}
+}
+
+// placeFree: a piece needs no place, or the line that it made whole has left.
+func (n *node) placeFree(vpid uint8) {
+	n.taken[vpid]++
+	n.checkPIO(int(vpid))
+}
+
+// judgeLine tells whether a piece made a line of VELO whole that is taken, or why it is discarded.
+func (n *node) judgeLine(l *line) (kept bool, reason regs.DropReason) {
+	p := regs.Pio(l.off)
+	h := n.header(p)
+	w := &n.procs[p.SrcVPID()].windows[windowVELO]
+	s := n.stands(p.SrcVPID())
+	switch {
+	case !s.window:
+		reason = regs.DropReasonWindowOff
+	case s.stamp.pdid() == 0:
+		reason = regs.DropReasonDomain
+	case l.misplaced():
+		reason, w.here = regs.DropReasonBadLength, 0
+	default:
+		if whole, lost := n.collect(w, l); whole {
+			kept, reason = w.judge(lost, w.waiting >= n.m.cfg.Timing.Lines, n.wrong(p, h))
+		}
+	}
+	if reason != regs.DropReasonNone {
+		n.txDropped++
+		n.drop(n.p.now, h, reason)
+	}
+	if kept {
+		pk := n.p.pool.at(l.packet)
+		pk.Header, pk.stamp = h, s.stamp
+		w.waiting++
+		n.lines++
+		n.m.trace(n.p.now, n.id, drivers.PointPIO, uint64(l.off))
+	}
+	return kept, reason
+}
+
+// wrong finds what is wrong with a line of VELO that is whole.
+func (n *node) wrong(p regs.Pio, h regs.Header) regs.DropReason {
+	switch {
+	case flit.Bytes(h) > regs.VELOPayload:
+		return regs.DropReasonBadLength
+	case int(p.DstNode()) >= len(n.m.nodes):
+		return regs.DropReasonNoSuchNode
+	}
+	return regs.DropReasonNone
+}
+
+// seeDescriptor has the descriptor on the bus judged before a register shows what came of it, which hardware
+// does a cycle before the requester works.
+func (n *node) seeDescriptor() {
+	if n.pioState == pioJudged && n.onBus.rma() && !n.pioEarly && n.pioDone <= n.p.now {
+		n.takeDescriptor(&n.onBus)
+		n.pioEarly = true
+	}
+}
+
+// acknowledge: software has written the register of a window.
+func (n *node) acknowledge(vpid uint8, window int) {
+	w := &n.procs[vpid].windows[window]
+	if l := &n.onBus; window == windowRMA && n.pioState == pioJudged && l.rma() && regs.RMAPio(l.off).SrcVPID() == vpid {
+		n.pioAck = true // hardware has judged what is on the bus in this cycle, before the write
+		return
+	}
+	w.acknowledge()
+}
