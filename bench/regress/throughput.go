@@ -50,16 +50,16 @@ func packetRate(latency int) func(*T) error {
 		if err := errors.Join(nics[0].enable(0, slotsPerBox), nics[1].enable(1, packets)); err != nil {
 			return err
 		}
-		from := t.sys.Now()
+		from := nics[0].sys.Now()
 		for i := range packets {
 			if err := nics[0].send(regs.PioFields{DstNode: 1, DstVPID: 1}, []byte{byte(i), byte(i >> 8), 0, 0, 0, 0, 0, 0}); err != nil {
 				return err
 			}
 		}
-		if err := settle(t.sys); err != nil {
+		if err := settle(nics[0].sys); err != nil {
 			return err
 		}
-		took := t.sys.Now() - from
+		took := nics[0].sys.Now() - from
 		for i := range packets {
 			s, err := nics[1].next(1)
 			if err != nil {
@@ -90,19 +90,19 @@ func byteRate(latency int, command regs.RMACommand) func(*T) error {
 		var from drivers.Cycle
 		for i := range ops + 1 { // the first finds where the pages lie
 			if i == 1 {
-				if err := settle(t.sys); err != nil {
+				if err := settle(nics[0].sys); err != nil {
 					return err
 				}
-				from = t.sys.Now()
+				from = nics[0].sys.Now()
 			}
 			if err := nics[0].post(d, 0, bytes4K); err != nil {
 				return err
 			}
 		}
-		if err := settle(t.sys); err != nil {
+		if err := settle(nics[0].sys); err != nil {
 			return err
 		}
-		took := t.sys.Now() - from
+		took := nics[0].sys.Now() - from
 		to, source := far, mem
 		if command == regs.RMACommandGet {
 			to, source = mem, far
@@ -141,7 +141,8 @@ func testFailedSlot(t *T) error {
 	const fit, bad, good, each = 3, 1, 2, 7
 	from, to := nics[0], nics[1]
 	if err := errors.Join(from.enable(0, slotsPerBox), to.enable(bad, slotsPerBox), to.enable(good, slotsPerBox),
-		to.set(write{regs.MboxBase(bad), nodeMemory - fit*regs.SlotBytes})); err != nil {
+		to.set(write{regs.MboxCtrl(bad), 0}, write{regs.MboxBase(bad), nodeMemory - fit*regs.SlotBytes},
+			write{regs.MboxCtrl(bad), regs.MboxCtrlEnable | regs.MboxCtrlWindow})); err != nil {
 		return err
 	}
 	for i := range 2 * each {
@@ -179,7 +180,11 @@ func testFailedNotification(t *T) error {
 	const fit, all = 3, 7
 	to := nics[1]
 	d := regs.RMADescFields{Command: regs.RMACommandNotiPut, NotiCompleter: true, DstVPID: rawVPID, DstNode: 1}
-	if err := to.set(write{regs.NotiBase(rawVPID), nodeMemory - fit*regs.NotiBytes}); err != nil {
+	on, err := to.dev.ReadReg(regs.NotiCtrl(rawVPID))
+	if err == nil {
+		err = to.set(write{regs.NotiCtrl(rawVPID), 0}, write{regs.NotiBase(rawVPID), nodeMemory - fit*regs.NotiBytes}, write{regs.NotiCtrl(rawVPID), on})
+	}
+	if err != nil {
 		return err
 	}
 	for i := range all {
