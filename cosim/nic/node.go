@@ -23,12 +23,13 @@ func (m *mailbox) full() bool { return m.filled(m.slots) }
 // A line was posted to a send window; its bytes are in the packet that it will be.
 type line struct {
 	at     drivers.Cycle
+	asked  drivers.Cycle // what was asked for: it may be in the past, and orders lines
 	off    uint32
 	packet uint32
 	n      uint16
 }
 
-func (l line) due() drivers.Cycle { return l.at }
+func (l line) due() drivers.Cycle { return l.asked }
 
 func (l *line) rma() bool { return regs.RMAPio(l.off).RMA() }
 
@@ -38,13 +39,14 @@ func (l *line) beats() drivers.Cycle {
 }
 
 type regOp struct {
-	at   drivers.Cycle
-	off  uint32
-	v    uint64
-	read bool
+	at    drivers.Cycle
+	asked drivers.Cycle // as of a line
+	off   uint32
+	v     uint64
+	read  bool
 }
 
-func (o regOp) due() drivers.Cycle { return o.at }
+func (o regOp) due() drivers.Cycle { return o.asked }
 
 // node is one NIC. Cycles are those of clock edges: what was decided at an edge is
 // there from the next one on.
