@@ -15,6 +15,7 @@ func List() []Test {
 	list := append(append([]Test{}, directed...), links...)
 	list = append(list, networkTests()...)
 	list = append(list, rmaTests()...)
+	list = append(list, heldTests...)
 	list = append(list, isolation...)
 	list = append(list, domainTests...)
 	list = append(list, lifeTests...)

@@ -12,7 +12,7 @@ import (
 type Divergence struct {
 	Devices [2]string     `json:"devices"`
 	System  int           `json:"system"` // that the software opened, from 1 on
-	Cycle   drivers.Cycle `json:"cycle"`
+	Cycle   drivers.Cycle `json:"at_cycles"`
 	Node    int           `json:"node"`
 	// Block is the instance, as waves name it below the node; Source the file, below the folder of the RTL.
 	Block  string `json:"block"`
