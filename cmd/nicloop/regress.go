@@ -126,6 +126,9 @@ func runTests(cmd *cobra.Command, verb string, tests []regress.Test, o regress.O
 		return err
 	}
 	if f.coverage {
+		if given(cmd, "executor") != "" {
+			return misused("--coverage adds up on this machine: leave --executor out")
+		}
 		if o.Lockstep {
 			return misused("--coverage counts what tests see by themselves: leave --lockstep out")
 		}
