@@ -29,7 +29,7 @@ func hanging(t *T) error {
 // for that fails alike.
 func TestGroups(t *testing.T) {
 	o := options(t)
-	o.Device, o.Seeds, o.Seed, o.Shrink = "model:", 3, 5, time.Minute
+	o.Device, o.Jobs, o.Seeds, o.Seed, o.Shrink = "model:", 1, 3, 5, time.Minute
 	out, err := Run(context.Background(), []Test{
 		{Name: "x/value", Run: func(t *T) error { return fmt.Errorf("MAGIC is %d\nat cycle 7", t.Seed) }},
 		{Name: "x/hang", Run: hanging},
