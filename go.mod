@@ -6,6 +6,7 @@ require (
 	github.com/cheggaaa/pb/v3 v3.3.0
 	github.com/cockroachdb/datadriven v1.0.3
 	github.com/google/gopacket v1.1.19
+	github.com/pierrec/lz4/v4 v4.1.33
 	github.com/rogpeppe/go-internal v1.16.0
 	github.com/sirupsen/logrus v1.10.2
 	github.com/spf13/cobra v1.10.2

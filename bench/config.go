@@ -1,6 +1,7 @@
 package bench
 
 import (
+	"context"
 	"fmt"
 	"io"
 	"slices"
@@ -54,15 +55,17 @@ type Config struct {
 	Repeated    func(drivers.Repeated, error) `json:"-"`
 	// Opened and Finished are given the device before the first rank starts and
 	// after the last one has ended, to set and to read what no rank does.
-	Opened   func(drivers.Timed) error `json:"-"`
-	Finished func(drivers.Timed) error `json:"-"`
-	held     *heldLinks                // congestion, link by link
-	LogFile  string                    `json:"-"`
-	Building func(what string)         `json:"-"`
-	Step     func(done, of int)        `json:"-"` // progress of the run
-	bounded  bool                      // iterations are fewer at long messages
-	buffers  int                       // messages of the longest size that a rank holds
-	Ended    func(drivers.Time)        `json:"-"` // told when simulated time ended, also on failure
+	// Open opens the device; nil: drivers.Open.
+	Open     func(context.Context, string, drivers.Options) (drivers.System, error) `json:"-"`
+	Opened   func(drivers.Timed) error                                              `json:"-"`
+	Finished func(drivers.Timed) error                                              `json:"-"`
+	held     *heldLinks                                                             // congestion, link by link
+	LogFile  string                                                                 `json:"-"`
+	Building func(what string)                                                      `json:"-"`
+	Step     func(done, of int)                                                     `json:"-"` // progress of the run
+	bounded  bool                                                                   // iterations are fewer at long messages
+	buffers  int                                                                    // messages of the longest size that a rank holds
+	Ended    func(drivers.Time)                                                     `json:"-"` // told when simulated time ended, also on failure
 }
 
 // Default is the configuration of a run of which only the workload is known.

@@ -35,6 +35,8 @@ type Verdict struct {
 	Finished int          `json:"finished"`
 	Chain    []string     `json:"wait_for"` // from a rank to what holds it, link by link
 	Nodes    []NodeState  `json:"nodes"`
+	// Lost are credits that are nowhere.
+	Lost []LostCredits `json:"lost_credits,omitempty"`
 	// Unmatched are messages that came and that nobody receives.
 	Unmatched []Unmatched  `json:"unmatched"`
 	Limit     drivers.Time `json:"limit_ps,omitempty"` // if Class is Limited
@@ -54,6 +56,7 @@ type RankState struct {
 	State string `json:"state"`
 	Waits string `json:"waits"`
 	Flow  string `json:"flow_control,omitempty"` // its state towards the peer that the rank waits for
+	Long  string `json:"rendezvous,omitempty"`   // and that of the message
 }
 
 // NodeState is what one NIC's queues hold.
@@ -65,6 +68,7 @@ type NodeState struct {
 	StallCycles uint64 `json:"stall_cycles"`
 	Fill        uint64 `json:"mailbox_fill"` // of that mailbox
 	Slots       uint64 `json:"mailbox_slots"`
+	Held        []Held `json:"held,omitempty"` // queues that stand
 }
 
 // explain turns the end of a run without progress into a verdict; other errors
@@ -74,15 +78,15 @@ func (w *World) explain(err error) error {
 	var limit *vtime.LimitError
 	switch {
 	case errors.As(err, &hang):
-		return w.verdict(err, w.classify(hang), hang.Procs)
+		return w.verdict(err, w.classify(hang), hang.Procs, hang.HardwareIdle)
 	case errors.As(err, &limit):
-		return w.verdict(err, Limited, limit.Procs)
+		return w.verdict(err, Limited, limit.Procs, false)
 	}
 	return err
 }
 
 // verdict looks at software and hardware after a run stopped.
-func (w *World) verdict(cause error, class Class, procs []vtime.ProcState) error {
+func (w *World) verdict(cause error, class Class, procs []vtime.ProcState, idle bool) error {
 	v := &Verdict{Class: class, At: w.Kernel.Now()}
 	if class == Limited {
 		v.Limit = w.Config.Limit
@@ -100,7 +104,8 @@ func (w *World) verdict(cause error, class Class, procs []vtime.ProcState) error
 		}
 	}
 	for n := range w.Config.Nodes {
-		s, err := w.nodeState(n)
+		s, lost, err := w.nodeState(n, idle)
+		v.Lost = append(v.Lost, lost...)
 		if err != nil {
 			return fmt.Errorf("%w (and the hardware cannot be read: %w)", cause, err)
 		}
@@ -119,10 +124,11 @@ func (w *World) rankState(p vtime.ProcState) RankState {
 	if wait.For == "credits" {
 		s.Flow = w.Ranks[p.ID].Endpoint().Describe(wait.Peer)
 	}
+	s.Long = wait.State
 	return s
 }
 
-func (w *World) nodeState(n int) (s NodeState, err error) {
+func (w *World) nodeState(n int, idle bool) (s NodeState, lost []LostCredits, err error) {
 	dev := w.Sys.Device(n)
 	read := func(off uint32) (v uint64) {
 		if err == nil {
@@ -131,8 +137,9 @@ func (w *World) nodeState(n int) (s NodeState, err error) {
 		return v
 	}
 	s = NodeState{Node: n, StallVPID: -1}
-	s.Lines = regs.TXLevelLines.Of(read(regs.TXLevel))
-	rx := read(regs.RXLevel)
+	l := levels{tx: read(regs.TXLevel), rx: read(regs.RXLevel), rma: read(regs.RMALevel), ring: read(regs.RMAStallVPID), params: read(regs.Params)}
+	rx := l.rx
+	s.Lines = regs.TXLevelLines.Of(l.tx)
 	s.RxFlits = regs.RXLevelVC0.Of(rx) + regs.RXLevelVC1.Of(rx)
 	s.StallCycles = read(regs.RXStall)
 	if st := read(regs.RXStallVPID); st&regs.RXStallVPIDStalled != 0 {
@@ -141,7 +148,11 @@ func (w *World) nodeState(n int) (s NodeState, err error) {
 		s.Fill = (read(regs.MboxWP(vpid)) - read(regs.MboxRP(vpid))) & 0xffffffff
 		s.Slots = read(regs.MboxSlots(vpid))
 	}
-	return s, err
+	if err == nil {
+		lost = s.held(l, idle)
+		w.deadLinks(&s, dev)
+	}
+	return s, lost, err
 }
 
 func (w *World) classify(hang *vtime.HangError) Class {

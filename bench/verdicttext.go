@@ -26,6 +26,9 @@ func (v *Verdict) Error() string {
 		if r.Flow != "" {
 			fmt.Fprintf(&b, "            %s\n", r.Flow)
 		}
+		if r.Long != "" {
+			fmt.Fprintf(&b, "            %s\n", r.Long)
+		}
 	}
 	v.unmatched(&b)
 	b.WriteString("hardware:\n")
@@ -36,6 +39,7 @@ func (v *Verdict) Error() string {
 		}
 		b.WriteByte('\n')
 	}
+	v.standing(&b)
 	return strings.TrimRight(b.String(), "\n")
 }
 

@@ -38,7 +38,11 @@ func openWorld(ctx context.Context, c Config, trace drivers.TraceSink) (*World, 
 	if c.Record != nil { // a log has one order
 		threads = 1
 	}
-	sys, err := drivers.Open(ctx, c.Device, drivers.Options{
+	open := c.Open
+	if open == nil {
+		open = drivers.Open
+	}
+	sys, err := open(ctx, c.Device, drivers.Options{
 		Nodes: c.Nodes, MemoryBytes: m.bytes(c.Procs), Trace: trace, Threads: threads,
 		Waves: c.Waves, Checkpoints: c.Checkpoints, LogFile: c.LogFile, Progress: c.Building,
 	})

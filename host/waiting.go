@@ -9,6 +9,8 @@ type Waiting struct {
 	Tag  int
 	Sent int // packets of the message that have left, of Of
 	Of   int
+	// State is that of a rendezvous, in words.
+	State string
 }
 
 // Waiting tells what the rank waits for now.
@@ -21,7 +23,7 @@ func (r *Rank) Waiting() Waiting {
 	case q == nil:
 		return Waiting{}
 	case q.long != nil:
-		return Waiting{For: "rendezvous", Peer: q.long.end.Peer(), Tag: int(q.env.Tag), Sent: q.long.end.Moved(), Of: q.long.end.Bytes()}
+		return Waiting{For: "rendezvous", Peer: q.long.end.Peer(), Tag: int(q.env.Tag), Sent: q.long.end.Moved(), Of: q.long.end.Bytes(), State: q.long.end.String()}
 	case q.receive:
 		return Waiting{For: "message", Peer: int(q.env.Source), Tag: int(q.env.Tag)}
 	}

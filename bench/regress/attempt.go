@@ -26,6 +26,9 @@ func (r *runner) one(ctx context.Context, out *Outcome) error {
 		return err
 	}
 	out.Log, out.Began = filepath.Join(out.Dir, "test.log"), time.Now()
+	if r.o.Lockstep {
+		return r.inLockstep(ctx, out)
+	}
 	again, err := r.withWaves(ctx, out)
 	if err != nil || !(out.Status == Failed || out.Status == Hung) {
 		return err
@@ -34,12 +37,18 @@ func (r *runner) one(ctx context.Context, out *Outcome) error {
 		out.Status = Flaky
 		return nil
 	}
+	failed := *out
+	if err := r.beside(ctx, out); err != nil {
+		return err
+	}
+	r.shrink(ctx, &failed)
+	out.Shortest = failed.Shortest
 	for k := range r.o.Retries {
 		if ctx.Err() != nil {
 			return nil
 		}
 		retry := *out
-		if _, err := r.attempt(ctx, &retry, fmt.Sprintf("test.retry%d.log", k+1), nil, nil); err != nil {
+		if _, err := r.attempt(ctx, &retry, try{log: fmt.Sprintf("test.retry%d.log", k+1)}); err != nil {
 			return err
 		}
 		out.Runs, out.Real = retry.Runs, retry.Real
@@ -60,8 +69,15 @@ func (r *runner) withWaves(ctx context.Context, out *Outcome) (again bool, err e
 	if !r.o.NoWaves {
 		checkpoints = &drivers.Checkpoints{Every: checkpointCycles, Last: waveCycles, File: file, Nodes: r.o.WavesNodes}
 	}
-	t, err := r.attempt(ctx, out, "test.log", nil, checkpoints)
+	how, counts, err := r.counted(out, try{log: "test.log", checkpoints: checkpoints})
 	if err != nil {
+		return false, err
+	}
+	t, err := r.attempt(ctx, out, how)
+	if err != nil {
+		return false, err
+	}
+	if err := r.addCounted(out, counts); err != nil {
 		return false, err
 	}
 	if t.repeated != nil {
@@ -74,7 +90,7 @@ func (r *runner) withWaves(ctx context.Context, out *Outcome) (again bool, err e
 	}
 	first := *out
 	window := &drivers.WaveWindow{File: file, From: windowStart(t), To: drivers.Forever, Nodes: r.o.WavesNodes, Maybe: true}
-	t, err = r.attempt(ctx, out, "test.waves.log", window, nil)
+	t, err = r.attempt(ctx, out, try{log: "test.waves.log", waves: window})
 	if err != nil {
 		return false, err
 	}
@@ -122,9 +138,21 @@ func windowStart(t *T) drivers.Cycle {
 // buildTime is what a busy machine may need to build a model of many nodes.
 const buildTime = 30 * time.Minute
 
+// An opener is drivers.Open, or something around it.
+type opener func(context.Context, string, drivers.Options) (drivers.System, error)
+
+// A try says how a test is run.
+type try struct {
+	log         string // name of the file
+	open        opener // nil: drivers.Open
+	device      string // "": that of the regression
+	waves       *drivers.WaveWindow
+	checkpoints *drivers.Checkpoints
+}
+
 // attempt runs a test once. Its error is one of the regression, not of the test.
-func (r *runner) attempt(ctx context.Context, out *Outcome, logName string, waves *drivers.WaveWindow, checkpoints *drivers.Checkpoints) (*T, error) {
-	log, err := createLog(filepath.Join(out.Dir, logName))
+func (r *runner) attempt(ctx context.Context, out *Outcome, how try) (*T, error) {
+	log, err := createLog(filepath.Join(out.Dir, how.log))
 	if err != nil {
 		return nil, err
 	}
@@ -134,13 +162,17 @@ func (r *runner) attempt(ctx context.Context, out *Outcome, logName string, wave
 		cancel(fmt.Errorf("no verdict within %v of wall time; raise --timeout if the machine is slow", r.o.Timeout))
 	})
 	defer late.Stop()
+	device := out.Device
+	if how.device != "" {
+		device = how.device
+	}
 	t := &T{
 		// A model that must be built first is not the test's fault.
 		building: func(string) { late.Reset(r.o.Timeout + buildTime) },
-		Ctx:      test, Name: out.Test.Name, Seed: out.Seed, Device: r.o.Device, Dir: out.Dir,
-		Rand: rand.New(rand.NewSource(out.Seed ^ nameSeed(out.Test.Name))), log: log, waves: waves, checkpoints: checkpoints,
+		Ctx:      test, Name: out.Test.Name, Seed: out.Seed, Device: device, Dir: out.Dir, open: how.open,
+		Rand: rand.New(rand.NewSource(out.Seed ^ nameSeed(out.Test.Name))), log: log, waves: how.waves, checkpoints: how.checkpoints,
 	}
-	t.Logf("%s on %s, seed %d", out.Test.Name, r.o.Device, out.Seed)
+	t.Logf("%s on %s, seed %d", out.Test.Name, out.Device, out.Seed)
 	begin := time.Now()
 	err = safely(out.Test.Run, t)
 	if err != nil && test.Err() != nil {
@@ -150,11 +182,11 @@ func (r *runner) attempt(ctx context.Context, out *Outcome, logName string, wave
 	out.Runs++
 	out.Real += time.Since(begin)
 	out.Simulated, out.Err, out.Note, out.Hardware = t.spent, err, t.note, t.hardware
-	out.Status = statusOf(err)
+	out.Status, out.failing = statusOf(err), t.failing
 	if err != nil && ctx.Err() != nil {
 		out.Status = Stopped // nobody knows what it would have come to
 	}
-	logged.WithFields(logrus.Fields{"test": out.Test.Name, "seed": out.Seed, "run": out.Runs, "status": out.Status, "cycles": out.Cycles(), "seconds": time.Since(begin).Seconds(), "waves": waves != nil}).Debug("test ended")
+	logged.WithFields(logrus.Fields{"test": out.Test.Name, "seed": out.Seed, "run": out.Runs, "status": out.Status, "cycles": out.Cycles(), "seconds": time.Since(begin).Seconds(), "waves": how.waves != nil}).Debug("test ended")
 	t.Logf("%s, %v (%d cycles) simulated in %.2f s", out.Status, out.Simulated, out.Cycles(), time.Since(begin).Seconds())
 	if err != nil {
 		t.Logf("%v\nseed %d; reproduce with: %s", err, out.Seed, out.Rerun)

@@ -127,10 +127,10 @@ func (s *junitSuite) add(o *Outcome) {
 	area, name, _ := strings.Cut(o.Test.Name, "/")
 	c := junitCase{Class: "nicloop." + area, Name: fmt.Sprintf("%s [seed %d]", name, o.Seed), Time: seconds(o.Real)}
 	c.File, c.Line = o.Test.source()
-	for _, p := range []junitProp{
+	for _, p := range append(o.divergence(), []junitProp{
 		{"device", o.Device}, {"seed", strconv.FormatInt(o.Seed, 10)}, {"status", string(o.Status)}, {"simulated_ps", strconv.FormatInt(int64(o.Simulated), 10)},
 		{"cycles", strconv.FormatUint(o.Cycles(), 10)}, {"note", o.Note}, {"log", o.Log}, {"waves", o.Waves}, {"rerun", o.Rerun},
-	} {
+	}...) {
 		if p.Value != "" {
 			c.Props = append(c.Props, p)
 		}
@@ -146,6 +146,15 @@ func (s *junitSuite) add(o *Outcome) {
 		c.Skipped = &junitSkipped{Message: o.reason()}
 	}
 	s.Cases = append(s.Cases, c)
+}
+
+// divergence are the properties of where a test parted from its reference.
+func (o *Outcome) divergence() []junitProp {
+	if o.Parted == nil {
+		return nil
+	}
+	return []junitProp{{"divergence_block", o.Parted.Block}, {"divergence_source", o.Parted.Source}, {"divergence_cycle", fmt.Sprint(uint64(o.Parted.Cycle))},
+		{"divergence_node", strconv.Itoa(o.Parted.Node)}, {"divergence_waves", o.Parted.Waves}, {"divergence_gtkw", o.Parted.Gtkw}}
 }
 
 // reason says why a test has neither passed nor failed.

@@ -134,7 +134,7 @@ func testNowhere(t *T) error {
 	}
 	const dst = 3
 	// From node 0 by +X to 1, from 1 by -X to 0: each sends back what the other sent.
-	lost := map[int]int{0: 1, 1: 0, 2: 2} // source, node that discards
+	lost := [...]int{1, 0, 2} // by source, the node that discards
 	for _, e := range [][3]int{{0, dst, 1}, {1, dst, 2}, {2, dst, 7}} {
 		node, w := entry(e[0], e[1], e[2])
 		if err := m.nics[node].set(w); err != nil {

@@ -20,11 +20,11 @@ type machine struct {
 var errPlanned = errors.New("regress: only planned")
 
 // planOf runs a test up to the machine that it opens first. Most open no other kind.
-func (r *runner) planOf(test Test) []machine {
+func (r *runner) planOf(test Test, device string) []machine {
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel() // so it waits for nothing
 	t := &T{
-		Ctx: ctx, Name: test.Name, Device: r.o.Device, Dir: r.o.Dir,
+		Ctx: ctx, Name: test.Name, Device: device, Dir: r.o.Dir,
 		Rand: rand.New(rand.NewSource(1)), log: io.Discard, planned: new([]machine),
 	}
 	_ = safely(test.Run, t) // errPlanned, or why it will fail

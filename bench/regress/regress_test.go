@@ -233,7 +233,7 @@ func TestPlan(t *testing.T) {
 	r := newRunner(o, List())
 	kinds := map[machine]bool{}
 	for _, x := range List() {
-		plan := r.planOf(x)
+		plan := r.planOf(x, r.o.Device)
 		require.NotEmpty(t, plan, "%s opens nothing that could be known before", x.Name)
 		for _, m := range plan {
 			kinds[m] = true

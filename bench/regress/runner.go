@@ -9,6 +9,9 @@ import (
 	"sync"
 	"time"
 
+	"github.com/nicloop/nicloop/bench"
+	"github.com/nicloop/nicloop/bench/coverage"
+	"github.com/nicloop/nicloop/cosim/lockstep"
 	"github.com/nicloop/nicloop/drivers"
 )
 
@@ -20,6 +23,11 @@ type Options struct {
 	Jobs     int
 	FailFast bool
 	NoWaves  bool
+	// Lockstep runs every test on the device and on a reference, cycle by cycle; without it a test that fails is run so again,
+	// unless NoLockstep. Against is the reference, "": the model of the device. Same is what must be the same.
+	Lockstep, NoLockstep bool
+	Against              string
+	Same                 lockstep.Mode
 	// Only names what is run, of the tests; nil: all, with all seeds.
 	Only []Pick
 	// Fresh is the first seed that is taken when the list is done and the deadline is not there yet; 0: the next.
@@ -30,6 +38,10 @@ type Options struct {
 	Retries int
 	// Deadline ends the regression: until then there are new seeds, after it nothing begins. Zero: the list, once.
 	Deadline time.Time
+	// Coverage adds up what the tests see of the RTL; nil: nothing is counted.
+	Coverage *coverage.Base
+	// Shrink is how long a smaller workload is looked for that fails like the first failure of each signature; 0: not at all.
+	Shrink time.Duration
 	// WavesNodes are shown in the waveforms of a repeat; empty: all. A test of fewer nodes shows those it has.
 	WavesNodes []int
 	Timeout    time.Duration // wall time of one test, the net under the hang verdicts
@@ -76,15 +88,18 @@ type Outcome struct {
 	Real      time.Duration
 	Began     time.Time
 	Dir       string
-	Log       string            // file; "" if it did not run
-	Waves     string            // file, if the failing test was repeated
-	Repeated  *drivers.Repeated // if that was done from a checkpoint
-	Rerun     string            // the line that reproduces it
-	Note      string            // what the test counted
-	Hardware  string            // hash of all that what it opened last was built from
-	Runs      int               // of this test with this seed: more than one if it failed and there are retries
+	Log       string               // file; "" if it did not run
+	Waves     string               // file, if the failing test was repeated
+	Repeated  *drivers.Repeated    // if that was done from a checkpoint
+	Parted    *lockstep.Divergence // where device and reference part, if they do
+	Rerun     string               // the line that reproduces it
+	Shortest  string               // a line that fails alike with less, if that was looked for
+	Note      string               // what the test counted
+	Hardware  string               // hash of all that what it opened last was built from
+	Runs      int                  // of this test with this seed: more than one if it failed and there are retries
 
 	finished bool
+	failing  *bench.Config // of the workload that failed
 }
 
 // Cycles is the simulated time in cycles of the NIC.
@@ -107,14 +122,15 @@ type runner struct {
 	tests []Test
 	site  *site
 
-	mu    sync.Mutex
-	list  []*Outcome
-	next  int // of list, not begun
-	seed  int64
-	dealt int // of all tests and seeds, those of other shards too
-	done  int
-	stop  string // why nothing more begins
-	err   error
+	mu     sync.Mutex
+	shrunk map[string]bool // signatures
+	list   []*Outcome
+	next   int // of list, not begun
+	seed   int64
+	dealt  int // of all tests and seeds, those of other shards too
+	done   int
+	stop   string // why nothing more begins
+	err    error
 }
 
 func newRunner(o Options, tests []Test) *runner {
@@ -126,17 +142,29 @@ func newRunner(o Options, tests []Test) *runner {
 		r.anotherSeed()
 	}
 	r.seed = max(r.seed, o.Fresh)
-	if !drivers.Prepares(o.Device) {
-		return r
+	if o.Coverage != nil {
+		r.plan(counting(o.Device, "planned"))
+	} else {
+		r.plan(o.Device)
+	}
+	if o.Lockstep {
+		r.plan(o.Against)
+	}
+	return r
+}
+
+// plan has what the tests open of a device built before them.
+func (r *runner) plan(device string) {
+	if !drivers.Prepares(device) {
+		return
 	}
 	planned := map[string]bool{}
 	for _, out := range r.list {
 		if !planned[out.Test.Name] {
 			planned[out.Test.Name] = true
-			r.site.need(r.planOf(out.Test))
+			r.site.need(r.planOf(out.Test, device))
 		}
 	}
-	return r
 }
 
 // anotherSeed puts the tests with the next seed at the end of the list, as far as they are this shard's.

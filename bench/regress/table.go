@@ -39,9 +39,10 @@ func (t *Table) Close(list []Outcome) {
 		}
 	}
 	fmt.Fprintln(t.w)
-	for i := range list {
-		if o := &list[i]; o.Status.Bad() {
-			t.failure(o)
+	for _, g := range Groups(list) {
+		t.failure(g.Of[0])
+		if len(g.Of) > 1 {
+			fmt.Fprintf(t.w, "  %d failures of this kind (%s): %s\n", len(g.Of), g.Signature, g.Seeds())
 		}
 	}
 	t.reasons(list)
@@ -75,6 +76,9 @@ func (t *Table) failure(o *Outcome) {
 		fmt.Fprintf(t.w, "  waves: %s%s\n", o.Waves, o.shown())
 	}
 	fmt.Fprintf(t.w, "  rerun: %s\n", o.Rerun)
+	if o.Shortest != "" {
+		fmt.Fprintf(t.w, "  shortest that fails alike: %s\n", o.Shortest)
+	}
 }
 
 // reasons says why tests were skipped, once for all seeds of a test.

@@ -33,6 +33,7 @@ type T struct {
 	Rand   *rand.Rand
 
 	log   io.Writer
+	open  opener // nil: drivers.Open
 	note  string // for the table of results
 	waves *drivers.WaveWindow
 	// Asked for at first: states kept for a repeat, and what that showed.
@@ -43,9 +44,10 @@ type T struct {
 	spent drivers.Time  // simulated time of systems closed
 	ended drivers.Time  // of the last of them alone
 
-	hardware string // hash of what the system opened last was built from
-	closeErr error  // why what a system wrote, but for waves, is not whole
-	wavesErr error  // why waves that were asked for are not whole
+	failing  *bench.Config // the workload that failed last
+	hardware string        // hash of what the system opened last was built from
+	closeErr error         // why what a system wrote, but for waves, is not whole
+	wavesErr error         // why waves that were asked for are not whole
 
 	building func(what string)
 	planned  *[]machine // not nil: nothing is opened, see planOf
@@ -65,7 +67,11 @@ func (t *T) Open(nodes, memory int, trace drivers.TraceSink) (drivers.Timed, err
 	if err := t.plan(nodes); err != nil {
 		return nil, err
 	}
-	sys, err := drivers.Open(t.Ctx, t.Device, drivers.Options{
+	open := t.open
+	if open == nil {
+		open = drivers.Open
+	}
+	sys, err := open(t.Ctx, t.Device, drivers.Options{
 		Nodes: nodes, MemoryBytes: memory, Trace: trace, Waves: t.wavesOf(nodes), Checkpoints: t.checkpointsOf(nodes),
 		LogFile: filepath.Join(t.Dir, "simulator.log"), Progress: t.building,
 	})
@@ -161,11 +167,12 @@ func (t *T) Run(c bench.Config) (*bench.Result, error) {
 	c.Device, c.Seed, c.Waves = t.Device, t.Seed, t.wavesOf(c.Nodes)
 	c.LogFile, c.Building = filepath.Join(t.Dir, "simulator.log"), t.building
 	c.Checkpoints, c.Repeated = t.checkpointsOf(c.Nodes), t.keepRepeated
-	c.Opened = t.opened(c.Opened)
+	c.Open, c.Opened = t.open, t.opened(c.Opened)
 	t.Logf("run %s: %d nodes x %d processes, sizes %v, flow %+v", c.Workload, c.Nodes, c.Procs, c.Sizes, c.Velo)
 	c.Ended = t.add
 	res, err := bench.Run(t.Ctx, c)
 	if err != nil {
+		t.failing = &c
 		return nil, err
 	}
 	for _, r := range res.Rows {
@@ -182,7 +189,7 @@ func (t *T) Launch(c bench.Config, buffers int, body func(*host.Rank) error) err
 	c.Device, c.Seed, c.Waves = t.Device, t.Seed, t.wavesOf(c.Nodes)
 	c.LogFile, c.Building = filepath.Join(t.Dir, "simulator.log"), t.building
 	c.Checkpoints, c.Repeated = t.checkpointsOf(c.Nodes), t.keepRepeated
-	c.Ended, c.Opened = t.add, t.opened(c.Opened)
+	c.Ended, c.Open, c.Opened = t.add, t.open, t.opened(c.Opened)
 	return bench.Launch(t.Ctx, c, buffers, body)
 }
 

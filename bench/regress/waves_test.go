@@ -28,6 +28,7 @@ func TestFailureIsRepeatedWithWaves(t *testing.T) {
 		return nics[0].expect(regs.Magic, 1)
 	}}
 	o := options(t)
+	o.NoLockstep = true
 	o.Device = "rtl:"
 	out, err := Run(context.Background(), []Test{broken}, o)
 	require.NoError(t, err)
@@ -57,6 +58,7 @@ func TestRegressInside(t *testing.T) {
 		}}
 	}
 	o := options(t)
+	o.NoLockstep = true
 	o.Device = "rtl:?inside=1"
 	out, err := Run(context.Background(), []Test{read(regs.MagicValue)}, o)
 	require.NoError(t, err)

@@ -11,6 +11,7 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/nicloop/nicloop/cosim/lockstep"
 	"github.com/nicloop/nicloop/drivers"
 	bolt "go.etcd.io/bbolt"
 )
@@ -51,7 +52,11 @@ type Record struct {
 	Log      string    `json:"log,omitempty"`
 	Waves    string    `json:"waves,omitempty"`
 	Rerun    string    `json:"rerun"`
-	Slower   *Green    `json:"slower_than,omitempty"`
+	// Signature is what failures of one cause have in common; Divergence where the test and its reference part.
+	Signature  string               `json:"signature,omitempty"`
+	Divergence *lockstep.Divergence `json:"divergence,omitempty"`
+	Shortest   string               `json:"shortest,omitempty"` // a line that fails alike with less
+	Slower     *Green               `json:"slower_than,omitempty"`
 	// Of a run of a sweep: what it measured, how exact that is, and roughly how many packets it sent.
 	Figures   []Figure `json:"figures,omitempty"`
 	Exactness string   `json:"exactness,omitempty"`

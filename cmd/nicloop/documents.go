@@ -18,6 +18,7 @@ import (
 	"github.com/nicloop/nicloop/bench/tune"
 	"github.com/nicloop/nicloop/cosim/build"
 	"github.com/nicloop/nicloop/cosim/doctor"
+	"github.com/nicloop/nicloop/cosim/lockstep"
 	"github.com/nicloop/nicloop/drivers"
 )
 
@@ -59,9 +60,10 @@ var documents = []document{
 
 // runFailure is what stands in for a result.
 type runFailure struct {
-	Error   string         `json:"error"`
-	Verdict *bench.Verdict `json:"verdict,omitempty"` // of a hang
-	Rows    []bench.Row    `json:"rows,omitempty"`    // of the sizes before it
+	Error   string               `json:"error"`
+	Verdict *bench.Verdict       `json:"verdict,omitempty"`    // of a hang
+	Differs *lockstep.Divergence `json:"divergence,omitempty"` // of a run against another device
+	Rows    []bench.Row          `json:"rows,omitempty"`       // of the sizes before it
 }
 
 type simulators struct {

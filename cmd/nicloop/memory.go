@@ -60,6 +60,7 @@ func recordOf(o *regress.Outcome) runs.Record {
 	rec := runs.Record{
 		Test: o.Test.Name, Seed: o.Seed, Device: o.Device, Hardware: o.Hardware, Status: string(o.Status), Cycles: o.Cycles(), Real: o.Real.Seconds(),
 		Began: o.Began.UTC().Truncate(time.Millisecond), Runs: o.Runs, Log: o.Log, Waves: o.Waves, Rerun: o.Rerun,
+		Signature: o.Signature(), Divergence: o.Parted, Shortest: o.Shortest,
 	}
 	if o.Err != nil {
 		rec.Error = o.Err.Error()

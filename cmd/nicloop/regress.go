@@ -10,6 +10,7 @@ import (
 	"text/tabwriter"
 	"time"
 
+	"github.com/nicloop/nicloop/bench/coverage"
 	"github.com/nicloop/nicloop/bench/regress"
 	"github.com/nicloop/nicloop/bench/runs"
 	"github.com/nicloop/nicloop/drivers"
@@ -33,7 +34,10 @@ What the tests need is built first, once per kind of node, and said so: a step o
 its own. Then a line appears for each test as it ends, and results.xml grows.
 
 The end of a failing test is repeated from a checkpoint with waveforms of the
-cycles before the failure; under it stands the line that reproduces it. Results go
+cycles before the failure; under it stands the line that reproduces it. On rtl: the
+test is also run beside the model, which takes the RTL's very cycles, and the report
+names the first packet, link, register or counter at which they part, the cycle, both
+values and the block; divergence.gtkw shows its signals in GTKWave. Results go
 to a new folder with results.xml (JUnit), report.html and one folder per test.
 
 ` + exitText,
@@ -44,6 +48,8 @@ to a new folder with results.xml (JUnit), report.html and one folder per test.
   nicloop regress --seeds 50 --shard 2/4 --retry-failed --deadline 2h   a quarter of a night
   nicloop regress --only-failed-last
   nicloop regress --seeds 100 --executor slurm -j 64   tests as tasks of a cluster
+  nicloop regress --coverage -j 2        what no test reaches, by block; coverage.html has the sources
+  nicloop regress --lockstep --against 'rtl:?src=../old' --device 'rtl:?src=.'   what a refactoring must not change
   nicloop regress 'velo/*' --device 'rtl:?src=.'   the RTL of this checkout, as edited`,
 	}
 	fs := cmd.Flags()
@@ -57,8 +63,11 @@ to a new folder with results.xml (JUnit), report.html and one folder per test.
 	fs.BoolVar(&o.NoWaves, "no-waves", false, "do not repeat failures with waveforms")
 	fs.IntSliceVar(&o.WavesNodes, "waves-node", nil, "nodes that those waveforms show the inside of (default: all)")
 	fs.DurationVar(&o.Timeout, "timeout", 5*time.Minute, "real time of one test")
+	fs.DurationVar(&o.Shrink, "shrink", time.Minute, "real time to look for a smaller workload that fails alike, once for each kind of failure; 0: none")
 	fs.StringVarP(&o.Dir, "output", "o", "", "folder for logs and results (default: a new one in nicloop-out)")
 	f.add(fs)
+	f.lockstep.add(fs)
+	fs.BoolVar(&f.coverage, "coverage", false, "count lines, toggles and functional points of the RTL that the tests see: holes by block, coverage.html")
 	fs.StringVarP(&junit, "xunit", "x", "", "also write results.xml to `FILE`")
 	completing(cmd, 0, testChoices(regress.List))
 	cmd.RunE = func(cmd *cobra.Command, patterns []string) error {
@@ -76,6 +85,9 @@ to a new folder with results.xml (JUnit), report.html and one folder per test.
 			return listTests(cmd, tests)
 		}
 		f.patterns = patterns
+		if err := f.lockstep.set(cmd, &o); err != nil {
+			return err
+		}
 		return runTests(cmd, "regress", tests, o, junit, f)
 	}
 	return cmd
@@ -101,7 +113,7 @@ func runTests(cmd *cobra.Command, verb string, tests []regress.Test, o regress.O
 	if o.Jobs < 1 || o.Seeds < 1 {
 		return misused("-j %d --seeds %d: expected at least 1 of each", o.Jobs, o.Seeds)
 	}
-	if err := errors.Join(checkSeeds(o.Seed, o.Seeds), positive("timeout", o.Timeout), drivers.Check(o.Device)); err != nil {
+	if err := errors.Join(checkSeeds(o.Seed, o.Seeds), positive("timeout", o.Timeout), notNegative(cmd, "shrink"), drivers.Check(o.Device)); err != nil {
 		return err
 	}
 	if o.NoWaves && len(o.WavesNodes) > 0 {
@@ -113,6 +125,18 @@ func runTests(cmd *cobra.Command, verb string, tests []regress.Test, o regress.O
 	if err := f.elsewhere(cmd, &o); err != nil {
 		return err
 	}
+	if f.coverage {
+		if given(cmd, "executor") != "" {
+			return misused("--coverage adds up on this machine: leave --executor out")
+		}
+		if o.Lockstep {
+			return misused("--coverage counts what tests see by themselves: leave --lockstep out")
+		}
+		if err := regress.Counting(o.Device); err != nil {
+			return err
+		}
+		o.Coverage = coverage.New()
+	}
 	var err error
 	if o.Dir, err = newOutput(o.Dir, verb); err != nil {
 		return err
@@ -123,6 +147,9 @@ func runTests(cmd *cobra.Command, verb string, tests []regress.Test, o regress.O
 	}
 	outcomes, err := regress.Run(cmd.Context(), tests, o)
 	err = errors.Join(err, shown.close(f.people(cmd), outcomes, err))
+	if o.Coverage != nil {
+		err = errors.Join(err, writeCoverage(f.people(cmd), &o, outcomes))
+	}
 	fmt.Fprintf(f.people(cmd), "logs, results.xml and report.html: %s\n", o.Dir)
 	if f.json {
 		err = errors.Join(err, writeJSON(cmd.OutOrStdout(), shown.memory.document(outcomes)))
@@ -208,6 +235,8 @@ type nightFlags struct {
 	json       bool
 	executor   executorFlags
 	retries    int
+	lockstep   lockstepFlags
+	coverage   bool
 }
 
 func (f *nightFlags) add(fs *pflag.FlagSet) {

@@ -43,6 +43,7 @@ the hardware. The same command gives the same output, byte for byte.`,
   nicloop run alltoall --device 'mixed:?rtl=5,9&nodes=64' --waves nic.fst   nodes 5 and 9 are RTL, the other 62 the model
   nicloop run alltoall --nodes 64 --waves dump.fst --waves-node 37 --waves-from 20000 --waves-to 21000
   nicloop run alltoall --nodes 16 --iterations 500 --checkpoint 100000 --waves end.fst   waves only if it fails
+  nicloop run alltoall --nodes 4 --device 'rtl:?src=.' --against rtl:   what an edit has changed: the first cycle, packet and block
   nicloop run pingpong --pcap out.pcapng                  then: wireshark -X lua_script:nicloop.lua`,
 		Args: checked(cobra.ExactArgs(1)),
 	}
@@ -68,6 +69,8 @@ type runFlags struct {
 	wavesNodes         []int
 	checkpoint, last   uint64
 	limit, timeout     time.Duration
+	against, same      string
+	agreed             uint64 // events, if --against found no difference
 }
 
 func addRunFlags(cmd *cobra.Command) *runFlags {
@@ -113,6 +116,8 @@ func addRunFlags(cmd *cobra.Command) *runFlags {
 	fs.Lookup("jobs").DefValue = fmt.Sprintf("%d from %d nodes on, else 1", threads(threadsFrom), threadsFrom)
 	fs.DurationVar(&f.limit, "limit", 0, "give up after so much simulated time (default: never)")
 	fs.DurationVar(&f.timeout, "timeout", 0, "give up after so much real time (default: never)")
+	fs.StringVar(&f.against, "against", "", "run on this `DEVICE` too, side by side, and say where the two part: model:, or 'rtl:?src=../old'")
+	fs.StringVar(&f.same, "same", sameCycles, "what must be the same with --against: cycles, or packets: what each flow carries, whenever it comes")
 	fs.BoolVar(&f.force, "force", false, "overwrite existing output files")
 	return f
 }
@@ -132,7 +137,7 @@ func (f *runFlags) run(cmd *cobra.Command, workload string) (err error) {
 	if c.NVM, err = f.parseNVM(); err != nil {
 		return err
 	}
-	if err := f.idle(cmd, &c); err != nil {
+	if err := errors.Join(f.idle(cmd, &c), f.checkAgainst()); err != nil {
 		return err
 	}
 	if !cmd.Flags().Changed("blocks") { // a recorded log cannot look into the hardware
@@ -188,15 +193,22 @@ func (f *runFlags) run(cmd *cobra.Command, workload string) (err error) {
 	if f.overhead {
 		run = bench.RunWithReference
 	}
+	if f.against != "" {
+		run = f.beside
+	}
 	res, err := run(ctx, c)
 	bar.finish()
 	if err != nil {
+		f.tellAgain(cmd, cmd.ErrOrStderr(), err)
 		return errors.Join(err, f.writeFailure(cmd, err, res))
 	}
 	if f.json {
 		return writeJSON(cmd.OutOrStdout(), res)
 	}
 	printResult(cmd.OutOrStdout(), res, time.Since(begin))
+	if f.against != "" {
+		f.printAgreed(cmd.OutOrStdout())
+	}
 	return nil
 }
 
@@ -215,6 +227,10 @@ func (f *runFlags) writeFailure(cmd *cobra.Command, failed error, res *bench.Res
 	}
 	report := &runFailure{Error: failed.Error(), Rows: rows}
 	errors.As(failed, &report.Verdict)
+	var differs *differsError
+	if errors.As(failed, &differs) {
+		report.Differs = differs.div
+	}
 	return writeJSON(cmd.OutOrStdout(), report)
 }
 

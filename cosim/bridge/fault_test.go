@@ -15,7 +15,7 @@ import (
 
 func TestFailuresOfTheModel(t *testing.T) {
 	for misbehave, want := range map[uint64]string{
-		1: "RTL assertion failed: cycle 53: ",
+		1: "RTL assertion failed: cycle 53 (339.2 ns), node 2, sim_node (",
 		2: "node 2: asked to die",
 		3: "$finish",
 		7: "answered a command that it had not taken",

@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/nicloop/nicloop/drivers"
+	"github.com/nicloop/nicloop/drivers/regs"
 )
 
 // readLimit bounds the cycles that a register read may take: no bus of ours needs
@@ -211,7 +212,7 @@ func (s *Session) apply(a *answer, e *event, stop *drivers.Stop) (done bool, err
 			Node: int(e.node), Addr: e.a, Bytes: e.b, Memory: s.mem.layout.memoryBytes,
 		})
 	case evFault:
-		a.fault = errors.Join(a.fault, fmt.Errorf("%w: cycle %d: %s", drivers.ErrAssertion, e.cycle, e.text))
+		a.fault = errors.Join(a.fault, drivers.NewAssertionError(e.cycle, regs.ClockPS, string(e.text)))
 	case evError:
 		return false, fmt.Errorf("%w: the simulator did not understand us: %s", drivers.ErrProtocol, e.text)
 	case evEdgeOut:

@@ -35,6 +35,7 @@ type library struct {
 	dir    string
 	hash   [32]byte
 	shared bool
+	counts bool // coverage
 }
 
 // HashText is the hash as it is printed.
@@ -60,7 +61,7 @@ func Build(ctx context.Context, spec Spec) (*Model, error) {
 		return nil, err
 	}
 	ordered := spec.ordered(in, sources)
-	m := &Model{DescHash: desc, lib: library{shared: spec.Shared}}
+	m := &Model{DescHash: desc, lib: library{shared: spec.Shared, counts: spec.Coverage}}
 	t, err := findTools(ctx)
 	if err != nil {
 		return c.withoutTools(err, ordered, m)
@@ -132,6 +133,9 @@ func (s *Spec) library(ctx context.Context, c cache, t *tools, lib library, in m
 		}
 		args := []string{"-j", jobs(), "-f", "node.mk", "OBJCACHE=" + t.ccache, "CXX=" + t.cxx,
 			"Vsim_node__ALL.a", "verilated.o", "verilated_dpi.o", "verilated_fst_c.o", "verilated_threads.o"}
+		if lib.counts {
+			args = append(args, "verilated_cov.o")
+		}
 		if err := r.took(&r.compiling, func() error { return log.make(ctx, filepath.Join(dir, "obj"), t, r, args...) }); err != nil {
 			return err
 		}

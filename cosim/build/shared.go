@@ -32,7 +32,11 @@ func (l library) flags() []string {
 	if l.shared {
 		return append(slices.Clone(programFlags), sharedFlags...)
 	}
-	return slices.Clone(programFlags)
+	flags := slices.Clone(programFlags)
+	if l.counts {
+		flags = append(flags, "-DVM_COVERAGE=1")
+	}
+	return flags
 }
 
 func (l library) linkFlags() []string {

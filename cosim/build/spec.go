@@ -29,7 +29,9 @@ type Spec struct {
 	Ports   int      // 3, 5 or 7: with one, two or three dimensions
 	Torus   bool     // with channels for wires from end to end
 	VCDepth int      // 0: DefaultVCDepth
-	Shared  bool     // a shared object for the caller's process instead of a program
+	// Coverage has the node count which lines and toggles it has seen (--coverage of the simulator).
+	Coverage bool
+	Shared   bool // a shared object for the caller's process instead of a program
 
 	Progress func(what string) // may be nil
 }
@@ -65,12 +67,20 @@ func (s *Spec) name() string {
 	if s.Torus {
 		kind = "torus"
 	}
-	return fmt.Sprintf("a %s node of %d ports, depth %d", kind, s.Ports, s.depth())
+	name := fmt.Sprintf("a %s node of %d ports, depth %d", kind, s.Ports, s.depth())
+	if s.Coverage {
+		name += ", that counts coverage"
+	}
+	return name
 }
 
-// parameters are the -G arguments of Verilator.
+// parameters are the arguments of Verilator that make one kind of node another.
 func (s *Spec) parameters() []string {
-	return []string{fmt.Sprintf("-GPORTS=%d", s.Ports), fmt.Sprintf("-GTORUS=%d", s.torus()), fmt.Sprintf("-GVC_DEPTH=%d", s.depth())}
+	list := []string{fmt.Sprintf("-GPORTS=%d", s.Ports), fmt.Sprintf("-GTORUS=%d", s.torus()), fmt.Sprintf("-GVC_DEPTH=%d", s.depth())}
+	if s.Coverage {
+		list = append(list, "--coverage-line", "--coverage-toggle")
+	}
+	return list
 }
 
 // modelHeader tells node.h what the library was built with.

@@ -11,7 +11,8 @@
 //
 //   - With Options.Trace, every flit at its injection, on every link and at its
 //     ejection, heads as they arrive from a link, every line, slot and dropped packet.
-//     Buses are not traced.
+//     Of memory, the addresses of reads and writes and the last beat of writes; flags say who is
+//     served, from 1 on, in the order of the muxes in nic_rma.
 //
 //   - Links repair what their wires break, and fail, as the RTL's do. With the same keys or the same writes to the registers of
 //     wires, the same words are hit in the same cycles, and all that follows is the same. A wire that nobody has written to costs

@@ -93,8 +93,11 @@ func (n *node) failed(a *access, fault regs.RMAError) {
 	n.faulted(a, fault)
 }
 
-// faulted counts a fault that translation found.
+// faulted counts a fault, if translation found it.
 func (n *node) faulted(a *access, fault regs.RMAError) {
+	if !a.done {
+		return
+	}
 	switch fault {
 	case regs.RMAErrorTranslation, regs.RMAErrorRights, regs.RMAErrorOwner, regs.RMAErrorBounds:
 		n.atu.faults++
@@ -115,15 +118,19 @@ func (u *atu) setTable(reg *uint64, v uint64) {
 	}
 }
 
+// tlbPlace is the one place where a page's translation may stand.
+func tlbPlace(table uint8, page uint64) uint64 { return (page ^ uint64(table)) % tlbEntries }
+
 // entry finds a page's translation in the TLB or reads it. A page that is not
 // mapped is not kept: mapping needs no flush.
 func (n *node) entry(table uint8, page, addr uint64) regs.ATUEntry {
-	c := &n.atu.tlb[(page^uint64(table))%tlbEntries]
+	c := &n.atu.tlb[tlbPlace(table, page)]
 	if c.valid && c.table == table && c.page == page {
 		n.atu.hits++
 		return c.translation
 	}
 	n.atu.misses++
+	n.atu.server.entry = addr
 	e := regs.ATUEntry(binary.LittleEndian.Uint64(n.mem[addr:]))
 	if e.Rights() != regs.ATURightsNone {
 		c.valid, c.table, c.page, c.translation = true, table, page, e

@@ -128,14 +128,14 @@ func (n *node) commandWritten(now drivers.Cycle) {
 	n.written(addr, 8)
 }
 
-// flush forgets the translations that a command names.
+// flush forgets the translations that a command names; of a page, whatever stands in its place.
 func (u *atu) flush(a *atuCommand) {
 	table, vpid := uint8(regs.ATUCommandTable.Of(a.value)), uint8(regs.ATUCommandVPID.Of(a.value))
 	for i := range u.tlb {
 		e := &u.tlb[i]
 		switch a.op() {
 		case regs.ATUOpFlushPage:
-			e.valid = e.valid && !(e.table == table && e.page == regs.ATUCommandPage.Of(a.value))
+			e.valid = e.valid && uint64(i) != tlbPlace(table, regs.ATUCommandPage.Of(a.value))
 		case regs.ATUOpFlushVPID:
 			e.valid = e.valid && e.translation.VPID() != vpid
 		case regs.ATUOpFlushAll:

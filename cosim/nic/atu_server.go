@@ -19,6 +19,7 @@ type atuServer struct {
 	client int           // for whom the table is read
 	looks  drivers.Cycle // when the TLB is looked at, after what is flushed then; 0: it is not
 	reads  drivers.Cycle // when its address goes out; 0: no table is read
+	entry  uint64        // that address
 	free   drivers.Cycle // the next client may be picked
 }
 
@@ -58,7 +59,7 @@ func (n *node) serve(now drivers.Cycle) {
 	s, t := &n.atu.server, &n.m.cfg.Timing
 	if s.reads != 0 {
 		s.reads, s.free = 0, drivers.Forever // until translated
-		n.askRead(readATU, now, span{n: entryBytes})
+		n.askRead(readATU, now, span{s.entry, entryBytes})
 		return
 	}
 	if s.looks == 0 {

@@ -40,10 +40,19 @@ func (n *node) askWrite(writer int, at drivers.Cycle, addr, quads uint64) {
 }
 
 // writeAlone is when the last beat of a burst reaches memory by a channel that nobody else asks for.
-func (n *node) writeAlone(writer int, at drivers.Cycle, quads uint64) drivers.Cycle {
+func (n *node) writeAlone(writer int, at drivers.Cycle, addr, quads uint64) drivers.Cycle {
 	w := &n.writes
 	w.pass(writer)
-	return w.leaves(max(at, w.free)+1, drivers.Cycle(quads))
+	begins := max(at, w.free) + 1
+	last := w.leaves(begins, drivers.Cycle(quads))
+	n.traceWrite(begins, last, writer, addr)
+	return last
+}
+
+// traceWrite reports a burst at the memory's write port.
+func (n *node) traceWrite(at, last drivers.Cycle, writer int, addr uint64) {
+	n.m.traceBus(at, n.id, drivers.PointWriteAddr, writer, addr)
+	n.m.traceBus(last, n.id, drivers.PointWriteLast, writer, 0)
 }
 
 // leaves: the address of a burst leaves at a cycle, and its last beat reaches memory in the one that it gives.
@@ -96,6 +105,7 @@ func (n *node) leave(now, at drivers.Cycle) {
 	}
 	w.held = false
 	last := w.leaves(at, drivers.Cycle(b.quads))
+	n.traceWrite(at, last, w.owner, b.addr)
 	switch w.owner {
 	case writeVELO:
 		n.slotLeaves(last)
@@ -153,6 +163,7 @@ func (n *node) grantRead(now drivers.Cycle) {
 	c := &n.rma.reads
 	i := c.pick(now)
 	f := &c.fetches[i]
+	n.m.traceBus(now, n.id, drivers.PointReadAddr, i, f.addr)
 	quads := min(f.quads, line-f.addr/8%line)
 	data := max(now+n.m.cfg.Timing.HostRead, c.end)
 	if !f.begun {

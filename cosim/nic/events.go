@@ -115,6 +115,13 @@ func (m *Machine) trace(at drivers.Cycle, node int, point uint8, data uint64) {
 	}
 }
 
+// traceBus reports an access to memory, with the number of who is served, from 1 on, in the flags.
+func (m *Machine) traceBus(at drivers.Cycle, node int, point uint8, who int, addr uint64) {
+	if m.sink != nil {
+		m.pending = append(m.pending, drivers.TraceEvent{Cycle: at, Node: uint16(node), Point: point, Flags: uint8(who + 1), Data: addr})
+	}
+}
+
 // flush hands over what lies before now: more of the present cycle may come.
 func (t *tracer) flush(now drivers.Cycle) error {
 	if len(t.pending) == 0 {

@@ -60,7 +60,7 @@ func New(cfg Config) *Machine {
 	m := &Machine{info: cfg.Info, cfg: cfg, nodes: make([]node, cfg.Info.Nodes), tracer: tracer{sink: cfg.Trace}}
 	for i := range m.nodes {
 		n := &m.nodes[i]
-		*n = node{m: m, id: i, mem: newMemory(cfg.Memory), regFree: cfg.Timing.Clear}
+		*n = node{m: m, id: i, mem: newMemory(cfg.Memory)}
 		for v := range n.armPIO {
 			n.armPIO[v] = unarmed
 		}
@@ -151,7 +151,7 @@ func (m *Machine) PostPIO(node int, at drivers.Cycle, off uint32, data []byte) {
 	p := to.p.pool.at(h)
 	n := copy(p.body[:], data)
 	clear(p.body[n:max(8, (n+7)&^7)])
-	to.postLine(line{at: max(at, to.p.now), off: off, packet: h, n: uint16(len(data))})
+	to.postLine(line{at: max(at, to.p.now), asked: at, off: off, packet: h, n: uint16(len(data))})
 }
 
 // PIOTaken counts what needs no place any more; see drivers.Timed.

@@ -18,13 +18,14 @@ func (m *mailbox) on() bool   { return m.ctrl&regs.MboxCtrlEnable != 0 && m.slot
 func (m *mailbox) full() bool { return m.filled(m.slots) }
 
 type regOp struct {
-	at   drivers.Cycle
-	off  uint32
-	v    uint64
-	read bool
+	at    drivers.Cycle
+	asked drivers.Cycle // as of a line
+	off   uint32
+	v     uint64
+	read  bool
 }
 
-func (o regOp) due() drivers.Cycle { return o.at }
+func (o regOp) due() drivers.Cycle { return o.asked }
 
 // node is one NIC. Cycles are those of clock edges: what was decided at an edge is
 // there from the next one on.

@@ -21,12 +21,22 @@ type answer struct {
 }
 
 func (n *node) postReg(op regOp) {
-	op.at = max(op.at, n.p.now)
+	op.asked, op.at = op.at, max(op.at, n.p.now)
 	if n.mayOrder(&op) {
 		n.touch(op.off)
 	}
 	post(&n.regs, op)
 	n.wakeRegs()
+}
+
+// dueAt is when an access may be performed. After reset reads, and writes of mailboxes, rings and domains, wait until their tables
+// are clear.
+func (n *node) dueAt(op *regOp) drivers.Cycle {
+	at := max(op.at+1, n.regFree) + 1
+	if clear := n.m.cfg.Timing.Clear + 1; at < clear && (op.read || op.off >= regs.MboxBase(0) && op.off < regs.ATUBase(0)) {
+		at = clear
+	}
+	return at
 }
 
 // wakeRegs has the first access performed when the bus has brought it.
@@ -35,7 +45,7 @@ func (n *node) wakeRegs() {
 		return
 	}
 	op := n.regs.first()
-	at := max(op.at+1, n.regFree) + 1
+	at := n.dueAt(op)
 	if n.mayOrder(op) && !n.ordered {
 		at = max(at, n.p.now+1)
 		if at > n.p.now+1 { // announced in the cycle before
@@ -62,7 +72,7 @@ func (n *node) access(u unitID) {
 	if op.read != (u == unitRead) {
 		return
 	}
-	if due := max(op.at+1, n.regFree) + 1; due > now {
+	if due := n.dueAt(&op); due > now {
 		if due == now+1 && !n.ordered && n.mayOrder(&op) {
 			n.announce(&op, due)
 		}
@@ -154,7 +164,7 @@ func (n *node) held(off uint32, i uint8) bool {
 
 // writesNow: a register is written later in this cycle.
 func (n *node) writesNow() bool {
-	return n.regs.n > 0 && !n.regs.first().read && max(n.regs.first().at+1, n.regFree)+1 <= n.p.now
+	return n.regs.n > 0 && !n.regs.first().read && n.dueAt(n.regs.first()) <= n.p.now
 }
 
 func (n *node) readReg(now drivers.Cycle, off uint32, i uint8) uint64 {
@@ -233,7 +243,7 @@ func (n *node) readGlobal(now drivers.Cycle, off uint32) uint64 {
 	case regs.NodeID:
 		return uint64(n.id)
 	case regs.Cycles:
-		return uint64(now)
+		return uint64(now - 1) // it counts at the end of the cycle
 	case regs.IRQStatus:
 		return n.irqStatus
 	case regs.IRQMask:

@@ -250,11 +250,13 @@ func (n *node) fragment(d *descriptor, vpid uint8, done uint32, f *fragment) boo
 	}
 	f.last = f.bytes == rest
 	f.mem = access{nla: regs.NLA(read), n: f.bytes, need: regs.ATURightsRo, vpid: vpid}
-	f.nla = 0
-	if desc.Command == regs.RMACommandPut {
-		f.nla = read & nlaMask
-	} else if o.write {
+	switch {
+	case desc.Command == regs.RMACommandNotiPut:
+		f.nla = 0
+	case o.write && desc.Command != regs.RMACommandPut:
 		f.nla = write & nlaMask
+	default: // also of a command that there is not
+		f.nla = read & nlaMask
 	}
 	if f.fault = n.illegal(d, &desc, &o); f.fault != regs.RMAErrorNone {
 		return false

@@ -39,7 +39,7 @@ func (n *node) begin(checked drivers.Cycle, m *mailbox) {
 	n.rxBusy, n.rxBegan, n.rxSent = true, checked, drivers.Forever
 	const quads = regs.SlotBytes / 8
 	if !n.shared && !n.nvmInUse && !n.atu.commands.busy() {
-		n.slotLeaves(n.writeAlone(writeVELO, checked+1, quads))
+		n.slotLeaves(n.writeAlone(writeVELO, checked+1, w.addr, quads))
 	} else {
 		n.askWrite(writeVELO, checked+1, w.addr, quads)
 	}

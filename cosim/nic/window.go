@@ -55,12 +55,13 @@ func windowOf(off uint32) int {
 // A line was posted to a send window, or a piece of one; its bytes are at the beginning of a packet of the pool.
 type line struct {
 	at     drivers.Cycle
+	asked  drivers.Cycle // what was asked for: it may be in the past, and orders lines
 	off    uint32
 	packet uint32
 	n      uint16
 }
 
-func (l line) due() drivers.Cycle { return l.at }
+func (l line) due() drivers.Cycle { return l.asked }
 
 func (l *line) rma() bool { return windowOf(l.off) == windowRMA }
 

@@ -17,6 +17,7 @@
 //	spin=1ms              how long to look for an answer before sleeping; 0s: never
 //	inside=1              the model in this process: less per crossing, see below
 //	random_init=7         registers and memories start with random values, by this seed, instead of zeros
+//	coverage=DIR          a node that counts which lines and toggles it has seen, into a new file of that folder
 //	link_errors=1e-4      chance of a word on a wire between nodes to be corrupted
 //	link_losses=1e-5      chance of it to be lost
 //	link_seed=7           where the random numbers of both start

@@ -24,9 +24,9 @@ const (
 
 func init() {
 	drivers.Register("rtl", "the Verilated RTL of up to 64 nodes in its own process, or inside",
-		[]string{"src", "dims", "torus", "vc_depth", "host_wr_latency", "host_rd_latency", "wire_latency", "plusargs", "patience", "spin", "inside", "random_init", "link_errors", "link_losses", "link_seed"}, open)
+		[]string{"src", "dims", "torus", "vc_depth", "host_wr_latency", "host_rd_latency", "wire_latency", "plusargs", "patience", "spin", "inside", "random_init", "link_errors", "link_losses", "link_seed", "coverage"}, open)
 	drivers.RegisterPrepare("rtl", prepare)
-	drivers.RegisterRepeats("rtl", func(keys map[string]string) bool { return keys["inside"] != "1" })
+	drivers.RegisterRepeats("rtl", func(keys map[string]string) bool { return keys["inside"] != "1" && keys["coverage"] == "" })
 }
 
 // request is a URI and its options, checked.
@@ -44,6 +44,9 @@ func open(ctx context.Context, path string, keys map[string]string, opt drivers.
 	}
 	model, err := build.Build(ctx, r.spec)
 	if err != nil {
+		return nil, err
+	}
+	if err := r.countInto(keys["coverage"]); err != nil {
 		return nil, err
 	}
 	r.cfg.Program = model.Program
@@ -110,6 +113,9 @@ func parse(path string, keys map[string]string, opt drivers.Options) (*request, 
 		Inside: r.spec.Shared, Trace: opt.Trace, Waves: opt.Waves, Checkpoints: opt.Checkpoints, LogFile: opt.LogFile, Plusargs: strings.Fields(strings.ReplaceAll(keys["plusargs"], ",", " ")),
 	}
 	if err := r.cfg.CheckInside(); err != nil {
+		return nil, err
+	}
+	if err := r.setCoverage(keys["coverage"]); err != nil {
 		return nil, err
 	}
 	seed, err := number(keys, "random_init", 1, math.MaxInt32)

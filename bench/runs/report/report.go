@@ -69,7 +69,16 @@ type group struct {
 
 type failure struct {
 	runs.Record
-	LogLink, WavesLink string
+	LogLink, WavesLink     string
+	DivergedLink, SaveLink string
+}
+
+func failureOf(i int, r *runs.Record, link func(i int, file string) string) failure {
+	f := failure{Record: *r, LogLink: link(i, r.Log), WavesLink: link(i, r.Waves)}
+	if r.Divergence != nil {
+		f.DivergedLink, f.SaveLink = link(i, r.Divergence.Waves), link(i, r.Divergence.Gtkw)
+	}
+	return f
 }
 
 // A test is all seeds of it.
@@ -132,8 +141,11 @@ func (v *view) count(list []runs.Record) {
 
 var numbers = regexp.MustCompile(`0x[0-9a-fA-F]+|[0-9]+(\.[0-9]+)?`)
 
-// signature is what failures of one cause have in common: the first line of the error, without numbers.
+// signature is what failures of one cause have in common; of records that do not say it, the first line of the error, without numbers.
 func signature(r *runs.Record) string {
+	if r.Signature != "" {
+		return r.Signature
+	}
 	head, _, _ := strings.Cut(r.Error, "\n")
 	return numbers.ReplaceAllString(head, "N")
 }
@@ -146,7 +158,7 @@ func groups(list []runs.Record, link func(record int, file string) string) (all 
 		if !isBad(r.Status) {
 			continue
 		}
-		key, f := r.Status+" "+signature(r), failure{*r, link(i, r.Log), link(i, r.Waves)}
+		key, f := r.Status+" "+signature(r), failureOf(i, r, link)
 		n, ok := at[key]
 		if !ok {
 			at[key] = len(all)

@@ -30,6 +30,7 @@ bool parse_option(const std::string& name, const std::string& value, Arguments* 
   uint64_t n = 0;
   if (name == "--dims") return parse_dims(value, a->shape.dims) && a->shape.nodes() <= kMaxNodes;
   if (name == "--waves") return !(a->waves_file = value).empty();
+  if (name == "--coverage") return !(a->coverage_file = value).empty();
   if (name == "--waves-nodes") return parse_nodes(value, a->shape.nodes(), &a->waves_nodes);
   if (name == "--only") return parse_nodes(value, a->shape.nodes(), &a->only);
   if (name == "--checkpoint") return parse_number(value, 1, ~0ull, &a->checkpoint);
@@ -46,7 +47,7 @@ bool parse_arguments(int argc, char** argv, Arguments* a, std::string* error) {
   if (argc < 2) {
     *error = std::string("usage: ") + argv[0] +
              " SOCKET --dims XxYxZ [--threads N] [--wr-latency N] [--rd-latency N] [--wire-latency N] [--waves FILE [--waves-nodes N,N]] [--checkpoint N]"
-             " [--only N,N] [+plusargs...]";
+             " [--coverage FILE] [--only N,N] [+plusargs...]";
     return false;
   }
   a->socket = argv[1];

@@ -1,7 +1,7 @@
 // arguments.h: what the simulator is started with.
 //
 //   sim SOCKET --dims 4x2x1 [--threads 2] [--wr-latency 4] [--rd-latency 8] [--wire-latency 0] [--waves FILE [--waves-nodes 5,9]]
-//       [--checkpoint 100000] [--only 5,9] [+plusargs...]
+//       [--checkpoint 100000] [--coverage FILE] [--only 5,9] [+plusargs...]
 #pragma once
 
 #include <cstdint>
@@ -13,7 +13,7 @@
 namespace nicloop {
 
 struct Arguments {
-  std::string socket, waves_file;
+  std::string socket, waves_file, coverage_file;
   Shape shape;
   uint32_t threads = 1;
   uint16_t wr_latency = 4, rd_latency = 8;

@@ -8,6 +8,9 @@
 #include <sys/prctl.h>
 #include <unistd.h>
 #include <verilated.h>
+#if VM_COVERAGE
+#include <verilated_cov.h>
+#endif
 
 #include <cstdio>
 #include <cstring>
@@ -92,6 +95,15 @@ int cannot_start(const std::string& why) {
   return kExitStart;
 }
 
+// Nothing is written but by a model that was built to count.
+void write_coverage(VerilatedContext* context, const std::string& file) {
+#if VM_COVERAGE
+  if (!file.empty()) context->coveragep()->write(file.c_str());
+#else
+  (void)context, (void)file;
+#endif
+}
+
 int simulate(int argc, char** argv) {
   Arguments arguments;
   arguments.shape.torus = NL_TORUS != 0;
@@ -111,7 +123,11 @@ int simulate(int argc, char** argv) {
   bridge.set_border(simulation.border());
   set_bus(&bridge);
   simulation.reset();
-  if (arguments.checkpoint == 0) return serve(&transport, &bridge, limits, nullptr);
+  if (arguments.checkpoint == 0) {
+    int status = serve(&transport, &bridge, limits, nullptr);
+    write_coverage(&context, arguments.coverage_file);
+    return status;
+  }
   Apart apart(&transport, shared.control, welcome.shared_bytes);
   Checkpoints checkpoints(arguments.checkpoint, shape.nodes(), {
       [&apart] { apart.prepare(); }, [&apart] { apart.leave(); },

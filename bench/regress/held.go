@@ -1,0 +1,286 @@
+package regress
+
+import (
+	"bytes"
+	"encoding/binary"
+	"errors"
+	"fmt"
+
+	"github.com/nicloop/nicloop/drivers/regs"
+)
+
+// heldTests are of packets of every type and size that are held up in the middle, by a receiver that takes nothing, and go on.
+var heldTests = []Test{
+	{"velo/held-up", nil, "packets of every size, held up in the middle, arrive whole and in order", testHeldVELO},
+	{"rma/held-up", []string{"rma"}, "requests of every type, held up in the middle, arrive whole", testHeldRequests},
+	{"rma/rights", []string{"rma"}, "a page that may be read is not written, and one that may be written is not read", testRights},
+	{"rma/held-answers", []string{"rma"}, "answers of every type, held up in the middle by a full ring, arrive whole", testHeldAnswers},
+}
+
+// heldSize draws from the classes of sizes of VELO, so that every place of a buffer is the last one for some packet of each.
+func (t *T) heldSize() int {
+	switch t.Rand.Intn(4) {
+	case 0:
+		return 0
+	case 1:
+		return 1 + t.Rand.Intn(8)
+	case 2:
+		return 9 + t.Rand.Intn(regs.VELOPayload-9)
+	}
+	return regs.VELOPayload
+}
+
+func testHeldVELO(t *T) error {
+	nics, err := t.openNICs(2)
+	if err != nil {
+		return err
+	}
+	const slots, packets = 4, 200
+	if err := errors.Join(nics[0].enable(0, slotsPerBox), nics[1].enable(0, slots)); err != nil {
+		return err
+	}
+	sent := make([][]byte, packets)
+	for i := range sent {
+		sent[i] = make([]byte, t.heldSize())
+		t.Rand.Read(sent[i])
+		if err := nics[0].send(regs.PioFields{DstNode: 1}, sent[i]); err != nil {
+			return err
+		}
+	}
+	for i := range packets {
+		if _, err := quiesce(nics[0].sys); err != nil {
+			return err
+		}
+		s, err := nics[1].next(0)
+		if err != nil {
+			return err
+		}
+		if !bytes.Equal(s.Payload, sent[i]) {
+			return fmt.Errorf("packet %d: got %x, expected %x", i, s.Payload, sent[i])
+		}
+		if err := nics[1].free(0); err != nil {
+			return err
+		}
+	}
+	return errors.Join(settle(nics[0].sys), nics[1].expect(regs.RXPackets, packets))
+}
+
+// blocked fills the mailbox of node 1, so that nothing of VC 0 gets there, and more.
+func blocked(nics []*nic) error {
+	if err := errors.Join(nics[0].enable(0, slotsPerBox), nics[1].enable(0, 1)); err != nil {
+		return err
+	}
+	for range heldBehind {
+		if err := nics[0].send(regs.PioFields{DstNode: 1}, make([]byte, regs.VELOPayload)); err != nil {
+			return err
+		}
+	}
+	_, err := quiesce(nics[0].sys)
+	return err
+}
+
+const heldBehind = 4 // packets that fill a mailbox of one slot, and the completer behind it
+
+// heldCommands are requests of every type and class of sizes; those with bytes write at a place of their own.
+var heldCommands = []struct {
+	command regs.RMACommand
+	bytes   int
+}{
+	{regs.RMACommandPut, 8}, {regs.RMACommandPut, 61}, {regs.RMACommandPut, 200}, {regs.RMACommandPut, 256}, {regs.RMACommandGet, 5},
+	{regs.RMACommandGet, 60}, {regs.RMACommandGet, 201}, {regs.RMACommandGet, 256}, {regs.RMACommandGet, 1}, {regs.RMACommandGet, 8}, {regs.RMACommandImmPut, 8}, {regs.RMACommandNotiPut, 1}, {regs.RMACommandFCAA, 4},
+}
+
+// heldRounds is how often each is asked for, in orders heldStep apart: the places of the buffers that they fill are others each time.
+const (
+	heldRounds = 13
+	heldStep   = 3
+)
+
+// request posts command i of them.
+func (n *nic) request(i int, command regs.RMACommand, size int, notify regs.RMADescFields) error {
+	d := notify
+	d.Command, d.DstVPID, d.DstNode, d.BytesMinus1 = command, rawVPID, 1, uint32(size-1)
+	from, to := uint64(0x100), uint64(heldPlace(i))
+	switch command {
+	case regs.RMACommandImmPut, regs.RMACommandNotiPut:
+		from = uint64(i)
+	case regs.RMACommandFCAA:
+		from, to, d.BytesMinus1 = 0, 0x3000, 0
+	}
+	return n.post(d, from, to)
+}
+
+func testHeldRequests(t *T) error {
+	nics, err := t.openRMA(2)
+	if err != nil {
+		return err
+	}
+	mem, far := nics[0].dev.Memory(), nics[1].dev.Memory()
+	t.Rand.Read(mem[rawData+0x100 : rawData+0x200])
+	t.Rand.Read(far[rawData+0x100 : rawData+0x200])
+	if err := blocked(nics); err != nil {
+		return err
+	}
+	taken := 0
+	for round := range heldRounds {
+		for k := range heldCommands {
+			i := (round + heldStep*k) % len(heldCommands)
+			c := heldCommands[i]
+			if err := nics[0].request(i, c.command, c.bytes, regs.RMADescFields{}); err != nil {
+				return err
+			}
+		}
+		// Traffic of VELO keeps the way full, and is let through packet by packet.
+		for range heldBehind {
+			if err := nics[0].send(regs.PioFields{DstNode: 1}, make([]byte, 8*(round%7))); err != nil {
+				return err
+			}
+		}
+		for range heldBehind {
+			if _, err := quiesce(nics[0].sys); err != nil {
+				return err
+			}
+			if _, err := nics[1].next(0); err != nil {
+				return err
+			}
+			taken++
+			if err := nics[1].free(0); err != nil {
+				return err
+			}
+		}
+	}
+	for taken < (heldRounds+1)*heldBehind {
+		if _, err := quiesce(nics[0].sys); err != nil {
+			return err
+		}
+		if _, err := nics[1].next(0); err != nil {
+			return err
+		}
+		taken++
+		if err := nics[1].free(0); err != nil {
+			return err
+		}
+	}
+	if err := settle(nics[0].sys); err != nil {
+		return err
+	}
+	return heldArrived(nics)
+}
+
+// heldPlace is where a command writes, below rawData.
+func heldPlace(i int) int { return 0x1000 + i*0x200 }
+
+// heldArrived compares the bytes of the last puts and gets with what they were made of.
+func heldArrived(nics []*nic) error {
+	mem, far := nics[0].dev.Memory(), nics[1].dev.Memory()
+	for i, c := range heldCommands {
+		at := rawData + heldPlace(i)
+		from, to := mem, far
+		switch c.command {
+		case regs.RMACommandPut:
+		case regs.RMACommandGet:
+			from, to = far, mem
+		default:
+			continue
+		}
+		if !bytes.Equal(from[rawData+0x100:rawData+0x100+c.bytes], to[at:at+c.bytes]) {
+			return fmt.Errorf("%v of %d bytes did not arrive as it was", c.command, c.bytes)
+		}
+	}
+	return errors.Join(nics[0].expect(regs.RMAErrors, 0), nics[1].expect(regs.RMAErrors, 0))
+}
+
+// testHeldAnswers: a ring of one notification at the origin holds the completer of answers, and all behind it.
+func testHeldAnswers(t *T) error {
+	nics, err := t.openRMA(2)
+	if err != nil {
+		return err
+	}
+	far := nics[1].dev.Memory()
+	t.Rand.Read(far[rawData+0x100 : rawData+0x200])
+	if err := nics[0].set(write{regs.NotiCtrl(rawVPID), 0}, write{regs.NotiSlots(rawVPID), 1},
+		write{regs.NotiCtrl(rawVPID), regs.NotiCtrlEnable | regs.NotiCtrlWindow}); err != nil {
+		return err
+	}
+	asked := 0
+	for round := range heldRounds {
+		for k := range heldCommands {
+			i := (round + heldStep*k) % len(heldCommands)
+			c := heldCommands[i]
+			if c.command != regs.RMACommandGet && c.command != regs.RMACommandFCAA {
+				continue
+			}
+			if err := nics[0].request(i, c.command, c.bytes, regs.RMADescFields{NotiCompleter: true}); err != nil {
+				return err
+			}
+			asked++
+		}
+	}
+	for i := range asked {
+		if _, err := quiesce(nics[0].sys); err != nil {
+			return err
+		}
+		if err := nics[0].expect(regs.NotiWP(rawVPID), uint64(i+1)); err != nil {
+			return fmt.Errorf("answer %d of %d: %w", i, asked, err)
+		}
+		if err := nics[0].dev.WriteReg(regs.NotiRP(rawVPID), uint64(i+1)); err != nil {
+			return err
+		}
+	}
+	return errors.Join(settle(nics[0].sys), nics[0].expect(regs.RMAErrors, 0), nics[1].expect(regs.RMAErrors, 0))
+}
+
+// testRights: of three pages at node 1 one may be read, one written, one both. What a page does not allow is refused and told, and no
+// byte of it moves.
+func testRights(t *T) error {
+	nics, err := t.openRMA(2)
+	if err != nil {
+		return err
+	}
+	mem, far := nics[0].dev.Memory(), nics[1].dev.Memory()
+	t.Rand.Read(mem[rawData : rawData+rawPages<<12])
+	t.Rand.Read(far[rawData : rawData+rawPages<<12])
+	for page, rights := range []regs.ATURights{regs.ATURightsRo, regs.ATURightsWo, regs.ATURightsRw} {
+		e := regs.ATUEntryFields{Rights: rights, VPID: rawVPID, Page: rawData>>12 + uint64(page)}.Pack()
+		binary.LittleEndian.PutUint64(far[rawTable+8*page:], uint64(e))
+	}
+	before, own := bytes.Clone(far[rawData:rawData+3<<12]), bytes.Clone(mem[rawData:rawData+3<<12])
+	const size = 100
+	told := 0
+	for page, rights := range []regs.ATURights{regs.ATURightsRo, regs.ATURightsWo, regs.ATURightsRw} {
+		for _, command := range []regs.RMACommand{regs.RMACommandPut, regs.RMACommandGet} {
+			at, need := page<<12+0x40, regs.ATURightsWo
+			from, to := uint64(0), uint64(at)
+			if command == regs.RMACommandGet {
+				from, to, need = uint64(at), uint64(page)<<12+0x800, regs.ATURightsRo
+			}
+			if err := nics[0].post(regs.RMADescFields{Command: command, DstVPID: rawVPID, DstNode: 1, BytesMinus1: size - 1, NotiCompleter: command == regs.RMACommandGet}, from, to); err != nil {
+				return err
+			}
+			if err := settle(nics[0].sys); err != nil {
+				return err
+			}
+			allowed := rights&need != 0
+			switch {
+			case allowed && command == regs.RMACommandPut:
+				copy(before[at:], own[:size])
+			case allowed:
+				copy(own[to:], before[at:at+size])
+			}
+			if !allowed || command == regs.RMACommandGet {
+				want := regs.RMAErrorNone
+				if !allowed {
+					want = regs.RMAErrorRights
+				}
+				if _, got := nics[0].noti(told); got.Error != want {
+					return fmt.Errorf("%v on a page with rights %v: told %v, expected %v", command, rights, got.Error, want)
+				}
+				told++
+			}
+			if !bytes.Equal(before, far[rawData:rawData+3<<12]) || !bytes.Equal(own, mem[rawData:rawData+3<<12]) {
+				return fmt.Errorf("%v on a page with rights %v: memory is not what it must be", command, rights)
+			}
+		}
+	}
+	return errors.Join(nics[0].expect(regs.NotiWP(rawVPID), uint64(told)), nics[1].expect(regs.ATUFaults, 2))
+}

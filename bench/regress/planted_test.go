@@ -1,0 +1,105 @@
+package regress
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/nicloop/nicloop/drivers"
+	hdl "github.com/nicloop/nicloop/rtl"
+)
+
+var planted = flag.String("planted", "velo_completer,rma_requester", "modules of testdata/planted whose bugs are looked for, or all")
+
+// A plant is a line of testdata/planted.
+type plant struct{ module, test, file, edit string }
+
+func plants(t *testing.T) (list []plant) {
+	text, err := os.ReadFile("testdata/planted")
+	require.NoError(t, err)
+	for _, line := range strings.Split(strings.TrimSpace(string(text)), "\n") {
+		if strings.HasPrefix(line, "#") {
+			continue
+		}
+		f := strings.SplitN(line, " | ", 4)
+		require.Len(t, f, 4, line)
+		list = append(list, plant{f[0], f[1], f[2], f[3]})
+	}
+	return list
+}
+
+// tree is a copy of the RTL with the bug in it.
+func (p plant) tree(t *testing.T) string {
+	dir := t.TempDir()
+	require.NoError(t, os.CopyFS(dir, hdl.Sources))
+	file := filepath.Join(dir, filepath.FromSlash(p.file))
+	before, err := os.ReadFile(file)
+	require.NoError(t, err)
+	require.NoError(t, os.Chmod(file, 0o644))
+	out, err := exec.Command("sed", "-E", "-i", p.edit, file).CombinedOutput()
+	require.NoError(t, err, "%s", out)
+	after, err := os.ReadFile(file)
+	require.NoError(t, err)
+	require.NotEqual(t, string(before), string(after), "the bug of %s is not planted: %s", p.module, p.edit)
+	return dir
+}
+
+// TestPlanted: bugs in blocks of the RTL are laid to the block that has them, in at least eight of ten (all of them:
+// go test ./bench/regress -run TestPlanted -planted all -v).
+func TestPlanted(t *testing.T) {
+	if testing.Short() {
+		t.Skip("builds simulators")
+	}
+	found, all := 0, 0
+	var table strings.Builder
+	for _, p := range plants(t) {
+		if *planted != "all" && !strings.Contains(","+*planted+",", ","+p.module+",") {
+			continue
+		}
+		all++
+		out := p.run(t)
+		module, what := "-", "not seen"
+		if out.Parted != nil {
+			module, what = out.Parted.Module(), fmt.Sprintf("cycle %d, node %d, %s: %s", out.Parted.Cycle, out.Parted.Node, out.Parted.Block, out.Parted.What)
+			require.FileExists(t, out.Parted.Waves)
+			require.FileExists(t, out.Parted.Gtkw)
+		}
+		if module == p.module {
+			found++
+		}
+		fmt.Fprintf(&table, "%-18s %-24s %-5s %-18s %s\n", p.module, p.test, out.Status, module, what)
+		t.Logf("%s: %v", p.module, out.Err)
+	}
+	t.Logf("%d of %d named\nbug in             test                     alone named              where\n%s", found, all, table.String())
+	require.GreaterOrEqual(t, 10*found, 8*all)
+}
+
+// run runs the test on the tree: by itself and, where it fails, beside the model; where it passes, beside it from the start. Status is
+// that of the first.
+func (p plant) run(t *testing.T) *Outcome {
+	tests, err := Select(List(), []string{p.test})
+	require.NoError(t, err)
+	o := Options{Device: "rtl:?src=" + p.tree(t), Seed: 1, Jobs: 1, Timeout: 2 * time.Minute, Dir: t.TempDir()}
+	list, err := Run(context.Background(), tests, o)
+	if errors.Is(err, drivers.ErrEnvironment) && os.Getenv("CI") == "" {
+		t.Skipf("no simulator here: %v", err)
+	}
+	require.NoError(t, err)
+	alone := list[0].Status
+	if alone == Passed {
+		o.Lockstep, o.Dir = true, t.TempDir()
+		list, err = Run(context.Background(), tests, o)
+		require.NoError(t, err)
+	}
+	list[0].Status = alone
+	return &list[0]
+}

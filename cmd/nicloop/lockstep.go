@@ -1,0 +1,55 @@
+package main
+
+import (
+	"github.com/nicloop/nicloop/bench/regress"
+	"github.com/nicloop/nicloop/cosim/lockstep"
+	"github.com/nicloop/nicloop/drivers"
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+)
+
+// lockstepFlags hold a device against another one.
+type lockstepFlags struct {
+	on, off bool
+	against string
+	same    string
+}
+
+func (f *lockstepFlags) add(fs *pflag.FlagSet) {
+	fs.BoolVar(&f.on, "lockstep", false, "run every test on the device and on its model side by side, and fail where they part (see also --against)")
+	fs.StringVar(&f.against, "against", "", "another `DEVICE` to compare with, such as 'rtl:?src=../old'")
+	fs.StringVar(&f.same, "same", sameCycles, "what must be the same with --lockstep: cycles, or packets: what each flow carries, whenever it comes")
+	fs.BoolVar(&f.off, "no-lockstep", false, "do not repeat failures beside the model")
+}
+
+// set puts them into the options of a regression.
+func (f *lockstepFlags) set(cmd *cobra.Command, o *regress.Options) error {
+	switch {
+	case f.on && f.off:
+		return misused("--lockstep and --no-lockstep: expected one of them")
+	case !f.on && given(cmd, "against", "same") != "":
+		return misused("--%s says what --lockstep does: add it", given(cmd, "against", "same"))
+	}
+	o.Lockstep, o.NoLockstep, o.Against = f.on, f.off, f.against
+	var err error
+	if o.Same, err = parseMode(f.same); err != nil || f.against == "" {
+		return err
+	}
+	return drivers.Check(f.against)
+}
+
+// What can be asked to be the same.
+const (
+	sameCycles  = "cycles"
+	samePackets = "packets"
+)
+
+func parseMode(same string) (lockstep.Mode, error) {
+	switch same {
+	case sameCycles:
+		return lockstep.Cycles, nil
+	case samePackets:
+		return lockstep.Packets, nil
+	}
+	return 0, misused("--same %q: expected %s or %s", same, sameCycles, samePackets)
+}

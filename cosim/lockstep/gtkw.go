@@ -1,0 +1,85 @@
+package lockstep
+
+import (
+	"fmt"
+	"math"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/nicloop/nicloop/drivers"
+	"github.com/nicloop/nicloop/drivers/regs"
+)
+
+// shownNodes are those that waves of a divergence show: its own, and where links are concerned all, for what comes from elsewhere.
+func (d *Divergence) shownNodes() []int {
+	if strings.HasSuffix(d.Block, ".u_link") || d.Block == blockRouter {
+		return nil
+	}
+	return []int{d.Node}
+}
+
+// Radixes of GTKWave.
+const (
+	gtkwHex    = "@22"
+	gtkwBinary = "@28"
+	gtkwText   = "@200"
+)
+
+// Save writes a file for GTKWave beside waves of the divergence: the signals of its block, a marker at its cycle.
+func (d *Divergence) Save(waves, file string) error {
+	f, err := os.Open(waves)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	info, err := f.Stat()
+	if err != nil {
+		return err
+	}
+	all, exponent, err := names(f, info.Size())
+	if err != nil {
+		return err
+	}
+	scope := fmt.Sprintf("node%d.sim_node.%s.", d.Node, d.Block)
+	var signals []string
+	for _, name := range all {
+		if below, ok := strings.CutPrefix(name, scope); ok && !strings.Contains(below, ".") {
+			signals = append(signals, name)
+		}
+	}
+	if len(signals) == 0 {
+		return fmt.Errorf("%s has no signals of %s", waves, strings.TrimSuffix(scope, "."))
+	}
+	if err := os.WriteFile(file, []byte(d.gtkw(filepath.Base(waves), scope, signals, exponent)), 0o644); err != nil {
+		return err
+	}
+	d.Waves, d.Gtkw = waves, file
+	return nil
+}
+
+func (d *Divergence) gtkw(waves, scope string, signals []string, exponent int8) string {
+	unit := math.Pow10(-12 - int(exponent)) // of a picosecond
+	time := func(c drivers.Cycle) int64 { return int64(float64(c) * regs.ClockPS * unit) }
+	var b strings.Builder
+	fmt.Fprintf(&b, "[*] cycle %d, node %d: %s\n[dumpfile] %q\n[timestart] %d\n", d.Cycle, d.Node, d.What, waves, time(d.Cycle-min(d.Cycle, 20)))
+	fmt.Fprintf(&b, "*-15.0 %d%s\n", time(d.Cycle), strings.Repeat(" -1", 26)) // zoom, primary marker, the others
+	parts := strings.Split(strings.TrimSuffix(scope, "."), ".")
+	for i := range parts {
+		fmt.Fprintf(&b, "[treeopen] %s.\n", strings.Join(parts[:i+1], "."))
+	}
+	fmt.Fprintf(&b, "%s\n-%s\n", gtkwText, strings.TrimSuffix(scope, "."))
+	radix := gtkwText
+	for _, s := range signals {
+		r := gtkwBinary
+		if strings.HasSuffix(s, "]") {
+			r = gtkwHex
+		}
+		if r != radix {
+			radix = r
+			fmt.Fprintln(&b, radix)
+		}
+		fmt.Fprintln(&b, s)
+	}
+	return b.String()
+}

@@ -1,0 +1,93 @@
+package lockstep
+
+import (
+	"context"
+	"fmt"
+	"net/url"
+	"strings"
+
+	"github.com/nicloop/nicloop/drivers"
+)
+
+// own are the keys of rtl: and mixed: that say how it is simulated, not what.
+var own = map[string][]string{
+	"rtl":   {"src", "plusargs", "patience", "spin", "inside", "random_init"},
+	"mixed": {"src", "plusargs", "patience", "spin", "random_init", "rtl", "nodes"},
+}
+
+// Reference is the device that takes the very cycles of another one: the model of what rtl: or mixed: names.
+func Reference(uri string) (string, error) {
+	scheme, rest, _ := strings.Cut(uri, ":")
+	drop, ok := own[scheme]
+	if !ok {
+		return "", fmt.Errorf("%w: %s has no reference that takes its cycles; name one", drivers.ErrNotSupported, uri)
+	}
+	_, query, _ := strings.Cut(rest, "?")
+	keys, err := url.ParseQuery(query)
+	if err != nil {
+		return "", fmt.Errorf("%w: device %q: %v", drivers.ErrConfig, uri, err)
+	}
+	for _, key := range drop {
+		keys.Del(key)
+	}
+	if len(keys) == 0 {
+		return "model:", nil
+	}
+	return "model:?" + keys.Encode(), nil
+}
+
+// Cycles around a divergence that its waves show.
+const (
+	wavesBefore = 2000
+	wavesBehind = 500
+)
+
+// A Show opens the systems of one run more, to have the waves of a divergence.
+type Show struct {
+	div    *Divergence
+	file   string
+	opened int
+}
+
+// Shown is an opener for the software that has led to a divergence, on the first of its devices: file gets the waves of the
+// cycles around it. Soon behind it calls fail with [ErrParted].
+func (d *Divergence) Shown(file string) *Show { return &Show{div: d, file: file} }
+
+// Open is drivers.Open.
+func (s *Show) Open(ctx context.Context, uri string, opt drivers.Options) (drivers.System, error) {
+	s.opened++
+	opt.Checkpoints, opt.Waves, opt.Threads = nil, nil, 1
+	if s.opened < s.div.System {
+		return drivers.Open(ctx, uri, opt)
+	}
+	if s.opened > s.div.System {
+		return nil, ErrParted
+	}
+	to := s.div.Cycle + wavesBehind
+	opt.Waves = &drivers.WaveWindow{File: s.file, From: s.div.Cycle - min(s.div.Cycle, wavesBefore), To: to, Nodes: s.div.shownNodes(), Maybe: true}
+	sys, err := drivers.Open(ctx, uri, opt)
+	if err != nil {
+		return nil, err
+	}
+	timed, ok := sys.(drivers.Timed)
+	if !ok {
+		sys.Close()
+		return nil, fmt.Errorf("%w: %s has no simulated time", drivers.ErrNotSupported, uri)
+	}
+	return &shown{timed, to}, nil
+}
+
+// shown is a system whose time ends.
+type shown struct {
+	drivers.Timed
+	to drivers.Cycle
+}
+
+// Run implements drivers.Timed.
+func (s *shown) Run(deadline drivers.Cycle, stop *drivers.Stop) error {
+	now := s.Timed.Now()
+	if now > s.to {
+		return ErrParted
+	}
+	return s.Timed.Run(min(deadline, max(now, s.to+1)), stop)
+}

@@ -1,0 +1,273 @@
+package lockstep
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/nicloop/nicloop/drivers"
+	"github.com/nicloop/nicloop/drivers/regs"
+)
+
+// A Side opens systems that are compared with those of the other side.
+type Side struct {
+	pair  *Pair
+	index int
+
+	ended   bool
+	stop    stop                 // of the last call
+	opened  int                  // systems
+	current *system              // the last of them
+	info    drivers.Info         // its
+	seen    []drivers.TraceEvent // and not compared yet
+	finals  []final              // registers of the system that is closed
+	closing bool
+	slow    []slowRange // memory behind limiters
+}
+
+// A slowRange is memory that is slow to write.
+type slowRange struct {
+	node      int
+	base, end uint64
+}
+
+// noteSlow follows the registers of limiters.
+func (s *Side) noteSlow(node int, off uint32, v uint64) {
+	r, _, ok := regs.ByAddress(off)
+	switch {
+	case !ok:
+	case r.Name == "NVM_BASE":
+		s.slow = append(s.slow, slowRange{node: node, base: v, end: ^uint64(0)})
+	case r.Name == "NVM_END" && len(s.slow) > 0:
+		s.slow[len(s.slow)-1].end = v
+	}
+}
+
+// Open is drivers.Open, for a system that is compared.
+func (s *Side) Open(ctx context.Context, uri string, opt drivers.Options) (drivers.System, error) {
+	opt.Checkpoints, opt.Threads = nil, 1
+	sink := &side{Side: s, next: opt.Trace}
+	opt.Trace = sink
+	inner, err := drivers.Open(ctx, uri, opt)
+	if err != nil {
+		return nil, err
+	}
+	timed, ok := inner.(drivers.Timed)
+	if !ok {
+		inner.Close()
+		return nil, fmt.Errorf("%w: %s has no simulated time, so nothing can be compared with it", drivers.ErrNotSupported, uri)
+	}
+	p := s.pair
+	p.mu.Lock()
+	s.info = timed.Info()
+	s.opened++
+	s.current = &system{Timed: timed, side: s, ctx: ctx}
+	p.mu.Unlock()
+	context.AfterFunc(ctx, s.End) // whoever waits for it waits no longer
+	if err := s.meet(stop{what: "a system is opened", quiet: true, at: timed.Now(), node: -1, value: fmt.Sprintf("system %d of %d nodes", s.opened, s.info.Nodes)}); err != nil {
+		timed.Close()
+		return nil, err
+	}
+	return s.current, s.current.level(&drivers.Stop{})
+}
+
+func (s *Side) meet(what stop) error { return s.pair.meet(s, what) }
+
+// A side is the sink of what a system traces.
+type side struct {
+	*Side
+	next drivers.TraceSink
+}
+
+// Trace implements drivers.TraceSink.
+func (s *side) Trace(events []drivers.TraceEvent) error {
+	for _, e := range events {
+		if e.Point == drivers.PointPIO && regs.ForDescriptors(uint32(e.Data)) {
+			continue // nic_trace shows lines of VELO alone
+		}
+		s.seen = append(s.seen, e)
+	}
+	if s.next == nil {
+		return nil
+	}
+	return s.next.Trace(events)
+}
+
+// A system is a drivers.Timed whose every answer is compared.
+type system struct {
+	drivers.Timed
+	side   *Side
+	ctx    context.Context // it is closed when that ends
+	closed bool
+}
+
+// Run implements drivers.Timed. After the sides have parted it comes back when enough was seen.
+func (s *system) Run(deadline drivers.Cycle, st *drivers.Stop) error {
+	p := s.side.pair
+	p.mu.Lock()
+	if p.parted {
+		deadline = min(deadline, max(p.until, s.Timed.Now()))
+	}
+	p.mu.Unlock()
+	err := s.Timed.Run(deadline, st)
+	quiet := deadline == drivers.Forever && len(st.Fired) == 0 && err == nil
+	refused := isRefusal(err)
+	what := stop{what: "what stops the run", at: s.Timed.Now(), node: -1, quiet: quiet || refused, value: stopText(st, quiet, err)}
+	if len(st.Fired) > 0 {
+		what.node = st.Fired[0].Node
+	}
+	var asserted *drivers.AssertionError
+	if errors.As(err, &asserted) {
+		what.node, what.block = asserted.Node, asserted.Instance
+	}
+	if met := s.side.meet(what); met != nil && asserted == nil {
+		return met
+	}
+	if quiet || refused {
+		err = errors.Join(err, s.level(st))
+	}
+	return err
+}
+
+// isRefusal: the NIC refused a write. The RTL tells that a cycle later than the model.
+func isRefusal(err error) bool {
+	var bus *drivers.BusError
+	return errors.As(err, &bus)
+}
+
+// level lets the side that has seen earlier that nothing moves wait for the other: when that is seen is no matter of the hardware.
+func (s *system) level(st *drivers.Stop) error {
+	to := s.side.pair.latest()
+	if s.Timed.Now() >= to {
+		return nil
+	}
+	var more drivers.Stop
+	err := s.Timed.Run(to, &more)
+	st.Now, st.Fired = more.Now, append(st.Fired, more.Fired...)
+	return err
+}
+
+func stopText(st *drivers.Stop, quiet bool, err error) string {
+	var text string
+	for _, f := range st.Fired {
+		switch f.Kind {
+		case drivers.FiredWatch:
+			text += fmt.Sprintf("write to watched memory %d of node %d, ", f.Watch, f.Node)
+		case drivers.FiredPIO:
+			text += fmt.Sprintf("line of process %d of node %d taken, ", f.VPID, f.Node)
+		case drivers.FiredIRQ:
+			text += fmt.Sprintf("interrupt of node %d, ", f.Node)
+		}
+	}
+	switch {
+	case err != nil:
+		text += err.Error()
+	case quiet && st.Idle:
+		text += "everything is empty"
+	case quiet:
+		text += "nothing moves, but something is held"
+	case text == "":
+		text = "the time that was asked for"
+	}
+	return text
+}
+
+// PostReg implements drivers.Timed.
+func (s *system) PostReg(node int, at drivers.Cycle, off uint32, v uint64) {
+	s.side.noteSlow(node, off, v)
+	s.Timed.PostReg(node, at, off, v)
+}
+
+// Device implements drivers.System.
+func (s *system) Device(node int) drivers.Device { return &device{s.Timed.Device(node), s, node} }
+
+// Close compares registers and memory, as far as nothing else has told the sides apart, and closes the system.
+func (s *system) Close() error {
+	if !s.closed && s.ctx.Err() == nil {
+		s.closed = true
+		s.side.settle(s.Timed)
+	}
+	return s.Timed.Close()
+}
+
+// A device compares what registers answer.
+type device struct {
+	drivers.Device
+	sys  *system
+	node int
+}
+
+// ReadReg implements drivers.Device.
+func (d *device) ReadReg(off uint32) (uint64, error) {
+	v, err := d.Device.ReadReg(off)
+	what := stop{what: regs.Describe(off), at: d.sys.Timed.Now(), node: d.node, block: blockOfRegister(off), value: fmt.Sprintf("0x%x", v), register: true}
+	if err != nil {
+		what.value = err.Error()
+	}
+	if met := d.sys.side.meet(what); met != nil {
+		return v, met
+	}
+	return v, err
+}
+
+// WriteReg implements drivers.Device.
+func (d *device) WriteReg(off uint32, v uint64) error {
+	d.sys.side.noteSlow(d.node, off, v)
+	return d.Device.WriteReg(off, v)
+}
+
+// settle reads all registers, to be compared with those of the other side.
+func (s *Side) settle(t drivers.Timed) {
+	if s.pair.mode == Packets || s.stopped() {
+		return
+	}
+	if s.meet(stop{what: "what the software does", value: "a system is closed", at: t.Now(), node: -1}) != nil || s.stopped() {
+		return
+	}
+	idle := rest(t)
+	s.finals = s.finals[:0]
+	for n := range s.info.Nodes {
+		dev := t.Device(n)
+		for _, r := range regs.Registers() {
+			if !lasting(&r) || !idle && strings.HasSuffix(r.Name, "STALL") { // which goes on
+				continue
+			}
+			for i := range int(r.Count) {
+				v, err := dev.ReadReg(r.Address(i))
+				value := fmt.Sprintf("0x%x", v)
+				if err != nil {
+					value = "refused"
+				}
+				s.finals = append(s.finals, final{n, r.Address(i), value})
+			}
+		}
+	}
+	s.closing = true
+	_ = s.meet(stop{what: "a system is closed", at: t.Now(), node: -1}) // that they have parted is told by the next
+}
+
+// restCycles are enough for everything that is under way to arrive, where something can.
+const restCycles = 20_000
+
+// rest lets everything arrive, and tells whether nothing is left.
+func rest(t drivers.Timed) (idle bool) {
+	var stop drivers.Stop
+	for end := t.Now() + restCycles; t.Now() < end; {
+		if err := t.Run(end, &stop); err != nil && !isRefusal(err) {
+			return false
+		}
+	}
+	return stop.Idle
+}
+
+// lasting: what the register says is about what the hardware did, not about which hardware it is, or when it is read.
+func lasting(r *regs.Register) bool {
+	return r.Name != "DESC_HASH" && r.Name != "VERSION" && r.Name != "CYCLES"
+}
+
+func (s *Side) stopped() bool {
+	s.pair.mu.Lock()
+	defer s.pair.mu.Unlock()
+	return s.pair.parted || s.pair.other(s).ended
+}

@@ -1,0 +1,31 @@
+package rtl
+
+import (
+	"path/filepath"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/nicloop/nicloop/drivers"
+)
+
+// A node that counts is one of its own, and every system counts into a file of its own.
+func TestCoverageKey(t *testing.T) {
+	dir := t.TempDir()
+	keys := map[string]string{"coverage": dir}
+	r, err := parse("", keys, drivers.Options{Nodes: 2})
+	require.NoError(t, err)
+	require.True(t, r.spec.Coverage)
+	require.NoError(t, r.countInto(dir))
+	require.NoError(t, r.countInto(dir))
+	files, err := filepath.Glob(filepath.Join(dir, "*.dat"))
+	require.NoError(t, err)
+	require.Len(t, files, 2)
+	require.Equal(t, []string{"--coverage", "--coverage"}, []string{r.cfg.Args[0], r.cfg.Args[2]})
+	require.ErrorIs(t, r.countInto(filepath.Join(dir, "nowhere")), drivers.ErrEnvironment)
+
+	_, err = parse("", keys, drivers.Options{Nodes: 2, Checkpoints: &drivers.Checkpoints{Every: 1, Last: 1, File: "x"}})
+	require.ErrorIs(t, err, drivers.ErrNotSupported)
+	require.False(t, drivers.Repeats("rtl:?coverage="+dir))
+	require.True(t, drivers.Repeats("rtl:"))
+}
