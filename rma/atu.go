@@ -56,7 +56,7 @@ type mapping struct {
 }
 
 // NewATU makes the node's translation tables in [base, base+bytes) of its DMA
-// memory and tells the NIC of them. Each entry takes 8 bytes and maps a page of
+// memory, in one segment, and tells the NIC of them. Each entry takes 8 bytes and maps a page of
 // 4 KB, 64 KB or 2 MB.
 func NewATU(dev drivers.Device, base uint64, bytes int) (*ATU, error) {
 	mem := dev.Memory()
@@ -67,11 +67,15 @@ func NewATU(dev drivers.Device, base uint64, bytes int) (*ATU, error) {
 	if err := checkDevice(dev); err != nil {
 		return nil, err
 	}
+	addr, err := drivers.Address(dev, base, uint64(bytes))
+	if err != nil {
+		return nil, err
+	}
 	mem = mem[base : base+uint64(bytes)]
 	clear(mem)
 	words := unsafe.Slice((*uint64)(unsafe.Pointer(&mem[0])), bytes/entryBytes)
 	a := &ATU{dev: dev, done: &words[0], mapped: make(map[NLA]mapping)}
-	return a, a.start(base, words[headBytes/entryBytes:])
+	return a, a.start(addr, words[headBytes/entryBytes:])
 }
 
 // checkDevice verifies that the NIC is the one this library was built for.
@@ -84,7 +88,7 @@ func checkDevice(dev drivers.Device) error {
 	return err
 }
 
-// start divides the entries and gives the tables to the NIC.
+// start divides the entries and gives the tables, whose device address is base, to the NIC.
 func (a *ATU) start(base uint64, entries []uint64) error {
 	if err := a.dev.WriteReg(regs.ATUDone, base); err != nil {
 		return err
@@ -161,7 +165,11 @@ func (a *ATU) mapPages(dev drivers.Device, owner int, off, n uint64, r Rights) (
 	}
 	p := pageShifts[size]
 	for i := range m.n {
-		e := regs.ATUEntryFields{Rights: regs.ATURights(r), VPID: uint8(owner), Page: (off>>p.shift + uint64(i)) << p.shift >> 12}
+		page, err := drivers.Address(a.dev, (off>>p.shift+uint64(i))<<p.shift, 1)
+		if err != nil {
+			return 0, err // cannot be: place has looked
+		}
+		e := regs.ATUEntryFields{Rights: regs.ATURights(r), VPID: uint8(owner), Page: page >> 12}
 		atomic.StoreUint64(&a.tables[size].entries[m.first+i], uint64(e.Pack()))
 	}
 	nla := NLA(regs.NLAFields{Table: p.table, Offset: uint64(m.first)<<p.shift | off&(1<<p.shift-1)}.Pack())
@@ -177,12 +185,29 @@ func (a *ATU) place(off, n uint64) (size int, m mapping, ok bool) {
 		if (low|high)&(1<<p.shift-1) != 0 {
 			continue // would take in more than pages of 4 KB do
 		}
+		if !a.inPages(low, high, p.shift) {
+			continue
+		}
 		pages := int((high - low) >> p.shift)
 		if first, ok := a.tables[i].runs.take(pages); ok {
 			return i, mapping{run{first, pages}, i}, true
 		}
 	}
 	return 0, mapping{}, false
+}
+
+// inPages tells whether pages of a size in [low, high) of memory are such pages for the NIC, too.
+func (a *ATU) inPages(low, high uint64, shift uint) bool {
+	for _, s := range a.dev.Segments() {
+		if low >= s.Off+s.Bytes || high <= s.Off {
+			continue
+		}
+		within := uint64(1)<<shift - 1
+		if (s.Addr-s.Off)&within != 0 || s.Off > low && s.Off&within != 0 || s.Off+s.Bytes < high && (s.Off+s.Bytes)&within != 0 {
+			return false
+		}
+	}
+	return true
 }
 
 // Unmap ends what Map began: nla is what it gave. Operations under way may still

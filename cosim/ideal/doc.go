@@ -15,5 +15,9 @@
 //
 // # Scheme
 //
-//	ideal:[?latency=CYCLES][&depth=PACKETS]
+//	ideal:[?latency=CYCLES][&depth=PACKETS][&dma_base=ADDRESS][&dma_segment=BYTES]
+//
+// With dma_base the NIC finds the memory from that address on instead of from 0, as behind an IOMMU. With
+// dma_segment it finds it in pieces of so many bytes, the last one first and as much again between two of them,
+// as without one.
 package ideal

@@ -1,8 +1,6 @@
 package nic
 
 import (
-	"encoding/binary"
-
 	"github.com/nicloop/nicloop/drivers"
 	"github.com/nicloop/nicloop/drivers/flit"
 	"github.com/nicloop/nicloop/drivers/regs"
@@ -421,17 +419,17 @@ func (n *node) begin(checked drivers.Cycle, m *mailbox) {
 // slotWritten: the last beat reaches memory.
 func (n *node) slotWritten() {
 	n.wake(unitCommit, n.p.now+n.m.cfg.Timing.HostWrite)
-	off := n.slot.addr
-	if n.slot.failed = !n.inMemory(span{off, regs.SlotBytes}); n.slot.failed {
-		n.p.fail(&drivers.DMAError{Node: n.id, Addr: off, Bytes: regs.SlotBytes, Memory: uint64(len(n.mem))})
+	at := span{n.slot.addr, regs.SlotBytes}
+	if n.slot.failed = !n.inMemory(at); n.slot.failed {
+		n.p.fail(&drivers.DMAError{Node: n.id, Addr: at.addr, Bytes: regs.SlotBytes, Memory: uint64(len(n.mem))})
 		return
 	}
 	p := n.p.pool.at(*n.rx.first())
-	mem := n.mem[off : off+regs.SlotBytes]
+	mem := n.dma(at)
 	used := copy(mem, p.body[:flit.Bytes(p.Header)])
 	clear(mem[used:regs.SlotHdrOff])
-	binary.LittleEndian.PutUint64(mem[regs.SlotHdrOff:], uint64(n.slot.header))
-	n.written(off, regs.SlotBytes)
+	putWord(mem[regs.SlotHdrOff:], uint64(n.slot.header))
+	n.written(at)
 }
 
 // commit: the write is acknowledged.

@@ -213,7 +213,8 @@ type notice struct {
 // writeNotice writes a notification, second word last.
 func (n *node) writeNotice(m *notice) {
 	f := &n.rma.notifier
-	if f.failed = !n.inMemory(span{f.addr, regs.NotiBytes}); f.failed {
+	at := span{f.addr, regs.NotiBytes}
+	if f.failed = !n.inMemory(at); f.failed {
 		n.p.fail(&drivers.DMAError{Node: n.id, Addr: f.addr, Bytes: regs.NotiBytes, Memory: uint64(len(n.mem))})
 		return
 	}
@@ -222,9 +223,10 @@ func (n *node) writeNotice(m *notice) {
 		w0, w1 = uint64(n.rma.rings[f.vpid].overflows), regs.RMANotiFields{Error: regs.RMAErrorOverflow, Last: true}
 	}
 	w1.Seq = uint16(f.seq & (1<<14 - 1))
-	binary.LittleEndian.PutUint64(n.mem[f.addr:], w0)
-	binary.LittleEndian.PutUint64(n.mem[f.addr+8:], uint64(w1.Pack()))
-	n.written(f.addr, regs.NotiBytes)
+	mem := n.dma(at)
+	binary.LittleEndian.PutUint64(mem, w0)
+	putWord(mem[8:], uint64(w1.Pack()))
+	n.written(at)
 }
 
 // countNotice: the write of a notification is acknowledged.

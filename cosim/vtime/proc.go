@@ -240,3 +240,14 @@ func (d *device) WritePIO(off uint32, line []byte) error {
 }
 
 func (d *device) Memory() []byte { return d.under.Memory() }
+
+func (d *device) Segments() []drivers.Segment { return d.under.Segments() }
+
+// Capabilities are those of the device but for Await: a process waits with WaitArrival.
+func (d *device) Capabilities() drivers.Capabilities {
+	return d.under.Capabilities() &^ (drivers.CanAwait | drivers.CanInterrupt)
+}
+
+func (d *device) Await(c drivers.Cause) (drivers.Waiter, error) {
+	return nil, fmt.Errorf("%w: a process that waits for %s: it has WaitArrival", drivers.ErrNotSupported, c)
+}
