@@ -29,15 +29,19 @@ func Address(dev Device, off, n uint64) (uint64, error) {
 	return 0, fmt.Errorf("%w: %d bytes at 0x%x of memory do not lie in one piece for the NIC", ErrConfig, n, off)
 }
 
-// Place is the first multiple of align, not before off, of n bytes that lie in one segment. The multiple may be
-// behind the end of Memory.
-func Place(list []Segment, off, n, align uint64) uint64 {
+// Place is the first multiple of align, not before off, from which on n bytes lie in one segment. Without segments they
+// do so everywhere.
+func Place(list []Segment, off, n, align uint64) (uint64, error) {
 	up := func(off uint64) uint64 { return (off + align - 1) / align * align }
 	off = up(off)
+	if list == nil {
+		return off, nil
+	}
 	for _, s := range list {
-		if off < s.Off+s.Bytes && off+n > s.Off+s.Bytes {
-			off = up(s.Off + s.Bytes)
+		at := max(off, up(s.Off))
+		if end := s.Off + s.Bytes; at < end && n <= end-at {
+			return at, nil
 		}
 	}
-	return off
+	return 0, fmt.Errorf("%w: no place from 0x%x on for %d bytes that the NIC finds in one piece", ErrConfig, off, n)
 }

@@ -71,6 +71,10 @@ type Rank struct {
 	schedules schedules
 	stats     Stats
 	contexts  int // the first that no communicator of this rank has
+
+	queued, held int  // messages that have not left, and those of them that may not
+	lingers      bool // the function of the rank has returned
+	settles      bool // nobody runs any more
 }
 
 // A peer is what a rank keeps for another one: the messages from it and those to it.

@@ -3,6 +3,7 @@ package rma
 import (
 	"fmt"
 	"slices"
+	"sync"
 	"sync/atomic"
 	"unsafe"
 
@@ -34,6 +35,7 @@ const pageBytes = 1 << 12 // of the smallest page: the grain of protection
 // An ATU is a node's translation tables: what a kernel driver owns. There is one
 // per node, shared by the node's processes.
 type ATU struct {
+	mu     sync.Mutex // of all below but for dev
 	dev    drivers.Device
 	tables [len(pageShifts)]table
 	mapped map[NLA]mapping
@@ -153,7 +155,9 @@ func (a *ATU) mapPages(dev drivers.Device, owner int, off, n uint64, r Rights) (
 	case r < ReadOnly || r > ReadWrite:
 		return 0, fmt.Errorf("%w: mapping memory with rights %d: expected ReadOnly, WriteOnly or ReadWrite", drivers.ErrConfig, r)
 	}
-	if _, err := a.poll(dev); err != nil {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if _, err := a.look(dev); err != nil {
 		return 0, err
 	}
 	size, m, ok := a.place(off, n)
@@ -216,6 +220,8 @@ func (a *ATU) inPages(low, high uint64, shift uint) bool {
 func (a *ATU) Unmap(nla NLA) error { return a.unmap(a.dev, nla) }
 
 func (a *ATU) unmap(dev drivers.Device, nla NLA) error {
+	a.mu.Lock()
+	defer a.mu.Unlock()
 	m, ok := a.mapped[nla]
 	if !ok {
 		return fmt.Errorf("%w: unmapping NLA 0x%x: expected one that Map gave and that was not unmapped since", drivers.ErrConfig, uint64(nla))
@@ -225,18 +231,20 @@ func (a *ATU) unmap(dev drivers.Device, nla NLA) error {
 		atomic.StoreUint64(&a.tables[m.size].entries[m.first+i], 0)
 	}
 	a.cleared = append(a.cleared, m)
-	_, err := a.poll(dev)
+	_, err := a.look(dev)
 	return err
 }
 
 // evict unmaps all pages of a process and waits until the hardware has forgotten them.
 func (a *ATU) evict(dev drivers.Device, owner int) error {
 	var list []NLA
+	a.mu.Lock()
 	for nla, m := range a.mapped {
 		if e := regs.ATUEntry(a.tables[m.size].entries[m.first]); int(e.VPID()) == owner {
 			list = append(list, nla)
 		}
 	}
+	a.mu.Unlock()
 	slices.Sort(list)
 	for _, nla := range list {
 		if err := a.unmap(dev, nla); err != nil {
@@ -262,6 +270,13 @@ const evictReads = 10000
 func (a *ATU) Poll() (pending int, err error) { return a.poll(a.dev) }
 
 func (a *ATU) poll(dev drivers.Device) (pending int, err error) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return a.look(dev)
+}
+
+// look is poll for who has the lock. What is posted under it must not wait.
+func (a *ATU) look(dev drivers.Device) (pending int, err error) {
 	// One fence at a time: processes run at times of their own, so what two of
 	// them post arrives in another order than they called.
 	if a.busy() {

@@ -190,7 +190,14 @@ func TestAddresses(t *testing.T) {
 		_, err = drivers.Address(dev, off+8, 1<<12)
 		require.ErrorIs(t, err, drivers.ErrConfig)
 	}
-	require.EqualValues(t, 1<<12, drivers.Place(dev.Segments(), 64, 1<<12, 64))
-	require.EqualValues(t, 64, drivers.Place(dev.Segments(), 1, 1000, 64))
-	require.EqualValues(t, 64, drivers.Place(nil, 1, 1<<20, 64))
+	for _, c := range []struct {
+		list     []drivers.Segment
+		n, place uint64
+	}{{dev.Segments(), 1 << 12, 1 << 12}, {dev.Segments(), 1000, 64}, {nil, 1 << 20, 64}} {
+		at, err := drivers.Place(c.list, 1, c.n, 64)
+		require.NoError(t, err)
+		require.Equal(t, c.place, at)
+	}
+	_, err = drivers.Place(dev.Segments(), 0, 1<<12+1, 64)
+	require.ErrorIs(t, err, drivers.ErrConfig)
 }

@@ -16,7 +16,7 @@ const (
 )
 
 func init() {
-	drivers.Register("ideal", "the NIC in Go without a network, for tests of the layers above", []string{"latency", "depth", "dma_base", "dma_segment"}, open)
+	drivers.Register("ideal", "the NIC in Go without a network, for tests of the layers above", []string{"latency", "depth", "dma_base", "dma_segment", "clock"}, open)
 }
 
 func open(_ context.Context, path string, keys map[string]string, opt drivers.Options) (drivers.System, error) {
@@ -39,7 +39,17 @@ func open(_ context.Context, path string, keys map[string]string, opt drivers.Op
 	if err != nil {
 		return nil, err // not a Machine that is nil
 	}
-	return m, nil
+	switch keys["clock"] {
+	case "", "simulated":
+		return m, nil
+	case "wall":
+		if opt.Trace != nil {
+			return nil, fmt.Errorf("%w: ideal:?clock=wall traces nothing: its cycles mean nothing", drivers.ErrNotSupported)
+		}
+		m.SetURI(m.Info().URI + "&clock=wall")
+		return newAlone(m), nil
+	}
+	return nil, fmt.Errorf("%w: ideal: clock=%q: expected simulated or wall", drivers.ErrConfig, keys["clock"])
 }
 
 func number(keys map[string]string, key string, def, low, high int) (int, error) {

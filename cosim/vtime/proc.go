@@ -181,13 +181,14 @@ func (p *Proc) letTake(count uint64) error {
 func (p *Proc) sequence(body func() error) iter.Seq[struct{}] {
 	return func(yield func(struct{}) bool) {
 		defer func() {
+			p.yield, p.worker, p.slept, p.attends = nil, nil, false, false
 			if r := recover(); r != nil && r != errAborted {
 				panic(r)
 			}
 		}()
 		p.yield = yield
 		p.err = body()
-		p.state, p.yield = Done, nil
+		p.state = Done
 	}
 }
 
