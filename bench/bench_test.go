@@ -28,7 +28,7 @@ func onIdeal(workload string) Config {
 // launch runs body on every rank of a world.
 func launch(t *testing.T, c Config, body func(r *host.Rank) error) error {
 	t.Helper()
-	w, err := openWorld(context.Background(), c, nil)
+	w, err := openWorld(context.Background(), c, nil, drivers.CanSimulate)
 	require.NoError(t, err)
 	defer w.Sys.Close()
 	return w.run(context.Background(), body)
@@ -197,7 +197,7 @@ func TestVerdicts(t *testing.T) {
 	}, v.Chain)
 
 	// Rank 1 has finished and never polls, so rank 0 runs out of credits: no protocol's fault.
-	w, err := openWorld(context.Background(), c, nil)
+	w, err := openWorld(context.Background(), c, nil, drivers.CanSimulate)
 	require.NoError(t, err)
 	defer w.Sys.Close()
 	var hang *vtime.HangError
