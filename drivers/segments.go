@@ -29,6 +29,20 @@ func Address(dev Device, off, n uint64) (uint64, error) {
 	return 0, fmt.Errorf("%w: %d bytes at 0x%x of memory do not lie in one piece for the NIC", ErrConfig, n, off)
 }
 
+// Offset is where in Memory a device address lies, if it does.
+func Offset(dev Device, addr uint64) (uint64, bool) {
+	list := dev.Segments()
+	if list == nil {
+		return addr, addr < uint64(len(dev.Memory()))
+	}
+	for _, s := range list {
+		if addr >= s.Addr && addr-s.Addr < s.Bytes {
+			return s.Off + (addr - s.Addr), true
+		}
+	}
+	return 0, false
+}
+
 // Place is the first multiple of align, not before off, from which on n bytes lie in one segment. Without segments they
 // do so everywhere.
 func Place(list []Segment, off, n, align uint64) (uint64, error) {
