@@ -119,7 +119,9 @@ func (g *rig) run(body func(r *Rank) error) error {
 				}
 			}()
 			p.yield = yield
-			p.err = body(g.ranks[i])
+			if p.err = body(g.ranks[i]); p.err == nil {
+				p.err = g.ranks[i].Linger()
+			}
 			p.yield = nil
 		})
 		p.at, p.now = max(p.now, g.time()), max(p.now, g.time())
