@@ -13,7 +13,7 @@
 //   - A long message that fails does so at both ends, with a
 //     [rendezvous.Error]; other messages and the rank go on. Memory, tables and descriptors
 //     that are short make it wait, not fail.
-//   - Communicators ([Comm.Dup], [Comm.Split]) keep messages and collectives apart: what is sent in one is
+//   - Communicators ([Comm.Dup], [Comm.Split]; [Comm.Free] gives their contexts back) keep messages and collectives apart: what is sent in one is
 //     received in it alone. The [Rank] itself is the communicator of the world.
 //   - Requests are waited for one by one, any, some or all of a list; persistent ones ([Comm.SendInit],
 //     [Comm.RecvInit]) are started again and again without an allocation, and told once for each [Rank.Start].
