@@ -177,8 +177,8 @@ func TestWrongListener(t *testing.T) {
 	c.Token = token
 	_, err := join(l, c, 1)
 	require.ErrorIs(t, err, ErrToken)
-	l.Close()
-	<-all
+	require.NoError(t, l.Close())
+	require.ErrorIs(t, <-all, drivers.ErrClosed)
 }
 
 // A program that dies before all have come ends it for all, who are told which ranks it had.

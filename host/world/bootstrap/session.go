@@ -14,6 +14,7 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/nicloop/nicloop/drivers"
 	"github.com/nicloop/nicloop/host/world"
 )
 
@@ -121,6 +122,8 @@ func (s *Session) gather(ctx context.Context, late <-chan time.Time, take func(l
 			err = &MissingError{missing, s.cfg.Timeout}
 		case <-ctx.Done():
 			err = context.Cause(ctx)
+		case <-s.listener.over:
+			err = drivers.ErrClosed
 		}
 	}
 	return err
