@@ -62,6 +62,9 @@ func TestWorkloadsWithEveryFlowControl(t *testing.T) {
 // TestNoStallInLongRuns: a write of the read pointer is under way while packets are, so a mailbox may look
 // fuller to the hardware than it is; rarely enough that only many messages show it.
 func TestNoStallInLongRuns(t *testing.T) {
+	if testing.Short() {
+		t.Skip("is long")
+	}
 	for seed := int64(1); seed <= 3; seed++ {
 		c := Default("random")
 		c.Device, c.Nodes, c.Iterations, c.Seed = "model:", 2, 20000, seed

@@ -27,6 +27,9 @@ func options(t *testing.T) Options {
 func TestListPassesOnIdeal(t *testing.T) {
 	o := options(t)
 	o.Seeds = 3
+	if testing.Short() {
+		o.Seeds = 1
+	}
 	out, err := Run(context.Background(), List(), o)
 	require.NoError(t, err)
 	for _, x := range out {
@@ -46,6 +49,9 @@ func TestConformanceAnywhere(t *testing.T) {
 		"ideal:?dma_base=0x7f0000000000&dma_segment=4194304": false,
 		"ideal:?clock=wall": true, "ideal:?clock=wall&dma_base=0x100000000&depth=1": true,
 	} {
+		if testing.Short() && !alone {
+			continue
+		}
 		o := options(t)
 		o.Device = device
 		out, err := Run(context.Background(), Conformance(), o)
