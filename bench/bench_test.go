@@ -49,7 +49,7 @@ func TestWorkloadsWithEveryFlowControl(t *testing.T) {
 					}
 					res, err := Run(context.Background(), c)
 					require.NoError(t, err)
-					require.NotZero(t, res.Verified)
+					require.Equal(t, wl.Name != "barrier", res.Verified > 0)
 					for _, n := range res.NICs {
 						require.Zero(t, n.RxStall, "node %d stalled: flow control must avoid that", n.Node)
 					}
