@@ -28,7 +28,7 @@ func onIdeal(workload string) Config {
 // launch runs body on every rank of a world.
 func launch(t *testing.T, c Config, body func(r *host.Rank) error) error {
 	t.Helper()
-	w, err := openWorld(context.Background(), c, nil)
+	w, err := openWorld(context.Background(), c, nil, drivers.CanSimulate)
 	require.NoError(t, err)
 	defer w.Sys.Close()
 	return w.run(context.Background(), body)
@@ -49,7 +49,7 @@ func TestWorkloadsWithEveryFlowControl(t *testing.T) {
 					}
 					res, err := Run(context.Background(), c)
 					require.NoError(t, err)
-					require.NotZero(t, res.Verified)
+					require.Equal(t, wl.Name != "barrier", res.Verified > 0)
 					for _, n := range res.NICs {
 						require.Zero(t, n.RxStall, "node %d stalled: flow control must avoid that", n.Node)
 					}
@@ -62,6 +62,9 @@ func TestWorkloadsWithEveryFlowControl(t *testing.T) {
 // TestNoStallInLongRuns: a write of the read pointer is under way while packets are, so a mailbox may look
 // fuller to the hardware than it is; rarely enough that only many messages show it.
 func TestNoStallInLongRuns(t *testing.T) {
+	if testing.Short() {
+		t.Skip("is long")
+	}
 	for seed := int64(1); seed <= 3; seed++ {
 		c := Default("random")
 		c.Device, c.Nodes, c.Iterations, c.Seed = "model:", 2, 20000, seed
@@ -197,7 +200,7 @@ func TestVerdicts(t *testing.T) {
 	}, v.Chain)
 
 	// Rank 1 has finished and never polls, so rank 0 runs out of credits: no protocol's fault.
-	w, err := openWorld(context.Background(), c, nil)
+	w, err := openWorld(context.Background(), c, nil, drivers.CanSimulate)
 	require.NoError(t, err)
 	defer w.Sys.Close()
 	var hang *vtime.HangError

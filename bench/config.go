@@ -53,6 +53,8 @@ type Config struct {
 	// Checkpoints are for a run that fails: its end is repeated with waves, and Repeated is told what they show.
 	Checkpoints *drivers.Checkpoints          `json:"-"`
 	Repeated    func(drivers.Repeated, error) `json:"-"`
+	// System is given what was opened, before anything else.
+	System func(drivers.System) `json:"-"`
 	// Opened and Finished are given the device before the first rank starts and
 	// after the last one has ended, to set and to read what no rank does.
 	// Open opens the device; nil: drivers.Open.

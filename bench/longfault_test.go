@@ -80,25 +80,22 @@ func TestOverlappingSends(t *testing.T) {
 // inNode is a world whose ranks can take their pages from the NIC.
 type inNode struct {
 	w *World
-	m memory
 }
 
 func openFaulty(t *testing.T, c Config) *inNode {
 	t.Helper()
-	w, err := openWorld(context.Background(), c, nil)
+	w, err := openWorld(context.Background(), c, nil, drivers.CanSimulate)
 	require.NoError(t, err)
 	t.Cleanup(func() { w.Sys.Close() })
-	m, err := c.memory()
-	require.NoError(t, err)
-	return &inNode{w, m}
+	return &inNode{w}
 }
 
 // unmap takes the translation of the page away in which byte i of buf lies.
 func (f *inNode) unmap(node int, buf []byte, i int) {
 	mem := f.w.Sys.Device(node).Memory()
 	at := uintptr(unsafe.Pointer(&buf[i])) - uintptr(unsafe.Pointer(&mem[0]))
-	base := f.m.atuBase(f.w.Config.Procs)
-	for entry := base + 64; entry < base+uint64(f.m.atu); entry += 8 {
+	base, bytes := f.w.Layout.Tables()
+	for entry := base + 64; entry < base+uint64(bytes); entry += 8 {
 		e := regs.ATUEntry(binary.LittleEndian.Uint64(mem[entry:])).Fields()
 		if e.Rights != 0 && e.Page == uint64(at)>>12 {
 			binary.LittleEndian.PutUint64(mem[entry:], 0)
@@ -109,7 +106,7 @@ func (f *inNode) unmap(node int, buf []byte, i int) {
 // TestPageFaultsInRendezvous: both ends are told, once, and nothing else is touched: not the rank, not the
 // message that has the place of the failed one.
 func TestPageFaultsInRendezvous(t *testing.T) {
-	const n = 10 * pageBytes
+	const n = 10 << 12
 	for _, p := range protocols {
 		for _, page := range []int{0, 5, 9} {
 			for _, at := range []int{0, 1} { // whose page
@@ -143,7 +140,7 @@ func (f *inNode) faulty(r *host.Rank, at, page, n int) error {
 	}
 	for seen := r.Now(); err == nil && r.ID() == at && r.Now() < seen+20*drivers.Microsecond; {
 		// A page that the NIC has not seen yet: the receiver's as soon as it is registered.
-		f.unmap(r.ID(), bad, page*pageBytes)
+		f.unmap(r.ID(), bad, page<<12)
 		if r.ID() == 0 {
 			break
 		}
@@ -176,7 +173,7 @@ func TestGrowingSlices(t *testing.T) {
 			if err != nil {
 				return err
 			}
-			for k, m := 0, pageBytes; m <= n; k, m = k+1, m+pageBytes {
+			for k, m := 0, 1<<12; m <= n; k, m = k+1, m+1<<12 {
 				if r.ID() == 0 {
 					fill(buf[:m], 1, 0, 1, k)
 					err = r.Send(1, 1, buf[:m])

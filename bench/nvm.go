@@ -65,15 +65,20 @@ func (n NVM) validate(nodes int) error {
 }
 
 // limit sets the write limiters that the configuration asks for.
-func (w *World) limit(m memory) error {
+func (w *World) limit() error {
 	for _, n := range w.Config.NVM {
 		if !n.limits() {
 			continue
 		}
-		if m.heap == 0 {
+		off, bytes := w.Layout.Heaps()
+		if bytes == 0 {
 			return fmt.Errorf("%w: NVM %v limits what RMA writes, and no message is long enough for RMA: give sizes above 2048", drivers.ErrConfig, n)
 		}
 		dev := w.Sys.Device(n.Node)
+		heaps, err := drivers.Address(dev, off, bytes)
+		if err != nil {
+			return fmt.Errorf("NVM %v: %w", n, err)
+		}
 		var bus *drivers.BusError
 		if _, err := dev.ReadReg(regs.NVMRate(0)); errors.As(err, &bus) {
 			return fmt.Errorf("%w: NVM %v: %s has no write limiter (%w)", drivers.ErrNotSupported, n, w.Config.Device, err)
@@ -84,7 +89,7 @@ func (w *World) limit(m memory) error {
 			off uint32
 			v   uint64
 		}{
-			{regs.NVMBase(0), m.heapOf(0, w.Config.Procs)}, {regs.NVMEnd(0), m.heapOf(w.Config.Procs, w.Config.Procs)},
+			{regs.NVMBase(0), heaps}, {regs.NVMEnd(0), heaps + bytes},
 			{regs.NVMRate(0), uint64(n.Num << 16 / n.Den)}, {regs.NVMDepth(0), uint64(n.Depth)},
 		} {
 			if err := dev.WriteReg(set.off, set.v); err != nil {

@@ -43,6 +43,9 @@ func bodies(t *testing.T, nodes int, f func(t *testing.T, uri string)) {
 // Every packet of every conformance case reads the same in tshark and in the
 // layers, and neither finds anything wrong.
 func TestCapturesOfConformance(t *testing.T) {
+	if testing.Short() {
+		t.Skip("tshark reads every packet of every case")
+	}
 	bodies(t, 2, func(t *testing.T, uri string) {
 		for _, c := range conformance.Cases() {
 			if c.Slow || c.Nodes > 2 && uri != "ideal:" {

@@ -32,7 +32,7 @@ func Run(ctx context.Context, c Config) (res *Result, err error) {
 	if err != nil {
 		return nil, err
 	}
-	w, err := openWorld(ctx, c, obs.sink())
+	w, err := openWorld(ctx, c, obs.sink(), drivers.CanSimulate)
 	if err != nil {
 		return nil, because(ctx, err)
 	}
@@ -136,15 +136,19 @@ func (t *task) elapsed() drivers.Time {
 
 // Launch runs body on every rank of a world of its own and closes the device:
 // what Run does, for programs that are not in the list of workloads. Messages up
-// to the longest of c.Sizes may be sent, buffers of them at a time per rank.
+// to the longest of c.Sizes may be sent, buffers of them at a time per rank. The device need not simulate time.
 func Launch(ctx context.Context, c Config, buffers int, body func(*host.Rank) error) error {
-	_, err := Measure(ctx, c, buffers, body)
+	_, err := launchOn(ctx, c, buffers, body, 0)
 	return err
 }
 
 // Measure is Launch for programs that want to know what the run cost: the result
 // has one row, with the flow control's counters and no time of its own.
 func Measure(ctx context.Context, c Config, buffers int, body func(*host.Rank) error) (res *Result, err error) {
+	return launchOn(ctx, c, buffers, body, drivers.CanSimulate)
+}
+
+func launchOn(ctx context.Context, c Config, buffers int, body func(*host.Rank) error, needs drivers.Capabilities) (res *Result, err error) {
 	c.Workload, c.buffers = "", buffers
 	c.Iterations = max(c.Iterations, 1)
 	if err := c.Validate(); err != nil {
@@ -154,13 +158,16 @@ func Measure(ctx context.Context, c Config, buffers int, body func(*host.Rank) e
 	if err != nil {
 		return nil, err
 	}
-	w, err := openWorld(ctx, c, obs.sink())
+	w, err := openWorld(ctx, c, obs.sink(), needs)
 	if err != nil {
 		return nil, because(ctx, err)
 	}
 	defer func() { w.failed(ctx, err); err = because(ctx, errors.Join(err, w.close(), obs.close())) }()
 	if err := w.run(ctx, body); err != nil {
 		return nil, err
+	}
+	if w.Sys == nil { // nothing to measure
+		return nil, nil
 	}
 	res = newResult(w)
 	res.Rows = []Row{{Iterations: c.Iterations, Flow: w.flowStats()}}

@@ -9,8 +9,7 @@ import (
 	"github.com/nicloop/nicloop/drivers"
 	"github.com/nicloop/nicloop/drivers/translog"
 	"github.com/nicloop/nicloop/host"
-	"github.com/nicloop/nicloop/rma"
-	"github.com/nicloop/nicloop/velo"
+	"github.com/nicloop/nicloop/host/world"
 	"github.com/sirupsen/logrus"
 )
 
@@ -19,18 +18,35 @@ var logged = logrus.WithField("layer", "world")
 
 // A World is a system with a rank on every process.
 type World struct {
+	*world.World
 	Config Config
+	// Sys and Kernel are nil if the device's time passes by itself.
 	Sys    drivers.Timed
 	Kernel *vtime.Kernel
-	Ranks  []*host.Rank
 	procs  []*vtime.Proc // by rank
 
-	repeater drivers.System // what was opened, nothing around it
+	system drivers.System // what was opened, nothing around it
 }
 
-// openWorld opens the device and enables every endpoint.
-func openWorld(ctx context.Context, c Config, trace drivers.TraceSink) (*World, error) {
-	m, err := c.memory()
+// world is what the configuration says of ranks.
+func (c *Config) world() world.Config {
+	w := world.Config{
+		Velo: c.Velo, Cost: c.Cost, Local: c.Local, Buffers: c.buffers,
+		Rendezvous: c.Rendezvous, Chunk: c.Chunk, Outstanding: c.Outstanding,
+	}
+	for _, a := range c.addrs() {
+		w.Directory = append(w.Directory, world.Place{Node: a.Node, VPID: a.VPID})
+	}
+	for _, n := range c.Sizes {
+		w.Longest = max(w.Longest, n)
+	}
+	return w
+}
+
+// openWorld opens the device, which can do what is needed, and enables every endpoint.
+func openWorld(ctx context.Context, c Config, trace drivers.TraceSink, needs drivers.Capabilities) (*World, error) {
+	on := c.world()
+	m, err := on.Layout(nil)
 	if err != nil {
 		return nil, err
 	}
@@ -43,13 +59,13 @@ func openWorld(ctx context.Context, c Config, trace drivers.TraceSink) (*World, 
 		open = drivers.Open
 	}
 	sys, err := open(ctx, c.Device, drivers.Options{
-		Nodes: c.Nodes, MemoryBytes: m.bytes(c.Procs), Trace: trace, Threads: threads,
+		Nodes: c.Nodes, MemoryBytes: m.Bytes(), Trace: trace, Threads: threads, Needs: world.Needs | needs,
 		Waves: c.Waves, Checkpoints: c.Checkpoints, LogFile: c.LogFile, Progress: c.Building,
 	})
 	if err != nil {
 		return nil, err
 	}
-	w, err := newWorld(c, sys, m)
+	w, err := newWorld(c, sys, on)
 	if err != nil {
 		return nil, errors.Join(err, sys.Close())
 	}
@@ -57,144 +73,64 @@ func openWorld(ctx context.Context, c Config, trace drivers.TraceSink) (*World, 
 	return w, nil
 }
 
-func newWorld(c Config, sys drivers.System, m memory) (*World, error) {
+func newWorld(c Config, sys drivers.System, on world.Config) (w *World, err error) {
+	w = &World{Config: c, system: sys}
+	if c.System != nil {
+		c.System(sys)
+	}
 	timed, ok := sys.(drivers.Timed)
 	if !ok {
-		return nil, fmt.Errorf("%w: %s has no simulated time, which workloads run in", drivers.ErrNotSupported, c.Device)
+		return w, w.runAlone(on)
 	}
 	if c.Record != nil {
 		timed = translog.RecordTimed(timed, c.Record)
 	}
-	w := &World{Config: c, Sys: timed, repeater: sys, Kernel: vtime.New(timed, vtime.Config{
-		PIOWrite: c.Cost.PIOWrite, RegWrite: c.Cost.RegWrite, Wake: c.Cost.Wake,
-		PIODepth: c.Cost.PIODepth, Limit: c.Limit,
-	})}
-	addrs := c.addrs()
-	local := host.NewLocal(nodesOf(addrs))
-	dir := velo.NewDirectory(addrs)
-	var atu *rma.ATU
-	for rank, a := range addrs {
-		p := w.Kernel.Add(a.Node, a.VPID)
-		ep, err := velo.Open(p.Device(), m.mailbox(a.VPID), rank, dir, c.Velo)
-		if err != nil {
-			return nil, err
-		}
-		if err := p.WatchArrivals(m.watched(a.VPID)); err != nil {
-			return nil, err
-		}
-		r := host.NewRank(rank, len(addrs), p, ep, &w.Config.Cost)
-		w.Ranks, w.procs = append(w.Ranks, r), append(w.procs, p)
-		if c.Local {
-			r.UseLocal(local)
-		}
-		if m.heap == 0 {
-			continue
-		}
-		if a.VPID == 0 {
-			if atu, err = rma.NewATU(p.Device(), m.atuBase(c.Procs), m.atu); err != nil {
-				return nil, err
-			}
-		}
-		if err := m.openRMA(&c, r, p.Device(), a, atu); err != nil {
-			return nil, err
-		}
+	machine := simulate(timed, &w.Config)
+	w.Sys, w.Kernel = timed, machine.Kernel
+	if w.World, err = world.New(machine, on); err != nil {
+		return nil, err
 	}
-	if err := w.limit(m); err != nil || c.Opened == nil {
+	w.procs = machine.procs
+	if err := w.limit(); err != nil || c.Opened == nil {
 		return w, err
 	}
 	return w, c.Opened(w.Sys)
 }
 
-func nodesOf(addrs []velo.Addr) []int {
-	nodes := make([]int, len(addrs))
-	for i, a := range addrs {
-		nodes[i] = a.Node
+// runAlone makes the world of a device whose time nobody has.
+func (w *World) runAlone(on world.Config) (err error) {
+	if c := &w.Config; c.Record != nil || c.Opened != nil || len(c.NVM) > 0 || c.Limit > 0 {
+		return fmt.Errorf("%w: %s has no simulated time, which a recording, a limit of time, slow memory and faults need", drivers.ErrNotSupported, c.Device)
 	}
-	return nodes
+	w.World, err = world.New(world.OnClock(w.system), on)
+	return err
 }
 
 // run runs body on every rank, then lets what is still under way arrive.
 func (w *World) run(ctx context.Context, body func(*host.Rank) error) error {
-	stop := context.AfterFunc(ctx, func() { w.Sys.Close() })
+	stop := context.AfterFunc(ctx, func() { w.system.Close() })
 	defer stop()
-	err := w.Kernel.Run(func(i int) error { return w.dated(i, body(w.Ranks[i])) })
+	err := w.World.Run(ctx, func(r *host.Rank) error { return w.dated(r, body(r)) })
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
 	}
-	if err != nil {
-		return w.explain(err)
-	}
-	return w.settle()
+	return w.explain(err)
 }
 
-// dated adds to data that differ when rank i saw it.
-func (w *World) dated(i int, err error) error {
+// dated adds to data that differ when a rank saw it.
+func (w *World) dated(r *host.Rank, err error) error {
 	var differs *MismatchError
 	if errors.As(err, &differs) {
-		differs.Cycle = drivers.Cycle(int(w.Ranks[i].Now()) / w.Sys.Info().ClockPS)
+		differs.Cycle = drivers.Cycle(int(r.Now()) / w.system.Info().ClockPS)
 	}
 	return err
 }
 
-// settle drains the control packets that were under way when the last rank
-// returned, so that credits can be counted.
-func (w *World) settle() error {
-	var stop drivers.Stop
-	for {
-		if err := w.Sys.Run(drivers.Forever, &stop); err != nil {
-			return err
-		}
-		if len(stop.Fired) > 0 {
-			continue
-		}
-		moved, err := w.pollAll()
-		if err != nil {
-			return err
-		}
-		if !moved {
-			return w.checkCredits()
-		}
-	}
-}
-
-// pollAll empties every mailbox; only control packets may be left in them.
-func (w *World) pollAll() (moved bool, err error) {
-	for i, r := range w.Ranks {
-		n := r.Endpoint().Taken()
-		var pkt velo.Packet
-		data, err := r.Endpoint().Poll(&pkt)
-		if err != nil {
-			return false, err
-		}
-		if data {
-			return false, fmt.Errorf("rank %d: a data packet from rank %d was never received", i, pkt.From)
-		}
-		moved = moved || r.Endpoint().Taken() != n
-	}
-	return moved, nil
-}
-
-// checkCredits checks, for every pair, that what the sender owns is what the
-// receiver has granted: nothing is in flight, so no credit may be missing.
-func (w *World) checkCredits() error {
-	for _, r := range w.Ranks {
-		if err := r.Endpoint().Check(); err != nil {
-			return err
-		}
-		for _, s := range w.Ranks {
-			if r == s {
-				continue
-			}
-			if err := velo.CheckPair(s.Endpoint(), r.Endpoint()); err != nil {
-				return err
-			}
-		}
-	}
-	return nil
-}
-
 // close ends the world's simulated time and closes its device.
 func (w *World) close() error {
+	if w.Sys == nil {
+		return w.system.Close()
+	}
 	logged.WithFields(logrus.Fields{"simulated": w.Kernel.Now(), "cycle": w.Sys.Now()}).Debug("world closed")
 	if w.Config.Ended != nil {
 		w.Config.Ended(w.Kernel.Now())
@@ -212,7 +148,7 @@ func because(ctx context.Context, err error) error {
 
 // failed has the end of a run that failed repeated, if it was opened for that.
 func (w *World) failed(ctx context.Context, err error) {
-	r, ok := w.repeater.(drivers.Repeater)
+	r, ok := w.system.(drivers.Repeater)
 	if err == nil || ctx.Err() != nil || w.Config.Checkpoints == nil || !ok {
 		return
 	}

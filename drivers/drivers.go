@@ -18,8 +18,16 @@ type Device interface {
 	// or a piece of one, of at most 64 bytes, in whole quadwords. It waits for nothing: a line for which its process has no place
 	// is refused (register VELO_WINDOW; see [Window]). It keeps no reference to line.
 	WritePIO(off uint32, line []byte) error
-	// Memory is the node's DMA memory; a device address is an index into it.
+	// Memory is the node's DMA memory, as software sees it: whatever Device and Timed call an offset of it is an index.
 	Memory() []byte
+	// Segments say at which device addresses the NIC finds Memory: what registers, tables and descriptors take are these
+	// (see Address). nil: an address is an index.
+	Segments() []Segment
+	// Capabilities never change.
+	Capabilities() Capabilities
+	// Await makes what waits for a cause, which software need not poll for then. Without CanAwait or CanInterrupt it gives
+	// ErrNotSupported, and never later.
+	Await(c Cause) (Waiter, error)
 }
 
 // Info says what a System is, for reports and for reproducing a result.
@@ -215,8 +223,12 @@ type Repeated struct {
 // Options are what every backend may be asked for; one that cannot do a thing
 // refuses with ErrNotSupported. Backend-specific settings are keys of the URI.
 type Options struct {
-	Nodes       int
-	MemoryBytes int // DMA memory per node
+	Nodes int
+	// MemoryBytes of DMA memory per node. If that lies in segments, there is one more, and twice as much: so whatever fits
+	// into a segment has a place, one thing behind the other.
+	MemoryBytes int
+	// Needs are what the devices must be able to do; Open tells if they cannot.
+	Needs       Capabilities
 	Trace       TraceSink
 	Waves       *WaveWindow
 	Checkpoints *Checkpoints

@@ -2,6 +2,7 @@ package drivers
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net/url"
 	"slices"
@@ -72,7 +73,14 @@ func Open(ctx context.Context, uri string, opt Options) (System, error) {
 	if err != nil {
 		return nil, err
 	}
-	return b.open(ctx, path, keys, opt)
+	sys, err := b.open(ctx, path, keys, opt)
+	if err != nil || opt.Needs == 0 {
+		return sys, err
+	}
+	if err := Require(sys, opt.Needs); err != nil {
+		return nil, errors.Join(err, sys.Close())
+	}
+	return sys, nil
 }
 
 // Prepare makes sure that Open takes no longer than it must: it builds what has to be built. opt.Progress hears of it.

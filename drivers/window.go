@@ -8,7 +8,7 @@ import (
 // user counts no places.
 type Pacer interface {
 	Device
-	PacesPIO()
+	PacesPIO() bool
 }
 
 // A Window is software's end of a process's send window of VELO, which went on just before. It knows how many lines the process may
@@ -34,7 +34,10 @@ type keptLine struct {
 // OpenWindow begins the use of the window of process vpid.
 func OpenWindow(dev Device, vpid uint8) Window {
 	w := Window{dev: dev, reg: regs.VELOWindow(vpid), free: regs.VELOLines}
-	if _, w.paced = dev.(Pacer); !w.paced {
+	if p, ok := dev.(Pacer); ok {
+		w.paced = p.PacesPIO()
+	}
+	if !w.paced {
 		w.kept = make([]keptLine, regs.VELOLines)
 	}
 	return w

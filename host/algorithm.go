@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/nicloop/nicloop/drivers"
+	"github.com/nicloop/nicloop/velo"
 )
 
 // A Collective is one of the collective operations; also the tag of those that wait, in the context of
@@ -62,6 +63,8 @@ type algorithm struct {
 	build func(s *schedule, c *Comm, x *call)
 	// power: it wants a power of two of ranks.
 	power bool
+	// floods: it sends to all before it receives, which only flow control bears.
+	floods bool
 	// joins: its longest message holds the blocks of half of the ranks.
 	joins bool
 }
@@ -73,10 +76,10 @@ var algorithms = [collectives][]algorithm{
 	Gatherv:       {{name: Linear, build: linearGather}},
 	Scatter:       {{name: Linear, build: linearScatter}, {name: "binomial", build: binomialScatter, joins: true}},
 	Scatterv:      {{name: Linear, build: linearScatter}},
-	Allgather:     {{name: Linear, build: linearAllgather}, {name: "ring", build: ringAllgather}, {name: "bruck", build: bruckAllgather, joins: true}, {name: "recursive-doubling", build: doublingAllgather, power: true, joins: true}},
-	Allgatherv:    {{name: Linear, build: linearAllgather}, {name: "ring", build: ringAllgather}, {name: "recursive-doubling", build: doublingAllgather, power: true, joins: true}},
-	Alltoall:      {{name: Linear, build: linearAlltoall}, {name: "pairwise", build: pairwiseAlltoall}, {name: "bruck", build: bruckAlltoall, joins: true}},
-	Alltoallv:     {{name: Linear, build: linearAlltoall}, {name: "pairwise", build: pairwiseAlltoall}},
+	Allgather:     {{name: Linear, build: linearAllgather, floods: true}, {name: "ring", build: ringAllgather}, {name: "bruck", build: bruckAllgather, joins: true}, {name: "recursive-doubling", build: doublingAllgather, power: true, joins: true}},
+	Allgatherv:    {{name: Linear, build: linearAllgather, floods: true}, {name: "ring", build: ringAllgather}, {name: "recursive-doubling", build: doublingAllgather, power: true, joins: true}},
+	Alltoall:      {{name: Linear, build: linearAlltoall, floods: true}, {name: "pairwise", build: pairwiseAlltoall}, {name: "bruck", build: bruckAlltoall, joins: true}},
+	Alltoallv:     {{name: Linear, build: linearAlltoall, floods: true}, {name: "pairwise", build: pairwiseAlltoall}},
 	Reduce:        {{name: Linear, build: linearReduce}, {name: "binomial", build: binomialReduce}},
 	Allreduce:     {{name: Linear, build: linearAllreduce}, {name: "recursive-doubling", build: doublingAllreduce}, {name: "ring", build: ringAllreduce}},
 	ReduceScatter: {{name: Linear, build: linearReduceScatter}, {name: "pairwise", build: pairwiseReduceScatter}},
@@ -134,7 +137,11 @@ func (c *Comm) choose(x *call) *algorithm {
 	if a := c.fixed[x.kind]; a != nil && a.fits(c.size) {
 		return a
 	}
-	return x.kind.choose(c.size, x.bytes)
+	a := x.kind.choose(c.size, x.bytes)
+	if a.floods && c.rank.ep.Flow() == velo.None {
+		return &algorithms[x.kind][1]
+	}
+	return a
 }
 
 func (a *algorithm) fits(ranks int) bool { return !a.power || ranks&(ranks-1) == 0 }

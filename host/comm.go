@@ -32,6 +32,7 @@ const (
 	contextWorld = 0
 	contextInner = 1 // of the world's collectives, and of groups'
 	contextFirst = 2
+	contextFreed = math.MaxUint16 - 1
 	contextNone  = math.MaxUint16
 )
 
@@ -109,8 +110,11 @@ func (c *Comm) Split(color, key int) (*Comm, error) {
 			ids = append(ids, id)
 		}
 	}
+	if color < 0 {
+		return nil, nil
+	}
 	context, err := c.rank.agreed(next)
-	if err != nil || color < 0 {
+	if err != nil {
 		return nil, err
 	}
 	slices.SortStableFunc(ids, func(a, b int) int { return cmp.Compare(said(a, 1), said(b, 1)) })
@@ -120,15 +124,38 @@ func (c *Comm) Split(color, key int) (*Comm, error) {
 	return c.rank.newComm(c, ids, context, context+1), nil
 }
 
-// agreed takes two contexts that none of the ranks which agreed on next is in. Communicators without a rank in
-// common may have the same ones. They are not given back: a message of a communicator that is over could
-// still be on its way.
+// agreed takes two contexts that none of the ranks which agreed on next is in: next is above all that any of them
+// has. Communicators without a rank in common may have the same ones.
 func (r *Rank) agreed(next int) (uint16, error) {
-	if next+1 >= contextNone {
-		return 0, fmt.Errorf("%w: a communicator more than the %d that a rank can make", drivers.ErrConfig, (contextNone-contextFirst)/2)
+	if next+1 >= contextFreed {
+		return 0, fmt.Errorf("%w: a communicator more than the %d that a rank can have: give some back with Free, the latest first", drivers.ErrConfig, (contextFreed-contextFirst)/2)
 	}
+	r.live = append(r.live, uint16(next))
 	r.contexts = next + 2
 	return uint16(next), nil
+}
+
+// Free ends the use of a communicator that Dup or Split has made. All members call it, when their requests in it are done and they have received all
+// that was sent to them in it. It sends nothing. The contexts are given out again when those that were made later, and that this
+// rank still has, are given back, too.
+func (c *Comm) Free() error {
+	r := c.rank
+	at := slices.Index(r.live, c.context)
+	if at < 0 {
+		return fmt.Errorf("%w: freeing a communicator that neither Dup nor Split has made, or that was freed", drivers.ErrConfig)
+	}
+	for _, m := range r.Unmatched() {
+		if m.Comm == c.context || m.Comm == c.inner {
+			return fmt.Errorf("%w: freeing a communicator with a message from rank %d (of the world) with tag %d that was not received", drivers.ErrConfig, m.Source, m.Tag)
+		}
+	}
+	r.live = slices.Delete(r.live, at, at+1)
+	r.contexts = contextFirst
+	for _, context := range r.live {
+		r.contexts = max(r.contexts, int(context)+2)
+	}
+	c.context, c.inner = contextFreed, contextFreed
+	return nil
 }
 
 // World is the number in the world of rank id of the communicator.

@@ -13,7 +13,7 @@
 //   - A long message that fails does so at both ends, with a
 //     [rendezvous.Error]; other messages and the rank go on. Memory, tables and descriptors
 //     that are short make it wait, not fail.
-//   - Communicators ([Comm.Dup], [Comm.Split]) keep messages and collectives apart: what is sent in one is
+//   - Communicators ([Comm.Dup], [Comm.Split]; [Comm.Free] gives their contexts back) keep messages and collectives apart: what is sent in one is
 //     received in it alone. The [Rank] itself is the communicator of the world.
 //   - Requests are waited for one by one, any, some or all of a list; persistent ones ([Comm.SendInit],
 //     [Comm.RecvInit]) are started again and again without an allocation, and told once for each [Rank.Start].
@@ -40,10 +40,10 @@
 // # What the caller must do
 //
 //   - Give every rank a [Proc], which is all that a rank knows of its machine:
-//     simulated time (package vtime) or the wall clock on a board.
+//     simulated time (package vtime) or the wall clock. Ranks may run in parallel, each in its own goroutine. Package world makes them.
 //   - Call Dup, Split and the collectives of a communicator at all its members, in the same order.
-//   - Let ranks that exchange long messages end with a Barrier: one that has all it wants may still owe others the
-//     ends of their rendezvous, which wait for credits and go only while it makes progress.
+//   - Let a rank whose function has returned make progress until it owes nothing ([Rank.Linger]), as package world does: it has
+//     all it wants, but others may wait for the ends of their rendezvous, which need credits.
 //   - Use a Rank from its own function only.
 //   - Leave the heap of [RMA] room for four of the longest messages beyond what [Rank.Alloc] gives out, if
 //     buffers lie outside DMA memory: half of that is kept for a receive and for a send that has matched,

@@ -26,6 +26,7 @@ type outbound struct {
 // enqueue puts a send behind those to the same destination.
 func (r *Rank) enqueue(dst int, q *Request) error {
 	o := &r.peers[dst].outbound
+	r.queued++
 	if o.head != nil {
 		o.tail.next, o.tail = q, q
 		r.delay(q)
@@ -46,6 +47,7 @@ func (r *Rank) hurry(dst int, q *Request) error {
 	for !(*at).held {
 		at = &(*at).next
 	}
+	r.queued++
 	q.next, *at = *at, q
 	if o.head == q {
 		return r.push(dst)
@@ -59,6 +61,7 @@ func (r *Rank) letGo(dst int, q *Request) error {
 	o := &r.peers[dst].outbound
 	q.held = false
 	o.held--
+	r.held--
 	if o.head == q {
 		return r.push(dst)
 	}
@@ -78,6 +81,7 @@ func (r *Rank) push(dst int) error {
 		}
 		if q.void {
 			o.head, q.next = q.next, nil
+			r.queued--
 			r.controls = append(r.controls, q)
 			continue
 		}
@@ -90,6 +94,7 @@ func (r *Rank) push(dst int) error {
 		if q.sent++; q.sent == q.packets {
 			r.end(q)
 			o.head, q.next = q.next, nil
+			r.queued--
 			o.next++
 			if q.kind != kindEager {
 				r.controls = append(r.controls, q)
@@ -155,6 +160,9 @@ func (r *Rank) file(from int, b []byte) error {
 		if err != nil {
 			return fmt.Errorf("from rank %d: %w", from, err)
 		}
+		if r.settles && h.kind != kindControl {
+			return errUnreceived(from)
+		}
 		if h.seq != in.seq {
 			return fmt.Errorf("host: message %d from rank %d, expected %d: lost, doubled or out of order", h.seq, from, in.seq)
 		}
@@ -164,6 +172,9 @@ func (r *Rank) file(from int, b []byte) error {
 		}
 		in.current = r.accept(from, h)
 		b = b[HeaderBytes:]
+	}
+	if r.settles {
+		return errUnreceived(from)
 	}
 	m := in.current
 	if m.got+uint32(len(b)) > m.length {

@@ -70,7 +70,12 @@ type Rank struct {
 	spare     buffers    // of unexpected messages
 	schedules schedules
 	stats     Stats
-	contexts  int // the first that no communicator of this rank has
+	live      []uint16 // contexts of its communicators, the first of each pair
+	contexts  int      // the first above them
+
+	queued, held int  // messages that have not left, and those of them that may not
+	lingers      bool // the function of the rank has returned
+	settles      bool // nobody runs any more
 }
 
 // A peer is what a rank keeps for another one: the messages from it and those to it.

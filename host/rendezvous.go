@@ -32,10 +32,11 @@ type RMA struct {
 	// message, instead of Protocol.
 	Protocols []rendezvous.Protocol
 	Choose    rendezvous.Policy
+	// Patience is how long what is refused because the hardware has yet to forget something is asked for again; 0: 10 ms.
+	Patience drivers.Time
 }
 
-// What is refused because the hardware has yet to forget something is asked for again after
-// retry, for patience at most.
+// What is refused is asked for again after retry, for patience at most unless RMA says otherwise.
 const (
 	retry    = drivers.Microsecond
 	patience = 10 * drivers.Millisecond
@@ -105,8 +106,11 @@ func (r *Rank) UseRMA(c RMA) error {
 	if c.HeapBytes < 2*scratchBytes {
 		return fmt.Errorf("%w: %d bytes of DMA memory for a rank: expected at least %d", drivers.ErrConfig, c.HeapBytes, 2*scratchBytes)
 	}
+	if c.Patience == 0 {
+		c.Patience = patience
+	}
 	r.bulk = &bulk{RMA: c, heap: newHeap(c.HeapBase, c.HeapBytes-scratchBytes), core: rendezvous.New(rendezvous.Config{
-		Protocols: known, Choose: c.Choose, Retry: int64(retry), Patience: int64(patience),
+		Protocols: known, Choose: c.Choose, Retry: int64(retry), Patience: int64(c.Patience),
 	})}
 	return nil
 }
@@ -153,6 +157,7 @@ func (r *Rank) sendLong(dst int, q *Request) error {
 	_, reachable := locate(b.Memory, q.buf)
 	t.end = b.core.Send(rendezvous.Message{Peer: dst, Bytes: len(q.buf), Reachable: reachable, Hint: b.hint}, t)
 	r.peers[dst].outbound.held++
+	r.held++
 	if err := r.enqueue(dst, t.rts); err != nil {
 		return err
 	}

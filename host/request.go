@@ -155,6 +155,9 @@ func (c *Comm) checkPeer(peer int, context uint16) error {
 	if context == contextNone {
 		return fmt.Errorf("%w: a message in a group, which has no context for it: make a communicator of it with Dup", drivers.ErrConfig)
 	}
+	if context == contextFreed {
+		return fmt.Errorf("%w: a message in a communicator that was freed", drivers.ErrConfig)
+	}
 	if peer >= 0 && peer < c.size {
 		return nil
 	}

@@ -119,7 +119,9 @@ func (g *rig) run(body func(r *Rank) error) error {
 				}
 			}()
 			p.yield = yield
-			p.err = body(g.ranks[i])
+			if p.err = body(g.ranks[i]); p.err == nil {
+				p.err = g.ranks[i].Linger()
+			}
 			p.yield = nil
 		})
 		p.at, p.now = max(p.now, g.time()), max(p.now, g.time())
@@ -271,7 +273,7 @@ func (d *rigDevice) WriteReg(off uint32, v uint64) error {
 	return nil
 }
 
-func (d *rigDevice) PacesPIO() {}
+func (d *rigDevice) PacesPIO() bool { return true }
 
 func (d *rigDevice) WritePIO(off uint32, line []byte) error {
 	for d.p.yield != nil && d.p.issued-d.p.g.sys.PIOTaken(d.p.node, d.p.vpid) >= regs.VELOLines {

@@ -20,6 +20,8 @@ func (r *Rank) Waiting() Waiting {
 		q = q.schedule.blocker()
 	}
 	switch {
+	case q == nil && r.lingers && r.Owes():
+		return r.owing()
 	case q == nil:
 		return Waiting{}
 	case q.long != nil:

@@ -3,6 +3,7 @@ package rma
 import (
 	"fmt"
 	"slices"
+	"sync"
 	"sync/atomic"
 	"unsafe"
 
@@ -34,6 +35,7 @@ const pageBytes = 1 << 12 // of the smallest page: the grain of protection
 // An ATU is a node's translation tables: what a kernel driver owns. There is one
 // per node, shared by the node's processes.
 type ATU struct {
+	mu     sync.Mutex // of all below but for dev
 	dev    drivers.Device
 	tables [len(pageShifts)]table
 	mapped map[NLA]mapping
@@ -56,7 +58,7 @@ type mapping struct {
 }
 
 // NewATU makes the node's translation tables in [base, base+bytes) of its DMA
-// memory and tells the NIC of them. Each entry takes 8 bytes and maps a page of
+// memory, in one segment, and tells the NIC of them. Each entry takes 8 bytes and maps a page of
 // 4 KB, 64 KB or 2 MB.
 func NewATU(dev drivers.Device, base uint64, bytes int) (*ATU, error) {
 	mem := dev.Memory()
@@ -67,11 +69,15 @@ func NewATU(dev drivers.Device, base uint64, bytes int) (*ATU, error) {
 	if err := checkDevice(dev); err != nil {
 		return nil, err
 	}
+	addr, err := drivers.Address(dev, base, uint64(bytes))
+	if err != nil {
+		return nil, err
+	}
 	mem = mem[base : base+uint64(bytes)]
 	clear(mem)
 	words := unsafe.Slice((*uint64)(unsafe.Pointer(&mem[0])), bytes/entryBytes)
 	a := &ATU{dev: dev, done: &words[0], mapped: make(map[NLA]mapping)}
-	return a, a.start(base, words[headBytes/entryBytes:])
+	return a, a.start(addr, words[headBytes/entryBytes:])
 }
 
 // checkDevice verifies that the NIC is the one this library was built for.
@@ -84,7 +90,7 @@ func checkDevice(dev drivers.Device) error {
 	return err
 }
 
-// start divides the entries and gives the tables to the NIC.
+// start divides the entries and gives the tables, whose device address is base, to the NIC.
 func (a *ATU) start(base uint64, entries []uint64) error {
 	if err := a.dev.WriteReg(regs.ATUDone, base); err != nil {
 		return err
@@ -149,7 +155,9 @@ func (a *ATU) mapPages(dev drivers.Device, owner int, off, n uint64, r Rights) (
 	case r < ReadOnly || r > ReadWrite:
 		return 0, fmt.Errorf("%w: mapping memory with rights %d: expected ReadOnly, WriteOnly or ReadWrite", drivers.ErrConfig, r)
 	}
-	if _, err := a.poll(dev); err != nil {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if _, err := a.look(dev); err != nil {
 		return 0, err
 	}
 	size, m, ok := a.place(off, n)
@@ -161,7 +169,11 @@ func (a *ATU) mapPages(dev drivers.Device, owner int, off, n uint64, r Rights) (
 	}
 	p := pageShifts[size]
 	for i := range m.n {
-		e := regs.ATUEntryFields{Rights: regs.ATURights(r), VPID: uint8(owner), Page: (off>>p.shift + uint64(i)) << p.shift >> 12}
+		page, err := drivers.Address(a.dev, (off>>p.shift+uint64(i))<<p.shift, 1)
+		if err != nil {
+			return 0, err // cannot be: place has looked
+		}
+		e := regs.ATUEntryFields{Rights: regs.ATURights(r), VPID: uint8(owner), Page: page >> 12}
 		atomic.StoreUint64(&a.tables[size].entries[m.first+i], uint64(e.Pack()))
 	}
 	nla := NLA(regs.NLAFields{Table: p.table, Offset: uint64(m.first)<<p.shift | off&(1<<p.shift-1)}.Pack())
@@ -177,6 +189,9 @@ func (a *ATU) place(off, n uint64) (size int, m mapping, ok bool) {
 		if (low|high)&(1<<p.shift-1) != 0 {
 			continue // would take in more than pages of 4 KB do
 		}
+		if !a.inPages(low, high, p.shift) {
+			continue
+		}
 		pages := int((high - low) >> p.shift)
 		if first, ok := a.tables[i].runs.take(pages); ok {
 			return i, mapping{run{first, pages}, i}, true
@@ -185,12 +200,28 @@ func (a *ATU) place(off, n uint64) (size int, m mapping, ok bool) {
 	return 0, mapping{}, false
 }
 
+// inPages tells whether pages of a size in [low, high) of memory are such pages for the NIC, too.
+func (a *ATU) inPages(low, high uint64, shift uint) bool {
+	for _, s := range a.dev.Segments() {
+		if low >= s.Off+s.Bytes || high <= s.Off {
+			continue
+		}
+		within := uint64(1)<<shift - 1
+		if (s.Addr-s.Off)&within != 0 || s.Off > low && s.Off&within != 0 || s.Off+s.Bytes < high && (s.Off+s.Bytes)&within != 0 {
+			return false
+		}
+	}
+	return true
+}
+
 // Unmap ends what Map began: nla is what it gave. Operations under way may still
 // reach the memory until the hardware has answered a fence, which Poll sees; the
 // entries are given out again after that.
 func (a *ATU) Unmap(nla NLA) error { return a.unmap(a.dev, nla) }
 
 func (a *ATU) unmap(dev drivers.Device, nla NLA) error {
+	a.mu.Lock()
+	defer a.mu.Unlock()
 	m, ok := a.mapped[nla]
 	if !ok {
 		return fmt.Errorf("%w: unmapping NLA 0x%x: expected one that Map gave and that was not unmapped since", drivers.ErrConfig, uint64(nla))
@@ -200,18 +231,20 @@ func (a *ATU) unmap(dev drivers.Device, nla NLA) error {
 		atomic.StoreUint64(&a.tables[m.size].entries[m.first+i], 0)
 	}
 	a.cleared = append(a.cleared, m)
-	_, err := a.poll(dev)
+	_, err := a.look(dev)
 	return err
 }
 
 // evict unmaps all pages of a process and waits until the hardware has forgotten them.
 func (a *ATU) evict(dev drivers.Device, owner int) error {
 	var list []NLA
+	a.mu.Lock()
 	for nla, m := range a.mapped {
 		if e := regs.ATUEntry(a.tables[m.size].entries[m.first]); int(e.VPID()) == owner {
 			list = append(list, nla)
 		}
 	}
+	a.mu.Unlock()
 	slices.Sort(list)
 	for _, nla := range list {
 		if err := a.unmap(dev, nla); err != nil {
@@ -237,6 +270,13 @@ const evictReads = 10000
 func (a *ATU) Poll() (pending int, err error) { return a.poll(a.dev) }
 
 func (a *ATU) poll(dev drivers.Device) (pending int, err error) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return a.look(dev)
+}
+
+// look is poll for who has the lock. What is posted under it must not wait.
+func (a *ATU) look(dev drivers.Device) (pending int, err error) {
 	// One fence at a time: processes run at times of their own, so what two of
 	// them post arrives in another order than they called.
 	if a.busy() {

@@ -24,17 +24,17 @@ func (c CacheConfig) withDefaults() CacheConfig {
 
 // A Region is registered memory of this process.
 type Region struct {
-	low, high  uint64 // device addresses, whole pages
+	low, high  uint64 // offsets in memory, whole pages
 	rights     Rights
 	nla        NLA // of low
 	refs       int
 	prev, next *Region
 }
 
-// NLA names the device address off, which must lie in the region.
+// NLA names the place at offset off of memory, which must lie in the region.
 func (r *Region) NLA(off uint64) NLA {
 	if off < r.low || off > r.high {
-		panic(fmt.Sprintf("rma: device address 0x%x is not in the region 0x%x..0x%x", off, r.low, r.high))
+		panic(fmt.Sprintf("rma: offset 0x%x is not in the region 0x%x..0x%x", off, r.low, r.high))
 	}
 	return r.nla + NLA(off-r.low)
 }

@@ -28,5 +28,5 @@
 //     places in it too. A full ring makes the whole node's RMA wait.
 //   - Keep the memory of processes that must not reach each other in different
 //     pages of 4 KB: protection is by page.
-//   - Use a Port from one goroutine, and an ATU and all its ports from one.
+//   - Use a Port from one goroutine. An ATU may be used from several, one for each port.
 package rma

@@ -20,7 +20,7 @@ type Config struct {
 	// operation under way; what is above them is for peers' notifications.
 	NotiSlots   int
 	Outstanding int    // operations under way at most
-	NotiBase    uint64 // device address of the ring, NotiSlots * 16 bytes
+	NotiBase    uint64 // offset of the ring in memory, NotiSlots * 16 bytes in one segment
 	ATU         *ATU   // of the process's node
 	Cache       CacheConfig
 	Domain      uint16 // protection domain of the process, the same as for VELO; 0: drivers.DefaultDomain
@@ -89,6 +89,10 @@ func (p *Port) enable(cfg Config) error {
 		return err
 	}
 	v := uint8(p.self.VPID)
+	addr, err := drivers.Address(p.dev, cfg.NotiBase, uint64(cfg.NotiSlots)*regs.NotiBytes)
+	if err != nil {
+		return err
+	}
 	if err := drivers.SwitchOff(p.dev, regs.NotiCtrl(v), regs.NotiCtrlBusy); err != nil {
 		return err
 	}
@@ -101,7 +105,7 @@ func (p *Port) enable(cfg Config) error {
 		off uint32
 		v   uint64
 	}{
-		{regs.NotiBase(v), cfg.NotiBase}, {regs.NotiSlots(v), uint64(cfg.NotiSlots)}, {regs.NotiCtrl(v), ctrl},
+		{regs.NotiBase(v), addr}, {regs.NotiSlots(v), uint64(cfg.NotiSlots)}, {regs.NotiCtrl(v), ctrl},
 	} {
 		if err := p.dev.WriteReg(w.off, w.v); err != nil {
 			return err

@@ -55,8 +55,8 @@ type Endpoint struct {
 
 type counts struct{ sent, received, posted, taken uint64 }
 
-// Open opens the endpoint of process self. Its mailbox lies at the device
-// address base of its node's memory. Every endpoint of a world must be open
+// Open opens the endpoint of process self. Its mailbox lies at offset base of its node's memory, in one
+// segment. Every endpoint of a world must be open
 // before any of them sends.
 func Open(dev drivers.Device, base uint64, self int, dir *Directory, cfg Config) (*Endpoint, error) {
 	procs := len(dir.addrs)
@@ -97,6 +97,10 @@ func (e *Endpoint) enable(base, slots uint64, domain uint16) error {
 		return err
 	}
 	v := e.vpid
+	addr, err := drivers.Address(e.dev, base, slots*regs.SlotBytes)
+	if err != nil {
+		return err
+	}
 	if err := drivers.SwitchOff(e.dev, regs.MboxCtrl(v), regs.MboxCtrlBusy); err != nil {
 		return err
 	}
@@ -111,7 +115,7 @@ func (e *Endpoint) enable(base, slots uint64, domain uint16) error {
 		off uint32
 		v   uint64
 	}{
-		{regs.MboxBase(v), base}, {regs.MboxSlots(v), slots}, {regs.MboxCtrl(v), ctrl},
+		{regs.MboxBase(v), addr}, {regs.MboxSlots(v), slots}, {regs.MboxCtrl(v), ctrl},
 	} {
 		if err := e.dev.WriteReg(w.off, w.v); err != nil {
 			return err

@@ -37,6 +37,11 @@ func (f *fakeNIC) ReadReg(off uint32) (uint64, error) {
 }
 func (f *fakeNIC) WriteReg(off uint32, v uint64) error { f.regs[off] = v; return nil }
 func (f *fakeNIC) Memory() []byte                      { return f.mem }
+func (f *fakeNIC) Segments() []drivers.Segment         { return nil }
+func (f *fakeNIC) Capabilities() drivers.Capabilities  { return drivers.CanPIO | drivers.CanDMA }
+func (f *fakeNIC) Await(drivers.Cause) (drivers.Waiter, error) {
+	return nil, drivers.ErrNotSupported
+}
 
 func (f *fakeNIC) WritePIO(off uint32, line []byte) error {
 	f.sent++

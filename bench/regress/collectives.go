@@ -7,6 +7,7 @@ import (
 	"math"
 	"math/rand"
 	"slices"
+	"sync"
 
 	"github.com/nicloop/nicloop/bench"
 	"github.com/nicloop/nicloop/drivers"
@@ -129,18 +130,23 @@ func (x *collective) check(c *host.Comm, d *draw) error {
 	return fmt.Errorf("%s at rank %d of %d: %d bytes, expected %d", x.name, c.ID(), c.Size(), len(got), len(want))
 }
 
-// barriers checks in simulated time, which all ranks of a world share.
+// barriers checks by a clock that all ranks of a world share.
 func barriers() round {
-	came := map[int][]drivers.Time{} // by round; ranks run one at a time
+	var mu sync.Mutex                // ranks may run in parallel
+	came := map[int][]drivers.Time{} // by round
 	return func(r *host.Rank, c *host.Comm, d *draw) error {
+		r.Compute(drivers.Time(rand.New(rand.NewSource(d.seed+int64(c.ID()))).Intn(20)) * drivers.Microsecond)
+		mu.Lock()
 		if came[d.round] == nil {
 			came[d.round] = slices.Repeat([]drivers.Time{drivers.Never}, c.Size())
 		}
-		r.Compute(drivers.Time(rand.New(rand.NewSource(d.seed+int64(c.ID()))).Intn(20)) * drivers.Microsecond)
 		came[d.round][c.ID()] = r.Now()
+		mu.Unlock()
 		if err := c.Barrier(); err != nil {
 			return err
 		}
+		mu.Lock()
+		defer mu.Unlock()
 		for p, at := range came[d.round] {
 			if at > r.Now() {
 				return fmt.Errorf("rank %d left the barrier at %v before rank %d came", c.ID(), r.Now(), p)

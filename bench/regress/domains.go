@@ -32,7 +32,7 @@ func own(vpid uint8) uint64 { return uint64(vpid) * ownBytes }
 // join opens everything that a process can have: its table is the one with its number, and has one page.
 func (n *nic) join(vpid uint8, domain uint64) error {
 	at := own(vpid)
-	e := regs.ATUEntryFields{Rights: regs.ATURightsRw, VPID: vpid, Page: (at + ownPage) >> 12}.Pack()
+	e := regs.ATUEntryFields{Rights: regs.ATURightsRw, VPID: vpid, Page: n.address(at+ownPage) >> 12}.Pack()
 	binary.LittleEndian.PutUint64(n.dev.Memory()[at+ownTable:], uint64(e))
 	clear(n.dev.Memory()[at+ownRing:][:ownNotis*regs.NotiBytes])
 	return n.set(write{regs.PDID(vpid), domain},

@@ -64,10 +64,10 @@ type write struct {
 	v   uint64
 }
 
-// set writes registers and waits until the writes have been performed.
+// set writes registers and waits until the writes have been performed. What of memory they name is an offset.
 func (n *nic) set(list ...write) error {
 	for _, w := range list {
-		if err := n.dev.WriteReg(w.off, w.v); err != nil {
+		if err := n.dev.WriteReg(w.off, n.placed(w.off, w.v)); err != nil {
 			return err
 		}
 	}
@@ -84,6 +84,44 @@ func (n *nic) resize(vpid uint8, slots uint64) error {
 	return n.set(write{regs.MboxCtrl(vpid), ctrl &^ regs.MboxCtrlEnable}, write{regs.MboxSlots(vpid), slots}, write{regs.MboxCtrl(vpid), ctrl})
 }
 
+// address is the device address of an offset of memory; what lies outside stays as it is.
+func (n *nic) address(off uint64) uint64 {
+	if at, err := drivers.Address(n.dev, off, 1); err == nil {
+		return at
+	}
+	return off
+}
+
+// placed is the value of a register that names memory by the offset v, or v itself.
+func (n *nic) placed(off uint32, v uint64) uint64 {
+	switch kind := addressRegs[off]; {
+	case kind == begins:
+		return n.address(v)
+	case kind == ends && v > 0:
+		return n.address(v-1) + 1
+	}
+	return v
+}
+
+// addressRegs are the registers that hold device addresses, of the beginning or the end of something.
+var addressRegs = func() map[uint32]addressKind {
+	m := map[uint32]addressKind{regs.ATUDone: begins}
+	for v := range uint8(regs.VPIDs) {
+		m[regs.MboxBase(v)], m[regs.NotiBase(v)], m[regs.ATUBase(v)] = begins, begins, begins
+	}
+	for i := range uint8(regs.NVMRanges) {
+		m[regs.NVMBase(i)], m[regs.NVMEnd(i)] = begins, ends
+	}
+	return m
+}()
+
+type addressKind uint8
+
+const (
+	begins addressKind = iota + 1
+	ends
+)
+
 // needs refuses a test whose device has not got a register: it cannot do what.
 func (n *nic) needs(off uint32, what string) error {
 	var bus *drivers.BusError
@@ -97,6 +135,7 @@ func (n *nic) needs(off uint32, what string) error {
 
 // expect compares a register with the value it must have.
 func (n *nic) expect(off uint32, want uint64) error {
+	want = n.placed(off, want)
 	got, err := n.dev.ReadReg(off)
 	if err == nil && got != want {
 		err = fmt.Errorf("node %d: %s is 0x%x, expected 0x%x", n.node, regs.Describe(off), got, want)

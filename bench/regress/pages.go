@@ -55,14 +55,14 @@ const pageBytes = 4096
 // faultyPages knows where the translations of each node are.
 type faultyPages struct {
 	bytes  int
-	memory [2][]byte // by node
+	device [2]drivers.Device // by node
 	tables [2][][]byte
 }
 
 func (f *faultyPages) open(sys drivers.Timed) error {
 	for n := range f.tables {
 		dev := sys.Device(n)
-		f.memory[n] = dev.Memory()
+		f.device[n] = dev
 		for table := range uint8(16) {
 			base, err := dev.ReadReg(regs.ATUBase(table))
 			if err != nil {
@@ -73,7 +73,14 @@ func (f *faultyPages) open(sys drivers.Timed) error {
 				return err
 			}
 			bytes := 8 * regs.ATUPagesPages.Of(entries)
-			f.tables[n] = append(f.tables[n], dev.Memory()[base:base+bytes])
+			if bytes == 0 {
+				continue
+			}
+			at, ok := drivers.Offset(dev, base)
+			if !ok {
+				return fmt.Errorf("node %d: translation table %d lies at 0x%x, outside the memory", n, table, base)
+			}
+			f.tables[n] = append(f.tables[n], dev.Memory()[at:at+bytes])
 		}
 	}
 	return nil
@@ -81,11 +88,15 @@ func (f *faultyPages) open(sys drivers.Timed) error {
 
 // drop clears the translations of the page in which byte i of buf lies.
 func (f *faultyPages) drop(node int, buf []byte, i int) {
-	at := uintptr(unsafe.Pointer(&buf[i])) - uintptr(unsafe.Pointer(&f.memory[node][0]))
+	dev := f.device[node]
+	at, err := drivers.Address(dev, uint64(uintptr(unsafe.Pointer(&buf[i]))-uintptr(unsafe.Pointer(&dev.Memory()[0]))), 1)
+	if err != nil {
+		panic(err) // a buffer outside the memory
+	}
 	for _, table := range f.tables[node] {
 		for ; len(table) > 0; table = table[8:] {
 			e := regs.ATUEntry(binary.LittleEndian.Uint64(table)).Fields()
-			if e.Rights != 0 && e.Page == uint64(at)>>12 {
+			if e.Rights != 0 && e.Page == at>>12 {
 				binary.LittleEndian.PutUint64(table, 0)
 			}
 		}

@@ -27,6 +27,9 @@ func options(t *testing.T) Options {
 func TestListPassesOnIdeal(t *testing.T) {
 	o := options(t)
 	o.Seeds = 3
+	if testing.Short() {
+		o.Seeds = 1
+	}
 	out, err := Run(context.Background(), List(), o)
 	require.NoError(t, err)
 	for _, x := range out {
@@ -36,6 +39,30 @@ func TestListPassesOnIdeal(t *testing.T) {
 		}
 		require.Equal(t, Passed, x.Status, "%s: %v\nreproduce with: %s", x.Test.Name, x.Err, x.Rerun)
 		require.NotZero(t, x.Simulated, x.Test.Name)
+	}
+}
+
+// TestConformanceAnywhere runs what every backend must pass on memory that lies anywhere for the NIC, and on goroutines that run in
+// parallel, for which nothing simulates time.
+func TestConformanceAnywhere(t *testing.T) {
+	for device, alone := range map[string]bool{
+		"ideal:?dma_base=0x7f0000000000&dma_segment=4194304": false,
+		"ideal:?clock=wall": true, "ideal:?clock=wall&dma_base=0x100000000&depth=1": true,
+	} {
+		if testing.Short() && !alone {
+			continue
+		}
+		o := options(t)
+		o.Device = device
+		out, err := Run(context.Background(), Conformance(), o)
+		require.NoError(t, err)
+		for _, x := range out {
+			if alone && (strings.HasPrefix(x.Test.Name, "velo/") || strings.HasPrefix(x.Test.Name, "rma/")) {
+				require.Equal(t, Skipped, x.Status, "%s owns the clock", x.Test.Name)
+				continue
+			}
+			require.Equal(t, Passed, x.Status, "%s: %v\nreproduce with: %s", x.Test.Name, x.Err, x.Rerun)
+		}
 	}
 }
 

@@ -60,7 +60,7 @@ func (t *T) openRMA(nodes int) ([]*nic, error) {
 	}
 	for _, n := range nics {
 		for page := range uint64(rawPages) {
-			e := regs.ATUEntryFields{Rights: regs.ATURightsRw, VPID: rawVPID, Page: rawData>>12 + page}.Pack()
+			e := regs.ATUEntryFields{Rights: regs.ATURightsRw, VPID: rawVPID, Page: n.address(rawData+page<<12) >> 12}.Pack()
 			binary.LittleEndian.PutUint64(n.dev.Memory()[rawTable+8*page:], uint64(e))
 		}
 		err := n.set(write{regs.ATUBase(0), rawTable}, write{regs.ATUPages(0), rawPages}, write{regs.PDID(rawVPID), rawDomain},

@@ -130,16 +130,8 @@ func (t *T) keepRepeated(r drivers.Repeated, err error) {
 // add takes in how long a system was simulated.
 func (t *T) add(at drivers.Time) { t.spent, t.ended = t.spent+at, at }
 
-// opened takes in what a world runs on, before then is called.
-func (t *T) opened(then func(drivers.Timed) error) func(drivers.Timed) error {
-	return func(sys drivers.Timed) error {
-		t.hardware = sys.Info().Hash
-		if then == nil {
-			return nil
-		}
-		return then(sys)
-	}
-}
+// opened takes in what a world runs on.
+func (t *T) opened(sys drivers.System) { t.hardware = sys.Info().Hash }
 
 // closeSystem closes what the test has opened; if the test failed, its end is repeated before.
 func (t *T) closeSystem(failed error) {
@@ -167,7 +159,7 @@ func (t *T) Run(c bench.Config) (*bench.Result, error) {
 	c.Device, c.Seed, c.Waves = t.Device, t.Seed, t.wavesOf(c.Nodes)
 	c.LogFile, c.Building = filepath.Join(t.Dir, "simulator.log"), t.building
 	c.Checkpoints, c.Repeated = t.checkpointsOf(c.Nodes), t.keepRepeated
-	c.Open, c.Opened = t.open, t.opened(c.Opened)
+	c.Open, c.System = t.open, t.opened
 	t.Logf("run %s: %d nodes x %d processes, sizes %v, flow %+v", c.Workload, c.Nodes, c.Procs, c.Sizes, c.Velo)
 	c.Ended = t.add
 	res, err := bench.Run(t.Ctx, c)
@@ -189,7 +181,7 @@ func (t *T) Launch(c bench.Config, buffers int, body func(*host.Rank) error) err
 	c.Device, c.Seed, c.Waves = t.Device, t.Seed, t.wavesOf(c.Nodes)
 	c.LogFile, c.Building = filepath.Join(t.Dir, "simulator.log"), t.building
 	c.Checkpoints, c.Repeated = t.checkpointsOf(c.Nodes), t.keepRepeated
-	c.Ended, c.Open, c.Opened = t.add, t.open, t.opened(c.Opened)
+	c.Ended, c.Open, c.System = t.add, t.open, t.opened
 	return bench.Launch(t.Ctx, c, buffers, body)
 }
 

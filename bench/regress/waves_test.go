@@ -43,6 +43,9 @@ func TestFailureIsRepeatedWithWaves(t *testing.T) {
 
 // TestRegressInside: a device without checkpoints runs the tests all the same, and repeats a failing one as a whole.
 func TestRegressInside(t *testing.T) {
+	if testing.Short() {
+		t.Skip("builds a simulator")
+	}
 	if _, err := exec.LookPath("verilator"); err != nil && os.Getenv("CI") == "" {
 		t.Skip("needs verilator: scripts/setup-debian.sh")
 	}
@@ -75,6 +78,9 @@ func TestRegressInside(t *testing.T) {
 // TestWavesOfSeveralWorlds: what a test compares after its last world has ended fails outside of any. The waves show the
 // end of that world, whose cycles begin at 0, however long the worlds before were.
 func TestWavesOfSeveralWorlds(t *testing.T) {
+	if testing.Short() {
+		t.Skip("builds a simulator")
+	}
 	if _, err := exec.LookPath("verilator"); err != nil && os.Getenv("CI") == "" {
 		t.Skip("needs verilator: scripts/setup-debian.sh")
 	}

@@ -174,6 +174,9 @@ func clone(t *Table) *Table {
 // A simulated experiment gives the same report however many runs go on at a time,
 // and says that it was scaled down.
 func TestSimulatedExperiment(t *testing.T) {
+	if testing.Short() {
+		t.Skip("simulates an experiment twice")
+	}
 	var first string
 	for _, jobs := range []int{1, 3} {
 		rep, err := fcFig9.Run(context.Background(), Env{Device: "model:", Scale: Small, Seed: 1, Jobs: jobs})

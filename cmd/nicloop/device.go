@@ -72,6 +72,9 @@ func (f *deviceFlags) info() *cobra.Command {
 				if asJSON {
 					return writeJSON(cmd.OutOrStdout(), rep)
 				}
+				if _, err := fmt.Fprintf(cmd.OutOrStdout(), "can do: %s\nmemory: %s\n", dev.Capabilities(), memoryText(dev)); err != nil {
+					return err
+				}
 				return printDevice(cmd.OutOrStdout(), rep)
 			})
 		},
@@ -105,6 +108,19 @@ func printDevice(w io.Writer, rep *deviceInfo) error {
 		fmt.Fprintf(tw, "0x%05x\t%s\t0x%x\t%s\n", r.Offset, r.Name, r.Value, r.Doc)
 	}
 	return tw.Flush()
+}
+
+// memoryText says where the NIC finds memory.
+func memoryText(dev drivers.Device) string {
+	s := fmt.Sprintf("%d bytes", len(dev.Memory()))
+	switch list := dev.Segments(); len(list) {
+	case 0:
+		return s + " at device address 0"
+	case 1:
+		return fmt.Sprintf("%s at device address 0x%x", s, list[0].Addr)
+	default:
+		return fmt.Sprintf("%s in %d segments, the first at device address 0x%x", s, len(list), list[0].Addr)
+	}
 }
 
 func (f *deviceFlags) peek() *cobra.Command {

@@ -96,6 +96,9 @@ func bytesOf(b []byte) string { return strings.Trim(strings.ReplaceAll(fmt.Sprin
 
 // The C++ decoder and executor under random and mutated messages, with sanitizers.
 func TestFuzzFrames(t *testing.T) {
+	if testing.Short() {
+		t.Skip("compiles a fuzzer")
+	}
 	n := seed(t)
 	out := compile(t, []string{"-g", "-O1", "-fsanitize=address,undefined", "-fno-sanitize-recover=all"},
 		[]string{"fuzz_frames.cpp", "decode.cpp", "bridge.cpp", "border.cpp", "wiring.cpp"}, fmt.Sprint(n), "20000")

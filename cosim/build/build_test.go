@@ -83,6 +83,9 @@ func entries(t *testing.T, dir string) (names []string) {
 }
 
 func TestConcurrentBuilds(t *testing.T) {
+	if testing.Short() {
+		t.Skip("builds simulators")
+	}
 	dir := ownCache(t)
 	var built, found int
 	var mu sync.Mutex

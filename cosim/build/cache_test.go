@@ -170,6 +170,9 @@ func TestPrune(t *testing.T) {
 
 // TestWithoutTools: what was built is run where there are no tools any more; what was not names the tool.
 func TestWithoutTools(t *testing.T) {
+	if testing.Short() {
+		t.Skip("builds simulators")
+	}
 	ownCache(t)
 	built, err := Build(context.Background(), smallSpec(""))
 	require.NoError(t, err)

@@ -12,6 +12,9 @@ import (
 
 // The mesh, its threads and its wiring, with the sanitizers that see what each of them does wrong.
 func TestMesh(t *testing.T) {
+	if testing.Short() {
+		t.Skip("compiles the mesh under three sanitizers")
+	}
 	seed := "1"
 	if text := os.Getenv("MESH_SEED"); text != "" {
 		seed = text

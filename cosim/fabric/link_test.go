@@ -223,6 +223,9 @@ func TestLinkCuts(t *testing.T) {
 
 // TestLinkSleeps: a link that passes over the cycles in which it rests does what one does that is stepped in each.
 func TestLinkSleeps(t *testing.T) {
+	if testing.Short() {
+		t.Skip("is long")
+	}
 	for seed := range uint64(40) {
 		var both [2]*rig
 		for k := range both {

@@ -15,5 +15,13 @@
 //
 // # Scheme
 //
-//	ideal:[?latency=CYCLES][&depth=PACKETS]
+//	ideal:[?latency=CYCLES][&depth=PACKETS][&dma_base=ADDRESS][&dma_segment=BYTES][&clock=wall]
+//
+// With dma_base the NIC finds the memory from that address on instead of from 0, as behind an IOMMU. With
+// dma_segment it finds it in pieces of so many bytes, the last one first and as much again between two of them,
+// as without one.
+//
+// With clock=wall time is nobody's: a goroutine drives the NICs as fast as it can whenever there is something for them to do, as
+// hardware does, and goroutines that run in parallel use their devices. Nothing about it repeats. It is a body for tests of what
+// runs on the wall clock, and says nothing about speed.
 package ideal

@@ -16,7 +16,7 @@ const (
 )
 
 func init() {
-	drivers.Register("ideal", "the NIC in Go without a network, for tests of the layers above", []string{"latency", "depth"}, open)
+	drivers.Register("ideal", "the NIC in Go without a network, for tests of the layers above", []string{"latency", "depth", "dma_base", "dma_segment", "clock"}, open)
 }
 
 func open(_ context.Context, path string, keys map[string]string, opt drivers.Options) (drivers.System, error) {
@@ -31,7 +31,25 @@ func open(_ context.Context, path string, keys map[string]string, opt drivers.Op
 	if err != nil {
 		return nil, err
 	}
-	return New(opt, drivers.Cycle(latency), depth)
+	dma, err := parseDMA(keys)
+	if err != nil {
+		return nil, err
+	}
+	m, err := build(opt, drivers.Cycle(latency), depth, dma)
+	if err != nil {
+		return nil, err // not a Machine that is nil
+	}
+	switch keys["clock"] {
+	case "", "simulated":
+		return m, nil
+	case "wall":
+		if opt.Trace != nil {
+			return nil, fmt.Errorf("%w: ideal:?clock=wall traces nothing: its cycles mean nothing", drivers.ErrNotSupported)
+		}
+		m.SetURI(m.Info().URI + "&clock=wall")
+		return newAlone(m), nil
+	}
+	return nil, fmt.Errorf("%w: ideal: clock=%q: expected simulated or wall", drivers.ErrConfig, keys["clock"])
 }
 
 func number(keys map[string]string, key string, def, low, high int) (int, error) {
@@ -49,6 +67,10 @@ func number(keys map[string]string, key string, def, low, high int) (int, error)
 // New makes a machine. Of opt it takes Nodes (default 2), MemoryBytes (default
 // 4 MiB per node) and Trace.
 func New(opt drivers.Options, latency drivers.Cycle, depth int) (*nic.Machine, error) {
+	return build(opt, latency, depth, dma{})
+}
+
+func build(opt drivers.Options, latency drivers.Cycle, depth int, dma dma) (*nic.Machine, error) {
 	n, mem := opt.Nodes, opt.MemoryBytes
 	if n == 0 {
 		n = defaultNodes
@@ -64,13 +86,14 @@ func New(opt drivers.Options, latency drivers.Cycle, depth int) (*nic.Machine, e
 	case mem < regs.SlotBytes:
 		return nil, fmt.Errorf("%w: ideal: %d bytes of memory per node; expected at least %d", drivers.ErrConfig, mem, regs.SlotBytes)
 	}
+	mem, segments := dma.lay(mem)
 	m := nic.New(nic.Config{
 		Info: drivers.Info{
-			URI: fmt.Sprintf("ideal:?latency=%d&depth=%d", latency, depth), Backend: "ideal",
+			URI: fmt.Sprintf("ideal:?latency=%d&depth=%d%s", latency, depth, dma), Backend: "ideal",
 			Nodes: n, VPIDs: regs.VPIDs, Dims: [3]int{n, 1, 1}, ClockPS: regs.ClockPS,
 			DescHash: regs.DescHashValue, Hash: "ideal", Tool: "Go",
 		},
-		VCDepth: depth, Ports: 1, Memory: mem, Trace: opt.Trace, Timing: nic.RTL().NIC,
+		VCDepth: depth, Ports: 1, Memory: mem, Segments: segments, Trace: opt.Trace, Timing: nic.RTL().NIC,
 	})
 	m.Connect(&pipe{m: m.Part(0), latency: latency, depth: depth, nodes: make([]end, n)})
 	return m, nil

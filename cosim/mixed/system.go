@@ -39,6 +39,8 @@ type System struct {
 	reads bool                 // a register: nothing stops
 	stop  drivers.Stop
 
+	waiters drivers.Waiters
+
 	broken error // why the system is over
 	misuse error // told by the next call that lets time pass
 	mu     sync.Mutex
@@ -239,6 +241,17 @@ func (d device) Memory() []byte {
 	return d.s.part.Memory(d.node)
 }
 
+// Segments are none: the memory of both sides begins at address 0.
+func (d device) Segments() []drivers.Segment { return nil }
+
+func (d device) Capabilities() drivers.Capabilities {
+	return drivers.CanPIO | drivers.CanDMA | drivers.CanAwait | drivers.CanInterrupt | drivers.CanSimulate
+}
+
+func (d device) Await(c drivers.Cause) (drivers.Waiter, error) {
+	return d.s.waiters.Await(d.s, d.node, c)
+}
+
 // err is why the system is over.
 func (s *System) err() error {
 	if s.closed.Load() {
@@ -291,5 +304,6 @@ func (s *System) report(stop *drivers.Stop) error {
 		s.border.forget()
 		stop.Idle = s.stop.Idle && s.part.Empty() && s.border.empty()
 	}
+	s.waiters.Saw(stop)
 	return err
 }

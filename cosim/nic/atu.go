@@ -1,8 +1,6 @@
 package nic
 
 import (
-	"encoding/binary"
-
 	"github.com/nicloop/nicloop/drivers"
 	"github.com/nicloop/nicloop/drivers/regs"
 )
@@ -83,10 +81,6 @@ func (n *node) translate(a *access) regs.RMAError {
 	return regs.RMAErrorNone
 }
 
-func (n *node) inMemory(s span) bool {
-	return s.addr <= uint64(len(n.mem)) && s.n <= uint64(len(n.mem))-s.addr
-}
-
 // failed counts a fragment that did nothing, and the fault that translation found.
 func (n *node) failed(a *access, fault regs.RMAError) {
 	n.rma.errors++
@@ -131,7 +125,7 @@ func (n *node) entry(table uint8, page, addr uint64) regs.ATUEntry {
 	}
 	n.atu.misses++
 	n.atu.server.entry = addr
-	e := regs.ATUEntry(binary.LittleEndian.Uint64(n.mem[addr:]))
+	e := regs.ATUEntry(getWord(n.dma(span{addr, entryBytes})))
 	if e.Rights() != regs.ATURightsNone {
 		c.valid, c.table, c.page, c.translation = true, table, page, e
 	}
@@ -140,8 +134,8 @@ func (n *node) entry(table uint8, page, addr uint64) regs.ATUEntry {
 
 // store writes translated memory; load reads it.
 func (n *node) store(s span, from []byte) {
-	copy(n.mem[s.addr:s.addr+s.n], from)
-	n.written(s.addr, s.n)
+	copy(n.dma(s), from)
+	n.written(s)
 }
 
-func (n *node) load(s span, to []byte) { copy(to, n.mem[s.addr:s.addr+s.n]) }
+func (n *node) load(s span, to []byte) { copy(to, n.dma(s)) }

@@ -1,8 +1,6 @@
 package nic
 
 import (
-	"encoding/binary"
-
 	"github.com/nicloop/nicloop/drivers"
 	"github.com/nicloop/nicloop/drivers/regs"
 )
@@ -124,8 +122,8 @@ func (n *node) commandWritten(now drivers.Cycle) {
 		n.p.fail(&drivers.DMAError{Node: n.id, Addr: addr, Bytes: 8, Memory: uint64(len(n.mem))})
 		return
 	}
-	binary.LittleEndian.PutUint64(n.mem[addr:], uint64(regs.ATUCompletionFields{Done: c.done + 1, Refused: uint32(c.told)}.Pack()))
-	n.written(addr, 8)
+	putWord(n.dma(span{addr, 8}), uint64(regs.ATUCompletionFields{Done: c.done + 1, Refused: uint32(c.told)}.Pack()))
+	n.written(span{addr, 8})
 }
 
 // flush forgets the translations that a command names; of a page, whatever stands in its place.

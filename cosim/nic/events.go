@@ -59,7 +59,11 @@ func (m *Machine) ArmIRQ(node int) {
 
 // written tells the watches of a DMA write. Reports are put in order later, so the
 // list of the armed ones needs none.
-func (n *node) written(off, size uint64) {
+func (n *node) written(s span) {
+	if len(n.armed) == 0 {
+		return
+	}
+	off, size := n.offset(s.addr), s.n
 	for i := 0; i < len(n.armed); {
 		w := &n.armed[i]
 		if off >= w.end || w.off >= off+size {

@@ -16,8 +16,10 @@ type Config struct {
 	Ports   int
 	Torus   bool
 	Memory  int // bytes per node
-	Trace   drivers.TraceSink
-	Timing  Timing
+	// Segments say where the NIC finds the memory of every node, see drivers.Device; nil: address 0.
+	Segments []drivers.Segment
+	Trace    drivers.TraceSink
+	Timing   Timing
 	// Parts is how many threads may simulate side by side, each some of the nodes; 0: one.
 	// Nothing that a part does in a cycle is seen in another before Lookahead cycles have
 	// passed. What is traced has one part.
@@ -35,6 +37,7 @@ type Machine struct {
 	watches []watch
 	closed  atomic.Bool // set by whoever stops a run, from a goroutine of its own
 	run     sync.Mutex  // while there is a sink: Close flushes what a run has traced
+	waiters drivers.Waiters
 	tracer
 }
 
@@ -181,6 +184,7 @@ func (m *Machine) Run(deadline drivers.Cycle, stop *drivers.Stop) error {
 		stop.Fired = m.parts[i].report(stop.Fired)
 	}
 	stop.Idle = stop.Quiet && m.empty()
+	m.waiters.Saw(stop)
 	return m.refusals()
 }
 
@@ -377,3 +381,13 @@ func (d *device) WritePIO(off uint32, data []byte) error {
 }
 
 func (d *device) Memory() []byte { return d.n.mem }
+
+func (d *device) Segments() []drivers.Segment { return d.n.m.cfg.Segments }
+
+func (d *device) Capabilities() drivers.Capabilities {
+	return drivers.CanPIO | drivers.CanDMA | drivers.CanAwait | drivers.CanInterrupt | drivers.CanSimulate
+}
+
+func (d *device) Await(c drivers.Cause) (drivers.Waiter, error) {
+	return d.n.m.waiters.Await(d.n.m, d.n.id, c)
+}

@@ -296,9 +296,11 @@ func (n *node) writeNotice(w *noticeWrite) {
 		n.p.fail(&drivers.DMAError{Node: n.id, Addr: w.addr, Bytes: regs.NotiBytes, Memory: uint64(len(n.mem))})
 		return
 	}
-	binary.LittleEndian.PutUint64(n.mem[w.addr:], w.w0)
-	binary.LittleEndian.PutUint64(n.mem[w.addr+8:], w.w1)
-	n.written(w.addr, regs.NotiBytes)
+	at := span{w.addr, regs.NotiBytes}
+	mem := n.dma(at)
+	binary.LittleEndian.PutUint64(mem, w.w0)
+	putWord(mem[8:], w.w1)
+	n.written(at)
 }
 
 // countNotice: the write of a notification is acknowledged.

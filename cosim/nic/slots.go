@@ -1,8 +1,6 @@
 package nic
 
 import (
-	"encoding/binary"
-
 	"github.com/nicloop/nicloop/drivers"
 	"github.com/nicloop/nicloop/drivers/flit"
 	"github.com/nicloop/nicloop/drivers/regs"
@@ -74,11 +72,12 @@ func (n *node) slotWritten() {
 		return
 	}
 	p := n.p.pool.at(w.packet)
-	mem := n.mem[w.addr : w.addr+regs.SlotBytes]
+	at := span{w.addr, regs.SlotBytes}
+	mem := n.dma(at)
 	used := copy(mem, p.body[:flit.Bytes(p.Header)])
 	clear(mem[used:regs.SlotHdrOff])
-	binary.LittleEndian.PutUint64(mem[regs.SlotHdrOff:], uint64(w.header))
-	n.written(w.addr, regs.SlotBytes)
+	putWord(mem[regs.SlotHdrOff:], uint64(w.header))
+	n.written(at)
 }
 
 // commit: the oldest write is acknowledged.

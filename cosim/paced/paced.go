@@ -123,4 +123,4 @@ func (d device) WritePIO(off uint32, line []byte) error {
 }
 
 // PacesPIO: lines wait here.
-func (d device) PacesPIO() {}
+func (d device) PacesPIO() bool { return true }

@@ -12,6 +12,7 @@ type System struct {
 	*bridge.Session
 	info    drivers.Info
 	devices []device
+	waiters drivers.Waiters
 }
 
 var _ drivers.Timed = (*System)(nil)
@@ -27,7 +28,7 @@ func newSystem(session *bridge.Session, r *request, model *build.Model) *System 
 		devices: make([]device, nodes),
 	}
 	for n := range s.devices {
-		s.devices[n] = device{session, n}
+		s.devices[n] = device{s, n}
 	}
 	return s
 }
@@ -38,24 +39,42 @@ func (s *System) Info() drivers.Info { return s.info }
 // Device is one node's NIC: accesses are posted for now.
 func (s *System) Device(node int) drivers.Device { return s.devices[node] }
 
-type device struct {
-	session *bridge.Session
-	node    int
+// Run lets time pass; see drivers.Timed.
+func (s *System) Run(deadline drivers.Cycle, stop *drivers.Stop) error {
+	err := s.Session.Run(deadline, stop)
+	s.waiters.Saw(stop)
+	return err
 }
 
-func (d device) ReadReg(off uint32) (uint64, error) { return d.session.ReadReg(d.node, off) }
+type device struct {
+	sys  *System
+	node int
+}
+
+func (d device) ReadReg(off uint32) (uint64, error) { return d.sys.ReadReg(d.node, off) }
 
 func (d device) WriteReg(off uint32, v uint64) error {
-	d.session.PostReg(d.node, d.session.Now(), off, v)
-	return d.session.Err()
+	d.sys.PostReg(d.node, d.sys.Now(), off, v)
+	return d.sys.Err()
 }
 
 func (d device) WritePIO(off uint32, line []byte) error {
-	if err := d.session.CheckPIO(d.node, off, line); err != nil {
+	if err := d.sys.CheckPIO(d.node, off, line); err != nil {
 		return err
 	}
-	d.session.PostPIO(d.node, d.session.Now(), off, line)
-	return d.session.Err()
+	d.sys.PostPIO(d.node, d.sys.Now(), off, line)
+	return d.sys.Err()
 }
 
-func (d device) Memory() []byte { return d.session.Memory(d.node) }
+func (d device) Memory() []byte { return d.sys.Memory(d.node) }
+
+// Segments are none: the bridge shows the simulator memory from address 0.
+func (d device) Segments() []drivers.Segment { return nil }
+
+func (d device) Capabilities() drivers.Capabilities {
+	return drivers.CanPIO | drivers.CanDMA | drivers.CanAwait | drivers.CanInterrupt | drivers.CanSimulate
+}
+
+func (d device) Await(c drivers.Cause) (drivers.Waiter, error) {
+	return d.sys.waiters.Await(d.sys, d.node, c)
+}

@@ -118,6 +118,14 @@ func (k *Kernel) Run(body func(i int) error) error {
 	return k.loops[0].run()
 }
 
+// watched is whose arrivals a watch is for; the system may have other users.
+func (k *Kernel) watched(id drivers.WatchID) *Proc {
+	if int(id) >= len(k.watch) {
+		return nil
+	}
+	return k.watch[id]
+}
+
 const tickEvery = 1 << 12 // steps: some milliseconds of a large world
 
 // OnTick has f called now and then while Run runs, to show how far it is. When

@@ -175,7 +175,7 @@ func (l *loop) wakeFired() {
 	for _, f := range l.stop.Fired {
 		switch f.Kind {
 		case drivers.FiredWatch:
-			if p := l.k.watch[f.Watch]; p.state == AwaitArrival {
+			if p := l.k.watched(f.Watch); p != nil && p.state == AwaitArrival {
 				l.wake(p, at+l.k.cfg.Wake)
 			}
 		case drivers.FiredPIO:

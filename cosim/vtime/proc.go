@@ -181,13 +181,14 @@ func (p *Proc) letTake(count uint64) error {
 func (p *Proc) sequence(body func() error) iter.Seq[struct{}] {
 	return func(yield func(struct{}) bool) {
 		defer func() {
+			p.yield, p.worker, p.slept, p.attends = nil, nil, false, false
 			if r := recover(); r != nil && r != errAborted {
 				panic(r)
 			}
 		}()
 		p.yield = yield
 		p.err = body()
-		p.state, p.yield = Done, nil
+		p.state = Done
 	}
 }
 
@@ -240,6 +241,17 @@ func (d *device) WritePIO(off uint32, line []byte) error {
 }
 
 // PacesPIO: post waits for a place.
-func (d *device) PacesPIO() {}
+func (d *device) PacesPIO() bool { return true }
 
 func (d *device) Memory() []byte { return d.under.Memory() }
+
+func (d *device) Segments() []drivers.Segment { return d.under.Segments() }
+
+// Capabilities are those of the device but for Await: a process waits with WaitArrival.
+func (d *device) Capabilities() drivers.Capabilities {
+	return d.under.Capabilities() &^ (drivers.CanAwait | drivers.CanInterrupt)
+}
+
+func (d *device) Await(c drivers.Cause) (drivers.Waiter, error) {
+	return nil, fmt.Errorf("%w: a process that waits for %s: it has WaitArrival", drivers.ErrNotSupported, c)
+}

@@ -64,6 +64,7 @@ func (a *Access) Then(f func()) *Access {
 type Device struct {
 	tb   TB
 	mem  []byte
+	at   []drivers.Segment
 	list []*Access
 	next int
 	err  error
@@ -166,6 +167,20 @@ func (d *Device) WritePIO(off uint32, line []byte) error {
 	d.tb.Helper()
 	_, err := d.take(translog.Op{Kind: translog.WritePIO, Off: uint64(off), Data: line})
 	return err
+}
+
+// LiesAt says where the NIC finds the memory, instead of at address 0.
+func (d *Device) LiesAt(list ...drivers.Segment) { d.at = list }
+
+// Segments is drivers.Device's.
+func (d *Device) Segments() []drivers.Segment { return d.at }
+
+// Capabilities is drivers.Device's: nothing happens by itself.
+func (d *Device) Capabilities() drivers.Capabilities { return drivers.CanPIO | drivers.CanDMA }
+
+// Await is drivers.Device's.
+func (d *Device) Await(c drivers.Cause) (drivers.Waiter, error) {
+	return nil, fmt.Errorf("%w: a mock device never causes %s", drivers.ErrNotSupported, c)
 }
 
 // Memory is the device's memory; the test plays the NIC that writes to it.

@@ -7,6 +7,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/nicloop/nicloop/drivers"
 	"github.com/nicloop/nicloop/drivers/regs"
 )
 
@@ -89,4 +90,27 @@ func TestTooManyAndTooFew(t *testing.T) {
 	under.end()
 	require.Len(t, under.messages, 1)
 	require.Contains(t, under.messages[0], "the end, with 4 accesses left")
+}
+
+// Registers take the address that the NIC knows memory by; what nobody can do is told when it is asked for.
+func TestMemoryElsewhere(t *testing.T) {
+	d := New(t, 1<<13)
+	d.LiesAt(drivers.Segment{Off: 0, Addr: 0x80000000, Bytes: 1 << 12}, drivers.Segment{Off: 1 << 12, Addr: 0x10000, Bytes: 1 << 12})
+	d.Write(regs.MboxBase(0), 0x10040)
+	at, err := drivers.Address(d, 0x1040, 64)
+	require.NoError(t, err)
+	require.NoError(t, d.WriteReg(regs.MboxBase(0), at))
+	off, ok := drivers.Offset(d, at)
+	require.True(t, ok)
+	require.EqualValues(t, 0x1040, off)
+	_, ok = drivers.Offset(d, 0x1040)
+	require.False(t, ok)
+	_, err = drivers.Address(d, 0xfc0, 128)
+	require.ErrorContains(t, err, "do not lie in one piece")
+	_, err = drivers.Address(d, 1<<13-64, 128)
+	require.ErrorContains(t, err, "inside the 8192 bytes")
+	require.Equal(t, "PIO, DMA", d.Capabilities().String())
+	_, err = d.Await(drivers.Interrupt)
+	require.ErrorIs(t, err, drivers.ErrNotSupported)
+	require.ErrorContains(t, err, "an interrupt")
 }

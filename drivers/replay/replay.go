@@ -100,6 +100,8 @@ type System struct {
 	end    error       // io.EOF, or what is wrong with the log
 	err    error
 	closed bool
+
+	waiters drivers.Waiters
 }
 
 // Info is the recorded system's, as played back.
@@ -203,3 +205,36 @@ func (d *device) WritePIO(off uint32, line []byte) error {
 }
 
 func (d *device) Memory() []byte { return d.s.mem[d.node] }
+
+func (d *device) Segments() []drivers.Segment { return d.s.log.Meta.Segments }
+
+// Capabilities: who has recorded an untimed device may have waited, and the log does not know for what.
+func (d *device) Capabilities() drivers.Capabilities {
+	c := drivers.CanPIO | drivers.CanDMA | drivers.CanAwait | drivers.CanInterrupt
+	if d.s.log.Meta.Timed {
+		c |= drivers.CanSimulate
+	}
+	return c
+}
+
+func (d *device) Await(c drivers.Cause) (drivers.Waiter, error) {
+	if d.s.log.Meta.Timed {
+		return d.s.waiters.Await(&Timed{d.s}, d.node, c)
+	}
+	return waiter{d.s}, nil
+}
+
+// A waiter has nothing to wait for: memory holds what it held at the next call.
+type waiter struct{ s *System }
+
+func (w waiter) Wait(context.Context) error {
+	switch {
+	case w.s.closed:
+		return drivers.ErrClosed
+	case w.s.end != nil:
+		return drivers.ErrNever
+	}
+	return nil
+}
+
+func (w waiter) Close() error { return nil }

@@ -60,6 +60,11 @@ func (r *Reader) checkMeta() error {
 		}
 		room -= size
 	}
+	for _, g := range m.Segments {
+		if size := uint64(m.Memory[0]); g.Off > size || g.Bytes > size-g.Off {
+			return &FormatError{r.at, fmt.Sprintf("log of a segment of %d bytes at 0x%x; expected it inside a memory of %d", g.Bytes, g.Off, size)}
+		}
+	}
 	return nil
 }
 

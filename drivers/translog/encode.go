@@ -22,6 +22,8 @@ type Meta struct {
 	Timed bool `json:"timed"`
 	// Memory is the number of bytes of each node.
 	Memory []int `json:"memory"`
+	// Segments say where the NIC of every node finds it; none: at address 0.
+	Segments []drivers.Segment `json:"segments,omitempty"`
 }
 
 // A Writer writes a log. Errors stick and come back from Close.

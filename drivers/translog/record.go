@@ -75,7 +75,7 @@ func Record(dev drivers.Device, w io.Writer, ranges ...Range) *Recorder {
 	mem := dev.Memory()
 	info := drivers.Info{Backend: "device", Nodes: 1, VPIDs: regs.VPIDs, ClockPS: regs.ClockPS, DescHash: regs.DescHashValue}
 	r := &Recorder{under: dev}
-	r.Writer = NewWriter(w, Meta{Info: info, Memory: []int{len(mem)}})
+	r.Writer = NewWriter(w, Meta{Info: info, Memory: []int{len(mem)}, Segments: dev.Segments()})
 	for _, g := range ranges {
 		r.watch(0, g.Off, mem[g.Off:g.Off+g.Len])
 	}
@@ -109,6 +109,15 @@ func (r *Recorder) WritePIO(off uint32, line []byte) error {
 // Memory is the device's.
 func (r *Recorder) Memory() []byte { return r.under.Memory() }
 
+// Segments are the device's.
+func (r *Recorder) Segments() []drivers.Segment { return r.under.Segments() }
+
+// Capabilities are the device's.
+func (r *Recorder) Capabilities() drivers.Capabilities { return r.under.Capabilities() }
+
+// Await is the device's. The log does not know of it: what it waits for shows in memory, before the next call.
+func (r *Recorder) Await(c drivers.Cause) (drivers.Waiter, error) { return r.under.Await(c) }
+
 // Close ends the log; the device stays open.
 func (r *Recorder) Close() error {
 	r.memory()
@@ -118,7 +127,8 @@ func (r *Recorder) Close() error {
 // A TimedRecorder is a Timed system that writes down what passes through it.
 type TimedRecorder struct {
 	recorder
-	under drivers.Timed
+	under   drivers.Timed
+	waiters drivers.Waiters
 }
 
 var _ drivers.Timed = (*TimedRecorder)(nil)
@@ -126,7 +136,7 @@ var _ drivers.Timed = (*TimedRecorder)(nil)
 // RecordTimed wraps a Timed system. Watched ranges are the memory in which the
 // log shows the device's writes.
 func RecordTimed(sys drivers.Timed, w io.Writer) *TimedRecorder {
-	m := Meta{Info: sys.Info(), Timed: true}
+	m := Meta{Info: sys.Info(), Timed: true, Segments: sys.Device(0).Segments()}
 	for n := range m.Info.Nodes {
 		m.Memory = append(m.Memory, len(sys.Device(n).Memory()))
 	}
@@ -198,6 +208,7 @@ func (r *TimedRecorder) Run(deadline drivers.Cycle, stop *drivers.Stop) error {
 	err := r.under.Run(deadline, stop)
 	r.put(Op{Kind: Run, At: deadline, Stop: *stop, Err: NewFailure(err)})
 	r.memory()
+	r.waiters.Saw(stop)
 	return errors.Join(err, r.Err())
 }
 
@@ -230,3 +241,12 @@ func (d *timedDevice) WritePIO(off uint32, line []byte) error {
 }
 
 func (d *timedDevice) Memory() []byte { return d.under.Memory() }
+
+func (d *timedDevice) Segments() []drivers.Segment { return d.under.Segments() }
+
+func (d *timedDevice) Capabilities() drivers.Capabilities { return d.under.Capabilities() }
+
+// Await makes a waiter whose calls are written down.
+func (d *timedDevice) Await(c drivers.Cause) (drivers.Waiter, error) {
+	return d.r.waiters.Await(d.r, d.node, c)
+}

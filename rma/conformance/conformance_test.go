@@ -25,7 +25,10 @@ func run(t *testing.T, c Case, uri string, seed uint64) drivers.Cycle {
 func TestIdeal(t *testing.T) {
 	for _, c := range Cases() {
 		t.Run(c.Name, func(t *testing.T) {
-			for _, uri := range []string{"ideal:", "ideal:?latency=1&depth=1"} {
+			for i, uri := range []string{"ideal:", "ideal:?latency=1&depth=1", "ideal:?dma_base=0x7f0000001000", "ideal:?dma_base=0x200000&dma_segment=65536"} {
+				if c.Slow && (i > 1 || testing.Short()) {
+					continue
+				}
 				first := run(t, c, uri, *seed)
 				require.Equal(t, first, run(t, c, uri, *seed), "not deterministic")
 			}

@@ -1,0 +1,247 @@
+package ideal
+
+import (
+	"context"
+	"slices"
+	"sync"
+
+	"github.com/nicloop/nicloop/cosim/nic"
+	"github.com/nicloop/nicloop/drivers"
+	"github.com/nicloop/nicloop/drivers/regs"
+)
+
+const (
+	aloneSlice = 256 // cycles that the NICs have for themselves between two looks at what software wants
+)
+
+// alone is a machine that runs by itself. What is posted counts from the cycle in which it comes.
+type alone struct {
+	info drivers.Info
+	mu   sync.Mutex // of all below
+	m    *nic.Machine
+	// taken wakes stores that wait for a place.
+	taken   *sync.Cond
+	posted  [][regs.VPIDs]uint64 // lines, by node
+	waiters []*aloneWaiter
+	err     error // why it stands
+
+	kick    chan struct{} // there is something to do
+	over    chan struct{} // closed by Close
+	stopped chan struct{} // the goroutine has ended
+	once    sync.Once
+}
+
+func newAlone(m *nic.Machine) *alone {
+	a := &alone{
+		info: m.Info(), m: m, posted: make([][regs.VPIDs]uint64, m.Info().Nodes),
+		kick: make(chan struct{}, 1), over: make(chan struct{}), stopped: make(chan struct{}),
+	}
+	a.taken = sync.NewCond(&a.mu)
+	go a.drive()
+	return a
+}
+
+// drive lets time pass while anything moves.
+func (a *alone) drive() {
+	defer close(a.stopped)
+	var stop drivers.Stop
+	for {
+		select {
+		case <-a.over:
+			return
+		default:
+		}
+		if a.slice(&stop) {
+			continue
+		}
+		select {
+		case <-a.kick:
+		case <-a.over:
+			return
+		}
+	}
+}
+
+// slice lets some time pass, and tells whether more can happen by itself.
+func (a *alone) slice(stop *drivers.Stop) bool {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if a.err != nil {
+		return false
+	}
+	a.err = a.m.Run(a.m.Now()+aloneSlice, stop)
+	for _, f := range stop.Fired {
+		for _, w := range a.waiters {
+			w.hear(f)
+		}
+	}
+	if a.err != nil {
+		for _, w := range a.waiters {
+			w.ring()
+		}
+	}
+	a.taken.Broadcast()
+	return a.err == nil && (!stop.Quiet || len(stop.Fired) > 0)
+}
+
+func (a *alone) Info() drivers.Info { return a.info }
+
+func (a *alone) Device(node int) drivers.Device { return &aloneDevice{a, a.m.Device(node), node} }
+
+func (a *alone) Close() error {
+	a.once.Do(func() {
+		close(a.over)
+		<-a.stopped
+		a.mu.Lock()
+		defer a.mu.Unlock()
+		a.err = drivers.ErrClosed
+		_ = a.m.Close() // without a trace it has nothing to fail with
+		a.taken.Broadcast()
+		for _, w := range a.waiters {
+			w.ring()
+		}
+	})
+	return nil
+}
+
+// moves has the goroutine look.
+func (a *alone) moves() {
+	select {
+	case a.kick <- struct{}{}:
+	default:
+	}
+}
+
+type aloneDevice struct {
+	a     *alone
+	under drivers.Device
+	node  int
+}
+
+func (d *aloneDevice) ReadReg(off uint32) (uint64, error) {
+	d.a.mu.Lock()
+	defer d.a.mu.Unlock()
+	if d.a.err != nil {
+		return 0, d.a.err
+	}
+	d.a.moves()
+	return d.under.ReadReg(off)
+}
+
+func (d *aloneDevice) WriteReg(off uint32, v uint64) error {
+	d.a.mu.Lock()
+	defer d.a.mu.Unlock()
+	if d.a.err != nil {
+		return d.a.err
+	}
+	d.a.moves()
+	return d.under.WriteReg(off, v)
+}
+
+func (d *aloneDevice) WritePIO(off uint32, line []byte) error {
+	a, vpid := d.a, int(regs.Pio(off).SrcVPID())
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	for a.err == nil && a.posted[d.node][vpid]-a.m.PIOTaken(d.node, vpid) >= regs.VELOLines {
+		a.taken.Wait()
+	}
+	if a.err != nil {
+		return a.err
+	}
+	a.posted[d.node][vpid]++
+	a.moves()
+	return d.under.WritePIO(off, line)
+}
+
+// PacesPIO: a store waits for a place.
+func (d *aloneDevice) PacesPIO() bool { return true }
+
+func (d *aloneDevice) Memory() []byte { return d.under.Memory() }
+
+func (d *aloneDevice) Segments() []drivers.Segment { return d.under.Segments() }
+
+func (d *aloneDevice) Capabilities() drivers.Capabilities {
+	return d.under.Capabilities()&^drivers.CanSimulate | drivers.CanRunAlone
+}
+
+func (d *aloneDevice) Await(c drivers.Cause) (drivers.Waiter, error) {
+	a := d.a
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if a.err != nil {
+		return nil, a.err
+	}
+	w := &aloneWaiter{a: a, node: d.node, cause: c, bell: make(chan struct{}, 1), closed: make(chan struct{})}
+	if c != drivers.Interrupt {
+		var err error
+		if w.id, err = a.m.Watch(d.node, c.Off, c.Bytes); err != nil {
+			return nil, err
+		}
+	}
+	w.arm()
+	a.waiters = append(a.waiters, w)
+	return w, nil
+}
+
+// An aloneWaiter has its condition armed, or its bell rings.
+type aloneWaiter struct {
+	a      *alone
+	node   int
+	cause  drivers.Cause
+	id     drivers.WatchID
+	bell   chan struct{}
+	closed chan struct{}
+	once   sync.Once
+}
+
+func (w *aloneWaiter) hear(f drivers.Fired) {
+	if f.Kind == drivers.FiredIRQ && w.cause == drivers.Interrupt && f.Node == w.node ||
+		f.Kind == drivers.FiredWatch && w.cause != drivers.Interrupt && f.Watch == w.id {
+		w.ring()
+	}
+}
+
+func (w *aloneWaiter) ring() {
+	select {
+	case w.bell <- struct{}{}:
+	default:
+	}
+}
+
+func (w *aloneWaiter) arm() {
+	if w.cause == drivers.Interrupt {
+		w.a.m.ArmIRQ(w.node)
+		w.a.moves()
+	} else {
+		w.a.m.Arm(w.id)
+	}
+}
+
+// Wait returns when the bell has rung, which it may have before.
+func (w *aloneWaiter) Wait(ctx context.Context) error {
+	select {
+	case <-w.closed:
+		return drivers.ErrClosed
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	case <-w.bell:
+	}
+	w.a.mu.Lock()
+	defer w.a.mu.Unlock()
+	if w.a.err != nil {
+		w.ring() // for the next
+		return w.a.err
+	}
+	w.arm()
+	return nil
+}
+
+func (w *aloneWaiter) Close() error {
+	w.once.Do(func() {
+		close(w.closed)
+		w.a.mu.Lock()
+		defer w.a.mu.Unlock()
+		w.a.waiters = slices.DeleteFunc(w.a.waiters, func(o *aloneWaiter) bool { return o == w })
+	})
+	return nil
+}

@@ -1,0 +1,163 @@
+package ideal
+
+import (
+	"context"
+	"encoding/binary"
+	"errors"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+	"unsafe"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/nicloop/nicloop/drivers"
+	"github.com/nicloop/nicloop/drivers/regs"
+)
+
+const aloneSlots = 8
+
+// openAlone opens two nodes that run by themselves; process 0 of node 1 has a mailbox at 0 and interrupts for what comes.
+func openAlone(t *testing.T) drivers.System {
+	sys, err := drivers.Open(context.Background(), "ideal:?clock=wall", drivers.Options{Nodes: 2, MemoryBytes: 1 << 16, Needs: drivers.CanRunAlone | drivers.CanAwait | drivers.CanInterrupt})
+	require.NoError(t, err)
+	t.Cleanup(func() { sys.Close() })
+	_, timed := sys.(drivers.Timed)
+	require.False(t, timed, "its time is nobody's")
+	for n := range 2 {
+		dev := sys.Device(n)
+		require.NoError(t, drivers.Join(dev, 0, 1))
+		for _, w := range [][2]uint64{{uint64(regs.MboxSlots(0)), aloneSlots}, {uint64(regs.IRQMask), ^uint64(0)},
+			{uint64(regs.MboxCtrl(0)), regs.MboxCtrlEnable | regs.MboxCtrlWindow | regs.MboxCtrlIRQArrival}} {
+			require.NoError(t, dev.WriteReg(uint32(w[0]), w[1]))
+		}
+		_, err := dev.ReadReg(regs.Magic)
+		require.NoError(t, err)
+	}
+	return sys
+}
+
+func sendTo1(dev drivers.Device, v uint64) error {
+	f := regs.PioFields{Length: 8, DstNode: 1}
+	return dev.WritePIO(uint32(f.Pack()), binary.LittleEndian.AppendUint64(nil, v))
+}
+
+// take gives the packet with a sequence number, if it has come.
+func take(dev drivers.Device, seq uint64) (uint64, bool) {
+	slot := dev.Memory()[(seq-1)%aloneSlots*regs.SlotBytes:]
+	header := atomic.LoadUint64((*uint64)(unsafe.Pointer(&slot[regs.SlotHdrOff])))
+	if uint64(regs.Slot(header).Seq()) != seq {
+		return 0, false
+	}
+	return binary.LittleEndian.Uint64(slot), true
+}
+
+// Whoever looks, finds nothing and waits misses nothing, whatever runs beside.
+func TestAloneWaitsMissNothing(t *testing.T) {
+	const packets = 3000
+	sys := openAlone(t)
+	box, err := sys.Device(1).Await(drivers.Cause{Off: 0, Bytes: aloneSlots * regs.SlotBytes})
+	require.NoError(t, err)
+	var sender sync.WaitGroup
+	sender.Go(func() {
+		for i := range uint64(packets) { // the mailbox is small: stores wait for the reader
+			if err := sendTo1(sys.Device(0), i+1); err != nil {
+				t.Error(err)
+				return
+			}
+		}
+	})
+	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
+	defer cancel()
+	for seq := uint64(1); seq <= packets; {
+		v, ok := take(sys.Device(1), seq)
+		if !ok {
+			require.NoError(t, box.Wait(ctx), "packet %d", seq)
+			continue
+		}
+		require.Equal(t, seq, v)
+		require.NoError(t, sys.Device(1).WriteReg(regs.MboxRP(0), seq))
+		seq++
+	}
+	sender.Wait()
+}
+
+func TestAloneInterrupts(t *testing.T) {
+	sys := openAlone(t)
+	dev := sys.Device(1)
+	irq, err := dev.Await(drivers.Interrupt)
+	require.NoError(t, err)
+	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
+	defer cancel()
+	soon := func() error {
+		ctx, cancel := context.WithTimeoutCause(ctx, 30*time.Millisecond, errors.New("nothing came"))
+		defer cancel()
+		return irq.Wait(ctx)
+	}
+	require.ErrorContains(t, soon(), "nothing came")
+	require.NoError(t, sendTo1(sys.Device(0), 1))
+	require.NoError(t, irq.Wait(ctx))
+	require.NoError(t, irq.Wait(ctx), "the line is still up")
+	require.NoError(t, dev.WriteReg(regs.IRQStatus, ^uint64(0)))
+	_, err = dev.ReadReg(regs.IRQStatus)
+	require.NoError(t, err)
+	_ = soon() // once too often, perhaps
+	require.ErrorContains(t, soon(), "nothing came")
+}
+
+// Close and an error of the hardware end waits and stores that stand, and all that comes later.
+func TestAloneEnds(t *testing.T) {
+	for _, how := range []string{"close", "close the waiter", "error"} {
+		sys := openAlone(t)
+		w, err := sys.Device(1).Await(drivers.Cause{Off: 1 << 15, Bytes: 64})
+		require.NoError(t, err)
+		waits := make(chan error, 1)
+		go func() { waits <- w.Wait(context.Background()) }()
+		stores := make(chan error, 1)
+		if how != "close the waiter" {
+			go func() {
+				for {
+					if err := sendTo1(sys.Device(0), 1); err != nil { // the mailbox is full, then the way to it
+						stores <- err
+						return
+					}
+				}
+			}()
+			time.Sleep(20 * time.Millisecond)
+			require.Empty(t, stores)
+		}
+		require.Empty(t, waits)
+		switch how {
+		case "close":
+			require.NoError(t, sys.Close())
+			require.NoError(t, sys.Close())
+			require.ErrorIs(t, <-stores, drivers.ErrClosed)
+			require.ErrorIs(t, <-waits, drivers.ErrClosed)
+			_, err := sys.Device(0).ReadReg(regs.Magic)
+			require.ErrorIs(t, err, drivers.ErrClosed)
+		case "close the waiter":
+			require.NoError(t, w.Close())
+			require.ErrorIs(t, <-waits, drivers.ErrClosed)
+			require.NoError(t, sys.Device(0).WriteReg(regs.Scratch, 1))
+		case "error": // a write to a register that is none
+			require.NoError(t, sys.Device(0).WriteReg(0x38, 1))
+			var bus *drivers.BusError
+			require.ErrorAs(t, <-stores, &bus)
+			require.ErrorAs(t, <-waits, &bus)
+			require.ErrorAs(t, sys.Device(1).WriteReg(regs.Scratch, 1), &bus)
+		}
+	}
+}
+
+func TestAloneRefuses(t *testing.T) {
+	for uri, want := range map[string]string{
+		"ideal:?clock=sun":        `clock="sun": expected simulated or wall`,
+		"ideal:?dma_base=1":       `dma_base="1": expected a multiple of 4096`,
+		"ideal:?dma_segment=0x10": `dma_segment="0x10": expected a multiple of 4096`,
+	} {
+		_, err := drivers.Open(context.Background(), uri, drivers.Options{})
+		require.ErrorIs(t, err, drivers.ErrConfig)
+		require.ErrorContains(t, err, want)
+	}
+}

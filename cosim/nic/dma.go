@@ -1,0 +1,58 @@
+package nic
+
+import (
+	"encoding/binary"
+	"sync/atomic"
+	"unsafe"
+
+	"github.com/nicloop/nicloop/drivers"
+)
+
+// inMemory tells whether a range of device addresses is memory, in one piece.
+func (n *node) inMemory(s span) bool {
+	if list := n.m.cfg.Segments; list != nil {
+		g := segment(list, s.addr)
+		return g != nil && s.n <= g.Bytes-(s.addr-g.Addr)
+	}
+	return s.addr <= uint64(len(n.mem)) && s.n <= uint64(len(n.mem))-s.addr
+}
+
+// dma is the memory of a range of device addresses, which is in memory.
+func (n *node) dma(s span) []byte {
+	off := n.offset(s.addr)
+	return n.mem[off : off+s.n]
+}
+
+// offset is where a device address lies in memory.
+func (n *node) offset(addr uint64) uint64 {
+	if list := n.m.cfg.Segments; list != nil {
+		g := segment(list, addr)
+		return g.Off + (addr - g.Addr)
+	}
+	return addr
+}
+
+func segment(list []drivers.Segment, addr uint64) *drivers.Segment {
+	for i := range list {
+		if g := &list[i]; addr >= g.Addr && addr-g.Addr < g.Bytes {
+			return g
+		}
+	}
+	return nil
+}
+
+// putWord writes a word that tells software of what was written before it, which may look at any time.
+func putWord(mem []byte, v uint64) {
+	atomic.StoreUint64(word(mem), toLittle(v))
+}
+
+// getWord reads a word that software may be writing.
+func getWord(mem []byte) uint64 { return toLittle(atomic.LoadUint64(word(mem))) }
+
+func word(mem []byte) *uint64 { return (*uint64)(unsafe.Pointer(&mem[:8][0])) }
+
+func toLittle(v uint64) uint64 {
+	var b [8]byte
+	binary.NativeEndian.PutUint64(b[:], v)
+	return binary.LittleEndian.Uint64(b[:])
+}

@@ -1,0 +1,44 @@
+package world_test
+
+import (
+	"context"
+	"encoding/binary"
+	"fmt"
+
+	_ "github.com/nicloop/nicloop/cosim/ideal"
+	"github.com/nicloop/nicloop/drivers"
+	"github.com/nicloop/nicloop/host"
+	"github.com/nicloop/nicloop/host/world"
+	"github.com/nicloop/nicloop/velo"
+)
+
+// Four ranks on two nodes, each in a goroutine of its own, add up their numbers.
+func Example() {
+	c := world.Config{
+		Directory: world.Even(2, 2),
+		Velo:      velo.Config{Flow: velo.Dynamic, Slots: 16, CreditSlots: 2, Piggyback: true},
+	}
+	err := world.Launch(context.Background(), "ideal:?clock=wall", drivers.Options{}, c, func(r *host.Rank) error {
+		number := binary.LittleEndian.AppendUint64(nil, uint64(r.ID()+1))
+		if err := r.Allreduce(number, host.SumInt64); err != nil {
+			return err
+		}
+		if r.ID() == 0 {
+			fmt.Println("the sum is", binary.LittleEndian.Uint64(number))
+		}
+		return nil
+	})
+	if err != nil {
+		fmt.Println(err)
+	}
+	// Output:
+	// the sum is 10
+}
+
+// A device that simulates time has none of its own: that is known when it opens.
+func ExampleLaunch() {
+	c := world.Config{Directory: world.Even(2, 1), Velo: velo.Config{Flow: velo.None, Slots: 4}}
+	fmt.Println(world.Launch(context.Background(), "ideal:", drivers.Options{}, c, func(*host.Rank) error { return nil }))
+	// Output:
+	// not supported by this backend: needed of ideal: time of its own; it has: PIO, DMA, waits for DMA, interrupts, simulated time
+}

@@ -1,0 +1,171 @@
+package world
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/nicloop/nicloop/drivers"
+	"github.com/nicloop/nicloop/host"
+	"github.com/nicloop/nicloop/velo"
+)
+
+// Run runs body on every rank of this program, then lets what is still under way arrive. It may be called again when it has
+// returned nil.
+func (w *World) Run(ctx context.Context, body func(r *host.Rank) error) error {
+	if err := w.fence(ctx); err != nil { // nobody sends to an endpoint that is not open
+		return err
+	}
+	mine := 0
+	for i, r := range w.Ranks {
+		w.returned[i].Store(r == nil)
+		if r != nil {
+			mine++
+		}
+	}
+	w.open.Store(int32(mine))
+	w.over.Store(false)
+	err := w.machine.Run(ctx, func(rank int) error {
+		r := w.Ranks[rank]
+		if err := body(r); err != nil {
+			return err
+		}
+		w.returned[rank].Store(true)
+		if w.machine.Parallel() {
+			return w.lingerTogether(ctx, r)
+		}
+		return r.Linger()
+	})
+	if err != nil && !(w.machine.Stuck(err) && w.allReturned()) {
+		return w.described(err)
+	}
+	return w.settle()
+}
+
+// described adds to a stall what the ranks wait for.
+func (w *World) described(err error) error {
+	var stall *StallError
+	if errors.As(err, &stall) {
+		for _, rank := range stall.Ranks {
+			stall.Waits = append(stall.Waits, w.Ranks[rank].Waiting())
+		}
+	}
+	return err
+}
+
+// allReturned: what is stuck are ranks that owe something to others, which have returned and need it no more. They
+// take it when all are settled.
+func (w *World) allReturned() bool {
+	for i := range w.returned {
+		if !w.returned[i].Load() {
+			return false
+		}
+	}
+	return true
+}
+
+// lingerTogether has a rank of a clock make progress until no rank owes anything: it gives credits to those that do.
+func (w *World) lingerTogether(ctx context.Context, r *host.Rank) error {
+	counted := false
+	err := r.LingerUntil(func() bool {
+		if !counted && !r.Owes() {
+			counted = true
+			if w.open.Add(-1) == 0 {
+				go w.end(ctx) // all go on meanwhile, for ranks of other programs
+			}
+		}
+		return w.over.Load()
+	})
+	if err == nil {
+		err = w.fenced
+	}
+	return err
+}
+
+// end waits until the ranks of all programs owe nothing, and has those of this one return.
+func (w *World) end(ctx context.Context) {
+	w.fenced = w.fence(ctx)
+	w.over.Store(true)
+	for rank, p := range w.procs {
+		if p != nil {
+			p.Wake(rank, 0)
+		}
+	}
+}
+
+// settle takes what was under way when the last rank returned, so that credits can be counted.
+func (w *World) settle() error {
+	for {
+		known, err := w.machine.Rest()
+		if err != nil || !known {
+			return err
+		}
+		moved, err := w.settleAll()
+		if err != nil {
+			return err
+		}
+		if !moved {
+			return w.checkCredits()
+		}
+	}
+}
+
+func (w *World) settleAll() (moved bool, err error) {
+	for i, r := range w.Ranks {
+		if r == nil {
+			continue
+		}
+		m, err := r.Settle()
+		if err != nil {
+			return false, fmt.Errorf("rank %d: %w", i, err)
+		}
+		moved = moved || m
+	}
+	return moved, nil
+}
+
+// checkCredits checks, for every pair, that what the sender owns is what the
+// receiver has granted: nothing is in flight, so no credit may be missing.
+func (w *World) checkCredits() error {
+	for _, r := range w.Ranks {
+		if r == nil {
+			continue
+		}
+		if err := r.Endpoint().Check(); err != nil {
+			return err
+		}
+		for _, s := range w.Ranks {
+			if s == nil || r == s {
+				continue
+			}
+			if err := velo.CheckPair(s.Endpoint(), r.Endpoint()); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// Launch opens a device whose time passes by itself, runs body on every rank of a world on it, and closes it. Of opt it fills in what
+// the world needs.
+func Launch(ctx context.Context, device string, opt drivers.Options, c Config, body func(r *host.Rank) error) (err error) {
+	m, err := c.Layout(nil)
+	if err != nil {
+		return err
+	}
+	for _, p := range c.Directory {
+		opt.Nodes = max(opt.Nodes, p.Node+1)
+	}
+	opt.MemoryBytes = max(opt.MemoryBytes, m.Bytes())
+	opt.Needs |= Needs | drivers.CanRunAlone
+	sys, err := drivers.Open(ctx, device, opt)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, sys.Close()) }()
+	w, err := New(OnClock(sys), c)
+	if err != nil {
+		return err
+	}
+	return w.Run(ctx, body)
+}

@@ -1,0 +1,198 @@
+package world
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"sync/atomic"
+
+	"github.com/nicloop/nicloop/drivers"
+	"github.com/nicloop/nicloop/host"
+	"github.com/nicloop/nicloop/rma"
+	"github.com/nicloop/nicloop/velo"
+)
+
+// Config is a world. It must be the same in all its programs, but for Mine.
+type Config struct {
+	Directory Directory
+	Mine      []int // the ranks of this program; nil: all
+	Velo      velo.Config
+	Cost      host.Cost // of host work; on a clock that takes the time it takes, and is 0
+	// Local lets messages between ranks of a node and a program bypass the NIC.
+	Local bool
+	// Longest is the longest message, and Buffers how many of them a rank has in DMA memory (host.Rank.Alloc). How those beyond
+	// host.EagerMax travel is Rendezvous; Chunk and Outstanding belong to the chunked one.
+	Longest, Buffers   int
+	Rendezvous         host.Rendezvous
+	Chunk, Outstanding int
+	// Fence returns when all programs have called it; nil: there is one. See package bootstrap.
+	Fence func(ctx context.Context) error
+}
+
+// clockPatience is host.RMA.Patience where other work may have the processor.
+const clockPatience = 10 * drivers.Second
+
+// Needs is what a world needs of devices.
+const Needs = drivers.CanPIO | drivers.CanDMA
+
+// A World is ranks on processes.
+type World struct {
+	Config  Config
+	Ranks   []*host.Rank // nil: of another program
+	Layout  *Layout
+	machine Machine
+	procs   []Process
+
+	returned []atomic.Bool // by rank
+	open     atomic.Int32  // ranks of this program that run, or owe something
+	over     atomic.Bool   // those of all have ended, unless fenced says why not
+	fenced   error
+}
+
+// New opens the endpoints of a world.
+func New(m Machine, c Config) (*World, error) {
+	if err := c.Directory.Check(); err != nil {
+		return nil, err
+	}
+	if len(c.Directory) == 0 {
+		return nil, fmt.Errorf("%w: a world without ranks", drivers.ErrConfig)
+	}
+	if d := c.Directory[0].Domain; d != 0 {
+		c.Velo.Domain = d
+	}
+	if m.Parallel() {
+		c.Cost = host.Cost{}
+	}
+	n := len(c.Directory)
+	w := &World{Config: c, machine: m, Ranks: make([]*host.Rank, n), procs: make([]Process, n), returned: make([]atomic.Bool, n)}
+	return w, w.openRanks()
+}
+
+func (w *World) openRanks() error {
+	c := &w.Config
+	mine, err := c.mine()
+	if err != nil {
+		return err
+	}
+	seat, _ := c.Directory.seats()
+	shared := rankBuilder{
+		w: w, dir: velo.NewDirectory(c.Directory.Addrs()), local: host.NewLocal(c.localNodes(mine)), peers: c.Directory.peers(), atus: map[int]*rma.ATU{},
+	}
+	if w.machine.Parallel() {
+		shared.patience = clockPatience
+	}
+	for _, rank := range mine {
+		if err := shared.build(rank, seat[rank]); err != nil {
+			return fmt.Errorf("rank %d: %w", rank, err)
+		}
+	}
+	return nil
+}
+
+// mine lists the ranks of this program.
+func (c *Config) mine() ([]int, error) {
+	if c.Mine == nil {
+		all := make([]int, len(c.Directory))
+		for r := range all {
+			all[r] = r
+		}
+		return all, nil
+	}
+	nodes := map[int]bool{}
+	for i, r := range c.Mine {
+		if r < 0 || r >= len(c.Directory) || slices.Contains(c.Mine[:i], r) {
+			return nil, fmt.Errorf("%w: rank %d of this program: expected 0 to %d, each once", drivers.ErrConfig, r, len(c.Directory)-1)
+		}
+		nodes[c.Directory[r].Node] = true
+	}
+	if c.Longest > host.EagerMax {
+		for r, p := range c.Directory {
+			if nodes[p.Node] && !slices.Contains(c.Mine, r) {
+				return nil, fmt.Errorf("%w: rank %d of node %d is another program's: its translation tables would have two owners", drivers.ErrNotSupported, r, p.Node)
+			}
+		}
+	}
+	return c.Mine, nil
+}
+
+// localNodes are the nodes of ranks that share this program's memory; the others are on none.
+func (c *Config) localNodes(mine []int) []int {
+	nodes := make([]int, len(c.Directory))
+	for r := range nodes {
+		nodes[r] = -1
+	}
+	for _, r := range mine {
+		nodes[r] = c.Directory[r].Node
+	}
+	return nodes
+}
+
+// A rankBuilder has what the ranks of a program share.
+type rankBuilder struct {
+	w     *World
+	dir   *velo.Directory
+	local *host.Local
+	peers []rma.Peer
+	atus  map[int]*rma.ATU // by node
+
+	patience drivers.Time
+}
+
+func (b *rankBuilder) build(rank, seat int) error {
+	w := b.w
+	c, at := &w.Config, w.Config.Directory[rank]
+	p, err := w.machine.Add(rank, at)
+	if err != nil {
+		return err
+	}
+	m, err := c.Layout(p.Device())
+	if err != nil {
+		return err
+	}
+	ep, err := velo.Open(p.Device(), m.mailbox(seat), rank, b.dir, c.Velo)
+	if err != nil {
+		return err
+	}
+	if err := p.WatchArrivals(m.watched(seat)); err != nil {
+		return err
+	}
+	r := host.NewRank(rank, len(c.Directory), p, ep, &c.Cost)
+	w.Ranks[rank], w.procs[rank], w.Layout = r, p, m
+	if c.Local {
+		r.UseLocal(b.local)
+	}
+	if m.heap == 0 {
+		return nil
+	}
+	return b.openRMA(r, p.Device(), at, m, seat)
+}
+
+// openRMA gives a rank its port and its heap.
+func (b *rankBuilder) openRMA(r *host.Rank, dev drivers.Device, at Place, m *Layout, seat int) (err error) {
+	c := &b.w.Config
+	atu := b.atus[at.Node]
+	if atu == nil {
+		if atu, err = rma.NewATU(dev, m.tables, m.atu); err != nil {
+			return err
+		}
+		b.atus[at.Node] = atu
+	}
+	port, err := rma.Open(dev, at.VPID, at.Node, rma.Config{
+		NotiSlots: notiSlots, Outstanding: rmaOutstanding, NotiBase: m.ring(seat), ATU: atu, Domain: c.Velo.Domain,
+	})
+	if err != nil {
+		return err
+	}
+	return r.UseRMA(host.RMA{
+		Port: port, Peers: b.peers, Memory: dev.Memory(), HeapBase: m.heaps[seat], HeapBytes: uint64(m.heap),
+		Protocol: c.Rendezvous, Chunk: c.Chunk, Outstanding: c.Outstanding, Patience: b.patience,
+	})
+}
+
+// fence waits for the other programs.
+func (w *World) fence(ctx context.Context) error {
+	if w.Config.Fence == nil {
+		return nil
+	}
+	return w.Config.Fence(ctx)
+}
