@@ -38,7 +38,7 @@ func New(name string, t topology.Topology, seed uint64, hot int, share float64) 
 		if hot < 1 || hot > t.Nodes() || !(share > 0 && share <= 1) {
 			return nil, fmt.Errorf("%w: %g of the traffic to %d hot nodes: expected a share up to 1 and 1 to %d nodes", drivers.ErrConfig, share, hot, t.Nodes())
 		}
-		return &hotspot{uniform(t.Nodes()), share, order(t.Nodes(), seed)[:hot]}, nil
+		return &hotspot{uniform(t.Nodes()), share, Order(t.Nodes(), seed)[:hot]}, nil
 	}
 	return nil, fmt.Errorf("%w: traffic %q: expected one of %s%s", drivers.ErrConfig, name, strings.Join(Names(), ", "), drivers.Nearest(name, Names()))
 }
@@ -49,7 +49,8 @@ func Intn(dice rand.Source, n int) int {
 	return int(hi)
 }
 
-func order(n int, seed uint64) []int {
+// Order is the numbers below n in a random order.
+func Order(n int, seed uint64) []int {
 	return rand.New(rand.NewPCG(seed, 0x7261666669636b)).Perm(n)
 }
 
@@ -83,7 +84,7 @@ type pairs []int32
 // Pairs has every node send to another one which sends back, drawn with the seed; of an odd number one sends to itself.
 func Pairs(nodes int, seed uint64) Pattern {
 	p := make(pairs, nodes)
-	list := order(nodes, seed)
+	list := Order(nodes, seed)
 	for i := 0; i+1 < nodes; i += 2 {
 		p[list[i]], p[list[i+1]] = int32(list[i+1]), int32(list[i])
 	}
