@@ -65,7 +65,8 @@ type Point struct {
 type Link struct {
 	Router int     `json:"router"`
 	Port   int     `json:"port"`
-	To     int     `json:"to"` // router; -1: a node
+	To     int     `json:"to"`     // router; -1: a node
+	Cycles int     `json:"cycles"` // of the wire; 0 to a node
 	Load   float64 `json:"load"`
 }
 
@@ -161,13 +162,13 @@ func carried(cfg packets.Config, n *packets.Network) (list []Link) {
 	t := cfg.Topology
 	for r := range t.Routers() {
 		for o := range t.Ports(r) {
-			to := -1
+			to, cycles := -1, 0
 			if w, ok := t.Wire(r, o); ok {
-				to = w.Router
+				to, cycles = w.Router, w.Cycles
 			} else if _, ok := t.Node(r, o); !ok {
 				continue
 			}
-			list = append(list, Link{r, o, to, float64(n.Carried(r, o))})
+			list = append(list, Link{r, o, to, cycles, float64(n.Carried(r, o))})
 		}
 	}
 	return list

@@ -55,9 +55,9 @@ func New(cfg Config) (*Network, error) {
 	for size < span {
 		size *= 2
 	}
+	wheels := slab[due](int(size) * cfg.Topology.Routers())
 	for _, p := range n.parts {
 		p.mask = size - 1
-		wheels := make([]due, size*int64(len(p.routers)))
 		for i := range p.routers {
 			p.routers[i].agenda, wheels = wheels[:size:size], wheels[size:]
 		}
@@ -75,6 +75,14 @@ func (n *Network) lay() {
 		n.parts = append(n.parts, newPart(n, i, t.Parts()))
 	}
 	n.place, n.nodes = make([]place, t.Routers()), make([]place, t.Nodes())
+	count := make([]int, t.Parts())
+	for r := range t.Routers() {
+		count[t.Part(r)]++
+	}
+	all := slab[router](t.Routers())
+	for i, p := range n.parts {
+		p.routers, all = all[:0:count[i]], all[count[i]:]
+	}
 	for r := range t.Routers() {
 		p := n.parts[t.Part(r)]
 		n.place[r] = place{int32(p.number), int32(len(p.routers))}
@@ -98,8 +106,8 @@ func (n *Network) wire() (longest, block int64) {
 	t := n.cfg.Topology
 	block = 64
 	longest = int64(n.cfg.NodeCycles)
+	slots := 0
 	for _, p := range n.parts {
-		slots := 0
 		for i := range p.routers {
 			r := &p.routers[i]
 			r.base = slots
@@ -130,10 +138,12 @@ func (n *Network) wire() (longest, block int64) {
 			}
 			slots += queues * n.slots
 		}
-		p.pool = make([]packet, slots)
+	}
+	pool := slab[packet](slots)
+	for _, p := range n.parts {
 		for i := range p.routers {
 			r := &p.routers[i]
-			r.ring = p.pool[r.base:]
+			r.ring = pool[r.base:]
 		}
 	}
 	return longest, block

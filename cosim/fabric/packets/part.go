@@ -14,7 +14,6 @@ type part struct {
 	mask    int64 // of agendas
 	routers []router
 	nodes   []node
-	pool    []packet
 	sight   routing.Sight
 	mail    [2][]box // by era, to each part
 	counts

@@ -80,3 +80,21 @@ func TestRefused(t *testing.T) {
 		require.ErrorIs(t, err, drivers.ErrConfig)
 	}
 }
+
+func TestParse(t *testing.T) {
+	for text, want := range map[string]Topology{
+		"dragonfly:6":     Dragonfly{6, 12, 6, 2, 10},
+		"dragonfly:2,4,3": Dragonfly{2, 4, 3, 2, 10},
+		"mesh:8x8":        Grid{[]int{8, 8}, false, 2},
+		"torus:5":         Grid{[]int{5}, true, 2},
+		"fattree:4,3":     FatTree{4, 3, 2},
+	} {
+		got, err := Parse(text, 2, 10)
+		require.NoError(t, err, text)
+		require.Equal(t, want, got)
+	}
+	for _, text := range []string{"", "mesh", "mesh:", "mesh:4,4", "mesh:4x-1", "ring:5", "dragonfly:2,4", "fattree:4", "mesh:9999999", "torus:1x1x1x1x1"} {
+		_, err := Parse(text, 2, 10)
+		require.ErrorIs(t, err, drivers.ErrConfig, text)
+	}
+}
