@@ -26,16 +26,12 @@ var offered = figure.Axis{Label: "offered", Unit: "flits per node and cycle"}
 func latencies(title string, rates []*Rate) *figure.Figure {
 	f := &figure.Figure{Title: title, X: offered, Y: figure.Axis{Label: "latency", Unit: "cycles"}}
 	mean, high := figure.Series{Name: "mean"}, figure.Series{Name: "99 %"}
-	several := len(rates[0].Seeds) > 1
 	for i, r := range rates {
 		if r.Saturated() && i > 0 {
 			f.Marks = append(f.Marks, figure.Mark{Vertical: true, At: r.Rate, Text: "saturated"})
 			break
 		}
-		mean.Points = append(mean.Points, figure.Point{X: r.Rate, Y: r.Latency})
-		if several {
-			mean.Within = append(mean.Within, r.Spread)
-		}
+		mean.Points = append(mean.Points, figure.Point{X: r.Rate, Y: r.Latency, Low: r.Spread, High: r.Spread})
 		high.Points = append(high.Points, figure.Point{X: r.Rate, Y: float64(r.Seeds[0].Latency.P99)})
 	}
 	f.Series = []figure.Series{mean, high}
@@ -47,8 +43,7 @@ func throughput(title string, rates []*Rate) *figure.Figure {
 	s := figure.Series{Name: "all nodes"}
 	worst := figure.Series{Name: "the worst node"}
 	for _, r := range rates {
-		s.Points = append(s.Points, figure.Point{X: r.Rate, Y: r.Accepted})
-		s.Within = append(s.Within, r.Within)
+		s.Points = append(s.Points, figure.Point{X: r.Rate, Y: r.Accepted, Low: r.Within, High: r.Within})
 		worst.Points = append(worst.Points, figure.Point{X: r.Rate, Y: r.Seeds[0].Least})
 	}
 	f.Series = []figure.Series{s, worst}

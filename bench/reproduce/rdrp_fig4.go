@@ -28,7 +28,7 @@ func measureRDRP4(ctx context.Context, e *Env) (*Table, error) {
 	}
 	shares := []float64{0.0004, 0.001, 0.002, 0.005, 0.01, 0.02}
 	if e.Scale == Large {
-		shares = []float64{0.001, 0.005, 0.01}
+		shares = []float64{0.001, 0.01}
 	}
 	var points []transfer
 	for _, ecn := range ecns {

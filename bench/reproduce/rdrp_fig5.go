@@ -24,7 +24,7 @@ var rdrpFig5 = &Experiment{
 
 var (
 	windows     = []int{2, 5, 10, 15, 20, 25, 30, 40, 50, 70, 100}
-	thinWindows = []int{2, 5, 10, 15, 20, 30, 50, 100}
+	thinWindows = []int{5, 20, 30, 40, 100}
 )
 
 func measureRDRP5(ctx context.Context, e *Env) (*Table, error) {

@@ -143,8 +143,9 @@ func (n *Network) Taken() []uint64 {
 	return list
 }
 
-// Carried is how many flits an output has sent.
+// Carried is how many flits an output has sent: those that have crossed, but for what still waits for the wire.
 func (n *Network) Carried(router, port int) uint64 {
 	at := n.place[router]
-	return n.parts[at.part].routers[at.index].port[port].sent
+	pt := &n.parts[at.part].routers[at.index].port[port]
+	return pt.sent - min(pt.sent, uint64(max(0, pt.wireFree-n.now)))
 }

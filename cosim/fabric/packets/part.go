@@ -16,6 +16,7 @@ type part struct {
 	nodes   []node
 	sight   routing.Sight
 	mail    [2][]box // by era, to each part
+	touched uint64
 	counts
 }
 
@@ -49,12 +50,39 @@ func (p *part) box(to int32) *box { return &p.mail[p.net.era][to] }
 
 // run simulates a block.
 func (p *part) run(from, to int64) {
+	p.touch(from, to)
 	p.open(from)
 	for t := from; t < to; t++ {
 		for i := range p.routers {
 			p.step(&p.routers[i], t)
 		}
 	}
+}
+
+// touch reads what the block will need, all at once: other parts have had the cache since, and the misses of loads that do
+// not depend on each other overlap.
+func (p *part) touch(from, to int64) {
+	x := uint64(0)
+	for i := range p.routers {
+		r := &p.routers[i]
+		x += r.live + uint64(r.used[0]) + uint64(r.used[16])
+		for o := range r.port[:r.ports] {
+			x += r.port[o].sent
+		}
+		for t := from; t < to; t++ {
+			x += r.agenda[t&p.mask].outs
+		}
+		queues := int(r.ports) * p.net.vcs
+		for q := 0; q < queues; q += 32 {
+			x += uint64(r.room[q])
+		}
+		for q := range r.queues[:queues] {
+			if qu := &r.queues[q]; qu.n > 0 {
+				x += uint64(r.ring[int(qu.base)+int(qu.head)].born)
+			}
+		}
+	}
+	p.touched = x
 }
 
 // open takes the mail of the block before.
