@@ -29,17 +29,22 @@ func measureRDRP1(ctx context.Context, e *Env) (*Table, error) {
 	if err != nil {
 		return nil, err
 	}
+	return e.transfers(ctx, d, e.rdrp1(d.Nodes()))
+}
+
+// rdrp1 are the points among so many nodes.
+func (e *Env) rdrp1(nodes int) []transfer {
 	shares := []float64{0.001, 0.002, 0.005, 0.01, 0.02, 0.04}
 	if e.Scale == Large {
 		shares = []float64{0.001, 0.005, 0.01, 0.04}
 	}
 	points := []transfer{{1, 0, noECN, 0}}
 	for _, factor := range []int{2, 8} {
-		for _, n := range append([]int{1, 2}, slowCounts(d.Nodes(), 3, shares...)...) {
+		for _, n := range append([]int{1, 2}, slowCounts(nodes, 3, shares...)...) {
 			points = append(points, transfer{factor, n, noECN, 0})
 		}
 	}
-	return e.transfers(ctx, d, points)
+	return points
 }
 
 func unslowed(t *Table) float64 {

@@ -26,20 +26,23 @@ func measureRDRP4(ctx context.Context, e *Env) (*Table, error) {
 	if err != nil {
 		return nil, err
 	}
+	return e.transfers(ctx, d, e.rdrp4(d.Nodes()))
+}
+
+func (e *Env) rdrp4(nodes int) (points []transfer) {
 	shares := []float64{0.0004, 0.001, 0.002, 0.005, 0.01, 0.02}
 	if e.Scale == Large {
 		shares = []float64{0.001, 0.01}
 	}
-	var points []transfer
 	for _, ecn := range ecns {
 		points = append(points, transfer{1, 0, ecn, 0})
 		for _, factor := range []int{2, 4, 8} {
-			for _, n := range slowCounts(d.Nodes(), 1, shares...) {
+			for _, n := range slowCounts(nodes, 1, shares...) {
 				points = append(points, transfer{factor, n, ecn, 0})
 			}
 		}
 	}
-	return e.transfers(ctx, d, points)
+	return points
 }
 
 // gains are the ratios of a parameter set to the baseline, by the number of slow nodes.

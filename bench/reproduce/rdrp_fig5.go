@@ -32,12 +32,15 @@ func measureRDRP5(ctx context.Context, e *Env) (*Table, error) {
 	if err != nil {
 		return nil, err
 	}
+	return e.transfers(ctx, d, e.rdrp5(d.Nodes()))
+}
+
+func (e *Env) rdrp5(nodes int) (points []transfer) {
 	sweep := windows
 	if e.Scale == Large {
 		sweep = thinWindows
 	}
-	slow := max(1, int(0.01*float64(d.Nodes())+0.5))
-	var points []transfer
+	slow := max(1, int(0.01*float64(nodes)+0.5))
 	for _, factor := range []int{2, 4, 8} {
 		for _, ecn := range ecns {
 			points = append(points, transfer{factor, slow, ecn, 0})
@@ -46,7 +49,7 @@ func measureRDRP5(ctx context.Context, e *Env) (*Table, error) {
 			points = append(points, transfer{factor, slow, noECN, w})
 		}
 	}
-	return e.transfers(ctx, d, points)
+	return points
 }
 
 // bounded are the rows of a factor with a bound.
