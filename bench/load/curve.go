@@ -13,6 +13,7 @@ import (
 // A Study is a network under several loads.
 type Study struct {
 	Config packets.Config // but for the rate
+	Build  Maker          // nil: Packets
 	Rule   Rule
 	Seeds  int // of traffic and dice at each rate: the first is that of Config
 	Jobs   int // points at a time
@@ -79,7 +80,11 @@ func (s *Study) one(ctx context.Context, rate float64, seed int) (*Point, error)
 			}
 		}
 	}
-	return Measure(ctx, c, s.Rule, nil)
+	build := s.Build
+	if build == nil {
+		build = Packets
+	}
+	return Measure(ctx, build, c, s.Rule, nil)
 }
 
 func gather(rate float64, points []*Point) *Rate {

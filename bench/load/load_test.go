@@ -27,7 +27,7 @@ func network(t testing.TB, text string, k routing.Kind, pattern string) packets.
 
 func measure(t testing.TB, c packets.Config, rate float64) *Point {
 	c.Rate = rate
-	p, err := Measure(context.Background(), c, DefaultRule, nil)
+	p, err := Measure(context.Background(), Packets, c, DefaultRule, nil)
 	require.NoError(t, err)
 	return p
 }
@@ -123,7 +123,7 @@ func TestSettled(t *testing.T) {
 func TestCancelled(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
-	_, err := Measure(ctx, network(t, "mesh:4", routing.Minimal, "uniform"), DefaultRule, nil)
+	_, err := Measure(ctx, Packets, network(t, "mesh:4", routing.Minimal, "uniform"), DefaultRule, nil)
 	require.ErrorIs(t, err, context.Canceled)
 }
 
@@ -133,4 +133,30 @@ func TestInterval(t *testing.T) {
 	require.InDelta(t, 4.303/1.7320508, w, 1e-3)
 	_, w = Interval([]float64{5})
 	require.Zero(t, w)
+}
+
+// Both engines are measured alike: idle, the same mesh has about the same latency on each; with shallow buffers it
+// saturates earlier.
+func TestEngines(t *testing.T) {
+	var latency, full []float64
+	for _, e := range []struct {
+		build Maker
+		depth int
+	}{{Packets, 256}, {Flits, 16}} {
+		c := network(t, "mesh:4x4", routing.Minimal, "uniform")
+		c.Depth = e.depth
+		for _, rate := range []float64{0.05, 1} {
+			c.Rate = rate
+			p, err := Measure(context.Background(), e.build, c, DefaultRule, nil)
+			require.NoError(t, err)
+			if rate == 1 {
+				full = append(full, p.Accepted)
+			} else {
+				latency = append(latency, p.Latency.Mean)
+				require.InDelta(t, rate, p.Accepted, 0.01)
+			}
+		}
+	}
+	require.InDelta(t, latency[0], latency[1], 3)
+	require.Less(t, full[1], full[0])
 }

@@ -5,6 +5,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/nicloop/nicloop/cosim/fabric/flits"
 	"github.com/nicloop/nicloop/cosim/fabric/packets"
 )
 
@@ -74,9 +75,29 @@ type Link struct {
 // latencies are those of an instant.
 func (p *Point) Saturated() bool { return p.Accepted < 0.95*p.Rate }
 
+// An Engine is a network that is simulated: packets.Network, which has deep buffers, or flits.Network, which has the RTL's.
+type Engine interface {
+	Now() int64
+	Run(until int64)
+	Totals() packets.Totals
+	Measure() // forgets latencies
+	Latencies() *packets.Latencies
+	Taken() []uint64                 // flits, by node
+	Carried(router, port int) uint64 // flits
+}
+
+// A Maker builds an engine at cycle 0.
+type Maker func(cfg packets.Config) (Engine, error)
+
+// Packets makes the one for deep buffers.
+func Packets(cfg packets.Config) (Engine, error) { return packets.New(cfg) }
+
+// Flits makes the one of the RTL's routers.
+func Flits(cfg packets.Config) (Engine, error) { return flits.New(cfg) }
+
 // Measure runs a network until it has settled, and measures it.
-func Measure(ctx context.Context, cfg packets.Config, rule Rule, step func(done, of int)) (*Point, error) {
-	n, err := packets.New(cfg)
+func Measure(ctx context.Context, build Maker, cfg packets.Config, rule Rule, step func(done, of int)) (*Point, error) {
+	n, err := build(cfg)
 	if err != nil {
 		return nil, err
 	}
@@ -110,7 +131,7 @@ func Measure(ctx context.Context, cfg packets.Config, rule Rule, step func(done,
 }
 
 type meter struct {
-	n      *packets.Network
+	n      Engine
 	rule   Rule
 	nodes  float64
 	flits  uint64
@@ -158,7 +179,7 @@ func (p *Point) shares(now, before []uint64) {
 }
 
 // carried gives the flits of all outputs as loads.
-func carried(cfg packets.Config, n *packets.Network) (list []Link) {
+func carried(cfg packets.Config, n Engine) (list []Link) {
 	t := cfg.Topology
 	for r := range t.Routers() {
 		for o := range t.Ports(r) {

@@ -107,7 +107,7 @@ func (e *Env) point(ctx context.Context, t topology.Dragonfly, x transfer, permu
 	if err != nil {
 		return nil, err
 	}
-	p, err := load.Measure(ctx, c, rdrpRule, nil)
+	p, err := load.Measure(ctx, load.Packets, c, rdrpRule, nil)
 	if err != nil {
 		return nil, err
 	}

@@ -14,6 +14,7 @@ import (
 
 	"github.com/nicloop/nicloop/bench/figure"
 	"github.com/nicloop/nicloop/bench/load"
+	"github.com/nicloop/nicloop/cosim/fabric"
 	"github.com/nicloop/nicloop/cosim/fabric/congestion"
 	"github.com/nicloop/nicloop/cosim/fabric/packets"
 	"github.com/nicloop/nicloop/cosim/fabric/routing"
@@ -31,7 +32,9 @@ func newFabric() *cobra.Command {
 cycle, and print latency and throughput for each rate that is offered.
 
 TOPOLOGY is one of ` + topology.Forms + `;
-dragonfly:6 is the balanced one of 6 nodes per router: 5,256 nodes.
+dragonfly:6 is the balanced one of 6 nodes per router: 5,256 nodes. With --engine
+flits meshes and tori are simulated flit by flit, with the RTL's routers and
+buffers of --depth flits (default 16), under minimal routing.
 
 A rate is measured when the network has settled: when its throughput in the
 second half of the time so far is that of the quarter before it, to --tolerance.
@@ -42,6 +45,7 @@ is from the birth of a packet to its last flit in memory. SATURATED: less than
 		Example: `  nicloop fabric mesh:8x8
   nicloop fabric dragonfly:2 --routing par --traffic adversarial --rate 0.1,0.3,0.5
   nicloop fabric dragonfly:6 --rate 0.5 --plot curves     curves-latency.png, curves-throughput.png, …
+  nicloop fabric mesh:8x8 --engine flits                  the RTL's routers, with their buffers
   nicloop fabric torus:8x8 --traffic uniform --saturation
   nicloop fabric dragonfly:4 --routing par --traffic permutation --rate 1 --slow 1%:1/8 --outstanding 30
   nicloop fabric fattree:4,3 --traffic hotspot --hot 2 --hot-share 0.2 --histogram --links --json`,
@@ -49,6 +53,7 @@ is from the birth of a packet to its last flit in memory. SATURATED: less than
 	}
 	fs := cmd.Flags()
 	fs.SortFlags = false
+	fs.StringVar(&f.engine, "engine", "packets", "packets (deep buffers) or flits (the RTL's routers)")
 	fs.StringVar(&f.traffic, "traffic", "uniform", strings.Join(traffic.Names(), ", "))
 	fs.Float64SliceVar(&f.rates, "rate", []float64{0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1}, "flits per node and cycle that are offered")
 	fs.StringVar(&f.routing, "routing", string(routing.Minimal), "minimal, valiant, ugal or par")
@@ -85,6 +90,7 @@ type fabricFlags struct {
 	config                packets.Config
 	rule                  load.Rule
 	bias                  routing.Bias
+	engine                string
 	traffic, routing      string
 	slow, ecn, plot, csv  string
 	rates                 []float64
@@ -95,6 +101,13 @@ type fabricFlags struct {
 	histogram, links      bool
 	slowNodes, slowFactor int
 	topology              topology.Topology
+}
+
+func (f *fabricFlags) build() load.Maker {
+	if f.engine == "flits" {
+		return load.Flits
+	}
+	return load.Packets
 }
 
 // fabricReport is what --json prints.
@@ -117,7 +130,7 @@ func (f *fabricFlags) run(cmd *cobra.Command, args []string) error {
 		return err
 	}
 	bar := newBar(cmd.ErrOrStderr(), "fabric")
-	s := load.Study{Config: first, Rule: f.rule, Seeds: f.seeds, Jobs: f.jobs, Reseed: f.seeded, Step: bar.set}
+	s := load.Study{Config: first, Build: f.build(), Rule: f.rule, Seeds: f.seeds, Jobs: f.jobs, Reseed: f.seeded, Step: bar.set}
 	rep := &fabricReport{Topology: f.topology.String(), Nodes: f.topology.Nodes(), Routing: f.routing, Traffic: f.traffic, Seed: f.config.Seed}
 	err = f.measure(cmd.Context(), &s, rep)
 	bar.finish()
@@ -168,7 +181,18 @@ func (f *fabricFlags) prepare(cmd *cobra.Command, text string) (err error) {
 	default:
 		return misused("--fecn %q: expected none, default or aggressive", f.ecn)
 	}
+	if f.engine == "flits" {
+		if name := given(cmd, "speedup"); name != "" {
+			return misused("--%s: the RTL's routers have none", name)
+		}
+		c.Speedup = 1
+		if given(cmd, "depth") == "" {
+			c.Depth = fabric.DefaultVCDepth
+		}
+	}
 	switch {
+	case f.engine != "packets" && f.engine != "flits":
+		return misused("--engine %q: expected packets or flits", f.engine)
 	case f.saturation && cmd.Flags().Changed("rate"):
 		return misused("--saturation finds the rate by itself: leave --rate out")
 	case given(cmd, "hot", "hot-share") != "" && f.traffic != "hotspot":

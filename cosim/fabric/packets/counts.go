@@ -16,7 +16,7 @@ func (p *part) count(pk *packet, latency int64) {
 	if pk.born < p.net.since {
 		return
 	}
-	p.data.add(latency, int(pk.h.Hops))
+	p.data.Add(latency, int(pk.h.Hops))
 }
 
 // fine is how many classes of latencies there are to an octave.
@@ -31,7 +31,8 @@ type Latencies struct {
 	classes [fine * 28]uint32
 }
 
-func (l *Latencies) add(v int64, hops int) {
+// Add counts a packet.
+func (l *Latencies) Add(v int64, hops int) {
 	l.Packets++
 	l.Sum += uint64(v)
 	l.Hops += uint64(hops)

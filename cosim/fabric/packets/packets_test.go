@@ -188,7 +188,7 @@ func TestLatencies(t *testing.T) {
 	for i := range int64(1000) {
 		v := int64(dice.Uint64() % uint64(2+i*i))
 		values = append(values, v)
-		l.add(v, 3)
+		l.Add(v, 3)
 		c := class(v)
 		require.LessOrEqual(t, lowest(c), v)
 		require.Greater(t, lowest(c+1), v)
