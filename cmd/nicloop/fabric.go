@@ -64,6 +64,7 @@ is from the birth of a packet to its last flit in memory. SATURATED: less than
 	fs.Float64Var(&f.share, "hot-share", 0.1, "share of hotspot traffic that goes to them")
 	fs.StringVar(&f.slow, "slow", "", "slow memories, `NODES:1/FACTOR`, such as 1%:1/8 or 5:1/2")
 	fs.IntVar(&f.config.Window, "outstanding", 0, "packets of a node that are not acknowledged (0: any number)")
+	fs.BoolVar(&f.config.Paced, "paced", false, "sources know their partner's memory and send no faster: the bound that no real node reaches")
 	fs.StringVar(&f.ecn, "fecn", "none", "FECN/BECN: none, default or aggressive")
 	fs.IntVar(&f.config.Flits, "flits", f.config.Flits, "flits of a packet")
 	fs.IntVar(&f.config.Depth, "depth", f.config.Depth, "flits of a queue, per input port and VC")
