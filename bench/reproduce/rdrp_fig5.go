@@ -105,6 +105,6 @@ func plotRDRP5(t *Table) []*figure.Figure {
 	f := lines(rows, "Bounded outstanding transfers, 1 % slow nodes, no FECN/BECN", figure.Axis{Label: "outstanding transfers per node", Scale: figure.Log10},
 		"outstanding", "slow to 1/", func(v any) string { return fmt.Sprintf("slow to 1/%v", v) })
 	f.Y.Min, f.Y.Max = figure.At(0), figure.At(0.7)
-	f.Marks = []figure.Mark{{Vertical: true, At: 30, Text: "paper's best at 1/8"}}
+	f.Marks = []figure.Mark{{Vertical: true, At: 30, Text: "paper: 30"}}
 	return []*figure.Figure{f}
 }
