@@ -19,6 +19,17 @@ const packetEngine = "cosim/fabric/packets"
 // rdrpRule: the paper's simulations run until throughput varies by less than 5 % from one iteration to the next.
 var rdrpRule = load.Rule{Window: 500, Tolerance: 0.05, Least: 8, Most: 16, Batches: 8}
 
+// swingRule is for the aggressive parameters of FECN/BECN: under them all nodes slow down and recover together, every 6,500
+// cycles, and a network that is about to do so for the first time looks settled. Two such periods are measured.
+var swingRule = load.Rule{Window: 500, Tolerance: 0.05, Least: 16, Most: 16, Batches: 26}
+
+func (x transfer) rule() load.Rule {
+	if x.ecn == aggressive {
+		return swingRule
+	}
+	return rdrpRule
+}
+
 // rdrpSize is p of a balanced Dragonfly: p nodes and p global wires at each of 2p routers of a group. 6 is the paper's.
 func rdrpSize(s Scale) int { return map[Scale]int{Small: 2, Medium: 4, Large: 6, Full: 6}[s] }
 
@@ -99,7 +110,7 @@ func (e *Env) transfers(ctx context.Context, t topology.Dragonfly, list []transf
 }
 
 func (e *Env) point(ctx context.Context, t topology.Dragonfly, x transfer, permutation int) (*load.Point, error) {
-	key := fmt.Sprintf("%s, seed %d, permutation %d, %v, %+v, %+v", packetEngine, e.Seed, permutation, t, x, rdrpRule)
+	key := fmt.Sprintf("%s, seed %d, permutation %d, %v, %+v, %+v", packetEngine, e.Seed, permutation, t, x, x.rule())
 	if p, known := e.Journal.point(key); known {
 		return p, nil
 	}
@@ -107,7 +118,7 @@ func (e *Env) point(ctx context.Context, t topology.Dragonfly, x transfer, permu
 	if err != nil {
 		return nil, err
 	}
-	p, err := load.Measure(ctx, load.Packets, c, rdrpRule, nil)
+	p, err := load.Measure(ctx, load.Packets, c, x.rule(), nil)
 	if err != nil {
 		return nil, err
 	}
