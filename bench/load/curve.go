@@ -25,11 +25,11 @@ type Study struct {
 
 // A Rate is a load, measured with one seed or several.
 type Rate struct {
-	Rate     float64  `json:"rate"`
-	Accepted float64  `json:"accepted"`
-	Within   float64  `json:"within"` // half of the 95 % interval: between seeds, or of one from its batches
-	Latency  float64  `json:"latency"`
-	Spread   float64  `json:"latency_within"` // between seeds
+	Rate     float64  `json:"offered_share"`
+	Accepted float64  `json:"accepted_share"`
+	Within   float64  `json:"within_share"`          // half of the 95 % interval: between seeds, or of one from its batches
+	Latency  float64  `json:"latency_cycles"`        // mean
+	Spread   float64  `json:"latency_within_cycles"` // between seeds
 	Settled  bool     `json:"settled"`
 	Seeds    []*Point `json:"seeds"`
 }

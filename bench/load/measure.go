@@ -42,21 +42,21 @@ type Class struct {
 
 // A Point is what one load gave. Rates are flits per node and cycle.
 type Point struct {
-	Rate     float64 `json:"rate"`
-	Accepted float64 `json:"accepted"`
+	Rate     float64 `json:"offered_share"` // of what a wire carries, as all rates
+	Accepted float64 `json:"accepted_share"`
 	// Within is the half width of the 95 % interval of Accepted, from the batches.
-	Within float64 `json:"within"`
+	Within float64 `json:"within_share"`
 	// Least and Greatest are those of single nodes.
-	Least    float64 `json:"least"`
-	Greatest float64 `json:"greatest"`
-	Latency  Latency `json:"latency"`
-	Routers  float64 `json:"routers"` // that a packet passes
-	Packets  uint64  `json:"packets"` // whose latency counts
+	Least    float64 `json:"least_share"`
+	Greatest float64 `json:"greatest_share"`
+	Latency  Latency `json:"latency_cycles"`
+	Routers  float64 `json:"routers_ratio"` // that a packet passes
+	Packets  uint64  `json:"packets"`       // whose latency counts
 	Settled  bool    `json:"settled"`
 	Cycles   int64   `json:"cycles"`
 	From     int64   `json:"from"` // cycle from which on it was measured
 
-	Series   []float64 `json:"series"` // accepted in each window
+	Series   []float64 `json:"series_share"` // accepted in each window
 	Classes  []Class   `json:"classes,omitempty"`
 	Links    []Link    `json:"links,omitempty"`
 	FlitHops uint64    `json:"flit_hops"`
@@ -66,9 +66,9 @@ type Point struct {
 type Link struct {
 	Router int     `json:"router"`
 	Port   int     `json:"port"`
-	To     int     `json:"to"`     // router; -1: a node
-	Cycles int     `json:"cycles"` // of the wire; 0 to a node
-	Load   float64 `json:"load"`
+	To     int     `json:"to"`          // router; -1: a node
+	Cycles int     `json:"wire_cycles"` // of the wire; 0 to a node
+	Load   float64 `json:"load_share"`
 }
 
 // Saturated: the network took clearly less than was offered, so that queues at the nodes grew without end, and

@@ -118,7 +118,7 @@ type fabricReport struct {
 	Routing    string       `json:"routing"`
 	Traffic    string       `json:"traffic"`
 	Seed       uint64       `json:"seed"`
-	Saturation *float64     `json:"saturation,omitempty"`
+	Saturation *float64     `json:"saturation_share,omitempty"` // with --saturation
 	Rates      []*load.Rate `json:"rates"`
 }
 
