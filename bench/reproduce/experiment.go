@@ -19,6 +19,8 @@ type Experiment struct {
 	Paper string // the paper and the section
 	// Pure experiments need no device.
 	Pure bool
+	// Engine is what those run on that have no device and are not pure.
+	Engine string
 	// PaperSize is what the paper ran it on.
 	PaperSize string
 	// Thinned is what the thin scales leave out, and what that hides.
@@ -87,6 +89,7 @@ type Report struct {
 	Title      string    `json:"title"`
 	Paper      string    `json:"paper"`
 	Device     string    `json:"device,omitempty"`
+	Engine     string    `json:"engine,omitempty"`
 	Worlds     []string  `json:"worlds,omitempty"`
 	PaperSize  string    `json:"paper_size,omitempty"`
 	Scale      Scale     `json:"scale"`
@@ -152,12 +155,16 @@ func (x *Experiment) Run(ctx context.Context, env Env) (*Report, error) {
 		IDs: x.IDs, Title: x.Title, Paper: x.Paper, PaperSize: x.PaperSize, Scale: env.Scale,
 		ScaledDown: env.Scale != Full, Seed: env.Seed, Table: t, Claims: x.judge(t),
 	}
-	if x.Pure {
+	switch {
+	case x.Pure:
 		rep.ScaledDown = rep.ScaledDown && x.PaperSize != ""
-	} else {
+	case x.Engine != "":
+		rep.Engine, rep.Worlds, rep.Runs, rep.Packets = x.Engine, env.sizes, env.runs, env.packets
+		rep.ScaledDown = !env.Scale.thin() // both have the paper's network
+	default:
 		rep.Device, rep.Worlds, rep.Runs, rep.Packets = env.Device, env.sizes, env.runs, env.packets
 	}
-	if env.Scale.thin() {
+	if env.Scale.thin() && (x.Engine == "" || env.Scale == Large) {
 		rep.Thinned = x.Thinned
 	}
 	if x.plot != nil {

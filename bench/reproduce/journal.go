@@ -14,6 +14,7 @@ import (
 	"sync"
 
 	"github.com/nicloop/nicloop/bench"
+	"github.com/nicloop/nicloop/bench/load"
 )
 
 // A Journal keeps what runs have measured, a line of JSON each, so that a command of hours that was
@@ -24,6 +25,7 @@ type Journal struct {
 	mu      sync.Mutex
 	file    *os.File
 	known   map[string]sample
+	points  map[string]*load.Point
 	foreign int // runs that another program has left
 }
 
@@ -34,6 +36,7 @@ type entry struct {
 	Time    float64         `json:"time_us"`
 	Slots   int             `json:"slots"`
 	Flow    bench.FlowStats `json:"flow"`
+	Point   *load.Point     `json:"point,omitempty"` // of experiments without a device
 }
 
 // OpenJournal opens the file, or makes it. Unless resume, what it has is forgotten.
@@ -42,7 +45,7 @@ func OpenJournal(name string, resume bool) (*Journal, error) {
 	if err != nil {
 		return nil, err
 	}
-	j := &Journal{known: map[string]sample{}}
+	j := &Journal{known: map[string]sample{}, points: map[string]*load.Point{}}
 	if j.program, err = digest(program); err != nil {
 		return nil, err
 	}
@@ -87,6 +90,10 @@ func (j *Journal) read() (end int, err error) {
 			j.foreign++
 			continue
 		}
+		if e.Point != nil {
+			j.points[e.Run] = e.Point
+			continue
+		}
 		j.known[e.Run] = sample{time: e.Time, slots: e.Slots, flow: e.Flow}
 	}
 	return end, err
@@ -99,7 +106,7 @@ func (j *Journal) Close() error { return j.file.Close() }
 func (j *Journal) Runs() (known, foreign int) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	return len(j.known), j.foreign
+	return len(j.known) + len(j.points), j.foreign
 }
 
 // get gives what a run has measured, if that is known. No journal knows nothing.
@@ -117,15 +124,40 @@ func (j *Journal) put(key string, s sample) error {
 	if j == nil {
 		return nil
 	}
-	line, err := json.Marshal(entry{Program: j.program, Run: key, Time: s.time, Slots: s.slots, Flow: s.flow})
-	if err != nil {
-		return err
-	}
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	j.known[key] = s
+	return j.write(entry{Program: j.program, Run: key, Time: s.time, Slots: s.slots, Flow: s.flow})
+}
+
+func (j *Journal) write(e entry) error {
+	line, err := json.Marshal(e)
+	if err != nil {
+		return err
+	}
 	_, err = j.file.Write(append(line, '\n'))
 	return err
+}
+
+// point is get for experiments without a device.
+func (j *Journal) point(key string) (*load.Point, bool) {
+	if j == nil {
+		return nil, false
+	}
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	p, ok := j.points[key]
+	return p, ok
+}
+
+func (j *Journal) putPoint(key string, p *load.Point) error {
+	if j == nil {
+		return nil
+	}
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	j.points[key] = p
+	return j.write(entry{Program: j.program, Run: key, Point: p})
 }
 
 // keys name runs by all that their results depend on.

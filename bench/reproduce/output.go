@@ -12,7 +12,7 @@ import (
 
 // Name is the stem of the report's files: what ran on what.
 func (x *Experiment) Name(env Env) string {
-	if x.Pure {
+	if x.Pure || x.Engine != "" {
 		return fmt.Sprintf("%s-%s", x.IDs[0], env.Scale)
 	}
 	backend, _, _ := strings.Cut(env.Device, ":")
@@ -42,9 +42,12 @@ func (rep *Report) Save(dir, name string) ([]string, error) {
 // Print writes the report for people.
 func (rep *Report) Print(w io.Writer) {
 	fmt.Fprintf(w, "%s: %s (%s)\n", strings.Join(rep.IDs, ", "), rep.Title, rep.Paper)
-	if rep.Device == "" {
+	switch {
+	case rep.Engine != "":
+		fmt.Fprintf(w, "runs on: %s, %s, seed %d\n", rep.Engine, strings.Join(rep.Worlds, "; "), rep.Seed)
+	case rep.Device == "":
 		fmt.Fprintln(w, "runs on: the protocol code itself, no device")
-	} else {
+	default:
 		fmt.Fprintf(w, "runs on: %s, %s, seed %d\n", rep.Device, strings.Join(rep.Worlds, "; "), rep.Seed)
 	}
 	if rep.Runs > 0 {

@@ -49,12 +49,14 @@ func scale(column string, factor, plus float64, conditions ...any) func(*Table) 
 	}
 }
 
-// cases are, for each experiment, a table on which every claim holds (nil: run
-// it), and one wrong result for each claim.
-var cases = map[string]struct {
+type planted struct {
 	good   func(*Env) *Table
 	plants []func(*Table)
-}{
+}
+
+// cases are, for each experiment, a table on which every claim holds (nil: run
+// it), and one wrong result for each claim.
+var cases = map[string]planted{
 	"fc-table1": {nil, []func(*Table){
 		set("threshold", 52, "formula", "eq1", "quota", 100, "credit slots", 1),
 		set("violation", "overflow", "formula", "a", "quota", 100, "explored", "2 processes"),

@@ -41,6 +41,7 @@ var documents = []document{
 	{"run_failure", []string{"run"}, "Why a run failed, and what it had measured before.", (*runFailure)(nil)},
 	{"budget", []string{"budget"}, "The time of one packet, stage by stage.", (*bench.Budget)(nil)},
 	{"calibration", []string{"calibrate"}, "What was measured of the blocks, beside what the model has. A file for `model:?params=` comes from `--write`.", (*calibration)(nil)},
+	{"fabric", []string{"fabric"}, "Latency and throughput of a network under synthetic traffic.", (*fabricReport)(nil)},
 	{"imb", []string{"imb"}, "Tables of the Intel MPI Benchmarks.", (*imb.Report)(nil)},
 	{"experiment", []string{"reproduce"}, "A paper's experiment. Each is a line of its own.", (*reproduce.Report)(nil)},
 	{"explorations", []string{"check mailbox", "check rendezvous"}, "What the explorations of protocol code came to.", (*explorations)(nil)},

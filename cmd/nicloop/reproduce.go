@@ -24,6 +24,9 @@ func newReproduce() *cobra.Command {
 writes the rows and the plots, and says of every claim of the paper whether it
 HOLDS or DIFFERS here, with both numbers. IDs may be patterns.
 
+The rdrp experiments need no device. They have the paper's 5,256 nodes at scale
+large, with few permutations, and at paper; 72 at small and 1,056 at medium.
+
 A claim that differs is a result: the exit code is 0 unless a run fails.
 
 A command that was cut short leaves the runs that it has finished in
@@ -33,6 +36,8 @@ DIR/runs.jsonl. With --resume the same program takes them from there.`,
   nicloop reproduce fc-table1 fc-table2 fc-table3 fc-fig10 fc-fig15 fc-fig19 fc-fig27 -j 2
                                                          256 processes on 16 nodes, a few points: minutes
   nicloop reproduce 'fc-*' --scale small                 all on 16 processes or so: minutes
+  nicloop reproduce rdrp-fig1 rdrp-fig4 rdrp-fig5        a Dragonfly of 5,256 nodes: half an hour of processor time
+  nicloop reproduce 'rdrp-*' --scale small               72 nodes: seconds
   nicloop reproduce fc-table2 --scale paper --out results   1,024 processes: hours
   nicloop reproduce fc-table2 --scale paper --out results --resume   go on where that was cut short`,
 	}
@@ -156,7 +161,10 @@ func (f *reproduceFlags) one(cmd *cobra.Command, x *reproduce.Experiment) error 
 	env := f.env
 	env.Step, env.Building = bar.set, bar.describe
 	env.Plan = func(runs, known int, packets float64) {
-		text := fmt.Sprintf("%s: %d runs, about %.1f million data packets", x.IDs[0], runs, packets)
+		text := fmt.Sprintf("%s: %d runs", x.IDs[0], runs)
+		if packets > 0 {
+			text += fmt.Sprintf(", about %.1f million data packets", packets)
+		}
 		if known > 0 {
 			text += fmt.Sprintf("; %d runs are known", known)
 		}

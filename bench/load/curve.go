@@ -1,0 +1,135 @@
+package load
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+
+	"github.com/nicloop/nicloop/cosim/fabric/packets"
+	"golang.org/x/sync/errgroup"
+)
+
+// A Study is a network under several loads.
+type Study struct {
+	Config packets.Config // but for the rate
+	Build  Maker          // nil: Packets
+	Rule   Rule
+	Seeds  int // of traffic and dice at each rate: the first is that of Config
+	Jobs   int // points at a time
+	// Reseed gives the configuration of another seed: its permutation, its slow nodes. nil: the dice alone.
+	Reseed func(c packets.Config, seed uint64) (packets.Config, error)
+	// Step tells how many of the points there are now have been measured.
+	Step func(done, of int)
+}
+
+// A Rate is a load, measured with one seed or several.
+type Rate struct {
+	Rate     float64  `json:"offered_share"`
+	Accepted float64  `json:"accepted_share"`
+	Within   float64  `json:"within_share"`          // half of the 95 % interval: between seeds, or of one from its batches
+	Latency  float64  `json:"latency_cycles"`        // mean
+	Spread   float64  `json:"latency_within_cycles"` // between seeds
+	Settled  bool     `json:"settled"`
+	Seeds    []*Point `json:"seeds"`
+}
+
+// Saturated: see Point.
+func (r *Rate) Saturated() bool { return r.Accepted < 0.95*r.Rate }
+
+// Curve measures some rates.
+func (s *Study) Curve(ctx context.Context, rates []float64) ([]*Rate, error) {
+	seeds := max(s.Seeds, 1)
+	points := make([]*Point, len(rates)*seeds)
+	done := 0
+	var mu sync.Mutex
+	g, ctx := errgroup.WithContext(ctx)
+	g.SetLimit(max(s.Jobs, 1))
+	for i := range points {
+		g.Go(func() (err error) {
+			if points[i], err = s.one(ctx, rates[i/seeds], i%seeds); err != nil {
+				return err
+			}
+			mu.Lock()
+			defer mu.Unlock()
+			if done++; s.Step != nil {
+				s.Step(done, len(points))
+			}
+			return nil
+		})
+	}
+	if err := g.Wait(); err != nil {
+		return nil, err
+	}
+	var list []*Rate
+	for i, rate := range rates {
+		list = append(list, gather(rate, points[i*seeds:(i+1)*seeds]))
+	}
+	return list, nil
+}
+
+func (s *Study) one(ctx context.Context, rate float64, seed int) (*Point, error) {
+	c := s.Config
+	c.Rate = rate
+	if seed > 0 {
+		c.Seed += uint64(seed)
+		if s.Reseed != nil {
+			var err error
+			if c, err = s.Reseed(c, c.Seed); err != nil {
+				return nil, err
+			}
+		}
+	}
+	build := s.Build
+	if build == nil {
+		build = Packets
+	}
+	return Measure(ctx, build, c, s.Rule, nil)
+}
+
+func gather(rate float64, points []*Point) *Rate {
+	r := &Rate{Rate: rate, Seeds: points, Settled: true}
+	var accepted, latency []float64
+	for _, p := range points {
+		accepted, latency = append(accepted, p.Accepted), append(latency, p.Latency.Mean)
+		r.Settled = r.Settled && p.Settled
+	}
+	r.Accepted, r.Within = Interval(accepted)
+	r.Latency, r.Spread = Interval(latency)
+	if len(points) == 1 {
+		r.Within = points[0].Within
+	}
+	return r
+}
+
+// errNever: there is no rate at which it is saturated, or none at which it is not.
+var errNever = errors.New("no saturation")
+
+// Saturation is the highest rate, to within, of which the network takes 95 %: by bisection between 0 and 1.
+// It gives all that was measured on the way.
+func (s *Study) Saturation(ctx context.Context, within float64) (rate float64, tried []*Rate, err error) {
+	low, high := 0.0, 1.0
+	for high-low > within {
+		at := (low + high) / 2
+		if len(tried) == 0 {
+			at = high
+		}
+		r, err := s.Curve(ctx, []float64{at})
+		if err != nil {
+			return 0, tried, err
+		}
+		tried = append(tried, r...)
+		switch {
+		case r[0].Saturated():
+			high = at
+		case at == 1:
+			return 1, tried, nil
+		default:
+			low = at
+		}
+	}
+	if low == 0 {
+		return 0, tried, fmt.Errorf("%w: less than %g is taken already", errNever, within)
+	}
+	return low, tried, nil
+}

@@ -1,0 +1,162 @@
+package load
+
+import (
+	"context"
+	"encoding/json"
+	"path/filepath"
+	"testing"
+
+	"github.com/nicloop/nicloop/cosim/fabric/packets"
+	"github.com/nicloop/nicloop/cosim/fabric/routing"
+	"github.com/nicloop/nicloop/cosim/fabric/topology"
+	"github.com/nicloop/nicloop/cosim/fabric/traffic"
+	"github.com/stretchr/testify/require"
+)
+
+func network(t testing.TB, text string, k routing.Kind, pattern string) packets.Config {
+	c := packets.Paper()
+	var err error
+	c.Topology, err = topology.Parse(text, 2, 10)
+	require.NoError(t, err)
+	c.Routing, err = routing.New(k, c.Topology, routing.DefaultBias)
+	require.NoError(t, err)
+	c.Traffic, err = traffic.New(pattern, c.Topology, 1, 1, 0.1)
+	require.NoError(t, err)
+	return c
+}
+
+func measure(t testing.TB, c packets.Config, rate float64) *Point {
+	c.Rate = rate
+	p, err := Measure(context.Background(), Packets, c, DefaultRule, nil)
+	require.NoError(t, err)
+	return p
+}
+
+// What is offered is taken where there is room, latency grows with it, and links carry what routes say: on a Dragonfly
+// under uniform traffic a global wire has as much as a node offers.
+func TestMeasure(t *testing.T) {
+	c := network(t, "dragonfly:2", routing.Minimal, "uniform")
+	before := 0.0
+	for _, rate := range []float64{0.1, 0.3, 0.5} {
+		p := measure(t, c, rate)
+		require.True(t, p.Settled)
+		require.InDelta(t, rate, p.Accepted, 3*p.Within+0.005)
+		require.False(t, p.Saturated())
+		require.Greater(t, p.Latency.Mean, before)
+		before = p.Latency.Mean
+		require.LessOrEqual(t, p.Latency.P50, p.Latency.P99)
+		require.LessOrEqual(t, p.Least, p.Accepted)
+		kinds := Kinds(p.Links)
+		require.Equal(t, []string{"to nodes", "wires of 2 cycles", "wires of 10 cycles"}, []string{kinds[0].Name, kinds[1].Name, kinds[2].Name})
+		require.InDelta(t, rate, mean(kinds[0].Loads), 0.02)
+		require.InDelta(t, rate*64/71, mean(kinds[2].Loads), 0.02)
+		require.Less(t, kinds[1].Loads[0], 1.0)
+	}
+}
+
+// An adversarial pattern saturates minimal routing at the one wire between two groups, and PAR far above.
+func TestAdversarial(t *testing.T) {
+	minimal := measure(t, network(t, "dragonfly:2", routing.Minimal, "adversarial"), 1)
+	require.InDelta(t, 1.0/8, minimal.Accepted, 0.01)
+	par := measure(t, network(t, "dragonfly:2", routing.PAR, "adversarial"), 1)
+	require.Greater(t, par.Accepted, 2.5*minimal.Accepted)
+	require.Greater(t, par.Routers, minimal.Routers+1)
+}
+
+// The rate that bisection finds is taken, and 0.02 more is not.
+func TestSaturation(t *testing.T) {
+	s := Study{Config: network(t, "mesh:4x4", routing.Minimal, "adversarial"), Rule: DefaultRule}
+	rate, tried, err := s.Saturation(context.Background(), 0.02)
+	require.NoError(t, err)
+	require.InDelta(t, 1, rate, 0.1, "one hop to a neighbour and round: every wire has one flow")
+	require.NotEmpty(t, tried)
+	s.Config = network(t, "dragonfly:2", routing.Minimal, "adversarial")
+	rate, tried, err = s.Saturation(context.Background(), 0.02)
+	require.NoError(t, err)
+	require.InDelta(t, 1.0/8/0.95, rate, 0.02)
+	for _, r := range tried {
+		require.Equal(t, r.Rate > rate, r.Saturated(), "rate %g", r.Rate)
+	}
+}
+
+// Seeds give an interval; jobs and threads change nothing; progress comes to its end.
+func TestCurve(t *testing.T) {
+	var want string
+	for _, jobs := range []int{1, 3} {
+		last := 0
+		s := Study{Config: network(t, "mesh:6x6", routing.Minimal, "uniform"), Rule: DefaultRule, Seeds: 3, Jobs: jobs,
+			Step: func(done, of int) {
+				require.Equal(t, 6, of)
+				last = max(last, done)
+			}}
+		s.Config.Threads = jobs
+		rates, err := s.Curve(context.Background(), []float64{0.2, 1})
+		require.NoError(t, err)
+		require.Equal(t, 6, last)
+		require.Positive(t, rates[0].Within)
+		require.Equal(t, []bool{false, true}, []bool{rates[0].Saturated(), rates[1].Saturated()})
+		b, err := json.Marshal(rates)
+		require.NoError(t, err)
+		if want == "" {
+			want = string(b)
+		}
+		require.True(t, want == string(b), "%d jobs give another result", jobs)
+		for name, f := range Figures("mesh", rates) {
+			require.NoError(t, f.Save(filepath.Join(t.TempDir(), name)))
+		}
+	}
+}
+
+// A drift that neighbouring windows do not show is seen between halves.
+func TestSettled(t *testing.T) {
+	m := meter{rule: DefaultRule}
+	for i := range 16 {
+		m.series = append(m.series, 0.6-0.01*float64(i))
+	}
+	require.False(t, m.settled())
+	for range 48 {
+		m.series = append(m.series, 0.45)
+	}
+	require.True(t, m.settled())
+}
+
+func TestCancelled(t *testing.T) {
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	_, err := Measure(ctx, Packets, network(t, "mesh:4", routing.Minimal, "uniform"), DefaultRule, nil)
+	require.ErrorIs(t, err, context.Canceled)
+}
+
+func TestInterval(t *testing.T) {
+	m, w := Interval([]float64{1, 2, 3})
+	require.InDelta(t, 2, m, 1e-9)
+	require.InDelta(t, 4.303/1.7320508, w, 1e-3)
+	_, w = Interval([]float64{5})
+	require.Zero(t, w)
+}
+
+// Both engines are measured alike: idle, the same mesh has about the same latency on each; with shallow buffers it
+// saturates earlier.
+func TestEngines(t *testing.T) {
+	var latency, full []float64
+	for _, e := range []struct {
+		build Maker
+		depth int
+	}{{Packets, 256}, {Flits, 16}} {
+		c := network(t, "mesh:4x4", routing.Minimal, "uniform")
+		c.Depth = e.depth
+		for _, rate := range []float64{0.05, 1} {
+			c.Rate = rate
+			p, err := Measure(context.Background(), e.build, c, DefaultRule, nil)
+			require.NoError(t, err)
+			if rate == 1 {
+				full = append(full, p.Accepted)
+			} else {
+				latency = append(latency, p.Latency.Mean)
+				require.InDelta(t, rate, p.Accepted, 0.01)
+			}
+		}
+	}
+	require.InDelta(t, latency[0], latency[1], 3)
+	require.Less(t, full[1], full[0])
+}

@@ -1,0 +1,225 @@
+package load
+
+import (
+	"context"
+	"math"
+	"slices"
+
+	"github.com/nicloop/nicloop/cosim/fabric/flits"
+	"github.com/nicloop/nicloop/cosim/fabric/packets"
+)
+
+// A Rule says when a network has settled and how long it is then measured. Throughput is taken in windows. It has settled
+// when that of the second half of all windows is that of the quarter before them, to Tolerance: a drift that is too slow for
+// neighbouring windows to show is seen between halves. Then Batches windows are measured.
+type Rule struct {
+	Window    int64   // cycles
+	Tolerance float64 // share
+	Least     int     // windows before it may have settled
+	Most      int     // windows after which it is measured as it is
+	Batches   int
+}
+
+// DefaultRule is for curves.
+var DefaultRule = Rule{Window: 250, Tolerance: 0.02, Least: 8, Most: 64, Batches: 10}
+
+// A Latency is in cycles, from birth at the source to the last flit in the destination's memory.
+type Latency struct {
+	Mean float64 `json:"mean"`
+	P50  int64   `json:"p50"`
+	P90  int64   `json:"p90"`
+	P99  int64   `json:"p99"`
+	P999 int64   `json:"p999"`
+	Max  int64   `json:"max"`
+}
+
+// A Class is a bar of a histogram: latencies from From up to and without To.
+type Class struct {
+	From    int64  `json:"from"`
+	To      int64  `json:"to"`
+	Packets uint32 `json:"packets"`
+}
+
+// A Point is what one load gave. Rates are flits per node and cycle.
+type Point struct {
+	Rate     float64 `json:"offered_share"` // of what a wire carries, as all rates
+	Accepted float64 `json:"accepted_share"`
+	// Within is the half width of the 95 % interval of Accepted, from the batches.
+	Within float64 `json:"within_share"`
+	// Least and Greatest are those of single nodes.
+	Least    float64 `json:"least_share"`
+	Greatest float64 `json:"greatest_share"`
+	Latency  Latency `json:"latency_cycles"`
+	Routers  float64 `json:"routers_ratio"` // that a packet passes
+	Packets  uint64  `json:"packets"`       // whose latency counts
+	Settled  bool    `json:"settled"`
+	Cycles   int64   `json:"cycles"`
+	From     int64   `json:"from"` // cycle from which on it was measured
+
+	Series   []float64 `json:"series_share"` // accepted in each window
+	Classes  []Class   `json:"classes,omitempty"`
+	Links    []Link    `json:"links,omitempty"`
+	FlitHops uint64    `json:"flit_hops"`
+}
+
+// A Link is an output of a router, and the share of the measured cycles in which it sent.
+type Link struct {
+	Router int     `json:"router"`
+	Port   int     `json:"port"`
+	To     int     `json:"to"`          // router; -1: a node
+	Cycles int     `json:"wire_cycles"` // of the wire; 0 to a node
+	Load   float64 `json:"load_share"`
+}
+
+// Saturated: the network took clearly less than was offered, so that queues at the nodes grew without end, and
+// latencies are those of an instant.
+func (p *Point) Saturated() bool { return p.Accepted < 0.95*p.Rate }
+
+// An Engine is a network that is simulated: packets.Network, which has deep buffers, or flits.Network, which has the RTL's.
+type Engine interface {
+	Now() int64
+	Run(until int64)
+	Totals() packets.Totals
+	Measure() // forgets latencies
+	Latencies() *packets.Latencies
+	Taken() []uint64                 // flits, by node
+	Carried(router, port int) uint64 // flits
+}
+
+// A Maker builds an engine at cycle 0.
+type Maker func(cfg packets.Config) (Engine, error)
+
+// Packets makes the one for deep buffers.
+func Packets(cfg packets.Config) (Engine, error) { return packets.New(cfg) }
+
+// Flits makes the one of the RTL's routers.
+func Flits(cfg packets.Config) (Engine, error) { return flits.New(cfg) }
+
+// Measure runs a network until it has settled, and measures it.
+func Measure(ctx context.Context, build Maker, cfg packets.Config, rule Rule, step func(done, of int)) (*Point, error) {
+	n, err := build(cfg)
+	if err != nil {
+		return nil, err
+	}
+	m := &meter{n: n, rule: rule, step: step, nodes: float64(cfg.Topology.Nodes())}
+	p := &Point{Rate: cfg.Rate}
+	for !p.Settled && len(m.series) < rule.Most {
+		if err := m.window(ctx); err != nil {
+			return nil, err
+		}
+		p.Settled = m.settled()
+	}
+	p.From = n.Now()
+	n.Measure()
+	before, taken, links := n.Totals(), n.Taken(), carried(cfg, n)
+	m.left = rule.Batches
+	for range rule.Batches {
+		if err := m.window(ctx); err != nil {
+			return nil, err
+		}
+	}
+	p.Series, p.Cycles = m.series, n.Now()
+	p.Accepted, p.Within = Interval(m.series[len(m.series)-rule.Batches:])
+	p.FlitHops = n.Totals().FlitHops - before.FlitHops
+	p.latencies(n.Latencies())
+	p.shares(n.Taken(), taken)
+	for i, l := range carried(cfg, n) {
+		l.Load = (l.Load - links[i].Load) / float64(p.Cycles-p.From)
+		p.Links = append(p.Links, l)
+	}
+	return p, nil
+}
+
+type meter struct {
+	n      Engine
+	rule   Rule
+	nodes  float64
+	flits  uint64
+	series []float64
+	step   func(done, of int)
+	left   int
+}
+
+func (m *meter) window(ctx context.Context) error {
+	if err := ctx.Err(); err != nil {
+		return context.Cause(ctx)
+	}
+	m.n.Run(m.n.Now() + m.rule.Window)
+	now := m.n.Totals().Flits
+	m.series = append(m.series, float64(now-m.flits)/m.nodes/float64(m.rule.Window))
+	m.flits = now
+	if m.step != nil {
+		m.step(len(m.series), max(m.rule.Least, len(m.series))+m.rule.Batches)
+	}
+	return nil
+}
+
+func (m *meter) settled() bool {
+	n := len(m.series)
+	if n < m.rule.Least || n%4 != 0 {
+		return false
+	}
+	now, before := mean(m.series[n/2:]), mean(m.series[n/4:n/2])
+	return math.Abs(now-before) <= m.rule.Tolerance*now
+}
+
+func (p *Point) latencies(l *packets.Latencies) {
+	p.Packets = l.Packets
+	p.Routers = float64(l.Hops) / float64(max(l.Packets, 1))
+	p.Latency = Latency{l.Mean(), l.Quantile(0.5), l.Quantile(0.9), l.Quantile(0.99), l.Quantile(0.999), l.Max}
+	l.Classes(func(from, to int64, packets uint32) { p.Classes = append(p.Classes, Class{from, to, packets}) })
+}
+
+func (p *Point) shares(now, before []uint64) {
+	cycles := float64(p.Cycles - p.From)
+	for i := range now {
+		now[i] -= before[i]
+	}
+	p.Least, p.Greatest = float64(slices.Min(now))/cycles, float64(slices.Max(now))/cycles
+}
+
+// carried gives the flits of all outputs as loads.
+func carried(cfg packets.Config, n Engine) (list []Link) {
+	t := cfg.Topology
+	for r := range t.Routers() {
+		for o := range t.Ports(r) {
+			to, cycles := -1, 0
+			if w, ok := t.Wire(r, o); ok {
+				to, cycles = w.Router, w.Cycles
+			} else if _, ok := t.Node(r, o); !ok {
+				continue
+			}
+			list = append(list, Link{r, o, to, cycles, float64(n.Carried(r, o))})
+		}
+	}
+	return list
+}
+
+func mean(list []float64) float64 {
+	sum := 0.0
+	for _, v := range list {
+		sum += v
+	}
+	return sum / float64(max(len(list), 1))
+}
+
+// student are the 97.5 % points of Student's distribution for 1, 2, … degrees of freedom.
+var student = []float64{12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262, 2.228, 2.201, 2.179, 2.160, 2.145, 2.131, 2.120, 2.110, 2.101, 2.093}
+
+// Interval is the mean of independent values, and half of its 95 % interval.
+func Interval(list []float64) (average, within float64) {
+	average = mean(list)
+	n := len(list)
+	if n < 2 {
+		return average, 0
+	}
+	sum := 0.0
+	for _, v := range list {
+		sum += (v - average) * (v - average)
+	}
+	t := 1.96
+	if n-2 < len(student) {
+		t = student[n-2]
+	}
+	return average, t * math.Sqrt(sum/float64(n-1)/float64(n))
+}

@@ -1,0 +1,119 @@
+package reproduce
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/nicloop/nicloop/bench/figure"
+)
+
+var rdrpFig4 = &Experiment{
+	IDs: []string{"rdrp-fig4"}, Engine: packetEngine, Title: "FECN/BECN against slow memories",
+	Paper: "RDRP, section 4.1, Figure 4", PaperSize: rdrpPaperSize, Thinned: rdrpThinned,
+	measure: measureRDRP4, plot: plotRDRP4,
+	claims: []claim{
+		{"FECN/BECN helps where few nodes are slow to 1/2", "improves the baseline", helpsAtHalf},
+		{"it does not help at 1/4 and 1/8", "ineffective", helpsNowhereElse},
+		{"the aggressive parameters cost 40 % without slow nodes", "-40 %", aggressiveCosts},
+		{"at 1/8 it costs up to half", "up to -50 %", costsAtEighth},
+	},
+}
+
+var ecns = []string{noECN, defaultECN, aggressive}
+
+func measureRDRP4(ctx context.Context, e *Env) (*Table, error) {
+	d, err := e.dragonfly()
+	if err != nil {
+		return nil, err
+	}
+	return e.transfers(ctx, d, e.rdrp4(d.Nodes()))
+}
+
+func (e *Env) rdrp4(nodes int) (points []transfer) {
+	shares := []float64{0.0004, 0.001, 0.002, 0.005, 0.01, 0.02}
+	if e.Scale == Large {
+		shares = []float64{0.001, 0.01}
+	}
+	for _, ecn := range ecns {
+		points = append(points, transfer{1, 0, ecn, 0})
+		for _, factor := range []int{2, 4, 8} {
+			for _, n := range slowCounts(nodes, 1, shares...) {
+				points = append(points, transfer{factor, n, ecn, 0})
+			}
+		}
+	}
+	return points
+}
+
+// gains are the ratios of a parameter set to the baseline, by the number of slow nodes.
+func gains(t *Table, factor int, ecn string) (ratios, shares []float64) {
+	rows := t.where("slow to 1/", factor, "outstanding", 0)
+	base := rows.where("FECN/BECN", noECN).values("throughput")
+	for i, v := range rows.where("FECN/BECN", ecn).values("throughput") {
+		ratios = append(ratios, v/base[i])
+	}
+	return ratios, rows.where("FECN/BECN", noECN).values("slow (%)")
+}
+
+func percents(ratios []float64) string {
+	list := ""
+	for _, r := range ratios {
+		list += fmt.Sprintf("%+.0f ", 100*(r-1))
+	}
+	return list + "%"
+}
+
+func helpsAtHalf(t *Table) (string, bool) {
+	holds, ours := false, ""
+	for _, ecn := range ecns[1:] {
+		g, shares := gains(t, 2, ecn)
+		for i := range g {
+			holds = holds || shares[i] <= 0.6 && g[i] >= 1.03
+		}
+		ours += fmt.Sprintf("%s: %s; ", ecn, percents(g))
+	}
+	return ours[:len(ours)-2], holds
+}
+
+func helpsNowhereElse(t *Table) (string, bool) {
+	holds, ours := true, ""
+	for _, factor := range []int{4, 8} {
+		for _, ecn := range ecns[1:] {
+			g, _ := gains(t, factor, ecn)
+			for _, v := range g {
+				holds = holds && v < 1.1
+			}
+			ours += fmt.Sprintf("1/%d %s: %s; ", factor, ecn, percents(g))
+		}
+	}
+	return ours[:len(ours)-2], holds
+}
+
+func aggressiveCosts(t *Table) (string, bool) {
+	v := t.only("throughput", "slow nodes", 0, "FECN/BECN", aggressive) / unslowed(t)
+	return fmt.Sprintf("%+.0f %%", 100*(v-1)), v <= 0.75
+}
+
+func costsAtEighth(t *Table) (string, bool) {
+	worst := 1.0
+	for _, ecn := range ecns[1:] {
+		g, _ := gains(t, 8, ecn)
+		for _, v := range g {
+			worst = min(worst, v)
+		}
+	}
+	return fmt.Sprintf("at worst %+.0f %%", 100*(worst-1)), worst <= 0.7
+}
+
+func plotRDRP4(t *Table) (figures []*figure.Figure) {
+	for _, factor := range []int{2, 4, 8} {
+		rows := t.where("slow nodes", 0).with(t.where("slow to 1/", factor))
+		f := lines(rows, fmt.Sprintf("FECN/BECN, slow nodes at 1/%d", factor), figure.Axis{Label: "slow nodes", Unit: "%"}, "slow (%)", "FECN/BECN",
+			func(v any) string {
+				return map[any]string{noECN: "no FECN/BECN"}[v] + map[any]string{defaultECN: "default", aggressive: "aggressive"}[v]
+			})
+		f.Y.Min, f.Y.Max = figure.At(0), figure.At(0.7)
+		figures = append(figures, f)
+	}
+	return figures
+}

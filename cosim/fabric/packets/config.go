@@ -1,0 +1,110 @@
+package packets
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/nicloop/nicloop/cosim/fabric/congestion"
+	"github.com/nicloop/nicloop/cosim/fabric/routing"
+	"github.com/nicloop/nicloop/cosim/fabric/topology"
+	"github.com/nicloop/nicloop/cosim/fabric/traffic"
+	"github.com/nicloop/nicloop/drivers"
+)
+
+// Config is a network and what its nodes send.
+type Config struct {
+	Topology topology.Topology
+	Routing  routing.Algorithm
+
+	Flits        int     // of a packet
+	Depth        int     // flits of a queue
+	Speedup      float64 // flits that cross a router's port in a cycle
+	RouterCycles int     // from the head's crossing to the wire
+	NodeCycles   int     // of the wire from a node to its router
+
+	Traffic traffic.Pattern
+	Rate    float64 // flits per node and cycle that are born
+	Seed    uint64
+
+	// Slow is, by node, how many cycles its memory needs for a flit; nil: 1.
+	Slow []int
+	// ECN, if not nil, throttles nodes by marks.
+	ECN *congestion.ECN
+	// Window, if not 0, bounds the packets of a node that have not been acknowledged. It needs
+	// traffic of partners: acknowledgements ride on packets to them, and travel alone, in packets of one flit,
+	// when no packet may be sent.
+	Window int
+	// Paced: a node sends no faster than its partner's memory takes it. No real node knows.
+	Paced bool
+
+	Threads int // 0: 1
+	Block   int // cycles that parts run by themselves; 0: as many as are allowed
+}
+
+// Paper is a router as the RDRP paper simulates it, but for the topology and the traffic.
+func Paper() Config {
+	return Config{Flits: 16, Depth: 256, Speedup: 2.4, RouterCycles: 2, NodeCycles: 1, Rate: 1, Seed: 1}
+}
+
+// What fits into the masks and the small integers.
+const (
+	maxPorts  = 64
+	maxQueues = 128
+	maxSlots  = 255
+	ticks     = 120 // in a cycle
+)
+
+func (c *Config) check() error {
+	switch {
+	case c.Flits < 1 || c.Flits > 128:
+		return refuse("packets of %d flits: expected 1 to 128", c.Flits)
+	case c.slots() < 1 || c.slots() > maxSlots:
+		return refuse("queues of %d flits: expected 1 to %d packets of %d flits", c.Depth, maxSlots, c.Flits)
+	case !(c.Speedup >= 1 && c.Speedup <= ticks):
+		return refuse("speed-up %g: expected 1 or more", c.Speedup)
+	case c.RouterCycles < 1 || c.NodeCycles < 1:
+		return refuse("routers of %d cycles, wires of nodes of %d: expected at least 1", c.RouterCycles, c.NodeCycles)
+	case !(c.Rate >= 0 && c.Rate <= float64(c.Flits)):
+		return refuse("rate %g: expected 0 to %d flits per node and cycle", c.Rate, c.Flits)
+	case c.Slow != nil && len(c.Slow) != c.Topology.Nodes():
+		return refuse("slowness of %d nodes, expected %d", len(c.Slow), c.Topology.Nodes())
+	case c.Window < 0 || c.Window > math.MaxInt16:
+		return refuse("window of %d packets: expected 0 (none) to %d", c.Window, math.MaxInt16)
+	}
+	for i, s := range c.Slow {
+		if s < 1 || s > math.MaxInt16 {
+			return refuse("node %d needs %d cycles for a flit: expected 1 or more", i, s)
+		}
+	}
+	if _, ok := c.Traffic.Partner(0); !ok && (c.Window > 0 || c.Paced || c.ECN != nil) {
+		return refuse("windows, paces and FECN/BECN need traffic in which every node has one partner, such as a permutation")
+	}
+	return c.checkPorts()
+}
+
+func (c *Config) checkPorts() error {
+	for r := range c.Topology.Routers() {
+		if p := c.Topology.Ports(r); p > maxPorts || p*c.Routing.VCs() > maxQueues {
+			return refuse("router %d has %d ports of %d VCs: expected at most %d ports, and %d VCs on all of them together",
+				r, p, c.Routing.VCs(), maxPorts, maxQueues)
+		}
+	}
+	return nil
+}
+
+func refuse(format string, args ...any) error {
+	return fmt.Errorf("%w: "+format, append([]any{drivers.ErrConfig}, args...)...)
+}
+
+// slots are the packets that a queue has room for.
+func (c *Config) slots() int { return c.Depth / c.Flits }
+
+// flitTicks is how long a port is busy with one flit.
+func (c *Config) flitTicks() int64 { return max(1, int64(math.Round(ticks/c.Speedup))) }
+
+func (c *Config) slow(node int) int64 {
+	if c.Slow == nil {
+		return 1
+	}
+	return int64(c.Slow[node])
+}

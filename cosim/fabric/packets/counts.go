@@ -1,0 +1,152 @@
+package packets
+
+import "math/bits"
+
+// counts are those of a part.
+type counts struct {
+	born uint64 // data packets sent
+	sent uint64 // packets
+	came uint64 // packets
+	hops uint64 // flits that crossed a router
+	data Latencies
+}
+
+// count counts a data packet that has been taken.
+func (p *part) count(pk *packet, latency int64) {
+	if pk.born < p.net.since {
+		return
+	}
+	p.data.Add(latency, int(pk.h.Hops))
+}
+
+// fine is how many classes of latencies there are to an octave.
+const fine = 32
+
+// Latencies are those of packets, in cycles from birth to the arrival of the last flit in memory.
+type Latencies struct {
+	Packets uint64
+	Sum     uint64
+	Hops    uint64 // routers passed
+	Max     int64
+	classes [fine * 28]uint32
+}
+
+// Add counts a packet.
+func (l *Latencies) Add(v int64, hops int) {
+	l.Packets++
+	l.Sum += uint64(v)
+	l.Hops += uint64(hops)
+	l.Max = max(l.Max, v)
+	l.classes[class(v)]++
+}
+
+// class is exact below 2*fine, and within 1/fine above.
+func class(v int64) int {
+	if v < fine {
+		return int(max(v, 0))
+	}
+	e := bits.Len64(uint64(v)) - bits.Len(fine)
+	return min(e*fine+int(v>>e), fine*28-1)
+}
+
+// lowest is the smallest value of a class.
+func lowest(c int) int64 {
+	if c < fine {
+		return int64(c)
+	}
+	e := c/fine - 1
+	return int64(c-e*fine) << e
+}
+
+func (l *Latencies) merge(o *Latencies) {
+	l.Packets += o.Packets
+	l.Sum += o.Sum
+	l.Hops += o.Hops
+	l.Max = max(l.Max, o.Max)
+	for i, n := range o.classes {
+		l.classes[i] += n
+	}
+}
+
+// Mean is 0 if there are none.
+func (l *Latencies) Mean() float64 { return float64(l.Sum) / float64(max(l.Packets, 1)) }
+
+// Quantile is the latency that a share of the packets do not exceed, to 3 %.
+func (l *Latencies) Quantile(share float64) int64 {
+	left := uint64(share * float64(l.Packets))
+	for c, n := range l.classes {
+		if uint64(n) > left {
+			return min(lowest(c), l.Max)
+		}
+		left -= uint64(n)
+	}
+	return l.Max
+}
+
+// Classes calls f for every class of latencies that occurred: from, up to and without to.
+func (l *Latencies) Classes(f func(from, to int64, packets uint32)) {
+	for c, n := range l.classes {
+		if n > 0 {
+			f(lowest(c), lowest(c+1), n)
+		}
+	}
+}
+
+// Totals are counts since cycle 0, but for latencies.
+type Totals struct {
+	Born     uint64 // data packets that were sent
+	Sent     uint64 // packets sent, acknowledgements included
+	Came     uint64 // packets taken
+	Flits    uint64 // of data taken
+	FlitHops uint64 // flits that crossed a router
+}
+
+// UnderWay are the packets that were sent and not yet taken.
+func (t Totals) UnderWay() uint64 { return t.Sent - t.Came }
+
+// Totals sums up.
+func (n *Network) Totals() (t Totals) {
+	for _, p := range n.parts {
+		t.Born += p.born
+		t.Sent += p.sent
+		t.Came += p.came
+		t.FlitHops += p.hops
+		for i := range p.nodes {
+			t.Flits += p.nodes[i].taken
+		}
+	}
+	return t
+}
+
+// Measure forgets all latencies, and counts those of packets that are born from now on.
+func (n *Network) Measure() {
+	n.since = n.now
+	for _, p := range n.parts {
+		p.data = Latencies{}
+	}
+}
+
+// Latencies are those since Measure.
+func (n *Network) Latencies() *Latencies {
+	l := &Latencies{}
+	for _, p := range n.parts {
+		l.merge(&p.data)
+	}
+	return l
+}
+
+// Taken gives, by node, the flits of data that were taken.
+func (n *Network) Taken() []uint64 {
+	list := make([]uint64, len(n.nodes))
+	for i, at := range n.nodes {
+		list[i] = n.parts[at.part].nodes[at.index].taken
+	}
+	return list
+}
+
+// Carried is how many flits an output has sent: those that have crossed, but for what still waits for the wire.
+func (n *Network) Carried(router, port int) uint64 {
+	at := n.place[router]
+	pt := &n.parts[at.part].routers[at.index].port[port]
+	return pt.sent - min(pt.sent, uint64(max(0, pt.wireFree-n.now)))
+}

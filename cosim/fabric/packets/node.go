@@ -1,0 +1,166 @@
+package packets
+
+import (
+	"math/rand/v2"
+
+	"github.com/nicloop/nicloop/cosim/fabric/congestion"
+	"github.com/nicloop/nicloop/cosim/fabric/routing"
+	"github.com/nicloop/nicloop/cosim/fabric/traffic"
+)
+
+// A node sends what is born there, as soon as it may, and takes what comes at the pace of its memory.
+type node struct {
+	birth    int64 // of its next packet
+	wireFree int64 // cycle
+	dice     rand.PCG
+	id       int32
+	router   int32
+	room     int16 // for packets in its queue at the router
+	port     uint8
+
+	// what came and has not been taken
+	first    uint8
+	count    uint8
+	ring     []packet
+	slow     int64 // cycles of memory for a flit
+	done     int64 // cycle in which memory has taken what it is at
+	taken    uint64
+	pace     int64 // cycles of its partner's memory for a flit, if it knows
+	open     int32 // packets that are not acknowledged
+	owed     int32 // packets that it has not acknowledged
+	echo     int32 // marks that it has to send back
+	throttle congestion.Throttle
+}
+
+// marked draws whether something of a probability happens; of what is certain there is no draw.
+func marked(chance float64, dice rand.Source) bool {
+	return chance >= 1 || chance > 0 && traffic.Unit(dice) < chance
+}
+
+func newNode(n *Network, id int, router int32, port uint8) node {
+	nd := node{id: int32(id), router: router, port: port, room: int16(n.slots), slow: n.cfg.slow(id), pace: 1,
+		ring: make([]packet, n.slots), dice: *rand.NewPCG(n.cfg.Seed, uint64(id)<<1|1)}
+	if partner, ok := n.cfg.Traffic.Partner(id); ok && n.cfg.Paced {
+		nd.pace = n.cfg.slow(partner)
+	}
+	return nd
+}
+
+func (p *part) start(nd *node) {
+	nd.birth = p.net.births.Gap(&nd.dice) - 1
+	p.remind(nd, nd.birth, -1)
+}
+
+// remind has a node looked at in cycle t, or before.
+func (p *part) remind(nd *node, t, now int64) {
+	t = min(t, now+p.mask)
+	p.routers[nd.router].agenda[t&p.mask].nodes |= 1 << nd.port
+}
+
+// send sends a packet if that is possible, and sees to it that the node is asked again.
+func (p *part) send(r *router, nd *node, t int64) {
+	c := &p.net.cfg
+	if nd.wireFree > t {
+		p.remind(nd, nd.wireFree, t)
+		return
+	}
+	if nd.room == 0 {
+		return // the room that comes back wakes it
+	}
+	open := c.Window == 0 || int(nd.open) < c.Window
+	switch {
+	case open && nd.birth <= t:
+		if c.ECN != nil {
+			if wait := nd.throttle.Wait(c.ECN, t, c.Flits); wait > 0 {
+				p.remind(nd, t+wait, t)
+				break
+			}
+			nd.throttle.Sent(c.ECN, c.Flits)
+		}
+		p.inject(r, nd, c.Flits, t)
+		return
+	case open && nd.birth < traffic.Never:
+		p.remind(nd, nd.birth, t)
+	}
+	if c.Window > 0 && nd.owed > 0 {
+		p.inject(r, nd, 1, t)
+	}
+}
+
+// inject sends a packet, or an acknowledgement alone.
+func (p *part) inject(r *router, nd *node, flits int, t int64) {
+	c := &p.net.cfg
+	pk := packet{born: t, head: t + int64(c.NodeCycles), src: nd.id, flits: uint8(flits)}
+	pk.h = routing.To(c.Traffic.Next(int(nd.id), &nd.dice))
+	nd.wireFree = t + int64(flits)
+	if p.sent++; flits == c.Flits {
+		pk.born = nd.birth
+		nd.birth += p.net.births.Gap(&nd.dice)
+		nd.open++
+		nd.wireFree = t + int64(flits)*nd.pace
+		p.born++
+	}
+	pk.acks = uint8(min(nd.owed, 255))
+	nd.owed -= int32(pk.acks)
+	if nd.echo > 0 {
+		nd.echo--
+		pk.becn = true
+	}
+	nd.room--
+	p.push(r, int(nd.port)*p.net.vcs, &pk, t)
+	p.remind(nd, nd.wireFree, t)
+}
+
+// sink puts a packet on its way into a node's memory.
+func (p *part) sink(r *router, nd *node, pk *packet, t int64) {
+	at := int(nd.first) + int(nd.count)
+	if at >= p.net.slots {
+		at -= p.net.slots
+	}
+	nd.ring[at] = *pk
+	if nd.count++; nd.count == 1 {
+		nd.done = max(nd.done, pk.head) + int64(pk.flits)*nd.slow
+		p.remind(nd, nd.done, t)
+	}
+}
+
+// take ends what memory has taken by cycle t.
+func (p *part) take(r *router, nd *node, t int64) {
+	if nd.count == 0 {
+		return
+	}
+	if nd.done > t {
+		p.remind(nd, nd.done, t)
+		return
+	}
+	pk := &nd.ring[nd.first]
+	p.deliver(nd, pk, t)
+	if nd.first++; int(nd.first) == p.net.slots {
+		nd.first = 0
+	}
+	p.giveBack(r, int(nd.port), int(nd.port)*p.net.vcs)
+	if nd.count--; nd.count > 0 {
+		pk := &nd.ring[nd.first]
+		nd.done = max(nd.done, pk.head) + int64(pk.flits)*nd.slow
+		p.remind(nd, nd.done, t)
+	}
+}
+
+func (p *part) deliver(nd *node, pk *packet, t int64) {
+	c := &p.net.cfg
+	nd.open -= int32(pk.acks)
+	if p.came++; int(pk.flits) == c.Flits {
+		nd.taken += uint64(pk.flits)
+		nd.owed++
+		p.count(pk, t-1-pk.born)
+	}
+	if c.ECN != nil {
+		nd.throttle.Received(c.ECN, t, pk.becn, c.Flits)
+		if pk.fecn {
+			nd.echo++
+		}
+	}
+	if p.net.observe != nil {
+		p.net.observe(pk, nd.id, t)
+	}
+}

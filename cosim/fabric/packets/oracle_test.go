@@ -1,0 +1,61 @@
+package packets
+
+import (
+	"cmp"
+	"slices"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// An arrival is a packet that a node's memory has taken, and when.
+type arrival struct {
+	at, born  int64
+	src, node int32
+	hops      uint8
+	flits     uint8
+	fecn      bool
+	becn      bool
+}
+
+// arrivals collects them, in one order whatever order they are seen in.
+type arrivals []arrival
+
+func (a *arrivals) add(pk *packet, node int32, t int64) {
+	*a = append(*a, arrival{t, pk.born, pk.src, node, pk.h.Hops, pk.flits, pk.fecn, pk.becn})
+}
+
+func (a arrivals) sorted() arrivals {
+	slices.SortStableFunc(a, func(x, y arrival) int { return cmp.Or(cmp.Compare(x.at, y.at), cmp.Compare(x.node, y.node)) })
+	return a
+}
+
+// Every packet reaches memory in the very cycle in which it does flit by flit: of all topologies and routings, idle and
+// overloaded, with slow memories, marks and windows.
+func TestToTheCycle(t *testing.T) {
+	cycles := int64(2500)
+	if testing.Short() {
+		cycles = 1200
+	}
+	for name, cfg := range worlds(t) {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			for seed := range uint64(2) {
+				cfg.Seed = 1 + seed
+				var want, got arrivals
+				r := newReference(cfg)
+				r.observe = want.add
+				r.run(cycles)
+				n := build(t, cfg)
+				n.observe = got.add
+				n.Run(cycles)
+				require.NotEmpty(t, want)
+				want, got = want.sorted(), got.sorted()
+				for i := range min(len(want), len(got)) {
+					require.Equal(t, want[i], got[i], "seed %d, arrival %d of %d", cfg.Seed, i, len(want))
+				}
+				require.Len(t, got, len(want))
+			}
+		})
+	}
+}

@@ -1,0 +1,138 @@
+package packets
+
+import (
+	"sync"
+	"sync/atomic"
+
+	"github.com/nicloop/nicloop/cosim/fabric/routing"
+)
+
+// A part is routers with their nodes that are simulated by themselves for a block of cycles.
+type part struct {
+	net     *Network
+	number  int
+	mask    int64 // of agendas
+	routers []router
+	nodes   []node
+	sight   routing.Sight
+	mail    [2][]box // by era, to each part
+	touched uint64
+	counts
+}
+
+// A box is what one part sends another in a block.
+type box struct {
+	packets []parcel
+	credits []credit
+}
+
+type parcel struct {
+	router int32
+	queue  uint8
+	packet packet
+}
+
+type credit struct {
+	at     int64
+	router int32
+	queue  uint8
+}
+
+func newPart(n *Network, number, parts int) *part {
+	p := &part{net: n, number: number}
+	for era := range p.mail {
+		p.mail[era] = make([]box, parts)
+	}
+	return p
+}
+
+func (p *part) box(to int32) *box { return &p.mail[p.net.era][to] }
+
+// run simulates a block.
+func (p *part) run(from, to int64) {
+	p.touch(from, to)
+	p.open(from)
+	for t := from; t < to; t++ {
+		for i := range p.routers {
+			p.step(&p.routers[i], t)
+		}
+	}
+}
+
+// touch reads what the block will need, all at once: other parts have had the cache since, and the misses of loads that do
+// not depend on each other overlap.
+func (p *part) touch(from, to int64) {
+	x := uint64(0)
+	for i := range p.routers {
+		r := &p.routers[i]
+		x += r.live + uint64(r.used[0]) + uint64(r.used[16])
+		for o := range r.port[:r.ports] {
+			x += r.port[o].sent
+		}
+		for t := from; t < to; t++ {
+			x += r.agenda[t&p.mask].outs
+		}
+		queues := int(r.ports) * p.net.vcs
+		for q := 0; q < queues; q += 32 {
+			x += uint64(r.room[q])
+		}
+		for q := range r.queues[:queues] {
+			if qu := &r.queues[q]; qu.n > 0 {
+				x += uint64(r.ring[int(qu.base)+int(qu.head)].born)
+			}
+		}
+	}
+	p.touched = x
+}
+
+// open takes the mail of the block before.
+func (p *part) open(now int64) {
+	for _, other := range p.net.parts {
+		b := &other.mail[1-p.net.era][p.number]
+		for i := range b.packets {
+			m := &b.packets[i]
+			p.push(&p.routers[m.router], int(m.queue), &m.packet, now)
+		}
+		for _, m := range b.credits {
+			p.routers[m.router].agenda[m.at&p.mask].credit[m.queue>>6] |= 1 << (m.queue & 63)
+		}
+		b.packets, b.credits = b.packets[:0], b.credits[:0]
+	}
+}
+
+// Run simulates the cycles before `until`.
+func (n *Network) Run(until int64) {
+	threads := min(max(n.cfg.Threads, 1), len(n.parts))
+	blocks := make([]chan struct{}, threads-1)
+	var left atomic.Int64
+	var work sync.WaitGroup
+	var to int64
+	do := func() {
+		for i := left.Add(-1); i >= 0; i = left.Add(-1) {
+			n.parts[i].run(n.now, to)
+		}
+	}
+	for i := range blocks {
+		c := make(chan struct{})
+		blocks[i] = c
+		go func() {
+			for range c {
+				do()
+				work.Done()
+			}
+		}()
+		defer close(c)
+	}
+	for n.now < until {
+		to = min(n.now+n.block, until)
+		left.Store(int64(len(n.parts)))
+		work.Add(len(blocks))
+		for _, c := range blocks {
+			c <- struct{}{}
+		}
+		do()
+		work.Wait()
+		n.now = to
+		n.era = 1 - n.era
+	}
+}

@@ -1,0 +1,382 @@
+package packets
+
+import (
+	"math/rand/v2"
+
+	"github.com/nicloop/nicloop/cosim/fabric/congestion"
+	"github.com/nicloop/nicloop/cosim/fabric/routing"
+	"github.com/nicloop/nicloop/cosim/fabric/traffic"
+)
+
+// The reference is the router that doc.go describes, flit by flit and cycle by cycle, as plainly as possible: every flit
+// is a thing that lies in one place, buffers hold what has arrived, credits are counted in flits, and nothing is
+// known before it happens.
+
+type refPacket struct {
+	packet
+	dst int
+}
+
+type refFlit struct {
+	p   *refPacket
+	seq int
+}
+
+func (f refFlit) tail() bool { return f.seq == int(f.p.flits)-1 }
+
+// refQueue is an input buffer of one VC.
+type refQueue struct {
+	flits    []refFlit
+	routed   bool // the packet at the front
+	out, vc  int
+	nextFrom int64 // cycle from which the next packet is routed
+}
+
+// refPort is one side of the crossbar at a port: what holds it, and when it is free.
+type refSide struct {
+	busy bool
+	free int64 // ticks
+}
+
+// A refCrossing is a packet on its way through the crossbar.
+type refCrossing struct {
+	in, q, out, vc int
+	granted        int64
+}
+
+// refStaged is a flit behind the crossbar.
+type refStaged struct {
+	refFlit
+	from int64 // cycle in which it may go on the wire
+	vc   int
+}
+
+type refRouter struct {
+	id        int
+	in, out   []refSide
+	queues    []refQueue
+	turn      []int // of outputs
+	credits   []int // flits, by output and VC
+	used      []int32
+	crossings []*refCrossing
+	staged    [][]refStaged
+	dice      *rand.PCG
+}
+
+// refNode has all its packets in a list, and its memory takes flits one by one.
+type refNode struct {
+	id, router, port int
+	dice             *rand.PCG
+	birth            int64
+	waiting          []*refPacket
+	sending          *refPacket
+	seq              int
+	pause            int64 // cycle from which it may begin a packet
+	credits          int
+	came             []refFlit
+	busyUntil        int64 // memory, with the first of came
+	busy             bool
+	open, owed, echo int
+	throttle         congestion.Throttle
+}
+
+// A refEvent is what arrives somewhere in some cycle.
+type refEvent struct {
+	router, port, vc int
+	flit             refFlit
+	credit           int // flits; 0: it is a flit
+	whole            bool
+}
+
+type reference struct {
+	cfg     Config
+	vcs     int
+	t       int64
+	births  traffic.Births
+	routers []*refRouter
+	nodes   []*refNode
+	due     map[int64][]refEvent
+	observe func(pk *packet, node int32, t int64)
+}
+
+func newReference(cfg Config) *reference {
+	s := &reference{cfg: cfg, vcs: cfg.Routing.VCs(), births: traffic.Bernoulli(cfg.Rate / float64(cfg.Flits)), due: map[int64][]refEvent{}}
+	room := cfg.Depth / cfg.Flits * cfg.Flits
+	for id := range cfg.Topology.Routers() {
+		ports := cfg.Topology.Ports(id)
+		r := &refRouter{id: id, in: make([]refSide, ports), out: make([]refSide, ports), queues: make([]refQueue, ports*s.vcs), turn: make([]int, ports),
+			credits: make([]int, ports*s.vcs), used: make([]int32, ports), staged: make([][]refStaged, ports), dice: rand.NewPCG(cfg.Seed, uint64(id)<<1)}
+		for i := range r.credits {
+			r.credits[i] = room
+		}
+		s.routers = append(s.routers, r)
+	}
+	for id := range cfg.Topology.Nodes() {
+		router, port := cfg.Topology.At(id)
+		n := &refNode{id: id, router: router, port: port, credits: room, dice: rand.NewPCG(cfg.Seed, uint64(id)<<1|1)}
+		n.birth = s.births.Gap(n.dice) - 1
+		s.nodes = append(s.nodes, n)
+	}
+	return s
+}
+
+func (s *reference) at(t int64, e refEvent) { s.due[t] = append(s.due[t], e) }
+
+func (s *reference) run(until int64) {
+	for ; s.t < until; s.t++ {
+		s.arrivals()
+		for _, r := range s.routers {
+			for _, c := range r.crossings {
+				s.move(r, c)
+			}
+			s.sweep(r)
+		}
+		for _, n := range s.nodes {
+			s.take(n)
+			s.send(n)
+		}
+		for _, r := range s.routers {
+			s.route(r)
+			s.grant(r)
+			s.sweep(r)
+			s.wires(r)
+		}
+	}
+}
+
+// arrivals: flits into buffers, credits to those who send into them.
+func (s *reference) arrivals() {
+	for _, e := range s.due[s.t] {
+		r := s.routers[e.router]
+		node, atNode := s.cfg.Topology.Node(e.router, e.port)
+		q := e.port*s.vcs + e.vc
+		switch {
+		case e.credit == 0:
+			r.queues[q].flits = append(r.queues[q].flits, e.flit)
+		case atNode:
+			s.nodes[node].credits += e.credit
+		default:
+			r.credits[q] += e.credit
+			if e.whole {
+				r.used[e.port] -= int32(s.cfg.Flits)
+			}
+		}
+	}
+	delete(s.due, s.t)
+}
+
+// move lets as many flits of a packet cross as there are and as fit into this cycle.
+func (s *reference) move(r *refRouter, c *refCrossing) {
+	q := &r.queues[c.q]
+	in, out := &r.in[c.in], &r.out[c.out]
+	end := (s.t + 1) * ticks
+	for in.busy && len(q.flits) > 0 && max(in.free, out.free) < end {
+		f := q.flits[0]
+		q.flits = q.flits[1:]
+		now := max(in.free, out.free, s.t*ticks) + s.cfg.flitTicks()
+		in.free, out.free = now, now
+		r.staged[c.out] = append(r.staged[c.out], refStaged{f, s.t + int64(s.cfg.RouterCycles), c.vc})
+		back := 1
+		left := s.t
+		if f.tail() {
+			left = max(now/ticks, c.granted+1)
+			in.busy, out.busy = false, false
+			q.routed, q.nextFrom = false, left
+			back = s.cfg.Flits - f.seq
+		}
+		s.giveBack(r, c.in, c.q-c.in*s.vcs, back, f.tail(), left+1)
+	}
+}
+
+// giveBack sends credits against the direction of a wire.
+func (s *reference) giveBack(r *refRouter, in, vc, flits int, whole bool, t int64) {
+	e := refEvent{router: r.id, port: in, vc: vc, credit: flits, whole: whole}
+	cycles := s.cfg.NodeCycles
+	if w, ok := s.cfg.Topology.Wire(r.id, in); ok {
+		e.router, e.port, cycles = w.Router, w.Port, w.Cycles
+	}
+	s.at(t+int64(cycles), e)
+}
+
+// sweep forgets the crossings that are over.
+func (s *reference) sweep(r *refRouter) {
+	kept := r.crossings[:0]
+	for _, c := range r.crossings {
+		if r.in[c.in].busy {
+			kept = append(kept, c)
+		}
+	}
+	r.crossings = kept
+}
+
+func (s *reference) route(r *refRouter) {
+	for i := range r.queues {
+		q := &r.queues[i]
+		if q.routed || len(q.flits) == 0 || s.t < q.nextFrom {
+			continue
+		}
+		p := q.flits[0].p
+		q.out, q.vc = s.cfg.Routing.Route(r.id, i/s.vcs, &p.h, &routing.Sight{Used: r.used, Rand: r.dice})
+		q.routed = true
+	}
+}
+
+// grant: every free output takes the next packet whose input is free and for all of which there is room.
+func (s *reference) grant(r *refRouter) {
+	ports := len(r.out)
+	end := (s.t + 1) * ticks
+	var taken []*refCrossing
+	for i := range ports {
+		o := (int(s.t%int64(ports)) + i) % ports
+		if r.out[o].busy || r.out[o].free >= end || granted(taken, func(c *refCrossing) bool { return c.out == o }) {
+			continue
+		}
+		for k := range maxQueues {
+			i := (r.turn[o] + k) % maxQueues
+			if i >= len(r.queues) {
+				continue
+			}
+			q, in := &r.queues[i], i/s.vcs
+			if !q.routed || q.out != o || len(q.flits) == 0 || r.in[in].busy || r.in[in].free >= end || r.credits[o*s.vcs+q.vc] < s.cfg.Flits {
+				continue
+			}
+			if granted(taken, func(c *refCrossing) bool { return c.in == in }) {
+				continue
+			}
+			s.begin(r, q, o)
+			taken = append(taken, &refCrossing{in, i, o, q.vc, s.t})
+			r.turn[o] = (i + 1) % maxQueues
+			r.in[in].busy, r.out[o].busy = true, true
+			break
+		}
+	}
+	for _, c := range taken {
+		s.move(r, c)
+	}
+	r.crossings = append(r.crossings, taken...)
+}
+
+func granted(list []*refCrossing, is func(*refCrossing) bool) bool {
+	for _, c := range list {
+		if is(c) {
+			return true
+		}
+	}
+	return false
+}
+
+// begin reserves the room for a packet, and marks it if that is scarce.
+func (s *reference) begin(r *refRouter, q *refQueue, o int) {
+	p := q.flits[0].p
+	ask := o*s.vcs + q.vc
+	if s.cfg.ECN != nil && !p.fecn {
+		slots := s.cfg.Depth / s.cfg.Flits
+		p.fecn = marked(s.cfg.ECN.Chance(1-float64(r.credits[ask]/s.cfg.Flits)/float64(slots)), r.dice)
+	}
+	r.credits[ask] -= s.cfg.Flits
+	r.used[o] += int32(s.cfg.Flits)
+	p.h.Hops++
+}
+
+// wires: every output sends one flit.
+func (s *reference) wires(r *refRouter) {
+	for o, list := range r.staged {
+		if len(list) == 0 || list[0].from > s.t {
+			continue
+		}
+		f := list[0]
+		r.staged[o] = list[1:]
+		if node, ok := s.cfg.Topology.Node(r.id, o); ok {
+			n := s.nodes[node]
+			n.came = append(n.came, f.refFlit)
+			s.memory(n)
+			continue
+		}
+		w, _ := s.cfg.Topology.Wire(r.id, o)
+		s.at(s.t+int64(w.Cycles), refEvent{router: w.Router, port: w.Port, vc: f.vc, flit: f.refFlit})
+	}
+}
+
+// memory begins with the next flit.
+func (s *reference) memory(n *refNode) {
+	if !n.busy && len(n.came) > 0 {
+		n.busy, n.busyUntil = true, s.t+s.cfg.slow(n.id)
+	}
+}
+
+func (s *reference) take(n *refNode) {
+	if !n.busy || n.busyUntil > s.t {
+		return
+	}
+	f := n.came[0]
+	n.came, n.busy = n.came[1:], false
+	s.memory(n)
+	if !f.tail() {
+		return
+	}
+	r := s.routers[n.router]
+	r.credits[n.port*s.vcs] += s.cfg.Flits
+	r.used[n.port] -= int32(s.cfg.Flits)
+	n.open -= int(f.p.acks)
+	if int(f.p.flits) == s.cfg.Flits {
+		n.owed++
+	}
+	if s.cfg.ECN != nil {
+		n.throttle.Received(s.cfg.ECN, s.t, f.p.becn, s.cfg.Flits)
+		if f.p.fecn {
+			n.echo++
+		}
+	}
+	s.observe(&f.p.packet, int32(n.id), s.t)
+}
+
+// send puts one flit on the wire to the router.
+func (s *reference) send(n *refNode) {
+	for ; n.birth <= s.t; n.birth += s.births.Gap(n.dice) {
+		dst := s.cfg.Traffic.Next(n.id, n.dice)
+		n.waiting = append(n.waiting, &refPacket{packet{born: n.birth, src: int32(n.id), flits: uint8(s.cfg.Flits)}, dst})
+	}
+	if n.sending == nil && s.t >= n.pause && n.credits >= s.cfg.Flits {
+		s.choose(n)
+	}
+	if n.sending == nil {
+		return
+	}
+	f := refFlit{n.sending, n.seq}
+	s.at(s.t+int64(s.cfg.NodeCycles), refEvent{router: n.router, port: n.port, flit: f})
+	if n.seq++; f.tail() {
+		n.sending, n.seq = nil, 0
+	}
+}
+
+// choose begins a packet, or an acknowledgement alone.
+func (s *reference) choose(n *refNode) {
+	partner, _ := s.cfg.Traffic.Partner(n.id)
+	open := s.cfg.Window == 0 || n.open < s.cfg.Window
+	switch {
+	case open && len(n.waiting) > 0 && (s.cfg.ECN == nil || n.throttle.Wait(s.cfg.ECN, s.t, s.cfg.Flits) == 0):
+		n.sending, n.waiting = n.waiting[0], n.waiting[1:]
+		n.open++
+		pace := int64(1)
+		if s.cfg.Paced {
+			pace = s.cfg.slow(partner)
+		}
+		n.pause = s.t + int64(s.cfg.Flits)*pace
+		if s.cfg.ECN != nil {
+			n.throttle.Sent(s.cfg.ECN, s.cfg.Flits)
+		}
+	case s.cfg.Window > 0 && n.owed > 0:
+		n.sending = &refPacket{packet{born: s.t, src: int32(n.id), flits: 1}, partner}
+		n.pause = s.t + 1
+	default:
+		return
+	}
+	n.credits -= s.cfg.Flits
+	n.sending.h = routing.To(n.sending.dst)
+	n.sending.acks = uint8(min(n.owed, 255))
+	n.owed -= int(n.sending.acks)
+	if n.echo > 0 {
+		n.echo--
+		n.sending.becn = true
+	}
+}

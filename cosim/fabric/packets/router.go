@@ -1,0 +1,308 @@
+package packets
+
+import (
+	"fmt"
+	"math/bits"
+	"math/rand/v2"
+
+	"github.com/nicloop/nicloop/cosim/fabric/routing"
+)
+
+// A packet is 32 bytes.
+type packet struct {
+	born  int64
+	head  int64 // cycle in which its head arrives where it is
+	src   int32
+	h     routing.Header
+	flits uint8
+	acks  uint8 // packets that it acknowledges
+	fecn  bool
+	becn  bool
+}
+
+// A queue is that of an input port and a VC. Its packets may still be on their way: their room is taken when they begin
+// to cross the router before.
+type queue struct {
+	free int64 // cycle from which on its front is routed
+	base int32 // of its ring
+	head uint8
+	n    uint8
+	out  uint8 // of its front
+	vc   uint8 // there
+}
+
+// A port is an input and an output.
+type port struct {
+	wants     [2]uint64 // queues that ask for the output and have room behind it
+	inFree    int64     // ticks
+	outFree   int64     // ticks
+	wireFree  int64     // cycles
+	sent      uint64    // flits
+	part      int32     // where the wire leads
+	peer      int32     // router there
+	node      int32     // of this part; -1: none
+	cycles    int16
+	peerPort  uint8
+	nextQueue uint8 // whose turn it is
+}
+
+// due is what happens at a router in a cycle.
+type due struct {
+	arrive [2]uint64 // fronts to be routed
+	credit [2]uint64 // room given back, by output and VC
+	free   [2]uint64 // inputs, all their queues
+	outs   uint64
+	nodes  uint64 // by port: something to take or to send
+}
+
+type router struct {
+	live    uint64 // outputs that are wanted
+	outBusy uint64
+	inBusy  [2]uint64
+	agenda  []due
+	ring    []packet
+	id      int32
+	ports   int32
+	base    int
+	dice    rand.PCG
+	used    [maxPorts]int32 // flits, by output
+	room    [maxQueues]int16
+	queues  [maxQueues]queue
+	waits   [maxQueues][2]uint64 // queues that ask for an output and a VC without room
+	port    [maxPorts]port
+}
+
+// step does what happens in cycle t, in this order: room comes back, ports become free, nodes take and send, fronts are
+// routed, outputs choose.
+func (p *part) step(r *router, t int64) {
+	d := &r.agenda[t&p.mask]
+	nodes := d.nodes
+	if d.credit[0]|d.credit[1] != 0 {
+		nodes |= p.credits(r, d)
+	}
+	if d.outs != 0 {
+		r.outBusy &^= d.outs
+	}
+	r.inBusy[0] &^= d.free[0]
+	r.inBusy[1] &^= d.free[1]
+	arrive := d.arrive
+	*d = due{}
+	for ; nodes != 0; nodes &= nodes - 1 {
+		port := bits.TrailingZeros64(nodes)
+		nd := &p.nodes[r.port[port].node]
+		p.take(r, nd, t)
+		p.send(r, nd, t)
+	}
+	for w, mask := range arrive {
+		for ; mask != 0; mask &= mask - 1 {
+			p.route(r, w*64+bits.TrailingZeros64(mask), t)
+		}
+	}
+	if live := r.live &^ r.outBusy; live != 0 {
+		first := uint(t % int64(r.ports))
+		for _, half := range [2]uint64{live >> first << first, live & (1<<first - 1)} {
+			for ; half != 0; half &= half - 1 {
+				o := bits.TrailingZeros64(half)
+				if q := p.choose(r, o); q >= 0 {
+					p.cross(r, o, q, t)
+				}
+			}
+		}
+	}
+}
+
+// credits gives room back, and tells which nodes' it was.
+func (p *part) credits(r *router, d *due) (nodes uint64) {
+	for w, mask := range d.credit {
+		for ; mask != 0; mask &= mask - 1 {
+			q := w*64 + bits.TrailingZeros64(mask)
+			o := int(p.net.portOf[q])
+			if nd := r.port[o].node; nd >= 0 {
+				p.nodes[nd].room++
+				nodes |= 1 << o
+				continue
+			}
+			p.giveBack(r, o, q)
+		}
+	}
+	return nodes
+}
+
+// giveBack is room for one packet behind an output, on a VC.
+func (p *part) giveBack(r *router, o, q int) {
+	r.room[q]++
+	r.used[o] -= int32(p.net.cfg.Flits)
+	if w := &r.waits[q]; w[0]|w[1] != 0 {
+		r.port[o].wants[0] |= w[0]
+		r.port[o].wants[1] |= w[1]
+		r.live |= 1 << o
+		*w = [2]uint64{}
+	}
+}
+
+// wake has a queue's front looked at when it may be routed.
+func (p *part) wake(r *router, q int, now int64) {
+	qu := &r.queues[q]
+	t := min(max(r.ring[int(qu.base)+int(qu.head)].head, qu.free), now+p.mask)
+	r.agenda[t&p.mask].arrive[q>>6] |= 1 << (q & 63)
+}
+
+// push puts a packet on its way into a queue.
+func (p *part) push(r *router, q int, pk *packet, now int64) {
+	qu := &r.queues[q]
+	at := int(qu.head) + int(qu.n)
+	if at >= p.net.slots {
+		at -= p.net.slots
+	}
+	if int(qu.n) >= p.net.slots {
+		panic(fmt.Sprintf("packets: router %d, queue %d: a packet without room", r.id, q))
+	}
+	r.ring[int(qu.base)+at] = *pk
+	qu.n++
+	if qu.n == 1 {
+		p.wake(r, q, now)
+	}
+}
+
+func (p *part) route(r *router, q int, t int64) {
+	qu := &r.queues[q]
+	pk := &r.ring[int(qu.base)+int(qu.head)]
+	if pk.head > t || qu.free > t {
+		p.wake(r, q, t)
+		return
+	}
+	p.sight.Used, p.sight.Rand = r.used[:], &r.dice
+	out, vc := p.net.cfg.Routing.Route(int(r.id), int(p.net.portOf[q&(maxQueues-1)]), &pk.h, &p.sight)
+	qu.out, qu.vc = uint8(out), uint8(vc)
+	if ask := out*p.net.vcs + vc; r.room[ask] > 0 {
+		r.port[out].wants[q>>6] |= 1 << (q & 63)
+		r.live |= 1 << out
+	} else {
+		r.waits[ask][q>>6] |= 1 << (q & 63)
+	}
+}
+
+// choose gives the queue whose turn it is at an output, or -1.
+func (p *part) choose(r *router, o int) int {
+	pt := &r.port[o]
+	for {
+		a, b := pt.wants[0]&^r.inBusy[0], pt.wants[1]&^r.inBusy[1]
+		if a|b == 0 {
+			return -1
+		}
+		q := next(a, b, uint(pt.nextQueue))
+		ask := o*p.net.vcs + int(r.queues[q].vc)
+		if r.room[ask] > 0 {
+			return q
+		}
+		pt.wants[q>>6] &^= 1 << (q & 63)
+		r.waits[ask][q>>6] |= 1 << (q & 63)
+		if pt.wants[0]|pt.wants[1] == 0 {
+			r.live &^= 1 << o
+		}
+	}
+}
+
+// next is the first bit of two words from a place on, round.
+func next(a, b uint64, from uint) int {
+	if from < 64 {
+		if m := a >> from << from; m != 0 {
+			return bits.TrailingZeros64(m)
+		}
+		if b != 0 {
+			return 64 + bits.TrailingZeros64(b)
+		}
+		return bits.TrailingZeros64(a)
+	}
+	if m := b >> (from - 64) << (from - 64); m != 0 {
+		return 64 + bits.TrailingZeros64(m)
+	}
+	if a != 0 {
+		return bits.TrailingZeros64(a)
+	}
+	return 64 + bits.TrailingZeros64(b)
+}
+
+// cross has the front of a queue cross to an output from cycle t on.
+func (p *part) cross(r *router, o, q int, t int64) {
+	n := p.net
+	qu, out := &r.queues[q], &r.port[o]
+	inPort := int(n.portOf[q&(maxQueues-1)])
+	in := &r.port[inPort]
+	pk := &r.ring[int(qu.base)+int(qu.head)]
+	flits := int64(pk.flits)
+
+	start := max(t*ticks, in.inFree, out.outFree)
+	end := max(start+flits*n.slotTime, (pk.head+flits-1)*ticks+n.slotTime)
+	in.inFree, out.outFree = end, end
+	left := max(end/ticks, t+1)
+	d := &r.agenda[left&p.mask]
+	busy := &n.queuesOf[inPort]
+	d.free[0] |= busy[0]
+	d.free[1] |= busy[1]
+	d.outs |= 1 << o
+	r.inBusy[0] |= busy[0]
+	r.inBusy[1] |= busy[1]
+	r.outBusy |= 1 << o
+
+	out.nextQueue = uint8(q+1) & (maxQueues - 1)
+	out.wants[q>>6] &^= 1 << (q & 63)
+	if out.wants[0]|out.wants[1] == 0 {
+		r.live &^= 1 << o
+	}
+	p.forward(r, o, int(qu.vc), pk, t)
+
+	qu.free = left
+	if qu.head++; int(qu.head) == n.slots {
+		qu.head = 0
+	}
+	if qu.n--; qu.n > 0 {
+		p.wake(r, q, t)
+	}
+	p.release(r, in, q, left+1+int64(in.cycles))
+}
+
+// forward sends a packet over the wire of an output.
+func (p *part) forward(r *router, o, vc int, pk *packet, t int64) {
+	n := p.net
+	out := &r.port[o]
+	ask := o*n.vcs + vc
+	if e := n.cfg.ECN; e != nil && !pk.fecn {
+		pk.fecn = marked(e.Chance(1-float64(r.room[ask])/float64(n.slots)), &r.dice)
+	}
+	r.room[ask]--
+	r.used[o] += int32(n.cfg.Flits)
+	wire := max(t+int64(n.cfg.RouterCycles), out.wireFree)
+	out.wireFree = wire + int64(pk.flits)
+	out.sent += uint64(pk.flits)
+	p.hops += uint64(pk.flits)
+	pk.h.Hops++
+	if out.node >= 0 {
+		pk.head = wire
+		p.sink(r, &p.nodes[out.node], pk, t)
+		return
+	}
+	pk.head = wire + int64(out.cycles)
+	q := int(out.peerPort)*n.vcs + vc
+	if int(out.part) == p.number {
+		p.push(&p.routers[out.peer], q, pk, t)
+		return
+	}
+	box := p.box(out.part)
+	box.packets = append(box.packets, parcel{out.peer, uint8(q), *pk})
+}
+
+// release gives a queue's room back to what sends into it.
+func (p *part) release(r *router, in *port, q int, at int64) {
+	if in.node >= 0 {
+		r.agenda[at&p.mask].credit[q>>6] |= 1 << (q & 63)
+		return
+	}
+	back := int(in.peerPort)*p.net.vcs + q - int(p.net.portOf[q&(maxQueues-1)])*p.net.vcs
+	if int(in.part) == p.number {
+		p.routers[in.peer].agenda[at&p.mask].credit[back>>6] |= 1 << (back & 63)
+		return
+	}
+	box := p.box(in.part)
+	box.credits = append(box.credits, credit{at, in.peer, uint8(back)})
+}

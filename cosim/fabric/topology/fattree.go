@@ -1,0 +1,85 @@
+package topology
+
+import "fmt"
+
+// A FatTree is a K-ary tree of Levels levels: K^Levels nodes, on each level
+// K^(Levels-1) routers with K ports down (0 to K-1) and, but on the top, K up.
+//
+// Router w of level l is joined to those of level l+1 whose number differs from w
+// in digit l alone (in base K, the lowest is digit 0): up port j changes it to j. So
+// below a router of level l are the nodes whose leaf agrees with it in digits l and up.
+type FatTree struct{ K, Levels, Cycles int }
+
+// NewFatTree checks the numbers.
+func NewFatTree(k, levels, cycles int) (FatTree, error) {
+	f := FatTree{K: k, Levels: levels, Cycles: cycles}
+	switch {
+	case k < 2 || levels < 2:
+		return f, refuse("fat tree of %d levels, %d ways each: expected at least 2", levels, k)
+	case cycles < 1:
+		return f, refuse("wires of %d cycles: expected at least 1", cycles)
+	}
+	return f, nil
+}
+
+func (f FatTree) String() string { return fmt.Sprintf("fat tree of %d levels, %d ways", f.Levels, f.K) }
+
+// Power is K to the n.
+func (f FatTree) Power(n int) int {
+	p := 1
+	for range n {
+		p *= f.K
+	}
+	return p
+}
+
+// Nodes implements Topology.
+func (f FatTree) Nodes() int { return f.Power(f.Levels) }
+
+// Row is how many routers a level has.
+func (f FatTree) Row() int { return f.Power(f.Levels - 1) }
+
+// Routers implements Topology.
+func (f FatTree) Routers() int { return f.Levels * f.Row() }
+
+// Ports implements Topology.
+func (f FatTree) Ports(router int) int {
+	if f.Level(router) == f.Levels-1 {
+		return f.K
+	}
+	return 2 * f.K
+}
+
+// Level is 0 for the routers that have nodes.
+func (f FatTree) Level(router int) int { return router / f.Row() }
+
+// Digit is digit i of a router's number on its level.
+func (f FatTree) Digit(router, i int) int { return router % f.Row() / f.Power(i) % f.K }
+
+// Node implements Topology.
+func (f FatTree) Node(router, port int) (int, bool) {
+	return router*f.K + port, f.Level(router) == 0 && port < f.K
+}
+
+// At implements Topology.
+func (f FatTree) At(node int) (router, port int) { return node / f.K, node % f.K }
+
+// Parts implements Topology: routers that agree in the highest digit, which only wires to the top change.
+func (f FatTree) Parts() int { return f.K }
+
+// Part implements Topology.
+func (f FatTree) Part(router int) int { return f.Digit(router, f.Levels-2) }
+
+// Wire implements Topology.
+func (f FatTree) Wire(router, port int) (Wire, bool) {
+	level := f.Level(router)
+	if port >= f.K { // up
+		at, to := f.Digit(router, level), port-f.K
+		return Wire{router + f.Row() + (to-at)*f.Power(level), at, f.Cycles}, true
+	}
+	if level == 0 {
+		return Wire{}, false
+	}
+	at := f.Digit(router, level-1)
+	return Wire{router - f.Row() + (port-at)*f.Power(level-1), f.K + at, f.Cycles}, true
+}

@@ -1,0 +1,60 @@
+package topology
+
+import (
+	"fmt"
+
+	"github.com/nicloop/nicloop/drivers"
+)
+
+// A Topology is asked when a network is built, and by routes.
+type Topology interface {
+	fmt.Stringer
+	Nodes() int
+	Routers() int
+	Ports(router int) int
+	// Node tells which node stands at a port, if one does.
+	Node(router, port int) (node int, ok bool)
+	// Wire tells where a port's wire leads, if it has one.
+	Wire(router, port int) (w Wire, ok bool)
+	// At is the router and the port at which a node stands.
+	At(node int) (router, port int)
+	Parts() int
+	Part(router int) int
+}
+
+// A Wire is one seen from a port: its other end, and how many cycles a flit is on it.
+type Wire struct{ Router, Port, Cycles int }
+
+// Diameter is how many routers a packet passes at most on a shortest way: by search, for reports and tests.
+func Diameter(t Topology) int {
+	most := 0
+	for from := range t.Routers() {
+		for _, d := range Distances(t, from) {
+			most = max(most, d+1)
+		}
+	}
+	return most
+}
+
+// Distances counts the wires from a router to each other, by search; -1: there is no way.
+func Distances(t Topology, from int) []int {
+	far := make([]int, t.Routers())
+	for i := range far {
+		far[i] = -1
+	}
+	far[from] = 0
+	for queue := []int{from}; len(queue) > 0; queue = queue[1:] {
+		at := queue[0]
+		for port := range t.Ports(at) {
+			if w, ok := t.Wire(at, port); ok && far[w.Router] < 0 {
+				far[w.Router] = far[at] + 1
+				queue = append(queue, w.Router)
+			}
+		}
+	}
+	return far
+}
+
+func refuse(format string, args ...any) error {
+	return fmt.Errorf("%w: "+format, append([]any{drivers.ErrConfig}, args...)...)
+}
