@@ -3,29 +3,37 @@ package bench
 import "sync"
 
 // A meter tells a progress bar how far a workload is: by the iterations that ranks
-// have ended and, because one may be long, by the messages that have been received.
+// have ended and, because one may be long, by the messages that have been sent and received.
 // Ranks call step, on the threads that they have.
 type meter struct {
 	sync.Mutex
 	w        *World
 	done, of int // iterations of all ranks
 	shown    int
-	before   uint64 // messages received when it began
+	before   uint64 // messages sent and received when it began
 	messages float64
+	posts    bool // sends are only begun
 }
 
 func newMeter(w *World, c *Config, wl *Workload) *meter {
-	m := &meter{w: w, of: c.Ranks() * (c.Iterations + c.Warmup), messages: float64(wl.messages(c) * (c.Iterations + c.Warmup))}
+	m := &meter{w: w, of: c.Ranks() * (c.Iterations + c.Warmup), messages: float64(wl.messages(c) * (c.Iterations + c.Warmup)), posts: wl.posts}
+	if !m.posts {
+		m.messages *= 2
+	}
 	if wl == &pingpong {
 		m.of = 2 * (c.Iterations + c.Warmup)
 	}
-	m.before = m.received()
+	m.before = m.moved()
 	return m
 }
 
-func (m *meter) received() (n uint64) {
+func (m *meter) moved() (n uint64) {
 	for _, r := range m.w.Ranks {
-		n += r.Stats().MessagesReceived
+		s := r.Stats()
+		n += s.MessagesReceived
+		if !m.posts { // else they say nothing
+			n += s.MessagesSent
+		}
 	}
 	return n
 }
@@ -42,7 +50,7 @@ func (m *meter) step() {
 func (m *meter) tick() {
 	m.Lock()
 	defer m.Unlock()
-	m.show(min(int(float64(m.of)*float64(m.received()-m.before)/m.messages), m.of-1))
+	m.show(min(int(float64(m.of)*float64(m.moved()-m.before)/m.messages), m.of-1))
 }
 
 func (m *meter) finish() { m.show(m.of) }

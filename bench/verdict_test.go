@@ -70,7 +70,7 @@ func TestVerdictNamesQueues(t *testing.T) {
 	require.Contains(t, queues["u_nic.u_eject"], "the mailbox of vpid")
 	require.Equal(t, "no credit of VC 0 into the network", queues["u_nic.u_requester.u_lines"])
 	require.Contains(t, queues, "u_nic.u_router.g_in[0].u_input")
-	require.ErrorContains(t, v, "u_nic.u_requester.u_lines: 4 lines; no credit of VC 0")
+	require.ErrorContains(t, v, "u_nic.u_requester.u_lines: 30 lines; no credit of VC 0")
 }
 
 // TestVerdictLostCredits: the hardware is empty, and yet credits are missing.

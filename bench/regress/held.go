@@ -241,7 +241,7 @@ func testRights(t *T) error {
 	t.Rand.Read(mem[rawData : rawData+rawPages<<12])
 	t.Rand.Read(far[rawData : rawData+rawPages<<12])
 	for page, rights := range []regs.ATURights{regs.ATURightsRo, regs.ATURightsWo, regs.ATURightsRw} {
-		e := regs.ATUEntryFields{Rights: rights, VPID: rawVPID, Page: rawData>>12 + uint64(page)}.Pack()
+		e := regs.ATUEntryFields{Rights: rights, VPID: rawVPID, Page: nics[1].address(rawData+uint64(page)<<12) >> 12}.Pack()
 		binary.LittleEndian.PutUint64(far[rawTable+8*page:], uint64(e))
 	}
 	before, own := bytes.Clone(far[rawData:rawData+3<<12]), bytes.Clone(mem[rawData:rawData+3<<12])

@@ -2,20 +2,19 @@ package main
 
 import (
 	"context"
-	"crypto/rand"
 	"errors"
 	"fmt"
 	"net"
-	"net/http"
 	"os"
+	"os/exec"
+	"path/filepath"
 	"time"
 
-	"github.com/nicloop/nicloop/bench/runs"
-	"github.com/nicloop/nicloop/bench/runs/report"
+	"github.com/nicloop/nicloop/drivers"
 	"github.com/spf13/cobra"
 )
 
-// tokenVariable names a token, for who starts the server again and again.
+// tokenVariable names a token for nicloop-serve.
 const tokenVariable = "NICLOOP_TOKEN"
 
 func newServe() *cobra.Command {
@@ -38,64 +37,73 @@ across networks that others share, use ssh -L.`,
 	cmd.Flags().StringVar(&db, "db", defaultMemory, "the memory of runs")
 	cmd.Flags().StringVar(&listen, "listen", "127.0.0.1:8765", "`ADDRESS:PORT`; port 0: a free one")
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
-		host, _, err := net.SplitHostPort(listen)
+		_, _, err := net.SplitHostPort(listen)
 		if err != nil {
 			return misused("--listen %q: expected ADDRESS:PORT, such as 127.0.0.1:8765 or :8765", listen)
 		}
 		if _, err := os.Stat(db); err != nil {
 			return usageError{fmt.Errorf("%w: nicloop regress makes it", err)}
 		}
-		s := &report.Server{Store: runs.At(db), Base: "."}
-		if ip := net.ParseIP(host); host != "localhost" && (ip == nil || !ip.IsLoopback()) {
-			if s.Token, err = newToken(); err != nil {
-				return err
-			}
-		}
-		return serve(cmd, s, listen)
+		return serve(cmd, db, listen)
 	}
 	return cmd
 }
 
-func newToken() (string, error) {
-	t := os.Getenv(tokenVariable)
-	switch {
-	case t == "":
-		return rand.Text(), nil
-	case len(t) < 16:
-		return "", misused("%s: expected 16 characters or more", tokenVariable)
-	}
-	return t, nil
-}
+// serverPackage is the server: a program of its own, so that not everybody compiles one.
+const (
+	serverPackage = "github.com/nicloop/nicloop/cmd/nicloop-serve"
+	// serverPatience is how long it may take to end.
+	serverPatience = 5 * time.Second
+)
 
-// serve answers until somebody ends it.
-func serve(cmd *cobra.Command, s *report.Server, listen string) error {
-	l, err := net.Listen("tcp", listen)
+// serve runs the server until somebody ends it.
+func serve(cmd *cobra.Command, db, listen string) error {
+	ctx := cmd.Context()
+	program, remove, err := serverProgram(ctx)
 	if err != nil {
 		return err
 	}
-	address := l.Addr().(*net.TCPAddr)
-	host := address.IP.String()
-	if address.IP.IsUnspecified() {
-		if host, err = os.Hostname(); err != nil {
-			host = address.IP.String()
+	defer remove()
+	c := exec.CommandContext(ctx, program, "-db", db, "-listen", listen)
+	c.Stdout, c.Stderr = cmd.OutOrStdout(), cmd.ErrOrStderr()
+	c.Cancel, c.WaitDelay = func() error { return c.Process.Signal(os.Interrupt) }, serverPatience
+	err = c.Run()
+	var ended *exec.ExitError
+	switch {
+	case ctx.Err() != nil:
+		return nil // Ctrl-C is how it is meant to end
+	case errors.As(err, &ended) && ended.ExitCode() == exitUsage:
+		return usageError{errFailed}
+	}
+	return err
+}
+
+// serverProgram finds the server beside this program or in PATH, or builds it where the source is.
+func serverProgram(ctx context.Context) (program string, remove func(), err error) {
+	const name = "nicloop-serve"
+	nothing := func() {}
+	if self, err := os.Executable(); err == nil {
+		if beside := filepath.Join(filepath.Dir(self), name); isFile(beside) {
+			return beside, nothing, nil
 		}
 	}
-	where := "http://" + net.JoinHostPort(host, fmt.Sprint(address.Port)) + "/"
-	if s.Token != "" {
-		where += "?token=" + s.Token
+	if program, err := exec.LookPath(name); err == nil {
+		return program, nothing, nil
 	}
-	if _, err := fmt.Fprintln(cmd.OutOrStdout(), where); err != nil {
-		return errors.Join(err, l.Close())
+	dir, err := os.MkdirTemp("", name)
+	if err != nil {
+		return "", nil, err
 	}
-	server := &http.Server{Handler: s.Handler(), ReadHeaderTimeout: 10 * time.Second, ReadTimeout: 30 * time.Second, IdleTimeout: time.Minute}
-	stop := context.AfterFunc(cmd.Context(), func() {
-		ctx, cancel := context.WithTimeout(context.Background(), time.Second)
-		defer cancel()
-		_ = server.Shutdown(ctx) // Serve says how it ended
-	})
-	defer stop()
-	if err := server.Serve(l); !errors.Is(err, http.ErrServerClosed) {
-		return err
+	program = filepath.Join(dir, name)
+	if text, err := exec.CommandContext(ctx, "go", "build", "-o", program, serverPackage).CombinedOutput(); err != nil {
+		os.RemoveAll(dir)
+		return "", nil, fmt.Errorf("%w: nicloop serve is a program of its own, %s, which is neither beside nicloop nor in PATH, and cannot be built here: go install %s in the source of nicloop\n%s",
+			drivers.ErrEnvironment, name, "./cmd/"+name, text)
 	}
-	return nil // Ctrl-C is how it is meant to end
+	return program, func() { os.RemoveAll(dir) }, nil
+}
+
+func isFile(name string) bool {
+	info, err := os.Stat(name)
+	return err == nil && info.Mode().IsRegular()
 }

@@ -6,6 +6,8 @@ import (
 	"io"
 	"net/http"
 	"net/http/cookiejar"
+	"os"
+	"os/exec"
 	"strings"
 	"testing"
 
@@ -14,11 +16,21 @@ import (
 
 // TestServe starts the server as people do, reads what it prints, and ends it.
 func TestServe(t *testing.T) {
+	bin := t.TempDir()
+	text, err := exec.Command("go", "build", "-o", bin, serverPackage).CombinedOutput()
+	require.NoError(t, err, "%s", text)
 	t.Chdir(t.TempDir())
+	path := os.Getenv("PATH")
 	var ignored strings.Builder
 	require.Equal(t, exitUsage, run(t.Context(), []string{"serve"}, strings.NewReader(""), io.Discard, &ignored))
 	require.Contains(t, ignored.String(), "nicloop regress makes it")
 	require.Equal(t, exitOK, run(t.Context(), []string{"regress", "velo/lengths", "--device", "model:"}, strings.NewReader(""), io.Discard, io.Discard))
+	t.Setenv("PATH", "")
+	require.Equal(t, exitEnvironment, run(t.Context(), []string{"serve"}, strings.NewReader(""), io.Discard, io.Discard), "no server, and nothing to build it")
+	t.Setenv("PATH", bin+string(os.PathListSeparator)+path)
+	t.Setenv("NICLOOP_TOKEN", "short")
+	require.Equal(t, exitUsage, run(t.Context(), []string{"serve", "--listen", ":0"}, strings.NewReader(""), io.Discard, io.Discard))
+	t.Setenv("NICLOOP_TOKEN", "")
 	require.Equal(t, exitUsage, run(t.Context(), []string{"serve", "--listen", "8080"}, strings.NewReader(""), io.Discard, io.Discard))
 	require.Equal(t, exitEnvironment, run(t.Context(), []string{"serve", "--listen", "192.0.2.1:1"}, strings.NewReader(""), io.Discard, io.Discard))
 

@@ -55,7 +55,7 @@ class Bench final : public Bus {
   }
 
   void send(uint32_t from, uint32_t to, uint64_t quad) {
-    pio_[from].push_back({to << 18 | 8u << 6, quad});
+    pio_[from].push_back({to << NICLOOP_PIO_DST_NODE_LSB | 8u << NICLOOP_PIO_LENGTH_LSB, quad});
     pending_.pio |= 1ull << from;
   }
 
@@ -106,6 +106,8 @@ class Bench final : public Bus {
   void pio_done(uint32_t, uint32_t resp) override {
     if (resp != 0) die("answer to a line");
   }
+  void pio_line(uint32_t) override {}
+  void pio_left(uint32_t, uint32_t) override {}
   uint32_t dma_write(uint32_t node, uint64_t addr, uint32_t quads, const uint64_t* data, uint64_t) override {
     if (addr / 8 + quads > memory_[node].size()) die("DMA address");
     std::memcpy(&memory_[node][addr / 8], data, quads * 8);

@@ -28,13 +28,13 @@ var style string
 //go:embed filter.js
 var filter string
 
-// parts stand in every page.
-var parts = template.FuncMap{
+// Parts stand in every page.
+var Parts = template.FuncMap{
 	"style":  func() template.CSS { return template.CSS(style) },
 	"filter": func() template.JS { return template.JS(filter) },
 }
 
-var pageTemplate = template.Must(template.New("page").Funcs(parts).Parse(page))
+var pageTemplate = template.Must(template.New("page").Funcs(Parts).Parse(page))
 
 // view is what the page shows.
 type view struct {
@@ -46,9 +46,9 @@ type view struct {
 	Commit   string
 	Command  string
 	Counts   []count
-	Groups   []group
+	Groups   []Group
 	Slower   []runs.Record
-	Tests    []test
+	Tests    []Test
 	Records  int
 	Hardware []string
 }
@@ -58,8 +58,8 @@ type count struct {
 	N      int
 }
 
-// A group is failures with one signature.
-type group struct {
+// A Group is failures with one signature.
+type Group struct {
 	Signature, Status string
 	First             failure // in full
 	Others            []failure
@@ -81,8 +81,8 @@ func failureOf(i int, r *runs.Record, link func(i int, file string) string) fail
 	return f
 }
 
-// A test is all seeds of it.
-type test struct {
+// A Test is all seeds of it.
+type Test struct {
 	Name                 string
 	Pass, Bad, Skip      int
 	Status               string
@@ -98,7 +98,7 @@ const shownCases = 60
 // Write writes the page that lies in dir.
 func Write(w io.Writer, dir string, run runs.Run, list []runs.Record) error {
 	v := view{
-		Run: run, Groups: groups(list, func(_ int, file string) string { return link(dir, file) }), Tests: tests(list), Records: len(list),
+		Run: run, Groups: Groups(list, func(_ int, file string) string { return link(dir, file) }), Tests: Tests(list), Records: len(list),
 		Began: run.Began.Local().Format(time.DateTime), Commit: run.Commit[:min(12, len(run.Commit))],
 		Command: strings.Join(append([]string{"nicloop", run.Verb}, run.Patterns...), " "),
 	}
@@ -111,7 +111,7 @@ func Write(w io.Writer, dir string, run runs.Run, list []runs.Record) error {
 
 var order = []string{"PASS", "FAIL", "HANG", "FLAKY", "STOP", "SKIP"}
 
-func isBad(status string) bool { return status == "FAIL" || status == "HANG" || status == "FLAKY" }
+func IsBad(status string) bool { return status == "FAIL" || status == "HANG" || status == "FLAKY" }
 
 func (v *view) count(list []runs.Record) {
 	n := map[string]int{}
@@ -150,19 +150,19 @@ func signature(r *runs.Record) string {
 	return numbers.ReplaceAllString(head, "N")
 }
 
-// groups puts failures of one signature together. link tells where the files of a record are for who reads the page.
-func groups(list []runs.Record, link func(record int, file string) string) (all []group) {
+// Groups puts failures of one signature together. link tells where the files of a record are for who reads the page.
+func Groups(list []runs.Record, link func(record int, file string) string) (all []Group) {
 	at := map[string]int{}
 	for i := range list {
 		r := &list[i]
-		if !isBad(r.Status) {
+		if !IsBad(r.Status) {
 			continue
 		}
 		key, f := r.Status+" "+signature(r), failureOf(i, r, link)
 		n, ok := at[key]
 		if !ok {
 			at[key] = len(all)
-			all = append(all, group{Signature: signature(r), Status: r.Status, First: f, Total: 1})
+			all = append(all, Group{Signature: signature(r), Status: r.Status, First: f, Total: 1})
 			continue
 		}
 		g := &all[n]
@@ -173,7 +173,7 @@ func groups(list []runs.Record, link func(record int, file string) string) (all 
 		}
 		g.Others = append(g.Others, f)
 	}
-	slices.SortStableFunc(all, func(a, b group) int { return cmp.Compare(b.Total, a.Total) })
+	slices.SortStableFunc(all, func(a, b Group) int { return cmp.Compare(b.Total, a.Total) })
 	return all
 }
 
@@ -189,7 +189,7 @@ func link(dir, file string) string {
 	return filepath.ToSlash(rel)
 }
 
-func tests(list []runs.Record) (all []test) {
+func Tests(list []runs.Record) (all []Test) {
 	at := map[string]int{}
 	for i := range list {
 		r := &list[i]
@@ -197,7 +197,7 @@ func tests(list []runs.Record) (all []test) {
 		if !ok {
 			n = len(all)
 			at[r.Test] = n
-			all = append(all, test{Name: r.Test})
+			all = append(all, Test{Name: r.Test})
 		}
 		all[n].add(r)
 	}
@@ -210,13 +210,13 @@ func tests(list []runs.Record) (all []test) {
 			all[i].Share = int(100*all[i].Seconds/longest + 0.5)
 		}
 	}
-	slices.SortFunc(all, func(a, b test) int {
+	slices.SortFunc(all, func(a, b Test) int {
 		return cmp.Or(cmp.Compare(b.Bad, a.Bad), strings.Compare(a.Name, b.Name))
 	})
 	return all
 }
 
-func (t *test) add(r *runs.Record) {
+func (t *Test) add(r *runs.Record) {
 	t.Seconds += r.Real
 	switch {
 	case r.Status == "PASS":
@@ -225,7 +225,7 @@ func (t *test) add(r *runs.Record) {
 		}
 		t.MaxCycles = max(t.MaxCycles, r.Cycles)
 		t.Pass++
-	case isBad(r.Status):
+	case IsBad(r.Status):
 		t.Bad++
 	default:
 		t.Skip++

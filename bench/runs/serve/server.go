@@ -1,4 +1,4 @@
-package report
+package serve
 
 import (
 	"bytes"
@@ -19,15 +19,16 @@ import (
 	"time"
 
 	"github.com/nicloop/nicloop/bench/runs"
+	"github.com/nicloop/nicloop/bench/runs/report"
 )
 
 //go:embed pages
 var pages embed.FS
 
-var serverTemplates = template.Must(template.New("").Funcs(parts).Funcs(template.FuncMap{
+var serverTemplates = template.Must(template.New("").Funcs(report.Parts).Funcs(template.FuncMap{
 	"date":  func(t time.Time) string { return t.Local().Format(time.DateTime) },
 	"short": func(s string) string { return s[:min(12, len(s))] },
-	"bad":   isBad,
+	"bad":   report.IsBad,
 	"took": func(r runs.Run) string {
 		if r.Ended.IsZero() {
 			return "not ended"
@@ -183,7 +184,7 @@ func (v *listView) wanted(r *runs.Run) bool {
 func Bad(r *runs.Run) bool {
 	bad := r.Error != ""
 	for status, n := range r.Counts {
-		bad = bad || n > 0 && isBad(status)
+		bad = bad || n > 0 && report.IsBad(status)
 	}
 	return bad
 }
@@ -191,8 +192,8 @@ func Bad(r *runs.Run) bool {
 // runView is one run.
 type runView struct {
 	Run     runs.Run
-	Groups  []group
-	Tests   []test
+	Groups  []report.Group
+	Tests   []report.Test
 	Slower  []runs.Record
 	Figures []string // pictures of a sweep
 	Rows    []runs.Record
@@ -212,8 +213,8 @@ func (s *Server) run(r *http.Request) (string, any, error) {
 	if err != nil {
 		return "", nil, err
 	}
-	v := runView{Run: run, Tests: tests(list)}
-	v.Groups = groups(list, func(record int, file string) string { return s.linkTo(run.ID, record, &list[record], file) })
+	v := runView{Run: run, Tests: report.Tests(list)}
+	v.Groups = report.Groups(list, func(record int, file string) string { return s.linkTo(run.ID, record, &list[record], file) })
 	for i := range list {
 		if list[i].Slower != nil {
 			v.Slower = append(v.Slower, list[i])
@@ -408,7 +409,7 @@ func charts(points []runs.Point) (list []named) {
 
 // failuresView are failures of several runs.
 type failuresView struct {
-	Groups []group
+	Groups []report.Group
 	Runs   int
 }
 
@@ -429,12 +430,12 @@ func (s *Server) failures(*http.Request) (string, any, error) {
 			return "", nil, err
 		}
 		for i := range records {
-			if isBad(records[i].Status) {
+			if report.IsBad(records[i].Status) {
 				list, from = append(list, records[i]), append(from, s.linkTo(run.ID, i, &records[i], records[i].Log)+"\x00"+s.linkTo(run.ID, i, &records[i], records[i].Waves))
 			}
 		}
 	}
-	v.Groups = groups(list, func(i int, file string) string {
+	v.Groups = report.Groups(list, func(i int, file string) string {
 		log, waves, _ := strings.Cut(from[i], "\x00")
 		if file == list[i].Waves && file != "" {
 			return waves
