@@ -80,7 +80,7 @@ func TestFullMailbox(t *testing.T) {
 	require.NoError(t, sys.Run(100, &stop))
 	const n = regs.VELOLines
 	for i := range n {
-		send(sys, 0, 1, 1, []byte{byte(i)})
+		send(sys, 0, 1, 1, append([]byte{byte(i)}, make([]byte, 55)...))
 	}
 	sys.ArmIRQ(1)
 	require.NoError(t, sys.Run(drivers.Forever, &stop))

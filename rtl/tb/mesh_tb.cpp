@@ -193,7 +193,7 @@ void traffic(Test* t) {
 
 void stalled(Test* t) {
   const unsigned to = kNodes - 1;
-  for (unsigned i = 0; i < t->node[to].slots[0] + 40; ++i) t->send(0, 0, to, 0);
+  for (unsigned i = 0; i < t->node[to].slots[0] + 100; ++i) t->send(0, 0, to, 0);
   for (int i = 0; i < 3000; ++i) t->step();
   CHECK(!t->mesh.active() && !t->mesh.idle(), "all stalled: active %u, idle %u", t->mesh.active(), t->mesh.idle());
   CHECK(t->node[0].lines.size() > 10, "a blocked network did not fill the window");
@@ -227,6 +227,11 @@ void dma_error(Test* t) {
   t->settle_down();
   t->dma_fails = false;
   CHECK(t->read(1, NICLOOP_REG_RX_DROPPED) == 1, "the failed write does not count");
+  CHECK(!(t->read(1, NICLOOP_REG_MBOX_CTRL(5)) & NICLOOP_MBOX_CTRL_ENABLE_MASK), "the mailbox of the failed write is still on");
+  Node& at = t->node[1];
+  at.regs.push_back({true, uint32_t(NICLOOP_REG_MBOX_CTRL(5)), 3});  // it begins anew
+  at.written[5] = at.consumed[5] = 0;
+  t->settle_down();
   t->send(0, 0, 1, 5);
   t->settle_down();
   t->consume(1, 5);

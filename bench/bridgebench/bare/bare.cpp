@@ -55,7 +55,7 @@ class Bench final : public Bus {
   }
 
   void send(uint32_t from, uint32_t to, uint64_t quad) {
-    pio_[from].push_back({to << NICLOOP_PIO_DST_NODE_LSB | 8u << NICLOOP_PIO_LENGTH_LSB, quad});
+    pio_[from].push_back({to << 19 | 8u << 6, quad});
     pending_.pio |= 1ull << from;
   }
 
