@@ -3,6 +3,7 @@ package bootstrap
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"maps"
 	"net"
@@ -71,7 +72,10 @@ func (l *Listener) Addr() string {
 // Close ends it without a world.
 func (l *Listener) Close() error {
 	l.once.Do(func() { close(l.over) })
-	return l.l.Close()
+	if err := l.l.Close(); !errors.Is(err, net.ErrClosed) { // Wait may have been faster
+		return err
+	}
+	return nil
 }
 
 func (l *Listener) accept() {

@@ -236,7 +236,7 @@ func (s *Session) joinFence(ctx context.Context) error {
 	stop := context.AfterFunc(ctx, func() { s.link.SetDeadline(time.Unix(1, 0)) })
 	defer stop()
 	err := s.link.send(kindFence, nil)
-	if err == nil {
+	if err == nil || isGone(err) { // who has hung up may have said why
 		_, err = s.expect(kindGo)
 	}
 	if err != nil {
