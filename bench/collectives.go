@@ -2,7 +2,6 @@ package bench
 
 import (
 	"fmt"
-	"slices"
 
 	"github.com/nicloop/nicloop/drivers"
 	"github.com/nicloop/nicloop/host"
@@ -89,15 +88,13 @@ func (e *exchange) check(c *Config) error {
 
 // checkAlgorithm refuses what is no algorithm of the workload's collective.
 func (wl *Workload) checkAlgorithm(c *Config) error {
-	switch names := wl.kind.Algorithms(); {
+	switch {
 	case c.Algorithm == "":
 		return nil
 	case !wl.collective:
 		return fmt.Errorf("%w: algorithm %q of %s, which is no collective", drivers.ErrConfig, c.Algorithm, wl.Name)
-	case !slices.Contains(names, c.Algorithm):
-		return fmt.Errorf("%w: no algorithm %q of %s%s; known: %v", drivers.ErrConfig, c.Algorithm, wl.Name, drivers.Nearest(c.Algorithm, names), names)
 	}
-	return nil
+	return wl.kind.Check(c.Algorithm)
 }
 
 // algorithm is how a collective is done; empty for other workloads.

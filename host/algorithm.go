@@ -96,6 +96,15 @@ func (k Collective) Algorithms() (names []string) {
 	return names
 }
 
+// Check refuses what is no algorithm of the collective.
+func (k Collective) Check(name string) error {
+	if k.named(name) != nil {
+		return nil
+	}
+	names := k.Algorithms()
+	return fmt.Errorf("%w: no algorithm %q of %s%s; known: %v", drivers.ErrConfig, name, k, drivers.Nearest(name, names), names)
+}
+
 // Longest is how many blocks a message of the named algorithm may hold.
 func (k Collective) Longest(name string, ranks int) int {
 	if a := k.named(name); a != nil && a.joins {
@@ -112,12 +121,10 @@ func (c *Comm) SetAlgorithm(k Collective, name string) error {
 		c.fixed[k] = nil
 		return nil
 	}
-	a := k.named(name)
-	if a == nil {
-		names := k.Algorithms()
-		return fmt.Errorf("%w: no algorithm %q of %s%s; known: %v", drivers.ErrConfig, name, k, drivers.Nearest(name, names), names)
+	if err := k.Check(name); err != nil {
+		return err
 	}
-	c.fixed[k] = a
+	c.fixed[k] = k.named(name)
 	return nil
 }
 

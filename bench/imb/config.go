@@ -7,6 +7,7 @@ import (
 
 	"github.com/nicloop/nicloop/bench"
 	"github.com/nicloop/nicloop/drivers"
+	"github.com/nicloop/nicloop/host"
 )
 
 // Config is one run. Run describes the world; its workload, sizes and
@@ -84,12 +85,11 @@ func (c *Config) validate() ([]*benchmark, error) {
 		return nil, bad("algorithm %q of linear collectives: expected one of the two", c.Algorithm)
 	}
 	for _, b := range list {
-		switch {
-		case b.class != collective && b.class != barrier:
+		if b.prepare != nil {
 			return nil, bad("algorithm %q of %s, which is no collective", c.Algorithm, b.name)
-		case !slices.Contains(b.kind.Algorithms(), c.Algorithm):
-			names := b.kind.Algorithms()
-			return nil, bad("no algorithm %q of %s%s; known: %v", c.Algorithm, b.name, drivers.Nearest(c.Algorithm, names), names)
+		}
+		if err := b.kind.Check(c.Algorithm); err != nil {
+			return nil, err
 		}
 	}
 	return list, nil
@@ -118,6 +118,16 @@ func byName(name string) *benchmark {
 		}
 	}
 	return nil
+}
+
+// NameOf is the benchmark that measures a collective.
+func NameOf(kind host.Collective) string {
+	for _, b := range all {
+		if b.prepare == nil && b.kind == kind {
+			return b.name
+		}
+	}
+	return ""
 }
 
 // Names lists the benchmarks.

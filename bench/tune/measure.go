@@ -5,7 +5,6 @@ import (
 	"fmt"
 
 	"github.com/nicloop/nicloop/bench/imb"
-	"github.com/nicloop/nicloop/drivers"
 	"github.com/nicloop/nicloop/host"
 )
 
@@ -23,17 +22,11 @@ type Options struct {
 func Default() Options {
 	o := Options{Device: "model:", Ranks: []int{2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 20, 24, 32, 48, 64}, Sizes: []int{8, 40, 96, 256, 1024, 2048, 4096, 16384, 65536}}
 	for _, k := range host.Collectives() {
-		if len(k.Algorithms()) > 1 && benchmarkOf[k] != "" {
+		if len(k.Algorithms()) > 1 && k != host.Alltoallv { // whose ranks do not know what bytes to choose by
 			o.Collectives = append(o.Collectives, k)
 		}
 	}
 	return o
-}
-
-// benchmarkOf names what measures a collective. The v ones go as those without.
-var benchmarkOf = map[host.Collective]string{
-	host.Bcast: "Bcast", host.Gather: "Gather", host.Scatter: "Scatter", host.Allgather: "Allgather", host.Allgatherv: "Allgatherv",
-	host.Alltoall: "Alltoall", host.Reduce: "Reduce", host.Allreduce: "Allreduce", host.ReduceScatter: "Reduce_scatter",
 }
 
 // A Point is one algorithm at one size.
@@ -61,9 +54,6 @@ func Run(ctx context.Context, o Options) (*Report, error) {
 	rep := &Report{Device: o.Device}
 	var jobs []Point
 	for _, k := range o.Collectives {
-		if benchmarkOf[k] == "" {
-			return nil, fmt.Errorf("%w: no benchmark measures %s", drivers.ErrConfig, k)
-		}
 		for _, ranks := range o.Ranks {
 			for _, name := range k.Algorithms() {
 				if k.Fits(name, ranks, 0) {
@@ -89,7 +79,7 @@ func Run(ctx context.Context, o Options) (*Report, error) {
 func (o *Options) measure(ctx context.Context, job Point) (points []Point, err error) {
 	c := imb.Default()
 	c.Run.Device, c.Run.Nodes, c.Run.Procs = o.Device, job.Ranks, 1
-	c.Benchmarks, c.MinProcs, c.Algorithm = []string{benchmarkOf[job.kind]}, job.Ranks, job.Algorithm
+	c.Benchmarks, c.MinProcs, c.Algorithm = []string{imb.NameOf(job.kind)}, job.Ranks, job.Algorithm
 	c.Iterations, c.Warmup, c.Sizes = 2, 1, nil
 	for _, n := range o.Sizes {
 		if job.kind.Fits(job.Algorithm, job.Ranks, n) && n*job.Ranks <= mostBytes {
