@@ -110,6 +110,17 @@ func (n *nic) request(i int, command regs.RMACommand, size int, notify regs.RMAD
 	return n.post(d, from, to)
 }
 
+// takeOne lets node 1 take the packet that holds the others.
+func takeOne(nics []*nic) error {
+	if _, err := quiesce(nics[0].sys); err != nil {
+		return err
+	}
+	if _, err := nics[1].next(0); err != nil {
+		return err
+	}
+	return nics[1].free(0)
+}
+
 func testHeldRequests(t *T) error {
 	nics, err := t.openRMA(2)
 	if err != nil {
@@ -137,29 +148,17 @@ func testHeldRequests(t *T) error {
 			}
 		}
 		for range heldBehind {
-			if _, err := quiesce(nics[0].sys); err != nil {
-				return err
-			}
-			if _, err := nics[1].next(0); err != nil {
+			if err := takeOne(nics); err != nil {
 				return err
 			}
 			taken++
-			if err := nics[1].free(0); err != nil {
-				return err
-			}
 		}
 	}
 	for taken < (heldRounds+1)*heldBehind {
-		if _, err := quiesce(nics[0].sys); err != nil {
-			return err
-		}
-		if _, err := nics[1].next(0); err != nil {
+		if err := takeOne(nics); err != nil {
 			return err
 		}
 		taken++
-		if err := nics[1].free(0); err != nil {
-			return err
-		}
 	}
 	if err := settle(nics[0].sys); err != nil {
 		return err

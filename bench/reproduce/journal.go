@@ -1,7 +1,6 @@
 package reproduce
 
 import (
-	"bytes"
 	"crypto/sha256"
 	"encoding/json"
 	"errors"
@@ -14,6 +13,7 @@ import (
 	"sync"
 
 	"github.com/nicloop/nicloop/bench"
+	"github.com/nicloop/nicloop/bench/journal"
 	"github.com/nicloop/nicloop/bench/load"
 )
 
@@ -23,7 +23,7 @@ import (
 type Journal struct {
 	program string
 	mu      sync.Mutex
-	file    *os.File
+	file    *journal.File
 	known   map[string]sample
 	points  map[string]*load.Point
 	foreign int // runs that another program has left
@@ -49,54 +49,27 @@ func OpenJournal(name string, resume bool) (*Journal, error) {
 	if j.program, err = digest(program); err != nil {
 		return nil, err
 	}
-	if j.file, err = os.OpenFile(name, os.O_RDWR|os.O_CREATE, 0o666); err != nil {
+	if j.file, err = journal.Open(name, 0o666, resume, j.take); err != nil {
 		return nil, err
-	}
-	if err := j.begin(resume); err != nil {
-		return nil, errors.Join(err, j.file.Close())
 	}
 	return j, nil
 }
 
-// begin has the next line written behind the last whole one. Half a line, of a program that was
-// killed, is cut off.
-func (j *Journal) begin(resume bool) (err error) {
-	end := 0
-	if resume {
-		if end, err = j.read(); err != nil {
-			return err
-		}
-	}
-	if err := j.file.Truncate(int64(end)); err != nil {
+// take takes in a line of the file.
+func (j *Journal) take(b []byte) error {
+	var e entry
+	if err := json.Unmarshal(b, &e); err != nil {
 		return err
 	}
-	_, err = j.file.Seek(int64(end), io.SeekStart)
-	return err
-}
-
-// read takes the lines of the file and tells where the last whole one ends.
-func (j *Journal) read() (end int, err error) {
-	all, err := io.ReadAll(j.file)
-	for err == nil {
-		n := bytes.IndexByte(all[end:], '\n') + 1
-		if n == 0 {
-			return end, nil
-		}
-		var e entry
-		if err := json.Unmarshal(all[end:end+n], &e); err != nil {
-			return 0, fmt.Errorf("%s: expected a line of JSON for each run at byte %d: %w; --force measures all anew", j.file.Name(), end, err)
-		}
-		if end += n; e.Program != j.program {
-			j.foreign++
-			continue
-		}
-		if e.Point != nil {
-			j.points[e.Run] = e.Point
-			continue
-		}
+	switch {
+	case e.Program != j.program:
+		j.foreign++
+	case e.Point != nil:
+		j.points[e.Run] = e.Point
+	default:
 		j.known[e.Run] = sample{time: e.Time, slots: e.Slots, flow: e.Flow}
 	}
-	return end, err
+	return nil
 }
 
 // Close closes the file.
@@ -127,16 +100,7 @@ func (j *Journal) put(key string, s sample) error {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	j.known[key] = s
-	return j.write(entry{Program: j.program, Run: key, Time: s.time, Slots: s.slots, Flow: s.flow})
-}
-
-func (j *Journal) write(e entry) error {
-	line, err := json.Marshal(e)
-	if err != nil {
-		return err
-	}
-	_, err = j.file.Write(append(line, '\n'))
-	return err
+	return j.file.Append(entry{Program: j.program, Run: key, Time: s.time, Slots: s.slots, Flow: s.flow})
 }
 
 // point is get for experiments without a device.
@@ -157,7 +121,7 @@ func (j *Journal) putPoint(key string, p *load.Point) error {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	j.points[key] = p
-	return j.write(entry{Program: j.program, Run: key, Point: p})
+	return j.file.Append(entry{Program: j.program, Run: key, Point: p})
 }
 
 // keys name runs by all that their results depend on.

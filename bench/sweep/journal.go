@@ -1,7 +1,6 @@
 package sweep
 
 import (
-	"bytes"
 	"crypto/sha256"
 	"encoding/json"
 	"errors"
@@ -14,13 +13,14 @@ import (
 	"strings"
 
 	"github.com/nicloop/nicloop/bench/batch"
+	"github.com/nicloop/nicloop/bench/journal"
 )
 
 // A Journal keeps the records of runs, a line of JSON each, so that a sweep that was cut short can go on. A run is known again
 // by all that its result depends on: the program, the command and the files that its device names.
 type Journal struct {
 	program string
-	file    *os.File
+	file    *journal.File
 	known   map[string]batch.Record
 	foreign int
 }
@@ -37,41 +37,24 @@ func OpenJournal(name, program string, resume bool) (j *Journal, err error) {
 	if j.program, err = digest(program); err != nil {
 		return nil, err
 	}
-	if j.file, err = os.OpenFile(name, os.O_RDWR|os.O_CREATE, 0o644); err != nil {
+	if j.file, err = journal.Open(name, 0o644, resume, j.take); err != nil {
 		return nil, err
 	}
-	end := 0
-	if resume {
-		if end, err = j.read(); err != nil {
-			return nil, errors.Join(err, j.file.Close())
-		}
-	}
-	// Half a line, of a program that was killed, is cut off.
-	if err = j.file.Truncate(int64(end)); err == nil {
-		_, err = j.file.Seek(int64(end), io.SeekStart)
-	}
-	return j, err
+	return j, nil
 }
 
-// read takes the lines of the file and tells where the last whole one ends.
-func (j *Journal) read() (end int, err error) {
-	all, err := io.ReadAll(j.file)
-	for err == nil {
-		n := bytes.IndexByte(all[end:], '\n') + 1
-		if n == 0 {
-			return end, nil
-		}
-		var line journalLine
-		if err := json.Unmarshal(all[end:end+n], &line); err != nil {
-			return 0, fmt.Errorf("%s: expected a line of JSON for each run at byte %d: %w; --force measures all anew", j.file.Name(), end, err)
-		}
-		if end += n; line.Program != j.program {
-			j.foreign++
-			continue
-		}
-		j.known[line.Run] = line.Record
+// take takes in a line of the file.
+func (j *Journal) take(b []byte) error {
+	var line journalLine
+	if err := json.Unmarshal(b, &line); err != nil {
+		return err
 	}
-	return end, err
+	if line.Program != j.program {
+		j.foreign++
+		return nil
+	}
+	j.known[line.Run] = line.Record
+	return nil
 }
 
 // Foreign counts the runs that another program has left.
@@ -96,11 +79,7 @@ func (j *Journal) Put(p *Point, r batch.Record) error {
 	if err != nil {
 		return err
 	}
-	line, err := json.Marshal(journalLine{j.program, key, r})
-	if err != nil {
-		return err
-	}
-	if _, err = j.file.Write(append(line, '\n')); err != nil {
+	if err := j.file.Append(journalLine{j.program, key, r}); err != nil {
 		return err
 	}
 	return j.file.Sync()
