@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"time"
 
 	"github.com/nicloop/nicloop/drivers"
@@ -95,10 +96,14 @@ func serverProgram(ctx context.Context) (program string, remove func(), err erro
 		return "", nil, err
 	}
 	program = filepath.Join(dir, name)
-	if text, err := exec.CommandContext(ctx, "go", "build", "-o", program, serverPackage).CombinedOutput(); err != nil {
+	// In the source that this program is made of: a folder of somebody else's may hold a package of that name.
+	_, source, _, _ := runtime.Caller(0)
+	build := exec.CommandContext(ctx, "go", "build", "-o", program, serverPackage)
+	build.Dir = filepath.Dir(source)
+	if text, err := build.CombinedOutput(); err != nil {
 		os.RemoveAll(dir)
-		return "", nil, fmt.Errorf("%w: nicloop serve is a program of its own, %s, which is neither beside nicloop nor in PATH, and cannot be built here: go install %s in the source of nicloop\n%s",
-			drivers.ErrEnvironment, name, "./cmd/"+name, text)
+		return "", nil, fmt.Errorf("%w: nicloop serve is a program of its own, %s, which is neither beside nicloop nor in PATH, and cannot be built here: go install %s in the source of nicloop: %w\n%s",
+			drivers.ErrEnvironment, name, "./cmd/"+name, err, text)
 	}
 	return program, func() { os.RemoveAll(dir) }, nil
 }

@@ -66,3 +66,27 @@ func TestServe(t *testing.T) {
 		require.Equal(t, exitOK, <-ended)
 	}
 }
+
+// A folder that pretends to be the source of nicloop is not built: only what this program is made of.
+func TestServeBuildsItsOwnSource(t *testing.T) {
+	t.Chdir(t.TempDir())
+	require.NoError(t, os.MkdirAll("cmd/nicloop-serve", 0o755))
+	for name, text := range map[string]string{
+		"go.mod": "module github.com/nicloop/nicloop\n", "cmd/nicloop-serve/main.go": "package main\n\nfunc main() { println(\"planted\"); panic(1) }\n",
+		"runs.db": "",
+	} {
+		require.NoError(t, os.WriteFile(name, []byte(text), 0o644))
+	}
+	ctx, stop := context.WithCancel(t.Context())
+	reader, writer := io.Pipe()
+	ended := make(chan int, 1)
+	go func() {
+		ended <- run(ctx, []string{"serve", "--db", "runs.db", "--listen", "127.0.0.1:0"}, strings.NewReader(""), writer, io.Discard)
+		_ = writer.Close()
+	}()
+	where, err := bufio.NewReader(reader).ReadString('\n')
+	stop()
+	require.Equal(t, exitOK, <-ended)
+	require.NoError(t, err)
+	require.Contains(t, where, "http://127.0.0.1:")
+}
