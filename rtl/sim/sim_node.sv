@@ -57,6 +57,22 @@ module sim_node #(
   logic [63:0] dma_araddr, dma_rdata;
   logic        host_idle, host_active, nic_idle, nic_active;
 
+  // What stands still while a node runs is taken at reset. Verilator evaluates whatever follows from an input again whenever
+  // any input has changed, and half of that was the router's, which follows from shape.
+  logic [11:0]      my_id;
+  logic [59:0]      my_shape;
+  logic [LINKS-1:0] my_links;
+  logic [15:0]      wr_latency, rd_latency;
+  always_ff @(posedge clk) begin
+    wr_latency <= host_wr_latency;
+    rd_latency <= host_rd_latency;
+    if (rst) begin
+      my_id    <= node_id;
+      my_shape <= shape;
+      my_links <= link_up;
+    end
+  end
+
   logic                    ext_sel, ext_write, ext_known, ext_writable;
   logic [15:0]             ext_addr;
   logic [63:0]             ext_wdata, ext_rdata;
@@ -71,16 +87,16 @@ module sim_node #(
     end
   endgenerate
   wire_faults #(.LINKS(LINKS), .WORD_W(WORD_W)) u_wires (
-      .clk, .rst, .node_id, .sel(ext_sel), .write(ext_write), .addr(ext_addr), .wdata(ext_wdata), .rdata(ext_rdata),
+      .clk, .rst, .node_id(my_id), .sel(ext_sel), .write(ext_write), .addr(ext_addr), .wdata(ext_wdata), .rdata(ext_rdata),
       .known(ext_known), .writable(ext_writable), .in_valid(m_tvalid), .in_word(m_word), .out_valid(tx_valid),
       .out_word(tx_word), .down(wire_down)
   );
 
-  host_bus u_host (.wr_latency(host_wr_latency), .rd_latency(host_rd_latency), .idle(host_idle), .active(host_active), .*);
+  host_bus u_host (.node_id(my_id), .wr_latency, .rd_latency, .idle(host_idle), .active(host_active), .*);
 
   /* verilator lint_off PINCONNECTEMPTY */
   nic_core #(.PORTS(PORTS), .VC_DEPTH(VC_DEPTH), .TORUS(TORUS), .SHAPE_INPUT(1)) u_nic (
-      .clk, .rst, .link_rst, .node_id, .shape, .slept,
+      .clk, .rst, .link_rst, .node_id(my_id), .shape(my_shape), .slept,
       .s_axil_awvalid(axil_awvalid), .s_axil_awready(axil_awready), .s_axil_awaddr(axil_awaddr),
       .s_axil_wvalid(axil_wvalid), .s_axil_wready(axil_wready), .s_axil_wdata(axil_wdata), .s_axil_wstrb(8'hff),
       .s_axil_bvalid(axil_bvalid), .s_axil_bready(1'b1), .s_axil_bresp(axil_bresp),
@@ -96,7 +112,7 @@ module sim_node #(
       .m_axi_arvalid(dma_arvalid), .m_axi_arready(dma_arready), .m_axi_araddr(dma_araddr), .m_axi_arlen(dma_arlen),
       .m_axi_arsize(), .m_axi_arburst(), .m_axi_rvalid(dma_rvalid), .m_axi_rready(dma_rready), .m_axi_rdata(dma_rdata),
       .m_axi_rresp(dma_rresp), .m_axi_rlast(dma_rlast),
-      .link_up, .carrier, .m_axis_tvalid(m_tvalid), .m_axis_tready({LINKS{1'b1}}), .m_axis_tdata(m_tdata), .m_axis_tuser(m_tuser),
+      .link_up(my_links), .carrier, .m_axis_tvalid(m_tvalid), .m_axis_tready({LINKS{1'b1}}), .m_axis_tdata(m_tdata), .m_axis_tuser(m_tuser),
       .s_axis_tvalid(rx_valid), .s_axis_tready(), .s_axis_tdata(s_tdata), .s_axis_tuser(s_tuser), .irq, .idle(nic_idle), .active(nic_active)
   );
   /* verilator lint_on PINCONNECTEMPTY */
