@@ -1,6 +1,7 @@
 #!/bin/bash
 # Installs what nicloop needs on Debian 12 from Debian's own packages, and only
-# what is missing. Safe to run again. Needs root, or sudo.
+# what is missing, and compiles the program, so that the first command starts with
+# its own work. Safe to run again. Needs root, or sudo.
 # With --slurm also what scripts/slurm-test needs.
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -91,3 +92,6 @@ note_version verilator "$VERILATOR_VERSION" "$(verilator --version | cut -d' ' -
 note_version yosys "$YOSYS_VERSION" "$(yosys -V | cut -d' ' -f2)"
 note_version g++ "$GXX_MAJOR" "$(g++ -dumpversion | cut -d. -f1)"
 note_version tshark "$TSHARK_MINOR" "$(tshark --version 2>/dev/null | sed -nE '1s/.* ([0-9]+\.[0-9]+)\..*/\1/p')"
+# After the packages: without a C compiler Go would compile something else.
+echo "setup: compiling nicloop, half a minute on two cores, once"
+go build -o /dev/null ./cmd/nicloop || die "go build failed; its output is above"
