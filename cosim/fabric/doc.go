@@ -4,12 +4,12 @@
 // # What it promises
 //
 //   - A flit needs InjectCycles to its first router, RouterCycles per router and LinkCycles per
-//     link; a place that became free can be used again CreditCycles later (LocalCreditCycles at
+//     link; an entry that became free can be used again CreditCycles later (LocalCreditCycles at
 //     a NIC); per VC one credit per cycle comes back.
 //   - Per input and VC there is one queue per output; the queues of a VC share
-//     its VCDepth places. Per output and VC a packet keeps the output from head to
-//     tail, and packets take turns; per cycle the VCs that can move take turns. Both
-//     turns are round-robin: the first behind the one served last.
+//     its VCDepth entries. Per output and VC a packet keeps the output from head to
+//     tail, and an arbiter chooses the next; per cycle another chooses among the VCs that can
+//     move. Both are round-robin: the first behind the one served last.
 //   - Nothing is lost, and what has one source, destination and VC stays in order.
 //     A packet without a legal route is discarded, counted, and hinders nobody.
 //   - The same calls give the same flits in the same cycles, in runs or one by one, in one
@@ -21,7 +21,7 @@
 // # What the caller must do
 //
 // In each cycle, in any order: take Ejected and Dropped, Inject at most one flit
-// per node where CanInject allows it, Release the places that the NIC takes flits
+// per node where CanInject allows it, Release the entries that the NIC takes flits
 // out of. Then Step. While nothing can move, SkipTo(NextEvent()) does the same as
 // that many Steps. A packet's flits are injected in order, head first and tail
 // last, and not mixed with others on the same VC.

@@ -9,27 +9,27 @@ import (
 
 // A Network is a simulation. It is its caller's to call from one goroutine at a time.
 type Network struct {
-	cfg      Config
-	vcs      int
-	slots    int
-	slotTime int64 // ticks of a flit
-	births   traffic.Births
-	block    int64
-	now      int64
-	parts    []*part
-	place    []place                               // of routers
-	nodes    []place                               // of nodes
-	era      int                                   // of the mail: blocks alternate between two boxes
-	since    int64                                 // birth of the first packet whose latency counts
-	observe  func(pk *packet, node int32, t int64) // for tests
+	cfg       Config
+	vcs       int
+	slots     int
+	slotTime  int64 // ticks of a flit
+	births    traffic.Births
+	block     int64
+	now       int64
+	parts     []*part
+	locations []location                            // of routers
+	nodes     []location                            // of nodes
+	era       int                                   // of the mail: blocks alternate between two boxes
+	since     int64                                 // birth of the first packet whose latency counts
+	observe   func(pk *packet, node int32, t int64) // for tests
 
 	// port of a queue, and queues of a port
 	portOf   [maxQueues]uint8
 	queuesOf [maxPorts][2]uint64
 }
 
-// A place is where a part has something.
-type place struct{ part, index int32 }
+// A location is where a part has something.
+type location struct{ part, index int32 }
 
 // New builds a network at cycle 0.
 func New(cfg Config) (*Network, error) {
@@ -68,13 +68,13 @@ func New(cfg Config) (*Network, error) {
 	return n, nil
 }
 
-// lay gives every router and node its place in a part, and its memory.
+// lay gives every router and node its location in a part, and its memory.
 func (n *Network) lay() {
 	t := n.cfg.Topology
 	for i := range t.Parts() {
 		n.parts = append(n.parts, newPart(n, i, t.Parts()))
 	}
-	n.place, n.nodes = make([]place, t.Routers()), make([]place, t.Nodes())
+	n.locations, n.nodes = make([]location, t.Routers()), make([]location, t.Nodes())
 	count := make([]int, t.Parts())
 	for r := range t.Routers() {
 		count[t.Part(r)]++
@@ -85,7 +85,7 @@ func (n *Network) lay() {
 	}
 	for r := range t.Routers() {
 		p := n.parts[t.Part(r)]
-		n.place[r] = place{int32(p.number), int32(len(p.routers))}
+		n.locations[r] = location{int32(p.number), int32(len(p.routers))}
 		p.routers = append(p.routers, router{id: int32(r), ports: int32(t.Ports(r)), dice: *rand.NewPCG(n.cfg.Seed, uint64(r)<<1)})
 	}
 	for _, p := range n.parts {
@@ -93,7 +93,7 @@ func (n *Network) lay() {
 			r := &p.routers[i]
 			for port := range t.Ports(int(r.id)) {
 				if id, ok := t.Node(int(r.id), port); ok {
-					n.nodes[id] = place{int32(p.number), int32(len(p.nodes))}
+					n.nodes[id] = location{int32(p.number), int32(len(p.nodes))}
 					p.nodes = append(p.nodes, newNode(n, id, int32(i), uint8(port)))
 				}
 			}
@@ -122,7 +122,7 @@ func (n *Network) wire() (longest, block int64) {
 				} else if !wired {
 					rings = 0
 				} else {
-					peer := n.place[w.Router]
+					peer := n.locations[w.Router]
 					pt.part, pt.peer, pt.peerPort, pt.cycles = peer.part, peer.index, uint8(w.Port), int16(w.Cycles)
 					longest = max(longest, int64(w.Cycles))
 					if int(peer.part) != p.number { // a credit on its way back is what arrives first
@@ -139,11 +139,11 @@ func (n *Network) wire() (longest, block int64) {
 			slots += queues * n.slots
 		}
 	}
-	pool := slab[packet](slots)
+	all := slab[packet](slots)
 	for _, p := range n.parts {
 		for i := range p.routers {
 			r := &p.routers[i]
-			r.ring = pool[r.base:]
+			r.ring = all[r.base:]
 		}
 	}
 	return longest, block

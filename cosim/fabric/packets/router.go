@@ -43,7 +43,7 @@ type port struct {
 	node      int32     // of this part; -1: none
 	cycles    int16
 	peerPort  uint8
-	nextQueue uint8 // whose turn it is
+	nextQueue uint8 // the first that is looked at, round-robin
 }
 
 // due is what happens at a router in a cycle.
@@ -182,7 +182,7 @@ func (p *part) route(r *router, q int, t int64) {
 	}
 }
 
-// choose gives the queue whose turn it is at an output, or -1.
+// choose gives the queue that an output serves next, or -1.
 func (p *part) choose(r *router, o int) int {
 	pt := &r.port[o]
 	for {
@@ -203,7 +203,7 @@ func (p *part) choose(r *router, o int) int {
 	}
 }
 
-// next is the first bit of two words from a place on, round.
+// next is the first bit of two words from an index on, round.
 func next(a, b uint64, from uint) int {
 	if from < 64 {
 		if m := a >> from << from; m != 0 {
