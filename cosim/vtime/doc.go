@@ -32,9 +32,9 @@
 //
 // Parts are simulated in windows. The clock of the host decides who does the next ones, and nothing
 // else: a window comes to the same whoever does it. A run begins with one thread; after 4 ms all threads
-// are tried, unless the one gets less than a core. At the end of such a turn all parts stand at the same cycle, and the way that takes less time
+// are tried, unless the one gets less than a core. At the end of such a slice all parts stand at the same cycle, and the way that takes less time
 // per cycle and event goes on, threads if they are faster by a tenth. The other is tried again after 16 to
-// 64 times what the last trial took. A thread that waits for half a millisecond ends its turn: the
+// 64 times what the last trial took. A thread that waits for half a millisecond ends its slice: the
 // one it waits for has no core.
 //
 // A process has Config.PIODepth lines in its send window at most, and on the way there: with as many, the next
