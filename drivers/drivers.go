@@ -225,7 +225,7 @@ type Repeated struct {
 type Options struct {
 	Nodes int
 	// MemoryBytes of DMA memory per node. If that lies in segments, there is one more, and twice as much: so whatever fits
-	// into a segment has a place, one thing behind the other.
+	// into a segment can be laid out, one thing behind the other.
 	MemoryBytes int
 	// Needs are what the devices must be able to do; Open tells if they cannot.
 	Needs       Capabilities

@@ -59,7 +59,7 @@ func (m *Layout) place(list []drivers.Segment, procs int) (err error) {
 		if err != nil {
 			return 0
 		}
-		if at, err = drivers.Place(list, m.end, uint64(bytes), pageBytes); err != nil {
+		if at, err = drivers.FitInSegment(list, m.end, uint64(bytes), pageBytes); err != nil {
 			err = fmt.Errorf("%s: %w", what, err)
 		}
 		m.end = at + uint64(bytes)

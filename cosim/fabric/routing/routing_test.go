@@ -214,7 +214,7 @@ func (n network) way(t *testing.T, src, dst int, used func(router int) []int32, 
 
 // On an empty network all but Valiant take a shortest way; Valiant, and the adaptive ones where the minimal output is
 // full, take others that are not much longer.
-func TestWays(t *testing.T) {
+func TestPaths(t *testing.T) {
 	dice := rand.NewPCG(1, 2)
 	empty := func(int) []int32 { return make([]int32, 64) }
 	random := func(int) []int32 {
