@@ -68,5 +68,5 @@ func TestTrialStopsLooking(t *testing.T) {
 func TestNoTrial(t *testing.T) {
 	never := newTrial(-1)
 	never.begin()
-	require.Equal(t, bothSleep, never.way)
+	require.Equal(t, bothSleep, never.policy)
 }

@@ -5,8 +5,8 @@ import (
 	"fmt"
 )
 
-// An ID names one end of a transfer in messages: a place and how often that was given out.
-// Sends and receives have places of their own, so that neither can take those the other
+// An ID names one end of a transfer in messages: an index and how often that was given out.
+// Sends and receives have indexes of their own, so that neither can take those the other
 // needs to make progress. No transfer has ID 0.
 type ID uint32
 
@@ -29,7 +29,7 @@ func (id ID) slot() int          { return int(id & (receiveFlag - 1)) }
 func (id ID) receive() bool      { return id&receiveFlag != 0 }
 func (id ID) generation() uint16 { return uint16(id >> 16) }
 
-// String is "s3.1" for the first use of the send in place 3, "r…" for a receive.
+// String is "s3.1" for the first use of the send with index 3, "r…" for a receive.
 func (id ID) String() string {
 	if id == 0 {
 		return "-"

@@ -26,23 +26,23 @@ type Stats struct {
 
 // A Core is the rendezvous state of one rank.
 type Core struct {
-	cfg     Config
-	ids     [2]names // of sends, of receives
-	ends    []*End   // by ref; those of spare are not in use
-	spare   []int32
-	gone    int32 // the end whose Complete was given out last, or -1
-	unnamed [2]fifo[*End]
-	waiting [classes]fifo[*End] // for memory; of Early nobody waits
-	moving  []fifo[*End]        // with operations to post, in turn, by protocol
-	turn    int                 // the protocol whose turn it is
-	posting *End                // of which an operation was given out and not answered
-	actions fifo[Action]
-	under   []int // operations under way, by protocol
-	placed  int   // ends that have memory
-	blocked bool  // the last operation found no room
-	now     Time
-	retryAt Time
-	stats   Stats
+	cfg        Config
+	ids        [2]names // of sends, of receives
+	ends       []*End   // by ref; those of spare are not in use
+	spare      []int32
+	gone       int32 // the end whose Complete was given out last, or -1
+	unnamed    [2]fifo[*End]
+	waiting    [classes]fifo[*End] // for memory; of Early nobody waits
+	moving     []fifo[*End]        // with operations to post, round-robin, by protocol
+	next       int                 // the protocol that is looked at first
+	posting    *End                // of which an operation was given out and not answered
+	actions    fifo[Action]
+	under      []int // operations under way, by protocol
+	registered int   // ends that have memory
+	blocked    bool  // the last operation found no room
+	now        Time
+	retryAt    Time
+	stats      Stats
 }
 
 // names are the IDs of one direction.
