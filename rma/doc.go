@@ -26,7 +26,6 @@
 //     is done ([Event].Last, [Port.Done]).
 //
 //   - Poll: handles come back through the ring, and peers' notifications need
-//
 //     entries in it too. A full ring makes the whole node's RMA wait.
 //
 //   - Keep the memory of processes that must not reach each other in different
