@@ -47,8 +47,8 @@ type Core struct {
 
 // names are the IDs of one direction.
 type names struct {
-	slots []name // as many as were ever in use at a time
-	free  fifo[int]
+	list []name // as many as were ever in use at a time
+	free fifo[int]
 }
 
 type name struct {
@@ -249,22 +249,22 @@ func (c *Core) giveNames(receive bool) bool {
 	d := direction(receive)
 	q, n := &c.unnamed[d], &c.ids[d]
 	for q.len() > 0 {
-		slot := len(n.slots)
+		index := len(n.list)
 		switch {
 		case n.free.len() > 0:
-			slot = n.free.pop()
-		case slot == c.cfg.IDs:
+			index = n.free.pop()
+		case index == c.cfg.IDs:
 			return false
 		default:
-			n.slots = append(n.slots, name{})
+			n.list = append(n.list, name{})
 		}
 		e := q.pop()
-		s := &n.slots[slot]
+		s := &n.list[index]
 		if s.generation++; s.generation == 0 {
 			s.generation = 1 // so that no ID is 0
 		}
 		s.end = e
-		e.id = makeID(slot, s.generation, receive)
+		e.id = makeID(index, s.generation, receive)
 		e.protocol.Start(e)
 	}
 	return true
@@ -272,10 +272,10 @@ func (c *Core) giveNames(receive bool) bool {
 
 func (c *Core) find(id ID) *End {
 	n := &c.ids[direction(id.receive())]
-	if id.slot() >= len(n.slots) || n.slots[id.slot()].generation != id.generation() {
+	if id.index() >= len(n.list) || n.list[id.index()].generation != id.generation() {
 		return nil
 	}
-	return n.slots[id.slot()].end
+	return n.list[id.index()].end
 }
 
 // freeName takes an end's name back.
@@ -285,7 +285,7 @@ func (c *Core) freeName(e *End) {
 		drop(&c.unnamed[d], e)
 		return
 	}
-	c.ids[d].slots[e.id.slot()].end = nil
-	c.ids[d].free.push(e.id.slot())
+	c.ids[d].list[e.id.index()].end = nil
+	c.ids[d].free.push(e.id.index())
 	e.id = 0
 }

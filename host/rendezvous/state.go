@@ -44,11 +44,11 @@ func (c *Core) Clone() *Core {
 	}
 	for d := range c.ids {
 		n.unnamed[d] = n.same(&c.unnamed[d])
-		n.ids[d] = names{slots: append([]name(nil), c.ids[d].slots...)}
+		n.ids[d] = names{list: append([]name(nil), c.ids[d].list...)}
 		n.ids[d].free.list = append([]int(nil), c.ids[d].free.all()...)
-		for i, s := range n.ids[d].slots {
+		for i, s := range n.ids[d].list {
 			if s.end != nil {
-				n.ids[d].slots[i].end = n.ends[s.end.ref]
+				n.ids[d].list[i].end = n.ends[s.end.ref]
 			}
 		}
 	}
@@ -95,7 +95,7 @@ func (c *Core) AppendState(b []byte) []byte {
 	}
 	for d := range c.ids {
 		queue(&c.unnamed[d])
-		for _, s := range c.ids[d].slots {
+		for _, s := range c.ids[d].list {
 			number(uint64(s.generation))
 		}
 		for _, i := range c.ids[d].free.all() {

@@ -11,8 +11,8 @@ import (
 type Network struct {
 	cfg       Config
 	vcs       int
-	slots     int
-	slotTime  int64 // ticks of a flit
+	capacity  int
+	flitTime  int64 // ticks of a flit
 	births    traffic.Births
 	block     int64
 	now       int64
@@ -36,7 +36,7 @@ func New(cfg Config) (*Network, error) {
 	if err := cfg.check(); err != nil {
 		return nil, err
 	}
-	n := &Network{cfg: cfg, vcs: cfg.Routing.VCs(), slots: cfg.slots(), slotTime: cfg.flitTicks(), births: traffic.Bernoulli(cfg.Rate / float64(cfg.Flits))}
+	n := &Network{cfg: cfg, vcs: cfg.Routing.VCs(), capacity: cfg.capacity(), flitTime: cfg.flitTicks(), births: traffic.Bernoulli(cfg.Rate / float64(cfg.Flits))}
 	for q := range n.portOf {
 		p := q / n.vcs
 		n.portOf[q] = uint8(p)
@@ -106,11 +106,11 @@ func (n *Network) wire() (longest, block int64) {
 	t := n.cfg.Topology
 	block = 64
 	longest = int64(n.cfg.NodeCycles)
-	slots := 0
+	entries := 0
 	for _, p := range n.parts {
 		for i := range p.routers {
 			r := &p.routers[i]
-			r.base = slots
+			r.base = entries
 			queues := 0
 			for o := range r.port[:r.ports] {
 				pt := &r.port[o]
@@ -131,15 +131,15 @@ func (n *Network) wire() (longest, block int64) {
 				}
 				for v := range rings {
 					q := o*n.vcs + v
-					r.queues[q].base = int32(queues * n.slots)
-					r.room[q] = int16(n.slots)
+					r.queues[q].base = int32(queues * n.capacity)
+					r.room[q] = int16(n.capacity)
 					queues++
 				}
 			}
-			slots += queues * n.slots
+			entries += queues * n.capacity
 		}
 	}
-	all := slab[packet](slots)
+	all := slab[packet](entries)
 	for _, p := range n.parts {
 		for i := range p.routers {
 			r := &p.routers[i]
@@ -171,8 +171,8 @@ func (n *Network) Check() error {
 			}
 		}
 		for i := range p.nodes {
-			if nd := &p.nodes[i]; int(nd.room) != n.slots || nd.count != 0 {
-				return fmt.Errorf("node %d: room for %d of %d packets, %d not taken", nd.id, nd.room, n.slots, nd.count)
+			if nd := &p.nodes[i]; int(nd.room) != n.capacity || nd.count != 0 {
+				return fmt.Errorf("node %d: room for %d of %d packets, %d not taken", nd.id, nd.room, n.capacity, nd.count)
 			}
 		}
 	}
@@ -190,8 +190,8 @@ func (n *Network) checkRouter(r *router) error {
 				return fmt.Errorf("router %d, input %d, VC %d: %d packets", r.id, o, v, r.queues[q].n)
 			}
 			_, wired := n.cfg.Topology.Wire(int(r.id), o)
-			if (wired || r.port[o].node >= 0 && v == 0) && int(r.room[q]) != n.slots {
-				return fmt.Errorf("router %d, output %d, VC %d: room for %d of %d packets", r.id, o, v, r.room[q], n.slots)
+			if (wired || r.port[o].node >= 0 && v == 0) && int(r.room[q]) != n.capacity {
+				return fmt.Errorf("router %d, output %d, VC %d: room for %d of %d packets", r.id, o, v, r.room[q], n.capacity)
 			}
 		}
 	}

@@ -270,8 +270,8 @@ func (s *reference) begin(r *refRouter, q *refQueue, o int) {
 	p := q.flits[0].p
 	ask := o*s.vcs + q.vc
 	if s.cfg.ECN != nil && !p.fecn {
-		slots := s.cfg.Depth / s.cfg.Flits
-		p.fecn = marked(s.cfg.ECN.Chance(1-float64(r.credits[ask]/s.cfg.Flits)/float64(slots)), r.dice)
+		capacity := s.cfg.Depth / s.cfg.Flits
+		p.fecn = marked(s.cfg.ECN.Chance(1-float64(r.credits[ask]/s.cfg.Flits)/float64(capacity)), r.dice)
 	}
 	r.credits[ask] -= s.cfg.Flits
 	r.used[o] += int32(s.cfg.Flits)
