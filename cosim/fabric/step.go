@@ -11,7 +11,7 @@ const Forever = ^uint64(0)
 // cycle is known in which it can send next, or what it waits for: a flit
 // or a credit, which looks at the output VC when it is put there. The calendar has the outputs by cycle.
 //
-// A run is several flits sent by one decision. What it relies on is certain: the flits
+// A run is several flits sent by one decision (doc.go has a worked example). What it relies on is certain: the flits
 // are in the queue or come in known cycles, credits that are on their way are not taken
 // back, the packet keeps the output to its tail, and no other VC asks for the wire
 // (Config.Run). So the next router learns of flits before they are there, and the one
