@@ -131,7 +131,7 @@ func (c *Config) Validate() error {
 	return err
 }
 
-// addrs places rank r on host r/Procs.
+// addrs puts rank r on host r/Procs.
 func (c *Config) addrs() []velo.Addr {
 	list := make([]velo.Addr, c.Ranks())
 	for r := range list {

@@ -17,7 +17,7 @@ const flowWindow = 4
 // that the victims have all is news to the others only when it is vtime.Window cycles old.
 type traffic struct {
 	flows   []flow
-	lanes   []laneTraffic // of flow i / Procs, process i % Procs
+	pairs   []pairTraffic // of flow i / Procs, process i % Procs
 	starts  []start       // by rank
 	victims atomic.Int64  // flows that have not received all; hot ones go on until there are none
 	ended   atomic.Uint64 // cycle in which the last of them so far did
@@ -31,8 +31,8 @@ type start struct {
 	cycle uint64
 }
 
-// laneTraffic is one flow between two processes; one writes what was sent, the other the rest.
-type laneTraffic struct {
+// pairTraffic is one flow between two processes; one writes what was sent, the other the rest.
+type pairTraffic struct {
 	flow
 	rankFrom, rankTo int
 	sent, posted     int // messages, receives
@@ -67,7 +67,7 @@ func (w *World) newTraffic() (*traffic, error) {
 	f := &traffic{flows: flows, held: c.held, starts: make([]start, len(w.Ranks)), cycle: func(rank int) uint64 { return uint64(w.procs[rank].Cycle()) }}
 	for _, x := range flows {
 		for p := range c.Procs {
-			f.lanes = append(f.lanes, laneTraffic{flow: x, rankFrom: x.from*c.Procs + p, rankTo: x.to*c.Procs + p})
+			f.pairs = append(f.pairs, pairTraffic{flow: x, rankFrom: x.from*c.Procs + p, rankTo: x.to*c.Procs + p})
 			if x.class != HotFlow {
 				f.victims.Add(1)
 			}
@@ -81,7 +81,7 @@ func (f *traffic) results() (list []FlowResult) {
 	if f == nil {
 		return nil
 	}
-	for _, l := range f.lanes {
+	for _, l := range f.pairs {
 		if l.start == 0 { // no message to warm up
 			l.start = f.ready().at
 		}
@@ -97,9 +97,9 @@ func (f *traffic) results() (list []FlowResult) {
 	return list
 }
 
-// A place is a buffer of one flow at one rank, with the request that uses it.
-type place struct {
-	lane    *laneTraffic
+// An outstanding message of one flow at one rank has a buffer and the request that uses it.
+type outstanding struct {
+	pair    *pairTraffic
 	buf     []byte
 	k       int
 	receive bool
@@ -110,7 +110,7 @@ type place struct {
 type pump struct {
 	t        *task
 	r        *host.Rank
-	places   []place
+	messages []outstanding
 	requests []*host.Request
 	active   int
 }
@@ -119,8 +119,8 @@ type pump struct {
 func (t *task) congest(r *host.Rank, n int) error {
 	p := &pump{t: t, r: r}
 	f := t.traffic
-	for i := range f.lanes {
-		l := &f.lanes[i]
+	for i := range f.pairs {
+		l := &f.pairs[i]
 		if l.rankFrom != r.ID() && l.rankTo != r.ID() {
 			continue
 		}
@@ -129,10 +129,10 @@ func (t *task) congest(r *host.Rank, n int) error {
 			if err != nil {
 				return err
 			}
-			p.places = append(p.places, place{lane: l, buf: buf, receive: l.rankTo == r.ID()})
+			p.messages = append(p.messages, outstanding{pair: l, buf: buf, receive: l.rankTo == r.ID()})
 		}
 	}
-	p.requests = make([]*host.Request, len(p.places))
+	p.requests = make([]*host.Request, len(p.messages))
 	if err := r.Barrier(); err != nil {
 		return err
 	}
@@ -164,7 +164,7 @@ func (f *traffic) ready() (last start) {
 func (f *traffic) cycles() uint64 { return f.ended.Load() - f.ready().cycle }
 
 func (p *pump) run() error {
-	for i := range p.places {
+	for i := range p.messages {
 		if err := p.post(i); err != nil {
 			return err
 		}
@@ -176,12 +176,12 @@ func (p *pump) run() error {
 		}
 		p.requests[i] = nil
 		p.active--
-		if p.places[i].receive {
-			if err := p.arrived(&p.places[i], st); err != nil {
+		if p.messages[i].receive {
+			if err := p.arrived(&p.messages[i], st); err != nil {
 				return err
 			}
 			if st.Bytes == 0 {
-				continue // the sender has ended this place
+				continue // the sender has ended this one
 			}
 		}
 		if err := p.post(i); err != nil {
@@ -191,26 +191,26 @@ func (p *pump) run() error {
 	return nil
 }
 
-// post begins the next message of a place. A flow ends with one empty message
+// post begins the next message with a buffer. A flow ends with one empty message
 // for every receive that waits for it.
 func (p *pump) post(i int) (err error) {
-	x := &p.places[i]
+	x := &p.messages[i]
 	switch {
 	case x.receive:
-		x.k = x.lane.posted // messages of a pair match in order
-		x.lane.posted++
-		p.requests[i], err = p.r.Irecv(x.lane.rankFrom, tagApp, x.buf)
+		x.k = x.pair.posted // messages of a pair match in order
+		x.pair.posted++
+		p.requests[i], err = p.r.Irecv(x.pair.rankFrom, tagApp, x.buf)
 	case x.buf == nil:
 		return nil // its end has been sent
 	default:
-		x.k = x.lane.sent
-		x.lane.sent++
+		x.k = x.pair.sent
+		x.pair.sent++
 		if p.over(x) {
 			x.buf = nil
 		} else {
-			fill(x.buf, p.t.c.Seed, p.r.ID(), x.lane.rankTo, x.k)
+			fill(x.buf, p.t.c.Seed, p.r.ID(), x.pair.rankTo, x.k)
 		}
-		p.requests[i], err = p.r.Isend(x.lane.rankTo, tagApp, x.buf)
+		p.requests[i], err = p.r.Isend(x.pair.rankTo, tagApp, x.buf)
 	}
 	p.active++
 	return err
@@ -218,25 +218,25 @@ func (p *pump) post(i int) (err error) {
 
 // over tells whether a flow has sent enough: victims so many messages, hot ones
 // until the victims have got all theirs.
-func (p *pump) over(x *place) bool {
+func (p *pump) over(x *outstanding) bool {
 	enough := x.k >= p.t.c.Warmup+p.t.c.Iterations
-	return enough && (x.lane.class != HotFlow || p.t.traffic.over(p.r.ID()))
+	return enough && (x.pair.class != HotFlow || p.t.traffic.over(p.r.ID()))
 }
 
 // arrived checks and counts one message.
-func (p *pump) arrived(x *place, st host.Status) error {
+func (p *pump) arrived(x *outstanding, st host.Status) error {
 	if st.Bytes == 0 {
 		return nil
 	}
 	c, k := p.t.c, x.k
 	if st.Bytes != len(x.buf) {
-		return fmt.Errorf("message %d from rank %d to rank %d has %d bytes, expected %d (seed %d)", k, x.lane.rankFrom, x.lane.rankTo, st.Bytes, len(x.buf), c.Seed)
+		return fmt.Errorf("message %d from rank %d to rank %d has %d bytes, expected %d (seed %d)", k, x.pair.rankFrom, x.pair.rankTo, st.Bytes, len(x.buf), c.Seed)
 	}
-	if err := verify(x.buf, c.Seed, x.lane.rankFrom, x.lane.rankTo, k); err != nil {
+	if err := verify(x.buf, c.Seed, x.pair.rankFrom, x.pair.rankTo, k); err != nil {
 		return err
 	}
 	p.t.bytes[p.r.ID()] += uint64(st.Bytes)
-	l := x.lane
+	l := x.pair
 	l.received++
 	switch {
 	case l.received == c.Warmup:

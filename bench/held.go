@@ -9,16 +9,16 @@ import (
 
 // heldLinks is a trace sink that finds where a network stands: a link is held
 // while a packet stands half way across it. A packet's flits come one a cycle
-// unless the place ahead of it is full (or another virtual channel takes the
+// unless the buffer ahead of it is full (or another virtual channel takes the
 // wire for a cycle), so gaps between the flits of a packet are the congestion
 // tree, seen from the wires.
 type heldLinks struct {
 	on    bool
-	lanes []lane // by node, point, class
+	links []heldLink // by node, point, class
 }
 
-// A lane is one class of one link, or of the way into a router.
-type lane struct {
+// A heldLink is one class of one link, or of the way into a router.
+type heldLink struct {
 	last drivers.Cycle
 	open bool // a head has passed, its tail has not
 	held uint64
@@ -32,11 +32,11 @@ const (
 )
 
 func newHeldLinks(nodes int) *heldLinks {
-	return &heldLinks{lanes: make([]lane, nodes*heldPoints*classes)}
+	return &heldLinks{links: make([]heldLink, nodes*heldPoints*classes)}
 }
 
-func (h *heldLinks) lane(node, point, class int) *lane {
-	return &h.lanes[(node*heldPoints+point)*classes+class]
+func (h *heldLinks) link(node, point, class int) *heldLink {
+	return &h.links[(node*heldPoints+point)*classes+class]
 }
 
 // Trace takes events.
@@ -46,7 +46,7 @@ func (h *heldLinks) Trace(events []drivers.TraceEvent) error {
 		if e.Point >= heldPoints {
 			continue
 		}
-		l := h.lane(int(e.Node), int(e.Point), int(e.VC)%classes)
+		l := h.link(int(e.Node), int(e.Point), int(e.VC)%classes)
 		if h.on {
 			l.flits++
 			if l.open && e.Flags&drivers.TraceHead == 0 {
@@ -72,8 +72,8 @@ type HeldLink struct {
 // counts as held for another channel's flit, both share the wire: what is left
 // over the time itself is cut.
 func (h *heldLinks) list(cycles uint64) (list []HeldLink) {
-	for i := range h.lanes {
-		l := &h.lanes[i]
+	for i := range h.links {
+		l := &h.links[i]
 		if l.flits == 0 || cycles == 0 {
 			continue
 		}

@@ -104,7 +104,7 @@ func (f *inNode) unmap(node int, buf []byte, i int) {
 }
 
 // TestPageFaultsInRendezvous: both ends are told, once, and nothing else is touched: not the rank, not the
-// message that has the place of the failed one.
+// message that has the memory of the failed one.
 func TestPageFaultsInRendezvous(t *testing.T) {
 	const n = 10 << 12
 	for _, p := range protocols {

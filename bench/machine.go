@@ -25,7 +25,7 @@ func simulate(sys drivers.Timed, c *Config) *simulated {
 }
 
 // Add implements world.Machine: ranks come in order, all of one program.
-func (s *simulated) Add(_ int, at world.Place) (world.Process, error) {
+func (s *simulated) Add(_ int, at world.Location) (world.Process, error) {
 	p := s.Kernel.Add(at.Node, at.VPID)
 	s.procs = append(s.procs, p)
 	return p, nil

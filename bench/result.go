@@ -107,7 +107,7 @@ func (res *Result) add(w *World, wl *Workload, t *task, n int, flow FlowStats, b
 func (res *Result) addTraffic(f *traffic) {
 	row := &res.Rows[len(res.Rows)-1]
 	row.Flows, row.Messages, row.Bandwidth = f.results(), 0, 0
-	for i, l := range f.lanes {
+	for i, l := range f.pairs {
 		row.Messages += l.received
 		row.Bandwidth += row.Flows[i].MBps
 	}

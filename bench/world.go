@@ -35,7 +35,7 @@ func (c *Config) world() world.Config {
 		Rendezvous: c.Rendezvous, Chunk: c.Chunk, Outstanding: c.Outstanding,
 	}
 	for _, a := range c.addrs() {
-		w.Directory = append(w.Directory, world.Place{Node: a.Node, VPID: a.VPID})
+		w.Directory = append(w.Directory, world.Location{Node: a.Node, VPID: a.VPID})
 	}
 	for _, n := range c.Sizes {
 		w.Longest = max(w.Longest, n)

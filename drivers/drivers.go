@@ -15,7 +15,7 @@ type Device interface {
 	// WriteReg posts a write to a 64-bit register.
 	WriteReg(off uint32, v uint64) error
 	// WritePIO posts a write to the send windows at the byte address off (regs.Pio, regs.Descriptors), a multiple of 8: a line,
-	// or a piece of one, of at most 64 bytes, in whole quadwords. It waits for nothing: a line for which its process has no place
+	// or a piece of one, of at most 64 bytes, in whole quadwords. It waits for nothing: a line for which its process has no free entry
 	// is refused (register VELO_WINDOW; see [Window]). It keeps no reference to line.
 	WritePIO(off uint32, line []byte) error
 	// Memory is the node's DMA memory, as software sees it: whatever Device and Timed call an offset of it is an index.
@@ -64,7 +64,7 @@ type Timed interface {
 	Now() Cycle
 	PostReg(node int, at Cycle, off uint32, v uint64)
 	PostPIO(node int, at Cycle, off uint32, line []byte)
-	// PIOTaken counts the writes to a process's windows that need no place any more: a write that makes a line or descriptor whole
+	// PIOTaken counts the writes to a process's windows that need no entry any more: a write that makes a line or descriptor whole
 	// counts when that has left the window, others when the NIC has taken or refused them. Whoever has no more than
 	// regs.VELOLines lines that do not count yet, and regs.RMADepth descriptors, is never refused.
 	PIOTaken(node, vpid int) uint64
@@ -225,7 +225,7 @@ type Repeated struct {
 type Options struct {
 	Nodes int
 	// MemoryBytes of DMA memory per node. If that lies in segments, there is one more, and twice as much: so whatever fits
-	// into a segment has a place, one thing behind the other.
+	// into a segment can be laid out, one thing behind the other.
 	MemoryBytes int
 	// Needs are what the devices must be able to do; Open tells if they cannot.
 	Needs       Capabilities

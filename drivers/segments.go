@@ -43,9 +43,9 @@ func Offset(dev Device, addr uint64) (uint64, bool) {
 	return 0, false
 }
 
-// Place is the first multiple of align, not before off, from which on n bytes lie in one segment. Without segments they
+// FitInSegment is the first multiple of align, not before off, from which on n bytes lie in one segment. Without segments they
 // do so everywhere.
-func Place(list []Segment, off, n, align uint64) (uint64, error) {
+func FitInSegment(list []Segment, off, n, align uint64) (uint64, error) {
 	up := func(off uint64) uint64 { return (off + align - 1) / align * align }
 	off = up(off)
 	if list == nil {
@@ -57,5 +57,5 @@ func Place(list []Segment, off, n, align uint64) (uint64, error) {
 			return at, nil
 		}
 	}
-	return 0, fmt.Errorf("%w: no place from 0x%x on for %d bytes that the NIC finds in one piece", ErrConfig, off, n)
+	return 0, fmt.Errorf("%w: no room from 0x%x on for %d bytes that the NIC finds in one piece", ErrConfig, off, n)
 }

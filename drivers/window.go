@@ -4,8 +4,8 @@ import (
 	"github.com/nicloop/nicloop/drivers/regs"
 )
 
-// A Pacer is a Device whose WritePIO waits until the process has a place in its window, as that of a simulated process does: its
-// user counts no places.
+// A Pacer is a Device whose WritePIO waits until the process has a free entry in its window, as that of a simulated process does: its
+// user counts no entries.
 type Pacer interface {
 	Device
 	PacesPIO() bool
@@ -19,7 +19,7 @@ type Window struct {
 	reg    uint32
 	paced  bool
 	posted uint64 // lines, since the window went on
-	free   int    // places
+	free   int    // entries
 	idle   int
 	kept   []keptLine
 }

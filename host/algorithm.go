@@ -49,7 +49,7 @@ func Collectives() (list []Collective) {
 type call struct {
 	kind    Collective
 	root    int
-	out, in []byte // what goes out and what comes in; data that is changed in its place is in
+	out, in []byte // what goes out and what comes in; data that is changed in place is in
 	lo, li  Layout // of them, where they have blocks
 	op      Op
 	// bytes is what the algorithm is chosen by, the same at all ranks: the message, or a block of it where
@@ -88,7 +88,7 @@ var algorithms = [collectives][]algorithm{
 // Linear has everybody talk to everybody directly.
 const Linear = "linear"
 
-// Algorithms names the ways to do a collective.
+// Algorithms names the algorithms of a collective.
 func (k Collective) Algorithms() (names []string) {
 	for _, a := range algorithms[k] {
 		names = append(names, a.name)

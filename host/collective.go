@@ -142,7 +142,7 @@ func (c *Comm) alltoall(kind Collective, out []byte, lo Layout, in []byte, li La
 }
 
 // AlltoallEach is a linear Alltoall with blocks of n bytes, at most EagerMax, without the buffers of a
-// large world: out gives the block for a peer, in the place for the block of one, and
+// large world: out gives the block for a peer, in the position of the block of one, and
 // got is told when that is there. What out and in give is used again for the next peer.
 func (c *Comm) AlltoallEach(n int, out, in func(peer int) []byte, got func(peer int) error) error {
 	if n > EagerMax {

@@ -40,8 +40,8 @@ func same(what string, got, want []byte) error {
 	return nil
 }
 
-// maxWays is the most algorithms that a collective has, and one: the library's choice.
-const maxWays = 5
+// maxAlgorithms is the most algorithms that a collective has, and one: the library's choice.
+const maxAlgorithms = 5
 
 // setWay has the world use algorithm way-1 of every collective that has so many, in way 0 none.
 func setWay(r *Rank, way int) error {
@@ -61,7 +61,7 @@ func setWay(r *Rank, way int) error {
 // algorithms, with blocks that travel either way.
 func worldsOf(t *testing.T, body func(r *Rank, n int) error) {
 	for _, nodes := range []int{1, 2, 5, 8} {
-		for way := range maxWays {
+		for way := range maxAlgorithms {
 			for _, n := range []int{0, 24, 3000} {
 				p := plan{nodes: nodes, procs: 1, heap: 1 << 18, rma: RMA{Protocol: RGET}}
 				launch(t, p, func(r *Rank) error {
@@ -239,7 +239,7 @@ func TestWrongCollectives(t *testing.T) {
 }
 
 // Every flow control, ranks that share a node's NIC, and its memory.
-func TestFlowsAndPlaces(t *testing.T) {
+func TestFlowsAndSharedNodes(t *testing.T) {
 	for _, flow := range []velo.Flow{velo.None, velo.Static, velo.Dynamic} {
 		for _, local := range []bool{false, true} {
 			g := newRig(t, plan{nodes: 2, procs: 3, local: local, flow: velo.Config{Flow: flow, Slots: 6, CreditSlots: 2, Piggyback: true}})

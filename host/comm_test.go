@@ -67,7 +67,7 @@ func TestSplitAndDup(t *testing.T) {
 				for _, name := range familyNames {
 					want, c := ranksOf(name, nodes), f[name]
 					if at := slices.Index(want, r.ID()); (at < 0) != (c == nil) || c != nil && c.ID() != at {
-						return fmt.Errorf("rank %d in %q: %+v, expected place %d", r.ID(), name, c, at)
+						return fmt.Errorf("rank %d in %q: %+v, expected position %d", r.ID(), name, c, at)
 					}
 					for i := range want {
 						if c != nil && (c.Size() != len(want) || c.World(i) != want[i]) {

@@ -13,7 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-var longWays = []Rendezvous{RGET, RPUT, Chunked}
+var longProtocols = []Rendezvous{RGET, RPUT, Chunked}
 
 func letter(n, k int) []byte {
 	b := make([]byte, n)
@@ -33,7 +33,7 @@ func expect(b []byte, k int) error {
 // Messages of all lengths, in and outside DMA memory, expected and not.
 func TestMessages(t *testing.T) {
 	sizes := []int{0, 1, 40, 41, 2048, 2049, 4096, 5001, 70000}
-	for _, p := range longWays {
+	for _, p := range longProtocols {
 		for _, late := range []bool{false, true} {
 			launch(t, inPairs(p), func(r *Rank) error {
 				for k, n := range sizes {
@@ -72,7 +72,7 @@ func TestMessages(t *testing.T) {
 
 // Everybody sends everybody, all at a time; ranks of a node share its tables.
 func TestAllAtATime(t *testing.T) {
-	for _, p := range longWays {
+	for _, p := range longProtocols {
 		pl := inPairs(p)
 		pl.nodes, pl.procs = 3, 2
 		launch(t, pl, func(r *Rank) error {
@@ -141,7 +141,7 @@ func TestPolicyByMessage(t *testing.T) {
 }
 
 func TestTooLongForTheBuffer(t *testing.T) {
-	for _, p := range longWays {
+	for _, p := range longProtocols {
 		for _, n := range []int{40, 4000} {
 			launch(t, inPairs(p), func(r *Rank) error {
 				if r.ID() == 0 {
@@ -172,7 +172,7 @@ func (g *rig) unmap(r *Rank) {
 
 // A fault is told at both ends, and the rank goes on; with a late one of a put too.
 func TestFaultIsToldAtBothEnds(t *testing.T) {
-	for _, p := range longWays {
+	for _, p := range longProtocols {
 		g := newRig(t, inPairs(p))
 		require.NoError(t, g.run(func(r *Rank) error {
 			b, err := r.Alloc(20000)
@@ -212,7 +212,7 @@ func TestFaultIsToldAtBothEnds(t *testing.T) {
 
 // Tables that are full of what is cached make a message wait for a fence, not fail.
 func TestTablesThatEmptyThemselves(t *testing.T) {
-	for _, p := range longWays {
+	for _, p := range longProtocols {
 		pl := inPairs(p)
 		pl.tables = 64 + 8*80
 		launch(t, pl, func(r *Rank) error {
@@ -239,7 +239,7 @@ func TestTablesThatEmptyThemselves(t *testing.T) {
 
 // A region that the tables can never hold fails at both ends after a while.
 func TestTablesTooSmall(t *testing.T) {
-	for _, p := range longWays {
+	for _, p := range longProtocols {
 		pl := inPairs(p)
 		pl.tables = 64 + 8*16
 		launch(t, pl, func(r *Rank) error {
@@ -278,7 +278,7 @@ func isendLetters(r *Rank, peer, letters, bytes int) ([]*Request, error) {
 
 // The heap has room for one message: those outside it go one after the other.
 func TestOneAfterTheOther(t *testing.T) {
-	for _, p := range longWays {
+	for _, p := range longProtocols {
 		pl := inPairs(p)
 		pl.heap = 5 * 20480
 		launch(t, pl, func(r *Rank) error {
@@ -314,7 +314,7 @@ func TestOneAfterTheOther(t *testing.T) {
 
 // Sends that nobody has received yet leave the heap room for one that has, and for a receive.
 func TestSmallOnesLeaveRoom(t *testing.T) {
-	for _, p := range longWays {
+	for _, p := range longProtocols {
 		pl := inPairs(p)
 		pl.heap = 4 * 32768
 		launch(t, pl, func(r *Rank) error {

@@ -56,7 +56,7 @@ func (r *Rank) hurry(dst int, q *Request) error {
 	return nil
 }
 
-// letGo lets a message go that was held, or drops it from its place.
+// letGo lets a message go that was held, or drops it from its position.
 func (r *Rank) letGo(dst int, q *Request) error {
 	o := &r.peers[dst].outbound
 	q.held = false

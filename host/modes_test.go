@@ -56,7 +56,7 @@ func TestSelf(t *testing.T) {
 // A synchronous send is not done before a receive has matched it, whatever its length and way.
 func TestSynchronous(t *testing.T) {
 	plans := []plan{onNode()}
-	for _, p := range longWays {
+	for _, p := range longProtocols {
 		plans = append(plans, inPairs(p))
 	}
 	for _, p := range plans {
@@ -148,7 +148,7 @@ func TestMatchedProbe(t *testing.T) {
 
 // A request that is cancelled ends with ErrCancelled, or as if nothing had happened.
 func TestCancel(t *testing.T) {
-	for _, p := range longWays {
+	for _, p := range longProtocols {
 		launch(t, inPairs(p), func(r *Rank) error {
 			if r.ID() == 1 {
 				for r.Now() < 30*drivers.Microsecond {

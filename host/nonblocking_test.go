@@ -138,7 +138,7 @@ func manyAtOnce(r *Rank, seed int64, sizes []int) error {
 	var list []begun
 	for range 40 {
 		c := []*Comm{&r.Comm, d, half}[rnd.Intn(3)]
-		if err := setWays(c, rnd); err != nil {
+		if err := setAlgorithms(c, rnd); err != nil {
 			return err
 		}
 		kind, root, n := rnd.Intn(len(beginners)), rnd.Intn(1000)%c.Size(), sizes[rnd.Intn(len(sizes))]
@@ -177,8 +177,8 @@ func manyAtOnce(r *Rank, seed int64, sizes []int) error {
 	return noneLeft(r)
 }
 
-// setWays has a communicator do every collective by an algorithm that is drawn.
-func setWays(c *Comm, rnd *rand.Rand) error {
+// setAlgorithms has a communicator do every collective by an algorithm that is drawn.
+func setAlgorithms(c *Comm, rnd *rand.Rand) error {
 	for _, k := range Collectives() {
 		names := append(k.Algorithms(), "")
 		if err := c.SetAlgorithm(k, names[rnd.Intn(len(names))]); err != nil {

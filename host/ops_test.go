@@ -37,7 +37,7 @@ func inBytes[T Number](list []T) []byte {
 func typed[T Number](t *testing.T, name string, op Op, f func(a, b T) T) {
 	const n = 9
 	for _, nodes := range []int{1, 3, 4} {
-		for way := range maxWays {
+		for way := range maxAlgorithms {
 			want := elementsOf[T](0, n)
 			for r := 1; r < nodes; r++ {
 				for i, v := range elementsOf[T](r, n) {

@@ -64,8 +64,8 @@ type Rank struct {
 
 	Comm      // the world
 	match     *match.Core[*Request, *message]
-	messages  depot[message]
-	requests  depot[Request]
+	messages  freeList[message]
+	requests  freeList[Request]
 	controls  []*Request // that have carried a control message
 	spare     buffers    // of unexpected messages
 	schedules schedules

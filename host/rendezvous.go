@@ -48,7 +48,7 @@ type bulk struct {
 	RMA
 	core      *rendezvous.Core
 	heap      heap
-	transfers depot[transfer]
+	transfers freeList[transfer]
 	held      [3]int // stand-ins for buffers outside DMA memory, by class
 	bounced   uint64 // their bytes
 	hint      uint8
@@ -63,7 +63,7 @@ const scratchBytes = heapAlign
 type transfer struct {
 	q      *Request
 	end    *rendezvous.End
-	rts    *Request // of a send, until it may go: its place in the order of messages
+	rts    *Request // of a send, until it may go: its position in the order of messages
 	class  rendezvous.Class
 	region *rma.Region
 	at     uint64 // of the data in DMA memory
@@ -142,7 +142,7 @@ func (r *Rank) Hint(h uint8) {
 	}
 }
 
-// sendLong begins the rendezvous of a send. Its RTS takes its place in the order of the messages to
+// sendLong begins the rendezvous of a send. Its RTS takes its position in the order of the messages to
 // dst now, and goes when the core has one.
 func (r *Rank) sendLong(dst int, q *Request) error {
 	b := r.bulk

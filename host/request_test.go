@@ -146,7 +146,7 @@ func TestNonsenseFromPeers(t *testing.T) {
 }
 
 // A message that waits for a name holds back those behind it, not what the core says meanwhile; one
-// that is cancelled before it has one leaves its place.
+// that is cancelled before it has one leaves its position.
 func TestHeldMessages(t *testing.T) {
 	g := newRig(t, inPairs(RGET))
 	for _, r := range g.ranks {

@@ -10,8 +10,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// ways are those of learning that requests are done: each gives the indexes of some.
-var ways = map[string]func(r *Rank, list []*Request) ([]Completion, error){
+// waits are the calls by which one learns that requests are done: each gives the indexes of some.
+var waits = map[string]func(r *Rank, list []*Request) ([]Completion, error){
 	"waitany": func(r *Rank, list []*Request) ([]Completion, error) {
 		i, st, err := r.Waitany(list)
 		return []Completion{{i, st, err}}, err
@@ -47,7 +47,7 @@ var ways = map[string]func(r *Rank, list []*Request) ([]Completion, error){
 
 // Every request is told once, with what its receive got, in whatever way one asks; short, long and local ones.
 func TestEndsOfSeveral(t *testing.T) {
-	for name, way := range ways {
+	for name, wait := range waits {
 		for _, p := range []plan{{nodes: 2, procs: 1}, inPairs(RGET), onNode()} {
 			launch(t, p, func(r *Rank) error {
 				longest := EagerMax
@@ -74,7 +74,7 @@ func TestEndsOfSeveral(t *testing.T) {
 					list, bufs = append(list, q), append(bufs, b)
 				}
 				for told := 0; told < 25; {
-					some, err := way(r, list)
+					some, err := wait(r, list)
 					if err != nil {
 						return err
 					}

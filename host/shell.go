@@ -26,10 +26,10 @@ func (r *Rank) do(a rendezvous.Action) error {
 	switch a.Do {
 	case rendezvous.Tell:
 		return r.tell(a)
-	case rendezvous.Place:
+	case rendezvous.Register:
 		t := a.End.User().(*transfer)
-		at, err := r.place(t, a)
-		r.bulk.core.Placed(a.End, at, err)
+		at, err := r.allocate(t, a)
+		r.bulk.core.Registered(a.End, at, err)
 	case rendezvous.Get, rendezvous.Put, rendezvous.Fence:
 		err := r.post(a)
 		if err != nil && !errors.Is(err, rendezvous.ErrAgain) && !errors.Is(err, drivers.ErrConfig) {
@@ -87,9 +87,9 @@ func (r *Rank) withdraw(a rendezvous.Action) error {
 
 // ---- memory ----
 
-// place finds where in DMA memory the data lies, and registers that. What it cannot register it
+// allocate finds where in DMA memory the data lies, and registers that. What it cannot register it
 // does not keep.
-func (r *Rank) place(t *transfer, a rendezvous.Action) (uint64, error) {
+func (r *Rank) allocate(t *transfer, a rendezvous.Action) (uint64, error) {
 	b, buf := r.bulk, t.q.buf[:a.Bytes]
 	at, inside := locate(b.Memory, buf)
 	if !inside {
@@ -205,7 +205,7 @@ func (r *Rank) finish(t *transfer, a rendezvous.Action) error {
 	}
 	b.transfers.put(t)
 	r.end(q)
-	if void != nil { // cancelled before its turn: those behind it may go
+	if void != nil { // cancelled before it could go: those behind it may go
 		void.void = true
 		return r.letGo(a.Peer, void)
 	}

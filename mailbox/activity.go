@@ -85,7 +85,7 @@ func (d *dynamic) newThreshold(i int) int32 {
 	return int32(min(t, MaxCredits))
 }
 
-// replace removes the current threshold and inserts t as the last one: the head's place in the
+// replace removes the current threshold and inserts t as the last one: the head's position in the
 // ring is the end of the FIFO once the head has moved on.
 func (d *dynamic) replace(i int, t int32) {
 	s := &d.senders[i]

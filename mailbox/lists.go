@@ -17,7 +17,7 @@ func (l level) String() string { return [numLevels]string{"low", "medium", "high
 
 const none = int32(-1)
 
-// links make a sender an element of exactly one list. ring is the place of that list in
+// links make a sender an element of exactly one list. ring is the index of that list in
 // lists.ends, which does not change when the lists shift.
 type links struct {
 	prev, next int32

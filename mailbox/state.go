@@ -78,7 +78,7 @@ func (d *dynamic) Describe(peer int) string {
 	return line
 }
 
-// AppendState writes thresholds from the head on and lists by level, so that neither the place of
+// AppendState writes thresholds from the head on and lists by level, so that neither the index of
 // a FIFO's head nor that of a list in memory tells two equal states apart. Who is in no other list
 // is in the null list, whose order has no effect.
 func (d *dynamic) AppendState(b []byte) []byte {

@@ -19,7 +19,7 @@ const (
 	flushPages = 8
 )
 
-// The commands of one fence find a place in the hardware's queue.
+// The commands of one fence find an entry each in the hardware's queue.
 const _ = uint(regs.ATUCommands - flushPages - 1)
 
 // pageShifts lists the page sizes, the largest first. Each has a table of its
@@ -160,18 +160,18 @@ func (a *ATU) mapPages(dev drivers.Device, owner int, off, n uint64, r Rights) (
 	if _, err := a.look(dev); err != nil {
 		return 0, err
 	}
-	size, m, ok := a.place(off, n)
+	size, m, ok := a.findEntries(off, n)
 	if !ok {
 		if len(a.cleared)+len(a.fenced) > 0 {
 			return 0, ErrTryAgain
 		}
-		return 0, fmt.Errorf("%w: %d bytes at 0x%x find no place; make them larger or map less", ErrTablesFull, n, off)
+		return 0, fmt.Errorf("%w: %d bytes at 0x%x find no entries; make them larger or map less", ErrTablesFull, n, off)
 	}
 	p := pageShifts[size]
 	for i := range m.n {
 		page, err := drivers.Address(a.dev, (off>>p.shift+uint64(i))<<p.shift, 1)
 		if err != nil {
-			return 0, err // cannot be: place has looked
+			return 0, err // cannot be: findEntries has looked
 		}
 		e := regs.ATUEntryFields{Rights: regs.ATURights(r), VPID: uint8(owner), Page: page >> 12}
 		atomic.StoreUint64(&a.tables[size].entries[m.first+i], uint64(e.Pack()))
@@ -181,8 +181,8 @@ func (a *ATU) mapPages(dev drivers.Device, owner int, off, n uint64, r Rights) (
 	return nla, nil
 }
 
-// place finds entries for [off, off+n).
-func (a *ATU) place(off, n uint64) (size int, m mapping, ok bool) {
+// findEntries finds entries for [off, off+n).
+func (a *ATU) findEntries(off, n uint64) (size int, m mapping, ok bool) {
 	grain := uint64(pageBytes - 1)
 	low, high := off&^grain, (off+n+grain)&^grain
 	for i, p := range pageShifts {
@@ -282,7 +282,7 @@ func (a *ATU) look(dev drivers.Device) (pending int, err error) {
 	if a.busy() {
 		return len(a.fenced) + len(a.cleared), nil
 	}
-	// Somebody else's commands were in the queue, and some of ours found no place: all again.
+	// Somebody else's commands were in the queue, and some of ours found no entry: all again.
 	if c := a.completion(); c.Refused() != a.refused {
 		a.refused, a.commands = c.Refused(), c.Done()+c.Refused()
 		return len(a.fenced) + len(a.cleared), a.fence(dev)

@@ -125,7 +125,7 @@ func TestTablesFull(t *testing.T) {
 	r.quiet()                // the flush of the beginning
 	require.NoError(t, a.Unmap(list[3]))
 	_, err = a.Map(0, 0, 2*4096, ReadOnly)
-	require.ErrorIs(t, err, ErrTryAgain, "a place is on its way")
+	require.ErrorIs(t, err, ErrTryAgain, "an entry is on its way")
 	r.quiet()
 	nla, err = a.Map(0, 0, 2*4096, ReadOnly)
 	require.NoError(t, err)

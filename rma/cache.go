@@ -31,7 +31,7 @@ type Region struct {
 	prev, next *Region
 }
 
-// NLA names the place at offset off of memory, which must lie in the region.
+// NLA names the byte at offset off of memory, which must lie in the region.
 func (r *Region) NLA(off uint64) NLA {
 	if off < r.low || off > r.high {
 		panic(fmt.Sprintf("rma: offset 0x%x is not in the region 0x%x..0x%x", off, r.low, r.high))
@@ -123,7 +123,7 @@ func (p *Port) makeRoom(bytes uint64) error {
 	return nil
 }
 
-// tablesFull makes room when the tables have none: the place is free once the
+// tablesFull makes room when the tables have none: the entries are free once the
 // hardware has forgotten what stood there.
 func (p *Port) tablesFull(err error) error {
 	if !errors.Is(err, ErrTablesFull) {
@@ -152,7 +152,7 @@ func (p *Port) evict() (bool, error) {
 	return true, p.atu.unmap(p.dev, r.nla)
 }
 
-// Release ends one Register. The region stays mapped until its place is needed.
+// Release ends one Register. The region stays mapped until its entries are needed.
 func (p *Port) Release(r *Region) {
 	if r.refs--; r.refs < 0 {
 		panic("rma: region released more often than registered")

@@ -142,7 +142,7 @@ func TestRegisterEvictsForFullTables(t *testing.T) {
 	again, err := p.Register(dataAt+99*0x3000, 1, ReadOnly)
 	require.NoError(t, err)
 	require.Same(t, last, again)
-	for i := range 11 { // with the one above: all twelve places
+	for i := range 11 { // with the one above: all twelve entries
 		_, err := p.Register(dataAt+uint64(200+3*i)<<12, 0x2000, ReadOnly)
 		for tries := 0; errors.Is(err, ErrTryAgain); tries++ {
 			require.Less(t, tries, 4)

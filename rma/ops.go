@@ -7,7 +7,7 @@ import (
 	"github.com/nicloop/nicloop/drivers/regs"
 )
 
-// An operation's place in the table; used again by later ones.
+// An operation's entry in the table; used again by later ones.
 type operation struct {
 	handle Handle // generation << 16 | index; of the present or the last use
 	number uint64 // of its descriptor, in order of posting
@@ -31,7 +31,7 @@ type operations struct {
 	posted, left uint64
 }
 
-// indexQueue gives places out in turn, so that generations of one lie far apart.
+// indexQueue gives entries out one after the other, so that generations of one lie far apart.
 type indexQueue struct {
 	buf     []uint16
 	head, n int
@@ -61,7 +61,7 @@ func (o *operations) init(n int) {
 	}
 }
 
-// begin takes a place, if there is one here and one for the descriptor in the NIC.
+// begin takes an entry, if there is one here and one for the descriptor in the NIC.
 func (o *operations) begin(c Command, to Peer, nf, done Notify) *operation {
 	awaits := done | nf&Requester
 	if len(o.table) > regs.RMADepth {
@@ -85,7 +85,7 @@ func (o *operations) tag(op *operation) uint16 {
 	return uint16(op.handle>>indexBits)<<o.ibits | uint16(op.handle)&(1<<o.ibits-1)
 }
 
-// lookup finds the operation of a tag. If its place is in use again already,
+// lookup finds the operation of a tag. If its entry is in use again already,
 // the operation is nil and the handle still the old one's.
 func (o *operations) lookup(tag uint16) (*operation, Handle, error) {
 	i := int(tag & (1<<o.ibits - 1))

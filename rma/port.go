@@ -9,7 +9,7 @@ import (
 )
 
 // MaxOutstanding is the largest number of operations under way: a tag must also
-// tell some generations of an operation's place apart.
+// tell some generations of an operation's entry apart.
 const MaxOutstanding = 1 << 10
 
 const descriptorBytes = 24

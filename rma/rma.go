@@ -15,11 +15,11 @@ const MaxBytes = 1 << 23
 // unmapped. Poll, then try again.
 var ErrTryAgain = errors.New("rma: no room now, try again")
 
-// ErrTablesFull: the node's translation tables have no place for a region, and
+// ErrTablesFull: the node's translation tables have no entries for a region, and
 // nothing that is under way will make one.
 var ErrTablesFull = errors.New("rma: the translation tables are full")
 
-// An NLA is a network logical address: a place in registered memory, as any
+// An NLA is a network logical address: an address in registered memory, as any
 // process may name it. The ATU never gives out 0.
 type NLA uint64
 
@@ -84,7 +84,7 @@ type Event struct {
 	Peer   Peer // at the other end
 	// NLA and Bytes are the last fragment's (at most regs.RMAMTU bytes, inside 4 KB),
 	// on the side of the unit that tells: local at the origin of a put or get. Of
-	// other commands it is the place at the target.
+	// other commands it is the address at the target.
 	NLA   NLA
 	Bytes int
 	// Payload is that of a Notify at its target, and the result of a

@@ -37,7 +37,7 @@ func TestHiddenNotifications(t *testing.T) {
 }
 
 // A put is done when its data has left, so its target's fault comes after that,
-// even when its place is taken by another.
+// even when its entry is taken by another.
 func TestLateFault(t *testing.T) {
 	r := newRigOn(t, "ideal:?latency=2000", 2, 4<<20) // longer than three fragments take
 	a := r.openWith(0, 0, func(c *Config) { c.Outstanding, c.NotiSlots = 1, 8 })
@@ -53,7 +53,7 @@ func TestLateFault(t *testing.T) {
 	require.NoError(t, ev.Err)
 	next, err := a.Notify(Peer{0, 0}, 1, 0)
 	require.NoError(t, err)
-	require.Equal(t, bad+1<<indexBits, next, "the same place")
+	require.Equal(t, bad+1<<indexBits, next, "the same entry")
 	r.quiet()
 	ev = r.poll(a)
 	require.Equal(t, bad, ev.Handle)

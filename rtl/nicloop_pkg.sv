@@ -2,7 +2,7 @@
 package nicloop_pkg;
   localparam logic [63:0] MAGIC_VALUE = 64'h31504f4f4c43494e;
   localparam logic [63:0] VERSION_VALUE = 64'd1;
-  localparam logic [63:0] DESC_HASH_VALUE = 64'h2d1285db36c7884f;
+  localparam logic [63:0] DESC_HASH_VALUE = 64'h23831bc0c05517e9;
 
   localparam int CLOCK_PS = 6400;  // clock period: 156.25 MHz core clock
   localparam int SLOT_BYTES = 64;  // one mailbox slot
@@ -103,7 +103,7 @@ package nicloop_pkg;
   localparam int ATU_OP_FLUSH_ALL = 3;
   localparam int ATU_OP_FENCE = 4;
 
-  // pio: byte address inside the send windows: a line of 64 bytes and a place in it. A line is written in pieces, in any order; it is sent when the quadwords that length and piggyback announce are there, at least the first
+  // pio: byte address inside the send windows: a line of 64 bytes and an offset in it. A line is written in pieces, in any order; it is sent when the quadwords that length and piggyback announce are there, at least the first
   localparam int PIO_W = 29;
   localparam int PIO_BYTE_LSB = 0;
   localparam int PIO_BYTE_W = 6;
@@ -517,7 +517,7 @@ package nicloop_pkg;
   localparam int NOTI_RP_NOTIFICATIONS_W = 32;
   localparam int NOTI_RP_REFUSED_LSB = 32;
   localparam int NOTI_RP_REFUSED_W = 1;
-  localparam logic [18:0] REG_VELO_WINDOW = 19'h00010;  // rw: what came of the lines of VELO since the window went on; 0 while it is off. taken: lines that had their place, or were wrong (modulo 2^16); waiting: of them, those that have not left; refused: lines that found no place, or came when another was here in part, and all behind them until software writes this register (modulo 2^16): they are to be sent again, in order; wrong: lines discarded for good, as TX_DROPPED counts them (modulo 2^8); begun: a part of a line is here; retry: lines are refused. Writing anything ends that, and forgets refused and the part of a line
+  localparam logic [18:0] REG_VELO_WINDOW = 19'h00010;  // rw: what came of the lines of VELO since the window went on; 0 while it is off. taken: lines that had their entry, or were wrong (modulo 2^16); waiting: of them, those that have not left; refused: lines that found no entry, or came when another was here in part, and all behind them until software writes this register (modulo 2^16): they are to be sent again, in order; wrong: lines discarded for good, as TX_DROPPED counts them (modulo 2^8); begun: a part of a line is here; retry: lines are refused. Writing anything ends that, and forgets refused and the part of a line
   localparam int VELO_WINDOW_TAKEN_LSB = 0;
   localparam int VELO_WINDOW_TAKEN_W = 16;
   localparam int VELO_WINDOW_WAITING_LSB = 16;

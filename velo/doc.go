@@ -6,7 +6,7 @@
 //
 //   - [Endpoint.Send] hands a packet of at most 56 bytes to the NIC with one
 //     store, or says [ErrTryAgain] when the flow control has no credit or the NIC no
-//     place for it, which it asks a register for once per 15 packets at most (drivers.Window). Packets
+//     free entry for it, which it asks a register for once per 15 packets at most (drivers.Window). Packets
 //     from one process to another arrive once, in order: what the NIC refused is sent again.
 //   - [Endpoint.Poll] takes the next data packet out of the mailbox. Control
 //     packets never show: they are consumed and produced inside Poll and Send.

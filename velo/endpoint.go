@@ -11,9 +11,9 @@ import (
 	"github.com/nicloop/nicloop/mailbox"
 )
 
-// ErrTryAgain: the flow control has no credit for the destination, or the NIC no place for another line of this process. Poll,
+// ErrTryAgain: the flow control has no credit for the destination, or the NIC no entry for another line of this process. Poll,
 // then try again.
-var ErrTryAgain = errors.New("velo: no credit or no place to send, try again")
+var ErrTryAgain = errors.New("velo: no credit or no free entry to send, try again")
 
 // A Packet is a data packet taken out of the mailbox.
 type Packet struct {

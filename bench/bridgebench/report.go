@@ -142,10 +142,10 @@ func (r *Result) summarize(bare, bridge []sample) {
 func spread(values []float64) Spread {
 	slices.Sort(values)
 	at := func(part float64) float64 { // between the two values next to it
-		place := part * float64(len(values)-1)
-		i := int(place)
+		at := part * float64(len(values)-1)
+		i := int(at)
 		j := min(i+1, len(values)-1)
-		return values[i] + (values[j]-values[i])*(place-float64(i))
+		return values[i] + (values[j]-values[i])*(at-float64(i))
 	}
 	return Spread{Median: at(0.5), Low: at(0.25), High: at(0.75), Min: values[0], Max: values[len(values)-1]}
 }

@@ -99,7 +99,7 @@ func Run(ctx context.Context, opt Options) (Report, error) {
 	return report, nil
 }
 
-// compare starts both sides and runs the rounds of one workload. Both live all the time, and take turns of
+// compare starts both sides and runs the rounds of one workload. Both live all the time, and alternate in rounds of
 // some milliseconds: what else happens on the machine hits both alike.
 func compare(ctx context.Context, opt Options, through *side, program string, r *Result, bare, bridge *[]sample) error {
 	x, err := startBare(ctx, program, opt.Nodes, r.Workload)
@@ -118,11 +118,11 @@ func compare(ctx context.Context, opt Options, through *side, program string, r 
 	for range opt.Rounds {
 		from := done + uint64(max(r.Transactions/2, window))
 		done = from + uint64(r.Transactions)
-		a, err := inTurn(from, done, x.round)
+		a, err := alternating(from, done, x.round)
 		if err != nil {
 			return err
 		}
-		b, err := inTurn(from, done, func(to uint64) (sample, error) { return y.round(r.Workload, pid, to) })
+		b, err := alternating(from, done, func(to uint64) (sample, error) { return y.round(r.Workload, pid, to) })
 		if err != nil {
 			return err
 		}
@@ -134,9 +134,9 @@ func compare(ctx context.Context, opt Options, through *side, program string, r 
 	return nil
 }
 
-// inTurn measures a round from..to of a side that has waited for its turn. What comes before warms up: caches, and Go's runtime,
+// alternating measures a round from..to of a side that has waited for the other. What comes before warms up: caches, and Go's runtime,
 // which looks at a program that has just woken up every 20 µs for some milliseconds.
-func inTurn(from, to uint64, round func(to uint64) (sample, error)) (sample, error) {
+func alternating(from, to uint64, round func(to uint64) (sample, error)) (sample, error) {
 	if s, err := round(from); err != nil {
 		return s, err
 	}

@@ -39,7 +39,7 @@ func (p *Point) String() string {
 	return fmt.Sprintf("%s:%d %s %s", p.File, p.Line, p.Kind, p.Name)
 }
 
-func byPlace(a, b Point) int {
+func byPosition(a, b Point) int {
 	return cmp.Or(cmp.Compare(a.Kind, b.Kind), cmp.Compare(a.File, b.File), cmp.Compare(a.Line, b.Line), cmp.Compare(a.Name, b.Name))
 }
 
@@ -161,6 +161,6 @@ func (b *Base) all() []Point {
 	for p := range b.known {
 		list = append(list, p)
 	}
-	slices.SortFunc(list, byPlace)
+	slices.SortFunc(list, byPosition)
 	return list
 }

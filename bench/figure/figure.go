@@ -39,7 +39,7 @@ type Axis struct {
 	Min, Max *float64
 }
 
-// A Scale is how values become places on an axis.
+// A Scale is how values become positions on an axis.
 type Scale int
 
 // The scales. Log2 labels powers of two as sizes are written: 64, 4 Ki, 1 Mi.

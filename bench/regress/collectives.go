@@ -86,7 +86,7 @@ var collectives = []collective{
 type round func(r *host.Rank, c *host.Comm, d *draw) error
 
 // collectiveTests run every collective in worlds of one rank per node and of
-// several, over all ways that messages travel.
+// several, over all protocols and paths that messages take.
 func collectiveTests() []Test {
 	list := []Test{{
 		Name: "collectives/barrier", Tags: []string{"collectives"}, Doc: "nobody leaves before everybody has come, in random groups",
@@ -104,7 +104,7 @@ func collectiveTests() []Test {
 	for _, x := range collectives {
 		list = append(list, Test{
 			Name: "collectives/" + x.name, Tags: []string{"collectives", "rma"},
-			Doc: "against a naive reference: random sizes, roots and groups, by the library's choice and by all algorithms in turn",
+			Doc: "against a naive reference: random sizes, roots and groups, by the library's choice and by each of all algorithms",
 			Run: func(t *T) error {
 				return inWorlds(t, func() round { return func(_ *host.Rank, c *host.Comm, d *draw) error { return x.check(c, d) } })
 			},
@@ -168,7 +168,7 @@ func inWorlds(t *T, begin func() round) error {
 	})
 }
 
-// launchWorlds runs a body in worlds with one rank per node and several, over all ways that messages travel.
+// launchWorlds runs a body in worlds with one rank per node and several, over all protocols and paths that messages take.
 func launchWorlds(t *T, begin func() func(r *host.Rank) error) error {
 	for _, w := range []struct {
 		nodes, procs int

@@ -56,8 +56,8 @@ func (r *runner) addCounted(out *Outcome, f *coverage.FunctionalSink) error {
 
 // Coverage is the report of a regression's coverage, its tests in order of the list and of their seeds.
 func Coverage(base *coverage.Base, list []Outcome) *coverage.Report {
-	place := func(t *coverage.Test) int {
+	order := func(t *coverage.Test) int {
 		return slices.IndexFunc(list, func(o Outcome) bool { return o.Test.Name == t.Name && o.Seed == t.Seed })
 	}
-	return base.Report(func(x, y *coverage.Test) int { return place(x) - place(y) })
+	return base.Report(func(x, y *coverage.Test) int { return order(x) - order(y) })
 }

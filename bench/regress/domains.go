@@ -17,7 +17,7 @@ var domainTests = []Test{
 	{"isolation/domain-change", nil, "what waits at a full mailbox does not reach it when its process gets another domain", testDomainChange},
 }
 
-// Memory of a node of domain tests: process v has its mailbox, ring and page in megabyte-free places of 64 KB.
+// Memory of a node of domain tests: process v has its mailbox, ring and page in areas of 64 KB.
 const (
 	ownBytes = 1 << 16
 	ownSlots = 16
@@ -56,7 +56,7 @@ func (n *nic) lastTold(vpid uint8, number int) (regs.RMANotiFields, error) {
 	return got, n.expect(regs.NotiWP(vpid), uint64(number))
 }
 
-// nlaOf is a place in a process's page.
+// nlaOf is an address in a process's page.
 func nlaOf(vpid uint8, off uint64) uint64 {
 	return uint64(regs.NLAFields{Table: vpid, Offset: off}.Pack())
 }

@@ -195,7 +195,7 @@ func testFullBoxes(t *T) error {
 	return nil
 }
 
-// testFullNotifications puts more often than the target's ring has places. The
+// testFullNotifications puts more often than the target's ring has entries. The
 // hardware waits; when software reads, the rest comes, in order.
 func testFullNotifications(t *T) error {
 	nics, err := t.openRMA(2)

@@ -17,7 +17,7 @@ var heldTests = []Test{
 	{"rma/held-answers", []string{"rma"}, "answers of every type, held up in the middle by a full ring, arrive whole", testHeldAnswers},
 }
 
-// heldSize draws from the classes of sizes of VELO, so that every place of a buffer is the last one for some packet of each.
+// heldSize draws from the classes of sizes of VELO, so that every entry of a buffer is the last one for some packet of each.
 func (t *T) heldSize() int {
 	switch t.Rand.Intn(4) {
 	case 0:
@@ -81,7 +81,7 @@ func blocked(nics []*nic) error {
 
 const heldBehind = 4 // packets that fill a mailbox of one slot, and the completer behind it
 
-// heldCommands are requests of every type and class of sizes; those with bytes write at a place of their own.
+// heldCommands are requests of every type and class of sizes; those with bytes write at an offset of their own.
 var heldCommands = []struct {
 	command regs.RMACommand
 	bytes   int
@@ -90,7 +90,7 @@ var heldCommands = []struct {
 	{regs.RMACommandGet, 60}, {regs.RMACommandGet, 201}, {regs.RMACommandGet, 256}, {regs.RMACommandGet, 1}, {regs.RMACommandGet, 8}, {regs.RMACommandImmPut, 8}, {regs.RMACommandNotiPut, 1}, {regs.RMACommandFCAA, 4},
 }
 
-// heldRounds is how often each is asked for, in orders heldStep apart: the places of the buffers that they fill are others each time.
+// heldRounds is how often each is asked for, in orders heldStep apart: the entries of the buffers that they fill are others each time.
 const (
 	heldRounds = 13
 	heldStep   = 3
@@ -100,7 +100,7 @@ const (
 func (n *nic) request(i int, command regs.RMACommand, size int, notify regs.RMADescFields) error {
 	d := notify
 	d.Command, d.DstVPID, d.DstNode, d.BytesMinus1 = command, rawVPID, 1, uint32(size-1)
-	from, to := uint64(0x100), uint64(heldPlace(i))
+	from, to := uint64(0x100), uint64(heldOffset(i))
 	switch command {
 	case regs.RMACommandImmPut, regs.RMACommandNotiPut:
 		from = uint64(i)
@@ -166,14 +166,14 @@ func testHeldRequests(t *T) error {
 	return heldArrived(nics)
 }
 
-// heldPlace is where a command writes, below rawData.
-func heldPlace(i int) int { return 0x1000 + i*0x200 }
+// heldOffset is where a command writes, below rawData.
+func heldOffset(i int) int { return 0x1000 + i*0x200 }
 
 // heldArrived compares the bytes of the last puts and gets with what they were made of.
 func heldArrived(nics []*nic) error {
 	mem, far := nics[0].dev.Memory(), nics[1].dev.Memory()
 	for i, c := range heldCommands {
-		at := rawData + heldPlace(i)
+		at := rawData + heldOffset(i)
 		from, to := mem, far
 		switch c.command {
 		case regs.RMACommandPut:

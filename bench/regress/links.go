@@ -279,7 +279,7 @@ func testLinkDead(t *T) error {
 	return m.unharmed()
 }
 
-// testLinkCut lets the wire from node 0 to 1 fail in the middle of packets for node 2, by turns without carrier and
+// testLinkCut lets the wire from node 0 to 1 fail in the middle of packets for node 2, alternately without carrier and
 // swallowing all. What node 1 sends to node 2 takes the same outputs and must go on. When the wire is back the rest
 // arrives, but for the packets that the link ended.
 func testLinkCut(t *T) error {

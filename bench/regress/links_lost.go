@@ -48,7 +48,7 @@ func testLinkDrain(t *T) error {
 	return m.accounted()
 }
 
-// mixedPosts sends from node 0 to nodes 1 and 2 by turns.
+// mixedPosts sends from node 0 to nodes 1 and 2 alternately.
 func (m *numbered) mixedPosts(packets int) error {
 	for k := range packets {
 		if err := m.postTo(0, 1+k%2); err != nil {

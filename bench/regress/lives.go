@@ -23,14 +23,14 @@ const (
 	lastMortal = 4   // those that do not have the VPIDs 2 to this
 	lifeNodes  = 2
 	steadyVPID = 1
-	cells      = 1 << 12 / 8 // quadwords of a page
+	quads      = 1 << 12 / 8 // quadwords of a page
 )
 
 // A resident stays and checks that all it does is done, and nothing else.
 type resident struct {
 	n        *nic
 	peer     uint16
-	expected [cells]uint64 // of its page, which the peer writes
+	expected [quads]uint64 // of its page, which the peer writes
 	sent     int           // mails to the peer
 	got      int           // from it
 	notis    int
@@ -172,15 +172,15 @@ func (l *lives) pass(cycles drivers.Cycle) error {
 // act writes a word of the peer's page, and sends it a mail.
 func (s *resident) act(l *lives) error {
 	other := &l.residents[s.peer]
-	cell := l.t.Rand.Intn(cells)
-	word := uint64(s.sent+1)<<32 | uint64(lifeDomain)<<16 | uint64(cell)
-	other.expected[cell] = word
+	quad := l.t.Rand.Intn(quads)
+	word := uint64(s.sent+1)<<32 | uint64(lifeDomain)<<16 | uint64(quad)
+	other.expected[quad] = word
 	d := regs.RMADescFields{Command: regs.RMACommandImmPut, DstNode: s.peer, DstVPID: steadyVPID, BytesMinus1: 7, NotiCompleter: true}
 	var mail [12]byte
 	binary.LittleEndian.PutUint64(mail[:], word)
 	other.notis++
 	s.sent++
-	return errors.Join(s.n.postAs(steadyVPID, d, word, nlaOf(steadyVPID, 8*uint64(cell))),
+	return errors.Join(s.n.postAs(steadyVPID, d, word, nlaOf(steadyVPID, 8*uint64(quad))),
 		s.n.send(regs.PioFields{SrcVPID: steadyVPID, DstNode: uint8(s.peer), DstVPID: steadyVPID}, mail[:]))
 }
 
@@ -232,7 +232,7 @@ func (m *mortal) act(l *lives) error {
 		return m.n.send(regs.PioFields{SrcVPID: m.vpid, DstNode: uint8(node), DstVPID: to}, mail[:])
 	}
 	d := regs.RMADescFields{DstNode: node, DstVPID: to, NotiRequester: r.Intn(4) == 0, NotiResponder: r.Intn(4) == 0, NotiCompleter: r.Intn(2) == 0, BytesMinus1: 7}
-	w1, w2 := word, nlaOf(to, 8*uint64(r.Intn(cells)))
+	w1, w2 := word, nlaOf(to, 8*uint64(r.Intn(quads)))
 	switch r.Intn(5) {
 	case 0:
 		d.Command = regs.RMACommandImmPut
@@ -241,11 +241,11 @@ func (m *mortal) act(l *lives) error {
 	case 2:
 		d.Command, w1 = regs.RMACommandFCAA, 0 // adds nothing
 	case 3:
-		d.Command, d.BytesMinus1 = regs.RMACommandPut, uint32(8*(1+r.Intn(cells/2))-1)
-		w1, w2 = nlaOf(m.vpid, 0), nlaOf(to, 8*uint64(r.Intn(cells/2)))
+		d.Command, d.BytesMinus1 = regs.RMACommandPut, uint32(8*(1+r.Intn(quads/2))-1)
+		w1, w2 = nlaOf(m.vpid, 0), nlaOf(to, 8*uint64(r.Intn(quads/2)))
 	case 4:
-		d.Command, d.BytesMinus1 = regs.RMACommandGet, uint32(8*(1+r.Intn(cells/2))-1)
-		w1, w2 = nlaOf(to, 0), nlaOf(m.vpid, 8*uint64(r.Intn(cells/2)))
+		d.Command, d.BytesMinus1 = regs.RMACommandGet, uint32(8*(1+r.Intn(quads/2))-1)
+		w1, w2 = nlaOf(to, 0), nlaOf(m.vpid, 8*uint64(r.Intn(quads/2)))
 	}
 	return m.n.postAs(m.vpid, d, w1, w2)
 }
@@ -319,7 +319,7 @@ func (m *mortal) look(l *lives) error {
 			return fmt.Errorf("a process of domain %d got mail %x", m.domain, slot[:16])
 		}
 	}
-	for i := range cells {
+	for i := range quads {
 		if got := binary.LittleEndian.Uint64(mem[ownPage+8*i:]); got != 0 && got != word {
 			return fmt.Errorf("a page of domain %d holds %x", m.domain, got)
 		}

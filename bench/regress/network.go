@@ -11,8 +11,8 @@ import (
 	"github.com/nicloop/nicloop/velo"
 )
 
-// networkTests are of ways through the network: rings that must not lock up, and
-// routes that software writes. Channels of two places hold less than a quarter of a packet,
+// networkTests are of routes through the network: rings that must not lock up, and
+// routes that software writes. Channels of two entries hold less than a quarter of a packet,
 // so that packets lie across several routers.
 func networkTests() []Test {
 	test := func(name, doc string, run func(*T) error, tags ...string) Test {

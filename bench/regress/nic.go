@@ -67,7 +67,7 @@ type write struct {
 // set writes registers and waits until the writes have been performed. What of memory they name is an offset.
 func (n *nic) set(list ...write) error {
 	for _, w := range list {
-		if err := n.dev.WriteReg(w.off, n.placed(w.off, w.v)); err != nil {
+		if err := n.dev.WriteReg(w.off, n.translated(w.off, w.v)); err != nil {
 			return err
 		}
 	}
@@ -92,8 +92,8 @@ func (n *nic) address(off uint64) uint64 {
 	return off
 }
 
-// placed is the value of a register that names memory by the offset v, or v itself.
-func (n *nic) placed(off uint32, v uint64) uint64 {
+// translated is the value of a register that names memory by the offset v, or v itself.
+func (n *nic) translated(off uint32, v uint64) uint64 {
 	switch kind := addressRegs[off]; {
 	case kind == begins:
 		return n.address(v)
@@ -135,7 +135,7 @@ func (n *nic) needs(off uint32, what string) error {
 
 // expect compares a register with the value it must have.
 func (n *nic) expect(off uint32, want uint64) error {
-	want = n.placed(off, want)
+	want = n.translated(off, want)
 	got, err := n.dev.ReadReg(off)
 	if err == nil && got != want {
 		err = fmt.Errorf("node %d: %s is 0x%x, expected 0x%x", n.node, regs.Describe(off), got, want)

@@ -63,7 +63,7 @@ func testNewOwner(t *T) error {
 	if err := errors.Join(n.set(command(regs.ATUOpFlushAll)), n.fence(2)); err != nil {
 		return err
 	}
-	// The next owner of the number has the same place for its page. Beside its four, one of the other process dies with its ring.
+	// The next owner of the number has the same address for its page. Beside its four, one of the other process dies with its ring.
 	clear(n.page(v))
 	if err := errors.Join(n.join(v, 8), n.letGo()); err != nil {
 		return err

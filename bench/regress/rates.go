@@ -173,7 +173,7 @@ var misbehaviours = []misbehaviour{
 	{"dribble", "read pointers that move by one, now and then", (*rateRun).all, 4, func(r *rateRun) []write {
 		return []write{{regs.MboxRP(rateBad), uint64(r.n)}, {regs.NotiRP(rateBad), uint64(r.n)}}
 	}},
-	{"one", "a mailbox and a ring of one place", (*rateRun).all, 1, func(r *rateRun) []write {
+	{"one", "a mailbox and a ring of one entry", (*rateRun).all, 1, func(r *rateRun) []write {
 		return []write{{regs.MboxRP(rateBad), uint64(r.n)}, {regs.NotiRP(rateBad), uint64(r.n)}}
 	}},
 	{"switches", "a ring and a mailbox that go off and on all the time", (*rateRun).all, 1, func(r *rateRun) []write {
@@ -181,7 +181,7 @@ var misbehaviours = []misbehaviour{
 		return []write{{regs.NotiCtrl(rateBad), 0}, {regs.NotiCtrl(rateBad), on}, {regs.MboxCtrl(rateBad), 0}, {regs.MboxCtrl(rateBad), on},
 			{regs.NotiCtrl(rateBad), regs.NotiCtrlEnable}, {regs.NotiCtrl(rateBad), on}}
 	}},
-	{"nothing", "a mailbox and a ring of no places, then of other sizes", (*rateRun).all, 0, func(r *rateRun) []write {
+	{"nothing", "a mailbox and a ring of no entries, then of other sizes", (*rateRun).all, 0, func(r *rateRun) []write {
 		on := regs.NotiCtrlEnable | regs.NotiCtrlWindow
 		return []write{{regs.MboxCtrl(rateBad), 0}, {regs.MboxSlots(rateBad), uint64(r.n % 3)}, {regs.MboxCtrl(rateBad), on},
 			{regs.NotiCtrl(rateBad), 0}, {regs.NotiSlots(rateBad), uint64(r.n % 3)}, {regs.NotiCtrl(rateBad), on}}

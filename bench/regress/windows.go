@@ -13,13 +13,13 @@ import (
 // sendWindows are tests of the send windows as a bus with posted writes uses them.
 var sendWindows = []Test{
 	{"isolation/pio-pieces", []string{"smoke"}, "lines cut at random, in any order, those of several processes mixed, arrive whole and in order", testPieces},
-	{"isolation/pio-refused", []string{"smoke"}, "lines without a place are refused, and those behind them, until they are sent again; all arrive once, in order", testRefusedLines},
+	{"isolation/pio-refused", []string{"smoke"}, "lines without an entry are refused, and those behind them, until they are sent again; all arrive once, in order", testRefusedLines},
 	{"isolation/pio-channel", nil, "two nodes that send to each other's full mailboxes, with their read pointers behind the lines on one ordered channel", testChannel},
 	{"isolation/pio-killed", []string{"smoke"}, "a process that ends in the middle of a line leaves nothing of it to others, nor to the next owner of its window", testKilledLine},
 	{"isolation/ring-size", []string{"rma"}, "a ring that is on keeps its base and size", testRingSize},
 }
 
-// unpaced opens nodes whose processes count their places themselves, if they do.
+// unpaced opens nodes whose processes count their entries themselves, if they do.
 func (t *T) unpaced(nodes, vpids, slots int) ([]*nic, error) {
 	sys, err := t.Open(nodes, nodeMemory, nil)
 	if err != nil {
@@ -87,7 +87,7 @@ func testPieces(t *T) error {
 				sent[pair{p, to}]++
 			}
 		}
-		for left := len(scripts); left > 0; { // the processors take turns as they like
+		for left := len(scripts); left > 0; { // the processors alternate as they like
 			p := t.Rand.Intn(len(scripts))
 			if len(scripts[p]) == 0 {
 				continue
@@ -179,7 +179,7 @@ func testRefusedLines(t *T) error {
 	if v&regs.VELOWindowRetry == 0 || int(taken+refused) != lines || taken < regs.VELOLines+slots {
 		return fmt.Errorf("VELO_WINDOW is 0x%x: %d lines taken and %d refused of %d", v, taken, refused, lines)
 	}
-	// Another process has places of its own.
+	// Another process has entries of its own.
 	if err := errors.Join(from.numbered(regs.PioFields{SrcVPID: 1, DstVPID: 1, DstNode: 1}, 0), settleOrStand(from.sys)); err != nil {
 		return err
 	}
@@ -264,7 +264,7 @@ func (c *channel) step() error {
 	return c.n.numbered(regs.PioFields{DstNode: uint8(1 - c.n.node)}, p.number)
 }
 
-// software polls and posts more than the window has places for, and sends again what was refused.
+// software polls and posts more than the window has entries for, and sends again what was refused.
 func (c *channel) software(all uint64) error {
 	before := c.next
 	for {

@@ -182,7 +182,7 @@ func (x *Experiment) judge(t *Table) (list []Verdict) {
 }
 
 // each calls f for 0 to n-1, as many at a time as there are jobs. Results go to
-// places of their own, so that their order does not depend on it.
+// rows of their own, so that their order does not depend on it.
 func (e *Env) each(ctx context.Context, n int, f func(ctx context.Context, i int) error) error {
 	g, ctx := errgroup.WithContext(ctx)
 	g.SetLimit(max(e.Jobs, 1))

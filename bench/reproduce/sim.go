@@ -233,7 +233,7 @@ func (r run) reference() run {
 func (e *Env) compare(ctx context.Context, runs []run) (samples, refs []sample, err error) {
 	var all []run
 	index := map[string]int{}
-	place := func(r run) int {
+	row := func(r run) int {
 		key := fmt.Sprintf("%#v", r) // every field: run has the String of its world
 		if _, known := index[key]; !known {
 			index[key] = len(all)
@@ -243,7 +243,7 @@ func (e *Env) compare(ctx context.Context, runs []run) (samples, refs []sample, 
 	}
 	at := make([][2]int, len(runs))
 	for i, r := range runs {
-		at[i] = [2]int{place(r), place(r.reference())}
+		at[i] = [2]int{row(r), row(r.reference())}
 	}
 	got, err := e.sweep(ctx, all)
 	if err != nil {

@@ -12,7 +12,7 @@ import (
 
 // A Change is a number that an older sweep does not agree about.
 type Change struct {
-	Where  string `json:"where"` // the place on the axes, with the seed
+	Where  string `json:"where"` // the point on the axes, with the seed
 	Column string `json:"column"`
 	Before string `json:"before"` // "": the row, or the number, is not there
 	After  string `json:"after"`
@@ -29,7 +29,7 @@ func (c *Change) Share() (percent float64, ok bool) {
 }
 
 // Changes compares with the rows of an older sweep, a file of comma-separated values. Rows belong together that stand at the
-// same place on the axes, with the same seed; several there, in their order. Axes that only one of them has are an error.
+// same point on the axes, with the same seed; several there, in their order. Axes that only one of them has are an error.
 func (t *Table) Changes(file string) (list []Change, err error) {
 	old, err := readTable(file, t)
 	if err != nil {
@@ -100,7 +100,7 @@ func readTable(file string, t *Table) (*oldTable, error) {
 	return o, nil
 }
 
-// keyOfRow names a row by its place; rows at the same place are counted.
+// keyOfRow names a row by its point on the axes; rows at the same point are counted.
 func keyOfRow(row []string, keys []int, taken map[string][]string) string {
 	var parts []string
 	for _, i := range keys {

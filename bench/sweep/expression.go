@@ -62,7 +62,7 @@ func (c cell) constant() constant.Value {
 type expression struct {
 	name  string // of the column that it makes
 	text  string
-	where place
+	where position
 }
 
 // A scope holds the values of a row by the names of their columns.

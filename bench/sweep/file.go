@@ -37,13 +37,13 @@ type File struct {
 // A setting is a flag with its text.
 type setting struct {
 	name, text string
-	where      place
+	where      position
 }
 
 // An axis is a flag, or a name that stands in braces somewhere, with what it takes on.
 type axis struct {
 	name   string
-	where  place
+	where  position
 	values []cell
 }
 
@@ -270,7 +270,7 @@ func (f *File) check(p Program) (err error) {
 // reserved are flags that a sweep sets itself, or that write what others would overwrite.
 var reserved = []string{"json", "seed", "db", "output", "force", "pcap", "record", "waves", "plot", "write", "out", "xunit", "help"}
 
-func (f *File) checkFlag(name string, where place) error {
+func (f *File) checkFlag(name string, where position) error {
 	switch {
 	case slices.Contains(reserved, name):
 		return where.errorf("flag %q is not for sweeps%s", name, map[bool]string{true: ": give seeds"}[name == "seed"])

@@ -14,7 +14,7 @@ type Point struct {
 	// Device and Nodes are where it runs, "" and 0 if the verb knows neither.
 	Device string
 	Nodes  string
-	Label  string // its place on the axes, without the seed
+	Label  string // its point on the axes, without the seed
 	Seed   int64
 
 	cells []cell // of the axes
@@ -60,7 +60,7 @@ func (f *File) Points(p Program) ([]Point, error) {
 	return list, nil
 }
 
-// at is the point at a place on the axes.
+// at is the point at an index of each axis.
 func (f *File) at(index []int) (pt Point) {
 	for i, zip := range f.Axes {
 		for _, a := range zip {

@@ -24,7 +24,7 @@ type plot struct {
 	zUnit          string
 	xScale, yScale string
 	errors         string
-	place          place
+	position       position
 }
 
 var (
@@ -41,7 +41,7 @@ func (r *reader) plots(e entry) (list []plot, err error) {
 			return nil, err
 		}
 		if slices.ContainsFunc(list, func(q plot) bool { return q.name == p.name }) {
-			return nil, p.place.errorf("there are two plots %q", p.name)
+			return nil, p.position.errorf("there are two plots %q", p.name)
 		}
 		list = append(list, p)
 	}
@@ -53,7 +53,7 @@ func (r *reader) plot(n *yaml.Node) (p plot, err error) {
 	if err != nil {
 		return p, err
 	}
-	p = plot{kind: "lines", xScale: "linear", yScale: "linear", errors: "range", place: r.at(n)}
+	p = plot{kind: "lines", xScale: "linear", yScale: "linear", errors: "range", position: r.at(n)}
 	words := map[string]*string{
 		"name": &p.name, "kind": &p.kind, "x": &p.x, "y": &p.y, "z": &p.z, "title": &p.title, "x_label": &p.xLabel, "y_label": &p.yLabel,
 		"x_unit": &p.xUnit, "y_unit": &p.yUnit, "z_unit": &p.zUnit, "x_scale": &p.xScale, "y_scale": &p.yScale, "errors": &p.errors,
@@ -76,7 +76,7 @@ func (r *reader) plot(n *yaml.Node) (p plot, err error) {
 		known    []string
 	}{{"kind", p.kind, plotKinds}, {"errors", p.errors, plotErrors}, {"x_scale", p.xScale, []string{"linear", "log2", "log10"}}, {"y_scale", p.yScale, []string{"linear", "log2", "log10"}}} {
 		if !slices.Contains(c.known, c.got) {
-			return p, p.place.errorf("%s %q%s; known: %s", c.key, c.got, drivers.Nearest(c.got, c.known), strings.Join(c.known, ", "))
+			return p, p.position.errorf("%s %q%s; known: %s", c.key, c.got, drivers.Nearest(c.got, c.known), strings.Join(c.known, ", "))
 		}
 	}
 	return p, nil
@@ -86,21 +86,21 @@ func (f *File) checkPlots() error {
 	columns, _ := f.header()
 	for _, p := range f.Plots {
 		if !nameShape.MatchString(p.name) {
-			return p.place.errorf("plot: expected a name of small letters and digits")
+			return p.position.errorf("plot: expected a name of small letters and digits")
 		}
 		need := append([]string{p.x, p.y}, p.by...)
 		if p.kind == "heatmap" {
 			need = append(need, p.z)
 		} else if p.z != "" {
-			return p.place.errorf("plot %s: z belongs to a heatmap", p.name)
+			return p.position.errorf("plot %s: z belongs to a heatmap", p.name)
 		}
 		for _, name := range need {
 			if !slices.Contains(columns, name) {
-				return p.place.errorf("plot %s: there is no column %q%s; known: %s", p.name, name, drivers.Nearest(name, columns), strings.Join(columns, ", "))
+				return p.position.errorf("plot %s: there is no column %q%s; known: %s", p.name, name, drivers.Nearest(name, columns), strings.Join(columns, ", "))
 			}
 		}
 		if p.kind == "heatmap" && len(p.by) > 0 {
-			return p.place.errorf("plot %s: a heatmap has no by: narrow it with where", p.name)
+			return p.position.errorf("plot %s: a heatmap has no by: narrow it with where", p.name)
 		}
 	}
 	return nil
@@ -179,7 +179,7 @@ func (p *plot) gather(t *Table) (list []*heap, err error) {
 			seed = row[i].text
 		}
 		if slices.Contains(h.seeds, seed) {
-			return nil, p.place.errorf("plot %s: several rows at %s %s%s with the same seed: narrow them with where, or tell them apart with by", p.name, p.x, s.x, comma(s.series))
+			return nil, p.position.errorf("plot %s: several rows at %s %s%s with the same seed: narrow them with where, or tell them apart with by", p.name, p.x, s.x, comma(s.series))
 		}
 		h.values, h.seeds = append(h.values, v), append(h.seeds, seed)
 	}
@@ -262,7 +262,7 @@ func (p *plot) draw(f *File, heaps []*heap) (*figure.Figure, error) {
 			}
 			x, ok := h.x.number()
 			if !ok {
-				return nil, p.place.errorf("plot %s: %s %q is no number: bars show names", p.name, p.x, h.x.text)
+				return nil, p.position.errorf("plot %s: %s %q is no number: bars show names", p.name, p.x, h.x.text)
 			}
 			pt := p.point(h)
 			pt.X = x
@@ -293,7 +293,7 @@ func seriesOf(heaps []*heap) (names []string) {
 	return names
 }
 
-// distinct gives places on an axis: numbers by size, names in the order of the rows.
+// distinct gives positions on an axis: numbers by size, names in the order of the rows.
 func distinct(heaps []*heap, of func(*heap) cell) (names []string) {
 	var cells []cell
 	numbers := true
@@ -324,7 +324,7 @@ func (p *plot) bars(fig *figure.Figure, heaps []*heap) error {
 		for _, group := range fig.Groups {
 			i := slices.IndexFunc(heaps, func(h *heap) bool { return h.series == name && h.x.text == group })
 			if i < 0 {
-				return p.place.errorf("plot %s: %s has no bar at %s %s: narrow it with where", p.name, or(name, "it"), p.x, group)
+				return p.position.errorf("plot %s: %s has no bar at %s %s: narrow it with where", p.name, or(name, "it"), p.x, group)
 			}
 			s.Points = append(s.Points, p.point(heaps[i]))
 		}

@@ -23,25 +23,25 @@ func (e *Error) Error() string { return fmt.Sprintf("%s:%d: %s", e.File, e.Line,
 // Unwrap makes it an error of configuration.
 func (e *Error) Unwrap() error { return drivers.ErrConfig }
 
-// A place is where something stands in the file.
-type place struct {
+// A position is where something stands in the file.
+type position struct {
 	file string
 	line int
 }
 
-func (p place) errorf(format string, args ...any) error {
+func (p position) errorf(format string, args ...any) error {
 	return &Error{p.file, p.line, fmt.Sprintf(format, args...)}
 }
 
 // A reader walks the nodes of a file.
 type reader struct{ file string }
 
-func (r *reader) at(n *yaml.Node) place { return place{r.file, n.Line} }
+func (r *reader) at(n *yaml.Node) position { return position{r.file, n.Line} }
 
 // An entry is a key with its value.
 type entry struct {
 	key   string
-	where place
+	where position
 	value *yaml.Node
 }
 
@@ -124,10 +124,10 @@ func (r *reader) document(text []byte) (*yaml.Node, error) {
 			}
 			what = strings.Replace(what, m[0], "", 1)
 		}
-		return nil, place{r.file, line}.errorf("%s", what)
+		return nil, position{r.file, line}.errorf("%s", what)
 	}
 	if doc.Kind != yaml.DocumentNode || len(doc.Content) != 1 {
-		return nil, place{r.file, 1}.errorf("the file is empty")
+		return nil, position{r.file, 1}.errorf("the file is empty")
 	}
 	if n := aliased(&doc); n != nil {
 		return nil, r.at(n).errorf("anchors and aliases are not read: write it twice")

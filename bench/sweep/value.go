@@ -19,7 +19,7 @@ import (
 // gives as many rows as it has elements; sum, min, max or mean of a path makes one number of all.
 type value struct {
 	name  string
-	where place
+	where position
 	fold  string // "" or sum, min, max, mean
 	path  path
 }
@@ -102,7 +102,7 @@ func (f *File) checkValues() error {
 // fixedColumns stand in every row.
 var fixedColumns = []string{"status", "device", "hardware_hash", "exactness", "machine", "error"}
 
-func checkColumn(name string, where place, taken []string) error {
+func checkColumn(name string, where position, taken []string) error {
 	if !token.IsIdentifier(name) || strings.ToLower(name) != name {
 		return where.errorf("column %q: expected small letters, digits and _", name)
 	}

@@ -12,7 +12,7 @@ import (
 	"github.com/nicloop/nicloop/host"
 )
 
-// near: an algorithm that is this close to the fastest keeps its place, so that the table does not change its mind
+// near: an algorithm that is this close to the fastest stays, so that the table does not change its mind
 // for nothing. safe: the fastest must beat the linear one by so much, for a row also stands for numbers and sizes that
 // nobody measured.
 const (

@@ -10,7 +10,7 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// A choice is a word that can stand at some place, and what it means.
+// A choice is a word that can stand at some position, and what it means.
 type choice struct{ word, doc string }
 
 // completing gives a shell the words of a verb's arguments, of which each may stand once.

@@ -159,13 +159,13 @@ func drawMesh(w io.Writer, d [3]int, t tree) {
 			line.WriteString(t.node(n))
 			if x+1 < d[0] {
 				fmt.Fprintf(&line, " %s> <%s ", t.percent(n, 1), strings.TrimLeft(t.percent(n+1, 2), " "))
-				pad(&line, (x+1)*cellWidth)
+				pad(&line, (x+1)*columnWidth)
 			}
 			if y+1 < d[1] {
 				fmt.Fprintf(&down, "%s v", t.percent(n, 3))
 				fmt.Fprintf(&up, "%s ^", t.percent(n+d[0], 4))
-				pad(&down, (x+1)*cellWidth)
-				pad(&up, (x+1)*cellWidth)
+				pad(&down, (x+1)*columnWidth)
+				pad(&up, (x+1)*columnWidth)
 			}
 		}
 		fmt.Fprintf(w, "  %s\n", strings.TrimRight(line.String(), " "))
@@ -175,7 +175,7 @@ func drawMesh(w io.Writer, d [3]int, t tree) {
 	}
 }
 
-const cellWidth = 18
+const columnWidth = 18
 
 func pad(b *strings.Builder, to int) {
 	for b.Len() < to {

@@ -33,13 +33,13 @@
 // # Waiting
 //
 // A run is often over after a few dozen cycles, so what an exchange costs beside them matters.
-// Messages go by a lane in the shared memory, one each way (protocol.h has the rules). Its
+// Messages go by a message buffer in the shared memory, one each way (protocol.h has the rules). Its
 // receiver says that it waits there before it sends what asks for the message, and sleeps on
 // it as a futex, in a raw system call: an ordinary one costs two or three times as much, since the runtime takes
 // the P away after 20 µs and looks for another when the thread wakes up. When the runtime wants
-// the P, its signal ends the sleep. What does not fit a lane, what comes after 20 ms, and the
+// the P, its signal ends the sleep. What does not fit a buffer, what comes after 20 ms, and the
 // end of either process come by the socket, in plain blocking reads that let go of the P.
 //
-// Whether one side, or both, should look at the lane for a while before it sleeps
+// Whether one side, or both, should look at the buffer for a while before it sleeps
 // ([Config].Spin) is found out by trial as the session goes on: see trial.
 package bridge

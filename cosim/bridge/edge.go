@@ -11,7 +11,7 @@ import (
 )
 
 // An Edge is what a simulator with some nodes of a mesh (Config.Only) and whoever has the others tell each
-// other of a link between them and a cycle: a flit, places that have become free, or both.
+// other of a link between them and a cycle: a flit, entries that have become free, or both.
 //
 // Of PostEdge: what is at the neighbour's end of a link of Node in cycle At, which is one behind that in which the
 // neighbour's router sent the flit, or a flit left its input buffer. Of Edges: a word that leaves Node in cycle At.
@@ -22,7 +22,7 @@ type Edge struct {
 	Link, VC   uint8 // link l is port l + 1 of the router
 	Flit       bool
 	Head, Tail bool  // of a packet
-	Freed      uint8 // a bit for each VC of which a place has become free
+	Freed      uint8 // a bit for each VC of which an entry has become free
 }
 
 const (

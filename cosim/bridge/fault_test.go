@@ -131,7 +131,7 @@ func (k *sink) Trace(events []drivers.TraceEvent) error {
 	return k.err
 }
 
-// Same calls, same bytes: with lanes or without, traced or not, batch or no batch.
+// Same calls, same bytes: with message buffers or without, traced or not, batch or no batch.
 func TestDeterminism(t *testing.T) {
 	n := seed(t)
 	want := traffic(t, start(t, nil), n, 400)

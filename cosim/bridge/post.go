@@ -92,7 +92,7 @@ func (s *Session) CheckPIO(node int, off uint32, line []byte) error {
 	return nil
 }
 
-// PIOTaken counts what needs no place in a window any more; see drivers.Timed.
+// PIOTaken counts what needs no entry in a window any more; see drivers.Timed.
 func (s *Session) PIOTaken(node, vpid int) uint64 {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -56,11 +56,11 @@ func TestLayout(t *testing.T) {
 		"kStopped": evStopped, "kWatchHit": evWatchHit, "kPioHit": evPIOHit, "kIrqHit": evIRQHit, "kRegValue": evRegValue,
 		"kBusError": evBusError, "kDmaError": evDMAError, "kFault": evFault, "kHeartbeat": evHeartbeat, "kError": evError, "kRepeated": evRepeated,
 		"kStopQuiet": stopQuiet, "kStopIdle": stopIdle, "kStopTraceFull": stopTraceFull, "kStopNoAnswer": stopNoAnswer,
-		"kReadResume": readResume, "kLaneIdle": laneIdle, "kLaneLooking": laneLooking, "kLaneFull": laneFull,
-		"kCommandLane": commandLane, "kEventLane": eventLane, "kLanesEnd": lanesEnd,
+		"kReadResume": readResume, "kMsgBufferIdle": msgBufferIdle, "kMsgBufferLooking": msgBufferLooking, "kMsgBufferFull": msgBufferFull,
+		"kCommandBuffer": commandBuffer, "kEventBuffer": eventBuffer, "kMsgBuffersEnd": msgBuffersEnd,
 		"sizeof(Command)": commandBytes, "sizeof(PioLine)": lineBytes, "sizeof(Event)": eventBytes, "sizeof(Text)": textBytes,
-		"sizeof(Hello)": helloBytes, "sizeof(Welcome)": welcomeBytes, "sizeof(Lane)": int(unsafe.Sizeof(lane{})),
-		"offsetof(Lane, bytes)": int(unsafe.Offsetof(lane{}.bytes)), "offsetof(Lane, data)": int(unsafe.Offsetof(lane{}.data)),
+		"sizeof(Hello)": helloBytes, "sizeof(Welcome)": welcomeBytes, "sizeof(MsgBuffer)": int(unsafe.Sizeof(msgBuffer{})),
+		"offsetof(MsgBuffer, bytes)": int(unsafe.Offsetof(msgBuffer{}.bytes)), "offsetof(MsgBuffer, data)": int(unsafe.Offsetof(msgBuffer{}.data)),
 		"offsetof(Control, trace_count)": int(unsafe.Offsetof(control{}.traceCount)),
 		"offsetof(Control, pio_taken)":   int(unsafe.Offsetof(control{}.pioTaken)), "sizeof(Control)": int(unsafe.Sizeof(control{})),
 		"sizeof(TraceRecord)":          int(unsafe.Sizeof(drivers.TraceEvent{})),
@@ -205,7 +205,7 @@ func TestHandshakeMismatch(t *testing.T) {
 		require.ErrorIs(t, err, drivers.ErrProtocol, role)
 		require.ErrorContains(t, err, want)
 	}
-	// And the other way: a simulator that is not what the host asks for refuses too.
+	// And the other way round: a simulator that is not what the host asks for refuses too.
 	_, err := startFake(t, "exit")
 	require.ErrorIs(t, err, drivers.ErrPeerDied)
 	require.ErrorContains(t, err, "exit status 7; it said:\nlast words")
@@ -389,7 +389,7 @@ func TestOtherUserCannotConnect(t *testing.T) {
 		}
 		return nil
 	})
-	// Even with the doors open the credentials tell.
+	// Even with all open to everybody the credentials tell.
 	require.NoError(t, os.Chmod(l.dir, 0o755))
 	require.NoError(t, os.Chmod(l.path, 0o666))
 	asNobody(t, func() (err error) {
@@ -440,8 +440,8 @@ func TestSimulatorRefusesOtherUser(t *testing.T) {
 	require.Contains(t, string(out), "runs as user 65534, expected 0")
 }
 
-// Batches of random size arrive whole and in order, by lane and by socket.
-func TestLaneAndSocketKeepOrder(t *testing.T) {
+// Batches of random size arrive whole and in order, by message buffer and by socket.
+func TestMsgBufferAndSocketKeepOrder(t *testing.T) {
 	r := rand.New(rand.NewPCG(seed(t), 4))
 	s := start(t, nil)
 	for i := range 300 {

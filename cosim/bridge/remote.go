@@ -10,16 +10,16 @@ import (
 	"github.com/nicloop/nicloop/drivers"
 )
 
-// A remote is a simulator process at the other end of a socket and of two lanes.
+// A remote is a simulator process at the other end of a socket and of two message buffers.
 type remote struct {
 	host *Session
 	proc *process
 	conn conn
 	in   []byte
 
-	// The lanes are used between handshake and end; bySocket: a message since the
+	// The message buffers are used between handshake and end; bySocket: a message since the
 	// last answer took the socket, so that the next must too.
-	commands, events *lane
+	commands, events *msgBuffer
 	bySocket         bool
 
 	trial trial
@@ -81,7 +81,7 @@ func (r *remote) shakeHands(greet func() error) error {
 	if err := greet(); err != nil {
 		return err
 	}
-	r.commands, r.events = r.host.mem.lane(commandLane), r.host.mem.lane(eventLane)
+	r.commands, r.events = r.host.mem.msgBuffer(commandBuffer), r.host.mem.msgBuffer(eventBuffer)
 	r.trial = newTrial(r.host.cfg.Spin)
 	return nil
 }
@@ -94,13 +94,13 @@ func (r *remote) expect() {
 
 func (r *remote) answered(cycles drivers.Cycle) { r.trial.done(time.Since(r.asked), cycles) }
 
-// send sends a message by the lane if the simulator waits at it, else by the socket.
+// send sends a message by the message buffer if the simulator waits at it, else by the socket.
 func (r *remote) send(b []byte) error {
 	r.commands.lookNS = 0
 	if r.trial.coming != bothSleep {
 		r.commands.lookNS = uint32(simulatorLook)
 	}
-	fits := !r.bySocket && len(b) <= laneData
+	fits := !r.bySocket && len(b) <= msgBufferData
 	if !fits {
 		r.commands.handOver(nil)
 	} else if r.commands.handOver(b) {
@@ -114,7 +114,7 @@ func (r *remote) send(b []byte) error {
 func (r *remote) receive() ([]byte, error) {
 	if r.events != nil {
 		look := time.Duration(0)
-		if r.trial.way == bothLook {
+		if r.trial.policy == bothLook {
 			look = r.trial.limit
 		}
 		if b := r.events.take(look); len(b) > 0 {

@@ -31,7 +31,7 @@ func newShared(cfg *Config) (*shared, error) {
 	w := welcome{
 		nodes:       uint32(cfg.nodes()),
 		memoryBytes: round(uint64(cfg.MemoryBytes)),
-		traceStart:  lanesEnd,
+		traceStart:  msgBuffersEnd,
 		buildHash:   cfg.BuildHash,
 	}
 	if cfg.Trace != nil {
@@ -74,7 +74,9 @@ func (s *shared) close() {
 
 func (s *shared) control() *control { return (*control)(unsafe.Pointer(&s.bytes[0])) }
 
-func (s *shared) lane(offset int) *lane { return (*lane)(unsafe.Pointer(&s.bytes[offset])) }
+func (s *shared) msgBuffer(offset int) *msgBuffer {
+	return (*msgBuffer)(unsafe.Pointer(&s.bytes[offset]))
+}
 
 func (s *shared) pioTaken(node, vpid int) uint64 {
 	return atomic.LoadUint64(&s.control().pioTaken[node][vpid])

@@ -67,9 +67,9 @@ func Build(ctx context.Context, spec Spec) (*Model, error) {
 		return c.withoutTools(err, ordered, m)
 	}
 	m.Tool, m.lib.hash = t.verilatorVersion, spec.hash(t, in)
-	m.lib.dir = c.place(hex.EncodeToString(m.lib.hash[:]))
+	m.lib.dir = c.path(hex.EncodeToString(m.lib.hash[:]))
 	m.Hash = m.lib.programHash(sources)
-	m.Program = filepath.Join(c.place(m.HashText()), m.lib.programName())
+	m.Program = filepath.Join(c.path(m.HashText()), m.lib.programName())
 	if what := spec.changed(c, in); what != "" {
 		c.tell(what)
 	}

@@ -162,11 +162,11 @@ func TestInterruptedBuild(t *testing.T) {
 
 	c, err := openCache(nil)
 	require.NoError(t, err)
-	require.NoError(t, os.MkdirAll(c.place("dead")+".part", 0o755))
+	require.NoError(t, os.MkdirAll(c.path("dead")+".part", 0o755))
 	lock, err := c.lock(context.Background(), thing{hash: "busy"})
 	require.NoError(t, err)
 	defer lock.Close()
-	require.NoError(t, os.MkdirAll(c.place("busy")+".part", 0o755))
+	require.NoError(t, os.MkdirAll(c.path("busy")+".part", 0o755))
 	made, err := c.provide(context.Background(), thing{hash: "new"}, func(string) error { return errors.New("no") })
 	require.Error(t, err)
 	require.False(t, made)

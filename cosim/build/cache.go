@@ -43,7 +43,7 @@ func openCache(tell func(what string)) (cache, error) {
 	return c, nil
 }
 
-func (c cache) place(hash string) string { return filepath.Join(c.dir, hash) }
+func (c cache) path(hash string) string { return filepath.Join(c.dir, hash) }
 
 // A thing is what an entry of the cache holds: a library or a program around it.
 type thing struct {
@@ -72,7 +72,7 @@ func (c cache) provide(ctx context.Context, t thing, make func(dir string) error
 		c.tell("the cache holds " + t.what + " that is broken: " + why + "; it is built again")
 	}
 	c.sweep()
-	part := c.place(t.hash) + ".part"
+	part := c.path(t.hash) + ".part"
 	defer os.RemoveAll(part)
 	if err := os.RemoveAll(part); err != nil {
 		return false, err
@@ -91,10 +91,10 @@ func (c cache) provide(ctx context.Context, t thing, make func(dir string) error
 
 // install moves a sealed directory into place, for good: a crash of the machine leaves all of it or nothing.
 func (c cache) install(part, hash string) error {
-	if err := os.RemoveAll(c.place(hash)); err != nil {
+	if err := os.RemoveAll(c.path(hash)); err != nil {
 		return err
 	}
-	if err := os.Rename(part, c.place(hash)); err != nil {
+	if err := os.Rename(part, c.path(hash)); err != nil {
 		return err
 	}
 	return syncPath(c.dir)
@@ -102,17 +102,17 @@ func (c cache) install(part, hash string) error {
 
 // use says what is wrong with an entry, "" if nothing is; then it counts as used now.
 func (c cache) use(hash string) string {
-	why := check(c.place(hash))
+	why := check(c.path(hash))
 	if why == "" {
 		now := time.Now()
-		_ = os.Chtimes(c.place(hash), now, now) // only pruning goes by it
+		_ = os.Chtimes(c.path(hash), now, now) // only pruning goes by it
 	}
 	return why
 }
 
 // lock waits for the lock of a thing, and says so; closing the file gives it back.
 func (c cache) lock(ctx context.Context, t thing) (*os.File, error) {
-	f, err := os.OpenFile(c.place(t.hash)+".lock", os.O_CREATE|os.O_RDWR, 0o644)
+	f, err := os.OpenFile(c.path(t.hash)+".lock", os.O_CREATE|os.O_RDWR, 0o644)
 	if err != nil {
 		return nil, fmt.Errorf("cache of simulators: %w", err)
 	}
@@ -165,7 +165,7 @@ func (c cache) sweep() {
 
 // unlessBusy calls f with the lock of an entry, if nobody has it.
 func (c cache) unlessBusy(hash string, f func()) bool {
-	lock, err := os.OpenFile(c.place(hash)+".lock", os.O_CREATE|os.O_RDWR, 0o644)
+	lock, err := os.OpenFile(c.path(hash)+".lock", os.O_CREATE|os.O_RDWR, 0o644)
 	if err != nil {
 		return false
 	}

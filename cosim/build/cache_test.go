@@ -52,7 +52,7 @@ func TestCacheHeals(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			var said []string
 			c, th, fill := stocked(t, func(what string) { said = append(said, what) })
-			program := filepath.Join(c.place(th.hash), "program")
+			program := filepath.Join(c.path(th.hash), "program")
 			require.NoError(t, harm(program))
 			list, err := VerifyStock()
 			require.NoError(t, err)
@@ -79,13 +79,13 @@ func TestStrangersSimulator(t *testing.T) {
 		t.Skip("only root can give files away")
 	}
 	c, th, fill := stocked(t, nil)
-	require.NoError(t, os.Chown(filepath.Join(c.place(th.hash), "program"), 4711, 4711))
-	require.Contains(t, check(c.place(th.hash)), "belongs to user 4711")
+	require.NoError(t, os.Chown(filepath.Join(c.path(th.hash), "program"), 4711, 4711))
+	require.Contains(t, check(c.path(th.hash)), "belongs to user 4711")
 	made, err := c.provide(context.Background(), th, fill)
 	require.NoError(t, err)
 	require.True(t, made)
-	require.NoError(t, os.Chown(c.place(th.hash), 4711, 4711))
-	require.Contains(t, check(c.place(th.hash)), "belongs to user 4711")
+	require.NoError(t, os.Chown(c.path(th.hash), 4711, 4711))
+	require.Contains(t, check(c.path(th.hash)), "belongs to user 4711")
 
 	require.NoError(t, os.Chown(c.dir, 4711, 4711))
 	_, err = Build(context.Background(), smallSpec(""))
@@ -106,7 +106,7 @@ func TestUmask(t *testing.T) {
 	before := syscall.Umask(0o002)
 	defer syscall.Umask(before)
 	c, th, _ := stocked(t, nil)
-	require.Empty(t, check(c.place(th.hash)))
+	require.Empty(t, check(c.path(th.hash)))
 }
 
 // TestNothingHalf: a build that ran out of disk leaves no entry.
@@ -115,7 +115,7 @@ func TestNothingHalf(t *testing.T) {
 	half := thing{hash: "half", what: "half a thing"}
 	_, err := c.provide(context.Background(), half, func(dir string) error { return writeFile(filepath.Join(dir, "program"), nil) })
 	require.ErrorContains(t, err, "is empty: is the disk full?")
-	require.Equal(t, absent, check(c.place("half")))
+	require.Equal(t, absent, check(c.path("half")))
 }
 
 // TestWaitingSaysSo: who waits for another's build hears for whom and for what.
@@ -123,7 +123,7 @@ func TestWaitingSaysSo(t *testing.T) {
 	var mu sync.Mutex
 	var said []string
 	c, th, fill := stocked(t, func(what string) { mu.Lock(); said = append(said, what); mu.Unlock() })
-	require.NoError(t, os.RemoveAll(c.place(th.hash)))
+	require.NoError(t, os.RemoveAll(c.path(th.hash)))
 	lock, err := c.lock(context.Background(), th)
 	require.NoError(t, err)
 	done := make(chan error)
@@ -144,7 +144,7 @@ func TestPrune(t *testing.T) {
 		_, err := c.provide(context.Background(), thing{hash: hash}, fill)
 		require.NoError(t, err)
 		when := time.Now().Add(-time.Duration(i+1) * time.Hour)
-		require.NoError(t, os.Chtimes(c.place(hash), when, when))
+		require.NoError(t, os.Chtimes(c.path(hash), when, when))
 	}
 	lock, err := c.lock(context.Background(), thing{hash: "busy"})
 	require.NoError(t, err)
@@ -160,7 +160,7 @@ func TestPrune(t *testing.T) {
 	require.Equal(t, []string{th.hash, "old", "older", "busy"}, left())
 	c.prune(90*time.Minute, 1<<30)
 	require.Equal(t, []string{th.hash, "old", "busy"}, left())
-	c.prune(24*time.Hour, sizeOf(c.place(th.hash)))
+	c.prune(24*time.Hour, sizeOf(c.path(th.hash)))
 	require.Equal(t, []string{th.hash, "busy"}, left())
 	removed, err := CleanStock(0)
 	require.NoError(t, err)

@@ -46,7 +46,7 @@ func (m *Model) Link(ctx context.Context, sources fs.FS, file string, with ...st
 	}
 	hash := fmt.Sprintf("%x", m.lib.programHash(files))
 	_, err = c.provide(ctx, thing{hash, "the program " + file, t.verilatorVersion}, func(dir string) error { return m.lib.program(ctx, t, dir, files, &report{}) })
-	return filepath.Join(c.place(hash), m.lib.programName()), err
+	return filepath.Join(c.path(hash), m.lib.programName()), err
 }
 
 // program compiles sources and links them with the library. The objects of one

@@ -71,7 +71,7 @@ func (c cache) withoutTools(missing error, ordered string, m *Model) (*Model, er
 		return nil, fmt.Errorf("%w (one built before cannot be used: %s)", missing, why)
 	}
 	m.Hash, m.lib.hash, m.Tool = [32]byte(program), [32]byte(library), r.Tool
-	m.lib.dir = c.place(r.Library)
-	m.Program = filepath.Join(c.place(r.Program), m.lib.programName())
+	m.lib.dir = c.path(r.Library)
+	m.Program = filepath.Join(c.path(r.Program), m.lib.programName())
 	return m, nil
 }

@@ -16,7 +16,7 @@ import (
 // VPIDs is the number of processes per node of every model.
 const VPIDs = 16
 
-// DefaultVCDepth is the number of places of a virtual channel unless a Spec says otherwise.
+// DefaultVCDepth is the number of entries of a virtual channel unless a Spec says otherwise.
 const DefaultVCDepth = 16
 
 // A Spec says which node is wanted. Nodes of one kind make a mesh of any size that they have
@@ -109,7 +109,7 @@ var (
 	programFlags = []string{"-std=c++17", "-O2", "-DVL_USER_STOP", "-DVL_USER_FATAL", "-DVL_USER_FINISH", "-DVM_TRACE=1", "-DVM_TRACE_FST=1"}
 )
 
-// inputs lists the RTL files of a build by their place in its directory.
+// inputs lists the RTL files of a build by their path in its directory.
 func (s *Spec) inputs() (map[string][]byte, error) {
 	in := map[string][]byte{}
 	names := slices.Clone(s.Files)

@@ -52,7 +52,7 @@ func VerifyStock() ([]Stock, error) {
 	}
 	c, err := openCache(nil)
 	for i := range list {
-		list[i].Wrong = check(c.place(list[i].Hash))
+		list[i].Wrong = check(c.path(list[i].Hash))
 	}
 	return list, err
 }
@@ -96,8 +96,8 @@ func (c cache) list() (list []Stock, err error) {
 		if err != nil {
 			continue // gone meanwhile
 		}
-		s := Stock{Hash: d.Name(), What: "of another version of nicloop", Used: info.ModTime(), Bytes: sizeOf(c.place(d.Name()))}
-		if m, err := readManifest(c.place(d.Name())); err == nil {
+		s := Stock{Hash: d.Name(), What: "of another version of nicloop", Used: info.ModTime(), Bytes: sizeOf(c.path(d.Name()))}
+		if m, err := readManifest(c.path(d.Name())); err == nil {
 			s.What, s.Tool, s.Built = m.What, m.Tool, m.Built
 		}
 		list = append(list, s)
@@ -120,7 +120,7 @@ func sizeOf(dir string) (bytes int64) {
 
 // remove removes an entry that nobody builds. A simulator that runs does not mind.
 func (c cache) remove(hash string) (done bool) {
-	c.unlessBusy(hash, func() { done = os.RemoveAll(c.place(hash)) == nil })
+	c.unlessBusy(hash, func() { done = os.RemoveAll(c.path(hash)) == nil })
 	return done
 }
 

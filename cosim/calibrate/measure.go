@@ -28,7 +28,7 @@ type experiment struct {
 var experiments = []experiment{
 	{"start", start},
 	{"crossing", crossing},
-	{"turn", turn},
+	{"round trip", roundTrip},
 	{"blockade", blockade},
 	{"operations", operations},
 }
@@ -46,8 +46,8 @@ var How = map[string]string{
 	"network.router":       "head in from a link to head out at its node",
 	"network.link":         "head in to head out over one hop, less injection and two routers",
 	"network.inject":       "head in to head out at one node, less the router",
-	"network.credit":       "two flits per turn of a credit, two places, over one hop",
-	"network.local_credit": "two flits per turn of a credit, two places, at one node",
+	"network.credit":       "two flits per round trip of a credit, two entries, over one hop",
+	"network.local_credit": "two flits per round trip of a credit, two entries, at one node",
 }
 
 // Measure finds every parameter.
@@ -66,8 +66,8 @@ func Measure(ctx context.Context, c *Config) (p nic.Params, err error) {
 	return p, nil
 }
 
-// between is from the i-th event at one place to the j-th at another.
-func (p *probe) between(a place, i int, b place, j int) (drivers.Cycle, error) {
+// between is from the i-th event at one point to the j-th at another.
+func (p *probe) between(a tracePoint, i int, b tracePoint, j int) (drivers.Cycle, error) {
 	from, to := p.at(a), p.at(b)
 	if len(from) <= i || len(to) <= j || to[j] < from[i] {
 		return 0, fmt.Errorf("%w: expected %v at least %d times and later %v at least %d times, found %d and %d",

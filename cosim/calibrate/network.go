@@ -23,15 +23,15 @@ func crossing(ctx context.Context, c *Config, p *nic.Params) error {
 			if err = b.send(dst, 1, longest, boxSlots); err != nil {
 				return err
 			}
-			if times[dst], err = b.between(place{0, drivers.PointInject}, 0, place{dst, drivers.PointEject}, 0); err != nil {
+			if times[dst], err = b.between(tracePoint{0, drivers.PointInject}, 0, tracePoint{dst, drivers.PointEject}, 0); err != nil {
 				return err
 			}
 			if dst == 1 {
-				if router, err = b.between(place{dst, drivers.PointArrive1 + 1}, 0, place{dst, drivers.PointEject}, 0); err != nil {
+				if router, err = b.between(tracePoint{dst, drivers.PointArrive1 + 1}, 0, tracePoint{dst, drivers.PointEject}, 0); err != nil {
 					return err
 				}
 			}
-			written, err := b.between(place{dst, drivers.PointEject}, flits-1, place{dst, drivers.PointSlot}, 0)
+			written, err := b.between(tracePoint{dst, drivers.PointEject}, flits-1, tracePoint{dst, drivers.PointSlot}, 0)
 			const check, channel, beats, counted = 2, 1, regs.SlotBytes / regs.FlitBytes, 1
 			p.NIC.HostWrite = written - check - channel - beats - counted
 			return err
@@ -46,12 +46,12 @@ func crossing(ctx context.Context, c *Config, p *nic.Params) error {
 	return nil
 }
 
-// turn gives channels two places. Then two flits leave per turn of a credit: forward
+// roundTrip gives channels two entries. Then two flits leave per round trip of a credit: forward
 // from queue to queue, and back. A flit leaves the local input's queue a cycle before
 // it leaves the router; behind a hop, when it does so.
-func turn(ctx context.Context, c *Config, p *nic.Params) error {
+func roundTrip(ctx context.Context, c *Config, p *nic.Params) error {
 	n := &p.Network
-	measure := func(at place, dst, i int) (took int, err error) {
+	measure := func(at tracePoint, dst, i int) (took int, err error) {
 		err = onProbe(ctx, c, "vc_depth=2", func(b *probe) error {
 			if err := b.send(dst, 1, longest, boxSlots); err != nil {
 				return err
@@ -62,11 +62,11 @@ func turn(ctx context.Context, c *Config, p *nic.Params) error {
 		})
 		return took, err
 	}
-	local, err := measure(place{0, drivers.PointInject}, 0, 0) // before what is ahead is full too
+	local, err := measure(tracePoint{0, drivers.PointInject}, 0, 0) // before what is ahead is full too
 	if err != nil {
 		return err
 	}
-	hop, err := measure(place{1, drivers.PointEject}, 1, 4)
+	hop, err := measure(tracePoint{1, drivers.PointEject}, 1, 4)
 	n.LocalCredit = local - n.Inject - (n.Router - 1)
 	n.Credit = hop - n.Link - n.Router
 	return err
@@ -79,7 +79,7 @@ func blockade(ctx context.Context, c *Config, p *nic.Params) error {
 		if err := b.send(0, enough, longest, 1); err != nil {
 			return err
 		}
-		taken, in, out := len(b.at(place{0, drivers.PointPIO})), len(b.at(place{0, drivers.PointInject})), len(b.at(place{0, drivers.PointEject}))
+		taken, in, out := len(b.at(tracePoint{0, drivers.PointPIO})), len(b.at(tracePoint{0, drivers.PointInject})), len(b.at(tracePoint{0, drivers.PointEject}))
 		if taken == enough || in <= out {
 			return fmt.Errorf("%w: expected a full mailbox to stop the sender, found %d of %d lines taken, %d flits in, %d out",
 				ErrTrace, taken, enough, in, out)

@@ -21,8 +21,8 @@ type probe struct {
 	events []drivers.TraceEvent
 }
 
-// A place is where trace events come from.
-type place struct {
+// A tracePoint is where trace events come from.
+type tracePoint struct {
 	node  int
 	point uint8
 }
@@ -31,7 +31,7 @@ var pointNames = map[uint8]string{
 	drivers.PointPIO: "a line taken", drivers.PointInject: "a flit sent", drivers.PointEject: "a flit received", drivers.PointSlot: "a slot written",
 }
 
-func (p place) String() string { return fmt.Sprintf("%s at node %d", pointNames[p.point], p.node) }
+func (p tracePoint) String() string { return fmt.Sprintf("%s at node %d", pointNames[p.point], p.node) }
 
 // Trace implements drivers.TraceSink.
 func (p *probe) Trace(events []drivers.TraceEvent) error {
@@ -96,8 +96,8 @@ func (p *probe) send(dst, n, bytes, slots int) error {
 	return p.m.Run(drivers.Forever, &stop)
 }
 
-// at lists the cycles of the events at a place, in order.
-func (p *probe) at(at place) (cycles []drivers.Cycle) {
+// at lists the cycles of the events at a trace point, in order.
+func (p *probe) at(at tracePoint) (cycles []drivers.Cycle) {
 	for i := range p.events {
 		if e := &p.events[i]; e.Point == at.point && int(e.Node) == at.node {
 			cycles = append(cycles, e.Cycle)

@@ -65,7 +65,7 @@ func (p *probe) do(c regs.RMACommand, bytes uint32, w1, w2 uint64) (op operation
 			op.told = stop.Now
 		}
 	}
-	sent, arrived := p.at(place{0, drivers.PointInject}), p.at(place{1, drivers.PointEject})
+	sent, arrived := p.at(tracePoint{0, drivers.PointInject}), p.at(tracePoint{1, drivers.PointEject})
 	if len(sent) == 0 || len(arrived) == 0 || op.told == 0 {
 		return op, fmt.Errorf("%w: expected a packet sent, received and told of, found %d flits sent, %d received", ErrTrace, len(sent), len(arrived))
 	}

@@ -18,7 +18,7 @@ type Block struct {
 
 // Latency is a drivers.TraceSink that attributes the time of VELO packets to blocks.
 // Packets of one source and destination stay in order and take one route, so the
-// n-th header of a pair at a place is its n-th packet.
+// n-th header of a pair at a trace point is its n-th packet.
 type Latency struct {
 	nodes    []nodeState
 	pairs    map[uint32]*route // looked up, never iterated

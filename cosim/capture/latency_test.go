@@ -17,7 +17,7 @@ import (
 
 var seed = flag.Uint64("seed", 1, "seed of the random tests")
 
-// way is a packet's time at every place.
+// way is a packet's time at every trace point.
 type way struct {
 	src, dst uint16
 	line     drivers.Cycle
@@ -47,10 +47,10 @@ func (w *way) events() []drivers.TraceEvent {
 	return append(list, end)
 }
 
-func inOrder(ways ...way) []drivers.TraceEvent {
+func inOrder(packets ...way) []drivers.TraceEvent {
 	var all []drivers.TraceEvent
-	for i := range ways {
-		all = append(all, ways[i].events()...)
+	for i := range packets {
+		all = append(all, packets[i].events()...)
 	}
 	slices.SortStableFunc(all, func(a, b drivers.TraceEvent) int { return int(a.Cycle) - int(b.Cycle) })
 	return all

@@ -41,7 +41,7 @@ type route struct {
 	arrived fifo     // in the completer
 }
 
-// hop gives a forwarding node's place on the route.
+// hop gives a forwarding node's position on the route.
 func (r *route) hop(node uint16) int {
 	i := slices.Index(r.nodes, node)
 	if i < 0 {

@@ -59,7 +59,7 @@ func (o *observer) settle() {
 }
 
 // unmodelled are registers of what the twins have not got: ideal: has no links, and
-// both have no wires. Of the route table the entries are compared, not the ways: ideal:
+// both have no wires. Of the route table the entries are compared, not the routes: ideal:
 // has no routes to override; that of model: is compared in regress network/.
 func unmodelled(name string) bool {
 	return strings.HasPrefix(name, "LINK_") || strings.HasPrefix(name, "WIRE_")

@@ -191,13 +191,13 @@ func TestAddresses(t *testing.T) {
 		require.ErrorIs(t, err, drivers.ErrConfig)
 	}
 	for _, c := range []struct {
-		list     []drivers.Segment
-		n, place uint64
+		list      []drivers.Segment
+		n, offset uint64
 	}{{dev.Segments(), 1 << 12, 1 << 12}, {dev.Segments(), 1000, 64}, {nil, 1 << 20, 64}} {
-		at, err := drivers.Place(c.list, 1, c.n, 64)
+		at, err := drivers.FitInSegment(c.list, 1, c.n, 64)
 		require.NoError(t, err)
-		require.Equal(t, c.place, at)
+		require.Equal(t, c.offset, at)
 	}
-	_, err = drivers.Place(dev.Segments(), 0, 1<<12+1, 64)
+	_, err = drivers.FitInSegment(dev.Segments(), 0, 1<<12+1, 64)
 	require.ErrorIs(t, err, drivers.ErrConfig)
 }

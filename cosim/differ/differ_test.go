@@ -206,7 +206,7 @@ func TestSlowMemory(t *testing.T) {
 }
 
 // Random traffic, from few packets to nearly as many as the network takes, also on a
-// ring whose channels have two places.
+// ring whose channels have two entries.
 func TestRandomTraffic(t *testing.T) {
 	for _, c := range []struct {
 		keys string

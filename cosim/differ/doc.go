@@ -2,7 +2,7 @@
 // traffic goes through both, over links in error too, and every packet is followed from its line to its slot. It
 // has tests only, which print a histogram of the differences. Two are known that no test meets: a notification
 // for a ring that is off holds its unit a cycle longer in the model, and the write of a translation command's count
-// does not take its turn among the others there.
+// is not granted among the others there.
 //
 // Package conform compares what software sees without regard to time.
 package differ

@@ -20,19 +20,19 @@ import (
 )
 
 // Memory of a node under mixed traffic: mailbox 0, the rings and tables of two processes, and pages: the
-// first is read and counted in, the others have a cell for each operation.
+// first is read and counted in, the others have a target for each operation.
 const (
 	mixedNodes  = 4
 	mixedProcs  = 2
 	mixedEach   = 240 // operations of a node
-	cellBytes   = 1024
+	targetBytes = 1024
 	mixedBox    = 0
 	mixedSlots  = 1024
 	mixedRings  = mixedBox + mixedSlots*regs.SlotBytes
 	mixedNotis  = 1024
 	mixedTables = mixedRings + mixedProcs*mixedNotis*regs.NotiBytes
 	mixedData   = mixedTables + mixedProcs<<12
-	mixedPages  = 1 + mixedNodes*mixedEach*cellBytes>>12
+	mixedPages  = 1 + mixedNodes*mixedEach*targetBytes>>12
 	mixedMemory = mixedData + mixedPages<<12
 )
 
@@ -45,7 +45,7 @@ type mixedSend struct {
 }
 
 // mixedTraffic is random lines of all nodes, one per node every gap cycles on
-// average. An operation has up to some fragments, and writes to a cell of its own.
+// average. An operation has up to some fragments, and writes to a target of its own.
 func mixedTraffic(seed uint64, gap int) (list []mixedSend) {
 	rng := rand.New(rand.NewPCG(seed, 3))
 	for node := range mixedNodes {
@@ -53,11 +53,11 @@ func mixedTraffic(seed uint64, gap int) (list []mixedSend) {
 		for i := range mixedEach {
 			at += drivers.Cycle(rng.IntN(2*gap + 1))
 			s, dst := mixedSend{at: at, node: node}, rng.IntN(mixedNodes)
-			cell := uint64(1<<12 + (node*mixedEach+i)*cellBytes)
+			target := uint64(1<<12 + (node*mixedEach+i)*targetBytes)
 			if rng.IntN(2) == 0 {
 				s.velo(rng, dst)
 			} else {
-				s.operation(rng, dst, cell)
+				s.operation(rng, dst, target)
 			}
 			list = append(list, s)
 		}
@@ -72,22 +72,22 @@ func (s *mixedSend) velo(rng *rand.Rand, dst int) {
 	s.line = randomBytes(rng, n)
 }
 
-// operation is a random command; of the pages, those before cell are only read.
-func (s *mixedSend) operation(rng *rand.Rand, dst int, cell uint64) {
-	n := 1 + rng.IntN(cellBytes)
+// operation is a random command; of the pages, those before target are only read.
+func (s *mixedSend) operation(rng *rand.Rand, dst int, target uint64) {
+	n := 1 + rng.IntN(targetBytes)
 	vpid := rng.IntN(mixedProcs)
 	table := uint64(regs.NLAFields{Table: uint8(vpid)}.Pack()) // whose pages are the process's
-	cell, source := cell|table, uint64(rng.IntN(1<<12-cellBytes))|table
+	target, source := target|table, uint64(rng.IntN(1<<12-targetBytes))|table
 	d := regs.RMADescFields{NotiRequester: rng.IntN(2) == 0, NotiResponder: rng.IntN(2) == 0, NotiCompleter: rng.IntN(2) == 0,
 		DstNode: uint16(dst), DstVPID: uint8(vpid), BytesMinus1: uint32(n - 1)}
 	var w1, w2 uint64
 	switch rng.IntN(5) {
 	case 0:
-		d.Command, w1, w2 = regs.RMACommandPut, source, cell
+		d.Command, w1, w2 = regs.RMACommandPut, source, target
 	case 1:
-		d.Command, w1, w2 = regs.RMACommandGet, source, cell
+		d.Command, w1, w2 = regs.RMACommandGet, source, target
 	case 2:
-		d.Command, d.BytesMinus1, w1, w2 = regs.RMACommandImmPut, uint32(rng.IntN(8)), rng.Uint64(), cell
+		d.Command, d.BytesMinus1, w1, w2 = regs.RMACommandImmPut, uint32(rng.IntN(8)), rng.Uint64(), target
 	case 3:
 		d.Command, w1 = regs.RMACommandNotiPut, rng.Uint64()>>8
 	default:
@@ -165,7 +165,7 @@ func runMixed(t *testing.T, uri string, list []mixedSend, slow uint64, commands 
 			mem[mixedData+i] = byte(i*7 + n)
 		}
 		set := func(off uint32, v uint64) { m.PostReg(n, 0, off, v) }
-		if slow > 0 { // half of the cells
+		if slow > 0 { // half of the targets
 			set(regs.NVMBase(0), mixedData+mixedPages<<11)
 			set(regs.NVMEnd(0), mixedData+mixedPages<<12)
 			set(regs.NVMRate(0), slow)

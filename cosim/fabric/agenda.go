@@ -16,14 +16,14 @@ func newCycles(reach int) cycles {
 	return cycles{mask: n - 1, filled: make([]uint64, n/64)}
 }
 
-// place is that of a cycle among all, in whose order they stand.
-func (c *cycles) place(at uint64) uint64 { return at & c.mask }
+// index is that of a cycle among all, in whose order they stand.
+func (c *cycles) index(at uint64) uint64 { return at & c.mask }
 
-func (c *cycles) fill(place uint64) { c.filled[place>>6] |= 1 << (place & 63) }
+func (c *cycles) fill(i uint64) { c.filled[i>>6] |= 1 << (i & 63) }
 
-func (c *cycles) empty(place uint64) { c.filled[place>>6] &^= 1 << (place & 63) }
+func (c *cycles) empty(i uint64) { c.filled[i>>6] &^= 1 << (i & 63) }
 
-func (c *cycles) has(place uint64) bool { return c.filled[place>>6]>>(place&63)&1 != 0 }
+func (c *cycles) has(i uint64) bool { return c.filled[i>>6]>>(i&63)&1 != 0 }
 
 // Next is the first cycle from one on that has anything, or Forever.
 func (c *cycles) Next(from uint64) uint64 {
@@ -52,14 +52,14 @@ func NewCalendar(reach, n int) Calendar {
 
 // Add notes a thing for a cycle, no further ahead of the present one than the calendar reaches.
 func (c *Calendar) Add(at uint64, thing uint32) {
-	i := c.place(at)
+	i := c.index(at)
 	c.sets[i*c.words+uint64(thing>>6)] |= 1 << (thing & 63)
 	c.fill(i)
 }
 
 // Take gives the things of a cycle, a bit for each, or nil; whoever takes them clears the words.
 func (c *Calendar) Take(at uint64) []uint64 {
-	i := c.place(at)
+	i := c.index(at)
 	if !c.has(i) {
 		return nil
 	}
@@ -84,14 +84,14 @@ func newAgenda[T any](reach, size int) agenda[T] {
 }
 
 func (a *agenda[T]) add(at uint64, entry T) {
-	i := a.place(at)
+	i := a.index(at)
 	a.fill(i)
 	a.lists[i] = append(a.lists[i], entry)
 }
 
 // take empties the list of a cycle; what it returns is good until the next add.
 func (a *agenda[T]) take(at uint64) []T {
-	i := a.place(at)
+	i := a.index(at)
 	list := a.lists[i]
 	if len(list) > 0 {
 		a.lists[i] = list[:0]

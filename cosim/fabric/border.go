@@ -12,7 +12,7 @@ type Outside interface {
 	// Flits: a run of n flits is on its way to the input of a router outside, where the first could
 	// leave again in cycle at.
 	Flits(router, port int, vc uint8, flit Flit, n int, at uint64)
-	// Credits: n places have become free of the input inside that a port of a router outside leads to. The
+	// Credits: n entries have become free of the input inside that a port of a router outside leads to. The
 	// first can be used there in cycle at, each other a cycle later.
 	Credits(router, port int, vc uint8, n int, at uint64)
 }
@@ -40,7 +40,7 @@ func (p *Part) HandOver(to Outside) {
 // later, and the sender had a credit. See MayArrive.
 func (p *Part) Arrive(router, port int, vc uint8, flit Flit, at uint64) {
 	p.inside++
-	p.enter(p.pool(router, port, int(vc)), flit, 1, at)
+	p.enter(p.inputVC(router, port, int(vc)), flit, 1, at)
 }
 
 // MayArrive tells whether a flit on a VC is allowed: before Mix only VC 0 may be used.
@@ -49,11 +49,11 @@ func (p *Part) MayArrive(vc uint8, at uint64) bool { return vc == 0 || p.run == 
 // Restore gives an output that leads outside a credit, which can be used from cycle at on: Now or later, and a cycle
 // behind the one before.
 func (p *Part) Restore(router, port int, vc uint8, at uint64) {
-	p.credit(p.lane(router, port, int(vc)), at, 1)
+	p.credit(p.outputVC(router, port, int(vc)), at, 1)
 }
 
 // Owed tells how many credits of an output have not come back.
 func (p *Part) Owed(router, port int, vc uint8) int {
-	l := p.lane(router, port, int(vc))
+	l := p.outputVC(router, port, int(vc))
 	return p.cfg.VCDepth - int(l.known-l.sent)
 }

@@ -3,8 +3,8 @@ package fabric
 import "fmt"
 
 const (
-	maxVCs     = 8  // turn.after
-	maxSharers = 64 // lane.held
+	maxVCs     = 8  // arbiter.after
+	maxSharers = 64 // outputVC.held
 	maxPorts   = 255
 	maxNodes   = 1 << 16
 	maxVCDepth = 1 << 14
@@ -123,15 +123,15 @@ func (f *Fabric) partOf(r int) uint8 {
 // layOut makes outputs and input VCs. Outputs to NICs stand behind all others, in
 // order of the nodes.
 func (f *Fabric) layOut(t Topology) error {
-	links, pools, ways := 0, 0, 0
-	f.routers, f.where = make([]router, t.Routers()), make([]place, t.Nodes())
+	links, inputs, voqs := 0, 0, 0
+	f.routers, f.where = make([]router, t.Routers()), make([]attachment, t.Nodes())
 	for r := range f.routers {
 		n := t.Ports(r)
 		if n < 1 || n > maxPorts {
 			return fmt.Errorf("%w: router %d has %d ports, expected 1 to %d", ErrConfig, r, n, maxPorts)
 		}
-		f.routers[r] = router{outs: make([]uint32, n), firstPool: pools, part: f.partOf(r)}
-		pools, ways = pools+n*f.vcs, ways+n*n*f.vcs
+		f.routers[r] = router{outs: make([]uint32, n), firstInput: inputs, part: f.partOf(r)}
+		inputs, voqs = inputs+n*f.vcs, voqs+n*n*f.vcs
 		for port := range n {
 			if _, nic := t.Node(r, port); !nic {
 				f.routers[r].outs[port] = uint32(links)
@@ -147,57 +147,57 @@ func (f *Fabric) layOut(t Topology) error {
 			}
 		}
 	}
-	f.lanes, f.turns = f.newLanes(links+t.Nodes()), make([]turn, links+t.Nodes())
-	f.pools, f.ways = make([]pool, pools), make([]*queue, 0, ways)
+	f.outputVCs, f.arbiters = f.newOutputVCs(links+t.Nodes()), make([]arbiter, links+t.Nodes())
+	f.inputVCs, f.voqs = make([]inputVC, inputs), make([]*voq, 0, voqs)
 	for r := range f.routers {
 		for v := range f.vcs {
 			for port := range f.routers[r].outs {
-				*f.pool(r, port, v) = pool{
+				*f.inputVC(r, port, v) = inputVC{
 					router: uint32(r), part: f.routers[r].part, port: uint8(port), vc: uint8(v),
-					ways: uint32(len(f.ways)), routes: uint32(r * t.Nodes()),
+					voqs: uint32(len(f.voqs)), routes: uint32(r * t.Nodes()),
 				}
-				f.ways = f.ways[:len(f.ways)+t.Ports(r)]
+				f.voqs = f.voqs[:len(f.voqs)+t.Ports(r)]
 			}
 		}
 	}
 	return nil
 }
 
-// newLanes makes the lanes of n outputs, or wires. A place is promised at most a run before
+// newOutputVCs makes the VCs of n outputs, or wires. An entry is promised at most a run before
 // the flit that it is for has gone, so the ring of promises has room for both.
-func (f *Fabric) newLanes(n int) []lane {
+func (f *Fabric) newOutputVCs(n int) []outputVC {
 	ring := 32 // see history
 	for ring < f.cfg.VCDepth+f.cfg.Run {
 		ring *= 2
 	}
-	lanes, avail := make([]lane, n*f.vcs), make([]uint64, 2*n*f.vcs*ring)
-	for i := range lanes {
-		lanes[i] = lane{
+	list, avail := make([]outputVC, n*f.vcs), make([]uint64, 2*n*f.vcs*ring)
+	for i := range list {
+		list[i] = outputVC{
 			next: Forever, want: Forever, known: uint64(f.cfg.VCDepth), avail: avail[2*i*ring:][: ring : 2*ring],
 			out: uint32(i / f.vcs), vc: uint8(i % f.vcs), last: 63,
 		}
 	}
-	return lanes
+	return list
 }
 
-func (f *Fabric) lane(r, port, vc int) *lane {
-	return &f.lanes[int(f.routers[r].outs[port])*f.vcs+vc]
+func (f *Fabric) outputVC(r, port, vc int) *outputVC {
+	return &f.outputVCs[int(f.routers[r].outs[port])*f.vcs+vc]
 }
 
-// pool gives an input VC. Those of a router stand by VC, then port, which is the
+// inputVC gives an input VC. Those of a router stand by VC, then port, which is the
 // order of the RTL's arbiters.
-func (f *Fabric) pool(r, port, vc int) *pool {
-	return &f.pools[f.routers[r].firstPool+vc*len(f.routers[r].outs)+port]
+func (f *Fabric) inputVC(r, port, vc int) *inputVC {
+	return &f.inputVCs[f.routers[r].firstInput+vc*len(f.routers[r].outs)+port]
 }
 
-// connect joins every lane with the places it fills.
+// connect joins every output VC with the input VC that it fills.
 func (f *Fabric) connect(t Topology) error {
-	placed := 0
+	connected := 0
 	for r := range f.routers {
 		for port := range f.routers[r].outs {
 			if node, ok := t.Node(r, port); ok {
 				f.connectNIC(node, r, port)
-				placed++
+				connected++
 				continue
 			}
 			peer, back, ok := t.Link(r, port)
@@ -208,40 +208,40 @@ func (f *Fabric) connect(t Topology) error {
 				return fmt.Errorf("%w: port %d of router %d leads to port %d of router %d, which does not lead back", ErrConfig, port, r, back, peer)
 			}
 			for v := range f.vcs {
-				f.join(f.lane(r, port, v), f.pool(peer, back, v), r, f.cfg.CreditCycles)
+				f.join(f.outputVC(r, port, v), f.inputVC(peer, back, v), r, f.cfg.CreditCycles)
 			}
 		}
 	}
-	if placed != t.Nodes() {
-		return fmt.Errorf("%w: %d nodes stand at ports, expected %d", ErrConfig, placed, t.Nodes())
+	if connected != t.Nodes() {
+		return fmt.Errorf("%w: %d nodes stand at ports, expected %d", ErrConfig, connected, t.Nodes())
 	}
 	return nil
 }
 
 func (f *Fabric) connectNIC(node, r, port int) {
 	w := &f.where[node]
-	w.wire, w.buffer = f.newLanes(1), make([]pool, f.vcs)
+	w.wire, w.buffer = f.newOutputVCs(1), make([]inputVC, f.vcs)
 	for v := range f.vcs {
 		w.wire[v].out, w.wire[v].wire = uint32(node), true
-		w.buffer[v] = pool{router: uint32(node), part: f.routers[r].part, vc: uint8(v)}
-		f.join(f.lane(r, port, v), &w.buffer[v], r, f.cfg.LocalCreditCycles)
-		f.join(&w.wire[v], f.pool(r, port, v), r, f.cfg.LocalCreditCycles)
+		w.buffer[v] = inputVC{router: uint32(node), part: f.routers[r].part, vc: uint8(v)}
+		f.join(f.outputVC(r, port, v), &w.buffer[v], r, f.cfg.LocalCreditCycles)
+		f.join(&w.wire[v], f.inputVC(r, port, v), r, f.cfg.LocalCreditCycles)
 	}
 }
 
-// join has a lane at a router fill a pool's places.
-func (f *Fabric) join(l *lane, to *pool, r, delay int) {
+// join has an output VC at a router fill an input VC.
+func (f *Fabric) join(l *outputVC, to *inputVC, r, delay int) {
 	l.to, to.sender, to.delay = to, l, uint64(delay)
 	l.part, to.from = to.part, f.routers[r].part
 }
 
-// addQueues makes, for every lane of a router, a queue for each input VC that can
+// addQueues makes, for every output VC of a router, a queue for each input VC that can
 // feed it. Only a NIC may get back what it sent.
 func (f *Fabric) addQueues(t Topology, r int) error {
 	ports := len(f.routers[r].outs)
 	for out := range ports {
 		for w := range f.vcs {
-			l := f.lane(r, out, w)
+			l := f.outputVC(r, out, w)
 			if l.to == nil {
 				continue
 			}
@@ -249,22 +249,22 @@ func (f *Fabric) addQueues(t Topology, r int) error {
 			if err != nil {
 				return err
 			}
-			l.queues = make([]queue, len(from))
+			l.queues = make([]voq, len(from))
 			for i, p := range from {
-				l.queues[i] = queue{lane: l, in: p, bit: 1 << i}
-				f.ways[int(p.ways)+out] = &l.queues[i]
+				l.queues[i] = voq{out: l, in: p, bit: 1 << i}
+				f.voqs[int(p.voqs)+out] = &l.queues[i]
 			}
 		}
 	}
 	return nil
 }
 
-// feeders are the input VCs that can feed a lane.
-func (f *Fabric) feeders(t Topology, r, out, w int) (from []*pool, err error) {
+// feeders are the input VCs that can feed an output VC.
+func (f *Fabric) feeders(t Topology, r, out, w int) (from []*inputVC, err error) {
 	_, nic := t.Node(r, out)
 	for v := range f.vcs {
 		for in := range f.routers[r].outs {
-			p := f.pool(r, in, v)
+			p := f.inputVC(r, in, v)
 			if v == 0 && f.cfg.Run > 1 && t.VC(r, in, 0, out) != 0 {
 				return nil, fmt.Errorf("%w: runs of %d flits, but packets leave VC 0 at router %d; expected Run to be 1", ErrConfig, f.cfg.Run, r)
 			}
@@ -290,23 +290,23 @@ func (f *Fabric) fillRoutes(t Topology) {
 
 // addStorage makes room for as many flits and events as can be under way in a part.
 func (f *Fabric) addStorage(p *Part) {
-	pools := 0
-	for i := range f.pools {
-		if f.pools[i].part == p.id && f.pools[i].sender != nil {
-			pools++
+	inputs := 0
+	for i := range f.inputVCs {
+		if f.inputVCs[i].part == p.id && f.inputVCs[i].sender != nil {
+			inputs++
 		}
 	}
-	cells := make([]cell, pools*f.cfg.VCDepth)
-	for i := range cells {
-		cells[i].next, p.cells = p.cells, &cells[i]
+	runs := make([]flitRun, inputs*f.cfg.VCDepth)
+	for i := range runs {
+		runs[i].next, p.freeRuns = p.freeRuns, &runs[i]
 	}
 	nodes := len(f.where)
-	p.ejected, p.dropped = make([]Ejection, 0, nodes), make([]Ejection, 0, pools)
+	p.ejected, p.dropped = make([]Ejection, 0, nodes), make([]Ejection, 0, inputs)
 	p.credited = make([]int32, 0, nodes*f.vcs)
 	// A credit may wait for all others of its VC.
 	credit := max(f.cfg.CreditCycles, f.cfg.LocalCreditCycles) + f.cfg.VCDepth + 2*f.cfg.Run
-	p.calendar = NewCalendar(max(int(f.hop), f.cfg.InjectCycles+f.cfg.RouterCycles, credit), len(f.turns))
-	p.drops = newAgenda[drop](max(int(f.hop), f.cfg.InjectCycles+f.cfg.RouterCycles)+f.cfg.Run, pools) // one flit arrives per input and cycle
+	p.calendar = NewCalendar(max(int(f.hop), f.cfg.InjectCycles+f.cfg.RouterCycles, credit), len(f.arbiters))
+	p.drops = newAgenda[drop](max(int(f.hop), f.cfg.InjectCycles+f.cfg.RouterCycles)+f.cfg.Run, inputs) // one flit arrives per input and cycle
 	if len(f.parts) > 1 {
 		for i := range p.boxes {
 			p.boxes[i] = make([]outbox, len(f.parts))

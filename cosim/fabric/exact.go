@@ -16,7 +16,7 @@ import (
 // crossingAhead is the Lookahead over an exposed link: a carrier that is lost has the registers of its ends before it alone.
 const crossingAhead = DefaultRouterCycles + DefaultLinkCycles - 1
 
-// exactly is the part that lanes and pools name whose link is exposed: of no part, so that all ways from and to them are
+// exactly is the part that output and input VCs name whose link is exposed: of no part, so that all ways from and to them are
 // those by which flits leave a part.
 const exactly = ^uint8(0)
 
@@ -66,7 +66,7 @@ func (f *Fabric) CanFail() error {
 
 // Exposed tells whether Expose has been called for a link.
 func (f *Fabric) Exposed(router, port int) bool {
-	return f.lane(router, port, 0).part == exactly
+	return f.outputVC(router, port, 0).part == exactly
 }
 
 // Crosses tells whether a link leads from one part to another.
@@ -100,7 +100,7 @@ func (f *Fabric) Expose(router, port int, patience [2]uint64) error {
 	}
 	for _, s := range at {
 		for v := range f.vcs {
-			l := f.lane(s.router, s.port, v)
+			l := f.outputVC(s.router, s.port, v)
 			l.part, l.to.from = exactly, exactly
 		}
 	}
@@ -142,11 +142,13 @@ func (p *Part) expose(at [2]socket, patience [2]uint64, h *history) {
 	}
 }
 
-// laneOf is the lane by which an end sends on a VC.
-func (p *Part) laneOf(j *joint, end, vc int) *lane { return &p.lanes[int(j.outs[end])*p.vcs+vc] }
+// outputOf is the output VC by which an end sends.
+func (p *Part) outputOf(j *joint, end, vc int) *outputVC {
+	return &p.outputVCs[int(j.outs[end])*p.vcs+vc]
+}
 
-// end is the number of a lane's end.
-func (j *joint) end(l *lane) int {
+// end is the number of an output VC's end.
+func (j *joint) end(l *outputVC) int {
 	if l.out == j.outs[0] {
 		return 0
 	}
@@ -157,7 +159,7 @@ func (j *joint) end(l *lane) int {
 const timersReach = 1 << 10
 
 // toLink sends a run from a router over an exposed link.
-func (p *Part) toLink(l *lane, flit Flit, n uint64) {
+func (p *Part) toLink(l *outputVC, flit Flit, n uint64) {
 	a := arrival{l.to, flit, n, p.now + 1}
 	j := p.joints[l.out]
 	p.inside -= int(n)
@@ -174,8 +176,8 @@ func (p *Part) linkFlits(j *joint, a arrival) {
 	p.wake.Add(p.now, j.outs[0])
 }
 
-// linkCredits frees n places behind an exposed link, which would be known at the other end from a cycle on.
-func (p *Part) linkCredits(in *pool, at, n uint64) {
+// linkCredits frees n entries behind an exposed link, which would be known at the other end from a cycle on.
+func (p *Part) linkCredits(in *inputVC, at, n uint64) {
 	c := credit{in.sender, at - in.delay + 1, n}
 	j := p.joints[in.sender.out]
 	p.linkPulses(j, c)
@@ -309,7 +311,7 @@ func (p *Part) Ended() []Ended {
 func (j *joint) arrive(end int, vc uint8, flit Flit, at uint64) {
 	if p := j.p; j.own[end] {
 		p.inside++
-		to := p.laneOf(j, 1-end, int(vc)).to
+		to := p.outputOf(j, 1-end, int(vc)).to
 		if p.arrives != nil {
 			p.arrives(int(to.router), int(to.port), vc, flit, at)
 		}
@@ -319,13 +321,13 @@ func (j *joint) arrive(end int, vc uint8, flit Flit, at uint64) {
 
 func (j *joint) credit(end int, vc uint8, at uint64) {
 	if p := j.p; j.own[end] {
-		p.credit(p.laneOf(j, end, int(vc)), at, 1)
+		p.credit(p.outputOf(j, end, int(vc)), at, 1)
 	}
 }
 
 func (j *joint) failed(end int, at uint64) {
 	if p := j.p; j.own[end] {
-		from := p.laneOf(j, 1-end, 0).to
+		from := p.outputOf(j, 1-end, 0).to
 		p.failures = append(p.failures, LinkFailure{int32(from.router), int32(from.port), at})
 	}
 }

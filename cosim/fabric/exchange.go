@@ -18,20 +18,20 @@ type outbox struct {
 }
 
 type arrival struct {
-	to   *pool
+	to   *inputVC
 	flit Flit
 	n    uint64
 	at   uint64
 }
 
 type credit struct {
-	to    *lane
+	to    *outputVC
 	at, n uint64
 }
 
 func (p *Part) box(to uint8) *outbox { return &p.boxes[p.round%rounds][to] }
 
-func (p *Part) sendArrival(l *lane, flit Flit, n uint64) {
+func (p *Part) sendArrival(l *outputVC, flit Flit, n uint64) {
 	if l.part == exactly {
 		p.toLink(l, flit, n)
 		return
@@ -41,7 +41,7 @@ func (p *Part) sendArrival(l *lane, flit Flit, n uint64) {
 	p.inside -= int(n)
 }
 
-func (p *Part) sendCredits(in *pool, at, n uint64) {
+func (p *Part) sendCredits(in *inputVC, at, n uint64) {
 	if in.from == exactly {
 		p.linkCredits(in, at, n)
 		return

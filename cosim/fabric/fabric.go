@@ -10,8 +10,8 @@ type Config struct {
 	// from one router's wire to the next one's, InjectCycles from the NIC to its router's wire.
 	RouterCycles, LinkCycles, InjectCycles int
 	// CreditCycles is from a flit leaving its queue to the cycle in which the
-	// sender can use the place again, over a link; LocalCreditCycles next to a NIC.
-	// Of one VC one place per cycle is told, further ones follow.
+	// sender can use the buffer's entry again, over a link; LocalCreditCycles next to a NIC.
+	// Of one VC one entry per cycle is told, further ones follow.
 	CreditCycles, LocalCreditCycles int
 	Chooser                         Chooser // nil: the routes of the topology
 	// HopMax is how many routers a packet may come to; the next discards it. 0: any number. Not with a Chooser.
@@ -54,40 +54,40 @@ type Chooser interface {
 
 // A Fabric is a network, whose time passes in its parts.
 type Fabric struct {
-	cfg     Config
-	vcs     int
-	hop     uint64
-	routers []router
-	lanes   []lane // by output, VC; outputs to NICs are numbered from exits on
-	exits   int
-	turns   []turn // by output
-	pools   []pool
-	ways    []*queue // by pool and port
-	routes  []uint8  // by router and node: the port
-	where   []place  // by node
-	parts   []*Part
-	watch   func(router, port int, vc uint8, flit Flit)
-	arrives func(router, port int, vc uint8, flit Flit, at uint64)
+	cfg       Config
+	vcs       int
+	hop       uint64
+	routers   []router
+	outputVCs []outputVC // by output, VC; outputs to NICs are numbered from exits on
+	exits     int
+	arbiters  []arbiter // by output
+	inputVCs  []inputVC
+	voqs      []*voq       // by input VC and port
+	routes    []uint8      // by router and node: the port
+	where     []attachment // by node
+	parts     []*Part
+	watch     func(router, port int, vc uint8, flit Flit)
+	arrives   func(router, port int, vc uint8, flit Flit, at uint64)
 }
 
-// turn is whose turn it is at an output.
-type turn struct {
-	after  uint8  // lanes behind the one served last
-	waited uint64 // lanes that could send, for another
+// An arbiter chooses among the VCs of an output, round-robin.
+type arbiter struct {
+	after  uint8  // VCs behind the one served last
+	waited uint64 // VCs that could send, for another
 }
 
 type router struct {
 	outs   []uint32 // by port
 	errors uint64
 
-	part      uint8
-	firstPool int
+	part       uint8
+	firstInput int
 }
 
-// place is where a NIC stands.
-type place struct {
-	wire   []lane // into the router, by VC
-	buffer []pool // of the NIC
+// An attachment is where a NIC stands.
+type attachment struct {
+	wire   []outputVC // into the router, by VC
+	buffer []inputVC  // of the NIC
 }
 
 // Part is one of Config.Parts; part 0 of a network in one part is the whole of it.
@@ -124,13 +124,13 @@ func (f *Fabric) SetRoute(router, dst, port int) {
 	f.routes[router*len(f.where)+dst] = uint8(port)
 }
 
-// Backlog counts the places of router's port that are taken: flits that wait for
-// it here or are on their way to it, and places behind it whose credit has not come
+// Backlog counts the entries of the buffer behind router's port that are taken: flits that wait for
+// it here or are on their way to it, and entries whose credit has not come
 // back.
 func (f *Fabric) Backlog(router, port int) int {
 	n, now := 0, f.parts[f.routers[router].part].now
 	for v := range f.vcs {
-		l := f.lane(router, port, v)
+		l := f.outputVC(router, port, v)
 		if l.to == nil {
 			continue
 		}

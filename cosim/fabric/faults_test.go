@@ -163,10 +163,10 @@ func undirected(list []Ejection) []Ejection {
 	return list
 }
 
-// checkCredits: every place is free, as its sender knows.
+// checkCredits: every entry is free, as its sender knows.
 func checkCredits(t *testing.T, f *cut) {
-	for i := range f.lanes {
-		if l := &f.lanes[i]; l.to != nil {
+	for i := range f.outputVCs {
+		if l := &f.outputVCs[i]; l.to != nil {
 			require.Equal(t, f.cfg.VCDepth, l.credits(Forever))
 		}
 	}

@@ -1,7 +1,7 @@
 package fabric
 
 // The two ends of a link as rtl/core/link.sv has them, register by register: go-back-N with numbers, acknowledgements and
-// counts of freed places. Names are those of link_tx, link_rx and link where a thing is the same.
+// counts of freed entries. Names are those of link_tx, link_rx and link where a thing is the same.
 
 // What link.sv is built with.
 const (
@@ -58,7 +58,7 @@ type kept struct {
 
 // channel is what link_rx knows of a VC.
 type channel struct {
-	held                  int // places taken behind the link
+	held                  int // entries taken behind the link
 	open, ended, withheld bool
 	packet                uint32 // that is open
 }
@@ -80,7 +80,7 @@ type sentFlits struct {
 type pulses struct{ at, n uint64 }
 
 // A linkUser is told what comes out of a link, by end. Cycles are those of the fabric: from which on a router can send the
-// flit on, or use the place.
+// flit on, or use the entry.
 type linkUser interface {
 	arrive(end int, vc uint8, flit Flit, at uint64)
 	credit(end int, vc uint8, at uint64)
@@ -166,7 +166,7 @@ func (i *inputs) next(vcs int) uint64 {
 // told is what the receiving half has for the sending half.
 type told struct {
 	ack, nack bool
-	changed   bool // places were freed, or flits discarded
+	changed   bool // entries were freed, or flits discarded
 }
 
 // take puts what is at the wire's end into the registers, and what stood there before it into e.in.

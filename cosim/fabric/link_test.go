@@ -9,7 +9,7 @@ import (
 )
 
 // A rig is a link between two routers that know nothing but flits and credits: they send what they have credits for, and
-// free places when they like. It checks that each flit arrives once and in order, that no place is filled twice and that no credit
+// free entries when they like. It checks that each flit arrives once and in order, that no entry is filled twice and that no credit
 // is invented, whatever the wires do.
 type rig struct {
 	t      testing.TB
@@ -50,7 +50,7 @@ func (r *rig) arrive(end int, vc uint8, flit Flit, at uint64) {
 	s := &r.sides[end]
 	require.GreaterOrEqual(r.t, at, r.now)
 	s.held[vc] = append(s.held[vc], at)
-	require.LessOrEqual(r.t, len(s.held[vc]), r.depth, "cycle %d: a flit without a place", r.now)
+	require.LessOrEqual(r.t, len(s.held[vc]), r.depth, "cycle %d: a flit without an entry", r.now)
 	s.got[vc] = append(s.got[vc], flit)
 }
 

@@ -13,7 +13,7 @@ type link struct {
 	awake   bool // no cycle is passed over, for tests
 }
 
-// A place that a link leads to: a router's port.
+// Where a link leads to: a router's port.
 type socket struct{ router, port int }
 
 func newLink(at [2]socket, vcs, depth int, latency uint64, patience [2]uint64, user linkUser) *link {

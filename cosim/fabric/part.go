@@ -13,7 +13,7 @@ type Part struct {
 	run       uint64
 	mixed     uint64 // the first cycle in which other VCs than 0 may be used
 	calendar  Calendar
-	cells     *cell // free ones
+	freeRuns  *flitRun // the free list
 	inside    int
 	drops     agenda[drop]
 	ejected   []Ejection
@@ -35,7 +35,7 @@ type Part struct {
 }
 
 type drop struct {
-	from *pool
+	from *inputVC
 	flit Flit
 }
 
@@ -55,7 +55,7 @@ func (p *Part) Now() uint64 { return p.now }
 func (p *Part) Inside() int { return p.inside }
 
 // Busy tells whether anything will happen without Inject or Release. Flits that
-// wait for a NIC to release a place do not make it busy.
+// wait for a NIC to release an entry do not make it busy.
 func (p *Part) Busy() bool { return p.NextEvent() != Forever }
 
 // CanInject tells whether node may inject on vc in this cycle.
@@ -111,9 +111,9 @@ func (p *Part) Mix() {
 func (p *Part) endRuns() {
 	p.mixed = p.now + p.run
 	p.run = 1
-	for id := range p.turns { // runs do not count whose turn it is
-		if l := &p.lanes[id*p.vcs]; l.to != nil && l.to.from == p.id && l.sent > 0 {
-			p.turns[id].after = 0xfe
+	for id := range p.arbiters { // runs do not move the arbiters
+		if l := &p.outputVCs[id*p.vcs]; l.to != nil && l.to.from == p.id && l.sent > 0 {
+			p.arbiters[id].after = 0xfe
 		}
 	}
 }

@@ -89,7 +89,7 @@ func (c *cut) Step() {
 	if c.exposed != nil && c.expose[c.Now()] != nil {
 		c.exposed()
 	}
-	// In turns the one or the other part is ahead.
+	// Now the one, now the other part is ahead.
 	first := int(c.Now() / c.window)
 	for i := range c.parts {
 		c.Part((first + i) % len(c.parts)).Step()

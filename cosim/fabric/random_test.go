@@ -167,29 +167,29 @@ func checkEmpty(t *testing.T, f *cut, w *traffic) {
 	t.Helper()
 	require.Equal(t, w.injected, w.gone)
 	require.Zero(t, f.Inside())
-	full := func(lanes []lane) {
-		for v := range lanes {
-			if l := &lanes[v]; l.to != nil {
+	full := func(list []outputVC) {
+		for v := range list {
+			if l := &list[v]; l.to != nil {
 				require.Equal(t, f.cfg.VCDepth, l.credits(Forever))
 			}
 		}
 	}
-	full(f.lanes)
+	full(f.outputVCs)
 	for _, w := range f.where {
 		full(w.wire)
 	}
-	free, pools := 0, 0
+	free, inputs := 0, 0
 	for i := range f.parts {
-		for c := f.parts[i].cells; c != nil; c = c.next {
+		for c := f.parts[i].freeRuns; c != nil; c = c.next {
 			free++
 		}
 	}
-	for i := range f.pools {
-		if f.pools[i].sender != nil {
-			pools++
+	for i := range f.inputVCs {
+		if f.inputVCs[i].sender != nil {
+			inputs++
 		}
 	}
-	require.Equal(t, pools*f.cfg.VCDepth, free, "cells lost")
+	require.Equal(t, inputs*f.cfg.VCDepth, free, "runs lost")
 }
 
 func byRouter(list []Ejection) []Ejection {

@@ -5,9 +5,9 @@ import (
 	"slices"
 )
 
-// How a link is exposed while there is traffic. What the routers did to it lately is known: the last flits of every lane with
+// How a link is exposed while there is traffic. What the routers did to it lately is known: the last flits of every output VC with
 // their cycles, and the cycles of the last credits. A new link does all of it once more, from a time at which it is taken to have been
-// still. What it has not brought to the routers by now is taken out of their queues and lanes again. The rings hold more than can be
+// still. What it has not brought to the routers by now is taken out of their queues and output VCs again. The rings hold more than can be
 // unanswered, so nothing of its state is missing but this: of a link that was never still in all the time that the rings
 // reach back, which of its words have no flit (link_tx: anchors) is one of several possible ways.
 
@@ -43,13 +43,13 @@ const (
 )
 
 // departs notes that the next flit is sent, in the ring behind avail: its packet, whether it is its tail, and the cycle.
-func (l *lane) departs(flit Flit, now uint64) {
+func (l *outputVC) departs(flit Flit, now uint64) {
 	went := l.avail[:cap(l.avail)]
 	went[len(l.avail)+int(l.sent&uint64(len(l.avail)-1))] = uint64(flit)<<32 | uint64(flit&Tail)>>31 | now&departedCycle
 }
 
 // departed is what was noted of the flit of a number.
-func (l *lane) departed(i, now uint64) (packet uint32, tail bool, at uint64) {
+func (l *outputVC) departed(i, now uint64) (packet uint32, tail bool, at uint64) {
 	went := l.avail[len(l.avail):cap(l.avail)]
 	note := went[i&uint64(len(went)-1)]
 	return uint32(note >> 32), note&departedTail != 0, now - (now-note)&departedCycle
@@ -64,7 +64,7 @@ func (f *Fabric) recall(at [2]socket) *history {
 	}
 	for i, s := range at {
 		for v := range f.vcs {
-			to, from := f.lane(s.router, s.port, v), f.lane(at[1-i].router, at[1-i].port, v)
+			to, from := f.outputVC(s.router, s.port, v), f.outputVC(at[1-i].router, at[1-i].port, v)
 			freed := int(from.known) - f.cfg.VCDepth
 			f.recallCredits(h, i, from)
 			f.recallFlits(h, i, to)
@@ -87,29 +87,29 @@ func (f *Fabric) reach(at [2]socket) (from uint64) {
 		}
 		from = max(from, p.since, max(p.now, recent)-recent)
 		for v := range f.vcs {
-			l := f.lane(s.router, s.port, v)
+			l := f.outputVC(s.router, s.port, v)
 			ring := uint64(len(l.avail))
 			if l.sent > ring {
 				_, _, at := l.departed(l.sent-ring, p.now)
 				from = max(from, at)
 			}
 			if l.known > ring+uint64(f.cfg.VCDepth) {
-				from = max(from, *l.place(l.known - ring)+1-l.to.delay)
+				from = max(from, *l.from(l.known - ring)+1-l.to.delay)
 			}
 		}
 	}
 	return from
 }
 
-// recallCredits notes the credits that an end's router gave lately for a lane that leads to it, and takes back those that the link
+// recallCredits notes the credits that an end's router gave lately for an output VC that leads to it, and takes back those that the link
 // has still to bring.
-func (f *Fabric) recallCredits(h *history, end int, l *lane) {
+func (f *Fabric) recallCredits(h *history, end int, l *outputVC) {
 	if h.from == h.now {
 		return
 	}
 	ring, depth := uint64(len(l.avail)), uint64(f.cfg.VCDepth)
 	for i := max(depth, max(l.known, ring)-ring); i < l.known; i++ {
-		if at := *l.place(i) + 1 - l.to.delay; at >= h.from {
+		if at := *l.from(i) + 1 - l.to.delay; at >= h.from {
 			h.freed[end][l.vc] = append(h.freed[end][l.vc], at)
 			if at >= h.now {
 				h.channels[end][l.vc].held++
@@ -117,7 +117,7 @@ func (f *Fabric) recallCredits(h *history, end int, l *lane) {
 		}
 	}
 	known := l.known
-	for l.known > l.sent && *l.place(l.known - 1) > max(h.now+1, h.from+l.to.delay-2) {
+	for l.known > l.sent && *l.from(l.known - 1) > max(h.now+1, h.from+l.to.delay-2) {
 		l.known--
 	}
 	if l.known < known {
@@ -126,7 +126,7 @@ func (f *Fabric) recallCredits(h *history, end int, l *lane) {
 }
 
 // recallFlits notes the flits that an end's router sent lately, and takes back those that the link has still to bring.
-func (f *Fabric) recallFlits(h *history, end int, l *lane) {
+func (f *Fabric) recallFlits(h *history, end int, l *outputVC) {
 	c := &h.channels[1-end][l.vc]
 	c.held += int(l.sent)
 	c.open, c.packet = l.opened()
@@ -156,7 +156,7 @@ func (f *Fabric) recallFlits(h *history, end int, l *lane) {
 
 // opened tells whether a packet has begun to leave and has not ended, and which. It is not known while all of the rest is still in
 // its NIC.
-func (l *lane) opened() (open bool, packet uint32) {
+func (l *outputVC) opened() (open bool, packet uint32) {
 	for ; l.owner != nil; l = l.owner.in.sender {
 		if l.owner.tail != nil {
 			return true, l.owner.head.flit.Packet()
@@ -167,26 +167,26 @@ func (l *lane) opened() (open bool, packet uint32) {
 
 // takeBack takes the flit out again that came last to an input VC, of a packet that it can be seen of from a cycle on. It
 // tells the queue in which it was; nil if it is to be discarded.
-func (p *Part) takeBack(in *pool, packet uint32, at uint64) (Flit, *queue) {
+func (p *Part) takeBack(in *inputVC, packet uint32, at uint64) (Flit, *voq) {
 	p.inside--
 	for port := range p.routers[in.router].outs {
-		q := p.ways[int(in.ways)+port]
+		q := p.voqs[int(in.voqs)+port]
 		if q != nil && q.tail != nil && q.tail.flit.Packet() == packet {
 			return p.shortenBack(q), q
 		}
 	}
-	place := p.drops.place(at)
-	list := p.drops.lists[place]
+	index := p.drops.index(at)
+	list := p.drops.lists[index]
 	i := slices.IndexFunc(list, func(d drop) bool { return d.from == in })
 	flit := list[i].flit
-	if p.drops.lists[place] = slices.Delete(list, i, i+1); len(list) == 1 {
-		p.drops.empty(place)
+	if p.drops.lists[index] = slices.Delete(list, i, i+1); len(list) == 1 {
+		p.drops.empty(index)
 	}
 	return flit, nil
 }
 
 // shortenBack takes a flit off the end of a queue.
-func (p *Part) shortenBack(q *queue) Flit {
+func (p *Part) shortenBack(q *voq) Flit {
 	c := q.tail
 	flit := c.flit
 	if c.n > 1 {
@@ -196,13 +196,13 @@ func (p *Part) shortenBack(q *queue) Flit {
 	}
 	if c == q.head {
 		q.tail = nil
-		q.lane.held &^= q.bit
+		q.out.held &^= q.bit
 	} else {
 		for q.tail = q.head; q.tail.next != c; q.tail = q.tail.next {
 		}
 	}
 	p.drop(c)
-	if l := q.lane; l.owner == nil || l.owner == q {
+	if l := q.out; l.owner == nil || l.owner == q {
 		p.look(l)
 	}
 	return flit

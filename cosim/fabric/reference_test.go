@@ -8,17 +8,17 @@ type reference struct {
 	t       Topology
 	now     uint64
 	routers []refRouter
-	credits map[refLane]int // of the sender of this lane
+	credits map[refOutputVC]int // of the sender on this VC
 	flying  []refFlight
 	owed    []refCredit
-	told    map[refLane]uint64 // the cycle after the last credit of a lane was started
-	routes  map[[2]int]int     // set by software
+	told    map[refOutputVC]uint64 // the cycle after the last credit of a VC was started
+	routes  map[[2]int]int         // set by software
 	ejected []Ejection
 	dropped []Ejection
 }
 
-// refLane names one VC of a router's output; router -1 - node is a NIC's wire.
-type refLane struct{ router, port, vc int }
+// refOutputVC names one VC of a router's output; router -1 - node is a NIC's wire.
+type refOutputVC struct{ router, port, vc int }
 
 type refRouter struct {
 	inputs  [][]refInput // by port, VC
@@ -31,13 +31,13 @@ type refInput struct {
 }
 
 type refOutput struct {
-	turn  int // VC served last
-	lanes []refArbiter
+	last  int // VC served last
+	vcs   []refArbiter
 	stats PortStats
 }
 
 type refArbiter struct {
-	owner, turn int // requester vc * ports + input; owner -1: none
+	owner, last int // requester vc * ports + input; owner -1: none
 }
 
 type refFlight struct {
@@ -47,23 +47,23 @@ type refFlight struct {
 }
 
 type refCredit struct {
-	at   uint64
-	lane refLane
+	at uint64
+	to refOutputVC
 }
 
 func newReference(cfg Config) *reference {
 	cfg.setDefaults()
-	r := &reference{cfg: cfg, t: cfg.Topology, told: map[refLane]uint64{}, credits: map[refLane]int{}, routes: map[[2]int]int{}}
+	r := &reference{cfg: cfg, t: cfg.Topology, told: map[refOutputVC]uint64{}, credits: map[refOutputVC]int{}, routes: map[[2]int]int{}}
 	for id := range r.t.Routers() {
 		var x refRouter
 		for port := range r.t.Ports(id) {
-			in, out := make([]refInput, r.t.VCs()), refOutput{turn: -1, lanes: make([]refArbiter, r.t.VCs())}
+			in, out := make([]refInput, r.t.VCs()), refOutput{last: -1, vcs: make([]refArbiter, r.t.VCs())}
 			for v := range in {
 				in[v] = refInput{queues: map[int][]Flit{}, port: NoPort}
-				out.lanes[v] = refArbiter{owner: -1, turn: -1}
-				r.credits[refLane{id, port, v}] = cfg.VCDepth
+				out.vcs[v] = refArbiter{owner: -1, last: -1}
+				r.credits[refOutputVC{id, port, v}] = cfg.VCDepth
 				if node, ok := r.t.Node(id, port); ok {
-					r.credits[refLane{-1 - node, 0, v}] = cfg.VCDepth
+					r.credits[refOutputVC{-1 - node, 0, v}] = cfg.VCDepth
 				}
 			}
 			x.inputs, x.outputs = append(x.inputs, in), append(x.outputs, out)
@@ -85,17 +85,17 @@ func (r *reference) stand(node int) (int, int) {
 	panic("no such node")
 }
 
-func (r *reference) Credits(node, vc int) int { return r.credits[refLane{-1 - node, 0, vc}] }
+func (r *reference) Credits(node, vc int) int { return r.credits[refOutputVC{-1 - node, 0, vc}] }
 
 func (r *reference) Inject(node, vc int, flit Flit) {
-	r.credits[refLane{-1 - node, 0, vc}]--
+	r.credits[refOutputVC{-1 - node, 0, vc}]--
 	id, port := r.stand(node)
 	r.flying = append(r.flying, refFlight{r.now + uint64(r.cfg.InjectCycles+r.cfg.RouterCycles) - 1, id, port, vc, flit})
 }
 
 func (r *reference) Release(node, vc int) {
 	id, port := r.stand(node)
-	r.owe(refLane{id, port, vc}, r.now, r.cfg.LocalCreditCycles)
+	r.owe(refOutputVC{id, port, vc}, r.now, r.cfg.LocalCreditCycles)
 }
 
 func (r *reference) Step() {
@@ -118,7 +118,7 @@ func (r *reference) Step() {
 	var owed []refCredit
 	for _, x := range r.owed {
 		if x.at == r.now {
-			r.credits[x.lane]++
+			r.credits[x.to]++
 		} else {
 			owed = append(owed, x)
 		}
@@ -129,19 +129,19 @@ func (r *reference) Step() {
 // output lets the first VC behind the one served last send, of those that can.
 func (r *reference) output(id, port int) {
 	o := &r.routers[id].outputs[port]
-	vcs, turn := r.t.VCs(), o.turn
+	vcs, last := r.t.VCs(), o.last
 	sent := false
 	for i := range vcs {
-		v := (turn + 1 + i) % vcs
+		v := (last + 1 + i) % vcs
 		from := r.choose(id, port, v)
 		switch {
 		case from < 0:
-		case r.credits[refLane{id, port, v}] == 0:
+		case r.credits[refOutputVC{id, port, v}] == 0:
 			o.stats.NoCredit++
 		case sent:
 			o.stats.Waited++
 		default:
-			o.turn, sent = v, true
+			o.last, sent = v, true
 			o.stats.Flits++
 			r.send(id, port, v, from)
 		}
@@ -151,10 +151,10 @@ func (r *reference) output(id, port int) {
 // choose gives the requester whose flit output and VC would send, or -1.
 func (r *reference) choose(id, port, v int) int {
 	ports := r.t.Ports(id)
-	a := &r.routers[id].outputs[port].lanes[v]
+	a := &r.routers[id].outputs[port].vcs[v]
 	total := ports * r.t.VCs()
 	for i := range total {
-		from := (a.turn + 1 + i) % total
+		from := (a.last + 1 + i) % total
 		in, vc := from%ports, from/ports
 		holds := len(r.routers[id].inputs[in][vc].queues[port]) > 0
 		if holds && int(r.t.VC(id, in, uint8(vc), port)) == v && (a.owner == -1 || a.owner == from) {
@@ -166,16 +166,16 @@ func (r *reference) choose(id, port, v int) int {
 
 func (r *reference) send(id, port, v, from int) {
 	ports := r.t.Ports(id)
-	a := &r.routers[id].outputs[port].lanes[v]
+	a := &r.routers[id].outputs[port].vcs[v]
 	in, vc := from%ports, from/ports
 	q := r.routers[id].inputs[in][vc].queues
 	flit := q[port][0]
 	q[port] = q[port][1:]
-	a.turn, a.owner = from, from
+	a.last, a.owner = from, from
 	if flit.Tail() {
 		a.owner = -1
 	}
-	r.credits[refLane{id, port, v}]--
+	r.credits[refOutputVC{id, port, v}]--
 	r.free(id, in, vc, r.now)
 	if node, ok := r.t.Node(id, port); ok {
 		r.ejected = append(r.ejected, Ejection{int32(node), uint8(v), flit, 1})
@@ -185,21 +185,21 @@ func (r *reference) send(id, port, v, from int) {
 	r.flying = append(r.flying, refFlight{r.now + uint64(r.cfg.RouterCycles+r.cfg.LinkCycles), peer, back, v, flit})
 }
 
-// free tells the sender of what came by this input that a place is free.
+// free tells the sender of what came by this input that an entry is free.
 func (r *reference) free(id, in, vc int, at uint64) {
 	if node, ok := r.t.Node(id, in); ok {
-		r.owe(refLane{-1 - node, 0, vc}, at, r.cfg.LocalCreditCycles)
+		r.owe(refOutputVC{-1 - node, 0, vc}, at, r.cfg.LocalCreditCycles)
 		return
 	}
 	peer, back, _ := r.t.Link(id, in)
-	r.owe(refLane{peer, back, vc}, at, r.cfg.CreditCycles)
+	r.owe(refOutputVC{peer, back, vc}, at, r.cfg.CreditCycles)
 }
 
-// owe starts a credit; of a lane one per cycle.
-func (r *reference) owe(lane refLane, at uint64, delay int) {
-	at = max(at, r.told[lane])
-	r.told[lane] = at + 1
-	r.owed = append(r.owed, refCredit{at + uint64(delay), lane})
+// owe starts a credit; of a VC one per cycle.
+func (r *reference) owe(to refOutputVC, at uint64, delay int) {
+	at = max(at, r.told[to])
+	r.told[to] = at + 1
+	r.owed = append(r.owed, refCredit{at + uint64(delay), to})
 }
 
 func (r *reference) land(x refFlight) {

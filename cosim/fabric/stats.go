@@ -4,16 +4,16 @@ package fabric
 type PortStats struct {
 	Flits uint64
 	// NoCredit counts, per VC, the cycles in which a flit could have gone but for a
-	// credit; Waited those in which it could go and another VC had the turn.
+	// credit; Waited those in which it could go and another VC had the grant.
 	NoCredit, Waited uint64
 }
 
 // PortStats gives the counts of a router's output.
 func (f *Fabric) PortStats(router, port int) PortStats {
 	now := f.parts[f.routers[router].part].now
-	s := PortStats{Waited: f.turns[f.routers[router].outs[port]].waited}
+	s := PortStats{Waited: f.arbiters[f.routers[router].outs[port]].waited}
 	for v := range f.vcs {
-		l := f.lane(router, port, v)
+		l := f.outputVC(router, port, v)
 		s.Flits += l.sent - l.decided(now)
 		s.NoCredit += l.starved
 		if l.want < now {

@@ -6,16 +6,16 @@ import "math/bits"
 const Forever = ^uint64(0)
 
 // How it works. A flit is put into the queue of the next router as soon as it is
-// sent, with the cycle in which it can be seen there, and a place is promised to its
-// sender, with the cycle of the credit, as soon as it is freed. So for every lane the
+// sent, with the cycle in which it can be seen there, and an entry of the buffer is promised to its
+// sender, with the cycle of the credit, as soon as it is freed. So for every output VC the
 // cycle is known in which it can send next, or what it waits for: a flit
-// or a credit, which looks at the lane when it is put there. The calendar has the outputs by cycle.
+// or a credit, which looks at the output VC when it is put there. The calendar has the outputs by cycle.
 //
-// A run is several flits sent by one decision. What it relies on is certain: the flits
+// A run is several flits sent by one decision (doc.go has a worked example). What it relies on is certain: the flits
 // are in the queue or come in known cycles, credits that are on their way are not taken
 // back, the packet keeps the output to its tail, and no other VC asks for the wire
 // (Config.Run). So the next router learns of flits before they are there, and the one
-// before of places before they are free.
+// before of entries before they are free.
 
 // NextEvent is the first cycle to come in which a flit may come out or be discarded,
 // or a NIC be told of credits, without Inject or Release; Forever if there is none.
@@ -70,27 +70,27 @@ func (p *Part) Step() {
 	}
 }
 
-// sendRun lets an output send as long a run as is there and has places, on VC 0, which
+// sendRun lets an output send as long a run as is there and has entries to go to, on VC 0, which
 // is alone.
 func (p *Part) sendRun(id uint32) {
-	if l := &p.lanes[int(id)*p.vcs]; l.next <= p.now {
+	if l := &p.outputVCs[int(id)*p.vcs]; l.next <= p.now {
 		p.depart(l)
 	}
 }
 
 // sendOne lets the first VC behind the one served last send, of those that can.
 func (p *Part) sendOne(id uint32) {
-	lanes := p.lanes[int(id)*p.vcs:][:p.vcs]
+	list := p.outputVCs[int(id)*p.vcs:][:p.vcs]
 	can := uint8(0)
-	for v := range lanes {
-		if lanes[v].next <= p.now {
+	for v := range list {
+		if list[v].next <= p.now {
 			can |= 1 << v
 		}
 	}
 	if can == 0 {
 		return
 	}
-	o := &p.turns[id]
+	o := &p.arbiters[id]
 	pick := can
 	if can&(can-1) != 0 {
 		o.waited += uint64(bits.OnesCount8(can)) - 1
@@ -101,11 +101,11 @@ func (p *Part) sendOne(id uint32) {
 	}
 	vc := uint(bits.TrailingZeros8(pick)) & 7
 	o.after = 0xfe << vc
-	p.depart(&lanes[vc])
+	p.depart(&list[vc])
 }
 
-// depart sends the next flits of a lane that can send.
-func (p *Part) depart(l *lane) {
+// depart sends the next flits of an output VC that can send.
+func (p *Part) depart(l *outputVC) {
 	now := p.now
 	q := l.owner
 	if q == nil {
@@ -138,8 +138,8 @@ func (p *Part) depart(l *lane) {
 	}
 }
 
-// look finds out when a lane can send next.
-func (p *Part) look(l *lane) {
+// look finds out when an output VC can send next.
+func (p *Part) look(l *outputVC) {
 	seen := l.seen()
 	if seen == Forever {
 		l.want, l.next = Forever, Forever
@@ -154,7 +154,7 @@ func (p *Part) look(l *lane) {
 }
 
 // shorten takes n flits off the front of a queue.
-func (p *Part) shorten(q *queue, n uint64) Flit {
+func (p *Part) shorten(q *voq, n uint64) Flit {
 	c, behind := q.head, p.now+n
 	flit := c.flit &^ Tail
 	for c.n < n {
@@ -171,24 +171,24 @@ func (p *Part) shorten(q *queue, n uint64) Flit {
 	flit |= c.flit & Tail
 	if c == q.tail {
 		q.tail = nil
-		q.lane.held &^= q.bit
+		q.out.held &^= q.bit
 	}
 	q.head = p.drop(c) // of no meaning when that was the last
 	return flit
 }
 
-// drop frees a cell and gives the one behind it.
-func (p *Part) drop(c *cell) *cell {
+// drop frees a run and gives the one behind it.
+func (p *Part) drop(c *flitRun) *flitRun {
 	next := c.next
-	c.next, p.cells = p.cells, c
+	c.next, p.freeRuns = p.freeRuns, c
 	return next
 }
 
-// vacate promises n places to their sender, of which one is free from a cycle on and the
+// vacate promises n entries to their sender, of which one is free from a cycle on and the
 // others from those that follow. A VC has one credit wire: what becomes free together is
-// told in one cycle after the other. Who freed a place is of no interest, and whoever
+// told in one cycle after the other. Who freed an entry is of no interest, and whoever
 // frees more meanwhile finds the wire taken up to the last of these.
-func (p *Part) vacate(in *pool, from, n uint64) {
+func (p *Part) vacate(in *inputVC, from, n uint64) {
 	at := max(from+in.delay, in.told+1)
 	in.told = at + n - 1
 	if in.from != p.id {
@@ -198,11 +198,11 @@ func (p *Part) vacate(in *pool, from, n uint64) {
 	p.credit(in.sender, at, n)
 }
 
-// credit tells a lane of n places, one per cycle from a cycle on.
-func (p *Part) credit(l *lane, at, n uint64) {
+// credit tells an output VC of n entries, one per cycle from a cycle on.
+func (p *Part) credit(l *outputVC, at, n uint64) {
 	waits := l.sent == l.known
 	for i := range n {
-		*l.place(l.known + i) = at + i
+		*l.from(l.known + i) = at + i
 	}
 	l.known += n
 	switch {
@@ -217,7 +217,7 @@ func (p *Part) credit(l *lane, at, n uint64) {
 
 // enter puts a run of flits into its queue, where outputs see the first from the cycle
 // at on.
-func (p *Part) enter(in *pool, flit Flit, n, at uint64) {
+func (p *Part) enter(in *inputVC, flit Flit, n, at uint64) {
 	if flit&Head != 0 {
 		in.packet, flit = p.route(in, flit)
 	}
@@ -232,8 +232,8 @@ func (p *Part) enter(in *pool, flit Flit, n, at uint64) {
 		tail.flit |= flit & Tail
 		return
 	}
-	c := p.cells
-	p.cells = c.next
+	c := p.freeRuns
+	p.freeRuns = c.next
 	c.flit, c.n, c.at = flit, n, at
 	q.tail = c
 	if tail != nil {
@@ -241,7 +241,7 @@ func (p *Part) enter(in *pool, flit Flit, n, at uint64) {
 		return
 	}
 	q.head = c
-	l := q.lane
+	l := q.out
 	l.held |= q.bit
 	if l.owner == nil || l.owner == q {
 		p.look(l)
@@ -249,7 +249,7 @@ func (p *Part) enter(in *pool, flit Flit, n, at uint64) {
 }
 
 // route finds the queue for a packet by its head, or nil.
-func (p *Part) route(in *pool, head Flit) (*queue, Flit) {
+func (p *Part) route(in *inputVC, head Flit) (*voq, Flit) {
 	if head.Dst() >= len(p.where) {
 		return nil, head
 	}
@@ -269,11 +269,11 @@ func (p *Part) route(in *pool, head Flit) (*queue, Flit) {
 		}
 		head = head.WithNote(hops + 1)
 	}
-	return p.ways[in.ways+port], head
+	return p.voqs[in.voqs+port], head
 }
 
 // dropRun has flits without a way discarded as they arrive.
-func (p *Part) dropRun(in *pool, flit Flit, n, at uint64) {
+func (p *Part) dropRun(in *inputVC, flit Flit, n, at uint64) {
 	for i := range n {
 		one := flit
 		if i > 0 {

@@ -134,7 +134,7 @@ func (q *fifo[T]) drop() {
 	q.n--
 }
 
-// push makes room for one more and gives its place.
+// push makes room for one more and gives it.
 func (q *fifo[T]) push() *T {
 	if q.n == len(q.ring) {
 		q.reserve(q.n + 1)

@@ -19,7 +19,7 @@ type alone struct {
 	info drivers.Info
 	mu   sync.Mutex // of all below
 	m    *nic.Machine
-	// taken wakes stores that wait for a place.
+	// taken wakes stores that wait for an entry.
 	taken   *sync.Cond
 	posted  [][regs.VPIDs]uint64 // lines, by node
 	waiters []*aloneWaiter
@@ -153,7 +153,7 @@ func (d *aloneDevice) WritePIO(off uint32, line []byte) error {
 	return d.under.WritePIO(off, line)
 }
 
-// PacesPIO: a store waits for a place.
+// PacesPIO: a store waits for an entry.
 func (d *aloneDevice) PacesPIO() bool { return true }
 
 func (d *aloneDevice) Memory() []byte { return d.under.Memory() }

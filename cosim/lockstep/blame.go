@@ -8,7 +8,7 @@ import (
 	"github.com/nicloop/nicloop/drivers/regs"
 )
 
-// Blocks of a node, by their place below sim_node in waves: those that a difference is laid to. It is the block behind whose
+// Blocks of a node, by their path below sim_node in waves: those that a difference is laid to. It is the block behind whose
 // inputs the two sides were still the same, as far as trace points show them.
 const (
 	blockSplit     = "u_nic.u_split"
@@ -35,7 +35,7 @@ const (
 	blockWrites       = "u_nic.u_rma.u_writes"
 	blockReads        = "u_nic.u_rma.u_reads"
 	blockLimiter      = "u_nic.u_rma.u_limiter"
-	blockMemory       = "u_nic.u_rma" // one of the ways to memory
+	blockMemory       = "u_nic.u_rma" // one of the paths to memory
 )
 
 // sources are where blocks are written, below the folder of the RTL.
@@ -135,7 +135,7 @@ func (d *difference) either() *drivers.TraceEvent {
 	return d.left
 }
 
-// injector: who makes packets of the type, or who lets them into the network in turn.
+// injector: who makes packets of the type, or who lets them into the network.
 func (d *difference) injector() string {
 	if l, r := d.left, d.right; d.swapped || l != nil && r != nil && l.Flags&r.Flags&drivers.TraceHead != 0 && unitOf(regs.Header(l.Data)) != unitOf(regs.Header(r.Data)) {
 		return blockInject

@@ -129,7 +129,7 @@ func (p *Pair) tell(d *difference) {
 	f.Before = p.history.seenLast(d)
 }
 
-// what names the place, and the packet.
+// what names the point, and the packet.
 func (d *difference) what() string {
 	switch p := d.point; {
 	case p == drivers.PointInject:

@@ -24,16 +24,16 @@ import (
 var seed = flag.Uint64("seed", 1, "seed of the random traffic")
 
 const (
-	procs     = 2
-	cellBytes = 512
-	boxSlots  = 512
-	rings     = procs * boxSlots * regs.SlotBytes
-	ringSlots = 512
-	tables    = rings + procs*ringSlots*regs.NotiBytes
-	data      = tables + procs<<12
-	pages     = 24
-	memory    = data + pages<<12
-	start     = drivers.Cycle(1000) // set-up is over
+	procs       = 2
+	targetBytes = 512
+	boxSlots    = 512
+	rings       = procs * boxSlots * regs.SlotBytes
+	ringSlots   = 512
+	tables      = rings + procs*ringSlots*regs.NotiBytes
+	data        = tables + procs<<12
+	pages       = 24
+	memory      = data + pages<<12
+	start       = drivers.Cycle(1000) // set-up is over
 )
 
 // A post is a line, or the write of a register.
@@ -63,7 +63,7 @@ func newLoad(seed uint64, nodes, each, gap int, rma bool) *load {
 			at += drivers.Cycle(rng.IntN(2*gap + 1))
 			p := post{at: at, node: node}
 			if rma && rng.IntN(2) == 0 {
-				p.operation(rng, rng.IntN(nodes), uint64(1<<12+(node*each+i)%((pages-1)<<12/cellBytes)*cellBytes))
+				p.operation(rng, rng.IntN(nodes), uint64(1<<12+(node*each+i)%((pages-1)<<12/targetBytes)*targetBytes))
 			} else {
 				p.velo(rng, rng.IntN(nodes))
 			}
@@ -88,20 +88,20 @@ func (p *post) velo(rng *rand.Rand, dst int) {
 	p.line = bytesOf(rng, n)
 }
 
-func (p *post) operation(rng *rand.Rand, dst int, cell uint64) {
+func (p *post) operation(rng *rand.Rand, dst int, target uint64) {
 	vpid := rng.IntN(procs)
 	table := uint64(regs.NLAFields{Table: uint8(vpid)}.Pack())
-	cell, source := cell|table, uint64(rng.IntN(1<<12-cellBytes))|table
+	target, source := target|table, uint64(rng.IntN(1<<12-targetBytes))|table
 	d := regs.RMADescFields{NotiRequester: rng.IntN(2) == 0, NotiResponder: rng.IntN(2) == 0, NotiCompleter: rng.IntN(2) == 0,
-		DstNode: uint16(dst), DstVPID: uint8(vpid), BytesMinus1: uint32(rng.IntN(cellBytes))}
+		DstNode: uint16(dst), DstVPID: uint8(vpid), BytesMinus1: uint32(rng.IntN(targetBytes))}
 	var w1, w2 uint64
 	switch rng.IntN(5) {
 	case 0:
-		d.Command, w1, w2 = regs.RMACommandPut, source, cell
+		d.Command, w1, w2 = regs.RMACommandPut, source, target
 	case 1:
-		d.Command, w1, w2 = regs.RMACommandGet, source, cell
+		d.Command, w1, w2 = regs.RMACommandGet, source, target
 	case 2:
-		d.Command, d.BytesMinus1, w1, w2 = regs.RMACommandImmPut, uint32(rng.IntN(8)), rng.Uint64(), cell
+		d.Command, d.BytesMinus1, w1, w2 = regs.RMACommandImmPut, uint32(rng.IntN(8)), rng.Uint64(), target
 	case 3:
 		d.Command, w1 = regs.RMACommandNotiPut, rng.Uint64()>>8
 	default:

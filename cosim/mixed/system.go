@@ -154,7 +154,7 @@ func isWire(off uint32) bool {
 	return off>>12 >= regs.WireErrors(0)>>12 && off>>12 <= regs.WireErrors(5)>>12
 }
 
-// PIOTaken counts what needs no place in a window any more; see drivers.Timed.
+// PIOTaken counts what needs no entry in a window any more; see drivers.Timed.
 func (s *System) PIOTaken(node, vpid int) uint64 {
 	if s.isRTL[node] {
 		return s.rtl.PIOTaken(node, vpid)

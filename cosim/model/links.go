@@ -12,13 +12,13 @@ func (n *network) traceLinks(cfg fabric.Config) {
 	n.f.Watch(func(router, port int, vc uint8, flit fabric.Flit) {
 		from, out, _ := cfg.Topology.Link(router, port)
 		at := drivers.Cycle(n.f.Now()) + 1
-		place := &seen[(router*ports+port)*vcs+int(vc)]
-		n.m.TraceFlit(at, from, drivers.PointLink1+uint8(out-1), vc, flit.Packet(), *place)
-		if *place == 0 && (cfg.Outside == nil || !cfg.Outside(router)) && !n.f.Exposed(router, port) {
+		index := &seen[(router*ports+port)*vcs+int(vc)]
+		n.m.TraceFlit(at, from, drivers.PointLink1+uint8(out-1), vc, flit.Packet(), *index)
+		if *index == 0 && (cfg.Outside == nil || !cfg.Outside(router)) && !n.f.Exposed(router, port) {
 			n.m.TraceFlit(at+drivers.Cycle(cfg.LinkCycles), router, drivers.PointArrive1+uint8(port-1), vc, flit.Packet(), 0)
 		}
-		if *place++; flit.Tail() {
-			*place = 0
+		if *index++; flit.Tail() {
+			*index = 0
 		}
 	}, func(router, port int, vc uint8, flit fabric.Flit, at uint64) {
 		if flit.Head() {

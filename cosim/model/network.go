@@ -19,7 +19,7 @@ type network struct {
 	out      []ejector     // node * classes + class
 	sending  plan          // nodes
 	draining plan          // ejectors
-	injected drivers.Cycle // the last cycle in which nodes have had their turn
+	injected drivers.Cycle // the last cycle in which nodes could inject
 	_        [128]byte     // what is allocated next may be another thread's
 }
 
@@ -105,8 +105,8 @@ func (n *network) Exchange(late uint) {
 const none = -1
 
 // An injector is a node's way into its router: whole packets of VELO and of the
-// RMA requester in turn on class 0, those of the RMA responder on class 1, a flit
-// per cycle of the class whose turn it is.
+// RMA requester round-robin on class 0, those of the RMA responder on class 1, a flit
+// per cycle of one class, round-robin.
 type injector struct {
 	offered uint8         // sources with a packet
 	owner   int8          // source whose packet is on its way on class 0
@@ -133,7 +133,7 @@ func (n *network) Offer(node int, s nic.Source) {
 	n.sending.add(max(n.m.Now(), n.injected+1), node)
 }
 
-// first is the source whose turn it is on class 0.
+// first is the source that is looked at first on class 0.
 func (i *injector) first() int8 {
 	switch {
 	case i.owner != none:
@@ -257,7 +257,7 @@ type run struct {
 	flit fabric.Flit
 }
 
-// at is the run at a place of those that wait.
+// at is the run at an index of those that wait.
 func (o *ejector) at(i uint16) *run {
 	if i += o.head; int(i) >= len(o.runs) {
 		i -= uint16(len(o.runs))

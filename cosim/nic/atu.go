@@ -50,7 +50,7 @@ type access struct {
 	done bool  // the translation unit is or was asked
 }
 
-// translate checks an access and finds its place in memory.
+// translate checks an access and finds its address in memory.
 func (n *node) translate(a *access) regs.RMAError {
 	t := &n.atu.tables[a.nla.Table()]
 	page := a.nla.Offset() >> t.shift()
@@ -112,13 +112,13 @@ func (u *atu) setTable(reg *uint64, v uint64) {
 	}
 }
 
-// tlbPlace is the one place where a page's translation may stand.
-func tlbPlace(table uint8, page uint64) uint64 { return (page ^ uint64(table)) % tlbEntries }
+// tlbIndex is the one entry where a page's translation may stand.
+func tlbIndex(table uint8, page uint64) uint64 { return (page ^ uint64(table)) % tlbEntries }
 
 // entry finds a page's translation in the TLB or reads it. A page that is not
 // mapped is not kept: mapping needs no flush.
 func (n *node) entry(table uint8, page, addr uint64) regs.ATUEntry {
-	c := &n.atu.tlb[tlbPlace(table, page)]
+	c := &n.atu.tlb[tlbIndex(table, page)]
 	if c.valid && c.table == table && c.page == page {
 		n.atu.hits++
 		return c.translation

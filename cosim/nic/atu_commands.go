@@ -48,7 +48,7 @@ func (c *commands) status() uint64 {
 	return v
 }
 
-// put queues a command, or refuses it. A place that became free in this cycle is not seen yet.
+// put queues a command, or refuses it. An entry that became free in this cycle is not seen yet.
 func (c *commands) put(now drivers.Cycle, v uint64) {
 	held := c.queue.n
 	if c.step == commandWait && c.begun == now {
@@ -133,7 +133,7 @@ func (u *atu) flush(a *atuCommand) {
 		e := &u.tlb[i]
 		switch a.op() {
 		case regs.ATUOpFlushPage:
-			e.valid = e.valid && uint64(i) != tlbPlace(table, regs.ATUCommandPage.Of(a.value))
+			e.valid = e.valid && uint64(i) != tlbIndex(table, regs.ATUCommandPage.Of(a.value))
 		case regs.ATUOpFlushVPID:
 			e.valid = e.valid && e.translation.VPID() != vpid
 		case regs.ATUOpFlushAll:

@@ -13,9 +13,9 @@ const (
 	clientAnswers  // and that of answers
 )
 
-// An atuServer is what the translation unit does: one address at a time, clients in turn.
+// An atuServer is what the translation unit does: one address at a time, clients round-robin.
 type atuServer struct {
-	rota
+	arbiter
 	client int           // for whom the table is read
 	looks  drivers.Cycle // when the TLB is looked at, after what is flushed then; 0: it is not
 	reads  drivers.Cycle // when its address goes out; 0: no table is read
@@ -50,10 +50,10 @@ func (s *atuServer) due() drivers.Cycle {
 	if s.reads != 0 {
 		return s.reads
 	}
-	return max(s.rota.due(), s.free)
+	return max(s.arbiter.due(), s.free)
 }
 
-// serve looks up the address of the client whose turn it is. If its page is not known, the
+// serve looks up the address of the client that is granted. If its page is not known, the
 // table is read.
 func (n *node) serve(now drivers.Cycle) {
 	s, t := &n.atu.server, &n.m.cfg.Timing
@@ -63,7 +63,7 @@ func (n *node) serve(now drivers.Cycle) {
 		return
 	}
 	if s.looks == 0 {
-		s.client, s.looks = s.pick(now), now+1
+		s.client, s.looks = s.grant(now), now+1
 		return
 	}
 	s.looks = 0

@@ -5,7 +5,7 @@ import "github.com/nicloop/nicloop/drivers"
 // lineBytes: bursts of RMA end with their line.
 const lineBytes = 64
 
-// Those who write memory, in the order in which they have their turn.
+// Those who write memory, in the arbiter's order.
 const (
 	writeVELO     = iota
 	writeRequests // the completer of requests; by the number of its class
@@ -16,11 +16,11 @@ const (
 	writers
 )
 
-// A writeChannel is the DMA write channel, which one burst at a time has to itself, writers in turn; answers
+// A writeChannel is the DMA write channel, which one burst at a time has to itself, writers round-robin; answers
 // come while the next ones leave. A burst leaves a cycle after it was chosen, by registers that hold an address
 // and two beats; the next is chosen when the address has left them, and all but one of the beats.
 type writeChannel struct {
-	rota
+	arbiter
 	bursts [writers]burst // that they ask for
 	free   drivers.Cycle  // the next burst may be chosen
 	held   bool           // a burst is chosen and has not left
@@ -65,16 +65,16 @@ func (w *writeChannel) due() drivers.Cycle {
 	if w.held {
 		return w.until
 	}
-	return max(w.rota.due(), w.free)
+	return max(w.arbiter.due(), w.free)
 }
 
-// grantWrite chooses the writer whose turn it is, and lets its burst go when it fits into the
+// grantWrite chooses the next writer, and lets its burst go when it fits into the
 // buffers of slow memory.
 func (n *node) grantWrite(now drivers.Cycle) {
 	w := &n.writes
 	chosen := !w.held
 	if chosen {
-		w.held, w.owner, w.since = true, w.pick(now), now
+		w.held, w.owner, w.since = true, w.grant(now), now
 		w.burst = w.bursts[w.owner]
 		if w.owner == writeNotices { // which the registers take
 			n.noticeSent(now + 1)
@@ -125,7 +125,7 @@ func (n *node) leave(now, at drivers.Cycle) {
 	}
 }
 
-// Those who read memory, in the order in which they have their turn.
+// Those who read memory, in the arbiter's order.
 const (
 	readRequester = iota
 	readResponder
@@ -133,10 +133,10 @@ const (
 	readers
 )
 
-// A readChannel is the DMA read channel: an address per cycle, readers in turn, and data in the
+// A readChannel is the DMA read channel: an address per cycle, readers round-robin, and data in the
 // order of the addresses.
 type readChannel struct {
-	rota
+	arbiter
 	fetches [readers]fetch // that they ask for
 	free    drivers.Cycle  // the next address may go out
 	end     drivers.Cycle  // the data of the last burst is here
@@ -155,13 +155,13 @@ func (n *node) askRead(reader int, at drivers.Cycle, s span) {
 	n.wake(unitRMA, at)
 }
 
-func (c *readChannel) due() drivers.Cycle { return max(c.rota.due(), c.free) }
+func (c *readChannel) due() drivers.Cycle { return max(c.arbiter.due(), c.free) }
 
-// grantRead sends the next address of the reader whose turn it is.
+// grantRead sends the address of the next reader.
 func (n *node) grantRead(now drivers.Cycle) {
 	const line = lineBytes / 8
 	c := &n.rma.reads
-	i := c.pick(now)
+	i := c.grant(now)
 	f := &c.fetches[i]
 	n.m.traceBus(now, n.id, drivers.PointReadAddr, i, f.addr)
 	quads := min(f.quads, line-f.addr/8%line)

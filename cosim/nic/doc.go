@@ -8,12 +8,12 @@
 //   - What software can see is what the RTL shows: registers, refusals, rings, counters,
 //     interrupts, back-pressure (rtl/README.md).
 //   - VELO and RMA take the cycles of the RTL's blocks, also where several want one of them: translation,
-//     notifier and the channels of memory serve in turn, a burst at a time (cosim/differ). A cycle means what it means
+//     notifier and the channels of memory serve round-robin, a burst at a time (cosim/differ). A cycle means what it means
 //     for rtl: (cosim/dpi): a line posted for cycle n may reach its bus at edge n + 1, and
 //     what happens at edge n is reported with cycle n. [Timing] has the parameters.
 //   - Simulated time passes in Run and ReadReg only, and depends on the calls alone.
 //   - Only what does something costs time: an idle node is not looked at, and idle
-//     cycles are skipped. Nothing is allocated per packet once the pools have grown.
+//     cycles are skipped. Nothing is allocated per packet once the free lists have grown.
 //   - With Config.Parts the nodes are cut into parts of consecutive numbers that
 //     threads may simulate side by side (drivers.Parted): the same cycles, events and memory
 //     as with one part. Whoever uses the Machine as a Timed sees no difference.

@@ -100,14 +100,14 @@ type tracer struct {
 // Tracing tells whether anybody wants trace events.
 func (p *Part) Tracing() bool { return p.m.sink != nil }
 
-// TraceFlit reports the flit at a place of a packet, passing a point of a node.
-func (p *Part) TraceFlit(at drivers.Cycle, node int, point, vc uint8, h uint32, place int) {
-	packet := p.pool.at(h)
-	e := drivers.TraceEvent{Cycle: at, Data: packet.Flit(place), Node: uint16(node), Point: point, VC: vc}
-	if place == 0 {
+// TraceFlit reports the flit at an index of a packet, passing a point of a node.
+func (p *Part) TraceFlit(at drivers.Cycle, node int, point, vc uint8, h uint32, index int) {
+	packet := p.packets.at(h)
+	e := drivers.TraceEvent{Cycle: at, Data: packet.Flit(index), Node: uint16(node), Point: point, VC: vc}
+	if index == 0 {
 		e.Flags |= drivers.TraceHead
 	}
-	if place == packet.Flits()-1 {
+	if index == packet.Flits()-1 {
 		e.Flags |= drivers.TraceTail
 	}
 	p.m.pending = append(p.m.pending, e)

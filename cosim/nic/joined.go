@@ -30,7 +30,7 @@ func (p *Part) Report(list []drivers.Fired) ([]drivers.Fired, error) {
 }
 
 // Empty: nothing is posted, under way or buffered, packets included.
-func (p *Part) Empty() bool { return p.pool.used == 0 && p.empty() }
+func (p *Part) Empty() bool { return p.packets.used == 0 && p.empty() }
 
 // Drained is when the last write buffer of a limiter is empty, behind which alone the hardware can be quiet.
 func (p *Part) Drained() drivers.Cycle { return p.drained() }
@@ -63,8 +63,8 @@ func (p *Part) Receive(h regs.Header) (uint32, error) {
 	if flit.Payload(h)*regs.FlitBytes > len(Packet{}.body) {
 		return 0, ErrPacket
 	}
-	n := p.pool.get()
-	p.pool.at(n).Header = h
+	n := p.packets.get()
+	p.packets.at(n).Header = h
 	return n, nil
 }
 

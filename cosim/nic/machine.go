@@ -84,7 +84,7 @@ func (m *Machine) divide(parts int) {
 	for i := range m.parts {
 		p := &m.parts[i]
 		first, past := share(i, parts, len(m.nodes)), share(i+1, parts, len(m.nodes))
-		*p = Part{m: m, nodes: m.nodes, first: first, past: past, wheel: newWheel(past - first), pool: pool{all: all}}
+		*p = Part{m: m, nodes: m.nodes, first: first, past: past, wheel: newWheel(past - first), packets: freeList{all: all}}
 		for k := first; k < past; k++ {
 			m.nodes[k].p = p
 		}
@@ -150,14 +150,14 @@ func (m *Machine) PostReg(node int, at drivers.Cycle, off uint32, v uint64) {
 // PostPIO posts a line to a send window, or a piece of one.
 func (m *Machine) PostPIO(node int, at drivers.Cycle, off uint32, data []byte) {
 	to := &m.nodes[node]
-	h := to.p.pool.get()
-	p := to.p.pool.at(h)
+	h := to.p.packets.get()
+	p := to.p.packets.at(h)
 	n := copy(p.body[:], data)
 	clear(p.body[n:max(8, (n+7)&^7)])
 	to.postLine(line{at: max(at, to.p.now), asked: at, off: off, packet: h, n: uint16(len(data))})
 }
 
-// PIOTaken counts what needs no place any more; see drivers.Timed.
+// PIOTaken counts what needs no entry any more; see drivers.Timed.
 func (m *Machine) PIOTaken(node, vpid int) uint64 { return m.nodes[node].taken[vpid] }
 
 // Run lets time pass; see drivers.Timed.
@@ -202,7 +202,7 @@ func (m *Machine) empty() bool {
 	used := 0
 	for i := range m.parts {
 		p := &m.parts[i]
-		if used += p.pool.used; !p.empty() {
+		if used += p.packets.used; !p.empty() {
 			return false
 		}
 	}

@@ -148,12 +148,12 @@ func (p *Part) Next(node int, s Source) (packet uint32, ok bool) {
 }
 
 // Packet is a packet by its number.
-func (p *Part) Packet(h uint32) *Packet { return p.pool.at(h) }
+func (p *Part) Packet(h uint32) *Packet { return p.packets.at(h) }
 
 // Sent: the last flit of the source's packet leaves in this cycle.
 func (p *Part) Sent(node int, s Source) {
 	n := &p.nodes[node]
-	packet := p.pool.at(*n.out[s].first())
+	packet := p.packets.at(*n.out[s].first())
 	stood := uint64(p.now-n.outSince[s]) + 1
 	n.out[s].drop()
 	n.outSince[s] = p.now + 1
@@ -166,7 +166,7 @@ func (p *Part) Sent(node int, s Source) {
 	vpid := packet.Header.SrcVPID()
 	n.procs[vpid].windows[windowVELO].waiting--
 	n.lines--
-	n.placeFree(vpid)
+	n.entryFree(vpid)
 }
 
 // txStalled counts the cycles in which a flit of the VELO requester waited. The
@@ -176,7 +176,7 @@ func (n *node) txStalled() uint64 {
 		return n.txStall
 	}
 	stood := uint64(max(n.p.now, n.outSince[SourceVELO]) - n.outSince[SourceVELO])
-	flits := uint64(n.p.pool.at(*n.out[SourceVELO].first()).Flits())
+	flits := uint64(n.p.packets.at(*n.out[SourceVELO].first()).Flits())
 	return n.txStall + stood - min(stood, flits)
 }
 
@@ -187,7 +187,7 @@ const completerBuffers = 2
 // Accepts tells whether the unit that a packet is for takes its head in this cycle.
 func (p *Part) Accepts(node, class int, h uint32) bool {
 	n := &p.nodes[node]
-	if class == vcRequest && p.pool.at(h).velo() {
+	if class == vcRequest && p.packets.at(h).velo() {
 		held := n.rx.n
 		if n.rxFreed == p.now { // the buffer is free from the next cycle on
 			held++
@@ -201,12 +201,12 @@ func (p *Part) Accepts(node, class int, h uint32) bool {
 func (p *Part) RouteError(node int) { p.nodes[node].interrupt(regs.IRQStatusError) }
 
 // Discarded: the last flit of such a packet is gone.
-func (p *Part) Discarded(h uint32) { p.pool.put(h) }
+func (p *Part) Discarded(h uint32) { p.packets.put(h) }
 
 // Collected: the unit takes the last flit of a packet in this cycle.
 func (p *Part) Collected(node, class int, h uint32) {
 	n := &p.nodes[node]
-	if class != vcRequest || !p.pool.at(h).velo() {
+	if class != vcRequest || !p.packets.at(h).velo() {
 		n.collectedRMA(class, h)
 		return
 	}
@@ -219,7 +219,7 @@ func (p *Part) Collected(node, class int, h uint32) {
 // check looks at the oldest packet at a cycle that is the next one. What would
 // wait or fail is left to recheck, in that cycle itself.
 func (n *node) check(at drivers.Cycle) {
-	p := n.p.pool.at(*n.rx.first())
+	p := n.p.packets.at(*n.rx.first())
 	m := &n.mbox[p.Header.DstVPID()]
 	if !m.on() || m.full() || !n.serves(p) || n.writesNow() || p.cut || n.slots.n == regs.DMAWrites || n.spoiling > 0 {
 		n.wake(unitCheck, at)
@@ -234,7 +234,7 @@ func (n *node) recheck() {
 	if n.rx.n == 0 || n.rxBusy {
 		return
 	}
-	p := n.p.pool.at(*n.rx.first())
+	p := n.p.packets.at(*n.rx.first())
 	h := p.Header
 	if p.cut {
 		if n.spoils(now) {
@@ -243,7 +243,7 @@ func (n *node) recheck() {
 		}
 		n.rxCRCErrors++
 		n.drop(now, h, regs.DropReasonCRC)
-		n.p.pool.put(*n.rx.first())
+		n.p.packets.put(*n.rx.first())
 		n.releaseBuffer()
 		return
 	}
@@ -285,7 +285,7 @@ func (n *node) recheck() {
 		reason = regs.DropReasonOverflow
 	}
 	n.drop(now, h, reason)
-	n.p.pool.put(*n.rx.first())
+	n.p.packets.put(*n.rx.first())
 	n.releaseBuffer()
 }
 
@@ -301,7 +301,7 @@ func (n *node) mailboxChanged() {
 	}
 }
 
-// releaseBuffer frees the oldest packet's place; the next is looked at in the next cycle.
+// releaseBuffer frees the oldest packet's buffer; the next is looked at in the next cycle.
 func (n *node) releaseBuffer() {
 	n.rx.drop()
 	n.rxFreed = n.p.now

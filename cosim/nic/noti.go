@@ -23,7 +23,7 @@ func (r *notiRing) on() bool { return r.ctrl&regs.NotiCtrlEnable != 0 && r.slots
 // forgets it.
 func (r *notiRing) full() bool { return r.on() && r.filled(r.slots) }
 
-// enabled: the process can be reached; that a ring without places takes nothing is another matter.
+// enabled: the process can be reached; that a ring without entries takes nothing is another matter.
 func (r *notiRing) enabled() bool { return r.ctrl&regs.NotiCtrlEnable != 0 }
 
 // mayStart: the process may start operations.
@@ -36,14 +36,14 @@ func (r *notiRing) control(v uint64) {
 	r.ctrl = v & (regs.NotiCtrlEnable | regs.NotiCtrlWindow | regs.NotiCtrlIRQ)
 }
 
-// A notifier writes the notices of several units, clients in turn. A full ring holds its unit and
+// A notifier writes the notices of several units, clients round-robin. A full ring holds its unit and
 // nobody else.
 type notifier struct {
-	rota                 // from when on units show their notices
-	waits  [tellers]bool // for a full ring, and does not ask
-	client int           // that it works for
-	step   notifierStep
-	at     drivers.Cycle // when the step is done, or the next unit may be picked
+	arbiter               // from when on units show their notices
+	waits   [tellers]bool // for a full ring, and does not ask
+	client  int           // that it works for
+	step    notifierStep
+	at      drivers.Cycle // when the step is done, or the next unit may be picked
 
 	extra  bool // it writes one that tells of dropped notices; that of the client comes after it
 	flying queue[noticeWrite]
@@ -116,7 +116,7 @@ const (
 	notifierWrite
 )
 
-// The units that tell, in the order in which they have their turn, by class of a sender and of a
+// The units that tell, in the arbiter's order, by class of a sender and of a
 // completer.
 const tellers = 4
 
@@ -144,7 +144,7 @@ func (n *node) notifyDue() drivers.Cycle {
 	case f.flying.n == regs.DMAWrites:
 		return drivers.Forever
 	}
-	return max(f.rota.due(), f.at)
+	return max(f.arbiter.due(), f.at)
 }
 
 // noticesDue is when a notification reaches memory, or is answered.
@@ -166,7 +166,7 @@ func (n *node) notify(now drivers.Cycle) {
 	f, t := &n.rma.notifier, &n.m.cfg.Timing
 	switch f.step {
 	case notifierPick:
-		f.client, f.step, f.at = f.pick(now), notifierLook, now+1
+		f.client, f.step, f.at = f.grant(now), notifierLook, now+1
 	case notifierLook:
 		r, note := n.ringOf(f.client), &n.rma.teller(f.client).note
 		mine := note.stamp == n.procs[note.vpid].stamp

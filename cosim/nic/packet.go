@@ -26,7 +26,7 @@ func (p *Packet) Flits() int { return flit.Total(p.Header) }
 // Words is the body in whole flits.
 func (p *Packet) Words() []byte { return p.body[:flit.Payload(p.Header)*regs.FlitBytes] }
 
-// Flit is the flit at a place of the packet.
+// Flit is the flit at an index of the packet.
 func (p *Packet) Flit(at int) uint64 {
 	switch at {
 	case 0:
@@ -63,17 +63,17 @@ func (p *Packet) set(ext regs.RMAExt, word uint64) {
 // pad clears what fills the last flit.
 func (p *Packet) pad() { clear(p.body[flit.Bytes(p.Header):len(p.Words())]) }
 
-// A pool holds packets by number; they never move. Numbers of the free ones are used
-// again, the last one first, while it is in the cache. The pools of a machine's parts
+// A freeList holds packets by number; they never move. Numbers of the free ones are used
+// again, the last one first, while it is in the cache. The lists of a machine's parts
 // have the packets of all, so that a packet keeps its number on its way.
-type pool struct {
+type freeList struct {
 	chunks [][]Packet
 	free   []uint32
 	used   int    // taken here less put here
-	all    *store // nil: there is one pool
+	all    *store // nil: there is one list
 }
 
-// A store is what the pools of several parts share: all packets, and heaps of free
+// A store is what the free lists of several parts share: all packets, and heaps of free
 // ones. Traffic in one direction leaves free packets where it ends.
 type store struct {
 	sync.Mutex
@@ -86,7 +86,7 @@ const (
 	heap      = 1 << chunkBits // packets that change hands at a time
 )
 
-func (p *pool) get() uint32 {
+func (p *freeList) get() uint32 {
 	if len(p.free) == 0 {
 		p.fill()
 	}
@@ -96,7 +96,7 @@ func (p *pool) get() uint32 {
 	return h
 }
 
-func (p *pool) put(h uint32) {
+func (p *freeList) put(h uint32) {
 	if packet := p.at(h); packet.cut {
 		if packet.tails.Add(-1) >= 0 {
 			return
@@ -111,10 +111,10 @@ func (p *pool) put(h uint32) {
 	}
 }
 
-func (p *pool) at(h uint32) *Packet { return &p.chunks[h>>chunkBits][h&(1<<chunkBits-1)] }
+func (p *freeList) at(h uint32) *Packet { return &p.chunks[h>>chunkBits][h&(1<<chunkBits-1)] }
 
 // fill gets free packets: from the store, or new ones.
-func (p *pool) fill() {
+func (p *freeList) fill() {
 	if p.all == nil {
 		p.chunks = p.grow(p.chunks)
 		return
@@ -132,7 +132,7 @@ func (p *pool) fill() {
 }
 
 // grow adds a chunk. Who has the list as it was does not see what is added to it.
-func (p *pool) grow(chunks [][]Packet) [][]Packet {
+func (p *freeList) grow(chunks [][]Packet) [][]Packet {
 	first := len(chunks) << chunkBits
 	for i := 1<<chunkBits - 1; i >= 0; i-- {
 		p.free = append(p.free, uint32(first+i))
@@ -140,8 +140,8 @@ func (p *pool) grow(chunks [][]Packet) [][]Packet {
 	return append(chunks, make([]Packet, 1<<chunkBits))
 }
 
-// spare leaves packets to the other pools.
-func (p *pool) spare() {
+// spare leaves packets to the other lists.
+func (p *freeList) spare() {
 	rest := len(p.free) - heap
 	p.all.Lock()
 	p.all.heaps = append(p.all.heaps, slices.Clone(p.free[rest:]))
@@ -149,6 +149,6 @@ func (p *pool) spare() {
 	p.free = p.free[:rest]
 }
 
-// look lets the pool know the packets that others have made: a number from another part is
+// look lets the list know the packets that others have made: a number from another part is
 // one of them.
-func (p *pool) look() { p.chunks = *p.all.chunks.Load() }
+func (p *freeList) look() { p.chunks = *p.all.chunks.Load() }

@@ -11,7 +11,7 @@ import (
 
 // A Part is some nodes of a machine, in the order of their numbers, with what one
 // thread needs to simulate them: nothing that changes is shared with another part but what
-// their networks tell each other when time is exchanged, and packets (pool).
+// their networks tell each other when time is exchanged, and packets (freeList).
 type Part struct {
 	m           *Machine
 	nodes       []node // of the whole machine; of this part from first on
@@ -22,7 +22,7 @@ type Part struct {
 	upcoming    drivers.Cycle // the first cycle to come, when the machine has asked
 	opened      drivers.Cycle // cycles before this may be performed by Run
 	wheel       wheel
-	pool        pool
+	packets     freeList
 	fired       []drivers.Fired // since the last report
 	errs        []error
 	_           [64]byte // the next part is written by another thread
@@ -60,7 +60,7 @@ func (p *Part) finish(at drivers.Cycle) { p.net.(Exchanger).Finish(at) }
 
 // Exchange takes what the other parts have sent.
 func (p *Part) Exchange(late uint) {
-	p.pool.look()
+	p.packets.look()
 	p.net.(Exchanger).Exchange(late)
 }
 

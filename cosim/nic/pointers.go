@@ -13,7 +13,7 @@ type pointers struct {
 // filled: the ring has no room.
 func (p *pointers) filled(slots uint32) bool { return p.ahead-p.rp >= slots }
 
-// begin has the next place written.
+// begin has the next entry written.
 func (p *pointers) begin(slots uint32) {
 	p.ahead++
 	if p.idx++; p.idx >= slots {

@@ -13,7 +13,7 @@ func (q *queue[T]) at(i int) *T { return &q.buf[(q.head+i)&(len(q.buf)-1)] }
 
 func (q *queue[T]) first() *T { return q.at(0) }
 
-// grow appends a place whose content is stale and returns it.
+// grow appends an element whose content is stale and returns it.
 func (q *queue[T]) grow() *T {
 	if q.n == len(q.buf) {
 		bigger := make([]T, max(8, 2*q.n))

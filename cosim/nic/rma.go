@@ -79,7 +79,7 @@ type rma struct {
 	closed    [regs.VPIDs]closing
 	waiting   int // descriptors of all processes
 	progress  [regs.VPIDs]uint32
-	turn      int           // process whose fragment is next
+	next      int           // process whose fragment is next
 	newest    int           // process whose descriptor came last
 	taken     drivers.Cycle // when
 	requester unit
@@ -104,12 +104,12 @@ func (r *rma) empty() bool {
 	return r.in[0].n+r.in[1].n+r.completer[0].ends.n+r.completer[1].ends.n+r.senders[0].promised+r.senders[1].promised+r.waiting+r.notifier.flying.n == 0
 }
 
-// pick finds the process whose turn it is: the next with a descriptor that its hardware has seen.
+// pick finds the next process with a descriptor that its hardware has seen.
 func (r *rma) pick(now drivers.Cycle) (vpid int) {
-	for n := r.descs[r.turn].n; n == 0 || n == 1 && r.turn == r.newest && r.taken+behind > now; n = r.descs[r.turn].n {
-		r.turn = (r.turn + 1) % regs.VPIDs
+	for n := r.descs[r.next].n; n == 0 || n == 1 && r.next == r.newest && r.taken+behind > now; n = r.descs[r.next].n {
+		r.next = (r.next + 1) % regs.VPIDs
 	}
-	return r.turn
+	return r.next
 }
 
 // nextRMA is the first cycle at which the engine does something by itself.
@@ -171,7 +171,7 @@ func (n *node) stepRMA() {
 }
 
 // acceptsRMA: the unit that a packet is for has a buffer for it. Completer and responder
-// of requests take turns: a packet goes to one while the other has nothing to do.
+// of requests alternate: a packet goes to one while the other has nothing to do.
 func (n *node) acceptsRMA(class int, h uint32) bool {
 	r := &n.rma
 	c := &r.completer[class]
@@ -179,7 +179,7 @@ func (n *node) acceptsRMA(class int, h uint32) bool {
 	if r.freed[class] == n.p.now {
 		held++
 	}
-	answered := n.p.pool.at(h).answered()
+	answered := n.p.packets.at(h).answered()
 	if answered {
 		buffers = answerBuffers
 	}
@@ -189,8 +189,8 @@ func (n *node) acceptsRMA(class int, h uint32) bool {
 func (n *node) collectedRMA(class int, h uint32) {
 	n.shared = true
 	*n.rma.in[class].grow() = h
-	n.rma.completer[class].answers = n.p.pool.at(h).answered()
-	n.rma.cut = n.rma.cut || n.p.pool.at(h).cut
+	n.rma.completer[class].answers = n.p.packets.at(h).answered()
+	n.rma.cut = n.rma.cut || n.p.packets.at(h).cut
 	n.wake(unitRMA, 0)
 }
 
@@ -213,7 +213,7 @@ func (n *node) beginJob(class int, from drivers.Cycle) {
 		n.push(sourceOf(class), j.packet)
 	case j.note.wanted:
 		n.tell(class, j.note, from)
-	default: // it was dead, and takes its turn alone
+	default: // it was dead, and is served alone
 		s.enter(phaseTold, from)
 		n.wake(unitRMA, s.due())
 	}

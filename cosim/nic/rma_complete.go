@@ -75,7 +75,7 @@ func (n *node) judgeDue(class int) drivers.Cycle {
 	if c.write.busy {
 		looked = 1
 	}
-	if r.cut && c.judge.phase == phaseIdle && r.in[class].n > looked && n.p.pool.at(*r.in[class].at(looked)).cut {
+	if r.cut && c.judge.phase == phaseIdle && r.in[class].n > looked && n.p.packets.at(*r.in[class].at(looked)).cut {
 		if c.write.busy {
 			return drivers.Forever
 		}
@@ -83,7 +83,7 @@ func (n *node) judgeDue(class int) drivers.Cycle {
 	}
 	switch {
 	case c.judge.phase == phaseIdle && r.in[class].n == looked,
-		c.judge.phase == phaseIdle && !c.answers && c.ends.n == underWay && !n.unheard(class, looked), // no access begins without its place among those to be told
+		c.judge.phase == phaseIdle && !c.answers && c.ends.n == underWay && !n.unheard(class, looked), // no access begins without its entry among those to be told
 		c.judge.phase == phaseIdle && c.answers && !n.mayAnswer(c, *r.in[class].at(looked)),
 		c.judge.phase == phaseAct && (c.write.busy || c.ends.n == underWay || c.answers && r.reads.asking(readResponder)):
 		return drivers.Forever
@@ -96,7 +96,7 @@ func (n *node) unheard(class, looked int) bool {
 	if class != vcAnswer {
 		return false
 	}
-	p := n.p.pool.at(*n.rma.in[class].at(looked))
+	p := n.p.packets.at(*n.rma.in[class].at(looked))
 	v := p.Header.DstVPID()
 	return !n.rma.rings[v].enabled() || p.stamp != n.procs[v].stamp
 }
@@ -106,7 +106,7 @@ func (n *node) mayAnswer(c *completer, h uint32) bool {
 	if !n.rma.senders[vcAnswer].room() {
 		return false
 	}
-	return c.ends.n == 0 || c.ends.first().command != regs.RMACommandFCAA && n.p.pool.at(h).Header.Type() != regs.PacketTypeRMALockReq
+	return c.ends.n == 0 || c.ends.first().command != regs.RMACommandFCAA && n.p.packets.at(h).Header.Type() != regs.PacketTypeRMALockReq
 }
 
 // endDue is when the oldest packet that was begun goes on.
@@ -159,7 +159,7 @@ func (n *node) judgePacket(now drivers.Cycle, class int) {
 	if c.write.busy {
 		looked = 1
 	}
-	p := n.p.pool.at(*n.rma.in[class].at(looked))
+	p := n.p.packets.at(*n.rma.in[class].at(looked))
 	if p.cut {
 		n.discardCut(now, class)
 		return
@@ -193,7 +193,7 @@ func (n *node) judgePacket(now drivers.Cycle, class int) {
 func (n *node) discardCut(now drivers.Cycle, class int) {
 	r := &n.rma
 	r.rxDropped++
-	n.p.pool.put(*r.in[class].first())
+	n.p.packets.put(*r.in[class].first())
 	n.freeBuffer(now, class)
 	r.completer[class].judge.enter(phaseIdle, now+1)
 	n.noteHere(0, regs.DropReasonCRC)
@@ -225,12 +225,12 @@ func (n *node) dropUnheard(now drivers.Cycle, class int) {
 	h := *r.in[class].first()
 	r.rxDropped++
 	reason := regs.DropReasonWindowOff
-	if r.rings[n.p.pool.at(h).Header.DstVPID()].enabled() {
+	if r.rings[n.p.packets.at(h).Header.DstVPID()].enabled() {
 		r.late++
 		reason = regs.DropReasonLate
 	}
 	n.noteHere(0, reason)
-	n.p.pool.put(h)
+	n.p.packets.put(h)
 	n.freeBuffer(now, class)
 }
 
@@ -266,7 +266,7 @@ func (n *node) end(now drivers.Cycle, class int) {
 	if e.answer && e.touches() && n.locks(now, e) {
 		return
 	}
-	p := n.p.pool.at(e.packet)
+	p := n.p.packets.at(e.packet)
 	r.rxPackets++
 	m := n.notice(p, &e.outcome, p.Header.DstVPID())
 	m.wanted = e.asks && (p.op().Last() || p.op().Each())
@@ -297,7 +297,7 @@ func (n *node) endPacket(now drivers.Cycle, class int) {
 	if !e.responds(class) {
 		next++
 	}
-	n.p.pool.put(e.packet)
+	n.p.packets.put(e.packet)
 	c.ends.drop()
 	c.enter(phaseIdle, next)
 	if c.idle = next; lock {
@@ -342,7 +342,7 @@ func (n *node) locks(now drivers.Cycle, e *ending) bool {
 	var word [4]byte
 	n.load(e.mem.span, word[:])
 	e.old = binary.LittleEndian.Uint32(word[:])
-	lock := regs.RMALock(n.p.pool.at(e.packet).word())
+	lock := regs.RMALock(n.p.packets.at(e.packet).word())
 	if e.success = e.old <= lock.Compare(); !e.success {
 		return false
 	}
@@ -355,7 +355,7 @@ func (n *node) locks(now drivers.Cycle, e *ending) bool {
 func (n *node) lockWritten(now drivers.Cycle) {
 	e := n.rma.completer[vcRequest].ends.first()
 	var word [4]byte
-	binary.LittleEndian.PutUint32(word[:], e.old+regs.RMALock(n.p.pool.at(e.packet).word()).Add())
+	binary.LittleEndian.PutUint32(word[:], e.old+regs.RMALock(n.p.packets.at(e.packet).word()).Add())
 	n.store(e.mem.span, word[:])
 	e.ready = now + n.m.cfg.Timing.HostWrite
 }

@@ -8,7 +8,7 @@ import (
 // takeDescriptor judges the piece on the bus, and takes the descriptor that it made whole.
 func (n *node) takeDescriptor(l *line) {
 	p := regs.RMAPio(l.off)
-	pk := n.p.pool.at(l.packet)
+	pk := n.p.packets.at(l.packet)
 	s := n.standing(p.SrcVPID())
 	w := &n.procs[p.SrcVPID()].windows[windowRMA]
 	q := &n.rma.descs[p.SrcVPID()]
@@ -60,7 +60,7 @@ func (n *node) dropDescriptor(vpid int) {
 	n.rma.descs[vpid].drop()
 	n.rma.closed[vpid].popped()
 	n.rma.waiting--
-	n.placeFree(uint8(vpid))
+	n.entryFree(uint8(vpid))
 }
 
 // A fragment is what the requester does next for a descriptor.
@@ -84,7 +84,7 @@ type begun struct {
 }
 
 // behind is how many cycles after its hardware the requester works: it learns of a descriptor when
-// that has its place.
+// that has its entry.
 const behind = 1
 
 func (r *rma) requestDue() drivers.Cycle {
@@ -120,7 +120,7 @@ func (r *rma) reading() (b *begun, before drivers.Cycle) {
 func (r *rma) fetched(now, data drivers.Cycle) {
 	b, _ := r.reading()
 	b.ready = data + behind
-	if r.requester.phase == phaseAct && r.frag.reads() { // and waits for its turn to
+	if r.requester.phase == phaseAct && r.frag.reads() { // and waits for its grant to
 		r.requester.notBefore(now + 1 + behind)
 	}
 }
@@ -186,7 +186,7 @@ func (n *node) beginFragment(now drivers.Cycle) {
 	} else {
 		r.progress[vpid] += uint32(frag.bytes)
 	}
-	r.turn = (vpid + 1) % regs.VPIDs
+	r.next = (vpid + 1) % regs.VPIDs
 	r.requester.enter(phaseIdle, now+1)
 }
 
@@ -194,17 +194,17 @@ func (n *node) beginFragment(now drivers.Cycle) {
 func (n *node) sendFragment(now drivers.Cycle) {
 	b := n.rma.begun.first()
 	if b.mem.n > 0 {
-		n.load(b.mem, n.p.pool.at(b.job.packet).body[8:])
+		n.load(b.mem, n.p.packets.at(b.job.packet).body[8:])
 	}
 	n.submit(vcRequest, b.job)
 	n.rma.begun.drop()
 	n.rma.sent = now
 }
 
-// copied is a packet of the pool with the content of another.
+// copied is another packet with the content of another.
 func (n *node) copied(p *Packet) uint32 {
-	h := n.p.pool.get()
-	to := n.p.pool.at(h)
+	h := n.p.packets.get()
+	to := n.p.packets.at(h)
 	to.Header, to.stamp = p.Header, p.stamp
 	copy(to.body[:], p.body[:p.Header.Length()])
 	to.pad()

@@ -23,7 +23,7 @@ func (n *node) move(now drivers.Cycle, class int) {
 	c := &n.rma.completer[class]
 	w, e := &c.write, c.ends.at(c.ends.n-1)
 	if w.moved == e.bytes {
-		n.store(e.mem.span, n.p.pool.at(e.packet).bytes())
+		n.store(e.mem.span, n.p.packets.at(e.packet).bytes())
 		if w.lands == drivers.Forever {
 			e.lands = true
 		} else {
@@ -31,7 +31,7 @@ func (n *node) move(now drivers.Cycle, class int) {
 		}
 		w.busy = false
 		c.mayAct(now + 1)
-		if n.rma.cut && c.judge.phase == phaseIdle && n.rma.in[class].n > 1 && n.p.pool.at(*n.rma.in[class].at(1)).cut {
+		if n.rma.cut && c.judge.phase == phaseIdle && n.rma.in[class].n > 1 && n.p.packets.at(*n.rma.in[class].at(1)).cut {
 			c.judge.notBefore(now + 1)
 		}
 		n.freeBuffer(now, class)

@@ -22,7 +22,7 @@ type slotWrite struct {
 // begin has the slot of the oldest packet written, which was checked at a cycle.
 func (n *node) begin(checked drivers.Cycle, m *mailbox) {
 	packet := *n.rx.first()
-	h := n.p.pool.at(packet).Header
+	h := n.p.packets.at(packet).Header
 	w := n.slots.grow()
 	*w = slotWrite{addr: m.base + uint64(m.idx)*regs.SlotBytes, vpid: h.DstVPID(), packet: packet, began: checked}
 	w.header = regs.SlotFields{
@@ -71,7 +71,7 @@ func (n *node) slotWritten() {
 		n.p.fail(&drivers.DMAError{Node: n.id, Addr: w.addr, Bytes: regs.SlotBytes, Memory: uint64(len(n.mem))})
 		return
 	}
-	p := n.p.pool.at(w.packet)
+	p := n.p.packets.at(w.packet)
 	at := span{w.addr, regs.SlotBytes}
 	mem := n.dma(at)
 	used := copy(mem, p.body[:flit.Bytes(p.Header)])
@@ -86,7 +86,7 @@ func (n *node) commit() {
 	n.slots.drop()
 	n.slotsIn--
 	n.rxEnded = n.p.now
-	m, h := &n.mbox[w.vpid], n.p.pool.at(w.packet).Header
+	m, h := &n.mbox[w.vpid], n.p.packets.at(w.packet).Header
 	if w.failed {
 		n.spoiling--
 	}
@@ -109,8 +109,8 @@ func (n *node) commit() {
 			n.interrupt(1 << w.vpid)
 		}
 	}
-	n.p.pool.put(w.packet)
-	if n.slots.n == regs.DMAWrites-1 && n.rx.n > 0 && !n.rxBusy { // there is a place again
+	n.p.packets.put(w.packet)
+	if n.slots.n == regs.DMAWrites-1 && n.rx.n > 0 && !n.rxBusy { // there is an entry again
 		n.wake(unitCheck, n.p.now+1)
 	}
 }

@@ -15,7 +15,7 @@ const (
 
 // A sendWindow is what the NIC knows of the lines that a process writes (rtl/core/pio_window.sv).
 type sendWindow struct {
-	line    uint32 // address of the one that has come in part, without the place in it
+	line    uint32 // address of the one that has come in part, without the offset in it
 	here    uint8  // quadwords of it; 0: none
 	wrong   uint8
 	retry   bool
@@ -52,7 +52,7 @@ func windowOf(off uint32) int {
 	return windowVELO
 }
 
-// A line was posted to a send window, or a piece of one; its bytes are at the beginning of a packet of the pool.
+// A line was posted to a send window, or a piece of one; its bytes are at the beginning of a packet.
 type line struct {
 	at     drivers.Cycle
 	asked  drivers.Cycle // what was asked for: it may be in the past, and orders lines
@@ -107,7 +107,7 @@ func (n *node) collect(w *sendWindow, l *line) (whole, lost bool) {
 	if !same {
 		w.here = 0
 	}
-	body := &n.p.pool.at(l.packet).body
+	body := &n.p.packets.at(l.packet).body
 	if quads == need {
 		w.here = 0
 		return true, lost
@@ -198,14 +198,14 @@ func (n *node) answerLine() {
 		n.push(SourceVELO, l.packet)
 		return
 	}
-	n.p.pool.put(l.packet)
+	n.p.packets.put(l.packet)
 	if !kept {
-		n.placeFree(vpid)
+		n.entryFree(vpid)
 	}
 }
 
-// placeFree: a piece needs no place, or the line that it made whole has left.
-func (n *node) placeFree(vpid uint8) {
+// entryFree: a piece needs no entry, or the line that it made whole has left.
+func (n *node) entryFree(vpid uint8) {
 	n.taken[vpid]++
 	n.checkPIO(int(vpid))
 }
@@ -233,7 +233,7 @@ func (n *node) judgeLine(l *line) (kept bool, reason regs.DropReason) {
 		n.drop(n.p.now, h, reason)
 	}
 	if kept {
-		pk := n.p.pool.at(l.packet)
+		pk := n.p.packets.at(l.packet)
 		pk.Header, pk.stamp = h, s.stamp
 		w.waiting++
 		n.lines++

@@ -208,7 +208,7 @@ func (p *Part) LinkFailed(node int, at drivers.Cycle) {
 
 // Cut: a link has ended a packet, which has one tail more from now on: whoever comes to the last of them forgets it.
 func (p *Part) Cut(h uint32) {
-	packet := p.pool.at(h)
+	packet := p.packets.at(h)
 	packet.cut = true
 	packet.tails.Add(1)
 }

@@ -1,10 +1,10 @@
-// Package paced is a host whose processes wait for places in their send windows: lines may be posted to
+// Package paced is a host whose processes wait for entries in their send windows: lines may be posted to
 // a [System] without count, as software that knows how many it may post would bring them to the NIC.
 //
 // # What it promises
 //
-//   - Lines of one process keep their order. As many of them as have places are with the NIC, the others wait here, so none is
-//     refused for want of a place, and those of one process wait for no other's.
+//   - Lines of one process keep their order. As many of them as have entries are with the NIC, the others wait here, so none is
+//     refused for want of an entry, and those of one process wait for no other's.
 //   - All else is as in the drivers.Timed below; the same calls give the same cycles.
 //
 // # What the caller must do
@@ -49,7 +49,7 @@ func New(sys drivers.Timed) *System {
 	return s
 }
 
-// PostPIO posts a line, now or when there is a place for it.
+// PostPIO posts a line, now or when there is an entry for it.
 func (s *System) PostPIO(node int, at drivers.Cycle, off uint32, data []byte) {
 	vpid := int(regs.Pio(off).SrcVPID())
 	p := &s.procs[node][vpid]
@@ -60,7 +60,7 @@ func (s *System) PostPIO(node int, at drivers.Cycle, off uint32, data []byte) {
 	s.feed(node, vpid)
 }
 
-// feed posts what has places.
+// feed posts what has entries.
 func (s *System) feed(node, vpid int) {
 	p := &s.procs[node][vpid]
 	for len(p.lines) > 0 && p.posted-s.PIOTaken(node, vpid) < p.limit {
@@ -96,7 +96,7 @@ func (s *System) Run(deadline drivers.Cycle, stop *drivers.Stop) error {
 	}
 }
 
-// waits: a line has no place.
+// waits: a line has no entry.
 func (s *System) waits() bool {
 	for n := range s.procs {
 		for v := range s.procs[n] {

@@ -13,7 +13,7 @@ import (
 	"github.com/nicloop/nicloop/drivers/regs"
 )
 
-// Many more lines than there are places, to a mailbox of two slots: none is refused, and all arrive in order. Without
+// Many more lines than there are entries, to a mailbox of two slots: none is refused, and all arrive in order. Without
 // pacing most are refused.
 func TestNoneIsRefused(t *testing.T) {
 	const lines, slots = 100, 2

@@ -81,7 +81,7 @@ func TestBoundary(t *testing.T) {
 
 	// A default that differs is no other boundary, nor is a comment or the layout.
 	dir := tree(t)
-	edit(t, dir, "sim/sim_node.sv", "parameter int VC_DEPTH        = 16", "parameter int VC_DEPTH = 8 /* places */")
+	edit(t, dir, "sim/sim_node.sv", "parameter int VC_DEPTH        = 16", "parameter int VC_DEPTH = 8 /* entries */")
 	_, err = parse("", map[string]string{"src": dir}, drivers.Options{Nodes: 2})
 	require.NoError(t, err)
 }

@@ -86,7 +86,7 @@ func TestAttendIsTheLoop(t *testing.T) {
 		resumed := uint64(0)
 		got, end := receive(t, func(r *receiver) {
 			r.p.Attend(worker(func() (bool, drivers.Time) { return work(r) }), lookTime)
-			resumed = r.p.turn
+			resumed = r.p.resumes
 		})
 		want, wantEnd := receive(t, func(r *receiver) {
 			for {

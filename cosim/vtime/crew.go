@@ -23,17 +23,17 @@ type crew struct {
 	ends     time.Time
 	done     uint64        // when it began
 	used     time.Duration // processor time, then
-	starved  bool          // the turn got less than a core
+	starved  bool          // the slice got less than a core
 	windows  uint64        // since it began
 	script   script
-	most     uint64 // windows of the turn, if there is a script
+	most     uint64 // windows of the slice, if there is a script
 }
 
-// A script says instead who has the next turn, and how many windows.
+// A script says instead who has the next slice, and how many windows.
 type script func() (together bool, windows uint64)
 
 const (
-	turn       = 4 * time.Millisecond // time between two looks at the pace
+	slice      = 4 * time.Millisecond // time between two looks at the pace
 	glance     = 32                   // windows between two looks at the clock
 	gain       = 1.1                  // how much faster threads together must be: they take more of the machine
 	backoff    = 16
@@ -42,7 +42,7 @@ const (
 	idle       = 64 // cycles, of those that are passed over together
 )
 
-// A pace is how long takes what is done; what was done some turns ago counts less.
+// A pace is how long takes what is done; what was done some slices ago counts less.
 type pace struct{ took, done float64 }
 
 func (p *pace) add(took time.Duration, done uint64) {
@@ -56,7 +56,7 @@ func (p pace) slower(than pace, times float64) bool {
 }
 
 func newCrew() crew {
-	c := crew{rest: turn, backoff: backoff}
+	c := crew{rest: slice, backoff: backoff}
 	if s := forced.Load(); s != nil {
 		c.script = shuffled(*s)
 	}
@@ -72,7 +72,7 @@ func ForceSwitches(seed uint64) (undo func()) {
 	return func() { forced.Store(before) }
 }
 
-// shuffled is a script of short turns, and some long ones.
+// shuffled is a script of short slices, and some long ones.
 func shuffled(seed uint64) script {
 	rnd := rand.New(rand.NewPCG(seed, 0))
 	return func() (together bool, windows uint64) {
@@ -80,13 +80,13 @@ func shuffled(seed uint64) script {
 	}
 }
 
-// begin begins a turn, when so much is done.
+// begin begins a slice, when so much is done.
 func (c *crew) begin(threads int, done uint64) {
 	c.done, c.windows = done, 0
 	c.began, c.used = time.Now(), used()
-	c.ends = c.began.Add(turn)
+	c.ends = c.began.Add(slice)
 	if c.trial { // caches are cold at first
-		c.ends = c.ends.Add(turn)
+		c.ends = c.ends.Add(slice)
 	}
 	switch {
 	case c.script != nil:
@@ -96,7 +96,7 @@ func (c *crew) begin(threads int, done uint64) {
 	}
 }
 
-// due tells, after every window, whether the turn is over.
+// due tells, after every window, whether the slice is over.
 func (c *crew) due() bool {
 	c.windows++
 	if c.script != nil {
@@ -105,7 +105,7 @@ func (c *crew) due() bool {
 	return c.windows%glance == 0 && time.Now().After(c.ends)
 }
 
-// change ends a turn that took so long and in which so much was done, and tells who has the next.
+// change ends a slice that took so long and in which so much was done, and tells who has the next.
 func (c *crew) change(took time.Duration, done uint64) {
 	c.pace(c.together).add(took, done)
 	if c.trial {

@@ -10,13 +10,13 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// always is a script of one turn.
+// always is a script of one slice.
 func always(together bool) script {
 	return func() (bool, uint64) { return together, math.MaxUint64 }
 }
 
-// ways are scripts of several parts; each says with what it is run again.
-func ways(t *testing.T, seeds int, f func(script)) {
+// scripts are those of several parts; each says with what it is run again.
+func scripts(t *testing.T, seeds int, f func(script)) {
 	const variable = "VTIME_SEED"
 	first := uint64(time.Now().UnixNano()) % 1e6
 	if s := os.Getenv(variable); s != "" {
@@ -55,7 +55,7 @@ func TestSwitchesChangeNothing(t *testing.T) {
 		return seen
 	}
 	want := run(1, nil)
-	ways(t, 8, func(s script) {
+	scripts(t, 8, func(s script) {
 		require.Equal(t, want, run(2, s))
 		require.Equal(t, want, run(3, s))
 	})
@@ -64,15 +64,15 @@ func TestSwitchesChangeNothing(t *testing.T) {
 // a machine on which one thread, and threads together, take so long for the same.
 type machine struct{ alone, together time.Duration }
 
-// drive gives a crew turns on a machine, and tells how much longer it takes than the better way would.
-func (m machine) drive(c *crew, turns int) float64 {
+// drive gives a crew slices on a machine, and tells how much longer it takes than the better way would.
+func (m machine) drive(c *crew, slices int) float64 {
 	var took, best time.Duration
-	for range turns {
+	for range slices {
 		each := m.alone
 		if c.together {
 			each = m.together
 		}
-		n := max(1, turn/each)
+		n := max(1, slice/each)
 		took += n * each
 		best += n * min(m.alone, m.together)
 		c.change(n*each, uint64(n))

@@ -16,7 +16,7 @@ type loop struct {
 	ready queue
 	live  int
 
-	running *Proc // whose turn it is, or nil
+	running *Proc // or nil
 	stop    drivers.Stop
 	err     error // of the system, while a process let time pass
 
@@ -76,7 +76,7 @@ func (l *loop) step() error {
 	p := l.ready.pop().proc
 	p.now = max(p.now, at)
 	p.state = Ready
-	p.turn++
+	p.resumes++
 	l.did = at
 	l.running = p
 	err := l.resume(p)
@@ -84,7 +84,7 @@ func (l *loop) step() error {
 	return err
 }
 
-// resume lets a process go on, whose turn it is.
+// resume lets the next process go on.
 func (l *loop) resume(p *Proc) error {
 	if p.worker != nil && !p.attend() {
 		return nil
@@ -122,10 +122,10 @@ func (l *loop) toLimit(at drivers.Time) error {
 
 // isFirst lets the hardware catch up with the process that runs, as long as nobody else
 // is to run before it. What ends a run is left to step.
-func (l *loop) isFirst(at drivers.Time, turn uint64) bool {
+func (l *loop) isFirst(at drivers.Time, seq uint64) bool {
 	for c := l.k.cycle(at); l.err == nil && !l.k.limited(at); {
 		l.skipVoid()
-		if l.ready.len() > 0 && l.ready.first().before(entry{at: at, seq: turn}) {
+		if l.ready.len() > 0 && l.ready.first().before(entry{at: at, seq: seq}) {
 			return false
 		}
 		if c <= l.hw.Now() {
@@ -194,4 +194,4 @@ func (l *loop) wake(p *Proc, at drivers.Time) {
 }
 
 // void: the process has run since for another reason.
-func (e entry) void() bool { return e.turn != e.proc.turn }
+func (e entry) void() bool { return e.resumes != e.proc.resumes }

@@ -32,7 +32,7 @@ type meeting struct {
 	plan      plan          // what was decided last
 	broken    atomic.Bool   // a loop cannot take part any more
 	crew      crew
-	door      door
+	barrier   barrier
 }
 
 // A report is what a loop says of itself when it has done a window.
@@ -100,8 +100,8 @@ func (m *meeting) run() error {
 	return m.result()
 }
 
-// turnOver ends a turn where all stand, and tells whether others have the next.
-func (m *meeting) turnOver() bool {
+// sliceOver ends a slice where all stand, and tells whether others have the next.
+func (m *meeting) sliceOver() bool {
 	c, before := &m.crew, m.crew.together
 	took := time.Since(c.began)
 	c.starved = used()-c.used < took*3/4
@@ -128,7 +128,7 @@ func (m *meeting) done() (n uint64) {
 
 // together runs each loop on a thread of its own.
 func (m *meeting) together() {
-	m.door.come.Store(0)
+	m.barrier.come.Store(0)
 	for _, l := range m.k.loops {
 		l.shared.begin()
 		l.window = firstWindow
@@ -284,7 +284,7 @@ func (l *loop) meet(until drivers.Cycle) bool {
 		}
 		l.part.Exchange(0)
 		l.shared.exact = l.report(until)
-		if !m.door.wait(len(m.k.loops), wait{long: l.change}, &m.broken, m.decideTogether) || m.plan.end != goesOn {
+		if !m.barrier.wait(len(m.k.loops), wait{long: l.change}, &m.broken, m.decideTogether) || m.plan.end != goesOn {
 			return false
 		}
 		next = m.plan.past
@@ -379,7 +379,7 @@ func (m *meeting) decide(every drivers.Cycle) {
 		p.end = limited
 	case r.change:
 		p.past = min(start+m.every, limit+1) // whoever does it
-		if m.turnOver() {
+		if m.sliceOver() {
 			p.end = changes
 		}
 	default:

@@ -197,7 +197,7 @@ func TestPartsInOneThread(t *testing.T) {
 // TestEndingsOfThreads: hang, limit, error, panic and the end of a process's goroutine, in either part, end
 // all threads, and with what one thread says, whoever does the windows.
 func TestEndingsOfThreads(t *testing.T) {
-	ways(t, 3, func(s script) { testEndings(t, s) })
+	scripts(t, 3, func(s script) { testEndings(t, s) })
 	require.Eventually(t, func() bool { return runtime.NumGoroutine() < 10 }, time.Second, time.Millisecond, "goroutines are left")
 }
 
@@ -274,7 +274,7 @@ func testEndings(t *testing.T, s script) {
 
 // TestPacketsChangeHands: one way traffic does not make more packets than are under way.
 func TestPacketsChangeHands(t *testing.T) {
-	ways(t, 1, func(s script) { testPacketsChangeHands(t, s) })
+	scripts(t, 1, func(s script) { testPacketsChangeHands(t, s) })
 }
 
 func testPacketsChangeHands(t *testing.T, s script) {

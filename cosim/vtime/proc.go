@@ -12,14 +12,14 @@ type State uint8
 
 // The states of a process.
 const (
-	Ready        State = iota // runs, or waits for its turn
+	Ready        State = iota // runs, or will
 	AwaitArrival              // parked until its watched range is written
-	AwaitPIO                  // waits for a place in its send window
+	AwaitPIO                  // waits for an entry in its send window
 	Done
 )
 
 func (s State) String() string {
-	return [...]string{"ready", "waits for an arrival", "waits for a place in its send window", "done"}[s]
+	return [...]string{"ready", "waits for an arrival", "waits for an entry in its send window", "done"}[s]
 }
 
 // A Proc is one process: what a rank needs of the machine it runs on.
@@ -30,10 +30,10 @@ type Proc struct {
 	node, vpid int
 	now        drivers.Time
 	state      State
-	turn       uint64 // how often the process has been resumed
+	resumes    uint64 // how often the process has been resumed
 	watch      drivers.WatchID
 	issued     uint64 // lines posted to the send window
-	taken      uint64 // of them, those that need no place any more, when last looked
+	taken      uint64 // of them, those that need no entry any more, when last looked
 	dev        device
 	worker     Worker // while it attends to something
 	look       drivers.Time
@@ -52,7 +52,7 @@ func (p *Proc) Now() drivers.Time { return p.now }
 func (p *Proc) Spend(t drivers.Time) { p.now += t }
 
 // Cycle is the cycle that the hardware of the process's node is in; while the process runs, the
-// one of its turn, whatever runs beside it.
+// one of its time, whatever runs beside it.
 func (p *Proc) Cycle() drivers.Cycle { return p.l.hw.Now() }
 
 // Device is the process's NIC; posting to it takes time.
@@ -90,11 +90,11 @@ func (p *Proc) behind() bool { return p.k.cycle(p.now) > p.l.hw.Now() }
 // pass lets time pass for a process that the hardware is behind. If others are to run before it,
 // which is told, it is ready to be resumed.
 func (p *Proc) pass() bool {
-	turn := p.l.ready.turn()
-	if p.yield != nil && p.l.isFirst(p.now, turn) { // a switch to the kernel and back would do the same
+	seq := p.l.ready.next()
+	if p.yield != nil && p.l.isFirst(p.now, seq) { // a switch to the kernel and back would do the same
 		return true
 	}
-	p.l.ready.pushAs(turn, p.now, p)
+	p.l.ready.pushAs(seq, p.now, p)
 	p.state = Ready
 	return false
 }
@@ -136,7 +136,7 @@ func (p *Proc) suspend() {
 	}
 }
 
-// post waits for a place in the send window and counts one line more.
+// post waits for an entry in the send window and counts one line more.
 func (p *Proc) post() error {
 	depth := uint64(p.k.cfg.PIODepth)
 	for p.issued-p.taken >= depth {
@@ -240,7 +240,7 @@ func (d *device) WritePIO(off uint32, line []byte) error {
 	return nil
 }
 
-// PacesPIO: post waits for a place.
+// PacesPIO: post waits for an entry.
 func (d *device) PacesPIO() bool { return true }
 
 func (d *device) Memory() []byte { return d.under.Memory() }

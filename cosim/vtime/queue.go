@@ -9,10 +9,10 @@ type queue struct {
 }
 
 type entry struct {
-	at   drivers.Time
-	seq  uint64
-	proc *Proc
-	turn uint64 // the turn of the process that this wakes; past turns are void
+	at      drivers.Time
+	seq     uint64
+	proc    *Proc
+	resumes uint64 // of the process when this was pushed: it wakes nobody who has been resumed since
 }
 
 func (e entry) before(o entry) bool { return e.at < o.at || e.at == o.at && e.seq < o.seq }
@@ -20,16 +20,16 @@ func (e entry) before(o entry) bool { return e.at < o.at || e.at == o.at && e.se
 func (q *queue) len() int     { return len(q.heap) }
 func (q *queue) first() entry { return q.heap[0] }
 
-// turn is the place in the order of scheduling of what is pushed now, or later as pushAs.
-func (q *queue) turn() uint64 {
+// next is the number in the order of scheduling of what is pushed now, or later as pushAs.
+func (q *queue) next() uint64 {
 	q.seq++
 	return q.seq
 }
 
-func (q *queue) push(at drivers.Time, p *Proc) { q.pushAs(q.turn(), at, p) }
+func (q *queue) push(at drivers.Time, p *Proc) { q.pushAs(q.next(), at, p) }
 
-func (q *queue) pushAs(turn uint64, at drivers.Time, p *Proc) {
-	e := entry{at, turn, p, p.turn}
+func (q *queue) pushAs(seq uint64, at drivers.Time, p *Proc) {
+	e := entry{at, seq, p, p.resumes}
 	q.heap = append(q.heap, e)
 	i := len(q.heap) - 1
 	for i > 0 {

@@ -26,7 +26,7 @@ func (a Access) String() string {
 	return fmt.Sprintf("Access(%d)", uint8(a))
 }
 
-// Bits is the place of a field in a register: its least significant bit and its width.
+// Bits is the position of a field in a register: its least significant bit and its width.
 type Bits uint16
 
 // LSB is the number of the field's least significant bit.

@@ -10,7 +10,7 @@ const (
 	// VersionValue is the version of the description.
 	VersionValue = 1
 	// DescHashValue is what register DESC_HASH reads on hardware built from the same description.
-	DescHashValue uint64 = 0x2d1285db36c7884f
+	DescHashValue uint64 = 0x23831bc0c05517e9
 )
 
 const (
@@ -314,7 +314,7 @@ func (v ATUOp) String() string {
 	return "ATUOp(" + strconv.Itoa(int(v)) + ")"
 }
 
-// Pio: byte address inside the send windows: a line of 64 bytes and a place in it. A line is written in pieces, in any order; it is sent when the quadwords that length and piggyback announce are there, at least the first.
+// Pio: byte address inside the send windows: a line of 64 bytes and an offset in it. A line is written in pieces, in any order; it is sent when the quadwords that length and piggyback announce are there, at least the first.
 type Pio uint32
 
 // PioFields are the fields of a Pio.
@@ -1247,7 +1247,7 @@ func MboxRP(vpid uint8) uint32 { return strided(0x20000, 0x1000, 16, vpid) }
 // NotiRP is the address of register NOTI_RP of a VPID (rw): notifications consumed since enable (free-running, 32 bits); refused as in MBOX_RP.
 func NotiRP(vpid uint8) uint32 { return strided(0x20008, 0x1000, 16, vpid) }
 
-// VELOWindow is the address of register VELO_WINDOW of a VPID (rw): what came of the lines of VELO since the window went on; 0 while it is off. taken: lines that had their place, or were wrong (modulo 2^16); waiting: of them, those that have not left; refused: lines that found no place, or came when another was here in part, and all behind them until software writes this register (modulo 2^16): they are to be sent again, in order; wrong: lines discarded for good, as TX_DROPPED counts them (modulo 2^8); begun: a part of a line is here; retry: lines are refused. Writing anything ends that, and forgets refused and the part of a line.
+// VELOWindow is the address of register VELO_WINDOW of a VPID (rw): what came of the lines of VELO since the window went on; 0 while it is off. taken: lines that had their entry, or were wrong (modulo 2^16); waiting: of them, those that have not left; refused: lines that found no entry, or came when another was here in part, and all behind them until software writes this register (modulo 2^16): they are to be sent again, in order; wrong: lines discarded for good, as TX_DROPPED counts them (modulo 2^8); begun: a part of a line is here; retry: lines are refused. Writing anything ends that, and forgets refused and the part of a line.
 func VELOWindow(vpid uint8) uint32 { return strided(0x20010, 0x1000, 16, vpid) }
 
 // RMAWindow is the address of register RMA_WINDOW of a VPID (rw): the same for descriptors.
@@ -1575,7 +1575,7 @@ var table = []Register{
 		{Name: "notifications", Bits: 0x2000},
 		{Name: "refused", Bits: 0x0120},
 	}},
-	{Name: "VELO_WINDOW", Offset: 0x20010, Stride: 0x1000, Count: 16, Access: RW, Doc: "what came of the lines of VELO since the window went on; 0 while it is off. taken: lines that had their place, or were wrong (modulo 2^16); waiting: of them, those that have not left; refused: lines that found no place, or came when another was here in part, and all behind them until software writes this register (modulo 2^16): they are to be sent again, in order; wrong: lines discarded for good, as TX_DROPPED counts them (modulo 2^8); begun: a part of a line is here; retry: lines are refused. Writing anything ends that, and forgets refused and the part of a line", Fields: []Field{
+	{Name: "VELO_WINDOW", Offset: 0x20010, Stride: 0x1000, Count: 16, Access: RW, Doc: "what came of the lines of VELO since the window went on; 0 while it is off. taken: lines that had their entry, or were wrong (modulo 2^16); waiting: of them, those that have not left; refused: lines that found no entry, or came when another was here in part, and all behind them until software writes this register (modulo 2^16): they are to be sent again, in order; wrong: lines discarded for good, as TX_DROPPED counts them (modulo 2^8); begun: a part of a line is here; retry: lines are refused. Writing anything ends that, and forgets refused and the part of a line", Fields: []Field{
 		{Name: "taken", Bits: 0x1000},
 		{Name: "waiting", Bits: 0x0810},
 		{Name: "refused", Bits: 0x1018},

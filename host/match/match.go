@@ -117,7 +117,7 @@ func (c *Core[R, M]) find(p Envelope) int32 {
 	return nobody
 }
 
-// queues are FIFOs over one pool of nodes, with one list of all by age.
+// queues are FIFOs over one array of nodes, with one list of all by age.
 type queues[V any] struct {
 	nodes        []node[V]
 	free         int32

@@ -7,8 +7,8 @@ type Do uint8
 
 // What there is to do.
 const (
-	Tell     Do = iota + 1 // send Control to Peer; an RTS in the place of End's message among those to Peer
-	Place                  // find and register memory for End; the answer is [Core.Placed]
+	Tell     Do = iota + 1 // send Control to Peer; an RTS in the position of End's message among those to Peer
+	Register               // find and register memory for End; the answer is [Core.Registered]
 	Get                    // get Bytes from Remote to Local; the answer is [Core.Posted]
 	Put                    // put Bytes from Local to Remote; the answer is [Core.Posted]
 	Fence                  // get a byte from Remote into any memory; the answer is [Core.Posted]
@@ -19,17 +19,17 @@ const (
 
 func (d Do) String() string {
 	if d >= Tell && d <= Withdraw {
-		return [...]string{"tell", "place", "get", "put", "fence", "release", "complete", "withdraw"}[d-1]
+		return [...]string{"tell", "register", "get", "put", "fence", "release", "complete", "withdraw"}[d-1]
 	}
 	return fmt.Sprintf("Do(%d)", uint8(d))
 }
 
-// A Class says how much a [Place] is worth.
+// A Class says how much a [Register] is worth.
 type Class uint8
 
 // The classes. Early is a send that nobody has asked for yet: it goes on without memory if there
 // is none to spare. What is kept for Late and Received must not be given to it, nor what is
-// kept for one to the other: see Place in doc.go.
+// kept for one to the other: see Register in doc.go.
 const (
 	Early Class = iota
 	Late

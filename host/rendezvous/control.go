@@ -5,31 +5,31 @@ import (
 	"fmt"
 )
 
-// An ID names one end of a transfer in messages: a place and how often that was given out.
-// Sends and receives have places of their own, so that neither can take those the other
+// An ID names one end of a transfer in messages: an index and how often that was given out.
+// Sends and receives have indexes of their own, so that neither can take those the other
 // needs to make progress. No transfer has ID 0.
 type ID uint32
 
 const (
-	slotBits    = 15
-	receiveFlag = 1 << slotBits
+	indexBits   = 15
+	receiveFlag = 1 << indexBits
 	// MaxIDs is the most transfers of one direction that can be named at a time.
-	MaxIDs = 1 << slotBits
+	MaxIDs = 1 << indexBits
 )
 
-func makeID(slot int, generation uint16, receive bool) ID {
-	id := ID(generation)<<16 | ID(slot)
+func makeID(index int, generation uint16, receive bool) ID {
+	id := ID(generation)<<16 | ID(index)
 	if receive {
 		id |= receiveFlag
 	}
 	return id
 }
 
-func (id ID) slot() int          { return int(id & (receiveFlag - 1)) }
+func (id ID) index() int         { return int(id & (receiveFlag - 1)) }
 func (id ID) receive() bool      { return id&receiveFlag != 0 }
 func (id ID) generation() uint16 { return uint16(id >> 16) }
 
-// String is "s3.1" for the first use of the send in place 3, "r…" for a receive.
+// String is "s3.1" for the first use of the send with index 3, "r…" for a receive.
 func (id ID) String() string {
 	if id == 0 {
 		return "-"
@@ -38,7 +38,7 @@ func (id ID) String() string {
 	if id.receive() {
 		role = "r"
 	}
-	return fmt.Sprintf("%s%d.%d", role, id.slot(), id.generation())
+	return fmt.Sprintf("%s%d.%d", role, id.index(), id.generation())
 }
 
 // A Kind is what a control message says.

@@ -26,29 +26,29 @@ type Stats struct {
 
 // A Core is the rendezvous state of one rank.
 type Core struct {
-	cfg     Config
-	ids     [2]names // of sends, of receives
-	ends    []*End   // by ref; those of spare are not in use
-	spare   []int32
-	gone    int32 // the end whose Complete was given out last, or -1
-	unnamed [2]fifo[*End]
-	waiting [classes]fifo[*End] // for memory; of Early nobody waits
-	moving  []fifo[*End]        // with operations to post, in turn, by protocol
-	turn    int                 // the protocol whose turn it is
-	posting *End                // of which an operation was given out and not answered
-	actions fifo[Action]
-	under   []int // operations under way, by protocol
-	placed  int   // ends that have memory
-	blocked bool  // the last operation found no room
-	now     Time
-	retryAt Time
-	stats   Stats
+	cfg        Config
+	ids        [2]names // of sends, of receives
+	ends       []*End   // by ref; those of spare are not in use
+	spare      []int32
+	gone       int32 // the end whose Complete was given out last, or -1
+	unnamed    [2]fifo[*End]
+	waiting    [classes]fifo[*End] // for memory; of Early nobody waits
+	moving     []fifo[*End]        // with operations to post, round-robin, by protocol
+	next       int                 // the protocol that is looked at first
+	posting    *End                // of which an operation was given out and not answered
+	actions    fifo[Action]
+	under      []int // operations under way, by protocol
+	registered int   // ends that have memory
+	blocked    bool  // the last operation found no room
+	now        Time
+	retryAt    Time
+	stats      Stats
 }
 
 // names are the IDs of one direction.
 type names struct {
-	slots []name // as many as were ever in use at a time
-	free  fifo[int]
+	list []name // as many as were ever in use at a time
+	free fifo[int]
 }
 
 type name struct {
@@ -249,22 +249,22 @@ func (c *Core) giveNames(receive bool) bool {
 	d := direction(receive)
 	q, n := &c.unnamed[d], &c.ids[d]
 	for q.len() > 0 {
-		slot := len(n.slots)
+		index := len(n.list)
 		switch {
 		case n.free.len() > 0:
-			slot = n.free.pop()
-		case slot == c.cfg.IDs:
+			index = n.free.pop()
+		case index == c.cfg.IDs:
 			return false
 		default:
-			n.slots = append(n.slots, name{})
+			n.list = append(n.list, name{})
 		}
 		e := q.pop()
-		s := &n.slots[slot]
+		s := &n.list[index]
 		if s.generation++; s.generation == 0 {
 			s.generation = 1 // so that no ID is 0
 		}
 		s.end = e
-		e.id = makeID(slot, s.generation, receive)
+		e.id = makeID(index, s.generation, receive)
 		e.protocol.Start(e)
 	}
 	return true
@@ -272,10 +272,10 @@ func (c *Core) giveNames(receive bool) bool {
 
 func (c *Core) find(id ID) *End {
 	n := &c.ids[direction(id.receive())]
-	if id.slot() >= len(n.slots) || n.slots[id.slot()].generation != id.generation() {
+	if id.index() >= len(n.list) || n.list[id.index()].generation != id.generation() {
 		return nil
 	}
-	return n.slots[id.slot()].end
+	return n.list[id.index()].end
 }
 
 // freeName takes an end's name back.
@@ -285,7 +285,7 @@ func (c *Core) freeName(e *End) {
 		drop(&c.unnamed[d], e)
 		return
 	}
-	c.ids[d].slots[e.id.slot()].end = nil
-	c.ids[d].free.push(e.id.slot())
+	c.ids[d].list[e.id.index()].end = nil
+	c.ids[d].free.push(e.id.index())
 	e.id = 0
 }

@@ -12,14 +12,14 @@ func newCore(ids int, p Protocol) *Core {
 	return New(Config{Protocols: []Protocol{RGET, RPUT, NewChunked(2, 1)}, Choose: Always(p), IDs: ids, Retry: 10, Patience: 25})
 }
 
-// take gives the actions that there are; each Place is answered by placed, each operation by posted.
-func take(c *Core, placed, posted func(Action) error) (list []Action) {
+// take gives the actions that there are; each Register is answered by registered, each operation by posted.
+func take(c *Core, registered, posted func(Action) error) (list []Action) {
 	for a, ok := c.Next(); ok; a, ok = c.Next() {
 		list = append(list, a)
 		switch a.Do {
-		case Place:
-			err := placed(a)
-			c.Placed(a.End, 1000, err)
+		case Register:
+			err := registered(a)
+			c.Registered(a.End, 1000, err)
 		case Get, Put, Fence:
 			c.Posted(a, posted(a))
 		}
@@ -45,24 +45,24 @@ func dos(list []Action) (names []string) {
 
 // Those that wait for memory get it in the order in which they asked, also when it is refused
 // again and again, and when one of them goes away.
-func TestMemoryIsGivenInTurn(t *testing.T) {
+func TestMemoryIsGivenInOrder(t *testing.T) {
 	c := newCore(0, RGET)
 	var ends []*End
 	for i := range 4 {
 		ends = append(ends, c.Receive(1, Control{Kind: RTS, Protocol: 1, From: makeID(i, 1, false), Address: 7, Bytes: 4}, 4, i))
 	}
 	first := take(c, again, yes)
-	require.Equal(t, []string{"place"}, dos(first))
+	require.Equal(t, []string{"register"}, dos(first))
 	require.Equal(t, ends[0], first[0].End)
 	require.EqualValues(t, 10, c.Deadline())
 	c.Tick(9)
 	require.Empty(t, take(c, yes, yes))
 	c.Cancel(ends[1])
-	require.Equal(t, []string{"FIN", "complete", "place"}, dos(take(c, again, yes)))
+	require.Equal(t, []string{"FIN", "complete", "register"}, dos(take(c, again, yes)))
 	c.Tick(10)
 	var order []int
 	for _, a := range take(c, yes, yes) {
-		if a.Do == Place {
+		if a.Do == Register {
 			order = append(order, a.End.User().(int))
 		}
 	}
@@ -70,14 +70,14 @@ func TestMemoryIsGivenInTurn(t *testing.T) {
 	require.EqualValues(t, 3, c.Stats().Queued)
 }
 
-// A transfer that is refused memory for too long fails at both ends, and the next one has its turn.
+// A transfer that is refused memory for too long fails at both ends, and the next one is served.
 func TestPatience(t *testing.T) {
 	c := newCore(0, RPUT)
 	a := c.Receive(1, Control{Kind: RTS, Protocol: 2, From: makeID(0, 1, false), Bytes: 4}, 4, "a")
 	b := c.Receive(1, Control{Kind: RTS, Protocol: 2, From: makeID(1, 1, false), Bytes: 4}, 4, "b")
 	take(c, again, yes)
 	c.Tick(20)
-	require.Equal(t, []string{"place"}, dos(take(c, again, yes)))
+	require.Equal(t, []string{"register"}, dos(take(c, again, yes)))
 	c.Tick(30)
 	last := take(c, func(x Action) error {
 		if x.End == a {
@@ -85,7 +85,7 @@ func TestPatience(t *testing.T) {
 		}
 		return nil
 	}, yes)
-	require.Equal(t, []string{"place", "FIN", "complete", "place", "CTS"}, dos(last))
+	require.Equal(t, []string{"register", "FIN", "complete", "register", "CTS"}, dos(last))
 	require.ErrorIs(t, last[2].Err, ErrMemory)
 	require.ErrorIs(t, last[2].Err, ErrAgain)
 	require.Equal(t, Memory, last[1].Control.Code)
@@ -98,7 +98,7 @@ func TestFullForGood(t *testing.T) {
 	c := newCore(0, RGET)
 	c.Receive(1, Control{Kind: RTS, Protocol: 1, From: makeID(0, 1, false), Address: 7, Bytes: 4}, 4, 0)
 	last := take(c, full, yes)
-	require.Equal(t, []string{"place", "FIN", "complete"}, dos(last))
+	require.Equal(t, []string{"register", "FIN", "complete"}, dos(last))
 	require.ErrorIs(t, last[2].Err, ErrMemory)
 	require.Zero(t, c.Live())
 }
@@ -114,8 +114,8 @@ func TestEarlySendsDoNotOvertake(t *testing.T) {
 	require.Zero(t, last[0].Control.Address)
 }
 
-// Chunks of several messages take turns, also after a shortage of descriptors.
-func TestOperationsTakeTurns(t *testing.T) {
+// Chunks of several messages alternate, also after a shortage of descriptors.
+func TestOperationsAlternate(t *testing.T) {
 	c := New(Config{Protocols: []Protocol{NewChunked(2, 8)}, Choose: Always(RGET), Retry: 10})
 	for i := range 3 {
 		c.Receive(1, Control{Kind: RTS, Protocol: numberChunked, From: makeID(i, 1, false), Address: 7, Bytes: 4}, 4, i)
@@ -211,7 +211,7 @@ func TestMoverIsNotTold(t *testing.T) {
 	require.Equal(t, []string{"release", "complete"}, dos(take(c, yes, yes)))
 }
 
-// A place that was used so often that its generation begins again does not get ID 0.
+// An index that was used so often that its generation begins again does not get ID 0.
 func TestGenerationsGoRound(t *testing.T) {
 	c := newCore(1, RGET)
 	seen := ID(0)
@@ -275,8 +275,8 @@ func TestNoAllocationOnceWarm(t *testing.T) {
 			relay := func(from int, c, other *Core) {
 				for a, ok := c.Next(); ok; a, ok = c.Next() {
 					switch a.Do {
-					case Place:
-						c.Placed(a.End, 1000, nil)
+					case Register:
+						c.Registered(a.End, 1000, nil)
 					case Get, Put, Fence:
 						c.Posted(a, nil)
 						c.Done(a.End, a.Do, a.Bytes, nil)
@@ -311,7 +311,7 @@ func TestMisuse(t *testing.T) {
 	require.Panics(t, func() { c.Posted(Action{End: e}, nil) })
 	require.Panics(t, func() { c.Clone() })
 	take(c, yes, yes)
-	require.Panics(t, func() { c.Placed(e, 1, nil) })
+	require.Panics(t, func() { c.Registered(e, 1, nil) })
 }
 
 func TestStrings(t *testing.T) {

@@ -2,7 +2,7 @@
 // [Core] for each rank, in which every protocol is a value behind the small interface [Protocol].
 //
 // A message begins with an RTS that is matched like any message. After that its two [End]s know
-// each other by [ID]: a place and how often that was given out. Nothing is ever recognised by
+// each other by [ID]: an index and how often that was given out. Nothing is ever recognised by
 // where its bytes lie, so sends of overlapping buffers are different transfers, and what is
 // said of one that is over is seen to be stale.
 //
@@ -13,11 +13,11 @@
 //   - A receive that ends well has its message. A transfer that fails does so at both ends, with an
 //     [*Error] of the same [Code]; if each end has met something of its own, each tells that. No
 //     other transfer notices.
-//   - RTS of a pair come in the order of the sends. One that cannot go yet keeps its place.
+//   - RTS of a pair come in the order of the sends. One that cannot go yet keeps its position.
 //   - Whoever waits for an ID or for memory gets it in the order of asking; operations of several
-//     transfers take turns.
+//     transfers alternate.
 //   - Sends and receives have IDs and memory of their own kinds, and a send waits for memory only when its
-//     receiver is ready. So what is held is given back without anything that waits: see Place.
+//     receiver is ready. So what is held is given back without anything that waits: see Register.
 //
 // Package explore proves this on this very code, in small worlds: nicloop check rendezvous. A Core
 // has no goroutine, clock or I/O, and allocates nothing once it has had its largest number of
@@ -26,9 +26,9 @@
 // # What the caller must do
 //
 //  1. After every call, take what there is to do with [Core.Next] until there is nothing, and do it
-//     in that order. Answer a [Place] with [Core.Placed] and an operation with
+//     in that order. Answer a [Register] with [Core.Registered] and an operation with
 //     [Core.Posted] before anything else.
-//  2. Keep the messages of a pair in order. Give a send its place among the messages to that rank when
+//  2. Keep the messages of a pair in order. Give a send its position among the messages to that rank when
 //     it is begun and put the RTS there when it is told; other control messages go in front of
 //     those that have no RTS yet, since they may be what these wait for.
 //  3. Match RTS with receives by MPI's rules and call [Core.Receive]; give everything else to [Core.Hear].
@@ -37,9 +37,9 @@
 //     the first ones met be told before the last one's end.
 //  5. Call [Core.Tick] when [Core.Deadline] has come.
 //
-// # Place
+// # Register
 //
-// A [Place] finds memory that the hardware reaches and registers it. Its [Class] says for whom:
+// A [Register] finds memory that the hardware reaches and registers it. Its [Class] says for whom:
 // [Early] for a send that nobody has received yet, [Received] for a receive, [Late] for a send
 // whose receiver has its memory and waits. Early is an optimisation: without it the RTS has no address, and
 // the receiver asks with a CTS when it is ready. The answers are an address; [ErrAgain], which is
@@ -56,9 +56,9 @@
 // The receiver gets the message in one operation and says so. 0 sends to 1:
 //
 //	rank 0                                   rank 1
-//	Send: Place (early)
+//	Send: Register (early)
 //	  RTS id=s0.1 address n ───────────────▶ matches a receive
-//	                                         Receive: Place (received)
+//	                                         Receive: Register (received)
 //	        ◀─────────────────────────────── Get n bytes
 //	  (hardware) ──────────────────────────▶ Done
 //	        ◀───────────────────────── FIN   Release, Complete
@@ -67,11 +67,11 @@
 // The FIN is needed: the sender's hardware can tell that it has read the last fragment, but not that
 // the others were not refused, here or there.
 //
-// Without memory for the early Place:
+// Without memory for the early Register:
 //
-//	  RTS id=s0.1 n ───────────────────────▶ Place (received)
+//	  RTS id=s0.1 n ───────────────────────▶ Register (received)
 //	        ◀─────────────────────── CTS     id=r0.1
-//	Place (late)
+//	Register (late)
 //	  READY address ───────────────────────▶ Get …
 //
 // # chunked
@@ -95,9 +95,9 @@
 // The receiver says where the message shall go, the sender puts it there:
 //
 //	rank 0                                   rank 1
-//	Send: Place (early)
+//	Send: Register (early)
 //	  RTS id=s0.1 n ───────────────────────▶ matches a receive
-//	                                         Receive: Place (received)
+//	                                         Receive: Register (received)
 //	        ◀─────────────────────── CTS     id=r0.1 address n'
 //	Put n' bytes ──────────────────────────▶ (hardware writes)
 //	Fence: get of one byte ────────────────▶ (hardware reads)

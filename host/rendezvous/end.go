@@ -3,7 +3,7 @@ package rendezvous
 // An End is one end of a transfer. Its methods are what a [Protocol] can do.
 type End struct {
 	core     *Core
-	ref      int32 // its place in core.ends
+	ref      int32 // its index in core.ends
 	live     bool
 	protocol Protocol
 	index    int // of the protocol, among the core's
@@ -37,7 +37,7 @@ type memory uint8
 const (
 	noMemory  memory = iota
 	wanted           // in the queue of its class
-	requested        // a Place was given out
+	requested        // a Register was given out
 	held
 )
 
@@ -169,7 +169,7 @@ func (e *End) retire() {
 	e.live = false
 	if e.memory == held {
 		c.do(Action{Do: Release, End: e})
-		c.placed--
+		c.registered--
 	}
 	var err error
 	if e.err != nil {

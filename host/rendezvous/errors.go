@@ -13,7 +13,7 @@ var (
 	ErrProtocol  = errors.New("the other end speaks another protocol")
 )
 
-// Answers of a [Place] or of an operation that may be asked for again.
+// Answers of a [Register] or of an operation that may be asked for again.
 var (
 	// ErrAgain: no room now; there will be some without anything happening here.
 	ErrAgain = errors.New("rendezvous: no room now, try again")

@@ -2,14 +2,14 @@ package rendezvous
 
 import "errors"
 
-// post gives out the next operation, if one may be posted. Those that have some take turns, protocols and
+// post gives out the next operation, if one may be posted. Those that have some alternate, protocols and
 // within each the transfers.
 func (c *Core) post() {
 	if c.blocked || c.posting != nil {
 		return
 	}
 	for i := range c.moving {
-		at := (c.turn + i) % len(c.moving)
+		at := (c.next + i) % len(c.moving)
 		q := &c.moving[at]
 		if q.len() == 0 {
 			continue
@@ -18,7 +18,7 @@ func (c *Core) post() {
 		if !ok {
 			continue // the protocol has as many under way as it may
 		}
-		c.posting, c.turn = q.pop(), at+1
+		c.posting, c.next = q.pop(), at+1
 		c.posting.lined = false
 		c.do(a)
 		return
@@ -63,7 +63,7 @@ func (c *Core) Posted(a Action, err error) {
 		if !c.busy() { // else what is under way makes room
 			c.retryAt = min(c.retryAt, c.now+c.cfg.Retry)
 		}
-		c.turn = e.index
+		c.next = e.index
 		e.lined = true
 		c.moving[e.index].unpop(e)
 	case err != nil:

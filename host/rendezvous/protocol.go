@@ -9,8 +9,8 @@ type Protocol interface {
 	Pushes() bool
 	// Start: a send begins, or a receive has matched an RTS.
 	Start(e *End)
-	// Placed: e has memory, or is an early send for which there is none.
-	Placed(e *End)
+	// Registered: e has memory, or is an early send for which there is none.
+	Registered(e *End)
 	// Hear: the other end has sent a message of kind CTS, Ready or the protocol's own. It
 	// tells whether that makes sense.
 	Hear(e *End, c Control) bool
@@ -44,7 +44,7 @@ type pull struct {
 var RGET Protocol = &pull{"rget", numberRGET, MaxStep, 0}
 
 // NewChunked gets chunks, at most window at a time over all messages that a rank receives, which
-// take turns: nobody can send faster than that rank takes (RDRP paper).
+// alternate: nobody can send faster than that rank takes (RDRP paper).
 func NewChunked(chunk, window int) Protocol {
 	return &pull{"chunked", numberChunked, chunk, window}
 }
@@ -55,13 +55,13 @@ func (p *pull) Pushes() bool  { return false }
 
 func (p *pull) Start(e *End) {
 	if e.Sends() {
-		e.PlaceIfRoom()
+		e.RegisterIfRoom()
 	} else {
-		e.Place()
+		e.Register()
 	}
 }
 
-func (p *pull) Placed(e *End) {
+func (p *pull) Registered(e *End) {
 	switch {
 	case e.Sends() && !e.Announced():
 		e.Announce(e.Local())
@@ -77,7 +77,7 @@ func (p *pull) Placed(e *End) {
 func (p *pull) Hear(e *End, c Control) bool {
 	switch {
 	case e.Sends() && c.Kind == CTS && e.Local() == 0:
-		e.Place()
+		e.Register()
 	case !e.Sends() && c.Kind == Ready && e.Remote() == 0:
 		e.SetRemote(c.Address)
 		e.Move(Get)
@@ -109,13 +109,13 @@ func (push) Pushes() bool  { return true }
 
 func (push) Start(e *End) {
 	if e.Sends() {
-		e.PlaceIfRoom()
+		e.RegisterIfRoom()
 	} else {
-		e.Place()
+		e.Register()
 	}
 }
 
-func (push) Placed(e *End) {
+func (push) Registered(e *End) {
 	switch {
 	case !e.Sends():
 		e.Tell(CTS)
@@ -133,7 +133,7 @@ func (push) Hear(e *End, c Control) bool {
 	e.SetRemote(c.Address)
 	e.Shorten(int(c.Bytes))
 	if e.Local() == 0 {
-		e.Place()
+		e.Register()
 	} else {
 		e.Move(Put)
 	}

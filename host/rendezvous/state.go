@@ -44,11 +44,11 @@ func (c *Core) Clone() *Core {
 	}
 	for d := range c.ids {
 		n.unnamed[d] = n.same(&c.unnamed[d])
-		n.ids[d] = names{slots: append([]name(nil), c.ids[d].slots...)}
+		n.ids[d] = names{list: append([]name(nil), c.ids[d].list...)}
 		n.ids[d].free.list = append([]int(nil), c.ids[d].free.all()...)
-		for i, s := range n.ids[d].slots {
+		for i, s := range n.ids[d].list {
 			if s.end != nil {
-				n.ids[d].slots[i].end = n.ends[s.end.ref]
+				n.ids[d].list[i].end = n.ends[s.end.ref]
 			}
 		}
 	}
@@ -95,7 +95,7 @@ func (c *Core) AppendState(b []byte) []byte {
 	}
 	for d := range c.ids {
 		queue(&c.unnamed[d])
-		for _, s := range c.ids[d].slots {
+		for _, s := range c.ids[d].list {
 			number(uint64(s.generation))
 		}
 		for _, i := range c.ids[d].free.all() {
@@ -108,7 +108,7 @@ func (c *Core) AppendState(b []byte) []byte {
 	for i := range c.moving {
 		queue(&c.moving[i])
 	}
-	b = append(b, bits(c.blocked), byte(c.turn%max(len(c.moving), 1)))
+	b = append(b, bits(c.blocked), byte(c.next%max(len(c.moving), 1)))
 	if c.retryAt < Never {
 		number(uint64(c.retryAt - c.now))
 	}
@@ -126,13 +126,13 @@ func bits(list ...bool) (v byte) {
 
 // Check tests what must hold whenever the core has nothing to do.
 func (c *Core) Check() error {
-	placed, under := 0, make([]int, len(c.under))
+	registered, under := 0, make([]int, len(c.under))
 	for _, e := range c.ends {
 		if !e.live {
 			continue
 		}
 		if e.memory == held {
-			placed++
+			registered++
 		}
 		under[e.index] += e.under
 		switch {
@@ -144,8 +144,8 @@ func (c *Core) Check() error {
 			return fmt.Errorf("rendezvous: %v has moved %d of %d posted bytes, %d operations under way", e, e.moved, e.posted, e.under)
 		}
 	}
-	if placed != c.placed {
-		return fmt.Errorf("rendezvous: %d ends have memory, %d are counted", placed, c.placed)
+	if registered != c.registered {
+		return fmt.Errorf("rendezvous: %d ends have memory, %d are counted", registered, c.registered)
 	}
 	for i := range under {
 		if under[i] != c.under[i] {

@@ -49,7 +49,7 @@ func (e *StallError) Error() string {
 }
 
 // Add makes a process.
-func (c *Clock) Add(rank int, at Place) (Process, error) {
+func (c *Clock) Add(rank int, at Location) (Process, error) {
 	if err := drivers.Require(c.sys, Needs|drivers.CanRunAlone); err != nil {
 		return nil, err
 	}
@@ -275,7 +275,7 @@ func (p *clockProc) Attend(w host.Worker, look drivers.Time) {
 	}
 }
 
-// Room: a store waits for a place by itself, and for nothing that software must do.
+// Room: a store waits for an entry by itself, and for nothing that software must do.
 func (p *clockProc) Room(int) bool { return true }
 
 func (p *clockProc) Wake(rank int, _ drivers.Time) { p.c.byRank[rank].ring() }

@@ -9,8 +9,8 @@ import (
 	"github.com/nicloop/nicloop/velo"
 )
 
-// A Place is where a rank lives.
-type Place struct {
+// A Location is where a rank lives.
+type Location struct {
 	Host   string `json:"host,omitempty"` // the machine that its program runs on; empty: this one
 	Node   int    `json:"node"`
 	VPID   int    `json:"vpid"`
@@ -18,13 +18,13 @@ type Place struct {
 }
 
 // A Directory says where the ranks of a world live.
-type Directory []Place
+type Directory []Location
 
 // Even is the directory of procs ranks on each of some nodes, node by node.
 func Even(nodes, procs int) Directory {
 	d := make(Directory, nodes*procs)
 	for r := range d {
-		d[r] = Place{Node: r / procs, VPID: r % procs}
+		d[r] = Location{Node: r / procs, VPID: r % procs}
 	}
 	return d
 }

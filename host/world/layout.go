@@ -51,15 +51,15 @@ func (c *Config) Layout(dev drivers.Device) (*Layout, error) {
 		m.heap = pages((c.Buffers + spareBuffers) * (c.Longest + pageBytes))
 		m.atu = pages(pageBytes + 2*8*procs*(m.noti+m.box+m.heap)/pageBytes)
 	}
-	return m, m.place(list, procs)
+	return m, m.allocate(list, procs)
 }
 
-func (m *Layout) place(list []drivers.Segment, procs int) (err error) {
+func (m *Layout) allocate(list []drivers.Segment, procs int) (err error) {
 	put := func(what string, bytes int) (at uint64) {
 		if err != nil {
 			return 0
 		}
-		if at, err = drivers.Place(list, m.end, uint64(bytes), pageBytes); err != nil {
+		if at, err = drivers.FitInSegment(list, m.end, uint64(bytes), pageBytes); err != nil {
 			err = fmt.Errorf("%s: %w", what, err)
 		}
 		m.end = at + uint64(bytes)

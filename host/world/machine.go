@@ -10,7 +10,7 @@ import (
 // A Machine runs processes: on simulated time or on a clock.
 type Machine interface {
 	// Add makes the process of a rank, before Run.
-	Add(rank int, at Place) (Process, error)
+	Add(rank int, at Location) (Process, error)
 	// Run runs body(rank) for all of them and returns when all have, or with the first error.
 	Run(ctx context.Context, body func(rank int) error) error
 	// Parallel: ranks run side by side, and one that waits costs nothing.

@@ -168,7 +168,7 @@ func (b *rankBuilder) build(rank, seat int) error {
 }
 
 // openRMA gives a rank its port and its heap.
-func (b *rankBuilder) openRMA(r *host.Rank, dev drivers.Device, at Place, m *Layout, seat int) (err error) {
+func (b *rankBuilder) openRMA(r *host.Rank, dev drivers.Device, at Location, m *Layout, seat int) (err error) {
 	c := &b.w.Config
 	atu := b.atus[at.Node]
 	if atu == nil {

@@ -38,10 +38,10 @@ func (c *codec) append(b []byte, w *World) []byte {
 	return c.appendQueues(b, w, c.order, c.order)
 }
 
-// appendQueues writes all but the flow controls, the processes in some order; place is its inverse.
-func (c *codec) appendQueues(b []byte, w *World, order, place []int) []byte {
+// appendQueues writes all but the flow controls, the processes in some order; position is its inverse.
+func (c *codec) appendQueues(b []byte, w *World, order, position []int) []byte {
 	for _, p := range order {
-		b = c.appendQueue(b, w.mailbox[p], place)
+		b = c.appendQueue(b, w.mailbox[p], position)
 	}
 	for _, from := range order {
 		for _, to := range order {
@@ -69,15 +69,15 @@ func carries(kind mailbox.Kind, piggyback bool) bool {
 	return piggyback || kind == mailbox.Credit || kind == mailbox.CreditResponse
 }
 
-func (c *codec) appendQueue(b []byte, q []packet, place []int) []byte {
+func (c *codec) appendQueue(b []byte, q []packet, position []int) []byte {
 	b = binary.AppendUvarint(b, uint64(len(q)))
 	for _, p := range q {
 		head := uint64(p.kind)
 		if p.piggyback {
 			head |= piggybackFlag
 		}
-		if place != nil {
-			head |= uint64(place[p.from]) << fromShift
+		if position != nil {
+			head |= uint64(position[p.from]) << fromShift
 		}
 		b = binary.AppendUvarint(b, head)
 		if carries(p.kind, p.piggyback) {

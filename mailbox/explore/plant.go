@@ -7,7 +7,7 @@ import (
 	"github.com/nicloop/nicloop/mailbox"
 )
 
-// Fault is one deliberate mistake. It is made around the real flow control, which has no place for
+// Fault is one deliberate mistake. It is made around the real flow control, which has no room for
 // it: in the packets that go in and out, and in the state that AppendState and LoadState carry.
 // Their only use is to show that the explorer, the scenarios and the naive model find them.
 type Fault uint8

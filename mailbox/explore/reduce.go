@@ -22,11 +22,11 @@ import "github.com/nicloop/nicloop/mailbox"
 //
 // Nothing is put off for ever. Whoever could act is not mute towards somebody, who is preferred only
 // as long as packets last that were sent before; of the one or two others none has another to be
-// preferred in turn with.
+// preferred alternately with.
 
 // reducible tells whether these options' worlds may be explored so. With Promises alone nobody looks
 // at the grants; with Arrivals a mailbox orders the events of several senders; of four processes, two may
-// be preferred in turn for ever.
+// be preferred alternately for ever.
 func (o Options) reducible() bool { return !o.Full && !o.Promises && !o.Arrivals && o.Procs <= 3 }
 
 // reduce keeps of the events those of one process, if that is enough: the one with the fewest.

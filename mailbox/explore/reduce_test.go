@@ -77,7 +77,7 @@ func verdict(t *testing.T, o Options) (r Result, quiet map[string]bool) {
 }
 
 // Every renaming of a state has the same smallest encoding, which is one of them: so is what the
-// flow controls themselves write when processes change places.
+// flow controls themselves write when processes are exchanged.
 func TestSmallestOfRenamings(t *testing.T) {
 	for _, flow := range []Protocol{Static, Dynamic} {
 		o := Options{Procs: 3, Quota: 2, CreditSlots: 1, Flow: flow, Piggyback: true, Messages: 3}

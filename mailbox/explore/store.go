@@ -15,10 +15,10 @@ type store struct {
 	table  []entry  // open addressing
 }
 
-// entry is a place of the table. A part of the hash beside the number spares most comparisons, and
+// entry is an element of the table. A part of the hash beside the number spares most comparisons, and
 // all of them when the table grows.
 type entry struct {
-	next uint32 // state id+1; 0 is a free place
+	next uint32 // state id+1; 0: it is free
 	hash uint32
 }
 
@@ -37,28 +37,28 @@ func (s *store) state(id uint32) []byte {
 // add returns the number of a state and whether it is new.
 func (s *store) add(enc []byte, parent uint32) (id uint32, fresh bool) {
 	h := hash(enc)
-	place := s.find(enc, h)
-	if e := s.table[place]; e.next != 0 {
+	at := s.find(enc, h)
+	if e := s.table[at]; e.next != 0 {
 		return e.next - 1, false
 	}
 	id = uint32(len(s.ends))
 	s.arena = append(s.arena, enc...)
 	s.ends = append(s.ends, len(s.arena))
 	s.parent = append(s.parent, parent)
-	s.table[place] = entry{id + 1, h}
+	s.table[at] = entry{id + 1, h}
 	if 2*len(s.ends) > len(s.table) {
 		s.grow()
 	}
 	return id, true
 }
 
-// find is the place of a state in the table, or the free one where it belongs.
+// find is the index of a state in the table, or the free one where it belongs.
 func (s *store) find(enc []byte, h uint32) int {
 	mask := len(s.table) - 1
-	for place := int(h) & mask; ; place = (place + 1) & mask {
-		e := s.table[place]
+	for at := int(h) & mask; ; at = (at + 1) & mask {
+		e := s.table[at]
 		if e.next == 0 || e.hash == h && bytes.Equal(s.state(e.next-1), enc) {
-			return place
+			return at
 		}
 	}
 }
@@ -71,11 +71,11 @@ func (s *store) grow() {
 		if e.next == 0 {
 			continue
 		}
-		place := int(e.hash) & mask
-		for s.table[place].next != 0 {
-			place = (place + 1) & mask
+		at := int(e.hash) & mask
+		for s.table[at].next != 0 {
+			at = (at + 1) & mask
 		}
-		s.table[place] = e
+		s.table[at] = e
 	}
 }
 

@@ -21,9 +21,9 @@ type symmetry struct {
 
 // renaming is a permutation of the processes.
 type renaming struct {
-	order []int   // the process that is encoded as process k
-	place []int   // its inverse
-	peers [][]int // [k]: the peers of that process in the order of their new names; nil: as they are
+	order    []int   // the process that is encoded as process k
+	position []int   // its inverse
+	peers    [][]int // [k]: the peers of that process in the order of their new names; nil: as they are
 }
 
 // newSymmetry returns nil if no processes are alike.
@@ -57,9 +57,9 @@ func (o Options) alike(order []int) bool {
 }
 
 func newRenaming(order []int) renaming {
-	r := renaming{order: order, place: make([]int, len(order)), peers: make([][]int, len(order))}
+	r := renaming{order: order, position: make([]int, len(order)), peers: make([][]int, len(order))}
 	for k, p := range order {
-		r.place[p] = k
+		r.position[p] = k
 	}
 	for k, p := range order {
 		var peers []int
@@ -117,7 +117,7 @@ func (y *symmetry) append(b []byte, w *World, r *renaming, own, best []byte) ([]
 			return b, false
 		}
 	}
-	b = y.c.appendQueues(b, w, r.order, r.place)
+	b = y.c.appendQueues(b, w, r.order, r.position)
 	return b, bytes.Compare(b, best) < 0
 }
 

@@ -89,7 +89,7 @@ func (r *rig) check(ok bool, format string, args ...any) {
 	}
 }
 
-// open opens a port with so many operations under way and places in its ring.
+// open opens a port with so many operations under way and entries in its ring.
 func (r *rig) open(at rma.Peer, outstanding, slots int) *rma.Port {
 	p, err := rma.Open(r.Device(at.Node), at.VPID, at.Node, rma.Config{
 		NotiSlots: slots, Outstanding: outstanding, NotiBase: ringsAt + uint64(at.VPID)<<12, ATU: r.atus[at.Node],
@@ -152,7 +152,7 @@ func (r *rig) same(want, got []byte, what string) {
 	}
 }
 
-// pattern fills b with bytes that tell their place and their origin.
+// pattern fills b with bytes that tell their offset and their origin.
 func pattern(b []byte, salt int) {
 	for i := range b {
 		b[i] = byte(i*7+i>>8*13+salt*31) | 1

@@ -59,7 +59,7 @@ func operations(r *rig) {
 		clear(dst[:32])
 		h = post(a.PutImmediate(there, rem+rma.NLA(n), src[:n], all))
 		r.same(src[:n], dst[n:2*n], "immediate put")
-		r.check(dst[2*n] == 0 && dst[n-1] == 0, "immediate put of %d bytes wrote beside its place", n)
+		r.check(dst[2*n] == 0 && dst[n-1] == 0, "immediate put of %d bytes wrote beside its target", n)
 		expect(a, "immediate put, origin", mine(rma.UnitRequester, rma.CommandPutImmediate, h, rem+rma.NLA(n), n, true))
 		expect(b, "immediate put, target", its(rma.UnitCompleter, rma.CommandPutImmediate, rem+rma.NLA(n), n))
 	}

@@ -18,21 +18,21 @@ const (
 	buffers   = 4 // of the half where its own operations work
 )
 
-// A process puts to a lane of each peer, where nobody else writes, and reads
+// A process puts to a target of each peer, where nobody else writes, and reads
 // back what it knows to be there.
 type process struct {
 	*rma.Port
-	r      *rig
-	at     rma.Peer
-	base   uint64
-	mem    []byte
-	region *rma.Region
-	lane   []lane // by peer
-	busy   map[rma.Handle]pending
-	spare  []int // buffers that no operation uses
+	r       *rig
+	at      rma.Peer
+	base    uint64
+	mem     []byte
+	region  *rma.Region
+	targets []target // by peer
+	busy    map[rma.Handle]pending
+	spare   []int // buffers that no operation uses
 }
 
-type lane struct {
+type target struct {
 	start  int
 	expect []byte
 }
@@ -43,7 +43,7 @@ type pending struct {
 	check  func()
 }
 
-// traffic: operations between two processes happen in order, so what a lane
+// traffic: operations between two processes happen in order, so what a target
 // holds is known at any time.
 func traffic(r *rig) {
 	rng := rand.New(rand.NewPCG(r.seed, 2))
@@ -63,8 +63,8 @@ func traffic(r *rig) {
 	}
 	width := half / len(all)
 	for i, p := range all {
-		for range all { // lanes touch, so most fragments have neighbours that must stay
-			p.lane = append(p.lane, lane{start: i * width, expect: make([]byte, width)})
+		for range all { // targets touch, so most fragments have neighbours that must stay
+			p.targets = append(p.targets, target{start: i * width, expect: make([]byte, width)})
 		}
 	}
 	for ops := 0; ops < 600; {
@@ -89,7 +89,7 @@ func traffic(r *rig) {
 	for _, p := range all {
 		r.check(p.InFlight() == 0, "%s: %d operations never ended", p.at, p.InFlight())
 		for j, q := range all {
-			l := &p.lane[j]
+			l := &p.targets[j]
 			r.same(l.expect, q.mem[l.start:l.start+width], fmt.Sprintf("what %s left at %s", p.at, q.at))
 		}
 	}
@@ -101,7 +101,7 @@ func (p *process) operate(rng *rand.Rand, all []*process, width int) bool {
 		return false
 	}
 	j := rng.IntN(len(all))
-	q, l := all[j], &p.lane[j]
+	q, l := all[j], &p.targets[j]
 	n := 1 + rng.IntN(min(width, 1<<(1+rng.IntN(12))))
 	off := rng.IntN(width - n + 1)
 	remote := q.region.NLA(q.base + uint64(l.start+off))
@@ -144,8 +144,8 @@ func (p *process) operate(rng *rand.Rand, all []*process, width int) bool {
 	return true
 }
 
-// fetch works on an aligned word of the lane near off.
-func (p *process) fetch(rng *rand.Rand, q *process, l *lane, off int) (rma.Handle, error) {
+// fetch works on an aligned word of the target near off.
+func (p *process) fetch(rng *rand.Rand, q *process, l *target, off int) (rma.Handle, error) {
 	word := (l.start + min(off, len(l.expect)-8) + 3) &^ 3
 	at := l.expect[word-l.start:]
 	old, compare, add := binary.LittleEndian.Uint32(at), rng.Uint32(), rng.Uint32()

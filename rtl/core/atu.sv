@@ -4,7 +4,7 @@
 //   rights, owner and bounds. An address goes out only when all of them allow the access. A read of the table that
 //   meets a flush is used for its own request and not kept.
 // Handshake: valid holds with nla, vpid and need until done, a pulse, with error or addr. One request at a time,
-//   clients in turn. An access must not cross 4 KB. Flushes are pulses, taken in any cycle.
+//   clients round-robin. An access must not cross 4 KB. Flushes are pulses, taken in any cycle.
 // Back-pressure: none: a request ends after two cycles, or one DMA read later.
 module atu #(
     parameter int N       = 4,
@@ -75,7 +75,7 @@ module atu #(
   logic [47:0]  pick_nla, now_nla;
   logic [3:0]   pick_vpid, now_vpid;
   logic [1:0]   pick_need, now_need;
-  rr_arbiter #(.N(N)) u_turn (.clk, .rst, .req(valid), .advance(state == PICK), .grant);
+  rr_arbiter #(.N(N)) u_arbiter (.clk, .rst, .req(valid), .advance(state == PICK), .grant);
   always_comb begin
     pick_nla  = '0;
     pick_vpid = '0;
@@ -121,8 +121,8 @@ module atu #(
     end
 
   // ---- TLB: direct mapped; entries without rights are not kept, so that software may fill them in at any time ----
-  function automatic logic [IDX_W-1:0] place(input logic [3:0] t, input logic [23:0] p);
-    place = p[IDX_W-1:0] ^ IDX_W'(t);
+  function automatic logic [IDX_W-1:0] index_of(input logic [3:0] t, input logic [23:0] p);
+    index_of = p[IDX_W-1:0] ^ IDX_W'(t);
   endfunction
   logic [91:0]        lines[ENTRIES];  // {table, page, entry}
   logic [ENTRIES-1:0] used;
@@ -132,9 +132,9 @@ module atu #(
   logic [91:0]        line;
   logic               hit, fill, stale;  // stale: a flush came while the table was read
   logic [63:0]        entry;
-  assign at   = place(tab, page[23:0]);
+  assign at   = index_of(tab, page[23:0]);
   assign line = lines[at];
-  assign to   = place(tab, now_page[23:0]);
+  assign to   = index_of(tab, now_page[23:0]);
   assign hit  = used[at] && line[91:64] == {tab, page[23:0]};
   logic flushes;
   assign flushes = flush_page || flush_vpid || flush_all || wr_base || wr_pages;
@@ -145,7 +145,7 @@ module atu #(
     else
       for (int i = 0; i < ENTRIES; i++) begin
         if (flush_all || wr_base || wr_pages || (flush_vpid && owners[i] == flush_owner) ||
-            (flush_page && IDX_W'(i) == place(flush_table, flush_number))) used[i] <= 1'b0;
+            (flush_page && IDX_W'(i) == index_of(flush_table, flush_number))) used[i] <= 1'b0;
         else if (fill && to == IDX_W'(i)) used[i] <= 1'b1;
       end
   end
@@ -338,7 +338,7 @@ module atu #(
       for (int i = 0; i < ENTRIES; i++)
         if (used[i]) begin
           assert (owners[i] == lines[i][5:2] && lines[i][1:0] != '0);
-          if (lines[i] == {some_table, some_page, some_entry}) assert (known && IDX_W'(i) == place(some_table, some_page));
+          if (lines[i] == {some_table, some_page, some_entry}) assert (known && IDX_W'(i) == index_of(some_table, some_page));
         end
     end
   logic filled;

@@ -27,7 +27,7 @@ module axi_read_mux #(
   // ---- addresses: one that was shown stays ----
   logic [N-1:0] grant, shown, sel;
   logic         room, ar_take;
-  rr_arbiter #(.N(N)) u_turn (.clk, .rst, .req(s_arvalid), .advance(shown == '0 && room), .grant);
+  rr_arbiter #(.N(N)) u_arbiter (.clk, .rst, .req(s_arvalid), .advance(shown == '0 && room), .grant);
   assign sel     = shown != '0 ? shown : grant & {N{room}};
   assign ar_take = m_arvalid && m_arready;
   always_ff @(posedge clk) begin

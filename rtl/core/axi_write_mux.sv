@@ -44,7 +44,7 @@ module axi_write_mux #(
   logic [63:0]  aw_addr, w_data;
   logic [7:0]   aw_len, w_strb;
   assign start = owner == '0 && room && !full && |s_awvalid;
-  rr_arbiter #(.N(N)) u_turn (.clk, .rst, .req(s_awvalid), .advance(start), .grant);
+  rr_arbiter #(.N(N)) u_arbiter (.clk, .rst, .req(s_awvalid), .advance(start), .grant);
   assign sel       = owner != '0 ? owner : grant & {N{room && !full}};
   assign s_awready = owner == '0 ? sel : '0;
   assign s_wready  = sel & {N{w_ready}};

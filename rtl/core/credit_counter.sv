@@ -1,4 +1,4 @@
-// credit_counter: the sender's count of free buffer places at the other end of a link.
+// credit_counter: the sender's count of free buffer entries at the other end of a link.
 //
 // Job: starts with START of DEPTH, one less per flit sent, one more per credit that comes back.
 // Handshake: spend only while available; give is a one-cycle pulse. Both may come together.

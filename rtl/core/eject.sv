@@ -3,7 +3,7 @@
 // Job: one FIFO per virtual channel. Channel 0 goes by packet type to the VELO completer (also what no unit
 //   knows: it drops and counts), the RMA completer or the RMA responder; channel 1, the answers, to a completer
 //   of its own, so no full mailbox and no request ever stands before an answer. The completer and the
-//   responder of channel 0 take turns: a packet is handed to one when the other has finished, so that
+//   responder of channel 0 alternate: a packet is handed to one when the other has finished, so that
 //   operations of one source take effect in order.
 // Handshake: flit channel in; valid/ready per unit (0 VELO, 1 completer, 2 responder, 3 completer of channel 1).
 // Back-pressure: a flit that its unit does not take keeps its credit.
@@ -65,7 +65,7 @@ module eject #(
 
 `ifndef SYNTHESIS
   always_ff @(posedge clk)
-    if (!rst) assert (!rx_valid || free[rx_vc]) else $error("eject %m: flit on VC %0d without a free place", rx_vc);
+    if (!rst) assert (!rx_valid || free[rx_vc]) else $error("eject %m: flit on VC %0d without a free entry", rx_vc);
 `endif
 `ifdef FORMAL
   logic formal_started = 1'b0;
@@ -91,7 +91,7 @@ module eject #(
 
   always_comb
     if (formal_started && !rst) begin
-      assert (out0 == 9'(level0) + 9'(rx_credit[0]) && out1 == 9'(level1) + 9'(rx_credit[1]));  // one credit for each place
+      assert (out0 == 9'(level0) + 9'(rx_credit[0]) && out1 == 9'(level1) + 9'(rx_credit[1]));  // one credit for each entry
       assert (!rx_valid || free[rx_vc]);
       assert ((unit_valid[2:0] & (unit_valid[2:0] - 1'b1)) == '0);
       // Nothing but its own unit holds a flit back; a head waits for the other unit of requests as well.

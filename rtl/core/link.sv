@@ -4,7 +4,7 @@
 //   flit arrives once and in order; see link_tx for how.
 // Handshake: flit channels towards the router; AXI-Stream towards the wire, one word per beat: tdata the
 //   flit, tuser {CRC-32, control} with control filled up by zeros. The receiving side takes every word. Either end may be reset by itself
-//   (rst, or restart, which leaves counters and places behind the link): see link_session. Without session (up) the router has no credits.
+//   (rst, or restart, which leaves counters and entries behind the link): see link_session. Without session (up) the router has no credits.
 //   A word and the carrier are taken into registers, with what the CRC says of the word, and count in the cycle after.
 // Back-pressure: towards the router the flit channel's credits. Without carrier nothing is sent and nothing
 //   is lost: traffic waits. A link with carrier that answers nothing is dead after DEAD_AFTER timeouts; it

@@ -40,12 +40,12 @@ module link_regs #(
   localparam int SIZE  = nicloop_pkg::PAGE_LINK_STRIDE * nicloop_pkg::PAGE_LINK_COUNT;
 
   // ---- writes ----
-  logic [31:0] wr_place;  // the place behind the first link page
-  assign wr_place    = wr_addr - 32'(nicloop_pkg::PAGE_LINK_BASE);
-  assign wr_known    = wr_place < 32'(SIZE) && known(OFF_W'(wr_place[PAGE_W-1:0]));
+  logic [31:0] wr_offset;  // the offset behind the first link page
+  assign wr_offset   = wr_addr - 32'(nicloop_pkg::PAGE_LINK_BASE);
+  assign wr_known    = wr_offset < 32'(SIZE) && known(OFF_W'(wr_offset[PAGE_W-1:0]));
   logic wr_patience, wr_ctrl;
-  assign wr_patience = wr_known && OFF_W'(wr_place[PAGE_W-1:0]) == nicloop_pkg::REG_LINK_PATIENCE;
-  assign wr_ctrl     = wr_known && OFF_W'(wr_place[PAGE_W-1:0]) == nicloop_pkg::REG_LINK_CTRL;
+  assign wr_patience = wr_known && OFF_W'(wr_offset[PAGE_W-1:0]) == nicloop_pkg::REG_LINK_PATIENCE;
+  assign wr_ctrl     = wr_known && OFF_W'(wr_offset[PAGE_W-1:0]) == nicloop_pkg::REG_LINK_CTRL;
   assign wr_writable = wr_patience || wr_ctrl;
   always_ff @(posedge clk) begin
     if (rst) begin
@@ -55,7 +55,7 @@ module link_regs #(
     end else begin
       restart <= '0;
       for (int l = 0; l < LINKS; l++)
-        if (wr_do && wr_writable && wr_place[PAGE_W+:3] == 3'(l)) begin
+        if (wr_do && wr_writable && wr_offset[PAGE_W+:3] == 3'(l)) begin
           if (wr_patience) patience[l*PATIENCE_W+:PATIENCE_W] <= wr_data;
           if (wr_ctrl) drain[l] <= wr_data[nicloop_pkg::LINK_CTRL_DRAIN_LSB];
           if (wr_ctrl) restart[l] <= wr_data[nicloop_pkg::LINK_CTRL_RESET_LSB];
@@ -74,16 +74,16 @@ module link_regs #(
   endfunction
 
   // ---- reads ----
-  logic [31:0] place;
+  logic [31:0] rd_offset;
   logic [2:0]  which;
-  assign place    = rd_addr - 32'(nicloop_pkg::PAGE_LINK_BASE);
-  assign which    = place[PAGE_W+:3];
-  assign rd_known = place < 32'(SIZE) && known(OFF_W'(place[PAGE_W-1:0]));
+  assign rd_offset = rd_addr - 32'(nicloop_pkg::PAGE_LINK_BASE);
+  assign which     = rd_offset[PAGE_W+:3];
+  assign rd_known  = rd_offset < 32'(SIZE) && known(OFF_W'(rd_offset[PAGE_W-1:0]));
   always_comb begin
     rd_value = '0;
     for (int l = 0; l < LINKS; l++)
       if (rd_known && which == 3'(l))
-        case (OFF_W'(place[PAGE_W-1:0]))
+        case (OFF_W'(rd_offset[PAGE_W-1:0]))
           nicloop_pkg::REG_LINK_STATUS:          rd_value = 64'({up[l], drains[l], dead[l], carrier[l], connected[l]});
           nicloop_pkg::REG_LINK_CRC_ERRORS:      rd_value = 64'(crc_errors[l*32+:32]);
           nicloop_pkg::REG_LINK_RETRANSMISSIONS: rd_value = 64'(retransmissions[l*32+:32]);

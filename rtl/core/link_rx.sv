@@ -8,11 +8,11 @@
 //
 // A packet of which only a part came holds the outputs of all routers up to its destination. When the link is given up
 // (give_up), it is ended here by a tail of zeros, whose CRC the destination finds wrong. The rest, should it come after
-// all, is discarded up to its tail. To the sender the made-up tail takes the place of the one that it will send: a place that
+// all, is discarded up to its tail. To the sender the made-up tail takes the entry of the one that it will send: an entry that
 // becomes free is kept from it (withheld) until that tail has come, so credits stay what they were.
 //
-// Without session (up) words are not for it. A packet of which a part came when one ended is ended too, as soon as there is a place and before
-// anything of the next session is taken, which starts with the places that are then free.
+// Without session (up) words are not for it. A packet of which a part came when one ended is ended too, as soon as there is an entry and before
+// anything of the next session is taken, which starts with the entries that are then free.
 module link_rx #(
     parameter int VCS      = nicloop_pkg::VCS,
     parameter int VC_DEPTH = 16,
@@ -47,7 +47,7 @@ module link_rx #(
     output logic                 tell_ack,
     output logic                 tell_nack,
     output logic [SEQ_W-1:0]     expected,
-    output logic [VCS-1:0]       freed,      // places the sender hears of: by the router, and by a discarded flit
+    output logic [VCS-1:0]       freed,      // entries the sender hears of: by the router, and by a discarded flit
     output logic [VCS-1:0]       discarded,
     output logic                 partial,    // of some packet only a part has come
     output logic                 fresh,      // a word that was expected
@@ -64,14 +64,14 @@ module link_rx #(
   assign {hello, nack, sequenced, flit, head, tail, vc, seq, ack, there} = in_ctrl;
 
   // Whether the CRC holds is known late in the cycle, so it comes last.
-  logic heard, numbered, in_turn;
+  logic heard, numbered, in_order;
   assign heard    = in_valid && !hello && up;
   assign numbered = heard && sequenced;
   assign behind   = expected - seq;
-  assign in_turn  = numbered && behind == '0 && !late;
+  assign in_order = numbered && behind == '0 && !late;
   assign good     = in_good && heard;
-  assign accept   = in_good && in_turn;
-  assign tell_ack = in_good && (in_turn || (numbered && behind != '0 && behind <= SEQ_W'(1 << SLOT_W)));  // or a repetition
+  assign accept   = in_good && in_order;
+  assign tell_ack = in_good && (in_order || (numbered && behind != '0 && behind <= SEQ_W'(1 << SLOT_W)));  // or a repetition
   assign tell_nack = (up && in_valid && !in_good) || (in_good && numbered && ((behind > SEQ_W'(1 << SLOT_W) && !nacked) || (behind == '0 && late)));
 
   // ---- packets that are cut ----
@@ -99,10 +99,10 @@ module link_rx #(
           end
     end
   end
-  logic [VCS*CNT_W-1:0] held;  // places taken behind the link
+  logic [VCS*CNT_W-1:0] held;  // entries taken behind the link
   generate
     for (genvar v = 0; v < VCS; v++) begin : g_vc
-      logic [CNT_W:0] taken;  // places, with those of ends that are owed; of interest without session
+      logic [CNT_W:0] taken;  // entries, with those of ends that are owed; of interest without session
       always_comb begin
         taken = '0;
         places[v*CNT_W+:CNT_W] = '0;

@@ -10,8 +10,8 @@
 //
 // Handshake: in_hello with what the word says; hello_due until hello_sent. start: the session starts, up from the next cycle on;
 //   stop: it ends, up until then. In the first cycle after an end no hello goes and no session starts: a flit may be on its way
-//   from the router, and the places that are free are not counted yet.
-// Back-pressure: none; a hello takes the place of one word.
+//   from the router, and the entries that are free are not counted yet.
+// Back-pressure: none; a hello is sent instead of one word.
 //
 // A hello: my number, the number heard from the other end (echoes: there is one), up: no answer needed. Numbers survive resets, so that of
 // consecutive sessions differ; what they start with does not matter.

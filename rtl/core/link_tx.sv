@@ -6,11 +6,11 @@
 //   of their own.
 // Handshake: flit channel in; words out with valid/ready. A word without the seq'd bit is a status: it may
 //   be lost, since every word repeats the latest acknowledgement and credit counts. Without session (up) nothing leaves but
-//   hellos of link_session, which go before everything else. When one starts, all is numbered from 0, and credits are given for the places that
+//   hellos of link_session, which go before everything else. When one starts, all is numbered from 0, and credits are given for the entries that
 //   the other end told to be free; the router forgets its own while there is none.
-// Back-pressure: the credits of the flit channel. A flit keeps its place here until it is acknowledged; its
+// Back-pressure: the credits of the flit channel. A flit keeps its entry here until it is acknowledged; its
 //   credit cannot come earlier, because it arrives in a word with the acknowledgement. So VCS * VC_DEPTH
-//   places and one for an anchor are enough, and no flit is ever refused.
+//   entries and one for an anchor are enough, and no flit is ever refused.
 //
 // Credits are counts, not pulses, so a lost word loses none. The last count of a burst must not be lost
 // either: a change that no new sequenced word carried gets an anchor, a sequenced word without flit. At
@@ -61,13 +61,13 @@ module link_tx #(
     input  logic                 peer_valid,
     input  logic                 peer_nack,
     input  logic [SEQ_W-1:0]     peer_ack,    // the word it expects next
-    input  logic [VCS*CNT_W-1:0] peer_freed,  // places freed there since reset
+    input  logic [VCS*CNT_W-1:0] peer_freed,  // entries freed there since reset
     // what the other end must hear
     input  logic                 tell_ack,
     input  logic                 tell_nack,
     input  logic [SEQ_W-1:0]     expected,
-    input  logic [VCS-1:0]       freed,       // pulse per place freed here
-    input  logic [VCS-1:0]       discarded,   // pulse per flit that came and takes no place
+    input  logic [VCS-1:0]       freed,       // pulse per entry freed here
+    input  logic [VCS-1:0]       discarded,   // pulse per flit that came and takes no entry
     // words
     output logic                 out_valid,
     input  logic                 out_ready,

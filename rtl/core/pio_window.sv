@@ -2,7 +2,7 @@
 //
 // Job: AXI4 write slave. A process has two windows, of VELO and of RMA, which are lines of 64 bytes; an address names line and window
 //   (nicloop_pkg PIO_*, RMA_PIO_*). A line comes in pieces, bursts of any part of it in any order, and is there when all words are that its
-//   address announces. It is then taken, if its process has a place for it (full), discarded for good, if it is wrong, or refused: with it all
+//   address announces. It is then taken, if its process has an entry for it (full), discarded for good, if it is wrong, or refused: with it all
 //   that follows in the window, until software writes VELO_WINDOW or RMA_WINDOW. One line per window can be in parts.
 //   Words go on to where lines are kept (put_*) as they come; take says that the line of these words is whole.
 // Handshake: AXI4 write channels. put_* with every beat; take is one cycle, two behind the last beat's, and is about line_addr.
@@ -242,7 +242,7 @@ module pio_window (
   always_ff @(posedge clk) formal_started <= 1'b1;
   always_comb if (!formal_started) assume (rst);
 
-  // ---- the bus waits for nothing: neither places nor registers nor what was refused are asked ----
+  // ---- the bus waits for nothing: neither entries nor registers nor what was refused are asked ----
   logic judge_was, held_was;
   always_ff @(posedge clk) begin
     judge_was <= judge && !rst;

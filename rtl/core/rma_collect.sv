@@ -71,15 +71,15 @@ module rma_collect #(
       framed <= framed || head;
     end
   end
-  logic [6:0] place;  // of a payload quadword; the extension flit comes first
-  assign place = count - 7'd1;
+  logic [6:0] number;  // of a payload quadword; the extension flit comes first
+  assign number = count - 7'd1;
   always_ff @(posedge clk) begin
     if (take) begin
       crc   <= crc_next;
       count <= head ? '0 : count + 7'(count != 7'h7f);
       if (head || !open) headers[fill_at] <= head ? data : '0;
       if (!head && count == '0) exts[fill_at] <= data;
-      if (!head && !tail && count != '0 && place < 7'(QUADS)) quads[{fill_at, place[IDX_W-1:0]}] <= data;
+      if (!head && !tail && count != '0 && number < 7'(QUADS)) quads[{fill_at, number[IDX_W-1:0]}] <= data;
     end
   end
 

@@ -7,7 +7,7 @@
 // Handshake: flits in by valid/ready; client of the ATU, of the AXI write master and of the notifier; err_valid holds
 //   until err_ready. fence: atu_hold speaks of the accesses before it.
 // Back-pressure: a full notification ring holds the packet that wants to notify; behind it TELL packets are
-//   written and up to RMA_UNDER_WAY are kept. Those are not translated: an access begins with a place among the packets
+//   written and up to RMA_UNDER_WAY are kept. Those are not translated: an access begins with an entry among the packets
 //   to be told, so that only the memory keeps it from its end and a fence waits for no ring.
 module rma_completer #(
     parameter int ANSWERS = 0
@@ -222,14 +222,14 @@ module rma_completer #(
   assign ev_error = leave && failed;
   assign busy     = have || sending || told_valid;
   assign idle     = coll_idle && !told_valid;
-  // Waiting for a place in a ring or in the responder's buffers is not movement.
+  // Waiting for an entry in a ring or in the responder's buffers is not movement.
   assign active   = coll_active || refused || start || pass || leave || state == TRANSLATE || write_busy;
 
 `ifndef SYNTHESIS
   always_ff @(posedge clk)
     if (!rst) begin
       assert (!write_done || result_ready) else $error("rma_completer: node %0d: more answers than writes", here);
-      assert (!pass || tell_ready) else $error("rma_completer: node %0d: a packet lost its place among those to be told", here);
+      assert (!pass || tell_ready) else $error("rma_completer: node %0d: a packet lost its entry among those to be told", here);
     end
 `endif
 endmodule

@@ -82,7 +82,7 @@ module rma_notifier #(
   logic [N-1:0] asking, grant, unit;
   logic         room;
   assign asking = valid & ~stalled & {N{room}};
-  rr_arbiter #(.N(N)) u_turn (.clk, .rst, .req(asking), .advance(state == PICK), .grant);
+  rr_arbiter #(.N(N)) u_arbiter (.clk, .rst, .req(asking), .advance(state == PICK), .grant);
 
   logic [3:0]   pick_vpid;
   logic [127:0] pick_words, held;

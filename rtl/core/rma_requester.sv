@@ -1,6 +1,6 @@
 // rma_requester: turns descriptors into RMA request packets.
 //
-// Job: serves processes in turn, one fragment at a time. A fragment is at most RMA_MTU bytes and crosses no 4 KB
+// Job: serves processes round-robin, one fragment at a time. A fragment is at most RMA_MTU bytes and crosses no 4 KB
 //   boundary on either side, so that one translation decides about all of it. Bytes of a PUT are translated
 //   and read here, while the data of the fragments before comes; the other commands carry theirs. What a descriptor gets
 //   wrong ends it with an error notification; nothing of the failing fragment and of those behind it leaves. One that is dead,
@@ -72,7 +72,7 @@ module rma_requester #(
   logic [VPIDS-1:0] grant;
   logic [3:0]       grant_vpid;
   logic             sender_ready, begin_one;
-  rr_arbiter #(.N(VPIDS)) u_turn (.clk, .rst, .req(waiting), .advance(begin_one), .grant);
+  rr_arbiter #(.N(VPIDS)) u_arbiter (.clk, .rst, .req(waiting), .advance(begin_one), .grant);
   always_comb begin
     grant_vpid = '0;
     for (int v = 0; v < VPIDS; v++) if (grant[v]) grant_vpid = grant_vpid | 4'(v);
@@ -262,7 +262,7 @@ module rma_requester #(
                      error == 4'(nicloop_pkg::RMA_ERROR_BAD_COMMAND) || error == BOUNDS ? bytes_minus_1 : 23'(last_byte)};
 
   // ---- fragments under way, in order ----
-  logic [3:0]         who[BUFFERS];          // place 0 is the oldest, as in u_jobs
+  logic [3:0]         who[BUFFERS];          // entry 0 is the oldest, as in u_jobs
   logic [BUFFERS-1:0] held, reads, final_one, cancelled, hit;
   logic        job_valid, job_packet, job_noti, retire;
   logic [63:0] job_header, job_ext, job_quad, job_noti1;
@@ -306,14 +306,14 @@ module rma_requester #(
       if (pass && kill) broken[head_vpid] <= 1'b0;
     end
   end
-  logic [BUFFERS-1:0] place;  // where the fragment that passes is held
-  assign place = retire ? held & ~(held >> 1) : ~held & {held[BUFFERS-2:0], 1'b1};
+  logic [BUFFERS-1:0] entry;  // where the fragment that passes is held
+  assign entry = retire ? held & ~(held >> 1) : ~held & {held[BUFFERS-2:0], 1'b1};
   always_ff @(posedge clk) begin
     for (int i = 0; i < BUFFERS; i++) begin
       if (rst) held[i] <= 1'b0;
-      else if (pass && place[i]) held[i] <= 1'b1;
+      else if (pass && entry[i]) held[i] <= 1'b1;
       else if (retire) held[i] <= i + 1 < BUFFERS ? held[(i+1)%BUFFERS] : 1'b0;
-      if (pass && place[i]) begin
+      if (pass && entry[i]) begin
         who[i]       <= head_vpid;
         reads[i]     <= read_start;
         final_one[i] <= ends;

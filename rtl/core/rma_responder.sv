@@ -114,7 +114,7 @@ module rma_responder (
   assign stranger_header = header;
   assign stranger_pdid   = stamp[15:0];
 
-  // A request that its sender got wrong must not reach the memory: too long, across 4 KB, a word off its place.
+  // A request that its sender got wrong must not reach the memory: too long, across 4 KB, a word that is not aligned.
   assign shape_ok = bytes != '0 && bytes <= 10'(nicloop_pkg::RMA_MTU) && 13'(nla[11:0]) + 13'(bytes) <= 13'h1000 &&
                     !(is_lock && nla[1:0] != '0);
   assign good    = reason == 7'(nicloop_pkg::DROP_REASON_NONE);

@@ -1,15 +1,15 @@
 // rma_window: keeps the RMA descriptors of processes until the requester has done them.
 //
-// Job: a FIFO of DEPTH descriptors per VPID. One is put together, word by word, in the place behind those that wait; take makes it one of
+// Job: a FIFO of DEPTH descriptors per VPID. One is put together, word by word, in the entry behind those that wait; take makes it one of
 //   them (pio_window). What a descriptor says is judged by the requester, which can tell the process. What stands there when
 //   its window goes off is dead, also if the window goes on again.
 // Handshake: put and take as pio_window has them. head is the oldest descriptor of head_vpid; pop removes it. head_dead: it is not to be
 //   done, nor the rest of it.
-// Back-pressure: none: full says which processes have no place for another, and none of these is taken.
+// Back-pressure: none: full says which processes have no entry for another, and none of these is taken.
 module rma_window #(
     parameter int DEPTH = nicloop_pkg::RMA_DEPTH,  // a power of two
     localparam int VPIDS = nicloop_pkg::VPIDS,
-    localparam int PTR_W = $clog2(DEPTH) + 1       // twice the places: one is for the descriptor in parts
+    localparam int PTR_W = $clog2(DEPTH) + 1       // twice the entries: one is for the descriptor in parts
 ) (
     input  logic             clk,
     input  logic             rst,

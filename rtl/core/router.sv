@@ -5,8 +5,8 @@
 // Handshake: flit channels, packed by port; a sender starts with VC_DEPTH credits per VC. On a torus the VCs
 //   are twice the classes (see router_output); the local channel uses those of layer 0, one per class. The
 //   route table's registers answer as regfile asks.
-// Back-pressure: credits per VC. A packet whose output is blocked keeps the places it has; packets to other
-//   outputs pass it while their VC has places left, the other VCs always.
+// Back-pressure: credits per VC. A packet whose output is blocked keeps the entries it has; packets to other
+//   outputs pass it while their VC has entries left, the other VCs always.
 module router #(
     parameter int PORTS    = 3,
     parameter int VC_DEPTH = 16,
@@ -14,7 +14,7 @@ module router #(
     parameter int DIM_Y    = 1,
     parameter int DIM_Z    = 1,
     parameter int TORUS    = 0,
-    parameter int SHAPE_INPUT = 0,  // 1: dimensions and place come from shape (see nic_core)
+    parameter int SHAPE_INPUT = 0,  // 1: dimensions and position come from shape (see nic_core)
     localparam int LAYERS  = TORUS != 0 ? 2 : 1,
     localparam int VCS     = nicloop_pkg::VCS * LAYERS,
     localparam int VC_W    = VCS > 1 ? $clog2(VCS) : 1,

@@ -60,18 +60,18 @@ module router_input #(
   assign reachable = port_up & ~(PORT == 0 ? '0 : PORTS'(1 << PORT));
   assign head_way  = exists && hops < nicloop_pkg::HOPS_W'(nicloop_pkg::HOP_MAX) ? PORTS'(8'h1 << port) & reachable : '0;
 
-  // The way of the packet that arrives on each VC; none while it is discarded, and behind its tail.
-  logic [VCS*PORTS-1:0] ways;
+  // The route of the packet that arrives on each VC; none while it is discarded, and behind its tail.
+  logic [VCS*PORTS-1:0] routes;
   always_comb begin
     open = '0;
-    for (int v = 0; v < VCS; v++) if (rx_vc == VC_W'(v)) open = open | ways[v*PORTS+:PORTS];
+    for (int v = 0; v < VCS; v++) if (rx_vc == VC_W'(v)) open = open | routes[v*PORTS+:PORTS];
   end
   assign way         = rx_head ? head_way : open;
   assign route_error = head && head_way == '0;
   always_ff @(posedge clk) begin
-    if (rst) ways <= '0;
+    if (rst) routes <=  '0;
     else if (rx_valid)
-      for (int v = 0; v < VCS; v++) if (rx_vc == VC_W'(v)) ways[v*PORTS+:PORTS] <= rx_tail ? '0 : way;
+      for (int v = 0; v < VCS; v++) if (rx_vc == VC_W'(v)) routes[v*PORTS+:PORTS] <= rx_tail ? '0 : way;
   end
 
   voq #(.PORTS(PORTS), .VCS(VCS), .VC_DEPTH(VC_DEPTH)) u_voq (

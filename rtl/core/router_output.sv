@@ -12,10 +12,10 @@
 // owed its end: a tail of zeros, sent as soon as there is a credit and before anything else of the VC.
 //
 // A port with a link starts without credits, and has none while the link has no session (closed): it gives them when one starts, as many as there
-// are places. The rest of a packet that was being sent when a session ended is discarded; the other end has ended it.
+// are entries. The rest of a packet that was being sent when a session ended is discarded; the other end has ended it.
 //
 // A mesh has one layer of VCs, a torus two: VC = layer * CLASSES + class. Going on in a dimension keeps the
-// layer, a turn starts in layer 0, and leaving over a wrap wire goes to layer 1, so that no ring of one layer
+// layer, a change of dimension starts in layer 0, and leaving over a wrap wire goes to layer 1, so that no ring of one layer
 // closes. Delivery is in layer 0.
 module router_output #(
     parameter int PORT     = 0,
@@ -57,7 +57,7 @@ module router_output #(
   endfunction
 
   logic [VCS*K-1:0] pops;  // by VC out, then queue of the class
-  logic [VCS-1:0]   ready, turn, fresh, pulls, sends, owed, drained, ended;
+  logic [VCS-1:0]   ready, granted, fresh, pulls, sends, owed, drained, ended;
 
   generate
     for (genvar v = 0; v < VCS; v++) begin : g_vc
@@ -82,8 +82,8 @@ module router_output #(
       assign discard  = drain || losing || (closed && !fresh[v]);
       assign end_it   = owed[v] && credit;
       assign ready[v] = end_it || (wanted && (discard || credit));
-      assign pulls[v] = turn[v] && !end_it;
-      assign sends[v] = turn[v] && (end_it || !discard);
+      assign pulls[v] = granted[v] && !end_it;
+      assign sends[v] = granted[v] && (end_it || !discard);
       assign pops[v*K+:K] = pulls[v] ? choice : '0;
 
       assign drained[v] = pulls[v] && discard && fresh[v];
@@ -93,7 +93,7 @@ module router_output #(
           owner   <= '0;
           losing  <= 1'b0;
           owed[v] <= 1'b0;
-        end else if (turn[v] || closed) begin
+        end else if (granted[v] || closed) begin
           if (pulls[v]) owner <= |tail ? '0 : choice;
           if (pulls[v]) losing <= discard && !(|tail);
           else if (closed && !fresh[v]) losing <= 1'b1;
@@ -104,7 +104,7 @@ module router_output #(
     end
   endgenerate
 
-  rr_arbiter #(.N(VCS)) u_vc (.clk, .rst, .req(ready), .advance(1'b1), .grant(turn));
+  rr_arbiter #(.N(VCS)) u_vc (.clk, .rst, .req(ready), .advance(1'b1), .grant(granted));
 
   // What is not popped shows zeros.
   function automatic logic [63:0] popped(input logic [PORTS*64-1:0] words);

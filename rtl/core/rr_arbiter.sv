@@ -3,7 +3,7 @@
 // Job: grants the first requester after the one that was served last, so nobody waits for more than
 //   N - 1 others.
 // Handshake: grant is one-hot and combinational; it is taken when advance is high.
-// Back-pressure: without advance the turn does not move.
+// Back-pressure: without advance the priority does not move.
 module rr_arbiter #(
     parameter int N = 4
 ) (
@@ -47,8 +47,8 @@ module rr_arbiter #(
   always_ff @(posedge clk) formal_started <= 1'b1;
   always_comb if (!formal_started) assume (rst);
 
-  // How often others were served while some requester kept asking, and how far the turn still has to go
-  // to it: each service brings the turn nearer.
+  // How often others were served while some requester kept asking, and how far the priority still has to go
+  // to it: each service brings the priority nearer.
   (* anyconst *) logic [$clog2(N)-1:0] someone;
   always_comb assume (32'(someone) < N);
   logic [31:0] waited, ones, last, distance;

@@ -1,13 +1,13 @@
 // velo_requester: keeps the lines that processes wrote until they leave, and makes packets of them.
 //
-// Job: a line is put together, word by word, in the place behind those of its process that wait; take makes it one of them.
+// Job: a line is put together, word by word, in the entry behind those of its process that wait; take makes it one of them.
 //   Lines of all processes leave in the order in which they were taken, each as header, payload and tail flits, the tail with the domain and
 //   life of then. What the line says of itself (nicloop_pkg PIO_*) has been judged (pio_window).
 // Handshake: put and take as pio_window has them; flits valid/ready.
 // Back-pressure: none: full says which processes have VELO_LINES lines waiting, and no line of these is taken.
 module velo_requester #(
     localparam int VPIDS = nicloop_pkg::VPIDS,
-    localparam int LINES = nicloop_pkg::VELO_LINES + 1,  // places of a process: a power of two
+    localparam int LINES = nicloop_pkg::VELO_LINES + 1,  // entries of a process: a power of two
     localparam int LINE_W = $clog2(LINES),
     localparam int VPID_W = $clog2(VPIDS)
 ) (
@@ -43,7 +43,7 @@ module velo_requester #(
     output logic              idle,
     output logic              active
 );
-  // ---- places: a ring per process; the line at wr_at is in parts ----
+  // ---- entries: a ring per process; the line at wr_at is in parts ----
   logic [LINE_W-1:0] wr_at[VPIDS], rd_at[VPIDS];
   logic [3:0]        take_vpid, line_vpid;
   logic              line_valid, line_done;
@@ -88,20 +88,20 @@ module velo_requester #(
       .clk, .rst, .wr_valid(take), .wr_ready(taken_ready), .wr_data({line_stamp, says}),
       .rd_valid(line_valid), .rd_ready(line_done), .rd_data({stamp, line_says}), .level(level)
   );
-  function automatic logic [63:0] place(input logic [28:0] a, input logic [11:0] at);
-    place = '0;
-    place[nicloop_pkg::HEADER_TYPE_LSB+:nicloop_pkg::HEADER_TYPE_W]         = 4'(nicloop_pkg::PACKET_TYPE_VELO);
-    place[nicloop_pkg::HEADER_KIND_LSB+:nicloop_pkg::HEADER_KIND_W]         = a[nicloop_pkg::PIO_KIND_LSB+:nicloop_pkg::PIO_KIND_W];
-    place[nicloop_pkg::HEADER_PIGGYBACK_LSB]                                = a[nicloop_pkg::PIO_PIGGYBACK_LSB];
-    place[nicloop_pkg::HEADER_LENGTH_LSB+:nicloop_pkg::HEADER_LENGTH_W]     = 10'(a[nicloop_pkg::PIO_LENGTH_LSB+:nicloop_pkg::PIO_LENGTH_W]);
-    place[nicloop_pkg::HEADER_SRC_VPID_LSB+:nicloop_pkg::HEADER_SRC_VPID_W] = a[nicloop_pkg::PIO_SRC_VPID_LSB+:nicloop_pkg::PIO_SRC_VPID_W];
-    place[nicloop_pkg::HEADER_SRC_NODE_LSB+:nicloop_pkg::HEADER_SRC_NODE_W] = at;
-    place[nicloop_pkg::HEADER_DST_VPID_LSB+:nicloop_pkg::HEADER_DST_VPID_W] = a[nicloop_pkg::PIO_DST_VPID_LSB+:nicloop_pkg::PIO_DST_VPID_W];
-    place[nicloop_pkg::HEADER_DST_NODE_LSB+:nicloop_pkg::HEADER_DST_NODE_W] = 12'(a[nicloop_pkg::PIO_DST_NODE_LSB+:nicloop_pkg::PIO_DST_NODE_W]);
+  function automatic logic [63:0] header_of(input logic [28:0] a, input logic [11:0] at);
+    header_of = '0;
+    header_of[nicloop_pkg::HEADER_TYPE_LSB+:nicloop_pkg::HEADER_TYPE_W]         = 4'(nicloop_pkg::PACKET_TYPE_VELO);
+    header_of[nicloop_pkg::HEADER_KIND_LSB+:nicloop_pkg::HEADER_KIND_W]         = a[nicloop_pkg::PIO_KIND_LSB+:nicloop_pkg::PIO_KIND_W];
+    header_of[nicloop_pkg::HEADER_PIGGYBACK_LSB]                                = a[nicloop_pkg::PIO_PIGGYBACK_LSB];
+    header_of[nicloop_pkg::HEADER_LENGTH_LSB+:nicloop_pkg::HEADER_LENGTH_W]     = 10'(a[nicloop_pkg::PIO_LENGTH_LSB+:nicloop_pkg::PIO_LENGTH_W]);
+    header_of[nicloop_pkg::HEADER_SRC_VPID_LSB+:nicloop_pkg::HEADER_SRC_VPID_W] = a[nicloop_pkg::PIO_SRC_VPID_LSB+:nicloop_pkg::PIO_SRC_VPID_W];
+    header_of[nicloop_pkg::HEADER_SRC_NODE_LSB+:nicloop_pkg::HEADER_SRC_NODE_W] = at;
+    header_of[nicloop_pkg::HEADER_DST_VPID_LSB+:nicloop_pkg::HEADER_DST_VPID_W] = a[nicloop_pkg::PIO_DST_VPID_LSB+:nicloop_pkg::PIO_DST_VPID_W];
+    header_of[nicloop_pkg::HEADER_DST_NODE_LSB+:nicloop_pkg::HEADER_DST_NODE_W] = 12'(a[nicloop_pkg::PIO_DST_NODE_LSB+:nicloop_pkg::PIO_DST_NODE_W]);
   endfunction
   logic [63:0] line_header;
   logic [6:0]  bytes;
-  assign line_header  = place({line_says, 6'h0}, here);
+  assign line_header  = header_of({line_says, 6'h0}, here);
   assign line_vpid    = line_says[nicloop_pkg::PIO_SRC_VPID_LSB-6+:4];
   assign bytes        = 7'(line_says[nicloop_pkg::PIO_LENGTH_LSB-6+:6]) + (line_says[nicloop_pkg::PIO_PIGGYBACK_LSB-6] ? 7'd2 : 7'd0);
   assign length_flits = 4'((bytes + 7'd7) >> 3);
@@ -141,7 +141,7 @@ module velo_requester #(
   if (LINES != 1 << LINE_W) $fatal(1, "velo_requester: VELO_LINES + 1 is %0d, not a power of two", LINES);
   always_ff @(posedge clk)
     if (!rst) begin
-      assert (!take || (taken_ready && !full[take_vpid])) else $error("velo_requester: node %0d: a line was taken without a place for it", here);
+      assert (!take || (taken_ready && !full[take_vpid])) else $error("velo_requester: node %0d: a line was taken without an entry for it", here);
       assert (!line_valid || length_flits <= 4'd7) else $error("velo_requester: node %0d: %0d payload flits", here, length_flits);
     end
 `endif

@@ -1,7 +1,7 @@
 // voq: the flits that wait at one input of the router, in virtual output queues.
 //
 // Job: one queue per virtual channel and output, so that a packet whose output is blocked holds back only
-//   what follows it to the same output. The VC_DEPTH places of a VC are shared by its queues; each queue has
+//   what follows it to the same output. The VC_DEPTH entries of a VC are shared by its queues; each queue has
 //   rows for all of them. A queue holds whole packets one behind the other, hence no mark of their heads.
 // Handshake: a flit is written with the output it leaves by, one-hot; with none it is discarded. Every output
 //   reads by itself, one flit per cycle from one VC: rd_pop takes the flit that rd_data and rd_tail then show.
@@ -127,7 +127,7 @@ module voq #(
         else if (moves) begin
           held <= held + CNT_W'(|push[v*PORTS+:PORTS]) - CNT_W'($countones(rd_pop[v*PORTS+:PORTS]));
           assert (!(wr_valid && wr_vc == VC_W'(v)) || held < CNT_W'(VC_DEPTH))
-            else $error("voq %m: flit on VC %0d without a free place: credits are wrong", v);
+            else $error("voq %m: flit on VC %0d without a free entry: credits are wrong", v);
         end
       end
     end
@@ -161,7 +161,7 @@ module voq #(
       always_comb
         if (formal_started) begin
           assert (left <= VC_DEPTH);
-          assert (left + inside + 32'(credit[v]) + 32'(owed[v*CNT_W+:CNT_W]) == VC_DEPTH);  // no place is lost or invented
+          assert (left + inside + 32'(credit[v]) + 32'(owed[v*CNT_W+:CNT_W]) == VC_DEPTH);  // no entry is lost or invented
           assert (owed[v*CNT_W+:CNT_W] == '0 || credit[v]);
         end
       always_ff @(posedge clk) begin

@@ -5,7 +5,7 @@
 
 #define NICLOOP_MAGIC_VALUE     UINT64_C(0x31504f4f4c43494e)
 #define NICLOOP_VERSION_VALUE   UINT64_C(1)
-#define NICLOOP_DESC_HASH_VALUE UINT64_C(0x2d1285db36c7884f)
+#define NICLOOP_DESC_HASH_VALUE UINT64_C(0x23831bc0c05517e9)
 
 #define NICLOOP_CLOCK_PS 6400 /* clock period: 156.25 MHz core clock */
 #define NICLOOP_SLOT_BYTES 64 /* one mailbox slot */
@@ -106,7 +106,7 @@
 #define NICLOOP_ATU_OP_FLUSH_ALL 3
 #define NICLOOP_ATU_OP_FENCE 4
 
-/* pio: byte address inside the send windows: a line of 64 bytes and a place in it. A line is written in pieces, in any order; it is sent when the quadwords that length and piggyback announce are there, at least the first */
+/* pio: byte address inside the send windows: a line of 64 bytes and an offset in it. A line is written in pieces, in any order; it is sent when the quadwords that length and piggyback announce are there, at least the first */
 #define NICLOOP_PIO_BYTE_LSB  0
 #define NICLOOP_PIO_BYTE_W    6
 #define NICLOOP_PIO_BYTE_MASK UINT64_C(0x3f)
@@ -640,7 +640,7 @@
 #define NICLOOP_NOTI_RP_REFUSED_LSB  32
 #define NICLOOP_NOTI_RP_REFUSED_W    1
 #define NICLOOP_NOTI_RP_REFUSED_MASK UINT64_C(0x100000000)
-#define NICLOOP_REG_VELO_WINDOW(i) (0x20010u + 0x1000u * (i)) /* rw: what came of the lines of VELO since the window went on; 0 while it is off. taken: lines that had their place, or were wrong (modulo 2^16); waiting: of them, those that have not left; refused: lines that found no place, or came when another was here in part, and all behind them until software writes this register (modulo 2^16): they are to be sent again, in order; wrong: lines discarded for good, as TX_DROPPED counts them (modulo 2^8); begun: a part of a line is here; retry: lines are refused. Writing anything ends that, and forgets refused and the part of a line */
+#define NICLOOP_REG_VELO_WINDOW(i) (0x20010u + 0x1000u * (i)) /* rw: what came of the lines of VELO since the window went on; 0 while it is off. taken: lines that had their entry, or were wrong (modulo 2^16); waiting: of them, those that have not left; refused: lines that found no entry, or came when another was here in part, and all behind them until software writes this register (modulo 2^16): they are to be sent again, in order; wrong: lines discarded for good, as TX_DROPPED counts them (modulo 2^8); begun: a part of a line is here; retry: lines are refused. Writing anything ends that, and forgets refused and the part of a line */
 #define NICLOOP_VELO_WINDOW_TAKEN_LSB  0
 #define NICLOOP_VELO_WINDOW_TAKEN_W    16
 #define NICLOOP_VELO_WINDOW_TAKEN_MASK UINT64_C(0xffff)

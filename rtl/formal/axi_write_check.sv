@@ -67,12 +67,12 @@ module axi_write_check #(
     w_was   <= {wlast, wstrb, wdata};
   end
 
-  logic aw_stable, w_stable, aw_shape, aw_turn, w_turn, w_last, b_due, b_stable, quiet;
+  logic aw_stable, w_stable, aw_shape, aw_once, w_once, w_last, b_due, b_stable, quiet;
   assign aw_stable = !aw_held || (awvalid && {awlen, awaddr} == aw_was);
   assign w_stable  = !w_held || (wvalid && {wlast, wstrb, wdata} == w_was);
   assign aw_shape  = !awvalid || (awaddr[2:0] == '0 && 9'(awaddr[11:3]) + 10'(awlen) < 10'd512);
-  assign aw_turn   = !awvalid || !aw_gone;
-  assign w_turn    = !wvalid || (!w_gone && (aw_gone || awvalid));
+  assign aw_once   = !awvalid || !aw_gone;
+  assign w_once    = !wvalid || (!w_gone && (aw_gone || awvalid));
   assign w_last    = !wvalid || wlast == (beat == len);
   assign quiet     = !idle || (awaited == '0 && !aw_gone && !w_gone && !awvalid && !wvalid && beat == '0);
   assign b_due     = !bvalid || awaited != '0;
@@ -84,8 +84,8 @@ module axi_write_check #(
           assert (aw_stable);
           assert (w_stable);
           assert (aw_shape);
-          assert (aw_turn);
-          assert (w_turn);
+          assert (aw_once);
+          assert (w_once);
           assert (w_last);
           assert (quiet);
           assert (32'(awaited) <= BURSTS);
@@ -97,7 +97,7 @@ module axi_write_check #(
     end else begin : g_slave
       always_comb
         if (started && !rst) begin
-          assume (aw_stable && w_stable && aw_shape && aw_turn && w_turn && w_last);
+          assume (aw_stable && w_stable && aw_shape && aw_once && w_once && w_last);
           assume (32'(awaited) < BURSTS || !awvalid);
           assert (b_due);
           assert (b_stable);

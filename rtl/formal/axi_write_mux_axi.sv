@@ -1,5 +1,5 @@
 // axi_write_mux_axi: axi_write_mux between masters and a memory that keep the rules: it keeps them on both sides, gives every
-// unit its turn after at most one burst of each other. The upper bits of addresses and data are 0: the mux treats all
+// unit its grant after at most one burst of each other. The upper bits of addresses and data are 0: the mux treats all
 // of them alike.
 module axi_write_mux_axi #(
     parameter int N = 2,
@@ -75,7 +75,7 @@ module axi_write_mux_axi #(
   always_comb
     if (started && !rst) begin
       assert ((s_awready & (s_awready - 1'b1)) == '0 && (s_wready & (s_wready - 1'b1)) == '0 && (s_bvalid & (s_bvalid - 1'b1)) == '0);
-      // What leaves came in before, and has its place in a register between.
+      // What leaves came in before, and is kept in a register between.
       assert ((!m_awvalid || addresses == 2'd1) && m_wvalid == (beats != 2'd0));
       assert (addresses <= 2'd1 && beats <= 2'd2);
       assert (m_bvalid == (s_bvalid != '0));

@@ -31,7 +31,7 @@ module link_pair #(
     input logic [1:0]          give_up,
     input logic [1:0]          restart,
     input logic [1:0]          wipe,
-    input logic [3:0]          free,     // a place is freed, if one is taken
+    input logic [3:0]          free,     // an entry is freed, if one is taken
     input logic [1:0]          lost,
     input logic [1:0]          bad,
     input logic [2*CTRL_W-1:0] noise

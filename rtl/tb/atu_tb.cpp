@@ -5,7 +5,7 @@
 //   page, by this access or by an earlier one that no flush has met; the first reason to refuse counts;
 // - at most one read per access, of the entry's own quadword, and none for an access outside its table;
 // - hits, misses, faults and the fault register say what happened;
-// - a translation that was read once is found again, as many at a time as the TLB has places.
+// - a translation that was read once is found again, as many at a time as the TLB has entries.
 #include <map>
 
 #include "Vatu.h"
@@ -50,7 +50,7 @@ struct Test : tb::Bench<Vatu> {
 
   uint64_t entry(unsigned vpid) {
     unsigned rights = random.percent(70) ? unsigned(NICLOOP_ATU_RIGHTS_RW) : random.below(4);
-    return random.next() << 21 | random.below(512) << 12 | PLACE(ATU_ENTRY_VPID, vpid) | PLACE(ATU_ENTRY_RIGHTS, rights);
+    return random.next() << 21 | random.below(512) << 12 | PACK(ATU_ENTRY_VPID, vpid) | PACK(ATU_ENTRY_RIGHTS, rights);
   }
 
   void ask(unsigned client) {
@@ -58,7 +58,7 @@ struct Test : tb::Bench<Vatu> {
     unsigned t = random.below(kTables), shift = kShift[table[t].size % 3];
     uint64_t page = random.below(table[t].pages + 2);
     if (random.percent(3)) page |= 1ull << (random.percent(50) ? 24 : random.below(32));  // far outside
-    r = {true, PLACE(NLA_TABLE, t) | ((page << shift | random.below(1ull << shift)) & NICLOOP_NLA_OFFSET_MASK), kVpid[random.below(3)],
+    r = {true, PACK(NLA_TABLE, t) | ((page << shift | random.below(1ull << shift)) & NICLOOP_NLA_OFFSET_MASK), kVpid[random.below(3)],
          unsigned(1 + random.below(3)), 0, {table[t]}};
   }
 
@@ -103,8 +103,8 @@ struct Test : tb::Bench<Vatu> {
     }
     CHECK(right, "client %u, NLA %012llx, VPID %u, need %u: error %u, address %016llx (%s): nothing allows that", client,
           (unsigned long long)r.nla, r.vpid, r.need, top.error, (unsigned long long)top.addr, read ? "read" : "not read");
-    uint64_t fault = PLACE(ATU_FAULT_NLA, r.nla) | PLACE(ATU_FAULT_ERROR, top.error) | PLACE(ATU_FAULT_VPID, r.vpid) |
-                     PLACE(ATU_FAULT_WRITE, r.need >> 1);
+    uint64_t fault = PACK(ATU_FAULT_NLA, r.nla) | PACK(ATU_FAULT_ERROR, top.error) | PACK(ATU_FAULT_VPID, r.vpid) |
+                     PACK(ATU_FAULT_WRITE, r.need >> 1);
     CHECK(top.ev_fault == (top.error != 0), "fault event %u, error %u", top.ev_fault, top.error);
     CHECK(!top.ev_fault || top.fault == fault, "fault %016llx, expected %016llx", (unsigned long long)top.fault, (unsigned long long)fault);
     ++answers[top.error];
@@ -124,7 +124,7 @@ struct Test : tb::Bench<Vatu> {
     else if (what < 7) top.flush_vpid = 1;
     else if (what == 7) top.flush_all = 1;
     else if (what == 8) top.wr_base = 1, top.wr_data = 0x100000 * (t + 1) + random.below(4) * 0x8000 + random.below(8);
-    else top.wr_pages = 1, top.wr_data = PLACE(ATU_PAGES_PAGES, random.below(40)) | PLACE(ATU_PAGES_SIZE, random.percent(5) ? 3 : random.below(3));
+    else top.wr_pages = 1, top.wr_data = PACK(ATU_PAGES_PAGES, random.below(40)) | PACK(ATU_PAGES_SIZE, random.percent(5) ? 3 : random.below(3));
   }
 
   void after_flush() {
@@ -213,7 +213,7 @@ struct Test : tb::Bench<Vatu> {
 void write_table(Test* t, unsigned number, uint64_t base, unsigned pages, unsigned size) {
   t->top.wr_table = number;
   t->top.wr_data = base, t->top.wr_base = 1, t->tick(), t->top.wr_base = 0;
-  t->top.wr_data = PLACE(ATU_PAGES_PAGES, pages) | PLACE(ATU_PAGES_SIZE, size), t->top.wr_pages = 1, t->tick(), t->top.wr_pages = 0;
+  t->top.wr_data = PACK(ATU_PAGES_PAGES, pages) | PACK(ATU_PAGES_SIZE, size), t->top.wr_pages = 1, t->tick(), t->top.wr_pages = 0;
   t->table[number] = {base, pages, size};
   t->kept.clear();
   t->top.rd_table = number;
@@ -245,7 +245,7 @@ void random_traffic(Test* t) {
 unsigned round(Test* t, unsigned pages) {
   unsigned before = t->misses;
   for (uint64_t page = 0; page < pages; ++page) {
-    t->request[0] = {true, PLACE(NLA_TABLE, 1) | page << 12, kVpid[0], 3, 0, {t->table[1]}};
+    t->request[0] = {true, PACK(NLA_TABLE, 1) | page << 12, kVpid[0], 3, 0, {t->table[1]}};
     do t->step(0, 100, 100, 0);
     while (t->request[0].pending);
     CHECK(t->top.error == 0, "page %llu refused with %u", (unsigned long long)page, t->top.error);

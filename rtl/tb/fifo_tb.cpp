@@ -36,7 +36,7 @@ int main(int argc, char** argv) {
   }
   CHECK(was_full && was_empty_after_full, "never full and drained: the scenario lost its point");
 
-  // Both sides ready: one word a cycle, unless a single place cannot be filled and emptied at once.
+  // Both sides ready: one word a cycle, unless a single entry cannot be filled and emptied at once.
   t.wr_valid = t.rd_ready = 1;
   unsigned moved = 0;
   for (int i = 0; i < 110; ++i) {

@@ -6,9 +6,9 @@
 // - wires that are not ready delay and lose nothing;
 // - a link that failed for longer than its patience ends every packet of which a part has come, with a tail of zeros; what comes of it
 //   later is discarded, and credits are what they were;
-// - ends that are reset by themselves, whole or the link alone, at any time, agree again: no flit comes twice, out of order or in the place of
+// - ends that are reset by themselves, whole or the link alone, at any time, agree again: no flit comes twice, out of order or instead of
 //   another, packets of which a part came have an end, those that did not come are counted, credits are right;
-// - on a good wire, however long: no retransmission, two cycles and the wire from flit to flit, with places for a round trip one flit
+// - on a good wire, however long: no retransmission, two cycles and the wire from flit to flit, with entries for a round trip one flit
 //   a cycle, also of one VC alone, and soon quiet.
 #include "Vlink.h"
 #include "tb.h"
@@ -63,7 +63,7 @@ struct Test : tb::Bench<Vlink> {
     unsigned v = top.rx_vc >> e & 1;
     tb::Flit f{v, bool(top.rx_head >> e & 1), bool(top.rx_tail >> e & 1), top.rx_data[2 * e] | uint64_t(top.rx_data[2 * e + 1]) << 32};
     auto& from = under_way[1 - e][v];
-    CHECK(++held[e][v] <= kDepth, "end %u VC %u: more flits than places", e, v);
+    CHECK(++held[e][v] <= kDepth, "end %u VC %u: more flits than entries", e, v);
     if (resets && open[e][v] && !f.head && f.tail && f.data == 0) {
       open[e][v] = false;
       return;
@@ -122,7 +122,7 @@ struct Test : tb::Bench<Vlink> {
     }
     edge();
     top.wipe = top.restart = 0;
-    for (auto& end : credits) CHECK(end[0] <= kDepth && end[1] <= kDepth, "more credits than places");
+    for (auto& end : credits) CHECK(end[0] <= kDepth && end[1] <= kDepth, "more credits than entries");
   }
 
   bool home() {

@@ -3,7 +3,7 @@
 //   consecutive slot numbers; nothing is dropped; counters of all nodes agree with what was sent;
 // - receivers are slow at random, so mailboxes fill and stall the network; it always recovers;
 // - a stalled node's registers answer; all stalled: not active, not idle; after draining: idle;
-// - the trace shows each flit once per place and each packet once per event;
+// - the trace shows each flit once per point and each packet once per event;
 // - refused sends answer SLVERR and count; a failing DMA write drops the packet and the next takes its slot.
 #include "Vsim_node__Dpi.h"
 #include "mesh.h"
@@ -36,9 +36,9 @@ struct Node {
   std::deque<Slot> arrived[kVpids];                // slots written and not consumed
   std::deque<Slot> flow[kVpids][kNodes][kVpids];   // expected slots: destination VPID, source node, source VPID
   uint32_t written[kVpids] = {}, consumed[kVpids] = {}, slots[kVpids] = {};
-  unsigned inside[kVpids] = {};                    // lines that use a place in their process's window
+  unsigned inside[kVpids] = {};                    // lines that use an entry in their process's window
   unsigned reg_answers = 0, pio_answers = 0, resp = 0;
-  // The first line waits until its process has a place.
+  // The first line waits until its process has an entry.
   bool may_send() const { return !lines.empty() && inside[FIELD(lines.front().addr, PIO_SRC_VPID)] < NICLOOP_VELO_LINES; }
   uint64_t value = 0, sent = 0;
 };
@@ -104,16 +104,16 @@ struct Test {
     PioCommand line{};
     line.beats = bytes == 0 ? 1 : (bytes + 7) / 8;
     for (uint64_t& q : line.quad) q = random.next();
-    line.addr = uint32_t(PLACE(PIO_PIGGYBACK, piggyback) | PLACE(PIO_LENGTH, length) | PLACE(PIO_KIND, kind) | PLACE(PIO_DST_VPID, dst) |
-                         PLACE(PIO_DST_NODE, to) | PLACE(PIO_SRC_VPID, src));
+    line.addr = uint32_t(PACK(PIO_PIGGYBACK, piggyback) | PACK(PIO_LENGTH, length) | PACK(PIO_KIND, kind) | PACK(PIO_DST_VPID, dst) |
+                         PACK(PIO_DST_NODE, to) | PACK(PIO_SRC_VPID, src));
     node[from].lines.push_back(line);
     node[from].answers.push_back(0);
     ++node[from].sent;
     flits_sent += 2 + (bytes + 7) / 8;
     Slot s{};
     for (unsigned i = 0; i < bytes; ++i) s.quad[i / 8] |= (line.quad[i / 8] >> i % 8 * 8 & 0xff) << i % 8 * 8;
-    s.quad[7] = PLACE(SLOT_SRC_VPID, src) | PLACE(SLOT_SRC_NODE, from) | PLACE(SLOT_LENGTH, length) | PLACE(SLOT_KIND, kind) |
-                PLACE(SLOT_PIGGYBACK, piggyback);
+    s.quad[7] = PACK(SLOT_SRC_VPID, src) | PACK(SLOT_SRC_NODE, from) | PACK(SLOT_LENGTH, length) | PACK(SLOT_KIND, kind) |
+                PACK(SLOT_PIGGYBACK, piggyback);
     node[to].flow[dst][from][src].push_back(s);
   }
 

@@ -1,4 +1,4 @@
-// pio_window_dut: the send windows with both places where lines are kept, as nic_core joins them.
+// pio_window_dut: the send windows with both memories where lines are kept, as nic_core joins them.
 module pio_window_dut (
     input  logic         clk,
     input  logic         rst,

@@ -6,7 +6,7 @@
 // - a line comes out once, whole, as its process wrote it, in its process's order, as header, payload and tail with the CRC checked bit by
 //   bit; a descriptor likewise, dead exactly if its window went off since;
 // - what is taken, refused and discarded, with which reason, and what the registers show in every cycle, agree with the model;
-// - a process has VELO_LINES and RMA_DEPTH places of its own; 56-byte lines leave at full rate: 9 cycles each.
+// - a process has VELO_LINES and RMA_DEPTH entries of its own; 56-byte lines leave at full rate: 9 cycles each.
 #include "Vpio_window.h"
 #include "tb.h"
 
@@ -64,10 +64,10 @@ struct Test : tb::Bench<Vpio_window> {
   using Bench::Bench;
 
   uint32_t address(unsigned vpid, bool rma) {
-    if (rma) return uint32_t(PLACE(RMA_PIO_RMA, NICLOOP_RMA_LINE) | PLACE(RMA_PIO_SRC_VPID, vpid));
+    if (rma) return uint32_t(PACK(RMA_PIO_RMA, NICLOOP_RMA_LINE) | PACK(RMA_PIO_SRC_VPID, vpid));
     unsigned piggyback = random.below(2), length = random.below(piggyback ? 55 : 57);
-    return uint32_t(PLACE(PIO_PIGGYBACK, piggyback) | PLACE(PIO_LENGTH, length) | PLACE(PIO_KIND, random.below(4)) |
-                    PLACE(PIO_DST_VPID, random.below(16)) | PLACE(PIO_DST_NODE, random.below(TB_NODES)) | PLACE(PIO_SRC_VPID, vpid));
+    return uint32_t(PACK(PIO_PIGGYBACK, piggyback) | PACK(PIO_LENGTH, length) | PACK(PIO_KIND, random.below(4)) |
+                    PACK(PIO_DST_VPID, random.below(16)) | PACK(PIO_DST_NODE, random.below(TB_NODES)) | PACK(PIO_SRC_VPID, vpid));
   }
 
   // A burst of words from..to of a line.
@@ -90,8 +90,8 @@ struct Test : tb::Bench<Vpio_window> {
     if (random.percent(12)) {  // wrong as a whole
       if (rma && random.percent(50)) quads[0] |= NICLOOP_RMA_DESC_RSVD_MASK;
       else if (rma) line |= 1u << (NICLOOP_RMA_PIO_RSVD_LSB + random.below(NICLOOP_RMA_PIO_RSVD_W));
-      else if (random.percent(50)) line = uint32_t((line & ~NICLOOP_PIO_DST_NODE_MASK) | PLACE(PIO_DST_NODE, TB_NODES + random.below(64 - TB_NODES)));
-      else line = uint32_t((line & ~(NICLOOP_PIO_LENGTH_MASK | NICLOOP_PIO_PIGGYBACK_MASK)) | PLACE(PIO_LENGTH, 57 + random.below(7)));
+      else if (random.percent(50)) line = uint32_t((line & ~NICLOOP_PIO_DST_NODE_MASK) | PACK(PIO_DST_NODE, TB_NODES + random.below(64 - TB_NODES)));
+      else line = uint32_t((line & ~(NICLOOP_PIO_LENGTH_MASK | NICLOOP_PIO_PIGGYBACK_MASK)) | PACK(PIO_LENGTH, 57 + random.below(7)));
     }
     unsigned last = 0;
     while (announced(line) >> (last + 1)) ++last;
@@ -190,10 +190,10 @@ struct Test : tb::Bench<Vpio_window> {
       coming = {quads[0], quads[1], quads[2]};
       return 0;
     }
-    uint64_t header = PLACE(HEADER_TYPE, NICLOOP_PACKET_TYPE_VELO) | PLACE(HEADER_KIND, FIELD(line, PIO_KIND)) |
-                      PLACE(HEADER_PIGGYBACK, FIELD(line, PIO_PIGGYBACK)) | PLACE(HEADER_LENGTH, FIELD(line, PIO_LENGTH)) |
-                      PLACE(HEADER_SRC_VPID, vpid) | PLACE(HEADER_SRC_NODE, kNode) | PLACE(HEADER_DST_VPID, FIELD(line, PIO_DST_VPID)) |
-                      PLACE(HEADER_DST_NODE, FIELD(line, PIO_DST_NODE));
+    uint64_t header = PACK(HEADER_TYPE, NICLOOP_PACKET_TYPE_VELO) | PACK(HEADER_KIND, FIELD(line, PIO_KIND)) |
+                      PACK(HEADER_PIGGYBACK, FIELD(line, PIO_PIGGYBACK)) | PACK(HEADER_LENGTH, FIELD(line, PIO_LENGTH)) |
+                      PACK(HEADER_SRC_VPID, vpid) | PACK(HEADER_SRC_NODE, kNode) | PACK(HEADER_DST_VPID, FIELD(line, PIO_DST_VPID)) |
+                      PACK(HEADER_DST_NODE, FIELD(line, PIO_DST_NODE));
     unsigned bytes = unsigned(FIELD(line, PIO_LENGTH) + 2 * FIELD(line, PIO_PIGGYBACK));
     packet = tb::packet(header, {quads, quads + (bytes + 7) / 8}, top.stamps[vpid]);
     return 0;
@@ -204,9 +204,9 @@ struct Test : tb::Bench<Vpio_window> {
   uint64_t shown(unsigned at) {
     const Window& w = windows[at];
     if (!(top.on >> at & 1)) return 0;
-    return PLACE(VELO_WINDOW_TAKEN, w.taken) | PLACE(VELO_WINDOW_WAITING, at < 16 ? inside[at] : descriptors[at - 16].size()) |
-           PLACE(VELO_WINDOW_REFUSED, w.refused) | PLACE(VELO_WINDOW_WRONG, w.wrong) | PLACE(VELO_WINDOW_BEGUN, w.here != 0) |
-           PLACE(VELO_WINDOW_RETRY, w.retry);
+    return PACK(VELO_WINDOW_TAKEN, w.taken) | PACK(VELO_WINDOW_WAITING, at < 16 ? inside[at] : descriptors[at - 16].size()) |
+           PACK(VELO_WINDOW_REFUSED, w.refused) | PACK(VELO_WINDOW_WRONG, w.wrong) | PACK(VELO_WINDOW_BEGUN, w.here != 0) |
+           PACK(VELO_WINDOW_RETRY, w.retry);
   }
 
   void offer(unsigned aw, unsigned w, unsigned b) {
@@ -390,7 +390,7 @@ int main(int argc, char** argv) {
   t.step(0, 0, 100, 100, 100);
   t.top.on = 0xffffffff;
   uint64_t quads[8] = {1, 2, 3, 4, 5, 6, 7, 8};
-  const Piece line = t.piece(uint32_t(PLACE(PIO_LENGTH, 56) | PLACE(PIO_DST_NODE, 1)), quads, 0, 13);
+  const Piece line = t.piece(uint32_t(PACK(PIO_LENGTH, 56) | PACK(PIO_DST_NODE, 1)), quads, 0, 13);
   for (unsigned i = 0; i < 40; ++i) t.bus.push_back(line);
   for (int i = 0; i < 400; ++i) t.step(100, 100, 100, 0, 0);
   CHECK(t.bus.empty() && t.top.lines == kLines && t.windows[0].refused == 40 - kLines && t.top.ev_stall, "%zu wait, %u inside, %u refused, stall %u",

@@ -71,7 +71,7 @@ struct Test : tb::Bench<Vregfile> {
     if (addr == NICLOOP_REG_LINK_PATIENCE(0)) return patience;
     if (addr == NICLOOP_REG_LINK_CTRL(0)) return link_ctrl;
     if (addr >= NICLOOP_REG_LINK_STATUS(0)) return addr % 4096 == 0 ? 3 : 10 + addr % 4096 / 8;
-    if (addr >= 0x20000) return b.rp | PLACE(MBOX_RP_REFUSED, b.refused);
+    if (addr >= 0x20000) return b.rp | PACK(MBOX_RP_REFUSED, b.refused);
     if (addr >= 0x10000) {
       switch (addr & 0xfff) {
         case NICLOOP_REG_MBOX_BASE(0) & 0xfff: return b.base;
@@ -80,9 +80,9 @@ struct Test : tb::Bench<Vregfile> {
         case NICLOOP_REG_MBOX_WP(0) & 0xfff: return b.wp;
         case NICLOOP_REG_PDID(0) & 0xfff: return b.stamp & 0xffff;
         case NICLOOP_REG_LIFE(0) & 0xfff: return b.stamp >> 16;
-        case NICLOOP_REG_LEVEL(0) & 0xfff: return PLACE(LEVEL_DESCRIPTORS, top.descriptors) | PLACE(LEVEL_FRAGMENTS, top.fragments) | PLACE(LEVEL_LINES, top.lines);
-        case NICLOOP_REG_HOLD(0) & 0xfff: return PLACE(HOLD_MAILBOX, b.left) | PLACE(HOLD_RING, top.ring_hold);
-        case NICLOOP_REG_OVERFLOW(0) & 0xfff: return PLACE(OVERFLOW_MAILBOX, b.overflows) | PLACE(OVERFLOW_RING, top.ring_overflows);
+        case NICLOOP_REG_LEVEL(0) & 0xfff: return PACK(LEVEL_DESCRIPTORS, top.descriptors) | PACK(LEVEL_FRAGMENTS, top.fragments) | PACK(LEVEL_LINES, top.lines);
+        case NICLOOP_REG_HOLD(0) & 0xfff: return PACK(HOLD_MAILBOX, b.left) | PACK(HOLD_RING, top.ring_hold);
+        case NICLOOP_REG_OVERFLOW(0) & 0xfff: return PACK(OVERFLOW_MAILBOX, b.overflows) | PACK(OVERFLOW_RING, top.ring_overflows);
         default: return b.stalls;
       }
     }
@@ -91,8 +91,8 @@ struct Test : tb::Bench<Vregfile> {
       case NICLOOP_REG_VERSION: return NICLOOP_VERSION_VALUE;
       case NICLOOP_REG_DESC_HASH: return NICLOOP_DESC_HASH_VALUE;
       case NICLOOP_REG_PARAMS:
-        return PLACE(PARAMS_NODES, 6) | PLACE(PARAMS_VPIDS, 16) | PLACE(PARAMS_DIM_X, 3) | PLACE(PARAMS_DIM_Y, 2) | PLACE(PARAMS_DIM_Z, 1) |
-               PLACE(PARAMS_VC_DEPTH, 9) | PLACE(PARAMS_PORTS, 5);
+        return PACK(PARAMS_NODES, 6) | PACK(PARAMS_VPIDS, 16) | PACK(PARAMS_DIM_X, 3) | PACK(PARAMS_DIM_Y, 2) | PACK(PARAMS_DIM_Z, 1) |
+               PACK(PARAMS_VC_DEPTH, 9) | PACK(PARAMS_PORTS, 5);
       case NICLOOP_REG_NODE_ID: return 4;
       case NICLOOP_REG_SCRATCH: return scratch;
       case NICLOOP_REG_IRQ_STATUS: return status;
@@ -193,17 +193,17 @@ struct Test : tb::Bench<Vregfile> {
     unsigned strangers = unsigned(__builtin_popcount(top.ev_strangers));
     counters[NICLOOP_REG_DOMAIN_REFUSED] += strangers;
     if (strangers)
-      counters[NICLOOP_REG_DOMAIN_LAST] = 1 | PLACE(DOMAIN_LAST_TYPE, FIELD(top.stranger_header, HEADER_TYPE)) | PLACE(DOMAIN_LAST_SRC, top.stranger_header >> 32) |
-                                          PLACE(DOMAIN_LAST_DST, top.stranger_header >> 48) | PLACE(DOMAIN_LAST_PDID, top.stranger_pdid);
+      counters[NICLOOP_REG_DOMAIN_LAST] = 1 | PACK(DOMAIN_LAST_TYPE, FIELD(top.stranger_header, HEADER_TYPE)) | PACK(DOMAIN_LAST_SRC, top.stranger_header >> 32) |
+                                          PACK(DOMAIN_LAST_DST, top.stranger_header >> 48) | PACK(DOMAIN_LAST_PDID, top.stranger_pdid);
     if (top.restart) box[top.restart_vpid].stamp += 1u << 16;
     stalled = top.stall;
-    stall_info = uint32_t(PLACE(RX_STALL_VPID_VPID, top.stall ? top.look_vpid : stall_info & 15) | PLACE(RX_STALL_VPID_STALLED, top.stall));
+    stall_info = uint32_t(PACK(RX_STALL_VPID_VPID, top.stall ? top.look_vpid : stall_info & 15) | PACK(RX_STALL_VPID_STALLED, top.stall));
     if (commit) ++e.wp;
     if (top.begun) ++b.ahead, b.index = b.index + 1 >= b.slots ? 0 : b.index + 1;
   }
 
   static uint64_t pack_error(uint64_t reason, uint64_t src, uint64_t dst, uint64_t length) {
-    return 1 | PLACE(ERROR_INFO_REASON, reason) | PLACE(ERROR_INFO_SRC, src) | PLACE(ERROR_INFO_DST, dst) | PLACE(ERROR_INFO_LENGTH, length);
+    return 1 | PACK(ERROR_INFO_REASON, reason) | PACK(ERROR_INFO_SRC, src) | PACK(ERROR_INFO_DST, dst) | PACK(ERROR_INFO_LENGTH, length);
   }
 
   void check_look() {

@@ -73,7 +73,7 @@ struct Test : tb::Bench<Vrma_completer> {
 
   void foresee(uint64_t h, const std::vector<uint64_t>& payload, unsigned vpid, unsigned bytes, uint64_t nla, unsigned kind, bool data, bool wrong, uint32_t stamp) {
     ++good;
-    uint64_t ext = payload[0], quad = payload[1], serial = 0, at = tb::Translator::place(nla, vpid);
+    uint64_t ext = payload[0], quad = payload[1], serial = 0, at = tb::Translator::translate(nla, vpid);
     unsigned code = NICLOOP_RMA_ERROR_NONE;
     unsigned pdid = stamp & 0xffff;
     if (!TB_ANSWERS && (pdid == 0 || pdid != (top.stamps[vpid] & 0xffff))) code = NICLOOP_RMA_ERROR_DOMAIN;

@@ -1,6 +1,6 @@
-// rma_notifier: random notifications of four units into the rings of 16 processes of 1..5 places; software that reads now
+// rma_notifier: random notifications of four units into the rings of 16 processes of 1..5 entries; software that reads now
 // and then, switches rings off and on; slow memory that fails now and then.
-// - every notification is written once, whole and with its number, at its place, in the order of its unit, and not over
+// - every notification is written once, whole and with its number, in its entry, in the order of its unit, and not over
 //   one that software has not read; up to DMA_WRITES are under way; a failed write counts as discarded, switches its ring off, and those
 //   behind it in the ring are lost; the rate of notifications, whatever the memory's latency;
 // - a notification for a ring that is off is discarded, and one whose ring is switched off while it is written; a unit whose
@@ -144,7 +144,7 @@ struct Test : tb::Bench<Vrma_notifier> {
   void check_write(const Unit& n, const Ring& x) {
     CHECK(addr == x.base + 16 * x.index, "VPID %u: written to %llx, expected %llx", n.vpid, (unsigned long long)addr,
           (unsigned long long)(x.base + 16 * x.index));
-    uint64_t want = n.words[1] | PLACE(RMA_NOTI_SEQ, x.ahead + 1);
+    uint64_t want = n.words[1] | PACK(RMA_NOTI_SEQ, x.ahead + 1);
     CHECK(!x.full(), "VPID %u: a notification that nobody has read is overwritten", n.vpid);
     CHECK(!x.overflowed, "VPID %u: told, and not of what was dropped before", n.vpid);
     CHECK(burst[0] == n.words[0] && burst[1] == want, "VPID %u: %016llx %016llx, expected %016llx %016llx", n.vpid,
@@ -178,7 +178,7 @@ struct Test : tb::Bench<Vrma_notifier> {
   void check_extra(const Flight& f) {
     const Ring& x = f.ring;
     CHECK(x.overflowed && !x.full() && addr == x.base + 16 * x.index, "VPID %u: tells of dropped ones, and there were none", f.vpid);
-    uint64_t want = PLACE(RMA_NOTI_SEQ, x.ahead + 1) | PLACE(RMA_NOTI_ERROR, NICLOOP_RMA_ERROR_OVERFLOW) | PLACE(RMA_NOTI_LAST, 1);
+    uint64_t want = PACK(RMA_NOTI_SEQ, x.ahead + 1) | PACK(RMA_NOTI_ERROR, NICLOOP_RMA_ERROR_OVERFLOW) | PACK(RMA_NOTI_LAST, 1);
     CHECK(burst[0] == x.overflows && burst[1] == want, "VPID %u: %016llx %016llx tells of %u dropped ones", f.vpid,
           (unsigned long long)burst[0], (unsigned long long)burst[1], x.overflows);
     ++extras;

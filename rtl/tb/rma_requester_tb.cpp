@@ -57,9 +57,9 @@ struct Test : tb::Bench<Vrma_requester> {
       if (writes) n = std::min(n, 4096 - to % 4096);
       bool last = at + n == all;
       unsigned error = wrong;
-      uint64_t place = tb::Translator::place(from & ((1ull << 48) - 1), v);
+      uint64_t source = tb::Translator::translate(from & ((1ull << 48) - 1), v);
       if (error == NICLOOP_RMA_ERROR_NONE && put) error = atu.error(from, v);
-      if (error == NICLOOP_RMA_ERROR_NONE && put && store.bad(place, unsigned(n))) error = NICLOOP_RMA_ERROR_DMA;
+      if (error == NICLOOP_RMA_ERROR_NONE && put && store.bad(source, unsigned(n))) error = NICLOOP_RMA_ERROR_DMA;
       bool shape = error == NICLOOP_RMA_ERROR_BAD_COMMAND || error == NICLOOP_RMA_ERROR_BOUNDS;
       uint64_t side = note ? 0 : imm || lock || get ? to : from;
       tb::Note told{v, {tb::extension(side, tag), tb::note_word(unsigned(shape ? all : n), NICLOOP_RMA_UNIT_REQUESTER, command, error,
@@ -74,8 +74,8 @@ struct Test : tb::Bench<Vrma_requester> {
       std::vector<uint64_t> p{tb::header(type, op, unsigned(8 + (put || imm ? n : 8)), v, kHere, peer, node),
                               tb::extension(note ? 0 : get ? from : to, tag)};
       if (put)
-        for (unsigned i = 0; i < n; i += 8) p.push_back(quad(place + i, unsigned(n) - i));
-      else if (get) p.push_back(PLACE(RMA_GET_NLA, to) | PLACE(RMA_GET_BYTES_MINUS_1, n - 1));
+        for (unsigned i = 0; i < n; i += 8) p.push_back(quad(source + i, unsigned(n) - i));
+      else if (get) p.push_back(PACK(RMA_GET_NLA, to) | PACK(RMA_GET_BYTES_MINUS_1, n - 1));
       else if (imm) p.push_back(w1 >> 8 * at & (~0ull >> (64 - 8 * n)));
       else p.push_back(w1);
       p.push_back(top.stamps[v]);
@@ -107,9 +107,9 @@ struct Test : tb::Bench<Vrma_requester> {
       if (how == 2) d.word[1 + random.below(2)] |= 1ull << (48 + random.below(16));
       if (how == 3) d.word[1 + random.below(2)] |= mask & ~1023ull, bytes = 1 + random.below(2000);
     }
-    d.word[0] = PLACE(RMA_DESC_COMMAND, command) | random.below(16) << NICLOOP_RMA_DESC_NOTI_REQUESTER_LSB |
-                PLACE(RMA_DESC_DST_VPID, random.below(16)) | PLACE(RMA_DESC_DST_NODE, node) | PLACE(RMA_DESC_BYTES_MINUS_1, bytes - 1) |
-                PLACE(RMA_DESC_TAG, random.next());
+    d.word[0] = PACK(RMA_DESC_COMMAND, command) | random.below(16) << NICLOOP_RMA_DESC_NOTI_REQUESTER_LSB |
+                PACK(RMA_DESC_DST_VPID, random.below(16)) | PACK(RMA_DESC_DST_NODE, node) | PACK(RMA_DESC_BYTES_MINUS_1, bytes - 1) |
+                PACK(RMA_DESC_TAG, random.next());
     if (whole) d.word[0] &= ~(7ull << NICLOOP_RMA_DESC_NOTI_REQUESTER_LSB | NICLOOP_RMA_DESC_EACH_MASK);
     return d;
   }

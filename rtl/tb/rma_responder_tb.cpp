@@ -64,9 +64,9 @@ struct Test : tb::Bench<Vrma_responder> {
     uint64_t h = tb::header(lock ? NICLOOP_PACKET_TYPE_RMA_LOCK_REQ : NICLOOP_PACKET_TYPE_RMA_GET_REQ, op, 16, unsigned(random.below(16)),
                             unsigned(random.below(4096)), vpid, kHere);
     uint64_t ext = tb::extension(nla, tag), to = random.next() & ((1ull << 48) - 1);
-    uint64_t quad = lock ? random.next() : to | PLACE(RMA_GET_BYTES_MINUS_1, bytes - 1);
+    uint64_t quad = lock ? random.next() : to | PACK(RMA_GET_BYTES_MINUS_1, bytes - 1);
     if (lock && random.percent(50)) quad |= 0xf0000000ull << 32;
-    if (lock && random.percent(30)) quad = word(tb::Translator::place(nla, vpid), 4) << NICLOOP_RMA_LOCK_COMPARE_LSB | uint32_t(quad);  // just enough
+    if (lock && random.percent(30)) quad = word(tb::Translator::translate(nla, vpid), 4) << NICLOOP_RMA_LOCK_COMPARE_LSB | uint32_t(quad);  // just enough
     unsigned life = unsigned(random.below(0x10000)), pdid = random.percent(95) ? top.stamps[vpid] & 0xffff : unsigned(random.below(5));
     uint32_t stamp = tb::stamp(pdid, life);
     if (unsigned reason = feeder.send(h, {ext, quad}, stamp)) {
@@ -78,7 +78,7 @@ struct Test : tb::Bench<Vrma_responder> {
 
   void foresee(uint64_t h, uint64_t ext, uint64_t quad, uint64_t nla, unsigned vpid, unsigned bytes, bool lock, bool wrong, uint32_t stamp) {
     unsigned command = lock ? NICLOOP_RMA_COMMAND_FCAA : NICLOOP_RMA_COMMAND_GET, code = NICLOOP_RMA_ERROR_NONE;
-    uint64_t at = tb::Translator::place(nla, vpid);
+    uint64_t at = tb::Translator::translate(nla, vpid);
     unsigned pdid = stamp & 0xffff;
     if (pdid == 0 || pdid != (top.stamps[vpid] & 0xffff)) code = NICLOOP_RMA_ERROR_DOMAIN;
     else if (!(top.rma_on >> vpid & 1)) code = NICLOOP_RMA_ERROR_WINDOW_OFF;
@@ -98,7 +98,7 @@ struct Test : tb::Bench<Vrma_responder> {
       if (success)
         for (int k = 0; k < 4; ++k) after.written[at + k] = uint8_t(now >> 8 * k);
       p = {back(h, NICLOOP_PACKET_TYPE_RMA_LOCK_RSP, 16), ext,
-           PLACE(RMA_RESULT_TAG, FIELD(ext, RMA_EXT_TAG)) | PLACE(RMA_RESULT_SUCCESS, success) | PLACE(RMA_RESULT_OLD, old)};
+           PACK(RMA_RESULT_TAG, FIELD(ext, RMA_EXT_TAG)) | PACK(RMA_RESULT_SUCCESS, success) | PACK(RMA_RESULT_OLD, old)};
       (success ? swaps : kept)++;
     } else {
       p = {back(h, NICLOOP_PACKET_TYPE_RMA_GET_RSP, 8 + bytes), tb::extension(FIELD(quad, RMA_GET_NLA), unsigned(FIELD(ext, RMA_EXT_TAG)))};

@@ -20,12 +20,12 @@ struct Translator {
   bool open = false;
   uint64_t due = 0, nla = 0, vpid = 0, need = 0;
 
-  // The page of an NLA as a process sees it: its place in memory, or an error.
+  // The page of an NLA as a process sees it: its address in memory, or an error.
   unsigned error(uint64_t at, unsigned who) const {
     uint64_t h = Store::hash(at >> 12 ^ uint64_t(who) << 50);
     return h % 100 < bad_per_100 ? NICLOOP_RMA_ERROR_TRANSLATION + unsigned(h >> 32) % 4 : NICLOOP_RMA_ERROR_NONE;
   }
-  static uint64_t place(uint64_t at, unsigned who) {
+  static uint64_t translate(uint64_t at, unsigned who) {
     return (Store::hash(at >> 12 ^ uint64_t(who) << 56) << 12 & ((1ull << kSerial) - 1)) | (at & 0xfff);
   }
 
@@ -34,7 +34,7 @@ struct Translator {
     bool done = open && cycle >= due;
     top.atu_done = done;
     top.atu_error = done ? error(nla, unsigned(vpid)) : random.below(16);
-    top.atu_addr = done ? place(nla, unsigned(vpid)) | (served + 1) << kSerial : random.next();
+    top.atu_addr = done ? translate(nla, unsigned(vpid)) | (served + 1) << kSerial : random.next();
   }
   template <class T>
   void clock(T& top, uint64_t needs) {
@@ -163,7 +163,7 @@ struct Feeder {
     if (how == 2) list.erase(list.begin());
     if (how == 3) list = packet(h, std::vector<uint64_t>(payload.begin(), payload.end() - 1), stamp);
     if (how == 4) list[random.below(list.size())].data ^= 1ull << (8 + random.below(16)), reason = NICLOOP_DROP_REASON_CRC;
-    if (how == 5) list = packet(h ^ PLACE(HEADER_DST_NODE, 1 + random.below(4095)), payload, stamp), reason = NICLOOP_DROP_REASON_NO_SUCH_NODE;
+    if (how == 5) list = packet(h ^ PACK(HEADER_DST_NODE, 1 + random.below(4095)), payload, stamp), reason = NICLOOP_DROP_REASON_NO_SUCH_NODE;
     flits.insert(flits.end(), list.begin(), list.end());
     return reason;
   }
@@ -176,15 +176,15 @@ inline void give_stamps(T& top, Random& random) {
 }
 
 inline uint64_t header(unsigned type, unsigned op, unsigned length, unsigned src, unsigned src_node, unsigned dst, unsigned dst_node) {
-  return PLACE(HEADER_TYPE, type) | PLACE(HEADER_OP, op) | PLACE(HEADER_LENGTH, length) | PLACE(HEADER_SRC_VPID, src) |
-         PLACE(HEADER_SRC_NODE, src_node) | PLACE(HEADER_DST_VPID, dst) | PLACE(HEADER_DST_NODE, dst_node);
+  return PACK(HEADER_TYPE, type) | PACK(HEADER_OP, op) | PACK(HEADER_LENGTH, length) | PACK(HEADER_SRC_VPID, src) |
+         PACK(HEADER_SRC_NODE, src_node) | PACK(HEADER_DST_VPID, dst) | PACK(HEADER_DST_NODE, dst_node);
 }
 
 inline uint64_t note_word(unsigned bytes, unsigned unit, unsigned command, unsigned error, bool last, unsigned vpid, unsigned node) {
-  return PLACE(RMA_NOTI_BYTES_MINUS_1, bytes - 1) | PLACE(RMA_NOTI_UNIT, unit) | PLACE(RMA_NOTI_COMMAND, command) |
-         PLACE(RMA_NOTI_ERROR, error) | PLACE(RMA_NOTI_LAST, last) | PLACE(RMA_NOTI_PEER_VPID, vpid) | PLACE(RMA_NOTI_PEER_NODE, node);
+  return PACK(RMA_NOTI_BYTES_MINUS_1, bytes - 1) | PACK(RMA_NOTI_UNIT, unit) | PACK(RMA_NOTI_COMMAND, command) |
+         PACK(RMA_NOTI_ERROR, error) | PACK(RMA_NOTI_LAST, last) | PACK(RMA_NOTI_PEER_VPID, vpid) | PACK(RMA_NOTI_PEER_NODE, node);
 }
 
-inline uint64_t extension(uint64_t nla, unsigned tag) { return PLACE(RMA_EXT_NLA, nla) | PLACE(RMA_EXT_TAG, tag); }
+inline uint64_t extension(uint64_t nla, unsigned tag) { return PACK(RMA_EXT_NLA, nla) | PACK(RMA_EXT_TAG, tag); }
 
 }  // namespace tb

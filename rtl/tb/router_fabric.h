@@ -29,7 +29,7 @@ inline unsigned neighbour(const unsigned* dims, bool torus, unsigned node, unsig
   return up ? node + step : node - step;
 }
 
-// Walks both ways round and takes the shorter one.
+// Walks in both directions and takes the shorter one.
 inline unsigned route(const unsigned* dims, bool torus, unsigned here, unsigned dst) {
   for (unsigned d = 0; d < 3; ++d) {
     unsigned steps[2] = {0, 0};
@@ -72,7 +72,7 @@ class Fabric {
   void send(unsigned src, unsigned dst, unsigned traffic, unsigned quads) {
     std::vector<uint64_t> payload(quads);
     for (uint64_t& q : payload) q = random_->next();
-    Packet p = tb::packet(PLACE(HEADER_VC, traffic) | PLACE(HEADER_SRC_NODE, src) | PLACE(HEADER_DST_NODE, dst), payload);
+    Packet p = tb::packet(PACK(HEADER_VC, traffic) | PACK(HEADER_SRC_NODE, src) | PACK(HEADER_DST_NODE, dst), payload);
     for (const tb::Flit& f : p) nodes_[src]->out[traffic].push_back(f);
     flow(src, dst, traffic).push_back(p);
     ++waiting_;
@@ -96,7 +96,7 @@ class Fabric {
       CHECK(c.empty() && !from.empty(), "node %u: unexpected packet %016llx", n, (unsigned long long)f.data);
       c = from.front();
       from.pop_front();
-      c.front().data += PLACE(HEADER_MARK, routers(unsigned(FIELD(f.data, HEADER_SRC_NODE)), n));
+      c.front().data += PACK(HEADER_MARK, routers(unsigned(FIELD(f.data, HEADER_SRC_NODE)), n));
       --waiting_;
     }
     CHECK(!c.empty() && f == c.front(), "node %u VC %u: flit %016llx is not the next of its flow", n, v, (unsigned long long)f.data);
@@ -212,7 +212,7 @@ class Fabric {
       size_t before = waiting_;
       step(percent);
       quiet = waiting_ == before ? quiet + 1 : 0;
-      CHECK(quiet < 5000, "ways %u to %u: %zu packets stand still", first, last, waiting_);
+      CHECK(quiet < 5000, "routes %u to %u: %zu packets stand still", first, last, waiting_);
     }
     for (int i = 0; i < 400; ++i) step(100);
     for (unsigned n = 0; n < count; ++n) CHECK(nodes_[n]->top.idle, "node %u is not idle when all has arrived", n);

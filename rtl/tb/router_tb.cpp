@@ -6,7 +6,7 @@
 // - a packet that has come to HOP_MAX routers is discarded and counted, all others leave with one more;
 // - entries of the route table override, also with illegal ports, and read back;
 // - a blocked output on one VC holds neither other inputs nor the other VC; packets of its own input and VC
-//   pass it to other outputs while there are places;
+//   pass it to other outputs while there are entries;
 // - an output that all inputs want is shared evenly, packet by packet;
 // - a port that drains discards what is for it and holds nobody, also when it starts or stops in the middle of a packet;
 // - a free router passes a flit in 2 cycles, and one flit a cycle (VC_DEPTH 16);
@@ -56,7 +56,7 @@ struct Test : tb::Bench<Vrouter> {
 
   // Writes an entry of the route table, or takes it away, while nothing moves.
   void set_route(unsigned dst, unsigned port) {
-    uint64_t entry = port == kNoEntry ? 0 : PLACE(ROUTE_PORT, port) | PLACE(ROUTE_OVERRIDE, 1);
+    uint64_t entry = port == kNoEntry ? 0 : PACK(ROUTE_PORT, port) | PACK(ROUTE_OVERRIDE, 1);
     top.wr_addr = top.rd_addr = uint32_t(NICLOOP_REG_ROUTE(dst));
     top.wr_data = entry, top.wr_do = 1, top.rx_valid = 0, top.tx_credit = 0;
     tick();
@@ -81,16 +81,16 @@ struct Test : tb::Bench<Vrouter> {
   }
 
   void send(unsigned from, unsigned vc, unsigned dst, unsigned quads) {
-    uint64_t header = PLACE(HEADER_VC, vc % 2) | PLACE(HEADER_SRC_NODE, from) | PLACE(HEADER_SRC_VPID, vc) | PLACE(HEADER_DST_NODE, dst) |
-                      PLACE(HEADER_OP, random.below(64)) | PLACE(HEADER_LENGTH, serial++ & 1023);
+    uint64_t header = PACK(HEADER_VC, vc % 2) | PACK(HEADER_SRC_NODE, from) | PACK(HEADER_SRC_VPID, vc) | PACK(HEADER_DST_NODE, dst) |
+                      PACK(HEADER_OP, random.below(64)) | PACK(HEADER_LENGTH, serial++ & 1023);
     bool goes_round = random.percent(rounds);
-    header |= PLACE(HEADER_MARK, goes_round ? unsigned(NICLOOP_HOP_MAX) : unsigned(random.below(NICLOOP_HOP_MAX)) | 128 * unsigned(random.below(2)));
+    header |= PACK(HEADER_MARK, goes_round ? unsigned(NICLOOP_HOP_MAX) : unsigned(random.below(NICLOOP_HOP_MAX)) | 128 * unsigned(random.below(2)));
     std::vector<uint64_t> payload(quads);
     for (uint64_t& q : payload) q = random.next();
     Packet p = tb::packet(header, payload);
     for (const tb::Flit& f : p) in[from][vc].push_back(f);
     unsigned to = goes_round ? kDiscard : route(from, dst);
-    p.front().data += PLACE(HEADER_MARK, 1);
+    p.front().data += PACK(HEADER_MARK, 1);
     if (to == kDiscard) {
       ++discards;
       return;

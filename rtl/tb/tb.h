@@ -69,7 +69,7 @@ inline uint32_t crc32(const std::vector<uint64_t>& quads) {
 
 inline uint64_t field(uint64_t word, int lsb, int width) { return word >> lsb & (~0ull >> (64 - width)); }
 #define FIELD(word, name) tb::field(word, NICLOOP_##name##_LSB, NICLOOP_##name##_W)
-#define PLACE(name, value) (uint64_t(value) << NICLOOP_##name##_LSB & NICLOOP_##name##_MASK)
+#define PACK(name, value) (uint64_t(value) << NICLOOP_##name##_LSB & NICLOOP_##name##_MASK)
 
 // Read before a model is made: they say what its registers hold then.
 struct Arguments {

@@ -59,9 +59,9 @@ struct Test : tb::Bench<Vvelo_completer> {
   }
 
   uint64_t header(unsigned vc, unsigned type, unsigned length, unsigned piggyback, unsigned node, unsigned vpid) {
-    return PLACE(HEADER_VC, vc) | PLACE(HEADER_TYPE, type) | PLACE(HEADER_KIND, random.below(4)) | PLACE(HEADER_PIGGYBACK, piggyback) |
-           PLACE(HEADER_LENGTH, length) | PLACE(HEADER_MARK, random.below(256)) | PLACE(HEADER_SRC_VPID, random.below(16)) |
-           PLACE(HEADER_SRC_NODE, random.below(4096)) | PLACE(HEADER_DST_VPID, vpid) | PLACE(HEADER_DST_NODE, node);
+    return PACK(HEADER_VC, vc) | PACK(HEADER_TYPE, type) | PACK(HEADER_KIND, random.below(4)) | PACK(HEADER_PIGGYBACK, piggyback) |
+           PACK(HEADER_LENGTH, length) | PACK(HEADER_MARK, random.below(256)) | PACK(HEADER_SRC_VPID, random.below(16)) |
+           PACK(HEADER_SRC_NODE, random.below(4096)) | PACK(HEADER_DST_VPID, vpid) | PACK(HEADER_DST_NODE, node);
   }
 
   void send(const std::vector<tb::Flit>& list, const Expected& e) {
@@ -137,8 +137,8 @@ struct Test : tb::Bench<Vvelo_completer> {
 
   uint64_t slot_header(const Slot& f) {
     uint64_t h = f.e.header;
-    return PLACE(SLOT_SRC_VPID, FIELD(h, HEADER_SRC_VPID)) | PLACE(SLOT_SRC_NODE, FIELD(h, HEADER_SRC_NODE)) | PLACE(SLOT_LENGTH, FIELD(h, HEADER_LENGTH)) |
-           PLACE(SLOT_KIND, FIELD(h, HEADER_KIND)) | PLACE(SLOT_PIGGYBACK, FIELD(h, HEADER_PIGGYBACK)) | PLACE(SLOT_OVERFLOW, f.overflowed) | PLACE(SLOT_SEQ, f.seq);
+    return PACK(SLOT_SRC_VPID, FIELD(h, HEADER_SRC_VPID)) | PACK(SLOT_SRC_NODE, FIELD(h, HEADER_SRC_NODE)) | PACK(SLOT_LENGTH, FIELD(h, HEADER_LENGTH)) |
+           PACK(SLOT_KIND, FIELD(h, HEADER_KIND)) | PACK(SLOT_PIGGYBACK, FIELD(h, HEADER_PIGGYBACK)) | PACK(SLOT_OVERFLOW, f.overflowed) | PACK(SLOT_SEQ, f.seq);
   }
 
   void offer_flit(unsigned percent) {

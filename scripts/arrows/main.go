@@ -93,7 +93,7 @@ func check(pkgs []pkg) error {
 		from := strings.TrimPrefix(p.ImportPath, module)
 		rules, known := allowed[top(from)]
 		if !known {
-			errs = append(errs, fmt.Errorf("%s: folder %q has no place in the order; give it one in scripts/arrows", from, top(from)))
+			errs = append(errs, fmt.Errorf("%s: folder %q does not stand in the order; give it one in scripts/arrows", from, top(from)))
 			continue
 		}
 		errs = append(errs, refused(from, p.Imports, rules)...)

@@ -23,8 +23,8 @@ type step struct {
 	cell, net string
 }
 
-// A way is what a cell does to a wire after another has changed.
-type way struct {
+// An edge is what a cell does to a wire after another has changed.
+type edge struct {
 	from bit
 	ps   int
 	cell string
@@ -44,16 +44,16 @@ type start struct {
 }
 
 type graph struct {
-	ways   map[bit][]way
+	edges  map[bit][]edge
 	starts map[bit]start
 	stops  []stop
 	names  map[bit]string
 	known  map[bit]int // when a wire is settled; -1: being looked at
-	worst  map[bit]way
+	worst  map[bit]edge
 }
 
 func analyse(m *module, arcs map[string]*cellArcs, t *tree) ([]end, error) {
-	g := &graph{map[bit][]way{}, map[bit]start{}, nil, map[bit]string{}, map[bit]int{}, map[bit]way{}}
+	g := &graph{map[bit][]edge{}, map[bit]start{}, nil, map[bit]string{}, map[bit]int{}, map[bit]edge{}}
 	for _, name := range slices.Sorted(maps.Keys(m.Netnames)) {
 		if n := m.Netnames[name]; n.Hide == 0 {
 			for i, b := range n.Bits {
@@ -91,7 +91,7 @@ func (g *graph) add(name string, c *cell, a *cellArcs, t *tree) {
 	for _, x := range a.through {
 		if from, ok := c.bit(x.from); ok {
 			if to, ok := c.bit(x.to); ok && !strings.HasPrefix(c.Type, "BUFG") {
-				g.ways[to] = append(g.ways[to], way{from, x.ps + inFront(c.Type, x.from.port), c.Type})
+				g.edges[to] = append(g.edges[to], edge{from, x.ps + inFront(c.Type, x.from.port), c.Type})
 			}
 		}
 	}
@@ -133,7 +133,7 @@ func (g *graph) at(b bit) (int, error) {
 	}
 	g.known[b] = -1
 	latest := g.starts[b].ps
-	for _, w := range g.ways[b] {
+	for _, w := range g.edges[b] {
 		ps, err := g.at(w.from)
 		if err != nil {
 			return 0, err

@@ -225,7 +225,7 @@ void Border::collect(uint64_t cycle) {
     }
     for (uint32_t v = 0; v < format_.vcs; ++v) {
       uint64_t more = ((c.freed >> v * format_.count_bits) - (e.seen >> v * format_.count_bits)) & mask(format_.count_bits);
-      if (more > 1) fail(e, cycle, "a count of freed places jumps");
+      if (more > 1) fail(e, cycle, "a count of freed entries jumps");
       if (more != 0) id |= 1u << (kEdgeFreedShift + v);
     }
     e.seen = c.freed;

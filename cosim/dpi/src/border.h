@@ -8,7 +8,7 @@
 //   cycle t + 1  post(): the flit, or the credit, is at the neighbour's end of the link
 //   cycle t + 2  the node's link takes the word with the flit (t + 3: with the credit)
 //
-//   cycle w      a word leaves the node: out() has its flit, and the places that it tells to be free
+//   cycle w      a word leaves the node: out() has its flit, and the entries that it tells to be free
 //
 // An edge of the neighbour's end is made up for when the node has its next, so that what is for cycle t + 1 may still be
 // posted while the nodes stand there.
@@ -97,7 +97,7 @@ class Border {
     uint32_t pending = 0;             // in these queues
     bool word_valid = false, fresh = false;  // fresh: came in the cycle before, or in the present one
     uint8_t word[32], came[32];              // from the node: for the coming edge, and the one behind it
-    uint64_t seen = 0; // the counts of places that the node has told of
+    uint64_t seen = 0; // the counts of entries that the node has told of
     bool due = false, dirty = false, anchor_out = false, peer_valid = false, out_valid = false;
     uint32_t expected = 0, next = 0, base = 0, anchor_seq = 0, peer_ack = 0;
     uint32_t here[kMaxVcs] = {};

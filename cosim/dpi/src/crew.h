@@ -13,7 +13,7 @@
 
 namespace nicloop {
 
-// Tells whether sharing pays, by measuring: short trials of both ways, and the better one until the next trial. So a
+// Tells whether sharing pays, by measuring: short trials of both, and the better one until the next trial. So a
 // busy machine, on which a second thread mostly waits for a core, costs little more than having one.
 class Trial {
  public:

@@ -18,8 +18,8 @@ uint64_t quad(const svBitVecVal* words, uint32_t i) { return words[2 * i] | uint
 // The line printed just before says more than file and number.
 void report(FaultKind kind, const char* what, const char* file, int line) {
   std::string text = take_last_line();
-  std::string place = std::string(file != nullptr ? file : "?") + ":" + std::to_string(line);
-  if (text.find(place) == std::string::npos) text = place + ": " + what + (text.empty() ? "" : ": " + text);
+  std::string where = std::string(file != nullptr ? file : "?") + ":" + std::to_string(line);
+  if (text.find(where) == std::string::npos) text = where + ": " + what + (text.empty() ? "" : ": " + text);
   if (bus == nullptr) {  // before the handshake is over
     std::fprintf(stderr, "%s\n", text.c_str());
     std::exit(1);

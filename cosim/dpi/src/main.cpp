@@ -87,7 +87,7 @@ class Apart {
   Transport* const transport_;
   void* const memory_;
   const size_t bytes_;
-  uint8_t head_[kLanesEnd];
+  uint8_t head_[kMsgBuffersEnd];
 };
 
 int cannot_start(const std::string& why) {

@@ -5,10 +5,10 @@
 // that its neighbours sent in the cycle before, in any order, on any thread. There are two sets of buffers, one that is read
 // and one that is written:
 //
-//   cycle n      node A: edge, tx word w        -> written to B's place in set 1
+//   cycle n      node A: edge, tx word w        -> written to B's entry in set 1
 //   cycle n + 1  node B: rx word w from set 1, edge
 //
-// Wires that take longer have a set more for every cycle, and sets are read in turn.
+// Wires that take longer have a set more for every cycle, and sets are read one after the other.
 //
 // A node in which nothing can happen is not evaluated (it sleeps): nothing pends, no word comes, it is idle and not active, and
 // so for kLinger cycles. sim_node promises that a clock edge would then change nothing but its cycle counter.
@@ -34,7 +34,7 @@ struct Pending {
 };
 
 // Node has, besides the types of its ports:
-//   static constexpr uint32_t kLinks, kWordBytes, kPlaces (of a virtual channel)
+//   static constexpr uint32_t kLinks, kWordBytes, kVcDepth (of a virtual channel)
 //   void start(node, shape, link_up)         before the first edge
 //   void reset(bool), trace(bool)
 //   void start_links()                       takes its links out of reset, all else stays in it
@@ -56,7 +56,7 @@ class Mesh {
       : shape_(shape), border_(border), latency_(wire_latency), nodes_(shape.nodes()), states_(shape.nodes()), wires_(2 + wire_latency),
         crew_(threads), shares_(threads > 1) {
     for (auto& set : wires_) set.resize(shape.nodes());
-    turn();
+    rotate();
     awake_.reserve(shape.nodes());
     for (uint32_t n = 0; n < shape.nodes(); ++n) {
       if ((only >> n & 1) == 0) continue;
@@ -79,14 +79,14 @@ class Mesh {
   uint64_t cycles() const { return cycles_; }  // since reset
   uint64_t steps() const { return steps_; }    // edges of nodes in all
 
-  // Links come out of reset before all else. They have the time for three words one way, and to give credits for all places one by one, so that the
+  // Links come out of reset before all else. They have the time for three words one way, and to give credits for all entries one by one, so that the
   // first cycle finds them ready.
   void reset(uint32_t edges) {
     for (uint16_t n : members_) nodes_[n]->reset(true);
     resetting_ = true;
     for (uint32_t i = 0; i < edges; ++i) tick({});
     for (uint16_t n : members_) nodes_[n]->start_links();
-    for (uint32_t i = 0; i < 4 * (latency_ + 5) + Node::kPlaces + 8; ++i) tick({});
+    for (uint32_t i = 0; i < 4 * (latency_ + 5) + Node::kVcDepth + 8; ++i) tick({});
     resetting_ = false;
     for (uint16_t n : members_) nodes_[n]->reset(false);
     cycles_ = steps_ = 0;
@@ -128,7 +128,7 @@ class Mesh {
       for (uint16_t n : awake_) step(n);
     }
     now_ = now_ + 1 == wires_.size() ? 0 : now_ + 1;
-    turn();
+    rotate();
     ++cycles_;
     steps_ += awake_.size();
     if (border_ != nullptr) border_->collect(cycles_);
@@ -210,7 +210,7 @@ class Mesh {
   }
 
   // Of now_: what is read and what is written.
-  void turn() {
+  void rotate() {
     in_ = wires_[now_].data();
     out_ = wires_[now_ == 0 ? wires_.size() - 1 : now_ - 1].data();
   }

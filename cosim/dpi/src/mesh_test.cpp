@@ -38,7 +38,7 @@ uint64_t mix(uint64_t x) {
 // A node that keeps a hash of everything it sees with the cycle at which it saw it. Fuel comes with words and commands; as long as there is some
 // it sends words, changes its interrupt and breaks or mends a wire now and then.
 struct Small {
-  static constexpr uint32_t kLinks = kMaxLinks, kWordBytes = 8, kPlaces = 1;
+  static constexpr uint32_t kLinks = kMaxLinks, kWordBytes = 8, kVcDepth = 1;
 
   uint64_t hash = 0, cycle = 0, slept_ = 0;
   uint32_t n = 0, fuel = 0, valid = 0, down = 0, carrier_ = 0, rx_valid = 0;

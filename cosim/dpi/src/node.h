@@ -38,7 +38,7 @@ inline void set_unchanged(void*, bool) {}
 
 class VerilatedNode {
  public:
-  static constexpr uint32_t kLinks = NL_PORTS - 1, kPlaces = NL_VC_DEPTH;
+  static constexpr uint32_t kLinks = NL_PORTS - 1, kVcDepth = NL_VC_DEPTH;
   static constexpr uint32_t kWordBytes = sizeof(Vsim_node::tx_word) / kLinks;
 
   VerilatedNode(VerilatedContext* context, uint32_t n) : top_(context, ("node" + std::to_string(n)).c_str()) {}

@@ -9,8 +9,8 @@
 namespace nicloop {
 
 // Queue of one port, in order of (at, order of the pushes). The hardware takes the
-// front and answers in the same order; what it has taken and not answered keeps its
-// place before all that may still be pushed. T has a member `at`.
+// front and answers in the same order; what it has taken and not answered stays
+// ahead of all that may still be pushed. T has a member `at`.
 template <typename T>
 class PostedQueue {
  public:
@@ -20,9 +20,9 @@ class PostedQueue {
   const T& oldest() const { return items_[done_]; }  // in_flight() only
 
   void push(const T& item) {
-    size_t place = items_.size();
-    while (place != next_ && items_[place - 1].at > item.at) --place;
-    items_.insert(items_.begin() + std::ptrdiff_t(place), item);
+    size_t at = items_.size();
+    while (at != next_ && items_[at - 1].at > item.at) --at;
+    items_.insert(items_.begin() + std::ptrdiff_t(at), item);
   }
 
   void take() { ++next_; }

@@ -100,7 +100,7 @@ struct Text {
 
 // Handshake: the simulator says Hello, Go checks it and answers Welcome together
 // with the descriptor of the shared memory; the simulator resets the model and
-// says STOPPED at cycle 0. Magic and version keep their place for ever.
+// says STOPPED at cycle 0. Magic and version keep their offset for ever.
 struct Hello {
   uint64_t magic;
   uint32_t version;
@@ -124,25 +124,25 @@ struct Welcome {
 };
 
 // The shared memory starts with the control block. Only the simulator
-// writes it. Behind it lie the lanes, the trace buffer and the nodes' memories.
+// writes it. Behind it lie the message buffers, the trace buffer and the nodes' memories.
 struct Control {
   uint64_t cycle;          // now and then while running, exact when stopped
   uint64_t trace_count;    // records that the last run left in the trace buffer
   uint64_t pio_taken[kMaxNodes][kMaxVpids];  // pieces answered, but for those that made whole a line which has not left
 };
 
-// A lane carries one message past the socket while its receiver waits at it: a message of
+// A message buffer carries one message past the socket while its receiver waits at it: a message of
 // the socket costs two system calls and more, as much as dozens of cycles.
 // The receiver sets Looking before it sends what the message will answer, then perhaps Sleeping, on which it sleeps
 // as a futex, and Idle when it has taken the message or will rather sleep in the socket, where alone it sees the
 // other end die. The sender writes into
-// a lane that is Looking or Sleeping, and owns the message's way only if it can exchange that for Full; else it
+// a buffer that is Looking or Sleeping, and owns the message's way only if it can exchange that for Full; else it
 // sends the same bytes through the socket. Who finds Sleeping wakes the futex. So that nothing overtakes, once one message
-// of an exchange (from the first command to STOPPED) took the socket the rest does too; a lane that is Full of 0
+// of an exchange (from the first command to STOPPED) took the socket the rest does too; a buffer that is Full of 0
 // bytes sends its receiver there.
-enum LaneState : uint32_t { kLaneIdle = 0, kLaneLooking = 1, kLaneFull = 2, kLaneSleeping = 3 };
+enum MsgBufferState : uint32_t { kMsgBufferIdle = 0, kMsgBufferLooking = 1, kMsgBufferFull = 2, kMsgBufferSleeping = 3 };
 
-struct Lane {
+struct MsgBuffer {
   uint32_t state;
   uint32_t bytes;
   uint32_t look_ns;  // of commands: how long to look for the next message; 0: sleep at once
@@ -150,9 +150,9 @@ struct Lane {
   uint8_t data[4032];
 };
 
-constexpr size_t kCommandLane = 12288;  // where they lie in the shared memory
-constexpr size_t kEventLane = 16384;
-constexpr size_t kLanesEnd = 20480;
+constexpr size_t kCommandBuffer = 12288;  // where they lie in the shared memory
+constexpr size_t kEventBuffer = 16384;
+constexpr size_t kMsgBuffersEnd = 20480;
 
 struct TraceRecord {
   uint64_t cycle;
@@ -174,8 +174,8 @@ static_assert(sizeof(Hello) == 72 && offsetof(Hello, version) == 8 && offsetof(H
               offsetof(Hello, desc_hash) == 32 && offsetof(Hello, build_hash) == 40);
 static_assert(sizeof(Welcome) == 88 && offsetof(Welcome, memory_bytes) == 16 &&
               offsetof(Welcome, shared_bytes) == 48 && offsetof(Welcome, build_hash) == 56);
-static_assert(sizeof(Control) == 16 + 8 * kMaxNodes * kMaxVpids && sizeof(Control) <= kCommandLane);
-static_assert(sizeof(Lane) == 4096 && offsetof(Lane, bytes) == 4 && offsetof(Lane, look_ns) == 8 && offsetof(Lane, data) == 64);
+static_assert(sizeof(Control) == 16 + 8 * kMaxNodes * kMaxVpids && sizeof(Control) <= kCommandBuffer);
+static_assert(sizeof(MsgBuffer) == 4096 && offsetof(MsgBuffer, bytes) == 4 && offsetof(MsgBuffer, look_ns) == 8 && offsetof(MsgBuffer, data) == 64);
 static_assert(sizeof(TraceRecord) == 24 && offsetof(TraceRecord, node) == 16 && offsetof(TraceRecord, vc) == 20);
 static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "frames are copied as they lie in memory");
 

@@ -50,10 +50,10 @@ bool check_welcome(const Hello& hello, const Welcome& w, std::string* error) {
   }
   uint64_t end = w.memory_offset + w.nodes * w.memory_bytes;
   bool trace_fits = w.trace_records == 0 ||
-                    (w.trace_records >= kMinTrace && w.trace_offset >= kLanesEnd && w.trace_offset % 8 == 0 &&
+                    (w.trace_records >= kMinTrace && w.trace_offset >= kMsgBuffersEnd && w.trace_offset % 8 == 0 &&
                      w.trace_records <= (1ull << 32) && w.trace_offset + w.trace_records * sizeof(TraceRecord) <= w.memory_offset);
   if (w.memory_bytes % 4096 != 0 || w.memory_bytes > (1ull << 40) || w.memory_offset % 4096 != 0 ||
-      w.memory_offset < kLanesEnd || w.memory_offset > (1ull << 40) || end > w.shared_bytes || !trace_fits) {
+      w.memory_offset < kMsgBuffersEnd || w.memory_offset > (1ull << 40) || end > w.shared_bytes || !trace_fits) {
     *error = "handshake: the shared memory's layout contradicts itself";
     return false;
   }
@@ -115,8 +115,8 @@ bool Transport::map(int memory, const Welcome& w, Shared* shared, std::string* e
   void* base = mmap(nullptr, w.shared_bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, memory, 0);
   if (base == MAP_FAILED) return fail(error, "mapping the shared memory");
   auto* bytes = static_cast<uint8_t*>(base);
-  commands_ = reinterpret_cast<Lane*>(bytes + kCommandLane);
-  events_ = reinterpret_cast<Lane*>(bytes + kEventLane);
+  commands_ = reinterpret_cast<MsgBuffer*>(bytes + kCommandBuffer);
+  events_ = reinterpret_cast<MsgBuffer*>(bytes + kEventBuffer);
   *shared = shared_at(w, base);
   control_ = shared->control;
   return true;
@@ -152,34 +152,34 @@ bool Transport::look() {
   uint64_t until = now_ns() + limit;
   do {
     for (int i = 0; i < 64; ++i) {
-      if (__atomic_load_n(&commands_->state, __ATOMIC_ACQUIRE) == kLaneFull) return true;
+      if (__atomic_load_n(&commands_->state, __ATOMIC_ACQUIRE) == kMsgBufferFull) return true;
       __builtin_ia32_pause();
     }
   } while (now_ns() < until);
   return false;
 }
 
-// False: no message came, and the lane is Idle.
+// False: no message came, and the buffer is Idle.
 bool Transport::nap() {
   auto leave = [&](uint32_t from, uint32_t to) {
     return __atomic_compare_exchange_n(&commands_->state, &from, to, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE);
   };
-  if (!leave(kLaneLooking, kLaneSleeping)) return true;  // it came just now
+  if (!leave(kMsgBufferLooking, kMsgBufferSleeping)) return true;  // it came just now
   const timespec limit{0, kNapNs};
-  syscall(SYS_futex, &commands_->state, FUTEX_WAIT, kLaneSleeping, &limit, nullptr, 0);
-  return !leave(kLaneSleeping, kLaneIdle);
+  syscall(SYS_futex, &commands_->state, FUTEX_WAIT, kMsgBufferSleeping, &limit, nullptr, 0);
+  return !leave(kMsgBufferSleeping, kMsgBufferIdle);
 }
 
-bool Transport::wait_at_lane() {
-  if (commands_ == nullptr || __atomic_load_n(&commands_->state, __ATOMIC_ACQUIRE) == kLaneIdle) return false;
+bool Transport::wait_at_buffer() {
+  if (commands_ == nullptr || __atomic_load_n(&commands_->state, __ATOMIC_ACQUIRE) == kMsgBufferIdle) return false;
   if (!look() && !nap()) return false;
-  __atomic_store_n(&commands_->state, kLaneIdle, __ATOMIC_RELAXED);
+  __atomic_store_n(&commands_->state, kMsgBufferIdle, __ATOMIC_RELAXED);
   return true;
 }
 
 bool Transport::receive(const uint8_t** data, size_t* size) {
   *data = in_;
-  if (wait_at_lane() && commands_->bytes != 0) {
+  if (wait_at_buffer() && commands_->bytes != 0) {
     // A copy: the answer to the message's first command invites the next.
     *size = std::min(size_t(commands_->bytes), sizeof commands_->data);
     std::memcpy(in_, commands_->data, *size);
@@ -200,18 +200,18 @@ void Transport::put(const Event& event, const Text* text) {
   used_ += need;
 }
 
-// Hands bytes to a receiver that waits at the lane; 0 bytes send it to the socket.
+// Hands bytes to a receiver that waits at the buffer; 0 bytes send it to the socket.
 bool Transport::hand_over(size_t bytes) {
   if (events_ == nullptr) return false;
-  auto waits = [](uint32_t state) { return state == kLaneLooking || state == kLaneSleeping; };
+  auto waits = [](uint32_t state) { return state == kMsgBufferLooking || state == kMsgBufferSleeping; };
   uint32_t state = __atomic_load_n(&events_->state, __ATOMIC_ACQUIRE);
   if (!waits(state)) return false;
   std::memcpy(events_->data, out_, bytes);
   events_->bytes = uint32_t(bytes);
-  while (!__atomic_compare_exchange_n(&events_->state, &state, kLaneFull, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE)) {
+  while (!__atomic_compare_exchange_n(&events_->state, &state, kMsgBufferFull, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE)) {
     if (!waits(state)) return false;
   }
-  if (state == kLaneSleeping) syscall(SYS_futex, &events_->state, FUTEX_WAKE, INT_MAX, nullptr, nullptr, 0);
+  if (state == kMsgBufferSleeping) syscall(SYS_futex, &events_->state, FUTEX_WAKE, INT_MAX, nullptr, nullptr, 0);
   return true;
 }
 
@@ -233,7 +233,7 @@ bool Transport::flush() {
 bool Transport::finish_answer() {
   if (used_ == 0) return true;
   // Before the answer is: on one CPU that wakes the host, which may have sent the next command before we run again.
-  if (commands_ != nullptr) __atomic_store_n(&commands_->state, kLaneLooking, __ATOMIC_RELEASE);
+  if (commands_ != nullptr) __atomic_store_n(&commands_->state, kMsgBufferLooking, __ATOMIC_RELEASE);
   bool sent = flush();
   by_socket_ = control_ == nullptr;
   return sent;

@@ -36,14 +36,14 @@ class Transport final : public Outbox {
   bool pulse(uint64_t cycle) override;
   // Sends what was put. False: the other end is gone.
   bool flush();
-  // The answer is complete: the next exchange may use the lanes again.
+  // The answer is complete: the next exchange may use the message buffers again.
   bool finish_answer();
 
  private:
   bool map(int memory, const Welcome& welcome, Shared* shared, std::string* error);
   ssize_t receive_welcome(Welcome* welcome, int* memory);
 
-  bool wait_at_lane();  // for a message in the command lane
+  bool wait_at_buffer();  // for a message in the command buffer
   bool look();
   bool nap();
   bool hand_over(size_t bytes);
@@ -51,8 +51,8 @@ class Transport final : public Outbox {
   int fd_ = -1;
   uint64_t last_sent_ns_ = 0;
   Control* control_ = nullptr;
-  Lane* commands_ = nullptr;
-  Lane* events_ = nullptr;
+  MsgBuffer* commands_ = nullptr;
+  MsgBuffer* events_ = nullptr;
   bool by_socket_ = true;  // a message of this exchange took the socket
   size_t used_ = 0;
   alignas(8) uint8_t out_[kMaxMessage];

@@ -48,18 +48,18 @@ func Paper() Config {
 
 // What fits into the masks and the small integers.
 const (
-	maxPorts  = 64
-	maxQueues = 128
-	maxSlots  = 255
-	ticks     = 120 // in a cycle
+	maxPorts    = 64
+	maxQueues   = 128
+	maxCapacity = 255
+	ticks       = 120 // in a cycle
 )
 
 func (c *Config) check() error {
 	switch {
 	case c.Flits < 1 || c.Flits > 128:
 		return refuse("packets of %d flits: expected 1 to 128", c.Flits)
-	case c.slots() < 1 || c.slots() > maxSlots:
-		return refuse("queues of %d flits: expected 1 to %d packets of %d flits", c.Depth, maxSlots, c.Flits)
+	case c.capacity() < 1 || c.capacity() > maxCapacity:
+		return refuse("queues of %d flits: expected 1 to %d packets of %d flits", c.Depth, maxCapacity, c.Flits)
 	case !(c.Speedup >= 1 && c.Speedup <= ticks):
 		return refuse("speed-up %g: expected 1 or more", c.Speedup)
 	case c.RouterCycles < 1 || c.NodeCycles < 1:
@@ -96,8 +96,8 @@ func refuse(format string, args ...any) error {
 	return fmt.Errorf("%w: "+format, append([]any{drivers.ErrConfig}, args...)...)
 }
 
-// slots are the packets that a queue has room for.
-func (c *Config) slots() int { return c.Depth / c.Flits }
+// capacity is how many packets a queue has room for.
+func (c *Config) capacity() int { return c.Depth / c.Flits }
 
 // flitTicks is how long a port is busy with one flit.
 func (c *Config) flitTicks() int64 { return max(1, int64(math.Round(ticks/c.Speedup))) }

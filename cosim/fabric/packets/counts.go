@@ -146,7 +146,7 @@ func (n *Network) Taken() []uint64 {
 
 // Carried is how many flits an output has sent: those that have crossed, but for what still waits for the wire.
 func (n *Network) Carried(router, port int) uint64 {
-	at := n.place[router]
+	at := n.locations[router]
 	pt := &n.parts[at.part].routers[at.index].port[port]
 	return pt.sent - min(pt.sent, uint64(max(0, pt.wireFree-n.now)))
 }

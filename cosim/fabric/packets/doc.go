@@ -8,7 +8,7 @@
 //   - The packet at the front of a queue is routed in the cycle in which its head arrives, or that in which the tail of the one before
 //     has left. It then asks for an output until it gets it, which needs room for all of it behind the output's
 //     wire on its VC.
-//   - In a cycle every free output takes the next of those that ask it and whose input is free, by turns. Both
+//   - In a cycle every free output takes the next of those that ask it and whose input is free, round-robin. Both
 //     are then taken until the packet's tail has crossed: Speedup flits in a cycle, but none before it has arrived.
 //   - An output's wire carries packets whole, one flit per cycle, in the order in which they crossed; a head is on the
 //     wire RouterCycles after it began to cross at the earliest.

@@ -9,34 +9,34 @@ import (
 
 // A Network is a simulation. It is its caller's to call from one goroutine at a time.
 type Network struct {
-	cfg      Config
-	vcs      int
-	slots    int
-	slotTime int64 // ticks of a flit
-	births   traffic.Births
-	block    int64
-	now      int64
-	parts    []*part
-	place    []place                               // of routers
-	nodes    []place                               // of nodes
-	era      int                                   // of the mail: blocks alternate between two boxes
-	since    int64                                 // birth of the first packet whose latency counts
-	observe  func(pk *packet, node int32, t int64) // for tests
+	cfg       Config
+	vcs       int
+	capacity  int
+	flitTime  int64 // ticks of a flit
+	births    traffic.Births
+	block     int64
+	now       int64
+	parts     []*part
+	locations []location                            // of routers
+	nodes     []location                            // of nodes
+	era       int                                   // of the mail: blocks alternate between two boxes
+	since     int64                                 // birth of the first packet whose latency counts
+	observe   func(pk *packet, node int32, t int64) // for tests
 
 	// port of a queue, and queues of a port
 	portOf   [maxQueues]uint8
 	queuesOf [maxPorts][2]uint64
 }
 
-// A place is where a part has something.
-type place struct{ part, index int32 }
+// A location is where a part has something.
+type location struct{ part, index int32 }
 
 // New builds a network at cycle 0.
 func New(cfg Config) (*Network, error) {
 	if err := cfg.check(); err != nil {
 		return nil, err
 	}
-	n := &Network{cfg: cfg, vcs: cfg.Routing.VCs(), slots: cfg.slots(), slotTime: cfg.flitTicks(), births: traffic.Bernoulli(cfg.Rate / float64(cfg.Flits))}
+	n := &Network{cfg: cfg, vcs: cfg.Routing.VCs(), capacity: cfg.capacity(), flitTime: cfg.flitTicks(), births: traffic.Bernoulli(cfg.Rate / float64(cfg.Flits))}
 	for q := range n.portOf {
 		p := q / n.vcs
 		n.portOf[q] = uint8(p)
@@ -68,13 +68,13 @@ func New(cfg Config) (*Network, error) {
 	return n, nil
 }
 
-// lay gives every router and node its place in a part, and its memory.
+// lay gives every router and node its location in a part, and its memory.
 func (n *Network) lay() {
 	t := n.cfg.Topology
 	for i := range t.Parts() {
 		n.parts = append(n.parts, newPart(n, i, t.Parts()))
 	}
-	n.place, n.nodes = make([]place, t.Routers()), make([]place, t.Nodes())
+	n.locations, n.nodes = make([]location, t.Routers()), make([]location, t.Nodes())
 	count := make([]int, t.Parts())
 	for r := range t.Routers() {
 		count[t.Part(r)]++
@@ -85,7 +85,7 @@ func (n *Network) lay() {
 	}
 	for r := range t.Routers() {
 		p := n.parts[t.Part(r)]
-		n.place[r] = place{int32(p.number), int32(len(p.routers))}
+		n.locations[r] = location{int32(p.number), int32(len(p.routers))}
 		p.routers = append(p.routers, router{id: int32(r), ports: int32(t.Ports(r)), dice: *rand.NewPCG(n.cfg.Seed, uint64(r)<<1)})
 	}
 	for _, p := range n.parts {
@@ -93,7 +93,7 @@ func (n *Network) lay() {
 			r := &p.routers[i]
 			for port := range t.Ports(int(r.id)) {
 				if id, ok := t.Node(int(r.id), port); ok {
-					n.nodes[id] = place{int32(p.number), int32(len(p.nodes))}
+					n.nodes[id] = location{int32(p.number), int32(len(p.nodes))}
 					p.nodes = append(p.nodes, newNode(n, id, int32(i), uint8(port)))
 				}
 			}
@@ -106,11 +106,11 @@ func (n *Network) wire() (longest, block int64) {
 	t := n.cfg.Topology
 	block = 64
 	longest = int64(n.cfg.NodeCycles)
-	slots := 0
+	entries := 0
 	for _, p := range n.parts {
 		for i := range p.routers {
 			r := &p.routers[i]
-			r.base = slots
+			r.base = entries
 			queues := 0
 			for o := range r.port[:r.ports] {
 				pt := &r.port[o]
@@ -122,7 +122,7 @@ func (n *Network) wire() (longest, block int64) {
 				} else if !wired {
 					rings = 0
 				} else {
-					peer := n.place[w.Router]
+					peer := n.locations[w.Router]
 					pt.part, pt.peer, pt.peerPort, pt.cycles = peer.part, peer.index, uint8(w.Port), int16(w.Cycles)
 					longest = max(longest, int64(w.Cycles))
 					if int(peer.part) != p.number { // a credit on its way back is what arrives first
@@ -131,19 +131,19 @@ func (n *Network) wire() (longest, block int64) {
 				}
 				for v := range rings {
 					q := o*n.vcs + v
-					r.queues[q].base = int32(queues * n.slots)
-					r.room[q] = int16(n.slots)
+					r.queues[q].base = int32(queues * n.capacity)
+					r.room[q] = int16(n.capacity)
 					queues++
 				}
 			}
-			slots += queues * n.slots
+			entries += queues * n.capacity
 		}
 	}
-	pool := slab[packet](slots)
+	all := slab[packet](entries)
 	for _, p := range n.parts {
 		for i := range p.routers {
 			r := &p.routers[i]
-			r.ring = pool[r.base:]
+			r.ring = all[r.base:]
 		}
 	}
 	return longest, block
@@ -171,8 +171,8 @@ func (n *Network) Check() error {
 			}
 		}
 		for i := range p.nodes {
-			if nd := &p.nodes[i]; int(nd.room) != n.slots || nd.count != 0 {
-				return fmt.Errorf("node %d: room for %d of %d packets, %d not taken", nd.id, nd.room, n.slots, nd.count)
+			if nd := &p.nodes[i]; int(nd.room) != n.capacity || nd.count != 0 {
+				return fmt.Errorf("node %d: room for %d of %d packets, %d not taken", nd.id, nd.room, n.capacity, nd.count)
 			}
 		}
 	}
@@ -190,8 +190,8 @@ func (n *Network) checkRouter(r *router) error {
 				return fmt.Errorf("router %d, input %d, VC %d: %d packets", r.id, o, v, r.queues[q].n)
 			}
 			_, wired := n.cfg.Topology.Wire(int(r.id), o)
-			if (wired || r.port[o].node >= 0 && v == 0) && int(r.room[q]) != n.slots {
-				return fmt.Errorf("router %d, output %d, VC %d: room for %d of %d packets", r.id, o, v, r.room[q], n.slots)
+			if (wired || r.port[o].node >= 0 && v == 0) && int(r.room[q]) != n.capacity {
+				return fmt.Errorf("router %d, output %d, VC %d: room for %d of %d packets", r.id, o, v, r.room[q], n.capacity)
 			}
 		}
 	}

@@ -38,8 +38,8 @@ func marked(chance float64, dice rand.Source) bool {
 }
 
 func newNode(n *Network, id int, router int32, port uint8) node {
-	nd := node{id: int32(id), router: router, port: port, room: int16(n.slots), slow: n.cfg.slow(id), pace: 1,
-		ring: make([]packet, n.slots), dice: *rand.NewPCG(n.cfg.Seed, uint64(id)<<1|1)}
+	nd := node{id: int32(id), router: router, port: port, room: int16(n.capacity), slow: n.cfg.slow(id), pace: 1,
+		ring: make([]packet, n.capacity), dice: *rand.NewPCG(n.cfg.Seed, uint64(id)<<1|1)}
 	if partner, ok := n.cfg.Traffic.Partner(id); ok && n.cfg.Paced {
 		nd.pace = n.cfg.slow(partner)
 	}
@@ -114,8 +114,8 @@ func (p *part) inject(r *router, nd *node, flits int, t int64) {
 // sink puts a packet on its way into a node's memory.
 func (p *part) sink(r *router, nd *node, pk *packet, t int64) {
 	at := int(nd.first) + int(nd.count)
-	if at >= p.net.slots {
-		at -= p.net.slots
+	if at >= p.net.capacity {
+		at -= p.net.capacity
 	}
 	nd.ring[at] = *pk
 	if nd.count++; nd.count == 1 {
@@ -135,7 +135,7 @@ func (p *part) take(r *router, nd *node, t int64) {
 	}
 	pk := &nd.ring[nd.first]
 	p.deliver(nd, pk, t)
-	if nd.first++; int(nd.first) == p.net.slots {
+	if nd.first++; int(nd.first) == p.net.capacity {
 		nd.first = 0
 	}
 	p.giveBack(r, int(nd.port), int(nd.port)*p.net.vcs)

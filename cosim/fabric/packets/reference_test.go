@@ -55,7 +55,7 @@ type refRouter struct {
 	id        int
 	in, out   []refSide
 	queues    []refQueue
-	turn      []int // of outputs
+	nextQueue []int // of outputs
 	credits   []int // flits, by output and VC
 	used      []int32
 	crossings []*refCrossing
@@ -104,7 +104,7 @@ func newReference(cfg Config) *reference {
 	room := cfg.Depth / cfg.Flits * cfg.Flits
 	for id := range cfg.Topology.Routers() {
 		ports := cfg.Topology.Ports(id)
-		r := &refRouter{id: id, in: make([]refSide, ports), out: make([]refSide, ports), queues: make([]refQueue, ports*s.vcs), turn: make([]int, ports),
+		r := &refRouter{id: id, in: make([]refSide, ports), out: make([]refSide, ports), queues: make([]refQueue, ports*s.vcs), nextQueue: make([]int, ports),
 			credits: make([]int, ports*s.vcs), used: make([]int32, ports), staged: make([][]refStaged, ports), dice: rand.NewPCG(cfg.Seed, uint64(id)<<1)}
 		for i := range r.credits {
 			r.credits[i] = room
@@ -232,7 +232,7 @@ func (s *reference) grant(r *refRouter) {
 			continue
 		}
 		for k := range maxQueues {
-			i := (r.turn[o] + k) % maxQueues
+			i := (r.nextQueue[o] + k) % maxQueues
 			if i >= len(r.queues) {
 				continue
 			}
@@ -245,7 +245,7 @@ func (s *reference) grant(r *refRouter) {
 			}
 			s.begin(r, q, o)
 			taken = append(taken, &refCrossing{in, i, o, q.vc, s.t})
-			r.turn[o] = (i + 1) % maxQueues
+			r.nextQueue[o] = (i + 1) % maxQueues
 			r.in[in].busy, r.out[o].busy = true, true
 			break
 		}
@@ -270,8 +270,8 @@ func (s *reference) begin(r *refRouter, q *refQueue, o int) {
 	p := q.flits[0].p
 	ask := o*s.vcs + q.vc
 	if s.cfg.ECN != nil && !p.fecn {
-		slots := s.cfg.Depth / s.cfg.Flits
-		p.fecn = marked(s.cfg.ECN.Chance(1-float64(r.credits[ask]/s.cfg.Flits)/float64(slots)), r.dice)
+		capacity := s.cfg.Depth / s.cfg.Flits
+		p.fecn = marked(s.cfg.ECN.Chance(1-float64(r.credits[ask]/s.cfg.Flits)/float64(capacity)), r.dice)
 	}
 	r.credits[ask] -= s.cfg.Flits
 	r.used[o] += int32(s.cfg.Flits)

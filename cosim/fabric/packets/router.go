@@ -43,7 +43,7 @@ type port struct {
 	node      int32     // of this part; -1: none
 	cycles    int16
 	peerPort  uint8
-	nextQueue uint8 // whose turn it is
+	nextQueue uint8 // the first that is looked at, round-robin
 }
 
 // due is what happens at a router in a cycle.
@@ -151,10 +151,10 @@ func (p *part) wake(r *router, q int, now int64) {
 func (p *part) push(r *router, q int, pk *packet, now int64) {
 	qu := &r.queues[q]
 	at := int(qu.head) + int(qu.n)
-	if at >= p.net.slots {
-		at -= p.net.slots
+	if at >= p.net.capacity {
+		at -= p.net.capacity
 	}
-	if int(qu.n) >= p.net.slots {
+	if int(qu.n) >= p.net.capacity {
 		panic(fmt.Sprintf("packets: router %d, queue %d: a packet without room", r.id, q))
 	}
 	r.ring[int(qu.base)+at] = *pk
@@ -182,7 +182,7 @@ func (p *part) route(r *router, q int, t int64) {
 	}
 }
 
-// choose gives the queue whose turn it is at an output, or -1.
+// choose gives the queue that an output serves next, or -1.
 func (p *part) choose(r *router, o int) int {
 	pt := &r.port[o]
 	for {
@@ -203,7 +203,7 @@ func (p *part) choose(r *router, o int) int {
 	}
 }
 
-// next is the first bit of two words from a place on, round.
+// next is the first bit of two words from an index on, round.
 func next(a, b uint64, from uint) int {
 	if from < 64 {
 		if m := a >> from << from; m != 0 {
@@ -233,7 +233,7 @@ func (p *part) cross(r *router, o, q int, t int64) {
 	flits := int64(pk.flits)
 
 	start := max(t*ticks, in.inFree, out.outFree)
-	end := max(start+flits*n.slotTime, (pk.head+flits-1)*ticks+n.slotTime)
+	end := max(start+flits*n.flitTime, (pk.head+flits-1)*ticks+n.flitTime)
 	in.inFree, out.outFree = end, end
 	left := max(end/ticks, t+1)
 	d := &r.agenda[left&p.mask]
@@ -253,7 +253,7 @@ func (p *part) cross(r *router, o, q int, t int64) {
 	p.forward(r, o, int(qu.vc), pk, t)
 
 	qu.free = left
-	if qu.head++; int(qu.head) == n.slots {
+	if qu.head++; int(qu.head) == n.capacity {
 		qu.head = 0
 	}
 	if qu.n--; qu.n > 0 {
@@ -268,7 +268,7 @@ func (p *part) forward(r *router, o, vc int, pk *packet, t int64) {
 	out := &r.port[o]
 	ask := o*n.vcs + vc
 	if e := n.cfg.ECN; e != nil && !pk.fecn {
-		pk.fecn = marked(e.Chance(1-float64(r.room[ask])/float64(n.slots)), &r.dice)
+		pk.fecn = marked(e.Chance(1-float64(r.room[ask])/float64(n.capacity)), &r.dice)
 	}
 	r.room[ask]--
 	r.used[o] += int32(n.cfg.Flits)

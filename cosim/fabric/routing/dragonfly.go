@@ -5,27 +5,27 @@ import "github.com/nicloop/nicloop/cosim/fabric/topology"
 // dragonfly is routing on a Dragonfly. The longer ways lead through a random group: from wherever
 // they enter it straight on to the destination.
 //
-// VCs grow along every way: local 0, local 1 where PAR turned away after one
+// VCs grow along every way: local 0, local 1 where PAR diverted after one
 // local hop, global 0, the next local, global 1, the last local.
 type dragonfly struct {
 	topology.Dragonfly
-	kind   Kind
-	bias   Bias
-	behind int // local VC behind the first global wire
-	group  []int16
-	router []int32 // by node
-	node   []int8  // port by node
-	ways   [][]way // by group, to group
+	kind     Kind
+	bias     Bias
+	behind   int // local VC behind the first global wire
+	group    []int16
+	router   []int32     // by node
+	node     []int8      // port by node
+	gateways [][]gateway // by group, to group
 }
 
-// A way is where a group's wire to another one is.
-type way struct{ router, port int32 }
+// A gateway is where a group's wire to another one is.
+type gateway struct{ router, port int32 }
 
 // Stage of a packet on a Dragonfly: how many global wires it has taken, and whether it has gone to another router of
 // its first group.
 const (
-	taken  = 3
-	turned = 4
+	taken    = 3
+	diverted = 4
 )
 
 func newDragonfly(t topology.Dragonfly, k Kind, b Bias) *dragonfly {
@@ -40,13 +40,13 @@ func newDragonfly(t topology.Dragonfly, k Kind, b Bias) *dragonfly {
 		r, p := t.At(n)
 		d.router, d.node = append(d.router, int32(r)), append(d.node, int8(p))
 	}
-	d.ways = make([][]way, t.Groups())
-	for from := range d.ways {
-		d.ways[from] = make([]way, t.Groups())
-		for to := range d.ways[from] {
+	d.gateways = make([][]gateway, t.Groups())
+	for from := range d.gateways {
+		d.gateways[from] = make([]gateway, t.Groups())
+		for to := range d.gateways[from] {
 			if from != to {
 				r, p := t.Gateway(from, to)
-				d.ways[from][to] = way{int32(from*t.A + r), int32(p)}
+				d.gateways[from][to] = gateway{int32(from*t.A + r), int32(p)}
 			}
 		}
 	}
@@ -76,20 +76,20 @@ func (d *dragonfly) Route(router, in int, h *Header, s *Sight) (port, vc int) {
 	}
 	globals := int(h.Stage & taken)
 	if target != here {
-		if w := d.ways[here][target]; int(w.router) == router {
-			h.Stage = h.Stage&^turned + 1
+		if w := d.gateways[here][target]; int(w.router) == router {
+			h.Stage = h.Stage&^diverted + 1
 			return int(w.port), globals
 		}
-		to = int(d.ways[here][target].router)
+		to = int(d.gateways[here][target].router)
 	} else if to == router {
 		return int(d.node[h.Dst]), 0
 	}
 	if globals > 0 {
 		vc = d.behind + globals - 1
-	} else if h.Stage&turned != 0 {
+	} else if h.Stage&diverted != 0 {
 		vc = 1
 	}
-	h.Stage |= turned
+	h.Stage |= diverted
 	return d.LocalPort(router-here*d.A, to-here*d.A), vc
 }
 
@@ -111,7 +111,7 @@ func (d *dragonfly) decide(router, in, here, target int, h *Header, s *Sight) {
 
 // toward is the port of a router that leads to another group.
 func (d *dragonfly) toward(router, here, target int) int {
-	w := d.ways[here][target]
+	w := d.gateways[here][target]
 	if int(w.router) == router {
 		return int(w.port)
 	}

@@ -36,7 +36,7 @@ func To(dst int) Header { return Header{Dst: int32(dst), Via: None} }
 
 // Sight is what a router sees when it decides: itself.
 type Sight struct {
-	Used []int32 // flits, by output port: places behind it that are taken, or spoken for
+	Used []int32 // flits, by output port: entries of the buffer behind it that are taken, or spoken for
 	Rand rand.Source
 }
 

@@ -190,8 +190,8 @@ func TestCycleIsFound(t *testing.T) {
 		"dragonfly of 9 groups of 4 routers with 1 nodes and 2 global wires each, par":     true,
 		"mesh of 4 x 3, minimal": false, "mesh of 4 x 3, valiant": true, "mesh of 4 x 3, ugal": true,
 		"torus of 5 x 4, minimal": true, "torus of 5 x 4, valiant": true, "torus of 5 x 4, ugal": true,
-		"fat tree of 3 levels, 3 ways, minimal": false, "fat tree of 3 levels, 3 ways, valiant": false,
-		"fat tree of 3 levels, 3 ways, ugal": false,
+		"fat tree of 3 levels, arity 3, minimal": false, "fat tree of 3 levels, arity 3, valiant": false,
+		"fat tree of 3 levels, arity 3, ugal": false,
 	}, found)
 }
 
@@ -214,7 +214,7 @@ func (n network) way(t *testing.T, src, dst int, used func(router int) []int32, 
 
 // On an empty network all but Valiant take a shortest way; Valiant, and the adaptive ones where the minimal output is
 // full, take others that are not much longer.
-func TestWays(t *testing.T) {
+func TestPaths(t *testing.T) {
 	dice := rand.NewPCG(1, 2)
 	empty := func(int) []int32 { return make([]int32, 64) }
 	random := func(int) []int32 {

@@ -15,14 +15,16 @@ func NewFatTree(k, levels, cycles int) (FatTree, error) {
 	f := FatTree{K: k, Levels: levels, Cycles: cycles}
 	switch {
 	case k < 2 || levels < 2:
-		return f, refuse("fat tree of %d levels, %d ways each: expected at least 2", levels, k)
+		return f, refuse("fat tree of %d levels, arity %d: expected at least 2", levels, k)
 	case cycles < 1:
 		return f, refuse("wires of %d cycles: expected at least 1", cycles)
 	}
 	return f, nil
 }
 
-func (f FatTree) String() string { return fmt.Sprintf("fat tree of %d levels, %d ways", f.Levels, f.K) }
+func (f FatTree) String() string {
+	return fmt.Sprintf("fat tree of %d levels, arity %d", f.Levels, f.K)
+}
 
 // Power is K to the n.
 func (f FatTree) Power(n int) int {

@@ -68,8 +68,8 @@ func (g Grid) Stride(dim int) int {
 	return s
 }
 
-// Place is where a router stands in a dimension.
-func (g Grid) Place(router, dim int) int { return router / g.Stride(dim) % g.Dims[dim] }
+// Coordinate is where a router stands in a dimension.
+func (g Grid) Coordinate(router, dim int) int { return router / g.Stride(dim) % g.Dims[dim] }
 
 // Ring tells whether a dimension is closed.
 func (g Grid) Ring(dim int) bool { return g.Wrap && g.Dims[dim] > 2 }
@@ -80,7 +80,7 @@ func (g Grid) Wire(router, port int) (Wire, bool) {
 		return Wire{}, false
 	}
 	dim, up := (port-1)/2, port%2 == 1
-	at, size := g.Place(router, dim), g.Dims[dim]
+	at, size := g.Coordinate(router, dim), g.Dims[dim]
 	to, back := at-1, port-1
 	if up {
 		to, back = at+1, port+1
@@ -101,5 +101,5 @@ func (g Grid) Closes(router, port int) bool {
 	if port%2 == 1 {
 		last = g.Dims[dim] - 1
 	}
-	return port > 0 && g.Ring(dim) && g.Place(router, dim) == last
+	return port > 0 && g.Ring(dim) && g.Coordinate(router, dim) == last
 }

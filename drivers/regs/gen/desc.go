@@ -47,7 +47,7 @@ type field struct {
 	Doc    string `yaml:"doc"`
 }
 
-// span is the place of a field: its least significant bit and its width.
+// span is the bit position of a field: its least significant bit and its width.
 type span [2]int
 
 func (s span) lsb() int     { return s[0] }

@@ -164,7 +164,7 @@ func goRegFields(t *text, r entry[register]) {
 	t.line(")")
 }
 
-// goBits is the constant of type regs.Bits for a place.
+// goBits is the constant of type regs.Bits for a position.
 func goBits(s span) string { return fmt.Sprintf("%#04x", s.width()<<8|s.lsb()) }
 
 // goTable writes the register table in order of address, one entry per page's register.

@@ -30,7 +30,7 @@ func (w *World) append(b []byte) []byte {
 			number(u.message)
 			b = appendControl(b, u.rts)
 		}
-		b = append(b, byte(r.placed[0]), byte(r.placed[1]), byte(r.placed[2]))
+		b = append(b, byte(r.registered[0]), byte(r.registered[1]), byte(r.registered[2]))
 	}
 	for i := range w.messages {
 		m := &w.messages[i]

@@ -26,5 +26,5 @@
 // and each may fail at every step. States are told apart by half of a SHA-256.
 //
 // Deliberate mistakes are planted around the core ([Plants]): in what it says and hears, or as a
-// protocol value around a real one. The core has no place for them.
+// protocol value around a real one. The core has no room for them.
 package explore

@@ -182,7 +182,7 @@ func (w *World) empty(loose bool) error {
 		if r.core.Live() > 0 && !loose {
 			return violation("rank %d has %d transfers left", at, r.core.Live())
 		}
-		if n := r.placed[0] + r.placed[1] + r.placed[2]; n > r.core.Live() {
+		if n := r.registered[0] + r.registered[1] + r.registered[2]; n > r.core.Live() {
 			return violation("rank %d has %d pieces of memory left and %d transfers", at, n, r.core.Live())
 		}
 		if r.under > 0 {

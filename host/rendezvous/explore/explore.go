@@ -36,8 +36,8 @@ type explorer struct {
 	o           *Options
 	seen        map[key]uint32 // to the number of the state
 	parents     []step
-	frontier    []place
-	next        []place
+	frontier    []expansion
+	next        []expansion
 	buf         []byte
 	transitions int
 	ends        int
@@ -49,7 +49,7 @@ type step struct {
 	event  event
 }
 
-type place struct {
+type expansion struct {
 	w  *World
 	id uint32
 }
@@ -85,7 +85,7 @@ func (x *explorer) search(ctx context.Context) (r Result, err error) {
 				return r, nil
 			}
 			p := x.frontier[i]
-			x.frontier[i] = place{}
+			x.frontier[i] = expansion{}
 			if last, err := x.expand(p); err != nil {
 				r.Verdict, r.Violation = Refuted, strings.TrimPrefix(err.Error(), ErrUnsafe.Error()+": ")
 				r.Script = script(x.o, x.path(p.id, last), r.Violation)
@@ -106,13 +106,13 @@ func (x *explorer) add(w *World, s step) (uint32, bool) {
 	id := uint32(len(x.parents))
 	x.seen[k] = id
 	x.parents = append(x.parents, s)
-	x.next = append(x.next, place{w, id})
+	x.next = append(x.next, expansion{w, id})
 	return id, true
 }
 
 // expand visits all successors of a state. With an error comes the event that causes it, or nil if it
 // is the state itself.
-func (x *explorer) expand(p place) (*event, error) {
+func (x *explorer) expand(p expansion) (*event, error) {
 	moved := false
 	try := func(e event) (*World, error) {
 		w := p.w.clone()

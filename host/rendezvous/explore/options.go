@@ -11,7 +11,7 @@ import (
 type Message struct {
 	From, To, Tag int
 	Bytes, At     int
-	Eager         bool // it travels as a whole, and must keep its place among the others
+	Eager         bool // it travels as a whole, and must keep its position among the others
 }
 
 // A Receive is posted by rank Rank.
@@ -33,9 +33,9 @@ type Options struct {
 	Messages []Message
 	Receives []Receive
 
-	IDs         int    // names for sends, and for receives; 0: as many as wanted
-	Places      [3]int // pieces of memory at each rank, by class; 0: as many as wanted
-	Descriptors int    // operations under way at each rank; 0: as many as wanted
+	IDs           int    // names for sends, and for receives; 0: as many as wanted
+	Registrations [3]int // pieces of memory at each rank, by class; 0: as many as wanted
+	Descriptors   int    // operations under way at each rank; 0: as many as wanted
 
 	Faults    int   // so many translations may fail
 	Shortages int   // so many requests may find no room, without a reason
@@ -104,7 +104,7 @@ func (o *Options) String() string {
 	for _, v := range []struct {
 		key string
 		n   int
-	}{{"ids", o.IDs}, {"early", o.Places[0]}, {"late", o.Places[1]}, {"received", o.Places[2]}, {"descriptors", o.Descriptors}} {
+	}{{"ids", o.IDs}, {"early", o.Registrations[0]}, {"late", o.Registrations[1]}, {"received", o.Registrations[2]}, {"descriptors", o.Descriptors}} {
 		if v.n > 0 {
 			fmt.Fprintf(&b, " %s=%d", v.key, v.n)
 		}

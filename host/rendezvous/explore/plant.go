@@ -8,21 +8,21 @@ import (
 )
 
 // A plant is a deliberate mistake, made where the core meets its surroundings or by a protocol value
-// around the real one: the core itself has no place for them. Their only use is to show that the
+// around the real one: the core itself has no room for them. Their only use is to show that the
 // explorer finds them.
 type plant struct {
-	protocol  func(rendezvous.Protocol) rendezvous.Protocol
-	action    func(w *World, at int, a *rendezvous.Action) bool // false: forgotten
-	hear      func(w *World, from, to int, c *rendezvous.Control) bool
-	placed    func(err *error)
-	posted    func(w *World, at int, a rendezvous.Action, err *error)
-	done      func(w *World, at int, o op, err *error)
-	performed func(w *World, from, to int, o op) error
-	queues    bool // a control message waits behind messages that may not go yet
-	silent    bool // a message that was taken back is not told of
-	hasty     bool // a fence is taken for done when it is posted
-	deaf      bool // late faults are not heard
-	sleeps    bool // what was refused is not asked for again
+	protocol   func(rendezvous.Protocol) rendezvous.Protocol
+	action     func(w *World, at int, a *rendezvous.Action) bool // false: forgotten
+	hear       func(w *World, from, to int, c *rendezvous.Control) bool
+	registered func(err *error)
+	posted     func(w *World, at int, a rendezvous.Action, err *error)
+	done       func(w *World, at int, o op, err *error)
+	performed  func(w *World, from, to int, o op) error
+	queues     bool // a control message waits behind messages that may not go yet
+	silent     bool // a message that was taken back is not told of
+	hasty      bool // a fence is taken for done when it is posted
+	deaf       bool // late faults are not heard
+	sleeps     bool // what was refused is not asked for again
 }
 
 // Plants lists the names of the deliberate mistakes.
@@ -50,7 +50,7 @@ var plants = map[string]plant{
 	"leak-on-failure":     {action: func(_ *World, _ int, a *rendezvous.Action) bool { return a.Do != rendezvous.Release || !a.End.Failed() }},
 	"no-drain":            {done: noDrain},
 	"lost-operation":      {posted: func(_ *World, _ int, _ rendezvous.Action, err *error) { *err = forgive(*err) }},
-	"fatal-shortage":      {placed: fatal},
+	"fatal-shortage":      {registered: fatal},
 	"no-retry":            {sleeps: true},
 	"queued-control":      {queues: true},
 	"rts-overtaken":       {action: rtsOvertaken},
@@ -100,12 +100,12 @@ func byAddress(w *World, from, to int, c *rendezvous.Control) bool {
 	return true
 }
 
-// anyGeneration: a transfer is recognised by its place alone.
+// anyGeneration: a transfer is recognised by its index alone.
 func anyGeneration(w *World, _, to int, c *rendezvous.Control) bool {
-	const place = 1<<16 - 1
+	const index = 1<<16 - 1
 	core := w.ranks[to].core
 	for ref := range core.Records() {
-		if e := core.At(ref); e.Live() && e.ID()&place == c.To&place {
+		if e := core.At(ref); e.Live() && e.ID()&index == c.To&index {
 			c.To = e.ID()
 		}
 	}
@@ -200,7 +200,7 @@ func cancelOfReceived(w *World, from, to int, c *rendezvous.Control) bool {
 	return false
 }
 
-// sameChunk: every chunk comes from the first one's place.
+// sameChunk: every chunk comes from the first one's offset.
 func sameChunk(w *World, _ int, a *rendezvous.Action) bool {
 	if a.Do == rendezvous.Get {
 		a.Remote = uint64(w.o.Messages[w.receives[a.End.User().(int)].message].At)

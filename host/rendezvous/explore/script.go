@@ -172,7 +172,7 @@ func parseEvent(fields []string) (e event, err error) {
 func ParseOptions(fields []string) (o Options, err error) {
 	numbers := map[string]*int{
 		"ranks": &o.Ranks, "chunk": &o.Chunk, "window": &o.Window, "ids": &o.IDs, "descriptors": &o.Descriptors,
-		"early": &o.Places[rendezvous.Early], "late": &o.Places[rendezvous.Late], "received": &o.Places[rendezvous.Received],
+		"early": &o.Registrations[rendezvous.Early], "late": &o.Registrations[rendezvous.Late], "received": &o.Registrations[rendezvous.Received],
 	}
 	for _, f := range fields {
 		key, value, _ := strings.Cut(f, "=")
@@ -229,11 +229,11 @@ func parseEnvelope(s, arrow string) (a, b, tag, bytes, at int, err error) {
 	ranks, rest, _ := strings.Cut(s, ":")
 	first, second, _ := strings.Cut(ranks, arrow)
 	second, tagText, tagged := strings.Cut(second, "#")
-	size, place, _ := strings.Cut(rest, "@")
+	size, offset, _ := strings.Cut(rest, "@")
 	if tagged {
 		tag = number(tagText)
 	}
-	return number(first), number(second), tag, number(size), number(place), err
+	return number(first), number(second), tag, number(size), number(offset), err
 }
 
 // script writes events as a scenario with the output they produce.

@@ -64,8 +64,8 @@ func (w *World) do(at int, a rendezvous.Action) error {
 	switch a.Do {
 	case rendezvous.Tell:
 		return w.tell(at, a)
-	case rendezvous.Place:
-		return w.place(at, a)
+	case rendezvous.Register:
+		return w.register(at, a)
 	case rendezvous.Get, rendezvous.Put, rendezvous.Fence:
 		return w.begin(at, a)
 	case rendezvous.Release:
@@ -112,7 +112,7 @@ func (w *World) memoryOf(e *rendezvous.End) (base int, held *bool, message int) 
 	return w.o.Receives[i].At, &w.receives[i].held, w.receives[i].message
 }
 
-func (w *World) place(at int, a rendezvous.Action) error {
+func (w *World) register(at int, a rendezvous.Action) error {
 	base, held, m := w.memoryOf(a.End)
 	r := &w.ranks[at]
 	err := error(nil)
@@ -127,23 +127,23 @@ func (w *World) place(at int, a rendezvous.Action) error {
 		if a.Class != rendezvous.Early {
 			w.messages[m].disturbed++
 		}
-	case w.o.Places[a.Class] > 0 && r.placed[a.Class] == w.o.Places[a.Class]:
+	case w.o.Registrations[a.Class] > 0 && r.registered[a.Class] == w.o.Registrations[a.Class]:
 		err = rendezvous.ErrFull
 	default:
 		if *held {
 			return violation("the memory of message %d is given twice", m)
 		}
 		*held = true
-		r.placed[a.Class]++
+		r.registered[a.Class]++
 		if a.End.Sends() {
 			w.messages[m].class = a.Class
 		}
 	}
-	if w.plant.placed != nil {
-		w.plant.placed(&err)
+	if w.plant.registered != nil {
+		w.plant.registered(&err)
 	}
 	w.say("rank %d: %v memory for %v: %v", at, a.Class, a.End, text(err))
-	r.core.Placed(a.End, uint64(base), err)
+	r.core.Registered(a.End, uint64(base), err)
 	return nil
 }
 
@@ -201,7 +201,7 @@ func (w *World) release(at int, e *rendezvous.End) error {
 	if e.Sends() {
 		class = w.messages[m].class
 	}
-	w.ranks[at].placed[class]--
+	w.ranks[at].registered[class]--
 	for pair, list := range w.requests {
 		for _, o := range list {
 			origin, target := pair/w.o.Ranks, pair%w.o.Ranks
@@ -261,7 +261,7 @@ func (w *World) sendOver(i int, code rendezvous.Code) error {
 	case s.progress == over:
 		return violation("the send of message %d ends twice", i)
 	case code == rendezvous.Cancelled && s.receive < 0 && s.cancelled:
-		if !s.withdrawn { // before its RTS: its place among the others is free
+		if !s.withdrawn { // before its RTS: its position among the others is free
 			pair := w.pair(m.From, m.To)
 			w.outbox[pair] = slices.DeleteFunc(w.outbox[pair], func(p packet) bool { return p.message == i })
 		}

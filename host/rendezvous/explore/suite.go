@@ -84,10 +84,10 @@ func fails(faults, shortages, refusals int, sends, receives []int) func(*Options
 	}
 }
 
-func short(ids, descriptors int, places [3]int, f func(*Options)) func(*Options) {
+func short(ids, descriptors int, registrations [3]int, f func(*Options)) func(*Options) {
 	return func(o *Options) {
 		f(o)
-		o.IDs, o.Descriptors, o.Places = ids, descriptors, places
+		o.IDs, o.Descriptors, o.Registrations = ids, descriptors, registrations
 	}
 }
 

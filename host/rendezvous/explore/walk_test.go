@@ -51,8 +51,8 @@ func drawWorld(rnd *rand.Rand) Options {
 		Ranks: 3, Protocol: []string{"rget", "rput", "chunked"}[rnd.Intn(3)], Chunk: 1 + rnd.Intn(3), Window: 1 + rnd.Intn(3),
 		IDs: 1 + rnd.Intn(4), Descriptors: rnd.Intn(4), Faults: rnd.Intn(4), Shortages: rnd.Intn(5), Refusals: rnd.Intn(3),
 	}
-	for i := range o.Places {
-		o.Places[i] = rnd.Intn(3)
+	for i := range o.Registrations {
+		o.Registrations[i] = rnd.Intn(3)
 	}
 	next := [3]int{9, 9, 9}
 	for range 4 + rnd.Intn(4) {

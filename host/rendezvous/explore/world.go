@@ -38,7 +38,7 @@ type rank struct {
 	posted     int       // of its receives
 	waiting    []int     // receives that nothing has matched, oldest first
 	unexpected []arrival // messages that nothing has matched, oldest first
-	placed     [3]int
+	registered [3]int
 	under      int // operations
 }
 
@@ -77,7 +77,7 @@ type receive struct {
 	cancelled bool
 }
 
-// packet is a message between ranks. An RTS has its place before it may go.
+// packet is a message between ranks. An RTS has its position before it may go.
 type packet struct {
 	message int // of an RTS or an eager one, or -1
 	held    bool
@@ -143,7 +143,7 @@ func NewWorld(o *Options) (*World, error) {
 	return w, nil
 }
 
-// pattern is what a rank's memory holds at first: no two places have the same.
+// pattern is what a rank's memory holds at first: no two offsets have the same.
 func pattern(rank, at int) byte { return byte(1 + rank*memoryBytes + at) }
 
 func (w *World) pair(from, to int) int { return from*w.o.Ranks + to }

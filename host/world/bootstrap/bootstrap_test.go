@@ -43,7 +43,7 @@ func child(at string) error {
 	if err != nil || !found {
 		return fmt.Errorf("launcher's variables: %v, %w", found, err)
 	}
-	s, err := Join(context.Background(), Config{Address: at, Token: token, Size: id.Size, World: "test", Mine: map[int]world.Place{id.Rank: place(id.Rank)}})
+	s, err := Join(context.Background(), Config{Address: at, Token: token, Size: id.Size, World: "test", Mine: map[int]world.Location{id.Rank: location(id.Rank)}})
 	if err != nil {
 		return err
 	}
@@ -77,17 +77,17 @@ func start(t *testing.T, at string, rank, size int, env ...string) (*exec.Cmd, *
 	return cmd, bufio.NewScanner(out)
 }
 
-func place(rank int) world.Place {
-	return world.Place{Host: "h", Node: rank / 2, VPID: rank % 2, Domain: 3}
+func location(rank int) world.Location {
+	return world.Location{Host: "h", Node: rank / 2, VPID: rank % 2, Domain: 3}
 }
 
 func config(t *testing.T, network string, size int, mine ...int) Config {
-	c := Config{Address: "tcp:127.0.0.1:0", Token: token, Size: size, World: "test", Mine: map[int]world.Place{}, Timeout: 10 * time.Second}
+	c := Config{Address: "tcp:127.0.0.1:0", Token: token, Size: size, World: "test", Mine: map[int]world.Location{}, Timeout: 10 * time.Second}
 	if network == "unix" {
 		c.Address = "unix:" + filepath.Join(t.TempDir(), "socket")
 	}
 	for _, r := range mine {
-		c.Mine[r] = place(r)
+		c.Mine[r] = location(r)
 	}
 	return c
 }
@@ -112,7 +112,7 @@ func TestPrograms(t *testing.T) {
 			require.NoError(t, err)
 			defer s.Close()
 			for r, p := range s.Directory() {
-				require.Equal(t, place(r), p)
+				require.Equal(t, location(r), p)
 			}
 			text, err := json.Marshal(s.Directory())
 			require.NoError(t, err)
@@ -135,7 +135,7 @@ func TestPrograms(t *testing.T) {
 
 // join joins in this program.
 func join(l *Listener, c Config, rank int) (*Session, error) {
-	c.Address, c.Mine = l.Addr(), map[int]world.Place{rank: place(rank)}
+	c.Address, c.Mine = l.Addr(), map[int]world.Location{rank: location(rank)}
 	return Join(context.Background(), c)
 }
 
@@ -295,7 +295,7 @@ func TestTwoClaims(t *testing.T) {
 	require.NoError(t, <-all)
 }
 
-// Ranks that live in one place, or programs of different worlds, make no world.
+// Ranks that live at one location, or programs of different worlds, make no world.
 func TestOtherWorlds(t *testing.T) {
 	c := config(t, "unix", 2, 0)
 	l := listen(t, c)
@@ -309,7 +309,7 @@ func TestOtherWorlds(t *testing.T) {
 	_, err = join(l, other, 1)
 	require.ErrorIs(t, err, ErrDiffers)
 	other = c
-	other.Address, other.Mine = l.Addr(), map[int]world.Place{1: place(0)}
+	other.Address, other.Mine = l.Addr(), map[int]world.Location{1: location(0)}
 	_, err = Join(context.Background(), other)
 	require.ErrorContains(t, err, "ranks 0 and 1 both live on node 0 as process 0")
 	require.ErrorIs(t, <-all, drivers.ErrConfig)
@@ -398,7 +398,7 @@ func TestConfigs(t *testing.T) {
 		"is not this machine's own":                  func(c *Config) { c.Address = "tcp::0" },
 		"a token of 3 bytes":                         func(c *Config) { c.Token = []byte("abc") },
 		"0 of 2 ranks are this program's":            func(c *Config) { c.Mine = nil },
-		"rank 2 of this program: expected 0 to 1":    func(c *Config) { c.Mine = map[int]world.Place{2: {}} },
+		"rank 2 of this program: expected 0 to 1":    func(c *Config) { c.Mine = map[int]world.Location{2: {}} },
 		`address "tcp:127.0.0.1": address 127.0.0.1`: func(c *Config) { c.Address = "tcp:127.0.0.1" },
 	} {
 		c := good

@@ -19,9 +19,9 @@ type Config struct {
 	Token []byte
 	// Remote permits a TCP address that is not this machine's own.
 	Remote bool
-	Size   int                 // ranks of the world
-	Mine   map[int]world.Place // those of this program, and where they live
-	World  string              // what all programs must say alike, such as a hash of their configuration
+	Size   int                    // ranks of the world
+	Mine   map[int]world.Location // those of this program, and where they live
+	World  string                 // what all programs must say alike, such as a hash of their configuration
 	// Timeout is how long all programs may take to come; 0: 30 seconds. A handshake may take a sixth of it.
 	Timeout time.Duration
 

@@ -8,7 +8,7 @@
 //   - Addresses are unix:PATH or tcp:HOST:PORT. A socket in the file system is its user's alone: it is made with mode 0600, what is there
 //     already is not replaced, and both ends ask the kernel who the other is. Over TCP both must know a token, which is never sent, and
 //     nothing but this machine's own loopback is used unless Config.Remote says so.
-//   - Every frame carries a code that only who has the token can make, for this connection and this place in it. Nothing is secret.
+//   - Every frame carries a code that only who has the token can make, for this connection and this position in it. Nothing is secret.
 //   - Who connects and says nothing, or anything else, is dropped after a while and holds nobody up.
 //   - A rank has one program: the second one that claims it is refused, and the world begins without it.
 //   - When a program dies all others are told, of which ranks; when one does not come, which are missing. Both are typed errors.

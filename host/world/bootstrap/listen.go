@@ -17,9 +17,9 @@ import (
 
 // claim is what a program says at first.
 type claim struct {
-	Size  int                 `json:"size"`
-	World string              `json:"world"`
-	Ranks map[int]world.Place `json:"ranks"`
+	Size  int                    `json:"size"`
+	World string                 `json:"world"`
+	Ranks map[int]world.Location `json:"ranks"`
 }
 
 // A Listener is where programs join.
@@ -79,17 +79,17 @@ func (l *Listener) Close() error {
 }
 
 func (l *Listener) accept() {
-	places := make(chan struct{}, strangers)
+	limit := make(chan struct{}, strangers)
 	for {
 		c, err := l.l.Accept()
 		if err != nil {
 			return
 		}
 		select {
-		case places <- struct{}{}:
+		case limit <- struct{}{}:
 			go func() {
 				l.handshake(c)
-				<-places
+				<-limit
 			}()
 		default:
 			c.Close()

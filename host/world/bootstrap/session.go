@@ -222,7 +222,7 @@ func mayCome(err error) bool {
 }
 
 // others are the ranks that are not of this program: who has listened is among them.
-func others(mine map[int]world.Place, size int) (list []int) {
+func others(mine map[int]world.Location, size int) (list []int) {
 	have := slices.Collect(maps.Keys(mine))
 	for r := range size {
 		if !slices.Contains(have, r) {

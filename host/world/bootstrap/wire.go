@@ -18,7 +18,7 @@ import (
 //	frame    kind, length uint32, payload, code                code: HMAC-SHA256 with the key of its direction
 //
 // A key is made of the token and both random parts, and a code covers the number of the frame, so none is good for
-// another connection, direction or place. Only a refusal comes without a good one: who has another token could not make
+// another connection, direction or position. Only a refusal comes without a good one: who has another token could not make
 // it.
 
 const (

@@ -27,11 +27,11 @@ func TestTwoWorldsOfOneMachine(t *testing.T) {
 	c := config(t, "unix", 2*procs)
 	program := func(node int, come func(Config) (*Session, error)) (err error) {
 		mine := c
-		mine.Mine = map[int]world.Place{}
+		mine.Mine = map[int]world.Location{}
 		var ranks []int
 		for v := range procs {
 			r := node*procs + v
-			mine.Mine[r] = world.Place{Node: node, VPID: v, Domain: 9}
+			mine.Mine[r] = world.Location{Node: node, VPID: v, Domain: 9}
 			ranks = append(ranks, r)
 		}
 		s, err := come(mine)

@@ -13,19 +13,19 @@ func (e *End) class() Class {
 	return Early
 }
 
-// PlaceIfRoom asks for memory that nobody else waits for. The protocol's Placed is called
+// RegisterIfRoom asks for memory that nobody else waits for. The protocol's Registered is called
 // either way.
-func (e *End) PlaceIfRoom() {
+func (e *End) RegisterIfRoom() {
 	c := e.core
 	if e.bytes == 0 || c.waiting[Late].len()+c.waiting[Received].len() > 0 {
-		e.protocol.Placed(e)
+		e.protocol.Registered(e)
 		return
 	}
 	c.ask(e)
 }
 
-// Place asks for memory and waits until there is some, behind those that came before it.
-func (e *End) Place() {
+// Register asks for memory and waits until there is some, behind those that came before it.
+func (e *End) Register() {
 	c := e.core
 	q := &c.waiting[e.class()]
 	e.memory, e.since = wanted, c.now
@@ -39,24 +39,24 @@ func (e *End) Place() {
 
 func (c *Core) ask(e *End) {
 	e.memory = requested
-	c.do(Action{Do: Place, Class: e.class(), Peer: e.peer, End: e, Bytes: e.bytes})
+	c.do(Action{Do: Register, Class: e.class(), Peer: e.peer, End: e, Bytes: e.bytes})
 }
 
-// Placed answers a Place: with the address of the memory, or with [ErrAgain], [ErrFull] or what
+// Registered answers a Register: with the address of the memory, or with [ErrAgain], [ErrFull] or what
 // else is wrong. Memory that was refused is not held.
-func (c *Core) Placed(e *End, address uint64, err error) {
+func (c *Core) Registered(e *End, address uint64, err error) {
 	if e.memory != requested {
-		panic("rendezvous: Placed without a Place")
+		panic("rendezvous: Registered without a Register")
 	}
 	class := e.class()
 	e.memory = noMemory
 	switch {
 	case err == nil:
 		e.memory, e.local = held, address
-		c.placed++
+		c.registered++
 	case class == Early:
 		// It goes on without memory: the other end will ask for it.
-	case errors.Is(err, ErrFull) && c.placed > 0:
+	case errors.Is(err, ErrFull) && c.registered > 0:
 		e.memory = wanted // until a transfer ends
 		c.stats.Queued++
 		return
@@ -73,7 +73,7 @@ func (c *Core) Placed(e *End, address uint64, err error) {
 	if class != Early {
 		c.leaveQueue(e)
 	}
-	e.protocol.Placed(e)
+	e.protocol.Registered(e)
 	c.askAgain()
 }
 

@@ -4,20 +4,20 @@ import "math/bits"
 
 // What every flit touches stands in the first cache line of each struct.
 
-// lane is one VC of an output, or of the wire from a NIC. Flits of a lane are numbered;
-// flit i may be sent from cycle avail[i] on, when its place at the other end is known
+// An outputVC is one VC of an output, or of the wire from a NIC. Its flits are numbered;
+// flit i may be sent from cycle avail[i] on, when its entry of the buffer at the other end is known
 // to be free. Credits come one per cycle, so these cycles grow by at least one each.
-type lane struct {
+type outputVC struct {
 	next  uint64 // the cycle from which it can send, as far as is known, or Forever
 	want  uint64 // the same if there were credits
 	free  uint64 // the cycle after the last flit that is on its way or decided
 	sent  uint64 // flits, those decided included: the number of the next one
-	known uint64 // flits below this number have their place
+	known uint64 // flits below this number have their entry
 	held  uint64 // queues that are not empty
-	owner *queue // whose packet has the output, or nil
-	to    *pool
+	owner *voq   // whose packet has the output, or nil
+	to    *inputVC
 
-	queues  []queue
+	queues  []voq
 	avail   []uint64 // a ring; behind it, up to its capacity, another: see departs
 	starved uint64   // cycles without credit while a flit could go
 	out     uint32
@@ -27,29 +27,29 @@ type lane struct {
 	part    uint8 // of to, or exactly
 }
 
-// queue is what one input VC holds for one output.
-type queue struct {
-	head, tail *cell // tail nil: empty
-	in         *pool
-	lane       *lane
-	bit        uint64 // in lane.held
+// A voq is a virtual output queue: what one input VC holds for one output.
+type voq struct {
+	head, tail *flitRun // tail nil: empty
+	in         *inputVC
+	out        *outputVC
+	bit        uint64 // in outputVC.held
 }
 
-// cell is a run: flits of one packet that can be seen in one cycle after the other.
-type cell struct {
-	next *cell  // behind it in its queue
-	at   uint64 // the cycle from which its first flit can be seen
-	flit Flit   // Head if that is the packet's first, Tail if the run's last is its last
-	n    uint64 // flits
+// A flitRun is a run: flits of one packet that can be seen in one cycle after the other.
+type flitRun struct {
+	next *flitRun // behind it in its queue
+	at   uint64   // the cycle from which its first flit can be seen
+	flit Flit     // Head if that is the packet's first, Tail if the run's last is its last
+	n    uint64   // flits
 }
 
-// pool is one VC of an input, or of a NIC's buffer: the places that a lane fills.
-type pool struct {
-	packet *queue // of the packet that comes in; nil: it is discarded
-	sender *lane
+// An inputVC is one VC of an input buffer, or of a NIC's: the entries that an output VC fills.
+type inputVC struct {
+	packet *voq // of the packet that comes in; nil: it is discarded
+	sender *outputVC
 	told   uint64 // the cycle in which the last credit arrives
 	delay  uint64 // of a credit
-	ways   uint32 // the first of Fabric.ways
+	voqs   uint32 // the first of Fabric.voqs
 	routes uint32 // the first of Fabric.routes
 	router uint32 // NIC's buffer: the node
 	port   uint8
@@ -58,44 +58,44 @@ type pool struct {
 	from   uint8 // the sender's part, or exactly
 }
 
-// place is the cycle from which flit i may be sent.
-func (l *lane) place(i uint64) *uint64 { return &l.avail[i&uint64(len(l.avail)-1)] }
+// from is the cycle from which flit i may be sent.
+func (l *outputVC) from(i uint64) *uint64 { return &l.avail[i&uint64(len(l.avail)-1)] }
 
-// opens is the cycle from which the next flit has a place, or Forever if that is not known.
-func (l *lane) opens() uint64 {
+// opens is the cycle from which the next flit has an entry, or Forever if that is not known.
+func (l *outputVC) opens() uint64 {
 	if l.sent == l.known {
 		return Forever
 	}
-	return *l.place(l.sent)
+	return *l.from(l.sent)
 }
 
-// lasts gives how many of n flits, one per cycle from now on, have a place: the first has.
-func (l *lane) lasts(now, n uint64) uint64 {
+// lasts gives how many of n flits, one per cycle from now on, have an entry: the first has.
+func (l *outputVC) lasts(now, n uint64) uint64 {
 	n = min(n, l.known-l.sent)
-	if *l.place(l.sent + n - 1) < now+n { // so those before it are in time, too
+	if *l.from(l.sent + n - 1) < now+n { // so those before it are in time, too
 		return n
 	}
 	i := uint64(1)
-	for *l.place(l.sent + i) <= now+i {
+	for *l.from(l.sent + i) <= now+i {
 		i++
 	}
 	return i
 }
 
-// credits counts the places that are free now for flits that do not leave before now.
-func (l *lane) credits(now uint64) (n int) {
-	for i := l.sent - l.decided(now); i < l.known && *l.place(i) <= now; i++ {
+// credits counts the entries that are free now for flits that do not leave before now.
+func (l *outputVC) credits(now uint64) (n int) {
+	for i := l.sent - l.decided(now); i < l.known && *l.from(i) <= now; i++ {
 		n++
 	}
 	return n
 }
 
 // decided counts the flits that will go in now and later.
-func (l *lane) decided(now uint64) uint64 { return max(l.free, now) - now }
+func (l *outputVC) decided(now uint64) uint64 { return max(l.free, now) - now }
 
 // seen is the cycle from which the next flit can be seen: of the packet that has the
 // output, or of any.
-func (l *lane) seen() uint64 {
+func (l *outputVC) seen() uint64 {
 	if q := l.owner; q != nil {
 		if q.tail == nil {
 			return Forever
@@ -109,8 +109,8 @@ func (l *lane) seen() uint64 {
 	return at
 }
 
-// grant gives the output to the packet of the first queue in turn whose flit can be seen.
-func (l *lane) grant(now uint64) *queue {
+// grant gives the output to the packet of the next queue, round-robin, whose flit can be seen.
+func (l *outputVC) grant(now uint64) *voq {
 	behind := l.held & -(2 << (l.last & 63))
 	for _, set := range [2]uint64{behind, l.held} {
 		for ; set != 0; set &= set - 1 {
@@ -126,7 +126,7 @@ func (l *lane) grant(now uint64) *queue {
 
 // first counts the flits at the front of a queue, at most most, that are of one packet
 // and can go one per cycle from now on.
-func (q *queue) first(now, most uint64) uint64 {
+func (q *voq) first(now, most uint64) uint64 {
 	c := q.head
 	n := c.n
 	for n < most && c != q.tail && c.next.flit&Head == 0 && c.next.at <= now+n {
@@ -136,7 +136,7 @@ func (q *queue) first(now, most uint64) uint64 {
 	return min(n, most)
 }
 
-func (q *queue) length() (n uint64) {
+func (q *voq) length() (n uint64) {
 	if q.tail == nil {
 		return 0
 	}

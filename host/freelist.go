@@ -2,30 +2,30 @@ package host
 
 import "math/bits"
 
-// A depot keeps what is not in use: its parts are made in lots, so that a rank which
+// A freeList keeps what is not in use: its elements are made in lots, so that a rank which
 // has had its largest number of them under way allocates no more.
-type depot[T any] struct{ free []*T }
+type freeList[T any] struct{ free []*T }
 
 const lot = 32
 
-func (d *depot[T]) get() *T {
-	n := len(d.free)
+func (l *freeList[T]) get() *T {
+	n := len(l.free)
 	if n == 0 {
 		made := make([]T, lot)
 		for i := range made {
-			d.free = append(d.free, &made[i])
+			l.free = append(l.free, &made[i])
 		}
 		n = lot
 	}
-	t := d.free[n-1]
-	d.free = d.free[:n-1]
+	t := l.free[n-1]
+	l.free = l.free[:n-1]
 	return t
 }
 
 // put takes back what nobody refers to any more, and forgets what it refers to.
-func (d *depot[T]) put(t *T) {
+func (l *freeList[T]) put(t *T) {
 	*t = *new(T)
-	d.free = append(d.free, t)
+	l.free = append(l.free, t)
 }
 
 // buffers keeps buffers of up to EagerMax bytes, by powers of two.

@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// A door opens when all have come.
-type door struct {
+// A barrier lets all go on when all have come.
+type barrier struct {
 	_     [64]byte
 	come  atomic.Int32
 	_     [64]byte
@@ -17,15 +17,15 @@ type door struct {
 
 // wait comes back when n have come, the last of which does something before. It tells
 // whether they have: it also comes back when something is broken.
-func (d *door) wait(n int, w wait, broken *atomic.Bool, last func()) bool {
-	round := d.round.Load()
-	if int(d.come.Add(1)) == n {
+func (b *barrier) wait(n int, w wait, broken *atomic.Bool, last func()) bool {
+	round := b.round.Load()
+	if int(b.come.Add(1)) == n {
 		last()
-		d.come.Store(0)
-		d.round.Store(round + 1)
+		b.come.Store(0)
+		b.round.Store(round + 1)
 		return true
 	}
-	for ; d.round.Load() == round; w.pause() {
+	for ; b.round.Load() == round; w.pause() {
 		if broken.Load() {
 			return false
 		}

@@ -8,8 +8,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-func TestLaneRefusesWhenNobodyWaits(t *testing.T) {
-	var l lane
+func TestMsgBufferRefusesWhenNobodyWaits(t *testing.T) {
+	var l msgBuffer
 	require.False(t, l.handOver([]byte("early")), "nobody expects it")
 	require.Nil(t, l.take(0), "the rest of an answer comes by the socket")
 	l.expect()
@@ -21,52 +21,52 @@ func TestLaneRefusesWhenNobodyWaits(t *testing.T) {
 
 // Whatever the receiver does when the message comes: what is handed over is received, and
 // nothing else.
-func TestLaneWakesReceiver(t *testing.T) {
-	var l lane
-	turn, taken := make(chan byte, 1), make(chan bool, 1)
+func TestMsgBufferWakesReceiver(t *testing.T) {
+	var l msgBuffer
+	next, taken := make(chan byte, 1), make(chan bool, 1)
 	go func() {
-		for i := range turn {
-			for i%3 == 0 && l.state.Load() == laneLooking { // until it sleeps or has gone to the socket
+		for i := range next {
+			for i%3 == 0 && l.state.Load() == msgBufferLooking { // until it sleeps or has gone to the socket
 				runtime.Gosched()
 			}
 			taken <- l.handOver([]byte{i})
 		}
 	}()
-	defer close(turn)
+	defer close(next)
 	for i := range 200 {
 		look := time.Duration(0)
 		if i%2 == 0 && i%3 != 0 {
 			look = time.Millisecond
 		}
 		l.expect()
-		turn <- byte(i)
+		next <- byte(i)
 		b := l.take(look)
 		if <-taken {
 			require.Equal(t, []byte{byte(i)}, b)
 		} else { // the runtime ended the nap, or it was long
 			require.Nil(t, b)
 		}
-		require.EqualValues(t, laneIdle, l.state.Load())
+		require.EqualValues(t, msgBufferIdle, l.state.Load())
 	}
 }
 
-func TestLaneGivesUp(t *testing.T) {
-	var l lane
+func TestMsgBufferGivesUp(t *testing.T) {
+	var l msgBuffer
 	l.expect()
 	require.Nil(t, l.take(time.Microsecond))
-	require.EqualValues(t, laneIdle, l.state.Load())
+	require.EqualValues(t, msgBufferIdle, l.state.Load())
 	require.False(t, l.handOver(nil))
 }
 
-// What the other side made up reaches no further than the lane, and holds nobody.
-func TestLaneDistrustsOtherSide(t *testing.T) {
-	var l lane
+// What the other side made up reaches no further than the buffer, and holds nobody.
+func TestMsgBufferDistrustsOtherSide(t *testing.T) {
+	var l msgBuffer
 	l.expect()
 	l.handOver(nil)
 	l.bytes = 1 << 31
-	require.Len(t, l.take(0), laneData)
+	require.Len(t, l.take(0), msgBufferData)
 	l.state.Store(77)
-	require.Len(t, l.take(time.Microsecond), laneData)
+	require.Len(t, l.take(time.Microsecond), msgBufferData)
 	l.expect()
 	go l.wake()
 	l.take(0) // returns
