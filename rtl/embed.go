@@ -20,6 +20,11 @@ import (
 //go:embed design.flist simulation.flist nicloop_pkg.sv core/*.sv sim/*.sv sim/*.svh
 var Sources embed.FS
 
+// boardList is what stands around the core on a board: no simulation of the NIC needs it yet, so Sources leaves it out.
+//
+//go:embed board.flist
+var boardList embed.FS
+
 // Include is the folder of the .svh files.
 const Include = "sim"
 
@@ -28,6 +33,9 @@ func DesignFiles() []string { return must(DesignOf(Sources)) }
 
 // SimulationFiles lists the files of the simulation, the design included; the top module is sim_node.
 func SimulationFiles() []string { return must(SimulationOf(Sources)) }
+
+// BoardFiles lists the files around the core on a board; see board/README.md.
+func BoardFiles() []string { return must(readList(boardList, "board.flist")) }
 
 // DesignOf is DesignFiles of another tree.
 func DesignOf(tree fs.FS) ([]string, error) { return readList(tree, "design.flist") }

@@ -1,6 +1,6 @@
 // Command list prints the RTL files in compile order, for scripts:
 //
-//	list design|simulation
+//	list design|simulation|board
 package main
 
 import (
@@ -12,9 +12,9 @@ import (
 )
 
 func main() {
-	lists := map[string]func() []string{"design": rtl.DesignFiles, "simulation": rtl.SimulationFiles}
+	lists := map[string]func() []string{"design": rtl.DesignFiles, "simulation": rtl.SimulationFiles, "board": rtl.BoardFiles}
 	if len(os.Args) != 2 || lists[os.Args[1]] == nil {
-		fmt.Fprintln(os.Stderr, "usage: list design|simulation")
+		fmt.Fprintln(os.Stderr, "usage: list design|simulation|board")
 		os.Exit(2)
 	}
 	for _, f := range lists[os.Args[1]]() {

@@ -1,0 +1,168 @@
+package uart
+
+import (
+	"context"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/nicloop/nicloop/drivers"
+)
+
+// A device is one NIC behind one line.
+type device struct {
+	node   int
+	line   *line
+	ctx    context.Context // of the system: ends what waits when it is closed
+	memory []byte          // a copy of the board's, as far as Await or ReadMemory have fetched it
+	fetch  sync.Mutex      // of memory, against other fetches
+	poll   time.Duration
+}
+
+func (d *device) ReadReg(off uint32) (uint64, error) {
+	got, err := d.line.request(d.ctx, ReadReg, uint64(off), 1, nil)
+	if err != nil {
+		return 0, d.busError(err, off, false)
+	}
+	return binary.LittleEndian.Uint64(got), nil
+}
+
+// WriteReg comes back when the board has answered: nothing is posted over a line that may lose it.
+func (d *device) WriteReg(off uint32, v uint64) error {
+	_, err := d.line.request(d.ctx, WriteReg, uint64(off), 0, binary.LittleEndian.AppendUint64(nil, v))
+	return d.busError(err, off, true)
+}
+
+func (d *device) WritePIO(off uint32, line []byte) error {
+	if off%8 != 0 || len(line)%8 != 0 || len(line) == 0 || len(line) > 64 {
+		return fmt.Errorf("%w: %d bytes to the send windows at 0x%x: expected whole quadwords, 64 bytes at most", drivers.ErrConfig, len(line), off)
+	}
+	_, err := d.line.request(d.ctx, WriteWindow, uint64(off), 0, line)
+	return d.busError(err, off, true)
+}
+
+// busError makes a refusal of the NIC's bus what every backend gives.
+func (d *device) busError(err error, off uint32, write bool) error {
+	var status *StatusError
+	if !errors.As(err, &status) || status.Status != StatusSlave && status.Status != StatusDecode {
+		return err
+	}
+	port := "register"
+	if status.Op == WriteWindow {
+		port = "pio"
+	}
+	return &drivers.BusError{Node: d.node, Port: port, Off: off, Write: write, Resp: int(status.Status)}
+}
+
+// Memory is a copy: see the package's text.
+func (d *device) Memory() []byte { return d.memory }
+
+func (d *device) Segments() []drivers.Segment { return nil }
+
+// Capabilities: whoever stores to Memory writes a copy, so the NIC cannot be told to read there.
+func (d *device) Capabilities() drivers.Capabilities {
+	return drivers.CanPIO | drivers.CanAwait | drivers.CanRunAlone
+}
+
+func (d *device) Await(c drivers.Cause) (drivers.Waiter, error) {
+	if c == drivers.Interrupt {
+		return nil, fmt.Errorf("%w: an interrupt over a serial line", drivers.ErrNotSupported)
+	}
+	if err := d.inMemory(c.Off, c.Bytes); err != nil {
+		return nil, err
+	}
+	w := &waiter{dev: d, cause: c, closed: make(chan struct{}), seen: make([]byte, c.Bytes)}
+	copy(w.seen, d.memory[c.Off:])
+	return w, nil
+}
+
+func (d *device) inMemory(off, n uint64) error {
+	if size := uint64(len(d.memory)); off%8 != 0 || n%8 != 0 || off > size || n > size-off {
+		return fmt.Errorf("%w: %d bytes at 0x%x: expected whole quadwords of the %d bytes of the board's memory (?memory=)", drivers.ErrConfig, n, off, size)
+	}
+	return nil
+}
+
+// ReadMemory fetches [off, off+n) of the board's memory into Memory.
+func (d *device) ReadMemory(ctx context.Context, off, n uint64) error {
+	if err := d.inMemory(off, n); err != nil {
+		return err
+	}
+	d.fetch.Lock()
+	defer d.fetch.Unlock()
+	for n > 0 {
+		words := min(n/8, MaxWords)
+		got, err := d.line.request(ctx, ReadMemory, off, int(words), nil)
+		if err != nil {
+			return err
+		}
+		copy(d.memory[off:], got)
+		off, n = off+8*words, n-8*words
+	}
+	return nil
+}
+
+// WriteMemory brings p to the board's memory, and to Memory.
+func (d *device) WriteMemory(ctx context.Context, off uint64, p []byte) error {
+	if err := d.inMemory(off, uint64(len(p))); err != nil {
+		return err
+	}
+	d.fetch.Lock()
+	defer d.fetch.Unlock()
+	for len(p) > 0 {
+		n := min(len(p), 8*MaxWords)
+		if _, err := d.line.request(ctx, WriteMemory, off, 0, p[:n]); err != nil {
+			return err
+		}
+		copy(d.memory[off:], p[:n])
+		off, p = off+uint64(n), p[n:]
+	}
+	return nil
+}
+
+// A waiter looks at the board's memory until it differs from what Wait has last returned with.
+type waiter struct {
+	dev    *device
+	cause  drivers.Cause
+	seen   []byte
+	once   sync.Once
+	closed chan struct{}
+}
+
+func (w *waiter) Wait(ctx context.Context) error {
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	go func() {
+		select {
+		case <-w.closed:
+			cancel(drivers.ErrClosed)
+		case <-w.dev.ctx.Done():
+			cancel(drivers.ErrClosed)
+		case <-ctx.Done():
+		}
+	}()
+	look := time.NewTicker(w.dev.poll)
+	defer look.Stop()
+	for {
+		if err := w.dev.ReadMemory(ctx, w.cause.Off, w.cause.Bytes); err != nil {
+			return err
+		}
+		now := w.dev.memory[w.cause.Off : w.cause.Off+w.cause.Bytes]
+		if string(now) != string(w.seen) {
+			copy(w.seen, now)
+			return nil
+		}
+		select {
+		case <-look.C:
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		}
+	}
+}
+
+func (w *waiter) Close() error {
+	w.once.Do(func() { close(w.closed) })
+	return nil
+}

@@ -1,0 +1,259 @@
+package uart
+
+import (
+	"context"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+	"sync"
+	"time"
+
+	"github.com/nicloop/nicloop/drivers"
+	"github.com/sirupsen/logrus"
+)
+
+// A port is a serial port, or what stands for one in a test. A Read without a byte within the port's own time-out
+// returns 0 and io.EOF, as tarm/serial's does.
+type port interface {
+	io.ReadWriteCloser
+}
+
+// bits of a byte on the line: start, eight of data, stop.
+const bitsPerByte = 10
+
+// Patience with the other end of a line.
+const (
+	tries = 6
+	// grace is what a byte may take besides its time on the line: USB adaptors collect bytes for some milliseconds.
+	grace = 40 * time.Millisecond
+	// readTimeout is tarm/serial's, which counts in tenths of a second.
+	readTimeout = 100 * time.Millisecond
+	// gone: so many reads without a byte that have come back at once tell of a port that is no longer there.
+	gone = 20
+)
+
+// A StatusError is a request that the bridge refused.
+type StatusError struct {
+	Op      Op
+	Address uint64
+	Status  Status
+}
+
+func (e *StatusError) Error() string {
+	what := map[Status]string{StatusUnknown: "does not know the operation", StatusLength: "does not take its length"}[e.Status]
+	if what == "" {
+		what = fmt.Sprintf("answered with status %d", e.Status)
+	}
+	return fmt.Sprintf("%s at 0x%x: the register bridge %s; is its bitstream as new as this program?", e.Op, e.Address, what)
+}
+
+// A LineError is a line over which no answer comes.
+type LineError struct {
+	Port    string
+	Op      Op
+	Address uint64
+	Tries   int
+	// Bytes have come during the tries, of which Dropped frames were no good.
+	Bytes   uint64
+	Dropped uint64
+	Why     error // what was wrong with the last of them; may be nil
+}
+
+func (e *LineError) Error() string {
+	text := fmt.Sprintf("%s: %s at 0x%x: no answer to %d tries; ", e.Port, e.Op, e.Address, e.Tries)
+	switch {
+	case e.Bytes == 0:
+		return text + "not a byte came: is the board powered, the cable plugged in, and is it this port?"
+	case e.Dropped > 0:
+		return text + fmt.Sprintf("%d bytes came, %d pieces of them no frame (%v): does the baud rate fit the board's?", e.Bytes, e.Dropped, e.Why)
+	}
+	return text + fmt.Sprintf("%d bytes came, no frame for us among them: is a console on this port?", e.Bytes)
+}
+
+func (e *LineError) Unwrap() error { return drivers.ErrPeerDied }
+
+// A line carries one request at a time to a bridge and its answer back. Lost and damaged ones are sent again with the same
+// sequence number; the bridge answers a write that it has done already without doing it again.
+type line struct {
+	name    string
+	port    port
+	perByte time.Duration
+
+	mu   sync.Mutex // of requests
+	seq  uint8
+	sent []byte
+
+	frames chan Frame // what came, copied
+	ended  chan struct{}
+	cause  error // why the reader ended; read after ended
+	close  sync.Once
+	shut   chan struct{}
+
+	count struct {
+		sync.Mutex
+		bytes, dropped, repeats uint64
+		why                     error
+	}
+}
+
+func newLine(name string, p port, baud int) *line {
+	l := &line{
+		name: name, port: p, perByte: time.Second * bitsPerByte / time.Duration(baud),
+		frames: make(chan Frame, 4), ended: make(chan struct{}), shut: make(chan struct{}),
+	}
+	go l.read()
+	return l
+}
+
+// read takes what comes until the port is gone or closed.
+func (l *line) read() {
+	defer close(l.ended)
+	var dec Decoder
+	buf := make([]byte, 512)
+	for empty := 0; ; {
+		began := time.Now()
+		n, err := l.port.Read(buf)
+		select {
+		case <-l.shut:
+			l.cause = drivers.ErrClosed
+			return
+		default:
+		}
+		if n == 0 && (err == nil || errors.Is(err, io.EOF)) {
+			if empty++; time.Since(began) >= readTimeout/2 {
+				empty = 0
+			}
+			if empty < gone {
+				continue
+			}
+			err = io.ErrUnexpectedEOF
+		}
+		if err != nil && n == 0 {
+			l.cause = fmt.Errorf("%w: %s: %w: was it unplugged?", drivers.ErrPeerDied, l.name, err)
+			return
+		}
+		empty = 0
+		l.take(&dec, buf[:n])
+	}
+}
+
+func (l *line) take(dec *Decoder, came []byte) {
+	for _, b := range came {
+		f, ok := dec.Feed(b)
+		if !ok || !f.Answer() {
+			continue // an echo of our own is no answer either
+		}
+		f.Data = append([]byte(nil), f.Data...)
+		select {
+		case l.frames <- f:
+		default: // nobody waits for so many
+		}
+	}
+	l.count.Lock()
+	l.count.bytes += uint64(len(came))
+	l.count.dropped, l.count.why = dec.Dropped, dec.Why
+	l.count.Unlock()
+}
+
+// request asks and waits for the answer. words are what a read wants; data what a write carries.
+func (l *line) request(ctx context.Context, op Op, address uint64, words int, data []byte) ([]byte, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.seq++
+	f := Frame{Seq: l.seq, Op: op, Count: uint8(words), Address: address, Data: data}
+	if op.writes() {
+		f.Count = uint8(len(data) / 8)
+	}
+	l.sent = AppendFrame(l.sent[:0], &f)
+	l.count.Lock()
+	bytes, dropped := l.count.bytes, l.count.dropped
+	l.count.Unlock()
+	// Everything may be stuffed. Each try waits longer: who answers slowly is not asked more and more often.
+	wait := grace + l.perByte*time.Duration(2*(len(l.sent)+headerBytes+crcBytes+2+8*words))
+	for try := range tries {
+		if try > 0 {
+			l.count.Lock()
+			l.count.repeats++
+			l.count.Unlock()
+			logrus.WithFields(logrus.Fields{"layer": "uart", "port": l.name, "address": fmt.Sprintf("0x%x", address), "try": try + 1}).Debug(op.String() + " sent again")
+		}
+		if _, err := l.port.Write(l.sent); err != nil {
+			return nil, fmt.Errorf("%w: %s: %w", drivers.ErrPeerDied, l.name, err)
+		}
+		got, err := l.await(ctx, &f, wait<<min(try, 3))
+		if got != nil || err != nil {
+			return l.judge(got, &f, err)
+		}
+	}
+	l.count.Lock()
+	defer l.count.Unlock()
+	return nil, &LineError{Port: l.name, Op: op, Address: address, Tries: tries, Bytes: l.count.bytes - bytes, Dropped: l.count.dropped - dropped, Why: l.count.why}
+}
+
+// await takes the answer to f, if it comes in time. Answers to what was asked before are passed over.
+func (l *line) await(ctx context.Context, f *Frame, wait time.Duration) (*Frame, error) {
+	timer := time.NewTimer(wait)
+	defer timer.Stop()
+	for {
+		select {
+		case got := <-l.frames:
+			if got.Seq == f.Seq && got.Op == f.Op|answerBit && got.Address == f.Address {
+				return &got, nil
+			}
+		case <-timer.C:
+			return nil, nil
+		case <-l.ended:
+			return nil, l.cause
+		case <-ctx.Done():
+			return nil, context.Cause(ctx)
+		}
+	}
+}
+
+// judge reads an answer.
+func (l *line) judge(got, f *Frame, err error) ([]byte, error) {
+	if err != nil {
+		return nil, err
+	}
+	if s := Status(got.Count); s != StatusOK {
+		return nil, &StatusError{Op: f.Op, Address: f.Address, Status: s}
+	}
+	want := 0
+	if f.Op.reads() {
+		want = 8 * int(f.Count)
+	}
+	if len(got.Data) != want {
+		return nil, fmt.Errorf("%w: %s: %s at 0x%x: expected %d bytes, found %d", drivers.ErrProtocol, l.name, f.Op, f.Address, want, len(got.Data))
+	}
+	return got.Data, nil
+}
+
+// greeting is what the bridge says to Hello: "nluart", its version, and how many words it takes at most.
+const greeting = uint64('n') | 'l'<<8 | 'u'<<16 | 'a'<<24 | 'r'<<32 | 't'<<40 | 1<<48 | MaxWords<<56
+
+// hello finds the bridge, and ends what an earlier program has left on the line.
+func (l *line) hello(ctx context.Context) error {
+	if _, err := l.port.Write([]byte{flag, flag}); err != nil {
+		return fmt.Errorf("%w: %s: %w", drivers.ErrPeerDied, l.name, err)
+	}
+	got, err := l.request(ctx, Hello, 0, 1, nil)
+	if err != nil {
+		return err
+	}
+	if v := binary.LittleEndian.Uint64(got); v != greeting {
+		return fmt.Errorf("%w: %s: expected a register bridge that says 0x%016x, found 0x%016x", drivers.ErrProtocol, l.name, greeting, v)
+	}
+	return nil
+}
+
+// Close ends what waits, with drivers.ErrClosed.
+func (l *line) Close() error {
+	var err error
+	l.close.Do(func() {
+		close(l.shut)
+		<-l.ended // at most one time-out of the port; closing under a Read would leave it there
+		err = l.port.Close()
+	})
+	return err
+}
