@@ -65,10 +65,7 @@ module uart_unframe #(
           bad   <= 1'b1;
         end
       end
-      if (valid && data == ESCAPE) begin
-        escaped <= 1'b1;
-        if (escaped) bad <= 1'b1;
-      end
+      if (valid && data == ESCAPE) escaped <= 1'b1;
       if (valid && data == FLAG) begin
         got     <= !bad && !escaped && count >= 8'd12 && count[2:0] == 3'd4 && crc == RESIDUE;
         words   <= 5'(count[7:3] - 5'd1);

@@ -305,6 +305,12 @@ struct Test {
   // Something that must not be taken for a frame.
   void damaged(const Request& q) {
     Bytes line = Framer::frame(q.seq, q.op, q.count, q.addr, q.data);
+    if (random.percent(20)) {  // nothing wrong with it but that it is too long
+      std::vector<uint64_t> data(17 + random.below(20));
+      r.send(Framer::frame(q.seq, q.op, uint8_t(data.size()), q.addr, data));
+      r.drain();
+      return;
+    }
     size_t at = 1 + random.below(line.size() - 2);
     switch (random.below(4)) {
       case 0: line[at] ^= uint8_t(1 << random.below(8)); break;
@@ -354,8 +360,8 @@ struct Test {
       r.drain();
       CHECK(r.answer(got, 100 * 10 * r.divisor + 2 * kPatience), "no answer while the bus stands");
       CHECK(got[2] == 6, "status %u while the bus stands", got[2]);
-      ++q.seq;
-      seq = q.seq;
+      q.addr += 8;
+      seq = ++q.seq;
     }
     r.stand = 0;
     r.cycles(400);
