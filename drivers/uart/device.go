@@ -1,12 +1,15 @@
 package uart
 
 import (
+	"bytes"
 	"context"
 	"encoding/binary"
 	"errors"
 	"fmt"
 	"sync"
+	"sync/atomic"
 	"time"
+	"unsafe"
 
 	"github.com/nicloop/nicloop/drivers"
 )
@@ -74,7 +77,9 @@ func (d *device) Await(c drivers.Cause) (drivers.Waiter, error) {
 		return nil, err
 	}
 	w := &waiter{dev: d, cause: c, closed: make(chan struct{}), seen: make([]byte, c.Bytes)}
-	copy(w.seen, d.memory[c.Off:])
+	if _, err := d.update(d.ctx, c.Off, c.Bytes, w.seen); err != nil {
+		return nil, err
+	}
 	return w, nil
 }
 
@@ -85,23 +90,44 @@ func (d *device) inMemory(off, n uint64) error {
 	return nil
 }
 
-// ReadMemory fetches [off, off+n) of the board's memory into Memory.
+// ReadMemory fetches [off, off+n) of the board's memory into Memory, from its end to its begin.
 func (d *device) ReadMemory(ctx context.Context, off, n uint64) error {
+	_, err := d.update(ctx, off, n, nil)
+	return err
+}
+
+// update is ReadMemory, and tells whether what is there differs from seen, which it replaces. Software may read Memory meanwhile:
+// a quadword changes at once, and the last one of a range last, since that is where a slot's header stands.
+func (d *device) update(ctx context.Context, off, n uint64, seen []byte) (differs bool, err error) {
 	if err := d.inMemory(off, n); err != nil {
-		return err
+		return false, err
 	}
 	d.fetch.Lock()
 	defer d.fetch.Unlock()
-	for n > 0 {
-		words := min(n/8, MaxWords)
-		got, err := d.line.request(ctx, ReadMemory, off, int(words), nil)
+	came := make([]byte, n)
+	for end := n; end > 0; {
+		words := min(end/8, MaxWords)
+		got, err := d.line.request(ctx, ReadMemory, off+end-8*words, int(words), nil)
 		if err != nil {
-			return err
+			return false, err
 		}
-		copy(d.memory[off:], got)
-		off, n = off+8*words, n-8*words
+		for i := range words {
+			copy(came[end-8*(i+1):end-8*i], got[8*i:])
+		}
+		end -= 8 * words
 	}
-	return nil
+	for at := uint64(0); at < n; at += 8 {
+		word := (*uint64)(unsafe.Pointer(&d.memory[off+at]))
+		if v := binary.NativeEndian.Uint64(came[at:]); v != *word {
+			atomic.StoreUint64(word, v)
+		}
+	}
+	if seen == nil {
+		return false, nil
+	}
+	differs = !bytes.Equal(seen, came)
+	copy(seen, came)
+	return differs, nil
 }
 
 // WriteMemory brings p to the board's memory, and to Memory.
@@ -146,13 +172,9 @@ func (w *waiter) Wait(ctx context.Context) error {
 	look := time.NewTicker(w.dev.poll)
 	defer look.Stop()
 	for {
-		if err := w.dev.ReadMemory(ctx, w.cause.Off, w.cause.Bytes); err != nil {
+		differs, err := w.dev.update(ctx, w.cause.Off, w.cause.Bytes, w.seen)
+		if differs || err != nil {
 			return err
-		}
-		now := w.dev.memory[w.cause.Off : w.cause.Off+w.cause.Bytes]
-		if string(now) != string(w.seen) {
-			copy(w.seen, now)
-			return nil
 		}
 		select {
 		case <-look.C:

@@ -66,6 +66,7 @@ const (
 	StatusDecode  Status = 3 // DECERR
 	StatusUnknown Status = 4 // no such operation
 	StatusLength  Status = 5 // words that do not fit the request
+	StatusStuck   Status = 6 // the bus behind the bridge has not answered in time
 )
 
 // A Frame is a request or an answer.
@@ -74,7 +75,8 @@ const (
 //	       seq   op   words or status   address          quadwords      CRC-32 (IEEE 802.3) of all before
 //
 // All numbers are little-endian. Requests say in byte 2 how many quadwords they carry or want, answers how the request
-// ended. An answer repeats sequence number and address.
+// ended. An answer repeats sequence number and address. What was read of memory comes from the last quadword to the first, as it
+// was read: who sees the last quadword of a slot, which the NIC writes last, sees all of it.
 type Frame struct {
 	Seq     uint8
 	Op      Op

@@ -42,7 +42,10 @@ type StatusError struct {
 
 func (e *StatusError) Error() string {
 	what := map[Status]string{StatusUnknown: "does not know the operation", StatusLength: "does not take its length"}[e.Status]
-	if what == "" {
+	switch {
+	case e.Status == StatusStuck:
+		return fmt.Sprintf("%s at 0x%x: the register bridge answers, but not the bus behind it: is the NIC in reset, or without a clock?", e.Op, e.Address)
+	case what == "":
 		what = fmt.Sprintf("answered with status %d", e.Status)
 	}
 	return fmt.Sprintf("%s at 0x%x: the register bridge %s; is its bitstream as new as this program?", e.Op, e.Address, what)

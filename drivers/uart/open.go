@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 	"time"
+	"unsafe"
 
 	"github.com/nicloop/nicloop/drivers"
 	"github.com/nicloop/nicloop/drivers/regs"
@@ -118,7 +119,7 @@ func attach(ctx context.Context, uri string, ports []namedPort, baud, memory int
 	s.cancel = cancel
 	for n, p := range ports {
 		s.nodes = append(s.nodes, &device{
-			node: n, line: newLine(p.name, p.port, baud), ctx: inner, memory: make([]byte, memory), poll: pollEvery,
+			node: n, line: newLine(p.name, p.port, baud), ctx: inner, memory: quadwords(memory), poll: pollEvery,
 		})
 	}
 	for _, d := range s.nodes {
@@ -167,4 +168,12 @@ func (s *System) Close() error {
 		all = errors.Join(all, d.line.Close())
 	}
 	return all
+}
+
+// quadwords are n bytes that may be read and written by quadwords at once.
+func quadwords(n int) []byte {
+	if n == 0 {
+		return nil
+	}
+	return unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(make([]uint64, n/8)))), n)
 }
