@@ -210,13 +210,16 @@ func TestWaitsEnd(t *testing.T) {
 
 // While slots are fetched the NIC writes more: a slot whose last quadword is seen is whole.
 func TestSlotsAreSeenWhole(t *testing.T) {
-	for seed := range uint64(30) {
+	for seed := range uint64(60) {
 		b := newFake(seed)
 		s := openFake(t, b)
 		const slots = 3
-		next := 0
-		b.onRead = func() { // now faster, now slower than the fetch
-			for range b.rnd.IntN(3) {
+		next, pause := 0, 24+b.rnd.IntN(24)
+		b.onRead = func() { // begins somewhere in a fetch and is now faster, now slower than it
+			if pause--; pause >= 0 {
+				return
+			}
+			for range b.rnd.IntN(8) {
 				if next < 8*slots {
 					copy(b.memory[8*next:], bytes.Repeat([]byte{byte(next/8 + 1)}, 8))
 					next++
