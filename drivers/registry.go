@@ -22,6 +22,8 @@ type backend struct {
 	prepare PrepareFunc
 	// repeats: with these keys it takes Options.Checkpoints; nil: never.
 	repeats func(keys map[string]string) bool
+	// found: its nodes are those that are there.
+	found bool
 }
 
 // A PrepareFunc does beforehand what the first OpenFunc of a kind of machine takes long for, such as building it.
@@ -49,6 +51,11 @@ func RegisterPrepare(scheme string, prepare PrepareFunc) {
 // RegisterRepeats tells of a registered scheme with which keys Open takes Options.Checkpoints.
 func RegisterRepeats(scheme string, repeats func(keys map[string]string) bool) {
 	registered(scheme).repeats = repeats
+}
+
+// RegisterFound tells of a registered scheme that its nodes are those that are there, so that Options.Nodes of 0 means all.
+func RegisterFound(scheme string) {
+	registered(scheme).found = true
 }
 
 func registered(scheme string) *backend {
@@ -102,6 +109,12 @@ func Check(uri string) error {
 func Prepares(uri string) bool {
 	b, _, _, err := resolve(uri)
 	return err == nil && b.prepare != nil
+}
+
+// Found tells whether a URI's nodes are those that are there, and Options.Nodes may be 0.
+func Found(uri string) bool {
+	b, _, _, err := resolve(uri)
+	return err == nil && b.found
 }
 
 // Repeats tells whether Open takes Options.Checkpoints for a URI, and what it opens is a Repeater then.

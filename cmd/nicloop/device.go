@@ -33,15 +33,21 @@ func newDevice() *cobra.Command {
 
 // with opens the device for one node's use.
 func (f *deviceFlags) with(cmd *cobra.Command, use func(drivers.System, drivers.Device) error) error {
-	if f.node < 0 || f.node >= f.nodes {
+	nodes := f.nodes
+	if drivers.Found(f.uri) && !cmd.Flags().Changed("nodes") {
+		nodes = 0
+	} else if f.node < 0 || f.node >= f.nodes {
 		return usageError{fmt.Errorf("--node %d: expected 0 to %d, as --nodes is %d", f.node, f.nodes-1, f.nodes)}
 	}
 	bar := newBar(cmd.ErrOrStderr(), "device")
-	sys, err := drivers.Open(cmd.Context(), f.uri, drivers.Options{Nodes: f.nodes, MemoryBytes: 1 << 16, Progress: bar.describe})
+	sys, err := drivers.Open(cmd.Context(), f.uri, drivers.Options{Nodes: nodes, MemoryBytes: 1 << 16, Progress: bar.describe})
 	if err != nil {
 		return err
 	}
 	defer sys.Close()
+	if there := sys.Info().Nodes; f.node < 0 || f.node >= there {
+		return usageError{fmt.Errorf("--node %d: expected 0 to %d, as %s has %d", f.node, there-1, f.uri, there)}
+	}
 	return use(sys, sys.Device(f.node))
 }
 

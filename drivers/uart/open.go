@@ -24,6 +24,7 @@ const (
 
 func init() {
 	drivers.Register("uart", "registers, send windows and a window of memory over serial lines: uart:/dev/ttyUSB0?baud=3000000", []string{"baud", "memory"}, open)
+	drivers.RegisterFound("uart")
 }
 
 // A System is the NICs behind one or more serial lines.

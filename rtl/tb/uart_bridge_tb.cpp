@@ -369,6 +369,21 @@ struct Test {
   }
 };
 
+// Reads of registers per second at 3 Mbaud and 156.25 MHz, as far as the line goes.
+static void rate(Rig& r) {
+  r.divisor = 52;
+  r.cycles(2000);
+  uint64_t begin = tb::cycle;
+  Bytes got;
+  for (uint8_t n = 0; n < 20; ++n) {
+    r.send(Framer::frame(n, kReadReg, 1, 0x18, {}));
+    CHECK(r.answer(got, 100000) && got[2] == 0, "no answer");
+  }
+  double rate = 20 * 156.25e6 / double(tb::cycle - begin);
+  std::printf("%.0f register reads/s at 3 Mbaud\n", rate);
+  CHECK(rate >= 1000, "%.0f register reads/s at 3 Mbaud, expected 1,000", rate);
+}
+
 static void check(Rig& r) {
   Test t{r, r.b.random};
   r.b.top.rx = 1;
@@ -381,6 +396,9 @@ static void check(Rig& r) {
     for (int i = 0; i < 25; ++i) t.one();
     t.stands();
   }
+  r.spikes = 0;
+  r.ready = 100;
+  rate(r);
 }
 
 static void serve(Rig& r) {
