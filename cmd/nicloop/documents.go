@@ -49,7 +49,7 @@ var documents = []document{
 	{"collectives", []string{"bench collectives"}, "Every algorithm of the collectives, measured.", (*tune.Report)(nil)},
 	{"simulators", []string{"cache list", "cache verify"}, "The simulators that are built.", (*simulators)(nil)},
 	{"tools", []string{"doctor"}, "Tools that nicloop uses.", (*tools)(nil)},
-	{"device", []string{"device info"}, "What a device is, and its global registers.", (*deviceInfo)(nil)},
+	{"device", []string{"device info", "device dump"}, "What a device is, and its global registers; dump: all of them.", (*deviceInfo)(nil)},
 	{"version", []string{"version"}, "This program.", (*versionInfo)(nil)},
 	{"regression", []string{"regress", "conform", "runs show"}, "A regression and its tests.", (*regression)(nil)},
 	{"sweep", []string{"sweep"}, "The rows of a sweep.", (*sweepReport)(nil)},

@@ -144,6 +144,7 @@ var examples = []struct {
 	{"tools", "doctor", 0},
 	{"version", "version", 0},
 	{"device", "device info --device model: --nodes 4 --node 2", 0},
+	{"device", "device dump --device model:", 0},
 	{"calibration", "calibrate --device model:", 0},
 	{"regression", "regress velo/lengths --device model: --seeds 2", 0},
 	{"regression", "regress velo/lengths --device ideal:", 0},

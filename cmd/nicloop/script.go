@@ -56,6 +56,9 @@ and checked before the device is opened.`,
 			return f.with(cmd, func(sys drivers.System, dev drivers.Device) error {
 				for _, s := range steps {
 					if s.verb == "node" {
+						if there := sys.Info().Nodes; s.value >= uint64(there) {
+							return usageError{fmt.Errorf("%s:%d: node %d: %s has %d", args[0], s.line, s.value, f.uri, there)}
+						}
 						dev = sys.Device(int(s.value))
 						continue
 					}

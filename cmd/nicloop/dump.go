@@ -1,0 +1,172 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+	"text/tabwriter"
+
+	"github.com/nicloop/nicloop/drivers"
+	"github.com/nicloop/nicloop/drivers/regs"
+	"github.com/spf13/cobra"
+)
+
+func (f *deviceFlags) dump() *cobra.Command {
+	var asJSON, all bool
+	cmd := &cobra.Command{
+		Use: "dump", Short: "Print every register of a node, with its fields", Args: checked(cobra.NoArgs),
+		Long: `Print every register of a node, those of each process too, with the fields of
+those that have some. Registers that read as zero are left out, but for --all and
+--json. No register changes by being read.`,
+		Example: "  nicloop device dump --device uart:/dev/ttyUSB0\n  nicloop device dump --json >before.json",
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			return f.with(cmd, func(sys drivers.System, dev drivers.Device) error {
+				rep := &deviceInfo{Device: sys.Info(), Node: f.node}
+				var err error
+				if rep.Registers, err = readAll(dev); err != nil {
+					return err
+				}
+				if asJSON {
+					return writeJSON(cmd.OutOrStdout(), rep)
+				}
+				return printDump(cmd.OutOrStdout(), rep, all)
+			})
+		},
+	}
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print as JSON, for device diff")
+	cmd.Flags().BoolVar(&all, "all", false, "registers that are zero, too")
+	return cmd
+}
+
+// readAll reads every copy of every register.
+func readAll(dev drivers.Device) (list []registerValue, err error) {
+	for _, r := range regs.Registers() {
+		for i := range int(r.Count) {
+			off := r.Address(i)
+			v, err := dev.ReadReg(off)
+			if err != nil {
+				return nil, err
+			}
+			list = append(list, registerValue{regs.Describe(off), off, v, r.Doc})
+		}
+	}
+	return list, nil
+}
+
+func printDump(w io.Writer, rep *deviceInfo, all bool) error {
+	tw := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	zeros := 0
+	for _, r := range rep.Registers {
+		if r.Value == 0 && !all {
+			zeros++
+			continue
+		}
+		fmt.Fprintf(tw, "0x%05x\t%s\t0x%x\t%s\n", r.Offset, r.Name, r.Value, fieldsText(r.Offset, r.Value))
+	}
+	if zeros > 0 {
+		fmt.Fprintf(tw, "%d more are zero (--all)\n", zeros)
+	}
+	return tw.Flush()
+}
+
+// fieldsText shows a value by its fields: "SIZE 7, ON 1".
+func fieldsText(off uint32, v uint64) string {
+	r, _, ok := regs.ByAddress(off)
+	if !ok {
+		return ""
+	}
+	var parts []string
+	for _, f := range r.Fields {
+		parts = append(parts, fmt.Sprintf("%s 0x%x", f.Name, f.Bits.Of(v)))
+	}
+	return strings.Join(parts, ", ")
+}
+
+func newDeviceDiff() *cobra.Command {
+	return &cobra.Command{
+		Use: "diff BEFORE AFTER", Short: "Compare two files of device dump --json", Args: checked(cobra.ExactArgs(2)),
+		Long: `Compare two files that device dump --json has written: of one board at two times, of two
+boards, or of a board and the RTL. Exit code 1 tells that registers differ.`,
+		Example: "  nicloop device diff before.json after.json",
+		RunE: func(cmd *cobra.Command, args []string) error {
+			var dumps [2]*deviceInfo
+			for i, name := range args {
+				var err error
+				if dumps[i], err = readDump(name); err != nil {
+					return usageError{err}
+				}
+			}
+			a, b := dumps[0].Device.DescHash, dumps[1].Device.DescHash
+			if a != b {
+				return usageError{fmt.Errorf("%s is of hardware with the description 0x%016x, %s of one with 0x%016x: their registers are not the same ones", args[0], a, args[1], b)}
+			}
+			n, err := printDiff(cmd.OutOrStdout(), dumps)
+			if err == nil && n > 0 {
+				err = errFailed
+			}
+			return err
+		},
+	}
+}
+
+func readDump(name string) (*deviceInfo, error) {
+	text, err := os.ReadFile(name)
+	if err != nil {
+		return nil, err
+	}
+	var d deviceInfo
+	if err := json.Unmarshal(text, &d); err != nil {
+		return nil, fmt.Errorf("%s: expected what device dump --json prints: %w", name, err)
+	}
+	if len(d.Registers) == 0 {
+		return nil, fmt.Errorf("%s: expected what device dump --json prints, found no registers in it", name)
+	}
+	return &d, nil
+}
+
+// printDiff counts the registers that differ, or that only one dump has.
+func printDiff(w io.Writer, dumps [2]*deviceInfo) (n int, err error) {
+	after := map[uint32]registerValue{}
+	for _, r := range dumps[1].Registers {
+		after[r.Offset] = r
+	}
+	tw := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	for _, r := range dumps[0].Registers {
+		other, ok := after[r.Offset]
+		delete(after, r.Offset)
+		switch {
+		case !ok:
+			fmt.Fprintf(tw, "0x%05x\t%s\t0x%x\t-\n", r.Offset, r.Name, r.Value)
+		case other.Value != r.Value:
+			fmt.Fprintf(tw, "0x%05x\t%s\t0x%x\t0x%x\t%s\n", r.Offset, r.Name, r.Value, other.Value, changedFields(r.Offset, r.Value, other.Value))
+		default:
+			continue
+		}
+		n++
+	}
+	for _, r := range dumps[1].Registers {
+		if _, only := after[r.Offset]; only {
+			fmt.Fprintf(tw, "0x%05x\t%s\t-\t0x%x\n", r.Offset, r.Name, r.Value)
+			n++
+		}
+	}
+	fmt.Fprintf(tw, "%d of %d registers differ\n", n, len(dumps[0].Registers)+len(after))
+	return n, tw.Flush()
+}
+
+// changedFields names the fields that differ: "WP 3 -> 5".
+func changedFields(off uint32, a, b uint64) string {
+	r, _, ok := regs.ByAddress(off)
+	if !ok {
+		return ""
+	}
+	var parts []string
+	for _, f := range r.Fields {
+		if x, y := f.Bits.Of(a), f.Bits.Of(b); x != y {
+			parts = append(parts, fmt.Sprintf("%s 0x%x -> 0x%x", f.Name, x, y))
+		}
+	}
+	return strings.Join(parts, ", ")
+}
