@@ -23,6 +23,9 @@ func TestLocalMessagesTakeNoCredits(t *testing.T) {
 			c := onIdeal(wl.Name)
 			c.Local, c.Velo = local, velo.Config{Flow: velo.Dynamic, Slots: 6, CreditSlots: 2, Piggyback: true}
 			c.Sizes = []int{2048, 50000}
+			if testing.Short() {
+				c.Sizes[1] = 10000
+			}
 			res, err := Run(context.Background(), c)
 			require.NoError(t, err, wl.Name)
 			packets[i] = res.Rows[0].Flow.DataPackets

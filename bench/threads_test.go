@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	_ "github.com/nicloop/nicloop/cosim/model"
@@ -60,6 +61,8 @@ func flapping(sys drivers.Timed) error {
 
 // TestThreads: the same bytes on one thread and on two, between which and one it goes to and fro.
 func TestThreads(t *testing.T) {
+	// What short tests do of it: one of each kind of traffic, link and end.
+	shortThreads := []string{"alltoall", "torus", "full mailbox", "rget", "chunked", "slow memory", "links in error", "links that fail", "hang", "limit"}
 	on := func(workload string, nodes, procs int, change func(*Config)) Config {
 		c := Default(workload)
 		c.Device, c.Nodes, c.Procs, c.Iterations = "model:", nodes, procs, 2
@@ -96,6 +99,9 @@ func TestThreads(t *testing.T) {
 		"hang":                on("alltoall", 16, 2, func(c *Config) { c.Velo.Flow, c.Velo.Slots = velo.None, 1 }),
 		"limit":               on("alltoall", 16, 1, func(c *Config) { c.Limit = 20 * drivers.Microsecond }),
 	} {
+		if testing.Short() && !slices.Contains(shortThreads, name) {
+			continue
+		}
 		t.Run(name, func(t *testing.T) {
 			if testing.Short() {
 				c.Procs, c.Iterations = 1, 1

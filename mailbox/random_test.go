@@ -35,6 +35,14 @@ func seeds(t *testing.T, n uint64, f func(t *testing.T, r *rand.Rand)) {
 	}
 }
 
+// short is a number, or another where only short tests are wanted.
+func short(long, short int) int {
+	if testing.Short() {
+		return short
+	}
+	return long
+}
+
 // twin is a Flow that asks a second implementation the same and panics where they differ.
 type twin struct {
 	mailbox.Flow
@@ -154,7 +162,7 @@ func againstNaive(t *testing.T, start func(mailbox.Config) (mailbox.Flow, error)
 			return &twin{Flow: f, n: second(c), self: c.Self}, err
 		})
 		require.NoError(t, err)
-		traffic(t, r, w, c.Procs, 6000)
+		traffic(t, r, w, c.Procs, short(6000, 2500))
 	})
 }
 
@@ -199,7 +207,7 @@ func TestDynamicWithoutDynamicRegionIsStatic(t *testing.T) {
 			return &same{d, s}, err
 		})
 		require.NoError(t, err)
-		traffic(t, r, w, c.Procs, 6000)
+		traffic(t, r, w, c.Procs, short(6000, 2500))
 	})
 }
 
@@ -213,7 +221,7 @@ func TestRandomWorlds(t *testing.T) {
 		for _, start := range []func(mailbox.Config) (mailbox.Flow, error){mailbox.NewStatic, mailbox.NewDynamic} {
 			w, err := explore.NewWorld(c, start)
 			require.NoError(t, err)
-			traffic(t, r, w, c.Procs, 10000)
+			traffic(t, r, w, c.Procs, short(10000, 4000))
 			for rank := range c.Procs {
 				s := w.Flow(rank).Stats()
 				all.Steals += s.Steals

@@ -119,12 +119,12 @@ func TestParts(t *testing.T) {
 				}
 				last := topo.Nodes() - 1
 				broken := [][3]int{{0, last, NoPort}, {last, 0, NoPort}, {topo.Routers() / 2, 0, NoPort}, {topo.Routers() / 2, last, NoPort}}
-				compare(t, cfg, rng, 300, nil)
-				compare(t, cfg, rng, 300, broken)
+				compare(t, cfg, rng, short(300, 150), nil)
+				compare(t, cfg, rng, short(300, 150), broken)
 				if g := topo.(Grid); !g.Wrap {
 					cfg.Run = 2 + rng.IntN(12)
-					compareRuns(t, cfg, rng, 1500, 0, broken)
-					compareRuns(t, cfg, rng, 1500, 700, nil)
+					compareRuns(t, cfg, rng, short(1500, 500), 0, broken)
+					compareRuns(t, cfg, rng, short(1500, 600), short(700, 250), nil)
 				}
 			})
 		}

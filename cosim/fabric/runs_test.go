@@ -181,7 +181,7 @@ func TestRunsAgainstReference(t *testing.T) {
 					cfg.RouterCycles, cfg.LinkCycles, cfg.InjectCycles = 2+rng.IntN(3), 1+rng.IntN(5), 1+rng.IntN(3)
 					cfg.CreditCycles, cfg.LocalCreditCycles = 1+rng.IntN(9), 1+rng.IntN(3)
 				}
-				compareRuns(t, cfg, rng, 1500, 0, nil)
+				compareRuns(t, cfg, rng, short(1500, 700), 0, nil)
 			})
 		}
 	}

@@ -130,6 +130,9 @@ func TestFaultsAreCaught(t *testing.T) {
 			require.LessOrEqual(t, early.Depth, r.Depth)
 
 			o.Fault, o.MaxStates = NoFault, 4*r.States
+			if testing.Short() {
+				o.MaxStates = r.States
+			}
 			require.NotEqual(t, Refuted, run(t, o).Verdict, "the same world without the mistake")
 		})
 	}

@@ -124,20 +124,24 @@ func digest(n *Network) string {
 func TestThreadsAndBlocksChangeNothing(t *testing.T) {
 	for name, cfg := range worlds(t) {
 		t.Run(name, func(t *testing.T) {
+			ticks := int64(3000)
+			if testing.Short() {
+				ticks = 1500
+			}
 			n := build(t, cfg)
-			n.Run(3000)
+			n.Run(ticks)
 			want := digest(n)
 			for _, c := range []struct{ threads, block, step int }{{2, 0, 3000}, {1, 1, 3000}, {3, 5, 777}, {1, 3, 1}} {
 				cfg.Threads, cfg.Block = c.threads, c.block
 				n := build(t, cfg)
-				for n.Now() < 3000 {
-					n.Run(min(3000, n.Now()+int64(c.step)))
+				for n.Now() < ticks {
+					n.Run(min(ticks, n.Now()+int64(c.step)))
 				}
 				require.True(t, want == digest(n), "%+v gives another result", c)
 			}
 			cfg.Seed++
 			n = build(t, cfg)
-			n.Run(3000)
+			n.Run(ticks)
 			require.False(t, want == digest(n), "another seed gives the same result")
 		})
 	}

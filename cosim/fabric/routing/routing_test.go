@@ -107,12 +107,15 @@ func (n network) walk(t *testing.T, hold func(has, wants channel)) {
 		left = left[:len(left)-1]
 		n.choices(s, func(port, vc int, h Header) {
 			if node, ok := n.Node(s.router, port); ok {
-				require.EqualValues(t, s.h.Dst, node)
+				if int(s.h.Dst) != node {
+					require.EqualValues(t, s.h.Dst, node)
+				}
 				return
 			}
 			w, ok := n.Wire(s.router, port)
-			require.True(t, ok, "%v: no wire at port %d of router %d", n, port, s.router)
-			require.Less(t, vc, n.VCs())
+			if !ok || vc >= n.VCs() { // require costs more than the walk
+				require.FailNow(t, "no way on", "%v: port %d of router %d, VC %d: wire %v, %d VCs", n, port, s.router, vc, ok, n.VCs())
+			}
 			if s.vc >= 0 {
 				back, _ := n.Wire(s.router, s.in)
 				hold(channel{back.Router, back.Port, s.vc}, channel{s.router, port, vc})
