@@ -163,6 +163,9 @@ var examples = []struct {
 	{"bridge", "bench bridge --starts 1 --rounds 2 --transactions 2", 0},
 }
 
+// slow examples take seconds, and another prints the same document.
+var slow = []string{"check mailbox --bound 1", "cache verify"}
+
 // TestEveryDocument runs every verb that has one.
 func TestEveryDocument(t *testing.T) {
 	t.Chdir(t.TempDir())
@@ -177,6 +180,9 @@ func TestEveryDocument(t *testing.T) {
 	left = slices.DeleteFunc(left, func(verb string) bool { return verb == "bisect" }) // TestBisect has a checkout for it
 	for _, x := range examples {
 		left = slices.DeleteFunc(left, func(verb string) bool { return strings.HasPrefix(x.line+" ", verb+" ") })
+		if testing.Short() && slices.Contains(slow, x.line) {
+			continue
+		}
 		var out, errOut bytes.Buffer
 		code := run(context.Background(), append(strings.Fields(x.line), "--json"), strings.NewReader(""), &out, &errOut)
 		if x.code != anyCode {

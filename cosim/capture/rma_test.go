@@ -32,6 +32,9 @@ const rmaOther = "||||||||||||" // no quadword with fields
 func everyRMA(f func(rmaPacket)) {
 	rng := rand.New(rand.NewPCG(*seed, 3))
 	for n := 1; n <= regs.RMAMTU; n++ {
+		if testing.Short() && n > 80 && n%16 != 15 && n%16 > 1 {
+			continue // around the ends of flits
+		}
 		f(newRMA(rng, regs.PacketTypeRMAPut, n))
 		f(newRMA(rng, regs.PacketTypeRMAGetRsp, n))
 		f(newRMA(rng, regs.PacketTypeRMAImmPut, n%8+1))

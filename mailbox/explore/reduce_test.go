@@ -13,9 +13,13 @@ import (
 // What reduction and symmetry leave out changes no verdict, neither of the real flow controls nor of a
 // mistake, and no state with nothing under way.
 func TestReducedFindsTheSame(t *testing.T) {
-	all := append(Suite(2), Planted()...)
+	bound, quotas := 2, 4
+	if testing.Short() {
+		bound, quotas = 1, 3
+	}
+	all := append(Suite(bound), Planted()...)
 	oneWay := [][2]int{{0, 1}}
-	for quota := 1; quota <= 4; quota++ {
+	for quota := 1; quota <= quotas; quota++ {
 		for slots := 1; slots <= min(quota, 2); slots++ {
 			o := Options{Procs: 2, Quota: quota, CreditSlots: slots, Senders: oneWay}
 			all = append(all, o.with(mailbox.Eq1, EarlyThreshold), o.with(mailbox.FormulaA, NoFault), o.with(mailbox.FormulaB, NoFault))
