@@ -44,6 +44,12 @@ func (l Layout) Of(b []byte, i int) []byte { return l.span(b, i, i+1) }
 // span is blocks from to to-1 of b.
 func (l Layout) span(b []byte, from, to int) []byte { return b[l.offsets[from]:l.offsets[to]] }
 
+// longestHalf is the longest message that joins the blocks of half of the ranks: Fits knows their average alone.
+func (l Layout) longestHalf() int {
+	half := l.offsets[len(l.counts)/2]
+	return max(half, l.Bytes()-half)
+}
+
 // Bytes is the size of the whole buffer.
 func (l Layout) Bytes() int { return l.offsets[len(l.offsets)-1] }
 
