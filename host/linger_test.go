@@ -1,0 +1,103 @@
+package host
+
+import (
+	"testing"
+
+	"github.com/nicloop/nicloop/drivers"
+	"github.com/nicloop/nicloop/velo"
+	"github.com/stretchr/testify/require"
+)
+
+// owingRig is a world in which rank 0 can owe messages: rank 1's mailbox has few slots.
+func owingRig(t *testing.T) *rig {
+	return newRig(t, plan{nodes: 2, procs: 1, flow: velo.Config{Flow: velo.Static, Slots: 6, CreditSlots: 1}})
+}
+
+// sendWithoutWaiting begins messages, more than there are credits for.
+func sendWithoutWaiting(r *Rank, messages, n int) error {
+	for k := range messages {
+		if _, err := r.Isend(1, k, letter(n, k)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// A rank whose function has returned goes on until all that it has begun has left.
+func TestLingerSendsWhatIsOwed(t *testing.T) {
+	const messages, n = 12, 700
+	g := owingRig(t)
+	owed := false
+	require.NoError(t, g.run(func(r *Rank) error {
+		if r.ID() == 0 {
+			err := sendWithoutWaiting(r, messages, n)
+			owed = r.Owes()
+			return err
+		}
+		for k := range messages {
+			buf := make([]byte, n)
+			if _, err := r.Recv(0, k, buf); err != nil {
+				return err
+			}
+			require.Equal(t, letter(n, k), buf, "message %d", k)
+		}
+		return nil
+	}))
+	require.True(t, owed, "the scenario lost its point")
+	require.False(t, g.ranks[0].Owes())
+	for moved := true; moved; { // nobody runs any more: credits that have come now are taken, no message is
+		moved = false
+		for _, r := range g.ranks {
+			m, err := r.Settle()
+			require.NoError(t, err)
+			moved = moved || m
+		}
+	}
+}
+
+// One that lingers for a rank that will never look again says so, and what that has not received is an error.
+func TestLingerWaitsForCredits(t *testing.T) {
+	g := owingRig(t)
+	var seen Waiting
+	err := g.run(func(r *Rank) error {
+		if r.ID() != 0 {
+			return nil
+		}
+		if err := sendWithoutWaiting(r, 12, 700); err != nil {
+			return err
+		}
+		return r.LingerUntil(func() bool {
+			seen = r.Waiting()
+			return !r.Owes()
+		})
+	})
+	require.ErrorIs(t, err, errHang)
+	require.Equal(t, Waiting{For: "credits", Peer: 1, Sent: seen.Sent, Of: 13}, seen)
+	require.Less(t, seen.Sent, seen.Of)
+	require.Contains(t, seen.String(), "of 13 packets sent, waits for a credit")
+	require.False(t, g.ranks[1].Owes())
+	_, err = g.ranks[1].Settle()
+	require.ErrorContains(t, err, "a data packet from rank 0 was never received")
+}
+
+// An algorithm that a collective does not have is refused, with the one that was meant.
+func TestAlgorithmsAreKnown(t *testing.T) {
+	err := Bcast.Check("binomail")
+	require.ErrorIs(t, err, drivers.ErrConfig)
+	require.ErrorContains(t, err, `no algorithm "binomail" of bcast, did you mean "binomial"?`)
+	launch(t, plan{nodes: 2, procs: 1}, func(r *Rank) error {
+		require.ErrorIs(t, r.SetAlgorithm(Bcast, "ring"), drivers.ErrConfig)
+		return nil
+	})
+	for k := range Collective(len(algorithms)) {
+		for _, ranks := range []int{2, 3, 8, 64} {
+			for _, n := range []int{1, 100, 1 << 16} {
+				name := k.Choice(ranks, n)
+				require.Contains(t, k.Algorithms(), name)
+				require.True(t, k.Fits(name, ranks, n), "%s: %s for %d ranks and %d bytes", k, name, ranks, n)
+				require.LessOrEqual(t, k.Longest(name, ranks), ranks, name)
+				require.Positive(t, k.Longest(name, ranks))
+			}
+		}
+	}
+}
