@@ -21,7 +21,11 @@ func testSides(t *testing.T, in bool) {
 	if in && inside.Supported() != nil {
 		return
 	}
-	report, err := Run(context.Background(), Options{Starts: 2, Rounds: 1, Transactions: 300, Inside: in})
+	starts := 2
+	if testing.Short() {
+		starts = 1
+	}
+	report, err := Run(context.Background(), Options{Starts: starts, Rounds: 1, Transactions: 300, Inside: in})
 	require.NoError(t, err)
 	require.Len(t, report.Results, 2)
 	for i, crossings := range []int{600, 150} {
