@@ -7,7 +7,11 @@ import (
 	"net/url"
 	"slices"
 	"strings"
+
+	"github.com/sirupsen/logrus"
 )
+
+var logged = logrus.WithField("layer", "drivers")
 
 // An OpenFunc opens the part of a URI behind its scheme. keys are the URI's
 // query, already checked against the keys that the scheme was registered with.
@@ -81,8 +85,12 @@ func Open(ctx context.Context, uri string, opt Options) (System, error) {
 		return nil, err
 	}
 	sys, err := b.open(ctx, path, keys, opt)
-	if err != nil || opt.Needs == 0 {
-		return sys, err
+	if err != nil {
+		return nil, err
+	}
+	logged.WithFields(logrus.Fields{"device": uri, "nodes": sys.Info().Nodes, "memory_bytes": opt.MemoryBytes, "traced": opt.Trace != nil}).Debug("device opened")
+	if opt.Needs == 0 {
+		return sys, nil
 	}
 	if err := Require(sys, opt.Needs); err != nil {
 		return nil, errors.Join(err, sys.Close())

@@ -13,6 +13,8 @@ import (
 	"strings"
 	"syscall"
 	"time"
+
+	"github.com/sirupsen/logrus"
 )
 
 // A Task is one command of this program. Its arguments should make it print JSON.
@@ -83,6 +85,7 @@ func Perform(ctx context.Context, program string, t Task) (Record, error) {
 		}
 		r.Result = line.Bytes()
 	}
+	logged.WithFields(logrus.Fields{"task": strings.Join(t.Args, " "), "exit": r.Exit, "seconds": r.Real}).Debug("task ended")
 	if r.Exit != 0 {
 		said := strings.TrimSpace(errOut.String())
 		r.Error = said[max(0, len(said)-errorBytes):]

@@ -7,6 +7,7 @@ import (
 	"sync"
 
 	"github.com/nicloop/nicloop/cosim/fabric/packets"
+	"github.com/sirupsen/logrus"
 	"golang.org/x/sync/errgroup"
 )
 
@@ -84,7 +85,11 @@ func (s *Study) one(ctx context.Context, rate float64, seed int) (*Point, error)
 	if build == nil {
 		build = Packets
 	}
-	return Measure(ctx, build, c, s.Rule, nil)
+	p, err := Measure(ctx, build, c, s.Rule, nil)
+	if err == nil {
+		logrus.WithFields(logrus.Fields{"layer": "load", "rate": rate, "seed": c.Seed, "accepted": p.Accepted, "saturated": p.Saturated()}).Debug("load measured")
+	}
+	return p, err
 }
 
 func gather(rate float64, points []*Point) *Rate {

@@ -9,6 +9,7 @@ import (
 
 	"github.com/nicloop/nicloop/bench/figure"
 	"github.com/nicloop/nicloop/drivers"
+	"github.com/sirupsen/logrus"
 	"golang.org/x/sync/errgroup"
 )
 
@@ -164,6 +165,7 @@ func (x *Experiment) Run(ctx context.Context, env Env) (*Report, error) {
 	default:
 		rep.Device, rep.Worlds, rep.Runs, rep.Packets = env.Device, env.sizes, env.runs, env.packets
 	}
+	logrus.WithFields(logrus.Fields{"layer": "reproduce", "experiment": x.IDs[0], "scale": env.Scale, "runs": rep.Runs, "rows": len(t.Rows)}).Debug("experiment measured")
 	if env.Scale.thin() && (x.Engine == "" || env.Scale == Large) {
 		rep.Thinned = x.Thinned
 	}

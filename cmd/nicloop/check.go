@@ -12,6 +12,7 @@ import (
 
 	"github.com/nicloop/nicloop/mailbox"
 	"github.com/nicloop/nicloop/mailbox/explore"
+	"github.com/sirupsen/logrus"
 	"github.com/spf13/cobra"
 	"golang.org/x/sync/errgroup"
 )
@@ -135,6 +136,7 @@ func runAll(cmd *cobra.Command, n, jobs int, run func(ctx context.Context, i int
 	for i := n - 1; i >= 0 && ctx.Err() == nil; i-- {
 		g.Go(func() (err error) {
 			if list[i], err = run(ctx, i); err == nil {
+				list[i].log()
 				bar.set(int(done.Add(1)), n)
 			}
 			return err
@@ -144,6 +146,12 @@ func runAll(cmd *cobra.Command, n, jobs int, run func(ctx context.Context, i int
 		return nil, err
 	}
 	return list, cmd.Context().Err()
+}
+
+func (e *exploration) log() {
+	logrus.WithFields(logrus.Fields{
+		"layer": "check", "world": e.World, "verdict": e.Got, "expected": e.Want, "states": e.States, "transitions": e.Steps, "depth": e.Depth, "seconds": e.Seconds,
+	}).Debug("world explored")
 }
 
 func exploreOne(ctx context.Context, o explore.Options, want explore.Verdict) (exploration, error) {

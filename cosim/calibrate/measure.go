@@ -7,6 +7,7 @@ import (
 
 	"github.com/nicloop/nicloop/cosim/nic"
 	"github.com/nicloop/nicloop/drivers"
+	"github.com/sirupsen/logrus"
 )
 
 // Config says what to measure.
@@ -59,6 +60,7 @@ func Measure(ctx context.Context, c *Config) (p nic.Params, err error) {
 		if err := e.run(ctx, c, &p); err != nil {
 			return p, fmt.Errorf("experiment %s on %s: %w", e.name, c.Device, err)
 		}
+		logrus.WithFields(logrus.Fields{"layer": "calibrate", "experiment": e.name, "device": c.Device}).Debug("parameters measured")
 		if c.Progress != nil {
 			c.Progress(i+1, len(experiments))
 		}
