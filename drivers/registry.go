@@ -88,7 +88,7 @@ func Open(ctx context.Context, uri string, opt Options) (System, error) {
 	if err != nil {
 		return nil, err
 	}
-	logged.WithFields(logrus.Fields{"device": uri, "nodes": sys.Info().Nodes, "memory_bytes": opt.MemoryBytes, "traced": opt.Trace != nil}).Debug("device opened")
+	logged.WithFields(logrus.Fields{"device": uri, "nodes": opt.Nodes, "memory_bytes": opt.MemoryBytes, "traced": opt.Trace != nil}).Debug("device opened")
 	if opt.Needs == 0 {
 		return sys, nil
 	}
