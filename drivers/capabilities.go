@@ -16,9 +16,10 @@ const (
 	CanInterrupt                          // Await of the interrupt line
 	CanSimulate                           // time is its caller's: the system is a Timed
 	CanRunAlone                           // time passes by itself: each device may be used from many goroutines at once
+	CanLend                               // other processes may use it too: the system is a Lender
 )
 
-var capabilityNames = [...]string{"PIO", "DMA", "waits for DMA", "interrupts", "simulated time", "time of its own"}
+var capabilityNames = [...]string{"PIO", "DMA", "waits for DMA", "interrupts", "simulated time", "time of its own", "memory that can be lent"}
 
 // Has tells whether all of want are there.
 func (c Capabilities) Has(want Capabilities) bool { return c&want == want }

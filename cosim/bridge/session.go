@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"runtime"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -70,7 +71,9 @@ func newSession(cfg Config) (*Session, error) {
 		s.peer = &s.remote
 	}
 	var err error
-	s.mem, err = newShared(&cfg)
+	if s.mem, err = newShared(&cfg); err == nil && cfg.Lent {
+		runtime.AddCleanup(s, (*shared).unmap, s.mem)
+	}
 	return s, err
 }
 
@@ -169,5 +172,9 @@ func (s *Session) shutDown() time.Duration {
 
 func (s *Session) release(grace time.Duration) {
 	s.peer.end(grace)
+	if s.cfg.Lent { // whoever still looks at it must not die of that
+		s.mem.handedOver()
+		return
+	}
 	s.mem.close()
 }

@@ -66,6 +66,10 @@ func (s *shared) handedOver() {
 
 func (s *shared) close() {
 	s.handedOver()
+	s.unmap()
+}
+
+func (s *shared) unmap() {
 	if s.bytes != nil {
 		_ = unix.Munmap(s.bytes)
 		s.bytes = nil

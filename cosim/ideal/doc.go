@@ -21,7 +21,6 @@
 // dma_segment it finds it in pieces of so many bytes, the last one first and as much again between two of them,
 // as without one.
 //
-// With clock=wall time is nobody's: a goroutine drives the NICs as fast as it can whenever there is something for them to do, as
-// hardware does, and goroutines that run in parallel use their devices. Nothing about it repeats. It is a body for tests of what
-// runs on the wall clock, and says nothing about speed.
+// With clock=wall time is nobody's: package alone drives the NICs whenever there is something for them to do, and goroutines and, where
+// somebody serves it (host/broker), programs that run in parallel use their devices.
 package ideal

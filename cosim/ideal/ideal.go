@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strconv"
 
+	"github.com/nicloop/nicloop/cosim/alone"
 	"github.com/nicloop/nicloop/cosim/nic"
 	"github.com/nicloop/nicloop/drivers"
 	"github.com/nicloop/nicloop/drivers/regs"
@@ -35,21 +36,19 @@ func open(_ context.Context, path string, keys map[string]string, opt drivers.Op
 	if err != nil {
 		return nil, err
 	}
-	m, err := build(opt, drivers.Cycle(latency), depth, dma)
+	wall, err := alone.Clock("ideal", keys, opt)
+	if err != nil {
+		return nil, err
+	}
+	m, err := build(opt, drivers.Cycle(latency), depth, dma, wall)
 	if err != nil {
 		return nil, err // not a Machine that is nil
 	}
-	switch keys["clock"] {
-	case "", "simulated":
+	if !wall {
 		return m, nil
-	case "wall":
-		if opt.Trace != nil {
-			return nil, fmt.Errorf("%w: ideal:?clock=wall traces nothing: its cycles mean nothing", drivers.ErrNotSupported)
-		}
-		m.SetURI(m.Info().URI + "&clock=wall")
-		return newAlone(m), nil
 	}
-	return nil, fmt.Errorf("%w: ideal: clock=%q: expected simulated or wall", drivers.ErrConfig, keys["clock"])
+	m.SetURI(m.Info().URI + "&clock=wall")
+	return alone.New(m), nil
 }
 
 func number(keys map[string]string, key string, def, low, high int) (int, error) {
@@ -67,10 +66,10 @@ func number(keys map[string]string, key string, def, low, high int) (int, error)
 // New makes a machine. Of opt it takes Nodes (default 2), MemoryBytes (default
 // 4 MiB per node) and Trace.
 func New(opt drivers.Options, latency drivers.Cycle, depth int) (*nic.Machine, error) {
-	return build(opt, latency, depth, dma{})
+	return build(opt, latency, depth, dma{}, false)
 }
 
-func build(opt drivers.Options, latency drivers.Cycle, depth int, dma dma) (*nic.Machine, error) {
+func build(opt drivers.Options, latency drivers.Cycle, depth int, dma dma, lent bool) (*nic.Machine, error) {
 	n, mem := opt.Nodes, opt.MemoryBytes
 	if n == 0 {
 		n = defaultNodes
@@ -93,7 +92,7 @@ func build(opt drivers.Options, latency drivers.Cycle, depth int, dma dma) (*nic
 			Nodes: n, VPIDs: regs.VPIDs, Dims: [3]int{n, 1, 1}, ClockPS: regs.ClockPS,
 			DescHash: regs.DescHashValue, Hash: "ideal", Tool: "Go",
 		},
-		VCDepth: depth, Ports: 1, Memory: mem, Segments: segments, Trace: opt.Trace, Timing: nic.RTL().NIC,
+		VCDepth: depth, Ports: 1, Memory: mem, Segments: segments, Lent: lent, Trace: opt.Trace, Timing: nic.RTL().NIC,
 	})
 	m.Connect(&pipe{m: m.Part(0), latency: latency, depth: depth, nodes: make([]end, n)})
 	return m, nil

@@ -409,3 +409,15 @@ func BenchmarkPingPong(b *testing.B) {
 		}
 	}
 }
+
+func TestRefusesKeys(t *testing.T) {
+	for uri, want := range map[string]string{
+		"ideal:?clock=sun":        `clock="sun": expected simulated or wall`,
+		"ideal:?dma_base=1":       `dma_base="1": expected a multiple of 4096`,
+		"ideal:?dma_segment=0x10": `dma_segment="0x10": expected a multiple of 4096`,
+	} {
+		_, err := drivers.Open(context.Background(), uri, drivers.Options{})
+		require.ErrorIs(t, err, drivers.ErrConfig)
+		require.ErrorContains(t, err, want)
+	}
+}

@@ -40,6 +40,7 @@
 //	vc_depth=16         flits per virtual channel of a router's input
 //	host_wr_latency=4   cycles from a DMA burst to its acknowledgement
 //	host_rd_latency=8   cycles from the address of a DMA read to its first beat
+//	clock=wall          time passes by itself: see package alone
 //
 // Options must say how many nodes unless dims does; memory defaults to 1 MiB a node.
 package model

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/nicloop/nicloop/cosim/alone"
 	"github.com/nicloop/nicloop/cosim/build"
 	"github.com/nicloop/nicloop/cosim/fabric"
 	"github.com/nicloop/nicloop/cosim/nic"
@@ -19,7 +20,7 @@ const longestRun = 2 + regs.VELOPayload/regs.FlitBytes
 
 func init() {
 	drivers.Register("model", "the model of NIC and network in Go, cycle by cycle",
-		slices.Concat([]string{"params", "dims", "torus", "vc_depth", "host_wr_latency", "host_rd_latency", "wire_latency"}, build.FaultKeys), open)
+		slices.Concat([]string{"params", "dims", "torus", "vc_depth", "host_wr_latency", "host_rd_latency", "wire_latency", "clock"}, build.FaultKeys), open)
 }
 
 func open(_ context.Context, path string, keys map[string]string, opt drivers.Options) (drivers.System, error) {
@@ -29,15 +30,23 @@ func open(_ context.Context, path string, keys map[string]string, opt drivers.Op
 	if opt.Nodes < 0 || opt.Nodes == 0 && keys["dims"] == "" {
 		return nil, fmt.Errorf("%w: %d nodes: model: holds 1..%d nodes", drivers.ErrConfig, opt.Nodes, regs.NodeMax)
 	}
+	wall, err := alone.Clock("model", keys, opt)
+	if err != nil {
+		return nil, err
+	}
 	p, err := parse(keys, opt.Nodes)
 	if err != nil {
 		return nil, err
 	}
+	p.Lent = wall
 	m, err := New(p, opt)
 	if err != nil {
 		return nil, err
 	}
 	m.SetURI(uri(p.Dims, keys))
+	if wall {
+		return alone.New(m), nil
+	}
 	return m, nil
 }
 
@@ -84,7 +93,7 @@ func NewInside(p Params, opt drivers.Options, outside func(node int) bool) (*nic
 			Backend: "model", Nodes: nodes, VPIDs: regs.VPIDs, Dims: p.Dims, ClockPS: regs.ClockPS,
 			DescHash: regs.DescHashValue, Hash: "model", Tool: "Go",
 		},
-		VCDepth: p.Fabric.VCDepth, Ports: cfg.Topology.Ports(0), Torus: p.Torus, Memory: mem, Trace: opt.Trace, Timing: p.NIC,
+		VCDepth: p.Fabric.VCDepth, Ports: cfg.Topology.Ports(0), Torus: p.Torus, Memory: mem, Lent: p.Lent, Trace: opt.Trace, Timing: p.NIC,
 		Parts: cfg.Parts, Lookahead: drivers.Cycle(f.Lookahead()),
 	})
 	networks := make([]nic.Network, cfg.Parts)

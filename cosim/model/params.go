@@ -24,6 +24,8 @@ type Params struct {
 	NIC nic.Timing
 	// Faults are those of all wires from the start.
 	Faults build.Faults
+	// Lent memory can be shared with other processes: see nic.Config.
+	Lent bool
 }
 
 // Defaults are the parameters of the RTL.

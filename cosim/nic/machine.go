@@ -18,8 +18,10 @@ type Config struct {
 	Memory  int // bytes per node
 	// Segments say where the NIC finds the memory of every node, see drivers.Device; nil: address 0.
 	Segments []drivers.Segment
-	Trace    drivers.TraceSink
-	Timing   Timing
+	// Lent memory can be shared with other processes (Lend). It stays mapped until nobody has the machine.
+	Lent   bool
+	Trace  drivers.TraceSink
+	Timing Timing
 	// Parts is how many threads may simulate side by side, each some of the nodes; 0: one.
 	// Nothing that a part does in a cycle is seen in another before Lookahead cycles have
 	// passed. What is traced has one part.
@@ -63,7 +65,7 @@ func New(cfg Config) *Machine {
 	m := &Machine{info: cfg.Info, cfg: cfg, nodes: make([]node, cfg.Info.Nodes), tracer: tracer{sink: cfg.Trace}}
 	for i := range m.nodes {
 		n := &m.nodes[i]
-		*n = node{m: m, id: i, mem: newMemory(cfg.Memory)}
+		*n = node{m: m, id: i, mem: m.newMemory()}
 		for v := range n.armPIO {
 			n.armPIO[v] = unarmed
 		}

@@ -16,6 +16,7 @@
 //	patience=30s          how long the simulator may be silent
 //	spin=1ms              how long to look for an answer before sleeping; 0s: never
 //	inside=1              the model in this process: less per crossing, see below
+//	clock=wall            time passes by itself (package alone); the model is in this process
 //	random_init=7         registers and memories start with random values, by this seed, instead of zeros
 //	coverage=DIR          a node that counts which lines and toggles it has seen, into a new file of that folder
 //	link_errors=1e-4      chance of a word on a wire between nodes to be corrupted

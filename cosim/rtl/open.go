@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/nicloop/nicloop/cosim/alone"
 	"github.com/nicloop/nicloop/cosim/bridge"
 	"github.com/nicloop/nicloop/cosim/build"
 	"github.com/nicloop/nicloop/drivers"
@@ -24,9 +25,11 @@ const (
 
 func init() {
 	drivers.Register("rtl", "the Verilated RTL of up to 64 nodes in its own process, or inside",
-		[]string{"src", "dims", "torus", "vc_depth", "host_wr_latency", "host_rd_latency", "wire_latency", "plusargs", "patience", "spin", "inside", "random_init", "link_errors", "link_losses", "link_seed", "coverage"}, open)
+		[]string{"src", "dims", "torus", "vc_depth", "host_wr_latency", "host_rd_latency", "wire_latency", "plusargs", "patience", "spin", "inside", "random_init", "link_errors", "link_losses", "link_seed", "coverage", "clock"}, open)
 	drivers.RegisterPrepare("rtl", prepare)
-	drivers.RegisterRepeats("rtl", func(keys map[string]string) bool { return keys["inside"] != "1" && keys["coverage"] == "" })
+	drivers.RegisterRepeats("rtl", func(keys map[string]string) bool {
+		return keys["inside"] != "1" && keys["coverage"] == "" && keys["clock"] != "wall"
+	})
 }
 
 // request is a URI and its options, checked.
@@ -57,6 +60,9 @@ func open(ctx context.Context, path string, keys map[string]string, opt drivers.
 	}
 	s := newSystem(session, r, model)
 	r.faults.Apply(s)
+	if r.cfg.Lent {
+		return alone.New(s), nil
+	}
 	return s, nil
 }
 
@@ -94,7 +100,14 @@ func parse(path string, keys map[string]string, opt drivers.Options) (*request, 
 	if err != nil {
 		return nil, err
 	}
-	r.spec.Shared = in == 1
+	wall, err := alone.Clock("rtl", keys, opt)
+	if err != nil {
+		return nil, err
+	}
+	if wall && keys["inside"] == "0" {
+		return nil, fmt.Errorf("%w: rtl:?clock=wall has the model in this process: leave inside=0 out", drivers.ErrNotSupported)
+	}
+	r.spec.Shared = in == 1 || wall
 	latencies := []struct {
 		key, flag           string
 		least, most, cycles int
@@ -110,7 +123,7 @@ func parse(path string, keys map[string]string, opt drivers.Options) (*request, 
 	}
 	r.cfg = bridge.Config{
 		Dims: dims, VPIDs: build.VPIDs, DescHash: regs.DescHashValue, MemoryBytes: opt.MemoryBytes,
-		Inside: r.spec.Shared, Trace: opt.Trace, Waves: opt.Waves, Checkpoints: opt.Checkpoints, LogFile: opt.LogFile, Plusargs: strings.Fields(strings.ReplaceAll(keys["plusargs"], ",", " ")),
+		Inside: r.spec.Shared, Lent: wall, Trace: opt.Trace, Waves: opt.Waves, Checkpoints: opt.Checkpoints, LogFile: opt.LogFile, Plusargs: strings.Fields(strings.ReplaceAll(keys["plusargs"], ",", " ")),
 	}
 	if err := r.cfg.CheckInside(); err != nil {
 		return nil, err

@@ -1,28 +1,27 @@
-package ideal
+package alone
 
 import (
 	"context"
 	"slices"
 	"sync"
 
-	"github.com/nicloop/nicloop/cosim/nic"
 	"github.com/nicloop/nicloop/drivers"
 	"github.com/nicloop/nicloop/drivers/regs"
 )
 
-const (
-	aloneSlice = 256 // cycles that the NICs have for themselves between two looks at what software wants
-)
+// sliceCycles are what the NICs have for themselves between two looks at what software wants.
+const sliceCycles = 256
 
-// alone is a machine that runs by itself. What is posted counts from the cycle in which it comes.
-type alone struct {
+// A System is a machine that runs by itself. What is posted counts from the cycle in which it comes.
+type System struct {
 	info drivers.Info
 	mu   sync.Mutex // of all below
-	m    *nic.Machine
+	m    drivers.Timed
 	// taken wakes stores that wait for an entry.
 	taken   *sync.Cond
 	posted  [][regs.VPIDs]uint64 // lines, by node
-	waiters []*aloneWaiter
+	waiters []*waiter
+	onFault func(error)
 	err     error // why it stands
 
 	kick    chan struct{} // there is something to do
@@ -31,8 +30,11 @@ type alone struct {
 	once    sync.Once
 }
 
-func newAlone(m *nic.Machine) *alone {
-	a := &alone{
+var _ drivers.Lender = (*System)(nil)
+
+// New sets a machine free.
+func New(m drivers.Timed) *System {
+	a := &System{
 		info: m.Info(), m: m, posted: make([][regs.VPIDs]uint64, m.Info().Nodes),
 		kick: make(chan struct{}, 1), over: make(chan struct{}), stopped: make(chan struct{}),
 	}
@@ -42,7 +44,7 @@ func newAlone(m *nic.Machine) *alone {
 }
 
 // drive lets time pass while anything moves.
-func (a *alone) drive() {
+func (a *System) drive() {
 	defer close(a.stopped)
 	var stop drivers.Stop
 	for {
@@ -63,13 +65,13 @@ func (a *alone) drive() {
 }
 
 // slice lets some time pass, and tells whether more can happen by itself.
-func (a *alone) slice(stop *drivers.Stop) bool {
+func (a *System) slice(stop *drivers.Stop) bool {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	if a.err != nil {
 		return false
 	}
-	a.err = a.m.Run(a.m.Now()+aloneSlice, stop)
+	a.err = a.sort(a.m.Run(a.m.Now()+sliceCycles, stop))
 	for _, f := range stop.Fired {
 		for _, w := range a.waiters {
 			w.hear(f)
@@ -84,11 +86,14 @@ func (a *alone) slice(stop *drivers.Stop) bool {
 	return a.err == nil && (!stop.Quiet || len(stop.Fired) > 0)
 }
 
-func (a *alone) Info() drivers.Info { return a.info }
+// Info says what runs.
+func (a *System) Info() drivers.Info { return a.info }
 
-func (a *alone) Device(node int) drivers.Device { return &aloneDevice{a, a.m.Device(node), node} }
+// Device is one node's NIC.
+func (a *System) Device(node int) drivers.Device { return &device{a, a.m.Device(node), node} }
 
-func (a *alone) Close() error {
+// Close ends the machine.
+func (a *System) Close() error {
 	a.once.Do(func() {
 		close(a.over)
 		<-a.stopped
@@ -105,30 +110,35 @@ func (a *alone) Close() error {
 }
 
 // moves has the goroutine look.
-func (a *alone) moves() {
+func (a *System) moves() {
 	select {
 	case a.kick <- struct{}{}:
 	default:
 	}
 }
 
-type aloneDevice struct {
-	a     *alone
+// A device may be used from many goroutines.
+type device struct {
+	a     *System
 	under drivers.Device
 	node  int
 }
 
-func (d *aloneDevice) ReadReg(off uint32) (uint64, error) {
+func (d *device) ReadReg(off uint32) (uint64, error) {
 	d.a.mu.Lock()
 	defer d.a.mu.Unlock()
 	if d.a.err != nil {
 		return 0, d.a.err
 	}
 	d.a.moves()
-	return d.under.ReadReg(off)
+	v, err := d.under.ReadReg(off)
+	if err = d.a.sort(err); err != nil {
+		return 0, err
+	}
+	return v, nil
 }
 
-func (d *aloneDevice) WriteReg(off uint32, v uint64) error {
+func (d *device) WriteReg(off uint32, v uint64) error {
 	d.a.mu.Lock()
 	defer d.a.mu.Unlock()
 	if d.a.err != nil {
@@ -138,40 +148,29 @@ func (d *aloneDevice) WriteReg(off uint32, v uint64) error {
 	return d.under.WriteReg(off, v)
 }
 
-func (d *aloneDevice) WritePIO(off uint32, line []byte) error {
-	a, vpid := d.a, int(regs.Pio(off).SrcVPID())
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	for a.err == nil && a.posted[d.node][vpid]-a.m.PIOTaken(d.node, vpid) >= regs.VELOLines {
-		a.taken.Wait()
-	}
-	if a.err != nil {
-		return a.err
-	}
-	a.posted[d.node][vpid]++
-	a.moves()
-	return d.under.WritePIO(off, line)
+func (d *device) WritePIO(off uint32, line []byte) error {
+	return d.a.post(d.under, d.node, off, line, regs.VELOLines)
 }
 
 // PacesPIO: a store waits for an entry.
-func (d *aloneDevice) PacesPIO() bool { return true }
+func (d *device) PacesPIO() bool { return true }
 
-func (d *aloneDevice) Memory() []byte { return d.under.Memory() }
+func (d *device) Memory() []byte { return d.under.Memory() }
 
-func (d *aloneDevice) Segments() []drivers.Segment { return d.under.Segments() }
+func (d *device) Segments() []drivers.Segment { return d.under.Segments() }
 
-func (d *aloneDevice) Capabilities() drivers.Capabilities {
-	return d.under.Capabilities()&^drivers.CanSimulate | drivers.CanRunAlone
+func (d *device) Capabilities() drivers.Capabilities {
+	return d.under.Capabilities()&^drivers.CanSimulate | drivers.CanRunAlone | d.a.lends()
 }
 
-func (d *aloneDevice) Await(c drivers.Cause) (drivers.Waiter, error) {
+func (d *device) Await(c drivers.Cause) (drivers.Waiter, error) {
 	a := d.a
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	if a.err != nil {
 		return nil, a.err
 	}
-	w := &aloneWaiter{a: a, node: d.node, cause: c, bell: make(chan struct{}, 1), closed: make(chan struct{})}
+	w := &waiter{a: a, node: d.node, cause: c, bell: make(chan struct{}, 1), closed: make(chan struct{})}
 	if c != drivers.Interrupt {
 		var err error
 		if w.id, err = a.m.Watch(d.node, c.Off, c.Bytes); err != nil {
@@ -183,9 +182,9 @@ func (d *aloneDevice) Await(c drivers.Cause) (drivers.Waiter, error) {
 	return w, nil
 }
 
-// An aloneWaiter has its condition armed, or its bell rings.
-type aloneWaiter struct {
-	a      *alone
+// A waiter has its condition armed, or its bell rings.
+type waiter struct {
+	a      *System
 	node   int
 	cause  drivers.Cause
 	id     drivers.WatchID
@@ -194,21 +193,21 @@ type aloneWaiter struct {
 	once   sync.Once
 }
 
-func (w *aloneWaiter) hear(f drivers.Fired) {
+func (w *waiter) hear(f drivers.Fired) {
 	if f.Kind == drivers.FiredIRQ && w.cause == drivers.Interrupt && f.Node == w.node ||
 		f.Kind == drivers.FiredWatch && w.cause != drivers.Interrupt && f.Watch == w.id {
 		w.ring()
 	}
 }
 
-func (w *aloneWaiter) ring() {
+func (w *waiter) ring() {
 	select {
 	case w.bell <- struct{}{}:
 	default:
 	}
 }
 
-func (w *aloneWaiter) arm() {
+func (w *waiter) arm() {
 	if w.cause == drivers.Interrupt {
 		w.a.m.ArmIRQ(w.node)
 		w.a.moves()
@@ -218,7 +217,7 @@ func (w *aloneWaiter) arm() {
 }
 
 // Wait returns when the bell has rung, which it may have before.
-func (w *aloneWaiter) Wait(ctx context.Context) error {
+func (w *waiter) Wait(ctx context.Context) error {
 	select {
 	case <-w.closed:
 		return drivers.ErrClosed
@@ -236,12 +235,12 @@ func (w *aloneWaiter) Wait(ctx context.Context) error {
 	return nil
 }
 
-func (w *aloneWaiter) Close() error {
+func (w *waiter) Close() error {
 	w.once.Do(func() {
 		close(w.closed)
 		w.a.mu.Lock()
 		defer w.a.mu.Unlock()
-		w.a.waiters = slices.DeleteFunc(w.a.waiters, func(o *aloneWaiter) bool { return o == w })
+		w.a.waiters = slices.DeleteFunc(w.a.waiters, func(o *waiter) bool { return o == w })
 	})
 	return nil
 }

@@ -1,0 +1,27 @@
+package bridge
+
+import (
+	"fmt"
+	"os"
+
+	"github.com/nicloop/nicloop/cosim/mapping"
+	"github.com/nicloop/nicloop/drivers"
+)
+
+// Lends tells whether Lend can be used.
+func (s *Session) Lends() bool { return s.cfg.Lent }
+
+// Lend lays whole pages of a node's memory into a file; see drivers.Lender. The model inside has the same mapping, so it sees that too.
+func (s *Session) Lend(node int, off, n uint64, file *os.File) error {
+	if !s.Lends() {
+		return fmt.Errorf("%w: this session's memory is not made to be lent", drivers.ErrNotSupported)
+	}
+	if err := s.checkNode(node); err != nil {
+		return err
+	}
+	if err := s.enter(); err != nil {
+		return err
+	}
+	defer s.mu.Unlock()
+	return mapping.Lay(s.mem.memory(node), off, n, file)
+}

@@ -1,0 +1,37 @@
+package nic
+
+import (
+	"fmt"
+	"os"
+	"runtime"
+
+	"github.com/nicloop/nicloop/cosim/mapping"
+	"github.com/nicloop/nicloop/drivers"
+)
+
+// newMemory is one node's.
+func (m *Machine) newMemory() []byte {
+	if !m.cfg.Lent {
+		return newMemory(m.cfg.Memory)
+	}
+	mem, err := mapping.New(m.cfg.Memory)
+	if err != nil {
+		panic("nic: " + err.Error()) // as when the heap has none left
+	}
+	runtime.AddCleanup(m, mapping.Free, mem)
+	return mem
+}
+
+// Lends tells whether Lend can be used.
+func (m *Machine) Lends() bool { return m.cfg.Lent && mapping.Supported }
+
+// Lend lays whole pages of a node's memory into a file; see drivers.Lender. It is not called while time passes.
+func (m *Machine) Lend(node int, off, n uint64, file *os.File) error {
+	switch {
+	case !m.Lends():
+		return fmt.Errorf("%w: this machine's memory is not made to be lent", drivers.ErrNotSupported)
+	case node < 0 || node >= len(m.nodes):
+		return fmt.Errorf("%w: lending memory of node %d: expected 0..%d", drivers.ErrConfig, node, len(m.nodes)-1)
+	}
+	return mapping.Lay(m.nodes[node].mem, off, n, file)
+}
