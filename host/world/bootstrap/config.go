@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/nicloop/nicloop/drivers"
+	"github.com/nicloop/nicloop/drivers/usersock"
 	"github.com/nicloop/nicloop/host/world"
 )
 
@@ -35,7 +36,7 @@ const MinToken = 16
 var (
 	ErrToken   = errors.New("the other end has another token")
 	ErrClaimed = errors.New("another program has claimed this rank")
-	ErrForeign = errors.New("belongs to another user")
+	ErrForeign = usersock.ErrForeign
 	ErrDiffers = errors.New("another program has another configuration")
 )
 

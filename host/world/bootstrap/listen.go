@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/nicloop/nicloop/drivers"
+	"github.com/nicloop/nicloop/drivers/usersock"
 	"github.com/nicloop/nicloop/host/world"
 )
 
@@ -50,12 +51,15 @@ func Listen(c Config) (*Listener, error) {
 	}
 	l := &Listener{cfg: c, events: make(chan event), over: make(chan struct{})}
 	if network == "unix" {
-		l.l, err = listenUnix(address, c.uid)
+		var u *usersock.Listener
+		if u, err = usersock.Listen(address, c.uid); err == nil {
+			l.l = u
+		}
 	} else if l.l, err = net.Listen(network, address); err != nil {
-		err = fmt.Errorf("%w: bootstrap: %w", drivers.ErrEnvironment, err)
+		err = fmt.Errorf("%w: %w", drivers.ErrEnvironment, err)
 	}
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("bootstrap: %w", err)
 	}
 	go l.accept()
 	return l, nil
@@ -63,8 +67,8 @@ func Listen(c Config) (*Listener, error) {
 
 // Addr is the address to join at: of a TCP port 0, the one that was found.
 func (l *Listener) Addr() string {
-	if u, ok := l.l.(*unixListener); ok {
-		return "unix:" + u.path
+	if u, ok := l.l.(*usersock.Listener); ok {
+		return "unix:" + u.Path()
 	}
 	return "tcp:" + l.l.Addr().String()
 }
@@ -100,7 +104,7 @@ func (l *Listener) accept() {
 // handshake hears who somebody is, for some time. What is not the program of a user who may join is nobody's business.
 func (l *Listener) handshake(c net.Conn) {
 	_ = c.SetDeadline(time.Now().Add(l.cfg.Timeout / 6))
-	if sameUser(c, l.cfg.uid) != nil {
+	if usersock.SameUser(c, l.cfg.uid) != nil {
 		c.Close()
 		return
 	}

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/nicloop/nicloop/drivers"
+	"github.com/nicloop/nicloop/drivers/usersock"
 	"github.com/nicloop/nicloop/host/world"
 )
 
@@ -76,6 +77,22 @@ func (s *Session) ended(ctx context.Context, err error) error {
 		return cause
 	}
 	return fmt.Errorf("bootstrap: no answer in %v: %w", 2*s.cfg.Timeout, err)
+}
+
+// dial connects to who listens at an address, which over a file must be the same user.
+func dial(ctx context.Context, network, address string, uid int) (c net.Conn, err error) {
+	if network == "unix" {
+		c, err = usersock.Dial(ctx, address, uid)
+	} else {
+		var d net.Dialer
+		if c, err = d.DialContext(ctx, network, address); err != nil {
+			err = fmt.Errorf("%w: %w", drivers.ErrEnvironment, err)
+		}
+	}
+	if err != nil {
+		return nil, fmt.Errorf("bootstrap: %w", err)
+	}
+	return c, nil
 }
 
 // Directory says who lives where.

@@ -1,6 +1,6 @@
 //go:build !linux
 
-package bootstrap
+package usersock
 
 import (
 	"errors"

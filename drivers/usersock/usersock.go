@@ -1,0 +1,126 @@
+package usersock
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"net"
+	"os"
+	"path/filepath"
+	"sync"
+	"syscall"
+
+	"github.com/nicloop/nicloop/drivers"
+)
+
+// ErrForeign: a socket, or who is at its other end, belongs to another user.
+var ErrForeign = errors.New("belongs to another user")
+
+// Listen makes a socket at path that only its user reaches, from the moment on at which it is there. Nothing that is there
+// already is replaced but a socket of the same user's at which nobody listens.
+func Listen(path string, uid int) (*Listener, error) {
+	if err := removeStale(path, uid); err != nil {
+		return nil, err
+	}
+	dir, err := os.MkdirTemp(filepath.Dir(path), ".nicloop-") // mode 0700
+	if err != nil {
+		return nil, fmt.Errorf("%w: %w", drivers.ErrEnvironment, err)
+	}
+	defer os.RemoveAll(dir)
+	made := filepath.Join(dir, "s")
+	l, err := net.ListenUnix("unix", &net.UnixAddr{Name: made, Net: "unix"})
+	if err != nil {
+		return nil, fmt.Errorf("%w: %w", drivers.ErrEnvironment, err)
+	}
+	l.SetUnlinkOnClose(false)
+	if err = os.Chmod(made, 0o600); err == nil {
+		err = os.Link(made, path) // fails if there is something now
+	}
+	if err != nil {
+		return nil, errors.Join(fmt.Errorf("%w: %w", drivers.ErrEnvironment, err), l.Close())
+	}
+	return &Listener{UnixListener: l, path: path}, nil
+}
+
+// A Listener takes its socket away when it ends.
+type Listener struct {
+	*net.UnixListener
+	path string
+	once sync.Once
+}
+
+// Path is where the socket is.
+func (l *Listener) Path() string { return l.path }
+
+// Close ends the listening.
+func (l *Listener) Close() (err error) {
+	l.once.Do(func() { err = errors.Join(l.UnixListener.Close(), os.Remove(l.path)) })
+	return err
+}
+
+func removeStale(path string, uid int) error {
+	switch err := ownSocket(path, uid); {
+	case errors.Is(err, fs.ErrNotExist):
+		return nil
+	case err != nil:
+		return err
+	}
+	c, err := net.Dial("unix", path)
+	if err == nil {
+		c.Close()
+		return fmt.Errorf("%w: somebody listens at %s already", drivers.ErrEnvironment, path)
+	}
+	return os.Remove(path)
+}
+
+// ownSocket tells what makes a path another thing than a socket that is the user's alone.
+func ownSocket(path string, uid int) error {
+	info, err := os.Lstat(path)
+	if err != nil {
+		return fmt.Errorf("%w: %w", drivers.ErrEnvironment, err)
+	}
+	owner, known := info.Sys().(*syscall.Stat_t)
+	switch {
+	case info.Mode().Type() != fs.ModeSocket:
+		return fmt.Errorf("%w: %s is no socket", drivers.ErrEnvironment, path)
+	case !known || int(owner.Uid) != uid:
+		return fmt.Errorf("%s %w (%d): expected one of user %d", path, ErrForeign, owner.Uid, uid)
+	case info.Mode().Perm()&0o077 != 0:
+		return fmt.Errorf("%w: %s has mode %o: others could use it, expected 0600", drivers.ErrEnvironment, path, info.Mode().Perm())
+	}
+	return nil
+}
+
+// Dial connects to who listens at path, and makes sure that it is the same user.
+func Dial(ctx context.Context, path string, uid int) (*net.UnixConn, error) {
+	if err := ownSocket(path, uid); err != nil {
+		return nil, err
+	}
+	var d net.Dialer
+	c, err := d.DialContext(ctx, "unix", path)
+	if err != nil {
+		return nil, fmt.Errorf("%w: %w", drivers.ErrEnvironment, err)
+	}
+	if err := SameUser(c, uid); err != nil {
+		c.Close()
+		return nil, err
+	}
+	return c.(*net.UnixConn), nil
+}
+
+// SameUser asks the kernel who is at the other end of a socket in the file system.
+func SameUser(c net.Conn, uid int) error {
+	u, ok := c.(*net.UnixConn)
+	if !ok {
+		return nil
+	}
+	peer, err := peerUID(u)
+	if err != nil {
+		return fmt.Errorf("%w: %w", drivers.ErrEnvironment, err)
+	}
+	if peer != uid {
+		return fmt.Errorf("the other end %w (%d): expected user %d", ErrForeign, peer, uid)
+	}
+	return nil
+}
