@@ -12,8 +12,8 @@ type Lender interface {
 	// Lend lays [off, off+n) of a node's Memory, whole pages, into a file from its beginning on: who maps that sees what the NIC writes and
 	// writes what it reads. What the pages held is gone. The file may be closed then; it must never become shorter.
 	Lend(node int, off, n uint64, file *os.File) error
-	// Post is WritePIO of who counts places by himself, or not at all: the NIC refuses a line for which there is none. It waits only while
-	// many more are on their way than there are places, and so never for anything that software must do.
+	// Post is WritePIO of who counts entries by himself, or not at all: the NIC refuses a line for which there is none. It waits only while
+	// many more are on their way than there are entries, and so never for anything that software must do.
 	Post(node int, off uint32, line []byte) error
 	// Drain waits until the NIC has taken or refused all that was posted to a process's windows. That comes by itself if these
 	// are off.
@@ -44,5 +44,5 @@ type Tables interface {
 // What Tables answer.
 var (
 	ErrTablesFull = errors.New("the translation tables are full")
-	ErrTablesBusy = errors.New("the translation tables have no place yet")
+	ErrTablesBusy = errors.New("the translation tables have no entry yet")
 )

@@ -35,7 +35,8 @@ const pageBytes = 1 << 12 // of the smallest page: the grain of protection
 // An ATU is a node's translation tables: what a kernel driver owns. There is one
 // per node, shared by the node's processes.
 type ATU struct {
-	mu     sync.Mutex // of all below but for dev
+	lent   drivers.Tables // somebody else's, and nothing below is used but dev; else nil
+	mu     sync.Mutex     // of all below but for dev
 	dev    drivers.Device
 	tables [len(pageShifts)]table
 	mapped map[NLA]mapping
@@ -150,6 +151,8 @@ func (a *ATU) mapPages(dev drivers.Device, owner int, off, n uint64, r Rights) (
 	switch {
 	case err != nil:
 		return 0, err
+	case a.lent != nil:
+		return a.mapLent(owner, off, n, r)
 	case owner < 0 || owner >= regs.VPIDs:
 		return 0, fmt.Errorf("%w: mapping memory for VPID %d: expected 0..%d", drivers.ErrConfig, owner, regs.VPIDs-1)
 	case r < ReadOnly || r > ReadWrite:
@@ -220,6 +223,9 @@ func (a *ATU) inPages(low, high uint64, shift uint) bool {
 func (a *ATU) Unmap(nla NLA) error { return a.unmap(a.dev, nla) }
 
 func (a *ATU) unmap(dev drivers.Device, nla NLA) error {
+	if a.lent != nil {
+		return a.lent.Unmap(uint64(nla))
+	}
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	m, ok := a.mapped[nla]
@@ -235,8 +241,13 @@ func (a *ATU) unmap(dev drivers.Device, nla NLA) error {
 	return err
 }
 
-// evict unmaps all pages of a process and waits until the hardware has forgotten them.
+// Evict unmaps all pages of a process and waits until the hardware has forgotten them.
+func (a *ATU) Evict(owner int) error { return a.evict(a.dev, owner) }
+
 func (a *ATU) evict(dev drivers.Device, owner int) error {
+	if a.lent != nil {
+		return a.lent.Forget(owner)
+	}
 	var list []NLA
 	a.mu.Lock()
 	for nla, m := range a.mapped {
@@ -270,6 +281,9 @@ const evictReads = 10000
 func (a *ATU) Poll() (pending int, err error) { return a.poll(a.dev) }
 
 func (a *ATU) poll(dev drivers.Device) (pending int, err error) {
+	if a.lent != nil { // whose owner polls
+		return 0, nil
+	}
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	return a.look(dev)

@@ -28,7 +28,7 @@ func newDevice() *cobra.Command {
 	fs.StringVar(&f.uri, "device", "rtl:", "the device")
 	fs.IntVar(&f.nodes, "nodes", 2, "nodes of a simulated machine")
 	fs.IntVar(&f.node, "node", 0, "the node to look at")
-	return group(cmd, f.list(), f.info(), f.dump(), newDeviceDiff(), f.peek(), f.poke(), f.script())
+	return group(cmd, f.list(), f.info(), f.dump(), newDeviceDiff(), f.peek(), f.poke(), f.script(), f.serve())
 }
 
 // with opens the device for one node's use.

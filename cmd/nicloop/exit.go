@@ -14,6 +14,7 @@ import (
 	"github.com/nicloop/nicloop/bench"
 	"github.com/nicloop/nicloop/cosim/build"
 	"github.com/nicloop/nicloop/drivers"
+	"github.com/nicloop/nicloop/host/world"
 )
 
 // Exit codes. exitText tells people.
@@ -52,6 +53,7 @@ func exitCode(err error) int {
 	var usage usageError
 	var other coded
 	var verdict *bench.Verdict
+	var stall *world.StallError
 	switch {
 	case err == nil:
 		return exitOK
@@ -61,7 +63,7 @@ func exitCode(err error) int {
 		return other.code
 	case stopped(err), errors.As(err, &verdict) && verdict.Class == bench.Limited:
 		return exitStopped
-	case errors.Is(err, errHung), errors.As(err, &verdict), errors.Is(err, drivers.ErrStarved):
+	case errors.Is(err, errHung), errors.As(err, &verdict), errors.As(err, &stall), errors.Is(err, drivers.ErrStarved):
 		return exitHang
 	case errors.Is(err, drivers.ErrConfig), errors.Is(err, drivers.ErrNotSupported):
 		return exitUsage

@@ -13,6 +13,7 @@ import (
 	_ "github.com/nicloop/nicloop/cosim/model"
 	_ "github.com/nicloop/nicloop/cosim/rtl"
 	_ "github.com/nicloop/nicloop/drivers/replay"
+	_ "github.com/nicloop/nicloop/drivers/shared"
 	_ "github.com/nicloop/nicloop/drivers/uart"
 )
 

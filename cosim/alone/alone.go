@@ -21,6 +21,7 @@ type System struct {
 	taken   *sync.Cond
 	posted  [][regs.VPIDs]uint64 // lines, by node
 	waiters []*waiter
+	unused  map[watched][]drivers.WatchID // whose waiters have ended
 	onFault func(error)
 	err     error // why it stands
 
@@ -36,7 +37,8 @@ var _ drivers.Lender = (*System)(nil)
 func New(m drivers.Timed) *System {
 	a := &System{
 		info: m.Info(), m: m, posted: make([][regs.VPIDs]uint64, m.Info().Nodes),
-		kick: make(chan struct{}, 1), over: make(chan struct{}), stopped: make(chan struct{}),
+		unused: map[watched][]drivers.WatchID{},
+		kick:   make(chan struct{}, 1), over: make(chan struct{}), stopped: make(chan struct{}),
 	}
 	a.taken = sync.NewCond(&a.mu)
 	go a.drive()
@@ -173,13 +175,29 @@ func (d *device) Await(c drivers.Cause) (drivers.Waiter, error) {
 	w := &waiter{a: a, node: d.node, cause: c, bell: make(chan struct{}, 1), closed: make(chan struct{})}
 	if c != drivers.Interrupt {
 		var err error
-		if w.id, err = a.m.Watch(d.node, c.Off, c.Bytes); err != nil {
+		if w.id, err = a.watch(watched{d.node, c}); err != nil {
 			return nil, err
 		}
 	}
 	w.arm()
 	a.waiters = append(a.waiters, w)
 	return w, nil
+}
+
+// A watched is what a watch is of.
+type watched struct {
+	node  int
+	cause drivers.Cause
+}
+
+// watch names a range. Names cannot be given back to the machine, so one of the same range is used again; it may be armed.
+func (a *System) watch(w watched) (drivers.WatchID, error) {
+	list := a.unused[w]
+	if n := len(list); n > 0 {
+		a.unused[w] = list[:n-1]
+		return list[n-1], nil
+	}
+	return a.m.Watch(w.node, w.cause.Off, w.cause.Bytes)
 }
 
 // A waiter has its condition armed, or its bell rings.
@@ -241,6 +259,10 @@ func (w *waiter) Close() error {
 		w.a.mu.Lock()
 		defer w.a.mu.Unlock()
 		w.a.waiters = slices.DeleteFunc(w.a.waiters, func(o *waiter) bool { return o == w })
+		if w.cause != drivers.Interrupt {
+			key := watched{w.node, w.cause}
+			w.a.unused[key] = append(w.a.unused[key], w.id)
+		}
 	})
 	return nil
 }

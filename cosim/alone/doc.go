@@ -5,7 +5,7 @@
 //
 //   - A goroutine lets time pass, as fast as it can, whenever there is something to do, and sleeps while nothing moves: an idle machine costs no
 //     processor.
-//   - Its devices may be used from many goroutines at once. WritePIO waits for a place ([drivers.Pacer]); nothing else waits for anything
+//   - Its devices may be used from many goroutines at once. WritePIO waits for an entry ([drivers.Pacer]); nothing else waits for anything
 //     but the simulation.
 //   - Of a machine whose memory can be lent it is a [drivers.Lender].
 //

@@ -35,7 +35,7 @@ func (a *System) Lend(node int, off, n uint64, file *os.File) error {
 	return a.m.(lender).Lend(node, off, n, file)
 }
 
-// mostPosted bounds what somebody who counts no places can have under way: more than there are places, so that it is never
+// mostPosted bounds what somebody who counts no entries can have under way: more than there are entries, so that it is never
 // the window of one that counts.
 const mostPosted = 4 * (regs.VELOLines + regs.RMADepth)
 

@@ -4,8 +4,8 @@ import (
 	"fmt"
 	"os"
 
-	"github.com/nicloop/nicloop/cosim/mapping"
 	"github.com/nicloop/nicloop/drivers"
+	"github.com/nicloop/nicloop/drivers/mapping"
 )
 
 // Lends tells whether Lend can be used.

@@ -5,8 +5,8 @@ import (
 	"os"
 	"runtime"
 
-	"github.com/nicloop/nicloop/cosim/mapping"
 	"github.com/nicloop/nicloop/drivers"
+	"github.com/nicloop/nicloop/drivers/mapping"
 )
 
 // newMemory is one node's.

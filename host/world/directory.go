@@ -2,6 +2,7 @@ package world
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/nicloop/nicloop/drivers"
 	"github.com/nicloop/nicloop/drivers/regs"
@@ -66,11 +67,14 @@ func (d Directory) peers() []rma.Peer {
 	return list
 }
 
-// seats numbers the ranks of each node, and gives how many live on the fullest.
-func (d Directory) seats() (seat []int, most int) {
+// seats numbers the ranks of each node, and gives how many live on the fullest; of mine only, if that is not nil.
+func (d Directory) seats(mine []int) (seat []int, most int) {
 	seat = make([]int, len(d))
 	on := map[int]int{}
 	for r, p := range d {
+		if mine != nil && !slices.Contains(mine, r) {
+			continue
+		}
 		seat[r] = on[p.Node]
 		on[p.Node]++
 		most = max(most, on[p.Node])

@@ -12,7 +12,8 @@ import (
 // one watch covers; then the heaps, which one range of a write limiter can hold together; and behind them the
 // translation tables. Without messages for RMA there is nothing but mailboxes. All nodes have the same.
 //
-// What the NIC must find in one piece does not cross from one segment into another.
+// What the NIC must find in one piece does not cross from one segment into another. On a device that other programs use too (drivers.Tenant)
+// there is this program's part alone, without the tables.
 type Layout struct {
 	noti, box, heap, atu int      // bytes
 	rings, heaps         []uint64 // by seat
@@ -34,8 +35,28 @@ const spareBuffers = 4
 
 func pages(n int) int { return (n + pageBytes - 1) / pageBytes * pageBytes }
 
-// Layout lays out the memory of a device; nil: of one whose memory is in one piece.
+// Layout lays out the memory of a device; nil: of one whose memory is in one piece, and this program's.
 func (c *Config) Layout(dev drivers.Device) (*Layout, error) {
+	_, procs := c.Directory.seats(nil)
+	lent := isLent(dev)
+	if lent {
+		_, procs = c.Directory.seats(c.Mine)
+	}
+	return c.layout(dev, procs, lent)
+}
+
+// LentBytes is what of a node's memory this program needs where others have theirs: Options.MemoryBytes of a drivers.Tenant.
+func (c *Config) LentBytes() (int, error) {
+	_, procs := c.Directory.seats(c.Mine)
+	m, err := c.layout(nil, procs, true)
+	if err != nil {
+		return 0, err
+	}
+	return m.Bytes(), nil
+}
+
+// layout is Layout for so many processes.
+func (c *Config) layout(dev drivers.Device, procs int, lent bool) (*Layout, error) {
 	var list []drivers.Segment
 	if dev != nil {
 		list = dev.Segments()
@@ -44,12 +65,13 @@ func (c *Config) Layout(dev drivers.Device) (*Layout, error) {
 	if err != nil {
 		return nil, err
 	}
-	_, procs := c.Directory.seats()
 	m := &Layout{box: pages(slots * regs.SlotBytes)}
 	if c.Longest > host.EagerMax {
 		m.noti = pages(notiSlots * regs.NotiBytes)
 		m.heap = pages((c.Buffers + spareBuffers) * (c.Longest + pageBytes))
-		m.atu = pages(pageBytes + 2*8*procs*(m.noti+m.box+m.heap)/pageBytes)
+		if !lent {
+			m.atu = pages(pageBytes + 2*8*procs*(m.noti+m.box+m.heap)/pageBytes)
+		}
 	}
 	return m, m.allocate(list, procs)
 }

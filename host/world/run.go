@@ -25,6 +25,8 @@ func (w *World) Run(ctx context.Context, body func(r *host.Rank) error) error {
 	}
 	w.open.Store(int32(mine))
 	w.over.Store(false)
+	ctx, w.unwatch = w.watched(ctx)
+	defer w.unwatch()
 	err := w.machine.Run(ctx, func(rank int) error {
 		r := w.Ranks[rank]
 		if err := body(r); err != nil {
@@ -40,6 +42,26 @@ func (w *World) Run(ctx context.Context, body func(r *host.Rank) error) error {
 		return w.described(err)
 	}
 	return w.settle()
+}
+
+// watched ends a run's context when another program dies.
+func (w *World) watched(ctx context.Context) (context.Context, func()) {
+	if w.Config.Watch == nil {
+		return ctx, func() {}
+	}
+	run, died := context.WithCancelCause(ctx)
+	watch, stop := context.WithCancel(ctx)
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		if err := w.Config.Watch(watch); err != nil {
+			died(err)
+		}
+	}()
+	return run, func() {
+		stop()
+		<-ended
+	}
 }
 
 // described adds to a stall what the ranks wait for.
@@ -84,6 +106,7 @@ func (w *World) lingerTogether(ctx context.Context, r *host.Rank) error {
 
 // end waits until the ranks of all programs owe nothing, and has those of this one return.
 func (w *World) end(ctx context.Context) {
+	w.unwatch()
 	w.fenced = w.fence(ctx)
 	w.over.Store(true)
 	for rank, p := range w.procs {

@@ -27,6 +27,8 @@ type Config struct {
 	Chunk, Outstanding int
 	// Fence returns when all programs have called it; nil: there is one. See package bootstrap.
 	Fence func(ctx context.Context) error
+	// Watch returns with an error when another program has died, which ends a run, or with nil when ctx ends; nil: nobody tells.
+	Watch func(ctx context.Context) error
 }
 
 // clockPatience is host.RMA.Patience where other work may have the processor.
@@ -47,6 +49,7 @@ type World struct {
 	open     atomic.Int32  // ranks of this program that run, or owe something
 	over     atomic.Bool   // those of all have ended, unless fenced says why not
 	fenced   error
+	unwatch  func() // ends Watch, before the last fence of a run
 }
 
 // New opens the endpoints of a world.
@@ -74,7 +77,6 @@ func (w *World) openRanks() error {
 	if err != nil {
 		return err
 	}
-	seat, _ := c.Directory.seats()
 	shared := rankBuilder{
 		w: w, dir: velo.NewDirectory(c.Directory.Addrs()), local: host.NewLocal(c.localNodes(mine)), peers: c.Directory.peers(), atus: map[int]*rma.ATU{},
 	}
@@ -82,7 +84,7 @@ func (w *World) openRanks() error {
 		shared.patience = clockPatience
 	}
 	for _, rank := range mine {
-		if err := shared.build(rank, seat[rank]); err != nil {
+		if err := shared.build(rank); err != nil {
 			return fmt.Errorf("rank %d: %w", rank, err)
 		}
 	}
@@ -98,21 +100,37 @@ func (c *Config) mine() ([]int, error) {
 		}
 		return all, nil
 	}
-	nodes := map[int]bool{}
 	for i, r := range c.Mine {
 		if r < 0 || r >= len(c.Directory) || slices.Contains(c.Mine[:i], r) {
 			return nil, fmt.Errorf("%w: rank %d of this program: expected 0 to %d, each once", drivers.ErrConfig, r, len(c.Directory)-1)
 		}
-		nodes[c.Directory[r].Node] = true
-	}
-	if c.Longest > host.EagerMax {
-		for r, p := range c.Directory {
-			if nodes[p.Node] && !slices.Contains(c.Mine, r) {
-				return nil, fmt.Errorf("%w: rank %d of node %d is another program's: its translation tables would have two owners", drivers.ErrNotSupported, r, p.Node)
-			}
-		}
 	}
 	return c.Mine, nil
+}
+
+// ownsTables tells why this program cannot have the translation tables of a node.
+func (c *Config) ownsTables(node int) error {
+	for r, p := range c.Directory {
+		if p.Node == node && c.Mine != nil && !slices.Contains(c.Mine, r) {
+			return fmt.Errorf("%w: rank %d of node %d is another program's: its translation tables would have two owners; use a device that a program of its own serves (shared:)",
+				drivers.ErrNotSupported, r, node)
+		}
+	}
+	return nil
+}
+
+// isLent: the device is one that other programs use too.
+func isLent(dev drivers.Device) bool {
+	_, lent := asTenant(dev)
+	return lent
+}
+
+func asTenant(dev drivers.Device) (drivers.Tenant, bool) {
+	if d, ok := dev.(*clockDevice); ok {
+		dev = d.Device
+	}
+	t, ok := dev.(drivers.Tenant)
+	return t, ok
 }
 
 // localNodes are the nodes of ranks that share this program's memory; the others are on none.
@@ -138,7 +156,7 @@ type rankBuilder struct {
 	patience drivers.Time
 }
 
-func (b *rankBuilder) build(rank, seat int) error {
+func (b *rankBuilder) build(rank int) error {
 	w := b.w
 	c, at := &w.Config, w.Config.Directory[rank]
 	p, err := w.machine.Add(rank, at)
@@ -149,6 +167,7 @@ func (b *rankBuilder) build(rank, seat int) error {
 	if err != nil {
 		return err
 	}
+	seat := c.seat(rank, isLent(p.Device()))
 	ep, err := velo.Open(p.Device(), m.mailbox(seat), rank, b.dir, c.Velo)
 	if err != nil {
 		return err
@@ -167,12 +186,22 @@ func (b *rankBuilder) build(rank, seat int) error {
 	return b.openRMA(r, p.Device(), at, m, seat)
 }
 
+// seat is where in a node's memory a rank's part is.
+func (c *Config) seat(rank int, lent bool) int {
+	var among []int
+	if lent {
+		among = c.Mine
+	}
+	seats, _ := c.Directory.seats(among)
+	return seats[rank]
+}
+
 // openRMA gives a rank its port and its heap.
 func (b *rankBuilder) openRMA(r *host.Rank, dev drivers.Device, at Location, m *Layout, seat int) (err error) {
 	c := &b.w.Config
 	atu := b.atus[at.Node]
 	if atu == nil {
-		if atu, err = rma.NewATU(dev, m.tables, m.atu); err != nil {
+		if atu, err = c.openATU(dev, at.Node, m); err != nil {
 			return err
 		}
 		b.atus[at.Node] = atu
@@ -187,6 +216,17 @@ func (b *rankBuilder) openRMA(r *host.Rank, dev drivers.Device, at Location, m *
 		Port: port, Peers: b.peers, Memory: dev.Memory(), HeapBase: m.heaps[seat], HeapBytes: uint64(m.heap),
 		Protocol: c.Rendezvous, Chunk: c.Chunk, Outstanding: c.Outstanding, Patience: b.patience,
 	})
+}
+
+// openATU gives the translation tables of a node, or the use of those of whoever serves it.
+func (c *Config) openATU(dev drivers.Device, node int, m *Layout) (*rma.ATU, error) {
+	if t, ok := asTenant(dev); ok {
+		return rma.LentATU(t), nil
+	}
+	if err := c.ownsTables(node); err != nil {
+		return nil, err
+	}
+	return rma.NewATU(dev, m.tables, m.atu)
 }
 
 // fence waits for the other programs.

@@ -262,7 +262,10 @@ func TestDirectories(t *testing.T) {
 	}
 	c := small(2, 2, host.RGET)
 	c.Mine = []int{0, 2}
-	_, err := New(&Clock{}, c)
+	sys, err := drivers.Open(context.Background(), onWall, drivers.Options{MemoryBytes: 8 << 20})
+	require.NoError(t, err)
+	defer sys.Close()
+	_, err = New(OnClock(sys), c)
 	require.ErrorIs(t, err, drivers.ErrNotSupported)
 	require.ErrorContains(t, err, "rank 1 of node 0 is another program's")
 }

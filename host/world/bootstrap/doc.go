@@ -11,7 +11,7 @@
 //   - Every frame carries a code that only who has the token can make, for this connection and this position in it. Nothing is secret.
 //   - Who connects and says nothing, or anything else, is dropped after a while and holds nobody up.
 //   - A rank has one program: the second one that claims it is refused, and the world begins without it.
-//   - When a program dies all others are told, of which ranks; when one does not come, which are missing. Both are typed errors.
+//   - When a program dies all others are told, of which ranks, at the next fence or by [Session.Watch]; when one does not come, which are missing. Both are typed errors.
 //
 // # What the caller must do
 //

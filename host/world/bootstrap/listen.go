@@ -150,7 +150,7 @@ func (l *Listener) follow(k *link) {
 
 // Wait waits until all ranks are claimed, and gives what the world is then. It ends the listening.
 func (l *Listener) Wait(ctx context.Context) (*Session, error) {
-	s := &Session{cfg: l.cfg, listener: l, members: map[*link][]int{}, directory: make(world.Directory, l.cfg.Size), claimed: make([]bool, l.cfg.Size)}
+	s := &Session{cfg: l.cfg, listener: l, members: map[*link][]int{}, there: map[*link]bool{}, directory: make(world.Directory, l.cfg.Size), claimed: make([]bool, l.cfg.Size)}
 	for r, p := range l.cfg.Mine {
 		s.directory[r], s.claimed[r] = p, true
 	}

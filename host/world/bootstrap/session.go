@@ -105,9 +105,9 @@ func (s *Session) Fence(ctx context.Context) error {
 	if s.link != nil {
 		return s.joinFence(ctx)
 	}
-	s.there = map[*link]bool{}
 	err := s.gather(ctx, nil, (*Listener).fences)
 	if err == nil {
+		clear(s.there)
 		err = s.tellAll(kindGo, nil)
 	}
 	if err != nil {

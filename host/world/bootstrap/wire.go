@@ -1,6 +1,7 @@
 package bootstrap
 
 import (
+	"bufio"
 	"crypto/hmac"
 	"crypto/rand"
 	"crypto/sha256"
@@ -40,6 +41,7 @@ const (
 // A link is one connection.
 type link struct {
 	net.Conn
+	from    *bufio.Reader
 	out, in way
 }
 
@@ -83,10 +85,11 @@ func greet(c net.Conn, token []byte, listens bool) (*link, error) {
 		h.Write(listener)
 		return way{key: h.Sum(nil)}
 	}
+	from := bufio.NewReader(c)
 	if listens {
-		return &link{Conn: c, out: key("from listener"), in: key("from joiner")}, nil
+		return &link{Conn: c, from: from, out: key("from listener"), in: key("from joiner")}, nil
 	}
-	return &link{Conn: c, out: key("from joiner"), in: key("from listener")}, nil
+	return &link{Conn: c, from: from, out: key("from joiner"), in: key("from listener")}, nil
 }
 
 func (l *link) send(kind byte, payload []byte) error {
@@ -100,7 +103,7 @@ func (l *link) send(kind byte, payload []byte) error {
 // receive takes a frame. A refusal is an error whatever its code.
 func (l *link) receive() (kind byte, payload []byte, err error) {
 	frame := make([]byte, headerBytes)
-	if _, err := io.ReadFull(l, frame); err != nil {
+	if _, err := io.ReadFull(l.from, frame); err != nil {
 		return 0, nil, err
 	}
 	n := binary.LittleEndian.Uint32(frame[1:])
@@ -108,7 +111,7 @@ func (l *link) receive() (kind byte, payload []byte, err error) {
 		return 0, nil, fmt.Errorf("bootstrap: a frame of %d bytes: expected at most %d", n, maxPayload)
 	}
 	frame = append(frame, make([]byte, n+sha256.Size)...)
-	if _, err := io.ReadFull(l, frame[headerBytes:]); err != nil {
+	if _, err := io.ReadFull(l.from, frame[headerBytes:]); err != nil {
 		return 0, nil, err
 	}
 	frame, code := frame[:headerBytes+n], frame[headerBytes+n:]

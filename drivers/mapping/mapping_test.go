@@ -10,7 +10,7 @@ import (
 	"github.com/nicloop/nicloop/drivers"
 )
 
-// Pages lie in a file and the rest where it was; a second file takes the first one's place.
+// Pages lie in a file and the rest where it was; a second file replaces the first.
 func TestLay(t *testing.T) {
 	if !Supported {
 		t.Skip("Linux only")
@@ -47,5 +47,26 @@ func TestLay(t *testing.T) {
 
 	for _, c := range [][2]uint64{{1, pageBytes}, {0, 0}, {0, 100}, {0, 8 * pageBytes}, {^uint64(0) &^ 4095, pageBytes}, {0, 3 * pageBytes}} {
 		require.ErrorIs(t, Lay(mem, c[0], c[1], a), drivers.ErrConfig, "%v", c)
+	}
+}
+
+// Nobody who has the file can take memory from those that have mapped it.
+func TestFileKeepsItsLength(t *testing.T) {
+	if !Supported {
+		t.Skip("Linux only")
+	}
+	f, err := File(2 * pageBytes)
+	require.NoError(t, err)
+	defer f.Close()
+	require.Error(t, f.Truncate(0))
+	require.Error(t, f.Truncate(pageBytes))
+	require.Error(t, f.Truncate(4*pageBytes))
+	mem, err := Map(f, 2*pageBytes)
+	require.NoError(t, err)
+	defer Free(mem)
+	require.Len(t, mem, 2*pageBytes)
+	for _, n := range []uint64{0, 3 * pageBytes, 1 << 62} {
+		_, err = Map(f, n)
+		require.ErrorIs(t, err, drivers.ErrConfig)
 	}
 }

@@ -1,0 +1,270 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"text/tabwriter"
+	"time"
+
+	"github.com/nicloop/nicloop/bench"
+	"github.com/nicloop/nicloop/drivers"
+	"github.com/nicloop/nicloop/host"
+	"github.com/nicloop/nicloop/host/broker"
+	"github.com/nicloop/nicloop/velo"
+	"github.com/spf13/cobra"
+)
+
+func newRanks() *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "ranks WORKLOAD",
+		Short: "Run a workload whose ranks are several programs",
+		Long: `Run a workload of nicloop run with its ranks in several programs of this machine, which share
+one device: each has processes of its own, and no other's memory. Every byte is verified.
+
+The device is served by this command while they run, or, with --device shared:PATH, by nicloop device serve. Its
+time passes by itself, so times here are those of the clock on the wall, and say how fast the simulation is. A
+program that dies is told to the others, which fail.
+
+` + exitText,
+		Example: `  nicloop ranks alltoall --programs 4 --nodes 2 --procs 2
+  nicloop ranks alltoall --programs 2 --device model: --sizes 64,2048,65536 --rendezvous rput
+  nicloop ranks pingpong --programs 2 --device ideal:
+  nicloop device serve --device rtl: --socket /tmp/nic & nicloop ranks alltoall --programs 2 --device shared:/tmp/nic`,
+		Args: checked(cobra.ExactArgs(1)),
+	}
+	f := &ranksFlags{c: bench.Default("")}
+	d, fs := f.c, cmd.Flags()
+	fs.SortFlags = false
+	fs.IntVar(&f.programs, "programs", 2, "programs, each with as many ranks as any other, or one more")
+	fs.StringVar(&f.c.Device, "device", d.Device, "what they share, such as rtl: or model:, or shared:PATH of nicloop device serve")
+	fs.IntVar(&f.c.Nodes, "nodes", d.Nodes, "nodes")
+	fs.IntVar(&f.c.Procs, "procs", d.Procs, "processes per node")
+	fs.IntSliceVar(&f.c.Sizes, "sizes", nil, "message sizes in bytes (default: the workload's)")
+	fs.IntVar(&f.c.Iterations, "iterations", 0, "timed iterations (default: the workload's)")
+	fs.IntVar(&f.c.Warmup, "warmup", 0, "iterations before the timed ones (default: the workload's)")
+	fs.StringVar(&f.c.Algorithm, "algorithm", "", "`NAME` of the algorithm of a collective")
+	fs.StringVar(&f.flow, "flow", string(d.Velo.Flow), "end-to-end flow control: none, static or dynamic")
+	fs.IntVar(&f.c.Velo.Slots, "slots", d.Velo.Slots, "mailbox slots per peer, credit slots included")
+	fs.IntVar(&f.c.Velo.CreditSlots, "credit-slots", d.Velo.CreditSlots, "of them, for credit packets")
+	fs.BoolVar(&f.c.Velo.Piggyback, "piggyback", d.Velo.Piggyback, "return credits in data packets that have room")
+	fs.BoolVar(&f.c.Local, "local", d.Local, "messages between ranks of a node and a program bypass the NIC")
+	fs.StringVar(&f.rendezvous, "rendezvous", string(d.Rendezvous), "how messages beyond 2048 bytes travel: rget, rput or chunked")
+	fs.IntVar(&f.c.Chunk, "chunk", d.Chunk, "bytes of one get of the chunked rendezvous")
+	fs.IntVar(&f.c.Outstanding, "outstanding", d.Outstanding, "gets under way per rank of the chunked rendezvous")
+	fs.Int64Var(&f.c.Seed, "seed", d.Seed, "seed of message contents")
+	fs.DurationVar(&f.timeout, "timeout", 0, "give up after so much real time (default: never)")
+	cmd.RunE = func(cmd *cobra.Command, args []string) error { return f.run(cmd, args[0]) }
+	completing(cmd, 1, workloadChoices)
+	return cmd
+}
+
+type ranksFlags struct {
+	c                bench.Config
+	programs         int
+	flow, rendezvous string
+	timeout          time.Duration
+}
+
+func (f *ranksFlags) run(cmd *cobra.Command, workload string) (err error) {
+	c := f.c
+	c.Workload, c.Velo.Flow, c.Rendezvous = workload, velo.Flow(f.flow), host.Rendezvous(f.rendezvous)
+	if err := errors.Join(notNegative(cmd, "timeout"), checkFlow(cmd, c.Velo.Flow)); err != nil {
+		return err
+	}
+	parts, err := bench.Parts(c, f.programs)
+	if err != nil {
+		return err
+	}
+	ctx, cancel := withTimeout(cmd.Context(), f.timeout)
+	defer cancel()
+	dir, err := os.MkdirTemp("", "nicloop-ranks-") // mode 0700
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(dir)
+	if !strings.HasPrefix(c.Device, "shared:") {
+		socket := filepath.Join(dir, "device")
+		end, err2 := f.serve(ctx, cmd, parts, socket)
+		if err2 != nil {
+			return err2
+		}
+		defer func() { err = errors.Join(err, end()) }()
+		c.Device = "shared:" + socket
+	}
+	for i := range parts {
+		parts[i].Config.Device, parts[i].Meet, parts[i].World = c.Device, "unix:"+filepath.Join(dir, "meet"), filepath.Base(dir)
+	}
+	results, err := runParts(ctx, parts)
+	if err != nil {
+		if ctx.Err() != nil {
+			return context.Cause(ctx)
+		}
+		return err
+	}
+	return printRanks(cmd.OutOrStdout(), f.c.Device, parts, results)
+}
+
+// serve opens the device and serves it to the programs; end ends both.
+func (f *ranksFlags) serve(ctx context.Context, cmd *cobra.Command, parts []bench.Part, socket string) (end func() error, err error) {
+	most := 0
+	for i := range parts {
+		n, err := parts[i].Bytes()
+		if err != nil {
+			return nil, err
+		}
+		most = max(most, n)
+	}
+	bar := newBar(cmd.ErrOrStderr(), "ranks")
+	defer bar.finish()
+	_, end, err = serveDevice(ctx, f.c.Device, f.c.Nodes, broker.MemoryFor(len(parts), most), broker.Config{Socket: socket, Hold: broker.HoldForGood}, bar.describe)
+	return end, err
+}
+
+// serveDevice opens a device whose time passes by itself, and serves it.
+func serveDevice(ctx context.Context, device string, nodes, memory int, c broker.Config, tell func(string)) (*broker.Broker, func() error, error) {
+	sys, err := drivers.Open(ctx, onTheWall(device), drivers.Options{Nodes: nodes, MemoryBytes: memory, Needs: broker.Needs, Progress: tell})
+	if err != nil {
+		return nil, nil, err
+	}
+	c.System = sys
+	b, err := broker.New(c)
+	if err != nil {
+		return nil, nil, errors.Join(err, sys.Close())
+	}
+	return b, func() error { return errors.Join(b.Close(), sys.Close()) }, nil
+}
+
+// onTheWall has the time of a simulated device pass by itself, unless its URI says what its time is.
+func onTheWall(device string) string {
+	scheme, query, keys := strings.Cut(device, "?")
+	switch scheme {
+	case "rtl:", "model:", "ideal:":
+	default:
+		return device
+	}
+	switch {
+	case !keys:
+		return device + "?clock=wall"
+	case strings.Contains("&"+query, "&clock="):
+		return device
+	}
+	return device + "&clock=wall"
+}
+
+// A partError is how one of the programs failed.
+type partError struct {
+	part  *bench.Part
+	text  string
+	ended *exec.ExitError
+}
+
+func (e *partError) Error() string {
+	return fmt.Sprintf("the program of ranks %v: %v: %s", e.part.Ranks, e.ended, strings.TrimPrefix(strings.TrimSpace(e.text), "nicloop: "))
+}
+
+func (e *partError) Unwrap() error { return e.ended }
+
+// runParts starts a program for each part. The error is that of one that a signal ended, or that ended first: others fail because of it.
+func runParts(ctx context.Context, parts []bench.Part) ([]bench.PartResult, error) {
+	program, err := executable()
+	if err != nil {
+		return nil, err
+	}
+	var all sync.WaitGroup
+	failed := make(chan error, len(parts))
+	results := make([]bench.PartResult, len(parts))
+	for i := range parts {
+		all.Go(func() {
+			if err := runPart(ctx, program, &parts[i], &results[i]); err != nil {
+				failed <- err
+			}
+		})
+	}
+	all.Wait()
+	close(failed)
+	first := <-failed
+	for err := range failed {
+		var p *partError
+		if errors.As(err, &p) && p.ended.ExitCode() < 0 {
+			return nil, err
+		}
+	}
+	return results, first
+}
+
+func runPart(ctx context.Context, program string, p *bench.Part, res *bench.PartResult) error {
+	spec, err := json.Marshal(p)
+	if err != nil {
+		return err
+	}
+	var out, said bytes.Buffer
+	cmd := exec.CommandContext(ctx, program, "part")
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = bytes.NewReader(spec), &out, &said
+	err = cmd.Run()
+	var ended *exec.ExitError
+	switch {
+	case errors.As(err, &ended) && ended.ExitCode() > 0:
+		return coded{ended.ExitCode(), &partError{p, said.String(), ended}}
+	case errors.As(err, &ended): // by a signal
+		return &partError{p, said.String(), ended}
+	case err != nil:
+		return err
+	}
+	return json.Unmarshal(out.Bytes(), res)
+}
+
+// newPart is what the programs run.
+func newPart() *cobra.Command {
+	return &cobra.Command{
+		Use: "part", Short: "Run the part of a workload that standard input describes, as nicloop ranks tells its programs to", Args: checked(cobra.NoArgs), Hidden: true,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			spec, err := io.ReadAll(cmd.InOrStdin())
+			if err != nil {
+				return err
+			}
+			var p bench.Part
+			if err := json.Unmarshal(spec, &p); err != nil {
+				return usageError{err}
+			}
+			res, err := p.Run(cmd.Context())
+			if err != nil {
+				return err
+			}
+			return json.NewEncoder(cmd.OutOrStdout()).Encode(res)
+		},
+	}
+}
+
+// printRanks adds the programs up.
+func printRanks(out io.Writer, device string, parts []bench.Part, results []bench.PartResult) error {
+	c := &parts[0].Config
+	fmt.Fprintf(out, "%s on %s, %d ranks on %d nodes in %d programs, seed %d; times of the clock on the wall\n", c.Workload, device, c.Ranks(), c.Nodes, len(parts), c.Seed)
+	tw := tabwriter.NewWriter(out, 0, 0, 2, ' ', tabwriter.AlignRight)
+	fmt.Fprintln(tw, "BYTES\tMESSAGES\tPER ITERATION\tMB/S\t")
+	var verified uint64
+	for i := range results[0].Rows {
+		row := results[0].Rows[i]
+		for _, r := range results {
+			row.Elapsed = max(row.Elapsed, r.Rows[i].Elapsed)
+		}
+		seconds := float64(row.Elapsed) / float64(drivers.Second)
+		fmt.Fprintf(tw, "%d\t%d\t%v\t%.2f\t\n", row.Bytes, row.Messages, row.Elapsed/drivers.Time(max(row.Iterations, 1)), float64(row.Messages)*float64(row.Bytes)/1e6/max(seconds, 1e-9))
+	}
+	if err := tw.Flush(); err != nil {
+		return err
+	}
+	for _, r := range results {
+		verified += r.Verified
+	}
+	_, err := fmt.Fprintf(out, "%d bytes verified\n", verified)
+	return err
+}

@@ -1,0 +1,125 @@
+package shared
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/nicloop/nicloop/drivers"
+	"github.com/nicloop/nicloop/drivers/regs"
+	"github.com/nicloop/nicloop/drivers/shared/wire"
+	"github.com/nicloop/nicloop/drivers/usersock"
+)
+
+func init() {
+	drivers.Register("shared", "a device that another program owns: nicloop device serve", []string{"claim", "domain", "world"}, open)
+}
+
+// greetWithin is how long a broker may take to answer a claim.
+const greetWithin = 10 * time.Second
+
+func open(ctx context.Context, path string, keys map[string]string, opt drivers.Options) (drivers.System, error) {
+	claim, err := parse(path, keys, opt)
+	if err != nil {
+		return nil, err
+	}
+	c, err := usersock.Dial(ctx, path, os.Geteuid())
+	if err != nil {
+		return nil, fmt.Errorf("shared: %w", err)
+	}
+	stop := context.AfterFunc(ctx, func() { c.SetDeadline(time.Unix(1, 0)) })
+	defer stop()
+	s, err := greet(wire.New(c, 0), claim)
+	if err == nil && opt.Nodes > s.info.Nodes {
+		err = errors.Join(fmt.Errorf("%w: shared: %d nodes, but %s has %d", drivers.ErrConfig, opt.Nodes, s.info.URI, s.info.Nodes), s.Close())
+	}
+	if err != nil {
+		c.Close()
+		if ctx.Err() != nil {
+			err = context.Cause(ctx)
+		}
+		return nil, err
+	}
+	s.info.URI = "shared:" + path
+	go s.listen()
+	return s, nil
+}
+
+func parse(path string, keys map[string]string, opt drivers.Options) (c wire.ClaimText, err error) {
+	bad := func(format string, args ...any) (wire.ClaimText, error) {
+		return c, fmt.Errorf("%w: shared: %s", drivers.ErrConfig, fmt.Sprintf(format, args...))
+	}
+	switch {
+	case path == "":
+		return bad("no path: expected shared:PATH of the socket of nicloop device serve")
+	case opt.Trace != nil || opt.Waves != nil || opt.Checkpoints != nil:
+		return c, fmt.Errorf("%w: shared: no traces and waves: other programs' would be in them", drivers.ErrNotSupported)
+	}
+	c = wire.ClaimText{Version: wire.Version, DescHash: regs.DescHashValue, Domain: drivers.DefaultDomain, World: keys["world"], Memory: uint64(max(opt.MemoryBytes, drivers.SegmentGrain))}
+	c.Memory = (c.Memory + drivers.SegmentGrain - 1) &^ (drivers.SegmentGrain - 1)
+	if text, given := keys["domain"]; given {
+		d, err := strconv.ParseUint(text, 0, 16)
+		if err != nil || d == 0 {
+			return bad("domain=%q: expected 1 to 65535", text)
+		}
+		c.Domain = uint16(d)
+	}
+	for _, text := range strings.FieldsFunc(keys["claim"], func(r rune) bool { return r == ',' }) {
+		node, vpid, both := strings.Cut(text, ".")
+		n, err1 := strconv.Atoi(node)
+		v, err2 := strconv.Atoi(vpid)
+		if !both || err1 != nil || err2 != nil || n < 0 || n >= regs.NodeMax || v < 0 || v >= regs.VPIDs {
+			return bad("claim=%q: expected NODE.PROCESS, as in claim=0.0,0.1", keys["claim"])
+		}
+		c.Processes = append(c.Processes, wire.Process{Node: n, VPID: v})
+	}
+	return c, nil
+}
+
+// greet claims the processes and takes the memory.
+func greet(c *wire.Conn, claim wire.ClaimText) (*System, error) {
+	data, err := json.Marshal(claim)
+	if err != nil {
+		return nil, err
+	}
+	if err := errors.Join(c.SetReadDeadline(time.Now().Add(greetWithin)), c.Send(&wire.Frame{Kind: wire.Claim, Data: data})); err != nil {
+		return nil, lost(err)
+	}
+	f, files, err := c.ReceiveFiles()
+	defer func() {
+		for _, f := range files {
+			f.Close() // the mapping stays
+		}
+	}()
+	switch {
+	case errors.Is(err, os.ErrDeadlineExceeded):
+		return nil, fmt.Errorf("%w: shared: who listens has not answered for %v", drivers.ErrProtocol, greetWithin)
+	case err != nil:
+		return nil, lost(err)
+	case f.Kind == wire.Failed || f.Kind == wire.Over:
+		return nil, fmt.Errorf("shared: refused: %w", wire.ErrorOf(f.Data))
+	case f.Kind != wire.Welcome:
+		return nil, fmt.Errorf("%w: shared: a frame of kind %q in answer to a claim", drivers.ErrProtocol, byte(f.Kind))
+	}
+	var w wire.WelcomeText
+	if err := json.Unmarshal(f.Data, &w); err != nil {
+		return nil, fmt.Errorf("%w: shared: welcome: %w", drivers.ErrProtocol, err)
+	}
+	if err := c.SetReadDeadline(time.Time{}); err != nil {
+		return nil, err
+	}
+	return newSystem(c, w, files)
+}
+
+// lost makes an error of the socket that of a device.
+func lost(err error) error {
+	if wire.Gone(err) {
+		return fmt.Errorf("%w: shared: the broker is gone", drivers.ErrPeerDied)
+	}
+	return fmt.Errorf("shared: %w", err)
+}

@@ -1,0 +1,155 @@
+package shared
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"runtime"
+	"sync"
+
+	"github.com/nicloop/nicloop/drivers"
+	"github.com/nicloop/nicloop/drivers/mapping"
+	"github.com/nicloop/nicloop/drivers/regs"
+	"github.com/nicloop/nicloop/drivers/shared/wire"
+)
+
+// A System is a client's end.
+type System struct {
+	info    drivers.Info
+	conn    *wire.Conn
+	devices []device
+	ask     sync.Mutex // one question at a time
+	answers chan wire.Frame
+	gone    chan struct{} // closed when err is set
+
+	mu      sync.Mutex // of what follows
+	err     error      // why it is over
+	waiters map[uint64]*waiter
+}
+
+// newSystem maps the pieces.
+func newSystem(c *wire.Conn, w wire.WelcomeText, files []*os.File) (*System, error) {
+	if w.Info.Nodes < 1 || w.Info.Nodes > regs.NodeMax || len(files) != len(w.Pieces) {
+		return nil, fmt.Errorf("%w: shared: a machine of %d nodes, %d pieces of memory and %d files", drivers.ErrProtocol, w.Info.Nodes, len(w.Pieces), len(files))
+	}
+	s := &System{
+		info: w.Info, conn: c, devices: make([]device, w.Info.Nodes),
+		answers: make(chan wire.Frame, 1), gone: make(chan struct{}), waiters: map[uint64]*waiter{},
+	}
+	for n := range s.devices {
+		s.devices[n].s, s.devices[n].node = s, n
+	}
+	for i, p := range w.Pieces {
+		if p.Node < 0 || p.Node >= w.Info.Nodes || s.devices[p.Node].memory != nil {
+			return nil, fmt.Errorf("%w: shared: a piece of memory of node %d", drivers.ErrProtocol, p.Node)
+		}
+		mem, err := mapping.Map(files[i], p.Bytes)
+		if err != nil {
+			return nil, fmt.Errorf("shared: memory of node %d: %w", p.Node, err)
+		}
+		// Ranks that have been given up may look at it for a while: it goes when nobody has a device any more.
+		runtime.AddCleanup(s, mapping.Free, mem)
+		s.devices[p.Node].memory, s.devices[p.Node].segments = mem, p.Segments
+	}
+	return s, nil
+}
+
+// Info says what the broker serves.
+func (s *System) Info() drivers.Info { return s.info }
+
+// Device is a node's NIC. Of nodes where this program has no process it has no memory.
+func (s *System) Device(node int) drivers.Device { return &s.devices[node] }
+
+// Close gives the processes back.
+func (s *System) Close() error {
+	s.fail(drivers.ErrClosed)
+	return nil
+}
+
+// fail ends the system with its first error.
+func (s *System) fail(err error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.err != nil {
+		return
+	}
+	s.err = err
+	close(s.gone)
+	_ = s.conn.Close()
+	for _, w := range s.waiters {
+		w.ring()
+	}
+}
+
+func (s *System) broken() error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.err
+}
+
+// listen takes what the broker says.
+func (s *System) listen() {
+	for {
+		f, err := s.conn.Receive()
+		if errors.Is(err, drivers.ErrProtocol) {
+			s.fail(fmt.Errorf("shared: %w", err))
+			return
+		}
+		if err != nil {
+			s.fail(lost(err))
+			return
+		}
+		switch f.Kind {
+		case wire.Value, wire.Failed:
+			select {
+			case s.answers <- f:
+			default:
+				s.fail(fmt.Errorf("%w: shared: an answer that nobody has asked for", drivers.ErrProtocol))
+				return
+			}
+		case wire.Hit:
+			s.mu.Lock()
+			if w := s.waiters[f.A]; w != nil { // it may have ended meanwhile
+				w.ring()
+			}
+			s.mu.Unlock()
+		case wire.Over:
+			s.fail(fmt.Errorf("shared: %w", wire.ErrorOf(f.Data)))
+			return
+		default:
+			s.fail(fmt.Errorf("%w: shared: a broker does not say %q", drivers.ErrProtocol, byte(f.Kind)))
+			return
+		}
+	}
+}
+
+// post sends what is not answered.
+func (s *System) post(f *wire.Frame) error {
+	err := s.conn.Send(f)
+	if err == nil {
+		return nil
+	}
+	if wire.Gone(err) { // the broker may have said why
+		<-s.gone
+	}
+	s.fail(lost(err))
+	return s.broken()
+}
+
+// request sends what is answered.
+func (s *System) request(f *wire.Frame) (uint64, error) {
+	s.ask.Lock()
+	defer s.ask.Unlock()
+	if err := s.post(f); err != nil {
+		return 0, err
+	}
+	select {
+	case a := <-s.answers:
+		if a.Kind == wire.Failed {
+			return 0, fmt.Errorf("shared: %w", wire.ErrorOf(a.Data))
+		}
+		return a.B, nil
+	case <-s.gone:
+		return 0, s.broken()
+	}
+}
