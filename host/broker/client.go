@@ -115,9 +115,17 @@ func (c *client) listen() error {
 			return err
 		}
 		if err := c.execute(&f); err != nil {
-			return err
+			return ofDevice(err)
 		}
 	}
+}
+
+// ofDevice makes a device that was closed here one that has died, as a client sees it.
+func ofDevice(err error) error {
+	if errors.Is(err, drivers.ErrClosed) {
+		return fmt.Errorf("%w: the device: %w", drivers.ErrPeerDied, err)
+	}
+	return err
 }
 
 // leave gives all back that a client has.
@@ -131,7 +139,7 @@ func (c *client) leave() {
 // answer sends what a question came to.
 func (c *client) answer(v uint64, err error) error {
 	if err != nil {
-		return c.conn.Send(&wire.Frame{Kind: wire.Failed, Data: wire.TextOf(err)})
+		return c.conn.Send(&wire.Frame{Kind: wire.Failed, Data: wire.TextOf(ofDevice(err))})
 	}
 	return c.conn.Send(&wire.Frame{Kind: wire.Value, B: v})
 }
