@@ -3,6 +3,8 @@ package main
 import (
 	"context"
 	"fmt"
+	"runtime"
+	"slices"
 	"strings"
 
 	"github.com/nicloop/nicloop/host/rendezvous/explore"
@@ -10,8 +12,8 @@ import (
 )
 
 func newCheckRendezvous() *cobra.Command {
-	var bound int
-	var asJSON bool
+	var bound, jobs int
+	var deep, asJSON bool
 	cmd := &cobra.Command{
 		Use:   "rendezvous",
 		Short: "Prove the rendezvous of long messages, and find planted mistakes",
@@ -25,18 +27,27 @@ found; the shortest counterexamples are printed as scenario scripts, in the lang
 of host/rendezvous/testdata, that replay.
 
 Exit codes: 0 as expected, 1 a proof failed or a mistake was not found.`,
-		Example: "  nicloop check rendezvous\n  nicloop check rendezvous --bound 3 --json",
+		Example: "  nicloop check rendezvous\n  nicloop check rendezvous --bound 3 --json\n  nicloop check rendezvous --deep -j 2   # also one world of three ranks with 10^7 states",
 		Args:    checked(cobra.NoArgs),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if bound < 1 || bound > explore.Levels {
 				return usageError{fmt.Errorf("--bound %d: expected 1 to %d", bound, explore.Levels)}
 			}
+			if jobs < 1 {
+				return usageError{fmt.Errorf("--jobs %d: expected 1 or more", jobs)}
+			}
 			suite, planted := explore.Suite(bound), explore.Planted()
-			err := checkAll(cmd, len(suite)+len(planted), 1, asJSON, func(ctx context.Context, i int) (exploration, error) {
-				if i < len(suite) {
-					return exploreRendezvous(ctx, suite[i], explore.Proved)
+			if deep {
+				suite = append(suite, explore.Deep()...)
+			}
+			all := slices.Concat(suite, planted)
+			err := checkAll(cmd, len(all), 1, asJSON, func(ctx context.Context, i int) (exploration, error) {
+				o, want := all[i], explore.Proved
+				if i >= len(suite) {
+					want = explore.Refuted
 				}
-				return exploreRendezvous(ctx, planted[i-len(suite)], explore.Refuted)
+				o.Jobs = jobs
+				return exploreRendezvous(ctx, o, want)
 			})
 			if err == nil && !asJSON {
 				fmt.Fprintf(cmd.OutOrStdout(), "proved in %d worlds: %s\nfound: %d planted mistakes of %d\n", len(suite), explore.Claims, len(planted), len(planted))
@@ -45,6 +56,8 @@ Exit codes: 0 as expected, 1 a proof failed or a mistake was not found.`,
 		},
 	}
 	cmd.Flags().IntVar(&bound, "bound", 2, "how large the worlds are: 1 takes a second, 2 ten, 3 minutes")
+	cmd.Flags().BoolVar(&deep, "deep", false, "also a world that takes minutes and some GB")
+	cmd.Flags().IntVarP(&jobs, "jobs", "j", runtime.NumCPU(), "cores that one exploration uses; the result does not depend on it")
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print as JSON")
 	return cmd
 }

@@ -46,9 +46,10 @@ type Options struct {
 
 	Plant     string // a deliberate mistake, to see it found
 	MaxStates int    // ends the exploration undecided; 0 is DefaultMaxStates
+	Jobs      int    // goroutines that expand states; 0: one. The result does not depend on it
 }
 
-// DefaultMaxStates keeps an exploration below about 2 GB.
+// DefaultMaxStates keeps an exploration below about 1 GB.
 const DefaultMaxStates = 1 << 20
 
 func (o *Options) protocol() (rendezvous.Protocol, error) {

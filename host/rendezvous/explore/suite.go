@@ -31,6 +31,13 @@ func Suite(level int) (all []Options) {
 	return all
 }
 
+// Deep lists what goes further than Suite, and takes minutes.
+func Deep() []Options {
+	o := world(0, 3, incast, fromAny, stepping(fails(2, 2, 1, either, either))).Options
+	o.Protocol, o.MaxStates = "rput", 24<<20
+	return []Options{o}
+}
+
 type leveled struct {
 	level int
 	Options
