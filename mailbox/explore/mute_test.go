@@ -26,15 +26,16 @@ func TestMuteSendsNothing(t *testing.T) {
 				Options{Procs: 3, Quota: quota, CreditSlots: 1, Flow: flow, Messages: 2, Senders: answered, Piggyback: quota == 1})
 		}
 	}
-	worlds = append(worlds, Options{Procs: 3, Quota: 1, CreditSlots: 1, Flow: Dynamic, Messages: 1})
+	worlds = append(worlds, Options{Procs: 3, Quota: 1, CreditSlots: 1, Flow: Dynamic, Messages: 1},
+		Options{Procs: 3, Quota: 2, CreditSlots: 1, Flow: Dynamic, Messages: 6, Senders: incast}) // in which credits are asked back
 	asked, held := 0, 0
 	for _, o := range worlds {
-		o.Full, o.MaxStates = true, 4000 // beyond them it may be undecided: these states are asked
+		o.Full, o.MaxStates = true, 20000 // beyond them it may be undecided: these states are asked
 		x, err := newExplorer(o)
 		require.NoError(t, err)
 		_, err = x.search(t.Context())
 		require.NoError(t, err)
-		every := 1 + x.s.len()/1000
+		every := 1 + x.s.len()/1500
 		for id := 0; id < x.s.len(); id += every {
 			x.c.load(x.s.state(uint32(id)), x.w)
 			for from := range o.Procs {
