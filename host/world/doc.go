@@ -17,11 +17,10 @@
 //
 // # Several programs
 //
-// Mine names the ranks that this program runs. Package bootstrap brings programs together: it tells who lives where, and
-// Fence of the [Config] has all wait for all, before anybody sends and before anybody closes. They need a body whose
-// NICs several programs can use, or one NIC for each program. Of today's bodies none can: the simulator of rtl: and mixed: serves the program
-// that started it, and model: and ideal: are part of theirs. Ranks of one node that belong to several programs cannot have RMA in any
-// case: who owns the node's translation tables would have to be a program of its own.
+// Mine names the ranks that this program runs. Package bootstrap brings programs together: it tells who lives where, Fence
+// of the [Config] has all wait for all, before anybody sends and before anybody closes, and Watch ends the run of all when one dies. They
+// need NICs that several programs can use: those that a broker serves (host/broker, the scheme shared:), which owns the translation tables, so that ranks of one
+// node that belong to several programs have RMA, too. [Join] is all of it in a call.
 //
 // # What the caller must do
 //

@@ -22,12 +22,12 @@ type Meeting interface {
 type Joining struct {
 	Device string // shared:PATH, without claims
 	World  string // which programs share the protection domain
-	Config Config // Mine are its ranks; the Directory may be wrong but where they live, and Fence is the Meeting's
+	Config Config // Mine are its ranks; of the Directory theirs count, the rest is the Meeting's, as are Fence and Watch
 	Meet   func(ctx context.Context) (Meeting, error)
 }
 
-// Join opens the processes of a program's ranks, meets the others, runs body on its ranks, and gives all back. That a program of the
-// world died is the error of all others, and comes in bounded time: whoever shut its processes has nothing to do with it.
+// Join opens the processes of a program's ranks, meets the others, runs body on its ranks, and gives all back. When a program of the
+// world dies, all others end with an error that says so.
 func Join(ctx context.Context, j Joining, body func(r *host.Rank) error) (err error) {
 	c := j.Config
 	bytes, err := c.LentBytes()

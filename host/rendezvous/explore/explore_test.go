@@ -3,6 +3,7 @@ package explore
 import (
 	"context"
 	"flag"
+	"runtime"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -37,5 +38,31 @@ func TestPlantsAreFound(t *testing.T) {
 			o.Plant = ""
 			require.Equal(t, Proved, run(t, o).Verdict, "the same world without the mistake")
 		})
+	}
+}
+
+// How many goroutines expand states changes nothing, neither of proofs nor of counterexamples.
+func TestJobsChangeNothing(t *testing.T) {
+	worlds := append(Suite(1), Planted()...)
+	for _, w := range worlds {
+		one := run(t, w)
+		w.Jobs = 3
+		three := run(t, w)
+		one.Duration, three.Duration = 0, 0
+		require.Equal(t, one, three, "%s", w.String())
+	}
+}
+
+var deep = flag.Bool("deep", false, "explore the world that takes minutes, too")
+
+func TestDeep(t *testing.T) {
+	if !*deep {
+		t.Skip("takes minutes: run with: go test ./host/rendezvous/explore -run TestDeep -timeout 30m -deep")
+	}
+	for _, o := range Deep() {
+		o.Jobs = runtime.NumCPU()
+		r := run(t, o)
+		t.Logf("%v, %s: %v, %d states, depth %d, %d ends, %v", o.String(), o.Bound(), r.Verdict, r.States, r.Depth, r.Ends, r.Duration)
+		require.Equal(t, Proved, r.Verdict, "%s: %s\n%s", o.String(), r.Violation, r.Script)
 	}
 }
