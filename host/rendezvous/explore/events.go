@@ -49,6 +49,19 @@ func (e event) String() string {
 	return s
 }
 
+// actor is the rank whose core an event is for: no other's changes.
+func (w *World) actor(e event) int {
+	switch e.act {
+	case deliver, perform, answer:
+		return e.to
+	case cancelSend:
+		return w.o.Messages[e.from].From
+	case cancelReceive:
+		return w.o.Receives[e.from].Rank
+	}
+	return e.from
+}
+
 // apply runs an event. A panic of the core is a violation like others.
 func (w *World) apply(e event) (err error) {
 	defer func() {

@@ -160,14 +160,15 @@ func (x *explorer) take(p *waiting, e *expansion) error {
 func (x *explorer) expand(p *waiting, into *expansion, buf []byte) []byte {
 	*into = expansion{world: p.parent, successors: into.successors[:0]}
 	if p.id != 0 {
-		into.world = p.parent.clone()
-		if err := into.world.apply(p.event.event()); err != nil {
+		e := p.event.event()
+		into.world = p.parent.cloneFor(p.parent.actor(e))
+		if err := into.world.apply(e); err != nil {
 			panic(err) // it has gone well when the state was found
 		}
 	}
 	here := into.world
 	try := func(e event) (w *World, ok bool) {
-		w = here.clone()
+		w = here.cloneFor(here.actor(e))
 		if into.err = w.apply(e); into.err != nil {
 			into.bad = &e
 			return w, false

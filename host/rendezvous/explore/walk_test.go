@@ -74,3 +74,30 @@ func drawWorld(rnd *rand.Rand) Options {
 	}
 	return o
 }
+
+// An event changes no core but its actor's: whoever shares the others' sees what was there before.
+func TestEventsChangeOneCore(t *testing.T) {
+	for s := *seed; s < *seed+100; s++ {
+		rnd := rand.New(rand.NewSource(s))
+		o := drawWorld(rnd)
+		w, err := NewWorld(&o)
+		require.NoError(t, err)
+		for range 200 {
+			list := w.enabled()
+			if len(list) == 0 {
+				break
+			}
+			e := list[rnd.Intn(len(list))]
+			if bad, ok := w.faulted(e); ok && rnd.Intn(4) == 0 {
+				e = bad
+			}
+			whole, before := w.clone(), string(w.append(nil))
+			shared := w.cloneFor(w.actor(e))
+			require.NoError(t, shared.apply(e))
+			require.NoError(t, whole.apply(e))
+			require.Equal(t, string(whole.append(nil)), string(shared.append(nil)), "%v: go test ./host/rendezvous/explore -run OneCore -seed %d", e, s)
+			require.Equal(t, before, string(w.append(nil)), "%v changes the world that it was made of: go test ./host/rendezvous/explore -run OneCore -seed %d", e, s)
+			w = whole
+		}
+	}
+}

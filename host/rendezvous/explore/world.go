@@ -150,11 +150,24 @@ func (w *World) pair(from, to int) int { return from*w.o.Ranks + to }
 
 // clone copies a world between two events.
 func (w *World) clone() *World {
+	n := w.cloneFor(nobody)
+	for i := range n.ranks {
+		n.ranks[i].core = n.ranks[i].core.Clone()
+	}
+	return n
+}
+
+const nobody = -1
+
+// cloneFor copies a world of which nothing will be done but an event of one rank: the others' cores are those of w.
+func (w *World) cloneFor(actor int) *World {
 	n := *w
 	n.ranks = slices.Clone(w.ranks)
 	for i := range n.ranks {
 		r := &n.ranks[i]
-		r.core = r.core.Clone()
+		if i == actor {
+			r.core = r.core.Clone()
+		}
 		r.waiting, r.unexpected = slices.Clone(r.waiting), slices.Clone(r.unexpected)
 	}
 	n.messages, n.receives, n.now = slices.Clone(w.messages), slices.Clone(w.receives), slices.Clone(w.now)
