@@ -140,6 +140,14 @@ func (s *System) post(f *wire.Frame) error {
 func (s *System) request(f *wire.Frame) (uint64, error) {
 	s.ask.Lock()
 	defer s.ask.Unlock()
+	select {
+	case <-s.answers:
+		s.fail(fmt.Errorf("%w: shared: an answer that nobody has asked for", drivers.ErrProtocol))
+	default:
+	}
+	if err := s.broken(); err != nil {
+		return 0, err
+	}
 	if err := s.post(f); err != nil {
 		return 0, err
 	}
