@@ -27,7 +27,7 @@ found; the shortest counterexamples are printed as scenario scripts, in the lang
 of host/rendezvous/testdata, that replay.
 
 Exit codes: 0 as expected, 1 a proof failed or a mistake was not found.`,
-		Example: "  nicloop check rendezvous\n  nicloop check rendezvous --bound 3 --json\n  nicloop check rendezvous --deep -j 2   # also one world of three ranks with 10^7 states",
+		Example: "  nicloop check rendezvous\n  nicloop check rendezvous --bound 3 --json\n  nicloop check rendezvous --deep -j 2   # also one world of three ranks with 3.4e6 states",
 		Args:    checked(cobra.NoArgs),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if bound < 1 || bound > explore.Levels {
@@ -56,7 +56,7 @@ Exit codes: 0 as expected, 1 a proof failed or a mistake was not found.`,
 		},
 	}
 	cmd.Flags().IntVar(&bound, "bound", 2, "how large the worlds are: 1 takes a second, 2 ten, 3 minutes")
-	cmd.Flags().BoolVar(&deep, "deep", false, "also a world that takes minutes and some GB")
+	cmd.Flags().BoolVar(&deep, "deep", false, "also a world that takes minutes and 3.4 GB")
 	cmd.Flags().IntVarP(&jobs, "jobs", "j", runtime.NumCPU(), "cores that one exploration uses; the result does not depend on it")
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print as JSON")
 	return cmd

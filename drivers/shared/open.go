@@ -18,6 +18,7 @@ import (
 
 func init() {
 	drivers.Register("shared", "a device that another program owns: nicloop device serve", []string{"claim", "domain", "world"}, open)
+	drivers.RegisterFound("shared")
 }
 
 // greetWithin is how long a broker may take to answer a claim.

@@ -31,10 +31,11 @@ func Suite(level int) (all []Options) {
 	return all
 }
 
-// Deep lists what goes further than Suite, and takes minutes.
+// Deep lists what goes further than Suite, and takes minutes: two ranks that put to a third, with two faults, two shortages, a refusal and cancels
+// of all but one. It has 3.39 million states and 13.1 million transitions, and takes 170 s of processor time and 3.4 GB.
 func Deep() []Options {
-	o := world(0, 3, incast, fromAny, stepping(fails(2, 2, 1, either, either))).Options
-	o.Protocol, o.MaxStates = "rput", 24<<20
+	o := world(0, 3, incast, fromAny, stepping(fails(2, 2, 1, either, first))).Options
+	o.Protocol, o.MaxStates = "rput", 8<<20
 	return []Options{o}
 }
 
