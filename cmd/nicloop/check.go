@@ -41,7 +41,7 @@ Explorations run side by side (-j), the memory of each being up to 100 bytes a s
 Orders of events that do not disturb each other are explored once.
 
 Exit codes: 0 as expected, 1 a proof or a refutation failed.`,
-		Example: "  nicloop check mailbox\n  nicloop check mailbox --bound 4 --json\n  nicloop check mailbox --deep -j 2   # also a world of three processes with 1.3e7 states: minutes, 4 GB",
+		Example: "  nicloop check mailbox\n  nicloop check mailbox --bound 4 --json\n  nicloop check mailbox --deep -j 2   # also a world of three processes with 1.3e7 states: minutes, 5 GB",
 		Args:    checked(cobra.NoArgs),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if bound < 1 {
