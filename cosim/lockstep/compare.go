@@ -126,7 +126,7 @@ func (p *Pair) compare() {
 			p.compareFinal()
 		}
 		l.closing, r.closing, l.seen, r.seen = false, false, nil, nil
-		p.writes, p.history = nil, history{}
+		p.writes, p.newest, p.history = nil, nil, history{}
 	}
 }
 

@@ -22,19 +22,29 @@ func (w *write) lands() drivers.Cycle {
 type write struct {
 	at    drivers.Cycle // its address, or when it was looked at first
 	begun drivers.Cycle
-	node  int
-	addr  uint64
-	who   string
-	bad   bool // looked at, and it was not: perhaps another one is on its way there
+	line
+	who string
+	bad bool // looked at, and it was not: perhaps another one is on its way there
 }
 
-// noteWrite remembers a write; who does it, one of the two sides tells.
+// A line is one of the memory of a node.
+type line struct {
+	node int
+	addr uint64
+}
+
+// noteWrite remembers a write; who does it, one of the two sides tells. What was written to the line before is not looked at any
+// more: where software uses a buffer again and again, there may always be a write on its way to it.
 func (p *Pair) noteWrite(l, r *drivers.TraceEvent) {
 	if l.Point != drivers.PointWriteAddr {
 		return
 	}
+	if p.newest == nil {
+		p.newest = map[line]drivers.Cycle{}
+	}
 	d := difference{channel: channelOf(l), left: l, right: r}
-	p.writes = append(p.writes, write{at: l.Cycle, begun: l.Cycle, node: int(l.Node), addr: l.Data &^ (lineBytes - 1), who: d.served(writers[:], blockMemory)})
+	w := write{at: l.Cycle, begun: l.Cycle, line: line{int(l.Node), l.Data &^ (lineBytes - 1)}, who: d.served(writers[:], blockMemory)}
+	p.writes, p.newest[w.line] = append(p.writes, w), w.begun
 }
 
 // checkWrites compares the lines of memory that were written; both sides stand still. A line that differs is looked at once
@@ -47,13 +57,17 @@ func (p *Pair) checkWrites(parts bool) {
 	}
 	kept := p.writes[:0]
 	for _, w := range p.writes {
+		if p.newest[w.line] != w.begun {
+			continue
+		}
 		if w.lands() > now && !parts {
 			kept = append(kept, w)
 			continue
 		}
-		a, b := l.line(&w), r.line(&w)
+		a, b := l.bytesOf(&w), r.bytesOf(&w)
 		switch {
 		case bytes.Equal(a, b):
+			delete(p.newest, w.line)
 		case !w.bad && !parts:
 			w.bad, w.at = true, now
 			kept = append(kept, w)
@@ -77,8 +91,8 @@ func (w *write) stops(a, b []byte) *stopPair {
 	return pair
 }
 
-// line is what a write left.
-func (s *Side) line(w *write) []byte {
+// bytesOf is what a write left.
+func (s *Side) bytesOf(w *write) []byte {
 	mem := s.current.Timed.Device(w.node).Memory()
 	if w.addr+lineBytes > uint64(len(mem)) {
 		return nil

@@ -38,7 +38,8 @@ type Pair struct {
 	agreed  uint64        // events that were the same
 	stops   *stopPair     // what parted them, if no event did
 	history history
-	writes  []write // that both have shown, and whose memory has not been compared
+	writes  []write                // that both have shown, and whose memory has not been compared
+	newest  map[line]drivers.Cycle // when the last of them to a line began
 	found   *Divergence
 }
 

@@ -23,17 +23,23 @@ func (t *atuTable) shift() uint {
 // An atu translates. It keeps what it has read until software flushes it, so
 // software that forgets to sees the old page, as on the hardware.
 type atu struct {
-	tables [regs.ATUTables]atuTable
-	tlb    [tlbEntries]struct {
-		valid       bool
-		table       uint8
-		page        uint64
-		translation regs.ATUEntry
-	}
+	tables       [regs.ATUTables]atuTable
+	tlb          [tlbEntries]tlbLine
+	filling      tlbLine       // is kept when the read of the table has ended
+	missed       drivers.Cycle // when it was not found
+	filled       drivers.Cycle // when the read ends, as far as it is known
+	flushed      drivers.Cycle // the last time, of anything
 	server       atuServer
 	commands     commands
 	faults, last uint64
 	hits, misses uint64
+}
+
+type tlbLine struct {
+	valid       bool
+	table       uint8
+	page        uint64
+	translation regs.ATUEntry
 }
 
 // A span is a piece of memory.
@@ -105,8 +111,9 @@ func (n *node) faulted(a *access, fault regs.RMAError) {
 }
 
 // setTable changes a table's register; what was known of it is forgotten.
-func (u *atu) setTable(reg *uint64, v uint64) {
+func (u *atu) setTable(now drivers.Cycle, reg *uint64, v uint64) {
 	*reg = v
+	u.flushes(now)
 	for i := range u.tlb {
 		u.tlb[i].valid = false
 	}
@@ -115,20 +122,46 @@ func (u *atu) setTable(reg *uint64, v uint64) {
 // tlbIndex is the one entry where a page's translation may stand.
 func tlbIndex(table uint8, page uint64) uint64 { return (page ^ uint64(table)) % tlbEntries }
 
-// entry finds a page's translation in the TLB or reads it. A page that is not
+// flushes: something is flushed, whatever it is. What is read from a table just then serves its own request and is not kept.
+func (u *atu) flushes(now drivers.Cycle) {
+	u.flushed = now
+	if now > u.filled {
+		u.keep()
+	} else if now > u.missed {
+		u.filling.valid = false
+	}
+}
+
+// keep keeps what was read from a table.
+func (u *atu) keep() {
+	if f := &u.filling; f.valid {
+		u.tlb[tlbIndex(f.table, f.page)], f.valid = *f, false
+	}
+}
+
+// setsTable: a register of a table is written later in this cycle.
+func (n *node) setsTable() bool {
+	if n.regs.n == 0 {
+		return false
+	}
+	op := n.regs.first()
+	return !op.read && op.off >= regs.ATUBase(0) && op.off <= regs.ATUPages(regs.ATUTables-1) && op.off&0xfff <= regs.ATUPages(0)&0xfff && n.dueAt(op) <= n.p.now
+}
+
+// entry finds a page's translation in the TLB, which does not answer while something is flushed, or reads it. A page that is not
 // mapped is not kept: mapping needs no flush.
 func (n *node) entry(table uint8, page, addr uint64) regs.ATUEntry {
-	c := &n.atu.tlb[tlbIndex(table, page)]
-	if c.valid && c.table == table && c.page == page {
-		n.atu.hits++
+	u := &n.atu
+	u.keep()
+	c := &u.tlb[tlbIndex(table, page)]
+	if c.valid && c.table == table && c.page == page && u.flushed != n.p.now && !n.setsTable() {
+		u.hits++
 		return c.translation
 	}
-	n.atu.misses++
-	n.atu.server.entry = addr
+	u.misses++
+	u.server.entry = addr
 	e := regs.ATUEntry(getWord(n.dma(span{addr, entryBytes})))
-	if e.Rights() != regs.ATURightsNone {
-		c.valid, c.table, c.page, c.translation = true, table, page, e
-	}
+	u.filling, u.missed, u.filled = tlbLine{e.Rights() != regs.ATURightsNone, table, page, e}, n.p.now, drivers.Forever
 	return e
 }
 

@@ -91,7 +91,7 @@ func (n *node) command(now drivers.Cycle) {
 		c.now = *c.queue.first()
 		c.queue.drop()
 		c.step, c.begun, c.ended, c.at = commandWait, now, 0, now+1
-		n.atu.flush(&c.now)
+		n.atu.flush(now, &c.now)
 	case commandWait:
 		if !c.now.tells {
 			c.end(now)
@@ -127,7 +127,10 @@ func (n *node) commandWritten(now drivers.Cycle) {
 }
 
 // flush forgets the translations that a command names; of a page, whatever stands in its place.
-func (u *atu) flush(a *atuCommand) {
+func (u *atu) flush(now drivers.Cycle, a *atuCommand) {
+	if a.op() != regs.ATUOpFence {
+		u.flushes(now)
+	}
 	table, vpid := uint8(regs.ATUCommandTable.Of(a.value)), uint8(regs.ATUCommandVPID.Of(a.value))
 	for i := range u.tlb {
 		e := &u.tlb[i]

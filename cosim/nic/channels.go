@@ -199,6 +199,7 @@ func (n *node) fetched(reader int, now, data drivers.Cycle) {
 	case readResponder:
 		n.rma.completer[vcRequest].fetched(now, data)
 	case readATU:
+		n.atu.filled = data - 1 // and judged a cycle later
 		n.translated(data + 1)
 	}
 }

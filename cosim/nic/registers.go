@@ -211,7 +211,7 @@ func (n *node) readReg(now drivers.Cycle, off uint32, i uint8) uint64 {
 	case regs.RMAWindow(i):
 		n.seeDescriptor()
 		if n.stands(i).starts {
-			return n.procs[i].windows[windowRMA].read(n.rma.descs[i].n)
+			return n.procs[i].windows[windowRMA].read(n.rma.descs[i].n - n.ending(i))
 		}
 		return 0
 	case regs.PDID(i):

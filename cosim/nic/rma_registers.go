@@ -113,9 +113,9 @@ func (n *node) writeRMA(now drivers.Cycle, off uint32, i uint8, v uint64) bool {
 			n.ringChanged(now)
 		}
 	case regs.ATUBase(i):
-		n.atu.setTable(&table.base, v&^(entryBytes-1))
+		n.atu.setTable(now, &table.base, v&^(entryBytes-1))
 	case regs.ATUPages(i):
-		n.atu.setTable(&table.pages, v&(regs.ATUPagesPages.Mask()|regs.ATUPagesSize.Mask()))
+		n.atu.setTable(now, &table.pages, v&(regs.ATUPagesPages.Mask()|regs.ATUPagesSize.Mask()))
 	default:
 		return false
 	}

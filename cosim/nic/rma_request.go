@@ -164,7 +164,7 @@ func (n *node) beginFragment(now drivers.Cycle) {
 	b := begun{asked: frag.asked, ready: now + 1, job: job{sends: frag.fault == regs.RMAErrorNone && !dead, note: notice{
 		wanted: !dead && (frag.fault != regs.RMAErrorNone || f.NotiRequester && (last || f.Each)), vpid: uint8(vpid), stamp: s,
 		w0: uint64(regs.RMAExtFields{NLA: frag.nla & nlaMask, Tag: f.Tag}.Pack()),
-		w1: regs.RMANotiFields{BytesMinus1: uint32(frag.bytes - 1), Unit: regs.RMAUnitRequester, Command: f.Command,
+		w1: regs.RMANotiFields{BytesMinus1: frag.told(&f), Unit: regs.RMAUnitRequester, Command: f.Command,
 			Error: frag.fault, Last: last, PeerVPID: f.DstVPID, PeerNode: f.DstNode},
 	}}}
 	if b.job.sends {
@@ -188,6 +188,33 @@ func (n *node) beginFragment(now drivers.Cycle) {
 	}
 	r.next = (vpid + 1) % regs.VPIDs
 	r.requester.enter(phaseIdle, now+1)
+}
+
+// told is the size that a notification names: that of the whole descriptor, where it asks for what cannot be.
+func (f *fragment) told(desc *regs.RMADescFields) uint32 {
+	switch {
+	case f.fault != regs.RMAErrorBadCommand && f.fault != regs.RMAErrorBounds:
+		return uint32(f.bytes - 1)
+	case desc.Command == regs.RMACommandNotiPut || desc.Command == regs.RMACommandFCAA:
+		return uint32(operandsOf(desc).bytes - 1)
+	}
+	return desc.BytesMinus1 // also of a command that there is not
+}
+
+// ending counts the descriptors of a process that end in this cycle: hardware, a cycle ahead, shows them no more.
+func (n *node) ending(vpid uint8) int {
+	r, frag := &n.rma, &n.rma.frag
+	if r.requester.phase == phaseIdle || r.requestDue() > n.p.now || frag.vpid != int(vpid) {
+		return 0
+	}
+	c := &r.closed[vpid]
+	if r.requester.phase == phaseMove && !c.seen(frag.asked) { // its address is to be translated
+		return 0
+	}
+	if frag.last || frag.fault != regs.RMAErrorNone || c.seen(n.p.now-behind) {
+		return 1
+	}
+	return 0
 }
 
 // sendFragment has the oldest fragment sent, or its fault told.
