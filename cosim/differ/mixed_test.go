@@ -202,7 +202,7 @@ func runMixed(t *testing.T, uri string, list []mixedSend, slow uint64, commands 
 	for n := range mixedNodes {
 		memory = append(memory, slices.Clone(m.Device(n).Memory()))
 		for _, off := range append(linkRegisters(), []uint32{regs.TXPackets, regs.TXStall, regs.RXPackets, regs.RXStall, regs.RMATXPackets, regs.RMARXPackets,
-			regs.RMANotis, regs.RMAErrors, regs.ATUHits, regs.ATUMisses, regs.NotiWP(0), regs.NotiWP(1), regs.NVMBytes(0), regs.NVMStall(0),
+			regs.RMANotis, regs.RMAErrors, regs.ATUHits, regs.ATUMisses, regs.NotiWP(0), regs.NotiWP(1), regs.NotiStall(0), regs.NotiStall(1), regs.MboxStall(0), regs.NVMBytes(0), regs.NVMStall(0),
 			regs.ATUStatus, regs.ATURefused, regs.ATUDoneErrors, regs.RPRefused, regs.RMANotiOff, regs.RXDropped,
 			regs.MboxWP(0), regs.MboxRP(0), regs.NotiRP(0), regs.RXCRCErrors, regs.RMARXDropped, regs.ErrorInfo, regs.IRQStatus,
 			regs.TXDropped, regs.RMARefused, regs.RMALate, regs.RMAPurged, regs.DomainRefused, regs.DomainLast, regs.Life(0), regs.Life(1),

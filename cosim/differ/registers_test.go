@@ -91,3 +91,40 @@ func TestWireRegisters(t *testing.T) {
 	}
 	require.Len(t, logs[1], len(logs[0]))
 }
+
+// TestDescriptorsThatWait: the registers that count a process's descriptors, read in every cycle around one that comes and goes.
+func TestDescriptorsThatWait(t *testing.T) {
+	if testing.Short() {
+		t.Skip("builds a simulator")
+	}
+	descriptors := []regs.RMADescFields{
+		{Command: regs.RMACommandNotiPut, NotiRequester: true}, {Command: regs.RMACommandPut, BytesMinus1: 7}, {Command: regs.RMACommandPut, BytesMinus1: 599},
+		{Command: regs.RMACommandGet, BytesMinus1: 299}, {Command: 0}, {Command: regs.RMACommandPut, DstNode: 3},
+	}
+	run := func(uri string) (seen []string) {
+		a := &arrivals{}
+		sys, m, _ := openRMA(t, uri, a)
+		var stop drivers.Stop
+		for _, d := range descriptors {
+			for late := range drivers.Cycle(60) {
+				for _, off := range []uint32{regs.RMAWindow(0), regs.RMALevel, regs.Level(0)} {
+					wp, err := m.Device(0).ReadReg(regs.NotiWP(0))
+					require.NoError(t, err)
+					require.NoError(t, m.Device(0).WriteReg(regs.NotiRP(0), wp))
+					postRMA(m, d, 0x1000, 0x2000)
+					require.NoError(t, m.Run(m.Now()+late, &stop))
+					v, err := m.Device(0).ReadReg(off)
+					require.NoError(t, err)
+					seen = append(seen, fmt.Sprintf("%v of %d bytes, %d cycles late: cycle %d: %s is 0x%x", d.Command, d.BytesMinus1+1, late, m.Now(), regs.Describe(off), v))
+					require.NoError(t, m.Run(m.Now()+400, &stop))
+				}
+			}
+		}
+		require.NoError(t, sys.Close())
+		return seen
+	}
+	rtl, model := run("rtl:"), run("model:")
+	for i := range rtl {
+		require.Equal(t, rtl[i], model[i])
+	}
+}

@@ -55,6 +55,19 @@ func operations() (list []operation) {
 	add("notification", regs.RMACommandNotiPut, 1, 0xabcdef, 0)
 	add("fetch and add", regs.RMACommandFCAA, 1, 5<<32|9, nla(0x6000))
 	add("put nowhere", regs.RMACommandPut, 8, nla(0x1000), nla(0x900000))
+	// What cannot be is told with the size of the whole descriptor, what a fragment alone finds with that of the fragment.
+	add("no command", 0, 300, nla(0x1000), nla(0x2000))
+	add("no command", 6, 5000, nla(0x1ffc), nla(0x2000))
+	add("immediate put", regs.RMACommandImmPut, 9, 0, nla(0x2000))
+	add("unaligned fetch and add", regs.RMACommandFCAA, 77, 0, nla(0x6002))
+	add("beyond a table of all pages", regs.RMACommandPut, 8, 1<<44-4, nla(0x2000))
+	add("notification with a place", regs.RMACommandNotiPut, 500, 1, 1<<48)
+	add("a put that leaves its table", regs.RMACommandPut, 700, nla(rmaPages<<12-300), nla(0x2000))
+	add("a get that does", regs.RMACommandGet, 700, nla(rmaPages<<12-300), nla(0x2000))
+	add("no such node", regs.RMACommandPut, 700, nla(0x1003), nla(0x2000))
+	list[len(list)-1].desc.DstNode = 2
+	add("no such node", regs.RMACommandFCAA, 700, 0, 2)
+	list[len(list)-1].desc.DstNode = 2
 	return list
 }
 

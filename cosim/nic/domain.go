@@ -129,20 +129,26 @@ func (n *node) closeWindow(now drivers.Cycle, i uint8) {
 // levelOf counts what waits of a process in its own NIC.
 func (n *node) levelOf(i uint8) uint64 {
 	r := &n.rma
-	var fragments uint64
+	waiting := n.descriptors(i)
+	begun, _ := n.passing(i)
+	fragments := uint64(begun)
 	for k := range r.begun.n {
 		if r.begun.at(k).job.note.vpid == i {
 			fragments++
 		}
 	}
-	jobs := &r.senders[vcRequest].jobs
+	sender := &r.senders[vcRequest]
+	jobs := &sender.jobs
+	if jobs.n > 0 && jobs.first().note.vpid == i && sender.due() <= n.p.now { // hardware has ended it
+		fragments--
+	}
 	for k := range jobs.n {
 		if jobs.at(k).note.vpid == i {
 			fragments++
 		}
 	}
 	lines := uint64(n.procs[i].windows[windowVELO].waiting)
-	return uint64(r.descs[i].n)<<regs.LevelDescriptors.LSB() | fragments<<regs.LevelFragments.LSB() | lines<<regs.LevelLines.LSB()
+	return uint64(waiting)<<regs.LevelDescriptors.LSB() | fragments<<regs.LevelFragments.LSB() | lines<<regs.LevelLines.LSB()
 }
 
 // note records the first error; the caller counts it.

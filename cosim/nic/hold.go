@@ -56,16 +56,20 @@ func (n *node) wakeSpent() {
 
 // ---- rings: of those that hold units, that of the first unit pays ----
 
-// payers finds who pays from a cycle on, when units have begun or ceased to wait.
+// payers finds who pays from a cycle on, when units have begun or ceased to wait. For its ring, and no other, cycles are counted.
 func (n *node) payers(from drivers.Cycle) {
 	f := &n.rma.notifier
 	if f.pays && from > f.paysFrom {
 		n.rma.rings[f.payer].spend(from - f.paysFrom)
 	}
+	if f.pays {
+		n.rma.rings[f.payer].stall.end(from)
+	}
 	f.pays, f.paysFrom, f.spent = false, from, drivers.Forever
 	for i := range f.waits {
 		if f.waits[i] {
 			f.pays, f.payer, f.first = true, n.rma.teller(i).note.vpid, i
+			n.rma.rings[f.payer].stall.begin(from)
 			if left := n.rma.rings[f.payer].left; left != forGood {
 				f.spent = from + drivers.Cycle(left)
 				n.wake(unitRMA, f.spent)
@@ -78,7 +82,6 @@ func (n *node) payers(from drivers.Cycle) {
 // spendRing: the ring that pays has nothing left; its unit asks again.
 func (n *node) spendRing(now drivers.Cycle) {
 	f := &n.rma.notifier
-	n.ringOf(f.first).stall.end(now + 1)
 	f.waits[f.first], f.asks[f.first] = false, now+1
 	n.payers(now + 1)
 	n.wake(unitRMA, now+1)

@@ -182,7 +182,6 @@ func (n *node) notify(now drivers.Cycle) {
 			n.discarded(now)
 		case r.full():
 			f.waits[f.client], f.found = true, note.vpid
-			r.stall.begin(now + 1)
 			n.interrupt(regs.IRQStatusStall)
 			n.payers(now + 1)
 			f.step, f.at = notifierPick, now+1
@@ -249,7 +248,6 @@ func (n *node) ringChanged(now drivers.Cycle) {
 	for i := range f.waits {
 		if f.waits[i] {
 			f.waits[i], f.asks[i] = false, now+1
-			n.ringOf(i).stall.end(now + 1)
 		}
 	}
 	n.payers(now + 1)

@@ -209,9 +209,9 @@ func (n *node) readReg(now drivers.Cycle, off uint32, i uint8) uint64 {
 		}
 		return 0
 	case regs.RMAWindow(i):
-		n.seeDescriptor()
+		waiting := n.descriptors(i)
 		if n.stands(i).starts {
-			return n.procs[i].windows[windowRMA].read(n.rma.descs[i].n - n.ending(i))
+			return n.procs[i].windows[windowRMA].read(waiting)
 		}
 		return 0
 	case regs.PDID(i):

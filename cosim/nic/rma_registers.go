@@ -24,7 +24,9 @@ func (n *node) readRMA(off uint32) uint64 {
 	case regs.RMANotiOff:
 		return r.notiOff
 	case regs.RMALevel:
-		return r.level()
+		n.seeDescriptor()
+		_, ended := n.passing(uint8(r.frag.vpid))
+		return r.level() - uint64(ended)
 	case regs.RMALate:
 		return r.late
 	case regs.RMAPurged:

@@ -201,20 +201,28 @@ func (f *fragment) told(desc *regs.RMADescFields) uint32 {
 	return desc.BytesMinus1 // also of a command that there is not
 }
 
-// ending counts the descriptors of a process that end in this cycle: hardware, a cycle ahead, shows them no more.
-func (n *node) ending(vpid uint8) int {
+// passing tells what the requester does for a process in this cycle, and hardware has done a cycle before: a fragment of it is begun,
+// or found wrong, and with it a descriptor may end.
+func (n *node) passing(vpid uint8) (fragments, descriptors int) {
 	r, frag := &n.rma, &n.rma.frag
 	if r.requester.phase == phaseIdle || r.requestDue() > n.p.now || frag.vpid != int(vpid) {
-		return 0
+		return 0, 0
 	}
 	c := &r.closed[vpid]
 	if r.requester.phase == phaseMove && !c.seen(frag.asked) { // its address is to be translated
-		return 0
+		return 0, 0
 	}
 	if frag.last || frag.fault != regs.RMAErrorNone || c.seen(n.p.now-behind) {
-		return 1
+		return 1, 1
 	}
-	return 0
+	return 1, 0
+}
+
+// descriptors counts those of a process that wait, as registers show them.
+func (n *node) descriptors(vpid uint8) int {
+	n.seeDescriptor()
+	_, ended := n.passing(vpid)
+	return n.rma.descs[vpid].n - ended
 }
 
 // sendFragment has the oldest fragment sent, or its fault told.

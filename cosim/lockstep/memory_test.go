@@ -1,0 +1,56 @@
+package lockstep
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/nicloop/nicloop/drivers"
+)
+
+// lines is a node that is nothing but its memory, and linesSystem one of it.
+type lines struct {
+	drivers.Device
+	mem []byte
+}
+
+func (l *lines) Memory() []byte { return l.mem }
+
+type linesSystem struct {
+	drivers.Timed
+	node *lines
+}
+
+func (s linesSystem) Device(int) drivers.Device { return s.node }
+
+// TestBuffersUsedAgain: of a line that is written again and again, one side being a little behind with what is under way, only the
+// newest write counts; when that has landed, a difference is one.
+func TestBuffersUsedAgain(t *testing.T) {
+	p := New(Cycles, "left", "right")
+	var nodes [2]*lines
+	for i, s := range p.sides {
+		nodes[i] = &lines{mem: make([]byte, 4096)}
+		s.current = &system{Timed: linesSystem{node: nodes[i]}, side: s}
+	}
+	put := func(at drivers.Cycle) {
+		e := drivers.TraceEvent{Cycle: at, Point: drivers.PointWriteAddr, Data: 0x240}
+		p.noteWrite(&e, &e)
+	}
+	look := func(at drivers.Cycle, left, right byte) bool {
+		nodes[0].mem[0x245], nodes[1].mem[0x245] = left, right
+		p.sides[0].stop.at, p.sides[1].stop.at = at, at
+		p.checkWrites(false)
+		return p.parted
+	}
+	for round := range byte(20) { // the left one has landed when the other has not
+		begun := 1000 * drivers.Cycle(round)
+		put(begun)
+		require.False(t, look(begun+600, round, round-1), "round %d", round)
+	}
+	require.False(t, look(21000, 19, 19))
+	require.Empty(t, p.writes)
+	put(22000)
+	require.False(t, look(23000, 20, 21), "it may be late")
+	require.True(t, look(24000, 20, 21))
+	require.Equal(t, drivers.Cycle(22000), p.stops[0].at)
+}
