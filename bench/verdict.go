@@ -111,6 +111,13 @@ func (w *World) verdict(cause error, class Class, procs []vtime.ProcState, idle 
 		}
 		v.Nodes = append(v.Nodes, s)
 	}
+	if class != Limited { // nothing moves
+		lost, err := w.lostOnLinks()
+		v.Lost = append(v.Lost, lost...)
+		if err != nil {
+			return fmt.Errorf("%w (and the links cannot be read: %w)", cause, err)
+		}
+	}
 	v.Chain = w.chain(procs, w.fullMailbox(v.Nodes), class != Limited)
 	return v
 }

@@ -3,6 +3,9 @@ package bench
 import (
 	"context"
 	"errors"
+	"os"
+	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -11,6 +14,7 @@ import (
 	"github.com/nicloop/nicloop/drivers"
 	"github.com/nicloop/nicloop/drivers/regs"
 	"github.com/nicloop/nicloop/host"
+	hdl "github.com/nicloop/nicloop/rtl"
 	"github.com/nicloop/nicloop/velo"
 )
 
@@ -90,8 +94,117 @@ func TestVerdictLostCredits(t *testing.T) {
 		return forged{sys.(drivers.Timed), 1, 3}, nil
 	}
 	v := verdictOf(t, c, waits)
-	require.Equal(t, []LostCredits{{Node: 1, Port: 0, VC: 1, Have: 13, Depth: 16}}, v.Lost)
+	require.Equal(t, []LostCredits{{Node: 1, Port: 0, VC: 1, Peer: 1, Have: 13, Depth: 16}}, v.Lost)
 	require.ErrorContains(t, v, "credits are lost: router of node 1, port 0 (from the NIC), VC 1: the sender has 13 of 16")
+}
+
+// shortOf is a system of which one link shows fewer credits than there are.
+type shortOf struct {
+	drivers.Timed
+	node int
+	off  uint32
+	lost uint64
+}
+
+type shortDevice struct {
+	drivers.Device
+	of *shortOf
+}
+
+func (s shortOf) Device(node int) drivers.Device {
+	if node == s.node {
+		return shortDevice{s.Timed.Device(node), &s}
+	}
+	return s.Timed.Device(node)
+}
+
+func (d shortDevice) ReadReg(off uint32) (uint64, error) {
+	v, err := d.Device.ReadReg(off)
+	if off == d.of.off {
+		v -= d.of.lost
+	}
+	return v, err
+}
+
+// TestVerdictLinksStand: in meshes and rings that stand, full or empty, every credit of every link is somewhere; one that is not is named
+// with router, port, channel and counts.
+func TestVerdictLinksStand(t *testing.T) {
+	for _, c := range []struct {
+		device string
+		nodes  int
+	}{{"model:", 3}, {"model:", 8}, {"model:?torus=1&dims=4x1x1&vc_depth=2", 4}, {"model:?torus=1", 9}, {"model:?link_errors=1e-3", 4}} {
+		full := Default("alltoall")
+		full.Device, full.Nodes, full.Procs = c.device, c.nodes, 2
+		full.Velo = velo.Config{Flow: velo.None, Slots: 1}
+		_, err := Run(context.Background(), full)
+		var v *Verdict
+		require.ErrorAs(t, err, &v, c.device)
+		require.Equal(t, RTLStall, v.Class)
+		require.Empty(t, v.Lost, c.device)
+
+		full.Open = func(ctx context.Context, uri string, opt drivers.Options) (drivers.System, error) {
+			sys, err := drivers.Open(ctx, uri, opt)
+			if err != nil {
+				return nil, err
+			}
+			return shortOf{sys.(drivers.Timed), 1, regs.WireLevel(1), 1 << regs.WireLevelCredits1.LSB()}, nil
+		}
+		_, err = Run(context.Background(), full)
+		require.ErrorAs(t, err, &v, c.device)
+		require.Len(t, v.Lost, 1)
+		l := v.Lost[0]
+		require.Equal(t, LostCredits{Node: 1, Port: 2, VC: 1, Peer: 0, Have: l.Depth - 1, Depth: l.Depth}, l)
+	}
+}
+
+// leaking is the RTL with a router of node 1 that loses the credits of VC 0 that come over link +X, from the fifth on.
+func leaking(t *testing.T) (dir string) {
+	dir = t.TempDir()
+	require.NoError(t, os.CopyFS(dir, hdl.Sources))
+	file := filepath.Join(dir, "core", "router.sv")
+	text, err := os.ReadFile(file)
+	require.NoError(t, err)
+	const credits, from = ".tx_credit(tx_credit[o*VCS+:VCS])", "  // ---- crossbar ----\n"
+	require.Equal(t, 1, strings.Count(string(text), credits))
+	require.Equal(t, 1, strings.Count(string(text), from))
+	edited := strings.Replace(string(text), credits, ".tx_credit(tx_credit[o*VCS+:VCS] & ~VCS'(o == 1 && here == 12'd1 && leaks == 3'd4))", 1)
+	edited = strings.Replace(edited, from, from+"  logic [2:0] leaks;\n"+
+		"  always_ff @(posedge clk) if (rst) leaks <= '0; else if (tx_credit[VCS] && leaks != 3'd4) leaks <= leaks + 1'b1;\n", 1)
+	require.NoError(t, os.Chmod(file, 0o644))
+	require.NoError(t, os.WriteFile(file, []byte(edited), 0o644))
+	return dir
+}
+
+// TestVerdictLeakingRouter: a router in the middle of a line loses credits of a link until everything stands, and the verdict says which.
+func TestVerdictLeakingRouter(t *testing.T) {
+	if testing.Short() {
+		t.Skip("builds a simulator")
+	}
+	c := Default("")
+	c.Device, c.Nodes, c.Sizes = "rtl:?src="+leaking(t), 3, []int{1024}
+	err := Launch(context.Background(), c, 4, func(r *host.Rank) error {
+		for range 50 {
+			switch r.ID() {
+			case 0:
+				if err := r.Send(2, 7, make([]byte, 1024)); err != nil {
+					return err
+				}
+			case 2:
+				if _, err := r.Recv(0, 7, make([]byte, 1024)); err != nil {
+					return err
+				}
+			}
+		}
+		return nil
+	})
+	if errors.Is(err, drivers.ErrEnvironment) && os.Getenv("CI") == "" {
+		t.Skipf("no simulator here: %v", err)
+	}
+	var v *Verdict
+	require.ErrorAs(t, err, &v)
+	require.Equal(t, RTLStall, v.Class)
+	require.Equal(t, []LostCredits{{Node: 1, Port: 1, VC: 0, Peer: 2, Have: 0, Buffered: 0, Depth: 16}}, v.Lost)
+	require.ErrorContains(t, v, "credits are lost: router of node 1, port 1 (+X, to node 2), VC 0: it has 0 of 16, 0 flits are buffered behind the link, 16 are nowhere")
 }
 
 // TestVerdictRendezvous: a rank that waits for a long message says how far that is.

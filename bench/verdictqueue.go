@@ -16,19 +16,6 @@ type Held struct {
 	Why   string `json:"why"`
 }
 
-// LostCredits are credits that nobody has: nothing is buffered, yet they have not come back.
-type LostCredits struct {
-	Node  int    `json:"node"`
-	Port  int    `json:"port"` // of the router; 0 is the NIC's own
-	VC    int    `json:"vc"`
-	Have  uint64 `json:"credits"`
-	Depth uint64 `json:"of"`
-}
-
-func (l LostCredits) String() string {
-	return fmt.Sprintf("credits are lost: router of node %d, port %d (from the NIC), VC %d: the sender has %d of %d, and nothing is buffered", l.Node, l.Port, l.VC, l.Have, l.Depth)
-}
-
 // rmaUnits are those that notify, in the order of RMA_LEVEL.stalled.
 var rmaUnits = [...]string{"u_nic.u_rma.u_requester", "u_nic.u_rma.u_responder", "u_nic.u_rma.u_completer", "u_nic.u_rma.u_answers"}
 
@@ -77,7 +64,7 @@ func (s *NodeState) held(l levels, idle bool) (lost []LostCredits) {
 		switch taken := depth - min(depth, have); {
 		case taken == 0:
 		case idle:
-			lost = append(lost, LostCredits{Node: s.Node, VC: vc, Have: have, Depth: depth})
+			lost = append(lost, LostCredits{Node: s.Node, Peer: s.Node, VC: vc, Have: have, Depth: depth})
 		default:
 			add("u_nic.u_router.g_in[0].u_input", "the outputs that they are for stand", "%d flits from the NIC, VC %d", taken, vc)
 		}

@@ -2,7 +2,7 @@
 package nicloop_pkg;
   localparam logic [63:0] MAGIC_VALUE = 64'h31504f4f4c43494e;
   localparam logic [63:0] VERSION_VALUE = 64'd1;
-  localparam logic [63:0] DESC_HASH_VALUE = 64'h23831bc0c05517e9;
+  localparam logic [63:0] DESC_HASH_VALUE = 64'h6785cc6d457d90bb;
 
   localparam int CLOCK_PS = 6400;  // clock period: 156.25 MHz core clock
   localparam int SLOT_BYTES = 64;  // one mailbox slot
@@ -613,7 +613,7 @@ package nicloop_pkg;
   localparam logic [18:0] REG_LINK_RESETS = 19'h00048;  // ro: times the ends of the link had agreed and one of them was reset (32 bits)
   localparam logic [18:0] REG_LINK_LOST = 19'h00050;  // ro: packets sent here of which nothing had been taken at the other end when one of them was reset; counted when they agree again (32 bits)
 
-  // page wire: one per link, in a simulation alone: faults of the wire that leaves the node there
+  // page wire: one per link, in a simulation alone: faults of the wire that leaves the node there, and what the router has at that port
   localparam logic [18:0] PAGE_WIRE_BASE = 19'h70000;
   localparam int PAGE_WIRE_STRIDE = 4096;
   localparam int PAGE_WIRE_COUNT = 6;
@@ -628,4 +628,21 @@ package nicloop_pkg;
   localparam int WIRE_CTRL_DOWN_LSB = 0;
   localparam int WIRE_CTRL_DOWN_W = 1;
   localparam logic [18:0] REG_WIRE_FAULTS = 19'h00020;  // ro: words corrupted or lost since reset
+  localparam logic [18:0] REG_WIRE_LEVEL = 19'h00028;  // ro: of the router's port now, by channel: credits of its output, flits in the buffer of its input. When nothing is on its way over a link, the credits at one end and the flits at the other are VC_DEPTH together
+  localparam int WIRE_LEVEL_CREDITS0_LSB = 0;
+  localparam int WIRE_LEVEL_CREDITS0_W = 8;
+  localparam int WIRE_LEVEL_CREDITS1_LSB = 8;
+  localparam int WIRE_LEVEL_CREDITS1_W = 8;
+  localparam int WIRE_LEVEL_CREDITS2_LSB = 16;
+  localparam int WIRE_LEVEL_CREDITS2_W = 8;
+  localparam int WIRE_LEVEL_CREDITS3_LSB = 24;
+  localparam int WIRE_LEVEL_CREDITS3_W = 8;
+  localparam int WIRE_LEVEL_FLITS0_LSB = 32;
+  localparam int WIRE_LEVEL_FLITS0_W = 8;
+  localparam int WIRE_LEVEL_FLITS1_LSB = 40;
+  localparam int WIRE_LEVEL_FLITS1_W = 8;
+  localparam int WIRE_LEVEL_FLITS2_LSB = 48;
+  localparam int WIRE_LEVEL_FLITS2_W = 8;
+  localparam int WIRE_LEVEL_FLITS3_LSB = 56;
+  localparam int WIRE_LEVEL_FLITS3_W = 8;
 endpackage

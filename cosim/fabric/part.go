@@ -71,6 +71,17 @@ func (p *Part) InjectAt(node int, vc uint8) uint64 {
 // Credits is the number of flits that node may inject on vc before one comes back.
 func (p *Part) Credits(node int, vc uint8) int { return p.where[node].wire[vc].credits(p.now) }
 
+// PortLevel is what router has at a port on vc: credits of the output, and flits in the buffer of the input.
+func (p *Part) PortLevel(router, port, vc int) (credits, flits int) {
+	in := p.Fabric.inputVC(router, port, vc)
+	for out := range p.routers[router].outs {
+		if q := p.voqs[int(in.voqs)+out]; q != nil {
+			flits += int(q.length())
+		}
+	}
+	return p.Fabric.outputVC(router, port, vc).credits(p.now), flits
+}
+
 // Inject puts a flit on the wire from the NIC to its router, at most one per node
 // and cycle. Without a credit it panics: a NIC that does that loses flits.
 func (p *Part) Inject(node int, vc uint8, flit Flit) { p.InjectRun(node, vc, flit, 1) }

@@ -55,6 +55,16 @@ func (n *network) WireFaults(node, link int) uint64 {
 	return n.f.WireState(node, link+1).Faults
 }
 
+// PortLevel implements nic.Wires.
+func (n *network) PortLevel(node, link int) (credits, flits [4]uint8) {
+	n.catchUp(n.m.Now())
+	for vc := range n.topology.VCs() {
+		c, f := n.f.PortLevel(node, link+1, vc)
+		credits[vc], flits[vc] = uint8(c), uint8(f)
+	}
+	return credits, flits
+}
+
 // heed tells the NICs what links have done since the last time.
 func (n *network) heed() {
 	for _, l := range n.f.LinkFailures() {

@@ -22,6 +22,8 @@ type Wires interface {
 	// LinkState and WireState are what registers show in the present cycle.
 	LinkState(node, link int) LinkState
 	WireFaults(node, link int) uint64
+	// PortLevel is what the router has at the link's port, by channel: credits of its output, flits in the buffer of its input.
+	PortLevel(node, link int) (credits, flits [4]uint8)
 	// Lookahead is Config.Lookahead, which Expose may shorten.
 	Lookahead() drivers.Cycle
 }
@@ -172,6 +174,8 @@ func (n *node) readLink(off uint32, i uint8) (uint64, bool) {
 	switch off {
 	case regs.WireFaults(i):
 		return n.p.wires.WireFaults(n.id, int(i)), true
+	case regs.WireLevel(i):
+		return n.portLevel(int(i)), true
 	case regs.LinkCRCErrors(i):
 		return s.CRCErrors, true
 	case regs.LinkRetransmissions(i):
@@ -193,6 +197,15 @@ func (n *node) readLink(off uint32, i uint8) (uint64, bool) {
 		v |= regs.LinkStatusDead
 	}
 	return v, true
+}
+
+// portLevel is what WIRE_LEVEL shows.
+func (n *node) portLevel(link int) (v uint64) {
+	credits, flits := n.p.wires.PortLevel(n.id, link)
+	for vc := range credits {
+		v |= uint64(credits[vc])<<(regs.WireLevelCredits0.LSB()+8*vc) | uint64(flits[vc])<<(regs.WireLevelFlits0.LSB()+8*vc)
+	}
+	return v
 }
 
 // Patience is that of a node's link.

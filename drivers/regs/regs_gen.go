@@ -10,7 +10,7 @@ const (
 	// VersionValue is the version of the description.
 	VersionValue = 1
 	// DescHashValue is what register DESC_HASH reads on hardware built from the same description.
-	DescHashValue uint64 = 0x23831bc0c05517e9
+	DescHashValue uint64 = 0x6785cc6d457d90bb
 )
 
 const (
@@ -1405,6 +1405,9 @@ func WireCtrl(link uint8) uint32 { return strided(0x70018, 0x1000, 6, link) }
 // WireFaults is the address of register WIRE_FAULTS of a link (ro): words corrupted or lost since reset.
 func WireFaults(link uint8) uint32 { return strided(0x70020, 0x1000, 6, link) }
 
+// WireLevel is the address of register WIRE_LEVEL of a link (ro): of the router's port now, by channel: credits of its output, flits in the buffer of its input. When nothing is on its way over a link, the credits at one end and the flits at the other are VC_DEPTH together.
+func WireLevel(link uint8) uint32 { return strided(0x70028, 0x1000, 6, link) }
+
 // Fields of register WIRE_ERRORS.
 const (
 	WireErrorsRate Bits = 0x2000 // [31:0]
@@ -1418,6 +1421,18 @@ const (
 // Fields of register WIRE_CTRL.
 const (
 	WireCtrlDown uint64 = 1 << 0
+)
+
+// Fields of register WIRE_LEVEL.
+const (
+	WireLevelCredits0 Bits = 0x0800 // [7:0]
+	WireLevelCredits1 Bits = 0x0808 // [15:8]
+	WireLevelCredits2 Bits = 0x0810 // [23:16]
+	WireLevelCredits3 Bits = 0x0818 // [31:24]
+	WireLevelFlits0   Bits = 0x0820 // [39:32]
+	WireLevelFlits1   Bits = 0x0828 // [47:40]
+	WireLevelFlits2   Bits = 0x0830 // [55:48]
+	WireLevelFlits3   Bits = 0x0838 // [63:56]
 )
 
 // table holds every register in order of address.
@@ -1644,4 +1659,14 @@ var table = []Register{
 		{Name: "down", Bits: 0x0100},
 	}},
 	{Name: "WIRE_FAULTS", Offset: 0x70020, Stride: 0x1000, Count: 6, Access: RO, Doc: "words corrupted or lost since reset", Fields: nil},
+	{Name: "WIRE_LEVEL", Offset: 0x70028, Stride: 0x1000, Count: 6, Access: RO, Doc: "of the router's port now, by channel: credits of its output, flits in the buffer of its input. When nothing is on its way over a link, the credits at one end and the flits at the other are VC_DEPTH together", Fields: []Field{
+		{Name: "credits0", Bits: 0x0800},
+		{Name: "credits1", Bits: 0x0808},
+		{Name: "credits2", Bits: 0x0810},
+		{Name: "credits3", Bits: 0x0818},
+		{Name: "flits0", Bits: 0x0820},
+		{Name: "flits1", Bits: 0x0828},
+		{Name: "flits2", Bits: 0x0830},
+		{Name: "flits3", Bits: 0x0838},
+	}},
 }

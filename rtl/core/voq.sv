@@ -121,7 +121,7 @@ module voq #(
 `ifndef SYNTHESIS
   generate
     for (genvar v = 0; v < VCS; v++) begin : g_check
-      logic [CNT_W-1:0] held;
+      logic [CNT_W-1:0] held;  // sim_node shows it
       always_ff @(posedge clk) begin
         if (rst) held <= '0;
         else if (moves) begin

@@ -5,7 +5,7 @@
 
 #define NICLOOP_MAGIC_VALUE     UINT64_C(0x31504f4f4c43494e)
 #define NICLOOP_VERSION_VALUE   UINT64_C(1)
-#define NICLOOP_DESC_HASH_VALUE UINT64_C(0x23831bc0c05517e9)
+#define NICLOOP_DESC_HASH_VALUE UINT64_C(0x6785cc6d457d90bb)
 
 #define NICLOOP_CLOCK_PS 6400 /* clock period: 156.25 MHz core clock */
 #define NICLOOP_SLOT_BYTES 64 /* one mailbox slot */
@@ -750,7 +750,7 @@
 #define NICLOOP_REG_LINK_RESETS(i) (0x60048u + 0x1000u * (i)) /* ro: times the ends of the link had agreed and one of them was reset (32 bits) */
 #define NICLOOP_REG_LINK_LOST(i) (0x60050u + 0x1000u * (i)) /* ro: packets sent here of which nothing had been taken at the other end when one of them was reset; counted when they agree again (32 bits) */
 
-/* page wire: one per link, in a simulation alone: faults of the wire that leaves the node there */
+/* page wire: one per link, in a simulation alone: faults of the wire that leaves the node there, and what the router has at that port */
 #define NICLOOP_REG_WIRE_ERRORS(i) (0x70000u + 0x1000u * (i)) /* rw: chance of a word to be corrupted, in 1/2^32 */
 #define NICLOOP_WIRE_ERRORS_RATE_LSB  0
 #define NICLOOP_WIRE_ERRORS_RATE_W    32
@@ -765,6 +765,31 @@
 #define NICLOOP_WIRE_CTRL_DOWN_W    1
 #define NICLOOP_WIRE_CTRL_DOWN_MASK UINT64_C(0x1)
 #define NICLOOP_REG_WIRE_FAULTS(i) (0x70020u + 0x1000u * (i)) /* ro: words corrupted or lost since reset */
+#define NICLOOP_REG_WIRE_LEVEL(i) (0x70028u + 0x1000u * (i)) /* ro: of the router's port now, by channel: credits of its output, flits in the buffer of its input. When nothing is on its way over a link, the credits at one end and the flits at the other are VC_DEPTH together */
+#define NICLOOP_WIRE_LEVEL_CREDITS0_LSB  0
+#define NICLOOP_WIRE_LEVEL_CREDITS0_W    8
+#define NICLOOP_WIRE_LEVEL_CREDITS0_MASK UINT64_C(0xff)
+#define NICLOOP_WIRE_LEVEL_CREDITS1_LSB  8
+#define NICLOOP_WIRE_LEVEL_CREDITS1_W    8
+#define NICLOOP_WIRE_LEVEL_CREDITS1_MASK UINT64_C(0xff00)
+#define NICLOOP_WIRE_LEVEL_CREDITS2_LSB  16
+#define NICLOOP_WIRE_LEVEL_CREDITS2_W    8
+#define NICLOOP_WIRE_LEVEL_CREDITS2_MASK UINT64_C(0xff0000)
+#define NICLOOP_WIRE_LEVEL_CREDITS3_LSB  24
+#define NICLOOP_WIRE_LEVEL_CREDITS3_W    8
+#define NICLOOP_WIRE_LEVEL_CREDITS3_MASK UINT64_C(0xff000000)
+#define NICLOOP_WIRE_LEVEL_FLITS0_LSB  32
+#define NICLOOP_WIRE_LEVEL_FLITS0_W    8
+#define NICLOOP_WIRE_LEVEL_FLITS0_MASK UINT64_C(0xff00000000)
+#define NICLOOP_WIRE_LEVEL_FLITS1_LSB  40
+#define NICLOOP_WIRE_LEVEL_FLITS1_W    8
+#define NICLOOP_WIRE_LEVEL_FLITS1_MASK UINT64_C(0xff0000000000)
+#define NICLOOP_WIRE_LEVEL_FLITS2_LSB  48
+#define NICLOOP_WIRE_LEVEL_FLITS2_W    8
+#define NICLOOP_WIRE_LEVEL_FLITS2_MASK UINT64_C(0xff000000000000)
+#define NICLOOP_WIRE_LEVEL_FLITS3_LSB  56
+#define NICLOOP_WIRE_LEVEL_FLITS3_W    8
+#define NICLOOP_WIRE_LEVEL_FLITS3_MASK UINT64_C(0xff00000000000000)
 
 /* X(name, address of the first copy, stride, copies, access) for every register */
 #define NICLOOP_REGISTERS(X) \
@@ -857,6 +882,7 @@
   X(WIRE_LOSSES, 0x70008, 0x1000, 6, RW) \
   X(WIRE_SEED, 0x70010, 0x1000, 6, RW) \
   X(WIRE_CTRL, 0x70018, 0x1000, 6, RW) \
-  X(WIRE_FAULTS, 0x70020, 0x1000, 6, RO)
+  X(WIRE_FAULTS, 0x70020, 0x1000, 6, RO) \
+  X(WIRE_LEVEL, 0x70028, 0x1000, 6, RO)
 
 #endif

@@ -1,7 +1,7 @@
 // wire_faults: the wires that leave one node, and what goes wrong on them.
 //
 // Job: passes link words on without delay; by the registers of page wire it corrupts or loses words at
-//   random and takes the carrier away. The same seed and the same words bring the same faults.
+//   random and takes the carrier away. The same seed and the same words bring the same faults. Shows what the router has at each port.
 // Handshake: words valid, never held; sel is one cycle, its answer combinational.
 module wire_faults #(
     parameter int LINKS  = 2,
@@ -18,6 +18,7 @@ module wire_faults #(
     output logic [63:0]             rdata,
     output logic                    known,
     output logic                    writable,
+    input  logic [LINKS*64-1:0]     level,     // as register WIRE_LEVEL
     // words
     input  logic [LINKS-1:0]        in_valid,
     input  logic [LINKS*WORD_W-1:0] in_word,
@@ -33,8 +34,8 @@ module wire_faults #(
   logic [LINKS*64-1:0] values;
   assign which    = addr[PAGE_W+:4];
   assign off      = OFF_W'(addr[PAGE_W-1:0]);
-  assign known    = which < 4'(nicloop_pkg::PAGE_WIRE_COUNT) && off <= nicloop_pkg::REG_WIRE_FAULTS && off[2:0] == '0;
-  assign writable = off != nicloop_pkg::REG_WIRE_FAULTS;
+  assign known    = which < 4'(nicloop_pkg::PAGE_WIRE_COUNT) && off <= nicloop_pkg::REG_WIRE_LEVEL && off[2:0] == '0;
+  assign writable = off < nicloop_pkg::REG_WIRE_FAULTS;
   always_comb begin
     rdata = '0;
     for (int l = 0; l < LINKS; l++) if (which == 4'(l)) rdata = values[l*64+:64];
@@ -110,6 +111,7 @@ module wire_faults #(
           nicloop_pkg::REG_WIRE_LOSSES: values[l*64+:64] = 64'(losses);
           nicloop_pkg::REG_WIRE_SEED:   values[l*64+:64] = seed;
           nicloop_pkg::REG_WIRE_CTRL:   values[l*64+:64] = 64'(down[l]);
+          nicloop_pkg::REG_WIRE_LEVEL:  values[l*64+:64] = level[l*64+:64];
           default:                      values[l*64+:64] = faults;
         endcase
       end
