@@ -34,8 +34,33 @@ type Run struct {
 	Build    float64        `json:"build_s"`
 	Counts   map[string]int `json:"counts"`
 	Slower   int            `json:"slower"`
-	Error    string         `json:"error,omitempty"` // why it did not come to its end
+	Coverage *Coverage      `json:"coverage,omitempty"` // of a run that counted it
+	Error    string         `json:"error,omitempty"`    // why it did not come to its end
 }
+
+// Coverage is what the tests of a run have seen of the RTL. Page is the file with the sources.
+type Coverage struct {
+	Lines   Share  `json:"lines"`
+	Toggles Share  `json:"toggles"`
+	Points  Share  `json:"functional_points"`
+	Page    string `json:"page"`
+}
+
+// A Share is how many of how many.
+type Share struct {
+	Seen int `json:"seen"`
+	Of   int `json:"of"`
+}
+
+// Percent is 100 of nothing.
+func (s Share) Percent() float64 {
+	if s.Of == 0 {
+		return 100
+	}
+	return 100 * float64(s.Seen) / float64(s.Of)
+}
+
+func (s Share) String() string { return fmt.Sprintf("%.1f %%", s.Percent()) }
 
 // A Record is one test of a run with one seed.
 type Record struct {
@@ -258,6 +283,18 @@ func add(tx *bolt.Tx, run *Run, r *Record) error {
 	return errors.Join(
 		put(records, append(number(run.ID), number(n)...), r),
 		put(tx.Bucket(historyBucket), append(key, number(run.ID)...), point))
+}
+
+// Cover keeps what the tests of a run have seen.
+func (s *Store) Cover(id uint64, c Coverage) error {
+	return s.update(func(tx *bolt.Tx) error {
+		run, err := getRun(tx, id)
+		if err != nil {
+			return err
+		}
+		run.Coverage = &c
+		return put(tx.Bucket(runBucket), number(id), run)
+	})
 }
 
 // End says how a run ended.

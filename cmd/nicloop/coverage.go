@@ -10,24 +10,29 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/nicloop/nicloop/bench/coverage"
 	"github.com/nicloop/nicloop/bench/regress"
+	"github.com/nicloop/nicloop/bench/runs"
 	hdl "github.com/nicloop/nicloop/rtl"
 )
 
-// writeCoverage prints the holes, and writes the page with the sources.
-func writeCoverage(w io.Writer, o *regress.Options, outcomes []regress.Outcome) error {
+// writeCoverage writes the page with the sources, and has the figures remembered.
+func writeCoverage(m *recorder, o *regress.Options, outcomes []regress.Outcome) (*coverage.Report, error) {
 	r := regress.Coverage(o.Coverage, outcomes)
-	r.Text(w)
 	name := filepath.Join(o.Dir, "coverage.html")
 	f, err := os.Create(name)
 	if err != nil {
-		return err
+		return r, err
 	}
-	if err := errors.Join(r.HTML(f, sourcesOf(o.Device)), f.Close()); err != nil {
-		return err
-	}
-	_, err = fmt.Fprintf(w, "sources with what was seen of them: %s\n", name)
-	return err
+	share := func(c coverage.Count) runs.Share { return runs.Share{Seen: c.Seen, Of: c.Of} }
+	m.run.Coverage = &runs.Coverage{Lines: share(r.Lines), Toggles: share(r.Toggles), Points: share(r.Functional), Page: name}
+	return r, errors.Join(r.HTML(f, sourcesOf(o.Device)), f.Close())
+}
+
+// printCoverage prints the holes.
+func printCoverage(w io.Writer, r *coverage.Report, page string) {
+	r.Text(w)
+	fmt.Fprintf(w, "sources with what was seen of them: %s\n", page)
 }
 
 // sourcesOf is the RTL of a device: that of a working tree, or that in this program.

@@ -100,7 +100,11 @@ func (r *recorder) close(w io.Writer, failure error) error {
 	if r.store == nil {
 		return nil
 	}
-	err := errors.Join(r.flush(), r.store.End(r.run.ID, r.build.Seconds(), failure))
+	err := r.flush()
+	if c := r.run.Coverage; c != nil {
+		err = errors.Join(err, r.store.Cover(r.run.ID, *c))
+	}
+	err = errors.Join(err, r.store.End(r.run.ID, r.build.Seconds(), failure))
 	if len(r.slower) > 0 {
 		fmt.Fprintln(w, "\nslower in simulated cycles than when they passed last:")
 		for i := range r.slower {

@@ -146,9 +146,15 @@ func runTests(cmd *cobra.Command, verb string, tests []regress.Test, o regress.O
 		return err
 	}
 	outcomes, err := regress.Run(cmd.Context(), tests, o)
-	err = errors.Join(err, shown.close(f.people(cmd), outcomes, err))
+	var covered *coverage.Report
 	if o.Coverage != nil {
-		err = errors.Join(err, writeCoverage(f.people(cmd), &o, outcomes))
+		var broken error
+		covered, broken = writeCoverage(shown.memory, &o, outcomes)
+		err = errors.Join(err, broken)
+	}
+	err = errors.Join(err, shown.close(f.people(cmd), outcomes, err))
+	if covered != nil {
+		printCoverage(f.people(cmd), covered, shown.memory.run.Coverage.Page)
 	}
 	fmt.Fprintf(f.people(cmd), "logs, results.xml and report.html: %s\n", o.Dir)
 	if f.json {

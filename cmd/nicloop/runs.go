@@ -150,6 +150,9 @@ func (f *runsFlags) show() *cobra.Command {
 func showRun(w io.Writer, run *runs.Run, list []runs.Record, all bool) error {
 	fmt.Fprintf(w, "run %d: %s %s on %s, seed %d, %d seeds\n", run.ID, run.Verb, strings.Join(run.Patterns, " "), run.Device, run.Seed, run.Seeds)
 	fmt.Fprintf(w, "began %s, took %s, building %.1f s of it; commit %s, on %s\n", run.Began.Local().Format(time.DateTime), tookText(run), run.Build, commitText(run), run.Machine)
+	if c := run.Coverage; c != nil {
+		fmt.Fprintf(w, "coverage: lines %v, toggles %v, functional points %v: %s\n", c.Lines, c.Toggles, c.Points, c.Page)
+	}
 	fmt.Fprintf(w, "%s; logs in %s\n", countsText(run), run.Dir)
 	if run.Error != "" {
 		fmt.Fprintf(w, "ended early: %s\n", run.Error)

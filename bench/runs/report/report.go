@@ -51,6 +51,7 @@ type view struct {
 	Tests    []Test
 	Records  int
 	Hardware []string
+	Covered  string // the page of its coverage
 }
 
 type count struct {
@@ -104,6 +105,9 @@ func Write(w io.Writer, dir string, run runs.Run, list []runs.Record) error {
 	}
 	if !run.Ended.IsZero() {
 		v.Took = run.Ended.Sub(run.Began).Round(time.Second).String()
+	}
+	if run.Coverage != nil {
+		v.Covered = link(dir, run.Coverage.Page)
 	}
 	v.count(list)
 	return pageTemplate.Execute(w, &v)

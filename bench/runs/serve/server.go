@@ -52,12 +52,13 @@ type Server struct {
 func (s *Server) Handler() http.Handler {
 	s.mux = http.NewServeMux()
 	for pattern, page := range map[string]func(*http.Request) (string, any, error){
-		"GET /{$}": s.list, "GET /run/{run}": s.run, "GET /test": s.test, "GET /failures": s.failures,
+		"GET /{$}": s.list, "GET /run/{run}": s.run, "GET /test": s.test, "GET /failures": s.failures, "GET /coverage": s.coverage,
 	} {
 		s.mux.HandleFunc(pattern, func(w http.ResponseWriter, r *http.Request) { s.page(w, r, page) })
 	}
 	s.mux.HandleFunc("GET /run/{run}/{record}/{file}", s.file)
 	s.mux.HandleFunc("GET /run/{run}/figure/{file}", s.figure)
+	s.mux.HandleFunc("GET /run/{run}/coverage", s.covered)
 	return http.HandlerFunc(s.answer)
 }
 
@@ -198,6 +199,7 @@ type runView struct {
 	Figures []string // pictures of a sweep
 	Rows    []runs.Record
 	Names   []string // of figures in rows
+	Covered bool     // the page of its coverage is there
 }
 
 func (s *Server) get(r *http.Request) (runs.Run, []runs.Record, error) {
@@ -223,7 +225,7 @@ func (s *Server) run(r *http.Request) (string, any, error) {
 			v.Rows = append(v.Rows, list[i])
 		}
 	}
-	v.Figures = s.figures(&run)
+	v.Figures, v.Covered = s.figures(&run), s.isCovered(&run)
 	return "run.html", &v, nil
 }
 
@@ -235,11 +237,21 @@ func (s *Server) linkTo(run uint64, record int, r *runs.Record, file string) str
 	if _, err := os.Stat(s.path(file)); err != nil {
 		return ""
 	}
-	what := "log"
-	if file == r.Waves {
-		what = "waves"
+	for what, name := range filesOf(r) {
+		if name == file {
+			return fmt.Sprintf("/run/%d/%d/%s", run, record, what)
+		}
 	}
-	return fmt.Sprintf("/run/%d/%d/%s", run, record, what)
+	return ""
+}
+
+// filesOf are the files of a record, as addresses call them.
+func filesOf(r *runs.Record) map[string]string {
+	files := map[string]string{"log": r.Log, "waves": r.Waves}
+	if d := r.Divergence; d != nil {
+		files["divergence"], files["signals"] = d.Waves, d.Gtkw
+	}
+	return files
 }
 
 func (s *Server) path(file string) string {
@@ -257,17 +269,26 @@ func (s *Server) file(w http.ResponseWriter, r *http.Request) {
 		http.NotFound(w, r)
 		return
 	}
-	name := map[string]string{"log": list[i].Log, "waves": list[i].Waves}[r.PathValue("file")]
+	what := r.PathValue("file")
+	name := filesOf(&list[i])[what]
 	if name == "" {
 		http.NotFound(w, r)
 		return
 	}
 	kind := "text/plain; charset=utf-8"
-	if r.PathValue("file") == "waves" {
+	if what != "log" {
 		kind = "application/octet-stream"
-		w.Header().Set("Content-Disposition", `attachment; filename="`+strings.Map(plain, list[i].Test)+`.fst"`)
+		w.Header().Set("Content-Disposition", `attachment; filename="`+saved(&list[i], what, name)+`"`)
 	}
 	s.send(w, r, s.path(name), kind)
+}
+
+// saved is the name under which a browser keeps a file. What GTKWave opens names the waves beside it: these keep theirs.
+func saved(r *runs.Record, what, name string) string {
+	if what == "waves" {
+		return strings.Map(plain, r.Test) + ".fst"
+	}
+	return strings.Map(plain, strings.TrimSuffix(filepath.Base(name), filepath.Ext(name))) + filepath.Ext(name)
 }
 
 func plain(c rune) rune {
@@ -413,6 +434,12 @@ type failuresView struct {
 	Runs   int
 }
 
+// A place is where a record stands.
+type place struct {
+	run    uint64
+	record int
+}
+
 func (s *Server) failures(*http.Request) (string, any, error) {
 	all, err := s.Store.List()
 	if err != nil {
@@ -420,7 +447,7 @@ func (s *Server) failures(*http.Request) (string, any, error) {
 	}
 	v := failuresView{Runs: min(len(all), failuresWithin)}
 	var list []runs.Record
-	var from []string
+	var from []place
 	for _, run := range all[:v.Runs] {
 		if !Bad(&run) {
 			continue
@@ -431,16 +458,12 @@ func (s *Server) failures(*http.Request) (string, any, error) {
 		}
 		for i := range records {
 			if report.IsBad(records[i].Status) {
-				list, from = append(list, records[i]), append(from, s.linkTo(run.ID, i, &records[i], records[i].Log)+"\x00"+s.linkTo(run.ID, i, &records[i], records[i].Waves))
+				list, from = append(list, records[i]), append(from, place{run.ID, i})
 			}
 		}
 	}
 	v.Groups = report.Groups(list, func(i int, file string) string {
-		log, waves, _ := strings.Cut(from[i], "\x00")
-		if file == list[i].Waves && file != "" {
-			return waves
-		}
-		return log
+		return s.linkTo(from[i].run, from[i].record, &list[i], file)
 	})
 	return "failures.html", &v, nil
 }

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/nicloop/nicloop/bench/runs"
+	"github.com/nicloop/nicloop/cosim/lockstep"
 	"github.com/stretchr/testify/require"
 )
 
@@ -20,6 +21,7 @@ func memory(t *testing.T) *Server {
 	require.NoError(t, os.MkdirAll(filepath.Join(dir, "out", "sweep"), 0o755))
 	for name, text := range map[string]string{
 		"out/test.log": "what <b>happened</b>", "out/dump.fst": "waves", "secret": "secret", "out/sweep/a.svg": "<svg/>", "out/sweep/rows.csv": "rows",
+		"out/coverage.html": "<h1>holes</h1>", "out/divergence.fst": "other waves", "out/divergence.gtkw": "signals",
 	} {
 		require.NoError(t, os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644))
 	}
@@ -29,14 +31,23 @@ func memory(t *testing.T) *Server {
 		require.NoError(t, err)
 		_, err = s.Store.Add(id, list)
 		require.NoError(t, err)
+		if r.Coverage != nil {
+			require.NoError(t, s.Store.Cover(id, *r.Coverage))
+		}
 		require.NoError(t, s.Store.End(id, 0, nil))
 	}
 	add(runs.Run{Verb: "regress", Device: "rtl:", Dir: "out", Commit: "abc"},
 		runs.Record{Test: "x/one", Seed: 1, Device: "rtl:", Status: "PASS", Cycles: 1000},
-		runs.Record{Test: "x/<i>two", Seed: 1, Device: "rtl:", Status: "HANG", Error: "stuck for 7 cycles <script>", Log: "out/test.log", Waves: "out/dump.fst"})
+		runs.Record{Test: "x/<i>two", Seed: 1, Device: "rtl:", Status: "HANG", Error: "stuck for 7 cycles <script>", Log: "out/test.log", Waves: "out/dump.fst",
+			Divergence: &lockstep.Divergence{Block: "u_nic.u_router", Waves: "out/divergence.fst", Gtkw: "out/divergence.gtkw"}})
 	add(runs.Run{Verb: "regress", Device: "model:", Dir: "out"}, runs.Record{Test: "x/one", Seed: 1, Device: "rtl:", Status: "PASS", Cycles: 1200})
 	add(runs.Run{Verb: "sweep", Device: "model:", Dir: "out/sweep"},
 		runs.Record{Test: "s/a=1", Seed: 1, Device: "model:", Status: "PASS", Cycles: 5, Figures: []runs.Figure{{Name: "time_us", Value: 2.5}}})
+	for _, seen := range []int{50, 75} {
+		add(runs.Run{Verb: "regress", Device: "rtl:", Dir: "out", Patterns: []string{"velo/*"},
+			Coverage: &runs.Coverage{Lines: runs.Share{Seen: seen, Of: 100}, Toggles: runs.Share{Seen: 1, Of: 3}, Points: runs.Share{Seen: 9, Of: 45}, Page: "out/coverage.html"}})
+	}
+	add(runs.Run{Verb: "regress", Device: "rtl:?x=1", Dir: "out", Coverage: &runs.Coverage{Page: "secrets/coverage.html"}})
 	return s
 }
 
@@ -85,6 +96,16 @@ func TestPages(t *testing.T) {
 		{"/run/3/figure/..%2F..%2Fsecret", 404, nil, []string{"secret\n"}},
 		{"/run/1/figure/a.svg", 404, nil, nil},
 		{"/secret", 404, nil, nil},
+		{"/run/1/1/divergence", 200, []string{"other waves"}, nil},
+		{"/run/1/1/signals", 200, []string{"signals"}, nil},
+		{"/run/1/0/signals", 404, nil, nil},
+		{"/run/1", 200, []string{`href="/run/1/1/divergence"`, `href="/run/1/1/signals"`, "u_nic.u_router"}, []string{"/coverage\">sources"}},
+		{"/run/5", 200, []string{"lines 75.0 %, toggles 33.3 %, functional points 20.0 %", `href="/run/5/coverage"`, `href="/coverage">trend`}, nil},
+		{"/run/5/coverage", 200, []string{"<h1>holes</h1>"}, nil},
+		{"/run/6", 200, []string{"lines 100.0 %"}, []string{`href="/run/6/coverage"`}},
+		{"/run/6/coverage", 404, nil, nil},
+		{"/run/1/coverage", 404, nil, nil},
+		{"/coverage", 200, []string{`href="/run/5/coverage"`, "run 4: 50 % of lines", "run 5: 75 % of lines", "velo/*"}, []string{`href="/run/1"`, `href="/run/6/coverage"`}},
 	} {
 		w := ask(s, "GET", c.path, nil)
 		require.Equal(t, c.code, w.Code, "%s: %s", c.path, w.Body)

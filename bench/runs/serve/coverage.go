@@ -1,0 +1,87 @@
+package serve
+
+import (
+	"net/http"
+	"os"
+	"slices"
+
+	"github.com/nicloop/nicloop/bench/runs"
+)
+
+// coverageView is what runs have seen of the RTL, device by device.
+type coverageView struct{ Devices []coveredDevice }
+
+type coveredDevice struct {
+	Device string
+	Runs   []coveredRun // the newest first
+	Charts []named
+}
+
+type coveredRun struct {
+	runs.Run
+	Page bool // is there
+}
+
+// coverage shows how far coverage has come from run to run.
+func (s *Server) coverage(*http.Request) (string, any, error) {
+	all, err := s.Store.List()
+	if err != nil {
+		return "", nil, err
+	}
+	v := &coverageView{}
+	for _, run := range all {
+		if run.Coverage == nil {
+			continue
+		}
+		i := slices.IndexFunc(v.Devices, func(d coveredDevice) bool { return d.Device == run.Device })
+		if i < 0 {
+			i = len(v.Devices)
+			v.Devices = append(v.Devices, coveredDevice{Device: run.Device})
+		}
+		v.Devices[i].Runs = append(v.Devices[i].Runs, coveredRun{run, s.isCovered(&run)})
+	}
+	for i := range v.Devices {
+		v.Devices[i].chart()
+	}
+	return "coverage.html", v, nil
+}
+
+// chart draws the three shares over runs; of one run there is nothing to draw.
+func (d *coveredDevice) chart() {
+	if len(d.Runs) < 2 {
+		return
+	}
+	for _, c := range []struct {
+		name string
+		of   func(*runs.Coverage) runs.Share
+	}{
+		{"lines", func(c *runs.Coverage) runs.Share { return c.Lines }},
+		{"toggles", func(c *runs.Coverage) runs.Share { return c.Toggles }},
+		{"functional points", func(c *runs.Coverage) runs.Share { return c.Points }},
+	} {
+		var dots []dot
+		for _, r := range slices.Backward(d.Runs) {
+			dots = append(dots, dot{r.ID, c.of(r.Coverage).Percent(), "PASS"})
+		}
+		d.Charts = append(d.Charts, named{c.name, chart(dots, "% of "+c.name)})
+	}
+}
+
+// isCovered tells whether the page of a run's coverage is there.
+func (s *Server) isCovered(run *runs.Run) bool {
+	if run.Coverage == nil || run.Coverage.Page == "" {
+		return false
+	}
+	info, err := os.Stat(s.path(run.Coverage.Page))
+	return err == nil && info.Mode().IsRegular()
+}
+
+// covered gives the page.
+func (s *Server) covered(w http.ResponseWriter, r *http.Request) {
+	run, _, err := s.get(r)
+	if err != nil || !s.isCovered(&run) {
+		http.NotFound(w, r)
+		return
+	}
+	s.send(w, r, s.path(run.Coverage.Page), "text/html; charset=utf-8")
+}
