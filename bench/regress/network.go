@@ -3,6 +3,7 @@ package regress
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/nicloop/nicloop/bench"
@@ -32,7 +33,10 @@ func networkTests() []Test {
 	}
 }
 
-// reshape gives the device a shape; only those with a topology take one. What the device is built from stays.
+// kept are the keys of a device that say nothing of its shape: what it is built from, and what it counts.
+var kept = []string{"src", "coverage"}
+
+// reshape gives the device a shape; only those with a topology take one.
 func (t *T) reshape(keys string) error {
 	scheme, rest, _ := strings.Cut(t.Device, ":")
 	if scheme != "rtl" && scheme != "model" {
@@ -40,7 +44,7 @@ func (t *T) reshape(keys string) error {
 	}
 	_, given, _ := strings.Cut(rest, "?")
 	for _, pair := range strings.Split(given, "&") {
-		if key, _, _ := strings.Cut(pair, "="); key != "" && key != "src" {
+		if key, _, _ := strings.Cut(pair, "="); key != "" && !slices.Contains(kept, key) {
 			return fmt.Errorf("%w: device %s: this test sets its own shape: leave %s out", drivers.ErrNotSupported, t.Device, key)
 		}
 	}
