@@ -16,7 +16,7 @@ func List() []Test {
 	list = append(list, networkTests()...)
 	list = append(list, rmaTests()...)
 	list = append(list, throughput()...)
-	list = append(list, heldTests...)
+	list = append(append(list, heldTests...), pathTests...)
 	list = append(list, isolation...)
 	list = append(list, sendWindows...)
 	list = append(list, domainTests...)

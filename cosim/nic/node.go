@@ -221,11 +221,22 @@ func (p *Part) Collected(node, class int, h uint32) {
 func (n *node) check(at drivers.Cycle) {
 	p := n.p.packets.at(*n.rx.first())
 	m := &n.mbox[p.Header.DstVPID()]
-	if !m.on() || m.full() || !n.serves(p) || n.writesNow() || p.cut || n.slots.n == regs.DMAWrites || n.spoiling > 0 {
+	if !m.on() || m.full() || !n.serves(p) || n.writesNow() || n.wrongly(p) != regs.DropReasonNone || n.slots.n == regs.DMAWrites || n.spoiling > 0 {
 		n.wake(unitCheck, at)
 		return
 	}
 	n.begin(at, m)
+}
+
+// wrongly tells why nobody may have a packet: a link has ended it, or it was led into a NIC that it is not for.
+func (n *node) wrongly(p *Packet) regs.DropReason {
+	switch {
+	case p.cut:
+		return regs.DropReasonCRC
+	case int(p.Header.DstNode()) != n.id:
+		return regs.DropReasonNoSuchNode
+	}
+	return regs.DropReasonNone
 }
 
 // recheck looks at the oldest packet now.
@@ -236,13 +247,17 @@ func (n *node) recheck() {
 	}
 	p := n.p.packets.at(*n.rx.first())
 	h := p.Header
-	if p.cut {
+	if reason := n.wrongly(p); reason != regs.DropReasonNone {
 		if n.spoils(now) {
 			n.wake(unitCheck, now+1)
 			return
 		}
-		n.rxCRCErrors++
-		n.drop(now, h, regs.DropReasonCRC)
+		if reason == regs.DropReasonCRC {
+			n.rxCRCErrors++
+		} else {
+			n.rxDropped++
+		}
+		n.drop(now, h, reason)
 		n.p.packets.put(*n.rx.first())
 		n.releaseBuffer()
 		return

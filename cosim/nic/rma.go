@@ -89,7 +89,7 @@ type rma struct {
 	reads     readChannel
 
 	in        [2]queue[uint32] // packets in the completers, by class
-	cut       bool             // some of them, since the beginning, were ended by a link
+	wrong     bool             // some of them, since the beginning, were ended by a link, or not for this node
 	freed     [2]drivers.Cycle // one left
 	completer [2]completer
 	answer    Packet // is made here
@@ -190,7 +190,7 @@ func (n *node) collectedRMA(class int, h uint32) {
 	n.shared = true
 	*n.rma.in[class].grow() = h
 	n.rma.completer[class].answers = n.p.packets.at(h).answered()
-	n.rma.cut = n.rma.cut || n.p.packets.at(h).cut
+	n.rma.wrong = n.rma.wrong || n.wrongly(n.p.packets.at(h)) != regs.DropReasonNone
 	n.wake(unitRMA, 0)
 }
 

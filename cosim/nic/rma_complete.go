@@ -75,7 +75,7 @@ func (n *node) judgeDue(class int) drivers.Cycle {
 	if c.write.busy {
 		looked = 1
 	}
-	if r.cut && c.judge.phase == phaseIdle && r.in[class].n > looked && n.p.packets.at(*r.in[class].at(looked)).cut {
+	if r.wrong && c.judge.phase == phaseIdle && r.in[class].n > looked && n.wrongly(n.p.packets.at(*r.in[class].at(looked))) != regs.DropReasonNone {
 		if c.write.busy {
 			return drivers.Forever
 		}
@@ -160,8 +160,8 @@ func (n *node) judgePacket(now drivers.Cycle, class int) {
 		looked = 1
 	}
 	p := n.p.packets.at(*n.rma.in[class].at(looked))
-	if p.cut {
-		n.discardCut(now, class)
+	if reason := n.wrongly(p); reason != regs.DropReasonNone {
+		n.discard(now, class, reason)
 		return
 	}
 	*o = outcome{asked: now, life: n.procs[p.Header.DstVPID()].life()}
@@ -189,14 +189,14 @@ func (n *node) judgePacket(now drivers.Cycle, class int) {
 	}
 }
 
-// discardCut forgets the oldest packet, whose CRC is wrong.
-func (n *node) discardCut(now drivers.Cycle, class int) {
+// discard forgets the oldest packet.
+func (n *node) discard(now drivers.Cycle, class int, reason regs.DropReason) {
 	r := &n.rma
 	r.rxDropped++
 	n.p.packets.put(*r.in[class].first())
 	n.freeBuffer(now, class)
 	r.completer[class].judge.enter(phaseIdle, now+1)
-	n.noteHere(0, regs.DropReasonCRC)
+	n.noteHere(0, reason)
 }
 
 // beginPacket has a packet's bytes written or read, if there are any to be.

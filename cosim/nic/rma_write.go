@@ -1,6 +1,9 @@
 package nic
 
-import "github.com/nicloop/nicloop/drivers"
+import (
+	"github.com/nicloop/nicloop/drivers"
+	"github.com/nicloop/nicloop/drivers/regs"
+)
 
 // A writer writes a packet's bytes.
 type writer struct {
@@ -31,7 +34,7 @@ func (n *node) move(now drivers.Cycle, class int) {
 		}
 		w.busy = false
 		c.mayAct(now + 1)
-		if n.rma.cut && c.judge.phase == phaseIdle && n.rma.in[class].n > 1 && n.p.packets.at(*n.rma.in[class].at(1)).cut {
+		if n.rma.wrong && c.judge.phase == phaseIdle && n.rma.in[class].n > 1 && n.wrongly(n.p.packets.at(*n.rma.in[class].at(1))) != regs.DropReasonNone {
 			c.judge.notBefore(now + 1)
 		}
 		n.freeBuffer(now, class)
