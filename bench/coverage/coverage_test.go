@@ -41,6 +41,7 @@ func TestReport(t *testing.T) {
 	require.NoError(t, b.Add("x/first", 1, folder(t, counts, toggled, ""), &FunctionalSink{}))
 	r := b.Report(inOrder)
 	require.Equal(t, []string{"x/second (seed 1)"}, r.Nothing)
+	require.Equal(t, []Alone{{Test: "x/first", Toggles: 1}}, r.Alone)
 	require.Equal(t, Count{1, 2}, r.Lines)
 	require.Equal(t, Count{1, 1}, r.Toggles)
 	require.Len(t, r.Blocks, 1, "what is not the NIC does not count")
@@ -54,8 +55,9 @@ func TestReport(t *testing.T) {
 	require.Contains(t, text.String(), "not reached: core/fifo.sv:3")
 	require.Contains(t, text.String(), "never seen: packets: RMA_PUT, 256, VC 0, held up")
 	require.NoError(t, r.HTML(&html, fstest.MapFS{"core/fifo.sv": {Data: []byte("module fifo <a>;\n  seen\n  hole\n")}}))
-	require.Contains(t, html.String(), `<span class="hole"><span class="c"> 3</span>  hole</span>`)
+	require.Contains(t, html.String(), `<span id="fifo.3" class="hole"><span class="c"> 3</span>  hole</span>`)
 	require.Contains(t, html.String(), `<span class="seen"><span class="c">15 2</span>  seen</span>`)
+	require.Contains(t, html.String(), `<td class="n"><a href="#fifo.3">3</a></td><td class="code">hole</td>`)
 	require.Contains(t, html.String(), "module fifo &lt;a&gt;;")
 	for _, outside := range []string{"http://", "https://", "src=", "@import", "url("} {
 		require.NotContains(t, html.String(), outside, "one file, no network")

@@ -34,10 +34,55 @@ type Block struct {
 // A Report is what all tests have seen together.
 type Report struct {
 	Lines, Toggles, Functional Count
-	Blocks                     []Block  // of the RTL, the one with most holes first
+	Blocks                     []Block  // of the RTL, the one with most lines that were not reached first, then most holes
 	Groups                     []Block  // of functional points
 	Nothing                    []string // tests that have added nothing to those before them
+	Alone                      []Alone  // tests that have seen what no other has, the one with most lines and functional points first
 	counts                     map[Point]uint64
+}
+
+// Alone is what one test has seen and no other, with any seed.
+type Alone struct {
+	Test                   string
+	Lines, Toggles, Points int
+}
+
+// alone counts what each test has seen alone.
+func alone(tests []*Test) (list []Alone) {
+	by := map[Point]string{}
+	for _, t := range tests {
+		for p := range t.seen {
+			if name, ok := by[p]; !ok {
+				by[p] = t.Name
+			} else if name != t.Name {
+				by[p] = ""
+			}
+		}
+	}
+	at := map[string]*Alone{}
+	for p, name := range by {
+		if name == "" {
+			continue
+		}
+		if at[name] == nil {
+			at[name] = &Alone{Test: name}
+		}
+		switch a := at[name]; p.Kind {
+		case Line:
+			a.Lines++
+		case Toggle:
+			a.Toggles++
+		default:
+			a.Points++
+		}
+	}
+	for _, a := range at {
+		list = append(list, *a)
+	}
+	slices.SortFunc(list, func(a, b Alone) int {
+		return cmp.Or(cmp.Compare(b.Lines+b.Points, a.Lines+a.Points), cmp.Compare(b.Toggles, a.Toggles), cmp.Compare(a.Test, b.Test))
+	})
+	return list
 }
 
 // Report adds up. order is that of the tests.
@@ -56,6 +101,7 @@ func (b *Base) Report(order func(x, y *Test) int) *Report {
 			r.Nothing = append(r.Nothing, fmt.Sprintf("%s (seed %d)", t.Name, t.Seed))
 		}
 	}
+	r.Alone = alone(tests)
 	at := map[string]*Block{}
 	var names []string
 	for _, p := range b.all() {
@@ -77,7 +123,10 @@ func (b *Base) Report(order func(x, y *Test) int) *Report {
 		r.Toggles.Seen, r.Toggles.Of = r.Toggles.Seen+k.Toggles.Seen, r.Toggles.Of+k.Toggles.Of
 		r.Blocks = append(r.Blocks, *k)
 	}
-	slices.SortStableFunc(r.Blocks, func(a, b Block) int { return cmp.Compare(len(b.Holes), len(a.Holes)) })
+	lines := func(k *Block) int { return k.Lines.Of - k.Lines.Seen }
+	slices.SortStableFunc(r.Blocks, func(a, b Block) int {
+		return cmp.Or(cmp.Compare(lines(&b), lines(&a)), cmp.Compare(len(b.Holes), len(a.Holes)))
+	})
 	return r
 }
 
@@ -130,6 +179,12 @@ func (r *Report) Text(w io.Writer) {
 			fmt.Fprintf(w, "  never seen: %v\n", &p)
 		}
 	}
+	for i, a := range r.Alone {
+		if i == shownBlocks || a.Lines+a.Points == 0 {
+			break
+		}
+		fmt.Fprintf(w, "  %-20s alone has seen %d lines, %d functional points, %d toggles\n", a.Test, a.Lines, a.Points, a.Toggles)
+	}
 	if len(r.Nothing) > 0 {
 		fmt.Fprintf(w, "  add nothing to the tests before them: %s\n", strings.Join(r.Nothing, ", "))
 	}
@@ -154,11 +209,19 @@ type pageBlock struct {
 	Source []sourceLine
 }
 
+// unreached is a line of a block that nobody has come to.
+type unreached struct {
+	Block string
+	Line  int
+	Text  string
+}
+
 // HTML writes one page: the blocks, their holes, and the sources of tree with what was seen of each line.
 func (r *Report) HTML(w io.Writer, tree fs.FS) error {
 	view := struct {
 		*Report
-		Pages []pageBlock
+		Unreached []unreached
+		Pages     []pageBlock
 	}{Report: r}
 	for _, k := range r.Blocks {
 		text, err := fs.ReadFile(tree, k.File)
@@ -166,6 +229,11 @@ func (r *Report) HTML(w io.Writer, tree fs.FS) error {
 			return err
 		}
 		view.Pages = append(view.Pages, pageBlock{k, r.source(&k, string(text))})
+		for _, l := range view.Pages[len(view.Pages)-1].Source {
+			if l.Class == "hole" {
+				view.Unreached = append(view.Unreached, unreached{k.Name, l.N, strings.TrimSpace(l.Text)})
+			}
+		}
 	}
 	return page.Execute(w, view)
 }

@@ -48,6 +48,9 @@ func (r *runner) addCounted(out *Outcome, f *coverage.FunctionalSink) error {
 		return nil
 	}
 	dir := filepath.Join(out.Dir, "coverage")
+	if out.Status == Skipped {
+		return os.RemoveAll(dir)
+	}
 	if err := r.o.Coverage.Add(out.Test.Name, out.Seed, dir, f); err != nil {
 		return err
 	}

@@ -11,7 +11,7 @@ import (
 // Blocks of a node, by their path below sim_node in waves: those that a difference is laid to. It is the block behind whose
 // inputs the two sides were still the same, as far as trace points show them.
 const (
-	blockSplit     = "u_nic.u_split"
+	blockWindow    = "u_nic.u_window"
 	blockRequester = "u_nic.u_requester"
 	blockCompleter = "u_nic.u_completer"
 	blockMailboxes = "u_nic.u_table"
@@ -40,7 +40,7 @@ const (
 
 // sources are where blocks are written, below the folder of the RTL.
 var sources = map[string]string{
-	blockSplit: "core/pio_split.sv", blockRequester: "core/velo_requester.sv", blockCompleter: "core/velo_completer.sv", blockMailboxes: "core/mailbox_table.sv",
+	blockWindow: "core/pio_window.sv", blockRequester: "core/velo_requester.sv", blockCompleter: "core/velo_completer.sv", blockMailboxes: "core/mailbox_table.sv",
 	blockDomains: "core/domain_table.sv", blockRegfile: "core/regfile.sv", blockInject: "core/inject.sv", blockRouter: "core/router.sv", blockRoutes: "core/route_table.sv",
 	blockLinkRegs: "core/link_regs.sv", blockWires: "sim/wire_faults.sv", blockHost: "sim/host_bus.sv", blockRMARequester: "core/rma_requester.sv",
 	blockRMAResponder: "core/rma_responder.sv", blockRMACompleter: "core/rma_completer.sv", blockRMAAnswers: "core/rma_completer.sv", blockRMARegs: "core/rma_regs.sv",
@@ -72,6 +72,7 @@ var linkNames = [...]string{"+X", "-X", "+Y", "-Y", "+Z", "-Z"}
 
 // byRegister are the blocks that answer for registers, by how their names begin; the first that fits counts.
 var byRegister = []struct{ prefix, block string }{
+	{"VELO_WINDOW", blockWindow}, {"RMA_WINDOW", blockWindow},
 	{"TX_", blockRequester}, {"RX_", blockCompleter}, {"ROUTE_ERRORS", blockRouter}, {"ROUTE", blockRoutes}, {"DOMAIN_", blockDomains}, {"RP_REFUSED", blockMailboxes},
 	{"RMA_NOTI", blockNotifier}, {"RMA_STALL", blockNotifier}, {"RMA_TX", blockRMARequester}, {"RMA_PURGED", blockRMARequester}, {"RMA_LATE", blockRMAAnswers},
 	{"RMA_RX", blockRMACompleter}, {"RMA_", blockRMARegs}, {"ATU_DONE", blockCommands}, {"ATU_COMMAND", blockCommands}, {"ATU_STATUS", blockCommands},
@@ -108,7 +109,7 @@ var (
 func (d *difference) block() string {
 	switch p := d.point; {
 	case p == drivers.PointPIOAddr || p == drivers.PointPIOLast:
-		return blockSplit
+		return blockWindow
 	case p == drivers.PointPIO:
 		return blockRequester
 	case p == drivers.PointInject:

@@ -5,9 +5,13 @@ import (
 	"context"
 	"encoding/binary"
 	"errors"
+	"io/fs"
+	"maps"
 	"math/rand/v2"
 	"os"
+	"path"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -19,6 +23,7 @@ import (
 	_ "github.com/nicloop/nicloop/cosim/model"
 	"github.com/nicloop/nicloop/drivers"
 	"github.com/nicloop/nicloop/drivers/regs"
+	hdl "github.com/nicloop/nicloop/rtl"
 )
 
 const nodes = 4
@@ -165,6 +170,30 @@ func TestReference(t *testing.T) {
 	}
 	_, err := Reference("ideal:")
 	require.ErrorIs(t, err, drivers.ErrNotSupported)
+}
+
+// TestBlocks: every block that a difference can be laid to is one of the RTL, by its file and by its instance.
+func TestBlocks(t *testing.T) {
+	parents := map[string]string{"": "sim/sim_node.sv", "u_nic": "core/nic_core.sv", blockMemory: "core/nic_rma.sv", blockRouter: "core/router.sv"}
+	blocks := slices.Collect(maps.Keys(sources))
+	for _, r := range regs.Registers() {
+		blocks = append(blocks, blockOfRegister(r.Address(0)))
+	}
+	for _, block := range blocks {
+		file := source(block)
+		_, err := fs.Stat(hdl.Sources, file)
+		require.NoError(t, err, block)
+		above, instance := "", block
+		if i := strings.LastIndexByte(block, '.'); i >= 0 {
+			above, instance = block[:i], block[i+1:]
+		}
+		if strings.HasPrefix(above, "u_nic.g_link[") {
+			above = "u_nic"
+		}
+		text, err := fs.ReadFile(hdl.Sources, parents[above])
+		require.NoError(t, err, block)
+		require.Regexp(t, `\b`+strings.TrimSuffix(path.Base(file), ".sv")+`\b[^;]*\b`+instance+` \(`, string(text), "%s is no instance of %s", block, file)
+	}
 }
 
 // waveFile is an FST file of nothing but a header and names.
