@@ -90,6 +90,7 @@ func TestAgainst(t *testing.T) {
 	require.Equal(t, "velo_completer", out[0].Parted.Module())
 	require.Equal(t, "first divergence: packet at velo_completer", out[0].Signature())
 	require.ErrorContains(t, out[0].Err, "first divergence: cycle")
+	require.Contains(t, out[0].Rerun, " --seed 1 --lockstep --against 'model:?host_wr_latency=9'", "alone it passes")
 
 	o.Same, o.Dir = lockstep.Packets, t.TempDir()
 	out, err = Run(context.Background(), []Test{packets}, o)

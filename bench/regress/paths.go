@@ -26,7 +26,7 @@ func testMisled(t *T) error {
 	if err != nil {
 		return err
 	}
-	if err := nics[0].needs(regs.Route(0), "a route table"); err != nil {
+	if err := nics[0].needs(regs.LinkStatus(0), "routes"); err != nil {
 		return err
 	}
 	for _, n := range nics {

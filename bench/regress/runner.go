@@ -195,8 +195,23 @@ func (r *runner) add(t Test, seed int64) {
 	if r.o.Seeds > 1 || r.o.Only != nil || !r.o.Deadline.IsZero() {
 		out.Dir = fmt.Sprintf("%s.seed%d", out.Dir, out.Seed)
 	}
-	out.Rerun = fmt.Sprintf("nicloop regress %s --device %s --seed %d", Quoted(t.Name), Quoted(r.o.Device), out.Seed)
+	out.Rerun = fmt.Sprintf("nicloop regress %s --device %s --seed %d%s", Quoted(t.Name), Quoted(r.o.Device), out.Seed, r.besides())
 	r.list = append(r.list, out)
+}
+
+// besides are the flags without which a test would pass that is not the same on two devices.
+func (r *runner) besides() (flags string) {
+	if !r.o.Lockstep {
+		return ""
+	}
+	flags = " --lockstep"
+	if r.o.Against != "" {
+		flags += " --against " + Quoted(r.o.Against)
+	}
+	if r.o.Same == lockstep.Packets {
+		flags += " --same packets"
+	}
+	return flags
 }
 
 // Quoted is a word for the shell.

@@ -124,7 +124,9 @@ func (p *Pair) tell(d *difference) {
 		f.Kind = "access"
 	}
 	for i, e := range []*drivers.TraceEvent{d.left, d.right} {
-		f.Values[i] = d.value(e)
+		if f.Values[i] = d.value(e); e == nil {
+			f.Values[i] += fmt.Sprintf(" up to cycle %d", min(p.sides[0].stop.at, p.sides[1].stop.at))
+		}
 	}
 	f.Before = p.history.seenLast(d)
 }

@@ -126,7 +126,7 @@ func TestPackets(t *testing.T) {
 	require.Positive(t, pair.Agreed())
 	pair, _ = both(t, Packets, "model:", "model:", [2]int{200, 199})
 	require.NotNil(t, pair.Parted())
-	require.Equal(t, "nothing more there", pair.Parted().Values[1])
+	require.Contains(t, pair.Parted().Values[1], "nothing more there up to cycle ")
 }
 
 // Software that ends on one side, whatever the reason, leaves the other not waiting.

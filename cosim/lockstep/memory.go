@@ -33,6 +33,8 @@ type line struct {
 	addr uint64
 }
 
+func lineOf(e *drivers.TraceEvent) line { return line{int(e.Node), e.Data &^ (lineBytes - 1)} }
+
 // noteWrite remembers a write; who does it, one of the two sides tells. What was written to the line before is not looked at any
 // more: where software uses a buffer again and again, there may always be a write on its way to it.
 func (p *Pair) noteWrite(l, r *drivers.TraceEvent) {
@@ -43,7 +45,7 @@ func (p *Pair) noteWrite(l, r *drivers.TraceEvent) {
 		p.newest = map[line]drivers.Cycle{}
 	}
 	d := difference{channel: channelOf(l), left: l, right: r}
-	w := write{at: l.Cycle, begun: l.Cycle, line: line{int(l.Node), l.Data &^ (lineBytes - 1)}, who: d.served(writers[:], blockMemory)}
+	w := write{at: l.Cycle, begun: l.Cycle, line: lineOf(l), who: d.served(writers[:], blockMemory)}
 	p.writes, p.newest[w.line] = append(p.writes, w), w.begun
 }
 
@@ -57,7 +59,7 @@ func (p *Pair) checkWrites(parts bool) {
 	}
 	kept := p.writes[:0]
 	for _, w := range p.writes {
-		if p.newest[w.line] != w.begun {
+		if p.newest[w.line] != w.begun || parts && p.rewritten(w.line) {
 			continue
 		}
 		if w.lands() > now && !parts {
@@ -77,6 +79,18 @@ func (p *Pair) checkWrites(parts bool) {
 		}
 	}
 	p.writes = kept
+}
+
+// rewritten: one side has written a line again, and may have come further than the other.
+func (p *Pair) rewritten(at line) bool {
+	for _, s := range p.sides {
+		for i := range s.seen {
+			if e := &s.seen[i]; e.Point == drivers.PointWriteAddr && lineOf(e) == at {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // stops tells the first bytes that are not the same.

@@ -49,6 +49,14 @@ func TestBuffersUsedAgain(t *testing.T) {
 	}
 	require.False(t, look(21000, 19, 19))
 	require.Empty(t, p.writes)
+	// A side that came further has written the line again: that says nothing.
+	put(21500)
+	nodes[0].mem[0x245], nodes[1].mem[0x245] = 19, 20
+	p.sides[0].stop.at, p.sides[1].stop.at = 21520, 21540
+	p.sides[1].seen = []drivers.TraceEvent{{Cycle: 21530, Point: drivers.PointWriteAddr, Data: 0x250}}
+	p.checkWrites(true)
+	require.False(t, p.parted)
+	p.sides[1].seen = nil
 	put(22000)
 	require.False(t, look(23000, 20, 21), "it may be late")
 	require.True(t, look(24000, 20, 21))

@@ -115,7 +115,7 @@ func (s *system) Run(deadline drivers.Cycle, st *drivers.Stop) error {
 	refused := isRefusal(err)
 	what := stop{what: "what stops the run", at: s.Timed.Now(), node: -1, quiet: quiet || refused, value: stopText(st, quiet, err)}
 	if len(st.Fired) > 0 {
-		what.node = st.Fired[0].Node
+		what.node, what.block = st.Fired[0].Node, firedBlocks[st.Fired[0].Kind]
 	}
 	var asserted *drivers.AssertionError
 	if errors.As(err, &asserted) {
@@ -129,6 +129,9 @@ func (s *system) Run(deadline drivers.Cycle, st *drivers.Stop) error {
 	}
 	return err
 }
+
+// firedBlocks are those that answer for what stops a run.
+var firedBlocks = map[drivers.FiredKind]string{drivers.FiredWatch: blockMemory, drivers.FiredPIO: blockWindow, drivers.FiredIRQ: blockRegfile}
 
 // isRefusal: the NIC refused a write. The RTL tells that a cycle later than the model.
 func isRefusal(err error) bool {
@@ -170,7 +173,7 @@ func stopText(st *drivers.Stop, quiet bool, err error) string {
 	case text == "":
 		text = "the time that was asked for"
 	}
-	return text
+	return strings.TrimSuffix(text, ", ")
 }
 
 // PostReg implements drivers.Timed.
