@@ -111,6 +111,9 @@ func madeUp(a, b *drivers.TraceEvent) bool {
 func (p *Pair) compare() {
 	l, r := p.sides[0], p.sides[1]
 	now := min(l.stop.at, r.stop.at)
+	if p.astray = p.astray || l.beyond() || r.beyond(); p.astray {
+		return
+	}
 	p.match(now - min(now, slack))
 	p.checkWrites(false)
 	switch {
@@ -128,6 +131,20 @@ func (p *Pair) compare() {
 		l.closing, r.closing, l.seen, r.seen = false, false, nil, nil
 		p.writes, p.newest, p.history = nil, nil, history{}
 	}
+}
+
+// beyond: a NIC has read what memory has not got. The model tells that when it translates, and sends nothing out: from there on its
+// cycles are not those of the RTL.
+func (s *Side) beyond() bool {
+	if s.current == nil {
+		return false
+	}
+	for i := range s.seen {
+		if e := &s.seen[i]; e.Point == drivers.PointReadAddr && e.Data >= uint64(len(s.current.Timed.Device(int(e.Node)).Memory())) {
+			return true
+		}
+	}
+	return false
 }
 
 // match compares the events before a cycle, and forgets those that are the same.

@@ -7,6 +7,7 @@
 //     registers answer and in which cycle. When the software has come to an end, so are all registers and all memory.
 //   - A [Divergence] is the earliest difference: the cycle, both values, the node, and the block of the hardware in which what
 //     goes in was still the same (see blame.go). It is the same whenever the same is compared.
+//   - When a NIC reads an address that memory has not got, comparing ends there without a difference.
 //   - Of what is not opened here it takes no time.
 //
 // # What a caller must do

@@ -23,6 +23,24 @@ type linesSystem struct {
 
 func (s linesSystem) Device(int) drivers.Device { return s.node }
 
+// TestBeyondMemory: a read that memory refuses ends the comparison, whatever comes behind it, and what comes before it counts.
+func TestBeyondMemory(t *testing.T) {
+	for _, c := range []struct {
+		addr  uint64
+		parts bool
+	}{{1 << 42, false}, {4088, true}} {
+		p := New(Cycles, "left", "right")
+		for i, s := range p.sides {
+			s.info.Backend, s.stop.at = "rtl", 100
+			s.current = &system{Timed: linesSystem{node: &lines{mem: make([]byte, 4096)}}, side: p.sides[i]}
+		}
+		p.sides[0].seen = []drivers.TraceEvent{{Cycle: 50, Point: drivers.PointReadAddr, Data: c.addr}}
+		p.compare()
+		require.Equal(t, c.parts, p.parted)
+		require.Equal(t, !c.parts, p.sides[0].stopped() && p.astray)
+	}
+}
+
 // TestBuffersUsedAgain: of a line that is written again and again, one side being a little behind with what is under way, only the
 // newest write counts; when that has landed, a difference is one.
 func TestBuffersUsedAgain(t *testing.T) {

@@ -33,6 +33,7 @@ type Pair struct {
 	arrived int  // sides that wait for the other
 	round   uint // meetings that are over
 	parted  bool
+	astray  bool          // see beyond: nothing is compared any more
 	level   drivers.Cycle // the later one of those that met last
 	until   drivers.Cycle // where the sides end that have parted
 	agreed  uint64        // events that were the same
@@ -82,7 +83,7 @@ func (p *Pair) meet(s *Side, what stop) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	s.stop = what
-	if p.mode == Packets || p.parted || p.other(s).ended {
+	if p.mode == Packets || p.parted || p.astray || p.other(s).ended {
 		return p.alone(s)
 	}
 	if p.arrived++; p.arrived == len(p.sides) {
@@ -114,7 +115,7 @@ func (s *stopPair) same() bool {
 func (p *Pair) latest() drivers.Cycle {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if p.parted || p.mode == Packets {
+	if p.parted || p.astray || p.mode == Packets {
 		return 0
 	}
 	return p.level
@@ -132,7 +133,7 @@ func (p *Pair) other(s *Side) *Side { return p.sides[1-s.index] }
 // alone tells a side that has nobody to wait for whether it goes on.
 func (p *Pair) alone(s *Side) error {
 	o := p.other(s)
-	if o.ended && !p.parted && p.mode == Cycles { // one has ended where the other goes on
+	if o.ended && !p.parted && !p.astray && p.mode == Cycles { // one has ended where the other goes on
 		p.part(min(s.stop.at, o.stop.at))
 		p.stops = &stopPair{}
 		p.stops[s.index], p.stops[o.index] = s.stop, stop{what: "its software has ended", at: o.stop.at, node: -1, value: "ended"}

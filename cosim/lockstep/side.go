@@ -272,5 +272,5 @@ func lasting(r *regs.Register) bool {
 func (s *Side) stopped() bool {
 	s.pair.mu.Lock()
 	defer s.pair.mu.Unlock()
-	return s.pair.parted || s.pair.other(s).ended
+	return s.pair.parted || s.pair.astray || s.pair.other(s).ended
 }

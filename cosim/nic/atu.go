@@ -67,7 +67,9 @@ func (n *node) translate(a *access) regs.RMAError {
 		return regs.RMAErrorBounds
 	}
 	a.span = span{t.base + page*entryBytes, entryBytes}
-	if !n.inMemory(a.span) {
+	if !n.inMemory(a.span) { // which the read of it shows
+		n.atu.misses++
+		n.atu.server.entry, n.atu.filling.valid = a.span.addr, false
 		return regs.RMAErrorDMA
 	}
 	e := n.entry(a.nla.Table(), page, a.span.addr)

@@ -1,6 +1,7 @@
 package serve
 
 import (
+	"math"
 	"net/http"
 	"os"
 	"slices"
@@ -61,7 +62,7 @@ func (d *coveredDevice) chart() {
 	} {
 		var dots []dot
 		for _, r := range slices.Backward(d.Runs) {
-			dots = append(dots, dot{r.ID, c.of(r.Coverage).Percent(), "PASS"})
+			dots = append(dots, dot{r.ID, math.Round(10*c.of(r.Coverage).Percent()) / 10, "PASS"})
 		}
 		d.Charts = append(d.Charts, named{c.name, chart(dots, "% of "+c.name)})
 	}
