@@ -3,8 +3,11 @@ package build
 import (
 	"context"
 	"fmt"
+	"os"
 	"os/exec"
 	"strings"
+	"sync"
+	"time"
 
 	"golang.org/x/sys/cpu"
 
@@ -62,11 +65,38 @@ func findTools(ctx context.Context) (*tools, error) {
 		*p.path(t) = path
 	}
 	var err error
-	if t.verilatorVersion, err = firstLine(ctx, t.verilator, "--version"); err != nil {
+	if t.verilatorVersion, err = version(ctx, t.verilator); err != nil {
 		return nil, err
 	}
-	t.cxxVersion, err = firstLine(ctx, t.cxx, "--version")
+	t.cxxVersion, err = version(ctx, t.cxx)
 	return t, err
+}
+
+// versions are what programs have said, by the file that each was: to ask Verilator takes as long as a short test.
+var versions sync.Map
+
+// program is a file as it was when it was asked.
+type program struct {
+	path string
+	size int64
+	at   time.Time
+}
+
+// version asks a program once, as long as it is the same file.
+func version(ctx context.Context, path string) (string, error) {
+	info, err := os.Stat(path)
+	if err != nil {
+		return "", fmt.Errorf("%w: %w", drivers.ErrEnvironment, err)
+	}
+	key := program{path, info.Size(), info.ModTime()}
+	if line, ok := versions.Load(key); ok {
+		return line.(string), context.Cause(ctx)
+	}
+	line, err := firstLine(ctx, path, "--version")
+	if err == nil {
+		versions.Store(key, line)
+	}
+	return line, err
 }
 
 func firstLine(ctx context.Context, program string, args ...string) (string, error) {
