@@ -178,9 +178,9 @@ func testPageSizes(t *T) error {
 		d.Command = regs.RMACommandPut
 		// Pages 2 and 3 lie one behind the other as network addresses, and apart in memory.
 		w1, w2 := uint64(large|from), uint64(small|0x20000|(to-0xa0000))
-		source, place := mem[from:from+n], far[0x20000+to-0xa0000:]
+		source, target := mem[from:from+n], far[0x20000+to-0xa0000:]
 		if to-0xa0000+n > 0x10000 { // into page 3
-			place = nil
+			target = nil
 		}
 		if i%2 == 1 {
 			d.Command = regs.RMACommandGet
@@ -189,15 +189,15 @@ func testPageSizes(t *T) error {
 		if err := errors.Join(nics[0].post(d, w1, w2), settle(nics[0].sys)); err != nil {
 			return err
 		}
-		if place == nil {
+		if target == nil {
 			cut := 0x10000 - (to - 0xa0000)
 			if cut < 0 {
-				place = far[0xd0000-cut : 0xd0000-cut+n]
+				target = far[0xd0000-cut : 0xd0000-cut+n]
 			} else {
-				place = append(bytes.Clone(far[0x30000-cut:0x30000]), far[0xd0000:0xd0000+n-cut]...)
+				target = append(bytes.Clone(far[0x30000-cut:0x30000]), far[0xd0000:0xd0000+n-cut]...)
 			}
 		}
-		if !bytes.Equal(source, place[:n]) {
+		if !bytes.Equal(source, target[:n]) {
 			return fmt.Errorf("%v of %d bytes between a page of 2 MB and 0x%x of pages of 64 KB: not what it was", d.Command, n, to-0xa0000)
 		}
 	}

@@ -37,7 +37,7 @@ func testRMAInterrupts(t *T) error {
 		write{regs.IRQMask, told}), nics[0].post(d, 1, 0), to.interrupted(true), to.expect(regs.IRQStatus, told)); err != nil {
 		return fmt.Errorf("a notification: %w", err)
 	}
-	// The ring has one place: what comes next stalls, which is another cause, masked and then not.
+	// The ring has one entry: what comes next stalls, which is another cause, masked and then not.
 	if err := errors.Join(to.set(write{regs.IRQStatus, told}), nics[0].post(d, 2, 0), to.interrupted(false), to.expect(regs.IRQStatus, regs.IRQStatusStall),
 		to.set(write{regs.IRQMask, regs.IRQStatusStall}), to.interrupted(true), to.set(write{regs.IRQStatus, regs.IRQStatusStall}), to.interrupted(false)); err != nil {
 		return fmt.Errorf("a full ring: %w", err)
@@ -101,7 +101,7 @@ func testRefused(t *T) error {
 	t.Rand.Shuffle(len(list), func(i, k int) { list[i], list[k] = list[k], list[i] })
 	seen := map[[2]int]int{}
 	take := func(i int) error {
-		_, n := nics[0].noti(0) // there is one place
+		_, n := nics[0].noti(0) // the ring has one entry
 		if n.Seq != uint16(i+1) || n.Error == regs.RMAErrorNone {
 			return fmt.Errorf("notification %d is %+v, expected a refusal", i, n)
 		}
@@ -118,7 +118,7 @@ func testRefused(t *T) error {
 		if err := nics[0].post(d, from, to); err != nil {
 			return err
 		}
-		if i%8 < 7 { // eight under way, and a place for one
+		if i%8 < 7 { // eight under way, and room for one
 			continue
 		}
 		for range 8 {

@@ -61,7 +61,7 @@ func operations() (list []operation) {
 	add("immediate put", regs.RMACommandImmPut, 9, 0, nla(0x2000))
 	add("unaligned fetch and add", regs.RMACommandFCAA, 77, 0, nla(0x6002))
 	add("beyond a table of all pages", regs.RMACommandPut, 8, 1<<44-4, nla(0x2000))
-	add("notification with a place", regs.RMACommandNotiPut, 500, 1, 1<<48)
+	add("notification with an address", regs.RMACommandNotiPut, 500, 1, 1<<48)
 	add("a put that leaves its table", regs.RMACommandPut, 700, nla(rmaPages<<12-300), nla(0x2000))
 	add("a get that does", regs.RMACommandGet, 700, nla(rmaPages<<12-300), nla(0x2000))
 	add("no such node", regs.RMACommandPut, 700, nla(0x1003), nla(0x2000))

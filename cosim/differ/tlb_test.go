@@ -27,7 +27,7 @@ func (a *accesses) Trace(events []drivers.TraceEvent) error {
 	return nil
 }
 
-// Tables 0 and 1 of the test; pages farPage apart share a place of the TLB.
+// Tables 0 and 1 of the test; pages farPage apart share an entry of the TLB.
 const (
 	tlbPages   = 64
 	tlbFarPage = 32
@@ -92,7 +92,7 @@ func TestFlushesBesideReads(t *testing.T) {
 					get(page)
 					wait(200)
 				}
-				get(tlbFarPage) // reads the table, and takes the place of page 0
+				get(tlbFarPage) // reads the table, and takes the entry of page 0
 				wait(late)
 				set(f.off, f.v)
 				wait(200)

@@ -434,8 +434,8 @@ type failuresView struct {
 	Runs   int
 }
 
-// A place is where a record stands.
-type place struct {
+// A recordID names a record of a run.
+type recordID struct {
 	run    uint64
 	record int
 }
@@ -447,7 +447,7 @@ func (s *Server) failures(*http.Request) (string, any, error) {
 	}
 	v := failuresView{Runs: min(len(all), failuresWithin)}
 	var list []runs.Record
-	var from []place
+	var from []recordID
 	for _, run := range all[:v.Runs] {
 		if !Bad(&run) {
 			continue
@@ -458,7 +458,7 @@ func (s *Server) failures(*http.Request) (string, any, error) {
 		}
 		for i := range records {
 			if report.IsBad(records[i].Status) {
-				list, from = append(list, records[i]), append(from, place{run.ID, i})
+				list, from = append(list, records[i]), append(from, recordID{run.ID, i})
 			}
 		}
 	}
