@@ -48,6 +48,7 @@ type Test struct {
 	Name string
 	Seed int64
 	seen map[Point]uint64
+	lost bool // a simulator was killed before it had written what it counted
 }
 
 // A Base adds tests up. Its methods may be called side by side.
@@ -78,6 +79,11 @@ func (b *Base) Add(name string, seed int64, dir string, f *FunctionalSink) error
 		if err := read(file, known, t.seen); err != nil {
 			return err
 		}
+		info, err := os.Stat(file)
+		if err != nil {
+			return err
+		}
+		t.lost = t.lost || info.Size() == 0
 	}
 	for p, n := range f.points() {
 		t.seen[p] += n

@@ -37,6 +37,7 @@ type Report struct {
 	Blocks                     []Block  // of the RTL, the one with most lines that were not reached first, then most holes
 	Groups                     []Block  // of functional points
 	Nothing                    []string // tests that have added nothing to those before them
+	Lost                       []string // tests of which a simulator was killed before it had written what it counted: they have seen more
 	Alone                      []Alone  // tests that have seen what no other has, the one with most lines and functional points first
 	counts                     map[Point]uint64
 }
@@ -93,6 +94,9 @@ func (b *Base) Report(order func(x, y *Test) int) *Report {
 	tests := slices.Clone(b.tests)
 	slices.SortStableFunc(tests, order)
 	for _, t := range tests {
+		if t.lost {
+			r.Lost = append(r.Lost, fmt.Sprintf("%s (seed %d)", t.Name, t.Seed))
+		}
 		before := len(r.counts)
 		for p, n := range t.seen {
 			r.counts[p] += n
@@ -184,6 +188,9 @@ func (r *Report) Text(w io.Writer) {
 			break
 		}
 		fmt.Fprintf(w, "  %-20s alone has seen %d lines, %d functional points, %d toggles\n", a.Test, a.Lines, a.Points, a.Toggles)
+	}
+	if len(r.Lost) > 0 {
+		fmt.Fprintf(w, "  have seen more than is counted here, for a simulator of theirs was killed: %s\n", strings.Join(r.Lost, ", "))
 	}
 	if len(r.Nothing) > 0 {
 		fmt.Fprintf(w, "  add nothing to the tests before them: %s\n", strings.Join(r.Nothing, ", "))

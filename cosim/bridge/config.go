@@ -48,6 +48,16 @@ type Config struct {
 	// Spin is how long we may look for a message before we sleep, where trials show that it
 	// pays; 0 means 1 ms. Less than 0: neither side ever looks.
 	Spin time.Duration
+	// Grace is how long the simulator may take to end, which writes what it has counted; 0 means 10 s.
+	Grace time.Duration
+}
+
+// grace of an orderly end.
+func (c *Config) grace() time.Duration {
+	if c.Grace > 0 {
+		return c.Grace
+	}
+	return shutdownGrace
 }
 
 func (c *Config) nodes() int { return c.Dims[0] * c.Dims[1] * c.Dims[2] }

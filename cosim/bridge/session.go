@@ -144,8 +144,8 @@ func (s *Session) Close() error {
 	s.closed = true
 	pid := s.Pid()
 	s.release(grace)
-	logged.WithFields(logrus.Fields{"pid": pid, "cycle": s.now, "orderly": grace == shutdownGrace}).Debug("simulator ended")
-	if grace != shutdownGrace { // interrupted
+	logged.WithFields(logrus.Fields{"pid": pid, "cycle": s.now, "orderly": grace != interruptGrace}).Debug("simulator ended")
+	if grace == interruptGrace {
 		return nil
 	}
 	return errors.Join(s.checkWaves(), s.lostLog())
@@ -167,7 +167,7 @@ func (s *Session) shutDown() time.Duration {
 	}
 	s.put(command{typ: cmdShutdown})
 	_ = s.flush()
-	return shutdownGrace
+	return s.cfg.grace()
 }
 
 func (s *Session) release(grace time.Duration) {

@@ -3,6 +3,7 @@ package rtl
 import (
 	"fmt"
 	"os"
+	"time"
 
 	"github.com/nicloop/nicloop/drivers"
 )
@@ -19,6 +20,9 @@ func (r *request) setCoverage(dir string) error {
 	return nil
 }
 
+// countGrace: a simulator of many nodes writes its counts for a while, on a machine that others use for minutes.
+const countGrace = 5 * time.Minute
+
 // countInto gives the simulator a new file of the folder.
 func (r *request) countInto(dir string) error {
 	if dir == "" {
@@ -29,5 +33,6 @@ func (r *request) countInto(dir string) error {
 		return fmt.Errorf("%w: coverage=%s: %w", drivers.ErrEnvironment, dir, err)
 	}
 	r.cfg.Args = append(r.cfg.Args, "--coverage", f.Name())
+	r.cfg.Grace = countGrace
 	return f.Close()
 }
