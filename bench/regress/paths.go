@@ -155,7 +155,8 @@ func testPageSizes(t *T) error {
 			return fmt.Errorf("%w: pages of 2 MB of a memory that does not begin at 0, in one piece", drivers.ErrNotSupported)
 		}
 		t.Rand.Read(n.dev.Memory()[0x20000:0xe0000])
-		// Table 1 has four pages of 64 KB, the second one not mapped; table 2 one of 2 MB, of which the memory is the beginning.
+		// Table 1 has four pages of 64 KB, the second one not mapped; table 2 two of 2 MB, both of which begin with
+		// all of the memory.
 		for page, at := range []uint64{0x80000, 0, 0x20000, 0xd0000} {
 			e := regs.ATUEntryFields{Rights: regs.ATURightsRw, VPID: rawVPID, Page: at >> 12}
 			if at == 0 {
@@ -163,9 +164,11 @@ func testPageSizes(t *T) error {
 			}
 			binary.LittleEndian.PutUint64(n.dev.Memory()[rawTable+0x100+8*page:], uint64(e.Pack()))
 		}
-		binary.LittleEndian.PutUint64(n.dev.Memory()[rawTable+0x200:], uint64(regs.ATUEntryFields{Rights: regs.ATURightsRw, VPID: rawVPID}.Pack()))
+		for page := range 2 {
+			binary.LittleEndian.PutUint64(n.dev.Memory()[rawTable+0x200+8*page:], uint64(regs.ATUEntryFields{Rights: regs.ATURightsRw, VPID: rawVPID}.Pack()))
+		}
 		if err := n.set(write{regs.ATUBase(1), rawTable + 0x100}, write{regs.ATUPages(1), 4 | uint64(regs.ATUPageSizeK64)<<regs.ATUPagesSize.LSB()},
-			write{regs.ATUBase(2), rawTable + 0x200}, write{regs.ATUPages(2), 1 | uint64(regs.ATUPageSizeM2)<<regs.ATUPagesSize.LSB()}); err != nil {
+			write{regs.ATUBase(2), rawTable + 0x200}, write{regs.ATUPages(2), 2 | uint64(regs.ATUPageSizeM2)<<regs.ATUPagesSize.LSB()}); err != nil {
 			return err
 		}
 	}
@@ -177,14 +180,14 @@ func testPageSizes(t *T) error {
 		d.BytesMinus1 = uint32(n - 1)
 		d.Command = regs.RMACommandPut
 		// Pages 2 and 3 lie one behind the other as network addresses, and apart in memory.
-		w1, w2 := uint64(large|from), uint64(small|0x20000|(to-0xa0000))
+		w1, w2 := uint64(large|t.Rand.Intn(2)<<21|from), uint64(small|0x20000|(to-0xa0000))
 		source, target := mem[from:from+n], far[0x20000+to-0xa0000:]
 		if to-0xa0000+n > 0x10000 { // into page 3
 			target = nil
 		}
 		if i%2 == 1 {
 			d.Command = regs.RMACommandGet
-			w1, w2 = w2, uint64(large|from)
+			w1, w2 = w2, w1
 		}
 		if err := errors.Join(nics[0].post(d, w1, w2), settle(nics[0].sys)); err != nil {
 			return err
@@ -208,7 +211,7 @@ func testPageSizes(t *T) error {
 	for i, c := range []struct {
 		at   uint64
 		want regs.RMAError
-	}{{small | 0x10008, regs.RMAErrorTranslation}, {small | 0x40000, regs.RMAErrorBounds}, {large | 1<<21, regs.RMAErrorBounds}} {
+	}{{small | 0x10008, regs.RMAErrorTranslation}, {small | 0x40000, regs.RMAErrorBounds}, {large | 2<<21, regs.RMAErrorBounds}} {
 		if err := errors.Join(nics[0].post(d, 0, c.at), settle(nics[0].sys)); err != nil {
 			return err
 		}
