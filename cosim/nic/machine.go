@@ -326,7 +326,7 @@ func (m *Machine) read(n *node, off uint32) (uint64, error) {
 		m.advance(drivers.Forever)
 	}
 	if !n.besides(off) {
-		for end := m.Now() + 1; m.advance(end); { // the answer crosses the bus
+		for end := m.Now() + regAnswer + 1; m.advance(end); { // the answer crosses the bus
 		}
 	}
 	if err := m.flush(m.Now()); err != nil {

@@ -88,7 +88,7 @@ func (f *notifier) begins(now drivers.Cycle, vpid uint8) bool {
 		return false
 	}
 	w := f.flying.at(f.flying.n - 1)
-	return w.vpid == vpid && w.began >= now-1
+	return w.vpid == vpid && w.began >= now-2
 }
 
 // switched: NOTI_CTRL of a process is written.

@@ -29,10 +29,20 @@ func (n *node) postReg(op regOp) {
 	n.wakeRegs()
 }
 
+// Cycles of the register file (rtl/core/regfile.sv): an access is done that many after it was taken, being decoded in between, and
+// what a read found is there one later.
+const (
+	regDecode drivers.Cycle = 2
+	regAnswer drivers.Cycle = 1
+)
+
 // dueAt is when an access may be performed. After reset reads, and writes of mailboxes, rings and domains, wait until their tables
 // are clear.
 func (n *node) dueAt(op *regOp) drivers.Cycle {
 	at := max(op.at+1, n.regFree) + 1
+	if !n.besides(op.off) {
+		at += regDecode
+	}
 	if clear := n.m.cfg.Timing.Clear + 1; at < clear && (op.read || op.off >= regs.MboxBase(0) && op.off < regs.ATUBase(0)) {
 		at = clear
 	}
@@ -102,8 +112,11 @@ func (n *node) access(u unitID) {
 	}
 	n.regs.drop()
 	besides := n.besides(op.off)
-	if n.ordered, n.regFree = false, now+1; besides {
+	switch n.ordered, n.regFree = false, now+1; {
+	case besides:
 		n.regFree = now
+	case op.read:
+		n.regFree += regAnswer
 	}
 	n.wakeRegs()
 	var err error

@@ -136,5 +136,5 @@ func (n *node) slotBegins(vpid uint8) bool {
 		return false
 	}
 	w := n.slots.at(n.slots.n - 1)
-	return w.vpid == vpid && w.began >= n.p.now-1
+	return w.vpid == vpid && w.began >= n.p.now-2
 }

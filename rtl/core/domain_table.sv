@@ -3,8 +3,8 @@
 // Job: keeps PDID and LIFE of every VPID and shows them to all units at once (stamps: {life, pdid} by VPID); counts the packets
 //   that were refused because they came from another domain, and keeps the last of them. A write of PDID shuts the process:
 //   mailbox, ring and windows go off with it, so that nothing of one domain is done for the next.
-// Handshake: registers as regfile asks (wr_known, wr_writable and rd_known answer for the address in the same cycle; wr_do is a
-//   pulse). shut is a pulse about wr_addr's process, restart one about restart_vpid: its ring goes on. Both act at once.
+// Handshake: registers as regfile asks (wr_known, wr_writable and rd_known answer for the address in the cycle behind it, rd_value in the
+//   second; wr_do is a pulse). shut is a pulse about wr_addr's process, restart one about restart_vpid: its ring goes on. Both act at once.
 // Back-pressure: none.
 module domain_table (
     input  logic         clk,
@@ -60,8 +60,10 @@ module domain_table (
 
   logic [2:0] wr_which, rd_which;
   logic [3:0] wr_vpid, rd_vpid;
-  assign wr_which    = which(wr_addr);
-  assign rd_which    = which(rd_addr);
+  always_ff @(posedge clk) begin
+    wr_which <= which(wr_addr);
+    rd_which <= which(rd_addr);
+  end
   assign wr_vpid     = wr_addr[PAGE_W+:4];
   assign rd_vpid     = rd_addr[PAGE_W+:4];
   assign level_vpid  = rd_vpid;
@@ -79,37 +81,44 @@ module domain_table (
     end
   end
 
-  // ---- strangers ----
-  logic [63:0] refused, last;
+  // ---- strangers, counted a cycle behind ----
+  logic [63:0] refused, last, stranger;
+  logic [1:0]  strangers;
   always_ff @(posedge clk) begin
+    strangers <= rst ? '0 : 2'(ev_strangers[0]) + 2'(ev_strangers[1]) + 2'(ev_strangers[2]);
+    stranger  <= {stranger_pdid, stranger_header[nicloop_pkg::HEADER_DST_VPID_LSB+:16], stranger_header[nicloop_pkg::HEADER_SRC_VPID_LSB+:16],
+                  11'h0, stranger_header[nicloop_pkg::HEADER_TYPE_LSB+:4], 1'b1};
     if (rst) begin
       refused <= '0;
       last    <= '0;
-    end else if (ev_strangers != '0) begin
-      refused <= refused + 64'(ev_strangers[0]) + 64'(ev_strangers[1]) + 64'(ev_strangers[2]);
-      last    <= {stranger_pdid, stranger_header[nicloop_pkg::HEADER_DST_VPID_LSB+:16], stranger_header[nicloop_pkg::HEADER_SRC_VPID_LSB+:16],
-                  11'h0, stranger_header[nicloop_pkg::HEADER_TYPE_LSB+:4], 1'b1};
+    end else if (strangers != '0) begin
+      refused <= refused + 64'(strangers);
+      last    <= stranger;
     end
   end
 
+  // ---- reads: tables, then counters ----
+  logic [63:0] shown, table_value;
+  logic [31:0] stamp;
+  assign stamp = stamps[{rd_vpid, 5'h0}+:32];
   always_comb begin
-    rd_value = '0;
+    table_value = '0;
     case (rd_which)
-      3'd1: rd_value[15:0] = stamps[{rd_vpid, 5'h0}+:16];
-      3'd2: rd_value[15:0] = stamps[{rd_vpid, 5'h10}+:16];
-      3'd3: rd_value = refused;
-      3'd4: rd_value = last;
+      3'd1: table_value[15:0] = stamp[15:0];
+      3'd2: table_value[15:0] = stamp[31:16];
       3'd5: begin
-        rd_value[nicloop_pkg::LEVEL_DESCRIPTORS_LSB+:3] = descriptors;
-        rd_value[nicloop_pkg::LEVEL_FRAGMENTS_LSB+:5]   = fragments;
-        rd_value[nicloop_pkg::LEVEL_LINES_LSB+:4]       = lines;
+        table_value[nicloop_pkg::LEVEL_DESCRIPTORS_LSB+:3] = descriptors;
+        table_value[nicloop_pkg::LEVEL_FRAGMENTS_LSB+:5]   = fragments;
+        table_value[nicloop_pkg::LEVEL_LINES_LSB+:4]       = lines;
       end
       3'd6: begin
-        rd_value[nicloop_pkg::HOLD_MAILBOX_LSB+:24] = mailbox_hold;
-        rd_value[nicloop_pkg::HOLD_RING_LSB+:24]    = ring_hold;
+        table_value[nicloop_pkg::HOLD_MAILBOX_LSB+:24] = mailbox_hold;
+        table_value[nicloop_pkg::HOLD_RING_LSB+:24]    = ring_hold;
       end
-      3'd7: rd_value = {ring_overflows, mailbox_overflows};
+      3'd7: table_value = {ring_overflows, mailbox_overflows};
       default: ;
     endcase
   end
+  always_ff @(posedge clk) shown <= table_value;
+  assign rd_value = shown | (rd_which == 3'd3 ? refused : '0) | (rd_which == 3'd4 ? last : '0);
 endmodule

@@ -1,8 +1,8 @@
 // link_regs: what the register pages of the links answer.
 //
 // Job: selects state and counters of one link; links that are not built read 0 and keep nothing. Holds the patience and the switches of each.
-// Handshake: reads are combinational; writes as regfile asks: wr_known says whether wr_addr is a register of a link page,
-//   wr_writable whether it can be written.
+// Handshake: as regfile asks: rd_known, wr_known (the address is a register of a link page) and wr_writable in the cycle behind the
+//   address, rd_value in the second.
 module link_regs #(
     parameter int LINKS = 2,
     localparam int PATIENCE_W = nicloop_pkg::LINK_PATIENCE_CYCLES_W
@@ -37,15 +37,24 @@ module link_regs #(
   localparam int PAGE_W = $clog2(nicloop_pkg::PAGE_LINK_STRIDE);
   localparam int OFF_W  = nicloop_pkg::REG_ADDR_W;
 
-  localparam int SIZE  = nicloop_pkg::PAGE_LINK_STRIDE * nicloop_pkg::PAGE_LINK_COUNT;
+  localparam int LINK_W = PAGE_W + 4;
 
   // ---- writes ----
-  logic [31:0] wr_offset;  // the offset behind the first link page
-  assign wr_offset   = wr_addr - 32'(nicloop_pkg::PAGE_LINK_BASE);
-  assign wr_known    = wr_offset < 32'(SIZE) && known(OFF_W'(wr_offset[PAGE_W-1:0]));
-  logic wr_patience, wr_ctrl;
-  assign wr_patience = wr_known && OFF_W'(wr_offset[PAGE_W-1:0]) == nicloop_pkg::REG_LINK_PATIENCE;
-  assign wr_ctrl     = wr_known && OFF_W'(wr_offset[PAGE_W-1:0]) == nicloop_pkg::REG_LINK_CTRL;
+  // The register of a link page by its number, one-hot; the link is the page's number.
+  localparam int REGISTERS = 11;
+  function automatic logic [REGISTERS-1:0] which(input logic [31:0] a);
+    which = a[31:OFF_W] == '0 && a[OFF_W-1:LINK_W] == nicloop_pkg::PAGE_LINK_BASE[OFF_W-1:LINK_W] && a[LINK_W-1:PAGE_W] < 4'(nicloop_pkg::PAGE_LINK_COUNT) &&
+            a[PAGE_W-1:7] == '0 && a[2:0] == '0 ? REGISTERS'(1) << a[6:3] : '0;
+  endfunction
+  logic [REGISTERS-1:0] wr_which, rd_which;
+  logic                 wr_patience, wr_ctrl;
+  always_ff @(posedge clk) begin
+    wr_which <= which(wr_addr);
+    rd_which <= which(rd_addr);
+  end
+  assign wr_known    = wr_which != '0;
+  assign wr_patience = wr_which[nicloop_pkg::REG_LINK_PATIENCE[6:3]];
+  assign wr_ctrl     = wr_which[nicloop_pkg::REG_LINK_CTRL[6:3]];
   assign wr_writable = wr_patience || wr_ctrl;
   always_ff @(posedge clk) begin
     if (rst) begin
@@ -55,7 +64,7 @@ module link_regs #(
     end else begin
       restart <= '0;
       for (int l = 0; l < LINKS; l++)
-        if (wr_do && wr_writable && wr_offset[PAGE_W+:3] == 3'(l)) begin
+        if (wr_do && wr_writable && wr_addr[PAGE_W+:3] == 3'(l)) begin
           if (wr_patience) patience[l*PATIENCE_W+:PATIENCE_W] <= wr_data;
           if (wr_ctrl) drain[l] <= wr_data[nicloop_pkg::LINK_CTRL_DRAIN_LSB];
           if (wr_ctrl) restart[l] <= wr_data[nicloop_pkg::LINK_CTRL_RESET_LSB];
@@ -63,38 +72,29 @@ module link_regs #(
     end
   end
 
-  function automatic logic known(input logic [OFF_W-1:0] off);
-    case (off)
-      nicloop_pkg::REG_LINK_STATUS, nicloop_pkg::REG_LINK_CRC_ERRORS, nicloop_pkg::REG_LINK_RETRANSMISSIONS,
-      nicloop_pkg::REG_LINK_TIMEOUTS, nicloop_pkg::REG_LINK_FAILURES, nicloop_pkg::REG_LINK_CUT,
-      nicloop_pkg::REG_LINK_PATIENCE, nicloop_pkg::REG_LINK_CTRL, nicloop_pkg::REG_LINK_DRAINED,
-      nicloop_pkg::REG_LINK_RESETS, nicloop_pkg::REG_LINK_LOST: known = 1'b1;
-      default: known = 1'b0;
-    endcase
-  endfunction
-
   // ---- reads ----
-  logic [31:0] rd_offset;
-  logic [2:0]  which;
-  assign rd_offset = rd_addr - 32'(nicloop_pkg::PAGE_LINK_BASE);
-  assign which     = rd_offset[PAGE_W+:3];
-  assign rd_known  = rd_offset < 32'(SIZE) && known(OFF_W'(rd_offset[PAGE_W-1:0]));
+  logic [63:0] chosen, own;
+  assign rd_known = rd_which != '0;
+  function automatic logic [63:0] only(input logic is, input logic [31:0] value);
+    only = is ? 64'(value) : '0;
+  endfunction
   always_comb begin
-    rd_value = '0;
+    chosen = '0;
+    own = '0;
     for (int l = 0; l < LINKS; l++)
-      if (rd_known && which == 3'(l))
-        case (OFF_W'(rd_offset[PAGE_W-1:0]))
-          nicloop_pkg::REG_LINK_STATUS:          rd_value = 64'({up[l], drains[l], dead[l], carrier[l], connected[l]});
-          nicloop_pkg::REG_LINK_CRC_ERRORS:      rd_value = 64'(crc_errors[l*32+:32]);
-          nicloop_pkg::REG_LINK_RETRANSMISSIONS: rd_value = 64'(retransmissions[l*32+:32]);
-          nicloop_pkg::REG_LINK_TIMEOUTS:        rd_value = 64'(timeouts[l*32+:32]);
-          nicloop_pkg::REG_LINK_FAILURES:        rd_value = 64'(failures[l*32+:32]);
-          nicloop_pkg::REG_LINK_CUT:             rd_value = 64'(cut[l*32+:32]);
-          nicloop_pkg::REG_LINK_DRAINED:         rd_value = 64'(drained[l*32+:32]);
-          nicloop_pkg::REG_LINK_RESETS:          rd_value = 64'(resets[l*32+:32]);
-          nicloop_pkg::REG_LINK_LOST:            rd_value = 64'(lost[l*32+:32]);
-          nicloop_pkg::REG_LINK_CTRL:            rd_value[nicloop_pkg::LINK_CTRL_DRAIN_LSB] = drain[l];
-          default:                               rd_value = 64'(patience[l*PATIENCE_W+:PATIENCE_W]);
-        endcase
+      if (rd_addr[PAGE_W+:3] == 3'(l)) begin
+        chosen = only(rd_which[nicloop_pkg::REG_LINK_STATUS[6:3]], 32'({up[l], drains[l], dead[l], carrier[l], connected[l]})) |
+                 only(rd_which[nicloop_pkg::REG_LINK_CRC_ERRORS[6:3]], crc_errors[l*32+:32]) |
+                 only(rd_which[nicloop_pkg::REG_LINK_RETRANSMISSIONS[6:3]], retransmissions[l*32+:32]) |
+                 only(rd_which[nicloop_pkg::REG_LINK_TIMEOUTS[6:3]], timeouts[l*32+:32]) |
+                 only(rd_which[nicloop_pkg::REG_LINK_FAILURES[6:3]], failures[l*32+:32]) |
+                 only(rd_which[nicloop_pkg::REG_LINK_CUT[6:3]], cut[l*32+:32]) |
+                 only(rd_which[nicloop_pkg::REG_LINK_DRAINED[6:3]], drained[l*32+:32]) |
+                 only(rd_which[nicloop_pkg::REG_LINK_RESETS[6:3]], resets[l*32+:32]) |
+                 only(rd_which[nicloop_pkg::REG_LINK_LOST[6:3]], lost[l*32+:32]);
+        if (rd_which[nicloop_pkg::REG_LINK_PATIENCE[6:3]]) own = 64'(patience[l*PATIENCE_W+:PATIENCE_W]);
+        if (rd_which[nicloop_pkg::REG_LINK_CTRL[6:3]]) own[nicloop_pkg::LINK_CTRL_DRAIN_LSB] = drain[l];
+      end
   end
+  always_ff @(posedge clk) rd_value <= chosen | own;
 endmodule

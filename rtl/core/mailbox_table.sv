@@ -91,11 +91,16 @@ module mailbox_table (
       .busy_vpid(rd_vpid), .busy(under_way)
   );
 
-  // Software may have seen a slot under way before the memory has acknowledged it.
+  // Software may have seen a slot under way before the memory has acknowledged it, but none that began while its write was on the way to
+  // here: the distance is that of a cycle ago.
   logic [31:0] behind;
+  logic [23:0] ring;
   logic        rp_good;
-  assign behind     = ahead[wr_vpid] - wr_data[31:0];
-  assign rp_good    = behind <= 32'(slots[wr_vpid]);
+  always_ff @(posedge clk) begin
+    behind <= ahead[wr_vpid] - wr_data[31:0];
+    ring   <= slots[wr_vpid];
+  end
+  assign rp_good    = behind <= 32'(ring);
   assign ev_refused = wr_rp && !rp_good;
   always_ff @(posedge clk) begin
     if (rst) refused <= '0;

@@ -149,7 +149,7 @@ module nic_core #(
   // ---- mailbox table ----
   logic        mb_busy, look_on, look_full, ended, ended_bad, ended_lost, ended_irq, mb_ev_refused, mb_wr_ready, mb_wr_base, mb_wr_slots, mb_wr_ctrl, mb_wr_rp;
   logic [3:0]  look_vpid, ended_vpid, mb_rd_vpid, mb_wr_vpid;
-  logic [63:0] look_addr, mb_rd_base, mb_rd_stall, mb_wr_data;
+  logic [63:0] look_addr, mb_rd_base, mb_rd_stall, reg_data;
   logic [31:0] look_seq, ended_seq, mb_rd_wp;
   logic [23:0] mb_rd_slots;
   logic [8:0]  mb_rd_ctrl;
@@ -217,7 +217,7 @@ module nic_core #(
       .descriptors(level_descriptors), .fragments(level_fragments), .lines(level_lines), .wr_hold,
       .mailbox_hold, .ring_hold, .mailbox_overflows, .ring_overflows, .ev_strangers({rma_strangers, velo_stranger}),
       .stranger_header(velo_stranger ? packet_header : rma_stranger_header), .stranger_pdid(velo_stranger ? velo_pdid : rma_stranger_pdid),
-      .wr_addr(x_wr_addr), .wr_data(s_axil_wdata[15:0]), .wr_do(x_wr_do), .wr_known(domain_wr_known), .wr_writable(domain_writable),
+      .wr_addr(x_wr_addr), .wr_data(reg_data[15:0]), .wr_do(x_wr_do), .wr_known(domain_wr_known), .wr_writable(domain_writable),
       .rd_addr(x_rd_addr), .rd_known(domain_rd_known), .rd_value(domain_value)
   );
 
@@ -227,7 +227,7 @@ module nic_core #(
       .ended, .ended_bad, .ended_vpid, .ended_seq, .ended_lost, .ended_irq,
       .rd_hold(mailbox_hold), .rd_overflows(mailbox_overflows), .wr_hold,
       .rd_vpid(mb_rd_vpid), .rd_base(mb_rd_base), .rd_slots(mb_rd_slots), .rd_ctrl(mb_rd_ctrl), .rd_wp(mb_rd_wp),
-      .rd_rp(mb_rd_rp), .rd_stall(mb_rd_stall), .wr_ready(mb_wr_ready), .wr_vpid(mb_wr_vpid), .wr_data(mb_wr_data),
+      .rd_rp(mb_rd_rp), .rd_stall(mb_rd_stall), .wr_ready(mb_wr_ready), .wr_vpid(mb_wr_vpid), .wr_data(reg_data),
       .wr_base(mb_wr_base), .wr_slots(mb_wr_slots), .wr_ctrl(mb_wr_ctrl), .wr_rp(mb_wr_rp), .shut, .ev_refused(mb_ev_refused), .window_on, .on(mb_on)
   );
 
@@ -251,7 +251,7 @@ module nic_core #(
       .s_arvalid(s_axil_arvalid), .s_arready(s_axil_arready), .s_araddr(s_axil_araddr),
       .s_rvalid(s_axil_rvalid), .s_rready(s_axil_rready), .s_rdata(s_axil_rdata), .s_rresp(s_axil_rresp),
       .mb_rd_vpid, .mb_rd_base, .mb_rd_slots, .mb_rd_ctrl, .mb_rd_wp, .mb_rd_rp, .mb_rd_stall, .mb_busy, .mb_on,
-      .mb_wr_ready, .mb_wr_vpid, .mb_wr_data, .mb_wr_base, .mb_wr_slots, .mb_wr_ctrl, .mb_wr_rp,
+      .mb_wr_ready, .mb_wr_vpid, .wr_data(reg_data), .mb_wr_base, .mb_wr_slots, .mb_wr_ctrl, .mb_wr_rp,
       .ext_wr_known(link_wr_known), .ext_rd_known(link_rd_known), .ext_rd_value(link_value),
       .ev_tx_packet, .ev_tx_error, .tx_reason, .tx_src(line_src), .tx_dst(line_dst),
       .tx_length(10'(line_addr[nicloop_pkg::PIO_LENGTH_LSB+:6])), .ev_tx_stall,
@@ -308,7 +308,7 @@ module nic_core #(
       .m_bready(m_axi_bready), .m_bresp(m_axi_bresp), .m_arvalid(m_axi_arvalid), .m_arready(m_axi_arready), .m_araddr(m_axi_araddr),
       .m_arlen(m_axi_arlen), .m_rvalid(m_axi_rvalid), .m_rready(m_axi_rready), .m_rdata(m_axi_rdata), .m_rresp(m_axi_rresp),
       .m_rlast(m_axi_rlast),
-      .wr_addr(x_wr_addr), .wr_data(s_axil_wdata), .wr_do(x_wr_do), .wr_known(rma_wr_known), .wr_writable(rma_wr_writable),
+      .wr_addr(x_wr_addr), .wr_data(reg_data), .wr_do(x_wr_do), .wr_known(rma_wr_known), .wr_writable(rma_wr_writable),
       .wr_ready(rma_wr_ready), .rd_addr(x_rd_addr), .rd_known(rma_rd_known), .rd_value(rma_value), .reg_busy(x_busy),
       .ev_error(ev_rma_error), .error_reason(rma_reason), .error_src(rma_src), .error_dst(rma_dst), .error_length(rma_length),
       .ev_rp_refused(ring_ev_refused), .ev_noti_irq, .noti_vpid, .idle(rma_idle), .active(rma_active)
@@ -334,7 +334,7 @@ module nic_core #(
       .rx_tail({rx_tail, in_tail}), .rx_data({rx_data, in_data}), .rx_credit({rx_credit, local_credit}),
       .tx_valid({tx_valid, ej_valid}), .tx_vc({tx_vc, local_vc}), .tx_head({tx_head, ej_head}),
       .tx_tail({tx_tail, ej_tail}), .tx_data({tx_data, ej_data}), .tx_credit({tx_credit, VCS'(ej_credit)}),
-      .wr_addr(x_wr_addr), .wr_data(s_axil_wdata), .wr_do(x_wr_do), .wr_known(route_wr_known),
+      .wr_addr(x_wr_addr), .wr_data(reg_data), .wr_do(x_wr_do), .wr_known(route_wr_known),
       .rd_addr(x_rd_addr), .rd_known(route_rd_known), .rd_value(route_value),
       .route_errors, .drained(ev_drained), .ended(ev_ended), .idle(router_idle), .active(router_active)
   );
@@ -360,7 +360,7 @@ module nic_core #(
 
   link_regs #(.LINKS(LINKS)) u_link_regs (
       .clk, .rst, .rd_addr(x_rd_addr), .connected(link_up), .carrier, .dead, .crc_errors, .retransmissions, .timeouts, .failures, .cut, .drained, .resets, .lost, .drains, .up(link_agreed),
-      .rd_known(link_rd_known), .rd_value(link_value), .wr_addr(x_wr_addr), .wr_data(s_axil_wdata[nicloop_pkg::LINK_PATIENCE_CYCLES_W-1:0]), .wr_do(x_wr_do),
+      .rd_known(link_rd_known), .rd_value(link_value), .wr_addr(x_wr_addr), .wr_data(reg_data[nicloop_pkg::LINK_PATIENCE_CYCLES_W-1:0]), .wr_do(x_wr_do),
       .wr_known(link_wr_known), .wr_writable(link_writable), .patience, .drain, .restart
   );
 

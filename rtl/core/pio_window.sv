@@ -6,8 +6,8 @@
 //   that follows in the window, until software writes VELO_WINDOW or RMA_WINDOW. One line per window can be in parts.
 //   Words go on to where lines are kept (put_*) as they come; take says that the line of these words is whole.
 // Handshake: AXI4 write channels. put_* with every beat; take is one cycle, two behind the last beat's, and is about line_addr.
-//   A word counts when all of its four strobes are set. Registers as regfile asks (wr_known and rd_known answer for the address in the same
-//   cycle; wr_do is a pulse).
+//   A word counts when all of its four strobes are set. Registers as regfile asks (wr_known and rd_known answer for the address in the cycle
+//   behind it, rd_value in the second; wr_do is a pulse).
 // Back-pressure: none but that of B: an address is taken within two cycles, a beat at once, and answered in the second cycle behind the last.
 module pio_window (
     input  logic         clk,
@@ -171,8 +171,10 @@ module pio_window (
     end
   endfunction
   logic [1:0] wr_window, rd_window;
-  assign wr_window = window_of(wr_addr);
-  assign rd_window = window_of(rd_addr);
+  always_ff @(posedge clk) begin
+    wr_window <= window_of(wr_addr);
+    rd_window <= window_of(rd_addr);
+  end
   assign wr_known  = wr_window[1];
   assign rd_known  = rd_window[1];
   assign ack       = wr_do && wr_window[1];
@@ -214,15 +216,15 @@ module pio_window (
           fresh_missed[w] <= 1'b1;
         end
       end
-  always_comb begin
-    rd_value = '0;
+  always_ff @(posedge clk) begin
+    rd_value <= '0;
     if (rd_known && on[rd_at]) begin
-      rd_value[nicloop_pkg::VELO_WINDOW_WAITING_LSB+:4] = rd_window[0] ? 4'(waiting_rma) : waiting_velo;
+      rd_value[nicloop_pkg::VELO_WINDOW_WAITING_LSB+:4] <= rd_window[0] ? 4'(waiting_rma) : waiting_velo;
       if (!fresh_done[rd_at])
-        {rd_value[nicloop_pkg::VELO_WINDOW_WRONG_LSB+:8], rd_value[nicloop_pkg::VELO_WINDOW_TAKEN_LSB+:16]} = done[rd_at];
-      if (!fresh_missed[rd_at]) rd_value[nicloop_pkg::VELO_WINDOW_REFUSED_LSB+:16] = missed[rd_at];
-      rd_value[nicloop_pkg::VELO_WINDOW_BEGUN_LSB] = begun[rd_at];
-      rd_value[nicloop_pkg::VELO_WINDOW_RETRY_LSB] = retry[rd_at];
+        {rd_value[nicloop_pkg::VELO_WINDOW_WRONG_LSB+:8], rd_value[nicloop_pkg::VELO_WINDOW_TAKEN_LSB+:16]} <= done[rd_at];
+      if (!fresh_missed[rd_at]) rd_value[nicloop_pkg::VELO_WINDOW_REFUSED_LSB+:16] <= missed[rd_at];
+      rd_value[nicloop_pkg::VELO_WINDOW_BEGUN_LSB] <= begun[rd_at];
+      rd_value[nicloop_pkg::VELO_WINDOW_RETRY_LSB] <= retry[rd_at];
     end
   end
 

@@ -4,8 +4,10 @@
 //   mailbox registers on to mailbox_table and what it does not know to rma_regs and route_table (x_*). Every access is
 //   answered: DECERR outside the map, SLVERR for a write to a read-only register or one that is not eight
 //   bytes wide; both are counted in BAD_ACCESS.
+// Steps, a cycle each: an access is taken into registers; decoded, here and wherever its register may be; done. A read shows what tables
+//   hold in that cycle; counters, which count events a cycle behind them, are looked at in the next, when the value leaves for the answer.
 // Handshake: AXI4-Lite, 64-bit data. A write is taken when address and data are both there.
-// Back-pressure: one answer per direction is held; nothing else is taken in that direction before it left.
+// Back-pressure: one access per direction is under way and one answer held; the next is taken when that before it has been done.
 //   A write waits for mailbox_table or rma_regs: while they clear after reset, and for a cycle in which they count.
 module regfile #(
     parameter int VC_DEPTH = 16,
@@ -49,12 +51,12 @@ module regfile #(
     input  logic [15:0] mb_on,          // by VPID: base and size are read-only
     input  logic        mb_wr_ready,
     output logic [3:0]  mb_wr_vpid,
-    output logic [63:0] mb_wr_data,
+    output logic [63:0] wr_data,        // for all registers
     output logic        mb_wr_base,
     output logic        mb_wr_slots,
     output logic        mb_wr_ctrl,
     output logic        mb_wr_rp,
-    // rma_regs and route_table: what they say about an address is valid in the same cycle
+    // rma_regs and route_table: what they say about an address is valid in the cycle behind it, a value in the second
     output logic [31:0] x_wr_addr,
     output logic        x_wr_do,
     input  logic        x_wr_known,
@@ -64,7 +66,7 @@ module regfile #(
     input  logic        x_rd_known,
     input  logic [63:0] x_rd_value,
     input  logic        x_busy,
-    // read-only registers kept elsewhere, combinational from the addresses
+    // registers of links, as x_*
     input  logic        ext_wr_known,
     input  logic        ext_rd_known,
     input  logic [63:0] ext_rd_value,
@@ -116,63 +118,76 @@ module regfile #(
     else page_of = 2'd3;
   endfunction
 
-  // ---- writes ----
-  logic        wr_there, wr_wait, wr_take, wr_known, wr_own, wr_writable, wr_ok;
-  logic [1:0]  wr_page;
-  logic [18:0] wr_off;
-  assign wr_page  = page_of(s_awaddr[31:PAGE_W]);
-  assign wr_off   = 19'(s_awaddr[PAGE_W-1:0]);
-  assign wr_there = s_awvalid && s_wvalid && (!s_bvalid || s_bready);
+  // A register of the global page by its number, one-hot; there are no others.
+  localparam int GLOBALS = 27;
+  function automatic logic [GLOBALS-1:0] global_of(input logic [31:0] a);
+    global_of = page_of(a[31:PAGE_W]) == 2'd0 && a[PAGE_W-1:8] == '0 && a[2:0] == '0 ? GLOBALS'(1) << a[7:3] : '0;
+  endfunction
+  function automatic logic [GLOBALS-1:0] bit_of(input logic [4:0] number);
+    bit_of = GLOBALS'(1) << number;
+  endfunction
+  localparam logic [GLOBALS-1:0] WRITABLE = bit_of(nicloop_pkg::REG_SCRATCH[7:3]) | bit_of(nicloop_pkg::REG_IRQ_STATUS[7:3]) | bit_of(nicloop_pkg::REG_IRQ_MASK[7:3]) |
+      bit_of(nicloop_pkg::REG_ERROR_INFO[7:3]);
+  localparam logic [GLOBALS-1:0] READABLE = WRITABLE | bit_of(nicloop_pkg::REG_MAGIC[7:3]) | bit_of(nicloop_pkg::REG_VERSION[7:3]) | bit_of(nicloop_pkg::REG_PARAMS[7:3]) |
+      bit_of(nicloop_pkg::REG_DESC_HASH[7:3]) | bit_of(nicloop_pkg::REG_NODE_ID[7:3]) | bit_of(nicloop_pkg::REG_CYCLES[7:3]) | bit_of(nicloop_pkg::REG_BAD_ACCESS[7:3]) |
+      bit_of(nicloop_pkg::REG_RP_REFUSED[7:3]) | bit_of(nicloop_pkg::REG_TX_PACKETS[7:3]) | bit_of(nicloop_pkg::REG_RX_PACKETS[7:3]) | bit_of(nicloop_pkg::REG_TX_DROPPED[7:3]) |
+      bit_of(nicloop_pkg::REG_RX_DROPPED[7:3]) | bit_of(nicloop_pkg::REG_RX_CRC_ERRORS[7:3]) | bit_of(nicloop_pkg::REG_TX_STALL[7:3]) | bit_of(nicloop_pkg::REG_RX_STALL[7:3]) |
+      bit_of(nicloop_pkg::REG_RX_STALL_VPID[7:3]) | bit_of(nicloop_pkg::REG_ROUTE_ERRORS[7:3]) | bit_of(nicloop_pkg::REG_TX_LEVEL[7:3]) | bit_of(nicloop_pkg::REG_RX_LEVEL[7:3]);
+  // The same of the mailbox registers: base, slots, switches, write pointer, stall; read pointer.
+  function automatic logic [5:0] mailbox_of(input logic [31:0] a);
+    mailbox_of = '0;
+    if (page_of(a[31:PAGE_W]) == 2'd1)
+      case (19'(a[PAGE_W-1:0]))
+        nicloop_pkg::REG_MBOX_BASE:  mailbox_of[0] = 1'b1;
+        nicloop_pkg::REG_MBOX_SLOTS: mailbox_of[1] = 1'b1;
+        nicloop_pkg::REG_MBOX_CTRL:  mailbox_of[2] = 1'b1;
+        nicloop_pkg::REG_MBOX_WP:    mailbox_of[3] = 1'b1;
+        nicloop_pkg::REG_MBOX_STALL: mailbox_of[4] = 1'b1;
+        default: ;
+      endcase
+    mailbox_of[5] = page_of(a[31:PAGE_W]) == 2'd2 && 19'(a[PAGE_W-1:0]) == nicloop_pkg::REG_MBOX_RP;
+  endfunction
 
-  always_comb begin
-    wr_own      = 1'b1;
-    wr_writable = 1'b0;
-    case (wr_page)
-      2'd0:
-        case (wr_off)
-          nicloop_pkg::REG_SCRATCH, nicloop_pkg::REG_IRQ_STATUS, nicloop_pkg::REG_IRQ_MASK,
-          nicloop_pkg::REG_ERROR_INFO: wr_writable = 1'b1;
-          nicloop_pkg::REG_MAGIC, nicloop_pkg::REG_VERSION, nicloop_pkg::REG_PARAMS, nicloop_pkg::REG_DESC_HASH,
-          nicloop_pkg::REG_NODE_ID, nicloop_pkg::REG_CYCLES, nicloop_pkg::REG_BAD_ACCESS, nicloop_pkg::REG_RP_REFUSED,
-          nicloop_pkg::REG_TX_PACKETS, nicloop_pkg::REG_RX_PACKETS, nicloop_pkg::REG_TX_DROPPED,
-          nicloop_pkg::REG_RX_DROPPED, nicloop_pkg::REG_RX_CRC_ERRORS, nicloop_pkg::REG_TX_STALL,
-          nicloop_pkg::REG_RX_STALL, nicloop_pkg::REG_RX_STALL_VPID, nicloop_pkg::REG_ROUTE_ERRORS,
-          nicloop_pkg::REG_TX_LEVEL, nicloop_pkg::REG_RX_LEVEL: ;
-          default: wr_own = 1'b0;
-        endcase
-      2'd1:
-        case (wr_off)
-          nicloop_pkg::REG_MBOX_BASE, nicloop_pkg::REG_MBOX_SLOTS: wr_writable = !mb_on[s_awaddr[PAGE_W+:4]];
-          nicloop_pkg::REG_MBOX_CTRL: wr_writable = 1'b1;
-          nicloop_pkg::REG_MBOX_WP, nicloop_pkg::REG_MBOX_STALL: ;
-          default: wr_own = 1'b0;
-        endcase
-      2'd2: begin
-        wr_own      = wr_off == nicloop_pkg::REG_MBOX_RP;
-        wr_writable = wr_own;
-      end
-      default: wr_own = 1'b0;
-    endcase
-    if (!wr_own) wr_writable = x_wr_writable;
+  // ---- writes: there is one, it is decoded, it is done ----
+  logic               w_there, w_seen, w_whole, wr_go, wr_wait, wr_take, wr_known, wr_own, wr_writable, wr_ok;
+  logic [31:0]        w_addr;
+  logic [63:0]        w_data;
+  logic [GLOBALS-1:0] w_global;
+  logic [5:0]         w_mailbox;
+  assign wr_go     = s_awvalid && s_wvalid && !w_there;
+  assign s_awready = wr_go;
+  assign s_wready  = wr_go;
+  always_ff @(posedge clk) begin
+    if (rst) w_there <= 1'b0;
+    else w_there <= wr_go || (w_there && !wr_take);
+    w_seen <= !rst && w_there && !wr_take;
+    if (wr_go) begin
+      w_addr  <= s_awaddr;
+      w_data  <= s_wdata;
+      w_whole <= s_wstrb == 8'hff;
+    end
+    w_global  <= global_of(w_addr) & READABLE;
+    w_mailbox <= mailbox_of(w_addr);
   end
-  assign wr_known = wr_own || ext_wr_known || x_wr_known;
 
-  assign wr_ok     = wr_writable && s_wstrb == 8'hff;
-  assign wr_wait   = wr_ok && (wr_own ? (wr_page == 2'd1 && !mb_wr_ready) || (wr_page == 2'd2 && mb_busy) : !x_wr_ready);
-  assign wr_take   = wr_there && !wr_wait;
-  assign s_awready = wr_take;
-  assign s_wready  = wr_take;
+  assign wr_own      = w_global != '0 || w_mailbox != '0;
+  assign wr_writable = (w_global & WRITABLE) != '0 || (w_mailbox[1:0] != '0 && !mb_on[w_addr[PAGE_W+:4]]) || w_mailbox[2] || w_mailbox[5] ||
+                       (!wr_own && x_wr_writable);
+  assign wr_known    = wr_own || ext_wr_known || x_wr_known;
+  assign wr_ok       = wr_writable && w_whole;
+  assign wr_wait     = wr_ok && ((w_mailbox[2:0] != '0 && !mb_wr_ready) || (w_mailbox[5] && mb_busy) || (!wr_own && !x_wr_ready));
+  assign wr_take     = w_seen && !wr_wait && (!s_bvalid || s_bready);
 
   logic wr_do;
-  assign wr_do       = wr_take && wr_ok && wr_own;
-  assign x_wr_addr   = s_awaddr;
-  assign x_wr_do     = wr_take && wr_ok && !wr_own;
-  assign mb_wr_vpid  = s_awaddr[PAGE_W+:4];
-  assign mb_wr_data  = s_wdata;
-  assign mb_wr_base  = wr_do && wr_page == 2'd1 && wr_off == nicloop_pkg::REG_MBOX_BASE;
-  assign mb_wr_slots = wr_do && wr_page == 2'd1 && wr_off == nicloop_pkg::REG_MBOX_SLOTS;
-  assign mb_wr_ctrl  = wr_do && wr_page == 2'd1 && wr_off == nicloop_pkg::REG_MBOX_CTRL;
-  assign mb_wr_rp    = wr_do && wr_page == 2'd2;
+  assign wr_do       = wr_take && wr_ok;
+  assign wr_data     = w_data;
+  assign x_wr_addr   = w_addr;
+  assign x_wr_do     = wr_do && !wr_own;
+  assign mb_wr_vpid  = w_addr[PAGE_W+:4];
+  assign mb_wr_base  = wr_do && w_mailbox[0];
+  assign mb_wr_slots = wr_do && w_mailbox[1];
+  assign mb_wr_ctrl  = wr_do && w_mailbox[2];
+  assign mb_wr_rp    = wr_do && w_mailbox[5];
 
   always_ff @(posedge clk) begin
     if (rst) s_bvalid <= 1'b0;
@@ -181,30 +196,62 @@ module regfile #(
     if (wr_take) s_bresp <= !wr_known ? DECERR : !wr_ok ? SLVERR : OKAY;
   end
 
-  // ---- state of the global page ----
+  // ---- state of the global page: events count, and are cleared, a cycle behind them ----
   logic [63:0] scratch, cycles, bad_access, rp_refused, tx_packets, rx_packets, tx_dropped, rx_dropped, rx_crc_errors;
   logic [63:0] tx_stall, rx_stall, routes;
-  logic [33:0] irq_status, irq_mask, irq_set;
+  logic [33:0] irq_status, irq_mask, irq_set, irq_now;
   logic [57:0] error_info;
   logic [3:0]  stall_vpid;
   logic        stalled;
 
-  logic wr_scratch, wr_status, wr_mask, wr_error;
-  assign wr_scratch = wr_do && wr_page == 2'd0 && wr_off == nicloop_pkg::REG_SCRATCH;
-  assign wr_status  = wr_do && wr_page == 2'd0 && wr_off == nicloop_pkg::REG_IRQ_STATUS;
-  assign wr_mask    = wr_do && wr_page == 2'd0 && wr_off == nicloop_pkg::REG_IRQ_MASK;
-  assign wr_error   = wr_do && wr_page == 2'd0 && wr_off == nicloop_pkg::REG_ERROR_INFO;
+  logic wr_scratch, wr_mask, wr_status, wr_error;
+  assign wr_scratch = wr_do && w_global[nicloop_pkg::REG_SCRATCH[7:3]];
+  assign wr_mask    = wr_do && w_global[nicloop_pkg::REG_IRQ_MASK[7:3]];
+  // The data of a write stands for a cycle more than the write.
+  always_ff @(posedge clk) begin
+    wr_status <= !rst && wr_do && w_global[nicloop_pkg::REG_IRQ_STATUS[7:3]];
+    wr_error  <= !rst && wr_do && w_global[nicloop_pkg::REG_ERROR_INFO[7:3]];
+  end
 
-  logic rx_crc, rd_take, rd_known;
+  logic        n_refused, n_tx_packet, n_rx_packet, n_tx_error, n_rx_drop, n_rx_crc, n_tx_stall, n_rx_stall, n_error, n_stall, n_bad_write, n_bad_read;
+  logic [7:0]  n_routes;
+  logic [3:0]  n_rx_vpid, n_arrival_vpid, n_noti_vpid;
+  logic        n_arrival, n_noti, n_first, rx_crc, rd_done;
+  logic [56:0] n_info;
   assign rx_crc = ev_rx_drop && rx_reason == 7'(nicloop_pkg::DROP_REASON_CRC);
+  always_ff @(posedge clk) begin
+    n_refused      <= !rst && ev_rp_refused;
+    n_tx_packet    <= !rst && ev_tx_packet;
+    n_rx_packet    <= !rst && ev_rx_packet;
+    n_tx_error     <= !rst && ev_tx_error;
+    n_rx_drop      <= !rst && ev_rx_drop && !rx_crc;
+    n_rx_crc       <= !rst && rx_crc;
+    n_tx_stall     <= !rst && ev_tx_stall;
+    n_rx_stall     <= !rst && ev_rx_stall;
+    n_routes       <= rst ? '0 : route_errors;
+    n_error        <= !rst && (ev_tx_error || ev_rx_drop || ev_rma_error || route_errors != '0 || ev_link_failure || ev_rp_refused);
+    n_stall        <= !rst && ev_ring_stall;
+    n_arrival      <= !rst && ev_rx_packet && ev_rx_irq;
+    n_noti         <= !rst && ev_noti_irq;
+    n_first        <= !rst && (ev_tx_error || ev_rx_drop || ev_rma_error);
+    n_bad_write    <= !rst && wr_take && !wr_ok;
+    n_bad_read     <= !rst && rd_done && !r_known;
+    n_rx_vpid      <= rx_vpid;
+    n_arrival_vpid <= arrival_vpid;
+    n_noti_vpid    <= noti_vpid;
+    n_info         <= ev_tx_error ? {tx_length, tx_dst, tx_src, 8'h0, tx_reason} : ev_rx_drop ? {rx_length, rx_dst, rx_src, 8'h0, rx_reason} :
+                      {rma_length, rma_dst, rma_src, 8'h0, rma_reason};
+  end
 
   always_comb begin
     irq_set = '0;
-    irq_set[nicloop_pkg::IRQ_STATUS_ERROR_LSB] = ev_tx_error || ev_rx_drop || ev_rma_error || route_errors != '0 || ev_link_failure || ev_rp_refused;
-    irq_set[nicloop_pkg::IRQ_STATUS_STALL_LSB] = (ev_rx_stall && !stalled) || ev_ring_stall;
-    if (ev_rx_packet && ev_rx_irq) irq_set[6'(arrival_vpid)] = 1'b1;
-    if (ev_noti_irq) irq_set[6'(nicloop_pkg::IRQ_STATUS_NOTI_LSB)+6'(noti_vpid)] = 1'b1;
+    irq_set[nicloop_pkg::IRQ_STATUS_ERROR_LSB] = n_error;
+    irq_set[nicloop_pkg::IRQ_STATUS_STALL_LSB] = (n_rx_stall && !stalled) || n_stall;
+    if (n_arrival) irq_set[6'(n_arrival_vpid)] = 1'b1;
+    if (n_noti) irq_set[6'(nicloop_pkg::IRQ_STATUS_NOTI_LSB)+6'(n_noti_vpid)] = 1'b1;
   end
+  assign irq_now = (irq_status & ~(wr_status ? w_data[33:0] : '0)) | irq_set;
+  assign irq     = |(irq_now & irq_mask);  // as early as if they were counted at once
 
   always_ff @(posedge clk) begin
     if (rst) begin
@@ -224,48 +271,61 @@ module regfile #(
       stall_vpid    <= '0;
       stalled       <= 1'b0;
     end else begin
-      irq_status <= (irq_status & ~(wr_status ? s_wdata[33:0] : '0)) | irq_set;
-      stalled    <= ev_rx_stall;
-      if (wr_scratch) scratch <= s_wdata;
-      if (wr_mask) irq_mask <= s_wdata[33:0];
-      if ((wr_take && !wr_ok) || (rd_take && !rd_known))
-        bad_access <= bad_access + 64'(wr_take && !wr_ok) + 64'(rd_take && !rd_known);
-      if (ev_rp_refused) rp_refused <= rp_refused + 1'b1;
-      if (ev_tx_packet) tx_packets <= tx_packets + 1'b1;
-      if (ev_rx_packet) rx_packets <= rx_packets + 1'b1;
-      if (ev_tx_error) tx_dropped <= tx_dropped + 1'b1;
-      if (ev_rx_drop && !rx_crc) rx_dropped <= rx_dropped + 1'b1;
-      if (rx_crc) rx_crc_errors <= rx_crc_errors + 1'b1;
-      if (ev_tx_stall) tx_stall <= tx_stall + 1'b1;
-      if (ev_rx_stall) rx_stall <= rx_stall + 1'b1;
-      if (ev_rx_stall) stall_vpid <= rx_vpid;
-      if (route_errors != '0) routes <= routes + 64'(route_errors);
+      irq_status <= irq_now;
+      stalled    <= n_rx_stall;
+      if (wr_scratch) scratch <= w_data;
+      if (wr_mask) irq_mask <= w_data[33:0];
+      if (n_bad_write || n_bad_read) bad_access <= bad_access + 64'(n_bad_write) + 64'(n_bad_read);
+      if (n_refused) rp_refused <= rp_refused + 1'b1;
+      if (n_tx_packet) tx_packets <= tx_packets + 1'b1;
+      if (n_rx_packet) rx_packets <= rx_packets + 1'b1;
+      if (n_tx_error) tx_dropped <= tx_dropped + 1'b1;
+      if (n_rx_drop) rx_dropped <= rx_dropped + 1'b1;
+      if (n_rx_crc) rx_crc_errors <= rx_crc_errors + 1'b1;
+      if (n_tx_stall) tx_stall <= tx_stall + 1'b1;
+      if (n_rx_stall) rx_stall <= rx_stall + 1'b1;
+      if (n_rx_stall) stall_vpid <= n_rx_vpid;
+      if (n_routes != '0) routes <= routes + 64'(n_routes);
     end
   end
-  assign irq = |(irq_status & irq_mask);
-  always_ff @(posedge clk) cycles <= rst ? '0 : cycles + 1'b1;
+  logic [63:0] cycles_shown;  // in the cycle in which counters are looked at, that of the tables
+  always_ff @(posedge clk) begin
+    cycles       <= rst ? '0 : cycles + 1'b1;
+    cycles_shown <= SLEEPS != 0 ? cycles + slept : cycles;
+  end
 
   // The first error since the last clear; one that comes together with the clear is kept.
   always_ff @(posedge clk) begin
     if (rst) error_info <= '0;
-    else if (!error_info[0] || (wr_error && s_wdata[0])) begin
-      if (ev_tx_error) error_info <= {tx_length, tx_dst, tx_src, 8'h0, tx_reason, 1'b1};
-      else if (ev_rx_drop) error_info <= {rx_length, rx_dst, rx_src, 8'h0, rx_reason, 1'b1};
-      else if (ev_rma_error) error_info <= {rma_length, rma_dst, rma_src, 8'h0, rma_reason, 1'b1};
+    else if (!error_info[0] || (wr_error && w_data[0])) begin
+      if (n_first) error_info <= {n_info, 1'b1};
       else if (wr_error) error_info <= '0;
     end
   end
 
-  // ---- reads ----
-  logic [63:0] rd_value, params, stall_info;
-  logic [1:0]  rd_page;
-  logic [18:0] rd_off;
-  assign rd_page    = page_of(s_araddr[31:PAGE_W]);
-  assign rd_off     = 19'(s_araddr[PAGE_W-1:0]);
-  assign mb_rd_vpid = s_araddr[PAGE_W+:4];
-  assign x_rd_addr  = s_araddr;
-  assign s_arready  = !mb_busy && !x_busy && (!s_rvalid || s_rready);
-  assign rd_take    = s_arvalid && s_arready;
+  // ---- reads: there is one, it is decoded, tables are looked at, then counters ----
+  logic               r_there, r_seen, r_have, rd_go, rd_look;
+  logic [31:0]        r_addr;
+  logic [GLOBALS-1:0] r_global;
+  logic [5:0]         r_mailbox;
+  logic               r_known;
+  logic [63:0]        params, stall_info, levels_shown, tables, counters;
+  assign rd_go      = s_arvalid && !r_there;
+  assign s_arready  = !r_there;
+  assign mb_rd_vpid = r_addr[PAGE_W+:4];
+  assign x_rd_addr  = r_addr;
+  assign rd_look    = r_seen && !mb_busy && !x_busy;
+  assign rd_done    = r_have && (!s_rvalid || s_rready);
+  always_ff @(posedge clk) begin
+    if (rst) r_there <= 1'b0;
+    else r_there <= rd_go || (r_there && !rd_done);
+    r_seen <= !rst && r_there && !rd_look && !r_have;
+    r_have <= !rst && (rd_look || (r_have && !rd_done));
+    if (rd_go) r_addr <= s_araddr;
+    r_global  <= global_of(r_addr) & READABLE;
+    r_mailbox <= mailbox_of(r_addr);
+    r_known   <= r_global != '0 || r_mailbox != '0 || ext_rd_known || x_rd_known;
+  end
   always_comb begin
     params = '0;
     params[nicloop_pkg::PARAMS_NODES_LSB+:nicloop_pkg::PARAMS_NODES_W]       = nodes;
@@ -280,68 +340,37 @@ module regfile #(
     stall_info[nicloop_pkg::RX_STALL_VPID_VPID_LSB+:4]    = stall_vpid;
     stall_info[nicloop_pkg::RX_STALL_VPID_STALLED_LSB]    = stalled;
   end
-  always_comb begin
-    rd_known = 1'b1;
-    rd_value = '0;
-    case (rd_page)
-      2'd0:
-        case (rd_off)
-          nicloop_pkg::REG_MAGIC:         rd_value = nicloop_pkg::MAGIC_VALUE;
-          nicloop_pkg::REG_VERSION:       rd_value = nicloop_pkg::VERSION_VALUE;
-          nicloop_pkg::REG_PARAMS:        rd_value = params;
-          nicloop_pkg::REG_DESC_HASH:     rd_value = nicloop_pkg::DESC_HASH_VALUE;
-          nicloop_pkg::REG_SCRATCH:       rd_value = scratch;
-          nicloop_pkg::REG_NODE_ID:       rd_value = 64'(here);
-          nicloop_pkg::REG_CYCLES:        rd_value = SLEEPS != 0 ? cycles + slept : cycles;
-          nicloop_pkg::REG_IRQ_STATUS:    rd_value = 64'(irq_status);
-          nicloop_pkg::REG_IRQ_MASK:      rd_value = 64'(irq_mask);
-          nicloop_pkg::REG_ERROR_INFO:    rd_value = 64'(error_info);
-          nicloop_pkg::REG_BAD_ACCESS:    rd_value = bad_access;
-          nicloop_pkg::REG_RP_REFUSED:    rd_value = rp_refused;
-          nicloop_pkg::REG_TX_PACKETS:    rd_value = tx_packets;
-          nicloop_pkg::REG_RX_PACKETS:    rd_value = rx_packets;
-          nicloop_pkg::REG_TX_DROPPED:    rd_value = tx_dropped;
-          nicloop_pkg::REG_RX_DROPPED:    rd_value = rx_dropped;
-          nicloop_pkg::REG_RX_CRC_ERRORS: rd_value = rx_crc_errors;
-          nicloop_pkg::REG_TX_STALL:      rd_value = tx_stall;
-          nicloop_pkg::REG_RX_STALL:      rd_value = rx_stall;
-          nicloop_pkg::REG_RX_STALL_VPID: rd_value = stall_info;
-          nicloop_pkg::REG_ROUTE_ERRORS:  rd_value = routes;
-          nicloop_pkg::REG_TX_LEVEL:      rd_value = 64'(tx_level);
-          nicloop_pkg::REG_RX_LEVEL:      rd_value = 64'(rx_level);
-          default:                        rd_known = 1'b0;
-        endcase
-      2'd1:
-        case (rd_off)
-          nicloop_pkg::REG_MBOX_BASE:  rd_value = mb_rd_base;
-          nicloop_pkg::REG_MBOX_SLOTS: rd_value = 64'(mb_rd_slots);
-          nicloop_pkg::REG_MBOX_CTRL:  rd_value = 64'(mb_rd_ctrl);
-          nicloop_pkg::REG_MBOX_WP:    rd_value = 64'(mb_rd_wp);
-          nicloop_pkg::REG_MBOX_STALL: rd_value = mb_rd_stall;
-          default:                     rd_known = 1'b0;
-        endcase
-      2'd2: begin
-        rd_known = rd_off == nicloop_pkg::REG_MBOX_RP;
-        rd_value = rd_known ? 64'(mb_rd_rp) : '0;
-      end
-      default: begin
-        rd_known = ext_rd_known;
-        rd_value = ext_rd_value;
-      end
-    endcase
-    if (!rd_known) {rd_known, rd_value} = {x_rd_known, x_rd_value};
+  function automatic logic [63:0] only(input logic chosen, input logic [63:0] value);
+    only = chosen ? value : '0;
+  endfunction
+  always_ff @(posedge clk) begin
+    levels_shown <= {tx_level, rx_level};
+    tables <= only(r_mailbox[0], mb_rd_base) | only(r_mailbox[1], 64'(mb_rd_slots)) | only(r_mailbox[2], 64'(mb_rd_ctrl)) | only(r_mailbox[3], 64'(mb_rd_wp)) |
+              only(r_mailbox[4], mb_rd_stall) | only(r_mailbox[5], 64'(mb_rd_rp));
   end
+  assign counters = only(r_global[nicloop_pkg::REG_MAGIC[7:3]], nicloop_pkg::MAGIC_VALUE) |
+      only(r_global[nicloop_pkg::REG_VERSION[7:3]], nicloop_pkg::VERSION_VALUE) | only(r_global[nicloop_pkg::REG_PARAMS[7:3]], params) |
+      only(r_global[nicloop_pkg::REG_DESC_HASH[7:3]], nicloop_pkg::DESC_HASH_VALUE) | only(r_global[nicloop_pkg::REG_SCRATCH[7:3]], scratch) |
+      only(r_global[nicloop_pkg::REG_NODE_ID[7:3]], 64'(here)) | only(r_global[nicloop_pkg::REG_CYCLES[7:3]], cycles_shown) |
+      only(r_global[nicloop_pkg::REG_IRQ_STATUS[7:3]], 64'(irq_status)) | only(r_global[nicloop_pkg::REG_IRQ_MASK[7:3]], 64'(irq_mask)) |
+      only(r_global[nicloop_pkg::REG_ERROR_INFO[7:3]], 64'(error_info)) | only(r_global[nicloop_pkg::REG_BAD_ACCESS[7:3]], bad_access) |
+      only(r_global[nicloop_pkg::REG_RP_REFUSED[7:3]], rp_refused) | only(r_global[nicloop_pkg::REG_TX_PACKETS[7:3]], tx_packets) |
+      only(r_global[nicloop_pkg::REG_RX_PACKETS[7:3]], rx_packets) | only(r_global[nicloop_pkg::REG_TX_DROPPED[7:3]], tx_dropped) |
+      only(r_global[nicloop_pkg::REG_RX_DROPPED[7:3]], rx_dropped) | only(r_global[nicloop_pkg::REG_RX_CRC_ERRORS[7:3]], rx_crc_errors) |
+      only(r_global[nicloop_pkg::REG_TX_STALL[7:3]], tx_stall) | only(r_global[nicloop_pkg::REG_RX_STALL[7:3]], rx_stall) |
+      only(r_global[nicloop_pkg::REG_RX_STALL_VPID[7:3]], stall_info) | only(r_global[nicloop_pkg::REG_ROUTE_ERRORS[7:3]], routes) |
+      only(r_global[nicloop_pkg::REG_TX_LEVEL[7:3]], 64'(levels_shown[63:32])) | only(r_global[nicloop_pkg::REG_RX_LEVEL[7:3]], 64'(levels_shown[31:0]));
 
   always_ff @(posedge clk) begin
     if (rst) s_rvalid <= 1'b0;
-    else if (rd_take) s_rvalid <= 1'b1;
+    else if (rd_done) s_rvalid <= 1'b1;
     else if (s_rready) s_rvalid <= 1'b0;
-    if (rd_take) begin
-      s_rdata <= rd_value;
-      s_rresp <= rd_known ? OKAY : DECERR;
+    if (rd_done) begin
+      s_rdata <= counters | tables | ext_rd_value | x_rd_value;
+      s_rresp <= r_known ? OKAY : DECERR;
     end
   end
 
-  assign idle   = !s_bvalid && !s_rvalid && !s_awvalid && !s_wvalid && !s_arvalid;
+  assign idle   = !s_bvalid && !s_rvalid && !s_awvalid && !s_wvalid && !s_arvalid && !w_there && !r_there;
   assign active = !idle;
 endmodule

@@ -2,7 +2,8 @@
 //
 // Job: decodes the pages rma, atu and nvm and the NOTI_* registers of the pages vpid and user; counts events; hands
 //   writes to the units that own the registers.
-// Handshake: known, writable and value answer for the address in the same cycle; wr_do is a pulse, only when ready.
+// Handshake: as regfile asks: known and writable answer for the address in the cycle behind it, the value in the second, of which tables
+//   are looked at in the first; wr_do is a pulse, only when ready.
 // Back-pressure: a write waits for the rings to be cleared after reset, and for a cycle in which one counts.
 module rma_regs (
     input  logic        clk,
@@ -65,43 +66,63 @@ module rma_regs (
     input  logic        ev_stall,
     input  logic [3:0]  stall_vpid
 );
-  // ---- which page: 0 none, 1 rma, 2 vpid, 3 user, 4 atu, 5 nvm ----
-  function automatic logic [2:0] page_of(input logic [31:0] a);
-    page_of = 3'd0;
-    if (a[31:12] == 20'(nicloop_pkg::PAGE_RMA_BASE[18:12])) page_of = 3'd1;
+  // ---- which register: of page rma by its number, the others as named, all one-hot ----
+  localparam int NUMBERS = 25;
+  localparam int BASE = 0, SLOTS = 1, CTRL = 2, WP = 3, STALL = 4, RP = 5, TABLE_BASE = 6, TABLE_PAGES = 7, NVM = 8, NVM_STATE = 9, PAGED = 10;
+  localparam logic [4:0] LAST_RMA = nicloop_pkg::REG_RMA_STALL_VPID[7:3], FIRST_ATU = nicloop_pkg::REG_ATU_FAULTS[7:3], LAST_ATU = nicloop_pkg::REG_ATU_DONE_ERRORS[7:3];
+  function automatic logic [NUMBERS-1:0] number_of(input logic [31:0] a);
+    number_of = '0;
+    if (a[31:12] == 20'(nicloop_pkg::PAGE_RMA_BASE[18:12]) && a[11:8] == '0 && a[2:0] == '0 &&
+        (a[7:3] <= LAST_RMA || (a[7:3] >= FIRST_ATU && a[7:3] <= LAST_ATU))) number_of = NUMBERS'(1) << a[7:3];
+  endfunction
+  function automatic logic [PAGED-1:0] paged_of(input logic [31:0] a);
+    paged_of = '0;
     case (a[31:16])
-      16'(nicloop_pkg::PAGE_VPID_BASE[18:16]): page_of = 3'd2;
-      16'(nicloop_pkg::PAGE_USER_BASE[18:16]): page_of = 3'd3;
-      16'(nicloop_pkg::PAGE_ATU_BASE[18:16]): page_of = 3'd4;
-      16'(nicloop_pkg::PAGE_NVM_BASE[18:16]): if (a[15:12] < 4'(nicloop_pkg::NVM_RANGES)) page_of = 3'd5;
+      16'(nicloop_pkg::PAGE_VPID_BASE[18:16]):
+        case (19'(a[11:0]))
+          nicloop_pkg::REG_NOTI_BASE:  paged_of[BASE] = 1'b1;
+          nicloop_pkg::REG_NOTI_SLOTS: paged_of[SLOTS] = 1'b1;
+          nicloop_pkg::REG_NOTI_CTRL:  paged_of[CTRL] = 1'b1;
+          nicloop_pkg::REG_NOTI_WP:    paged_of[WP] = 1'b1;
+          nicloop_pkg::REG_NOTI_STALL: paged_of[STALL] = 1'b1;
+          default: ;
+        endcase
+      16'(nicloop_pkg::PAGE_USER_BASE[18:16]): paged_of[RP] = 19'(a[11:0]) == nicloop_pkg::REG_NOTI_RP;
+      16'(nicloop_pkg::PAGE_ATU_BASE[18:16]): begin
+        paged_of[TABLE_BASE]  = 19'(a[11:0]) == nicloop_pkg::REG_ATU_BASE;
+        paged_of[TABLE_PAGES] = 19'(a[11:0]) == nicloop_pkg::REG_ATU_PAGES;
+      end
+      16'(nicloop_pkg::PAGE_NVM_BASE[18:16]):
+        if (a[15:12] < 4'(nicloop_pkg::NVM_RANGES) && a[11:6] == '0 && a[2:0] == '0) begin
+          paged_of[NVM]       = a[5:3] <= nicloop_pkg::REG_NVM_DEPTH[5:3];
+          paged_of[NVM_STATE] = a[5:3] > nicloop_pkg::REG_NVM_DEPTH[5:3] && a[5:3] <= nicloop_pkg::REG_NVM_STALL[5:3];
+        end
       default: ;
     endcase
   endfunction
+  logic [NUMBERS-1:0] wr_number, rd_number;
+  logic [PAGED-1:0]   wr_paged, rd_paged;
+  always_ff @(posedge clk) begin
+    wr_number <= number_of(wr_addr);
+    rd_number <= number_of(rd_addr);
+    wr_paged  <= paged_of(wr_addr);
+    rd_paged  <= paged_of(rd_addr);
+  end
 
   // ---- writes ----
-  logic [2:0]  wr_page;
-  logic [18:0] wr_off;
-  logic        at_base, at_slots, at_ctrl, at_rp, at_done, at_command, at_table_base, at_table_pages, at_nvm;
-  assign wr_page        = page_of(wr_addr);
-  assign wr_off         = 19'(wr_addr[11:0]);
-  assign at_base        = wr_page == 3'd2 && wr_off == nicloop_pkg::REG_NOTI_BASE;
-  assign at_slots       = wr_page == 3'd2 && wr_off == nicloop_pkg::REG_NOTI_SLOTS;
-  assign at_ctrl        = wr_page == 3'd2 && wr_off == nicloop_pkg::REG_NOTI_CTRL;
-  assign at_rp          = wr_page == 3'd3 && wr_off == nicloop_pkg::REG_NOTI_RP;
-  assign at_done        = wr_page == 3'd1 && wr_off == nicloop_pkg::REG_ATU_DONE;
-  assign at_command     = wr_page == 3'd1 && wr_off == nicloop_pkg::REG_ATU_COMMAND;
-  assign at_table_base  = wr_page == 3'd4 && wr_off == nicloop_pkg::REG_ATU_BASE;
-  assign at_table_pages = wr_page == 3'd4 && wr_off == nicloop_pkg::REG_ATU_PAGES;
-  assign at_nvm         = wr_page == 3'd5 && wr_off <= nicloop_pkg::REG_NVM_DEPTH && wr_off[2:0] == '0;
-  assign wr_writable    = ((at_base || at_slots) && !rings_on[wr_addr[15:12]]) || at_ctrl || at_rp || at_done || at_command || at_table_base || at_table_pages || at_nvm;
-  assign wr_ready       = at_rp ? !rings_busy : at_base || at_slots || at_ctrl ? rings_ready : 1'b1;
-  assign wr_base        = wr_do && at_base;
-  assign wr_slots       = wr_do && at_slots;
-  assign wr_ctrl        = wr_do && at_ctrl;
-  assign wr_rp          = wr_do && at_rp;
-  assign wr_table_base  = wr_do && at_table_base;
-  assign wr_table_pages = wr_do && at_table_pages;
-  assign wr_nvm         = wr_do && at_nvm;
+  logic at_done, at_command;
+  assign at_done        = wr_number[nicloop_pkg::REG_ATU_DONE[7:3]];
+  assign at_command     = wr_number[nicloop_pkg::REG_ATU_COMMAND[7:3]];
+  assign wr_known       = wr_number != '0 || wr_paged != '0;
+  assign wr_writable    = (wr_paged[SLOTS:BASE] != '0 && !rings_on[wr_addr[15:12]]) || wr_paged[CTRL] || wr_paged[NVM:RP] != '0 || at_done || at_command;
+  assign wr_ready       = wr_paged[RP] ? !rings_busy : wr_paged[CTRL:BASE] == '0 || rings_ready;
+  assign wr_base        = wr_do && wr_paged[BASE];
+  assign wr_slots       = wr_do && wr_paged[SLOTS];
+  assign wr_ctrl        = wr_do && wr_paged[CTRL];
+  assign wr_rp          = wr_do && wr_paged[RP];
+  assign wr_table_base  = wr_do && wr_paged[TABLE_BASE];
+  assign wr_table_pages = wr_do && wr_paged[TABLE_PAGES];
+  assign wr_nvm         = wr_do && wr_paged[NVM];
   assign command_put    = wr_do && at_command;
   always_ff @(posedge clk) begin
     if (rst) begin
@@ -112,24 +133,33 @@ module rma_regs (
       done_set  <= 1'b1;
     end
   end
-  always_comb begin
-    wr_known = wr_writable || at_base || at_slots;
-    case (wr_page)
-      3'd1:
-        if ((wr_off <= nicloop_pkg::REG_RMA_STALL_VPID && wr_off[2:0] == '0) ||
-            (wr_off >= nicloop_pkg::REG_ATU_FAULTS && wr_off <= nicloop_pkg::REG_ATU_DONE_ERRORS &&
-             wr_off[2:0] == '0)) wr_known = 1'b1;
-      3'd2: if (wr_off == nicloop_pkg::REG_NOTI_WP || wr_off == nicloop_pkg::REG_NOTI_STALL) wr_known = 1'b1;
-      3'd5: if (wr_off <= nicloop_pkg::REG_NVM_STALL && wr_off[2:0] == '0) wr_known = 1'b1;
-      default: ;
-    endcase
-  end
 
-  // ---- counters ----
-  logic [63:0] tx_packets, rx_packets, refused, rx_dropped, errors, notis, noti_off, late, purged, faults, hits, misses, last_fault;
-  function automatic logic [63:0] ones(input logic [3:0] v);
-    ones = 64'(v[0]) + 64'(v[1]) + 64'(v[2]) + 64'(v[3]);
+  // ---- counters, a cycle behind their events ----
+  logic [63:0] tx_packets, rx_packets, refused, rx_dropped, errors, notis, noti_off, late, purged, faults, hits, misses, last_fault, n_fault_of;
+  logic [2:0]  n_tx, n_rx, n_drop, n_errors;  // how many
+  logic        n_refused, n_noti, n_noti_off, n_late, n_purged, n_hit, n_miss, n_fault, n_stall;
+  logic [3:0]  n_stalled, n_stall_vpid, last_stall;
+  function automatic logic [2:0] ones(input logic [3:0] v);
+    ones = 3'(v[0]) + 3'(v[1]) + 3'(v[2]) + 3'(v[3]);
   endfunction
+  always_ff @(posedge clk) begin
+    n_tx         <= rst ? '0 : ones({2'h0, ev_tx});
+    n_rx         <= rst ? '0 : ones({1'b0, ev_rx});
+    n_drop       <= rst ? '0 : ones({1'b0, ev_drop});
+    n_errors     <= rst ? '0 : ones(ev_error);
+    n_refused    <= !rst && ev_refused;
+    n_noti       <= !rst && ev_noti;
+    n_noti_off   <= !rst && ev_noti_off;
+    n_late       <= !rst && ev_late;
+    n_purged     <= !rst && ev_purged;
+    n_hit        <= !rst && ev_hit;
+    n_miss       <= !rst && ev_miss;
+    n_fault      <= !rst && ev_fault;
+    n_stall      <= !rst && ev_stall;
+    n_fault_of   <= fault;
+    n_stall_vpid <= stall_vpid;
+    n_stalled    <= stalled;
+  end
   always_ff @(posedge clk) begin
     if (rst) begin
       tx_packets <= '0;
@@ -145,92 +175,52 @@ module rma_regs (
       hits       <= '0;
       misses     <= '0;
       last_fault <= '0;
+      last_stall <= '0;
     end else begin
-      if (ev_tx != '0) tx_packets <= tx_packets + ones({2'h0, ev_tx});
-      if (ev_rx != '0) rx_packets <= rx_packets + ones({1'b0, ev_rx});
-      if (ev_drop != '0) rx_dropped <= rx_dropped + ones({1'b0, ev_drop});
-      if (ev_error != '0) errors <= errors + ones(ev_error);
-      if (ev_refused) refused <= refused + 1'b1;
-      if (ev_noti) notis <= notis + 1'b1;
-      if (ev_noti_off) noti_off <= noti_off + 1'b1;
-      if (ev_late) late <= late + 1'b1;
-      if (ev_purged) purged <= purged + 1'b1;
-      if (ev_hit) hits <= hits + 1'b1;
-      if (ev_miss) misses <= misses + 1'b1;
-      if (ev_fault) begin
+      if (n_tx != '0) tx_packets <= tx_packets + 64'(n_tx);
+      if (n_rx != '0) rx_packets <= rx_packets + 64'(n_rx);
+      if (n_drop != '0) rx_dropped <= rx_dropped + 64'(n_drop);
+      if (n_errors != '0) errors <= errors + 64'(n_errors);
+      if (n_refused) refused <= refused + 1'b1;
+      if (n_noti) notis <= notis + 1'b1;
+      if (n_noti_off) noti_off <= noti_off + 1'b1;
+      if (n_late) late <= late + 1'b1;
+      if (n_purged) purged <= purged + 1'b1;
+      if (n_hit) hits <= hits + 1'b1;
+      if (n_miss) misses <= misses + 1'b1;
+      if (n_fault) begin
         faults     <= faults + 1'b1;
-        last_fault <= fault;
+        last_fault <= n_fault_of;
       end
+      if (n_stall) last_stall <= n_stall_vpid;
     end
   end
 
-  logic [3:0] last_stall;
-  always_ff @(posedge clk) begin
-    if (rst) last_stall <= '0;
-    else if (ev_stall) last_stall <= stall_vpid;
-  end
-
-  // ---- reads ----
-  logic [2:0]  rd_page;
-  logic [18:0] rd_off;
-  assign rd_page = page_of(rd_addr);
-  assign rd_off  = 19'(rd_addr[11:0]);
+  // ---- reads: tables, then counters ----
+  logic [63:0] tables, commands;
+  function automatic logic [63:0] only(input logic chosen, input logic [63:0] value);
+    only = chosen ? value : '0;
+  endfunction
   always_comb begin
-    rd_known = 1'b1;
-    rd_value = '0;
-    case (rd_page)
-      3'd1:
-        case (rd_off)
-          nicloop_pkg::REG_RMA_TX_PACKETS: rd_value = tx_packets;
-          nicloop_pkg::REG_RMA_RX_PACKETS: rd_value = rx_packets;
-          nicloop_pkg::REG_RMA_REFUSED:    rd_value = refused;
-          nicloop_pkg::REG_RMA_RX_DROPPED: rd_value = rx_dropped;
-          nicloop_pkg::REG_RMA_ERRORS:     rd_value = errors;
-          nicloop_pkg::REG_RMA_NOTIS:      rd_value = notis;
-          nicloop_pkg::REG_RMA_NOTI_OFF:   rd_value = noti_off;
-          nicloop_pkg::REG_RMA_LEVEL:      rd_value = {44'h0, stalled, descriptors};
-          nicloop_pkg::REG_RMA_LATE:       rd_value = late;
-          nicloop_pkg::REG_RMA_PURGED:     rd_value = purged;
-          nicloop_pkg::REG_RMA_STALL_VPID: rd_value = {55'h0, stalled != '0, 4'h0, last_stall};
-          nicloop_pkg::REG_ATU_FAULTS:     rd_value = faults;
-          nicloop_pkg::REG_ATU_FAULT:      rd_value = last_fault;
-          nicloop_pkg::REG_ATU_HITS:       rd_value = hits;
-          nicloop_pkg::REG_ATU_MISSES:     rd_value = misses;
-          nicloop_pkg::REG_ATU_DONE:       rd_value = done_addr;
-          nicloop_pkg::REG_ATU_COMMAND:    rd_value = '0;
-          nicloop_pkg::REG_ATU_STATUS: begin
-            rd_value[nicloop_pkg::ATU_STATUS_DONE_LSB+:32]  = commands_done;
-            rd_value[nicloop_pkg::ATU_STATUS_BUSY_LSB]      = commands_busy;
-            rd_value[nicloop_pkg::ATU_STATUS_QUEUED_LSB+:5] = commands_queued;
-          end
-          nicloop_pkg::REG_ATU_REFUSED:     rd_value = 64'(commands_refused);
-          nicloop_pkg::REG_ATU_DONE_ERRORS: rd_value = 64'(done_errors);
-          default:                         rd_known = 1'b0;
-        endcase
-      3'd2:
-        case (rd_off)
-          nicloop_pkg::REG_NOTI_BASE:  rd_value = ring_base;
-          nicloop_pkg::REG_NOTI_SLOTS: rd_value = 64'(ring_slots);
-          nicloop_pkg::REG_NOTI_CTRL:  rd_value = 64'(ring_ctrl);
-          nicloop_pkg::REG_NOTI_WP:    rd_value = 64'(ring_wp);
-          nicloop_pkg::REG_NOTI_STALL: rd_value = ring_stall;
-          default:                     rd_known = 1'b0;
-        endcase
-      3'd3: begin
-        rd_known = rd_off == nicloop_pkg::REG_NOTI_RP;
-        rd_value = rd_known ? 64'(ring_rp) : '0;  // others have registers here
-      end
-      3'd4:
-        case (rd_off)
-          nicloop_pkg::REG_ATU_BASE:  rd_value = table_base;
-          nicloop_pkg::REG_ATU_PAGES: rd_value = 64'(table_pages);
-          default:                    rd_known = 1'b0;
-        endcase
-      3'd5: begin
-        rd_known = rd_off <= nicloop_pkg::REG_NVM_STALL && rd_off[2:0] == '0;
-        rd_value = nvm_value;
-      end
-      default: rd_known = 1'b0;
-    endcase
+    commands = '0;
+    commands[nicloop_pkg::ATU_STATUS_DONE_LSB+:32]  = commands_done;
+    commands[nicloop_pkg::ATU_STATUS_BUSY_LSB]      = commands_busy;
+    commands[nicloop_pkg::ATU_STATUS_QUEUED_LSB+:5] = commands_queued;
   end
+  assign rd_known = rd_number != '0 || rd_paged != '0;
+  always_ff @(posedge clk)
+    tables <= only(rd_paged[BASE], ring_base) | only(rd_paged[SLOTS], 64'(ring_slots)) | only(rd_paged[CTRL], 64'(ring_ctrl)) | only(rd_paged[WP], 64'(ring_wp)) |
+              only(rd_paged[STALL], ring_stall) | only(rd_paged[RP], 64'(ring_rp)) | only(rd_paged[TABLE_BASE], table_base) |
+              only(rd_paged[TABLE_PAGES], 64'(table_pages)) | only(rd_paged[NVM] || rd_paged[NVM_STATE], nvm_value) |
+              only(rd_number[nicloop_pkg::REG_RMA_LEVEL[7:3]], {44'h0, stalled, descriptors}) | only(rd_number[nicloop_pkg::REG_ATU_DONE[7:3]], done_addr) |
+              only(rd_number[nicloop_pkg::REG_ATU_STATUS[7:3]], commands) | only(rd_number[nicloop_pkg::REG_ATU_REFUSED[7:3]], 64'(commands_refused)) |
+              only(rd_number[nicloop_pkg::REG_ATU_DONE_ERRORS[7:3]], 64'(done_errors));
+  assign rd_value = tables | only(rd_number[nicloop_pkg::REG_RMA_TX_PACKETS[7:3]], tx_packets) | only(rd_number[nicloop_pkg::REG_RMA_RX_PACKETS[7:3]], rx_packets) |
+      only(rd_number[nicloop_pkg::REG_RMA_REFUSED[7:3]], refused) | only(rd_number[nicloop_pkg::REG_RMA_RX_DROPPED[7:3]], rx_dropped) |
+      only(rd_number[nicloop_pkg::REG_RMA_ERRORS[7:3]], errors) | only(rd_number[nicloop_pkg::REG_RMA_NOTIS[7:3]], notis) |
+      only(rd_number[nicloop_pkg::REG_RMA_NOTI_OFF[7:3]], noti_off) | only(rd_number[nicloop_pkg::REG_RMA_LATE[7:3]], late) |
+      only(rd_number[nicloop_pkg::REG_RMA_PURGED[7:3]], purged) |
+      only(rd_number[nicloop_pkg::REG_RMA_STALL_VPID[7:3]], {55'h0, n_stalled != '0, 4'h0, last_stall}) |
+      only(rd_number[nicloop_pkg::REG_ATU_FAULTS[7:3]], faults) | only(rd_number[nicloop_pkg::REG_ATU_FAULT[7:3]], last_fault) |
+      only(rd_number[nicloop_pkg::REG_ATU_HITS[7:3]], hits) | only(rd_number[nicloop_pkg::REG_ATU_MISSES[7:3]], misses);
 endmodule

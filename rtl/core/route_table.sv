@@ -3,8 +3,8 @@
 // Job: answers every input of the router whether a destination has an entry and which port it names. After
 //   reset there is none, and the router goes by dimension order. An entry takes effect for the headers that
 //   arrive after its write.
-// Handshake: lookups are combinational; registers as regfile asks (page route, one register per node). Entries of
-//   nodes that do not exist read 0 and keep nothing.
+// Handshake: lookups are combinational; registers as regfile asks (page route, one register per node): known in the cycle behind the
+//   address, the value in the second. Entries of nodes that do not exist read 0 and keep nothing.
 module route_table #(
     parameter int NODES = 2,
     parameter int READS = 3,
@@ -33,24 +33,29 @@ module route_table #(
 
   localparam logic [31-SIZE_W:0] PAGE = (32 - SIZE_W)'(nicloop_pkg::PAGE_ROUTE_BASE[18:SIZE_W]);
   logic [SIZE_W-ADDR_W-1:0] wr_node, rd_node;
-  assign wr_known = wr_addr[31:SIZE_W] == PAGE && wr_addr[ADDR_W-1:0] == '0;
-  assign rd_known = rd_addr[31:SIZE_W] == PAGE && rd_addr[ADDR_W-1:0] == '0;
+  logic wr_exists, rd_exists;
+  always_ff @(posedge clk) begin
+    wr_known  <= wr_addr[31:SIZE_W] == PAGE && wr_addr[ADDR_W-1:0] == '0;
+    rd_known  <= rd_addr[31:SIZE_W] == PAGE && rd_addr[ADDR_W-1:0] == '0;
+    wr_exists <= 12'(wr_node) < nodes;
+    rd_exists <= 12'(rd_node) < nodes;
+  end
   assign wr_node  = wr_addr[SIZE_W-1:ADDR_W];
   assign rd_node  = rd_addr[SIZE_W-1:ADDR_W];
 
   logic write;
-  assign write = wr_do && wr_known && 12'(wr_node) < nodes;
+  assign write = wr_do && wr_known && wr_exists;
   always_ff @(posedge clk) begin
     if (rst) valid <= '0;
     else if (write) valid[wr_node[IDX_W-1:0]] <= wr_data[nicloop_pkg::ROUTE_OVERRIDE_LSB];
   end
   always_ff @(posedge clk) if (write) ports[wr_node[IDX_W-1:0]] <= wr_data[nicloop_pkg::ROUTE_PORT_LSB+:3];
 
-  always_comb begin
-    rd_value = '0;
-    if (rd_known && 12'(rd_node) < nodes && valid[rd_node[IDX_W-1:0]]) begin
-      rd_value[nicloop_pkg::ROUTE_OVERRIDE_LSB]  = 1'b1;
-      rd_value[nicloop_pkg::ROUTE_PORT_LSB+:3]   = ports[rd_node[IDX_W-1:0]];
+  always_ff @(posedge clk) begin
+    rd_value <= '0;
+    if (rd_known && rd_exists && valid[rd_node[IDX_W-1:0]]) begin
+      rd_value[nicloop_pkg::ROUTE_OVERRIDE_LSB]  <= 1'b1;
+      rd_value[nicloop_pkg::ROUTE_PORT_LSB+:3]   <= ports[rd_node[IDX_W-1:0]];
     end
   end
 

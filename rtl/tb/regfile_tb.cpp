@@ -25,7 +25,7 @@ struct Register {
 
 struct Box {
   uint64_t base = 0, stalls = 0;
-  uint32_t slots = 0, wp = 0, ahead = 0, rp = 0, index = 0, ctrl = 0, stamp = 0, left = 0xffffff, overflows = 0;  // stamp: {life, domain}
+  uint32_t slots = 0, wp = 0, ahead = 0, seen = 0, rp = 0, index = 0, ctrl = 0, stamp = 0, left = 0xffffff, overflows = 0;  // stamp: {life, domain}
   bool refused = false, overflowed = false;
   bool full() const { return ahead - rp >= slots; }
 };
@@ -112,8 +112,8 @@ struct Test : tb::Bench<Vregfile> {
       if (write_addr == NICLOOP_REG_LINK_PATIENCE(0)) patience = write_data & NICLOOP_LINK_PATIENCE_CYCLES_MASK;
       if (write_addr == NICLOOP_REG_LINK_CTRL(0)) link_ctrl = write_data & NICLOOP_LINK_CTRL_DRAIN_MASK;
     } else if (write_addr >= 0x20000) {
-      // A slot that begins in this cycle, nobody has seen.
-      b.refused = b.ahead - (top.begun && top.look_vpid == (write_addr >> 12 & 15)) - uint32_t(write_data) > b.slots;
+      // A slot that began in the cycle before or begins in this one, nobody has seen.
+      b.refused = b.seen - uint32_t(write_data) > b.slots;
       if (b.refused) ++counters[NICLOOP_REG_RP_REFUSED], status |= NICLOOP_IRQ_STATUS_ERROR_MASK;
       if (!b.refused) b.rp = uint32_t(write_data);
       refused += b.refused, moved += !b.refused;
@@ -228,7 +228,9 @@ struct Test : tb::Bench<Vregfile> {
   // The edge of a cycle whose inputs are settled.
   void step(bool write_ok) {
     check_look();
-    write_now = write_ok && top.s_awvalid && top.s_awready;
+    uint32_t ahead[16];  // as the next cycle's read pointers are compared with it
+    for (unsigned v = 0; v < 16; ++v) ahead[v] = box[v].ahead;
+    write_now = write_ok && top.wr_take;
     apply_events();
     if (write_now) apply_write();
     bool off = write_now && (write_addr == NICLOOP_REG_MBOX_CTRL(write_addr >> 12 & 15) && write_addr < 0x20000 && !(write_data & 1));
@@ -241,6 +243,7 @@ struct Test : tb::Bench<Vregfile> {
       if (top.ended_bad && !f.lost) box[f.vpid].ctrl &= ~1u, lose(f.vpid), ++failed_slots;
     }
     if (off) lose(write_addr >> 12 & 15);
+    for (unsigned v = 0; v < 16; ++v) box[v].seen = ahead[v];
     edge();
   }
 
@@ -261,7 +264,7 @@ struct Test : tb::Bench<Vregfile> {
     Result r{};
     bool writing = waddr != ~0u, reading = raddr != ~0u;
     bool aw = writing, w = writing, b = writing, ar = reading, rr = reading;
-    unsigned want = writing ? write_resp(waddr, strobe) : 0;
+    unsigned want = 0;  // as the write is answered when it is done
     write_addr = waddr, write_data = wdata;
     top.s_awaddr = waddr, top.s_wdata = wdata, top.s_wstrb = strobe, top.s_araddr = raddr;
     while (b || rr) {
@@ -274,7 +277,8 @@ struct Test : tb::Bench<Vregfile> {
       settle();
       bool aw_done = top.s_awvalid && top.s_awready, w_done = top.s_wvalid && top.s_wready, ar_done = top.s_arvalid && top.s_arready;
       bool known = registers.count(raddr) != 0;
-      if (ar_done && known && event_percent == 0 && raddr != NICLOOP_REG_CYCLES) {
+      if (writing && top.wr_take) want = write_resp(waddr, strobe);
+      if (top.rd_look && known && event_percent == 0 && raddr != NICLOOP_REG_CYCLES) {
         r.data = expected(raddr);
       }
       bool b_done = top.s_bvalid && top.s_bready, r_done = top.s_rvalid && top.s_rready;
@@ -382,10 +386,16 @@ int main(int argc, char** argv) {
   for (unsigned what : {0, 1, 2})
     for (uint32_t addr : {uint32_t(NICLOOP_REG_MBOX_RP(3)), uint32_t(NICLOOP_REG_SCRATCH), uint32_t(NICLOOP_REG_MBOX_CTRL(3)),
                           uint32_t(NICLOOP_REG_MBOX_BASE(3)), uint32_t(NICLOOP_REG_MBOX_SLOTS(3))}) {
-      t.top.begun = what == 1, t.top.ended = what == 2;
+      t.top.begun = t.top.ended = 0;
       t.top.s_awvalid = t.top.s_wvalid = 1, t.top.s_awaddr = addr, t.top.s_wdata = 7, t.top.s_wstrb = 0xff, t.top.s_bready = 1;
       t.settle();
+      CHECK(t.top.s_awready, "%05x: an access waits and none is under way", addr);
+      for (int i = 0; i < 2; ++i) t.edge(), t.top.s_awvalid = t.top.s_wvalid = 0, t.settle();
+      t.top.begun = what == 1, t.top.ended = what == 2, t.settle();
       bool page = addr >= 0x10000 && addr < 0x20000;
-      CHECK(t.top.s_awready == !(what && page), "%05x, begun %u, ended %u: ready %u", addr, t.top.begun, t.top.ended, t.top.s_awready);
+      CHECK(t.top.wr_take == !(what && page), "%05x, begun %u, ended %u: done %u", addr, t.top.begun, t.top.ended, t.top.wr_take);
+      t.top.begun = t.top.ended = 0;
+      t.reset();
+      for (int i = 0; i < 20; ++i) t.tick();
     }
 }

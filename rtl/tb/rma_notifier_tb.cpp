@@ -54,7 +54,7 @@ struct Test : tb::Bench<Vrma_notifier> {
   unsigned off_last = kRings, failed_last = kRings;  // switched off in the cycle before, by software or by a failed write
   uint64_t now = 0;
   unsigned latency = 0, most = 0;  // of answers, 0: at random; most that were under way
-  bool rp_good = false;
+  bool rp_good = false, coming = false;  // a read pointer: can it be; its write is told, and done in the next cycle
   unsigned sw_read = 0, sw_switch = 0, lost_writes = 0, refused = 0, ahead = 0;
   Unit unit[kUnits];
   bool aw_gone = false;
@@ -104,13 +104,17 @@ struct Test : tb::Bench<Vrma_notifier> {
   // One register access of software, as the register file does it: when the notifier is ready.
   void software(unsigned read_percent, unsigned switch_percent) {
     top.wr_base = top.wr_slots = top.wr_ctrl = top.wr_rp = top.shut = top.wr_hold = 0;
+    if (coming) {
+      coming = false, top.wr_rp = 1;
+      return;
+    }
     unsigned r = !flying.empty() && random.percent(15) ? flying.back().vpid : unsigned(random.below(kRings));
     Ring& x = ring[r];
     top.wr_vpid = r;
-    if (random.percent(read_percent) && !top.busy) {
+    if (random.percent(read_percent) && !top.busy) {  // told a cycle before, in which it is compared
       uint32_t v = random.percent(85) ? x.rp + uint32_t(random.below(uint32_t(x.ahead - x.rp) % 8 + 1)) : x.ahead + 3 - uint32_t(random.below(10));
       rp_good = x.ahead - v <= x.slots;
-      top.wr_rp = 1, top.wr_data = v;
+      coming = true, top.wr_data = v;
       refused += !rp_good, ahead += rp_good && v != x.rp && v - x.wp - 1 < 8;
     } else if (random.percent(switch_percent) && top.wr_ready) {
       unsigned what = random.below(6);
@@ -223,6 +227,7 @@ struct Test : tb::Bench<Vrma_notifier> {
     settle();
     bool began = begins();
     if (sw_read || sw_switch) software(sw_read, sw_switch), settle();
+    else coming = false;
     CHECK(top.restart == (top.wr_ctrl && (top.wr_data & 1) && !ring[top.wr_vpid].enabled()), "restart %u", top.restart);
     CHECK(top.wr_ready == !(top.busy || began || answered), "registers: ready %u", top.wr_ready);
     std::copy(ring, ring + kRings, last);

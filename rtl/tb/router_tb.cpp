@@ -58,10 +58,12 @@ struct Test : tb::Bench<Vrouter> {
   void set_route(unsigned dst, unsigned port) {
     uint64_t entry = port == kNoEntry ? 0 : PACK(ROUTE_PORT, port) | PACK(ROUTE_OVERRIDE, 1);
     top.wr_addr = top.rd_addr = uint32_t(NICLOOP_REG_ROUTE(dst));
-    top.wr_data = entry, top.wr_do = 1, top.rx_valid = 0, top.tx_credit = 0;
+    top.wr_data = entry, top.rx_valid = 0, top.tx_credit = 0;
+    tick();
+    top.wr_do = 1;
     tick();
     top.wr_do = 0;
-    settle();
+    tick();
     CHECK(top.wr_known && top.rd_known && top.rd_value == (dst < kNodes ? entry : 0), "entry %u reads %llx", dst, (unsigned long long)top.rd_value);
     if (dst < kNodes) table[dst] = port;
   }
