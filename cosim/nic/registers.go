@@ -88,7 +88,7 @@ func (n *node) access(u unitID) {
 		}
 		return
 	}
-	if v := uint8(op.off>>12) % regs.VPIDs; !op.read && op.off == regs.MboxRP(v) { // most accesses; see ByAddress
+	if v := uint8(op.off>>12) % regs.VPIDs; !op.read && op.off == regs.MboxRP(v) && !n.held(op.off, v) { // most accesses; see ByAddress
 		n.regs.drop()
 		n.regFree = now + 1
 		n.wakeRegs()
@@ -164,11 +164,16 @@ func (n *node) locked(off uint32, i uint8) bool {
 	return false
 }
 
-// held: a ring's registers do not change in the cycles in which a write begins or counts.
+// held: a ring's registers do not change in the cycles in which a write begins or counts, nor its read pointer in that in which one begins
+// and the next.
 func (n *node) held(off uint32, i uint8) bool {
 	switch off {
 	case regs.MboxBase(i), regs.MboxSlots(i), regs.MboxCtrl(i):
 		return n.rxEnded == n.p.now || n.rxBegan == n.p.now-1
+	case regs.MboxRP(i):
+		return n.rxBegan >= n.p.now-2 && n.rxBegan < n.p.now
+	case regs.NotiRP(i):
+		return n.rma.notifier.began >= n.p.now-2 && n.rma.notifier.began < n.p.now
 	case regs.NotiBase(i), regs.NotiSlots(i), regs.NotiCtrl(i):
 		return n.rma.notifier.ended == n.p.now || n.rma.notifier.began == n.p.now-1
 	}

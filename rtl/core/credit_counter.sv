@@ -14,11 +14,15 @@ module credit_counter #(
     output logic         available,
     output logic [W-1:0] count
 );
-  assign available = count != '0;
-
+  // A flag of its own, since what it allows takes long enough.
   always_ff @(posedge clk) begin
-    if (rst) count <= W'(START);
-    else if (spend != give) count <= give ? count + 1'b1 : count - 1'b1;
+    if (rst) begin
+      count     <= W'(START);
+      available <= START != 0;
+    end else if (spend != give) begin
+      count     <= give ? count + 1'b1 : count - 1'b1;
+      available <= give || count != W'(1);
+    end
   end
 
 `ifndef SYNTHESIS

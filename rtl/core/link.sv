@@ -158,10 +158,13 @@ module link #(
   logic ev_fault, ended_then, happens;
   assign ev_fault = ev_dead || (carrier_was && !carries);
   assign ev_failure = ev_fault || ended_then || lost_then != '0;
-  assign happens  = bad || ev_resend || ev_timeout || ev_fault || ev_cut || ev_ended || stop || lost_then != '0 || ev_drained;
+  logic drained_then, ended_here;  // by the router's output, a cycle ago
+  assign happens  = bad || ev_resend || ev_timeout || ev_fault || ev_cut || ended_here || stop || lost_then != '0 || drained_then;
   always_ff @(posedge clk) begin
     carrier_was <= !rst && carries;
     ended_then  <= !rst && stop;
+    drained_then <= !rst && ev_drained;
+    ended_here   <= !rst && ev_ended;
     if (rst || start || lost_then != '0) lost_then <= rst ? '0 : lost_now;
     if (rst) begin
       crc_errors      <= '0;
@@ -177,15 +180,15 @@ module link #(
       if (ev_resend) retransmissions <= retransmissions + 1'b1;
       if (ev_timeout) timeouts <= timeouts + 1'b1;
       if (ev_fault) failures <= failures + 1'b1;
-      cut  <= cut + 32'(ev_cut) + 32'(ev_ended);
+      cut  <= cut + 32'(ev_cut) + 32'(ended_here);
       lost <= lost + 32'(lost_then);
       if (stop) resets <= resets + 1'b1;
-      if (ev_drained) drained <= drained + 1'b1;
+      if (drained_then) drained <= drained + 1'b1;
     end
   end
 
   assign idle   = tx_idle && !rx_active;
-  assign active = tx_active || rx_active || patient || drain_soon || session_active || carries != carrier_was || ev_failure;
+  assign active = tx_active || rx_active || patient || drain_soon || session_active || carries != carrier_was || ev_failure || drained_then || ended_here;
 
 `ifndef SYNTHESIS
   if (CTRL_W > USER_W - 32) $fatal(1, "link: VCS %0d and VC_DEPTH %0d need %0d bits of control, room for %0d", VCS, VC_DEPTH, CTRL_W, USER_W - 32);

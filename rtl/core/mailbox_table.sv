@@ -7,10 +7,11 @@
 //   slot is switched off, since the slots behind that one may be under way already.
 // Handshake: look_* is combinational. begun is a pulse for look_vpid, in the cycle behind the one in which it was looked at; ended a pulse
 //   for the oldest slot under way, ended_vpid's. A register write is taken when
-//   wr_ready (wr_rp: when !busy). Switches act at once: slots under way whose mailbox was switched off in the
+//   wr_ready (wr_rp: when rp_ready, and its VPID and data stand since the cycle before). Switches act at once: slots under way whose mailbox was switched off in the
 //   meantime do not count (ended_lost), and rd_ctrl.busy tells software that there are some.
+//   Whether a ring is full is a flag, kept when a pointer moves, so that nobody waits for a subtraction.
 // Back-pressure: register writes wait while reset clears; all but the read pointer's also in the cycles of begun and ended,
-//   which need the same memory. A full mailbox blocks none.
+//   which need the same memory, the read pointer's in that of begun and the next, in which the flag changes. A full mailbox blocks none.
 module mailbox_table (
     input  logic        clk,
     input  logic        rst,
@@ -45,6 +46,7 @@ module mailbox_table (
     output logic [31:0] rd_overflows,
     input  logic        wr_hold,     // taken when !busy
     output logic        wr_ready,
+    output logic        rp_ready,
     input  logic [3:0]  wr_vpid,
     input  logic [63:0] wr_data,
     input  logic        wr_base,
@@ -69,6 +71,7 @@ module mailbox_table (
   logic [31:0] overflows[VPIDS];
   logic [15:0] overflowed;
   logic [15:0] enable, window, irq_arrival, refused;
+  logic [15:0] fulls, exist;   // no room; the ring has slots
 
   // ---- clear after reset ----
   logic [4:0] clear;
@@ -78,7 +81,10 @@ module mailbox_table (
     else if (busy) clear <= clear + 1'b1;
   end
 
+  logic begun_was;
   assign wr_ready = !busy && !begun && !ended;
+  assign rp_ready = !busy && !begun && !begun_was;
+  always_ff @(posedge clk) begun_was <= !rst && begun;
 
   // Switching on starts all pointers at 0.
   logic restart, off, failed, commit, under_way;
@@ -159,11 +165,27 @@ module mailbox_table (
     end
   end
 
-  // ---- completer's view ----
+  // ---- room: what was behind the slot that has begun, with it; what a read pointer leaves ----
   logic [31:0] fill;
-  assign fill      = ahead[look_vpid] - rp[look_vpid];
-  assign look_on   = enable[look_vpid] && slots[look_vpid] != '0;  // a ring of no slots is no mailbox
-  assign look_full = fill >= 32'(slots[look_vpid]);
+  logic [23:0] fill_ring;
+  logic [3:0]  fill_vpid;
+  always_ff @(posedge clk) begin
+    fill      <= ahead[look_vpid] - rp[look_vpid];
+    fill_ring <= slots[look_vpid];
+    fill_vpid <= look_vpid;
+    if (rst) fulls <= '0;
+    else begin
+      if (begun_was) fulls[fill_vpid] <= fill + 1'b1 == 32'(fill_ring);
+      if (wr_rp && rp_good) fulls[wr_vpid] <= behind == 32'(ring);
+      if (restart) fulls[wr_vpid] <= 1'b0;
+    end
+    if (rst) exist <= '0;
+    else if (wr_slots) exist[wr_vpid] <= wr_data[23:0] != '0;
+  end
+
+  // ---- completer's view ----
+  assign look_on   = enable[look_vpid] && exist[look_vpid];  // a ring of no slots is no mailbox
+  assign look_full = fulls[look_vpid];
   assign look_addr = {base[look_vpid], 6'h0} + {34'h0, index[look_vpid], 6'h0};
   assign look_seq  = ahead[look_vpid] + 1'b1;
   assign look_spent = left[look_vpid] == '0;
@@ -194,6 +216,9 @@ module mailbox_table (
         else $error("mailbox_table %m: a register write fell into the beginning or end of a slot write");
       assert (!commit || ended_seq == wp[ended_vpid] + 1'b1) else $error("mailbox_table %m: slot %0d of VPID %0d out of order", ended_seq, ended_vpid);
       assert (!((wr_base || wr_slots) && enable[wr_vpid])) else $error("mailbox_table %m: base or size of a ring that is on");
+      assert (!wr_rp || rp_ready) else $error("mailbox_table %m: a read pointer moves while a slot begins");
+      assert (!look_on || look_full == (ahead[look_vpid] - rp[look_vpid] >= 32'(slots[look_vpid])) || begun || begun_was)
+        else $error("mailbox_table %m: VPID %0d: full %0d, and the pointers say else", look_vpid, look_full);
       assert (!busy || !(wr_base || wr_slots || wr_ctrl || wr_rp || begun || ended || stall))
         else $error("mailbox_table %m: used before it was cleared");
     end

@@ -147,7 +147,7 @@ module nic_core #(
   logic [7:0]  route_errors;
 
   // ---- mailbox table ----
-  logic        mb_busy, look_on, look_full, ended, ended_bad, ended_lost, ended_irq, mb_ev_refused, mb_wr_ready, mb_wr_base, mb_wr_slots, mb_wr_ctrl, mb_wr_rp;
+  logic        mb_busy, look_on, look_full, ended, ended_bad, ended_lost, ended_irq, mb_ev_refused, mb_wr_ready, mb_rp_ready, mb_wr_base, mb_wr_slots, mb_wr_ctrl, mb_wr_rp;
   logic [3:0]  look_vpid, ended_vpid, mb_rd_vpid, mb_wr_vpid;
   logic [63:0] look_addr, mb_rd_base, mb_rd_stall, reg_data;
   logic [31:0] look_seq, ended_seq, mb_rd_wp;
@@ -227,7 +227,7 @@ module nic_core #(
       .ended, .ended_bad, .ended_vpid, .ended_seq, .ended_lost, .ended_irq,
       .rd_hold(mailbox_hold), .rd_overflows(mailbox_overflows), .wr_hold,
       .rd_vpid(mb_rd_vpid), .rd_base(mb_rd_base), .rd_slots(mb_rd_slots), .rd_ctrl(mb_rd_ctrl), .rd_wp(mb_rd_wp),
-      .rd_rp(mb_rd_rp), .rd_stall(mb_rd_stall), .wr_ready(mb_wr_ready), .wr_vpid(mb_wr_vpid), .wr_data(reg_data),
+      .rd_rp(mb_rd_rp), .rd_stall(mb_rd_stall), .wr_ready(mb_wr_ready), .rp_ready(mb_rp_ready), .wr_vpid(mb_wr_vpid), .wr_data(reg_data),
       .wr_base(mb_wr_base), .wr_slots(mb_wr_slots), .wr_ctrl(mb_wr_ctrl), .wr_rp(mb_wr_rp), .shut, .ev_refused(mb_ev_refused), .window_on, .on(mb_on)
   );
 
@@ -251,7 +251,7 @@ module nic_core #(
       .s_arvalid(s_axil_arvalid), .s_arready(s_axil_arready), .s_araddr(s_axil_araddr),
       .s_rvalid(s_axil_rvalid), .s_rready(s_axil_rready), .s_rdata(s_axil_rdata), .s_rresp(s_axil_rresp),
       .mb_rd_vpid, .mb_rd_base, .mb_rd_slots, .mb_rd_ctrl, .mb_rd_wp, .mb_rd_rp, .mb_rd_stall, .mb_busy, .mb_on,
-      .mb_wr_ready, .mb_wr_vpid, .wr_data(reg_data), .mb_wr_base, .mb_wr_slots, .mb_wr_ctrl, .mb_wr_rp,
+      .mb_wr_ready, .mb_rp_ready, .mb_wr_vpid, .wr_data(reg_data), .mb_wr_base, .mb_wr_slots, .mb_wr_ctrl, .mb_wr_rp,
       .ext_wr_known(link_wr_known), .ext_rd_known(link_rd_known), .ext_rd_value(link_value),
       .ev_tx_packet, .ev_tx_error, .tx_reason, .tx_src(line_src), .tx_dst(line_dst),
       .tx_length(10'(line_addr[nicloop_pkg::PIO_LENGTH_LSB+:6])), .ev_tx_stall,

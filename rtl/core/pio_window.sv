@@ -103,13 +103,26 @@ module pio_window (
   assign quads = rma ? 4'd3 : bytes == '0 ? 4'd1 : bytes > 7'd56 ? 4'd8 : 4'((bytes + 7'd7) >> 3);
   always_comb for (int i = 0; i < 8; i++) need_now[2*i+:2] = {2{4'(i) < quads}};
   logic rsvd_bad[16];  // by VPID: the reserved bit of the descriptor that is in parts
-  always_ff @(posedge clk)
-    if (put[1] && quad == '0 && halves[1]) rsvd_bad[put_vpid] <= s_wdata[nicloop_pkg::RMA_DESC_RSVD_LSB];
+  logic rsvd_comes, rsvd_now;
+  assign rsvd_comes = put[1] && quad == '0 && halves[1];
+  assign rsvd_now   = rsvd_comes ? s_wdata[nicloop_pkg::RMA_DESC_RSVD_LSB] : rsvd_bad[put_vpid];
+  always_ff @(posedge clk) if (rsvd_comes) rsvd_bad[put_vpid] <= s_wdata[nicloop_pkg::RMA_DESC_RSVD_LSB];
+
+  // What was here before of the line that has begun, if it is this one: pieces come one by one, so nothing of it changes while one is on the bus.
+  logic [15:0] here[32];           // words of the line that has begun, by window
+  logic [18:0] which[32];          // and its address
+  logic [4:0]  at_now;
+  logic [15:0] here_now;
+  logic        same_now;           // if one has begun
+  assign at_now   = {rma, addr[nicloop_pkg::PIO_SRC_VPID_LSB+:4]};
+  assign here_now = here[at_now];
+  // A word that is here already is of another line with the same address: the first will not be whole any more.
+  assign same_now = which[at_now] == addr[nicloop_pkg::PIO_SRC_VPID_LSB-1:nicloop_pkg::PIO_LENGTH_LSB] && (here_now & words_now & need_now) == '0;
 
   // ---- a cycle later: what becomes of it ----
-  logic        judge, j_rma, j_piece_ok, j_line_ok;
+  logic        judge, j_rma, j_piece_ok, j_line_ok, j_node_ok, j_same, j_all, j_rest, j_nothing;  // j_all: the piece is the line; j_rest: with what was here it is
   logic [28:0] j_addr;
-  logic [15:0] j_words, j_need;
+  logic [15:0] j_words, j_here;
   logic [4:0]  at;  // window
   always_ff @(posedge clk) begin
     judge <= w_end && !rst;
@@ -117,9 +130,14 @@ module pio_window (
       j_rma      <= rma;
       j_addr     <= addr;
       j_words    <= words_now & need_now;
-      j_need     <= need_now;
+      j_here     <= here_now;
+      j_same     <= same_now;
+      j_all      <= (need_now & ~words_now) == '0;
+      j_rest     <= (need_now & ~words_now & ~here_now) == '0;
+      j_nothing  <= (need_now & words_now) == '0;  // behind what the line announces
       j_piece_ok <= shape_ok && strobes_ok && (halves[1] || s_wstrb[7:4] == '0) && (halves[0] || s_wstrb[3:0] == '0);
-      j_line_ok  <= rma ? addr[nicloop_pkg::RMA_PIO_RSVD_LSB+:nicloop_pkg::RMA_PIO_RSVD_W] == '0 : bytes <= 7'(nicloop_pkg::VELO_PAYLOAD);
+      j_line_ok  <= rma ? addr[nicloop_pkg::RMA_PIO_RSVD_LSB+:nicloop_pkg::RMA_PIO_RSVD_W] == '0 && !rsvd_now : bytes <= 7'(nicloop_pkg::VELO_PAYLOAD);
+      j_node_ok  <= rma || 12'(addr[nicloop_pkg::PIO_DST_NODE_LSB+:6]) < nodes;
     end
   end
   assign at         = {j_rma, j_addr[nicloop_pkg::PIO_SRC_VPID_LSB+:4]};
@@ -127,32 +145,27 @@ module pio_window (
   assign line_stamp = stamps[{at[3:0], 5'h0}+:32];
 
   logic [31:0] begun, retry;       // by window
-  logic [15:0] here[32];           // words of the line that has begun
-  logic [18:0] which[32];          // and its address
   logic [18:0] j_which;
   logic [15:0] have;
-  logic        same, lost, whole, nothing, refused, wrong;
+  logic        same, lost, whole, refused, wrong;
   logic [6:0]  reason;
   assign j_which = j_addr[nicloop_pkg::PIO_SRC_VPID_LSB-1:nicloop_pkg::PIO_LENGTH_LSB];
-  // A word that is here already is of another line with the same address: the first will not be whole any more.
-  assign same    = begun[at] && which[at] == j_which && (here[at] & j_words) == '0;
-  assign have    = (same ? here[at] : '0) | j_words;
-  assign nothing = j_words == '0;  // behind what the line announces
+  assign same    = begun[at] && j_same;
+  assign have    = (same ? j_here : '0) | j_words;
   always_comb begin
     if (!on[at]) reason = 7'(nicloop_pkg::DROP_REASON_WINDOW_OFF);
     else if (line_stamp[15:0] == '0) reason = 7'(nicloop_pkg::DROP_REASON_DOMAIN);
     else if (!j_piece_ok) reason = 7'(nicloop_pkg::DROP_REASON_BAD_LENGTH);
     else if (!wrong) reason = 7'(nicloop_pkg::DROP_REASON_NONE);
-    else if (!j_line_ok || (j_rma && rsvd_bad[at[3:0]])) reason = 7'(nicloop_pkg::DROP_REASON_BAD_LENGTH);
+    else if (!j_line_ok) reason = 7'(nicloop_pkg::DROP_REASON_BAD_LENGTH);
     else reason = 7'(nicloop_pkg::DROP_REASON_NO_SUCH_NODE);
   end
   logic heard, spoilt;  // the piece counts; it cannot be, and its line goes with it
   assign spoilt  = judge && on[at] && line_stamp[15:0] != '0 && !j_piece_ok;
-  assign heard   = judge && on[at] && line_stamp[15:0] != '0 && j_piece_ok && !nothing;
+  assign heard   = judge && on[at] && line_stamp[15:0] != '0 && j_piece_ok && !j_nothing;
   assign lost    = heard && begun[at] && !same;
-  assign whole   = heard && have == j_need;
-  assign wrong   = whole && !retry[at] && !lost &&
-                   (!j_line_ok || (j_rma && rsvd_bad[at[3:0]]) || (!j_rma && 12'(j_addr[nicloop_pkg::PIO_DST_NODE_LSB+:6]) >= nodes));
+  assign whole   = heard && (same ? j_rest : j_all);
+  assign wrong   = whole && !retry[at] && !lost && (!j_line_ok || !j_node_ok);
   assign refused = whole && !wrong && (retry[at] || lost || full[at]);
   assign take    = {2{whole && !wrong && !refused}} & {j_rma, !j_rma};
   assign error_reason = reason;
@@ -292,7 +305,9 @@ module pio_window (
   always_comb
     if (formal_started && !rst) begin
       assert (!open || (addr_seen == addr && quad_seen == quad && words[word] == got));
-      assert (!judge || (addr_judged == j_addr && j_words[word] == (got_judged && announced) && j_need[word] == announced));
+      assert (!judge || (addr_judged == j_addr && j_words[word] == (got_judged && announced)));
+      assert (!judge || (j_here == here[at] && (!j_same || (which[at] == j_which && (here[at] & j_words) == '0))));
+      if (judge && announced) assert ((!j_all || j_words[word]) && (!j_rest || j_words[word] || j_here[word]));
       assert (!judge || (j_rma == of_rma && j_which == addr_judged[24:6] && at == {of_rma, addr_judged[28:25]}));
       assert (blocked == retry[some] || !on[some]);
       if (on[some]) assert (has == (begun[some] && here[some][word]));

@@ -50,6 +50,7 @@ module regfile #(
     input  logic        mb_busy,
     input  logic [15:0] mb_on,          // by VPID: base and size are read-only
     input  logic        mb_wr_ready,
+    input  logic        mb_rp_ready,
     output logic [3:0]  mb_wr_vpid,
     output logic [63:0] wr_data,        // for all registers
     output logic        mb_wr_base,
@@ -175,7 +176,7 @@ module regfile #(
                        (!wr_own && x_wr_writable);
   assign wr_known    = wr_own || ext_wr_known || x_wr_known;
   assign wr_ok       = wr_writable && w_whole;
-  assign wr_wait     = wr_ok && ((w_mailbox[2:0] != '0 && !mb_wr_ready) || (w_mailbox[5] && mb_busy) || (!wr_own && !x_wr_ready));
+  assign wr_wait     = wr_ok && ((w_mailbox[2:0] != '0 && !mb_wr_ready) || (w_mailbox[5] && !mb_rp_ready) || (!wr_own && !x_wr_ready));
   assign wr_take     = w_seen && !wr_wait && (!s_bvalid || s_bready);
 
   logic wr_do;

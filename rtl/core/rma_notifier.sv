@@ -7,11 +7,13 @@
 //   switched off, since those behind it may be under way already.
 // Handshake: valid holds with vpid, words and stamp (life and domain of the process that it is for) until done, a pulse: it is on its way. A
 //   notification for a ring that is off, or for another life or domain than that of now, is done at once and counted, and so is one whose ring is switched off while it is written (rd_ctrl.busy tells that it still is).
-//   An answer counts in the cycle behind it. Register writes are taken when wr_ready (wr_rp: when !busy).
+//   An answer counts in the cycle behind it. Register writes are taken when wr_ready (wr_rp: when rp_ready, and its VPID and data
+//   stand since the cycle before). Whether a ring is full is a flag, kept when a pointer moves.
 // Back-pressure: a full ring holds its unit until the read pointer moves, the ring is switched off, or the time is spent for which it may
 //   hold others (wr_hold): then notifications that find it full are dropped, and before the next that is written stands one that
 //   says so. Of several rings that hold units, that of the first unit pays. Register writes
-//   wait while reset clears, and in the cycles in which a write begins or counts, which needs the same memory. With DEPTH answers awaited
+//   wait while reset clears, and in the cycles in which a write begins or counts, which needs the same memory; those of read pointers in that
+//   in which one begins and the next. With DEPTH answers awaited
 //   nothing is picked.
 module rma_notifier #(
     parameter int N = 4,
@@ -55,6 +57,7 @@ module rma_notifier #(
     output logic [31:0]      rd_overflows,
     input  logic             wr_hold,     // wr_data[55:32]; taken when !busy
     output logic             wr_ready,
+    output logic             rp_ready,
     input  logic [3:0]       wr_vpid,
     input  logic [63:0]      wr_data,
     input  logic             wr_base,
@@ -109,6 +112,7 @@ module rma_notifier #(
   logic [15:0] overflowed;
   logic        extra;         // what is written tells of dropped ones, and the unit's comes after it
   logic [15:0] enable, window, irq, refused;
+  logic [15:0] fulls, exist;  // no room; the ring has places
   logic [4:0]  clear;
   assign busy      = !clear[4];
   assign rma_on    = enable;
@@ -119,18 +123,22 @@ module rma_notifier #(
   end
 
   logic        on, full, off, start, begun, ended, ended_bad, ended_lost, spoiled, failed, commit, under_way;
-  logic [31:0] next_seq, fill, ended_seq;
+  logic [31:0] next_seq, ended_seq;
+  logic        begun_was;
   logic [12:0] next_index;
-  assign on         = enable[at_vpid] && slots[at_vpid] != '0 && held_stamp == stamps[{at_vpid, 5'h0}+:32];
-  assign fill       = ahead[at_vpid] - rp[at_vpid];
-  assign full       = fill >= 32'(slots[at_vpid]);
+  assign on         = enable[at_vpid] && exist[at_vpid] && held_stamp == stamps[{at_vpid, 5'h0}+:32];
+  assign full       = fulls[at_vpid];
   assign next_seq   = ahead[at_vpid] + 1'b1;
   assign next_index = index[at_vpid] + 1'b1 >= slots[at_vpid] ? '0 : index[at_vpid] + 1'b1;
   assign restart    = wr_ctrl && wr_data[nicloop_pkg::NOTI_CTRL_ENABLE_LSB] && !enable[wr_vpid];
   assign off        = shut || (wr_ctrl && !wr_data[nicloop_pkg::NOTI_CTRL_ENABLE_LSB]);
   assign wr_ready   = !busy && !begun && !ended;
+  assign rp_ready   = !busy && !begun && !begun_was;
   assign start      = state == LOOK && on && !full;
-  always_ff @(posedge clk) begun <= !rst && start;
+  always_ff @(posedge clk) begin
+    begun     <= !rst && start;
+    begun_was <= !rst && begun;
+  end
   writes_under_way #(.DEPTH(DEPTH)) u_writes (
       .clk, .rst, .begun, .begun_vpid(at_vpid), .ended, .failed, .ended_vpid, .lost(ended_lost), .off, .off_vpid(wr_vpid),
       .busy_vpid(rd_vpid), .busy(under_way)
@@ -150,6 +158,24 @@ module rma_notifier #(
   always_ff @(posedge clk) begin
     if (rst) refused <= '0;
     else if (wr_rp || restart) refused[wr_vpid] <= wr_rp && !rp_good;
+  end
+
+  // ---- room: what was behind the one that has begun, with it; what a read pointer leaves ----
+  logic [31:0] fill;
+  logic [12:0] fill_ring;
+  logic [3:0]  fill_vpid;
+  always_ff @(posedge clk) begin
+    fill      <= ahead[at_vpid] - rp[at_vpid];
+    fill_ring <= slots[at_vpid];
+    fill_vpid <= at_vpid;
+    if (rst) fulls <= '0;
+    else begin
+      if (begun_was) fulls[fill_vpid] <= fill + 1'b1 == 32'(fill_ring);
+      if (wr_rp && rp_good) fulls[wr_vpid] <= behind == 32'(ring);
+      if (restart) fulls[wr_vpid] <= 1'b0;
+    end
+    if (rst) exist <= '0;
+    else if (wr_slots) exist[wr_vpid] <= wr_data[12:0] != '0;
   end
 
   logic [3:0] reg_at, begun_at, ended_at, stall_at;
@@ -318,6 +344,9 @@ module rma_notifier #(
     if (!rst) begin
       assert (!((begun || ended) && (wr_base || wr_slots || wr_ctrl))) else $error("rma_notifier %m: a register write fell into the beginning or end of a write");
       assert (!commit || ended_seq == wp[ended_vpid] + 1'b1) else $error("rma_notifier %m: notification %0d of VPID %0d out of order", ended_seq, ended_vpid);
+      assert (!wr_rp || rp_ready) else $error("rma_notifier %m: a read pointer moves while a write begins");
+      assert (state != LOOK || !on || full == (ahead[at_vpid] - rp[at_vpid] >= 32'(slots[at_vpid])) || begun || begun_was)
+        else $error("rma_notifier %m: VPID %0d: full %0d, and the pointers say else", at_vpid, full);
       assert (!ended || awaited) else $error("rma_notifier %m: an answer to nothing");
       assert ((done & ~valid) == '0) else $error("rma_notifier %m: a unit went away before it was served");
     end

@@ -263,7 +263,7 @@ module rma_requester #(
 
   // ---- fragments under way, in order ----
   logic [3:0]         who[BUFFERS];          // entry 0 is the oldest, as in u_jobs
-  logic [BUFFERS-1:0] held, reads, final_one, cancelled, hit;
+  logic [BUFFERS-1:0] held, reads, final_one, cancelled, hit, theirs, ending;
   logic        job_valid, job_packet, job_noti, retire;
   logic [63:0] job_header, job_ext, job_quad, job_noti1;
   logic [31:0] job_stamp;
@@ -288,15 +288,10 @@ module rma_requester #(
   logic [3:0]         fail_vpid;
   assign fails     = held[0] && reads[0] && read_done && read_error && !cancelled[0];
   assign fail_vpid = who[0];
-  always_comb begin
-    unended = fails && !final_one[0];
-    hit     = '0;
-    for (int i = 1; i < BUFFERS; i++)
-      if (held[i] && who[i] == fail_vpid) begin
-        hit[i]  = unended;
-        unended = unended && !final_one[i];
-      end
-  end
+  always_comb for (int i = 0; i < BUFFERS; i++) theirs[i] = i > 0 && held[i] && who[i] == fail_vpid;
+  assign ending  = theirs & final_one;
+  assign unended = fails && !final_one[0] && ending == '0;
+  assign hit     = fails && !final_one[0] ? theirs & (ending ^ (ending - 1'b1)) : '0;  // up to the first that ends
   assign kill = head_dead || broken[head_vpid] || (unended && fail_vpid == head_vpid);
   assign ev_purged = pop && head_dead;
   always_ff @(posedge clk) begin

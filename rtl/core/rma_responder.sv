@@ -163,19 +163,18 @@ module rma_responder (
   assign job_read  = job_valid && job_error == GOOD;
   assign job_bytes = job_lock ? 10'd4 : job_quad[nicloop_pkg::RMA_GET_BYTES_MINUS_1_LSB+:10] + 10'd1;
   dma_read #(.DEPTH(BUFFERS)) u_read (
-      .clk, .rst, .ready(read_ready), .start(read_start), .addr, .bytes, .tag(began), .take(job_read), .q_valid(read_valid),
+      .clk, .rst, .ready(read_ready), .start(read_start), .addr(is_lock ? {addr[63:3], 3'h0} : addr), .bytes(is_lock ? 10'd8 : bytes), .tag(began), .take(job_read), .q_valid(read_valid),
       .q_index(read_index), .q_data(read_data), .done(read_done), .done_tag(read_tag), .error(read_error),
       .m_arvalid, .m_arready, .m_araddr, .m_arlen, .m_rvalid, .m_rready, .m_rdata, .m_rresp, .m_rlast
   );
 
-  // ---- fetch-compare-and-add: nothing else is under way ----
-  logic [31:0] old, now;
+  // ---- fetch-compare-and-add: nothing else is under way; the quadword of the word is read, so it is here before the read is done ----
+  logic [31:0] old;
   logic        success, writes, write_start, write_ready, write_done, write_error, write_tag;
-  assign now         = read_valid ? read_data[31:0] : old;
-  assign success     = now <= job_quad[nicloop_pkg::RMA_LOCK_COMPARE_LSB+:32];
+  assign success     = old <= job_quad[nicloop_pkg::RMA_LOCK_COMPARE_LSB+:32];
   assign writes      = job_lock && success && !read_error;
   assign write_start = read_done && writes;
-  always_ff @(posedge clk) if (read_valid) old <= read_data[31:0];
+  always_ff @(posedge clk) if (read_valid) old <= job_ext[nicloop_pkg::RMA_EXT_NLA_LSB+2] ? read_data[63:32] : read_data[31:0];
   /* verilator lint_off PINCONNECTEMPTY */
   dma_write #(.DEPTH(1)) u_write (
       .clk, .rst, .ready(write_ready), .start(write_start), .addr, .bytes(10'd4), .tag(read_tag), .src_index(),
@@ -224,7 +223,7 @@ module rma_responder (
   assign of_bytes   = from_err ? of_header[nicloop_pkg::HEADER_LENGTH_LSB+:10] - 10'd8 : job_bytes;
   assign error_word = {14'h0, 16'h0, of_header[nicloop_pkg::HEADER_OP_LSB+nicloop_pkg::RMA_OP_LAST_LSB], from_err ? err_code : code, command,
                        from_err ? 2'(nicloop_pkg::RMA_UNIT_COMPLETER) : 2'(nicloop_pkg::RMA_UNIT_RESPONDER), 13'h0, of_bytes - 10'd1};
-  assign result     = {job_ext[nicloop_pkg::RMA_EXT_TAG_LSB+:16], 15'h0, success, now};
+  assign result     = {job_ext[nicloop_pkg::RMA_EXT_TAG_LSB+:16], 15'h0, success, old};
   always_comb begin
     out_type = 4'(nicloop_pkg::PACKET_TYPE_RMA_ERROR);
     length   = 10'd16;

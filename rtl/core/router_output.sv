@@ -73,7 +73,6 @@ module router_output #(
           .clk, .rst(PORT == 0 ? rst : closed), .spend(sends[v]), .give(tx_credit[v]), .available(in_hand), .count()
       );
       /* verilator lint_on PINCONNECTEMPTY */
-      assign fresh[v] = owner == '0;
       rr_arbiter #(.N(K)) u_packet (.clk, .rst, .req(want), .advance(pulls[v] && fresh[v]), .grant);
 
       assign choice   = fresh[v] ? grant : owner & want;
@@ -90,11 +89,13 @@ module router_output #(
       assign ended[v]   = pulls[v] && discard && !fresh[v] && !losing && !closed;
       always_ff @(posedge clk) begin
         if (rst) begin
-          owner   <= '0;
-          losing  <= 1'b0;
+          owner    <= '0;
+          fresh[v] <= 1'b1;  // no packet holds it
+          losing   <= 1'b0;
           owed[v] <= 1'b0;
         end else if (granted[v] || closed) begin
           if (pulls[v]) owner <= |tail ? '0 : choice;
+          if (pulls[v]) fresh[v] <= |tail;
           if (pulls[v]) losing <= discard && !(|tail);
           else if (closed && !fresh[v]) losing <= 1'b1;
           if (closed) owed[v] <= 1'b0;

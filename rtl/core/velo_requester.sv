@@ -81,12 +81,15 @@ module velo_requester #(
   logic [22:0] says, line_says;  // kind, piggyback, length, destination, source
   logic [31:0] stamp;
   logic        taken_ready;
-  logic [3:0]  length_flits;
+  logic [6:0]  bytes;
+  logic [3:0]  flits, length_flits;  // of payload
   logic [$clog2(VPIDS*LINES+2)-1:0] level;
-  assign says = line_addr[28:6];
-  fifo #(.W(32 + 23), .DEPTH(VPIDS * LINES)) u_lines (
-      .clk, .rst, .wr_valid(take), .wr_ready(taken_ready), .wr_data({line_stamp, says}),
-      .rd_valid(line_valid), .rd_ready(line_done), .rd_data({stamp, line_says}), .level(level)
+  assign says  = line_addr[28:6];
+  assign bytes = 7'(line_addr[nicloop_pkg::PIO_LENGTH_LSB+:6]) + (line_addr[nicloop_pkg::PIO_PIGGYBACK_LSB] ? 7'd2 : 7'd0);
+  assign flits = 4'((bytes + 7'd7) >> 3);
+  fifo #(.W(32 + 23 + 4), .DEPTH(VPIDS * LINES)) u_lines (
+      .clk, .rst, .wr_valid(take), .wr_ready(taken_ready), .wr_data({line_stamp, says, flits}),
+      .rd_valid(line_valid), .rd_ready(line_done), .rd_data({stamp, line_says, length_flits}), .level(level)
   );
   function automatic logic [63:0] header_of(input logic [28:0] a, input logic [11:0] at);
     header_of = '0;
@@ -100,22 +103,20 @@ module velo_requester #(
     header_of[nicloop_pkg::HEADER_DST_NODE_LSB+:nicloop_pkg::HEADER_DST_NODE_W] = 12'(a[nicloop_pkg::PIO_DST_NODE_LSB+:nicloop_pkg::PIO_DST_NODE_W]);
   endfunction
   logic [63:0] line_header;
-  logic [6:0]  bytes;
   assign line_header  = header_of({line_says, 6'h0}, here);
   assign line_vpid    = line_says[nicloop_pkg::PIO_SRC_VPID_LSB-6+:4];
-  assign bytes        = 7'(line_says[nicloop_pkg::PIO_LENGTH_LSB-6+:6]) + (line_says[nicloop_pkg::PIO_PIGGYBACK_LSB-6] ? 7'd2 : 7'd0);
-  assign length_flits = 4'((bytes + 7'd7) >> 3);
 
   // ---- sending: position 0 is the header, then the payload, then the tail ----
   logic [31:0] crc, crc_next;
   logic [63:0] covered;  // by the CRC, which counts as 0 itself
+  logic        on_tail;  // pos is that of the tail, known before the line is read
   // The header's vc and mark bits are 0 here, so the CRC needs no mask.
   crc32_d64 u_crc (.enable(tx_valid), .crc_in(tx_head ? 32'hffffffff : crc), .data(covered), .crc_out(crc_next));
 
   assign send      = line_valid && tx_ready;
   assign tx_valid  = line_valid;
   assign tx_head   = pos == '0;
-  assign tx_tail   = pos == length_flits + 4'd1;
+  assign tx_tail   = on_tail;
   assign line_done = send && tx_tail;
   assign ev_packet   = line_done;
   assign packet_vpid = line_vpid;
@@ -128,8 +129,13 @@ module velo_requester #(
   assign tx_data = tx_tail ? {stamp, ~crc_next} : covered;
 
   always_ff @(posedge clk) begin
-    if (rst) pos <= '0;
-    else if (send) pos <= tx_tail ? '0 : pos + 1'b1;
+    if (rst) begin
+      pos     <= '0;
+      on_tail <= 1'b0;
+    end else if (send) begin
+      pos     <= on_tail ? '0 : pos + 1'b1;
+      on_tail <= !on_tail && pos == length_flits;
+    end
     if (send) crc <= crc_next;
   end
 

@@ -35,7 +35,7 @@ module voq #(
   // Pointers count rows modulo twice their number, so equal pointers mean empty and nothing else.
   localparam int PTR_W = ROW_W + 1;
   logic [N*PTR_W-1:0]   wr_ptr, rd_ptr;
-  logic [VCS*CNT_W-1:0] owed, freed;
+  logic [VCS*CNT_W-1:0] owed, owed_was;
   logic [N-1:0]         push;
   logic [VCS-1:0]       drop;  // a flit without a way
   logic                 moves;
@@ -61,25 +61,29 @@ module voq #(
       end
   end
 
-  // ---- credits ----
+  // ---- credits: which places were freed is known late in a cycle, so they are counted in the next ----
+  localparam int FREED_W = PORTS + 1;
+  logic [VCS*FREED_W-1:0] freed_was;  // in the cycle before: discarded, then by output
   always_comb begin
-    freed = '0;
-    for (int v = 0; v < VCS; v++) drop[v] = wr_valid && wr_vc == VC_W'(v) && wr_port == '0;
-    if (moves)
-      for (int v = 0; v < VCS; v++) begin
-        freed[v*CNT_W+:CNT_W] = CNT_W'(drop[v]);
-        for (int o = 0; o < PORTS; o++) freed[v*CNT_W+:CNT_W] = freed[v*CNT_W+:CNT_W] + CNT_W'(rd_pop[v*PORTS+o]);
+    owed = '0;
+    for (int v = 0; v < VCS; v++) begin
+      drop[v] = wr_valid && wr_vc == VC_W'(v) && wr_port == '0;
+      if (credit[v]) begin  // else nothing was freed, and nothing owed
+        owed[v*CNT_W+:CNT_W] = owed_was[v*CNT_W+:CNT_W] - 1'b1;
+        for (int o = 0; o < FREED_W; o++) owed[v*CNT_W+:CNT_W] = owed[v*CNT_W+:CNT_W] + CNT_W'(freed_was[v*FREED_W+o]);
       end
+    end
   end
   always_ff @(posedge clk) begin
     if (rst) begin
-      owed   <= '0;
-      credit <= '0;
+      owed_was  <= '0;
+      freed_was <= '0;
+      credit    <= '0;
     end else if (moves || credit != '0)  // what is owed, is so beside a credit
       for (int v = 0; v < VCS; v++) begin
+        owed_was[v*CNT_W+:CNT_W]       <= owed[v*CNT_W+:CNT_W];
+        freed_was[v*FREED_W+:FREED_W]  <= {drop[v], rd_pop[v*PORTS+:PORTS]};
         credit[v] <= owed[v*CNT_W+:CNT_W] != '0 || rd_pop[v*PORTS+:PORTS] != '0 || drop[v];
-        if (owed[v*CNT_W+:CNT_W] != '0 || rd_pop[v*PORTS+:PORTS] != '0 || drop[v])
-          owed[v*CNT_W+:CNT_W] <= owed[v*CNT_W+:CNT_W] + freed[v*CNT_W+:CNT_W] - 1'b1;
       end
   end
 
@@ -163,6 +167,7 @@ module voq #(
           assert (left <= VC_DEPTH);
           assert (left + inside + 32'(credit[v]) + 32'(owed[v*CNT_W+:CNT_W]) == VC_DEPTH);  // no entry is lost or invented
           assert (owed[v*CNT_W+:CNT_W] == '0 || credit[v]);
+          assert (credit[v] == (owed_was[v*CNT_W+:CNT_W] != '0 || freed_was[v*FREED_W+:FREED_W] != '0));
         end
       always_ff @(posedge clk) begin
         cover (formal_started && owed[v*CNT_W+:CNT_W] != '0);

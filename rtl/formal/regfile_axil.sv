@@ -14,6 +14,7 @@ module regfile_axil (
     input logic        rready,
     input logic        mb_busy,
     input logic        mb_wr_ready,
+    input logic        mb_rp_ready,
     input logic        x_wr_ready,
     input logic        x_busy
 );
@@ -28,7 +29,7 @@ module regfile_axil (
   regfile u_dut (
       .clk, .rst, .s_awvalid(awvalid), .s_awready(awready), .s_awaddr(awaddr), .s_wvalid(wvalid), .s_wready(wready), .s_wdata(wdata),
       .s_wstrb(wstrb), .s_bvalid(bvalid), .s_bready(bready), .s_bresp(bresp), .s_arvalid(arvalid), .s_arready(arready),
-      .s_araddr(araddr), .s_rvalid(rvalid), .s_rready(rready), .s_rdata(rdata), .s_rresp(rresp), .mb_busy, .mb_wr_ready,
+      .s_araddr(araddr), .s_rvalid(rvalid), .s_rready(rready), .s_rdata(rdata), .s_rresp(rresp), .mb_busy, .mb_wr_ready, .mb_rp_ready,
       .x_wr_ready, .x_busy, .idle
   );
 
@@ -53,7 +54,7 @@ module regfile_axil (
     r_was    <= {rresp, rdata};
     answered <= !rst && (answered || b_take);
     if (rst || aw_take) write_age <= '0;
-    else if (write_age != '1 && (!bvalid || bready) && mb_wr_ready && !mb_busy && x_wr_ready) write_age <= write_age + 1'b1;
+    else if (write_age != '1 && (!bvalid || bready) && mb_wr_ready && mb_rp_ready && x_wr_ready) write_age <= write_age + 1'b1;
     if (rst || ar_take) read_age <= '0;
     else if (read_age != '1 && (!rvalid || rready) && !mb_busy && !x_busy) read_age <= read_age + 1'b1;
     if (w_take) bad_taken <= wstrb != 8'hff;

@@ -105,7 +105,7 @@ struct Test : tb::Bench<Vrma_notifier> {
   void software(unsigned read_percent, unsigned switch_percent) {
     top.wr_base = top.wr_slots = top.wr_ctrl = top.wr_rp = top.shut = top.wr_hold = 0;
     if (coming) {
-      coming = false, top.wr_rp = 1;
+      if (top.rp_ready) coming = false, top.wr_rp = 1;
       return;
     }
     unsigned r = !flying.empty() && random.percent(15) ? flying.back().vpid : unsigned(random.below(kRings));
