@@ -83,7 +83,7 @@ module rma_collect #(
     end
   end
 
-  // ---- judging at the tail ----
+  // ---- judging at the tail, but for the CRC, which is compared in the cycle behind it ----
   logic [63:0] in_header;
   logic [9:0]  bytes;
   logic [6:0]  verdict;
@@ -91,7 +91,6 @@ module rma_collect #(
   assign bytes     = in_header[nicloop_pkg::HEADER_LENGTH_LSB+:nicloop_pkg::HEADER_LENGTH_W];
   always_comb begin
     if (cut || !framed) verdict = 7'(nicloop_pkg::DROP_REASON_TRUNCATED);
-    else if (data[31:0] != ~crc_next) verdict = 7'(nicloop_pkg::DROP_REASON_CRC);
     else if (bytes <= 10'd8 || bytes > 10'd8 + 10'(nicloop_pkg::RMA_MTU)) verdict = 7'(nicloop_pkg::DROP_REASON_BAD_LENGTH);
     else if (10'(count) != (bytes + 10'd7) >> 3) verdict = 7'(nicloop_pkg::DROP_REASON_TRUNCATED);
     else if (in_header[nicloop_pkg::HEADER_DST_NODE_LSB+:nicloop_pkg::HEADER_DST_NODE_W] != here)
@@ -116,8 +115,21 @@ module rma_collect #(
       uppers[fill_at]  <= data[63:32];
     end
 
+  logic             judged, entire, wrong, other, bad_crcs[BUFFERS];  // entire: from head to tail, which is told before its CRC
+  logic [PTR_W-1:0] judged_at;
+  logic [31:0]      says;
+  assign other = says != ~crc;
+  assign wrong = judged && judged_at == look_at ? entire && other : bad_crcs[look_at];
+  always_ff @(posedge clk) begin
+    judged    <= !rst && done;
+    judged_at <= fill_at;
+    entire    <= framed && !cut;
+    says      <= data[31:0];
+    if (judged) bad_crcs[judged_at] <= entire && other;
+  end
+
   assign have   = looked != filled;
-  assign reason = reasons[look_at];
+  assign reason = wrong ? 7'(nicloop_pkg::DROP_REASON_CRC) : reasons[look_at];
   assign header = headers[look_at];
   assign ext    = exts[look_at];
   assign stamp  = uppers[look_at];

@@ -108,7 +108,7 @@ module velo_completer #(
     end
   end
 
-  // ---- judging at the tail ----
+  // ---- judging at the tail, but for the CRC, which is compared in the cycle behind it ----
   logic [63:0] in_header;
   logic [10:0] in_bytes;
   logic [6:0]  verdict;
@@ -117,7 +117,6 @@ module velo_completer #(
                      (in_header[nicloop_pkg::HEADER_PIGGYBACK_LSB] ? 11'd2 : 11'd0);
   always_comb begin
     if (cut || !framed) verdict = 7'(nicloop_pkg::DROP_REASON_TRUNCATED);
-    else if (flit[31:0] != ~crc_next) verdict = 7'(nicloop_pkg::DROP_REASON_CRC);
     else if (in_header[nicloop_pkg::HEADER_TYPE_LSB+:nicloop_pkg::HEADER_TYPE_W] != 4'(nicloop_pkg::PACKET_TYPE_VELO))
       verdict = 7'(nicloop_pkg::DROP_REASON_BAD_TYPE);
     else if (in_bytes > 11'(nicloop_pkg::VELO_PAYLOAD)) verdict = 7'(nicloop_pkg::DROP_REASON_BAD_LENGTH);
@@ -145,6 +144,20 @@ module velo_completer #(
       reasons[fill_at] <= verdict;
       pdids[fill_at]   <= flit[nicloop_pkg::TAIL_PDID_LSB+:16];
     end
+  logic        judged, judged_at, entire, other, wrong;  // entire: from head to tail, which is told before its CRC
+  logic [1:0]  bad_crcs;
+  logic [31:0] says;
+  logic [6:0]  reason;  // of the packet in drain_at
+  assign other  = says != ~crc;
+  assign wrong  = judged && judged_at == drain_at ? entire && other : bad_crcs[drain_at];
+  assign reason = wrong ? 7'(nicloop_pkg::DROP_REASON_CRC) : reasons[drain_at];
+  always_ff @(posedge clk) begin
+    judged    <= !rst && done;
+    judged_at <= fill_at;
+    entire    <= framed && !cut;
+    says      <= flit[31:0];
+    if (judged) bad_crcs[judged_at] <= entire && other;
+  end
 
   // ---- writing ----
   logic        writing, start, have, good, same, refused, spoiled, room;  // same: the mailbox is of the packet's domain
@@ -157,7 +170,7 @@ module velo_completer #(
   assign header      = headers[drain_at];
   assign look_vpid   = header[nicloop_pkg::HEADER_DST_VPID_LSB+:nicloop_pkg::HEADER_DST_VPID_W];
   assign have        = full[drain_at] && !table_busy && !writing;
-  assign good        = reasons[drain_at] == 7'(nicloop_pkg::DROP_REASON_NONE);
+  assign good        = !wrong && reasons[drain_at] == 7'(nicloop_pkg::DROP_REASON_NONE);
   assign pdid        = pdids[drain_at];
   assign same        = pdid != '0 && pdid == stamps[{look_vpid, 5'h0}+:16];
   assign overflow    = have && good && same && look_on && look_full && look_spent && !spoiled;
@@ -170,7 +183,7 @@ module velo_completer #(
   assign ev_drop     = refused || spoiled;
   always_comb begin
     if (spoiled) drop_reason = ended_bad ? 7'(nicloop_pkg::DROP_REASON_DMA_ERROR) : 7'(nicloop_pkg::DROP_REASON_MAILBOX_OFF);
-    else if (!good) drop_reason = reasons[drain_at];
+    else if (!good) drop_reason = reason;
     else if (!same) drop_reason = 7'(nicloop_pkg::DROP_REASON_DOMAIN);
     else if (overflow) drop_reason = 7'(nicloop_pkg::DROP_REASON_OVERFLOW);
     else drop_reason = 7'(nicloop_pkg::DROP_REASON_MAILBOX_OFF);
@@ -269,7 +282,7 @@ module velo_completer #(
     was_answered <= !rst && m_bvalid && m_bready;
     was_bad      <= m_bresp != 2'b00;
     was_check   <= !rst && !writing;
-    was_welcome <= full[drain_at] && reasons[drain_at] == '0 && pdids[drain_at] == stamps[{look_vpid, 5'h0}+:16] && pdids[drain_at] != '0;
+    was_welcome <= full[drain_at] && reason == '0 && pdids[drain_at] == stamps[{look_vpid, 5'h0}+:16] && pdids[drain_at] != '0;
   end
   always_comb if (formal_started && !rst && was_check && m_awvalid) assert (was_welcome);
   logic       seen_aw, seen_w;
