@@ -105,7 +105,12 @@ struct Test : tb::Bench<Vrma_notifier> {
   void software(unsigned read_percent, unsigned switch_percent) {
     top.wr_base = top.wr_slots = top.wr_ctrl = top.wr_rp = top.shut = top.wr_hold = 0;
     if (coming) {
-      if (top.rp_ready) coming = false, top.wr_rp = 1;
+      if (!top.rp_ready) return;
+      const Ring& x = ring[top.wr_vpid];  // nothing began in the cycle before
+      uint32_t v = uint32_t(top.wr_data);
+      coming = false, top.wr_rp = 1;
+      rp_good = x.ahead - v <= x.slots;
+      refused += !rp_good, ahead += rp_good && v != x.rp && v - x.wp - 1 < 8;
       return;
     }
     unsigned r = !flying.empty() && random.percent(15) ? flying.back().vpid : unsigned(random.below(kRings));
@@ -113,9 +118,7 @@ struct Test : tb::Bench<Vrma_notifier> {
     top.wr_vpid = r;
     if (random.percent(read_percent) && !top.busy) {  // told a cycle before, in which it is compared
       uint32_t v = random.percent(85) ? x.rp + uint32_t(random.below(uint32_t(x.ahead - x.rp) % 8 + 1)) : x.ahead + 3 - uint32_t(random.below(10));
-      rp_good = x.ahead - v <= x.slots;
       coming = true, top.wr_data = v;
-      refused += !rp_good, ahead += rp_good && v != x.rp && v - x.wp - 1 < 8;
     } else if (random.percent(switch_percent) && top.wr_ready) {
       unsigned what = random.below(6);
       if (what == 5) { top.wr_hold = 1, top.wr_data = (random.percent(60) ? 0xffffff : random.below(60)) << 32; return; }
