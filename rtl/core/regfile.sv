@@ -98,8 +98,8 @@ module regfile #(
     input  logic        ev_rp_refused,  // a read pointer of a mailbox or a ring
     input  logic        ev_link_failure,
     // levels
-    input  logic [31:0] tx_level,
-    input  logic [31:0] rx_level,
+    input  logic [39:0] tx_level,
+    input  logic [47:0] rx_level,
     output logic        irq,
     output logic        idle,
     output logic        active
