@@ -18,9 +18,9 @@ type pipe struct {
 // An end is where a node meets the pipe.
 type end struct {
 	offered [nic.Sources]bool
-	free    drivers.Cycle // the wire into the pipe
-	ejected drivers.Cycle // and the one out of it
-	arrived [regs.VCs][]arrival  // by class
+	free    drivers.Cycle       // the wire into the pipe
+	ejected drivers.Cycle       // and the one out of it
+	arrived [regs.VCs][]arrival // by class
 	from    [regs.VCs]drivers.Cycle
 }
 

@@ -1091,7 +1091,7 @@ const (
 const (
 	RXLevelVC0 Bits = 0x1000 // [15:0]
 	RXLevelVC1 Bits = 0x1010 // [31:16]
-	RXLevelVc2 Bits = 0x1020 // [47:32]
+	RXLevelVC2 Bits = 0x1020 // [47:32]
 )
 
 // Page rma: remote memory access, one per NIC, privileged.
