@@ -75,8 +75,8 @@ func (n *node) judgeDue(class int) drivers.Cycle {
 	if c.write.busy {
 		looked = 1
 	}
-	if r.wrong && c.judge.phase == phaseIdle && r.in[class].n > looked && n.wrongly(n.p.packets.at(*r.in[class].at(looked))) != regs.DropReasonNone {
-		if c.write.busy {
+	if r.cut && c.judge.phase == phaseIdle && r.in[class].n > looked && n.p.packets.at(*r.in[class].at(looked)).cut {
+		if c.write.busy || c.locking() {
 			return drivers.Forever
 		}
 		return c.judge.free
@@ -106,7 +106,12 @@ func (n *node) mayAnswer(c *completer, h uint32) bool {
 	if !n.rma.senders[ofAnswers].room() {
 		return false
 	}
-	return c.ends.n == 0 || c.ends.first().command != regs.RMACommandFCAA && n.p.packets.at(h).Header.Type() != regs.PacketTypeRMALockReq
+	return c.ends.n == 0 || !c.locking() && n.p.packets.at(h).Header.Type() != regs.PacketTypeRMALockReq
+}
+
+// locking: a lock is alone in the responder, which looks at nothing until it has ended.
+func (c *completer) locking() bool {
+	return c.answers && c.ends.n > 0 && c.ends.first().command == regs.RMACommandFCAA
 }
 
 // endDue is when the oldest packet that was begun goes on.
@@ -292,7 +297,7 @@ func (n *node) end(now drivers.Cycle, class int) {
 func (n *node) endPacket(now drivers.Cycle, class int) {
 	c := &n.rma.completer[class]
 	e := c.ends.first()
-	lock, full := c.answers && e.command == regs.RMACommandFCAA, c.ends.n == underWay
+	lock, full := c.locking(), c.ends.n == underWay
 	next := now // one that responds was done with a cycle ago
 	if !e.responds(class) {
 		next++
