@@ -78,6 +78,7 @@ var heldCommands = []struct {
 const (
 	heldRounds = 13
 	heldStep   = 3
+	heldLeft   = 7 // fewer of them wait from one round to the next: all together have places in the requester
 )
 
 // request posts command i of them.
@@ -123,21 +124,32 @@ func testHeldRequests(t *T) error {
 	if err := nics[1].narrow(); err != nil {
 		return err
 	}
-	told := 0
-	for round := range heldRounds {
-		for k := range heldCommands {
-			i := (round + heldStep*k) % len(heldCommands)
+	told, asked := 0, 0
+	for round := range 4 * heldRounds {
+		// A put of any size moves the others to other places of the buffers.
+		asked++
+		if err := nics[0].request(0, regs.RMACommandPut, 1+t.Rand.Intn(regs.RMAMTU), regs.RMADescFields{NotiCompleter: true}); err != nil {
+			return err
+		}
+		for _, i := range t.Rand.Perm(len(heldCommands)) {
 			c := heldCommands[i]
+			asked++
 			answered := c.command == regs.RMACommandGet || c.command == regs.RMACommandFCAA
 			if err := nics[0].request(i, c.command, c.bytes, regs.RMADescFields{NotiResponder: answered, NotiCompleter: !answered}); err != nil {
 				return err
 			}
 		}
-		for range heldCommands {
+		for told < asked-round%heldLeft {
 			told++
 			if err := nics[1].step(told); err != nil {
 				return err
 			}
+		}
+	}
+	for told < asked {
+		told++
+		if err := nics[1].step(told); err != nil {
+			return err
 		}
 	}
 	if err := settle(nics[0].sys); err != nil {
