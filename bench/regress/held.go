@@ -65,7 +65,7 @@ func testHeldVELO(t *T) error {
 	return errors.Join(settle(nics[0].sys), nics[1].expect(regs.RXPackets, packets))
 }
 
-// heldCommands are requests of every type and class of sizes; those with bytes write at a place of their own.
+// heldCommands are requests of every type and class of sizes; those with bytes write at an offset of their own.
 var heldCommands = []struct {
 	command regs.RMACommand
 	bytes   int
@@ -78,7 +78,7 @@ var heldCommands = []struct {
 const (
 	heldRounds = 13
 	heldStep   = 3
-	heldLeft   = 7 // fewer of them wait from one round to the next: all together have places in the requester
+	heldLeft   = 7 // fewer of them wait from one round to the next: the requester holds them all
 )
 
 // request posts command i of them.
@@ -126,7 +126,7 @@ func testHeldRequests(t *T) error {
 	}
 	told, asked := 0, 0
 	for round := range 4 * heldRounds {
-		// A put of any size moves the others to other places of the buffers.
+		// A put of any size moves the others to other entries of the buffers.
 		asked++
 		if err := nics[0].request(0, regs.RMACommandPut, 1+t.Rand.Intn(regs.RMAMTU), regs.RMADescFields{NotiCompleter: true}); err != nil {
 			return err

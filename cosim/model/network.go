@@ -104,7 +104,7 @@ func (n *network) Exchange(late uint) {
 // ---- injection ----
 
 // An injector is a node's way into its router: each source on the channel of its class, a flit
-// per cycle of the one whose turn it is.
+// per cycle of one of them, round-robin.
 type injector struct {
 	offered uint8         // sources with a packet
 	last    nic.Source    // that sent a flit

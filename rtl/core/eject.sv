@@ -3,7 +3,7 @@
 // Job: one FIFO per virtual channel. Channel 0 goes to the VELO completer, channel 2, the answers, to a completer of RMA of
 //   its own; channel 1, the requests of RMA, goes by packet type to its responder, or to its completer (also what no unit knows: it
 //   drops and counts). So no full mailbox stands before a request, and no request before an answer. The completer and the
-//   responder of channel 1 take turns: a packet is handed to one when the other has finished, so that
+//   responder of channel 1 alternate: a packet is handed to one when the other has finished, so that
 //   operations of one source take effect in order.
 // Handshake: flit channel in; valid/ready per unit (0 VELO, 1 completer, 2 responder, 3 completer of channel 2).
 // Back-pressure: a flit that its unit does not take keeps its credit.
@@ -83,7 +83,7 @@ module eject #(
       always_comb
         if (formal_started && !rst) begin
           assume (!arrives || out[v*9+:9] < 9'(VC_DEPTH));
-          assert (out[v*9+:9] == 9'(counts[v*LEVEL_W+:LEVEL_W]) + 9'(rx_credit[v]));  // one credit for each place
+          assert (out[v*9+:9] == 9'(counts[v*LEVEL_W+:LEVEL_W]) + 9'(rx_credit[v]));  // one credit for each entry
           assert (!arrives || free[v]);
         end
     end

@@ -2,9 +2,9 @@
 //
 // Job: each of the three sends on the virtual channel of its class, so that none ever stands behind another: VELO waits for a
 //   mailbox, which software empties, perhaps only when its GET has ended; requests wait for answers, and answers for memory.
-//   One flit leaves per cycle, channels in turn.
+//   One flit leaves per cycle, channels round-robin.
 // Handshake: valid/ready per source (0 VELO requester, 1 RMA requester, 2 RMA responder), which is its channel; flit channel out.
-// Back-pressure: ready needs a credit of the source's channel, and the turn.
+// Back-pressure: ready needs a credit of the source's channel, and the grant.
 module inject #(
     parameter int VC_DEPTH = 16,
     localparam int VCS     = nicloop_pkg::VCS,
@@ -29,33 +29,33 @@ module inject #(
 );
   localparam int ANSWERS = VCS - 1;  // their heads say so
 
-  logic [VCS-1:0]         credit, turn;
+  logic [VCS-1:0]         credit, granted;
   logic [VCS*COUNT_W-1:0] counts;
   generate
     for (genvar v = 0; v < VCS; v++) begin : g_vc
       credit_counter #(.DEPTH(VC_DEPTH)) u_credit (
-          .clk, .rst, .spend(turn[v]), .give(tx_credit[v]), .available(credit[v]), .count(counts[v*COUNT_W+:COUNT_W])
+          .clk, .rst, .spend(granted[v]), .give(tx_credit[v]), .available(credit[v]), .count(counts[v*COUNT_W+:COUNT_W])
       );
       assign credits[v*8+:8] = 8'(counts[v*COUNT_W+:COUNT_W]);
     end
   endgenerate
-  rr_arbiter #(.N(VCS)) u_vc (.clk, .rst, .req(valid & credit), .advance(1'b1), .grant(turn));
-  assign ready = turn;
+  rr_arbiter #(.N(VCS)) u_vc (.clk, .rst, .req(valid & credit), .advance(1'b1), .grant(granted));
+  assign ready = granted;
 
-  assign tx_valid = |turn;
-  assign tx_head  = |(turn & head);
-  assign tx_tail  = |(turn & tail);
+  assign tx_valid = |granted;
+  assign tx_head  = |(granted & head);
+  assign tx_tail  = |(granted & tail);
   always_comb begin
     tx_vc   = '0;
     tx_data = '0;
     for (int v = 0; v < VCS; v++)
-      if (turn[v]) begin
+      if (granted[v]) begin
         tx_vc   = tx_vc | VC_W'(v);
         tx_data = tx_data | data[v*64+:64];
       end
-    tx_data[nicloop_pkg::HEADER_ANSWER_LSB] = tx_data[nicloop_pkg::HEADER_ANSWER_LSB] || (turn[ANSWERS] && tx_head);
+    tx_data[nicloop_pkg::HEADER_ANSWER_LSB] = tx_data[nicloop_pkg::HEADER_ANSWER_LSB] || (granted[ANSWERS] && tx_head);
   end
-  assign active = |turn || |tx_credit;
+  assign active = |granted || |tx_credit;
 `ifdef FORMAL
   logic formal_started = 1'b0;
   always_ff @(posedge clk) formal_started <= 1'b1;
@@ -66,7 +66,7 @@ module inject #(
   logic [VCS*9-1:0] out;  // flits sent and not given back
   always_ff @(posedge clk) begin
     was_valid <= rst ? '0 : valid & ~ready;
-    was_want  <= rst ? '0 : valid & credit & ~turn;
+    was_want  <= rst ? '0 : valid & credit & ~granted;
   end
   always_comb if (formal_started && !rst) assume ((was_valid & ~valid) == '0);
 
@@ -82,7 +82,7 @@ module inject #(
         if (formal_started && !rst) begin
           assume (!(tx_credit[v] && out[v*9+:9] == '0));
           assert (9'(counts[v*COUNT_W+:COUNT_W]) + out[v*9+:9] == 9'(VC_DEPTH));  // no credit lost or invented
-          // What has a credit goes as soon as the others have had their turn, whatever they have: nobody waits for another channel's credits.
+          // What has a credit goes as soon as the others have been served, whatever they have: nobody waits for another channel's credits.
           assert (passed < 2'(VCS));
           if (valid[v] && credit[v] && !ready[v]) assert (tx_valid);
           if (ready[v]) assert (valid[v] && counts[v*COUNT_W+:COUNT_W] != '0 && tx_vc == VC_W'(v) && tx_tail == tail[v] && tx_head == head[v]);
