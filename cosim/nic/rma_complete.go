@@ -75,7 +75,7 @@ func (n *node) judgeDue(class int) drivers.Cycle {
 	if c.write.busy {
 		looked = 1
 	}
-	if r.cut && c.judge.phase == phaseIdle && r.in[class].n > looked && n.p.packets.at(*r.in[class].at(looked)).cut {
+	if r.wrong && c.judge.phase == phaseIdle && r.in[class].n > looked && n.wrongly(n.p.packets.at(*r.in[class].at(looked))) != regs.DropReasonNone {
 		if c.write.busy || c.locking() {
 			return drivers.Forever
 		}
