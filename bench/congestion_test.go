@@ -93,7 +93,7 @@ func TestHeldLinks(t *testing.T) {
 		flit(150, drivers.TraceHead), flit(151, drivers.TraceTail),
 		{Cycle: 160, Node: 1, Point: drivers.PointEject, VC: 1},
 	}))
-	require.Equal(t, []HeldLink{{From: 1, Link: 3, Class: "answers", Held: 0.09, Flits: 5}}, h.list(100))
+	require.Equal(t, []HeldLink{{From: 1, Link: 3, Class: "requests", Held: 0.09, Flits: 5}}, h.list(100))
 }
 
 // fastFlows is a congestion run that needs no limiter.

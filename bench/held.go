@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/nicloop/nicloop/drivers"
+	"github.com/nicloop/nicloop/drivers/regs"
 )
 
 // heldLinks is a trace sink that finds where a network stands: a link is held
@@ -27,8 +28,8 @@ type heldLink struct {
 }
 
 const (
-	heldPoints = 7 // injection and six links
-	classes    = 2 // requests and answers; a torus has more channels of each
+	heldPoints = 7        // injection and six links
+	classes    = regs.VCs // a torus has more channels of each
 )
 
 func newHeldLinks(nodes int) *heldLinks {
@@ -63,7 +64,7 @@ type HeldLink struct {
 	From int `json:"from"`
 	// Link is 0 for the way into the node's own router, else 1 +X, 2 -X, 3 +Y, 4 -Y, 5 +Z, 6 -Z.
 	Link  int     `json:"link"`
-	Class string  `json:"class"`      // of packets: requests or answers
+	Class string  `json:"class"`      // of packets: velo, requests or answers
 	Held  float64 `json:"held_share"` // share of the time
 	Flits uint64  `json:"flits"`
 }
@@ -78,7 +79,7 @@ func (h *heldLinks) list(cycles uint64) (list []HeldLink) {
 			continue
 		}
 		list = append(list, HeldLink{
-			From: i / classes / heldPoints, Link: i / classes % heldPoints, Class: [...]string{"requests", "answers"}[i%classes],
+			From: i / classes / heldPoints, Link: i / classes % heldPoints, Class: [...]string{"velo", "requests", "answers"}[i%classes],
 			Held: min(1, float64(l.held)/float64(cycles)), Flits: l.flits,
 		})
 	}

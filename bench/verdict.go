@@ -147,7 +147,7 @@ func (w *World) nodeState(n int, idle bool) (s NodeState, lost []LostCredits, er
 	l := levels{tx: read(regs.TXLevel), rx: read(regs.RXLevel), rma: read(regs.RMALevel), ring: read(regs.RMAStallVPID), params: read(regs.Params)}
 	rx := l.rx
 	s.Lines = regs.TXLevelLines.Of(l.tx)
-	s.RxFlits = regs.RXLevelVC0.Of(rx) + regs.RXLevelVC1.Of(rx)
+	s.RxFlits = regs.RXLevelVC0.Of(rx) + regs.RXLevelVC1.Of(rx) + regs.RXLevelVC2.Of(rx)
 	s.StallCycles = read(regs.RXStall)
 	if st := read(regs.RXStallVPID); st&regs.RXStallVPIDStalled != 0 {
 		vpid := uint8(regs.RXStallVPIDVPID.Of(st))

@@ -31,7 +31,7 @@ func (s *NodeState) held(l levels, idle bool) (lost []LostCredits) {
 		s.Held = append(s.Held, Held{queue, fmt.Sprintf(holds, args...), why})
 	}
 	depth := regs.ParamsVCDepth.Of(l.params)
-	credits := [...]uint64{regs.TXLevelCredits0.Of(l.tx), regs.TXLevelCredits1.Of(l.tx)}
+	credits := [...]uint64{regs.TXLevelCredits0.Of(l.tx), regs.TXLevelCredits1.Of(l.tx), regs.TXLevelCredits2.Of(l.tx)}
 	mailbox, ring := "", ""
 	if s.StallVPID >= 0 {
 		mailbox = fmt.Sprintf("the mailbox of vpid %d is full", s.StallVPID)
@@ -51,7 +51,7 @@ func (s *NodeState) held(l levels, idle bool) (lost []LostCredits) {
 	if n := regs.RMALevelDescriptors.Of(l.rma); n > 0 {
 		why := ring
 		if why == "" {
-			why = network(0)
+			why = network(1)
 		}
 		add("u_nic.u_rma.u_window", why, "descriptors of %d processes", n)
 	}
@@ -69,9 +69,9 @@ func (s *NodeState) held(l levels, idle bool) (lost []LostCredits) {
 			add("u_nic.u_router.g_in[0].u_input", "the outputs that they are for stand", "%d flits from the NIC, VC %d", taken, vc)
 		}
 	}
-	for vc, n := range [...]uint64{regs.RXLevelVC0.Of(l.rx), regs.RXLevelVC1.Of(l.rx)} {
+	for vc, n := range [...]uint64{regs.RXLevelVC0.Of(l.rx), regs.RXLevelVC1.Of(l.rx), regs.RXLevelVC2.Of(l.rx)} {
 		why := ring
-		if vc == 0 && mailbox != "" {
+		if vc == 0 {
 			why = mailbox
 		}
 		if n > 0 {

@@ -2,7 +2,7 @@
 package nicloop_pkg;
   localparam logic [63:0] MAGIC_VALUE = 64'h31504f4f4c43494e;
   localparam logic [63:0] VERSION_VALUE = 64'd1;
-  localparam logic [63:0] DESC_HASH_VALUE = 64'h6785cc6d457d90bb;
+  localparam logic [63:0] DESC_HASH_VALUE = 64'h4132338ccb6b586b;
 
   localparam int CLOCK_PS = 6400;  // clock period: 156.25 MHz core clock
   localparam int SLOT_BYTES = 64;  // one mailbox slot
@@ -15,8 +15,8 @@ package nicloop_pkg;
   localparam int NODE_MAX = 64;  // nodes a PIO window address can name
   localparam int HOPS_W = 7;  // bits of a header's mark that count the routers a packet has come to; the bit above them is for congestion
   localparam int HOP_MAX = 64;  // routers that a packet may come to: a way through more of them has been at one twice. The next discards it
-  localparam int VCS = 2;  // classes of traffic: 0 requests, 1 answers; the virtual channels of a mesh link
-  localparam int TORUS_VCS = 4;  // virtual channels of a torus link: class in bit 0, dateline crossed in this dimension in bit 1
+  localparam int VCS = 3;  // classes of traffic: 0 VELO, 1 requests of RMA, 2 its answers; the virtual channels of a mesh link
+  localparam int TORUS_VCS = 6;  // virtual channels of a torus link: the class, and 3 more when the dateline was crossed in this dimension
   localparam int RMA_MTU = 256;  // largest payload of an RMA packet, bytes
   localparam int RMA_DEPTH = 4;  // RMA descriptors a process may have waiting in the NIC
   localparam int RMA_UNDER_WAY = 16;  // fragments, requests or packets that a unit of RMA has begun, at most
@@ -122,8 +122,8 @@ package nicloop_pkg;
 
   // header: first flit of every packet
   localparam int HEADER_W = 64;
-  localparam int HEADER_VC_LSB = 0;
-  localparam int HEADER_VC_W = 1;
+  localparam int HEADER_ANSWER_LSB = 0;
+  localparam int HEADER_ANSWER_W = 1;
   localparam int HEADER_TYPE_LSB = 1;
   localparam int HEADER_TYPE_W = 4;
   localparam int HEADER_KIND_LSB = 5;
@@ -390,11 +390,15 @@ package nicloop_pkg;
   localparam int TX_LEVEL_CREDITS0_W = 8;
   localparam int TX_LEVEL_CREDITS1_LSB = 24;
   localparam int TX_LEVEL_CREDITS1_W = 8;
-  localparam logic [18:0] REG_RX_LEVEL = 19'h000d0;  // ro: flits waiting in the completer's input FIFOs now
+  localparam int TX_LEVEL_CREDITS2_LSB = 32;
+  localparam int TX_LEVEL_CREDITS2_W = 8;
+  localparam logic [18:0] REG_RX_LEVEL = 19'h000d0;  // ro: flits waiting in the completers' input FIFOs now
   localparam int RX_LEVEL_VC0_LSB = 0;
   localparam int RX_LEVEL_VC0_W = 16;
   localparam int RX_LEVEL_VC1_LSB = 16;
   localparam int RX_LEVEL_VC1_W = 16;
+  localparam int RX_LEVEL_VC2_LSB = 32;
+  localparam int RX_LEVEL_VC2_W = 16;
 
   // page rma: remote memory access, one per NIC, privileged
   localparam logic [18:0] PAGE_RMA_BASE = 19'h01000;

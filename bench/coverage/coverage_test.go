@@ -55,7 +55,7 @@ func TestReport(t *testing.T) {
 	require.Contains(t, text.String(), "coverage: lines 1 of 2 (50.0 %), toggles 1 of 1")
 	require.Contains(t, text.String(), "not reached: core/fifo.sv:3")
 	require.Contains(t, text.String(), "was killed: x/first (seed 1)")
-	require.Contains(t, text.String(), "never seen: packets: RMA_PUT, 256, VC 0, held up")
+	require.Contains(t, text.String(), "never seen: packets: RMA_PUT, 256, VC 1, held up")
 	require.NoError(t, r.HTML(&html, fstest.MapFS{"core/fifo.sv": {Data: []byte("module fifo <a>;\n  seen\n  hole\n")}}))
 	require.Contains(t, html.String(), `<span id="fifo.3" class="hole"><span class="c"> 3</span>  hole</span>`)
 	require.Contains(t, html.String(), `<span class="seen"><span class="c">15 2</span>  seen</span>`)

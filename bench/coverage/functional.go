@@ -56,9 +56,11 @@ func functionalPoints() (list []Point) {
 func channelOf(t regs.PacketType) uint8 {
 	switch t {
 	case regs.PacketTypeRMAGetRsp, regs.PacketTypeRMALockRsp, regs.PacketTypeRMAError:
-		return 1
+		return 2
+	case regs.PacketTypeVELO:
+		return 0
 	}
-	return 0
+	return 1
 }
 
 func packetPoint(t regs.PacketType, c class, vc uint8, stalled bool) Point {

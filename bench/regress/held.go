@@ -65,22 +65,6 @@ func testHeldVELO(t *T) error {
 	return errors.Join(settle(nics[0].sys), nics[1].expect(regs.RXPackets, packets))
 }
 
-// blocked fills the mailbox of node 1, so that nothing of VC 0 gets there, and more.
-func blocked(nics []*nic) error {
-	if err := errors.Join(nics[0].enable(0, slotsPerBox), nics[1].enable(0, 1)); err != nil {
-		return err
-	}
-	for range heldBehind {
-		if err := nics[0].send(regs.PioFields{DstNode: 1}, make([]byte, regs.VELOPayload)); err != nil {
-			return err
-		}
-	}
-	_, err := quiesce(nics[0].sys)
-	return err
-}
-
-const heldBehind = 4 // packets that fill a mailbox of one slot, and the completer behind it
-
 // heldCommands are requests of every type and class of sizes; those with bytes write at an offset of their own.
 var heldCommands = []struct {
 	command regs.RMACommand
@@ -94,6 +78,7 @@ var heldCommands = []struct {
 const (
 	heldRounds = 13
 	heldStep   = 3
+	heldLeft   = 7 // fewer of them wait from one round to the next: the requester holds them all
 )
 
 // request posts command i of them.
@@ -110,17 +95,24 @@ func (n *nic) request(i int, command regs.RMACommand, size int, notify regs.RMAD
 	return n.post(d, from, to)
 }
 
-// takeOne lets node 1 take the packet that holds the others.
-func takeOne(nics []*nic) error {
-	if _, err := quiesce(nics[0].sys); err != nil {
-		return err
-	}
-	if _, err := nics[1].next(0); err != nil {
-		return err
-	}
-	return nics[1].free(0)
+// narrow gives a node a ring of one notification, which holds the unit that has the next.
+func (n *nic) narrow() error {
+	return n.set(write{regs.NotiCtrl(rawVPID), 0}, write{regs.NotiSlots(rawVPID), 1},
+		write{regs.NotiCtrl(rawVPID), regs.NotiCtrlEnable | regs.NotiCtrlWindow})
 }
 
+// step reads a node's ring of one when number notifications have come, which makes room for one more.
+func (n *nic) step(number int) error {
+	if _, err := quiesce(n.sys); err != nil {
+		return err
+	}
+	if err := n.expect(regs.NotiWP(rawVPID), uint64(number)); err != nil {
+		return fmt.Errorf("notification %d: %w", number, err)
+	}
+	return n.dev.WriteReg(regs.NotiRP(rawVPID), uint64(number))
+}
+
+// testHeldRequests: a ring of one notification at the target holds its completer and responder, and all requests behind them.
 func testHeldRequests(t *T) error {
 	nics, err := t.openRMA(2)
 	if err != nil {
@@ -129,36 +121,36 @@ func testHeldRequests(t *T) error {
 	mem, far := nics[0].dev.Memory(), nics[1].dev.Memory()
 	t.Rand.Read(mem[rawData+0x100 : rawData+0x200])
 	t.Rand.Read(far[rawData+0x100 : rawData+0x200])
-	if err := blocked(nics); err != nil {
+	if err := nics[1].narrow(); err != nil {
 		return err
 	}
-	taken := 0
-	for round := range heldRounds {
-		for k := range heldCommands {
-			i := (round + heldStep*k) % len(heldCommands)
-			c := heldCommands[i]
-			if err := nics[0].request(i, c.command, c.bytes, regs.RMADescFields{}); err != nil {
-				return err
-			}
-		}
-		// Traffic of VELO keeps the way full, and is let through packet by packet.
-		for range heldBehind {
-			if err := nics[0].send(regs.PioFields{DstNode: 1}, make([]byte, 8*(round%7))); err != nil {
-				return err
-			}
-		}
-		for range heldBehind {
-			if err := takeOne(nics); err != nil {
-				return err
-			}
-			taken++
-		}
-	}
-	for taken < (heldRounds+1)*heldBehind {
-		if err := takeOne(nics); err != nil {
+	told, asked := 0, 0
+	for round := range 4 * heldRounds {
+		// A put of any size moves the others to other entries of the buffers.
+		asked++
+		if err := nics[0].request(0, regs.RMACommandPut, 1+t.Rand.Intn(regs.RMAMTU), regs.RMADescFields{NotiCompleter: true}); err != nil {
 			return err
 		}
-		taken++
+		for _, i := range t.Rand.Perm(len(heldCommands)) {
+			c := heldCommands[i]
+			asked++
+			answered := c.command == regs.RMACommandGet || c.command == regs.RMACommandFCAA
+			if err := nics[0].request(i, c.command, c.bytes, regs.RMADescFields{NotiResponder: answered, NotiCompleter: !answered}); err != nil {
+				return err
+			}
+		}
+		for told < asked-round%heldLeft {
+			told++
+			if err := nics[1].step(told); err != nil {
+				return err
+			}
+		}
+	}
+	for told < asked {
+		told++
+		if err := nics[1].step(told); err != nil {
+			return err
+		}
 	}
 	if err := settle(nics[0].sys); err != nil {
 		return err
@@ -197,8 +189,7 @@ func testHeldAnswers(t *T) error {
 	}
 	far := nics[1].dev.Memory()
 	t.Rand.Read(far[rawData+0x100 : rawData+0x200])
-	if err := nics[0].set(write{regs.NotiCtrl(rawVPID), 0}, write{regs.NotiSlots(rawVPID), 1},
-		write{regs.NotiCtrl(rawVPID), regs.NotiCtrlEnable | regs.NotiCtrlWindow}); err != nil {
+	if err := nics[0].narrow(); err != nil {
 		return err
 	}
 	asked := 0
@@ -216,13 +207,7 @@ func testHeldAnswers(t *T) error {
 		}
 	}
 	for i := range asked {
-		if _, err := quiesce(nics[0].sys); err != nil {
-			return err
-		}
-		if err := nics[0].expect(regs.NotiWP(rawVPID), uint64(i+1)); err != nil {
-			return fmt.Errorf("answer %d of %d: %w", i, asked, err)
-		}
-		if err := nics[0].dev.WriteReg(regs.NotiRP(rawVPID), uint64(i+1)); err != nil {
+		if err := nics[0].step(i + 1); err != nil {
 			return err
 		}
 	}

@@ -18,6 +18,7 @@ var isolation = []Test{
 	{"isolation/dead-ring", []string{"rma"}, "the same with a notification ring", testDeadRing},
 	{"isolation/read-pointer", []string{"smoke"}, "a read pointer that cannot be is refused, told, and stops nobody", testReadPointer},
 	{"isolation/noti-read-pointer", []string{"rma"}, "the same with a notification ring", testNotiReadPointer},
+	{"isolation/get-behind-mailbox", []string{"smoke", "rma"}, "operations of RMA end while mailboxes at both ends are full and the network full of VELO", testGetBehindMailbox},
 	{"isolation/done-address", []string{"rma"}, "a command writes nothing before it was told where, and its failed writes are counted", testDoneAddress},
 }
 

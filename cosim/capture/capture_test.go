@@ -25,8 +25,12 @@ func flits(node uint16, point uint8, at drivers.Cycle, h regs.Header, payload []
 	}
 	words = append(words, uint64(flit.Close(h, padded, regs.TailFields{PDID: 0xd0, Life: 3}.Pack())))
 	var events []drivers.TraceEvent
+	vc := uint8(0)
+	if h.Answer() {
+		vc = 2
+	}
 	for i, w := range words {
-		e := drivers.TraceEvent{Cycle: at + drivers.Cycle(i), Data: w, Node: node, Point: point, VC: h.VC()}
+		e := drivers.TraceEvent{Cycle: at + drivers.Cycle(i), Data: w, Node: node, Point: point, VC: vc}
 		if i == 0 {
 			e.Flags |= drivers.TraceHead
 		}
@@ -97,7 +101,7 @@ func TestEmptyCapture(t *testing.T) {
 // Packets on different links and channels come flit by flit, mixed.
 func TestReassembly(t *testing.T) {
 	h0 := velo(regs.HeaderFields{Length: 10, DstNode: 1})
-	h1 := velo(regs.HeaderFields{Length: 3, DstNode: 1, SrcVPID: 4, VC: 1})
+	h1 := velo(regs.HeaderFields{Length: 3, DstNode: 1, SrcVPID: 4, Answer: true})
 	a := flits(0, drivers.PointLink1, 100, h0, pattern(h0, 0))
 	b := flits(0, drivers.PointLink1, 100, h1, pattern(h1, 0))
 	c := flits(1, drivers.PointEject, 101, h0, pattern(h0, 0))

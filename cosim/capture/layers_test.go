@@ -27,7 +27,7 @@ func everyVELO(f func(h regs.Header, credits uint16)) {
 					continue
 				}
 				f(velo(regs.HeaderFields{Kind: kind, Length: length, Piggyback: piggyback,
-					SrcNode: 7, SrcVPID: 2, DstNode: 1, DstVPID: 15, VC: uint8(length) & 1, Mark: uint8(length)}), 0x1200+length)
+					SrcNode: 7, SrcVPID: 2, DstNode: 1, DstVPID: 15, Answer: length&1 == 1, Mark: uint8(length)}), 0x1200+length)
 			}
 		}
 	}

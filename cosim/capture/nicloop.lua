@@ -98,10 +98,10 @@ for i = 0, 255 do
   crc_table[i] = c
 end
 
--- Bits of each header byte that the network may change: those of vc and mark.
+-- Bits of each header byte that the network may change: those of answer and mark.
 local free = {}
 for _, f in ipairs(desc.formats.header) do
-  if f.name == "vc" or f.name == "mark" then
+  if f.name == "answer" or f.name == "mark" then
     for b = f.lsb, f.lsb + f.width - 1 do
       local byte = math.floor(b / 8)
       free[byte] = bits.bor(free[byte] or 0, 2 ^ (b % 8))

@@ -68,7 +68,7 @@ func newRMA(rng *rand.Rand, t regs.PacketType, n int) rmaPacket {
 	} else {
 		p.operands(rng, t, n)
 	}
-	h := regs.HeaderFields{Type: t, Op: uint8(p.op.Pack()), Length: uint16(length), VC: uint8(rng.IntN(2)), Mark: uint8(rng.Uint32()),
+	h := regs.HeaderFields{Type: t, Op: uint8(p.op.Pack()), Length: uint16(length), Answer: rng.IntN(2) == 1, Mark: uint8(rng.Uint32()),
 		SrcNode: uint16(rng.IntN(4096)), SrcVPID: uint8(rng.IntN(16)), DstNode: uint16(rng.IntN(4096)), DstVPID: uint8(rng.IntN(16))}
 	p.header = h.Pack()
 	p.body = binary.LittleEndian.AppendUint64(nil, uint64(p.ext.Pack()))

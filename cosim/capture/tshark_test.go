@@ -41,15 +41,12 @@ func TestDissector(t *testing.T) {
 		} else if h.Length() == 2 && (h.Kind() == regs.KindCredit || h.Kind() == regs.KindCreditResponse) {
 			text = fmt.Sprint(0x0201)
 		}
-		piggyback := 0
-		if h.Piggyback() {
-			piggyback = 1
-		}
-		want = append(want, fmt.Sprintf("node3.x-|1|%d|%d|%d|%d|7|2|1|15|%d|%s|%s|%d|good", h.Kind(), piggyback, h.Length(), h.VC(),
+		bit := map[bool]int{true: 1}
+		want = append(want, fmt.Sprintf("node3.x-|1|%d|%d|%d|%d|7|2|1|15|%d|%s|%s|%d|good", h.Kind(), bit[h.Piggyback()], h.Length(), bit[h.Answer()],
 			h.Mark(), data, text, flit.Total(h)))
 	})
 	file := capture(t, all...)
-	names := []string{"frame.interface_name", "nicloop.type", "nicloop.kind", "nicloop.piggyback", "nicloop.length", "nicloop.vc",
+	names := []string{"frame.interface_name", "nicloop.type", "nicloop.kind", "nicloop.piggyback", "nicloop.length", "nicloop.answer",
 		"nicloop.src_node", "nicloop.src_vpid", "nicloop.dst_node", "nicloop.dst_vpid", "nicloop.mark", "nicloop.payload",
 		"nicloop.credits", "nicloop.flits", "nicloop.crc.status"}
 	require.Equal(t, want, fields(t, file, "nicloop", names...))

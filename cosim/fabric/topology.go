@@ -33,14 +33,17 @@ type Grid struct {
 	Classes int
 }
 
-// Mesh is a mesh with the NIC's two classes of packets.
+// nicClasses are the NIC's classes of packets: VELO, requests of RMA, its answers.
+const nicClasses = 3
+
+// Mesh is a mesh with the NIC's three classes of packets.
 func Mesh(dims ...int) Topology { return grid(dims, false) }
 
-// Torus is a torus with the NIC's two classes of packets, hence four VCs.
+// Torus is a torus with the NIC's three classes of packets, hence six VCs.
 func Torus(dims ...int) Topology { return grid(dims, true) }
 
 func grid(dims []int, wrap bool) Grid {
-	g := Grid{Dims: [3]int{1, 1, 1}, Wrap: wrap, Classes: 2}
+	g := Grid{Dims: [3]int{1, 1, 1}, Wrap: wrap, Classes: nicClasses}
 	copy(g.Dims[:], dims)
 	return g
 }

@@ -3,6 +3,7 @@ package ideal
 import (
 	"github.com/nicloop/nicloop/cosim/nic"
 	"github.com/nicloop/nicloop/drivers"
+	"github.com/nicloop/nicloop/drivers/regs"
 )
 
 // A pipe is a network in which every packet takes as long as any other. At most
@@ -17,10 +18,10 @@ type pipe struct {
 // An end is where a node meets the pipe.
 type end struct {
 	offered [nic.Sources]bool
-	free    drivers.Cycle // the wire into the pipe
-	ejected drivers.Cycle // and the one out of it
-	arrived [2][]arrival  // by class
-	from    [2]drivers.Cycle
+	free    drivers.Cycle       // the wire into the pipe
+	ejected drivers.Cycle       // and the one out of it
+	arrived [regs.VCs][]arrival // by class
+	from    [regs.VCs]drivers.Cycle
 }
 
 // An arrival is a packet whose last flit comes at a cycle.
@@ -28,6 +29,9 @@ type arrival struct {
 	packet uint32
 	at     drivers.Cycle
 }
+
+// Announce implements nic.Network.
+func (p *pipe) Announce() {}
 
 // Offer implements nic.Network.
 func (p *pipe) Offer(node int, s nic.Source) { p.nodes[node].offered[s] = true }
@@ -86,8 +90,8 @@ func (p *pipe) send(now drivers.Cycle, node int, s nic.Source) {
 	dst.arrived[s.Class()] = append(dst.arrived[s.Class()], arrival{h, dst.ejected})
 	if p.m.Tracing() {
 		for k := range flits {
-			p.m.TraceFlit(now+k, node, drivers.PointInject, packet.Header.VC(), h, int(k))
-			p.m.TraceFlit(dst.ejected-flits+k, to, drivers.PointEject, packet.Header.VC(), h, int(k))
+			p.m.TraceFlit(now+k, node, drivers.PointInject, uint8(s), h, int(k))
+			p.m.TraceFlit(dst.ejected-flits+k, to, drivers.PointEject, uint8(s), h, int(k))
 		}
 	}
 	p.m.Sent(node, s)

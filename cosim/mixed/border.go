@@ -21,7 +21,7 @@ const (
 )
 
 const (
-	maxVCs   = 4
+	maxVCs   = regs.TorusVCs
 	maxPorts = 7
 )
 

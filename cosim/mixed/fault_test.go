@@ -84,7 +84,7 @@ func TestBadFramesToSimulator(t *testing.T) {
 	for want, e := range map[string]bridge.Edge{
 		"no link of this process leads out there":  {Node: 1, Link: 5, At: 2000, Flit: true},
 		"expected no cycle before":                 {Node: 1, Link: 1, At: 1, Flit: true},
-		"expected virtual channels below 2":        {Node: 1, Link: 1, At: 2000, Flit: true, VC: 3},
+		"expected virtual channels below 3":        {Node: 1, Link: 1, At: 2000, Flit: true, VC: 3},
 		"node 9, but there are 4":                  {Node: 9, Link: 1, At: 2000},
 		"EDGE of node 0, link 0, cycle 2000: no l": {Node: 0, Link: 0, At: 2000},
 	} {
@@ -111,7 +111,7 @@ func TestBadFramesFromSimulator(t *testing.T) {
 	answer.VC = 1
 	for want, list := range map[string][]bridge.Edge{
 		"no link to a node of the model":      {{Node: 1, Link: 0, At: 100, Flit: true}},
-		"or no virtual channel":               {{Node: 1, Link: 1, At: 100, Freed: 8}},
+		"or no virtual channel":               {{Node: 1, Link: 1, At: 100, Freed: 1 << regs.VCs}},
 		"a credit that nothing was sent for":  {{Node: 1, Link: 1, At: 100, Freed: 1}},
 		"a packet without head":               {flit(0, false, false)},
 		"a head inside a packet":              {flit(uint64(head), true, false), flit(uint64(head), true, false)},

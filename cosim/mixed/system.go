@@ -143,7 +143,7 @@ func (s *System) PostPIO(node int, at drivers.Cycle, off uint32, line []byte) {
 		return
 	}
 	if regs.ForDescriptors(off) {
-		s.fabric.Mix() // answers come many cycles later
+		s.fabric.Mix() // its packets come many cycles later
 	}
 	s.rtl.PostPIO(node, at, off, line)
 	s.wake(at + 1)

@@ -4,9 +4,10 @@ import (
 	"github.com/nicloop/nicloop/cosim/fabric"
 	"github.com/nicloop/nicloop/cosim/nic"
 	"github.com/nicloop/nicloop/drivers"
+	"github.com/nicloop/nicloop/drivers/regs"
 )
 
-const classes = 2
+const classes = regs.VCs
 
 // A network joins the NICs of a part with the fabric: what rtl/core/inject and rtl/core/eject
 // do. A node and a buffer are looked at in the cycles in which they may go on. While
@@ -30,7 +31,7 @@ func newNetwork(m *nic.Part, f *fabric.Part, cfg fabric.Config) *network {
 		sending: newPlan(nodes), draining: newPlan(nodes * classes),
 	}
 	for i := range n.in {
-		n.in[i] = injector{owner: none, served: 1, class: 1}
+		n.in[i] = injector{last: nic.Sources - 1}
 	}
 	for i := range n.out {
 		n.out[i].runs = make([]run, cfg.VCDepth)
@@ -102,16 +103,11 @@ func (n *network) Exchange(late uint) {
 
 // ---- injection ----
 
-const none = -1
-
-// An injector is a node's way into its router: whole packets of VELO and of the
-// RMA requester round-robin on class 0, those of the RMA responder on class 1, a flit
-// per cycle of one class, round-robin.
+// An injector is a node's way into its router: each source on the channel of its class, a flit
+// per cycle of one of them, round-robin.
 type injector struct {
 	offered uint8         // sources with a packet
-	owner   int8          // source whose packet is on its way on class 0
-	served  int8          // source that owned class 0 last
-	class   int8          // that sent last
+	last    nic.Source    // that sent a flit
 	busy    drivers.Cycle // flits up to here are on their way
 	source  [nic.Sources]sending
 }
@@ -124,37 +120,23 @@ type sending struct {
 	flits  uint16 // 0: the packet is not looked up yet
 }
 
+// Announce implements nic.Network: from the first piece of a descriptor to its first flit more cycles pass than a run has flits.
+func (n *network) Announce() { n.f.Mix() }
+
 // Offer implements nic.Network.
 func (n *network) Offer(node int, s nic.Source) {
-	if s != nic.SourceVELO {
-		n.f.Mix() // answers come many cycles after the first request
-	}
 	n.in[node].offered |= 1 << s
 	n.sending.add(max(n.m.Now(), n.injected+1), node)
-}
-
-// first is the source that is looked at first on class 0.
-func (i *injector) first() int8 {
-	switch {
-	case i.owner != none:
-		return i.owner
-	case i.offered&3 == 3:
-		return 1 - i.served
-	case i.offered&3 == 0:
-		return none
-	}
-	return int8(i.offered&3) - 1
 }
 
 // look has a node looked at when it can send, from a cycle on. That a credit comes which
 // is not known yet is told by the fabric.
 func (n *network) look(from drivers.Cycle, node int) {
 	i, at := &n.in[node], drivers.Forever
-	if i.offered&3 != 0 {
-		at = drivers.Cycle(n.f.InjectAt(node, 0))
-	}
-	if i.offered&(1<<nic.SourceAnswer) != 0 {
-		at = min(at, drivers.Cycle(n.f.InjectAt(node, 1)))
+	for s := range nic.Sources {
+		if i.offered>>s&1 != 0 {
+			at = min(at, drivers.Cycle(n.f.InjectAt(node, uint8(s))))
+		}
 	}
 	if at != drivers.Forever {
 		n.sending.add(min(max(at, from), from+planned/2), node) // later, if it is far ahead
@@ -164,31 +146,26 @@ func (n *network) look(from drivers.Cycle, node int) {
 // inject sends flits, if there are credits for them.
 func (n *network) inject(now drivers.Cycle, node int) {
 	i := &n.in[node]
-	if i.busy >= now {
-		if i.busy == now && i.source[i.owner].done() {
-			n.sent(now, node, i, nic.Source(i.owner))
+	if i.busy >= now { // only VELO sends more than one at once
+		if i.busy == now && i.source[nic.SourceVELO].done() {
+			n.sent(now, node, i, nic.SourceVELO)
 		} else {
 			n.look(i.busy+1, node)
 		}
 		return
 	}
-	s := i.first()
-	want0 := s != none && n.f.CanInject(node, 0)
-	want1 := i.offered&(1<<nic.SourceAnswer) != 0 && n.f.CanInject(node, 1)
-	switch {
-	case want0 && !(want1 && i.class == 0):
-		i.class = 0
-		if i.owner == none {
-			i.served = s
+	s := i.last
+	for range nic.Sources {
+		if s++; s == nic.Sources {
+			s = 0
 		}
-		i.owner = s
-		n.send(now, node, i, nic.Source(s))
-	case want1:
-		i.class = 1
-		n.send(now, node, i, nic.SourceAnswer)
-	default:
-		n.look(now+1, node)
+		if i.offered>>s&1 != 0 && n.f.CanInject(node, uint8(s)) {
+			i.last = s
+			n.send(now, node, i, s)
+			return
+		}
 	}
+	n.look(now+1, node)
 }
 
 func (p *sending) done() bool { return p.flits > 0 && p.at == p.flits }
@@ -205,9 +182,9 @@ func (n *network) send(now drivers.Cycle, node int, i *injector, s nic.Source) {
 	if p.at == 0 {
 		marks |= fabric.Head
 	}
-	sent := n.f.InjectRun(node, uint8(s.Class()), fabric.NewFlit(p.packet, int(p.dst), marks), int(p.flits-p.at))
+	sent := n.f.InjectRun(node, uint8(s), fabric.NewFlit(p.packet, int(p.dst), marks), int(p.flits-p.at))
 	if n.m.Tracing() {
-		n.m.TraceFlit(now, node, drivers.PointInject, uint8(s.Class()), p.packet, int(p.at))
+		n.m.TraceFlit(now, node, drivers.PointInject, uint8(s), p.packet, int(p.at))
 	}
 	p.at += uint16(sent)
 	i.busy = now + drivers.Cycle(sent) - 1
@@ -224,9 +201,6 @@ func (n *network) send(now drivers.Cycle, node int, i *injector, s nic.Source) {
 // sent: the tail of a source's packet leaves now.
 func (n *network) sent(now drivers.Cycle, node int, i *injector, s nic.Source) {
 	i.source[s].flits = 0
-	if s != nic.SourceAnswer {
-		i.owner = none
-	}
 	n.m.Sent(node, s)
 	if _, more := n.m.Next(node, s); !more {
 		i.offered &^= 1 << s

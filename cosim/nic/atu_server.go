@@ -36,9 +36,9 @@ func (n *node) client(i int) (u *unit, a *access, fault *regs.RMAError) {
 	if i == clientRequester {
 		return &n.rma.requester, &n.rma.frag.mem, &n.rma.frag.fault
 	}
-	c := &n.rma.completer[vcRequest]
+	c := &n.rma.completer[ofRequests]
 	if i == clientAnswers {
-		c = &n.rma.completer[vcAnswer]
+		c = &n.rma.completer[ofAnswers]
 	}
 	return &c.judge, &c.outcome.mem, &c.outcome.fault
 }

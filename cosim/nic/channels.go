@@ -185,7 +185,7 @@ func (n *node) readsBefore(reader int) drivers.Cycle {
 		_, before := n.rma.reading()
 		return before
 	case readResponder:
-		_, before := n.rma.completer[vcRequest].reading()
+		_, before := n.rma.completer[ofRequests].reading()
 		return before
 	}
 	return 0
@@ -197,7 +197,7 @@ func (n *node) fetched(reader int, now, data drivers.Cycle) {
 	case readRequester:
 		n.rma.fetched(now, data)
 	case readResponder:
-		n.rma.completer[vcRequest].fetched(now, data)
+		n.rma.completer[ofRequests].fetched(now, data)
 	case readATU:
 		n.atu.filled = data - 1 // and judged a cycle later
 		n.translated(data + 1)

@@ -137,7 +137,7 @@ func (n *node) levelOf(i uint8) uint64 {
 			fragments++
 		}
 	}
-	sender := &r.senders[vcRequest]
+	sender := &r.senders[ofRequests]
 	jobs := &sender.jobs
 	if jobs.n > 0 && jobs.first().note.vpid == i && sender.due() <= n.p.now { // hardware has ended it
 		fragments--

@@ -5,7 +5,7 @@ import "github.com/nicloop/nicloop/drivers"
 // A Source is a sender of a node, as the RTL's inject has them.
 type Source uint8
 
-// The sources. Requests travel on class 0, answers on class 1.
+// The sources. Each sends on a class of its own.
 const (
 	SourceVELO Source = iota
 	SourceRequest
@@ -15,12 +15,7 @@ const (
 
 // Class is the class of packets that a source sends; a torus has two virtual
 // channels per class.
-func (s Source) Class() int {
-	if s == SourceAnswer {
-		return vcAnswer
-	}
-	return vcRequest
-}
+func (s Source) Class() int { return int(s) }
 
 // A Network carries packets between the nodes of a [Part], and to other parts. In each cycle the
 // part lets its units work, then calls Step. What a packet waits for is told by
@@ -31,6 +26,8 @@ func (s Source) Class() int {
 // out of the node's ejection buffer, and hands the whole packet over with Part.Collected,
 // or, when a router has no way for it, with Part.RouteError and Part.Discarded.
 type Network interface {
+	// Announce tells that RMA will want to send, some cycles from now: a descriptor is on the bus of the send windows.
+	Announce()
 	// Offer tells that a source of node, which had nothing, has a packet. It may
 	// leave in the Step of the same cycle.
 	Offer(node int, s Source)

@@ -158,7 +158,7 @@ func (p *Part) Sent(node int, s Source) {
 	n.out[s].drop()
 	n.outSince[s] = p.now + 1
 	if s != SourceVELO {
-		n.sentRMA(s.Class())
+		n.sentRMA(int(s - SourceRequest))
 		return
 	}
 	n.txPackets++
@@ -187,14 +187,14 @@ const completerBuffers = 2
 // Accepts tells whether the unit that a packet is for takes its head in this cycle.
 func (p *Part) Accepts(node, class int, h uint32) bool {
 	n := &p.nodes[node]
-	if class == vcRequest && p.packets.at(h).velo() {
+	if class == SourceVELO.Class() {
 		held := n.rx.n
 		if n.rxFreed == p.now { // the buffer is free from the next cycle on
 			held++
 		}
 		return held < completerBuffers
 	}
-	return n.acceptsRMA(class, h)
+	return n.acceptsRMA(class-SourceRequest.Class(), h)
 }
 
 // RouteError: node's router has no way for a packet and discards it from its head on.
@@ -206,8 +206,8 @@ func (p *Part) Discarded(h uint32) { p.packets.put(h) }
 // Collected: the unit takes the last flit of a packet in this cycle.
 func (p *Part) Collected(node, class int, h uint32) {
 	n := &p.nodes[node]
-	if class != vcRequest || !p.packets.at(h).velo() {
-		n.collectedRMA(class, h)
+	if class != SourceVELO.Class() {
+		n.collectedRMA(class-SourceRequest.Class(), h)
 		return
 	}
 	*n.rx.grow() = h
@@ -320,7 +320,7 @@ func (n *node) mailboxChanged() {
 func (n *node) releaseBuffer() {
 	n.rx.drop()
 	n.rxFreed = n.p.now
-	n.p.net.Resume(n.id, vcRequest, n.p.now+1)
+	n.p.net.Resume(n.id, SourceVELO.Class(), n.p.now+1)
 	if n.rx.n > 0 {
 		n.check(n.p.now + 1)
 	}

@@ -40,8 +40,6 @@ func (p *Packet) Flit(at int) uint64 {
 // quad is a quadword of the body.
 func (p *Packet) quad(i int) uint64 { return binary.LittleEndian.Uint64(p.body[8*i:]) }
 
-func (p *Packet) velo() bool { return p.Header.Type() == regs.PacketTypeVELO }
-
 // answered tells whether the packet goes to the responder.
 func (p *Packet) answered() bool {
 	t := p.Header.Type()

@@ -299,9 +299,9 @@ func (n *node) readGlobal(now drivers.Cycle, off uint32) uint64 {
 		}
 		return v
 	case regs.TXLevel:
-		return uint64(n.lines) | uint64(n.p.net.Credits(n.id, vcRequest))<<16 | uint64(n.p.net.Credits(n.id, vcAnswer))<<24
+		return uint64(n.lines) | n.byClass(n.p.net.Credits, regs.TXLevelCredits0)
 	case regs.RXLevel:
-		return uint64(n.p.net.Waiting(n.id, vcRequest)) | uint64(n.p.net.Waiting(n.id, vcAnswer))<<16
+		return n.byClass(n.p.net.Waiting, regs.RXLevelVC0)
 	}
 	panic("nic: no such register: " + regs.Describe(off))
 }
@@ -377,4 +377,12 @@ func (m *mailbox) control(v uint64) {
 		m.pointers, m.overflowed = pointers{}, false
 	}
 	m.ctrl = v & (regs.MboxCtrlEnable | regs.MboxCtrlWindow | regs.MboxCtrlIRQArrival)
+}
+
+// byClass puts a number of each class of the network into fields side by side, of which the first is given.
+func (n *node) byClass(number func(node, class int) int, first regs.Bits) (v uint64) {
+	for class := range regs.VCs {
+		v |= uint64(number(n.id, class)) << (first.LSB() + class*first.Width())
+	}
+	return v
 }

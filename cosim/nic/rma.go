@@ -12,11 +12,14 @@ const (
 	answerBuffers = 2                // packets that the responder holds
 )
 
-// Virtual channels: answers never wait for requests.
+// The two classes of RMA, by which its units are numbered: answers never wait for requests.
 const (
-	vcRequest = 0
-	vcAnswer  = 1
+	ofRequests = iota
+	ofAnswers
 )
+
+// sourceOf is the source, and class, of a network that a class of RMA has; that of VELO is before them.
+func sourceOf(class int) Source { return SourceRequest + Source(class) }
 
 type descriptor struct {
 	w0     regs.RMADesc
@@ -138,7 +141,7 @@ func (n *node) stepRMA() {
 			n.endJob(class, now)
 		}
 	}
-	for _, class := range [...]int{vcAnswer, vcRequest} {
+	for _, class := range [...]int{ofAnswers, ofRequests} {
 		n.complete(now, class)
 	}
 	for r.begunDue() <= now {
@@ -203,8 +206,6 @@ func (n *node) submit(class int, j job) {
 	}
 }
 
-func sourceOf(class int) Source { return SourceRequest + Source(class) }
-
 // beginJob has the first job sent, or its fault told, from a cycle on.
 func (n *node) beginJob(class int, from drivers.Cycle) {
 	s := &n.rma.senders[class]
@@ -235,10 +236,10 @@ func (n *node) endJob(class int, free drivers.Cycle) {
 	s := &n.rma.senders[class]
 	s.enter(phaseIdle, 0)
 	s.jobs.drop()
-	if class == vcRequest && !s.room() && n.rma.requester.phase == phaseIdle {
+	if class == ofRequests && !s.room() && n.rma.requester.phase == phaseIdle {
 		n.rma.requester.notBefore(free + behind)
 	}
-	if c := &n.rma.completer[vcRequest]; class == vcAnswer && !s.room() && c.ends.n > 0 && c.phase == phaseIdle && !c.ends.first().answer {
+	if c := &n.rma.completer[ofRequests]; class == ofAnswers && !s.room() && c.ends.n > 0 && c.phase == phaseIdle && !c.ends.first().answer {
 		c.notBefore(free) // a refusal may have waited for the buffer
 	}
 	s.promised--

@@ -54,7 +54,7 @@ func (o *outcome) touches() bool { return o.need != 0 && o.fault == regs.RMAErro
 // client is who has the address translated.
 func (o *outcome) client(class int) int {
 	switch {
-	case class == vcAnswer:
+	case class == ofAnswers:
 		return clientAnswers
 	case o.answer:
 		return clientResponder
@@ -64,7 +64,7 @@ func (o *outcome) client(class int) int {
 
 // responds tells whether a packet goes back to the origin, and not only a notification.
 func (e *ending) responds(class int) bool {
-	return class == vcRequest && (e.answer || e.fault != regs.RMAErrorNone)
+	return class == ofRequests && (e.answer || e.fault != regs.RMAErrorNone)
 }
 
 // judgeDue is when a class's next packet is judged or handed on.
@@ -76,7 +76,7 @@ func (n *node) judgeDue(class int) drivers.Cycle {
 		looked = 1
 	}
 	if r.wrong && c.judge.phase == phaseIdle && r.in[class].n > looked && n.wrongly(n.p.packets.at(*r.in[class].at(looked))) != regs.DropReasonNone {
-		if c.write.busy {
+		if c.write.busy || c.locking() {
 			return drivers.Forever
 		}
 		return c.judge.free
@@ -93,7 +93,7 @@ func (n *node) judgeDue(class int) drivers.Cycle {
 
 // unheard tells whether a class's next packet is an answer that nobody waits for any more.
 func (n *node) unheard(class, looked int) bool {
-	if class != vcAnswer {
+	if class != ofAnswers {
 		return false
 	}
 	p := n.p.packets.at(*n.rma.in[class].at(looked))
@@ -103,10 +103,15 @@ func (n *node) unheard(class, looked int) bool {
 
 // mayAnswer: there is a buffer for the answer. A lock is alone, so that it is atomic.
 func (n *node) mayAnswer(c *completer, h uint32) bool {
-	if !n.rma.senders[vcAnswer].room() {
+	if !n.rma.senders[ofAnswers].room() {
 		return false
 	}
-	return c.ends.n == 0 || c.ends.first().command != regs.RMACommandFCAA && n.p.packets.at(h).Header.Type() != regs.PacketTypeRMALockReq
+	return c.ends.n == 0 || !c.locking() && n.p.packets.at(h).Header.Type() != regs.PacketTypeRMALockReq
+}
+
+// locking: a lock is alone in the responder, which looks at nothing until it has ended.
+func (c *completer) locking() bool {
+	return c.answers && c.ends.n > 0 && c.ends.first().command == regs.RMACommandFCAA
 }
 
 // endDue is when the oldest packet that was begun goes on.
@@ -124,7 +129,7 @@ func (n *node) endDue(class int) drivers.Cycle {
 		return drivers.Forever
 	case !e.responds(class):
 		return max(c.free, e.ready)
-	case !e.answer && !n.rma.senders[vcAnswer].room():
+	case !e.answer && !n.rma.senders[ofAnswers].room():
 		return drivers.Forever
 	}
 	return max(c.free, e.ready) + 1 // the sender has it from the next cycle on
@@ -165,7 +170,7 @@ func (n *node) judgePacket(now drivers.Cycle, class int) {
 		return
 	}
 	*o = outcome{asked: now, life: n.procs[p.Header.DstVPID()].life()}
-	if class == vcRequest {
+	if class == ofRequests {
 		n.requestOutcome(p, o)
 	} else if n.unheard(class, looked) {
 		if c.write.busy { // its buffer is freed in order
@@ -180,7 +185,7 @@ func (n *node) judgePacket(now drivers.Cycle, class int) {
 		n.answerOutcome(p, o)
 	}
 	if c.answers {
-		n.rma.senders[vcAnswer].promised++
+		n.rma.senders[ofAnswers].promised++
 	}
 	c.judge.enter(phaseAct, now+1)
 	if o.mem.n > 0 {
@@ -238,7 +243,7 @@ func (n *node) dropUnheard(now drivers.Cycle, class int) {
 func (n *node) freeBuffer(now drivers.Cycle, class int) {
 	n.rma.in[class].drop()
 	n.rma.freed[class] = now
-	n.p.net.Resume(n.id, class, now+1)
+	n.p.net.Resume(n.id, sourceOf(class).Class(), now+1)
 }
 
 // reading is the request whose bytes are being read, and when the one before it is done.
@@ -292,7 +297,7 @@ func (n *node) end(now drivers.Cycle, class int) {
 func (n *node) endPacket(now drivers.Cycle, class int) {
 	c := &n.rma.completer[class]
 	e := c.ends.first()
-	lock, full := c.answers && e.command == regs.RMACommandFCAA, c.ends.n == underWay
+	lock, full := c.locking(), c.ends.n == underWay
 	next := now // one that responds was done with a cycle ago
 	if !e.responds(class) {
 		next++
@@ -309,7 +314,7 @@ func (n *node) endPacket(now drivers.Cycle, class int) {
 	if lock { // the next request is looked at a cycle later
 		c.judge.notBefore(c.idle)
 	}
-	n.p.net.Resume(n.id, class, c.idle)
+	n.p.net.Resume(n.id, sourceOf(class).Class(), c.idle)
 }
 
 // mayAct: a packet that is judged, and waited for something, may be handed on from a cycle on.
@@ -324,14 +329,14 @@ func (c *completer) mayAct(from drivers.Cycle) {
 // respond sends a request's answer, or its fault back to where it came from.
 func (n *node) respond(p *Packet, e *ending, m notice) {
 	if !e.answer { // the completer asks for it; the responder has asked before
-		n.rma.senders[vcAnswer].promised++
+		n.rma.senders[ofAnswers].promised++
 	}
 	if e.fault != regs.RMAErrorNone {
 		n.answerError(p, &e.outcome)
 	} else {
 		n.answerRequest(p, &e.outcome)
 	}
-	n.submit(vcAnswer, job{packet: n.copied(&n.rma.answer), sends: true, note: m})
+	n.submit(ofAnswers, job{packet: n.copied(&n.rma.answer), sends: true, note: m})
 }
 
 // locks has the new word of a fetch-compare-and-add written, once; it tells whether that was begun now.
@@ -353,7 +358,7 @@ func (n *node) locks(now drivers.Cycle, e *ending) bool {
 
 // lockWritten: the new word enters the write channel.
 func (n *node) lockWritten(now drivers.Cycle) {
-	e := n.rma.completer[vcRequest].ends.first()
+	e := n.rma.completer[ofRequests].ends.first()
 	var word [4]byte
 	binary.LittleEndian.PutUint32(word[:], e.old+regs.RMALock(n.p.packets.at(e.packet).word()).Add())
 	n.store(e.mem.span, word[:])
@@ -407,7 +412,7 @@ func (n *node) notice(p *Packet, o *outcome, vpid uint8) notice {
 func (n *node) reply(p *Packet, t regs.PacketType, bytes int) *Packet {
 	h := p.Header
 	a := &n.rma.answer
-	a.Header = regs.HeaderFields{VC: vcAnswer, Type: t, Op: h.Op(), Length: uint16(8 + bytes),
+	a.Header = regs.HeaderFields{Answer: true, Type: t, Op: h.Op(), Length: uint16(8 + bytes),
 		SrcVPID: h.DstVPID(), SrcNode: uint16(n.id), DstVPID: h.SrcVPID(), DstNode: h.SrcNode()}.Pack()
 	a.stamp = p.stamp
 	return a

@@ -89,7 +89,7 @@ const behind = 1
 
 func (r *rma) requestDue() drivers.Cycle {
 	switch {
-	case r.requester.phase == phaseIdle && (r.waiting == 0 || !r.senders[vcRequest].room()),
+	case r.requester.phase == phaseIdle && (r.waiting == 0 || !r.senders[ofRequests].room()),
 		r.requester.phase == phaseAct && r.frag.reads() && r.reads.asking(readRequester):
 		return drivers.Forever
 	}
@@ -142,7 +142,7 @@ func (n *node) request(now drivers.Cycle) {
 // judgeFragment takes the next fragment; a put's address is to be translated.
 func (n *node) judgeFragment(now drivers.Cycle) {
 	r, t := &n.rma, &n.m.cfg.Timing
-	r.senders[vcRequest].promised++
+	r.senders[ofRequests].promised++
 	vpid := r.pick(now)
 	frag := &r.frag
 	frag.vpid = vpid
@@ -231,7 +231,7 @@ func (n *node) sendFragment(now drivers.Cycle) {
 	if b.mem.n > 0 {
 		n.load(b.mem, n.p.packets.at(b.job.packet).body[8:])
 	}
-	n.submit(vcRequest, b.job)
+	n.submit(ofRequests, b.job)
 	n.rma.begun.drop()
 	n.rma.sent = now
 }

@@ -175,6 +175,9 @@ func (n *node) stepPIO() {
 	}
 	n.onBus = *l
 	n.pio.drop()
+	if n.onBus.rma() {
+		n.p.net.Announce()
+	}
 	end := fetch + 1 + n.onBus.beats()
 	n.pioState, n.pioFetch, n.pioDone = pioOpen, end, end+2
 	n.wake(unitPIO, n.pioDone-1)

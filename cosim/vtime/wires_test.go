@@ -42,6 +42,7 @@ func (w *wires) mine(node int) bool {
 	return node >= first && node < past
 }
 
+func (w *wires) Announce()                               {}
 func (w *wires) Offer(node int, s nic.Source)            { w.nodes[node].offered[s] = true }
 func (w *wires) Resume(node, _ int, from drivers.Cycle)  { w.nodes[node].from = from }
 func (w *wires) Waiting(int, int) int                    { return 0 }

@@ -13,8 +13,8 @@ import (
 )
 
 // unchecked are the header bits that the network may change on the way, and
-// that the CRC therefore counts as 0: vc and mark.
-var unchecked = regs.HeaderFields{VC: 1, Mark: 0xff}.Pack()
+// that the CRC therefore counts as 0: answer and mark.
+var unchecked = regs.HeaderFields{Answer: true, Mark: 0xff}.Pack()
 
 // Bytes is the number of bytes between header and tail without padding.
 func Bytes(h regs.Header) int {

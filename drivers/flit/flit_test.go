@@ -33,8 +33,8 @@ func TestCRC(t *testing.T) {
 	want := CRC(h, payload, tail)
 
 	marked := h.Fields()
-	marked.VC, marked.Mark = 1, 0xa5
-	require.Equal(t, want, CRC(marked.Pack(), payload, tail), "vc and mark bits must not count")
+	marked.Answer, marked.Mark = true, 0xa5
+	require.Equal(t, want, CRC(marked.Pack(), payload, tail), "answer and mark bits must not count")
 
 	moved := h.Fields()
 	moved.DstVPID = 1

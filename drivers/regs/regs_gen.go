@@ -10,7 +10,7 @@ const (
 	// VersionValue is the version of the description.
 	VersionValue = 1
 	// DescHashValue is what register DESC_HASH reads on hardware built from the same description.
-	DescHashValue uint64 = 0x6785cc6d457d90bb
+	DescHashValue uint64 = 0x4132338ccb6b586b
 )
 
 const (
@@ -25,8 +25,8 @@ const (
 	NodeMax             = 64    // nodes a PIO window address can name
 	HopsW               = 7     // bits of a header's mark that count the routers a packet has come to; the bit above them is for congestion
 	HopMax              = 64    // routers that a packet may come to: a way through more of them has been at one twice. The next discards it
-	VCs                 = 2     // classes of traffic: 0 requests, 1 answers; the virtual channels of a mesh link
-	TorusVCs            = 4     // virtual channels of a torus link: class in bit 0, dateline crossed in this dimension in bit 1
+	VCs                 = 3     // classes of traffic: 0 VELO, 1 requests of RMA, 2 its answers; the virtual channels of a mesh link
+	TorusVCs            = 6     // virtual channels of a torus link: the class, and 3 more when the dateline was crossed in this dimension
 	RMAMTU              = 256   // largest payload of an RMA packet, bytes
 	RMADepth            = 4     // RMA descriptors a process may have waiting in the NIC
 	RMAUnderWay         = 16    // fragments, requests or packets that a unit of RMA has begun, at most
@@ -379,7 +379,7 @@ type Header uint64
 
 // HeaderFields are the fields of a Header.
 type HeaderFields struct {
-	VC        uint8      // class of traffic: virtual channel on a mesh, its bit 0 on a torus
+	Answer    bool       // an answer of RMA; the class follows from this and type
 	Type      PacketType // what the packet is
 	Kind      Kind       // VELO kind
 	Piggyback bool       // two credit bytes right after the payload
@@ -395,7 +395,7 @@ type HeaderFields struct {
 // Pack builds the word. It panics when a field does not fit its width.
 func (f HeaderFields) Pack() Header {
 	return Header(
-		put("Header.VC", uint64(f.VC), 0, 1) |
+		putBool(f.Answer, 0) |
 			put("Header.Type", uint64(f.Type), 1, 4) |
 			put("Header.Kind", uint64(f.Kind), 5, 2) |
 			putBool(f.Piggyback, 7) |
@@ -411,7 +411,7 @@ func (f HeaderFields) Pack() Header {
 // Fields takes the word apart.
 func (w Header) Fields() HeaderFields {
 	return HeaderFields{
-		VC:        w.VC(),
+		Answer:    w.Answer(),
 		Type:      w.Type(),
 		Kind:      w.Kind(),
 		Piggyback: w.Piggyback(),
@@ -425,8 +425,8 @@ func (w Header) Fields() HeaderFields {
 	}
 }
 
-// VC: class of traffic: virtual channel on a mesh, its bit 0 on a torus.
-func (w Header) VC() uint8 { return uint8(w >> 0 & 0x1) }
+// Answer: an answer of RMA; the class follows from this and type.
+func (w Header) Answer() bool { return w>>0&1 != 0 }
 
 // Type: what the packet is.
 func (w Header) Type() PacketType { return PacketType(w >> 1 & 0xf) }
@@ -463,7 +463,7 @@ type Tail uint64
 
 // TailFields are the fields of a Tail.
 type TailFields struct {
-	CRC  uint32 // CRC-32 (IEEE 802.3, reflected, init and xorout all ones) over all flits, each least significant byte first. The header's vc and mark bits, which the network may change, and the CRC itself count as 0
+	CRC  uint32 // CRC-32 (IEEE 802.3, reflected, init and xorout all ones) over all flits, each least significant byte first. The header's answer and mark bits, which the network writes, and the CRC itself count as 0
 	PDID uint16 // protection domain of the process that asked: the source of a request, the destination of an answer. Hardware takes it from PDID when it takes the send or works on the descriptor; an answer has its request's
 	Life uint16 // which life of that process asked (LIFE); an answer has its request's
 }
@@ -485,7 +485,7 @@ func (w Tail) Fields() TailFields {
 	}
 }
 
-// CRC: CRC-32 (IEEE 802.3, reflected, init and xorout all ones) over all flits, each least significant byte first. The header's vc and mark bits, which the network may change, and the CRC itself count as 0.
+// CRC: CRC-32 (IEEE 802.3, reflected, init and xorout all ones) over all flits, each least significant byte first. The header's answer and mark bits, which the network writes, and the CRC itself count as 0.
 func (w Tail) CRC() uint32 { return uint32(w >> 0 & 0xffffffff) }
 
 // PDID: protection domain of the process that asked: the source of a request, the destination of an answer. Hardware takes it from PDID when it takes the send or works on the descriptor; an answer has its request's.
@@ -1024,7 +1024,7 @@ const (
 	RXStallVPID   uint32 = 0xb8 // ro: VPID of the mailbox that stalls now or stalled last
 	RouteErrors   uint32 = 0xc0 // ro: packets discarded by the router for an illegal route, or because they had come to HOP_MAX routers before
 	TXLevel       uint32 = 0xc8 // ro: flits and packets waiting now
-	RXLevel       uint32 = 0xd0 // ro: flits waiting in the completer's input FIFOs now
+	RXLevel       uint32 = 0xd0 // ro: flits waiting in the completers' input FIFOs now
 )
 
 // Fields of register PARAMS.
@@ -1084,12 +1084,14 @@ const (
 	TXLevelLines    Bits = 0x1000 // [15:0]
 	TXLevelCredits0 Bits = 0x0810 // [23:16]
 	TXLevelCredits1 Bits = 0x0818 // [31:24]
+	TXLevelCredits2 Bits = 0x0820 // [39:32]
 )
 
 // Fields of register RX_LEVEL.
 const (
 	RXLevelVC0 Bits = 0x1000 // [15:0]
 	RXLevelVC1 Bits = 0x1010 // [31:16]
+	RXLevelVC2 Bits = 0x1020 // [47:32]
 )
 
 // Page rma: remote memory access, one per NIC, privileged.
@@ -1498,10 +1500,12 @@ var table = []Register{
 		{Name: "lines", Bits: 0x1000},
 		{Name: "credits0", Bits: 0x0810},
 		{Name: "credits1", Bits: 0x0818},
+		{Name: "credits2", Bits: 0x0820},
 	}},
-	{Name: "RX_LEVEL", Offset: 0xd0, Stride: 0x0, Count: 1, Access: RO, Doc: "flits waiting in the completer's input FIFOs now", Fields: []Field{
+	{Name: "RX_LEVEL", Offset: 0xd0, Stride: 0x0, Count: 1, Access: RO, Doc: "flits waiting in the completers' input FIFOs now", Fields: []Field{
 		{Name: "vc0", Bits: 0x1000},
 		{Name: "vc1", Bits: 0x1010},
+		{Name: "vc2", Bits: 0x1020},
 	}},
 	{Name: "RMA_TX_PACKETS", Offset: 0x1000, Stride: 0x0, Count: 1, Access: RO, Doc: "RMA packets injected, answers included", Fields: nil},
 	{Name: "RMA_RX_PACKETS", Offset: 0x1008, Stride: 0x0, Count: 1, Access: RO, Doc: "RMA packets taken and found whole", Fields: nil},

@@ -12,7 +12,7 @@ func TestHeaderRoundTrip(t *testing.T) {
 	r := rand.New(rand.NewPCG(seed, 0))
 	for range 1000 {
 		f := HeaderFields{
-			VC: uint8(r.UintN(2)), Type: PacketType(r.UintN(16)), Kind: Kind(r.UintN(4)), Piggyback: r.UintN(2) == 1,
+			Answer: r.UintN(2) == 1, Type: PacketType(r.UintN(16)), Kind: Kind(r.UintN(4)), Piggyback: r.UintN(2) == 1,
 			Length: uint16(r.UintN(1024)), Op: uint8(r.UintN(64)), Mark: uint8(r.UintN(256)),
 			SrcVPID: uint8(r.UintN(16)), SrcNode: uint16(r.UintN(4096)), DstVPID: uint8(r.UintN(16)), DstNode: uint16(r.UintN(4096)),
 		}

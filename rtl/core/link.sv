@@ -21,7 +21,7 @@ module link #(
     localparam int CNT_W     = $clog2(VC_DEPTH + 1),
     localparam int CTRL_W    = 6 + VC_W + 2 * SEQ_W + VCS * CNT_W,
     localparam int PATIENCE_W = nicloop_pkg::LINK_PATIENCE_CYCLES_W,
-    localparam int USER_W    = VCS <= 2 && VC_DEPTH < 32 ? 64 : 96
+    localparam int USER_W    = 32 + (CTRL_W + 31) / 32 * 32  // the CRC, and control in whole words of 32 bits
 ) (
     input  logic              clk,
     input  logic              rst,
@@ -84,7 +84,8 @@ module link #(
   logic [CTRL_W-1:0]    in_ctrl;
   logic [7:0]           differs;  // the CRC, by four bits
   assign s_tready = 1'b1;
-  link_crc u_rx_crc (.enable(s_tvalid), .data(s_tdata), .ctrl(64'(s_tuser[USER_W-33:0])), .crc(rx_crc));
+  localparam int COVERED = USER_W > 96 ? USER_W - 32 : 64;
+  link_crc #(.CTRL_W(COVERED)) u_rx_crc (.enable(s_tvalid), .data(s_tdata), .ctrl(COVERED'(s_tuser[USER_W-33:0])), .crc(rx_crc));
   always_ff @(posedge clk) begin
     came    <= !rst && s_tvalid;
     carries <= carrier;
@@ -118,7 +119,7 @@ module link #(
       .freed, .discarded, .out_valid(m_tvalid), .out_ready(m_tready), .out_ctrl(ctrl), .out_data(m_tdata),
       .dead, .ev_resend, .ev_timeout, .ev_dead, .idle(tx_idle), .active(tx_active)
   );
-  link_crc u_tx_crc (.enable(m_tvalid), .data(m_tdata), .ctrl(64'(ctrl)), .crc(tx_crc));
+  link_crc #(.CTRL_W(COVERED)) u_tx_crc (.enable(m_tvalid), .data(m_tdata), .ctrl(COVERED'(ctrl)), .crc(tx_crc));
   assign m_tuser = {tx_crc, (USER_W - 32)'(ctrl)};
 
   link_rx #(.VCS(VCS), .VC_DEPTH(VC_DEPTH)) u_rx (

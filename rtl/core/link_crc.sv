@@ -1,40 +1,43 @@
-// link_crc: CRC-32 (IEEE 802.3, reflected) of one link word: 64 bits of data, then 64 bits of control.
+// link_crc: CRC-32 (IEEE 802.3, reflected) of one link word: 64 bits of data, then CTRL_W bits of control.
 //
 // Job: protects every word by itself, so that a receiver can pass it on in the cycle it arrives. At this
 //   length the code finds every error of up to six bits and every burst of up to 32.
 // Handshake: none, combinational; crc counts while enable. A simulation computes nothing for a silent wire.
-module link_crc (
+module link_crc #(
+    parameter int CTRL_W = 64
+) (
     input  logic        enable,
     input  logic [63:0] data,
-    input  logic [63:0] ctrl,
+    input  logic [CTRL_W-1:0] ctrl,
     output logic [31:0] crc
 );
+  localparam int N = 64 + CTRL_W;
   localparam logic [31:0] POLY = 32'hedb88320;
 
   // Row b of the matrix: the bits of the word on which bit b of the result depends. A 1 in the last bit is
   // shifted once by the end of the word, one in the bit before twice, and so on.
-  function automatic logic [127:0] row(input logic [4:0] b);
-    logic [127:0] r;
+  function automatic logic [N-1:0] row(input logic [4:0] b);
+    logic [N-1:0] r;
     logic [31:0]  c;
     r = '0;
     c = 32'h1;
-    for (int i = 127; i >= 0; i--) begin
+    for (int i = N - 1; i >= 0; i--) begin
       c    = c[0] ? (c >> 1) ^ POLY : c >> 1;
       r[i] = c[b];
     end
     row = r;
   endfunction
 
-  function automatic logic [32*128-1:0] rows();
-    for (int b = 0; b < 32; b++) rows[b*128+:128] = row(5'(b));
+  function automatic logic [32*N-1:0] rows();
+    for (int b = 0; b < 32; b++) rows[b*N+:N] = row(5'(b));
   endfunction
-  localparam logic [32*128-1:0] ROWS = rows();
+  localparam logic [32*N-1:0] ROWS = rows();
 
   // The first 32 bits of the word enter inverted and the result leaves inverted: a word of zeros is wrong.
   always_comb begin
     crc = '0;
     if (enable)
       for (int b = 0; b < 32; b++)
-        crc[b] = ^(data & ROWS[b*128+:64]) ^ ^(ctrl & ROWS[b*128+64+:64]) ^ ^ROWS[b*128+:32] ^ 1'b1;
+        crc[b] = ^(data & ROWS[b*N+:64]) ^ ^(ctrl & ROWS[b*N+64+:CTRL_W]) ^ ^ROWS[b*N+:32] ^ 1'b1;
   end
 endmodule

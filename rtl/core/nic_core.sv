@@ -17,7 +17,7 @@ module nic_core #(
     localparam int VCS     = TORUS != 0 ? nicloop_pkg::TORUS_VCS : CLASSES,
     localparam int VC_W    = $clog2(VCS),
     localparam int LINKS   = PORTS - 1,
-    localparam int USER_W  = VCS <= 2 && VC_DEPTH < 32 ? 64 : 96
+    localparam int USER_W  = 32 + (8 + VC_W + 2 * $clog2(VCS * VC_DEPTH + 1) + VCS * $clog2(VC_DEPTH + 1) + 31) / 32 * 32  // as in link
 ) (
     input  logic        clk,
     input  logic        rst,
@@ -106,17 +106,20 @@ module nic_core #(
 
   // ---- local port of the router: inj towards the network, ej out of it ----
   // Its virtual channels are the classes: those of layer 0.
-  logic               inj_valid, inj_vc, inj_head, inj_tail, ej_valid, ej_vc, ej_head, ej_tail;
+  localparam int CLASS_W = $clog2(CLASSES);
+  logic               inj_valid, inj_head, inj_tail, ej_valid, ej_head, ej_tail;
+  logic [CLASS_W-1:0] inj_vc, ej_vc;
   logic [63:0]        inj_data, ej_data;
   logic [CLASSES-1:0] inj_credit, ej_credit;
   logic [VC_W-1:0]    local_vc;
   logic [VCS-1:0]     local_credit;
-  assign ej_vc      = local_vc[0];
+  assign ej_vc      = local_vc[CLASS_W-1:0];
   assign inj_credit = local_credit[CLASSES-1:0];
 
   // A register between: the way of a flit out of its unit ends here, that to its queue begins.
-  logic        in_valid, in_vc, in_head, in_tail;
-  logic [63:0] in_data;
+  logic               in_valid, in_head, in_tail;
+  logic [CLASS_W-1:0] in_vc;
+  logic [63:0]        in_data;
   always_ff @(posedge clk) begin
     in_valid <= !rst && inj_valid;
     if (inj_valid) begin
@@ -157,8 +160,8 @@ module nic_core #(
   logic [15:0] window_on, mb_on;
 
   logic [15:0] tx_lines;
-  logic [7:0]  tx_credits0, tx_credits1;
-  logic [31:0] rx_levels;
+  logic [23:0] tx_credits;
+  logic [47:0] rx_levels;
   logic        reg_idle, req_idle, comp_idle, router_idle, reg_active, req_active, comp_active, router_active;
   logic        inj_active, ej_idle, rma_idle, rma_active;
 
@@ -176,7 +179,7 @@ module nic_core #(
   logic [2:0]   send_valid, send_ready, send_head, send_tail;
   logic [191:0] send_data;
   logic [3:0]   unit_valid, unit_ready;
-  logic [65:0]  flit0, flit1;
+  logic [197:0] flits;
   logic         completer_busy, responder_busy;
   logic         velo_awvalid, velo_awready, velo_wvalid, velo_wready, velo_wlast, velo_bvalid, velo_bready;
   logic [63:0]  velo_awaddr, velo_wdata;
@@ -261,7 +264,7 @@ module nic_core #(
       .ev_link_failure(|link_failure), .ev_rp_refused(mb_ev_refused || ring_ev_refused),
       .x_wr_addr, .x_wr_do, .x_wr_known, .x_wr_writable, .x_wr_ready, .x_rd_addr, .x_rd_known, .x_rd_value, .x_busy,
       .ev_rma_error, .rma_reason, .rma_src, .rma_dst, .rma_length, .ev_noti_irq, .noti_vpid,
-      .tx_level({tx_credits1, tx_credits0, tx_lines}), .rx_level(rx_levels),
+      .tx_level({tx_credits, tx_lines}), .rx_level(rx_levels),
       .irq, .idle(reg_idle), .active(reg_active)
   );
 
@@ -285,7 +288,7 @@ module nic_core #(
   );
 
   velo_completer u_completer (
-      .clk, .rst, .here, .in_valid(unit_valid[0]), .in_ready(unit_ready[0]), .in_flit(flit0),
+      .clk, .rst, .here, .in_valid(unit_valid[0]), .in_ready(unit_ready[0]), .in_flit(flits[65:0]),
       .table_busy(mb_busy), .look_vpid, .look_on, .look_full, .look_addr, .look_seq, .look_spent, .look_timed, .look_overflowed, .begun, .stall, .overflow,
       .ended, .ended_bad, .ended_vpid, .ended_seq, .ended_lost, .commit, .stamps,
       .m_awvalid(velo_awvalid), .m_awready(velo_awready), .m_awaddr(velo_awaddr), .m_wvalid(velo_wvalid),
@@ -301,7 +304,7 @@ module nic_core #(
       .put(put[1]), .put_vpid, .put_quad, .put_data, .put_words, .take(take[1]), .line_vpid(line_addr[nicloop_pkg::PIO_SRC_VPID_LSB+:4]),
       .ev_refused(ev_rma_refused), .refuse_reason(tx_reason), .window_on(rma_window_on), .full(rma_full),
       .tx_valid(send_valid[2:1]), .tx_ready(send_ready[2:1]), .tx_head(send_head[2:1]), .tx_tail(send_tail[2:1]), .tx_data(send_data[191:64]),
-      .in_valid(unit_valid[3:1]), .in_ready(unit_ready[3:1]), .flit0, .flit1, .completer_busy, .responder_busy,
+      .in_valid(unit_valid[3:1]), .in_ready(unit_ready[3:1]), .request_flit(flits[131:66]), .answer_flit(flits[197:132]), .completer_busy, .responder_busy,
       .velo_awvalid, .velo_awready, .velo_awaddr, .velo_wvalid, .velo_wready, .velo_wdata, .velo_wlast, .velo_bvalid, .velo_bready,
       .m_awvalid(m_axi_awvalid), .m_awready(m_axi_awready), .m_awaddr(m_axi_awaddr), .m_awlen(m_axi_awlen), .m_wvalid(m_axi_wvalid),
       .m_wready(m_axi_wready), .m_wdata(m_axi_wdata), .m_wstrb(m_axi_wstrb), .m_wlast(m_axi_wlast), .m_bvalid(m_axi_bvalid),
@@ -321,11 +324,11 @@ module nic_core #(
   inject #(.VC_DEPTH(VC_DEPTH)) u_inject (
       .clk, .rst, .valid(send_valid), .ready(send_ready), .head(send_head), .tail(send_tail), .data(send_data),
       .tx_valid(inj_valid), .tx_vc(inj_vc), .tx_head(inj_head), .tx_tail(inj_tail), .tx_data(inj_data), .tx_credit(inj_credit),
-      .credits0(tx_credits0), .credits1(tx_credits1), .active(inj_active)
+      .credits(tx_credits), .active(inj_active)
   );
   eject #(.VC_DEPTH(VC_DEPTH)) u_eject (
       .clk, .rst, .rx_valid(ej_valid), .rx_vc(ej_vc), .rx_head(ej_head), .rx_tail(ej_tail), .rx_data(ej_data), .rx_credit(ej_credit),
-      .unit_valid, .unit_ready, .flit0, .flit1, .completer_busy, .responder_busy, .levels(rx_levels), .idle(ej_idle)
+      .unit_valid, .unit_ready, .flits, .completer_busy, .responder_busy, .levels(rx_levels), .idle(ej_idle)
   );
 
   router #(.PORTS(PORTS), .VC_DEPTH(VC_DEPTH), .DIM_X(DIM_X), .DIM_Y(DIM_Y), .DIM_Z(DIM_Z), .TORUS(TORUS), .SHAPE_INPUT(SHAPE_INPUT)) u_router (

@@ -44,8 +44,8 @@ module nic_rma (
     output logic [127:0] tx_data,
     input  logic [2:0]   in_valid,
     output logic [2:0]   in_ready,
-    input  logic [65:0]  flit0,
-    input  logic [65:0]  flit1,
+    input  logic [65:0]  request_flit,
+    input  logic [65:0]  answer_flit,
     output logic         completer_busy,
     output logic         responder_busy,
     // the VELO completer's writes
@@ -164,7 +164,7 @@ module nic_rma (
   assign atu_need[1:0] = 2'b01;
 
   rma_responder u_responder (
-      .clk, .rst, .here, .rma_on, .stamps, .in_valid(in_valid[1]), .in_ready(in_ready[1]), .in_flit(flit0), .busy(responder_busy),
+      .clk, .rst, .here, .rma_on, .stamps, .in_valid(in_valid[1]), .in_ready(in_ready[1]), .in_flit(request_flit), .busy(responder_busy),
       .err_valid, .err_ready, .err_header, .err_ext, .err_stamp, .err_code,
       .atu_valid(atu_valid[1]), .atu_nla(atu_nla[95:48]), .atu_vpid(atu_vpid[7:4]), .atu_need(atu_need[3:2]), .atu_done(atu_done[1]),
       .atu_error, .atu_addr, .fence, .atu_hold(atu_hold[1]),
@@ -182,7 +182,7 @@ module nic_rma (
   );
 
   rma_completer #(.ANSWERS(0)) u_completer (
-      .clk, .rst, .here, .rma_on, .stamps, .in_valid(in_valid[0]), .in_ready(in_ready[0]), .in_flit(flit0), .busy(completer_busy),
+      .clk, .rst, .here, .rma_on, .stamps, .in_valid(in_valid[0]), .in_ready(in_ready[0]), .in_flit(request_flit), .busy(completer_busy),
       .err_valid, .err_ready, .err_header, .err_ext, .err_stamp, .err_code,
       .atu_valid(atu_valid[2]), .atu_nla(atu_nla[143:96]), .atu_vpid(atu_vpid[11:8]), .atu_done(atu_done[2]), .atu_error, .atu_addr,
       .fence, .atu_hold(atu_hold[2]),
@@ -197,7 +197,7 @@ module nic_rma (
 
   /* verilator lint_off PINCONNECTEMPTY */
   rma_completer #(.ANSWERS(1)) u_answers (
-      .clk, .rst, .here, .rma_on, .stamps, .in_valid(in_valid[2]), .in_ready(in_ready[2]), .in_flit(flit1), .busy(),
+      .clk, .rst, .here, .rma_on, .stamps, .in_valid(in_valid[2]), .in_ready(in_ready[2]), .in_flit(answer_flit), .busy(),
       .err_valid(), .err_ready(1'b0), .err_header(), .err_ext(), .err_stamp(), .err_code(),
       .ev_stranger(), .stranger_header(), .stranger_pdid(),
       .atu_valid(atu_valid[3]), .atu_nla(atu_nla[191:144]), .atu_vpid(atu_vpid[15:12]), .atu_done(atu_done[3]), .atu_error, .atu_addr,

@@ -101,8 +101,8 @@ module regfile #(
     input  logic        ev_rp_refused,  // a read pointer of a mailbox or a ring
     input  logic        ev_link_failure,
     // levels
-    input  logic [31:0] tx_level,
-    input  logic [31:0] rx_level,
+    input  logic [39:0] tx_level,
+    input  logic [47:0] rx_level,
     output logic        irq,
     output logic        idle,
     output logic        active
@@ -310,7 +310,8 @@ module regfile #(
   logic [GLOBALS-1:0] r_global;
   logic [5:0]         r_mailbox;
   logic               r_known;
-  logic [63:0]        params, stall_info, levels_shown, tables, counters;
+  logic [63:0]        params, stall_info, tables, counters;
+  logic [87:0]        levels_shown;
   assign rd_go      = s_arvalid && !r_there;
   assign s_arready  = !r_there;
   assign mb_rd_vpid = r_addr[PAGE_W+:4];
@@ -360,7 +361,7 @@ module regfile #(
       only(r_global[nicloop_pkg::REG_RX_DROPPED[7:3]], rx_dropped) | only(r_global[nicloop_pkg::REG_RX_CRC_ERRORS[7:3]], rx_crc_errors) |
       only(r_global[nicloop_pkg::REG_TX_STALL[7:3]], tx_stall) | only(r_global[nicloop_pkg::REG_RX_STALL[7:3]], rx_stall) |
       only(r_global[nicloop_pkg::REG_RX_STALL_VPID[7:3]], stall_info) | only(r_global[nicloop_pkg::REG_ROUTE_ERRORS[7:3]], routes) |
-      only(r_global[nicloop_pkg::REG_TX_LEVEL[7:3]], 64'(levels_shown[63:32])) | only(r_global[nicloop_pkg::REG_RX_LEVEL[7:3]], 64'(levels_shown[31:0]));
+      only(r_global[nicloop_pkg::REG_TX_LEVEL[7:3]], 64'(levels_shown[87:48])) | only(r_global[nicloop_pkg::REG_RX_LEVEL[7:3]], 64'(levels_shown[47:0]));
 
   always_ff @(posedge clk) begin
     if (rst) s_rvalid <= 1'b0;

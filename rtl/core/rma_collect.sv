@@ -30,7 +30,7 @@ module rma_collect #(
 );
   localparam int IDX_W = $clog2(QUADS);
   localparam int PTR_W = $clog2(BUFFERS);
-  localparam logic [63:0] CRC_MASK = ~(64'h1 << nicloop_pkg::HEADER_VC_LSB) &
+  localparam logic [63:0] CRC_MASK = ~(64'h1 << nicloop_pkg::HEADER_ANSWER_LSB) &
       ~(((64'h1 << nicloop_pkg::HEADER_MARK_W) - 64'h1) << nicloop_pkg::HEADER_MARK_LSB);
 
   logic [63:0] quads[BUFFERS * QUADS];

@@ -1,7 +1,7 @@
 // rma_completer: writes what arrives by RMA into memory and tells the process.
 //
-// Job: ANSWERS = 0: PUT, IMM_PUT and NOTI of channel 0; a refusal goes back to the origin through the responder.
-//   ANSWERS = 1: GET_RSP, LOCK_RSP and ERROR of channel 1; a refusal becomes an error notification right here, at
+// Job: ANSWERS = 0: PUT, IMM_PUT and NOTI, requests; a refusal goes back to the origin through the responder.
+//   ANSWERS = 1: GET_RSP, LOCK_RSP and ERROR, answers; a refusal becomes an error notification right here, at
 //   the origin. A request must be of its destination's domain, an answer for the life that asked: late ones are discarded. Nothing is written before the packet was whole and its page was granted. Three steps, each on another
 //   packet: check and translate; write; await the memory's answer and tell. All keep the order of arrival.
 // Handshake: flits in by valid/ready; client of the ATU, of the AXI write master and of the notifier; err_valid holds

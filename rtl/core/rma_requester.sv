@@ -6,7 +6,7 @@
 //   wrong ends it with an error notification; nothing of the failing fragment and of those behind it leaves. One that is dead,
 //   because its window was switched off, ends without a word.
 // Handshake: rma_window's head and pop; client of the ATU and of the AXI read master; rma_sender's flits and
-//   notifications, on virtual channel 0. fence: atu_hold speaks of the accesses before it.
+//   notifications. fence: atu_hold speaks of the accesses before it.
 // Back-pressure: without a free packet buffer no fragment is begun; descriptors wait in the window's FIFOs.
 module rma_requester #(
     localparam int VPIDS = nicloop_pkg::VPIDS

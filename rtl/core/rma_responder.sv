@@ -2,9 +2,9 @@
 //
 // Job: GET_REQ: translate, read, send GET_RSP; the next is translated and asked for while the data of those before it comes.
 //   LOCK_REQ: translate, read, compare and add, write, send LOCK_RSP; alone, which makes it atomic against all RMA
-//   requests. Every refusal goes back to the origin as an ERROR packet, also those that the completer of channel 0
+//   requests. Every refusal goes back to the origin as an ERROR packet, also those that the completer of requests
 //   finds (err_*). Answers leave in the order of the requests.
-// Handshake: flits in by valid/ready, answers out on virtual channel 1; client of the ATU and of both AXI masters.
+// Handshake: flits in by valid/ready, answers out on their channel; client of the ATU and of both AXI masters.
 //   fence: atu_hold speaks of the accesses before it.
 // Back-pressure: without a free packet buffer no request is begun, so requests wait for answers to leave.
 module rma_responder (

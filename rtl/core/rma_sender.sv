@@ -102,7 +102,7 @@ module rma_sender #(
     else covered = quad;
   end
   assign tx_data = tx_tail ? {stamp, ~crc_next} : covered;
-  // The header's vc and mark bits are 0 here, so the CRC needs no mask.
+  // The header's answer and mark bits are 0 here, so the CRC needs no mask.
   crc32_d64 u_crc (.enable(tx_valid), .crc_in(tx_head ? 32'hffffffff : crc), .data(covered), .crc_out(crc_next));
 
   assign pos_next = !(tx_valid && tx_ready) ? pos : on_tail ? '0 : pos + 1'b1;
@@ -132,7 +132,7 @@ module rma_sender #(
     if (!rst) begin
       assert (!reserve || ready) else $error("rma_sender %m: no buffer is free");
       assert (!(commit || q_valid) || filled != promised || reserve) else $error("rma_sender %m: no buffer was promised");
-      assert (!tx_valid || (header[nicloop_pkg::HEADER_VC_LSB] == '0 && header[nicloop_pkg::HEADER_MARK_LSB+:8] == '0))
+      assert (!tx_valid || (header[nicloop_pkg::HEADER_ANSWER_LSB] == '0 && header[nicloop_pkg::HEADER_MARK_LSB+:8] == '0))
         else $error("rma_sender %m: header %016x has bits that the CRC leaves out", header);
     end
 `endif

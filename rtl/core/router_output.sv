@@ -22,7 +22,7 @@ module router_output #(
     parameter int PORTS    = 3,
     parameter int LAYERS   = 1,
     parameter int VC_DEPTH = 16,
-    localparam int CLASSES = nicloop_pkg::VCS,
+    parameter int CLASSES  = nicloop_pkg::VCS,
     localparam int VCS     = CLASSES * LAYERS,
     localparam int VC_W    = VCS > 1 ? $clog2(VCS) : 1,
     localparam int N       = VCS * PORTS,

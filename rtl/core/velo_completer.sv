@@ -59,7 +59,7 @@ module velo_completer #(
     output logic        active
 );
   // The network may change these bits of a header, so the CRC takes them as 0.
-  localparam logic [63:0] CRC_MASK = ~(64'h1 << nicloop_pkg::HEADER_VC_LSB) &
+  localparam logic [63:0] CRC_MASK = ~(64'h1 << nicloop_pkg::HEADER_ANSWER_LSB) &
       ~(((64'h1 << nicloop_pkg::HEADER_MARK_W) - 64'h1) << nicloop_pkg::HEADER_MARK_LSB);
 
   // ---- collecting, from head to tail ----

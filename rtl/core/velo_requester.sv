@@ -110,7 +110,7 @@ module velo_requester #(
   logic [31:0] crc, crc_next;
   logic [63:0] covered;  // by the CRC, which counts as 0 itself
   logic        on_tail;  // pos is that of the tail, known before the line is read
-  // The header's vc and mark bits are 0 here, so the CRC needs no mask.
+  // The header's answer and mark bits are 0 here, so the CRC needs no mask.
   crc32_d64 u_crc (.enable(tx_valid), .crc_in(tx_head ? 32'hffffffff : crc), .data(covered), .crc_out(crc_next));
 
   assign send      = line_valid && tx_ready;

@@ -5,7 +5,7 @@
 
 #define NICLOOP_MAGIC_VALUE     UINT64_C(0x31504f4f4c43494e)
 #define NICLOOP_VERSION_VALUE   UINT64_C(1)
-#define NICLOOP_DESC_HASH_VALUE UINT64_C(0x6785cc6d457d90bb)
+#define NICLOOP_DESC_HASH_VALUE UINT64_C(0x4132338ccb6b586b)
 
 #define NICLOOP_CLOCK_PS 6400 /* clock period: 156.25 MHz core clock */
 #define NICLOOP_SLOT_BYTES 64 /* one mailbox slot */
@@ -18,8 +18,8 @@
 #define NICLOOP_NODE_MAX 64 /* nodes a PIO window address can name */
 #define NICLOOP_HOPS_W 7 /* bits of a header's mark that count the routers a packet has come to; the bit above them is for congestion */
 #define NICLOOP_HOP_MAX 64 /* routers that a packet may come to: a way through more of them has been at one twice. The next discards it */
-#define NICLOOP_VCS 2 /* classes of traffic: 0 requests, 1 answers; the virtual channels of a mesh link */
-#define NICLOOP_TORUS_VCS 4 /* virtual channels of a torus link: class in bit 0, dateline crossed in this dimension in bit 1 */
+#define NICLOOP_VCS 3 /* classes of traffic: 0 VELO, 1 requests of RMA, 2 its answers; the virtual channels of a mesh link */
+#define NICLOOP_TORUS_VCS 6 /* virtual channels of a torus link: the class, and 3 more when the dateline was crossed in this dimension */
 #define NICLOOP_RMA_MTU 256 /* largest payload of an RMA packet, bytes */
 #define NICLOOP_RMA_DEPTH 4 /* RMA descriptors a process may have waiting in the NIC */
 #define NICLOOP_RMA_UNDER_WAY 16 /* fragments, requests or packets that a unit of RMA has begun, at most */
@@ -130,9 +130,9 @@
 #define NICLOOP_PIO_SRC_VPID_MASK UINT64_C(0x1e000000)
 
 /* header: first flit of every packet */
-#define NICLOOP_HEADER_VC_LSB  0
-#define NICLOOP_HEADER_VC_W    1
-#define NICLOOP_HEADER_VC_MASK UINT64_C(0x1)
+#define NICLOOP_HEADER_ANSWER_LSB  0
+#define NICLOOP_HEADER_ANSWER_W    1
+#define NICLOOP_HEADER_ANSWER_MASK UINT64_C(0x1)
 #define NICLOOP_HEADER_TYPE_LSB  1
 #define NICLOOP_HEADER_TYPE_W    4
 #define NICLOOP_HEADER_TYPE_MASK UINT64_C(0x1e)
@@ -482,13 +482,19 @@
 #define NICLOOP_TX_LEVEL_CREDITS1_LSB  24
 #define NICLOOP_TX_LEVEL_CREDITS1_W    8
 #define NICLOOP_TX_LEVEL_CREDITS1_MASK UINT64_C(0xff000000)
-#define NICLOOP_REG_RX_LEVEL 0xd0u /* ro: flits waiting in the completer's input FIFOs now */
+#define NICLOOP_TX_LEVEL_CREDITS2_LSB  32
+#define NICLOOP_TX_LEVEL_CREDITS2_W    8
+#define NICLOOP_TX_LEVEL_CREDITS2_MASK UINT64_C(0xff00000000)
+#define NICLOOP_REG_RX_LEVEL 0xd0u /* ro: flits waiting in the completers' input FIFOs now */
 #define NICLOOP_RX_LEVEL_VC0_LSB  0
 #define NICLOOP_RX_LEVEL_VC0_W    16
 #define NICLOOP_RX_LEVEL_VC0_MASK UINT64_C(0xffff)
 #define NICLOOP_RX_LEVEL_VC1_LSB  16
 #define NICLOOP_RX_LEVEL_VC1_W    16
 #define NICLOOP_RX_LEVEL_VC1_MASK UINT64_C(0xffff0000)
+#define NICLOOP_RX_LEVEL_VC2_LSB  32
+#define NICLOOP_RX_LEVEL_VC2_W    16
+#define NICLOOP_RX_LEVEL_VC2_MASK UINT64_C(0xffff00000000)
 
 /* page rma: remote memory access, one per NIC, privileged */
 #define NICLOOP_REG_RMA_TX_PACKETS 0x1000u /* ro: RMA packets injected, answers included */

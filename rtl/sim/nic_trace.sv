@@ -12,18 +12,19 @@
 `include "nicloop_dpi.svh"
 module nic_trace #(
     parameter int LINKS = 2,
-    parameter int VC_W  = 1
+    parameter int VC_W  = 1,
+    localparam int CLASS_W = $clog2(nicloop_pkg::VCS)
 ) (
     input logic                  clk,
     input logic                  rst,
     input logic [11:0]           node_id,
     input logic                  inj_valid,
-    input logic                  inj_vc,
+    input logic [CLASS_W-1:0]    inj_vc,
     input logic                  inj_head,
     input logic                  inj_tail,
     input logic [63:0]           inj_data,
     input logic                  ej_valid,
-    input logic                  ej_vc,
+    input logic [CLASS_W-1:0]    ej_vc,
     input logic                  ej_head,
     input logic                  ej_tail,
     input logic [63:0]           ej_data,

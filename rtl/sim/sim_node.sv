@@ -16,7 +16,8 @@ module sim_node #(
     parameter int TORUS           = 0,
     localparam int VCS            = TORUS != 0 ? nicloop_pkg::TORUS_VCS : nicloop_pkg::VCS,
     localparam int LINKS          = PORTS - 1,
-    localparam int WORD_W         = 64 + (VCS <= 2 && VC_DEPTH < 32 ? 64 : 96)
+    localparam int VC_W           = $clog2(VCS),
+    localparam int WORD_W         = 64 + 32 + (8 + VC_W + 2 * $clog2(VCS * VC_DEPTH + 1) + VCS * $clog2(VC_DEPTH + 1) + 31) / 32 * 32  // tuser as in link
 ) (
     input  logic                  clk,
     input  logic                  rst,

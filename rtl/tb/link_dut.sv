@@ -64,7 +64,7 @@ module link_dut #(
         assign seen[e]  = words[LATENCY-1];
       end
       /* verilator lint_off PINCONNECTEMPTY */
-      link #(.VC_DEPTH(VC_DEPTH), .DEAD_AFTER(DEAD_AFTER)) u_link (
+      link #(.VCS(2), .VC_DEPTH(VC_DEPTH), .DEAD_AFTER(DEAD_AFTER)) u_link (
           .clk, .rst(rst || wipe[e]), .restart(restart[e]), .up(up[e]), .resets(resets[e*32+:32]), .lost(lost[e*32+:32]), .carrier(carrier[e]), .patience, .tx_valid(tx_valid[e]), .tx_vc(tx_vc[e]), .tx_head(tx_head[e]), .tx_tail(tx_tail[e]),
           .tx_data(tx_data[e*64+:64]), .tx_credit(tx_credit[e*2+:2]), .rx_valid(rx_valid[e]), .rx_vc(rx_vc[e]),
           .rx_head(rx_head[e]), .rx_tail(rx_tail[e]), .rx_data(rx_data[e*64+:64]), .rx_credit(rx_credit[e*2+:2]),

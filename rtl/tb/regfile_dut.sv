@@ -62,8 +62,8 @@ module regfile_dut (
     input  logic [15:0] rx_dst,
     input  logic [9:0]  rx_length,
     input  logic [7:0]  route_errors,
-    input  logic [31:0] tx_level,
-    input  logic [31:0] rx_level,
+    input  logic [39:0] tx_level,
+    input  logic [47:0] rx_level,
     output logic        irq,
     output logic        wr_take,  // a write is done
     output logic        rd_look,  // a read looks at tables

@@ -329,7 +329,7 @@ struct Test : tb::Bench<Vregfile> {
 
 int main(int argc, char** argv) {
   Test t(argc, argv);
-  t.top.tx_level = 0x12345678, t.top.rx_level = 0x9abcdef0;
+  t.top.tx_level = 0x5512345678, t.top.rx_level = 0x66669abcdef0;
   t.reset();
   for (int i = 0; i < 20; ++i) t.tick();  // the mailbox table clears itself
 

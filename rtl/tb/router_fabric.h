@@ -44,21 +44,21 @@ inline unsigned route(const unsigned* dims, bool torus, unsigned here, unsigned 
 }
 
 inline unsigned next_vc(const unsigned* dims, bool torus, unsigned here, unsigned from, unsigned to, unsigned vc) {
-  unsigned traffic = vc % 2, crossed = vc / 2;
+  unsigned traffic = vc % NICLOOP_VCS, crossed = vc / NICLOOP_VCS;
   if (to == 0) return traffic;
   bool straight = from != 0 && (from - 1) / 2 == (to - 1) / 2;
-  return traffic + 2 * ((straight && crossed) || wraps(dims, torus, here, to));
+  return traffic + NICLOOP_VCS * ((straight && crossed) || wraps(dims, torus, here, to));
 }
 
 template <class Router, unsigned kPorts, unsigned kVcs>
 class Fabric {
-  static constexpr unsigned kVcW = kVcs == 4 ? 2 : 1;
+  static constexpr unsigned kClasses = NICLOOP_VCS, kVcW = kVcs == NICLOOP_TORUS_VCS ? 3 : 2;
   using Packet = std::vector<tb::Flit>;
   struct Node {
     Router top;
-    std::deque<tb::Flit> out[2];
-    unsigned credits[2], owed[2] = {};
-    Packet current[2];
+    std::deque<tb::Flit> out[kClasses];
+    unsigned credits[kClasses], owed[kClasses] = {};
+    Packet current[kClasses];
   };
   const unsigned* dims_;
   bool torus_;
@@ -67,12 +67,12 @@ class Fabric {
   std::vector<std::deque<Packet>> flows_;  // source, destination, class
   size_t waiting_ = 0;
 
-  std::deque<Packet>& flow(unsigned src, unsigned dst, unsigned traffic) { return flows_[(src * nodes_.size() + dst) * 2 + traffic]; }
+  std::deque<Packet>& flow(unsigned src, unsigned dst, unsigned traffic) { return flows_[(src * nodes_.size() + dst) * kClasses + traffic]; }
 
   void send(unsigned src, unsigned dst, unsigned traffic, unsigned quads) {
     std::vector<uint64_t> payload(quads);
     for (uint64_t& q : payload) q = random_->next();
-    Packet p = tb::packet(PACK(HEADER_VC, traffic) | PACK(HEADER_SRC_NODE, src) | PACK(HEADER_DST_NODE, dst), payload);
+    Packet p = tb::packet(PACK(HEADER_SRC_NODE, src) | PACK(HEADER_DST_NODE, dst), payload, 0, traffic);
     for (const tb::Flit& f : p) nodes_[src]->out[traffic].push_back(f);
     flow(src, dst, traffic).push_back(p);
     ++waiting_;
@@ -87,8 +87,8 @@ class Fabric {
 
   void deliver(unsigned n) {
     Node& at = *nodes_[n];
-    unsigned v = at.top.tx_vc & (kVcs - 1);
-    CHECK(v < 2, "node %u: delivered on VC %u", n, v);
+    unsigned v = at.top.tx_vc & ((1u << kVcW) - 1);
+    CHECK(v < kClasses, "node %u: delivered on VC %u", n, v);
     tb::Flit f{v, bool(at.top.tx_head & 1), bool(at.top.tx_tail & 1), at.top.tx_data[0] | uint64_t(at.top.tx_data[1]) << 32};
     Packet& c = at.current[v];
     if (f.head) {
@@ -106,15 +106,15 @@ class Fabric {
 
   void inject(unsigned n) {
     Node& at = *nodes_[n];
-    unsigned v = unsigned(random_->below(2));
-    if (at.out[v].empty() || at.credits[v] == 0) v ^= 1;
+    unsigned v = unsigned(random_->below(kClasses));
+    for (unsigned i = 1; i < kClasses && (at.out[v].empty() || at.credits[v] == 0); ++i) v = (v + 1) % kClasses;
     bool valid = !at.out[v].empty() && at.credits[v] != 0;
     at.top.rx_valid = (at.top.rx_valid & ~1u) | valid;
     if (!valid) return;
     tb::Flit f = at.out[v].front();
     at.out[v].pop_front();
     --at.credits[v];
-    at.top.rx_vc = (at.top.rx_vc & ~(kVcs - 1)) | v;
+    at.top.rx_vc = (at.top.rx_vc & ~((1u << kVcW) - 1)) | v;
     at.top.rx_head = (at.top.rx_head & ~1u) | f.head;
     at.top.rx_tail = (at.top.rx_tail & ~1u) | f.tail;
     at.top.rx_data[0] = uint32_t(f.data), at.top.rx_data[1] = uint32_t(f.data >> 32);
@@ -140,7 +140,7 @@ class Fabric {
     for (unsigned n = 0; n < nodes_.size(); ++n) {
       CHECK(nodes_[n]->top.route_errors == 0, "node %u discards", n);
       if (nodes_[n]->top.tx_valid & 1) deliver(n);
-      for (unsigned v = 0; v < 2; ++v) nodes_[n]->credits[v] += nodes_[n]->top.rx_credit >> v & 1;
+      for (unsigned v = 0; v < kClasses; ++v) nodes_[n]->credits[v] += nodes_[n]->top.rx_credit >> v & 1;
     }
     for (auto& n : nodes_) n->top.clk = 1, n->top.eval();  // takes the inputs of this cycle
     for (unsigned n = 0; n < nodes_.size(); ++n) {
@@ -149,8 +149,8 @@ class Fabric {
     for (unsigned n = 0; n < nodes_.size(); ++n) {
       inject(n);
       auto& at = *nodes_[n];
-      at.top.tx_credit &= ~(kVcs == 4 ? 15u : 3u);
-      for (unsigned v = 0; v < 2; ++v) {
+      at.top.tx_credit &= ~((1u << kVcs) - 1);
+      for (unsigned v = 0; v < kClasses; ++v) {
         if (at.owed[v] != 0 && random_->percent(percent)) at.top.tx_credit |= 1u << v, --at.owed[v];
       }
     }
@@ -160,12 +160,12 @@ class Fabric {
  public:
   Fabric(const unsigned* dims, bool torus, unsigned depth, tb::Random* random) : dims_(dims), torus_(torus), random_(random) {
     unsigned count = dims[0] * dims[1] * dims[2];
-    flows_.resize(count * count * 2);
+    flows_.resize(count * count * kClasses);
     for (unsigned n = 0; n < count; ++n) {
       nodes_.push_back(std::make_unique<Node>());
       tb::drive_zeros(nodes_.back()->top);
       Router& top = nodes_.back()->top;
-      nodes_.back()->credits[0] = nodes_.back()->credits[1] = depth;
+      std::fill_n(nodes_.back()->credits, kClasses, depth);
       top.here = n, top.port_up = 1, top.rst = 1, top.closed = (1u << kPorts) - 2;
       for (unsigned p = 1; p < kPorts; ++p) top.port_up |= unsigned(neighbour(dims, torus, n, p) != kNobody) << p;
       for (int i = 0; i < 3; ++i) top.clk = 0, top.eval(), top.clk = 1, top.eval();
@@ -204,7 +204,7 @@ class Fabric {
       for (int i = 0; i < 60; ++i) {
         unsigned way = first + unsigned(random_->below(last - first + 1));
         unsigned dst = way == kAnywhere ? unsigned(random_->below(count)) : opposite(src, way);
-        send(src, dst, unsigned(random_->below(2)), unsigned(random_->below(12)));
+        send(src, dst, unsigned(random_->below(kClasses)), unsigned(random_->below(12)));
       }
     }
     unsigned percent = random_->mood();

@@ -17,7 +17,7 @@
 
 namespace {
 
-constexpr unsigned kPorts = TB_PORTS, kVcs = TB_TORUS ? 4 : 2, kVcW = TB_TORUS ? 2 : 1;
+constexpr unsigned kPorts = TB_PORTS, kClasses = NICLOOP_VCS, kVcs = TB_TORUS ? NICLOOP_TORUS_VCS : NICLOOP_VCS, kVcW = TB_TORUS ? 3 : 2;
 constexpr unsigned kDims[3] = {TB_DIM_X, TB_DIM_Y, TB_DIM_Z}, kNodes = TB_DIM_X * TB_DIM_Y * TB_DIM_Z;
 // A mesh: x = 1, both neighbours in X exist. A torus: last in X, first in Y, so both dimensions wrap here.
 constexpr unsigned kHere = TB_TORUS ? TB_DIM_X - 1 : TB_DIM_Z == 1 ? 1 + TB_DIM_X : 1;
@@ -83,7 +83,7 @@ struct Test : tb::Bench<Vrouter> {
   }
 
   void send(unsigned from, unsigned vc, unsigned dst, unsigned quads) {
-    uint64_t header = PACK(HEADER_VC, vc % 2) | PACK(HEADER_SRC_NODE, from) | PACK(HEADER_SRC_VPID, vc) | PACK(HEADER_DST_NODE, dst) |
+    uint64_t header = PACK(HEADER_ANSWER, vc % kClasses == kClasses - 1) | PACK(HEADER_SRC_NODE, from) | PACK(HEADER_SRC_VPID, vc) | PACK(HEADER_DST_NODE, dst) |
                       PACK(HEADER_OP, random.below(64)) | PACK(HEADER_LENGTH, serial++ & 1023);
     bool goes_round = random.percent(rounds);
     header |= PACK(HEADER_MARK, goes_round ? unsigned(NICLOOP_HOP_MAX) : unsigned(random.below(NICLOOP_HOP_MAX)) | 128 * unsigned(random.below(2)));
@@ -126,7 +126,7 @@ struct Test : tb::Bench<Vrouter> {
   }
 
   void receive(unsigned p) {
-    unsigned v = top.tx_vc >> p * kVcW & (kVcs - 1);
+    unsigned v = top.tx_vc >> p * kVcW & ((1u << kVcW) - 1);
     tb::Flit f{v, bool(top.tx_head >> p & 1), bool(top.tx_tail >> p & 1), top.tx_data[2 * p] | uint64_t(top.tx_data[2 * p + 1]) << 32};
     ++out_flits;
     CHECK(++owed[p][v] <= TB_VC_DEPTH, "port %u VC %u: sent without credit", p, v);
@@ -191,7 +191,7 @@ struct Test : tb::Bench<Vrouter> {
 
   // No credit of class 0 comes back at a port.
   void block(unsigned port) {
-    for (unsigned v = 0; v < kVcs; v += 2) out_percent[port][v] = 0;
+    for (unsigned v = 0; v < kVcs; v += kClasses) out_percent[port][v] = 0;
   }
 
   void open_all() {
@@ -211,7 +211,7 @@ void random_traffic(Test* t) {
     for (int i = 0; i < 150; ++i) {
       unsigned from = t->random.below(kPorts);
       if (!(t->up >> from & 1)) continue;
-      t->send(from, t->random.below(from == 0 ? 2 : kVcs), t->random.below(kNodes + 2), t->random.below(8));
+      t->send(from, t->random.below(from == 0 ? kClasses : kVcs), t->random.below(kNodes + 2), t->random.below(8));
     }
     t->drain(t->random.mood());
   }
@@ -229,11 +229,12 @@ void blocked_output(Test* t) {
   for (int i = 0; i < 10; ++i) {
     t->send(0, 0, t->behind(1), 7);  // fills the way to +X on VC 0
     t->send(0, 1, t->behind(1), 7);  // the same way on VC 1
+    t->send(0, 2, t->behind(1), 7);  // and VC 2
     t->send(1, 0, t->behind(2), 7);  // another way on VC 0
     if (kPorts > 3) t->send(3, 0, kHere, 7);
   }
   for (int i = 0; i < 1000; ++i) t->step(100);
-  CHECK(t->expected[0][1][1].empty(), "VC 1 waits for VC 0");
+  CHECK(t->expected[0][1][1].empty() && t->expected[0][2][1].empty(), "another VC waits for VC 0");
   CHECK(t->expected[1][0][2].empty() && (kPorts == 3 || t->expected[3][0][0].empty()), "other outputs wait");
   CHECK(t->expected[0][0][1].size() >= 8, "the blocked output was not blocked");
   CHECK(!t->top.active && !t->top.idle, "a blocked router is neither idle nor active");
@@ -262,7 +263,7 @@ void draining(Test* t) {
     t->lossy[victim] = true;
     for (int i = 0; i < 60; ++i) {
       unsigned from = t->random.below(kPorts);
-      if (t->up >> from & 1) t->send(from, t->random.below(from == 0 ? 2 : kVcs), t->random.percent(50) ? t->behind(victim) : t->random.below(kNodes), t->random.below(8));
+      if (t->up >> from & 1) t->send(from, t->random.below(from == 0 ? kClasses : kVcs), t->random.percent(50) ? t->behind(victim) : t->random.below(kNodes), t->random.below(8));
     }
     for (unsigned& percent : t->out_percent[victim]) percent = t->random.percent(50) ? 0 : t->random.mood();
     for (unsigned i = 0, n = t->random.below(120); i < n; ++i) t->step(100);

@@ -59,7 +59,7 @@ struct Test : tb::Bench<Vvelo_completer> {
   }
 
   uint64_t header(unsigned vc, unsigned type, unsigned length, unsigned piggyback, unsigned node, unsigned vpid) {
-    return PACK(HEADER_VC, vc) | PACK(HEADER_TYPE, type) | PACK(HEADER_KIND, random.below(4)) | PACK(HEADER_PIGGYBACK, piggyback) |
+    return PACK(HEADER_ANSWER, vc) | PACK(HEADER_TYPE, type) | PACK(HEADER_KIND, random.below(4)) | PACK(HEADER_PIGGYBACK, piggyback) |
            PACK(HEADER_LENGTH, length) | PACK(HEADER_MARK, random.below(256)) | PACK(HEADER_SRC_VPID, random.below(16)) |
            PACK(HEADER_SRC_NODE, random.below(4096)) | PACK(HEADER_DST_VPID, vpid) | PACK(HEADER_DST_NODE, node);
   }
@@ -100,7 +100,7 @@ struct Test : tb::Bench<Vvelo_completer> {
       // Any bit but those the network may change.
       size_t victim = random.below(list.size());
       uint64_t bit = 1ull << random.below(64);
-      if (victim == 0) bit &= ~(NICLOOP_HEADER_VC_MASK | NICLOOP_HEADER_MARK_MASK);
+      if (victim == 0) bit &= ~(NICLOOP_HEADER_ANSWER_MASK | NICLOOP_HEADER_MARK_MASK);
       if (bit == 0) victim = 1, bit = 1;
       list[victim].data ^= bit;
       if (victim == 0) h ^= bit;

@@ -23,21 +23,24 @@ std::array<uint32_t, 256> crc_table() {
   return table;
 }
 
-// CRC-32 of a word, as link_crc.sv has it: 64 bits of data, then 64 of control.
-uint32_t word_crc(const uint8_t (&word)[16]) {
+// CRC-32 of a word, as link_crc.sv has it: 64 bits of data, then those of control, at least 64.
+uint32_t word_crc(const uint8_t* word, uint32_t bytes) {
   static const std::array<uint32_t, 256> table = crc_table();
   uint32_t crc = ~0u;
-  for (uint8_t byte : word) crc = table[uint8_t(crc) ^ byte] ^ crc >> 8;
+  for (uint32_t i = 0; i < bytes; ++i) crc = table[uint8_t(crc) ^ word[i]] ^ crc >> 8;
   return ~crc;
 }
 
 uint64_t mask(uint32_t bits) { return (1ull << bits) - 1; }
 
+// The control of a word: up to 96 bits.
+using Bits = unsigned __int128;
+
 }  // namespace
 
 WordFormat::WordFormat(bool torus, uint32_t vc_depth)
-    : vcs(torus ? 4 : 2), vc_bits(bits_for(vcs)), seq_bits(bits_for(vcs * vc_depth + 1) + 1), count_bits(bits_for(vc_depth + 1)),
-      user_bits(vcs <= 2 && vc_depth < 32 ? 64 : 96), depth(vc_depth) {}
+    : vcs(torus ? kMaxVcs : kMaxVcs / 2), vc_bits(bits_for(vcs)), seq_bits(bits_for(vcs * vc_depth + 1) + 1), count_bits(bits_for(vc_depth + 1)),
+      user_bits(32 + (6 + vc_bits + 2 * seq_bits + vcs * count_bits + 31) / 32 * 32), depth(vc_depth) {}
 
 Border::Border(const Shape& shape, uint64_t here, const WordFormat& format) : format_(format) {
   for (auto& links : index_) std::fill(std::begin(links), std::end(links), int16_t(-1));
@@ -83,11 +86,11 @@ bool Border::post(const Command& c, uint64_t now, std::string* error) {
 }
 
 Border::Control Border::unpack(const uint8_t* word) const {
-  uint64_t bits = 0;
+  Bits bits = 0;
   std::memcpy(&bits, word + 8, (format_.user_bits - 32) / 8);
   Control c;
   auto take = [&bits](uint32_t n) {
-    uint64_t field = bits & mask(n);
+    uint64_t field = uint64_t(bits) & mask(n);
     bits >>= n;
     return field;
   };
@@ -105,7 +108,7 @@ Border::Control Border::unpack(const uint8_t* word) const {
 }
 
 void Border::pack(const Edge& e, bool send, const Post* flit, uint8_t* word) const {
-  uint64_t bits = 0;
+  Bits bits = 0;
   auto add = [&bits](uint32_t n, uint64_t field) { bits = bits << n | field; };
   add(2, 0);
   add(1, send);
@@ -122,7 +125,7 @@ void Border::pack(const Edge& e, bool send, const Post* flit, uint8_t* word) con
 // A hello of an end that has taken nothing yet and knows the node's: {hello, up, seq'd, flit, echoes, forgot, vc, seq, got, freed}.
 void Border::pack_hello(const Edge& e, uint8_t number, uint8_t* word) const {
   constexpr uint64_t kNumber = 1;
-  uint64_t bits = 0b110011;
+  Bits bits = 0b110011;
   auto add = [&bits](uint32_t n, uint64_t field) { bits = bits << n | field; };
   add(format_.vc_bits, 0);
   add(format_.seq_bits, 0);
@@ -131,11 +134,11 @@ void Border::pack_hello(const Edge& e, uint8_t number, uint8_t* word) const {
   seal(uint64_t(number) << 8 | kNumber, bits, word);
 }
 
-void Border::seal(uint64_t data, uint64_t bits, uint8_t* word) const {
-  uint8_t checked[16];
+void Border::seal(uint64_t data, unsigned __int128 bits, uint8_t* word) const {
+  uint8_t checked[24];
   std::memcpy(checked, &data, 8);
-  std::memcpy(checked + 8, &bits, 8);
-  uint32_t crc = word_crc(checked), control_bytes = (format_.user_bits - 32) / 8;
+  std::memcpy(checked + 8, &bits, 16);
+  uint32_t control_bytes = (format_.user_bits - 32) / 8, crc = word_crc(checked, 8 + std::max(8u, control_bytes));
   std::memcpy(word, checked, 8 + control_bytes);
   std::memcpy(word + 8 + control_bytes, &crc, 4);
 }

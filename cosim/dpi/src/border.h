@@ -30,13 +30,14 @@ namespace nicloop {
 
 // The widths of a link's words, as link.sv derives them.
 struct WordFormat {
+  static constexpr uint32_t kMaxVcs = 6;  // of a torus: twice the classes
   uint32_t vcs, vc_bits, seq_bits, count_bits, user_bits, depth;
   WordFormat(bool torus, uint32_t vc_depth);
 };
 
 class Border {
  public:
-  static constexpr uint32_t kMaxVcs = 4;
+  static constexpr uint32_t kMaxVcs = WordFormat::kMaxVcs;
 
   // here has a bit for each node of this process.
   Border(const Shape& shape, uint64_t here, const WordFormat& format);
@@ -113,7 +114,7 @@ class Border {
   Control unpack(const uint8_t* word) const;
   void pack(const Edge& edge, bool send, const Post* flit, uint8_t* word) const;
   void pack_hello(const Edge& edge, uint8_t number, uint8_t* word) const;
-  void seal(uint64_t data, uint64_t bits, uint8_t* word) const;
+  void seal(uint64_t data, unsigned __int128 bits, uint8_t* word) const;
   bool step(Edge* edge, uint64_t cycle, uint8_t* word);
   uint32_t credits_at(Edge* edge, uint64_t cycle);
   void fail(const Edge& edge, uint64_t cycle, const char* what);

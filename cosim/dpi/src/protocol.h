@@ -38,7 +38,7 @@ enum CommandType : uint16_t {
   kWaves = 0x0a,     // dump the cycles at..value-1 into the file given at the start
   kShutdown = 0x0b,  // finish the model and exit with status 0
   // Some nodes of the mesh are simulated elsewhere (border.h):
-  kEdge = 0x100,     // node, at, id = link [7:0], flit, head, tail [10:8], VC [15:12], credits by VC [19:16]; value = the flit:
+  kEdge = 0x100,     // node, at, id = link [7:0], flit, head, tail [10:8], VC [15:12], credits by VC [21:16]; value = the flit:
                      // this is at the neighbour's end of the node's link in cycle `at`
   kStep = 0x101,     // at = deadline, id = slack, value = 1: also while quiet. RUN that also ends when the simulator is
                      // quiet, and `slack` cycles after the first EDGE_OUT

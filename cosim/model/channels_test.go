@@ -1,0 +1,121 @@
+package model
+
+import (
+	"fmt"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/nicloop/nicloop/cosim/fabric"
+	"github.com/nicloop/nicloop/cosim/nic"
+)
+
+// A channel is the buffer behind a wire: of a router's input, or, with port -1, of a NIC's ejection.
+type channel struct {
+	router, port int
+	vc           uint8
+}
+
+// waiting is who waits for whom: a channel for the next one of a packet in it, and that of an ejection for what the unit behind it
+// must first send, or software do.
+type waiting map[channel]map[channel]bool
+
+func (w waiting) add(from, to channel) {
+	if w[from] == nil {
+		w[from] = map[channel]bool{}
+	}
+	w[from][to] = true
+}
+
+// behind is what the unit behind an ejection waits for, beside memory, by the source whose packets it takes: a mailbox waits for
+// software, which may read it no sooner than an operation of RMA of its own has ended; the responder for its answers to leave. Answers
+// wait for memory alone (and for a ring, which software reads as long as it waits for them).
+var behind = map[nic.Source][]nic.Source{
+	nic.SourceVELO:    {nic.SourceRequest, nic.SourceAnswer},
+	nic.SourceRequest: {nic.SourceAnswer},
+}
+
+// graph follows a packet of each source from each node to each, by the routes of a topology.
+func graph(t fabric.Topology, class func(nic.Source) uint8) waiting {
+	w := waiting{}
+	for s := range nic.Sources {
+		for node := range t.Nodes() {
+			for dst := range t.Nodes() {
+				at := channel{node, 0, class(s)}
+				for {
+					out := t.Port(at.router, dst)
+					vc := t.VC(at.router, at.port, at.vc, out)
+					if out == 0 {
+						w.add(at, channel{at.router, -1, vc})
+						break
+					}
+					peer, back, _ := t.Link(at.router, out)
+					next := channel{peer, back, vc}
+					w.add(at, next)
+					at = next
+				}
+			}
+			for _, first := range behind[s] {
+				w.add(channel{node, -1, class(s)}, channel{node, 0, class(first)})
+			}
+		}
+	}
+	return w
+}
+
+// ring finds channels that wait for each other in a ring, or none.
+func (w waiting) ring() (found []channel) {
+	state := map[channel]int{} // 1: on the way down, 2: in no ring
+	var visit func(c channel, way []channel) []channel
+	visit = func(c channel, way []channel) []channel {
+		way = append(way, c)
+		state[c] = 1
+		for next := range w[c] {
+			switch state[next] {
+			case 0:
+				if r := visit(next, way); r != nil {
+					return r
+				}
+			case 1:
+				for i := range way {
+					if way[i] == next {
+						return way[i:]
+					}
+				}
+			}
+		}
+		state[c] = 2
+		return nil
+	}
+	for c := range w {
+		if state[c] == 0 {
+			if r := visit(c, nil); r != nil {
+				return r
+			}
+		}
+	}
+	return nil
+}
+
+func ownClass(s nic.Source) uint8 { return uint8(s.Class()) }
+
+// flat is a torus without its second VCs.
+type flat struct{ fabric.Topology }
+
+func (flat) VC(_, _ int, vc uint8, _ int) uint8 { return vc }
+
+// TestNoRingOfChannels: whatever packets there are, none waits for itself, through the network, units and software.
+func TestNoRingOfChannels(t *testing.T) {
+	for _, dims := range [][]int{{2, 1, 1}, {4, 1, 1}, {3, 3, 1}, {5, 2, 1}, {4, 3, 2}, {3, 3, 3}} {
+		for name, topology := range map[string]fabric.Topology{"mesh": fabric.Mesh(dims...), "torus": fabric.Torus(dims...)} {
+			t.Run(fmt.Sprint(name, dims), func(t *testing.T) {
+				require.Empty(t, graph(topology, ownClass).ring())
+				shared := func(s nic.Source) uint8 { return min(uint8(s.Class()), 1) } // requests with answers
+				require.NotEmpty(t, graph(topology, shared).ring(), "requests and answers in one class: expected a ring")
+				shared = func(s nic.Source) uint8 { return uint8(max(s.Class(), 1)) } // VELO with requests
+				require.NotEmpty(t, graph(topology, shared).ring(), "VELO and requests in one class: expected a ring")
+			})
+		}
+	}
+	require.NotEmpty(t, graph(flat{fabric.Torus(5)}, ownClass).ring(), "a torus without dateline: expected a ring")
+}

@@ -1,0 +1,69 @@
+// register_bound: nic_core answers every register access within a fixed number of cycles, whatever the rest of it, network and memory do.
+// Rings may be full, memory may never answer or answer all at once, links may be down: all units but those between the register port and
+// the tables say anything in every cycle (see list), and so do the tables' contents. What is behind the tables' write ports is real: the VELO completer
+// and the notifier, whose beginnings and answers are all that an access waits for.
+module register_bound #(
+    parameter int WRITES = 41,  // cycles from the offer of a write to its answer, at most, beside those after reset in which tables clear
+    parameter int READS  = 18   // of a read, with them
+) (
+    input logic        clk,
+    input logic        rst,
+    input logic        awvalid,
+    input logic [31:0] awaddr,
+    input logic [63:0] wdata,
+    input logic [7:0]  wstrb,
+    input logic        arvalid,
+    input logic [31:0] araddr
+);
+  logic started = 1'b0;
+  always_ff @(posedge clk) started <= 1'b1;
+  always_comb if (!started) assume (rst);
+
+  logic awready, wready, bvalid, arready, rvalid;
+  nic_core u_core (
+      .clk, .rst, .s_axil_awvalid(awvalid), .s_axil_awready(awready), .s_axil_awaddr(awaddr), .s_axil_wvalid(awvalid), .s_axil_wready(wready),
+      .s_axil_wdata(wdata), .s_axil_wstrb(wstrb), .s_axil_bvalid(bvalid), .s_axil_bready(1'b1), .s_axil_arvalid(arvalid), .s_axil_arready(arready),
+      .s_axil_araddr(araddr), .s_axil_rvalid(rvalid), .s_axil_rready(1'b1)
+  );
+
+  // What is offered stays until it is taken.
+  logic        w_held, r_held;
+  logic [31:0] w_was, r_was;
+  logic [7:0]  s_was;
+  always_ff @(posedge clk) begin
+    w_held <= !rst && awvalid && !awready;
+    r_held <= !rst && arvalid && !arready;
+    w_was  <= awaddr;
+    s_was  <= wstrb;
+    r_was  <= araddr;
+  end
+  always_comb
+    if (started && !rst) begin
+      assume (!w_held || (awvalid && awaddr == w_was && wstrb == s_was));
+      assume (!r_held || (arvalid && araddr == r_was));
+    end
+
+  logic [6:0] w_waits, r_waits;  // cycles for which an access has been offered and not taken
+  logic       w_taken, r_taken;  // it is answered in the cycle behind
+  always_ff @(posedge clk) begin
+    w_taken <= !rst && awvalid && awready;
+    r_taken <= !rst && arvalid && arready;
+    w_waits <= rst || !awvalid || awready ? '0 : w_waits + 7'(arready);  // no read is taken while tables clear
+    r_waits <= rst || !arvalid || arready ? '0 : r_waits + 1'b1;
+  end
+  always_comb
+    if (started && !rst) begin
+      assert (awready == wready || !awvalid);
+      assert (bvalid == w_taken && rvalid == r_taken);
+      assert (w_waits < 7'(WRITES - 1));
+      assert (r_waits < 7'(READS - 1));
+    end
+  logic old;  // long after reset
+  logic [5:0] age;
+  always_ff @(posedge clk) age <= rst ? '0 : age == '1 ? age : age + 1'b1;
+  assign old = age >= 6'd20;
+  always_ff @(posedge clk) begin
+    cover (started && !rst && old && w_waits == 7'd3);
+    cover (started && !rst && r_waits == 7'd15);
+  end
+endmodule
