@@ -250,8 +250,17 @@ func (m *mortal) act(l *lives) error {
 	return m.n.postAs(m.vpid, d, w1, w2)
 }
 
-// die ends a process at once, as it is; its memory is given back when nothing of it is under way any more.
+// die ends a process at once, as it is, often with much that it has just posted; its memory is given back when nothing of it is under
+// way any more.
 func (m *mortal) die(l *lives) error {
+	for range l.t.Rand.Intn(8) {
+		if err := m.act(l); err != nil {
+			return err
+		}
+	}
+	if err := l.pass(drivers.Cycle(l.t.Rand.Intn(150))); err != nil { // some of it is with the NIC then
+		return err
+	}
 	m.domain = 0
 	l.deaths++
 	n := m.n
