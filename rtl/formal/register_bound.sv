@@ -3,8 +3,8 @@
 // the tables say anything in every cycle (see list), and so do the tables' contents. What is behind the tables' write ports is real: the VELO completer
 // and the notifier, whose beginnings and answers are all that an access waits for.
 module register_bound #(
-    parameter int WRITES = 41,  // cycles from the offer of a write to its answer, at most, beside those after reset in which tables clear
-    parameter int READS  = 18   // of a read, with them
+    parameter int WRITES = 44,  // cycles from the offer of a write, or the answer before it, to its answer, at most, beside those after reset in which tables clear
+    parameter int READS  = 21   // of a read, with them
 ) (
     input logic        clk,
     input logic        rst,
@@ -43,25 +43,28 @@ module register_bound #(
       assume (!r_held || (arvalid && araddr == r_was));
     end
 
-  logic [6:0] w_waits, r_waits;  // cycles for which an access has been offered and not taken
-  logic       w_taken, r_taken;  // it is answered in the cycle behind
+  logic       old;  // the tables have cleared
+  logic [5:0] age;
+  always_ff @(posedge clk) age <= rst ? '0 : age == '1 ? age : age + 1'b1;
+  assign old = age >= 6'd20;
+
+  // Cycles for which something has been offered or under way since the last answer. One access is under way at a time.
+  logic [6:0] w_waits, r_waits;
+  logic       w_open, r_open;  // one was taken that has no answer yet
   always_ff @(posedge clk) begin
-    w_taken <= !rst && awvalid && awready;
-    r_taken <= !rst && arvalid && arready;
-    w_waits <= rst || !awvalid || awready ? '0 : w_waits + 7'(arready);  // no read is taken while tables clear
-    r_waits <= rst || !arvalid || arready ? '0 : r_waits + 1'b1;
+    w_open  <= !rst && (awvalid && awready || w_open && !bvalid);
+    r_open  <= !rst && (arvalid && arready || r_open && !rvalid);
+    w_waits <= rst || bvalid || !(awvalid || w_open) ? '0 : w_waits + 7'(old);
+    r_waits <= rst || rvalid || !(arvalid || r_open) ? '0 : r_waits + 1'b1;
   end
   always_comb
     if (started && !rst) begin
       assert (awready == wready || !awvalid);
-      assert (bvalid == w_taken && rvalid == r_taken);
-      assert (w_waits < 7'(WRITES - 1));
-      assert (r_waits < 7'(READS - 1));
+      assert (!bvalid || w_open);
+      assert (!rvalid || r_open);
+      assert (w_waits < 7'(WRITES));
+      assert (r_waits < 7'(READS));
     end
-  logic old;  // long after reset
-  logic [5:0] age;
-  always_ff @(posedge clk) age <= rst ? '0 : age == '1 ? age : age + 1'b1;
-  assign old = age >= 6'd20;
   always_ff @(posedge clk) begin
     cover (started && !rst && old && w_waits == 7'd3);
     cover (started && !rst && r_waits == 7'd15);
