@@ -116,6 +116,9 @@ func (w *World) measure(ctx context.Context, wl *Workload, n int, res *Result, o
 	if t.traffic != nil {
 		res.addTraffic(t.traffic)
 	}
+	if wl.paired {
+		res.addOverlap(t)
+	}
 	return nil
 }
 
