@@ -50,7 +50,7 @@ const DefaultOffset = 5 * drivers.Microsecond
 var overlap = Workload{
 	Name:  "overlap",
 	Doc:   "how much computation fits beside a message, on either side, before it takes longer (SPEC, section 3.6.1)",
-	Sizes: []int{1, 64, 512, host.EagerMax, 4 << 10, 16 << 10, 64 << 10, 256 << 10, 1 << 20}, Iterations: 2, Warmup: 1, posts: true, paired: true,
+	Sizes: []int{1, 64, 512, host.EagerMax, 4 << 10, 16 << 10, 64 << 10, 256 << 10, 1 << 20}, Iterations: 20, Warmup: 1, posts: true, paired: true,
 	messages: func(*Config) int { return 2 },
 	body:     func(t *task, r *host.Rank, n int) error { return t.pair(r, n, false, grow) },
 }
@@ -58,7 +58,7 @@ var overlap = Workload{
 var progress = Workload{
 	Name:  "progress",
 	Doc:   "how far a message comes while one side computes and calls nothing (SPEC, section 3.6.2)",
-	Sizes: []int{host.EagerMax, 256 << 10}, Iterations: 2, Warmup: 1, posts: true, paired: true,
+	Sizes: []int{host.EagerMax, 256 << 10}, Iterations: 20, Warmup: 1, posts: true, paired: true,
 	messages: func(*Config) int { return 2 },
 	body:     func(t *task, r *host.Rank, n int) error { return t.pair(r, n, true, delay) },
 }
@@ -67,8 +67,10 @@ var progress = Workload{
 // does not show: the last computation below the bound is longer than what fits, and the latency tells by how much.
 const tenth = 10
 
-// delays are multiples of the latency that a side computes for in progress.
-var delays = []drivers.Time{1, 2, 4, 8}
+// LongestDelay is how many latencies a side computes for in progress, at last.
+const LongestDelay = 8
+
+var delays = []drivers.Time{1, 2, 4, LongestDelay}
 
 // grow finds the share that overlaps. sample gives the latency with a computation.
 func grow(c *OverlapCase, sample func(drivers.Time) (drivers.Time, error)) error {

@@ -35,6 +35,9 @@ func MeasuresOverlap(workload string) bool {
 	return workload == overlap.Name || workload == progress.Name
 }
 
+// IsOverlap tells whether a workload measures shares by size, not by delay.
+func IsOverlap(workload string) bool { return workload == overlap.Name }
+
 // MeasureOverlap runs overlap or progress: sizes that VELO carries once, the others by each of the protocols.
 func MeasureOverlap(ctx context.Context, c Config, protocols []host.Rendezvous) (*Overlap, error) {
 	wl, err := FindWorkload(c.Workload)

@@ -66,13 +66,20 @@ func (wl *Workload) complete(c *Config) {
 // enoughBytes of a sender say what there is to say about long messages.
 const enoughBytes = 4 << 20
 
+// pairedSamples of so many iterations are what a paired workload takes at each size, about.
+const pairedSamples = 64
+
 // onceBytes of all ranks in one iteration take minutes: it is done once, and nothing before it.
 const onceBytes = 1 << 30
 
 // at is the configuration for one message size: who left the number of iterations
 // open gets fewer of long messages, at least two after one that warms up; one of a large world.
 func (c Config) at(wl *Workload, n int) *Config {
-	enough := max(2, enoughBytes/max(n, 1))
+	enough := enoughBytes
+	if wl.paired {
+		enough /= pairedSamples
+	}
+	enough = max(2, enough/max(n, 1))
 	switch {
 	case c.bounded && wl.messages(&c) > onceBytes/max(n, 1):
 		c.Iterations, c.Warmup = 1, 0

@@ -72,12 +72,16 @@ func (f *runFlags) idle(cmd *cobra.Command, c *bench.Config) error {
 		return misused("--size and --sizes are the same: expected one of them")
 	case short && given(cmd, "rendezvous", "chunk", "outstanding") != "":
 		return misused("--%s says how messages beyond %d bytes travel: add --size", given(cmd, "rendezvous", "chunk", "outstanding"), host.EagerMax)
-	case c.Rendezvous != host.Chunked && given(cmd, "chunk", "outstanding") != "" && len(f.outstanding) == 1:
+	case !slices.Contains(f.protocols(cmd, c), host.Chunked) && given(cmd, "chunk", "outstanding") != "" && len(f.outstanding) == 1:
 		return misused("--%s belongs to the chunked rendezvous: add --rendezvous chunked", given(cmd, "chunk", "outstanding"))
 	case c.Chunk < 1:
 		return misused("--chunk %d: expected at least 1 byte", c.Chunk)
 	case slices.ContainsFunc(f.outstanding, func(n int) bool { return n < 1 }):
 		return misused("--outstanding %v: expected at least 1", f.outstanding)
+	case !bench.MeasuresOverlap(c.Workload) && given(cmd, "offset") != "":
+		return misused("--offset belongs to overlap and progress")
+	case bench.MeasuresOverlap(c.Workload) && f.offset <= 0:
+		return positive("offset", f.offset)
 	case len(c.NVM) == 0 && given(cmd, "nvm-depth", "hot") != "":
 		return misused("--%s is about slow memory: add --nvm", given(cmd, "nvm-depth", "hot"))
 	}
