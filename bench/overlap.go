@@ -32,6 +32,8 @@ type OverlapCase struct {
 	// Latency is without computation. Overlap: on the side that computes, from its post until its Wait returns;
 	// progress: from that post until the receiver has the message.
 	Latency drivers.Time `json:"latency_ps"`
+	// Call is what of it the non-blocking call takes, in which nobody else has the core (t1 of the paper's model).
+	Call drivers.Time `json:"call_ps"`
 	// Share of Latency: overlap, the computation that fits before the latency is a tenth longer, without what it is longer by (equation 3.4);
 	// progress: what of the message is over when the longest computation ends.
 	Share   float64         `json:"share"`
@@ -43,6 +45,9 @@ type OverlapSample struct {
 	Computation drivers.Time `json:"computation_ps"`
 	Latency     drivers.Time `json:"latency_ps"`
 }
+
+// A sampler gives the latency with a computation.
+type sampler func(compute drivers.Time) (drivers.Time, error)
 
 // DefaultOffset is more than an eager message or an RTS needs to arrive.
 const DefaultOffset = 5 * drivers.Microsecond
@@ -72,8 +77,8 @@ const LongestDelay = 8
 
 var delays = []drivers.Time{1, 2, 4, LongestDelay}
 
-// grow finds the share that overlaps. sample gives the latency with a computation.
-func grow(c *OverlapCase, sample func(drivers.Time) (drivers.Time, error)) error {
+// grow finds the share that overlaps.
+func grow(c *OverlapCase, sample sampler) error {
 	step := max(c.Latency/tenth, 1)
 	for compute := step; ; compute += step {
 		l, err := sample(compute)
@@ -89,7 +94,7 @@ func grow(c *OverlapCase, sample func(drivers.Time) (drivers.Time, error)) error
 }
 
 // delay finds what is left of a message after a computation that is longer than it.
-func delay(c *OverlapCase, sample func(drivers.Time) (drivers.Time, error)) error {
+func delay(c *OverlapCase, sample sampler) error {
 	for _, times := range delays {
 		compute := times * c.Latency
 		l, err := sample(compute)
@@ -104,7 +109,7 @@ func delay(c *OverlapCase, sample func(drivers.Time) (drivers.Time, error)) erro
 }
 
 // pair measures every case: rank 0 sends to the last one and leads.
-func (t *task) pair(r *host.Rank, n int, arrival bool, find func(*OverlapCase, func(drivers.Time) (drivers.Time, error)) error) error {
+func (t *task) pair(r *host.Rank, n int, arrival bool, find func(*OverlapCase, sampler) error) error {
 	last := r.Size() - 1
 	if r.ID() != 0 && r.ID() != last {
 		return nil
@@ -135,54 +140,61 @@ type trials struct {
 }
 
 // lead is rank 0's part: it finds each case and tells the other one when there are no more.
-func (x *trials) lead(find func(*OverlapCase, func(drivers.Time) (drivers.Time, error)) error) error {
-	var list []OverlapCase
+func (x *trials) lead(find func(*OverlapCase, sampler) error) error {
 	for _, side := range sides {
 		for _, sender := range senders {
 			c := OverlapCase{Side: side, Sender: sender}
-			sample := func(compute drivers.Time) (drivers.Time, error) { return x.mean(&c, compute) }
-			for range x.t.c.Warmup {
-				if _, err := x.trial(&c, 0); err != nil {
-					return err
-				}
-			}
-			var err error
-			if c.Latency, err = sample(0); err != nil {
+			if err := x.find(&c, find); err != nil {
 				return err
 			}
-			if c.Latency <= 0 {
-				return fmt.Errorf("%w: a message takes no time on %s: nothing can be beside it", drivers.ErrNotSupported, x.t.c.Device)
-			}
-			c.Samples = []OverlapSample{{0, c.Latency}}
-			if err := find(&c, sample); err != nil {
-				return err
-			}
-			list = append(list, c)
+			x.t.overlap = append(x.t.overlap, c)
 		}
 	}
-	x.t.overlap = list
 	x.t.sent = x.k
 	_, err := x.order(order{})
 	return err
 }
 
-// mean is the latency with a computation, over all iterations.
-func (x *trials) mean(c *OverlapCase, compute drivers.Time) (sum drivers.Time, err error) {
-	for range x.t.c.Iterations {
-		l, err := x.trial(c, compute)
-		if err != nil {
-			return 0, err
+func (x *trials) find(c *OverlapCase, find func(*OverlapCase, sampler) error) error {
+	for range x.t.c.Warmup {
+		if _, err := x.trial(c, 0); err != nil {
+			return err
 		}
-		sum += l
 	}
-	return sum / drivers.Time(x.t.c.Iterations), nil
+	base, err := x.mean(c, 0)
+	if err != nil {
+		return err
+	}
+	c.Latency, c.Call = base.ended-base.begun, base.called-base.begun
+	if c.Latency <= 0 {
+		return fmt.Errorf("%w: a message takes no time on %s: nothing can be beside it", drivers.ErrNotSupported, x.t.c.Device)
+	}
+	c.Samples = []OverlapSample{{0, c.Latency}}
+	return find(c, func(compute drivers.Time) (drivers.Time, error) {
+		m, err := x.mean(c, compute)
+		return m.ended - m.begun, err
+	})
 }
 
-// trial sends one message and gives its latency.
-func (x *trials) trial(c *OverlapCase, compute drivers.Time) (drivers.Time, error) {
+// mean is a trial with a computation, over all iterations, from time 0.
+func (x *trials) mean(c *OverlapCase, compute drivers.Time) (sum times, err error) {
+	n := drivers.Time(x.t.c.Iterations)
+	for range n {
+		l, err := x.trial(c, compute)
+		if err != nil {
+			return sum, err
+		}
+		sum.called += l.called - l.begun
+		sum.ended += l.ended - l.begun
+	}
+	return times{0, sum.called / n, sum.ended / n}, nil
+}
+
+// trial sends one message and gives the times of the side that computes.
+func (x *trials) trial(c *OverlapCase, compute drivers.Time) (times, error) {
 	o := order{more: 1}
 	if c.Side == ReceiveSide {
-		o.compute = compute
+		o.compute, compute = compute, 0
 	}
 	switch c.Sender {
 	case EarlySender:
@@ -192,35 +204,37 @@ func (x *trials) trial(c *OverlapCase, compute drivers.Time) (drivers.Time, erro
 	}
 	o, err := x.order(o)
 	if err != nil {
-		return 0, err
+		return times{}, err
 	}
 	fill(x.buf, x.t.c.Seed, 0, x.last, x.k)
 	x.k++
-	begun, err := x.at(o.sender)
+	sent, _, err := x.post(o.sender, compute, func() (*host.Request, error) { return x.r.Isend(x.last, tagApp, x.buf) })
 	if err != nil {
-		return 0, err
+		return times{}, err
 	}
-	q, err := x.r.Isend(x.last, tagApp, x.buf)
-	if err != nil {
-		return 0, err
-	}
-	if c.Side == SendSide {
-		x.r.Compute(compute)
-	}
-	if _, err := x.r.Wait(q); err != nil {
-		return 0, err
-	}
-	ended := x.r.Now()
 	got, err := x.hear()
 	switch {
-	case err != nil:
-		return 0, err
 	case c.Side == ReceiveSide:
-		begun, ended = got.begun, got.ended
+		return got, err
 	case x.arrival:
-		ended = got.ended
+		sent.ended = got.ended
 	}
-	return ended - begun, nil
+	return sent, err
+}
+
+// post begins at a time, computes without a call, and waits.
+func (x *trials) post(when, compute drivers.Time, call func() (*host.Request, error)) (times, host.Status, error) {
+	if err := x.until(when); err != nil {
+		return times{}, host.Status{}, err
+	}
+	q, err := call()
+	if err != nil {
+		return times{}, host.Status{}, err
+	}
+	called := x.r.Now()
+	x.r.Compute(compute)
+	st, err := x.r.Wait(q)
+	return times{when, called, x.r.Now()}, st, err
 }
 
 // follow is the receiver's part.
@@ -230,20 +244,10 @@ func (x *trials) follow() error {
 		if err != nil || o.more == 0 {
 			return err
 		}
-		begun, err := x.at(o.receiver)
+		got, st, err := x.post(o.receiver, o.compute, func() (*host.Request, error) { return x.r.Irecv(0, tagApp, x.buf) })
 		if err != nil {
 			return err
 		}
-		q, err := x.r.Irecv(0, tagApp, x.buf)
-		if err != nil {
-			return err
-		}
-		x.r.Compute(o.compute)
-		st, err := x.r.Wait(q)
-		if err != nil {
-			return err
-		}
-		ended := x.r.Now()
 		if st.Bytes != len(x.buf) {
 			return fmt.Errorf("message %d from rank 0 to rank %d has %d bytes, expected %d (seed %d)", x.k, x.last, st.Bytes, len(x.buf), x.t.c.Seed)
 		}
@@ -252,7 +256,7 @@ func (x *trials) follow() error {
 		}
 		x.t.bytes[x.last] += uint64(st.Bytes)
 		x.k++
-		if err := x.tell(begun, ended); err != nil {
+		if err := x.tell(got); err != nil {
 			return err
 		}
 	}

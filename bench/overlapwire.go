@@ -21,8 +21,8 @@ type order struct {
 	compute          drivers.Time // of the receiver
 }
 
-// times are those of a trial at the receiver.
-type times struct{ begun, ended drivers.Time }
+// times are those of a trial at one rank: when it posts, when the call has returned, and when its Wait has.
+type times struct{ begun, called, ended drivers.Time }
 
 // order gives the receiver an order whose times count from when both are sure to have it: a round trip tells how long that is.
 func (x *trials) order(o order) (order, error) {
@@ -35,11 +35,7 @@ func (x *trials) order(o order) (order, error) {
 	}
 	from := x.r.Now() + 4*(x.r.Now()-asked)
 	o.sender, o.receiver = o.sender+from, o.receiver+from
-	b := make([]byte, 32)
-	for i, v := range []int64{o.more, int64(o.sender), int64(o.receiver), int64(o.compute)} {
-		binary.LittleEndian.PutUint64(b[8*i:], uint64(v))
-	}
-	return o, x.r.Send(x.last, tagOrder, b)
+	return o, x.r.Send(x.last, tagOrder, words(o.more, int64(o.sender), int64(o.receiver), int64(o.compute)))
 }
 
 // obey takes the next order.
@@ -54,30 +50,36 @@ func (x *trials) obey() (o order, err error) {
 	if _, err := x.r.Recv(0, tagOrder, b); err != nil {
 		return o, err
 	}
-	word := func(i int) int64 { return int64(binary.LittleEndian.Uint64(b[8*i:])) }
-	return order{word(0), drivers.Time(word(1)), drivers.Time(word(2)), drivers.Time(word(3))}, nil
+	return order{int64(word(b, 0)), word(b, 1), word(b, 2), word(b, 3)}, nil
 }
 
-// at computes until a time, and gives it.
-func (x *trials) at(when drivers.Time) (drivers.Time, error) {
+// until computes until a time.
+func (x *trials) until(when drivers.Time) error {
 	now := x.r.Now()
 	if now > when {
-		return 0, fmt.Errorf("rank %d has its order for %v at %v (seed %d)", x.r.ID(), when, now, x.t.c.Seed)
+		return fmt.Errorf("rank %d has its order for %v at %v (seed %d)", x.r.ID(), when, now, x.t.c.Seed)
 	}
 	x.r.Compute(when - now)
-	return when, nil
+	return nil
 }
 
-// tell gives the sender the times of a trial.
-func (x *trials) tell(begun, ended drivers.Time) error {
-	b := make([]byte, 16)
-	binary.LittleEndian.PutUint64(b, uint64(begun))
-	binary.LittleEndian.PutUint64(b[8:], uint64(ended))
-	return x.r.Send(0, tagTimes, b)
+// tell gives the sender the receiver's times.
+func (x *trials) tell(t times) error {
+	return x.r.Send(0, tagTimes, words(int64(t.begun), int64(t.called), int64(t.ended)))
 }
 
 func (x *trials) hear() (times, error) {
-	b := make([]byte, 16)
+	b := make([]byte, 24)
 	_, err := x.r.Recv(x.last, tagTimes, b)
-	return times{drivers.Time(binary.LittleEndian.Uint64(b)), drivers.Time(binary.LittleEndian.Uint64(b[8:]))}, err
+	return times{word(b, 0), word(b, 1), word(b, 2)}, err
 }
+
+// words and word are how both ranks write numbers.
+func words(list ...int64) (b []byte) {
+	for _, v := range list {
+		b = binary.LittleEndian.AppendUint64(b, uint64(v))
+	}
+	return b
+}
+
+func word(b []byte, i int) drivers.Time { return drivers.Time(binary.LittleEndian.Uint64(b[8*i:])) }

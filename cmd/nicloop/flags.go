@@ -78,14 +78,10 @@ func (f *runFlags) idle(cmd *cobra.Command, c *bench.Config) error {
 		return misused("--chunk %d: expected at least 1 byte", c.Chunk)
 	case slices.ContainsFunc(f.outstanding, func(n int) bool { return n < 1 }):
 		return misused("--outstanding %v: expected at least 1", f.outstanding)
-	case !bench.MeasuresOverlap(c.Workload) && given(cmd, "offset") != "":
-		return misused("--offset belongs to overlap and progress")
-	case bench.MeasuresOverlap(c.Workload) && f.offset <= 0:
-		return positive("offset", f.offset)
 	case len(c.NVM) == 0 && given(cmd, "nvm-depth", "hot") != "":
 		return misused("--%s is about slow memory: add --nvm", given(cmd, "nvm-depth", "hot"))
 	}
-	return nil
+	return f.idleInOverlap(cmd, c)
 }
 
 // group makes a command that only holds others: what it does not know is a mistake, not a wish for help.

@@ -25,9 +25,6 @@ func (f *runFlags) protocols(cmd *cobra.Command, c *bench.Config) []host.Rendezv
 
 // overlap runs overlap or progress.
 func (f *runFlags) overlap(cmd *cobra.Command, c bench.Config) error {
-	if name := given(cmd, "overhead", "against", "blocks", "pcap", "record", "waves", "checkpoint"); name != "" {
-		return misused("--%s: %s is several runs, and that is about one", name, c.Workload)
-	}
 	if err := f.mayPlotOverlap(&c); err != nil {
 		return err
 	}
@@ -72,6 +69,20 @@ func overlapFile(plot string, p overlapPanel) string {
 	return figure.Base(plot) + "-" + p.side + "-" + p.sender
 }
 
+// idleInOverlap names a flag that overlap or progress, or what is no such workload, has no use for.
+func (f *runFlags) idleInOverlap(cmd *cobra.Command, c *bench.Config) error {
+	several := given(cmd, "overhead", "against", "blocks", "pcap", "record", "waves", "checkpoint")
+	switch measures := bench.MeasuresOverlap(c.Workload); {
+	case !measures && given(cmd, "offset") != "":
+		return misused("--offset belongs to overlap and progress")
+	case measures && several != "":
+		return misused("--%s: %s is several runs, and that is about one", several, c.Workload)
+	case measures:
+		return positive("offset", f.offset)
+	}
+	return nil
+}
+
 // mayPlotOverlap refuses before the run what could not be drawn after it.
 func (f *runFlags) mayPlotOverlap(c *bench.Config) error {
 	if f.plot == "" {
@@ -111,7 +122,7 @@ func printOverlap(w io.Writer, res *bench.Overlap, real time.Duration) {
 			fmt.Fprintf(tw, "%v\t", r.Latency)
 		}
 		fmt.Fprintf(tw, "%.1f\t", 100*r.Share)
-		if i+1 == len(res.Rows) || res.Rows[i+1].Bytes != r.Bytes || res.Rows[i+1].Protocol != r.Protocol {
+		if (i+1)%len(overlapPanels()) == 0 {
 			fmt.Fprintln(tw)
 		}
 	}
@@ -145,7 +156,7 @@ func sizesFigure(res *bench.Overlap, p overlapPanel) *figure.Figure {
 	f := &figure.Figure{
 		Title: p.title("overlap", res),
 		X:     figure.Axis{Label: "message", Unit: "bytes", Scale: figure.Log2},
-		Y:     figure.Axis{Label: "computation beside it", Unit: "% of its latency", Min: figure.At(0), Max: figure.At(105)},
+		Y:     figure.Axis{Label: "overlap", Unit: "% of latency", Min: figure.At(0), Max: figure.At(105)},
 	}
 	for _, r := range res.Rows {
 		if r.Side != p.side || r.Sender != p.sender {
@@ -163,8 +174,8 @@ func sizesFigure(res *bench.Overlap, p overlapPanel) *figure.Figure {
 func delaysFigure(res *bench.Overlap, p overlapPanel) *figure.Figure {
 	f := &figure.Figure{
 		Title: p.title("progress", res),
-		X:     figure.Axis{Label: "computation", Unit: "latencies without any"},
-		Y:     figure.Axis{Label: "latency", Unit: "latencies without computation", Min: figure.At(0)},
+		X:     figure.Axis{Label: "computation", Unit: "multiples of the latency without any"},
+		Y:     figure.Axis{Label: "latency", Unit: "the same", Min: figure.At(0)},
 	}
 	for _, r := range res.Rows {
 		if r.Side != p.side || r.Sender != p.sender {
