@@ -175,7 +175,7 @@ func delaysFigure(res *bench.Overlap, p overlapPanel) *figure.Figure {
 	f := &figure.Figure{
 		Title: p.title("progress", res),
 		X:     figure.Axis{Label: "computation", Unit: "multiples of the latency without any"},
-		Y:     figure.Axis{Label: "latency", Unit: "the same", Min: figure.At(0)},
+		Y:     figure.Axis{Label: "latency", Unit: "multiples of it", Min: figure.At(0)},
 	}
 	for _, r := range res.Rows {
 		if r.Side != p.side || r.Sender != p.sender {
