@@ -89,7 +89,7 @@ func (f *runFlags) mayPlotOverlap(c *bench.Config) error {
 		return nil
 	}
 	if bench.IsOverlap(c.Workload) && slices.Contains(c.Sizes, 0) {
-		return misused("--plot: messages of 0 bytes have no place on a logarithmic axis: leave size 0 out")
+		return misused("--plot: messages of 0 bytes cannot be drawn on a logarithmic axis: leave size 0 out")
 	}
 	for _, p := range overlapPanels() {
 		for _, ext := range []string{".png", ".svg", ".csv"} {
