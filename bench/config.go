@@ -38,6 +38,8 @@ type Config struct {
 	// each of them when hotspot runs with NVM.
 	NVM []NVM `json:"nvm,omitempty"`
 	Hot int   `json:"hot,omitempty"`
+	// Helper gives every rank of overlap and progress a thread that makes progress while it computes.
+	Helper bool `json:"progress_thread,omitempty"`
 	// Offset is how much later the later side posts in overlap and progress; 0: DefaultOffset.
 	Offset drivers.Time `json:"offset_ps,omitempty"`
 	Seed   int64        `json:"seed"`

@@ -114,6 +114,9 @@ func (t *task) pair(r *host.Rank, n int, arrival bool, find func(*OverlapCase, s
 	if r.ID() != 0 && r.ID() != last {
 		return nil
 	}
+	if t.c.Helper {
+		r.UseHelper()
+	}
 	buf, err := r.Alloc(n)
 	if err != nil {
 		return err

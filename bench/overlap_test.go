@@ -127,6 +127,24 @@ func TestProgress(t *testing.T) {
 	}
 }
 
+// TestOverlapWithHelper: with threads that make progress every rendezvous overlaps on both sides, and calls cost more.
+func TestOverlapWithHelper(t *testing.T) {
+	const long = 64 << 10
+	c := overlapOn("overlap", 64, long)
+	without := measureOverlap(t, c)
+	c.Helper = true
+	with := measureOverlap(t, c)
+	for _, sender := range senders {
+		for _, p := range protocols {
+			for _, side := range sides {
+				require.Greater(t, with.find(t, string(p), long, side, sender).Share, 0.95, "%s, %s side, sender %s", p, side, sender)
+			}
+		}
+	}
+	require.Greater(t, with.find(t, Eager, 64, ReceiveSide, SameTime).Latency, without.find(t, Eager, 64, ReceiveSide, SameTime).Latency)
+	require.Equal(t, without.find(t, Eager, 64, ReceiveSide, SameTime).Call+c.Cost.Lock, with.find(t, Eager, 64, ReceiveSide, SameTime).Call)
+}
+
 // TestOverlapIsDeterministic, with bytes of any seed.
 func TestOverlapIsDeterministic(t *testing.T) {
 	var first []byte
@@ -158,4 +176,9 @@ func TestOverlapRefuses(t *testing.T) {
 		require.ErrorIs(t, err, drivers.ErrConfig, name)
 		require.ErrorContains(t, err, name)
 	}
+	c := onIdeal("pingpong")
+	c.Helper = true
+	_, err := Run(context.Background(), c)
+	require.ErrorIs(t, err, drivers.ErrConfig)
+	require.ErrorContains(t, err, "a progress thread for pingpong")
 }

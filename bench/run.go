@@ -3,6 +3,7 @@ package bench
 import (
 	"context"
 	"errors"
+	"fmt"
 
 	"github.com/nicloop/nicloop/drivers"
 	"github.com/nicloop/nicloop/host"
@@ -22,6 +23,9 @@ func Run(ctx context.Context, c Config) (res *Result, err error) {
 	}
 	if err := wl.checkAlgorithm(&c); err != nil {
 		return nil, err
+	}
+	if c.Helper && !wl.paired {
+		return nil, fmt.Errorf("%w: a progress thread for %s, which does not compute", drivers.ErrConfig, wl.Name)
 	}
 	if wl.check != nil {
 		if err := wl.check(&c); err != nil {

@@ -15,6 +15,12 @@ import (
 	"github.com/spf13/cobra"
 )
 
+// Who makes progress.
+const (
+	progressCalls  = "calls"
+	progressThread = "thread"
+)
+
 // protocols are how long messages of a run travel: overlap and progress compare all unless one is named.
 func (f *runFlags) protocols(cmd *cobra.Command, c *bench.Config) []host.Rendezvous {
 	if bench.MeasuresOverlap(c.Workload) && given(cmd, "rendezvous") == "" {
@@ -28,6 +34,7 @@ func (f *runFlags) overlap(cmd *cobra.Command, c bench.Config) error {
 	if err := f.mayPlotOverlap(&c); err != nil {
 		return err
 	}
+	c.Helper = f.progress == progressThread
 	c.Offset = drivers.Time(f.offset.Nanoseconds()) * drivers.Nanosecond
 	ctx, cancel := withTimeout(cmd.Context(), f.timeout)
 	defer cancel()
@@ -73,8 +80,11 @@ func overlapFile(plot string, p overlapPanel) string {
 func (f *runFlags) idleInOverlap(cmd *cobra.Command, c *bench.Config) error {
 	several := given(cmd, "overhead", "against", "blocks", "pcap", "record", "waves", "checkpoint")
 	switch measures := bench.MeasuresOverlap(c.Workload); {
-	case !measures && given(cmd, "offset") != "":
-		return misused("--offset belongs to overlap and progress")
+	case !measures && given(cmd, "offset", "progress") != "":
+		return misused("--%s belongs to overlap and progress", given(cmd, "offset", "progress"))
+	case f.progress != progressCalls && f.progress != progressThread:
+		known := []string{progressCalls, progressThread}
+		return misused("--progress %q: expected one of %v%s", f.progress, known, drivers.Nearest(f.progress, known))
 	case measures && several != "":
 		return misused("--%s: %s is several runs, and that is about one", several, c.Workload)
 	case measures:
@@ -104,7 +114,11 @@ func (f *runFlags) mayPlotOverlap(c *bench.Config) error {
 func printOverlap(w io.Writer, res *bench.Overlap, real time.Duration) {
 	c := &res.Config
 	fmt.Fprintf(w, "%s on %s, %d nodes (%s mesh) x %d processes, seed %d\n", c.Workload, c.Device, c.Nodes, dims(res.Info.Dims), c.Procs, c.Seed)
-	fmt.Fprintf(w, "flow control %s\n\n", flowText(c.Velo))
+	fmt.Fprintf(w, "flow control %s\n", flowText(c.Velo))
+	if c.Helper {
+		fmt.Fprintf(w, "a thread of every rank makes progress while that computes; the lock they share takes %v\n", c.Cost.Lock)
+	}
+	fmt.Fprintln(w)
 	if bench.IsOverlap(c.Workload) {
 		fmt.Fprintln(w, "computation that fits beside a message on the side that computes, in % of the latency without any")
 	} else {

@@ -65,6 +65,7 @@ type runFlags struct {
 	nvmDepth           int
 	outstanding        []int
 	plot               string
+	progress           string
 	offset             time.Duration
 	pcap, waves        string
 	record, rendezvous string
@@ -102,6 +103,7 @@ func addRunFlags(cmd *cobra.Command) *runFlags {
 	fs.IntVar(&f.nvmDepth, "nvm-depth", bench.NVMDepth, "bytes of the write buffer of slow memory")
 	fs.IntVar(&f.c.Hot, "hot", 0, "nodes that send to each node with slow memory in hotspot (default: a quarter)")
 	fs.DurationVar(&f.offset, "offset", time.Duration(bench.DefaultOffset/drivers.Nanosecond), "how much later the later side posts in overlap and progress")
+	fs.StringVar(&f.progress, "progress", progressCalls, "who makes progress in overlap and progress: calls, or a thread of every rank beside them")
 	fs.StringVar(&f.plot, "plot", "", "draw hotspot with --nvm into `FILE` (.png, .svg and .csv); overlap and progress into several, by side and sender")
 	fs.StringVar(&f.division, "division", "grant-excess", "slots that do not divide: grant-excess, round-down or round-up")
 	fs.Int64Var(&f.c.Seed, "seed", d.Seed, "seed of message contents and random traffic")
