@@ -36,9 +36,13 @@ type Config struct {
 	Outstanding int             `json:"outstanding"`
 	// NVM are nodes whose memory is slow to write; Hot is how many ranks send to
 	// each of them when hotspot runs with NVM.
-	NVM  []NVM `json:"nvm,omitempty"`
-	Hot  int   `json:"hot,omitempty"`
-	Seed int64 `json:"seed"`
+	NVM []NVM `json:"nvm,omitempty"`
+	Hot int   `json:"hot,omitempty"`
+	// Helper gives every rank of overlap and progress a thread that makes progress while it computes.
+	Helper bool `json:"progress_thread,omitempty"`
+	// Offset is how much later the later side posts in overlap and progress; 0: DefaultOffset.
+	Offset drivers.Time `json:"offset_ps,omitempty"`
+	Seed   int64        `json:"seed"`
 	// Limit is the simulated time after which the run is given up; 0: none.
 	Limit drivers.Time `json:"limit_ps"`
 
@@ -107,6 +111,8 @@ func (c *Config) Validate() error {
 		return bad("%d iterations: expected at least 1", c.Iterations)
 	case c.Warmup < 0:
 		return bad("%d warm-up iterations: expected 0 or more", c.Warmup)
+	case c.Offset < 0:
+		return bad("an offset of %d ps: expected more than 0", c.Offset)
 	case c.Limit < 0:
 		return bad("a limit of %d ps: expected 0 or more", c.Limit)
 	case len(c.Sizes) == 0:

@@ -40,6 +40,8 @@ type Row struct {
 	Flow           FlowStats       `json:"flow_control"`
 	Reference      *Reference      `json:"without_flow_control,omitempty"`
 	Blocks         []capture.Block `json:"blocks,omitempty"`
+	// Of overlap and progress: each side, with an early and a late sender.
+	Overlap []OverlapCase `json:"overlap,omitempty"`
 	// Of a hotspot with slow memory: the flows, and the links that were used.
 	Flows []FlowResult `json:"flows,omitempty"`
 	Links []HeldLink   `json:"links,omitempty"`
@@ -114,6 +116,12 @@ func (res *Result) addTraffic(f *traffic) {
 	if f.held != nil {
 		row.Links = f.held.list(f.cycles())
 	}
+}
+
+// addOverlap replaces what the last row has of iterations, which are those of every single sample, by the cases.
+func (res *Result) addOverlap(t *task) {
+	row := &res.Rows[len(res.Rows)-1]
+	row.Overlap, row.Messages, row.Bandwidth, row.Iteration = t.overlap, t.sent, 0, 0
 }
 
 // flowStats adds up the counters of all ranks.

@@ -3,6 +3,7 @@ package bench
 import (
 	"context"
 	"errors"
+	"fmt"
 
 	"github.com/nicloop/nicloop/drivers"
 	"github.com/nicloop/nicloop/host"
@@ -22,6 +23,9 @@ func Run(ctx context.Context, c Config) (res *Result, err error) {
 	}
 	if err := wl.checkAlgorithm(&c); err != nil {
 		return nil, err
+	}
+	if c.Helper && !wl.paired {
+		return nil, fmt.Errorf("%w: a progress thread for %s, which does not compute", drivers.ErrConfig, wl.Name)
 	}
 	if wl.check != nil {
 		if err := wl.check(&c); err != nil {
@@ -66,13 +70,20 @@ func (wl *Workload) complete(c *Config) {
 // enoughBytes of a sender say what there is to say about long messages.
 const enoughBytes = 4 << 20
 
+// pairedSamples of so many iterations are what a paired workload takes at each size, about.
+const pairedSamples = 64
+
 // onceBytes of all ranks in one iteration take minutes: it is done once, and nothing before it.
 const onceBytes = 1 << 30
 
 // at is the configuration for one message size: who left the number of iterations
 // open gets fewer of long messages, at least two after one that warms up; one of a large world.
 func (c Config) at(wl *Workload, n int) *Config {
-	enough := max(2, enoughBytes/max(n, 1))
+	enough := enoughBytes
+	if wl.paired {
+		enough /= pairedSamples
+	}
+	enough = max(2, enough/max(n, 1))
 	switch {
 	case c.bounded && wl.messages(&c) > onceBytes/max(n, 1):
 		c.Iterations, c.Warmup = 1, 0
@@ -115,6 +126,9 @@ func (w *World) measure(ctx context.Context, wl *Workload, n int, res *Result, o
 	res.add(w, wl, t, n, w.flowStats().minus(before), obs.blocks())
 	if t.traffic != nil {
 		res.addTraffic(t.traffic)
+	}
+	if wl.paired {
+		res.addOverlap(t)
 	}
 	return nil
 }

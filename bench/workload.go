@@ -28,6 +28,8 @@ type Workload struct {
 	halfTrip bool
 	// posts: an iteration only posts a message, so iterations do not tell how far the workload is.
 	posts bool
+	// paired: what it measures are the cases of two ranks, not its iterations.
+	paired bool
 	// collective: it measures that of kind, by Config.Algorithm or by host's table.
 	collective bool
 	kind       host.Collective
@@ -35,7 +37,7 @@ type Workload struct {
 
 // Workloads lists them by name.
 func Workloads() []*Workload {
-	list := []*Workload{&alltoall, &hotspot, &multiPingpong, &pingpong, &random}
+	list := []*Workload{&alltoall, &hotspot, &multiPingpong, &overlap, &pingpong, &progress, &random}
 	for i := range exchanges {
 		list = append(list, exchanges[i].workload())
 	}
@@ -65,6 +67,9 @@ type task struct {
 	step  func()
 	// traffic is the flows of a hotspot with slow memory, else nil.
 	traffic *traffic
+	// overlap is what overlap and progress found, with how many messages.
+	overlap []OverlapCase
+	sent    int
 }
 
 type span struct{ from, to drivers.Time }

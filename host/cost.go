@@ -18,6 +18,7 @@ type Cost struct {
 	Match    drivers.Time `json:"match_ps"`           // matching one message with a receive
 	Start    drivers.Time `json:"start_ps"`           // entering a send or a receive
 	Register drivers.Time `json:"register_buffer_ps"` // looking a buffer up in the registration cache
+	Lock     drivers.Time `json:"lock_ps"`            // taking the library's lock, where a helper shares it: a line from another core's cache
 
 	// Flow control, where there is one.
 	Static  drivers.Time `json:"static_ps"`  // credit bookkeeping of one data packet, at each end
@@ -42,6 +43,7 @@ func DefaultCost() Cost {
 		Match:    30 * drivers.Nanosecond,
 		Start:    40 * drivers.Nanosecond,
 		Register: 50 * drivers.Nanosecond,
+		Lock:     60 * drivers.Nanosecond,
 		Static:   10 * drivers.Nanosecond,
 		Dynamic:  15 * drivers.Nanosecond,
 		Control:  25 * drivers.Nanosecond,

@@ -71,6 +71,7 @@ func (m *Matched) Irecv(buf []byte) (*Request, error) {
 	if m.m == nil {
 		return nil, fmt.Errorf("%w: a matched message is received twice", drivers.ErrConfig)
 	}
+	r.enter()
 	r.proc.Spend(r.cost.Start + r.cost.Match)
 	q := r.requests.get()
 	*q = Request{comm: m.comm, receive: true, env: m.env, buf: buf}

@@ -81,6 +81,9 @@ func (r *Rank) mayPost() bool { return !r.attends || r.proc.Room(velo.MaxPosts) 
 // With RMA, whose operations post lines of their own, and with schedules, which begin messages, it does so
 // step by step.
 func (r *Rank) await() error {
+	if r.failed != nil {
+		return r.helperFailed()
+	}
 	if r.bulk == nil && r.schedules.active == 0 {
 		r.stuck = false
 		if r.proc.Attend((*attention)(r), r.cost.Poll); r.err != nil || !r.stuck {
@@ -129,6 +132,9 @@ func (a *attention) Work() (done bool, until drivers.Time) {
 // step makes progress, or sleeps until there can be any. An empty mailbox counts
 // only once the hardware has caught up.
 func (r *Rank) step() (bool, error) {
+	if r.failed != nil {
+		return false, r.helperFailed()
+	}
 	got, err := r.progress()
 	if err != nil || got || r.proc.Sync() {
 		return got, err

@@ -76,6 +76,9 @@ type Rank struct {
 	queued, held int  // messages that have not left, and those of them that may not
 	lingers      bool // the function of the rank has returned
 	settles      bool // nobody runs any more
+
+	helped bool  // a helper makes progress while the rank computes
+	failed error // the helper did
 }
 
 // A peer is what a rank keeps for another one: the messages from it and those to it.
@@ -105,7 +108,13 @@ func NewRank(id, size int, proc Proc, ep *velo.Endpoint, cost *Cost) *Rank {
 func (r *Rank) Now() drivers.Time { return r.proc.Now() }
 
 // Compute lets the application work for t.
-func (r *Rank) Compute(t drivers.Time) { r.proc.Spend(t) }
+func (r *Rank) Compute(t drivers.Time) {
+	if r.helped {
+		r.computeHelped(r.proc.Now() + t)
+		return
+	}
+	r.proc.Spend(t)
+}
 
 // Stats gives the rank's counters.
 func (r *Rank) Stats() Stats { return r.stats }

@@ -92,6 +92,7 @@ func (c *Comm) checkSend(dst, tag int, context uint16, data []byte) error {
 }
 
 func (r *Rank) startSend(q *Request) error {
+	r.enter()
 	r.proc.Spend(r.cost.Start)
 	dst := int(q.env.Source)
 	r.stats.MessagesSent++
@@ -124,6 +125,7 @@ func (c *Comm) irecv(source, tag int, context uint16, buf []byte) (*Request, err
 }
 
 func (r *Rank) startReceive(q *Request) error {
+	r.enter()
 	r.proc.Spend(r.cost.Start)
 	if e, m, ok := r.match.Post(q.env, q); ok {
 		r.proc.Spend(r.cost.Match)
@@ -166,6 +168,7 @@ func (c *Comm) checkPeer(peer int, context uint16) error {
 
 // Wait makes progress until q is done.
 func (r *Rank) Wait(q *Request) (Status, error) {
+	r.enter()
 	r.waiting, r.over = q, q.done
 	for !r.over {
 		if err := r.await(); err != nil {
@@ -204,6 +207,10 @@ func (r *Rank) Test(q *Request) (Status, bool, error) {
 
 // look makes progress once, without waiting.
 func (r *Rank) look() error {
+	r.enter()
+	if r.failed != nil {
+		return r.helperFailed()
+	}
 	r.proc.Spend(r.cost.Poll)
 	r.proc.Sync()
 	_, err := r.progress()

@@ -52,6 +52,7 @@ func (r *Rank) Waitall(list []*Request) (err error) {
 
 // any waits until one of the requests is done and gives its index.
 func (r *Rank) any(list []*Request) (int, error) {
+	r.enter()
 	for {
 		at, under := survey(list)
 		if at >= 0 {

@@ -38,6 +38,7 @@ type document struct {
 var documents = []document{
 	{"run", []string{"run"}, "What one run of a workload measured.", (*bench.Result)(nil)},
 	{"congestion", []string{"run"}, "What `nicloop run hotspot --nvm` measured: the same flows with fast and with slow memory.", (*bench.Congestion)(nil)},
+	{"overlap", []string{"run"}, "What `nicloop run overlap` or `progress` measured: what either side of a message can compute beside it.", (*bench.Overlap)(nil)},
 	{"run_failure", []string{"run"}, "Why a run failed, and what it had measured before.", (*runFailure)(nil)},
 	{"budget", []string{"budget"}, "The time of one packet, stage by stage.", (*bench.Budget)(nil)},
 	{"calibration", []string{"calibrate"}, "What was measured of the blocks, beside what the model has. A file for `model:?params=` comes from `--write`.", (*calibration)(nil)},

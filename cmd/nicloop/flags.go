@@ -72,7 +72,7 @@ func (f *runFlags) idle(cmd *cobra.Command, c *bench.Config) error {
 		return misused("--size and --sizes are the same: expected one of them")
 	case short && given(cmd, "rendezvous", "chunk", "outstanding") != "":
 		return misused("--%s says how messages beyond %d bytes travel: add --size", given(cmd, "rendezvous", "chunk", "outstanding"), host.EagerMax)
-	case c.Rendezvous != host.Chunked && given(cmd, "chunk", "outstanding") != "" && len(f.outstanding) == 1:
+	case !slices.Contains(f.protocols(cmd, c), host.Chunked) && given(cmd, "chunk", "outstanding") != "" && len(f.outstanding) == 1:
 		return misused("--%s belongs to the chunked rendezvous: add --rendezvous chunked", given(cmd, "chunk", "outstanding"))
 	case c.Chunk < 1:
 		return misused("--chunk %d: expected at least 1 byte", c.Chunk)
@@ -81,7 +81,7 @@ func (f *runFlags) idle(cmd *cobra.Command, c *bench.Config) error {
 	case len(c.NVM) == 0 && given(cmd, "nvm-depth", "hot") != "":
 		return misused("--%s is about slow memory: add --nvm", given(cmd, "nvm-depth", "hot"))
 	}
-	return nil
+	return f.idleInOverlap(cmd, c)
 }
 
 // group makes a command that only holds others: what it does not know is a mistake, not a wish for help.

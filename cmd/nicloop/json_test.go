@@ -134,6 +134,7 @@ var examples = []struct {
 	{"run", "run pingpong --device model: --sizes 8", 0},
 	{"run", "run alltoall --device model: --nodes 4 --procs 2 --slots 8 --overhead", 0},
 	{"congestion", "run hotspot --device model: --nodes 9 --nvm 4:1/8 --size 4096", 0},
+	{"overlap", "run overlap --device ideal: --sizes 8,4096 --rendezvous rput", 0},
 	{"run_failure", "run alltoall --device ideal: --nodes 2 --procs 2 --flow none --slots 1", exitHang},
 	{"fabric", "fabric mesh:3x3 --rate 0.2,1", 0},
 	{"imb", "imb PingPong Barrier --device model: --msglog 3:4 --iter 2", 0},

@@ -39,6 +39,8 @@ the hardware. The same command gives the same output, byte for byte.`,
   nicloop run hotspot --nodes 4 --flow none --slots 1     see the stall that flow control avoids
   nicloop run hotspot --nodes 16 --nvm 5:1/8 --plot tree.png   slow memory, and who suffers from it
   nicloop run hotspot --nodes 16 --nvm 5:1/8 --rendezvous chunked --chunk 512 --outstanding 1,2,4,8
+  nicloop run overlap --plot overlap.png                  what either side can compute beside a message, by protocol and size
+  nicloop run progress --rendezvous rput --sizes 65536    how far a message comes while one side calls nothing
   nicloop run alltoall --nodes 4 --device 'rtl:?link_errors=1e-3'   links repair what wires break
   nicloop run alltoall --device 'mixed:?rtl=5,9&nodes=64' --waves nic.fst   nodes 5 and 9 are RTL, the other 62 the model
   nicloop run alltoall --nodes 64 --waves dump.fst --waves-node 37 --waves-from 20000 --waves-to 21000
@@ -63,6 +65,8 @@ type runFlags struct {
 	nvmDepth           int
 	outstanding        []int
 	plot               string
+	progress           string
+	offset             time.Duration
 	pcap, waves        string
 	record, rendezvous string
 	wavesFrom, wavesTo uint64
@@ -78,7 +82,7 @@ func addRunFlags(cmd *cobra.Command) *runFlags {
 	f := &runFlags{c: d}
 	fs := cmd.Flags()
 	fs.SortFlags = false
-	fs.StringVar(&f.c.Device, "device", d.Device, "what stands behind the driver, such as rtl:, model: or mixed:?rtl=5,9; see nicloop device list")
+	fs.StringVar(&f.c.Device, "device", d.Device, "what stands behind the driver, such as rtl:, model: or mixed:?rtl=5,9; see nicloop device list (overlap and progress: model:)")
 	fs.IntVar(&f.c.Nodes, "nodes", d.Nodes, "nodes")
 	fs.IntVar(&f.c.Procs, "procs", d.Procs, "processes per node")
 	fs.IntSliceVar(&f.c.Sizes, "sizes", nil, "message sizes in bytes (default: the workload's)")
@@ -92,13 +96,15 @@ func addRunFlags(cmd *cobra.Command) *runFlags {
 	fs.BoolVar(&f.c.Velo.Piggyback, "piggyback", d.Velo.Piggyback, "return credits in data packets that have room")
 	fs.BoolVar(&f.overhead, "overhead", false, "run without flow control too, into mailboxes that never fill up, and say what flow control costs")
 	fs.BoolVar(&f.c.Local, "local", d.Local, "messages between ranks of a node bypass the NIC and take no credits")
-	fs.StringVar(&f.rendezvous, "rendezvous", string(d.Rendezvous), "how messages beyond 2048 bytes travel: rget, rput or chunked")
+	fs.StringVar(&f.rendezvous, "rendezvous", string(d.Rendezvous), "how messages beyond 2048 bytes travel: rget, rput or chunked (overlap and progress: each)")
 	fs.IntVar(&f.c.Chunk, "chunk", d.Chunk, "bytes of one get of the chunked rendezvous")
 	fs.IntSliceVar(&f.outstanding, "outstanding", []int{d.Outstanding}, "gets under way per rank of the chunked rendezvous; a list for hotspot with --nvm")
 	fs.StringArrayVar(&f.nvm, "nvm", nil, "NODE:NUM/DEN: that node's memory takes long messages at NUM/DEN of line rate; repeatable")
 	fs.IntVar(&f.nvmDepth, "nvm-depth", bench.NVMDepth, "bytes of the write buffer of slow memory")
 	fs.IntVar(&f.c.Hot, "hot", 0, "nodes that send to each node with slow memory in hotspot (default: a quarter)")
-	fs.StringVar(&f.plot, "plot", "", "draw hotspot with --nvm into `FILE` (.png, .svg and .csv)")
+	fs.DurationVar(&f.offset, "offset", time.Duration(bench.DefaultOffset/drivers.Nanosecond), "how much later the later side posts in overlap and progress")
+	fs.StringVar(&f.progress, "progress", progressCalls, "who makes progress in overlap and progress: calls, or a thread of every rank beside them")
+	fs.StringVar(&f.plot, "plot", "", "draw hotspot with --nvm into `FILE` (.png, .svg and .csv); overlap and progress into several, by side and sender")
 	fs.StringVar(&f.division, "division", "grant-excess", "slots that do not divide: grant-excess, round-down or round-up")
 	fs.Int64Var(&f.c.Seed, "seed", d.Seed, "seed of message contents and random traffic")
 	fs.BoolVar(&f.c.Blocks, "blocks", false, "break packet latency down by block; costs speed (default: for pingpong)")
@@ -127,6 +133,9 @@ const longest = 100 * 24 * time.Hour
 
 func (f *runFlags) run(cmd *cobra.Command, workload string) (err error) {
 	c := f.c
+	if bench.MeasuresOverlap(workload) && given(cmd, "device") == "" {
+		c.Device = "model:"
+	}
 	takeNodes(cmd, c.Device, &c.Nodes)
 	c.Workload, c.Velo.Flow, c.Rendezvous = workload, velo.Flow(f.flow), host.Rendezvous(f.rendezvous)
 	c.Sizes = append(c.Sizes, f.size...)
@@ -154,8 +163,10 @@ func (f *runFlags) run(cmd *cobra.Command, workload string) (err error) {
 	}
 	sweep := workload == "hotspot" && len(c.NVM) > 0
 	switch {
-	case !sweep && (len(f.outstanding) != 1 || f.plot != ""):
-		return usageError{fmt.Errorf("--plot and a list of --outstanding belong to hotspot with --nvm")}
+	case !sweep && len(f.outstanding) != 1:
+		return usageError{fmt.Errorf("a list of --outstanding belongs to hotspot with --nvm")}
+	case !sweep && f.plot != "" && !bench.MeasuresOverlap(workload):
+		return usageError{fmt.Errorf("--plot belongs to hotspot with --nvm, overlap and progress")}
 	case sweep && f.overhead:
 		return usageError{fmt.Errorf("--overhead: hotspot with --nvm compares slow memory with fast, not flow control with none")}
 	case len(f.outstanding) > 1 && c.Rendezvous != host.Chunked:
@@ -181,8 +192,11 @@ func (f *runFlags) run(cmd *cobra.Command, workload string) (err error) {
 	if err := f.setWaves(cmd, &c); err != nil {
 		return err
 	}
-	if sweep {
+	switch {
+	case sweep:
 		return f.congestion(cmd, c)
+	case bench.MeasuresOverlap(workload):
+		return f.overlap(cmd, c)
 	}
 	ctx, cancel := withTimeout(cmd.Context(), f.timeout)
 	defer cancel()

@@ -1,0 +1,98 @@
+package bench
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/nicloop/nicloop/drivers"
+	"github.com/nicloop/nicloop/host"
+)
+
+// Eager is the protocol of messages that VELO carries.
+const Eager = "eager"
+
+// An Overlap is what overlap or progress measured, protocol by protocol.
+type Overlap struct {
+	Config Config       `json:"config"`
+	Info   drivers.Info `json:"device"`
+	Rows   []OverlapRow `json:"rows"`
+	// What all runs together verified and simulated.
+	Verified uint64       `json:"verified_bytes"`
+	End      drivers.Time `json:"end_ps"`
+	Cycles   uint64       `json:"cycles"`
+}
+
+// An OverlapRow is a case at one size by one protocol.
+type OverlapRow struct {
+	Protocol string `json:"protocol"` // eager, or a rendezvous
+	Bytes    int    `json:"bytes"`
+	OverlapCase
+}
+
+// MeasuresOverlap tells whether a workload is one of MeasureOverlap's.
+func MeasuresOverlap(workload string) bool {
+	return workload == overlap.Name || workload == progress.Name
+}
+
+// IsOverlap tells whether a workload measures shares by size, not by delay.
+func IsOverlap(workload string) bool { return workload == overlap.Name }
+
+// MeasureOverlap runs overlap or progress: sizes that VELO carries once, the others by each of the protocols.
+func MeasureOverlap(ctx context.Context, c Config, protocols []host.Rendezvous) (*Overlap, error) {
+	wl, err := FindWorkload(c.Workload)
+	if err != nil {
+		return nil, err
+	}
+	wl.complete(&c)
+	switch {
+	case !wl.paired:
+		return nil, fmt.Errorf("%w: %s does not measure overlap: expected %s or %s", drivers.ErrConfig, c.Workload, overlap.Name, progress.Name)
+	case c.Pcap != nil || c.Record != nil || c.Waves != nil || c.Checkpoints != nil || c.Blocks:
+		return nil, fmt.Errorf("%w: %s is several runs: captures, logs, waves and blocks show one; use another workload for them", drivers.ErrConfig, c.Workload)
+	}
+	c.Offset = c.offset()
+	res := &Overlap{Config: c}
+	step, parts := c.Step, overlapParts(c.Sizes, protocols)
+	for i, part := range parts {
+		run := c
+		run.Sizes = part.sizes
+		if part.protocol != Eager {
+			run.Rendezvous = host.Rendezvous(part.protocol)
+		}
+		if step != nil {
+			run.Step = func(done, of int) { step(i*of+done, len(parts)*of) }
+		}
+		one, err := Run(ctx, run)
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", part.protocol, err)
+		}
+		res.Info = one.Info
+		res.Verified, res.End, res.Cycles = res.Verified+one.Verified, res.End+one.End, res.Cycles+one.Cycles
+		for _, r := range one.Rows {
+			for _, c := range r.Overlap {
+				res.Rows = append(res.Rows, OverlapRow{part.protocol, r.Bytes, c})
+			}
+		}
+	}
+	return res, nil
+}
+
+// An overlapPart is the sizes of one run.
+type overlapPart struct {
+	protocol string
+	sizes    []int
+}
+
+func overlapParts(sizes []int, protocols []host.Rendezvous) (parts []overlapPart) {
+	long := slices.DeleteFunc(slices.Clone(sizes), func(n int) bool { return n <= host.EagerMax })
+	if short := slices.DeleteFunc(slices.Clone(sizes), func(n int) bool { return n > host.EagerMax }); len(short) > 0 {
+		parts = append(parts, overlapPart{Eager, short})
+	}
+	for _, p := range protocols {
+		if len(long) > 0 {
+			parts = append(parts, overlapPart{string(p), long})
+		}
+	}
+	return parts
+}

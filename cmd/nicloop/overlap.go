@@ -1,0 +1,205 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"text/tabwriter"
+	"time"
+
+	"github.com/nicloop/nicloop/bench"
+	"github.com/nicloop/nicloop/bench/figure"
+	"github.com/nicloop/nicloop/drivers"
+	"github.com/nicloop/nicloop/host"
+	"github.com/spf13/cobra"
+)
+
+// Who makes progress.
+const (
+	progressCalls  = "calls"
+	progressThread = "thread"
+)
+
+// protocols are how long messages of a run travel: overlap and progress compare all unless one is named.
+func (f *runFlags) protocols(cmd *cobra.Command, c *bench.Config) []host.Rendezvous {
+	if bench.MeasuresOverlap(c.Workload) && given(cmd, "rendezvous") == "" {
+		return []host.Rendezvous{host.RGET, host.RPUT, host.Chunked}
+	}
+	return []host.Rendezvous{c.Rendezvous}
+}
+
+// overlap runs overlap or progress.
+func (f *runFlags) overlap(cmd *cobra.Command, c bench.Config) error {
+	if err := f.mayPlotOverlap(&c); err != nil {
+		return err
+	}
+	c.Helper = f.progress == progressThread
+	c.Offset = drivers.Time(f.offset.Nanoseconds()) * drivers.Nanosecond
+	ctx, cancel := withTimeout(cmd.Context(), f.timeout)
+	defer cancel()
+	bar := newBar(cmd.ErrOrStderr(), c.Workload)
+	c.Building, c.Step = bar.describe, bar.set
+	begin := time.Now()
+	res, err := bench.MeasureOverlap(ctx, c, f.protocols(cmd, &c))
+	bar.finish()
+	if err != nil {
+		return err
+	}
+	if f.plot != "" {
+		for name, fig := range overlapFigures(res) {
+			if err := fig.Save(overlapFile(f.plot, name)); err != nil {
+				return err
+			}
+		}
+	}
+	if f.json {
+		return writeJSON(cmd.OutOrStdout(), res)
+	}
+	printOverlap(cmd.OutOrStdout(), res, time.Since(begin))
+	return nil
+}
+
+// An overlapPanel is one figure: which side computes, and when the sender posts.
+type overlapPanel struct{ side, sender string }
+
+func overlapPanels() (list []overlapPanel) {
+	for _, side := range []string{bench.SendSide, bench.ReceiveSide} {
+		for _, sender := range []string{bench.SameTime, bench.EarlySender, bench.LateSender} {
+			list = append(list, overlapPanel{side, sender})
+		}
+	}
+	return list
+}
+
+func overlapFile(plot string, p overlapPanel) string {
+	return figure.Base(plot) + "-" + p.side + "-" + p.sender
+}
+
+// idleInOverlap names a flag that overlap or progress, or what is no such workload, has no use for.
+func (f *runFlags) idleInOverlap(cmd *cobra.Command, c *bench.Config) error {
+	several := given(cmd, "overhead", "against", "blocks", "pcap", "record", "waves", "checkpoint")
+	switch measures := bench.MeasuresOverlap(c.Workload); {
+	case !measures && given(cmd, "offset", "progress") != "":
+		return misused("--%s belongs to overlap and progress", given(cmd, "offset", "progress"))
+	case f.progress != progressCalls && f.progress != progressThread:
+		known := []string{progressCalls, progressThread}
+		return misused("--progress %q: expected one of %v%s", f.progress, known, drivers.Nearest(f.progress, known))
+	case measures && several != "":
+		return misused("--%s: %s is several runs, and that is about one", several, c.Workload)
+	case measures:
+		return positive("offset", f.offset)
+	}
+	return nil
+}
+
+// mayPlotOverlap refuses before the run what could not be drawn after it.
+func (f *runFlags) mayPlotOverlap(c *bench.Config) error {
+	if f.plot == "" {
+		return nil
+	}
+	if bench.IsOverlap(c.Workload) && slices.Contains(c.Sizes, 0) {
+		return misused("--plot: messages of 0 bytes cannot be drawn on a logarithmic axis: leave size 0 out")
+	}
+	for _, p := range overlapPanels() {
+		for _, ext := range []string{".png", ".svg", ".csv"} {
+			if err := f.mayWrite(overlapFile(f.plot, p) + ext); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+func printOverlap(w io.Writer, res *bench.Overlap, real time.Duration) {
+	c := &res.Config
+	fmt.Fprintf(w, "%s on %s, %d nodes (%s mesh) x %d processes, seed %d\n", c.Workload, c.Device, c.Nodes, dims(res.Info.Dims), c.Procs, c.Seed)
+	fmt.Fprintf(w, "flow control %s\n", flowText(c.Velo))
+	if c.Helper {
+		fmt.Fprintf(w, "a thread of every rank makes progress while that computes; the lock they share takes %v\n", c.Cost.Lock)
+	}
+	fmt.Fprintln(w)
+	if bench.IsOverlap(c.Workload) {
+		fmt.Fprintln(w, "computation that fits beside a message on the side that computes, in % of the latency without any")
+	} else {
+		fmt.Fprintf(w, "what of a message is over when one side ends a computation of %d times its latency, in %% of that\n", bench.LongestDelay)
+	}
+	fmt.Fprintf(w, "same: both post at one time; early: the sender %v before the receiver; late: after it\n", c.Offset)
+	tw := tabwriter.NewWriter(w, 0, 0, 3, ' ', tabwriter.AlignRight)
+	fmt.Fprintln(tw, "\t\tsend\t\t\t\treceive\t\t\t\t")
+	fmt.Fprintln(tw, "protocol\tbytes\tlatency\tsame\tearly\tlate\tlatency\tsame\tearly\tlate\t")
+	for i, r := range res.Rows {
+		switch {
+		case r.Side == bench.SendSide && r.Sender == bench.SameTime:
+			fmt.Fprintf(tw, "%s\t%d\t%v\t", r.Protocol, r.Bytes, r.Latency)
+		case r.Sender == bench.SameTime:
+			fmt.Fprintf(tw, "%v\t", r.Latency)
+		}
+		fmt.Fprintf(tw, "%.1f\t", 100*r.Share)
+		if (i+1)%len(overlapPanels()) == 0 {
+			fmt.Fprintln(tw)
+		}
+	}
+	tw.Flush()
+	fmt.Fprintf(w, "\nverified %d bytes; simulated %v (%d cycles) in %.2f s, %.0f cycles/s\n",
+		res.Verified, res.End, res.Cycles, real.Seconds(), float64(res.Cycles)/real.Seconds())
+}
+
+// overlapFigures are drawn as the paper has them: overlap over the size, latency over the delay.
+func overlapFigures(res *bench.Overlap) map[overlapPanel]*figure.Figure {
+	figures := map[overlapPanel]*figure.Figure{}
+	for _, p := range overlapPanels() {
+		if bench.IsOverlap(res.Config.Workload) {
+			figures[p] = sizesFigure(res, p)
+		} else {
+			figures[p] = delaysFigure(res, p)
+		}
+	}
+	return figures
+}
+
+func (p overlapPanel) title(what string, res *bench.Overlap) string {
+	post := p.sender + " sender"
+	if p.sender == bench.SameTime {
+		post = "both post at one time"
+	}
+	return fmt.Sprintf("%s%s of the %s side, %s, %s", strings.ToUpper(what[:1]), what[1:], p.side, post, res.Config.Device)
+}
+
+func sizesFigure(res *bench.Overlap, p overlapPanel) *figure.Figure {
+	f := &figure.Figure{
+		Title: p.title("overlap", res),
+		X:     figure.Axis{Label: "message", Unit: "bytes", Scale: figure.Log2},
+		Y:     figure.Axis{Label: "overlap", Unit: "% of latency", Min: figure.At(0), Max: figure.At(105)},
+	}
+	for _, r := range res.Rows {
+		if r.Side != p.side || r.Sender != p.sender {
+			continue
+		}
+		if n := len(f.Series); n == 0 || f.Series[n-1].Name != r.Protocol {
+			f.Series = append(f.Series, figure.Series{Name: r.Protocol})
+		}
+		s := &f.Series[len(f.Series)-1]
+		s.Points = append(s.Points, figure.Point{X: float64(r.Bytes), Y: 100 * r.Share})
+	}
+	return f
+}
+
+func delaysFigure(res *bench.Overlap, p overlapPanel) *figure.Figure {
+	f := &figure.Figure{
+		Title: p.title("progress", res),
+		X:     figure.Axis{Label: "computation", Unit: "multiples of the latency without any"},
+		Y:     figure.Axis{Label: "latency", Unit: "multiples of it", Min: figure.At(0)},
+	}
+	for _, r := range res.Rows {
+		if r.Side != p.side || r.Sender != p.sender {
+			continue
+		}
+		s := figure.Series{Name: fmt.Sprintf("%s, %d bytes", r.Protocol, r.Bytes)}
+		for _, x := range r.Samples {
+			s.Points = append(s.Points, figure.Point{X: float64(x.Computation) / float64(r.Latency), Y: float64(x.Latency) / float64(r.Latency)})
+		}
+		f.Series = append(f.Series, s)
+	}
+	return f
+}
