@@ -147,7 +147,7 @@ func TestVerdictLinksStand(t *testing.T) {
 			if err != nil {
 				return nil, err
 			}
-			return shortOf{sys.(drivers.Timed), 1, regs.WireLevel(1), 1 << regs.WireLevelCredits1.LSB()}, nil
+			return shortOf{sys.(drivers.Timed), 1, regs.WireCredits(1), 1 << regs.WireCreditsCredits1.LSB()}, nil
 		}
 		_, err = Run(context.Background(), full)
 		require.ErrorAs(t, err, &v, c.device)

@@ -32,7 +32,7 @@ func (l LostCredits) String() string {
 }
 
 // A portLevel is what a router has at the port of a link that works.
-type portLevel struct{ credits, flits [4]uint64 }
+type portLevel struct{ credits, flits [regs.TorusVCs]uint64 }
 
 // lostOnLinks finds the credits that are lost between routers. Nothing moves: what a link's sender does not have must be flits that
 // wait at its other end. Links that do not work, or of which nothing can be read, are left out.
@@ -73,7 +73,7 @@ func (w *World) lostOnLinks() (lost []LostCredits, err error) {
 	return lost, nil
 }
 
-// portLevelOf reads WIRE_LEVEL, which is there in simulations alone.
+// portLevelOf reads WIRE_CREDITS and WIRE_FLITS, which are there in simulations alone.
 func portLevelOf(dev drivers.Device, link uint8) (l portLevel, ok bool, err error) {
 	const works = regs.LinkStatusConnected | regs.LinkStatusCarrier | regs.LinkStatusAgreed
 	var bus *drivers.BusError
@@ -84,14 +84,22 @@ func portLevelOf(dev drivers.Device, link uint8) (l portLevel, ok bool, err erro
 		}
 		return l, false, err
 	}
-	v, err := dev.ReadReg(regs.WireLevel(link))
-	if errors.As(err, &bus) {
-		return l, false, nil
+	for _, level := range []struct {
+		off uint32
+		of  *[regs.TorusVCs]uint64
+	}{{regs.WireCredits(link), &l.credits}, {regs.WireFlits(link), &l.flits}} {
+		v, err := dev.ReadReg(level.off)
+		if err != nil {
+			if errors.As(err, &bus) {
+				err = nil
+			}
+			return l, false, err
+		}
+		for vc := range level.of {
+			level.of[vc] = v >> (8 * vc) & 0xff
+		}
 	}
-	for vc := range l.credits {
-		l.credits[vc], l.flits[vc] = v>>(8*vc)&0xff, v>>(32+8*vc)&0xff
-	}
-	return l, err == nil, err
+	return l, true, nil
 }
 
 // neighbour is the node behind a link of a mesh or torus; -1: none.

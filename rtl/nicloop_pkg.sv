@@ -2,7 +2,7 @@
 package nicloop_pkg;
   localparam logic [63:0] MAGIC_VALUE = 64'h31504f4f4c43494e;
   localparam logic [63:0] VERSION_VALUE = 64'd1;
-  localparam logic [63:0] DESC_HASH_VALUE = 64'h4132338ccb6b586b;
+  localparam logic [63:0] DESC_HASH_VALUE = 64'h0709f08a124be0ac;
 
   localparam int CLOCK_PS = 6400;  // clock period: 156.25 MHz core clock
   localparam int SLOT_BYTES = 64;  // one mailbox slot
@@ -632,21 +632,30 @@ package nicloop_pkg;
   localparam int WIRE_CTRL_DOWN_LSB = 0;
   localparam int WIRE_CTRL_DOWN_W = 1;
   localparam logic [18:0] REG_WIRE_FAULTS = 19'h00020;  // ro: words corrupted or lost since reset
-  localparam logic [18:0] REG_WIRE_LEVEL = 19'h00028;  // ro: of the router's port now, by channel: credits of its output, flits in the buffer of its input. When nothing is on its way over a link, the credits at one end and the flits at the other are VC_DEPTH together
-  localparam int WIRE_LEVEL_CREDITS0_LSB = 0;
-  localparam int WIRE_LEVEL_CREDITS0_W = 8;
-  localparam int WIRE_LEVEL_CREDITS1_LSB = 8;
-  localparam int WIRE_LEVEL_CREDITS1_W = 8;
-  localparam int WIRE_LEVEL_CREDITS2_LSB = 16;
-  localparam int WIRE_LEVEL_CREDITS2_W = 8;
-  localparam int WIRE_LEVEL_CREDITS3_LSB = 24;
-  localparam int WIRE_LEVEL_CREDITS3_W = 8;
-  localparam int WIRE_LEVEL_FLITS0_LSB = 32;
-  localparam int WIRE_LEVEL_FLITS0_W = 8;
-  localparam int WIRE_LEVEL_FLITS1_LSB = 40;
-  localparam int WIRE_LEVEL_FLITS1_W = 8;
-  localparam int WIRE_LEVEL_FLITS2_LSB = 48;
-  localparam int WIRE_LEVEL_FLITS2_W = 8;
-  localparam int WIRE_LEVEL_FLITS3_LSB = 56;
-  localparam int WIRE_LEVEL_FLITS3_W = 8;
+  localparam logic [18:0] REG_WIRE_CREDITS = 19'h00028;  // ro: credits of the router's output at the port now, by channel. When nothing is on its way over a link, they and WIRE_FLITS of the other end are VC_DEPTH together
+  localparam int WIRE_CREDITS_CREDITS0_LSB = 0;
+  localparam int WIRE_CREDITS_CREDITS0_W = 8;
+  localparam int WIRE_CREDITS_CREDITS1_LSB = 8;
+  localparam int WIRE_CREDITS_CREDITS1_W = 8;
+  localparam int WIRE_CREDITS_CREDITS2_LSB = 16;
+  localparam int WIRE_CREDITS_CREDITS2_W = 8;
+  localparam int WIRE_CREDITS_CREDITS3_LSB = 24;
+  localparam int WIRE_CREDITS_CREDITS3_W = 8;
+  localparam int WIRE_CREDITS_CREDITS4_LSB = 32;
+  localparam int WIRE_CREDITS_CREDITS4_W = 8;
+  localparam int WIRE_CREDITS_CREDITS5_LSB = 40;
+  localparam int WIRE_CREDITS_CREDITS5_W = 8;
+  localparam logic [18:0] REG_WIRE_FLITS = 19'h00030;  // ro: flits in the buffer of the router's input at the port now, by channel
+  localparam int WIRE_FLITS_FLITS0_LSB = 0;
+  localparam int WIRE_FLITS_FLITS0_W = 8;
+  localparam int WIRE_FLITS_FLITS1_LSB = 8;
+  localparam int WIRE_FLITS_FLITS1_W = 8;
+  localparam int WIRE_FLITS_FLITS2_LSB = 16;
+  localparam int WIRE_FLITS_FLITS2_W = 8;
+  localparam int WIRE_FLITS_FLITS3_LSB = 24;
+  localparam int WIRE_FLITS_FLITS3_W = 8;
+  localparam int WIRE_FLITS_FLITS4_LSB = 32;
+  localparam int WIRE_FLITS_FLITS4_W = 8;
+  localparam int WIRE_FLITS_FLITS5_LSB = 40;
+  localparam int WIRE_FLITS_FLITS5_W = 8;
 endpackage

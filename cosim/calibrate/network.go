@@ -90,7 +90,7 @@ func blockade(ctx context.Context, c *Config, p *nic.Params) error {
 	})
 }
 
-// start reads a register whose table is being cleared.
+// start reads a register whose table is being cleared, also in the cycles in which the read is decoded.
 func start(ctx context.Context, c *Config, p *nic.Params) error {
 	return onProbe(ctx, c, "", func(b *probe) error {
 		for i := range 2 {
@@ -100,7 +100,7 @@ func start(ctx context.Context, c *Config, p *nic.Params) error {
 			}
 			took := b.m.Now() - before
 			if i == 0 {
-				p.NIC.Clear = took + 1
+				p.NIC.Clear = took + 1 + nic.RegDecode
 			} else {
 				p.NIC.Clear -= took
 			}

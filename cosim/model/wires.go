@@ -4,6 +4,7 @@ import (
 	"github.com/nicloop/nicloop/cosim/fabric"
 	"github.com/nicloop/nicloop/cosim/nic"
 	"github.com/nicloop/nicloop/drivers"
+	"github.com/nicloop/nicloop/drivers/regs"
 )
 
 // A network implements nic.Wires: link l of a node is port l+1 of its router.
@@ -56,7 +57,7 @@ func (n *network) WireFaults(node, link int) uint64 {
 }
 
 // PortLevel implements nic.Wires.
-func (n *network) PortLevel(node, link int) (credits, flits [4]uint8) {
+func (n *network) PortLevel(node, link int) (credits, flits [regs.TorusVCs]uint8) {
 	n.catchUp(n.m.Now())
 	for vc := range n.topology.VCs() {
 		c, f := n.f.PortLevel(node, link+1, vc)

@@ -32,7 +32,7 @@ func (n *node) postReg(op regOp) {
 // Cycles of the register file (rtl/core/regfile.sv): an access is done that many after it was taken, being decoded in between, and
 // what a read found is there one later.
 const (
-	regDecode drivers.Cycle = 2
+	RegDecode drivers.Cycle = 2
 	regAnswer drivers.Cycle = 1
 )
 
@@ -41,7 +41,7 @@ const (
 func (n *node) dueAt(op *regOp) drivers.Cycle {
 	at := max(op.at+1, n.regFree) + 1
 	if !n.besides(op.off) {
-		at += regDecode
+		at += RegDecode
 	}
 	if clear := n.m.cfg.Timing.Clear + 1; at < clear && (op.read || op.off >= regs.MboxBase(0) && op.off < regs.ATUBase(0)) {
 		at = clear

@@ -23,7 +23,7 @@ type Wires interface {
 	LinkState(node, link int) LinkState
 	WireFaults(node, link int) uint64
 	// PortLevel is what the router has at the link's port, by channel: credits of its output, flits in the buffer of its input.
-	PortLevel(node, link int) (credits, flits [4]uint8)
+	PortLevel(node, link int) (credits, flits [regs.TorusVCs]uint8)
 	// Lookahead is Config.Lookahead, which Expose may shorten.
 	Lookahead() drivers.Cycle
 }
@@ -174,8 +174,12 @@ func (n *node) readLink(off uint32, i uint8) (uint64, bool) {
 	switch off {
 	case regs.WireFaults(i):
 		return n.p.wires.WireFaults(n.id, int(i)), true
-	case regs.WireLevel(i):
-		return n.portLevel(int(i)), true
+	case regs.WireCredits(i):
+		credits, _ := n.p.wires.PortLevel(n.id, int(i))
+		return byChannel(credits), true
+	case regs.WireFlits(i):
+		_, flits := n.p.wires.PortLevel(n.id, int(i))
+		return byChannel(flits), true
 	case regs.LinkCRCErrors(i):
 		return s.CRCErrors, true
 	case regs.LinkRetransmissions(i):
@@ -199,11 +203,10 @@ func (n *node) readLink(off uint32, i uint8) (uint64, bool) {
 	return v, true
 }
 
-// portLevel is what WIRE_LEVEL shows.
-func (n *node) portLevel(link int) (v uint64) {
-	credits, flits := n.p.wires.PortLevel(n.id, link)
-	for vc := range credits {
-		v |= uint64(credits[vc])<<(regs.WireLevelCredits0.LSB()+8*vc) | uint64(flits[vc])<<(regs.WireLevelFlits0.LSB()+8*vc)
+// byChannel is what WIRE_CREDITS and WIRE_FLITS show.
+func byChannel(levels [regs.TorusVCs]uint8) (v uint64) {
+	for vc, l := range levels {
+		v |= uint64(l) << (8 * vc)
 	}
 	return v
 }

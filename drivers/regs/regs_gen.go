@@ -10,7 +10,7 @@ const (
 	// VersionValue is the version of the description.
 	VersionValue = 1
 	// DescHashValue is what register DESC_HASH reads on hardware built from the same description.
-	DescHashValue uint64 = 0x4132338ccb6b586b
+	DescHashValue uint64 = 0x0709f08a124be0ac
 )
 
 const (
@@ -1407,8 +1407,11 @@ func WireCtrl(link uint8) uint32 { return strided(0x70018, 0x1000, 6, link) }
 // WireFaults is the address of register WIRE_FAULTS of a link (ro): words corrupted or lost since reset.
 func WireFaults(link uint8) uint32 { return strided(0x70020, 0x1000, 6, link) }
 
-// WireLevel is the address of register WIRE_LEVEL of a link (ro): of the router's port now, by channel: credits of its output, flits in the buffer of its input. When nothing is on its way over a link, the credits at one end and the flits at the other are VC_DEPTH together.
-func WireLevel(link uint8) uint32 { return strided(0x70028, 0x1000, 6, link) }
+// WireCredits is the address of register WIRE_CREDITS of a link (ro): credits of the router's output at the port now, by channel. When nothing is on its way over a link, they and WIRE_FLITS of the other end are VC_DEPTH together.
+func WireCredits(link uint8) uint32 { return strided(0x70028, 0x1000, 6, link) }
+
+// WireFlits is the address of register WIRE_FLITS of a link (ro): flits in the buffer of the router's input at the port now, by channel.
+func WireFlits(link uint8) uint32 { return strided(0x70030, 0x1000, 6, link) }
 
 // Fields of register WIRE_ERRORS.
 const (
@@ -1425,16 +1428,24 @@ const (
 	WireCtrlDown uint64 = 1 << 0
 )
 
-// Fields of register WIRE_LEVEL.
+// Fields of register WIRE_CREDITS.
 const (
-	WireLevelCredits0 Bits = 0x0800 // [7:0]
-	WireLevelCredits1 Bits = 0x0808 // [15:8]
-	WireLevelCredits2 Bits = 0x0810 // [23:16]
-	WireLevelCredits3 Bits = 0x0818 // [31:24]
-	WireLevelFlits0   Bits = 0x0820 // [39:32]
-	WireLevelFlits1   Bits = 0x0828 // [47:40]
-	WireLevelFlits2   Bits = 0x0830 // [55:48]
-	WireLevelFlits3   Bits = 0x0838 // [63:56]
+	WireCreditsCredits0 Bits = 0x0800 // [7:0]
+	WireCreditsCredits1 Bits = 0x0808 // [15:8]
+	WireCreditsCredits2 Bits = 0x0810 // [23:16]
+	WireCreditsCredits3 Bits = 0x0818 // [31:24]
+	WireCreditsCredits4 Bits = 0x0820 // [39:32]
+	WireCreditsCredits5 Bits = 0x0828 // [47:40]
+)
+
+// Fields of register WIRE_FLITS.
+const (
+	WireFlitsFlits0 Bits = 0x0800 // [7:0]
+	WireFlitsFlits1 Bits = 0x0808 // [15:8]
+	WireFlitsFlits2 Bits = 0x0810 // [23:16]
+	WireFlitsFlits3 Bits = 0x0818 // [31:24]
+	WireFlitsFlits4 Bits = 0x0820 // [39:32]
+	WireFlitsFlits5 Bits = 0x0828 // [47:40]
 )
 
 // table holds every register in order of address.
@@ -1663,14 +1674,20 @@ var table = []Register{
 		{Name: "down", Bits: 0x0100},
 	}},
 	{Name: "WIRE_FAULTS", Offset: 0x70020, Stride: 0x1000, Count: 6, Access: RO, Doc: "words corrupted or lost since reset", Fields: nil},
-	{Name: "WIRE_LEVEL", Offset: 0x70028, Stride: 0x1000, Count: 6, Access: RO, Doc: "of the router's port now, by channel: credits of its output, flits in the buffer of its input. When nothing is on its way over a link, the credits at one end and the flits at the other are VC_DEPTH together", Fields: []Field{
+	{Name: "WIRE_CREDITS", Offset: 0x70028, Stride: 0x1000, Count: 6, Access: RO, Doc: "credits of the router's output at the port now, by channel. When nothing is on its way over a link, they and WIRE_FLITS of the other end are VC_DEPTH together", Fields: []Field{
 		{Name: "credits0", Bits: 0x0800},
 		{Name: "credits1", Bits: 0x0808},
 		{Name: "credits2", Bits: 0x0810},
 		{Name: "credits3", Bits: 0x0818},
-		{Name: "flits0", Bits: 0x0820},
-		{Name: "flits1", Bits: 0x0828},
-		{Name: "flits2", Bits: 0x0830},
-		{Name: "flits3", Bits: 0x0838},
+		{Name: "credits4", Bits: 0x0820},
+		{Name: "credits5", Bits: 0x0828},
+	}},
+	{Name: "WIRE_FLITS", Offset: 0x70030, Stride: 0x1000, Count: 6, Access: RO, Doc: "flits in the buffer of the router's input at the port now, by channel", Fields: []Field{
+		{Name: "flits0", Bits: 0x0800},
+		{Name: "flits1", Bits: 0x0808},
+		{Name: "flits2", Bits: 0x0810},
+		{Name: "flits3", Bits: 0x0818},
+		{Name: "flits4", Bits: 0x0820},
+		{Name: "flits5", Bits: 0x0828},
 	}},
 }

@@ -81,25 +81,25 @@ module sim_node #(
   logic [LINKS*64-1:0]     m_tdata, s_tdata;
   logic [LINKS*(WORD_W-64)-1:0] m_tuser, s_tuser;
   logic [LINKS*WORD_W-1:0] m_word;
-  logic [LINKS*64-1:0]     level;
+  logic [LINKS*64-1:0]     credits, flits;
   generate
     for (genvar l = 0; l < LINKS; l++) begin : g_link
       assign m_word[l*WORD_W+:WORD_W] = {m_tuser[l*(WORD_W-64)+:WORD_W-64], m_tdata[l*64+:64]};
       assign {s_tuser[l*(WORD_W-64)+:WORD_W-64], s_tdata[l*64+:64]} = rx_word[l*WORD_W+:WORD_W];
       // What the router keeps for itself, by channel: a mesh where nothing moves has all credits, or flits for them.
-      for (genvar v = 0; v < 4; v++) begin : g_vc
+      for (genvar v = 0; v < 8; v++) begin : g_vc
         if (v < VCS) begin : g_is
-          assign level[l*64+v*8+:8]    = 8'(u_nic.u_router.g_out[l+1].u_output.g_vc[v].u_credit.count);
-          assign level[l*64+32+v*8+:8] = 8'(u_nic.u_router.g_in[l+1].u_input.u_voq.g_check[v].held);
+          assign credits[l*64+v*8+:8] = 8'(u_nic.u_router.g_out[l+1].u_output.g_vc[v].u_credit.count);
+          assign flits[l*64+v*8+:8]   = 8'(u_nic.u_router.g_in[l+1].u_input.u_voq.g_check[v].held);
         end else begin : g_none
-          assign level[l*64+v*8+:8]    = '0;
-          assign level[l*64+32+v*8+:8] = '0;
+          assign credits[l*64+v*8+:8] = '0;
+          assign flits[l*64+v*8+:8]   = '0;
         end
       end
     end
   endgenerate
   wire_faults #(.LINKS(LINKS), .WORD_W(WORD_W)) u_wires (
-      .clk, .rst, .node_id(my_id), .sel(ext_sel), .write(ext_write), .addr(ext_addr), .wdata(ext_wdata), .rdata(ext_rdata), .level,
+      .clk, .rst, .node_id(my_id), .sel(ext_sel), .write(ext_write), .addr(ext_addr), .wdata(ext_wdata), .rdata(ext_rdata), .credits, .flits,
       .known(ext_known), .writable(ext_writable), .in_valid(m_tvalid), .in_word(m_word), .out_valid(tx_valid),
       .out_word(tx_word), .down(wire_down)
   );

@@ -18,7 +18,8 @@ module wire_faults #(
     output logic [63:0]             rdata,
     output logic                    known,
     output logic                    writable,
-    input  logic [LINKS*64-1:0]     level,     // as register WIRE_LEVEL
+    input  logic [LINKS*64-1:0]     credits,   // as register WIRE_CREDITS
+    input  logic [LINKS*64-1:0]     flits,     // as register WIRE_FLITS
     // words
     input  logic [LINKS-1:0]        in_valid,
     input  logic [LINKS*WORD_W-1:0] in_word,
@@ -34,7 +35,7 @@ module wire_faults #(
   logic [LINKS*64-1:0] values;
   assign which    = addr[PAGE_W+:4];
   assign off      = OFF_W'(addr[PAGE_W-1:0]);
-  assign known    = which < 4'(nicloop_pkg::PAGE_WIRE_COUNT) && off <= nicloop_pkg::REG_WIRE_LEVEL && off[2:0] == '0;
+  assign known    = which < 4'(nicloop_pkg::PAGE_WIRE_COUNT) && off <= nicloop_pkg::REG_WIRE_FLITS && off[2:0] == '0;
   assign writable = off < nicloop_pkg::REG_WIRE_FAULTS;
   always_comb begin
     rdata = '0;
@@ -111,7 +112,8 @@ module wire_faults #(
           nicloop_pkg::REG_WIRE_LOSSES: values[l*64+:64] = 64'(losses);
           nicloop_pkg::REG_WIRE_SEED:   values[l*64+:64] = seed;
           nicloop_pkg::REG_WIRE_CTRL:   values[l*64+:64] = 64'(down[l]);
-          nicloop_pkg::REG_WIRE_LEVEL:  values[l*64+:64] = level[l*64+:64];
+          nicloop_pkg::REG_WIRE_CREDITS: values[l*64+:64] = credits[l*64+:64];
+          nicloop_pkg::REG_WIRE_FLITS:  values[l*64+:64] = flits[l*64+:64];
           default:                      values[l*64+:64] = faults;
         endcase
       end
