@@ -21,7 +21,7 @@ const (
 	slverr = 2
 	decerr = 3
 
-	accessCycles = 3 // fetched, performed, answered
+	accessCycles = 6 // fetched, decoded, performed, answered
 )
 
 var seed = flag.Uint64("seed", 1, "seed of the random tests")

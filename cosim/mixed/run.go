@@ -218,7 +218,12 @@ func (s *System) readModel(node int, off uint32) (v uint64, refused, err error) 
 			return 0, nil, err
 		}
 	}
-	return v, refused, s.advance(s.now + 1) // the answer crosses the bus
+	for end := s.now + s.part.AnswerTime(node, off); s.now < end; {
+		if err := s.advance(s.now + 1); err != nil {
+			return 0, nil, err
+		}
+	}
+	return v, refused, nil
 }
 
 func (s *System) readRTL(node int, off uint32) (v uint64, refused, err error) {

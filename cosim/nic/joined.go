@@ -45,7 +45,15 @@ func (p *Part) PostRead(node int, off uint32) {
 	n.postReg(regOp{at: p.now, off: off, read: true})
 }
 
-// Answer is that of the last PostRead, once it is done; it has crossed the bus a cycle later.
+// AnswerTime is how long the answer to a PostRead is on its way when it is done.
+func (p *Part) AnswerTime(node int, off uint32) drivers.Cycle {
+	if p.nodes[node].besides(off) {
+		return 0
+	}
+	return regAnswer + 1 // and it crosses the bus
+}
+
+// Answer is that of the last PostRead, once it is done.
 func (p *Part) Answer(node int) (v uint64, done bool, err error) {
 	a := &p.nodes[node].answer
 	return a.v, a.done, a.err

@@ -325,9 +325,7 @@ func (m *Machine) read(n *node, off uint32) (uint64, error) {
 	for !n.answer.done {
 		m.advance(drivers.Forever)
 	}
-	if !n.besides(off) {
-		for end := m.Now() + regAnswer + 1; m.advance(end); { // the answer crosses the bus
-		}
+	for end := m.Now() + n.p.AnswerTime(n.id, off); m.Now() < end && m.advance(end); {
 	}
 	if err := m.flush(m.Now()); err != nil {
 		return 0, err
