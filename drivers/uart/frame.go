@@ -29,7 +29,7 @@ const (
 // An Op is what a request asks for. The answer carries it with bit 7 set.
 type Op uint8
 
-// Requests. Hello makes the bridge forget the sequence number of what it did last.
+// Requests. All but writes make the bridge forget the sequence number of the write it did last, Hello does nothing else.
 const (
 	Hello       Op = 0x01
 	ReadReg     Op = 0x10

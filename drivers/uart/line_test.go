@@ -93,9 +93,11 @@ func (b *fakeBridge) Write(p []byte) (int, error) {
 
 func (b *fakeBridge) answer(f *Frame) *Frame {
 	a := &Frame{Seq: f.Seq, Op: f.Op | answerBit, Address: f.Address}
+	if !f.Op.writes() {
+		b.last = -1
+	}
 	switch {
 	case f.Op == Hello:
-		b.last = -1
 		a.Data = binary.LittleEndian.AppendUint64(nil, greeting)
 	case f.Op == ReadReg && f.Address >= 0x8000:
 		a.Count = uint8(StatusSlave)

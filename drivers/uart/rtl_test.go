@@ -98,6 +98,24 @@ func TestOverTheRTL(t *testing.T) {
 	}
 }
 
+// Sequence numbers come round after 256 requests: a write is done whatever was the number of the one before.
+func TestNumbersComeRound(t *testing.T) {
+	port, _ := board(t)
+	sys, err := drivers.Open(t.Context(), "uart:"+port+"?baud=3000000", drivers.Options{})
+	require.NoError(t, err)
+	defer func() { require.NoError(t, sys.Close()) }()
+	dev := sys.Device(0)
+	require.NoError(t, dev.WriteReg(0x100, 1))
+	for range 255 {
+		_, err := dev.ReadReg(0x100)
+		require.NoError(t, err)
+	}
+	require.NoError(t, dev.WriteReg(0x100, 2))
+	got, err := dev.ReadReg(0x100)
+	require.NoError(t, err)
+	require.EqualValues(t, 2, got)
+}
+
 // A killed board is told as a dead one, whoever waits.
 func TestBoardDies(t *testing.T) {
 	port, end := board(t)

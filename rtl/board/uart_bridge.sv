@@ -1,8 +1,8 @@
 // uart_bridge: registers, send windows and memory of a board over a serial line.
 //
 // Job: does what the frames of drivers/uart ask for, one at a time, and answers each. A write that comes again with
-//   the sequence number of the one before was lost on its way back: it is answered as then and not done again. Hello forgets
-//   that number. Quadwords of memory are read from the last to the first and sent so: who sees the last word of a slot, which the
+//   the sequence number of the one before was lost on its way back: it is answered as then and not done again. Any other request
+//   forgets that number. Quadwords of memory are read from the last to the first and sent so: who sees the last word of a slot, which the
 //   NIC writes last, sees all of it.
 // Handshake: an AXI4-Lite master of 64 bits, one access at a time; the upper two bits of an address are the space: 0
 //   registers, 1 send windows, 2 memory. An access that has no answer after PATIENCE cycles is told as status 6, and so is all
@@ -132,7 +132,7 @@ module uart_bridge #(
         end
         JUDGE: begin
           state <= ANSWER;
-          if (op == HELLO) last_valid <= 1'b0;
+          if (op == HELLO) state <= ANSWER;
           else if (!is_read && !is_write) status <= UNKNOWN;
           else if (count == 8'd0 || count > 8'(WORDS) || got_words != (is_write ? 5'(count) : 5'd0)) status <= LENGTH;
           else if (again) status <= last_status;
@@ -151,11 +151,10 @@ module uart_bridge #(
         end
         ANSWER: begin
           state <= SEND;
-          if (is_write && status != UNKNOWN && status != LENGTH) begin
-            last_valid  <= 1'b1;
-            last_seq    <= seq;
-            last_status <= status;
-          end
+          // Who asks for something else has had the answer to the write before it, and may use that's number again.
+          last_valid  <= is_write && status != LENGTH;
+          last_seq    <= seq;
+          last_status <= status;
         end
         default: if (tx_idle) state <= LISTEN;
       endcase

@@ -348,6 +348,23 @@ struct Test {
     CHECK(!valid || r.board.performed == will, "operation %02x, sent %u times: %zu writes, expected %zu", q.op, times, r.board.performed.size(), will.size());
   }
 
+  // Numbers come round: a write whose number is that of the write before it, with something else between them, is another write.
+  void comes_round() {
+    static const uint8_t between[] = {kReadReg, kReadMemory, kHello, 0x00};
+    uint8_t number = ++seq;
+    r.board.performed.clear();
+    Bytes got;
+    for (uint64_t v : {1, 2}) {
+      r.send(Framer::frame(number, kWriteReg, 1, 0x100, {v}));
+      r.drain();
+      CHECK(r.answer(got, 40 * 10 * r.divisor + kPatience), "no answer");
+      r.send(Framer::frame(++seq, between[random.below(4)], 1, 0x100, {}));
+      r.drain();
+      CHECK(r.answer(got, 40 * 10 * r.divisor + kPatience), "no answer");
+    }
+    CHECK(r.board.performed.size() == 2, "%zu of two writes with one number, and something else between them", r.board.performed.size());
+  }
+
   // The bus stands: the request is answered all the same, what comes after it too, and the line is good again when the bus is.
   void stands() {
     Bytes got;
@@ -394,6 +411,7 @@ static void check(Rig& r) {
     r.spikes = r.b.random.percent(50) ? 20 : 0;
     r.cycles(400 * 3);
     for (int i = 0; i < 25; ++i) t.one();
+    t.comes_round();
     t.stands();
   }
   r.spikes = 0;
