@@ -19,17 +19,10 @@ module uart_frame (
 );
   localparam logic [7:0] FLAG = 8'h7e, ESCAPE = 8'h7d, TURNED = 8'h20;
 
-  function automatic logic [31:0] next_crc(input logic [31:0] crc, input logic [7:0] b);
-    logic [31:0] c;
-    c = crc ^ {24'h0, b};
-    for (int i = 0; i < 8; i++) c = c[0] ? (c >> 1) ^ 32'hedb88320 : c >> 1;
-    next_crc = c;
-  endfunction
-
   typedef enum logic [2:0] {IDLE, FIRST, BODY, CHECK, LAST} state_t;
   state_t      state;
   logic [7:0]  at;       // byte of header and data
-  logic [31:0] crc;
+  logic [31:0] crc, next_crc;
   logic        escaped;  // the escape has been sent, the byte itself has not
   logic [7:0]  value;
   logic [63:0] word;
@@ -39,6 +32,7 @@ module uart_frame (
   assign rd_index = at[7:3];
   assign word     = at[7:3] == 5'd0 ? header : rd_data;
   assign value    = state == CHECK ? ~crc[7:0] : word[{at[2:0], 3'b000}+:8];
+  uart_crc u_crc (.crc_in(crc), .data(value), .crc_out(next_crc));
   assign stuffed  = value == FLAG || value == ESCAPE;
   // The first byte of a quadword waits for a cycle: rd_data is that of the one before.
   logic fresh;
@@ -65,7 +59,7 @@ module uart_frame (
         BODY: begin
           if (valid && ready) escaped <= stuffed && !escaped;
           if (step) begin
-            crc <= next_crc(crc, value);
+            crc <= next_crc;
             at  <= at + 8'd1;
             if (at == {words, 3'd7}) begin
               state <= CHECK;

@@ -24,23 +24,17 @@ module uart_unframe #(
   localparam logic [31:0] RESIDUE = 32'hdebb20e3;  // of the CRC over a body with its own CRC behind it
   localparam int          LONGEST = 8 + 8 * WORDS + 4;
 
-  function automatic logic [31:0] next_crc(input logic [31:0] crc, input logic [7:0] b);
-    logic [31:0] c;
-    c = crc ^ {24'h0, b};
-    for (int i = 0; i < 8; i++) c = c[0] ? (c >> 1) ^ 32'hedb88320 : c >> 1;
-    next_crc = c;
-  endfunction
-
   logic [63:0] buffer[WORDS+2];  // the CRC of the longest frame needs half a quadword
   logic [55:0] part;             // of the quadword that comes
   logic [7:0]  count;            // bytes since the flag
-  logic [31:0] crc;
+  logic [31:0] crc, next_crc;
   logic        escaped, bad;
 
   logic        body;
   logic [7:0]  value;
   assign body  = valid && data != FLAG && data != ESCAPE && !got;
   assign value = escaped ? data ^ TURNED : data;
+  uart_crc u_crc (.crc_in(crc), .data(value), .crc_out(next_crc));
 
   always_ff @(posedge clk) begin
     rd_data <= buffer[rd_index];
@@ -57,7 +51,7 @@ module uart_unframe #(
       got <= 1'b0;
       if (broken) bad <= 1'b1;
       if (body) begin
-        crc     <= next_crc(crc, value);
+        crc     <= next_crc;
         count   <= count + 8'd1;
         escaped <= 1'b0;
         if (int'(count) >= LONGEST) begin
