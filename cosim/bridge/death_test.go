@@ -75,6 +75,9 @@ func TestStarved(t *testing.T) {
 
 // A long run is no starved one: it gives signs of life.
 func TestLongRunIsNotStarved(t *testing.T) {
+	if testing.Short() {
+		t.Skip("runs for seconds")
+	}
 	s := start(t, func(c *Config) { c.Patience = 800 * time.Millisecond })
 	endless(s)
 	began := time.Now()

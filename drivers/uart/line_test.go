@@ -136,6 +136,7 @@ func openFake(t *testing.T, b *fakeBridge) *System {
 
 // A line that loses and damages bytes both ways: everything is read and written, and every write is done once.
 func TestLossIsNotSeen(t *testing.T) {
+	t.Parallel()
 	const seed, writes = 3, 60
 	b := newFake(seed)
 	s := openFake(t, b)
@@ -156,6 +157,7 @@ func TestLossIsNotSeen(t *testing.T) {
 }
 
 func TestErrorsSayWhatIsThere(t *testing.T) {
+	t.Parallel()
 	for name, c := range map[string]struct {
 		spoil func(*fakeBridge)
 		want  error
@@ -168,6 +170,7 @@ func TestErrorsSayWhatIsThere(t *testing.T) {
 		"unplugged":    {func(b *fakeBridge) { b.broken = errors.New("input/output error") }, drivers.ErrPeerDied, "input/output error"},
 	} {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			b := newFake(1)
 			c.spoil(b)
 			_, err := attach(t.Context(), "uart:fake", []namedPort{{"fake", b}}, 3_000_000, 64)
@@ -180,6 +183,7 @@ func TestErrorsSayWhatIsThere(t *testing.T) {
 
 // Whoever waits is told when the port is pulled out, and when the system is closed.
 func TestWaitsEnd(t *testing.T) {
+	t.Parallel()
 	for name, c := range map[string]struct {
 		end  func(*fakeBridge, *System)
 		want error
@@ -212,6 +216,7 @@ func TestWaitsEnd(t *testing.T) {
 
 // While slots are fetched the NIC writes more: a slot whose last quadword is seen is whole.
 func TestSlotsAreSeenWhole(t *testing.T) {
+	t.Parallel()
 	for seed := range uint64(20) {
 		b := newFake(seed)
 		s := openFake(t, b)
@@ -246,6 +251,7 @@ func TestSlotsAreSeenWhole(t *testing.T) {
 }
 
 func TestRefusals(t *testing.T) {
+	t.Parallel()
 	s := openFake(t, newFake(1))
 	dev := s.Device(0)
 	_, err := dev.ReadReg(0x9000)
@@ -262,6 +268,7 @@ func TestRefusals(t *testing.T) {
 }
 
 func TestOpenRefuses(t *testing.T) {
+	t.Parallel()
 	for uri, text := range map[string]string{
 		"uart:":                                   "expected a serial port for each of 1 nodes",
 		"uart:/dev/null?baud=fast":                "baud=fast: expected a number from 50 to 4000000",

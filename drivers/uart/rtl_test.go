@@ -39,7 +39,7 @@ var bench = sync.OnceValues(func() (string, error) {
 })
 
 // board is the RTL of the bridge, bit by bit on a pseudo-terminal, with a few registers and memory behind it.
-func board(t *testing.T, args ...string) (port string, end func()) {
+func board(t testing.TB, args ...string) (port string, end func()) {
 	t.Helper()
 	if _, err := exec.LookPath("verilator"); err != nil && os.Getenv("CI") == "" {
 		t.Skip("needs verilator: scripts/setup-debian.sh")
@@ -67,6 +67,7 @@ func board(t *testing.T, args ...string) (port string, end func()) {
 // Registers, windows and memory through tarm/serial, a pseudo-terminal and the RTL of the bridge, on a clean line and on
 // one where a bit in so many is wrong: what is written is there, once.
 func TestOverTheRTL(t *testing.T) {
+	t.Parallel()
 	for _, args := range [][]string{nil, {"+noise=3000"}} {
 		t.Run(fmt.Sprint(args), func(t *testing.T) {
 			port, _ := board(t, args...)
@@ -100,6 +101,7 @@ func TestOverTheRTL(t *testing.T) {
 
 // Sequence numbers come round after 256 requests: a write is done whatever was the number of the one before.
 func TestNumbersComeRound(t *testing.T) {
+	t.Parallel()
 	port, _ := board(t)
 	sys, err := drivers.Open(t.Context(), "uart:"+port+"?baud=3000000", drivers.Options{})
 	require.NoError(t, err)
@@ -118,6 +120,7 @@ func TestNumbersComeRound(t *testing.T) {
 
 // A killed board is told as a dead one, whoever waits.
 func TestBoardDies(t *testing.T) {
+	t.Parallel()
 	port, end := board(t)
 	sys, err := drivers.Open(t.Context(), "uart:"+port+"?baud=3000000", drivers.Options{})
 	require.NoError(t, err)
@@ -134,6 +137,7 @@ func TestBoardDies(t *testing.T) {
 
 // What others leave on the line, half a frame of ours too, does not keep the next program out.
 func TestRemainsOnTheLine(t *testing.T) {
+	t.Parallel()
 	port, _ := board(t)
 	f, err := os.OpenFile(port, os.O_RDWR|syscall.O_NOCTTY, 0)
 	require.NoError(t, err)
@@ -147,20 +151,8 @@ func TestRemainsOnTheLine(t *testing.T) {
 
 // BenchmarkRegister reads registers over the RTL; bytes per access are what a line of 3 Mbaud would carry.
 func BenchmarkRegister(b *testing.B) {
-	program, err := bench()
-	if err != nil {
-		b.Skip(err)
-	}
-	cmd := exec.Command(program, "+pty", fmt.Sprintf("+reg=%#x=%#x", regs.Magic, regs.MagicValue), fmt.Sprintf("+reg=%#x=%#x", regs.DescHash, regs.DescHashValue))
-	stdin, err := cmd.StdinPipe()
-	require.NoError(b, err)
-	stdout, err := cmd.StdoutPipe()
-	require.NoError(b, err)
-	require.NoError(b, cmd.Start())
-	defer func() { _ = stdin.Close(); _ = cmd.Wait() }()
-	name, err := bufio.NewReader(stdout).ReadString('\n')
-	require.NoError(b, err)
-	sys, err := drivers.Open(b.Context(), "uart:"+strings.TrimSpace(name)+"?baud=3000000", drivers.Options{})
+	port, _ := board(b)
+	sys, err := drivers.Open(b.Context(), "uart:"+port+"?baud=3000000", drivers.Options{})
 	require.NoError(b, err)
 	defer func() { _ = sys.Close() }()
 	for b.Loop() {
