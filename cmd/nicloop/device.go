@@ -71,7 +71,7 @@ func (f *deviceFlags) info() *cobra.Command {
 		Example: "  nicloop device info --nodes 4 --node 2\n  nicloop device info --device model: --json",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return f.with(cmd, func(sys drivers.System, dev drivers.Device) error {
-				rep, err := f.look(sys, dev)
+				rep, err := f.look(sys, dev, func(r *regs.Register) bool { return r.Count == 1 })
 				if err != nil {
 					return err
 				}
@@ -87,22 +87,6 @@ func (f *deviceFlags) info() *cobra.Command {
 	}
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print as JSON")
 	return cmd
-}
-
-// look reads all global registers.
-func (f *deviceFlags) look(sys drivers.System, dev drivers.Device) (*deviceInfo, error) {
-	rep := &deviceInfo{Device: sys.Info(), Node: f.node}
-	for _, r := range regs.Registers() {
-		if r.Count > 1 {
-			continue
-		}
-		v, err := dev.ReadReg(r.Offset)
-		if err != nil {
-			return nil, err
-		}
-		rep.Registers = append(rep.Registers, registerValue{r.Name, r.Offset, v, r.Doc})
-	}
-	return rep, nil
 }
 
 func printDevice(w io.Writer, rep *deviceInfo) error {

@@ -23,9 +23,8 @@ those that have some. Registers that read as zero are left out, but for --all an
 		Example: "  nicloop device dump --device uart:/dev/ttyUSB0\n  nicloop device dump --json >before.json",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return f.with(cmd, func(sys drivers.System, dev drivers.Device) error {
-				rep := &deviceInfo{Device: sys.Info(), Node: f.node}
-				var err error
-				if rep.Registers, err = readAll(dev); err != nil {
+				rep, err := f.look(sys, dev, func(*regs.Register) bool { return true })
+				if err != nil {
 					return err
 				}
 				if asJSON {
@@ -40,19 +39,23 @@ those that have some. Registers that read as zero are left out, but for --all an
 	return cmd
 }
 
-// readAll reads every copy of every register.
-func readAll(dev drivers.Device) (list []registerValue, err error) {
+// look reads every copy of the wanted registers.
+func (f *deviceFlags) look(sys drivers.System, dev drivers.Device, wanted func(*regs.Register) bool) (*deviceInfo, error) {
+	rep := &deviceInfo{Device: sys.Info(), Node: f.node}
 	for _, r := range regs.Registers() {
+		if !wanted(&r) {
+			continue
+		}
 		for i := range int(r.Count) {
 			off := r.Address(i)
 			v, err := dev.ReadReg(off)
 			if err != nil {
 				return nil, err
 			}
-			list = append(list, registerValue{regs.Describe(off), off, v, r.Doc})
+			rep.Registers = append(rep.Registers, registerValue{regs.Describe(off), off, v, r.Doc})
 		}
 	}
-	return list, nil
+	return rep, nil
 }
 
 func printDump(w io.Writer, rep *deviceInfo, all bool) error {
@@ -63,7 +66,7 @@ func printDump(w io.Writer, rep *deviceInfo, all bool) error {
 			zeros++
 			continue
 		}
-		fmt.Fprintf(tw, "0x%05x\t%s\t0x%x\t%s\n", r.Offset, r.Name, r.Value, fieldsText(r.Offset, r.Value))
+		fmt.Fprintf(tw, "0x%05x\t%s\t0x%x\t%s\n", r.Offset, r.Name, r.Value, fieldsText(r.Offset, func(field regs.Bits) string { return fmt.Sprintf("0x%x", field.Of(r.Value)) }))
 	}
 	if zeros > 0 {
 		fmt.Fprintf(tw, "%d more are zero (--all)\n", zeros)
@@ -71,15 +74,17 @@ func printDump(w io.Writer, rep *deviceInfo, all bool) error {
 	return tw.Flush()
 }
 
-// fieldsText shows a value by its fields: "SIZE 7, ON 1".
-func fieldsText(off uint32, v uint64) string {
+// fieldsText shows a register's fields: "SIZE 7, ON 1", as far as show has something to say of them.
+func fieldsText(off uint32, show func(field regs.Bits) string) string {
 	r, _, ok := regs.ByAddress(off)
 	if !ok {
 		return ""
 	}
 	var parts []string
 	for _, f := range r.Fields {
-		parts = append(parts, fmt.Sprintf("%s 0x%x", f.Name, f.Bits.Of(v)))
+		if text := show(f.Bits); text != "" {
+			parts = append(parts, f.Name+" "+text)
+		}
 	}
 	return strings.Join(parts, ", ")
 }
@@ -140,7 +145,7 @@ func printDiff(w io.Writer, dumps [2]*deviceInfo) (n int, err error) {
 		case !ok:
 			fmt.Fprintf(tw, "0x%05x\t%s\t0x%x\t-\n", r.Offset, r.Name, r.Value)
 		case other.Value != r.Value:
-			fmt.Fprintf(tw, "0x%05x\t%s\t0x%x\t0x%x\t%s\n", r.Offset, r.Name, r.Value, other.Value, changedFields(r.Offset, r.Value, other.Value))
+			fmt.Fprintf(tw, "0x%05x\t%s\t0x%x\t0x%x\t%s\n", r.Offset, r.Name, r.Value, other.Value, fieldsText(r.Offset, changed(r.Value, other.Value)))
 		default:
 			continue
 		}
@@ -156,17 +161,13 @@ func printDiff(w io.Writer, dumps [2]*deviceInfo) (n int, err error) {
 	return n, tw.Flush()
 }
 
-// changedFields names the fields that differ: "WP 3 -> 5".
-func changedFields(off uint32, a, b uint64) string {
-	r, _, ok := regs.ByAddress(off)
-	if !ok {
-		return ""
-	}
-	var parts []string
-	for _, f := range r.Fields {
-		if x, y := f.Bits.Of(a), f.Bits.Of(b); x != y {
-			parts = append(parts, fmt.Sprintf("%s 0x%x -> 0x%x", f.Name, x, y))
+// changed shows what of a field differs: "3 -> 5".
+func changed(a, b uint64) func(regs.Bits) string {
+	return func(field regs.Bits) string {
+		x, y := field.Of(a), field.Of(b)
+		if x == y {
+			return ""
 		}
+		return fmt.Sprintf("0x%x -> 0x%x", x, y)
 	}
-	return strings.Join(parts, ", ")
 }

@@ -17,7 +17,7 @@
 //
 // # What the caller must do
 //
-//   - Let one program use a port at a time.
+//   - Nothing: a port that another program has is refused.
 //
 // # A frame, worked
 //

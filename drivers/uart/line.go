@@ -13,12 +13,6 @@ import (
 	"github.com/sirupsen/logrus"
 )
 
-// A port is a serial port, or what stands for one in a test. A Read without a byte within the port's own time-out
-// returns 0 and io.EOF, as tarm/serial's does.
-type port interface {
-	io.ReadWriteCloser
-}
-
 // bits of a byte on the line: start, eight of data, stop.
 const bitsPerByte = 10
 
@@ -80,7 +74,7 @@ func (e *LineError) Unwrap() error { return drivers.ErrPeerDied }
 // sequence number; the bridge answers a write that it has done already without doing it again.
 type line struct {
 	name    string
-	port    port
+	port    io.ReadWriteCloser // a Read without a byte within its own time-out returns 0 and io.EOF, as tarm/serial's does
 	perByte time.Duration
 
 	mu   sync.Mutex // of requests
@@ -100,7 +94,7 @@ type line struct {
 	}
 }
 
-func newLine(name string, p port, baud int) *line {
+func newLine(name string, p io.ReadWriteCloser, baud int) *line {
 	l := &line{
 		name: name, port: p, perByte: time.Second * bitsPerByte / time.Duration(baud),
 		frames: make(chan Frame, 4), ended: make(chan struct{}), shut: make(chan struct{}),

@@ -4,9 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"strconv"
 	"strings"
+	"syscall"
 	"time"
 	"unsafe"
 
@@ -78,18 +80,25 @@ func number(keys map[string]string, key string, otherwise, least, most int) (int
 }
 
 // openPort says what is wrong with a port in words that help.
-func openPort(name string, baud int) (port, error) {
+func openPort(name string, baud int) (io.ReadWriteCloser, error) {
 	st, err := os.Stat(name)
 	if err == nil && st.Mode()&os.ModeCharDevice == 0 {
 		return nil, fmt.Errorf("%w: %s: expected a serial port, found %s", drivers.ErrConfig, name, st.Mode().Type())
 	}
+	var lock *os.File
+	if err == nil {
+		lock, err = lockPort(name)
+	}
 	if err == nil {
 		var p *serial.Port
 		if p, err = serial.OpenPort(&serial.Config{Name: name, Baud: baud, ReadTimeout: readTimeout}); err == nil {
-			return p, nil
+			return &lockedPort{p, lock}, nil
 		}
+		_ = lock.Close()
 	}
 	switch {
+	case errors.Is(err, syscall.EWOULDBLOCK):
+		return nil, fmt.Errorf("%w: %s: another program uses this port: expected to have it alone; who it is: fuser -v %s", drivers.ErrEnvironment, name, name)
 	case errors.Is(err, os.ErrNotExist):
 		return nil, fmt.Errorf("%w: %w; ports that are there: ls /dev/ttyUSB* /dev/ttyACM* /dev/ttyS*", drivers.ErrEnvironment, err)
 	case errors.Is(err, os.ErrPermission):
@@ -98,9 +107,31 @@ func openPort(name string, baud int) (port, error) {
 	return nil, fmt.Errorf("%w: %s with %d baud: %w", drivers.ErrEnvironment, name, baud, err)
 }
 
+// A lockedPort is a port that no second program uses as long as it asks for the lock, as terminal programs do too: frames of
+// two programs would meet on the line.
+type lockedPort struct {
+	*serial.Port
+	lock *os.File
+}
+
+func lockPort(name string) (*os.File, error) {
+	f, err := os.OpenFile(name, os.O_RDWR|syscall.O_NOCTTY|syscall.O_NONBLOCK, 0)
+	if err != nil {
+		return nil, err
+	}
+	if err := syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB); err != nil {
+		_ = f.Close()
+		return nil, err
+	}
+	return f, nil
+}
+
+// Close gives the port back, then the lock.
+func (p *lockedPort) Close() error { return errors.Join(p.Port.Close(), p.lock.Close()) }
+
 type namedPort struct {
 	name string
-	port port
+	port io.ReadWriteCloser
 }
 
 func closeAll(list []namedPort) error {

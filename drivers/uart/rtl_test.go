@@ -149,6 +149,21 @@ func TestRemainsOnTheLine(t *testing.T) {
 	require.NoError(t, f.Close())
 }
 
+// TestPortIsTakenAlone: the frames of a second program would meet the first one's on the line.
+func TestPortIsTakenAlone(t *testing.T) {
+	t.Parallel()
+	port, _ := board(t)
+	first, err := drivers.Open(t.Context(), "uart:"+port+"?baud=3000000", drivers.Options{})
+	require.NoError(t, err)
+	_, err = drivers.Open(t.Context(), "uart:"+port+"?baud=3000000", drivers.Options{})
+	require.ErrorIs(t, err, drivers.ErrEnvironment)
+	require.ErrorContains(t, err, "another program uses this port")
+	require.NoError(t, first.Close())
+	again, err := drivers.Open(t.Context(), "uart:"+port+"?baud=3000000", drivers.Options{})
+	require.NoError(t, err, "the lock goes with the port")
+	require.NoError(t, again.Close())
+}
+
 // BenchmarkRegister reads registers over the RTL; bytes per access are what a line of 3 Mbaud would carry.
 func BenchmarkRegister(b *testing.B) {
 	port, _ := board(b)
