@@ -46,6 +46,15 @@ func (e usageError) Unwrap() error { return e.err }
 // misused is a usageError of a text.
 func misused(format string, args ...any) error { return usageError{fmt.Errorf(format, args...)} }
 
+// coded is an error that another nicloop ended with.
+type coded struct {
+	code int
+	err  error
+}
+
+func (c coded) Error() string { return c.err.Error() }
+func (c coded) Unwrap() error { return c.err }
+
 // errTimeUp: --timeout is over.
 var errTimeUp = errors.New("given up")
 
@@ -57,10 +66,10 @@ func exitCode(err error) int {
 	switch {
 	case err == nil:
 		return exitOK
-	case errors.As(err, &usage), isCobraUsage(err):
-		return exitUsage
 	case errors.As(err, &other):
 		return other.code
+	case errors.As(err, &usage), isCobraUsage(err):
+		return exitUsage
 	case stopped(err), errors.As(err, &verdict) && verdict.Class == bench.Limited:
 		return exitStopped
 	case errors.Is(err, errHung), errors.As(err, &verdict), errors.As(err, &stall), errors.Is(err, drivers.ErrStarved):

@@ -19,6 +19,7 @@ import (
 	"github.com/nicloop/nicloop/drivers"
 	"github.com/nicloop/nicloop/host"
 	"github.com/nicloop/nicloop/host/broker"
+	"github.com/nicloop/nicloop/host/world/bootstrap"
 	"github.com/nicloop/nicloop/velo"
 	"github.com/spf13/cobra"
 )
@@ -173,7 +174,24 @@ func (e *partError) Error() string {
 
 func (e *partError) Unwrap() error { return e.ended }
 
-// runParts starts a program for each part. The error is that of one that a signal ended, or that ended first: others fail because of it.
+// exitPeerGone is how a program tells that it failed because another one did.
+const exitPeerGone = 64
+
+// blame is the more, the more a failure is the cause of others: a program that a signal ended, one that failed by itself, one whose peer was gone.
+func blame(err error) int {
+	var p *partError
+	switch {
+	case !errors.As(err, &p):
+		return 1
+	case p.ended.ExitCode() < 0:
+		return 2
+	case p.ended.ExitCode() == exitPeerGone:
+		return 0
+	}
+	return 1
+}
+
+// runParts starts a program for each part. The error is that of the one most to blame, the first of several.
 func runParts(ctx context.Context, parts []bench.Part) ([]bench.PartResult, error) {
 	program, err := executable()
 	if err != nil {
@@ -191,14 +209,13 @@ func runParts(ctx context.Context, parts []bench.Part) ([]bench.PartResult, erro
 	}
 	all.Wait()
 	close(failed)
-	first := <-failed
+	cause := <-failed
 	for err := range failed {
-		var p *partError
-		if errors.As(err, &p) && p.ended.ExitCode() < 0 {
-			return nil, err
+		if blame(err) > blame(cause) {
+			cause = err
 		}
 	}
-	return results, first
+	return results, cause
 }
 
 func runPart(ctx context.Context, program string, p *bench.Part, res *bench.PartResult) error {
@@ -212,6 +229,8 @@ func runPart(ctx context.Context, program string, p *bench.Part, res *bench.Part
 	err = cmd.Run()
 	var ended *exec.ExitError
 	switch {
+	case errors.As(err, &ended) && ended.ExitCode() == exitPeerGone:
+		return coded{exitEnvironment, &partError{p, said.String(), ended}}
 	case errors.As(err, &ended) && ended.ExitCode() > 0:
 		return coded{ended.ExitCode(), &partError{p, said.String(), ended}}
 	case errors.As(err, &ended): // by a signal
@@ -236,7 +255,11 @@ func newPart() *cobra.Command {
 				return usageError{err}
 			}
 			res, err := p.Run(cmd.Context())
-			if err != nil {
+			var gone *bootstrap.PeerError
+			switch {
+			case errors.As(err, &gone):
+				return coded{exitPeerGone, err}
+			case err != nil:
 				return err
 			}
 			return json.NewEncoder(cmd.OutOrStdout()).Encode(res)

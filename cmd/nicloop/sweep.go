@@ -232,14 +232,6 @@ func (s *sweeping) perform(left []int, bar *progress) error {
 	return s.f.executor.perform(s.cmd.Context(), s.f.dir, tasks, s.f.jobs, bar.describe, done)
 }
 
-// coded is an error that another nicloop ended with.
-type coded struct {
-	code int
-	err  error
-}
-
-func (c coded) Error() string { return c.err.Error() }
-
 // write makes the files of what there is. Figures and changes are those of the whole sweep.
 func (s *sweeping) write(whole bool) error {
 	t, err := s.file.NewTable(s.points, s.records)

@@ -17,7 +17,7 @@
 //
 // # What the caller must do
 //
-//   - Nothing: a port that another program has is refused.
+//   - Close the System: it has its ports alone, and a second program is refused.
 //
 // # A frame, worked
 //
