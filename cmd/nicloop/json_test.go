@@ -136,6 +136,7 @@ var examples = []struct {
 	{"congestion", "run hotspot --device model: --nodes 9 --nvm 4:1/8 --size 4096", 0},
 	{"overlap", "run overlap --device ideal: --sizes 8,4096 --rendezvous rput", 0},
 	{"run_failure", "run alltoall --device ideal: --nodes 2 --procs 2 --flow none --slots 1", exitHang},
+	{"ranks", "ranks pingpong --device ideal: --sizes 8 --programs 2", 0},
 	{"fabric", "fabric mesh:3x3 --rate 0.2,1", 0},
 	{"imb", "imb PingPong Barrier --device model: --msglog 3:4 --iter 2", 0},
 	{"experiment", "reproduce fc-table3 --out rows", 0},

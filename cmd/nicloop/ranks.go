@@ -63,6 +63,7 @@ program that dies is told to the others, which fail.
 	fs.IntVar(&f.c.Outstanding, "outstanding", d.Outstanding, "gets under way per rank of the chunked rendezvous")
 	fs.Int64Var(&f.c.Seed, "seed", d.Seed, "seed of message contents")
 	fs.DurationVar(&f.timeout, "timeout", 0, "give up after so much real time (default: never)")
+	fs.BoolVar(&f.json, "json", false, "print as JSON")
 	cmd.RunE = func(cmd *cobra.Command, args []string) error { return f.run(cmd, args[0]) }
 	completing(cmd, 1, workloadChoices)
 	return cmd
@@ -73,6 +74,7 @@ type ranksFlags struct {
 	programs         int
 	flow, rendezvous string
 	timeout          time.Duration
+	json             bool
 }
 
 func (f *ranksFlags) run(cmd *cobra.Command, workload string) (err error) {
@@ -111,7 +113,11 @@ func (f *ranksFlags) run(cmd *cobra.Command, workload string) (err error) {
 		}
 		return err
 	}
-	return printRanks(cmd.OutOrStdout(), f.c.Device, parts, results)
+	rep := addUp(f.c.Device, parts, results)
+	if f.json {
+		return writeJSON(cmd.OutOrStdout(), rep)
+	}
+	return rep.print(cmd.OutOrStdout())
 }
 
 // serve opens the device and serves it to the programs; end ends both.
@@ -267,27 +273,51 @@ func newPart() *cobra.Command {
 	}
 }
 
-// printRanks adds the programs up.
-func printRanks(out io.Writer, device string, parts []bench.Part, results []bench.PartResult) error {
-	c := &parts[0].Config
-	fmt.Fprintf(out, "%s on %s, %d ranks on %d nodes in %d programs, seed %d; times of the clock on the wall\n", c.Workload, device, c.Ranks(), c.Nodes, len(parts), c.Seed)
-	tw := tabwriter.NewWriter(out, 0, 0, 2, ' ', tabwriter.AlignRight)
-	fmt.Fprintln(tw, "BYTES\tMESSAGES\tPER ITERATION\tMB/S\t")
-	var verified uint64
-	for i := range results[0].Rows {
-		row := results[0].Rows[i]
+// A ranksReport is what the programs did together.
+type ranksReport struct {
+	Config   bench.Config `json:"config"`
+	Programs int          `json:"programs"`
+	Rows     []ranksRow   `json:"rows"`
+	Verified uint64       `json:"verified_bytes"`
+}
+
+// A ranksRow is one size. Times are those of the clock on the wall.
+type ranksRow struct {
+	bench.PartRow
+	PerIteration drivers.Time `json:"per_iteration_ps"`
+	Rate         float64      `json:"mb_per_s"` // of all ranks together
+}
+
+// addUp makes one report of what each program did.
+func addUp(device string, parts []bench.Part, results []bench.PartResult) *ranksReport {
+	rep := &ranksReport{Config: parts[0].Config, Programs: len(parts)}
+	rep.Config.Device = device
+	for i, row := range results[0].Rows {
 		for _, r := range results {
 			row.Elapsed = max(row.Elapsed, r.Rows[i].Elapsed)
 		}
 		seconds := float64(row.Elapsed) / float64(drivers.Second)
-		fmt.Fprintf(tw, "%d\t%d\t%v\t%.2f\t\n", row.Bytes, row.Messages, row.Elapsed/drivers.Time(max(row.Iterations, 1)), float64(row.Messages)*float64(row.Bytes)/1e6/max(seconds, 1e-9))
+		rep.Rows = append(rep.Rows, ranksRow{
+			row, row.Elapsed / drivers.Time(max(row.Iterations, 1)), float64(row.Messages) * float64(row.Bytes) / 1e6 / max(seconds, 1e-9),
+		})
+	}
+	for _, r := range results {
+		rep.Verified += r.Verified
+	}
+	return rep
+}
+
+func (rep *ranksReport) print(out io.Writer) error {
+	c := &rep.Config
+	fmt.Fprintf(out, "%s on %s, %d ranks on %d nodes in %d programs, seed %d; times of the clock on the wall\n", c.Workload, c.Device, c.Ranks(), c.Nodes, rep.Programs, c.Seed)
+	tw := tabwriter.NewWriter(out, 0, 0, 2, ' ', tabwriter.AlignRight)
+	fmt.Fprintln(tw, "BYTES\tMESSAGES\tPER ITERATION\tMB/S\t")
+	for _, row := range rep.Rows {
+		fmt.Fprintf(tw, "%d\t%d\t%v\t%.2f\t\n", row.Bytes, row.Messages, row.PerIteration, row.Rate)
 	}
 	if err := tw.Flush(); err != nil {
 		return err
 	}
-	for _, r := range results {
-		verified += r.Verified
-	}
-	_, err := fmt.Fprintf(out, "%d bytes verified\n", verified)
+	_, err := fmt.Fprintf(out, "%d bytes verified\n", rep.Verified)
 	return err
 }
