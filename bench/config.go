@@ -38,6 +38,8 @@ type Config struct {
 	// each of them when hotspot runs with NVM.
 	NVM []NVM `json:"nvm,omitempty"`
 	Hot int   `json:"hot,omitempty"`
+	// SlotTime is what memory takes for the 64 bytes of a mailbox slot, one after the other; 0: as fast as the NIC writes them.
+	SlotTime drivers.Time `json:"slot_ps,omitempty"`
 	// Helper gives every rank of overlap and progress a thread that makes progress while it computes.
 	Helper bool `json:"progress_thread,omitempty"`
 	// Offset is how much later the later side posts in overlap and progress; 0: DefaultOffset.
@@ -113,6 +115,8 @@ func (c *Config) Validate() error {
 		return bad("%d warm-up iterations: expected 0 or more", c.Warmup)
 	case c.Offset < 0:
 		return bad("an offset of %d ps: expected more than 0", c.Offset)
+	case c.SlotTime < 0 || c.SlotTime > MaxSlotTime:
+		return bad("a slot time of %d ps: expected 0 to %d", c.SlotTime, MaxSlotTime)
 	case c.Limit < 0:
 		return bad("a limit of %d ps: expected 0 or more", c.Limit)
 	case len(c.Sizes) == 0:

@@ -64,6 +64,18 @@ func (n NVM) validate(nodes int) error {
 	return nil
 }
 
+// MaxSlotTime is of the slowest memory that Config.SlotTime stands for.
+const MaxSlotTime = 100 * drivers.Microsecond
+
+// fullRate is line rate, as registers have it.
+const fullRate = 1 << 16
+
+// Ranges of the write limiter.
+const (
+	heapRange = iota
+	mailboxRange
+)
+
 // limit sets the write limiters that the configuration asks for.
 func (w *World) limit() error {
 	for _, n := range w.Config.NVM {
@@ -74,27 +86,55 @@ func (w *World) limit() error {
 		if bytes == 0 {
 			return fmt.Errorf("%w: NVM %v limits what RMA writes, and no message is long enough for RMA: give sizes above 2048", drivers.ErrConfig, n)
 		}
-		dev := w.Sys.Device(n.Node)
-		heaps, err := drivers.Address(dev, off, bytes)
-		if err != nil {
+		if err := w.limitRange(n.Node, heapRange, off, bytes, n.Num*fullRate/n.Den, n.Depth); err != nil {
 			return fmt.Errorf("NVM %v: %w", n, err)
 		}
-		var bus *drivers.BusError
-		if _, err := dev.ReadReg(regs.NVMRate(0)); errors.As(err, &bus) {
-			return fmt.Errorf("%w: NVM %v: %s has no write limiter (%w)", drivers.ErrNotSupported, n, w.Config.Device, err)
-		} else if err != nil {
-			return err
+	}
+	return w.limitSlots()
+}
+
+// limitSlots makes the mailboxes of all nodes slow. Memory has room for two slots, as with one the fraction of a cycle that is left of each would be lost.
+func (w *World) limitSlots() error {
+	c := &w.Config
+	if c.SlotTime == 0 {
+		return nil
+	}
+	line := drivers.Time(w.Sys.Info().ClockPS * regs.SlotBytes / LineRate) // of a slot, at line rate
+	rate := int((line*fullRate + c.SlotTime/2) / c.SlotTime)
+	if rate >= fullRate {
+		return fmt.Errorf("%w: a slot time of %v: %s writes a slot in %v at least", drivers.ErrConfig, c.SlotTime, c.Device, line)
+	}
+	off, bytes := w.Layout.Mailboxes()
+	for node := range c.Nodes {
+		if err := w.limitRange(node, mailboxRange, off, bytes, rate, 2*regs.SlotBytes); err != nil {
+			return fmt.Errorf("slot time of %v: %w", c.SlotTime, err)
 		}
-		for _, set := range []struct {
-			off uint32
-			v   uint64
-		}{
-			{regs.NVMBase(0), heaps}, {regs.NVMEnd(0), heaps + bytes},
-			{regs.NVMRate(0), uint64(n.Num << 16 / n.Den)}, {regs.NVMDepth(0), uint64(n.Depth)},
-		} {
-			if err := dev.WriteReg(set.off, set.v); err != nil {
-				return err
-			}
+	}
+	return nil
+}
+
+// limitRange sets one range of a node's limiter: its rate in parts of fullRate, its write buffer in bytes.
+func (w *World) limitRange(node, number int, off, bytes uint64, rate, depth int) error {
+	dev := w.Sys.Device(node)
+	at, err := drivers.Address(dev, off, bytes)
+	if err != nil {
+		return err
+	}
+	var bus *drivers.BusError
+	if _, err := dev.ReadReg(regs.NVMRate(uint8(number))); errors.As(err, &bus) {
+		return fmt.Errorf("%w: %s has no write limiter (%w)", drivers.ErrNotSupported, w.Config.Device, err)
+	} else if err != nil {
+		return err
+	}
+	for _, set := range []struct {
+		off uint32
+		v   uint64
+	}{
+		{regs.NVMBase(uint8(number)), at}, {regs.NVMEnd(uint8(number)), at + bytes},
+		{regs.NVMRate(uint8(number)), uint64(rate)}, {regs.NVMDepth(uint8(number)), uint64(depth)},
+	} {
+		if err := dev.WriteReg(set.off, set.v); err != nil {
+			return err
 		}
 	}
 	return nil
@@ -107,10 +147,10 @@ func (w *World) readNVM(nic *NIC) (err error) {
 			continue
 		}
 		dev := w.Sys.Device(n.Node)
-		if nic.NVMBytes, err = dev.ReadReg(regs.NVMBytes(0)); err != nil {
+		if nic.NVMBytes, err = dev.ReadReg(regs.NVMBytes(heapRange)); err != nil {
 			return err
 		}
-		nic.NVMStall, err = dev.ReadReg(regs.NVMStall(0))
+		nic.NVMStall, err = dev.ReadReg(regs.NVMStall(heapRange))
 	}
 	return err
 }

@@ -1,6 +1,7 @@
 package reproduce
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"path"
@@ -31,7 +32,7 @@ type Experiment struct {
 	plot    func(t *Table) []*figure.Figure
 }
 
-// A claim is one statement of a paper. judge looks at the rows alone.
+// A claim is one statement of a paper. judge looks at the rows alone; of what is not in them it has nothing to say.
 type claim struct {
 	text  string
 	paper string // its numbers
@@ -59,10 +60,12 @@ func (s Scale) thin() bool { return s == Large || s == Full }
 // Env is where and how experiments run.
 type Env struct {
 	Device string
-	Scale  Scale
-	Seed   int64
-	Jobs   int // runs at a time
-	Cores  int // that there are: a run of all of a large world may take what other runs leave
+	// Machine is what the device stands for; empty: OurMachine.
+	Machine Machine
+	Scale   Scale
+	Seed    int64
+	Jobs    int // runs at a time
+	Cores   int // that there are: a run of all of a large world may take what other runs leave
 	// Journal, if not nil, keeps what runs have measured, and has what need not be measured.
 	Journal *Journal
 	// Plan tells what will be run before it is, in millions of data packets, and how many runs the
@@ -90,6 +93,7 @@ type Report struct {
 	Title      string    `json:"title"`
 	Paper      string    `json:"paper"`
 	Device     string    `json:"device,omitempty"`
+	Machine    Machine   `json:"machine,omitempty"`
 	Engine     string    `json:"engine,omitempty"`
 	Worlds     []string  `json:"worlds,omitempty"`
 	PaperSize  string    `json:"paper_size,omitempty"`
@@ -148,6 +152,10 @@ func (x *Experiment) Run(ctx context.Context, env Env) (*Report, error) {
 	if !slices.Contains(Scales(), env.Scale) {
 		return nil, fmt.Errorf("%w: scale %q: expected one of %v", drivers.ErrConfig, env.Scale, Scales())
 	}
+	env.Machine = cmp.Or(env.Machine, OurMachine)
+	if !slices.Contains(Machines(), env.Machine) {
+		return nil, fmt.Errorf("%w: machine %q: expected one of %q", drivers.ErrConfig, env.Machine, Machines())
+	}
 	t, err := x.measure(ctx, &env)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", x.IDs[0], err)
@@ -164,6 +172,7 @@ func (x *Experiment) Run(ctx context.Context, env Env) (*Report, error) {
 		rep.ScaledDown = !env.Scale.thin() // both have the paper's network
 	default:
 		rep.Device, rep.Worlds, rep.Runs, rep.Packets = env.Device, env.sizes, env.runs, env.packets
+		rep.Machine = env.Machine
 	}
 	logrus.WithFields(logrus.Fields{"layer": "reproduce", "experiment": x.IDs[0], "scale": env.Scale, "runs": rep.Runs, "rows": len(t.Rows)}).Debug("experiment measured")
 	if env.Scale.thin() && (x.Engine == "" || env.Scale == Large) {
@@ -178,6 +187,9 @@ func (x *Experiment) Run(ctx context.Context, env Env) (*Report, error) {
 func (x *Experiment) judge(t *Table) (list []Verdict) {
 	for _, c := range x.claims {
 		ours, holds := c.judge(t)
+		if ours == "" { // this scale leaves it out
+			continue
+		}
 		list = append(list, Verdict{Claim: c.text, Paper: c.paper, Ours: ours, Holds: holds})
 	}
 	return list

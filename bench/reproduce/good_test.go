@@ -22,6 +22,14 @@ func fallen(slots, first, last int, high, low float64) float64 {
 	return low + 0.7*(high-low)*float64(last-slots)/float64(last-first)
 }
 
+func goodReferences(*Env) *Table {
+	t := &Table{Columns: []string{"reference", "paper (µs)", "here (µs)", "here / paper"}}
+	for _, r := range references {
+		t.add(r.name, r.paper, r.paper*1.001, 1.001)
+	}
+	return t
+}
+
 func goodFig4(e *Env) *Table {
 	t := &Table{Columns: []string{"hops", "credit slots", "slots", "overhead (%)", "delayed (%)"}}
 	for _, hops := range []int{1, 14} {

@@ -143,7 +143,7 @@ func (j *Journal) keys(e *Env, runs []run) ([]string, error) {
 		}
 	}
 	for i, r := range runs {
-		list[i] = fmt.Sprintf("device %s %s, seed %d, %#v", e.Device, params, e.Seed, r)
+		list[i] = fmt.Sprintf("device %s %s, slots %d ps, seed %d, %#v", e.Device, params, e.Machine.slotTime(), e.Seed, r)
 	}
 	return list, nil
 }

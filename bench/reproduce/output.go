@@ -16,7 +16,7 @@ func (x *Experiment) Name(env Env) string {
 		return fmt.Sprintf("%s-%s", x.IDs[0], env.Scale)
 	}
 	backend, _, _ := strings.Cut(env.Device, ":")
-	return fmt.Sprintf("%s-%s-%s", x.IDs[0], backend, env.Scale)
+	return fmt.Sprintf("%s-%s-%s%s", x.IDs[0], backend, env.Scale, env.Machine.suffix())
 }
 
 // Save writes the figures and the rows under dir/name and gives the files' names.
@@ -49,6 +49,9 @@ func (rep *Report) Print(w io.Writer) {
 		fmt.Fprintln(w, "runs on: the protocol code itself, no device")
 	default:
 		fmt.Fprintf(w, "runs on: %s, %s, seed %d\n", rep.Device, strings.Join(rep.Worlds, "; "), rep.Seed)
+		if rep.Machine == PaperMachine {
+			fmt.Fprintln(w, "machine: "+rep.Machine.text())
+		}
 	}
 	if rep.Runs > 0 {
 		fmt.Fprintf(w, "runs: %d, of %.1f million packets together\n", rep.Runs, float64(rep.Packets)/1e6)
@@ -63,12 +66,16 @@ func (rep *Report) Print(w io.Writer) {
 	rep.Table.print(w)
 	fmt.Fprintln(w)
 	for _, v := range rep.Claims {
-		word := "DIFFERS"
-		if v.Holds {
-			word = "HOLDS  "
-		}
-		fmt.Fprintf(w, "%s  %s\n         paper: %s\n         ours:  %s\n", word, v.Claim, v.Paper, v.Ours)
+		fmt.Fprintf(w, "%-7s  %s\n         paper: %s\n         ours:  %s\n", v.Word(), v.Claim, v.Paper, v.Ours)
 	}
+}
+
+// Word is the verdict in a word.
+func (v Verdict) Word() string {
+	if v.Holds {
+		return "HOLDS"
+	}
+	return "DIFFERS"
 }
 
 func (t *Table) print(w io.Writer) {

@@ -77,6 +77,11 @@ var cases = map[string]planted{
 		set("thresholds", "2 2 2", "block", 6), set("piggybacked credits", 0, "block", 7),
 		set("explicit credits", 0, "block", 8),
 	}},
+	"fc-references": {goodReferences, []func(*Table){
+		set("here / paper", 0.9, "reference", "multi-pingpong, 1 hop"), set("here / paper", 1.1, "reference", "multi-pingpong, 14 hops"),
+		set("here (µs)", 50.2, "reference", "multi-pingpong, 14 hops"), set("here / paper", 0.7, "reference", "alltoall, 256 processes"),
+		set("here / paper", 2.0, "reference", "alltoall, 1,024 processes"),
+	}},
 	"fc-fig4": {goodFig4, []func(*Table){
 		scale("overhead (%)", 0.5, 0, "hops", 14), scale("overhead (%)", 1, 5, "hops", 14),
 		scale("delayed (%)", 0.5, 0, "hops", 14), set("delayed (%)", 20.0, "hops", 14, "credit slots", 3, "slots", 52),

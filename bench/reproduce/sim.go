@@ -149,7 +149,7 @@ func (e *Env) config(r run) imb.Config {
 	c.Run.Device, c.Run.Seed, c.Run.Building = e.device(r.world), e.Seed, e.Building
 	c.Run.Nodes, c.Run.Procs, c.Run.Hosts = r.nodes, r.procs, r.hosts
 	c.Run.Velo = velo.Config{Flow: r.flow, Slots: r.slots, CreditSlots: or(r.credit, 2), Piggyback: r.piggyback}
-	c.Run.Local, c.Run.Threads = r.local, e.threads(r)
+	c.Run.Local, c.Run.Threads, c.Run.SlotTime = r.local, e.threads(r), e.Machine.slotTime()
 	c.Benchmarks, c.Sizes = []string{r.benchmark}, []int{or(r.bytes, 2048)}
 	c.Procs = []int{or(r.active, r.ranks())}
 	c.Iterations, c.Warmup, c.RootShift = r.iterations, r.warmup, or(r.rootShift, 1)

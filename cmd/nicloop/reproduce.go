@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/nicloop/nicloop/bench/reproduce"
+	"github.com/nicloop/nicloop/drivers"
 	"github.com/spf13/cobra"
 )
 
@@ -37,6 +38,8 @@ DIR/runs.jsonl. With --resume the same program takes them from there.`,
                                                          256 processes on 16 nodes, a few points: minutes
   nicloop reproduce 'fc-*' --scale small                 all on 16 processes or so: minutes
   nicloop reproduce rdrp-fig1 rdrp-fig4 rdrp-fig5        a Dragonfly of 5,256 nodes: half an hour of processor time
+  nicloop reproduce fc-references 'fc-fig1?' --machine both --scale medium
+                                                         on our machine and on one that is as slow as the paper's
   nicloop reproduce 'rdrp-*' --scale small               72 nodes: seconds
   nicloop reproduce fc-table2 --scale paper --out results   1,024 processes: hours
   nicloop reproduce fc-table2 --scale paper --out results --resume   go on where that was cut short`,
@@ -46,6 +49,7 @@ DIR/runs.jsonl. With --resume the same program takes them from there.`,
 	fs.BoolVar(&f.list, "list", false, "list the experiments")
 	fs.StringVar(&f.env.Device, "device", defaultReproduce, "what stands behind the driver, see nicloop run")
 	fs.StringVar(&f.scale, "scale", string(reproduce.Large), "small, medium (16 and 64 processes, many points), large or paper (256 and the paper's 1,024, few points)")
+	fs.StringVar(&f.machine, "machine", string(reproduce.OurMachine), "nicloop, paper (memory as slow to take a mailbox slot as the FC paper's reference demands), or both, side by side")
 	fs.Int64Var(&f.env.Seed, "seed", 1, "seed of message contents")
 	fs.IntVarP(&f.env.Jobs, "jobs", "j", 0, "runs at a time (default: as many as there are cores, at most 2; 1 at scale paper, where each may need 9 GB)")
 	fs.StringVar(&f.out, "out", "reproduced", "`DIR` for rows (CSV) and plots (PNG, SVG); empty: none")
@@ -61,7 +65,7 @@ const defaultReproduce = "model:"
 
 type reproduceFlags struct {
 	env                       reproduce.Env
-	scale, out                string
+	scale, machine, out       string
 	list, force, resume, json bool
 }
 
@@ -77,20 +81,81 @@ func (f *reproduceFlags) run(cmd *cobra.Command, patterns []string) error {
 		return err
 	}
 	f.env.Scale = reproduce.Scale(f.scale)
+	machines, err := machinesOf(f.machine)
+	if err != nil {
+		return err
+	}
 	if err := f.jobs(cmd.Flags().Changed("jobs")); err != nil {
 		return err
 	}
-	if err := f.prepare(experiments); err != nil {
+	if err := f.prepare(experiments, machines); err != nil {
 		return err
 	}
 	return f.journaled(cmd, func() error {
 		for _, x := range experiments {
-			if err := f.one(cmd, x); err != nil {
+			if err := f.on(cmd, x, machines); err != nil {
 				return err
 			}
 		}
 		return nil
 	})
+}
+
+// bothMachines has --machine run what needs a device twice.
+const bothMachines = "both"
+
+func machinesOf(name string) ([]reproduce.Machine, error) {
+	if name == bothMachines {
+		return reproduce.Machines(), nil
+	}
+	known := []string{bothMachines}
+	for _, m := range reproduce.Machines() {
+		if string(m) == name {
+			return []reproduce.Machine{m}, nil
+		}
+		known = append(known, string(m))
+	}
+	return nil, misused("--machine %q: expected one of %v%s", name, known, drivers.Nearest(name, known))
+}
+
+// machinesFor are those that make a difference to an experiment.
+func machinesFor(x *reproduce.Experiment, machines []reproduce.Machine) []reproduce.Machine {
+	if x.Pure || x.Engine != "" {
+		return machines[:1]
+	}
+	return machines
+}
+
+// on runs an experiment on each machine.
+func (f *reproduceFlags) on(cmd *cobra.Command, x *reproduce.Experiment, machines []reproduce.Machine) error {
+	machines = machinesFor(x, machines)
+	var reports []*reproduce.Report
+	for _, m := range machines {
+		env := f.env
+		env.Machine = m
+		rep, err := f.one(cmd, x, env)
+		if err != nil {
+			return err
+		}
+		reports = append(reports, rep)
+	}
+	if len(reports) < 2 || f.json {
+		return nil
+	}
+	out := cmd.OutOrStdout()
+	tw := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
+	fmt.Fprint(tw, strings.Join(x.IDs, ", "))
+	for _, m := range machines {
+		fmt.Fprintf(tw, "\t%s", m)
+	}
+	for i, v := range reports[0].Claims {
+		fmt.Fprintf(tw, "\n%s", v.Claim)
+		for _, rep := range reports {
+			fmt.Fprintf(tw, "\t%s: %s", rep.Claims[i].Word(), rep.Claims[i].Ours)
+		}
+	}
+	fmt.Fprint(tw, "\n\n")
+	return tw.Flush()
 }
 
 // journaled keeps the runs of what it calls until that has done all.
@@ -134,7 +199,7 @@ func (f *reproduceFlags) jobs(given bool) error {
 
 // prepare makes the directory and refuses, before anything runs, to overwrite
 // what another run wrote.
-func (f *reproduceFlags) prepare(experiments []*reproduce.Experiment) error {
+func (f *reproduceFlags) prepare(experiments []*reproduce.Experiment, machines []reproduce.Machine) error {
 	switch {
 	case f.out == "" && f.resume:
 		return usageError{errors.New("--resume needs the --out of the command that was cut short")}
@@ -145,9 +210,13 @@ func (f *reproduceFlags) prepare(experiments []*reproduce.Experiment) error {
 		return usageError{fmt.Errorf("%s has the runs of a command that was cut short: --resume to go on from there, --force to begin anew", f.journal())}
 	}
 	for _, x := range experiments {
-		rows := filepath.Join(f.out, x.Name(f.env)+".csv") // every report has them
-		if _, err := os.Stat(rows); err == nil && !f.force && !f.resume {
-			return usageError{fmt.Errorf("%s exists: choose another --out, or --force to overwrite it", rows)}
+		for _, m := range machinesFor(x, machines) {
+			env := f.env
+			env.Machine = m
+			rows := filepath.Join(f.out, x.Name(env)+".csv") // every report has them
+			if _, err := os.Stat(rows); err == nil && !f.force && !f.resume {
+				return usageError{fmt.Errorf("%s exists: choose another --out, or --force to overwrite it", rows)}
+			}
 		}
 	}
 	if err := os.MkdirAll(f.out, 0o777); err != nil {
@@ -156,9 +225,8 @@ func (f *reproduceFlags) prepare(experiments []*reproduce.Experiment) error {
 	return nil
 }
 
-func (f *reproduceFlags) one(cmd *cobra.Command, x *reproduce.Experiment) error {
+func (f *reproduceFlags) one(cmd *cobra.Command, x *reproduce.Experiment, env reproduce.Env) (*reproduce.Report, error) {
 	bar := newBar(cmd.ErrOrStderr(), x.IDs[0])
-	env := f.env
 	env.Step, env.Building = bar.set, bar.describe
 	env.Plan = func(runs, known int, packets float64) {
 		text := fmt.Sprintf("%s: %d runs", x.IDs[0], runs)
@@ -174,12 +242,12 @@ func (f *reproduceFlags) one(cmd *cobra.Command, x *reproduce.Experiment) error 
 	rep, err := x.Run(cmd.Context(), env)
 	bar.finish()
 	if err != nil {
-		return err
+		return nil, err
 	}
 	var files []string
 	if f.out != "" {
 		if files, err = rep.Save(f.out, x.Name(env)); err != nil {
-			return err
+			return nil, err
 		}
 	}
 	out := cmd.OutOrStdout()
@@ -188,14 +256,14 @@ func (f *reproduceFlags) one(cmd *cobra.Command, x *reproduce.Experiment) error 
 		if err == nil {
 			_, err = out.Write(append(line, '\n'))
 		}
-		return err
+		return rep, err
 	}
 	rep.Print(out)
 	if len(files) > 0 {
 		fmt.Fprintf(out, "\nwritten: %s\n", strings.Join(files, " "))
 	}
 	_, err = fmt.Fprintf(out, "took %.1f s\n\n", time.Since(begin).Seconds())
-	return err
+	return rep, err
 }
 
 func (f *reproduceFlags) show(w io.Writer) error {

@@ -63,6 +63,7 @@ type runFlags struct {
 	overhead           bool
 	nvm                []string
 	nvmDepth           int
+	slotTime           time.Duration
 	outstanding        []int
 	plot               string
 	progress           string
@@ -104,6 +105,7 @@ func addRunFlags(cmd *cobra.Command) *runFlags {
 	fs.IntVar(&f.c.Hot, "hot", 0, "nodes that send to each node with slow memory in hotspot (default: a quarter)")
 	fs.DurationVar(&f.offset, "offset", time.Duration(bench.DefaultOffset/drivers.Nanosecond), "how much later the later side posts in overlap and progress")
 	fs.StringVar(&f.progress, "progress", progressCalls, "who makes progress in overlap and progress: calls, or a thread of every rank beside them")
+	fs.DurationVar(&f.slotTime, "slot-time", 0, "what memory takes for a mailbox slot, such as 84ns (default: as fast as the NIC writes)")
 	fs.StringVar(&f.plot, "plot", "", "draw hotspot with --nvm into `FILE` (.png, .svg and .csv); overlap and progress into several, by side and sender")
 	fs.StringVar(&f.division, "division", "grant-excess", "slots that do not divide: grant-excess, round-down or round-up")
 	fs.Int64Var(&f.c.Seed, "seed", d.Seed, "seed of message contents and random traffic")
@@ -143,6 +145,7 @@ func (f *runFlags) run(cmd *cobra.Command, workload string) (err error) {
 		return usageError{fmt.Errorf("--limit %v: expected 0 to %v of simulated time", f.limit, longest)}
 	}
 	c.Limit = drivers.Time(f.limit.Nanoseconds()) * drivers.Nanosecond
+	c.SlotTime = drivers.Time(min(f.slotTime, time.Second).Nanoseconds()) * drivers.Nanosecond // refused if too long
 	if c.NVM, err = f.parseNVM(); err != nil {
 		return err
 	}

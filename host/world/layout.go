@@ -104,6 +104,9 @@ func (m *Layout) allocate(list []drivers.Segment, procs int) (err error) {
 // Bytes of DMA memory that a node needs.
 func (m *Layout) Bytes() int { return int(m.end) }
 
+// Mailboxes is where the mailboxes and notification rings of all processes are.
+func (m *Layout) Mailboxes() (off, n uint64) { return m.rings[0], m.heaps[0] - m.rings[0] }
+
 // Heaps is where the heaps of all processes are; empty without RMA.
 func (m *Layout) Heaps() (off, n uint64) {
 	return m.heaps[0], uint64(m.heap) * uint64(len(m.heaps))
