@@ -79,9 +79,14 @@ func lessOverhead(t *Table) (string, bool) {
 	return fmt.Sprintf("mean %.1f %% without, %.1f %% with", a, b), b < a
 }
 
+// ramp: what rises may have teeth, but none deeper than a quarter of all that it rises.
 func ramp(t *Table) (string, bool) {
 	r := reductions(t)
-	return "from " + list(r, "%.0f %%"), r[len(r)-1] > r[0] && slices.Max(r)-slices.Min(r) > visible
+	rise, tooth := r[len(r)-1]-r[0], 0.0
+	for i := range len(r) - 1 {
+		tooth = max(tooth, r[i]-r[i+1])
+	}
+	return fmt.Sprintf("%s; the deepest tooth %.0f points", list(r, "%.0f %%"), tooth), rise > visible && tooth <= rise/4
 }
 
 func nonePiggybacked(t *Table) (string, bool) {

@@ -127,7 +127,7 @@ func goodFig19(e *Env) *Table {
 				quarter, second, upper = 45, 45, 12
 			}
 			if k == e.phaseLength(share)-1 {
-				upper-- // so that the barrier has something to give
+				upper -= 2 // so that the barrier has something to give
 			}
 			for i, v := range []float64{quarter, second, upper} {
 				t.add(operation, phase+1, fig19Groups[i], v)

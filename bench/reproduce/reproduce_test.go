@@ -120,7 +120,7 @@ var cases = map[string]planted{
 	}},
 	"fc-fig19": {goodFig19, []func(*Table){
 		set("credits (mean)", 20.0, "phase", 6, "ranks", "first quarter"), set("credits (mean)", 5.0, "phase", 4, "ranks", "upper half"),
-		set("credits (mean)", 90.0, "phase", 2, "ranks", "upper half"), set("credits (mean)", 9.0, "phase", 3, "ranks", "upper half"),
+		set("credits (mean)", 90.0, "phase", 2, "ranks", "upper half"), set("credits (mean)", 8.2, "phase", 3, "ranks", "upper half"),
 	}},
 	"fc-fig20": {goodFig20, []func(*Table){
 		scale("overhead (%)", 2, 0, "flow control", "dynamic", "slots", 16), scale("overhead (%)", 2, 0, "flow control", "static", "slots", 64),
