@@ -13,7 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-var longProtocols = []Rendezvous{RGET, RPUT, Chunked}
+var longProtocols = []Rendezvous{RGET, RPUT, Chunked, Spec}
 
 func letter(n, k int) []byte {
 	b := make([]byte, n)
@@ -137,7 +137,9 @@ func TestPolicyByMessage(t *testing.T) {
 		_, err2 = r.Recv(0, 2, c)
 		return errors.Join(err, err2, expect(c, 2))
 	})
-	require.Equal(t, []rendezvous.Message{{Peer: 1, Bytes: 6000}, {Peer: 1, Bytes: 5000, Reachable: true}, {Peer: 1, Bytes: 6000, Hint: 7}}, seen)
+	require.Equal(t, []rendezvous.Message{
+		{Peer: 1, Bytes: 6000}, {Peer: 1, Bytes: 5000, Reachable: true, Envelope: rendezvous.Envelope{Tag: 1}}, {Peer: 1, Bytes: 6000, Hint: 7, Envelope: rendezvous.Envelope{Tag: 2}},
+	}, seen)
 }
 
 func TestTooLongForTheBuffer(t *testing.T) {

@@ -172,6 +172,9 @@ func (r *Rank) file(from int, b []byte) error {
 		}
 		in.current = r.accept(from, h)
 		b = b[HeaderBytes:]
+		if err := r.overtaken(in.current.req); err != nil {
+			return err
+		}
 	}
 	if r.settles {
 		return errUnreceived(from)
@@ -199,12 +202,17 @@ func (r *Rank) fileControl(from int, h header, b []byte) error {
 	if r.bulk == nil {
 		return fmt.Errorf("%w: rank %d sends a long message, and rank %d has no RMA", drivers.ErrConfig, from, r.id)
 	}
+	c.Envelope = rendezvous.Envelope{Tag: h.tag, Comm: h.comm}
 	if h.kind == kindControl {
+		if c.Kind == rendezvous.RTR {
+			r.proc.Spend(r.cost.Match)
+		}
 		r.bulk.core.Tick(int64(r.proc.Now()))
 		r.bulk.core.Hear(from, c)
 		return r.drain()
 	}
 	h.length = c.Bytes
+	r.came(from, h)
 	r.proc.Spend(r.cost.Match)
 	m := &message{header: h, more: &extra{rts: c}}
 	if q, ok := r.match.Arrive(h.envelope(from), m); ok {
@@ -218,6 +226,7 @@ func (r *Rank) fileControl(from int, h header, b []byte) error {
 func (r *Rank) accept(from int, h header) *message {
 	m := r.messages.get()
 	*m = message{header: h}
+	r.came(from, h)
 	r.proc.Spend(r.cost.Match)
 	if q, ok := r.match.Arrive(h.envelope(from), m); ok {
 		m.req = q

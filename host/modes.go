@@ -102,7 +102,7 @@ func (r *Rank) Cancel(q *Request) error {
 			q.err = ErrCancelled
 			r.end(q)
 		}
-	case q.long != nil && !q.receive:
+	case q.long != nil && (!q.receive || q.long.end.Waits()):
 		r.bulk.core.Tick(int64(r.proc.Now()))
 		r.bulk.core.Cancel(q.long.end)
 		return r.drain()

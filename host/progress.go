@@ -27,8 +27,9 @@ func (r *Rank) progress() (bool, error) {
 			peer, more := r.ep.Credited()
 			if !more {
 				if len(r.schedules.ready) > 0 {
-					got = true
+					got, r.inside = true, true
 					r.advance()
+					r.inside = false
 				}
 				return got, nil
 			}

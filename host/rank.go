@@ -79,6 +79,7 @@ type Rank struct {
 
 	helped bool  // a helper makes progress while the rank computes
 	failed error // the helper did
+	inside bool  // progress starts messages
 }
 
 // A peer is what a rank keeps for another one: the messages from it and those to it.

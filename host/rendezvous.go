@@ -16,6 +16,8 @@ const (
 	RGET    Rendezvous = "rget"
 	RPUT    Rendezvous = "rput"
 	Chunked Rendezvous = "chunked"
+	// Spec is RGET whose receivers tell where a message shall go before they know of it (SPEC, section 4.2).
+	Spec Rendezvous = "spec"
 )
 
 // RMA is what a rank has for long messages.
@@ -28,7 +30,9 @@ type RMA struct {
 	Protocol    Rendezvous
 	Chunk       int // bytes of one get of Chunked
 	Outstanding int // gets under way of Chunked
-	// Protocols are more than those three; Choose picks among all of them, message by
+	// Speculation is what Spec works by; a zero is the default.
+	Speculation rendezvous.Speculation
+	// Protocols are more than those four; Choose picks among all of them, message by
 	// message, instead of Protocol.
 	Protocols []rendezvous.Protocol
 	Choose    rendezvous.Policy
@@ -70,6 +74,7 @@ type transfer struct {
 	bounce uint64 // bytes of the heap that stand in for a buffer outside DMA memory
 	status Status
 	err    error // a receive too short for its message
+	alone  bool  // a receive that was cancelled before a message matched it
 }
 
 // A pending operation: what a handle stands for. One that is over is kept until its transfer
@@ -92,7 +97,7 @@ func (r *Rank) UseRMA(c RMA) error {
 	if chunk < 1 || window < 1 {
 		chunk, window = 128<<10, 4
 	}
-	known := append([]rendezvous.Protocol{rendezvous.RGET, rendezvous.RPUT, rendezvous.NewChunked(chunk, window)}, c.Protocols...)
+	known := append([]rendezvous.Protocol{rendezvous.RGET, rendezvous.RPUT, rendezvous.NewChunked(chunk, window), rendezvous.Spec}, c.Protocols...)
 	if c.Choose == nil {
 		for _, p := range known {
 			if p.Name() == string(c.Protocol) {
@@ -101,7 +106,7 @@ func (r *Rank) UseRMA(c RMA) error {
 		}
 	}
 	if c.Choose == nil {
-		return fmt.Errorf("%w: rendezvous %q: expected rget, rput or chunked", drivers.ErrConfig, c.Protocol)
+		return fmt.Errorf("%w: rendezvous %q: expected rget, rput, chunked or spec", drivers.ErrConfig, c.Protocol)
 	}
 	if c.HeapBytes < 2*scratchBytes {
 		return fmt.Errorf("%w: %d bytes of DMA memory for a rank: expected at least %d", drivers.ErrConfig, c.HeapBytes, 2*scratchBytes)
@@ -109,9 +114,11 @@ func (r *Rank) UseRMA(c RMA) error {
 	if c.Patience == 0 {
 		c.Patience = patience
 	}
-	r.bulk = &bulk{RMA: c, heap: newHeap(c.HeapBase, c.HeapBytes-scratchBytes), core: rendezvous.New(rendezvous.Config{
-		Protocols: known, Choose: c.Choose, Retry: int64(retry), Patience: int64(c.Patience),
-	})}
+	cfg := rendezvous.Config{Protocols: known, Choose: c.Choose, Retry: int64(retry), Patience: int64(c.Patience)}
+	if c.Protocol == Spec {
+		cfg.Speculation = &c.Speculation
+	}
+	r.bulk = &bulk{RMA: c, heap: newHeap(c.HeapBase, c.HeapBytes-scratchBytes), core: rendezvous.New(cfg)}
 	return nil
 }
 
@@ -155,7 +162,7 @@ func (r *Rank) sendLong(dst int, q *Request) error {
 	t.rts.env, t.rts.held = q.env, true
 	q.long = t
 	_, reachable := locate(b.Memory, q.buf)
-	t.end = b.core.Send(rendezvous.Message{Peer: dst, Bytes: len(q.buf), Reachable: reachable, Hint: b.hint}, t)
+	t.end = b.core.Send(rendezvous.Message{Peer: dst, Bytes: len(q.buf), Reachable: reachable, Hint: b.hint, Envelope: told(q)}, t)
 	r.peers[dst].outbound.held++
 	r.held++
 	if err := r.enqueue(dst, t.rts); err != nil {
@@ -168,12 +175,20 @@ func (r *Rank) sendLong(dst int, q *Request) error {
 func (r *Rank) receiveLong(q *Request, from, tag int, c rendezvous.Control) error {
 	b := r.bulk
 	b.core.Tick(int64(r.proc.Now()))
-	t := b.transfers.get()
-	*t = transfer{q: q, status: Status{Source: q.comm.local(from), Tag: tag, Bytes: int(c.Bytes)}}
+	t := q.long
+	offer := t != nil
+	if !offer {
+		t = b.transfers.get()
+		*t = transfer{q: q}
+	}
+	t.status = Status{Source: q.comm.local(from), Tag: tag, Bytes: int(c.Bytes)}
 	if int(c.Bytes) > len(q.buf) {
 		t.err = truncated(int(c.Bytes), t.status.Source, tag, len(q.buf))
 	}
-	q.long = t
-	t.end = b.core.Receive(from, c, len(q.buf), t)
+	if q.long = t; offer {
+		b.core.Matched(t.end, c)
+	} else {
+		t.end = b.core.Receive(from, c, len(q.buf), t)
+	}
 	return r.drain()
 }

@@ -105,7 +105,13 @@ func (r *Rank) startSend(q *Request) error {
 		r.sendLocal(dst, q, q.synchronous)
 		return nil
 	case len(q.buf) > EagerMax || q.synchronous:
+		if err := r.glance(len(q.buf)); err != nil {
+			return err
+		}
 		return r.sendLong(dst, q)
+	}
+	if r.bulk != nil {
+		r.bulk.core.Sent(dst, told(q))
 	}
 	return r.enqueue(dst, q)
 }
@@ -127,11 +133,14 @@ func (c *Comm) irecv(source, tag int, context uint16, buf []byte) (*Request, err
 func (r *Rank) startReceive(q *Request) error {
 	r.enter()
 	r.proc.Spend(r.cost.Start)
+	if err := r.glance(len(q.buf)); err != nil {
+		return err
+	}
 	if e, m, ok := r.match.Post(q.env, q); ok {
 		r.proc.Spend(r.cost.Match)
 		return r.bind(q, e, m)
 	}
-	return nil
+	return r.offer(q)
 }
 
 // pattern is what a receive matches, and where a send goes.

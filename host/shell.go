@@ -42,6 +42,10 @@ func (r *Rank) do(a rendezvous.Action) error {
 		return r.finish(a.End.User().(*transfer), a)
 	case rendezvous.Withdraw:
 		return r.withdraw(a)
+	case rendezvous.Forget:
+		r.forget(a.End.User().(*transfer))
+	case rendezvous.Unpost:
+		r.unpost(a.End.User().(*transfer))
 	default:
 		panic(fmt.Sprintf("host: the rendezvous core asks to %v", a.Do))
 	}
@@ -61,11 +65,12 @@ func (r *Rank) newControl(kind uint8) *Request {
 	return &Request{comm: &r.Comm, kind: kind, buf: make([]byte, rendezvous.ControlBytes), packets: Packets(rendezvous.ControlBytes)}
 }
 
-// tell sends a control message behind what goes to the same rank; an RTS goes where its message
+// tell sends a control message behind what goes to the same rank; an RTS or a claim goes where its message
 // stands among them.
 func (r *Rank) tell(a rendezvous.Action) error {
-	if a.Control.Kind != rendezvous.RTS {
+	if kind := a.Control.Kind; kind != rendezvous.RTS && kind != rendezvous.Claim {
 		q := r.newControl(kindControl)
+		tellEnvelope(q, a.Peer, a.Control.Envelope)
 		a.Control.Put(q.buf)
 		return r.hurry(a.Peer, q)
 	}
@@ -172,7 +177,7 @@ func (b *bulk) putBack(class rendezvous.Class, at, n uint64) {
 func (r *Rank) release(t *transfer) {
 	b := r.bulk
 	if t.bounce > 0 {
-		if !t.end.Sends() && !t.end.Failed() {
+		if !t.end.Sends() && t.end.Whole() {
 			r.proc.Spend(r.cost.CopyByte * drivers.Time(t.end.Bytes()))
 			copy(t.q.buf, b.Memory[t.at:t.at+uint64(t.end.Bytes())])
 		}
@@ -196,7 +201,7 @@ func (r *Rank) finish(t *transfer, a rendezvous.Action) error {
 	if q.err = err; err == nil {
 		q.err = t.err
 	}
-	if q.receive {
+	if q.receive && !t.alone {
 		q.status = t.status
 		r.stats.MessagesReceived++
 		if err == nil {

@@ -24,7 +24,7 @@ func (r *Rank) Waiting() Waiting {
 		return r.owing()
 	case q == nil:
 		return Waiting{}
-	case q.long != nil:
+	case q.long != nil && !q.long.end.Waits():
 		return Waiting{For: "rendezvous", Peer: q.long.end.Peer(), Tag: int(q.env.Tag), Sent: q.long.end.Moved(), Of: q.long.end.Bytes(), State: q.long.end.String()}
 	case q.receive:
 		return Waiting{For: "message", Peer: int(q.env.Source), Tag: int(q.env.Tag)}

@@ -56,6 +56,18 @@ func (c *Core[R, M]) Post(p Envelope, r R) (e Envelope, m M, ok bool) {
 	return e, m, false
 }
 
+// Fitting is how many posted receives a message with that envelope fits.
+func (c *Core[R, M]) Fitting(e Envelope) (n int) {
+	for _, q := range [...]int{int(e.Source), len(c.posted.heads) - 1} {
+		for at := c.posted.heads[q]; at != nobody; at = c.posted.nodes[at].next {
+			if c.posted.nodes[at].env.Matches(e) {
+				n++
+			}
+		}
+	}
+	return n
+}
+
 // Probe gives the message that Post would give, and leaves it where it is.
 func (c *Core[R, M]) Probe(p Envelope) (e Envelope, m M, ok bool) {
 	at := c.find(p)

@@ -15,11 +15,13 @@ const (
 	Release                // End's memory is not needed any more; a good receive copies it out first
 	Complete               // End's request is over, with Err
 	Withdraw               // take Control.From's message of Peer back if it is unmatched; if so, call [Core.Withdrawn]
+	Forget                 // End is over, its request goes on without it; its memory, if it had some, was released
+	Unpost                 // End's receive is unmatched and must stay so; its Complete comes
 )
 
 func (d Do) String() string {
-	if d >= Tell && d <= Withdraw {
-		return [...]string{"tell", "register", "get", "put", "fence", "release", "complete", "withdraw"}[d-1]
+	if d >= Tell && d <= Unpost {
+		return [...]string{"tell", "register", "get", "put", "fence", "release", "complete", "withdraw", "forget", "unpost"}[d-1]
 	}
 	return fmt.Sprintf("Do(%d)", uint8(d))
 }
@@ -27,8 +29,8 @@ func (d Do) String() string {
 // A Class says how much a [Register] is worth.
 type Class uint8
 
-// The classes. Early is a send that nobody has asked for yet: it goes on without memory if there
-// is none to spare. What is kept for Late and Received must not be given to it, nor what is
+// The classes. Early is a send that nobody has asked for yet, or a receive whose message nobody knows of: it goes on
+// without memory if there is none to spare. What is kept for Late and Received must not be given to it, nor what is
 // kept for one to the other: see Register in doc.go.
 const (
 	Early Class = iota

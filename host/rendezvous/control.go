@@ -46,18 +46,22 @@ type Kind uint8
 
 // The kinds. A protocol may have more, from FirstFree on: they are given to its Hear.
 const (
-	RTS    Kind = iota + 1 // a message waits at its sender; matched like any message
-	CTS                    // the receiver is ready: send, or say where it lies
-	Ready                  // the sender is ready: its address
-	FIN                    // the transfer is over, well or not
-	Abort                  // the receiver gives up; the sender, who moves the bytes, ends it
-	Cancel                 // the sender wants its message back if nobody has received it
+	RTS     Kind = iota + 1 // a message waits at its sender; matched like any message
+	CTS                     // the receiver is ready: send, or say where it lies
+	Ready                   // the sender is ready: its address
+	FIN                     // the transfer is over, well or not
+	Abort                   // the receiver gives up; the sender, who moves the bytes, ends it
+	Cancel                  // the sender wants its message back if nobody has received it
+	RTR                     // a receive waits: where message To+Detail of its lane may be put
+	Claim                   // a message waits at its sender, who puts it where an RTR has said; matched like any message
+	Revoke                  // the receiver wants its RTRs back
+	Revoked                 // they are not used any more; comes behind all claims that were made before it
 	FirstFree
 )
 
 func (k Kind) String() string {
 	if k >= RTS && k < FirstFree {
-		return [...]string{"RTS", "CTS", "READY", "FIN", "ABORT", "CANCEL"}[k-1]
+		return [...]string{"RTS", "CTS", "READY", "FIN", "ABORT", "CANCEL", "RTR", "CLAIM", "REVOKE", "REVOKED"}[k-1]
 	}
 	return fmt.Sprintf("Kind(%d)", uint8(k))
 }
@@ -71,6 +75,7 @@ type Control struct {
 	From, To ID    // the transfer at the sender and at the receiver of this message
 	Address  uint64
 	Bytes    uint32
+	Envelope Envelope // of what speculation says; not in Put, for the header of a message has it
 }
 
 // ControlBytes is the size of a control message.
@@ -117,6 +122,9 @@ func (c Control) String() string {
 	}
 	if c.Code != Good {
 		s += " " + c.Code.String()
+	}
+	if c.Kind == RTR {
+		s = fmt.Sprintf("RTR from=%v for=%d+%d bytes=%d address", c.From, uint32(c.To), c.Detail, c.Bytes)
 	}
 	return s
 }

@@ -16,12 +16,19 @@ type Config struct {
 	// Retry is when memory or a descriptor that was refused with ErrAgain is asked for again;
 	// Patience is after how long of that a transfer fails.
 	Retry, Patience Time
+	// Speculation has receives tell their senders of memory; nil: they do not, and what peers tell is not used. RGET and RPUT must be known.
+	Speculation *Speculation
 }
 
 // Stats count what a core saw.
 type Stats struct {
 	Stale  uint64 // control messages about transfers that were over
 	Queued uint64 // transfers that had to wait for an ID or for memory
+
+	Offered uint64 // RTRs sent
+	Used    uint64 // of those, used by their message
+	Claimed uint64 // messages put where an RTR had said
+	Crossed uint64 // RTRs for messages that had been told of before they came
 }
 
 // A Core is the rendezvous state of one rank.
@@ -30,7 +37,7 @@ type Core struct {
 	ids        [2]names // of sends, of receives
 	ends       []*End   // by ref; those of spare are not in use
 	spare      []int32
-	gone       int32 // the end whose Complete was given out last, or -1
+	gone       int32 // the end whose Complete or Forget was given out last, or -1
 	unnamed    [2]fifo[*End]
 	waiting    [classes]fifo[*End] // for memory; of Early nobody waits
 	moving     []fifo[*End]        // with operations to post, round-robin, by protocol
@@ -43,6 +50,9 @@ type Core struct {
 	now        Time
 	retryAt    Time
 	stats      Stats
+	spec       *Speculation
+	pairs      []*pair // by peer; nil: nothing has happened
+	offers     int     // ends of receives that nothing has matched
 }
 
 // names are the IDs of one direction.
@@ -65,7 +75,16 @@ func New(cfg Config) *Core {
 		panic(fmt.Sprintf("rendezvous: %d IDs, expected 1 to %d, and a policy", cfg.IDs, MaxIDs))
 	}
 	n := len(cfg.Protocols)
-	return &Core{cfg: cfg, gone: -1, moving: make([]fifo[*End], n), under: make([]int, n), retryAt: Never}
+	c := &Core{cfg: cfg, gone: -1, moving: make([]fifo[*End], n), under: make([]int, n), retryAt: Never}
+	if cfg.Speculation != nil {
+		c.spec = cfg.Speculation.complete()
+		for _, number := range []uint8{numberRGET, numberRPUT, numberSpec} {
+			if !c.follow(new(End), number) {
+				panic(fmt.Sprintf("rendezvous: speculation without protocol %d", number))
+			}
+		}
+	}
+	return c
 }
 
 // Stats gives the counters.
@@ -83,7 +102,10 @@ func (c *Core) Live() int {
 // Send begins to send a message. Its RTS comes as an action, in the order of the sends.
 func (c *Core) Send(m Message, user any) *End {
 	e := c.begin(m.Peer, m.Bytes, user)
-	e.send = true
+	e.send, e.env = true, m.Envelope
+	if c.spec != nil {
+		e.number = c.count(m.Peer, m.Envelope)
+	}
 	c.follow(e, c.cfg.Choose(m).Number())
 	c.wantName(e)
 	return e
@@ -93,8 +115,8 @@ func (c *Core) Send(m Message, user any) *End {
 func (c *Core) Receive(peer int, rts Control, room int, user any) *End {
 	e := c.begin(peer, min(int(rts.Bytes), room), user)
 	e.other, e.remote = rts.From, rts.Address
-	if !c.follow(e, rts.Protocol) {
-		e.fail(&Error{Code: Unknown, Here: true, Cause: fmt.Errorf("an RTS of protocol %d", rts.Protocol)})
+	if rts.Kind == Claim || !c.follow(e, rts.Protocol) {
+		e.fail(unknown(rts))
 		return e
 	}
 	if e.bytes == 0 {
@@ -105,14 +127,33 @@ func (c *Core) Receive(peer int, rts Control, room int, user any) *End {
 	return e
 }
 
-// Hear takes a control message other than an RTS.
+// unknown: a message that wants to travel in a way that nobody here has spoken of.
+func unknown(m Control) *Error {
+	err := fmt.Errorf("an RTS of protocol %d", m.Protocol)
+	if m.Kind == Claim {
+		err = fmt.Errorf("a message that goes to %v, and is not for that", m.To)
+	}
+	return &Error{Code: Unknown, Here: true, Cause: err}
+}
+
+// Hear takes a control message other than an RTS or a claim.
 func (c *Core) Hear(from int, m Control) {
-	if m.Kind == Cancel {
+	switch m.Kind {
+	case Cancel:
 		c.cancelled(from, m)
+		return
+	case RTR:
+		c.offered(from, m)
+		return
+	case Revoke:
+		c.giveBackRTRs(from, m)
+		return
+	case Revoked:
+		c.revoked(from, m)
 		return
 	}
 	e := c.find(m.To)
-	if e == nil || e.peer != from {
+	if e == nil || e.peer != from || e.offer {
 		c.stats.Stale++
 		return
 	}
@@ -152,6 +193,8 @@ func (c *Core) Withdrawn(peer int, id ID) {
 func (c *Core) Cancel(e *End) {
 	switch {
 	case !e.live || e.err != nil || e.asked:
+	case e.offer:
+		c.revoke(e)
 	case !e.send:
 		e.asked = true
 		if e.told && e.protocol.Pushes() {
@@ -159,12 +202,14 @@ func (c *Core) Cancel(e *End) {
 			return
 		}
 		e.fail(&Error{Code: Cancelled, Here: true})
+	case !e.announced && c.spec != nil: // it has its number: its peer must see it come
+		e.asked = true
 	case !e.announced:
 		e.asked = true
 		e.fail(&Error{Code: Cancelled, Here: true})
 	case e.other == 0:
 		e.asked = true
-		c.do(Action{Do: Tell, Peer: e.peer, End: e, Control: Control{Kind: Cancel, From: e.id}})
+		e.askBack()
 	}
 }
 
@@ -195,7 +240,7 @@ func (c *Core) Next() (Action, bool) {
 		return Action{}, false
 	}
 	a := c.actions.pop()
-	if a.Do == Complete {
+	if a.Do == Complete || a.Do == Forget {
 		c.gone = a.End.ref
 	}
 	return a, true
@@ -249,25 +294,40 @@ func (c *Core) giveNames(receive bool) bool {
 	d := direction(receive)
 	q, n := &c.unnamed[d], &c.ids[d]
 	for q.len() > 0 {
-		index := len(n.list)
-		switch {
-		case n.free.len() > 0:
-			index = n.free.pop()
-		case index == c.cfg.IDs:
+		index, ok := n.take(c.cfg.IDs)
+		if !ok {
 			return false
-		default:
-			n.list = append(n.list, name{})
 		}
 		e := q.pop()
-		s := &n.list[index]
-		if s.generation++; s.generation == 0 {
-			s.generation = 1 // so that no ID is 0
+		if e.send && c.spec != nil {
+			e.rtr = c.pair(e.peer).lane(e.env).take(e.number)
 		}
-		s.end = e
-		e.id = makeID(index, s.generation, receive)
-		e.protocol.Start(e)
+		c.name(e, index)
 	}
 	return true
+}
+
+// take gives an index of which nobody has the name.
+func (n *names) take(most int) (index int, ok bool) {
+	if n.free.len() > 0 {
+		return n.free.pop(), true
+	}
+	if index = len(n.list); index == most {
+		return 0, false
+	}
+	n.list = append(n.list, name{})
+	return index, true
+}
+
+// name gives an end an index and starts it.
+func (c *Core) name(e *End, index int) {
+	s := &c.ids[direction(!e.send)].list[index]
+	if s.generation++; s.generation == 0 {
+		s.generation = 1 // so that no ID is 0
+	}
+	s.end = e
+	e.id = makeID(index, s.generation, !e.send)
+	e.protocol.Start(e)
 }
 
 func (c *Core) find(id ID) *End {

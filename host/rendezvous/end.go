@@ -29,6 +29,15 @@ type End struct {
 	asked     bool // to cancel it
 	parted    bool // the other end has ended, or never knew of it
 	err       *Error
+
+	env       Envelope
+	number    uint64 // of a send, in its lane
+	rtr       rtr    // of a send: where it may be put
+	offer     bool   // a receive that nothing has matched
+	try       bool   // whose RTR is one in a pause
+	dissolved bool   // its receive goes on without it
+	seen      uint32 // what its RTR counts from
+	ahead     uint8  // offers
 }
 
 // memory is how far an end is on its way to some.
@@ -76,6 +85,12 @@ func (e *End) Remote() uint64 { return e.remote }
 // Announced tells whether the RTS is out.
 func (e *End) Announced() bool { return e.announced }
 
+// Waits tells whether this is a receive that nothing has matched yet.
+func (e *End) Waits() bool { return e.offer }
+
+// Whole tells whether all bytes have come.
+func (e *End) Whole() bool { return e.err == nil && !e.dissolved }
+
 // Failed tells whether the transfer has failed so far.
 func (e *End) Failed() bool { return e.err != nil }
 
@@ -91,6 +106,14 @@ func (e *End) Announce(address uint64) {
 	e.core.do(Action{Do: Tell, Peer: e.peer, End: e, Control: Control{
 		Kind: RTS, Protocol: e.protocol.Number(), From: e.id, Address: address, Bytes: uint32(e.bytes),
 	}})
+	if e.asked {
+		e.askBack()
+	}
+}
+
+// askBack asks for a message that nobody has received yet.
+func (e *End) askBack() {
+	e.core.do(Action{Do: Tell, Peer: e.peer, End: e, Control: Control{Kind: Cancel, From: e.id}})
 }
 
 // Tell sends a message to the other end.
@@ -165,20 +188,30 @@ func (e *End) settle() {
 // retire gives everything back and ends the request.
 func (e *End) retire() {
 	c := e.core
+	c.giveBack(e)
+	var err error
+	if e.err != nil {
+		err = e.err
+	}
+	c.do(Action{Do: Complete, Peer: e.peer, End: e, Err: err})
+	c.goOn(e)
+}
+
+// giveBack ends what an end has of memory and operations.
+func (c *Core) giveBack(e *End) {
 	c.stop(e)
 	e.live = false
 	if e.memory == held {
 		c.do(Action{Do: Release, End: e})
 		c.registered--
 	}
-	var err error
-	if e.err != nil {
-		err = e.err
-	}
-	c.do(Action{Do: Complete, Peer: e.peer, End: e, Err: err})
 	if e.memory == wanted {
 		c.leaveQueue(e)
 	}
+}
+
+// goOn lets others have an end's name and memory.
+func (c *Core) goOn(e *End) {
 	receive := !e.send
 	c.freeName(e)
 	c.giveNames(receive)

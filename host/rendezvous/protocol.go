@@ -29,6 +29,7 @@ const (
 	numberRGET = iota + 1
 	numberRPUT
 	numberChunked
+	numberSpec
 )
 
 // pull: the receiver gets the bytes. RTS with the sender's address, gets, FIN. A sender without
@@ -150,6 +151,7 @@ type Message struct {
 	// Reachable: its buffer lies in memory that the hardware reaches; otherwise it is copied.
 	Reachable bool
 	Hint      uint8 // the application's; 0: none
+	Envelope  Envelope
 }
 
 // A Policy chooses how a message travels. Only its sender asks: the RTS says what was chosen.

@@ -5,6 +5,8 @@ import "errors"
 // class is which memory an end asks for.
 func (e *End) class() Class {
 	switch {
+	case e.offer:
+		return Early
 	case !e.send:
 		return Received
 	case e.announced:

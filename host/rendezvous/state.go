@@ -52,6 +52,7 @@ func (c *Core) Clone() *Core {
 			}
 		}
 	}
+	n.pairs = n.clonePairs(c.pairs)
 	for i := range c.waiting {
 		n.waiting[i] = n.same(&c.waiting[i])
 	}
@@ -89,6 +90,9 @@ func (c *Core) AppendState(b []byte) []byte {
 			number(uint64(c.now - e.since))
 		}
 		b = fmt.Appendf(b, "%v", e.user)
+		if c.spec != nil {
+			b = e.appendSpeculation(b)
+		}
 		if e.err != nil {
 			b = append(b, 1, byte(e.err.Code), bits(e.err.Here))
 		}
@@ -108,6 +112,7 @@ func (c *Core) AppendState(b []byte) []byte {
 	for i := range c.moving {
 		queue(&c.moving[i])
 	}
+	b = c.appendPairs(b)
 	b = append(b, bits(c.blocked), byte(c.next%max(len(c.moving), 1)))
 	if c.retryAt < Never {
 		number(uint64(c.retryAt - c.now))
@@ -126,13 +131,16 @@ func bits(list ...bool) (v byte) {
 
 // Check tests what must hold whenever the core has nothing to do.
 func (c *Core) Check() error {
-	registered, under := 0, make([]int, len(c.under))
+	registered, offers, under := 0, 0, make([]int, len(c.under))
 	for _, e := range c.ends {
 		if !e.live {
 			continue
 		}
 		if e.memory == held {
 			registered++
+		}
+		if e.offer {
+			offers++
 		}
 		under[e.index] += e.under
 		switch {
@@ -146,6 +154,9 @@ func (c *Core) Check() error {
 	}
 	if registered != c.registered {
 		return fmt.Errorf("rendezvous: %d ends have memory, %d are counted", registered, c.registered)
+	}
+	if offers != c.offers || offers > max(c.cfg.IDs-1, 0) {
+		return fmt.Errorf("rendezvous: %d offers, %d are counted, of %d names", offers, c.offers, c.cfg.IDs)
 	}
 	for i := range under {
 		if under[i] != c.under[i] {

@@ -38,7 +38,7 @@ func (w *World) append(b []byte) []byte {
 	}
 	for i := range w.receives {
 		r := &w.receives[i]
-		b = append(b, byte(r.progress), byte(r.code), byte(r.message+1), byte(r.ref), flags(r.held, r.cancelled))
+		b = append(b, byte(r.progress), byte(r.code), byte(r.message+1), byte(r.ref), flags(r.held, r.cancelled, r.offered))
 	}
 	for pair := range w.outbox {
 		number(len(w.outbox[pair]))
@@ -52,6 +52,7 @@ func (w *World) append(b []byte) []byte {
 			for _, o := range list {
 				b = append(b, byte(o.ref), byte(o.message), byte(o.do), byte(o.local), byte(o.remote), byte(o.bytes), flags(o.left, o.fault))
 				b = binary.AppendUvarint(b, uint64(o.id))
+				b = binary.AppendUvarint(b, uint64(o.other))
 				b = append(b, o.data[:]...)
 			}
 		}
@@ -62,7 +63,7 @@ func (w *World) append(b []byte) []byte {
 func appendControl(b []byte, c rendezvous.Control) []byte {
 	var wire [rendezvous.ControlBytes]byte
 	c.Put(wire[:])
-	return append(b, wire[:]...)
+	return append(append(b, wire[:]...), byte(c.Envelope.Tag))
 }
 
 func flags(list ...bool) (v byte) {

@@ -79,8 +79,9 @@ func (w *World) touch(to int, o *op) error {
 	r, m := &w.ranks[to], w.o.Messages[o.message]
 	base, room, held := m.At, m.Bytes, w.messages[o.message].held
 	if to != m.From {
-		i := w.messages[o.message].receive
-		base, room, held = w.o.Receives[i].At, w.o.Receives[i].Room, w.receives[i].held
+		var i int
+		i, held = w.target(to, o)
+		base, room = w.o.Receives[i].At, w.o.Receives[i].Room
 	}
 	switch at := int(o.remote); {
 	case !held:
@@ -95,6 +96,18 @@ func (w *World) touch(to int, o *op) error {
 		copy(r.memory[at:], o.data[:o.bytes])
 	}
 	return nil
+}
+
+// target is the receive whose memory a put is for, and whether it has any. A put may come before its message is matched.
+func (w *World) target(at int, o *op) (i int, held bool) {
+	core := w.ranks[at].core
+	for ref := range core.Records() {
+		if e := core.At(ref); e.Live() && e.ID() == o.other {
+			i = e.User().(int)
+			return i, w.receives[i].held
+		}
+	}
+	return 0, false
 }
 
 // answer brings the oldest answer of a pair to its origin.

@@ -27,9 +27,11 @@ const Any = -1
 // mixes, and with what arrives, is what is explored.
 type Options struct {
 	Ranks    int
-	Protocol string // of every message: rget, rput or chunked
+	Protocol string // of every message: rget, rput, chunked or spec
 	Chunk    int    // bytes of one operation; 0: all of rget and rput, 1 of chunked
 	Window   int    // of chunked
+	Lanes    int    // of spec; 0: defaultLanes
+	Hopeless bool   // spec stops RTRs after the first that is not used, and tries again after one receive
 	Messages []Message
 	Receives []Receive
 
@@ -49,6 +51,9 @@ type Options struct {
 	Jobs      int    // goroutines that expand states; 0: one. The result does not depend on it
 }
 
+// defaultLanes keep apart the tags that worlds have.
+const defaultLanes = 2
+
 // DefaultMaxStates keeps an exploration below about 1 GB.
 const DefaultMaxStates = 1 << 20
 
@@ -58,10 +63,48 @@ func (o *Options) protocol() (rendezvous.Protocol, error) {
 		return rendezvous.RGET, nil
 	case "rput":
 		return rendezvous.RPUT, nil
+	case "spec":
+		return rendezvous.Spec, nil
 	case "chunked":
 		return rendezvous.NewChunked(max(o.Chunk, 1), max(o.Window, 1)), nil
 	}
-	return nil, fmt.Errorf("explore: protocol %q, expected rget, rput or chunked", o.Protocol)
+	return nil, fmt.Errorf("explore: protocol %q, expected rget, rput, chunked or spec", o.Protocol)
+}
+
+// config is what the core of every rank works by.
+func (o *Options) config(plant plant) rendezvous.Config {
+	patience := rendezvous.Never
+	if o.Impatient {
+		patience = 0
+	}
+	p, _ := o.protocol()
+	c := rendezvous.Config{Choose: rendezvous.Always(p), IDs: o.IDs, Retry: 1, Patience: patience}
+	list := []rendezvous.Protocol{p}
+	if o.Protocol == "spec" {
+		list = append(list, rendezvous.RGET, rendezvous.RPUT)
+		c.Speculation = &rendezvous.Speculation{Lanes: o.lanes()}
+		if o.Hopeless {
+			c.Speculation.Adaptation = rendezvous.Adaptation{Window: 1, Threshold: 100, Pause: 1, LongPause: 1}
+		}
+	}
+	for i, p := range list {
+		if o.Protocol != "chunked" && o.Chunk > 0 {
+			p = stepped{p, o.Chunk}
+		}
+		if plant.protocol != nil {
+			p = plant.protocol(p)
+		}
+		list[i] = p
+	}
+	c.Protocols = list
+	return c
+}
+
+func (o *Options) lanes() int {
+	if o.Lanes > 0 {
+		return o.Lanes
+	}
+	return defaultLanes
 }
 
 func (o *Options) validate() error {
@@ -95,6 +138,12 @@ func (o *Options) String() string {
 		fmt.Fprintf(&b, " chunk=%d window=%d", max(o.Chunk, 1), max(o.Window, 1))
 	} else if o.Chunk > 0 {
 		fmt.Fprintf(&b, " chunk=%d", o.Chunk)
+	}
+	if o.Lanes > 0 {
+		fmt.Fprintf(&b, " lanes=%d", o.Lanes)
+	}
+	if o.Hopeless {
+		b.WriteString(" hopeless")
 	}
 	for _, m := range o.Messages {
 		b.WriteString(" send=" + m.String())

@@ -23,6 +23,10 @@ type plant struct {
 	hasty      bool // a fence is taken for done when it is posted
 	deaf       bool // late faults are not heard
 	sleeps     bool // what was refused is not asked for again
+	uncounted  bool // eager messages have no number at their sender
+	unseen     bool // nor at their receiver
+	bold       bool // a receive of anything does not keep those behind it from being offers
+	abrupt     bool // an offer is cancelled without asking for its RTR
 }
 
 // Plants lists the names of the deliberate mistakes.
@@ -62,6 +66,16 @@ var plants = map[string]plant{
 	"no-window":           {protocol: func(p rendezvous.Protocol) rendezvous.Protocol { return noWindow{p} }},
 	"same-chunk":          {action: sameChunk},
 	"fin-when-posted":     {posted: finWhenPosted},
+
+	"uncounted-eager":       {uncounted: true},
+	"unseen-eager":          {unseen: true},
+	"offer-behind-wildcard": {bold: true},
+	"cancel-without-revoke": {abrupt: true},
+	"claim-overtakes":       {action: claimOvertakes},
+	"rtr-for-the-next":      {hear: rtrForTheNext},
+	"rtr-without-length":    {hear: rtrWithoutLength},
+	"leak-of-overtaken":     {action: func(_ *World, _ int, a *rendezvous.Action) bool { return a.Do != rendezvous.Release || a.End.Whole() }},
+	"claim-untold":          {action: claimUntold},
 }
 
 func isFIN(a *rendezvous.Action) bool {
@@ -204,6 +218,48 @@ func cancelOfReceived(w *World, from, to int, c *rendezvous.Control) bool {
 func sameChunk(w *World, _ int, a *rendezvous.Action) bool {
 	if a.Do == rendezvous.Get {
 		a.Remote = uint64(w.o.Messages[w.receives[a.End.User().(int)].message].At)
+	}
+	return true
+}
+
+// claimOvertakes: a claim goes in front of what was sent before it.
+func claimOvertakes(w *World, at int, a *rendezvous.Action) bool {
+	if a.Do != rendezvous.Tell || a.Control.Kind != rendezvous.Claim {
+		return true
+	}
+	pair := w.pair(at, a.Peer)
+	i := a.End.User().(int)
+	w.outbox[pair] = slices.DeleteFunc(w.outbox[pair], func(p packet) bool { return p.message == i })
+	w.outbox[pair] = slices.Insert(w.outbox[pair], 0, packet{message: i, held: true})
+	return true
+}
+
+// claimUntold: a message that is put is announced by an RTS all the same, which any receive may match.
+func claimUntold(_ *World, _ int, a *rendezvous.Action) bool {
+	if a.Do == rendezvous.Tell && a.Control.Kind == rendezvous.Claim {
+		a.Control.Kind, a.Control.Protocol = rendezvous.RTS, rendezvous.RPUT.Number()
+	}
+	return true
+}
+
+// rtrForTheNext: an RTR is used by the next message, whatever was sent before that came.
+func rtrForTheNext(w *World, from, to int, c *rendezvous.Control) bool {
+	if c.Kind == rendezvous.RTR {
+		begun := 0
+		for i, m := range w.o.Messages {
+			if m.From == to && m.To == from && w.messages[i].progress != notBegun {
+				begun++
+			}
+		}
+		c.To, c.Detail = rendezvous.ID(begun), 0
+	}
+	return true
+}
+
+// rtrWithoutLength: the sender puts all it has where less was offered.
+func rtrWithoutLength(_ *World, _, _ int, c *rendezvous.Control) bool {
+	if c.Kind == rendezvous.RTR {
+		c.Bytes = memoryBytes
 	}
 	return true
 }

@@ -10,7 +10,7 @@ import (
 
 // Script runs scenarios: one world, changed by commands.
 //
-//	new ranks= protocol=rget|rput|chunked [chunk= window=] send=FROM>TO[#TAG]:BYTES@AT[!] …
+//	new ranks= protocol=rget|rput|chunked|spec [chunk= window= lanes= hopeless] send=FROM>TO[#TAG]:BYTES@AT[!] …
 //	    receive=RANK<SOURCE[#TAG]:ROOM@AT … [ids=] [early=] [late=] [received=] [descriptors=]
 //	    [impatient] [plant=]
 //	    Starts a world. Messages and receives are numbered from 0; one with a ! is eager; source and
@@ -171,7 +171,7 @@ func parseEvent(fields []string) (e event, err error) {
 // ParseOptions reads what String writes, without "new".
 func ParseOptions(fields []string) (o Options, err error) {
 	numbers := map[string]*int{
-		"ranks": &o.Ranks, "chunk": &o.Chunk, "window": &o.Window, "ids": &o.IDs, "descriptors": &o.Descriptors,
+		"ranks": &o.Ranks, "chunk": &o.Chunk, "window": &o.Window, "lanes": &o.Lanes, "ids": &o.IDs, "descriptors": &o.Descriptors,
 		"early": &o.Registrations[rendezvous.Early], "late": &o.Registrations[rendezvous.Late], "received": &o.Registrations[rendezvous.Received],
 	}
 	for _, f := range fields {
@@ -185,6 +185,8 @@ func ParseOptions(fields []string) (o Options, err error) {
 			o.Plant = value
 		case key == "impatient":
 			o.Impatient = true
+		case key == "hopeless":
+			o.Hopeless = true
 		case key == "send":
 			var m Message
 			m, err = parseMessage(value)

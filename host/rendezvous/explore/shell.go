@@ -72,6 +72,11 @@ func (w *World) do(at int, a rendezvous.Action) error {
 		return w.release(at, a.End)
 	case rendezvous.Complete:
 		return w.complete(at, a)
+	case rendezvous.Forget:
+		w.receives[a.End.User().(int)].offered = false
+		return nil
+	case rendezvous.Unpost:
+		return w.unpost(at, a.End.User().(int))
 	}
 	return w.withdraw(at, a)
 }
@@ -79,7 +84,7 @@ func (w *World) do(at int, a rendezvous.Action) error {
 func (w *World) tell(at int, a rendezvous.Action) error {
 	w.say("%d>%d %v", at, a.Peer, a.Control)
 	pair := w.pair(at, a.Peer)
-	if a.Control.Kind == rendezvous.RTS {
+	if a.Control.Kind == rendezvous.RTS || a.Control.Kind == rendezvous.Claim {
 		i := a.End.User().(int)
 		for k := range w.outbox[pair] {
 			if p := &w.outbox[pair][k]; p.message == i && p.held {
@@ -90,6 +95,18 @@ func (w *World) tell(at int, a rendezvous.Action) error {
 		return violation("message %d has two RTS", i)
 	}
 	w.enqueue(pair, a.Control)
+	return nil
+}
+
+// unpost takes a receive back, which nothing must have matched.
+func (w *World) unpost(at, i int) error {
+	r := &w.ranks[at]
+	k := slices.Index(r.waiting, i)
+	if k < 0 {
+		return violation("receive %d is taken back, and was matched", i)
+	}
+	r.waiting = slices.Delete(r.waiting, k, k+1)
+	w.receives[i].offered = false
 	return nil
 }
 
@@ -173,7 +190,7 @@ func (w *World) begin(at int, a rendezvous.Action) error {
 			return violation("%d gets under way at rank %d, at most %d are allowed", r.under, at, max(w.o.Window, 1))
 		}
 		pair := w.pair(at, a.Peer)
-		o := op{ref: a.End.Ref(), id: a.End.ID(), message: m, do: a.Do, local: a.Local, remote: a.Remote, bytes: a.Bytes, left: a.Do != rendezvous.Put}
+		o := op{ref: a.End.Ref(), id: a.End.ID(), other: a.End.Other(), message: m, do: a.Do, local: a.Local, remote: a.Remote, bytes: a.Bytes, left: a.Do != rendezvous.Put}
 		w.requests[pair] = append(w.requests[pair], o)
 	}
 	w.say("rank %d: %v of message %d, %d bytes: %v", at, a.Do, m, a.Bytes, text(err))
@@ -295,6 +312,12 @@ func (w *World) receiveOver(i int, code rendezvous.Code) error {
 		return violation("receive %d ends twice", i)
 	}
 	s.progress, s.code = over, code
+	if s.message < 0 {
+		if code != rendezvous.Cancelled || !s.cancelled {
+			return violation("receive %d ends with %v, and nothing has matched it", i, code)
+		}
+		return nil
+	}
 	m, r := w.o.Messages[s.message], w.o.Receives[i]
 	if code != rendezvous.Good && w.messages[s.message].disturbed == 0 {
 		return violation("receive %d fails (%v), and nothing has happened to its message", i, code)

@@ -1,6 +1,9 @@
 package explore
 
-import "fmt"
+import (
+	"fmt"
+	"slices"
+)
 
 // Claims is what "proved" means, in a sentence.
 const Claims = "every request ends once; a receive that ends well has its message as it was sent; both ends say the same; " +
@@ -15,8 +18,12 @@ const Levels = 3
 // are too short, eager messages among the others; with names, memory and descriptors short;
 // with faults, shortages, refusals and cancels at every step. level 1 takes a second, 2 ten, 3 minutes.
 func Suite(level int) (all []Options) {
-	for _, protocol := range []string{"rget", "rput", "chunked"} {
-		for _, w := range worlds {
+	for _, protocol := range []string{"rget", "rput", "chunked", "spec"} {
+		list := worlds
+		if protocol == "spec" {
+			list = append(slices.Clone(worlds), speculations...)
+		}
+		for _, w := range list {
 			if w.level > level {
 				continue
 			}
@@ -71,6 +78,14 @@ var (
 	tagged = []Message{{From: 0, To: 1, Bytes: 4, At: 1}, {From: 0, To: 1, Tag: 1, Bytes: 2, At: 1}}
 	// behind waits for a name, and a short message behind it.
 	behind = []Message{{From: 0, To: 1, Bytes: 2, At: 1}, {From: 0, To: 1, Bytes: 2, At: 3}, {From: 0, To: 1, Bytes: 1, At: 5, Eager: true}}
+
+	// What speculation can get wrong: a short message where a long one was thought of, a receive of anything in front of others.
+	short1st  = []Message{{From: 0, To: 1, Bytes: 1, At: 5, Eager: true}, {From: 0, To: 1, Bytes: 3, At: 1}}
+	mixed     = []Message{{From: 0, To: 1, Bytes: 3, At: 1}, {From: 0, To: 1, Bytes: 1, At: 5, Eager: true}, {From: 0, To: 1, Bytes: 2, At: 1}}
+	otherTag  = []Message{{From: 0, To: 1, Tag: 1, Bytes: 2, At: 1}, {From: 0, To: 1, Bytes: 3, At: 1}, {From: 0, To: 1, Tag: 1, Bytes: 1, At: 1}}
+	tagsApart = []Receive{{Rank: 1, Source: 0, Room: 3, At: 8}, {Rank: 1, Source: 0, Tag: 1, Room: 3, At: 12}, {Rank: 1, Source: 0, Tag: 1, Room: 3, At: 16}}
+	fromBoth  = []Receive{{Rank: 2, Source: 0, Room: 3, At: 8}, {Rank: 2, Source: 1, Room: 3, At: 12}}
+	behindAny = []Receive{{Rank: 1, Source: Any, Tag: Any, Room: 3, At: 8}, {Rank: 1, Source: 0, Room: 3, At: 12}, {Rank: 1, Source: 0, Room: 3, At: 16}}
 
 	byTag  = []Receive{{Rank: 1, Source: 0, Tag: 1, Room: 4, At: 8}, {Rank: 1, Source: Any, Tag: Any, Room: 4, At: 12}}
 	tight  = [3]int{1, 1, 1}
@@ -141,6 +156,37 @@ var worlds = []leveled{
 	world(3, 3, triangle, around, short(0, 0, tight, fails(0, 0, 1, no, first))),
 }
 
+func lanes(n int, f func(*Options)) func(*Options) {
+	return func(o *Options) {
+		f(o)
+		o.Lanes = n
+	}
+}
+
+func hopeless(f func(*Options)) func(*Options) {
+	return func(o *Options) {
+		f(o)
+		o.Hopeless = true
+	}
+}
+
+// speculations are worlds for what only RTRs can get wrong.
+var speculations = []leveled{
+	world(1, 2, short1st, intoTwo, fails(0, 0, 1, no, first)),
+	world(1, 2, tagged, byTag, lanes(1, fails(0, 0, 0, no, first))),
+	world(1, 2, overlap, intoTwo, fails(0, 0, 0, no, either)),
+	world(1, 2, three, behindAny, fails(0, 0, 0, no, no)),
+	world(1, 2, overlap, intoTwo, hopeless(fails(0, 0, 0, no, no))),
+
+	world(2, 2, mixed, intoThree, fails(0, 0, 0, either, either)),
+	world(2, 2, otherTag, tagsApart, lanes(1, fails(0, 0, 0, no, either))),
+	world(2, 3, incast, fromBoth, fails(1, 0, 0, no, first)),
+	world(2, 2, three, intoThree, hopeless(fails(0, 0, 0, no, first))),
+	world(3, 2, otherTag, tagsApart, lanes(1, short(2, 1, tight, fails(1, 1, 0, first, either)))),
+	world(3, 3, incast, fromBoth, stepping(fails(1, 1, 0, either, either))),
+	world(3, 2, mixed, intoThree, short(2, 1, [3]int{2, 1, 1}, fails(1, 1, 0, either, either))),
+}
+
 // Planted lists, for every deliberate mistake, a world in which it is found.
 func Planted() (all []Options) {
 	for _, name := range Plants() {
@@ -187,4 +233,14 @@ var soil = map[string]Options{
 	"no-window":           on("chunked", Options{Messages: one, Receives: intoOne}),
 	"same-chunk":          on("chunked", Options{Messages: one, Receives: intoOne}),
 	"fin-when-posted":     on("rget", Options{Messages: one, Receives: intoOne}),
+
+	"uncounted-eager":       on("spec", Options{Messages: short1st, Receives: intoTwo}),
+	"unseen-eager":          on("spec", Options{Messages: short1st, Receives: intoTwo}),
+	"offer-behind-wildcard": on("spec", Options{Messages: three, Receives: behindAny}),
+	"cancel-without-revoke": on("spec", Options{Messages: one, Receives: intoOne, CancelAt: []int{0}}),
+	"claim-overtakes":       on("spec", Options{Messages: short1st, Receives: intoTwo}),
+	"rtr-for-the-next":      on("spec", Options{Messages: overlap, Receives: intoTwo}),
+	"rtr-without-length":    on("spec", Options{Messages: one, Receives: tooShort}),
+	"leak-of-overtaken":     on("spec", Options{Messages: short1st, Receives: intoTwo}),
+	"claim-untold":          on("spec", Options{Messages: one, Receives: intoOne}),
 }

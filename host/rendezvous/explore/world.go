@@ -75,11 +75,12 @@ type receive struct {
 	message   int // that it matched, or -1
 	held      bool
 	cancelled bool
+	offered   bool // its end waits for a message
 }
 
-// packet is a message between ranks. An RTS has its position before it may go.
+// packet is a message between ranks. An RTS or a claim has its position before it may go.
 type packet struct {
-	message int // of an RTS or an eager one, or -1
+	message int // of an RTS, a claim or an eager one, or -1
 	held    bool
 	control rendezvous.Control
 }
@@ -88,6 +89,7 @@ type packet struct {
 type op struct {
 	ref, message  int
 	id            rendezvous.ID // of that end, which its number may outlive
+	other         rendezvous.ID // of the end at the target
 	do            rendezvous.Do
 	local, remote uint64
 	bytes         int
@@ -113,21 +115,8 @@ func NewWorld(o *Options) (*World, error) {
 		messages: make([]message, len(o.Messages)), receives: make([]receive, len(o.Receives)),
 		faults: o.Faults, shortages: o.Shortages, refusals: o.Refusals, say: func(string, ...any) {},
 	}
-	p, _ := o.protocol()
-	if o.Protocol != "chunked" && o.Chunk > 0 {
-		p = stepped{p, o.Chunk}
-	}
-	if w.plant.protocol != nil {
-		p = w.plant.protocol(p)
-	}
-	patience := rendezvous.Never
-	if o.Impatient {
-		patience = 0
-	}
 	for i := range w.ranks {
-		w.ranks[i].core = rendezvous.New(rendezvous.Config{
-			Protocols: []rendezvous.Protocol{p}, Choose: rendezvous.Always(p), IDs: o.IDs, Retry: 1, Patience: patience,
-		})
+		w.ranks[i].core = rendezvous.New(o.config(w.plant))
 		for a := range w.ranks[i].memory {
 			w.ranks[i].memory[a] = pattern(i, a)
 		}
@@ -208,9 +197,12 @@ func (w *World) send(at int) error {
 	w.messages[i].progress = begun
 	w.outbox[pair] = append(w.outbox[pair], packet{message: i, held: !m.Eager})
 	if m.Eager {
+		if !w.plant.uncounted {
+			w.ranks[at].core.Sent(m.To, m.envelope())
+		}
 		return w.sendOver(i, rendezvous.Good)
 	}
-	e := w.ranks[at].core.Send(rendezvous.Message{Peer: m.To, Bytes: m.Bytes}, i)
+	e := w.ranks[at].core.Send(rendezvous.Message{Peer: m.To, Bytes: m.Bytes, Envelope: m.envelope()}, i)
 	w.messages[i].ref = e.Ref()
 	return w.drain(at)
 }
@@ -228,17 +220,47 @@ func (w *World) post(at int) error {
 		}
 	}
 	r.waiting = append(r.waiting, i)
-	return nil
+	return w.offer(at, i)
 }
+
+// offer speculates on the message of a receive that has just been posted.
+func (w *World) offer(at, i int) error {
+	r := w.o.Receives[i]
+	if r.Source == Any || r.Tag == Any {
+		return nil
+	}
+	fitting := -1
+	for _, k := range w.ranks[at].waiting {
+		if o := w.o.Receives[k]; (o.Source == Any || o.Source == r.Source) && (o.Tag == Any || o.Tag == r.Tag) && !(w.plant.bold && w.wild(k)) {
+			fitting++
+		}
+	}
+	e := w.ranks[at].core.Offer(r.Source, rendezvous.Envelope{Tag: int32(r.Tag)}, fitting, r.Room, i)
+	if e == nil {
+		return nil
+	}
+	w.receives[i].offered, w.receives[i].ref = true, e.Ref()
+	return w.drain(at)
+}
+
+func (w *World) wild(receive int) bool {
+	r := w.o.Receives[receive]
+	return r.Source == Any || r.Tag == Any
+}
+
+func (m Message) envelope() rendezvous.Envelope { return rendezvous.Envelope{Tag: int32(m.Tag)} }
 
 func (w *World) fits(receive, message int) bool {
 	r, m := w.o.Receives[receive], w.o.Messages[message]
 	return r.Rank == m.To && (r.Source == Any || r.Source == m.From) && (r.Tag == Any || r.Tag == m.Tag)
 }
 
-// arrive matches an RTS or an eager message.
+// arrive matches an RTS, a claim or an eager message.
 func (w *World) arrive(at, message int, rts rendezvous.Control) error {
 	r := &w.ranks[at]
+	if !w.plant.unseen || !w.o.Messages[message].Eager {
+		r.core.Came(w.o.Messages[message].From, w.o.Messages[message].envelope())
+	}
 	for k, i := range r.waiting {
 		if w.fits(i, message) {
 			r.waiting = slices.Delete(r.waiting, k, k+1)
@@ -261,13 +283,27 @@ func (w *World) match(receive, i int, rts rendezvous.Control) error {
 	}
 	w.messages[i].receive, w.receives[receive].message = receive, i
 	w.say("receive %d matches message %d", receive, i)
-	if m.Eager {
-		return w.receiveOver(receive, rendezvous.Good)
+	r, s := w.o.Receives[receive], &w.receives[receive]
+	core := w.ranks[r.Rank].core
+	offered := s.offered
+	s.offered = false
+	switch {
+	case offered && m.Eager:
+		core.Overtaken(core.At(s.ref))
+	case offered:
+		if e := core.At(s.ref); rts.Kind == rendezvous.Claim && rts.To != e.ID() {
+			return violation("message %d goes to %v, and matches receive %d", i, rts.To, receive)
+		}
+		core.Matched(core.At(s.ref), rts)
+	case rts.Kind == rendezvous.Claim:
+		return violation("message %d goes to %v, and matches receive %d, which is no offer", i, rts.To, receive)
+	case !m.Eager:
+		s.ref = core.Receive(m.From, rts, r.Room, receive).Ref()
 	}
-	r := w.o.Receives[receive]
-	e := w.ranks[r.Rank].core.Receive(m.From, rts, r.Room, receive)
-	w.receives[receive].ref = e.Ref()
-	return w.drain(r.Rank)
+	if err := w.drain(r.Rank); err != nil || !m.Eager {
+		return err
+	}
+	return w.receiveOver(receive, rendezvous.Good)
 }
 
 // deliver gives a rank the oldest message of another.
@@ -297,13 +333,24 @@ func (w *World) cancelMessage(i int) error {
 func (w *World) cancelReceive(i int) error {
 	r := w.o.Receives[i]
 	w.receives[i].cancelled = true
+	core := w.ranks[r.Rank].core
+	if w.receives[i].offered && !w.plant.abrupt {
+		core.Cancel(core.At(w.receives[i].ref))
+		return w.drain(r.Rank)
+	}
 	if w.receives[i].message < 0 {
+		if w.receives[i].offered {
+			w.receives[i].offered = false
+			core.Overtaken(core.At(w.receives[i].ref))
+			if err := w.drain(r.Rank); err != nil {
+				return err
+			}
+		}
 		w.ranks[r.Rank].waiting = slices.DeleteFunc(w.ranks[r.Rank].waiting, func(k int) bool { return k == i })
 		w.receives[i].progress, w.receives[i].code = over, rendezvous.Cancelled
 		return nil
 	}
 	w.messages[w.receives[i].message].disturbed++
-	core := w.ranks[r.Rank].core
 	core.Cancel(core.At(w.receives[i].ref))
 	return w.drain(r.Rank)
 }

@@ -1,0 +1,212 @@
+package rendezvous
+
+// Speculation is what a rank works by that tells senders of memory before it knows of their messages
+// (SPEC, section 4.2). A zero is the default.
+type Speculation struct {
+	Lanes  int // counters of the messages of a pair, by envelope
+	Offers int // RTRs to one peer that no message has taken
+	Adaptation
+}
+
+// The defaults, and the most offers, which the RTR's count of those ahead of it has room for.
+const (
+	defaultLanes  = 64
+	defaultOffers = 16
+	maxOffers     = 255
+)
+
+func (s Speculation) complete() *Speculation {
+	if s.Lanes < 1 {
+		s.Lanes = defaultLanes
+	}
+	if s.Offers < 1 {
+		s.Offers = defaultOffers
+	}
+	s.Offers = min(s.Offers, maxOffers)
+	s.Adaptation.complete()
+	return &s
+}
+
+// speculative lets a send put at once if its receiver has told where to: from then on it is an rput whose CTS came first.
+// Otherwise it is an rget.
+type speculative struct{}
+
+// Spec is that protocol. A core that follows it knows RGET and RPUT, too.
+var Spec Protocol = speculative{}
+
+func (speculative) Name() string  { return "spec" }
+func (speculative) Number() uint8 { return numberSpec }
+func (speculative) Pushes() bool  { return true } // who has an RTR writes the receiver's memory
+
+func (speculative) Start(e *End) {
+	switch {
+	case !e.Sends():
+		e.RegisterIfRoom()
+	case e.Claim():
+		e.Register()
+	default:
+		e.Follow(RGET)
+	}
+}
+
+// Registered: only an offer gets here. Without memory there is none.
+func (speculative) Registered(e *End) {
+	if e.Local() == 0 {
+		e.core.dissolve(e)
+		return
+	}
+	e.tellRTR()
+}
+
+func (speculative) Hear(*End, Control) bool { return false }
+func (speculative) Step(left, _ int) int    { return min(left, MaxStep) }
+func (speculative) Moved(e *End)            { e.Close() }
+
+// Follow has an end that has not begun to move bytes go on by another protocol, from its start.
+func (e *End) Follow(p Protocol) {
+	e.core.follow(e, p.Number())
+	e.protocol.Start(e)
+}
+
+// Claim takes the RTR for this message, if there is one: says so in the message's position, as an RTS would, and is then a put
+// whose target is known.
+func (e *End) Claim() bool {
+	r := e.rtr
+	if r.id == 0 || min(e.bytes, r.room) == 0 {
+		return false
+	}
+	e.other, e.remote, e.announced = r.id, r.address, true
+	e.core.do(Action{Do: Tell, Peer: e.peer, End: e, Control: Control{Kind: Claim, From: e.id, To: r.id, Bytes: uint32(e.bytes)}})
+	e.Shorten(r.room)
+	e.core.follow(e, numberRPUT)
+	e.core.stats.Claimed++
+	return true
+}
+
+// ---- the receiver's side ----
+
+// Offer tells a peer where the message goes that a receive with that envelope and so much room will get, and
+// gives the end that stands for it; nil: it does not. fitting is how many receives are waiting that could take
+// such a message, besides this one: unless all of them are offers, nobody knows which message this one gets
+// (section 4.2.3, Figure 4.9).
+//
+// The caller tells what becomes of the receive with [Core.Matched], [Core.Overtaken] or [Core.Cancel].
+func (c *Core) Offer(peer int, env Envelope, fitting, room int, user any) *End {
+	if c.spec == nil || room <= 0 {
+		return nil
+	}
+	p := c.pair(peer)
+	l := p.lane(env)
+	switch {
+	case l.revoking || len(l.offers) != fitting || fitting > 0 && l.offers[0].env != env || p.offers >= c.spec.Offers:
+		return nil
+	case c.offers+1 >= c.cfg.IDs || c.unnamed[1].len()+c.waiting[Late].len()+c.waiting[Received].len() > 0:
+		// Receives that have their messages must get names, and neither those nor sends that are received wait longer for memory.
+		return nil
+	}
+	index, ok := c.ids[1].take(c.cfg.IDs)
+	if !ok {
+		return nil
+	}
+	may, try := p.fate.may()
+	if !may {
+		c.ids[1].free.unpop(index)
+		return nil
+	}
+	e := c.begin(peer, room, user)
+	e.env, e.offer, e.try, e.seen, e.ahead = env, true, try, uint32(l.seen), uint8(fitting)
+	l.offers = append(l.offers, e)
+	p.offers++
+	c.offers++
+	c.follow(e, numberSpec)
+	c.name(e, index)
+	return e
+}
+
+// tellRTR says where the message goes: the one that follows those seen, and as many as are offers ahead.
+func (e *End) tellRTR() {
+	e.core.stats.Offered++
+	e.core.do(Action{Do: Tell, Peer: e.peer, Control: Control{
+		Kind: RTR, From: e.id, To: ID(e.seen), Detail: e.ahead, Address: e.local, Bytes: uint32(e.bytes), Envelope: e.env,
+	}})
+}
+
+// Matched says that a message's RTS or claim has matched a receive that is an offer.
+func (c *Core) Matched(e *End, m Control) {
+	used := m.Kind == Claim && m.To == e.id
+	c.unoffer(e)
+	c.pair(e.peer).fate.was(used, e.try, &c.spec.Adaptation)
+	e.other, e.remote, e.bytes, e.asked = m.From, m.Address, min(int(m.Bytes), e.bytes), false
+	switch {
+	case used: // the sender puts; or has, for operations may come before messages
+		c.stats.Used++
+		e.told = true
+		c.follow(e, numberRPUT)
+	case m.Kind == Claim || !c.follow(e, m.Protocol):
+		e.fail(unknown(m))
+	case e.bytes == 0:
+		e.Close()
+	default:
+		e.protocol.Registered(e)
+	}
+}
+
+// Overtaken says that a receive that is an offer has got a message that carries its own bytes: the RTR was mispredicted. The sender knows
+// by its number that it is for that message, and so not to be used. The answer is a [Forget].
+func (c *Core) Overtaken(e *End) {
+	c.pair(e.peer).fate.was(false, e.try, &c.spec.Adaptation)
+	c.dissolve(e)
+}
+
+// dissolve ends an offer, not its receive.
+func (c *Core) dissolve(e *End) {
+	c.unoffer(e)
+	e.dissolved = true
+	c.giveBack(e)
+	c.do(Action{Do: Forget, Peer: e.peer, End: e})
+	c.goOn(e)
+}
+
+func (c *Core) unoffer(e *End) {
+	p := c.pair(e.peer)
+	l := p.lane(e.env)
+	for i, x := range l.offers {
+		if x == e {
+			l.offers = append(l.offers[:i], l.offers[i+1:]...)
+			break
+		}
+	}
+	e.offer = false
+	p.offers--
+	c.offers--
+}
+
+// revoke asks for all RTRs of an offer's lane: without it the receives behind it get other messages than they were said to.
+func (c *Core) revoke(e *End) {
+	e.asked = true
+	l := c.pair(e.peer).lane(e.env)
+	if !l.revoking {
+		l.revoking = true
+		c.do(Action{Do: Tell, Peer: e.peer, Control: Control{Kind: Revoke, From: e.id, Envelope: e.env}})
+	}
+}
+
+// revoked: claims of the RTRs have all come, for they were told before the answer. What has no claim takes whichever receive is there.
+func (c *Core) revoked(from int, m Control) {
+	if c.spec == nil || !c.pair(from).lane(m.Envelope).revoking {
+		c.stats.Stale++
+		return
+	}
+	l := c.pair(from).lane(m.Envelope)
+	l.revoking = false
+	for len(l.offers) > 0 {
+		e := l.offers[0]
+		if !e.asked {
+			c.dissolve(e)
+			continue
+		}
+		c.unoffer(e)
+		c.do(Action{Do: Unpost, Peer: from, End: e})
+		e.fail(&Error{Code: Cancelled, Here: true})
+	}
+}

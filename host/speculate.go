@@ -1,0 +1,81 @@
+package host
+
+import (
+	"github.com/nicloop/nicloop/host/match"
+	"github.com/nicloop/nicloop/host/rendezvous"
+)
+
+// What speculation (SPEC, section 4.2) asks of a rank: package rendezvous says what is said, and why that is right.
+
+// speculates tells whether receives tell their senders of memory.
+func (r *Rank) speculates() bool { return r.bulk != nil && r.bulk.Protocol == Spec }
+
+// glance is the progress that a call makes at its start if its message may be long (section 4.2.1): an RTS that has come is found by
+// the receive that is posted now, an RTR by the send.
+func (r *Rank) glance(bytes int) error {
+	if !r.speculates() || bytes <= EagerMax || r.inside || r.failed != nil {
+		return nil
+	}
+	for {
+		r.proc.Spend(r.cost.Poll)
+		r.proc.Sync()
+		if got, err := r.progress(); !got || err != nil {
+			return err
+		}
+	}
+}
+
+// offer tells the sender where the message of a receive shall go that nothing has matched yet. That the message is long
+// is guessed from the room for it (section 4.2.1).
+func (r *Rank) offer(q *Request) error {
+	from := int(q.env.Source)
+	if !r.speculates() || len(q.buf) <= EagerMax || from == AnySource || q.env.Tag == AnyTag || from == r.id || r.isLocal(from) {
+		return nil
+	}
+	b := r.bulk
+	b.core.Tick(int64(r.proc.Now()))
+	t := b.transfers.get()
+	*t = transfer{q: q}
+	q.long = t
+	if t.end = b.core.Offer(from, told(q), r.match.Fitting(q.env)-1, len(q.buf), t); t.end == nil {
+		r.forget(t)
+		return nil
+	}
+	return r.drain()
+}
+
+// forget leaves a receive to itself.
+func (r *Rank) forget(t *transfer) {
+	t.q.long = nil
+	r.bulk.transfers.put(t)
+}
+
+// unpost takes back a receive that was cancelled.
+func (r *Rank) unpost(t *transfer) {
+	t.alone = r.match.Cancel(t.q.env, func(other *Request) bool { return other == t.q })
+}
+
+// told is the envelope of a send or of a receive that leaves nothing open, for the core.
+func told(q *Request) rendezvous.Envelope {
+	return rendezvous.Envelope{Tag: q.env.Tag, Comm: q.env.Comm}
+}
+
+// came counts a message from another rank.
+func (r *Rank) came(from int, h header) {
+	if r.bulk != nil {
+		r.bulk.core.Came(from, rendezvous.Envelope{Tag: h.tag, Comm: h.comm})
+	}
+}
+
+// overtaken: a receive that was thought to be of a long message has got a short one.
+func (r *Rank) overtaken(q *Request) error {
+	if q == nil || q.long == nil {
+		return nil
+	}
+	r.bulk.core.Overtaken(q.long.end)
+	return r.drain()
+}
+
+func tellEnvelope(q *Request, to int, e rendezvous.Envelope) {
+	q.env = match.Envelope{Source: int32(to), Tag: e.Tag, Comm: e.Comm}
+}
