@@ -75,7 +75,6 @@ var plants = map[string]plant{
 	"rtr-for-the-next":      {hear: rtrForTheNext},
 	"rtr-without-length":    {hear: rtrWithoutLength},
 	"leak-of-overtaken":     {action: func(_ *World, _ int, a *rendezvous.Action) bool { return a.Do != rendezvous.Release || a.End.Whole() }},
-	"claim-untold":          {action: claimUntold},
 }
 
 func isFIN(a *rendezvous.Action) bool {
@@ -231,14 +230,6 @@ func claimOvertakes(w *World, at int, a *rendezvous.Action) bool {
 	i := a.End.User().(int)
 	w.outbox[pair] = slices.DeleteFunc(w.outbox[pair], func(p packet) bool { return p.message == i })
 	w.outbox[pair] = slices.Insert(w.outbox[pair], 0, packet{message: i, held: true})
-	return true
-}
-
-// claimUntold: a message that is put is announced by an RTS all the same, which any receive may match.
-func claimUntold(_ *World, _ int, a *rendezvous.Action) bool {
-	if a.Do == rendezvous.Tell && a.Control.Kind == rendezvous.Claim {
-		a.Control.Kind, a.Control.Protocol = rendezvous.RTS, rendezvous.RPUT.Number()
-	}
 	return true
 }
 
