@@ -34,6 +34,8 @@ type Config struct {
 	Rendezvous  host.Rendezvous `json:"rendezvous"`
 	Chunk       int             `json:"chunk_bytes"`
 	Outstanding int             `json:"outstanding"`
+	// AlwaysSpeculate has the rendezvous spec go on whatever becomes of its RTRs.
+	AlwaysSpeculate bool `json:"always_speculate,omitempty"`
 	// NVM are nodes whose memory is slow to write; Hot is how many ranks send to
 	// each of them when hotspot runs with NVM.
 	NVM []NVM `json:"nvm,omitempty"`

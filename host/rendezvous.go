@@ -20,6 +20,9 @@ const (
 	Spec Rendezvous = "spec"
 )
 
+// Protocols are all of them.
+func Protocols() []Rendezvous { return []Rendezvous{RGET, RPUT, Chunked, Spec} }
+
 // RMA is what a rank has for long messages.
 type RMA struct {
 	Port        *rma.Port

@@ -74,6 +74,8 @@ func (f *runFlags) idle(cmd *cobra.Command, c *bench.Config) error {
 		return misused("--%s says how messages beyond %d bytes travel: add --size", given(cmd, "rendezvous", "chunk", "outstanding"), host.EagerMax)
 	case !slices.Contains(f.protocols(cmd, c), host.Chunked) && given(cmd, "chunk", "outstanding") != "" && len(f.outstanding) == 1:
 		return misused("--%s belongs to the chunked rendezvous: add --rendezvous chunked", given(cmd, "chunk", "outstanding"))
+	case !slices.Contains(f.protocols(cmd, c), host.Spec) && given(cmd, "speculate") != "":
+		return misused("--speculate belongs to the rendezvous spec: add --rendezvous spec")
 	case c.Chunk < 1:
 		return misused("--chunk %d: expected at least 1 byte", c.Chunk)
 	case slices.ContainsFunc(f.outstanding, func(n int) bool { return n < 1 }):

@@ -88,7 +88,7 @@ func (f *imbFlags) add(cmd *cobra.Command) {
 	fs.IntVar(&f.c.Run.Velo.CreditSlots, "credit-slots", d.Run.Velo.CreditSlots, "of them, for credit packets")
 	fs.BoolVar(&f.c.Run.Velo.Piggyback, "piggyback", d.Run.Velo.Piggyback, "return credits in data packets that have room")
 	fs.BoolVar(&f.c.Run.Local, "local", d.Run.Local, "messages between ranks of a node bypass the NIC and take no credits")
-	fs.StringVar(&f.rendezvous, "rendezvous", string(d.Run.Rendezvous), "how messages beyond 2048 bytes travel: rget, rput or chunked")
+	fs.StringVar(&f.rendezvous, "rendezvous", string(d.Run.Rendezvous), "how messages beyond 2048 bytes travel: rget, rput, chunked or spec")
 	fs.Int64Var(&f.c.Run.Seed, "seed", d.Run.Seed, "seed of message contents")
 	fs.BoolVar(&f.json, "json", false, "print the report as JSON")
 	fs.IntVarP(&f.c.Run.Threads, "jobs", "j", 1, "cores that one simulation on model: or rtl: may use; 2 pays when all of 16 nodes or more are busy")

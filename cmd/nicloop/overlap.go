@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 	"slices"
+	"strconv"
 	"strings"
 	"text/tabwriter"
 	"time"
@@ -21,12 +22,53 @@ const (
 	progressThread = "thread"
 )
 
-// protocols are how long messages of a run travel: overlap and progress compare all unless one is named.
-func (f *runFlags) protocols(cmd *cobra.Command, c *bench.Config) []host.Rendezvous {
-	if bench.MeasuresOverlap(c.Workload) && given(cmd, "rendezvous") == "" {
-		return []host.Rendezvous{host.RGET, host.RPUT, host.Chunked}
+// protocols are how long messages of a run travel: overlap and progress compare all unless some are named.
+func (f *runFlags) protocols(cmd *cobra.Command, c *bench.Config) (list []host.Rendezvous) {
+	switch {
+	case len(f.protocol) > 0:
+		for _, p := range f.protocol {
+			list = append(list, host.Rendezvous(p))
+		}
+		return list
+	case bench.MeasuresOverlap(c.Workload) && given(cmd, "rendezvous") == "":
+		return host.Protocols()
 	}
 	return []host.Rendezvous{c.Rendezvous}
+}
+
+// How long speculation goes on.
+const (
+	speculateAdapt  = "adapt"
+	speculateAlways = "always"
+)
+
+// alwaysSpeculates: overlap and progress look at cases one by one, so what one of them has shown must not change the next.
+func (f *runFlags) alwaysSpeculates(workload string) (bool, error) {
+	switch f.speculate {
+	case "":
+		return bench.MeasuresOverlap(workload), nil
+	case speculateAdapt, speculateAlways:
+		return f.speculate == speculateAlways, nil
+	}
+	known := []string{speculateAdapt, speculateAlways}
+	return false, misused("--speculate %q: expected one of %v%s", f.speculate, known, drivers.Nearest(f.speculate, known))
+}
+
+func (f *runFlags) knownProtocols() (names []string) {
+	for _, p := range host.Protocols() {
+		names = append(names, string(p))
+	}
+	return names
+}
+
+// unknownProtocol is the first of --protocol that is none.
+func (f *runFlags) unknownProtocol() string {
+	for _, p := range f.protocol {
+		if !slices.Contains(f.knownProtocols(), p) {
+			return strconv.Quote(p)
+		}
+	}
+	return ""
 }
 
 // overlap runs overlap or progress.
@@ -80,8 +122,12 @@ func overlapFile(plot string, p overlapPanel) string {
 func (f *runFlags) idleInOverlap(cmd *cobra.Command, c *bench.Config) error {
 	several := given(cmd, "overhead", "against", "blocks", "pcap", "record", "waves", "checkpoint")
 	switch measures := bench.MeasuresOverlap(c.Workload); {
-	case !measures && given(cmd, "offset", "progress") != "":
-		return misused("--%s belongs to overlap and progress", given(cmd, "offset", "progress"))
+	case !measures && given(cmd, "offset", "progress", "protocol") != "":
+		return misused("--%s belongs to overlap and progress", given(cmd, "offset", "progress", "protocol"))
+	case measures && len(f.protocol) > 0 && given(cmd, "rendezvous") != "":
+		return misused("--rendezvous is one of --protocol: give one of the two")
+	case measures && f.unknownProtocol() != "":
+		return misused("--protocol %s: expected some of %v%s", f.unknownProtocol(), host.Protocols(), drivers.Nearest(f.unknownProtocol(), f.knownProtocols()))
 	case f.progress != progressCalls && f.progress != progressThread:
 		known := []string{progressCalls, progressThread}
 		return misused("--progress %q: expected one of %v%s", f.progress, known, drivers.Nearest(f.progress, known))

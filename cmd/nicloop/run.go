@@ -67,6 +67,8 @@ type runFlags struct {
 	outstanding        []int
 	plot               string
 	progress           string
+	protocol           []string
+	speculate          string
 	offset             time.Duration
 	pcap, waves        string
 	record, rendezvous string
@@ -97,7 +99,9 @@ func addRunFlags(cmd *cobra.Command) *runFlags {
 	fs.BoolVar(&f.c.Velo.Piggyback, "piggyback", d.Velo.Piggyback, "return credits in data packets that have room")
 	fs.BoolVar(&f.overhead, "overhead", false, "run without flow control too, into mailboxes that never fill up, and say what flow control costs")
 	fs.BoolVar(&f.c.Local, "local", d.Local, "messages between ranks of a node bypass the NIC and take no credits")
-	fs.StringVar(&f.rendezvous, "rendezvous", string(d.Rendezvous), "how messages beyond 2048 bytes travel: rget, rput or chunked (overlap and progress: each)")
+	fs.StringVar(&f.rendezvous, "rendezvous", string(d.Rendezvous), "how messages beyond 2048 bytes travel: rget, rput, chunked or spec (overlap and progress: each)")
+	fs.StringSliceVar(&f.protocol, "protocol", nil, "those of them that overlap and progress compare (default: each)")
+	fs.StringVar(&f.speculate, "speculate", "", "how long spec goes on: adapt stops RTRs to peers that do not use them, always does not (default: adapt; overlap and progress: always)")
 	fs.IntVar(&f.c.Chunk, "chunk", d.Chunk, "bytes of one get of the chunked rendezvous")
 	fs.IntSliceVar(&f.outstanding, "outstanding", []int{d.Outstanding}, "gets under way per rank of the chunked rendezvous; a list for hotspot with --nvm")
 	fs.StringArrayVar(&f.nvm, "nvm", nil, "NODE:NUM/DEN: that node's memory takes long messages at NUM/DEN of line rate; repeatable")
@@ -139,6 +143,9 @@ func (f *runFlags) run(cmd *cobra.Command, workload string) (err error) {
 		c.Device = "model:"
 	}
 	takeNodes(cmd, c.Device, &c.Nodes)
+	if c.AlwaysSpeculate, err = f.alwaysSpeculates(workload); err != nil {
+		return err
+	}
 	c.Workload, c.Velo.Flow, c.Rendezvous = workload, velo.Flow(f.flow), host.Rendezvous(f.rendezvous)
 	c.Sizes = append(c.Sizes, f.size...)
 	if f.limit < 0 || f.limit > longest {

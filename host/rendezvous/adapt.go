@@ -3,10 +3,11 @@ package rendezvous
 // Adaptation stops RTRs to a peer that does not use them, and finds out when it would again (SPEC, section 4.2.6). The receiver sees
 // what becomes of each: a claim says which one it uses. So no flag has to travel.
 type Adaptation struct {
-	Window    int // RTRs that are judged together
-	Threshold int // percent of them that must be used
-	Pause     int // receives without an RTR before one is tried again; doubles with each that is in vain
-	LongPause int // and goes up to that
+	Always    bool // there is none: RTRs go on whatever becomes of them
+	Window    int  // RTRs that are judged together
+	Threshold int  // percent of them that must be used
+	Pause     int  // receives without an RTR before one is tried again; doubles with each that is in vain
+	LongPause int  // and goes up to that
 }
 
 // The paper's threshold is 80 %, section 4.4.2; it gives no window.
@@ -48,6 +49,8 @@ func (f *fate) may() (ok, try bool) {
 // was says what has become of an RTR. In a pause that counts for nothing of those sent before it.
 func (f *fate) was(used, try bool, a *Adaptation) {
 	switch {
+	case a.Always:
+		return
 	case f.stopped && try && used:
 		f.stopped = false
 	case f.stopped && try:

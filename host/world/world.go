@@ -8,6 +8,7 @@ import (
 
 	"github.com/nicloop/nicloop/drivers"
 	"github.com/nicloop/nicloop/host"
+	"github.com/nicloop/nicloop/host/rendezvous"
 	"github.com/nicloop/nicloop/rma"
 	"github.com/nicloop/nicloop/velo"
 )
@@ -25,6 +26,7 @@ type Config struct {
 	Longest, Buffers   int
 	Rendezvous         host.Rendezvous
 	Chunk, Outstanding int
+	AlwaysSpeculate    bool // spec: whatever becomes of its RTRs
 	// Fence returns when all programs have called it; nil: there is one. See package bootstrap.
 	Fence func(ctx context.Context) error
 	// Watch returns with an error when another program has died, which ends a run, or with nil when ctx ends; nil: nobody tells.
@@ -215,6 +217,7 @@ func (b *rankBuilder) openRMA(r *host.Rank, dev drivers.Device, at Location, m *
 	return r.UseRMA(host.RMA{
 		Port: port, Peers: b.peers, Memory: dev.Memory(), HeapBase: m.heaps[seat], HeapBytes: uint64(m.heap),
 		Protocol: c.Rendezvous, Chunk: c.Chunk, Outstanding: c.Outstanding, Patience: b.patience,
+		Speculation: rendezvous.Speculation{Adaptation: rendezvous.Adaptation{Always: c.AlwaysSpeculate}},
 	})
 }
 
