@@ -202,14 +202,15 @@ func (c *Core) Cancel(e *End) {
 			return
 		}
 		e.fail(&Error{Code: Cancelled, Here: true})
-	case !e.announced && c.spec != nil: // it has its number: its peer must see it come
-		e.asked = true
 	case !e.announced:
 		e.asked = true
+		if c.spec != nil {
+			c.uncount(e)
+		}
 		e.fail(&Error{Code: Cancelled, Here: true})
 	case e.other == 0:
 		e.asked = true
-		e.askBack()
+		c.do(Action{Do: Tell, Peer: e.peer, End: e, Control: Control{Kind: Cancel, From: e.id}})
 	}
 }
 

@@ -106,14 +106,6 @@ func (e *End) Announce(address uint64) {
 	e.core.do(Action{Do: Tell, Peer: e.peer, End: e, Control: Control{
 		Kind: RTS, Protocol: e.protocol.Number(), From: e.id, Address: address, Bytes: uint32(e.bytes),
 	}})
-	if e.asked {
-		e.askBack()
-	}
-}
-
-// askBack asks for a message that nobody has received yet.
-func (e *End) askBack() {
-	e.core.do(Action{Do: Tell, Peer: e.peer, End: e, Control: Control{Kind: Cancel, From: e.id}})
 }
 
 // Tell sends a message to the other end.

@@ -81,6 +81,23 @@ func (c *Core) count(peer int, env Envelope) uint64 {
 	return n
 }
 
+// uncount takes back a message that will not come: its peer counts those behind it as if it had never been. They all wait for names, too, or
+// carry their own bytes.
+func (c *Core) uncount(e *End) {
+	l := c.pair(e.peer).lane(e.env)
+	l.sent--
+	if l.run > e.number {
+		l.run--
+	}
+	l.run = min(l.run, l.sent)
+	l.rtrs = slices.DeleteFunc(l.rtrs, func(r rtr) bool { return r.number >= e.number })
+	for _, x := range c.unnamed[0].all() {
+		if c.pair(x.peer).lane(x.env) == l && x.number > e.number {
+			x.number--
+		}
+	}
+}
+
 // take gives the RTR for a message, which nobody else can use.
 func (l *lane) take(number uint64) (r rtr) {
 	for i := range l.rtrs {

@@ -80,9 +80,11 @@ var (
 	behind = []Message{{From: 0, To: 1, Bytes: 2, At: 1}, {From: 0, To: 1, Bytes: 2, At: 3}, {From: 0, To: 1, Bytes: 1, At: 5, Eager: true}}
 
 	// What speculation can get wrong: a short message where a long one was thought of, a receive of anything in front of others.
-	short1st  = []Message{{From: 0, To: 1, Bytes: 1, At: 5, Eager: true}, {From: 0, To: 1, Bytes: 3, At: 1}}
-	then2     = []Message{{From: 0, To: 1, Bytes: 1, At: 5, Eager: true}, {From: 0, To: 1, Bytes: 3, At: 1}, {From: 0, To: 1, Bytes: 2, At: 1}}
-	mixed     = []Message{{From: 0, To: 1, Bytes: 3, At: 1}, {From: 0, To: 1, Bytes: 1, At: 5, Eager: true}, {From: 0, To: 1, Bytes: 2, At: 1}}
+	short1st = []Message{{From: 0, To: 1, Bytes: 1, At: 5, Eager: true}, {From: 0, To: 1, Bytes: 3, At: 1}}
+	then2    = []Message{{From: 0, To: 1, Bytes: 1, At: 5, Eager: true}, {From: 0, To: 1, Bytes: 3, At: 1}, {From: 0, To: 1, Bytes: 2, At: 1}}
+	mixed    = []Message{{From: 0, To: 1, Bytes: 3, At: 1}, {From: 0, To: 1, Bytes: 1, At: 5, Eager: true}, {From: 0, To: 1, Bytes: 2, At: 1}}
+	// The third one waits for a name and may be cancelled before it has one.
+	nameless  = []Message{{From: 0, To: 1, Bytes: 2, At: 1}, {From: 0, To: 1, Bytes: 1, At: 3}, {From: 0, To: 1, Bytes: 2, At: 1}, {From: 0, To: 1, Bytes: 1, At: 5, Eager: true}}
 	otherTag  = []Message{{From: 0, To: 1, Tag: 1, Bytes: 2, At: 1}, {From: 0, To: 1, Bytes: 3, At: 1}, {From: 0, To: 1, Tag: 1, Bytes: 1, At: 1}}
 	tagsApart = []Receive{{Rank: 1, Source: 0, Room: 3, At: 8}, {Rank: 1, Source: 0, Tag: 1, Room: 3, At: 12}, {Rank: 1, Source: 0, Tag: 1, Room: 3, At: 16}}
 	fromBoth  = []Receive{{Rank: 2, Source: 0, Room: 3, At: 8}, {Rank: 2, Source: 1, Room: 3, At: 12}}
@@ -179,10 +181,12 @@ var speculations = []leveled{
 	world(1, 2, three, behindAny, fails(0, 0, 0, no, no)),
 	world(1, 2, overlap, intoTwo, hopeless(fails(0, 0, 0, no, no))),
 
-	world(2, 2, mixed, intoThree, fails(0, 0, 0, either, either)),
-	world(2, 2, otherTag, tagsApart, lanes(1, fails(0, 0, 0, no, either))),
+	world(2, 2, mixed, intoThree, fails(0, 0, 0, first, second)),
+	world(2, 2, nameless, intoThree, short(2, 0, [3]int{2, 1, 2}, fails(0, 0, 0, []int{2}, no))),
+	world(2, 2, otherTag, tagsApart, lanes(1, fails(0, 0, 0, no, second))),
 	world(2, 3, incast, fromBoth, fails(1, 0, 0, no, first)),
 	world(2, 2, three, intoThree, hopeless(fails(0, 0, 0, no, first))),
+	world(3, 2, mixed, intoThree, fails(0, 0, 0, either, either)),
 	world(3, 2, otherTag, tagsApart, lanes(1, short(2, 1, tight, fails(1, 1, 0, first, either)))),
 	world(3, 3, incast, fromBoth, stepping(fails(1, 1, 0, either, either))),
 	world(3, 2, mixed, intoThree, short(2, 1, [3]int{2, 1, 1}, fails(1, 1, 0, either, either))),

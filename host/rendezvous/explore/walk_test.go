@@ -48,8 +48,11 @@ func TestRandomWalks(t *testing.T) {
 // when names are short: with fewer names than sends, another order may wait for ever.
 func drawWorld(rnd *rand.Rand) Options {
 	o := Options{
-		Ranks: 3, Protocol: []string{"rget", "rput", "chunked"}[rnd.Intn(3)], Chunk: 1 + rnd.Intn(3), Window: 1 + rnd.Intn(3),
+		Ranks: 3, Protocol: []string{"rget", "rput", "chunked", "spec"}[rnd.Intn(4)], Chunk: 1 + rnd.Intn(3), Window: 1 + rnd.Intn(3),
 		IDs: 1 + rnd.Intn(4), Descriptors: rnd.Intn(4), Faults: rnd.Intn(4), Shortages: rnd.Intn(5), Refusals: rnd.Intn(3),
+	}
+	if o.Protocol == "spec" {
+		o.Lanes, o.Hopeless = 1+rnd.Intn(2), rnd.Intn(3) == 0
 	}
 	for i := range o.Registrations {
 		o.Registrations[i] = rnd.Intn(3)
@@ -58,13 +61,13 @@ func drawWorld(rnd *rand.Rand) Options {
 	for range 4 + rnd.Intn(4) {
 		from := rnd.Intn(3)
 		to := (from + 1 + rnd.Intn(2)) % 3
-		m := Message{From: from, To: to, Bytes: rnd.Intn(5), At: 1 + rnd.Intn(4), Eager: rnd.Intn(5) == 0}
+		m := Message{From: from, To: to, Tag: rnd.Intn(2), Bytes: rnd.Intn(5), At: 1 + rnd.Intn(4), Eager: rnd.Intn(5) == 0}
 		room := max(0, m.Bytes+rnd.Intn(3)-1)
 		if next[to]+room > memoryBytes {
 			continue
 		}
 		o.Messages = append(o.Messages, m)
-		o.Receives = append(o.Receives, Receive{Rank: to, Source: from, Room: room, At: next[to]})
+		o.Receives = append(o.Receives, Receive{Rank: to, Source: from, Tag: m.Tag, Room: room, At: next[to]})
 		next[to] += room
 		if k := len(o.Messages) - 1; rnd.Intn(6) == 0 && !m.Eager {
 			o.Cancel = append(o.Cancel, k)
