@@ -182,11 +182,12 @@ var speculations = []leveled{
 	world(1, 2, overlap, intoTwo, hopeless(fails(0, 0, 0, no, no))),
 
 	world(2, 2, mixed, intoThree, fails(0, 0, 0, first, second)),
-	world(2, 2, nameless, intoThree, short(2, 0, [3]int{2, 1, 2}, fails(0, 0, 0, []int{2}, no))),
+	world(2, 2, nameless[:3], intoThree, short(2, 0, [3]int{2, 1, 2}, fails(0, 0, 0, []int{2}, no))),
 	world(2, 2, otherTag, tagsApart, lanes(1, fails(0, 0, 0, no, second))),
 	world(2, 3, incast, fromBoth, fails(1, 0, 0, no, first)),
 	world(2, 2, three, intoThree, hopeless(fails(0, 0, 0, no, first))),
 	world(3, 2, mixed, intoThree, fails(0, 0, 0, either, either)),
+	world(3, 2, nameless, intoThree, short(2, 0, [3]int{2, 1, 2}, fails(0, 0, 0, []int{2}, no))),
 	world(3, 2, otherTag, tagsApart, lanes(1, short(2, 1, tight, fails(1, 1, 0, first, either)))),
 	world(3, 3, incast, fromBoth, stepping(fails(1, 1, 0, either, either))),
 	world(3, 2, mixed, intoThree, short(2, 1, [3]int{2, 1, 1}, fails(1, 1, 0, either, either))),
