@@ -1,0 +1,299 @@
+package host
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"testing"
+
+	"github.com/nicloop/nicloop/drivers"
+	"github.com/nicloop/nicloop/host/rendezvous"
+	"github.com/stretchr/testify/require"
+)
+
+// speculation gives what the two ranks of a world have counted in the end; its heaps must be whole.
+func speculation(t *testing.T, p plan, body func(r *Rank) error) (sender, receiver rendezvous.Stats) {
+	t.Helper()
+	g := newRig(t, p)
+	require.NoError(t, g.run(body))
+	for i, r := range g.ranks {
+		pieces := r.bulk.heap.pieces
+		require.Len(t, pieces, 1, "rank %d", i)
+		require.Equal(t, r.bulk.heap.total, pieces[0].n, "rank %d", i)
+		require.Zero(t, r.bulk.core.Live(), "rank %d", i)
+	}
+	return g.ranks[0].bulk.core.Stats(), g.ranks[1].bulk.core.Stats()
+}
+
+const later = 20 * drivers.Microsecond
+
+// receiveLetter takes a letter of rank 0, which is to be n bytes long.
+func receiveLetter(r *Rank, q *Request, b []byte, n, k int) error {
+	st, err := r.Wait(q)
+	if err != nil || st != (Status{0, q.status.Tag, n}) {
+		return fmt.Errorf("letter %d: %+v, %w", k, st, err)
+	}
+	return expect(b[:n], k)
+}
+
+// SPEC, section 4.2.1: an early receiver's RTR is used by the send, which puts at once; the receiver need not call anything meanwhile.
+func TestEarlyReceiver(t *testing.T) {
+	sender, receiver := speculation(t, inPairs(Spec), func(r *Rank) error {
+		b := make([]byte, 70000)
+		if r.ID() == 0 {
+			r.Compute(later)
+			return r.Send(1, 3, letter(60000, 1))
+		}
+		q, err := r.Irecv(0, 3, b)
+		if err != nil {
+			return err
+		}
+		r.Compute(100 * later)
+		begun := r.Now()
+		if err := receiveLetter(r, q, b, 60000, 1); err != nil {
+			return err
+		}
+		if copied := r.cost.CopyByte * 60000; r.Now()-begun > copied+drivers.Microsecond {
+			return fmt.Errorf("waited for %v, with its copy of %v", r.Now()-begun, copied)
+		}
+		return nil
+	})
+	require.EqualValues(t, 1, sender.Claimed)
+	require.EqualValues(t, 1, receiver.Offered)
+	require.EqualValues(t, 1, receiver.Used)
+}
+
+// Section 4.2.1: a receive makes progress at its start, and so finds an RTS that has come: no RTR.
+func TestEarlySender(t *testing.T) {
+	_, receiver := speculation(t, inPairs(Spec), func(r *Rank) error {
+		b := make([]byte, 70000)
+		if r.ID() == 0 {
+			return r.Send(1, 3, letter(60000, 1))
+		}
+		r.Compute(3 * later)
+		q, err := r.Irecv(0, 3, b)
+		if err != nil {
+			return err
+		}
+		if q.long == nil || q.long.end.Remote() == 0 {
+			return errors.New("the RTS was not seen")
+		}
+		return receiveLetter(r, q, b, 60000, 1)
+	})
+	require.Zero(t, receiver.Offered)
+}
+
+// Section 4.2.3, "Mispredicted RTR": short messages come to receives with room for long ones, between those.
+func TestMispredicted(t *testing.T) {
+	for _, late := range []drivers.Time{0, later} {
+		sizes := []int{9, 5000, 2048, 0, 6000, 7000, 1}
+		sender, receiver := speculation(t, inPairs(Spec), func(r *Rank) error {
+			var list []*Request
+			bufs := make([][]byte, len(sizes))
+			if r.ID() == 0 {
+				r.Compute(late)
+			}
+			for k, n := range sizes {
+				var q *Request
+				var err error
+				if r.ID() == 0 {
+					q, err = r.Isend(1, 3, letter(n, k))
+				} else {
+					bufs[k] = make([]byte, 8000)
+					q, err = r.Irecv(0, 3, bufs[k])
+				}
+				if err != nil {
+					return err
+				}
+				list = append(list, q)
+			}
+			for k, q := range list {
+				if r.ID() == 0 {
+					if _, err := r.Wait(q); err != nil {
+						return err
+					}
+				} else if err := receiveLetter(r, q, bufs[k], sizes[k], k); err != nil {
+					return err
+				}
+			}
+			return nil
+		})
+		if late > 0 {
+			require.EqualValues(t, 3, sender.Claimed)
+			require.EqualValues(t, len(sizes), receiver.Offered)
+		}
+		require.Equal(t, sender.Claimed, receiver.Used)
+	}
+}
+
+// Section 4.2.3, "Exceptions to ambiguous destination problem": a receive that thinks of a short message or takes anything
+// sends no RTR, and while it waits none does that could get the same message.
+func TestNoOffer(t *testing.T) {
+	for name, first := range map[string]struct{ source, tag, room, offered int }{
+		"eager":      {0, 3, EagerMax, 0},
+		"any source": {AnySource, 3, 5000, 0},
+		"any tag":    {0, AnyTag, 5000, 0},
+		"other tag":  {0, 4, EagerMax, 1}, // stands in nobody's way
+		"as it":      {0, 3, 5000, 2},
+	} {
+		_, receiver := speculation(t, inPairs(Spec), func(r *Rank) error {
+			if r.ID() == 0 {
+				r.Compute(later)
+				tag := max(first.tag, 3)
+				return errors.Join(r.Send(1, tag, letter(min(first.room, 4000), 0)), r.Send(1, 3, letter(3000, 1)))
+			}
+			a, b := make([]byte, first.room), make([]byte, 5000)
+			q, err := r.Irecv(first.source, first.tag, a)
+			if err != nil {
+				return err
+			}
+			p, err := r.Irecv(0, 3, b)
+			if err != nil {
+				return err
+			}
+			return errors.Join(receiveLetter(r, q, a, min(first.room, 4000), 0), receiveLetter(r, p, b, 3000, 1))
+		})
+		require.EqualValues(t, first.offered, receiver.Offered, name)
+	}
+}
+
+// Nor does one from a rank of the same node, or from oneself.
+func TestNoOfferToTheSameNode(t *testing.T) {
+	p := inPairs(Spec)
+	p.nodes, p.procs, p.local = 1, 2, true
+	_, receiver := speculation(t, p, func(r *Rank) error {
+		if r.ID() == 0 {
+			return r.Send(1, 3, letter(5000, 0))
+		}
+		b, c := make([]byte, 5000), make([]byte, 5000)
+		q, err := r.Irecv(0, 3, b)
+		if err != nil {
+			return err
+		}
+		own, err := r.Irecv(1, 4, c)
+		if err != nil {
+			return err
+		}
+		if err := r.Send(1, 4, letter(5000, 1)); err != nil {
+			return err
+		}
+		_, err = r.Wait(own)
+		return errors.Join(err, expect(c, 1), receiveLetter(r, q, b, 5000, 0))
+	})
+	require.Zero(t, receiver.Offered)
+}
+
+// A message longer than what was offered is put as far as there is room, and the receive says so.
+func TestOfferTooShort(t *testing.T) {
+	sender, _ := speculation(t, inPairs(Spec), func(r *Rank) error {
+		if r.ID() == 0 {
+			r.Compute(later)
+			return r.Send(1, 3, letter(6000, 0))
+		}
+		b := make([]byte, 5000)
+		st, err := r.Recv(0, 3, b)
+		if !errors.Is(err, ErrTruncated) || st != (Status{0, 3, 6000}) {
+			return fmt.Errorf("%+v, %v", st, err)
+		}
+		return expect(b, 0)
+	})
+	require.EqualValues(t, 1, sender.Claimed)
+}
+
+// A receive whose RTR is out is cancelled when the sender has given it back; the one behind it gets the message. What waits is a
+// receive without a message.
+func TestCancelOfAnOffer(t *testing.T) {
+	sender, receiver := speculation(t, inPairs(Spec), func(r *Rank) error {
+		if r.ID() == 0 {
+			for r.Now() < 3*later {
+				if _, _, err := r.Iprobe(1, 9); err != nil {
+					return err
+				}
+				r.Compute(drivers.Microsecond)
+			}
+			return r.Send(1, 3, letter(5000, 0))
+		}
+		a, b := bytes.Repeat([]byte{7}, 5000), make([]byte, 5000)
+		q, err := r.Irecv(0, 3, a)
+		if err != nil {
+			return err
+		}
+		p, err := r.Irecv(0, 3, b)
+		if err != nil {
+			return err
+		}
+		r.waiting = q
+		if w := r.Waiting().String(); w != "receive from rank 0 (tag 3): no matching message" {
+			return errors.New(w)
+		}
+		if err := errors.Join(r.Cancel(q), r.Cancel(q)); err != nil {
+			return err
+		}
+		if _, err := r.Wait(q); !errors.Is(err, ErrCancelled) {
+			return fmt.Errorf("%v, expected it cancelled", err)
+		}
+		if r.stats.MessagesReceived != 0 || !bytes.Equal(a, bytes.Repeat([]byte{7}, 5000)) {
+			return errors.New("a cancelled receive has got something")
+		}
+		return receiveLetter(r, p, b, 5000, 0)
+	})
+	require.EqualValues(t, 2, receiver.Offered)
+	require.Zero(t, sender.Claimed)
+}
+
+// Cancelled when its message is put already: nothing happens.
+func TestCancelTooLate(t *testing.T) {
+	sender, _ := speculation(t, inPairs(Spec), func(r *Rank) error {
+		if r.ID() == 0 {
+			r.Compute(later)
+			return r.Send(1, 3, letter(50000, 0))
+		}
+		b := make([]byte, 50000)
+		q, err := r.Irecv(0, 3, b)
+		if err != nil {
+			return err
+		}
+		r.Compute(later + 5*drivers.Microsecond)
+		if err := r.Cancel(q); err != nil {
+			return err
+		}
+		return receiveLetter(r, q, b, 50000, 0)
+	})
+	require.EqualValues(t, 1, sender.Claimed)
+}
+
+// Collectives that go on by themselves begin their messages while progress is made.
+func TestCollectivesSpeculate(t *testing.T) {
+	p := inPairs(Spec)
+	p.nodes, p.procs = 2, 2
+	launch(t, p, func(r *Rank) error {
+		for k := range 3 {
+			b := make([]byte, 9000)
+			if r.ID() == k {
+				copy(b, letter(9000, k))
+			}
+			q, err := r.Ibcast(k, b)
+			if err != nil {
+				return err
+			}
+			in, out := make([]byte, 4*3000), make([]byte, 4*3000)
+			copy(in, letter(len(in), 10+r.ID()))
+			p, err := r.Ialltoall(in, out, 3000)
+			if err != nil {
+				return err
+			}
+			if err := r.Waitall([]*Request{q, p}); err != nil {
+				return err
+			}
+			if err := expect(b, k); err != nil {
+				return err
+			}
+			for from := range 4 {
+				if !bytes.Equal(out[3000*from:3000*(from+1)], letter(len(in), 10+from)[3000*r.ID():3000*(r.ID()+1)]) {
+					return fmt.Errorf("round %d: what rank %d sent is wrong", k, from)
+				}
+			}
+		}
+		return nil
+	})
+}
