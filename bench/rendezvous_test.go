@@ -12,7 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-var protocols = []host.Rendezvous{host.RGET, host.RPUT, host.Chunked}
+var protocols = host.Protocols()
 
 // onIdealLong is a small world with RMA for messages of up to n bytes.
 func onIdealLong(p host.Rendezvous, n int) Config {

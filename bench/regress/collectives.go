@@ -173,7 +173,7 @@ func launchWorlds(t *T, begin func() func(r *host.Rank) error) error {
 	for _, w := range []struct {
 		nodes, procs int
 		rendezvous   host.Rendezvous
-	}{{2, 1, host.RGET}, {4, 1, host.RPUT}, {2, 3, host.Chunked}} {
+	}{{2, 1, host.RGET}, {4, 1, host.RPUT}, {2, 3, host.Chunked}, {3, 1, host.Spec}} {
 		c := bench.Default("")
 		c.Nodes, c.Procs, c.Rendezvous, c.Chunk, c.Outstanding = w.nodes, w.procs, w.rendezvous, 1500, 2
 		c.Velo = velo.Config{Flow: velo.Dynamic, Slots: 8, CreditSlots: 2, Piggyback: true}

@@ -34,6 +34,8 @@ func faultTests() []Test {
 		test("pages-rget", "pages that go from under messages, get rendezvous", testPages(host.RGET)),
 		test("pages-rput", "pages that go from under messages, put rendezvous", testPages(host.RPUT)),
 		test("pages-chunked", "pages that go from under messages, chunked rendezvous", testPages(host.Chunked)),
+		test("pages-spec", "pages that go from under messages, speculative rendezvous", testPages(host.Spec)),
+		test("losses-spec", "flits lost at 1e-3, speculative rendezvous", noisy(0, 1e-3, host.Spec)),
 		test("mailbox-full", "mailboxes of one slot per peer without flow control", testFullBoxes),
 		test("notifications-full", "more notifications than their ring holds", testFullNotifications),
 		test("killed", "the simulator is killed in traffic: a typed error within a second", testKilled),

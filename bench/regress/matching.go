@@ -23,6 +23,7 @@ func matchingTests() (list []Test) {
 		{"local", host.EagerMax, func(c *bench.Config) { c.Local = true }},
 		{"rget", 6000, func(c *bench.Config) { c.Rendezvous = host.RGET }},
 		{"rput", 6000, func(c *bench.Config) { c.Rendezvous = host.RPUT }},
+		{"spec", 6000, func(c *bench.Config) { c.Rendezvous, c.AlwaysSpeculate = host.Spec, true }},
 		{"chunked", 6000, func(c *bench.Config) { c.Rendezvous, c.Chunk, c.Outstanding = host.Chunked, 1000, 3 }},
 	} {
 		tags := []string{"matching"}
