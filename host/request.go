@@ -105,7 +105,7 @@ func (r *Rank) startSend(q *Request) error {
 		r.sendLocal(dst, q, q.synchronous)
 		return nil
 	case len(q.buf) > EagerMax || q.synchronous:
-		if err := r.glance(len(q.buf)); err != nil {
+		if err := r.glance(q); err != nil {
 			return err
 		}
 		return r.sendLong(dst, q)
@@ -133,7 +133,7 @@ func (c *Comm) irecv(source, tag int, context uint16, buf []byte) (*Request, err
 func (r *Rank) startReceive(q *Request) error {
 	r.enter()
 	r.proc.Spend(r.cost.Start)
-	if err := r.glance(len(q.buf)); err != nil {
+	if err := r.glance(q); err != nil {
 		return err
 	}
 	if e, m, ok := r.match.Post(q.env, q); ok {

@@ -11,9 +11,12 @@ import (
 func (r *Rank) speculates() bool { return r.bulk != nil && r.bulk.Protocol == Spec }
 
 // glance is the progress that a call makes at its start if its message may be long (section 4.2.1): an RTS that has come is found by
-// the receive that is posted now, an RTR by the send.
-func (r *Rank) glance(bytes int) error {
-	if !r.speculates() || bytes <= EagerMax || r.inside || r.failed != nil {
+// the receive that is posted now, an RTR by the send. Where speculation has stopped a receive does without, and is an rget's (section 4.2.6).
+func (r *Rank) glance(q *Request) error {
+	if !r.speculates() || len(q.buf) <= EagerMax || r.inside || r.failed != nil {
+		return nil
+	}
+	if from := int(q.env.Source); q.receive && from != AnySource && r.bulk.core.Pauses(from) {
 		return nil
 	}
 	for {

@@ -297,3 +297,60 @@ func TestCollectivesSpeculate(t *testing.T) {
 		return nil
 	})
 }
+
+// Sections 4.2.6 and 4.4.3, Figure 4.19: where RTRs are of no use, ping-pong takes hardly longer, since they stop: of short messages into
+// long buffers, and of long messages that both sides begin at one time.
+func TestCostOfSpeculation(t *testing.T) {
+	for name, x := range map[string]struct {
+		n, room  int
+		together bool
+		adapted  float64
+	}{
+		"eager":                   {64, 64, false, 0},
+		"eager into long buffers": {64, 8000, false, 0.01},
+		"2 KB into long buffers":  {2048, 8000, false, 0.005},
+		"rendezvous, crossing":    {4000, 4000, true, 0.02},
+	} {
+		took := map[Rendezvous]drivers.Time{}
+		for _, p := range []Rendezvous{RGET, Spec} {
+			launch(t, inPairs(p), func(r *Rank) error {
+				b, err := r.Alloc(x.room)
+				if err != nil {
+					return err
+				}
+				c, err := r.Alloc(x.n)
+				if err != nil {
+					return err
+				}
+				for round := range 600 {
+					if round == 100 && r.ID() == 0 {
+						took[p] = -r.Now()
+					}
+					q, err := r.Irecv(1-r.ID(), 0, b)
+					if err != nil {
+						return err
+					}
+					if r.ID() == 0 || x.together {
+						err = r.Send(1-r.ID(), 0, c)
+					}
+					if err == nil {
+						_, err = r.Wait(q)
+					}
+					if err == nil && r.ID() == 1 && !x.together {
+						err = r.Send(0, 0, c)
+					}
+					if err != nil {
+						return err
+					}
+				}
+				if r.ID() == 0 {
+					took[p] += r.Now()
+				}
+				return nil
+			})
+		}
+		more := float64(took[Spec])/float64(took[RGET]) - 1
+		t.Logf("%s: %v by rget, %v by spec: %+.2f %%", name, took[RGET], took[Spec], 100*more)
+		require.LessOrEqual(t, more, x.adapted, name)
+	}
+}

@@ -46,6 +46,15 @@ func (f *fate) may() (ok, try bool) {
 	return true, f.stopped
 }
 
+// Pauses tells whether RTRs to a peer have stopped, and the next receive from it sends none.
+func (c *Core) Pauses(peer int) bool {
+	if c.spec == nil || peer >= len(c.pairs) || c.pairs[peer] == nil {
+		return false
+	}
+	f := &c.pairs[peer].fate
+	return f.stopped && f.left > 0
+}
+
 // was says what has become of an RTR. In a pause that counts for nothing of those sent before it.
 func (f *fate) was(used, try bool, a *Adaptation) {
 	switch {
