@@ -10,6 +10,9 @@
 //   - Messages of one sender match receives in the order in which they were sent,
 //     whatever way they travel; a receive may name any source and any tag
 //     (package match). A message longer than its receive's buffer is an error.
+//   - By [Spec] a receive that is posted early tells its sender where its message shall go, and receives and sends of long messages make
+//     progress at their start: so either side can compute beside a message, whoever comes first (SPEC, section 4.2). A receive
+//     whose sender was told can be cancelled only with that one's help, which makes progress in its calls.
 //   - A long message that fails does so at both ends, with a
 //     [rendezvous.Error]; other messages and the rank go on. Memory, tables and descriptors
 //     that are short make it wait, not fail.

@@ -55,7 +55,7 @@ Exit codes: 0 as expected, 1 a proof failed or a mistake was not found.`,
 			return err
 		},
 	}
-	cmd.Flags().IntVar(&bound, "bound", 2, "how large the worlds are: 1 takes a second, 2 ten, 3 minutes")
+	cmd.Flags().IntVar(&bound, "bound", 2, "how large the worlds are: 1 takes two seconds, 2 half a minute, 3 minutes")
 	cmd.Flags().BoolVar(&deep, "deep", false, "also a world that takes minutes and 3.4 GB")
 	cmd.Flags().IntVarP(&jobs, "jobs", "j", runtime.NumCPU(), "cores that one exploration uses; the result does not depend on it")
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print as JSON")

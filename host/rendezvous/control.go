@@ -52,7 +52,7 @@ const (
 	FIN                     // the transfer is over, well or not
 	Abort                   // the receiver gives up; the sender, who moves the bytes, ends it
 	Cancel                  // the sender wants its message back if nobody has received it
-	RTR                     // a receive waits: where message To+Detail of its lane may be put
+	RTR                     // a receive waits: where message To+Detail of its counter may be put
 	Claim                   // a message waits at its sender, who puts it where an RTR has said; matched like any message
 	Revoke                  // the receiver wants its RTRs back
 	Revoked                 // they are not used any more; comes behind all claims that were made before it

@@ -301,7 +301,7 @@ func (c *Core) giveNames(receive bool) bool {
 		}
 		e := q.pop()
 		if e.send && c.spec != nil {
-			e.rtr = c.pair(e.peer).lane(e.env).take(e.number)
+			e.rtr = c.pair(e.peer).counter(e.env).take(e.number)
 		}
 		c.name(e, index)
 	}

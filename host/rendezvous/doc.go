@@ -29,13 +29,16 @@
 //     in that order. Answer a [Register] with [Core.Registered] and an operation with
 //     [Core.Posted] before anything else.
 //  2. Keep the messages of a pair in order. Give a send its position among the messages to that rank when
-//     it is begun and put the RTS there when it is told; other control messages go in front of
-//     those that have no RTS yet, since they may be what these wait for.
-//  3. Match RTS with receives by MPI's rules and call [Core.Receive]; give everything else to [Core.Hear].
+//     it is begun and put the RTS or the claim there when it is told; other control messages go in front of
+//     those that have neither yet, since they may be what these wait for.
+//  3. Match RTS and claims with receives by MPI's rules and call [Core.Receive]; give everything else to [Core.Hear].
 //  4. Tell the end of each operation with [Core.Done], and a fault that comes after it with
 //     [Core.Faulted]. Operations from one rank to another must be performed in order, and what
 //     the first ones met be told before the last one's end.
 //  5. Call [Core.Tick] when [Core.Deadline] has come.
+//  6. To speculate, count: [Core.Sent] for each message that carries its own bytes, when it takes its position, [Core.Came] for each
+//     message that is about to be matched. Call [Core.Offer] for a receive that nothing has matched, and in place of
+//     Receive [Core.Matched] or [Core.Overtaken] if it is an offer.
 //
 // # Register
 //
@@ -111,10 +114,56 @@
 // target's completion tells of the last fragment only. The answer of the fence comes behind
 // all that, so with it the sender knows how the puts went, and that none will land any more.
 //
+// # spec
+//
+// A receiver that comes first says where its message shall go before it knows of it, with an RTR, and its sender puts it there
+// when it comes: neither has to call anything while the other computes (SPEC, section 4.2).
+//
+//	rank 0                                   rank 1
+//	                                         Irecv, nothing has come: Offer: Register (early)
+//	        ◀─────────────────────── RTR     id=r0.1 for=0+0 address n
+//	Send: message 0, the RTR is for it
+//	  CLAIM id=s0.1 to=r0.1 n' ────────────▶ matches that receive
+//	Register (late)
+//	Put, Fence, FIN: as rput
+//
+// Without an RTR for it a send is an rget: so each message moves whatever becomes of RTRs, and there is always somebody to begin (section 4.2.4).
+//
+// Which message an RTR is for must be known, or bytes land where others belong (section 4.2.3, Figures 4.7 to 4.10). Both ends number
+// the messages of a pair alike, in counters (an envelope has one, and shares it with few others): the sender as they take their positions, the
+// receiver as they come. An RTR says "the one after the SEEN that I have seen and the AHEAD that others of my offers wait for". The
+// sender takes it for that message, and for no other:
+//
+//	the message is …                           the RTR is …
+//	not begun                                  kept, and taken when it is started
+//	begun, and waits for a name                kept, and taken when it has one
+//	told of by an RTS                          crossed: of no use; the RTS matches that receive
+//	eager, or of another protocol              mispredicted: of no use; it matches that receive
+//	behind one of another envelope, in         of no use: the numbers behind that are wrong
+//	 its counter, that was begun after SEEN
+//
+// So a receiver sees from its message what has become of its RTR, and needs no other answer. What it is, at the receiver:
+//
+//	         no memory          RTS (any protocol)
+//	  ┌───── OFFERED ─────────┬────────────────────▶ a receive with memory: Get, CTS, …
+//	  │       │ ▲             │ CLAIM
+//	  │       │ └ Register    ├────────────────────▶ a receive that is put to: FIN
+//	  │       │               │ eager
+//	  ▼       │ Cancel        ├────────────────────▶ Release, Forget: the receive has its bytes
+//	Forget    ▼               │ REVOKED, not cancelled itself
+//	         REVOKE ──────────┼────────────────────▶ Release, Forget: waits without RTR
+//	                          │ REVOKED
+//	                          └────────────────────▶ Release, Unpost, Complete: cancelled
+//
+// No receive is offered that takes any source or tag, nor any behind a receive that could get the same message and is not offered: nobody knows which
+// message it will get (Figure 4.9). Offers take memory as early sends do, leave a name to receives that have their messages, and are bounded by peer.
+// A cancelled offer asks for all RTRs of its counter, since receives behind it get other messages than was said; the claims that were made before
+// come before the answer. See [Adaptation] for when RTRs stop.
+//
 // # Cancel
 //
 // A send can be cancelled until a receive has matched it: CANCEL goes to the receiver, which takes
 // the RTS back ([Withdraw]) and answers with a FIN, or lets the transfer take its course. A receive
-// that was matched stops where it stands: one that gets lets what is under way end and sends a FIN; one
+// that was matched, or whose RTR was claimed, stops where it stands: one that gets lets what is under way end and sends a FIN; one
 // that is put to sends ABORT, and its sender stops, fences and sends the FIN.
 package rendezvous

@@ -31,7 +31,7 @@ type End struct {
 	err       *Error
 
 	env       Envelope
-	number    uint64 // of a send, in its lane
+	number    uint64 // of a send, in its counter
 	rtr       rtr    // of a send: where it may be put
 	offer     bool   // a receive that nothing has matched
 	try       bool   // whose RTR is one in a pause

@@ -3,21 +3,21 @@ package rendezvous
 // Speculation is what a rank works by that tells senders of memory before it knows of their messages
 // (SPEC, section 4.2). A zero is the default.
 type Speculation struct {
-	Lanes  int // counters of the messages of a pair, by envelope
-	Offers int // RTRs to one peer that no message has taken
+	Counters int // counters of the messages of a pair, by envelope
+	Offers   int // RTRs to one peer that no message has taken
 	Adaptation
 }
 
 // The defaults, and the most offers, which the RTR's count of those ahead of it has room for.
 const (
-	defaultLanes  = 64
-	defaultOffers = 16
-	maxOffers     = 255
+	defaultCounters = 64
+	defaultOffers   = 16
+	maxOffers       = 255
 )
 
 func (s Speculation) complete() *Speculation {
-	if s.Lanes < 1 {
-		s.Lanes = defaultLanes
+	if s.Counters < 1 {
+		s.Counters = defaultCounters
 	}
 	if s.Offers < 1 {
 		s.Offers = defaultOffers
@@ -96,7 +96,7 @@ func (c *Core) Offer(peer int, env Envelope, fitting, room int, user any) *End {
 		return nil
 	}
 	p := c.pair(peer)
-	l := p.lane(env)
+	l := p.counter(env)
 	switch {
 	case l.revoking || len(l.offers) != fitting || fitting > 0 && l.offers[0].env != env || p.offers >= c.spec.Offers:
 		return nil
@@ -169,7 +169,7 @@ func (c *Core) dissolve(e *End) {
 
 func (c *Core) unoffer(e *End) {
 	p := c.pair(e.peer)
-	l := p.lane(e.env)
+	l := p.counter(e.env)
 	for i, x := range l.offers {
 		if x == e {
 			l.offers = append(l.offers[:i], l.offers[i+1:]...)
@@ -181,10 +181,10 @@ func (c *Core) unoffer(e *End) {
 	c.offers--
 }
 
-// revoke asks for all RTRs of an offer's lane: without it the receives behind it get other messages than they were said to.
+// revoke asks for all RTRs of an offer's counter: without it the receives behind it get other messages than they were said to.
 func (c *Core) revoke(e *End) {
 	e.asked = true
-	l := c.pair(e.peer).lane(e.env)
+	l := c.pair(e.peer).counter(e.env)
 	if !l.revoking {
 		l.revoking = true
 		c.do(Action{Do: Tell, Peer: e.peer, Control: Control{Kind: Revoke, From: e.id, Envelope: e.env}})
@@ -193,11 +193,11 @@ func (c *Core) revoke(e *End) {
 
 // revoked: claims of the RTRs have all come, for they were told before the answer. What has no claim takes whichever receive is there.
 func (c *Core) revoked(from int, m Control) {
-	if c.spec == nil || !c.pair(from).lane(m.Envelope).revoking {
+	if c.spec == nil || !c.pair(from).counter(m.Envelope).revoking {
 		c.stats.Stale++
 		return
 	}
-	l := c.pair(from).lane(m.Envelope)
+	l := c.pair(from).counter(m.Envelope)
 	l.revoking = false
 	for len(l.offers) > 0 {
 		e := l.offers[0]

@@ -175,7 +175,7 @@ func TestOffersTakeNothingThatIsShort(t *testing.T) {
 // An RTR is for one message, by its number, also when counters have gone round.
 func TestNumbersGoRound(t *testing.T) {
 	c := speculating(Speculation{}, 0)
-	l := c.pair(1).lane(tag3)
+	l := c.pair(1).counter(tag3)
 	l.sent, l.run, l.last = 1<<32-1, 0, tag3
 	rtr := func(seen uint32, ahead uint8) Control {
 		return Control{Kind: RTR, From: makeID(9, 1, true), To: ID(seen), Detail: ahead, Address: 77, Bytes: 10, Envelope: tag3}
@@ -251,7 +251,7 @@ func TestOtherProtocolsBesideSpeculation(t *testing.T) {
 		sender.Send(Message{Peer: 1, Bytes: 4, Envelope: tag3}, "m")
 		list := take(sender, yes, yes)
 		require.Equal(t, []string{"register", "RTS"}, dos(list), p.Name())
-		require.Empty(t, sender.pair(1).lane(tag3).rtrs)
+		require.Empty(t, sender.pair(1).counter(tag3).rtrs)
 		receiver.Came(0, tag3)
 		receiver.Matched(e, list[1].Control)
 		want := "get"
@@ -287,8 +287,8 @@ func TestSendsThatWaitForNames(t *testing.T) {
 	c.Hear(1, rtr(1)) // for the third, which is the second now
 	c.Hear(1, Control{Kind: FIN, To: first.ID()})
 	require.Equal(t, []string{"release", "complete", "CLAIM", "register", "put", "fence"}, dos(take(c, yes, yes)))
-	require.EqualValues(t, 2, c.pair(1).lane(tag3).sent)
-	require.EqualValues(t, 1, c.pair(2).lane(tag3).sent)
+	require.EqualValues(t, 2, c.pair(1).counter(tag3).sent)
+	require.EqualValues(t, 1, c.pair(2).counter(tag3).sent)
 }
 
 // Once warm, a message that was put where an RTR had said allocates nothing.

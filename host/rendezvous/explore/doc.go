@@ -11,7 +11,7 @@
 //     application changes its buffer as soon as it may;
 //   - memory is given back once, when no operation can touch it, and operations touch
 //     nothing else;
-//   - messages match in MPI's order, whichever way they travel;
+//   - messages match in MPI's order, whichever way they travel, and bytes that were put before that was known are in the receive that matches;
 //   - no more operations are under way than a protocol allows.
 //
 // And where nothing can happen any more: everything is over, both ends of a transfer say the same

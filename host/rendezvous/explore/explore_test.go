@@ -9,7 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-var level = flag.Int("level", 1, "how far the suite goes: 1 takes a second, 2 ten, 3 minutes")
+var level = flag.Int("level", 1, "how far the suite goes: 1 takes two seconds, 2 half a minute, 3 minutes")
 
 func run(t *testing.T, o Options) Result {
 	t.Helper()

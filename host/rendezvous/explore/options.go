@@ -30,7 +30,7 @@ type Options struct {
 	Protocol string // of every message: rget, rput, chunked or spec
 	Chunk    int    // bytes of one operation; 0: all of rget and rput, 1 of chunked
 	Window   int    // of chunked
-	Lanes    int    // of spec; 0: defaultLanes
+	Counters int    // of spec; 0: defaultCounters
 	Hopeless bool   // spec stops RTRs after the first that is not used, and tries again after one receive
 	Messages []Message
 	Receives []Receive
@@ -51,8 +51,8 @@ type Options struct {
 	Jobs      int    // goroutines that expand states; 0: one. The result does not depend on it
 }
 
-// defaultLanes keep apart the tags that worlds have.
-const defaultLanes = 2
+// defaultCounters keep apart the tags that worlds have.
+const defaultCounters = 2
 
 // DefaultMaxStates keeps an exploration below about 1 GB.
 const DefaultMaxStates = 1 << 20
@@ -82,7 +82,7 @@ func (o *Options) config(plant plant) rendezvous.Config {
 	list := []rendezvous.Protocol{p}
 	if o.Protocol == "spec" {
 		list = append(list, rendezvous.RGET, rendezvous.RPUT)
-		c.Speculation = &rendezvous.Speculation{Lanes: o.lanes()}
+		c.Speculation = &rendezvous.Speculation{Counters: o.counters()}
 		if o.Hopeless {
 			c.Speculation.Adaptation = rendezvous.Adaptation{Window: 1, Threshold: 100, Pause: 1, LongPause: 1}
 		}
@@ -100,11 +100,11 @@ func (o *Options) config(plant plant) rendezvous.Config {
 	return c
 }
 
-func (o *Options) lanes() int {
-	if o.Lanes > 0 {
-		return o.Lanes
+func (o *Options) counters() int {
+	if o.Counters > 0 {
+		return o.Counters
 	}
-	return defaultLanes
+	return defaultCounters
 }
 
 func (o *Options) validate() error {
@@ -139,8 +139,8 @@ func (o *Options) String() string {
 	} else if o.Chunk > 0 {
 		fmt.Fprintf(&b, " chunk=%d", o.Chunk)
 	}
-	if o.Lanes > 0 {
-		fmt.Fprintf(&b, " lanes=%d", o.Lanes)
+	if o.Counters > 0 {
+		fmt.Fprintf(&b, " counters=%d", o.Counters)
 	}
 	if o.Hopeless {
 		b.WriteString(" hopeless")

@@ -10,7 +10,7 @@ import (
 
 // Script runs scenarios: one world, changed by commands.
 //
-//	new ranks= protocol=rget|rput|chunked|spec [chunk= window= lanes= hopeless] send=FROM>TO[#TAG]:BYTES@AT[!] …
+//	new ranks= protocol=rget|rput|chunked|spec [chunk= window= counters= hopeless] send=FROM>TO[#TAG]:BYTES@AT[!] …
 //	    receive=RANK<SOURCE[#TAG]:ROOM@AT … [ids=] [early=] [late=] [received=] [descriptors=]
 //	    [impatient] [plant=]
 //	    Starts a world. Messages and receives are numbered from 0; one with a ! is eager; source and
@@ -171,7 +171,7 @@ func parseEvent(fields []string) (e event, err error) {
 // ParseOptions reads what String writes, without "new".
 func ParseOptions(fields []string) (o Options, err error) {
 	numbers := map[string]*int{
-		"ranks": &o.Ranks, "chunk": &o.Chunk, "window": &o.Window, "lanes": &o.Lanes, "ids": &o.IDs, "descriptors": &o.Descriptors,
+		"ranks": &o.Ranks, "chunk": &o.Chunk, "window": &o.Window, "counters": &o.Counters, "ids": &o.IDs, "descriptors": &o.Descriptors,
 		"early": &o.Registrations[rendezvous.Early], "late": &o.Registrations[rendezvous.Late], "received": &o.Registrations[rendezvous.Received],
 	}
 	for _, f := range fields {

@@ -16,7 +16,7 @@ const Levels = 3
 // Suite lists the explorations that together make the case for the core: every protocol, with one, two
 // and three messages between two and three ranks; overlapping buffers, wildcards, receives that
 // are too short, eager messages among the others; with names, memory and descriptors short;
-// with faults, shortages, refusals and cancels at every step. level 1 takes a second, 2 ten, 3 minutes.
+// with faults, shortages, refusals and cancels at every step. level 1 takes two seconds, 2 half a minute, 3 minutes.
 func Suite(level int) (all []Options) {
 	for _, protocol := range []string{"rget", "rput", "chunked", "spec"} {
 		list := worlds
@@ -164,10 +164,10 @@ var worlds = []leveled{
 	world(3, 3, triangle, around, short(0, 0, tight, fails(0, 0, 1, no, first))),
 }
 
-func lanes(n int, f func(*Options)) func(*Options) {
+func counters(n int, f func(*Options)) func(*Options) {
 	return func(o *Options) {
 		f(o)
-		o.Lanes = n
+		o.Counters = n
 	}
 }
 
@@ -181,19 +181,19 @@ func hopeless(f func(*Options)) func(*Options) {
 // speculations are worlds for what only RTRs can get wrong.
 var speculations = []leveled{
 	world(1, 2, short1st, intoTwo, fails(0, 0, 1, no, first)),
-	world(1, 2, tagged, byTag, lanes(1, fails(0, 0, 0, no, first))),
+	world(1, 2, tagged, byTag, counters(1, fails(0, 0, 0, no, first))),
 	world(1, 2, overlap, intoTwo, fails(0, 0, 0, no, either)),
 	world(1, 2, three, behindAny, fails(0, 0, 0, no, no)),
 	world(1, 2, overlap, intoTwo, hopeless(fails(0, 0, 0, no, no))),
 
 	world(2, 2, mixed, intoThree, fails(0, 0, 0, first, second)),
 	world(2, 2, nameless[:3], intoThree, short(2, 0, [3]int{2, 1, 2}, fails(0, 0, 0, []int{2}, no))),
-	world(2, 2, otherTag, tagsApart, lanes(1, fails(0, 0, 0, no, second))),
+	world(2, 2, otherTag, tagsApart, counters(1, fails(0, 0, 0, no, second))),
 	world(2, 3, incast, fromBoth, fails(1, 0, 0, no, first)),
 	world(2, 2, three, intoThree, hopeless(fails(0, 0, 0, no, first))),
 	world(3, 2, mixed, intoThree, fails(0, 0, 0, either, either)),
 	world(3, 2, nameless, intoThree, short(2, 0, [3]int{2, 1, 2}, fails(0, 0, 0, []int{2}, no))),
-	world(3, 2, otherTag, tagsApart, lanes(1, short(2, 1, tight, fails(1, 1, 0, first, either)))),
+	world(3, 2, otherTag, tagsApart, counters(1, short(2, 1, tight, fails(1, 1, 0, first, either)))),
 	world(3, 2, three, intoThree, fails(1, 0, 0, no, first)),
 	world(3, 3, triangle, around, short(0, 0, tight, fails(0, 0, 0, no, first))),
 	world(3, 3, incast, fromBoth, stepping(fails(1, 1, 0, either, either))),

@@ -52,7 +52,7 @@ func drawWorld(rnd *rand.Rand) Options {
 		IDs: 1 + rnd.Intn(4), Descriptors: rnd.Intn(4), Faults: rnd.Intn(4), Shortages: rnd.Intn(5), Refusals: rnd.Intn(3),
 	}
 	if o.Protocol == "spec" {
-		o.Lanes, o.Hopeless = 1+rnd.Intn(2), rnd.Intn(3) == 0
+		o.Counters, o.Hopeless = 1+rnd.Intn(2), rnd.Intn(3) == 0
 	}
 	for i := range o.Registrations {
 		o.Registrations[i] = rnd.Intn(3)

@@ -10,14 +10,14 @@ type Envelope struct {
 
 // A pair is what a rank that speculates knows of its messages to a peer and from it.
 type pair struct {
-	lanes  []lane
-	offers int // of this rank, out to the peer
-	fate   fate
+	counters []counter
+	offers   int // of this rank, out to the peer
+	fate     fate
 }
 
-// A lane counts the messages of some envelopes, at both ends alike: so an RTR can say which message it is
+// A counter counts the messages of some envelopes, at both ends alike: so an RTR can say which message it is
 // for, and neither a message that crosses it nor an eager one leaves a doubt.
-type lane struct {
+type counter struct {
 	sent uint64   // messages to the peer that were begun
 	last Envelope // of the latest of them
 	run  uint64   // the first one since which all have had that
@@ -30,7 +30,7 @@ type lane struct {
 
 // An rtr is where a message may be put.
 type rtr struct {
-	number  uint64 // of the message in its lane
+	number  uint64 // of the message in its counter
 	env     Envelope
 	id      ID
 	address uint64
@@ -43,14 +43,14 @@ func (c *Core) pair(peer int) *pair {
 		c.pairs = append(c.pairs, nil)
 	}
 	if c.pairs[peer] == nil {
-		c.pairs[peer] = &pair{lanes: make([]lane, c.spec.Lanes)}
+		c.pairs[peer] = &pair{counters: make([]counter, c.spec.Counters)}
 	}
 	return c.pairs[peer]
 }
 
-// lane is where messages with an envelope are counted. Neighbouring tags have lanes of their own.
-func (p *pair) lane(env Envelope) *lane {
-	return &p.lanes[(uint32(env.Tag)+uint32(env.Comm)*0x9e37)%uint32(len(p.lanes))]
+// counter is where messages with an envelope are counted. Neighbouring tags have counters of their own.
+func (p *pair) counter(env Envelope) *counter {
+	return &p.counters[(uint32(env.Tag)+uint32(env.Comm)*0x9e37)%uint32(len(p.counters))]
 }
 
 // Sent counts a message to a peer that carries its own bytes, when it takes its position.
@@ -58,20 +58,20 @@ func (c *Core) Sent(peer int, env Envelope) {
 	if c.spec == nil {
 		return
 	}
-	c.pair(peer).lane(env).take(c.count(peer, env)) // a mispredicted RTR
+	c.pair(peer).counter(env).take(c.count(peer, env)) // a mispredicted RTR
 }
 
 // Came counts a message from a peer, before it is matched: an RTS, a claim, or one that carries its own bytes.
 func (c *Core) Came(peer int, env Envelope) {
 	if c.spec != nil {
-		c.pair(peer).lane(env).seen++
+		c.pair(peer).counter(env).seen++
 	}
 }
 
 // count gives a message to a peer its number. An RTR is for a message behind others of the same envelope: one of another envelope
-// in their lane makes the numbers wrong that RTRs have for those behind it.
+// in their counter makes the numbers wrong that RTRs have for those behind it.
 func (c *Core) count(peer int, env Envelope) uint64 {
-	l := c.pair(peer).lane(env)
+	l := c.pair(peer).counter(env)
 	n := l.sent
 	l.sent++
 	if l.last != env {
@@ -84,7 +84,7 @@ func (c *Core) count(peer int, env Envelope) uint64 {
 // uncount takes back a message that will not come: its peer counts those behind it as if it had never been. They all wait for names, too, or
 // carry their own bytes.
 func (c *Core) uncount(e *End) {
-	l := c.pair(e.peer).lane(e.env)
+	l := c.pair(e.peer).counter(e.env)
 	l.sent--
 	if l.run > e.number {
 		l.run--
@@ -92,14 +92,14 @@ func (c *Core) uncount(e *End) {
 	l.run = min(l.run, l.sent)
 	l.rtrs = slices.DeleteFunc(l.rtrs, func(r rtr) bool { return r.number >= e.number })
 	for _, x := range c.unnamed[0].all() {
-		if c.pair(x.peer).lane(x.env) == l && x.number > e.number {
+		if c.pair(x.peer).counter(x.env) == l && x.number > e.number {
 			x.number--
 		}
 	}
 }
 
 // take gives the RTR for a message, which nobody else can use.
-func (l *lane) take(number uint64) (r rtr) {
+func (l *counter) take(number uint64) (r rtr) {
 	for i := range l.rtrs {
 		if l.rtrs[i].number == number {
 			r = l.rtrs[i]
@@ -117,7 +117,7 @@ func (c *Core) offered(from int, m Control) {
 		c.stats.Stale++
 		return
 	}
-	l := c.pair(from).lane(m.Envelope)
+	l := c.pair(from).counter(m.Envelope)
 	seen := l.sent + uint64(int64(int32(uint32(m.To)-uint32(l.sent))))
 	number := seen + uint64(m.Detail)
 	switch {
@@ -143,7 +143,7 @@ func (c *Core) waits(peer int, env Envelope, number uint64) bool {
 // giveBackRTRs answers a Revoke. Claims are in front of the answer.
 func (c *Core) giveBackRTRs(from int, m Control) {
 	if c.spec != nil {
-		l := c.pair(from).lane(m.Envelope)
+		l := c.pair(from).counter(m.Envelope)
 		l.rtrs = l.rtrs[:0]
 	}
 	c.do(Action{Do: Tell, Peer: from, Control: Control{Kind: Revoked, To: m.From, Envelope: m.Envelope}})

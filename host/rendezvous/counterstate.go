@@ -15,9 +15,9 @@ func (c *Core) clonePairs(from []*pair) []*pair {
 			continue
 		}
 		n := *p
-		n.lanes = slices.Clone(p.lanes)
-		for k := range n.lanes {
-			l := &n.lanes[k]
+		n.counters = slices.Clone(p.counters)
+		for k := range n.counters {
+			l := &n.counters[k]
 			l.rtrs, l.offers = slices.Clone(l.rtrs), slices.Clone(l.offers)
 			for j, e := range l.offers {
 				l.offers[j] = c.ends[e.ref]
@@ -44,8 +44,8 @@ func (c *Core) appendPairs(b []byte) []byte {
 		}
 		number(uint64(i))
 		b = append(b, bits(p.fate.stopped), byte(p.fate.used), byte(p.fate.of), byte(p.fate.pause), byte(p.fate.left))
-		for k := range p.lanes {
-			l := &p.lanes[k]
+		for k := range p.counters {
+			l := &p.counters[k]
 			b = append(b, bits(l.revoking), byte(l.last.Tag), byte(l.last.Comm), byte(len(l.rtrs)), byte(len(l.offers)))
 			number(l.sent)
 			number(l.run)
