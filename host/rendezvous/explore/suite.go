@@ -196,7 +196,7 @@ var speculations = []leveled{
 	world(3, 2, otherTag, tagsApart, counters(1, short(2, 1, tight, fails(1, 1, 0, first, either)))),
 	world(3, 2, three, intoThree, fails(1, 0, 0, no, first)),
 	world(3, 3, triangle, around, short(0, 0, tight, fails(0, 0, 0, no, first))),
-	world(3, 3, incast, fromBoth, stepping(fails(1, 1, 0, either, either))),
+	world(3, 3, incast, fromBoth, fails(1, 1, 0, first, first)),
 	world(3, 2, mixed, intoThree, short(2, 1, [3]int{2, 1, 1}, fails(1, 1, 0, either, either))),
 }
 

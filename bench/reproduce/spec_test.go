@@ -1,0 +1,58 @@
+package reproduce
+
+import (
+	"context"
+	"testing"
+
+	"github.com/nicloop/nicloop/bench"
+	"github.com/nicloop/nicloop/host"
+	"github.com/stretchr/testify/require"
+)
+
+// goodSpec4 is as the paper has it.
+func goodSpec4(e *Env) *Table {
+	t := &Table{Columns: specColumns}
+	for _, measure := range []string{measureOverlap, measureProgress} {
+		for _, p := range []host.Rendezvous{host.RGET, host.Spec} {
+			for _, n := range e.specSizes() {
+				for _, side := range []string{bench.SendSide, bench.ReceiveSide} {
+					for _, sender := range specSenders {
+						v := 95.0
+						switch {
+						case p == host.RGET && side == bench.ReceiveSide:
+							v = 5
+						case p == host.Spec && side == bench.SendSide && sender == bench.LateSender:
+							v = 88
+						}
+						t.add(measure, string(p), n, side, sender, v)
+					}
+				}
+			}
+		}
+	}
+	return t
+}
+
+func init() {
+	at := func(v float64, measure string, p host.Rendezvous, side, sender string) func(*Table) {
+		return set("share (%)", v, "measure", measure, "protocol", string(p), "side", side, "sender", sender, "bytes", 64<<10)
+	}
+	cases["spec-fig4.13"] = planted{goodSpec4, []func(*Table){
+		at(50, measureOverlap, host.RGET, bench.ReceiveSide, bench.EarlySender),
+		at(70, measureOverlap, host.Spec, bench.ReceiveSide, bench.EarlySender),
+		at(91, measureOverlap, host.Spec, bench.ReceiveSide, bench.LateSender),
+		at(40, measureProgress, host.Spec, bench.ReceiveSide, bench.LateSender),
+		at(80, measureOverlap, host.Spec, bench.SendSide, bench.EarlySender),
+		at(60, measureOverlap, host.Spec, bench.SendSide, bench.LateSender),
+		at(50, measureProgress, host.Spec, bench.SendSide, bench.LateSender),
+	}}
+}
+
+func TestSpeculation(t *testing.T) {
+	rep, err := specFig4.Run(context.Background(), Env{Device: "ideal:", Scale: Small, Seed: 1})
+	require.NoError(t, err)
+	require.Len(t, rep.Table.Rows, 2*2*2*2*2)
+	for _, v := range rep.Claims[:4] {
+		require.True(t, v.Holds, "%s: %s", v.Claim, v.Ours)
+	}
+}
