@@ -106,20 +106,24 @@ func leftBehind(t *Table) (string, bool) {
 
 func plotSpec4(t *Table) (list []*figure.Figure) {
 	for _, measure := range []string{measureOverlap, measureProgress} {
-		f := &figure.Figure{
-			Title: "Rendezvous that receivers begin: " + measure,
-			X:     figure.Axis{Label: "message", Unit: "bytes", Scale: figure.Log2},
-			Y:     figure.Axis{Label: measure, Unit: "% of latency", Min: figure.At(0), Max: figure.At(105)},
+		for _, side := range []string{bench.SendSide, bench.ReceiveSide} {
+			list = append(list, plotSpec4Side(t, measure, side))
 		}
-		for _, protocol := range []host.Rendezvous{host.RGET, host.Spec} {
-			for _, side := range []string{bench.SendSide, bench.ReceiveSide} {
-				for _, sender := range specSenders {
-					rows := t.where("measure", measure, "protocol", string(protocol), "side", side, "sender", sender)
-					f.Series = append(f.Series, figure.Series{Name: fmt.Sprintf("%s, %s, sender %s", protocol, side, sender), Points: rows.points("bytes", "share (%)")})
-				}
-			}
-		}
-		list = append(list, f)
 	}
 	return list
+}
+
+func plotSpec4Side(t *Table, measure, side string) *figure.Figure {
+	f := &figure.Figure{
+		Title: fmt.Sprintf("Rendezvous that receivers begin: %s of the %s side", measure, side),
+		X:     figure.Axis{Label: "message", Unit: "bytes", Scale: figure.Log2},
+		Y:     figure.Axis{Label: measure, Unit: "% of latency", Min: figure.At(0), Max: figure.At(105)},
+	}
+	for _, protocol := range []host.Rendezvous{host.RGET, host.Spec} {
+		for _, sender := range specSenders {
+			rows := t.where("measure", measure, "protocol", string(protocol), "side", side, "sender", sender)
+			f.Series = append(f.Series, figure.Series{Name: fmt.Sprintf("%s, sender %s", protocol, sender), Points: rows.points("bytes", "share (%)")})
+		}
+	}
+	return f
 }

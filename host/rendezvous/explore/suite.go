@@ -92,8 +92,11 @@ var (
 	nameless  = []Message{{From: 0, To: 1, Bytes: 2, At: 1}, {From: 0, To: 1, Bytes: 1, At: 3}, {From: 0, To: 1, Bytes: 2, At: 1}, {From: 0, To: 1, Bytes: 1, At: 5, Eager: true}}
 	otherTag  = []Message{{From: 0, To: 1, Tag: 1, Bytes: 2, At: 1}, {From: 0, To: 1, Bytes: 3, At: 1}, {From: 0, To: 1, Tag: 1, Bytes: 1, At: 1}}
 	tagsApart = []Receive{{Rank: 1, Source: 0, Room: 3, At: 8}, {Rank: 1, Source: 0, Tag: 1, Room: 3, At: 12}, {Rank: 1, Source: 0, Tag: 1, Room: 3, At: 16}}
-	fromBoth  = []Receive{{Rank: 2, Source: 0, Room: 3, At: 8}, {Rank: 2, Source: 1, Room: 3, At: 12}}
-	behindAny = []Receive{{Rank: 1, Source: Any, Tag: Any, Room: 3, At: 8}, {Rank: 1, Source: 0, Room: 3, At: 12}, {Rank: 1, Source: 0, Room: 3, At: 16}}
+	// The first one has another tag than two receives that are posted before its own.
+	between    = []Message{{From: 0, To: 1, Bytes: 2, At: 1}, {From: 0, To: 1, Tag: 1, Bytes: 3, At: 1}, {From: 0, To: 1, Tag: 1, Bytes: 1, At: 1}}
+	tagsBefore = []Receive{{Rank: 1, Source: 0, Tag: 1, Room: 3, At: 8}, {Rank: 1, Source: 0, Tag: 1, Room: 3, At: 12}, {Rank: 1, Source: 0, Room: 3, At: 16}}
+	fromBoth   = []Receive{{Rank: 2, Source: 0, Room: 3, At: 8}, {Rank: 2, Source: 1, Room: 3, At: 12}}
+	behindAny  = []Receive{{Rank: 1, Source: Any, Tag: Any, Room: 3, At: 8}, {Rank: 1, Source: 0, Room: 3, At: 12}, {Rank: 1, Source: 0, Room: 3, At: 16}}
 
 	byTag  = []Receive{{Rank: 1, Source: 0, Tag: 1, Room: 4, At: 8}, {Rank: 1, Source: Any, Tag: Any, Room: 4, At: 12}}
 	tight  = [3]int{1, 1, 1}
@@ -182,6 +185,7 @@ func hopeless(f func(*Options)) func(*Options) {
 var speculations = []leveled{
 	world(1, 2, short1st, intoTwo, fails(0, 0, 1, no, first)),
 	world(1, 2, tagged, byTag, counters(1, fails(0, 0, 0, no, first))),
+	world(1, 2, between, tagsBefore, counters(1, fails(0, 0, 0, no, no))),
 	world(1, 2, overlap, intoTwo, fails(0, 0, 0, no, either)),
 	world(1, 2, three, behindAny, fails(0, 0, 0, no, no)),
 	world(1, 2, overlap, intoTwo, hopeless(fails(0, 0, 0, no, no))),
