@@ -197,7 +197,7 @@ var speculations = []leveled{
 	world(2, 2, three, intoThree, hopeless(fails(0, 0, 0, no, first))),
 	world(3, 2, mixed, intoThree, fails(0, 0, 0, either, either)),
 	world(3, 2, nameless, intoThree, short(2, 0, [3]int{2, 1, 2}, fails(0, 0, 0, []int{2}, no))),
-	world(3, 2, otherTag, tagsApart, counters(1, short(2, 1, tight, fails(1, 1, 0, first, either)))),
+	world(3, 2, otherTag, tagsApart, counters(1, short(2, 1, tight, fails(1, 0, 0, no, second)))),
 	world(3, 2, three, intoThree, fails(1, 0, 0, no, first)),
 	world(3, 3, triangle, around, short(0, 0, tight, fails(0, 0, 0, no, first))),
 	world(3, 3, incast, fromBoth, fails(1, 1, 0, first, first)),
