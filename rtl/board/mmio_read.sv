@@ -69,7 +69,7 @@ module mmio_read #(
   request_t           now;
   logic               have, begins;
   logic [LEVEL_W-1:0] level, ripe;  // ripe: of those kept, how many have no write before them that is under way
-  fifo #(.W($bits(request_t)), .DEPTH(DEPTH)) u_requests (
+  fifo #(.W(84), .DEPTH(DEPTH)) u_requests (
       .clk, .rst, .wr_valid(n_valid), .wr_ready(n_ready), .wr_data({n_ur, n_locked, bar, addr[31:2], len_in, first_be, last_be, requester, tag, tc, attr}),
       .rd_valid(have), .rd_ready(begins), .rd_data(now), .level
   );

@@ -166,7 +166,7 @@ module pcie_read #(
         if ((c_fails && c_slot == T'(t)) || (c_ends && c_broken && now_tag == T'(t)) || expires[t]) begin
           waiting[t] <= 1'b0;
           resting[t] <= 1'b1;
-        end else if (c_ends && now_tag == T'(t)) waiting[t] <= now_got != size[t];
+        end else if (c_ends && now_tag == T'(t)) waiting[t] <= now_got != size[now_tag];
       end else begin
         if (np_done && req_tag == T'(t)) waiting[t] <= 1'b1;
         if (r_ends && r_tag == T'(t)) left[t] <= 1'b1;
@@ -179,11 +179,13 @@ module pcie_read #(
       if (!waiting[t] && !resting[t]) age[t] <= '0;
       else if (waiting[t] && (expires[t] || (c_fails && c_slot == T'(t)) || (c_ends && c_broken && now_tag == T'(t)))) age[t] <= '0;
       else if (tick && age[t] != 2'd3) age[t] <= age[t] + 1'b1;
-      if (tag_take && found_tag == T'(t)) begin
-        size[t] <= piece;
-        low[t]  <= line[3:0];
-        got[t]  <= '0;
-      end else if (c_ends && now_tag == T'(t)) got[t] <= now_got;
+      if (tag_take && found_tag == T'(t)) got[t] <= '0;
+      else if (c_ends && now_tag == T'(t)) got[t] <= now_got;
+    end
+  always_ff @(posedge clk)
+    if (tag_take) begin
+      size[found_tag] <= piece;
+      low[found_tag]  <= line[3:0];
     end
   // One in a cycle, so that each is counted.
   always_comb for (int t = 0; t < TAGS; t++) old[t] = waiting[t] && age[t] == 2'd3;
@@ -208,7 +210,7 @@ module pcie_read #(
   logic [63:0] read;
   logic        bad;
   /* verilator lint_off PINCONNECTEMPTY */
-  fifo #(.W($bits(piece_t)), .DEPTH(TAGS)) u_order (
+  fifo #(.W(T + S + 3), .DEPTH(TAGS)) u_order (
       .clk, .rst, .wr_valid(asks), .wr_ready(order_room), .wr_data({!bus_master, piece_last, found_tag, piece}), .rd_valid(have),
       .rd_ready(piece_ends), .rd_data(now), .level()
   );
@@ -245,5 +247,36 @@ module pcie_read #(
       assert (!tag_take || !busy[found_tag]) else $error("pcie_read %m: tag %0d is in use", found_tag);
       assert (!r_ends || busy[r_tag]) else $error("pcie_read %m: data of a tag that nobody has");
     end
+`endif
+`ifdef FORMAL
+  // Whatever completions come. A tag is asked for, in order and under way at most once; it waits, and rests, long enough.
+  logic formal_started = 1'b0;
+  always_ff @(posedge clk) formal_started <= 1'b1;
+  always_comb begin
+    if (!formal_started) assume (rst);
+    assume (!np_done || np_valid);
+  end
+  logic [5:0]      since[TAGS];   // cycles since it began to wait, or to rest
+  logic [TAGS-1:0] ordered;       // a piece of it has not left
+  always_ff @(posedge clk)
+    for (int t = 0; t < TAGS; t++) begin
+      ordered[t] <= !rst && ((ordered[t] && !(r_ends && r_tag == T'(t))) || (tag_take && found_tag == T'(t)));
+      if (rst || (!waiting[t] && !resting[t]) || (waiting[t] && expires[t])) since[t] <= '0;
+      else if ((c_fails && c_slot == T'(t)) || (c_ends && c_broken && now_tag == T'(t))) since[t] <= waiting[t] ? '0 : since[t] + 6'(since[t] != '1);
+      else since[t] <= since[t] + 6'(since[t] != '1);
+    end
+  always_comb
+    if (formal_started && !rst) begin
+      assert ((waiting & resting) == '0 && ((waiting | resting | ordered) & ~busy) == '0);
+      assert (!np_valid || (busy[req_tag] && ordered[req_tag] && !waiting[req_tag] && !resting[req_tag]));
+      assert (!tag_take || !(busy[found_tag] || ordered[found_tag]));
+      assert (!r_ends || ordered[r_tag]);
+      for (int t = 0; t < TAGS; t++) begin
+        assert (!expires[t] || 32'(since[t]) >= 2 * TICK);
+        assert (!(resting[t] && left[t] && age[t] == 2'd3) || 32'(since[t]) >= 2 * TICK);
+      end
+    end
+  always_ff @(posedge clk) cover (formal_started && busy == '1 && |expires && |resting);
+  always_ff @(posedge clk) cover (formal_started && c_ends && waiting == '1);
 `endif
 endmodule

@@ -124,10 +124,10 @@ module pcie_write #(
   // ---- pieces that wait for their ticket, and those that have it ----
   logic have_asking, pass, sent_room, have_sent, b_room;
   /* verilator lint_off PINCONNECTEMPTY */
-  fifo #(.W($bits(piece_t)), .DEPTH(HEADERS)) u_asking (
+  fifo #(.W(81), .DEPTH(HEADERS)) u_asking (
       .clk, .rst, .wr_valid(piece_ends), .wr_ready(asks_room), .wr_data(piece), .rd_valid(have_asking), .rd_ready(pass), .rd_data(asking), .level()
   );
-  fifo #(.W($bits(piece_t)), .DEPTH(HEADERS)) u_sent (
+  fifo #(.W(81), .DEPTH(HEADERS)) u_sent (
       .clk, .rst, .wr_valid(pass && asking.send), .wr_ready(sent_room), .wr_data(asking), .rd_valid(have_sent), .rd_ready(done), .rd_data(sent), .level()
   );
   /* verilator lint_on PINCONNECTEMPTY */
@@ -159,5 +159,40 @@ module pcie_write #(
   if (QUADS < 16) $fatal(1, "pcie_write: QUADS %0d, expected at least 16", QUADS);
   always_ff @(posedge clk)
     if (!rst) assert (!done || have_sent) else $error("pcie_write %m: nothing was sent");
+`endif
+`ifdef FORMAL
+  // Whatever is written: what is sent is legal, and what is kept belongs to it.
+  logic formal_started = 1'b0;
+  always_ff @(posedge clk) formal_started <= 1'b1;
+  logic [2:0] mps_was;
+  always_ff @(posedge clk) mps_was <= mps;
+  logic [10:0] most;  // dwords
+  assign most = mps == 3'd0 ? 11'd32 : mps == 3'd1 ? 11'd64 : 11'd128;
+  always_comb begin
+    if (!formal_started) assume (rst);
+    if (formal_started) assume (mps == mps_was);
+    assume (!ticket || ask);
+    assume (!done || have_sent);
+  end
+  logic [3:0] first_run, last_run;
+  assign first_run = piece.first_be | (piece.first_be - 4'd1);
+  assign last_run  = piece.last_be & (piece.last_be + 4'd1);
+  always_comb
+    if (formal_started && !rst) begin
+      assert (first == (so_far == '0));
+      assert (first || (61'(so_far) == line - piece_line && 61'(so_far) <= 61'(edge_mask)));
+      assert (first || (piece_line & ~61'(edge_mask)) == (line & ~61'(edge_mask)));
+      assert ((A + 1)'(so_far) == wr - begins);
+      assert (wr - rd <= (A + 1)'(QUADS) && begins - rd <= (A + 1)'(QUADS));
+      if (piece_ends && sends) begin
+        assert (piece.len != '0 && 11'(piece.len) <= most);
+        assert (12'(piece.addr[9:0]) + 12'(piece.len) <= 12'd1024);
+        assert (piece.first_be != '0 && (piece.last_be == '0) == (piece.len == 8'd1));
+        assert (piece.len <= 8'd2 || (first_run == 4'hf && last_run == '0));
+        assert ((10'(piece.len) + 10'(piece.addr[0]) + 10'd1) >> 1 == 10'(so_far) + 10'd1);
+      end
+    end
+  always_ff @(posedge clk) cover (formal_started && piece_ends && sends && so_far == 7'd15 && piece.last_be == 4'h1);
+  always_ff @(posedge clk) cover (formal_started && s_bvalid && s_bresp != '0 && have_sent);
 `endif
 endmodule

@@ -148,4 +148,48 @@ module tlp_tx #(
       if (state == DATA) left <= left - 11'd2;
     end
   end
+`ifdef FORMAL
+  // A TLP has the dwords that its header says, from the quadwords where they lie; no request passes a ticket that was given before it was shown, and none waits for ever.
+  logic formal_started = 1'b0;
+  always_ff @(posedge clk) formal_started <= 1'b1;
+  logic          same_four, same_odd;
+  logic [10:0]   same_len;
+  logic [11:0]   sent, low_dword;   // dwords that have gone; that of the payload, from the quadword on, which is next
+  logic [DEPTH:0] old;              // of the tickets, oldest first: given before the request was shown
+  logic [1:0]    passed;
+  assign low_dword = 12'(now_odd) + sent - (now_four ? 12'd4 : 12'd3);
+  always_ff @(posedge clk) begin
+    same_four <= now_four;
+    same_odd  <= now_odd;
+    same_len  <= now_len;
+    sent      <= state == IDLE || ends ? '0 : sent + (take ? 12'd2 : 12'd0);
+    for (int i = 0; i < DEPTH; i++)
+      old[i] <= (start_posted ? old[i+1] && LEVEL_W'(i + 1) < level : old[i] && LEVEL_W'(i) < level) || (np_valid && !np_seen && LEVEL_W'(i) < level + LEVEL_W'(|ticket) - LEVEL_W'(start_posted));
+    if (rst || np_done) old <= '0;
+    passed <= rst || !np_may || start_np ? '0 : passed + 2'(start_posted);
+  end
+  always_comb begin
+    if (!formal_started) assume (rst);
+    for (int i = 0; i < N; i++) assume (len[i*11+:11] <= 11'd1024);
+    assume (!np_done || np_valid);
+    if (formal_started && state != IDLE && state != FIRST) assume (now_four == same_four && now_odd == same_odd && now_len == same_len);
+    if (formal_started && np_going) assume (np_valid);
+    if (formal_started && !rst) begin
+      assert (state != FIRST || sent == '0);
+      assert (state != SECOND || (sent == 12'd2 && index == '0 && 12'(left) + 12'd3 + 12'(now_four || now_len != '0) == 12'd3 + 12'(now_four) + 12'(now_len) + 12'(now_four)));
+      assert (state != DATA || (left != '0 && sent + 12'(left) == 12'd3 + 12'(now_four) + 12'(now_len)));
+      assert (state != DATA || index == 8'((low_dword + 12'd1) >> 1));
+      assert (state != DATA || shift == low_dword[0]);
+      assert (!ends || sent + 12'd1 + 12'(m_both) == 12'd3 + 12'(now_four) + 12'(now_len));
+      for (int i = 0; i < DEPTH; i++) begin
+        assert (!np_seen || (old[i] == (LEVEL_W'(i) < ahead)));
+        assert (!start_np || !old[i]);
+      end
+      assert (ahead <= level || !np_seen);
+      assert (passed <= 2'd1);
+    end
+  end
+  always_ff @(posedge clk) cover (formal_started && start_np && have && old == '0 && passed != '0);
+  always_ff @(posedge clk) cover (formal_started && ends && shift && left == 11'd2 && index == 8'd2);
+`endif
 endmodule
