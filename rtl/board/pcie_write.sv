@@ -39,7 +39,7 @@ module pcie_write #(
     input  logic         done,
     output logic         idle
 );
-  localparam int A = $clog2(QUADS);
+  localparam int A = $clog2(QUADS), P = A + 1;
 
   // ---- beats: into memory, and what the strobes of the piece have been ----
   logic         open, first, w_take, ends, piece_ends, asks_room;
@@ -48,13 +48,13 @@ module pcie_write #(
   logic [A:0]   edge_mask;       // ones below the size at which pieces end
   logic [63:0]  mem[QUADS];
   logic         full;
-  assign edge_mask  = mps == 3'd0 || A <= 4 ? (A + 1)'(15) : mps == 3'd1 || A <= 5 ? (A + 1)'(31) : (A + 1)'(63);
-  assign full       = wr - rd == (A + 1)'(QUADS);
+  assign edge_mask  = mps == 3'd0 || A <= 4 ? P'(15) : mps == 3'd1 || A <= 5 ? P'(31) : P'(63);
+  assign full       = wr - rd == P'(QUADS);
   assign s_awready  = !open;
   assign s_wready   = open && !full && asks_room;
   assign w_take     = s_wvalid && s_wready;
   assign ends       = w_take && s_wlast;
-  assign piece_ends = w_take && (s_wlast || ((A + 1)'(line) & edge_mask) == edge_mask);
+  assign piece_ends = w_take && (s_wlast || (P'(line) & edge_mask) == edge_mask);
   always_ff @(posedge clk) if (w_take) mem[wr[A-1:0]] <= s_wdata;
 
   // A first quadword whose bytes reach up to the next one; a last whose bytes begin at its bottom; one by itself may have any of two dwords' bytes.
@@ -145,7 +145,7 @@ module pcie_write #(
   assign sent_quads = 9'((10'(sent.len) + 10'(odd) + 10'd1) >> 1);
   always_ff @(posedge clk) begin
     if (rst) rd <= '0;
-    else if (done) rd <= rd + (A + 1)'(sent_quads);
+    else if (done) rd <= rd + P'(sent_quads);
   end
   assign four   = sent.addr[61:30] != '0;
   assign odd    = sent.addr[0];
@@ -174,16 +174,19 @@ module pcie_write #(
     assume (!ticket || ask);
     assume (!done || have_sent);
   end
+  logic [60:0] aligned;
+  assign aligned = ~{{61 - P{1'b0}}, edge_mask};
   logic [3:0] first_run, last_run;
   assign first_run = piece.first_be | (piece.first_be - 4'd1);
   assign last_run  = piece.last_be & (piece.last_be + 4'd1);
   always_comb
     if (formal_started && !rst) begin
       assert (first == (so_far == '0));
-      assert (first || (61'(so_far) == line - piece_line && 61'(so_far) <= 61'(edge_mask)));
-      assert (first || (piece_line & ~61'(edge_mask)) == (line & ~61'(edge_mask)));
-      assert ((A + 1)'(so_far) == wr - begins);
-      assert (wr - rd <= (A + 1)'(QUADS) && begins - rd <= (A + 1)'(QUADS));
+      assert (first || (61'(so_far) == line - piece_line && P'(so_far) <= edge_mask));
+      assert (first || (piece_line & aligned) == (line & aligned));
+      assert (P'(so_far) == wr - begins);
+      assert (open || first);
+      assert (first || holes || (first_strobes[7] && (first_strobes | (first_strobes - 8'd1)) == 8'hff));
       if (piece_ends && sends) begin
         assert (piece.len != '0 && 11'(piece.len) <= most);
         assert (12'(piece.addr[9:0]) + 12'(piece.len) <= 12'd1024);

@@ -173,10 +173,10 @@ module tlp_tx #(
     for (int i = 0; i < N; i++) assume (len[i*11+:11] <= 11'd1024);
     assume (!np_done || np_valid);
     if (formal_started && state != IDLE && state != FIRST) assume (now_four == same_four && now_odd == same_odd && now_len == same_len);
-    if (formal_started && np_going) assume (np_valid);
+    if (formal_started && np_seen) assume (np_valid);
     if (formal_started && !rst) begin
       assert (state != FIRST || sent == '0);
-      assert (state != SECOND || (sent == 12'd2 && index == '0 && 12'(left) + 12'd3 + 12'(now_four || now_len != '0) == 12'd3 + 12'(now_four) + 12'(now_len) + 12'(now_four)));
+      assert (state != SECOND || (sent == 12'd2 && index == '0 && left == now_len - 11'(!now_four && now_len != '0)));
       assert (state != DATA || (left != '0 && sent + 12'(left) == 12'd3 + 12'(now_four) + 12'(now_len)));
       assert (state != DATA || index == 8'((low_dword + 12'd1) >> 1));
       assert (state != DATA || shift == low_dword[0]);

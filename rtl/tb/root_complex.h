@@ -158,7 +158,10 @@ struct Requests {
     std::deque<Part> parts;
     if (fate != LOST && random.below(1000) < wrong_per_1000) {  // something that is not for it
       ++unexpected;
-      parts.push_back({due, completion(h.tag, 0, 4 * h.len, (h.addr + 8) & 127, {1, 2}), h.tag, false});
+      unsigned kind = unsigned(random.below(4));  // all but one of its fields as it has to be: where it goes on, how much is left, the tag, whom it is for
+      Tlp t = completion(h.tag ^ (kind == 2 ? 0x80 : 0), 0, 4 * h.len + (kind == 1 ? 8 : 0), (h.addr + (kind == 0 ? 8 : 0)) & 127, {1, 2});
+      if (kind == 3) t.dw[2] ^= 1 << 19;
+      parts.push_back({due, t, h.tag, false});
     }
     unsigned left = 4 * h.len, parts_made = 0;
     bool failing = false;
