@@ -12,7 +12,7 @@ module mmio_read #(
     parameter int SPARE    = 4,
     parameter int WIN_BAR  = 2,
     parameter int MSIX_BAR = 4,
-    parameter int REG_W    = 26
+    parameter int REG_W    = 20
 ) (
     input  logic         clk,
     input  logic         rst,

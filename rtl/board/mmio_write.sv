@@ -8,7 +8,7 @@
 module mmio_write #(
     parameter int REG_BAR  = 0,
     parameter int MSIX_BAR = 4,
-    parameter int REG_W    = 26   // bits of an address that count: what the BAR has
+    parameter int REG_W    = 20   // bits of an address that count: what the BAR has
 ) (
     input  logic        clk,
     input  logic        rst,

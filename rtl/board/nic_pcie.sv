@@ -16,7 +16,7 @@ module nic_pcie #(
     parameter int REG_BAR  = 0,
     parameter int WIN_BAR  = 2,
     parameter int MSIX_BAR = 4,
-    parameter int REG_W    = 26
+    parameter int REG_W    = 20
 ) (
     input  logic            clk,
     input  logic            rst,
