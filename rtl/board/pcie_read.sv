@@ -258,8 +258,12 @@ module pcie_read #(
   end
   logic [5:0]      since[TAGS];   // cycles since it began to wait, or to rest
   logic [TAGS-1:0] ordered;       // a piece of it has not left
+  logic [TAGS-1:0] rested;        // busy, and resting, in the cycle before
+  logic [5:0]      since_was[TAGS];
   always_ff @(posedge clk)
     for (int t = 0; t < TAGS; t++) begin
+      rested[t]    <= !rst && busy[t] && resting[t];
+      since_was[t] <= since[t];
       ordered[t] <= !rst && ((ordered[t] && !(r_ends && r_tag == T'(t))) || (tag_take && found_tag == T'(t)));
       if (rst || (!waiting[t] && !resting[t]) || (waiting[t] && expires[t])) since[t] <= '0;
       else if ((c_fails && c_slot == T'(t)) || (c_ends && c_broken && now_tag == T'(t))) since[t] <= waiting[t] ? '0 : since[t] + 6'(since[t] != '1);
@@ -273,7 +277,7 @@ module pcie_read #(
       assert (!r_ends || ordered[r_tag]);
       for (int t = 0; t < TAGS; t++) begin
         assert (!expires[t] || 32'(since[t]) >= 2 * TICK);
-        assert (!(resting[t] && left[t] && age[t] == 2'd3) || 32'(since[t]) >= 2 * TICK);
+        assert (!rested[t] || busy[t] || 32'(since_was[t]) >= 2 * TICK);
       end
     end
   always_ff @(posedge clk) cover (formal_started && busy == '1 && |expires && |resting);
