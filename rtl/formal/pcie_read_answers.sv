@@ -8,7 +8,7 @@ module pcie_read_answers #(
     input logic        bus_master,
     input logic        arvalid,
     input logic [63:0] araddr,
-    input logic [3:0]  arlen,
+    input logic [1:0]  arlen,
     input logic        c_valid,
     input logic        c_data,
     input logic        c_poisoned,
@@ -30,12 +30,12 @@ module pcie_read_answers #(
   logic [1:0] rresp;
   logic [5:0] awaited;
   pcie_read #(.TAGS(2), .SLOT(64), .TICK(2)) u_dut (
-      .clk, .rst, .bus_master, .mrrs(3'd0), .id(16'h0), .s_arvalid(arvalid), .s_arready(arready), .s_araddr(araddr), .s_arlen({4'h0, arlen}),
+      .clk, .rst, .bus_master, .mrrs(3'd0), .id(16'h0), .s_arvalid(arvalid), .s_arready(arready), .s_araddr(araddr), .s_arlen({6'h0, arlen}),
       .s_rvalid(rvalid), .s_rready(1'b1), .s_rresp(rresp), .s_rlast(rlast), .np_valid, .np_done(np_valid), .c_valid, .c_data, .c_poisoned,
       .c_status, .c_count, .c_lower, .c_len, .c_requester, .c_tag, .q_valid, .q_data(64'h0), .q_ok, .q_last, .idle
   );
   axi_read_check #(.MASTER(0), .BURSTS(2)) u_check (
-      .clk, .rst, .arvalid, .arready, .araddr, .arlen({4'h0, arlen}), .rvalid, .rready(1'b1), .rlast, .idle, .awaited
+      .clk, .rst, .arvalid, .arready, .araddr, .arlen({6'h0, arlen}), .rvalid, .rready(1'b1), .rlast, .idle, .awaited
   );
   logic [7:0] stood;
   logic       good;
