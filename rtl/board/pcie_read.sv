@@ -1,0 +1,286 @@
+// pcie_read: the core's DMA reads as memory reads, and their completions put in order.
+//
+// Job: AXI4 read slave. Cuts bursts at multiples of the maximum read request size and of SLOT, which no 4 KB boundary lies within; each piece has a tag and a slot of
+//   SLOT bytes for its data. Completions may come in any order of tags and in parts; data leaves in the order of the addresses, a piece when all of it
+//   is here. A piece fails, and its beats answer SLVERR with zeros, when its completion says so, is poisoned or has not all come within two to three times TICK
+//   cycles. Its tag then rests as long before it is used again, so that what comes late meets nobody. A completion that nobody
+//   waits for, or that does not go on where its tag is, is dropped and counted.
+// Handshake: AXI4, INCR, 8 bytes a beat, answers in order. A sender without tickets of tlp_tx; completions as tlp_rx gives them. While bus_master is low
+//   nothing is sent, and every beat answers SLVERR.
+// Back-pressure: addresses wait for a tag and for their request to leave; data for rready. A completion is always taken: its room is its tag's.
+//
+//   a tag    free ─ask─► busy ─sent─► waiting ─all is here─► busy ─last beat left─► free
+//                                        └─time-out, error─► resting ─2..3 TICK, last beat left─► free
+module pcie_read #(
+    parameter int TAGS = 32,       // up to 256
+    parameter int SLOT = 256,      // bytes: 64 to 512, a power of two
+    parameter int TICK = 1 << 20   // cycles
+) (
+    input  logic         clk,
+    input  logic         rst,
+    input  logic         bus_master,
+    input  logic [2:0]   mrrs,         // 128 bytes << mrrs
+    input  logic [15:0]  id,
+    input  logic         s_arvalid,
+    output logic         s_arready,
+    input  logic [63:0]  s_araddr,
+    input  logic [7:0]   s_arlen,
+    output logic         s_rvalid,
+    input  logic         s_rready,
+    output logic [63:0]  s_rdata,
+    output logic [1:0]   s_rresp,
+    output logic         s_rlast,
+    // requests
+    output logic         np_valid,
+    input  logic         np_done,
+    output logic [127:0] np_header,
+    output logic         np_four,
+    // completions
+    input  logic         c_valid,
+    input  logic         c_data,
+    input  logic         c_poisoned,
+    input  logic [2:0]   c_status,
+    input  logic [11:0]  c_count,
+    input  logic [6:0]   c_lower,
+    input  logic [10:0]  c_len,
+    input  logic [15:0]  c_requester,
+    input  logic [7:0]   c_tag,
+    input  logic         q_valid,
+    input  logic [63:0]  q_data,
+    input  logic         q_ok,
+    input  logic         q_last,
+    // events, one cycle each
+    output logic         ev_timeout,
+    output logic         ev_failed,      // a completion said so, or was poisoned
+    output logic         ev_unexpected,
+    output logic         idle
+);
+  localparam int T = $clog2(TAGS);
+  localparam int S = $clog2(SLOT / 8);  // bits of a quadword's number in a slot
+
+  // ---- tags ----
+  logic [TAGS-1:0] busy, waiting, resting, left, old, expires, free_grant;  // left: its last beat has gone to the core
+  logic [1:0]      age[TAGS];
+  logic [S:0]      size[TAGS], got[TAGS];                     // quadwords
+  logic [3:0]      low[TAGS];                                 // of its address, in quadwords
+  logic            found, tag_take;
+  logic [T-1:0]    found_tag, free_tag;
+  rr_arbiter #(.N(TAGS)) u_tags (.clk, .rst, .req(~busy), .advance(!found), .grant(free_grant));
+  always_comb begin
+    free_tag = '0;
+    for (int t = 0; t < TAGS; t++) if (free_grant[t]) free_tag = T'(t);
+  end
+  // One is kept at hand. Only who takes it makes it busy, so it stays free.
+  always_ff @(posedge clk) begin
+    if (rst) found <= 1'b0;
+    else found <= found ? !tag_take : busy != '1;
+    if (!found) found_tag <= free_tag;
+  end
+
+  // ---- requests ----
+  logic         open, asks, order_room;
+  logic [60:0]  line;
+  logic [8:0]   beats;                 // left
+  logic [6:0]   to_edge;               // quadwords up to where a piece has to end
+  logic [6:0]   edge_quads;
+  logic [S:0]   piece;
+  logic         piece_last;
+  assign edge_quads = SLOT / 8 <= 16 || mrrs == 3'd0 ? 7'(SLOT / 8 < 16 ? SLOT / 8 : 16) :
+                      SLOT / 8 <= 32 || mrrs == 3'd1 ? 7'd32 : 7'd64;
+  assign to_edge    = edge_quads - (7'(line[5:0]) & (edge_quads - 7'd1));
+  assign piece_last = beats <= 9'(to_edge);
+  assign piece      = piece_last ? (S + 1)'(beats) : (S + 1)'(to_edge);
+  assign s_arready  = !open;
+  // A piece of a burst is begun when the request before it has left.
+  assign asks       = open && order_room && !np_valid && (found || !bus_master);
+  assign tag_take   = asks && bus_master;
+  always_ff @(posedge clk) begin
+    if (rst) open <= 1'b0;
+    else open <= open ? !(asks && piece_last) : s_arvalid;
+    if (!open) begin
+      line  <= s_araddr[63:3];
+      beats <= {1'b0, s_arlen} + 9'd1;
+    end else if (asks) begin
+      line  <= line + 61'(piece);
+      beats <= beats - 9'(piece);
+    end
+  end
+  logic [60:0]  req_line;
+  logic [T-1:0] req_tag;
+  logic [S:0]   req_quads;
+  always_ff @(posedge clk) begin
+    if (rst || np_done) np_valid <= 1'b0;
+    else if (tag_take) np_valid <= 1'b1;
+    if (tag_take) begin
+      req_line  <= line;
+      req_tag   <= found_tag;
+      req_quads <= piece;
+    end
+  end
+  assign np_four   = req_line[60:29] != '0;
+  assign np_header = {req_line[28:0], 3'b000, np_four ? req_line[60:29] : {req_line[28:0], 3'b000}, id, 8'(req_tag), 8'hff, 2'b00, np_four,
+                      5'b00000, 14'h0, 10'({req_quads, 1'b0})};
+
+  // ---- completions: what one has to be, so that it counts ----
+  logic [T-1:0] c_slot, now_tag;
+  logic         c_known, c_fits, c_fails, c_counts, accepted;
+  logic [S:0]   c_left, now_at, now_got;
+  assign c_slot   = c_tag[T-1:0];
+  assign c_known  = 32'(c_tag) < TAGS && waiting[c_slot] && c_requester == id;
+  assign c_left   = size[c_slot] - got[c_slot];
+  assign c_fits   = c_count == 12'({c_left, 3'h0}) && c_lower == {4'(low[c_slot] + 4'(got[c_slot])), 3'h0} && !c_len[0] && c_len <= 11'({c_left, 1'b0});
+  assign c_fails  = c_valid && c_known && (c_status != '0 || !c_data || c_poisoned);
+  assign c_counts = c_valid && c_known && !c_fails && c_fits;
+  always_ff @(posedge clk) begin
+    if (c_valid) begin
+      now_tag  <= c_slot;
+      now_at   <= got[c_slot];
+      now_got  <= got[c_slot] + (S + 1)'(c_len >> 1);
+      accepted <= c_counts;
+    end else if (q_valid) now_at <= now_at + 1'b1;
+    if (rst || (!c_valid && expires[now_tag])) accepted <= 1'b0;
+  end
+  logic c_ends, c_broken, broken;
+  assign c_ends   = q_valid && q_last && accepted && waiting[now_tag];
+  assign c_broken = broken || !q_ok;
+  always_ff @(posedge clk) broken <= !c_valid && (broken || (q_valid && !q_ok));
+
+  // ---- time, and what becomes of a tag ----
+  logic [$clog2(TICK)-1:0] cycles;
+  logic                    tick;
+  assign tick = cycles == $clog2(TICK)'(TICK - 1);
+  always_ff @(posedge clk) cycles <= rst || tick ? '0 : cycles + 1'b1;
+
+  logic            r_ends;  // the last beat of a piece goes to the core
+  logic [T-1:0]    r_tag;
+  always_ff @(posedge clk)
+    for (int t = 0; t < TAGS; t++) begin
+      if (rst) begin
+        busy[t]    <= 1'b0;
+        waiting[t] <= 1'b0;
+        resting[t] <= 1'b0;
+      end else if (!busy[t]) begin
+        busy[t] <= tag_take && found_tag == T'(t);
+        left[t] <= 1'b0;
+      end else if (waiting[t]) begin
+        if ((c_fails && c_slot == T'(t)) || (c_ends && c_broken && now_tag == T'(t)) || expires[t]) begin
+          waiting[t] <= 1'b0;
+          resting[t] <= 1'b1;
+        end else if (c_ends && now_tag == T'(t)) waiting[t] <= now_got != size[now_tag];
+      end else begin
+        if (np_done && req_tag == T'(t)) waiting[t] <= 1'b1;
+        if (r_ends && r_tag == T'(t)) left[t] <= 1'b1;
+        if (resting[t] ? left[t] && age[t] == 2'd3 : r_ends && r_tag == T'(t)) begin
+          busy[t]    <= 1'b0;
+          resting[t] <= 1'b0;
+        end
+      end
+      // From when it waits, and again from when it rests.
+      if (!waiting[t] && !resting[t]) age[t] <= '0;
+      else if (waiting[t] && (expires[t] || (c_fails && c_slot == T'(t)) || (c_ends && c_broken && now_tag == T'(t)))) age[t] <= '0;
+      else if (tick && age[t] != 2'd3) age[t] <= age[t] + 1'b1;
+      if (tag_take && found_tag == T'(t)) got[t] <= '0;
+      else if (c_ends && now_tag == T'(t)) got[t] <= now_got;
+    end
+  always_ff @(posedge clk)
+    if (tag_take) begin
+      size[found_tag] <= piece;
+      low[found_tag]  <= line[3:0];
+    end
+  // One in a cycle, so that each is counted.
+  always_comb for (int t = 0; t < TAGS; t++) old[t] = waiting[t] && age[t] == 2'd3;
+  assign expires = old & (~old + 1'b1);
+  always_ff @(posedge clk) begin
+    ev_timeout    <= !rst && |expires;
+    ev_failed     <= !rst && (c_fails || (c_ends && c_broken));
+    ev_unexpected <= !rst && c_valid && !c_fails && !c_counts;
+  end
+
+  // ---- data: pieces in order ----
+  typedef struct packed {
+    logic         none;   // nothing was asked for
+    logic         last;   // of its burst
+    logic [T-1:0] tag;
+    logic [S:0]   quads;
+  } piece_t;
+  piece_t      now;
+  logic        have, here, pop, piece_ends;
+  logic [S:0]  at;
+  logic [63:0] mem[TAGS*(SLOT/8)];
+  logic [63:0] read;
+  logic        bad;
+  /* verilator lint_off PINCONNECTEMPTY */
+  fifo #(.W(T + S + 3), .DEPTH(TAGS)) u_order (
+      .clk, .rst, .wr_valid(asks), .wr_ready(order_room), .wr_data({!bus_master, piece_last, found_tag, piece}), .rd_valid(have),
+      .rd_ready(piece_ends), .rd_data(now), .level()
+  );
+  /* verilator lint_on PINCONNECTEMPTY */
+  // here: not to be asked for, or asked for and neither under way nor waiting.
+  assign here       = have && (now.none || (!waiting[now.tag] && !(np_valid && req_tag == now.tag)));
+  assign pop        = here && (!s_rvalid || s_rready);
+  assign piece_ends = pop && at == now.quads - 1'b1;
+  assign r_ends     = piece_ends && !now.none;
+  assign r_tag      = now.tag;
+  always_ff @(posedge clk) begin
+    if (rst || piece_ends) at <= '0;
+    else if (pop) at <= at + 1'b1;
+    if (rst) s_rvalid <= 1'b0;
+    else if (pop) s_rvalid <= 1'b1;
+    else if (s_rready) s_rvalid <= 1'b0;
+    if (pop) begin
+      bad     <= now.none || resting[now.tag];
+      s_rlast <= piece_ends && now.last;
+    end
+  end
+  always_ff @(posedge clk) begin
+    if (q_valid && accepted) mem[{now_tag, now_at[S-1:0]}] <= q_data;
+    if (pop) read <= mem[{now.tag, at[S-1:0]}];
+  end
+  assign s_rdata = bad ? '0 : read;
+  assign s_rresp = {bad, 1'b0};
+  assign idle    = !open && !have && !s_rvalid;
+
+`ifndef SYNTHESIS
+  if (SLOT < 64 || SLOT > 512) $fatal(1, "pcie_read: SLOT %0d, expected 64 to 512", SLOT);
+  always_ff @(posedge clk)
+    if (!rst) begin
+      assert (!tag_take || !busy[found_tag]) else $error("pcie_read %m: tag %0d is in use", found_tag);
+      assert (!r_ends || busy[r_tag]) else $error("pcie_read %m: data of a tag that nobody has");
+    end
+`endif
+`ifdef FORMAL
+  // Whatever completions come. A tag is asked for, in order and under way at most once; it waits, and rests, long enough.
+  logic formal_started = 1'b0;
+  always_ff @(posedge clk) formal_started <= 1'b1;
+  always_comb begin
+    if (!formal_started) assume (rst);
+    assume (!np_done || np_valid);
+  end
+  logic [5:0]      since[TAGS];   // cycles since it began to wait, or to rest
+  logic [TAGS-1:0] ordered;       // a piece of it has not left
+  logic [TAGS-1:0] rested;        // busy, and resting, in the cycle before
+  logic [5:0]      since_was[TAGS];
+  always_ff @(posedge clk)
+    for (int t = 0; t < TAGS; t++) begin
+      rested[t]    <= !rst && busy[t] && resting[t];
+      since_was[t] <= since[t];
+      ordered[t] <= !rst && ((ordered[t] && !(r_ends && r_tag == T'(t))) || (tag_take && found_tag == T'(t)));
+      if (rst || (!waiting[t] && !resting[t]) || (waiting[t] && expires[t])) since[t] <= '0;
+      else if ((c_fails && c_slot == T'(t)) || (c_ends && c_broken && now_tag == T'(t))) since[t] <= waiting[t] ? '0 : since[t] + 6'(since[t] != '1);
+      else since[t] <= since[t] + 6'(since[t] != '1);
+    end
+  always_comb
+    if (formal_started && !rst) begin
+      assert ((waiting & resting) == '0 && ((waiting | resting | ordered) & ~busy) == '0);
+      assert (!np_valid || (busy[req_tag] && ordered[req_tag] && !waiting[req_tag] && !resting[req_tag]));
+      assert (!tag_take || !(busy[found_tag] || ordered[found_tag]));
+      assert (!r_ends || ordered[r_tag]);
+      for (int t = 0; t < TAGS; t++) begin
+        assert (!expires[t] || 32'(since[t]) >= 2 * TICK);
+        assert (!rested[t] || busy[t] || 32'(since_was[t]) >= 2 * TICK);
+      end
+    end
+  always_ff @(posedge clk) cover (formal_started && busy == '1 && |expires && |resting);
+  always_ff @(posedge clk) cover (formal_started && c_ends && waiting == '1);
+`endif
+endmodule
