@@ -18,7 +18,7 @@ type overLine struct {
 	drivers.System
 	ctx     context.Context
 	now     drivers.Cycle
-	refused error // by the last window or register that was written
+	refused error  // by the last window or register that was written
 	depth   uint64 // entries of a channel
 	boxes   map[box]*fetched
 	posted  [maxLineNodes][regs.VPIDs]uint64 // lines
