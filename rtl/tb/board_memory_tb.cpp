@@ -38,7 +38,7 @@ struct Rig {
 
   Rig(int argc, char** argv) : b(argc, argv) {}
 
-  uint64_t place() {
+  uint64_t somewhere() {
     switch (b.random.below(10)) {
       case 0: return b.random.next() >> 3;
       case 1: return kWords - 1 - b.random.below(8);
@@ -48,11 +48,11 @@ struct Rig {
   void draw() {
     if (to_address.size() < 3 && b.random.percent(offers)) {
       Write w;
-      w.at = place();
+      w.at = somewhere();
       for (uint64_t n = 1 + b.random.below(8); n > 0; --n) w.beats.push_back({b.random.next(), unsigned(b.random.percent(60) ? 0xff : b.random.below(256))});
       to_address.push_back(w);
     }
-    if (to_ask.size() < 3 && b.random.percent(offers)) to_ask.push_back({place(), unsigned(1 + b.random.below(8))});
+    if (to_ask.size() < 3 && b.random.percent(offers)) to_ask.push_back({somewhere(), unsigned(1 + b.random.below(8))});
   }
   void inputs() {
     auto& t = b.top;
