@@ -28,9 +28,9 @@ import (
 const (
 	boardBaud = 3_000_000
 	maxBoards = 2
-	// driverBaud is what the driver is told, which waits for answers by it: a simulated bit takes longer than a real one, and
-	// a pseudo-terminal takes bytes as they come.
-	driverBaud = 38400
+	// driverBaud is what the driver is told, which waits for answers by it: a simulated bit takes longer than a real one, on a machine that others
+	// use much longer, and a pseudo-terminal takes bytes as they come.
+	driverBaud = 4800
 	boardGrace = 5 * time.Second // for a simulator to end
 	boardSaid  = 1 << 14         // bytes of what it has said last
 )
