@@ -4,9 +4,11 @@ import (
 	"bytes"
 	"context"
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"syscall"
@@ -203,6 +205,50 @@ func TestBoardsAreLost(t *testing.T) {
 			gone(t, pid, ports)
 		})
 	}
+}
+
+// ownerOfBoards is set in a process that has boards until it is killed.
+const ownerOfBoards = "NICLOOP_TEST_OWNS_BOARDS"
+
+// Of a program that is killed no simulator is left.
+func TestBoardsEndWithTheirOwner(t *testing.T) {
+	if os.Getenv(ownerOfBoards) != "" {
+		sys := openBoards(t, fastLine, 1)
+		fmt.Printf("simulator %d\n", sys.program.cmd.Process.Pid)
+		time.Sleep(time.Minute)
+		return
+	}
+	openBoards(t, fastLine, 1).Close() // the simulator is built
+	owner := exec.Command(os.Args[0], "-test.run", "^TestBoardsEndWithTheirOwner$")
+	owner.Env = append(os.Environ(), ownerOfBoards+"=1")
+	out, err := owner.StdoutPipe()
+	require.NoError(t, err)
+	require.NoError(t, owner.Start())
+	var pid int
+	_, err = fmt.Fscanf(out, "simulator %d\n", &pid)
+	require.NoError(t, err)
+	ports := portsOf(t, pid)
+	require.Len(t, ports, 1)
+	require.NoError(t, owner.Process.Kill())
+	require.Error(t, owner.Wait())
+	require.Eventually(t, func() bool {
+		_, err := os.Stat(ports[0])
+		return errors.Is(err, os.ErrNotExist)
+	}, time.Minute, 10*time.Millisecond)
+}
+
+// A working tree that is as the program's RTL is that RTL.
+func TestBoardOfATree(t *testing.T) {
+	sys := openBoards(t, fastLine, 1)
+	own := sys.Info().Hash
+	require.NoError(t, sys.Close())
+	dir := tree(t)
+	sys = openBoards(t, fastLine+"&src="+dir, 1)
+	require.Equal(t, own, sys.Info().Hash)
+	require.NoError(t, sys.Close())
+	edit(t, dir, "board.flist", "board/uart_rx.sv", "board/uart_xr.sv")
+	_, err := drivers.Open(t.Context(), fastLine+"&src="+dir, drivers.Options{Nodes: 1})
+	require.ErrorContains(t, err, "board/uart_xr.sv is in design.flist, simulation.flist or board.flist: no such file")
 }
 
 // A context that ends while boards are opened leaves none behind.

@@ -68,7 +68,7 @@ func missing(tree fs.FS, files []string) error {
 			if errors.As(err, &path) {
 				err = path.Err
 			}
-			return fmt.Errorf("%s is in design.flist or simulation.flist: %w", name, err)
+			return fmt.Errorf("%s is in design.flist, simulation.flist or board.flist: %w", name, err)
 		}
 	}
 	return nil

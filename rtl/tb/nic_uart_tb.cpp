@@ -54,6 +54,7 @@ struct Rig {
   // One request, answered. Words that were read come as they lie.
   unsigned ask(uint8_t op, uint64_t addr, unsigned count, const std::vector<uint64_t>& data, std::vector<uint64_t>* got = nullptr) {
     Bytes request = Framer::frame(++seq, op, uint8_t(count), addr, data), answer;
+    gated = b.random.percent(80);
     line.send(request.data(), request.size());
     while (!line.quiet()) cycle();
     uint64_t sent = tb::cycle;
@@ -215,7 +216,6 @@ struct Test {
 
 int main(int argc, char** argv) {
   Rig r(argc, argv);
-  r.gated = r.b.random.percent(50);
   r.start();
   Test t{r, r.b.random};
   t.registers();
