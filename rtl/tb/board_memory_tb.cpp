@@ -21,7 +21,7 @@ struct Rig {
   };
   struct Read {
     uint64_t at;
-    unsigned left;  // beats, and what they may show
+    unsigned left;  // beats
   };
   bool shown = false;  // the beat that is offered was in the cycle before
   uint64_t shows = 0;
