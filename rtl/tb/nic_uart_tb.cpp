@@ -44,6 +44,7 @@ struct Rig {
     t.divisor = kDivisor;
     t.rx = 1;
     t.m_axis_tready = 3;
+    t.shape = 2ull << 48 | 1 << 16 | 1 << 8 | 2;  // node 0 of two, which are not linked
     t.rst = t.link_rst = 1;
     for (int i = 0; i < 8; ++i) cycle();
     t.link_rst = 0;
