@@ -105,13 +105,15 @@ func TestBoards(t *testing.T) {
 			setRegs(t, from, [2]uint64{uint64(regs.PDID(3)), 1}, [2]uint64{uint64(regs.MboxCtrl(3)), regs.MboxCtrlEnable | regs.MboxCtrlWindow})
 			box := newBoardBox(t, to, 5, 0x800, 4)
 			rnd := rand.New(rand.NewPCG(c.seed, 0))
+			ctx, cancel := context.WithTimeoutCause(t.Context(), time.Minute, errors.New("nothing came for a minute"))
+			defer cancel()
 			for i := range 25 {
 				payload := make([]byte, rnd.IntN(regs.VELOPayload+1))
 				for j := range payload {
 					payload[j] = byte(rnd.Uint32())
 				}
 				require.NoError(t, sendOver(from, c.nodes-1, payload), again)
-				head, got, err := box.next(t.Context())
+				head, got, err := box.next(ctx)
 				require.NoError(t, err, again)
 				require.Equal(t, regs.SlotFields{SrcVPID: 3, Length: uint16(len(payload)), Seq: uint32(i + 1)}, head, again)
 				require.Equal(t, payload, got, again)
