@@ -1,7 +1,7 @@
 // Package rtl carries the SystemVerilog sources, so that a program can build the simulation it needs
 // without a checkout at hand.
 //
-// The files design.flist and simulation.flist list them in compile order and are the only lists: building, linting
+// The files design.flist, simulation.flist and board.flist list them in compile order and are the only lists: building, linting
 // and synthesis all use them, and a working tree that is simulated instead has its own. A caller passes
 // the include directory [Include] along with [SimulationFiles].
 package rtl
@@ -15,15 +15,10 @@ import (
 	"strings"
 )
 
-// Sources holds every file that the simulation is built from, by its path below this folder.
+// Sources holds every file that the simulations are built from, by its path below this folder.
 //
-//go:embed design.flist simulation.flist nicloop_pkg.sv core/*.sv sim/*.sv sim/*.svh
+//go:embed design.flist simulation.flist board.flist nicloop_pkg.sv core/*.sv sim/*.sv sim/*.svh board/*.sv
 var Sources embed.FS
-
-// boardList is what stands around the core on a board: no simulation of the NIC needs it yet, so Sources leaves it out.
-//
-//go:embed board.flist
-var boardList embed.FS
 
 // Include is the folder of the .svh files.
 const Include = "sim"
@@ -34,19 +29,28 @@ func DesignFiles() []string { return must(DesignOf(Sources)) }
 // SimulationFiles lists the files of the simulation, the design included; the top module is sim_node.
 func SimulationFiles() []string { return must(SimulationOf(Sources)) }
 
-// BoardFiles lists the files around the core on a board; see board/README.md.
-func BoardFiles() []string { return must(readList(boardList, "board.flist")) }
+// BoardFiles lists the files of a board, the design included; the top module is nic_uart. See board/README.md.
+func BoardFiles() []string { return must(BoardOf(Sources)) }
 
 // DesignOf is DesignFiles of another tree.
 func DesignOf(tree fs.FS) ([]string, error) { return readList(tree, "design.flist") }
 
 // SimulationOf is SimulationFiles of another tree.
 func SimulationOf(tree fs.FS) ([]string, error) {
+	return withDesign(tree, "simulation.flist")
+}
+
+// BoardOf is BoardFiles of another tree.
+func BoardOf(tree fs.FS) ([]string, error) {
+	return withDesign(tree, "board.flist")
+}
+
+func withDesign(tree fs.FS, name string) ([]string, error) {
 	design, err := DesignOf(tree)
 	if err != nil {
 		return nil, err
 	}
-	rest, err := readList(tree, "simulation.flist")
+	rest, err := readList(tree, name)
 	return slices.Concat(design, rest), err
 }
 

@@ -12,16 +12,16 @@ import (
 
 // directed tests look at the NIC through its registers and windows alone.
 var directed = []Test{
-	{"bridge/registers", []string{"smoke"}, "identity, scratch, parameters of every node", testRegisters},
-	{"bridge/bad-access", []string{"smoke"}, "accesses outside the map are answered, counted and harm nothing", testBadAccess},
+	{"bridge/registers", []string{"smoke", Line}, "identity, scratch, parameters of every node", testRegisters},
+	{"bridge/bad-access", []string{"smoke", Line}, "accesses outside the map are answered, counted and harm nothing", testBadAccess},
 	{"bridge/watch", []string{"smoke"}, "a run stops at the cycle of the watched DMA write", testWatch},
-	{"bridge/interrupt", nil, "arrival interrupt: raised, masked, cleared", testInterrupt},
-	{"velo/lengths", []string{"smoke"}, "every payload length, every byte", testLengths},
-	{"velo/kinds", nil, "every packet kind, with and without piggyback", testKinds},
+	{"bridge/interrupt", []string{Line}, "arrival interrupt: raised, masked, cleared", testInterrupt},
+	{"velo/lengths", []string{"smoke", Line}, "every payload length, every byte", testLengths},
+	{"velo/kinds", []string{Line}, "every packet kind, with and without piggyback", testKinds},
 	{"velo/refusals", nil, "sends the requester must refuse", testRefusals},
-	{"velo/mailbox-off", nil, "packets to a mailbox that is off are dropped and counted", testMailboxOff},
-	{"velo/full-mailbox", []string{"smoke"}, "a full mailbox stalls and loses nothing (FC paper, section 2)", testFullMailbox},
-	{"velo/odd-ring", nil, "a ring of 7 slots, wrapped many times", testOddRing},
+	{"velo/mailbox-off", []string{Line}, "packets to a mailbox that is off are dropped and counted", testMailboxOff},
+	{"velo/full-mailbox", []string{"smoke", Line}, "a full mailbox stalls and loses nothing (FC paper, section 2)", testFullMailbox},
+	{"velo/odd-ring", []string{Line}, "a ring of 7 slots, wrapped many times", testOddRing},
 	{"velo/order", nil, "random traffic of all nodes: delivered once, in order per pair", testOrder},
 }
 

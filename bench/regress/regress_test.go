@@ -6,6 +6,7 @@ import (
 	"encoding/xml"
 	"errors"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -15,6 +16,7 @@ import (
 	"github.com/nicloop/nicloop/bench"
 	_ "github.com/nicloop/nicloop/cosim/ideal"
 	_ "github.com/nicloop/nicloop/cosim/model"
+	_ "github.com/nicloop/nicloop/cosim/rtl"
 	"github.com/nicloop/nicloop/drivers"
 	"github.com/stretchr/testify/require"
 )
@@ -71,6 +73,34 @@ func TestConformanceAnywhere(t *testing.T) {
 			require.Equal(t, Passed, x.Status, "%s: %v\nreproduce with: %s", x.Test.Name, x.Err, x.Rerun)
 		}
 	}
+}
+
+// TestOverALine runs the conformance cases, and all else that is tagged for it, over the serial line of the RTL: what can be passes there, and what
+// cannot is skipped and says why.
+func TestOverALine(t *testing.T) {
+	if _, err := exec.LookPath("verilator"); err != nil && os.Getenv("CI") == "" {
+		t.Skip("needs verilator: scripts/setup-debian.sh")
+	}
+	o := options(t)
+	o.Device, o.NoWaves, o.Timeout = "rtl:?uart=pty&baud=19531250", true, 5*time.Minute
+	list, err := Select(List(), []string{Line, Conform})
+	require.NoError(t, err)
+	if testing.Short() {
+		list = slices.DeleteFunc(list, func(x Test) bool { return x.Name == "velo/full-mailbox" })
+	}
+	out, err := Run(context.Background(), list, o)
+	require.NoError(t, err)
+	passed := 0
+	for _, x := range out {
+		if slices.Contains(x.Test.Tags, Line) {
+			require.Equal(t, Passed, x.Status, "%s: %v\nreproduce with: %s", x.Test.Name, x.Err, x.Rerun)
+			passed++
+			continue
+		}
+		require.Equal(t, Skipped, x.Status, "%s: %v\nreproduce with: %s", x.Test.Name, x.Err, x.Rerun)
+		require.ErrorIs(t, x.Err, drivers.ErrNotSupported, x.Test.Name)
+	}
+	require.GreaterOrEqual(t, passed, 7)
 }
 
 // TestNetworkOnModel runs rings, tables and links in error on the network in Go.

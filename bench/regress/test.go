@@ -2,6 +2,7 @@ package regress
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"math/rand"
@@ -32,6 +33,7 @@ type T struct {
 	Dir    string // this test's folder
 	Rand   *rand.Rand
 
+	line  bool // tagged Line
 	log   io.Writer
 	open  opener // nil: drivers.Open
 	note  string // for the table of results
@@ -78,15 +80,32 @@ func (t *T) Open(nodes, memory int, trace drivers.TraceSink) (drivers.Timed, err
 	if err != nil {
 		return nil, err
 	}
-	timed, ok := sys.(drivers.Timed)
-	if !ok {
-		sys.Close()
-		return nil, fmt.Errorf("%w: %s has no simulated time", drivers.ErrNotSupported, t.Device)
+	timed, err := t.timed(sys)
+	if err != nil {
+		return nil, errors.Join(err, sys.Close())
 	}
 	t.closeSystem(nil)
 	t.sys, t.hardware = timed, timed.Info().Hash
 	context.AfterFunc(t.Ctx, func() { timed.Close() })
 	return timed, nil
+}
+
+// timed is a system in which the test can let time pass.
+func (t *T) timed(sys drivers.System) (drivers.Timed, error) {
+	if timed, ok := sys.(drivers.Timed); ok {
+		return timed, nil
+	}
+	if t.line {
+		if timed, ok := openLine(t.Ctx, sys); ok {
+			return timed, nil
+		}
+		return nil, fmt.Errorf("%w: %s has no simulated time", drivers.ErrNotSupported, t.Device)
+	}
+	err := fmt.Errorf("%w: %s has no simulated time", drivers.ErrNotSupported, t.Device)
+	if can := sys.Device(0).Capabilities(); !can.Has(drivers.CanDMA) {
+		err = fmt.Errorf("%w, and its NICs do not read what software stores (it has: %v)", err, can)
+	}
+	return nil, err
 }
 
 // wavesOf is what the waves of a system of so many nodes show.

@@ -2,6 +2,7 @@ package main
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -19,7 +20,8 @@ func (f *deviceFlags) dump() *cobra.Command {
 		Use: "dump", Short: "Print every register of a node, with its fields", Args: checked(cobra.NoArgs),
 		Long: `Print every register of a node, those of each process too, with the fields of
 those that have some. Registers that read as zero are left out, but for --all and
---json. No register changes by being read.`,
+--json. No register changes by being read; a board, which has none of the registers
+of a simulation's wires, counts in BAD_ACCESS that it was asked for one.`,
 		Example: "  nicloop device dump --device uart:/dev/ttyUSB0\n  nicloop device dump --json >before.json",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return f.with(cmd, func(sys drivers.System, dev drivers.Device) error {
@@ -39,16 +41,22 @@ those that have some. Registers that read as zero are left out, but for --all an
 	return cmd
 }
 
-// look reads every copy of the wanted registers.
+// look reads every copy of the wanted registers. Those of wires are a simulation's: a board says of the first that there is none.
 func (f *deviceFlags) look(sys drivers.System, dev drivers.Device, wanted func(*regs.Register) bool) (*deviceInfo, error) {
 	rep := &deviceInfo{Device: sys.Info(), Node: f.node}
+	wires := true
 	for _, r := range regs.Registers() {
-		if !wanted(&r) {
+		wire := strings.HasPrefix(r.Name, "WIRE_")
+		if !wanted(&r) || wire && !wires {
 			continue
 		}
 		for i := range int(r.Count) {
 			off := r.Address(i)
 			v, err := dev.ReadReg(off)
+			var bus *drivers.BusError
+			if wires = wires && !(wire && errors.As(err, &bus)); wire && !wires {
+				break
+			}
 			if err != nil {
 				return nil, err
 			}

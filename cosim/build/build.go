@@ -33,6 +33,7 @@ type Model struct {
 // links. It does not change when the C++ side does.
 type library struct {
 	dir    string
+	top    string // the module that was verilated
 	hash   [32]byte
 	shared bool
 	counts bool // coverage
@@ -61,7 +62,7 @@ func Build(ctx context.Context, spec Spec) (*Model, error) {
 		return nil, err
 	}
 	ordered := spec.ordered(in, sources)
-	m := &Model{DescHash: desc, lib: library{shared: spec.Shared, counts: spec.Coverage}}
+	m := &Model{DescHash: desc, lib: library{top: spec.top(), shared: spec.Shared, counts: spec.Coverage}}
 	t, err := findTools(ctx)
 	if err != nil {
 		return c.withoutTools(err, ordered, m)
@@ -123,16 +124,16 @@ func (s *Spec) library(ctx context.Context, c cache, t *tools, lib library, in m
 			return log.run(ctx, filepath.Join(dir, "rtl"), t.verilator, s.verilatorArgs()...)
 		})
 		if err == nil {
-			err = quicken(filepath.Join(dir, "obj"))
+			err = quicken(filepath.Join(dir, "obj"), lib.top)
 		}
 		if err != nil {
 			return err
 		}
-		if err := writeFile(filepath.Join(dir, "obj", "node.mk"), []byte(t.nodeMakefile(lib.shared))); err != nil {
+		if err := writeFile(filepath.Join(dir, "obj", "node.mk"), []byte(t.nodeMakefile(lib.top, lib.shared))); err != nil {
 			return err
 		}
 		args := []string{"-j", jobs(), "-f", "node.mk", "OBJCACHE=" + t.ccache, "CXX=" + t.cxx,
-			"Vsim_node__ALL.a", "verilated.o", "verilated_dpi.o", "verilated_fst_c.o", "verilated_threads.o"}
+			"V" + lib.top + "__ALL.a", "verilated.o", "verilated_dpi.o", "verilated_fst_c.o", "verilated_threads.o"}
 		if lib.counts {
 			args = append(args, "verilated_cov.o")
 		}
@@ -149,7 +150,10 @@ func jobs() string { return strconv.Itoa(runtime.NumCPU()) }
 
 // sources are the files of package dpi that make the simulator.
 func (s *Spec) sources() (map[string][]byte, error) {
-	if s.Shared {
+	switch {
+	case s.Board:
+		return dpi.Files(dpi.BoardFiles...)
+	case s.Shared:
 		return dpi.Files(dpi.InsideFiles...)
 	}
 	return dpi.Files(dpi.SimulatorFiles...)

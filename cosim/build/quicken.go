@@ -10,17 +10,17 @@ import (
 // What quicken changes of what Verilator wrote: a member of the node, and the call that evaluates what follows from the
 // inputs. Verilator 5.006 makes that call each time; node.h, which sets the inputs, knows when none has changed.
 const (
-	headerFile   = "Vsim_node___024root.h"
 	headerAnchor = "    // INTERNAL VARIABLES\n"
 	headerMember = "    bool nl_unchanged = false;  // no input but the clock has changed since the last evaluation\n"
-	inputsCall   = "Vsim_node___024root___eval_ico(vlSelf);"
 	inputsGuard  = "if (!vlSelf->nl_unchanged) "
 )
 
 // quicken has a node evaluate what follows from its inputs only if one has changed. What follows from state as well is
 // evaluated after a clock edge, too. Where Verilator wrote something else nothing is touched, and node.h finds no member.
-func quicken(obj string) error {
-	sources, err := filepath.Glob(filepath.Join(obj, "Vsim_node___024root*.cpp"))
+func quicken(obj, top string) error {
+	root := "V" + top + "___024root"
+	inputsCall := root + "___eval_ico(vlSelf);"
+	sources, err := filepath.Glob(filepath.Join(obj, root+"*.cpp"))
 	if err != nil {
 		return err
 	}
@@ -34,7 +34,7 @@ func quicken(obj string) error {
 			calls, caller, source = calls+n, name, string(text)
 		}
 	}
-	header := filepath.Join(obj, headerFile)
+	header := filepath.Join(obj, root+".h")
 	text, err := os.ReadFile(header)
 	if err != nil {
 		return fmt.Errorf("verilated node: %w", err)

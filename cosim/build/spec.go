@@ -16,6 +16,9 @@ import (
 // VPIDs is the number of processes per node of every model.
 const VPIDs = 16
 
+// BoardMemory is what a simulated board has of memory.
+const BoardMemory = 1 << 20
+
 // DefaultVCDepth is the number of entries of a virtual channel unless a Spec says otherwise.
 const DefaultVCDepth = 16
 
@@ -29,6 +32,9 @@ type Spec struct {
 	Ports   int      // 3, 5 or 7: with one, two or three dimensions
 	Torus   bool     // with channels for wires from end to end
 	VCDepth int      // 0: DefaultVCDepth
+	// Board has the node built as it is on a board (rtl/board/nic_uart.sv), with BoardMemory bytes, and a program of one or two of them around
+	// it whose serial lines end at pseudo-terminals (cosim/dpi, board.cpp).
+	Board bool
 	// Coverage has the node count which lines and toggles it has seen (--coverage of the simulator).
 	Coverage bool
 	Shared   bool // a shared object for the caller's process instead of a program
@@ -67,6 +73,9 @@ func (s *Spec) name() string {
 	if s.Torus {
 		kind = "torus"
 	}
+	if s.Board {
+		return fmt.Sprintf("a board of %d ports, depth %d", s.Ports, s.depth())
+	}
 	name := fmt.Sprintf("a %s node of %d ports, depth %d", kind, s.Ports, s.depth())
 	if s.Coverage {
 		name += ", that counts coverage"
@@ -76,6 +85,9 @@ func (s *Spec) name() string {
 
 // parameters are the arguments of Verilator that make one kind of node another.
 func (s *Spec) parameters() []string {
+	if s.Board {
+		return []string{fmt.Sprintf("-GPORTS=%d", s.Ports), fmt.Sprintf("-GVC_DEPTH=%d", s.depth()), "-GSHAPE_INPUT=1", fmt.Sprintf("-GMEMORY_BYTES=%d", BoardMemory)}
+	}
 	list := []string{fmt.Sprintf("-GPORTS=%d", s.Ports), fmt.Sprintf("-GTORUS=%d", s.torus()), fmt.Sprintf("-GVC_DEPTH=%d", s.depth())}
 	if s.Coverage {
 		list = append(list, "--coverage-line", "--coverage-toggle")
@@ -91,7 +103,7 @@ func (s *Spec) modelHeader() []byte {
 // verilatorArgs: paths are relative, so messages name core/fifo.sv, and so the
 // compiler cache does not see the build directory.
 func (s *Spec) verilatorArgs() []string {
-	args := append([]string{"-Mdir", "../obj"}, verilatorFlags...)
+	args := append([]string{"-Mdir", "../obj"}, s.verilatorFlags()...)
 	args = append(args, s.parameters()...)
 	if s.Include != "" {
 		args = append(args, "-I"+s.Include)
@@ -99,15 +111,24 @@ func (s *Spec) verilatorArgs() []string {
 	return append(args, s.Files...)
 }
 
-// Flags of the compilers; see also nodeMakefile.
-var (
-	verilatorFlags = []string{
+// top is the module that is verilated. What Verilator writes of it is named V and this.
+func (s *Spec) top() string {
+	if s.Board {
+		return "nic_uart"
+	}
+	return "sim_node"
+}
+
+// verilatorFlags and programFlags are those of the compilers; see also nodeMakefile.
+func (s *Spec) verilatorFlags() []string {
+	return []string{
 		"--cc", "--assert", "--trace-fst", "-O3", "--x-assign", "fast", "--x-initial", "unique", "--output-split", "20000",
-		"--prefix", "Vsim_node", "--top-module", "sim_node", "-Wno-fatal", "-Wno-lint", "-Wno-style",
+		"--prefix", "V" + s.top(), "--top-module", s.top(), "-Wno-fatal", "-Wno-lint", "-Wno-style",
 		"-CFLAGS", "-std=c++17 -DVL_USER_STOP -DVL_USER_FATAL -DVL_USER_FINISH",
 	}
-	programFlags = []string{"-std=c++17", "-O2", "-DVL_USER_STOP", "-DVL_USER_FATAL", "-DVL_USER_FINISH", "-DVM_TRACE=1", "-DVM_TRACE_FST=1"}
-)
+}
+
+var programFlags = []string{"-std=c++17", "-O2", "-DVL_USER_STOP", "-DVL_USER_FATAL", "-DVL_USER_FINISH", "-DVM_TRACE=1", "-DVM_TRACE_FST=1"}
 
 // inputs lists the RTL files of a build by their path in its directory.
 func (s *Spec) inputs() (map[string][]byte, error) {
@@ -131,7 +152,7 @@ const layout = "2: with a manifest"
 func (s *Spec) hash(t *tools, in map[string][]byte) [32]byte {
 	h := sha256.New()
 	for _, part := range [][]string{
-		{layout, t.verilatorVersion, t.cxxVersion}, verilatorFlags, {t.nodeMakefile(s.Shared)}, {headerMember, inputsGuard}, s.parameters(), s.Files, {s.Include},
+		{layout, t.verilatorVersion, t.cxxVersion}, s.verilatorFlags(), {t.nodeMakefile(s.top(), s.Shared)}, {headerMember, inputsGuard}, s.parameters(), s.Files, {s.Include},
 	} {
 		writePart(h, []byte(strings.Join(part, "\n")))
 	}

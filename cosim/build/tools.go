@@ -24,10 +24,10 @@ type tools struct {
 // nodeMakefile compiles the verilated node. -O2 is as fast as -O3 in the bare bench (0.87 to 1.0 of its time), and
 // quicker to compile. The time of a run lies in eval(); constructors, the dumping of waves and
 // Verilator's own runtime are cheap to run and dear to compile.
-func (t *tools) nodeMakefile(shared bool) string {
-	text := "include Vsim_node.mk\n" +
+func (t *tools) nodeMakefile(top string, shared bool) string {
+	text := "include V" + top + ".mk\n" +
 		"OPT_FAST = -O2 " + t.arch + "\nOPT_SLOW = -O0\nOPT_GLOBAL = -O1 " + t.arch + "\n" +
-		"Vsim_node__Trace__%.o: OPT_FAST = -O1\n"
+		"V" + top + "__Trace__%.o: OPT_FAST = -O1\n"
 	if shared {
 		text += "CPPFLAGS += " + quoted(sharedFlags) + "\n"
 	}

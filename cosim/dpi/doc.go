@@ -9,6 +9,8 @@
 //	wiring, crew   which link leads where; threads that share a cycle
 //	checkpoint     forks of the simulator, from which the end of a run is repeated
 //	inside         main.cpp and transport for a model in the host's process, which calls instead; inside.h is C
+//	board          boards on serial lines: another program, which knows nothing of bridge.h
+//	uart_line.h    the other end of such a line, bit by bit
 //	hello.h        what the simulator says of itself
 //	log            what the model prints
 //	transport      the socket and the shared memory

@@ -19,6 +19,9 @@ var SimulatorFiles = []string{
 	"dpi.cpp", "log.cpp",
 }
 
+// BoardFiles are those that make the program of boards on serial lines, besides the headers.
+var BoardFiles = []string{"board.cpp", "wiring.cpp"}
+
 // InsideFiles are those that make the model for the host's own process, besides the headers.
 var InsideFiles = insideFiles()
 

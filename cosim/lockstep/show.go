@@ -27,6 +27,9 @@ func Reference(uri string) (string, error) {
 	if err != nil {
 		return "", fmt.Errorf("%w: device %q: %v", drivers.ErrConfig, uri, err)
 	}
+	if keys.Has("uart") {
+		return "", fmt.Errorf("%w: %s has a time of its own: nothing takes its cycles", drivers.ErrNotSupported, uri)
+	}
 	for _, key := range drop {
 		keys.Del(key)
 	}

@@ -22,6 +22,10 @@
 //	link_errors=1e-4      chance of a word on a wire between nodes to be corrupted
 //	link_losses=1e-5      chance of it to be lost
 //	link_seed=7           where the random numbers of both start
+//	uart=pty              one board or two linked ones behind serial lines, see below
+//	baud=3000000          of these lines, in simulated time
+//	noise=1e-5            chance of a bit on them to be wrong
+//	noise_seed=7          where the random numbers of that start
 //
 // Faults of wires are registers of the simulation (page wire of the description), so
 // they may change at any time; the keys set all wires when the system is opened.
@@ -30,6 +34,11 @@
 // on one thread, has no checkpoints, and patience and spin mean nothing. A crash of the model is one of this
 // process, and so is a wave file that can no longer be written.
 // On one CPU set GOMAXPROCS=2: with one P the runtime spends a fifth of the time watching the call.
+//
+// With uart=pty the hardware is rtl/board/nic_uart.sv in a process that keeps its own time and carries bits between the pins of
+// its UARTs and pseudo-terminals; what is opened is the system of drivers/uart, which reaches it through those. So it is no
+// drivers.Timed, has 1 MiB of memory on board, and can do what a board on such a line can. Of the keys dims, src and random_init mean something beside it. A
+// killed simulator is a board that was unplugged: drivers.ErrPeerDied.
 //
 // Options must say how many nodes unless dims does; memory defaults to 1 MiB. The
 // promises and duties are those of package bridge.

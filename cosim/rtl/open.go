@@ -25,10 +25,10 @@ const (
 
 func init() {
 	drivers.Register("rtl", "the Verilated RTL of up to 64 nodes in its own process, or inside",
-		[]string{"src", "dims", "torus", "vc_depth", "host_wr_latency", "host_rd_latency", "wire_latency", "plusargs", "patience", "spin", "inside", "random_init", "link_errors", "link_losses", "link_seed", "coverage", "clock"}, open)
+		[]string{"src", "dims", "torus", "vc_depth", "host_wr_latency", "host_rd_latency", "wire_latency", "plusargs", "patience", "spin", "inside", "random_init", "link_errors", "link_losses", "link_seed", "coverage", "clock", "uart", "baud", "noise", "noise_seed"}, open)
 	drivers.RegisterPrepare("rtl", prepare)
 	drivers.RegisterRepeats("rtl", func(keys map[string]string) bool {
-		return keys["inside"] != "1" && keys["coverage"] == "" && keys["clock"] != "wall"
+		return keys["inside"] != "1" && keys["coverage"] == "" && keys["clock"] != "wall" && keys["uart"] == ""
 	})
 }
 
@@ -41,6 +41,11 @@ type request struct {
 }
 
 func open(ctx context.Context, path string, keys map[string]string, opt drivers.Options) (drivers.System, error) {
+	if on, err := onUART(keys); err != nil {
+		return nil, err
+	} else if on {
+		return openBoard(ctx, path, keys, opt)
+	}
 	r, err := parse(path, keys, opt)
 	if err != nil {
 		return nil, err
@@ -68,10 +73,25 @@ func open(ctx context.Context, path string, keys map[string]string, opt drivers.
 
 // prepare builds what open would.
 func prepare(ctx context.Context, path string, keys map[string]string, opt drivers.Options) error {
-	r, err := parse(path, keys, opt)
-	if err == nil {
-		_, err = build.Build(ctx, r.spec)
+	on, err := onUART(keys)
+	if err != nil {
+		return err
 	}
+	var spec build.Spec
+	if on {
+		r, err := parseBoard(path, keys, opt)
+		if err != nil {
+			return err
+		}
+		spec = r.spec
+	} else {
+		r, err := parse(path, keys, opt)
+		if err != nil {
+			return err
+		}
+		spec = r.spec
+	}
+	_, err = build.Build(ctx, spec)
 	return err
 }
 

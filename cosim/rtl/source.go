@@ -14,16 +14,24 @@ import (
 
 // setSource says what the simulator is built from: the RTL of this program or, with src, that of a working tree.
 func (r *request) setSource(src string) error {
+	return r.setFiles(src, hdl.SimulationOf)
+}
+
+// setBoardSource is setSource of a board.
+func (r *request) setBoardSource(src string) error { return r.setFiles(src, hdl.BoardOf) }
+
+func (r *request) setFiles(src string, of func(tree fs.FS) ([]string, error)) (err error) {
 	if src == "" {
-		r.spec.RTL, r.spec.Files = hdl.Sources, hdl.SimulationFiles()
-		return nil
+		r.spec.RTL = hdl.Sources
+		r.spec.Files, err = of(hdl.Sources)
+		return err
 	}
 	dir, err := treeAt(src)
 	if err != nil {
 		return err
 	}
 	tree := os.DirFS(dir)
-	files, err := hdl.SimulationOf(tree)
+	files, err := of(tree)
 	if err == nil {
 		err = missing(tree, files)
 	}
@@ -60,7 +68,7 @@ func missing(tree fs.FS, files []string) error {
 			if errors.As(err, &path) {
 				err = path.Err
 			}
-			return fmt.Errorf("%s is in design.flist or simulation.flist: %w", name, err)
+			return fmt.Errorf("%s is in design.flist, simulation.flist or board.flist: %w", name, err)
 		}
 	}
 	return nil

@@ -12,6 +12,7 @@ import (
 	"unsafe"
 
 	"github.com/nicloop/nicloop/drivers"
+	"github.com/nicloop/nicloop/drivers/regs"
 )
 
 // A device is one NIC behind one line.
@@ -38,11 +39,16 @@ func (d *device) WriteReg(off uint32, v uint64) error {
 	return d.busError(err, off, true)
 }
 
+// WritePIO sends whole quadwords, at least one, which is what an empty line needs too. The board's bus sees one by one, so what leaves
+// its line would be a piece of another, and is refused here.
 func (d *device) WritePIO(off uint32, line []byte) error {
-	if off%8 != 0 || len(line)%8 != 0 || len(line) == 0 || len(line) > 64 {
-		return fmt.Errorf("%w: %d bytes to the send windows at 0x%x: expected whole quadwords, 64 bytes at most", drivers.ErrConfig, len(line), off)
+	n := max(8, (len(line)+7)&^7)
+	if off%8 != 0 || int(off%regs.LineBytes)+n > regs.LineBytes {
+		return fmt.Errorf("%w: %d bytes to the send windows at 0x%x: expected a line, or quadwords of it, of %d bytes", drivers.ErrConfig, len(line), off, regs.LineBytes)
 	}
-	_, err := d.line.request(d.ctx, WriteWindow, uint64(off), 0, line)
+	var whole [regs.LineBytes]byte
+	copy(whole[:], line)
+	_, err := d.line.request(d.ctx, WriteWindow, uint64(off), 0, whole[:n])
 	return d.busError(err, off, true)
 }
 

@@ -4,6 +4,8 @@
 //	uart:/dev/ttyUSB0?baud=3000000
 //	uart:/dev/ttyUSB0,/dev/ttyUSB1      two boards, nodes 0 and 1
 //
+// What stands behind the bridge on such a board is rtl/board/nic_uart.sv; rtl:?uart=pty simulates one, or two that are linked.
+//
 // # What it promises
 //
 //   - Nothing is touched before the bridge has said who it is and the NIC's MAGIC and DESC_HASH are ours.
@@ -11,7 +13,7 @@
 //     ends with the next frame. A write has been done when WriteReg and WritePIO come back.
 //   - A line that does not answer gives a [*LineError], which says what did come; an unplugged port drivers.ErrPeerDied; both
 //     end what waits.
-//   - Registers and send windows are whole. Memory is a copy of on-board memory: Await looks for what the NIC has
+//   - Registers and send windows are whole; what is stored to a window may not leave its line, since the bus there sees quadwords. Memory is a copy of on-board memory: Await looks for what the NIC has
 //     written, ReadMemory and WriteMemory move it. So mailboxes work; software that has the NIC read what it
 //     stores does not, and CanDMA says so. There are no interrupts.
 //

@@ -176,7 +176,7 @@ func (l *line) request(ctx context.Context, op Op, address uint64, words int, da
 			logrus.WithFields(logrus.Fields{"layer": "uart", "port": l.name, "address": fmt.Sprintf("0x%x", address), "try": try + 1}).Debug(op.String() + " sent again")
 		}
 		if _, err := l.port.Write(l.sent); err != nil {
-			return nil, fmt.Errorf("%w: %s: %w", drivers.ErrPeerDied, l.name, err)
+			return nil, l.lost(err)
 		}
 		got, err := l.await(ctx, &f, wait<<min(try, 3))
 		if got != nil || err != nil {
@@ -186,6 +186,16 @@ func (l *line) request(ctx context.Context, op Op, address uint64, words int, da
 	l.count.Lock()
 	defer l.count.Unlock()
 	return nil, &LineError{Port: l.name, Op: op, Address: address, Tries: tries, Bytes: l.count.bytes - bytes, Dropped: l.count.dropped - dropped, Why: l.count.why}
+}
+
+// lost is what a Write that fails comes to: a port that Close has given back is not one that was unplugged.
+func (l *line) lost(err error) error {
+	select {
+	case <-l.shut:
+		return drivers.ErrClosed
+	default:
+		return fmt.Errorf("%w: %s: %w", drivers.ErrPeerDied, l.name, err)
+	}
 }
 
 // await takes the answer to f, if it comes in time. Answers to what was asked before are passed over.
@@ -232,7 +242,7 @@ const greeting = uint64('n') | 'l'<<8 | 'u'<<16 | 'a'<<24 | 'r'<<32 | 't'<<40 | 
 // hello finds the bridge, and ends what an earlier program has left on the line.
 func (l *line) hello(ctx context.Context) error {
 	if _, err := l.port.Write([]byte{flag, flag}); err != nil {
-		return fmt.Errorf("%w: %s: %w", drivers.ErrPeerDied, l.name, err)
+		return l.lost(err)
 	}
 	got, err := l.request(ctx, Hello, 0, 1, nil)
 	if err != nil {

@@ -260,6 +260,7 @@ func TestRefusals(t *testing.T) {
 	require.Equal(t, drivers.BusError{Port: "register", Off: 0x9000, Resp: 2}, *bus)
 	require.ErrorIs(t, dev.WritePIO(4, make([]byte, 64)), drivers.ErrConfig)
 	require.ErrorIs(t, dev.WritePIO(8, make([]byte, 72)), drivers.ErrConfig)
+	require.ErrorIs(t, dev.WritePIO(8, make([]byte, 64)), drivers.ErrConfig, "it leaves its line")
 	_, err = dev.Await(drivers.Interrupt)
 	require.ErrorIs(t, err, drivers.ErrNotSupported)
 	_, err = dev.Await(drivers.Cause{Off: 1 << 12, Bytes: 8})

@@ -38,7 +38,7 @@ module uart_unframe #(
 
   always_ff @(posedge clk) begin
     rd_data <= buffer[rd_index];
-    if (body && count[2:0] == 3'd7 && int'(count) < LONGEST) buffer[count[7:3]] <= {value, part};
+    if (body && count[2:0] == 3'd7 && count < 8'(LONGEST)) buffer[count[7:3]] <= {value, part};
     if (body) part <= {value, part[55:8]};
   end
 
@@ -54,7 +54,7 @@ module uart_unframe #(
         crc     <= next_crc;
         count   <= count + 8'd1;
         escaped <= 1'b0;
-        if (int'(count) >= LONGEST) begin
+        if (count >= 8'(LONGEST)) begin
           count <= count;
           bad   <= 1'b1;
         end

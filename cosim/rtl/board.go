@@ -1,0 +1,275 @@
+package rtl
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"math"
+	"net/url"
+	"os"
+	"os/exec"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/nicloop/nicloop/cosim/build"
+	"github.com/nicloop/nicloop/drivers"
+	"github.com/nicloop/nicloop/drivers/regs"
+	_ "github.com/nicloop/nicloop/drivers/uart" // which opens the pseudo-terminals
+	hdl "github.com/nicloop/nicloop/rtl"
+)
+
+// Of a simulated board.
+const (
+	boardBaud = 3_000_000
+	maxBoards = 2
+	// driverBaud is what the driver is told, which waits for answers by it: a simulated bit takes longer than a real one, on a machine that others
+	// use much longer, and a pseudo-terminal takes bytes as they come.
+	driverBaud = 4800
+	boardGrace = 5 * time.Second // for a simulator to end
+	boardSaid  = 1 << 14         // bytes of what it has said last
+)
+
+// boardKeys are the keys that mean something with uart=pty.
+var boardKeys = []string{"uart", "baud", "noise", "noise_seed", "dims", "src", "random_init"}
+
+// A boardRequest is a URI with uart=pty, checked.
+type boardRequest struct {
+	request
+	args   []string // of the program
+	memory int
+	log    string
+}
+
+// onUART tells whether what a URI names lies behind serial lines.
+func onUART(keys map[string]string) (bool, error) {
+	switch keys["uart"] {
+	case "pty":
+		return true, nil
+	case "":
+		for _, key := range []string{"baud", "noise", "noise_seed"} {
+			if _, ok := keys[key]; ok {
+				return false, fmt.Errorf("%w: rtl:?%s is of a serial line: expected uart=pty beside it", drivers.ErrConfig, key)
+			}
+		}
+		return false, nil
+	}
+	return false, fmt.Errorf("%w: uart=%s: expected pty", drivers.ErrConfig, keys["uart"])
+}
+
+func parseBoard(path string, keys map[string]string, opt drivers.Options) (*boardRequest, error) {
+	if path != "" {
+		return nil, fmt.Errorf("%w: rtl:%s: expected no path; settings are keys, as in rtl:?uart=pty", drivers.ErrConfig, path)
+	}
+	for _, key := range slices.Sorted(maps.Keys(keys)) {
+		if !slices.Contains(boardKeys, key) {
+			return nil, fmt.Errorf("%w: rtl:?uart=pty has no %s: it knows %s", drivers.ErrNotSupported, key, strings.Join(boardKeys, ", "))
+		}
+	}
+	if opt.Trace != nil || opt.Waves != nil || opt.Checkpoints != nil {
+		return nil, fmt.Errorf("%w: rtl:?uart=pty shows no traces, waves and checkpoints: it is a board", drivers.ErrNotSupported)
+	}
+	dims, err := mesh(keys["dims"], opt.Nodes)
+	if err != nil {
+		return nil, err
+	}
+	if dims[0] > maxBoards || dims[1] != 1 || dims[2] != 1 {
+		return nil, fmt.Errorf("%w: %s boards on serial lines: expected 1 or %d", drivers.ErrNotSupported, build.FormatDims(dims), maxBoards)
+	}
+	if opt.MemoryBytes > build.BoardMemory {
+		return nil, fmt.Errorf("%w: %d bytes of memory: a simulated board has %d", drivers.ErrNotSupported, opt.MemoryBytes, build.BoardMemory)
+	}
+	r := &boardRequest{request: request{keys: maps.Clone(keys)}, memory: opt.MemoryBytes, log: opt.LogFile}
+	r.cfg.Dims = dims
+	r.spec = build.Spec{Include: hdl.Include, Ports: build.PortsFor(dims), Board: true, Progress: opt.Progress}
+	if err := r.setBoardSource(keys["src"]); err != nil {
+		return nil, err
+	}
+	return r, r.setLine(keys)
+}
+
+// setLine reads what the lines are like.
+func (r *boardRequest) setLine(keys map[string]string) error {
+	const clock = 1_000_000_000_000 / regs.ClockPS // cycles per second
+	baud, err := number(keys, "baud", clock/math.MaxUint16+1, clock/8)
+	if err != nil {
+		return err
+	}
+	if baud == 0 {
+		baud = boardBaud
+	}
+	noise := 0.0
+	if text, ok := keys["noise"]; ok {
+		if noise, err = strconv.ParseFloat(text, 64); err != nil || !(noise >= 0 && noise <= 0.1) {
+			return fmt.Errorf("%w: noise=%s: expected a chance per bit from 0 to 0.1, for example 1e-5", drivers.ErrConfig, text)
+		}
+	}
+	seed := uint64(1)
+	if text, ok := keys["noise_seed"]; ok {
+		if seed, err = strconv.ParseUint(text, 0, 64); err != nil {
+			return fmt.Errorf("%w: noise_seed=%s: expected a number of at most 64 bits", drivers.ErrConfig, text)
+		}
+	}
+	init, err := number(keys, "random_init", 1, math.MaxInt32)
+	if err != nil {
+		return err
+	}
+	r.args = []string{
+		"--nodes", strconv.Itoa(r.cfg.Dims[0]), "--divisor", strconv.Itoa((clock + baud/2) / baud),
+		"--noise", strconv.FormatFloat(noise, 'g', -1, 64), "--noise-seed", strconv.FormatUint(seed, 10),
+	}
+	if init != 0 {
+		r.args = append(r.args, "+verilator+rand+reset+2", fmt.Sprintf("+verilator+seed+%d", init))
+	}
+	return nil
+}
+
+// openBoard starts the boards and opens them as any others: through their serial lines.
+func openBoard(ctx context.Context, path string, keys map[string]string, opt drivers.Options) (drivers.System, error) {
+	r, err := parseBoard(path, keys, opt)
+	if err != nil {
+		return nil, err
+	}
+	model, err := build.Build(ctx, r.spec)
+	if err != nil {
+		return nil, err
+	}
+	p, ports, err := startBoards(ctx, model.Program, r.args, r.log, r.cfg.Dims[0])
+	if err != nil {
+		return nil, err
+	}
+	q := url.Values{"baud": {strconv.Itoa(driverBaud)}}
+	if r.memory > 0 {
+		q.Set("memory", strconv.Itoa((r.memory+7)&^7))
+	}
+	under, err := drivers.Open(ctx, "uart:"+strings.Join(ports, ",")+"?"+q.Encode(), drivers.Options{Nodes: len(ports), MemoryBytes: r.memory})
+	if err != nil {
+		return nil, errors.Join(err, p.end())
+	}
+	info := under.Info()
+	info.URI, info.Backend, info.Dims, info.ClockPS = r.uri(), "rtl", r.cfg.Dims, regs.ClockPS
+	info.Hash, info.Tool = model.HashText(), model.Tool+", through "+info.Tool
+	return &boards{System: under, info: info, program: p}, nil
+}
+
+// boards are NICs behind the driver of serial lines, whose hardware is a program of ours.
+type boards struct {
+	drivers.System
+	info    drivers.Info
+	program *boardProgram
+	once    sync.Once
+	err     error
+}
+
+// Info says what was opened.
+func (b *boards) Info() drivers.Info { return b.info }
+
+// Close gives the lines back and ends the simulator. That it died before is told as drivers.ErrPeerDied, with what it said.
+func (b *boards) Close() error {
+	b.once.Do(func() { b.err = errors.Join(b.System.Close(), b.program.end()) })
+	return b.err
+}
+
+// A boardProgram is the simulator of boards. It ends with its stdin: with this process at the latest.
+type boardProgram struct {
+	cmd   *exec.Cmd
+	stdin io.Closer
+	said  *tail
+	done  chan struct{} // closed once it is reaped
+}
+
+// startBoards gives the names of the pseudo-terminals.
+func startBoards(ctx context.Context, program string, args []string, logFile string, n int) (p *boardProgram, ports []string, err error) {
+	p = &boardProgram{cmd: exec.Command(program, args...), said: &tail{}, done: make(chan struct{})}
+	if logFile != "" {
+		if p.said.file, err = os.Create(logFile); err != nil {
+			return nil, nil, fmt.Errorf("simulator log: %w", err)
+		}
+	}
+	p.cmd.Stderr, p.cmd.WaitDelay = p.said, time.Second
+	stdin, err := p.cmd.StdinPipe()
+	if err != nil {
+		return nil, nil, err
+	}
+	stdout, err := p.cmd.StdoutPipe()
+	if err != nil {
+		return nil, nil, err
+	}
+	p.stdin = stdin
+	if err := p.cmd.Start(); err != nil {
+		return nil, nil, fmt.Errorf("%w: starting the simulator: %w", drivers.ErrEnvironment, err)
+	}
+	stop := context.AfterFunc(ctx, func() { _ = p.cmd.Process.Kill() })
+	defer stop()
+	lines := bufio.NewScanner(stdout)
+	for len(ports) < n && lines.Scan() {
+		ports = append(ports, lines.Text())
+	}
+	go func() {
+		_, _ = io.Copy(io.Discard, stdout)
+		_ = p.cmd.Wait() // told by ProcessState
+		close(p.done)
+	}()
+	if len(ports) < n {
+		err := p.end()
+		if ctx.Err() != nil {
+			return nil, nil, context.Cause(ctx)
+		}
+		return nil, nil, fmt.Errorf("%w: boards on %d pseudo-terminals: %w", drivers.ErrEnvironment, n, err)
+	}
+	return p, ports, nil
+}
+
+// end has the program end, kills it if it does not, and tells how it died if it had not waited for that.
+func (p *boardProgram) end() error {
+	_ = p.stdin.Close()
+	timer := time.NewTimer(boardGrace)
+	defer timer.Stop()
+	select {
+	case <-p.done:
+	case <-timer.C:
+		_ = p.cmd.Process.Kill()
+		<-p.done
+	}
+	text := p.said.close()
+	if p.cmd.ProcessState.Success() {
+		return nil
+	}
+	if text != "" {
+		text = "; it said:\n" + text
+	}
+	return fmt.Errorf("%w: the simulator of the boards: %s%s", drivers.ErrPeerDied, p.cmd.ProcessState, text)
+}
+
+// A tail keeps the end of what a program has said, and passes all of it to a file if there is one.
+type tail struct {
+	mu   sync.Mutex
+	text []byte
+	file *os.File
+}
+
+func (t *tail) Write(b []byte) (int, error) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.text = append(t.text, b...)
+	t.text = t.text[max(0, len(t.text)-boardSaid):]
+	if t.file != nil {
+		_, _ = t.file.Write(b) // a log that is not whole is no reason for the program to stand
+	}
+	return len(b), nil
+}
+
+func (t *tail) close() string {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.file != nil {
+		_ = t.file.Close()
+		t.file = nil
+	}
+	return strings.TrimSpace(string(t.text))
+}
