@@ -81,7 +81,7 @@ func (c *cut) Busy() bool {
 
 func (c *cut) Step() {
 	for _, s := range c.expose[c.Now()] {
-		if err := c.Expose(s.router, s.port, [2]uint64{16384, 16384}); err != nil {
+		if err := c.Expose(s.router, s.port, waiting(16384, 16384)); err != nil {
 			panic(err)
 		}
 		c.meet()

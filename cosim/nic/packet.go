@@ -14,7 +14,7 @@ import (
 // for RMA that is the extension flit and what follows.
 type Packet struct {
 	Header regs.Header
-	cut    bool         // a link has ended it
+	cut    atomic.Bool  // a link has ended it
 	tails  atomic.Int32 // of it that will come to somebody, besides one
 	stamp  stamp        // of the process that asked
 	body   [8 + regs.RMAMTU]byte
@@ -95,12 +95,12 @@ func (p *freeList) get() uint32 {
 }
 
 func (p *freeList) put(h uint32) {
-	if packet := p.at(h); packet.cut {
+	if packet := p.at(h); packet.cut.Load() {
 		if packet.tails.Add(-1) >= 0 {
 			return
 		}
 		packet.tails.Store(0)
-		packet.cut = false
+		packet.cut.Store(false)
 	}
 	p.free = append(p.free, h)
 	p.used--
