@@ -37,7 +37,7 @@ func (s *session) agree(w *word, restart, start, stop, sent, carrier bool) {
 	} else {
 		s.period--
 	}
-	s.greets = restart || asks || due && !sent || !s.up && carrier && over
+	s.greets = restart || asks || !sent && (due || !s.up && carrier && over)
 	if greets {
 		s.echoes, s.heard = true, w.number
 	}
