@@ -29,6 +29,10 @@ func (n *network) Crosses(node, link int) bool { return n.f.Crosses(node, link+1
 // Expose implements nic.Wires.
 func (n *network) Expose(node, link int) error {
 	peer, back, _ := n.topology.Link(node, link+1)
+	if n.m.Tracing() { // the link tells of heads when they arrive
+		n.m.Withdraw(drivers.Cycle(n.f.Now()), node, drivers.PointArrive1+uint8(link))
+		n.m.Withdraw(drivers.Cycle(n.f.Now()), peer, drivers.PointArrive1+uint8(back-1))
+	}
 	return n.f.Expose(node, link+1, [2]fabric.LinkSettings{n.settings(node, link), n.settings(peer, back-1)})
 }
 
