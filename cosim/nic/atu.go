@@ -166,11 +166,3 @@ func (n *node) entry(table uint8, page, addr uint64) regs.ATUEntry {
 	u.filling, u.missed, u.filled = tlbLine{e.Rights() != regs.ATURightsNone, table, page, e}, n.p.now, drivers.Forever
 	return e
 }
-
-// store writes translated memory; load reads it.
-func (n *node) store(s span, from []byte) {
-	copy(n.dma(s), from)
-	n.written(s)
-}
-
-func (n *node) load(s span, to []byte) { copy(to, n.dma(s)) }

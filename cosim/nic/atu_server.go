@@ -59,7 +59,7 @@ func (n *node) serve(now drivers.Cycle) {
 	s, t := &n.atu.server, &n.m.cfg.Timing
 	if s.reads != 0 {
 		s.reads, s.free = 0, drivers.Forever // until translated
-		n.askRead(readATU, now, span{s.entry, entryBytes})
+		n.askRead(readATU, now, span{s.entry, entryBytes}, nil)
 		return
 	}
 	if s.looks == 0 {

@@ -53,8 +53,13 @@ func (p *Packet) ext() regs.RMAExt { return regs.RMAExt(p.quad(0)) }
 func (p *Packet) word() uint64     { return p.quad(1) }
 func (p *Packet) bytes() []byte    { return p.body[8:p.Header.Length()] }
 
+// data is the place for so many bytes behind the extension.
+func (p *Packet) data(n uint64) []byte { return p.body[8 : 8+n] }
+
+func (p *Packet) setExt(ext regs.RMAExt) { binary.LittleEndian.PutUint64(p.body[:], uint64(ext)) }
+
 func (p *Packet) set(ext regs.RMAExt, word uint64) {
-	binary.LittleEndian.PutUint64(p.body[:], uint64(ext))
+	p.setExt(ext)
 	binary.LittleEndian.PutUint64(p.body[8:], word)
 }
 
