@@ -117,7 +117,7 @@ func (n *node) leave(now, at drivers.Cycle) {
 	case writeVELO:
 		n.slotLeaves(last)
 	case writeRequests, writeAnswers:
-		n.bus.land(last, &b)
+		n.landings.add(last, &b)
 		if !w.taken {
 			n.sent(now, last-1, w.owner-writeRequests, last)
 		} else {
@@ -181,7 +181,8 @@ func (n *node) grantRead(now drivers.Cycle) {
 	end := data + drivers.Cycle(quads)
 	c.end, c.free = end, now+1
 	if bytes := min(quads*8-f.addr%8, uint64(len(f.into))); bytes > 0 {
-		n.bus.load, f.into = loading{span{f.addr, bytes}, f.into[:bytes]}, f.into[bytes:]
+		copy(f.into, n.dma(span{f.addr, bytes}))
+		f.into = f.into[bytes:]
 	}
 	if f.addr, f.quads = f.addr&^7+quads*8, f.quads-quads; f.quads > 0 {
 		c.asks[i] = now + 1

@@ -69,7 +69,7 @@ type node struct {
 	rxCRCErrors uint64
 	shared      bool // RMA has been used, and may want the channel of writes
 	writes      writeChannel
-	bus         bus
+	landings    landings
 
 	mem      []byte
 	mbox     [regs.VPIDs]mailbox
