@@ -20,6 +20,7 @@ type atuServer struct {
 	looks  drivers.Cycle // when the TLB is looked at, after what is flushed then; 0: it is not
 	reads  drivers.Cycle // when its address goes out; 0: no table is read
 	entry  uint64        // that address
+	shift  uint          // of its page, when it was looked for
 	free   drivers.Cycle // the next client may be picked
 }
 

@@ -213,6 +213,7 @@ func (n *node) fetched(reader int, now, data drivers.Cycle) {
 		n.rma.completer[ofRequests].fetched(now, data)
 	case readATU:
 		n.atu.filled = data - 1 // and judged a cycle later
+		n.entryRead()
 		n.translated(data + 1)
 	}
 }
