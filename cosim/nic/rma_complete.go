@@ -266,7 +266,7 @@ func (c *completer) fetched(now, data drivers.Cycle) {
 	}
 }
 
-// end counts the oldest packet, and answers it or notifies of it.
+// end answers the oldest packet, or notifies of it.
 func (n *node) end(now drivers.Cycle, class int) {
 	r := &n.rma
 	e := r.completer[class].ends.first()
@@ -274,7 +274,6 @@ func (n *node) end(now drivers.Cycle, class int) {
 		return
 	}
 	p := n.p.packets.at(e.packet)
-	r.rxPackets++
 	m := n.notice(p, &e.outcome, p.Header.DstVPID())
 	m.wanted = e.asks && (p.op().Last() || p.op().Each())
 	if e.responds(class) {
@@ -284,7 +283,7 @@ func (n *node) end(now drivers.Cycle, class int) {
 		if e.fault != regs.RMAErrorNone {
 			m.wanted = true
 			if e.need != 0 {
-				n.failed(&e.mem, e.fault)
+				n.faulted(&e.mem, e.fault)
 			}
 		}
 		if m.wanted {
@@ -295,10 +294,14 @@ func (n *node) end(now drivers.Cycle, class int) {
 	n.endPacket(now, class)
 }
 
-// endPacket lets go of a packet.
+// endPacket counts a packet and lets go of it.
 func (n *node) endPacket(now drivers.Cycle, class int) {
 	c := &n.rma.completer[class]
 	e := c.ends.first()
+	n.rma.rxPackets++
+	if !e.responds(class) && e.fault != regs.RMAErrorNone && e.need != 0 {
+		n.rma.errors++
+	}
 	lock, full := c.locking(), c.ends.n == underWay
 	next := now // one that responds was done with a cycle ago
 	if !e.responds(class) {
