@@ -158,7 +158,7 @@ func (n *node) writeWire(off uint32, v uint64) bool {
 	connected, built := n.p.net.Link(n.id, link)
 	if to == LinkCtrl && connected && n.p.wires == nil {
 		if v&(regs.LinkCtrlDrain|regs.LinkCtrlReset) != 0 {
-			n.p.fail(fmt.Errorf("%w: node %d: %s: no link of this network drains or is reset; use rtl: or model:", drivers.ErrNotSupported, n.id, regs.Describe(off)))
+			n.p.fail(fmt.Errorf("%w: node %d: %s: no link of this network drains or is reset; rtl: and model: have such links", drivers.ErrNotSupported, n.id, regs.Describe(off)))
 		}
 		return true
 	}
