@@ -250,6 +250,9 @@ func soak(name string, latency, packets int, tags ...string) Test {
 			if err != nil {
 				return err
 			}
+			if err := setWires(m.nics, t.Rand.Uint64(), 0, 0); err != nil {
+				return err
+			}
 			return m.soak(packets)
 		},
 	}

@@ -116,8 +116,6 @@ func TestNetworkOnModel(t *testing.T) {
 		switch {
 		case x.Test.Name == "faults/killed": // there is no process to kill
 			want = Skipped
-		case strings.HasPrefix(x.Test.Name, "links/") && x.Err != nil && strings.Contains(x.Err.Error(), "no link of the model drains or is reset"):
-			want = Skipped
 		}
 		require.Equal(t, want, x.Status, "%s: %v\nreproduce with: %s", x.Test.Name, x.Err, x.Rerun)
 	}

@@ -57,7 +57,9 @@
 // rtl/core/link and rtl/sim/wire_faults do, cycle by cycle (link.go, wire.go, which know nothing of the rest). Without
 // faults both are the same. While links are exposed NextEvent may be Now; then Step does something that no Ejected shows: LinkFailures and
 // Ended are to be asked after each Step, SkipTo and Exchange. Every flit arrives once and in order, but packets that a link
-// gives up: their part ends with a tail of its own, and the rest is discarded.
+// gives up: their part ends with a tail of its own, and the rest is discarded. A link that drains discards what is for it at its router's
+// output, and one of which an end was reset starts anew (link_session.go, gate.go): what had not come by then is lost and counted. What
+// becomes of each tail of a packet is told (Ended).
 //
 // # Larger networks
 //

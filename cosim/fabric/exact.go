@@ -13,8 +13,9 @@ import (
 // A link between parts stands in both of them. Each steps its own copy with what the other router did, of which it hears
 // Lookahead cycles later: in time for all that leaves the link.
 
-// crossingAhead is the Lookahead over an exposed link: a carrier that is lost has the registers of its ends before it alone.
-const crossingAhead = DefaultRouterCycles + DefaultLinkCycles - 1
+// crossingAhead is the Lookahead over an exposed link: a carrier that is lost, or a word that ends the session, has the registers of its
+// end alone before it.
+const crossingAhead = DefaultRouterCycles + DefaultLinkCycles - 2
 
 // exactly is the part that output and input VCs name whose link is exposed: of no part, so that all ways from and to them are
 // those by which flits leave a part.
@@ -28,17 +29,18 @@ type joint struct {
 	link
 	p     *Part
 	outs  [2]uint32 // the outputs that it leads from, by end
+	gates [2]gate   // of them
 	own   [2]bool   // whose router is in the part
 	other uint8     // the part that has the other end, or the same
 }
 
-// A LinkFailure tells of a link that lost its carrier or was found dead.
+// A LinkFailure tells of a link that lost its carrier, was found dead, or whose session ended.
 type LinkFailure struct {
 	Router, Port int32
 	At           uint64 // the cycle; of a link between parts it may have passed
 }
 
-// An Ended packet was cut by a link, or what a link discards of it has its tail.
+// An Ended packet was cut by a link, which will have one tail more than before, or a link has discarded one of its tails.
 type Ended struct {
 	Packet uint32
 	Cut    bool
@@ -75,10 +77,10 @@ func (f *Fabric) Crosses(router, port int) bool {
 	return f.routers[router].part != f.routers[peer].part
 }
 
-// Expose makes a link one whose wires can fail, in both directions; patience is that of both its ends. All parts must stand at the
+// Expose makes a link one whose wires can fail and whose ends can be reset, in both directions; set is what both have been set to. All parts must stand at the
 // same cycle, with all exchanged. It has the state then that it would have if it had been exposed from the start, if what happened
 // lately is remembered (see history, Remember). Otherwise what is on its way gets there unharmed, and the link counts as still.
-func (f *Fabric) Expose(router, port int, patience [2]uint64) error {
+func (f *Fabric) Expose(router, port int, set [2]LinkSettings) error {
 	if err := f.Wires(router, port); err != nil || f.Exposed(router, port) {
 		return err
 	}
@@ -95,7 +97,7 @@ func (f *Fabric) Expose(router, port int, patience [2]uint64) error {
 	}
 	for i, s := range at {
 		if part := f.parts[f.routers[s.router].part]; i == 0 || f.Crosses(router, port) {
-			part.expose(at, patience, h)
+			part.expose(at, set, h)
 		}
 	}
 	for _, s := range at {
@@ -119,13 +121,13 @@ func (f *Fabric) endRuns() {
 	}
 }
 
-func (p *Part) expose(at [2]socket, patience [2]uint64, h *history) {
+func (p *Part) expose(at [2]socket, set [2]LinkSettings, h *history) {
 	if p.joints == nil {
 		p.joints = make([]*joint, p.exits)
 		p.wake = NewCalendar(timersReach, p.exits)
 	}
 	j := &joint{p: p, other: p.id}
-	j.link = *h.link(p, at, patience)
+	j.link = *h.link(p, at, set)
 	j.user = j
 	for i, s := range at {
 		r := &p.routers[s.router]
@@ -260,7 +262,7 @@ func (p *Part) hear() {
 func (p *Part) LinkState(router, port int) LinkState {
 	if !p.Exposed(router, port) {
 		_, _, leads := p.cfg.Topology.Link(router, port)
-		return LinkState{Carrier: leads}
+		return LinkState{Carrier: leads, Agreed: leads}
 	}
 	out := p.routers[router].outs[port]
 	j := p.joints[out]
@@ -286,6 +288,9 @@ func (p *Part) WireState(router, port int) WireState {
 }
 
 func (p *Part) catchUp(j *joint) {
+	if j.other != p.id {
+		p.hear()
+	}
 	p.runLink(j)
 	if !j.emitted {
 		j.link.obey(p.now)

@@ -6,7 +6,7 @@ import "testing"
 func BenchmarkExposed(b *testing.B) {
 	s := newSaturate(b, Config{Topology: Mesh(4, 4)}, 9)
 	for _, at := range sockets(Mesh(4, 4)) {
-		if err := s.f.Expose(at.router, at.port, [2]uint64{}); err != nil {
+		if err := s.f.Expose(at.router, at.port, [2]LinkSettings{}); err != nil {
 			b.Fatal(err)
 		}
 	}

@@ -32,7 +32,7 @@ func breakages(topo Topology, rng *rand.Rand, cycles uint64, often int) map[uint
 		for range often {
 			at := 1 + rng.Uint64N(cycles)
 			ends := at + rng.Uint64N(cycles/3)
-			switch rng.IntN(4) {
+			switch rng.IntN(6) {
 			case 0:
 				add(at, s, WireErrors, uint64(rng.Uint32()>>2))
 				add(ends, s, WireErrors, 0)
@@ -42,6 +42,10 @@ func breakages(topo Topology, rng *rand.Rand, cycles uint64, often int) map[uint
 			case 2:
 				add(at, s, WireLosses, 1<<32-1)
 				add(ends, s, WireLosses, 0)
+			case 3:
+				add(at, s, LinkCtrl, LinkDrain)
+			case 4:
+				add(at, s, LinkCtrl, LinkReset|uint64(rng.IntN(2)))
 			default:
 				add(at, s, WireCtrl, 1)
 				add(ends, s, WireCtrl, 0)
@@ -52,6 +56,42 @@ func breakages(topo Topology, rng *rand.Rand, cycles uint64, often int) map[uint
 		}
 	}
 	return list
+}
+
+// owners follow whose each packet is: as many have a part of it as there are tails of it, and who comes to the last one forgets it.
+type owners struct {
+	t     *testing.T
+	tails map[uint32]int
+}
+
+func (o *owners) change(packet uint32, by int) {
+	if n, known := o.tails[packet]; !known {
+		o.tails[packet] = 1
+	} else if n == 0 {
+		o.t.Fatalf("packet %d was forgotten, and comes again", packet)
+	}
+	o.tails[packet] += by
+}
+
+// follow takes what has come to an end in a cycle.
+func (o *owners) follow(f *cut) {
+	for _, list := range [][]Ejection{f.Ejected(), f.Dropped()} {
+		for _, e := range list {
+			if e.Flit.Tail() {
+				o.change(e.Flit.Packet(), -1)
+			}
+		}
+	}
+}
+
+func (o *owners) ended(p *Part) {
+	for _, e := range p.Ended() {
+		if e.Cut {
+			o.change(e.Packet, 1)
+		} else {
+			o.change(e.Packet, -1)
+		}
+	}
 }
 
 func (c *cut) order(o ordered) {
@@ -81,6 +121,7 @@ func TestFaultsInParts(t *testing.T) {
 					counts := runBoth(t, one, many, w, orders, cycles)
 					if latency == 0 {
 						require.NotZero(t, counts.CRCErrors+counts.Retransmissions)
+						require.NotZero(t, counts.Resets+counts.Drained)
 					}
 					checkCredits(t, one)
 					checkCredits(t, many)
@@ -92,7 +133,11 @@ func TestFaultsInParts(t *testing.T) {
 
 // runBoth lets the same traffic through both, until all is over, and gives the sum of all counters.
 func runBoth(t *testing.T, one, many *cut, w *traffic, orders map[uint64][]ordered, cycles uint64) (sum LinkState) {
+	whose := [2]owners{{t, map[uint32]int{}}, {t, map[uint32]int{}}}
+	many.ended = whose[1].ended
 	for idle := 0; idle < 100; {
+		whose[0].follow(one)
+		whose[1].follow(many)
 		same(t, many, undirected(one.Ejected()), undirected(many.Ejected()))
 		same(t, many, byRouter(one.Dropped()), byRouter(many.Dropped()))
 		for _, e := range one.Ejected() {
@@ -120,11 +165,18 @@ func runBoth(t *testing.T, one, many *cut, w *traffic, orders map[uint64][]order
 		}
 		many.Step()
 		one.Step()
+		whose[0].ended(one.Part(0))
 		if idle++; one.Busy() || one.Now() < 3*cycles || one.Inside() > 0 {
 			idle = 0
 		}
 		if one.Now() > 200*cycles {
 			t.Fatalf("traffic does not come to an end: %d flits inside", one.Inside())
+		}
+	}
+	for i := range whose {
+		require.Len(t, whose[i].tails, int(w.next))
+		for packet, n := range whose[i].tails {
+			require.Zero(t, n, "packet %d is still somebody's", packet)
 		}
 	}
 	for many.Now()%many.window != 0 || many.Part(0).taken != many.Part(0).round {
@@ -149,6 +201,9 @@ func runBoth(t *testing.T, one, many *cut, w *traffic, orders map[uint64][]order
 			sum.Retransmissions += s.Retransmissions
 			sum.Cut += s.Cut
 			sum.Failures += s.Failures
+			sum.Resets += s.Resets
+			sum.Drained += s.Drained
+			sum.Lost += s.Lost
 		}
 	}
 	return sum

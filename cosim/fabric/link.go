@@ -12,8 +12,15 @@ const (
 
 // LinkState is what the registers of a link's end show.
 type LinkState struct {
-	Carrier, Dead                                       bool
+	Carrier, Dead, Agreed, Drains                       bool
 	CRCErrors, Retransmissions, Timeouts, Failures, Cut uint64
+	Drained, Resets, Lost                               uint64
+}
+
+// LinkSettings are what software has chosen for a link's end.
+type LinkSettings struct {
+	Patience uint64
+	Drain    bool
 }
 
 // An end is one end of a link, in the state of a cycle that is to come.
@@ -34,19 +41,27 @@ type end struct {
 	anchor                 uint64
 	here, there, given     [maxVCs]uint64
 
+	heads, from uint64 // packets begun; words that the other end had accepted when the session began
+
 	// link_rx
-	expected uint64
-	nacked   bool
-	in       word // that arrives
-	peer     word // that came in the cycle before, if it was good
-	channels [maxVCs]channel
-	parts    int // channels of which only a part of a packet has come
+	expected           uint64
+	nacked             bool
+	in                 word // that arrives
+	peer               word // that came in the cycle before, if it was good
+	channels           [maxVCs]channel
+	parts, orphans     int    // channels of which only a part of a packet has come; whose packet lost its session
+	gotHeads, gotWords uint64 // accepted since the beginning
 
 	// link
+	session
 	came                                                word // that is in its register
 	carries, carrierWas                                 bool // the carrier in its register, and in the cycle before
-	patience, waited                                    uint64
+	patience, waited, failedFor                         uint64
+	drain, drains                                       bool
+	endedThen                                           bool   // a session, in the cycle before
+	lostThen                                            uint64 // packets that one took with it, told in the cycle before
 	crcErrors, retransmissions, timeouts, failures, cut uint64
+	drained, resets, lost                               uint64
 }
 
 // kept is a numbered word until it is acknowledged.
@@ -58,15 +73,22 @@ type kept struct {
 
 // channel is what link_rx knows of a VC.
 type channel struct {
-	held                  int // entries taken behind the link
-	open, ended, withheld bool
-	packet                uint32 // that is open
+	held                          int // entries taken behind the link
+	open, ended, withheld, orphan bool
+	packet                        uint32 // that is open
 }
 
 // inputs are what the router does, by cycle.
 type inputs struct {
 	flits   fifo[sentFlits]
 	credits [maxVCs]fifo[pulses]
+	losses  fifo[loss]
+}
+
+// loss is what the router's output did to a packet in the cycle before: it discarded it, or the rest of it.
+type loss struct {
+	at   uint64
+	rest bool
 }
 
 // sentFlits is a run that comes from the router, one per cycle from a cycle on.
@@ -80,17 +102,20 @@ type sentFlits struct {
 type pulses struct{ at, n uint64 }
 
 // A linkUser is told what comes out of a link, by end. Cycles are those of the fabric: from which on a router can send the
-// flit on, or use the entry.
+// flit on, or use the entry. What closes and drains, does so from the next cycle on.
 type linkUser interface {
 	arrive(end int, vc uint8, flit Flit, at uint64)
 	credit(end int, vc uint8, at uint64)
 	failed(end int, at uint64)
 	isCut(end int, tail Flit)
-	discarded(end int, flit Flit)
+	discarded(end int, flit Flit) // also one that was lost with its session
+	drains(end int, on bool)
+	closes(end int) // the output has no credits
+	opens(end int)  // and will have them again; what had to do with sessions before is over
 }
 
-func newEnd(vcs, depth int, patience uint64) end {
-	e := end{vcs: vcs, depth: depth, roundTrip: linkTimeoutMax, patience: patience, carries: true}
+func newEnd(vcs, depth int, set LinkSettings) end {
+	e := end{vcs: vcs, depth: depth, roundTrip: linkTimeoutMax, patience: set.Patience, drain: set.Drain, carries: true, session: agreed()}
 	size := 1
 	for size < vcs*depth+2 {
 		size *= 2
@@ -100,6 +125,7 @@ func newEnd(vcs, depth int, patience uint64) end {
 	for v := range vcs {
 		e.credits[v].reserve(depth)
 	}
+	e.losses.reserve(1)
 	return e
 }
 
@@ -155,6 +181,9 @@ func (i *inputs) next(vcs int) uint64 {
 	if i.flits.n > 0 {
 		at = i.flits.first().at
 	}
+	if i.losses.n > 0 {
+		at = min(at, i.losses.first().at)
+	}
 	for v := range vcs {
 		if i.credits[v].n > 0 {
 			at = min(at, i.credits[v].first().at)
@@ -163,10 +192,13 @@ func (i *inputs) next(vcs int) uint64 {
 	return at
 }
 
-// told is what the receiving half has for the sending half.
-type told struct {
-	ack, nack bool
-	changed   bool // entries were freed, or flits discarded
+// before is what an end was at the beginning of a cycle, where that counts after something of it has changed.
+type before struct {
+	up, dead           bool
+	greets, start      bool // a hello is sent if the wire carries one; a session starts
+	expected           uint64
+	gotHeads, gotWords uint64
+	here               [maxVCs]uint64
 }
 
 // take puts what is at the wire's end into the registers, and what stood there before it into e.in.
@@ -181,22 +213,39 @@ func (e *end) take(w *wire, now uint64, carrier bool) (carries bool) {
 
 // step carries out a cycle. The word that has come stands in e.in.
 func (e *end) step(now uint64, carrier bool, id int, user linkUser) {
-	failing := e.dead() || !carrier
-	expected, here, wasDead := e.expected, e.here, e.dead()
+	restart := e.restart <= now
+	start, stop := e.judge(&e.in, restart)
+	b := before{up: e.up, dead: e.dead(), greets: e.greets && (e.up || !e.upWas), start: start, expected: e.expected,
+		gotHeads: e.gotHeads, gotWords: e.gotWords, here: e.here}
+	broken := b.dead || !carrier
 	var t told
-	e.receive(now, failing, id, user, &t)
+	e.receive(now, broken, id, user, &t)
 	peer := e.peer
-	if e.peer.valid = e.in.valid && !e.in.bad; e.peer.valid {
+	if e.peer.valid = e.in.valid && !e.in.bad && !e.in.hello && b.up; e.peer.valid {
 		e.peer = e.in
 	}
-	failed := e.send(now, carrier, wasDead, &peer, expected, &here, &t)
-	if e.carrierWas && !carrier || failed {
+	dies := e.send(now, carrier, &b, &peer, &t)
+	fails := e.carrierWas && !carrier || dies
+	if fails {
 		e.failures++
+	}
+	if fails || e.endedThen || e.lostThen != 0 {
 		user.failed(id, now)
 	}
 	e.carrierWas = carrier
-	if peer.valid {
+	e.count(now, stop)
+	e.wait(broken || !b.up, id, user)
+	if start {
+		e.begin(id, user)
+	} else if peer.valid {
 		e.there = peer.freed
+	}
+	e.agree(&e.in, restart, start, stop, carrier && b.greets, carrier)
+	if stop {
+		user.closes(id)
+	}
+	if !e.up {
+		return
 	}
 	for v := range e.vcs {
 		if e.there[v] > e.given[v] {
@@ -206,281 +255,125 @@ func (e *end) step(now uint64, carrier bool, id int, user linkUser) {
 	}
 }
 
-// ---- receiving ----
-
-func (e *end) receive(now uint64, failing bool, id int, user linkUser, t *told) {
-	w := &e.in
-	credits := e.takeCredits(now, e.vcs)
-	good := w.valid && !w.bad
-	accept := good && w.numbered && w.number == e.expected
-	t.ack = good && w.numbered && w.number <= e.expected
-	t.nack = w.valid && w.bad || good && w.numbered && w.number > e.expected && !e.nacked
-	if w.valid && w.bad {
-		e.crcErrors++
+// count counts what happened a cycle ago, and a session that ends now.
+func (e *end) count(now uint64, stop bool) {
+	e.lost += e.lostThen
+	e.endedThen, e.lostThen = stop, 0
+	if stop {
+		e.resets++
 	}
-	cut := e.giveUp(failing, accept, w.valid)
-	comes := -1
-	if accept && w.flits {
-		comes = int(w.vc)
+	if e.losses.n == 0 || e.losses.first().at != now {
+		return
 	}
-	for set := credits; set != 0 || comes >= 0 || cut >= 0; {
-		v := e.pick(set, comes, cut)
-		e.channel(v, set>>v&1 != 0, v == comes, v == cut, now, id, user, t)
-		set &^= 1 << v
-		if v == comes {
-			comes = -1
-		}
-		if v == cut {
-			cut = -1
-		}
-	}
-	if accept {
-		e.expected++
-	}
-	if accept || t.nack {
-		e.nacked = t.nack
-	}
-}
-
-// pick is a VC of which there is something to do.
-func (e *end) pick(credits uint8, comes, cut int) int {
-	switch {
-	case comes >= 0:
-		return comes
-	case cut >= 0:
-		return cut
-	}
-	v := 0
-	for credits>>v&1 == 0 {
-		v++
-	}
-	return v
-}
-
-// giveUp counts how long a part of a packet has waited for the rest on a link that fails, and gives the VC
-// whose packet is ended now, or -1: no word has come.
-func (e *end) giveUp(failing, fresh, word bool) int {
-	waits := e.parts > 0 && failing
-	gaveUp := waits && e.patience != 0 && e.waited >= e.patience
-	switch {
-	case !waits || fresh:
-		e.waited = 0
-	case e.patience != 0 && !gaveUp:
-		e.waited++
-	}
-	if gaveUp && !word {
-		for v := range e.vcs {
-			if c := &e.channels[v]; c.open && c.held < e.depth {
-				return v
-			}
-		}
-	}
-	return -1
-}
-
-// channel does what a cycle brings a VC: a credit from the router, a flit, or the end of its packet.
-func (e *end) channel(v int, credit, comes, cut bool, now uint64, id int, user linkUser, t *told) {
-	c := &e.channels[v]
-	tail := comes && e.in.flit.Tail()
-	freed := credit && !c.withheld
-	discards := comes && c.ended && !(tail && c.withheld && !credit)
-	if freed {
-		e.here[v]++
-	}
-	if discards {
-		e.here[v]++
-	}
-	t.changed = t.changed || freed || discards
-	takes, open := comes && !c.ended, c.open
-	if takes || cut {
-		c.held++
-	}
-	if credit {
-		c.held--
-	}
-	switch {
-	case cut:
+	if e.losses.first().rest {
 		e.cut++
-		c.open, c.ended, c.withheld = false, true, true
-		tail := NewFlit(c.packet, 0, Tail)
-		user.isCut(id, tail)
-		user.arrive(id, uint8(v), tail, now+2)
-	case takes:
-		c.open, c.packet = !tail, e.in.flit.Packet()
-		user.arrive(id, uint8(v), e.in.flit, now+2)
-	case comes:
-		c.ended = !tail
-		user.discarded(id, e.in.flit)
-	}
-	if !cut && (credit || tail) {
-		c.withheld = false
-	}
-	switch {
-	case c.open && !open:
-		e.parts++
-	case open && !c.open:
-		e.parts--
-	}
-}
-
-// ---- sending ----
-
-// send does a cycle of the sending half, and tells whether the link is found dead in it.
-func (e *end) send(now uint64, carrier, dead bool, peer *word, expected uint64, here *[maxVCs]uint64, t *told) (failed bool) {
-	var comes kept
-	valid := e.takeFlit(now, &comes)
-	stored := carrier && e.next != e.last && (!dead || e.next == e.base)
-	direct := carrier && e.next == e.last && valid && !dead
-	status := carrier && !stored && !direct && (e.due || e.dirty && !e.anchorOut)
-	anchor := status && e.dirty && !e.anchorOut && e.next == e.last && !valid
-	sends := stored || direct || anchor
-	first := sends && e.next == e.high
-
-	e.out.valid = sends || status
-	if e.out.valid {
-		k := &comes
-		if stored {
-			k = e.keep(e.next)
-		}
-		e.out = word{valid: true, nack: e.nackDue, numbered: sends, flits: sends && k.flits, vc: k.vc, flit: k.flit,
-			number: e.next, ack: expected, freed: *here}
-	}
-	if valid || anchor {
-		*e.keep(e.last) = comes
-	}
-	if sends && !first {
-		e.retransmissions++
-	}
-
-	acked := peer.ack - e.base
-	progress := peer.valid && acked != 0 && acked <= e.high-e.base
-	timeout := carrier && e.timer >= e.limit()
-	again := peer.valid && peer.nack || timeout || carrier && !e.carrierWas
-	failed = timeout && e.tries == linkDeadAfter-1 && !progress
-	e.measure(carrier, first, progress, acked)
-	e.time(carrier, progress, timeout, again)
-	e.owe(t, sends || status, first)
-	switch {
-	case anchor:
-		e.anchorOut, e.anchor = true, e.next
-	case progress && e.anchor-e.base < acked:
-		e.anchorOut = false
-	}
-	e.advance(peer.ack, valid || anchor, sends, first, progress, again, acked)
-	return failed
-}
-
-// advance moves the pointers.
-func (e *end) advance(ack uint64, more, sends, first, progress, again bool, acked uint64) {
-	then, base := e.next, e.base
-	if sends {
-		then++
-	}
-	if more {
-		e.last++
-	}
-	if first {
-		e.high = then
-	}
-	if progress {
-		e.base = ack
-	}
-	switch {
-	case again:
-		e.next = e.base
-	case progress && then-base < acked:
-		e.next = ack
-	default:
-		e.next = then
-	}
-}
-
-// measure keeps the round trip: the shortest time between a word and its acknowledgement since the carrier came.
-func (e *end) measure(carrier, first, progress bool, acked uint64) {
-	was := e.measuring
-	switch {
-	case !carrier:
-		e.measuring, e.roundTrip = false, linkTimeoutMax
-	case was && progress && e.probe-e.base < acked:
-		e.measuring = false
-		e.roundTrip = min(e.roundTrip, e.elapsed)
-	case !was && first:
-		e.measuring = true
-	}
-	if !was {
-		e.probe, e.elapsed = e.next, 0
 	} else {
-		e.elapsed = min(e.elapsed+1, linkTimeoutMax)
+		e.drained++
 	}
+	e.losses.drop()
 }
 
-// time counts cycles without progress, and how often there were too many.
-func (e *end) time(carrier, progress, timeout, again bool) {
-	if timeout {
-		e.timeouts++
-	}
+// wait counts how long the link has failed, and has the router discard what is for it when that was too long.
+func (e *end) wait(failing bool, id int, user linkUser) {
+	drains := e.gaveUp(failing)
 	switch {
-	case progress || !carrier:
-		e.tries = 0
-	case timeout && !e.dead():
-		e.tries++
+	case !e.drain || !failing:
+		e.failedFor = 0
+	case e.patience != 0 && !drains:
+		e.failedFor++
 	}
-	if e.base == e.high || progress || again || !carrier {
-		e.timer = 0
-	} else {
-		e.timer++
+	if drains != e.drains {
+		e.drains = drains
+		user.drains(id, drains)
 	}
 }
 
-// owe notes what the other end must hear.
-func (e *end) owe(t *told, said, first bool) {
-	e.due = t.ack || t.nack || t.changed || e.due && !said
-	e.nackDue = t.nack || e.nackDue && !said
-	e.dirty = t.changed || e.dirty && !first
+// gaveUp tells whether what is for the link is discarded from the next cycle on.
+func (e *end) gaveUp(failing bool) bool {
+	return failing && e.drain && e.patience != 0 && e.failedFor >= e.patience
+}
+
+// control obeys LINK_CTRL.
+func (e *end) control(o order) {
+	e.drain = o.v&LinkDrain != 0
+	if o.v&LinkReset != 0 {
+		e.restart = o.at
+	}
 }
 
 // ---- sleeping ----
 
 // rests tells for how many cycles nothing but timers would move, if nothing comes; Forever if they stand, too.
 func (e *end) rests(carrier bool) uint64 {
-	if e.out.valid || e.came.valid || e.peer.valid || carrier != e.carries || carrier != e.carrierWas {
+	if e.out.valid || e.came.valid || e.peer.valid || carrier != e.carries || carrier != e.carrierWas ||
+		e.up != e.upWas || e.restart != Forever || e.endedThen || e.lostThen != 0 {
 		return 0
 	}
-	for v := range e.vcs {
-		if e.there[v] != e.given[v] {
-			return 0
-		}
+	failing := e.dead() || !carrier || !e.up
+	if e.gaveUp(failing) != e.drains || e.orphans > 0 && e.endable(true) {
+		return 0
 	}
-	cycles := Forever
-	if carrier {
-		if e.due || e.dirty && !e.anchorOut || e.next != e.last && (!e.dead() || e.next == e.base) {
-			return 0
-		}
-		if e.base != e.high {
-			limit := e.limit()
-			cycles = max(e.timer, limit) - e.timer
-		}
-	}
+	cycles := e.restsToSend(carrier)
 	if e.parts > 0 && (e.dead() || !carrier) && e.patience != 0 {
 		if e.waited < e.patience {
-			return min(cycles, e.patience-e.waited)
+			cycles = min(cycles, e.patience-e.waited)
+		} else if e.endable(false) {
+			return 0
 		}
-		for v := range e.vcs {
-			if c := &e.channels[v]; c.open && c.held < e.depth {
-				return 0
-			}
-		}
+	}
+	if e.drain && failing && e.failedFor < e.patience {
+		cycles = min(cycles, e.patience-e.failedFor)
 	}
 	return cycles
 }
 
+// restsToSend is rests for the sending half and the session.
+func (e *end) restsToSend(carrier bool) uint64 {
+	if e.up {
+		for v := range e.vcs {
+			if e.there[v] != e.given[v] {
+				return 0
+			}
+		}
+	}
+	switch {
+	case !carrier:
+		return Forever
+	case e.greets:
+		return 0
+	case !e.up:
+		return e.period
+	case e.due || e.dirty && !e.anchorOut || e.next != e.last && (!e.dead() || e.next == e.base):
+		return 0
+	case e.base != e.high:
+		limit := e.limit()
+		return max(e.timer, limit) - e.timer
+	}
+	return Forever
+}
+
+// endable tells whether there is room for the end of a packet of which only a part has come, or that has lost its session.
+func (e *end) endable(orphans bool) bool {
+	for v := range e.vcs {
+		if c := &e.channels[v]; c.held < e.depth && (orphans && c.orphan || !orphans && c.open) {
+			return true
+		}
+	}
+	return false
+}
+
 // rest lets so many cycles pass, in which it rests.
 func (e *end) rest(cycles uint64, carrier bool) {
-	if carrier && e.base != e.high {
+	if e.up && carrier && e.base != e.high {
 		e.timer += cycles
 	}
 	if e.measuring {
 		e.elapsed = min(e.elapsed+cycles, linkTimeoutMax)
+	}
+	if e.session.rest(cycles, carrier); e.drain && e.failedFor < e.patience && (e.dead() || !carrier || !e.up) {
+		e.failedFor += cycles
+	} else if !e.drain {
+		e.failedFor = 0
 	}
 	switch waits := e.parts > 0 && (e.dead() || !carrier); {
 	case !waits:

@@ -23,7 +23,12 @@ type rig struct {
 	busy   float64 // how often routers do anything
 	number uint32
 	cuts   int
+	tails  int // that the link has discarded
+	torn   int // packets of which the rest stayed in the router
 }
+
+// waiting are ends that do not drain.
+func waiting(a, b uint64) [2]LinkSettings { return [2]LinkSettings{{Patience: a}, {Patience: b}} }
 
 type side struct {
 	usable [maxVCs][]uint64 // credits, and from when on
@@ -35,9 +40,9 @@ type side struct {
 	fails  int
 }
 
-func newRig(t testing.TB, rng *rand.Rand, vcs, depth int, latency uint64, patience [2]uint64) *rig {
+func newRig(t testing.TB, rng *rand.Rand, vcs, depth int, latency uint64, set [2]LinkSettings) *rig {
 	r := &rig{t: t, rng: rng, vcs: vcs, depth: depth, left: 60 + rng.IntN(60), busy: 0.05 + 0.9*rng.Float64()}
-	r.l = newLink([2]socket{{3, 1}, {4, 2}}, vcs, depth, latency, patience, r)
+	r.l = newLink([2]socket{{3, 1}, {4, 2}}, vcs, depth, latency, set, r)
 	for i := range r.sides {
 		for v := range vcs {
 			r.sides[i].usable[v] = make([]uint64, depth)
@@ -65,7 +70,26 @@ func (r *rig) credit(end int, vc uint8, at uint64) {
 
 func (r *rig) failed(end int, _ uint64) { r.sides[end].fails++ }
 func (r *rig) isCut(int, Flit)          { r.cuts++ }
-func (r *rig) discarded(int, Flit)      {}
+func (r *rig) drains(int, bool)         {} // a router need not
+func (r *rig) opens(int)                {}
+
+func (r *rig) discarded(_ int, flit Flit) {
+	if flit.Tail() {
+		r.tails++
+	}
+}
+
+// closes: the router has no credits, and the rest of a packet of which a part has gone goes nowhere.
+func (r *rig) closes(end int) {
+	s := &r.sides[end]
+	for v := range r.vcs {
+		s.usable[v] = nil
+		if s.open[v] > 0 {
+			s.open[v] = 0
+			r.torn++
+		}
+	}
+}
 
 // send has a router send a flit, if it has a credit.
 func (r *rig) send(i int) {
@@ -124,17 +148,22 @@ func (r *rig) mend() {
 	}
 }
 
-// finish lets everything arrive and checks that it did.
-func (r *rig) finish() {
+// settle lets everything arrive.
+func (r *rig) settle() {
 	r.mend()
 	for end := r.now + 200_000; ; r.cycle() {
 		if r.now >= end {
 			r.t.Fatalf("cycle %d: the link does not come to rest", r.now)
 		}
 		if r.left == 0 && r.still() {
-			break
+			return
 		}
 	}
+}
+
+// finish lets everything arrive and checks that it did.
+func (r *rig) finish() {
+	r.settle()
 	for i := range r.sides {
 		for v := range r.vcs {
 			require.Len(r.t, r.sides[i].usable[v], r.depth)
@@ -206,7 +235,7 @@ func TestLinkLosesNothing(t *testing.T) {
 		rng := rand.New(rand.NewPCG(seed, 10))
 		vcs, depth, latency := 1+rng.IntN(4), 1+rng.IntN(17), uint64(rng.IntN(2)*rng.IntN(65))
 		t.Run(fmt.Sprintf("seed%d", seed), func(t *testing.T) {
-			r := newRig(t, rng, vcs, depth, latency, [2]uint64{})
+			r := newRig(t, rng, vcs, depth, latency, waiting(0, 0))
 			r.play(3000, 0.01)
 			require.Zero(t, r.cuts)
 		})
@@ -218,7 +247,7 @@ func TestLinkCuts(t *testing.T) {
 	cuts, seeds := uint64(0), short(80, 30)
 	for seed := range uint64(seeds) {
 		rng := rand.New(rand.NewPCG(seed, 11))
-		r := newRig(t, rng, 1+rng.IntN(4), 1+rng.IntN(17), uint64(rng.IntN(2)*rng.IntN(65)), [2]uint64{1 + rng.Uint64N(40), rng.Uint64N(300)})
+		r := newRig(t, rng, 1+rng.IntN(4), 1+rng.IntN(17), uint64(rng.IntN(2)*rng.IntN(65)), waiting(1+rng.Uint64N(40), rng.Uint64N(300)))
 		r.play(4000, 0.01)
 		require.Zero(t, r.cuts, "seed %d: some that were cut arrived whole", seed)
 		cuts += r.l.ends[0].cut + r.l.ends[1].cut
@@ -226,21 +255,118 @@ func TestLinkCuts(t *testing.T) {
 	require.Greater(t, cuts, uint64(seeds*5/8), "the scenario lost its point")
 }
 
+// reset resets an end.
+func (r *rig) reset() {
+	r.l.order(r.rng.IntN(2), order{r.now + 2, LinkCtrl, LinkReset | uint64(r.rng.IntN(2))})
+}
+
+// whole takes from what arrived the packets that were sent, in order: all of each, a part with an end, or nothing. It gives how many
+// there were of which nothing came.
+func (r *rig) whole(sent, got []Flit) (lost int) {
+	for len(sent) > 0 {
+		packet, n := sent[0].Packet(), 0
+		for n < len(sent) && sent[n].Packet() == packet {
+			n++
+		}
+		if len(got) == 0 || got[0].Packet() != packet {
+			lost++
+			sent = sent[n:]
+			continue
+		}
+		same := 0
+		for same < n && same < len(got) && got[same] == sent[same] {
+			same++
+		}
+		if !sent[same-1].Tail() {
+			require.Less(r.t, same, len(got), "packet %d has no end", packet)
+			require.Equal(r.t, NewFlit(packet, 0, Tail), got[same])
+			r.cuts--
+			same++
+		}
+		sent, got = sent[n:], got[same:]
+	}
+	require.Empty(r.t, got)
+	return lost
+}
+
+// TestLinkResets: ends that are reset at random, over wires that do their worst: packets arrive whole, or a part of them with an end, or
+// nothing, in order; LINK_LOST and LINK_CUT count exactly those, every credit comes home, and each tail is somebody's.
+func TestLinkResets(t *testing.T) {
+	var resets, lost, cuts uint64
+	for seed := range uint64(short(120, 40)) {
+		rng := rand.New(rand.NewPCG(seed, 15))
+		vcs, depth, latency := 1+rng.IntN(4), 1+rng.IntN(17), uint64(rng.IntN(2)*rng.IntN(65))
+		set := waiting(rng.Uint64N(300), rng.Uint64N(300)*rng.Uint64N(2))
+		t.Run(fmt.Sprintf("seed%d", seed), func(t *testing.T) {
+			r := newRig(t, rng, vcs, depth, latency, set)
+			r.left *= 3
+			for range 6000 {
+				if rng.IntN(150) == 0 {
+					r.reset()
+				}
+				if rng.IntN(400) == 0 {
+					r.vex()
+				}
+				r.cycle()
+			}
+			r.settle()
+			arrived, ended, none := 0, r.cuts, 0
+			for i := range r.sides {
+				for v := range r.vcs {
+					require.Len(t, r.sides[i].usable[v], depth)
+					for _, flit := range r.sides[1-i].got[v] {
+						if flit.Tail() {
+							arrived++
+						}
+					}
+					none += r.whole(r.sides[i].sent[v], r.sides[1-i].got[v])
+				}
+			}
+			a, b := r.l.state(0), r.l.state(1)
+			require.Zero(t, r.cuts, "some that were cut arrived whole")
+			require.True(t, a.Agreed && b.Agreed)
+			require.Equal(t, uint64(none), a.Lost+b.Lost)
+			require.Equal(t, uint64(ended), a.Cut+b.Cut)
+			require.Equal(t, int(r.number)+ended, arrived+r.tails+r.torn, "tails")
+			resets, lost, cuts = resets+a.Resets+b.Resets, lost+a.Lost+b.Lost, cuts+a.Cut+b.Cut
+		})
+	}
+	t.Logf("%d sessions ended, %d packets lost, %d cut", resets, lost, cuts)
+	require.True(t, lost > 0 && cuts > 0, "the scenario lost its point")
+}
+
 // TestLinkSleeps: a link that passes over the cycles in which it rests does what one does that is stepped in each.
 func TestLinkSleeps(t *testing.T) {
 	if testing.Short() {
 		t.Skip("is long")
 	}
-	for seed := range uint64(40) {
+	for seed := range uint64(80) {
 		var both [2]*rig
 		for k := range both {
 			rng := rand.New(rand.NewPCG(seed, 12))
-			r := newRig(t, rng, 2, 4, uint64(rng.IntN(3)), [2]uint64{50, 200})
+			set := waiting(50, 200)
+			if seed >= 40 {
+				set[0].Drain = true
+			}
+			r := newRig(t, rng, 2, 4, uint64(rng.IntN(3)), set)
 			r.busy /= 20
 			if both[k] = r; k == 1 {
 				r.l.awake = true
 			}
-			r.play(8000, 0.003)
+			if seed < 40 {
+				r.play(8000, 0.003)
+				continue
+			}
+			for range 8000 {
+				if rng.IntN(500) == 0 {
+					r.reset()
+				}
+				if rng.IntN(300) == 0 {
+					r.vex()
+				}
+				r.cycle()
+			}
+			r.settle()
 		}
 		require.Equal(t, both[0].sides, both[1].sides, "seed %d", seed)
 		for i := range both[0].l.ends {
@@ -253,10 +379,10 @@ func TestLinkSleeps(t *testing.T) {
 // TestCleanLink: without faults nothing is sent twice or late, however long the wire.
 func TestCleanLink(t *testing.T) {
 	for _, latency := range []uint64{0, 1, 20, 64} {
-		r := newRig(t, rand.New(rand.NewPCG(1, latency)), 2, 16, latency, [2]uint64{16384, 16384})
+		r := newRig(t, rand.New(rand.NewPCG(1, latency)), 2, 16, latency, waiting(16384, 16384))
 		r.play(2000, 0)
 		for i := range r.l.ends {
-			require.Equal(t, LinkState{Carrier: true}, r.l.state(i))
+			require.Equal(t, LinkState{Carrier: true, Agreed: true}, r.l.state(i))
 			require.Equal(t, 5+2*latency, r.l.ends[i].roundTrip)
 		}
 	}
@@ -264,7 +390,7 @@ func TestCleanLink(t *testing.T) {
 
 // TestDeadLink: eight timeouts in a row, then a word per timeout, until an answer comes.
 func TestDeadLink(t *testing.T) {
-	r := newRig(t, rand.New(rand.NewPCG(2, 2)), 2, 16, 0, [2]uint64{})
+	r := newRig(t, rand.New(rand.NewPCG(2, 2)), 2, 16, 0, waiting(0, 0))
 	r.busy = 0.5
 	for range 100 {
 		r.cycle()
@@ -290,7 +416,7 @@ func FuzzLink(f *testing.F) {
 	f.Add(uint64(1), []byte{3, 2, 200, 40, 1, 10, 255, 0})
 	f.Fuzz(func(t *testing.T, seed uint64, script []byte) {
 		rng := rand.New(rand.NewPCG(seed, 13))
-		r := newRig(t, rng, 1+rng.IntN(4), 1+rng.IntN(17), uint64(rng.IntN(20)), [2]uint64{rng.Uint64N(100), 0})
+		r := newRig(t, rng, 1+rng.IntN(4), 1+rng.IntN(17), uint64(rng.IntN(20)), waiting(rng.Uint64N(100), 0))
 		for i := 0; i+1 < min(len(script), 400); i += 2 {
 			for range script[i] {
 				r.cycle()

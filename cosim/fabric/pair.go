@@ -16,10 +16,10 @@ type link struct {
 // Where a link leads to: a router's port.
 type socket struct{ router, port int }
 
-func newLink(at [2]socket, vcs, depth int, latency uint64, patience [2]uint64, user linkUser) *link {
+func newLink(at [2]socket, vcs, depth int, latency uint64, set [2]LinkSettings, user linkUser) *link {
 	l := &link{carrier: true, user: user}
 	for i := range l.ends {
-		l.ends[i] = newEnd(vcs, depth, patience[i])
+		l.ends[i] = newEnd(vcs, depth, set[i])
 		l.wires[i] = newWire(at[i].router, at[i].port-1, latency)
 		l.wires[i].flight.reserve(int(latency) + 1)
 	}
@@ -67,9 +67,12 @@ func (l *link) obey(now uint64) {
 	for i := range l.wires {
 		for q := &l.wires[i].orders; q.n > 0 && q.first().at <= now; q.drop() {
 			o := *q.first()
-			if o.to == LinkPatience {
+			switch o.to {
+			case LinkPatience:
 				l.ends[i].patience = o.v
-			} else {
+			case LinkCtrl:
+				l.ends[i].control(o)
+			default:
 				l.wires[i].obey(o)
 			}
 		}
@@ -123,6 +126,6 @@ func (l *link) state(i int) LinkState {
 	e := &l.ends[i]
 	return LinkState{
 		Carrier: l.carrier, Dead: e.dead(), CRCErrors: e.crcErrors, Retransmissions: e.retransmissions, Timeouts: e.timeouts,
-		Failures: e.failures, Cut: e.cut,
+		Failures: e.failures, Cut: e.cut, Agreed: e.up, Drains: e.drains, Drained: e.drained, Resets: e.resets, Lost: e.lost,
 	}
 }

@@ -79,7 +79,7 @@ func (p *Part) PortLevel(router, port, vc int) (credits, flits int) {
 			flits += int(q.length())
 		}
 	}
-	return p.Fabric.outputVC(router, port, vc).credits(p.now), flits
+	return p.creditsAt(p.Fabric.outputVC(router, port, vc)), flits
 }
 
 // Inject puts a flit on the wire from the NIC to its router, at most one per node

@@ -16,6 +16,7 @@ type cut struct {
 	late    uint
 	expose  map[uint64][]socket // by cycle
 	exposed func()              // follows
+	ended   func(*Part)         // is told of a part that has done a cycle, or exchanged
 }
 
 func newCut(cfg Config) (*cut, error) {
@@ -81,7 +82,7 @@ func (c *cut) Busy() bool {
 
 func (c *cut) Step() {
 	for _, s := range c.expose[c.Now()] {
-		if err := c.Expose(s.router, s.port, [2]uint64{16384, 16384}); err != nil {
+		if err := c.Expose(s.router, s.port, waiting(16384, 16384)); err != nil {
 			panic(err)
 		}
 		c.meet()
@@ -92,12 +93,21 @@ func (c *cut) Step() {
 	// Now the one, now the other part is ahead.
 	first := int(c.Now() / c.window)
 	for i := range c.parts {
-		c.Part((first + i) % len(c.parts)).Step()
+		p := c.Part((first + i) % len(c.parts))
+		p.Step()
+		c.tell(p)
 	}
 	if c.Now()%c.window == 0 {
 		for i := range c.parts {
 			c.Part(i).Exchange(c.late)
+			c.tell(c.Part(i))
 		}
+	}
+}
+
+func (c *cut) tell(p *Part) {
+	if c.ended != nil {
+		c.ended(p)
 	}
 }
 

@@ -216,10 +216,13 @@ func (nobody) credit(int, uint8, uint64)       {}
 func (nobody) failed(int, uint64)              {}
 func (nobody) isCut(int, Flit)                 {}
 func (nobody) discarded(int, Flit)             {}
+func (nobody) drains(int, bool)                {}
+func (nobody) closes(int)                      {}
+func (nobody) opens(int)                       {}
 
 // link is a new link that has gone through a history.
-func (h *history) link(p *Part, at [2]socket, patience [2]uint64) *link {
-	l := newLink(at, p.vcs, p.cfg.VCDepth, uint64(p.cfg.LinkCycles-DefaultLinkCycles), patience, nobody{})
+func (h *history) link(p *Part, at [2]socket, set [2]LinkSettings) *link {
+	l := newLink(at, p.vcs, p.cfg.VCDepth, uint64(p.cfg.LinkCycles-DefaultLinkCycles), set, nobody{})
 	l.cycle = h.from
 	for i := range l.ends {
 		e := &l.ends[i]

@@ -106,6 +106,9 @@ func (p *Part) sendOne(id uint32) {
 
 // depart sends the next flits of an output VC that can send.
 func (p *Part) depart(l *outputVC) {
+	if l.part == exactly && p.divert(l) {
+		return
+	}
 	now := p.now
 	q := l.owner
 	if q == nil {
@@ -140,6 +143,10 @@ func (p *Part) depart(l *outputVC) {
 
 // look finds out when an output VC can send next.
 func (p *Part) look(l *outputVC) {
+	if l.part == exactly {
+		p.lookExact(l)
+		return
+	}
 	seen := l.seen()
 	if seen == Forever {
 		l.want, l.next = Forever, Forever
@@ -209,6 +216,8 @@ func (p *Part) credit(l *outputVC, at, n uint64) {
 	case !waits:
 	case l.wire:
 		p.credited = append(p.credited, int32(l.out))
+	case l.part == exactly:
+		p.look(l)
 	case l.want != Forever:
 		l.next = max(l.want, at)
 		p.calendar.Add(l.next, l.out)

@@ -24,13 +24,20 @@ type WireState struct {
 // A WireRegister is one that can be written.
 type WireRegister uint8
 
-// The registers of a wire; Patience is that of the link's end where the wire begins.
+// The registers of a wire; the last two are those of the link's end where the wire begins.
 const (
 	WireErrors WireRegister = iota
 	WireLosses
 	WireSeed
 	WireCtrl
 	LinkPatience
+	LinkCtrl
+)
+
+// The bits of LinkCtrl.
+const (
+	LinkDrain = 1 << iota // what is for a link that has failed for its patience is discarded
+	LinkReset             // the end is reset in this cycle
 )
 
 // An order is a register written; the value counts from a cycle on.
@@ -40,13 +47,16 @@ type order struct {
 	v  uint64
 }
 
-// A word is one beat on a wire, without payload. Numbers count from the start and never wrap.
+// A word is one beat on a wire, without payload. Numbers count from the start of the session and never wrap. A hello's number is
+// that of its end, its ack the one that it has heard.
 type word struct {
 	valid, bad            bool
 	nack, numbered, flits bool
+	hello, up, echoes     bool
 	vc                    uint8
 	flit                  Flit
 	number, ack           uint64
+	heads, words          uint64 // of a hello: accepted since the beginning
 	freed                 [maxVCs]uint64
 }
 
@@ -75,7 +85,7 @@ func stepped(x uint64) uint64 {
 	return x ^ x<<17
 }
 
-// obey does what was ordered for a cycle; patience it returns.
+// obey does what was ordered of the wire itself.
 func (w *wire) obey(o order) {
 	switch o.to {
 	case WireErrors:

@@ -9,14 +9,8 @@ import (
 
 const lineBytes = 64 // a write of the NIC stays in one line
 
-// lands is how long after its address a write is in memory on both sides: the model writes a fragment of RMA when its last burst
-// has left.
-func (w *write) lands() drivers.Cycle {
-	if w.who == blockRMACompleter || w.who == blockRMAAnswers {
-		return w.at + 512
-	}
-	return w.at + 16
-}
+// lands is when a write whose address went out in a cycle is in memory on both sides.
+func (w *write) lands() drivers.Cycle { return w.at + 16 }
 
 // A write is one of the NIC that both sides have shown: what it left in memory must be the same.
 type write struct {

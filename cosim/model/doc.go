@@ -18,9 +18,9 @@
 //     wires, the same words are hit in the same cycles, and all that follows is the same. A wire that nobody has written to costs
 //     nothing; a network whose wires all have been takes about five times as long.
 //
-// It has no waveforms, and its links neither drain nor are reset (LINK_CTRL): that is refused with drivers.ErrNotSupported.
+// It has no waveforms.
 //
-// A link is simulated word by word from the first write to a register of one of its wires on (fabric.Fabric.Expose). If that comes in
+// A link is simulated word by word from the first write to a register of one of its wires, or the first LINK_CTRL.reset of an end, on (fabric.Fabric.Expose). If that comes in
 // the middle of traffic, what is on its way over the link gets there unharmed, and up to eight flits behind it while VELO has the
 // network to itself; the link counts as one that was still. With a trace, or if another wire had been written to before, all is as
 // if it had been simulated so from the start, unless the link had no pause for long: then the words that carry no

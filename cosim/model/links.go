@@ -13,6 +13,9 @@ func (n *network) traceLinks(cfg fabric.Config) {
 		from, out, _ := cfg.Topology.Link(router, port)
 		at := drivers.Cycle(n.f.Now()) + 1
 		index := &seen[(router*ports+port)*vcs+int(vc)]
+		if flit.Head() {
+			*index = 0 // the packet before may have lost its end
+		}
 		n.m.TraceFlit(at, from, drivers.PointLink1+uint8(out-1), vc, flit.Packet(), *index)
 		if *index == 0 && (cfg.Outside == nil || !cfg.Outside(router)) && !n.f.Exposed(router, port) {
 			n.m.TraceFlit(at+drivers.Cycle(cfg.LinkCycles), router, drivers.PointArrive1+uint8(port-1), vc, flit.Packet(), 0)

@@ -29,18 +29,41 @@ func (n *network) Crosses(node, link int) bool { return n.f.Crosses(node, link+1
 // Expose implements nic.Wires.
 func (n *network) Expose(node, link int) error {
 	peer, back, _ := n.topology.Link(node, link+1)
-	return n.f.Expose(node, link+1, [2]uint64{n.m.Patience(node, link), n.m.Patience(peer, back-1)})
+	if n.m.Tracing() { // the link tells of heads when they arrive
+		n.m.Withdraw(drivers.Cycle(n.f.Now()), node, drivers.PointArrive1+uint8(link))
+		n.m.Withdraw(drivers.Cycle(n.f.Now()), peer, drivers.PointArrive1+uint8(back-1))
+	}
+	return n.f.Expose(node, link+1, [2]fabric.LinkSettings{n.settings(node, link), n.settings(peer, back-1)})
+}
+
+func (n *network) settings(node, link int) fabric.LinkSettings {
+	patience, drain := n.m.LinkSettings(node, link)
+	return fabric.LinkSettings{Patience: patience, Drain: drain}
 }
 
 // wireRegisters are those of nic as fabric calls them.
 var wireRegisters = [...]fabric.WireRegister{
 	nic.WireErrors: fabric.WireErrors, nic.WireLosses: fabric.WireLosses, nic.WireSeed: fabric.WireSeed, nic.WireCtrl: fabric.WireCtrl,
-	nic.LinkPatience: fabric.LinkPatience,
+	nic.LinkPatience: fabric.LinkPatience, nic.LinkCtrl: fabric.LinkCtrl,
 }
 
 // Order implements nic.Wires.
 func (n *network) Order(node, link int, to nic.WireRegister, v uint64, from drivers.Cycle) {
+	if to == nic.LinkCtrl {
+		v = linkCtrl(v)
+	}
 	n.f.Order(node, link+1, wireRegisters[to], v, uint64(from))
+}
+
+// linkCtrl is LINK_CTRL as fabric has it.
+func linkCtrl(v uint64) (set uint64) {
+	if v&regs.LinkCtrlDrain != 0 {
+		set |= fabric.LinkDrain
+	}
+	if v&regs.LinkCtrlReset != 0 {
+		set |= fabric.LinkReset
+	}
+	return set
 }
 
 // LinkState implements nic.Wires.

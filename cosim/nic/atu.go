@@ -26,6 +26,7 @@ type atu struct {
 	tables       [regs.ATUTables]atuTable
 	tlb          [tlbEntries]tlbLine
 	filling      tlbLine       // is kept when the read of the table has ended
+	reads        bool          // an entry of a table is to be read
 	missed       drivers.Cycle // when it was not found
 	filled       drivers.Cycle // when the read ends, as far as it is known
 	flushed      drivers.Cycle // the last time, of anything
@@ -72,7 +73,15 @@ func (n *node) translate(a *access) regs.RMAError {
 		n.atu.server.entry, n.atu.filling.valid = a.span.addr, false
 		return regs.RMAErrorDMA
 	}
-	e := n.entry(a.nla.Table(), page, a.span.addr)
+	e, known := n.entry(a.nla.Table(), page, a.span.addr)
+	if !known {
+		return regs.RMAErrorNone // until entryRead
+	}
+	return n.judgeEntry(a, e, t.shift())
+}
+
+// judgeEntry checks an access to a page of a size, and finds its address in memory.
+func (n *node) judgeEntry(a *access, e regs.ATUEntry, shift uint) regs.RMAError {
 	switch {
 	case e.Rights() == regs.ATURightsNone:
 		return regs.RMAErrorTranslation
@@ -81,7 +90,7 @@ func (n *node) translate(a *access) regs.RMAError {
 	case e.Rights()&a.need != a.need:
 		return regs.RMAErrorRights
 	}
-	in := uint64(1)<<t.shift() - 1
+	in := uint64(1)<<shift - 1
 	a.span = span{uint64(e)&^pageMask&^in + a.nla.Offset()&in, uint64(a.n)}
 	if !n.inMemory(a.span) {
 		return regs.RMAErrorDMA
@@ -150,27 +159,31 @@ func (n *node) setsTable() bool {
 	return !op.read && op.off >= regs.ATUBase(0) && op.off <= regs.ATUPages(regs.ATUTables-1) && op.off&0xfff <= regs.ATUPages(0)&0xfff && n.dueAt(op) <= n.p.now
 }
 
-// entry finds a page's translation in the TLB, which does not answer while something is flushed, or reads it. A page that is not
-// mapped is not kept: mapping needs no flush.
-func (n *node) entry(table uint8, page, addr uint64) regs.ATUEntry {
+// entry finds a page's translation in the TLB, which does not answer while something is flushed, or has it read.
+func (n *node) entry(table uint8, page, addr uint64) (e regs.ATUEntry, known bool) {
 	u := &n.atu
 	u.keep()
 	c := &u.tlb[tlbIndex(table, page)]
 	if c.valid && c.table == table && c.page == page && u.flushed != n.p.now && !n.setsTable() {
 		u.hits++
-		return c.translation
+		return c.translation, true
 	}
 	u.misses++
-	u.server.entry = addr
-	e := regs.ATUEntry(getWord(n.dma(span{addr, entryBytes})))
-	u.filling, u.missed, u.filled = tlbLine{e.Rights() != regs.ATURightsNone, table, page, e}, n.p.now, drivers.Forever
-	return e
+	u.server.entry, u.server.shift = addr, u.tables[table].shift()
+	u.filling, u.missed, u.filled = tlbLine{valid: true, table: table, page: page}, n.p.now, drivers.Forever
+	u.reads = true
+	return 0, false
 }
 
-// store writes translated memory; load reads it.
-func (n *node) store(s span, from []byte) {
-	copy(n.dma(s), from)
-	n.written(s)
+// entryRead: the address of a page's entry goes out. A page that is not mapped is not kept: mapping needs no flush.
+func (n *node) entryRead() {
+	u := &n.atu
+	if !u.reads { // memory has not got it
+		return
+	}
+	e := regs.ATUEntry(getWord(n.dma(span{u.server.entry, entryBytes})))
+	u.reads, u.filling.translation = false, e
+	u.filling.valid = u.filling.valid && e.Rights() != regs.ATURightsNone
+	_, a, fault := n.client(u.server.client)
+	*fault = n.judgeEntry(a, e, u.server.shift)
 }
-
-func (n *node) load(s span, to []byte) { copy(to, n.dma(s)) }

@@ -155,7 +155,7 @@ func (r *rma) accessed(upTo drivers.Cycle) (end drivers.Cycle) {
 	for i := range r.begun.n {
 		b := r.begun.at(i)
 		left = max(after(left), b.ready)
-		if b.mem.n > 0 && b.asked <= upTo {
+		if b.reads && b.asked <= upTo {
 			end = max(end, left)
 		}
 	}

@@ -20,6 +20,7 @@ type atuServer struct {
 	looks  drivers.Cycle // when the TLB is looked at, after what is flushed then; 0: it is not
 	reads  drivers.Cycle // when its address goes out; 0: no table is read
 	entry  uint64        // that address
+	shift  uint          // of its page, when it was looked for
 	free   drivers.Cycle // the next client may be picked
 }
 
@@ -59,7 +60,7 @@ func (n *node) serve(now drivers.Cycle) {
 	s, t := &n.atu.server, &n.m.cfg.Timing
 	if s.reads != 0 {
 		s.reads, s.free = 0, drivers.Forever // until translated
-		n.askRead(readATU, now, span{s.entry, entryBytes})
+		n.askRead(readATU, now, span{s.entry, entryBytes}, nil)
 		return
 	}
 	if s.looks == 0 {

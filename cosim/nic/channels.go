@@ -31,11 +31,18 @@ type writeChannel struct {
 	until  drivers.Cycle  // and until when, as far as is known
 }
 
-type burst struct{ addr, quads uint64 }
+type burst struct {
+	addr, quads uint64
+	data        []byte // of a completer: what it writes
+}
 
 // askWrite has a burst enter the write channel at a cycle or later; granted tells when.
 func (n *node) askWrite(writer int, at drivers.Cycle, addr, quads uint64) {
-	n.writes.asks[writer], n.writes.bursts[writer] = at, burst{addr, quads}
+	n.askWriteOf(writer, at, burst{addr: addr, quads: quads})
+}
+
+func (n *node) askWriteOf(writer int, at drivers.Cycle, b burst) {
+	n.writes.asks[writer], n.writes.bursts[writer] = at, b
 	n.wake(unitRMA, at)
 }
 
@@ -110,6 +117,7 @@ func (n *node) leave(now, at drivers.Cycle) {
 	case writeVELO:
 		n.slotLeaves(last)
 	case writeRequests, writeAnswers:
+		n.landings.add(last, &b)
 		if !w.taken {
 			n.sent(now, last-1, w.owner-writeRequests, last)
 		} else {
@@ -146,12 +154,13 @@ type readChannel struct {
 type fetch struct {
 	addr, quads uint64
 	begun       bool
+	into        []byte // what has not been asked for; nil: nobody wants it
 }
 
 // askRead has a span read; fetched tells when it is here.
-func (n *node) askRead(reader int, at drivers.Cycle, s span) {
+func (n *node) askRead(reader int, at drivers.Cycle, s span, into []byte) {
 	c := &n.rma.reads
-	c.asks[reader], c.fetches[reader] = at, fetch{addr: s.addr, quads: (s.addr%8 + s.n + 7) / 8}
+	c.asks[reader], c.fetches[reader] = at, fetch{addr: s.addr, quads: (s.addr%8 + s.n + 7) / 8, into: into}
 	n.wake(unitRMA, at)
 }
 
@@ -171,6 +180,10 @@ func (n *node) grantRead(now drivers.Cycle) {
 	}
 	end := data + drivers.Cycle(quads)
 	c.end, c.free = end, now+1
+	if bytes := min(quads*8-f.addr%8, uint64(len(f.into))); bytes > 0 {
+		copy(f.into, n.dma(span{f.addr, bytes}))
+		f.into = f.into[bytes:]
+	}
 	if f.addr, f.quads = f.addr&^7+quads*8, f.quads-quads; f.quads > 0 {
 		c.asks[i] = now + 1
 	} else {
@@ -200,6 +213,7 @@ func (n *node) fetched(reader int, now, data drivers.Cycle) {
 		n.rma.completer[ofRequests].fetched(now, data)
 	case readATU:
 		n.atu.filled = data - 1 // and judged a cycle later
+		n.entryRead()
 		n.translated(data + 1)
 	}
 }

@@ -113,6 +113,13 @@ func (p *Part) TraceFlit(at drivers.Cycle, node int, point, vc uint8, h uint32, 
 	p.m.pending = append(p.m.pending, e)
 }
 
+// Withdraw takes back what was reported ahead of a point of a node for cycles behind one.
+func (p *Part) Withdraw(behind drivers.Cycle, node int, point uint8) {
+	p.m.pending = slices.DeleteFunc(p.m.pending, func(e drivers.TraceEvent) bool {
+		return e.Cycle > behind && int(e.Node) == node && e.Point == point
+	})
+}
+
 func (m *Machine) trace(at drivers.Cycle, node int, point uint8, data uint64) {
 	if m.sink != nil {
 		m.pending = append(m.pending, drivers.TraceEvent{Cycle: at, Node: uint16(node), Point: point, Data: data})

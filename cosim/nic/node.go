@@ -69,6 +69,7 @@ type node struct {
 	rxCRCErrors uint64
 	shared      bool // RMA has been used, and may want the channel of writes
 	writes      writeChannel
+	landings    landings
 
 	mem      []byte
 	mbox     [regs.VPIDs]mailbox
@@ -231,7 +232,7 @@ func (n *node) check(at drivers.Cycle) {
 // wrongly tells why nobody may have a packet: a link has ended it, or it was led into a NIC that it is not for.
 func (n *node) wrongly(p *Packet) regs.DropReason {
 	switch {
-	case p.cut:
+	case p.cut.Load():
 		return regs.DropReasonCRC
 	case int(p.Header.DstNode()) != n.id:
 		return regs.DropReasonNoSuchNode

@@ -14,7 +14,7 @@ import (
 // for RMA that is the extension flit and what follows.
 type Packet struct {
 	Header regs.Header
-	cut    bool         // a link has ended it
+	cut    atomic.Bool  // a link has ended it
 	tails  atomic.Int32 // of it that will come to somebody, besides one
 	stamp  stamp        // of the process that asked
 	body   [8 + regs.RMAMTU]byte
@@ -53,8 +53,13 @@ func (p *Packet) ext() regs.RMAExt { return regs.RMAExt(p.quad(0)) }
 func (p *Packet) word() uint64     { return p.quad(1) }
 func (p *Packet) bytes() []byte    { return p.body[8:p.Header.Length()] }
 
+// data is the place for so many bytes behind the extension.
+func (p *Packet) data(n uint64) []byte { return p.body[8 : 8+n] }
+
+func (p *Packet) setExt(ext regs.RMAExt) { binary.LittleEndian.PutUint64(p.body[:], uint64(ext)) }
+
 func (p *Packet) set(ext regs.RMAExt, word uint64) {
-	binary.LittleEndian.PutUint64(p.body[:], uint64(ext))
+	p.setExt(ext)
 	binary.LittleEndian.PutUint64(p.body[8:], word)
 }
 
@@ -95,12 +100,12 @@ func (p *freeList) get() uint32 {
 }
 
 func (p *freeList) put(h uint32) {
-	if packet := p.at(h); packet.cut {
+	if packet := p.at(h); packet.cut.Load() {
 		if packet.tails.Add(-1) >= 0 {
 			return
 		}
 		packet.tails.Store(0)
-		packet.cut = false
+		packet.cut.Store(false)
 	}
 	p.free = append(p.free, h)
 	p.used--

@@ -23,7 +23,7 @@ type answer struct {
 func (n *node) postReg(op regOp) {
 	op.asked, op.at = op.at, max(op.at, n.p.now)
 	if n.mayOrder(&op) {
-		n.touch(op.off)
+		n.touch(&op)
 	}
 	post(&n.regs, op)
 	n.wakeRegs()
@@ -332,7 +332,7 @@ func (n *node) writeReg(now drivers.Cycle, off uint32, i uint8, v uint64) {
 	case regs.MboxCtrl(i), regs.NotiCtrl(i), regs.PDID(i):
 		n.keepStanding(i)
 	}
-	if n.writeRMA(now, off, i, v) || n.writeNVM(now, off, i, v) || n.writeWire(off, i, v) {
+	if n.writeRMA(now, off, i, v) || n.writeNVM(now, off, i, v) || n.writeWire(off, v) {
 		return
 	}
 	m := &n.mbox[i]

@@ -95,7 +95,6 @@ type rma struct {
 	wrong     bool             // some of them, since the beginning, were ended by a link, or not for this node
 	freed     [2]drivers.Cycle // one left
 	completer [2]completer
-	answer    Packet // is made here
 
 	senders  [2]sender // by class
 	notifier notifier
@@ -118,7 +117,7 @@ func (r *rma) pick(now drivers.Cycle) (vpid int) {
 // nextRMA is the first cycle at which the engine does something by itself.
 func (n *node) nextRMA() drivers.Cycle {
 	r := &n.rma
-	t := min(n.commandDue(), r.requestDue(), r.begunDue(), n.atu.server.due(), n.notifyDue(), r.notifier.noticesDue(), r.reads.due(), n.writes.due())
+	t := min(n.commandDue(), r.requestDue(), r.begunDue(), n.atu.server.due(), n.notifyDue(), r.notifier.noticesDue(), r.reads.due(), n.writes.due(), n.landings.due())
 	if r.notifier.pays {
 		t = min(t, r.notifier.spent)
 	}
@@ -168,6 +167,7 @@ func (n *node) stepRMA() {
 	for r.notifier.noticesDue() <= now {
 		n.settleNotices(now)
 	}
+	n.land(now)
 	if t := n.nextRMA(); t != drivers.Forever {
 		n.wake(unitRMA, t)
 	}

@@ -43,6 +43,7 @@ type completer struct {
 // An ending is a packet that was begun.
 type ending struct {
 	packet uint32
+	data   uint32 // of a request that reads: the packet that its bytes come to, and that answers it
 	outcome
 	ready drivers.Cycle // its bytes are read, or the memory has answered
 	lands bool          // ready is not known because the last beat has not reached memory
@@ -215,7 +216,8 @@ func (n *node) beginPacket(now drivers.Cycle, class int) {
 		n.freeBuffer(now, class)
 	case e.answer:
 		e.ready = drivers.Forever
-		n.askRead(readResponder, now+1, e.mem.span)
+		e.data = n.p.packets.get()
+		n.askRead(readResponder, now+1, e.mem.span, n.p.packets.at(e.data).data(e.mem.span.n))
 		n.freeBuffer(now, class)
 	default:
 		e.ready = drivers.Forever
@@ -264,7 +266,7 @@ func (c *completer) fetched(now, data drivers.Cycle) {
 	}
 }
 
-// end counts the oldest packet, and answers it or notifies of it.
+// end answers the oldest packet, or notifies of it.
 func (n *node) end(now drivers.Cycle, class int) {
 	r := &n.rma
 	e := r.completer[class].ends.first()
@@ -272,7 +274,6 @@ func (n *node) end(now drivers.Cycle, class int) {
 		return
 	}
 	p := n.p.packets.at(e.packet)
-	r.rxPackets++
 	m := n.notice(p, &e.outcome, p.Header.DstVPID())
 	m.wanted = e.asks && (p.op().Last() || p.op().Each())
 	if e.responds(class) {
@@ -282,7 +283,7 @@ func (n *node) end(now drivers.Cycle, class int) {
 		if e.fault != regs.RMAErrorNone {
 			m.wanted = true
 			if e.need != 0 {
-				n.failed(&e.mem, e.fault)
+				n.faulted(&e.mem, e.fault)
 			}
 		}
 		if m.wanted {
@@ -293,10 +294,14 @@ func (n *node) end(now drivers.Cycle, class int) {
 	n.endPacket(now, class)
 }
 
-// endPacket lets go of a packet.
+// endPacket counts a packet and lets go of it.
 func (n *node) endPacket(now drivers.Cycle, class int) {
 	c := &n.rma.completer[class]
 	e := c.ends.first()
+	n.rma.rxPackets++
+	if !e.responds(class) && e.fault != regs.RMAErrorNone && e.need != 0 {
+		n.rma.errors++
+	}
 	lock, full := c.locking(), c.ends.n == underWay
 	next := now // one that responds was done with a cycle ago
 	if !e.responds(class) {
@@ -331,12 +336,15 @@ func (n *node) respond(p *Packet, e *ending, m notice) {
 	if !e.answer { // the completer asks for it; the responder has asked before
 		n.rma.senders[ofAnswers].promised++
 	}
+	h := e.data
 	if e.fault != regs.RMAErrorNone {
-		n.answerError(p, &e.outcome)
+		h = n.p.packets.get()
+		n.answerError(n.p.packets.at(h), p, &e.outcome)
 	} else {
-		n.answerRequest(p, &e.outcome)
+		n.answerRequest(n.p.packets.at(h), p, &e.outcome)
 	}
-	n.submit(ofAnswers, job{packet: n.copied(&n.rma.answer), sends: true, note: m})
+	n.p.packets.at(h).pad()
+	n.submit(ofAnswers, job{packet: h, sends: true, note: m})
 }
 
 // locks has the new word of a fetch-compare-and-add written, once; it tells whether that was begun now.
@@ -344,9 +352,7 @@ func (n *node) locks(now drivers.Cycle, e *ending) bool {
 	if e.command != regs.RMACommandFCAA || e.written {
 		return false
 	}
-	var word [4]byte
-	n.load(e.mem.span, word[:])
-	e.old = binary.LittleEndian.Uint32(word[:])
+	e.old = binary.LittleEndian.Uint32(n.p.packets.at(e.data).data(4))
 	lock := regs.RMALock(n.p.packets.at(e.packet).word())
 	if e.success = e.old <= lock.Compare(); !e.success {
 		return false
@@ -359,9 +365,8 @@ func (n *node) locks(now drivers.Cycle, e *ending) bool {
 // lockWritten: the new word enters the write channel.
 func (n *node) lockWritten(now drivers.Cycle) {
 	e := n.rma.completer[ofRequests].ends.first()
-	var word [4]byte
-	binary.LittleEndian.PutUint32(word[:], e.old+regs.RMALock(n.p.packets.at(e.packet).word()).Add())
-	n.store(e.mem.span, word[:])
+	binary.LittleEndian.PutUint32(n.dma(e.mem.span), e.old+regs.RMALock(n.p.packets.at(e.packet).word()).Add())
+	n.written(e.mem.span)
 	e.ready = now + n.m.cfg.Timing.HostWrite
 }
 
@@ -408,33 +413,30 @@ func (n *node) notice(p *Packet, o *outcome, vpid uint8) notice {
 	}}
 }
 
-// reply makes an answer to p with so many bytes behind the header.
-func (n *node) reply(p *Packet, t regs.PacketType, bytes int) *Packet {
+// reply makes a an answer to p with so many bytes behind the header.
+func (n *node) reply(a, p *Packet, t regs.PacketType, bytes int) {
 	h := p.Header
-	a := &n.rma.answer
 	a.Header = regs.HeaderFields{Answer: true, Type: t, Op: h.Op(), Length: uint16(8 + bytes),
 		SrcVPID: h.DstVPID(), SrcNode: uint16(n.id), DstVPID: h.SrcVPID(), DstNode: h.SrcNode()}.Pack()
 	a.stamp = p.stamp
-	return a
 }
 
-func (n *node) answerError(p *Packet, o *outcome) {
+func (n *node) answerError(a, p *Packet, o *outcome) {
 	n.failed(&o.mem, o.fault)
-	a := n.reply(p, regs.PacketTypeRMAError, 8)
+	n.reply(a, p, regs.PacketTypeRMAError, 8)
 	a.set(p.ext(), uint64(regs.RMANotiFields{
 		BytesMinus1: uint32(o.bytes - 1), Unit: o.unit, Command: o.command, Error: o.fault, Last: p.op().Last()}.Pack()))
 }
 
-func (n *node) answerRequest(p *Packet, o *outcome) {
+// answerRequest completes the packet that has the bytes which were read.
+func (n *node) answerRequest(a, p *Packet, o *outcome) {
 	if o.command == regs.RMACommandGet {
-		g := regs.RMAGet(p.word())
-		a := n.reply(p, regs.PacketTypeRMAGetRsp, o.bytes)
-		a.set(regs.RMAExtFields{NLA: g.NLA(), Tag: p.ext().Tag()}.Pack(), 0)
-		n.load(o.mem.span, a.body[8:])
+		n.reply(a, p, regs.PacketTypeRMAGetRsp, o.bytes)
+		a.setExt(regs.RMAExtFields{NLA: regs.RMAGet(p.word()).NLA(), Tag: p.ext().Tag()}.Pack())
 		return
 	}
 	res := regs.RMAResultFields{Old: o.old, Success: o.success, Tag: p.ext().Tag()}
-	a := n.reply(p, regs.PacketTypeRMALockRsp, 8)
+	n.reply(a, p, regs.PacketTypeRMALockRsp, 8)
 	a.set(p.ext(), uint64(res.Pack()))
 }
 

@@ -78,7 +78,7 @@ type fragment struct {
 // begun is a fragment whose bytes are being read, if it has any.
 type begun struct {
 	job   job
-	mem   span // of a put
+	reads bool // of a put
 	asked drivers.Cycle
 	ready drivers.Cycle // it may be sent, if those before it are; Forever: that is not known yet
 }
@@ -168,12 +168,12 @@ func (n *node) beginFragment(now drivers.Cycle) {
 			Error: frag.fault, Last: last, PeerVPID: f.DstVPID, PeerNode: f.DstNode},
 	}}}
 	if b.job.sends {
-		if f.Command == regs.RMACommandPut {
-			b.mem, b.ready = frag.mem.span, drivers.Forever
-			n.askRead(readRequester, now+1-behind, b.mem)
-		}
 		frag.packet.stamp = s
 		b.job.packet = n.copied(&frag.packet)
+		if f.Command == regs.RMACommandPut {
+			b.reads, b.ready = true, drivers.Forever
+			n.askRead(readRequester, now+1-behind, frag.mem.span, n.p.packets.at(b.job.packet).data(frag.mem.span.n))
+		}
 	} else if dead {
 		n.rma.purged++
 		n.faulted(&frag.mem, frag.fault)
@@ -227,11 +227,7 @@ func (n *node) descriptors(vpid uint8) int {
 
 // sendFragment has the oldest fragment sent, or its fault told.
 func (n *node) sendFragment(now drivers.Cycle) {
-	b := n.rma.begun.first()
-	if b.mem.n > 0 {
-		n.load(b.mem, n.p.packets.at(b.job.packet).body[8:])
-	}
-	n.submit(ofRequests, b.job)
+	n.submit(ofRequests, n.rma.begun.first().job)
 	n.rma.begun.drop()
 	n.rma.sent = now
 }

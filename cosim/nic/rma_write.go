@@ -26,7 +26,6 @@ func (n *node) move(now drivers.Cycle, class int) {
 	c := &n.rma.completer[class]
 	w, e := &c.write, c.ends.at(c.ends.n-1)
 	if w.moved == e.bytes {
-		n.store(e.mem.span, n.p.packets.at(e.packet).bytes())
 		if w.lands == drivers.Forever {
 			e.lands = true
 		} else {
@@ -43,7 +42,8 @@ func (n *node) move(now drivers.Cycle, class int) {
 	addr := e.mem.span.addr + uint64(w.moved)
 	w.asked = min(e.bytes-w.moved, lineBytes-int(addr%lineBytes))
 	w.free = drivers.Forever // until moved
-	n.askWrite([...]int{writeRequests, writeAnswers}[class], now, addr, (addr%8+uint64(w.asked)+7)/8)
+	n.askWriteOf([...]int{writeRequests, writeAnswers}[class], now,
+		burst{addr, (addr%8 + uint64(w.asked) + 7) / 8, n.p.packets.at(e.packet).bytes()[w.moved : w.moved+w.asked]})
 }
 
 // answered is when a write is known to be done whose last beat lands in a cycle.

@@ -17,7 +17,7 @@ type Wires interface {
 	Exposed(node, link int) bool
 	Crosses(node, link int) bool
 	Expose(node, link int) error
-	// Order writes a register of an exposed link's wire, whose value counts from a cycle on: two cycles ahead.
+	// Order writes a register of an exposed link's wire or end, whose value counts from a cycle on: two cycles ahead. A reset is in that cycle.
 	Order(node, link int, to WireRegister, v uint64, from drivers.Cycle)
 	// LinkState and WireState are what registers show in the present cycle.
 	LinkState(node, link int) LinkState
@@ -28,30 +28,32 @@ type Wires interface {
 	Lookahead() drivers.Cycle
 }
 
-// A WireRegister is one that can be written; patience is a link's.
+// A WireRegister is one that can be written; the last two are a link's.
 type WireRegister uint8
 
-// The registers of a wire that leaves a node, and LINK_PATIENCE.
+// The registers of a wire that leaves a node, LINK_PATIENCE and LINK_CTRL.
 const (
 	WireErrors WireRegister = iota
 	WireLosses
 	WireSeed
 	WireCtrl
 	LinkPatience
+	LinkCtrl
 	wireRegisters
 )
 
-// LinkState is the page of a link, but for its patience.
+// LinkState is the page of a link, but for what is written there.
 type LinkState struct {
-	Carrier, Dead                                       bool
+	Carrier, Dead, Agreed, Drains                       bool
 	CRCErrors, Retransmissions, Timeouts, Failures, Cut uint64
+	Drained, Resets, Lost                               uint64
 }
 
 // mostLinks of a router, as there are pages.
 const mostLinks = 6
 
 // wireMasks are the bits that registers keep.
-var wireMasks = [wireRegisters]uint64{1<<32 - 1, 1<<32 - 1, 1<<64 - 1, 1, regs.LinkPatienceCycles.Mask()}
+var wireMasks = [wireRegisters]uint64{1<<32 - 1, 1<<32 - 1, 1<<64 - 1, 1, regs.LinkPatienceCycles.Mask(), regs.LinkCtrlDrain}
 
 // besides: the register is not the NIC's but one of the simulation, which answers it a cycle sooner.
 func (n *node) besides(off uint32) bool {
@@ -75,6 +77,8 @@ func wireRegister(off uint32) (to WireRegister, link int, ok bool) {
 		return WireCtrl, link, true
 	case regs.LinkPatience(l):
 		return LinkPatience, link, true
+	case regs.LinkCtrl(l):
+		return LinkCtrl, link, true
 	}
 	return 0, 0, false
 }
@@ -84,12 +88,13 @@ func (n *node) mayOrder(op *regOp) bool {
 	return n.p.wires != nil && !op.read && op.off >= regs.LinkStatus(0) && op.off < regs.WireErrors(0)+mostLinks<<12
 }
 
-// touch has the faults of a wire simulated before one can be ordered. While threads have the parts, a link between two of them
-// belongs to neither.
-func (n *node) touch(off uint32) {
+// touch has a link simulated word by word before a fault can be ordered, or a reset. While threads have the parts, a link between two
+// of them belongs to neither.
+func (n *node) touch(op *regOp) {
+	off := op.off
 	to, link, ok := wireRegister(off)
 	w := n.p.wires
-	if !ok || to == LinkPatience || w.Exposed(n.id, link) {
+	if !ok || to == LinkPatience || to == LinkCtrl && op.v&regs.LinkCtrlReset == 0 || w.Exposed(n.id, link) {
 		return
 	}
 	if connected, _ := n.p.net.Link(n.id, link); !connected {
@@ -119,6 +124,12 @@ func (m *Machine) expose(p *Part, node, link int) error {
 	if err := p.wires.Expose(node, link); err != nil {
 		return err
 	}
+	for i := range m.nodes { // what was announced before, while nobody was told
+		if n := &m.nodes[i]; n.ordered && (p.opened == 0 || n.p == p) {
+			op := n.regs.first()
+			n.announce(op, n.dueAt(op))
+		}
+	}
 	if p.opened == 0 {
 		m.cfg.Lookahead = min(m.cfg.Lookahead, p.wires.Lookahead())
 	}
@@ -130,23 +141,28 @@ func (m *Machine) expose(p *Part, node, link int) error {
 func (n *node) announce(op *regOp, done drivers.Cycle) {
 	to, link, ok := wireRegister(op.off)
 	if n.ordered = true; ok && n.p.wires.Exposed(n.id, link) {
-		n.p.wires.Order(n.id, link, to, op.v&wireMasks[to], done+1)
+		v := op.v & wireMasks[to]
+		if to == LinkCtrl {
+			v |= op.v & regs.LinkCtrlReset
+		}
+		n.p.wires.Order(n.id, link, to, v, done+1)
 	}
 }
 
-// writeWire keeps what a register of a wire shows, if the link is built. No link here drains or is reset.
-func (n *node) writeWire(off uint32, i uint8, v uint64) bool {
+// writeWire keeps what a register of a wire or link shows, if the link is built. Where wires cannot fail, no link drains or is reset.
+func (n *node) writeWire(off uint32, v uint64) bool {
 	to, link, ok := wireRegister(off)
 	if !ok {
-		if i >= mostLinks || off != regs.LinkCtrl(i) {
-			return false
-		}
-		if connected, _ := n.p.net.Link(n.id, int(i)); connected && v&(regs.LinkCtrlDrain|regs.LinkCtrlReset) != 0 {
-			n.p.fail(fmt.Errorf("%w: node %d: %s: no link of the model drains or is reset; rtl: has them", drivers.ErrNotSupported, n.id, regs.Describe(off)))
+		return false
+	}
+	connected, built := n.p.net.Link(n.id, link)
+	if to == LinkCtrl && connected && n.p.wires == nil {
+		if v&(regs.LinkCtrlDrain|regs.LinkCtrlReset) != 0 {
+			n.p.fail(fmt.Errorf("%w: node %d: %s: no link of this network drains or is reset; rtl: and model: have such links", drivers.ErrNotSupported, n.id, regs.Describe(off)))
 		}
 		return true
 	}
-	if _, built := n.p.net.Link(n.id, link); built {
+	if built {
 		n.wire[link][to] = v & wireMasks[to]
 	}
 	return true
@@ -167,7 +183,7 @@ func (n *node) readLink(off uint32, i uint8) (uint64, bool) {
 	if !connected {
 		return 0, true
 	}
-	s := LinkState{Carrier: true}
+	s := LinkState{Carrier: true, Agreed: true}
 	if n.p.wires != nil {
 		s = n.p.wires.LinkState(n.id, int(i))
 	}
@@ -190,15 +206,21 @@ func (n *node) readLink(off uint32, i uint8) (uint64, bool) {
 		return s.Failures, true
 	case regs.LinkCut(i):
 		return s.Cut, true
-	case regs.LinkDrained(i), regs.LinkResets(i), regs.LinkLost(i), regs.LinkCtrl(i):
-		return 0, true
+	case regs.LinkDrained(i):
+		return s.Drained, true
+	case regs.LinkResets(i):
+		return s.Resets, true
+	case regs.LinkLost(i):
+		return s.Lost, true
 	}
-	v := uint64(regs.LinkStatusConnected | regs.LinkStatusAgreed)
-	if s.Carrier {
-		v |= regs.LinkStatusCarrier
-	}
-	if s.Dead {
-		v |= regs.LinkStatusDead
+	v := uint64(regs.LinkStatusConnected)
+	for _, bit := range [...]struct {
+		is   bool
+		mask uint64
+	}{{s.Carrier, regs.LinkStatusCarrier}, {s.Dead, regs.LinkStatusDead}, {s.Drains, regs.LinkStatusDrains}, {s.Agreed, regs.LinkStatusAgreed}} {
+		if bit.is {
+			v |= bit.mask
+		}
 	}
 	return v, true
 }
@@ -211,10 +233,13 @@ func byChannel(levels [regs.TorusVCs]uint8) (v uint64) {
 	return v
 }
 
-// Patience is that of a node's link.
-func (p *Part) Patience(node, link int) uint64 { return p.nodes[node].wire[link][LinkPatience] }
+// LinkSettings are LINK_PATIENCE and LINK_CTRL.drain of a node's link.
+func (p *Part) LinkSettings(node, link int) (patience uint64, drain bool) {
+	w := &p.nodes[node].wire[link]
+	return w[LinkPatience], w[LinkCtrl] != 0
+}
 
-// LinkFailed: a link of a node lost its carrier or was found dead in a cycle. Of a link between parts it may be told some cycles
+// LinkFailed: a link of a node lost its carrier, was found dead, or lost its session in a cycle. Of a link between parts it may be told some cycles
 // later, when software has cleared the cause since.
 func (p *Part) LinkFailed(node int, at drivers.Cycle) {
 	if n := &p.nodes[node]; at >= n.errorCleared {
@@ -225,6 +250,6 @@ func (p *Part) LinkFailed(node int, at drivers.Cycle) {
 // Cut: a link has ended a packet, which has one tail more from now on: whoever comes to the last of them forgets it.
 func (p *Part) Cut(h uint32) {
 	packet := p.packets.at(h)
-	packet.cut = true
+	packet.cut.Store(true)
 	packet.tails.Add(1)
 }

@@ -91,7 +91,7 @@ module link_rx #(
     if (orphan != '0 || give_up) begin
       for (int v = 0; v < VCS; v++) room[v] = held[v*CNT_W+:CNT_W] != CNT_W'(VC_DEPTH);
       late = (orphan & room) != '0;
-      if (late || (up && !in_valid))
+      if (late || (give_up && up && !in_valid))
         for (int v = VCS - 1; v >= 0; v--)
           if ((late ? orphan[v] : open[v]) && room[v]) begin
             cut    = VCS'(1) << v;
@@ -179,4 +179,9 @@ module link_rx #(
     end
   end
   assign active = in_valid || out_valid || peer_valid || ev_cut;
+
+`ifndef SYNTHESIS
+  always_ff @(posedge clk)
+    if (!rst) assert (!ev_cut || late || give_up) else $error("link_rx %m: a packet is cut whose session goes on");
+`endif
 endmodule
