@@ -78,6 +78,9 @@ func TestConformanceAnywhere(t *testing.T) {
 // TestOverALine runs the conformance cases, and all else that is tagged for it, over the serial line of the RTL: what can be passes there, and what
 // cannot is skipped and says why.
 func TestOverALine(t *testing.T) {
+	if testing.Short() {
+		t.Skip("moves bits for seconds")
+	}
 	if _, err := exec.LookPath("verilator"); err != nil && os.Getenv("CI") == "" {
 		t.Skip("needs verilator: scripts/setup-debian.sh")
 	}
@@ -109,12 +112,14 @@ func TestNetworkOnModel(t *testing.T) {
 	o.Device = "model:"
 	list, err := Select(List(), []string{"network/", "links/", "faults/"})
 	require.NoError(t, err)
+	if testing.Short() {
+		list = slices.DeleteFunc(list, func(x Test) bool { return strings.Contains(x.Name, "soak") })
+	}
 	out, err := Run(context.Background(), list, o)
 	require.NoError(t, err)
 	for _, x := range out {
 		want := Passed
-		switch {
-		case x.Test.Name == "faults/killed": // there is no process to kill
+		if x.Test.Name == "faults/killed" { // there is no process to kill
 			want = Skipped
 		}
 		require.Equal(t, want, x.Status, "%s: %v\nreproduce with: %s", x.Test.Name, x.Err, x.Rerun)

@@ -166,6 +166,9 @@ func portsOf(t *testing.T, pid int) (list []string) {
 
 // A killed simulator is a board that was unplugged; one that stands is a line over which no answer comes; Close ends what waits. Each leaves nothing.
 func TestBoardsAreLost(t *testing.T) {
+	if testing.Short() {
+		t.Skip("waits for lines that stand")
+	}
 	for _, how := range []string{"killed", "closed", "stands"} {
 		t.Run(how, func(t *testing.T) {
 			sys := openBoards(t, fastLine, 2)
