@@ -13,7 +13,7 @@
 //
 // As on model:, Run without a deadline sees that the hardware is quiet some cycles sooner than on rtl:, and the registers of the model's links
 // read as those of wires that break nothing. Faults of wires are refused with drivers.ErrNotSupported, as keys and as
-// registers: a link that repairs itself needs the RTL at both ends, or the model.
+// registers, and so are links that drain or are reset: a link that repairs itself needs the RTL at both ends, or the model.
 //
 // # How the sides meet
 //

@@ -132,14 +132,18 @@ func TestBadFramesFromSimulator(t *testing.T) {
 	}
 }
 
-// Faults of wires are refused, whoever asks for them.
+// Faults of wires are refused, and links that drain or are reset, whoever asks for them.
 func TestFaultsOfWires(t *testing.T) {
 	s := openSystem(t, drivers.Options{})
 	var stop drivers.Stop
-	for _, off := range []uint32{regs.WireErrors(0), regs.WireSeed(3)} {
-		s.PostReg(1, 0, off, 1)
-		require.ErrorIs(t, s.Run(start, &stop), drivers.ErrNotSupported)
+	for _, x := range []struct {
+		off uint32
+		v   uint64
+	}{{regs.WireErrors(0), 1}, {regs.WireSeed(3), 1}, {regs.LinkCtrl(0), regs.LinkCtrlReset}, {regs.LinkCtrl(1), regs.LinkCtrlDrain}} {
+		s.PostReg(1, 0, x.off, x.v)
+		require.ErrorIs(t, s.Run(start, &stop), drivers.ErrNotSupported, regs.Describe(x.off))
 	}
+	s.PostReg(1, 0, regs.LinkCtrl(0), 0)
 	require.NoError(t, s.Run(start, &stop))
 }
 

@@ -127,8 +127,8 @@ func (s *System) PostReg(node int, at drivers.Cycle, off uint32, v uint64) {
 		s.machine.PostReg(node, at, off, v)
 		return
 	}
-	if isWire(off) {
-		s.misuse = cmp.Or(s.misuse, fmt.Errorf("%w: node %d: %s: links to nodes of the model cannot break; use rtl: or model: for faults of wires",
+	if isFault(off, v) {
+		s.misuse = cmp.Or(s.misuse, fmt.Errorf("%w: node %d: %s: links to nodes of the model cannot break, drain or be reset; use rtl: or model: for that",
 			drivers.ErrNotSupported, node, regs.Describe(off)))
 		return
 	}
@@ -149,9 +149,14 @@ func (s *System) PostPIO(node int, at drivers.Cycle, off uint32, line []byte) {
 	s.wake(at + 1)
 }
 
-// isWire: the register is of a wire.
-func isWire(off uint32) bool {
-	return off>>12 >= regs.WireErrors(0)>>12 && off>>12 <= regs.WireErrors(5)>>12
+// isFault: the write is of a wire's register, or has a link drain or be reset.
+func isFault(off uint32, v uint64) bool {
+	const links = 6
+	if wire := off>>12 - regs.WireErrors(0)>>12; wire < links {
+		return true
+	}
+	link := off>>12 - regs.LinkCtrl(0)>>12
+	return link < links && off == regs.LinkCtrl(uint8(link)) && v&(regs.LinkCtrlDrain|regs.LinkCtrlReset) != 0
 }
 
 // PIOTaken counts what needs no entry in a window any more; see drivers.Timed.
