@@ -18,6 +18,21 @@ import (
 	"github.com/sirupsen/logrus"
 )
 
+// A lateError ends a test that takes too long of the time on the wall, which says nothing of what it tests.
+type lateError struct{ after time.Duration }
+
+func (e *lateError) Error() string {
+	return fmt.Sprintf("no verdict within %v of wall time; raise --timeout if the machine is slow", e.after)
+}
+
+// whyAgain says what it means that a test passed which has failed before.
+func whyAgain(err error) string {
+	if late := (*lateError)(nil); errors.As(err, &late) {
+		return "the time was too short for this machine as it was"
+	}
+	return "the test, the tool or the machine is not deterministic"
+}
+
 // logged is a line per run of a test.
 var logged = logrus.WithField("layer", "regress")
 
@@ -55,7 +70,7 @@ func (r *runner) one(ctx context.Context, out *Outcome) error {
 		out.Runs, out.Real = retry.Runs, retry.Real
 		if retry.Status == Passed {
 			out.Status = Flaky
-			out.Err = fmt.Errorf("%w\n(run %d with the same seed passed: the test, the tool or the machine is not deterministic)", out.Err, out.Runs)
+			out.Err = fmt.Errorf("%w\n(run %d with the same seed passed: %s)", out.Err, out.Runs, whyAgain(out.Err))
 			return nil
 		}
 	}
@@ -101,7 +116,7 @@ func (r *runner) withWaves(ctx context.Context, out *Outcome) (again bool, err e
 	}
 	out.Err, out.Status, out.Simulated, out.Note = first.Err, first.Status, first.Simulated, first.Note
 	if again {
-		out.Err = fmt.Errorf("%w\n(repeated with waves it passed: the run is not deterministic)", out.Err)
+		out.Err = fmt.Errorf("%w\n(repeated with waves it passed: %s)", out.Err, whyAgain(out.Err))
 	}
 	out.keepWaves(file, t.wavesErr)
 	return again, nil
@@ -160,7 +175,7 @@ func (r *runner) attempt(ctx context.Context, out *Outcome, how try) (*T, error)
 	test, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	late := time.AfterFunc(r.o.Timeout, func() {
-		cancel(fmt.Errorf("no verdict within %v of wall time; raise --timeout if the machine is slow", r.o.Timeout))
+		cancel(&lateError{r.o.Timeout})
 	})
 	defer late.Stop()
 	device := out.Device

@@ -294,6 +294,21 @@ func TestTimeoutSaysSo(t *testing.T) {
 	}}}, o)
 	require.NoError(t, err)
 	require.ErrorContains(t, out[0].Err, "no verdict within 50ms")
+
+	// One that has the time when it is repeated is not called indeterministic.
+	o.NoWaves, o.Device = false, "model:"
+	runs := 0
+	out, err = Run(context.Background(), []Test{{Name: "x/sometimes", Run: func(t *T) error {
+		if runs++; runs > 1 {
+			return nil
+		}
+		<-t.Ctx.Done()
+		return t.Ctx.Err()
+	}}}, o)
+	require.NoError(t, err)
+	require.Equal(t, Flaky, out[0].Status)
+	require.ErrorContains(t, out[0].Err, "the time was too short")
+	require.NotContains(t, out[0].Err.Error(), "deterministic")
 }
 
 // TestPlan: what is built beforehand is what the tests open, each machine once.

@@ -62,7 +62,7 @@ to a new folder with results.xml (JUnit), report.html and one folder per test.
 	fs.BoolVar(&o.FailFast, "fail-fast", false, "stop at the first failure")
 	fs.BoolVar(&o.NoWaves, "no-waves", false, "do not repeat failures with waveforms")
 	fs.IntSliceVar(&o.WavesNodes, "waves-node", nil, "nodes that those waveforms show the inside of (default: all)")
-	fs.DurationVar(&o.Timeout, "timeout", 5*time.Minute, "real time of one test (with --coverage three times as much, unless given)")
+	fs.DurationVar(&o.Timeout, "timeout", 5*time.Minute, "real time of one test (with --coverage six times as much, unless given)")
 	fs.DurationVar(&o.Shrink, "shrink", time.Minute, "real time to look for a smaller workload that fails alike, once for each kind of failure; 0: none")
 	fs.StringVarP(&o.Dir, "output", "o", "", "folder for logs and results (default: a new one in nicloop-out)")
 	f.add(fs)
@@ -96,8 +96,8 @@ to a new folder with results.xml (JUnit), report.html and one folder per test.
 	return cmd
 }
 
-// countingTakes is how many times as long a simulator takes that counts what it sees, about.
-const countingTakes = 3
+// countingTakes is how many times as long a test may take that is counted. The simulator itself takes some 40 times as long.
+const countingTakes = 6
 
 // addSeeds adds the flag for several seeds, which had another name once.
 func addSeeds(fs *pflag.FlagSet, o *regress.Options) {
