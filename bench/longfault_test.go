@@ -164,7 +164,10 @@ func (f *inNode) faulty(r *host.Rank, at, page, n int) error {
 
 // TestGrowingSlices: registrations that have to wait until the NIC has forgotten others do.
 func TestGrowingSlices(t *testing.T) {
-	const n = 400 << 10
+	n := 400 << 10
+	if testing.Short() {
+		n = 100 << 10
+	}
 	for _, p := range protocols {
 		c := pair(p, n)
 		c.buffers = 1

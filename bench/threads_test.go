@@ -61,6 +61,9 @@ func flapping(sys drivers.Timed) error {
 
 // TestThreads: the same bytes on one thread and on two, between which and one it goes to and fro.
 func TestThreads(t *testing.T) {
+	if testing.Short() {
+		t.Skip("runs everything several times")
+	}
 	// What short tests do of it: one of each kind of traffic, link and end.
 	shortThreads := []string{"alltoall", "torus", "full mailbox", "rget", "chunked", "slow memory", "links in error", "links that fail", "hang", "limit"}
 	on := func(workload string, nodes, procs int, change func(*Config)) Config {

@@ -102,6 +102,9 @@ func clean(t *testing.T, dir string) {
 }
 
 func TestFinds(t *testing.T) {
+	if testing.Short() {
+		t.Skip("bisects several times")
+	}
 	t.Setenv("TMPDIR", t.TempDir())
 	ok := [2]int{0, 100}
 	for _, c := range []struct {

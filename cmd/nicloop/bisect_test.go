@@ -29,6 +29,9 @@ func main() {
 
 // TestBisect: from where the test passed last, by the memory of runs, to the commit that broke it.
 func TestBisect(t *testing.T) {
+	if testing.Short() {
+		t.Skip("bench/bisect has a short one")
+	}
 	dir := t.TempDir()
 	t.Chdir(dir)
 	git := func(args ...string) string {

@@ -87,6 +87,9 @@ func sendsNothing(t *testing.T, o Options, state []byte, from, p int) bool {
 
 // Reduced or in full, worlds of all shapes have the same verdict, with each mistake and without.
 func TestReducedInManyWorlds(t *testing.T) {
+	if testing.Short() {
+		t.Skip("explores many worlds twice")
+	}
 	r := rand.New(rand.NewPCG(*muteSeed, 1))
 	verdicts, saved := map[Verdict]int{}, 0
 	for range *muteWorlds {

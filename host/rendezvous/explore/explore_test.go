@@ -43,6 +43,9 @@ func TestPlantsAreFound(t *testing.T) {
 
 // How many goroutines expand states changes nothing, neither of proofs nor of counterexamples.
 func TestJobsChangeNothing(t *testing.T) {
+	if testing.Short() {
+		t.Skip("explores everything twice")
+	}
 	worlds := append(Suite(1), Planted()...)
 	for _, w := range worlds {
 		one := run(t, w)
