@@ -31,8 +31,7 @@ var fig19Groups = []string{"first quarter", "second quarter", "upper half"}
 func measureFig19(ctx context.Context, e *Env) (*Table, error) {
 	t := &Table{Columns: []string{"operation", "phase", "active", "ranks", "credits (mean)", "least", "most"}}
 	w := e.use(cluster1024[e.Scale])
-	c := bench.Default("")
-	c.Device, c.Nodes, c.Procs, c.Seed, c.Building = e.device(w), w.nodes, w.procs, e.Seed, e.Building
+	c := e.on(w, "")
 	c.Velo = velo.Config{Flow: velo.Dynamic, Slots: 30, CreditSlots: 2}
 	c.Sizes = []int{2048}
 	e.runs = 1

@@ -1,10 +1,6 @@
 package reproduce
 
-import (
-	"fmt"
-
-	"github.com/nicloop/nicloop/drivers"
-)
+import "github.com/nicloop/nicloop/drivers"
 
 // Machine is what the experiments on a device are measured on.
 type Machine string
@@ -36,12 +32,4 @@ func (m Machine) suffix() string {
 		return "-papers-machine"
 	}
 	return ""
-}
-
-// text says what the machine is.
-func (m Machine) text() string {
-	if m == PaperMachine {
-		return fmt.Sprintf("the paper's, as ours but that memory takes %v for a mailbox slot", paperSlotTime)
-	}
-	return "ours"
 }

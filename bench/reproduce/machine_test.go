@@ -42,3 +42,17 @@ func TestMachinesHaveRunsOfTheirOwn(t *testing.T) {
 	require.NotEqual(t, ours, papers)
 	require.NotEqual(t, fcFig4.Name(Env{Device: "model:", Machine: OurMachine}), fcFig4.Name(Env{Device: "model:", Machine: PaperMachine}))
 }
+
+// TestMachineIsMeasured: an experiment that makes its run itself makes it on the machine that its report names.
+func TestMachineIsMeasured(t *testing.T) {
+	var tables []*Table
+	for _, m := range Machines() {
+		e := Env{Device: "ideal:", Machine: m, Scale: Small, Seed: 1, Jobs: 1, Cores: 1}
+		require.Equal(t, m.slotTime(), e.on(world{nodes: 2, procs: 1}, "pingpong").SlotTime)
+		rep, err := fcFig19.Run(t.Context(), e)
+		require.NoError(t, err)
+		require.Equal(t, m, rep.Machine)
+		tables = append(tables, rep.Table)
+	}
+	require.NotEqual(t, tables[0].Rows, tables[1].Rows, "nicloop reproduce fc-fig19 --machine both --scale small --device ideal:")
+}

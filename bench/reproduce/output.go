@@ -50,7 +50,7 @@ func (rep *Report) Print(w io.Writer) {
 	default:
 		fmt.Fprintf(w, "runs on: %s, %s, seed %d\n", rep.Device, strings.Join(rep.Worlds, "; "), rep.Seed)
 		if rep.Machine == PaperMachine {
-			fmt.Fprintln(w, "machine: "+rep.Machine.text())
+			fmt.Fprintf(w, "machine: the paper's, as ours but that memory takes %v for a mailbox slot\n", paperSlotTime)
 		}
 	}
 	if rep.Runs > 0 {

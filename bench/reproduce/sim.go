@@ -143,13 +143,19 @@ func (e *Env) once(ctx context.Context, r run, step func(done, of int)) (sample,
 	return sample{time: t.Rows[0].Avg, flow: t.Flow, slots: r.slots}, t.Stalled, nil
 }
 
+// on is what every run of a world has: its device, on the machine that is asked for.
+func (e *Env) on(w world, workload string) bench.Config {
+	c := bench.Default(workload)
+	c.Device, c.SlotTime, c.Seed, c.Building = e.device(w), e.Machine.slotTime(), e.Seed, e.Building
+	c.Nodes, c.Procs, c.Hosts = w.nodes, w.procs, w.hosts
+	return c
+}
+
 func (e *Env) config(r run) imb.Config {
 	c := imb.Default()
-	c.Run = bench.Default("")
-	c.Run.Device, c.Run.Seed, c.Run.Building = e.device(r.world), e.Seed, e.Building
-	c.Run.Nodes, c.Run.Procs, c.Run.Hosts = r.nodes, r.procs, r.hosts
+	c.Run = e.on(r.world, "")
 	c.Run.Velo = velo.Config{Flow: r.flow, Slots: r.slots, CreditSlots: or(r.credit, 2), Piggyback: r.piggyback}
-	c.Run.Local, c.Run.Threads, c.Run.SlotTime = r.local, e.threads(r), e.Machine.slotTime()
+	c.Run.Local, c.Run.Threads = r.local, e.threads(r)
 	c.Benchmarks, c.Sizes = []string{r.benchmark}, []int{or(r.bytes, 2048)}
 	c.Procs = []int{or(r.active, r.ranks())}
 	c.Iterations, c.Warmup, c.RootShift = r.iterations, r.warmup, or(r.rootShift, 1)

@@ -45,10 +45,10 @@ const (
 
 func measureSpec4(ctx context.Context, e *Env) (*Table, error) {
 	t := &Table{Columns: specColumns}
-	e.sizes = append(e.sizes, "2 nodes x 1 processes")
+	w := e.use(world{nodes: 2, procs: 1})
 	for _, workload := range []string{measureOverlap, measureProgress} {
-		c := bench.Default(workload)
-		c.Device, c.Seed, c.Sizes, c.AlwaysSpeculate, c.Building = e.Device, e.Seed, e.specSizes(), true, e.Building
+		c := e.on(w, workload)
+		c.Sizes, c.AlwaysSpeculate = e.specSizes(), true
 		if e.Scale == Small {
 			c.Iterations = 5
 		}
