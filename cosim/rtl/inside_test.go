@@ -3,6 +3,7 @@ package rtl
 import (
 	"bytes"
 	"context"
+	"fmt"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -12,42 +13,57 @@ import (
 	"github.com/nicloop/nicloop/drivers/regs"
 )
 
-// exchange sends lines to and fro over bad wires and tells where and when it all came to.
-func exchange(t *testing.T, keys string) (now []drivers.Cycle, memory []byte, seen traceSink) {
-	sys := openTimed(t, "rtl:?link_errors=1e-2&link_seed=5"+keys, drivers.Options{Nodes: 2, Trace: &seen, MemoryBytes: 1 << 14})
-	for node := range 2 {
+// seen is where and when it all came to.
+type seen struct {
+	now    []drivers.Cycle
+	memory []byte
+	trace  traceSink
+}
+
+// exchange has pairs of neighbours send lines to and fro over bad wires.
+func exchange(t *testing.T, keys string, nodes, threads int, traced bool) (s seen) {
+	opt := drivers.Options{Nodes: nodes, Threads: threads, MemoryBytes: 1 << 14}
+	if traced {
+		opt.Trace = &s.trace
+	}
+	sys := openTimed(t, "rtl:?link_errors=1e-2&link_seed=5"+keys, opt)
+	for node := range nodes {
 		openMailbox(sys, node, 3, 0x1000, 64)
 	}
 	var stop drivers.Stop
 	require.NoError(t, sys.Run(100, &stop))
 	for i := range 40 {
-		for node := range 2 {
-			send(sys, node, 1-node, 3, bytes.Repeat([]byte{byte(i)}, 1+i))
+		for node := range nodes {
+			send(sys, node, node^1, 3, bytes.Repeat([]byte{byte(i)}, 1+i))
 		}
 		require.NoError(t, sys.Run(sys.Now()+drivers.Cycle(10*i), &stop))
-		now = append(now, stop.Now)
+		s.now = append(s.now, stop.Now)
 	}
 	require.NoError(t, sys.Run(drivers.Forever, &stop))
 	require.True(t, stop.Idle)
-	for node := range 2 {
+	for node := range nodes {
 		v, err := sys.Device(node).ReadReg(regs.MboxWP(3))
 		require.NoError(t, err)
 		require.Equal(t, uint64(40), v)
-		memory = append(memory, sys.Device(node).Memory()...)
+		s.memory = append(s.memory, sys.Device(node).Memory()...)
 	}
-	return append(now, stop.Now), memory, seen
+	s.now = append(s.now, stop.Now)
+	return s
 }
 
-// The real nodes do the same in this process as in their own, to the cycle and the byte.
+// The real nodes do the same in this process as in their own, to the cycle and the byte, on any number of threads.
 func TestInside(t *testing.T) {
 	if err := inside.Supported(); err != nil {
 		t.Skip(err)
 	}
-	now, memory, seen := exchange(t, "")
-	hereNow, hereMemory, hereSeen := exchange(t, "&inside=1")
-	require.Equal(t, now, hereNow)
-	require.True(t, bytes.Equal(memory, hereMemory))
-	require.Equal(t, seen, hereSeen)
+	for _, c := range []struct {
+		nodes, threads int
+		traced         bool
+	}{{2, 1, true}, {8, 2, false}, {8, 2, true}} {
+		t.Run(fmt.Sprintf("nodes=%d/threads=%d/traced=%v", c.nodes, c.threads, c.traced), func(t *testing.T) {
+			require.Equal(t, exchange(t, "", c.nodes, 1, c.traced), exchange(t, "&inside=1", c.nodes, c.threads, c.traced))
+		})
+	}
 }
 
 func TestInsideRefusals(t *testing.T) {
@@ -61,7 +77,7 @@ func TestInsideRefusals(t *testing.T) {
 		r, err := parse("", map[string]string{"inside": "1"}, drivers.Options{Nodes: 2, Threads: 2})
 		require.NoError(t, err)
 		require.True(t, r.cfg.Inside && r.spec.Shared)
-		require.Empty(t, r.cfg.Args, "one thread")
+		require.Equal(t, []string{"--threads", "2"}, r.cfg.Args)
 		require.Equal(t, "rtl:?dims=2x1x1&inside=1", r.uri())
 	}
 }

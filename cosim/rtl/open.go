@@ -163,7 +163,7 @@ func parse(path string, keys map[string]string, opt drivers.Options) (*request, 
 			r.cfg.Args = append(r.cfg.Args, l.flag, strconv.Itoa(l.cycles))
 		}
 	}
-	if opt.Threads > 1 && !r.spec.Shared {
+	if opt.Threads > 1 {
 		r.cfg.Args = append(r.cfg.Args, "--threads", strconv.Itoa(opt.Threads))
 	}
 	if r.cfg.MemoryBytes == 0 {

@@ -2,6 +2,7 @@
 
 #include <linux/futex.h>
 #include <sched.h>
+#include <signal.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -48,8 +49,13 @@ void Trial::next() {
   steps_ = 0;
 }
 
+// A process may have us inside (inside.cpp): its signals are for its own threads, and a thread inherits what is blocked.
 Crew::Crew(uint32_t threads) : alone_(threads <= 1) {
+  sigset_t all, before;
+  sigfillset(&all);
+  pthread_sigmask(SIG_SETMASK, &all, &before);
   for (uint32_t i = 1; i < threads; ++i) others_.emplace_back([this] { loop(); });
+  pthread_sigmask(SIG_SETMASK, &before, nullptr);
 }
 
 Crew::~Crew() {

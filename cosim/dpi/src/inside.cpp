@@ -26,6 +26,25 @@ FILE* stdout = nullptr;
 namespace nicloop {
 namespace {
 
+// Variables of a thread that are to be destroyed at its end keep this object loaded until then: no harm with a crew's threads, which
+// end with their model, but the host's live on. Theirs are destroyed at the model's end, if the thread that closes it has
+// some; another's, which are strings of what a model printed, are lost.
+struct Ending {
+  void (*destroy)(void*);
+  void* variable;
+  Ending* next;
+};
+thread_local bool of_host = false;
+thread_local Ending* endings = nullptr;
+
+void destroy_variables() {
+  while (endings != nullptr) {
+    std::unique_ptr<Ending> first(endings);
+    endings = first->next;
+    first->destroy(first->variable);
+  }
+}
+
 // Gathers the events of an exchange.
 class Gathered final : public Outbox {
  public:
@@ -146,6 +165,7 @@ std::string last_error;
 bool taken = false;
 
 Model* make(int argc, char** argv, const void* welcome, void* memory, int log) {
+  of_host = true;
   auto refuse = [](const std::string& why) -> Model* {
     last_error = why;
     return nullptr;
@@ -157,7 +177,7 @@ Model* make(int argc, char** argv, const void* welcome, void* memory, int log) {
   arguments.shape.torus = NL_TORUS != 0;
   std::string error;
   if (!parse_arguments(argc, argv, &arguments, &error) || !enough_ports(arguments.shape, &error)) return refuse(error);
-  if (arguments.threads != 1 || arguments.checkpoint != 0) return refuse("neither threads nor checkpoints in the host's process");
+  if (arguments.checkpoint != 0) return refuse("no checkpoints in the host's process");
   tee_stdout(log);
   if (stdout == nullptr) return refuse("no memory for the log");
   Welcome w;
@@ -174,6 +194,7 @@ nl_inside* inside_open(int argc, char** argv, const void* welcome, void* memory,
 }
 
 int inside_exchange(nl_inside* model, const uint8_t* message, size_t bytes) {
+  of_host = true;
   Model* m = static_cast<Model*>(model);
   return guarded([&] { return m->exchange(message, bytes); }, [&](const char* why) { return m->died(why); });
 }
@@ -181,12 +202,23 @@ int inside_exchange(nl_inside* model, const uint8_t* message, size_t bytes) {
 void inside_stop(nl_inside* model) { static_cast<Model*>(model)->stop(); }
 
 void inside_close(nl_inside* model) {
+  of_host = true;
   delete static_cast<Model*>(model);
   end_tee();
+  destroy_variables();
 }
 
 }  // namespace
 }  // namespace nicloop
+
+extern "C" int __cxa_thread_atexit_impl(void (*)(void*), void*, void*);
+
+// What the compiler calls for each such variable; of this object alone, as everything that is not exported.
+extern "C" int __cxa_thread_atexit(void (*destroy)(void*), void* variable, void* object) noexcept {
+  if (!nicloop::of_host) return __cxa_thread_atexit_impl(destroy, variable, object);
+  nicloop::endings = new nicloop::Ending{destroy, variable, nicloop::endings};
+  return 0;
+}
 
 extern "C" __attribute__((visibility("default"))) const nl_inside_api nicloop_inside = {
     NL_INSIDE_VERSION, nicloop::inside_open, nicloop::inside_exchange, nicloop::inside_stop, nicloop::inside_close};
