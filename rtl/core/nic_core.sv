@@ -5,6 +5,14 @@
 //   (DMA), AXI-Stream per link and direction (index l = port l + 1, packed; words as in link), level interrupt.
 // Back-pressure: a full mailbox blocks the network; registers and send windows always answer. link_up[l]: a neighbour is connected; it does not change. carrier[l]: the wire works; what
 //   is sent meanwhile waits.
+//
+// RMA's units have a clock, clk_rma, and so has each link with its port of the router, clk_link[l]. They rise with clk, but a simulation
+// may leave out an edge that would change nothing: when ..._rests was high before it and before the four of clk before that, and for a
+// link no word comes and its carrier stays.
+//
+//   clk          _|^|_|^|_|^|_|^|_|^|_|^|_|^|_|^|_
+//   rma_rests    ____/^^^^^^^^^^^^^^^^^^^^^^^^\____   e.g. a flit for the completer
+//   clk_rma      _|^|_|^|_|^|_|^|_|^|_______|^|_|^|_
 module nic_core #(
     parameter int DIM_X    = 2,
     parameter int DIM_Y    = 1,
@@ -20,6 +28,10 @@ module nic_core #(
     localparam int USER_W  = 32 + (8 + VC_W + 2 * $clog2(VCS * VC_DEPTH + 1) + VCS * $clog2(VC_DEPTH + 1) + 31) / 32 * 32  // as in link
 ) (
     input  logic        clk,
+    input  logic        clk_rma,     // see below; on a board both are clk
+    input  logic [LINKS-1:0] clk_link /* verilator split_var */,
+    output logic        rma_rests,
+    output logic [LINKS-1:0] link_rests,
     input  logic        rst,
     input  logic        link_rst,  // of the links: rises with rst, may fall before it, so that they have agreed when the rest starts
     input  logic [11:0] node_id,
@@ -298,7 +310,7 @@ module nic_core #(
   );
 
   nic_rma u_rma (
-      .clk, .rst, .here, .nodes, .stamps, .shut, .restart(ring_restart), .ev_strangers(rma_strangers),
+      .clk, .clk_units(clk_rma), .units_rest, .rst, .here, .nodes, .stamps, .shut, .restart(ring_restart), .ev_strangers(rma_strangers),
       .level_vpid, .level_descriptors, .level_fragments, .ev_stall(ring_stall), .wr_hold, .ring_hold, .ring_overflows,
       .stranger_header(rma_stranger_header), .stranger_pdid(rma_stranger_pdid),
       .put(put[1]), .put_vpid, .put_quad, .put_data, .put_words, .take(take[1]), .line_vpid(line_addr[nicloop_pkg::PIO_SRC_VPID_LSB+:4]),
@@ -332,7 +344,7 @@ module nic_core #(
   );
 
   router #(.PORTS(PORTS), .VC_DEPTH(VC_DEPTH), .DIM_X(DIM_X), .DIM_Y(DIM_Y), .DIM_Z(DIM_Z), .TORUS(TORUS), .SHAPE_INPUT(SHAPE_INPUT)) u_router (
-      .clk, .rst, .shape, .here, .port_up({link_up, 1'b1}), .drain({drains, 1'b0}), .closed({~link_agreed, 1'b0}),
+      .clk, .clk_port({clk_link, clk}), .port_rests, .rst, .shape, .here, .port_up({link_up, 1'b1}), .drain({drains, 1'b0}), .closed({~link_agreed, 1'b0}),
       .rx_valid({rx_valid, in_valid}), .rx_vc({rx_vc, VC_W'(in_vc)}), .rx_head({rx_head, in_head}),
       .rx_tail({rx_tail, in_tail}), .rx_data({rx_data, in_data}), .rx_credit({rx_credit, local_credit}),
       .tx_valid({tx_valid, ej_valid}), .tx_vc({tx_vc, local_vc}), .tx_head({tx_head, ej_head}),
@@ -345,7 +357,7 @@ module nic_core #(
   generate
     for (genvar l = 0; l < LINKS; l++) begin : g_link
       link #(.VCS(VCS), .VC_DEPTH(VC_DEPTH)) u_link (
-          .clk, .rst(link_rst), .restart(restart[l]), .up(link_agreed[l]), .resets(resets[l*32+:32]), .lost(lost[l*32+:32]), .carrier(carrier[l]), .patience(patience[l*nicloop_pkg::LINK_PATIENCE_CYCLES_W+:nicloop_pkg::LINK_PATIENCE_CYCLES_W]),
+          .clk(clk_link[l]), .rst(link_rst), .restart(restart[l]), .up(link_agreed[l]), .resets(resets[l*32+:32]), .lost(lost[l*32+:32]), .carrier(carrier[l]), .patience(patience[l*nicloop_pkg::LINK_PATIENCE_CYCLES_W+:nicloop_pkg::LINK_PATIENCE_CYCLES_W]),
           .tx_valid(tx_valid[l]), .tx_vc(tx_vc[l*VC_W+:VC_W]), .tx_head(tx_head[l]), .tx_tail(tx_tail[l]),
           .tx_data(tx_data[l*64+:64]), .tx_credit(tx_credit[l*VCS+:VCS]),
           .rx_valid(rx_valid[l]), .rx_vc(rx_vc[l*VC_W+:VC_W]), .rx_head(rx_head[l]), .rx_tail(rx_tail[l]),
@@ -366,6 +378,14 @@ module nic_core #(
       .rd_known(link_rd_known), .rd_value(link_value), .wr_addr(x_wr_addr), .wr_data(reg_data[nicloop_pkg::LINK_PATIENCE_CYCLES_W-1:0]), .wr_do(x_wr_do),
       .wr_known(link_wr_known), .wr_writable(link_writable), .patience, .drain, .restart
   );
+
+  // A part rests when nothing in it moves, nothing is handed to it in this cycle and no register is accessed. What
+  // was an answer, an event or a setting a moment ago has its way through registers in the four cycles after.
+  logic             units_rest, quiet;
+  logic [PORTS-1:0] port_rests;  // the local one has no clock of its own
+  assign quiet      = reg_idle && !reg_active && !rst && !link_rst;
+  assign rma_rests  = quiet && units_rest && unit_valid[3:1] == '0 && !put[1] && !take[1];
+  assign link_rests = {LINKS{quiet}} & LINKS'(port_rests >> 1) & link_idle & ~link_active & ~restart;
 
   assign idle   = reg_idle && win_idle && req_idle && comp_idle && rma_idle && ej_idle && !in_valid && router_idle && &link_idle && !mb_busy;
   assign active = reg_active || win_active || req_active || inj_active || |(unit_valid & unit_ready) || comp_active || rma_active || router_active ||

@@ -8,6 +8,8 @@
 //   an answer that notifies.
 module nic_rma (
     input  logic         clk,
+    input  logic         clk_units,     // of all but registers and the way to memory
+    output logic         units_rest,    // nothing is buffered or under way in these
     input  logic         rst,
     input  logic [11:0]  here,
     input  logic [11:0]  nodes,
@@ -145,12 +147,12 @@ module nic_rma (
   logic [3:0]   err_code;
 
   rma_window u_window (
-      .clk, .rst, .put, .put_vpid, .put_quad, .put_data, .put_words, .take, .take_vpid(line_vpid), .full, .window_on, .waiting, .head_vpid,
+      .clk(clk_units), .rst, .put, .put_vpid, .put_quad, .put_data, .put_words, .take, .take_vpid(line_vpid), .full, .window_on, .waiting, .head_vpid,
       .head, .head_dead, .pop, .level(descriptors), .level_vpid, .level_of(level_descriptors), .idle(win_idle), .active(win_active)
   );
 
   rma_requester u_requester (
-      .clk, .rst, .here, .nodes, .waiting, .head_vpid, .head, .head_dead, .stamps, .pop, .ev_purged, .level_vpid,
+      .clk(clk_units), .rst, .here, .nodes, .waiting, .head_vpid, .head, .head_dead, .stamps, .pop, .ev_purged, .level_vpid,
       .level_of(level_fragments),
       .atu_valid(atu_valid[0]), .atu_nla(atu_nla[47:0]), .atu_vpid(atu_vpid[3:0]), .atu_done(atu_done[0]), .atu_error, .atu_addr,
       .fence, .atu_hold(atu_hold[0]),
@@ -164,7 +166,7 @@ module nic_rma (
   assign atu_need[1:0] = 2'b01;
 
   rma_responder u_responder (
-      .clk, .rst, .here, .rma_on, .stamps, .in_valid(in_valid[1]), .in_ready(in_ready[1]), .in_flit(request_flit), .busy(responder_busy),
+      .clk(clk_units), .rst, .here, .rma_on, .stamps, .in_valid(in_valid[1]), .in_ready(in_ready[1]), .in_flit(request_flit), .busy(responder_busy),
       .err_valid, .err_ready, .err_header, .err_ext, .err_stamp, .err_code,
       .atu_valid(atu_valid[1]), .atu_nla(atu_nla[95:48]), .atu_vpid(atu_vpid[7:4]), .atu_need(atu_need[3:2]), .atu_done(atu_done[1]),
       .atu_error, .atu_addr, .fence, .atu_hold(atu_hold[1]),
@@ -182,7 +184,7 @@ module nic_rma (
   );
 
   rma_completer #(.ANSWERS(0)) u_completer (
-      .clk, .rst, .here, .rma_on, .stamps, .in_valid(in_valid[0]), .in_ready(in_ready[0]), .in_flit(request_flit), .busy(completer_busy),
+      .clk(clk_units), .rst, .here, .rma_on, .stamps, .in_valid(in_valid[0]), .in_ready(in_ready[0]), .in_flit(request_flit), .busy(completer_busy),
       .err_valid, .err_ready, .err_header, .err_ext, .err_stamp, .err_code,
       .atu_valid(atu_valid[2]), .atu_nla(atu_nla[143:96]), .atu_vpid(atu_vpid[11:8]), .atu_done(atu_done[2]), .atu_error, .atu_addr,
       .fence, .atu_hold(atu_hold[2]),
@@ -197,7 +199,7 @@ module nic_rma (
 
   /* verilator lint_off PINCONNECTEMPTY */
   rma_completer #(.ANSWERS(1)) u_answers (
-      .clk, .rst, .here, .rma_on, .stamps, .in_valid(in_valid[2]), .in_ready(in_ready[2]), .in_flit(answer_flit), .busy(),
+      .clk(clk_units), .rst, .here, .rma_on, .stamps, .in_valid(in_valid[2]), .in_ready(in_ready[2]), .in_flit(answer_flit), .busy(),
       .err_valid(), .err_ready(1'b0), .err_header(), .err_ext(), .err_stamp(), .err_code(),
       .ev_stranger(), .stranger_header(), .stranger_pdid(),
       .atu_valid(atu_valid[3]), .atu_nla(atu_nla[191:144]), .atu_vpid(atu_vpid[15:12]), .atu_done(atu_done[3]), .atu_error, .atu_addr,
@@ -232,7 +234,7 @@ module nic_rma (
   assign reg_busy = rings_busy;
 
   rma_notifier #(.N(4)) u_notifier (
-      .clk, .rst, .busy(rings_busy), .valid(noti_valid), .vpid(noti_of), .words(noti_words), .stamp(noti_stamp), .stamps,
+      .clk(clk_units), .rst, .busy(rings_busy), .valid(noti_valid), .vpid(noti_of), .words(noti_words), .stamp(noti_stamp), .stamps,
       .done(noti_done), .rma_on, .window_on,
       .m_awvalid(aw_valid[4]), .m_awready(aw_ready[4]), .m_awaddr(aw_addr[4*64+:64]), .m_awlen(aw_len[4*8+:8]), .m_wvalid(w_valid[4]),
       .m_wready(w_ready[4]), .m_wdata(w_data[4*64+:64]), .m_wstrb(w_strb[4*8+:8]), .m_wlast(w_last[4]), .m_bvalid(b_valid[4]),
@@ -248,7 +250,7 @@ module nic_rma (
   logic [3:0]  flush_table, flush_owner;
   logic [23:0] flush_number;
   atu #(.N(4)) u_atu (
-      .clk, .rst, .valid(atu_valid), .nla(atu_nla), .vpid(atu_vpid), .need(atu_need), .done(atu_done), .error(atu_error), .addr(atu_addr),
+      .clk(clk_units), .rst, .valid(atu_valid), .nla(atu_nla), .vpid(atu_vpid), .need(atu_need), .done(atu_done), .error(atu_error), .addr(atu_addr),
       .m_arvalid(ar_valid[2]), .m_arready(ar_ready[2]), .m_araddr(ar_addr[191:128]), .m_rvalid(r_valid[2]), .m_rready(r_ready[2]),
       .m_rdata, .m_rresp, .flush_page, .flush_vpid, .flush_all, .flush_table, .flush_number, .flush_owner,
       .rd_table(rd_addr[15:12]), .rd_base(table_base), .rd_pages(table_pages), .wr_table(wr_addr[15:12]), .wr_data,
@@ -256,7 +258,7 @@ module nic_rma (
   );
   assign ar_len[23:16] = '0;
   atu_commands #(.N(4)) u_commands (
-      .clk, .rst, .put(command_put), .command(wr_data), .done_set, .done_addr, .hold(atu_hold), .fence,
+      .clk(clk_units), .rst, .put(command_put), .command(wr_data), .done_set, .done_addr, .hold(atu_hold), .fence,
       .flush_page, .flush_vpid, .flush_all, .flush_table, .flush_number, .flush_owner,
       .m_awvalid(aw_valid[5]), .m_awready(aw_ready[5]), .m_awaddr(aw_addr[5*64+:64]), .m_awlen(aw_len[5*8+:8]), .m_wvalid(w_valid[5]),
       .m_wready(w_ready[5]), .m_wdata(w_data[5*64+:64]), .m_wstrb(w_strb[5*8+:8]), .m_wlast(w_last[5]), .m_bvalid(b_valid[5]),
@@ -309,6 +311,8 @@ module nic_rma (
   assign error_dst    = stranger ? stranger_header[nicloop_pkg::HEADER_DST_VPID_LSB+:16] : '0;
   assign error_length = stranger ? stranger_header[nicloop_pkg::HEADER_LENGTH_LSB+:10] : '0;
 
+  assign units_rest = win_idle && req_idle && rsp_idle && cmp_idle && ans_idle && awaiting == '0 && !cmd_active && !rings_busy &&
+                      !(win_active || req_active || rsp_active || cmp_active || ans_active || noti_active || atu_active);
   assign idle   = win_idle && req_idle && rsp_idle && cmp_idle && ans_idle && awaiting == '0 && !cmd_active && !rings_busy;
   assign active = win_active || req_active || rsp_active || cmp_active || ans_active || noti_active || atu_active || cmd_active || nvm_active;
 endmodule

@@ -21,6 +21,8 @@ module router #(
     localparam int NODE_W  = nicloop_pkg::HEADER_DST_NODE_W
 ) (
     input  logic                  clk,
+    input  logic [PORTS-1:0]      clk_port /* verilator split_var */,  // of a port's queues and output: see nic_core
+    output logic [PORTS-1:0]      port_rests,  // nothing is in a port's queues or moves through it
     input  logic                  rst,
     input  logic [59:0]           shape,
     input  logic [NODE_W-1:0]     here,
@@ -97,7 +99,7 @@ module router #(
       router_input #(
           .PORT(p), .PORTS(PORTS), .VCS(VCS), .VC_DEPTH(VC_DEPTH), .DIM_X(DIM_X), .DIM_Y(DIM_Y), .DIM_Z(DIM_Z), .TORUS(TORUS), .SHAPE_INPUT(SHAPE_INPUT)
       ) u_input (
-          .clk, .rst, .shape, .here, .port_up, .override(override[p]), .table_port(table_port[p*3+:3]),
+          .clk(clk_port[p]), .rst, .shape, .here, .port_up, .override(override[p]), .table_port(table_port[p*3+:3]),
           .rx_valid(rx_valid[p]), .rx_vc(rx_vc[p*VC_W+:VC_W]), .rx_head(rx_head[p]), .rx_tail(rx_tail[p]),
           .rx_data(rx_data[p*64+:64]), .rx_credit(rx_credit[p*VCS+:VCS]),
           .out_valid(q_valid[p*N+:N]), .out_pop(q_pop[p*N+:N]), .out_tail(q_tail[p*PORTS+:PORTS]),
@@ -118,7 +120,7 @@ module router #(
         end
       end
       router_output #(.PORT(o), .PORTS(PORTS), .LAYERS(LAYERS), .VC_DEPTH(VC_DEPTH)) u_output (
-          .clk, .rst, .wrap(wrap[o]), .drain(drain[o]), .closed(closed[o]), .req, .pop, .tail, .data,
+          .clk(clk_port[o]), .rst, .wrap(wrap[o]), .drain(drain[o]), .closed(closed[o]), .req, .pop, .tail, .data,
           .tx_valid(tx_valid[o]), .tx_vc(tx_vc[o*VC_W+:VC_W]), .tx_head(tx_head[o]), .tx_tail(tx_tail[o]),
           .tx_data(tx_data[o*64+:64]), .tx_credit(tx_credit[o*VCS+:VCS]), .ev_drained(drained[o]),
           .ev_ended(ended[o]), .idle(out_idle[o])
@@ -131,6 +133,11 @@ module router #(
     for (int p = 0; p < PORTS; p++) route_errors = route_errors + 8'(errors[p]);
   end
 
+  generate
+    for (genvar p = 0; p < PORTS; p++) begin : g_rest
+      assign port_rests[p] = in_idle[p] && out_idle[p] && !rx_valid[p] && !tx_valid[p] && g_out[p].req == '0 && rx_credit[p*VCS+:VCS] == '0 && tx_credit[p*VCS+:VCS] == '0;
+    end
+  endgenerate
   assign idle   = &in_idle && &out_idle;
   assign active = |rx_valid || |tx_valid || |q_pop || |rx_credit || |tx_credit;
 

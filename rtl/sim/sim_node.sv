@@ -8,7 +8,7 @@
 //   come from registers: no path leads to them from rx_*, carrier or the host in the same cycle. idle: nothing is
 //   buffered and no AXI transaction is open. active: something moved in this cycle or will move by itself. While
 //   idle is high, active low, nothing pends, no word comes and carrier stays, a clock edge changes nothing but CYCLES, so the clock may
-//   stop; slept says for how many cycles it stood in all.
+//   stop; slept says for how many cycles it stood in all. Parts of the NIC have clocks of their own, which may stop before: see nic_core.
 // Back-pressure: that of nic_core; a word takes no time on the wire.
 module sim_node #(
     parameter int PORTS           = 3,
@@ -20,6 +20,15 @@ module sim_node #(
     localparam int WORD_W         = 64 + 32 + (8 + VC_W + 2 * $clog2(VCS * VC_DEPTH + 1) + VCS * $clog2(VC_DEPTH + 1) + 31) / 32 * 32  // tuser as in link
 ) (
     input  logic                  clk,
+    input  logic                  clk_rma,         // see nic_core
+    input  logic                  clk_link0,       // of as many links as there are
+    input  logic                  clk_link1,
+    input  logic                  clk_link2,
+    input  logic                  clk_link3,
+    input  logic                  clk_link4,
+    input  logic                  clk_link5,
+    output logic                  rma_rests,
+    output logic [LINKS-1:0]      link_rests,
     input  logic                  rst,
     input  logic                  link_rst,        // see nic_core
     input  logic [11:0]           node_id,
@@ -56,6 +65,16 @@ module sim_node #(
   logic [1:0]  dma_bresp, dma_rresp;
   logic        dma_arvalid, dma_arready, dma_rvalid, dma_rready, dma_rlast;
   logic [63:0] dma_araddr, dma_rdata;
+  // A clock in a bit of a vector is seen as one only where the vector is split.
+  /* verilator lint_off UNUSEDSIGNAL */
+  logic [5:0]  clk_links  /* verilator split_var */;
+  /* verilator lint_on UNUSEDSIGNAL */
+  assign clk_links[0] = clk_link0;
+  assign clk_links[1] = clk_link1;
+  assign clk_links[2] = clk_link2;
+  assign clk_links[3] = clk_link3;
+  assign clk_links[4] = clk_link4;
+  assign clk_links[5] = clk_link5;
   logic        host_idle, host_active, nic_idle, nic_active;
 
   // What stands still while a node runs is taken at reset. Verilator evaluates whatever follows from an input again whenever
@@ -108,7 +127,7 @@ module sim_node #(
 
   /* verilator lint_off PINCONNECTEMPTY */
   nic_core #(.PORTS(PORTS), .VC_DEPTH(VC_DEPTH), .TORUS(TORUS), .SHAPE_INPUT(1)) u_nic (
-      .clk, .rst, .link_rst, .node_id(my_id), .shape(my_shape), .slept,
+      .clk, .clk_rma, .clk_link(clk_links[LINKS-1:0]), .rma_rests, .link_rests, .rst, .link_rst, .node_id(my_id), .shape(my_shape), .slept,
       .s_axil_awvalid(axil_awvalid), .s_axil_awready(axil_awready), .s_axil_awaddr(axil_awaddr),
       .s_axil_wvalid(axil_wvalid), .s_axil_wready(axil_wready), .s_axil_wdata(axil_wdata), .s_axil_wstrb(8'hff),
       .s_axil_bvalid(axil_bvalid), .s_axil_bready(1'b1), .s_axil_bresp(axil_bresp),

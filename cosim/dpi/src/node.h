@@ -9,6 +9,7 @@
 #include <cstring>
 #include <string>
 #include <type_traits>
+#include <utility>
 
 #include "Vsim_node.h"
 #include "Vsim_node___024root.h"
@@ -17,16 +18,27 @@
 
 namespace nicloop {
 
-// Verilator 5.006 keeps the clock of the last evaluation under this name. Setting it saves the evaluation at the
-// low clock, in which nothing of this design happens: there is one clock edge, and no latch. Where the name is
+// The parts of a node that have a clock of their own (nic_core.sv), a bit each: RMA's units, then a link with its port of the router.
+#if NL_PORTS == 3
+#define NL_PARTS(DO) DO(0, rma) DO(1, link0) DO(2, link1)
+#elif NL_PORTS == 5
+#define NL_PARTS(DO) DO(0, rma) DO(1, link0) DO(2, link1) DO(3, link2) DO(4, link3)
+#else
+#define NL_PARTS(DO) DO(0, rma) DO(1, link0) DO(2, link1) DO(3, link2) DO(4, link3) DO(5, link4) DO(6, link5)
+#endif
+
+// Verilator 5.006 keeps the clocks of the last evaluation under these names. Setting them saves the evaluation at the
+// low clock, in which nothing of this design happens: clocks rise together, and there is no latch. Where a name is
 // unknown both halves are evaluated.
+#define NL_FORGET(bit, part) , root->__Vtrigrprev__TOP__clk_##part = 0
 template <typename Root>
-auto forget_high(Root* root, int) -> decltype(root->__Vtrigrprev__TOP__clk = 0, true) {
-  root->__Vtrigrprev__TOP__clk = 0;
+auto forget_high(Root* root, int) -> decltype(root->__Vtrigrprev__TOP__clk = 0 NL_PARTS(NL_FORGET), true) {
+  root->__Vtrigrprev__TOP__clk = 0 NL_PARTS(NL_FORGET);
   return true;
 }
 template <typename Root>
 bool forget_high(Root*, long) { return false; }
+#undef NL_FORGET
 
 // cosim/build has the evaluation leave out what follows from the inputs alone when this says that none has changed, if it knows
 // the code that Verilator wrote.
@@ -64,29 +76,44 @@ class VerilatedNode {
   void reset(bool on) {
     set(top_.rst, on);
     set(top_.link_rst, on);
+    awake_ = kAll;
   }
-  void start_links() { set(top_.link_rst, false); }
+  void start_links() {
+    set(top_.link_rst, false);
+    awake_ = kAll;
+  }
   void trace(bool on) { set(top_.trace_on, on); }
   void commands(bool reg, bool pio) {
     set(top_.reg_pending, reg);
     set(top_.pio_pending, pio);
   }
-  void carrier(uint32_t mask) { set(top_.carrier, CData(mask)); }
+  void carrier(uint32_t mask) {
+    set(top_.carrier, CData(mask));
+    awake_ = kAll;
+  }
   void slept(uint64_t cycles) { set(top_.slept, cycles); }
   void rx(uint32_t valid, const void* words) {
     set(top_.rx_valid, CData(valid));
+    awake_ |= valid << 1;
     if (valid == 0) return;
     std::memcpy(&top_.rx_word, words, sizeof top_.rx_word);
     unchanged_ = false;
   }
 
-  void low() { eval(0); }
-  void high() { eval(1); }
+  // All clocks run, so that waves are those of the circuit.
+  void low() { eval(0, 0); }
+  void high() {
+    running();
+    eval(1, kAll);
+  }
   void edge() {
     if (!forget_high(top_.rootp, 0)) low();
-    high();
+    eval(1, running());
   }
-  void settle() { eval(top_.clk); }
+  void settle() {
+    set_unchanged(top_.rootp, false);
+    top_.eval();
+  }
 
   uint32_t tx_valid() const { return top_.tx_valid; }
   uint32_t wire_down() const { return top_.wire_down; }
@@ -105,14 +132,34 @@ class VerilatedNode {
     unchanged_ = unchanged_ && port == value;
     port = value;
   }
-  void eval(bool clock) {
+  // The parts whose clocks rise at the coming edge: those that do not rest or are woken, and for a while after, for what was
+  // asked of the rest of the node by a part that then came to rest, and the other way round.
+  uint32_t running() {
+    awake_ |= ~(top_.rma_rests | uint32_t(top_.link_rests) << 1);
+    uint32_t mask = awake_;
+    for (uint32_t& was : were_awake_) {
+      mask |= was;
+      std::swap(awake_, was);
+    }
+    awake_ = 0;
+    return mask;
+  }
+  void eval(bool clock, uint32_t parts) {
     top_.clk = clock;
+#define NL_CLOCK(bit, part) top_.clk_##part = parts >> bit & 1;
+    NL_PARTS(NL_CLOCK)
+#undef NL_CLOCK
     set_unchanged(top_.rootp, unchanged_);
     top_.eval();
     unchanged_ = true;
   }
 
+  static constexpr uint32_t kAll = (1u << (kLinks + 1)) - 1;
+  static constexpr uint32_t kLinger = 4;
+
   Vsim_node top_;
+  uint32_t awake_ = kAll;             // parts with a reason to run at the coming edge
+  uint32_t were_awake_[kLinger] = {};  // and at those before, the last one first
   bool unchanged_ = false;
 };
 
