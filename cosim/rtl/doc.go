@@ -30,8 +30,8 @@
 // Faults of wires are registers of the simulation (page wire of the description), so
 // they may change at any time; the keys set all wires when the system is opened.
 //
-// With inside=1 results are the same, and an exchange with the model is a call. It takes a program built with cgo; it simulates
-// on one thread, has no checkpoints, and patience and spin mean nothing. A crash of the model is one of this
+// With inside=1 results are the same, and an exchange with the model is a call. It takes a program built with cgo; it
+// has no checkpoints, and patience and spin mean nothing. A crash of the model is one of this
 // process, and so is a wave file that can no longer be written.
 // On one CPU set GOMAXPROCS=2: with one P the runtime spends a fifth of the time watching the call.
 //

@@ -6,7 +6,7 @@
 // Back-pressure: a full mailbox blocks the network; registers and send windows always answer. link_up[l]: a neighbour is connected; it does not change. carrier[l]: the wire works; what
 //   is sent meanwhile waits.
 //
-// RMA's units have a clock, clk_rma, and so has each link with its port of the router, clk_link[l]. They rise with clk, but a simulation
+// RMA's units have a gated clock, clk_rma, and so has each link with its port of the router, clk_link[l]. They rise with clk, but a simulation
 // may leave out an edge that would change nothing: when ..._rests was high before it and before the four of clk before that, and for a
 // link no word comes and its carrier stays.
 //
@@ -379,7 +379,7 @@ module nic_core #(
       .wr_known(link_wr_known), .wr_writable(link_writable), .patience, .drain, .restart
   );
 
-  // A part rests when nothing in it moves, nothing is handed to it in this cycle and no register is accessed. What
+  // It rests when nothing in it moves, nothing is handed to it in this cycle and no register is accessed. What
   // was an answer, an event or a setting a moment ago has its way through registers in the four cycles after.
   logic             units_rest, quiet;
   logic [PORTS-1:0] port_rests;  // the local one has no clock of its own

@@ -8,7 +8,7 @@
 //   come from registers: no path leads to them from rx_*, carrier or the host in the same cycle. idle: nothing is
 //   buffered and no AXI transaction is open. active: something moved in this cycle or will move by itself. While
 //   idle is high, active low, nothing pends, no word comes and carrier stays, a clock edge changes nothing but CYCLES, so the clock may
-//   stop; slept says for how many cycles it stood in all. Parts of the NIC have clocks of their own, which may stop before: see nic_core.
+//   stop; slept says for how many cycles it stood in all. RMA and links have gated clocks, which may stop before: see nic_core.
 // Back-pressure: that of nic_core; a word takes no time on the wire.
 module sim_node #(
     parameter int PORTS           = 3,

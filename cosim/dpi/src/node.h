@@ -18,22 +18,22 @@
 
 namespace nicloop {
 
-// The parts of a node that have a clock of their own (nic_core.sv), a bit each: RMA's units, then a link with its port of the router.
+// What has a gated clock of its own (nic_core.sv), a bit each: RMA's units, then a link with its port of the router.
 #if NL_PORTS == 3
-#define NL_PARTS(DO) DO(0, rma) DO(1, link0) DO(2, link1)
+#define NL_GATED(DO) DO(0, rma) DO(1, link0) DO(2, link1)
 #elif NL_PORTS == 5
-#define NL_PARTS(DO) DO(0, rma) DO(1, link0) DO(2, link1) DO(3, link2) DO(4, link3)
+#define NL_GATED(DO) DO(0, rma) DO(1, link0) DO(2, link1) DO(3, link2) DO(4, link3)
 #else
-#define NL_PARTS(DO) DO(0, rma) DO(1, link0) DO(2, link1) DO(3, link2) DO(4, link3) DO(5, link4) DO(6, link5)
+#define NL_GATED(DO) DO(0, rma) DO(1, link0) DO(2, link1) DO(3, link2) DO(4, link3) DO(5, link4) DO(6, link5)
 #endif
 
 // Verilator 5.006 keeps the clocks of the last evaluation under these names. Setting them saves the evaluation at the
 // low clock, in which nothing of this design happens: clocks rise together, and there is no latch. Where a name is
 // unknown both halves are evaluated.
-#define NL_FORGET(bit, part) , root->__Vtrigrprev__TOP__clk_##part = 0
+#define NL_FORGET(bit, name) , root->__Vtrigrprev__TOP__clk_##name = 0
 template <typename Root>
-auto forget_high(Root* root, int) -> decltype(root->__Vtrigrprev__TOP__clk = 0 NL_PARTS(NL_FORGET), true) {
-  root->__Vtrigrprev__TOP__clk = 0 NL_PARTS(NL_FORGET);
+auto forget_high(Root* root, int) -> decltype(root->__Vtrigrprev__TOP__clk = 0 NL_GATED(NL_FORGET), true) {
+  root->__Vtrigrprev__TOP__clk = 0 NL_GATED(NL_FORGET);
   return true;
 }
 template <typename Root>
@@ -132,8 +132,8 @@ class VerilatedNode {
     unchanged_ = unchanged_ && port == value;
     port = value;
   }
-  // The parts whose clocks rise at the coming edge: those that do not rest or are woken, and for a while after, for what was
-  // asked of the rest of the node by a part that then came to rest, and the other way round.
+  // The gated clocks that rise at the coming edge: of what does not rest or is woken, and for a while after, for what it
+  // told the rest of the node before it came to rest, and the other way round.
   uint32_t running() {
     awake_ |= ~(top_.rma_rests | uint32_t(top_.link_rests) << 1);
     uint32_t mask = awake_;
@@ -144,10 +144,10 @@ class VerilatedNode {
     awake_ = 0;
     return mask;
   }
-  void eval(bool clock, uint32_t parts) {
+  void eval(bool clock, uint32_t gates) {
     top_.clk = clock;
-#define NL_CLOCK(bit, part) top_.clk_##part = parts >> bit & 1;
-    NL_PARTS(NL_CLOCK)
+#define NL_CLOCK(bit, name) top_.clk_##name = gates >> bit & 1;
+    NL_GATED(NL_CLOCK)
 #undef NL_CLOCK
     set_unchanged(top_.rootp, unchanged_);
     top_.eval();
@@ -158,7 +158,7 @@ class VerilatedNode {
   static constexpr uint32_t kLinger = 4;
 
   Vsim_node top_;
-  uint32_t awake_ = kAll;             // parts with a reason to run at the coming edge
+  uint32_t awake_ = kAll;             // gated clocks with a reason to rise at the coming edge
   uint32_t were_awake_[kLinger] = {};  // and at those before, the last one first
   bool unchanged_ = false;
 };

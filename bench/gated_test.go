@@ -1,0 +1,38 @@
+package bench
+
+import (
+	"context"
+	"encoding/json"
+	"path/filepath"
+	"testing"
+
+	_ "github.com/nicloop/nicloop/cosim/rtl"
+	"github.com/nicloop/nicloop/drivers"
+	"github.com/nicloop/nicloop/host"
+	"github.com/stretchr/testify/require"
+)
+
+// TestGatedClocks: clocks of what rests are stopped (rtl/core/nic_core.sv), but run while waves are written. So a run
+// with waves of all of it shows whether one without has left out an edge that counted.
+func TestGatedClocks(t *testing.T) {
+	const seed = 11
+	for _, device := range []string{"rtl:?dims=2x2", "rtl:?dims=2x2&link_errors=1e-3&link_losses=1e-3&link_seed=3"} {
+		for _, rendezvous := range []host.Rendezvous{host.RGET, host.RPUT} {
+			t.Logf("seed %d; go test -run TestGatedClocks ./bench", seed)
+			result := func(waves *drivers.WaveWindow) string {
+				c := Default("random")
+				c.Device, c.Nodes, c.Procs, c.Seed, c.Rendezvous, c.Waves = device, 4, 2, seed, rendezvous, waves
+				c.Sizes, c.Iterations = []int{5000}, 20
+				r, err := Run(context.Background(), c)
+				require.NoError(t, err)
+				text, err := json.Marshal(r)
+				require.NoError(t, err)
+				return string(text)
+			}
+			require.JSONEq(t, result(&drivers.WaveWindow{File: filepath.Join(t.TempDir(), "waves.fst"), To: drivers.Forever}), result(nil), "%s %s", device, rendezvous)
+		}
+		if testing.Short() {
+			return
+		}
+	}
+}
