@@ -1,0 +1,43 @@
+package explore
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+func TestSuite(t *testing.T) {
+	states := 0
+	for _, o := range Suite() {
+		if testing.Short() && len(o.Messages) > 3 {
+			continue
+		}
+		r, err := Run(o)
+		require.NoError(t, err)
+		require.NoError(t, r.Violation, "%v: %v", o, r.Path)
+		require.NotZero(t, r.Ends)
+		states += r.States
+	}
+	t.Logf("%d states", states)
+}
+
+// Every mistake is found, and the same world without it is proved.
+func TestPlantsAreFound(t *testing.T) {
+	for _, o := range Planted() {
+		r, err := Run(o)
+		require.NoError(t, err)
+		require.ErrorIs(t, r.Violation, ErrUnsafe, "%v", o)
+		t.Logf("%s: %v: %v", o.Plant, r.Violation, r.Path)
+		o.Plant = ""
+		r, err = Run(o)
+		require.NoError(t, err)
+		require.NoError(t, r.Violation)
+	}
+}
+
+func TestOptions(t *testing.T) {
+	_, err := Run(Options{Entries: 5})
+	require.Error(t, err)
+	_, err = Run(Options{Entries: 1, Messages: []int{1}})
+	require.Error(t, err)
+}
