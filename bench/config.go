@@ -36,6 +36,8 @@ type Config struct {
 	Outstanding int             `json:"outstanding"`
 	// AlwaysSpeculate has the rendezvous spec go on whatever becomes of its RTRs.
 	AlwaysSpeculate bool `json:"always_speculate,omitempty"`
+	// Reuse has eager messages go by RMA, from buffers that are used often without a copy.
+	Reuse host.Reuse `json:"reuse,omitzero"`
 	// NVM are nodes whose memory is slow to write; Hot is how many ranks send to
 	// each of them when hotspot runs with NVM.
 	NVM []NVM `json:"nvm,omitempty"`
@@ -138,6 +140,9 @@ func (c *Config) Validate() error {
 		if err := n.validate(c.Nodes); err != nil {
 			return err
 		}
+	}
+	if err := c.Reuse.Check(); err != nil {
+		return err
 	}
 	_, err := c.Velo.MailboxSlots(c.Ranks())
 	return err

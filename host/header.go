@@ -31,9 +31,11 @@ type header struct {
 
 // The kinds of messages.
 const (
-	kindEager   uint8 = iota // the message itself
-	kindRTS                  // request to send: a message waits (control follows)
-	kindControl              // about a transfer that has begun (control follows)
+	kindEager       uint8 = iota // the message itself
+	kindRTS                      // request to send: a message waits (control follows)
+	kindControl                  // about a transfer that has begun (control follows)
+	kindRing                     // a message whose bytes go into a ring (reusering.go)
+	kindRingControl              // about rings
 )
 
 const headerMagic = 0x4e // "N"
@@ -50,8 +52,8 @@ func parseHeader(b []byte) (header, error) {
 	if len(b) < HeaderBytes {
 		return header{}, fmt.Errorf("host: first packet of a message has %d bytes, expected at least the %d of its header", len(b), HeaderBytes)
 	}
-	if b[15] != headerMagic || b[14] > kindControl {
-		return header{}, fmt.Errorf("host: message header has magic 0x%x and kind %d, expected 0x%x and 0 to %d", b[15], b[14], headerMagic, kindControl)
+	if b[15] != headerMagic || b[14] > kindRingControl {
+		return header{}, fmt.Errorf("host: message header has magic 0x%x and kind %d, expected 0x%x and 0 to %d", b[15], b[14], headerMagic, kindRingControl)
 	}
 	h := header{
 		tag:    int32(binary.LittleEndian.Uint32(b[0:])),

@@ -133,10 +133,11 @@ func (r *Rank) sendPacket(dst int, o *outbound, q *Request) error {
 // A message is one that has begun to arrive, or whose RTS has. It fills a cache line.
 type message struct {
 	header
-	got  uint32
-	req  *Request // the receive that it matched, or nil
-	data []byte   // of an unexpected message
-	more *extra
+	got   uint32
+	entry int32    // of a ring, where the bytes go
+	req   *Request // the receive that it matched, or nil
+	data  []byte   // of an unexpected message
+	more  *extra
 }
 
 // An extra is what few messages have.
@@ -160,13 +161,16 @@ func (r *Rank) file(from int, b []byte) error {
 		if err != nil {
 			return fmt.Errorf("from rank %d: %w", from, err)
 		}
-		if r.settles && h.kind != kindControl {
+		if r.settles && h.kind != kindControl && h.kind != kindRingControl {
 			return errUnreceived(from)
 		}
 		if h.seq != in.seq {
 			return fmt.Errorf("host: message %d from rank %d, expected %d: lost, doubled or out of order", h.seq, from, in.seq)
 		}
 		in.seq++
+		if h.kind >= kindRing {
+			return r.fileRing(from, h, b[HeaderBytes:])
+		}
 		if h.kind != kindEager {
 			return r.fileControl(from, h, b[HeaderBytes:])
 		}
@@ -252,6 +256,9 @@ func (m *message) store(b []byte) {
 func (r *Rank) bind(q *Request, e match.Envelope, m *message) error {
 	if m.kind == kindRTS {
 		return r.receiveLong(q, int(e.Source), int(m.tag), m.more.rts)
+	}
+	if m.kind == kindRing {
+		return r.bindRing(q, int(e.Source), m)
 	}
 	if int(e.Source) == r.id || r.isLocal(int(e.Source)) {
 		r.takeLocal(q, m, int(e.Source))

@@ -53,6 +53,7 @@ type Rank struct {
 	control uint64       // control packets charged for
 	credit  drivers.Time // bookkeeping of a data packet; 0 without flow control
 	bulk    *bulk        // nil without RMA
+	reuse   *reuser      // nil unless eager messages go by RMA
 	local   *Local       // nil if everything goes through the NIC
 	waiting *Request
 	serving int   // the peer that has credits again and is being sent to, or nobody

@@ -41,6 +41,8 @@ type RMA struct {
 	Choose    rendezvous.Policy
 	// Patience is how long what is refused because the hardware has yet to forget something is asked for again; 0: 10 ms.
 	Patience drivers.Time
+	// Reuse has eager messages go by RMA; all ranks of a world must have the same.
+	Reuse Reuse
 }
 
 // What is refused is asked for again after retry, for patience at most unless RMA says otherwise.
@@ -61,7 +63,9 @@ type bulk struct {
 	hint      uint8
 	ops       []pending
 	event     rma.Event
-	scratch   *rma.Region // where fences read to, the end of the heap
+	scratch   *rma.Region       // where fences read to, the end of the heap
+	reserved  uint64            // bytes in front of it, for Reuse
+	given     map[uint64]uint64 // what Alloc has given, and Free has not taken back
 }
 
 const scratchBytes = heapAlign
@@ -121,7 +125,12 @@ func (r *Rank) UseRMA(c RMA) error {
 	if c.Protocol == Spec {
 		cfg.Speculation = &c.Speculation
 	}
-	r.bulk = &bulk{RMA: c, heap: newHeap(c.HeapBase, c.HeapBytes-scratchBytes), core: rendezvous.New(cfg)}
+	b := &bulk{RMA: c, core: rendezvous.New(cfg)}
+	if err := r.openReuse(c.Reuse, b); err != nil {
+		return err
+	}
+	b.clear()
+	r.bulk = b
 	return nil
 }
 
@@ -135,13 +144,41 @@ func (r *Rank) Alloc(n int) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
+	r.bulk.given[at] = uint64(n)
 	return r.bulk.Memory[at : at+uint64(n) : at+uint64(n)], nil
+}
+
+// clear makes the heap anew.
+func (b *bulk) clear() {
+	b.heap = newHeap(b.HeapBase, b.HeapBytes-scratchBytes-b.reserved)
+	b.given = map[uint64]uint64{}
+}
+
+// Free takes back one buffer that Alloc has given, whole. No request may use it: a send from it that is under way is refused if it is seen.
+func (r *Rank) Free(buf []byte) error {
+	b := r.bulk
+	if b == nil {
+		return nil
+	}
+	at, inside := locate(b.Memory, buf[:min(1, cap(buf))])
+	n, given := b.given[at]
+	switch {
+	case !inside || !given || n != uint64(len(buf)):
+		return fmt.Errorf("%w: %d bytes are given back: expected all of what Alloc gave, once", drivers.ErrConfig, len(buf))
+	case r.reuse != nil && r.reuse.table.Held(at, n):
+		return fmt.Errorf("%w: %d bytes are given back that a send is reading: wait for it first", drivers.ErrConfig, len(buf))
+	}
+	delete(b.given, at)
+	b.heap.free(at, n)
+	r.forgetMemory(at, n)
+	return r.unmapStale()
 }
 
 // FreeAll takes back everything that Alloc has given. No request may be under way.
 func (r *Rank) FreeAll() {
 	if r.bulk != nil {
-		r.bulk.heap = newHeap(r.bulk.HeapBase, r.bulk.HeapBytes-scratchBytes)
+		r.bulk.clear()
+		r.forgetMemory(r.bulk.HeapBase, r.bulk.HeapBytes-scratchBytes-r.bulk.reserved)
 	}
 }
 

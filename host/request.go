@@ -43,6 +43,7 @@ type Request struct {
 	delayed bool
 	held    bool // of an RTS: not to be sent yet
 	void    bool // of an RTS: not to be sent at all
+	put     bool // of a send: its bytes go into a ring
 
 	synchronous bool // of a send: done only when it has matched
 	persistent  bool // made by SendInit, SsendInit or RecvInit
@@ -104,7 +105,11 @@ func (r *Rank) startSend(q *Request) error {
 	case r.isLocal(dst):
 		r.sendLocal(dst, q, q.synchronous)
 		return nil
-	case len(q.buf) > EagerMax || q.synchronous:
+	}
+	if sent, err := r.sendByRing(dst, q); sent || err != nil {
+		return err
+	}
+	if len(q.buf) > EagerMax || q.synchronous {
 		if err := r.glance(q); err != nil {
 			return err
 		}

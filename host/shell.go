@@ -135,6 +135,9 @@ func rightsFor(e *rendezvous.End) rma.Rights {
 // register maps memory; tables that are full may empty themselves, for all ranks of the node share them.
 func (r *Rank) register(at, n uint64, rights rma.Rights) (*rma.Region, error) {
 	r.proc.Spend(r.cost.Register)
+	if err := r.unmapStale(); err != nil {
+		return nil, err
+	}
 	region, err := r.bulk.Port.Register(at, n, rights)
 	if errors.Is(err, rma.ErrTryAgain) || errors.Is(err, rma.ErrTablesFull) {
 		return nil, rendezvous.ErrAgain
@@ -239,20 +242,30 @@ func (r *Rank) operation(a rendezvous.Action) (rma.Handle, error) {
 	case rendezvous.Put:
 		return b.Port.Put(peer, local, remote, a.Bytes, rma.Requester)
 	case rendezvous.Fence:
-		at := b.HeapBase + b.HeapBytes - scratchBytes
-		if b.scratch == nil {
-			region, err := r.register(at, scratchBytes, rma.WriteOnly)
-			if errors.Is(err, rendezvous.ErrAgain) {
-				err = rma.ErrTryAgain
-			}
-			if err != nil {
-				return 0, err
-			}
-			b.scratch = region
+		at, err := r.scratchAt()
+		if err != nil {
+			return 0, err
 		}
-		local = b.scratch.NLA(at)
+		local = at
 	}
 	return b.Port.Get(peer, local, remote, a.Bytes, rma.Completer)
+}
+
+// scratchAt is where fences read to.
+func (r *Rank) scratchAt() (rma.NLA, error) {
+	b := r.bulk
+	at := b.HeapBase + b.HeapBytes - scratchBytes
+	if b.scratch == nil {
+		region, err := r.register(at, scratchBytes, rma.WriteOnly)
+		if errors.Is(err, rendezvous.ErrAgain) {
+			err = rma.ErrTryAgain
+		}
+		if err != nil {
+			return 0, err
+		}
+		b.scratch = region
+	}
+	return b.scratch.NLA(at), nil
 }
 
 // progressRMA takes one notification, if there is one, and asks again for what was refused, if it is
@@ -271,7 +284,11 @@ func (r *Rank) progressRMA() (bool, error) {
 	}
 	if ok {
 		r.proc.Spend(r.cost.Take)
-		r.happened(&b.event)
+		if taken, err := r.reuseHappened(&b.event); err != nil {
+			return true, err
+		} else if !taken {
+			r.happened(&b.event)
+		}
 	}
 	return true, r.drain()
 }

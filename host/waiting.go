@@ -26,6 +26,8 @@ func (r *Rank) Waiting() Waiting {
 		return Waiting{}
 	case q.long != nil && !q.long.end.Waits():
 		return Waiting{For: "rendezvous", Peer: q.long.end.Peer(), Tag: int(q.env.Tag), Sent: q.long.end.Moved(), Of: q.long.end.Bytes(), State: q.long.end.String()}
+	case q.put:
+		return Waiting{For: "rendezvous", Peer: int(q.env.Source), Tag: int(q.env.Tag), Of: len(q.buf), State: "an eager message whose bytes have not left its buffer"}
 	case q.receive:
 		return Waiting{For: "message", Peer: int(q.env.Source), Tag: int(q.env.Tag)}
 	}

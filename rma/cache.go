@@ -145,11 +145,30 @@ func (p *Port) evict() (bool, error) {
 	if r == nil {
 		return false, nil
 	}
+	p.cache.evictees++
+	return true, p.drop(r)
+}
+
+// drop unmaps a region that nobody uses.
+func (p *Port) drop(r *Region) error {
 	r.unlink()
 	p.cache.count--
 	p.cache.bytes -= r.high - r.low
-	p.cache.evictees++
-	return true, p.atu.unmap(p.dev, r.nla)
+	return p.atu.unmap(p.dev, r.nla)
+}
+
+// Forget unmaps what is mapped of [off, off+n) and nobody uses, so that whoever has that memory next has it alone.
+func (p *Port) Forget(off, n uint64) error {
+	for r := p.cache.list.next; r != &p.cache.list; {
+		next := r.next
+		if r.refs == 0 && r.low < off+n && off < r.high {
+			if err := p.drop(r); err != nil {
+				return err
+			}
+		}
+		r = next
+	}
+	return nil
 }
 
 // Release ends one Register. The region stays mapped until its entries are needed.

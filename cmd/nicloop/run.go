@@ -41,6 +41,7 @@ the hardware. The same command gives the same output, byte for byte.`,
   nicloop run hotspot --nodes 16 --nvm 5:1/8 --rendezvous chunked --chunk 512 --outstanding 1,2,4,8
   nicloop run overlap --plot overlap.png                  what either side can compute beside a message, by protocol and size
   nicloop run progress --rendezvous rput --sizes 65536    how far a message comes while one side calls nothing
+  nicloop run pingpong --sizes 1024,8192 --rendezvous rget --reuse adapt   eager by RMA, without a copy from buffers used often
   nicloop run alltoall --nodes 4 --device 'rtl:?link_errors=1e-3'   links repair what wires break
   nicloop run alltoall --device 'mixed:?rtl=5,9&nodes=64' --waves nic.fst   nodes 5 and 9 are RTL, the other 62 the model
   nicloop run alltoall --nodes 64 --waves dump.fst --waves-node 37 --waves-from 20000 --waves-to 21000
@@ -69,6 +70,7 @@ type runFlags struct {
 	progress           string
 	protocol           []string
 	speculate          string
+	reuse              string
 	offset             time.Duration
 	pcap, waves        string
 	record, rendezvous string
@@ -102,6 +104,8 @@ func addRunFlags(cmd *cobra.Command) *runFlags {
 	fs.StringVar(&f.rendezvous, "rendezvous", string(d.Rendezvous), "how messages beyond 2048 bytes travel: rget, rput, chunked or spec (overlap and progress: each)")
 	fs.StringSliceVar(&f.protocol, "protocol", nil, "those of them that overlap and progress compare (default: each)")
 	fs.StringVar(&f.speculate, "speculate", "", "how long spec goes on: adapt stops RTRs to peers that do not use them, always does not (default: adapt; overlap and progress: always)")
+	fs.StringVar(&f.reuse, "reuse", string(host.ReuseOff), "messages of 128 to 9216 bytes go by RMA into a ring of the receiver: off, copy (through an intermediate buffer), or adapt (without a copy from buffers that are used often)")
+	fs.IntVar(&f.c.Reuse.From, "reuse-from", host.ReuseFrom, "the shortest message that does")
 	fs.IntVar(&f.c.Chunk, "chunk", d.Chunk, "bytes of one get of the chunked rendezvous")
 	fs.IntSliceVar(&f.outstanding, "outstanding", []int{d.Outstanding}, "gets under way per rank of the chunked rendezvous; a list for hotspot with --nvm")
 	fs.StringArrayVar(&f.nvm, "nvm", nil, "NODE:NUM/DEN: that node's memory takes long messages at NUM/DEN of line rate; repeatable")
@@ -148,6 +152,14 @@ func (f *runFlags) run(cmd *cobra.Command, workload string) (err error) {
 	}
 	c.Workload, c.Velo.Flow, c.Rendezvous = workload, velo.Flow(f.flow), host.Rendezvous(f.rendezvous)
 	c.Sizes = append(c.Sizes, f.size...)
+	if c.Reuse.Mode = host.ReuseMode(f.reuse); !c.Reuse.On() {
+		if given(cmd, "reuse-from") != "" {
+			return usageError{fmt.Errorf("--reuse-from: nothing goes by RMA before a rendezvous: add --reuse copy or adapt")}
+		}
+		if c.Reuse.Mode == host.ReuseOff {
+			c.Reuse = host.Reuse{}
+		}
+	}
 	if f.limit < 0 || f.limit > longest {
 		return usageError{fmt.Errorf("--limit %v: expected 0 to %v of simulated time", f.limit, longest)}
 	}

@@ -136,6 +136,14 @@ func (r *Receiver[M]) Back() uint64 {
 	return entries
 }
 
+// Check counts the entries of a ring between two ends that nothing is under way between: each is free or about to be given back.
+func Check[M any](s *Sender, r *Receiver[M]) error {
+	if s.state == granted && s.free^r.read != all(s.entries) {
+		return fmt.Errorf("reuse: of %d entries %#x are free and %#x were read: some are lost or doubled", s.entries, s.free, r.read)
+	}
+	return nil
+}
+
 // Clone copies the end, for those who explore what may happen.
 func (r *Receiver[M]) Clone() Receiver[M] {
 	n := *r

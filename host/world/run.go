@@ -161,7 +161,7 @@ func (w *World) checkCredits() error {
 			if s == nil || r == s {
 				continue
 			}
-			if err := velo.CheckPair(s.Endpoint(), r.Endpoint()); err != nil {
+			if err := errors.Join(velo.CheckPair(s.Endpoint(), r.Endpoint()), host.CheckRings(s, r)); err != nil {
 				return err
 			}
 		}

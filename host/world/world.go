@@ -27,6 +27,8 @@ type Config struct {
 	Rendezvous         host.Rendezvous
 	Chunk, Outstanding int
 	AlwaysSpeculate    bool // spec: whatever becomes of its RTRs
+	// Reuse has eager messages go by RMA, as long as host.EagerMax or not; a world that has it has RMA.
+	Reuse host.Reuse
 	// Fence returns when all programs have called it; nil: there is one. See package bootstrap.
 	Fence func(ctx context.Context) error
 	// Watch returns with an error when another program has died, which ends a run, or with nil when ctx ends; nil: nobody tells.
@@ -216,7 +218,7 @@ func (b *rankBuilder) openRMA(r *host.Rank, dev drivers.Device, at Location, m *
 	}
 	return r.UseRMA(host.RMA{
 		Port: port, Peers: b.peers, Memory: dev.Memory(), HeapBase: m.heaps[seat], HeapBytes: uint64(m.heap),
-		Protocol: c.Rendezvous, Chunk: c.Chunk, Outstanding: c.Outstanding, Patience: b.patience,
+		Protocol: c.Rendezvous, Chunk: c.Chunk, Outstanding: c.Outstanding, Patience: b.patience, Reuse: c.Reuse,
 		Speculation: rendezvous.Speculation{Adaptation: rendezvous.Adaptation{Always: c.AlwaysSpeculate}},
 	})
 }

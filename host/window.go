@@ -1,0 +1,244 @@
+package host
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+
+	"github.com/nicloop/nicloop/drivers"
+	"github.com/nicloop/nicloop/host/rendezvous"
+	"github.com/nicloop/nicloop/rma"
+)
+
+// A Window is memory of every rank of a communicator that the others put into and get from, between fences, while its owner calls
+// nothing (REUSE, section 5.3.2). Bytes go as those of eager messages by RMA do: through an intermediate buffer, or from and to the caller's
+// buffer itself if that is used often. Those that are longer than [Reuse].Longest, or lie in no DMA memory, are cut into pieces that fit an
+// intermediate buffer.
+type Window struct {
+	comm    *Comm
+	mine    []byte
+	region  *rma.Region
+	remote  []windowPart
+	touched []bool // put into since the last fence
+	under   int    // operations
+	freed   bool
+}
+
+type windowPart struct{ at, bytes uint64 }
+
+// NewWindow makes a window; mine is what of it lies here, from Alloc, or nothing. All members call it.
+func (c *Comm) NewWindow(mine []byte) (*Window, error) {
+	r := c.rank
+	if r.reuse == nil {
+		return nil, fmt.Errorf("%w: a window in a world whose ranks have no intermediate buffers: set RMA.Reuse", drivers.ErrNotSupported)
+	}
+	if c.context == contextNone {
+		return nil, fmt.Errorf("%w: a window of a group, which has no context for it: make a communicator of it with Dup", drivers.ErrConfig)
+	}
+	w := &Window{comm: c, mine: mine, remote: make([]windowPart, c.size), touched: make([]bool, c.size)}
+	said := make([]byte, 16)
+	if len(mine) > 0 {
+		at, inside := locate(r.bulk.Memory, mine)
+		if !inside {
+			return nil, fmt.Errorf("%w: a window of memory that the hardware does not reach: expected some of Alloc", drivers.ErrConfig)
+		}
+		if err := r.untilRegistered(w, at, uint64(len(mine))); err != nil {
+			return nil, err
+		}
+		binary.LittleEndian.PutUint64(said, uint64(w.region.NLA(at)))
+		binary.LittleEndian.PutUint64(said[8:], uint64(len(mine)))
+	}
+	all := make([]byte, 16*c.size)
+	if err := c.Allgather(said, all); err != nil {
+		return nil, err
+	}
+	for i := range w.remote {
+		w.remote[i] = windowPart{binary.LittleEndian.Uint64(all[16*i:]), binary.LittleEndian.Uint64(all[16*i+8:])}
+	}
+	return w, nil
+}
+
+func (r *Rank) untilRegistered(w *Window, at, n uint64) error {
+	for until := r.proc.Now() + r.bulk.Patience; ; {
+		region, err := r.register(at, n, rma.ReadWrite)
+		if err == nil {
+			w.region = region
+			return nil
+		}
+		if !errors.Is(err, rendezvous.ErrAgain) || r.proc.Now() > until {
+			return err
+		}
+		if err := w.wait(); err != nil {
+			return err
+		}
+	}
+}
+
+// Free gives a window up, behind a fence. All members call it.
+func (w *Window) Free() error {
+	if err := w.Fence(); err != nil {
+		return err
+	}
+	w.freed = true
+	if w.region != nil {
+		w.comm.rank.bulk.Port.Release(w.region)
+	}
+	return nil
+}
+
+// Put begins to write data into the window of a member, at an offset. The data may change, and be seen there, after the next Fence.
+func (w *Window) Put(target, offset int, data []byte) error {
+	return w.move(target, offset, data, true)
+}
+
+// Get begins to read from the window of a member, at an offset. What was read is there after the next Fence.
+func (w *Window) Get(target, offset int, into []byte) error {
+	return w.move(target, offset, into, false)
+}
+
+func (w *Window) check(target, offset, n int) error {
+	switch {
+	case w.freed:
+		return fmt.Errorf("%w: a window that was freed", drivers.ErrConfig)
+	case target < 0 || target >= w.comm.size:
+		return fmt.Errorf("%w: the window of rank %d: expected one below %d", drivers.ErrConfig, target, w.comm.size)
+	case offset < 0 || uint64(offset)+uint64(n) > w.remote[target].bytes:
+		return fmt.Errorf("%w: %d bytes at %d of the window of rank %d, which has %d", drivers.ErrConfig, n, offset, target, w.remote[target].bytes)
+	}
+	return nil
+}
+
+func (w *Window) move(target, offset int, b []byte, put bool) error {
+	if err := w.check(target, offset, len(b)); err != nil {
+		return err
+	}
+	r := w.comm.rank
+	r.enter()
+	r.proc.Spend(r.cost.Start)
+	if target == w.comm.id {
+		r.proc.Spend(r.cost.CopyByte * drivers.Time(len(b)))
+		if put {
+			copy(w.mine[offset:], b)
+		} else {
+			copy(b, w.mine[offset:])
+		}
+		return nil
+	}
+	for len(b) > 0 {
+		n := min(len(b), r.reuse.Longest)
+		if err := w.piece(target, offset, b[:n], put); err != nil {
+			return err
+		}
+		b, offset = b[n:], offset+n
+	}
+	w.touched[target] = w.touched[target] || put
+	return nil
+}
+
+// piece posts what fits an intermediate buffer. While there is none, or no descriptor, it makes progress.
+func (w *Window) piece(target, offset int, b []byte, put bool) error {
+	r := w.comm.rank
+	s, ok, err := r.source(b)
+	for ; !ok && err == nil; s, ok, err = r.source(b) {
+		if err := w.wait(); err != nil {
+			return err
+		}
+	}
+	if err != nil {
+		return err
+	}
+	op := reuseOp{source: s, window: w}
+	if put {
+		r.fill(s, b)
+	} else if !s.held {
+		op.into = b
+	}
+	peer, remote := r.bulk.Peers[w.comm.World(target)], rma.NLA(w.remote[target].at+uint64(offset))
+	for {
+		if put {
+			op.handle, err = r.bulk.Port.Put(peer, s.nla, remote, len(b), rma.Requester)
+		} else {
+			op.handle, err = r.bulk.Port.Get(peer, s.nla, remote, len(b), rma.Completer)
+		}
+		if !errors.Is(err, rma.ErrTryAgain) {
+			break
+		}
+		if err := w.wait(); err != nil {
+			return err
+		}
+	}
+	if err != nil {
+		r.reuse.giveBack(s)
+		return err
+	}
+	r.reuse.count(s)
+	w.posted(op)
+	return nil
+}
+
+func (w *Window) posted(op reuseOp) {
+	u := w.comm.rank.reuse
+	u.ops = append(u.ops, op)
+	w.under++
+}
+
+// wait makes progress until something may have ended. What is refused without anything under way is refused by the tables of the node,
+// and asked for again a little later.
+func (w *Window) wait() error {
+	r := w.comm.rank
+	if len(r.reuse.ops) > 0 {
+		_, err := r.step()
+		return err
+	}
+	r.proc.Spend(retry)
+	r.proc.Sync()
+	_, err := r.progress()
+	return err
+}
+
+// Fence ends all puts and gets that were begun before it, by any member; all call it. A byte is read behind the puts to each member: its answer
+// says that they were written.
+func (w *Window) Fence() error {
+	if w.freed {
+		return fmt.Errorf("%w: a fence of a window that was freed", drivers.ErrConfig)
+	}
+	r := w.comm.rank
+	r.enter()
+	for target, touched := range w.touched {
+		if !touched {
+			continue
+		}
+		w.touched[target] = false
+		if err := w.flush(target); err != nil {
+			return err
+		}
+	}
+	for w.under > 0 {
+		if _, err := r.step(); err != nil {
+			return err
+		}
+	}
+	return w.comm.Barrier()
+}
+
+// flush reads a byte behind the puts to a member, into the end of the heap, which nobody reads.
+func (w *Window) flush(target int) error {
+	r := w.comm.rank
+	b := r.bulk
+	for {
+		at, err := r.scratchAt()
+		if err == nil {
+			var h rma.Handle
+			if h, err = b.Port.Get(b.Peers[w.comm.World(target)], at, rma.NLA(w.remote[target].at), 1, rma.Completer); err == nil {
+				w.posted(reuseOp{handle: h, window: w})
+				return nil
+			}
+		}
+		if !errors.Is(err, rma.ErrTryAgain) {
+			return err
+		}
+		if err := w.wait(); err != nil {
+			return err
+		}
+	}
+}
