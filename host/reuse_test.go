@@ -284,7 +284,7 @@ func TestFreeUnderWay(t *testing.T) {
 
 // Windows: puts and gets, of buffers used once and often, in and outside DMA memory, longer than an intermediate buffer.
 func TestWindow(t *testing.T) {
-	for _, mode := range []ReuseMode{ReuseCopy, ReuseAdapt} {
+	for i, mode := range []ReuseMode{ReuseCopy, ReuseAdapt, ReuseCopy, ReuseAdapt} {
 		p := reusing(mode)
 		p.nodes = 3
 		g := newRig(t, p)
@@ -303,6 +303,9 @@ func TestWindow(t *testing.T) {
 				return err
 			}
 			in := make([]byte, n)
+			if i >= 2 {
+				w.CopyLate()
+			}
 			next, last := (r.ID()+1)%3, (r.ID()+2)%3
 			for k := range rounds {
 				size := []int{1, 100, 4096, 9216, n}[k%5]
@@ -319,6 +322,17 @@ func TestWindow(t *testing.T) {
 					if err := expect(mine[from*n:][:size], k); err != nil {
 						return fmt.Errorf("round %d at %d from %d: %w", k, r.ID(), from, err)
 					}
+				}
+				for piece := range 40 { // more than there are intermediate buffers
+					if err := w.Get(last, last*n+piece*100, in[piece*100:][:100]); err != nil {
+						return err
+					}
+				}
+				if err := w.Fence(); err != nil {
+					return err
+				}
+				if err := expect(in[:min(size, 4000)], k); err != nil {
+					return fmt.Errorf("pieces of round %d: %w", k, err)
 				}
 				for _, b := range [][]byte{in, out} {
 					clear(b)

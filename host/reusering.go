@@ -272,6 +272,15 @@ func (b *bulk) knows(h rma.Handle) bool {
 }
 
 func (r *Rank) reuseDone(op *reuseOp) {
+	if op.into != nil && op.window.late {
+		op.window.copies = append(op.window.copies, *op)
+		return
+	}
+	r.reuseCopied(op)
+}
+
+// reuseCopied ends an operation whose bytes have come.
+func (r *Rank) reuseCopied(op *reuseOp) {
 	u := r.reuse
 	if op.into != nil {
 		r.proc.Spend(r.cost.CopyByte * drivers.Time(len(op.into)))

@@ -122,22 +122,31 @@ func linearScatter(s *schedule, c *Comm, x *call) {
 func binomialScatter(s *schedule, c *Comm, x *call) {
 	v, rank := c.fromRoot(x.root)
 	n := len(x.in)
+	if v == 0 && x.root == 0 && c.rank.reuse != nil { // the blocks lie as they go, in a buffer that may be registered
+		s.scatterDown(c, x.out, n, v, rank)
+		s.copy(x.in, x.out[:n])
+		return
+	}
 	tmp := make([]byte, n*subtree(v, c.size))
-	mask := lowest(v, c.size)
 	if v == 0 {
 		s.copy(tmp, x.out[x.root*n:])
 		s.copy(tmp[(c.size-x.root)*n:], x.out[:x.root*n])
 	} else {
-		s.receive(rank(v-mask), tmp)
+		s.receive(rank(v-lowest(v, c.size)), tmp)
 		s.stop()
 	}
-	for mask /= 2; mask > 0; mask /= 2 {
+	s.scatterDown(c, tmp, n, v, rank)
+	s.copy(x.in, tmp[:n])
+}
+
+// scatterDown sends the blocks of a subtree, of which the first is this rank's, to its children.
+func (s *schedule) scatterDown(c *Comm, blocks []byte, n, v int, rank func(v int) int) {
+	for mask := lowest(v, c.size) / 2; mask > 0; mask /= 2 {
 		if child := v + mask; child < c.size {
-			s.send(rank(child), tmp[mask*n:][:subtree(child, c.size)*n])
+			s.send(rank(child), blocks[mask*n:][:subtree(child, c.size)*n])
 			s.stop()
 		}
 	}
-	s.copy(x.in, tmp[:n])
 }
 
 // subtree is the number of ranks at and below v in the binomial tree of size

@@ -22,6 +22,8 @@ type Window struct {
 	touched []bool // put into since the last fence
 	under   int    // operations
 	freed   bool
+	late    bool
+	copies  []reuseOp // of gets that are over, until the barrier of the fence is under way
 }
 
 type windowPart struct{ at, bytes uint64 }
@@ -73,6 +75,10 @@ func (r *Rank) untilRegistered(w *Window, at, n uint64) error {
 		}
 	}
 }
+
+// CopyLate has a Fence begin its barrier before it copies what gets have brought into intermediate buffers, so that the copies are beside it. That is how the
+// implementation of REUSE does it (section 5.5.1); without it they come first.
+func (w *Window) CopyLate() { w.late = true }
 
 // Free gives a window up, behind a fence. All members call it.
 func (w *Window) Free() error {
@@ -186,6 +192,10 @@ func (w *Window) posted(op reuseOp) {
 // and asked for again a little later.
 func (w *Window) wait() error {
 	r := w.comm.rank
+	if len(w.copies) > 0 { // they have the intermediate buffers
+		w.copy()
+		return nil
+	}
 	if len(r.reuse.ops) > 0 {
 		_, err := r.step()
 		return err
@@ -213,12 +223,29 @@ func (w *Window) Fence() error {
 			return err
 		}
 	}
-	for w.under > 0 {
+	for w.under > len(w.copies) {
 		if _, err := r.step(); err != nil {
 			return err
 		}
 	}
-	return w.comm.Barrier()
+	if len(w.copies) == 0 {
+		return w.comm.Barrier()
+	}
+	q, err := w.comm.Ibarrier()
+	if err != nil {
+		return err
+	}
+	w.copy()
+	_, err = r.Wait(q)
+	return err
+}
+
+// copy does what CopyLate has left.
+func (w *Window) copy() {
+	for i := range w.copies {
+		w.comm.rank.reuseCopied(&w.copies[i])
+	}
+	w.copies = w.copies[:0]
 }
 
 // flush reads a byte behind the puts to a member, into the end of the heap, which nobody reads.
