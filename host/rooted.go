@@ -42,7 +42,7 @@ func binomialBcast(s *schedule, c *Comm, x *call) {
 	for mask /= 2; mask > 0; mask /= 2 {
 		if v+mask < c.size {
 			s.send(rank(v+mask), x.in)
-			s.stop()
+			s.stopUnlessDirect()
 		}
 	}
 }
@@ -144,7 +144,7 @@ func (s *schedule) scatterDown(c *Comm, blocks []byte, n, v int, rank func(v int
 	for mask := lowest(v, c.size) / 2; mask > 0; mask /= 2 {
 		if child := v + mask; child < c.size {
 			s.send(rank(child), blocks[mask*n:][:subtree(child, c.size)*n])
-			s.stop()
+			s.stopUnlessDirect()
 		}
 	}
 }

@@ -48,6 +48,14 @@ func (s *schedule) receive(from int, b []byte) {
 
 func (s *schedule) stop() { s.steps = append(s.steps, step{do: doStop}) }
 
+// stopUnlessDirect is a stop between sends that are eager. Of those without a copy each takes until its bytes have left, beside which the next
+// can begin.
+func (s *schedule) stopUnlessDirect() {
+	if s.comm.rank.reuse == nil {
+		s.stop()
+	}
+}
+
 func (s *schedule) copy(to, from []byte) {
 	s.steps = append(s.steps, step{do: doCopy, b: to, from: from})
 }

@@ -76,8 +76,9 @@ func (r *Rank) untilRegistered(w *Window, at, n uint64) error {
 	}
 }
 
-// CopyLate has a Fence begin its barrier before it copies what gets have brought into intermediate buffers, so that the copies are beside it. That is how the
-// implementation of REUSE does it (section 5.5.1); without it they come first.
+// CopyLate has a Fence say that gets are done before it copies what they brought into intermediate buffers, and wait for all others once more behind that: the
+// copies are beside a message there and back. That is how the implementation of REUSE finalizes gets (section 5.5.1); without it copies come first, and
+// one barrier is enough. All members call it, or none.
 func (w *Window) CopyLate() { w.late = true }
 
 // Free gives a window up, behind a fence. All members call it.
@@ -228,7 +229,7 @@ func (w *Window) Fence() error {
 			return err
 		}
 	}
-	if len(w.copies) == 0 {
+	if !w.late {
 		return w.comm.Barrier()
 	}
 	q, err := w.comm.Ibarrier()
@@ -236,8 +237,10 @@ func (w *Window) Fence() error {
 		return err
 	}
 	w.copy()
-	_, err = r.Wait(q)
-	return err
+	if _, err = r.Wait(q); err != nil {
+		return err
+	}
+	return w.comm.Barrier()
 }
 
 // copy does what CopyLate has left.

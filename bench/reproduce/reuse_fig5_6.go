@@ -1,0 +1,89 @@
+package reproduce
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/nicloop/nicloop/bench/figure"
+	"github.com/nicloop/nicloop/drivers"
+	"github.com/nicloop/nicloop/host"
+)
+
+var reuseFig6 = &Experiment{
+	IDs: []string{"reuse-fig5.6"}, Title: "Eager from buffers that are used 1 to 1,000 times",
+	Paper: "SPEC, section 5.5.1, Figure 5.6 (a)", PaperSize: "2 nodes, 1,000 buffers, buffer i used i times",
+	Thinned: "sizes between 1 KB and 4 KB",
+	measure: measureReuse6, plot: plotReuse6,
+	claims: []claim{
+		{"8 KB, pages of their own: faster, but less than from one buffer", "12.7 of 14 %", func(t *Table) (string, bool) {
+			v, w := t.only("gain (%)", "allocation", ownPages, "bytes", 8<<10), t.only("theory (%)", "allocation", ownPages, "bytes", 8<<10)
+			return fmt.Sprintf("%.1f of %.1f %%", v, w), v > 0 && v < w
+		}},
+		{"8 KB gains most", "maximum at 8 KB", func(t *Table) (string, bool) {
+			v := t.where("allocation", ownPages).values("gain (%)")
+			return fmt.Sprintf("%.1f %%", v[len(v)-1]), slices.Max(v) == v[len(v)-1]
+		}},
+		{"short buffers back to back gain more: their pages are registered already", "evident below a page", func(t *Table) (string, bool) {
+			return apart(t, 1<<10, func(d float64) bool { return d > 1 })
+		}},
+		{"from a page on how they lie makes no difference", "almost vanishes", func(t *Table) (string, bool) {
+			return apart(t, 8<<10, func(d float64) bool { return d < 1 && d > -1 })
+		}},
+	},
+}
+
+// apart is by how many points buffers back to back gain more.
+func apart(t *Table, n int, holds func(float64) bool) (string, bool) {
+	v, w := t.only("gain (%)", "allocation", backToBack, "bytes", n), t.only("gain (%)", "allocation", ownPages, "bytes", n)
+	return fmt.Sprintf("%.1f and %.1f %%", v, w), holds(v - w)
+}
+
+const (
+	ownPages   = "pages of their own"
+	backToBack = "back to back"
+)
+
+var reuse6Columns = []string{"allocation", "bytes", "buffers", "copied (µs)", "adaptive (µs)", "gain (%)", "theory (%)", "without a copy (%)", "registrations"}
+
+func measureReuse6(ctx context.Context, e *Env) (*Table, error) {
+	t := &Table{Columns: reuse6Columns}
+	count := e.spectrumBuffers()
+	var runs []reuseRun
+	for _, allocation := range []string{ownPages, backToBack} {
+		for _, n := range e.spectrumSizes() {
+			for _, mode := range []host.ReuseMode{host.ReuseCopy, host.ReuseAdapt} {
+				runs = append(runs, reuseRun{
+					world: reusePair, mode: mode, bytes: n, arena: (count + 1) * reuseStep(n, allocation == backToBack),
+					body: func(x *reuseRank) (drivers.Time, error) {
+						list, err := x.buffers(count, n, allocation == backToBack)
+						if err != nil {
+							return 0, err
+						}
+						return x.pingpong(0, spectrum(list))
+					},
+				})
+			}
+		}
+	}
+	s, err := e.reuse(ctx, runs)
+	if err != nil {
+		return nil, err
+	}
+	for _, allocation := range []string{ownPages, backToBack} {
+		for _, n := range e.spectrumSizes() {
+			before, after := s[0], s[1]
+			s = s[2:]
+			t.add(allocation, n, count, before.time, after.time, gain(before, after), theory(n, before), after.direct, int(after.pins))
+		}
+	}
+	return t, nil
+}
+
+func plotReuse6(t *Table) []*figure.Figure {
+	f := reuseFigure("Eager from buffers that are used 1 to 1,000 times")
+	for _, allocation := range []string{ownPages, backToBack} {
+		f.Series = append(f.Series, figure.Series{Name: allocation, Points: t.where("allocation", allocation).points("bytes", "gain (%)")})
+	}
+	return []*figure.Figure{f}
+}

@@ -1,0 +1,70 @@
+package reproduce
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/nicloop/nicloop/bench/figure"
+	"github.com/nicloop/nicloop/drivers"
+	"github.com/nicloop/nicloop/host"
+)
+
+var reuseFig8 = &Experiment{
+	IDs: []string{"reuse-fig5.8"}, Title: "Put and get of buffers that are used 1 to 1,000 times",
+	Paper: "SPEC, section 5.5.1, Figure 5.8", PaperSize: "2 nodes, 1,000 buffers, buffer i used i times",
+	Thinned: "sizes between 1 KB and 4 KB",
+	measure: measureReuse8, plot: plotReuse8,
+	claims: []claim{
+		{"put of 8 KB: faster, but less than from one buffer", "lower than Figure 5.7", func(t *Table) (string, bool) { return lower(t, opPut) }},
+		{"get of 8 KB: faster, but less than into one buffer", "lower than Figure 5.7", func(t *Table) (string, bool) { return lower(t, opGet) }},
+	},
+}
+
+func lower(t *Table, op string) (string, bool) {
+	v, w := t.only("gain (%)", "operation", op, "bytes", 8<<10), t.only("theory (%)", "operation", op, "bytes", 8<<10)
+	return fmt.Sprintf("%.1f of %.1f %%", v, w), v > 0 && v < w
+}
+
+var reuse8Columns = []string{"operation", "bytes", "buffers", "copied (µs)", "adaptive (µs)", "gain (%)", "theory (%)", "without a copy (%)"}
+
+func measureReuse8(ctx context.Context, e *Env) (*Table, error) {
+	t := &Table{Columns: reuse8Columns}
+	count := e.spectrumBuffers()
+	var runs []reuseRun
+	for _, op := range []string{opPut, opGet} {
+		for _, n := range e.spectrumSizes() {
+			for _, mode := range []host.ReuseMode{host.ReuseCopy, host.ReuseAdapt} {
+				runs = append(runs, reuseRun{
+					world: reusePair, mode: mode, bytes: n, arena: (count + 2) * reuseStep(n, false),
+					body: func(x *reuseRank) (drivers.Time, error) {
+						list, err := x.buffers(count, n, false)
+						if err != nil {
+							return 0, err
+						}
+						return x.oneSided(op, 0, spectrum(list))
+					},
+				})
+			}
+		}
+	}
+	s, err := e.reuse(ctx, runs)
+	if err != nil {
+		return nil, err
+	}
+	for _, op := range []string{opPut, opGet} {
+		for _, n := range e.spectrumSizes() {
+			before, after := s[0], s[1]
+			s = s[2:]
+			t.add(op, n, count, before.time, after.time, gain(before, after), theory(n, before), after.direct)
+		}
+	}
+	return t, nil
+}
+
+func plotReuse8(t *Table) []*figure.Figure {
+	f := reuseFigure("Put and get of buffers that are used 1 to 1,000 times")
+	for _, op := range []string{opPut, opGet} {
+		f.Series = append(f.Series, figure.Series{Name: op, Points: t.where("operation", op).points("bytes", "gain (%)")})
+	}
+	return []*figure.Figure{f}
+}

@@ -1,0 +1,141 @@
+package reproduce
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/nicloop/nicloop/bench/figure"
+	"github.com/nicloop/nicloop/drivers"
+	"github.com/nicloop/nicloop/host"
+)
+
+var reuseFig9 = &Experiment{
+	IDs: []string{"reuse-fig5.9"}, Title: "Broadcast and scatter from buffers that are used again",
+	Paper: "SPEC, section 5.5.1, Figure 5.9", PaperSize: "4 nodes, 4 and 16 processes, 10,000 operations of 128 bytes to 8 KB",
+	measure: measureReuse9, plot: plotReuse9,
+	claims: []claim{
+		{"broadcast among 4: more than a message between two", "up to 25 %", func(t *Table) (string, bool) {
+			v := t.only("gain (%)", "collective", "bcast", "processes", 4, "bytes", 8<<10)
+			w := t.only("gain (%)", "collective", "pingpong", "processes", 2, "bytes", 8<<10)
+			return fmt.Sprintf("%.1f %%, %.1f between two", v, w), v > w
+		}},
+		{"16 processes gain less than 4: most of their messages stay on a node (broadcast)", "lower", func(t *Table) (string, bool) { return lessOf16(t, "bcast", 8<<10) }},
+		{"16 processes gain less than 4 (scatter)", "the lowest", func(t *Table) (string, bool) { return lessOf16(t, "scatter", 1<<10) }},
+		{"scatter gains less beyond 4.5 KB: two blocks are no eager message", "decreases sharply", func(t *Table) (string, bool) {
+			rows := t.where("collective", "scatter", "processes", 4)
+			v, n := rows.values("gain (%)"), rows.values("bytes")
+			at := slices.Index(n, 4<<10)
+			return fmt.Sprintf("%.1f %% at 4 KB, %.1f %% at 8 KB", v[at], v[len(v)-1]), v[len(v)-1] < v[at]/2
+		}},
+	},
+}
+
+func lessOf16(t *Table, what string, n int) (string, bool) {
+	v, w := t.only("gain (%)", "collective", what, "processes", 16, "bytes", n), t.only("gain (%)", "collective", what, "processes", 4, "bytes", n)
+	return fmt.Sprintf("%.1f and %.1f %%", v, w), v < w
+}
+
+var reuse9Columns = []string{"collective", "processes", "bytes", "operations", "copied (µs)", "adaptive (µs)", "gain (%)", "last rank gains (%)", "first rank gains (%)", "without a copy (%)"}
+
+// A reuse9 is a line of the figure.
+type reuse9 struct {
+	what  string
+	world world
+}
+
+var reuse9Lines = []reuse9{
+	{"bcast", world{nodes: 4, procs: 1}}, {"bcast", world{nodes: 4, procs: 4}},
+	{"scatter", world{nodes: 4, procs: 1}}, {"scatter", world{nodes: 4, procs: 4}},
+	{"pingpong", reusePair},
+}
+
+func measureReuse9(ctx context.Context, e *Env) (*Table, error) {
+	t := &Table{Columns: reuse9Columns}
+	times := e.repeats(30, 300, 3000)
+	var runs []reuseRun
+	for _, l := range reuse9Lines {
+		for _, n := range e.reuseSizes() {
+			for _, mode := range []host.ReuseMode{host.ReuseCopy, host.ReuseAdapt} {
+				run := reuse5Run(mode, oneBuffer, n, times)
+				if l.what != "pingpong" {
+					run = reuseRun{
+						world: l.world, mode: mode, bytes: n, arena: (l.world.ranks() + 2) * reuseStep(n, false), local: true,
+						body: func(x *reuseRank) (drivers.Time, error) { return x.fromOne(l.what, times) },
+					}
+				}
+				runs = append(runs, run)
+			}
+		}
+	}
+	s, err := e.reuse(ctx, runs)
+	if err != nil {
+		return nil, err
+	}
+	for _, l := range reuse9Lines {
+		for _, n := range e.reuseSizes() {
+			before, after := s[0], s[1]
+			s = s[2:]
+			t.add(l.what, l.world.ranks(), n, times, before.time, after.time, gain(before, after), 100*(1-after.last/before.last), 100*(1-after.first/before.first), after.direct)
+		}
+	}
+	return t, nil
+}
+
+// fromOne does a collective of root 0 again and again, a barrier behind each, by the algorithm of the paper. The barrier is not timed.
+func (x *reuseRank) fromOne(what string, times int) (drivers.Time, error) {
+	n, size := x.run.bytes, x.Size()
+	for _, k := range []host.Collective{host.Bcast, host.Scatter} {
+		if err := x.SetAlgorithm(k, "binomial"); err != nil {
+			return 0, err
+		}
+	}
+	mine, err := x.Alloc(n)
+	if err != nil {
+		return 0, err
+	}
+	all, err := x.Alloc(n * size)
+	if err != nil {
+		return 0, err
+	}
+	var spent drivers.Time
+	for k := range times + warmup(n) {
+		if x.ID() == 0 {
+			x.fill(mine, k)
+			for i := range size {
+				x.fill(all[i*n:][:n], k+i)
+			}
+		}
+		want := k
+		if k == warmup(n) {
+			spent = 0
+		}
+		began := x.Now()
+		if what == "bcast" {
+			err = x.Bcast(0, mine)
+		} else {
+			want += x.ID()
+			err = x.Scatter(0, all, mine)
+		}
+		spent += x.Now() - began
+		if err != nil {
+			return 0, err
+		}
+		if err := x.verify(mine, want); err != nil {
+			return 0, err
+		}
+		if err := x.Barrier(); err != nil {
+			return 0, err
+		}
+	}
+	return spent / drivers.Time(times), nil
+}
+
+func plotReuse9(t *Table) []*figure.Figure {
+	f := reuseFigure("Broadcast and scatter from buffers that are used again")
+	for _, l := range reuse9Lines {
+		rows := t.where("collective", l.what, "processes", l.world.ranks())
+		f.Series = append(f.Series, figure.Series{Name: fmt.Sprintf("%s, %d processes", l.what, l.world.ranks()), Points: rows.points("bytes", "gain (%)")})
+	}
+	return []*figure.Figure{f}
+}
