@@ -32,6 +32,7 @@ type reuseSample struct {
 	direct  float64 // of the operations of all ranks, percent that needed no copy
 	buffers int     // in rank 0's table
 	pins    uint64  // registrations of rank 0
+	looked  float64 // entries that a look-up of rank 0 looks at
 }
 
 // reuse performs runs, as many at a time as there are jobs.
@@ -87,6 +88,7 @@ func (e *Env) reuseOnce(ctx context.Context, run reuseRun) (s reuseSample, err e
 	}
 	s.first = float64(times[0]) / float64(drivers.Microsecond)
 	s.direct = 100 * float64(direct) / float64(max(copied+direct, 1))
+	s.looked = float64(stats[0].Table.Looked) / float64(max(stats[0].Table.Uses, 1))
 	s.buffers, s.pins = stats[0].Buffers, stats[0].Pins
 	return s, nil
 }
@@ -260,7 +262,7 @@ func theory(n int, before reuseSample) float64 {
 // reuseSizes are those of the paper's figures.
 func (e *Env) reuseSizes() []int {
 	if e.Scale == Small {
-		return []int{128, 1 << 10, 4 << 10, 8 << 10}
+		return []int{128, 512, 1 << 10, 4 << 10, 8 << 10}
 	}
 	return []int{128, 256, 512, 1 << 10, 2 << 10, 3 << 10, 4 << 10, 6 << 10, 8 << 10}
 }
