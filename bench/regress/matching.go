@@ -24,6 +24,11 @@ func matchingTests() (list []Test) {
 		{"rget", 6000, func(c *bench.Config) { c.Rendezvous = host.RGET }},
 		{"rput", 6000, func(c *bench.Config) { c.Rendezvous = host.RPUT }},
 		{"spec", 6000, func(c *bench.Config) { c.Rendezvous, c.AlwaysSpeculate = host.Spec, true }},
+		{"rings", 6000, func(c *bench.Config) { c.Reuse = shortRings(host.ReuseAdapt) }},
+		{"rings-copy", 6000, func(c *bench.Config) { c.Reuse = shortRings(host.ReuseCopy) }},
+		{"rings-spec", 6000, func(c *bench.Config) {
+			c.Rendezvous, c.AlwaysSpeculate, c.Reuse = host.Spec, true, shortRings(host.ReuseAdapt)
+		}},
 		{"chunked", 6000, func(c *bench.Config) { c.Rendezvous, c.Chunk, c.Outstanding = host.Chunked, 1000, 3 }},
 	} {
 		tags := []string{"matching"}
@@ -38,17 +43,28 @@ func matchingTests() (list []Test) {
 				c.Nodes, c.Procs, c.Sizes = 2, 2, []int{m.longest}
 				c.Velo = velo.Config{Flow: velo.Dynamic, Slots: 8, CreditSlots: 2, Piggyback: true}
 				m.set(&c)
-				return t.Launch(c, 80, func(r *host.Rank) error { return rounds(t.Seed, r, m.longest) })
+				return t.Launch(c, 80, func(r *host.Rank) error { return rounds(t.Seed, r, m.longest, c.Reuse.On()) })
 			},
 		})
 	}
 	return list
 }
 
+// shortRings are full soon, and buffers registered at once.
+func shortRings(mode host.ReuseMode) host.Reuse {
+	return host.Reuse{Mode: mode, Entries: 2, Portion: 1, From: 16, Longest: 4096}
+}
+
 // rounds runs several draws of traffic, one after the other.
-func rounds(seed int64, r *host.Rank, longest int) error {
+func rounds(seed int64, r *host.Rank, longest int, again bool) error {
 	for i := range int64(6) {
-		if err := newTraffic(seed*100+i, r, longest).run(); err != nil {
+		t := newTraffic(seed*100+i, r, longest)
+		if again {
+			if err := t.takeBuffers(longest); err != nil {
+				return err
+			}
+		}
+		if err := t.run(); err != nil {
 			return fmt.Errorf("round %d: %w", i, err)
 		}
 		if err := r.Barrier(); err != nil {
@@ -66,6 +82,7 @@ type traffic struct {
 	patterns []host.Status // of the receives, in the order of posting; Bytes unused
 	first    int           // so many are posted together, the rest once those are done
 	early    bool          // the first ones are posted before anything is sent
+	again    [6][]byte     // buffers of sends, used again when those are done; none: each has one of its own
 }
 
 type letter struct {
@@ -207,16 +224,34 @@ func (t *traffic) post(patterns []host.Status) (list []*mail, err error) {
 	return list, nil
 }
 
+// takeBuffers has sends use some buffers of DMA memory whenever they are free.
+func (t *traffic) takeBuffers(longest int) (err error) {
+	for i := range t.again {
+		if t.again[i], err = t.r.Alloc(longest); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 func (t *traffic) send() (list []*host.Request, err error) {
-	for _, l := range t.out {
+	var last [len(t.again)]*host.Request // from each of the buffers
+	for i, l := range t.out {
 		buf := make([]byte, l.length) // outside DMA memory: the copying path
+		k := i % len(t.again)
+		free := t.again[k] != nil && (last[k] == nil || last[k].Done())
+		if free {
+			buf = t.again[k][:l.length]
+		}
 		binary.LittleEndian.PutUint64(buf, uint64(l.k))
 		stamp(buf[8:], l)
 		q, err := t.r.Isend(l.to, l.tag, buf)
 		if err != nil {
 			return nil, err
 		}
-		list = append(list, q)
+		if list = append(list, q); free {
+			last[k] = q
+		}
 	}
 	return list, nil
 }
