@@ -38,6 +38,7 @@ type Row struct {
 	HalfTripCycles float64         `json:"half_round_trip_cycles,omitempty"`
 	Bandwidth      float64         `json:"mb_per_s"` // of all ranks together
 	Flow           FlowStats       `json:"flow_control"`
+	Reuse          *ReuseStats     `json:"eager_by_rma,omitempty"`
 	Reference      *Reference      `json:"without_flow_control,omitempty"`
 	Blocks         []capture.Block `json:"blocks,omitempty"`
 	// Of overlap and progress: each side, with an early and a late sender.

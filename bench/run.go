@@ -117,13 +117,14 @@ func (w *World) measure(ctx context.Context, wl *Workload, n int, res *Result, o
 			defer w.Kernel.OnTick(nil)
 		}
 	}
-	before := w.flowStats()
+	before, reused := w.flowStats(), w.reuseStats()
 	if err := w.run(ctx, func(r *host.Rank) error { return wl.body(t, r, n) }); err != nil {
 		return err
 	}
 	ended()
 	logged.WithFields(logrus.Fields{"workload": wl.Name, "bytes": n, "iterations": c.Iterations, "elapsed": t.elapsed()}).Debug("size measured")
 	res.add(w, wl, t, n, w.flowStats().minus(before), obs.blocks())
+	res.reused(w, reused)
 	if t.traffic != nil {
 		res.addTraffic(t.traffic)
 	}

@@ -28,16 +28,13 @@ import (
 
 // Reuse says how eager messages go by RMA. The zero value: not at all.
 type Reuse struct {
-	Mode ReuseMode `json:"mode"`
-	// From and Longest are the lengths that do; 0: ReuseFrom and ReuseLongest.
-	From    int `json:"from_bytes,omitempty"`
-	Longest int `json:"longest_bytes,omitempty"`
-	Entries int `json:"entries,omitempty"` // of each ring; 0: 8
-	// Portion of the uses that pay for a registration is when it is done, in percent; 0: 25.
-	Portion int `json:"portion_percent,omitempty"`
-	// Endless has the table of buffers grow whatever comes of it; Buckets is its size, 0: that of package reuse.
-	Endless bool `json:"endless,omitempty"`
-	Buckets int  `json:"buckets,omitempty"`
+	Mode    ReuseMode `json:"mode"`                      // off, copy or adapt
+	From    int       `json:"from_bytes,omitempty"`      // the shortest message that does; 0: ReuseFrom
+	Longest int       `json:"longest_bytes,omitempty"`   // the longest; 0: ReuseLongest
+	Entries int       `json:"entries,omitempty"`         // of each ring; 0: 8
+	Portion int       `json:"portion_percent,omitempty"` // of the uses that pay for a registration, after which it is done; 0: 25
+	Endless bool      `json:"endless,omitempty"`         // the table of buffers grows whatever comes of it
+	Buckets int       `json:"buckets,omitempty"`         // of that table; 0: those of package reuse
 }
 
 // ReuseMode is where the bytes of such messages come from.

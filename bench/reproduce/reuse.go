@@ -28,6 +28,7 @@ type reuseRun struct {
 type reuseSample struct {
 	time    float64 // µs per operation, mean over the ranks
 	last    float64 // that of the slowest rank
+	packets uint64  // of VELO
 	first   float64 // that of rank 0
 	direct  float64 // of the operations of all ranks, percent that needed no copy
 	buffers int     // in rank 0's table
@@ -54,6 +55,9 @@ func (e *Env) reuse(ctx context.Context, runs []reuseRun) ([]reuseSample, error)
 		return err
 	})
 	e.runs += len(runs)
+	for _, s := range samples {
+		e.packets += s.packets
+	}
 	return samples, err
 }
 
@@ -69,7 +73,7 @@ func (e *Env) reuseOnce(ctx context.Context, run reuseRun) (s reuseSample, err e
 	}
 	ranks := run.ranks()
 	times, stats := make([]drivers.Time, ranks), make([]host.ReuseStats, ranks)
-	_, err = bench.Measure(ctx, c, 2, func(r *host.Rank) (err error) {
+	res, err := bench.Measure(ctx, c, 2, func(r *host.Rank) (err error) {
 		x := &reuseRank{Rank: r, run: run, base: reusePattern(e.Seed)}
 		if times[r.ID()], err = run.body(x); err != nil {
 			return fmt.Errorf("rank %d, %s, %d bytes (seed %d): %w", r.ID(), run.mode, run.bytes, e.Seed, err)
@@ -80,6 +84,7 @@ func (e *Env) reuseOnce(ctx context.Context, run reuseRun) (s reuseSample, err e
 	if err != nil {
 		return s, err
 	}
+	s.packets = res.Rows[0].Flow.DataPackets + res.Rows[0].Flow.CreditPackets
 	var copied, direct uint64
 	for i := range times {
 		s.last = max(s.last, float64(times[i])/float64(drivers.Microsecond))

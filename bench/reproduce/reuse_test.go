@@ -122,7 +122,7 @@ func init() {
 		set("gain (%)", 12.0, "operation", opPut, "bytes", big), set("theory (%)", 25.0, "operation", opPut, "bytes", big),
 		set("gain (%)", 0.0, "operation", opPut, "bytes", 4<<10), set("gain (%)", 12.0, "operation", opGet, "bytes", big),
 		set("theory (%)", 18.0, "operation", opGet, "bytes", big), scale("gain (%)", 1, 2, "operation", opGet),
-		set("theory (%)", 18.0, "operation", opGetLate, "bytes", big),
+		set("theory (%)", 18.0, "operation", opGetLate, "bytes", big), scale("gain (%)", 1, 2, "operation", opGetLate),
 	}}
 	cases["reuse-fig5.8"] = planted{goodReuse8, []func(*Table){
 		set("gain (%)", 21.0, "operation", opPut, "bytes", big), set("gain (%)", -1.0, "operation", opGet, "bytes", big),

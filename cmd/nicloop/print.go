@@ -122,6 +122,9 @@ func printFlow(w io.Writer, res *bench.Result) {
 	}
 	for _, r := range res.Rows {
 		f := r.Flow
+		if u := r.Reuse; u != nil {
+			fmt.Fprintf(w, "eager by RMA at %d bytes: %d without a copy, %d copied, %d without an entry of the ring; %d registrations\n", r.Bytes, u.Direct, u.Copied, u.Other, u.Pins)
+		}
 		fmt.Fprintf(w, "flow control at %d bytes: %d data packets, %d credit packets (%s), %d delayed sends (%s of messages waited)\n"+
 			"  %d credits piggybacked on %d packets, %d steals (%d credits), %d compulsory requests, %d responses\n",
 			r.Bytes, f.DataPackets, f.CreditPackets, percent(f.CreditPackets, f.DataPackets), f.DelayedSends, percent(f.DelayedMessages, f.Messages),

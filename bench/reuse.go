@@ -1,0 +1,30 @@
+package bench
+
+// ReuseStats say how eager messages by RMA went, those of all ranks together, warm-up included.
+type ReuseStats struct {
+	Copied uint64 `json:"copied"`        // through an intermediate buffer
+	Direct uint64 `json:"without_copy"`  // from the buffer of the send
+	Other  uint64 `json:"other_ways"`    // without an entry of the ring: by VELO, or by a rendezvous
+	Pins   uint64 `json:"registrations"` // that mapped pages
+}
+
+// reuseStats add up what all ranks have counted so far.
+func (w *World) reuseStats() (s ReuseStats) {
+	for _, r := range w.Ranks {
+		if r == nil {
+			continue
+		}
+		x := r.Reused()
+		s.Copied, s.Direct, s.Other, s.Pins = s.Copied+x.Copied, s.Direct+x.Direct, s.Other+x.Other, s.Pins+x.Pins
+	}
+	return s
+}
+
+// reused adds to the last row what has been counted since before.
+func (res *Result) reused(w *World, before ReuseStats) {
+	if !w.Config.Reuse.On() {
+		return
+	}
+	now := w.reuseStats()
+	res.Rows[len(res.Rows)-1].Reuse = &ReuseStats{now.Copied - before.Copied, now.Direct - before.Direct, now.Other - before.Other, now.Pins - before.Pins}
+}
