@@ -7,6 +7,9 @@
 //     16-byte header (FC paper, sections 3 and 5.3: 37 packets for 2 KB) and
 //     reassembled at the receiver. A longer one travels by a [Rendezvous] over
 //     RMA, without a copy if its buffers lie in DMA memory ([Rank.Alloc]).
+//   - By [Reuse] messages up to 9 KB go eager by RMA, into a ring that the receiver keeps for each sender, with nothing but a header by VELO; from buffers of
+//     [Rank.Alloc] that are used often without a copy (reuse.go). No sender waits for an entry of a ring: without one it sends as ever. [Window] has puts and gets
+//     that do the same. What [Rank.Free] and [Rank.FreeAll] take back is forgotten.
 //   - Messages of one sender match receives in the order in which they were sent,
 //     whatever way they travel; a receive may name any source and any tag
 //     (package match). A message longer than its receive's buffer is an error.
@@ -36,7 +39,7 @@
 // # How it is built
 //
 // The protocols are pure cores: package match pairs messages with receives, package rendezvous moves
-// the long ones. A [Rank] is the shell around them: mailbox, port, heap, and the time that all
+// the long ones, package reuse finds buffers that are used again and counts the entries of rings. A [Rank] is the shell around them: mailbox, port, heap, and the time that all
 // this takes. A collective is a schedule of messages (schedule.go) that an algorithm has made (rooted.go, mutual.go, reduce.go),
 // and is walked through or goes on by itself. shell.go does what the rendezvous core asks for, message.go what VELO carries.
 //
@@ -48,6 +51,8 @@
 //   - Let a rank whose function has returned make progress until it owes nothing ([Rank.Linger]), as package world does: it has
 //     all it wants, but others may wait for the ends of their rendezvous, which need credits.
 //   - Use a Rank from its own function only.
+//   - With Reuse: the same at all ranks, and room for its [Reuse].Bytes in the heap. A put into a ring that the hardware refuses ends the rank with an error, for its receiver
+//     cannot be told in time; a rendezvous fails alone.
 //   - Leave the heap of [RMA] room for four of the longest messages beyond what [Rank.Alloc] gives out, if
 //     buffers lie outside DMA memory: half of that is kept for a receive and for a send that has matched,
 //     so that sends which have not cannot keep them waiting.

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -61,6 +62,11 @@ func (c *naive) register(off, n uint64, want Rights) (*naiveRegion, bool) {
 	return r, false
 }
 
+// forget drops what nobody uses of a range.
+func (c *naive) forget(off, n uint64) {
+	c.list = slices.DeleteFunc(c.list, func(r *naiveRegion) bool { return r.refs == 0 && off < r.high && off+n > r.low })
+}
+
 func TestCacheAgainstNaive(t *testing.T) {
 	for round := range uint64(20) {
 		fail := fmt.Sprintf("round %d; rerun: go test ./rma -run TestCacheAgainstNaive -seed %d", round, *seed)
@@ -85,6 +91,13 @@ func TestCacheAgainstNaive(t *testing.T) {
 				continue
 			}
 			off, n, rights := dataAt+uint64(rng.IntN(20<<12)), uint64(1+rng.IntN(3<<12)), Rights(1+rng.IntN(3))
+			if rng.IntN(10) == 0 {
+				model.forget(off, n)
+				require.NoError(t, p.Forget(off, n), fail)
+				require.Len(t, r.atus[0].mapped, len(model.list), fail)
+				r.quiet()
+				continue
+			}
 			want, hit := model.register(off, n, rights)
 			if hit {
 				hits++

@@ -85,7 +85,7 @@ func goodReuse9(e *Env) *Table {
 				v = 2
 			case l.what == "scatter" && n > 4<<10:
 				v = 1
-			case l.what == "bcast" && n == 8<<10:
+			case l.what != "pingpong" && l.what != "scatter" && n == 8<<10:
 				v = 25
 			}
 			t.add(l.what, l.world.ranks(), n, 100, 10.0, 9.0, v, -50.0, v, 90.0)
@@ -130,7 +130,9 @@ func init() {
 	cases["reuse-fig5.9"] = planted{goodReuse9, []func(*Table){
 		set(meanGains, 5.0, "collective", "bcast", "processes", 4, "bytes", big), set(meanGains, 30.0, "collective", "bcast", "processes", 16, "bytes", big),
 		set(meanGains, 30.0, "collective", "scatter", "processes", 16, "bytes", 1<<10), set(meanGains, 30.0, "collective", "scatter", "processes", 4, "bytes", big),
-		set(rootGains, 5.0, "collective", "bcast", "processes", 4, "bytes", big), set(lastGains, 30.0, "collective", "bcast", "processes", 16, "bytes", big),
+		set(rootGains, 5.0, "collective", "bcast", "processes", 4, "bytes", big),
+		set(meanGains, 5.0, "collective", begunBcast, "processes", 4, "bytes", big), set(meanGains, 30.0, "collective", begunBcast, "processes", 16, "bytes", big),
+		set(lastGains, 30.0, "collective", "bcast", "processes", 16, "bytes", big),
 		set(lastGains, 30.0, "collective", "scatter", "processes", 4, "bytes", big),
 	}}
 	cases["reuse-adaptation"] = planted{goodReuseTable, []func(*Table){

@@ -3,7 +3,7 @@
 // # What it promises
 //
 //   - A [World] has a rank on every process of its [Directory], with a mailbox, and with RMA if messages may be longer than
-//     [host.EagerMax]. It demands of a device what it uses, and no simulated time: what time is and who waits for
+//     [host.EagerMax] or eager ones go by it (Config.Reuse). It demands of a device what it uses, and no simulated time: what time is and who waits for
 //     what is the [Machine]'s. [OnClock] is one for bodies whose time passes by itself, a goroutine for each
 //     rank; bench joins cosim/vtime, which owns simulated time, to one.
 //   - A rank whose function has returned goes on with what it owes to others. Ends of rendezvous, credits and messages that
