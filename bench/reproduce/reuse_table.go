@@ -12,7 +12,7 @@ import (
 
 var reuseTable = &Experiment{
 	IDs: []string{"reuse-adaptation"}, Title: "The table of buffers stops growing when few of them are used again",
-	Paper:   "SPEC, sections 5.3.4 and 5.5.2", PaperSize: "applications on 16 processes",
+	Paper: "SPEC, sections 5.3.4 and 5.5.2", PaperSize: "applications on 16 processes",
 	measure: measureReuseTable, plot: plotReuseTable,
 	claims: []claim{
 		{"below 20 % of buffers that are used often the table stops growing, where these are 20 % of it", "stops", func(t *Table) (string, bool) {
