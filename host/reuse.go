@@ -295,6 +295,13 @@ func (r *Rank) releaseReused() {
 	}
 }
 
+// yieldReused gives up a registration that only saves copies, when the tables have no entry for who needs one.
+func (r *Rank) yieldReused() {
+	if r.reuse != nil && r.reuse.table.Evict() {
+		r.releaseReused()
+	}
+}
+
 // fill copies bytes into an intermediate buffer, if that is where they go from.
 func (r *Rank) fill(s source, b []byte) {
 	if s.held {

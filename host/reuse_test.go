@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/nicloop/nicloop/drivers"
+	"github.com/nicloop/nicloop/rma"
 	"github.com/stretchr/testify/require"
 )
 
@@ -20,8 +21,11 @@ func reusing(mode ReuseMode) plan {
 // Messages of all lengths arrive, before and after their receives, by the ring, by VELO and by rendezvous, in the order in which they were
 // sent, though their buffers change as soon as they are sent.
 func TestRingMessages(t *testing.T) {
-	for _, mode := range []ReuseMode{ReuseCopy, ReuseAdapt} {
+	for i, mode := range []ReuseMode{ReuseCopy, ReuseAdapt, ReuseAdapt} {
 		p := reusing(mode)
+		if i == 2 { // translation tables that have to empty themselves
+			p.tables = 64 + 8*100
+		}
 		g := newRig(t, p)
 		require.NoError(t, g.run(func(r *Rank) error { return ringMessages(r, *seed) }), "reproduce with: go test ./host -run TestRingMessages -seed %d", *seed)
 		s := g.ranks[0].Reused()
@@ -447,4 +451,96 @@ func FuzzRingWord(f *testing.F) {
 		w.put(back)
 		require.Equal(t, b, back)
 	})
+}
+
+// A put into a ring that the hardware refuses ends the rank that sent it, with the fault: nobody gets wrong bytes.
+func TestRingFault(t *testing.T) {
+	g := newRig(t, reusing(ReuseCopy))
+	err := g.run(func(r *Rank) error {
+		b := make([]byte, 4000)
+		peek := func() error {
+			r.Compute(drivers.Microsecond)
+			_, _, err := r.Iprobe(AnySource, 9)
+			return err
+		}
+		if r.ID() == 1 {
+			for r.reuse.rings[0].Entries() == 0 {
+				if err := peek(); err != nil {
+					return err
+				}
+			}
+			g.unmap(r)
+			if _, err := r.Recv(0, 0, b); err != nil { // the one that asked for the ring
+				return err
+			}
+			_, err := r.Recv(0, 0, b)
+			return fmt.Errorf("a message that was refused ends with %w", errors.Join(err, expect(b, 1)))
+		}
+		if err := r.Send(1, 0, letter(1000, 0)); err != nil {
+			return err
+		}
+		for r.Now() < 100*drivers.Microsecond { // the ring is granted, and unmapped
+			if err := peek(); err != nil {
+				return err
+			}
+		}
+		if err := r.Send(1, 0, letter(4000, 1)); err != nil {
+			return err
+		}
+		_, err := r.Recv(1, 0, b)
+		return err
+	})
+	var fault *rma.FaultError
+	require.ErrorAs(t, err, &fault)
+	require.Contains(t, err.Error(), "rank 0: host: rank 0 put")
+}
+
+// Registrations that only save copies go when a rendezvous finds the translation tables full of them.
+func TestReuseYields(t *testing.T) {
+	const buffers, uses, n, long = 12, 8, 8000, 100000
+	p := reusing(ReuseAdapt)
+	p.tables = 64 + 8*120
+	g := newRig(t, p)
+	require.NoError(t, g.run(func(r *Rank) error {
+		size := func(i int) int {
+			if i == buffers*uses {
+				return long
+			}
+			return n
+		}
+		var list [][]byte
+		for i := range buffers + 1 {
+			b, err := r.Alloc(size(i * uses))
+			if err != nil {
+				return err
+			}
+			list = append(list, b)
+		}
+		for i := range buffers*uses + 1 {
+			b := list[i/uses]
+			if r.ID() == 1 {
+				if _, err := r.Recv(0, 0, b); err != nil {
+					return err
+				}
+				if err := expect(b, i); err != nil {
+					return err
+				}
+				if err := r.Send(0, 1, nil); err != nil {
+					return err
+				}
+				continue
+			}
+			copy(b, letter(len(b), i))
+			if err := r.Send(1, 0, b); err != nil {
+				return err
+			}
+			if _, err := r.Recv(1, 1, nil); err != nil {
+				return err
+			}
+		}
+		return nil
+	}))
+	s := g.ranks[0].Reused()
+	require.NotZero(t, s.Direct)
+	require.NotZero(t, s.Table.Evicted)
 }

@@ -139,6 +139,9 @@ func (r *Rank) register(at, n uint64, rights rma.Rights) (*rma.Region, error) {
 		return nil, err
 	}
 	region, err := r.bulk.Port.Register(at, n, rights)
+	if errors.Is(err, rma.ErrTablesFull) {
+		r.yieldReused()
+	}
 	if errors.Is(err, rma.ErrTryAgain) || errors.Is(err, rma.ErrTablesFull) {
 		return nil, rendezvous.ErrAgain
 	}

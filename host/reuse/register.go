@@ -120,6 +120,9 @@ func (t *Table[R]) end(i int32) {
 	e.state, e.region = counted, *new(R)
 }
 
+// Evict ends the registration that was used longest ago, for whom its memory or its table entries are needed more; false: none can go.
+func (t *Table[R]) Evict() bool { return t.evict() }
+
 // evict ends the registration that was used longest ago, if nobody holds it. Its buffer has to earn it again.
 func (t *Table[R]) evict() bool {
 	for i := t.oldest; i != nothing; i = t.entries[i].newer {
