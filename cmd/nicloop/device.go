@@ -21,14 +21,14 @@ type deviceFlags struct {
 func newDevice() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "device",
-		Short: "List backends, look at a device, read and write its registers",
+		Short: "List backends; look at, test, watch and reset a device; read and write its registers",
 	}
 	f := &deviceFlags{}
 	fs := cmd.PersistentFlags()
 	fs.StringVar(&f.uri, "device", "rtl:", "the device")
 	fs.IntVar(&f.nodes, "nodes", 2, "nodes of a simulated machine")
 	fs.IntVar(&f.node, "node", 0, "the node to look at")
-	return group(cmd, f.list(), f.info(), f.dump(), newDeviceDiff(), f.peek(), f.poke(), f.script(), f.serve())
+	return group(cmd, f.list(), f.info(), f.dump(), newDeviceDiff(), f.selftest(), f.monitor(), f.reset(), f.peek(), f.poke(), f.script(), f.serve())
 }
 
 // with opens the device for one node's use.

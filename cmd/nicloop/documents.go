@@ -52,6 +52,7 @@ var documents = []document{
 	{"simulators", []string{"cache list", "cache verify"}, "The simulators that are built.", (*simulators)(nil)},
 	{"tools", []string{"doctor"}, "Tools that nicloop uses.", (*tools)(nil)},
 	{"device", []string{"device info", "device dump"}, "What a device is, and its global registers; dump: all of them.", (*deviceInfo)(nil)},
+	{"selftest", []string{"device selftest"}, "What a self-test found, check by check.", (*selfTest)(nil)},
 	{"version", []string{"version"}, "This program.", (*versionInfo)(nil)},
 	{"regression", []string{"regress", "conform", "runs show"}, "A regression and its tests.", (*regression)(nil)},
 	{"sweep", []string{"sweep"}, "The rows of a sweep.", (*sweepReport)(nil)},

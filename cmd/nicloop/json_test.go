@@ -147,6 +147,8 @@ var examples = []struct {
 	{"version", "version", 0},
 	{"device", "device info --device model: --nodes 4 --node 2", 0},
 	{"device", "device dump --device model:", 0},
+	{"selftest", "device selftest --device model: --samples 8", 0},
+	{"selftest", "device selftest --device model:?link_errors=0.01 --check links", exitFailed},
 	{"calibration", "calibrate --device model:", 0},
 	{"regression", "regress velo/lengths --device model: --seeds 2", 0},
 	{"regression", "regress velo/lengths --device ideal:", 0},

@@ -155,6 +155,9 @@ func (n *node) has(r *regs.Register, i int) bool {
 
 // locked: base and size of a ring stand still while it is on.
 func (n *node) locked(off uint32, i uint8) bool {
+	if i >= regs.VPIDs { // an entry of a longer table than that of processes
+		return false
+	}
 	switch off {
 	case regs.MboxBase(i), regs.MboxSlots(i):
 		return n.mbox[i].ctrl&regs.MboxCtrlEnable != 0
@@ -167,6 +170,9 @@ func (n *node) locked(off uint32, i uint8) bool {
 // held: a ring's registers do not change in the cycles in which a write begins or counts, nor its read pointer in that in which one begins
 // and the next.
 func (n *node) held(off uint32, i uint8) bool {
+	if i >= regs.VPIDs {
+		return false
+	}
 	switch off {
 	case regs.MboxBase(i), regs.MboxSlots(i), regs.MboxCtrl(i):
 		return n.rxEnded == n.p.now || n.rxBegan == n.p.now-1

@@ -1,0 +1,217 @@
+package monitor
+
+import (
+	"encoding/csv"
+	"errors"
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+	"text/tabwriter"
+	"time"
+
+	"github.com/nicloop/nicloop/drivers"
+	"github.com/nicloop/nicloop/drivers/regs"
+)
+
+// counted are the registers that are watched, by how their difference is to be read.
+var counted = []struct {
+	name string
+	unit unit
+}{
+	{"CYCLES", events}, {"TX_PACKETS", events}, {"RX_PACKETS", events}, {"RMA_TX_PACKETS", events}, {"RMA_RX_PACKETS", events}, {"RMA_NOTIS", events},
+	{"TX_STALL", cycles}, {"RX_STALL", cycles}, {"MBOX_STALL", cycles}, {"NOTI_STALL", cycles},
+	{"ATU_HITS", events}, {"ATU_MISSES", events}, {"NVM_BYTES", events}, {"NVM_STALL", cycles},
+	{"TX_DROPPED", faults}, {"RX_DROPPED", faults}, {"RX_CRC_ERRORS", faults}, {"ROUTE_ERRORS", faults}, {"RP_REFUSED", faults}, {"DOMAIN_REFUSED", faults},
+	{"BAD_ACCESS", faults}, {"RMA_REFUSED", faults}, {"RMA_RX_DROPPED", faults}, {"RMA_ERRORS", faults}, {"RMA_NOTI_OFF", faults}, {"RMA_LATE", faults},
+	{"RMA_PURGED", events}, {"ATU_FAULTS", faults}, {"ATU_REFUSED", faults}, {"ATU_DONE_ERRORS", faults},
+	{"LINK_CRC_ERRORS", faults}, {"LINK_RETRANSMISSIONS", faults}, {"LINK_TIMEOUTS", faults}, {"LINK_FAILURES", faults}, {"LINK_CUT", faults},
+	{"LINK_DRAINED", faults}, {"LINK_RESETS", faults}, {"LINK_LOST", faults},
+}
+
+type unit uint8
+
+const (
+	events unit = iota
+	cycles      // shown as a share of those that have passed
+	faults      // should stand still
+)
+
+// A Counter is one register that counts.
+type Counter struct {
+	Off  uint32
+	unit unit
+	wide bool // 64 bits; else 32
+}
+
+// Name is as the description has it.
+func (c Counter) Name() string { return regs.Describe(c.Off) }
+
+// A Monitor watches one NIC.
+type Monitor struct {
+	dev      drivers.Device
+	counters []Counter
+	links    []uint8 // all or none: those that are not connected read 0
+}
+
+// New finds what a device has.
+func New(dev drivers.Device) (*Monitor, error) {
+	m := &Monitor{dev: dev}
+	for l := range uint8(6) {
+		_, err := dev.ReadReg(regs.LinkStatus(l))
+		var bus *drivers.BusError
+		if errors.As(err, &bus) {
+			break
+		}
+		if err != nil {
+			return nil, err
+		}
+		m.links = append(m.links, l)
+	}
+	for _, c := range counted {
+		r, ok := regs.ByName(c.name)
+		if !ok {
+			return nil, fmt.Errorf("no register %s", c.name)
+		}
+		wide := !strings.Contains(r.Doc, "(32 bits)")
+		if strings.HasPrefix(c.name, "LINK_") {
+			for _, l := range m.links {
+				m.counters = append(m.counters, Counter{r.Address(int(l)), c.unit, wide})
+			}
+			continue
+		}
+		for i := range int(r.Count) {
+			m.counters = append(m.counters, Counter{r.Address(i), c.unit, wide})
+		}
+	}
+	return m, nil
+}
+
+// A Sample is what all counters and links were at one time.
+type Sample struct {
+	At     time.Duration // since whenever the caller's clock began
+	Values []uint64      // of the counters, in their order
+	Links  []uint64      // LINK_STATUS
+}
+
+// Take reads all of it. It is no instant: registers are read one by one.
+func (m *Monitor) Take(at time.Duration) (s Sample, err error) {
+	s.At = at
+	s.Values = make([]uint64, len(m.counters))
+	for i, c := range m.counters {
+		if s.Values[i], err = m.dev.ReadReg(c.Off); err != nil {
+			return s, err
+		}
+	}
+	for _, l := range m.links {
+		v, err := m.dev.ReadReg(regs.LinkStatus(l))
+		if err != nil {
+			return s, err
+		}
+		s.Links = append(s.Links, v)
+	}
+	return s, nil
+}
+
+// Since is what a counter has counted between two values, and whether it began anew in between.
+func (c Counter) Since(was, is uint64) (n uint64, anew bool) {
+	switch {
+	case is >= was:
+		return is - was, false
+	case !c.wide && was < 1<<32:
+		return is + 1<<32 - was, false
+	}
+	return is, true
+}
+
+// Head writes the first line of a CSV, the same for all nodes of a system.
+func (m *Monitor) Head(w *csv.Writer) error {
+	row := []string{"time_s", "node"}
+	for _, l := range m.links {
+		row = append(row, regs.Describe(regs.LinkStatus(l)))
+	}
+	for _, c := range m.counters {
+		row = append(row, c.Name())
+	}
+	return write(w, row)
+}
+
+// Row writes a sample: values, not differences, so that rows that are lost cost nothing but themselves.
+func (m *Monitor) Row(w *csv.Writer, node int, s Sample) error {
+	row := []string{strconv.FormatFloat(s.At.Seconds(), 'f', 6, 64), strconv.Itoa(node)}
+	for _, v := range s.Links {
+		row = append(row, strconv.FormatUint(v, 10))
+	}
+	for _, v := range s.Values {
+		row = append(row, strconv.FormatUint(v, 10))
+	}
+	return write(w, row)
+}
+
+func write(w *csv.Writer, row []string) error {
+	if err := w.Write(row); err != nil {
+		return err
+	}
+	w.Flush() // who reads it waits for whole lines
+	return w.Error()
+}
+
+// Show prints a sample for people: what has ever counted, how fast, and what should not have.
+func (m *Monitor) Show(w io.Writer, was, is Sample) error {
+	seconds := (is.At - was.At).Seconds()
+	tw := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	passed, _ := m.counters[0].Since(was.Values[0], is.Values[0]) // CYCLES
+	for i, c := range m.counters {
+		if is.Values[i] == 0 && was.Values[i] == 0 {
+			continue
+		}
+		n, anew := c.Since(was.Values[i], is.Values[i])
+		rate := ""
+		switch {
+		case anew:
+			rate = "began anew"
+		case n == 0:
+		case c.unit == cycles && passed > 0:
+			rate = fmt.Sprintf("%.1f %% of the time", 100*float64(n)/float64(passed))
+		case seconds > 0:
+			rate = perSecond(float64(n) / seconds)
+		}
+		if c.unit == faults && n > 0 {
+			rate += "  <- +" + strconv.FormatUint(n, 10)
+		}
+		fmt.Fprintf(tw, "  %s\t%d\t%s\n", c.Name(), is.Values[i], rate)
+	}
+	for i, l := range m.links {
+		if is.Links[i]&regs.LinkStatusConnected == 0 {
+			continue
+		}
+		fmt.Fprintf(tw, "  link %s\t%s\t\n", linkNames[l], linkText(is.Links[i]))
+	}
+	return tw.Flush()
+}
+
+var linkNames = [...]string{"+X", "-X", "+Y", "-Y", "+Z", "-Z"}
+
+func linkText(v uint64) string {
+	switch {
+	case v&regs.LinkStatusCarrier == 0:
+		return "no carrier"
+	case v&regs.LinkStatusDrains != 0:
+		return "drains"
+	case v&regs.LinkStatusDead != 0:
+		return "dead"
+	case v&regs.LinkStatusAgreed == 0:
+		return "no session"
+	}
+	return "up"
+}
+
+func perSecond(v float64) string {
+	switch {
+	case v >= 1e6:
+		return fmt.Sprintf("%.2f M/s", v/1e6)
+	case v >= 1e3:
+		return fmt.Sprintf("%.2f k/s", v/1e3)
+	}
+	return fmt.Sprintf("%.1f /s", v)
+}
