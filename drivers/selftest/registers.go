@@ -18,7 +18,7 @@ func identity(_ *tester, n *node) (string, error) {
 			want   uint64
 			advice string
 		}{
-			{regs.Magic, regs.MagicValue, "all ones: the way to the device is dead; else it is no nicloop NIC, or a byte lane is"},
+			{regs.Magic, regs.MagicValue, "all ones: the way to the device is dead; else it is no nicloop NIC, or data lines are crossed"},
 			{regs.Version, regs.VersionValue, "load a bitstream of this release"},
 			{regs.DescHash, regs.DescHashValue, "load a bitstream of this release"},
 			{regs.NodeID, uint64(n.number), "boards are listed in the wrong order, or the straps of the node number are wrong"},
@@ -85,11 +85,11 @@ var baseRegisters = []string{"MBOX_BASE", "NOTI_BASE", "ATU_BASE", "NVM_BASE"}
 
 // addresses finds two addresses that are one: all registers are written before the first is read.
 func addresses(_ *tester, n *node) (did string, err error) {
-	type cell struct {
+	type base struct {
 		off          uint32
 		before, mine uint64
 	}
-	var list []cell
+	var list []base
 	for _, name := range baseRegisters {
 		r, _ := regs.ByName(name)
 		for i := range int(r.Count) {
@@ -98,7 +98,7 @@ func addresses(_ *tester, n *node) (did string, err error) {
 			if err != nil {
 				return "", err
 			}
-			list = append(list, cell{off, v, uint64(len(list)+1) << 12})
+			list = append(list, base{off, v, uint64(len(list)+1) << 12})
 		}
 	}
 	defer func() {
