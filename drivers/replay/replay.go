@@ -117,7 +117,12 @@ func (s *System) Device(node int) drivers.Device {
 func (s *System) advance() {
 	for {
 		s.end = s.log.Next(&s.next)
-		if s.end != nil || s.next.Kind != translog.Memory {
+		if s.end != nil {
+			return
+		}
+		switch s.next.Kind {
+		case translog.Memory, translog.Store, translog.Changed:
+		default:
 			return
 		}
 		copy(s.mem[s.next.Node][s.next.Off:], s.next.Data)
@@ -221,8 +226,28 @@ func (d *device) Await(c drivers.Cause) (drivers.Waiter, error) {
 	if d.s.log.Meta.Timed {
 		return d.s.waiters.Await(&Timed{d.s}, d.node, c)
 	}
+	if d.s.log.Meta.Ordered {
+		o := translog.Op{Kind: translog.Await, Node: d.node, Off: c.Off, Len: c.Bytes}
+		if err := errors.Join(d.s.call(&o), o.Err.AsError()); err != nil {
+			return nil, err
+		}
+		return recordedWaiter{d, c}, nil
+	}
 	return waiter{d.s}, nil
 }
+
+// A recordedWaiter is one whose waits the log has.
+type recordedWaiter struct {
+	d *device
+	c drivers.Cause
+}
+
+func (w recordedWaiter) Wait(context.Context) error {
+	o := translog.Op{Kind: translog.Wait, Node: w.d.node, Off: w.c.Off, Len: w.c.Bytes}
+	return errors.Join(w.d.s.call(&o), o.Err.AsError())
+}
+
+func (w recordedWaiter) Close() error { return nil }
 
 // A waiter has nothing to wait for: memory holds what it held at the next call.
 type waiter struct{ s *System }

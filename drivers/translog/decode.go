@@ -24,6 +24,7 @@ type Reader struct {
 	at    int
 	now   drivers.Cycle
 	count uint64
+	kinds Kind // of the log's version
 	err   error
 }
 
@@ -34,8 +35,14 @@ func NewReader(data []byte) (*Reader, error) {
 	if len(data) < head || string(data[:len(magic)]) != magic {
 		return nil, &FormatError{0, fmt.Sprintf("expected a log that begins with %q; found %q", magic, data[:min(len(data), len(magic))])}
 	}
-	if v := binary.LittleEndian.Uint16(data[len(magic):]); v != FormatVersion {
-		return nil, &FormatError{len(magic), fmt.Sprintf("log of format version %d; this program reads version %d", v, FormatVersion)}
+	v := binary.LittleEndian.Uint16(data[len(magic):])
+	switch v {
+	case 1:
+		r.kinds = first2
+	case FormatVersion:
+		r.kinds = kinds
+	default:
+		return nil, &FormatError{len(magic), fmt.Sprintf("log of format version %d; this program reads versions 1 to %d", v, FormatVersion)}
 	}
 	r.at = head
 	text := r.bytes("the description of the recorded system")
@@ -81,6 +88,9 @@ func (r *Reader) Next(o *Op) error {
 	}
 	o.Kind = Kind(r.data[r.at])
 	r.at++
+	if o.Kind >= r.kinds {
+		return r.fail(start, fmt.Sprintf("operation of kind %d; expected less than %d", o.Kind, r.kinds))
+	}
 	r.fields(o)
 	if r.err != nil {
 		return r.err
@@ -121,7 +131,10 @@ func (r *Reader) fields(o *Op) {
 		o.At = r.cycle()
 		r.stop(&o.Stop)
 		o.Err = r.failure()
-	case Memory:
+	case Await, Wait:
+		o.Node, o.Off, o.Len = r.node(), r.uint(), r.uint()
+		o.Err = r.failure()
+	case Memory, Store, Changed:
 		o.Node, o.Off = r.node(), r.uint()
 		o.Data = r.bytes("memory")
 		if size := uint64(r.Meta.Memory[o.Node]); r.err == nil && (o.Off > size || uint64(len(o.Data)) > size-o.Off) {
@@ -133,8 +146,6 @@ func (r *Reader) fields(o *Op) {
 	case WritePIO:
 		o.Node, o.Off, o.Data = r.node(), r.offset(), r.bytes("a line")
 		o.Err = r.failure()
-	default:
-		r.fail(r.at-1, fmt.Sprintf("operation of kind %d; expected less than %d", o.Kind, kinds))
 	}
 }
 

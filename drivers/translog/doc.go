@@ -16,11 +16,11 @@
 //   - Close the recorder; it closes the recorded system, not the file.
 //   - Watch memory before the device writes to it: changes elsewhere are not seen.
 //
-// # Format, version 1
+// # Format, version 2
 //
 // "NICLOG" and the version as two bytes, then the length of and the [Meta] as
 // JSON, then operations: a [Kind] byte and its fields as unsigned varints in the
 // order of encode.go (cycles as zig-zag differences to the present one), byte
 // strings with their length in front. Kind End carries the number of operations
-// and the CRC-32 of all bytes before it.
+// and the CRC-32 of all bytes before it. Version 1 has no kinds behind WritePIO, and is still read.
 package translog

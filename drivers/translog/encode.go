@@ -10,16 +10,18 @@ import (
 	"github.com/nicloop/nicloop/drivers"
 )
 
-// FormatVersion is that of the logs that this package writes and reads.
-const FormatVersion = 1
+// FormatVersion is that of the logs that this package writes. It reads version 1, too, which has fewer kinds.
+const FormatVersion = 2
 
 const magic = "NICLOG"
 
 // Meta is the head of a log.
 type Meta struct {
 	Info drivers.Info `json:"info"`
-	// Timed: the log of a Timed system; otherwise of one Device, node 0.
-	Timed bool `json:"timed"`
+	// Timed: the log of a Timed system. Ordered: of a system whose calls carry no time, with its waits and all that memory became. Neither:
+	// of one Device, node 0.
+	Timed   bool `json:"timed"`
+	Ordered bool `json:"ordered,omitempty"`
 	// Memory is the number of bytes of each node.
 	Memory []int `json:"memory"`
 	// Segments say where the NIC of every node finds it; none: at address 0.
@@ -88,7 +90,11 @@ func (w *Writer) Append(o *Op) {
 		w.cycle(o.At)
 		w.stop(&o.Stop)
 		w.failure(o.Err)
-	case Memory:
+	case Await, Wait:
+		w.node(o)
+		w.uints(o.Off, o.Len)
+		w.failure(o.Err)
+	case Memory, Store, Changed:
 		w.node(o)
 		w.uints(o.Off)
 		w.bytes(o.Data)
@@ -176,6 +182,9 @@ func (w *Writer) flush() {
 	}
 	w.buf = w.buf[:0]
 }
+
+// Flush brings what was appended to the file: a log is cut off there if nobody closes it.
+func (w *Writer) Flush() { w.flush() }
 
 // Err is the first error of writing.
 func (w *Writer) Err() error { return w.err }

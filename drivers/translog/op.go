@@ -28,11 +28,20 @@ const (
 	Memory // the device wrote to memory; no call
 	WriteReg
 	WritePIO
+	// From here on version 2.
+
+	Await   // a waiter is made for Off, Len
+	Wait    // one has come back
+	Store   // software wrote to memory; no call
+	Changed // memory has changed, and only who plays it can tell by whom; no call
 	kinds
 )
 
+// first2 is the first kind that version 1 has not got.
+const first2 = Await
+
 var kindNames = [kinds]string{"end", "post-reg", "post-pio", "read", "pio-taken", "watch", "arm", "arm-pio", "arm-irq",
-	"run", "memory", "write", "pio"}
+	"run", "memory", "write", "pio", "await", "wait", "store", "changed"}
 
 func (k Kind) String() string {
 	if k < kinds {
@@ -48,7 +57,7 @@ type Op struct {
 	VPID int           // PIOTaken, ArmPIO
 	At   drivers.Cycle // PostReg, PostPIO: first cycle; Run: deadline
 	Off  uint64        // register, PIO or memory offset
-	Len  uint64        // Watch
+	Len  uint64        // Watch, Await, Wait: with 0 of the last two an interrupt is waited for
 	ID   drivers.WatchID
 	// Value is what was written or read, or a count (PIOTaken, ArmPIO).
 	Value uint64
@@ -103,6 +112,14 @@ func (o *Op) Call() string {
 		return fmt.Sprintf("run until cycle %d", o.At)
 	case Memory:
 		return fmt.Sprintf("node %d: device wrote memory 0x%x: %s", o.Node, o.Off, memory(o.Data))
+	case Store:
+		return fmt.Sprintf("node %d: software wrote memory 0x%x: %s", o.Node, o.Off, hexdump(o.Data))
+	case Changed:
+		return fmt.Sprintf("node %d: memory 0x%x became %s", o.Node, o.Off, hexdump(o.Data))
+	case Await:
+		return fmt.Sprintf("node %d: make a waiter for %v", o.Node, drivers.Cause{Off: o.Off, Bytes: o.Len})
+	case Wait:
+		return fmt.Sprintf("node %d: wait for %v", o.Node, drivers.Cause{Off: o.Off, Bytes: o.Len})
 	}
 	return o.Kind.String()
 }
@@ -197,8 +214,8 @@ func hexdump(data []byte) string {
 	return fmt.Sprintf("[%x… %d bytes]", data[:most], len(data))
 }
 
-// clone makes an operation that outlives the reader's next one.
-func (o *Op) clone() Op {
+// Clone makes an operation that outlives the reader's next one.
+func (o *Op) Clone() Op {
 	c := *o
 	c.Data, c.Stop.Fired = slices.Clone(o.Data), slices.Clone(o.Stop.Fired)
 	return c
