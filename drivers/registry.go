@@ -28,7 +28,17 @@ type backend struct {
 	repeats func(keys map[string]string) bool
 	// found: its nodes are those that are there.
 	found bool
+	// around: it stands around the device of another URI, which parts finds behind something of its own.
+	around *around
 }
+
+type around struct {
+	form  string // of what stands in front: "FILE!"
+	parts func(path string) (own, uri string, ok bool)
+}
+
+// An OpenAroundFunc opens a device that stands around that of another URI.
+type OpenAroundFunc func(ctx context.Context, own, uri string, opt Options) (System, error)
 
 // A PrepareFunc does beforehand what the first OpenFunc of a kind of machine takes long for, such as building it.
 type PrepareFunc func(ctx context.Context, path string, keys map[string]string, opt Options) error
@@ -60,6 +70,26 @@ func RegisterRepeats(scheme string, repeats func(keys map[string]string) bool) {
 // RegisterFound tells of a registered scheme that its nodes are those that are there, so that Options.Nodes of 0 means all.
 func RegisterFound(scheme string) {
 	registered(scheme).found = true
+}
+
+// RegisterAround makes a scheme known whose devices stand around others: scheme:FORM and another URI, with its keys. parts cuts the two.
+func RegisterAround(scheme, doc, form string, parts func(path string) (own, uri string, ok bool), open OpenAroundFunc) {
+	Register(scheme, doc, nil, func(ctx context.Context, path string, _ map[string]string, opt Options) (System, error) {
+		own, uri, _ := parts(path) // resolve has looked
+		return open(ctx, own, uri, opt)
+	})
+	registered(scheme).around = &around{form, parts}
+}
+
+// within is the URI of the device that has hardware behind it.
+func within(uri string) string {
+	for {
+		b, path, _, err := resolve(uri)
+		if err != nil || b.around == nil {
+			return uri
+		}
+		_, uri, _ = b.around.parts(path)
+	}
 }
 
 func registered(scheme string) *backend {
@@ -100,7 +130,7 @@ func Open(ctx context.Context, uri string, opt Options) (System, error) {
 
 // Prepare makes sure that Open takes no longer than it must: it builds what has to be built. opt.Progress hears of it.
 func Prepare(ctx context.Context, uri string, opt Options) error {
-	b, path, keys, err := resolve(uri)
+	b, path, keys, err := resolve(within(uri))
 	if err != nil || b.prepare == nil {
 		return err
 	}
@@ -115,13 +145,13 @@ func Check(uri string) error {
 
 // Prepares tells whether Prepare does anything for a URI.
 func Prepares(uri string) bool {
-	b, _, _, err := resolve(uri)
+	b, _, _, err := resolve(within(uri))
 	return err == nil && b.prepare != nil
 }
 
 // Found tells whether a URI's nodes are those that are there, and Options.Nodes may be 0.
 func Found(uri string) bool {
-	b, _, _, err := resolve(uri)
+	b, _, _, err := resolve(within(uri))
 	return err == nil && b.found
 }
 
@@ -145,6 +175,13 @@ func resolve(uri string) (b *backend, path string, keys map[string]string, err e
 		}
 		return nil, "", nil, fmt.Errorf("%w: device %q: unknown scheme %q%s; known: %s",
 			ErrConfig, uri, scheme, Nearest(scheme+":", names), strings.Join(names, " "))
+	}
+	if a := backends[i].around; a != nil {
+		_, inner, ok := a.parts(rest)
+		if !ok {
+			return nil, "", nil, fmt.Errorf("%w: device %q: expected %s:%sDEVICE, such as %s:%srtl:", ErrConfig, uri, scheme, a.form, scheme, a.form)
+		}
+		return &backends[i], rest, nil, Check(inner)
 	}
 	path, query, _ := strings.Cut(rest, "?")
 	if keys, err = parseKeys(query, backends[i].keys); err != nil {

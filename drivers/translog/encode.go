@@ -22,6 +22,8 @@ type Meta struct {
 	// of one Device, node 0.
 	Timed   bool `json:"timed"`
 	Ordered bool `json:"ordered,omitempty"`
+	// Partial: of memory the log has what software has fetched, as that of a board behind a serial line.
+	Partial bool `json:"partial,omitempty"`
 	// Memory is the number of bytes of each node.
 	Memory []int `json:"memory"`
 	// Segments say where the NIC of every node finds it; none: at address 0.

@@ -1,0 +1,218 @@
+package record
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+	"sync"
+
+	"github.com/nicloop/nicloop/drivers"
+	"github.com/nicloop/nicloop/drivers/regs"
+	"github.com/nicloop/nicloop/drivers/translog"
+)
+
+// Limit is how long a log becomes, at most.
+const Limit = 1 << 30
+
+func init() {
+	drivers.RegisterAround("record", "writes down what passes, for device replay: record:FILE!DEVICE", "FILE!", inner, open)
+}
+
+// inner cuts FILE!DEVICE.
+func inner(path string) (file, uri string, ok bool) {
+	file, uri, ok = strings.Cut(path, "!")
+	return file, uri, ok && file != "" && uri != ""
+}
+
+func open(ctx context.Context, file, uri string, opt drivers.Options) (drivers.System, error) {
+	under, err := drivers.Open(ctx, uri, opt)
+	if err != nil {
+		return nil, err
+	}
+	f, err := os.Create(file)
+	if err != nil {
+		return nil, errors.Join(fmt.Errorf("%w: a log: %w", drivers.ErrEnvironment, err), under.Close())
+	}
+	return New(under, &limited{w: f, name: file, left: Limit}, f), nil
+}
+
+// ErrLimit: a log has become as long as it may.
+var ErrLimit = fmt.Errorf("the log has %d bytes, more than which it is not to have", Limit)
+
+// A WriteError: a log cannot be written, so what follows is not recorded.
+type WriteError struct {
+	File    string
+	Written int64
+	Err     error // of the operating system, or ErrLimit
+}
+
+func (e *WriteError) Error() string {
+	return fmt.Sprintf("log %s is cut off after %d bytes: %v; up to there it can be replayed", e.File, e.Written, e.Err)
+}
+
+func (e *WriteError) Unwrap() []error { return []error{e.Err, drivers.ErrEnvironment} }
+
+// limited is a file that may not become longer.
+type limited struct {
+	w       io.Writer
+	name    string
+	left    int64
+	written int64
+}
+
+func (l *limited) Write(b []byte) (int, error) {
+	if int64(len(b)) > l.left {
+		return 0, &WriteError{l.name, l.written, ErrLimit}
+	}
+	n, err := l.w.Write(b)
+	l.written += int64(n)
+	l.left -= int64(n)
+	if err != nil {
+		err = &WriteError{l.name, l.written, err}
+	}
+	return n, err
+}
+
+// A System is one that writes down what passes through its devices. Its time is that of who owns it: it is no Timed.
+type System struct {
+	under   drivers.System
+	devices []drivers.Device
+	nodes   []*device
+	file    io.Closer
+
+	mu     sync.Mutex // of all below, and of the order of calls
+	log    *translog.Writer
+	closed bool
+	dead   bool // the system below has said that it answers no more
+}
+
+// New records under into w, and closes file, which may be nil, behind it.
+func New(under drivers.System, w io.Writer, file io.Closer) *System {
+	info := under.Info()
+	m := translog.Meta{Info: info, Ordered: true, Segments: under.Device(0).Segments()}
+	s := &System{under: under, file: file}
+	for n := range info.Nodes {
+		dev := under.Device(n)
+		m.Memory = append(m.Memory, len(dev.Memory()))
+		d := newDevice(s, n, dev)
+		s.nodes = append(s.nodes, d)
+		if far, ok := dev.(mover); ok {
+			s.devices = append(s.devices, &farDevice{d, far})
+			m.Partial = true
+		} else {
+			s.devices = append(s.devices, d)
+		}
+	}
+	s.log = translog.NewWriter(w, m)
+	return s
+}
+
+// Info is the recorded system's.
+func (s *System) Info() drivers.Info { return s.under.Info() }
+
+// Device is a node's NIC, whose calls are written down.
+func (s *System) Device(node int) drivers.Device { return s.devices[node] }
+
+// Close reads what is compared once more, and closes system, log and file.
+func (s *System) Close() error {
+	s.mu.Lock()
+	if s.closed {
+		s.mu.Unlock()
+		return nil
+	}
+	if !s.dead {
+		s.end()
+	}
+	s.closed = true
+	err := s.log.Close()
+	s.mu.Unlock()
+	err = errors.Join(s.under.Close(), err)
+	if s.file != nil {
+		err = errors.Join(err, s.file.Close())
+	}
+	return err
+}
+
+// calm is how often the registers are read until they stand still.
+const calm = 20
+
+// end writes down how the system ended. What moves on is written as it was last; a device that dies meanwhile ends the log there.
+func (s *System) end() {
+	for _, d := range s.nodes {
+		list := d.final()
+		var was, is []uint64
+		for range calm {
+			is = is[:0]
+			for _, off := range list {
+				v, err := d.Device.ReadReg(off)
+				if err != nil {
+					return
+				}
+				is = append(is, v)
+			}
+			if was != nil && sameValues(list, was, is) {
+				break
+			}
+			was = append(was[:0], is...)
+		}
+		d.memory()
+		for i, off := range list {
+			s.log.Append(&translog.Op{Kind: translog.ReadReg, Node: d.node, Off: uint64(off), Value: is[i]})
+		}
+	}
+}
+
+func sameValues(list []uint32, was, is []uint64) bool {
+	for i, off := range list {
+		if mask := Compared(off); was[i]&mask != is[i]&mask {
+			return false
+		}
+	}
+	return true
+}
+
+// put writes one operation down, and tells when that is no longer possible.
+func (s *System) put(o translog.Op, err error) error {
+	o.Err = translog.NewFailure(err)
+	if !s.closed {
+		s.log.Append(&o)
+	}
+	if errors.Is(err, drivers.ErrPeerDied) || errors.Is(err, drivers.ErrClosed) || errors.Is(err, drivers.ErrStarved) {
+		s.dead = true
+		s.log.Flush()
+	}
+	return errors.Join(err, s.log.Err())
+}
+
+// Compared is which bits of a register a replay compares: not those that say when something happened, or what is under way.
+func Compared(off uint32) uint64 {
+	r, _, ok := regs.ByAddress(off)
+	if !ok {
+		return ^uint64(0)
+	}
+	switch r.Name {
+	case "MBOX_CTRL":
+		return ^regs.MboxCtrlBusy
+	case "NOTI_CTRL":
+		return ^regs.NotiCtrlBusy
+	case "ATU_STATUS":
+		return regs.ATUStatusDone.Mask()
+	case "VELO_WINDOW":
+		return ^(regs.VELOWindowWaiting.Mask() | regs.VELOWindowTaken.Mask())
+	case "RMA_WINDOW":
+		return ^(regs.RMAWindowWaiting.Mask() | regs.RMAWindowTaken.Mask())
+	case "LINK_STATUS":
+		return regs.LinkStatusConnected
+	case "PARAMS", "CYCLES", "HOLD", "LEVEL", "TX_LEVEL", "RX_LEVEL", "RMA_LEVEL", "NVM_LEVEL", "TX_STALL", "RX_STALL", "RX_STALL_VPID",
+		"MBOX_STALL", "NOTI_STALL", "NVM_STALL", "RMA_STALL_VPID", "ATU_HITS", "ATU_MISSES",
+		"LINK_CRC_ERRORS", "LINK_RETRANSMISSIONS", "LINK_TIMEOUTS", "LINK_FAILURES": // of a real wire
+		return 0
+	}
+	if strings.HasPrefix(r.Name, "WIRE_") {
+		return 0
+	}
+	return ^uint64(0)
+}

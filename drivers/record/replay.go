@@ -1,0 +1,346 @@
+package record
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"time"
+
+	"github.com/nicloop/nicloop/drivers"
+	"github.com/nicloop/nicloop/drivers/regs"
+	"github.com/nicloop/nicloop/drivers/translog"
+)
+
+// Config says how a log is replayed.
+type Config struct {
+	// Patience is how much simulated time an answer may take that the log has; 0: 2^20 cycles.
+	Patience drivers.Cycle
+	Progress func(done, of int) // of operations
+}
+
+const (
+	defaultPatience = 1 << 20
+	// lineCycles pass behind a line: a host that is slower than the RTL finds room where one that is not would be refused.
+	lineCycles = 32
+	// waitFor is how long a wait may take on the clock of the wall, of something that neither comes nor rests.
+	waitFor  = 10 * time.Second
+	contexts = 5 // calls before a divergence
+)
+
+// A Report says what was the same.
+type Report struct {
+	Operations int           `json:"operations"` // replayed
+	Of         int           `json:"of"`
+	Reads      int           `json:"reads"`        // of registers, compared
+	Bytes      int           `json:"memory_bytes"` // written by the NIC, compared
+	Stored     int           `json:"stored_bytes"` // taken for software's
+	Ahead      int           `json:"ahead"`        // answers that the log has later
+	EndCycle   drivers.Cycle `json:"end_cycles"`
+	Divergence *Divergence   `json:"divergence,omitempty"`
+}
+
+// A Divergence is the first thing that both sides do not agree about.
+type Divergence struct {
+	Operation int           `json:"operation"` // its number in the log, as device log prints it
+	Cycle     drivers.Cycle `json:"at_cycles"` // on the RTL, when it had been waited for
+	Node      int           `json:"node"`
+	Where     string        `json:"where"` // register, or byte of memory
+	Call      string        `json:"call"`
+	Expected  string        `json:"expected"` // recorded
+	Found     string        `json:"found"`    // on the RTL
+	Before    []string      `json:"before"`   // the calls before, the last one last
+}
+
+func (d *Divergence) Error() string {
+	return fmt.Sprintf("operation %d (cycle %d of the replay), node %d: %s: recorded %s, found %s", d.Operation, d.Cycle, d.Node, d.Where, d.Expected, d.Found)
+}
+
+// A player is a log on its way through a system.
+type player struct {
+	ctx     context.Context
+	sys     drivers.Timed
+	cfg     Config
+	meta    translog.Meta
+	ops     []translog.Op
+	at      int
+	seen    [][]byte // memory as software and log know it
+	rings   []rings
+	waiters map[waitedFor]drivers.Waiter
+	refused map[refusal]int // writes that the log has as refused, and the RTL has not refused yet
+	report  Report
+	stop    drivers.Stop
+}
+
+type waitedFor struct {
+	node  int
+	cause drivers.Cause
+}
+
+type refusal struct {
+	node int
+	port string
+	off  uint32
+}
+
+// Replay makes the calls of an ordered log on sys, and holds its answers against the recorded ones. The error tells why it ended before both the log's
+// end and a divergence. The caller closes sys.
+func Replay(ctx context.Context, data []byte, sys drivers.Timed, cfg Config) (*Report, error) {
+	p, err := newPlayer(ctx, data, sys, cfg)
+	if err != nil {
+		return nil, err
+	}
+	for p.at = range p.ops {
+		if ctx.Err() != nil {
+			return &p.report, context.Cause(ctx)
+		}
+		if p.cfg.Progress != nil && p.at%64 == 0 {
+			p.cfg.Progress(p.at, len(p.ops))
+		}
+		if err = p.play(&p.ops[p.at]); err != nil {
+			break
+		}
+		p.report.Operations++
+	}
+	if err == nil {
+		err = p.end()
+	}
+	p.report.EndCycle = sys.Now()
+	var d *Divergence
+	if errors.As(err, &d) {
+		p.report.Divergence, err = d, nil
+	}
+	return &p.report, err
+}
+
+// Read checks a log and gives what it says of the recorded system.
+func Read(data []byte) (translog.Meta, error) {
+	r, err := translog.NewReader(data)
+	if err != nil {
+		return translog.Meta{}, err
+	}
+	return r.Meta, playable(&r.Meta)
+}
+
+func playable(m *translog.Meta) error {
+	switch {
+	case !m.Ordered:
+		return fmt.Errorf("%w: a log that record: has not written: expected one of record:FILE!DEVICE", drivers.ErrConfig)
+	case m.Info.DescHash != regs.DescHashValue:
+		return fmt.Errorf("%w: recorded with registers of description %016x, this program has %016x: replay it with the release that recorded it",
+			drivers.ErrConfig, m.Info.DescHash, regs.DescHashValue)
+	case len(m.Segments) > 0:
+		return fmt.Errorf("%w: the recorded NIC found memory from address 0x%x on, and that of the RTL finds it at 0", drivers.ErrNotSupported, m.Segments[0].Addr)
+	}
+	return nil
+}
+
+func newPlayer(ctx context.Context, data []byte, sys drivers.Timed, cfg Config) (*player, error) {
+	meta, err := Read(data)
+	if err != nil {
+		return nil, err
+	}
+	if cfg.Patience == 0 {
+		cfg.Patience = defaultPatience
+	}
+	p := &player{ctx: ctx, sys: sys, cfg: cfg, meta: meta, waiters: map[waitedFor]drivers.Waiter{}, refused: map[refusal]int{}}
+	if n := sys.Info().Nodes; n != meta.Info.Nodes {
+		return nil, fmt.Errorf("%w: a log of %d nodes on a system of %d", drivers.ErrConfig, meta.Info.Nodes, n)
+	}
+	for n, size := range meta.Memory {
+		dev := sys.Device(n)
+		if len(dev.Memory()) < size || dev.Segments() != nil {
+			return nil, fmt.Errorf("%w: node %d has %d bytes of memory: expected %d, at address 0", drivers.ErrConfig, n, len(dev.Memory()), size)
+		}
+		p.seen = append(p.seen, make([]byte, size))
+	}
+	p.rings = make([]rings, len(p.seen))
+	return p, p.load(data)
+}
+
+// load takes all operations in, up to where the log may be cut off: a board that died leaves such a one.
+func (p *player) load(data []byte) error {
+	r, err := translog.NewReader(data)
+	if err != nil {
+		return err
+	}
+	var o translog.Op
+	for err = r.Next(&o); err == nil; err = r.Next(&o) {
+		p.ops = append(p.ops, o.Clone())
+		if o.Err == nil {
+			continue
+		}
+		for _, b := range o.Err.Bus {
+			if b.Write {
+				p.refused[refusal{b.Node, b.Port, b.Off}]++
+			}
+		}
+	}
+	p.report.Of = len(p.ops)
+	if err != io.EOF && len(p.ops) == 0 {
+		return err
+	}
+	return nil
+}
+
+func (p *player) play(o *translog.Op) error {
+	dev := p.sys.Device(o.Node)
+	switch o.Kind {
+	case translog.WriteReg:
+		p.rings[o.Node].follow(dev, uint32(o.Off), o.Value)
+		return p.refusals(o, dev.WriteReg(uint32(o.Off), o.Value))
+	case translog.WritePIO:
+		if err := p.refusals(o, dev.WritePIO(uint32(o.Off), o.Data)); err != nil {
+			return err
+		}
+		_, err := p.pass(o, lineCycles)
+		return err
+	case translog.ReadReg:
+		return p.read(o)
+	case translog.Await:
+		if o.Err != nil {
+			return nil
+		}
+		w, err := dev.Await(drivers.Cause{Off: o.Off, Bytes: o.Len})
+		p.waiters[waitedFor{o.Node, drivers.Cause{Off: o.Off, Bytes: o.Len}}] = w
+		return err
+	case translog.Wait:
+		return p.wait(o)
+	case translog.Store:
+		p.store(o, 0, len(o.Data))
+	case translog.Memory, translog.Changed:
+		return p.memory(o)
+	}
+	return nil
+}
+
+// refusals takes writes that were refused out of an error. One that the log has not got is a divergence, as is any other error.
+func (p *player) refusals(o *translog.Op, err error) error {
+	f := translog.NewFailure(err)
+	if f == nil {
+		return nil
+	}
+	for _, b := range f.Bus {
+		r := refusal{b.Node, b.Port, b.Off}
+		if p.meta.Info.Backend == "pcie" { // there nobody hears of them
+			continue
+		}
+		if !b.Write || p.refused[r] == 0 {
+			return p.differs(o, b.Node, regs.Describe(b.Off), "an access that is accepted", b.Error())
+		}
+		p.refused[r]--
+	}
+	if len(f.Bus) == 0 || len(f.DMA) > 0 {
+		if len(f.DMA) > 0 || errors.Is(err, drivers.ErrAssertion) {
+			return p.differs(o, o.Node, "the NIC", "no failure", f.Text)
+		}
+		return err
+	}
+	return nil
+}
+
+// pass lets some time pass, and tells whether nothing moves any more.
+func (p *player) pass(o *translog.Op, cycles drivers.Cycle) (quiet bool, err error) {
+	end := p.sys.Now() + cycles
+	for p.sys.Now() < end {
+		err := p.sys.Run(end, &p.stop)
+		if err := p.refusals(o, err); err != nil {
+			return false, err
+		}
+	}
+	return p.stop.Quiet, nil
+}
+
+// until lets time pass, in longer and longer steps, until something is so, nothing moves any more, or patience is at an end.
+func (p *player) until(o *translog.Op, so func() (bool, error)) (bool, error) {
+	begin, step, still := p.sys.Now(), drivers.Cycle(16), 0
+	for {
+		if ok, err := so(); ok || err != nil {
+			return ok, err
+		}
+		if still > 1 || p.sys.Now()-begin > p.cfg.Patience {
+			return false, nil
+		}
+		quiet, err := p.pass(o, step)
+		if err != nil {
+			return false, err
+		}
+		if quiet {
+			still++
+		}
+		step = min(2*step, 1<<14)
+	}
+}
+
+func (p *player) differs(o *translog.Op, node int, where, expected, found string) error {
+	d := &Divergence{Operation: p.at, Cycle: p.sys.Now(), Node: node, Where: where, Call: o.Call(), Expected: expected, Found: found}
+	for i := max(0, p.at-contexts); i < p.at; i++ {
+		text := fmt.Sprintf("%d %s %s", i, p.ops[i].Kind, p.ops[i].Call())
+		if a := p.ops[i].Answer(); a != "" {
+			text += " -> " + a
+		}
+		d.Before = append(d.Before, text)
+	}
+	return d
+}
+
+// wait is as a wait on the board was. One that finds nothing may have come back once too often there: then what follows tells. An interrupt
+// that is pending is another matter.
+func (p *player) wait(o *translog.Op) error {
+	c := drivers.Cause{Off: o.Off, Bytes: o.Len}
+	w := p.waiters[waitedFor{o.Node, c}]
+	if o.Err != nil || w == nil {
+		return nil
+	}
+	ctx, cancel := context.WithTimeout(p.ctx, waitFor)
+	defer cancel()
+	err := w.Wait(ctx)
+	if err == nil || p.ctx.Err() != nil {
+		return err
+	}
+	if !errors.Is(err, drivers.ErrNever) && !errors.Is(err, context.DeadlineExceeded) {
+		return p.refusals(o, err)
+	}
+	if c != drivers.Interrupt {
+		return nil
+	}
+	dev := p.sys.Device(o.Node)
+	status, err := dev.ReadReg(regs.IRQStatus)
+	if err != nil {
+		return p.refusals(o, err)
+	}
+	mask, err := dev.ReadReg(regs.IRQMask)
+	if err != nil {
+		return p.refusals(o, err)
+	}
+	if status&mask == 0 {
+		return nil
+	}
+	return p.differs(o, o.Node, "interrupt line", "an interrupt", fmt.Sprintf("none, while IRQ_STATUS is 0x%x and IRQ_MASK 0x%x", status, mask))
+}
+
+// end looks for what the RTL did beside what the log has.
+func (p *player) end() error {
+	o := &translog.Op{Kind: translog.End}
+	p.at = len(p.ops)
+	if _, err := p.until(o, func() (bool, error) { return false, nil }); err != nil {
+		return err
+	}
+	for r, n := range p.refused {
+		if n > 0 {
+			return p.differs(o, r.node, regs.Describe(r.off), fmt.Sprintf("%d accesses refused", n), "all accepted")
+		}
+	}
+	if p.meta.Partial {
+		return nil
+	}
+	for node, seen := range p.seen {
+		mem := p.sys.Device(node).Memory()[:len(seen)]
+		for i := range seen {
+			if mem[i] != seen[i] {
+				return p.differs(o, node, p.rings[node].name(uint64(i)), fmt.Sprintf("%02x, as it was", seen[i]), fmt.Sprintf("%02x, which the NIC has written", mem[i]))
+			}
+		}
+	}
+	return nil
+}
