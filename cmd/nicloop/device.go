@@ -28,7 +28,7 @@ func newDevice() *cobra.Command {
 	fs.StringVar(&f.uri, "device", "rtl:", "the device")
 	fs.IntVar(&f.nodes, "nodes", 2, "nodes of a simulated machine")
 	fs.IntVar(&f.node, "node", 0, "the node to look at")
-	return group(cmd, f.list(), f.info(), f.dump(), newDeviceDiff(), f.selftest(), f.monitor(), f.reset(), f.peek(), f.poke(), f.script(), f.serve())
+	return group(cmd, f.list(), newDeviceScan(), newDeviceBind(), newDeviceUnbind(), f.info(), f.dump(), newDeviceDiff(), f.selftest(), f.monitor(), f.reset(), f.replay(), newDeviceLog(), f.peek(), f.poke(), f.script(), f.serve())
 }
 
 // with opens the device for one node's use.

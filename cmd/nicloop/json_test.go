@@ -147,8 +147,11 @@ var examples = []struct {
 	{"version", "version", 0},
 	{"device", "device info --device model: --nodes 4 --node 2", 0},
 	{"device", "device dump --device model:", 0},
+	{"devices", "device scan", 0},
 	{"selftest", "device selftest --device model: --samples 8", 0},
 	{"selftest", "device selftest --device model:?link_errors=0.01 --check links", exitFailed},
+	{"selftest", "device selftest --device record:r.log!model: --samples 8", 0},
+	{"replay", "device replay r.log --device ideal:?depth=3", anyCode}, // which has no links
 	{"calibration", "calibrate --device model:", 0},
 	{"regression", "regress velo/lengths --device model: --seeds 2", 0},
 	{"regression", "regress velo/lengths --device ideal:", 0},

@@ -169,10 +169,17 @@ func (p *player) byteDiffers(o *translog.Op, at int, mem []byte) error {
 	return p.differs(o, o.Node, where, fmt.Sprintf("%02x (word %x)", o.Data[at], o.Data[at&^7:end]), fmt.Sprintf("%02x (word %x)", mem[at], mem[at&^7:end]))
 }
 
-// writtenLater tells whether the log has these bytes at this place later: the RTL was ahead.
+// soon is how many operations the RTL may be ahead with what it writes.
+const soon = 256
+
+// writtenLater tells whether the log has these bytes at this place soon: the RTL was ahead, as with a word that counts commands. Never in a ring, whose
+// entries are not written again before software has taken them.
 func (p *player) writtenLater(o *translog.Op, at int, got []byte) bool {
 	from := o.Off + uint64(at)
-	for i := p.at + 1; i < len(p.ops); i++ {
+	if p.rings[o.Node].at(from) != nil {
+		return false
+	}
+	for i := p.at + 1; i < min(p.at+soon, len(p.ops)); i++ {
 		n := &p.ops[i]
 		if n.Node != o.Node || n.Kind != translog.Memory && n.Kind != translog.Changed || from < n.Off || from+uint64(len(got)) > n.Off+uint64(len(n.Data)) {
 			continue

@@ -207,6 +207,12 @@ func TestReplayFindsFaults(t *testing.T) {
 			}
 			return line
 		}}, "mailbox of process 0, slot 1, byte 3", "", ""},
+		{"a byte that becomes what software will store there", broken{pio: func(_ int, off uint32, line []byte) []byte {
+			if len(line) == 1 {
+				return []byte{0}
+			}
+			return line
+		}}, "mailbox of process 0, slot 1, byte 0", "", "00"},
 		{"a packet lost", broken{pio: func(node int, off uint32, line []byte) []byte {
 			if node == 1 && len(line) == 56 {
 				return nil

@@ -210,7 +210,8 @@ func (t *tester) one(c check, n *node) (Result, error) {
 		r.Outcome, r.Why = Skipped, left.why
 	case errors.As(err, &fault):
 		r.Outcome, r.Fault = Failed, fault
-	case t.ctx.Err() != nil, errors.Is(err, drivers.ErrPeerDied), errors.Is(err, drivers.ErrClosed), errors.Is(err, drivers.ErrStarved):
+	case t.ctx.Err() != nil, errors.Is(err, drivers.ErrPeerDied), errors.Is(err, drivers.ErrClosed), errors.Is(err, drivers.ErrStarved),
+		errors.Is(err, drivers.ErrEnvironment): // such as a log that cannot be written
 		return r, err
 	default:
 		r.Outcome = Failed

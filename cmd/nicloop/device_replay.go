@@ -1,0 +1,160 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+
+	"github.com/nicloop/nicloop/drivers"
+	"github.com/nicloop/nicloop/drivers/record"
+	"github.com/nicloop/nicloop/drivers/translog"
+	"github.com/spf13/cobra"
+)
+
+// replayed is how far the RTL did what was recorded.
+type replayed struct {
+	Log      string            `json:"log"`
+	Recorded drivers.Info      `json:"recorded"`
+	Device   drivers.Info      `json:"device"`
+	Report   record.Report     `json:"report"`
+	Waves    string            `json:"waves,omitempty"` // of what came before the divergence
+	Shown    *drivers.Repeated `json:"-"`
+}
+
+type replayFlags struct {
+	device *deviceFlags
+	waves  string
+	last   uint64
+	asJSON bool
+}
+
+func (f *deviceFlags) replay() *cobra.Command {
+	r := &replayFlags{device: f}
+	cmd := &cobra.Command{
+		Use: "replay FILE", Short: "Repeat on the RTL what record: has written down", Args: checked(cobra.ExactArgs(1)),
+		Long: `Repeat what software and a device said to each other, in order rather than in time, and name
+the first thing that the RTL does otherwise: the register with its fields or the first byte of
+memory, as it was recorded and as it is found, and the calls before it. Exit code 1 tells of one.
+
+Logs are written by the device record:FILE!DEVICE. Nodes and memory are those of the log. With
+--waves the last cycles before the divergence are shown, on a device that keeps checkpoints.`,
+		Example: `  nicloop device selftest --device 'record:board.log!uart:/dev/ttyUSB0'
+  nicloop device replay board.log --device rtl: --waves why.fst
+  nicloop device log board.log | less`,
+		RunE: func(cmd *cobra.Command, args []string) error { return r.run(cmd, args[0]) },
+	}
+	cmd.Flags().StringVar(&r.waves, "waves", "", "write what the RTL did before a divergence to `FILE` (FST)")
+	cmd.Flags().Uint64Var(&r.last, "last", 2000, "cycles that --waves shows")
+	cmd.Flags().BoolVar(&r.asJSON, "json", false, "print as JSON")
+	return cmd
+}
+
+func (r *replayFlags) run(cmd *cobra.Command, file string) (err error) {
+	data, err := os.ReadFile(file)
+	if err != nil {
+		return usageError{err}
+	}
+	meta, err := record.Read(data)
+	if err != nil {
+		return usageError{fmt.Errorf("%s: %w", file, err)}
+	}
+	opt, err := r.options(cmd, &meta)
+	if err != nil {
+		return err
+	}
+	bar := newBar(cmd.ErrOrStderr(), "replay")
+	opt.Progress = bar.describe
+	sys, err := drivers.Open(cmd.Context(), r.device.uri, opt)
+	if err != nil {
+		return err
+	}
+	defer sys.Close()
+	timed, ok := sys.(drivers.Timed)
+	if !ok {
+		return misused("--device %s: expected one of simulated time, such as rtl:, model: or ideal:", r.device.uri)
+	}
+	rep, err := record.Replay(cmd.Context(), data, timed, record.Config{Progress: bar.set})
+	bar.finish()
+	if err != nil {
+		return err
+	}
+	out := &replayed{Log: file, Recorded: meta.Info, Device: sys.Info(), Report: *rep}
+	if rep.Divergence != nil && r.waves != "" {
+		shown, err := sys.(drivers.Repeater).Repeat()
+		if err != nil {
+			return err
+		}
+		out.Waves, out.Shown = r.waves, &shown
+	}
+	if r.asJSON {
+		err = writeJSON(cmd.OutOrStdout(), out)
+	} else {
+		printReplay(cmd.OutOrStdout(), out)
+	}
+	if err == nil && rep.Divergence != nil {
+		err = errFailed
+	}
+	return err
+}
+
+// options are the shape of the recorded system.
+func (r *replayFlags) options(cmd *cobra.Command, meta *translog.Meta) (opt drivers.Options, err error) {
+	if cmd.Flags().Changed("nodes") || cmd.Flags().Changed("node") {
+		return opt, misused("--nodes and --node are those of the log: leave them out")
+	}
+	opt.Nodes = meta.Info.Nodes
+	for _, size := range meta.Memory {
+		opt.MemoryBytes = max(opt.MemoryBytes, size)
+	}
+	if r.waves == "" {
+		return opt, nil
+	}
+	if !drivers.Repeats(r.device.uri) {
+		return opt, misused("--waves: %s keeps no checkpoints: expected rtl: as a process of its own", r.device.uri)
+	}
+	if r.last == 0 {
+		return opt, misused("--last 0: expected at least 1 cycle")
+	}
+	every := max(2*r.last, 10_000)
+	opt.Checkpoints = &drivers.Checkpoints{Every: drivers.Cycle(every), Last: drivers.Cycle(r.last), File: r.waves}
+	return opt, nil
+}
+
+func printReplay(w io.Writer, out *replayed) {
+	rep := &out.Report
+	fmt.Fprintf(w, "%s: %d nodes of %s, on %s\n", out.Log, out.Recorded.Nodes, out.Recorded.URI, out.Device.URI)
+	fmt.Fprintf(w, "%d of %d operations the same: %d reads of registers, %d bytes that the NIC wrote (%d answers came earlier); %d bytes taken for software's\n",
+		rep.Operations, rep.Of, rep.Reads, rep.Bytes, rep.Ahead, rep.Stored)
+	d := rep.Divergence
+	if d == nil {
+		return
+	}
+	fmt.Fprintf(w, "DIFFERS at operation %d, node %d, cycle %d of the replay: %s\n  recorded  %s\n  found     %s\n", d.Operation, d.Node, d.Cycle, d.Where, d.Expected, d.Found)
+	for _, line := range d.Before {
+		fmt.Fprintf(w, "  before    %s\n", line)
+	}
+	fmt.Fprintf(w, "  then      %d %s\n", d.Operation, d.Call)
+	if s := out.Shown; s != nil {
+		fmt.Fprintf(w, "waves of the cycles %d to %d: %s\n", s.From, s.To, s.File)
+	}
+}
+
+func newDeviceLog() *cobra.Command {
+	return &cobra.Command{
+		Use: "log FILE", Short: "Print a log of record: or run --record as text", Args: checked(cobra.ExactArgs(1)),
+		Example: "  nicloop device log board.log | grep -n MBOX_WP",
+		RunE: func(cmd *cobra.Command, args []string) error {
+			data, err := os.ReadFile(args[0])
+			if err != nil {
+				return usageError{err}
+			}
+			err = translog.Dump(cmd.OutOrStdout(), data)
+			var bad *translog.FormatError
+			if errors.As(err, &bad) {
+				return usageError{fmt.Errorf("%s: %w", args[0], err)}
+			}
+			return err
+		},
+	}
+}

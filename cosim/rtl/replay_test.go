@@ -1,0 +1,62 @@
+package rtl
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/nicloop/nicloop/drivers"
+	"github.com/nicloop/nicloop/drivers/record"
+	"github.com/nicloop/nicloop/drivers/selftest"
+)
+
+// TestReplayFindsPlantedBugs: what was recorded on the sound RTL parts on one with a bug, at what the bug does, with the waves of it.
+func TestReplayFindsPlantedBugs(t *testing.T) {
+	if testing.Short() {
+		t.Skip("builds simulators")
+	}
+	ctx := context.Background()
+	file := filepath.Join(t.TempDir(), "log")
+	opt := drivers.Options{Nodes: 2, MemoryBytes: selftest.MemoryBytes}
+	sys, err := drivers.Open(ctx, "record:"+file+"!rtl:", opt)
+	require.NoError(t, err)
+	_, err = selftest.Run(ctx, sys, selftest.Config{Seed: 1, Samples: 16, Only: []string{"velo", "interrupts", "links"}})
+	require.NoError(t, err)
+	require.NoError(t, sys.Close())
+	log, err := os.ReadFile(file)
+	require.NoError(t, err)
+	rep, err := record.Replay(ctx, log, openTimed(t, "rtl:", opt), record.Config{})
+	require.NoError(t, err)
+	require.Nil(t, rep.Divergence, "%v", rep.Divergence)
+
+	for _, c := range []struct{ name, file, from, to, where, expected, found string }{
+		{"the last bytes of a packet are lost", "core/velo_completer.sv", "{left[2:0], 3'h0}", "{left[2:1], 4'h0}",
+			"mailbox of process 0, slot 1, byte 0", "", "00 (word 0000000000000000)"},
+		{"half of the notifications interrupt as others", "core/regfile.sv", "+6'(n_noti_vpid)", "+6'(n_noti_vpid[2:0])",
+			"IRQ_STATUS", "noti 0x100", "noti 0x1"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			dir := tree(t)
+			edit(t, dir, c.file, c.from, c.to)
+			waves := opt
+			waves.Checkpoints = &drivers.Checkpoints{Every: 10000, Last: 1000, File: filepath.Join(t.TempDir(), "why.fst")}
+			target := openTimed(t, "rtl:?src="+dir, waves)
+			rep, err := record.Replay(ctx, log, target, record.Config{})
+			require.NoError(t, err)
+			require.NotNil(t, rep.Divergence)
+			t.Log(rep.Divergence)
+			require.Contains(t, rep.Divergence.Where, c.where)
+			require.Contains(t, rep.Divergence.Expected, c.expected)
+			require.Contains(t, rep.Divergence.Found, c.found)
+			shown, err := target.(drivers.Repeater).Repeat()
+			require.NoError(t, err)
+			require.EqualValues(t, 1000, shown.To-shown.From)
+			info, err := os.Stat(waves.Checkpoints.File)
+			require.NoError(t, err)
+			require.Greater(t, info.Size(), int64(1000))
+		})
+	}
+}

@@ -1,0 +1,166 @@
+package scan
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+
+	"github.com/nicloop/nicloop/drivers"
+)
+
+// A BindError: a driver does not have the device that it should. Undone says what became of what had been done before.
+type BindError struct {
+	Device, Step string
+	Err          error
+	Undone       error // nil: all is as it was
+}
+
+func (e *BindError) Error() string {
+	state := "all is as it was"
+	if e.Undone != nil {
+		state = "and that could not be undone: " + e.Undone.Error()
+	}
+	return fmt.Sprintf("%s: %s: %v; %s", e.Device, e.Step, e.Err, state)
+}
+
+func (e *BindError) Unwrap() []error { return []error{e.Err, drivers.ErrEnvironment} }
+
+// Plan says what Bind and Unbind will change, for whoever is asked.
+func (h *Host) Plan(address, driver string) (string, error) {
+	if err := h.ours(address); err != nil {
+		return "", err
+	}
+	has := h.driver(address)
+	if has == driver {
+		return "", nil
+	}
+	text := fmt.Sprintf("take %s from %s", address, has)
+	if has == "" {
+		text = fmt.Sprintf("give %s, which no driver has,", address)
+	}
+	if driver == "" {
+		return text + " and let the kernel choose who has it", nil
+	}
+	if others := h.device(address, h.id(address)).Others; len(others) > 0 {
+		return fmt.Sprintf("%s to %s (in its IOMMU group: %s)", text, driver, strings.Join(others, ", ")), nil
+	}
+	return text + " to " + driver, nil
+}
+
+// Bind gives a device to a driver. One that has it already keeps it.
+func (h *Host) Bind(address, driver string) error {
+	if err := h.ours(address); err != nil {
+		return err
+	}
+	if _, err := os.Stat(h.path("sys/bus/pci/drivers", driver)); err != nil {
+		return &BindError{Device: address, Step: "looking for the driver " + driver, Err: fmt.Errorf("%w; load it: modprobe %s", err, driver)}
+	}
+	return h.move(address, driver)
+}
+
+// Unbind gives a device back: to whom the kernel chooses, or nobody.
+func (h *Host) Unbind(address string) error {
+	if err := h.ours(address); err != nil {
+		return err
+	}
+	return h.move(address, "")
+}
+
+// ours keeps everybody's disks where they are.
+func (h *Host) ours(address string) error {
+	if address == "" || strings.ContainsAny(address, "/\n") {
+		return fmt.Errorf("%w: PCI device %q: expected an address as in 0000:03:00.0", drivers.ErrConfig, address)
+	}
+	if _, err := os.Stat(h.path("sys/bus/pci/devices", address)); err != nil {
+		return fmt.Errorf("%w: no PCI device %s; nicloop device scan lists those that there are", drivers.ErrEnvironment, address)
+	}
+	if id := h.id(address); !slices.Contains(h.ids(), id) {
+		return fmt.Errorf("%w: %s is a %v: expected one of %v (--id, if it is a board all the same)", drivers.ErrConfig, address, id, h.ids())
+	}
+	return nil
+}
+
+func (h *Host) driver(address string) string {
+	return target(h.path("sys/bus/pci/devices", address, "driver"))
+}
+
+// move has three steps, and undoes those before one that fails.
+func (h *Host) move(address, driver string) error {
+	had := h.driver(address)
+	override := text(h.path("sys/bus/pci/devices", address, "driver_override"))
+	if override == "(null)" {
+		override = ""
+	}
+	if had == driver && driver != "" {
+		return nil
+	}
+	fail := func(step string, err error) error {
+		return &BindError{Device: address, Step: step, Err: err, Undone: h.back(address, had, override)}
+	}
+	if err := h.override(address, driver); err != nil {
+		return fail("writing driver_override", err)
+	}
+	if had != "" {
+		if err := h.release(address); err != nil {
+			return fail("taking it from "+had, err)
+		}
+	}
+	if err := h.write("sys/bus/pci/drivers_probe", address); err != nil && driver != "" {
+		return fail("having the kernel look for "+driver, err)
+	}
+	if has := h.driver(address); driver != "" && has != driver {
+		return fail("looking who has it", fmt.Errorf("expected %s, found %q; the kernel's reason: dmesg | tail", driver, has))
+	}
+	return nil
+}
+
+// back gives a device to who had it.
+func (h *Host) back(address, had, override string) error {
+	if err := h.override(address, override); err != nil {
+		return err
+	}
+	if h.driver(address) == had {
+		return nil
+	}
+	if h.driver(address) != "" {
+		if err := h.release(address); err != nil {
+			return err
+		}
+	}
+	if had == "" {
+		return nil
+	}
+	if err := h.write("sys/bus/pci/drivers/"+had+"/bind", address); err != nil {
+		return err
+	}
+	if has := h.driver(address); has != had {
+		return fmt.Errorf("expected %s to have it again, found %q", had, has)
+	}
+	return nil
+}
+
+// override says who alone may have a device; "" is anybody.
+func (h *Host) override(address, driver string) error {
+	if driver == "" {
+		driver = "\n" // which empties it
+	}
+	return h.write("sys/bus/pci/devices/"+address+"/driver_override", driver)
+}
+
+func (h *Host) release(address string) error {
+	return h.write("sys/bus/pci/devices/"+address+"/driver/unbind", address)
+}
+
+func (h *Host) write(file, text string) error {
+	if h.Write != nil {
+		return h.Write(h.path(file), text)
+	}
+	f, err := os.OpenFile(h.path(file), os.O_WRONLY, 0)
+	if err != nil {
+		return err
+	}
+	_, err = f.WriteString(text)
+	return errors.Join(err, f.Close())
+}

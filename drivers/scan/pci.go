@@ -1,0 +1,145 @@
+package scan
+
+import (
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+
+	"github.com/nicloop/nicloop/drivers/regs"
+)
+
+// DefaultDriver is who gives a device to programs behind an IOMMU.
+const DefaultDriver = "vfio-pci"
+
+// registerBAR is where the registers are (rtl/board, nic_pcie).
+const registerBAR = 0
+
+func (h *Host) devices() string { return h.path("sys/bus/pci/devices") }
+
+func (h *Host) pci() (list []Found, err error) {
+	addresses, err := names(h.devices())
+	if err != nil {
+		return nil, err
+	}
+	for _, a := range addresses {
+		if id := h.id(a); slices.Contains(h.ids(), id) {
+			list = append(list, h.device(a, id))
+		}
+	}
+	return list, nil
+}
+
+func (h *Host) ids() []ID {
+	if h.IDs != nil {
+		return h.IDs
+	}
+	return IDs
+}
+
+func (h *Host) id(address string) ID {
+	dir := h.path("sys/bus/pci/devices", address)
+	return ID{uint16(number(text(dir, "vendor"), 16, 16)), uint16(number(text(dir, "device"), 16, 16))}
+}
+
+func (h *Host) device(address string, id ID) Found {
+	dir := h.path("sys/bus/pci/devices", address)
+	f := Found{Name: address, ID: id.String(), Driver: target(dir, "driver"), Group: target(dir, "iommu_group"), BARs: bars(dir), State: Unknown}
+	if w := text(dir, "max_link_width"); w != "" {
+		f.Link = &Link{text(dir, "current_link_speed"), int(number(text(dir, "current_link_width"), 10, 16)), text(dir, "max_link_speed"), int(number(w, 10, 16))}
+	}
+	if f.Group != "" {
+		members, _ := names(h.path("sys/kernel/iommu_groups", f.Group, "devices"))
+		f.Others = slices.DeleteFunc(members, func(m string) bool { return m == address })
+	}
+	h.askPCI(&f, dir)
+	h.judge(&f)
+	return f
+}
+
+// bars reads the lines of file resource: first and last address, flags.
+func bars(dir string) (list []BAR) {
+	for i, line := range strings.Split(text(dir, "resource"), "\n") {
+		w := strings.Fields(line)
+		if len(w) < 2 || i > 5 {
+			continue
+		}
+		if first, last := number(w[0], 16, 64), number(w[1], 16, 64); last > first {
+			list = append(list, BAR{i, last - first + 1})
+		}
+	}
+	return list
+}
+
+// askPCI reads who a device is, if nobody has it and it listens.
+func (h *Host) askPCI(f *Found, dir string) {
+	switch {
+	case f.Driver != "":
+		f.Said = "its registers were not read, since " + f.Driver + " has it"
+		return
+	case text(dir, "enable") == "0":
+		f.Said = "its registers were not read: the device is off until a driver has it"
+		return
+	}
+	words, err := readWords(fmt.Sprintf("%s/resource%d", dir, registerBAR), regs.Magic, regs.DescHash)
+	switch {
+	case err != nil && os.IsPermission(err):
+		f.Said = "its registers can be read by root alone"
+	case err != nil:
+		f.Said = "its registers cannot be read: " + err.Error()
+	case words[0] == ^uint64(0):
+		f.State, f.Said = Foreign, "all reads are ones: it does not answer, or the bitstream has no PCIe that works"
+	case words[0] != regs.MagicValue:
+		f.State, f.Said = Foreign, fmt.Sprintf("MAGIC is 0x%016x, expected 0x%016x", words[0], regs.MagicValue)
+	case words[1] != regs.DescHashValue:
+		f.State, f.Said = Other, fmt.Sprintf("DESC_HASH is 0x%016x, this program's is 0x%016x: load a bitstream of this release", words[1], regs.DescHashValue)
+	default:
+		f.State = Ours
+	}
+}
+
+// judge says whether a device can be used, and what to do. The first thing that is in the way counts.
+func (h *Host) judge(f *Found) {
+	held := h.held(f)
+	switch {
+	case f.State == Foreign || f.State == Other:
+		f.Why, f.Hint = f.Said, "look at the bitstream"
+	case f.Driver == "" && f.Group == "":
+		f.Why, f.Hint = "there is no IOMMU, behind which a program may have a device", "boot with intel_iommu=on or amd_iommu=on, and switch VT-d or AMD-Vi on in the firmware"
+	case f.Driver == "":
+		f.Why, f.Hint = "no driver has it", "nicloop device bind "+f.Name
+	case f.Driver != DefaultDriver:
+		f.Why, f.Hint = "the driver "+f.Driver+" has it", "nicloop device bind "+f.Name
+	case len(held) > 0:
+		f.Why = "others of IOMMU group " + f.Group + " are not given to programs: " + strings.Join(held, ", ")
+		f.Hint = "bind these, too, or plug the board into a slot with a group of its own"
+	default:
+		f.Why, f.Hint = "it is ready, but this program has no driver of its own for PCIe yet", "use the board's serial line: uart:/dev/ttyUSB0"
+		h.access(f)
+	}
+	if f.Link != nil && f.Link.Slower() {
+		f.Why += fmt.Sprintf("; the link is %s x%d, of %s x%d", f.Link.Speed, f.Link.Width, f.Link.MaxSpeed, f.Link.MaxWidth)
+	}
+}
+
+// held are others in the group that a driver has which keeps a program out.
+func (h *Host) held(f *Found) (list []string) {
+	for _, o := range f.Others {
+		switch d := target(h.path("sys/bus/pci/devices", o, "driver")); d {
+		case "", DefaultDriver, "pci-stub", "pcieport":
+		default:
+			list = append(list, o+" ("+d+")")
+		}
+	}
+	return list
+}
+
+// access: who has not the group's file cannot open the device.
+func (h *Host) access(f *Found) {
+	file := h.path("dev/vfio", f.Group)
+	if handle, err := os.OpenFile(file, os.O_RDWR, 0); err == nil {
+		_ = handle.Close()
+	} else if os.IsPermission(err) {
+		f.Why, f.Hint = "this user may not open "+file, "chown it to the user, or have udev do so: SUBSYSTEM==\"vfio\", GROUP=\"vfio\""
+	}
+}

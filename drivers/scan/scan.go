@@ -1,0 +1,136 @@
+package scan
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// An ID is the vendor and device number of a PCI device.
+type ID struct{ Vendor, Device uint16 }
+
+func (id ID) String() string { return fmt.Sprintf("%04x:%04x", id.Vendor, id.Device) }
+
+// ParseID reads "1234:4e4c".
+func ParseID(s string) (ID, error) {
+	v, d, ok := strings.Cut(s, ":")
+	vendor, err := strconv.ParseUint(v, 16, 16)
+	device, err2 := strconv.ParseUint(d, 16, 16)
+	if !ok || err != nil || err2 != nil {
+		return ID{}, fmt.Errorf("PCI number %q: expected VENDOR:DEVICE in hexadecimal digits, as in 1234:4e4c", s)
+	}
+	return ID{uint16(vendor), uint16(device)}, nil
+}
+
+// IDs are what boards are configured with where nobody says otherwise: the numbers are the hard block's, and of no vendor.
+var IDs = []ID{{0x1234, 0x4e4c}}
+
+// A Host is a machine, as its kernel shows it.
+type Host struct {
+	Root string // in front of /sys and /dev; "" is this machine
+	IDs  []ID   // nil: those of the package
+	// Write is how the kernel is told something; nil: as files are written. Tests have a kernel of their own.
+	Write func(path, text string) error
+	// Probe asks what is behind a serial port, if somebody wants that: what is no board of ours gets bytes then that it did not expect.
+	Probe func(device string) (State, error)
+}
+
+// State is what something said when it was asked who it is.
+type State string
+
+// The states.
+const (
+	Ours    State = "ours"
+	Other   State = "other description" // a NIC of this project, of another release
+	Foreign State = "not ours"
+	Unknown State = "not asked"
+)
+
+// Found is a device that is, or may be, a board.
+type Found struct {
+	Name    string   `json:"name"` // 0000:03:00.0, or ttyUSB0
+	URI     string   `json:"uri,omitempty"`
+	ID      string   `json:"id,omitempty"`      // of PCI
+	Product string   `json:"product,omitempty"` // of USB
+	Driver  string   `json:"driver,omitempty"`  // who holds it
+	Link    *Link    `json:"link,omitempty"`
+	Group   string   `json:"iommu_group,omitempty"`
+	Others  []string `json:"iommu_group_others,omitempty"` // in the same group
+	BARs    []BAR    `json:"bars,omitempty"`
+	State   State    `json:"state"`
+	Said    string   `json:"said,omitempty"` // why the state is not known, or what was found
+	Usable  bool     `json:"usable"`
+	Why     string   `json:"why,omitempty"`  // it is not usable, or less than it could be
+	Hint    string   `json:"hint,omitempty"` // what to do
+}
+
+// A Link is a PCIe link as it came up, and as it could be.
+type Link struct {
+	Speed    string `json:"speed"` // as the kernel says it: "8.0 GT/s PCIe"
+	Width    int    `json:"width"`
+	MaxSpeed string `json:"max_speed"`
+	MaxWidth int    `json:"max_width"`
+}
+
+// Slower tells whether a link came up below what both ends can.
+func (l *Link) Slower() bool { return l.Width < l.MaxWidth || l.Speed != l.MaxSpeed }
+
+// A BAR is a region of a PCI device.
+type BAR struct {
+	Number int    `json:"number"`
+	Bytes  uint64 `json:"bytes"`
+}
+
+// Scan lists PCI devices, then serial ports, in the order of their names.
+func (h *Host) Scan() ([]Found, error) {
+	list, err := h.pci()
+	if err != nil {
+		return nil, err
+	}
+	ports, err := h.ports()
+	return append(list, ports...), err
+}
+
+func (h *Host) path(parts ...string) string {
+	return filepath.Join(append([]string{h.Root + "/"}, parts...)...)
+}
+
+// names lists a folder, which need not be there.
+func names(dir string) ([]string, error) {
+	entries, err := os.ReadDir(dir)
+	if os.IsNotExist(err) {
+		return nil, nil
+	}
+	var list []string
+	for _, e := range entries {
+		list = append(list, e.Name())
+	}
+	slices.Sort(list)
+	return list, err
+}
+
+// text is what a file of one line says, or "".
+func text(parts ...string) string {
+	b, err := os.ReadFile(filepath.Join(parts...))
+	if err != nil {
+		return ""
+	}
+	return strings.TrimSpace(string(b))
+}
+
+// target is the last element of what a link points to, or "".
+func target(parts ...string) string {
+	to, err := os.Readlink(filepath.Join(parts...))
+	if err != nil {
+		return ""
+	}
+	return filepath.Base(to)
+}
+
+func number(s string, base, bits int) uint64 {
+	v, _ := strconv.ParseUint(strings.TrimPrefix(s, "0x"), base, bits)
+	return v
+}
