@@ -14,18 +14,23 @@ import (
 
 // replayed is how far the RTL did what was recorded.
 type replayed struct {
-	Log      string            `json:"log"`
-	Recorded drivers.Info      `json:"recorded"`
-	Device   drivers.Info      `json:"device"`
-	Report   record.Report     `json:"report"`
-	Waves    string            `json:"waves,omitempty"` // of what came before the divergence
-	Shown    *drivers.Repeated `json:"-"`
+	Log      string        `json:"log"`
+	Recorded drivers.Info  `json:"recorded"`
+	Device   drivers.Info  `json:"device"`
+	Report   record.Report `json:"report"`
+	Waves    *waveFile     `json:"waves,omitempty"` // around the divergence
+}
+
+type waveFile struct {
+	File string        `json:"file"`
+	From drivers.Cycle `json:"from_cycles"`
+	To   drivers.Cycle `json:"to_cycles"`
 }
 
 type replayFlags struct {
 	device *deviceFlags
 	waves  string
-	last   uint64
+	around uint64
 	asJSON bool
 }
 
@@ -38,14 +43,14 @@ the first thing that the RTL does otherwise: the register with its fields or the
 memory, as it was recorded and as it is found, and the calls before it. Exit code 1 tells of one.
 
 Logs are written by the device record:FILE!DEVICE. Nodes and memory are those of the log. With
---waves the last cycles before the divergence are shown, on a device that keeps checkpoints.`,
+--waves all is repeated once more after a divergence, and the cycles around it are shown.`,
 		Example: `  nicloop device selftest --device 'record:board.log!uart:/dev/ttyUSB0'
   nicloop device replay board.log --device rtl: --waves why.fst
   nicloop device log board.log | less`,
 		RunE: func(cmd *cobra.Command, args []string) error { return r.run(cmd, args[0]) },
 	}
-	cmd.Flags().StringVar(&r.waves, "waves", "", "write what the RTL did before a divergence to `FILE` (FST)")
-	cmd.Flags().Uint64Var(&r.last, "last", 2000, "cycles that --waves shows")
+	cmd.Flags().StringVar(&r.waves, "waves", "", "write what the RTL did around a divergence to `FILE` (FST)")
+	cmd.Flags().Uint64Var(&r.around, "around", 1000, "cycles that --waves shows before the call, and behind it at most")
 	cmd.Flags().BoolVar(&r.asJSON, "json", false, "print as JSON")
 	return cmd
 }
@@ -63,39 +68,50 @@ func (r *replayFlags) run(cmd *cobra.Command, file string) (err error) {
 	if err != nil {
 		return err
 	}
-	bar := newBar(cmd.ErrOrStderr(), "replay")
-	opt.Progress = bar.describe
-	sys, err := drivers.Open(cmd.Context(), r.device.uri, opt)
+	out, err := r.once(cmd, file, data, opt)
 	if err != nil {
 		return err
 	}
-	defer sys.Close()
-	timed, ok := sys.(drivers.Timed)
-	if !ok {
-		return misused("--device %s: expected one of simulated time, such as rtl:, model: or ideal:", r.device.uri)
-	}
-	rep, err := record.Replay(cmd.Context(), data, timed, record.Config{Progress: bar.set})
-	bar.finish()
-	if err != nil {
-		return err
-	}
-	out := &replayed{Log: file, Recorded: meta.Info, Device: sys.Info(), Report: *rep}
-	if rep.Divergence != nil && r.waves != "" {
-		shown, err := sys.(drivers.Repeater).Repeat()
-		if err != nil {
+	d := out.Report.Divergence
+	if d != nil && r.waves != "" {
+		w := &waveFile{r.waves, d.Since - min(d.Since, drivers.Cycle(r.around)), min(d.Since+drivers.Cycle(r.around), d.Cycle)}
+		opt.Waves = &drivers.WaveWindow{File: w.File, From: w.From, To: w.To}
+		if out, err = r.once(cmd, file, data, opt); err != nil {
 			return err
 		}
-		out.Waves, out.Shown = r.waves, &shown
+		out.Waves = w
 	}
 	if r.asJSON {
 		err = writeJSON(cmd.OutOrStdout(), out)
 	} else {
 		printReplay(cmd.OutOrStdout(), out)
 	}
-	if err == nil && rep.Divergence != nil {
+	if err == nil && d != nil {
 		err = errFailed
 	}
 	return err
+}
+
+// once replays the log on a device that is opened for it.
+func (r *replayFlags) once(cmd *cobra.Command, file string, data []byte, opt drivers.Options) (out *replayed, err error) {
+	bar := newBar(cmd.ErrOrStderr(), "replay")
+	defer bar.finish()
+	opt.Progress = bar.describe
+	sys, err := drivers.Open(cmd.Context(), r.device.uri, opt)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, sys.Close()) }()
+	timed, ok := sys.(drivers.Timed)
+	if !ok {
+		return nil, misused("--device %s: expected one of simulated time, such as rtl:, model: or ideal:", r.device.uri)
+	}
+	rep, err := record.Replay(cmd.Context(), data, timed, record.Config{Progress: bar.set})
+	if err != nil {
+		return nil, err
+	}
+	meta, err := record.Read(data)
+	return &replayed{Log: file, Recorded: meta.Info, Device: sys.Info(), Report: *rep}, err
 }
 
 // options are the shape of the recorded system.
@@ -111,13 +127,11 @@ func (r *replayFlags) options(cmd *cobra.Command, meta *translog.Meta) (opt driv
 		return opt, nil
 	}
 	if !drivers.Repeats(r.device.uri) {
-		return opt, misused("--waves: %s keeps no checkpoints: expected rtl: as a process of its own", r.device.uri)
+		return opt, misused("--waves: %s shows no waves: expected rtl:", r.device.uri)
 	}
-	if r.last == 0 {
-		return opt, misused("--last 0: expected at least 1 cycle")
+	if r.around == 0 {
+		return opt, misused("--around 0: expected at least 1 cycle")
 	}
-	every := max(2*r.last, 10_000)
-	opt.Checkpoints = &drivers.Checkpoints{Every: drivers.Cycle(every), Last: drivers.Cycle(r.last), File: r.waves}
 	return opt, nil
 }
 
@@ -126,6 +140,9 @@ func printReplay(w io.Writer, out *replayed) {
 	fmt.Fprintf(w, "%s: %d nodes of %s, on %s\n", out.Log, out.Recorded.Nodes, out.Recorded.URI, out.Device.URI)
 	fmt.Fprintf(w, "%d of %d operations the same: %d reads of registers, %d bytes that the NIC wrote (%d answers came earlier); %d bytes taken for software's\n",
 		rep.Operations, rep.Of, rep.Reads, rep.Bytes, rep.Ahead, rep.Stored)
+	if rep.Cut != "" {
+		fmt.Fprintf(w, "the log has no end: %s\n", rep.Cut)
+	}
 	d := rep.Divergence
 	if d == nil {
 		return
@@ -135,8 +152,8 @@ func printReplay(w io.Writer, out *replayed) {
 		fmt.Fprintf(w, "  before    %s\n", line)
 	}
 	fmt.Fprintf(w, "  then      %d %s\n", d.Operation, d.Call)
-	if s := out.Shown; s != nil {
-		fmt.Fprintf(w, "waves of the cycles %d to %d: %s\n", s.From, s.To, s.File)
+	if v := out.Waves; v != nil {
+		fmt.Fprintf(w, "waves of the cycles %d to %d, the call comes in cycle %d: %s\n", v.From, v.To, d.Since, v.File)
 	}
 }
 

@@ -300,6 +300,7 @@ func TestCutOff(t *testing.T) {
 	require.Nil(t, rep.Divergence, "%v", rep.Divergence)
 	require.Equal(t, rep.Of, rep.Operations)
 	require.Greater(t, rep.Of, 1000)
+	require.Contains(t, rep.Cut, "cut off")
 	_, err = Replay(context.Background(), []byte("no log"), target.(drivers.Timed), Config{})
 	var f *translog.FormatError
 	require.ErrorAs(t, err, &f)

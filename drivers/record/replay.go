@@ -32,18 +32,20 @@ const (
 type Report struct {
 	Operations int           `json:"operations"` // replayed
 	Of         int           `json:"of"`
-	Reads      int           `json:"reads"`        // of registers, compared
-	Bytes      int           `json:"memory_bytes"` // written by the NIC, compared
-	Stored     int           `json:"stored_bytes"` // taken for software's
-	Ahead      int           `json:"ahead"`        // answers that the log has later
+	Reads      int           `json:"reads"`             // of registers, compared
+	Bytes      int           `json:"memory_bytes"`      // written by the NIC, compared
+	Stored     int           `json:"stored_bytes"`      // taken for software's
+	Ahead      int           `json:"ahead"`             // answers that the log has later
+	Cut        string        `json:"cut_off,omitempty"` // why the log has no end; what it has was repeated
 	EndCycle   drivers.Cycle `json:"end_cycles"`
 	Divergence *Divergence   `json:"divergence,omitempty"`
 }
 
 // A Divergence is the first thing that both sides do not agree about.
 type Divergence struct {
-	Operation int           `json:"operation"` // its number in the log, as device log prints it
-	Cycle     drivers.Cycle `json:"at_cycles"` // on the RTL, when it had been waited for
+	Operation int           `json:"operation"`    // its number in the log, as device log prints it
+	Since     drivers.Cycle `json:"since_cycles"` // of the RTL, when the call was made
+	Cycle     drivers.Cycle `json:"at_cycles"`    // when it had been waited for
 	Node      int           `json:"node"`
 	Where     string        `json:"where"` // register, or byte of memory
 	Call      string        `json:"call"`
@@ -64,7 +66,8 @@ type player struct {
 	meta    translog.Meta
 	ops     []translog.Op
 	at      int
-	seen    [][]byte // memory as software and log know it
+	since   drivers.Cycle // when the present operation began
+	seen    [][]byte      // memory as software and log know it
 	rings   []rings
 	waiters map[waitedFor]drivers.Waiter
 	refused map[refusal]int // writes that the log has as refused, and the RTL has not refused yet
@@ -97,12 +100,13 @@ func Replay(ctx context.Context, data []byte, sys drivers.Timed, cfg Config) (*R
 		if p.cfg.Progress != nil && p.at%64 == 0 {
 			p.cfg.Progress(p.at, len(p.ops))
 		}
+		p.since = sys.Now()
 		if err = p.play(&p.ops[p.at]); err != nil {
 			break
 		}
 		p.report.Operations++
 	}
-	if err == nil {
+	if err == nil && p.report.Cut == "" {
 		err = p.end()
 	}
 	p.report.EndCycle = sys.Now()
@@ -177,8 +181,12 @@ func (p *player) load(data []byte) error {
 		}
 	}
 	p.report.Of = len(p.ops)
-	if err != io.EOF && len(p.ops) == 0 {
+	switch {
+	case err == io.EOF:
+	case len(p.ops) == 0:
 		return err
+	default:
+		p.report.Cut = err.Error()
 	}
 	return nil
 }
@@ -273,7 +281,7 @@ func (p *player) until(o *translog.Op, so func() (bool, error)) (bool, error) {
 }
 
 func (p *player) differs(o *translog.Op, node int, where, expected, found string) error {
-	d := &Divergence{Operation: p.at, Cycle: p.sys.Now(), Node: node, Where: where, Call: o.Call(), Expected: expected, Found: found}
+	d := &Divergence{Operation: p.at, Since: p.since, Cycle: p.sys.Now(), Node: node, Where: where, Call: o.Call(), Expected: expected, Found: found}
 	for i := max(0, p.at-contexts); i < p.at; i++ {
 		text := fmt.Sprintf("%d %s %s", i, p.ops[i].Kind, p.ops[i].Call())
 		if a := p.ops[i].Answer(); a != "" {

@@ -143,7 +143,7 @@ func TestScanStates(t *testing.T) {
 			k.held(other, "e1000e")
 			k.group("7", other)
 		}, Unknown, "others of IOMMU group 7 are not given to programs: " + other + " (e1000e)", "bind these, too"},
-		{"half of its lanes", regs.MagicValue, regs.DescHashValue, func(k *kernel) { k.file(devices+at+"/current_link_width", "2\n") }, Ours,
+		{"half of its width", regs.MagicValue, regs.DescHashValue, func(k *kernel) { k.file(devices+at+"/current_link_width", "2\n") }, Ours,
 			"no driver has it; the link is 5.0 GT/s PCIe x2, of 5.0 GT/s PCIe x4", "device bind"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
