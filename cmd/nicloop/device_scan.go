@@ -148,9 +148,10 @@ func newDeviceBind() *cobra.Command {
 	var driver string
 	return bindCommand("bind ADDRESS", "Give a PCI device to a driver that lets programs have it",
 		`Give a PCI device to a driver, vfio-pci unless told otherwise, by driver_override. The device is taken
-from who has it; if the driver does not take it, it is given back, and both are said. You are
-asked before, but with --yes. Root alone may do this.`,
-		"  nicloop device bind 0000:03:00.0\n  nicloop device bind 0000:03:00.0 --driver uio_pci_generic --yes",
+from who has it; if the driver does not take it, it is given back, and both are said. With
+--driver none no driver may have it, as pcie: needs it. You are asked before, but with --yes. Root
+alone may do this.`,
+		"  nicloop device bind 0000:03:00.0\n  nicloop device bind 0000:03:00.0 --driver none --yes",
 		func(cmd *cobra.Command) { cmd.Flags().StringVar(&driver, "driver", scan.DefaultDriver, "who gets it") },
 		func(h *scan.Host, address string) (plan string, do func() error, err error) {
 			plan, err = h.Plan(address, driver)

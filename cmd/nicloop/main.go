@@ -12,6 +12,7 @@ import (
 	_ "github.com/nicloop/nicloop/cosim/mixed"
 	_ "github.com/nicloop/nicloop/cosim/model"
 	_ "github.com/nicloop/nicloop/cosim/rtl"
+	_ "github.com/nicloop/nicloop/drivers/pcie"
 	_ "github.com/nicloop/nicloop/drivers/record"
 	_ "github.com/nicloop/nicloop/drivers/replay"
 	_ "github.com/nicloop/nicloop/drivers/shared"

@@ -33,14 +33,17 @@ func (h *Host) Plan(address, driver string) (string, error) {
 		return "", err
 	}
 	has := h.driver(address)
-	if has == driver {
+	if has == driver && driver != "" || has == "" && driver == None && h.overridden(address) == None {
 		return "", nil
 	}
 	text := fmt.Sprintf("take %s from %s", address, has)
 	if has == "" {
 		text = fmt.Sprintf("give %s, which no driver has,", address)
 	}
-	if driver == "" {
+	switch driver {
+	case None:
+		return text + " and let no driver have it", nil
+	case "":
 		return text + " and let the kernel choose who has it", nil
 	}
 	if others := h.device(address, h.id(address)).Others; len(others) > 0 {
@@ -49,12 +52,12 @@ func (h *Host) Plan(address, driver string) (string, error) {
 	return text + " to " + driver, nil
 }
 
-// Bind gives a device to a driver. One that has it already keeps it.
+// Bind gives a device to a driver, or keeps it from all with [None]. One that has it already keeps it.
 func (h *Host) Bind(address, driver string) error {
 	if err := h.ours(address); err != nil {
 		return err
 	}
-	if _, err := os.Stat(h.path("sys/bus/pci/drivers", driver)); err != nil {
+	if _, err := os.Stat(h.path("sys/bus/pci/drivers", driver)); err != nil && driver != None {
 		return &BindError{Device: address, Step: "looking for the driver " + driver, Err: fmt.Errorf("%w; load it: modprobe %s", err, driver)}
 	}
 	return h.move(address, driver)
@@ -86,13 +89,18 @@ func (h *Host) driver(address string) string {
 	return target(h.path("sys/bus/pci/devices", address, "driver"))
 }
 
+// overridden is who alone may have a device, or "".
+func (h *Host) overridden(address string) string {
+	if name := text(h.path("sys/bus/pci/devices", address, "driver_override")); name != "(null)" {
+		return name
+	}
+	return ""
+}
+
 // move has three steps, and undoes those before one that fails.
 func (h *Host) move(address, driver string) error {
 	had := h.driver(address)
-	override := text(h.path("sys/bus/pci/devices", address, "driver_override"))
-	if override == "(null)" {
-		override = ""
-	}
+	override := h.overridden(address)
 	if had == driver && driver != "" {
 		return nil
 	}
@@ -106,6 +114,9 @@ func (h *Host) move(address, driver string) error {
 		if err := h.release(address); err != nil {
 			return fail("taking it from "+had, err)
 		}
+	}
+	if driver == None {
+		return nil
 	}
 	if err := h.write("sys/bus/pci/drivers_probe", address); err != nil && driver != "" {
 		return fail("having the kernel look for "+driver, err)

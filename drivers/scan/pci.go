@@ -12,6 +12,9 @@ import (
 // DefaultDriver is who gives a device to programs behind an IOMMU.
 const DefaultDriver = "vfio-pci"
 
+// None keeps all drivers from a device: its BARs are free for package pcie.
+const None = "none"
+
 // registerBAR is where the registers are (rtl/board, nic_pcie).
 const registerBAR = 0
 
@@ -104,21 +107,26 @@ func (h *Host) judge(f *Found) {
 	switch {
 	case f.State == Foreign || f.State == Other:
 		f.Why, f.Hint = f.Said, "look at the bitstream"
-	case f.Driver == "" && f.Group == "":
-		f.Why, f.Hint = "there is no IOMMU, behind which a program may have a device", "boot with intel_iommu=on or amd_iommu=on, and switch VT-d or AMD-Vi on in the firmware"
+	case f.Driver == "" && f.State == Ours:
+		f.Usable, f.URI, f.Said = true, "pcie:"+f.Name, "registers and send windows: the NIC finds no memory of a program without a driver"
 	case f.Driver == "":
-		f.Why, f.Hint = "no driver has it", "nicloop device bind "+f.Name
+		f.Why, f.Hint = f.Said, "as root: nicloop device info --device pcie:"+f.Name+" switches it on and asks"
 	case f.Driver != DefaultDriver:
-		f.Why, f.Hint = "the driver "+f.Driver+" has it", "nicloop device bind "+f.Name
+		f.Why, f.Hint = "the driver "+f.Driver+" has it", "nicloop device bind "+f.Name+" --driver none, then --device pcie:"+f.Name
 	case len(held) > 0:
 		f.Why = "others of IOMMU group " + f.Group + " are not given to programs: " + strings.Join(held, ", ")
 		f.Hint = "bind these, too, or plug the board into a slot with a group of its own"
 	default:
-		f.Why, f.Hint = "it is ready, but this program has no driver of its own for PCIe yet", "use the board's serial line: uart:/dev/ttyUSB0"
+		f.Why, f.Hint = DefaultDriver+" has it, through which this program reaches no board yet", "nicloop device bind "+f.Name+" --driver none, then --device pcie:"+f.Name
 		h.access(f)
 	}
 	if f.Link != nil && f.Link.Slower() {
-		f.Why += fmt.Sprintf("; the link is %s x%d, of %s x%d", f.Link.Speed, f.Link.Width, f.Link.MaxSpeed, f.Link.MaxWidth)
+		text := fmt.Sprintf("; the link is %s x%d, of %s x%d", f.Link.Speed, f.Link.Width, f.Link.MaxSpeed, f.Link.MaxWidth)
+		if f.Usable {
+			f.Said += text
+		} else {
+			f.Why += text
+		}
 	}
 }
 
