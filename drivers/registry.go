@@ -179,7 +179,7 @@ func resolve(uri string) (b *backend, path string, keys map[string]string, err e
 	if a := backends[i].around; a != nil {
 		_, inner, ok := a.parts(rest)
 		if !ok {
-			return nil, "", nil, fmt.Errorf("%w: device %q: expected %s:%sDEVICE, such as %s:%srtl:", ErrConfig, uri, scheme, a.form, scheme, a.form)
+			return nil, "", nil, fmt.Errorf("%w: device %q: expected %s:%sDEVICE, for example %q", ErrConfig, uri, scheme, a.form, scheme+":"+a.form+"rtl:")
 		}
 		return &backends[i], rest, nil, Check(inner)
 	}
