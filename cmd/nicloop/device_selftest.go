@@ -14,6 +14,7 @@ import (
 // selfTest is what a self-test found.
 type selfTest struct {
 	Device  drivers.Info      `json:"device"`
+	Seed    uint64            `json:"seed,string"`
 	Results []selftest.Result `json:"results"`
 }
 
@@ -77,11 +78,11 @@ func runSelftest(cmd *cobra.Command, sys drivers.System, c selftest.Config, asJS
 		return err
 	}
 	if asJSON {
-		if werr := writeJSON(cmd.OutOrStdout(), &selfTest{sys.Info(), results}); werr != nil {
+		if werr := writeJSON(cmd.OutOrStdout(), &selfTest{sys.Info(), c.Seed, results}); werr != nil {
 			return werr
 		}
 	} else {
-		printSelftest(cmd.OutOrStdout(), results)
+		printSelftest(cmd.OutOrStdout(), results, fmt.Sprintf("nicloop device selftest --device '%s' --seed %d", sys.Info().URI, c.Seed))
 	}
 	for _, r := range results {
 		if err == nil && r.Outcome == selftest.Failed {
@@ -91,7 +92,8 @@ func runSelftest(cmd *cobra.Command, sys drivers.System, c selftest.Config, asJS
 	return err
 }
 
-func printSelftest(w io.Writer, results []selftest.Result) {
+// printSelftest ends with what repeats a test that failed.
+func printSelftest(w io.Writer, results []selftest.Result, again string) {
 	var passed, failed, skipped int
 	for _, r := range results {
 		switch r.Outcome {
@@ -111,6 +113,9 @@ func printSelftest(w io.Writer, results []selftest.Result) {
 		}
 	}
 	fmt.Fprintf(w, "%d passed, %d failed, %d skipped\n", passed, failed, skipped)
+	if failed > 0 {
+		fmt.Fprintf(w, "again: %s\n", again)
+	}
 }
 
 func rateText(x selftest.Rate) string {
