@@ -47,7 +47,7 @@ All nodes, but with --node. Exit code 1 tells that a check failed.`,
 				if cmd.Flags().Changed("node") {
 					c.Nodes = []int{f.node}
 				}
-				return runSelftest(cmd, sys, c, asJSON)
+				return runSelftest(cmd, f.uri, sys, c, asJSON)
 			})
 		},
 	}
@@ -69,7 +69,7 @@ func listChecks(w io.Writer) error {
 	return tw.Flush()
 }
 
-func runSelftest(cmd *cobra.Command, sys drivers.System, c selftest.Config, asJSON bool) error {
+func runSelftest(cmd *cobra.Command, uri string, sys drivers.System, c selftest.Config, asJSON bool) error {
 	bar := newBar(cmd.ErrOrStderr(), "selftest")
 	c.Progress = func(done, of int, _ string) { bar.set(done, of) }
 	results, err := selftest.Run(cmd.Context(), sys, c)
@@ -82,7 +82,7 @@ func runSelftest(cmd *cobra.Command, sys drivers.System, c selftest.Config, asJS
 			return werr
 		}
 	} else {
-		printSelftest(cmd.OutOrStdout(), results, fmt.Sprintf("nicloop device selftest --device '%s' --seed %d", sys.Info().URI, c.Seed))
+		printSelftest(cmd.OutOrStdout(), results, fmt.Sprintf("nicloop device selftest --device '%s' --seed %d", uri, c.Seed))
 	}
 	for _, r := range results {
 		if err == nil && r.Outcome == selftest.Failed {
