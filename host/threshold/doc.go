@@ -1,0 +1,75 @@
+// Package threshold changes, for each pair of ranks by itself and while it sends, up to which length messages are eager
+// (H. Subramoni, S. Chakraborty, D. K. Panda, "Designing Dynamic and Adaptive MPI Point-to-point Communication Protocols", ADAPT): a pure
+// state machine, one [Core] for each rank.
+//
+// An eager message beyond what VELO carries needs memory at its receiver before anybody receives it. So each side of a channel has
+// buffers for what the other may send: in DMA memory, of one length, which is the threshold. A message takes one that is empty, is put there
+// when it is sent, and copied to where it belongs when it is received. It costs a copy and that memory, and spares the wait of a
+// rendezvous, in which nothing moves while the application computes.
+//
+// # What it promises
+//
+//   - A message has a buffer of its own from [Core.Take] until [Core.Read], whatever the channel does meanwhile. One that finds none goes by a
+//     rendezvous: no message ever waits for a buffer.
+//   - The handshake [Full] never stops a channel. [Partial] does, until both have each other's buffers.
+//   - A change ends at both sides with one threshold, or at both with that of before: a side that has no memory says -1, and is not
+//     asked again (section 3.2).
+//   - A rank has at most Config.Cap bytes of buffers, of at most Config.Stocks lengths (section 3.3). A channel that runs short of
+//     buffers gets more up to Config.Most, and what was not used for Config.Idle goes back (section 4.4).
+//
+// Package explore proves this on this very code, in small worlds: nicloop check threshold. A Core has no goroutine, clock or I/O.
+//
+// # What the caller must do
+//
+//  1. After every call, take what there is to do with [Core.Next] until there is nothing. A message that is InOrder goes behind all that
+//     was begun before; others may pass messages that wait, but not each other.
+//  2. Tell the receiver the address of a message's buffer in the order of the messages, and call [Core.Filled] there; call [Core.Read] when the
+//     receive has copied the bytes, all of which have landed.
+//  3. Call [Core.Came] for each message that came by a rendezvous, and [Core.Ended] at the end of each.
+//  4. Send nothing behind an action that is Last, but what is Outside, until Resume.
+//  5. Call [Core.Tick] when [Core.Deadline] has come.
+//
+// # Full in-band
+//
+// Section 4.2. Both sides go on using the old buffers until the new ones are known; the order of messages says when the old ones are not used
+// any more. 0 is the initiator:
+//
+//	rank 0                                              rank 1
+//	overlap lost: REQ threshold ──────────────────────▶ has memory: takes it
+//	takes memory ◀──────────────────────────────── REP  the larger of both wishes, or -1
+//	      NEW_REQ 0's buffers ────────────────────────▶
+//	      ◀──────────────────────── NEW_REP 1's buffers
+//	      EST, the last behind old buffers ───────────▶ sends by the new threshold; its old buffers are
+//	sends by the new threshold                          free, or will be when they are read
+//	      ◀──────────────────────────────────────── EST
+//	old buffers are free
+//	      ACK ────────────────────────────────────────▶ over
+//	over  ◀──────────────────────────────────────── ACK
+//
+// If both begin, the lower rank is the initiator. If the initiator has no memory for what the peer agreed to, NEW_REQ says -1.
+//
+// # Partial in-band
+//
+// Section 4.1, after the same REQ and REP:
+//
+//	rank 0                                              rank 1
+//	      RECONN_REQ ─────────────────────────────────▶
+//	stops                                               stops
+//	      ◀───────────────────────────────── RECONN_REP
+//	      OUT_REQ 0's buffers ────────────────────────▶ its old buffers go, it sends again
+//	goes on ◀────────────────────── OUT_REP 1's buffers
+//
+// A message that is in an old buffer stays there until it is read: who waited for that would wait for a receive that may itself wait
+// for what the stopped channel has.
+//
+// # When, and to what
+//
+// A [Policy] looks at some messages of a channel at a time. Overlap is lost if a non-blocking call was made, and computation has lasted at
+// least half as long as what was then left of the message (section 3.1). The wish is the mean length, rounded up to a power of two, and an offset
+// (section 3.2). A blocking call never loses overlap: nothing is beside it.
+//
+// # Receiver not ready
+//
+// Section 4.5 has a third design, which needs a NIC that asks a receiver again and again until that is ready. This one has no such
+// answer, and package threshold no such handshake.
+package threshold

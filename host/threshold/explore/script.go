@@ -1,0 +1,192 @@
+package explore
+
+import (
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/nicloop/nicloop/host/threshold"
+)
+
+// A Script runs the commands of a scenario, one a line:
+//
+//	new [handshake=full|partial] memory=U,U… [stocks=N] [first=N] [ticks=N] [send=F>T:BYTES…] [lose=R>P:BYTES…] [plant=NAME]
+//	send R         the next message of rank R
+//	lose I         loss I: a rank sees overlap lost
+//	deliver F>T    the first packet of a pair; with a number: the one that passes so many
+//	land F>T       the bytes of the next message of a pair
+//	read I         a receive takes message I
+//	tick R         rank R's buffers were idle for long
+//	state          what the ranks have
+type Script struct {
+	w   *World
+	out strings.Builder
+}
+
+// Exec runs a command and gives what it prints.
+func (s *Script) Exec(line string) string {
+	s.out.Reset()
+	if err := s.exec(line); err != nil {
+		prefix := "error: "
+		if errors.Is(err, ErrUnsafe) {
+			prefix = ""
+		}
+		fmt.Fprintf(&s.out, "%s%v\n", prefix, err)
+	}
+	if s.out.Len() == 0 {
+		return "ok\n"
+	}
+	return s.out.String()
+}
+
+func (s *Script) exec(line string) error {
+	f := strings.Fields(line)
+	if f[0] == "new" {
+		o, err := parse(f[1:])
+		if err != nil {
+			return err
+		}
+		if s.w, err = NewWorld(o); err != nil {
+			return err
+		}
+		s.w.say = func(format string, args ...any) { fmt.Fprintf(&s.out, format+"\n", args...) }
+		return nil
+	}
+	if s.w == nil {
+		return errors.New("no world: begin with new")
+	}
+	if f[0] == "state" {
+		s.state()
+		return nil
+	}
+	for _, e := range s.w.enabled() {
+		if e.String() == strings.Join(f, " ") {
+			return s.w.apply(e)
+		}
+	}
+	return fmt.Errorf("%q cannot happen now, expected one of %v", line, s.w.enabled())
+}
+
+func (s *Script) state() {
+	w := s.w
+	for at, c := range w.cores {
+		for peer := range w.cores {
+			if at == peer || len(c.Here(peer))+len(c.There(peer))+c.Threshold(peer) == 0 {
+				continue
+			}
+			fmt.Fprintf(&s.out, "%d with %d: threshold %d, there %v, here", at, peer, c.Threshold(peer), c.There(peer))
+			for _, b := range c.Here(peer) {
+				fmt.Fprintf(&s.out, " %d+%d", b.At, b.Bytes)
+				if b.Full {
+					s.out.WriteString(" full")
+				}
+				if b.Gone {
+					s.out.WriteString(" old")
+				}
+			}
+			s.out.WriteString("\n")
+		}
+	}
+	if len(w.enabled()) == 0 {
+		if err := w.finished(); err != nil {
+			fmt.Fprintln(&s.out, err)
+		} else {
+			s.out.WriteString("all is over\n")
+		}
+	}
+}
+
+func parse(words []string) (*Options, error) {
+	o := &Options{}
+	for _, word := range words {
+		name, value, _ := strings.Cut(word, "=")
+		var err error
+		switch name {
+		case "handshake":
+			switch value {
+			case threshold.Partial.String():
+				o.Handshake = threshold.Partial
+			case threshold.Full.String():
+			default:
+				err = fmt.Errorf("handshake %q: expected full or partial", value)
+			}
+		case "memory":
+			for _, v := range strings.Split(value, ",") {
+				n, bad := strconv.Atoi(v)
+				err = errors.Join(err, bad)
+				o.Units = append(o.Units, n)
+			}
+			o.Ranks = len(o.Units)
+		case "stocks":
+			o.Stocks, err = strconv.Atoi(value)
+		case "first":
+			o.First, err = strconv.Atoi(value)
+		case "ticks":
+			o.Ticks, err = strconv.Atoi(value)
+		case "plant":
+			o.Plant = value
+		case "send":
+			var m Message
+			_, err = fmt.Sscanf(value, "%d>%d:%d", &m.From, &m.To, &m.Bytes)
+			o.Messages = append(o.Messages, m)
+		case "lose":
+			var l Loss
+			_, err = fmt.Sscanf(value, "%d>%d:%d", &l.Rank, &l.Peer, &l.Bytes)
+			o.Losses = append(o.Losses, l)
+		default:
+			err = fmt.Errorf("%q: expected handshake, memory, stocks, first, ticks, send, lose or plant", name)
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
+	return o, nil
+}
+
+// String is the command that makes such a world.
+func (o *Options) String() string {
+	s := "new handshake=" + o.Handshake.String() + " memory="
+	for i, u := range o.Units {
+		if i > 0 {
+			s += ","
+		}
+		s += strconv.Itoa(u)
+	}
+	for _, n := range []struct {
+		name  string
+		value int
+	}{{"stocks", o.Stocks}, {"first", o.First}, {"ticks", o.Ticks}} {
+		if n.value != 0 {
+			s += fmt.Sprintf(" %s=%d", n.name, n.value)
+		}
+	}
+	for _, m := range o.Messages {
+		s += fmt.Sprintf(" send=%d>%d:%d", m.From, m.To, m.Bytes)
+	}
+	for _, l := range o.Losses {
+		s += fmt.Sprintf(" lose=%d>%d:%d", l.Rank, l.Peer, l.Bytes)
+	}
+	if o.Plant != "" {
+		s += " plant=" + o.Plant
+	}
+	return s
+}
+
+// script is a path as a scenario.
+func script(o *Options, path []event) string {
+	var s Script
+	var b strings.Builder
+	for _, line := range append([]string{o.String()}, lines(path)...) {
+		fmt.Fprintf(&b, "%s\n----\n%s\n", line, s.Exec(line))
+	}
+	fmt.Fprintf(&b, "state\n----\n%s", s.Exec("state"))
+	return b.String()
+}
+
+func lines(path []event) (list []string) {
+	for _, e := range path {
+		list = append(list, e.String())
+	}
+	return list
+}

@@ -1,0 +1,79 @@
+package explore
+
+import "github.com/nicloop/nicloop/host/threshold"
+
+// Claims is what an exploration that finds nothing has proved, in a line.
+const Claims = "no byte lost, doubled or overwritten by a change, the full in-band handshake never stops a channel, memory is bounded and comes home"
+
+// Levels is how many sizes of worlds there are.
+const Levels = 2
+
+func forward(n, bytes int) (list []Message) {
+	for range n {
+		list = append(list, Message{0, 1, bytes})
+	}
+	return list
+}
+
+func both(bytes ...int) (list []Message) {
+	for i, n := range bytes {
+		list = append(list, Message{i % 2, 1 - i%2, n})
+	}
+	return list
+}
+
+// Suite lists the worlds in which nothing may be found, with both handshakes.
+func Suite(level int) (list []Options) {
+	worlds := []Options{
+		{Ranks: 2, Units: []int{2, 2}, Messages: forward(3, 3), Losses: []Loss{{0, 1, 3}}},
+		{Ranks: 2, Units: []int{2, 2}, Messages: both(3, 3, 3, 3), Losses: []Loss{{0, 1, 3}}},
+		{Ranks: 2, Units: []int{2, 2}, Messages: forward(2, 3), Losses: []Loss{{0, 1, 3}, {1, 0, 3}}},            // both begin
+		{Ranks: 2, Units: []int{4, 4}, Messages: forward(2, 3), Losses: []Loss{{0, 1, 3}, {0, 1, 9}}},            // one after the other
+		{Ranks: 2, Units: []int{4, 1}, Messages: forward(2, 3), Losses: []Loss{{0, 1, 3}, {1, 0, 70}}},           // too much for one of them
+		{Ranks: 2, Units: []int{0, 4}, Messages: forward(2, 3), Losses: []Loss{{1, 0, 3}}},                       // refused
+		{Ranks: 2, Units: []int{2, 4}, Messages: forward(2, 3), Losses: []Loss{{0, 1, 3}, {1, 0, 130}}},          // refused in part
+		{Ranks: 2, Units: []int{2, 2}, Messages: forward(3, 3), Losses: []Loss{{0, 1, 3}}, Ticks: 1},             // and taken back
+		{Ranks: 2, Units: []int{4, 4}, Stocks: 1, Messages: forward(1, 3), Losses: []Loss{{0, 1, 3}, {0, 1, 9}}}, // one length
+	}
+	if level > 1 {
+		worlds = append(worlds,
+			Options{Ranks: 2, Units: []int{4, 4}, First: 2, Messages: forward(4, 3), Losses: []Loss{{0, 1, 3}, {1, 0, 9}}},
+			Options{Ranks: 2, Units: []int{4, 4}, Messages: both(3, 3, 9, 3), Losses: []Loss{{0, 1, 3}, {1, 0, 9}}},
+			Options{Ranks: 2, Units: []int{4, 4}, Messages: forward(3, 3), Losses: []Loss{{0, 1, 3}, {0, 1, 9}}, Ticks: 1},
+			Options{Ranks: 2, Units: []int{3, 2}, Messages: forward(4, 3), Losses: []Loss{{0, 1, 3}}, Ticks: 2},
+			Options{Ranks: 3, Units: []int{1, 2, 1}, Messages: []Message{{0, 1, 3}, {2, 1, 3}, {0, 1, 3}}, Losses: []Loss{{0, 1, 3}, {2, 1, 3}}},
+			Options{Ranks: 3, Units: []int{2, 1, 2}, Messages: []Message{{0, 1, 3}, {2, 1, 3}}, Losses: []Loss{{0, 1, 3}, {1, 2, 3}}},
+		)
+	}
+	for _, o := range worlds {
+		list = append(list, o)
+		o.Handshake = threshold.Partial
+		list = append(list, o)
+	}
+	return list
+}
+
+// Planted lists, for every deliberate mistake, a world in which it is found.
+func Planted() (list []Options) {
+	one := Options{Ranks: 2, Units: []int{2, 2}, Messages: forward(3, 3), Losses: []Loss{{0, 1, 3}}}
+	twice := Options{Ranks: 2, Units: []int{4, 4}, Messages: forward(4, 3), Losses: []Loss{{0, 1, 3}, {0, 1, 9}}}
+	unlike := Options{Ranks: 2, Units: []int{4, 4}, Messages: forward(1, 3), Losses: []Loss{{0, 1, 3}, {1, 0, 9}}}
+	refused := Options{Ranks: 2, Units: []int{0, 4}, Messages: forward(1, 3), Losses: []Loss{{1, 0, 3}}}
+	idle := Options{Ranks: 2, Units: []int{2, 2}, Messages: forward(2, 3), Losses: []Loss{{0, 1, 3}}, Ticks: 1}
+	soil := map[string]Options{
+		"est-overtakes": twice, "any-generation": twice, "deaf-to-refusal": refused, "own-threshold": unlike, "return-in-use": idle,
+		"not-resumed": one, "not-stopped": twice,
+	}
+	for _, name := range Plants() {
+		o, known := soil[name]
+		if !known {
+			o = one
+		}
+		if name == "not-resumed" || name == "not-stopped" {
+			o.Handshake = threshold.Partial
+		}
+		o.Plant = name
+		list = append(list, o)
+	}
+	return list
+}

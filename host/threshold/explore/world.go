@@ -1,0 +1,339 @@
+package explore
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/nicloop/nicloop/host/threshold"
+)
+
+// ErrUnsafe is the cause of every violation.
+var ErrUnsafe = errors.New("threshold violated")
+
+func violation(format string, args ...any) error {
+	return fmt.Errorf("%w: %s", ErrUnsafe, fmt.Sprintf(format, args...))
+}
+
+// base is the address of a rank's buffers, unit the memory of the shortest.
+const (
+	base = 64
+	unit = 64
+)
+
+// A Message is one that a rank sends.
+type Message struct{ From, To, Bytes int }
+
+// A Loss is overlap that a rank sees lost with a peer, which has it ask for a threshold for messages of so many bytes.
+type Loss struct{ Rank, Peer, Bytes int }
+
+// Options say what happens in a world.
+type Options struct {
+	Ranks     int
+	Handshake threshold.Handshake
+	Units     []int // memory of each rank, in units
+	Stocks    int
+	First     int
+	Messages  []Message
+	Losses    []Loss
+	Ticks     int // how often a rank's buffers were idle for long
+	Plant     string
+	MaxStates int // 0: 2 million
+}
+
+func (o *Options) validate() error {
+	if o.Ranks < 2 || len(o.Units) != o.Ranks {
+		return fmt.Errorf("explore: %d ranks with memory for %d, expected 2 or more and the same", o.Ranks, len(o.Units))
+	}
+	for _, m := range o.Messages {
+		if m.From == m.To || min(m.From, m.To) < 0 || max(m.From, m.To) >= o.Ranks || m.Bytes < 1 {
+			return fmt.Errorf("explore: message %+v: expected two ranks and some bytes", m)
+		}
+	}
+	for _, l := range o.Losses {
+		if l.Rank == l.Peer || min(l.Rank, l.Peer) < 0 || max(l.Rank, l.Peer) >= o.Ranks || l.Bytes < 2 {
+			return fmt.Errorf("explore: loss %+v: expected two ranks and 2 bytes or more", l)
+		}
+	}
+	if o.Plant != "" && !slices.Contains(Plants(), o.Plant) {
+		return fmt.Errorf("explore: no mistake %q, expected one of %v", o.Plant, Plants())
+	}
+	return nil
+}
+
+// World is some ranks with the real core and what is around it.
+type World struct {
+	o     *Options
+	cores []*threshold.Core
+	lines [][]packet // [pair]: told, not heard
+	puts  [][]put    // [pair]: sent, not landed
+	shut  []bool     // [pair]: the channel has stopped
+	sent  []int      // of each rank's messages
+	lost  []bool     // losses that have happened
+	state []progress // of messages
+	at    []uint64   // the buffer of a message; 0: none
+	ticks []int
+	now   threshold.Time
+	say   func(format string, args ...any)
+}
+
+// progress is how far a message is.
+type progress struct{ sent, came, landed, read bool }
+
+// A packet is a message of the application, or one of the core.
+type packet struct {
+	message int // or -1
+	said    threshold.Message
+	ordered bool
+}
+
+type put struct{ message int }
+
+// NewWorld starts all ranks.
+func NewWorld(o *Options) (*World, error) {
+	if err := o.validate(); err != nil {
+		return nil, err
+	}
+	n := o.Ranks
+	w := &World{
+		o: o, lines: make([][]packet, n*n), puts: make([][]put, n*n), shut: make([]bool, n*n), sent: make([]int, n), lost: make([]bool, len(o.Losses)),
+		state: make([]progress, len(o.Messages)), at: make([]uint64, len(o.Messages)), ticks: make([]int, n), say: func(string, ...any) {},
+	}
+	for i := range n {
+		w.cores = append(w.cores, threshold.New(threshold.Config{
+			Self: i, Ranks: n, Handshake: o.Handshake, Base: base, Cap: unit * o.Units[i], Stocks: o.Stocks, First: max(o.First, 1), Most: max(o.First, 2),
+			Policy: threshold.Policy{Window: 1, Offset: 1}, Idle: 1,
+		}))
+	}
+	return w, nil
+}
+
+func (w *World) pair(from, to int) int { return from*w.o.Ranks + to }
+
+// clone copies a world between two events.
+func (w *World) clone() *World {
+	n := *w
+	n.cores = slices.Clone(w.cores)
+	for i, c := range n.cores {
+		n.cores[i] = c.Clone()
+	}
+	n.lines, n.puts = slices.Clone(w.lines), slices.Clone(w.puts)
+	for i := range n.lines {
+		n.lines[i], n.puts[i] = slices.Clone(w.lines[i]), slices.Clone(w.puts[i])
+	}
+	n.shut, n.sent, n.lost, n.state = slices.Clone(w.shut), slices.Clone(w.sent), slices.Clone(w.lost), slices.Clone(w.state)
+	n.at, n.ticks = slices.Clone(w.at), slices.Clone(w.ticks)
+	return &n
+}
+
+// nextSend is the message that a rank sends next, or -1.
+func (w *World) nextSend(at int) int {
+	n := w.sent[at]
+	for i, m := range w.o.Messages {
+		if m.From != at {
+			continue
+		}
+		if n == 0 {
+			return i
+		}
+		n--
+	}
+	return -1
+}
+
+func (w *World) send(at int) error {
+	i := w.nextSend(at)
+	m := w.o.Messages[i]
+	pair := w.pair(m.From, m.To)
+	w.sent[at]++
+	w.state[i].sent = true
+	address, ok := w.cores[at].Take(m.To, m.Bytes)
+	if ok {
+		w.at[i] = address
+		w.puts[pair] = append(w.puts[pair], put{i})
+		w.say("message %d goes to a buffer at %d", i, address)
+	} else {
+		w.state[i].landed = true
+		w.say("message %d goes by a rendezvous", i)
+	}
+	w.lines[pair] = append(w.lines[pair], packet{message: i, ordered: true})
+	return w.drain(at)
+}
+
+// lose has a rank see that overlap was lost.
+func (w *World) lose(i int) error {
+	l := w.o.Losses[i]
+	w.lost[i] = true
+	w.cores[l.Rank].Ended(l.Peer, threshold.Sample{Bytes: l.Bytes, Sent: true, Beside: 1, Left: 1})
+	return w.drain(l.Rank)
+}
+
+// tick lets a rank's buffers have been idle for long.
+func (w *World) tick(at int) error {
+	w.now += 2
+	w.ticks[at]++
+	w.cores[at].Tick(w.now)
+	return w.drain(at)
+}
+
+// deliver hands over packet k of a pair.
+func (w *World) deliver(from, to, k int) error {
+	pair := w.pair(from, to)
+	p := w.lines[pair][k]
+	w.lines[pair] = slices.Delete(w.lines[pair], k, k+1)
+	if p.message >= 0 {
+		return w.came(from, to, p.message)
+	}
+	m := p.said
+	if !w.tamper(from, to, &m) {
+		return nil
+	}
+	w.cores[to].Hear(from, m)
+	return w.drain(to)
+}
+
+// came: a message of the application has come.
+func (w *World) came(from, to, i int) error {
+	for k, m := range w.o.Messages[:i] {
+		if m.From == from && m.To == to && !w.state[k].came {
+			return violation("message %d comes before message %d", i, k)
+		}
+	}
+	w.state[i].came = true
+	if w.at[i] == 0 {
+		w.cores[to].Came(from, w.o.Messages[i].Bytes)
+		return w.drain(to)
+	}
+	if err := w.cores[to].Filled(from, w.at[i]); err != nil {
+		return violation("message %d: %v", i, err)
+	}
+	return w.drain(to)
+}
+
+// land has the bytes of a pair's next message arrive.
+func (w *World) land(from, to int) error {
+	pair := w.pair(from, to)
+	i := w.puts[pair][0].message
+	w.puts[pair] = slices.Delete(w.puts[pair], 0, 1)
+	w.state[i].landed = true
+	at := slices.IndexFunc(w.cores[to].Here(from), func(b threshold.Buffer) bool { return b.At == w.at[i] })
+	if at < 0 {
+		return violation("the bytes of message %d land at %d, where rank %d has no buffer for rank %d", i, w.at[i], to, from)
+	}
+	if b := w.cores[to].Here(from)[at]; b.Bytes < w.o.Messages[i].Bytes {
+		return violation("message %d of %d bytes lands in a buffer of %d", i, w.o.Messages[i].Bytes, b.Bytes)
+	}
+	for k, m := range w.o.Messages {
+		if k != i && m.To == to && w.at[k] == w.at[i] && w.state[k].landed && !w.state[k].read {
+			return violation("message %d lands on message %d, which nobody has read", i, k)
+		}
+	}
+	return nil
+}
+
+// mayRead tells whether a receive can take a message: it has come, in front of all others of its pair, and so have its bytes.
+func (w *World) mayRead(i int) bool {
+	s := w.state[i]
+	return s.came && !s.read && (s.landed || w.o.Plant == "read-before-landed")
+}
+
+func (w *World) read(i int) error {
+	m := w.o.Messages[i]
+	w.state[i].read = true
+	if !w.state[i].landed {
+		return violation("message %d is read before its bytes have landed", i)
+	}
+	if w.at[i] != 0 {
+		if !slices.ContainsFunc(w.cores[m.To].Here(m.From), func(b threshold.Buffer) bool { return b.At == w.at[i] && b.Full }) {
+			return violation("message %d is read from a buffer at %d that is gone", i, w.at[i])
+		}
+		w.cores[m.To].Read(m.From, w.at[i])
+	}
+	return w.drain(m.To)
+}
+
+// drain does all that a core asks for, and looks at what it has.
+func (w *World) drain(at int) error {
+	c := w.cores[at]
+	for {
+		a, more := c.Next()
+		if !more {
+			break
+		}
+		pair := w.pair(at, a.Peer)
+		if a.Resume {
+			if w.o.Plant != "not-resumed" {
+				w.shut[pair] = false
+			}
+			w.say("%d to %d goes on", at, a.Peer)
+			continue
+		}
+		w.shut[pair] = w.shut[pair] || a.Last
+		w.say("%d>%d %v", at, a.Peer, a.Message)
+		ordered := a.InOrder && !(w.o.Plant == "est-overtakes" && a.Message.Kind == threshold.Established)
+		w.lines[pair] = append(w.lines[pair], packet{message: -1, said: a.Message, ordered: ordered})
+	}
+	return w.check(at)
+}
+
+// check looks at the memory of a rank, and at its channels.
+func (w *World) check(at int) error {
+	var all []threshold.Buffer
+	lengths := map[int]bool{}
+	for peer := range w.o.Ranks {
+		if w.o.Handshake == threshold.Full && w.cores[at].Stopped(peer) {
+			return violation("the channel from %d to %d stops", at, peer)
+		}
+		for _, b := range w.cores[at].Here(peer) {
+			all = append(all, b)
+			lengths[b.Bytes] = true
+		}
+	}
+	slices.SortFunc(all, func(a, b threshold.Buffer) int { return int(a.At) - int(b.At) })
+	end := uint64(base)
+	for _, b := range all {
+		if b.At < end {
+			return violation("buffers of rank %d overlap at %d", at, b.At)
+		}
+		end = b.At + uint64((b.Bytes+unit-1)/unit*unit)
+	}
+	if end > uint64(base+unit*w.o.Units[at]) {
+		return violation("rank %d has buffers up to %d, beyond its memory", at, end)
+	}
+	if w.o.Stocks > 0 && len(lengths) > w.o.Stocks {
+		return violation("rank %d has buffers of %d lengths, expected %d at most", at, len(lengths), w.o.Stocks)
+	}
+	return nil
+}
+
+// finished looks at a world where nothing can happen any more.
+func (w *World) finished() error {
+	for i, s := range w.state {
+		if !s.read {
+			return violation("message %d is never read", i)
+		}
+	}
+	for a, c := range w.cores {
+		for b, d := range w.cores {
+			if a == b {
+				continue
+			}
+			var here []uint64
+			for _, x := range c.Here(b) {
+				here = append(here, x.At)
+			}
+			there := d.There(a)
+			slices.Sort(here)
+			slices.Sort(there)
+			switch {
+			case c.Switching(b):
+				return violation("the change between %d and %d is never over at %d", a, b, a)
+			case c.Threshold(b) != d.Threshold(a):
+				return violation("the channel of %d and %d has thresholds of %d and %d", a, b, c.Threshold(b), d.Threshold(a))
+			case !slices.Equal(here, there):
+				return violation("rank %d has buffers at %v for rank %d, which knows of %v", a, here, b, there)
+			}
+		}
+	}
+	return nil
+}

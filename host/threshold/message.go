@@ -1,0 +1,98 @@
+package threshold
+
+import (
+	"encoding/binary"
+	"fmt"
+)
+
+// A Kind is what a message about a channel says. The names of section 4 are beside it.
+type Kind uint8
+
+// The kinds.
+const (
+	Request      Kind = iota + 1 // NEW_CONN_HANDSHAKE_REQ: Bytes is the threshold that its sender wants
+	Reply                        // NEW_CONN_HANDSHAKE_REP: Bytes is the one that both take, or Refused
+	NewRequest                   // NEW_CONN_REQ: the initiator's buffers; Bytes is Refused if it has none after all
+	NewReply                     // NEW_CONN_REP: the peer's
+	Established                  // CONN_EST: the last message that may name an old buffer of its receiver is in front of this one
+	Acknowledged                 // CONN_EST_ACK: what was in front of that has come
+	Reconnect                    // RECONN_REQUEST: the initiator sends nothing more
+	Reconnected                  // RECONN_REPLY: nor does the peer
+	OutRequest                   // OUT_OF_BAND_RECONN_REQUEST: the initiator's buffers
+	OutReply                     // OUT_OF_BAND_RECONN_REPLY: the peer's; both send again
+	Grant                        // one more buffer
+	Empty                        // a buffer was read: it may be used again
+	Recall                       // its owner wants a buffer back
+	Return                       // it has it; Address 0: it is not empty, or was not there any more
+	lastKind     = Return
+)
+
+func (k Kind) String() string {
+	if k < Request || k > lastKind {
+		return fmt.Sprintf("Kind(%d)", uint8(k))
+	}
+	return [...]string{
+		"REQ", "REP", "NEW_REQ", "NEW_REP", "EST", "ACK", "RECONN_REQ", "RECONN_REP", "OUT_REQ", "OUT_REP", "GRANT", "EMPTY", "RECALL", "RETURN",
+	}[k-1]
+}
+
+// Refused is the threshold of a Reply that says no.
+const Refused = -1
+
+// A Message is what two cores say to each other.
+type Message struct {
+	Kind       Kind
+	Generation uint16 // of the channel that it is about
+	Count      uint16 // buffers, of Bytes each, one behind the other from Address on
+	Bytes      int
+	Address    uint64
+}
+
+// MessageBytes is the size of a message.
+//
+//	0  address    uint64
+//	8  bytes      int32
+//	12 generation uint16
+//	14 count      uint16
+//	16 kind       uint8
+//	17 zero, to 24
+const MessageBytes = 24
+
+// Put writes the message to b, little endian.
+func (m Message) Put(b []byte) {
+	clear(b[:MessageBytes])
+	binary.LittleEndian.PutUint64(b[0:], m.Address)
+	binary.LittleEndian.PutUint32(b[8:], uint32(int32(m.Bytes)))
+	binary.LittleEndian.PutUint16(b[12:], m.Generation)
+	binary.LittleEndian.PutUint16(b[14:], m.Count)
+	b[16] = uint8(m.Kind)
+}
+
+// Parse reads what Put wrote.
+func Parse(b []byte) (Message, error) {
+	if len(b) != MessageBytes {
+		return Message{}, fmt.Errorf("threshold: a message of %d bytes, expected %d", len(b), MessageBytes)
+	}
+	m := Message{
+		Address: binary.LittleEndian.Uint64(b[0:]), Bytes: int(int32(binary.LittleEndian.Uint32(b[8:]))),
+		Generation: binary.LittleEndian.Uint16(b[12:]), Count: binary.LittleEndian.Uint16(b[14:]), Kind: Kind(b[16]),
+	}
+	if m.Kind < Request || m.Kind > lastKind {
+		return m, fmt.Errorf("threshold: a message of kind %d, expected %d to %d", m.Kind, Request, lastKind)
+	}
+	return m, nil
+}
+
+func (m Message) String() string {
+	s := fmt.Sprintf("%v g%d", m.Kind, m.Generation)
+	if m.Bytes != 0 {
+		s += fmt.Sprintf(" bytes=%d", m.Bytes)
+	}
+	if m.Count > 0 {
+		s += fmt.Sprintf(" count=%d", m.Count)
+	}
+	if m.Address != 0 {
+		s += fmt.Sprintf(" at=%d", m.Address)
+	}
+	return s
+}

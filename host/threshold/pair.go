@@ -1,0 +1,126 @@
+package threshold
+
+import "slices"
+
+// A pair is the channel to a peer.
+type pair struct {
+	step       step
+	generation uint16
+	threshold  int      // of what is sent
+	there      []uint64 // buffers of the peer that are empty; the one used last is taken first
+	here       []buffer // for what the peer sends
+	recalled   uint64   // a buffer that was asked for
+	refused    bool     // the peer has said no: it is not asked again
+
+	// Of a change under way.
+	wanted, agreed int
+	next           []uint64 // the peer's buffers of the next generation
+	since          Time
+	asked          bool // this rank is the initiator
+	stopped        bool // partial: nothing may be sent
+
+	profile
+}
+
+// A buffer holds one message of a peer.
+type buffer struct {
+	at         uint64
+	bytes      int
+	generation uint16
+	used       Time
+	full       bool // a message names it, and was not read
+	old        bool // the peer does not use it again: it goes when it is read
+}
+
+func (p *pair) find(at uint64) *buffer {
+	for i := range p.here {
+		if p.here[i].at == at {
+			return &p.here[i]
+		}
+	}
+	return nil
+}
+
+// ---- memory ----
+
+const align = 64
+
+func roundUp(n int) int { return (n + align - 1) &^ (align - 1) }
+
+// allocate finds room for count buffers of n bytes each, one behind the other: first fit between those that there are.
+func (c *Core) allocate(n, count int) (uint64, bool) {
+	need := count * roundUp(n)
+	if c.stats.Bytes+need > c.cfg.Cap || !c.has(n) && c.stats.Stocks >= c.cfg.Stocks {
+		return 0, false
+	}
+	type taken struct{ at, end uint64 }
+	var all []taken
+	for _, p := range c.pairs {
+		if p == nil {
+			continue
+		}
+		for _, b := range p.here {
+			all = append(all, taken{b.at, b.at + uint64(roundUp(b.bytes))})
+		}
+	}
+	slices.SortFunc(all, func(a, b taken) int { return int(int64(a.at - b.at)) })
+	at := c.cfg.Base
+	for _, t := range all {
+		if t.at-at >= uint64(need) {
+			return at, true
+		}
+		at = t.end
+	}
+	return at, c.cfg.Base+uint64(c.cfg.Cap)-at >= uint64(need)
+}
+
+// has tells whether there are buffers of n bytes.
+func (c *Core) has(n int) bool {
+	for _, p := range c.pairs {
+		if p != nil && slices.ContainsFunc(p.here, func(b buffer) bool { return b.bytes == n }) {
+			return true
+		}
+	}
+	return false
+}
+
+// adopt makes buffers of what was allocated.
+func (c *Core) adopt(p *pair, at uint64, n, count int, generation uint16) {
+	for i := range count {
+		p.here = append(p.here, buffer{at: at + uint64(i*roundUp(n)), bytes: n, generation: generation, used: c.now})
+	}
+	c.account(count * roundUp(n))
+}
+
+// drop gives a buffer back.
+func (c *Core) drop(p *pair, at uint64) {
+	i := slices.IndexFunc(p.here, func(b buffer) bool { return b.at == at })
+	n := roundUp(p.here[i].bytes)
+	p.here = slices.Delete(p.here, i, i+1)
+	c.account(-n)
+}
+
+func (c *Core) account(n int) {
+	c.stats.Bytes += n
+	c.stats.MostBytes = max(c.stats.MostBytes, c.stats.Bytes)
+	var lengths []int
+	for _, p := range c.pairs {
+		if p == nil {
+			continue
+		}
+		for _, b := range p.here {
+			if !slices.Contains(lengths, b.bytes) {
+				lengths = append(lengths, b.bytes)
+			}
+		}
+	}
+	c.stats.Stocks = len(lengths)
+}
+
+// list gives the addresses of buffers that follow one another.
+func (m Message) list() (all []uint64) {
+	for i := range int(m.Count) {
+		all = append(all, m.Address+uint64(i*roundUp(m.Bytes)))
+	}
+	return all
+}
