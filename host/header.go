@@ -36,6 +36,8 @@ const (
 	kindControl                  // about a transfer that has begun (control follows)
 	kindRing                     // a message whose bytes go into a ring (reusering.go)
 	kindRingControl              // about rings
+	kindBuffered                 // a message whose bytes go to an eager buffer (its address and length follow)
+	kindThreshold                // about a channel's threshold (package threshold says what)
 )
 
 const headerMagic = 0x4e // "N"
@@ -52,8 +54,8 @@ func parseHeader(b []byte) (header, error) {
 	if len(b) < HeaderBytes {
 		return header{}, fmt.Errorf("host: first packet of a message has %d bytes, expected at least the %d of its header", len(b), HeaderBytes)
 	}
-	if b[15] != headerMagic || b[14] > kindRingControl {
-		return header{}, fmt.Errorf("host: message header has magic 0x%x and kind %d, expected 0x%x and 0 to %d", b[15], b[14], headerMagic, kindRingControl)
+	if b[15] != headerMagic || b[14] > kindThreshold {
+		return header{}, fmt.Errorf("host: message header has magic 0x%x and kind %d, expected 0x%x and 0 to %d", b[15], b[14], headerMagic, kindThreshold)
 	}
 	h := header{
 		tag:    int32(binary.LittleEndian.Uint32(b[0:])),

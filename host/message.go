@@ -7,6 +7,7 @@ import (
 	"github.com/nicloop/nicloop/drivers/regs"
 	"github.com/nicloop/nicloop/host/match"
 	"github.com/nicloop/nicloop/host/rendezvous"
+	"github.com/nicloop/nicloop/host/threshold"
 	"github.com/nicloop/nicloop/velo"
 )
 
@@ -21,6 +22,7 @@ type outbound struct {
 	head, tail *Request
 	held       int    // RTS among them that may not go yet
 	next       uint32 // number of the message at the head
+	stopped    bool   // a partial handshake is under way: see package threshold
 }
 
 // enqueue puts a send behind those to the same destination.
@@ -76,7 +78,7 @@ func (r *Rank) push(dst int) error {
 			return errStuck
 		}
 		q := o.head
-		if q.held { // an RTS that the core has not given out yet
+		if q.held || o.stopped && !q.outside { // an RTS that the core has not given out yet, or a handshake
 			return nil
 		}
 		if q.void {
@@ -96,6 +98,7 @@ func (r *Rank) push(dst int) error {
 			o.head, q.next = q.next, nil
 			r.queued--
 			o.next++
+			o.stopped = o.stopped || q.closes
 			if q.kind != kindEager {
 				r.controls = append(r.controls, q)
 			}
@@ -144,6 +147,7 @@ type message struct {
 type extra struct {
 	rts  rendezvous.Control
 	send *Request // a synchronous one of this node, which waits for the match
+	at   uint64   // of its eager buffer
 }
 
 // inbound is the reassembly of one source: packets of a pair come in order, so
@@ -161,7 +165,7 @@ func (r *Rank) file(from int, b []byte) error {
 		if err != nil {
 			return fmt.Errorf("from rank %d: %w", from, err)
 		}
-		if r.settles && h.kind != kindControl && h.kind != kindRingControl {
+		if r.settles && h.kind != kindControl && h.kind != kindRingControl && h.kind != kindThreshold {
 			return errUnreceived(from)
 		}
 		if h.seq != in.seq {
@@ -197,8 +201,14 @@ func (r *Rank) file(from int, b []byte) error {
 	return nil
 }
 
-// fileControl handles a message of the rendezvous protocols.
+// fileControl handles a message that is not eager, or not all of it.
 func (r *Rank) fileControl(from int, h header, b []byte) error {
+	switch h.kind {
+	case kindBuffered:
+		return r.fileBuffered(from, h, b)
+	case kindThreshold:
+		return r.fileThreshold(from, b)
+	}
 	c, err := rendezvous.Parse(b)
 	if err != nil {
 		return fmt.Errorf("from rank %d: %w", from, err)
@@ -218,6 +228,11 @@ func (r *Rank) fileControl(from int, h header, b []byte) error {
 	h.length = c.Bytes
 	r.came(from, h)
 	r.proc.Spend(r.cost.Match)
+	if r.eager() != nil {
+		if err := r.handshake(func(t *threshold.Core) { t.Came(from, int(c.Bytes)) }); err != nil {
+			return err
+		}
+	}
 	m := &message{header: h, more: &extra{rts: c}}
 	if q, ok := r.match.Arrive(h.envelope(from), m); ok {
 		return r.receiveLong(q, from, int(h.tag), c)
@@ -254,6 +269,9 @@ func (m *message) store(b []byte) {
 
 // bind gives an unexpected message to a receive that was posted later.
 func (r *Rank) bind(q *Request, e match.Envelope, m *message) error {
+	if m.kind == kindBuffered {
+		return r.bindBuffered(q, m)
+	}
 	if m.kind == kindRTS {
 		return r.receiveLong(q, int(e.Source), int(m.tag), m.more.rts)
 	}

@@ -81,6 +81,8 @@ type Rank struct {
 	helped bool  // a helper makes progress while the rank computes
 	failed error // the helper did
 	inside bool  // progress starts messages
+
+	waitsFrom drivers.Time // when the call began in which the rank waits; 0: it does not
 }
 
 // A peer is what a rank keeps for another one: the messages from it and those to it.

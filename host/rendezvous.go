@@ -43,6 +43,8 @@ type RMA struct {
 	Patience drivers.Time
 	// Reuse has eager messages go by RMA; all ranks of a world must have the same.
 	Reuse Reuse
+	// Eager lets messages beyond EagerMax be eager; nil: none are.
+	Eager *Eager
 }
 
 // What is refused is asked for again after retry, for patience at most unless RMA says otherwise.
@@ -66,6 +68,7 @@ type bulk struct {
 	scratch   *rma.Region       // where fences read to, the end of the heap
 	reserved  uint64            // bytes in front of it, for Reuse
 	given     map[uint64]uint64 // what Alloc has given, and Free has not taken back
+	eager     *buffering        // nil: there are no eager buffers
 }
 
 const scratchBytes = heapAlign
@@ -127,6 +130,9 @@ func (r *Rank) UseRMA(c RMA) error {
 	}
 	b := &bulk{RMA: c, core: rendezvous.New(cfg)}
 	if err := r.openReuse(c.Reuse, b); err != nil {
+		return err
+	}
+	if err := r.useEager(&c, b); err != nil {
 		return err
 	}
 	b.clear()

@@ -44,6 +44,8 @@ type Request struct {
 	held    bool // of an RTS: not to be sent yet
 	void    bool // of an RTS: not to be sent at all
 	put     bool // of a send: its bytes go into a ring
+	closes  bool // of a handshake: the last message of a channel before that stops
+	outside bool // of a handshake: goes though the channel has stopped
 
 	synchronous bool // of a send: done only when it has matched
 	persistent  bool // made by SendInit, SsendInit or RecvInit
@@ -53,11 +55,12 @@ type Request struct {
 	err    error
 	status Status
 
-	sent, packets int       // of a send
-	long          *transfer // of a rendezvous under way
-	schedule      *schedule // of a collective: what it is a part of, or stands for
-	next          *Request  // behind it, to the same destination
-	apart         *apart    // of a receive whose bytes go apart
+	sent, packets int          // of a send
+	long          *transfer    // of a rendezvous under way
+	schedule      *schedule    // of a collective: what it is a part of, or stands for
+	next          *Request     // behind it, to the same destination
+	apart         *apart       // of a receive whose bytes go apart
+	posted        drivers.Time // with eager buffers: when it was begun
 }
 
 // Done tells whether the request has finished or has not been started, without making progress.
@@ -110,6 +113,9 @@ func (r *Rank) startSend(q *Request) error {
 		return err
 	}
 	if len(q.buf) > EagerMax || q.synchronous {
+		if done, err := r.sendBuffered(dst, q); done || err != nil {
+			return err
+		}
 		if err := r.glance(q); err != nil {
 			return err
 		}
@@ -138,6 +144,9 @@ func (c *Comm) irecv(source, tag int, context uint16, buf []byte) (*Request, err
 func (r *Rank) startReceive(q *Request) error {
 	r.enter()
 	r.proc.Spend(r.cost.Start)
+	if r.eager() != nil {
+		q.posted = r.proc.Now()
+	}
 	if err := r.glance(q); err != nil {
 		return err
 	}
@@ -183,6 +192,7 @@ func (c *Comm) checkPeer(peer int, context uint16) error {
 // Wait makes progress until q is done.
 func (r *Rank) Wait(q *Request) (Status, error) {
 	r.enter()
+	already := r.waits()
 	r.waiting, r.over = q, q.done
 	for !r.over {
 		if err := r.await(); err != nil {
@@ -190,6 +200,7 @@ func (r *Rank) Wait(q *Request) (Status, error) {
 		}
 	}
 	r.waiting = nil
+	r.waited(already)
 	return q.told()
 }
 

@@ -214,6 +214,11 @@ func (r *Rank) finish(t *transfer, a rendezvous.Action) error {
 			r.stats.BytesReceived += uint64(t.end.Bytes())
 		}
 	}
+	if err == nil && !t.alone {
+		if err := r.profile(q, a.Peer, t.end.Bytes()); err != nil {
+			return err
+		}
+	}
 	b.transfers.put(t)
 	r.end(q)
 	if void != nil { // cancelled before it could go: those behind it may go
@@ -281,23 +286,31 @@ func (r *Rank) progressRMA() (bool, error) {
 	now := int64(r.proc.Now())
 	due := b.core.Deadline() <= now
 	b.core.Tick(now)
+	if err := r.tickEager(); err != nil {
+		return false, err
+	}
 	ok, err := b.Port.Poll(&b.event)
 	if err != nil || !ok && !due {
 		return false, err
 	}
 	if ok {
 		r.proc.Spend(r.cost.Take)
-		if taken, err := r.reuseHappened(&b.event); err != nil {
+		taken, err := r.eagerEvent(&b.event)
+		if err == nil && !taken {
+			taken, err = r.reuseHappened(&b.event)
+		}
+		if err == nil && !taken {
+			err = r.happened(&b.event)
+		}
+		if err != nil {
 			return true, err
-		} else if !taken {
-			r.happened(&b.event)
 		}
 	}
 	return true, r.drain()
 }
 
-// happened tells the core of an event of one of this rank's operations. Peers' raise none here.
-func (r *Rank) happened(ev *rma.Event) {
+// happened tells the core of an event of one of this rank's operations. Peers' raise none here but puts into eager buffers.
+func (r *Rank) happened(ev *rma.Event) error {
 	b := r.bulk
 	for i := range b.ops {
 		op := &b.ops[i]
@@ -315,8 +328,12 @@ func (r *Rank) happened(ev *rma.Event) {
 			}
 			b.core.Done(done.t.end, done.verb, done.bytes, faulted(ev.Err))
 		}
-		return
+		return nil
 	}
+	if b.eager != nil && ev.Command == rma.CommandPut {
+		return eagerFault(ev)
+	}
+	return nil
 }
 
 // A hardwareFault gives the core the number of a fault.

@@ -142,6 +142,9 @@ func (c *Core) Begin() {
 // Take gives a message of n bytes to a peer the address of a buffer there. False: it has to travel by a rendezvous.
 func (c *Core) Take(peer, n int) (uint64, bool) {
 	p := c.pair(peer)
+	if p.stopped { // it would come behind the last message that may name the buffer
+		return 0, false
+	}
 	if last := len(p.there) - 1; last >= 0 && n <= p.threshold {
 		at := p.there[last]
 		p.there = p.there[:last]
@@ -242,4 +245,26 @@ func (c *Core) tell(peer int, m Message) {
 
 func (c *Core) tellInOrder(peer int, m Message) {
 	c.actions = append(c.actions, Action{Peer: peer, Message: m, InOrder: true})
+}
+
+// Back gives back what Take has given for a message that could not be sent so.
+func (c *Core) Back(peer int, at uint64) {
+	p := c.pair(peer)
+	p.there = append(p.there, at)
+	c.stats.Buffered--
+}
+
+// Locate gives the address of the buffer here that an address lies in.
+func (c *Core) Locate(at uint64) (uint64, bool) {
+	for _, p := range c.pairs {
+		if p == nil {
+			continue
+		}
+		for i := range p.here {
+			if b := &p.here[i]; at >= b.at && at-b.at < uint64(b.bytes) {
+				return b.at, true
+			}
+		}
+	}
+	return 0, false
 }

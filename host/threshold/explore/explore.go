@@ -55,7 +55,7 @@ func (e event) String() string {
 func (w *World) enabled() (list []event) {
 	n := w.o.Ranks
 	for i := range n {
-		if m := w.nextSend(i); m >= 0 && (!w.shut[w.pair(i, w.o.Messages[m].To)] || w.o.Plant == "not-stopped") {
+		if w.nextSend(i) >= 0 {
 			list = append(list, event{act: "send", from: i})
 		}
 		if w.ticks[i] < w.o.Ticks {
@@ -71,7 +71,7 @@ func (w *World) enabled() (list []event) {
 		for to := range n {
 			pair := w.pair(from, to)
 			for k, p := range w.lines[pair] {
-				if k == 0 || !p.ordered && !slices.ContainsFunc(w.lines[pair][:k], func(q packet) bool { return !q.ordered }) {
+				if !(p.waits && w.shut[pair]) && !slices.ContainsFunc(w.lines[pair][:k], func(q packet) bool { return !q.ordered || p.ordered }) {
 					list = append(list, event{"deliver", from, to, k})
 				}
 			}
@@ -132,6 +132,7 @@ func (w *World) key() key {
 			b = append(b, wire[:]...)
 			number(p.message)
 			bit(p.ordered)
+			bit(p.waits)
 		}
 		number(len(w.puts[pair]))
 		for _, p := range w.puts[pair] {

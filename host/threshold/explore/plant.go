@@ -19,7 +19,7 @@ func Plants() []string {
 		"forgotten-ack",      // CONN_EST_ACK is not sent
 		"return-in-use",      // a buffer is given back that a message is on its way to
 		"not-resumed",        // partial: the channel stays stopped
-		"not-stopped",        // partial: it does not stop
+		"reconn-overtakes",   // partial: what stops the channel passes messages that name old buffers
 	}
 }
 

@@ -62,14 +62,14 @@ func Planted() (list []Options) {
 	idle := Options{Ranks: 2, Units: []int{2, 2}, Messages: forward(2, 3), Losses: []Loss{{0, 1, 3}}, Ticks: 1}
 	soil := map[string]Options{
 		"est-overtakes": twice, "any-generation": twice, "deaf-to-refusal": refused, "own-threshold": unlike, "return-in-use": idle,
-		"not-resumed": one, "not-stopped": twice,
+		"not-resumed": one, "reconn-overtakes": twice,
 	}
 	for _, name := range Plants() {
 		o, known := soil[name]
 		if !known {
 			o = one
 		}
-		if name == "not-resumed" || name == "not-stopped" {
+		if name == "not-resumed" || name == "reconn-overtakes" {
 			o.Handshake = threshold.Partial
 		}
 		o.Plant = name

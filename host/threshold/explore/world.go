@@ -85,6 +85,7 @@ type packet struct {
 	message int // or -1
 	said    threshold.Message
 	ordered bool
+	waits   bool // it was begun when the channel had stopped
 }
 
 type put struct{ message int }
@@ -156,7 +157,7 @@ func (w *World) send(at int) error {
 		w.state[i].landed = true
 		w.say("message %d goes by a rendezvous", i)
 	}
-	w.lines[pair] = append(w.lines[pair], packet{message: i, ordered: true})
+	w.lines[pair] = append(w.lines[pair], packet{message: i, ordered: true, waits: w.shut[pair]})
 	return w.drain(at)
 }
 
@@ -264,14 +265,24 @@ func (w *World) drain(at int) error {
 		if a.Resume {
 			if w.o.Plant != "not-resumed" {
 				w.shut[pair] = false
+				for i := range w.lines[pair] {
+					w.lines[pair][i].waits = false
+				}
 			}
 			w.say("%d to %d goes on", at, a.Peer)
 			continue
 		}
-		w.shut[pair] = w.shut[pair] || a.Last
 		w.say("%d>%d %v", at, a.Peer, a.Message)
-		ordered := a.InOrder && !(w.o.Plant == "est-overtakes" && a.Message.Kind == threshold.Established)
-		w.lines[pair] = append(w.lines[pair], packet{message: -1, said: a.Message, ordered: ordered})
+		overtakes := w.o.Plant == "est-overtakes" && a.Message.Kind == threshold.Established || w.o.Plant == "reconn-overtakes" && a.Message.Kind == threshold.Reconnect
+		p := packet{message: -1, said: a.Message, ordered: a.InOrder && !overtakes, waits: w.shut[pair] && !a.Outside}
+		at := len(w.lines[pair])
+		if a.Outside {
+			if first := slices.IndexFunc(w.lines[pair], func(q packet) bool { return q.waits }); first >= 0 {
+				at = first
+			}
+		}
+		w.lines[pair] = slices.Insert(w.lines[pair], at, p)
+		w.shut[pair] = w.shut[pair] || a.Last
 	}
 	return w.check(at)
 }

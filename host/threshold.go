@@ -1,0 +1,395 @@
+package host
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+
+	"github.com/nicloop/nicloop/drivers"
+	"github.com/nicloop/nicloop/host/rendezvous"
+	"github.com/nicloop/nicloop/host/threshold"
+	"github.com/nicloop/nicloop/rma"
+)
+
+// Messages beyond EagerMax that are eager: package threshold says up to which length, and which buffer each has. Here they
+// move. The sender puts the bytes into its buffer at the receiver and says so in a message of VELO that is matched like any other;
+// the receiver copies them when both are there. The send is done when the bytes have left.
+
+// Eager is how long messages may be eager. Its zero is for thresholds that each channel finds by itself.
+type Eager struct {
+	// Threshold is that of all channels, from their first such message on, or from the start if All. 0: each channel has its own.
+	Threshold int
+	All       bool
+	// Buffers is the memory of the rank for what others send: bytes at the end of its part of the heap.
+	Buffers   int
+	Handshake threshold.Handshake
+	Policy    threshold.Policy
+	// Idle is for how long a buffer is not used before it is taken back; 0: for ever.
+	Idle drivers.Time
+}
+
+// EagerStats are those of a rank's channels. Spent is the time of its core in handshakes, buffers that are made and go included.
+type EagerStats struct {
+	threshold.Stats
+	Spent drivers.Time
+}
+
+// buffering is what a rank keeps of its channels.
+type buffering struct {
+	core    *threshold.Core
+	base    uint64 // of the buffers, in DMA memory
+	region  *rma.Region
+	arrived map[uint64]arrival // by address of the buffer
+	puts    []eagerPut
+	ticked  drivers.Time
+	idle    drivers.Time
+	spent   drivers.Time
+}
+
+// An arrival is what is known of the message in a buffer.
+type arrival struct {
+	m      *message // it has come; nil: its bytes were faster
+	from   int
+	landed bool
+}
+
+// An eagerPut is bytes on their way.
+type eagerPut struct {
+	handle rma.Handle
+	q      *Request
+	region *rma.Region
+	at     uint64 // of a stand-in for a buffer outside DMA memory
+	bounce uint64 // its bytes; 0: none
+}
+
+// useEager begins with what c.Eager says. Its memory lies in front of what the end of the heap is used for already.
+func (r *Rank) useEager(c *RMA, b *bulk) error {
+	e := c.Eager
+	if e == nil {
+		return nil
+	}
+	if e.Threshold != 0 && e.Threshold <= EagerMax || e.Threshold < 0 {
+		return fmt.Errorf("%w: an eager threshold of %d bytes: expected more than the %d that VELO carries", drivers.ErrConfig, e.Threshold, EagerMax)
+	}
+	if e.Buffers < 1 || uint64(e.Buffers)+b.reserved+2*scratchBytes > c.HeapBytes {
+		return fmt.Errorf("%w: %d bytes for eager buffers: expected 1 to %d, as the heap of a rank has %d", drivers.ErrConfig, e.Buffers, c.HeapBytes-min(c.HeapBytes, b.reserved+2*scratchBytes), c.HeapBytes)
+	}
+	end := c.HeapBase + c.HeapBytes - scratchBytes
+	base := (end - b.reserved - uint64(e.Buffers)) &^ (heapAlign - 1)
+	region, err := c.Port.Register(base, uint64(e.Buffers), rma.WriteOnly)
+	if err != nil {
+		return fmt.Errorf("eager buffers: %w", err)
+	}
+	b.reserved = end - base
+	b.eager = &buffering{base: base, region: region, arrived: map[uint64]arrival{}, idle: e.Idle, core: threshold.New(threshold.Config{
+		Self: r.id, Ranks: r.size, Handshake: e.Handshake, Base: uint64(region.NLA(base)), Cap: e.Buffers, Least: EagerMax,
+		Fixed: e.Threshold, All: e.All, Policy: e.Policy, Idle: int64(e.Idle),
+	})}
+	return nil
+}
+
+// EagerStats gives the counters of the rank's channels; false: its messages beyond EagerMax all go by a rendezvous.
+func (r *Rank) EagerStats() (EagerStats, bool) {
+	if r.eager() == nil {
+		return EagerStats{}, false
+	}
+	return EagerStats{r.bulk.eager.core.Stats(), r.bulk.eager.spent}, true
+}
+
+func (r *Rank) eager() *buffering {
+	if r.bulk == nil {
+		return nil
+	}
+	return r.bulk.eager
+}
+
+// handshake does something with the core, and what comes of it; the time of that is counted.
+func (r *Rank) handshake(do func(*threshold.Core)) error {
+	e, began := r.bulk.eager, r.proc.Now()
+	do(e.core)
+	err := r.drainEager()
+	e.spent += r.proc.Now() - began
+	return err
+}
+
+// drainEager does all that the core asks for.
+func (r *Rank) drainEager() error {
+	for {
+		a, more := r.bulk.eager.core.Next()
+		if !more {
+			return nil
+		}
+		if err := r.doEager(a); err != nil {
+			return err
+		}
+	}
+}
+
+func (r *Rank) doEager(a threshold.Action) error {
+	o := &r.peers[a.Peer].outbound
+	if a.Resume {
+		o.stopped = false
+		return r.push(a.Peer)
+	}
+	if m := a.Message; m.Count > 0 { // buffers were made
+		r.proc.Spend(r.cost.Register)
+	}
+	q := r.newControl(kindThreshold)
+	a.Message.Put(q.buf)
+	q.closes, q.outside = a.Last, a.Outside
+	switch {
+	case a.Outside:
+		return r.pass(a.Peer, q)
+	case a.InOrder:
+		return r.enqueue(a.Peer, q)
+	}
+	return r.hurry(a.Peer, q)
+}
+
+// pass puts a message in front of all that wait in a channel that has stopped.
+func (r *Rank) pass(dst int, q *Request) error {
+	o := &r.peers[dst].outbound
+	q.next, o.head = o.head, q
+	if q.next == nil {
+		o.tail = q
+	}
+	r.queued++
+	return r.push(dst)
+}
+
+// ---- sending ----
+
+// sendBuffered begins a send that has a buffer at its receiver; false: there is none, or nothing here to put it with.
+func (r *Rank) sendBuffered(dst int, q *Request) (bool, error) {
+	e := r.eager()
+	if e == nil {
+		return false, nil
+	}
+	if q.posted = r.proc.Now(); q.synchronous {
+		return false, nil
+	}
+	var at uint64
+	var ok bool
+	if err := r.handshake(func(c *threshold.Core) {
+		c.Tick(int64(q.posted))
+		c.Begin()
+		at, ok = c.Take(dst, len(q.buf))
+	}); err != nil || !ok {
+		return false, err
+	}
+	sent, err := r.put(dst, q, rma.NLA(at))
+	if err != nil || !sent {
+		e.core.Back(dst, at)
+		return false, err
+	}
+	r.bulk.core.Sent(dst, told(q))
+	m := r.newControl(kindBuffered)
+	m.env = q.env
+	binary.LittleEndian.PutUint64(m.buf[0:], at)
+	binary.LittleEndian.PutUint64(m.buf[8:], uint64(len(q.buf)))
+	return true, r.enqueue(dst, m)
+}
+
+// put puts the bytes of a send into a buffer, from where they lie if the hardware reaches that.
+func (r *Rank) put(dst int, q *Request, to rma.NLA) (bool, error) {
+	b, n := r.bulk, uint64(len(q.buf))
+	p := eagerPut{q: q}
+	at, inside := locate(b.Memory, q.buf)
+	if !inside {
+		var ok bool
+		if at, ok = b.standIn(rendezvous.Early, n); !ok {
+			return false, nil
+		}
+		p.at, p.bounce = at, n
+	}
+	region, err := r.register(at, n, rma.ReadOnly)
+	if err == nil {
+		if p.region = region; !inside {
+			r.proc.Spend(r.cost.CopyByte * drivers.Time(n))
+			copy(b.Memory[at:], q.buf)
+		}
+		p.handle, err = b.Port.Put(b.Peers[dst], region.NLA(at), to, len(q.buf), rma.Requester|rma.Completer)
+	}
+	if err == nil {
+		b.eager.puts = append(b.eager.puts, p)
+		return true, nil
+	}
+	r.clean(p)
+	if errors.Is(err, rma.ErrTryAgain) || errors.Is(err, rendezvous.ErrAgain) {
+		return false, nil
+	}
+	return false, err
+}
+
+// clean gives back what a put had.
+func (r *Rank) clean(p eagerPut) {
+	if p.bounce > 0 {
+		r.bulk.putBack(rendezvous.Early, p.at, p.bounce)
+	}
+	if p.region != nil {
+		r.bulk.Port.Release(p.region)
+	}
+}
+
+// ---- receiving ----
+
+// fileBuffered handles a message whose bytes are, or will be, in a buffer here.
+func (r *Rank) fileBuffered(from int, h header, b []byte) error {
+	e := r.eager()
+	if e == nil || len(b) != threshold.MessageBytes {
+		return fmt.Errorf("%w: rank %d sends to an eager buffer of rank %d, which has none: all ranks need the same thresholds", drivers.ErrConfig, from, r.id)
+	}
+	at := binary.LittleEndian.Uint64(b[0:])
+	h.length = uint32(binary.LittleEndian.Uint64(b[8:]))
+	e.core.Tick(int64(r.proc.Now()))
+	if err := e.core.Filled(from, at); err != nil {
+		return err
+	}
+	r.came(from, h)
+	r.proc.Spend(r.cost.Match)
+	m := r.messages.get()
+	*m = message{header: h, more: &extra{at: at}}
+	e.arrived[at] = arrival{m, from, e.arrived[at].landed}
+	q, ok := r.match.Arrive(h.envelope(from), m)
+	if !ok {
+		r.stats.Unexpected++
+		return nil
+	}
+	if err := r.overtaken(q); err != nil {
+		return err
+	}
+	return r.bindBuffered(q, m)
+}
+
+// fileThreshold hands a message of a handshake over.
+func (r *Rank) fileThreshold(from int, b []byte) error {
+	m, err := threshold.Parse(b)
+	if err == nil && r.eager() == nil {
+		err = fmt.Errorf("%w: it has eager buffers, and rank %d has none: all ranks need the same thresholds", drivers.ErrConfig, r.id)
+	}
+	if err != nil {
+		return fmt.Errorf("from rank %d: %w", from, err)
+	}
+	return r.handshake(func(c *threshold.Core) {
+		r.proc.Spend(r.cost.Match)
+		c.Tick(int64(r.proc.Now()))
+		c.Hear(from, m)
+	})
+}
+
+// bindBuffered gives a message to the receive that it matches.
+func (r *Rank) bindBuffered(q *Request, m *message) error {
+	m.req = q
+	if a := r.bulk.eager.arrived[m.more.at]; a.landed {
+		return r.read(a)
+	}
+	return nil
+}
+
+// read copies a message to where it belongs, and gives its buffer back.
+func (r *Rank) read(a arrival) error {
+	e, m := r.bulk.eager, a.m
+	at, n := m.more.at, uint64(m.length)
+	off := e.base + at - uint64(e.region.NLA(e.base))
+	r.proc.Spend(r.cost.CopyByte * drivers.Time(n))
+	copy(m.req.buf, r.bulk.Memory[off:off+n])
+	delete(e.arrived, at)
+	r.complete(m, a.from)
+	e.core.Tick(int64(r.proc.Now()))
+	e.core.Read(a.from, at)
+	return r.drainEager()
+}
+
+// ---- events ----
+
+// eagerEvent takes a notification that is about an eager message; false: it is not.
+func (r *Rank) eagerEvent(ev *rma.Event) (bool, error) {
+	e := r.eager()
+	if e == nil {
+		return false, nil
+	}
+	if ev.Handle == 0 {
+		return r.landed(ev)
+	}
+	for i := range e.puts {
+		if e.puts[i].handle != ev.Handle {
+			continue
+		}
+		if ev.Last {
+			p := e.puts[i]
+			e.puts = append(e.puts[:i], e.puts[i+1:]...)
+			r.clean(p)
+			r.end(p.q)
+		}
+		return true, eagerFault(ev)
+	}
+	return false, nil
+}
+
+// eagerFault: what a put into a buffer meets nobody can repair, as its message has gone.
+func eagerFault(ev *rma.Event) error {
+	if ev.Err == nil {
+		return nil
+	}
+	return fmt.Errorf("an eager message is lost: %w", ev.Err)
+}
+
+// landed: the bytes of a message are all there, if they are in a buffer.
+func (r *Rank) landed(ev *rma.Event) (bool, error) {
+	e := r.bulk.eager
+	at, ok := e.core.Locate(uint64(ev.NLA))
+	if !ok || !ev.Last {
+		return ok, nil
+	}
+	a := e.arrived[at]
+	a.landed = true
+	e.arrived[at] = a
+	if a.m != nil && a.m.req != nil {
+		return true, r.read(a)
+	}
+	return true, nil
+}
+
+// tickEager has buffers taken back that were idle, a few times in their time.
+func (r *Rank) tickEager() error {
+	e, now := r.eager(), r.proc.Now()
+	if e == nil || e.idle == 0 || now-e.ticked < e.idle/4 {
+		return nil
+	}
+	e.ticked = now
+	return r.handshake(func(c *threshold.Core) { c.Tick(int64(now)) })
+}
+
+// ---- profile ----
+
+// waits notes that the rank waits, and tells whether it has before; calls nest.
+func (r *Rank) waits() (already bool) {
+	if already = r.waitsFrom != 0; !already {
+		r.waitsFrom = r.proc.Now()
+	}
+	return already
+}
+
+func (r *Rank) waited(already bool) {
+	if !already {
+		r.waitsFrom = 0
+	}
+}
+
+// profile tells the core of a message that went by a rendezvous: how long the application did something else beside it, and
+// what was left when it waited.
+func (r *Rank) profile(q *Request, peer, bytes int) error {
+	if r.eager() == nil {
+		return nil
+	}
+	now := r.proc.Now()
+	s := threshold.Sample{Bytes: bytes, Sent: !q.receive, Beside: int64(now - q.posted)}
+	if r.waitsFrom != 0 {
+		s.Beside = int64(max(r.waitsFrom-q.posted, 0))
+		s.Left = int64(now - max(r.waitsFrom, q.posted))
+	}
+	return r.handshake(func(c *threshold.Core) {
+		c.Tick(int64(now))
+		c.Ended(peer, s)
+	})
+}
