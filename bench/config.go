@@ -2,6 +2,7 @@ package bench
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"slices"
@@ -38,6 +39,10 @@ type Config struct {
 	AlwaysSpeculate bool `json:"always_speculate,omitempty"`
 	// Reuse has eager messages go by RMA, from buffers that are used often without a copy.
 	Reuse host.Reuse `json:"reuse,omitzero"`
+	// Eager lets messages beyond host.EagerMax be eager; nil: none are.
+	Eager *Thresholds `json:"eager,omitempty"`
+	// Computation of each step of stencil and halo; 0: twice what a link needs for what a rank sends.
+	Computation drivers.Time `json:"computation_ps,omitempty"`
 	// NVM are nodes whose memory is slow to write; Hot is how many ranks send to
 	// each of them when hotspot runs with NVM.
 	NVM []NVM `json:"nvm,omitempty"`
@@ -119,6 +124,8 @@ func (c *Config) Validate() error {
 		return bad("%d warm-up iterations: expected 0 or more", c.Warmup)
 	case c.Offset < 0:
 		return bad("an offset of %d ps: expected more than 0", c.Offset)
+	case c.Computation < 0:
+		return bad("a computation of %d ps: expected 0 or more", c.Computation)
 	case c.SlotTime < 0 || c.SlotTime > MaxSlotTime:
 		return bad("a slot time of %d ps: expected 0 to %d", c.SlotTime, MaxSlotTime)
 	case c.Limit < 0:
@@ -141,7 +148,7 @@ func (c *Config) Validate() error {
 			return err
 		}
 	}
-	if err := c.Reuse.Check(); err != nil {
+	if err := errors.Join(c.Reuse.Check(), c.Eager.validate()); err != nil {
 		return err
 	}
 	_, err := c.Velo.MailboxSlots(c.Ranks())

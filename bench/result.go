@@ -43,6 +43,10 @@ type Row struct {
 	Blocks         []capture.Block `json:"blocks,omitempty"`
 	// Of overlap and progress: each side, with an early and a late sender.
 	Overlap []OverlapCase `json:"overlap,omitempty"`
+	// Of stencil and halo: the times of a step.
+	Exchange *Exchange `json:"exchange,omitempty"`
+	// With eager thresholds: what each rank's channels have done since the world began.
+	Eager []EagerRank `json:"eager,omitempty"`
 	// Of a hotspot with slow memory: the flows, and the links that were used.
 	Flows []FlowResult `json:"flows,omitempty"`
 	Links []HeldLink   `json:"links,omitempty"`

@@ -96,7 +96,7 @@ func (c Config) at(wl *Workload, n int) *Config {
 // measure runs the workload at one message size.
 func (w *World) measure(ctx context.Context, wl *Workload, n int, res *Result, obs *observers) error {
 	c := w.Config.at(wl, n)
-	t := &task{c: c, timed: make([]span, len(w.Ranks)), each: make([][]drivers.Time, len(w.Ranks)), bytes: make([]uint64, len(w.Ranks)), step: func() {}}
+	t := &task{c: c, timed: make([]span, len(w.Ranks)), each: make([][]drivers.Time, len(w.Ranks)), bytes: make([]uint64, len(w.Ranks)), steps: make([]stepTimes, len(w.Ranks)), step: func() {}}
 	for _, r := range w.Ranks {
 		r.FreeAll()
 	}
@@ -131,6 +131,11 @@ func (w *World) measure(ctx context.Context, wl *Workload, n int, res *Result, o
 	if wl.paired {
 		res.addOverlap(t)
 	}
+	row := &res.Rows[len(res.Rows)-1]
+	if wl.steps {
+		row.Exchange = t.exchange()
+	}
+	row.Eager = w.eagerRanks()
 	return nil
 }
 

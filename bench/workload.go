@@ -30,6 +30,8 @@ type Workload struct {
 	posts bool
 	// paired: what it measures are the cases of two ranks, not its iterations.
 	paired bool
+	// steps: an iteration is a step of an exchange beside a computation.
+	steps bool
 	// collective: it measures that of kind, by Config.Algorithm or by host's table.
 	collective bool
 	kind       host.Collective
@@ -37,7 +39,7 @@ type Workload struct {
 
 // Workloads lists them by name.
 func Workloads() []*Workload {
-	list := []*Workload{&alltoall, &hotspot, &multiPingpong, &overlap, &pingpong, &progress, &random}
+	list := []*Workload{&alltoall, &halo, &hotspot, &multiPingpong, &overlap, &pingpong, &progress, &random, &stencil}
 	for i := range exchanges {
 		list = append(list, exchanges[i].workload())
 	}
@@ -70,6 +72,8 @@ type task struct {
 	// overlap is what overlap and progress found, with how many messages.
 	overlap []OverlapCase
 	sent    int
+	// steps are the times of each rank's steps of an exchange.
+	steps []stepTimes
 }
 
 type span struct{ from, to drivers.Time }

@@ -172,7 +172,7 @@ func (r *Rank) file(from int, b []byte) error {
 			return fmt.Errorf("host: message %d from rank %d, expected %d: lost, doubled or out of order", h.seq, from, in.seq)
 		}
 		in.seq++
-		if h.kind >= kindRing {
+		if h.kind == kindRing || h.kind == kindRingControl {
 			return r.fileRing(from, h, b[HeaderBytes:])
 		}
 		if h.kind != kindEager {

@@ -286,12 +286,13 @@ func (r *Rank) progressRMA() (bool, error) {
 	now := int64(r.proc.Now())
 	due := b.core.Deadline() <= now
 	b.core.Tick(now)
-	if err := r.tickEager(); err != nil {
+	posted, err := r.progressEager()
+	if err != nil {
 		return false, err
 	}
 	ok, err := b.Port.Poll(&b.event)
 	if err != nil || !ok && !due {
-		return false, err
+		return posted, err
 	}
 	if ok {
 		r.proc.Spend(r.cost.Take)

@@ -40,7 +40,8 @@ type buffering struct {
 	base    uint64 // of the buffers, in DMA memory
 	region  *rma.Region
 	arrived map[uint64]arrival // by address of the buffer
-	puts    []eagerPut
+	puts    []eagerPut         // under way
+	waiting []eagerPut         // that the NIC has no room for yet
 	ticked  drivers.Time
 	idle    drivers.Time
 	spent   drivers.Time
@@ -57,9 +58,11 @@ type arrival struct {
 type eagerPut struct {
 	handle rma.Handle
 	q      *Request
+	dst    int
 	region *rma.Region
-	at     uint64 // of a stand-in for a buffer outside DMA memory
-	bounce uint64 // its bytes; 0: none
+	at     uint64 // where the bytes lie
+	to     rma.NLA
+	bounce uint64 // bytes of the heap that stand in for a buffer outside DMA memory
 }
 
 // useEager begins with what c.Eager says. Its memory lies in front of what the end of the heap is used for already.
@@ -190,35 +193,51 @@ func (r *Rank) sendBuffered(dst int, q *Request) (bool, error) {
 	return true, r.enqueue(dst, m)
 }
 
-// put puts the bytes of a send into a buffer, from where they lie if the hardware reaches that.
+// put puts the bytes of a send into a buffer, from where they lie if the hardware reaches that, as soon as the NIC has room; false: they
+// lie where it does not, and no memory is left to copy them to.
 func (r *Rank) put(dst int, q *Request, to rma.NLA) (bool, error) {
 	b, n := r.bulk, uint64(len(q.buf))
-	p := eagerPut{q: q}
-	at, inside := locate(b.Memory, q.buf)
-	if !inside {
+	p := eagerPut{q: q, dst: dst, to: to}
+	var inside bool
+	if p.at, inside = locate(b.Memory, q.buf); !inside {
 		var ok bool
-		if at, ok = b.standIn(rendezvous.Early, n); !ok {
+		if p.at, ok = b.standIn(rendezvous.Early, n); !ok {
 			return false, nil
 		}
-		p.at, p.bounce = at, n
+		p.bounce = n
 	}
-	region, err := r.register(at, n, rma.ReadOnly)
-	if err == nil {
-		if p.region = region; !inside {
-			r.proc.Spend(r.cost.CopyByte * drivers.Time(n))
-			copy(b.Memory[at:], q.buf)
+	var err error
+	if p.region, err = r.register(p.at, n, rma.ReadOnly); err != nil {
+		r.clean(p)
+		if errors.Is(err, rendezvous.ErrAgain) {
+			err = nil
 		}
-		p.handle, err = b.Port.Put(b.Peers[dst], region.NLA(at), to, len(q.buf), rma.Requester|rma.Completer)
+		return false, err
 	}
-	if err == nil {
-		b.eager.puts = append(b.eager.puts, p)
-		return true, nil
+	if !inside {
+		r.proc.Spend(r.cost.CopyByte * drivers.Time(n))
+		copy(b.Memory[p.at:], q.buf)
 	}
-	r.clean(p)
-	if errors.Is(err, rma.ErrTryAgain) || errors.Is(err, rendezvous.ErrAgain) {
-		return false, nil
+	b.eager.waiting = append(b.eager.waiting, p)
+	_, err = r.postPuts()
+	return true, err
+}
+
+// postPuts gives the NIC what waits, in order, as far as it has room, and tells whether it took any.
+func (r *Rank) postPuts() (posted bool, err error) {
+	e := r.bulk.eager
+	for len(e.waiting) > 0 {
+		p := e.waiting[0]
+		p.handle, err = r.bulk.Port.Put(r.bulk.Peers[p.dst], p.region.NLA(p.at), p.to, len(p.q.buf), rma.Requester|rma.Completer)
+		if errors.Is(err, rma.ErrTryAgain) {
+			return posted, nil
+		}
+		if err != nil {
+			return posted, err
+		}
+		e.puts, e.waiting, posted = append(e.puts, p), e.waiting[1:], true
 	}
-	return false, err
+	return posted, nil
 }
 
 // clean gives back what a put had.
@@ -350,14 +369,18 @@ func (r *Rank) landed(ev *rma.Event) (bool, error) {
 	return true, nil
 }
 
-// tickEager has buffers taken back that were idle, a few times in their time.
-func (r *Rank) tickEager() error {
+// progressEager posts puts that waited, and has buffers taken back that were idle, a few times in their time.
+func (r *Rank) progressEager() (bool, error) {
 	e, now := r.eager(), r.proc.Now()
-	if e == nil || e.idle == 0 || now-e.ticked < e.idle/4 {
-		return nil
+	if e == nil {
+		return false, nil
+	}
+	posted, err := r.postPuts()
+	if err != nil || e.idle == 0 || now-e.ticked < e.idle/4 {
+		return posted, err
 	}
 	e.ticked = now
-	return r.handshake(func(c *threshold.Core) { c.Tick(int64(now)) })
+	return posted, r.handshake(func(c *threshold.Core) { c.Tick(int64(now)) })
 }
 
 // ---- profile ----

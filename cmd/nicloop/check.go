@@ -18,7 +18,7 @@ import (
 )
 
 func newCheck() *cobra.Command {
-	return group(&cobra.Command{Use: "check", Short: "Explore every interleaving of the real protocol code"}, newCheckMailbox(), newCheckRendezvous())
+	return group(&cobra.Command{Use: "check", Short: "Explore every interleaving of the real protocol code"}, newCheckMailbox(), newCheckRendezvous(), newCheckThreshold())
 }
 
 func newCheckMailbox() *cobra.Command {

@@ -40,6 +40,8 @@ the hardware. The same command gives the same output, byte for byte.`,
   nicloop run hotspot --nodes 16 --nvm 5:1/8 --plot tree.png   slow memory, and who suffers from it
   nicloop run hotspot --nodes 16 --nvm 5:1/8 --rendezvous chunked --chunk 512 --outstanding 1,2,4,8
   nicloop run overlap --plot overlap.png                  what either side can compute beside a message, by protocol and size
+  nicloop run stencil --device model: --nodes 27 --size 65536 --eager-threshold auto   each pair of neighbours finds its threshold
+  nicloop run halo --device model: --nodes 8 --eager-threshold 33792   as molecular dynamics, by a threshold that is fixed
   nicloop run progress --rendezvous rput --sizes 65536    how far a message comes while one side calls nothing
   nicloop run pingpong --sizes 1024,8192 --rendezvous rget --reuse adapt   eager by RMA, without a copy from buffers used often
   nicloop run alltoall --nodes 4 --device 'rtl:?link_errors=1e-3'   links repair what wires break
@@ -80,6 +82,7 @@ type runFlags struct {
 	limit, timeout     time.Duration
 	against, same      string
 	agreed             uint64 // events, if --against found no difference
+	eager              thresholdFlags
 }
 
 func addRunFlags(cmd *cobra.Command) *runFlags {
@@ -103,6 +106,7 @@ func addRunFlags(cmd *cobra.Command) *runFlags {
 	fs.BoolVar(&f.c.Local, "local", d.Local, "messages between ranks of a node bypass the NIC and take no credits")
 	fs.StringVar(&f.rendezvous, "rendezvous", string(d.Rendezvous), "how messages beyond 2048 bytes travel: rget, rput, chunked or spec (overlap and progress: each)")
 	fs.StringSliceVar(&f.protocol, "protocol", nil, "those of them that overlap and progress compare (default: each)")
+	f.eager.add(fs)
 	fs.StringVar(&f.speculate, "speculate", "", "how long spec goes on: adapt stops RTRs to peers that do not use them, always does not (default: adapt; overlap and progress: always)")
 	fs.StringVar(&f.reuse, "reuse", string(host.ReuseOff), "messages of 128 to 9216 bytes go by RMA into a ring of the receiver: off, copy (through an intermediate buffer), or adapt (without a copy from buffers that are used often)")
 	fs.IntVar(&f.c.Reuse.From, "reuse-from", host.ReuseFrom, "the shortest message that does")
@@ -168,7 +172,7 @@ func (f *runFlags) run(cmd *cobra.Command, workload string) (err error) {
 	if c.NVM, err = f.parseNVM(); err != nil {
 		return err
 	}
-	if err := errors.Join(f.idle(cmd, &c), f.checkAgainst()); err != nil {
+	if err := errors.Join(f.idle(cmd, &c), f.eager.set(cmd, &c), f.checkAgainst()); err != nil {
 		return err
 	}
 	if !cmd.Flags().Changed("blocks") { // a recorded log cannot look into the hardware

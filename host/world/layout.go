@@ -69,6 +69,9 @@ func (c *Config) layout(dev drivers.Device, procs int, lent bool) (*Layout, erro
 	if c.Longest > host.EagerMax || c.Reuse.On() {
 		m.noti = pages(notiSlots * regs.NotiBytes)
 		m.heap = pages((c.Buffers+spareBuffers)*(c.Longest+pageBytes)) + pages(c.Reuse.Bytes(len(c.Directory)))
+		if c.Eager != nil {
+			m.heap += pages(c.Eager.Buffers)
+		}
 		if !lent {
 			m.atu = pages(pageBytes + 2*8*procs*(m.noti+m.box+m.heap)/pageBytes)
 		}

@@ -29,6 +29,7 @@ type Config struct {
 	AlwaysSpeculate    bool // spec: whatever becomes of its RTRs
 	// Reuse has eager messages go by RMA, as long as host.EagerMax or not; a world that has it has RMA.
 	Reuse host.Reuse
+	Eager *host.Eager // messages beyond host.EagerMax that are eager; nil: none
 	// Fence returns when all programs have called it; nil: there is one. See package bootstrap.
 	Fence func(ctx context.Context) error
 	// Watch returns with an error when another program has died, which ends a run, or with nil when ctx ends; nil: nobody tells.
@@ -218,7 +219,7 @@ func (b *rankBuilder) openRMA(r *host.Rank, dev drivers.Device, at Location, m *
 	}
 	return r.UseRMA(host.RMA{
 		Port: port, Peers: b.peers, Memory: dev.Memory(), HeapBase: m.heaps[seat], HeapBytes: uint64(m.heap),
-		Protocol: c.Rendezvous, Chunk: c.Chunk, Outstanding: c.Outstanding, Patience: b.patience, Reuse: c.Reuse,
+		Protocol: c.Rendezvous, Chunk: c.Chunk, Outstanding: c.Outstanding, Patience: b.patience, Reuse: c.Reuse, Eager: c.Eager,
 		Speculation: rendezvous.Speculation{Adaptation: rendezvous.Adaptation{Always: c.AlwaysSpeculate}},
 	})
 }

@@ -1,0 +1,167 @@
+package bench
+
+import (
+	"encoding/binary"
+	"fmt"
+
+	"github.com/nicloop/nicloop/drivers"
+	"github.com/nicloop/nicloop/host"
+)
+
+// What applications do that exchange the borders of their parts of space, in steps: all receives, all sends, computation, one wait for
+// all of them, and an allreduce (ADAPT, section 2.3).
+
+// An edge is what a rank exchanges with a neighbour in a step: a message each way. Tags tell apart the edges of two ranks that
+// are neighbours several times.
+type edge struct {
+	peer          int
+	outTag, inTag int
+	out, in       int // bytes
+}
+
+// An Exchange is the time of a step, the mean of all ranks and steps.
+type Exchange struct {
+	Computation drivers.Time `json:"computation_ps"`
+	// Alone is a step without computation; Overall one with it. Both are without the allreduce.
+	Alone   drivers.Time `json:"alone_ps,omitempty"`
+	Overall drivers.Time `json:"overall_ps"`
+	// Begin is what the calls take that begin messages, Wait what is left of the messages after the computation.
+	Begin drivers.Time `json:"begin_ps"`
+	Wait  drivers.Time `json:"wait_ps"`
+	// Overlap is the part of Alone that is hidden behind the computation.
+	Overlap float64 `json:"overlap_share,omitempty"`
+}
+
+// stepTimes are those of a rank, over all its steps.
+type stepTimes struct {
+	computation                 drivers.Time // of one, the same at all ranks
+	alone, overall, begin, wait drivers.Time
+	steps                       int
+}
+
+// A stepper does the steps of one rank.
+type stepper struct {
+	t       *task
+	r       *host.Rank
+	out, in [][]byte // by edge
+	reqs    []*host.Request
+	sum     [8]byte
+}
+
+func (t *task) newStepper(r *host.Rank, edges, n int) (*stepper, error) {
+	s := &stepper{t: t, r: r}
+	for range edges {
+		for _, list := range []*[][]byte{&s.out, &s.in} {
+			b, err := r.Alloc(n)
+			if err != nil {
+				return nil, err
+			}
+			*list = append(*list, b)
+		}
+	}
+	return s, nil
+}
+
+// step exchanges what edges says beside a computation, verifies it, and reduces over all ranks.
+func (s *stepper) step(k int, edges []edge, compute drivers.Time, into *stepTimes) error {
+	t, r := s.t, s.r
+	for i, e := range edges {
+		fill(s.out[i][:e.out], t.c.Seed, r.ID(), e.peer, s.number(k, e.outTag))
+	}
+	s.reqs = s.reqs[:0]
+	began := r.Now()
+	for i, e := range edges {
+		q, err := r.Irecv(e.peer, e.inTag, s.in[i][:e.in])
+		if err != nil {
+			return err
+		}
+		s.reqs = append(s.reqs, q)
+	}
+	for i, e := range edges {
+		q, err := r.Isend(e.peer, e.outTag, s.out[i][:e.out])
+		if err != nil {
+			return err
+		}
+		s.reqs = append(s.reqs, q)
+	}
+	begun := r.Now()
+	into.computation = compute
+	r.Compute(compute)
+	waits := r.Now()
+	if err := r.Waitall(s.reqs); err != nil {
+		return err
+	}
+	into.begin += begun - began
+	into.wait += r.Now() - waits
+	into.overall += r.Now() - began
+	into.steps++
+	for i, e := range edges {
+		if err := verify(s.in[i][:e.in], t.c.Seed, e.peer, r.ID(), s.number(k, e.inTag)); err != nil {
+			return err
+		}
+		t.bytes[r.ID()] += uint64(e.in)
+	}
+	return s.reduce(k)
+}
+
+// tags is more than a step has.
+const tags = 32
+
+func (s *stepper) number(k, tag int) int { return k*tags + tag }
+
+// reduce is what the ranks agree on at the end of a step.
+func (s *stepper) reduce(k int) error {
+	n := uint64(s.r.Size())
+	binary.LittleEndian.PutUint64(s.sum[:], uint64(k+s.r.ID()))
+	if err := s.r.Allreduce(s.sum[:], host.Sum[int64]()); err != nil {
+		return err
+	}
+	if got, want := binary.LittleEndian.Uint64(s.sum[:]), n*uint64(k)+n*(n-1)/2; got != want {
+		return fmt.Errorf("step %d: rank %d has a sum of %d, expected %d (seed %d)", k, s.r.ID(), got, want, s.t.c.Seed)
+	}
+	return nil
+}
+
+// exchange adds up what the ranks have measured.
+func (t *task) exchange() *Exchange {
+	var sum stepTimes
+	for _, s := range t.steps {
+		sum.alone, sum.overall, sum.begin, sum.wait, sum.steps = sum.alone+s.alone, sum.overall+s.overall, sum.begin+s.begin, sum.wait+s.wait, sum.steps+s.steps
+	}
+	n := drivers.Time(max(sum.steps, 1))
+	x := &Exchange{Computation: t.steps[0].computation, Alone: sum.alone / n, Overall: sum.overall / n, Begin: sum.begin / n, Wait: sum.wait / n}
+	if x.Alone > 0 {
+		x.Overlap = min(max(float64(x.Alone+x.Computation-x.Overall)/float64(x.Alone), 0), 1)
+	}
+	return x
+}
+
+// space is ranks on a grid whose ends meet.
+type space [3]int
+
+// spaceOf is the grid for so many ranks whose sides differ least.
+func spaceOf(ranks int) (best space) {
+	least := -1
+	for x := 1; x*x*x <= ranks; x++ {
+		for y := x; x*y*y <= ranks; y++ {
+			if z := ranks / (x * y); x*y*z == ranks && (least < 0 || z-x < least) {
+				best, least = space{z, y, x}, z-x
+			}
+		}
+	}
+	return best
+}
+
+// faces are the neighbours of a rank: two in each dimension that is longer than 1. A message in direction d has tag d.
+func (s space) faces(rank int) (list []edge) {
+	at := [3]int{rank % s[0], rank / s[0] % s[1], rank / s[0] / s[1]}
+	for d := range 6 {
+		if s[d/2] == 1 {
+			continue
+		}
+		to := at
+		to[d/2] = (to[d/2] + 1 + (d%2)*(s[d/2]-2)) % s[d/2]
+		list = append(list, edge{peer: (to[2]*s[1]+to[1])*s[0] + to[0], outTag: d, inTag: d ^ 1})
+	}
+	return list
+}

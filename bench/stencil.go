@@ -1,0 +1,56 @@
+package bench
+
+import (
+	"cmp"
+
+	"github.com/nicloop/nicloop/drivers"
+	"github.com/nicloop/nicloop/host"
+)
+
+var stencil = Workload{
+	Name:  "stencil",
+	Doc:   "ranks on a 3D grid exchange a message with each of 6 neighbours beside a computation (ADAPT, section 2.3)",
+	Sizes: []int{4 << 10, 16 << 10, 64 << 10}, Iterations: 20, Warmup: 12, steps: true,
+	messages: func(c *Config) int { return c.Ranks() * len(spaceOf(c.Ranks()).faces(0)) },
+	buffers:  func(c *Config) int { return 2 * len(spaceOf(c.Ranks()).faces(0)) },
+	body:     (*task).stencil,
+}
+
+// stencil warms up, measures steps with computation, and then those without.
+func (t *task) stencil(r *host.Rank, n int) error {
+	edges := spaceOf(r.Size()).faces(r.ID())
+	for i := range edges {
+		edges[i].out, edges[i].in = n, n
+	}
+	s, err := t.newStepper(r, len(edges), n)
+	if err != nil {
+		return err
+	}
+	compute, all := t.c.computation(n*len(edges)), &t.steps[r.ID()]
+	var warm, alone stepTimes
+	if err := t.iterate(r, func(k int) error {
+		into := all
+		if k < t.c.Warmup {
+			into = &warm
+		}
+		return s.step(k, edges, compute, into)
+	}); err != nil {
+		return err
+	}
+	from := t.c.Warmup + t.c.Iterations
+	for k := from; k < from+t.c.Iterations; k++ {
+		if err := s.step(k, edges, 0, &alone); err != nil {
+			return err
+		}
+	}
+	all.alone = alone.overall
+	return nil
+}
+
+// linkByte is what a link takes for a byte.
+const linkByte = 800 * drivers.Picosecond
+
+// computation of a step is what was asked for, or twice what a link needs for all that the rank sends: messages that cross share links.
+func (c *Config) computation(bytes int) drivers.Time {
+	return cmp.Or(c.Computation, 2*drivers.Time(bytes)*linkByte)
+}
