@@ -47,6 +47,15 @@ func (t *task) stencil(r *host.Rank, n int) error {
 	return nil
 }
 
+// StepComputation is what stencil or halo computes in a step, if nothing else is said, in a world of so many ranks with messages of n bytes.
+func StepComputation(workload string, ranks, n int) drivers.Time {
+	faces := len(spaceOf(ranks).faces(0))
+	if workload == halo.Name {
+		return (&Config{}).computation(n * (faces + far) / 2)
+	}
+	return (&Config{}).computation(n * faces)
+}
+
 // linkByte is what a link takes for a byte.
 const linkByte = 800 * drivers.Picosecond
 

@@ -1,0 +1,128 @@
+package reproduce
+
+import (
+	"context"
+	"fmt"
+	"sync"
+
+	"github.com/nicloop/nicloop/bench"
+	"github.com/nicloop/nicloop/drivers"
+)
+
+// What the experiments of ADAPT (dynamic eager thresholds) have in common: the same exchange by several settings.
+
+// The settings.
+const (
+	adaptDefault  = "default"          // what VELO does not carry goes by a rendezvous
+	adaptManual   = "manual"           // one threshold for all pairs, with a buffer for every peer from the start, as the process-wide setting of the paper
+	adaptOnDemand = "manual on demand" // the same, but a pair has buffers from its first message on
+	adaptDynamic  = "dynamic"          // each pair its own
+)
+
+// adaptOffset is what a threshold is above a power of two (section 3.2).
+const adaptOffset = 1024
+
+// An adaptRun is one exchange by one setting.
+type adaptRun struct {
+	world
+	workload string
+	setting  string
+	bytes    int
+	manual   int // threshold
+	steps    int
+	warmup   int
+	copies   int // times what copying costs; 0: 1
+	hurry    int // the part of the usual computation; 0: all
+}
+
+func (e *Env) adaptConfig(r adaptRun) bench.Config {
+	c := e.on(r.world, r.workload)
+	c.Sizes, c.Iterations, c.Warmup = []int{r.bytes}, r.steps, r.warmup
+	c.Velo.Slots = 16 // enough for the handshakes; what matters is RMA
+	c.Cost.CopyByte *= drivers.Time(max(r.copies, 1))
+	c.Eager = r.thresholds()
+	if r.hurry > 0 {
+		c.Computation = bench.StepComputation(r.workload, r.ranks(), r.bytes) / drivers.Time(r.hurry)
+	}
+	return c
+}
+
+// thresholds are those of a setting. Memory is no bound: a buffer for every peer, and as many again.
+func (r adaptRun) thresholds() *bench.Thresholds {
+	t := bench.DefaultThresholds()
+	longest := max(r.manual, 2*r.bytes+adaptOffset)
+	t.Buffers = min(2*r.ranks()*(longest+64), 64<<20)
+	switch r.setting {
+	case adaptDefault:
+		return nil
+	case adaptManual:
+		t.Threshold, t.All, t.Idle = r.manual, true, 0
+	case adaptOnDemand:
+		t.Threshold, t.Idle = r.manual, 0
+	}
+	return &t
+}
+
+// An adaptSample is what a run measured.
+type adaptSample struct {
+	*bench.Exchange
+	elapsed float64 // ms, of all steps
+	eager   []bench.EagerRank
+	step    float64 // µs, a step with all it has
+}
+
+// buffers of all ranks at their highest, in KB.
+func (s adaptSample) buffers() float64 {
+	n := 0
+	for _, r := range s.eager {
+		n += r.Most
+	}
+	return float64(n) / 1024
+}
+
+// adaptSweep performs runs, several at a time, and shows how far they are together.
+func (e *Env) adaptSweep(ctx context.Context, runs []adaptRun) ([]adaptSample, error) {
+	var mu sync.Mutex
+	shares := make([]float64, len(runs))
+	if e.Plan != nil {
+		e.Plan(len(runs), 0, 0)
+	}
+	tell := func(i int, share float64) {
+		mu.Lock()
+		defer mu.Unlock()
+		shares[i] = max(shares[i], share)
+		sum := 0.0
+		for _, s := range shares {
+			sum += s
+		}
+		if e.Step != nil {
+			e.Step(int(permille*sum/float64(len(runs))), permille)
+		}
+	}
+	samples := make([]adaptSample, len(runs))
+	packets := make([]uint64, len(runs))
+	err := e.each(ctx, len(runs), func(ctx context.Context, i int) error {
+		c := e.adaptConfig(runs[i])
+		c.Step = func(done, of int) { tell(i, float64(done)/float64(of)) }
+		res, err := bench.Run(ctx, c)
+		if err != nil {
+			return fmt.Errorf("%s of %d bytes on %v, %s: %w", runs[i].workload, runs[i].bytes, runs[i].world, runs[i].setting, err)
+		}
+		row := res.Rows[0]
+		samples[i] = adaptSample{Exchange: row.Exchange, elapsed: float64(row.Elapsed) / 1e9, eager: row.Eager, step: row.Iteration.Nanoseconds() / 1e3}
+		packets[i] = row.Flow.DataPackets + row.Flow.CreditPackets
+		return nil
+	})
+	for i, r := range runs {
+		e.use(r.world)
+		e.packets += packets[i]
+	}
+	e.runs += len(runs)
+	return samples, err
+}
+
+// saved is by how many percent a is below b.
+func saved(a, b float64) float64 { return 100 * (1 - a/b) }
+
+// micro is a time in µs.
+func micro(t drivers.Time) float64 { return float64(t) / float64(drivers.Microsecond) }

@@ -1,0 +1,148 @@
+package reproduce
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/nicloop/nicloop/bench/figure"
+)
+
+var adaptFig1 = &Experiment{
+	IDs: []string{"adapt-fig1", "adapt-fig7"}, Title: "Eager thresholds in a 3D stencil: time alone, overlap, time beside a computation",
+	Paper: "ADAPT, sections 1.1 and 5.2, Figures 1 and 7", PaperSize: "8,192 processes on 512 nodes, up to 1 MB",
+	measure: measureAdapt1, plot: plotAdapt1,
+	claims: []claim{
+		{"without computation, long messages are fastest by default (Figures 1(a), 7(a))", "the default is the fastest", alonePlain},
+		{"where copies cost more than the wire, they are", "memory copies are what eager messages cost", aloneSlowCopies},
+		{"the larger threshold overlaps better (Figures 1(b), 7(b))", "manual above default", moreOverlap(adaptManual)},
+		{"and is faster beside a computation (Figures 1(c), 7(c))", "manual below default", lessOverall(adaptManual)},
+		{"so does, and is, the dynamic one", "dynamic as manual", moreOverlap(adaptDynamic)},
+		{"the dynamic one takes at most 3 % longer than the best manual one beside a computation", "on par", onPar},
+		{"by default calls that begin messages are shorter, and waits longer (section 5.2)", "both", shorterBegin},
+		{"dynamic needs at least 25 % less buffer memory than a manual setting of all processes", "25 % less (Amber, 1,024 processes)", lessMemory(adaptManual)},
+		{"and than a manual one whose pairs have buffers from their first message on", "not in the paper", lessMemory(adaptOnDemand)},
+	},
+}
+
+var adapt1Columns = []string{"setting", "copies cost", "bytes", "alone (µs)", "overlap (%)", "beside (µs)", "begins (µs)", "waits (µs)", "buffers (KB)"}
+
+// slowCopies is how much more copies cost where the trade-off of the paper is looked for.
+const slowCopies = 8
+
+func (e *Env) adaptWorld() world {
+	return map[Scale]world{Small: {nodes: 8, procs: 1}, Medium: {nodes: 12, procs: 1}, Large: {nodes: 27, procs: 1}, Full: {nodes: 64, procs: 1}}[e.Scale]
+}
+
+func (e *Env) adaptSizes() []int {
+	switch e.Scale {
+	case Small:
+		return []int{4 << 10, 16 << 10}
+	case Medium:
+		return []int{4 << 10, 16 << 10, 64 << 10, 128 << 10}
+	}
+	return []int{4 << 10, 16 << 10, 64 << 10}
+}
+
+var adapt1Settings = []string{adaptDefault, adaptManual, adaptOnDemand, adaptDynamic}
+
+func measureAdapt1(ctx context.Context, e *Env) (*Table, error) {
+	t := &Table{Columns: adapt1Columns}
+	sizes := e.adaptSizes()
+	run := func(setting string, bytes, copies int) adaptRun {
+		return adaptRun{world: e.adaptWorld(), workload: "stencil", setting: setting, bytes: bytes, manual: slices.Max(sizes) + adaptOffset, steps: 8, warmup: 12, copies: copies}
+	}
+	var runs []adaptRun
+	for _, n := range sizes {
+		for _, s := range adapt1Settings {
+			runs = append(runs, run(s, n, 1))
+		}
+	}
+	for _, s := range []string{adaptDefault, adaptManual} {
+		runs = append(runs, run(s, slices.Max(sizes), slowCopies))
+	}
+	samples, err := e.adaptSweep(ctx, runs)
+	if err != nil {
+		return nil, err
+	}
+	for i, s := range samples {
+		t.add(runs[i].setting, runs[i].copies, runs[i].bytes, micro(s.Alone), 100*s.Overlap, micro(s.Overall), micro(s.Begin), micro(s.Wait), s.buffers())
+	}
+	return t, nil
+}
+
+// plain are the rows with the copies that there are.
+func plain(t *Table, setting string) *Table { return t.where("setting", setting, "copies cost", 1) }
+
+// ratios are those of a column between two settings, by size.
+func ratios(t *Table, column, a, b string) (list []float64) {
+	x, y := plain(t, a).values(column), plain(t, b).values(column)
+	for i := range x {
+		list = append(list, x[i]/y[i])
+	}
+	return list
+}
+
+func alonePlain(t *Table) (string, bool) {
+	v := ratios(t, "alone (µs)", adaptManual, adaptDefault)
+	return fmt.Sprintf("manual takes %.2f times as long at the longest, %.2f to %.2f over all sizes", v[len(v)-1], slices.Min(v), slices.Max(v)), v[len(v)-1] > 1
+}
+
+func aloneSlowCopies(t *Table) (string, bool) {
+	slow := t.where("copies cost", slowCopies)
+	v := slow.only("alone (µs)", "setting", adaptManual) / slow.only("alone (µs)", "setting", adaptDefault)
+	return fmt.Sprintf("with copies that cost %d times as much manual takes %.2f times as long", slowCopies, v), v > 1
+}
+
+func moreOverlap(setting string) func(*Table) (string, bool) {
+	return func(t *Table) (string, bool) {
+		a, b := plain(t, setting).values("overlap (%)"), plain(t, adaptDefault).values("overlap (%)")
+		holds := true
+		for i := range a {
+			holds = holds && a[i] > b[i]
+		}
+		return fmt.Sprintf("%.0f to %.0f %%, by default %.0f to %.0f %%", slices.Min(a), slices.Max(a), slices.Min(b), slices.Max(b)), holds
+	}
+}
+
+func lessOverall(setting string) func(*Table) (string, bool) {
+	return func(t *Table) (string, bool) {
+		v := ratios(t, "beside (µs)", setting, adaptDefault)
+		return fmt.Sprintf("%.2f to %.2f of the default", slices.Min(v), slices.Max(v)), slices.Max(v) < 1
+	}
+}
+
+func onPar(t *Table) (string, bool) {
+	var worst float64
+	a, b := ratios(t, "beside (µs)", adaptDynamic, adaptManual), ratios(t, "beside (µs)", adaptDynamic, adaptOnDemand)
+	for i := range a {
+		worst = max(worst, a[i], b[i])
+	}
+	return fmt.Sprintf("%.3f times as long at most", worst), worst <= 1.03
+}
+
+func shorterBegin(t *Table) (string, bool) {
+	begin, wait := ratios(t, "begins (µs)", adaptDefault, adaptManual), ratios(t, "waits (µs)", adaptDefault, adaptManual)
+	return fmt.Sprintf("begins %.2f to %.2f and waits %.1f to %.1f times as long as manual", slices.Min(begin), slices.Max(begin), slices.Min(wait), slices.Max(wait)),
+		slices.Max(begin) < 1 && slices.Min(wait) > 1
+}
+
+func lessMemory(setting string) func(*Table) (string, bool) {
+	return func(t *Table) (string, bool) {
+		v := ratios(t, "buffers (KB)", adaptDynamic, setting)
+		return fmt.Sprintf("%.0f to %.0f %% less", 100*(1-slices.Max(v)), 100*(1-slices.Min(v))), slices.Max(v) <= 0.75
+	}
+}
+
+func plotAdapt1(t *Table) (list []*figure.Figure) {
+	for _, column := range []string{"alone (µs)", "overlap (%)", "beside (µs)", "buffers (KB)"} {
+		f := &figure.Figure{
+			Title: "3D stencil: " + column, X: figure.Axis{Label: "message", Unit: "bytes", Scale: figure.Log2}, Y: figure.Axis{Label: column, Min: figure.At(0)},
+		}
+		for _, s := range adapt1Settings {
+			f.Series = append(f.Series, figure.Series{Name: s, Points: plain(t, s).points("bytes", column)})
+		}
+		list = append(list, f)
+	}
+	return list
+}
