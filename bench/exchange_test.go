@@ -48,9 +48,15 @@ func TestPartners(t *testing.T) {
 // The same steps, eager or not, on ideal: and the model, verified to the byte.
 func TestStepsWithThresholds(t *testing.T) {
 	for _, name := range []string{"stencil", "halo"} {
+		if name == "halo" && testing.Short() {
+			continue
+		}
 		for _, e := range []*Thresholds{nil, {Threshold: 16384, Buffers: 1 << 20}, {Threshold: 16384, All: true, Buffers: 1 << 20}, {Buffers: 1 << 20}, {Buffers: 1 << 20, Partial: true}} {
+			if testing.Short() && (e == nil || e.Threshold > 0) {
+				continue
+			}
 			c := onIdeal(name)
-			c.Nodes, c.Procs, c.Eager, c.Sizes, c.Iterations, c.Warmup = 8, 1, e, []int{16384}, 25, 10
+			c.Nodes, c.Procs, c.Eager, c.Sizes, c.Iterations, c.Warmup = 8, 1, e, []int{8192}, 12, 8
 			c.Velo.Slots = 32
 			res, err := Run(context.Background(), c)
 			require.NoError(t, err)
@@ -74,6 +80,9 @@ func TestStepsWithThresholds(t *testing.T) {
 
 // What a step hides is what is not in its overall time.
 func TestOverlapOfSteps(t *testing.T) {
+	if testing.Short() {
+		t.Skip("seconds")
+	}
 	run := func(e *Thresholds) *Exchange {
 		c := onIdeal("stencil")
 		c.Nodes, c.Procs, c.Eager, c.Sizes, c.Iterations, c.Warmup = 8, 1, e, []int{32768}, 10, 15

@@ -28,7 +28,8 @@ type Eager struct {
 	Idle drivers.Time
 }
 
-// EagerStats are those of a rank's channels. Spent is the time of its core in handshakes, buffers that are made and go included.
+// EagerStats are those of a rank's channels. Spent is the time of its core in handshakes, buffers that are made and go
+// included; not what every buffered message takes.
 type EagerStats struct {
 	threshold.Stats
 	Spent drivers.Time
@@ -288,6 +289,11 @@ func (r *Rank) fileThreshold(from int, b []byte) error {
 	}
 	if err != nil {
 		return fmt.Errorf("from rank %d: %w", from, err)
+	}
+	if m.Kind == threshold.Empty { // a part of every message, not of a change
+		r.proc.Spend(r.cost.Match)
+		r.bulk.eager.core.Hear(from, m)
+		return r.drainEager()
 	}
 	return r.handshake(func(c *threshold.Core) {
 		r.proc.Spend(r.cost.Match)

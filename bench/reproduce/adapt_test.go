@@ -129,6 +129,9 @@ func init() {
 }
 
 func TestAdapt(t *testing.T) {
+	if testing.Short() {
+		t.Skip("seconds")
+	}
 	for _, x := range []*Experiment{adaptFig8} {
 		rep, err := x.Run(context.Background(), Env{Device: "ideal:", Scale: Small, Seed: 1, Jobs: 2})
 		require.NoError(t, err)

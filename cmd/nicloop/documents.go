@@ -46,7 +46,7 @@ var documents = []document{
 	{"fabric", []string{"fabric"}, "Latency and throughput of a network under synthetic traffic.", (*fabricReport)(nil)},
 	{"imb", []string{"imb"}, "Tables of the Intel MPI Benchmarks.", (*imb.Report)(nil)},
 	{"experiment", []string{"reproduce"}, "A paper's experiment. Each is a line of its own.", (*reproduce.Report)(nil)},
-	{"explorations", []string{"check mailbox", "check rendezvous"}, "What the explorations of protocol code came to.", (*explorations)(nil)},
+	{"explorations", []string{"check mailbox", "check rendezvous", "check threshold"}, "What the explorations of protocol code came to.", (*explorations)(nil)},
 	{"bridge", []string{"bench bridge"}, "What a crossing of the bridge costs.", (*bridgebench.Report)(nil)},
 	{"collectives", []string{"bench collectives"}, "Every algorithm of the collectives, measured.", (*tune.Report)(nil)},
 	{"simulators", []string{"cache list", "cache verify"}, "The simulators that are built.", (*simulators)(nil)},

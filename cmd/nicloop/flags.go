@@ -70,8 +70,8 @@ func (f *runFlags) idle(cmd *cobra.Command, c *bench.Config) error {
 		return misused("--iterations %d: expected at least 1", c.Iterations)
 	case f.size != nil && given(cmd, "sizes") != "":
 		return misused("--size and --sizes are the same: expected one of them")
-	case short && given(cmd, "rendezvous", "chunk", "outstanding") != "":
-		return misused("--%s says how messages beyond %d bytes travel: add --size", given(cmd, "rendezvous", "chunk", "outstanding"), host.EagerMax)
+	case short && given(cmd, "rendezvous", "chunk", "outstanding", "eager-threshold") != "":
+		return misused("--%s says how messages beyond %d bytes travel: add --size", given(cmd, "rendezvous", "chunk", "outstanding", "eager-threshold"), host.EagerMax)
 	case !slices.Contains(f.protocols(cmd, c), host.Chunked) && given(cmd, "chunk", "outstanding") != "" && len(f.outstanding) == 1:
 		return misused("--%s belongs to the chunked rendezvous: add --rendezvous chunked", given(cmd, "chunk", "outstanding"))
 	case !slices.Contains(f.protocols(cmd, c), host.Spec) && given(cmd, "speculate") != "":

@@ -47,6 +47,12 @@ func (f *thresholdFlags) set(cmd *cobra.Command, c *bench.Config) error {
 		}
 		c.Computation = drivers.Time(f.computation.Nanoseconds()) * drivers.Nanosecond
 	}
+	if name := given(cmd, "eager-buffers"); name != "" && f.buffers < 1 {
+		return misused("--%s %d: expected 1 byte or more", name, f.buffers)
+	}
+	if err := notNegative(cmd, "eager-idle"); err != nil {
+		return err
+	}
 	if f.threshold == "" {
 		if name := given(cmd, "eager-from-start", "eager-buffers", "eager-idle", "eager-handshake"); name != "" {
 			return misused("--%s is about eager messages beyond 2048 bytes: add --eager-threshold", name)
