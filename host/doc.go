@@ -16,6 +16,9 @@
 //   - By [Spec] a receive that is posted early tells its sender where its message shall go, and receives and sends of long messages make
 //     progress at their start: so either side can compute beside a message, whoever comes first (SPEC, section 4.2). A receive
 //     whose sender was told can be cancelled only with that one's help, which makes progress in its calls.
+//   - With [Eager] buffers a message of up to its channel's threshold, which may change by itself, is put into one at its receiver when it is
+//     sent, and copied when it is received (package threshold). What finds no buffer goes by a rendezvous. A put that the hardware refuses there
+//     ends the rank with an error, for its message has gone.
 //   - A long message that fails does so at both ends, with a
 //     [rendezvous.Error]; other messages and the rank go on. Memory, tables and descriptors
 //     that are short make it wait, not fail.
@@ -39,7 +42,8 @@
 // # How it is built
 //
 // The protocols are pure cores: package match pairs messages with receives, package rendezvous moves
-// the long ones, package reuse finds buffers that are used again and counts the entries of rings. A [Rank] is the shell around them: mailbox, port, heap, and the time that all
+// the long ones, package threshold says which of them are eager, package reuse finds buffers that are used again and counts the entries of
+// rings. A [Rank] is the shell around them: mailbox, port, heap, and the time that all
 // this takes. A collective is a schedule of messages (schedule.go) that an algorithm has made (rooted.go, mutual.go, reduce.go),
 // and is walked through or goes on by itself. shell.go does what the rendezvous core asks for, message.go what VELO carries.
 //
@@ -55,7 +59,8 @@
 //     cannot be told in time; a rendezvous fails alone.
 //   - Leave the heap of [RMA] room for four of the longest messages beyond what [Rank.Alloc] gives out, if
 //     buffers lie outside DMA memory: half of that is kept for a receive and for a send that has matched,
-//     so that sends which have not cannot keep them waiting.
+//     so that sends which have not cannot keep them waiting. Eager.Buffers is taken from its end.
+//   - Give all ranks the same Eager, or none: what one puts into a buffer another must have.
 //
 // Host work takes time by the model in cost.go, the one place with its numbers.
 package host
