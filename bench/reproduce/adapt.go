@@ -7,6 +7,7 @@ import (
 
 	"github.com/nicloop/nicloop/bench"
 	"github.com/nicloop/nicloop/drivers"
+	"github.com/nicloop/nicloop/host"
 )
 
 // What the experiments of ADAPT (dynamic eager thresholds) have in common: the same exchange by several settings.
@@ -17,6 +18,7 @@ const (
 	adaptManual   = "manual"           // one threshold for all pairs, with a buffer for every peer from the start, as the process-wide setting of the paper
 	adaptOnDemand = "manual on demand" // the same, but a pair has buffers from its first message on
 	adaptDynamic  = "dynamic"          // each pair its own
+	adaptPuts     = "default by rput"  // the default, by a rendezvous in which the sender moves the bytes, as an eager message does
 )
 
 // adaptOffset is what a threshold is above a power of two (section 3.2).
@@ -41,6 +43,9 @@ func (e *Env) adaptConfig(r adaptRun) bench.Config {
 	c.Velo.Slots = 16 // enough for the handshakes; what matters is RMA
 	c.Cost.CopyByte *= drivers.Time(max(r.copies, 1))
 	c.Eager = r.thresholds()
+	if r.setting == adaptPuts {
+		c.Rendezvous = host.RPUT
+	}
 	if r.hurry > 0 {
 		c.Computation = bench.StepComputation(r.workload, r.ranks(), r.bytes) / drivers.Time(r.hurry)
 	}
@@ -53,7 +58,7 @@ func (r adaptRun) thresholds() *bench.Thresholds {
 	longest := max(r.manual, 2*r.bytes+adaptOffset)
 	t.Buffers = min(2*r.ranks()*(longest+64), 64<<20)
 	switch r.setting {
-	case adaptDefault:
+	case adaptDefault, adaptPuts:
 		return nil
 	case adaptManual:
 		t.Threshold, t.All, t.Idle = r.manual, true, 0

@@ -15,6 +15,7 @@ var adaptFig1 = &Experiment{
 	claims: []claim{
 		{"without computation, long messages are fastest by default (Figures 1(a), 7(a))", "the default is the fastest", alonePlain},
 		{"where copies cost more than the wire, they are", "memory copies are what eager messages cost", aloneSlowCopies},
+		{"a default that puts, as eager messages do, instead of getting, is faster", "not in the paper", alonePuts},
 		{"the larger threshold overlaps better (Figures 1(b), 7(b))", "manual above default", moreOverlap(adaptManual)},
 		{"and is faster beside a computation (Figures 1(c), 7(c))", "manual below default", lessOverall(adaptManual)},
 		{"so does, and is, the dynamic one", "dynamic as manual", moreOverlap(adaptDynamic)},
@@ -61,6 +62,7 @@ func measureAdapt1(ctx context.Context, e *Env) (*Table, error) {
 	for _, s := range []string{adaptDefault, adaptManual} {
 		runs = append(runs, run(s, slices.Max(sizes), slowCopies))
 	}
+	runs = append(runs, run(adaptPuts, slices.Max(sizes), 1))
 	samples, err := e.adaptSweep(ctx, runs)
 	if err != nil {
 		return nil, err
@@ -92,6 +94,12 @@ func aloneSlowCopies(t *Table) (string, bool) {
 	slow := t.where("copies cost", slowCopies)
 	v := slow.only("alone (µs)", "setting", adaptManual) / slow.only("alone (µs)", "setting", adaptDefault)
 	return fmt.Sprintf("with copies that cost %d times as much manual takes %.2f times as long", slowCopies, v), v > 1
+}
+
+func alonePuts(t *Table) (string, bool) {
+	puts := t.where("setting", adaptPuts)
+	v := puts.values("alone (µs)")[0] / plain(t, adaptDefault).only("alone (µs)", "bytes", puts.Rows[0][t.column("bytes")])
+	return fmt.Sprintf("%.2f times as long as by rget", v), v < 1
 }
 
 func moreOverlap(setting string) func(*Table) (string, bool) {

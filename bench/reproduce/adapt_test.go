@@ -22,6 +22,7 @@ func goodAdapt1(e *Env) *Table {
 	n := e.adaptSizes()[len(e.adaptSizes())-1]
 	t.add(adaptDefault, slowCopies, n, 100.0, 5.0, 200.0, 1.0, 100.0, 0.0)
 	t.add(adaptManual, slowCopies, n, 200.0, 40.0, 250.0, 2.0, 100.0, 1000.0)
+	t.add(adaptPuts, 1, n, float64(n)/110, 5.0, 180.0, 1.0, 90.0, 0.0)
 	return t
 }
 
@@ -91,6 +92,7 @@ func init() {
 	cases["adapt-fig1"] = planted{goodAdapt1, []func(*Table){
 		scale("alone (µs)", 0.5, 0, "setting", adaptManual, "copies cost", 1),
 		scale("alone (µs)", 0.4, 0, "setting", adaptManual, "copies cost", slowCopies),
+		scale("alone (µs)", 2, 0, "setting", adaptPuts),
 		set("overlap (%)", 4.0, "setting", adaptManual, "bytes", 4<<10),
 		scale("beside (µs)", 2, 0, "setting", adaptManual, "bytes", 4<<10),
 		set("overlap (%)", 4.0, "setting", adaptDynamic, "bytes", 4<<10),
