@@ -8,9 +8,6 @@ import (
 // Time is in the caller's unit.
 type Time = int64
 
-// Never is no time.
-const Never Time = 1<<63 - 1
-
 // A Handshake is how a channel changes its threshold.
 type Handshake uint8
 
@@ -33,8 +30,8 @@ type Config struct {
 	Stocks int
 	// First is how many buffers each side of a channel begins with, Most the number up to which it grows; 0: 1 and 4.
 	First, Most int
-	// Least is the threshold of every channel that was never changed, Longest that which none exceeds; 0: none.
-	Least, Longest int
+	// Least is the threshold of every channel that was never changed.
+	Least int
 	// Fixed wants this threshold for every channel, from its first longer message on, or for all of them from the start if All.
 	// 0: each channel has its own, by Policy.
 	Fixed int
@@ -218,25 +215,6 @@ func (c *Core) Tick(now Time) {
 			}
 		}
 	}
-}
-
-// Deadline is when Tick has something to do; Never: it has not.
-func (c *Core) Deadline() Time {
-	first := Never
-	if c.cfg.Idle == 0 {
-		return first
-	}
-	for _, p := range c.pairs {
-		if p == nil || p.step != calm || p.recalled != 0 {
-			continue
-		}
-		for i := range p.here {
-			if b := &p.here[i]; !b.full && !b.old {
-				first = min(first, b.used+c.cfg.Idle)
-			}
-		}
-	}
-	return first
 }
 
 func (c *Core) tell(peer int, m Message) {

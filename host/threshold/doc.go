@@ -27,7 +27,7 @@
 //     receive has copied the bytes, all of which have landed.
 //  3. Call [Core.Came] for each message that came by a rendezvous, and [Core.Ended] at the end of each.
 //  4. Send nothing behind an action that is Last, but what is Outside, until Resume.
-//  5. Call [Core.Tick] when [Core.Deadline] has come.
+//  5. Call [Core.Tick] with the time before what happens then, and a few times in Config.Idle.
 //
 // # Full in-band
 //

@@ -21,7 +21,7 @@ const (
 // want begins a change of the channel to a peer, if there is none and there may be memory for it here.
 func (c *Core) want(peer, threshold int) {
 	p := c.pair(peer)
-	if p.step != calm || p.refused || threshold <= p.threshold || c.cfg.Longest > 0 && threshold > c.cfg.Longest {
+	if p.step != calm || p.refused || threshold <= p.threshold {
 		return
 	}
 	if _, ok := c.allocate(threshold, c.cfg.First); !ok {
