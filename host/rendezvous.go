@@ -84,14 +84,14 @@ type transfer struct {
 	alone  bool  // a receive that was cancelled before a message matched it
 }
 
-// A pending operation: what a handle stands for. One that is over is kept until its transfer
-// ends, since a fault of a put comes late.
+// A pending operation: what a handle stands for. A put is kept until its transfer ends, since nothing
+// but its faults is told.
 type pending struct {
 	handle rma.Handle
 	t      *transfer
 	verb   rendezvous.Do
 	bytes  int
-	over   bool
+	put    bool
 }
 
 // UseRMA lets a rank send and receive messages of any size.

@@ -1,5 +1,7 @@
 package rendezvous
 
+import "slices"
+
 // Speculation is what a rank works by that tells senders of memory before it knows of their messages
 // (SPEC, section 4.2). A zero is the default.
 type Speculation struct {
@@ -121,6 +123,15 @@ func (c *Core) Offer(peer int, env Envelope, fitting, room int, user any) *End {
 	c.follow(e, numberSpec)
 	c.name(e, index)
 	return e
+}
+
+// Expected tells whether there is an RTR for the next message with an envelope to a peer.
+func (c *Core) Expected(peer int, env Envelope) bool {
+	if c.spec == nil || peer >= len(c.pairs) || c.pairs[peer] == nil {
+		return false
+	}
+	l := c.pairs[peer].counter(env)
+	return slices.ContainsFunc(l.rtrs, func(r rtr) bool { return r.number == l.sent && r.env == env })
 }
 
 // tellRTR says where the message goes: the one that follows those seen, and as many as are offers ahead.
