@@ -44,6 +44,10 @@ type Config struct {
 	Hot int   `json:"hot,omitempty"`
 	// SlotTime is what memory takes for the 64 bytes of a mailbox slot, one after the other; 0: as fast as the NIC writes them.
 	SlotTime drivers.Time `json:"slot_ps,omitempty"`
+	// Compute is how long a rank of an application's pattern computes each time it produces or consumes, Jitter how much longer that takes,
+	// in percent of it at most, by the seed.
+	Compute drivers.Time `json:"compute_ps,omitempty"`
+	Jitter  int          `json:"compute_jitter_percent,omitempty"`
 	// Helper gives every rank of overlap and progress a thread that makes progress while it computes.
 	Helper bool `json:"progress_thread,omitempty"`
 	// Offset is how much later the later side posts in overlap and progress; 0: DefaultOffset.
@@ -90,6 +94,9 @@ func Default(workload string) Config {
 	}
 }
 
+// MaxCompute is the longest single computation of a pattern.
+const MaxCompute = drivers.Second
+
 // maxMessage keeps a node's memory within reason.
 const maxMessage = 64 << 20
 
@@ -121,6 +128,10 @@ func (c *Config) Validate() error {
 		return bad("an offset of %d ps: expected more than 0", c.Offset)
 	case c.SlotTime < 0 || c.SlotTime > MaxSlotTime:
 		return bad("a slot time of %d ps: expected 0 to %d", c.SlotTime, MaxSlotTime)
+	case c.Compute < 0 || c.Compute > MaxCompute:
+		return bad("a computation of %d ps: expected 0 to %d", c.Compute, MaxCompute)
+	case c.Jitter < 0 || c.Jitter > 100:
+		return bad("computations that take up to %d %% longer: expected 0 to 100", c.Jitter)
 	case c.Limit < 0:
 		return bad("a limit of %d ps: expected 0 or more", c.Limit)
 	case len(c.Sizes) == 0:

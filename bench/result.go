@@ -43,6 +43,8 @@ type Row struct {
 	Blocks         []capture.Block `json:"blocks,omitempty"`
 	// Of overlap and progress: each side, with an early and a late sender.
 	Overlap []OverlapCase `json:"overlap,omitempty"`
+	// Of the pattern of an application: what ranks did besides, and what speculation did.
+	App *AppStats `json:"application,omitempty"`
 	// Of a hotspot with slow memory: the flows, and the links that were used.
 	Flows []FlowResult `json:"flows,omitempty"`
 	Links []HeldLink   `json:"links,omitempty"`

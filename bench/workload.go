@@ -30,6 +30,8 @@ type Workload struct {
 	posts bool
 	// paired: what it measures are the cases of two ranks, not its iterations.
 	paired bool
+	// computes: it is a pattern of an application, which Config.Compute is for.
+	computes bool
 	// collective: it measures that of kind, by Config.Algorithm or by host's table.
 	collective bool
 	kind       host.Collective
@@ -40,6 +42,9 @@ func Workloads() []*Workload {
 	list := []*Workload{&alltoall, &hotspot, &multiPingpong, &overlap, &pingpong, &progress, &random}
 	for i := range exchanges {
 		list = append(list, exchanges[i].workload())
+	}
+	for _, a := range apps {
+		list = append(list, a.workload())
 	}
 	slices.SortFunc(list, func(a, b *Workload) int { return strings.Compare(a.Name, b.Name) })
 	return list
@@ -70,6 +75,14 @@ type task struct {
 	// overlap is what overlap and progress found, with how many messages.
 	overlap []OverlapCase
 	sent    int
+	played  []AppStats // by rank: what each did besides
+}
+
+func newTask(c *Config, ranks int) *task {
+	return &task{
+		c: c, timed: make([]span, ranks), each: make([][]drivers.Time, ranks), bytes: make([]uint64, ranks),
+		played: make([]AppStats, ranks), step: func() {},
+	}
 }
 
 type span struct{ from, to drivers.Time }

@@ -202,7 +202,7 @@ func (r *Rank) sendLong(dst int, q *Request) error {
 	t.rts.env, t.rts.held = q.env, true
 	q.long = t
 	_, reachable := locate(b.Memory, q.buf)
-	t.end = b.core.Send(rendezvous.Message{Peer: dst, Bytes: len(q.buf), Reachable: reachable, Hint: b.hint, Envelope: told(q)}, t)
+	t.end = b.core.Send(rendezvous.Message{Peer: dst, Bytes: len(q.buf), Reachable: reachable, Hint: b.hint, Blocks: q.blocks, Envelope: told(q)}, t)
 	r.peers[dst].outbound.held++
 	r.held++
 	if err := r.enqueue(dst, t.rts); err != nil {

@@ -7,6 +7,14 @@ import (
 
 // What speculation (SPEC, section 4.2) asks of a rank: package rendezvous says what is said, and why that is right.
 
+// RendezvousStats are those of the rank's long messages.
+func (r *Rank) RendezvousStats() (s rendezvous.Stats) {
+	if r.bulk != nil {
+		s = r.bulk.core.Stats()
+	}
+	return s
+}
+
 // speculates tells whether receives tell their senders of memory.
 func (r *Rank) speculates() bool { return r.bulk != nil && r.bulk.Protocol == Spec }
 

@@ -22,6 +22,7 @@ func printResult(w io.Writer, res *bench.Result, real time.Duration) {
 	for _, r := range res.Rows {
 		printBlocks(w, res, &r)
 	}
+	printApps(w, res)
 	printFlow(w, res)
 	printLinks(w, res)
 	printStalls(w, res)

@@ -126,6 +126,9 @@
 //	Register (late)
 //	Put, Fence, FIN: as rput
 //
+// A send whose caller does nothing until it is over leaves its RTR while a message is being got from that peer: operations of a pair are
+// performed in order, so its put would wait for that get (bench, TestPutBehindGet).
+//
 // Without an RTR for it a send is an rget: so each message moves whatever becomes of RTRs, and there is always somebody to begin (section 4.2.4).
 //
 // Which message an RTR is for must be known, or bytes land where others belong (section 4.2.3, Figures 4.7 to 4.10). Both ends number

@@ -151,6 +151,7 @@ type Message struct {
 	// Reachable: its buffer lies in memory that the hardware reaches; otherwise it is copied.
 	Reachable bool
 	Hint      uint8 // the application's; 0: none
+	Blocks    bool  // its sender does nothing until it is over
 	Envelope  Envelope
 }
 

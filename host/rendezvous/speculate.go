@@ -71,10 +71,11 @@ func (e *End) Follow(p Protocol) {
 }
 
 // Claim takes the RTR for this message, if there is one: says so in the message's position, as an RTS would, and is then a put
-// whose target is known.
+// whose target is known. A sender that has nothing to do beside its message leaves the RTR while it gets one from that
+// peer: operations of a pair are performed in order, so the put would wait for the get, and two gets do not wait for each other.
 func (e *End) Claim() bool {
 	r := e.rtr
-	if r.id == 0 || min(e.bytes, r.room) == 0 {
+	if r.id == 0 || min(e.bytes, r.room) == 0 || e.blocks && e.core.gets(e.peer) {
 		return false
 	}
 	e.other, e.remote, e.announced = r.id, r.address, true
@@ -83,6 +84,16 @@ func (e *End) Claim() bool {
 	e.core.follow(e, numberRPUT)
 	e.core.stats.Claimed++
 	return true
+}
+
+// gets tells whether a message is being got from a peer.
+func (c *Core) gets(peer int) bool {
+	for _, e := range c.ends {
+		if e.live && e.peer == peer && e.verb == Get && e.moved < e.bytes {
+			return true
+		}
+	}
+	return false
 }
 
 // ---- the receiver's side ----
