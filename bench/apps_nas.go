@@ -14,34 +14,52 @@ import (
 // hypercube. Nothing is computed between the messages, so nothing can be beside them.
 var cg = &app{
 	name: "cg", doc: "CG of the NAS benchmarks: exchanges with the partners of a hypercube, nothing computed beside them (SPEC, Figure 4.18)",
-	messages: dimensions, buffers: func(int) int { return 2 },
-	check: func(c *Config) error {
-		if n := c.Ranks(); n&(n-1) != 0 {
-			return fmt.Errorf("%w: %scg among %d ranks: expected a power of two, as its partners are those of a hypercube", drivers.ErrConfig, AppPrefix, n)
-		}
-		return nil
-	},
+	messages: dimensions, buffers: func(int) int { return 2 }, check: powerOfTwo,
+	begin: func(p *player) (func(int) error, error) { return p.hypercube(p.send) },
+}
+
+// cgIsend is what the library makes of it if it does not know that the sender waits.
+var cgIsend = &app{
+	name: "cg-isend", doc: "the same with sends that do not block, each waited for at once",
+	messages: dimensions, buffers: func(int) int { return 2 }, check: powerOfTwo,
 	begin: func(p *player) (func(int) error, error) {
-		b, err := p.buffers(2)
-		return func(k int) error {
-			p.work()
-			for i := range dimensions(p.r.Size()) {
-				peer := p.r.ID() ^ 1<<i
-				in, err := p.irecv(peer, tagApp, k, b[1])
-				if err != nil {
-					return err
-				}
-				if err := p.send(peer, tagApp, k, b[0]); err != nil {
-					return err
-				}
-				if err := p.take(in); err != nil {
-					return err
-				}
+		return p.hypercube(func(to, tag, k int, buf []byte) error {
+			q, err := p.isend(to, tag, k, buf)
+			if err != nil {
+				return err
 			}
-			p.work()
-			return nil
-		}, err
+			return p.wait(q)
+		})
 	},
+}
+
+func (p *player) hypercube(send func(to, tag, k int, buf []byte) error) (func(int) error, error) {
+	b, err := p.buffers(2)
+	return func(k int) error {
+		p.work()
+		for i := range dimensions(p.r.Size()) {
+			peer := p.r.ID() ^ 1<<i
+			in, err := p.irecv(peer, tagApp, k, b[1])
+			if err != nil {
+				return err
+			}
+			if err := send(peer, tagApp, k, b[0]); err != nil {
+				return err
+			}
+			if err := p.take(in); err != nil {
+				return err
+			}
+		}
+		p.work()
+		return nil
+	}, err
+}
+
+func powerOfTwo(c *Config) error {
+	if n := c.Ranks(); n&(n-1) != 0 {
+		return fmt.Errorf("%w: %s among %d ranks: expected a power of two, as its partners are those of a hypercube", drivers.ErrConfig, c.Workload, n)
+	}
+	return nil
 }
 
 func dimensions(ranks int) int { return bits.Len(uint(ranks)) - 1 }
@@ -85,28 +103,37 @@ var bt = &app{
 var lu = &app{
 	name: "lu", doc: "LU of the NAS benchmarks: faces to either neighbour, received from any source (SPEC, Figure 4.18)",
 	messages: func(int) int { return 2 }, buffers: func(int) int { return 2 },
-	begin: func(p *player) (func(int) error, error) {
-		b, err := p.buffers(2)
-		return func(k int) error {
-			for side, further := range []int{1, -1} {
-				k := 2*k + side
-				in, err := p.irecv(host.AnySource, tagApp+side, k, b[1])
-				if err != nil {
-					return err
-				}
-				in.from = p.ring(-further)
-				p.work()
-				if err := p.send(p.ring(further), tagApp+side, k, b[0]); err != nil {
-					return err
-				}
-				if err := p.take(in); err != nil {
-					return err
-				}
-				p.work()
+	begin: func(p *player) (func(int) error, error) { return p.faces(func(int) int { return host.AnySource }) },
+}
+
+// luNamed has receivers say what LU's know, and do not say.
+var luNamed = &app{
+	name: "lu-named", doc: "the same with receives that name their source",
+	messages: func(int) int { return 2 }, buffers: func(int) int { return 2 },
+	begin: func(p *player) (func(int) error, error) { return p.faces(func(from int) int { return from }) },
+}
+
+func (p *player) faces(source func(from int) int) (func(int) error, error) {
+	b, err := p.buffers(2)
+	return func(k int) error {
+		for side, further := range []int{1, -1} {
+			k, from := 2*k+side, p.ring(-further)
+			in, err := p.irecv(source(from), tagApp+side, k, b[1])
+			if err != nil {
+				return err
 			}
-			return nil
-		}, err
-	},
+			in.from = from
+			p.work()
+			if err := p.send(p.ring(further), tagApp+side, k, b[0]); err != nil {
+				return err
+			}
+			if err := p.take(in); err != nil {
+				return err
+			}
+			p.work()
+		}
+		return nil
+	}, err
 }
 
 // radix is RADIX: keys are dealt out by their digit, to one rank after the other. Of two ranks one sends first and the other receives
@@ -167,4 +194,4 @@ func (p *player) deal(peer, k int, out []byte, in [][]byte) error {
 }
 
 // apps are all patterns.
-var apps = []*app{exchange1, exchange2, cg, bt, lu, radix}
+var apps = []*app{exchange1, exchange2, cg, cgIsend, bt, lu, luNamed, radix}

@@ -6,4 +6,5 @@ var all = []*Experiment{
 	rdrpFig1, rdrpFig4, rdrpFig5,
 	specFig4,
 	reuseFig5, reuseFig6, reuseFig7, reuseFig8, reuseFig9, reuseTable,
+	specFig3, specFig4, specFig414, specFig416, specFig417, specFig419,
 }
