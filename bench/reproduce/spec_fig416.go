@@ -11,7 +11,7 @@ import (
 )
 
 var specFig416 = &Experiment{
-	IDs: []string{"spec-fig4.15", "spec-fig4.16"}, Title: "Exchange models: what speculation gains, by how much there is to communicate",
+	IDs: []string{"spec-fig4.16", "spec-fig4.15"}, Title: "Exchange models: what speculation gains, by how much there is to communicate",
 	Paper: "SPEC, section 4.4.1, Figures 4.15 and 4.16", PaperSize: "2 and 4 nodes, 128 KB",
 	measure: measureSpec416, plot: plotSpec416,
 	claims: []claim{

@@ -187,15 +187,21 @@ func cgHasNothing(t *Table) (string, bool) {
 	return fmt.Sprintf("gains %.1f %% at best", v), v < 2
 }
 
-func plotSpec417(t *Table) []*figure.Figure {
-	rows := t.where("jitter (%)", appJitter, "computes (µs)", micros(appCompute))
-	names := distinct[string](t, "application")
-	less := &figure.Figure{Title: "Applications: wait time", Y: figure.Axis{Label: "waits less", Unit: "%"}, Groups: names}
-	used := &figure.Figure{Title: "Applications: RTRs", Y: figure.Axis{Label: "used", Unit: "% of RTRs", Min: figure.At(0)}, Groups: names}
-	for _, speculate := range speculates[1:] {
-		x := rows.where("speculation", speculate)
-		less.Series = append(less.Series, figure.Series{Name: speculate, Points: x.points("jitter (%)", waitsLess)})
-		used.Series = append(used.Series, figure.Series{Name: speculate, Points: x.points("jitter (%)", usedRTRs)})
+func plotSpec417(t *Table) (list []*figure.Figure) {
+	t = t.where("jitter (%)", appJitter)
+	for _, x := range []struct {
+		computes    drivers.Time
+		what, shown string
+	}{{appCompute, waitsLess, "waits less"}, {longCompute, waitsLess, "waits less"}, {appCompute, usedRTRs, "used RTRs"}} {
+		rows := t.where("computes (µs)", micros(x.computes))
+		f := &figure.Figure{
+			Title: fmt.Sprintf("Applications that compute %.0f µs at a time", micros(x.computes)),
+			Y:     figure.Axis{Label: x.shown, Unit: "%"}, Groups: distinct[string](rows, "application"), Width: 8,
+		}
+		for _, speculate := range speculates[1:] {
+			f.Series = append(f.Series, figure.Series{Name: speculate, Points: rows.where("speculation", speculate).points("jitter (%)", x.what)})
+		}
+		list = append(list, f)
 	}
-	return []*figure.Figure{less, used}
+	return list
 }

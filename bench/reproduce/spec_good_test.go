@@ -156,7 +156,7 @@ func init() {
 	gain416 := func(v float64, model string, conditions ...any) func(*Table) {
 		return set("gain (%)", v, append([]any{"model", model, "speculation", speculateAlways}, conditions...)...)
 	}
-	cases["spec-fig4.15"] = planted{goodSpec416, []func(*Table){
+	cases["spec-fig4.16"] = planted{goodSpec416, []func(*Table){
 		gain416(10, "exchange1"), gain416(30, "exchange1", "communication (%)", 10),
 		gain416(10, "exchange2"), gain416(19, "exchange2", "communication (%)", 400),
 		gain416(33, "exchange2", "communication (%)", 100),

@@ -64,7 +64,7 @@ func TestSpecExperiments(t *testing.T) {
 		verdicts string // in the order of the claims
 		long     bool
 	}{
-		{specFig3, "HDHHDHHHHHDHH", false}, {specFig414, "HHHHHH", false}, {specFig416, "HHHHDHH", false},
+		{specFig3, "HDHHDHHHHHDHH", true}, {specFig414, "HHHHHH", false}, {specFig416, "HHHHDHH", false},
 		{specFig417, "HHDHHHDHHH", true}, {specFig419, "HHHHH", true},
 	} {
 		if x.long && testing.Short() {
