@@ -17,6 +17,13 @@ func appOn(name string, ranks, n int) Config {
 	return c
 }
 
+// fitApp has four ranks, a power of two, run a pattern.
+func fitApp(c *Config) {
+	if IsApp(c.Workload) {
+		c.Nodes, c.Procs = 2, 2
+	}
+}
+
 func runApp(t *testing.T, c Config) Row {
 	t.Helper()
 	res, err := Run(context.Background(), c)
