@@ -62,8 +62,8 @@ func (e *Env) apps(ctx context.Context, w world, runs []appRun) ([]bench.Row, er
 	return rows, err
 }
 
-// gain is by how much less something is than before, in percent.
-func gain(before, after drivers.Time) float64 {
+// shorter is by how much less something is than before, in percent.
+func shorter(before, after drivers.Time) float64 {
 	return 100 * (1 - float64(after)/float64(max(before, 1)))
 }
 

@@ -73,7 +73,7 @@ func measureSpec416(ctx context.Context, e *Env) (*Table, error) {
 	for i, r := range runs {
 		before := rows[i-i%len(speculates)]
 		ratio := e.ratios()[i/len(speculates)%len(e.ratios())]
-		t.add(r.pattern, ratio, r.speculate, micros(rows[i].Iteration), gain(before.Iteration, rows[i].Iteration), int(rows[i].App.RTRs), 100*rows[i].App.RTRUsage())
+		t.add(r.pattern, ratio, r.speculate, micros(rows[i].Iteration), shorter(before.Iteration, rows[i].Iteration), int(rows[i].App.RTRs), 100*rows[i].App.RTRUsage())
 	}
 	return t, nil
 }

@@ -116,7 +116,7 @@ func addApplication(t *Table, name string, x setting, speculate string, before, 
 		iteration, iterated = iteration+x.Iteration, iterated+before[i].Iteration
 		s.RTRs, s.Used, s.Extra, s.Messages = s.RTRs+x.App.RTRs, s.Used+x.App.Used, s.Extra+x.App.Extra, s.Messages+x.App.Messages
 	}
-	t.add(name, micros(x.compute), x.jitter, speculate, micros(wait/drivers.Time(len(after))), gain(waited, wait), gain(iterated, iteration),
+	t.add(name, micros(x.compute), x.jitter, speculate, micros(wait/drivers.Time(len(after))), shorter(waited, wait), shorter(iterated, iteration),
 		int(s.RTRs), 100*s.RTRUsage(), 100*float64(s.Extra)/float64(max(s.Messages, 1)))
 }
 

@@ -70,7 +70,7 @@ func measureSpec419(ctx context.Context, e *Env) (*Table, error) {
 			if r.Bytes <= host.EagerMax {
 				of = bench.Eager
 			}
-			t.add(ofLatency, of, r.Bytes, speculate, micros(r.Latency), -gain(before[r.Bytes], r.Latency))
+			t.add(ofLatency, of, r.Bytes, speculate, micros(r.Latency), -shorter(before[r.Bytes], r.Latency))
 		}
 	}
 	return t, e.addExtraData(ctx, t)
