@@ -47,7 +47,8 @@ func TestWorkloadsWithEveryFlowControl(t *testing.T) {
 					if flow == velo.None {
 						c.Velo.Slots = 400
 					}
-					if MeasuresOverlap(wl.Name) || wl.steps { // their many long messages are seconds
+					fitApp(&c)
+					if MeasuresOverlap(wl.Name) || wl.steps || wl.computes { // their many measurements of long messages are seconds
 						c.Sizes, c.Iterations = []int{64, 4096}, 2
 					}
 					res, err := Run(context.Background(), c)

@@ -41,14 +41,16 @@ type Config struct {
 	Reuse host.Reuse `json:"reuse,omitzero"`
 	// Eager lets messages beyond host.EagerMax be eager; nil: none are.
 	Eager *Thresholds `json:"eager,omitempty"`
-	// Computation of each step of stencil and halo; 0: twice what a link needs for what a rank sends.
-	Computation drivers.Time `json:"computation_ps,omitempty"`
 	// NVM are nodes whose memory is slow to write; Hot is how many ranks send to
 	// each of them when hotspot runs with NVM.
 	NVM []NVM `json:"nvm,omitempty"`
 	Hot int   `json:"hot,omitempty"`
 	// SlotTime is what memory takes for the 64 bytes of a mailbox slot, one after the other; 0: as fast as the NIC writes them.
 	SlotTime drivers.Time `json:"slot_ps,omitempty"`
+	// Compute is how long a rank computes at a time: in the pattern of an application whenever it produces or consumes, in stencil and halo in
+	// each step (0: twice what a link needs for what a rank sends). Jitter is how much longer that takes in a pattern, in percent of it at most, by the seed.
+	Compute drivers.Time `json:"compute_ps,omitempty"`
+	Jitter  int          `json:"compute_jitter_percent,omitempty"`
 	// Helper gives every rank of overlap and progress a thread that makes progress while it computes.
 	Helper bool `json:"progress_thread,omitempty"`
 	// Offset is how much later the later side posts in overlap and progress; 0: DefaultOffset.
@@ -95,6 +97,9 @@ func Default(workload string) Config {
 	}
 }
 
+// MaxCompute is the longest single computation of a pattern.
+const MaxCompute = drivers.Second
+
 // maxMessage keeps a node's memory within reason.
 const maxMessage = 64 << 20
 
@@ -124,10 +129,12 @@ func (c *Config) Validate() error {
 		return bad("%d warm-up iterations: expected 0 or more", c.Warmup)
 	case c.Offset < 0:
 		return bad("an offset of %d ps: expected more than 0", c.Offset)
-	case c.Computation < 0:
-		return bad("a computation of %d ps: expected 0 or more", c.Computation)
 	case c.SlotTime < 0 || c.SlotTime > MaxSlotTime:
 		return bad("a slot time of %d ps: expected 0 to %d", c.SlotTime, MaxSlotTime)
+	case c.Compute < 0 || c.Compute > MaxCompute:
+		return bad("a computation of %d ps: expected 0 to %d", c.Compute, MaxCompute)
+	case c.Jitter < 0 || c.Jitter > 100:
+		return bad("computations that take up to %d %% longer: expected 0 to 100", c.Jitter)
 	case c.Limit < 0:
 		return bad("a limit of %d ps: expected 0 or more", c.Limit)
 	case len(c.Sizes) == 0:

@@ -62,6 +62,12 @@ func (t *task) newStepper(r *host.Rank, edges, n int) (*stepper, error) {
 	return s, nil
 }
 
+// IsExchange tells whether a workload exchanges borders in steps, beside Config.Compute.
+func IsExchange(workload string) bool {
+	wl, err := FindWorkload(workload)
+	return err == nil && wl.steps
+}
+
 // step exchanges what edges says beside a computation, verifies it, and reduces over all ranks.
 func (s *stepper) step(k int, edges []edge, compute drivers.Time, into *stepTimes) error {
 	t, r := s.t, s.r

@@ -107,6 +107,6 @@ func TestBadThresholds(t *testing.T) {
 		require.ErrorContains(t, c.Validate(), want)
 	}
 	c := Default("stencil")
-	c.Sizes, c.Iterations, c.Computation = []int{4096}, 1, -1
-	require.ErrorContains(t, c.Validate(), fmt.Sprintf("computation of %d ps", c.Computation))
+	c.Sizes, c.Iterations, c.Compute = []int{4096}, 1, -1
+	require.ErrorContains(t, c.Validate(), fmt.Sprintf("computation of %d ps", c.Compute))
 }

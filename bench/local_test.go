@@ -23,6 +23,7 @@ func TestLocalMessagesTakeNoCredits(t *testing.T) {
 			c := onIdeal(wl.Name)
 			c.Local, c.Velo = local, velo.Config{Flow: velo.Dynamic, Slots: 6, CreditSlots: 2, Piggyback: true}
 			c.Sizes = []int{2048, 50000}
+			fitApp(&c)
 			if testing.Short() {
 				c.Sizes[1] = 10000
 			}

@@ -158,7 +158,7 @@ func TestOverlapOfSpeculation(t *testing.T) {
 				most := 0.02
 				switch {
 				case n == sizes[0] && workload == "overlap":
-					most = 0.06
+					most = 0.05
 				case n == sizes[0]: // a FIN after the computation, of a message of 5 µs
 					most = 0.2
 				case workload == "progress":

@@ -32,6 +32,7 @@ func TestLongMessages(t *testing.T) {
 				c.Rendezvous, c.Chunk, c.Outstanding, c.Iterations = p, 3000, 2, 3
 				c.Velo = velo.Config{Flow: velo.Dynamic, Slots: 8, CreditSlots: 2, Piggyback: true}
 				c.Sizes = []int{2048, 2049, 40000}
+				fitApp(&c)
 				if strings.Contains(wl.Name, "reduce") { // whole elements of 8 bytes
 					c.Sizes[1] = 2056
 				}

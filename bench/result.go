@@ -47,6 +47,8 @@ type Row struct {
 	Exchange *Exchange `json:"exchange,omitempty"`
 	// With eager thresholds: what each rank's channels have done since the world began.
 	Eager []EagerRank `json:"eager,omitempty"`
+	// Of the pattern of an application: what ranks did besides, and what speculation did.
+	App *AppStats `json:"application,omitempty"`
 	// Of a hotspot with slow memory: the flows, and the links that were used.
 	Flows []FlowResult `json:"flows,omitempty"`
 	Links []HeldLink   `json:"links,omitempty"`

@@ -27,6 +27,9 @@ func Run(ctx context.Context, c Config) (res *Result, err error) {
 	if c.Helper && !wl.paired {
 		return nil, fmt.Errorf("%w: a progress thread for %s, which does not compute", drivers.ErrConfig, wl.Name)
 	}
+	if (c.Compute > 0 || c.Jitter > 0) && !wl.computes {
+		return nil, fmt.Errorf("%w: computation for %s, which does not compute", drivers.ErrConfig, wl.Name)
+	}
 	if wl.check != nil {
 		if err := wl.check(&c); err != nil {
 			return nil, err
@@ -96,7 +99,7 @@ func (c Config) at(wl *Workload, n int) *Config {
 // measure runs the workload at one message size.
 func (w *World) measure(ctx context.Context, wl *Workload, n int, res *Result, obs *observers) error {
 	c := w.Config.at(wl, n)
-	t := &task{c: c, timed: make([]span, len(w.Ranks)), each: make([][]drivers.Time, len(w.Ranks)), bytes: make([]uint64, len(w.Ranks)), steps: make([]stepTimes, len(w.Ranks)), step: func() {}}
+	t := newTask(c, len(w.Ranks))
 	for _, r := range w.Ranks {
 		r.FreeAll()
 	}
@@ -117,7 +120,7 @@ func (w *World) measure(ctx context.Context, wl *Workload, n int, res *Result, o
 			defer w.Kernel.OnTick(nil)
 		}
 	}
-	before, reused := w.flowStats(), w.reuseStats()
+	before, reused, spoken := w.flowStats(), w.reuseStats(), w.spoken()
 	if err := w.run(ctx, func(r *host.Rank) error { return wl.body(t, r, n) }); err != nil {
 		return err
 	}
@@ -136,6 +139,9 @@ func (w *World) measure(ctx context.Context, wl *Workload, n int, res *Result, o
 		row.Exchange = t.exchange()
 	}
 	row.Eager = w.eagerRanks()
+	if wl.computes {
+		res.addApp(t, w.spoken().minus(spoken))
+	}
 	return nil
 }
 

@@ -61,5 +61,5 @@ const linkByte = 800 * drivers.Picosecond
 
 // computation of a step is what was asked for, or twice what a link needs for all that the rank sends: messages that cross share links.
 func (c *Config) computation(bytes int) drivers.Time {
-	return cmp.Or(c.Computation, 2*drivers.Time(bytes)*linkByte)
+	return cmp.Or(c.Compute, 2*drivers.Time(bytes)*linkByte)
 }

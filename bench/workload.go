@@ -32,6 +32,8 @@ type Workload struct {
 	paired bool
 	// steps: an iteration is a step of an exchange beside a computation.
 	steps bool
+	// computes: it is a pattern of an application, which Config.Compute is for.
+	computes bool
 	// collective: it measures that of kind, by Config.Algorithm or by host's table.
 	collective bool
 	kind       host.Collective
@@ -42,6 +44,9 @@ func Workloads() []*Workload {
 	list := []*Workload{&alltoall, &halo, &hotspot, &multiPingpong, &overlap, &pingpong, &progress, &random, &stencil}
 	for i := range exchanges {
 		list = append(list, exchanges[i].workload())
+	}
+	for _, a := range apps {
+		list = append(list, a.workload())
 	}
 	slices.SortFunc(list, func(a, b *Workload) int { return strings.Compare(a.Name, b.Name) })
 	return list
@@ -73,7 +78,15 @@ type task struct {
 	overlap []OverlapCase
 	sent    int
 	// steps are the times of each rank's steps of an exchange.
-	steps []stepTimes
+	steps  []stepTimes
+	played []AppStats // by rank: what each did besides
+}
+
+func newTask(c *Config, ranks int) *task {
+	return &task{
+		c: c, timed: make([]span, ranks), each: make([][]drivers.Time, ranks), bytes: make([]uint64, ranks),
+		played: make([]AppStats, ranks), steps: make([]stepTimes, ranks), step: func() {},
+	}
 }
 
 type span struct{ from, to drivers.Time }

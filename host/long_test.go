@@ -138,7 +138,9 @@ func TestPolicyByMessage(t *testing.T) {
 		return errors.Join(err, err2, expect(c, 2))
 	})
 	require.Equal(t, []rendezvous.Message{
-		{Peer: 1, Bytes: 6000}, {Peer: 1, Bytes: 5000, Reachable: true, Envelope: rendezvous.Envelope{Tag: 1}}, {Peer: 1, Bytes: 6000, Hint: 7, Envelope: rendezvous.Envelope{Tag: 2}},
+		{Peer: 1, Bytes: 6000, Blocks: true},
+		{Peer: 1, Bytes: 5000, Reachable: true, Blocks: true, Envelope: rendezvous.Envelope{Tag: 1}},
+		{Peer: 1, Bytes: 6000, Hint: 7, Blocks: true, Envelope: rendezvous.Envelope{Tag: 2}},
 	}, seen)
 }
 

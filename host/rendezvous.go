@@ -87,14 +87,14 @@ type transfer struct {
 	alone  bool  // a receive that was cancelled before a message matched it
 }
 
-// A pending operation: what a handle stands for. One that is over is kept until its transfer
-// ends, since a fault of a put comes late.
+// A pending operation: what a handle stands for. A put is kept until its transfer ends, since nothing
+// but its faults is told.
 type pending struct {
 	handle rma.Handle
 	t      *transfer
 	verb   rendezvous.Do
 	bytes  int
-	over   bool
+	put    bool
 }
 
 // UseRMA lets a rank send and receive messages of any size.
@@ -208,7 +208,7 @@ func (r *Rank) sendLong(dst int, q *Request) error {
 	t.rts.env, t.rts.held = q.env, true
 	q.long = t
 	_, reachable := locate(b.Memory, q.buf)
-	t.end = b.core.Send(rendezvous.Message{Peer: dst, Bytes: len(q.buf), Reachable: reachable, Hint: b.hint, Envelope: told(q)}, t)
+	t.end = b.core.Send(rendezvous.Message{Peer: dst, Bytes: len(q.buf), Reachable: reachable, Hint: b.hint, Blocks: q.blocks, Envelope: told(q)}, t)
 	r.peers[dst].outbound.held++
 	r.held++
 	if err := r.enqueue(dst, t.rts); err != nil {

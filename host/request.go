@@ -48,6 +48,7 @@ type Request struct {
 	outside bool // of a handshake: goes though the channel has stopped
 
 	synchronous bool // of a send: done only when it has matched
+	blocks      bool // of a send: the call ends when it is done
 	persistent  bool // made by SendInit, SsendInit or RecvInit
 	idle        bool // of a persistent one: not started, or its end has been told
 
@@ -77,9 +78,15 @@ func (c *Comm) begin(dst, tag int, context uint16, data []byte, synchronous bool
 	if err := c.checkSend(dst, tag, context, data); err != nil {
 		return nil, err
 	}
-	q := c.rank.requests.get()
-	*q = Request{comm: c, env: c.pattern(dst, tag, context), buf: data, packets: Packets(len(data)), synchronous: synchronous}
+	q := c.newSend(dst, tag, context, data)
+	q.synchronous = synchronous
 	return q, c.rank.startSend(q)
+}
+
+func (c *Comm) newSend(dst, tag int, context uint16, data []byte) *Request {
+	q := c.rank.requests.get()
+	*q = Request{comm: c, env: c.pattern(dst, tag, context), buf: data, packets: Packets(len(data))}
+	return q
 }
 
 func (c *Comm) checkSend(dst, tag int, context uint16, data []byte) error {
@@ -248,7 +255,12 @@ func (c *Comm) Send(dst, tag int, data []byte) error {
 }
 
 func (c *Comm) send(dst, tag int, context uint16, data []byte) error {
-	q, err := c.begin(dst, tag, context, data, false)
+	if err := c.checkSend(dst, tag, context, data); err != nil {
+		return err
+	}
+	q := c.newSend(dst, tag, context, data)
+	q.blocks = true
+	err := c.rank.startSend(q)
 	if err == nil {
 		_, err = c.rank.waitFor(q)
 	}

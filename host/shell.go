@@ -238,7 +238,7 @@ func (r *Rank) post(a rendezvous.Action) error {
 		return rendezvous.ErrAgain
 	}
 	if err == nil {
-		b.ops = append(b.ops, pending{handle: h, t: t, verb: a.Do, bytes: a.Bytes})
+		b.ops = append(b.ops, pending{handle: h, t: t, verb: a.Do, bytes: a.Bytes, put: a.Do == rendezvous.Put})
 	}
 	return err
 }
@@ -248,7 +248,7 @@ func (r *Rank) operation(a rendezvous.Action) (rma.Handle, error) {
 	local, remote := rma.NLA(a.Local), rma.NLA(a.Remote)
 	switch a.Do {
 	case rendezvous.Put:
-		return b.Port.Put(peer, local, remote, a.Bytes, rma.Requester)
+		return b.Port.PutAhead(peer, local, remote, a.Bytes)
 	case rendezvous.Fence:
 		at, err := r.scratchAt()
 		if err != nil {
@@ -319,14 +319,11 @@ func (r *Rank) happened(ev *rma.Event) error {
 		case op.handle != ev.Handle:
 			continue
 		case !ev.Last && ev.Err == nil:
-		case op.over:
+		case op.put:
 			b.core.Faulted(op.t.end, faulted(ev.Err))
 		default:
 			done := *op
-			op.over = true
-			if op.verb == rendezvous.Get {
-				b.ops = append(b.ops[:i], b.ops[i+1:]...)
-			}
+			b.ops = append(b.ops[:i], b.ops[i+1:]...)
 			b.core.Done(done.t.end, done.verb, done.bytes, faulted(ev.Err))
 		}
 		return nil

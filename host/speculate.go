@@ -7,11 +7,20 @@ import (
 
 // What speculation (SPEC, section 4.2) asks of a rank: package rendezvous says what is said, and why that is right.
 
+// RendezvousStats are those of the rank's long messages.
+func (r *Rank) RendezvousStats() (s rendezvous.Stats) {
+	if r.bulk != nil {
+		s = r.bulk.core.Stats()
+	}
+	return s
+}
+
 // speculates tells whether receives tell their senders of memory.
 func (r *Rank) speculates() bool { return r.bulk != nil && r.bulk.Protocol == Spec }
 
 // glance is the progress that a call makes at its start if its message may be long (section 4.2.1): an RTS that has come is found by
-// the receive that is posted now, an RTR by the send. Where speculation has stopped a receive does without, and is an rget's (section 4.2.6).
+// the receive that is posted now, an RTR by the send, which looks no further then if it does not block (what it has to get
+// from that peer it must know: see Claim). Where speculation has stopped a receive does without, and is an rget's (section 4.2.6).
 func (r *Rank) glance(q *Request) error {
 	if !r.speculates() || len(q.buf) <= EagerMax || r.inside || r.failed != nil {
 		return nil
@@ -19,13 +28,14 @@ func (r *Rank) glance(q *Request) error {
 	if from := int(q.env.Source); q.receive && from != AnySource && r.bulk.core.Pauses(from) {
 		return nil
 	}
-	for {
+	for q.receive || q.blocks || !r.bulk.core.Expected(int(q.env.Source), told(q)) {
 		r.proc.Spend(r.cost.Poll)
 		r.proc.Sync()
 		if got, err := r.progress(); !got || err != nil {
 			return err
 		}
 	}
+	return nil
 }
 
 // offer tells the sender where the message of a receive shall go that nothing has matched yet. That the message is long

@@ -5,7 +5,7 @@
 // # What it promises
 //
 //   - A [Port] posts operations with one store each ([Port.Put], [Port.Get],
-//     [Port.PutImmediate], [Port.Notify], [Port.FetchCompareAdd]) or says
+//     [Port.PutAhead], [Port.PutImmediate], [Port.Notify], [Port.FetchCompareAdd]) or says
 //     [ErrTryAgain]. Operations from one process to another are performed in
 //     order; up to Config.Outstanding are under way at once.
 //   - [Port.Poll] takes the next event off the notification ring. It reads memory

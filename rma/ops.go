@@ -13,6 +13,7 @@ type operation struct {
 	number uint64 // of its descriptor, in order of posting
 	awaits Notify // local notifications still to come; 0: done
 	shows  Notify // of them, those the caller asked for
+	silent bool   // it awaits what the hardware was not asked to tell: a later one's notification says it
 	// fault is the first one; the operation's last event carries it.
 	faulted bool
 	fault   FaultError
@@ -29,6 +30,7 @@ type operations struct {
 	// Descriptors of a process leave the NIC in order, so a notification of one
 	// says that those before it have left. left < posted waits in the NIC.
 	posted, left uint64
+	silent       indexQueue // those of which nobody tells, in order of posting
 }
 
 // indexQueue gives entries out one after the other, so that generations of one lie far apart.
@@ -53,7 +55,7 @@ const indexBits = 16 // of a handle
 
 func (o *operations) init(n int) {
 	o.table = make([]operation, n)
-	o.free.buf = make([]uint16, n)
+	o.free.buf, o.silent.buf = make([]uint16, n), make([]uint16, n)
 	o.ibits = bits.Len(uint(n - 1))
 	for i := range o.table {
 		o.table[i].handle = Handle(i)
@@ -78,6 +80,16 @@ func (o *operations) begin(c Command, to Peer, nf, done Notify) *operation {
 		awaits: awaits, shows: nf,
 	}
 	return op
+}
+
+// hush has the hardware tell nothing of an operation that has just begun, if there is room for a later one whose
+// notification does. Without that room nobody would ever make some.
+func (o *operations) hush(op *operation) {
+	if o.free.n == 0 || o.posted-o.left >= regs.RMADepth {
+		return
+	}
+	op.silent = true
+	o.silent.push(uint16(op.handle))
 }
 
 // tag is what the hardware brings back.
@@ -111,11 +123,27 @@ func (o *operations) arrived(op *operation, which Notify) bool {
 		return false
 	}
 	o.left = max(o.left, op.number)
+	o.settle()
+	if op.awaits == 0 { // it was silent, and has left
+		return true
+	}
 	if op.awaits &^= which; op.awaits != 0 {
 		return false
 	}
 	o.free.push(uint16(op.handle))
 	return true
+}
+
+// settle ends the silent operations that have left.
+func (o *operations) settle() {
+	for o.silent.n > 0 {
+		op := &o.table[o.silent.buf[o.silent.head]]
+		if op.number > o.left {
+			return
+		}
+		o.free.push(o.silent.pop())
+		op.awaits, op.silent = 0, false
+	}
 }
 
 func (o *operations) done(h Handle) bool {

@@ -70,9 +70,10 @@ func (p *Port) own(n *notification, ev *Event) (bool, error) {
 // kept until the operation is done; one that comes after that is an event itself.
 func (p *Port) failed(n *notification, op *operation, ev *Event) bool {
 	p.stats.Faults++
+	told := p.late == ev.Handle // of a silent put, at its target
 	fault := FaultError{Code: n.Error, Unit: n.Unit, Command: n.Command, NLA: n.nla, Peer: ev.Peer}
-	if op == nil || op.awaits == 0 {
-		known := p.late == ev.Handle || op != nil && op.faulted
+	if op == nil || op.awaits == 0 || op.silent && n.Unit == UnitCompleter {
+		known := told || op != nil && op.faulted
 		p.late = ev.Handle
 		ev.Last, ev.Err = true, &fault
 		return !known
@@ -92,7 +93,7 @@ func (p *Port) failed(n *notification, op *operation, ev *Event) bool {
 		fault = op.fault
 		ev.Err = &fault
 	}
-	return ev.Last
+	return ev.Last && !told
 }
 
 func bit(u Unit) Notify { return 1 << (u - 1) }

@@ -136,6 +136,13 @@ func (p *Port) Put(to Peer, local, remote NLA, n int, nf Notify) (Handle, error)
 	return p.post(to, CommandPut, nf, Requester, n, uint64(local), remote)
 }
 
+// PutAhead is a Put of which the hardware tells nothing if all goes well, here or at its target: it is done when an operation of this
+// port that was posted behind it has told anything. The caller must post one, such as the Get that sees the put's bytes. Its faults come
+// as those of a Put that is done.
+func (p *Port) PutAhead(to Peer, local, remote NLA, n int) (Handle, error) {
+	return p.post(to, CommandPut, ahead, Requester, n, uint64(local), remote)
+}
+
 // Get reads n bytes from remote, in the peer's registered memory, to local, in
 // this process's.
 func (p *Port) Get(from Peer, local, remote NLA, n int, nf Notify) (Handle, error) {
@@ -172,12 +179,19 @@ func (p *Port) post(to Peer, c Command, nf, done Notify, n int, w1 uint64, w2 NL
 	if err := p.check(to, c, n, w1, w2); err != nil {
 		return 0, err
 	}
+	quiet := nf == ahead
+	nf &^= ahead
 	op := p.ops.begin(c, to, nf, done)
 	if op == nil {
 		p.stats.TryAgain++
 		return 0, ErrTryAgain
 	}
 	ask := nf | op.awaits
+	if quiet {
+		if p.ops.hush(op); op.silent {
+			ask = 0
+		}
+	}
 	w0 := regs.RMADescFields{
 		Command: c, NotiRequester: ask&Requester != 0, NotiResponder: ask&Responder != 0, NotiCompleter: ask&Completer != 0,
 		DstVPID: uint8(to.VPID), DstNode: uint16(to.Node), BytesMinus1: uint32(n - 1), Tag: p.ops.tag(op),
@@ -189,6 +203,9 @@ func (p *Port) post(to Peer, c Command, nf, done Notify, n int, w1 uint64, w2 NL
 	p.stats.Bytes += uint64(n)
 	return op.handle, p.dev.WritePIO(p.window, p.line[:])
 }
+
+// ahead, in place of what is asked for, is a put that another operation tells of.
+const ahead Notify = 1 << 7
 
 const (
 	nlaTop  = 1<<48 - 1

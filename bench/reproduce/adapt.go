@@ -47,7 +47,7 @@ func (e *Env) adaptConfig(r adaptRun) bench.Config {
 		c.Rendezvous = host.RPUT
 	}
 	if r.hurry > 0 {
-		c.Computation = bench.StepComputation(r.workload, r.ranks(), r.bytes) / drivers.Time(r.hurry)
+		c.Compute = bench.StepComputation(r.workload, r.ranks(), r.bytes) / drivers.Time(r.hurry)
 	}
 	return c
 }

@@ -114,22 +114,22 @@ func fallingMedian(t *Table) (string, bool) {
 	return list(v, "%.0f"), v[len(v)-1] < v[0] && slices.IsSortedFunc(v, func(a, b float64) int { return int(b - a) })
 }
 
-func longest(t *Table) float64 { return slices.Max(t.values("longest change (µs)")) }
+func longestChange(t *Table) float64 { return slices.Max(t.values("longest change (µs)")) }
 
 func oneChange(computation int) func(*Table) (string, bool) {
 	return func(t *Table) (string, bool) {
 		worst := 0.0
 		for _, n := range distinct[int](t, "processes") {
 			rows := whole(t, n)
-			worst = max(worst, longest(rows)/10/rows.values("run (ms)")[0])
+			worst = max(worst, longestChange(rows)/10/rows.values("run (ms)")[0])
 		}
-		return fmt.Sprintf("%.0f µs at most, %.3f %% of a run", longest(t.where("computation", computation)), worst), worst <= 0.013
+		return fmt.Sprintf("%.0f µs at most, %.3f %% of a run", longestChange(t.where("computation", computation)), worst), worst <= 0.013
 	}
 }
 
 func changeWaits(t *Table) (string, bool) {
 	least, _ := ends(t)
-	slow, fast := longest(whole(t, least)), longest(t.where("processes", least, "computation", quick))
+	slow, fast := longestChange(whole(t, least)), longestChange(t.where("processes", least, "computation", quick))
 	return fmt.Sprintf("%.0f instead of %.0f µs", fast, slow), fast < 0.7*slow
 }
 

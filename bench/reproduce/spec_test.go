@@ -56,3 +56,31 @@ func TestSpeculation(t *testing.T) {
 		require.True(t, v.Holds, "%s: %s", v.Claim, v.Ours)
 	}
 }
+
+// TestSpecExperiments holds the verdicts of small runs: what differs does so for the reason that README.md gives.
+func TestSpecExperiments(t *testing.T) {
+	for _, x := range []struct {
+		*Experiment
+		verdicts string // in the order of the claims
+		long     bool
+	}{
+		{specFig3, "HDHHDHHHHHDHH", true}, {specFig414, "HHHHHH", false}, {specFig416, "HHHHDHH", false},
+		{specFig417, "HHDHHHDHHH", true}, {specFig419, "HHHHH", true},
+	} {
+		if x.long && testing.Short() {
+			continue
+		}
+		env := Env{Device: "ideal:", Scale: Small, Seed: 1, Jobs: 2}
+		rep, err := x.Run(context.Background(), env)
+		require.NoError(t, err)
+		got := ""
+		for _, v := range rep.Claims {
+			got += v.Word()[:1]
+		}
+		require.Equal(t, x.verdicts, got, "%s: %+v", x.IDs[0], rep.Claims)
+		require.NotEmpty(t, rep.figures, x.IDs[0])
+		again, err := x.Run(context.Background(), env)
+		require.NoError(t, err)
+		require.Equal(t, rep.Table, again.Table, "%s: not the same again", x.IDs[0])
+	}
+}

@@ -83,6 +83,9 @@ func (f *runFlags) idle(cmd *cobra.Command, c *bench.Config) error {
 	case len(c.NVM) == 0 && given(cmd, "nvm-depth", "hot") != "":
 		return misused("--%s is about slow memory: add --nvm", given(cmd, "nvm-depth", "hot"))
 	}
+	if err := f.idleInApps(cmd, c.Workload); err != nil {
+		return err
+	}
 	return f.idleInOverlap(cmd, c)
 }
 

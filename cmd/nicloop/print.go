@@ -23,6 +23,7 @@ func printResult(w io.Writer, res *bench.Result, real time.Duration) {
 		printBlocks(w, res, &r)
 	}
 	printSteps(w, res)
+	printApps(w, res)
 	printFlow(w, res)
 	printLinks(w, res)
 	printStalls(w, res)

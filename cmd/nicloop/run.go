@@ -44,6 +44,7 @@ the hardware. The same command gives the same output, byte for byte.`,
   nicloop run halo --device model: --nodes 8 --eager-threshold 33792   as molecular dynamics, by a threshold that is fixed
   nicloop run progress --rendezvous rput --sizes 65536    how far a message comes while one side calls nothing
   nicloop run pingpong --sizes 1024,8192 --rendezvous rget --reuse adapt   eager by RMA, without a copy from buffers used often
+  nicloop run pattern:bt --device model: --nodes 4 --rendezvous spec --compute 100us --jitter 20   how BT communicates, and computes beside it
   nicloop run alltoall --nodes 4 --device 'rtl:?link_errors=1e-3'   links repair what wires break
   nicloop run alltoall --device 'mixed:?rtl=5,9&nodes=64' --waves nic.fst   nodes 5 and 9 are RTL, the other 62 the model
   nicloop run alltoall --nodes 64 --waves dump.fst --waves-node 37 --waves-from 20000 --waves-to 21000
@@ -66,7 +67,7 @@ type runFlags struct {
 	overhead           bool
 	nvm                []string
 	nvmDepth           int
-	slotTime           time.Duration
+	slotTime, compute  time.Duration
 	outstanding        []int
 	plot               string
 	progress           string
@@ -118,6 +119,9 @@ func addRunFlags(cmd *cobra.Command) *runFlags {
 	fs.DurationVar(&f.offset, "offset", time.Duration(bench.DefaultOffset/drivers.Nanosecond), "how much later the later side posts in overlap and progress")
 	fs.StringVar(&f.progress, "progress", progressCalls, "who makes progress in overlap and progress: calls, or a thread of every rank beside them")
 	fs.DurationVar(&f.slotTime, "slot-time", 0, "what memory takes for a mailbox slot, such as 84ns (default: as fast as the NIC writes)")
+	fs.DurationVar(&f.compute, "compute", 0, "what a rank computes at a time, such as 20us: of a pattern whenever it produces or consumes (0s: nothing), of stencil and halo in each step (default there: twice what a link needs for what a rank sends)")
+	fs.Lookup("compute").DefValue = fmt.Sprint(time.Duration(bench.DefaultCompute / drivers.Nanosecond))
+	fs.IntVar(&f.c.Jitter, "jitter", 0, "how much longer that takes, in percent at most, by the seed")
 	fs.StringVar(&f.plot, "plot", "", "draw hotspot with --nvm into `FILE` (.png, .svg and .csv); overlap and progress into several, by side and sender")
 	fs.StringVar(&f.division, "division", "grant-excess", "slots that do not divide: grant-excess, round-down or round-up")
 	fs.Int64Var(&f.c.Seed, "seed", d.Seed, "seed of message contents and random traffic")
@@ -169,6 +173,7 @@ func (f *runFlags) run(cmd *cobra.Command, workload string) (err error) {
 	}
 	c.Limit = drivers.Time(f.limit.Nanoseconds()) * drivers.Nanosecond
 	c.SlotTime = drivers.Time(min(f.slotTime, time.Second).Nanoseconds()) * drivers.Nanosecond // refused if too long
+	c.Compute = f.computation(cmd, workload)
 	if c.NVM, err = f.parseNVM(); err != nil {
 		return err
 	}

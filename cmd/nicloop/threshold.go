@@ -20,7 +20,7 @@ type thresholdFlags struct {
 	threshold, handshake string
 	start                bool
 	buffers              int
-	idle, computation    time.Duration
+	idle                 time.Duration
 }
 
 // autoThreshold is the value of --eager-threshold with which each pair of ranks finds its own.
@@ -33,20 +33,10 @@ func (f *thresholdFlags) add(fs *pflag.FlagSet) {
 	fs.IntVar(&f.buffers, "eager-buffers", d.Buffers, "bytes of a rank for eager messages that VELO does not carry, at most")
 	fs.DurationVar(&f.idle, "eager-idle", time.Duration(d.Idle/drivers.Nanosecond), "for how long of simulated time such a buffer is not used before it is taken back; 0: for ever")
 	fs.StringVar(&f.handshake, "eager-handshake", threshold.Full.String(), "how a pair changes its threshold: full in-band, or partial, which stops it meanwhile")
-	fs.DurationVar(&f.computation, "compute", 0, "computation of each step of stencil and halo (default: twice what a link needs for what a rank sends)")
 }
 
 // set completes a configuration.
 func (f *thresholdFlags) set(cmd *cobra.Command, c *bench.Config) error {
-	if name := given(cmd, "compute"); name != "" {
-		if c.Workload != "stencil" && c.Workload != "halo" {
-			return misused("--compute belongs to stencil and halo")
-		}
-		if err := positive(name, f.computation); err != nil {
-			return err
-		}
-		c.Computation = drivers.Time(f.computation.Nanoseconds()) * drivers.Nanosecond
-	}
 	if name := given(cmd, "eager-buffers"); name != "" && f.buffers < 1 {
 		return misused("--%s %d: expected 1 byte or more", name, f.buffers)
 	}

@@ -102,7 +102,7 @@ func (c *Core) Live() int {
 // Send begins to send a message. Its RTS comes as an action, in the order of the sends.
 func (c *Core) Send(m Message, user any) *End {
 	e := c.begin(m.Peer, m.Bytes, user)
-	e.send, e.env = true, m.Envelope
+	e.send, e.blocks, e.env = true, m.Blocks, m.Envelope
 	if c.spec != nil {
 		e.number = c.count(m.Peer, m.Envelope)
 	}

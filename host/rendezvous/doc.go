@@ -32,7 +32,7 @@
 //     it is begun and put the RTS or the claim there when it is told; other control messages go in front of
 //     those that have neither yet, since they may be what these wait for.
 //  3. Match RTS and claims with receives by MPI's rules and call [Core.Receive]; give everything else to [Core.Hear].
-//  4. Tell the end of each operation with [Core.Done], and a fault that comes after it with
+//  4. Tell the end of each get and fence with [Core.Done], and of puts nothing but a fault, with
 //     [Core.Faulted]. Operations from one rank to another must be performed in order, and what
 //     the first ones met be told before the last one's end.
 //  5. Call [Core.Tick] when [Core.Deadline] has come.
@@ -104,15 +104,14 @@
 //	        ◀─────────────────────── CTS     id=r0.1 address n'
 //	Put n' bytes ──────────────────────────▶ (hardware writes)
 //	Fence: get of one byte ────────────────▶ (hardware reads)
-//	Done (put): the bytes have left
 //	        ◀───────────────────────────────
 //	Done (fence): they were written
 //	  FIN ─────────────────────────────────▶ Release, Complete
 //	Release, Complete
 //
-// A put that is done has left. What it meets at its target is told later, to its origin alone; the
-// target's completion tells of the last fragment only. The answer of the fence comes behind
-// all that, so with it the sender knows how the puts went, and that none will land any more.
+// What a put meets at its target is told to its origin alone; the target's completion tells of the last fragment only. The answer of the
+// fence comes behind all that, so with it the sender knows how the puts went, and that none will land any more. It knows then that they have
+// left, too: that is told of no put by itself, which would take the sender's core once more (bench, TestProfileOfSender).
 //
 // # spec
 //
@@ -126,6 +125,9 @@
 //	  CLAIM id=s0.1 to=r0.1 n' ────────────▶ matches that receive
 //	Register (late)
 //	Put, Fence, FIN: as rput
+//
+// A send whose caller does nothing until it is over leaves its RTR while a message is being got from that peer: operations of a pair are
+// performed in order, so its put would wait for that get (bench, TestPutBehindGet).
 //
 // Without an RTR for it a send is an rget: so each message moves whatever becomes of RTRs, and there is always somebody to begin (section 4.2.4).
 //

@@ -33,6 +33,7 @@ type End struct {
 	env       Envelope
 	number    uint64 // of a send, in its counter
 	rtr       rtr    // of a send: where it may be put
+	blocks    bool   // of a send: see Message
 	offer     bool   // a receive that nothing has matched
 	try       bool   // whose RTR is one in a pause
 	dissolved bool   // its receive goes on without it

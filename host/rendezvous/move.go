@@ -69,8 +69,10 @@ func (c *Core) Posted(a Action, err error) {
 	case err != nil:
 		e.fail(&Error{Code: Fault, Here: true, Cause: err})
 	default:
-		e.under++
-		c.under[e.index]++
+		if a.Do != Put { // of which only its fence tells
+			e.under++
+			c.under[e.index]++
+		}
 		if a.Do == Fence {
 			e.fence = fencing
 			return
@@ -94,14 +96,14 @@ func (c *Core) busy() bool {
 	return false
 }
 
-// Done says that an operation of so many bytes is over: a get when its bytes have come, a put
-// when they have left, a fence when what came before it has been done. err is its fault.
+// Done says that a get of so many bytes is over, its bytes having come, or a fence, what came before it having been done: nobody tells of
+// the end of a put. err is its fault.
 func (c *Core) Done(e *End, verb Do, bytes int, err error) {
 	e.under--
 	c.under[e.index]--
 	c.blocked = false
 	if verb == Fence {
-		e.fence = fenced
+		e.fence, e.moved = fenced, e.posted
 	} else {
 		e.moved += bytes
 	}
@@ -112,7 +114,7 @@ func (c *Core) Done(e *End, verb Do, bytes int, err error) {
 	e.settle()
 }
 
-// Faulted says that an operation which may be over already has met a fault.
+// Faulted says that a put has met a fault, here or at its target.
 func (c *Core) Faulted(e *End, err error) {
 	if e.live {
 		e.fail(&Error{Code: Fault, Detail: detail(err), Here: true, Cause: err})

@@ -15,7 +15,7 @@ type Protocol interface {
 	// tells whether that makes sense.
 	Hear(e *End, c Control) bool
 	// Step is the length of the next operation with so many bytes left and so many operations
-	// of the protocol under way at this rank; 0: not now.
+	// of the protocol under way at this rank, puts not counted; 0: not now.
 	Step(left, underWay int) int
 	// Moved: all bytes are where they belong.
 	Moved(e *End)
@@ -151,6 +151,7 @@ type Message struct {
 	// Reachable: its buffer lies in memory that the hardware reaches; otherwise it is copied.
 	Reachable bool
 	Hint      uint8 // the application's; 0: none
+	Blocks    bool  // its sender does nothing until it is over
 	Envelope  Envelope
 }
 

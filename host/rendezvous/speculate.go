@@ -1,5 +1,7 @@
 package rendezvous
 
+import "slices"
+
 // Speculation is what a rank works by that tells senders of memory before it knows of their messages
 // (SPEC, section 4.2). A zero is the default.
 type Speculation struct {
@@ -69,10 +71,11 @@ func (e *End) Follow(p Protocol) {
 }
 
 // Claim takes the RTR for this message, if there is one: says so in the message's position, as an RTS would, and is then a put
-// whose target is known.
+// whose target is known. A sender that has nothing to do beside its message leaves the RTR while it gets one from that
+// peer: operations of a pair are performed in order, so the put would wait for the get, and two gets do not wait for each other.
 func (e *End) Claim() bool {
 	r := e.rtr
-	if r.id == 0 || min(e.bytes, r.room) == 0 {
+	if r.id == 0 || min(e.bytes, r.room) == 0 || e.blocks && e.core.gets(e.peer) {
 		return false
 	}
 	e.other, e.remote, e.announced = r.id, r.address, true
@@ -81,6 +84,16 @@ func (e *End) Claim() bool {
 	e.core.follow(e, numberRPUT)
 	e.core.stats.Claimed++
 	return true
+}
+
+// gets tells whether a message is being got from a peer.
+func (c *Core) gets(peer int) bool {
+	for _, e := range c.ends {
+		if e.live && e.peer == peer && e.verb == Get && e.moved < e.bytes {
+			return true
+		}
+	}
+	return false
 }
 
 // ---- the receiver's side ----
@@ -121,6 +134,15 @@ func (c *Core) Offer(peer int, env Envelope, fitting, room int, user any) *End {
 	c.follow(e, numberSpec)
 	c.name(e, index)
 	return e
+}
+
+// Expected tells whether there is an RTR for the next message with an envelope to a peer.
+func (c *Core) Expected(peer int, env Envelope) bool {
+	if c.spec == nil || peer >= len(c.pairs) || c.pairs[peer] == nil {
+		return false
+	}
+	l := c.pairs[peer].counter(env)
+	return slices.ContainsFunc(l.rtrs, func(r rtr) bool { return r.number == l.sent && r.env == env })
 }
 
 // tellRTR says where the message goes: the one that follows those seen, and as many as are offers ahead.

@@ -302,7 +302,9 @@ func TestNoAllocationOfSpeculation(t *testing.T) {
 				switch {
 				case a.Do == Register:
 					c.Registered(a.End, 1000, nil)
-				case a.Do == Put || a.Do == Fence:
+				case a.Do == Put:
+					c.Posted(a, nil)
+				case a.Do == Fence:
 					c.Posted(a, nil)
 					c.Done(a.End, a.Do, a.Bytes, nil)
 				case a.Do == Tell && a.Control.Kind == Claim:
@@ -337,4 +339,32 @@ func TestSpeculationNeedsBoth(t *testing.T) {
 	require.Equal(t, "spec", Spec.Name())
 	require.Equal(t, "forget", Forget.String())
 	require.Equal(t, "unpost", Unpost.String())
+}
+
+// A send that blocks leaves its RTR while a message is got from that peer, from which it would have to wait; others do not, nor does it
+// when that is over or when another peer's message is got.
+func TestBlockingSendBesideGet(t *testing.T) {
+	for _, x := range []struct {
+		blocks, done bool
+		peer         int
+		want         string
+	}{
+		{true, false, 1, "RTS"}, {false, false, 1, "CLAIM"}, {true, true, 1, "CLAIM"}, {true, false, 2, "CLAIM"},
+	} {
+		c := speculating(Speculation{}, 0)
+		c.Came(x.peer, tag3)
+		in := c.Receive(x.peer, Control{Kind: RTS, Protocol: numberRGET, From: makeID(0, 1, false), Address: 7, Bytes: 4}, 4, "r")
+		take(c, yes, yes)
+		if x.done {
+			c.Done(in, Get, 4, nil)
+			take(c, yes, yes)
+		}
+		c.Hear(1, Control{Kind: RTR, From: makeID(1, 1, true), Address: 9, Bytes: 4, Envelope: tag3})
+		require.True(t, c.Expected(1, tag3))
+		require.False(t, c.Expected(1, Envelope{Tag: 4}))
+		require.False(t, c.Expected(2, tag3))
+		c.Send(Message{Peer: 1, Bytes: 4, Blocks: x.blocks, Envelope: tag3}, "s")
+		require.Contains(t, dos(take(c, yes, yes)), x.want, "%+v", x)
+		require.False(t, c.Expected(1, tag3))
+	}
 }

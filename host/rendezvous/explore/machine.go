@@ -6,16 +6,15 @@ import (
 	"github.com/nicloop/nicloop/host/rendezvous"
 )
 
-// The machine: operations of a pair are performed in order. A put first leaves its origin, which
-// is when that is told; what it meets at its target is told afterwards, in order with the
-// answers of gets.
+// The machine: operations of a pair are performed in order. A put first leaves its origin, of which nothing is
+// told but a fault; what it meets at its target is told afterwards, in order with the answers of gets.
 
 // waiting is the oldest operation of a pair that has not left its origin, or -1.
 func (w *World) leaving(from, to int) int {
 	return slices.IndexFunc(w.requests[w.pair(from, to)], func(o op) bool { return !o.left })
 }
 
-// leave reads the bytes of the oldest put that has not left, and tells its origin.
+// leave reads the bytes of the oldest put that has not left. Its origin is told if it cannot.
 func (w *World) leave(from, to int, fault bool) error {
 	pair := w.pair(from, to)
 	k := w.leaving(from, to)
@@ -27,14 +26,25 @@ func (w *World) leave(from, to int, fault bool) error {
 		w.messages[o.message].disturbed++
 		gone := *o
 		w.requests[pair] = slices.Delete(w.requests[pair], k, k+1)
-		return w.done(from, gone, errFault)
+		return w.faultOf(from, gone)
 	}
 	o.left = true
 	if !w.messages[o.message].held {
 		return violation("a put reads the memory of message %d, which was given back", o.message)
 	}
 	copy(o.data[:o.bytes], r.memory[o.local:])
-	return w.done(from, *o, nil)
+	return nil
+}
+
+// faultOf tells the origin of a put's fault.
+func (w *World) faultOf(at int, o op) error {
+	core := w.ranks[at].core
+	e := core.At(o.ref)
+	if !o.of(e) {
+		return violation("a fault of a put of message %d comes when its transfer is over", o.message)
+	}
+	core.Faulted(e, errFault)
+	return w.drain(at)
 }
 
 // done tells the origin that an operation is over.
@@ -125,16 +135,10 @@ func (w *World) answer(from, to int, fault bool) error {
 		err = errFault
 	}
 	if o.do == rendezvous.Put { // told late
-		core := w.ranks[to].core
-		e := core.At(o.ref)
-		switch {
-		case w.plant.deaf:
+		if w.plant.deaf {
 			return nil
-		case !o.of(e):
-			return violation("a fault of a put of message %d comes when its transfer is over", o.message)
 		}
-		core.Faulted(e, err)
-		return w.drain(to)
+		return w.faultOf(to, o)
 	}
 	w.ranks[to].under--
 	if o.do == rendezvous.Get && !o.fault {

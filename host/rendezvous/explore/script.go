@@ -20,7 +20,7 @@ import (
 //	deliver FROM>TO
 //	    The oldest control or eager message between two ranks arrives.
 //	leave FROM>TO [fault]
-//	    The bytes of the oldest put leave, and its origin is told.
+//	    The bytes of the oldest put leave; its origin is told of a fault.
 //	perform FROM>TO [fault]
 //	    The oldest operation of FROM at TO is done there.
 //	answer FROM>TO [fault]

@@ -29,6 +29,9 @@ func Suite(level int) (all []Options) {
 			}
 			o := w.Options
 			o.Protocol = protocol
+			if protocol == "spec" {
+				o.MaxStates = 2 * DefaultMaxStates // messages that cross have 1.07 million
+			}
 			if protocol == "chunked" {
 				o.Chunk, o.Window = 2, 2
 			}

@@ -202,7 +202,7 @@ func (w *World) send(at int) error {
 		}
 		return w.sendOver(i, rendezvous.Good)
 	}
-	e := w.ranks[at].core.Send(rendezvous.Message{Peer: m.To, Bytes: m.Bytes, Envelope: m.envelope()}, i)
+	e := w.ranks[at].core.Send(rendezvous.Message{Peer: m.To, Bytes: m.Bytes, Blocks: i%2 == 1, Envelope: m.envelope()}, i)
 	w.messages[i].ref = e.Ref()
 	return w.drain(at)
 }

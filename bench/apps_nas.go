@@ -1,0 +1,197 @@
+package bench
+
+import (
+	"fmt"
+	"math/bits"
+
+	"github.com/nicloop/nicloop/drivers"
+	"github.com/nicloop/nicloop/host"
+)
+
+// The patterns of four applications as SPEC, Figure 4.18, has them, with partners as their own descriptions do.
+
+// cg is CG of the NAS benchmarks: a product of a matrix and a vector is summed up among the ranks of a row, partner by partner of a
+// hypercube. Nothing is computed between the messages, so nothing can be beside them.
+var cg = &app{
+	name: "cg", doc: "CG of the NAS benchmarks: exchanges with the partners of a hypercube, nothing computed beside them (SPEC, Figure 4.18)",
+	messages: dimensions, buffers: func(int) int { return 2 }, check: powerOfTwo,
+	begin: func(p *player) (func(int) error, error) { return p.hypercube(p.send) },
+}
+
+// cgIsend is what the library makes of it if it does not know that the sender waits.
+var cgIsend = &app{
+	name: "cg-isend", doc: "the same with sends that do not block, each waited for at once",
+	messages: dimensions, buffers: func(int) int { return 2 }, check: powerOfTwo,
+	begin: func(p *player) (func(int) error, error) {
+		return p.hypercube(func(to, tag, k int, buf []byte) error {
+			q, err := p.isend(to, tag, k, buf)
+			if err != nil {
+				return err
+			}
+			return p.wait(q)
+		})
+	},
+}
+
+func (p *player) hypercube(send func(to, tag, k int, buf []byte) error) (func(int) error, error) {
+	b, err := p.buffers(2)
+	return func(k int) error {
+		p.work()
+		for i := range dimensions(p.r.Size()) {
+			peer := p.r.ID() ^ 1<<i
+			in, err := p.irecv(peer, tagApp, k, b[1])
+			if err != nil {
+				return err
+			}
+			if err := send(peer, tagApp, k, b[0]); err != nil {
+				return err
+			}
+			if err := p.take(in); err != nil {
+				return err
+			}
+		}
+		p.work()
+		return nil
+	}, err
+}
+
+func powerOfTwo(c *Config) error {
+	if n := c.Ranks(); n&(n-1) != 0 {
+		return fmt.Errorf("%w: %s among %d ranks: expected a power of two, as its partners are those of a hypercube", drivers.ErrConfig, c.Workload, n)
+	}
+	return nil
+}
+
+func dimensions(ranks int) int { return bits.Len(uint(ranks)) - 1 }
+
+// bt is BT of the NAS benchmarks: a sweep goes round. A rank sends what it has solved to its successor, and receives the next from its
+// predecessor while it makes its own side of the equations.
+var bt = &app{
+	name: "bt", doc: "BT of the NAS benchmarks: a sweep round a ring; data are produced beside the receive (SPEC, Figure 4.18)",
+	messages: func(int) int { return 1 }, buffers: func(int) int { return 3 },
+	begin: func(p *player) (func(int) error, error) {
+		b, err := p.buffers(3)
+		if err != nil {
+			return nil, err
+		}
+		p.work()
+		sent, err := p.isend(p.ring(1), tagApp, 0, b[0])
+		return func(k int) error {
+			in, err := p.irecv(p.ring(-1), tagApp, k, b[2])
+			if err != nil {
+				return err
+			}
+			p.work()
+			if err := p.wait(sent); err != nil {
+				return err
+			}
+			if err := p.take(in); err != nil {
+				return err
+			}
+			p.work()
+			if k+1 == p.t.c.Warmup+p.t.c.Iterations {
+				return nil
+			}
+			sent, err = p.isend(p.ring(1), tagApp, k+1, b[(k+1)%2])
+			return err
+		}, err
+	},
+}
+
+// lu is LU of the NAS benchmarks: faces go to a neighbour on either side. Receives take any source, so no receiver can say where a message
+// shall go.
+var lu = &app{
+	name: "lu", doc: "LU of the NAS benchmarks: faces to either neighbour, received from any source (SPEC, Figure 4.18)",
+	messages: func(int) int { return 2 }, buffers: func(int) int { return 2 },
+	begin: func(p *player) (func(int) error, error) { return p.faces(func(int) int { return host.AnySource }) },
+}
+
+// luNamed has receivers say what LU's know, and do not say.
+var luNamed = &app{
+	name: "lu-named", doc: "the same with receives that name their source",
+	messages: func(int) int { return 2 }, buffers: func(int) int { return 2 },
+	begin: func(p *player) (func(int) error, error) { return p.faces(func(from int) int { return from }) },
+}
+
+func (p *player) faces(source func(from int) int) (func(int) error, error) {
+	b, err := p.buffers(2)
+	return func(k int) error {
+		for side, further := range []int{1, -1} {
+			k, from := 2*k+side, p.ring(-further)
+			in, err := p.irecv(source(from), tagApp+side, k, b[1])
+			if err != nil {
+				return err
+			}
+			in.from = from
+			p.work()
+			if err := p.send(p.ring(further), tagApp+side, k, b[0]); err != nil {
+				return err
+			}
+			if err := p.take(in); err != nil {
+				return err
+			}
+			p.work()
+		}
+		return nil
+	}, err
+}
+
+// radix is RADIX: keys are dealt out by their digit, to one rank after the other. Of two ranks one sends first and the other receives
+// first, four messages at a time.
+var radix = &app{
+	name: "radix", doc: "RADIX: keys are dealt out, four receives at a time between sends that block (SPEC, Figure 4.18)",
+	messages: func(ranks int) int { return atOnce * (ranks - 1) }, buffers: func(int) int { return 1 + atOnce },
+	begin: func(p *player) (func(int) error, error) {
+		b, err := p.buffers(1 + atOnce)
+		return func(k int) error {
+			p.work()
+			for round := range p.r.Size() {
+				n := p.r.Size()
+				peer := (round - p.r.ID() + n) % n
+				if err := p.deal(peer, k*atOnce, b[0], b[1:]); err != nil {
+					return err
+				}
+			}
+			p.work()
+			return nil
+		}, err
+	},
+}
+
+// atOnce is how many receives RADIX waits for together.
+const atOnce = 4
+
+// deal exchanges keys with one rank: whoever has the lower number sends first.
+func (p *player) deal(peer, k int, out []byte, in [][]byte) error {
+	if peer == p.r.ID() {
+		return nil
+	}
+	sends := func() error {
+		for i := range atOnce {
+			if err := p.send(peer, tagApp, k+i, out); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	if p.r.ID() < peer {
+		if err := sends(); err != nil {
+			return err
+		}
+	}
+	var list []arrival
+	for i := range atOnce {
+		a, err := p.irecv(peer, tagApp, k+i, in[i])
+		if err != nil {
+			return err
+		}
+		list = append(list, a)
+	}
+	if err := p.take(list...); err != nil || p.r.ID() < peer {
+		return err
+	}
+	return sends()
+}
+
+// apps are all patterns.
+var apps = []*app{exchange1, exchange2, cg, cgIsend, bt, lu, luNamed, radix}

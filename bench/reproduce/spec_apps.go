@@ -1,0 +1,73 @@
+package reproduce
+
+import (
+	"context"
+	"sync"
+
+	"github.com/nicloop/nicloop/bench"
+	"github.com/nicloop/nicloop/drivers"
+	"github.com/nicloop/nicloop/host"
+)
+
+// How long speculation goes on, as tables name it.
+const (
+	speculateNot    = "not" // the rendezvous of before
+	speculateAlways = "always"
+	speculateAdapt  = "adapt"
+)
+
+var speculates = []string{speculateNot, speculateAlways, speculateAdapt}
+
+// An appRun is a pattern of an application by one rendezvous.
+type appRun struct {
+	pattern   string
+	speculate string
+	bytes     int
+	compute   drivers.Time
+	jitter    int // percent
+	seed      int64
+	// iterations; 0: the workload's.
+	iterations int
+}
+
+// apps performs patterns on a world, as many at a time as there are jobs, and gives their rows in that order.
+func (e *Env) apps(ctx context.Context, w world, runs []appRun) ([]bench.Row, error) {
+	e.use(w)
+	rows := make([]bench.Row, len(runs))
+	var mu sync.Mutex
+	done := 0
+	err := e.each(ctx, len(runs), func(ctx context.Context, i int) error {
+		r := runs[i]
+		c := e.on(w, bench.AppPrefix+r.pattern)
+		c.Sizes, c.Compute, c.Jitter, c.Seed, c.Iterations = []int{r.bytes}, r.compute, r.jitter, r.seed, r.iterations
+		if r.iterations > 0 {
+			c.Warmup = 2
+		}
+		if r.speculate != speculateNot {
+			c.Rendezvous, c.AlwaysSpeculate = host.Spec, r.speculate == speculateAlways
+		}
+		res, err := bench.Run(ctx, c)
+		if err != nil {
+			return err
+		}
+		rows[i] = res.Rows[0]
+		mu.Lock()
+		defer mu.Unlock()
+		if done++; e.Step != nil {
+			e.Step(done, len(runs))
+		}
+		return nil
+	})
+	e.runs += len(runs)
+	return rows, err
+}
+
+// shorter is by how much less something is than before, in percent.
+func shorter(before, after drivers.Time) float64 {
+	return 100 * (1 - float64(after)/float64(max(before, 1)))
+}
+
+// waiting is what a rank waits in an iteration: in Wait, and in sends that block.
+func waiting(r bench.Row) drivers.Time { return r.App.Wait + r.App.Send }
+
+func micros(t drivers.Time) float64 { return float64(t) / float64(drivers.Microsecond) }

@@ -1,0 +1,175 @@
+package reproduce
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/nicloop/nicloop/bench"
+	"github.com/nicloop/nicloop/bench/figure"
+	"github.com/nicloop/nicloop/drivers"
+	"github.com/nicloop/nicloop/host"
+)
+
+var specFig3 = &Experiment{
+	IDs: []string{"spec-fig3.13", "spec-fig3.14", "spec-fig3.15"}, Title: "Overlap and progress of eager messages and of rendezvous that senders begin",
+	Paper: "SPEC, section 3.6, Figures 3.13 to 3.15", PaperSize: "2 nodes, 1 byte to 1 MB, eager up to 8 KB and more",
+	measure: measureSpec3, plot: plotSpec3,
+	claims: []claim{
+		{"Figure 3.13: latency beside computation is what equations 3.1 to 3.3 say", "the model", byEquations},
+		{"sends of eager messages overlap", "a high level", eagerSends},
+		{"sends by RGET overlap, and nearly all of the longest", "high, approaching 100 % at 1 MB", rgetSends},
+		{"sends of long messages by RPUT hardly overlap", "very low", lowFrom(measureOverlap, bench.SendSide, host.RPUT)},
+		{"receives of eager messages overlap", "a high level", eagerReceives},
+		{"receives of long messages hardly overlap, by RGET", "very low", lowFrom(measureOverlap, bench.ReceiveSide, host.RGET)},
+		{"receives of long messages hardly overlap, by RPUT", "very low", lowFrom(measureOverlap, bench.ReceiveSide, host.RPUT)},
+		{"Figure 3.15: sends of eager messages make progress by themselves", "flat", flatSends(bench.Eager)},
+		{"sends by RGET make progress by themselves", "flat", flatSends(string(host.RGET))},
+		{"sends by RPUT do not", "after the delay", lowFrom(measureProgress, bench.SendSide, host.RPUT)},
+		{"of an eager message only the end of its receipt is left after the delay", "25 % (iWARP, 8 KB)", eagerLeft},
+		{"of a long message all of its receipt is left, by RGET", "all", lowFrom(measureProgress, bench.ReceiveSide, host.RGET)},
+		{"of a long message all of its receipt is left, by RPUT", "all", lowFrom(measureProgress, bench.ReceiveSide, host.RPUT)},
+	},
+}
+
+var spec3Columns = []string{"measure", "protocol", "bytes", "side", "latency (µs)", "call (µs)", "share (%)", "off the equations (%)"}
+
+// The same on a host that takes packets at no cost: what an eager receive loses is that.
+const (
+	measureFree         = "overlap, packets taken for nothing"
+	measureProgressFree = "progress, packets taken for nothing"
+)
+
+// longFrom is where messages are long: what an RTS takes does not count any more.
+const longFrom = 64 << 10
+
+// byRMA is the shortest message that VELO does not carry.
+const byRMA = host.EagerMax + 1
+
+func (e *Env) spec3Sizes() (overlap, progress []int) {
+	if e.Scale == Small {
+		return []int{64, 512, host.EagerMax, byRMA, 64 << 10}, []int{host.EagerMax, 64 << 10}
+	}
+	return []int{1, 64, 512, host.EagerMax, byRMA, 4 << 10, 16 << 10, 64 << 10, 256 << 10, 1 << 20}, []int{host.EagerMax, 256 << 10}
+}
+
+func measureSpec3(ctx context.Context, e *Env) (*Table, error) {
+	t := &Table{Columns: spec3Columns}
+	w := e.use(world{nodes: 2, procs: 1})
+	overlap, progress := e.spec3Sizes()
+	for _, x := range []struct {
+		measure, workload string
+		sizes             []int
+	}{{measureOverlap, measureOverlap, overlap}, {measureProgress, measureProgress, progress}, {measureFree, measureOverlap, overlap}, {measureProgressFree, measureProgress, progress}} {
+		c := e.on(w, x.workload)
+		c.Sizes = x.sizes
+		if x.measure != x.workload {
+			c.Sizes = slices.DeleteFunc(slices.Clone(x.sizes), func(n int) bool { return n > host.EagerMax })
+			c.Cost.Take, c.Cost.CopyByte, c.Cost.Static, c.Cost.Dynamic = 0, 0, 0, 0
+		}
+		if e.Scale == Small {
+			c.Iterations = 5
+		}
+		c.Step = e.Step
+		res, err := bench.MeasureOverlap(ctx, c, []host.Rendezvous{host.RGET, host.RPUT})
+		if err != nil {
+			return nil, err
+		}
+		e.runs += 3
+		for _, r := range res.Rows {
+			if r.Sender == bench.SameTime {
+				t.add(x.measure, r.Protocol, r.Bytes, r.Side, micros(r.Latency), micros(r.Call), 100*r.Share, 100*offEquations(&r.OverlapCase))
+			}
+		}
+	}
+	return t, nil
+}
+
+// offEquations is how far a sample is at most from what the equations say, in latencies: what of the longest computation is not hidden
+// is t1 + t3, and before that the latency is that without computation.
+func offEquations(c *bench.OverlapCase) (most float64) {
+	last := c.Samples[len(c.Samples)-1]
+	rest := last.Latency - last.Computation
+	for _, s := range c.Samples {
+		most = max(most, math.Abs(float64(s.Latency-max(c.Latency, s.Computation+rest)))/float64(max(c.Latency, drivers.Time(1))))
+	}
+	return most
+}
+
+// spec3 are the shares of a measure, by size.
+func spec3(t *Table, measure, protocol, side string) *Table {
+	return t.where("measure", measure, "protocol", protocol, "side", side)
+}
+
+func spread(v []float64, unit string) string {
+	return fmt.Sprintf("%.1f to %.1f %s", slices.Min(v), slices.Max(v), unit)
+}
+
+func byEquations(t *Table) (string, bool) {
+	v := t.where("measure", measureOverlap).values("off the equations (%)")
+	return fmt.Sprintf("%.1f %% of the latency off at most, over %d cases", slices.Max(v), len(v)), slices.Max(v) <= 10
+}
+
+// high is what counts as a high level.
+const high = 60
+
+func eagerSends(t *Table) (string, bool) {
+	rows := spec3(t, measureOverlap, bench.Eager, bench.SendSide)
+	v := rows.values("share (%)")
+	var called []float64
+	for i, l := range rows.values("latency (µs)") {
+		called = append(called, 100*rows.values("call (µs)")[i]/l)
+	}
+	dma := spec3(t, measureOverlap, string(host.RGET), bench.SendSide).only("share (%)", "bytes", byRMA)
+	return fmt.Sprintf("%s; the call is %s of the latency; %d bytes, by RMA: %.1f %%", spread(v, "%"), spread(called, "%"), byRMA, dma), slices.Min(v) >= high
+}
+
+func eagerReceives(t *Table) (string, bool) {
+	v := spec3(t, measureOverlap, bench.Eager, bench.ReceiveSide).values("share (%)")
+	free := spec3(t, measureFree, bench.Eager, bench.ReceiveSide).values("share (%)")
+	return fmt.Sprintf("%s; where packets are taken for nothing %s", spread(v, "%"), spread(free, "%")), slices.Min(v) >= high
+}
+
+func rgetSends(t *Table) (string, bool) {
+	v := spec3(t, measureOverlap, string(host.RGET), bench.SendSide).values("share (%)")
+	return fmt.Sprintf("%s, %.1f %% of the longest", spread(v, "%"), v[len(v)-1]), slices.Min(v) >= high && v[len(v)-1] >= 95
+}
+
+// low is what counts as hardly any.
+const low = 15
+
+func lowFrom(measure, side string, p host.Rendezvous) func(*Table) (string, bool) {
+	return func(t *Table) (string, bool) {
+		v := spec3(t, measure, string(p), side).keep("bytes", from(longFrom)).values("share (%)")
+		return spread(v, "%") + " from 64 KB on", slices.Max(v) <= low
+	}
+}
+
+func flatSends(protocol string) func(*Table) (string, bool) {
+	return func(t *Table) (string, bool) {
+		v := spec3(t, measureProgress, protocol, bench.SendSide).values("share (%)")
+		return fmt.Sprintf("%.1f %% over when the delay ends", slices.Min(v)), slices.Min(v) >= 95
+	}
+}
+
+func eagerLeft(t *Table) (string, bool) {
+	left := 100 - spec3(t, measureProgress, bench.Eager, bench.ReceiveSide).values("share (%)")[0]
+	free := 100 - spec3(t, measureProgressFree, bench.Eager, bench.ReceiveSide).values("share (%)")[0]
+	return fmt.Sprintf("%.1f %% at 2 KB; where packets are taken for nothing %.1f %%", left, free), left <= 50
+}
+
+func plotSpec3(t *Table) (list []*figure.Figure) {
+	for _, side := range []string{bench.SendSide, bench.ReceiveSide} {
+		f := &figure.Figure{
+			Title: "Overlap of the " + side + " side, both post at one time",
+			X:     figure.Axis{Label: "message", Unit: "bytes", Scale: figure.Log2},
+			Y:     figure.Axis{Label: "overlap", Unit: "% of latency", Min: figure.At(0), Max: figure.At(105)},
+		}
+		for _, p := range []string{bench.Eager, string(host.RGET), string(host.RPUT)} {
+			f.Series = append(f.Series, figure.Series{Name: p, Points: spec3(t, measureOverlap, p, side).points("bytes", "share (%)")})
+		}
+		list = append(list, f)
+	}
+	return list
+}
