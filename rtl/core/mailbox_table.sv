@@ -56,7 +56,7 @@ module mailbox_table (
     input  logic        shut,        // wr_vpid gets another domain: mailbox and window go off
     output logic        ev_refused,  // a read pointer
     output logic [15:0] window_on,
-    output logic [15:0] on           // base and size stand still
+    output logic        wr_on        // the mailbox of wr_vpid, which stood there the cycle before: base and size stand still
 );
   localparam int VPIDS = nicloop_pkg::VPIDS;
 
@@ -131,7 +131,8 @@ module mailbox_table (
     end
   end
   assign window_on = window;
-  assign on        = enable;
+  // Of the switches nothing changes in a cycle behind a register write but what a failed slot does.
+  always_ff @(posedge clk) wr_on <= enable[wr_vpid] && !(failed && ended_vpid == wr_vpid);
 
   // ---- one write port each ----
   logic [3:0] reg_at, begun_at, ended_at;  // where registers write; where the completer counts

@@ -58,6 +58,7 @@ module rma_notifier #(
     input  logic             wr_hold,     // wr_data[55:32]; taken when !busy
     output logic             wr_ready,
     output logic             rp_ready,
+    output logic             wr_on,       // the ring of wr_vpid, which stood there the cycle before: base and size stand still
     input  logic [3:0]       wr_vpid,
     input  logic [63:0]      wr_data,
     input  logic             wr_base,
@@ -116,6 +117,7 @@ module rma_notifier #(
   logic [4:0]  clear;
   assign busy      = !clear[4];
   assign rma_on    = enable;
+  always_ff @(posedge clk) wr_on <= enable[wr_vpid] && !(failed && ended_vpid == wr_vpid);
   assign window_on = enable & window;
   always_ff @(posedge clk) begin
     if (rst) clear <= '0;
