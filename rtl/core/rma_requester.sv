@@ -9,6 +9,7 @@
 //   notifications. fence: atu_hold speaks of the accesses before it.
 // Back-pressure: without a free packet buffer no fragment is begun; descriptors wait in the window's FIFOs.
 module rma_requester #(
+    parameter int BUFFERS = nicloop_pkg::RMA_UNDER_WAY,  // fragments begun that have not left; a power of two
     localparam int VPIDS = nicloop_pkg::VPIDS
 ) (
     input  logic             clk,
@@ -66,7 +67,6 @@ module rma_requester #(
   localparam logic [3:0] GOOD = 4'(nicloop_pkg::RMA_ERROR_NONE), BOUNDS = 4'(nicloop_pkg::RMA_ERROR_BOUNDS);
 
   // ---- which process ----
-  localparam int BUFFERS = nicloop_pkg::RMA_UNDER_WAY;  // fragments begun that have not left
   localparam logic [2:0] IDLE = 3'd0, LOAD = 3'd1, SPLIT = 3'd2, MEASURE = 3'd3, CHECK = 3'd4, TRANSLATE = 3'd5, PASS = 3'd6;
   logic [2:0]       state;
   logic [VPIDS-1:0] grant;
