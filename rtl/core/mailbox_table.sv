@@ -56,7 +56,7 @@ module mailbox_table (
     input  logic        shut,        // wr_vpid gets another domain: mailbox and window go off
     output logic        ev_refused,  // a read pointer
     output logic [15:0] window_on,
-    output logic [15:0] on           // base and size stand still
+    output logic        wr_on        // the mailbox of wr_vpid, which stood there the cycle before: base and size stand still
 );
   localparam int VPIDS = nicloop_pkg::VPIDS;
 
@@ -131,7 +131,8 @@ module mailbox_table (
     end
   end
   assign window_on = window;
-  assign on        = enable;
+  // Of the switches nothing changes in a cycle behind a register write but what a failed slot does.
+  always_ff @(posedge clk) wr_on <= enable[wr_vpid] && !(failed && ended_vpid == wr_vpid);
 
   // ---- one write port each ----
   logic [3:0] reg_at, begun_at, ended_at;  // where registers write; where the completer counts
@@ -222,5 +223,38 @@ module mailbox_table (
       assert (!busy || !(wr_base || wr_slots || wr_ctrl || wr_rp || begun || ended || stall))
         else $error("mailbox_table %m: used before it was cleared");
     end
+`endif
+`ifdef FORMAL
+  // The slot that the completer is shown lies in the ring, as long as the mailbox is on. The mailbox of any process, which the solver chooses. Taken for
+  // granted is what regfile keeps: base and size of a mailbox that is on are not written, and nothing while reset clears; and that
+  // the completer begins only what it was shown the cycle before.
+  (* anyconst *) logic [3:0] some_vpid;
+  logic formal_started = 1'b0;
+  always_ff @(posedge clk) formal_started <= 1'b1;
+  always_comb begin
+    if (!formal_started) assume (rst);
+    if (formal_started && !rst) begin
+      assume (!(wr_base || wr_slots || wr_ctrl) || wr_ready);
+      assume (!(wr_base || wr_slots) || !(enable[wr_vpid] || wr_ctrl));
+      assume (!wr_rp || rp_ready);
+      assume (!busy || !(begun || ended || stall || overflow));
+    end
+  end
+  always_comb
+    if (formal_started && !rst) begin
+      if (look_on && look_vpid == some_vpid) begin
+        assert (look_addr[63:6] - base[some_vpid] < 58'(slots[some_vpid]));
+        assert (enable[some_vpid]);
+      end
+      // What makes it inductive.
+      if (!busy) assert (exist[some_vpid] == (slots[some_vpid] != '0));
+      else assert (enable == '0 && exist == '0 && (some_vpid >= clear[3:0] || slots[some_vpid] == '0));
+      if (enable[some_vpid] && exist[some_vpid]) assert (index[some_vpid] < slots[some_vpid]);
+    end
+  logic [1:0] slot;
+  always_ff @(posedge clk) begin
+    slot <= rst ? '0 : slot + 2'(begun && look_on && look_vpid == some_vpid && slots[some_vpid] == 24'd2 && slot != '1);
+    cover (formal_started && !rst && slot == 2'd3 && look_on && look_vpid == some_vpid && index[some_vpid] == 24'd1);
+  end
 `endif
 endmodule

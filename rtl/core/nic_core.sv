@@ -169,7 +169,8 @@ module nic_core #(
   logic [23:0] mb_rd_slots;
   logic [8:0]  mb_rd_ctrl;
   logic [32:0] mb_rd_rp;
-  logic [15:0] window_on, mb_on;
+  logic [15:0] window_on;
+  logic        mb_wr_on;
 
   logic [15:0] tx_lines;
   logic [23:0] tx_credits;
@@ -243,7 +244,7 @@ module nic_core #(
       .rd_hold(mailbox_hold), .rd_overflows(mailbox_overflows), .wr_hold,
       .rd_vpid(mb_rd_vpid), .rd_base(mb_rd_base), .rd_slots(mb_rd_slots), .rd_ctrl(mb_rd_ctrl), .rd_wp(mb_rd_wp),
       .rd_rp(mb_rd_rp), .rd_stall(mb_rd_stall), .wr_ready(mb_wr_ready), .rp_ready(mb_rp_ready), .wr_vpid(mb_wr_vpid), .wr_data(reg_data),
-      .wr_base(mb_wr_base), .wr_slots(mb_wr_slots), .wr_ctrl(mb_wr_ctrl), .wr_rp(mb_wr_rp), .shut, .ev_refused(mb_ev_refused), .window_on, .on(mb_on)
+      .wr_base(mb_wr_base), .wr_slots(mb_wr_slots), .wr_ctrl(mb_wr_ctrl), .wr_rp(mb_wr_rp), .shut, .ev_refused(mb_ev_refused), .window_on, .wr_on(mb_wr_on)
   );
 
   // Node and VPID of a process, as registers show it.
@@ -265,7 +266,7 @@ module nic_core #(
       .s_bvalid(s_axil_bvalid), .s_bready(s_axil_bready), .s_bresp(s_axil_bresp),
       .s_arvalid(s_axil_arvalid), .s_arready(s_axil_arready), .s_araddr(s_axil_araddr),
       .s_rvalid(s_axil_rvalid), .s_rready(s_axil_rready), .s_rdata(s_axil_rdata), .s_rresp(s_axil_rresp),
-      .mb_rd_vpid, .mb_rd_base, .mb_rd_slots, .mb_rd_ctrl, .mb_rd_wp, .mb_rd_rp, .mb_rd_stall, .mb_busy, .mb_on,
+      .mb_rd_vpid, .mb_rd_base, .mb_rd_slots, .mb_rd_ctrl, .mb_rd_wp, .mb_rd_rp, .mb_rd_stall, .mb_busy, .mb_wr_on,
       .mb_wr_ready, .mb_rp_ready, .mb_wr_vpid, .wr_data(reg_data), .mb_wr_base, .mb_wr_slots, .mb_wr_ctrl, .mb_wr_rp,
       .ext_wr_known(link_wr_known), .ext_rd_known(link_rd_known), .ext_rd_value(link_value),
       .ev_tx_packet, .ev_tx_error, .tx_reason, .tx_src(line_src), .tx_dst(line_dst),

@@ -215,7 +215,7 @@ module nic_rma (
   assign atu_need[7:4] = 4'b1010;
 
   // ---- registers, rings ----
-  logic        wr_base, wr_slots, wr_ctrl, wr_rp, rings_busy, rings_ready, rings_rp_ready, wr_table_base, wr_table_pages, command_put, done_set, wr_nvm;
+  logic        wr_base, wr_slots, wr_ctrl, wr_rp, rings_busy, rings_ready, rings_rp_ready, ring_wr_on, wr_table_base, wr_table_pages, command_put, done_set, wr_nvm;
   logic [63:0] ring_base, ring_stall, table_base, done_addr, nvm_value;
   logic [12:0] ring_slots;
   logic [8:0]  ring_ctrl;
@@ -225,7 +225,7 @@ module nic_rma (
   logic [25:0] table_pages;
   rma_regs u_regs (
       .clk, .rst, .wr_addr, .wr_do, .wr_known, .wr_writable, .wr_ready, .rd_addr, .rd_known, .rd_value, .wr_data,
-      .rings_on(rma_on), .rings_ready, .rings_rp_ready, .wr_base, .wr_slots, .wr_ctrl, .wr_rp, .ring_base, .ring_slots, .ring_ctrl, .ring_wp, .ring_rp,
+      .ring_wr_on, .rings_ready, .rings_rp_ready, .wr_base, .wr_slots, .wr_ctrl, .wr_rp, .ring_base, .ring_slots, .ring_ctrl, .ring_wp, .ring_rp,
       .ring_stall, .wr_table_base, .wr_table_pages, .table_base, .table_pages, .command_put, .done_set, .done_addr,
       .commands_done, .commands_refused, .done_errors, .commands_queued, .commands_busy(cmd_active),
       .ev_hit, .ev_miss, .ev_fault, .fault, .wr_nvm, .nvm_value, .ev_tx, .ev_rx, .ev_refused, .ev_drop, .ev_late, .ev_purged,
@@ -239,7 +239,7 @@ module nic_rma (
       .m_awvalid(aw_valid[4]), .m_awready(aw_ready[4]), .m_awaddr(aw_addr[4*64+:64]), .m_awlen(aw_len[4*8+:8]), .m_wvalid(w_valid[4]),
       .m_wready(w_ready[4]), .m_wdata(w_data[4*64+:64]), .m_wstrb(w_strb[4*8+:8]), .m_wlast(w_last[4]), .m_bvalid(b_valid[4]),
       .m_bready(b_ready[4]), .m_bresp, .rd_vpid(rd_addr[15:12]), .rd_base(ring_base), .rd_slots(ring_slots), .rd_ctrl(ring_ctrl),
-      .rd_wp(ring_wp), .rd_rp(ring_rp), .rd_stall(ring_stall), .wr_ready(rings_ready), .rp_ready(rings_rp_ready), .wr_vpid(wr_addr[15:12]), .wr_data, .wr_base,
+      .rd_wp(ring_wp), .rd_rp(ring_rp), .rd_stall(ring_stall), .wr_ready(rings_ready), .rp_ready(rings_rp_ready), .wr_on(ring_wr_on), .wr_vpid(wr_addr[15:12]), .wr_data, .wr_base,
       .wr_slots, .wr_ctrl, .wr_rp, .shut, .restart, .wr_hold, .rd_hold(ring_hold), .rd_overflows(ring_overflows),
       .ev_stall, .ev_overflow, .ev_written(ev_noti), .ev_off(ev_noti_off), .ev_refused(ev_rp_refused), .ev_irq(ev_noti_irq), .ended_vpid(noti_vpid), .at_vpid(ring_vpid), .stalled,
       .awaiting, .active(noti_active)

@@ -48,7 +48,7 @@ module regfile #(
     input  logic [32:0] mb_rd_rp,
     input  logic [63:0] mb_rd_stall,
     input  logic        mb_busy,
-    input  logic [15:0] mb_on,          // by VPID: base and size are read-only
+    input  logic        mb_wr_on,       // that of mb_wr_vpid: base and size are read-only
     input  logic        mb_wr_ready,
     input  logic        mb_rp_ready,
     output logic [3:0]  mb_wr_vpid,
@@ -172,7 +172,7 @@ module regfile #(
   end
 
   assign wr_own      = w_global != '0 || w_mailbox != '0;
-  assign wr_writable = (w_global & WRITABLE) != '0 || (w_mailbox[1:0] != '0 && !mb_on[w_addr[PAGE_W+:4]]) || w_mailbox[2] || w_mailbox[5] ||
+  assign wr_writable = (w_global & WRITABLE) != '0 || (w_mailbox[1:0] != '0 && !mb_wr_on) || w_mailbox[2] || w_mailbox[5] ||
                        (!wr_own && x_wr_writable);
   assign wr_known    = wr_own || ext_wr_known || x_wr_known;
   assign wr_ok       = wr_writable && w_whole;

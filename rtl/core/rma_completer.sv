@@ -10,7 +10,8 @@
 //   written and up to RMA_UNDER_WAY are kept. Those are not translated: an access begins with an entry among the packets
 //   to be told, so that only the memory keeps it from its end and a fence waits for no ring.
 module rma_completer #(
-    parameter int ANSWERS = 0
+    parameter int ANSWERS = 0,
+    parameter int TELL = nicloop_pkg::RMA_UNDER_WAY  // packets whose write was begun
 ) (
     input  logic         clk,
     input  logic         rst,
@@ -67,7 +68,6 @@ module rma_completer #(
 );
   localparam logic [3:0] GOOD = 4'(nicloop_pkg::RMA_ERROR_NONE);
   localparam logic [1:0] CHECK = 2'd0, TRANSLATE = 2'd1, PASS = 2'd2;
-  localparam int TELL = nicloop_pkg::RMA_UNDER_WAY;  // packets whose write was begun
 
   logic        have, look_next, drain_next, coll_idle, coll_active;
   logic [6:0]  reason;

@@ -58,6 +58,7 @@ module rma_notifier #(
     input  logic             wr_hold,     // wr_data[55:32]; taken when !busy
     output logic             wr_ready,
     output logic             rp_ready,
+    output logic             wr_on,       // the ring of wr_vpid, which stood there the cycle before: base and size stand still
     input  logic [3:0]       wr_vpid,
     input  logic [63:0]      wr_data,
     input  logic             wr_base,
@@ -116,6 +117,7 @@ module rma_notifier #(
   logic [4:0]  clear;
   assign busy      = !clear[4];
   assign rma_on    = enable;
+  always_ff @(posedge clk) wr_on <= enable[wr_vpid] && !(failed && ended_vpid == wr_vpid);
   assign window_on = enable & window;
   always_ff @(posedge clk) begin
     if (rst) clear <= '0;
@@ -350,5 +352,46 @@ module rma_notifier #(
       assert (!ended || awaited) else $error("rma_notifier %m: an answer to nothing");
       assert ((done & ~valid) == '0) else $error("rma_notifier %m: a unit went away before it was served");
     end
+`endif
+`ifdef FORMAL
+  // What is written lies in a ring: one that was on when the write began, with the base and the size that it had then. The ring of any process, which the
+  // solver chooses. Taken for granted is what rma_regs keeps: base and size of a ring that is on are not written, nothing but the switches is
+  // written with wr_ctrl, and nothing while reset clears.
+  (* anyconst *) logic [3:0] some_vpid;
+  logic formal_started = 1'b0;
+  always_ff @(posedge clk) formal_started <= 1'b1;
+  always_comb begin
+    if (!formal_started) assume (rst);
+    if (formal_started && !rst) begin
+      assume (!(wr_base || wr_slots || wr_ctrl) || wr_ready);
+      assume (!(wr_base || wr_slots) || !(enable[wr_vpid] || wr_ctrl));
+      assume (!wr_rp || rp_ready);
+    end
+  end
+  logic [59:0] ring_first;  // as the registers were when the write began
+  logic [12:0] ring_slots;
+  logic        theirs;
+  assign theirs = at_vpid == some_vpid;
+  always_ff @(posedge clk)
+    if (start) begin
+      ring_first <= base[at_vpid];
+      ring_slots <= slots[at_vpid];
+    end
+  always_comb
+    if (formal_started && !rst) begin
+      if (m_awvalid && theirs) assert (to - ring_first < 60'(ring_slots));
+      if (start) assert (enable[at_vpid]);
+      // What makes it inductive.
+      if (!busy) assert (exist[some_vpid] == (slots[some_vpid] != '0));
+      else assert (enable == '0 && exist == '0 && !begun && state == PICK && (some_vpid >= clear[3:0] || slots[some_vpid] == '0));
+      if (enable[some_vpid] && exist[some_vpid]) assert (index[some_vpid] < slots[some_vpid]);
+      if (begun) assert (state == WRITE);
+      if (state == WRITE && theirs) assert (to - ring_first < 60'(ring_slots));
+    end
+  logic again;
+  always_ff @(posedge clk) begin
+    again <= !rst && (again || (start && theirs));
+    cover (formal_started && !rst && again && m_awvalid && theirs && to[12:0] == ring_first[12:0] + 13'd1 && ring_slots == 13'd3);
+  end
 `endif
 endmodule

@@ -18,7 +18,7 @@ module rma_regs (
     output logic [63:0] rd_value,
     input  logic [63:0] wr_data,
     // rings
-    input  logic [15:0] rings_on,     // by VPID: base and size are read-only
+    input  logic        ring_wr_on,   // that of wr_addr: base and size are read-only
     input  logic        rings_ready,
     input  logic        rings_rp_ready,
     output logic        wr_base,
@@ -114,7 +114,7 @@ module rma_regs (
   assign at_done        = wr_number[nicloop_pkg::REG_ATU_DONE[7:3]];
   assign at_command     = wr_number[nicloop_pkg::REG_ATU_COMMAND[7:3]];
   assign wr_known       = wr_number != '0 || wr_paged != '0;
-  assign wr_writable    = (wr_paged[SLOTS:BASE] != '0 && !rings_on[wr_addr[15:12]]) || wr_paged[CTRL] || wr_paged[NVM:RP] != '0 || at_done || at_command;
+  assign wr_writable    = (wr_paged[SLOTS:BASE] != '0 && !ring_wr_on) || wr_paged[CTRL] || wr_paged[NVM:RP] != '0 || at_done || at_command;
   assign wr_ready       = wr_paged[RP] ? rings_rp_ready : wr_paged[CTRL:BASE] == '0 || rings_ready;
   assign wr_base        = wr_do && wr_paged[BASE];
   assign wr_slots       = wr_do && wr_paged[SLOTS];

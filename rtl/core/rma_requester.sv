@@ -9,6 +9,7 @@
 //   notifications. fence: atu_hold speaks of the accesses before it.
 // Back-pressure: without a free packet buffer no fragment is begun; descriptors wait in the window's FIFOs.
 module rma_requester #(
+    parameter int BUFFERS = nicloop_pkg::RMA_UNDER_WAY,  // fragments begun that have not left; a power of two
     localparam int VPIDS = nicloop_pkg::VPIDS
 ) (
     input  logic             clk,
@@ -66,7 +67,6 @@ module rma_requester #(
   localparam logic [3:0] GOOD = 4'(nicloop_pkg::RMA_ERROR_NONE), BOUNDS = 4'(nicloop_pkg::RMA_ERROR_BOUNDS);
 
   // ---- which process ----
-  localparam int BUFFERS = nicloop_pkg::RMA_UNDER_WAY;  // fragments begun that have not left
   localparam logic [2:0] IDLE = 3'd0, LOAD = 3'd1, SPLIT = 3'd2, MEASURE = 3'd3, CHECK = 3'd4, TRANSLATE = 3'd5, PASS = 3'd6;
   logic [2:0]       state;
   logic [VPIDS-1:0] grant;
@@ -130,26 +130,33 @@ module rma_requester #(
       write_end <= to_write && write_from[11:8] == '1 ? ~write_from[7:0] : MOST;
       rest_end  <= rest[7:0];
       more      <= rest[22:8] != '0;
-      verdict   <= judged;
     end
   logic least;
   assign least = !more && rest_end <= read_end && rest_end <= write_end;
   always_ff @(posedge clk)
     if (state == MEASURE) begin
+      verdict   <= judged;
       last      <= least;
       last_byte <= least ? rest_end : read_end <= write_end ? read_end : write_end;
     end
   assign bytes = 10'(last_byte) + 10'd1;
 
-  // An NLA has 48 bits, and no operation leaves its table.
+  // What is wrong is found out beside the split, and weighed beside the measure. An NLA has 48 bits, and no operation leaves its table.
   function automatic logic outside(input logic [63:0] nla, input logic [22:0] size);
     outside = nla[63:48] != '0 || ({1'b0, nla[43:0]} + 45'(size) >> 44) != '0;
   endfunction
+  logic unknown, nowhere, reads_outside, writes_outside;
+  always_ff @(posedge clk)
+    if (state == SPLIT) begin
+      unknown <= command == 4'd0 || command > FCAA || (command == IMM_PUT && bytes_minus_1 > 23'd7) || (command == FCAA && word2[1:0] != '0);
+      nowhere <= word0[nicloop_pkg::RMA_DESC_DST_NODE_LSB+:12] >= nodes;
+      reads_outside  <= outside(word1, bytes_minus_1);
+      writes_outside <= outside(word2, bytes_minus_1);
+    end
   always_comb begin
-    if (command == 4'd0 || command > FCAA || (command == IMM_PUT && bytes_minus_1 > 23'd7) ||
-        (command == FCAA && word2[1:0] != '0)) judged = 4'(nicloop_pkg::RMA_ERROR_BAD_COMMAND);
-    else if (word0[nicloop_pkg::RMA_DESC_DST_NODE_LSB+:12] >= nodes) judged = 4'(nicloop_pkg::RMA_ERROR_NO_SUCH_NODE);
-    else if ((to_read && outside(word1, bytes_minus_1)) || (to_write && outside(word2, bytes_minus_1))) judged = BOUNDS;
+    if (unknown) judged = 4'(nicloop_pkg::RMA_ERROR_BAD_COMMAND);
+    else if (nowhere) judged = 4'(nicloop_pkg::RMA_ERROR_NO_SUCH_NODE);
+    else if ((to_read && reads_outside) || (to_write && writes_outside)) judged = BOUNDS;
     else judged = GOOD;
   end
 

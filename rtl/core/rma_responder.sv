@@ -7,7 +7,9 @@
 // Handshake: flits in by valid/ready, answers out on their channel; client of the ATU and of both AXI masters.
 //   fence: atu_hold speaks of the accesses before it.
 // Back-pressure: without a free packet buffer no request is begun, so requests wait for answers to leave.
-module rma_responder (
+module rma_responder #(
+    parameter int BUFFERS = nicloop_pkg::RMA_UNDER_WAY  // requests begun whose answers have not left; a power of two
+) (
     input  logic         clk,
     input  logic         rst,
     input  logic [11:0]  here,
@@ -80,7 +82,6 @@ module rma_responder (
     output logic         active
 );
   localparam logic [3:0] GOOD = 4'(nicloop_pkg::RMA_ERROR_NONE);
-  localparam int BUFFERS = nicloop_pkg::RMA_UNDER_WAY;  // requests begun whose answers have not left
 
   logic        have, take_next, coll_idle, coll_active;
   logic [6:0]  reason;

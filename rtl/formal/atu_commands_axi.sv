@@ -1,11 +1,12 @@
 // atu_commands_axi: atu_commands keeps the rules of its write port; a fence is told only when every access that was under way
-// when it began has ended, each command once and with its number; every put is taken or refused at once, and none is lost.
+// when it began has ended, each command once and with its number, at the address that was set when it came; every put is taken or refused at once, and none is lost.
 module atu_commands_axi (
     input logic        clk,
     input logic        rst,
     input logic        put,
     input logic [63:0] command,
     input logic        done_set,
+    input logic [60:0] done_addr,
     input logic [1:0]  hold,
     input logic        awready,
     input logic        wready,
@@ -22,7 +23,7 @@ module atu_commands_axi (
   logic [31:0] count, refused, errors;
   logic [1:0]  queued;
   atu_commands #(.N(2), .DEPTH(2)) u_dut (
-      .clk, .rst, .put, .command, .done_set, .hold, .fence, .m_awvalid(awvalid), .m_awready(awready), .m_awaddr(awaddr), .m_awlen(awlen),
+      .clk, .rst, .put, .command, .done_set, .done_addr({done_addr, 3'h0}), .hold, .fence, .m_awvalid(awvalid), .m_awready(awready), .m_awaddr(awaddr), .m_awlen(awlen),
       .m_wvalid(wvalid), .m_wready(wready), .m_wdata(wdata), .m_wstrb(wstrb), .m_wlast(wlast), .m_bvalid(bvalid), .m_bready(bready),
       .m_bresp(bresp), .count, .refused, .errors, .queued, .active
   );
@@ -43,6 +44,14 @@ module atu_commands_axi (
     bad      <= rst ? '0 : bad + 4'(bvalid && bready && bresp != 2'b00);
     told_any <= !rst && (told_any || (bvalid && bready));
   end
+  // Where one of them is to be told, which the solver chooses (one bit of the address stands for all).
+  (* anyconst *) logic [3:0] some_one;
+  logic its_set, its_addr;
+  always_ff @(posedge clk)
+    if (put && puts - refused[3:0] == some_one) begin
+      its_set  <= done_set;
+      its_addr <= done_addr[0];
+    end
   logic [3:0] inside;  // queued or under way
   assign inside = puts - count[3:0] - refused[3:0];
   always_comb
@@ -51,6 +60,7 @@ module atu_commands_axi (
       assert (inside <= 4'd3 && inside >= 4'(queued));
       assert (queued <= 2'd2 && bad == errors[3:0]);
       assert (!wvalid || wdata[3:0] == count[3:0] + 4'd1);
+      if ((awvalid || wvalid) && count[3:0] == some_one) assert (its_set && (!awvalid || awaddr[3] == its_addr));
       assert (active || inside == '0);
       assert (!(awvalid || wvalid || bready) || inside != '0);
     end

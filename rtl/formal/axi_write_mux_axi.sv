@@ -72,8 +72,12 @@ module axi_write_mux_axi #(
       beats     <= beats + 2'((s_wvalid & s_wready) != '0) - 2'(m_wvalid && m_wready);
     end
   end
+  // The address that is in the register, as its unit showed it, and which unit's answer it is.
+  logic [71:0] shown;
+  always_ff @(posedge clk) for (int i = 0; i < N; i++) if (s_awvalid[i] && s_awready[i]) shown <= {s_awlen[i*8+:8], s_awaddr[i*64+:64]};
   always_comb
     if (started && !rst) begin
+      if (m_awvalid) assert ({m_awlen, m_awaddr} == shown);
       assert ((s_awready & (s_awready - 1'b1)) == '0 && (s_wready & (s_wready - 1'b1)) == '0 && (s_bvalid & (s_bvalid - 1'b1)) == '0);
       // What leaves came in before, and is kept in a register between.
       assert ((!m_awvalid || addresses == 2'd1) && m_wvalid == (beats != 2'd0));

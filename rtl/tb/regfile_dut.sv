@@ -71,7 +71,7 @@ module regfile_dut (
 );
   assign wr_take = u_regs.wr_take;
   assign rd_look = u_regs.rd_look;
-  logic [15:0] mb_on;
+  logic        mb_wr_on;
   logic        mb_busy, mb_wr_ready, mb_rp_ready, mb_wr_base, mb_wr_slots, mb_wr_ctrl, mb_wr_rp, ended_irq, mb_ev_refused;
   logic [3:0]  mb_rd_vpid, mb_wr_vpid;
   logic [63:0] mb_rd_base, mb_rd_stall, wr_data;
@@ -110,6 +110,6 @@ module regfile_dut (
   mailbox_table u_table (
       .busy(mb_busy), .wr_ready(mb_wr_ready), .rp_ready(mb_rp_ready), .wr_vpid(mb_wr_vpid), .wr_base(mb_wr_base),
       .wr_slots(mb_wr_slots), .wr_ctrl(mb_wr_ctrl), .wr_rp(mb_wr_rp), .rd_vpid(mb_rd_vpid), .rd_base(mb_rd_base),
-      .rd_slots(mb_rd_slots), .rd_ctrl(mb_rd_ctrl), .rd_wp(mb_rd_wp), .rd_rp(mb_rd_rp), .rd_stall(mb_rd_stall), .rd_hold(mailbox_hold), .rd_overflows(mailbox_overflows), .ev_refused(mb_ev_refused), .on(mb_on), .*
+      .rd_slots(mb_rd_slots), .rd_ctrl(mb_rd_ctrl), .rd_wp(mb_rd_wp), .rd_rp(mb_rd_rp), .rd_stall(mb_rd_stall), .rd_hold(mailbox_hold), .rd_overflows(mailbox_overflows), .ev_refused(mb_ev_refused), .wr_on(mb_wr_on), .*
   );
 endmodule
