@@ -13,6 +13,7 @@ type System struct {
 	info    drivers.Info
 	devices []device
 	waiters drivers.Waiters
+	pcie    bool // bus=pcie
 }
 
 var _ drivers.Timed = (*System)(nil)
@@ -26,6 +27,7 @@ func newSystem(session *bridge.Session, r *request, model *build.Model) *System 
 			DescHash: model.DescHash, Hash: model.HashText(), Tool: model.Tool,
 		},
 		devices: make([]device, nodes),
+		pcie:    r.spec.PCIe,
 	}
 	for n := range s.devices {
 		s.devices[n] = device{s, n}
