@@ -190,6 +190,20 @@ var misbehaviours = []misbehaviour{
 
 // testRate compares how long the good process needs beside one that does the same but has room for all that comes, and beside
 // one that misbehaves.
+// harmless are as many writes that change nothing: what they take of a bus that processes share is the host's to share out.
+func (m *misbehaviour) harmless() func(r *rateRun) []write {
+	if m.step == nil {
+		return nil
+	}
+	return func(r *rateRun) []write {
+		list := m.step(r)
+		for i := range list {
+			list[i] = write{regs.IRQMask, 0}
+		}
+		return list
+	}
+}
+
 func testRate(t *T, m *misbehaviour) error {
 	var took [2]drivers.Cycle
 	for i := range took {
@@ -198,7 +212,7 @@ func testRate(t *T, m *misbehaviour) error {
 		if r.nics, err = t.openNICs(2); err != nil {
 			return err
 		}
-		slots, step := rateBoxes, (func(*rateRun) []write)(nil)
+		slots, step := rateBoxes, m.harmless()
 		if i == 1 {
 			slots, step = m.slots, m.step
 		}

@@ -105,7 +105,11 @@ func (s *Spec) parameters() []string {
 
 // modelHeader tells node.h what the library was built with.
 func (s *Spec) modelHeader() []byte {
-	return fmt.Appendf(nil, "#define NL_PORTS %d\n#define NL_TORUS %d\n#define NL_VC_DEPTH %d\n", s.Ports, s.torus(), s.depth())
+	text := fmt.Appendf(nil, "#define NL_PORTS %d\n#define NL_TORUS %d\n#define NL_VC_DEPTH %d\n", s.Ports, s.torus(), s.depth())
+	if s.PCIe {
+		text = append(text, "#define NL_PCIE 1\n"...)
+	}
+	return text
 }
 
 // verilatorArgs: paths are relative, so messages name core/fifo.sv, and so the

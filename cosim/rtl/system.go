@@ -74,7 +74,11 @@ func (d device) Memory() []byte { return d.sys.Memory(d.node) }
 func (d device) Segments() []drivers.Segment { return nil }
 
 func (d device) Capabilities() drivers.Capabilities {
-	return drivers.CanPIO | drivers.CanDMA | drivers.CanAwait | drivers.CanInterrupt | drivers.CanSimulate
+	can := drivers.CanPIO | drivers.CanDMA | drivers.CanAwait | drivers.CanInterrupt | drivers.CanSimulate
+	if d.sys.pcie {
+		return can // writes are posted
+	}
+	return can | drivers.CanAnswerWrites
 }
 
 func (d device) Await(c drivers.Cause) (drivers.Waiter, error) {

@@ -7,7 +7,7 @@
 //   After reset it writes the NIC's MSI-X table, as firmware does; what is written to MSI_ADDR then is an interrupt.
 // Handshake: TLPs as in docs/decisions/0020, 64 bits a word; commands through DPI, a register access at a time. A write to a register is done when it has left, a
 //   piece of a line when its window has answered, with OKAY both: that is all a host knows of a posted write.
-// Back-pressure: commands wait while the NIC's stream does, reads also while rx_np_ok is low; without a seed the NIC's TLPs are always taken.
+// Back-pressure: commands go in the order in which they were posted and wait while the NIC's stream does, reads also while rx_np_ok is low; without a seed the NIC's TLPs are always taken.
 //
 // Registers at SETTINGS: CHANCES are those of a read of the NIC, in 1/2^32; which one meets it is drawn with the seed.
 //   00 lost  08 late  10 poisoned  18 error   40 CTRL: bit 0 the NIC was pulled out, bit 1 reset it, bit 2 no bus master
@@ -65,6 +65,7 @@ module root_complex #(
   localparam logic [15:0] HOST_ID = 16'h0000;
   localparam logic [6:0]  WRITE = 7'h40, READ = 7'h00, COMPLETION = 7'h0a, DATA_COMPLETION = 7'h4a;
   localparam int          MOST = 3 + 4 + 128;     // dwords of a TLP
+  localparam int          T = $clog2(TAGS);
   localparam int          RESETTING = 192, LINKS_EARLIER = 128;  // cycles of a function reset; for which links are out of it
   int node;
   assign node = 32'(node_id);
@@ -122,14 +123,17 @@ module root_complex #(
   logic [2:0]  tx_bar;
   logic        sending;                         // a word is offered
   logic        tables;                          // the MSI-X table is written
-  logic        completions_next, pieces_next;   // completions go before commands; pieces before registers
-  logic        reg_busy, reg_read, reg_tlp;     // a register access is under way; a TLP of it is being sent
-  logic [31:0] reg_addr;
+  logic        completions_next;                // completions go before commands
+  logic        held, held_write;                // a register access is held
+  logic [31:0] held_addr;
+  logic [63:0] held_data;
+  logic        reg_busy;                        // a read, or one beside the NIC, has no answer
+  logic        reg_tlp, tlp_write;              // the TLP that is sent is of a register access; of a write
+  int unsigned writes_left;                     // writes that have left since the one that has no answer: answers go in order
   int unsigned read_due;                        // when a read of the host is given up
   int unsigned lines_open;                      // pieces without an answer
   logic        set_irq;
-  logic        ext_asks, ext_write_next;
-  logic [63:0] ext_wdata_next;
+  logic        ext_asks;
 
   function automatic void request(input logic [6:0] kind, input logic [31:0] addr, input int unsigned len, input logic [2:0] bar);
     tx[0]  = {1'b0, kind[6:5], kind[4:0], 14'h0, 10'(len)};
@@ -186,8 +190,8 @@ module root_complex #(
     if (first == TAGS) return TAGS;
     if (wild) begin
       t = below(asked_for);
-      if (late[order[t]]) return TAGS;
-      if (t != first && int'(now - due[order[t]]) >= 0) reordered = reordered + 1;
+      if (late[order[t][T-1:0]]) return TAGS;
+      if (t != first && int'(now - due[order[t][T-1:0]]) >= 0) reordered = reordered + 1;
       first = t;
     end
     t        = 32'(order[first]);
@@ -233,35 +237,50 @@ module root_complex #(
     may_be_set = off <= 16'h18 || off == 16'h40;
   endfunction
 
-  // Takes the next register access of the program. What is no TLP is answered here.
+  // Takes the next register access of the program. One that is no write to the NIC waits until the one before it has been answered, and holds those behind it.
   function automatic void next_register();
     bit              write;
     int unsigned     addr;
     longint unsigned wdata;
     nl_reg_next(node, write, addr, wdata);
-    reg_addr = addr;
-    if (addr[31:16] == SETTINGS) begin
-      if (write && is_setting(addr[15:0]) && may_be_set(addr[15:0])) set(addr[15:0], wdata);
-      nl_reg_done(node, !is_setting(addr[15:0]) ? 3 : write && !may_be_set(addr[15:0]) ? 2 : 0, write ? 64'h0 : setting(addr[15:0]));
-    end else if (addr[31:16] == 16'(nicloop_pkg::PAGE_WIRE_BASE >> 16)) begin
+    held       = 1'b1;
+    held_write = write;
+    held_addr  = addr;
+    held_data  = wdata;
+  endfunction
+  function automatic logic is_tlp();
+    is_tlp = held_addr < REG_BYTES && held_addr[31:16] != 16'(nicloop_pkg::PAGE_WIRE_BASE >> 16) && !removed;
+  endfunction
+
+  // Begins the access that is held. What is no TLP is answered here.
+  function automatic void begin_register();
+    held = 1'b0;
+    if (is_tlp()) begin
+      reg_tlp   = 1'b1;
+      tlp_write = held_write;
+      reg_busy  = reg_busy || !held_write;
+      if (!held_write) read_due = now + GIVES_UP;
+      request(held_write ? WRITE : READ, REG_BASE + held_addr, 2, 3'd0);
+      {tx[4], tx[3]} = held_data;
+    end else if (held_addr[31:16] == SETTINGS) begin
+      if (held_write && is_setting(held_addr[15:0]) && may_be_set(held_addr[15:0])) set(held_addr[15:0], held_data);
+      nl_reg_done(node, !is_setting(held_addr[15:0]) ? 3 : held_write && !may_be_set(held_addr[15:0]) ? 2 : 0, held_write ? 64'h0 : setting(held_addr[15:0]));
+    end else if (held_addr[31:16] == 16'(nicloop_pkg::PAGE_WIRE_BASE >> 16)) begin
       reg_busy = 1'b1;
-      reg_read = 1'b0;
       ext_asks = 1'b1;
-      ext_write_next = write;
-      ext_wdata_next = wdata;
-    end else if (removed) begin
-      // Nobody answers: a read is all ones, a write is lost.
-      nl_reg_done(node, 0, '1);
-    end else if (addr >= REG_BYTES) begin
-      // No BAR is there.
-      nl_reg_done(node, write ? 0 : 3, '1);
     end else begin
-      reg_busy = 1'b1;
-      reg_read = !write;
-      reg_tlp  = 1'b1;
-      read_due = now + GIVES_UP;
-      request(write ? WRITE : READ, REG_BASE + addr, 2, 3'd0);
-      {tx[4], tx[3]} = wdata;
+      // Nobody is there: a read of a NIC that was pulled out is all ones, one outside all BARs an error; writes are lost.
+      nl_reg_done(node, held_write || removed ? 0 : 3, '1);
+    end
+  endfunction
+
+  // The access without an answer has one, and so have the writes behind it.
+  function automatic void answered(input int resp, input logic [63:0] data);
+    reg_busy = 1'b0;
+    nl_reg_done(node, resp, data);
+    while (writes_left != 0) begin
+      nl_reg_done(node, 0, 64'h0);
+      writes_left = writes_left - 1;
     end
   endfunction
 
@@ -353,10 +372,9 @@ module root_complex #(
     head     = four ? 4 : 3;
     addr     = four ? {rx[2], rx[3]} : {32'h0, rx[2]};
     if (rx[0][28:24] == 5'h0a) begin
-      assert (rx[2][31:16] == HOST_ID && rx_len == (has_data ? 5 : 3) && reg_busy && reg_read)
+      assert (rx[2][31:16] == HOST_ID && rx_len == (has_data ? 5 : 3) && reg_busy && !ext_asks)
         else $error("root_complex: node %0d: a completion of %0d dwords that nobody waits for", node, rx_len);
-      reg_busy = 1'b0;
-      nl_reg_done(node, rx[1][15:13] == 0 ? 0 : rx[1][15:13] == 3'd1 ? 3 : 2, has_data ? {rx[4], rx[3]} : '1);
+      answered(rx[1][15:13] == 0 ? 0 : rx[1][15:13] == 3'd1 ? 3 : 2, has_data ? {rx[4], rx[3]} : '1);
       return;
     end
     assert (rx[0][28:24] == 5'h00 && !rx[0][31] && !rx[0][14] && rx[1][31:16] == ID)
@@ -372,7 +390,7 @@ module root_complex #(
     if (has_data && addr == 64'(MSI_ADDR)) set_irq = 1'b1;
     else if (has_data) written(addr, head, len, rx[1][3:0], rx[1][7:4]);
     else begin
-      assert (32'(rx[1][15:8]) < TAGS && !open[rx[1][15:8]])
+      assert (32'(rx[1][15:8]) < TAGS && !open[rx[1][8+:T]])
         else $error("root_complex: node %0d: a read with tag %0d, which is in use", node, rx[1][15:8]);
       asked(addr, len, 32'(rx[1][15:8]));
     end
@@ -389,15 +407,14 @@ module root_complex #(
     tables    = 1'b0;
     set_irq   = 1'b0;
     completions_next = 1'b0;
-    pieces_next      = 1'b0;
   endfunction
 
   // A function that is reset, or gone, loses what was under way: the host's read is all ones, lines are lost.
   function automatic void lose();
-    if (reg_busy && !ext_asks) begin
-      nl_reg_done(node, 0, '1);
-      reg_busy = 1'b0;
-      reg_tlp  = 1'b0;
+    if (!ext_asks) begin
+      if (reg_busy) answered(0, '1);
+      if (reg_tlp && tlp_write) nl_reg_done(node, 0, 64'h0);
+      reg_tlp = 1'b0;
     end
     while (lines_open != 0) begin
       nl_pio_done(node, 0);
@@ -412,6 +429,8 @@ module root_complex #(
       forget();
       reg_busy      = 1'b0;
       reg_tlp       = 1'b0;
+      held          = 1'b0;
+      writes_left   = 0;
       lines_open    = 0;
       removed       = 1'b0;
       master        = 1'b1;
@@ -435,8 +454,7 @@ module root_complex #(
       // Answers first, so that what waits for them may begin in the same cycle.
       if (ext_sel) begin
         ext_asks = 1'b0;
-        nl_reg_done(node, !ext_known ? 3 : ext_write && !ext_writable ? 2 : 0, ext_write ? 64'h0 : ext_rdata);
-        reg_busy = 1'b0;
+        answered(!ext_known ? 3 : ext_write && !ext_writable ? 2 : 0, ext_write ? 64'h0 : ext_rdata);
       end
       if (window_answers && lines_open != 0) begin
         nl_pio_done(node, 0);
@@ -446,10 +464,8 @@ module root_complex #(
         if (sim_node.trace_on) nl_trace(node, 24, {30'h0, s_tlp_last, tx_at == 2}, 32'(s_tlp_keep[1]) | 32'(s_tlp_bar) << 1, s_tlp_data);
         if (s_tlp_last && reg_tlp) begin
           reg_tlp = 1'b0;
-          if (!reg_read) begin
-            nl_reg_done(node, 0, 64'h0);
-            reg_busy = 1'b0;
-          end
+          if (tlp_write && reg_busy) writes_left = writes_left + 1;
+          else if (tlp_write) nl_reg_done(node, 0, 64'h0);
         end
       end
       if (m_tlp_valid && m_tlp_ready) begin
@@ -462,11 +478,8 @@ module root_complex #(
           rx_len = 0;
         end
       end
-      if (reg_busy && reg_read && !reg_tlp && int'(now - read_due) >= 0) begin
-        // The host gives up, as a root port does.
-        reg_busy = 1'b0;
-        nl_reg_done(node, 3, '1);
-      end
+      // The host gives up, as a root port does.
+      if (reg_busy && !ext_asks && int'(now - read_due) >= 0) answered(3, '1);
 
       // The next word to the NIC, of a TLP that is chosen here when there is none.
       if (!s_tlp_valid || s_tlp_ready) begin
@@ -479,14 +492,13 @@ module root_complex #(
             tx[5]  = 32'(node);
             tx[6]  = 32'h0;
             tables = 1'b1;
-          end else if (tag != TAGS && (completions_next || !(pio_pending || (reg_pending && !reg_busy)))) begin
+          end else if (tag != TAGS && (completions_next || !(pio_pending || reg_pending || held))) begin
             complete(tag);
             completions_next = 1'b0;
           end else begin
-            if (pio_pending && pieces_next) next_piece();
-            else if (reg_pending && !reg_busy && rx_np_ok) next_register();
-            else if (pio_pending) next_piece();
-            pieces_next      = !pieces_next;
+            if (!held && reg_pending && rx_np_ok) next_register();
+            if (held && (!reg_busy || (held_write && is_tlp()))) begin_register();
+            else if (!held && pio_pending) next_piece();
             completions_next = 1'b1;
           end
           if (wild && tx_at < tx_len && below(8) == 0) tx_pause = below(6);
@@ -517,12 +529,14 @@ module root_complex #(
     // What others see of the state after this edge.
     s_tlp_valid <= sending;
     ext_sel     <= ext_asks;
-    ext_write   <= ext_write_next;
-    ext_addr    <= reg_addr[15:0];
-    ext_wdata   <= ext_wdata_next;
+    if (!ext_sel) begin
+      ext_write <= held_write;
+      ext_addr  <= held_addr[15:0];
+      ext_wdata <= held_data;
+    end
     bus_master  <= master;
     resets      <= resetting != 0;
     link_resets <= resetting > LINKS_EARLIER;
-    idle        <= !reg_busy && tx_at >= tx_len && !sending && open == '0 && lines_open == 0 && resetting == 0 && (tables || removed);
+    idle        <= !held && !reg_busy && tx_at >= tx_len && !sending && open == '0 && lines_open == 0 && resetting == 0 && (tables || removed);
   end
 endmodule
