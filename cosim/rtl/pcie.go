@@ -6,34 +6,13 @@ import (
 	"slices"
 	"strconv"
 
+	"github.com/nicloop/nicloop/cosim/rootcomplex"
 	"github.com/nicloop/nicloop/drivers"
 	"github.com/nicloop/nicloop/drivers/regs"
 )
 
-// Registers of the simulated root complex (rtl/sim/root_complex.sv), with bus=pcie alone. They are no part of the NIC, and no TLP reaches them. Chances are in 1/2^32.
-const (
-	PCIeLost      = 0xffff0000 // chance of a read of the NIC to get no completion
-	PCIeLate      = 0xffff0008 // or one behind its time-out
-	PCIePoisoned  = 0xffff0010 // or one that is poisoned
-	PCIeErrors    = 0xffff0018 // or one that says UR or CA
-	PCIeCtrl      = 0xffff0040 // switches, see below
-	PCIeReads     = 0xffff0048 // reads of the NIC so far
-	PCIeInParts   = 0xffff0050 // completions that were not the whole of what is left
-	PCIeOutOfTurn = 0xffff0058 // completions that have passed an earlier one
-	PCIeFaults    = 0xffff0060 // faults made
-	// What the NIC's transaction layer has counted: two counters of 32 bits each, the first in the lower half.
-	PCIeMalformed = 0xffff0080 // malformed; unsupported
-	PCIeFailures  = 0xffff0088 // poisoned; timeouts
-	PCIeFailed    = 0xffff0090 // completions with an error; unexpected ones
-	PCIeRefused   = 0xffff0098 // posted writes that registers and windows refused
-)
-
-// Switches of PCIeCtrl.
-const (
-	PCIeRemoved     = 1 << 0 // the NIC was pulled out: reads are all ones, writes are lost
-	PCIeReset       = 1 << 1 // function reset; reads 1 while it lasts
-	PCIeNoBusMaster = 1 << 2 // the NIC may not reach memory
-)
+// maxBusLatency is well below what the NIC waits for a completion (TICK of rtl/sim/pcie_host.sv).
+const maxBusLatency = 30000
 
 // pcieKeys are the keys that mean something beside bus=pcie alone.
 var pcieKeys = []string{"bus_seed", "mps", "mrrs", "bus_lost", "bus_late", "bus_poisoned", "bus_errors"}
@@ -62,6 +41,9 @@ func (r *request) setBus(keys map[string]string) error {
 	if _, ok := keys["host_wr_latency"]; ok {
 		return fmt.Errorf("%w: host_wr_latency with bus=pcie: a posted write has no answer that could be late", drivers.ErrNotSupported)
 	}
+	if _, err := number(keys, "host_rd_latency", 1, maxBusLatency); err != nil {
+		return fmt.Errorf("%w, as the NIC behind bus=pcie waits for no completion longer than 32768", err)
+	}
 	return r.setPCIe(keys)
 }
 
@@ -85,7 +67,7 @@ func (r *request) setPCIe(keys map[string]string) error {
 		}
 		r.cfg.Plusargs = append(r.cfg.Plusargs, fmt.Sprintf("+nl_pcie_seed=%d", seed))
 	}
-	for key, off := range map[string]uint32{"bus_lost": PCIeLost, "bus_late": PCIeLate, "bus_poisoned": PCIePoisoned, "bus_errors": PCIeErrors} {
+	for key, off := range map[string]uint32{"bus_lost": rootcomplex.Lost, "bus_late": rootcomplex.Late, "bus_poisoned": rootcomplex.Poisoned, "bus_errors": rootcomplex.Errors} {
 		text, ok := keys[key]
 		if !ok {
 			continue

@@ -6,7 +6,7 @@
 //   on until the core's line falls. wr_latency means nothing: a write has no answer.
 // Back-pressure: that of nic_pcie; AXI answers are taken when a completion has its place.
 module pcie_host #(
-    parameter int TICK = 1 << 16  // of nic_pcie's time-out
+    parameter int TICK = 1 << 14  // of nic_pcie's time-out: 0.2 to 0.3 ms, less than on a board
 ) (
     input  logic        clk,
     input  logic        rst,
@@ -78,7 +78,6 @@ module pcie_host #(
     input  logic        line_up,   // the core's interrupt line
     output logic        irq,       // what the host knows of it
     output logic        resets,    // the function is being reset
-    output logic        link_resets,
     output logic        idle,
     output logic        active
 );
@@ -112,7 +111,7 @@ module pcie_host #(
   root_complex #(.GIVES_UP(3 * TICK), .ID(ID)) u_root (
       .clk, .rst, .node_id, .rd_latency, .reg_pending, .pio_pending, .s_tlp_valid(s_valid), .s_tlp_ready(s_ready), .s_tlp_data(s_data),
       .s_tlp_keep(s_keep), .s_tlp_last(s_last), .s_tlp_bar(s_bar), .rx_np_ok, .m_tlp_valid(m_valid), .m_tlp_ready(m_ready), .m_tlp_data(m_data),
-      .m_tlp_keep(m_keep), .m_tlp_last(m_last), .np_ok, .bus_master, .mps, .mrrs, .window_answers(pio_bvalid && pio_bready), .line_up, .irq, .resets, .link_resets,
+      .m_tlp_keep(m_keep), .m_tlp_last(m_last), .np_ok, .bus_master, .mps, .mrrs, .window_answers(pio_bvalid && pio_bready), .line_up, .irq, .resets,
       .counters({32'h0, write_errors, unexpected, failed, timeouts, poisoned, unsupported, malformed}), .ext_sel, .ext_write, .ext_addr, .ext_wdata,
       .ext_known, .ext_writable, .ext_rdata, .idle(root_idle)
   );

@@ -46,8 +46,7 @@ module root_complex #(
     input  logic         window_answers,
     input  logic         line_up,      // the core's interrupt line
     output logic         irq,
-    output logic         resets,       // the function, as long as it is high
-    output logic         link_resets,  // its links, which come out of reset before it
+    output logic         resets,       // the function, as long as it is high; with its links, since what a neighbour sends must not come to a router that is still being reset
     input  logic [255:0] counters,     // of nic_pcie, in the order of the registers
     // registers of the simulation beside the NIC: answered in the same cycle
     output logic         ext_sel,
@@ -66,7 +65,7 @@ module root_complex #(
   localparam logic [6:0]  WRITE = 7'h40, READ = 7'h00, COMPLETION = 7'h0a, DATA_COMPLETION = 7'h4a;
   localparam int          MOST = 3 + 4 + 128;     // dwords of a TLP
   localparam int          T = $clog2(TAGS);
-  localparam int          RESETTING = 192, LINKS_EARLIER = 128;  // cycles of a function reset; for which links are out of it
+  localparam int          RESETTING = 64;         // cycles of a function reset
   int node;
   assign node = 32'(node_id);
 
@@ -99,7 +98,8 @@ module root_complex #(
   assign mrrs = 3'($clog2(mrrs_bytes) - 7);
 
   // ---- what the program sets ----
-  logic [31:0] lost_chance, late_chance, poison_chance, error_chance;
+  logic [31:0] chance[4];            // by the registers' addresses
+  localparam int LOST = 0, LATE = 1, POISONED = 2, ERROR = 3;
   logic        removed, master;
   int unsigned resetting;            // cycles left
   int unsigned now;
@@ -200,35 +200,22 @@ module root_complex #(
 
   function automatic logic [63:0] setting(input logic [15:0] off);
     case (off)
-      16'h00:  setting = 64'(lost_chance);
-      16'h08:  setting = 64'(late_chance);
-      16'h10:  setting = 64'(poison_chance);
-      16'h18:  setting = 64'(error_chance);
       16'h40:  setting = {61'h0, !master, resetting != 0, removed};
       16'h48:  setting = reads;
       16'h50:  setting = in_parts;
       16'h58:  setting = reordered;
       16'h60:  setting = faults;
-      16'h80:  setting = counters[63:0];
-      16'h88:  setting = counters[127:64];
-      16'h90:  setting = counters[191:128];
-      default: setting = counters[255:192];
+      default: setting = off[7] ? counters[off[4:3]*64+:64] : 64'(chance[off[4:3]]);
     endcase
   endfunction
 
   function automatic void set(input logic [15:0] off, input logic [63:0] v);
-    case (off)
-      16'h00: lost_chance = v[31:0];
-      16'h08: late_chance = v[31:0];
-      16'h10: poison_chance = v[31:0];
-      16'h18: error_chance = v[31:0];
-      16'h40: begin
-        removed = v[0];
-        if (v[1]) resetting = RESETTING;
-        master  = !v[2];
-      end
-      default: ;
-    endcase
+    if (off != 16'h40) chance[off[4:3]] = v[31:0];
+    else begin
+      removed = v[0];
+      if (v[1]) resetting = RESETTING;
+      master = !v[2];
+    end
   endfunction
   function automatic logic is_setting(input logic [15:0] off);
     is_setting = off[2:0] == 0 && (off <= 16'h18 || (off >= 16'h40 && off <= 16'h60) || (off >= 16'h80 && off <= 16'h98));
@@ -248,8 +235,11 @@ module root_complex #(
     held_addr  = addr;
     held_data  = wdata;
   endfunction
+  function automatic logic absent();
+    absent = removed || resetting != 0;
+  endfunction
   function automatic logic is_tlp();
-    is_tlp = held_addr < REG_BYTES && held_addr[31:16] != 16'(nicloop_pkg::PAGE_WIRE_BASE >> 16) && !removed;
+    is_tlp = held_addr < REG_BYTES && held_addr[31:16] != 16'(nicloop_pkg::PAGE_WIRE_BASE >> 16) && !absent();
   endfunction
 
   // Begins the access that is held. What is no TLP is answered here.
@@ -269,8 +259,8 @@ module root_complex #(
       reg_busy = 1'b1;
       ext_asks = 1'b1;
     end else begin
-      // Nobody is there: a read of a NIC that was pulled out is all ones, one outside all BARs an error; writes are lost.
-      nl_reg_done(node, held_write || removed ? 0 : 3, '1);
+      // Nobody is there: a read of a NIC that was pulled out, or is being reset, is all ones, one outside all BARs an error; writes are lost.
+      nl_reg_done(node, held_write || absent() ? 0 : 3, '1);
     end
   endfunction
 
@@ -288,7 +278,7 @@ module root_complex #(
     int unsigned addr, beats;
     bit [511:0]  data;
     nl_pio_next(node, addr, beats, data);
-    if (removed) begin
+    if (absent()) begin
       nl_pio_done(node, 0);
       return;
     end
@@ -344,21 +334,15 @@ module root_complex #(
     late[tag]        = 1'b0;
     order[asked_for] = 8'(tag);
     asked_for        = asked_for + 1;
-    if ((lost_chance | late_chance | poison_chance | error_chance) != 0) begin
-      if (draw() < error_chance) begin
-        status[tag] = below(2) == 0 ? 3'd1 : 3'd4;
-        faults      = faults + 1;
-      end else if (draw() < poison_chance) begin
-        status[tag] = 3'd7;
-        faults      = faults + 1;
-      end else if (draw() < lost_chance) begin
-        close(tag);
-        faults      = faults + 1;
-      end else if (draw() < late_chance) begin
-        due[tag]    = now + GIVES_UP + 16;
-        late[tag]   = 1'b1;
-        faults      = faults + 1;
-      end
+    if ((chance[LOST] | chance[LATE] | chance[POISONED] | chance[ERROR]) != 0) begin
+      faults = faults + 1;
+      if (draw() < chance[ERROR]) status[tag] = below(2) == 0 ? 3'd1 : 3'd4;
+      else if (draw() < chance[POISONED]) status[tag] = 3'd7;
+      else if (draw() < chance[LOST]) close(tag);
+      else if (draw() < chance[LATE]) begin
+        due[tag]  = now + GIVES_UP + 16;
+        late[tag] = 1'b1;
+      end else faults = faults - 1;
     end
   endfunction
 
@@ -436,10 +420,7 @@ module root_complex #(
       master        = 1'b1;
       resetting     = 0;
       random        = scatter((wild ? seed : 64'h1) + 64'(node) * 64'h9e3779b97f4a7c15);
-      lost_chance   = '0;
-      late_chance   = '0;
-      poison_chance = '0;
-      error_chance  = '0;
+      chance        = '{default: '0};
       reads         = 0;
       in_parts      = 0;
       reordered     = 0;
@@ -474,7 +455,7 @@ module root_complex #(
         rx[rx_len+1] = m_tlp_data[63:32];
         rx_len       = rx_len + 1 + 32'(m_tlp_keep[1]);
         if (m_tlp_last) begin
-          if (!removed) arrived();
+          if (!absent()) arrived();
           rx_len = 0;
         end
       end
@@ -483,9 +464,9 @@ module root_complex #(
 
       // The next word to the NIC, of a TLP that is chosen here when there is none.
       if (!s_tlp_valid || s_tlp_ready) begin
-        if (tx_at >= tx_len && resetting == 0) begin
+        if (tx_at >= tx_len) begin
           tag = open == '0 ? TAGS : next_tag();
-          if (!tables && !removed) begin
+          if (!tables && !absent()) begin
             request(WRITE, MSIX_BASE, 4, 3'd4);
             tx[3]  = MSI_ADDR;
             tx[4]  = 32'h0;
@@ -520,23 +501,19 @@ module root_complex #(
       // A message says that the line rose; it is down when the core lets it fall.
       irq     <= line_up && (irq || set_irq) && !removed;
       set_irq = set_irq && line_up;
-      if (resetting != 0) begin
-        lose();
-        resetting = resetting - 1;
-      end
-      if (removed) lose();
+      if (absent()) lose();
+      if (resetting != 0) resetting = resetting - 1;
     end
     // What others see of the state after this edge.
     s_tlp_valid <= sending;
     ext_sel     <= ext_asks;
-    if (!ext_sel) begin
+    if (ext_asks) begin
       ext_write <= held_write;
       ext_addr  <= held_addr[15:0];
       ext_wdata <= held_data;
     end
     bus_master  <= master;
     resets      <= resetting != 0;
-    link_resets <= resetting > LINKS_EARLIER;
     idle        <= !held && !reg_busy && tx_at >= tx_len && !sending && open == '0 && lines_open == 0 && resetting == 0 && (tables || removed);
   end
 endmodule

@@ -79,7 +79,7 @@ module sim_node #(
   assign clk_links[4] = clk_link4;
   assign clk_links[5] = clk_link5;
   logic        host_idle, host_active, nic_idle, nic_active, nic_irq;
-  logic        resets, link_resets;  // the host resets the NIC
+  logic        resets;  // the host resets the NIC
   logic        nic_rma_rests;
   logic [LINKS-1:0] nic_link_rests;
   // A reset reaches what rests.
@@ -141,7 +141,6 @@ module sim_node #(
       assign pio_bready  = 1'b1;
       assign irq         = nic_irq;
       assign resets      = 1'b0;
-      assign link_resets = 1'b0;
       host_bus u_host (.node_id(my_id), .wr_latency, .rd_latency, .idle(host_idle), .active(host_active), .*);
     end else begin : g_pcie
       pcie_host u_host (.node_id(my_id), .rd_latency, .line_up(nic_irq), .idle(host_idle), .active(host_active), .*);
