@@ -29,6 +29,9 @@ func DesignFiles() []string { return must(DesignOf(Sources)) }
 // SimulationFiles lists the files of the simulation, the design included; the top module is sim_node.
 func SimulationFiles() []string { return must(SimulationOf(Sources)) }
 
+// PCIeFiles is SimulationFiles with what BUS 1 of sim_node takes: a node behind PCIe.
+func PCIeFiles() []string { return must(PCIeOf(Sources)) }
+
 // BoardFiles lists the files of a board, the design included; the top module is nic_uart. See board/README.md.
 func BoardFiles() []string { return must(BoardOf(Sources)) }
 
