@@ -19,7 +19,7 @@ var pcieTests = []Test{
 		return testFailedReads(t, failedReads{chances: map[uint32]float64{rootcomplex.Lost: 0.03, rootcomplex.Late: 0.03}, counters: rootcomplex.Dropped, shift: 32, rounds: 4})
 	}},
 	{"pcie/bus-master", []string{"smoke"}, "a NIC that may not reach memory says so of what it was asked for, and goes on when it may", testBusMaster},
-	{"pcie/removed", []string{"smoke"}, "a NIC that is pulled out of traffic: its registers tell it, nothing hangs, no memory changes any more, others go on", testRemoved},
+	{"pcie/removed", nil, "a NIC that is pulled out of traffic: its registers tell it, nothing hangs, no memory changes any more, others go on", testRemoved},
 	{"pcie/reset", []string{"smoke"}, "a function that is reset in traffic: what was under way is lost, no memory changes, neighbours and their processes go on, and it works again", testFunctionReset},
 	{"pcie/interrupts", []string{"smoke"}, "the message of an interrupt never passes what it tells of", testMessages},
 }
@@ -42,13 +42,13 @@ type failedReads struct {
 	rounds   int
 }
 
-// A tried put is one of a few bytes, to a place of its own.
+// A tried put is one of a few bytes, to where no other goes.
 type triedPut struct {
 	from, to, n uint64
 	tag         uint16
 }
 
-// testFailedReads puts with faults on the bus of both nodes. Each put has arrived whole or is told to have failed, and beside the places of puts no byte has changed.
+// testFailedReads puts with faults on the bus of both nodes. Each put has arrived whole or is told to have failed, and but where puts go no byte has changed.
 func testFailedReads(t *T, f failedReads) error {
 	nics, err := t.openPCIe()
 	if err != nil {
@@ -205,10 +205,13 @@ func testBusMaster(t *T) error {
 	return nil
 }
 
+// pcieLines fit a window: lines that a reset loses in one are never counted as taken, and who paces himself by that count would wait for them.
+const pcieLines = 3
+
 // pcieTraffic posts packets both ways, and puts, and lets a part of their time pass.
 func pcieTraffic(t *T, nics []*nic, cycles drivers.Cycle) error {
 	put := regs.RMADescFields{Command: regs.RMACommandPut, DstVPID: rawVPID, BytesMinus1: 2999}
-	for i := range 12 {
+	for i := range pcieLines {
 		for n, from := range nics {
 			put.DstNode = uint16(1 - n)
 			if err := errors.Join(from.send(regs.PioFields{DstNode: uint8(1 - n)}, []byte{byte(i), byte(n)}), from.post(put, 0, 0x4000)); err != nil {
@@ -290,7 +293,7 @@ func testFunctionReset(t *T) error {
 		return err
 	}
 	before := bytes.Clone(away.dev.Memory())
-	if _, err := quiesce(here.sys); err != nil {
+	if err := readUntilEmpty(here); err != nil {
 		return err
 	}
 	if at := firstOther(away.dev.Memory(), before); at >= 0 {
@@ -302,6 +305,20 @@ func testFunctionReset(t *T) error {
 		return err
 	}
 	return afterReset(here, away)
+}
+
+// readUntilEmpty reads the ring of a node until the hardware is empty: each fragment to a NIC that has forgotten its tables is told there.
+func readUntilEmpty(n *nic) error {
+	for range 100 {
+		if idle, err := quiesce(n.sys); idle || err != nil {
+			return err
+		}
+		seen, err := n.dev.ReadReg(regs.NotiWP(rawVPID))
+		if err := errors.Join(err, n.set(write{regs.NotiRP(rawVPID), seen})); err != nil {
+			return err
+		}
+	}
+	return errors.New("the hardware is not empty, though its ring is read")
 }
 
 // afterReset: the NIC is set up anew, and packets pass both ways.

@@ -213,12 +213,12 @@ module tlp_rx (
   logic        seen;         // the watched dword has come
   logic [31:0] watched;
   logic [11:0] at;           // where it is in the TLP
-  logic [11:0] watch_place;  // and among the dwords of the quadwords
+  logic [11:0] watch_half;  // and among the dwords of the quadwords
   logic [2:0]  stood;
   logic        told;
   assign all         = 11'((12'(addr[2]) + 12'(len) + 12'd1) >> 1);
   assign at          = 12'd3 + 12'(four) + 12'(WATCHED);
-  assign watch_place = 12'(addr[2]) + 12'(WATCHED);
+  assign watch_half = 12'(addr[2]) + 12'(WATCHED);
   logic        here;
   logic [31:0] now;
   assign here = s_valid && came <= at && at <= came + 12'(s_both);
@@ -242,8 +242,8 @@ module tlp_rx (
       assert (!(w_valid && n_valid) && !(c_valid && (w_valid || n_valid)));
       assert (state != DATA || (taken < all && quads_left == all - taken && q_last == (taken + 11'd1 == all)));
       assert (!w_valid || (legal && !poisoned && is_memory && has_data));
-      if (q_valid && q_ok && len > 11'(WATCHED) && taken == watch_place[11:1])
-        assert ((seen || here) && (watch_place[0] ? q_data[63:32] : q_data[31:0]) == (here ? now : watched));
+      if (q_valid && q_ok && len > 11'(WATCHED) && taken == watch_half[11:1])
+        assert ((seen || here) && (watch_half[0] ? q_data[63:32] : q_data[31:0]) == (here ? now : watched));
       assert (ended || stood <= 3'd3);
       assert (!(told && ev_malformed));
     end

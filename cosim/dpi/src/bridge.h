@@ -135,13 +135,13 @@ class Bridge final : public Bus {
     uint64_t at, value;
     uint32_t addr;
     bool write;
-    uint64_t turn;
+    uint64_t post;
   };
   struct PostedPio {
     uint64_t at;
     uint32_t addr, quads, vpid;
     PioLine line;
-    uint64_t turn;  // counts the commands of both ports
+    uint64_t post;  // counts the commands of both ports
   };
   // A bit per node, which the threads of different nodes may set at once.
   class Mask {
@@ -178,7 +178,7 @@ class Bridge final : public Bus {
   template <typename T> void refresh_due(PortQueues<T>* port, uint32_t node);
   void refresh_all_due();
   bool settled() const;
-  void in_turn(uint64_t* reg, uint64_t* pio) const;
+  void by_post(uint64_t* reg, uint64_t* pio) const;
 
   Result watch(const Command& command, std::string* error);
   Result arm(const Command& command, std::string* error);
@@ -211,7 +211,7 @@ class Bridge final : public Bus {
   uint64_t next_keep_ = kForever;
 
   bool one_stream_ = false;
-  uint64_t turns_ = 0;
+  uint64_t posts_ = 0;
   uint64_t now_ = 0;
   PortQueues<PostedReg> reg_;
   PortQueues<PostedPio> pio_;
