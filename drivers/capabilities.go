@@ -10,16 +10,17 @@ type Capabilities uint32
 
 // The capabilities.
 const (
-	CanPIO       Capabilities = 1 << iota // WritePIO reaches a send window
-	CanDMA                                // the NIC reads and writes Memory
-	CanAwait                              // Await of writes to Memory
-	CanInterrupt                          // Await of the interrupt line
-	CanSimulate                           // time is its caller's: the system is a Timed
-	CanRunAlone                           // time passes by itself: each device may be used from many goroutines at once
-	CanLend                               // other processes may use it too: the system is a Lender
+	CanPIO          Capabilities = 1 << iota // WritePIO reaches a send window
+	CanDMA                                   // the NIC reads and writes Memory
+	CanAwait                                 // Await of writes to Memory
+	CanInterrupt                             // Await of the interrupt line
+	CanSimulate                              // time is its caller's: the system is a Timed
+	CanRunAlone                              // time passes by itself: each device may be used from many goroutines at once
+	CanLend                                  // other processes may use it too: the system is a Lender
+	CanAnswerWrites                          // a write that a register, a send window or memory refuses is told; a posted write of PCIe is not
 )
 
-var capabilityNames = [...]string{"PIO", "DMA", "waits for DMA", "interrupts", "simulated time", "time of its own", "memory that can be lent"}
+var capabilityNames = [...]string{"PIO", "DMA", "waits for DMA", "interrupts", "simulated time", "time of its own", "memory that can be lent", "answers to writes"}
 
 // Has tells whether all of want are there.
 func (c Capabilities) Has(want Capabilities) bool { return c&want == want }

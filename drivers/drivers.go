@@ -180,6 +180,10 @@ const (
 	PointWriteLast = 16 // its last beat: memory has it
 	PointWriteDone = 17 // its acknowledgement
 	PointArrive1   = 18 // head flit arrives from the first link; the others up to 23
+
+	// With PCIe alone: two dwords of a TLP, head and tail marked. Bit 0 of VC: the upper one counts; bits 3:1: the BAR that it hits.
+	PointTLPDown = 24 // to the NIC
+	PointTLPUp   = 25 // from it
 )
 
 // A TraceSink takes trace events in order of time. It must not keep them.

@@ -1,7 +1,7 @@
 // Package rtl carries the SystemVerilog sources, so that a program can build the simulation it needs
 // without a checkout at hand.
 //
-// The files design.flist, simulation.flist and board.flist list them in compile order and are the only lists: building, linting
+// The files design.flist, simulation.flist, pcie.flist and board.flist list them in compile order and are the only lists: building, linting
 // and synthesis all use them, and a working tree that is simulated instead has its own. A caller passes
 // the include directory [Include] along with [SimulationFiles].
 package rtl
@@ -17,7 +17,7 @@ import (
 
 // Sources holds every file that the simulations are built from, by its path below this folder.
 //
-//go:embed design.flist simulation.flist board.flist nicloop_pkg.sv core/*.sv sim/*.sv sim/*.svh board/*.sv
+//go:embed design.flist simulation.flist pcie.flist board.flist nicloop_pkg.sv core/*.sv sim/*.sv sim/*.svh board/*.sv
 var Sources embed.FS
 
 // Include is the folder of the .svh files.
@@ -28,6 +28,9 @@ func DesignFiles() []string { return must(DesignOf(Sources)) }
 
 // SimulationFiles lists the files of the simulation, the design included; the top module is sim_node.
 func SimulationFiles() []string { return must(SimulationOf(Sources)) }
+
+// PCIeFiles is SimulationFiles with what BUS 1 of sim_node takes: a node behind PCIe.
+func PCIeFiles() []string { return must(PCIeOf(Sources)) }
 
 // BoardFiles lists the files of a board, the design included; the top module is nic_uart. See board/README.md.
 func BoardFiles() []string { return must(BoardOf(Sources)) }
@@ -43,6 +46,16 @@ func SimulationOf(tree fs.FS) ([]string, error) {
 // BoardOf is BoardFiles of another tree.
 func BoardOf(tree fs.FS) ([]string, error) {
 	return withDesign(tree, "board.flist")
+}
+
+// PCIeOf is SimulationFiles of another tree, with what BUS 1 of sim_node takes.
+func PCIeOf(tree fs.FS) ([]string, error) {
+	files, err := SimulationOf(tree)
+	if err != nil {
+		return nil, err
+	}
+	more, err := readList(tree, "pcie.flist")
+	return slices.Concat(files[:len(files)-1], more, files[len(files)-1:]), err
 }
 
 func withDesign(tree fs.FS, name string) ([]string, error) {

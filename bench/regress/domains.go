@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/nicloop/nicloop/drivers"
 	"github.com/nicloop/nicloop/drivers/regs"
 )
 
@@ -87,8 +86,7 @@ func testDomainReset(t *T) error {
 		if err := send(); err != nil {
 			return err
 		}
-		var bus *drivers.BusError
-		if err := settle(from.sys); !errors.As(err, &bus) {
+		if err := settle(from.sys); !from.refused(err) {
 			return fmt.Errorf("%s of a process without a domain: got error %v, expected a refusal", what, err)
 		}
 		info, err := from.dev.ReadReg(regs.ErrorInfo)

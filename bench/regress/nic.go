@@ -133,6 +133,16 @@ func (n *nic) needs(off uint32, what string) error {
 	return nil
 }
 
+// refused tells whether err, what a write came to, is that it was refused, where a device tells that: behind a bus whose writes are posted it must not have been
+// told, and what the NIC has counted is all there is.
+func (n *nic) refused(err error) bool {
+	if !n.dev.Capabilities().Has(drivers.CanAnswerWrites) {
+		return err == nil
+	}
+	var bus *drivers.BusError
+	return errors.As(err, &bus)
+}
+
 // expect compares a register with the value it must have.
 func (n *nic) expect(off uint32, want uint64) error {
 	want = n.translated(off, want)

@@ -101,7 +101,8 @@ func testFailedMemory(t *T) error {
 	get.Command = regs.RMACommandGet
 	good := regs.RMADescFields{Command: regs.RMACommandPut, DstVPID: rawVPID, DstNode: 1, BytesMinus1: 499, NotiCompleter: true}
 	const reads, table = awayData - 1000, 1 << 44
-	for i, c := range []struct {
+	told := uint64(0)
+	for _, c := range []struct {
 		name   string
 		d      regs.RMADescFields
 		w1, w2 uint64
@@ -113,6 +114,10 @@ func testFailedMemory(t *T) error {
 		{"where a get goes", get, 0, reads, regs.RMAUnitCompleter},
 		{"the table", put, table, 0x2000, regs.RMAUnitRequester},
 	} {
+		if c.unit == regs.RMAUnitCompleter && !nics[0].dev.Capabilities().Has(drivers.CanAnswerWrites) {
+			t.Logf("%s: left out: writes of this device's NICs have no answer", c.name)
+			continue
+		}
 		before := bytes.Clone(nics[1].dev.Memory()[rawData+0x5000 : rawData+0x5000+500])
 		t.Rand.Read(nics[0].dev.Memory()[rawData+0x4000 : rawData+0x4000+500])
 		wp, err := nics[0].dev.ReadReg(regs.NotiWP(rawVPID))
@@ -138,7 +143,8 @@ func testFailedMemory(t *T) error {
 		if bytes.Equal(before, after) || !bytes.Equal(after, nics[0].dev.Memory()[rawData+0x4000:rawData+0x4000+500]) {
 			return fmt.Errorf("%s: what was posted behind it did not arrive", c.name)
 		}
-		if err := nics[1].expect(regs.NotiWP(rawVPID), uint64(i+1)); err != nil {
+		told++
+		if err := nics[1].expect(regs.NotiWP(rawVPID), told); err != nil {
 			return err
 		}
 	}

@@ -195,12 +195,16 @@ func testNVMRanges(t *T) error {
 	if took[regs.NVMRanges] > took[0] {
 		return fmt.Errorf("%d bytes behind all ranges took %d cycles, in one of half the rate %d", size, took[regs.NVMRanges], took[0])
 	}
+	refused := uint64(0)
 	// What only says something is not written, and a range whose end is not above its base is off.
 	for i := range uint8(regs.NVMRanges) {
 		for _, off := range []uint32{regs.NVMLevel(i), regs.NVMBytes(i), regs.NVMStall(i)} {
-			var bus *drivers.BusError
-			if err := to.set(write{off, 1}); !errors.As(err, &bus) {
+			if err := to.set(write{off, 1}); !to.refused(err) {
 				return fmt.Errorf("%s was written: %w", regs.Describe(off), errors.Join(err, errors.ErrUnsupported))
+			}
+			refused++
+			if err := to.expect(regs.BadAccess, refused); err != nil {
+				return err
 			}
 		}
 		if err := to.set(write{regs.NVMEnd(i), uint64(rawData) + uint64(i)*size}); err != nil {

@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/nicloop/nicloop/drivers"
 	"github.com/nicloop/nicloop/drivers/regs"
@@ -30,12 +31,15 @@ func testRefusals(t *T) error {
 		{"a window that is off", uint32(regs.PioFields{DstNode: 1, SrcVPID: 5, Length: 8}.Pack()), make([]byte, 8)},
 		{"55 bytes and a piggyback", uint32(regs.PioFields{DstNode: 1, Piggyback: true, Length: 55}.Pack()), make([]byte, 64)},
 	}
-	var bus *drivers.BusError
+	if !nics[0].dev.Capabilities().Has(drivers.CanAnswerWrites) {
+		// Behind PCIe what leaves its line comes as pieces of two lines, which is no mistake.
+		cases = slices.Delete(cases, 1, 2)
+	}
 	for i, c := range cases {
 		if err := nics[0].dev.WritePIO(c.off, c.line); err != nil {
 			return err
 		}
-		if _, err := quiesce(nics[0].sys); !errors.As(err, &bus) {
+		if _, err := quiesce(nics[0].sys); !nics[0].refused(err) {
 			return fmt.Errorf("%s: got %v, expected a bus error", c.what, err)
 		}
 		if err := nics[0].expect(regs.TXDropped, uint64(i+1)); err != nil {

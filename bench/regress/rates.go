@@ -188,6 +188,21 @@ var misbehaviours = []misbehaviour{
 	}},
 }
 
+// harmless are as many writes that change nothing. Behind PCIe register writes and send windows share the way of posted writes, which is the host's to
+// share out: there the process beside which the good one is compared writes as often.
+func (m *misbehaviour) harmless() func(r *rateRun) []write {
+	if m.step == nil {
+		return nil
+	}
+	return func(r *rateRun) []write {
+		list := m.step(r)
+		for i := range list {
+			list[i] = write{regs.IRQMask, 0}
+		}
+		return list
+	}
+}
+
 // testRate compares how long the good process needs beside one that does the same but has room for all that comes, and beside
 // one that misbehaves.
 func testRate(t *T, m *misbehaviour) error {
@@ -199,6 +214,9 @@ func testRate(t *T, m *misbehaviour) error {
 			return err
 		}
 		slots, step := rateBoxes, (func(*rateRun) []write)(nil)
+		if !r.nics[0].dev.Capabilities().Has(drivers.CanAnswerWrites) {
+			step = m.harmless()
+		}
 		if i == 1 {
 			slots, step = m.slots, m.step
 		}

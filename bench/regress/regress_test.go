@@ -126,6 +126,25 @@ func TestNetworkOnModel(t *testing.T) {
 	}
 }
 
+// TestBehindPCIe has all that PCIe leaves open at random, and what goes wrong on it.
+func TestBehindPCIe(t *testing.T) {
+	if testing.Short() {
+		t.Skip("builds a simulator")
+	}
+	if _, err := exec.LookPath("verilator"); err != nil && os.Getenv("CI") == "" {
+		t.Skip("needs verilator: scripts/setup-debian.sh")
+	}
+	o := options(t)
+	o.Device, o.NoWaves, o.NoLockstep, o.Timeout = "rtl:?bus=pcie&bus_seed=3", true, true, 5*time.Minute
+	list, err := Select(List(), []string{"pcie/*", "bridge/*", "velo/*"})
+	require.NoError(t, err)
+	out, err := Run(context.Background(), list, o)
+	require.NoError(t, err)
+	for _, x := range out {
+		require.Equal(t, Passed, x.Status, "%s: %v\nreproduce with: %s", x.Test.Name, x.Err, x.Rerun)
+	}
+}
+
 // notOnIdeal says why a test cannot run on the functional NIC.
 func notOnIdeal(test string) string {
 	wires := strings.HasPrefix(test, "faults/errors") || strings.HasPrefix(test, "faults/l")
@@ -137,6 +156,9 @@ func notOnIdeal(test string) string {
 	}
 	if strings.HasPrefix(test, "rates/velo-") || strings.HasPrefix(test, "rates/put-") || strings.HasPrefix(test, "rates/get-") || strings.HasPrefix(test, "isolation/failed-") {
 		return "the ideal NIC's memory answers when it likes"
+	}
+	if strings.HasPrefix(test, "pcie/") {
+		return "the ideal NIC is on no bus"
 	}
 	if test == "faults/killed" {
 		return "there is no process to kill"

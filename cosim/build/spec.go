@@ -35,6 +35,8 @@ type Spec struct {
 	// Board has the node built as it is on a board (rtl/board/nic_uart.sv), with BoardMemory bytes, and a program of one or two of them around
 	// it whose serial lines end at pseudo-terminals (cosim/dpi, board.cpp).
 	Board bool
+	// PCIe has the node meet its host through PCIe (rtl/board/nic_pcie.sv) and a root complex instead of AXI.
+	PCIe bool
 	// Coverage has the node count which lines and toggles it has seen (--coverage of the simulator).
 	Coverage bool
 	Shared   bool // a shared object for the caller's process instead of a program
@@ -77,6 +79,9 @@ func (s *Spec) name() string {
 		return fmt.Sprintf("a board of %d ports, depth %d", s.Ports, s.depth())
 	}
 	name := fmt.Sprintf("a %s node of %d ports, depth %d", kind, s.Ports, s.depth())
+	if s.PCIe {
+		name += ", behind PCIe"
+	}
 	if s.Coverage {
 		name += ", that counts coverage"
 	}
@@ -89,6 +94,9 @@ func (s *Spec) parameters() []string {
 		return []string{fmt.Sprintf("-GPORTS=%d", s.Ports), fmt.Sprintf("-GVC_DEPTH=%d", s.depth()), "-GSHAPE_INPUT=1", fmt.Sprintf("-GMEMORY_BYTES=%d", BoardMemory)}
 	}
 	list := []string{fmt.Sprintf("-GPORTS=%d", s.Ports), fmt.Sprintf("-GTORUS=%d", s.torus()), fmt.Sprintf("-GVC_DEPTH=%d", s.depth())}
+	if s.PCIe {
+		list = append(list, "-GBUS=1")
+	}
 	if s.Coverage {
 		list = append(list, "--coverage-line", "--coverage-toggle")
 	}
@@ -97,7 +105,11 @@ func (s *Spec) parameters() []string {
 
 // modelHeader tells node.h what the library was built with.
 func (s *Spec) modelHeader() []byte {
-	return fmt.Appendf(nil, "#define NL_PORTS %d\n#define NL_TORUS %d\n#define NL_VC_DEPTH %d\n", s.Ports, s.torus(), s.depth())
+	text := fmt.Appendf(nil, "#define NL_PORTS %d\n#define NL_TORUS %d\n#define NL_VC_DEPTH %d\n", s.Ports, s.torus(), s.depth())
+	if s.PCIe {
+		text = append(text, "#define NL_PCIE 1\n"...)
+	}
+	return text
 }
 
 // verilatorArgs: paths are relative, so messages name core/fifo.sv, and so the

@@ -4,7 +4,7 @@
 // # What it promises
 //
 //   - [Writer] puts a packet's flits together per node, trace point and virtual
-//     channel. A packet's time is the simulated time of its last flit, so the file
+//     channel, and with bus=pcie the words of TLPs per node and direction. A packet's time is the simulated time of its last flit, so the file
 //     is in order of time. Identical runs give identical bytes.
 //   - [Latency] attributes the time of VELO packets under any load to the blocks
 //     they passed, from line to slot. [Flight] tells all stages of one packet on an
@@ -18,6 +18,6 @@
 //   - Hand events over in order of time, from one goroutine.
 //   - Close a Writer before using its output; it does not close what it writes to.
 //
-// Packets carry link type DLT_USER0 (147). Their bytes are the flits, least
+// TLPs carry link type DLT_USER1 (148), packets DLT_USER0 (147). Their bytes are the flits, least
 // significant byte first.
 package capture

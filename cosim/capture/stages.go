@@ -112,7 +112,7 @@ func (s *stager) packet(typ regs.PacketType, sender string) {
 
 // head tells whether the event is a head flit of the packet.
 func (s *stager) head(e *drivers.TraceEvent, typ regs.PacketType) bool {
-	if e.Flags&drivers.TraceHead == 0 || e.Point >= linkPoints && e.Point < drivers.PointArrive1 {
+	if e.Flags&drivers.TraceHead == 0 || e.Point >= linkPoints && e.Point < drivers.PointArrive1 || e.Point >= drivers.PointTLPDown {
 		return false
 	}
 	h := regs.Header(e.Data)

@@ -30,6 +30,7 @@ var pointNames = [linkPoints]string{"inject", "x+", "x-", "y+", "y-", "z+", "z-"
 type Writer struct {
 	ng    *pcapgo.NgWriter
 	links []link // by node, then point
+	tlps  []tlpStream
 	err   error
 }
 
@@ -71,10 +72,16 @@ func (c *Writer) link(node, point int) *link {
 	return &c.links[i]
 }
 
-// Trace takes events; those that are not flits are no packets and pass by.
+// Trace takes events; those that are neither flits nor words of TLPs are no packets and pass by.
 func (c *Writer) Trace(events []drivers.TraceEvent) error {
 	for i := range events {
 		e := &events[i]
+		if e.Point == drivers.PointTLPDown || e.Point == drivers.PointTLPUp {
+			if c.err == nil {
+				c.tlp(e)
+			}
+			continue
+		}
 		if e.Point < linkPoints && int(e.VC) < regs.TorusVCs && c.err == nil {
 			c.flit(e)
 		}

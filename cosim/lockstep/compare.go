@@ -63,7 +63,9 @@ func (h *history) add(e *drivers.TraceEvent) {
 }
 
 // isPacket: flits pass the point, or heads.
-func isPacket(point uint8) bool { return point <= drivers.PointEject || point >= drivers.PointArrive1 }
+func isPacket(point uint8) bool {
+	return point <= drivers.PointEject || point >= drivers.PointArrive1 && point < drivers.PointTLPDown
+}
 
 // common tells whether both sides trace a point.
 func (p *Pair) common(point uint8) bool {

@@ -250,7 +250,7 @@ func (d device) Memory() []byte {
 func (d device) Segments() []drivers.Segment { return nil }
 
 func (d device) Capabilities() drivers.Capabilities {
-	return drivers.CanPIO | drivers.CanDMA | drivers.CanAwait | drivers.CanInterrupt | drivers.CanSimulate
+	return drivers.CanPIO | drivers.CanDMA | drivers.CanAwait | drivers.CanInterrupt | drivers.CanSimulate | drivers.CanAnswerWrites
 }
 
 func (d device) Await(c drivers.Cause) (drivers.Waiter, error) {

@@ -22,6 +22,11 @@
 //	link_errors=1e-4      chance of a word on a wire between nodes to be corrupted
 //	link_losses=1e-5      chance of it to be lost
 //	link_seed=7           where the random numbers of both start
+//	bus=pcie              the NIC behind PCIe, see below; default: axi
+//	mps=256, mrrs=512     largest payload and read request, in bytes
+//	bus_seed=7            all that PCIe leaves open is at random, by this seed
+//	bus_lost=1e-3         chance of a read of a NIC to get no completion; bus_late: one behind its time-out;
+//	                      bus_poisoned: one that is poisoned; bus_errors: one that says UR or CA
 //	uart=pty              one board or two linked ones behind serial lines, see below
 //	baud=3000000          of these lines, in simulated time
 //	noise=1e-5            chance of a bit on them to be wrong
@@ -34,6 +39,10 @@
 // has no checkpoints, and patience and spin mean nothing. A crash of the model is one of this
 // process, and so is a wave file that can no longer be written.
 // On one CPU set GOMAXPROCS=2: with one P the runtime spends a fifth of the time watching the call.
+//
+// With bus=pcie each node has rtl/board/nic_pcie.sv and a root complex between its ports and the bridge (rtl/board/README.md). Writes are posted there, so none is a
+// drivers.BusError (the devices lack drivers.CanAnswerWrites), and host_wr_latency means nothing. A NIC that was pulled out (package rootcomplex) is told as
+// drivers.ErrPeerDied by the next read of a register; the system goes on.
 //
 // With uart=pty the hardware is rtl/board/nic_uart.sv in a process that keeps its own time and carries bits between the pins of
 // its UARTs and pseudo-terminals; what is opened is the system of drivers/uart, which reaches it through those. So it is no

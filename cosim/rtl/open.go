@@ -25,7 +25,7 @@ const (
 
 func init() {
 	drivers.Register("rtl", "the Verilated RTL of up to 64 nodes in its own process, or inside",
-		[]string{"src", "dims", "torus", "vc_depth", "host_wr_latency", "host_rd_latency", "wire_latency", "plusargs", "patience", "spin", "inside", "random_init", "link_errors", "link_losses", "link_seed", "coverage", "clock", "uart", "baud", "noise", "noise_seed"}, open)
+		[]string{"src", "dims", "torus", "vc_depth", "host_wr_latency", "host_rd_latency", "wire_latency", "plusargs", "patience", "spin", "inside", "random_init", "link_errors", "link_losses", "link_seed", "coverage", "clock", "uart", "baud", "noise", "noise_seed", "bus", "mps", "mrrs", "bus_seed", "bus_lost", "bus_late", "bus_poisoned", "bus_errors"}, open)
 	drivers.RegisterPrepare("rtl", prepare)
 	drivers.RegisterRepeats("rtl", func(keys map[string]string) bool {
 		return keys["inside"] != "1" && keys["coverage"] == "" && keys["clock"] != "wall" && keys["uart"] == ""
@@ -38,6 +38,8 @@ type request struct {
 	cfg    bridge.Config
 	keys   map[string]string
 	faults build.Faults
+	// with bus=pcie
+	busFaults []busFault
 }
 
 func open(ctx context.Context, path string, keys map[string]string, opt drivers.Options) (drivers.System, error) {
@@ -65,6 +67,7 @@ func open(ctx context.Context, path string, keys map[string]string, opt drivers.
 	}
 	s := newSystem(session, r, model)
 	r.faults.Apply(s)
+	r.applyBus(s)
 	if r.cfg.Lent {
 		return alone.New(s), nil
 	}
@@ -105,6 +108,9 @@ func parse(path string, keys map[string]string, opt drivers.Options) (*request, 
 		return nil, err
 	}
 	r.spec = build.Spec{Include: hdl.Include, Ports: build.PortsFor(dims), Progress: opt.Progress}
+	if err := r.setBus(keys); err != nil {
+		return nil, err
+	}
 	if err := r.setSource(keys["src"]); err != nil {
 		return nil, err
 	}
@@ -143,7 +149,7 @@ func parse(path string, keys map[string]string, opt drivers.Options) (*request, 
 	}
 	r.cfg = bridge.Config{
 		Dims: dims, VPIDs: build.VPIDs, DescHash: regs.DescHashValue, MemoryBytes: opt.MemoryBytes,
-		Inside: r.spec.Shared, Lent: wall, Trace: opt.Trace, Waves: opt.Waves, Checkpoints: opt.Checkpoints, LogFile: opt.LogFile, Plusargs: strings.Fields(strings.ReplaceAll(keys["plusargs"], ",", " ")),
+		Inside: r.spec.Shared, Lent: wall, Trace: opt.Trace, Waves: opt.Waves, Checkpoints: opt.Checkpoints, LogFile: opt.LogFile, Plusargs: append(r.cfg.Plusargs, strings.Fields(strings.ReplaceAll(keys["plusargs"], ",", " "))...),
 	}
 	if err := r.cfg.CheckInside(); err != nil {
 		return nil, err

@@ -14,6 +14,9 @@ import (
 
 // setSource says what the simulator is built from: the RTL of this program or, with src, that of a working tree.
 func (r *request) setSource(src string) error {
+	if r.spec.PCIe {
+		return r.setFiles(src, hdl.PCIeOf)
+	}
 	return r.setFiles(src, hdl.SimulationOf)
 }
 
@@ -68,7 +71,7 @@ func missing(tree fs.FS, files []string) error {
 			if errors.As(err, &path) {
 				err = path.Err
 			}
-			return fmt.Errorf("%s is in design.flist, simulation.flist or board.flist: %w", name, err)
+			return fmt.Errorf("%s is in design.flist, simulation.flist, pcie.flist or board.flist: %w", name, err)
 		}
 	}
 	return nil

@@ -13,6 +13,7 @@ type System struct {
 	info    drivers.Info
 	devices []device
 	waiters drivers.Waiters
+	pcie    bool // bus=pcie
 }
 
 var _ drivers.Timed = (*System)(nil)
@@ -26,6 +27,7 @@ func newSystem(session *bridge.Session, r *request, model *build.Model) *System 
 			DescHash: model.DescHash, Hash: model.HashText(), Tool: model.Tool,
 		},
 		devices: make([]device, nodes),
+		pcie:    r.spec.PCIe,
 	}
 	for n := range s.devices {
 		s.devices[n] = device{s, n}
@@ -72,7 +74,11 @@ func (d device) Memory() []byte { return d.sys.Memory(d.node) }
 func (d device) Segments() []drivers.Segment { return nil }
 
 func (d device) Capabilities() drivers.Capabilities {
-	return drivers.CanPIO | drivers.CanDMA | drivers.CanAwait | drivers.CanInterrupt | drivers.CanSimulate
+	can := drivers.CanPIO | drivers.CanDMA | drivers.CanAwait | drivers.CanInterrupt | drivers.CanSimulate
+	if d.sys.pcie {
+		return can // writes are posted
+	}
+	return can | drivers.CanAnswerWrites
 }
 
 func (d device) Await(c drivers.Cause) (drivers.Waiter, error) {

@@ -176,7 +176,9 @@ func (d *Device) LiesAt(list ...drivers.Segment) { d.at = list }
 func (d *Device) Segments() []drivers.Segment { return d.at }
 
 // Capabilities is drivers.Device's: nothing happens by itself.
-func (d *Device) Capabilities() drivers.Capabilities { return drivers.CanPIO | drivers.CanDMA }
+func (d *Device) Capabilities() drivers.Capabilities {
+	return drivers.CanPIO | drivers.CanDMA | drivers.CanAnswerWrites
+}
 
 // Await is drivers.Device's.
 func (d *Device) Await(c drivers.Cause) (drivers.Waiter, error) {

@@ -215,7 +215,7 @@ func (d *device) Segments() []drivers.Segment { return d.s.log.Meta.Segments }
 
 // Capabilities: who has recorded an untimed device may have waited, and the log does not know for what.
 func (d *device) Capabilities() drivers.Capabilities {
-	c := drivers.CanPIO | drivers.CanDMA | drivers.CanAwait | drivers.CanInterrupt
+	c := drivers.CanPIO | drivers.CanDMA | drivers.CanAwait | drivers.CanInterrupt | drivers.CanAnswerWrites
 	if d.s.log.Meta.Timed {
 		c |= drivers.CanSimulate
 	}

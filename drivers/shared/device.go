@@ -50,7 +50,7 @@ func (d *device) Segments() []drivers.Segment { return d.segments }
 
 // Capabilities: interrupts are for who owns the NIC.
 func (d *device) Capabilities() drivers.Capabilities {
-	return drivers.CanPIO | drivers.CanDMA | drivers.CanAwait | drivers.CanRunAlone
+	return drivers.CanPIO | drivers.CanDMA | drivers.CanAwait | drivers.CanRunAlone | drivers.CanAnswerWrites
 }
 
 func (d *device) Tables() drivers.Tables { return tables{d} }

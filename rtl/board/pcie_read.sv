@@ -149,7 +149,8 @@ module pcie_read #(
   logic [$clog2(TICK)-1:0] cycles;
   logic                    tick;
   assign tick = cycles == $clog2(TICK)'(TICK - 1);
-  always_ff @(posedge clk) cycles <= rst || tick ? '0 : cycles + 1'b1;
+  // It stands while nobody waits or rests, so that nothing depends on for how long nothing happened.
+  always_ff @(posedge clk) cycles <= rst || tick || (waiting | resting) == '0 ? '0 : cycles + 1'b1;
 
   logic            r_ends;  // the last beat of a piece goes to the core
   logic [T-1:0]    r_tag;
@@ -238,7 +239,7 @@ module pcie_read #(
   end
   assign s_rdata = bad ? '0 : read;
   assign s_rresp = {bad, 1'b0};
-  assign idle    = !open && !have && !s_rvalid;
+  assign idle    = !open && !have && !s_rvalid && resting == '0;
 
 `ifndef SYNTHESIS
   if (SLOT < 64 || SLOT > 512) $fatal(1, "pcie_read: SLOT %0d, expected 64 to 512", SLOT);

@@ -179,4 +179,76 @@ module tlp_rx (
     ev_unsupported <= !rst && ((state == NONPOSTED && n_ready && n_ur) || (state == JUDGE && is_known && !nonposted && !is_cpl && !is_message && !legal));
     ev_poisoned    <= !rst && state == JUDGE && is_known && poisoned && !nonposted;
   end
+`ifdef FORMAL
+  // Whatever words come: what is offered stays until it is taken, a write or completion has the quadwords that its header says, each dword of them is the one
+  // that came at its place (of dword WATCHED), a TLP is told malformed once, and while nobody behind it waits the stream does not.
+  localparam int WATCHED = 2;
+  logic formal_started = 1'b0;
+  always_ff @(posedge clk) formal_started <= 1'b1;
+  logic        was, was_w, was_n, was_q;
+  logic [66:0] word_was;
+  logic [7:0]  bars_was;
+  logic [67:0] fields, fields_was;
+  logic [65:0] quad_was;
+  assign fields = {bar, addr, len, first_be, last_be, tag, attr, tc};
+  always_ff @(posedge clk) begin
+    was        <= !rst && s_valid && !s_ready;
+    was_w      <= !rst && w_valid && !w_ready;
+    was_n      <= !rst && n_valid && !n_ready;
+    was_q      <= !rst && q_valid && !q_to_cpl && !q_ready;
+    word_was   <= {s_data, s_both, s_last, 1'b0};
+    fields_was <= fields;
+    bars_was   <= bars;
+    quad_was   <= {q_data, q_ok, q_last};
+  end
+  always_comb begin
+    if (!formal_started) assume (rst);
+    if (formal_started && was) assume (s_valid && word_was == {s_data, s_both, s_last, 1'b0});
+    assume (s_last || s_both);
+    if (formal_started) assume (bars == bars_was);
+  end
+
+  logic [10:0] taken, all;   // quadwords of the payload that have gone; that there are
+  logic [11:0] came;         // dwords of the TLP that have come
+  logic        seen;         // the watched dword has come
+  logic [31:0] watched;
+  logic [11:0] at;           // where it is in the TLP
+  logic [11:0] watch_half;  // and among the dwords of the quadwords
+  logic [2:0]  stood;
+  logic        told;
+  assign all         = 11'((12'(addr[2]) + 12'(len) + 12'd1) >> 1);
+  assign at          = 12'd3 + 12'(four) + 12'(WATCHED);
+  assign watch_half = 12'(addr[2]) + 12'(WATCHED);
+  logic        here;
+  logic [31:0] now;
+  assign here = s_valid && came <= at && at <= came + 12'(s_both);
+  assign now  = at[0] ? s_data[63:32] : s_data[31:0];
+  always_ff @(posedge clk) begin
+    if (rst || state == JUDGE) taken <= '0;
+    else if (q_take) taken <= taken + 1'b1;
+    if (rst || (take && s_last)) came <= '0;
+    else if (take) came <= came + 12'd2;
+    if (rst || state == FIRST) seen <= 1'b0;
+    else if (take && here) seen <= 1'b1;
+    if (state != FIRST && take && here) watched <= now;
+    stood <= rst || !s_valid || s_ready || (w_valid && !w_ready) || (n_valid && !n_ready) || (q_valid && !q_to_cpl && !q_ready) ? '0 : stood + 1'b1;
+    told  <= !rst && !(state == FIRST && take) && (told || ev_malformed);
+  end
+  always_comb
+    if (formal_started && !rst) begin
+      assert (!was_w || (w_valid && fields == fields_was));
+      assert (!was_n || (n_valid && fields == fields_was));
+      assert (!was_q || (q_valid && !q_to_cpl && quad_was == {q_data, q_ok, q_last}));
+      assert (!(w_valid && n_valid) && !(c_valid && (w_valid || n_valid)));
+      assert (state != DATA || (taken < all && quads_left == all - taken && q_last == (taken + 11'd1 == all)));
+      assert (!w_valid || (legal && !poisoned && is_memory && has_data));
+      if (q_valid && q_ok && len > 11'(WATCHED) && taken == watch_half[11:1])
+        assert ((seen || here) && (watch_half[0] ? q_data[63:32] : q_data[31:0]) == (here ? now : watched));
+      assert (ended || stood <= 3'd3);
+      assert (!(told && ev_malformed));
+    end
+  always_ff @(posedge clk) cover (formal_started && q_valid && q_last && q_ok && !q_to_cpl && len == 11'd3 && shift && seen);
+  always_ff @(posedge clk) cover (formal_started && q_valid && !q_ok && q_to_cpl && ended && taken == 11'd2);
+  always_ff @(posedge clk) cover (formal_started && state == NONPOSTED && n_ur && n_ready && ended);
+`endif
 endmodule

@@ -1,6 +1,6 @@
 // sim_node: one NIC with its host, the top of every simulation.
 //
-// Job: joins nic_core, host_bus and the faults of the wires that leave here. A mesh is as many instances of the one model as
+// Job: joins nic_core, its host (host_bus, which speaks AXI, or with BUS 1 pcie_host, which speaks PCIe) and the faults of the wires that leave here. A mesh is as many instances of the one model as
 //   it has nodes; the program that owns them (cosim/dpi/src/mesh.h) carries words from tx_* of one to rx_* of
 //   another once per cycle. Settings that do not change the circuit (shape, latencies) are inputs, so that one model serves
 //   every mesh with the same number of ports, kind and depth.
@@ -14,6 +14,7 @@ module sim_node #(
     parameter int PORTS           = 3,
     parameter int VC_DEPTH        = 16,
     parameter int TORUS           = 0,
+    parameter int BUS             = 0,
     localparam int VCS            = TORUS != 0 ? nicloop_pkg::TORUS_VCS : nicloop_pkg::VCS,
     localparam int LINKS          = PORTS - 1,
     localparam int VC_W           = $clog2(VCS),
@@ -53,6 +54,8 @@ module sim_node #(
   logic        axil_awvalid, axil_awready, axil_wvalid, axil_wready, axil_bvalid, axil_arvalid, axil_arready, axil_rvalid;
   logic [31:0] axil_awaddr, axil_araddr;
   logic [63:0] axil_wdata, axil_rdata;
+  logic [7:0]  axil_wstrb, pio_wstrb;
+  logic        axil_bready, axil_rready, pio_bready;
   logic [1:0]  axil_bresp, axil_rresp;
   logic        pio_awvalid, pio_awready, pio_wvalid, pio_wready, pio_wlast, pio_bvalid;
   logic [28:0] pio_awaddr;
@@ -75,7 +78,13 @@ module sim_node #(
   assign clk_links[3] = clk_link3;
   assign clk_links[4] = clk_link4;
   assign clk_links[5] = clk_link5;
-  logic        host_idle, host_active, nic_idle, nic_active;
+  logic        host_idle, host_active, nic_idle, nic_active, nic_irq;
+  logic        resets;  // the host resets the NIC
+  logic        nic_rma_rests;
+  logic [LINKS-1:0] nic_link_rests;
+  // A reset reaches what rests.
+  assign rma_rests  = nic_rma_rests && !resets;
+  assign link_rests = nic_link_rests & {LINKS{!resets}};
 
   // What stands still while a node runs is taken at reset. Verilator evaluates whatever follows from an input again whenever
   // any input has changed, and half of that was the router's, which follows from shape.
@@ -123,20 +132,33 @@ module sim_node #(
       .out_word(tx_word), .down(wire_down)
   );
 
-  host_bus u_host (.node_id(my_id), .wr_latency, .rd_latency, .idle(host_idle), .active(host_active), .*);
+  generate
+    if (BUS == 0) begin : g_axi
+      assign axil_wstrb  = '1;
+      assign axil_bready = 1'b1;
+      assign axil_rready = 1'b1;
+      assign pio_wstrb   = '1;
+      assign pio_bready  = 1'b1;
+      assign irq         = nic_irq;
+      assign resets      = 1'b0;
+      host_bus u_host (.node_id(my_id), .wr_latency, .rd_latency, .idle(host_idle), .active(host_active), .*);
+    end else begin : g_pcie
+      pcie_host u_host (.node_id(my_id), .rd_latency, .line_up(nic_irq), .idle(host_idle), .active(host_active), .*);
+    end
+  endgenerate
 
   /* verilator lint_off PINCONNECTEMPTY */
   nic_core #(.PORTS(PORTS), .VC_DEPTH(VC_DEPTH), .TORUS(TORUS), .SHAPE_INPUT(1)) u_nic (
-      .clk, .clk_rma, .clk_link(clk_links[LINKS-1:0]), .rma_rests, .link_rests, .rst, .link_rst, .node_id(my_id), .shape(my_shape), .slept,
+      .clk, .clk_rma, .clk_link(clk_links[LINKS-1:0]), .rma_rests(nic_rma_rests), .link_rests(nic_link_rests), .rst(rst || resets), .link_rst(link_rst || resets), .node_id(my_id), .shape(my_shape), .slept,
       .s_axil_awvalid(axil_awvalid), .s_axil_awready(axil_awready), .s_axil_awaddr(axil_awaddr),
-      .s_axil_wvalid(axil_wvalid), .s_axil_wready(axil_wready), .s_axil_wdata(axil_wdata), .s_axil_wstrb(8'hff),
-      .s_axil_bvalid(axil_bvalid), .s_axil_bready(1'b1), .s_axil_bresp(axil_bresp),
+      .s_axil_wvalid(axil_wvalid), .s_axil_wready(axil_wready), .s_axil_wdata(axil_wdata), .s_axil_wstrb(axil_wstrb),
+      .s_axil_bvalid(axil_bvalid), .s_axil_bready(axil_bready), .s_axil_bresp(axil_bresp),
       .s_axil_arvalid(axil_arvalid), .s_axil_arready(axil_arready), .s_axil_araddr(axil_araddr),
-      .s_axil_rvalid(axil_rvalid), .s_axil_rready(1'b1), .s_axil_rdata(axil_rdata), .s_axil_rresp(axil_rresp),
+      .s_axil_rvalid(axil_rvalid), .s_axil_rready(axil_rready), .s_axil_rdata(axil_rdata), .s_axil_rresp(axil_rresp),
       .s_axi_awvalid(pio_awvalid), .s_axi_awready(pio_awready), .s_axi_awaddr(pio_awaddr), .s_axi_awlen(pio_awlen),
       .s_axi_awsize(3'd3), .s_axi_awburst(2'b01), .s_axi_wvalid(pio_wvalid), .s_axi_wready(pio_wready),
-      .s_axi_wdata(pio_wdata), .s_axi_wstrb(8'hff), .s_axi_wlast(pio_wlast), .s_axi_bvalid(pio_bvalid),
-      .s_axi_bready(1'b1), .s_axi_bresp(pio_bresp),
+      .s_axi_wdata(pio_wdata), .s_axi_wstrb(pio_wstrb), .s_axi_wlast(pio_wlast), .s_axi_bvalid(pio_bvalid),
+      .s_axi_bready(pio_bready), .s_axi_bresp(pio_bresp),
       .m_axi_awvalid(dma_awvalid), .m_axi_awready(dma_awready), .m_axi_awaddr(dma_awaddr), .m_axi_awlen(dma_awlen),
       .m_axi_awsize(), .m_axi_awburst(), .m_axi_wvalid(dma_wvalid), .m_axi_wready(dma_wready), .m_axi_wdata(dma_wdata),
       .m_axi_wstrb(dma_wstrb), .m_axi_wlast(dma_wlast), .m_axi_bvalid(dma_bvalid), .m_axi_bready(dma_bready), .m_axi_bresp(dma_bresp),
@@ -144,7 +166,7 @@ module sim_node #(
       .m_axi_arsize(), .m_axi_arburst(), .m_axi_rvalid(dma_rvalid), .m_axi_rready(dma_rready), .m_axi_rdata(dma_rdata),
       .m_axi_rresp(dma_rresp), .m_axi_rlast(dma_rlast),
       .link_up(my_links), .carrier, .m_axis_tvalid(m_tvalid), .m_axis_tready({LINKS{1'b1}}), .m_axis_tdata(m_tdata), .m_axis_tuser(m_tuser),
-      .s_axis_tvalid(rx_valid), .s_axis_tready(), .s_axis_tdata(s_tdata), .s_axis_tuser(s_tuser), .irq, .idle(nic_idle), .active(nic_active)
+      .s_axis_tvalid(rx_valid), .s_axis_tready(), .s_axis_tdata(s_tdata), .s_axis_tuser(s_tuser), .irq(nic_irq), .idle(nic_idle), .active(nic_active)
   );
   /* verilator lint_on PINCONNECTEMPTY */
 

@@ -33,8 +33,8 @@ Bridge::Bridge(const Limits& limits, const Shared& shared, Hardware* hardware, O
 
 Bridge::Result Bridge::execute(const Command& c, const PioLine& line, std::string* error) {
   switch (c.type) {
-    case kPostReg: post(&reg_, c.node, {c.at, c.value, uint32_t(c.addr), true}); return Result::kOk;
-    case kPostPio: post(&pio_, c.node, {c.at, uint32_t(c.addr), uint32_t(c.value), c.id, line}); return Result::kOk;
+    case kPostReg: post(&reg_, c.node, {c.at, c.value, uint32_t(c.addr), true, posts_++}); return Result::kOk;
+    case kPostPio: post(&pio_, c.node, {c.at, uint32_t(c.addr), uint32_t(c.value), c.id, line, posts_++}); return Result::kOk;
     case kReadReg: return read(c);
     case kWatch: return watch(c, error);
     case kArm: return arm(c, error);
@@ -132,6 +132,17 @@ bool Bridge::settled() const {
   return calm_ >= kCalm && ((reg_.waiting & ~reg_.busy) | (pio_.waiting & ~pio_.busy)) == 0;
 }
 
+// Of a register access and a piece of a line that are both due, the one that was posted first.
+void Bridge::by_post(uint64_t* reg, uint64_t* pio) const {
+  for (uint64_t both = *reg & *pio; both != 0; both &= both - 1) {
+    uint32_t node = uint32_t(__builtin_ctzll(both));
+    const PostedReg& r = reg_.queue[node].front();
+    const PostedPio& p = pio_.queue[node].front();
+    bool first = r.at != p.at ? r.at < p.at : r.post < p.post;
+    (first ? *pio : *reg) &= ~bit(node);
+  }
+}
+
 // Conditions.
 
 Bridge::Result Bridge::watch(const Command& c, std::string* error) {
@@ -201,7 +212,7 @@ Bridge::Result Bridge::run(uint64_t deadline) {
 
 Bridge::Result Bridge::read(const Command& c) {
   if (c.id != kReadResume) {
-    post(&reg_, c.node, {now_, 0, uint32_t(c.addr), false});
+    post(&reg_, c.node, {now_, 0, uint32_t(c.addr), false, posts_++});
     value_ = {};
   }
   wake_ = false;
@@ -244,7 +255,9 @@ Bridge::Result Bridge::clock(uint64_t deadline) {
       if (settled() && (deadline == kForever || reading_ || until_quiet_)) break;
       if (now_ >= next_keep_) next_keep_ = keeper_->keep(now_);
       ++now_;
-      hardware_->tick(reg_.due, pio_.due);
+      uint64_t reg = reg_.due, pio = pio_.due;
+      if (one_stream_ && (reg & pio) != 0) by_post(&reg, &pio);
+      hardware_->tick(reg, pio);
       if (now_ >= next_due_) refresh_all_due();
       calm_ = hardware_->active() ? 0 : std::min(calm_ + 1, kCalm);
       if (border_ != nullptr) look_at_border();

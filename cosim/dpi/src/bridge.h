@@ -110,6 +110,8 @@ class Bridge final : public Bus {
   Result execute(const Command& command, const PioLine& line, std::string* error);
   // Some nodes are simulated elsewhere; null: none.
   void set_border(Border* border) { border_ = border; }
+  // The commands of a node go by one stream: none is due before those that were posted ahead of it, on whichever port.
+  void set_one_stream(bool on) { one_stream_ = on; }
   void set_keeper(Keeper* keeper) {
     keeper_ = keeper;
     next_keep_ = 0;
@@ -133,11 +135,13 @@ class Bridge final : public Bus {
     uint64_t at, value;
     uint32_t addr;
     bool write;
+    uint64_t post;
   };
   struct PostedPio {
     uint64_t at;
     uint32_t addr, quads, vpid;
     PioLine line;
+    uint64_t post;  // counts the commands of both ports
   };
   // A bit per node, which the threads of different nodes may set at once.
   class Mask {
@@ -174,6 +178,7 @@ class Bridge final : public Bus {
   template <typename T> void refresh_due(PortQueues<T>* port, uint32_t node);
   void refresh_all_due();
   bool settled() const;
+  void by_post(uint64_t* reg, uint64_t* pio) const;
 
   Result watch(const Command& command, std::string* error);
   Result arm(const Command& command, std::string* error);
@@ -205,6 +210,8 @@ class Bridge final : public Bus {
   Keeper* keeper_ = nullptr;
   uint64_t next_keep_ = kForever;
 
+  bool one_stream_ = false;
+  uint64_t posts_ = 0;
   uint64_t now_ = 0;
   PortQueues<PostedReg> reg_;
   PortQueues<PostedPio> pio_;

@@ -106,6 +106,7 @@ Model::Model(int argc, char** argv, const Arguments& arguments, const Welcome& w
   simulation_ = std::make_unique<Simulation>(&context_, argc, argv, arguments);
   bridge_ = std::make_unique<Bridge>(limits_, shared_at(welcome, memory), simulation_.get(), &outbox_);
   bridge_->set_border(simulation_->border());
+  bridge_->set_one_stream(Simulation::kOneStream);
   set_bus(bridge_.get());
   simulation_->reset();
   bridge_->put_stopped(0);

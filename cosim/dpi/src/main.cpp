@@ -121,6 +121,7 @@ int simulate(int argc, char** argv) {
   Limits limits{shape.nodes(), NL_VPIDS, welcome.memory_bytes};
   Bridge bridge(limits, shared, &simulation, &transport);
   bridge.set_border(simulation.border());
+  bridge.set_one_stream(Simulation::kOneStream);
   set_bus(&bridge);
   simulation.reset();
   if (arguments.checkpoint == 0) {

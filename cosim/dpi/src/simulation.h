@@ -16,6 +16,11 @@ namespace nicloop {
 
 class Simulation final : public Hardware {
  public:
+#ifdef NL_PCIE
+  static constexpr bool kOneStream = true;
+#else
+  static constexpr bool kOneStream = false;
+#endif
   // Takes the context, which is new, for itself. Plusargs of the model are among argv.
   Simulation(VerilatedContext* context, int argc, char** argv, const Arguments& arguments);
   ~Simulation() override;

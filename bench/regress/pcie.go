@@ -1,0 +1,381 @@
+package regress
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+
+	"github.com/nicloop/nicloop/cosim/rootcomplex"
+	"github.com/nicloop/nicloop/drivers"
+	"github.com/nicloop/nicloop/drivers/regs"
+)
+
+// pcieTests are of faults that only a bus like PCIe has. A device without a simulated root complex skips them.
+var pcieTests = []Test{
+	{"pcie/poisoned", []string{"smoke"}, "of reads whose completions are poisoned or refused each is told, the rest arrives, nothing else is touched", func(t *T) error {
+		return testFailedReads(t, failedReads{chances: map[uint32]float64{rootcomplex.Poisoned: 0.04, rootcomplex.Errors: 0.04}, counters: rootcomplex.Failed, rounds: 6})
+	}},
+	{"pcie/lost", nil, "of reads whose completions come never or behind their time-out each is told, what comes late meets nobody, nothing hangs", func(t *T) error {
+		return testFailedReads(t, failedReads{chances: map[uint32]float64{rootcomplex.Lost: 0.03, rootcomplex.Late: 0.03}, counters: rootcomplex.Dropped, shift: 32, rounds: 4})
+	}},
+	{"pcie/bus-master", []string{"smoke"}, "a NIC that may not reach memory says so of what it was asked for, and goes on when it may", testBusMaster},
+	{"pcie/removed", nil, "a NIC that is pulled out of traffic: its registers tell it, nothing hangs, no memory changes any more, others go on", testRemoved},
+	{"pcie/reset", []string{"smoke"}, "a function that is reset in traffic: what was under way is lost, no memory changes, neighbours and their processes go on, and it works again", testFunctionReset},
+	{"pcie/interrupts", []string{"smoke"}, "the message of an interrupt never passes what it tells of", testMessages},
+}
+
+const pcieWhat = "faults of a simulated root complex: rtl:?bus=pcie has one"
+
+// openPCIe is openRMA of a device with a root complex.
+func (t *T) openPCIe() ([]*nic, error) {
+	nics, err := t.openRMA(2)
+	if err != nil {
+		return nil, err
+	}
+	return nics, nics[0].needs(rootcomplex.Ctrl, pcieWhat)
+}
+
+type failedReads struct {
+	chances  map[uint32]float64
+	counters uint32 // where the NIC counts what became of them
+	shift    uint
+	rounds   int
+}
+
+// A tried put is one of a few bytes, to where no other goes.
+type triedPut struct {
+	from, to, n uint64
+	tag         uint16
+}
+
+// testFailedReads puts with faults on the bus of both nodes. Each put has arrived whole or is told to have failed, and but where puts go no byte has changed.
+func testFailedReads(t *T, f failedReads) error {
+	nics, err := t.openPCIe()
+	if err != nil {
+		return err
+	}
+	mem, far := nics[0].dev.Memory(), nics[1].dev.Memory()
+	t.Rand.Read(mem[rawData : rawData+rawPages<<12])
+	t.Rand.Read(far[rawData : rawData+rawPages<<12])
+	want := bytes.Clone(far)
+	for _, n := range nics {
+		for off, p := range f.chances {
+			if err := n.dev.WriteReg(off, uint64(p*(1<<32))); err != nil {
+				return err
+			}
+		}
+	}
+	failed, arrived, seen := 0, 0, 0
+	for range f.rounds {
+		puts, err := postPuts(t, nics[0])
+		if err != nil {
+			return err
+		}
+		if err := settle(nics[0].sys); err != nil {
+			return err
+		}
+		told, err := toldErrors(nics[0], &seen)
+		if err != nil {
+			return err
+		}
+		for _, p := range puts {
+			whole := bytes.Equal(far[p.to:p.to+p.n], mem[p.from:p.from+p.n])
+			switch {
+			case !whole && !told[p.tag]:
+				return fmt.Errorf("put %d of %d bytes did not arrive, and nobody was told", p.tag, p.n)
+			case whole:
+				arrived++
+			default:
+				failed++
+			}
+			copy(want[p.to:p.to+p.n], far[p.to:p.to+p.n])
+		}
+		if got := firstOther(far[rawData:rawData+rawPages<<12], want[rawData:]); got >= 0 {
+			return fmt.Errorf("byte 0x%x of node 1 changed, which no put goes to", rawData+got)
+		}
+	}
+	made, counted := uint64(0), uint64(0)
+	for _, n := range nics {
+		faults, e1 := n.dev.ReadReg(rootcomplex.Faults)
+		counters, e2 := n.dev.ReadReg(f.counters)
+		if err := errors.Join(e1, e2); err != nil {
+			return err
+		}
+		made, counted = made+faults, counted+counters>>f.shift&0xffffffff
+	}
+	t.Notef("%d reads failed, %d puts told of it, %d arrived", made, failed, arrived)
+	if made == 0 || failed == 0 || arrived == 0 || counted != made {
+		return fmt.Errorf("%d faults were made and %d counted, %d puts failed, %d arrived: expected some of each, and all counted", made, counted, failed, arrived)
+	}
+	return stillPuts(t, nics, f, &seen)
+}
+
+// postPuts posts puts that do not meet, in pages that the test has.
+func postPuts(t *T, n *nic) (puts []triedPut, err error) {
+	const each = rawPages << 12 / 8
+	for i := range uint64(8) {
+		p := triedPut{from: rawData + uint64(t.Rand.Intn(4000)), to: rawData + i*each + uint64(t.Rand.Intn(each/2)), n: 1 + uint64(t.Rand.Intn(each/2)), tag: uint16(i + 1)}
+		d := regs.RMADescFields{Command: regs.RMACommandPut, DstVPID: rawVPID, DstNode: 1, BytesMinus1: uint32(p.n - 1), Tag: p.tag}
+		if err := n.post(d, p.from-rawData, p.to-rawData); err != nil {
+			return nil, err
+		}
+		puts = append(puts, p)
+	}
+	return puts, nil
+}
+
+// toldErrors are the tags of which notifications from number seen on tell an error. The ring is read up to them.
+func toldErrors(n *nic, seen *int) (map[uint16]bool, error) {
+	wp, err := n.dev.ReadReg(regs.NotiWP(rawVPID))
+	if err != nil {
+		return nil, err
+	}
+	told := map[uint16]bool{}
+	for ; *seen < int(wp); *seen++ {
+		ext, noti := n.noti(*seen)
+		if noti.Error != 0 {
+			told[uint16(ext.Fields().Tag)] = true
+		}
+	}
+	return told, n.set(write{regs.NotiRP(rawVPID), wp})
+}
+
+// firstOther is where two slices part, or -1.
+func firstOther(a, b []byte) int {
+	for i := range a {
+		if a[i] != b[i] {
+			return i
+		}
+	}
+	return -1
+}
+
+// stillPuts: without faults all arrives.
+func stillPuts(t *T, nics []*nic, f failedReads, seen *int) error {
+	for _, n := range nics {
+		for off := range f.chances {
+			if err := n.dev.WriteReg(off, 0); err != nil {
+				return err
+			}
+		}
+	}
+	puts, err := postPuts(t, nics[0])
+	if err := errors.Join(err, settle(nics[0].sys)); err != nil {
+		return err
+	}
+	told, err := toldErrors(nics[0], seen)
+	if err != nil || len(told) != 0 {
+		return errors.Join(err, fmt.Errorf("%d puts failed after the last fault", len(told)))
+	}
+	mem, far := nics[0].dev.Memory(), nics[1].dev.Memory()
+	for _, p := range puts {
+		if !bytes.Equal(far[p.to:p.to+p.n], mem[p.from:p.from+p.n]) {
+			return fmt.Errorf("put %d of %d bytes did not arrive after the last fault", p.tag, p.n)
+		}
+	}
+	return nil
+}
+
+func testBusMaster(t *T) error {
+	nics, err := t.openPCIe()
+	if err != nil {
+		return err
+	}
+	mem, far := nics[0].dev.Memory(), nics[1].dev.Memory()
+	t.Rand.Read(mem[rawData : rawData+256])
+	put := regs.RMADescFields{Command: regs.RMACommandPut, DstVPID: rawVPID, DstNode: 1, BytesMinus1: 255, NotiCompleter: true}
+	// A completer that may not write loses the data, and the word about it too: its ring is in the memory that it cannot reach.
+	before := bytes.Clone(far)
+	if err := errors.Join(nics[1].set(write{rootcomplex.Ctrl, rootcomplex.NoBusMaster}), nics[0].post(put, 0, 0), settle(nics[0].sys)); err != nil {
+		return err
+	}
+	_, noti := nics[0].noti(0)
+	if noti.Error == 0 || noti.Seq != 1 {
+		return fmt.Errorf("told %+v of a put to a node without bus master, expected an error", noti)
+	}
+	if at := firstOther(far, before); at >= 0 {
+		return fmt.Errorf("byte 0x%x of a node without bus master changed", at)
+	}
+	if err := errors.Join(nics[1].set(write{rootcomplex.Ctrl, 0}), nics[0].post(put, 0, 0), settle(nics[0].sys)); err != nil {
+		return err
+	}
+	if !bytes.Equal(far[rawData:rawData+256], mem[rawData:rawData+256]) {
+		return errors.New("a put did not arrive when the node was bus master again")
+	}
+	return nil
+}
+
+// pcieLines fit a window: lines that a reset loses in one are never counted as taken, and who paces himself by that count would wait for them.
+const pcieLines = 3
+
+// pcieTraffic posts packets both ways, and puts, and lets a part of their time pass.
+func pcieTraffic(t *T, nics []*nic, cycles drivers.Cycle) error {
+	put := regs.RMADescFields{Command: regs.RMACommandPut, DstVPID: rawVPID, BytesMinus1: 2999}
+	for i := range pcieLines {
+		for n, from := range nics {
+			put.DstNode = uint16(1 - n)
+			if err := errors.Join(from.send(regs.PioFields{DstNode: uint8(1 - n)}, []byte{byte(i), byte(n)}), from.post(put, 0, 0x4000)); err != nil {
+				return err
+			}
+		}
+	}
+	var stop drivers.Stop
+	return nics[0].sys.Run(nics[0].sys.Now()+cycles, &stop)
+}
+
+// openTraffic gives both nodes a mailbox, too.
+func (t *T) openTraffic() ([]*nic, error) {
+	nics, err := t.openPCIe()
+	if err != nil {
+		return nil, err
+	}
+	for _, n := range nics {
+		t.Rand.Read(n.dev.Memory()[rawData : rawData+0x4000])
+		if err := n.enable(0, slotsPerBox); err != nil {
+			return nil, err
+		}
+	}
+	return nics, nil
+}
+
+// gone: the registers of a NIC that is not there tell so.
+func gone(n *nic) error {
+	for _, off := range []uint32{regs.Magic, regs.Params, regs.MboxWP(0)} {
+		if v, err := n.dev.ReadReg(off); !errors.Is(err, drivers.ErrPeerDied) {
+			return fmt.Errorf("%s of a NIC that is gone: 0x%x, %v, expected %v", regs.Describe(off), v, err, drivers.ErrPeerDied)
+		}
+	}
+	return nil
+}
+
+func testRemoved(t *T) error {
+	nics, err := t.openTraffic()
+	if err != nil {
+		return err
+	}
+	if err := pcieTraffic(t, nics, 100+drivers.Cycle(t.Rand.Intn(900))); err != nil {
+		return err
+	}
+	here, away := nics[0], nics[1]
+	if err := away.dev.WriteReg(rootcomplex.Ctrl, rootcomplex.Removed); err != nil {
+		return err
+	}
+	if err := gone(away); err != nil {
+		return err
+	}
+	before := bytes.Clone(away.dev.Memory())
+	// Lines to a NIC that is gone are lost without a word, and none is waited for.
+	if err := errors.Join(away.send(regs.PioFields{}, []byte("nobody")), away.dev.WriteReg(regs.IRQMask, 1)); err != nil {
+		return err
+	}
+	if _, err := quiesce(here.sys); err != nil {
+		return err
+	}
+	if at := firstOther(away.dev.Memory(), before); at >= 0 {
+		return fmt.Errorf("byte 0x%x of the host changed after its NIC was pulled out", at)
+	}
+	if err := gone(away); err != nil {
+		return err
+	}
+	return here.expect(regs.Magic, regs.MagicValue)
+}
+
+func testFunctionReset(t *T) error {
+	nics, err := t.openTraffic()
+	if err != nil {
+		return err
+	}
+	if err := pcieTraffic(t, nics, 100+drivers.Cycle(t.Rand.Intn(900))); err != nil {
+		return err
+	}
+	here, away := nics[0], nics[1]
+	if err := errors.Join(away.dev.WriteReg(rootcomplex.Ctrl, rootcomplex.Reset), gone(away)); err != nil {
+		return err
+	}
+	before := bytes.Clone(away.dev.Memory())
+	if err := readUntilEmpty(here); err != nil {
+		return err
+	}
+	if at := firstOther(away.dev.Memory(), before); at >= 0 {
+		return fmt.Errorf("byte 0x%x of the host changed after its NIC was reset", at)
+	}
+	// It is as after power-on, and the other as it was.
+	if err := errors.Join(away.expect(regs.Magic, regs.MagicValue), away.expect(regs.MboxCtrl(0), 0), away.expect(regs.NotiCtrl(rawVPID), 0),
+		away.expect(regs.PDID(0), 0), here.expect(regs.MboxCtrl(0), regs.MboxCtrlEnable|regs.MboxCtrlWindow), here.expect(regs.PDID(0), rawDomain)); err != nil {
+		return err
+	}
+	return afterReset(here, away)
+}
+
+// readUntilEmpty reads the ring of a node until the hardware is empty: each fragment to a NIC that has forgotten its tables is told there.
+func readUntilEmpty(n *nic) error {
+	for range 100 {
+		if idle, err := quiesce(n.sys); idle || err != nil {
+			return err
+		}
+		seen, err := n.dev.ReadReg(regs.NotiWP(rawVPID))
+		if err := errors.Join(err, n.set(write{regs.NotiRP(rawVPID), seen})); err != nil {
+			return err
+		}
+	}
+	return errors.New("the hardware is not empty, though its ring is read")
+}
+
+// afterReset: the NIC is set up anew, and packets pass both ways.
+func afterReset(here, away *nic) error {
+	// What the other node's packets to it had taken and could not give back is settled between the links; the mailbox of the other is read.
+	if err := errors.Join(away.enable(0, slotsPerBox), here.resize(0, slotsPerBox), here.enable(0, slotsPerBox)); err != nil {
+		return err
+	}
+	if err := errors.Join(here.send(regs.PioFields{DstNode: 1}, []byte("there")), away.send(regs.PioFields{DstNode: 0}, []byte("back"))); err != nil {
+		return err
+	}
+	if err := settle(here.sys); err != nil {
+		return err
+	}
+	for n, want := range map[*nic]string{away: "there", here: "back"} {
+		s, err := n.next(0)
+		if err != nil {
+			return err
+		}
+		if !bytes.HasPrefix(s.Payload, []byte(want)) {
+			return fmt.Errorf("node %d got %q after the reset, expected %q", n.node, s.Payload, want)
+		}
+	}
+	return nil
+}
+
+func testMessages(t *T) error {
+	nics, err := t.openTraffic()
+	if err != nil {
+		return err
+	}
+	from, to := nics[0], nics[1]
+	if err := to.set(write{regs.MboxCtrl(0), regs.MboxCtrlEnable | regs.MboxCtrlWindow | regs.MboxCtrlIRQArrival}, write{regs.IRQMask, 1}); err != nil {
+		return err
+	}
+	for i := range 3 * slotsPerBox {
+		to.sys.ArmIRQ(1)
+		if err := from.send(regs.PioFields{DstNode: 1}, []byte{byte(i)}); err != nil {
+			return err
+		}
+		var stop drivers.Stop
+		if err := to.sys.Run(drivers.Forever, &stop); err != nil {
+			return err
+		}
+		if len(stop.Fired) != 1 || stop.Fired[0].Kind != drivers.FiredIRQ {
+			return fmt.Errorf("packet %d: the run stopped for %+v, expected the interrupt", i, stop)
+		}
+		s, err := to.next(0)
+		if err != nil {
+			return fmt.Errorf("the interrupt came before what it tells of: %w", err)
+		}
+		if s.Payload[0] != byte(i) {
+			return fmt.Errorf("packet %d holds %d", i, s.Payload[0])
+		}
+		if err := errors.Join(to.free(0), to.set(write{regs.IRQStatus, 1}), settle(to.sys)); err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,112 @@
+package rtl
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+
+	"github.com/nicloop/nicloop/cosim/rootcomplex"
+	"github.com/nicloop/nicloop/drivers"
+	"github.com/nicloop/nicloop/drivers/regs"
+)
+
+// maxBusLatency is well below what the NIC waits for a completion (TICK of rtl/sim/pcie_host.sv).
+const maxBusLatency = 30000
+
+// pcieKeys are the keys that mean something beside bus=pcie alone.
+var pcieKeys = []string{"bus_seed", "mps", "mrrs", "bus_lost", "bus_late", "bus_poisoned", "bus_errors"}
+
+// A busFault is a register that a key sets.
+type busFault struct {
+	off   uint32
+	value uint64
+}
+
+// setBus reads what a URI says of the bus.
+func (r *request) setBus(keys map[string]string) error {
+	switch keys["bus"] {
+	case "", "axi":
+		for _, key := range pcieKeys {
+			if _, ok := keys[key]; ok {
+				return fmt.Errorf("%w: rtl:?%s is of PCIe: expected bus=pcie beside it", drivers.ErrConfig, key)
+			}
+		}
+		return nil
+	case "pcie":
+		r.spec.PCIe = true
+	default:
+		return fmt.Errorf("%w: bus=%s: expected axi or pcie", drivers.ErrConfig, keys["bus"])
+	}
+	if _, ok := keys["host_wr_latency"]; ok {
+		return fmt.Errorf("%w: host_wr_latency with bus=pcie: a posted write has no answer that could be late", drivers.ErrNotSupported)
+	}
+	if _, err := number(keys, "host_rd_latency", 1, maxBusLatency); err != nil {
+		return fmt.Errorf("%w, as the NIC behind bus=pcie waits for no completion longer than 32768", err)
+	}
+	return r.setPCIe(keys)
+}
+
+func (r *request) setPCIe(keys map[string]string) error {
+	for _, size := range []string{"mps", "mrrs"} {
+		n, err := number(keys, size, 128, 4096)
+		if err != nil {
+			return err
+		}
+		if n != 0 && !slices.Contains(pcieSizes(size), n) {
+			return fmt.Errorf("%w: %s=%d: expected one of %v bytes", drivers.ErrConfig, size, n, pcieSizes(size))
+		}
+		if n != 0 {
+			r.cfg.Plusargs = append(r.cfg.Plusargs, fmt.Sprintf("+nl_pcie_%s=%d", size, n))
+		}
+	}
+	if text, ok := keys["bus_seed"]; ok {
+		seed, err := strconv.ParseUint(text, 0, 63)
+		if err != nil {
+			return fmt.Errorf("%w: bus_seed=%s: expected a number of at most 63 bits", drivers.ErrConfig, text)
+		}
+		r.cfg.Plusargs = append(r.cfg.Plusargs, fmt.Sprintf("+nl_pcie_seed=%d", seed))
+	}
+	for key, off := range map[string]uint32{"bus_lost": rootcomplex.Lost, "bus_late": rootcomplex.Late, "bus_poisoned": rootcomplex.Poisoned, "bus_errors": rootcomplex.Errors} {
+		text, ok := keys[key]
+		if !ok {
+			continue
+		}
+		p, err := strconv.ParseFloat(text, 64)
+		if err != nil || !(p >= 0 && p <= 1) {
+			return fmt.Errorf("%w: %s=%s: expected a chance per read of the NIC from 0 to 1, for example 1e-3", drivers.ErrConfig, key, text)
+		}
+		r.busFaults = append(r.busFaults, busFault{off, uint64(p * math.MaxUint32)})
+	}
+	return nil
+}
+
+// pcieSizes are the sizes that PCIe has, as far as the NIC uses them.
+func pcieSizes(key string) []int {
+	if key == "mps" {
+		return []int{128, 256, 512}
+	}
+	return []int{128, 256, 512, 1024, 2048, 4096}
+}
+
+// applyBus sets the faults of the bus before anything else reaches the NICs.
+func (r *request) applyBus(s drivers.Timed) {
+	for node := range s.Info().Nodes {
+		for _, f := range r.busFaults {
+			s.PostReg(node, 0, f.off, f.value)
+		}
+	}
+}
+
+// ReadReg reads a register now; see drivers.Timed. A NIC that was pulled out answers nothing, and its host sees all ones: that is told as drivers.ErrPeerDied.
+func (s *System) ReadReg(node int, off uint32) (uint64, error) {
+	v, err := s.Session.ReadReg(node, off)
+	if err != nil || v != math.MaxUint64 || !s.pcie {
+		return v, err
+	}
+	// No NIC has parameters that are all ones.
+	if params, err := s.Session.ReadReg(node, regs.Params); err != nil || params != math.MaxUint64 {
+		return v, err
+	}
+	return 0, fmt.Errorf("%w: node %d: its registers read all ones: it was removed from the bus, or is being reset", drivers.ErrPeerDied, node)
+}
