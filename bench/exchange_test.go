@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/nicloop/nicloop/drivers"
+	"github.com/nicloop/nicloop/host"
 	"github.com/stretchr/testify/require"
 )
 
@@ -109,4 +110,29 @@ func TestBadThresholds(t *testing.T) {
 	c := Default("stencil")
 	c.Sizes, c.Iterations, c.Compute = []int{4096}, 1, -1
 	require.ErrorContains(t, c.Validate(), fmt.Sprintf("computation of %d ps", c.Compute))
+}
+
+// TestThresholdsBesideReuse: messages of a pair go by VELO, into a ring, into larger buffers and by a rendezvous, and stay in order.
+func TestThresholdsBesideReuse(t *testing.T) {
+	for _, seed := range []int64{1, 2, 3} {
+		for _, all := range []bool{false, true} {
+			t.Logf("seed %d; go test ./bench -run TestThresholdsBesideReuse", seed)
+			c := Default("random")
+			c.Device, c.Nodes, c.Procs, c.Seed = "ideal:", 2, 2, seed
+			c.Sizes, c.Iterations, c.Rendezvous = []int{9000}, 60, host.Spec
+			c.Reuse = host.Reuse{Mode: host.ReuseCopy}
+			e := DefaultThresholds()
+			if c.Eager = &e; all {
+				e.Threshold, e.All, c.Reuse.Mode = 5000, true, host.ReuseAdapt
+			}
+			res, err := Run(context.Background(), c)
+			require.NoError(t, err)
+			require.NotZero(t, res.Verified)
+			buffered := 0
+			for _, rank := range res.Rows[0].Eager {
+				buffered += int(rank.Buffered)
+			}
+			require.Equal(t, all, buffered != 0, "with thresholds from the start messages go into buffers")
+		}
+	}
 }
