@@ -260,11 +260,12 @@ func (r *Rank) fileBuffered(from int, h header, b []byte) error {
 		return fmt.Errorf("%w: rank %d sends to an eager buffer of rank %d, which has none: all ranks need the same thresholds", drivers.ErrConfig, from, r.id)
 	}
 	at := binary.LittleEndian.Uint64(b[0:])
-	h.length = uint32(binary.LittleEndian.Uint64(b[8:]))
+	length := binary.LittleEndian.Uint64(b[8:])
 	e.core.Tick(int64(r.proc.Now()))
-	if err := e.core.Filled(from, at); err != nil {
+	if err := e.core.Filled(from, at, length); err != nil {
 		return err
 	}
+	h.length = uint32(length)
 	r.came(from, h)
 	r.proc.Spend(r.cost.Match)
 	m := r.messages.get()

@@ -157,11 +157,14 @@ func (c *Core) Take(peer, n int) (uint64, bool) {
 	return 0, false
 }
 
-// Filled: a message has come, in the order of the messages of its pair, that names a buffer.
-func (c *Core) Filled(peer int, at uint64) error {
+// Filled: a message of so many bytes has come, in the order of the messages of its pair, that names a buffer.
+func (c *Core) Filled(peer int, at, bytes uint64) error {
 	b := c.pair(peer).find(at)
 	if b == nil || b.full {
 		return fmt.Errorf("threshold: a message from rank %d in a buffer at %d that it has not", peer, at)
+	}
+	if bytes > uint64(b.bytes) {
+		return fmt.Errorf("threshold: a message of %d bytes from rank %d in a buffer of %d", bytes, peer, b.bytes)
 	}
 	b.full, b.used = true, c.now
 	return nil

@@ -205,7 +205,7 @@ func (w *World) came(from, to, i int) error {
 		w.cores[to].Came(from, w.o.Messages[i].Bytes)
 		return w.drain(to)
 	}
-	if err := w.cores[to].Filled(from, w.at[i]); err != nil {
+	if err := w.cores[to].Filled(from, w.at[i], uint64(w.o.Messages[i].Bytes)); err != nil {
 		return violation("message %d: %v", i, err)
 	}
 	return w.drain(to)
