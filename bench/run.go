@@ -27,7 +27,7 @@ func Run(ctx context.Context, c Config) (res *Result, err error) {
 	if c.Helper && !wl.paired {
 		return nil, fmt.Errorf("%w: a progress thread for %s, which does not compute", drivers.ErrConfig, wl.Name)
 	}
-	if (c.Compute > 0 || c.Jitter > 0) && !wl.computes {
+	if c.Compute > 0 && !wl.computes && !wl.steps || c.Jitter > 0 && !wl.computes {
 		return nil, fmt.Errorf("%w: computation for %s, which does not compute", drivers.ErrConfig, wl.Name)
 	}
 	if wl.check != nil {

@@ -256,7 +256,7 @@ func TestBoardOfATree(t *testing.T) {
 	require.NoError(t, sys.Close())
 	edit(t, dir, "board.flist", "board/uart_rx.sv", "board/uart_xr.sv")
 	_, err := drivers.Open(t.Context(), fastLine+"&src="+dir, drivers.Options{Nodes: 1})
-	require.ErrorContains(t, err, "board/uart_xr.sv is in design.flist, simulation.flist or board.flist: no such file")
+	require.ErrorContains(t, err, "board/uart_xr.sv is in design.flist, simulation.flist, pcie.flist or board.flist: no such file")
 }
 
 // A context that ends while boards are opened leaves none behind.
