@@ -146,11 +146,11 @@ func (s *ssor) border(h heading, k int) error {
 	return nil
 }
 
-// sweep goes through all planes, and its messages both ways through the grid. Together the planes are as much work as a border.
-func (s *ssor) sweep(ways []heading, first int) error {
+// sweep goes through all planes, whose messages go on through the grid. Together the planes are as much work as a border.
+func (s *ssor) sweep(forth []heading, first int) error {
 	line := luLine(s.n)
 	for k := first; k < first+luPlanes; k++ {
-		for _, h := range ways {
+		for _, h := range forth {
 			if behind := s.peers[h.back()]; behind >= 0 {
 				if err := s.recv(behind, tagApp+int(h), k, s.in[:line]); err != nil {
 					return err
@@ -158,7 +158,7 @@ func (s *ssor) sweep(ways []heading, first int) error {
 			}
 		}
 		s.workPart(luPlanes)
-		for _, h := range ways {
+		for _, h := range forth {
 			if ahead := s.peers[h]; ahead >= 0 {
 				if err := s.send(ahead, tagApp+int(h), k, s.out[:line]); err != nil {
 					return err

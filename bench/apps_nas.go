@@ -122,4 +122,4 @@ func (p *player) deal(peer, k int, out []byte, in [][]byte) error {
 }
 
 // apps are all patterns.
-var apps = []*app{exchange1, exchange2, cg, cgIsend, bt, lu, luNamed, radix}
+var apps = []*app{exchange1, exchange2, cg, cgIsend, bt, btSweeps, btSend, lu, luNamed, radix}
