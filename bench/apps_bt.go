@@ -8,7 +8,7 @@ import (
 )
 
 // BT of the NAS benchmarks solves block tridiagonal systems along x, y and z. The cube is cut into q³ boxes for q² ranks, of which each has q on
-// a diagonal: one in every slice of every direction, so that all have work in all stages of a sweep. Of q = 3, the four calls of a stage on one rank:
+// a diagonal: one in every slice of every direction, so that all have work in all stages of a sweep. The stages of a sweep on one rank, for q = 3:
 //
 //	forward      stage 0          stage 1                              stage 2
 //	             work, solve      Irecv, work, Wait send, Wait, solve  Irecv, work, Wait send, Wait, solve
