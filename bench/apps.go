@@ -15,8 +15,8 @@ const AppPrefix = "pattern:"
 // An app is how an application communicates and when it computes, without what it computes (SPEC, sections 4.4.1 and 4.4.2).
 type app struct {
 	name, doc string
-	// messages is how many a rank sends in an iteration, of that many ranks.
-	messages func(ranks int) int
+	// sends is what all of so many ranks send in an iteration, where the longest message has n bytes.
+	sends func(ranks, n int) []lot
 	// buffers is how many of them, and of those that it receives, it holds at a time.
 	buffers func(ranks int) int
 	check   func(*Config) error
@@ -37,10 +37,16 @@ const DefaultCompute = 50 * drivers.Microsecond
 func (a *app) workload() *Workload {
 	return &Workload{
 		Name: AppPrefix + a.name, Doc: a.doc, Sizes: []int{128 << 10}, Iterations: 20, Warmup: 2, check: a.check, computes: true,
-		messages: func(c *Config) int { return c.Ranks() * a.messages(c.Ranks()) },
+		messages: func(c *Config) int { return countOf(a.sends(c.Ranks(), 1)) },
+		lots:     func(c *Config, n int) []lot { return a.sends(c.Ranks(), n) },
 		buffers:  func(c *Config) int { return a.buffers(c.Ranks()) },
 		body:     func(t *task, r *host.Rank, n int) error { return t.play(a, r, n) },
 	}
+}
+
+// alike: every rank sends so many messages, all of them of n bytes.
+func alike(each func(ranks int) int) func(ranks, n int) []lot {
+	return func(ranks, n int) []lot { return []lot{{ranks * each(ranks), n}} }
 }
 
 // AppStats are what ranks did between the messages of a pattern, and what became of RTRs.
@@ -48,6 +54,7 @@ type AppStats struct {
 	// Means over the ranks, of one timed iteration.
 	Wait    drivers.Time `json:"wait_ps"`    // in Wait and Waitall: what SPEC, section 4.4.2, measures
 	Send    drivers.Time `json:"send_ps"`    // in sends that block
+	Receive drivers.Time `json:"receive_ps"` // in receives that block
 	Compute drivers.Time `json:"compute_ps"` // producing, consuming and packing
 	// Of all ranks, warm-up included.
 	RTRs     uint64 `json:"rtrs"`
@@ -68,9 +75,10 @@ func (res *Result) addApp(t *task, spoken AppStats) {
 	row := &res.Rows[len(res.Rows)-1]
 	for _, s := range t.played {
 		spoken.Wait, spoken.Send, spoken.Compute = spoken.Wait+s.Wait, spoken.Send+s.Send, spoken.Compute+s.Compute
+		spoken.Receive += s.Receive
 	}
 	each := drivers.Time(len(t.played) * t.c.Iterations)
-	spoken.Wait, spoken.Send, spoken.Compute = spoken.Wait/each, spoken.Send/each, spoken.Compute/each
+	spoken.Wait, spoken.Send, spoken.Receive, spoken.Compute = spoken.Wait/each, spoken.Send/each, spoken.Receive/each, spoken.Compute/each
 	row.App = &spoken
 }
 
@@ -122,26 +130,31 @@ func (t *task) play(a *app, r *host.Rank, n int) error {
 }
 
 // work produces or consumes the data of an iteration: nothing is called meanwhile.
-func (p *player) work() {
-	d := p.t.c.Compute
+func (p *player) work() { p.workPart(1) }
+
+// workPart does one of so many equal parts of that.
+func (p *player) workPart(parts int) {
+	d := p.t.c.Compute / drivers.Time(parts)
 	if j := p.t.c.Jitter; j > 0 {
 		d += d * drivers.Time(mix(&p.rnd)%uint64(100*j+1)) / 10000
 	}
 	p.compute(d)
 }
 
-// pack gathers the data of a message into its buffer.
-func (p *player) pack() { p.compute(drivers.Time(p.n) * p.t.c.Cost.CopyByte) }
+// pack gathers the data of a message of n bytes into its buffer.
+func (p *player) pack(n int) { p.compute(drivers.Time(n) * p.t.c.Cost.CopyByte) }
 
 func (p *player) compute(d drivers.Time) {
 	p.r.Compute(d)
 	p.done.Compute += d
 }
 
-// buffers are so many of a message each.
-func (p *player) buffers(count int) (list [][]byte, err error) {
+// buffers are so many of a longest message each.
+func (p *player) buffers(count int) ([][]byte, error) { return p.buffersOf(count, p.n) }
+
+func (p *player) buffersOf(count, n int) (list [][]byte, err error) {
 	for range count {
-		b, err := p.r.Alloc(p.n)
+		b, err := p.r.Alloc(n)
 		if err != nil {
 			return nil, err
 		}
@@ -177,6 +190,17 @@ func (p *player) irecv(from, tag, k int, buf []byte) (arrival, error) {
 	return arrival{q, buf, from, k}, err
 }
 
+// recv is a receive that blocks.
+func (p *player) recv(from, tag, k int, buf []byte) error {
+	began := p.r.Now()
+	st, err := p.r.Recv(from, tag, buf)
+	p.done.Receive += p.r.Now() - began
+	if err != nil {
+		return err
+	}
+	return p.check(arrival{nil, buf, from, k}, st)
+}
+
 // wait waits for sends.
 func (p *player) wait(sends ...*host.Request) error {
 	from := p.r.Now()
@@ -194,16 +218,21 @@ func (p *player) take(list ...arrival) error {
 		if err != nil {
 			return err
 		}
-		if st.Source != a.from || st.Bytes != len(a.buf) {
-			return fmt.Errorf("message %d to rank %d: %d bytes of rank %d, expected %d of rank %d (seed %d)",
-				a.k, p.r.ID(), st.Bytes, st.Source, len(a.buf), a.from, p.t.c.Seed)
-		}
-		p.t.bytes[p.r.ID()] += uint64(st.Bytes)
-		if err := verify(a.buf, p.t.c.Seed, a.from, p.r.ID(), a.k); err != nil {
+		if err := p.check(a, st); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// check verifies what has come, and of whom.
+func (p *player) check(a arrival, st host.Status) error {
+	if st.Source != a.from || st.Bytes != len(a.buf) {
+		return fmt.Errorf("message %d to rank %d: %d bytes of rank %d, expected %d of rank %d (seed %d)",
+			a.k, p.r.ID(), st.Bytes, st.Source, len(a.buf), a.from, p.t.c.Seed)
+	}
+	p.t.bytes[p.r.ID()] += uint64(st.Bytes)
+	return verify(a.buf, p.t.c.Seed, a.from, p.r.ID(), a.k)
 }
 
 // ring is the rank so many further.

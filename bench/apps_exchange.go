@@ -7,12 +7,12 @@ import "github.com/nicloop/nicloop/host"
 var (
 	exchange1 = &app{
 		name: "exchange1", doc: "produce, exchange with neighbours, consume; receives are posted first (SPEC, Figure 4.15)",
-		messages: neighbours, buffers: func(ranks int) int { return 2 * neighbours(ranks) },
+		sends: alike(neighbours), buffers: func(ranks int) int { return 2 * neighbours(ranks) },
 		begin: func(p *player) (func(int) error, error) { return p.exchange(p.receiveFirst) },
 	}
 	exchange2 = &app{
 		name: "exchange2", doc: "the same, but sends go first, and data are consumed behind them",
-		messages: neighbours, buffers: func(ranks int) int { return 2 * neighbours(ranks) },
+		sends: alike(neighbours), buffers: func(ranks int) int { return 2 * neighbours(ranks) },
 		begin: func(p *player) (func(int) error, error) { return p.exchange(p.sendFirst) },
 		end:   (*player).work, // consumes the last data
 	}
@@ -95,7 +95,7 @@ func (p *player) post(list []partner, k int) (recvs []arrival, err error) {
 // push packs and sends.
 func (p *player) push(list []partner, k int) (sends []*host.Request, err error) {
 	for _, x := range list {
-		p.pack()
+		p.pack(p.n)
 		q, err := p.isend(x.rank, tagApp, k, x.out)
 		if err != nil {
 			return nil, err

@@ -5,23 +5,23 @@ import (
 	"math/bits"
 
 	"github.com/nicloop/nicloop/drivers"
-	"github.com/nicloop/nicloop/host"
 )
 
-// The patterns of four applications as SPEC, Figure 4.18, has them, with partners as their own descriptions do.
+// CG and RADIX, and the list of all patterns. What SPEC, Figure 4.18, leaves out of the applications it shows, partners above all, is as their
+// own descriptions have it. LU and BT: apps_lu.go, apps_bt.go.
 
 // cg is CG of the NAS benchmarks: a product of a matrix and a vector is summed up among the ranks of a row, partner by partner of a
 // hypercube. Nothing is computed between the messages, so nothing can be beside them.
 var cg = &app{
 	name: "cg", doc: "CG of the NAS benchmarks: exchanges with the partners of a hypercube, nothing computed beside them (SPEC, Figure 4.18)",
-	messages: dimensions, buffers: func(int) int { return 2 }, check: powerOfTwo,
+	sends: alike(dimensions), buffers: func(int) int { return 2 }, check: powerOfTwo,
 	begin: func(p *player) (func(int) error, error) { return p.hypercube(p.send) },
 }
 
 // cgIsend is what the library makes of it if it does not know that the sender waits.
 var cgIsend = &app{
 	name: "cg-isend", doc: "the same with sends that do not block, each waited for at once",
-	messages: dimensions, buffers: func(int) int { return 2 }, check: powerOfTwo,
+	sends: alike(dimensions), buffers: func(int) int { return 2 }, check: powerOfTwo,
 	begin: func(p *player) (func(int) error, error) {
 		return p.hypercube(func(to, tag, k int, buf []byte) error {
 			q, err := p.isend(to, tag, k, buf)
@@ -64,83 +64,11 @@ func powerOfTwo(c *Config) error {
 
 func dimensions(ranks int) int { return bits.Len(uint(ranks)) - 1 }
 
-// bt is BT of the NAS benchmarks: a sweep goes round. A rank sends what it has solved to its successor, and receives the next from its
-// predecessor while it makes its own side of the equations.
-var bt = &app{
-	name: "bt", doc: "BT of the NAS benchmarks: a sweep round a ring; data are produced beside the receive (SPEC, Figure 4.18)",
-	messages: func(int) int { return 1 }, buffers: func(int) int { return 3 },
-	begin: func(p *player) (func(int) error, error) {
-		b, err := p.buffers(3)
-		if err != nil {
-			return nil, err
-		}
-		p.work()
-		sent, err := p.isend(p.ring(1), tagApp, 0, b[0])
-		return func(k int) error {
-			in, err := p.irecv(p.ring(-1), tagApp, k, b[2])
-			if err != nil {
-				return err
-			}
-			p.work()
-			if err := p.wait(sent); err != nil {
-				return err
-			}
-			if err := p.take(in); err != nil {
-				return err
-			}
-			p.work()
-			if k+1 == p.t.c.Warmup+p.t.c.Iterations {
-				return nil
-			}
-			sent, err = p.isend(p.ring(1), tagApp, k+1, b[(k+1)%2])
-			return err
-		}, err
-	},
-}
-
-// lu is LU of the NAS benchmarks: faces go to a neighbour on either side. Receives take any source, so no receiver can say where a message
-// shall go.
-var lu = &app{
-	name: "lu", doc: "LU of the NAS benchmarks: faces to either neighbour, received from any source (SPEC, Figure 4.18)",
-	messages: func(int) int { return 2 }, buffers: func(int) int { return 2 },
-	begin: func(p *player) (func(int) error, error) { return p.faces(func(int) int { return host.AnySource }) },
-}
-
-// luNamed has receivers say what LU's know, and do not say.
-var luNamed = &app{
-	name: "lu-named", doc: "the same with receives that name their source",
-	messages: func(int) int { return 2 }, buffers: func(int) int { return 2 },
-	begin: func(p *player) (func(int) error, error) { return p.faces(func(from int) int { return from }) },
-}
-
-func (p *player) faces(source func(from int) int) (func(int) error, error) {
-	b, err := p.buffers(2)
-	return func(k int) error {
-		for side, further := range []int{1, -1} {
-			k, from := 2*k+side, p.ring(-further)
-			in, err := p.irecv(source(from), tagApp+side, k, b[1])
-			if err != nil {
-				return err
-			}
-			in.from = from
-			p.work()
-			if err := p.send(p.ring(further), tagApp+side, k, b[0]); err != nil {
-				return err
-			}
-			if err := p.take(in); err != nil {
-				return err
-			}
-			p.work()
-		}
-		return nil
-	}, err
-}
-
 // radix is RADIX: keys are dealt out by their digit, to one rank after the other. Of two ranks one sends first and the other receives
 // first, four messages at a time.
 var radix = &app{
 	name: "radix", doc: "RADIX: keys are dealt out, four receives at a time between sends that block (SPEC, Figure 4.18)",
-	messages: func(ranks int) int { return atOnce * (ranks - 1) }, buffers: func(int) int { return 1 + atOnce },
+	sends: alike(func(ranks int) int { return atOnce * (ranks - 1) }), buffers: func(int) int { return 1 + atOnce },
 	begin: func(p *player) (func(int) error, error) {
 		b, err := p.buffers(1 + atOnce)
 		return func(k int) error {
@@ -194,4 +122,4 @@ func (p *player) deal(peer, k int, out []byte, in [][]byte) error {
 }
 
 // apps are all patterns.
-var apps = []*app{exchange1, exchange2, cg, cgIsend, bt, lu, luNamed, radix}
+var apps = []*app{exchange1, exchange2, cg, cgIsend, bt, btSweeps, btSend, lu, luNamed, radix}

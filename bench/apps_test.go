@@ -29,7 +29,10 @@ func runApp(t *testing.T, c Config) Row {
 	res, err := Run(context.Background(), c)
 	require.NoError(t, err)
 	row := res.Rows[0]
-	require.EqualValues(t, uint64(row.Bytes*row.Messages/c.Iterations*(c.Iterations+c.Warmup)), res.Verified, "%s", c.Workload)
+	wl, err := FindWorkload(c.Workload)
+	require.NoError(t, err)
+	require.EqualValues(t, wl.volume(&c, row.Bytes)*(c.Iterations+c.Warmup), res.Verified, "%s", c.Workload)
+	require.Equal(t, wl.messages(&c)*c.Iterations, row.Messages)
 	return row
 }
 
@@ -37,7 +40,7 @@ func runApp(t *testing.T, c Config) Row {
 // same result.
 func TestApps(t *testing.T) {
 	for _, a := range apps {
-		for _, ranks := range []int{2, 3, 4, 5} {
+		for _, ranks := range []int{2, 3, 4, 5, 6, 9} {
 			for _, n := range []int{64, 8 << 10} {
 				c := appOn(a.name, ranks, n)
 				if a.check != nil && a.check(&c) != nil {

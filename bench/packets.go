@@ -11,7 +11,9 @@ func Packets(c Config) float64 {
 	wl.complete(&c)
 	sum := 0.0
 	for _, n := range c.Sizes {
-		sum += float64(wl.messages(&c)) * float64(c.Warmup+c.Iterations) * float64(host.Packets(n))
+		for _, l := range wl.sends(&c, n) {
+			sum += float64(l.messages) * float64(c.Warmup+c.Iterations) * float64(host.Packets(l.bytes))
+		}
 	}
 	return sum
 }

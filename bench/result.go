@@ -103,7 +103,7 @@ func (res *Result) add(w *World, wl *Workload, t *task, n int, flow FlowStats, b
 		row.Spread = spreadOf(slices.Concat(t.each...))
 	}
 	if row.Elapsed > 0 && wl != &random {
-		row.Bandwidth = float64(n) * float64(row.Messages) / 1e6 / (float64(row.Elapsed) / float64(drivers.Second))
+		row.Bandwidth = float64(wl.volume(c, n)) * float64(c.Iterations) / 1e6 / (float64(row.Elapsed) / float64(drivers.Second))
 	}
 	for _, n := range t.bytes {
 		res.Verified += n

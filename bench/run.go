@@ -88,7 +88,7 @@ func (c Config) at(wl *Workload, n int) *Config {
 	}
 	enough = max(2, enough/max(n, 1))
 	switch {
-	case c.bounded && wl.messages(&c) > onceBytes/max(n, 1):
+	case c.bounded && wl.volume(&c, max(n, 1)) > onceBytes:
 		c.Iterations, c.Warmup = 1, 0
 	case c.bounded && c.Iterations > enough:
 		c.Iterations, c.Warmup = enough, min(c.Warmup, 1)

@@ -22,6 +22,8 @@ type Workload struct {
 	body func(t *task, r *host.Rank, n int) error
 	// messages is how many messages one iteration sends in the whole world.
 	messages func(*Config) int
+	// lots is what these messages are where the longest has n bytes; nil: all have n.
+	lots func(c *Config, n int) []lot
 	// buffers is how many messages a rank holds at a time.
 	buffers func(*Config) int
 	// halfTrip: an iteration is a round trip, so half of it is a latency.
@@ -37,6 +39,32 @@ type Workload struct {
 	// collective: it measures that of kind, by Config.Algorithm or by host's table.
 	collective bool
 	kind       host.Collective
+}
+
+// A lot is messages of one length.
+type lot struct{ messages, bytes int }
+
+func countOf(lots []lot) (count int) {
+	for _, l := range lots {
+		count += l.messages
+	}
+	return count
+}
+
+// sends is what one iteration sends in the whole world at size n.
+func (wl *Workload) sends(c *Config, n int) []lot {
+	if wl.lots == nil {
+		return []lot{{wl.messages(c), n}}
+	}
+	return wl.lots(c, n)
+}
+
+// volume is that in bytes.
+func (wl *Workload) volume(c *Config, n int) (bytes int) {
+	for _, l := range wl.sends(c, n) {
+		bytes += l.messages * l.bytes
+	}
+	return bytes
 }
 
 // Workloads lists them by name.

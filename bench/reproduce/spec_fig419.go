@@ -81,7 +81,7 @@ func (e *Env) addExtraData(ctx context.Context, t *Table) error {
 	var runs []appRun
 	var names []string
 	for _, a := range applications {
-		if a.variant {
+		if a.variant > 0 {
 			continue
 		}
 		for _, speculate := range speculates[1:] {

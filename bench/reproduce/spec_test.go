@@ -65,7 +65,7 @@ func TestSpecExperiments(t *testing.T) {
 		long     bool
 	}{
 		{specFig3, "HDHHDHHHHHDHH", true}, {specFig414, "HHHHHH", false}, {specFig416, "HHHHDHH", false},
-		{specFig417, "HHDHHHDHHH", true}, {specFig419, "HHHHH", true},
+		{specFig417, "DHDHHHDHHH", true}, {specFig419, "HHHHH", true},
 	} {
 		if x.long && testing.Short() {
 			continue

@@ -43,7 +43,7 @@ func printApps(w io.Writer, res *bench.Result) {
 	}
 	for _, r := range res.Rows {
 		a := r.App
-		fmt.Fprintf(w, "of an iteration of %v with %d bytes a rank waits %v, sends (and waits for that) %v and computes %v\n", r.Iteration, r.Bytes, a.Wait, a.Send, a.Compute)
+		fmt.Fprintf(w, "of an iteration of %v with %d bytes a rank waits %v, sends (and waits for that) %v, receives (likewise) %v and computes %v\n", r.Iteration, r.Bytes, a.Wait, a.Send, a.Receive, a.Compute)
 		if res.Config.Rendezvous == host.Spec && r.Bytes > host.EagerMax {
 			fmt.Fprintf(w, "RTRs: %d, %s of them used; the others are %.4f %% more data\n", a.RTRs, percent(a.Used, a.RTRs), 100*float64(a.Extra)/float64(max(a.Messages, 1)))
 		}

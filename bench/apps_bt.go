@@ -1,0 +1,220 @@
+package bench
+
+import (
+	"fmt"
+
+	"github.com/nicloop/nicloop/drivers"
+	"github.com/nicloop/nicloop/host"
+)
+
+// BT of the NAS benchmarks solves block tridiagonal systems along x, y and z. The cube is cut into q³ boxes for q² ranks, of which each has q on
+// a diagonal: one in every slice of every direction, so that all have work in all stages of a sweep. The stages of a sweep on one rank, for q = 3:
+//
+//	forward      stage 0          stage 1                              stage 2
+//	             work, solve      Irecv, work, Wait send, Wait, solve  Irecv, work, Wait send, Wait, solve
+//	  sends              Isend to the successor               Isend
+//	back         stage 2          stage 1                              stage 0
+//	             put in           Irecv, Wait send, Wait, put in       Irecv, Wait send, Wait, put in
+//	  sends              Isend to the predecessor             Isend
+//
+// Nobody waits for good: sends do not block, and a rank in a stage waits for what its neighbour sends at the end of the stage before, and for
+// its own message of that stage, whose receive the neighbour posts as it begins this one. So whoever is least far goes on.
+
+// bt is BT. What a point gives its successor is a block of 5 by 5 words and 5 more, going back 5, and to each neighbour of the q boxes two layers of 5.
+var bt = &app{
+	name: "bt", doc: "BT of the NAS benchmarks: sweeps along x, y and z through boxes on a square of ranks; data are produced beside the receive (SPEC, Figure 4.18)",
+	sends: btSends, check: square, buffers: btBuffers,
+	begin: func(p *player) (func(int) error, error) { return p.multipartition((*player).isend) },
+}
+
+// btSweeps has nothing beside which nothing is computed.
+var btSweeps = &app{
+	name: "bt-sweeps", doc: "the same without the exchange of faces",
+	sends: func(ranks, n int) []lot { return btSends(ranks, n)[1:] }, check: square, buffers: btBuffers,
+	begin: func(p *player) (func(int) error, error) { return p.multipartition(nil) },
+}
+
+// btSend has puts of faces never wait for a get of the same pair: a send that blocks leaves its RTR then.
+var btSend = &app{
+	name: "bt-send", doc: "the same with faces sent by sends that block",
+	sends: btSends, check: square, buffers: btBuffers,
+	begin: func(p *player) (func(int) error, error) {
+		return p.multipartition(func(p *player, to, tag, k int, buf []byte) (*host.Request, error) {
+			return nil, p.send(to, tag, k, buf)
+		})
+	},
+}
+
+const (
+	btFaces  = 6
+	btBack   = 6 // a message forward is six of those back: 30 words of 5
+	btLayers = 3 // and the faces of so many boxes: 10 words each
+)
+
+// rootOf is the largest q with q² at most ranks.
+func rootOf(ranks int) (q int) {
+	for (q+1)*(q+1) <= ranks {
+		q++
+	}
+	return q
+}
+
+// square refuses worlds that do not hold a box of every slice for each rank.
+func square(c *Config) error {
+	n := c.Ranks()
+	q := rootOf(n)
+	if q*q == n && q > 1 {
+		return nil
+	}
+	return fmt.Errorf("%w: %s among %d ranks: expected a square, so that each has a box in every slice; the nearest are %d and %d",
+		drivers.ErrConfig, c.Workload, n, max(q, 2)*max(q, 2), max(q+1, 3)*max(q+1, 3))
+}
+
+func btSends(ranks, n int) []lot {
+	q := rootOf(ranks)
+	sweeps := 3 * ranks * (q - 1)
+	return []lot{{btFaces * ranks, btFace(q, n)}, {sweeps, n}, {sweeps, btReturn(n)}}
+}
+
+func btBuffers(ranks int) int { return 2 + (2*btFaces*rootOf(ranks)+btLayers-1)/btLayers }
+
+func btFace(q, n int) int { return max(n*q/btLayers, 1) }
+func btReturn(n int) int  { return max(n/btBack, 1) }
+
+// A line is the ranks next to one in a direction of the cube.
+type line struct{ successor, predecessor int }
+
+// linesOf are those of a rank along x, y and z. Its boxes are (i, j, 0), (i+1, j-1, 1) and so on, round the ends of the cube.
+func linesOf(rank, q int) [3]line {
+	at := func(i, j int) int { return (rank/q+j+q)%q*q + (rank%q+i+q)%q }
+	return [3]line{{at(1, 0), at(-1, 0)}, {at(0, 1), at(0, -1)}, {at(-1, 1), at(1, -1)}}
+}
+
+// A giving begins to send a face. No request: it has been sent.
+type giving func(p *player, to, tag, k int, buf []byte) (*host.Request, error)
+
+// A diagonal is a rank of BT.
+type diagonal struct {
+	*player
+	q              int
+	lines          [3]line
+	out, in        []byte
+	facesOut, face [][]byte
+}
+
+func (p *player) multipartition(give giving) (func(int) error, error) {
+	q := rootOf(p.r.Size())
+	b, err := p.buffers(2)
+	if err != nil {
+		return nil, err
+	}
+	faces, err := p.buffersOf(2*btFaces, btFace(q, p.n))
+	if err != nil {
+		return nil, err
+	}
+	d := &diagonal{p, q, linesOf(p.r.ID(), q), b[0], b[1], faces[:btFaces], faces[btFaces:]}
+	return func(k int) error {
+		if give != nil {
+			if err := d.copyFaces(give, k); err != nil {
+				return err
+			}
+		}
+		d.work() // the right-hand side
+		for i, l := range d.lines {
+			if err := d.forward(l, tagApp+btFaces+2*i, k); err != nil {
+				return err
+			}
+			if err := d.back(l, tagApp+btFaces+2*i+1, k); err != nil {
+				return err
+			}
+		}
+		return nil
+	}, nil
+}
+
+// copyFaces gives the faces of all boxes to the neighbours on all six sides, and does nothing beside. All receives are posted before, so sends may block.
+func (d *diagonal) copyFaces(give giving, k int) error {
+	var in []arrival
+	var out []*host.Request
+	for range d.facesOut {
+		d.pack(len(d.facesOut[0]))
+	}
+	for i, l := range d.lines {
+		for side, from := range []int{l.predecessor, l.successor} {
+			a, err := d.irecv(from, tagApp+2*i+side, k, d.face[2*i+side])
+			if err != nil {
+				return err
+			}
+			in = append(in, a)
+		}
+	}
+	for i, l := range d.lines {
+		for side, to := range []int{l.successor, l.predecessor} {
+			q, err := give(d.player, to, tagApp+2*i+side, k, d.facesOut[2*i+side])
+			if err != nil {
+				return err
+			}
+			if q != nil {
+				out = append(out, q)
+			}
+		}
+	}
+	if err := d.wait(out...); err != nil {
+		return err
+	}
+	return d.take(in...)
+}
+
+// forward eliminates, box by box: a rank makes its side of the equations while those of its predecessor come.
+func (d *diagonal) forward(l line, tag, k int) error {
+	var sent *host.Request
+	for stage := range d.q {
+		if stage == 0 {
+			d.work()
+		} else if err := d.receive(l.predecessor, tag, k*d.q+stage, d.in, sent, d.work); err != nil {
+			return err
+		}
+		d.work()
+		if stage+1 < d.q {
+			var err error
+			if sent, err = d.isend(l.successor, tag, k*d.q+stage+1, d.out); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// back puts in what is solved, from the last box to the first. It is as much less work as its messages are shorter.
+func (d *diagonal) back(l line, tag, k int) error {
+	var sent *host.Request
+	n := btReturn(d.n)
+	for stage := d.q - 1; stage >= 0; stage-- {
+		if stage+1 < d.q {
+			if err := d.receive(l.successor, tag, k*d.q+stage, d.in[:n], sent, func() {}); err != nil {
+				return err
+			}
+		}
+		d.workPart(btBack)
+		if stage > 0 {
+			var err error
+			if sent, err = d.isend(l.predecessor, tag, k*d.q+stage-1, d.out[:n]); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// receive takes a message, beside which there may be work, and waits for the one before it that the rank has sent.
+func (d *diagonal) receive(from, tag, k int, buf []byte, sent *host.Request, beside func()) error {
+	in, err := d.irecv(from, tag, k, buf)
+	if err != nil {
+		return err
+	}
+	beside()
+	if err := d.wait(sent); err != nil {
+		return err
+	}
+	return d.take(in)
+}
