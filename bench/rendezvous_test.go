@@ -21,10 +21,13 @@ func onIdealLong(p host.Rendezvous, n int) Config {
 	return c
 }
 
+// ofAnApplication: workloads with tests of their own, whose many messages take long.
+func ofAnApplication(wl *Workload) bool { return wl.computes || wl.steps || wl.paired }
+
 func TestLongMessages(t *testing.T) {
 	for _, p := range protocols {
 		for _, wl := range Workloads() {
-			if wl.Name == "barrier" { // has no bytes
+			if wl.Name == "barrier" || testing.Short() && ofAnApplication(wl) { // a barrier has no bytes
 				continue
 			}
 			t.Run(fmt.Sprintf("%s/%s", p, wl.Name), func(t *testing.T) {
