@@ -83,6 +83,28 @@ func (n *node) tidy() {
 
 func (n *node) write(off uint32, v uint64) error { return n.dev.WriteReg(off, v) }
 
+// A setting is a register and its value.
+type setting struct {
+	off   uint32
+	value uint64
+}
+
+// enable gives a process a domain and sets what it receives into, registers that have to hold their values.
+func (n *node) enable(vpid uint8, what string, settings []setting) error {
+	if err := drivers.Join(n.dev, vpid, domain); err != nil {
+		return err
+	}
+	for _, s := range settings {
+		if err := n.write(s.off, s.value); err != nil {
+			return err
+		}
+		if err := n.expect(s.off, s.value, "a register of "+what+" does not hold its value"); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // expect reads a register that must hold a value.
 func (n *node) expect(off uint32, want uint64, advice string) error {
 	got, err := n.dev.ReadReg(off)

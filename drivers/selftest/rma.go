@@ -39,19 +39,8 @@ func (n *node) openRing(vpid uint8, ctrl uint64) (*notiRing, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := drivers.Join(n.dev, vpid, domain); err != nil {
+	if err := n.enable(vpid, "the notification ring", []setting{{regs.NotiBase(vpid), addr}, {regs.NotiSlots(vpid), notis}, {regs.NotiCtrl(vpid), regs.NotiCtrlEnable | regs.NotiCtrlWindow | ctrl}}); err != nil {
 		return nil, err
-	}
-	for _, w := range []struct {
-		off uint32
-		v   uint64
-	}{{regs.NotiBase(vpid), addr}, {regs.NotiSlots(vpid), notis}, {regs.NotiCtrl(vpid), regs.NotiCtrlEnable | regs.NotiCtrlWindow | ctrl}} {
-		if err := n.write(w.off, w.v); err != nil {
-			return nil, err
-		}
-		if err := n.expect(w.off, w.v, "a register of the notification ring does not hold its value"); err != nil {
-			return nil, err
-		}
 	}
 	if err := n.translate(vpid); err != nil {
 		return nil, err

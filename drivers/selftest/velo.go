@@ -45,19 +45,8 @@ func (n *node) openBox(vpid uint8, slots uint64, ctrl uint64) (*mailbox, error) 
 	if err != nil {
 		return nil, err
 	}
-	if err := drivers.Join(n.dev, vpid, domain); err != nil {
+	if err := n.enable(vpid, "the mailbox", []setting{{regs.MboxBase(vpid), addr}, {regs.MboxSlots(vpid), slots}, {regs.MboxCtrl(vpid), regs.MboxCtrlEnable | regs.MboxCtrlWindow | ctrl}}); err != nil {
 		return nil, err
-	}
-	for _, w := range []struct {
-		off uint32
-		v   uint64
-	}{{regs.MboxBase(vpid), addr}, {regs.MboxSlots(vpid), slots}, {regs.MboxCtrl(vpid), regs.MboxCtrlEnable | regs.MboxCtrlWindow | ctrl}} {
-		if err := n.write(w.off, w.v); err != nil {
-			return nil, err
-		}
-		if err := n.expect(w.off, w.v, "a register of the mailbox does not hold its value"); err != nil {
-			return nil, err
-		}
 	}
 	m.window = drivers.OpenWindow(n.dev, vpid)
 	m.wait, err = n.dev.Await(drivers.Cause{Off: boxAt, Bytes: size})
