@@ -4,61 +4,26 @@ import (
 	"flag"
 	"fmt"
 	"math/rand"
-	"os"
-	"path/filepath"
-	"strings"
 	"testing"
 
+	"github.com/nicloop/nicloop/host/scenario"
 	"github.com/stretchr/testify/require"
 )
 
-var (
-	seed   = flag.Int64("seed", 1, "seed of random tests")
-	update = flag.Bool("update", false, "write the output of testdata anew; commit it only if you can explain every line")
-)
+var seed = flag.Int64("seed", 1, "seed of random tests")
 
 func at(n int) func(int) int { return func(int) int { return n } }
 
 // TestScenarios runs the scripts of testdata, whose commands are documented at exec. What follows ---- is what a command
 // prints; an empty line ends it.
 func TestScenarios(t *testing.T) {
-	paths, err := filepath.Glob("testdata/*.txt")
-	require.NoError(t, err)
-	require.NotEmpty(t, paths)
-	for _, path := range paths {
-		recorded, err := os.ReadFile(path)
-		require.NoError(t, err)
-		got := replay(string(recorded))
-		if *update {
-			require.NoError(t, os.WriteFile(path, []byte(got), 0o666))
-			continue
+	scenario.Run(t, func() func(string) string {
+		var w *world
+		return func(command string) (said string) {
+			said, w = w.exec(command)
+			return said
 		}
-		require.Equal(t, string(recorded), got, path)
-	}
-}
-
-func replay(scenario string) string {
-	var w *world
-	var b strings.Builder
-	output := false
-	for line := range strings.Lines(scenario) {
-		text := strings.TrimRight(line, "\n")
-		switch {
-		case output:
-			if output = text != ""; !output {
-				b.WriteString("\n")
-			}
-		case text == "----":
-			output = true
-		case text == "" || strings.HasPrefix(text, "#"):
-			b.WriteString(line)
-		default:
-			var said string
-			said, w = w.exec(text)
-			fmt.Fprintf(&b, "%s\n----\n%s", text, said)
-		}
-	}
-	return b.String()
+	})
 }
 
 // steps are what may happen in small worlds.
