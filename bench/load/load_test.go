@@ -20,7 +20,7 @@ func network(t testing.TB, text string, k routing.Kind, pattern string) packets.
 	require.NoError(t, err)
 	c.Routing, err = routing.New(k, c.Topology, routing.DefaultBias)
 	require.NoError(t, err)
-	c.Traffic, err = traffic.New(pattern, c.Topology, 1, 1, 0.1)
+	c.Traffic, err = traffic.New(pattern, c.Topology, 1, traffic.Options{Hot: 1, Share: 0.1})
 	require.NoError(t, err)
 	return c
 }

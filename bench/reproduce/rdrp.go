@@ -55,7 +55,10 @@ type transfer struct {
 // simulation is a transfer under one permutation. Which nodes are slow is drawn with it; fewer are some of more.
 func (e *Env) simulation(t topology.Dragonfly, x transfer, permutation int) (packets.Config, error) {
 	c := packets.Paper()
-	c.Topology, c.Window = t, x.window
+	c.Topology = t
+	if x.window > 0 {
+		c.Bound, c.Window = packets.PerNode, x.window
+	}
 	c.Seed = uint64(e.Seed)<<16 | uint64(permutation)
 	c.Traffic = traffic.Pairs(t.Nodes(), c.Seed)
 	c.Slow = make([]int, t.Nodes())

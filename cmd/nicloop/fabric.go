@@ -48,6 +48,7 @@ is from the birth of a packet to its last flit in memory. SATURATED: less than
   nicloop fabric mesh:8x8 --engine flits                  the RTL's routers, with their buffers
   nicloop fabric torus:8x8 --traffic uniform --saturation
   nicloop fabric dragonfly:4 --routing par --traffic permutation --rate 1 --slow 1%:1/8 --outstanding 30
+  nicloop fabric dragonfly:4 --routing par --traffic partners --partners 4 --rate 1 --slow 1%:1/8 --outstanding granted
   nicloop fabric fattree:4,3 --traffic hotspot --hot 2 --hot-share 0.2 --histogram --links --json`,
 		Args: checked(cobra.ExactArgs(1)),
 	}
@@ -63,7 +64,8 @@ is from the birth of a packet to its last flit in memory. SATURATED: less than
 	fs.IntVar(&f.hot, "hot", 1, "hot nodes of hotspot traffic")
 	fs.Float64Var(&f.share, "hot-share", 0.1, "share of hotspot traffic that goes to them")
 	fs.StringVar(&f.slow, "slow", "", "slow memories, `NODES:1/FACTOR`, such as 1%:1/8 or 5:1/2")
-	fs.IntVar(&f.config.Window, "outstanding", 0, "packets of a node that are not acknowledged (0: any number)")
+	fs.IntVar(&f.partners, "partners", 4, "nodes that a node sends to with --traffic partners")
+	fs.StringVar(&f.bound, "outstanding", "any", "packets that are not acknowledged: any number, `N` of a node, N/pair of a node and a partner, or granted: what the receiver finds its memory takes")
 	fs.BoolVar(&f.config.Paced, "paced", false, "sources know their partner's memory and send no faster: the bound that no real node reaches")
 	fs.StringVar(&f.ecn, "fecn", "none", "FECN/BECN: none, default or aggressive")
 	fs.IntVar(&f.config.Flits, "flits", f.config.Flits, "flits of a packet")
@@ -94,6 +96,8 @@ type fabricFlags struct {
 	engine                string
 	traffic, routing      string
 	slow, ecn, plot, csv  string
+	bound                 string
+	partners              int
 	rates                 []float64
 	share                 float64
 	hot, local, global    int
@@ -213,7 +217,35 @@ func (f *fabricFlags) prepare(cmd *cobra.Command, text string) (err error) {
 	if points := len(f.rates) * f.seeds; points == 1 || f.saturation && f.seeds == 1 {
 		c.Threads = f.jobs
 	}
+	if given(cmd, "partners") != "" && f.traffic != "partners" {
+		return misused("--partners is about traffic among partners: add --traffic partners")
+	}
+	if err := f.readBound(); err != nil {
+		return err
+	}
 	return f.readSlow()
+}
+
+// readBound reads any, N, N/pair or granted; 0 is any.
+func (f *fabricFlags) readBound() error {
+	c := &f.config
+	switch f.bound {
+	case "any", "0":
+		return nil
+	case "granted":
+		c.Bound = packets.Granted
+		return nil
+	}
+	number, pair := strings.CutSuffix(f.bound, "/pair")
+	n, err := strconv.Atoi(number)
+	if err != nil || n < 1 {
+		return misused("--outstanding %q: expected any, a number of packets, such as 20, or of a pair, such as 20/pair, or granted", f.bound)
+	}
+	c.Bound, c.Window = packets.PerNode, n
+	if pair {
+		c.Bound = packets.PerPair
+	}
+	return nil
 }
 
 // readSlow reads NODES:1/FACTOR.
@@ -239,7 +271,7 @@ func (f *fabricFlags) readSlow() error {
 func (f *fabricFlags) seeded(c packets.Config, seed uint64) (packets.Config, error) {
 	var err error
 	c.Seed = seed
-	if c.Traffic, err = traffic.New(f.traffic, f.topology, seed, f.hot, f.share); err != nil {
+	if c.Traffic, err = traffic.New(f.traffic, f.topology, seed, traffic.Options{Hot: f.hot, Share: f.share, Partners: f.partners}); err != nil {
 		return c, err
 	}
 	c.Slow = nil

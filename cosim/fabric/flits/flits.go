@@ -56,8 +56,8 @@ func New(cfg packets.Config) (*Network, error) {
 		return nil, refuse("flit by flit there are only meshes and tori of up to three dimensions")
 	case cfg.Routing.VCs() != vcs(g):
 		return nil, refuse("flit by flit there is only minimal routing")
-	case cfg.Slow != nil || cfg.ECN != nil || cfg.Window > 0 || cfg.Paced:
-		return nil, refuse("flit by flit there are no slow memories, no FECN/BECN and no bounds on outstanding packets")
+	case cfg.Slow != nil || cfg.ECN != nil || cfg.Bound != packets.NoBound || cfg.Paced || cfg.Rates != nil || cfg.Watched != nil:
+		return nil, refuse("flit by flit there are no slow memories, no FECN/BECN, no bounds on outstanding packets and no rates by node")
 	case cfg.Flits < 1 || cfg.Flits > math.MaxUint16 || !(cfg.Rate >= 0 && cfg.Rate <= float64(cfg.Flits)):
 		return nil, refuse("rate %g of packets of %d flits: expected 0 to 1 flit per node and cycle", cfg.Rate, cfg.Flits)
 	}

@@ -19,7 +19,7 @@ func config(t *testing.T, text string, k routing.Kind, rate float64) packets.Con
 	require.NoError(t, err)
 	c.Routing, err = routing.New(k, c.Topology, routing.DefaultBias)
 	require.NoError(t, err)
-	c.Traffic, err = traffic.New("uniform", c.Topology, 1, 1, 0.1)
+	c.Traffic, err = traffic.New("uniform", c.Topology, 1, traffic.Options{Hot: 1, Share: 0.1})
 	require.NoError(t, err)
 	return c
 }

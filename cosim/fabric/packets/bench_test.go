@@ -32,7 +32,7 @@ func with(t testing.TB, x topology.Topology, k routing.Kind, pattern string, rat
 	var err error
 	cfg.Routing, err = routing.New(k, x, routing.DefaultBias)
 	require.NoError(t, err)
-	cfg.Traffic, err = traffic.New(pattern, x, 1, 1, 0.1)
+	cfg.Traffic, err = traffic.New(pattern, x, 1, traffic.Options{Hot: 1, Share: 0.1, Partners: 3})
 	require.NoError(t, err)
 	return cfg
 }

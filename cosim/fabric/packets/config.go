@@ -26,13 +26,20 @@ type Config struct {
 	Rate    float64 // flits per node and cycle that are born
 	Seed    uint64
 
+	// Rates, if not nil, are rates by node instead.
+	Rates []float64
+	// Watched, if not nil, are the nodes whose packets' latencies count.
+	Watched []bool
+
 	// Slow is, by node, how many cycles its memory needs for a flit; nil: 1.
 	Slow []int
 	// ECN, if not nil, throttles nodes by marks.
 	ECN *congestion.ECN
-	// Window, if not 0, bounds the packets of a node that have not been acknowledged. It needs
+	// Bound says what bounds the packets of a node that have not been acknowledged. A bound needs
 	// traffic of partners: acknowledgements ride on packets to them, and travel alone, in packets of one flit,
 	// when no packet may be sent.
+	Bound Bound
+	// Window is how many PerNode and PerPair allow.
 	Window int
 	// Paced: a node sends no faster than its partner's memory takes it. No real node knows.
 	Paced bool
@@ -40,6 +47,17 @@ type Config struct {
 	Threads int // 0: 1
 	Block   int // cycles that parts run by themselves; 0: as many as are allowed
 }
+
+// A Bound is who says how many packets may be under way.
+type Bound uint8
+
+// The bounds.
+const (
+	NoBound Bound = iota
+	PerNode       // the sender, for all its partners together
+	PerPair       // the sender, for each
+	Granted       // the receiver, which measures: congestion.Grant
+)
 
 // Paper is a router as the RDRP paper simulates it, but for the topology and the traffic.
 func Paper() Config {
@@ -68,16 +86,25 @@ func (c *Config) check() error {
 		return refuse("rate %g: expected 0 to %d flits per node and cycle", c.Rate, c.Flits)
 	case c.Slow != nil && len(c.Slow) != c.Topology.Nodes():
 		return refuse("slowness of %d nodes, expected %d", len(c.Slow), c.Topology.Nodes())
-	case c.Window < 0 || c.Window > math.MaxInt16:
-		return refuse("window of %d packets: expected 0 (none) to %d", c.Window, math.MaxInt16)
+	case c.Bound > Granted:
+		return refuse("bound %d: expected 0 to %d", c.Bound, Granted)
+	case (c.Bound == PerNode || c.Bound == PerPair) != (c.Window != 0) || c.Window < 0 || c.Window > math.MaxInt16:
+		return refuse("window of %d packets: expected 1 to %d where senders bound, and none elsewhere", c.Window, math.MaxInt16)
+	case c.Rates != nil && len(c.Rates) != c.Topology.Nodes() || c.Watched != nil && len(c.Watched) != c.Topology.Nodes():
+		return refuse("rates of %d nodes, %d watched: expected %d", len(c.Rates), len(c.Watched), c.Topology.Nodes())
+	}
+	for i, r := range c.Rates {
+		if !(r >= 0 && r <= float64(c.Flits)) {
+			return refuse("rate %g of node %d: expected 0 to %d flits per cycle", r, i, c.Flits)
+		}
 	}
 	for i, s := range c.Slow {
 		if s < 1 || s > math.MaxInt16 {
 			return refuse("node %d needs %d cycles for a flit: expected 1 or more", i, s)
 		}
 	}
-	if _, ok := c.Traffic.Partner(0); !ok && (c.Window > 0 || c.Paced || c.ECN != nil) {
-		return refuse("windows, paces and FECN/BECN need traffic in which every node has one partner, such as a permutation")
+	if !c.anyPartner() && (c.Bound != NoBound || c.Paced || c.ECN != nil) {
+		return refuse("bounds, paces and FECN/BECN need traffic of partners, such as a permutation")
 	}
 	return c.checkPorts()
 }
@@ -101,6 +128,22 @@ func (c *Config) capacity() int { return c.Depth / c.Flits }
 
 // flitTicks is how long a port is busy with one flit.
 func (c *Config) flitTicks() int64 { return max(1, int64(math.Round(ticks/c.Speedup))) }
+
+func (c *Config) anyPartner() bool {
+	for i := range c.Topology.Nodes() {
+		if len(c.Traffic.Partners(i)) > 0 {
+			return true
+		}
+	}
+	return false
+}
+
+func (c *Config) rate(node int) float64 {
+	if c.Rates == nil {
+		return c.Rate
+	}
+	return c.Rates[node]
+}
 
 func (c *Config) slow(node int) int64 {
 	if c.Slow == nil {

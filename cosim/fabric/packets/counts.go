@@ -13,7 +13,7 @@ type counts struct {
 
 // count counts a data packet that has been taken.
 func (p *part) count(pk *packet, latency int64) {
-	if pk.born < p.net.since {
+	if w := p.net.cfg.Watched; pk.born < p.net.since || w != nil && !w[pk.src] {
 		return
 	}
 	p.data.Add(latency, int(pk.h.Hops))

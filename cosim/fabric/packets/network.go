@@ -13,7 +13,6 @@ type Network struct {
 	vcs       int
 	capacity  int
 	flitTime  int64 // ticks of a flit
-	births    traffic.Births
 	block     int64
 	now       int64
 	parts     []*part
@@ -36,7 +35,7 @@ func New(cfg Config) (*Network, error) {
 	if err := cfg.check(); err != nil {
 		return nil, err
 	}
-	n := &Network{cfg: cfg, vcs: cfg.Routing.VCs(), capacity: cfg.capacity(), flitTime: cfg.flitTicks(), births: traffic.Bernoulli(cfg.Rate / float64(cfg.Flits))}
+	n := &Network{cfg: cfg, vcs: cfg.Routing.VCs(), capacity: cfg.capacity(), flitTime: cfg.flitTicks()}
 	for q := range n.portOf {
 		p := q / n.vcs
 		n.portOf[q] = uint8(p)
@@ -154,10 +153,13 @@ func (n *Network) Now() int64 { return n.now }
 
 // Stop ends all births: what has not been sent never will be.
 func (n *Network) Stop() {
-	n.births = traffic.Bernoulli(0)
 	for _, p := range n.parts {
 		for i := range p.nodes {
-			p.nodes[i].birth = traffic.Never
+			nd := &p.nodes[i]
+			nd.births = traffic.Bernoulli(0)
+			for k := range nd.peers {
+				nd.peers[k].birth = traffic.Never
+			}
 		}
 	}
 }

@@ -10,7 +10,6 @@ import (
 
 // A node sends what is born there, as soon as it may, and takes what comes at the pace of its memory.
 type node struct {
-	birth    int64 // of its next packet
 	wireFree int64 // cycle
 	dice     rand.PCG
 	id       int32
@@ -25,11 +24,11 @@ type node struct {
 	slow     int64 // cycles of memory for a flit
 	done     int64 // cycle in which memory has taken what it is at
 	taken    uint64
-	pace     int64 // cycles of its partner's memory for a flit, if it knows
+	births   traffic.Births
+	peers    []peer
 	open     int32 // packets that are not acknowledged
-	owed     int32 // packets that it has not acknowledged
-	echo     int32 // marks that it has to send back
 	throttle congestion.Throttle
+	grant    congestion.Grant
 }
 
 // marked draws whether something of a probability happens; of what is certain there is no draw.
@@ -38,17 +37,21 @@ func marked(chance float64, dice rand.Source) bool {
 }
 
 func newNode(n *Network, id int, router int32, port uint8) node {
-	nd := node{id: int32(id), router: router, port: port, room: int16(n.capacity), slow: n.cfg.slow(id), pace: 1,
-		ring: make([]packet, n.capacity), dice: *rand.NewPCG(n.cfg.Seed, uint64(id)<<1|1)}
-	if partner, ok := n.cfg.Traffic.Partner(id); ok && n.cfg.Paced {
-		nd.pace = n.cfg.slow(partner)
-	}
+	nd := node{id: int32(id), router: router, port: port, room: int16(n.capacity), slow: n.cfg.slow(id),
+		peers: n.newPeers(id),
+		ring:  make([]packet, n.capacity), dice: *rand.NewPCG(n.cfg.Seed, uint64(id)<<1|1)}
+	nd.births = traffic.Bernoulli(n.cfg.rate(id) / float64(n.cfg.Flits) / float64(len(nd.peers)))
 	return nd
 }
 
 func (p *part) start(nd *node) {
-	nd.birth = p.net.births.Gap(&nd.dice) - 1
-	p.remind(nd, nd.birth, -1)
+	first := int64(traffic.Never)
+	for i := range nd.peers {
+		pr := &nd.peers[i]
+		pr.birth = nd.births.Gap(&nd.dice) - 1
+		first = min(first, pr.birth)
+	}
+	p.remind(nd, first, -1)
 }
 
 // remind has a node looked at in cycle t, or before.
@@ -67,9 +70,8 @@ func (p *part) send(r *router, nd *node, t int64) {
 	if nd.room == 0 {
 		return // the room that comes back wakes it
 	}
-	open := c.Window == 0 || int(nd.open) < c.Window
-	switch {
-	case open && nd.birth <= t:
+	switch pr, next := p.oldest(nd, t); {
+	case pr != nil:
 		if c.ECN != nil {
 			if wait := nd.throttle.Wait(c.ECN, t, c.Flits); wait > 0 {
 				p.remind(nd, t+wait, t)
@@ -77,34 +79,43 @@ func (p *part) send(r *router, nd *node, t int64) {
 			}
 			nd.throttle.Sent(c.ECN, c.Flits)
 		}
-		p.inject(r, nd, c.Flits, t)
+		p.inject(r, nd, pr, c.Flits, t)
 		return
-	case open && nd.birth < traffic.Never:
-		p.remind(nd, nd.birth, t)
+	case next < traffic.Never:
+		p.remind(nd, next, t)
 	}
-	if c.Window > 0 && nd.owed > 0 {
-		p.inject(r, nd, 1, t)
+	if c.Bound != NoBound {
+		if pr := nd.owing(); pr != nil {
+			p.inject(r, nd, pr, 1, t)
+		}
 	}
 }
 
 // inject sends a packet, or an acknowledgement alone.
-func (p *part) inject(r *router, nd *node, flits int, t int64) {
+func (p *part) inject(r *router, nd *node, pr *peer, flits int, t int64) {
 	c := &p.net.cfg
 	pk := packet{born: t, head: t + int64(c.NodeCycles), src: nd.id, flits: uint8(flits)}
-	pk.h = routing.To(c.Traffic.Next(int(nd.id), &nd.dice))
+	dst := int(pr.id)
+	if dst < 0 {
+		dst = c.Traffic.Next(int(nd.id), &nd.dice)
+	}
+	pk.h = routing.To(dst)
 	nd.wireFree = t + int64(flits)
 	if p.sent++; flits == c.Flits {
-		pk.born = nd.birth
-		nd.birth += p.net.births.Gap(&nd.dice)
+		pk.born = pr.birth
+		pr.birth += nd.births.Gap(&nd.dice)
 		nd.open++
-		nd.wireFree = t + int64(flits)*nd.pace
+		pr.asks(t)
+		pr.ready = t + int64(flits)*pr.pace
 		p.born++
 	}
-	pk.acks = uint8(min(nd.owed, 255))
-	nd.owed -= int32(pk.acks)
-	if nd.echo > 0 {
-		nd.echo--
-		pk.becn = true
+	if pr.id >= 0 {
+		pk.acks, pk.bound = uint8(min(pr.owed, 255)), uint8(nd.grant.Bound(pr.trip, c.Flits, len(nd.peers)))
+		pr.owed -= int32(pk.acks)
+	}
+	if pr.echo > 0 {
+		pr.echo--
+		pk.marks |= becn
 	}
 	nd.room--
 	p.push(r, int(nd.port)*p.net.vcs, &pk, t)
@@ -133,8 +144,7 @@ func (p *part) take(r *router, nd *node, t int64) {
 		p.remind(nd, nd.done, t)
 		return
 	}
-	pk := &nd.ring[nd.first]
-	p.deliver(nd, pk, t)
+	p.deliver(nd, &nd.ring[nd.first], t)
 	if nd.first++; int(nd.first) == p.net.capacity {
 		nd.first = 0
 	}
@@ -148,16 +158,25 @@ func (p *part) take(r *router, nd *node, t int64) {
 
 func (p *part) deliver(nd *node, pk *packet, t int64) {
 	c := &p.net.cfg
-	nd.open -= int32(pk.acks)
+	pr := nd.known(pk.src)
+	if pr != nil {
+		nd.answered(pr, int32(pk.acks), t)
+		pr.bound = int32(pk.bound)
+	}
 	if p.came++; int(pk.flits) == c.Flits {
 		nd.taken += uint64(pk.flits)
-		nd.owed++
 		p.count(pk, t-1-pk.born)
+		if pr != nil {
+			pr.owed++
+		}
+		if c.Bound == Granted {
+			nd.grant.Took(int64(pk.flits)*nd.slow, int(pk.flits))
+		}
 	}
 	if c.ECN != nil {
-		nd.throttle.Received(c.ECN, t, pk.becn, c.Flits)
-		if pk.fecn {
-			nd.echo++
+		nd.throttle.Received(c.ECN, t, pk.marks&becn != 0, c.Flits)
+		if pk.marks&fecn != 0 && pr != nil {
+			pr.echo++
 		}
 	}
 	if p.net.observe != nil {

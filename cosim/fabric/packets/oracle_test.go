@@ -22,7 +22,7 @@ type arrival struct {
 type arrivals []arrival
 
 func (a *arrivals) add(pk *packet, node int32, t int64) {
-	*a = append(*a, arrival{t, pk.born, pk.src, node, pk.h.Hops, pk.flits, pk.fecn, pk.becn})
+	*a = append(*a, arrival{t, pk.born, pk.src, node, pk.h.Hops, pk.flits, pk.marks&fecn != 0, pk.marks&becn != 0})
 }
 
 func (a arrivals) sorted() arrivals {

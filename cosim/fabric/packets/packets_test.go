@@ -8,6 +8,7 @@ import (
 	"github.com/nicloop/nicloop/cosim/fabric/congestion"
 	"github.com/nicloop/nicloop/cosim/fabric/routing"
 	"github.com/nicloop/nicloop/cosim/fabric/topology"
+	"github.com/nicloop/nicloop/cosim/fabric/traffic"
 	"github.com/nicloop/nicloop/drivers"
 	"github.com/stretchr/testify/require"
 )
@@ -64,6 +65,11 @@ func worlds(t testing.TB) map[string]Config {
 		"slow sinks, window":      with(t, d, routing.PAR, "permutation", 1),
 		"slow sinks, window of 1": with(t, d, routing.PAR, "permutation", 0.2),
 		"slow sinks, all of it":   with(t, d, routing.PAR, "permutation", 0.6),
+		"slow sinks, granted":     with(t, d, routing.PAR, "permutation", 1),
+		"partners, per node":      with(t, d, routing.PAR, "partners", 1),
+		"partners, per pair":      with(t, d, routing.PAR, "partners", 0.7),
+		"partners, granted, FECN": with(t, d, routing.PAR, "partners", 1),
+		"some uniform, granted":   with(t, d, routing.PAR, "permutation", 1),
 	}
 	change := func(name string, f func(c *Config)) {
 		c := list[name]
@@ -73,14 +79,81 @@ func worlds(t testing.TB) map[string]Config {
 	change("shallow, no speed-up", func(c *Config) { c.Depth, c.Speedup, c.Flits = 10, 1, 5 })
 	change("slow sinks", func(c *Config) { slowNodes(c, 20, 8) })
 	change("slow sinks, FECN", func(c *Config) { slowNodes(c, 20, 8); e := congestion.Default; c.ECN = &e })
-	change("slow sinks, window", func(c *Config) { slowNodes(c, 20, 8); c.Window = 8 })
-	change("slow sinks, window of 1", func(c *Config) { slowNodes(c, 7, 2); c.Window = 1 })
+	change("slow sinks, window", func(c *Config) { slowNodes(c, 20, 8); c.Bound, c.Window = PerNode, 8 })
+	change("slow sinks, window of 1", func(c *Config) { slowNodes(c, 7, 2); c.Bound, c.Window = PerNode, 1 })
 	change("slow sinks, all of it", func(c *Config) {
 		slowNodes(c, 7, 4)
 		e := congestion.Aggressive
-		c.Window, c.ECN, c.Paced = 12, &e, true
+		c.Bound, c.Window, c.ECN, c.Paced = PerNode, 12, &e, true
+	})
+	change("slow sinks, granted", func(c *Config) { slowNodes(c, 20, 8); c.Bound = Granted })
+	change("partners, per node", func(c *Config) { slowNodes(c, 20, 8); c.Bound, c.Window = PerNode, 8 })
+	change("partners, per pair", func(c *Config) { slowNodes(c, 20, 8); c.Bound, c.Window, c.Paced = PerPair, 3, true })
+	change("partners, granted, FECN", func(c *Config) {
+		slowNodes(c, 20, 4)
+		e := congestion.Aggressive
+		c.Bound, c.ECN = Granted, &e
+	})
+	change("some uniform, granted", func(c *Config) {
+		slowNodes(c, 20, 8)
+		c.Bound, c.Rates = Granted, make([]float64, c.Topology.Nodes())
+		c.Traffic, c.Watched = traffic.Beside(c.Topology.Nodes(), 11, 5)
+		for i, w := range c.Watched {
+			if c.Rates[i] = 1; w {
+				c.Rates[i] = 0.2
+			}
+		}
 	})
 	return list
+}
+
+// A bound is kept by every node at all times, whatever comes back when.
+func TestBounds(t *testing.T) {
+	for name, cfg := range worlds(t) {
+		if cfg.Bound == NoBound {
+			continue
+		}
+		t.Run(name, func(t *testing.T) {
+			n, most, heard := build(t, cfg), 0, map[[2]int32]int32{}
+			for n.Run(1); n.Now() < 2000; n.Run(n.Now() + 1) {
+				for _, p := range n.parts {
+					for i := range p.nodes {
+						most = max(most, n.overBound(t, &p.nodes[i], heard))
+					}
+				}
+			}
+			require.Positive(t, most)
+		})
+	}
+}
+
+// overBound fails if a node has more open than it may, and gives what it has with one peer. heard are the highest grants.
+func (n *Network) overBound(t *testing.T, nd *node, heard map[[2]int32]int32) (most int) {
+	all := 0
+	for i := range nd.peers {
+		pr := &nd.peers[i]
+		if pr.id < 0 {
+			continue
+		}
+		all += pr.open()
+		most = max(most, pr.open())
+		switch n.cfg.Bound {
+		case PerPair:
+			require.LessOrEqual(t, pr.open(), n.cfg.Window)
+		case Granted:
+			pair := [2]int32{nd.id, pr.id}
+			heard[pair] = max(heard[pair], pr.bound)
+			require.LessOrEqual(t, pr.open(), int(max(congestion.Start, heard[pair])), "seed %d, %v", n.cfg.Seed, pair)
+			if slow := n.cfg.slow(int(pr.id)); n.Now() > 1500 && slow > 1 {
+				require.Less(t, pr.bound, int32(80), "seed %d, %v, 1/%d", n.cfg.Seed, pair, slow)
+			}
+		}
+	}
+	if n.cfg.Bound == PerNode {
+		require.LessOrEqual(t, all, n.cfg.Window)
+		require.Equal(t, all, int(nd.open))
+	}
+	return most
 }
 
 // drain runs until all packets are out and all credits back.
@@ -173,8 +246,8 @@ func TestRefusals(t *testing.T) {
 		"flits": func(c *Config) { c.Flits = 0 }, "depth": func(c *Config) { c.Depth = 15 }, "speed-up": func(c *Config) { c.Speedup = 0.5 },
 		"router": func(c *Config) { c.RouterCycles = 0 }, "rate": func(c *Config) { c.Rate = -1 }, "slow": func(c *Config) { c.Slow = []int{1} },
 		"pace":       func(c *Config) { c.Slow = make([]int, 9) },
-		"window":     func(c *Config) { c.Window = 3 },
-		"too long":   func(c *Config) { c.Window = 1 << 20 },
+		"window":     func(c *Config) { c.Bound, c.Window = PerNode, 3 },
+		"too long":   func(c *Config) { c.Bound, c.Window = PerNode, 1<<20 },
 		"many ports": func(c *Config) { c.Topology = tree(t, 40, 2) },
 	} {
 		cfg := good

@@ -72,6 +72,7 @@ type refNode struct {
 	sending          *refPacket
 	seq              int
 	pause            int64 // cycle from which it may begin a packet
+	paced            int64 // cycle from which that may be one of data
 	credits          int
 	came             []refFlit
 	busyUntil        int64 // memory, with the first of came
@@ -269,9 +270,10 @@ func granted(list []*refCrossing, is func(*refCrossing) bool) bool {
 func (s *reference) begin(r *refRouter, q *refQueue, o int) {
 	p := q.flits[0].p
 	ask := o*s.vcs + q.vc
-	if s.cfg.ECN != nil && !p.fecn {
-		capacity := s.cfg.Depth / s.cfg.Flits
-		p.fecn = marked(s.cfg.ECN.Chance(1-float64(r.credits[ask]/s.cfg.Flits)/float64(capacity)), r.dice)
+	capacity := s.cfg.Depth / s.cfg.Flits
+	if s.cfg.ECN != nil && p.marks&fecn == 0 &&
+		marked(s.cfg.ECN.Chance(1-float64(r.credits[ask]/s.cfg.Flits)/float64(capacity)), r.dice) {
+		p.marks |= fecn
 	}
 	r.credits[ask] -= s.cfg.Flits
 	r.used[o] += int32(s.cfg.Flits)
@@ -322,8 +324,8 @@ func (s *reference) take(n *refNode) {
 		n.owed++
 	}
 	if s.cfg.ECN != nil {
-		n.throttle.Received(s.cfg.ECN, s.t, f.p.becn, s.cfg.Flits)
-		if f.p.fecn {
+		n.throttle.Received(s.cfg.ECN, s.t, f.p.marks&becn != 0, s.cfg.Flits)
+		if f.p.marks&fecn != 0 {
 			n.echo++
 		}
 	}
@@ -351,8 +353,11 @@ func (s *reference) send(n *refNode) {
 
 // choose begins a packet, or an acknowledgement alone.
 func (s *reference) choose(n *refNode) {
-	partner, _ := s.cfg.Traffic.Partner(n.id)
-	open := s.cfg.Window == 0 || n.open < s.cfg.Window
+	partner := -1
+	if p := s.cfg.Traffic.Partners(n.id); len(p) > 0 {
+		partner = int(p[0])
+	}
+	open := (s.cfg.Window == 0 || n.open < s.cfg.Window) && s.t >= n.paced
 	switch {
 	case open && len(n.waiting) > 0 && (s.cfg.ECN == nil || n.throttle.Wait(s.cfg.ECN, s.t, s.cfg.Flits) == 0):
 		n.sending, n.waiting = n.waiting[0], n.waiting[1:]
@@ -361,7 +366,7 @@ func (s *reference) choose(n *refNode) {
 		if s.cfg.Paced {
 			pace = s.cfg.slow(partner)
 		}
-		n.pause = s.t + int64(s.cfg.Flits)*pace
+		n.pause, n.paced = s.t+int64(s.cfg.Flits), s.t+int64(s.cfg.Flits)*pace
 		if s.cfg.ECN != nil {
 			n.throttle.Sent(s.cfg.ECN, s.cfg.Flits)
 		}
@@ -377,6 +382,6 @@ func (s *reference) choose(n *refNode) {
 	n.owed -= int(n.sending.acks)
 	if n.echo > 0 {
 		n.echo--
-		n.sending.becn = true
+		n.sending.marks |= becn
 	}
 }

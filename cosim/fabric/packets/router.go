@@ -16,9 +16,15 @@ type packet struct {
 	h     routing.Header
 	flits uint8
 	acks  uint8 // packets that it acknowledges
-	fecn  bool
-	becn  bool
+	bound uint8 // what its source grants
+	marks uint8
 }
+
+// Marks of a packet.
+const (
+	fecn = 1 << iota // it met a queue that is too full
+	becn             // one that its destination sent did
+)
 
 // A queue is that of an input port and a VC. Its packets may still be on their way: their room is taken when they begin
 // to cross the router before.
@@ -267,8 +273,8 @@ func (p *part) forward(r *router, o, vc int, pk *packet, t int64) {
 	n := p.net
 	out := &r.port[o]
 	ask := o*n.vcs + vc
-	if e := n.cfg.ECN; e != nil && !pk.fecn {
-		pk.fecn = marked(e.Chance(1-float64(r.room[ask])/float64(n.capacity)), &r.dice)
+	if e := n.cfg.ECN; e != nil && pk.marks&fecn == 0 && marked(e.Chance(1-float64(r.room[ask])/float64(n.capacity)), &r.dice) {
+		pk.marks |= fecn
 	}
 	r.room[ask]--
 	r.used[o] += int32(n.cfg.Flits)

@@ -8,6 +8,7 @@ import (
 	"math"
 	"math/bits"
 	"math/rand/v2"
+	"slices"
 	"strings"
 
 	"github.com/nicloop/nicloop/cosim/fabric/topology"
@@ -17,28 +18,41 @@ import (
 // A Pattern gives the destination of a node's next packet.
 type Pattern interface {
 	Next(src int, dice rand.Source) int
-	// Partner is the one node that a node sends to and receives from, if it is so.
-	Partner(node int) (int, bool)
+	// Partners are the nodes that a node sends to in equal shares, and receives from; none: they are not to be known, and Next tells.
+	Partners(node int) []int32
 }
 
 // Names lists what New knows.
-func Names() []string { return []string{"uniform", "permutation", "adversarial", "hotspot"} }
+func Names() []string {
+	return []string{"uniform", "permutation", "partners", "adversarial", "hotspot"}
+}
 
-// New gives a pattern by name. Permutations and hot nodes are drawn with the seed; of the packets of hotspot traffic a
-// share goes to the hot nodes.
-func New(name string, t topology.Topology, seed uint64, hot int, share float64) (Pattern, error) {
+// Options are what some patterns need.
+type Options struct {
+	Hot      int     // hot nodes of hotspot
+	Share    float64 // of its packets that goes to them
+	Partners int     // of a node, of partners
+}
+
+// New gives a pattern by name. Permutations, partners and hot nodes are drawn with the seed.
+func New(name string, t topology.Topology, seed uint64, o Options) (Pattern, error) {
 	switch name {
 	case "uniform":
 		return uniform(t.Nodes()), nil
 	case "permutation":
 		return Pairs(t.Nodes(), seed), nil
+	case "partners":
+		if o.Partners < 1 || o.Partners > maxPartners {
+			return nil, fmt.Errorf("%w: %d partners of a node: expected 1 to %d", drivers.ErrConfig, o.Partners, maxPartners)
+		}
+		return Several(t.Nodes(), o.Partners, seed)
 	case "adversarial":
 		return against(t), nil
 	case "hotspot":
-		if hot < 1 || hot > t.Nodes() || !(share > 0 && share <= 1) {
-			return nil, fmt.Errorf("%w: %g of the traffic to %d hot nodes: expected a share up to 1 and 1 to %d nodes", drivers.ErrConfig, share, hot, t.Nodes())
+		if o.Hot < 1 || o.Hot > t.Nodes() || !(o.Share > 0 && o.Share <= 1) {
+			return nil, fmt.Errorf("%w: %g of the traffic to %d hot nodes: expected a share up to 1 and 1 to %d nodes", drivers.ErrConfig, o.Share, o.Hot, t.Nodes())
 		}
-		return &hotspot{uniform(t.Nodes()), share, Order(t.Nodes(), seed)[:hot]}, nil
+		return &hotspot{uniform(t.Nodes()), o.Share, Order(t.Nodes(), seed)[:o.Hot]}, nil
 	}
 	return nil, fmt.Errorf("%w: traffic %q: expected one of %s%s", drivers.ErrConfig, name, strings.Join(Names(), ", "), drivers.Nearest(name, Names()))
 }
@@ -54,11 +68,11 @@ func Order(n int, seed uint64) []int {
 	return rand.New(rand.NewPCG(seed, 0x7261666669636b)).Perm(n)
 }
 
-// noPartner is embedded by patterns in which a node sends to several.
+// noPartner is embedded by patterns in which nobody sends back.
 type noPartner struct{}
 
-// Partner implements Pattern.
-func (noPartner) Partner(int) (int, bool) { return 0, false }
+// Partners implements Pattern.
+func (noPartner) Partners(int) []int32 { return nil }
 
 type uniformly struct {
 	noPartner
@@ -97,8 +111,93 @@ func Pairs(nodes int, seed uint64) Pattern {
 // Next implements Pattern.
 func (p pairs) Next(src int, _ rand.Source) int { return int(p[src]) }
 
-// Partner implements Pattern.
-func (p pairs) Partner(node int) (int, bool) { return int(p[node]), true }
+// Partners implements Pattern.
+func (p pairs) Partners(node int) []int32 { return p[node : node+1] }
+
+// maxPartners: a node looks at all of its partners for every packet.
+const maxPartners = 8
+
+// Several has every node send to k others in equal shares, which send back: k pairings of all nodes, none of which
+// has a pair of another one.
+func Several(nodes, k int, seed uint64) (Pattern, error) {
+	s := several{k: k, list: make([]int32, nodes*k)}
+	tries := seed
+	for i := range k {
+		for last := tries + 10_000; !s.add(i, Pairs(nodes, tries).(pairs)); tries++ {
+			if tries == last {
+				return nil, fmt.Errorf("%w: %d partners of %d nodes: expected fewer, they meet again and again", drivers.ErrConfig, k, nodes)
+			}
+		}
+		tries += 1 << 40
+	}
+	return s, nil
+}
+
+type several struct {
+	k    int
+	list []int32
+}
+
+// add adds a pairing unless some of its pairs are already there.
+func (s several) add(i int, p pairs) bool {
+	for n := range p {
+		list := s.list[n*s.k:]
+		if slices.Contains(list[:i], p[n]) {
+			return false
+		}
+		list[i] = p[n]
+	}
+	return true
+}
+
+// Next implements Pattern.
+func (s several) Next(src int, dice rand.Source) int { return int(s.list[src*s.k+Intn(dice, s.k)]) }
+
+// Partners implements Pattern.
+func (s several) Partners(node int) []int32 { return s.list[node*s.k : (node+1)*s.k] }
+
+// Beside has some nodes send to each other at random, and all others in pairs.
+func Beside(nodes, others int, seed uint64) (Pattern, []bool) {
+	b := &beside{pairs: make(pairs, nodes), others: Order(nodes, seed)[:others]}
+	at := make([]bool, nodes)
+	for i, n := range b.others {
+		at[n], b.pairs[n] = true, int32(-1-i)
+	}
+	last := int32(-1)
+	for _, n := range Order(nodes, seed+1<<41) {
+		switch {
+		case at[n]:
+		case last < 0:
+			last = int32(n)
+			b.pairs[n] = last
+		default:
+			b.pairs[n], b.pairs[last] = last, int32(n)
+			last = -1
+		}
+	}
+	return b, at
+}
+
+type beside struct {
+	pairs
+	others []int
+}
+
+// Next implements Pattern.
+func (b *beside) Next(src int, dice rand.Source) int {
+	if b.pairs[src] >= 0 {
+		return int(b.pairs[src])
+	}
+	return b.others[uniform(len(b.others)).Next(int(-1-b.pairs[src]), dice)]
+}
+
+// Partners implements Pattern.
+func (b *beside) Partners(node int) []int32 {
+	if b.pairs[node] < 0 {
+		return nil
+	}
+	return b.pairs.Partners(node)
+}
 
 // A shift sends to any node of a block some nodes ahead.
 type shift struct {

@@ -20,8 +20,8 @@ func TestPairs(t *testing.T) {
 		p := Pairs(73, seed)
 		alone := 0
 		for n := range 73 {
-			q, ok := p.Partner(n)
-			require.True(t, ok)
+			require.Len(t, p.Partners(n), 1)
+			q := int(p.Partners(n)[0])
 			require.Equal(t, n, p.Next(q, nil))
 			if q == n {
 				alone++
@@ -32,12 +32,57 @@ func TestPairs(t *testing.T) {
 	require.NotEqual(t, Pairs(72, 1), Pairs(72, 2))
 }
 
+// Partners come in equal shares, and send back.
+func TestSeveral(t *testing.T) {
+	const nodes, k = 72, 4
+	p, err := Several(nodes, k, 3)
+	require.NoError(t, err)
+	_, err = Several(6, 6, 3)
+	require.ErrorIs(t, err, drivers.ErrConfig)
+	dice := rand.NewPCG(1, 1)
+	for n := range nodes {
+		list := p.Partners(n)
+		require.Len(t, list, k)
+		count := map[int32]int{}
+		for range 4000 {
+			count[int32(p.Next(n, dice))]++
+		}
+		for _, q := range list {
+			require.Contains(t, p.Partners(int(q)), int32(n))
+			require.InEpsilon(t, 1000, count[q], 0.15, "node %d to %d", n, q)
+		}
+	}
+}
+
+// Some nodes send to each other only, and the others have one partner each.
+func TestBeside(t *testing.T) {
+	for seed := range uint64(5) {
+		p, apart := Beside(73, 13, seed)
+		dice := rand.NewPCG(1, 1)
+		met := map[int]bool{}
+		for n := range 73 {
+			for range 300 {
+				dst := p.Next(n, dice)
+				require.Equal(t, apart[n], apart[dst])
+				if apart[n] {
+					met[dst] = true
+					require.NotEqual(t, n, dst)
+				} else {
+					require.Equal(t, n, int(p.Partners(dst)[0]))
+				}
+			}
+			require.Equal(t, apart[n], p.Partners(n) == nil)
+		}
+		require.Len(t, met, 13)
+	}
+}
+
 // Every pattern gives nodes that exist, and what its name says.
 func TestPatterns(t *testing.T) {
 	d := dragonfly(t)
 	dice := rand.NewPCG(1, 1)
 	for _, name := range Names() {
-		p, err := New(name, d, 1, 3, 0.25)
+		p, err := New(name, d, 1, Options{Hot: 3, Share: 0.25, Partners: 3})
 		require.NoError(t, err)
 		count := make([]int, d.Nodes())
 		for src := range d.Nodes() {
@@ -62,7 +107,7 @@ func TestPatterns(t *testing.T) {
 	}
 	grid, err := topology.NewGrid([]int{8, 2}, true, 1)
 	require.NoError(t, err)
-	p, err := New("adversarial", grid, 1, 0, 0)
+	p, err := New("adversarial", grid, 1, Options{Hot: 0, Share: 0})
 	require.NoError(t, err)
 	require.Equal(t, []int{3, 8 + 2}, []int{p.Next(0, dice), p.Next(15, dice)})
 }
@@ -83,9 +128,9 @@ func TestBirths(t *testing.T) {
 }
 
 func TestRefused(t *testing.T) {
-	_, err := New("unifrom", dragonfly(t), 1, 0, 0)
+	_, err := New("unifrom", dragonfly(t), 1, Options{})
 	require.ErrorIs(t, err, drivers.ErrConfig)
 	require.ErrorContains(t, err, "uniform")
-	_, err = New("hotspot", dragonfly(t), 1, 0, 0.5)
+	_, err = New("hotspot", dragonfly(t), 1, Options{Share: 0.5})
 	require.ErrorIs(t, err, drivers.ErrConfig)
 }

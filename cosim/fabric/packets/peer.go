@@ -1,0 +1,109 @@
+package packets
+
+import (
+	"github.com/nicloop/nicloop/cosim/fabric/congestion"
+	"github.com/nicloop/nicloop/cosim/fabric/traffic"
+)
+
+// A peer is a node that a node sends to and receives from, or all that it sends to if they are not to be known (id -1).
+type peer struct {
+	birth int64 // of the next packet to it
+	ready int64 // cycle before which none is sent
+	pace  int64 // cycles of its memory for a flit, if that is to be known
+	asked int64 // cycle in which the packet was sent whose acknowledgement is timed
+	timed uint32
+	sent  uint32 // data packets
+	acked uint32 // of them
+	owed  int32  // packets from it that were not acknowledged
+	echo  int32  // marks to be sent back
+	bound int32  // what it grants
+	trip  int64  // the shortest there and back; 0: not known
+	id    int32
+}
+
+func (pr *peer) open() int { return int(pr.sent - pr.acked) }
+
+func (n *Network) newPeers(id int) []peer {
+	partners := n.cfg.Traffic.Partners(id)
+	if len(partners) == 0 {
+		return []peer{{id: -1, pace: 1}}
+	}
+	list := make([]peer, len(partners))
+	for i, p := range partners {
+		list[i] = peer{id: p, pace: 1, bound: congestion.Start}
+		if n.cfg.Paced {
+			list[i].pace = n.cfg.slow(int(p))
+		}
+	}
+	return list
+}
+
+// known gives the peer with an id, or nil.
+func (nd *node) known(id int32) *peer {
+	for i := range nd.peers {
+		if nd.peers[i].id == id {
+			return &nd.peers[i]
+		}
+	}
+	return nil
+}
+
+// allows tells whether a bound lets a node send to a peer.
+func (p *part) allows(nd *node, pr *peer) bool {
+	c := &p.net.cfg
+	switch {
+	case pr.id < 0 || c.Bound == NoBound:
+		return true
+	case c.Bound == PerNode:
+		return int(nd.open) < c.Window
+	case c.Bound == PerPair:
+		return pr.open() < c.Window
+	}
+	return pr.open() < int(pr.bound)
+}
+
+// oldest is the peer to which the packet goes that has waited longest of those that may be sent; nil: none may. next is the first
+// cycle in which another one may.
+func (p *part) oldest(nd *node, t int64) (pr *peer, next int64) {
+	next = traffic.Never
+	for i := range nd.peers {
+		x := &nd.peers[i]
+		if !p.allows(nd, x) {
+			continue
+		}
+		if at := max(x.birth, x.ready); at > t {
+			next = min(next, at)
+		} else if pr == nil || x.birth < pr.birth {
+			pr = x
+		}
+	}
+	return pr, next
+}
+
+// owing is a peer that waits for acknowledgements, or nil.
+func (nd *node) owing() *peer {
+	for i := range nd.peers {
+		if nd.peers[i].owed > 0 {
+			return &nd.peers[i]
+		}
+	}
+	return nil
+}
+
+// asks counts a data packet on its way to a peer, and times it if none is timed.
+func (pr *peer) asks(t int64) {
+	if pr.sent++; pr.asked == 0 {
+		pr.asked, pr.timed = t+1, pr.sent
+	}
+}
+
+// answered counts acknowledgements, and keeps the shortest round trip.
+func (nd *node) answered(pr *peer, acks int32, t int64) {
+	nd.open -= acks
+	if pr.acked += uint32(acks); acks > 0 && pr.asked > 0 && int32(pr.acked-pr.timed) >= 0 {
+		if trip := t + 1 - pr.asked; pr.trip == 0 || trip < pr.trip {
+			pr.trip = trip
+		}
+		pr.asked = 0
+	}
+}
