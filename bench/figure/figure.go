@@ -101,6 +101,20 @@ func Base(path string) string {
 	return path
 }
 
+// wrapped is the title with a line's end behind a comma where it would not fit.
+func (f *Figure) wrapped() string {
+	w, _ := f.size()
+	most := int(w / vg.Inch * 12) // characters
+	if len(f.Title) <= most {
+		return f.Title
+	}
+	at := strings.LastIndex(f.Title[:most], ", ")
+	if at < 0 {
+		return f.Title
+	}
+	return f.Title[:at+1] + "\n" + f.Title[at+2:]
+}
+
 func (f *Figure) size() (w, h vg.Length) {
 	w, h = 6*vg.Inch, 4*vg.Inch
 	if f.Width > 0 {
@@ -117,7 +131,7 @@ func (f *Figure) saveCSV(path string) error {
 	header := []string{"series", f.X.text(), f.Y.text()}
 	var rows [][]string
 	if f.Heat != nil {
-		return SaveRows(path, []string{f.X.text(), f.Y.text(), f.Heat.legendText()}, f.Heat.rows())
+		return SaveRows(path, []string{f.X.text(), f.Y.text(), f.Heat.what()}, f.Heat.rows())
 	}
 	reach := f.reaches()
 	if reach {
@@ -274,7 +288,7 @@ func (f *Figure) drawing() (*drawing, error) {
 	f.addMarks(p)
 	text := p.X.Tick.Label
 	text.XAlign, text.YAlign = draw.XLeft, draw.YCenter
-	title := f.Title
+	title := f.wrapped()
 	if f.Heat != nil {
 		title += "\n" + f.Heat.legendText()
 	}

@@ -61,6 +61,9 @@ func shade(v, low, high float64) (fill color.Color, dark bool) {
 	return color.NRGBA{mix(light.R, darkest.R), mix(light.G, darkest.G), mix(light.B, darkest.B), 0xff}, share > 0.5
 }
 
+// widest is as wide as what short gives.
+const widest = "00.000"
+
 // fields is the heat map as the library draws things.
 type fields struct {
 	heat *Heat
@@ -87,6 +90,9 @@ func (f *fields) Plot(c draw.Canvas, p *plot.Plot) {
 			if dark {
 				style.Color = color.White
 			}
+			if size := box.Size(); style.Width(widest) > size.X || style.Height(widest) > size.Y {
+				continue // the colour has to do
+			}
 			c.FillText(style, vg.Point{X: (box.Min.X + box.Max.X) / 2, Y: (box.Min.Y + box.Max.Y) / 2}, short(v))
 		}
 	}
@@ -105,18 +111,34 @@ func (f *Figure) addHeat(p *plot.Plot) (keys []key, err error) {
 	text := p.X.Tick.Label
 	text.Font = sans(tickSize)
 	p.Add(&fields{f.Heat, text})
-	p.NominalX(f.Heat.X...)
-	p.NominalY(f.Heat.Y...)
+	p.NominalX(some(f.Heat.X)...)
+	p.NominalY(some(f.Heat.Y)...)
 	p.X.Min, p.X.Max = -0.5, float64(len(f.Heat.X))-0.5
 	p.Y.Min, p.Y.Max = -0.5, float64(len(f.Heat.Y))-0.5
 	p.X.Padding, p.Y.Padding = 0, 0
 	return nil, nil
 }
 
-// legendText names what the colours are, as there is no legend.
-func (h *Heat) legendText() string {
+// some leaves out names where there are too many to be read.
+func some(names []string) []string {
+	const most = 20
+	every := (len(names) + most - 1) / most
+	list := make([]string, len(names))
+	for i := 0; i < len(names); i += every {
+		list[i] = names[i]
+	}
+	return list
+}
+
+func (h *Heat) what() string {
 	a := Axis{Label: h.Label, Unit: h.Unit}
 	return a.text()
+}
+
+// legendText names what the colours are, as there is no legend.
+func (h *Heat) legendText() string {
+	low, high := h.bounds()
+	return fmt.Sprintf("%s: %s to %s", h.what(), short(low), short(high))
 }
 
 func (h *Heat) rows() (rows [][]string) {

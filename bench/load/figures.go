@@ -5,11 +5,12 @@ import (
 	"slices"
 
 	"github.com/nicloop/nicloop/bench/figure"
+	"github.com/nicloop/nicloop/cosim/fabric/topology"
 )
 
 // Figures draws what people know from papers, by name: latency and throughput over the rate, and of the last rate
-// throughput over time, the histogram of latencies, and the loads of links in their order.
-func Figures(title string, rates []*Rate) map[string]*figure.Figure {
+// throughput over time, the histogram of latencies, and the loads of links in their order and where they are.
+func Figures(title string, t topology.Topology, rates []*Rate) map[string]*figure.Figure {
 	last := rates[len(rates)-1].Seeds[0]
 	return map[string]*figure.Figure{
 		"latency":    latencies(title, rates),
@@ -17,6 +18,7 @@ func Figures(title string, rates []*Rate) map[string]*figure.Figure {
 		"series":     series(title, rates),
 		"histogram":  histogram(fmt.Sprintf("%s, rate %g", title, last.Rate), last),
 		"links":      links(fmt.Sprintf("%s, rate %g", title, last.Rate), last),
+		"map":        Map(fmt.Sprintf("%s, rate %g", title, last.Rate), t, last.Links),
 	}
 }
 

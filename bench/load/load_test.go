@@ -101,9 +101,46 @@ func TestCurve(t *testing.T) {
 			want = string(b)
 		}
 		require.True(t, want == string(b), "%d jobs give another result", jobs)
-		for name, f := range Figures("mesh", rates) {
+		for name, f := range Figures("mesh", s.Config.Topology, rates) {
 			require.NoError(t, f.Save(filepath.Join(t.TempDir(), name)))
 		}
+	}
+}
+
+// Every wire has its field: the one between two groups, a router's fullest, and those of a tree by level, up and down.
+func TestMap(t *testing.T) {
+	for text, want := range map[string]struct{ x, y, fields int }{
+		"dragonfly:2": {9, 9, 81}, "mesh:4x3": {4, 3, 12}, "torus:3x3x2": {3, 6, 18}, "fattree:4,3": {16, 4, 64}, "fattree:12,3": {48, 4, 192},
+	} {
+		net, err := topology.Parse(text, 2, 10)
+		require.NoError(t, err)
+		var list []Link
+		for r := range net.Routers() {
+			for o := range net.Ports(r) {
+				if w, ok := net.Wire(r, o); ok {
+					list = append(list, Link{Router: r, Port: o, To: w.Router, Load: 0.25})
+				} else {
+					list = append(list, Link{Router: r, Port: o, To: -1, Load: 1})
+				}
+			}
+		}
+		list[len(list)/2].Load, list[len(list)/2].To = 0.75, max(0, list[len(list)/2].To)
+		fields, full := 0, 0
+		h := Map(text, net, list).Heat
+		require.Len(t, h.X, want.x)
+		require.Len(t, h.Y, want.y)
+		for _, row := range h.Values {
+			for _, v := range row {
+				if v == 0.25 {
+					fields++
+				}
+				if v == 0.75 {
+					full++
+				}
+			}
+		}
+		require.Equal(t, want.fields, fields+full, text)
+		require.Equal(t, 1, full, text)
 	}
 }
 

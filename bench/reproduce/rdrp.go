@@ -68,33 +68,65 @@ func (e *Env) simulation(t topology.Dragonfly, x transfer, permutation int) (pac
 			c.Slow[n] = x.factor
 		}
 	}
-	switch x.ecn {
-	case defaultECN:
-		c.ECN = &congestion.Default
-	case aggressive:
-		c.ECN = &congestion.Aggressive
-	}
+	c.ECN = ecnOf(x.ecn)
 	var err error
 	c.Routing, err = routing.New(routing.PAR, t, routing.DefaultBias)
 	return c, err
+}
+
+func ecnOf(name string) *congestion.ECN {
+	return map[string]*congestion.ECN{defaultECN: &congestion.Default, aggressive: &congestion.Aggressive}[name]
+}
+
+// points has each of a list measured, some at a time.
+func (e *Env) points(ctx context.Context, points []*load.Point, measure func(ctx context.Context, i int) (*load.Point, error)) error {
+	if e.Plan != nil {
+		e.Plan(len(points), 0, 0)
+	}
+	done := make(chan struct{}, len(points))
+	err := e.each(ctx, len(points), func(ctx context.Context, i int) (err error) {
+		points[i], err = measure(ctx, i)
+		done <- struct{}{}
+		if e.Step != nil {
+			e.Step(len(done), len(points))
+		}
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	e.runs += len(points)
+	for _, p := range points {
+		e.packets += p.Packets
+	}
+	return nil
+}
+
+// known is what the journal has under a key, or what is measured then.
+func (e *Env) known(ctx context.Context, key string, rule load.Rule, config func() (packets.Config, error)) (*load.Point, error) {
+	if p, known := e.Journal.point(key); known {
+		return p, nil
+	}
+	c, err := config()
+	if err != nil {
+		return nil, err
+	}
+	p, err := load.Measure(ctx, load.Packets, c, rule, nil)
+	if err != nil {
+		return nil, err
+	}
+	p.Links, p.Classes = nil, nil
+	return p, e.Journal.putPoint(key, p)
 }
 
 // transfers measures points under several permutations, and adds a row for each.
 func (e *Env) transfers(ctx context.Context, t topology.Dragonfly, list []transfer) (*Table, error) {
 	n := e.permutations()
 	points := make([]*load.Point, len(list)*n)
-	if e.Plan != nil {
-		e.Plan(len(points), 0, 0)
-	}
-	done := make(chan struct{}, len(points))
-	err := e.each(ctx, len(points), func(ctx context.Context, i int) error {
-		p, err := e.point(ctx, t, list[i/n], i%n)
-		points[i] = p
-		done <- struct{}{}
-		if e.Step != nil {
-			e.Step(len(done), len(points))
-		}
-		return err
+	err := e.points(ctx, points, func(ctx context.Context, i int) (*load.Point, error) {
+		x := list[i/n]
+		key := fmt.Sprintf("%s, seed %d, permutation %d, %v, %+v, %+v", packetEngine, e.Seed, i%n, t, x, x.rule())
+		return e.known(ctx, key, x.rule(), func() (packets.Config, error) { return e.simulation(t, x, i%n) })
 	})
 	if err != nil {
 		return nil, err
@@ -104,29 +136,8 @@ func (e *Env) transfers(ctx context.Context, t topology.Dragonfly, list []transf
 	for i, x := range list {
 		table.transfer(t, x, points[i*n:(i+1)*n])
 	}
-	e.runs += len(points)
 	e.sizes = append(e.sizes, fmt.Sprintf("%d nodes: %s", t.Nodes(), t))
-	for _, p := range points {
-		e.packets += p.Packets
-	}
 	return table, nil
-}
-
-func (e *Env) point(ctx context.Context, t topology.Dragonfly, x transfer, permutation int) (*load.Point, error) {
-	key := fmt.Sprintf("%s, seed %d, permutation %d, %v, %+v, %+v", packetEngine, e.Seed, permutation, t, x, x.rule())
-	if p, known := e.Journal.point(key); known {
-		return p, nil
-	}
-	c, err := e.simulation(t, x, permutation)
-	if err != nil {
-		return nil, err
-	}
-	p, err := load.Measure(ctx, load.Packets, c, x.rule(), nil)
-	if err != nil {
-		return nil, err
-	}
-	p.Links, p.Classes = nil, nil
-	return p, e.Journal.putPoint(key, p)
 }
 
 func (t *Table) transfer(d topology.Dragonfly, x transfer, points []*load.Point) {

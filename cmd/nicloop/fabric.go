@@ -300,7 +300,7 @@ func (f *fabricFlags) save(rep *fabricReport) error {
 	if f.plot == "" {
 		return nil
 	}
-	for name, g := range load.Figures(f.title(), rep.Rates) {
+	for name, g := range load.Figures(f.title(), f.topology, rep.Rates) {
 		if err := g.Save(figure.Base(f.plot) + "-" + name); err != nil {
 			return err
 		}

@@ -41,7 +41,7 @@ type Config struct {
 	Bound Bound
 	// Window is how many PerNode and PerPair allow.
 	Window int
-	// Paced: a node sends no faster than its partner's memory takes it. No real node knows.
+	// Paced: a node sends no faster than its partners' memories take it, each its share. No real node knows.
 	Paced bool
 
 	Threads int // 0: 1
@@ -143,6 +143,14 @@ func (c *Config) rate(node int) float64 {
 		return c.Rate
 	}
 	return c.Rates[node]
+}
+
+// pace is how many cycles of a slow memory a flit of each of its senders takes; of a fast one they share what comes.
+func (c *Config) pace(node int) int64 {
+	if slow := c.slow(node); slow > 1 {
+		return slow * int64(len(c.Traffic.Partners(node)))
+	}
+	return 1
 }
 
 func (c *Config) slow(node int) int64 {

@@ -32,7 +32,7 @@ func (n *Network) newPeers(id int) []peer {
 	for i, p := range partners {
 		list[i] = peer{id: p, pace: 1, bound: congestion.Start}
 		if n.cfg.Paced {
-			list[i].pace = n.cfg.slow(int(p))
+			list[i].pace = n.cfg.pace(int(p))
 		}
 	}
 	return list

@@ -1,0 +1,302 @@
+package reproduce
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/nicloop/nicloop/bench/figure"
+	"github.com/nicloop/nicloop/bench/load"
+	"github.com/nicloop/nicloop/cosim/fabric/packets"
+	"github.com/nicloop/nicloop/cosim/fabric/routing"
+	"github.com/nicloop/nicloop/cosim/fabric/topology"
+	"github.com/nicloop/nicloop/cosim/fabric/traffic"
+)
+
+// rdrpBounds goes beyond the paper: what a bound can reach at all, who should set it, and who else gains. Its claims are ours.
+var rdrpBounds = &Experiment{
+	IDs: []string{"rdrp-bounds"}, Engine: packetEngine, Title: "Bounds on outstanding transfers: the ideal, the receiver's own, per pair, beside others",
+	Paper: "beyond RDRP, section 4.1", PaperSize: rdrpPaperSize, Thinned: "3 permutations per point instead of 10",
+	measure: measureBounds, plot: plotBounds,
+	claims: []claim{
+		{"what the receiver grants is as good as the best fixed bound: 1/2, 1/4, 1/8", "within 3 %", grantedIsBest},
+		{"without slow nodes a granted bound loses nothing", "at least 99 % of none", grantedLosesNothing},
+		{"the best fixed bound is near the ideal, sources that know", "-", fixedNearIdeal},
+		{"FECN/BECN adds nothing to a bound", "-", ecnAddsNothing},
+		{"a bound per pair is better than per node where a node has several partners", "-", pairsBeatNodes},
+		{"others between the flows are not disturbed", "p99 at most 1.5 times that without slow nodes", victimsUndisturbed},
+		{"bounds help on other networks too: UGAL-L, fat tree", "-", elsewhereToo},
+	},
+}
+
+// A trial is one point: the network, what its nodes send, and what bounds them.
+type trial struct {
+	net      string
+	routing  routing.Kind
+	partners int     // of a node; 1: a permutation
+	others   float64 // share of nodes that send to each other at random, at othersRate
+	factor   int     // 1 % of the nodes are slow to 1/factor
+	bound    string  // any, ideal, granted, a number of a node or number/pair
+	ecn      string
+}
+
+const (
+	dragonflyNet = "dragonfly"
+	fatTreeNet   = "fat tree"
+	othersRate   = 0.1
+	ideal        = "ideal"
+	granted      = "granted"
+	anyBound     = "any"
+)
+
+func boundTrials() (list []trial) {
+	base := trial{dragonflyNet, routing.PAR, 1, 0, 1, anyBound, noECN}
+	with := func(t trial, bounds ...string) {
+		for _, t.bound = range bounds {
+			list = append(list, t)
+		}
+	}
+	for _, base.factor = range []int{1, 2, 4, 8} {
+		with(base, anyBound, ideal, "10", "15", "20", "25", "30", granted)
+	}
+	base.ecn = defaultECN
+	with(base, anyBound, "20", granted)
+	base.ecn, base.partners = noECN, 4
+	with(base, anyBound, ideal, "20", "80", "5/pair", "20/pair", granted)
+	base.partners, base.others = 1, 0.1
+	for _, base.factor = range []int{1, 8} {
+		with(base, anyBound, ideal, "20", granted)
+	}
+	base.others = 0
+	for _, n := range []struct {
+		net string
+		k   routing.Kind
+	}{{dragonflyNet, routing.UGAL}, {fatTreeNet, routing.UGAL}} {
+		base.net, base.routing = n.net, n.k
+		for _, base.factor = range []int{1, 8} {
+			with(base, anyBound, "20", granted)
+		}
+	}
+	return list
+}
+
+// network is the Dragonfly of the scale, or the fat tree that is about as large.
+func (e *Env) network(name string) (topology.Topology, error) {
+	if name == fatTreeNet {
+		return topology.NewFatTree(map[Scale]int{Small: 4, Medium: 10, Large: 17, Full: 17}[e.Scale], 3, 2)
+	}
+	return e.dragonfly()
+}
+
+// trialConfig is a trial under one drawing of partners and slow nodes.
+func (e *Env) trialConfig(x trial, drawing int) (packets.Config, error) {
+	c := packets.Paper()
+	t, err := e.network(x.net)
+	if err != nil {
+		return c, err
+	}
+	c.Topology, c.Seed = t, uint64(e.Seed)<<16|uint64(drawing)
+	if c.Routing, err = routing.New(x.routing, t, routing.DefaultBias); err != nil {
+		return c, err
+	}
+	nodes := t.Nodes()
+	c.Slow = slice(nodes, 1)
+	slow := max(1, int(0.01*float64(nodes)+0.5))
+	switch {
+	case x.others > 0:
+		c.Rates = slice(nodes, 1.0)
+		c.Traffic, c.Watched = traffic.Beside(nodes, int(x.others*float64(nodes)), c.Seed)
+		for i, w := range c.Watched {
+			if w {
+				c.Rates[i] = othersRate
+			}
+		}
+	default:
+		if c.Traffic, err = traffic.Several(nodes, x.partners, c.Seed); err != nil {
+			return c, err
+		}
+	}
+	for _, n := range traffic.Order(nodes, c.Seed+1<<32) {
+		if slow > 0 && (c.Watched == nil || !c.Watched[n]) {
+			c.Slow[n] = x.factor
+			slow--
+		}
+	}
+	c.ECN = ecnOf(x.ecn)
+	return c, setBound(&c, x.bound)
+}
+
+func setBound(c *packets.Config, bound string) (err error) {
+	switch bound {
+	case anyBound:
+		return nil
+	case ideal:
+		c.Paced = true
+		return nil
+	case granted:
+		c.Bound = packets.Granted
+		return nil
+	}
+	number, pair := strings.CutSuffix(bound, "/pair")
+	if c.Bound = packets.PerNode; pair {
+		c.Bound = packets.PerPair
+	}
+	c.Window, err = strconv.Atoi(number)
+	return err
+}
+
+func slice[T any](n int, v T) []T {
+	list := make([]T, n)
+	for i := range list {
+		list[i] = v
+	}
+	return list
+}
+
+var boundColumns = []string{"network", "routing", "partners", "others (%)", "slow to 1/", "bound", "FECN/BECN", "drawings",
+	"throughput", "± (95 %)", "lowest", "highest", "p50 (cycles)", "p99 (cycles)", "p99.9 (cycles)"}
+
+func measureBounds(ctx context.Context, e *Env) (*Table, error) {
+	list, n := boundTrials(), e.permutations()
+	points := make([]*load.Point, len(list)*n)
+	err := e.points(ctx, points, func(ctx context.Context, i int) (*load.Point, error) {
+		x := list[i/n]
+		key := fmt.Sprintf("bounds, %s, %s, seed %d, drawing %d, %+v, %+v", packetEngine, e.Scale, e.Seed, i%n, x, rdrpRule)
+		return e.known(ctx, key, rdrpRule, func() (packets.Config, error) { return e.trialConfig(x, i%n) })
+	})
+	if err != nil {
+		return nil, err
+	}
+	t := &Table{Columns: boundColumns}
+	for i, x := range list {
+		t.trial(x, points[i*n:(i+1)*n])
+	}
+	for _, name := range []string{dragonflyNet, fatTreeNet} {
+		net, err := e.network(name)
+		if err != nil {
+			return nil, err
+		}
+		e.sizes = append(e.sizes, fmt.Sprintf("%d nodes: %s", net.Nodes(), net))
+	}
+	return t, nil
+}
+
+func (t *Table) trial(x trial, points []*load.Point) {
+	var accepted []float64
+	var p50, p99, p999 int64
+	for _, p := range points {
+		accepted = append(accepted, p.Accepted)
+		p50, p99, p999 = p50+p.Latency.P50, p99+p.Latency.P99, p999+p.Latency.P999
+	}
+	n := int64(len(points))
+	average, within := load.Interval(accepted)
+	t.add(x.net, string(x.routing), x.partners, 100*x.others, x.factor, x.bound, x.ecn, len(points),
+		average, within, slices.Min(accepted), slices.Max(accepted), int(p50/n), int(p99/n), int(p999/n))
+}
+
+// at gives a value of one trial.
+func (t *Table) at(column string, x trial) float64 {
+	return t.only(column, "network", x.net, "routing", string(x.routing), "partners", x.partners, "others (%)", 100*x.others,
+		"slow to 1/", x.factor, "bound", x.bound, "FECN/BECN", x.ecn)
+}
+
+// among is the throughput of a permutation on the paper's network.
+func among(t *Table, factor int, bound, ecn string) float64 {
+	return t.at("throughput", trial{dragonflyNet, routing.PAR, 1, 0, factor, bound, ecn})
+}
+
+func bestFixed(t *Table, factor int) (best float64, bound string) {
+	for _, b := range []string{"10", "15", "20", "25", "30"} {
+		if v := among(t, factor, b, noECN); v > best {
+			best, bound = v, b
+		}
+	}
+	return best, bound
+}
+
+func grantedIsBest(t *Table) (string, bool) {
+	ours, holds := "", true
+	for _, f := range []int{2, 4, 8} {
+		most, bound := bestFixed(t, f)
+		v := among(t, f, granted, noECN)
+		holds = holds && v >= 0.97*most
+		ours += fmt.Sprintf("1/%d: %.3f against %.3f with %s; ", f, v, most, bound)
+	}
+	return ours[:len(ours)-2], holds
+}
+
+func grantedLosesNothing(t *Table) (string, bool) {
+	v, none := among(t, 1, granted, noECN), among(t, 1, anyBound, noECN)
+	return fmt.Sprintf("%.3f against %.3f", v, none), v >= 0.99*none
+}
+
+func fixedNearIdeal(t *Table) (string, bool) {
+	ours, holds := "", true
+	for _, f := range []int{2, 4, 8} {
+		most, _ := bestFixed(t, f)
+		v := among(t, f, ideal, noECN)
+		holds = holds && most >= 0.95*v
+		ours += fmt.Sprintf("1/%d: %.3f of %.3f; ", f, most, v)
+	}
+	return ours[:len(ours)-2], holds
+}
+
+func ecnAddsNothing(t *Table) (string, bool) {
+	ours, holds := "", true
+	for _, b := range []string{"20", granted} {
+		with, without := among(t, 8, b, defaultECN), among(t, 8, b, noECN)
+		holds = holds && with <= 1.02*without
+		ours += fmt.Sprintf("%s: %.3f with it, %.3f without; ", b, with, without)
+	}
+	return ours + fmt.Sprintf("FECN/BECN alone %.3f", among(t, 8, anyBound, defaultECN)), holds
+}
+
+func pairsBeatNodes(t *Table) (string, bool) {
+	at := func(bound string) float64 {
+		return t.at("throughput", trial{dragonflyNet, routing.PAR, 4, 0, 8, bound, noECN})
+	}
+	node, pair := max(at("20"), at("80")), max(at("5/pair"), at("20/pair"))
+	return fmt.Sprintf("4 partners, 1/8: %.3f per node (20: %.3f, 80: %.3f), %.3f per pair (5: %.3f, 20: %.3f), %.3f granted, %.3f ideal, %.3f none",
+		node, at("20"), at("80"), pair, at("5/pair"), at("20/pair"), at(granted), at(ideal), at(anyBound)), pair > node
+}
+
+func victimsUndisturbed(t *Table) (string, bool) {
+	at := func(factor int, bound string) float64 {
+		return t.at("p99 (cycles)", trial{dragonflyNet, routing.PAR, 1, 0.1, factor, bound, noECN})
+	}
+	ours := ""
+	for _, b := range []string{anyBound, ideal, "20", granted} {
+		ours += fmt.Sprintf("%s: %.0f cycles with slow nodes, %.0f without; ", b, at(8, b), at(1, b))
+	}
+	return ours[:len(ours)-2], at(8, "20") <= 1.5*at(1, "20") && at(8, granted) <= 1.5*at(1, granted)
+}
+
+func elsewhereToo(t *Table) (string, bool) {
+	ours, holds := "", true
+	for _, n := range []string{dragonflyNet, fatTreeNet} {
+		at := func(factor int, bound string) float64 {
+			return t.at("throughput", trial{n, routing.UGAL, 1, 0, factor, bound, noECN})
+		}
+		holds = holds && max(at(8, "20"), at(8, granted)) > 1.02*at(8, anyBound)
+		ours += fmt.Sprintf("%s: %.3f without slow nodes; 1/8: %.3f, bound 20 %.3f, granted %.3f; ", n, at(1, anyBound), at(8, anyBound), at(8, "20"), at(8, granted))
+	}
+	return ours[:len(ours)-2], holds
+}
+
+func plotBounds(t *Table) []*figure.Figure {
+	f := &figure.Figure{Title: "1 % slow nodes, permutation, Dragonfly", X: figure.Axis{Label: "slow memories take a flit in so many cycles", Scale: figure.Log10},
+		Y: figure.Axis{Label: "throughput", Unit: "of the injection bandwidth"}}
+	rows := t.where("network", dragonflyNet, "routing", string(routing.PAR), "partners", 1, "others (%)", 0.0, "FECN/BECN", noECN)
+	for _, b := range []string{anyBound, "10", "20", "30", granted, ideal} {
+		mine := rows.where("bound", b)
+		s := figure.Series{Name: b, Points: mine.points("slow to 1/", "throughput")}
+		for i, w := range mine.values("± (95 %)") {
+			s.Points[i].Low, s.Points[i].High = w, w
+		}
+		f.Series = append(f.Series, s)
+	}
+	f.Y.Min, f.Y.Max = figure.At(0), figure.At(0.7)
+	return []*figure.Figure{f}
+}
