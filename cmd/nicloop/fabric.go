@@ -57,7 +57,7 @@ is from the birth of a packet to its last flit in memory. SATURATED: less than
 	fs.StringVar(&f.engine, "engine", "packets", "packets (deep buffers) or flits (the RTL's routers)")
 	fs.StringVar(&f.traffic, "traffic", "uniform", strings.Join(traffic.Names(), ", "))
 	fs.Float64SliceVar(&f.rates, "rate", []float64{0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1}, "flits per node and cycle that are offered")
-	fs.StringVar(&f.routing, "routing", string(routing.Minimal), "minimal, valiant, ugal or par")
+	fs.StringVar(&f.routing, "routing", string(routing.Minimal), "minimal, table (shortest ways by search), valiant, ugal or par")
 	fs.IntVar(&f.bias.Factor, "bias", routing.DefaultBias.Factor, "adaptive routing takes the longer way when the minimal output has more than so many times the flits of the other one")
 	fs.IntVar(&f.bias.Threshold, "threshold", routing.DefaultBias.Threshold, "and so many flits more")
 	fs.BoolVar(&f.saturation, "saturation", false, "find the highest rate of which 95 % is taken, by bisection, to 0.01")

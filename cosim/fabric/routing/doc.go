@@ -1,6 +1,6 @@
 // Package routing says which way packets go: dimension order on meshes and tori,
 // minimal, Valiant, UGAL-L and progressive adaptive (PAR) on Dragonflies, up and
-// down on fat trees; and on which virtual channel, such that no packets wait for each other in a circle.
+// down on fat trees, by a table of shortest ways on anything; and on which virtual channel, such that no packets wait for each other in a circle.
 //
 // # What it promises
 //

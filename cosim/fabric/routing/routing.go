@@ -52,13 +52,14 @@ type Kind string
 // The kinds. On a fat tree Valiant goes up by random ports, UGAL by the emptiest ones.
 const (
 	Minimal Kind = "minimal"
+	Table   Kind = "table" // shortest ways, found by search
 	Valiant Kind = "valiant"
 	UGAL    Kind = "ugal" // with local knowledge: UGAL-L
 	PAR     Kind = "par"
 )
 
 // Kinds lists them.
-func Kinds() []Kind { return []Kind{Minimal, Valiant, UGAL, PAR} }
+func Kinds() []Kind { return []Kind{Minimal, Table, Valiant, UGAL, PAR} }
 
 // A Bias is when an adaptive algorithm prefers the longer way: when the minimal output has more flits
 // than Factor times the other one and Threshold.
@@ -76,6 +77,9 @@ func New(k Kind, t topology.Topology, b Bias) (Algorithm, error) {
 	if !slices.Contains(Kinds(), k) {
 		return nil, fmt.Errorf("%w: routing %q: expected one of %s%s", drivers.ErrConfig, k, names(), drivers.Nearest(string(k), strings.Split(names(), ", ")))
 	}
+	if k == Table {
+		return newTable(t)
+	}
 	switch t := t.(type) {
 	case topology.Dragonfly:
 		return newDragonfly(t, k, b), nil
@@ -88,7 +92,11 @@ func New(k Kind, t topology.Topology, b Bias) (Algorithm, error) {
 			return newFatTree(t, k), nil
 		}
 	}
-	return nil, fmt.Errorf("%w: %s has no routing %q", drivers.ErrConfig, t, k)
+	return nil, refuse("%s has no routing %q", t, k)
+}
+
+func refuse(format string, args ...any) error {
+	return fmt.Errorf("%w: "+format, append([]any{drivers.ErrConfig}, args...)...)
 }
 
 func names() string {

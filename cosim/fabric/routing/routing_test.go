@@ -35,7 +35,7 @@ func networks(t *testing.T) (list []network) {
 			}
 		}
 	}
-	require.Len(t, list, 13)
+	require.Len(t, list, 17)
 	return list
 }
 
@@ -66,7 +66,7 @@ func (n network) choices(s state, do func(port, vc int, h Header)) {
 	}
 	most := ports
 	switch n.kind {
-	case Minimal:
+	case Minimal, Table:
 		most, dice = 0, 1
 	case Valiant:
 		most = 0
@@ -194,7 +194,9 @@ func TestCycleIsFound(t *testing.T) {
 		"mesh of 4 x 3, minimal": false, "mesh of 4 x 3, valiant": true, "mesh of 4 x 3, ugal": true,
 		"torus of 5 x 4, minimal": true, "torus of 5 x 4, valiant": true, "torus of 5 x 4, ugal": true,
 		"fat tree of 3 levels, arity 3, minimal": false, "fat tree of 3 levels, arity 3, valiant": false,
-		"fat tree of 3 levels, arity 3, ugal": false,
+		"fat tree of 3 levels, arity 3, ugal":                                            false,
+		"dragonfly of 9 groups of 4 routers with 1 nodes and 2 global wires each, table": true,
+		"mesh of 4 x 3, table":                                                           false, "torus of 5 x 4, table": true, "fat tree of 3 levels, arity 3, table": false,
 	}, found)
 }
 
@@ -248,7 +250,28 @@ func TestPaths(t *testing.T) {
 			}
 		}
 		_, tree := n.Topology.(topology.FatTree)
-		require.Equal(t, n.kind != Minimal && !tree, longer > 0, n.String())
+		require.Equal(t, n.kind != Minimal && n.kind != Table && !tree, longer > 0, n.String())
+	}
+}
+
+// A table needs no VCs on meshes and trees, one per wire elsewhere, and shares the roots of a tree.
+func TestTable(t *testing.T) {
+	for text, want := range map[string]struct{ vcs, roots int }{"mesh:4x3": {1, 0}, "torus:5x4": {4, 0}, "dragonfly:1,4,2": {3, 0}, "fattree:3,3": {1, 9}} {
+		net, err := topology.Parse(text, 1, 1)
+		require.NoError(t, err)
+		x, err := newTable(net)
+		require.NoError(t, err)
+		require.Equal(t, want.vcs, x.VCs(), text)
+		used := map[int]bool{}
+		for at := range net.Routers() {
+			for to := range net.Nodes() {
+				w, ok := net.Wire(at, int(x.ports[at*net.Nodes()+to]))
+				if tree, is := net.(topology.FatTree); is && ok && tree.Level(w.Router) == 2 {
+					used[w.Router] = true
+				}
+			}
+		}
+		require.Len(t, used, want.roots, text)
 	}
 }
 
