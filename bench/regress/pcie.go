@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"strings"
 
 	"github.com/nicloop/nicloop/cosim/rootcomplex"
 	"github.com/nicloop/nicloop/drivers"
@@ -21,6 +22,8 @@ var pcieTests = []Test{
 	{"pcie/bus-master", []string{"smoke"}, "a NIC that may not reach memory says so of what it was asked for, and goes on when it may", testBusMaster},
 	{"pcie/removed", nil, "a NIC that is pulled out of traffic: its registers tell it, nothing hangs, no memory changes any more, others go on", testRemoved},
 	{"pcie/reset", []string{"smoke"}, "a function that is reset in traffic: what was under way is lost, no memory changes, neighbours and their processes go on, and it works again", testFunctionReset},
+	{"pcie/put-rate", []string{"rma"}, "puts at 90 % of what payloads of 256 bytes let through", pcieRate(regs.RMACommandPut)},
+	{"pcie/get-rate", []string{"rma"}, "gets at 90 % of what payloads of 256 bytes let through", pcieRate(regs.RMACommandGet)},
 	{"pcie/interrupts", []string{"smoke"}, "the message of an interrupt never passes what it tells of", testMessages},
 }
 
@@ -33,6 +36,20 @@ func (t *T) openPCIe() ([]*nic, error) {
 		return nil, err
 	}
 	return nics, nics[0].needs(rootcomplex.Ctrl, pcieWhat)
+}
+
+// pcieRate: a fragment of 256 bytes is a TLP with a header of 16 bytes, on a stream of 8 bytes a cycle.
+func pcieRate(command regs.RMACommand) func(*T) error {
+	return func(t *T) error {
+		if !strings.Contains(t.Device, "bus=pcie") || strings.Contains(t.Device, "mps=") {
+			return fmt.Errorf("%w: the rate of TLPs of 256 bytes: rtl:?bus=pcie without mps= has it", drivers.ErrNotSupported)
+		}
+		if err := t.reshape("mps=256&mrrs=512"); err != nil {
+			return err
+		}
+		const onBus = (regs.RMAMTU + 16) / 8
+		return t.byteRate(command, func(fragments int) drivers.Cycle { return drivers.Cycle(fragments*onBus*100/90 + 1000) })
+	}
 }
 
 type failedReads struct {

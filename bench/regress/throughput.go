@@ -78,41 +78,49 @@ func byteRate(latency int, command regs.RMACommand) func(*T) error {
 		if err := t.reshape(late(latency)); err != nil {
 			return err
 		}
-		nics, err := t.openRMA(2)
-		if err != nil {
-			return err
-		}
-		mem, far := nics[0].dev.Memory(), nics[1].dev.Memory()
-		const bytes4K, ops, onLink = 4096, 60, regs.RMAMTU/regs.FlitBytes + 3
-		t.Rand.Read(mem[rawData : rawData+bytes4K])
-		t.Rand.Read(far[rawData : rawData+bytes4K])
-		d := regs.RMADescFields{Command: command, NotiRequester: true, DstVPID: rawVPID, DstNode: 1, BytesMinus1: bytes4K - 1}
-		var from drivers.Cycle
-		for i := range ops + 1 { // the first finds where the pages lie
-			if i == 1 {
-				if err := settle(nics[0].sys); err != nil {
-					return err
-				}
-				from = nics[0].sys.Now()
-			}
-			if err := nics[0].post(d, 0, bytes4K); err != nil {
+		const onLink = regs.RMAMTU/regs.FlitBytes + 3
+		return t.byteRate(command, func(fragments int) drivers.Cycle {
+			return drivers.Cycle(fragments*onLink*100/95 + 3*latency + 200)
+		})
+	}
+}
+
+// byteRate puts or gets pages one behind the other, which may take as many cycles as their number of fragments says.
+func (t *T) byteRate(command regs.RMACommand, most func(fragments int) drivers.Cycle) error {
+	nics, err := t.openRMA(2)
+	if err != nil {
+		return err
+	}
+	mem, far := nics[0].dev.Memory(), nics[1].dev.Memory()
+	const bytes4K, ops = 4096, 60
+	t.Rand.Read(mem[rawData : rawData+bytes4K])
+	t.Rand.Read(far[rawData : rawData+bytes4K])
+	d := regs.RMADescFields{Command: command, NotiRequester: true, DstVPID: rawVPID, DstNode: 1, BytesMinus1: bytes4K - 1}
+	var from drivers.Cycle
+	for i := range ops + 1 { // the first finds where the pages lie
+		if i == 1 {
+			if err := settle(nics[0].sys); err != nil {
 				return err
 			}
+			from = nics[0].sys.Now()
 		}
-		if err := settle(nics[0].sys); err != nil {
+		if err := nics[0].post(d, 0, bytes4K); err != nil {
 			return err
 		}
-		took := nics[0].sys.Now() - from
-		to, source := far, mem
-		if command == regs.RMACommandGet {
-			to, source = mem, far
-		}
-		if !bytes.Equal(to[rawData+bytes4K:rawData+2*bytes4K], source[rawData:rawData+bytes4K]) {
-			return errors.New("the bytes did not arrive as they were")
-		}
-		const fragments = ops * bytes4K / regs.RMAMTU
-		return t.within(took, fragments*onLink*100/95+3*drivers.Cycle(latency)+200, fmt.Sprintf("%d fragments", fragments))
 	}
+	if err := settle(nics[0].sys); err != nil {
+		return err
+	}
+	took := nics[0].sys.Now() - from
+	to, source := far, mem
+	if command == regs.RMACommandGet {
+		to, source = mem, far
+	}
+	if !bytes.Equal(to[rawData+bytes4K:rawData+2*bytes4K], source[rawData:rawData+bytes4K]) {
+		return errors.New("the bytes did not arrive as they were")
+	}
+	const fragments = ops * bytes4K / regs.RMAMTU
+	return t.within(took, most(fragments), fmt.Sprintf("%d fragments", fragments))
 }
 
 // refuses lets all be done; memory must have refused something.

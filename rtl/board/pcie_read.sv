@@ -1,8 +1,9 @@
 // pcie_read: the core's DMA reads as memory reads, and their completions put in order.
 //
-// Job: AXI4 read slave. Cuts bursts at multiples of the maximum read request size and of SLOT, which no 4 KB boundary lies within; each piece has a tag and a slot of
-//   SLOT bytes for its data. Completions may come in any order of tags and in parts; data leaves in the order of the addresses, a piece when all of it
-//   is here. A piece fails, and its beats answer SLVERR with zeros, when its completion says so, is poisoned or has not all come within two to three times TICK
+// Job: AXI4 read slave. Cuts bursts at multiples of the maximum read request size and of SLOT, which no 4 KB boundary lies within, and joins to a request what goes
+//   on where it ends, if that comes within HOLD cycles, or LONG while two requests or more are under way and whole lines are read: the core asks for a line when one has
+//   come, and would be told line by line for ever; each request has a tag and a slot of SLOT bytes for its data. Completions may come in any order of tags and in parts; data leaves in the order of the addresses, that of a request when all of it
+//   is here. A request fails, and its beats answer SLVERR with zeros, when its completion says so, is poisoned or has not all come within two to three times TICK
 //   cycles. Its tag then rests as long before it is used again, so that what comes late meets nobody. A completion that nobody
 //   waits for, or that does not go on where its tag is, is dropped and counted.
 // Handshake: AXI4, INCR, 8 bytes a beat, answers in order. A sender without tickets of tlp_tx; completions as tlp_rx gives them. While bus_master is low
@@ -85,15 +86,26 @@ module pcie_read #(
   logic [6:0]   edge_quads;
   logic [S:0]   piece;
   logic         piece_last;
+  // One that has a tag, and may grow.
+  localparam int HOLD = 3, LONG = 40;
+  logic         st_valid, st_edge, st_leaves, st_line_whole, goes_on, joins, many;
+  logic [60:0]  st_line, st_end;
+  logic [T-1:0] st_tag;
+  logic [S:0]   st_quads;
+  logic [5:0]   st_for;
+  assign st_end    = st_line + 61'(st_quads);
+  assign st_edge   = (st_end[6:0] & (edge_quads - 7'd1)) == '0;
+  assign goes_on   = open && st_valid && !st_edge && bus_master && line == st_end;
+  assign joins     = goes_on && order_room;
+  assign st_leaves = st_valid && !np_valid && !joins && (st_edge || (open && !goes_on) || st_for == 6'(LONG) || (st_for >= 6'(HOLD) && !(many && st_line_whole)));
   assign edge_quads = SLOT / 8 <= 16 || mrrs == 3'd0 ? 7'(SLOT / 8 < 16 ? SLOT / 8 : 16) :
                       SLOT / 8 <= 32 || mrrs == 3'd1 ? 7'd32 : 7'd64;
   assign to_edge    = edge_quads - (7'(line[5:0]) & (edge_quads - 7'd1));
   assign piece_last = beats <= 9'(to_edge);
   assign piece      = piece_last ? (S + 1)'(beats) : (S + 1)'(to_edge);
   assign s_arready  = !open;
-  // A piece of a burst is begun when the request before it has left.
-  assign asks       = open && order_room && !np_valid && (found || !bus_master);
-  assign tag_take   = asks && bus_master;
+  assign asks       = open && order_room && (joins || !bus_master || (found && !st_valid));
+  assign tag_take   = asks && bus_master && !joins;
   always_ff @(posedge clk) begin
     if (rst) open <= 1'b0;
     else open <= open ? !(asks && piece_last) : s_arvalid;
@@ -109,12 +121,24 @@ module pcie_read #(
   logic [T-1:0] req_tag;
   logic [S:0]   req_quads;
   always_ff @(posedge clk) begin
-    if (rst || np_done) np_valid <= 1'b0;
-    else if (tag_take) np_valid <= 1'b1;
+    if (rst || st_leaves) st_valid <= 1'b0;
+    else if (tag_take) st_valid <= 1'b1;
     if (tag_take) begin
-      req_line  <= line;
-      req_tag   <= found_tag;
-      req_quads <= piece;
+      st_line  <= line;
+      st_tag   <= found_tag;
+      st_quads <= piece;
+    end else if (joins) st_quads <= st_quads + piece;
+    if (tag_take || joins) begin
+      st_for        <= '0;
+      st_line_whole <= line[2:0] == '0 && piece[2:0] == '0;
+    end else if (st_for != 6'(LONG)) st_for <= st_for + 1'b1;
+    many <= (waiting & (waiting - 1'b1)) != '0;
+    if (rst || np_done) np_valid <= 1'b0;
+    else if (st_leaves) np_valid <= 1'b1;
+    if (st_leaves) begin
+      req_line  <= st_line;
+      req_tag   <= st_tag;
+      req_quads <= st_quads;
     end
   end
   assign np_four   = req_line[60:29] != '0;
@@ -187,7 +211,7 @@ module pcie_read #(
     if (tag_take) begin
       size[found_tag] <= piece;
       low[found_tag]  <= line[3:0];
-    end
+    end else if (joins) size[st_tag] <= st_quads + piece;
   // One in a cycle, so that each is counted.
   always_comb for (int t = 0; t < TAGS; t++) old[t] = waiting[t] && age[t] == 2'd3;
   assign expires = old & (~old + 1'b1);
@@ -206,25 +230,27 @@ module pcie_read #(
   } piece_t;
   piece_t      now;
   logic        have, here, pop, piece_ends;
-  logic [S:0]  at;
+  logic [S:0]  at, of_tag;  // the next beat, of its piece and of its request
   logic [63:0] mem[TAGS*(SLOT/8)];
   logic [63:0] read;
   logic        bad;
   /* verilator lint_off PINCONNECTEMPTY */
   fifo #(.W(T + S + 3), .DEPTH(TAGS)) u_order (
-      .clk, .rst, .wr_valid(asks), .wr_ready(order_room), .wr_data({!bus_master, piece_last, found_tag, piece}), .rd_valid(have),
+      .clk, .rst, .wr_valid(asks), .wr_ready(order_room), .wr_data({!bus_master, piece_last, joins ? st_tag : found_tag, piece}), .rd_valid(have),
       .rd_ready(piece_ends), .rd_data(now), .level()
   );
   /* verilator lint_on PINCONNECTEMPTY */
   // here: not to be asked for, or asked for and neither under way nor waiting.
-  assign here       = have && (now.none || (!waiting[now.tag] && !(np_valid && req_tag == now.tag)));
+  assign here       = have && (now.none || (!waiting[now.tag] && !(st_valid && st_tag == now.tag) && !(np_valid && req_tag == now.tag)));
   assign pop        = here && (!s_rvalid || s_rready);
   assign piece_ends = pop && at == now.quads - 1'b1;
-  assign r_ends     = piece_ends && !now.none;
+  assign r_ends     = pop && !now.none && of_tag == size[now.tag] - 1'b1;
   assign r_tag      = now.tag;
   always_ff @(posedge clk) begin
     if (rst || piece_ends) at <= '0;
     else if (pop) at <= at + 1'b1;
+    if (rst || r_ends) of_tag <= '0;
+    else if (pop && !now.none) of_tag <= of_tag + 1'b1;
     if (rst) s_rvalid <= 1'b0;
     else if (pop) s_rvalid <= 1'b1;
     else if (s_rready) s_rvalid <= 1'b0;
@@ -235,7 +261,7 @@ module pcie_read #(
   end
   always_ff @(posedge clk) begin
     if (q_valid && accepted) mem[{now_tag, now_at[S-1:0]}] <= q_data;
-    if (pop) read <= mem[{now.tag, at[S-1:0]}];
+    if (pop) read <= mem[{now.tag, of_tag[S-1:0]}];
   end
   assign s_rdata = bad ? '0 : read;
   assign s_rresp = {bad, 1'b0};
@@ -274,6 +300,8 @@ module pcie_read #(
     if (formal_started && !rst) begin
       assert ((waiting & resting) == '0 && ((waiting | resting | ordered) & ~busy) == '0);
       assert (!np_valid || (busy[req_tag] && ordered[req_tag] && !waiting[req_tag] && !resting[req_tag]));
+      assert (!st_valid || (busy[st_tag] && ordered[st_tag] && !waiting[st_tag] && !resting[st_tag] && !(np_valid && req_tag == st_tag)));
+      assert (!np_valid || {1'b0, req_line[S-1:0]} + req_quads <= (S + 1)'(SLOT / 8));
       assert (!tag_take || !(busy[found_tag] || ordered[found_tag]));
       assert (!r_ends || ordered[r_tag]);
       for (int t = 0; t < TAGS; t++) begin

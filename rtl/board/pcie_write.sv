@@ -1,10 +1,13 @@
 // pcie_write: the core's DMA writes as posted memory writes.
 //
-// Job: AXI4 write slave. Cuts bursts at multiples of the maximum payload size, which no 4 KB boundary lies within, keeps each piece until it is whole, since its
-//   header says which bytes of the last dword count, and has it sent. An address below 4 GB has a header of 3 dwords.
+// Job: AXI4 write slave. Cuts bursts at multiples of the maximum payload size, which no 4 KB boundary lies within, joins those that go on where the one before
+//   ended, keeps each piece until it is whole, since its header says which bytes of the last dword count, and has it sent. An address below 4 GB has a header of 3 dwords.
 // Handshake: AXI4, INCR, 8 bytes a beat, one burst at a time. The bytes of a piece are contiguous, as the core's are; two quadwords need not be filled
 //   up to each other only where the piece is a single quadword. A piece with holes is not sent, and its burst answers SLVERR, as all do while bus_master is low. A
 //   piece with no bytes needs no TLP. A burst is answered when its last piece has its ticket: nothing that gets one later, interrupt or completion, passes it.
+//   A piece that ends with its burst, full and short of the payload size, waits HOLD cycles for an address that goes on:
+//     wdata     A7 __ B0 B1 ... B7 C0 ...     A to D: lines of 64 bytes, side by side
+//     awaddr    __ B  __           C          one TLP of 256 bytes; without B at once, one of 64 goes out
 // Back-pressure: data waits while QUADS quadwords or HEADERS pieces are kept; answers wait for bready.
 module pcie_write #(
     parameter int QUADS   = 128,  // a power of two, at least the largest payload
@@ -42,23 +45,34 @@ module pcie_write #(
   localparam int A = $clog2(QUADS), P = A + 1;
 
   // ---- beats: into memory, and what the strobes of the piece have been ----
-  logic         open, first, w_take, ends, piece_ends, asks_room;
+  localparam int HOLD = 2;
+  logic         open, first, w_take, ends, edge_here, piece_ends, piece_waits, closes, asks_room;
+  logic         waits;           // a piece that may go on, after its burst
+  logic         joined;          // and its next burst has come, but no beat of it
+  logic [1:0]   held_for;
   logic [60:0]  line;            // of the beat
   logic [A:0]   wr, rd, begins;  // positions; the first of the piece
   logic [A:0]   edge_mask;       // ones below the size at which pieces end
   logic [63:0]  mem[QUADS];
-  logic         full;
+  logic         full, goes_on, fits, bad, bad_before;
+  logic [3:0]   answers;         // bursts that ended in the piece before this beat
   assign edge_mask  = mps == 3'd0 || A <= 4 ? P'(15) : mps == 3'd1 || A <= 5 ? P'(31) : P'(63);
   assign full       = wr - rd == P'(QUADS);
-  assign s_awready  = !open;
-  assign s_wready   = open && !full && asks_room;
-  assign w_take     = s_wvalid && s_wready;
-  assign ends       = w_take && s_wlast;
-  assign piece_ends = w_take && (s_wlast || (P'(line) & edge_mask) == edge_mask);
+  // While a piece waits, only the address that goes on is taken; a beat that does not belong to it has it closed first.
+  assign s_awready   = !open && (!waits || goes_on);
+  assign s_wready    = open && !full && asks_room && !closes;
+  assign w_take      = s_wvalid && s_wready;
+  assign ends        = w_take && s_wlast;
+  assign edge_here   = (P'(line) & edge_mask) == edge_mask;
+  assign piece_waits = ends && !edge_here && (first ? up : all_full && !holes) && bus_master && !bad_before && answers < 4'd14 &&
+                        10'(so_far) < 10'(QUADS / 2 - 1);  // the other half sends meanwhile
+  assign piece_ends  = w_take && (s_wlast || edge_here) && !piece_waits;
+  assign goes_on     = s_awaddr[63:3] == line && bus_master;
+  assign closes      = waits && asks_room && (!bus_master || (joined ? s_wvalid && !fits : s_awvalid ? !goes_on : held_for == 2'(HOLD)));
   always_ff @(posedge clk) if (w_take) mem[wr[A-1:0]] <= s_wdata;
 
   // A first quadword whose bytes reach up to the next one; a last whose bytes begin at its bottom; one by itself may have any of two dwords' bytes.
-  logic       up, down, all_full, whole, none, bad, bad_before;
+  logic       up, down, all_full, whole, none;
   logic [7:0] first_strobes;
   logic       holes;             // of quadwords before this one
   logic [60:0] piece_line;
@@ -66,35 +80,44 @@ module pcie_write #(
   assign up       = s_wstrb[7] && (s_wstrb | (s_wstrb - 8'd1)) == 8'hff;
   assign down     = s_wstrb[0] && (s_wstrb & (s_wstrb + 8'd1)) == '0;
   assign all_full = s_wstrb == 8'hff;
-  assign whole    = first ? piece_ends || up : piece_ends ? down : all_full;
+  assign whole    = first ? s_wlast || edge_here || up : s_wlast || edge_here ? down : all_full;
   assign none     = first && s_wstrb == '0;
+  assign fits     = all_full || (s_wlast && down);
   assign bad      = (!first && holes) || !whole || !bus_master;
   always_ff @(posedge clk) begin
     if (rst) begin
       open  <= 1'b0;
       first <= 1'b1;
     end else begin
-      open <= open ? !ends : s_awvalid;
+      open <= open ? !ends : s_awvalid && s_awready;
       if (w_take) first <= piece_ends;
+      else if (closes) first <= 1'b1;
     end
-    if (!open) line <= s_awaddr[63:3];
+    waits  <= !rst && (w_take ? piece_waits : waits && !closes);
+    joined <= !rst && waits && !closes && !w_take && (joined || (s_awvalid && s_awready));
+    if (!waits || w_take) held_for <= '0;
+    else if (held_for != 2'(HOLD)) held_for <= held_for + 1'b1;
+    if (rst || piece_ends || closes) answers <= '0;
+    else if (piece_waits) answers <= answers + 1'b1;
+    if (!open && !waits) line <= s_awaddr[63:3];
     else if (w_take) line <= line + 1'b1;
     if (w_take) holes <= bad;
     if (w_take && first) first_strobes <= s_wstrb;
-    if (rst || (!open)) bad_before <= 1'b0;
+    if (rst || !open) bad_before <= 1'b0;
     else if (piece_ends) bad_before <= bad_before || (bad && !none);
     if (w_take && first) piece_line <= line;
-    so_far <= piece_ends || rst ? '0 : so_far + 7'(w_take);
+    so_far <= piece_ends || closes || rst ? '0 : so_far + 7'(w_take);
   end
 
   // ---- a piece is whole: its header, or nothing to send ----
   typedef struct packed {
-    logic        send, answer, bad;
+    logic        send, bad;
+    logic [3:0]  answers;
     logic [61:0] addr;  // of its first dword
     logic [7:0]  len;   // dwords
     logic [3:0]  first_be, last_be;
   } piece_t;
-  piece_t     piece, asking, sent;
+  piece_t     piece, held, out, asking, sent;
   logic [7:0] head_strobes;
   logic       low_first, low_last;  // the first dword is a lower half; the last is
   logic       sends;
@@ -104,7 +127,7 @@ module pcie_write #(
   assign sends        = !bad && !none;
   always_comb begin
     piece.send     = sends;
-    piece.answer   = s_wlast;
+    piece.answers  = answers + 4'(s_wlast);
     piece.bad      = bad_before || (bad && !none) || !bus_master;
     piece.addr     = {first ? line : piece_line, !low_first};
     piece.len      = {so_far, 1'b0} + 8'd2 - 8'(!low_first) - 8'(low_last);
@@ -119,24 +142,30 @@ module pcie_write #(
       wr     <= sends ? wr + 1'b1 : begins;
       begins <= sends ? wr + 1'b1 : begins;
     end else if (w_take) wr <= wr + 1'b1;
+    else if (closes) begins <= wr;
+    if (piece_waits) held <= piece;
   end
+  assign out = closes ? held : piece;
 
   // ---- pieces that wait for their ticket, and those that have it ----
   logic have_asking, pass, sent_room, have_sent, b_room;
   /* verilator lint_off PINCONNECTEMPTY */
-  fifo #(.W(81), .DEPTH(HEADERS)) u_asking (
-      .clk, .rst, .wr_valid(piece_ends), .wr_ready(asks_room), .wr_data(piece), .rd_valid(have_asking), .rd_ready(pass), .rd_data(asking), .level()
+  fifo #(.W(84), .DEPTH(HEADERS)) u_asking (
+      .clk, .rst, .wr_valid(piece_ends || closes), .wr_ready(asks_room), .wr_data(out), .rd_valid(have_asking), .rd_ready(pass), .rd_data(asking), .level()
   );
-  fifo #(.W(81), .DEPTH(HEADERS)) u_sent (
+  fifo #(.W(84), .DEPTH(HEADERS)) u_sent (
       .clk, .rst, .wr_valid(pass && asking.send), .wr_ready(sent_room), .wr_data(asking), .rd_valid(have_sent), .rd_ready(done), .rd_data(sent), .level()
   );
   /* verilator lint_on PINCONNECTEMPTY */
-  assign b_room = !s_bvalid || s_bready;
+  logic [3:0] b_left;  // answers
+  assign s_bvalid = b_left != '0;
+  assign b_room   = b_left == '0 || (b_left == 4'd1 && s_bready);
   assign ask    = have_asking && asking.send && sent_room && b_room;
   assign pass   = have_asking && b_room && (ticket || !asking.send);
   always_ff @(posedge clk) begin
-    if (rst) s_bvalid <= 1'b0;
-    else if (b_room) s_bvalid <= pass && asking.answer;
+    if (rst) b_left <= '0;
+    else if (b_room) b_left <= pass ? asking.answers : '0;
+    else if (s_bready) b_left <= b_left - 1'b1;
     if (b_room) s_bresp <= {asking.bad, 1'b0};
   end
 
@@ -153,7 +182,7 @@ module pcie_write #(
   assign quad   = mem[A'(rd[A-1:0] + A'(index))];
   assign header = {sent.addr[29:0], 2'b00, four ? sent.addr[61:30] : {sent.addr[29:0], 2'b00}, id, 8'h0, sent.last_be, sent.first_be,
                    1'b0, 1'b1, four, 5'b00000, 14'h0, 10'(sent.len)};
-  assign idle   = !open && !have_asking && !have_sent && !s_bvalid;
+  assign idle   = !open && !waits && !have_asking && !have_sent && !s_bvalid;
 
 `ifndef SYNTHESIS
   if (QUADS < 16) $fatal(1, "pcie_write: QUADS %0d, expected at least 16", QUADS);
@@ -185,7 +214,11 @@ module pcie_write #(
       assert (first || (61'(so_far) == line - piece_line && P'(so_far) <= edge_mask));
       assert (first || (piece_line & aligned) == (line & aligned));
       assert (P'(so_far) == wr - begins);
-      assert (open || first);
+      assert (open || first || waits);
+      assert (!waits || (!first && !holes && held.send && !held.bad));
+      assert (!joined || (waits && open));
+      assert (!waits || open == joined);
+      assert (!waits || (held.answers != '0 && held.answers == answers));
       assert (first || holes || (first_strobes[7] && (first_strobes | (first_strobes - 8'd1)) == 8'hff));
       if (piece_ends && sends) begin
         assert (piece.len != '0 && 11'(piece.len) <= most);
