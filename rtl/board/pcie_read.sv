@@ -15,7 +15,9 @@
 module pcie_read #(
     parameter int TAGS = 32,       // up to 256
     parameter int SLOT = 256,      // bytes: 64 to 512, a power of two
-    parameter int TICK = 1 << 20   // cycles
+    parameter int TICK = 1 << 20,  // cycles
+    parameter int HOLD = 3,        // cycles that a request may grow
+    parameter int LONG = 40        
 ) (
     input  logic         clk,
     input  logic         rst,
@@ -57,6 +59,7 @@ module pcie_read #(
     output logic         idle
 );
   localparam int T = $clog2(TAGS);
+  localparam int F = $clog2(LONG + 1);
   localparam int S = $clog2(SLOT / 8);  // bits of a quadword's number in a slot
 
   // ---- tags ----
@@ -87,17 +90,17 @@ module pcie_read #(
   logic [S:0]   piece;
   logic         piece_last;
   // One that has a tag, and may grow.
-  localparam int HOLD = 3, LONG = 40;
-  logic         st_valid, st_edge, st_leaves, st_line_whole, goes_on, joins, many;
+  logic         st_valid, st_edge, st_leaves, st_line_whole, same_block, goes_on, joins, many;
   logic [60:0]  st_line, st_end;
   logic [T-1:0] st_tag;
   logic [S:0]   st_quads;
-  logic [5:0]   st_for;
+  logic [F-1:0] st_for;
   assign st_end    = st_line + 61'(st_quads);
   assign st_edge   = (st_end[6:0] & (edge_quads - 7'd1)) == '0;
-  assign goes_on   = open && st_valid && !st_edge && bus_master && line == st_end;
+  assign same_block = line[60:6] == st_end[60:6];
+  assign goes_on   = open && st_valid && !st_edge && bus_master && same_block && line[5:0] == st_end[5:0];
   assign joins     = goes_on && order_room;
-  assign st_leaves = st_valid && !np_valid && !joins && (st_edge || (open && !goes_on) || st_for == 6'(LONG) || (st_for >= 6'(HOLD) && !(many && st_line_whole)));
+  assign st_leaves = st_valid && !np_valid && !joins && (st_edge || (open && !goes_on) || st_for == F'(LONG) || (st_for >= F'(HOLD) && !(many && st_line_whole)));
   assign edge_quads = SLOT / 8 <= 16 || mrrs == 3'd0 ? 7'(SLOT / 8 < 16 ? SLOT / 8 : 16) :
                       SLOT / 8 <= 32 || mrrs == 3'd1 ? 7'd32 : 7'd64;
   assign to_edge    = edge_quads - (7'(line[5:0]) & (edge_quads - 7'd1));
@@ -131,7 +134,7 @@ module pcie_read #(
     if (tag_take || joins) begin
       st_for        <= '0;
       st_line_whole <= line[2:0] == '0 && piece[2:0] == '0;
-    end else if (st_for != 6'(LONG)) st_for <= st_for + 1'b1;
+    end else if (st_for != F'(LONG)) st_for <= st_for + 1'b1;
     many <= (waiting & (waiting - 1'b1)) != '0;
     if (rst || np_done) np_valid <= 1'b0;
     else if (st_leaves) np_valid <= 1'b1;
@@ -301,7 +304,6 @@ module pcie_read #(
       assert ((waiting & resting) == '0 && ((waiting | resting | ordered) & ~busy) == '0);
       assert (!np_valid || (busy[req_tag] && ordered[req_tag] && !waiting[req_tag] && !resting[req_tag]));
       assert (!st_valid || (busy[st_tag] && ordered[st_tag] && !waiting[st_tag] && !resting[st_tag] && !(np_valid && req_tag == st_tag)));
-      assert (!np_valid || {1'b0, req_line[S-1:0]} + req_quads <= (S + 1)'(SLOT / 8));
       assert (!tag_take || !(busy[found_tag] || ordered[found_tag]));
       assert (!r_ends || ordered[r_tag]);
       for (int t = 0; t < TAGS; t++) begin
