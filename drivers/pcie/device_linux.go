@@ -28,6 +28,9 @@ type device struct {
 	mem       memory
 	irq       *interrupts // nil: none
 	fence     atomic.Uint32
+
+	closing sync.Mutex
+	closed  bool
 }
 
 func attach(w way, node, memoryBytes int) (*device, error) {
@@ -99,6 +102,12 @@ func (d *device) probe() error {
 func (d *device) word(bar []byte, off uint32) *uint64 { return (*uint64)(unsafe.Pointer(&bar[off])) }
 
 func (d *device) close() error {
+	d.closing.Lock()
+	defer d.closing.Unlock()
+	if d.closed {
+		return nil
+	}
+	d.closed = true
 	var all error
 	if len(d.mem.bytes) > 0 && d.registers != nil {
 		// The NIC writes nothing more; if it cannot be asked, at least not to memory.
