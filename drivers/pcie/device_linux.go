@@ -28,6 +28,7 @@ type device struct {
 	mem       memory
 	irq       *interrupts // nil: none
 	fence     atomic.Uint32
+	pacing    *drivers.Pacing
 
 	closing sync.Mutex
 	closed  bool
@@ -35,6 +36,7 @@ type device struct {
 
 func attach(w way, node, memoryBytes int) (*device, error) {
 	d := &device{node: node, way: w}
+	d.pacing = drivers.NewPacing(raw{d})
 	if err := d.use(memoryBytes); err != nil {
 		return nil, errors.Join(err, d.close())
 	}
@@ -164,12 +166,24 @@ func (d *device) WriteReg(off uint32, v uint64) error {
 	if off%8 != 0 || int(off)+8 > len(d.registers) {
 		return &drivers.BusError{Node: d.node, Port: "register", Off: off, Write: true, Resp: 3}
 	}
+	d.pacing.Wrote(off, v)
 	store(d.word(d.registers, off), v)
 	return nil
 }
 
-// WritePIO stores whole quadwords, at least one, each of which is a piece of the line for the NIC.
-func (d *device) WritePIO(off uint32, line []byte) error {
+// raw is a device whose stores wait for nothing.
+type raw struct{ *device }
+
+func (d raw) WritePIO(off uint32, line []byte) error { return d.post(off, line) }
+func (raw) PacesPIO() bool                           { return false }
+
+// PacesPIO: a store waits for an entry.
+func (d *device) PacesPIO() bool { return true }
+
+func (d *device) WritePIO(off uint32, line []byte) error { return d.pacing.WritePIO(off, line) }
+
+// post stores whole quadwords, at least one, each of which is a piece of the line for the NIC.
+func (d *device) post(off uint32, line []byte) error {
 	n := max(8, (len(line)+7)&^7)
 	if off%8 != 0 || n > regs.LineBytes {
 		return fmt.Errorf("%w: %d bytes to the send windows at 0x%x: expected at most a line of %d, from a multiple of 8 on", drivers.ErrConfig, len(line), off, regs.LineBytes)
