@@ -110,16 +110,16 @@ func testBoardMessages(t *T) error {
 	if err := errors.Join(drivers.Require(sys, drivers.CanPIO|drivers.CanDMA), sys.Close()); err != nil {
 		return err
 	}
-	const ranks = 4
+	const ranks, rounds = 4, 4
 	for _, by := range []host.Rendezvous{host.RGET, host.RPUT, host.Chunked, host.Spec} {
 		c := bench.Default("")
 		c.Nodes, c.Procs, c.Rendezvous, c.Chunk, c.Outstanding = nodes, max(1, ranks/nodes), by, 1500, 2
 		c.Velo = velo.Config{Flow: velo.Dynamic, Slots: 8, CreditSlots: 2, Piggyback: true}
 		c.Sizes = []int{c.Nodes * c.Procs * collectiveSizes[len(collectiveSizes)-1]}
-		if err := t.Launch(c, 8, func(r *host.Rank) error { return collectiveWorld(r, t.Seed, eachCollective) }); err != nil {
+		if err := t.Launch(c, 8, func(r *host.Rank) error { return collectiveWorld(r, t.Seed, rounds, eachCollective) }); err != nil {
 			return fmt.Errorf("%d nodes x %d processes, %s: %w", c.Nodes, c.Procs, by, err)
 		}
-		t.Logf("%d nodes x %d processes, %s: %d rounds", c.Nodes, c.Procs, by, collectiveRounds)
+		t.Logf("%d nodes x %d processes, %s: %d rounds", c.Nodes, c.Procs, by, rounds)
 	}
 	return nil
 }

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"fmt"
+	"runtime"
 	"sync"
 	"time"
 
@@ -11,7 +12,7 @@ import (
 )
 
 const (
-	looks   = 200 // at memory, before a waiter sleeps
+	looks   = 20 // at memory, before a waiter sleeps
 	nap     = 20 * time.Microsecond
 	longest = time.Millisecond
 )
@@ -54,7 +55,9 @@ func (w *memoryWaiter) Wait(ctx context.Context) error {
 		if differs, err := w.look(); differs || err != nil {
 			return err
 		}
-		if n > looks {
+		if n < looks {
+			runtime.Gosched()
+		} else {
 			time.Sleep(sleep)
 			sleep = min(2*sleep, longest)
 		}
