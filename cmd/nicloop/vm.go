@@ -56,7 +56,7 @@ Debian's packages at first (scripts/vm-image) and kept in the user's cache.
 	fs := cmd.Flags()
 	fs.SetInterspersed(false)
 	fs.StringVar(&f.device, "device", "rtl:", "what is behind the slot")
-	fs.StringVar(&f.driver, "driver", "none", "who has the device in the guest: none (files of its BARs, memory in huge pages), uio_pci_generic")
+	fs.StringVar(&f.driver, "driver", "none", "who has the device in the guest: none (files of its BARs, memory in huge pages), uio_pci_generic (INTA too), vfio-pci (behind an IOMMU, MSI-X)")
 	fs.IntVar(&f.memory, "memory", vm.DefaultMemory>>20, "MB of memory of the guest")
 	fs.BoolVar(&f.console, "console", false, "show what the kernel says, on standard error")
 	fs.BoolVar(&f.times, "times", false, "say how long it took, on standard error")
@@ -67,12 +67,13 @@ Debian's packages at first (scripts/vm-image) and kept in the user's cache.
 var guestDrivers = map[string]struct{ bound, uri string }{
 	"none":            {"", "pcie:" + vm.Slot + "?dma=hugepage"},
 	"uio_pci_generic": {"uio_pci_generic", "pcie:" + vm.Slot + "?dma=hugepage"},
+	"vfio-pci":        {"vfio-pci", "pcie:" + vm.Slot},
 }
 
 func (f *vmFlags) run(cmd *cobra.Command, command []string) error {
 	driver, ok := guestDrivers[f.driver]
 	if !ok {
-		return misused("--driver %q: expected none or uio_pci_generic", f.driver)
+		return misused("--driver %q: expected none, uio_pci_generic or vfio-pci", f.driver)
 	}
 	bar := newBar(cmd.ErrOrStderr(), "vm")
 	defer bar.finish()
@@ -84,7 +85,7 @@ func (f *vmFlags) run(cmd *cobra.Command, command []string) error {
 		return err
 	}
 	defer sys.Close()
-	c := vm.Config{System: sys, Memory: f.memory << 20, Driver: driver.bound, Env: []string{deviceVariable + "=" + driver.uri}, Command: command,
+	c := vm.Config{System: sys, Memory: f.memory << 20, IOMMU: f.driver == "vfio-pci", Driver: driver.bound, Env: []string{deviceVariable + "=" + driver.uri}, Command: command,
 		Stdout: cmd.OutOrStdout(), Stderr: cmd.ErrOrStderr()}
 	if f.console {
 		c.Console = cmd.ErrOrStderr()

@@ -90,15 +90,21 @@ type guest struct {
 func (c *Config) arguments() []string {
 	fd := func(n int) int { return 3 + n }
 	memory := fmt.Sprintf("%dM", c.Memory>>20)
-	args := []string{
+	line := fmt.Sprintf("console=ttyS0 panic=-1 quiet no_timer_check hugepages=%d", c.Memory>>23) // a quarter of it in pages of 2 MB
+	var args []string
+	if c.IOMMU { // before what is behind it
+		args = []string{"-device", "intel-iommu,intremap=on"}
+		line += " intel_iommu=on"
+	}
+	args = append(args,
 		"-accel", "tcg", "-machine", "q35,memory-backend=ram0", "-m", memory,
-		"-object", "memory-backend-memfd,id=ram0,share=on,size=" + memory,
+		"-object", "memory-backend-memfd,id=ram0,share=on,size="+memory,
 		"-nodefaults", "-no-user-config", "-display", "none", "-no-reboot",
 		"-kernel", filepath.Join(c.Image, "vmlinuz"), "-initrd", fmt.Sprintf("/proc/self/fd/%d", fd(wires)),
-		"-append", fmt.Sprintf("console=ttyS0 panic=-1 quiet no_timer_check hugepages=%d", c.Memory>>23), // a quarter of it in pages of 2 MB
+		"-append", line,
 		"-device", fmt.Sprintf("x-pci-proxy-dev,id=nic0,fd=%d,addr=02.0", fd(proxyWire)),
 		"-chardev", fmt.Sprintf("socket,id=qtest0,fd=%d", fd(qtestWire)), "-object", "qtest,id=qtest1,chardev=qtest0",
-	}
+	)
 	for i := range 3 {
 		args = append(args, "-chardev", fmt.Sprintf("socket,id=tty%d,fd=%d", i, fd(consoleWire+i)), "-serial", fmt.Sprintf("chardev:tty%d", i))
 	}
@@ -180,9 +186,6 @@ func (c *Config) boot(ctx context.Context, m mark) (res Result, err error) {
 		return res, err
 	}
 	defer mem.close()
-	if err := mem.begin(); err != nil {
-		return res, err
-	}
 	began := time.Now()
 	g, err := c.start(initrd)
 	if err != nil {
@@ -190,8 +193,12 @@ func (c *Config) boot(ctx context.Context, m mark) (res Result, err error) {
 	}
 	defer g.close()
 	defer func() { g.end(0) }()
-	s := &server{sys: c.System, dev: c.System.Device(c.Node), node: c.Node, conn: g.wires[proxyWire].ours, chip: newQtest(g.wires[qtestWire].ours),
-		mem: mem, space: newConfigSpace(), table: newMSIXTable(), acked: make(chan struct{}, 1)}
+	chip := newQtest(g.wires[qtestWire].ours)
+	if c.IOMMU {
+		mem.chip = chip
+	}
+	s := &server{sys: c.System, dev: c.System.Device(c.Node), node: c.Node, conn: g.wires[proxyWire].ours, chip: chip, mem: mem,
+		space: newConfigSpace(), table: newMSIXTable(), acked: make(chan struct{}, 1)}
 	s.first = func() { res.FirstRegister = time.Since(began) }
 
 	inner, cancel := context.WithCancel(ctx)

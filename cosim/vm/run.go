@@ -22,6 +22,7 @@ type Config struct {
 	Memory int      // bytes of the guest; 0: DefaultMemory
 	Image  string   // folder; "": ImageDir
 	QEMU   string   // program; "": the one in PATH
+	IOMMU  bool     // the guest has one, so vfio-pci may have the device
 	Driver string   // who gets the device; "": nobody
 	Env    []string // NAME=VALUE, in the guest
 	// Program is the guest's nicloop; "": this program. Command is what runs; its first word may be nicloop.

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"strconv"
 	"strings"
 	"sync/atomic"
 	"syscall"
@@ -44,6 +45,7 @@ func guestMain(uri string) int {
 		fmt.Println(err)
 		return 3
 	}
+	fmt.Println("interrupts", interruptsCame())
 	code := 0
 	for _, r := range results {
 		fmt.Println(r.Outcome, r.Check, r.Fault)
@@ -52,6 +54,17 @@ func guestMain(uri string) int {
 		}
 	}
 	return code
+}
+
+// interruptsCame are those that the guest's kernel has counted.
+func interruptsCame() (n int) {
+	text, _ := os.ReadFile("/proc/interrupts")
+	for _, l := range strings.Split(string(text), "\n") {
+		if w := strings.Fields(l); strings.Contains(l, "vfio-msix") || strings.Contains(l, "uio_pci_generic") {
+			n, _ = strconv.Atoi(w[1])
+		}
+	}
+	return n
 }
 
 func needGuest(t *testing.T) {
@@ -76,23 +89,33 @@ func openModel(t *testing.T) drivers.System {
 	return sys
 }
 
-// The driver, in a kernel nobody has changed, finds the device, its registers, DMA both ways and interrupts.
+// Drivers, in a kernel nobody has changed, find the device, its registers, DMA both ways and every interrupt: INTA and memory by physical
+// address, and MSI-X behind an IOMMU.
 func TestGuest(t *testing.T) {
 	needGuest(t)
-	var out, said bytes.Buffer
-	files := openFiles(t)
-	res, err := Run(context.Background(), Config{
-		System: openModel(t), Driver: "uio_pci_generic", Env: []string{inGuest + "=pcie:" + Slot + "?dma=hugepage"}, Command: []string{"nicloop"}, Stdout: &out, Stderr: &said,
-	})
-	require.NoError(t, err)
-	t.Logf("%+v\n%s%s", res, &out, &said)
-	require.Zero(t, res.Code)
-	for _, c := range []string{"identity", "velo", "dma", "interrupts", "counters"} {
-		require.Contains(t, out.String(), "passed "+c+" ")
+	for _, x := range []struct{ driver, uri string }{{"uio_pci_generic", "pcie:" + Slot + "?dma=hugepage"}, {"vfio-pci", "pcie:" + Slot}} {
+		t.Run(x.driver, func(t *testing.T) {
+			sys := openModel(t)
+			files := openFiles(t)
+			var out, said bytes.Buffer
+			res, err := Run(context.Background(), Config{
+				System: sys, IOMMU: x.driver == "vfio-pci", Driver: x.driver, Env: []string{inGuest + "=" + x.uri}, Command: []string{"nicloop"}, Stdout: &out, Stderr: &said,
+			})
+			require.NoError(t, err)
+			t.Logf("%+v\n%s%s", res, &out, &said)
+			require.Zero(t, res.Code)
+			for _, c := range []string{"identity", "velo", "dma", "interrupts", "counters"} {
+				require.Contains(t, out.String(), "passed "+c+" ")
+			}
+			require.NotContains(t, out.String(), "failed")
+			require.NotZero(t, res.FirstRegister)
+			var came int
+			_, err = fmt.Sscanf(out.String(), "interrupts %d", &came)
+			require.NoError(t, err)
+			require.GreaterOrEqual(t, came, 34, "one for each cause")
+			require.Equal(t, files, openFiles(t), "files left open")
+		})
 	}
-	require.NotContains(t, out.String(), "failed")
-	require.NotZero(t, res.FirstRegister)
-	require.Equal(t, files, openFiles(t), "files left open")
 }
 
 // openFiles counts those of this process.

@@ -260,7 +260,11 @@ func (s *server) signal() {
 	}
 }
 
-// message sends one, whose way goes through the table of the IOMMU if there is one.
+// message sends one.
 func (s *server) message(address uint64, data uint32) error {
+	address, data, err := s.mem.message(address, data)
+	if err != nil || address == 0 {
+		return err
+	}
 	return s.chip.store(address, data)
 }

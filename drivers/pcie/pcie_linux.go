@@ -75,8 +75,12 @@ func wayTo(keys map[string]string, address string) (way, error) {
 	if _, err := os.Stat(dir); err != nil {
 		return nil, fmt.Errorf("%w: %w; nicloop device scan lists the boards that there are", drivers.ErrEnvironment, err)
 	}
+	driver, _ := os.Readlink(filepath.Join(dir, "driver")) // nobody has it
 	switch dma := keys["dma"]; dma {
 	case "":
+		if filepath.Base(driver) == vfioDriver {
+			return &vfio{root: root, dir: dir}, nil
+		}
 		return &files{root: root, dir: dir}, nil
 	case "hugepage":
 		return &files{root: root, dir: dir, pages: true}, nil
