@@ -83,6 +83,14 @@ func TestSplitter(t *testing.T) {
 	}
 }
 
+// What can be no mark is not kept back.
+func TestSplitterPassesAtOnce(t *testing.T) {
+	var out bytes.Buffer
+	s := newSplitter("m1", &out)
+	_, _ = s.Write([]byte("\x00@@m1 begin 0\nhello\x00@"))
+	require.Equal(t, "hello", out.String())
+}
+
 // What Linux unpacks is what cpio does.
 func TestArchive(t *testing.T) {
 	cpio, err := exec.LookPath("cpio")

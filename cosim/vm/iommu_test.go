@@ -17,13 +17,18 @@ func (c *chipset) put(at, v uint64) { binary.LittleEndian.PutUint64(c.mem[at:], 
 
 func newChipset() *chipset {
 	c := &chipset{tables{mem: make([]byte, 1<<20), limit: 64 << 20}}
+	c.tableOf(0x5000)
+	c.put(0x4008, 0x1200083) // 2 MB in one
+	return c
+}
+
+// tableOf has a table of small pages for the first 2 MB.
+func (c *chipset) tableOf(small uint64) {
 	c.put(0x1000, 0x2001)                   // root table, bus 0
 	c.put(0x2000+functionNumber*16, 0x3001) // context: tables at 0x3000
 	c.put(0x2008+functionNumber*16, 1)      // of 3 levels
 	c.put(0x3000, 0x4003)                   // 1 GB each
-	c.put(0x4000, 0x5003)                   // 2 MB each: the first in small pages
-	c.put(0x4008, 0x1200083)                // the second large
-	return c
+	c.put(0x4000, small|3)                  // 2 MB each
 }
 
 func TestMappings(t *testing.T) {
