@@ -27,6 +27,13 @@ const inGuest = "NICLOOP_VM_TEST"
 
 func TestMain(m *testing.M) {
 	if uri := os.Getenv(inGuest); uri != "" {
+		if os.Getenv(inGuest+"_ECHO") != "" {
+			if err := echoMain(uri); err != nil {
+				fmt.Println(err)
+				os.Exit(1)
+			}
+			os.Exit(0)
+		}
 		os.Exit(guestMain(uri))
 	}
 	os.Exit(m.Run())
