@@ -78,6 +78,15 @@ func interruptsCame() (n int) {
 	return n
 }
 
+// needAll is for what boots many guests, a minute in all: NICLOOP_VM=all go test ./cosim/vm
+func needAll(t *testing.T) {
+	t.Helper()
+	if os.Getenv("NICLOOP_VM") != "all" {
+		t.Skip("boots several virtual machines: NICLOOP_VM=all")
+	}
+	needGuest(t)
+}
+
 func needGuest(t *testing.T) {
 	t.Helper()
 	if testing.Short() {
@@ -138,7 +147,7 @@ func openFiles(t *testing.T) int {
 
 // A command's exit code is told; what ends the guest too early is told apart, and nothing is left of it.
 func TestEnds(t *testing.T) {
-	needGuest(t)
+	needAll(t)
 	sys := openModel(t)
 	for _, x := range []struct {
 		name, command string
@@ -215,7 +224,7 @@ func (d *dyingDevice) ReadReg(off uint32) (uint64, error) {
 }
 
 func TestDeviceDies(t *testing.T) {
-	needGuest(t)
+	needAll(t)
 	d := &dying{Lender: openModel(t).(drivers.Lender)}
 	d.left.Store(300)
 	var out bytes.Buffer

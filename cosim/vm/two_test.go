@@ -105,7 +105,7 @@ func settle(dev drivers.Device) error {
 
 // Two guests on two nodes of one mesh exchange messages.
 func TestTwoGuests(t *testing.T) {
-	needGuest(t)
+	needAll(t)
 	sys, err := drivers.Open(context.Background(), "model:?clock=wall", drivers.Options{Nodes: 2, MemoryBytes: DefaultMemory})
 	require.NoError(t, err)
 	defer sys.Close()
