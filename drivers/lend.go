@@ -9,9 +9,9 @@ import (
 // what one of them does wrong need not end it.
 type Lender interface {
 	System
-	// Lend lays [off, off+n) of a node's Memory, whole pages, into a file from its beginning on: who maps that sees what the NIC writes and
+	// Lend lays [off, off+n) of a node's Memory, whole pages, into a file, from at (a whole page) on: who maps that sees what the NIC writes and
 	// writes what it reads. What the pages held is gone. The file may be closed then; it must never become shorter.
-	Lend(node int, off, n uint64, file *os.File) error
+	Lend(node int, off, n uint64, file *os.File, at uint64) error
 	// Post is WritePIO of who counts entries by himself, or not at all: the NIC refuses a line for which there is none. It waits only while
 	// many more are on their way than there are entries, and so never for anything that software must do.
 	Post(node int, off uint32, line []byte) error

@@ -2,7 +2,8 @@
 # Installs what nicloop needs on Debian 12 from Debian's own packages, and only
 # what is missing, and compiles the program, so that the first command starts with
 # its own work. Safe to run again. Needs root, or sudo.
-# With --slurm also what scripts/slurm-test needs.
+# With --slurm also what scripts/slurm-test needs, with --vm what nicloop vm does: QEMU,
+# and the image that it boots.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 . scripts/versions.env
@@ -15,14 +16,20 @@ packages=(
   shellcheck                        # scripts/check
 )
 
-case "${1:-}" in
-  "") ;;
-  --slurm) packages+=(slurmctld slurmd slurm-client munge) ;;
-  *)
-    echo "setup: unknown option $1; known: --slurm" >&2
-    exit 2
-    ;;
-esac
+image=
+for option; do
+  case $option in
+    --slurm) packages+=(slurmctld slurmd slurm-client munge) ;;
+    --vm)
+      packages+=(qemu-system-x86 cpio xz-utils)
+      image=1
+      ;;
+    *)
+      echo "setup: unknown option $option; known: --slurm --vm" >&2
+      exit 2
+      ;;
+  esac
+done
 
 die() {
   echo "setup: $*" >&2
@@ -87,6 +94,7 @@ if [ "${#need[@]}" -gt 0 ]; then
 else
   echo "setup: all ${#packages[@]} packages are installed"
 fi
+[ -z "$image" ] || scripts/vm-image
 check_go
 note_version verilator "$VERILATOR_VERSION" "$(verilator --version | cut -d' ' -f2)"
 note_version yosys "$YOSYS_VERSION" "$(yosys -V | cut -d' ' -f2)"

@@ -164,7 +164,7 @@ var collectiveSizes = []int{0, 1, 8, 40, 41, 333, host.EagerMax, host.EagerMax +
 func inWorlds(t *T, begin func() round) error {
 	return launchWorlds(t, func() func(r *host.Rank) error {
 		once := begin()
-		return func(r *host.Rank) error { return collectiveWorld(r, t.Seed, once) }
+		return func(r *host.Rank) error { return collectiveWorld(r, t.Seed, collectiveRounds, once) }
 	})
 }
 
@@ -186,8 +186,8 @@ func launchWorlds(t *T, begin func() func(r *host.Rank) error) error {
 	return nil
 }
 
-func collectiveWorld(r *host.Rank, seed int64, once round) error {
-	for k := range collectiveRounds {
+func collectiveWorld(r *host.Rank, seed int64, rounds int, once round) error {
+	for k := range rounds {
 		d := newDraw(seed, k, r.Size())
 		c, err := r.Group(d.order)
 		if err != nil {

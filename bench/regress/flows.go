@@ -27,6 +27,7 @@ func List() []Test {
 	list = append(list, collectiveTests()...)
 	list = append(list, faultTests()...)
 	list = append(list, pcieTests...)
+	list = append(list, boardTests...)
 	list = append(list, special...)
 	for i := range list {
 		if area, _, _ := strings.Cut(list[i].Name, "/"); slices.Contains(conformAreas, area) {

@@ -25,7 +25,7 @@ func newDevice() *cobra.Command {
 	}
 	f := &deviceFlags{}
 	fs := cmd.PersistentFlags()
-	fs.StringVar(&f.uri, "device", "rtl:", "the device")
+	fs.StringVar(&f.uri, "device", defaultDevice(), "the device")
 	fs.IntVar(&f.nodes, "nodes", 2, "nodes of a simulated machine")
 	fs.IntVar(&f.node, "node", 0, "the node to look at")
 	return group(cmd, f.list(), newDeviceScan(), newDeviceBind(), newDeviceUnbind(), f.info(), f.dump(), newDeviceDiff(), f.selftest(), f.monitor(), f.reset(), f.replay(), newDeviceLog(), f.peek(), f.poke(), f.script(), f.serve())

@@ -26,7 +26,7 @@ func newDoctor() *cobra.Command {
 				return err
 			}
 			for _, t := range found {
-				if !t.OK {
+				if !t.OK && !t.Optional {
 					return fmt.Errorf("%s: %w; install: %s", t.Name, drivers.ErrEnvironment, t.Fix)
 				}
 			}
@@ -40,9 +40,12 @@ func newDoctor() *cobra.Command {
 func printTools(cmd *cobra.Command, tools []doctor.Tool) error {
 	tw := tabwriter.NewWriter(cmd.OutOrStdout(), 0, 0, 2, ' ', 0)
 	for _, t := range tools {
-		if t.OK {
+		switch {
+		case t.OK:
 			fmt.Fprintf(tw, "ok\t%s\t%s\t%s\n", t.Name, t.Version, t.Need)
-		} else {
+		case t.Optional:
+			fmt.Fprintf(tw, "not here\t%s\t%s\t%s; if wanted: %s\n", t.Name, t.Version, t.Need, t.Fix)
+		default:
 			fmt.Fprintf(tw, "MISSING\t%s\t%s\t%s; install: %s\n", t.Name, t.Version, t.Need, t.Fix)
 		}
 	}

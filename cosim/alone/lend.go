@@ -11,7 +11,7 @@ import (
 
 // A lender is a machine whose memory can be laid into files; see drivers.Lender.
 type lender interface {
-	Lend(node int, off, n uint64, file *os.File) error
+	Lend(node int, off, n uint64, file *os.File, at uint64) error
 	Lends() bool
 }
 
@@ -23,7 +23,7 @@ func (a *System) lends() drivers.Capabilities {
 }
 
 // Lend is drivers.Lender's. No time passes meanwhile.
-func (a *System) Lend(node int, off, n uint64, file *os.File) error {
+func (a *System) Lend(node int, off, n uint64, file *os.File, at uint64) error {
 	if a.lends() == 0 {
 		return fmt.Errorf("%w: %s cannot lend memory", drivers.ErrNotSupported, a.info.Backend)
 	}
@@ -32,7 +32,7 @@ func (a *System) Lend(node int, off, n uint64, file *os.File) error {
 	if a.err != nil {
 		return a.err
 	}
-	return a.m.(lender).Lend(node, off, n, file)
+	return a.m.(lender).Lend(node, off, n, file, at)
 }
 
 // mostPosted bounds what somebody who counts no entries can have under way: more than there are entries, so that it is never

@@ -23,7 +23,7 @@ func TestLentMemoryIsTheNICs(t *testing.T) {
 		require.NoError(t, err)
 		defer f.Close()
 		require.NoError(t, f.Truncate(4096))
-		require.NoError(t, l.Lend(1, 0, 4096, f))
+		require.NoError(t, l.Lend(1, 0, 4096, f, 0))
 		box, err := sys.Device(1).Await(drivers.Cause{Off: 0, Bytes: aloneSlots * regs.SlotBytes})
 		require.NoError(t, err)
 		require.NoError(t, sendTo1(sys.Device(0), 0x1234))
@@ -38,7 +38,7 @@ func TestLentMemoryIsTheNICs(t *testing.T) {
 		require.Equal(t, [2]byte{0x34, 0x12}, there)
 
 		for _, bad := range [][3]uint64{{0, 8192, 1}, {1, 4096, 1}, {0, 4096, 2}, {1 << 16, 4096, 1}} {
-			require.ErrorIs(t, l.Lend(int(bad[2]), bad[0], bad[1], f), drivers.ErrConfig, "%v", bad)
+			require.ErrorIs(t, l.Lend(int(bad[2]), bad[0], bad[1], f, 0), drivers.ErrConfig, "%v", bad)
 		}
 	})
 }

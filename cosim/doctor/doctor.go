@@ -13,9 +13,12 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"regexp"
 	"strings"
 	"time"
+
+	"github.com/nicloop/nicloop/cosim/vm"
 )
 
 // A Tool is the state of one thing that nicloop needs.
@@ -27,6 +30,8 @@ type Tool struct {
 	OK      bool   `json:"ok"`
 	Fix     string `json:"fix,omitempty"` // the command that installs it
 	Problem string `json:"problem,omitempty"`
+	// Optional: all but one verb works without it.
+	Optional bool `json:"optional,omitempty"`
 }
 
 type program struct {
@@ -55,7 +60,34 @@ func Check() []Tool {
 	for _, p := range programs {
 		list = append(list, p.check())
 	}
-	return append(list, zlib(), memfd(), sockets())
+	list = append(list, zlib(), memfd(), sockets())
+	for _, t := range []Tool{qemu.check(), image()} {
+		t.Optional = true
+		if !t.OK {
+			t.Fix = "scripts/setup-debian.sh --vm"
+		}
+		list = append(list, t)
+	}
+	return list
+}
+
+var qemu = program{vm.QEMU, "nicloop vm", "qemu-system-x86", []string{"--version"}, regexp.MustCompile(`QEMU emulator version (\S+)`)}
+
+// image looks for what nicloop vm boots.
+func image() Tool {
+	t := Tool{Name: "vm image", Need: "nicloop vm: the kernel and disk that it boots"}
+	dir, err := vm.ImageDir()
+	if err == nil {
+		err = vm.CheckImage(dir)
+	}
+	if err != nil {
+		return t.fail(err, "")
+	}
+	t.Path, t.OK = dir, true
+	if kernel, err := os.ReadFile(filepath.Join(dir, "kernel")); err == nil {
+		t.Version = strings.TrimSpace(string(kernel))
+	}
+	return t
 }
 
 func (p program) check() Tool {

@@ -26,12 +26,12 @@ func (m *Machine) newMemory() []byte {
 func (m *Machine) Lends() bool { return m.cfg.Lent && mapping.Supported }
 
 // Lend lays whole pages of a node's memory into a file; see drivers.Lender. It is not called while time passes.
-func (m *Machine) Lend(node int, off, n uint64, file *os.File) error {
+func (m *Machine) Lend(node int, off, n uint64, file *os.File, at uint64) error {
 	switch {
 	case !m.Lends():
 		return fmt.Errorf("%w: this machine's memory is not made to be lent", drivers.ErrNotSupported)
 	case node < 0 || node >= len(m.nodes):
 		return fmt.Errorf("%w: lending memory of node %d: expected 0..%d", drivers.ErrConfig, node, len(m.nodes)-1)
 	}
-	return mapping.Lay(m.nodes[node].mem, off, n, file)
+	return mapping.Lay(m.nodes[node].mem, off, n, file, at)
 }

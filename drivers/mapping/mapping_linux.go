@@ -62,15 +62,15 @@ func holds(file *os.File, n uint64) error {
 	return err
 }
 
-// Lay has [off, off+n) of memory that was mapped lie in a file, from its beginning on.
-func Lay(mem []byte, off, n uint64, file *os.File) error {
+// Lay has [off, off+n) of memory that was mapped lie in a file, from at on.
+func Lay(mem []byte, off, n uint64, file *os.File, at uint64) error {
 	size := uint64(len(mem))
-	if off%pageBytes != 0 || n%pageBytes != 0 || n == 0 || off > size || n > size-off {
+	if off%pageBytes != 0 || n%pageBytes != 0 || at%pageBytes != 0 || n == 0 || off > size || n > size-off || at > 1<<40 {
 		return fmt.Errorf("%w: lending 0x%x bytes at 0x%x: expected whole pages inside the 0x%x bytes of memory", drivers.ErrConfig, n, off, size)
 	}
-	if err := holds(file, n); err != nil {
+	if err := holds(file, at+n); err != nil {
 		return err
 	}
-	_, err := unix.MmapPtr(int(file.Fd()), 0, unsafe.Pointer(&mem[off]), uintptr(n), unix.PROT_READ|unix.PROT_WRITE, unix.MAP_SHARED|unix.MAP_FIXED|unix.MAP_NORESERVE)
+	_, err := unix.MmapPtr(int(file.Fd()), int64(at), unsafe.Pointer(&mem[off]), uintptr(n), unix.PROT_READ|unix.PROT_WRITE, unix.MAP_SHARED|unix.MAP_FIXED|unix.MAP_NORESERVE)
 	return os.NewSyscallError("mmap", err)
 }

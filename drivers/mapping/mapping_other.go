@@ -21,7 +21,7 @@ func Free([]byte) {}
 var errNone = fmt.Errorf("%w: memory is lent on Linux only", drivers.ErrNotSupported)
 
 // Lay cannot be.
-func Lay([]byte, uint64, uint64, *os.File) error { return errNone }
+func Lay([]byte, uint64, uint64, *os.File, uint64) error { return errNone }
 
 // File cannot be.
 func File(uint64) (*os.File, error) { return nil, errNone }

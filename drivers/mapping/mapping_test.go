@@ -35,18 +35,24 @@ func TestLay(t *testing.T) {
 		return f
 	}
 	a, b := file(7), file(9)
-	require.NoError(t, Lay(mem, pageBytes, 2*pageBytes, a))
+	require.NoError(t, Lay(mem, pageBytes, 2*pageBytes, a, 0))
 	require.Equal(t, []byte{1, 7, 7, 1}, []byte{mem[pageBytes-1], mem[pageBytes], mem[3*pageBytes-1], mem[3*pageBytes]})
 	mem[pageBytes+5] = 42
 	var one [1]byte
 	_, err = a.ReadAt(one[:], 5)
 	require.NoError(t, err)
 	require.Equal(t, byte(42), one[0])
-	require.NoError(t, Lay(mem, pageBytes, 2*pageBytes, b))
+	require.NoError(t, Lay(mem, pageBytes, 2*pageBytes, b, 0))
 	require.Equal(t, byte(9), mem[pageBytes+5])
+	_, err = b.WriteAt([]byte{11}, pageBytes)
+	require.NoError(t, err)
+	require.NoError(t, Lay(mem, 0, pageBytes, b, pageBytes))
+	require.Equal(t, []byte{11, 9, 9}, []byte{mem[0], mem[1], mem[pageBytes]}, "its second page")
+	require.ErrorIs(t, Lay(mem, 0, pageBytes, b, 2*pageBytes), drivers.ErrConfig)
+	require.ErrorIs(t, Lay(mem, 0, pageBytes, b, 100), drivers.ErrConfig)
 
 	for _, c := range [][2]uint64{{1, pageBytes}, {0, 0}, {0, 100}, {0, 8 * pageBytes}, {^uint64(0) &^ 4095, pageBytes}, {0, 3 * pageBytes}} {
-		require.ErrorIs(t, Lay(mem, c[0], c[1], a), drivers.ErrConfig, "%v", c)
+		require.ErrorIs(t, Lay(mem, c[0], c[1], a, 0), drivers.ErrConfig, "%v", c)
 	}
 }
 

@@ -1,18 +1,28 @@
-// Package pcie reaches the registers and send windows of a board in a PCIe slot through the files that Linux has for its BARs: no driver, no
-// module, nothing to install. It is for bring-up: the NIC finds no memory of a program this way.
+// Package pcie reaches a board in a PCIe slot, by one of three ways: the driver vfio-pci, behind an IOMMU; the files that Linux has for its BARs, with memory whose
+// physical address root is told, where there is no IOMMU and somebody says so; or these files alone, for bring-up.
 //
-//	pcie:0000:03:00.0
+//	pcie:0000:03:00.0                   with vfio-pci DMA and MSI-X; else registers and send windows
+//	pcie:0000:03:00.0?dma=hugepage      DMA without an IOMMU; with uio_pci_generic INTA, too
 //	pcie:0000:03:00.0,0000:04:00.0      two boards, nodes 0 and 1
 //
 // # What it promises
 //
-//   - A board that a driver has is left alone, and nothing is used before MAGIC and DESC_HASH are ours. A device that is off is switched on, and off again
+//   - A board that another driver has is left alone, and nothing is used before MAGIC and DESC_HASH are ours. A device that is off is switched on, and off again
 //     by Close.
 //   - Registers are read and written whole. Writes are posted: nobody hears of one that was refused, but BAD_ACCESS counts it. Outside the map, and where
 //     all bits read as one although nothing is there, the error is a drivers.BusError; a board that reads as ones everywhere has died (drivers.ErrPeerDied).
-//   - There is no memory, and so no DMA, no waits, no interrupts: Capabilities say so.
+//   - Stores to the send windows are combined where the kernel offers that. They wait for an entry (drivers.Pacer).
+//   - With DMA: one program at a time has the board. The NIC is reset, by its registers, before it may reach memory and before it no longer may. Memory lies in one segment
+//     for the NIC behind an IOMMU, in pages of 2 MB without.
+//   - A wait for a write looks at memory, at first often, then every millisecond; one for an interrupt sleeps.
+//   - What a way has not got, Capabilities leave out.
 //
 // # What the caller must do
 //
-// Be root, or own the files resource0, resource2 and enable of the device. Device numbers: package scan.
+//   - vfio-pci: nicloop device bind ADDRESS; own the file of the IOMMU group in /dev/vfio; have memory that may be locked (ulimit -l).
+//   - dma=hugepage: be root, and reserve pages (/proc/sys/vm/nr_hugepages). Nothing keeps such a board from any memory of the machine, and one whose
+//     program was killed goes on writing to where its memory was until somebody opens it again.
+//   - Neither: be root, or own the files resource0, resource2 and enable of the device.
+//
+// Device numbers: package scan.
 package pcie

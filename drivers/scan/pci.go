@@ -1,10 +1,12 @@
 package scan
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"slices"
 	"strings"
+	"syscall"
 
 	"github.com/nicloop/nicloop/drivers/regs"
 )
@@ -108,17 +110,21 @@ func (h *Host) judge(f *Found) {
 	case f.State == Foreign || f.State == Other:
 		f.Why, f.Hint = f.Said, "look at the bitstream"
 	case f.Driver == "" && f.State == Ours:
-		f.Usable, f.URI, f.Said = true, "pcie:"+f.Name, "registers and send windows: the NIC finds no memory of a program without a driver"
+		f.Usable, f.URI, f.Said = true, "pcie:"+f.Name, "registers and send windows; the NIC finds memory of a program with "+DefaultDriver+", or as root with ?dma=hugepage"
 	case f.Driver == "":
 		f.Why, f.Hint = f.Said, "as root: nicloop device info --device pcie:"+f.Name+" switches it on and asks"
+	case f.Driver == "uio_pci_generic":
+		f.Usable, f.URI, f.Said = true, "pcie:"+f.Name+"?dma=hugepage", f.Driver+" has it: DMA in huge pages, without an IOMMU, and INTA"
 	case f.Driver != DefaultDriver:
 		f.Why, f.Hint = "the driver "+f.Driver+" has it", "nicloop device bind "+f.Name+" --driver none, then --device pcie:"+f.Name
 	case len(held) > 0:
 		f.Why = "others of IOMMU group " + f.Group + " are not given to programs: " + strings.Join(held, ", ")
 		f.Hint = "bind these, too, or plug the board into a slot with a group of its own"
 	default:
-		f.Why, f.Hint = DefaultDriver+" has it, through which this program reaches no board yet", "nicloop device bind "+f.Name+" --driver none, then --device pcie:"+f.Name
-		h.access(f)
+		f.Said = DefaultDriver + " has it: DMA behind the IOMMU, MSI-X"
+		if f.Usable = h.access(f); f.Usable {
+			f.URI = "pcie:" + f.Name
+		}
 	}
 	if f.Link != nil && f.Link.Slower() {
 		text := fmt.Sprintf("; the link is %s x%d, of %s x%d", f.Link.Speed, f.Link.Width, f.Link.MaxSpeed, f.Link.MaxWidth)
@@ -142,12 +148,20 @@ func (h *Host) held(f *Found) (list []string) {
 	return list
 }
 
-// access: who has not the group's file cannot open the device.
-func (h *Host) access(f *Found) {
+// access tells whether this user has the group's file; else it says what to do.
+func (h *Host) access(f *Found) bool {
 	file := h.path("dev/vfio", f.Group)
-	if handle, err := os.OpenFile(file, os.O_RDWR, 0); err == nil {
+	handle, err := os.OpenFile(file, os.O_RDWR, 0)
+	switch {
+	case err == nil:
 		_ = handle.Close()
-	} else if os.IsPermission(err) {
+		return true
+	case os.IsPermission(err):
 		f.Why, f.Hint = "this user may not open "+file, "chown it to the user, or have udev do so: SUBSYSTEM==\"vfio\", GROUP=\"vfio\""
+	case errors.Is(err, syscall.EBUSY):
+		f.Why, f.Hint = "another program has it", "who it is: fuser -v "+file
+	default:
+		f.Why, f.Hint = err.Error(), "modprobe vfio-pci, and an IOMMU that is on: intel_iommu=on, or nicloop device bind "+f.Name+" --driver none and ?dma=hugepage"
 	}
+	return false
 }

@@ -137,7 +137,11 @@ func TestScanStates(t *testing.T) {
 		{"a dead link", ^uint64(0), ^uint64(0), func(*kernel) {}, Foreign, "all reads are ones", "bitstream"},
 		{"held by another driver", regs.MagicValue, regs.DescHashValue, func(k *kernel) { k.held(at, "wrong") }, Unknown, "the driver wrong has it", "device bind"},
 		{"off", regs.MagicValue, regs.DescHashValue, func(k *kernel) { k.file(devices+at+"/enable", "0\n") }, Unknown, "the device is off", "device info --device pcie:" + at},
-		{"given to programs", regs.MagicValue, regs.DescHashValue, func(k *kernel) { k.held(at, "vfio-pci") }, Unknown, "vfio-pci has it", "--driver none"},
+		{"given to programs", regs.MagicValue, regs.DescHashValue, func(k *kernel) {
+			k.held(at, "vfio-pci")
+			k.file("dev/vfio/7", "")
+		}, Unknown, "", ""},
+		{"given to nobody", regs.MagicValue, regs.DescHashValue, func(k *kernel) { k.held(at, "vfio-pci") }, Unknown, "dev/vfio/7: no such file", "modprobe vfio-pci"},
 		{"group with others", regs.MagicValue, regs.DescHashValue, func(k *kernel) {
 			k.held(at, "vfio-pci")
 			k.board(other, "8086:1234", 0, 0)
@@ -157,7 +161,7 @@ func TestScanStates(t *testing.T) {
 			require.Equal(t, c.state, f.State, f.Said)
 			require.Contains(t, f.Why, c.why)
 			require.Contains(t, f.Hint, c.hint)
-			require.Equal(t, c.state == Ours, f.Usable)
+			require.Equal(t, c.why == "", f.Usable)
 			if f.Usable {
 				require.Equal(t, "pcie:"+at, f.URI)
 			}

@@ -6,7 +6,6 @@ import (
 	"sync"
 
 	"github.com/nicloop/nicloop/drivers"
-	"github.com/nicloop/nicloop/drivers/regs"
 	"github.com/nicloop/nicloop/drivers/shared/wire"
 )
 
@@ -16,7 +15,7 @@ type device struct {
 	node     int
 	memory   []byte
 	segments []drivers.Segment
-	windows  [regs.VPIDs]sendWindow
+	pacing   *drivers.Pacing
 }
 
 var _ drivers.Tenant = (*device)(nil)
@@ -30,7 +29,7 @@ func (d *device) ReadReg(off uint32) (uint64, error) {
 }
 
 func (d *device) WriteReg(off uint32, v uint64) error {
-	d.switched(off, v)
+	d.pacing.Wrote(off, v)
 	return d.s.post(d.frame(wire.WriteReg, uint64(off), v))
 }
 
@@ -43,6 +42,17 @@ func (d *device) store(off uint32, line []byte) error {
 	f.Data = line
 	return d.s.post(f)
 }
+
+// raw is a device whose stores wait for nothing.
+type raw struct{ *device }
+
+func (d raw) WritePIO(off uint32, line []byte) error { return d.store(off, line) }
+func (raw) PacesPIO() bool                           { return false }
+
+// PacesPIO: a store waits for an entry.
+func (d *device) PacesPIO() bool { return true }
+
+func (d *device) WritePIO(off uint32, line []byte) error { return d.pacing.WritePIO(off, line) }
 
 func (d *device) Memory() []byte { return d.memory }
 

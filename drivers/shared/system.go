@@ -37,7 +37,8 @@ func newSystem(c *wire.Conn, w wire.WelcomeText, files []*os.File) (*System, err
 		answers: make(chan wire.Frame, 1), gone: make(chan struct{}), waiters: map[uint64]*waiter{},
 	}
 	for n := range s.devices {
-		s.devices[n].s, s.devices[n].node = s, n
+		d := &s.devices[n]
+		d.s, d.node, d.pacing = s, n, drivers.NewPacing(raw{d})
 	}
 	for i, p := range w.Pieces {
 		if p.Node < 0 || p.Node >= w.Info.Nodes || s.devices[p.Node].memory != nil {

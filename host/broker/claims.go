@@ -95,7 +95,7 @@ func (b *Broker) lend(n int, p *piece) (*os.File, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := b.sys.Lend(n, p.off, p.n, f); err != nil {
+	if err := b.sys.Lend(n, p.off, p.n, f, 0); err != nil {
 		f.Close()
 		return nil, err
 	}

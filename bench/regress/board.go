@@ -1,0 +1,135 @@
+package regress
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"time"
+
+	"github.com/nicloop/nicloop/bench"
+	"github.com/nicloop/nicloop/drivers"
+	"github.com/nicloop/nicloop/drivers/selftest"
+	"github.com/nicloop/nicloop/host"
+	"github.com/nicloop/nicloop/velo"
+)
+
+// boardTests ask for no cycles, so they run on whatever has the registers: a simulation, a board in a slot or at a serial line, and what a guest of
+// nicloop vm finds in its slot. What a device has not got is left out, and said.
+var boardTests = []Test{
+	{"board/registers", []string{Board}, "who the NIC says it is, every bit of a register, every address, what is no register", boardCheck("identity", "scratch", "addresses", "refusals")},
+	{"board/mailbox", []string{Board}, "packets of every length and kind into a mailbox with guard bytes", boardCheck("velo", "counters")},
+	{"board/put-get", []string{Board}, "RMA across pages, with guard bytes", boardCheck("dma", "counters")},
+	{"board/interrupts", []string{Board}, "every cause of an interrupt, of every process, comes and ends", boardCheck("interrupts")},
+	{"board/links", []string{Board}, "a PRBS over every link whose both ends are there", boardCheck("links")},
+	{"board/rates", []string{Board}, "latencies with percentiles, throughput, no counter of errors", boardCheck("latency", "bandwidth", "counters")},
+	{"board/messages", []string{Board}, "every collective over ranks of all nodes, eager and by each rendezvous, verified to the byte", testBoardMessages},
+}
+
+// Board marks what runs on any device.
+const Board = "board"
+
+// openBoard opens all nodes of a device that is there, or two that are simulated, in whatever time it has.
+func (t *T) openBoard(memory int) (drivers.System, error) {
+	nodes := 2
+	if drivers.Found(t.Device) {
+		nodes = 0
+	}
+	if err := t.plan(nodes); err != nil {
+		return nil, err
+	}
+	open := t.open
+	if open == nil {
+		open = drivers.Open
+	}
+	sys, err := open(t.Ctx, t.Device, drivers.Options{
+		Nodes: nodes, MemoryBytes: memory, Waves: t.wavesOf(nodes), LogFile: filepath.Join(t.Dir, "simulator.log"), Progress: t.building,
+	})
+	if err == nil {
+		t.hardware = sys.Info().Hash
+	}
+	return sys, err
+}
+
+// boardCheck makes a test of checks that one who brings a board up would run.
+func boardCheck(names ...string) func(t *T) error {
+	return func(t *T) (err error) {
+		sys, err := t.openBoard(selftest.MemoryBytes)
+		if err != nil {
+			return err
+		}
+		defer context.AfterFunc(t.Ctx, func() { sys.Close() })()
+		defer func() {
+			if timed, ok := sys.(drivers.Timed); ok {
+				t.add(drivers.Time(timed.Now()) * drivers.Time(timed.Info().ClockPS))
+			}
+			err = errors.Join(err, sys.Close())
+		}()
+		results, err := selftest.Run(t.Ctx, sys, selftest.Config{Only: names, Seed: uint64(t.Seed), Samples: 64, Patience: 20 * time.Second})
+		if err != nil {
+			return err
+		}
+		return t.judge(results)
+	}
+}
+
+// judge: a test is left out if there was nothing that it could look at.
+func (t *T) judge(results []selftest.Result) error {
+	var failed []error
+	did, left := 0, ""
+	for _, r := range results {
+		switch r.Outcome {
+		case selftest.Passed:
+			t.Logf("node %d: %s: %s", r.Node, r.Check, r.Did)
+			if r.Check != "counters" {
+				did++
+			}
+			for _, x := range r.Figures {
+				t.Logf("node %d: %s: median %.0f ns, 99 %% %.0f ns; %.0f/s, %.2f MB/s; simulated: %t", r.Node, x.What, x.P50NS, x.P99NS, x.PerS, x.MBPerS, x.Simulated)
+			}
+		case selftest.Skipped:
+			t.Logf("node %d: %s left out: %s", r.Node, r.Check, r.Why)
+			left = r.Why
+		case selftest.Failed:
+			failed = append(failed, fmt.Errorf("node %d: %s: %w", r.Node, r.Check, r.Fault))
+		}
+	}
+	if did == 0 && failed == nil {
+		return fmt.Errorf("%w: %s", drivers.ErrNotSupported, left)
+	}
+	return errors.Join(failed...)
+}
+
+// testBoardMessages is the host's whole stack, with ranks in real time where the device has no other.
+func testBoardMessages(t *T) error {
+	sys, err := t.openBoard(selftest.MemoryBytes)
+	if err != nil {
+		return err
+	}
+	nodes := sys.Info().Nodes
+	if err := errors.Join(drivers.Require(sys, drivers.CanPIO|drivers.CanDMA), sys.Close()); err != nil {
+		return err
+	}
+	const ranks, rounds = 4, 4
+	for _, by := range []host.Rendezvous{host.RGET, host.RPUT, host.Chunked, host.Spec} {
+		c := bench.Default("")
+		c.Nodes, c.Procs, c.Rendezvous, c.Chunk, c.Outstanding = nodes, max(1, ranks/nodes), by, 1500, 2
+		c.Velo = velo.Config{Flow: velo.Dynamic, Slots: 8, CreditSlots: 2, Piggyback: true}
+		c.Sizes = []int{c.Nodes * c.Procs * collectiveSizes[len(collectiveSizes)-1]}
+		if err := t.Launch(c, 8, func(r *host.Rank) error { return collectiveWorld(r, t.Seed, rounds, eachCollective) }); err != nil {
+			return fmt.Errorf("%d nodes x %d processes, %s: %w", c.Nodes, c.Procs, by, err)
+		}
+		t.Logf("%d nodes x %d processes, %s: %d rounds", c.Nodes, c.Procs, by, rounds)
+	}
+	return nil
+}
+
+// eachCollective calls them all, one after the other.
+func eachCollective(_ *host.Rank, c *host.Comm, d *draw) error {
+	for i := range collectives {
+		if err := collectives[i].check(c, d); err != nil {
+			return err
+		}
+	}
+	return nil
+}

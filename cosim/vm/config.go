@@ -1,0 +1,125 @@
+package vm
+
+import (
+	"encoding/binary"
+
+	"github.com/nicloop/nicloop/drivers/scan"
+)
+
+const (
+	configBytes = 256
+	vectors     = 4 // as nic_pcie has
+)
+
+// Where things stand in the configuration space.
+const (
+	atCommand = 0x04
+	atStatus  = 0x06
+	atBARs    = 0x10
+	atMSIX    = 0x40
+	atPCIe    = 0x50
+	atDevCtl  = atPCIe + 8
+)
+
+// Bits of it.
+const (
+	memorySpace   = 1 << 1 // COMMAND
+	busMaster     = 1 << 2
+	noINTx        = 1 << 10
+	intxIsUp      = 1 << 3 // STATUS
+	msixEnable    = 1 << 15
+	msixMask      = 1 << 14
+	functionReset = 1 << 15 // device control
+)
+
+// The BARs of nic_pcie. Those of QEMU's proxy have 32 bits.
+const (
+	registerBAR = 0
+	windowBAR   = 2
+	msixBAR     = 4
+)
+
+var barSizes = [6]uint32{registerBAR: 1 << 20, windowBAR: 1 << 29, msixBAR: 1 << 12}
+
+// A configSpace is the 256 bytes that say what a device is, and which of their bits can be written.
+type configSpace struct {
+	bytes, writable [configBytes]byte
+}
+
+func newConfigSpace() *configSpace {
+	c := &configSpace{}
+	id := scan.IDs[0]
+	c.set16(0x00, id.Vendor, 0)
+	c.set16(0x02, id.Device, 0)
+	c.set16(atCommand, 0, memorySpace|busMaster|1<<6|1<<8|noINTx)
+	c.set16(atStatus, 1<<4, 0) // there are capabilities
+	c.set32(0x08, 0x02800001, 0)
+	for i, n := range barSizes {
+		if n > 0 {
+			c.set32(atBARs+4*i, 0, ^(n - 1))
+		}
+	}
+	c.bytes[atBARs+4*windowBAR] = 1 << 3 // prefetchable: stores to windows may be combined
+	c.set16(0x2c, id.Vendor, 0)
+	c.set16(0x2e, id.Device, 0)
+	c.bytes[0x34] = atMSIX
+	c.writable[0x3c] = 0xff
+	c.bytes[0x3d] = 1 // INTA
+
+	c.set16(atMSIX, 0x11|atPCIe<<8, 0)
+	c.set16(atMSIX+2, vectors-1, msixEnable|msixMask)
+	c.set32(atMSIX+4, msixBAR, 0)
+	c.set32(atMSIX+8, pendingAt|msixBAR, 0)
+
+	c.set16(atPCIe, 0x10, 0)
+	c.set16(atPCIe+2, 2|9<<4, 0)             // version 2, an endpoint in the root complex
+	c.set32(atPCIe+4, 1<<28|1<<15|1, 0)      // function reset, 256 bytes
+	c.set16(atDevCtl, 1<<5, functionReset-1) // a reset reads as 0
+	return c
+}
+
+func (c *configSpace) set16(at int, v, writable uint16) {
+	binary.LittleEndian.PutUint16(c.bytes[at:], v)
+	binary.LittleEndian.PutUint16(c.writable[at:], writable)
+}
+
+func (c *configSpace) set32(at int, v, writable uint32) {
+	binary.LittleEndian.PutUint32(c.bytes[at:], v)
+	binary.LittleEndian.PutUint32(c.writable[at:], writable)
+}
+
+func (c *configSpace) read(at uint64, n int) (v uint64) {
+	for i := range n {
+		v |= uint64(c.bytes[at+uint64(i)]) << (8 * i)
+	}
+	return v
+}
+
+// write changes what can be written, and tells whether the function shall be reset.
+func (c *configSpace) write(at uint64, n int, v uint64) (reset bool) {
+	for i := range n {
+		b, k := byte(v>>(8*i)), at+uint64(i)
+		c.bytes[k] = c.bytes[k]&^c.writable[k] | b&c.writable[k]
+		reset = reset || k == atDevCtl+1 && b&(functionReset>>8) != 0
+	}
+	return reset
+}
+
+// has tells whether a bit of a word of 16 is set.
+func (c *configSpace) has(at int, bit uint16) bool {
+	return binary.LittleEndian.Uint16(c.bytes[at:])&bit != 0
+}
+
+// clear is what a reset does: nothing is on, and no BAR has an address.
+func (c *configSpace) clear() { *c = *newConfigSpace() }
+
+// bar finds the BAR that an absolute address lies in.
+func (c *configSpace) bar(address uint64) (bar int, off uint32, ok bool) {
+	for i, n := range barSizes {
+		base := binary.LittleEndian.Uint32(c.bytes[atBARs+4*i:]) &^ 0xf
+		if n > 0 && base != 0 && address >= uint64(base) && address < uint64(base)+uint64(n) {
+			return i, uint32(address - uint64(base)), true
+		}
+	}
+	return 0, 0, false
+}

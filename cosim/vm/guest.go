@@ -1,0 +1,229 @@
+package vm
+
+import (
+	"bytes"
+	"debug/elf"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+
+	"github.com/nicloop/nicloop/drivers"
+)
+
+// Slot is where the guest finds the device.
+const Slot = "0000:00:02.0"
+
+// programAt is where the guest finds the program that it runs.
+const programAt = "bin/nicloop"
+
+// ImageDir is where scripts/vm-image puts what is booted.
+func ImageDir() (string, error) {
+	base, err := os.UserCacheDir()
+	if err != nil {
+		return "", fmt.Errorf("%w: a folder for the image of the guest: %w; set HOME or XDG_CACHE_HOME", drivers.ErrEnvironment, err)
+	}
+	return filepath.Join(base, "nicloop", "vm"), nil
+}
+
+// imageFormat is what scripts/vm-image writes into the file format.
+const imageFormat = "1"
+
+// CheckImage tells whether there is an image that this package can boot.
+func CheckImage(dir string) error {
+	format, err := os.ReadFile(filepath.Join(dir, "format"))
+	if err == nil && strings.TrimSpace(string(format)) != imageFormat {
+		err = fmt.Errorf("%s is of another release of nicloop", dir)
+	}
+	if err != nil {
+		return fmt.Errorf("%w: an image to boot: %w; make it: scripts/vm-image", drivers.ErrEnvironment, err)
+	}
+	return nil
+}
+
+// disk writes what the guest's first file system has beside the image: the program, what it is linked with, and the task.
+func disk(w io.Writer, program, task string) error {
+	files, err := linked(program)
+	if err != nil {
+		return err
+	}
+	a := &archive{w: w}
+	made := map[string]bool{}
+	for _, f := range append(files, linkedFile{program, programAt}) {
+		for _, dir := range parents(f.at) {
+			if !made[dir] {
+				made[dir] = true
+				a.file(dir, folder, nil)
+			}
+		}
+		text, err := os.ReadFile(f.from)
+		if err != nil {
+			return err
+		}
+		a.file(f.at, executable, text)
+	}
+	a.file("task", executable, []byte(task))
+	return a.close()
+}
+
+// parents are the folders that a path needs, outermost first.
+func parents(name string) (list []string) {
+	for dir := filepath.Dir(name); dir != "."; dir = filepath.Dir(dir) {
+		list = append([]string{dir}, list...)
+	}
+	return list
+}
+
+// A linkedFile is a file, and where the guest has it.
+type linkedFile struct{ from, at string }
+
+var library = regexp.MustCompile(`(/\S+) \(0x`)
+
+// linked are the libraries that a program needs; one that is linked statically needs none.
+func linked(program string) (files []linkedFile, err error) {
+	f, err := elf.Open(program)
+	if err != nil {
+		return nil, fmt.Errorf("%w: a program for the guest: %s: %w", drivers.ErrEnvironment, program, err)
+	}
+	defer f.Close()
+	if f.Machine != elf.EM_X86_64 {
+		return nil, fmt.Errorf("%w: the guest runs programs of x86-64; %s is one of %v", drivers.ErrNotSupported, program, f.Machine)
+	}
+	dynamic := false
+	for _, p := range f.Progs {
+		dynamic = dynamic || p.Type == elf.PT_INTERP
+	}
+	if !dynamic {
+		return nil, nil
+	}
+	out, err := exec.Command("ldd", program).CombinedOutput()
+	if err != nil {
+		return nil, fmt.Errorf("%w: ldd %s: %w: %s", drivers.ErrEnvironment, program, err, out)
+	}
+	for _, m := range library.FindAllSubmatch(out, -1) {
+		files = append(files, linkedFile{string(m[1]), strings.TrimPrefix(string(m[1]), "/")})
+	}
+	return files, nil
+}
+
+// task is the shell script that the guest runs. Its marks tell output from whatever else comes.
+func (c *Config) task(m mark) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "slot=/sys/bus/pci/devices/%s\n", Slot)
+	if c.Driver != "" {
+		fmt.Fprintf(&b, "echo %s >$slot/driver_override\necho %s >/sys/bus/pci/drivers_probe\n", c.Driver, Slot)
+	}
+	for _, e := range c.Env {
+		fmt.Fprintf(&b, "export %s\n", quoted(e))
+	}
+	fmt.Fprintf(&b, "printf '\\0@@%s begin 0\\n'\n", m)
+	for i, word := range c.Command {
+		if i == 0 && word == "nicloop" {
+			word = "/" + programAt
+		}
+		fmt.Fprintf(&b, "%s ", quoted(word))
+	}
+	fmt.Fprintf(&b, "\nprintf '\\0@@%s end %%d\\n' $?\n", m)
+	return b.String()
+}
+
+func quoted(s string) string { return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'" }
+
+// A mark is a word that no output has by chance.
+type mark string
+
+// A splitter passes on what stands between two marks, and nothing else.
+type splitter struct {
+	m      mark
+	to     io.Writer
+	begun  chan struct{}
+	ended  chan int
+	held   []byte
+	inside bool
+}
+
+func newSplitter(m mark, to io.Writer) *splitter {
+	return &splitter{m: m, to: to, begun: make(chan struct{}), ended: make(chan int, 1)}
+}
+
+// code is the exit code, if there has been one that nobody has taken.
+func (s *splitter) code() (int, bool) {
+	select {
+	case code := <-s.ended:
+		return code, true
+	default:
+		return 0, false
+	}
+}
+
+func (s *splitter) Write(b []byte) (int, error) {
+	s.held = append(s.held, b...)
+	for s.next() {
+	}
+	return len(b), nil
+}
+
+// next deals with one mark, or passes on what can be none.
+func (s *splitter) next() bool {
+	prefix := []byte("\x00@@" + string(s.m) + " ")
+	at := bytes.Index(s.held, prefix)
+	if at < 0 {
+		keep := min(len(s.held), len(prefix)-1)
+		for keep > 0 && !bytes.HasPrefix(prefix, s.held[len(s.held)-keep:]) {
+			keep--
+		}
+		s.pass(len(s.held) - keep)
+		return false
+	}
+	s.pass(at)
+	line, rest, ok := bytes.Cut(s.held[len(prefix):], []byte("\n"))
+	if !ok {
+		return false
+	}
+	var kind string
+	var code int
+	_, err := fmt.Sscanf(string(line), "%s %d", &kind, &code)
+	s.held = rest
+	switch {
+	case err == nil && kind == "begin" && !s.inside:
+		s.inside = true
+		close(s.begun)
+	case err == nil && kind == "end" && s.inside:
+		s.inside = false
+		s.ended <- code
+	}
+	return true
+}
+
+func (s *splitter) pass(n int) {
+	if s.inside {
+		_, _ = s.to.Write(s.held[:n]) // whoever prints keeps the error
+	}
+	s.held = s.held[n:]
+}
+
+// console keeps the end of what the kernel says, and looks whether it panics.
+type console struct {
+	also  io.Writer
+	tail  []byte
+	panic bool
+}
+
+const consoleKept = 4000
+
+var panicked = []byte("Kernel panic")
+
+func (c *console) Write(b []byte) (int, error) {
+	if c.also != nil {
+		_, _ = c.also.Write(b)
+	}
+	c.tail = append(c.tail, b...)
+	c.panic = c.panic || bytes.Contains(c.tail, panicked)
+	if extra := len(c.tail) - consoleKept; extra > 0 {
+		c.tail = bytes.Clone(c.tail[extra:])
+	}
+	return len(b), nil
+}

@@ -1,0 +1,126 @@
+package vm
+
+import (
+	"bytes"
+	"context"
+	"encoding/binary"
+	"fmt"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/nicloop/nicloop/drivers"
+	"github.com/nicloop/nicloop/drivers/regs"
+	"github.com/nicloop/nicloop/mailbox"
+)
+
+const (
+	exchanges = 200
+	boxSlots  = 8
+	echoFor   = 30 * time.Second
+)
+
+// echoMain is a guest that sends numbers to the other one and has them back one higher, or the other way round.
+func echoMain(uri string) error {
+	sys, err := drivers.Open(context.Background(), uri, drivers.Options{MemoryBytes: 1 << 16, Needs: drivers.CanDMA | drivers.CanAwait})
+	if err != nil {
+		return err
+	}
+	defer sys.Close()
+	dev := sys.Device(0)
+	me, err := dev.ReadReg(regs.NodeID)
+	if err != nil {
+		return err
+	}
+	base, err := drivers.Address(dev, 0, boxSlots*regs.SlotBytes)
+	if err != nil {
+		return err
+	}
+	if err := drivers.Join(dev, 0, 0); err != nil {
+		return err
+	}
+	for _, w := range [][2]uint64{{uint64(regs.MboxBase(0)), base}, {uint64(regs.MboxSlots(0)), boxSlots}, {uint64(regs.MboxCtrl(0)), regs.MboxCtrlEnable | regs.MboxCtrlWindow}} {
+		if err := dev.WriteReg(uint32(w[0]), w[1]); err != nil {
+			return err
+		}
+	}
+	ring, err := mailbox.NewRing(dev.Memory()[:boxSlots*regs.SlotBytes], boxSlots)
+	if err != nil {
+		return err
+	}
+	return exchange(dev, ring, uint8(me))
+}
+
+func exchange(dev drivers.Device, ring *mailbox.Ring, me uint8) error {
+	arrived, err := dev.Await(drivers.Cause{Bytes: boxSlots * regs.SlotBytes})
+	if err != nil {
+		return err
+	}
+	defer arrived.Close()
+	to := uint32(regs.PioFields{Length: 8, DstNode: 1 - me}.Pack())
+	next, end := uint64(0), time.Now().Add(echoFor)
+	for next < exchanges {
+		if me == 0 { // again, as long as the other may not be up
+			if err := dev.WritePIO(to, binary.LittleEndian.AppendUint64(nil, next)); err != nil {
+				return err
+			}
+		}
+		ctx, cancel := context.WithTimeout(context.Background(), time.Second)
+		_ = arrived.Wait(ctx) // the ring tells whether something came
+		cancel()
+		for s, ok := ring.Peek(); ok; s, ok = ring.Peek() {
+			got := binary.LittleEndian.Uint64(s.Payload)
+			ring.Advance()
+			if err := dev.WriteReg(regs.MboxRP(0), uint64(ring.Consumed())); err != nil {
+				return err
+			}
+			switch {
+			case me == 1:
+				if err := dev.WritePIO(to, binary.LittleEndian.AppendUint64(nil, got+1)); err != nil {
+					return err
+				}
+				next = got + 1
+			case got == next+1:
+				next = got
+			}
+		}
+		if time.Now().After(end) {
+			return fmt.Errorf("node %d: %d of %d exchanges within %v", me, next, exchanges, echoFor)
+		}
+	}
+	fmt.Printf("node %d: %d exchanges\n", me, next)
+	return settle(dev)
+}
+
+// settle waits until what was sent has left.
+func settle(dev drivers.Device) error {
+	for {
+		if v, err := dev.ReadReg(regs.Level(0)); err != nil || v == 0 {
+			return err
+		}
+	}
+}
+
+// Two guests on two nodes of one mesh exchange messages.
+func TestTwoGuests(t *testing.T) {
+	needAll(t)
+	sys, err := drivers.Open(context.Background(), "model:?clock=wall", drivers.Options{Nodes: 2, MemoryBytes: DefaultMemory})
+	require.NoError(t, err)
+	defer sys.Close()
+	var both sync.WaitGroup
+	var out [2]bytes.Buffer
+	var errs [2]error
+	for n := range 2 {
+		both.Go(func() {
+			_, errs[n] = Run(context.Background(), Config{System: sys, Node: n, Env: []string{inGuest + "=pcie:" + Slot + "?dma=hugepage", inGuest + "_ECHO=1"},
+				Command: []string{"nicloop"}, Stdout: &out[n]})
+		})
+	}
+	both.Wait()
+	for n := range 2 {
+		require.NoError(t, errs[n])
+		require.Equal(t, fmt.Sprintf("node %d: %d exchanges\n", n, exchanges), out[n].String())
+	}
+}

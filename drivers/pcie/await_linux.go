@@ -1,0 +1,83 @@
+package pcie
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"runtime"
+	"sync"
+	"time"
+
+	"github.com/nicloop/nicloop/drivers"
+)
+
+const (
+	looks   = 20 // at memory, before a waiter sleeps
+	nap     = 20 * time.Microsecond
+	longest = time.Millisecond
+)
+
+// A memoryWaiter looks at memory until it differs from what Wait has last returned with.
+type memoryWaiter struct {
+	dev    *device
+	mem    []byte
+	seen   []byte
+	once   sync.Once
+	closed chan struct{}
+}
+
+func (d *device) Await(c drivers.Cause) (drivers.Waiter, error) {
+	d.mu.RLock()
+	defer d.mu.RUnlock()
+	switch {
+	case d.registers == nil:
+		return nil, drivers.ErrClosed
+	case c == drivers.Interrupt && d.irq != nil:
+		return d.irq.await(d), nil
+	case c == drivers.Interrupt || d.mem.bytes == nil:
+		return nil, fmt.Errorf("%w: waiting for %v without a driver", drivers.ErrNotSupported, c)
+	case c.Off > uint64(len(d.mem.bytes)) || c.Bytes > uint64(len(d.mem.bytes))-c.Off:
+		return nil, fmt.Errorf("%w: waiting for %v: expected a range inside the %d bytes of memory", drivers.ErrConfig, c, len(d.mem.bytes))
+	}
+	mem := d.mem.bytes[c.Off : c.Off+c.Bytes]
+	return &memoryWaiter{dev: d, mem: mem, seen: bytes.Clone(mem), closed: make(chan struct{})}, nil
+}
+
+func (w *memoryWaiter) Wait(ctx context.Context) error {
+	for n, sleep := 0, nap; ; n++ {
+		select {
+		case <-w.closed:
+			return drivers.ErrClosed
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		default:
+		}
+		if differs, err := w.look(); differs || err != nil {
+			return err
+		}
+		if n < looks {
+			runtime.Gosched()
+		} else {
+			time.Sleep(sleep)
+			sleep = min(2*sleep, longest)
+		}
+	}
+}
+
+func (w *memoryWaiter) look() (bool, error) {
+	w.dev.mu.RLock()
+	defer w.dev.mu.RUnlock()
+	if w.dev.mem.bytes == nil {
+		return false, drivers.ErrClosed
+	}
+	if bytes.Equal(w.mem, w.seen) {
+		return false, nil
+	}
+	copy(w.seen, w.mem)
+	return true, nil
+}
+
+func (w *memoryWaiter) Close() error {
+	w.once.Do(func() { close(w.closed) })
+	return nil
+}

@@ -1,0 +1,223 @@
+package pcie
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"os"
+	"sync"
+	"sync/atomic"
+	"unsafe"
+
+	"github.com/sirupsen/logrus"
+	"golang.org/x/sys/unix"
+
+	"github.com/nicloop/nicloop/drivers"
+	"github.com/nicloop/nicloop/drivers/regs"
+)
+
+var logged = logrus.WithField("layer", "pcie")
+
+// A device is one board.
+type device struct {
+	node      int
+	way       way
+	mu        sync.RWMutex // of all below: Close may come while others work
+	registers []byte       // nil when it is closed
+	windows   []byte
+	mem       memory
+	irq       *interrupts // nil: none
+	fence     atomic.Uint32
+	pacing    *drivers.Pacing
+
+	closing sync.Mutex
+	closed  bool
+}
+
+func attach(w way, node, memoryBytes int) (*device, error) {
+	d := &device{node: node, way: w}
+	d.pacing = drivers.NewPacing(raw{d})
+	if err := d.use(memoryBytes); err != nil {
+		return nil, errors.Join(err, d.close())
+	}
+	return d, nil
+}
+
+func (d *device) use(memoryBytes int) (err error) {
+	if err := d.way.begin(); err != nil {
+		return err
+	}
+	if d.registers, err = d.way.bar(registerBAR, registerEnd, false); err != nil {
+		return helped(err)
+	}
+	if err := d.probe(); err != nil {
+		return err
+	}
+	if d.windows, err = d.way.bar(windowBAR, regs.LineBytes, true); err != nil {
+		return helped(err)
+	}
+	if d.mem, err = d.way.memory(memoryBytes); err != nil || d.mem.bytes == nil {
+		return err
+	}
+	// What a program that died has left would write to memory that is others' now.
+	if err := d.way.command(0, commandBusMaster); err != nil {
+		return err
+	}
+	if _, err := drivers.Reset(d, false); err != nil {
+		return err
+	}
+	if d.irq, err = d.way.interrupts(); err != nil {
+		return err
+	}
+	return d.way.command(commandMemory|commandBusMaster, 0)
+}
+
+// helped says what to do about what the kernel refuses.
+func helped(err error) error {
+	if err == nil || errors.Is(err, drivers.ErrConfig) {
+		return err
+	}
+	if os.IsPermission(err) {
+		return fmt.Errorf("%w: %w; root may do this, or who owns the device's files", drivers.ErrEnvironment, err)
+	}
+	return fmt.Errorf("%w: %w", drivers.ErrEnvironment, err)
+}
+
+// probe reads who it is, before anything else.
+func (d *device) probe() error {
+	name := d.way.name()
+	for _, want := range []struct {
+		off   uint32
+		value uint64
+		what  string
+	}{{regs.Magic, regs.MagicValue, "a nicloop NIC"}, {regs.DescHash, regs.DescHashValue, "a NIC of this program's register description"}} {
+		switch v := *d.word(d.registers, want.off); {
+		case v == ^uint64(0):
+			return fmt.Errorf("%w: %s: all bits of %s read as one: no link, or no bitstream", drivers.ErrPeerDied, name, regs.Describe(want.off))
+		case v != want.value:
+			return fmt.Errorf("%w: %s: expected %s: 0x%016x in %s, found 0x%016x", drivers.ErrProtocol, name, want.what, want.value, regs.Describe(want.off), v)
+		}
+	}
+	return nil
+}
+
+func (d *device) word(bar []byte, off uint32) *uint64 { return (*uint64)(unsafe.Pointer(&bar[off])) }
+
+func (d *device) close() error {
+	d.closing.Lock()
+	defer d.closing.Unlock()
+	if d.closed {
+		return nil
+	}
+	d.closed = true
+	var all error
+	if len(d.mem.bytes) > 0 && d.registers != nil {
+		// The NIC writes nothing more; if it cannot be asked, at least not to memory.
+		if _, err := drivers.Reset(d, false); err != nil {
+			logged.WithError(err).Debug("a board is left as it is")
+		}
+		all = errors.Join(all, d.way.command(0, commandBusMaster))
+	}
+	if d.irq != nil {
+		all = errors.Join(all, d.irq.close())
+	}
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	for _, m := range [][]byte{d.registers, d.windows} {
+		if m != nil {
+			all = errors.Join(all, unix.Munmap(m))
+		}
+	}
+	d.registers, d.windows = nil, nil
+	return errors.Join(all, d.mem.free(), d.way.close())
+}
+
+// ReadReg reads a register, of which all ones need a second look.
+func (d *device) ReadReg(off uint32) (uint64, error) {
+	d.mu.RLock()
+	defer d.mu.RUnlock()
+	if d.registers == nil {
+		return 0, drivers.ErrClosed
+	}
+	refused := &drivers.BusError{Node: d.node, Port: "register", Off: off, Resp: 3}
+	if off%8 != 0 || int(off)+8 > len(d.registers) {
+		return 0, refused
+	}
+	v := atomic.LoadUint64(d.word(d.registers, off))
+	if v != ^uint64(0) {
+		return v, nil
+	}
+	if atomic.LoadUint64(d.word(d.registers, regs.Magic)) == ^uint64(0) {
+		return 0, fmt.Errorf("%w: %s: all registers read as ones", drivers.ErrPeerDied, d.way.name())
+	}
+	if _, _, ok := regs.ByAddress(off); !ok {
+		return 0, refused
+	}
+	return v, nil
+}
+
+// WriteReg posts a write.
+func (d *device) WriteReg(off uint32, v uint64) error {
+	d.mu.RLock()
+	defer d.mu.RUnlock()
+	if d.registers == nil {
+		return drivers.ErrClosed
+	}
+	if off%8 != 0 || int(off)+8 > len(d.registers) {
+		return &drivers.BusError{Node: d.node, Port: "register", Off: off, Write: true, Resp: 3}
+	}
+	d.pacing.Wrote(off, v)
+	store(d.word(d.registers, off), v)
+	return nil
+}
+
+// raw is a device whose stores wait for nothing.
+type raw struct{ *device }
+
+func (d raw) WritePIO(off uint32, line []byte) error { return d.post(off, line) }
+func (raw) PacesPIO() bool                           { return false }
+
+// PacesPIO: a store waits for an entry.
+func (d *device) PacesPIO() bool { return true }
+
+func (d *device) WritePIO(off uint32, line []byte) error { return d.pacing.WritePIO(off, line) }
+
+// post stores whole quadwords, at least one, each of which is a piece of the line for the NIC.
+func (d *device) post(off uint32, line []byte) error {
+	n := max(8, (len(line)+7)&^7)
+	if off%8 != 0 || n > regs.LineBytes {
+		return fmt.Errorf("%w: %d bytes to the send windows at 0x%x: expected at most a line of %d, from a multiple of 8 on", drivers.ErrConfig, len(line), off, regs.LineBytes)
+	}
+	d.mu.RLock()
+	defer d.mu.RUnlock()
+	if d.windows == nil {
+		return drivers.ErrClosed
+	}
+	if int(off)+n > len(d.windows) {
+		return &drivers.BusError{Node: d.node, Port: "pio", Off: off, Write: true, Resp: 3}
+	}
+	var whole [regs.LineBytes]byte
+	copy(whole[:], line)
+	d.fence.Add(1) // stores may be combined: none to memory comes behind these, and none of these is kept back
+	for at := 0; at < n; at += 8 {
+		store(d.word(d.windows, off+uint32(at)), binary.NativeEndian.Uint64(whole[at:]))
+	}
+	d.fence.Add(1)
+	return nil
+}
+
+// Memory is what the NIC reaches, too: none without DMA.
+func (d *device) Memory() []byte { return d.mem.bytes }
+
+func (d *device) Segments() []drivers.Segment { return d.mem.segments }
+
+func (d *device) Capabilities() drivers.Capabilities {
+	can := drivers.CanPIO | drivers.CanRunAlone
+	if d.mem.bytes != nil {
+		can |= drivers.CanDMA | drivers.CanAwait
+	}
+	if d.irq != nil {
+		can |= drivers.CanInterrupt
+	}
+	return can
+}
