@@ -1,6 +1,7 @@
 package bench
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 
@@ -106,10 +107,12 @@ type player struct {
 	n    int
 	rnd  uint64
 	done AppStats // in timed iterations
+	err  error    // of telling memory of computations
 }
 
 func (t *task) play(a *app, r *host.Rank, n int) error {
 	p := &player{t: t, r: r, n: n, rnd: uint64(t.c.Seed)<<16 ^ uint64(r.ID())}
+	r.LengthenGets(t.c.GetsLonger)
 	once, err := a.begin(p)
 	if err != nil {
 		return err
@@ -118,7 +121,7 @@ func (t *task) play(a *app, r *host.Rank, n int) error {
 		if k == t.c.Warmup {
 			p.done = AppStats{}
 		}
-		return once(k)
+		return errors.Join(once(k), p.err)
 	}); err != nil {
 		return err
 	}
@@ -145,8 +148,17 @@ func (p *player) workPart(parts int) {
 func (p *player) pack(n int) { p.compute(drivers.Time(n) * p.t.c.Cost.CopyByte) }
 
 func (p *player) compute(d drivers.Time) {
+	p.tell(true)
 	p.r.Compute(d)
+	p.tell(false)
 	p.done.Compute += d
+}
+
+// tell has memory know whether the rank computes, where that makes a difference.
+func (p *player) tell(computes bool) {
+	if p.t.beside != nil && p.err == nil {
+		p.err = p.t.beside(p.r.ID(), computes)
+	}
 }
 
 // buffers are so many of a longest message each.

@@ -24,7 +24,7 @@ import (
 var bt = &app{
 	name: "bt", doc: "BT of the NAS benchmarks: sweeps along x, y and z through boxes on a square of ranks; data are produced beside the receive (SPEC, Figure 4.18)",
 	sends: btSends, check: square, buffers: btBuffers,
-	begin: func(p *player) (func(int) error, error) { return p.multipartition((*player).isend) },
+	begin: func(p *player) (func(int) error, error) { return p.multipartition(&faces{sideBySide, btFaces, false}) },
 }
 
 // btSweeps has nothing beside which nothing is computed.
@@ -38,12 +38,24 @@ var btSweeps = &app{
 var btSend = &app{
 	name: "bt-send", doc: "the same with faces sent by sends that block",
 	sends: btSends, check: square, buffers: btBuffers,
-	begin: func(p *player) (func(int) error, error) {
-		return p.multipartition(func(p *player, to, tag, k int, buf []byte) (*host.Request, error) {
-			return nil, p.send(to, tag, k, buf)
-		})
-	},
+	begin: func(p *player) (func(int) error, error) { return p.multipartition(&faces{sideBySide, 1, true}) },
 }
+
+// btPairs and btCrossed have as many faces under way at a time: on four ranks of the first both are one neighbour's, of the other they are two neighbours'.
+var (
+	btPairs = &app{
+		name: "bt-pairs", doc: "the same with two faces under way at a time, those of a direction",
+		sends: btSends, check: square, buffers: btBuffers,
+		begin: func(p *player) (func(int) error, error) { return p.multipartition(&faces{sideBySide, 2, false}) },
+	}
+	btCrossed = &app{
+		name: "bt-crossed", doc: "the same with two faces under way at a time, those of two directions",
+		sends: btSends, check: square, buffers: btBuffers,
+		begin: func(p *player) (func(int) error, error) {
+			return p.multipartition(&faces{[btFaces]int{0, 2, 4, 1, 3, 5}, 2, false})
+		},
+	}
+)
 
 const (
 	btFaces  = 6
@@ -90,8 +102,14 @@ func linesOf(rank, q int) [3]line {
 	return [3]line{{at(1, 0), at(-1, 0)}, {at(0, 1), at(0, -1)}, {at(-1, 1), at(1, -1)}}
 }
 
-// A giving begins to send a face. No request: it has been sent.
-type giving func(p *player, to, tag, k int, buf []byte) (*host.Request, error)
+// faces is how they are sent: in an order, twice the direction and the side, so many at a time, or by sends that block.
+type faces struct {
+	order  [btFaces]int
+	atOnce int
+	blocks bool
+}
+
+var sideBySide = [btFaces]int{0, 1, 2, 3, 4, 5}
 
 // A diagonal is a rank of BT.
 type diagonal struct {
@@ -102,20 +120,20 @@ type diagonal struct {
 	facesOut, face [][]byte
 }
 
-func (p *player) multipartition(give giving) (func(int) error, error) {
+func (p *player) multipartition(f *faces) (func(int) error, error) {
 	q := rootOf(p.r.Size())
 	b, err := p.buffers(2)
 	if err != nil {
 		return nil, err
 	}
-	faces, err := p.buffersOf(2*btFaces, btFace(q, p.n))
+	list, err := p.buffersOf(2*btFaces, btFace(q, p.n))
 	if err != nil {
 		return nil, err
 	}
-	d := &diagonal{p, q, linesOf(p.r.ID(), q), b[0], b[1], faces[:btFaces], faces[btFaces:]}
+	d := &diagonal{p, q, linesOf(p.r.ID(), q), b[0], b[1], list[:btFaces], list[btFaces:]}
 	return func(k int) error {
-		if give != nil {
-			if err := d.copyFaces(give, k); err != nil {
+		if f != nil {
+			if err := d.copyFaces(f, k); err != nil {
 				return err
 			}
 		}
@@ -133,9 +151,8 @@ func (p *player) multipartition(give giving) (func(int) error, error) {
 }
 
 // copyFaces gives the faces of all boxes to the neighbours on all six sides, and does nothing beside. All receives are posted before, so sends may block.
-func (d *diagonal) copyFaces(give giving, k int) error {
+func (d *diagonal) copyFaces(f *faces, k int) error {
 	var in []arrival
-	var out []*host.Request
 	for range d.facesOut {
 		d.pack(len(d.facesOut[0]))
 	}
@@ -148,21 +165,35 @@ func (d *diagonal) copyFaces(give giving, k int) error {
 			in = append(in, a)
 		}
 	}
-	for i, l := range d.lines {
-		for side, to := range []int{l.successor, l.predecessor} {
-			q, err := give(d.player, to, tagApp+2*i+side, k, d.facesOut[2*i+side])
-			if err != nil {
-				return err
-			}
-			if q != nil {
-				out = append(out, q)
-			}
-		}
-	}
-	if err := d.wait(out...); err != nil {
+	if err := d.giveFaces(f, k); err != nil {
 		return err
 	}
 	return d.take(in...)
+}
+
+func (d *diagonal) giveFaces(f *faces, k int) error {
+	var out []*host.Request
+	for _, face := range f.order {
+		l := d.lines[face/2]
+		to := []int{l.successor, l.predecessor}[face%2]
+		if f.blocks {
+			if err := d.send(to, tagApp+face, k, d.facesOut[face]); err != nil {
+				return err
+			}
+			continue
+		}
+		q, err := d.isend(to, tagApp+face, k, d.facesOut[face])
+		if err != nil {
+			return err
+		}
+		if out = append(out, q); len(out) == f.atOnce {
+			if err := d.wait(out...); err != nil {
+				return err
+			}
+			out = out[:0]
+		}
+	}
+	return nil
 }
 
 // forward eliminates, box by box: a rank makes its side of the equations while those of its predecessor come.

@@ -30,15 +30,35 @@ const luBorder = 128
 var lu = &app{
 	name: "lu", doc: "LU of the NAS benchmarks: a wave of short messages through a grid and back, borders received from any source (SPEC, Figure 4.18)",
 	sends: luSends, buffers: func(int) int { return 2 },
-	begin: func(p *player) (func(int) error, error) { return p.ssor(func(int) int { return host.AnySource }) },
+	begin: func(p *player) (func(int) error, error) { return p.ssor(relaxation{}) },
 }
 
 // luNamed has receivers say what LU's know, and do not say.
 var luNamed = &app{
 	name: "lu-named", doc: "the same with receives that name their source",
 	sends: luSends, buffers: func(int) int { return 2 },
-	begin: func(p *player) (func(int) error, error) { return p.ssor(func(from int) int { return from }) },
+	begin: func(p *player) (func(int) error, error) { return p.ssor(relaxation{named: true}) },
 }
+
+// What a receive needs to find its message early: something that its rank computes before it waits, which a rank has that sends ahead as well, and a sender
+// that is there before it. luRound and luLate have one each, luRoundLate both.
+var (
+	luRound = &app{
+		name: "lu-round", doc: "LU whose grid has ends that meet for borders, so that all ranks send and receive at a time",
+		sends: luRoundSends, buffers: func(int) int { return 2 },
+		begin: func(p *player) (func(int) error, error) { return p.ssor(relaxation{round: true}) },
+	}
+	luLate = &app{
+		name: "lu-late", doc: "LU in which every other rank comes two computations later to each border",
+		sends: luSends, buffers: func(int) int { return 2 },
+		begin: func(p *player) (func(int) error, error) { return p.ssor(relaxation{late: true}) },
+	}
+	luRoundLate = &app{
+		name: "lu-round-late", doc: "both",
+		sends: luRoundSends, buffers: func(int) int { return 2 },
+		begin: func(p *player) (func(int) error, error) { return p.ssor(relaxation{round: true, late: true}) },
+	}
+)
 
 // A heading is where a message goes in a grid of ranks.
 type heading int
@@ -81,6 +101,18 @@ func (g pencils) neighbours(rank int) [headings]int {
 	}
 }
 
+// around are the neighbours on a grid whose ends meet; -1: the rank itself would be.
+func (g pencils) around(rank int) (list [headings]int) {
+	row, column := rank/g.columns, rank%g.columns
+	for h, by := range [headings][2]int{south: {1, 0}, east: {0, 1}, north: {-1, 0}, west: {0, -1}} {
+		list[h] = (row+by[0]+g.rows)%g.rows*g.columns + (column+by[1]+g.columns)%g.columns
+		if list[h] == rank {
+			list[h] = -1
+		}
+	}
+	return list
+}
+
 // sides are the borders between two ranks.
 func (g pencils) sides() int { return (g.rows-1)*g.columns + g.rows*(g.columns-1) }
 
@@ -89,25 +121,51 @@ func luSends(ranks, n int) []lot {
 	return []lot{{2 * sides, n}, {2 * luPlanes * sides, luLine(n)}}
 }
 
+func luRoundSends(ranks, n int) []lot {
+	g := pencilsOf(ranks)
+	borders := 0
+	for rank := range ranks {
+		for _, peer := range g.around(rank) {
+			if peer >= 0 {
+				borders++
+			}
+		}
+	}
+	return []lot{{borders, n}, luSends(ranks, n)[1]}
+}
+
 // luLine is a message of a sweep: what is at the edge of one plane.
 func luLine(n int) int { return max(n/luBorder, 1) }
+
+// A relaxation is what differs from LU: receives of borders name their source, the grid has ends that meet, every other rank is late.
+type relaxation struct{ named, round, late bool }
 
 // An ssor is a rank of LU.
 type ssor struct {
 	*player
-	peers   [headings]int
+	relaxation
+	peers   [headings]int // of sweeps
+	beside  [headings]int // of borders
+	odd     bool
 	out, in []byte
-	source  func(from int) int // what receives of borders say
 }
 
-func (p *player) ssor(source func(from int) int) (func(int) error, error) {
+func (p *player) ssor(x relaxation) (func(int) error, error) {
 	b, err := p.buffers(2)
 	if err != nil {
 		return nil, err
 	}
-	s := &ssor{p, pencilsOf(p.r.Size()).neighbours(p.r.ID()), b[0], b[1], source}
+	g, rank := pencilsOf(p.r.Size()), p.r.ID()
+	s := &ssor{player: p, relaxation: x, peers: g.neighbours(rank), beside: g.neighbours(rank), odd: (rank/g.columns+rank%g.columns)%2 == 1, out: b[0], in: b[1]}
+	if x.round {
+		s.beside = g.around(rank)
+	}
 	return func(k int) error {
 		for h := range headings {
+			if s.late && s.odd {
+				s.work()
+				s.work()
+			}
 			if err := s.border(h, k); err != nil {
 				return err
 			}
@@ -119,9 +177,17 @@ func (p *player) ssor(source func(from int) int) (func(int) error, error) {
 	}, nil
 }
 
+// source is what a receive of a border says.
+func (s *ssor) source(from int) int {
+	if s.named {
+		return from
+	}
+	return host.AnySource
+}
+
 // border gives a border to the neighbour ahead, and takes one of that behind.
 func (s *ssor) border(h heading, k int) error {
-	tag, ahead, behind := tagApp+int(headings+h), s.peers[h], s.peers[h.back()]
+	tag, ahead, behind := tagApp+int(headings+h), s.beside[h], s.beside[h.back()]
 	var in arrival
 	if behind >= 0 {
 		var err error

@@ -68,29 +68,52 @@ func dimensions(ranks int) int { return bits.Len(uint(ranks)) - 1 }
 // first, four messages at a time.
 var radix = &app{
 	name: "radix", doc: "RADIX: keys are dealt out, four receives at a time between sends that block (SPEC, Figure 4.18)",
-	sends: alike(func(ranks int) int { return atOnce * (ranks - 1) }), buffers: func(int) int { return 1 + atOnce },
-	begin: func(p *player) (func(int) error, error) {
-		b, err := p.buffers(1 + atOnce)
-		return func(k int) error {
-			p.work()
-			for round := range p.r.Size() {
-				n := p.r.Size()
-				peer := (round - p.r.ID() + n) % n
-				if err := p.deal(peer, k*atOnce, b[0], b[1:]); err != nil {
-					return err
-				}
+	sends: radixSends, buffers: radixBuffers,
+	begin: func(p *player) (func(int) error, error) { return p.dealOut(func() {}, func() {}) },
+}
+
+// radixBeside and radixBehind have ranks compute as much, an eighth of what they do before: between the receives and their wait, or behind that.
+var (
+	radixBeside = &app{
+		name: "radix-beside", doc: "the same with an eighth of a computation beside every four receives",
+		sends: radixSends, buffers: radixBuffers,
+		begin: func(p *player) (func(int) error, error) { return p.dealOut(p.eighth, func() {}) },
+	}
+	radixBehind = &app{
+		name: "radix-behind", doc: "the same with it behind them",
+		sends: radixSends, buffers: radixBuffers,
+		begin: func(p *player) (func(int) error, error) { return p.dealOut(func() {}, p.eighth) },
+	}
+)
+
+func radixSends(ranks, n int) []lot {
+	return alike(func(ranks int) int { return atOnce * (ranks - 1) })(ranks, n)
+}
+func radixBuffers(int) int { return 1 + atOnce }
+
+func (p *player) eighth() { p.workPart(8) }
+
+func (p *player) dealOut(beside, behind func()) (func(int) error, error) {
+	b, err := p.buffers(1 + atOnce)
+	return func(k int) error {
+		p.work()
+		for round := range p.r.Size() {
+			n := p.r.Size()
+			peer := (round - p.r.ID() + n) % n
+			if err := p.deal(peer, k*atOnce, b[0], b[1:], beside, behind); err != nil {
+				return err
 			}
-			p.work()
-			return nil
-		}, err
-	},
+		}
+		p.work()
+		return nil
+	}, err
 }
 
 // atOnce is how many receives RADIX waits for together.
 const atOnce = 4
 
 // deal exchanges keys with one rank: whoever has the lower number sends first.
-func (p *player) deal(peer, k int, out []byte, in [][]byte) error {
+func (p *player) deal(peer, k int, out []byte, in [][]byte, beside, behind func()) error {
 	if peer == p.r.ID() {
 		return nil
 	}
@@ -115,11 +138,16 @@ func (p *player) deal(peer, k int, out []byte, in [][]byte) error {
 		}
 		list = append(list, a)
 	}
-	if err := p.take(list...); err != nil || p.r.ID() < peer {
+	beside()
+	if err := p.take(list...); err != nil {
 		return err
+	}
+	behind()
+	if p.r.ID() < peer {
+		return nil
 	}
 	return sends()
 }
 
 // apps are all patterns.
-var apps = []*app{exchange1, exchange2, cg, cgIsend, bt, btSweeps, btSend, lu, luNamed, radix}
+var apps = []*app{exchange1, exchange2, cg, cgIsend, bt, btSweeps, btSend, btPairs, btCrossed, lu, luNamed, luRound, luLate, luRoundLate, radix, radixBeside, radixBehind}

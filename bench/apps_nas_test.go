@@ -2,6 +2,7 @@ package bench
 
 import (
 	"fmt"
+	"slices"
 	"testing"
 
 	"github.com/nicloop/nicloop/drivers"
@@ -27,6 +28,19 @@ func TestPencils(t *testing.T) {
 			}
 		}
 		require.Equal(t, 2*g.sides(), sides, "%d ranks", ranks)
+		round := 0
+		for rank := range ranks {
+			inside := g.neighbours(rank)
+			for h, peer := range g.around(rank) {
+				if peer < 0 {
+					continue
+				}
+				require.Equal(t, rank, g.around(peer)[heading(h).back()], "%d ranks, %d to %d", ranks, rank, peer)
+				require.True(t, inside[h] < 0 || inside[h] == peer, "%d ranks, %d to %d: not around the end of the grid", ranks, rank, peer)
+				round++
+			}
+		}
+		require.Equal(t, round, luRoundSends(ranks, 1)[0].messages, "%d ranks", ranks)
 	}
 }
 
@@ -139,5 +153,85 @@ func TestFacesBehindGets(t *testing.T) {
 	for name, less := range map[string]bool{"bt": false, "bt-sweeps": true, "bt-send": true} {
 		before, after := waits(name, host.RGET), waits(name, host.Spec)
 		require.Equal(t, less, after < before*9/10, "%s: %v, before %v", name, after, before)
+	}
+}
+
+// TestGetsOfOnePeer is why BT's exchange of faces waits longer if all are begun at one time: a rank performs its gets one after the other. If two ranks get
+// from the same third one first, the fourth has nothing to give meanwhile, and then the third; in the other order nobody waits.
+func TestGetsOfOnePeer(t *testing.T) {
+	const n, late = 64 << 10, 5 * drivers.Microsecond
+	took := func(second [4]int) drivers.Time { // by rank: whom the givers 1 and 2 send to late
+		c := Default("")
+		c.Device, c.Nodes, c.Sizes = "ideal:", 4, []int{2 * n}
+		var ends [4]drivers.Time
+		require.NoError(t, launch(t, c, func(r *host.Rank) error {
+			begin := r.Isend
+			peers := [2]int{0, 3}
+			if r.ID() == 0 || r.ID() == 3 {
+				peers, begin = [2]int{1, 2}, r.Irecv
+			} else if second[r.ID()] == 0 {
+				peers = [2]int{3, 0}
+			}
+			if err := r.Barrier(); err != nil {
+				return err
+			}
+			began := r.Now()
+			if r.ID() == 2 && second[1] == second[2] {
+				r.Compute(late) // its messages are both behind those of rank 1
+			}
+			var list []*host.Request
+			for i, peer := range peers {
+				b, err := r.Alloc(n)
+				if err != nil {
+					return err
+				}
+				if i == 1 && second[1] != second[2] {
+					r.Compute(late)
+				}
+				q, err := begin(peer, tagApp, b)
+				if err != nil {
+					return err
+				}
+				list = append(list, q)
+			}
+			err := r.Waitall(list)
+			ends[r.ID()] = r.Now() - began
+			return err
+		}))
+		return slices.Max(ends[:])
+	}
+	apart, same := took([4]int{1: 3, 2: 0}), took([4]int{1: 3, 2: 3})
+	require.Greater(t, float64(same), 1.3*float64(apart))
+}
+
+// TestOtherMachines: what experiments change does what it says. Gets that take half as long again, puts that do not; memory that is half as fast beside a
+// computation, and as fast as ever beside none.
+func TestOtherMachines(t *testing.T) {
+	iteration := func(p host.Rendezvous, compute drivers.Time, change func(*Config)) float64 {
+		c := appOn("exchange2", 2, 128<<10)
+		c.Rendezvous, c.AlwaysSpeculate, c.Compute = p, p == host.Spec, compute
+		c.Cost.CopyByte = 0 // nothing but bytes that move
+		change(&c)
+		return float64(runApp(t, c).Iteration)
+	}
+	as := func(*Config) {}
+	longer := func(c *Config) { c.GetsLonger = 50 }
+	half := func(c *Config) { c.Beside = 50 }
+	require.InEpsilon(t, 1.45*iteration(host.RGET, 0, as), iteration(host.RGET, 0, longer), 0.05)
+	require.Equal(t, iteration(host.RPUT, 0, as), iteration(host.RPUT, 0, longer))
+	alone := iteration(host.Spec, 0, as)
+	require.InEpsilon(t, alone, iteration(host.Spec, 0, half), 0.01)
+	// What is moved beside a computation of half of that time is behind then. A NIC that reads and writes at a time writes at two thirds of line rate anyway.
+	compute := drivers.Time(alone / 2)
+	require.Greater(t, iteration(host.Spec, compute, half)-iteration(host.Spec, compute, as), alone/10)
+	whole := func(c *Config) { c.Beside = 100 }
+	require.InEpsilon(t, iteration(host.Spec, compute, as), iteration(host.Spec, compute, whole), 0.01)
+	for _, change := range []func(*Config){
+		func(c *Config) { c.GetsLonger = 101 }, func(c *Config) { c.Beside = -1 }, func(c *Config) { c.Beside, c.Procs = 50, 2 },
+		func(c *Config) { c.Beside, c.NVM = 50, []NVM{{Node: 0, Num: 1, Den: 8, Depth: NVMDepth}} },
+	} {
+		c := appOn("exchange2", 2, 128<<10)
+		change(&c)
+		require.ErrorIs(t, c.Validate(), drivers.ErrConfig)
 	}
 }

@@ -51,6 +51,10 @@ type Config struct {
 	// each step (0: twice what a link needs for what a rank sends). Jitter is how much longer that takes in a pattern, in percent of it at most, by the seed.
 	Compute drivers.Time `json:"compute_ps,omitempty"`
 	Jitter  int          `json:"compute_jitter_percent,omitempty"`
+	// GetsLonger is by how much longer than a put a get of as many bytes takes in a pattern, in percent; Beside is at how much of line rate, in percent, memory
+	// takes what the NIC writes while a rank of a pattern computes; 0: at all of it. Both are what other machines may have, for experiments.
+	GetsLonger int `json:"gets_longer_percent,omitempty"`
+	Beside     int `json:"memory_beside_percent,omitempty"`
 	// Helper gives every rank of overlap and progress a thread that makes progress while it computes.
 	Helper bool `json:"progress_thread,omitempty"`
 	// Offset is how much later the later side posts in overlap and progress; 0: DefaultOffset.
@@ -135,6 +139,10 @@ func (c *Config) Validate() error {
 		return bad("a computation of %d ps: expected 0 to %d", c.Compute, MaxCompute)
 	case c.Jitter < 0 || c.Jitter > 100:
 		return bad("computations that take up to %d %% longer: expected 0 to 100", c.Jitter)
+	case c.GetsLonger < 0 || c.GetsLonger > 100:
+		return bad("gets that take %d %% longer: expected 0 to 100", c.GetsLonger)
+	case c.Beside < 0 || c.Beside > 100 || c.Beside > 0 && (c.Procs > 1 || len(c.NVM) > 0):
+		return bad("memory that is left %d %% of its rate beside a computation, %d processes per node: expected 0 to 100, one process, and no slow memory besides", c.Beside, c.Procs)
 	case c.Limit < 0:
 		return bad("a limit of %d ps: expected 0 or more", c.Limit)
 	case len(c.Sizes) == 0:

@@ -90,7 +90,29 @@ func (w *World) limit() error {
 			return fmt.Errorf("NVM %v: %w", n, err)
 		}
 	}
+	if w.Config.Beside > 0 {
+		off, bytes := w.Layout.Heaps()
+		for node := range w.Config.Nodes {
+			if err := w.limitRange(node, heapRange, off, bytes, fullRate, NVMDepth); err != nil {
+				return fmt.Errorf("memory beside a computation: %w", err)
+			}
+		}
+	}
 	return w.limitSlots()
+}
+
+// beside tells memory that a rank computes, or that it does not any more; nil: it makes no difference.
+func (w *World) beside() func(rank int, computes bool) error {
+	if w.Config.Beside == 0 {
+		return nil
+	}
+	return func(rank int, computes bool) error {
+		rate := fullRate
+		if computes {
+			rate = fullRate * w.Config.Beside / 100
+		}
+		return w.procs[rank].Device().WriteReg(regs.NVMRate(heapRange), uint64(rate))
+	}
 }
 
 // limitSlots makes the mailboxes of all nodes slow. Memory has room for two slots, as with one the fraction of a cycle that is left of each would be lost.

@@ -100,6 +100,7 @@ func (c Config) at(wl *Workload, n int) *Config {
 func (w *World) measure(ctx context.Context, wl *Workload, n int, res *Result, obs *observers) error {
 	c := w.Config.at(wl, n)
 	t := newTask(c, len(w.Ranks))
+	t.beside = w.beside()
 	for _, r := range w.Ranks {
 		r.FreeAll()
 	}

@@ -100,6 +100,8 @@ type task struct {
 	bytes []uint64         // by rank: verified
 	each  [][]drivers.Time // by rank: how long each timed iteration took
 	step  func()
+	// beside is World.beside.
+	beside func(rank int, computes bool) error
 	// traffic is the flows of a hotspot with slow memory, else nil.
 	traffic *traffic
 	// overlap is what overlap and progress found, with how many messages.

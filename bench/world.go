@@ -99,7 +99,7 @@ func newWorld(c Config, sys drivers.System, on world.Config) (w *World, err erro
 
 // runAlone makes the world of a device whose time nobody has.
 func (w *World) runAlone(on world.Config) (err error) {
-	if c := &w.Config; c.Record != nil || c.Opened != nil || len(c.NVM) > 0 || c.SlotTime > 0 || c.Limit > 0 {
+	if c := &w.Config; c.Record != nil || c.Opened != nil || len(c.NVM) > 0 || c.Beside > 0 || c.SlotTime > 0 || c.Limit > 0 {
 		return fmt.Errorf("%w: %s has no simulated time, which a recording, a limit of time, slow memory and faults need", drivers.ErrNotSupported, c.Device)
 	}
 	w.World, err = world.New(world.OnClock(w.system), on)

@@ -256,6 +256,9 @@ func (r *Rank) operation(a rendezvous.Action) (rma.Handle, error) {
 		}
 		local = at
 	}
+	if err := b.getAgain(peer, local, remote, a); err != nil {
+		return 0, err
+	}
 	return b.Port.Get(peer, local, remote, a.Bytes, rma.Completer)
 }
 

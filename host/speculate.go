@@ -3,6 +3,7 @@ package host
 import (
 	"github.com/nicloop/nicloop/host/match"
 	"github.com/nicloop/nicloop/host/rendezvous"
+	"github.com/nicloop/nicloop/rma"
 )
 
 // What speculation (SPEC, section 4.2) asks of a rank: package rendezvous says what is said, and why that is right.
@@ -91,4 +92,22 @@ func (r *Rank) overtaken(q *Request) error {
 
 func tellEnvelope(q *Request, to int, e rendezvous.Envelope) {
 	q.env = match.Envelope{Source: int32(to), Tag: e.Tag, Comm: e.Comm}
+}
+
+// LengthenGets has every get of a message take so many percent longer than a put of as many bytes: so much of it is read twice. It is for experiments that
+// ask what reads which are slower than writes make of a rendezvous.
+func (r *Rank) LengthenGets(percent int) {
+	if r.bulk != nil {
+		r.bulk.again = percent
+	}
+}
+
+// getAgain reads what of a message is read twice. Nobody waits for that: operations of a pair are performed in order, so it has ended when the message has come.
+func (b *bulk) getAgain(peer rma.Peer, local, remote rma.NLA, a rendezvous.Action) error {
+	n := a.Bytes * b.again / 100
+	if a.Do != rendezvous.Get || n == 0 {
+		return nil
+	}
+	_, err := b.Port.Get(peer, local, remote, n, rma.Completer)
+	return err
 }

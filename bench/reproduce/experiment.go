@@ -29,6 +29,7 @@ type Experiment struct {
 	Thinned string
 	measure func(ctx context.Context, e *Env) (*Table, error)
 	claims  []claim
+	reasons []reason
 	plot    func(t *Table) []*figure.Figure
 }
 
@@ -66,6 +67,8 @@ type Env struct {
 	Seed    int64
 	Jobs    int // runs at a time
 	Cores   int // that there are: a run of all of a large world may take what other runs leave
+	// Why has the reasons of verdicts tried.
+	Why bool
 	// Journal, if not nil, keeps what runs have measured, and has what need not be measured.
 	Journal *Journal
 	// Plan tells what will be run before it is, in millions of data packets, and how many runs the
@@ -105,6 +108,8 @@ type Report struct {
 	Seed       int64     `json:"seed"`
 	Table      *Table    `json:"table"`
 	Claims     []Verdict `json:"claims"`
+	// Reasons that were tried, where that was asked for.
+	Reasons []Reason `json:"reasons,omitempty"`
 
 	figures []*figure.Figure
 }
@@ -160,8 +165,15 @@ func (x *Experiment) Run(ctx context.Context, env Env) (*Report, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", x.IDs[0], err)
 	}
+	var reasons []Reason
+	if env.Why {
+		if reasons, err = x.why(ctx, &env, t); err != nil {
+			return nil, fmt.Errorf("%s: %w", x.IDs[0], err)
+		}
+	}
 	rep := &Report{
-		IDs: x.IDs, Title: x.Title, Paper: x.Paper, PaperSize: x.PaperSize, Scale: env.Scale,
+		Reasons: reasons,
+		IDs:     x.IDs, Title: x.Title, Paper: x.Paper, PaperSize: x.PaperSize, Scale: env.Scale,
 		ScaledDown: env.Scale != Full, Seed: env.Seed, Table: t, Claims: x.judge(t),
 	}
 	switch {
@@ -186,11 +198,9 @@ func (x *Experiment) Run(ctx context.Context, env Env) (*Report, error) {
 
 func (x *Experiment) judge(t *Table) (list []Verdict) {
 	for _, c := range x.claims {
-		ours, holds := c.judge(t)
-		if ours == "" { // this scale leaves it out
-			continue
+		if v := c.verdict(t); v.Ours != "" { // this scale leaves it out
+			list = append(list, v)
 		}
-		list = append(list, Verdict{Claim: c.text, Paper: c.paper, Ours: ours, Holds: holds})
 	}
 	return list
 }

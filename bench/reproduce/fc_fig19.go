@@ -18,8 +18,34 @@ var fcFig19 = &Experiment{
 		{"in the phases of a quarter of the ranks rank 0 has more credits to them than when all are active", "adapts", quarterGains},
 		{"when all are active again, the ranks of the upper half get credits back", "adapts", upperHalfRecovers},
 		{"the active ranks of a phase have more credits than those that are not", "adapts", activeHaveMore},
-		{"the barrier between phases awakens idle ranks: the upper half gains credits after the second phase", "suddenly gain credits after 200 executions", barrierAwakens},
+		{awakens, "suddenly gain credits after 200 executions", barrierAwakens},
 	},
+	reasons: []reason{
+		{claim: awakens, changed: "ten barriers instead of one", measure: meeting(func(_ *Env, r *host.Rank) error {
+			for range 10 {
+				if err := r.Barrier(); err != nil {
+					return err
+				}
+			}
+			return nil
+		})},
+		{claim: awakens, changed: "an alltoall of a byte instead of the barrier, which reaches everybody", measure: meeting(func(e *Env, r *host.Rank) error { return e.alltoallOf(&r.Comm, 1, 0) })},
+		{claim: awakens, changed: "ten of them", measure: meeting(func(e *Env, r *host.Rank) error {
+			for k := range 10 {
+				if err := e.alltoallOf(&r.Comm, 1, k); err != nil {
+					return err
+				}
+			}
+			return nil
+		})},
+	},
+}
+
+const awakens = "the barrier between phases awakens idle ranks: the upper half gains credits after the second phase"
+
+// meeting has ranks meet otherwise between phases.
+func meeting(meet func(e *Env, r *host.Rank) error) func(context.Context, *Env, *Table) (*Table, error) {
+	return func(ctx context.Context, e *Env, _ *Table) (*Table, error) { return e.phased(ctx, meet) }
 }
 
 // phases are the shares of active ranks: 1/1, 1/4, 1/2, …
@@ -29,6 +55,11 @@ var phases = []int{1, 4, 2, 1, 2, 4, 1}
 var fig19Groups = []string{"first quarter", "second quarter", "upper half"}
 
 func measureFig19(ctx context.Context, e *Env) (*Table, error) {
+	return e.phased(ctx, func(_ *Env, r *host.Rank) error { return r.Barrier() })
+}
+
+// phased goes through the phases; between two of them ranks meet.
+func (e *Env) phased(ctx context.Context, meet func(e *Env, r *host.Rank) error) (*Table, error) {
 	t := &Table{Columns: []string{"operation", "phase", "active", "ranks", "credits (mean)", "least", "most"}}
 	w := e.use(cluster1024[e.Scale])
 	c := e.on(w, "")
@@ -55,7 +86,7 @@ func measureFig19(ctx context.Context, e *Env) (*Table, error) {
 			}); err != nil {
 				return err
 			}
-			if err := r.Barrier(); err != nil {
+			if err := meet(e, r); err != nil {
 				return err
 			}
 		}
@@ -90,19 +121,22 @@ func (e *Env) phase(r *host.Rank, active, times int, after func()) error {
 	if err != nil {
 		return err
 	}
-	const n = 2048
-	out, in := make([]byte, n), make([]byte, n)
 	for k := range times {
-		err := g.AlltoallEach(n,
-			func(d int) []byte { bench.Fill(out, e.Seed, r.ID(), d, k); return out },
-			func(int) []byte { return in },
-			func(s int) error { return bench.Verify(in, e.Seed, s, r.ID(), k) })
-		if err != nil {
+		if err := e.alltoallOf(g, 2048, k); err != nil {
 			return err
 		}
 		after()
 	}
 	return nil
+}
+
+// alltoallOf is the one number k, of n bytes from everybody to everybody.
+func (e *Env) alltoallOf(g *host.Comm, n, k int) error {
+	out, in := make([]byte, n), make([]byte, n)
+	return g.AlltoallEach(n,
+		func(d int) []byte { bench.Fill(out, e.Seed, g.ID(), d, k); return out },
+		func(int) []byte { return in },
+		func(s int) error { return bench.Verify(in, e.Seed, s, g.ID(), k) })
 }
 
 // credits adds what rank 0 may send to the ranks of each group.

@@ -26,6 +26,13 @@ func (rep *Report) Save(dir, name string) ([]string, error) {
 	if err := figure.SaveRows(base+".csv", rep.Table.Columns, rep.Table.strings()); err != nil {
 		return nil, err
 	}
+	for i, r := range rep.Reasons {
+		name := fmt.Sprintf("%s-why-%d.csv", base, i+1)
+		if err := figure.SaveRows(name, r.Table.Columns, r.Table.strings()); err != nil {
+			return nil, err
+		}
+		files = append(files, name)
+	}
 	for i, f := range rep.figures {
 		stem := base + "-plot"
 		if len(rep.figures) > 1 {
@@ -68,6 +75,7 @@ func (rep *Report) Print(w io.Writer) {
 	for _, v := range rep.Claims {
 		fmt.Fprintf(w, "%-7s  %s\n         paper: %s\n         ours:  %s\n", v.Word(), v.Claim, v.Paper, v.Ours)
 	}
+	rep.printReasons(w)
 }
 
 // Word is the verdict in a word.

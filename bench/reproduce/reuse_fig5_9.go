@@ -1,6 +1,7 @@
 package reproduce
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 
@@ -14,25 +15,15 @@ var reuseFig9 = &Experiment{
 	Paper: "SPEC, section 5.5.1, Figure 5.9", PaperSize: "4 nodes, 4 and 16 processes, 10,000 operations of 128 bytes to 8 KB",
 	measure: measureReuse9, plot: plotReuse9,
 	claims: []claim{
-		{"broadcast among 4: more than a message between two", "up to 25 %", func(t *Table) (string, bool) {
+		{moreThanTwo, "up to 25 %", func(t *Table) (string, bool) {
 			v, w := ofLine(t, "bcast", 4, 8<<10, meanGains), ofLine(t, "pingpong", 2, 8<<10, meanGains)
 			return fmt.Sprintf("%.1f %%, %.1f between two", v, w), v > w
 		}},
-		{"16 processes gain less than 4: most of their messages stay on a node (broadcast)", "lower", lessOf16("bcast", 8<<10, meanGains)},
-		{"16 processes gain less than 4 (scatter)", "the lowest", lessOf16("scatter", 1<<10, meanGains)},
-		{"scatter gains less beyond 4.5 KB: two blocks are no eager message", "decreases sharply", drops(meanGains)},
-		{"the reason: the root's sends end when the bytes have left, not when they are copied", "(not said)", func(t *Table) (string, bool) {
-			v, w := ofLine(t, "bcast", 4, 8<<10, rootGains), ofLine(t, "bcast", 4, 8<<10, lastGains)
-			return fmt.Sprintf("broadcast of 8 KB: the root takes %.0f %% longer, the last rank %.1f %% less", -v, w), v < 0 && w > 20
-		}},
-		{"if its sends were over when they are begun: broadcast among 4, more than a message between two", "up to 25 % (the reason)", func(t *Table) (string, bool) {
-			v, w := ofLine(t, begunBcast, 4, 8<<10, meanGains), ofLine(t, "pingpong", 2, 8<<10, meanGains)
-			return fmt.Sprintf("%.1f %%, %.1f between two", v, w), v > w
-		}},
-		{"if its sends were over when they are begun: 16 processes gain less (broadcast)", "lower (the reason)", lessOf16(begunBcast, 8<<10, meanGains)},
-		{"until the last rank has it: 16 processes gain less (broadcast)", "lower", lessOf16("bcast", 8<<10, lastGains)},
-		{"until the last rank has it: scatter gains less beyond 4.5 KB", "decreases sharply", drops(lastGains)},
+		{bcastOf16, "lower", lessOf16("bcast", 8<<10, meanGains)},
+		{scatterOf16, "the lowest", lessOf16("scatter", 1<<10, meanGains)},
+		{scatterDrops, "decreases sharply", drops(meanGains)},
 	},
+	reasons: reuseReasons9,
 }
 
 // The columns that claims are about: the mean over all ranks, as in the paper, and single ranks.
@@ -62,46 +53,69 @@ func drops(column string) func(*Table) (string, bool) {
 
 var reuse9Columns = []string{"collective", "processes", "bytes", "operations", "copied (µs)", "adaptive (µs)", meanGains, rootGains, lastGains, "without a copy (%)"}
 
-// begunBcast counts of the root's time only what it takes to begin its sends: the experiment that shows what their ends make of a broadcast.
-const begunBcast = "bcast, begun by its root"
+// What ranks do in a line of the figure, and instead of it.
+const (
+	ofBcast    = "bcast"
+	ofScatter  = "scatter"
+	ofPingpong = "pingpong"
+	// Of the root's time only that counts which it takes to begin its sends.
+	begunBcast   = "bcast, begun by its root"
+	begunScatter = "scatter, begun by its root"
+	// That is so of all ranks: the same tree, and a chain, where nobody sends two messages.
+	begunTree  = "bcast, begun by all"
+	begunChain = "bcast along a chain, begun by all"
+)
 
 // A reuse9 is a line of the figure.
 type reuse9 struct {
 	what  string
 	world world
+	does  string // instead of what it is named for; empty: that
+	part  int    // of the bytes of a block; 0: all of them
 }
 
+var (
+	nodes4  = world{nodes: 4, procs: 1}
+	nodes16 = world{nodes: 4, procs: 4}
+)
+
 var reuse9Lines = []reuse9{
-	{"bcast", world{nodes: 4, procs: 1}}, {"bcast", world{nodes: 4, procs: 4}},
-	{"scatter", world{nodes: 4, procs: 1}}, {"scatter", world{nodes: 4, procs: 4}},
-	{begunBcast, world{nodes: 4, procs: 1}}, {begunBcast, world{nodes: 4, procs: 4}},
-	{"pingpong", reusePair},
+	{what: ofBcast, world: nodes4}, {what: ofBcast, world: nodes16}, {what: ofScatter, world: nodes4}, {what: ofScatter, world: nodes16},
+	{what: ofPingpong, world: reusePair},
 }
 
 func measureReuse9(ctx context.Context, e *Env) (*Table, error) {
+	return e.fromRoots(ctx, reuse9Lines, e.reuseSizes())
+}
+
+// run is a line's, for messages of n bytes.
+func (l reuse9) run(mode host.ReuseMode, n, times int) reuseRun {
+	if l.what == ofPingpong {
+		return reuse5Run(mode, oneBuffer, n, times)
+	}
+	does := cmp.Or(l.does, l.what)
+	n /= or(l.part, 1)
+	return reuseRun{
+		world: l.world, mode: mode, bytes: n, arena: (l.world.ranks() + 2) * reuseStep(n, false), local: true,
+		body: func(x *reuseRank) (drivers.Time, error) { return x.fromOne(does, times) },
+	}
+}
+
+func (e *Env) fromRoots(ctx context.Context, lines []reuse9, sizes []int) (*Table, error) {
 	t := &Table{Columns: reuse9Columns}
 	times := e.repeats(30, 300, 3000)
 	var runs []reuseRun
-	for _, l := range reuse9Lines {
-		for _, n := range e.reuseSizes() {
-			for _, mode := range []host.ReuseMode{host.ReuseCopy, host.ReuseAdapt} {
-				run := reuse5Run(mode, oneBuffer, n, times)
-				if l.what != "pingpong" {
-					run = reuseRun{
-						world: l.world, mode: mode, bytes: n, arena: (l.world.ranks() + 2) * reuseStep(n, false), local: true,
-						body: func(x *reuseRank) (drivers.Time, error) { return x.fromOne(l.what, times) },
-					}
-				}
-				runs = append(runs, run)
-			}
+	for _, l := range lines {
+		for _, n := range sizes {
+			runs = append(runs, l.run(host.ReuseCopy, n, times), l.run(host.ReuseAdapt, n, times))
 		}
 	}
 	s, err := e.reuse(ctx, runs)
 	if err != nil {
 		return nil, err
 	}
-	for _, l := range reuse9Lines {
-		for _, n := range e.reuseSizes() {
+	for _, l := range lines {
+		for _, n := range sizes {
 			before, after := s[0], s[1]
 			s = s[2:]
 			t.add(l.what, l.world.ranks(), n, times, before.time, after.time, gain(before, after), 100*(1-after.first/before.first), 100*(1-after.last/before.last), after.direct)
@@ -141,10 +155,17 @@ func (x *reuseRank) fromOne(what string, times int) (drivers.Time, error) {
 		began := x.Now()
 		ended := drivers.Time(0)
 		switch what {
-		case "bcast":
+		case ofBcast:
 			err = x.Bcast(0, mine)
 		case begunBcast:
-			ended, err = x.begunBcast(mine)
+			ended, err = x.begun(x.Ibcast(0, mine))
+		case begunTree:
+			ended, err = x.passOn(mine, binomialOf4)
+		case begunChain:
+			ended, err = x.passOn(mine, chainOf4)
+		case begunScatter:
+			want += x.ID()
+			ended, err = x.begun(x.Iscatter(0, all, mine))
 		default:
 			want += x.ID()
 			err = x.Scatter(0, all, mine)
@@ -166,9 +187,8 @@ func (x *reuseRank) fromOne(what string, times int) (drivers.Time, error) {
 	return spent / drivers.Time(times), nil
 }
 
-// begunBcast is a broadcast that ends for the root when its sends are begun.
-func (x *reuseRank) begunBcast(b []byte) (ended drivers.Time, err error) {
-	q, err := x.Ibcast(0, b)
+// begun ends a collective that has been begun. For the root it was over then.
+func (x *reuseRank) begun(q *host.Request, err error) (ended drivers.Time, _ error) {
 	if err != nil {
 		return 0, err
 	}
@@ -180,6 +200,37 @@ func (x *reuseRank) begunBcast(b []byte) (ended drivers.Time, err error) {
 		return begun, nil
 	}
 	return x.Now(), nil
+}
+
+// A tree is whom ranks pass a broadcast from rank 0 on to, in this order, and whom they have it from.
+type tree struct {
+	children [][]int
+	parent   []int
+}
+
+var (
+	binomialOf4 = tree{[][]int{{2, 1}, nil, {3}, nil}, []int{-1, 0, 0, 2}}
+	chainOf4    = tree{[][]int{{1}, {2}, {3}, nil}, []int{-1, 0, 1, 2}}
+)
+
+// passOn is a broadcast that ends for every rank when it has the message and has begun to pass it on.
+func (x *reuseRank) passOn(b []byte, t tree) (ended drivers.Time, err error) {
+	const tag = 1
+	if from := t.parent[x.ID()]; from >= 0 {
+		if _, err := x.Recv(from, tag, b); err != nil {
+			return 0, err
+		}
+	}
+	var sends []*host.Request
+	for _, to := range t.children[x.ID()] {
+		q, err := x.Isend(to, tag, b)
+		if err != nil {
+			return 0, err
+		}
+		sends = append(sends, q)
+	}
+	ended = x.Now()
+	return ended, x.Waitall(sends)
 }
 
 func plotReuse9(t *Table) []*figure.Figure {

@@ -28,6 +28,7 @@ type appRun struct {
 	seed      int64
 	// iterations; 0: the workload's.
 	iterations int
+	change     func(*bench.Config) // what a reason changes; nil: nothing
 }
 
 // apps performs patterns on a world, as many at a time as there are jobs, and gives their rows in that order.
@@ -45,6 +46,9 @@ func (e *Env) apps(ctx context.Context, w world, runs []appRun) ([]bench.Row, er
 		}
 		if r.speculate != speculateNot {
 			c.Rendezvous, c.AlwaysSpeculate = host.Spec, r.speculate == speculateAlways
+		}
+		if r.change != nil {
+			r.change(&c)
 		}
 		res, err := bench.Run(ctx, c)
 		if err != nil {

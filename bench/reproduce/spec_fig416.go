@@ -6,6 +6,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/nicloop/nicloop/bench"
 	"github.com/nicloop/nicloop/bench/figure"
 	"github.com/nicloop/nicloop/drivers"
 )
@@ -13,7 +14,7 @@ import (
 var specFig416 = &Experiment{
 	IDs: []string{"spec-fig4.16", "spec-fig4.15"}, Title: "Exchange models: what speculation gains, by how much there is to communicate",
 	Paper: "SPEC, section 4.4.1, Figures 4.15 and 4.16", PaperSize: "2 and 4 nodes, 128 KB",
-	measure: measureSpec416, plot: plotSpec416,
+	measure: func(ctx context.Context, e *Env) (*Table, error) { return measureSpec416(ctx, e, nil) }, plot: plotSpec416,
 	claims: []claim{
 		{"model 1 gains", "up to 32 %", modelGains(exchangeModels[0], 32)},
 		{"model 1 gains little where there is little or much to communicate", "less at both ends", peaks(exchangeModels[0])},
@@ -23,6 +24,7 @@ var specFig416 = &Experiment{
 		{"model 1 uses its RTRs, and model 2 needs none", "most, none", modelsUse},
 		{"adaptation changes nothing", "very close", adaptsClose},
 	},
+	reasons: specReasons416,
 }
 
 var exchangeModels = []string{"exchange1", "exchange2"}
@@ -37,14 +39,14 @@ func (e *Env) ratios() []int {
 	return []int{10, 20, 30, 40, 50, 60, 70, 80, 100, 125, 150, 200, 300, 400}
 }
 
-func measureSpec416(ctx context.Context, e *Env) (*Table, error) {
+func measureSpec416(ctx context.Context, e *Env, change func(*bench.Config)) (*Table, error) {
 	t := &Table{Columns: spec416Columns}
 	w := world{nodes: 2, procs: 1}
 	bytes := 128 << 10
 	if e.Scale == Small {
 		bytes = 32 << 10
 	}
-	base := appRun{speculate: speculateNot, bytes: bytes, seed: e.Seed, iterations: 10}
+	base := appRun{speculate: speculateNot, bytes: bytes, seed: e.Seed, iterations: 10, change: change}
 	var alone []appRun // nothing is computed
 	for _, model := range exchangeModels {
 		r := base

@@ -81,12 +81,9 @@ func (e *Env) addExtraData(ctx context.Context, t *Table) error {
 	var runs []appRun
 	var names []string
 	for _, a := range applications {
-		if a.variant > 0 {
-			continue
-		}
 		for _, speculate := range speculates[1:] {
 			names = append(names, a.name)
-			r := appRun{a.pattern, speculate, a.bytes, appCompute, appJitter, e.Seed, a.iterations}
+			r := appRun{a.pattern, speculate, a.bytes, appCompute, appJitter, e.Seed, a.iterations, nil}
 			if e.Scale == Small {
 				r.iterations = min(r.iterations, 6)
 			}

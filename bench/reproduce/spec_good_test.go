@@ -86,10 +86,9 @@ func goodSpec417(e *Env) *Table {
 	type values struct{ always, adapt, used float64 }
 	paper := map[string]values{
 		"cg.A": {-1, -1, 0}, "cg.B": {-21, -4, 30}, "bt": {30, 28, 95}, "lu": {5, 5, 0}, "radix": {4, 4, 85},
-		"cg isend": {-21, -4, 30}, "lu named": {8, 8, 90}, "bt sweeps": {30, 28, 95}, "radix 16K": {6, 6, 85},
 	}
 	for _, a := range applications {
-		for _, s := range e.settings(a) {
+		for _, s := range e.settings() {
 			v := paper[a.name]
 			rtrs := 100
 			if v.used == 0 {

@@ -62,15 +62,16 @@ func TestSpecExperiments(t *testing.T) {
 	for _, x := range []struct {
 		*Experiment
 		verdicts string // in the order of the claims
+		reasons  string // and of the reasons: Shown, Refuted, Nothing differs
 		long     bool
 	}{
-		{specFig3, "HDHHDHHHHHDHH", true}, {specFig414, "HHHHHH", false}, {specFig416, "HHHHDHH", false},
-		{specFig417, "DHDHHHDHHH", true}, {specFig419, "HHHHH", true},
+		{specFig3, "HDHHDHHHHHDHH", "", true}, {specFig414, "HHHHHH", "", false}, {specFig416, "HHHHDHH", "NNNSSNN", false},
+		{specFig417, "DHDHHHDHHH", "SRRSRRRSNNNR", true}, {specFig419, "HHHHH", "", true},
 	} {
 		if x.long && testing.Short() {
 			continue
 		}
-		env := Env{Device: "ideal:", Scale: Small, Seed: 1, Jobs: 2}
+		env := Env{Device: "ideal:", Scale: Small, Seed: 1, Jobs: 2, Why: true}
 		rep, err := x.Run(context.Background(), env)
 		require.NoError(t, err)
 		got := ""
@@ -79,6 +80,8 @@ func TestSpecExperiments(t *testing.T) {
 		}
 		require.Equal(t, x.verdicts, got, "%s: %+v", x.IDs[0], rep.Claims)
 		require.NotEmpty(t, rep.figures, x.IDs[0])
+		require.Equal(t, x.reasons, reasonWords(rep), "%s: %+v", x.IDs[0], rep.Reasons)
+		env.Why = false
 		again, err := x.Run(context.Background(), env)
 		require.NoError(t, err)
 		require.Equal(t, rep.Table, again.Table, "%s: not the same again", x.IDs[0])

@@ -30,6 +30,10 @@ large, with few permutations, and at paper; 72 at small and 1,056 at medium.
 
 A claim that differs is a result: the exit code is 0 unless a run fails.
 
+With --why an experiment also tries the reasons of its verdicts: each is the same
+with one thing changed, judged again. SHOWN: what differed holds then; REFUTED: it
+still differs; NOTHING DIFFERS: it held before.
+
 A command that was cut short leaves the runs that it has finished in
 DIR/runs.jsonl. With --resume the same program takes them from there.`,
 		Example: `  nicloop reproduce --list
@@ -40,6 +44,8 @@ DIR/runs.jsonl. With --resume the same program takes them from there.`,
   nicloop reproduce rdrp-fig1 rdrp-fig4 rdrp-fig5        a Dragonfly of 5,256 nodes: half an hour of processor time
   nicloop reproduce fc-references 'fc-fig1?' --machine both --scale medium
                                                          on our machine and on one that is as slow as the paper's
+  nicloop reproduce 'spec-fig4.1[67]' --scale medium --why
+                                                         what differs, and what comes of changing its reasons
   nicloop reproduce 'rdrp-*' --scale small               72 nodes: seconds
   nicloop reproduce fc-table2 --scale paper --out results   1,024 processes: hours
   nicloop reproduce fc-table2 --scale paper --out results --resume   go on where that was cut short`,
@@ -51,6 +57,7 @@ DIR/runs.jsonl. With --resume the same program takes them from there.`,
 	fs.StringVar(&f.scale, "scale", string(reproduce.Large), "small, medium (16 and 64 processes, many points), large or paper (256 and the paper's 1,024, few points)")
 	fs.StringVar(&f.machine, "machine", string(reproduce.OurMachine), "nicloop, paper (memory as slow to take a mailbox slot as the FC paper's reference demands), or both, side by side")
 	fs.Int64Var(&f.env.Seed, "seed", 1, "seed of message contents")
+	fs.BoolVar(&f.env.Why, "why", false, "also change, one at a time, what is thought to be the reasons of verdicts, and judge again")
 	fs.IntVarP(&f.env.Jobs, "jobs", "j", 0, "runs at a time (default: as many as there are cores, at most 2; 1 at scale paper, where each may need 9 GB)")
 	fs.StringVar(&f.out, "out", "reproduced", "`DIR` for rows (CSV) and plots (PNG, SVG); empty: none")
 	fs.BoolVar(&f.force, "force", false, "overwrite an earlier run's files")
