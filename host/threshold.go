@@ -183,7 +183,7 @@ func (r *Rank) sendBuffered(dst int, q *Request) (bool, error) {
 	}
 	sent, err := r.put(dst, q, rma.NLA(at))
 	if err != nil || !sent {
-		e.core.Back(dst, at)
+		e.core.Back(dst)
 		return false, err
 	}
 	r.bulk.core.Sent(dst, told(q))

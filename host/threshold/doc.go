@@ -3,7 +3,7 @@
 // state machine, one [Core] for each rank.
 //
 // An eager message beyond what VELO carries needs memory at its receiver before anybody receives it. So each side of a channel has
-// buffers for what the other may send: in DMA memory, of one length, which is the threshold. A message takes one that is empty, is put there
+// buffers for what the other may send, in DMA memory. A message takes the shortest that is empty and long enough, is put there
 // when it is sent, and copied to where it belongs when it is received. It costs a copy and that memory, and spares the wait of a
 // rendezvous, in which nothing moves while the application computes.
 //
@@ -15,7 +15,7 @@
 //   - A change ends at both sides with one threshold, or at both with that of before: a side that has no memory says -1, and is not
 //     asked again (section 3.2).
 //   - A rank has at most Config.Cap bytes of buffers, of at most Config.Stocks lengths (section 3.3). A channel that runs short of
-//     buffers gets more up to Config.Most, and what was not used for Config.Idle goes back (section 4.4).
+//     buffers gets more up to what Config.Most of its threshold hold, and what was not used for Config.Idle goes back (section 4.4).
 //
 // Package explore proves this on this very code, in small worlds: nicloop check threshold. A Core has no goroutine, clock or I/O.
 //
@@ -61,6 +61,13 @@
 //
 // A message that is in an old buffer stays there until it is read: who waited for that would wait for a receive that may itself wait
 // for what the stopped channel has.
+//
+// # Length
+//
+// The paper's buffers are as long as the threshold, as any peer may fill any of them. Here a buffer has one peer, whose messages the rank has
+// seen: the first is an eighth longer than the longest of the last profile, one more is made for a message that found none, an eighth
+// longer than that. Lengths go in eighths of a power of two. A power of two above the mean would be twice what most messages need. A
+// fixed threshold is the length of all its buffers, since nothing was seen when they are made.
 //
 // # When, and to what
 //

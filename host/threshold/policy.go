@@ -32,9 +32,9 @@ type profile struct {
 	sent, received   sum
 }
 
-type sum struct{ messages, bytes int }
+type sum struct{ messages, bytes, longest int }
 
-func (s *sum) add(n int) { s.messages, s.bytes = s.messages+1, s.bytes+n }
+func (s *sum) add(n int) { s.messages, s.bytes, s.longest = s.messages+1, s.bytes+n, max(s.longest, n) }
 
 // Ended profiles a message that went by a rendezvous, and changes the threshold if overlap was lost.
 func (c *Core) Ended(peer int, s Sample) {
@@ -55,6 +55,7 @@ func (c *Core) Ended(peer int, s Sample) {
 		return
 	}
 	wish, lost := c.wish(p), 100*p.losing >= c.cfg.Losing*p.messages
+	p.longest = p.received.longest
 	p.profile = profile{}
 	if lost {
 		c.want(peer, wish)

@@ -18,6 +18,7 @@ func Plants() []string {
 		"own-threshold",      // the initiator takes what it wanted, not what was agreed
 		"forgotten-ack",      // CONN_EST_ACK is not sent
 		"return-in-use",      // a buffer is given back that a message is on its way to
+		"boasted-buffer",     // a buffer is said to be longer than it is
 		"not-resumed",        // partial: the channel stays stopped
 		"reconn-overtakes",   // partial: what stops the channel passes messages that name old buffers
 	}
@@ -35,6 +36,8 @@ func (w *World) tamper(from, to int, m *threshold.Message) bool {
 		again := *m
 		again.Generation++
 		w.cores[to].Hear(from, again)
+	case w.o.Plant == "boasted-buffer" && m.Kind == threshold.Grant:
+		m.Bytes = w.cores[to].Threshold(from)
 	case w.o.Plant == "deaf-to-refusal" && m.Kind == threshold.Reply && m.Bytes == threshold.Refused:
 		m.Bytes = w.o.Losses[0].Bytes
 	case w.o.Plant == "own-threshold" && m.Kind == threshold.Reply && m.Bytes > 0:

@@ -22,6 +22,9 @@ func both(bytes ...int) (list []Message) {
 	return list
 }
 
+// lengths are messages of which the last is too long for a buffer that the others get.
+var lengths = []Message{{0, 1, 3}, {0, 1, 3}, {0, 1, 5}}
+
 // Suite lists the worlds in which nothing may be found, with both handshakes.
 func Suite(level int) (list []Options) {
 	worlds := []Options{
@@ -34,6 +37,7 @@ func Suite(level int) (list []Options) {
 		{Ranks: 2, Units: []int{2, 4}, Messages: forward(2, 3), Losses: []Loss{{0, 1, 3}, {1, 0, 130}}},          // refused in part
 		{Ranks: 2, Units: []int{2, 2}, Messages: forward(3, 3), Losses: []Loss{{0, 1, 3}}, Ticks: 1},             // and taken back
 		{Ranks: 2, Units: []int{4, 4}, Stocks: 1, Messages: forward(1, 3), Losses: []Loss{{0, 1, 3}, {0, 1, 9}}}, // one length
+		{Ranks: 2, Units: []int{2, 2}, Messages: lengths, Losses: []Loss{{0, 1, 3}}},                             // buffers of two lengths
 	}
 	if level > 1 {
 		worlds = append(worlds,
@@ -60,9 +64,10 @@ func Planted() (list []Options) {
 	unlike := Options{Ranks: 2, Units: []int{4, 4}, Messages: forward(1, 3), Losses: []Loss{{0, 1, 3}, {1, 0, 9}}}
 	refused := Options{Ranks: 2, Units: []int{0, 4}, Messages: forward(1, 3), Losses: []Loss{{1, 0, 3}}}
 	idle := Options{Ranks: 2, Units: []int{2, 2}, Messages: forward(2, 3), Losses: []Loss{{0, 1, 3}}, Ticks: 1}
+	long := Options{Ranks: 2, Units: []int{2, 2}, Messages: lengths, Losses: []Loss{{0, 1, 3}}}
 	soil := map[string]Options{
 		"est-overtakes": twice, "any-generation": twice, "deaf-to-refusal": refused, "own-threshold": unlike, "return-in-use": idle,
-		"not-resumed": one, "reconn-overtakes": twice,
+		"boasted-buffer": long, "not-resumed": one, "reconn-overtakes": twice,
 	}
 	for _, name := range Plants() {
 		o, known := soil[name]
