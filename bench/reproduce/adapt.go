@@ -55,14 +55,14 @@ func (e *Env) adaptConfig(r adaptRun) bench.Config {
 // thresholds are those of a setting. Memory is no bound: a buffer for every peer, and as many again.
 func (r adaptRun) thresholds() *bench.Thresholds {
 	t := bench.DefaultThresholds()
-	longest := max(r.manual, 2*r.bytes+adaptOffset)
-	t.Buffers = min(2*r.ranks()*(longest+64), 64<<20)
-	switch r.setting {
-	case adaptDefault, adaptPuts:
+	longest := max(r.manual, 2*r.bytes+adaptOffset) + 64
+	t.Buffers = min(2*r.ranks()*longest, 64<<20)
+	switch {
+	case r.setting == adaptDefault || r.setting == adaptPuts:
 		return nil
-	case adaptManual:
+	case r.setting == adaptManual || r.setting == manualAt(r.manual):
 		t.Threshold, t.All, t.Idle = r.manual, true, 0
-	case adaptOnDemand:
+	case r.setting == adaptOnDemand:
 		t.Threshold, t.Idle = r.manual, 0
 	}
 	return &t

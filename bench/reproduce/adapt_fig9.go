@@ -40,7 +40,8 @@ func (e *Env) haloBytes(processes int) int {
 
 func (e *Env) haloSteps() int { return e.repeats(40, 60, 60) }
 
-var manualChoices = []int{4<<10 + adaptOffset, 16<<10 + adaptOffset, 64<<10 + adaptOffset}
+// manualChoices are the powers of two of the paper's Figure 11, and those below: VELO's default is shorter than the paper's.
+var manualChoices = []int{4<<10 + adaptOffset, 8<<10 + adaptOffset, 16<<10 + adaptOffset, 32<<10 + adaptOffset, 64<<10 + adaptOffset, 128<<10 + adaptOffset}
 
 func measureAdapt9(ctx context.Context, e *Env) (*Table, error) {
 	t := &Table{Columns: adapt9Columns}

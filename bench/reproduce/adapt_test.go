@@ -19,6 +19,12 @@ func goodAdapt1(e *Env) *Table {
 		t.add(adaptOnDemand, 1, n, 1.1*us, 80.0, 1.2*us, 2.0, 0.2*us, 800.0)
 		t.add(adaptDynamic, 1, n, 1.1*us, 80.0, 1.21*us, 2.0, 0.2*us, 500.0)
 	}
+	for _, th := range manualChoices {
+		for _, n := range e.adaptSizes() {
+			us := float64(n) / 100
+			t.add(manualAt(th), 1, n, 1.1*us, 80.0, 1.2*us, 2.0, 0.2*us, 900.0)
+		}
+	}
 	n := e.adaptSizes()[len(e.adaptSizes())-1]
 	t.add(adaptDefault, slowCopies, n, 100.0, 5.0, 200.0, 1.0, 100.0, 0.0)
 	t.add(adaptManual, slowCopies, n, 200.0, 40.0, 250.0, 2.0, 100.0, 1000.0)
@@ -58,7 +64,7 @@ func goodAdapt9(e *Env) *Table {
 		for _, s := range []string{adaptManual, adaptOnDemand} {
 			for k, th := range manualChoices {
 				time := 90.0
-				if k == 2-i%2 {
+				if k == 4-i%2 {
 					time = 80
 				}
 				t.add(w.ranks(), s, th, n, time, 1000.0)
@@ -96,7 +102,7 @@ func init() {
 		set("overlap (%)", 4.0, "setting", adaptManual, "bytes", 4<<10),
 		scale("beside (µs)", 2, 0, "setting", adaptManual, "bytes", 4<<10),
 		set("overlap (%)", 4.0, "setting", adaptDynamic, "bytes", 4<<10),
-		scale("beside (µs)", 1.1, 0, "setting", adaptDynamic, "bytes", 4<<10),
+		scale("beside (µs)", 0.9, 0, "setting", manualAt(manualChoices[3]), "bytes", 4<<10),
 		scale("waits (µs)", 0.1, 0, "setting", adaptDefault, "bytes", 4<<10),
 		scale("buffers (KB)", 1.6, 0, "setting", adaptDynamic, "bytes", 4<<10),
 		set("buffers (KB)", 510.0, "setting", adaptOnDemand, "bytes", 4<<10),
@@ -109,7 +115,7 @@ func init() {
 		set("alone (µs)", 90.0, "setting", adaptDynamic), set("overlap (%)", 20.0, "setting", adaptDynamic), set("beside (µs)", 210.0, "setting", adaptDynamic),
 	}}
 	cases["adapt-fig9"] = planted{goodAdapt9, []func(*Table){
-		set("time (ms)", 70.0, "setting", adaptManual, "threshold", manualChoices[1]),
+		set("time (ms)", 70.0, "setting", adaptManual, "threshold", manualChoices[3]),
 		set("time (ms)", 110.0, "setting", adaptDynamic, "processes", 8),
 		set("time (ms)", 85.0, "setting", adaptDynamic, "processes", 8),
 		set("buffers (KB)", 1100.0, "setting", adaptDefault),

@@ -13,11 +13,12 @@ type Handshake uint8
 
 // The handshakes.
 const (
-	Full    Handshake = iota // full in-band (section 4.2): the channel goes on
-	Partial                  // partial in-band (section 4.1): it stops meanwhile
+	Full     Handshake = iota // full in-band (section 4.2): the channel goes on
+	Partial                   // partial in-band (section 4.1): it stops meanwhile
+	NotReady                  // receiver not ready (section 4.5): no buffers, but lanes (type Lanes)
 )
 
-func (h Handshake) String() string { return [...]string{"full", "partial"}[h] }
+func (h Handshake) String() string { return [...]string{"full", "partial", "notready"}[h] }
 
 // Config is what a rank's core works by. All ranks have the same, but for Base and Self.
 type Config struct {
@@ -39,6 +40,8 @@ type Config struct {
 	Policy
 	// Idle is for how long a buffer is not used before it is taken back; 0: for ever (section 4.4).
 	Idle Time
+	// Retry is after how long what was refused is tried again, under NotReady.
+	Retry Time
 }
 
 // The defaults.

@@ -47,19 +47,28 @@ func (c *Core) Ended(peer int, s Sample) {
 	} else {
 		p.received.add(s.Bytes)
 	}
-	p.messages++
-	if s.Left > 0 && 100*s.Beside >= Time(c.cfg.Share)*s.Left {
-		p.losing++
+	wish, longest := c.wish(p), p.received.longest
+	lost, judged := p.judge(c.cfg.Policy, s)
+	if judged {
+		p.longest = longest
 	}
-	if p.messages < c.cfg.Window {
-		return
-	}
-	wish, lost := c.wish(p), 100*p.losing >= c.cfg.Losing*p.messages
-	p.longest = p.received.longest
-	p.profile = profile{}
 	if lost {
 		c.want(peer, wish)
 	}
+}
+
+// judge counts a message and, if it is the last of a window, tells whether overlap was lost and begins anew.
+func (p *profile) judge(policy Policy, s Sample) (lost, judged bool) {
+	p.messages++
+	if s.Left > 0 && 100*s.Beside >= Time(policy.Share)*s.Left {
+		p.losing++
+	}
+	if p.messages < policy.Window {
+		return false, false
+	}
+	lost = 100*p.losing >= policy.Losing*p.messages
+	*p = profile{}
+	return lost, true
 }
 
 // wish is the threshold that a profile asks for: that of what is sent or, if that is longer, of what is received, as the

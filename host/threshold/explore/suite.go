@@ -10,20 +10,20 @@ const Levels = 2
 
 func forward(n, bytes int) (list []Message) {
 	for range n {
-		list = append(list, Message{0, 1, bytes})
+		list = append(list, Message{From: 0, To: 1, Bytes: bytes})
 	}
 	return list
 }
 
 func both(bytes ...int) (list []Message) {
 	for i, n := range bytes {
-		list = append(list, Message{i % 2, 1 - i%2, n})
+		list = append(list, Message{From: i % 2, To: 1 - i%2, Bytes: n})
 	}
 	return list
 }
 
 // lengths are messages of which the last is too long for a buffer that the others get.
-var lengths = []Message{{0, 1, 3}, {0, 1, 3}, {0, 1, 5}}
+var lengths = []Message{{0, 1, 3, 0}, {0, 1, 3, 0}, {0, 1, 5, 0}}
 
 // Suite lists the worlds in which nothing may be found, with both handshakes.
 func Suite(level int) (list []Options) {
@@ -45,10 +45,11 @@ func Suite(level int) (list []Options) {
 			Options{Ranks: 2, Units: []int{4, 4}, Messages: both(3, 3, 9, 3), Losses: []Loss{{0, 1, 3}, {1, 0, 9}}},
 			Options{Ranks: 2, Units: []int{4, 4}, Messages: forward(3, 3), Losses: []Loss{{0, 1, 3}, {0, 1, 9}}, Ticks: 1},
 			Options{Ranks: 2, Units: []int{3, 2}, Messages: forward(4, 3), Losses: []Loss{{0, 1, 3}}, Ticks: 2},
-			Options{Ranks: 3, Units: []int{1, 2, 1}, Messages: []Message{{0, 1, 3}, {2, 1, 3}, {0, 1, 3}}, Losses: []Loss{{0, 1, 3}, {2, 1, 3}}},
-			Options{Ranks: 3, Units: []int{2, 1, 2}, Messages: []Message{{0, 1, 3}, {2, 1, 3}}, Losses: []Loss{{0, 1, 3}, {1, 2, 3}}},
+			Options{Ranks: 3, Units: []int{1, 2, 1}, Messages: []Message{{0, 1, 3, 0}, {2, 1, 3, 0}, {0, 1, 3, 0}}, Losses: []Loss{{0, 1, 3}, {2, 1, 3}}},
+			Options{Ranks: 3, Units: []int{2, 1, 2}, Messages: []Message{{0, 1, 3, 0}, {2, 1, 3, 0}}, Losses: []Loss{{0, 1, 3}, {1, 2, 3}}},
 		)
 	}
+	list = append(list, notReady(level)...)
 	for _, o := range worlds {
 		list = append(list, o)
 		o.Handshake = threshold.Partial
@@ -69,6 +70,17 @@ func Planted() (list []Options) {
 		"est-overtakes": twice, "any-generation": twice, "deaf-to-refusal": refused, "own-threshold": unlike, "return-in-use": idle,
 		"boasted-buffer": long, "not-resumed": one, "reconn-overtakes": twice,
 	}
+	lanes := lane(forward(2, 3), Receive{1, 0, 0, 3}, Receive{1, 0, 0, 3})
+	any := lane(forward(2, 3), Receive{1, -1, 0, 3}, Receive{1, 0, 0, 3})
+	short := lane([]Message{{0, 1, 3, 0}}, Receive{1, 0, 0, 2})
+	cancelled := lane(forward(1, 3), Receive{1, 0, 0, 3}, Receive{1, 0, 0, 3})
+	cancelled.Cancels = []int{0}
+	for name, o := range map[string]Options{
+		"hasty-passed": lanes, "half-put": lanes, "open-overtakes": lanes, "landed-overtakes": lanes, "lost-passed": lanes,
+		"behind-any": any, "short-room": short, "hasty-closed": cancelled,
+	} {
+		soil[name] = o
+	}
 	for _, name := range Plants() {
 		o, known := soil[name]
 		if !known {
@@ -79,6 +91,47 @@ func Planted() (list []Options) {
 		}
 		o.Plant = name
 		list = append(list, o)
+	}
+	return list
+}
+
+// lane is a world of two ranks in which the first message that rank 0 sends has lost overlap.
+func lane(messages []Message, receives ...Receive) Options {
+	return Options{Ranks: 2, Units: []int{0, 0}, Handshake: threshold.NotReady, Messages: messages, Receives: receives, Losses: []Loss{{0, 1, 3}}}
+}
+
+// notReady are the worlds of receivers that are not ready: early and late ones, of any source, cancelled, too short; messages that are too
+// long or too short for their lane; two lanes.
+func notReady(level int) []Options {
+	in := func(n int) (list []Receive) {
+		for range n {
+			list = append(list, Receive{1, 0, 0, 3})
+		}
+		return list
+	}
+	cancelled := lane(forward(1, 3), in(2)...)
+	cancelled.Cancels = []int{0}
+	three := lane([]Message{{0, 1, 3, 0}, {2, 1, 3, 0}}, Receive{1, 0, 0, 3}, Receive{1, 2, 0, 3})
+	three.Ranks, three.Units, three.Losses = 3, []int{0, 0, 0}, []Loss{{0, 1, 3}, {2, 1, 3}}
+	refused := three
+	refused.Stocks = 1
+	list := []Options{
+		lane(forward(2, 3), in(2)...),
+		lane(forward(2, 3), Receive{1, -1, 0, 3}, Receive{1, 0, 0, 3}),
+		lane(forward(2, 3), Receive{1, 0, 0, 3}, Receive{1, 0, -1, 3}),
+		lane([]Message{{0, 1, 9, 0}, {0, 1, 3, 0}}, Receive{1, 0, 0, 9}, Receive{1, 0, 0, 9}),
+		lane([]Message{{0, 1, 1, 0}, {0, 1, 3, 0}}, in(2)...),
+		lane([]Message{{0, 1, 3, 0}}, Receive{1, 0, 0, 2}),
+		lane([]Message{{0, 1, 3, 0}, {0, 1, 3, 1}}, Receive{1, 0, 1, 3}, Receive{1, 0, 0, 3}),
+		cancelled, refused,
+	}
+	if level > 1 {
+		twice := lane(forward(2, 3), in(3)...)
+		twice.Cancels = []int{1}
+		either := lane(forward(2, 3), Receive{1, 0, 0, 3}, Receive{1, -1, 0, 3}, Receive{1, 0, 0, 3})
+		either.Cancels = []int{0}
+		list = append(list, twice, either, three, lane(forward(3, 3), in(3)...),
+			lane([]Message{{0, 1, 3, 0}, {0, 1, 9, 0}, {0, 1, 3, 0}}, Receive{1, 0, 0, 9}, Receive{1, 0, 0, 9}, Receive{1, 0, 0, 3}))
 	}
 	return list
 }

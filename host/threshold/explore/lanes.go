@@ -1,0 +1,545 @@
+package explore
+
+import (
+	"crypto/sha256"
+	"encoding/binary"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/nicloop/nicloop/host/threshold"
+)
+
+// A Receive is one that a rank posts; -1: from any rank, or of any tag.
+type Receive struct{ At, From, Tag, Room int }
+
+func (v Receive) fits(m Message) bool {
+	return v.At == m.To && (v.From < 0 || v.From == m.From) && (v.Tag < 0 || v.Tag == m.Tag)
+}
+
+// parts is how many fragments a put has.
+const parts = 2
+
+// lanes is a world under the handshake that puts before the receiver is ready.
+type lanes struct {
+	o        *Options
+	cores    []*threshold.Lanes
+	lines    [][]packet // [pair]: told, not heard
+	tries    [][]try    // [pair]: under way
+	sent     []int      // of each rank's messages
+	posted   []int      // of each rank's receives
+	lost     []bool
+	messages []travel
+	receives []wanted
+	gates    []gate
+	now      threshold.Time
+	say      func(format string, args ...any)
+}
+
+// travel is how far a message is.
+type travel struct {
+	number  int // in its lane; -1: none
+	inside  bool
+	came    bool
+	receive int // that it has matched, or -1
+	read    bool
+}
+
+// wanted is how far a receive is.
+type wanted struct {
+	posted, done, cancelled, revoked bool
+	message                          int // or -1
+	offered                          bool
+	parts                            [parts]int // the message that each part of its buffer is of, or -1
+}
+
+// A try is a put or a probe under way: its fragments, and then its answer.
+type try struct {
+	lane    threshold.Lane
+	message int
+	probe   bool
+	at      int
+	refused bool
+}
+
+// A gate is what is behind the addresses of a lane, and what the hardware may still know there.
+type gate struct {
+	at    int // rank
+	lane  threshold.Lane
+	open  int // receive, or -1
+	stale int
+}
+
+func newLanes(o *Options) *lanes {
+	n := o.Ranks
+	w := &lanes{
+		o: o, lines: make([][]packet, n*n), tries: make([][]try, n*n), sent: make([]int, n), posted: make([]int, n), lost: make([]bool, len(o.Losses)),
+		say: func(string, ...any) {},
+	}
+	for i := range n {
+		w.cores = append(w.cores, threshold.NewLanes(threshold.Config{Self: i, Ranks: n, Stocks: o.Stocks, Least: 1, Policy: threshold.Policy{Window: 1}, Retry: 1}))
+	}
+	for range o.Messages {
+		w.messages = append(w.messages, travel{number: -1, receive: -1})
+	}
+	for range o.Receives {
+		w.receives = append(w.receives, wanted{message: -1, parts: [parts]int{-1, -1}})
+	}
+	return w
+}
+
+func (w *lanes) pair(from, to int) int { return from*w.o.Ranks + to }
+
+func (w *lanes) tellTo(say func(format string, args ...any)) { w.say = say }
+
+func (w *lanes) clone() world {
+	n := *w
+	n.cores = slices.Clone(w.cores)
+	for i, c := range n.cores {
+		n.cores[i] = c.Clone()
+	}
+	n.lines, n.tries = slices.Clone(w.lines), slices.Clone(w.tries)
+	for i := range n.lines {
+		n.lines[i], n.tries[i] = slices.Clone(w.lines[i]), slices.Clone(w.tries[i])
+	}
+	n.sent, n.posted, n.lost = slices.Clone(w.sent), slices.Clone(w.posted), slices.Clone(w.lost)
+	n.messages, n.receives, n.gates = slices.Clone(w.messages), slices.Clone(w.receives), slices.Clone(w.gates)
+	return &n
+}
+
+// nth is number n of what a rank does, of a list of who does it; -1: it has done all.
+func nth(n, count int, at func(int) bool) int {
+	for i := range count {
+		if !at(i) {
+			continue
+		}
+		if n == 0 {
+			return i
+		}
+		n--
+	}
+	return -1
+}
+
+func (w *lanes) nextSend(at int) int {
+	return nth(w.sent[at], len(w.messages), func(i int) bool { return w.o.Messages[i].From == at })
+}
+
+func (w *lanes) nextReceive(at int) int {
+	return nth(w.posted[at], len(w.receives), func(i int) bool { return w.o.Receives[i].At == at })
+}
+
+func (w *lanes) enabled() (list []event) {
+	n := w.o.Ranks
+	for i := range n {
+		if w.nextSend(i) >= 0 {
+			list = append(list, event{act: "send", from: i})
+		}
+		if w.nextReceive(i) >= 0 {
+			list = append(list, event{act: "post", from: i})
+		}
+		if at := w.cores[i].Deadline(); at > w.now && at < 1<<62 {
+			list = append(list, event{act: "retry", from: i})
+		}
+	}
+	for i, done := range w.lost {
+		if !done {
+			list = append(list, event{act: "lose", from: i})
+		}
+	}
+	for _, i := range w.o.Cancels {
+		if v := w.receives[i]; v.posted && !v.done && !v.revoked && v.message < 0 {
+			list = append(list, event{act: "cancel", from: i})
+		}
+	}
+	for from := range n {
+		for to := range n {
+			pair := w.pair(from, to)
+			for k, p := range w.lines[pair] {
+				if !slices.ContainsFunc(w.lines[pair][:k], func(q packet) bool { return !q.ordered || p.ordered }) {
+					list = append(list, event{"deliver", from, to, k})
+				}
+			}
+			for k, t := range w.tries[pair] {
+				list = append(list, event{"land", from, to, k})
+				if g := w.gateOf(to, from, t.lane); g != nil && g.open < 0 && g.stale >= 0 && t.at < w.fragments(t) {
+					list = append(list, event{"miss", from, to, k}) // the hardware may have forgotten it already
+				}
+			}
+		}
+	}
+	for i, g := range w.gates {
+		if g.stale >= 0 && g.open < 0 {
+			list = append(list, event{act: "forget", from: i})
+		}
+	}
+	return list
+}
+
+func (w *lanes) fragments(t try) int {
+	if t.probe {
+		return 1
+	}
+	return parts
+}
+
+// gateOf is that of what one rank sends to another.
+func (w *lanes) gateOf(to, from int, l threshold.Lane) *gate {
+	l.Peer = from
+	for i := range w.gates {
+		if w.gates[i].at == to && w.gates[i].lane == l {
+			return &w.gates[i]
+		}
+	}
+	return nil
+}
+
+func (w *lanes) apply(e event) error {
+	switch e.act {
+	case "send":
+		return w.send(e.from)
+	case "post":
+		return w.post(e.from)
+	case "retry":
+		w.now = max(w.now, w.cores[e.from].Deadline())
+		w.cores[e.from].Tick(w.now)
+		return w.drain(e.from)
+	case "lose":
+		l := w.o.Losses[e.from]
+		w.lost[e.from] = true
+		w.cores[l.Rank].Ended(threshold.Lane{Peer: l.Peer}, threshold.Sample{Bytes: l.Bytes, Sent: true, Beside: 1, Left: 1})
+		return w.drain(l.Rank)
+	case "cancel":
+		return w.cancel(e.from)
+	case "deliver":
+		return w.deliver(e.from, e.to, e.k)
+	case "land", "miss":
+		return w.land(e.from, e.to, e.k, e.act == "miss")
+	}
+	g := &w.gates[e.from]
+	g.stale = -1
+	if w.o.Plant != "hasty-passed" {
+		w.cores[g.at].Shut(g.lane, 1)
+	}
+	return w.drain(g.at)
+}
+
+func (w *lanes) send(at int) error {
+	i := w.nextSend(at)
+	m, t := w.o.Messages[i], &w.messages[i]
+	w.sent[at]++
+	number, inside, ok := w.cores[at].Send(threshold.Lane{Peer: m.To, Tag: int32(m.Tag)}, m.Bytes)
+	if ok {
+		t.number, t.inside = int(number), inside
+	}
+	pair := w.pair(at, m.To)
+	w.lines[pair] = append(w.lines[pair], packet{message: i, ordered: true})
+	return w.drain(at)
+}
+
+// post posts a receive. It is readied only if nothing in front of it can take what comes.
+func (w *lanes) post(at int) error {
+	i := w.nextReceive(at)
+	w.posted[at]++
+	v, r := w.o.Receives[i], &w.receives[i]
+	r.posted = true
+	for k, m := range w.o.Messages {
+		if t := w.messages[k]; t.came && t.receive < 0 && v.fits(m) {
+			return w.match(k, i)
+		}
+	}
+	if v.From < 0 || v.Tag < 0 {
+		return nil
+	}
+	for k, other := range w.o.Receives[:i] {
+		if s := w.receives[k]; s.posted && !s.done && s.message < 0 && other.fits(Message{From: v.From, To: v.At, Tag: v.Tag}) && !(w.o.Plant == "behind-any" && other.From < 0) {
+			return nil
+		}
+	}
+	room := v.Room
+	if w.o.Plant == "short-room" {
+		room = 1 << 20
+	}
+	l := threshold.Lane{Peer: v.From, Tag: int32(v.Tag)}
+	if w.cores[at].Offer(l, room) {
+		r.offered = true
+		w.say("receive %d is ready before its message", i)
+	}
+	return w.drain(at)
+}
+
+// match gives a message to a receive. What travels outside a lane is there then.
+func (w *lanes) match(k, i int) error {
+	m, t, r := w.o.Messages[k], &w.messages[k], &w.receives[i]
+	t.receive, r.message = i, k
+	w.say("receive %d has message %d", i, k)
+	if !t.inside {
+		t.read, r.done = true, true
+	}
+	if t.number >= 0 {
+		w.cores[m.To].Matched(threshold.Lane{Peer: m.From, Tag: int32(m.Tag)}, uint16(t.number), t.inside)
+	}
+	return w.drain(m.To)
+}
+
+func (w *lanes) cancel(i int) error {
+	v, r := w.o.Receives[i], &w.receives[i]
+	r.revoked = true
+	if r.offered {
+		w.cores[v.At].Revoke(threshold.Lane{Peer: v.From, Tag: int32(v.Tag)})
+		return w.drain(v.At)
+	}
+	r.done, r.cancelled = true, true
+	return nil
+}
+
+func (w *lanes) deliver(from, to, k int) error {
+	pair := w.pair(from, to)
+	p := w.lines[pair][k]
+	w.lines[pair] = slices.Delete(w.lines[pair], k, k+1)
+	if p.message < 0 {
+		if !w.tamper(from, to, p.said) {
+			return nil
+		}
+		w.cores[to].Hear(from, p.said)
+		return w.drain(to)
+	}
+	m, t := w.o.Messages[p.message], &w.messages[p.message]
+	t.came = true
+	number, ok := w.cores[to].Came(threshold.Lane{Peer: from, Tag: int32(m.Tag)})
+	if ok != (t.number >= 0) || ok && int(number) != t.number {
+		return violation("message %d has number %d at its sender, and %d (%t) at its receiver", p.message, t.number, number, ok)
+	}
+	for i, v := range w.o.Receives {
+		if r := w.receives[i]; r.posted && !r.done && r.message < 0 && v.fits(m) {
+			return w.match(p.message, i)
+		}
+	}
+	return nil
+}
+
+// tamper plants a mistake in what is heard; false: it is not heard.
+func (w *lanes) tamper(from, to int, m threshold.Message) bool {
+	switch {
+	case w.o.Plant == "lost-passed" && m.Kind == threshold.Passed:
+		return false
+	case w.o.Plant == "hasty-closed" && m.Kind == threshold.Close:
+		back := w.pair(to, from)
+		w.lines[back] = append(w.lines[back], packet{message: -1, said: threshold.Message{Kind: threshold.Closed, Tag: m.Tag}, ordered: true})
+		return false
+	}
+	return true
+}
+
+// land has the next fragment of a put come, or tells its end.
+func (w *lanes) land(from, to, k int, miss bool) error {
+	pair := w.pair(from, to)
+	t := &w.tries[pair][k]
+	if t.at < w.fragments(*t) {
+		behind := -1
+		if g := w.gateOf(to, from, t.lane); g != nil && !miss {
+			behind = max(g.open, -1)
+			if behind < 0 {
+				behind = g.stale
+			}
+		}
+		t.at++
+		if behind < 0 {
+			t.refused = true
+			return nil
+		}
+		if t.probe {
+			return nil
+		}
+		return w.write(behind, t.at-1, t.message)
+	}
+	done := *t
+	w.tries[pair] = slices.Delete(w.tries[pair], k, k+1)
+	if w.o.Plant == "half-put" && !done.probe {
+		done.refused = false
+	}
+	w.say("message %d: %s", done.message, map[bool]string{true: "refused", false: "taken"}[done.refused])
+	w.cores[from].Tried(done.lane, !done.refused)
+	return w.drain(from)
+}
+
+func (w *lanes) write(i, part, message int) error {
+	r := &w.receives[i]
+	switch {
+	case r.done:
+		return violation("message %d lands in the buffer of receive %d, which is over", message, i)
+	case r.message >= 0 && r.message != message:
+		return violation("message %d lands in the buffer of receive %d, which has message %d", message, i, r.message)
+	case r.message < 0 && w.o.Messages[message].Bytes > w.o.Receives[i].Room:
+		return violation("message %d of %d bytes lands in the buffer of receive %d, which has %d", message, w.o.Messages[message].Bytes, i, w.o.Receives[i].Room)
+	}
+	r.parts[part] = message
+	return nil
+}
+
+// drain does all that a core asks for.
+func (w *lanes) drain(at int) error {
+	for {
+		a, more := w.cores[at].Next()
+		if !more {
+			return nil
+		}
+		if err := w.do(at, a); err != nil {
+			return err
+		}
+	}
+}
+
+func (w *lanes) do(at int, a threshold.LaneAction) error {
+	c, l := w.cores[at], a.Lane
+	switch a.Do {
+	case threshold.TellLane:
+		w.say("%d>%d %v", at, l.Peer, a.Message)
+		pair := w.pair(at, l.Peer)
+		ordered := a.InOrder && !(w.o.Plant == "open-overtakes" && a.Message.Kind == threshold.LaneOpened) && !(w.o.Plant == "landed-overtakes" && a.Message.Kind == threshold.Landed)
+		w.lines[pair] = append(w.lines[pair], packet{message: -1, said: a.Message, ordered: ordered})
+	case threshold.ReserveLane:
+		w.gates = append(w.gates, gate{at: at, lane: l, open: -1, stale: -1})
+		c.Reserved(l, 1)
+	case threshold.TryLane:
+		pair := w.pair(at, l.Peer)
+		w.tries[pair] = append(w.tries[pair], try{lane: l, message: w.numbered(at, l.Peer, l, a.Number), probe: a.Probe})
+	case threshold.OpenLane:
+		return w.open(at, a)
+	case threshold.ShutLane:
+		g := w.gateOf(at, l.Peer, l)
+		g.stale, g.open = g.open, -1
+		if w.o.Plant == "hasty-passed" {
+			c.Shut(l, 1)
+		}
+	case threshold.FilledLane:
+		return w.filled(w.numbered(l.Peer, at, l, a.Number))
+	case threshold.FreeLane:
+		i := w.gateOf(at, l.Peer, l).open
+		w.receives[i].done, w.receives[i].cancelled = true, true
+		w.say("receive %d is cancelled", i)
+	}
+	return nil
+}
+
+// open puts the buffer behind the addresses: of the receive that was offered, or that has the message.
+func (w *lanes) open(at int, a threshold.LaneAction) error {
+	g := w.gateOf(at, a.Lane.Peer, a.Lane)
+	if g.open >= 0 || g.stale >= 0 && w.o.Plant != "hasty-passed" {
+		return violation("a lane is opened for message number %d that is open", a.Number)
+	}
+	if k := w.numbered(a.Lane.Peer, at, a.Lane, a.Number); k >= 0 && w.messages[k].receive >= 0 {
+		g.open = w.messages[k].receive
+		return nil
+	}
+	g.open = w.lastPosted(at)
+	return nil
+}
+
+func (w *lanes) lastPosted(at int) int {
+	return nth(w.posted[at]-1, len(w.receives), func(i int) bool { return w.o.Receives[i].At == at })
+}
+
+// numbered is the message of a pair that has a number in its lane, or -1.
+func (w *lanes) numbered(from, to int, l threshold.Lane, number uint16) int {
+	for i, m := range w.o.Messages {
+		if m.From == from && m.To == to && m.Tag == int(l.Tag) && w.messages[i].number == int(number) {
+			return i
+		}
+	}
+	return -1
+}
+
+func (w *lanes) filled(k int) error {
+	t := &w.messages[k]
+	if t.receive < 0 || t.read {
+		return violation("message %d is there, and has no receive that waits for it", k)
+	}
+	r := &w.receives[t.receive]
+	for _, has := range r.parts {
+		if has != k {
+			return violation("receive %d has message %d, and its buffer a part of message %d", t.receive, k, has)
+		}
+	}
+	t.read, r.done = true, true
+	w.say("message %d is there", k)
+	return nil
+}
+
+func (w *lanes) finished() error {
+	for i, t := range w.messages {
+		if !t.read {
+			return violation("message %d is never received", i)
+		}
+	}
+	for i, r := range w.receives {
+		if r.revoked && !r.done {
+			return violation("receive %d is never cancelled", i)
+		}
+	}
+	for i, c := range w.cores {
+		if !c.Idle() {
+			return violation("the lanes of rank %d are never at rest", i)
+		}
+	}
+	return nil
+}
+
+func (w *lanes) key() key {
+	var b []byte
+	number := func(list ...int) {
+		for _, v := range list {
+			b = binary.AppendVarint(b, int64(v))
+		}
+	}
+	for i, c := range w.cores {
+		b = c.AppendState(b)
+		number(w.sent[i], w.posted[i])
+	}
+	for pair := range w.lines {
+		number(len(w.lines[pair]), len(w.tries[pair]))
+		for _, p := range w.lines[pair] {
+			var wire [32]byte
+			p.said.Put(wire[:])
+			b = append(b, wire[:]...)
+			number(p.message, flag(p.ordered))
+		}
+		for _, t := range w.tries[pair] {
+			number(int(t.lane.Tag), t.message, flag(t.probe), t.at, flag(t.refused))
+		}
+	}
+	for _, t := range w.messages {
+		number(t.number, flag(t.inside), flag(t.came), t.receive, flag(t.read))
+	}
+	for _, r := range w.receives {
+		number(flag(r.posted), flag(r.done), flag(r.cancelled), flag(r.revoked), r.message, flag(r.offered), r.parts[0], r.parts[1])
+	}
+	for _, g := range w.gates {
+		number(g.at, g.lane.Peer, int(g.lane.Tag), g.open, g.stale)
+	}
+	for _, done := range w.lost {
+		number(flag(done))
+	}
+	s := sha256.Sum256(b)
+	return key(s[:16])
+}
+
+func flag(set bool) int {
+	if set {
+		return 1
+	}
+	return 0
+}
+
+// print is what a script prints of the world.
+func (w *lanes) print(out *strings.Builder) {
+	for i, r := range w.receives {
+		word := map[bool]string{true: "over", false: "waits"}[r.done]
+		if r.cancelled {
+			word = "cancelled"
+		}
+		if r.posted {
+			fmt.Fprintf(out, "receive %d: message %d, parts of %v, %s\n", i, r.message, r.parts, word)
+		}
+	}
+}
