@@ -148,6 +148,9 @@ type extra struct {
 	rts  rendezvous.Control
 	send *Request // a synchronous one of this node, which waits for the match
 	at   uint64   // of its eager buffer
+	// Of a message of a lane.
+	number uint16
+	laned  bool
 }
 
 // inbound is the reassembly of one source: packets of a pair come in order, so
@@ -183,6 +186,11 @@ func (r *Rank) file(from int, b []byte) error {
 		if err := r.overtaken(in.current.req); err != nil {
 			return err
 		}
+		if in.current.req != nil {
+			if err := r.laneMatched(from, in.current, false); err != nil {
+				return err
+			}
+		}
 	}
 	if r.settles {
 		return errUnreceived(from)
@@ -208,6 +216,8 @@ func (r *Rank) fileControl(from int, h header, b []byte) error {
 		return r.fileBuffered(from, h, b)
 	case kindThreshold:
 		return r.fileThreshold(from, b)
+	case kindNotReady:
+		return r.fileNotReady(from, h, b)
 	}
 	c, err := rendezvous.Parse(b)
 	if err != nil {
@@ -234,7 +244,11 @@ func (r *Rank) fileControl(from int, h header, b []byte) error {
 		}
 	}
 	m := &message{header: h, more: &extra{rts: c}}
+	r.laneCame(from, h, m)
 	if q, ok := r.match.Arrive(h.envelope(from), m); ok {
+		if err := r.laneMatched(from, m, false); err != nil {
+			return err
+		}
 		return r.receiveLong(q, from, int(h.tag), c)
 	}
 	r.stats.Unexpected++
@@ -246,6 +260,7 @@ func (r *Rank) accept(from int, h header) *message {
 	m := r.messages.get()
 	*m = message{header: h}
 	r.came(from, h)
+	r.laneCame(from, h, m)
 	r.proc.Spend(r.cost.Match)
 	if q, ok := r.match.Arrive(h.envelope(from), m); ok {
 		m.req = q
@@ -269,8 +284,14 @@ func (m *message) store(b []byte) {
 
 // bind gives an unexpected message to a receive that was posted later.
 func (r *Rank) bind(q *Request, e match.Envelope, m *message) error {
-	if m.kind == kindBuffered {
+	switch m.kind {
+	case kindBuffered:
 		return r.bindBuffered(q, m)
+	case kindNotReady:
+		return r.bindNotReady(q, int(e.Source), m)
+	}
+	if err := r.laneMatched(int(e.Source), m, false); err != nil {
+		return err
 	}
 	if m.kind == kindRTS {
 		return r.receiveLong(q, int(e.Source), int(m.tag), m.more.rts)

@@ -32,6 +32,7 @@ type Eager struct {
 // included; not what every buffered message takes.
 type EagerStats struct {
 	threshold.Stats
+	Lanes threshold.LaneStats // under NotReady
 	Spent drivers.Time
 }
 
@@ -72,6 +73,9 @@ func (r *Rank) useEager(c *RMA, b *bulk) error {
 	if e == nil {
 		return nil
 	}
+	if e.Handshake == threshold.NotReady {
+		return r.useLanes(c, b)
+	}
 	if e.Threshold != 0 && e.Threshold <= EagerMax || e.Threshold < 0 {
 		return fmt.Errorf("%w: an eager threshold of %d bytes: expected more than the %d that VELO carries", drivers.ErrConfig, e.Threshold, EagerMax)
 	}
@@ -94,10 +98,13 @@ func (r *Rank) useEager(c *RMA, b *bulk) error {
 
 // EagerStats gives the counters of the rank's channels; false: its messages beyond EagerMax all go by a rendezvous.
 func (r *Rank) EagerStats() (EagerStats, bool) {
-	if r.eager() == nil {
-		return EagerStats{}, false
+	switch {
+	case r.lanes() != nil:
+		return EagerStats{Lanes: r.bulk.lanes.core.Stats(), Spent: r.bulk.lanes.spent}, true
+	case r.eager() != nil:
+		return EagerStats{Stats: r.bulk.eager.core.Stats(), Spent: r.bulk.eager.spent}, true
 	}
-	return EagerStats{r.bulk.eager.core.Stats(), r.bulk.eager.spent}, true
+	return EagerStats{}, false
 }
 
 func (r *Rank) eager() *buffering {
@@ -285,6 +292,14 @@ func (r *Rank) fileBuffered(from int, h header, b []byte) error {
 // fileThreshold hands a message of a handshake over.
 func (r *Rank) fileThreshold(from int, b []byte) error {
 	m, err := threshold.Parse(b)
+	if n := r.lanes(); err == nil && n != nil {
+		began := r.proc.Now()
+		defer func() { n.spent += r.proc.Now() - began }()
+		r.proc.Spend(r.cost.Match)
+		n.core.Tick(int64(r.proc.Now()))
+		n.core.Hear(from, m)
+		return r.drainLanes()
+	}
 	if err == nil && r.eager() == nil {
 		err = fmt.Errorf("%w: it has eager buffers, and rank %d has none: all ranks need the same thresholds", drivers.ErrConfig, r.id)
 	}
@@ -332,7 +347,7 @@ func (r *Rank) read(a arrival) error {
 func (r *Rank) eagerEvent(ev *rma.Event) (bool, error) {
 	e := r.eager()
 	if e == nil {
-		return false, nil
+		return r.laneEvent(ev)
 	}
 	if ev.Handle == 0 {
 		return r.landed(ev)
@@ -380,7 +395,7 @@ func (r *Rank) landed(ev *rma.Event) (bool, error) {
 func (r *Rank) progressEager() (bool, error) {
 	e, now := r.eager(), r.proc.Now()
 	if e == nil {
-		return false, nil
+		return r.progressLanes()
 	}
 	posted, err := r.postPuts()
 	if err != nil || e.idle == 0 || now-e.ticked < e.idle/4 {
@@ -409,7 +424,8 @@ func (r *Rank) waited(already bool) {
 // profile tells the core of a message that went by a rendezvous: how long the application did something else beside it, and
 // what was left when it waited.
 func (r *Rank) profile(q *Request, peer, bytes int) error {
-	if r.eager() == nil {
+	n := r.lanes()
+	if r.eager() == nil && n == nil {
 		return nil
 	}
 	now := r.proc.Now()
@@ -417,6 +433,11 @@ func (r *Rank) profile(q *Request, peer, bytes int) error {
 	if r.waitsFrom != 0 {
 		s.Beside = int64(max(r.waitsFrom-q.posted, 0))
 		s.Left = int64(now - max(r.waitsFrom, q.posted))
+	}
+	if n != nil {
+		n.core.Tick(int64(now))
+		n.core.Ended(laneOf(peer, q.env.Tag, q.env.Comm), s)
+		return r.drainLanes()
 	}
 	return r.handshake(func(c *threshold.Core) {
 		c.Tick(int64(now))

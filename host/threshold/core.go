@@ -42,6 +42,8 @@ type Config struct {
 	Idle Time
 	// Retry is after how long what was refused is tried again, under NotReady.
 	Retry Time
+	// Gates is how many messages of a lane may have buffers ready at a time; 0: 2.
+	Gates int
 }
 
 // The defaults.
@@ -49,6 +51,7 @@ const (
 	defaultStocks = 20
 	defaultFirst  = 1
 	defaultMost   = 4
+	defaultGates  = 2
 )
 
 // Stats count what a core did.

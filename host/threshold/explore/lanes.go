@@ -48,8 +48,8 @@ type travel struct {
 // wanted is how far a receive is.
 type wanted struct {
 	posted, done, cancelled, revoked bool
-	message                          int // or -1
-	offered                          bool
+	message                          int        // or -1
+	offered                          int        // the number of the message that it was readied for, or -1
 	parts                            [parts]int // the message that each part of its buffer is of, or -1
 }
 
@@ -58,16 +58,19 @@ type try struct {
 	lane    threshold.Lane
 	message int
 	probe   bool
+	address uint64
 	at      int
 	refused bool
 }
 
-// A gate is what is behind the addresses of a lane, and what the hardware may still know there.
+// A gate is what is behind the addresses of one, and what the hardware may still know there.
 type gate struct {
-	at    int // rank
-	lane  threshold.Lane
-	open  int // receive, or -1
-	stale int
+	at     int // rank
+	lane   threshold.Lane
+	index  int
+	number uint16 // of the message whose receive was there last
+	open   int    // receive, or -1
+	stale  int
 }
 
 func newLanes(o *Options) *lanes {
@@ -77,13 +80,13 @@ func newLanes(o *Options) *lanes {
 		say: func(string, ...any) {},
 	}
 	for i := range n {
-		w.cores = append(w.cores, threshold.NewLanes(threshold.Config{Self: i, Ranks: n, Stocks: o.Stocks, Least: 1, Policy: threshold.Policy{Window: 1}, Retry: 1}))
+		w.cores = append(w.cores, threshold.NewLanes(threshold.Config{Self: i, Ranks: n, Stocks: o.Stocks, Least: 1, Policy: threshold.Policy{Window: 1}, Retry: 1, Gates: max(o.Gates, 1)}))
 	}
 	for range o.Messages {
 		w.messages = append(w.messages, travel{number: -1, receive: -1})
 	}
 	for range o.Receives {
-		w.receives = append(w.receives, wanted{message: -1, parts: [parts]int{-1, -1}})
+		w.receives = append(w.receives, wanted{message: -1, offered: -1, parts: [parts]int{-1, -1}})
 	}
 	return w
 }
@@ -162,7 +165,7 @@ func (w *lanes) enabled() (list []event) {
 			}
 			for k, t := range w.tries[pair] {
 				list = append(list, event{"land", from, to, k})
-				if g := w.gateOf(to, from, t.lane); g != nil && g.open < 0 && g.stale >= 0 && t.at < w.fragments(t) {
+				if g := w.gateOf(to, from, t.lane, int(t.address)-1); g != nil && g.open < 0 && g.stale >= 0 && t.at < w.fragments(t) {
 					list = append(list, event{"miss", from, to, k}) // the hardware may have forgotten it already
 				}
 			}
@@ -183,11 +186,11 @@ func (w *lanes) fragments(t try) int {
 	return parts
 }
 
-// gateOf is that of what one rank sends to another.
-func (w *lanes) gateOf(to, from int, l threshold.Lane) *gate {
+// gateOf is one of what one rank sends to another; its address is its index and 1.
+func (w *lanes) gateOf(to, from int, l threshold.Lane, index int) *gate {
 	l.Peer = from
 	for i := range w.gates {
-		if w.gates[i].at == to && w.gates[i].lane == l {
+		if w.gates[i].at == to && w.gates[i].lane == l && w.gates[i].index == index {
 			return &w.gates[i]
 		}
 	}
@@ -219,7 +222,7 @@ func (w *lanes) apply(e event) error {
 	g := &w.gates[e.from]
 	g.stale = -1
 	if w.o.Plant != "hasty-passed" {
-		w.cores[g.at].Shut(g.lane, 1)
+		w.cores[g.at].Shut(g.lane, g.number, uint64(g.index+1))
 	}
 	return w.drain(g.at)
 }
@@ -251,9 +254,10 @@ func (w *lanes) post(at int) error {
 	if v.From < 0 || v.Tag < 0 {
 		return nil
 	}
+	front := 0
 	for k, other := range w.o.Receives[:i] {
 		if s := w.receives[k]; s.posted && !s.done && s.message < 0 && other.fits(Message{From: v.From, To: v.At, Tag: v.Tag}) && !(w.o.Plant == "behind-any" && other.From < 0) {
-			return nil
+			front++
 		}
 	}
 	room := v.Room
@@ -261,8 +265,9 @@ func (w *lanes) post(at int) error {
 		room = 1 << 20
 	}
 	l := threshold.Lane{Peer: v.From, Tag: int32(v.Tag)}
-	if w.cores[at].Offer(l, room) {
-		r.offered = true
+	if number, _, ok := w.cores[at].Offerable(l, front, room); ok {
+		r.offered = int(number)
+		w.cores[at].Offer(l, number)
 		w.say("receive %d is ready before its message", i)
 	}
 	return w.drain(at)
@@ -285,8 +290,8 @@ func (w *lanes) match(k, i int) error {
 func (w *lanes) cancel(i int) error {
 	v, r := w.o.Receives[i], &w.receives[i]
 	r.revoked = true
-	if r.offered {
-		w.cores[v.At].Revoke(threshold.Lane{Peer: v.From, Tag: int32(v.Tag)})
+	if r.offered >= 0 {
+		w.cores[v.At].Revoke(threshold.Lane{Peer: v.From, Tag: int32(v.Tag)}, uint16(r.offered))
 		return w.drain(v.At)
 	}
 	r.done, r.cancelled = true, true
@@ -337,7 +342,7 @@ func (w *lanes) land(from, to, k int, miss bool) error {
 	t := &w.tries[pair][k]
 	if t.at < w.fragments(*t) {
 		behind := -1
-		if g := w.gateOf(to, from, t.lane); g != nil && !miss {
+		if g := w.gateOf(to, from, t.lane, int(t.address)-1); g != nil && !miss {
 			behind = max(g.open, -1)
 			if behind < 0 {
 				behind = g.stale
@@ -399,23 +404,27 @@ func (w *lanes) do(at int, a threshold.LaneAction) error {
 		ordered := a.InOrder && !(w.o.Plant == "open-overtakes" && a.Message.Kind == threshold.LaneOpened) && !(w.o.Plant == "landed-overtakes" && a.Message.Kind == threshold.Landed)
 		w.lines[pair] = append(w.lines[pair], packet{message: -1, said: a.Message, ordered: ordered})
 	case threshold.ReserveLane:
-		w.gates = append(w.gates, gate{at: at, lane: l, open: -1, stale: -1})
-		c.Reserved(l, 1)
+		var addresses []uint64
+		for i := range c.Gates() {
+			w.gates = append(w.gates, gate{at: at, lane: l, index: i, open: -1, stale: -1})
+			addresses = append(addresses, uint64(i+1))
+		}
+		c.Reserved(l, addresses)
 	case threshold.TryLane:
 		pair := w.pair(at, l.Peer)
-		w.tries[pair] = append(w.tries[pair], try{lane: l, message: w.numbered(at, l.Peer, l, a.Number), probe: a.Probe})
+		w.tries[pair] = append(w.tries[pair], try{lane: l, message: w.numbered(at, l.Peer, l, a.Number), probe: a.Probe, address: a.Address})
 	case threshold.OpenLane:
 		return w.open(at, a)
 	case threshold.ShutLane:
-		g := w.gateOf(at, l.Peer, l)
+		g := w.gateOf(at, l.Peer, l, int(a.Number)%c.Gates())
 		g.stale, g.open = g.open, -1
 		if w.o.Plant == "hasty-passed" {
-			c.Shut(l, 1)
+			c.Shut(l, a.Number, uint64(g.index+1))
 		}
 	case threshold.FilledLane:
 		return w.filled(w.numbered(l.Peer, at, l, a.Number))
 	case threshold.FreeLane:
-		i := w.gateOf(at, l.Peer, l).open
+		i := w.gateOf(at, l.Peer, l, int(a.Number)%c.Gates()).open
 		w.receives[i].done, w.receives[i].cancelled = true, true
 		w.say("receive %d is cancelled", i)
 	}
@@ -424,7 +433,8 @@ func (w *lanes) do(at int, a threshold.LaneAction) error {
 
 // open puts the buffer behind the addresses: of the receive that was offered, or that has the message.
 func (w *lanes) open(at int, a threshold.LaneAction) error {
-	g := w.gateOf(at, a.Lane.Peer, a.Lane)
+	g := w.gateOf(at, a.Lane.Peer, a.Lane, int(a.Number)%w.cores[at].Gates())
+	g.number = a.Number
 	if g.open >= 0 || g.stale >= 0 && w.o.Plant != "hasty-passed" {
 		return violation("a lane is opened for message number %d that is open", a.Number)
 	}
@@ -432,12 +442,8 @@ func (w *lanes) open(at int, a threshold.LaneAction) error {
 		g.open = w.messages[k].receive
 		return nil
 	}
-	g.open = w.lastPosted(at)
+	g.open = nth(w.posted[at]-1, len(w.receives), func(i int) bool { return w.o.Receives[i].At == at })
 	return nil
-}
-
-func (w *lanes) lastPosted(at int) int {
-	return nth(w.posted[at]-1, len(w.receives), func(i int) bool { return w.o.Receives[i].At == at })
 }
 
 // numbered is the message of a pair that has a number in its lane, or -1.
@@ -505,17 +511,17 @@ func (w *lanes) key() key {
 			number(p.message, flag(p.ordered))
 		}
 		for _, t := range w.tries[pair] {
-			number(int(t.lane.Tag), t.message, flag(t.probe), t.at, flag(t.refused))
+			number(int(t.lane.Tag), int(t.address), t.message, flag(t.probe), t.at, flag(t.refused))
 		}
 	}
 	for _, t := range w.messages {
 		number(t.number, flag(t.inside), flag(t.came), t.receive, flag(t.read))
 	}
 	for _, r := range w.receives {
-		number(flag(r.posted), flag(r.done), flag(r.cancelled), flag(r.revoked), r.message, flag(r.offered), r.parts[0], r.parts[1])
+		number(flag(r.posted), flag(r.done), flag(r.cancelled), flag(r.revoked), r.message, r.offered, r.parts[0], r.parts[1])
 	}
 	for _, g := range w.gates {
-		number(g.at, g.lane.Peer, int(g.lane.Tag), g.open, g.stale)
+		number(g.at, g.lane.Peer, int(g.lane.Tag), g.index, int(g.number), g.open, g.stale)
 	}
 	for _, done := range w.lost {
 		number(flag(done))

@@ -12,7 +12,7 @@ import (
 // A Script runs the commands of a scenario, one a line:
 //
 //	new [handshake=full|partial|notready] memory=U,U… [stocks=N] [first=N] [ticks=N] [send=F>T:BYTES[/TAG]…] [lose=R>P:BYTES…]
-//	    [post=R<F:ROOM/TAG…] [cancel=I…] [plant=NAME]; F and TAG of a receive may be -1: any
+//	    [gates=N] [post=R<F:ROOM/TAG…] [cancel=I…] [plant=NAME]; F and TAG of a receive may be -1: any
 //	send R         the next message of rank R
 //	lose I         loss I: a rank sees overlap lost
 //	deliver F>T    the first packet of a pair; with a number: the one that passes so many
@@ -148,6 +148,8 @@ func parse(words []string) (*Options, error) {
 			var v Receive
 			_, err = fmt.Sscanf(value, "%d<%d:%d/%d", &v.At, &v.From, &v.Room, &v.Tag)
 			o.Receives = append(o.Receives, v)
+		case "gates":
+			o.Gates, err = strconv.Atoi(value)
 		case "cancel":
 			var i int
 			i, err = strconv.Atoi(value)
@@ -157,7 +159,7 @@ func parse(words []string) (*Options, error) {
 			_, err = fmt.Sscanf(value, "%d>%d:%d", &l.Rank, &l.Peer, &l.Bytes)
 			o.Losses = append(o.Losses, l)
 		default:
-			err = fmt.Errorf("%q: expected handshake, memory, stocks, first, ticks, send, post, cancel, lose or plant", name)
+			err = fmt.Errorf("%q: expected handshake, memory, stocks, first, ticks, send, gates, post, cancel, lose or plant", name)
 		}
 		if err != nil {
 			return nil, err
@@ -178,7 +180,7 @@ func (o *Options) String() string {
 	for _, n := range []struct {
 		name  string
 		value int
-	}{{"stocks", o.Stocks}, {"first", o.First}, {"ticks", o.Ticks}} {
+	}{{"stocks", o.Stocks}, {"first", o.First}, {"ticks", o.Ticks}, {"gates", o.Gates}} {
 		if n.value != 0 {
 			s += fmt.Sprintf(" %s=%d", n.name, n.value)
 		}

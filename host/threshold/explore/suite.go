@@ -75,6 +75,8 @@ func Planted() (list []Options) {
 	short := lane([]Message{{0, 1, 3, 0}}, Receive{1, 0, 0, 2})
 	cancelled := lane(forward(1, 3), Receive{1, 0, 0, 3}, Receive{1, 0, 0, 3})
 	cancelled.Cancels = []int{0}
+	behind := lane(forward(2, 3), Receive{1, 0, 0, 3}, Receive{1, 0, 0, 3}, Receive{1, 0, 0, 3})
+	behind.Cancels, behind.Gates = []int{0}, 2
 	for name, o := range map[string]Options{
 		"hasty-passed": lanes, "half-put": lanes, "open-overtakes": lanes, "landed-overtakes": lanes, "lost-passed": lanes,
 		"behind-any": any, "short-room": short, "hasty-closed": cancelled,
@@ -132,6 +134,10 @@ func notReady(level int) []Options {
 		either.Cancels = []int{0}
 		list = append(list, twice, either, three, lane(forward(3, 3), in(3)...),
 			lane([]Message{{0, 1, 3, 0}, {0, 1, 9, 0}, {0, 1, 3, 0}}, Receive{1, 0, 0, 9}, Receive{1, 0, 0, 9}, Receive{1, 0, 0, 3}))
+	}
+	for _, o := range list {
+		o.Gates = 2
+		list = append(list, o)
 	}
 	return list
 }
