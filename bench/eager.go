@@ -80,6 +80,8 @@ type EagerRank struct {
 	Begun     uint64       `json:"switches_begun"`
 	// Spent is what its core did for all that.
 	Spent drivers.Time `json:"core_ps"`
+	// Freeing is what it did to say and hear that buffers may be used again.
+	Freeing drivers.Time `json:"freeing_ps"`
 	// Lanes is what was put before receivers were known to be ready; nil: nothing.
 	Lanes *threshold.LaneStats `json:"lanes,omitempty"`
 }
@@ -93,7 +95,7 @@ func (w *World) eagerRanks() (list []EagerRank) {
 		}
 		e := EagerRank{
 			Rank: i, Threshold: s.Greatest, Switches: s.Switched, Refused: s.Refused, Buffered: s.Buffered, Short: s.Short, Grown: s.Grown, Shrunk: s.Shrunk,
-			Bytes: s.Bytes, Most: s.MostBytes, Longest: drivers.Time(s.LongestTime), Switching: drivers.Time(s.Time), Begun: s.Begun, Spent: s.Spent,
+			Bytes: s.Bytes, Most: s.MostBytes, Longest: drivers.Time(s.LongestTime), Switching: drivers.Time(s.Time), Begun: s.Begun, Spent: s.Spent, Freeing: s.Freeing,
 		}
 		if s.Lanes != (threshold.LaneStats{}) {
 			e.Lanes = &s.Lanes

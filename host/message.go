@@ -168,7 +168,7 @@ func (r *Rank) file(from int, b []byte) error {
 		if err != nil {
 			return fmt.Errorf("from rank %d: %w", from, err)
 		}
-		if r.settles && h.kind != kindControl && h.kind != kindRingControl && h.kind != kindThreshold {
+		if r.settles && h.kind != kindControl && h.kind != kindRingControl && h.kind != kindThreshold && h.kind != kindEmpties {
 			return errUnreceived(from)
 		}
 		if h.seq != in.seq {
@@ -216,6 +216,8 @@ func (r *Rank) fileControl(from int, h header, b []byte) error {
 		return r.fileBuffered(from, h, b)
 	case kindThreshold:
 		return r.fileThreshold(from, b)
+	case kindEmpties:
+		return r.fileEmpties(from, h, b)
 	case kindNotReady:
 		return r.fileNotReady(from, h, b)
 	}

@@ -132,8 +132,8 @@ func (r *Rank) doLane(a threshold.LaneAction) error {
 		return r.reserveLane(a.Lane, a.Message.Bytes)
 	case threshold.TryLane:
 		n.tries = append(n.tries, laneTry{key: key, address: a.Address, probe: a.Probe})
-		_, err := r.postTries()
-		return err
+		_, err := r.postTried()
+		return notAgain(err)
 	case threshold.SentLane:
 		s := n.sends[key]
 		delete(n.sends, key)
@@ -252,34 +252,51 @@ func (r *Rank) prepare(s *laneSend) (bool, error) {
 
 // postTries gives the NIC what is to be tried, as far as it has room, and tells whether it took any.
 func (r *Rank) postTries() (posted bool, err error) {
-	n, b := r.bulk.lanes, r.bulk
+	if posted, err = r.postTried(); err != nil {
+		return posted, notAgain(err)
+	}
+	n := r.bulk.lanes
 	for i := range n.tries {
 		t := &n.tries[i]
 		if t.posted {
 			continue
 		}
-		peer := b.Peers[t.key.lane.Peer]
-		if s := n.sends[t.key]; !t.probe && !t.putting {
-			if t.put, err = b.Port.PutAhead(peer, s.region.NLA(s.at), rma.NLA(t.address), len(s.q.buf)); err == nil {
-				t.putting, posted = true, true
-			}
-		}
-		var scratch rma.NLA
+		scratch, err := r.scratchAt()
 		if err == nil {
-			scratch, err = r.scratchAt()
-		}
-		if err == nil {
-			t.get, err = b.Port.Get(peer, scratch, rma.NLA(t.address), 1, rma.Completer)
-		}
-		if errors.Is(err, rma.ErrTryAgain) {
-			return posted, nil
+			t.get, err = r.bulk.Port.Get(r.bulk.Peers[t.key.lane.Peer], scratch, rma.NLA(t.address), 1, rma.Completer)
 		}
 		if err != nil {
-			return posted, err
+			return posted, notAgain(err)
 		}
 		t.posted, posted = true, true
 	}
 	return posted, nil
+}
+
+// postTried posts the puts alone, as a call does that only begins messages: the gets behind them would take the room of the next message's put,
+// and nobody looks at their answers before there is progress.
+func (r *Rank) postTried() (posted bool, err error) {
+	n, b := r.bulk.lanes, r.bulk
+	for i := range n.tries {
+		t := &n.tries[i]
+		if t.probe || t.putting {
+			continue
+		}
+		s := n.sends[t.key]
+		if t.put, err = b.Port.PutAhead(b.Peers[t.key.lane.Peer], s.region.NLA(s.at), rma.NLA(t.address), len(s.q.buf)); err != nil {
+			return posted, err
+		}
+		t.putting, posted = true, true
+	}
+	return posted, nil
+}
+
+// notAgain leaves out that there is no room now.
+func notAgain(err error) error {
+	if errors.Is(err, rma.ErrTryAgain) {
+		return nil
+	}
+	return err
 }
 
 // laneEvent takes a notification that is about something tried; false: it is not.
@@ -315,125 +332,6 @@ func (r *Rank) laneEvent(ev *rma.Event) (bool, error) {
 func notReady(err error) bool {
 	var f *rma.FaultError
 	return errors.As(err, &f) && f.Code == regs.RMAErrorTranslation && (f.Unit == rma.UnitCompleter || f.Unit == rma.UnitResponder)
-}
-
-// ---- receiving ----
-
-// laneCame numbers a message that has come, if it is of a lane.
-func (r *Rank) laneCame(from int, h header, m *message) {
-	n := r.lanes()
-	if n == nil {
-		return
-	}
-	if number, ok := n.core.Came(laneOf(from, h.tag, h.comm)); ok {
-		if m.more == nil {
-			m.more = &extra{}
-		}
-		m.more.number, m.more.laned = number, true
-	}
-}
-
-// laneMatched tells that a message has its receive, which so is not offered any more.
-func (r *Rank) laneMatched(from int, m *message, inside bool) error {
-	if m.more == nil || !m.more.laned {
-		return nil
-	}
-	n, l := r.bulk.lanes, laneOf(from, m.tag, m.comm)
-	n.core.Matched(l, m.more.number, inside)
-	return r.drainLanes()
-}
-
-// fileNotReady handles a message whose bytes are put as soon as its receive is ready.
-func (r *Rank) fileNotReady(from int, h header, b []byte) error {
-	n := r.lanes()
-	if n == nil || len(b) != threshold.MessageBytes {
-		return fmt.Errorf("%w: rank %d puts before rank %d is ready, which does not know that: all ranks need the same handshake", drivers.ErrConfig, from, r.id)
-	}
-	h.length = uint32(binary.LittleEndian.Uint64(b[8:]))
-	r.came(from, h)
-	r.proc.Spend(r.cost.Match)
-	m := r.messages.get()
-	*m = message{header: h, more: &extra{}}
-	r.laneCame(from, h, m)
-	if want := binary.LittleEndian.Uint64(b[0:]); !m.more.laned || uint64(m.more.number) != want {
-		return fmt.Errorf("host: message %d of a lane from rank %d, expected %d (%t): lost, doubled or out of order", want, from, m.more.number, m.more.laned)
-	}
-	q, ok := r.match.Arrive(h.envelope(from), m)
-	if !ok {
-		r.stats.Unexpected++
-		return nil
-	}
-	return r.bindNotReady(q, from, m)
-}
-
-// bindNotReady gives a message to the receive that it matches.
-func (r *Rank) bindNotReady(q *Request, from int, m *message) error {
-	m.req = q
-	n := r.bulk.lanes
-	n.arrived[laneKey{laneOf(from, m.tag, m.comm), m.more.number}] = &laneArrival{m: m, from: from}
-	return r.laneMatched(from, m, true)
-}
-
-// offerLane readies a receive before its message is known, if none in front of it can get that, and if its buffer lies as the sender will put.
-func (r *Rank) offerLane(q *Request) error {
-	n, from := r.lanes(), int(q.env.Source)
-	if q.offered = false; n == nil || from == AnySource || q.env.Tag == AnyTag || from == r.id || r.isLocal(from) {
-		return nil
-	}
-	l := laneOf(from, q.env.Tag, q.env.Comm)
-	number, address, ok := n.core.Offerable(l, r.match.Fitting(q.env)-1, len(q.buf))
-	at, inside := locate(r.bulk.Memory, q.buf)
-	if !ok || !inside || at%pageBytes != address%pageBytes {
-		return nil
-	}
-	q.offered, q.number = true, number
-	n.gate(laneKey{l, number}).offered = q
-	n.core.Offer(l, number)
-	return r.drainLanes()
-}
-
-// openLane puts the buffer of a receive behind a gate. Where that lies otherwise than the sender puts, or is too short, something stands in for it.
-func (r *Rank) openLane(key laneKey) error {
-	n, b := r.bulk.lanes, r.bulk
-	r.proc.Spend(r.cost.Register)
-	r.proc.Sync() // a gate is memory: what the hardware did before it opens it must have done
-	a := n.arrived[key]
-	if a == nil {
-		g := n.gate(key)
-		at, _ := locate(b.Memory, g.offered.buf)
-		return g.Open(at, uint64(g.bytes), rma.ReadWrite)
-	}
-	buf, bytes := a.m.req.buf, uint64(a.m.length)
-	address := n.core.Address(key.lane, key.number)
-	at, inside := locate(b.Memory, buf)
-	if !inside || uint64(len(buf)) < bytes || at%pageBytes != address%pageBytes {
-		var ok bool
-		if a.heap, ok = b.standIn(rendezvous.Received, bytes+pageBytes); !ok {
-			n.opening = append(n.opening, key)
-			return nil
-		}
-		a.bounce = bytes + pageBytes
-		at = a.heap + (address-a.heap)%pageBytes
-		a.at = at
-	}
-	return n.gate(key).Open(at, bytes, rma.ReadWrite)
-}
-
-// filledLane ends a receive whose message is there.
-func (r *Rank) filledLane(key laneKey) {
-	n, b := r.bulk.lanes, r.bulk
-	a := n.arrived[key]
-	delete(n.arrived, key)
-	if a.bounce > 0 {
-		bytes := min(uint64(a.m.length), uint64(len(a.m.req.buf)))
-		r.proc.Spend(r.cost.CopyByte * drivers.Time(bytes))
-		copy(a.m.req.buf, b.Memory[a.at:a.at+bytes])
-		b.putBack(rendezvous.Received, a.heap, a.bounce)
-	}
-	if at, inside := locate(b.Memory, a.m.req.buf); inside {
-		n.gate(key).next = at % pageBytes
-	}
-	r.complete(a.m, a.from)
 }
 
 // progressLanes posts what waited for room or for memory, tries again what was refused, and looks whether the hardware has forgotten
@@ -493,11 +391,4 @@ func (r *Rank) lanesWake() drivers.Time {
 		at = min(at, r.proc.Now()+laneRetry/8)
 	}
 	return at
-}
-
-// revokeLane wants a receive back that was readied, to cancel it.
-func (r *Rank) revokeLane(q *Request) error {
-	n, l := r.bulk.lanes, laneOf(int(q.env.Source), q.env.Tag, q.env.Comm)
-	n.core.Revoke(l, q.number)
-	return r.drainLanes()
 }

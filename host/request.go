@@ -216,7 +216,9 @@ func (r *Rank) Wait(q *Request) (Status, error) {
 		}
 	}
 	r.waiting = nil
-	r.waited(already)
+	if err := r.waited(already); err != nil {
+		return Status{}, err
+	}
 	return q.told()
 }
 

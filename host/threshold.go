@@ -29,11 +29,11 @@ type Eager struct {
 }
 
 // EagerStats are those of a rank's channels. Spent is the time of its core in handshakes, buffers that are made and go
-// included; not what every buffered message takes.
+// included; Freeing is what saying and hearing takes that buffers may be used again.
 type EagerStats struct {
 	threshold.Stats
-	Lanes threshold.LaneStats // under NotReady
-	Spent drivers.Time
+	Lanes          threshold.LaneStats // under NotReady
+	Spent, Freeing drivers.Time
 }
 
 // buffering is what a rank keeps of its channels.
@@ -46,7 +46,9 @@ type buffering struct {
 	waiting []eagerPut         // that the NIC has no room for yet
 	ticked  drivers.Time
 	idle    drivers.Time
+	empties []emptied // that their peers do not know of yet
 	spent   drivers.Time
+	freeing drivers.Time
 }
 
 // An arrival is what is known of the message in a buffer.
@@ -102,7 +104,7 @@ func (r *Rank) EagerStats() (EagerStats, bool) {
 	case r.lanes() != nil:
 		return EagerStats{Lanes: r.bulk.lanes.core.Stats(), Spent: r.bulk.lanes.spent}, true
 	case r.eager() != nil:
-		return EagerStats{Stats: r.bulk.eager.core.Stats(), Spent: r.bulk.eager.spent}, true
+		return EagerStats{Stats: r.bulk.eager.core.Stats(), Spent: r.bulk.eager.spent, Freeing: r.bulk.eager.freeing}, true
 	}
 	return EagerStats{}, false
 }
@@ -141,6 +143,11 @@ func (r *Rank) doEager(a threshold.Action) error {
 	if a.Resume {
 		o.stopped = false
 		return r.push(a.Peer)
+	}
+	if a.Message.Kind == threshold.Empty {
+		e := r.bulk.eager
+		e.empties = append(e.empties, emptied{a.Peer, a.Message})
+		return nil
 	}
 	if m := a.Message; m.Count > 0 { // buffers were made
 		r.proc.Spend(r.cost.Register)
@@ -306,11 +313,6 @@ func (r *Rank) fileThreshold(from int, b []byte) error {
 	if err != nil {
 		return fmt.Errorf("from rank %d: %w", from, err)
 	}
-	if m.Kind == threshold.Empty { // a part of every message, not of a change
-		r.proc.Spend(r.cost.Match)
-		r.bulk.eager.core.Hear(from, m)
-		return r.drainEager()
-	}
 	return r.handshake(func(c *threshold.Core) {
 		r.proc.Spend(r.cost.Match)
 		c.Tick(int64(r.proc.Now()))
@@ -415,10 +417,20 @@ func (r *Rank) waits() (already bool) {
 	return already
 }
 
-func (r *Rank) waited(already bool) {
-	if !already {
-		r.waitsFrom = 0
+// first is the first error of two.
+func first(a, b error) error {
+	if a != nil {
+		return a
 	}
+	return b
+}
+
+func (r *Rank) waited(already bool) error {
+	if already {
+		return nil
+	}
+	r.waitsFrom = 0
+	return r.tellEmpties()
 }
 
 // profile tells the core of a message that went by a rendezvous: how long the application did something else beside it, and
