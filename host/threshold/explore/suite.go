@@ -3,7 +3,7 @@ package explore
 import "github.com/nicloop/nicloop/host/threshold"
 
 // Claims is what an exploration that finds nothing has proved, in a line.
-const Claims = "no byte lost, doubled or overwritten by a change, the full in-band handshake never stops a channel, memory is bounded and comes home"
+const Claims = "no byte lost, doubled or overwritten by a change or by a receiver that is not ready, the full in-band handshake never stops a channel, memory is bounded and comes home, an end can be reached from everywhere"
 
 // Levels is how many sizes of worlds there are.
 const Levels = 2
