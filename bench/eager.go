@@ -82,8 +82,8 @@ type EagerRank struct {
 	Spent drivers.Time `json:"core_ps"`
 	// Freeing is what it did to say and hear that buffers may be used again.
 	Freeing drivers.Time `json:"freeing_ps"`
-	// Lanes is what was put before receivers were known to be ready; nil: nothing.
-	Lanes *threshold.LaneStats `json:"lanes,omitempty"`
+	// Streams is what was put before receivers were known to be ready; nil: nothing.
+	Streams *threshold.StreamStats `json:"streams,omitempty"`
 }
 
 // eagerRanks reads what the channels did; nil: there are none.
@@ -97,8 +97,8 @@ func (w *World) eagerRanks() (list []EagerRank) {
 			Rank: i, Threshold: s.Greatest, Switches: s.Switched, Refused: s.Refused, Buffered: s.Buffered, Short: s.Short, Grown: s.Grown, Shrunk: s.Shrunk,
 			Bytes: s.Bytes, Most: s.MostBytes, Longest: drivers.Time(s.LongestTime), Switching: drivers.Time(s.Time), Begun: s.Begun, Spent: s.Spent, Freeing: s.Freeing,
 		}
-		if s.Lanes != (threshold.LaneStats{}) {
-			e.Lanes = &s.Lanes
+		if s.Streams != (threshold.StreamStats{}) {
+			e.Streams = &s.Streams
 		}
 		list = append(list, e)
 	}

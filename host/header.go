@@ -39,7 +39,7 @@ const (
 	kindBuffered                 // a message whose bytes go to an eager buffer (its address and length follow)
 	kindThreshold                // about a channel's threshold (package threshold says what)
 	kindEmpties                  // eager buffers of a generation (the tag) that may be used again (their addresses and lengths follow)
-	kindNotReady                 // a message whose bytes are put when its receive is ready (its number in its lane and its length follow)
+	kindNotReady                 // a message whose bytes are put when its receive is ready (its number in its stream and its length follow)
 )
 
 const headerMagic = 0x4e // "N"

@@ -148,9 +148,9 @@ type extra struct {
 	rts  rendezvous.Control
 	send *Request // a synchronous one of this node, which waits for the match
 	at   uint64   // of its eager buffer
-	// Of a message of a lane.
-	number uint16
-	laned  bool
+	// Of a message of a stream.
+	number  uint16
+	streamd bool
 }
 
 // inbound is the reassembly of one source: packets of a pair come in order, so
@@ -187,7 +187,7 @@ func (r *Rank) file(from int, b []byte) error {
 			return err
 		}
 		if in.current.req != nil {
-			if err := r.laneMatched(from, in.current, false); err != nil {
+			if err := r.streamMatched(from, in.current, false); err != nil {
 				return err
 			}
 		}
@@ -246,9 +246,9 @@ func (r *Rank) fileControl(from int, h header, b []byte) error {
 		}
 	}
 	m := &message{header: h, more: &extra{rts: c}}
-	r.laneCame(from, h, m)
+	r.streamCame(from, h, m)
 	if q, ok := r.match.Arrive(h.envelope(from), m); ok {
-		if err := r.laneMatched(from, m, false); err != nil {
+		if err := r.streamMatched(from, m, false); err != nil {
 			return err
 		}
 		return r.receiveLong(q, from, int(h.tag), c)
@@ -262,7 +262,7 @@ func (r *Rank) accept(from int, h header) *message {
 	m := r.messages.get()
 	*m = message{header: h}
 	r.came(from, h)
-	r.laneCame(from, h, m)
+	r.streamCame(from, h, m)
 	r.proc.Spend(r.cost.Match)
 	if q, ok := r.match.Arrive(h.envelope(from), m); ok {
 		m.req = q
@@ -292,7 +292,7 @@ func (r *Rank) bind(q *Request, e match.Envelope, m *message) error {
 	case kindNotReady:
 		return r.bindNotReady(q, int(e.Source), m)
 	}
-	if err := r.laneMatched(int(e.Source), m, false); err != nil {
+	if err := r.streamMatched(int(e.Source), m, false); err != nil {
 		return err
 	}
 	if m.kind == kindRTS {

@@ -14,57 +14,57 @@ import (
 	"github.com/nicloop/nicloop/rma"
 )
 
-// Messages to a receiver that may not be ready: package threshold has the protocol (type Lanes). The sender puts into a gate of
+// Messages to a receiver that may not be ready: package threshold has the protocol (type Streams). The sender puts into a gate of
 // the receiver, behind which a receive's buffer is from its post, or from the match of its message, until that is there. A put that is
 // refused is the protocol's way of asking, and no fault.
 
-// laneRetry is after how long what was refused is tried again, and what the hardware is forgetting looked at.
-const laneRetry = 4 * drivers.Microsecond
+// streamRetry is after how long what was refused is tried again, and what the hardware is forgetting looked at.
+const streamRetry = 4 * drivers.Microsecond
 
 const pageBytes = 4096
 
-// laning is what a rank keeps of its lanes.
-type laning struct {
-	core     *threshold.Lanes
-	gates    map[laneKey]*laneGate // by the first number that has it
-	sends    map[laneKey]*laneSend
-	arrived  map[laneKey]*laneArrival
-	tries    []laneTry // under way, and those that the NIC has no room for yet
-	opening  []laneKey // receives that found no memory to stand in for theirs
-	shutting []laneKey
+// streaming is what a rank keeps of its streams.
+type streaming struct {
+	core     *threshold.Streams
+	gates    map[streamKey]*streamGate // by the first number that has it
+	sends    map[streamKey]*streamSend
+	arrived  map[streamKey]*streamArrival
+	tries    []streamTry // under way, and those that the NIC has no room for yet
+	opening  []streamKey // receives that found no memory to stand in for theirs
+	shutting []streamKey
 	spent    drivers.Time
 }
 
-// A laneGate is where a peer puts some of the messages of a lane.
-type laneGate struct {
+// A streamGate is where a peer puts some of the messages of a stream.
+type streamGate struct {
 	*rma.Gate
 	bytes   int      // of a message at most
 	offered *Request // the receive that was readied last before its message was known
 	next    uint64   // how the buffer of the last receive lies in its page: that of the next one will, or something stands in for it
 }
 
-// A laneKey names a message of a lane.
-type laneKey struct {
-	lane   threshold.Lane
+// A streamKey names a message of a stream.
+type streamKey struct {
+	stream threshold.Stream
 	number uint16
 }
 
 // gate is that of a message.
-func (n *laning) gate(key laneKey) *laneGate {
+func (n *streaming) gate(key streamKey) *streamGate {
 	key.number %= uint16(n.core.Gates())
 	return n.gates[key]
 }
 
-// A laneSend is a message that goes through a lane.
-type laneSend struct {
+// A streamSend is a message that goes through a stream.
+type streamSend struct {
 	q      *Request
 	region *rma.Region
 	at     uint64
 	bounce uint64
 }
 
-// A laneArrival is a message that has its receive.
-type laneArrival struct {
+// A streamArrival is a message that has its receive.
+type streamArrival struct {
 	m      *message
 	from   int
 	at     uint64 // where its bytes come, if not in the buffer of the receive
@@ -72,9 +72,9 @@ type laneArrival struct {
 	heap   uint64
 }
 
-// A laneTry is a put and the get of a byte behind it, whose answer comes when the put's fate is known; of a probe, the get alone.
-type laneTry struct {
-	key      laneKey
+// A streamTry is a put and the get of a byte behind it, whose answer comes when the put's fate is known; of a probe, the get alone.
+type streamTry struct {
+	key      streamKey
 	address  uint64
 	probe    bool
 	putting  bool // the put is posted
@@ -83,71 +83,71 @@ type laneTry struct {
 	refused  bool
 }
 
-// useLanes begins with what c.Eager says, under the handshake NotReady.
-func (r *Rank) useLanes(c *RMA, b *bulk) error {
+// useStreams begins with what c.Eager says, under the handshake NotReady.
+func (r *Rank) useStreams(c *RMA, b *bulk) error {
 	switch {
 	case c.Eager.Threshold != 0:
 		return fmt.Errorf("%w: a fixed eager threshold for receivers that are not ready: they have no buffers", drivers.ErrConfig)
 	case c.Reuse.On() || c.Protocol == Spec:
 		return fmt.Errorf("%w: receivers that are not ready beside buffers that are used again, or spec: each says by itself where a receive's message goes", drivers.ErrConfig)
 	}
-	b.lanes = &laning{
-		core:  threshold.NewLanes(threshold.Config{Self: r.id, Ranks: r.size, Least: EagerMax, Policy: c.Eager.Policy, Retry: int64(laneRetry)}),
-		gates: map[laneKey]*laneGate{}, sends: map[laneKey]*laneSend{}, arrived: map[laneKey]*laneArrival{},
+	b.streams = &streaming{
+		core:  threshold.NewStreams(threshold.Config{Self: r.id, Ranks: r.size, Least: EagerMax, Policy: c.Eager.Policy, Retry: int64(streamRetry)}),
+		gates: map[streamKey]*streamGate{}, sends: map[streamKey]*streamSend{}, arrived: map[streamKey]*streamArrival{},
 	}
 	return nil
 }
 
-func (r *Rank) lanes() *laning {
+func (r *Rank) streams() *streaming {
 	if r.bulk == nil {
 		return nil
 	}
-	return r.bulk.lanes
+	return r.bulk.streams
 }
 
-func laneOf(peer int, tag int32, comm uint16) threshold.Lane {
-	return threshold.Lane{Peer: peer, Tag: tag, Comm: comm}
+func streamOf(peer int, tag int32, comm uint16) threshold.Stream {
+	return threshold.Stream{Peer: peer, Tag: tag, Comm: comm}
 }
 
-// drainLanes does all that the core asks for.
-func (r *Rank) drainLanes() error {
+// drainStreams does all that the core asks for.
+func (r *Rank) drainStreams() error {
 	for {
-		a, more := r.bulk.lanes.core.Next()
+		a, more := r.bulk.streams.core.Next()
 		if !more {
 			return nil
 		}
-		if err := r.doLane(a); err != nil {
+		if err := r.doStream(a); err != nil {
 			return err
 		}
 	}
 }
 
-func (r *Rank) doLane(a threshold.LaneAction) error {
-	n := r.bulk.lanes
-	key := laneKey{a.Lane, a.Number}
+func (r *Rank) doStream(a threshold.StreamAction) error {
+	n := r.bulk.streams
+	key := streamKey{a.Stream, a.Number}
 	switch a.Do {
-	case threshold.TellLane:
-		return r.tellLane(a)
-	case threshold.ReserveLane:
-		return r.reserveLane(a.Lane, a.Message.Bytes)
-	case threshold.TryLane:
-		n.tries = append(n.tries, laneTry{key: key, address: a.Address, probe: a.Probe})
+	case threshold.TellStream:
+		return r.tellStream(a)
+	case threshold.ReserveStream:
+		return r.reserveStream(a.Stream, a.Message.Bytes)
+	case threshold.TryStream:
+		n.tries = append(n.tries, streamTry{key: key, address: a.Address, probe: a.Probe})
 		_, err := r.postTried()
 		return notAgain(err)
-	case threshold.SentLane:
+	case threshold.SentStream:
 		s := n.sends[key]
 		delete(n.sends, key)
 		r.clean(eagerPut{region: s.region, at: s.at, bounce: s.bounce})
 		r.end(s.q)
-	case threshold.OpenLane:
-		return r.openLane(key)
-	case threshold.ShutLane:
+	case threshold.OpenStream:
+		return r.openStream(key)
+	case threshold.ShutStream:
 		r.proc.Sync()
 		n.shutting = append(n.shutting, key)
 		return n.gate(key).Shut()
-	case threshold.FilledLane:
-		r.filledLane(key)
-	case threshold.FreeLane:
+	case threshold.FilledStream:
+		r.filledStream(key)
+	case threshold.FreeStream:
 		q := n.gate(key).offered
 		if !r.match.Cancel(q.env, func(other *Request) bool { return other == q }) {
 			return fmt.Errorf("host: a receive of tag %d is given back that is not posted", q.env.Tag)
@@ -158,18 +158,18 @@ func (r *Rank) doLane(a threshold.LaneAction) error {
 	return nil
 }
 
-func (r *Rank) tellLane(a threshold.LaneAction) error {
+func (r *Rank) tellStream(a threshold.StreamAction) error {
 	q := r.newControl(kindThreshold)
 	a.Message.Put(q.buf)
 	if a.InOrder {
-		return r.enqueue(a.Lane.Peer, q)
+		return r.enqueue(a.Stream.Peer, q)
 	}
-	return r.hurry(a.Lane.Peer, q)
+	return r.hurry(a.Stream.Peer, q)
 }
 
-// reserveLane finds addresses for a lane. Tables that are full, or lent, have none.
-func (r *Rank) reserveLane(l threshold.Lane, bytes int) error {
-	n := r.bulk.lanes
+// reserveStream finds addresses for a stream. Tables that are full, or lent, have none.
+func (r *Rank) reserveStream(l threshold.Stream, bytes int) error {
+	n := r.bulk.streams
 	var addresses []uint64
 	for i := range n.core.Gates() {
 		r.proc.Spend(r.cost.Register)
@@ -181,7 +181,7 @@ func (r *Rank) reserveLane(l threshold.Lane, bytes int) error {
 		case err != nil:
 			return err
 		}
-		n.gates[laneKey{l, uint16(i)}] = &laneGate{Gate: g, bytes: bytes}
+		n.gates[streamKey{l, uint16(i)}] = &streamGate{Gate: g, bytes: bytes}
 		addresses = append(addresses, uint64(g.NLA(0)))
 	}
 	n.core.Reserved(l, addresses)
@@ -190,16 +190,16 @@ func (r *Rank) reserveLane(l threshold.Lane, bytes int) error {
 
 // ---- sending ----
 
-// sendLaned gives a message its number, if it is of a lane, and begins it if it goes through that; false: it goes as ever.
-func (r *Rank) sendLaned(dst int, q *Request) (bool, error) {
-	n := r.lanes()
+// sendStreamd gives a message its number, if it is of a stream, and begins it if it goes through that; false: it goes as ever.
+func (r *Rank) sendStreamd(dst int, q *Request) (bool, error) {
+	n := r.streams()
 	if n == nil {
 		return false, nil
 	}
 	q.posted = r.proc.Now()
 	n.core.Tick(int64(q.posted))
-	l, bytes := laneOf(dst, q.env.Tag, q.env.Comm), len(q.buf)
-	s := &laneSend{q: q}
+	l, bytes := streamOf(dst, q.env.Tag, q.env.Comm), len(q.buf)
+	s := &streamSend{q: q}
 	if q.synchronous || !n.core.Fits(l, bytes) {
 		bytes = math.MaxInt
 	} else if ok, err := r.prepare(s); err != nil {
@@ -212,7 +212,7 @@ func (r *Rank) sendLaned(dst int, q *Request) (bool, error) {
 	if !inside {
 		return false, nil
 	}
-	n.sends[laneKey{l, number}] = s
+	n.sends[streamKey{l, number}] = s
 	m := r.newControl(kindNotReady)
 	m.env = q.env
 	binary.LittleEndian.PutUint64(m.buf[0:], uint64(number))
@@ -221,11 +221,11 @@ func (r *Rank) sendLaned(dst int, q *Request) (bool, error) {
 	if err := r.enqueue(dst, m); err != nil {
 		return false, err
 	}
-	return true, r.drainLanes()
+	return true, r.drainStreams()
 }
 
 // prepare finds where the bytes of a message lie for the hardware; false: there is no room.
-func (r *Rank) prepare(s *laneSend) (bool, error) {
+func (r *Rank) prepare(s *streamSend) (bool, error) {
 	b, bytes := r.bulk, uint64(len(s.q.buf))
 	var inside bool
 	if s.at, inside = locate(b.Memory, s.q.buf); !inside {
@@ -255,7 +255,7 @@ func (r *Rank) postTries() (posted bool, err error) {
 	if posted, err = r.postTried(); err != nil {
 		return posted, notAgain(err)
 	}
-	n := r.bulk.lanes
+	n := r.bulk.streams
 	for i := range n.tries {
 		t := &n.tries[i]
 		if t.posted {
@@ -263,7 +263,7 @@ func (r *Rank) postTries() (posted bool, err error) {
 		}
 		scratch, err := r.scratchAt()
 		if err == nil {
-			t.get, err = r.bulk.Port.Get(r.bulk.Peers[t.key.lane.Peer], scratch, rma.NLA(t.address), 1, rma.Completer)
+			t.get, err = r.bulk.Port.Get(r.bulk.Peers[t.key.stream.Peer], scratch, rma.NLA(t.address), 1, rma.Completer)
 		}
 		if err != nil {
 			return posted, notAgain(err)
@@ -276,14 +276,14 @@ func (r *Rank) postTries() (posted bool, err error) {
 // postTried posts the puts alone, as a call does that only begins messages: the gets behind them would take the room of the next message's put,
 // and nobody looks at their answers before there is progress.
 func (r *Rank) postTried() (posted bool, err error) {
-	n, b := r.bulk.lanes, r.bulk
+	n, b := r.bulk.streams, r.bulk
 	for i := range n.tries {
 		t := &n.tries[i]
 		if t.probe || t.putting {
 			continue
 		}
 		s := n.sends[t.key]
-		if t.put, err = b.Port.PutAhead(b.Peers[t.key.lane.Peer], s.region.NLA(s.at), rma.NLA(t.address), len(s.q.buf)); err != nil {
+		if t.put, err = b.Port.PutAhead(b.Peers[t.key.stream.Peer], s.region.NLA(s.at), rma.NLA(t.address), len(s.q.buf)); err != nil {
 			return posted, err
 		}
 		t.putting, posted = true, true
@@ -299,13 +299,13 @@ func notAgain(err error) error {
 	return err
 }
 
-// laneEvent takes a notification that is about something tried; false: it is not.
-func (r *Rank) laneEvent(ev *rma.Event) (bool, error) {
-	n := r.lanes()
+// streamEvent takes a notification that is about something tried; false: it is not.
+func (r *Rank) streamEvent(ev *rma.Event) (bool, error) {
+	n := r.streams()
 	if n == nil || ev.Handle == 0 {
 		return false, nil
 	}
-	i := slices.IndexFunc(n.tries, func(t laneTry) bool {
+	i := slices.IndexFunc(n.tries, func(t streamTry) bool {
 		return t.putting && t.put == ev.Handle || t.posted && t.get == ev.Handle
 	})
 	if i < 0 {
@@ -324,8 +324,8 @@ func (r *Rank) laneEvent(ev *rma.Event) (bool, error) {
 	done := *t
 	n.tries = slices.Delete(n.tries, i, i+1)
 	n.core.Tick(int64(r.proc.Now()))
-	n.core.Tried(done.key.lane, !done.refused)
-	return true, r.drainLanes()
+	n.core.Tried(done.key.stream, !done.refused)
+	return true, r.drainStreams()
 }
 
 // notReady: there was no memory behind the peer's gate.
@@ -334,17 +334,17 @@ func notReady(err error) bool {
 	return errors.As(err, &f) && f.Code == regs.RMAErrorTranslation && (f.Unit == rma.UnitCompleter || f.Unit == rma.UnitResponder)
 }
 
-// progressLanes posts what waited for room or for memory, tries again what was refused, and looks whether the hardware has forgotten
+// progressStreams posts what waited for room or for memory, tries again what was refused, and looks whether the hardware has forgotten
 // what was taken away.
-func (r *Rank) progressLanes() (bool, error) {
-	n := r.lanes()
+func (r *Rank) progressStreams() (bool, error) {
+	n := r.streams()
 	if n == nil {
 		return false, nil
 	}
 	now := r.proc.Now()
 	if n.core.Deadline() <= int64(now) {
 		n.core.Tick(int64(now))
-		if err := r.drainLanes(); err != nil {
+		if err := r.drainStreams(); err != nil {
 			return false, err
 		}
 	}
@@ -355,7 +355,7 @@ func (r *Rank) progressLanes() (bool, error) {
 	opening := n.opening
 	n.opening = nil
 	for _, key := range opening {
-		if err := r.openLane(key); err != nil {
+		if err := r.openStream(key); err != nil {
 			return moved, err
 		}
 	}
@@ -371,24 +371,24 @@ func (r *Rank) progressLanes() (bool, error) {
 			continue
 		}
 		n.shutting = slices.Delete(n.shutting, i, i+1)
-		n.core.Shut(key.lane, key.number, uint64(g.NLA(g.next)))
+		n.core.Shut(key.stream, key.number, uint64(g.NLA(g.next)))
 		moved = true
-		if err := r.drainLanes(); err != nil {
+		if err := r.drainStreams(); err != nil {
 			return moved, err
 		}
 	}
 	return moved, nil
 }
 
-// lanesWake is when there is something to do for lanes that nothing announces.
-func (r *Rank) lanesWake() drivers.Time {
-	n := r.lanes()
+// streamsWake is when there is something to do for streams that nothing announces.
+func (r *Rank) streamsWake() drivers.Time {
+	n := r.streams()
 	if n == nil {
 		return drivers.Never
 	}
 	at := drivers.Time(n.core.Deadline())
 	if len(n.shutting)+len(n.opening) > 0 {
-		at = min(at, r.proc.Now()+laneRetry/8)
+		at = min(at, r.proc.Now()+streamRetry/8)
 	}
 	return at
 }

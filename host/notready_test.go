@@ -14,9 +14,9 @@ func notReadyPlan(p Rendezvous) plan {
 	return withEager(p, Eager{Handshake: threshold.NotReady})
 }
 
-// exchangeLane has two ranks post their receives and then send, n bytes of DMA memory each way, and compute beside it; late has rank 1 post its
+// exchangeStream has two ranks post their receives and then send, n bytes of DMA memory each way, and compute beside it; late has rank 1 post its
 // receive only after that.
-func exchangeLane(r *Rank, n, times int, late bool, p Rendezvous) (waited drivers.Time, err error) {
+func exchangeStream(r *Rank, n, times int, late bool, p Rendezvous) (waited drivers.Time, err error) {
 	peer := 1 - r.ID()
 	out, err := r.Alloc(n)
 	if err != nil {
@@ -66,15 +66,15 @@ func TestNotReady(t *testing.T) {
 		for _, late := range []bool{false, true} {
 			var left [2]drivers.Time
 			stats := runEager(t, notReadyPlan(p), func(r *Rank) (err error) {
-				left[r.ID()], err = exchangeLane(r, n, times, late, p)
+				left[r.ID()], err = exchangeStream(r, n, times, late, p)
 				return err
 			})
 			for i, s := range stats {
-				l := s.Lanes
+				l := s.Streams
 				require.EqualValues(t, 1, l.Asked, "%s late %t", p, late)
-				require.Equal(t, 1, l.Lanes)
+				require.Equal(t, 1, l.Streams)
 				require.Greater(t, l.Put, uint64(times/2))
-				require.EqualValues(t, stats[1-i].Lanes.Put, l.Readied+l.Late)
+				require.EqualValues(t, stats[1-i].Streams.Put, l.Readied+l.Late)
 				if !late {
 					require.Less(t, l.NotReady, uint64(4), "the first may come too early")
 					require.Greater(t, l.Readied, uint64(times/2))
@@ -82,13 +82,13 @@ func TestNotReady(t *testing.T) {
 				}
 			}
 			if late {
-				require.Greater(t, stats[0].Lanes.NotReady, uint64(times/2))
+				require.Greater(t, stats[0].Streams.NotReady, uint64(times/2))
 			}
 		}
 	}
 }
 
-// Messages of all lengths and ways keep their order and their bytes while lanes open.
+// Messages of all lengths and ways keep their order and their bytes while streams open.
 func TestNotReadyTraffic(t *testing.T) {
 	seeds := uint64(6)
 	if testing.Short() {
@@ -101,7 +101,7 @@ func TestNotReadyTraffic(t *testing.T) {
 			stats := runEager(t, pl, func(r *Rank) error { return traffic(r, seed) })
 			var put, refused, late uint64
 			for _, s := range stats {
-				put, refused, late = put+s.Lanes.Put, refused+s.Lanes.NotReady, late+s.Lanes.Late
+				put, refused, late = put+s.Streams.Put, refused+s.Streams.NotReady, late+s.Streams.Late
 			}
 			require.Positive(t, late, "%s seed %d", p, seed)
 			require.Positive(t, put, "%s seed %d", p, seed)
@@ -110,8 +110,8 @@ func TestNotReadyTraffic(t *testing.T) {
 	}
 }
 
-// openLaneTo has rank 0 open a lane of tag 1 to rank 1 by messages of n bytes that lose overlap.
-func openLaneTo(r *Rank, n int, buf []byte) error {
+// openStreamTo has rank 0 open a stream of tag 1 to rank 1 by messages of n bytes that lose overlap.
+func openStreamTo(r *Rank, n int, buf []byte) error {
 	for range 6 {
 		if err := r.Barrier(); err != nil {
 			return err
@@ -135,7 +135,7 @@ func openLaneTo(r *Rank, n int, buf []byte) error {
 }
 
 // A receive that was readied can be cancelled: its sender leaves it alone, and the message goes to the next one. So do messages that
-// are too long or too short for their lane, have no memory that the hardware reaches, or find a receive from anybody or one that is too short.
+// are too long or too short for their stream, have no memory that the hardware reaches, or find a receive from anybody or one that is too short.
 func TestNotReadyOtherwise(t *testing.T) {
 	const n = 8 << 10
 	for name, body := range map[string]func(r *Rank, in []byte) error{
@@ -209,13 +209,13 @@ func TestNotReadyOtherwise(t *testing.T) {
 				if err != nil {
 					return err
 				}
-				if err := openLaneTo(r, n, buf); err != nil {
+				if err := openStreamTo(r, n, buf); err != nil {
 					return err
 				}
 				return body(r, buf)
 			})
-			require.Equal(t, 1, stats[1].Lanes.Lanes)
-			require.Positive(t, stats[0].Lanes.Put)
+			require.Equal(t, 1, stats[1].Streams.Streams)
+			require.Positive(t, stats[0].Streams.Put)
 		})
 	}
 }

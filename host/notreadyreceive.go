@@ -12,33 +12,33 @@ import (
 
 // What a receiver does for messages that are put before it may be ready.
 
-// laneCame numbers a message that has come, if it is of a lane.
-func (r *Rank) laneCame(from int, h header, m *message) {
-	n := r.lanes()
+// streamCame numbers a message that has come, if it is of a stream.
+func (r *Rank) streamCame(from int, h header, m *message) {
+	n := r.streams()
 	if n == nil {
 		return
 	}
-	if number, ok := n.core.Came(laneOf(from, h.tag, h.comm)); ok {
+	if number, ok := n.core.Came(streamOf(from, h.tag, h.comm)); ok {
 		if m.more == nil {
 			m.more = &extra{}
 		}
-		m.more.number, m.more.laned = number, true
+		m.more.number, m.more.streamd = number, true
 	}
 }
 
-// laneMatched tells that a message has its receive, which so is not offered any more.
-func (r *Rank) laneMatched(from int, m *message, inside bool) error {
-	if m.more == nil || !m.more.laned {
+// streamMatched tells that a message has its receive, which so is not offered any more.
+func (r *Rank) streamMatched(from int, m *message, inside bool) error {
+	if m.more == nil || !m.more.streamd {
 		return nil
 	}
-	n, l := r.bulk.lanes, laneOf(from, m.tag, m.comm)
+	n, l := r.bulk.streams, streamOf(from, m.tag, m.comm)
 	n.core.Matched(l, m.more.number, inside)
-	return r.drainLanes()
+	return r.drainStreams()
 }
 
 // fileNotReady handles a message whose bytes are put as soon as its receive is ready.
 func (r *Rank) fileNotReady(from int, h header, b []byte) error {
-	n := r.lanes()
+	n := r.streams()
 	if n == nil || len(b) != threshold.MessageBytes {
 		return fmt.Errorf("%w: rank %d puts before rank %d is ready, which does not know that: all ranks need the same handshake", drivers.ErrConfig, from, r.id)
 	}
@@ -47,9 +47,9 @@ func (r *Rank) fileNotReady(from int, h header, b []byte) error {
 	r.proc.Spend(r.cost.Match)
 	m := r.messages.get()
 	*m = message{header: h, more: &extra{}}
-	r.laneCame(from, h, m)
-	if want := binary.LittleEndian.Uint64(b[0:]); !m.more.laned || uint64(m.more.number) != want {
-		return fmt.Errorf("host: message %d of a lane from rank %d, expected %d (%t): lost, doubled or out of order", want, from, m.more.number, m.more.laned)
+	r.streamCame(from, h, m)
+	if want := binary.LittleEndian.Uint64(b[0:]); !m.more.streamd || uint64(m.more.number) != want {
+		return fmt.Errorf("host: message %d of a stream from rank %d, expected %d (%t): lost, doubled or out of order", want, from, m.more.number, m.more.streamd)
 	}
 	q, ok := r.match.Arrive(h.envelope(from), m)
 	if !ok {
@@ -62,32 +62,32 @@ func (r *Rank) fileNotReady(from int, h header, b []byte) error {
 // bindNotReady gives a message to the receive that it matches.
 func (r *Rank) bindNotReady(q *Request, from int, m *message) error {
 	m.req = q
-	n := r.bulk.lanes
-	n.arrived[laneKey{laneOf(from, m.tag, m.comm), m.more.number}] = &laneArrival{m: m, from: from}
-	return r.laneMatched(from, m, true)
+	n := r.bulk.streams
+	n.arrived[streamKey{streamOf(from, m.tag, m.comm), m.more.number}] = &streamArrival{m: m, from: from}
+	return r.streamMatched(from, m, true)
 }
 
-// offerLane readies a receive before its message is known, if none in front of it can get that, and if its buffer lies as the sender will put.
-func (r *Rank) offerLane(q *Request) error {
-	n, from := r.lanes(), int(q.env.Source)
+// offerStream readies a receive before its message is known, if none in front of it can get that, and if its buffer lies as the sender will put.
+func (r *Rank) offerStream(q *Request) error {
+	n, from := r.streams(), int(q.env.Source)
 	if q.offered = false; n == nil || from == AnySource || q.env.Tag == AnyTag || from == r.id || r.isLocal(from) {
 		return nil
 	}
-	l := laneOf(from, q.env.Tag, q.env.Comm)
+	l := streamOf(from, q.env.Tag, q.env.Comm)
 	number, address, ok := n.core.Offerable(l, r.match.Fitting(q.env)-1, len(q.buf))
 	at, inside := locate(r.bulk.Memory, q.buf)
 	if !ok || !inside || at%pageBytes != address%pageBytes {
 		return nil
 	}
 	q.offered, q.number = true, number
-	n.gate(laneKey{l, number}).offered = q
+	n.gate(streamKey{l, number}).offered = q
 	n.core.Offer(l, number)
-	return r.drainLanes()
+	return r.drainStreams()
 }
 
-// openLane puts the buffer of a receive behind a gate. Where that lies otherwise than the sender puts, or is too short, something stands in for it.
-func (r *Rank) openLane(key laneKey) error {
-	n, b := r.bulk.lanes, r.bulk
+// openStream puts the buffer of a receive behind a gate. Where that lies otherwise than the sender puts, or is too short, something stands in for it.
+func (r *Rank) openStream(key streamKey) error {
+	n, b := r.bulk.streams, r.bulk
 	r.proc.Spend(r.cost.Register)
 	r.proc.Sync() // a gate is memory: what the hardware did before it opens it must have done
 	a := n.arrived[key]
@@ -97,7 +97,7 @@ func (r *Rank) openLane(key laneKey) error {
 		return g.Open(at, uint64(g.bytes), rma.ReadWrite)
 	}
 	buf, bytes := a.m.req.buf, uint64(a.m.length)
-	address := n.core.Address(key.lane, key.number)
+	address := n.core.Address(key.stream, key.number)
 	at, inside := locate(b.Memory, buf)
 	if !inside || uint64(len(buf)) < bytes || at%pageBytes != address%pageBytes {
 		var ok bool
@@ -112,9 +112,9 @@ func (r *Rank) openLane(key laneKey) error {
 	return n.gate(key).Open(at, bytes, rma.ReadWrite)
 }
 
-// filledLane ends a receive whose message is there.
-func (r *Rank) filledLane(key laneKey) {
-	n, b := r.bulk.lanes, r.bulk
+// filledStream ends a receive whose message is there.
+func (r *Rank) filledStream(key streamKey) {
+	n, b := r.bulk.streams, r.bulk
 	a := n.arrived[key]
 	delete(n.arrived, key)
 	if a.bounce > 0 {
@@ -129,9 +129,9 @@ func (r *Rank) filledLane(key laneKey) {
 	r.complete(a.m, a.from)
 }
 
-// revokeLane wants a receive back that was readied, to cancel it.
-func (r *Rank) revokeLane(q *Request) error {
-	n, l := r.bulk.lanes, laneOf(int(q.env.Source), q.env.Tag, q.env.Comm)
+// revokeStream wants a receive back that was readied, to cancel it.
+func (r *Rank) revokeStream(q *Request) error {
+	n, l := r.bulk.streams, streamOf(int(q.env.Source), q.env.Tag, q.env.Comm)
 	n.core.Revoke(l, q.number)
-	return r.drainLanes()
+	return r.drainStreams()
 }

@@ -69,7 +69,7 @@ type bulk struct {
 	reserved  uint64            // bytes in front of it, for Reuse
 	given     map[uint64]uint64 // what Alloc has given, and Free has not taken back
 	eager     *buffering        // nil: there are no eager buffers
-	lanes     *laning           // nil: nobody puts before a receiver is ready
+	streams   *streaming        // nil: nobody puts before a receiver is ready
 }
 
 const scratchBytes = heapAlign

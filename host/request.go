@@ -50,7 +50,7 @@ type Request struct {
 	synchronous bool // of a send: done only when it has matched
 	blocks      bool // of a send: the call ends when it is done
 	persistent  bool // made by SendInit, SsendInit or RecvInit
-	numbered    bool // of a send: its lane counts on it
+	numbered    bool // of a send: its stream counts on it
 	offered     bool // of a receive: it was ready before its message, which has
 	number      uint16
 	idle        bool // of a persistent one: not started, or its end has been told
@@ -122,7 +122,7 @@ func (r *Rank) startSend(q *Request) error {
 	if sent, err := r.sendByRing(dst, q); sent || err != nil {
 		return err
 	}
-	if sent, err := r.sendLaned(dst, q); sent || err != nil {
+	if sent, err := r.sendStreamd(dst, q); sent || err != nil {
 		return err
 	}
 	if len(q.buf) > EagerMax || q.synchronous {
@@ -157,7 +157,7 @@ func (c *Comm) irecv(source, tag int, context uint16, buf []byte) (*Request, err
 func (r *Rank) startReceive(q *Request) error {
 	r.enter()
 	r.proc.Spend(r.cost.Start)
-	if r.eager() != nil || r.lanes() != nil {
+	if r.eager() != nil || r.streams() != nil {
 		q.posted = r.proc.Now()
 	}
 	if err := r.glance(q); err != nil {
@@ -167,7 +167,7 @@ func (r *Rank) startReceive(q *Request) error {
 		r.proc.Spend(r.cost.Match)
 		return r.bind(q, e, m)
 	}
-	if err := r.offerLane(q); err != nil {
+	if err := r.offerStream(q); err != nil {
 		return err
 	}
 	return r.offer(q)

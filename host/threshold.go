@@ -32,7 +32,7 @@ type Eager struct {
 // included; Freeing is what saying and hearing takes that buffers may be used again.
 type EagerStats struct {
 	threshold.Stats
-	Lanes          threshold.LaneStats // under NotReady
+	Streams        threshold.StreamStats // under NotReady
 	Spent, Freeing drivers.Time
 }
 
@@ -76,7 +76,7 @@ func (r *Rank) useEager(c *RMA, b *bulk) error {
 		return nil
 	}
 	if e.Handshake == threshold.NotReady {
-		return r.useLanes(c, b)
+		return r.useStreams(c, b)
 	}
 	if e.Threshold != 0 && e.Threshold <= EagerMax || e.Threshold < 0 {
 		return fmt.Errorf("%w: an eager threshold of %d bytes: expected more than the %d that VELO carries", drivers.ErrConfig, e.Threshold, EagerMax)
@@ -101,8 +101,8 @@ func (r *Rank) useEager(c *RMA, b *bulk) error {
 // EagerStats gives the counters of the rank's channels; false: its messages beyond EagerMax all go by a rendezvous.
 func (r *Rank) EagerStats() (EagerStats, bool) {
 	switch {
-	case r.lanes() != nil:
-		return EagerStats{Lanes: r.bulk.lanes.core.Stats(), Spent: r.bulk.lanes.spent}, true
+	case r.streams() != nil:
+		return EagerStats{Streams: r.bulk.streams.core.Stats(), Spent: r.bulk.streams.spent}, true
 	case r.eager() != nil:
 		return EagerStats{Stats: r.bulk.eager.core.Stats(), Spent: r.bulk.eager.spent, Freeing: r.bulk.eager.freeing}, true
 	}
@@ -299,13 +299,13 @@ func (r *Rank) fileBuffered(from int, h header, b []byte) error {
 // fileThreshold hands a message of a handshake over.
 func (r *Rank) fileThreshold(from int, b []byte) error {
 	m, err := threshold.Parse(b)
-	if n := r.lanes(); err == nil && n != nil {
+	if n := r.streams(); err == nil && n != nil {
 		began := r.proc.Now()
 		defer func() { n.spent += r.proc.Now() - began }()
 		r.proc.Spend(r.cost.Match)
 		n.core.Tick(int64(r.proc.Now()))
 		n.core.Hear(from, m)
-		return r.drainLanes()
+		return r.drainStreams()
 	}
 	if err == nil && r.eager() == nil {
 		err = fmt.Errorf("%w: it has eager buffers, and rank %d has none: all ranks need the same thresholds", drivers.ErrConfig, r.id)
@@ -349,7 +349,7 @@ func (r *Rank) read(a arrival) error {
 func (r *Rank) eagerEvent(ev *rma.Event) (bool, error) {
 	e := r.eager()
 	if e == nil {
-		return r.laneEvent(ev)
+		return r.streamEvent(ev)
 	}
 	if ev.Handle == 0 {
 		return r.landed(ev)
@@ -397,7 +397,7 @@ func (r *Rank) landed(ev *rma.Event) (bool, error) {
 func (r *Rank) progressEager() (bool, error) {
 	e, now := r.eager(), r.proc.Now()
 	if e == nil {
-		return r.progressLanes()
+		return r.progressStreams()
 	}
 	posted, err := r.postPuts()
 	if err != nil || e.idle == 0 || now-e.ticked < e.idle/4 {
@@ -436,7 +436,7 @@ func (r *Rank) waited(already bool) error {
 // profile tells the core of a message that went by a rendezvous: how long the application did something else beside it, and
 // what was left when it waited.
 func (r *Rank) profile(q *Request, peer, bytes int) error {
-	n := r.lanes()
+	n := r.streams()
 	if r.eager() == nil && n == nil {
 		return nil
 	}
@@ -448,8 +448,8 @@ func (r *Rank) profile(q *Request, peer, bytes int) error {
 	}
 	if n != nil {
 		n.core.Tick(int64(now))
-		n.core.Ended(laneOf(peer, q.env.Tag, q.env.Comm), s)
-		return r.drainLanes()
+		n.core.Ended(streamOf(peer, q.env.Tag, q.env.Comm), s)
+		return r.drainStreams()
 	}
 	return r.handshake(func(c *threshold.Core) {
 		c.Tick(int64(now))

@@ -96,11 +96,11 @@ func printSteps(w io.Writer, res *bench.Result) {
 	}
 }
 
-// allLanes is what the lanes of all ranks did.
-func allLanes(ranks []bench.EagerRank) (all threshold.LaneStats) {
+// allStreams is what the streams of all ranks did.
+func allStreams(ranks []bench.EagerRank) (all threshold.StreamStats) {
 	for _, e := range ranks {
-		if l := e.Lanes; l != nil {
-			all.Asked, all.Refused, all.Lanes, all.Put = all.Asked+l.Asked, all.Refused+l.Refused, all.Lanes+l.Lanes, all.Put+l.Put
+		if l := e.Streams; l != nil {
+			all.Asked, all.Refused, all.Streams, all.Put = all.Asked+l.Asked, all.Refused+l.Refused, all.Streams+l.Streams, all.Put+l.Put
 			all.NotReady, all.Readied, all.Late = all.NotReady+l.NotReady, all.Readied+l.Readied, all.Late+l.Late
 		}
 	}
@@ -112,9 +112,9 @@ func printEager(w io.Writer, r *bench.Row) {
 	if len(r.Eager) == 0 {
 		return
 	}
-	if lanes := allLanes(r.Eager); lanes.Asked > 0 {
-		fmt.Fprintf(w, "receivers not ready, up to %d bytes: %d lanes (%d refused), through which %d messages went; %d puts and probes were refused; %d receives were ready before their message was known, %d after\n\n",
-			r.Bytes, lanes.Lanes, lanes.Refused, lanes.Put, lanes.NotReady, lanes.Readied, lanes.Late)
+	if streams := allStreams(r.Eager); streams.Asked > 0 {
+		fmt.Fprintf(w, "receivers not ready, up to %d bytes: %d streams (%d refused), through which %d messages went; %d puts and probes were refused; %d receives were ready before their message was known, %d after\n\n",
+			r.Bytes, streams.Streams, streams.Refused, streams.Put, streams.NotReady, streams.Readied, streams.Late)
 		return
 	}
 	var all bench.EagerRank

@@ -15,7 +15,7 @@ type Handshake uint8
 const (
 	Full     Handshake = iota // full in-band (section 4.2): the channel goes on
 	Partial                   // partial in-band (section 4.1): it stops meanwhile
-	NotReady                  // receiver not ready (section 4.5): no buffers, but lanes (type Lanes)
+	NotReady                  // receiver not ready (section 4.5): no buffers, but streams (type Streams)
 )
 
 func (h Handshake) String() string { return [...]string{"full", "partial", "notready"}[h] }
@@ -42,7 +42,7 @@ type Config struct {
 	Idle Time
 	// Retry is after how long what was refused is tried again, under NotReady.
 	Retry Time
-	// Gates is how many messages of a lane may have buffers ready at a time; 0: 2.
+	// Gates is how many messages of a stream may have buffers ready at a time; 0: 2.
 	Gates int
 }
 

@@ -11,7 +11,7 @@
 //
 //   - A message has a buffer of its own from [Core.Take] until [Core.Read], whatever the channel does meanwhile. One that finds none goes by a
 //     rendezvous: no message ever waits for a buffer.
-//   - The handshake [Full] never stops a channel. [Partial] does, until both have each other's buffers. [NotReady] has no channels, but lanes:
+//   - The handshake [Full] never stops a channel. [Partial] does, until both have each other's buffers. [NotReady] has no channels, but streams:
 //     a message is put where its receive is, and nowhere else, and a receive that is ready is over or taken back before another message may land there.
 //   - A change ends at both sides with one threshold, or at both with that of before: a side that has no memory says -1, and is not
 //     asked again (section 3.2).
@@ -79,15 +79,15 @@
 // # Receiver not ready
 //
 // Section 4.5 has a third design, without buffers and without a message in front of the bytes: a queue pair for each tag, whose NIC asks the
-// receiver again and again until that has posted a receive. Here ([Lanes], [NotReady]) a lane is the messages of one tag from one rank to another.
+// receiver again and again until that has posted a receive. Here ([Streams], [NotReady]) a stream is the messages of one tag from one rank to another.
 // The receiver has Config.Gates gates for it: addresses that lead nowhere until a receive's buffer is put behind them. A put to a closed gate is
 // refused, and no byte of the refused fragments is written; this NIC tells its sender so, and the sender's core asks again after Config.Retry, by a
 // get of one byte, which moves nothing. When that is answered the put is done once more, whole.
 //
 //	rank 0                                              rank 1
-//	overlap lost: LANE_REQ tag bytes ─────────────────▶ reserves gates
-//	       ◀────────────────────────── LANE_REP address, for each gate; 0: no
-//	LANE_OPEN, in order: messages of the tag are numbered from here on, at both ends alike
+//	overlap lost: STREAM_REQ tag bytes ─────────────────▶ reserves gates
+//	       ◀────────────────────────── STREAM_REP address, for each gate; 0: no
+//	STREAM_OPEN, in order: messages of the tag are numbered from here on, at both ends alike
 //
 //	                                                    a receive is posted: its gate opens
 //	message 0 (its number and length, in order) ──────▶ matches it, by MPI's rules
@@ -101,12 +101,12 @@
 //
 //   - A receive is readied before its message is known only if each receive in front of it that could take that message is ready for another
 //     one, so none that takes any source or tag is. It then gets the number behind theirs. Any other is ready when its message has matched it.
-//   - All messages of a lane are numbered. One that is too long or short for it travels as ever, but has its turn: PASSED says when it has matched.
-//   - It must have room for the longest message of the lane, since that lands before anybody has looked at it. A shorter one waits for its match.
+//   - All messages of a stream are numbered. One that is too long or short for it travels as ever, but has its turn: PASSED says when it has matched.
+//   - It must have room for the longest message of the stream, since that lands before anybody has looked at it. A shorter one waits for its match.
 //   - Some fragments of a put may meet a gate that has just opened. It counts as refused.
 //   - A receive that is to be cancelled is asked back (CLOSE, CLOSED, REOPEN): until the sender has said that it puts nothing, a message may be
 //     on its way, and then the receive has it. A numbered send is not cancelled.
 //
-// What the paper holds against it is so here: a pair needs a lane for each tag, Config.Stocks bounds them, only Config.Gates messages of a lane are under
+// What the paper holds against it is so here: a pair needs a stream for each tag, Config.Stocks bounds them, only Config.Gates messages of a stream are under
 // way, and nothing is asked again while the sender's core computes, which an InfiniBand adapter does by itself. It needs neither buffers nor copies.
 package threshold

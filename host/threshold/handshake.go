@@ -46,7 +46,7 @@ func (c *Core) Hear(peer int, m Message) {
 		}
 	case Empty:
 		if m.Generation == p.using() {
-			p.there = append(p.there, slot{m.Address, m.Bytes})
+			p.there = append(p.there, peerBuffer{m.Address, m.Bytes})
 		}
 	case Recall:
 		c.recalledBy(peer, p, m)

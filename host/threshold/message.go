@@ -10,29 +10,29 @@ type Kind uint8
 
 // The kinds.
 const (
-	Request      Kind = iota + 1 // NEW_CONN_HANDSHAKE_REQ: Bytes is the threshold that its sender wants
-	Reply                        // NEW_CONN_HANDSHAKE_REP: Bytes is the one that both take, or Refused
-	NewRequest                   // NEW_CONN_REQ: the initiator's buffers; Bytes is Refused if it has none after all
-	NewReply                     // NEW_CONN_REP: the peer's
-	Established                  // CONN_EST: the last message that may name an old buffer of its receiver is in front of this one
-	Acknowledged                 // CONN_EST_ACK: what was in front of that has come
-	Reconnect                    // RECONN_REQUEST: the initiator sends nothing more
-	Reconnected                  // RECONN_REPLY: nor does the peer
-	OutRequest                   // OUT_OF_BAND_RECONN_REQUEST: the initiator's buffers
-	OutReply                     // OUT_OF_BAND_RECONN_REPLY: the peer's; both send again
-	Grant                        // one more buffer
-	Empty                        // a buffer was read: it may be used again
-	Recall                       // its owner wants a buffer back
-	Return                       // it has it; Address 0: it is not empty, or was not there any more
-	LaneRequest                  // receiver not ready: a lane for this tag, for messages of up to Bytes
-	LaneReply                    // its Address, or 0: no
-	LaneOpened                   // the messages of the tag behind this one are numbered
-	Landed                       // message Count has been put
-	Passed                       // message Count is over: the next may be put, at Address
-	Close                        // the receiver wants a receive back that it had readied
-	Closed                       // nothing is put until Reopened
-	Reopened                     // it may be
-	lastKind     = Reopened
+	Request       Kind = iota + 1 // NEW_CONN_HANDSHAKE_REQ: Bytes is the threshold that its sender wants
+	Reply                         // NEW_CONN_HANDSHAKE_REP: Bytes is the one that both take, or Refused
+	NewRequest                    // NEW_CONN_REQ: the initiator's buffers; Bytes is Refused if it has none after all
+	NewReply                      // NEW_CONN_REP: the peer's
+	Established                   // CONN_EST: the last message that may name an old buffer of its receiver is in front of this one
+	Acknowledged                  // CONN_EST_ACK: what was in front of that has come
+	Reconnect                     // RECONN_REQUEST: the initiator sends nothing more
+	Reconnected                   // RECONN_REPLY: nor does the peer
+	OutRequest                    // OUT_OF_BAND_RECONN_REQUEST: the initiator's buffers
+	OutReply                      // OUT_OF_BAND_RECONN_REPLY: the peer's; both send again
+	Grant                         // one more buffer
+	Empty                         // a buffer was read: it may be used again
+	Recall                        // its owner wants a buffer back
+	Return                        // it has it; Address 0: it is not empty, or was not there any more
+	StreamRequest                 // receiver not ready: a stream for this tag, for messages of up to Bytes
+	StreamReply                   // its Address, or 0: no
+	StreamOpened                  // the messages of the tag behind this one are numbered
+	Landed                        // message Count has been put
+	Passed                        // message Count is over: the next may be put, at Address
+	Close                         // the receiver wants a receive back that it had readied
+	Closed                        // nothing is put until Reopened
+	Reopened                      // it may be
+	lastKind      = Reopened
 )
 
 func (k Kind) String() string {
@@ -41,7 +41,7 @@ func (k Kind) String() string {
 	}
 	return [...]string{
 		"REQ", "REP", "NEW_REQ", "NEW_REP", "EST", "ACK", "RECONN_REQ", "RECONN_REP", "OUT_REQ", "OUT_REP", "GRANT", "EMPTY", "RECALL", "RETURN",
-		"LANE_REQ", "LANE_REP", "LANE_OPEN", "LANDED", "PASSED", "CLOSE", "CLOSED", "REOPEN",
+		"STREAM_REQ", "STREAM_REP", "STREAM_OPEN", "LANDED", "PASSED", "CLOSE", "CLOSED", "REOPEN",
 	}[k-1]
 }
 
@@ -55,7 +55,7 @@ type Message struct {
 	Count      uint16 // buffers, of Bytes each, one behind the other from Address on
 	Bytes      int
 	Address    uint64
-	Tag        int32 // of a lane, with Comm
+	Tag        int32 // of a stream, with Comm
 	Comm       uint16
 }
 
@@ -101,7 +101,7 @@ func Parse(b []byte) (Message, error) {
 
 func (m Message) String() string {
 	s := fmt.Sprintf("%v g%d", m.Kind, m.Generation)
-	if m.Kind >= LaneRequest {
+	if m.Kind >= StreamRequest {
 		s = fmt.Sprintf("%v tag=%d", m.Kind, m.Tag)
 		if m.Kind == Landed || m.Kind == Passed {
 			return s + fmt.Sprintf(" message=%d", m.Count)

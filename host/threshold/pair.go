@@ -9,16 +9,16 @@ import (
 type pair struct {
 	step       step
 	generation uint16
-	threshold  int      // of what is sent
-	there      []slot   // buffers of the peer that are empty; of those of one length the one used last is taken first
-	taken      slot     // the last that was taken
-	here       []buffer // for what the peer sends
-	recalled   uint64   // a buffer that was asked for
-	refused    bool     // the peer has said no: it is not asked again
+	threshold  int          // of what is sent
+	there      []peerBuffer // buffers of the peer that are empty; of those of one length the one used last is taken first
+	taken      peerBuffer   // the last that was taken
+	here       []buffer     // for what the peer sends
+	recalled   uint64       // a buffer that was asked for
+	refused    bool         // the peer has said no: it is not asked again
 
 	// Of a change under way.
 	wanted, agreed int
-	next           []slot // the peer's buffers of the next generation
+	next           []peerBuffer // the peer's buffers of the next generation
 	since          Time
 	asked          bool // this rank is the initiator
 	stopped        bool // partial: nothing may be sent
@@ -27,8 +27,8 @@ type pair struct {
 	longest int // message of the peer that the last profile had
 }
 
-// A slot is a buffer of the peer.
-type slot struct {
+// A peerBuffer is a buffer of the peer.
+type peerBuffer struct {
 	at    uint64
 	bytes int
 }
@@ -180,9 +180,9 @@ func (c *Core) account(n int) {
 }
 
 // list gives the addresses of buffers that follow one another.
-func (m Message) list() (all []slot) {
+func (m Message) list() (all []peerBuffer) {
 	for i := range int(m.Count) {
-		all = append(all, slot{m.Address + uint64(i*roundUp(m.Bytes)), m.Bytes})
+		all = append(all, peerBuffer{m.Address + uint64(i*roundUp(m.Bytes)), m.Bytes})
 	}
 	return all
 }

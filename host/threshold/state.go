@@ -33,7 +33,7 @@ func (c *Core) AppendState(b []byte) []byte {
 			p.sent.messages, p.sent.bytes, p.received.messages, p.received.bytes, p.received.longest, p.longest, flag(p.refused), flag(p.asked), flag(p.stopped)} {
 			number(v)
 		}
-		for _, list := range [][]slot{p.there, p.next} {
+		for _, list := range [][]peerBuffer{p.there, p.next} {
 			number(len(list))
 			for _, s := range list {
 				number(int(s.at))

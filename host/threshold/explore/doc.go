@@ -22,7 +22,7 @@
 //   - a gate is never opened that is open, or that the hardware may still know.
 //
 // And of both: from every state an end can be reached, so nothing is asked again for ever. An end is where nothing can happen any more: every
-// message was received, what was cancelled is over, and no lane waits for anything.
+// message was received, what was cancelled is over, and no stream waits for anything.
 //
 // # The world
 //

@@ -179,7 +179,7 @@ func newWorld(o *Options) (world, error) {
 		return nil, err
 	}
 	if o.Handshake == threshold.NotReady {
-		return newLanes(o), nil
+		return newStreams(o), nil
 	}
 	return NewWorld(o)
 }

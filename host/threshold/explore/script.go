@@ -21,7 +21,7 @@ import (
 //	post R         the next receive of rank R, under notready
 //	cancel I       receive I
 //	land F>T       … and under notready the next fragment or the answer of what is tried; miss: it meets what is being forgotten
-//	forget I       the hardware has forgotten what was behind lane I
+//	forget I       the hardware has forgotten what was behind stream I
 //	retry R        it is time to try again
 //	tick R         rank R's buffers were idle for long
 //	state          what the ranks have

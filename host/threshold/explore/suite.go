@@ -70,15 +70,15 @@ func Planted() (list []Options) {
 		"est-overtakes": twice, "any-generation": twice, "deaf-to-refusal": refused, "own-threshold": unlike, "return-in-use": idle,
 		"boasted-buffer": long, "not-resumed": one, "reconn-overtakes": twice,
 	}
-	lanes := lane(forward(2, 3), Receive{1, 0, 0, 3}, Receive{1, 0, 0, 3})
-	any := lane(forward(2, 3), Receive{1, -1, 0, 3}, Receive{1, 0, 0, 3})
-	short := lane([]Message{{0, 1, 3, 0}}, Receive{1, 0, 0, 2})
-	cancelled := lane(forward(1, 3), Receive{1, 0, 0, 3}, Receive{1, 0, 0, 3})
+	streams := stream(forward(2, 3), Receive{1, 0, 0, 3}, Receive{1, 0, 0, 3})
+	any := stream(forward(2, 3), Receive{1, -1, 0, 3}, Receive{1, 0, 0, 3})
+	short := stream([]Message{{0, 1, 3, 0}}, Receive{1, 0, 0, 2})
+	cancelled := stream(forward(1, 3), Receive{1, 0, 0, 3}, Receive{1, 0, 0, 3})
 	cancelled.Cancels = []int{0}
-	behind := lane(forward(2, 3), Receive{1, 0, 0, 3}, Receive{1, 0, 0, 3}, Receive{1, 0, 0, 3})
+	behind := stream(forward(2, 3), Receive{1, 0, 0, 3}, Receive{1, 0, 0, 3}, Receive{1, 0, 0, 3})
 	behind.Cancels, behind.Gates = []int{0}, 2
 	for name, o := range map[string]Options{
-		"hasty-passed": lanes, "half-put": lanes, "open-overtakes": lanes, "landed-overtakes": lanes, "lost-passed": lanes,
+		"hasty-passed": streams, "half-put": streams, "open-overtakes": streams, "landed-overtakes": streams, "lost-passed": streams,
 		"behind-any": any, "short-room": short, "hasty-closed": cancelled,
 	} {
 		soil[name] = o
@@ -97,13 +97,13 @@ func Planted() (list []Options) {
 	return list
 }
 
-// lane is a world of two ranks in which the first message that rank 0 sends has lost overlap.
-func lane(messages []Message, receives ...Receive) Options {
+// stream is a world of two ranks in which the first message that rank 0 sends has lost overlap.
+func stream(messages []Message, receives ...Receive) Options {
 	return Options{Ranks: 2, Units: []int{0, 0}, Handshake: threshold.NotReady, Messages: messages, Receives: receives, Losses: []Loss{{0, 1, 3}}}
 }
 
 // notReady are the worlds of receivers that are not ready: early and late ones, of any source, cancelled, too short; messages that are too
-// long or too short for their lane; two lanes.
+// long or too short for their stream; two streams.
 func notReady(level int) []Options {
 	in := func(n int) (list []Receive) {
 		for range n {
@@ -111,29 +111,29 @@ func notReady(level int) []Options {
 		}
 		return list
 	}
-	cancelled := lane(forward(1, 3), in(2)...)
+	cancelled := stream(forward(1, 3), in(2)...)
 	cancelled.Cancels = []int{0}
-	three := lane([]Message{{0, 1, 3, 0}, {2, 1, 3, 0}}, Receive{1, 0, 0, 3}, Receive{1, 2, 0, 3})
+	three := stream([]Message{{0, 1, 3, 0}, {2, 1, 3, 0}}, Receive{1, 0, 0, 3}, Receive{1, 2, 0, 3})
 	three.Ranks, three.Units, three.Losses = 3, []int{0, 0, 0}, []Loss{{0, 1, 3}, {2, 1, 3}}
 	refused := three
 	refused.Stocks = 1
 	list := []Options{
-		lane(forward(2, 3), in(2)...),
-		lane(forward(2, 3), Receive{1, -1, 0, 3}, Receive{1, 0, 0, 3}),
-		lane(forward(2, 3), Receive{1, 0, 0, 3}, Receive{1, 0, -1, 3}),
-		lane([]Message{{0, 1, 9, 0}, {0, 1, 3, 0}}, Receive{1, 0, 0, 9}, Receive{1, 0, 0, 9}),
-		lane([]Message{{0, 1, 1, 0}, {0, 1, 3, 0}}, in(2)...),
-		lane([]Message{{0, 1, 3, 0}}, Receive{1, 0, 0, 2}),
-		lane([]Message{{0, 1, 3, 0}, {0, 1, 3, 1}}, Receive{1, 0, 1, 3}, Receive{1, 0, 0, 3}),
+		stream(forward(2, 3), in(2)...),
+		stream(forward(2, 3), Receive{1, -1, 0, 3}, Receive{1, 0, 0, 3}),
+		stream(forward(2, 3), Receive{1, 0, 0, 3}, Receive{1, 0, -1, 3}),
+		stream([]Message{{0, 1, 9, 0}, {0, 1, 3, 0}}, Receive{1, 0, 0, 9}, Receive{1, 0, 0, 9}),
+		stream([]Message{{0, 1, 1, 0}, {0, 1, 3, 0}}, in(2)...),
+		stream([]Message{{0, 1, 3, 0}}, Receive{1, 0, 0, 2}),
+		stream([]Message{{0, 1, 3, 0}, {0, 1, 3, 1}}, Receive{1, 0, 1, 3}, Receive{1, 0, 0, 3}),
 		cancelled, refused,
 	}
 	if level > 1 {
-		twice := lane(forward(2, 3), in(3)...)
+		twice := stream(forward(2, 3), in(3)...)
 		twice.Cancels = []int{1}
-		either := lane(forward(2, 3), Receive{1, 0, 0, 3}, Receive{1, -1, 0, 3}, Receive{1, 0, 0, 3})
+		either := stream(forward(2, 3), Receive{1, 0, 0, 3}, Receive{1, -1, 0, 3}, Receive{1, 0, 0, 3})
 		either.Cancels = []int{0}
-		list = append(list, twice, either, three, lane(forward(3, 3), in(3)...),
-			lane([]Message{{0, 1, 3, 0}, {0, 1, 9, 0}, {0, 1, 3, 0}}, Receive{1, 0, 0, 9}, Receive{1, 0, 0, 9}, Receive{1, 0, 0, 3}))
+		list = append(list, twice, either, three, stream(forward(3, 3), in(3)...),
+			stream([]Message{{0, 1, 3, 0}, {0, 1, 9, 0}, {0, 1, 3, 0}}, Receive{1, 0, 0, 9}, Receive{1, 0, 0, 9}, Receive{1, 0, 0, 3}))
 	}
 	for _, o := range list {
 		o.Gates = 2

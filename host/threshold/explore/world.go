@@ -38,7 +38,7 @@ type Options struct {
 	Losses    []Loss
 	Receives  []Receive // under NotReady
 	Cancels   []int     // of them, those that are cancelled
-	Gates     int       // of a lane; 0: 1
+	Gates     int       // of a stream; 0: 1
 	Ticks     int       // how often a rank's buffers were idle for long
 	Plant     string
 	MaxStates int // 0: 2 million

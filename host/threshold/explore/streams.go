@@ -16,10 +16,10 @@ func (v Receive) fits(m Message) bool {
 // parts is how many fragments a put has.
 const parts = 2
 
-// lanes is a world under the handshake that puts before the receiver is ready.
-type lanes struct {
+// streams is a world under the handshake that puts before the receiver is ready.
+type streams struct {
 	o        *Options
-	cores    []*threshold.Lanes
+	cores    []*threshold.Streams
 	lines    [][]packet // [pair]: told, not heard
 	tries    [][]try    // [pair]: under way
 	sent     []int      // of each rank's messages
@@ -34,7 +34,7 @@ type lanes struct {
 
 // travel is how far a message is.
 type travel struct {
-	number  int // in its lane; -1: none
+	number  int // in its stream; -1: none
 	inside  bool
 	came    bool
 	receive int // that it has matched, or -1
@@ -51,7 +51,7 @@ type wanted struct {
 
 // A try is a put or a probe under way: its fragments, and then its answer.
 type try struct {
-	lane    threshold.Lane
+	stream  threshold.Stream
 	message int
 	probe   bool
 	address uint64
@@ -62,21 +62,21 @@ type try struct {
 // A gate is what is behind the addresses of one, and what the hardware may still know there.
 type gate struct {
 	at     int // rank
-	lane   threshold.Lane
+	stream threshold.Stream
 	index  int
 	number uint16 // of the message whose receive was there last
 	open   int    // receive, or -1
 	stale  int
 }
 
-func newLanes(o *Options) *lanes {
+func newStreams(o *Options) *streams {
 	n := o.Ranks
-	w := &lanes{
+	w := &streams{
 		o: o, lines: make([][]packet, n*n), tries: make([][]try, n*n), sent: make([]int, n), posted: make([]int, n), lost: make([]bool, len(o.Losses)),
 		say: func(string, ...any) {},
 	}
 	for i := range n {
-		w.cores = append(w.cores, threshold.NewLanes(threshold.Config{Self: i, Ranks: n, Stocks: o.Stocks, Least: 1, Policy: threshold.Policy{Window: 1}, Retry: 1, Gates: max(o.Gates, 1)}))
+		w.cores = append(w.cores, threshold.NewStreams(threshold.Config{Self: i, Ranks: n, Stocks: o.Stocks, Least: 1, Policy: threshold.Policy{Window: 1}, Retry: 1, Gates: max(o.Gates, 1)}))
 	}
 	for range o.Messages {
 		w.messages = append(w.messages, travel{number: -1, receive: -1})
@@ -87,11 +87,11 @@ func newLanes(o *Options) *lanes {
 	return w
 }
 
-func (w *lanes) pair(from, to int) int { return from*w.o.Ranks + to }
+func (w *streams) pair(from, to int) int { return from*w.o.Ranks + to }
 
-func (w *lanes) tellTo(say func(format string, args ...any)) { w.say = say }
+func (w *streams) tellTo(say func(format string, args ...any)) { w.say = say }
 
-func (w *lanes) clone() world {
+func (w *streams) clone() world {
 	n := *w
 	n.cores = slices.Clone(w.cores)
 	for i, c := range n.cores {
@@ -120,15 +120,15 @@ func nth(n, count int, at func(int) bool) int {
 	return -1
 }
 
-func (w *lanes) nextSend(at int) int {
+func (w *streams) nextSend(at int) int {
 	return nth(w.sent[at], len(w.messages), func(i int) bool { return w.o.Messages[i].From == at })
 }
 
-func (w *lanes) nextReceive(at int) int {
+func (w *streams) nextReceive(at int) int {
 	return nth(w.posted[at], len(w.receives), func(i int) bool { return w.o.Receives[i].At == at })
 }
 
-func (w *lanes) enabled() (list []event) {
+func (w *streams) enabled() (list []event) {
 	n := w.o.Ranks
 	for i := range n {
 		if w.nextSend(i) >= 0 {
@@ -161,7 +161,7 @@ func (w *lanes) enabled() (list []event) {
 			}
 			for k, t := range w.tries[pair] {
 				list = append(list, event{"land", from, to, k})
-				if g := w.gateOf(to, from, t.lane, int(t.address)-1); g != nil && g.open < 0 && g.stale >= 0 && t.at < w.fragments(t) {
+				if g := w.gateOf(to, from, t.stream, int(t.address)-1); g != nil && g.open < 0 && g.stale >= 0 && t.at < w.fragments(t) {
 					list = append(list, event{"miss", from, to, k}) // the hardware may have forgotten it already
 				}
 			}
@@ -175,7 +175,7 @@ func (w *lanes) enabled() (list []event) {
 	return list
 }
 
-func (w *lanes) fragments(t try) int {
+func (w *streams) fragments(t try) int {
 	if t.probe {
 		return 1
 	}
@@ -183,17 +183,17 @@ func (w *lanes) fragments(t try) int {
 }
 
 // gateOf is one of what one rank sends to another; its address is its index and 1.
-func (w *lanes) gateOf(to, from int, l threshold.Lane, index int) *gate {
+func (w *streams) gateOf(to, from int, l threshold.Stream, index int) *gate {
 	l.Peer = from
 	for i := range w.gates {
-		if w.gates[i].at == to && w.gates[i].lane == l && w.gates[i].index == index {
+		if w.gates[i].at == to && w.gates[i].stream == l && w.gates[i].index == index {
 			return &w.gates[i]
 		}
 	}
 	return nil
 }
 
-func (w *lanes) apply(e event) error {
+func (w *streams) apply(e event) error {
 	switch e.act {
 	case "send":
 		return w.send(e.from)
@@ -206,7 +206,7 @@ func (w *lanes) apply(e event) error {
 	case "lose":
 		l := w.o.Losses[e.from]
 		w.lost[e.from] = true
-		w.cores[l.Rank].Ended(threshold.Lane{Peer: l.Peer}, threshold.Sample{Bytes: l.Bytes, Sent: true, Beside: 1, Left: 1})
+		w.cores[l.Rank].Ended(threshold.Stream{Peer: l.Peer}, threshold.Sample{Bytes: l.Bytes, Sent: true, Beside: 1, Left: 1})
 		return w.drain(l.Rank)
 	case "cancel":
 		return w.cancel(e.from)
@@ -218,16 +218,16 @@ func (w *lanes) apply(e event) error {
 	g := &w.gates[e.from]
 	g.stale = -1
 	if w.o.Plant != "hasty-passed" {
-		w.cores[g.at].Shut(g.lane, g.number, uint64(g.index+1))
+		w.cores[g.at].Shut(g.stream, g.number, uint64(g.index+1))
 	}
 	return w.drain(g.at)
 }
 
-func (w *lanes) send(at int) error {
+func (w *streams) send(at int) error {
 	i := w.nextSend(at)
 	m, t := w.o.Messages[i], &w.messages[i]
 	w.sent[at]++
-	number, inside, ok := w.cores[at].Send(threshold.Lane{Peer: m.To, Tag: int32(m.Tag)}, m.Bytes)
+	number, inside, ok := w.cores[at].Send(threshold.Stream{Peer: m.To, Tag: int32(m.Tag)}, m.Bytes)
 	if ok {
 		t.number, t.inside = int(number), inside
 	}
@@ -237,7 +237,7 @@ func (w *lanes) send(at int) error {
 }
 
 // post posts a receive. It is readied only if nothing in front of it can take what comes.
-func (w *lanes) post(at int) error {
+func (w *streams) post(at int) error {
 	i := w.nextReceive(at)
 	w.posted[at]++
 	v, r := w.o.Receives[i], &w.receives[i]
@@ -260,7 +260,7 @@ func (w *lanes) post(at int) error {
 	if w.o.Plant == "short-room" {
 		room = 1 << 20
 	}
-	l := threshold.Lane{Peer: v.From, Tag: int32(v.Tag)}
+	l := threshold.Stream{Peer: v.From, Tag: int32(v.Tag)}
 	if number, _, ok := w.cores[at].Offerable(l, front, room); ok {
 		r.offered = int(number)
 		w.cores[at].Offer(l, number)
@@ -269,8 +269,8 @@ func (w *lanes) post(at int) error {
 	return w.drain(at)
 }
 
-// match gives a message to a receive. What travels outside a lane is there then.
-func (w *lanes) match(k, i int) error {
+// match gives a message to a receive. What travels outside a stream is there then.
+func (w *streams) match(k, i int) error {
 	m, t, r := w.o.Messages[k], &w.messages[k], &w.receives[i]
 	t.receive, r.message = i, k
 	w.say("receive %d has message %d", i, k)
@@ -278,23 +278,23 @@ func (w *lanes) match(k, i int) error {
 		t.read, r.done = true, true
 	}
 	if t.number >= 0 {
-		w.cores[m.To].Matched(threshold.Lane{Peer: m.From, Tag: int32(m.Tag)}, uint16(t.number), t.inside)
+		w.cores[m.To].Matched(threshold.Stream{Peer: m.From, Tag: int32(m.Tag)}, uint16(t.number), t.inside)
 	}
 	return w.drain(m.To)
 }
 
-func (w *lanes) cancel(i int) error {
+func (w *streams) cancel(i int) error {
 	v, r := w.o.Receives[i], &w.receives[i]
 	r.revoked = true
 	if r.offered >= 0 {
-		w.cores[v.At].Revoke(threshold.Lane{Peer: v.From, Tag: int32(v.Tag)}, uint16(r.offered))
+		w.cores[v.At].Revoke(threshold.Stream{Peer: v.From, Tag: int32(v.Tag)}, uint16(r.offered))
 		return w.drain(v.At)
 	}
 	r.done, r.cancelled = true, true
 	return nil
 }
 
-func (w *lanes) deliver(from, to, k int) error {
+func (w *streams) deliver(from, to, k int) error {
 	pair := w.pair(from, to)
 	p := w.lines[pair][k]
 	w.lines[pair] = slices.Delete(w.lines[pair], k, k+1)
@@ -307,7 +307,7 @@ func (w *lanes) deliver(from, to, k int) error {
 	}
 	m, t := w.o.Messages[p.message], &w.messages[p.message]
 	t.came = true
-	number, ok := w.cores[to].Came(threshold.Lane{Peer: from, Tag: int32(m.Tag)})
+	number, ok := w.cores[to].Came(threshold.Stream{Peer: from, Tag: int32(m.Tag)})
 	if ok != (t.number >= 0) || ok && int(number) != t.number {
 		return violation("message %d has number %d at its sender, and %d (%t) at its receiver", p.message, t.number, number, ok)
 	}
@@ -320,7 +320,7 @@ func (w *lanes) deliver(from, to, k int) error {
 }
 
 // tamper plants a mistake in what is heard; false: it is not heard.
-func (w *lanes) tamper(from, to int, m threshold.Message) bool {
+func (w *streams) tamper(from, to int, m threshold.Message) bool {
 	switch {
 	case w.o.Plant == "lost-passed" && m.Kind == threshold.Passed:
 		return false
@@ -333,12 +333,12 @@ func (w *lanes) tamper(from, to int, m threshold.Message) bool {
 }
 
 // land has the next fragment of a put come, or tells its end.
-func (w *lanes) land(from, to, k int, miss bool) error {
+func (w *streams) land(from, to, k int, miss bool) error {
 	pair := w.pair(from, to)
 	t := &w.tries[pair][k]
 	if t.at < w.fragments(*t) {
 		behind := -1
-		if g := w.gateOf(to, from, t.lane, int(t.address)-1); g != nil && !miss {
+		if g := w.gateOf(to, from, t.stream, int(t.address)-1); g != nil && !miss {
 			behind = max(g.open, -1)
 			if behind < 0 {
 				behind = g.stale
@@ -360,11 +360,11 @@ func (w *lanes) land(from, to, k int, miss bool) error {
 		done.refused = false
 	}
 	w.say("message %d: %s", done.message, map[bool]string{true: "refused", false: "taken"}[done.refused])
-	w.cores[from].Tried(done.lane, !done.refused)
+	w.cores[from].Tried(done.stream, !done.refused)
 	return w.drain(from)
 }
 
-func (w *lanes) write(i, part, message int) error {
+func (w *streams) write(i, part, message int) error {
 	r := &w.receives[i]
 	switch {
 	case r.done:
@@ -379,7 +379,7 @@ func (w *lanes) write(i, part, message int) error {
 }
 
 // drain does all that a core asks for.
-func (w *lanes) drain(at int) error {
+func (w *streams) drain(at int) error {
 	for {
 		a, more := w.cores[at].Next()
 		if !more {
@@ -391,35 +391,35 @@ func (w *lanes) drain(at int) error {
 	}
 }
 
-func (w *lanes) do(at int, a threshold.LaneAction) error {
-	c, l := w.cores[at], a.Lane
+func (w *streams) do(at int, a threshold.StreamAction) error {
+	c, l := w.cores[at], a.Stream
 	switch a.Do {
-	case threshold.TellLane:
+	case threshold.TellStream:
 		w.say("%d>%d %v", at, l.Peer, a.Message)
 		pair := w.pair(at, l.Peer)
-		ordered := a.InOrder && !(w.o.Plant == "open-overtakes" && a.Message.Kind == threshold.LaneOpened) && !(w.o.Plant == "landed-overtakes" && a.Message.Kind == threshold.Landed)
+		ordered := a.InOrder && !(w.o.Plant == "open-overtakes" && a.Message.Kind == threshold.StreamOpened) && !(w.o.Plant == "landed-overtakes" && a.Message.Kind == threshold.Landed)
 		w.lines[pair] = append(w.lines[pair], packet{message: -1, said: a.Message, ordered: ordered})
-	case threshold.ReserveLane:
+	case threshold.ReserveStream:
 		var addresses []uint64
 		for i := range c.Gates() {
-			w.gates = append(w.gates, gate{at: at, lane: l, index: i, open: -1, stale: -1})
+			w.gates = append(w.gates, gate{at: at, stream: l, index: i, open: -1, stale: -1})
 			addresses = append(addresses, uint64(i+1))
 		}
 		c.Reserved(l, addresses)
-	case threshold.TryLane:
+	case threshold.TryStream:
 		pair := w.pair(at, l.Peer)
-		w.tries[pair] = append(w.tries[pair], try{lane: l, message: w.numbered(at, l.Peer, l, a.Number), probe: a.Probe, address: a.Address})
-	case threshold.OpenLane:
+		w.tries[pair] = append(w.tries[pair], try{stream: l, message: w.numbered(at, l.Peer, l, a.Number), probe: a.Probe, address: a.Address})
+	case threshold.OpenStream:
 		return w.open(at, a)
-	case threshold.ShutLane:
+	case threshold.ShutStream:
 		g := w.gateOf(at, l.Peer, l, int(a.Number)%c.Gates())
 		g.stale, g.open = g.open, -1
 		if w.o.Plant == "hasty-passed" {
 			c.Shut(l, a.Number, uint64(g.index+1))
 		}
-	case threshold.FilledLane:
+	case threshold.FilledStream:
 		return w.filled(w.numbered(l.Peer, at, l, a.Number))
-	case threshold.FreeLane:
+	case threshold.FreeStream:
 		i := w.gateOf(at, l.Peer, l, int(a.Number)%c.Gates()).open
 		w.receives[i].done, w.receives[i].cancelled = true, true
 		w.say("receive %d is cancelled", i)
@@ -428,13 +428,13 @@ func (w *lanes) do(at int, a threshold.LaneAction) error {
 }
 
 // open puts the buffer behind the addresses: of the receive that was offered, or that has the message.
-func (w *lanes) open(at int, a threshold.LaneAction) error {
-	g := w.gateOf(at, a.Lane.Peer, a.Lane, int(a.Number)%w.cores[at].Gates())
+func (w *streams) open(at int, a threshold.StreamAction) error {
+	g := w.gateOf(at, a.Stream.Peer, a.Stream, int(a.Number)%w.cores[at].Gates())
 	g.number = a.Number
 	if g.open >= 0 || g.stale >= 0 && w.o.Plant != "hasty-passed" {
-		return violation("a lane is opened for message number %d that is open", a.Number)
+		return violation("a stream is opened for message number %d that is open", a.Number)
 	}
-	if k := w.numbered(a.Lane.Peer, at, a.Lane, a.Number); k >= 0 && w.messages[k].receive >= 0 {
+	if k := w.numbered(a.Stream.Peer, at, a.Stream, a.Number); k >= 0 && w.messages[k].receive >= 0 {
 		g.open = w.messages[k].receive
 		return nil
 	}
@@ -442,8 +442,8 @@ func (w *lanes) open(at int, a threshold.LaneAction) error {
 	return nil
 }
 
-// numbered is the message of a pair that has a number in its lane, or -1.
-func (w *lanes) numbered(from, to int, l threshold.Lane, number uint16) int {
+// numbered is the message of a pair that has a number in its stream, or -1.
+func (w *streams) numbered(from, to int, l threshold.Stream, number uint16) int {
 	for i, m := range w.o.Messages {
 		if m.From == from && m.To == to && m.Tag == int(l.Tag) && w.messages[i].number == int(number) {
 			return i
@@ -452,7 +452,7 @@ func (w *lanes) numbered(from, to int, l threshold.Lane, number uint16) int {
 	return -1
 }
 
-func (w *lanes) filled(k int) error {
+func (w *streams) filled(k int) error {
 	t := &w.messages[k]
 	if t.receive < 0 || t.read {
 		return violation("message %d is there, and has no receive that waits for it", k)

@@ -8,7 +8,7 @@ import (
 )
 
 // finished looks at a world where nothing can happen any more.
-func (w *lanes) finished() error {
+func (w *streams) finished() error {
 	for i, t := range w.messages {
 		if !t.read {
 			return violation("message %d is never received", i)
@@ -21,13 +21,13 @@ func (w *lanes) finished() error {
 	}
 	for i, c := range w.cores {
 		if !c.Idle() {
-			return violation("the lanes of rank %d are never at rest", i)
+			return violation("the streams of rank %d are never at rest", i)
 		}
 	}
 	return nil
 }
 
-func (w *lanes) key() key {
+func (w *streams) key() key {
 	var b []byte
 	number := func(list ...int) {
 		for _, v := range list {
@@ -47,7 +47,7 @@ func (w *lanes) key() key {
 			number(p.message, flag(p.ordered))
 		}
 		for _, t := range w.tries[pair] {
-			number(int(t.lane.Tag), int(t.address), t.message, flag(t.probe), t.at, flag(t.refused))
+			number(int(t.stream.Tag), int(t.address), t.message, flag(t.probe), t.at, flag(t.refused))
 		}
 	}
 	for _, t := range w.messages {
@@ -57,7 +57,7 @@ func (w *lanes) key() key {
 		number(flag(r.posted), flag(r.done), flag(r.cancelled), flag(r.revoked), r.message, r.offered, r.parts[0], r.parts[1])
 	}
 	for _, g := range w.gates {
-		number(g.at, g.lane.Peer, int(g.lane.Tag), g.index, int(g.number), g.open, g.stale)
+		number(g.at, g.stream.Peer, int(g.stream.Tag), g.index, int(g.number), g.open, g.stale)
 	}
 	for _, done := range w.lost {
 		number(flag(done))
@@ -74,7 +74,7 @@ func flag(set bool) int {
 }
 
 // print is what a script prints of the world.
-func (w *lanes) print(out *strings.Builder) {
+func (w *streams) print(out *strings.Builder) {
 	for i, r := range w.receives {
 		word := map[bool]string{true: "over", false: "waits"}[r.done]
 		if r.cancelled {
