@@ -75,8 +75,6 @@ func Planted() (list []Options) {
 	short := stream([]Message{{0, 1, 3, 0}}, Receive{1, 0, 0, 2})
 	cancelled := stream(forward(1, 3), Receive{1, 0, 0, 3}, Receive{1, 0, 0, 3})
 	cancelled.Cancels = []int{0}
-	behind := stream(forward(2, 3), Receive{1, 0, 0, 3}, Receive{1, 0, 0, 3}, Receive{1, 0, 0, 3})
-	behind.Cancels, behind.Gates = []int{0}, 2
 	for name, o := range map[string]Options{
 		"hasty-passed": streams, "half-put": streams, "open-overtakes": streams, "landed-overtakes": streams, "lost-passed": streams,
 		"behind-any": any, "short-room": short, "hasty-closed": cancelled,
