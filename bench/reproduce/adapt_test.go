@@ -53,7 +53,7 @@ func goodAdapt2(*Env) *Table {
 func goodAdapt8(e *Env) *Table {
 	t := &Table{Columns: adapt8Columns}
 	for _, w := range e.adaptWorlds() {
-		for _, copies := range []int{1, dearCopies} {
+		for _, copies := range []int{1, slowCopies} {
 			t.add(w.ranks(), adaptDefault, copies, 100.0, 5.0, 200.0)
 			t.add(w.ranks(), adaptDynamic, copies, 110.0, 80.0, 120.0)
 		}
@@ -124,7 +124,7 @@ func init() {
 		set("in buffers (%)", 0.0, "threshold", adapt2Thresholds[1], "bytes", 512),
 	}}
 	cases["adapt-fig8"] = planted{goodAdapt8, []func(*Table){
-		set("alone (µs)", 90.0, "setting", adaptDynamic, "copies cost", 1), set("alone (µs)", 90.0, "setting", adaptDynamic, "copies cost", dearCopies), set("overlap (%)", 20.0, "setting", adaptDynamic), set("beside (µs)", 210.0, "setting", adaptDynamic),
+		set("alone (µs)", 90.0, "setting", adaptDynamic, "copies cost", 1), set("alone (µs)", 90.0, "setting", adaptDynamic, "copies cost", slowCopies), set("overlap (%)", 20.0, "setting", adaptDynamic), set("beside (µs)", 210.0, "setting", adaptDynamic),
 	}}
 	cases["adapt-fig9"] = planted{goodAdapt9, []func(*Table){
 		set("time (ms)", 79.0, "setting", adaptManual, "threshold", manualChoices[3]),
