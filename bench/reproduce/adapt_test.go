@@ -99,7 +99,9 @@ func goodAdapt10(e *Env) *Table {
 		rows(w, 1, 1, 3, 200000>>i, 10)
 	}
 	rows(worlds[len(worlds)-1], smaller, 1, 1, 4000, 5)
-	rows(worlds[0], 1, quick, 3, 200000, 4)
+	for i, w := range worlds {
+		rows(w, 1, quick, 3, 200000>>i, 4)
+	}
 	return t
 }
 
