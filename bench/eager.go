@@ -18,6 +18,8 @@ type Thresholds struct {
 	Buffers int `json:"buffer_bytes"`
 	// Partial is the handshake that stops a channel, instead of the full in-band one.
 	Partial bool `json:"partial_in_band,omitempty"`
+	// NotReady puts messages where their receives are as soon as these are ready, and asks again until then: there are no buffers.
+	NotReady bool `json:"receiver_not_ready,omitempty"`
 	// Idle is for how long a buffer is not used before it is taken back; 0: for ever.
 	Idle drivers.Time `json:"idle_ps,omitempty"`
 }
@@ -35,6 +37,9 @@ func (e *Thresholds) host() *host.Eager {
 	if e.Partial {
 		h.Handshake = threshold.Partial
 	}
+	if e.NotReady {
+		h.Handshake = threshold.NotReady
+	}
 	return h
 }
 
@@ -47,6 +52,8 @@ func (e *Thresholds) validate() error {
 		return nil
 	case e.Threshold != 0 && e.Threshold <= host.EagerMax || e.Threshold < 0:
 		return fmt.Errorf("%w: an eager threshold of %d bytes: expected more than the %d that VELO carries", drivers.ErrConfig, e.Threshold, host.EagerMax)
+	case e.NotReady && (e.Partial || e.Threshold != 0):
+		return fmt.Errorf("%w: receivers that are not ready have no buffers: expected neither a fixed threshold nor another handshake", drivers.ErrConfig)
 	case e.Buffers < 1 || e.Buffers > maxEagerBuffers:
 		return fmt.Errorf("%w: %d bytes of eager buffers: expected 1 to %d", drivers.ErrConfig, e.Buffers, maxEagerBuffers)
 	case e.Idle < 0:
@@ -73,6 +80,10 @@ type EagerRank struct {
 	Begun     uint64       `json:"switches_begun"`
 	// Spent is what its core did for all that.
 	Spent drivers.Time `json:"core_ps"`
+	// Freeing is what it did to say and hear that buffers may be used again.
+	Freeing drivers.Time `json:"freeing_ps"`
+	// Streams is what was put before receivers were known to be ready; nil: nothing.
+	Streams *threshold.StreamStats `json:"streams,omitempty"`
 }
 
 // eagerRanks reads what the channels did; nil: there are none.
@@ -82,10 +93,14 @@ func (w *World) eagerRanks() (list []EagerRank) {
 		if !ok {
 			return nil
 		}
-		list = append(list, EagerRank{
+		e := EagerRank{
 			Rank: i, Threshold: s.Greatest, Switches: s.Switched, Refused: s.Refused, Buffered: s.Buffered, Short: s.Short, Grown: s.Grown, Shrunk: s.Shrunk,
-			Bytes: s.Bytes, Most: s.MostBytes, Longest: drivers.Time(s.LongestTime), Switching: drivers.Time(s.Time), Begun: s.Begun, Spent: s.Spent,
-		})
+			Bytes: s.Bytes, Most: s.MostBytes, Longest: drivers.Time(s.LongestTime), Switching: drivers.Time(s.Time), Begun: s.Begun, Spent: s.Spent, Freeing: s.Freeing,
+		}
+		if s.Streams != (threshold.StreamStats{}) {
+			e.Streams = &s.Streams
+		}
+		list = append(list, e)
 	}
 	return list
 }

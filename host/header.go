@@ -38,6 +38,8 @@ const (
 	kindRingControl              // about rings
 	kindBuffered                 // a message whose bytes go to an eager buffer (its address and length follow)
 	kindThreshold                // about a channel's threshold (package threshold says what)
+	kindEmpties                  // eager buffers of a generation (the tag) that may be used again (their addresses and lengths follow)
+	kindNotReady                 // a message whose bytes are put when its receive is ready (its number in its stream and its length follow)
 )
 
 const headerMagic = 0x4e // "N"
@@ -54,8 +56,8 @@ func parseHeader(b []byte) (header, error) {
 	if len(b) < HeaderBytes {
 		return header{}, fmt.Errorf("host: first packet of a message has %d bytes, expected at least the %d of its header", len(b), HeaderBytes)
 	}
-	if b[15] != headerMagic || b[14] > kindThreshold {
-		return header{}, fmt.Errorf("host: message header has magic 0x%x and kind %d, expected 0x%x and 0 to %d", b[15], b[14], headerMagic, kindThreshold)
+	if b[15] != headerMagic || b[14] > kindNotReady {
+		return header{}, fmt.Errorf("host: message header has magic 0x%x and kind %d, expected 0x%x and 0 to %d", b[15], b[14], headerMagic, kindNotReady)
 	}
 	h := header{
 		tag:    int32(binary.LittleEndian.Uint32(b[0:])),

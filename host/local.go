@@ -143,7 +143,7 @@ func (r *Rank) takeLocal(q *Request, m *message, from int) {
 func (r *Rank) nextWake() drivers.Time {
 	at := drivers.Never
 	if r.bulk != nil {
-		at = drivers.Time(r.bulk.core.Deadline())
+		at = min(drivers.Time(r.bulk.core.Deadline()), r.streamsWake())
 	}
 	if r.local == nil {
 		return at

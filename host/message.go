@@ -148,6 +148,9 @@ type extra struct {
 	rts  rendezvous.Control
 	send *Request // a synchronous one of this node, which waits for the match
 	at   uint64   // of its eager buffer
+	// Of a message of a stream.
+	number  uint16
+	streamd bool
 }
 
 // inbound is the reassembly of one source: packets of a pair come in order, so
@@ -165,7 +168,7 @@ func (r *Rank) file(from int, b []byte) error {
 		if err != nil {
 			return fmt.Errorf("from rank %d: %w", from, err)
 		}
-		if r.settles && h.kind != kindControl && h.kind != kindRingControl && h.kind != kindThreshold {
+		if r.settles && h.kind != kindControl && h.kind != kindRingControl && h.kind != kindThreshold && h.kind != kindEmpties {
 			return errUnreceived(from)
 		}
 		if h.seq != in.seq {
@@ -182,6 +185,11 @@ func (r *Rank) file(from int, b []byte) error {
 		b = b[HeaderBytes:]
 		if err := r.overtaken(in.current.req); err != nil {
 			return err
+		}
+		if in.current.req != nil {
+			if err := r.streamMatched(from, in.current, false); err != nil {
+				return err
+			}
 		}
 	}
 	if r.settles {
@@ -208,6 +216,10 @@ func (r *Rank) fileControl(from int, h header, b []byte) error {
 		return r.fileBuffered(from, h, b)
 	case kindThreshold:
 		return r.fileThreshold(from, b)
+	case kindEmpties:
+		return r.fileEmpties(from, h, b)
+	case kindNotReady:
+		return r.fileNotReady(from, h, b)
 	}
 	c, err := rendezvous.Parse(b)
 	if err != nil {
@@ -234,7 +246,11 @@ func (r *Rank) fileControl(from int, h header, b []byte) error {
 		}
 	}
 	m := &message{header: h, more: &extra{rts: c}}
+	r.streamCame(from, h, m)
 	if q, ok := r.match.Arrive(h.envelope(from), m); ok {
+		if err := r.streamMatched(from, m, false); err != nil {
+			return err
+		}
 		return r.receiveLong(q, from, int(h.tag), c)
 	}
 	r.stats.Unexpected++
@@ -246,6 +262,7 @@ func (r *Rank) accept(from int, h header) *message {
 	m := r.messages.get()
 	*m = message{header: h}
 	r.came(from, h)
+	r.streamCame(from, h, m)
 	r.proc.Spend(r.cost.Match)
 	if q, ok := r.match.Arrive(h.envelope(from), m); ok {
 		m.req = q
@@ -269,8 +286,14 @@ func (m *message) store(b []byte) {
 
 // bind gives an unexpected message to a receive that was posted later.
 func (r *Rank) bind(q *Request, e match.Envelope, m *message) error {
-	if m.kind == kindBuffered {
+	switch m.kind {
+	case kindBuffered:
 		return r.bindBuffered(q, m)
+	case kindNotReady:
+		return r.bindNotReady(q, int(e.Source), m)
+	}
+	if err := r.streamMatched(int(e.Source), m, false); err != nil {
+		return err
 	}
 	if m.kind == kindRTS {
 		return r.receiveLong(q, int(e.Source), int(m.tag), m.more.rts)

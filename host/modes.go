@@ -96,7 +96,9 @@ var ErrCancelled = rendezvous.ErrCancelled
 // ErrCancelled or as if nothing had happened. It must be waited for as ever.
 func (r *Rank) Cancel(q *Request) error {
 	switch {
-	case q.done:
+	case q.done || q.numbered: // a stream waits for what it has counted
+	case q.offered && q.long == nil:
+		return r.revokeStream(q)
 	case q.receive && q.long == nil:
 		if r.match.Cancel(q.env, func(other *Request) bool { return other == q }) {
 			q.err = ErrCancelled

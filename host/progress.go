@@ -31,7 +31,10 @@ func (r *Rank) progress() (bool, error) {
 					r.advance()
 					r.inside = false
 				}
-				return got, nil
+				if !got {
+					return false, r.tellEmpties()
+				}
+				return true, nil
 			}
 			r.serving = peer
 		}

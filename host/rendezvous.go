@@ -70,6 +70,7 @@ type bulk struct {
 	given     map[uint64]uint64 // what Alloc has given, and Free has not taken back
 	eager     *buffering        // nil: there are no eager buffers
 	again     int               // see LengthenGets
+	streams   *streaming        // nil: nobody puts before a receiver is ready
 }
 
 const scratchBytes = heapAlign

@@ -50,6 +50,9 @@ type Request struct {
 	synchronous bool // of a send: done only when it has matched
 	blocks      bool // of a send: the call ends when it is done
 	persistent  bool // made by SendInit, SsendInit or RecvInit
+	numbered    bool // of a send: its stream counts on it
+	offered     bool // of a receive: it was ready before its message, which has
+	number      uint16
 	idle        bool // of a persistent one: not started, or its end has been told
 
 	buf    []byte
@@ -119,6 +122,9 @@ func (r *Rank) startSend(q *Request) error {
 	if sent, err := r.sendByRing(dst, q); sent || err != nil {
 		return err
 	}
+	if sent, err := r.sendStreamd(dst, q); sent || err != nil {
+		return err
+	}
 	if len(q.buf) > EagerMax || q.synchronous {
 		if done, err := r.sendBuffered(dst, q); done || err != nil {
 			return err
@@ -151,7 +157,7 @@ func (c *Comm) irecv(source, tag int, context uint16, buf []byte) (*Request, err
 func (r *Rank) startReceive(q *Request) error {
 	r.enter()
 	r.proc.Spend(r.cost.Start)
-	if r.eager() != nil {
+	if r.eager() != nil || r.streams() != nil {
 		q.posted = r.proc.Now()
 	}
 	if err := r.glance(q); err != nil {
@@ -160,6 +166,9 @@ func (r *Rank) startReceive(q *Request) error {
 	if e, m, ok := r.match.Post(q.env, q); ok {
 		r.proc.Spend(r.cost.Match)
 		return r.bind(q, e, m)
+	}
+	if err := r.offerStream(q); err != nil {
+		return err
 	}
 	return r.offer(q)
 }
@@ -207,7 +216,9 @@ func (r *Rank) Wait(q *Request) (Status, error) {
 		}
 	}
 	r.waiting = nil
-	r.waited(already)
+	if err := r.waited(already); err != nil {
+		return Status{}, err
+	}
 	return q.told()
 }
 

@@ -40,7 +40,7 @@ func errNothing() error {
 // Waitall makes progress until every request is done; it gives the first error.
 func (r *Rank) Waitall(list []*Request) (err error) {
 	already := r.waits()
-	defer r.waited(already)
+	defer func() { err = first(err, r.waited(already)) }()
 	for _, q := range list {
 		if !q.open() {
 			continue
@@ -53,10 +53,10 @@ func (r *Rank) Waitall(list []*Request) (err error) {
 }
 
 // any waits until one of the requests is done and gives its index.
-func (r *Rank) any(list []*Request) (int, error) {
+func (r *Rank) any(list []*Request) (at int, err error) {
 	r.enter()
 	already := r.waits()
-	defer r.waited(already)
+	defer func() { err = first(err, r.waited(already)) }()
 	for {
 		at, under := survey(list)
 		if at >= 0 {

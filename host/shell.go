@@ -59,7 +59,7 @@ func (r *Rank) newControl(kind uint8) *Request {
 	if n := len(r.controls); n > 0 {
 		q := r.controls[n-1]
 		r.controls = r.controls[:n-1]
-		*q = Request{comm: &r.Comm, kind: kind, buf: q.buf, packets: q.packets}
+		*q = Request{comm: &r.Comm, kind: kind, buf: q.buf[:rendezvous.ControlBytes], packets: Packets(rendezvous.ControlBytes)}
 		return q
 	}
 	return &Request{comm: &r.Comm, kind: kind, buf: make([]byte, rendezvous.ControlBytes), packets: Packets(rendezvous.ControlBytes)}

@@ -29,10 +29,11 @@ type Eager struct {
 }
 
 // EagerStats are those of a rank's channels. Spent is the time of its core in handshakes, buffers that are made and go
-// included; not what every buffered message takes.
+// included; Freeing is what saying and hearing takes that buffers may be used again.
 type EagerStats struct {
 	threshold.Stats
-	Spent drivers.Time
+	Streams        threshold.StreamStats // under NotReady
+	Spent, Freeing drivers.Time
 }
 
 // buffering is what a rank keeps of its channels.
@@ -45,7 +46,9 @@ type buffering struct {
 	waiting []eagerPut         // that the NIC has no room for yet
 	ticked  drivers.Time
 	idle    drivers.Time
+	empties []emptied // that their peers do not know of yet
 	spent   drivers.Time
+	freeing drivers.Time
 }
 
 // An arrival is what is known of the message in a buffer.
@@ -72,6 +75,9 @@ func (r *Rank) useEager(c *RMA, b *bulk) error {
 	if e == nil {
 		return nil
 	}
+	if e.Handshake == threshold.NotReady {
+		return r.useStreams(c, b)
+	}
 	if e.Threshold != 0 && e.Threshold <= EagerMax || e.Threshold < 0 {
 		return fmt.Errorf("%w: an eager threshold of %d bytes: expected more than the %d that VELO carries", drivers.ErrConfig, e.Threshold, EagerMax)
 	}
@@ -94,10 +100,13 @@ func (r *Rank) useEager(c *RMA, b *bulk) error {
 
 // EagerStats gives the counters of the rank's channels; false: its messages beyond EagerMax all go by a rendezvous.
 func (r *Rank) EagerStats() (EagerStats, bool) {
-	if r.eager() == nil {
-		return EagerStats{}, false
+	switch {
+	case r.streams() != nil:
+		return EagerStats{Streams: r.bulk.streams.core.Stats(), Spent: r.bulk.streams.spent}, true
+	case r.eager() != nil:
+		return EagerStats{Stats: r.bulk.eager.core.Stats(), Spent: r.bulk.eager.spent, Freeing: r.bulk.eager.freeing}, true
 	}
-	return EagerStats{r.bulk.eager.core.Stats(), r.bulk.eager.spent}, true
+	return EagerStats{}, false
 }
 
 func (r *Rank) eager() *buffering {
@@ -134,6 +143,11 @@ func (r *Rank) doEager(a threshold.Action) error {
 	if a.Resume {
 		o.stopped = false
 		return r.push(a.Peer)
+	}
+	if a.Message.Kind == threshold.Empty {
+		e := r.bulk.eager
+		e.empties = append(e.empties, emptied{a.Peer, a.Message})
+		return nil
 	}
 	if m := a.Message; m.Count > 0 { // buffers were made
 		r.proc.Spend(r.cost.Register)
@@ -183,7 +197,7 @@ func (r *Rank) sendBuffered(dst int, q *Request) (bool, error) {
 	}
 	sent, err := r.put(dst, q, rma.NLA(at))
 	if err != nil || !sent {
-		e.core.Back(dst, at)
+		e.core.Back(dst)
 		return false, err
 	}
 	r.bulk.core.Sent(dst, told(q))
@@ -285,16 +299,19 @@ func (r *Rank) fileBuffered(from int, h header, b []byte) error {
 // fileThreshold hands a message of a handshake over.
 func (r *Rank) fileThreshold(from int, b []byte) error {
 	m, err := threshold.Parse(b)
+	if n := r.streams(); err == nil && n != nil {
+		began := r.proc.Now()
+		defer func() { n.spent += r.proc.Now() - began }()
+		r.proc.Spend(r.cost.Match)
+		n.core.Tick(int64(r.proc.Now()))
+		n.core.Hear(from, m)
+		return r.drainStreams()
+	}
 	if err == nil && r.eager() == nil {
 		err = fmt.Errorf("%w: it has eager buffers, and rank %d has none: all ranks need the same thresholds", drivers.ErrConfig, r.id)
 	}
 	if err != nil {
 		return fmt.Errorf("from rank %d: %w", from, err)
-	}
-	if m.Kind == threshold.Empty { // a part of every message, not of a change
-		r.proc.Spend(r.cost.Match)
-		r.bulk.eager.core.Hear(from, m)
-		return r.drainEager()
 	}
 	return r.handshake(func(c *threshold.Core) {
 		r.proc.Spend(r.cost.Match)
@@ -332,7 +349,7 @@ func (r *Rank) read(a arrival) error {
 func (r *Rank) eagerEvent(ev *rma.Event) (bool, error) {
 	e := r.eager()
 	if e == nil {
-		return false, nil
+		return r.streamEvent(ev)
 	}
 	if ev.Handle == 0 {
 		return r.landed(ev)
@@ -380,7 +397,7 @@ func (r *Rank) landed(ev *rma.Event) (bool, error) {
 func (r *Rank) progressEager() (bool, error) {
 	e, now := r.eager(), r.proc.Now()
 	if e == nil {
-		return false, nil
+		return r.progressStreams()
 	}
 	posted, err := r.postPuts()
 	if err != nil || e.idle == 0 || now-e.ticked < e.idle/4 {
@@ -400,16 +417,27 @@ func (r *Rank) waits() (already bool) {
 	return already
 }
 
-func (r *Rank) waited(already bool) {
-	if !already {
-		r.waitsFrom = 0
+// first is the first error of two.
+func first(a, b error) error {
+	if a != nil {
+		return a
 	}
+	return b
+}
+
+func (r *Rank) waited(already bool) error {
+	if already {
+		return nil
+	}
+	r.waitsFrom = 0
+	return r.tellEmpties()
 }
 
 // profile tells the core of a message that went by a rendezvous: how long the application did something else beside it, and
 // what was left when it waited.
 func (r *Rank) profile(q *Request, peer, bytes int) error {
-	if r.eager() == nil {
+	n := r.streams()
+	if r.eager() == nil && n == nil {
 		return nil
 	}
 	now := r.proc.Now()
@@ -417,6 +445,11 @@ func (r *Rank) profile(q *Request, peer, bytes int) error {
 	if r.waitsFrom != 0 {
 		s.Beside = int64(max(r.waitsFrom-q.posted, 0))
 		s.Left = int64(now - max(r.waitsFrom, q.posted))
+	}
+	if n != nil {
+		n.core.Tick(int64(now))
+		n.core.Ended(streamOf(peer, q.env.Tag, q.env.Comm), s)
+		return r.drainStreams()
 	}
 	return r.handshake(func(c *threshold.Core) {
 		c.Tick(int64(now))

@@ -40,6 +40,7 @@ type ATU struct {
 	dev    drivers.Device
 	tables [len(pageShifts)]table
 	mapped map[NLA]mapping
+	gates  []*Gate
 	// Mappings whose entries are cleared: the hardware may still know those of
 	// cleared until a fence is done; that of fenced is under way.
 	cleared, fenced []mapping
@@ -55,7 +56,8 @@ type table struct {
 
 type mapping struct {
 	run
-	size int // index of pageShifts
+	size int   // index of pageShifts
+	gate *Gate // that keeps the entries; nil: they are given out again
 }
 
 // NewATU makes the node's translation tables in [base, base+bytes) of its DMA
@@ -197,7 +199,7 @@ func (a *ATU) findEntries(off, n uint64) (size int, m mapping, ok bool) {
 		}
 		pages := int((high - low) >> p.shift)
 		if first, ok := a.tables[i].runs.take(pages); ok {
-			return i, mapping{run{first, pages}, i}, true
+			return i, mapping{run: run{first, pages}, size: i}, true
 		}
 	}
 	return 0, mapping{}, false
@@ -250,6 +252,7 @@ func (a *ATU) evict(dev drivers.Device, owner int) error {
 	}
 	var list []NLA
 	a.mu.Lock()
+	a.dropGates(owner)
 	for nla, m := range a.mapped {
 		if e := regs.ATUEntry(a.tables[m.size].entries[m.first]); int(e.VPID()) == owner {
 			list = append(list, nla)
@@ -302,6 +305,10 @@ func (a *ATU) look(dev drivers.Device) (pending int, err error) {
 		return len(a.fenced) + len(a.cleared), a.fence(dev)
 	}
 	for _, m := range a.fenced {
+		if m.gate != nil {
+			m.gate.shut = false
+			continue
+		}
 		a.tables[m.size].runs.give(m.run)
 	}
 	a.fenced, a.cleared = a.cleared, a.fenced[:0]

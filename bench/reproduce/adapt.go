@@ -14,15 +14,20 @@ import (
 
 // The settings.
 const (
-	adaptDefault  = "default"          // what VELO does not carry goes by a rendezvous
-	adaptManual   = "manual"           // one threshold for all pairs, with a buffer for every peer from the start, as the process-wide setting of the paper
-	adaptOnDemand = "manual on demand" // the same, but a pair has buffers from its first message on
-	adaptDynamic  = "dynamic"          // each pair its own
-	adaptPuts     = "default by rput"  // the default, by a rendezvous in which the sender moves the bytes, as an eager message does
+	adaptDefault  = "default"            // what VELO does not carry goes by a rendezvous
+	adaptManual   = "manual"             // one threshold for all pairs, with a buffer for every peer from the start, as the process-wide setting of the paper
+	adaptOnDemand = "manual on demand"   // the same, but a pair has buffers from its first message on
+	adaptDynamic  = "dynamic"            // each pair its own
+	adaptNotReady = "not ready"          // no buffers: receivers are asked until they are ready
+	adaptFew      = "manual, 4 messages" // manual where a process has as many messages as the NIC has room for puts
+	adaptPuts     = "default by rput"    // the default, by a rendezvous in which the sender moves the bytes, as an eager message does
 )
 
 // adaptOffset is what a threshold is above a power of two (section 3.2).
 const adaptOffset = 1024
+
+// noCopies are copies that cost nothing.
+const noCopies = -1
 
 // An adaptRun is one exchange by one setting.
 type adaptRun struct {
@@ -33,7 +38,7 @@ type adaptRun struct {
 	manual   int // threshold
 	steps    int
 	warmup   int
-	copies   int // times what copying costs; 0: 1
+	copies   int // times what copying costs; 0: 1; noCopies: nothing
 	hurry    int // the part of the usual computation; 0: all
 }
 
@@ -41,7 +46,13 @@ func (e *Env) adaptConfig(r adaptRun) bench.Config {
 	c := e.on(r.world, r.workload)
 	c.Sizes, c.Iterations, c.Warmup = []int{r.bytes}, r.steps, r.warmup
 	c.Velo.Slots = 16 // enough for the handshakes; what matters is RMA
-	c.Cost.CopyByte *= drivers.Time(max(r.copies, 1))
+	switch r.copies {
+	case 0:
+	case noCopies:
+		c.Cost.CopyByte = 0
+	default:
+		c.Cost.CopyByte *= drivers.Time(r.copies)
+	}
 	c.Eager = r.thresholds()
 	if r.setting == adaptPuts {
 		c.Rendezvous = host.RPUT
@@ -55,14 +66,16 @@ func (e *Env) adaptConfig(r adaptRun) bench.Config {
 // thresholds are those of a setting. Memory is no bound: a buffer for every peer, and as many again.
 func (r adaptRun) thresholds() *bench.Thresholds {
 	t := bench.DefaultThresholds()
-	longest := max(r.manual, 2*r.bytes+adaptOffset)
-	t.Buffers = min(2*r.ranks()*(longest+64), 64<<20)
-	switch r.setting {
-	case adaptDefault, adaptPuts:
+	longest := max(r.manual, 2*r.bytes+adaptOffset) + 64
+	t.Buffers = min(2*r.ranks()*longest, 64<<20)
+	switch {
+	case r.setting == adaptDefault || r.setting == adaptPuts:
 		return nil
-	case adaptManual:
+	case r.setting == adaptManual || r.setting == adaptFew || r.setting == manualAt(r.manual):
 		t.Threshold, t.All, t.Idle = r.manual, true, 0
-	case adaptOnDemand:
+	case r.setting == adaptNotReady:
+		t.NotReady = true
+	case r.setting == adaptOnDemand:
 		t.Threshold, t.Idle = r.manual, 0
 	}
 	return &t
@@ -71,27 +84,24 @@ func (r adaptRun) thresholds() *bench.Thresholds {
 // An adaptSample is what a run measured.
 type adaptSample struct {
 	*bench.Exchange
-	elapsed float64 // ms, of all steps
-	eager   []bench.EagerRank
-	step    float64 // µs, a step with all it has
+	Elapsed float64 // ms, of all steps
+	Eager   []bench.EagerRank
+	Packets uint64
 }
 
 // buffers of all ranks at their highest, in KB.
 func (s adaptSample) buffers() float64 {
 	n := 0
-	for _, r := range s.eager {
+	for _, r := range s.Eager {
 		n += r.Most
 	}
 	return float64(n) / 1024
 }
 
-// adaptSweep performs runs, several at a time, and shows how far they are together.
+// adaptSweep performs runs, several at a time, and shows how far they are together. Those that the journal has are not performed again.
 func (e *Env) adaptSweep(ctx context.Context, runs []adaptRun) ([]adaptSample, error) {
 	var mu sync.Mutex
 	shares := make([]float64, len(runs))
-	if e.Plan != nil {
-		e.Plan(len(runs), 0, 0)
-	}
 	tell := func(i int, share float64) {
 		mu.Lock()
 		defer mu.Unlock()
@@ -105,8 +115,27 @@ func (e *Env) adaptSweep(ctx context.Context, runs []adaptRun) ([]adaptSample, e
 		}
 	}
 	samples := make([]adaptSample, len(runs))
-	packets := make([]uint64, len(runs))
-	err := e.each(ctx, len(runs), func(ctx context.Context, i int) error {
+	keys := make([]string, len(runs))
+	var left []int
+	for i, r := range runs {
+		var err error
+		if keys[i], err = e.Journal.key(e, r); err != nil {
+			return nil, err
+		}
+		known, err := e.Journal.value(keys[i], &samples[i])
+		if err != nil {
+			return nil, err
+		}
+		if shares[i] = 1; !known {
+			shares[i] = 0
+			left = append(left, i)
+		}
+	}
+	if e.Plan != nil {
+		e.Plan(len(left), len(runs)-len(left), 0)
+	}
+	err := e.each(ctx, len(left), func(ctx context.Context, n int) error {
+		i := left[n]
 		c := e.adaptConfig(runs[i])
 		c.Step = func(done, of int) { tell(i, float64(done)/float64(of)) }
 		res, err := bench.Run(ctx, c)
@@ -114,13 +143,12 @@ func (e *Env) adaptSweep(ctx context.Context, runs []adaptRun) ([]adaptSample, e
 			return fmt.Errorf("%s of %d bytes on %v, %s: %w", runs[i].workload, runs[i].bytes, runs[i].world, runs[i].setting, err)
 		}
 		row := res.Rows[0]
-		samples[i] = adaptSample{Exchange: row.Exchange, elapsed: float64(row.Elapsed) / 1e9, eager: row.Eager, step: row.Iteration.Nanoseconds() / 1e3}
-		packets[i] = row.Flow.DataPackets + row.Flow.CreditPackets
-		return nil
+		samples[i] = adaptSample{Exchange: row.Exchange, Elapsed: float64(row.Elapsed) / 1e9, Eager: row.Eager, Packets: row.Flow.DataPackets + row.Flow.CreditPackets}
+		return e.Journal.putValue(keys[i], samples[i])
 	})
 	for i, r := range runs {
 		e.use(r.world)
-		e.packets += packets[i]
+		e.packets += samples[i].Packets
 	}
 	e.runs += len(runs)
 	return samples, err

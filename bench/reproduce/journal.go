@@ -26,7 +26,8 @@ type Journal struct {
 	file    *journal.File
 	known   map[string]sample
 	points  map[string]*load.Point
-	foreign int // runs that another program has left
+	values  map[string]json.RawMessage // of experiments with samples of their own
+	foreign int                        // runs that another program has left
 }
 
 // entry is a line of the file.
@@ -37,6 +38,7 @@ type entry struct {
 	Slots   int             `json:"slots"`
 	Flow    bench.FlowStats `json:"flow"`
 	Point   *load.Point     `json:"point,omitempty"` // of experiments without a device
+	Value   json.RawMessage `json:"value,omitempty"` // of those with samples of their own
 }
 
 // OpenJournal opens the file, or makes it. Unless resume, what it has is forgotten.
@@ -45,7 +47,7 @@ func OpenJournal(name string, resume bool) (*Journal, error) {
 	if err != nil {
 		return nil, err
 	}
-	j := &Journal{known: map[string]sample{}, points: map[string]*load.Point{}}
+	j := &Journal{known: map[string]sample{}, points: map[string]*load.Point{}, values: map[string]json.RawMessage{}}
 	if j.program, err = digest(program); err != nil {
 		return nil, err
 	}
@@ -66,6 +68,8 @@ func (j *Journal) take(b []byte) error {
 		j.foreign++
 	case e.Point != nil:
 		j.points[e.Run] = e.Point
+	case e.Value != nil:
+		j.values[e.Run] = e.Value
 	default:
 		j.known[e.Run] = sample{time: e.Time, slots: e.Slots, flow: e.Flow}
 	}
@@ -79,7 +83,7 @@ func (j *Journal) Close() error { return j.file.Close() }
 func (j *Journal) Runs() (known, foreign int) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	return len(j.known) + len(j.points), j.foreign
+	return len(j.known) + len(j.points) + len(j.values), j.foreign
 }
 
 // get gives what a run has measured, if that is known. No journal knows nothing.
@@ -124,28 +128,63 @@ func (j *Journal) putPoint(key string, p *load.Point) error {
 	return j.file.Append(entry{Program: j.program, Run: key, Point: p})
 }
 
+// value reads what a run has measured into v, if that is known.
+func (j *Journal) value(key string, v any) (known bool, err error) {
+	if j == nil {
+		return false, nil
+	}
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	b, known := j.values[key]
+	if known {
+		err = json.Unmarshal(b, v)
+	}
+	return known, err
+}
+
+func (j *Journal) putValue(key string, v any) error {
+	if j == nil {
+		return nil
+	}
+	b, err := json.Marshal(v)
+	if err != nil {
+		return err
+	}
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	j.values[key] = b
+	return j.file.Append(entry{Program: j.program, Run: key, Value: b})
+}
+
 // keys name runs by all that their results depend on.
 func (j *Journal) keys(e *Env, runs []run) ([]string, error) {
 	list := make([]string, len(runs))
+	for i, r := range runs {
+		var err error
+		if list[i], err = j.key(e, r); err != nil {
+			return nil, err
+		}
+	}
+	return list, nil
+}
+
+func (j *Journal) key(e *Env, r any) (string, error) {
 	if j == nil {
-		return list, nil
+		return "", nil
 	}
 	params := ""
 	if _, query, ok := strings.Cut(e.Device, "?"); ok {
 		values, err := url.ParseQuery(query)
 		if err != nil {
-			return nil, err
+			return "", err
 		}
 		if file := values.Get("params"); file != "" {
 			if params, err = digest(file); err != nil && !errors.Is(err, fs.ErrNotExist) { // the run will complain
-				return nil, err
+				return "", err
 			}
 		}
 	}
-	for i, r := range runs {
-		list[i] = fmt.Sprintf("device %s %s, slots %d ps, seed %d, %#v", e.Device, params, e.Machine.slotTime(), e.Seed, r)
-	}
-	return list, nil
+	return fmt.Sprintf("device %s %s, slots %d ps, seed %d, %#v", e.Device, params, e.Machine.slotTime(), e.Seed, r), nil
 }
 
 func digest(name string) (string, error) {

@@ -66,6 +66,30 @@ func TestJournal(t *testing.T) {
 	require.Zero(t, done)
 }
 
+// Runs with samples of their own are taken from the journal, too, and give the same.
+func TestJournalOfValues(t *testing.T) {
+	name := filepath.Join(t.TempDir(), "runs.jsonl")
+	var runs []adaptRun
+	for _, setting := range []string{adaptDefault, adaptDynamic} {
+		runs = append(runs, adaptRun{world: world{nodes: 2, procs: 1}, workload: "stencil", setting: setting, bytes: 8192, steps: 2, warmup: 4})
+	}
+	var first []adaptSample
+	for _, had := range []int{0, 2} {
+		j, err := OpenJournal(name, true)
+		require.NoError(t, err)
+		e := &Env{Device: "ideal:", Scale: Small, Seed: 1, Jobs: 1, Journal: j, Plan: func(left, known int, _ float64) {
+			require.Equal(t, []int{2 - had, had}, []int{left, known})
+		}}
+		got, err := e.adaptSweep(context.Background(), runs)
+		require.NoError(t, err)
+		if had == 0 {
+			first = got
+		}
+		require.Equal(t, first, got)
+		require.NoError(t, j.Close())
+	}
+}
+
 // What a result depends on makes a run another one.
 func TestJournalKeys(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "runs.jsonl")

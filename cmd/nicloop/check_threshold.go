@@ -20,7 +20,9 @@ func newCheckThreshold() *cobra.Command {
 		Long: `Run the real core of eager thresholds through every interleaving of sends, changes
 that either side begins, messages, bytes that land, receives, idle buffers and memory
 that is short, for small worlds of two and three ranks, with the full and the partial
-in-band handshake. What is proved is said at the end.
+in-band handshake; and the one for receivers that are not ready through every
+interleaving of receives, cancelled ones too, fragments that land or are refused, and
+pages that the hardware forgets late. What is proved is said at the end.
 
 The same is done with mistakes planted around the core, each of which must be
 found; the shortest counterexamples are printed as scenario scripts, in the language

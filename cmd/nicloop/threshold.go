@@ -32,7 +32,7 @@ func (f *thresholdFlags) add(fs *pflag.FlagSet) {
 	fs.BoolVar(&f.start, "eager-from-start", false, "all pairs have the threshold and its buffers from the start, not from their first such message on")
 	fs.IntVar(&f.buffers, "eager-buffers", d.Buffers, "bytes of a rank for eager messages that VELO does not carry, at most")
 	fs.DurationVar(&f.idle, "eager-idle", time.Duration(d.Idle/drivers.Nanosecond), "for how long of simulated time such a buffer is not used before it is taken back; 0: for ever")
-	fs.StringVar(&f.handshake, "eager-handshake", threshold.Full.String(), "how a pair changes its threshold: full in-band, or partial, which stops it meanwhile")
+	fs.StringVar(&f.handshake, "eager-handshake", threshold.Full.String(), "how a pair changes its threshold: full in-band, or partial, which stops it meanwhile; notready: no buffers, the sender puts where the receive is, and asks again until that is ready")
 }
 
 // set completes a configuration.
@@ -63,8 +63,12 @@ func (f *thresholdFlags) set(cmd *cobra.Command, c *bench.Config) error {
 	case threshold.Full.String():
 	case threshold.Partial.String():
 		e.Partial = true
+	case threshold.NotReady.String():
+		if e.NotReady = true; e.Threshold != 0 {
+			return misused("--eager-handshake %s: there are no buffers, so no --eager-threshold %d; expected %s", f.handshake, e.Threshold, autoThreshold)
+		}
 	default:
-		known := []string{threshold.Full.String(), threshold.Partial.String()}
+		known := []string{threshold.Full.String(), threshold.Partial.String(), threshold.NotReady.String()}
 		return misused("--eager-handshake %q: expected one of %v%s", f.handshake, known, drivers.Nearest(f.handshake, known))
 	}
 	c.Eager = &e
@@ -92,9 +96,25 @@ func printSteps(w io.Writer, res *bench.Result) {
 	}
 }
 
+// allStreams is what the streams of all ranks did.
+func allStreams(ranks []bench.EagerRank) (all threshold.StreamStats) {
+	for _, e := range ranks {
+		if l := e.Streams; l != nil {
+			all.Asked, all.Refused, all.Streams, all.Put = all.Asked+l.Asked, all.Refused+l.Refused, all.Streams+l.Streams, all.Put+l.Put
+			all.NotReady, all.Readied, all.Late = all.NotReady+l.NotReady, all.Readied+l.Readied, all.Late+l.Late
+		}
+	}
+	return all
+}
+
 // printEager prints what the channels have done up to the end of a row.
 func printEager(w io.Writer, r *bench.Row) {
 	if len(r.Eager) == 0 {
+		return
+	}
+	if streams := allStreams(r.Eager); streams.Asked > 0 {
+		fmt.Fprintf(w, "receivers not ready, up to %d bytes: %d streams (%d refused), through which %d messages went; %d puts and probes were refused; %d receives were ready before their message was known, %d after\n\n",
+			r.Bytes, streams.Streams, streams.Refused, streams.Put, streams.NotReady, streams.Readied, streams.Late)
 		return
 	}
 	var all bench.EagerRank

@@ -13,11 +13,12 @@ type Handshake uint8
 
 // The handshakes.
 const (
-	Full    Handshake = iota // full in-band (section 4.2): the channel goes on
-	Partial                  // partial in-band (section 4.1): it stops meanwhile
+	Full     Handshake = iota // full in-band (section 4.2): the channel goes on
+	Partial                   // partial in-band (section 4.1): it stops meanwhile
+	NotReady                  // receiver not ready (section 4.5): no buffers, but streams (type Streams)
 )
 
-func (h Handshake) String() string { return [...]string{"full", "partial"}[h] }
+func (h Handshake) String() string { return [...]string{"full", "partial", "notready"}[h] }
 
 // Config is what a rank's core works by. All ranks have the same, but for Base and Self.
 type Config struct {
@@ -28,7 +29,7 @@ type Config struct {
 	Cap  int
 	// Stocks is how many lengths of buffers a rank has at most; 0: 20 (section 3.3).
 	Stocks int
-	// First is how many buffers each side of a channel begins with, Most the number up to which it grows; 0: 1 and 4.
+	// First is how many buffers each side of a channel begins with, Most how many of its threshold it may hold as much as; 0: 1 and 4.
 	First, Most int
 	// Least is the threshold of every channel that was never changed.
 	Least int
@@ -39,6 +40,10 @@ type Config struct {
 	Policy
 	// Idle is for how long a buffer is not used before it is taken back; 0: for ever (section 4.4).
 	Idle Time
+	// Retry is after how long what was refused is tried again, under NotReady.
+	Retry Time
+	// Gates is how many messages of a stream may have buffers ready at a time; 0: 2.
+	Gates int
 }
 
 // The defaults.
@@ -46,6 +51,7 @@ const (
 	defaultStocks = 20
 	defaultFirst  = 1
 	defaultMost   = 4
+	defaultGates  = 2
 )
 
 // Stats count what a core did.
@@ -142,11 +148,11 @@ func (c *Core) Take(peer, n int) (uint64, bool) {
 	if p.stopped { // it would come behind the last message that may name the buffer
 		return 0, false
 	}
-	if last := len(p.there) - 1; last >= 0 && n <= p.threshold {
-		at := p.there[last]
-		p.there = p.there[:last]
+	if i := p.best(n); i >= 0 && n <= p.threshold {
+		p.taken = p.there[i]
+		p.there = append(p.there[:i], p.there[i+1:]...)
 		c.stats.Buffered++
-		return at, true
+		return p.taken.at, true
 	}
 	switch {
 	case n <= p.threshold:
@@ -182,22 +188,26 @@ func (c *Core) Read(peer int, at uint64) {
 		c.drop(p, at)
 		return
 	}
-	c.tell(peer, Message{Kind: Empty, Generation: b.generation, Address: at})
+	c.tell(peer, Message{Kind: Empty, Generation: b.generation, Bytes: b.bytes, Address: at})
 }
 
 // Came: a message has come by a rendezvous. If the channel has buffers for its length there were too few.
 func (c *Core) Came(peer, n int) {
 	p := c.pairs[peer]
-	if p == nil || n > p.threshold || n <= c.cfg.Least || p.step != calm || p.recalled != 0 || len(p.here) >= c.cfg.Most {
+	if p == nil || n > p.threshold || n <= c.cfg.Least || p.step != calm || p.recalled != 0 {
 		return
 	}
-	at, ok := c.allocate(p.threshold, 1)
+	bytes := c.cut(n, p.threshold)
+	if p.room()+bytes > c.cfg.Most*p.threshold {
+		return
+	}
+	at, ok := c.allocate(bytes, 1)
 	if !ok {
 		return
 	}
-	c.adopt(p, at, p.threshold, 1, p.generation)
+	c.adopt(p, at, bytes, 1, p.generation)
 	c.stats.Grown++
-	c.tell(peer, Message{Kind: Grant, Generation: p.generation, Count: 1, Bytes: p.threshold, Address: at})
+	c.tell(peer, Message{Kind: Grant, Generation: p.generation, Count: 1, Bytes: bytes, Address: at})
 }
 
 // Tick lets time pass, and asks for buffers that were not used for long, one of a peer at a time.
@@ -228,10 +238,10 @@ func (c *Core) tellInOrder(peer int, m Message) {
 	c.actions = append(c.actions, Action{Peer: peer, Message: m, InOrder: true})
 }
 
-// Back gives back what Take has given for a message that could not be sent so.
-func (c *Core) Back(peer int, at uint64) {
+// Back gives back what the last Take for a peer has given, for a message that could not be sent so.
+func (c *Core) Back(peer int) {
 	p := c.pair(peer)
-	p.there = append(p.there, at)
+	p.there = append(p.there, p.taken)
 	c.stats.Buffered--
 }
 

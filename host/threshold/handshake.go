@@ -46,7 +46,7 @@ func (c *Core) Hear(peer int, m Message) {
 		}
 	case Empty:
 		if m.Generation == p.using() {
-			p.there = append(p.there, m.Address)
+			p.there = append(p.there, peerBuffer{m.Address, m.Bytes})
 		}
 	case Recall:
 		c.recalledBy(peer, p, m)
@@ -96,9 +96,13 @@ func (c *Core) requested(peer int, p *pair, theirs int) {
 
 // reserve takes the memory of the next generation.
 func (c *Core) reserve(p *pair) bool {
-	at, ok := c.allocate(p.agreed, c.cfg.First)
+	bytes := p.agreed
+	if n := max(p.longest, p.received.longest); n > 0 {
+		bytes = c.cut(n, p.agreed)
+	}
+	at, ok := c.allocate(bytes, c.cfg.First)
 	if ok {
-		c.adopt(p, at, p.agreed, c.cfg.First, p.generation+1)
+		c.adopt(p, at, bytes, c.cfg.First, p.generation+1)
 	}
 	return ok
 }
@@ -129,11 +133,11 @@ func (c *Core) replied(peer int, p *pair, bytes int) {
 
 // tellBuffers tells of the buffers of the next generation.
 func (c *Core) tellBuffers(peer int, p *pair, kind Kind, outside bool) {
-	m := Message{Kind: kind, Generation: p.generation + 1, Bytes: p.agreed}
+	m := Message{Kind: kind, Generation: p.generation + 1}
 	for _, b := range p.here {
 		if b.generation == p.generation+1 {
 			if m.Count++; m.Count == 1 {
-				m.Address = b.at
+				m.Address, m.Bytes = b.at, b.bytes
 			}
 		}
 	}
@@ -258,10 +262,10 @@ func (c *Core) over(p *pair) {
 func (c *Core) recalledBy(peer int, p *pair, m Message) {
 	back := Message{Kind: Return, Generation: m.Generation}
 	if m.Generation == p.using() {
-		for i, at := range p.there {
-			if at == m.Address {
+		for i, s := range p.there {
+			if s.at == m.Address {
 				p.there = append(p.there[:i:i], p.there[i+1:]...)
-				back.Address = at
+				back.Address = s.at
 				break
 			}
 		}

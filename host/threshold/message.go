@@ -10,21 +10,29 @@ type Kind uint8
 
 // The kinds.
 const (
-	Request      Kind = iota + 1 // NEW_CONN_HANDSHAKE_REQ: Bytes is the threshold that its sender wants
-	Reply                        // NEW_CONN_HANDSHAKE_REP: Bytes is the one that both take, or Refused
-	NewRequest                   // NEW_CONN_REQ: the initiator's buffers; Bytes is Refused if it has none after all
-	NewReply                     // NEW_CONN_REP: the peer's
-	Established                  // CONN_EST: the last message that may name an old buffer of its receiver is in front of this one
-	Acknowledged                 // CONN_EST_ACK: what was in front of that has come
-	Reconnect                    // RECONN_REQUEST: the initiator sends nothing more
-	Reconnected                  // RECONN_REPLY: nor does the peer
-	OutRequest                   // OUT_OF_BAND_RECONN_REQUEST: the initiator's buffers
-	OutReply                     // OUT_OF_BAND_RECONN_REPLY: the peer's; both send again
-	Grant                        // one more buffer
-	Empty                        // a buffer was read: it may be used again
-	Recall                       // its owner wants a buffer back
-	Return                       // it has it; Address 0: it is not empty, or was not there any more
-	lastKind     = Return
+	Request       Kind = iota + 1 // NEW_CONN_HANDSHAKE_REQ: Bytes is the threshold that its sender wants
+	Reply                         // NEW_CONN_HANDSHAKE_REP: Bytes is the one that both take, or Refused
+	NewRequest                    // NEW_CONN_REQ: the initiator's buffers; Bytes is Refused if it has none after all
+	NewReply                      // NEW_CONN_REP: the peer's
+	Established                   // CONN_EST: the last message that may name an old buffer of its receiver is in front of this one
+	Acknowledged                  // CONN_EST_ACK: what was in front of that has come
+	Reconnect                     // RECONN_REQUEST: the initiator sends nothing more
+	Reconnected                   // RECONN_REPLY: nor does the peer
+	OutRequest                    // OUT_OF_BAND_RECONN_REQUEST: the initiator's buffers
+	OutReply                      // OUT_OF_BAND_RECONN_REPLY: the peer's; both send again
+	Grant                         // one more buffer
+	Empty                         // a buffer was read: it may be used again
+	Recall                        // its owner wants a buffer back
+	Return                        // it has it; Address 0: it is not empty, or was not there any more
+	StreamRequest                 // receiver not ready: a stream for this tag, for messages of up to Bytes
+	StreamReply                   // its Address, or 0: no
+	StreamOpened                  // the messages of the tag behind this one are numbered
+	Landed                        // message Count has been put
+	Passed                        // message Count is over: the next may be put, at Address
+	Close                         // the receiver wants a receive back that it had readied
+	Closed                        // nothing is put until Reopened
+	Reopened                      // it may be
+	lastKind      = Reopened
 )
 
 func (k Kind) String() string {
@@ -33,6 +41,7 @@ func (k Kind) String() string {
 	}
 	return [...]string{
 		"REQ", "REP", "NEW_REQ", "NEW_REP", "EST", "ACK", "RECONN_REQ", "RECONN_REP", "OUT_REQ", "OUT_REP", "GRANT", "EMPTY", "RECALL", "RETURN",
+		"STREAM_REQ", "STREAM_REP", "STREAM_OPEN", "LANDED", "PASSED", "CLOSE", "CLOSED", "REOPEN",
 	}[k-1]
 }
 
@@ -46,6 +55,8 @@ type Message struct {
 	Count      uint16 // buffers, of Bytes each, one behind the other from Address on
 	Bytes      int
 	Address    uint64
+	Tag        int32 // of a stream, with Comm
+	Comm       uint16
 }
 
 // MessageBytes is the size of a message.
@@ -55,7 +66,9 @@ type Message struct {
 //	12 generation uint16
 //	14 count      uint16
 //	16 kind       uint8
-//	17 zero, to 24
+//	17 zero
+//	18 comm       uint16
+//	20 tag        int32
 const MessageBytes = 24
 
 // Put writes the message to b, little endian.
@@ -66,6 +79,8 @@ func (m Message) Put(b []byte) {
 	binary.LittleEndian.PutUint16(b[12:], m.Generation)
 	binary.LittleEndian.PutUint16(b[14:], m.Count)
 	b[16] = uint8(m.Kind)
+	binary.LittleEndian.PutUint16(b[18:], m.Comm)
+	binary.LittleEndian.PutUint32(b[20:], uint32(m.Tag))
 }
 
 // Parse reads what Put wrote.
@@ -76,6 +91,7 @@ func Parse(b []byte) (Message, error) {
 	m := Message{
 		Address: binary.LittleEndian.Uint64(b[0:]), Bytes: int(int32(binary.LittleEndian.Uint32(b[8:]))),
 		Generation: binary.LittleEndian.Uint16(b[12:]), Count: binary.LittleEndian.Uint16(b[14:]), Kind: Kind(b[16]),
+		Comm: binary.LittleEndian.Uint16(b[18:]), Tag: int32(binary.LittleEndian.Uint32(b[20:])),
 	}
 	if m.Kind < Request || m.Kind > lastKind {
 		return m, fmt.Errorf("threshold: a message of kind %d, expected %d to %d", m.Kind, Request, lastKind)
@@ -85,6 +101,12 @@ func Parse(b []byte) (Message, error) {
 
 func (m Message) String() string {
 	s := fmt.Sprintf("%v g%d", m.Kind, m.Generation)
+	if m.Kind >= StreamRequest {
+		s = fmt.Sprintf("%v tag=%d", m.Kind, m.Tag)
+		if m.Kind == Landed || m.Kind == Passed {
+			return s + fmt.Sprintf(" message=%d", m.Count)
+		}
+	}
 	if m.Bytes != 0 {
 		s += fmt.Sprintf(" bytes=%d", m.Bytes)
 	}

@@ -1,25 +1,36 @@
 package threshold
 
-import "slices"
+import (
+	"math/bits"
+	"slices"
+)
 
 // A pair is the channel to a peer.
 type pair struct {
 	step       step
 	generation uint16
-	threshold  int      // of what is sent
-	there      []uint64 // buffers of the peer that are empty; the one used last is taken first
-	here       []buffer // for what the peer sends
-	recalled   uint64   // a buffer that was asked for
-	refused    bool     // the peer has said no: it is not asked again
+	threshold  int          // of what is sent
+	there      []peerBuffer // buffers of the peer that are empty; of those of one length the one used last is taken first
+	taken      peerBuffer   // the last that was taken
+	here       []buffer     // for what the peer sends
+	recalled   uint64       // a buffer that was asked for
+	refused    bool         // the peer has said no: it is not asked again
 
 	// Of a change under way.
 	wanted, agreed int
-	next           []uint64 // the peer's buffers of the next generation
+	next           []peerBuffer // the peer's buffers of the next generation
 	since          Time
 	asked          bool // this rank is the initiator
 	stopped        bool // partial: nothing may be sent
 
 	profile
+	longest int // message of the peer that the last profile had
+}
+
+// A peerBuffer is a buffer of the peer.
+type peerBuffer struct {
+	at    uint64
+	bytes int
 }
 
 // A buffer holds one message of a peer.
@@ -41,7 +52,58 @@ func (p *pair) find(at uint64) *buffer {
 	return nil
 }
 
+// room is what the buffers here hold.
+func (p *pair) room() (n int) {
+	for _, b := range p.here {
+		n += b.bytes
+	}
+	return n
+}
+
+// best is the shortest buffer of the peer for a message of n bytes; -1: there is none.
+func (p *pair) best(n int) int {
+	at := -1
+	for i, s := range p.there {
+		if s.bytes >= n && (at < 0 || s.bytes <= p.there[at].bytes) {
+			at = i
+		}
+	}
+	return at
+}
+
 // ---- memory ----
+
+// steps is how many lengths of buffers there are from one power of two to the next.
+const steps = 8
+
+// spare is the part of a message that the next one may be longer.
+const spare = 8
+
+// cut is the length of a buffer for messages like one of n bytes: the next step above it, not more than the threshold, or if there are lengths
+// enough, one that there is. A fixed threshold is the length of all.
+func (c *Core) cut(n, threshold int) int {
+	if c.cfg.Fixed > 0 {
+		return threshold
+	}
+	n = min(n+n/spare, threshold)
+	step := max(1<<bits.Len(uint(n-1))/2/steps, 1)
+	bytes := min((n+step-1)/step*step, threshold)
+	if c.has(bytes) || c.stats.Stocks < c.cfg.Stocks {
+		return bytes
+	}
+	bytes = threshold
+	for _, p := range c.pairs {
+		if p == nil {
+			continue
+		}
+		for _, b := range p.here {
+			if b.bytes >= n {
+				bytes = min(bytes, b.bytes)
+			}
+		}
+	}
+	return bytes
+}
 
 const align = 64
 
@@ -118,9 +180,9 @@ func (c *Core) account(n int) {
 }
 
 // list gives the addresses of buffers that follow one another.
-func (m Message) list() (all []uint64) {
+func (m Message) list() (all []peerBuffer) {
 	for i := range int(m.Count) {
-		all = append(all, m.Address+uint64(i*roundUp(m.Bytes)))
+		all = append(all, peerBuffer{m.Address + uint64(i*roundUp(m.Bytes)), m.Bytes})
 	}
 	return all
 }

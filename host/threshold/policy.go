@@ -32,9 +32,9 @@ type profile struct {
 	sent, received   sum
 }
 
-type sum struct{ messages, bytes int }
+type sum struct{ messages, bytes, longest int }
 
-func (s *sum) add(n int) { s.messages, s.bytes = s.messages+1, s.bytes+n }
+func (s *sum) add(n int) { s.messages, s.bytes, s.longest = s.messages+1, s.bytes+n, max(s.longest, n) }
 
 // Ended profiles a message that went by a rendezvous, and changes the threshold if overlap was lost.
 func (c *Core) Ended(peer int, s Sample) {
@@ -47,18 +47,28 @@ func (c *Core) Ended(peer int, s Sample) {
 	} else {
 		p.received.add(s.Bytes)
 	}
-	p.messages++
-	if s.Left > 0 && 100*s.Beside >= Time(c.cfg.Share)*s.Left {
-		p.losing++
+	wish, longest := c.wish(p), p.received.longest
+	lost, judged := p.judge(c.cfg.Policy, s)
+	if judged {
+		p.longest = longest
 	}
-	if p.messages < c.cfg.Window {
-		return
-	}
-	wish, lost := c.wish(p), 100*p.losing >= c.cfg.Losing*p.messages
-	p.profile = profile{}
 	if lost {
 		c.want(peer, wish)
 	}
+}
+
+// judge counts a message and, if it is the last of a window, tells whether overlap was lost and begins anew.
+func (p *profile) judge(policy Policy, s Sample) (lost, judged bool) {
+	p.messages++
+	if s.Left > 0 && 100*s.Beside >= Time(policy.Share)*s.Left {
+		p.losing++
+	}
+	if p.messages < policy.Window {
+		return false, false
+	}
+	lost = 100*p.losing >= policy.Losing*p.messages
+	*p = profile{}
+	return lost, true
 }
 
 // wish is the threshold that a profile asks for: that of what is sent or, if that is longer, of what is received, as the

@@ -67,7 +67,7 @@ func TestMessage(t *testing.T) {
 	}
 	b[16] = 0
 	_, err := threshold.Parse(b)
-	require.ErrorContains(t, err, "expected 1 to 14")
+	require.ErrorContains(t, err, "expected 1 to 22")
 	_, err = threshold.Parse(b[:23])
 	require.ErrorContains(t, err, "expected 24")
 }

@@ -30,13 +30,14 @@ func (c *Core) AppendState(b []byte) []byte {
 			continue
 		}
 		for _, v := range []int{int(p.step), int(p.generation), p.threshold, int(p.recalled), p.wanted, p.agreed, p.messages, p.losing,
-			p.sent.messages, p.sent.bytes, p.received.messages, p.received.bytes, flag(p.refused), flag(p.asked), flag(p.stopped)} {
+			p.sent.messages, p.sent.bytes, p.received.messages, p.received.bytes, p.received.longest, p.longest, flag(p.refused), flag(p.asked), flag(p.stopped)} {
 			number(v)
 		}
-		for _, list := range [][]uint64{p.there, p.next} {
+		for _, list := range [][]peerBuffer{p.there, p.next} {
 			number(len(list))
-			for _, at := range list {
-				number(int(at))
+			for _, s := range list {
+				number(int(s.at))
+				number(s.bytes)
 			}
 		}
 		number(len(p.here))
@@ -74,9 +75,11 @@ func (c *Core) Here(peer int) (list []Buffer) {
 }
 
 // There is described with Here.
-func (c *Core) There(peer int) []uint64 {
-	if c.pairs[peer] == nil {
-		return nil
+func (c *Core) There(peer int) (list []uint64) {
+	if p := c.pairs[peer]; p != nil {
+		for _, s := range p.there {
+			list = append(list, s.at)
+		}
 	}
-	return slices.Clone(c.pairs[peer].there)
+	return list
 }

@@ -14,6 +14,16 @@
 // And where nothing can happen any more: every message was read, every change is over, both sides of a channel have the same
 // threshold, and every buffer is known to be empty by the one who may use it.
 //
+// Under the handshake for receivers that are not ready:
+//
+//   - a fragment lands only in the buffer of a receive that is posted and not over, that has room for it, and that has no other message or will have
+//     this one;
+//   - a receive that ends has all fragments of its message; messages are matched by MPI's rules, and numbered alike at both ends;
+//   - a gate is never opened that is open, or that the hardware may still know.
+//
+// And of both: from every state an end can be reached, so nothing is asked again for ever. An end is where nothing can happen any more: every
+// message was received, what was cancelled is over, and no stream waits for anything.
+//
 // # The world
 //
 // A [World] has the core as it is. Around it a network keeps the order of a pair, but for messages that need not keep it and may

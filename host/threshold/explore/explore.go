@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/nicloop/nicloop/host/threshold"
 )
 
 // Verdict is the outcome of an exploration.
@@ -37,15 +39,15 @@ type Result struct {
 // An event is one thing that can happen.
 type event struct {
 	act      string
-	from, to int // or the number of a message or of a loss
+	from, to int // or the number of a message, a loss, a receive or a gate
 	k        int
 }
 
 func (e event) String() string {
 	switch {
-	case e.act == "deliver" && e.k > 0:
-		return fmt.Sprintf("deliver %d>%d %d", e.from, e.to, e.k)
-	case e.act == "deliver" || e.act == "land":
+	case e.k > 0:
+		return fmt.Sprintf("%s %d>%d %d", e.act, e.from, e.to, e.k)
+	case e.act == "deliver" || e.act == "land" || e.act == "miss":
 		return fmt.Sprintf("%s %d>%d", e.act, e.from, e.to)
 	}
 	return fmt.Sprintf("%s %d", e.act, e.from)
@@ -160,12 +162,34 @@ type seen struct {
 
 const defaultMaxStates = 2_000_000
 
+// A world is what can be explored.
+type world interface {
+	enabled() []event
+	apply(event) error
+	clone() world
+	key() key
+	finished() error // nothing can happen any more
+	print(*strings.Builder)
+	tellTo(func(format string, args ...any))
+}
+
+// newWorld starts all ranks under the handshake that o has.
+func newWorld(o *Options) (world, error) {
+	if err := o.validate(); err != nil {
+		return nil, err
+	}
+	if o.Handshake == threshold.NotReady {
+		return newStreams(o), nil
+	}
+	return NewWorld(o)
+}
+
 // Run explores every interleaving that o allows, in the order of their length, so that a counterexample is a shortest one. It
 // returns an error for impossible options or if ctx ends; a violated property is a Result.
 func Run(ctx context.Context, o Options) (r Result, err error) {
 	began := time.Now()
 	defer func() { r.Duration = time.Since(began) }()
-	w, err := NewWorld(&o)
+	w, err := newWorld(&o)
 	if err != nil {
 		return r, err
 	}
@@ -173,9 +197,11 @@ func Run(ctx context.Context, o Options) (r Result, err error) {
 	if limit == 0 {
 		limit = defaultMaxStates
 	}
-	known, steps := map[key]bool{w.key(): true}, []seen{{parent: -1}}
+	known, steps := map[key]int{w.key(): 0}, []seen{{parent: -1}}
+	var into []edge
+	var ends []int
 	type waiting struct {
-		world *World
+		world world
 		id    int
 	}
 	refuted := func(id int, last *event, err error) (Result, error) {
@@ -200,6 +226,7 @@ func Run(ctx context.Context, o Options) (r Result, err error) {
 			events := here.world.enabled()
 			if len(events) == 0 {
 				r.Ends++
+				ends = append(ends, here.id)
 				if err := here.world.finished(); err != nil {
 					return refuted(here.id, nil, err)
 				}
@@ -210,11 +237,15 @@ func Run(ctx context.Context, o Options) (r Result, err error) {
 				if err := w.apply(e); err != nil {
 					return refuted(here.id, &e, err)
 				}
-				if k := w.key(); !known[k] {
-					known[k] = true
-					next = append(next, waiting{w, len(steps)})
+				k := w.key()
+				id, found := known[k]
+				if !found {
+					id = len(steps)
+					known[k] = id
+					next = append(next, waiting{w, id})
 					steps = append(steps, seen{here.id, e})
 				}
+				into = append(into, edge{here.id, id})
 			}
 		}
 		level = next
@@ -223,5 +254,34 @@ func Run(ctx context.Context, o Options) (r Result, err error) {
 			return r, nil
 		}
 	}
+	if id := endless(len(steps), into, ends); id >= 0 {
+		return refuted(id, nil, violation("whatever happens from here on, it is never over"))
+	}
 	return r, nil
+}
+
+// An edge leads from one state to another.
+type edge struct{ from, to int }
+
+// endless is a state from which no end can be reached, or -1.
+func endless(states int, edges []edge, ends []int) int {
+	before := make([][]int, states)
+	for _, e := range edges {
+		before[e.to] = append(before[e.to], e.from)
+	}
+	good := make([]bool, states)
+	for _, id := range ends {
+		good[id] = true
+	}
+	for list := ends; len(list) > 0; {
+		id := list[len(list)-1]
+		list = list[:len(list)-1]
+		for _, b := range before[id] {
+			if !good[b] {
+				good[b] = true
+				list = append(list, b)
+			}
+		}
+	}
+	return slices.Index(good, false)
 }

@@ -18,6 +18,15 @@ func Plants() []string {
 		"own-threshold",      // the initiator takes what it wanted, not what was agreed
 		"forgotten-ack",      // CONN_EST_ACK is not sent
 		"return-in-use",      // a buffer is given back that a message is on its way to
+		"boasted-buffer",     // a buffer is said to be longer than it is
+		"hasty-passed",       // not ready: the next message may be put before the hardware has forgotten the last buffer
+		"half-put",           // not ready: a put that was refused in part counts
+		"behind-any",         // not ready: a receive is readied though one from anybody in front of it may get its message
+		"short-room",         // not ready: a receive is readied whatever room it has
+		"open-overtakes",     // not ready: the first number passes messages that have none
+		"landed-overtakes",   // not ready: a message is there before it was told of
+		"hasty-closed",       // not ready: a receive is given back while its message is being put
+		"lost-passed",        // not ready: nobody hears that a message is over
 		"not-resumed",        // partial: the channel stays stopped
 		"reconn-overtakes",   // partial: what stops the channel passes messages that name old buffers
 	}
@@ -35,6 +44,8 @@ func (w *World) tamper(from, to int, m *threshold.Message) bool {
 		again := *m
 		again.Generation++
 		w.cores[to].Hear(from, again)
+	case w.o.Plant == "boasted-buffer" && m.Kind == threshold.Grant:
+		m.Bytes = w.cores[to].Threshold(from)
 	case w.o.Plant == "deaf-to-refusal" && m.Kind == threshold.Reply && m.Bytes == threshold.Refused:
 		m.Bytes = w.o.Losses[0].Bytes
 	case w.o.Plant == "own-threshold" && m.Kind == threshold.Reply && m.Bytes > 0:

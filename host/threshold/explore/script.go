@@ -11,16 +11,22 @@ import (
 
 // A Script runs the commands of a scenario, one a line:
 //
-//	new [handshake=full|partial] memory=U,U… [stocks=N] [first=N] [ticks=N] [send=F>T:BYTES…] [lose=R>P:BYTES…] [plant=NAME]
+//	new [handshake=full|partial|notready] memory=U,U… [stocks=N] [first=N] [ticks=N] [send=F>T:BYTES[/TAG]…] [lose=R>P:BYTES…]
+//	    [gates=N] [post=R<F:ROOM/TAG…] [cancel=I…] [plant=NAME]; F and TAG of a receive may be -1: any
 //	send R         the next message of rank R
 //	lose I         loss I: a rank sees overlap lost
 //	deliver F>T    the first packet of a pair; with a number: the one that passes so many
 //	land F>T       the bytes of the next message of a pair
 //	read I         a receive takes message I
+//	post R         the next receive of rank R, under notready
+//	cancel I       receive I
+//	land F>T       … and under notready the next fragment or the answer of what is tried; miss: it meets what is being forgotten
+//	forget I       the hardware has forgotten what was behind stream I
+//	retry R        it is time to try again
 //	tick R         rank R's buffers were idle for long
 //	state          what the ranks have
 type Script struct {
-	w   *World
+	w   world
 	out strings.Builder
 }
 
@@ -47,10 +53,10 @@ func (s *Script) exec(line string) error {
 		if err != nil {
 			return err
 		}
-		if s.w, err = NewWorld(o); err != nil {
+		if s.w, err = newWorld(o); err != nil {
 			return err
 		}
-		s.w.say = func(format string, args ...any) { fmt.Fprintf(&s.out, format+"\n", args...) }
+		s.w.tellTo(func(format string, args ...any) { fmt.Fprintf(&s.out, format+"\n", args...) })
 		return nil
 	}
 	if s.w == nil {
@@ -69,30 +75,33 @@ func (s *Script) exec(line string) error {
 }
 
 func (s *Script) state() {
-	w := s.w
+	s.w.print(&s.out)
+	if len(s.w.enabled()) == 0 {
+		if err := s.w.finished(); err != nil {
+			fmt.Fprintln(&s.out, err)
+		} else {
+			s.out.WriteString("all is over\n")
+		}
+	}
+}
+
+func (w *World) print(out *strings.Builder) {
 	for at, c := range w.cores {
 		for peer := range w.cores {
 			if at == peer || len(c.Here(peer))+len(c.There(peer))+c.Threshold(peer) == 0 {
 				continue
 			}
-			fmt.Fprintf(&s.out, "%d with %d: threshold %d, there %v, here", at, peer, c.Threshold(peer), c.There(peer))
+			fmt.Fprintf(out, "%d with %d: threshold %d, there %v, here", at, peer, c.Threshold(peer), c.There(peer))
 			for _, b := range c.Here(peer) {
-				fmt.Fprintf(&s.out, " %d+%d", b.At, b.Bytes)
+				fmt.Fprintf(out, " %d+%d", b.At, b.Bytes)
 				if b.Full {
-					s.out.WriteString(" full")
+					out.WriteString(" full")
 				}
 				if b.Gone {
-					s.out.WriteString(" old")
+					out.WriteString(" old")
 				}
 			}
-			s.out.WriteString("\n")
-		}
-	}
-	if len(w.enabled()) == 0 {
-		if err := w.finished(); err != nil {
-			fmt.Fprintln(&s.out, err)
-		} else {
-			s.out.WriteString("all is over\n")
+			out.WriteString("\n")
 		}
 	}
 }
@@ -107,9 +116,11 @@ func parse(words []string) (*Options, error) {
 			switch value {
 			case threshold.Partial.String():
 				o.Handshake = threshold.Partial
+			case threshold.NotReady.String():
+				o.Handshake = threshold.NotReady
 			case threshold.Full.String():
 			default:
-				err = fmt.Errorf("handshake %q: expected full or partial", value)
+				err = fmt.Errorf("handshake %q: expected full, partial or notready", value)
 			}
 		case "memory":
 			for _, v := range strings.Split(value, ",") {
@@ -128,14 +139,27 @@ func parse(words []string) (*Options, error) {
 			o.Plant = value
 		case "send":
 			var m Message
-			_, err = fmt.Sscanf(value, "%d>%d:%d", &m.From, &m.To, &m.Bytes)
+			pair, tag, tagged := strings.Cut(value, "/")
+			if _, err = fmt.Sscanf(pair, "%d>%d:%d", &m.From, &m.To, &m.Bytes); err == nil && tagged {
+				m.Tag, err = strconv.Atoi(tag)
+			}
 			o.Messages = append(o.Messages, m)
+		case "post":
+			var v Receive
+			_, err = fmt.Sscanf(value, "%d<%d:%d/%d", &v.At, &v.From, &v.Room, &v.Tag)
+			o.Receives = append(o.Receives, v)
+		case "gates":
+			o.Gates, err = strconv.Atoi(value)
+		case "cancel":
+			var i int
+			i, err = strconv.Atoi(value)
+			o.Cancels = append(o.Cancels, i)
 		case "lose":
 			var l Loss
 			_, err = fmt.Sscanf(value, "%d>%d:%d", &l.Rank, &l.Peer, &l.Bytes)
 			o.Losses = append(o.Losses, l)
 		default:
-			err = fmt.Errorf("%q: expected handshake, memory, stocks, first, ticks, send, lose or plant", name)
+			err = fmt.Errorf("%q: expected handshake, memory, stocks, first, ticks, send, gates, post, cancel, lose or plant", name)
 		}
 		if err != nil {
 			return nil, err
@@ -156,13 +180,22 @@ func (o *Options) String() string {
 	for _, n := range []struct {
 		name  string
 		value int
-	}{{"stocks", o.Stocks}, {"first", o.First}, {"ticks", o.Ticks}} {
+	}{{"stocks", o.Stocks}, {"first", o.First}, {"ticks", o.Ticks}, {"gates", o.Gates}} {
 		if n.value != 0 {
 			s += fmt.Sprintf(" %s=%d", n.name, n.value)
 		}
 	}
 	for _, m := range o.Messages {
 		s += fmt.Sprintf(" send=%d>%d:%d", m.From, m.To, m.Bytes)
+		if m.Tag != 0 {
+			s += fmt.Sprintf("/%d", m.Tag)
+		}
+	}
+	for _, v := range o.Receives {
+		s += fmt.Sprintf(" post=%d<%d:%d/%d", v.At, v.From, v.Room, v.Tag)
+	}
+	for _, i := range o.Cancels {
+		s += fmt.Sprintf(" cancel=%d", i)
 	}
 	for _, l := range o.Losses {
 		s += fmt.Sprintf(" lose=%d>%d:%d", l.Rank, l.Peer, l.Bytes)

@@ -22,7 +22,7 @@ const (
 )
 
 // A Message is one that a rank sends.
-type Message struct{ From, To, Bytes int }
+type Message struct{ From, To, Bytes, Tag int }
 
 // A Loss is overlap that a rank sees lost with a peer, which has it ask for a threshold for messages of so many bytes.
 type Loss struct{ Rank, Peer, Bytes int }
@@ -36,7 +36,10 @@ type Options struct {
 	First     int
 	Messages  []Message
 	Losses    []Loss
-	Ticks     int // how often a rank's buffers were idle for long
+	Receives  []Receive // under NotReady
+	Cancels   []int     // of them, those that are cancelled
+	Gates     int       // of a stream; 0: 1
+	Ticks     int       // how often a rank's buffers were idle for long
 	Plant     string
 	MaxStates int // 0: 2 million
 }
@@ -53,6 +56,19 @@ func (o *Options) validate() error {
 	for _, l := range o.Losses {
 		if l.Rank == l.Peer || min(l.Rank, l.Peer) < 0 || max(l.Rank, l.Peer) >= o.Ranks || l.Bytes < 2 {
 			return fmt.Errorf("explore: loss %+v: expected two ranks and 2 bytes or more", l)
+		}
+	}
+	if o.Handshake != threshold.NotReady && len(o.Receives)+len(o.Cancels) > 0 {
+		return errors.New("explore: receives are posted under notready alone")
+	}
+	for _, v := range o.Receives {
+		if v.At == v.From || v.At < 0 || max(v.At, v.From) >= o.Ranks || v.Room < 1 {
+			return fmt.Errorf("explore: receive %+v: expected two ranks and some bytes", v)
+		}
+	}
+	for _, i := range o.Cancels {
+		if i < 0 || i >= len(o.Receives) {
+			return fmt.Errorf("explore: receive %d is cancelled, expected one of %d", i, len(o.Receives))
 		}
 	}
 	if o.Plant != "" && !slices.Contains(Plants(), o.Plant) {
@@ -112,7 +128,7 @@ func NewWorld(o *Options) (*World, error) {
 func (w *World) pair(from, to int) int { return from*w.o.Ranks + to }
 
 // clone copies a world between two events.
-func (w *World) clone() *World {
+func (w *World) clone() world {
 	n := *w
 	n.cores = slices.Clone(w.cores)
 	for i, c := range n.cores {
@@ -348,3 +364,5 @@ func (w *World) finished() error {
 	}
 	return nil
 }
+
+func (w *World) tellTo(say func(format string, args ...any)) { w.say = say }
