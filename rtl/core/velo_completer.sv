@@ -230,12 +230,12 @@ module velo_completer #(
   end
 
   // ---- answers, in the order of the writes: a packet that would be dropped beside one waits a cycle ----
+  /* verilator lint_off UNUSEDSIGNAL */
   logic        awaited;
+  /* verilator lint_on UNUSEDSIGNAL */
   logic [63:0] ended_header;
   logic        ended_overflow;
-  /* verilator lint_off UNUSEDSIGNAL */
   logic [$clog2(DEPTH+2)-1:0] await_level;
-  /* verilator lint_on UNUSEDSIGNAL */
   // The oldest stands in a register: no answer counts earlier than two cycles behind its write.
   fifo #(.W(97), .DEPTH(DEPTH - 1), .FALL_THROUGH(0)) u_awaited (
       .clk, .rst, .wr_valid(written), .wr_ready(room), .wr_data({slot_overflow, slot_seq, header}), .rd_valid(awaited), .rd_ready(ended),
@@ -272,7 +272,7 @@ module velo_completer #(
   endfunction
   assign m_wdata = m_wlast ? in_slot(header, slot_seq, slot_overflow) : quad & keep;
 
-  assign idle   = !framed && !orphan && full == '0 && !awaited;
+  assign idle   = !framed && !orphan && full == '0 && await_level == '0;
   assign active = take || done || (have && !(stall && !look_timed) && (room || ended)) ||
                   (m_awvalid && m_awready) || (m_wvalid && m_wready) || m_bvalid || ended || table_busy;
 
