@@ -92,7 +92,7 @@ func operations(ctx context.Context, c *Config, p *nic.Params) error {
 		if err != nil {
 			return err
 		}
-		const bus, beats, read, channel = 9, 7, 2, 1
+		const bus, beats, read, channel = 9, 7, 2, 2 // channel: its registers, and a cycle because another wrote last
 		t := &p.NIC
 		t.Descriptor = note.sent - note.posted - bus
 		t.Notify = note.told - note.arrived - channel - beats

@@ -18,7 +18,8 @@ const (
 
 // A writeChannel is the DMA write channel, which one burst at a time has to itself, writers round-robin; answers
 // come while the next ones leave. A burst leaves a cycle after it was chosen, by registers that hold an address
-// and two beats; the next is chosen when the address has left them, and all but one of the beats.
+// and two beats; the next is chosen when the address has left them, and all but one of the beats. Whoever wrote last
+// keeps the channel until another one asks, to whom it goes with the last beat, or in a cycle in which the keeper does not ask.
 type writeChannel struct {
 	arbiter
 	bursts [writers]burst // that they ask for
@@ -26,8 +27,10 @@ type writeChannel struct {
 	held   bool           // a burst is chosen and has not left
 	burst  burst          // that one: its unit may ask for the next already
 	taken  bool           // but its unit knows no more of it
-	owner  int            // whose
-	since  drivers.Cycle  // since when
+	owner  int            // whose; or who keeps the channel
+	ended  drivers.Cycle  // the last beat of the burst before was taken
+	since  drivers.Cycle  // when it may leave at the earliest
+	limits bool           // its ranges are looked at
 	until  drivers.Cycle  // and until when, as far as is known
 }
 
@@ -49,9 +52,9 @@ func (n *node) askWriteOf(writer int, at drivers.Cycle, b burst) {
 // writeAlone is when the last beat of a burst reaches memory by a channel that nobody else asks for.
 func (n *node) writeAlone(writer int, at drivers.Cycle, addr, quads uint64) drivers.Cycle {
 	w := &n.writes
-	w.pass(writer)
 	begins := max(at, w.free) + 1
 	last := w.leaves(begins, drivers.Cycle(quads))
+	w.ended = last - 1
 	n.traceWrite(begins, last, writer, addr)
 	return last
 }
@@ -72,7 +75,29 @@ func (w *writeChannel) due() drivers.Cycle {
 	if w.held {
 		return w.until
 	}
-	return max(w.arbiter.due(), w.free)
+	_, at := w.choice()
+	return at
+}
+
+// choice is who has the channel next, as far as is known, and when its burst may be chosen.
+func (w *writeChannel) choice() (writer int, at drivers.Cycle) {
+	own, other := w.asks[w.owner], drivers.Forever
+	for i, asks := range w.asks {
+		if i != w.owner && asks != 0 {
+			other = min(other, asks)
+		}
+	}
+	if other > w.ended && own != 0 && own <= other {
+		return w.owner, max(own, w.free)
+	}
+	if other == drivers.Forever {
+		return w.owner, drivers.Forever
+	}
+	given := max(other, w.ended)
+	for writer = (w.owner + 1) % writers; w.asks[writer] == 0 || w.asks[writer] > given; {
+		writer = (writer + 1) % writers
+	}
+	return writer, max(given+1, w.free)
 }
 
 // grantWrite chooses the next writer, and lets its burst go when it fits into the
@@ -81,14 +106,22 @@ func (n *node) grantWrite(now drivers.Cycle) {
 	w := &n.writes
 	chosen := !w.held
 	if chosen {
-		w.held, w.owner, w.since = true, w.grant(now), now
+		w.owner, _ = w.choice()
+		w.asks[w.owner] = 0
+		w.held, w.since, w.limits = true, now+1, n.nvmInUse
+		w.ended = now + drivers.Cycle(w.bursts[w.owner].quads) - 1
+		if w.limits {
+			w.since++
+		}
 		w.burst = w.bursts[w.owner]
 		if w.owner == writeNotices { // which the registers take
 			n.noticeSent(now + 1)
 		}
 	}
 	b := w.burst
-	w.until = n.fits(max(now, w.since+1), b.addr, b.quads*8)
+	if w.until = max(now, w.since); w.limits {
+		w.until = n.fits(w.until, b.addr, b.quads*8)
+	}
 	switch {
 	case w.until <= now:
 		n.leave(now, now)
@@ -107,11 +140,14 @@ func (w *writeChannel) completes() bool { return w.owner == writeRequests || w.o
 func (n *node) leave(now, at drivers.Cycle) {
 	w := &n.writes
 	b := w.burst
-	if n.nvmInUse {
-		n.enterNVM(at, at-w.since-1, b.addr, b.quads*8)
+	if w.limits {
+		n.enterNVM(at, at-w.since, b.addr, b.quads*8)
 	}
 	w.held = false
 	last := w.leaves(at, drivers.Cycle(b.quads))
+	if b.quads > 2 { // the registers take two beats while the address waits
+		w.ended = last - 1
+	}
 	n.traceWrite(at, last, w.owner, b.addr)
 	switch w.owner {
 	case writeVELO:

@@ -52,6 +52,12 @@ func (n *node) serves(p *Packet) bool {
 	return d != 0 && d == n.procs[p.Header.DstVPID()].pdid()
 }
 
+// served tells the same as of a cycle ago: the VELO completer compares the domains of what waits before it looks at it.
+func (n *node) served(p *Packet) bool {
+	d := p.stamp.pdid()
+	return d != 0 && d == n.standing(p.Header.DstVPID()).stamp.pdid()
+}
+
 // domains counts packets of other domains.
 type domains struct{ refused, last uint64 }
 

@@ -13,10 +13,9 @@ const (
 )
 
 // An nvmRange is memory that is slow to write: its buffer drains at a rate, and a
-// burst enters when it fits. What room there is, the hardware finds out a cycle late; so
+// burst enters when it fits. What room there is, and what range an address is in, the hardware finds out a cycle late; so
 // the state before the last change counts for a cycle more.
 type nvmRange struct {
-	first, behind uint64
 	nvmState
 	before  nvmState
 	entered drivers.Cycle // when the last burst passed
@@ -27,11 +26,12 @@ type nvmRange struct {
 
 // An nvmState holds from the edge at on; level is the buffer's after that edge.
 type nvmState struct {
+	first, behind      uint64
 	rate, depth, level uint64
 	at                 drivers.Cycle
 }
 
-func (r *nvmRange) hit(addr uint64) bool { return addr >= r.first && addr < r.behind }
+func (s *nvmState) hit(addr uint64) bool { return addr >= s.first && addr < s.behind }
 
 // drained is the level after an edge.
 func (s *nvmState) drained(at drivers.Cycle) uint64 {
@@ -71,15 +71,20 @@ func (r *nvmRange) empty() drivers.Cycle {
 const seen = 2
 
 // fits is the first cycle, not before from, in which a burst may enter.
-func (r *nvmRange) fits(from drivers.Cycle, bytes uint64) drivers.Cycle {
+func (r *nvmRange) fits(from drivers.Cycle, addr, bytes uint64) drivers.Cycle {
+	ready := drivers.Cycle(0)
 	if r.bytes > 0 {
-		from = max(from, r.entered+3)
+		ready = r.entered + 3
 	}
 	for ; from-seen < r.at; from++ { // judged by what was before
-		if s := r.after(from - seen); s.drained(from-seen) <= s.target(bytes) {
+		if s := r.after(from - seen); !s.hit(addr) || from >= ready && s.drained(from-seen) <= s.target(bytes) {
 			return from
 		}
 	}
+	if !r.hit(addr) {
+		return from
+	}
+	from = max(from, ready)
 	target := r.target(bytes)
 	level := r.drained(from - seen)
 	switch {
@@ -112,12 +117,8 @@ func (r *nvmRange) enter(at drivers.Cycle, bytes uint64) {
 // fits is when a burst may enter the buffers of the slow memory that it is for, as far as is known now.
 func (n *node) fits(now drivers.Cycle, addr, bytes uint64) drivers.Cycle {
 	at := now
-	if n.nvmInUse {
-		for i := range n.nvm {
-			if r := &n.nvm[i]; r.hit(addr) {
-				at = max(at, r.fits(now, bytes))
-			}
-		}
+	for i := range n.nvm {
+		at = max(at, n.nvm[i].fits(now, addr, bytes))
 	}
 	return at
 }
@@ -125,7 +126,7 @@ func (n *node) fits(now drivers.Cycle, addr, bytes uint64) drivers.Cycle {
 // enterNVM fills these buffers, when a burst has waited for them.
 func (n *node) enterNVM(now, waited drivers.Cycle, addr, bytes uint64) {
 	for i := range n.nvm {
-		if r := &n.nvm[i]; r.hit(addr) {
+		if r := &n.nvm[i]; r.after(now - seen).hit(addr) {
 			r.enter(now, bytes)
 			r.waited += uint64(waited)
 		}

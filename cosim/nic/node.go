@@ -263,7 +263,7 @@ func (n *node) recheck() {
 		n.releaseBuffer()
 		return
 	}
-	vpid, serves := h.DstVPID(), n.serves(p)
+	vpid, serves := h.DstVPID(), n.served(p)
 	m := &n.mbox[vpid]
 	if n.rxStall.on {
 		n.payMailbox(now)

@@ -166,7 +166,7 @@ func (n *node) notify(now drivers.Cycle) {
 	f, t := &n.rma.notifier, &n.m.cfg.Timing
 	switch f.step {
 	case notifierPick:
-		f.client, f.step, f.at = f.grant(now), notifierLook, now+1
+		f.client, f.step, f.at = f.grant(now), notifierLook, now+2
 	case notifierLook:
 		r, note := n.ringOf(f.client), &n.rma.teller(f.client).note
 		mine := note.stamp == n.procs[note.vpid].stamp
@@ -187,7 +187,7 @@ func (n *node) notify(now drivers.Cycle) {
 			f.step, f.at = notifierPick, now+1
 		default:
 			n.beginNotice(now, r, note)
-			f.step, f.at = notifierWrite, now+t.Notify-2
+			f.step, f.at = notifierWrite, now+t.Notify-3
 		}
 	case notifierWrite:
 		f.at = drivers.Forever // until granted
@@ -268,14 +268,11 @@ func (n *node) discarded(now drivers.Cycle) {
 	f := &n.rma.notifier
 	n.told(now)
 	f.step, f.at = notifierPick, now+1
-	if f.client >= completers { // the packet leaves in this cycle
-		n.complete(now, f.client-completers)
-	}
 }
 
-// told: a unit learns that its notice is written, or that nobody wants it.
+// told: a unit learns in the cycle after that its notice is written, or that nobody wants it.
 func (n *node) told(at drivers.Cycle) {
-	n.rma.teller(n.rma.notifier.client).enter(phaseTold, at)
+	n.rma.teller(n.rma.notifier.client).enter(phaseTold, at+1)
 }
 
 // A notice is a notification on its way to a ring.

@@ -36,7 +36,7 @@ func (n *node) begin(checked drivers.Cycle, m *mailbox) {
 	m.overflowed = false // the slot tells it
 	n.rxBusy, n.rxBegan, n.rxSent = true, checked, drivers.Forever
 	const quads = regs.SlotBytes / 8
-	if !n.shared && !n.nvmInUse && !n.atu.commands.busy() {
+	if !n.shared && !n.nvmInUse && !n.atu.commands.busy() && n.writes.owner == writeVELO {
 		n.slotLeaves(n.writeAlone(writeVELO, checked+1, w.addr, quads))
 	} else {
 		n.askWrite(writeVELO, checked+1, w.addr, quads)

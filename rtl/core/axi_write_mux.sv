@@ -2,7 +2,9 @@
 //
 // Job: gives address and data channel to one unit per burst, fair round-robin, from its address to its last beat, and
 //   remembers whose answer comes next: without IDs a memory answers in order. Up to DEPTH answers are awaited. Address and
-//   data leave a cycle after they came, from registers; the next burst is chosen when the address before it has left.
+//   data leave a cycle after they came, from registers; the next burst begins when the address before it has left. The unit that
+//   had the channels last keeps them until another one asks: then a burst begins in the cycle in which its address is shown, else, unless the
+//   address stood there at the last beat before, in the next.
 // Handshake: AXI4 write channels, packed by unit. A unit raises its data only with or after its address, and no next
 //   address before its last beat was taken.
 // Back-pressure: the others wait for at most one burst of everybody else; with DEPTH answers awaited all wait. An answer that its
@@ -37,23 +39,26 @@ module axi_write_mux #(
     output logic             m_bready
 );
   // ---- address and data: both leave from registers ----
-  logic [N-1:0] grant, owner, sel;
-  logic         room, start, done;
+  logic [N-1:0] grant, owner, others;  // owner: one-hot, who has the channels; it keeps them until another one asks
+  logic         room, start, done, open, change;
   logic         full, behind;  // an address waits in its register; data of the burst before still stands before its own
   logic         w_valid, w_ready, w_last;
   logic [63:0]  aw_addr, w_data;
   logic [7:0]   aw_len, w_strb;
-  assign start = owner == '0 && room && !full && |s_awvalid;
-  rr_arbiter #(.N(N)) u_arbiter (.clk, .rst, .req(s_awvalid), .advance(start), .grant);
-  assign sel       = owner != '0 ? owner : grant & {N{room && !full}};
-  assign s_awready = owner == '0 ? sel : '0;
-  assign s_wready  = sel & {N{w_ready}};
-  assign w_valid   = |(s_wvalid & sel);
-  assign w_last    = |(s_wlast & sel);
+  // Nothing from a unit to its own ready: the owner is chosen beside the last beat of a burst, or in a cycle in which it does not ask.
+  assign others    = s_awvalid & ~owner;
+  assign start     = !open && room && !full && |(s_awvalid & owner);
+  assign s_awready = owner & {N{!open && room && !full}};
+  assign s_wready  = owner & {N{w_ready && (open || (room && !full))}};
+  assign w_valid   = |(s_wvalid & owner) && (open || (room && !full));
+  assign w_last    = |(s_wlast & owner);
   assign done      = w_valid && w_ready && w_last;
+  assign change    = |others && (done || (!open && (s_awvalid & owner) == '0));
+  rr_arbiter #(.N(N)) u_arbiter (.clk, .rst, .req(others), .advance(change), .grant);
   always_ff @(posedge clk) begin
-    if (rst || done) owner <= '0;
-    else owner <= s_awvalid & sel | owner;
+    if (rst) owner <= N'(1);
+    else if (change) owner <= grant;
+    open <= !rst && !done && (open || start);
   end
   always_comb begin
     aw_addr = '0;
@@ -61,7 +66,7 @@ module axi_write_mux #(
     w_data  = '0;
     w_strb  = '0;
     for (int i = 0; i < N; i++)
-      if (sel[i]) begin
+      if (owner[i]) begin
         aw_addr = aw_addr | s_awaddr[i*64+:64];
         aw_len  = aw_len | s_awlen[i*8+:8];
         w_data  = w_data | s_wdata[i*64+:64];
@@ -92,7 +97,7 @@ module axi_write_mux #(
   logic [N-1:0] asker, to;
   /* verilator lint_off PINCONNECTEMPTY */
   fifo #(.W(N), .DEPTH(DEPTH)) u_askers (
-      .clk, .rst, .wr_valid(done), .wr_ready(room), .wr_data(sel), .rd_valid(have), .rd_ready(m_bvalid && m_bready),
+      .clk, .rst, .wr_valid(done), .wr_ready(room), .wr_data(owner), .rd_valid(have), .rd_ready(m_bvalid && m_bready),
       .rd_data(asker), .level()
   );
   /* verilator lint_on PINCONNECTEMPTY */

@@ -2,8 +2,9 @@
 //
 // Job: each range has a write buffer of DEPTH bytes that drains at its rate; a burst to the range enters only when it
 //   fits. The buffer is the memory's own: what is in it can be read, so the burst itself passes at once and only
-//   the level is kept here (in 1/65536 byte). An empty buffer takes any burst. What room there is was found
-//   out in the cycle before; so a burst to a range waits until the two cycles behind the one before it are over.
+//   the level is kept here (in 1/65536 byte). An empty buffer takes any burst. While any range is in use, the ranges of
+//   a burst are found out in the first cycle of its address, and it passes in the second at the earliest. What room there is was found
+//   out in the cycle before, too; so a burst to a range waits until the two cycles behind the one before it are over.
 // Handshake: AXI4 write address and data pass through; answers are not touched. All beats of a burst lie in the range of
 //   its address.
 // Back-pressure: an address that does not fit waits, its data with it, and the unit behind it, and the network.
@@ -35,19 +36,24 @@ module nvm_write_limiter #(
 );
   logic              open;      // an address has passed, its data has not
   logic              shown;     // an address stands at the master: it stays
-  logic [RANGES-1:0] hits, fits;
+  logic              stood;     // in the cycle before, the same address
+  logic [RANGES-1:0] hits_now, hits, fits, used;  // hits: of the address that stood
   logic [9:0]        bytes;
   logic              pass, aw_take, w_take;
   logic [RANGES*512-1:0] values;  // of eight registers per range
   assign bytes     = {(7)'(s_awlen[6:0]) + 7'd1, 3'h0};
-  assign pass      = ((hits & ~fits) == '0 || shown) && !open;
+  assign pass      = (used == '0 || (stood && (hits & ~fits) == '0) || shown) && !open;
   assign m_awvalid = s_awvalid && pass;
   assign s_awready = m_awready && pass;
   assign aw_take   = m_awvalid && m_awready;
   assign m_wvalid  = s_wvalid && (open || aw_take);
   assign s_wready  = m_wready && (open || aw_take);
   assign w_take    = m_wvalid && m_wready;
-  always_ff @(posedge clk) shown <= !rst && m_awvalid && !m_awready;
+  always_ff @(posedge clk) begin
+    shown <= !rst && m_awvalid && !m_awready;
+    stood <= !rst && s_awvalid && !s_awready;
+    hits  <= hits_now;
+  end
   always_ff @(posedge clk) begin
     if (rst) open <= 1'b0;
     else if (w_take && s_wlast) open <= 1'b0;
@@ -60,7 +66,7 @@ module nvm_write_limiter #(
   logic [RANGES-1:0] passed_hits;
   always_ff @(posedge clk) begin
     passed        <= !rst && aw_take;
-    passed_hits   <= hits;
+    passed_hits   <= stood ? hits : '0;
     entered_bytes <= bytes;
   end
   assign entered = passed_hits & {RANGES{passed}};
@@ -74,12 +80,13 @@ module nvm_write_limiter #(
       logic        wr;
       assign wr        = wr_valid && wr_range == 2'(r);
       logic [24:0] whole;       // bytes of the level a cycle ago, the last one perhaps a part
-      logic [20:0] room, room_next;  // beats, of that level
+      logic [20:0] room_next;   // beats, of that level
+      logic [3:0]  room;        // the same, no more than the most that a burst has
       logic        empty;
-      assign hits[r]   = s_awaddr >= first && s_awaddr < behind;
-      assign room_next = 21'((depth - level[39:16] - 24'(level[15:0] != '0)) >> 3);
-      assign fits[r]   = (room > 21'(s_awlen[6:0]) || empty) && !entered[r] && !counted[r];
-      assign drained   = level > {21'h0, rate, 3'h0} ? level - {21'h0, rate, 3'h0} : '0;
+      assign hits_now[r] = s_awaddr >= first && s_awaddr < behind;
+      assign room_next   = 21'((depth - level[39:16] - 24'(level[15:0] != '0)) >> 3);
+      assign fits[r]     = (room > s_awlen[3:0] || empty) && !entered[r] && !counted[r];
+      assign drained     = level > {21'h0, rate, 3'h0} ? level - {21'h0, rate, 3'h0} : '0;
       assign draining[r] = (level == '0 ? !empty : rate != '0) || entered[r] || counted[r];
       always_ff @(posedge clk) begin
         if (rst) begin
@@ -91,6 +98,7 @@ module nvm_write_limiter #(
           whole      <= '0;
           room       <= '0;
           empty      <= 1'b1;
+          used[r]    <= 1'b0;
           counted[r] <= 1'b0;
           written    <= '0;
           waited     <= '0;
@@ -100,13 +108,14 @@ module nvm_write_limiter #(
           if (wr && wr_which == 2'd2) rate <= wr_data[16] ? 17'h10000 : wr_data[16:0];
           if (wr && wr_which == 2'd3) depth <= wr_data[23:0];
           whole      <= level[40:16] + 25'(level[15:0] != '0);
-          room       <= level[40:16] < 25'(depth) ? room_next : '0;
+          room       <= level[40:16] >= 25'(depth) ? '0 : room_next[20:3] != '0 ? 4'd8 : room_next[3:0];
           empty      <= level == '0;
+          used[r]    <= first < behind;
           counted[r] <= entered[r];
           // No rate is above the smallest burst a cycle, so with a burst nothing can fall below 0.
           level <= entered[r] ? level + {15'h0, entered_bytes, 16'h0} - {21'h0, rate, 3'h0} : drained;
           if (entered[r]) written <= written + 64'(entered_bytes);
-          if (s_awvalid && hits[r] && !fits[r]) waited <= waited + 1'b1;
+          if (stood && hits[r] && !fits[r]) waited <= waited + 1'b1;
         end
       end
       assign values[r*512+0*64+:64] = first;

@@ -120,7 +120,7 @@ module pio_window (
   assign same_now = which[at_now] == addr[nicloop_pkg::PIO_SRC_VPID_LSB-1:nicloop_pkg::PIO_LENGTH_LSB] && (here_now & words_now & need_now) == '0;
 
   // ---- a cycle later: what becomes of it ----
-  logic        judge, j_rma, j_piece_ok, j_line_ok, j_node_ok, j_same, j_all, j_rest, j_nothing;  // j_all: the piece is the line; j_rest: with what was here it is
+  logic        judge, j_rma, j_domain, j_piece_ok, j_line_ok, j_node_ok, j_same, j_all, j_rest, j_nothing;  // j_all: the piece is the line; j_rest: with what was here it is
   logic [28:0] j_addr;
   logic [15:0] j_words, j_here;
   logic [4:0]  at;  // window
@@ -128,6 +128,7 @@ module pio_window (
     judge <= w_end && !rst;
     if (w_end) begin
       j_rma      <= rma;
+      j_domain   <= stamps[{put_vpid, 5'h0}+:16] != '0;  // if it changes now the windows go off
       j_addr     <= addr;
       j_words    <= words_now & need_now;
       j_here     <= here_now;
@@ -154,15 +155,15 @@ module pio_window (
   assign have    = (same ? j_here : '0) | j_words;
   always_comb begin
     if (!on[at]) reason = 7'(nicloop_pkg::DROP_REASON_WINDOW_OFF);
-    else if (line_stamp[15:0] == '0) reason = 7'(nicloop_pkg::DROP_REASON_DOMAIN);
+    else if (!j_domain) reason = 7'(nicloop_pkg::DROP_REASON_DOMAIN);
     else if (!j_piece_ok) reason = 7'(nicloop_pkg::DROP_REASON_BAD_LENGTH);
     else if (!wrong) reason = 7'(nicloop_pkg::DROP_REASON_NONE);
     else if (!j_line_ok) reason = 7'(nicloop_pkg::DROP_REASON_BAD_LENGTH);
     else reason = 7'(nicloop_pkg::DROP_REASON_NO_SUCH_NODE);
   end
   logic heard, spoilt;  // the piece counts; it cannot be, and its line goes with it
-  assign spoilt  = judge && on[at] && line_stamp[15:0] != '0 && !j_piece_ok;
-  assign heard   = judge && on[at] && line_stamp[15:0] != '0 && j_piece_ok && !j_nothing;
+  assign spoilt  = judge && on[at] && j_domain && !j_piece_ok;
+  assign heard   = judge && on[at] && j_domain && j_piece_ok && !j_nothing;
   assign lost    = heard && begun[at] && !same;
   assign whole   = heard && (same ? j_rest : j_all);
   assign wrong   = whole && !retry[at] && !lost && (!j_line_ok || !j_node_ok);

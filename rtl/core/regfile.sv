@@ -150,11 +150,14 @@ module regfile #(
   endfunction
 
   // ---- writes: there is one, it is decoded, it is done ----
-  logic               w_there, w_seen, w_whole, wr_go, wr_wait, wr_take, wr_known, wr_own, wr_writable, wr_ok;
+  logic               w_there, w_seen, w_whole, wr_go, wr_wait, wr_take, wr_known, wr_writable, wr_ok;
+  logic               wr_own, w_free, w_ring, w_table;  // of here; to be written at any time; while its mailbox is off; while its table is at rest
   logic [31:0]        w_addr;
   logic [63:0]        w_data;
   logic [GLOBALS-1:0] w_global;
+  /* verilator lint_off UNUSEDSIGNAL */  // two of them are not written
   logic [5:0]         w_mailbox;
+  /* verilator lint_on UNUSEDSIGNAL */
   assign wr_go     = s_awvalid && s_wvalid && !w_there;
   assign s_awready = wr_go;
   assign s_wready  = wr_go;
@@ -169,14 +172,17 @@ module regfile #(
     end
     w_global  <= global_of(w_addr) & READABLE;
     w_mailbox <= mailbox_of(w_addr);
+    // The same in short, so that whether a write is done is known early.
+    wr_own    <= (global_of(w_addr) & READABLE) != '0 || mailbox_of(w_addr) != '0;
+    w_free    <= (global_of(w_addr) & WRITABLE) != '0 || (mailbox_of(w_addr) & 6'b100100) != '0;
+    w_ring    <= (mailbox_of(w_addr) & 6'b000011) != '0;
+    w_table   <= (mailbox_of(w_addr) & 6'b000111) != '0;
   end
 
-  assign wr_own      = w_global != '0 || w_mailbox != '0;
-  assign wr_writable = (w_global & WRITABLE) != '0 || (w_mailbox[1:0] != '0 && !mb_wr_on) || w_mailbox[2] || w_mailbox[5] ||
-                       (!wr_own && x_wr_writable);
+  assign wr_writable = w_free || (w_ring && !mb_wr_on) || (!wr_own && x_wr_writable);
   assign wr_known    = wr_own || ext_wr_known || x_wr_known;
   assign wr_ok       = wr_writable && w_whole;
-  assign wr_wait     = wr_ok && ((w_mailbox[2:0] != '0 && !mb_wr_ready) || (w_mailbox[5] && !mb_rp_ready) || (!wr_own && !x_wr_ready));
+  assign wr_wait     = wr_ok && ((w_table && !mb_wr_ready) || (w_mailbox[5] && !mb_rp_ready) || (!wr_own && !x_wr_ready));
   assign wr_take     = w_seen && !wr_wait && (!s_bvalid || s_bready);
 
   logic wr_do;

@@ -81,11 +81,11 @@ module rma_notifier #(
     output logic             active
 );
   // ---- which unit: those whose ring was found full wait until some ring changes ----
-  localparam logic [1:0] PICK = 2'd0, LOOK = 2'd1, WRITE = 2'd2;
+  localparam logic [1:0] PICK = 2'd0, LOAD = 2'd1, LOOK = 2'd2, WRITE = 2'd3;
   logic [1:0]   state;
   logic [N-1:0] asking, grant, unit;
   logic         room;
-  assign asking = valid & ~stalled & {N{room}};
+  assign asking = valid & ~stalled & ~done & {N{room}};
   rr_arbiter #(.N(N)) u_arbiter (.clk, .rst, .req(asking), .advance(state == PICK), .grant);
 
   logic [3:0]   pick_vpid;
@@ -124,11 +124,13 @@ module rma_notifier #(
     else if (busy) clear <= clear + 1'b1;
   end
 
-  logic        on, full, off, start, begun, ended, ended_bad, ended_lost, spoiled, failed, commit, under_way;
+  logic        on, same, full, off, start, begun, ended, ended_bad, ended_lost, spoiled, failed, commit, under_way;
   logic [31:0] next_seq, ended_seq;
   logic        begun_was;
   logic [12:0] next_index;
-  assign on         = enable[at_vpid] && exist[at_vpid] && held_stamp == stamps[{at_vpid, 5'h0}+:32];
+  // As of the cycle before: with another domain a ring goes off in the same cycle, and with another life on.
+  always_ff @(posedge clk) same <= held_stamp == stamps[{at_vpid, 5'h0}+:32] && !(restart && wr_vpid == at_vpid);
+  assign on         = enable[at_vpid] && exist[at_vpid] && same;
   assign full       = fulls[at_vpid];
   assign next_seq   = ahead[at_vpid] + 1'b1;
   assign next_index = index[at_vpid] + 1'b1 >= slots[at_vpid] ? '0 : index[at_vpid] + 1'b1;
@@ -226,19 +228,31 @@ module rma_notifier #(
   // ---- waiting, and how long: one ring's count per cycle, that of the first unit that waits ----
   logic         stalls_on;
   logic [N-1:0] first;  // of them
+  logic [N*4-1:0] stalled_vpid;  // as vpid, while they wait
+  always_ff @(posedge clk) if (ev_stall) for (int i = 0; i < N; i++) if (unit[i]) stalled_vpid[i*4+:4] <= at_vpid;
   always_comb begin
     stall_at  = '0;
     stalls_on = 1'b0;
     first     = '0;
     for (int i = N - 1; i >= 0; i--)
       if (stalled[i]) begin
-        stall_at  = vpid[i*4+:4];
+        stall_at  = stalled_vpid[i*4+:4];
         stalls_on = 1'b1;
         first     = N'(1) << i;
       end
   end
+  // A count is read in one cycle and grows in the next.
+  logic        counts;
+  logic [3:0]  counts_at;
+  logic [63:0] count, counted;
+  assign counted = count + 1'b1;
+  always_ff @(posedge clk) begin
+    counts    <= !rst && stalls_on;
+    counts_at <= stall_at;
+    count     <= counts && counts_at == stall_at ? counted : stalls[stall_at];
+  end
   always_ff @(posedge clk)
-    if (busy || stalls_on) stalls[busy ? clear[3:0] : stall_at] <= busy ? '0 : stalls[stall_at] + 1'b1;
+    if (busy || counts) stalls[busy ? clear[3:0] : counts_at] <= busy ? '0 : counted;
   always_ff @(posedge clk) begin
     if (rst || (wr_rp && rp_good) || wr_ctrl || wr_slots || shut || failed) stalled <= '0;
     else stalled <= (stalled | (ev_stall ? unit : '0)) & ~(stalls_on && left[stall_at] == '0 ? first : '0);
@@ -253,7 +267,8 @@ module rma_notifier #(
     if (rst) state <= PICK;
     else
       case (state)
-        PICK: if (asking != '0 && !busy) state <= LOOK;
+        PICK: if (asking != '0 && !busy) state <= LOAD;
+        LOAD: state <= LOOK;
         LOOK: if (on || !spoiled) state <= start ? WRITE : PICK;
         default: if (sent) state <= PICK;
       endcase
@@ -305,7 +320,8 @@ module rma_notifier #(
   /* verilator lint_off UNUSEDSIGNAL */
   logic awaited;
   /* verilator lint_on UNUSEDSIGNAL */
-  fifo #(.W(36), .DEPTH(DEPTH)) u_awaited (
+  // The oldest stands in a register: no answer counts earlier than two cycles behind its write.
+  fifo #(.W(36), .DEPTH(DEPTH - 1), .FALL_THROUGH(0)) u_awaited (
       .clk, .rst, .wr_valid(sent), .wr_ready(room), .wr_data({seq, at_vpid}), .rd_valid(awaited), .rd_ready(ended),
       .rd_data({ended_seq, ended_vpid}), .level(awaiting)
   );
@@ -319,14 +335,14 @@ module rma_notifier #(
   assign ev_written = commit;
   assign ev_irq     = commit && irq[ended_vpid];
   assign ev_off     = (state == LOOK && !on) || spoiled;
-  assign done       = unit & {N{(sent && !extra) || (state == LOOK && !on && !spoiled) || ev_overflow}};
-  assign active     = state != PICK || asking != '0 || ended || m_bvalid || busy || (stalls_on && left[stall_at] != '1);
+  always_ff @(posedge clk) done <= rst ? '0 : unit & {N{(sent && !extra) || (state == LOOK && !on && !spoiled) || ev_overflow}};
+  assign active     = state != PICK || asking != '0 || done != '0 || ended || m_bvalid || busy || (stalls_on && left[stall_at] != '1);
 
   assign rd_base  = {base[rd_vpid], 4'h0};
   assign rd_slots = slots[rd_vpid];
   assign rd_wp    = wp[rd_vpid];
   assign rd_rp    = {refused[rd_vpid], rp[rd_vpid]};
-  assign rd_stall = stalls[rd_vpid];
+  assign rd_stall = counts && counts_at == rd_vpid ? counted : stalls[rd_vpid];
   assign rd_hold  = left[rd_vpid];
   assign rd_overflows = overflows[rd_vpid];
   always_comb begin

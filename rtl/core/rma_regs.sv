@@ -102,7 +102,13 @@ module rma_regs (
   endfunction
   logic [NUMBERS-1:0] wr_number, rd_number;
   logic [PAGED-1:0]   wr_paged, rd_paged;
+  logic               wr_free, wr_ring, wr_rings;  // to be written at any time; while its ring is off; while the rings are at rest
   always_ff @(posedge clk) begin
+    wr_known  <= number_of(wr_addr) != '0 || paged_of(wr_addr) != '0;
+    wr_ring   <= (paged_of(wr_addr) & PAGED'(1 << BASE | 1 << SLOTS)) != '0;
+    wr_rings  <= (paged_of(wr_addr) & PAGED'(1 << BASE | 1 << SLOTS | 1 << CTRL)) != '0;
+    wr_free   <= (paged_of(wr_addr) & PAGED'(1 << CTRL | 1 << RP | 1 << TABLE_BASE | 1 << TABLE_PAGES | 1 << NVM)) != '0 ||
+                 (number_of(wr_addr) & (NUMBERS'(1) << nicloop_pkg::REG_ATU_DONE[7:3] | NUMBERS'(1) << nicloop_pkg::REG_ATU_COMMAND[7:3])) != '0;
     wr_number <= number_of(wr_addr);
     rd_number <= number_of(rd_addr);
     wr_paged  <= paged_of(wr_addr);
@@ -113,9 +119,8 @@ module rma_regs (
   logic at_done, at_command;
   assign at_done        = wr_number[nicloop_pkg::REG_ATU_DONE[7:3]];
   assign at_command     = wr_number[nicloop_pkg::REG_ATU_COMMAND[7:3]];
-  assign wr_known       = wr_number != '0 || wr_paged != '0;
-  assign wr_writable    = (wr_paged[SLOTS:BASE] != '0 && !ring_wr_on) || wr_paged[CTRL] || wr_paged[NVM:RP] != '0 || at_done || at_command;
-  assign wr_ready       = wr_paged[RP] ? rings_rp_ready : wr_paged[CTRL:BASE] == '0 || rings_ready;
+  assign wr_writable    = (wr_ring && !ring_wr_on) || wr_free;
+  assign wr_ready       = wr_paged[RP] ? rings_rp_ready : !wr_rings || rings_ready;
   assign wr_base        = wr_do && wr_paged[BASE];
   assign wr_slots       = wr_do && wr_paged[SLOTS];
   assign wr_ctrl        = wr_do && wr_paged[CTRL];

@@ -67,28 +67,34 @@ module rma_requester #(
   localparam logic [3:0] GOOD = 4'(nicloop_pkg::RMA_ERROR_NONE), BOUNDS = 4'(nicloop_pkg::RMA_ERROR_BOUNDS);
 
   // ---- which process ----
-  localparam logic [2:0] IDLE = 3'd0, LOAD = 3'd1, SPLIT = 3'd2, MEASURE = 3'd3, CHECK = 3'd4, TRANSLATE = 3'd5, PASS = 3'd6;
+  localparam logic [2:0] IDLE = 3'd0, LOAD = 3'd1, HOLD = 3'd2, SPLIT = 3'd3, MEASURE = 3'd4, CHECK = 3'd5, TRANSLATE = 3'd6, PASS = 3'd7;
   logic [2:0]       state;
-  logic [VPIDS-1:0] grant;
-  logic [3:0]       grant_vpid;
+  logic [VPIDS-1:0] after, behind;  // the processes above the one that was served last; those of them that wait
   logic             sender_ready, begin_one;
-  rr_arbiter #(.N(VPIDS)) u_arbiter (.clk, .rst, .req(waiting), .advance(begin_one), .grant);
-  always_comb begin
-    grant_vpid = '0;
-    for (int v = 0; v < VPIDS; v++) if (grant[v]) grant_vpid = grant_vpid | 4'(v);
-  end
+  // The lowest number, by fours: the number is wanted, and one-hot grants would have to be encoded.
+  function automatic logic [3:0] lowest(input logic [VPIDS-1:0] x);
+    lowest = 4'd12;
+    for (int i = 3; i >= 0; i--)
+      if (x[4*i+:4] != '0) lowest = {2'(i), !(x[4*i] || x[4*i+1]), !x[4*i] && (x[4*i+1] || !x[4*i+2])};
+  endfunction
+  assign behind    = waiting & after;
   assign begin_one = state == IDLE && sender_ready && |waiting;
-  always_ff @(posedge clk) if (begin_one) head_vpid <= grant_vpid;
+  always_ff @(posedge clk) begin
+    if (begin_one) head_vpid <= |behind ? lowest(behind) : lowest(waiting);
+    if (rst) after <= '0;
+    else if (state == LOAD) after <= ~VPIDS'(1) << head_vpid;
+  end
 
-  // ---- its descriptor, and how far it is ----
-  logic [191:0] desc;
+  // ---- its descriptor, by the output of its RAM, and how far it is ----
+  logic [191:0] loaded, desc;
   logic [22:0]  progress[VPIDS];
   logic [22:0]  offset;
   always_ff @(posedge clk)
     if (state == LOAD) begin
-      desc   <= head;
+      loaded <= head;
       offset <= progress[head_vpid];
     end
+  always_ff @(posedge clk) if (state == HOLD) desc <= loaded;
 
   logic [63:0] word0, word1, word2;
   logic [3:0]  command;
@@ -163,16 +169,17 @@ module rma_requester #(
   // ---- steps ----
   logic [3:0]  error, late_error;
   logic [63:0] addr;
-  logic        pass, ends, kill, read_ready, read_start, began, epoch;  // kill: the descriptor has failed already
+  logic        pass, ends, kill, fails, read_ready, read_start, began, epoch;  // kill: the descriptor has failed already; fails: one has right now
   always_ff @(posedge clk) begin
     if (rst) state <= IDLE;
     else
       case (state)
         IDLE: if (begin_one) state <= LOAD;
-        LOAD: state <= SPLIT;
+        LOAD: state <= HOLD;
+        HOLD: state <= SPLIT;
         SPLIT: state <= MEASURE;
         MEASURE: state <= CHECK;
-        CHECK: state <= pass ? IDLE : TRANSLATE;
+        CHECK: if (!fails) state <= pass ? IDLE : TRANSLATE;
         TRANSLATE: if (atu_done) state <= PASS;
         default: if (pass) state <= IDLE;
       endcase
@@ -183,7 +190,8 @@ module rma_requester #(
       addr       <= atu_addr;
     end
   assign error      = state == CHECK ? verdict : late_error;
-  assign pass       = (state == CHECK && (command != PUT || verdict != GOOD || kill)) || (state == PASS && (read_ready || late_error != GOOD));
+  // What a read that fails does to this one is known a cycle later.
+  assign pass       = !fails && ((state == CHECK && (command != PUT || verdict != GOOD || kill)) || (state == PASS && (read_ready || late_error != GOOD)));
   assign ends       = last || error != GOOD || kill;
   assign pop        = pass && ends;
   assign read_start = state == PASS && pass && late_error == GOOD && !kill;
@@ -196,7 +204,7 @@ module rma_requester #(
   logic [63:0] read_data;
   always_ff @(posedge clk) if (state == CHECK) began <= epoch;
   access_epoch u_accesses (
-      .clk, .rst, .fence, .enter(state == CHECK && !pass), .epoch, .left({read_done, state == PASS && pass && !read_start}),
+      .clk, .rst, .fence, .enter(state == CHECK && !pass && !fails), .epoch, .left({read_done, state == PASS && pass && !read_start}),
       .left_epoch({read_tag, began}), .hold(atu_hold)
   );
 
@@ -291,7 +299,7 @@ module rma_requester #(
 
   // ---- a read that fails ends its descriptor: what was begun of it is cancelled, and what was not is never begun ----
   logic [VPIDS-1:0]   broken;                // its descriptor has failed, and the window still shows it
-  logic               fails, unended;
+  logic               unended;
   logic [3:0]         fail_vpid;
   assign fails     = held[0] && reads[0] && read_done && read_error && !cancelled[0];
   assign fail_vpid = who[0];
@@ -299,7 +307,7 @@ module rma_requester #(
   assign ending  = theirs & final_one;
   assign unended = fails && !final_one[0] && ending == '0;
   assign hit     = fails && !final_one[0] ? theirs & (ending ^ (ending - 1'b1)) : '0;  // up to the first that ends
-  assign kill = head_dead || broken[head_vpid] || (unended && fail_vpid == head_vpid);
+  assign kill = head_dead || broken[head_vpid];
   assign ev_purged = pop && head_dead;
   always_ff @(posedge clk) begin
     if (rst) broken <= '0;

@@ -172,10 +172,15 @@ module rma_responder #(
   // ---- fetch-compare-and-add: nothing else is under way; the quadword of the word is read, so it is here before the read is done ----
   logic [31:0] old;
   logic        success, writes, write_start, write_ready, write_done, write_error, write_tag;
-  assign success     = old <= job_quad[nicloop_pkg::RMA_LOCK_COMPARE_LSB+:32];
   assign writes      = job_lock && success && !read_error;
   assign write_start = read_done && writes;
-  always_ff @(posedge clk) if (read_valid) old <= job_ext[nicloop_pkg::RMA_EXT_NLA_LSB+2] ? read_data[63:32] : read_data[31:0];
+  logic [31:0] found;
+  assign found = job_ext[nicloop_pkg::RMA_EXT_NLA_LSB+2] ? read_data[63:32] : read_data[31:0];
+  always_ff @(posedge clk)
+    if (read_valid) begin
+      old     <= found;
+      success <= found <= job_quad[nicloop_pkg::RMA_LOCK_COMPARE_LSB+:32];
+    end
   /* verilator lint_off PINCONNECTEMPTY */
   dma_write #(.DEPTH(1)) u_write (
       .clk, .rst, .ready(write_ready), .start(write_start), .addr, .bytes(10'd4), .tag(read_tag), .src_index(),

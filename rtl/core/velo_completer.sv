@@ -126,6 +126,16 @@ module velo_completer #(
     else verdict = 7'(nicloop_pkg::DROP_REASON_NONE);
   end
 
+  // Whether the domain is that of the mailbox is found out as the packet comes, and again in every cycle in which it waits.
+  generate
+    for (genvar b = 0; b < 2; b++) begin : g_domain
+      logic [15:0] theirs, ours;
+      assign theirs = done && fill_at == 1'(b) ? flit[nicloop_pkg::TAIL_PDID_LSB+:16] : pdids[b];
+      assign ours   = stamps[{headers[b][nicloop_pkg::HEADER_DST_VPID_LSB+:4], 5'h0}+:16];
+      always_ff @(posedge clk) sames[b] <= theirs != '0 && theirs == ours;
+    end
+  endgenerate
+
   logic release_buf;
   always_ff @(posedge clk) begin
     if (rst) begin
@@ -160,7 +170,8 @@ module velo_completer #(
   end
 
   // ---- writing ----
-  logic        writing, start, have, good, same, refused, spoiled, room;  // same: the mailbox is of the packet's domain
+  logic        writing, start, have, good, same, refused, spoiled, room;  // same: the mailbox is of the packet's domain, as of the cycle before
+  logic [1:0]  sames;
   logic [63:0] slot_addr, header;
   logic [31:0] slot_seq;
   logic        slot_overflow;
@@ -172,7 +183,7 @@ module velo_completer #(
   assign have        = full[drain_at] && !table_busy && !writing;
   assign good        = !wrong && reasons[drain_at] == 7'(nicloop_pkg::DROP_REASON_NONE);
   assign pdid        = pdids[drain_at];
-  assign same        = pdid != '0 && pdid == stamps[{look_vpid, 5'h0}+:16];
+  assign same        = sames[drain_at];
   assign overflow    = have && good && same && look_on && look_full && look_spent && !spoiled;
   assign refused     = (have && (!good || !same || !look_on) && !spoiled) || overflow;
   assign stall       = have && good && same && look_on && look_full && !look_spent;
@@ -219,13 +230,14 @@ module velo_completer #(
   end
 
   // ---- answers, in the order of the writes: a packet that would be dropped beside one waits a cycle ----
+  /* verilator lint_off UNUSEDSIGNAL */
   logic        awaited;
+  /* verilator lint_on UNUSEDSIGNAL */
   logic [63:0] ended_header;
   logic        ended_overflow;
-  /* verilator lint_off UNUSEDSIGNAL */
   logic [$clog2(DEPTH+2)-1:0] await_level;
-  /* verilator lint_on UNUSEDSIGNAL */
-  fifo #(.W(97), .DEPTH(DEPTH)) u_awaited (
+  // The oldest stands in a register: no answer counts earlier than two cycles behind its write.
+  fifo #(.W(97), .DEPTH(DEPTH - 1), .FALL_THROUGH(0)) u_awaited (
       .clk, .rst, .wr_valid(written), .wr_ready(room), .wr_data({slot_overflow, slot_seq, header}), .rd_valid(awaited), .rd_ready(ended),
       .rd_data({ended_overflow, ended_seq, ended_header}), .level(await_level)
   );
@@ -260,7 +272,7 @@ module velo_completer #(
   endfunction
   assign m_wdata = m_wlast ? in_slot(header, slot_seq, slot_overflow) : quad & keep;
 
-  assign idle   = !framed && !orphan && full == '0 && !awaited;
+  assign idle   = !framed && !orphan && full == '0 && await_level == '0;
   assign active = take || done || (have && !(stall && !look_timed) && (room || ended)) ||
                   (m_awvalid && m_awready) || (m_wvalid && m_wready) || m_bvalid || ended || table_busy;
 
@@ -276,13 +288,15 @@ module velo_completer #(
     if (!formal_started) assume (rst);
     assume (look_addr[5:0] == '0);  // a slot is a line of 64 bytes
   end
-  // Nothing is written for a packet that was not good, or of another domain than its mailbox.
+  // Nothing is written for a packet that was not good, or of another domain than its mailbox had a cycle before it was looked at.
   logic was_check, was_welcome, was_answered, was_bad;
+  logic [15:0] domains[2];  // a cycle ago
   always_ff @(posedge clk) begin
     was_answered <= !rst && m_bvalid && m_bready;
     was_bad      <= m_bresp != 2'b00;
     was_check   <= !rst && !writing;
-    was_welcome <= full[drain_at] && reason == '0 && pdids[drain_at] == stamps[{look_vpid, 5'h0}+:16] && pdids[drain_at] != '0;
+    was_welcome <= full[drain_at] && reason == '0 && pdids[drain_at] == domains[drain_at] && pdids[drain_at] != '0;
+    for (int b = 0; b < 2; b++) domains[b] <= stamps[{headers[b][nicloop_pkg::HEADER_DST_VPID_LSB+:4], 5'h0}+:16];
   end
   always_comb if (formal_started && !rst && was_check && m_awvalid) assert (was_welcome);
   logic       seen_aw, seen_w;
@@ -296,6 +310,7 @@ module velo_completer #(
   always_comb
     if (formal_started && !rst) begin
       assert (!ended || commit != spoiled);
+      assert (sames[0] == (pdids[0] == domains[0] && pdids[0] != '0) && sames[1] == (pdids[1] == domains[1] && pdids[1] != '0));
       assert (!commit || !ended_bad);
       assert (!spoiled || (ev_drop && !refused && packet_header == ended_header));
       assert (ended == was_answered && (!ended || ended_bad == was_bad));

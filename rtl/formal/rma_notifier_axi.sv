@@ -41,7 +41,7 @@ module rma_notifier_axi (
     kept_stamp <= now_stamp;
   end
 
-  logic        busy, wr_ready, awvalid, wvalid, wlast, bready, ev_written, ev_off;
+  logic        busy, restart, wr_ready, awvalid, wvalid, wlast, bready, ev_written, ev_off;
   logic [1:0]  awaiting;
   logic [63:0] awaddr, wdata;
   logic [3:0]  at_vpid;
@@ -50,8 +50,20 @@ module rma_notifier_axi (
       .clk, .rst, .busy, .valid, .vpid(now_vpid), .words(now_words), .stamp(now_stamp), .stamps, .shut, .at_vpid, .done, .m_awvalid(awvalid), .m_awready(awready), .m_awaddr(awaddr),
       .m_awlen(awlen), .m_wvalid(wvalid), .m_wready(wready), .m_wdata(wdata), .m_wstrb(wstrb), .m_wlast(wlast), .m_bvalid(bvalid),
       .m_bready(bready), .m_bresp(bresp), .wr_ready, .wr_vpid(reg_vpid), .wr_data(reg_data), .wr_base(reg_write[0] && wr_ready),
-      .wr_slots(reg_write[1] && wr_ready), .wr_ctrl(reg_write[2] && wr_ready), .wr_rp(reg_write[3] && !busy), .ev_written, .ev_off, .awaiting
+      .wr_slots(reg_write[1] && wr_ready), .wr_ctrl(reg_write[2] && wr_ready), .wr_rp(reg_write[3] && !busy), .restart, .ev_written, .ev_off, .awaiting
   );
+  // A process gets another domain with shut, another life with restart: known in the cycle after. Both are register writes, of which there is one.
+  always_comb assume (!shut || reg_write == '0);
+  logic         moved;
+  logic [3:0]   moved_vpid;
+  logic [511:0] stamps_was;
+  always_ff @(posedge clk) begin
+    moved      <= shut || restart;
+    moved_vpid <= reg_vpid;
+    stamps_was <= stamps;
+  end
+  always_comb for (int v = 0; v < 16; v++) if (started && !(moved && moved_vpid == 4'(v))) assume (stamps[v*32+:32] == stamps_was[v*32+:32]);
+
   logic       aw_gone, w_gone;
   logic [7:0] len, beat;
   logic [5:0] awaited;

@@ -1,5 +1,5 @@
 // nvm_write_limiter: random bursts, random stalls on both sides, ranges that overlap and change under way.
-// - a burst waits exactly as long as one of its ranges has no room, one that was shown stays, its data follows it;
+// - while a range is in use a burst waits for a cycle, and then exactly as long as one of its ranges has no room, one that was shown stays, its data follows it;
 // - level, bytes written and cycles waited are those of a model in exact arithmetic;
 // - under load, ratios of 1/2, 1/8, 3/7 and 1/1 of line rate hold to the burst over 60,000 cycles; rate 0 stops for good.
 #include "Vnvm_write_limiter.h"
@@ -13,7 +13,8 @@ enum { kFirst, kBehind, kRate, kDepth, kLevel, kWritten, kWaited };
 struct Range {
   uint64_t first = 0, behind = 0, rate = 0x10000, depth = 0, written = 0, waited = 0;
   uint64_t level = 0;  // in 1/65536 byte
-  // What the block has found out: from the level and the depth of a cycle ago.
+  // What the block has found out: from the level, the depth and the address of a cycle ago.
+  bool used = false, hits = false;
   uint64_t whole = 0, room = 0;
   bool empty = true;
   uint64_t entered = 0;  // bytes that entered in the cycle before
@@ -21,7 +22,8 @@ struct Range {
   bool hit(uint64_t a) const { return a >= first && a < behind; }
   bool fits(uint64_t bytes) const { return (empty || bytes <= room) && entered == 0 && !counted; }
   bool busy() const { return (level == 0 ? !empty : rate != 0) || entered != 0 || counted; }
-  void edge(uint64_t enters) {
+  void edge(uint64_t addr, uint64_t enters) {
+    used = first < behind, hits = hit(addr);
     whole = (level + 0xffff) >> 16, empty = level == 0;
     room = whole < depth ? (depth - whole) / 8 * 8 : 0;
     counted = entered != 0, written += entered;
@@ -39,7 +41,7 @@ struct Test : tb::Bench<Vnvm_write_limiter> {
   Range range[kRanges];
   std::deque<Burst> addresses, data;  // whose address, whose data comes next
   unsigned beat = 0;
-  bool aw_offered = false, w_offered = false, shown = false, open = false;
+  bool aw_offered = false, w_offered = false, shown = false, open = false, stood = false;
   uint64_t passed = 0, blocked_cycles = 0;
 
   Test(int argc, char** argv) : Bench(argc, argv) {}
@@ -71,9 +73,9 @@ struct Test : tb::Bench<Vnvm_write_limiter> {
     settle();
 
     uint64_t bytes = aw_offered ? 8 * addresses.front().beats : 0, addr = top.s_awaddr;
-    bool blocked = false;
-    for (Range& r : range) blocked = blocked || (r.hit(addr) && !r.fits(bytes));
-    bool pass = aw_offered && !open && (!blocked || shown), aw_take = pass && top.m_awready;
+    bool used = false, blocked = false;
+    for (Range& r : range) used = used || r.used, blocked = blocked || (r.hits && !r.fits(bytes));
+    bool pass = aw_offered && !open && (!used || (stood && !blocked) || shown), aw_take = pass && top.m_awready;
     CHECK(top.m_awvalid == pass, "address passes %u, expected %u", top.m_awvalid, pass);
     CHECK((top.s_awvalid && top.s_awready) == aw_take, "address taken %u, expected %u", top.s_awready, aw_take);
     bool w_pass = w_offered && (open || aw_take), w_take = w_pass && top.m_wready;
@@ -84,13 +86,13 @@ struct Test : tb::Bench<Vnvm_write_limiter> {
     CHECK(top.active == (aw_take || w_take || draining || changed != 0), "active %u", top.active);
     changed = changed << 1 & 2 | (pending != nullptr);
 
-    blocked_cycles += aw_offered && blocked;
+    blocked_cycles += stood && blocked;
     for (Range& r : range) {
-      if (aw_offered && r.hit(addr) && !r.fits(bytes)) ++r.waited;
-      r.edge(aw_take && r.hit(addr) ? bytes : 0);
+      if (stood && r.hits && !r.fits(bytes)) ++r.waited;
+      r.edge(addr, aw_take && stood && r.hits ? bytes : 0);
     }
     bool last = w_take && top.s_wlast;
-    shown = pass && !aw_take;
+    shown = pass && !aw_take, stood = aw_offered && !aw_take;
     open = last ? false : open || aw_take;
     if (aw_take) addresses.pop_front(), aw_offered = false, ++passed;
     if (w_take) w_offered = false, beat = last ? 0 : beat + 1;
