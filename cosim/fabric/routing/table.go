@@ -10,7 +10,7 @@ import (
 // table has, for each router, the output towards each node, on a shortest way that a search found. It knows nothing of the
 // topology's form, and so serves any.
 //
-// Where several ways are as short, destinations share them. If packets could then wait for each other in a circle, all take the way by the
+// Where several outputs are as short, destinations share them. If packets could then wait for each other in a circle, all take the way by the
 // lowest port, which on a mesh is dimension order; and if that has circles too, a packet changes to the next VC at every router.
 type table struct {
 	topology.Topology
@@ -62,22 +62,22 @@ func (x *table) fill(spread bool) (longest int, err error) {
 
 // toward is the output of a router from which a node is so far, the n-th of those that lead nearer if they are shared.
 func (x *table) toward(from int, far []int, node int, spread bool) uint8 {
-	ways := x.closer(from, far)
+	outputs := x.closer(from, far)
 	if spread {
-		for range share(node, bits.OnesCount64(ways), x.depth[from]) {
-			ways &= ways - 1
+		for range share(node, bits.OnesCount64(outputs), x.depth[from]) {
+			outputs &= outputs - 1
 		}
 	}
-	return uint8(bits.TrailingZeros64(ways))
+	return uint8(bits.TrailingZeros64(outputs))
 }
 
-// share is which of some ways a node's packets take at a router so many wires from all nodes: another digit of its number at each step
+// share is which of some outputs a node's packets take at a router so many wires from all nodes: another digit of its number at each step
 // up a tree, so that those which went the same way before part there.
-func share(node, ways, depth int) int {
+func share(node, outputs, depth int) int {
 	for range depth {
-		node /= ways
+		node /= outputs
 	}
-	return node % ways
+	return node % outputs
 }
 
 // depths counts the wires from each router to the nearest one with nodes.

@@ -50,8 +50,8 @@ func TestPhysical(t *testing.T) {
 	require.ErrorIs(t, err, drivers.ErrEnvironment, "it is not there")
 }
 
-// A way that is not there says what is missing.
-func TestWays(t *testing.T) {
+// A kind of access that is not there says what is missing.
+func TestAccess(t *testing.T) {
 	s := newSlot(t)
 	_, err := drivers.Open(context.Background(), "pcie:"+address+"?dma=large&root="+s.root, drivers.Options{})
 	require.ErrorIs(t, err, drivers.ErrConfig)
