@@ -16,7 +16,7 @@ module pcie_read #(
     parameter int TAGS = 32,       // up to 256
     parameter int SLOT = 256,      // bytes: 64 to 512, a power of two
     parameter int TICK = 1 << 20,  // cycles
-    parameter int HOLD = 3,        // cycles that a request may grow
+    parameter int HOLD = 3,        // cycles that a request may grow; 0: none does
     parameter int LONG = 40        
 ) (
     input  logic         clk,
@@ -98,7 +98,7 @@ module pcie_read #(
   assign st_end    = st_line + 61'(st_quads);
   assign st_edge   = (st_end[6:0] & (edge_quads - 7'd1)) == '0;
   assign same_block = line[60:6] == st_end[60:6];
-  assign goes_on   = open && st_valid && !st_edge && bus_master && same_block && line[5:0] == st_end[5:0];
+  assign goes_on   = HOLD != 0 && open && st_valid && !st_edge && bus_master && same_block && line[5:0] == st_end[5:0];
   assign joins     = goes_on && order_room;
   assign st_leaves = st_valid && !np_valid && !joins && (st_edge || (open && !goes_on) || st_for == F'(LONG) || (st_for >= F'(HOLD) && !(many && st_line_whole)));
   assign edge_quads = SLOT / 8 <= 16 || mrrs == 3'd0 ? 7'(SLOT / 8 < 16 ? SLOT / 8 : 16) :
@@ -247,7 +247,7 @@ module pcie_read #(
   assign here       = have && (now.none || (!waiting[now.tag] && !(st_valid && st_tag == now.tag) && !(np_valid && req_tag == now.tag)));
   assign pop        = here && (!s_rvalid || s_rready);
   assign piece_ends = pop && at == now.quads - 1'b1;
-  assign r_ends     = pop && !now.none && of_tag == size[now.tag] - 1'b1;
+  assign r_ends     = !now.none && (HOLD == 0 ? piece_ends : pop && of_tag == size[now.tag] - 1'b1);
   assign r_tag      = now.tag;
   always_ff @(posedge clk) begin
     if (rst || piece_ends) at <= '0;

@@ -11,7 +11,6 @@ import (
 // A node sends what is born there, as soon as it may, and takes what comes at the pace of its memory.
 type node struct {
 	wireFree int64 // cycle
-	dice     rand.PCG
 	id       int32
 	router   int32
 	room     int16 // for packets in its queue at the router
@@ -38,8 +37,7 @@ func marked(chance float64, dice rand.Source) bool {
 
 func newNode(n *Network, id int, router int32, port uint8) node {
 	nd := node{id: int32(id), router: router, port: port, room: int16(n.capacity), slow: n.cfg.slow(id),
-		peers: n.newPeers(id),
-		ring:  make([]packet, n.capacity), dice: *rand.NewPCG(n.cfg.Seed, uint64(id)<<1|1)}
+		peers: n.newPeers(id), ring: make([]packet, n.capacity)}
 	nd.births = traffic.Bernoulli(n.cfg.rate(id) / float64(n.cfg.Flits) / float64(len(nd.peers)))
 	return nd
 }
@@ -48,7 +46,7 @@ func (p *part) start(nd *node) {
 	first := int64(traffic.Never)
 	for i := range nd.peers {
 		pr := &nd.peers[i]
-		pr.birth = nd.births.Gap(&nd.dice) - 1
+		pr.birth = nd.births.Gap(&pr.dice) - 1
 		first = min(first, pr.birth)
 	}
 	p.remind(nd, first, -1)
@@ -97,13 +95,13 @@ func (p *part) inject(r *router, nd *node, pr *peer, flits int, t int64) {
 	pk := packet{born: t, head: t + int64(c.NodeCycles), src: nd.id, flits: uint8(flits)}
 	dst := int(pr.id)
 	if dst < 0 {
-		dst = c.Traffic.Next(int(nd.id), &nd.dice)
+		dst = c.Traffic.Next(int(nd.id), &pr.dice)
 	}
 	pk.h = routing.To(dst)
 	nd.wireFree = t + int64(flits)
 	if p.sent++; flits == c.Flits {
 		pk.born = pr.birth
-		pr.birth += nd.births.Gap(&nd.dice)
+		pr.birth += nd.births.Gap(&pr.dice)
 		nd.open++
 		pr.asks(t)
 		pr.ready = t + int64(flits)*pr.pace

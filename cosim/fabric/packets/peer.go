@@ -1,6 +1,8 @@
 package packets
 
 import (
+	"math/rand/v2"
+
 	"github.com/nicloop/nicloop/cosim/fabric/congestion"
 	"github.com/nicloop/nicloop/cosim/fabric/traffic"
 )
@@ -19,6 +21,7 @@ type peer struct {
 	bound int32  // what it grants
 	trip  int64  // the shortest there and back; 0: not known
 	id    int32
+	dice  rand.PCG
 }
 
 func (pr *peer) open() int { return int(pr.sent - pr.acked) }
@@ -26,16 +29,21 @@ func (pr *peer) open() int { return int(pr.sent - pr.acked) }
 func (n *Network) newPeers(id int) []peer {
 	partners := n.cfg.Traffic.Partners(id)
 	if len(partners) == 0 {
-		return []peer{{id: -1, pace: 1}}
+		return []peer{{id: -1, pace: 1, dice: dice(&n.cfg, id, 0)}}
 	}
 	list := make([]peer, len(partners))
 	for i, p := range partners {
-		list[i] = peer{id: p, pace: 1, bound: congestion.Start}
+		list[i] = peer{id: p, pace: 1, bound: congestion.Start, dice: dice(&n.cfg, id, i)}
 		if n.cfg.Paced {
 			list[i].pace = n.cfg.pace(int(p))
 		}
 	}
 	return list
+}
+
+// dice are those of a node's packets to a peer.
+func dice(c *Config, node, peer int) rand.PCG {
+	return *rand.NewPCG(c.Seed, uint64(peer)<<40|uint64(node)<<1|1)
 }
 
 // known gives the peer with an id, or nil.

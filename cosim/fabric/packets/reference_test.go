@@ -2,6 +2,7 @@ package packets
 
 import (
 	"math/rand/v2"
+	"slices"
 
 	"github.com/nicloop/nicloop/cosim/fabric/congestion"
 	"github.com/nicloop/nicloop/cosim/fabric/routing"
@@ -66,19 +67,32 @@ type refRouter struct {
 // refNode has all its packets in a list, and its memory takes flits one by one.
 type refNode struct {
 	id, router, port int
-	dice             *rand.PCG
-	birth            int64
-	waiting          []*refPacket
+	peers            []*refPeer
+	births           traffic.Births
 	sending          *refPacket
 	seq              int
 	pause            int64 // cycle from which it may begin a packet
-	paced            int64 // cycle from which that may be one of data
 	credits          int
 	came             []refFlit
 	busyUntil        int64 // memory, with the first of came
 	busy             bool
-	open, owed, echo int
+	open             int
 	throttle         congestion.Throttle
+	grant            congestion.Grant
+}
+
+// A refPeer is whom a node sends to; -1: anybody.
+type refPeer struct {
+	id         int
+	dice       rand.PCG
+	birth      int64
+	waiting    []*refPacket
+	paced      int64   // cycle from which it may be sent data
+	sent       []int64 // cycles in which the packets left that are not acknowledged
+	timed      int     // of these is timed; -1: none
+	trip       int64
+	owed, echo int
+	bound      int
 }
 
 // A refEvent is what arrives somewhere in some cycle.
@@ -93,7 +107,6 @@ type reference struct {
 	cfg     Config
 	vcs     int
 	t       int64
-	births  traffic.Births
 	routers []*refRouter
 	nodes   []*refNode
 	due     map[int64][]refEvent
@@ -101,7 +114,7 @@ type reference struct {
 }
 
 func newReference(cfg Config) *reference {
-	s := &reference{cfg: cfg, vcs: cfg.Routing.VCs(), births: traffic.Bernoulli(cfg.Rate / float64(cfg.Flits)), due: map[int64][]refEvent{}}
+	s := &reference{cfg: cfg, vcs: cfg.Routing.VCs(), due: map[int64][]refEvent{}}
 	room := cfg.Depth / cfg.Flits * cfg.Flits
 	for id := range cfg.Topology.Routers() {
 		ports := cfg.Topology.Ports(id)
@@ -114,8 +127,17 @@ func newReference(cfg Config) *reference {
 	}
 	for id := range cfg.Topology.Nodes() {
 		router, port := cfg.Topology.At(id)
-		n := &refNode{id: id, router: router, port: port, credits: room, dice: rand.NewPCG(cfg.Seed, uint64(id)<<1|1)}
-		n.birth = s.births.Gap(n.dice) - 1
+		n := &refNode{id: id, router: router, port: port, credits: room}
+		partners := cfg.Traffic.Partners(id)
+		if partners == nil {
+			partners = []int32{-1}
+		}
+		n.births = traffic.Bernoulli(cfg.rate(id) / float64(cfg.Flits) / float64(len(partners)))
+		for i, p := range partners {
+			pr := &refPeer{id: int(p), dice: dice(&cfg, id, i), timed: -1, bound: congestion.Start}
+			pr.birth = n.births.Gap(&pr.dice) - 1
+			n.peers = append(n.peers, pr)
+		}
 		s.nodes = append(s.nodes, n)
 	}
 	return s
@@ -319,24 +341,53 @@ func (s *reference) take(n *refNode) {
 	r := s.routers[n.router]
 	r.credits[n.port*s.vcs] += s.cfg.Flits
 	r.used[n.port] -= int32(s.cfg.Flits)
-	n.open -= int(f.p.acks)
-	if int(f.p.flits) == s.cfg.Flits {
-		n.owed++
+	for _, pr := range n.peers {
+		if pr.id == int(f.p.src) {
+			s.hear(n, pr, f.p)
+		}
 	}
 	if s.cfg.ECN != nil {
 		n.throttle.Received(s.cfg.ECN, s.t, f.p.marks&becn != 0, s.cfg.Flits)
-		if f.p.marks&fecn != 0 {
-			n.echo++
-		}
+	}
+	if int(f.p.flits) == s.cfg.Flits && s.cfg.Bound == Granted {
+		n.grant.Took(int64(s.cfg.Flits)*s.cfg.slow(n.id), s.cfg.Flits)
 	}
 	s.observe(&f.p.packet, int32(n.id), s.t)
 }
 
+// hear takes from a peer's packet what it says of others.
+func (s *reference) hear(n *refNode, pr *refPeer, p *refPacket) {
+	n.open -= int(p.acks)
+	if acks := int(p.acks); acks > 0 {
+		if pr.timed >= 0 && pr.timed < acks {
+			if trip := s.t - pr.sent[pr.timed]; pr.trip == 0 || trip < pr.trip {
+				pr.trip = trip
+			}
+			pr.timed = -1
+		} else if pr.timed >= 0 {
+			pr.timed -= acks
+		}
+		pr.sent = pr.sent[acks:]
+	}
+	pr.bound = int(p.bound)
+	if int(p.flits) == s.cfg.Flits {
+		pr.owed++
+	}
+	if p.marks&fecn != 0 {
+		pr.echo++
+	}
+}
+
 // send puts one flit on the wire to the router.
 func (s *reference) send(n *refNode) {
-	for ; n.birth <= s.t; n.birth += s.births.Gap(n.dice) {
-		dst := s.cfg.Traffic.Next(n.id, n.dice)
-		n.waiting = append(n.waiting, &refPacket{packet{born: n.birth, src: int32(n.id), flits: uint8(s.cfg.Flits)}, dst})
+	for _, pr := range n.peers {
+		for ; pr.birth <= s.t; pr.birth += n.births.Gap(&pr.dice) {
+			dst := pr.id
+			if dst < 0 {
+				dst = s.cfg.Traffic.Next(n.id, &pr.dice)
+			}
+			pr.waiting = append(pr.waiting, &refPacket{packet{born: pr.birth, src: int32(n.id), flits: uint8(s.cfg.Flits)}, dst})
+		}
 	}
 	if n.sending == nil && s.t >= n.pause && n.credits >= s.cfg.Flits {
 		s.choose(n)
@@ -351,37 +402,68 @@ func (s *reference) send(n *refNode) {
 	}
 }
 
-// choose begins a packet, or an acknowledgement alone.
+// choose begins the oldest packet that may be sent, or an acknowledgement alone.
 func (s *reference) choose(n *refNode) {
-	partner := -1
-	if p := s.cfg.Traffic.Partners(n.id); len(p) > 0 {
-		partner = int(p[0])
+	var next *refPeer
+	for _, pr := range n.peers {
+		if len(pr.waiting) > 0 && s.t >= pr.paced && s.allows(n, pr) && (next == nil || pr.waiting[0].born < next.waiting[0].born) {
+			next = pr
+		}
 	}
-	open := (s.cfg.Window == 0 || n.open < s.cfg.Window) && s.t >= n.paced
-	switch {
-	case open && len(n.waiting) > 0 && (s.cfg.ECN == nil || n.throttle.Wait(s.cfg.ECN, s.t, s.cfg.Flits) == 0):
-		n.sending, n.waiting = n.waiting[0], n.waiting[1:]
-		n.open++
-		pace := int64(1)
-		if s.cfg.Paced {
-			pace = s.cfg.slow(partner)
-		}
-		n.pause, n.paced = s.t+int64(s.cfg.Flits), s.t+int64(s.cfg.Flits)*pace
-		if s.cfg.ECN != nil {
-			n.throttle.Sent(s.cfg.ECN, s.cfg.Flits)
-		}
-	case s.cfg.Window > 0 && n.owed > 0:
-		n.sending = &refPacket{packet{born: s.t, src: int32(n.id), flits: 1}, partner}
+	if next != nil && s.cfg.ECN != nil && n.throttle.Wait(s.cfg.ECN, s.t, s.cfg.Flits) > 0 {
+		next = nil
+	}
+	if next != nil {
+		s.begins(n, next)
+	} else if i := slices.IndexFunc(n.peers, func(pr *refPeer) bool { return pr.owed > 0 }); i >= 0 && s.cfg.Bound != NoBound {
+		next = n.peers[i]
+		n.sending = &refPacket{packet{born: s.t, src: int32(n.id), flits: 1}, next.id}
 		n.pause = s.t + 1
-	default:
+	} else {
 		return
 	}
 	n.credits -= s.cfg.Flits
 	n.sending.h = routing.To(n.sending.dst)
-	n.sending.acks = uint8(min(n.owed, 255))
-	n.owed -= int(n.sending.acks)
-	if n.echo > 0 {
-		n.echo--
+	if next.id < 0 {
+		return
+	}
+	n.sending.acks = uint8(min(next.owed, 255))
+	next.owed -= int(n.sending.acks)
+	n.sending.bound = uint8(n.grant.Bound(next.trip, s.cfg.Flits, len(n.peers)))
+	if next.echo > 0 {
+		next.echo--
 		n.sending.marks |= becn
 	}
+}
+
+// begins a packet of data.
+func (s *reference) begins(n *refNode, pr *refPeer) {
+	n.sending, pr.waiting = pr.waiting[0], pr.waiting[1:]
+	n.open++
+	if pr.sent = append(pr.sent, s.t); pr.timed < 0 {
+		pr.timed = len(pr.sent) - 1
+	}
+	pace := int64(1)
+	if s.cfg.Paced {
+		pace = s.cfg.pace(pr.id)
+	}
+	n.pause, pr.paced = s.t+int64(s.cfg.Flits), s.t+int64(s.cfg.Flits)*pace
+	if s.cfg.ECN != nil {
+		n.throttle.Sent(s.cfg.ECN, s.cfg.Flits)
+	}
+}
+
+func (s *reference) allows(n *refNode, pr *refPeer) bool {
+	if pr.id < 0 {
+		return true
+	}
+	switch s.cfg.Bound {
+	case PerNode:
+		return n.open < s.cfg.Window
+	case PerPair:
+		return len(pr.sent) < s.cfg.Window
+	case Granted:
+		return len(pr.sent) < pr.bound
+	}
+	return true
 }
