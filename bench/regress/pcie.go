@@ -42,7 +42,10 @@ func (t *T) openPCIe() ([]*nic, error) {
 func pcieRate(command regs.RMACommand) func(*T) error {
 	return func(t *T) error {
 		if !strings.Contains(t.Device, "bus=pcie") || strings.Contains(t.Device, "mps=") {
-			return fmt.Errorf("%w: the rate of TLPs of 256 bytes: rtl:?bus=pcie without mps= has it", drivers.ErrNotSupported)
+			if _, err := t.openPCIe(); err != nil {
+				return err
+			}
+			return fmt.Errorf("%w: this test sets the payload of TLPs itself: leave mps out", drivers.ErrNotSupported)
 		}
 		if err := t.reshape("mps=256&mrrs=512"); err != nil {
 			return err
