@@ -241,6 +241,7 @@ func testDomainChange(t *T) error {
 	if err := errors.Join(to.join(box, 8), settle(to.sys)); err != nil {
 		return err
 	}
+	// The first is looked at in the very cycle of the change, which switches the mailbox off too: that is why it is dropped. Its domain is compared a cycle later.
 	return errors.Join(to.expect(regs.MboxWP(box), 0), to.expect(regs.RXPackets, slots), to.expect(regs.RXDropped, sends-slots),
-		to.expect(regs.DomainRefused, sends-slots))
+		to.expect(regs.DomainRefused, sends-slots-1))
 }
