@@ -120,8 +120,8 @@ func (r *replayFlags) options(cmd *cobra.Command, meta *translog.Meta) (opt driv
 		return opt, misused("--nodes and --node are those of the log: leave them out")
 	}
 	opt.Nodes = meta.Info.Nodes
-	for _, size := range meta.Memory {
-		opt.MemoryBytes = max(opt.MemoryBytes, size)
+	if opt.MemoryBytes, err = record.Room(meta); err != nil {
+		return opt, err
 	}
 	if r.waves == "" {
 		return opt, nil

@@ -133,10 +133,9 @@ func playable(m *translog.Meta) error {
 	case m.Info.DescHash != regs.DescHashValue:
 		return fmt.Errorf("%w: recorded with registers of description %016x, this program has %016x: replay it with the release that recorded it",
 			drivers.ErrConfig, m.Info.DescHash, regs.DescHashValue)
-	case len(m.Segments) > 0:
-		return fmt.Errorf("%w: the recorded NIC found memory from address 0x%x on, and that of the RTL finds it at 0", drivers.ErrNotSupported, m.Segments[0].Addr)
 	}
-	return nil
+	_, err := Room(m)
+	return err
 }
 
 func newPlayer(ctx context.Context, data []byte, sys drivers.Timed, cfg Config) (*player, error) {
@@ -151,11 +150,10 @@ func newPlayer(ctx context.Context, data []byte, sys drivers.Timed, cfg Config) 
 	if n := sys.Info().Nodes; n != meta.Info.Nodes {
 		return nil, fmt.Errorf("%w: a log of %d nodes on a system of %d", drivers.ErrConfig, meta.Info.Nodes, n)
 	}
-	for n, size := range meta.Memory {
-		dev := sys.Device(n)
-		if len(dev.Memory()) < size || dev.Segments() != nil {
-			return nil, fmt.Errorf("%w: node %d has %d bytes of memory: expected %d, at address 0", drivers.ErrConfig, n, len(dev.Memory()), size)
-		}
+	if p.sys, err = place(sys, &meta); err != nil {
+		return nil, err
+	}
+	for _, size := range meta.Memory {
 		p.seen = append(p.seen, make([]byte, size))
 	}
 	p.rings = make([]rings, len(p.seen))
