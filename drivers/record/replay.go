@@ -150,7 +150,7 @@ func newPlayer(ctx context.Context, data []byte, sys drivers.Timed, cfg Config) 
 	if n := sys.Info().Nodes; n != meta.Info.Nodes {
 		return nil, fmt.Errorf("%w: a log of %d nodes on a system of %d", drivers.ErrConfig, meta.Info.Nodes, n)
 	}
-	if p.sys, err = place(sys, &meta); err != nil {
+	if p.sys, err = rebase(sys, &meta); err != nil {
 		return nil, err
 	}
 	for _, size := range meta.Memory {

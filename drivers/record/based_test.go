@@ -16,7 +16,7 @@ func openAt(t *testing.T, from uint64) drivers.System {
 	require.NoError(t, err)
 	m := &translog.Meta{Memory: []int{memoryBytes, memoryBytes}, Segments: []drivers.Segment{
 		{Off: 0, Addr: from, Bytes: 1 << 14}, {Off: 1 << 14, Addr: from + 1<<14, Bytes: memoryBytes - 1<<14}}}
-	p, err := place(sys.(drivers.Timed), m)
+	p, err := rebase(sys.(drivers.Timed), m)
 	require.NoError(t, err)
 	return p
 }

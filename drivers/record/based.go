@@ -42,40 +42,40 @@ func Room(m *translog.Meta) (int, error) {
 	return int(from) + most, nil
 }
 
-// placed is a system whose nodes have their memory where the recorded ones had it.
-type placed struct {
+// based is a system whose nodes have their memory where the recorded ones had it.
+type based struct {
 	drivers.Timed
 	devices []drivers.Device
 }
 
 // Device implements drivers.System.
-func (p *placed) Device(node int) drivers.Device { return p.devices[node] }
+func (p *based) Device(node int) drivers.Device { return p.devices[node] }
 
-type placedDevice struct {
+type basedDevice struct {
 	drivers.Device
 	memory   []byte
 	segments []drivers.Segment
 }
 
 // Memory implements drivers.Device.
-func (d *placedDevice) Memory() []byte { return d.memory }
+func (d *basedDevice) Memory() []byte { return d.memory }
 
 // Segments implements drivers.Device.
-func (d *placedDevice) Segments() []drivers.Segment { return d.segments }
+func (d *basedDevice) Segments() []drivers.Segment { return d.segments }
 
-// place gives a system of the recorded shape in the memory of another one, which begins at address 0.
-func place(sys drivers.Timed, m *translog.Meta) (drivers.Timed, error) {
+// rebase gives a system of the recorded shape in the memory of another one, which begins at address 0.
+func rebase(sys drivers.Timed, m *translog.Meta) (drivers.Timed, error) {
 	from, err := base(m)
 	if err != nil {
 		return nil, err
 	}
-	p := &placed{Timed: sys}
+	p := &based{Timed: sys}
 	for n, size := range m.Memory {
 		dev := sys.Device(n)
 		if need := from + uint64(size); uint64(len(dev.Memory())) < need || dev.Segments() != nil {
 			return nil, fmt.Errorf("%w: node %d has %d bytes of memory: expected %d, at address 0", drivers.ErrConfig, n, len(dev.Memory()), need)
 		}
-		p.devices = append(p.devices, &placedDevice{dev, dev.Memory()[from:][:size], m.Segments})
+		p.devices = append(p.devices, &basedDevice{dev, dev.Memory()[from:][:size], m.Segments})
 	}
 	return p, nil
 }
