@@ -286,7 +286,7 @@ func elsewhereToo(t *Table) (string, bool) {
 }
 
 func plotBounds(t *Table) []*figure.Figure {
-	f := &figure.Figure{Title: "1 % slow nodes, permutation, Dragonfly", X: figure.Axis{Label: "slow memories take a flit in so many cycles", Scale: figure.Log10},
+	f := &figure.Figure{Title: "1 % slow nodes, permutation, Dragonfly", X: figure.Axis{Label: "slow memories take a flit in so many cycles", Scale: figure.Log2},
 		Y: figure.Axis{Label: "throughput", Unit: "of the injection bandwidth"}}
 	rows := t.where("network", dragonflyNet, "routing", string(routing.PAR), "partners", 1, "others (%)", 0.0, "FECN/BECN", noECN)
 	for _, b := range []string{anyBound, "10", "20", "30", granted, ideal} {
@@ -297,6 +297,6 @@ func plotBounds(t *Table) []*figure.Figure {
 		}
 		f.Series = append(f.Series, s)
 	}
-	f.Y.Min, f.Y.Max = figure.At(0), figure.At(0.7)
+	f.Y.Min, f.Y.Max = figure.At(0.3), figure.At(0.6)
 	return []*figure.Figure{f}
 }
