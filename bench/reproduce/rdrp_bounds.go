@@ -297,6 +297,5 @@ func plotBounds(t *Table) []*figure.Figure {
 		}
 		f.Series = append(f.Series, s)
 	}
-	f.Y.Min, f.Y.Max = figure.At(0.3), figure.At(0.6)
 	return []*figure.Figure{f}
 }
