@@ -4,8 +4,6 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"strconv"
-	"strings"
 
 	"github.com/nicloop/nicloop/bench/figure"
 	"github.com/nicloop/nicloop/bench/load"
@@ -102,11 +100,11 @@ func (e *Env) trialConfig(x trial, drawing int) (packets.Config, error) {
 		return c, err
 	}
 	nodes := t.Nodes()
-	c.Slow = slice(nodes, 1)
+	c.Slow = slices.Repeat([]int{1}, nodes)
 	slow := max(1, int(0.01*float64(nodes)+0.5))
 	switch {
 	case x.others > 0:
-		c.Rates = slice(nodes, 1.0)
+		c.Rates = slices.Repeat([]float64{1}, nodes)
 		c.Traffic, c.Watched = traffic.Beside(nodes, int(x.others*float64(nodes)), c.Seed)
 		for i, w := range c.Watched {
 			if w {
@@ -125,34 +123,11 @@ func (e *Env) trialConfig(x trial, drawing int) (packets.Config, error) {
 		}
 	}
 	c.ECN = ecnOf(x.ecn)
-	return c, setBound(&c, x.bound)
-}
-
-func setBound(c *packets.Config, bound string) (err error) {
-	switch bound {
-	case anyBound:
-		return nil
-	case ideal:
-		c.Paced = true
-		return nil
-	case granted:
-		c.Bound = packets.Granted
-		return nil
+	if c.Paced = x.bound == ideal; c.Paced {
+		return c, nil
 	}
-	number, pair := strings.CutSuffix(bound, "/pair")
-	if c.Bound = packets.PerNode; pair {
-		c.Bound = packets.PerPair
-	}
-	c.Window, err = strconv.Atoi(number)
-	return err
-}
-
-func slice[T any](n int, v T) []T {
-	list := make([]T, n)
-	for i := range list {
-		list[i] = v
-	}
-	return list
+	c.Bound, c.Window, err = packets.ParseBound(x.bound)
+	return c, err
 }
 
 var boundColumns = []string{"network", "routing", "partners", "others (%)", "slow to 1/", "bound", "FECN/BECN", "drawings",
@@ -286,16 +261,11 @@ func elsewhereToo(t *Table) (string, bool) {
 }
 
 func plotBounds(t *Table) []*figure.Figure {
-	f := &figure.Figure{Title: "1 % slow nodes, permutation, Dragonfly", X: figure.Axis{Label: "slow memories take a flit in so many cycles", Scale: figure.Log2},
-		Y: figure.Axis{Label: "throughput", Unit: "of the injection bandwidth"}}
 	rows := t.where("network", dragonflyNet, "routing", string(routing.PAR), "partners", 1, "others (%)", 0.0, "FECN/BECN", noECN)
+	shown := &Table{Columns: t.Columns}
 	for _, b := range []string{anyBound, "10", "20", "30", granted, ideal} {
-		mine := rows.where("bound", b)
-		s := figure.Series{Name: b, Points: mine.points("slow to 1/", "throughput")}
-		for i, w := range mine.values("± (95 %)") {
-			s.Points[i].Low, s.Points[i].High = w, w
-		}
-		f.Series = append(f.Series, s)
+		shown = shown.with(rows.where("bound", b))
 	}
-	return []*figure.Figure{f}
+	x := figure.Axis{Label: "slow memories take a flit in so many cycles", Scale: figure.Log2}
+	return []*figure.Figure{lines(shown, "1 % slow nodes, permutation, Dragonfly", x, "slow to 1/", "bound", func(v any) string { return v.(string) })}
 }

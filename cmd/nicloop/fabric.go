@@ -220,32 +220,10 @@ func (f *fabricFlags) prepare(cmd *cobra.Command, text string) (err error) {
 	if given(cmd, "partners") != "" && f.traffic != "partners" {
 		return misused("--partners is about traffic among partners: add --traffic partners")
 	}
-	if err := f.readBound(); err != nil {
-		return err
+	if c.Bound, c.Window, err = packets.ParseBound(f.bound); err != nil {
+		return misused("--outstanding: %w", err)
 	}
 	return f.readSlow()
-}
-
-// readBound reads any, N, N/pair or granted; 0 is any.
-func (f *fabricFlags) readBound() error {
-	c := &f.config
-	switch f.bound {
-	case "any", "0":
-		return nil
-	case "granted":
-		c.Bound = packets.Granted
-		return nil
-	}
-	number, pair := strings.CutSuffix(f.bound, "/pair")
-	n, err := strconv.Atoi(number)
-	if err != nil || n < 1 {
-		return misused("--outstanding %q: expected any, a number of packets, such as 20, or of a pair, such as 20/pair, or granted", f.bound)
-	}
-	c.Bound, c.Window = packets.PerNode, n
-	if pair {
-		c.Bound = packets.PerPair
-	}
-	return nil
 }
 
 // readSlow reads NODES:1/FACTOR.

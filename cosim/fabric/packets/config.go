@@ -3,6 +3,8 @@ package packets
 import (
 	"fmt"
 	"math"
+	"strconv"
+	"strings"
 
 	"github.com/nicloop/nicloop/cosim/fabric/congestion"
 	"github.com/nicloop/nicloop/cosim/fabric/routing"
@@ -58,6 +60,24 @@ const (
 	PerPair       // the sender, for each
 	Granted       // the receiver, which measures: congestion.Grant
 )
+
+// ParseBound reads a bound as people write it: any, a number of packets of a node, as 20, or of a pair, as 20/pair, or granted.
+func ParseBound(text string) (b Bound, window int, err error) {
+	switch text {
+	case "any", "0":
+		return NoBound, 0, nil
+	case "granted":
+		return Granted, 0, nil
+	}
+	number, pair := strings.CutSuffix(text, "/pair")
+	if b = PerNode; pair {
+		b = PerPair
+	}
+	if window, err = strconv.Atoi(number); err != nil || window < 1 {
+		return NoBound, 0, refuse("bound %q: expected any, a number of packets, such as 20, or of a pair, such as 20/pair, or granted", text)
+	}
+	return b, window, nil
+}
 
 // Paper is a router as the RDRP paper simulates it, but for the topology and the traffic.
 func Paper() Config {

@@ -145,17 +145,7 @@ func (w *World) clone() world {
 
 // nextSend is the message that a rank sends next, or -1.
 func (w *World) nextSend(at int) int {
-	n := w.sent[at]
-	for i, m := range w.o.Messages {
-		if m.From != at {
-			continue
-		}
-		if n == 0 {
-			return i
-		}
-		n--
-	}
-	return -1
+	return nth(w.sent[at], len(w.o.Messages), func(i int) bool { return w.o.Messages[i].From == at })
 }
 
 func (w *World) send(at int) error {
