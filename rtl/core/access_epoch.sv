@@ -1,14 +1,13 @@
 // access_epoch: which accesses of one unit were under way when the latest fence began.
 //
-// Job: counts the unit's accesses by the epoch they began in; a fence ends an epoch. So a fence can wait for those before
-//   it although new ones keep coming.
-// Handshake: enter when an access wants its translation; it keeps epoch as its tag and gives it back with left, one of two
-//   pulses (refused by the translation, or ended), in any order. hold says, with fence: an access is under way; later: one
-//   from before the fence is. The next fence comes when the one before has seen hold low.
+// Job: counts the unit's accesses by the epoch they began in; a fence ends an epoch. So a fence can wait for those
+//   before it although new ones keep coming.
+// Handshake: enter when an access wants its translation; it keeps epoch as its tag and gives it back with left, one of
+//   two pulses (refused by the translation, or ended), in any order. hold says, with fence: an access is under way;
+//   later: one from before the fence is. The next fence comes when the one before has seen hold low.
 // Back-pressure: none; at most MAX accesses are under way.
 module access_epoch #(
-    parameter int MAX = nicloop_pkg::RMA_UNDER_WAY,
-    localparam int W  = $clog2(MAX + 1)
+    parameter int MAX = nicloop_pkg::RMA_UNDER_WAY
 ) (
     input  logic       clk,
     input  logic       rst,
@@ -19,23 +18,32 @@ module access_epoch #(
     input  logic [1:0] left_epoch,
     output logic       hold
 );
-  logic [W-1:0] count[2];
+  // As many ones as accesses, the lowest bits first: what enters or leaves is known late, and a shift is faster than a
+  // sum.
+  logic [MAX-1:0] ones[2], rest[2];
+  logic [1:0]     goes[2];
+  always_comb
+    for (int e = 0; e < 2; e++) begin
+      goes[e] = left & (e == 1 ? left_epoch : ~left_epoch);
+      rest[e] = goes[e] == 2'b11 ? ones[e] >> 2 : goes[e] != '0 ? ones[e] >> 1 : ones[e];
+    end
   always_ff @(posedge clk) begin
     if (rst) epoch <= 1'b0;
     else if (fence) epoch <= !epoch;
     for (int e = 0; e < 2; e++)
-      if (rst) count[e] <= '0;
-      else
-        count[e] <= count[e] + W'(enter && epoch == 1'(e)) - W'(left[0] && left_epoch[0] == 1'(e)) - W'(left[1] && left_epoch[1] == 1'(e));
+      if (rst) ones[e] <= '0;
+      else ones[e] <= enter && epoch == 1'(e) ? {rest[e][MAX-2:0], 1'b1} : rest[e];
   end
-  assign hold = fence ? enter || count[epoch] != '0 : count[!epoch] != '0;
+  assign hold = fence ? enter || ones[epoch][0] : ones[!epoch][0];
 
 `ifndef SYNTHESIS
   always_ff @(posedge clk)
     if (!rst) begin
-      assert (!fence || count[!epoch] == '0) else $error("access_epoch %m: a fence before the one before has ended");
-      for (int i = 0; i < 2; i++) assert (!left[i] || count[left_epoch[i]] != '0) else $error("access_epoch %m: an access ended that never began");
-      assert (32'(count[0]) + 32'(count[1]) <= MAX) else $error("access_epoch %m: more than %0d accesses", MAX);
+      assert (!fence || !ones[!epoch][0]) else $error("access_epoch %m: a fence before the one before has ended");
+      for (int i = 0; i < 2; i++) assert (!left[i] || ones[left_epoch[i]][0])
+          else $error("access_epoch %m: an access ended that never began");
+      assert ($countones(ones[0]) + $countones(ones[1]) <= MAX)
+          else $error("access_epoch %m: more than %0d accesses", MAX);
     end
 `endif
 endmodule

@@ -87,9 +87,14 @@ module atu #(
         pick_need = pick_need | need[i*2+:2];
       end
   end
+  // The page size of the table comes with the request, so that the TLB can be looked up in the cycle after.
+  logic [3:0] pick_tab;
+  logic [1:0] size;
+  assign pick_tab = pick_nla[nicloop_pkg::NLA_TABLE_LSB+:4];
   always_ff @(posedge clk)
     if (state == PICK) begin
       client   <= grant;
+      size     <= wr_pages && wr_table == pick_tab ? wr_data[nicloop_pkg::ATU_PAGES_SIZE_LSB+:2] : sizes[pick_tab];
       now_nla  <= pick_nla;
       now_vpid <= pick_vpid;
       now_need <= pick_need;
@@ -98,12 +103,10 @@ module atu #(
   // ---- page of the address ----
   logic [3:0]  tab;
   logic [43:0] offset;
-  logic [1:0]  size;
   logic [31:0] page;       // a table may be far smaller than the address says
   logic        no_table, beyond;
   assign tab      = now_nla[nicloop_pkg::NLA_TABLE_LSB+:4];
   assign offset   = now_nla[43:0];
-  assign size     = sizes[tab];
   assign page     = size == 2'(nicloop_pkg::ATU_PAGE_SIZE_K4) ? offset[43:12] :
                     size == 2'(nicloop_pkg::ATU_PAGE_SIZE_K64) ? 32'(offset[43:16]) : 32'(offset[43:21]);
   assign no_table = counts[tab] == '0 || size == 2'd3;
@@ -208,7 +211,8 @@ module atu #(
 
 `ifndef SYNTHESIS
   if (ENTRIES != 1 << IDX_W) $fatal(1, "atu: ENTRIES %0d is not a power of two", ENTRIES);
-  if (nicloop_pkg::ATU_FAULT_ERROR_LSB != 48 || nicloop_pkg::ATU_FAULT_VPID_LSB != 52 || nicloop_pkg::ATU_FAULT_WRITE_LSB != 56)
+  if (nicloop_pkg::ATU_FAULT_ERROR_LSB != 48 || nicloop_pkg::ATU_FAULT_VPID_LSB != 52 ||
+      nicloop_pkg::ATU_FAULT_WRITE_LSB != 56)
     $fatal(1, "atu: register ATU_FAULT has changed");
   always_ff @(posedge clk)
     if (!rst) assert ((done & ~valid) == '0) else $error("atu %m: a client went away before its answer");
@@ -238,7 +242,8 @@ module atu #(
   always_comb
     for (int i = 0; i < N; i++)
       if (formal_started && !rst && was_valid[i])
-        assume (valid[i] && nla[i*48+:48] == was_nla[i*48+:48] && vpid[i*4+:4] == was_vpid[i*4+:4] && need[i*2+:2] == was_need[i*2+:2]);
+        assume (valid[i] && nla[i*48+:48] == was_nla[i*48+:48] && vpid[i*4+:4] == was_vpid[i*4+:4] &&
+            need[i*2+:2] == was_need[i*2+:2]);
 
   // The registers of some_table, as software wrote them.
   logic [60:0] table_base;
@@ -273,7 +278,8 @@ module atu #(
         ask_need = need[i*2+:2];
       end
   end
-  assign ask_page = look_size == 2'd0 ? ask_nla[43:12] : look_size == 2'd1 ? {4'h0, ask_nla[43:16]} : {9'h0, ask_nla[43:21]};
+  assign ask_page = look_size == 2'd0 ? ask_nla[43:12] : look_size == 2'd1 ? {4'h0, ask_nla[43:16]} :
+      {9'h0, ask_nla[43:21]};
   assign about    = ask_nla[47:44] == some_table && ask_page == {8'h0, some_page};
   always_ff @(posedge clk)
     if (state == LOOK) begin
@@ -285,7 +291,8 @@ module atu #(
 
   // known: memory gave some_entry for some_page, by a read that no flush has met, and none has come since.
   logic touches, met, known, known_then;
-  assign touches = flush_all || ((wr_base || wr_pages) && wr_table == some_table) || (flush_vpid && flush_owner == some_entry[5:2]) ||
+  assign touches = flush_all || ((wr_base || wr_pages) && wr_table == some_table) ||
+      (flush_vpid && flush_owner == some_entry[5:2]) ||
                    (flush_page && flush_table == some_table && flush_number == some_page);
   always_ff @(posedge clk) begin
     if (m_arvalid && m_arready) met <= touches;
@@ -322,6 +329,7 @@ module atu #(
       assert (state <= JUDGE);
       assert (table_count == counts[some_table]);
       if (table_count != '0) assert (table_size == sizes[some_table]);
+      if (state == LOOK) assert (size == sizes[tab]);  // as it is now, a write in the cycle before included
       if (base_known) assert (table_base == bases[some_table]);
       if (state != PICK) begin
         assert (client != '0 && (client & (client - 1'b1)) == '0 && (client & ~was_valid) == '0);
@@ -338,7 +346,8 @@ module atu #(
       for (int i = 0; i < ENTRIES; i++)
         if (used[i]) begin
           assert (owners[i] == lines[i][5:2] && lines[i][1:0] != '0);
-          if (lines[i] == {some_table, some_page, some_entry}) assert (known && IDX_W'(i) == index_of(some_table, some_page));
+          if (lines[i] == {some_table, some_page, some_entry})
+              assert (known && IDX_W'(i) == index_of(some_table, some_page));
         end
     end
   logic filled;

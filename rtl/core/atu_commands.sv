@@ -1,12 +1,12 @@
 // atu_commands: flush and fence, done in order, each told by a write to host memory.
 //
 // Job: a flush makes the TLB forget in one cycle; a fence waits until every access that was translated or wanted a
-//   translation when it began has ended. Then the numbers of commands done and refused go to the address that was set when
-//   the command came; as long as none was, nothing is written.
-// Handshake: put at any time, which queues a command, or refuses and counts it when the queue is full; AXI4 write master,
-//   one quadword. fence is a pulse: hold speaks of the accesses before it.
-// Back-pressure: none towards registers. A command waits for accesses under way and for the memory, for nothing else: an
-//   access begins only when nothing but the memory can keep it from its end.
+//   translation when it began has ended. Then the numbers of commands done and refused go to the address that was set
+//   when the command came; as long as none was, nothing is written.
+// Handshake: put at any time, which queues a command, or refuses and counts it when the queue is full; AXI4 write
+//   master, one quadword. fence is a pulse: hold speaks of the accesses before it.
+// Back-pressure: none towards registers. A command waits for accesses under way and for the memory, for nothing else:
+//   an access begins only when nothing but the memory can keep it from its end.
 module atu_commands #(
     parameter int N = 4,
     parameter int DEPTH = nicloop_pkg::ATU_COMMANDS,
@@ -55,9 +55,11 @@ module atu_commands #(
 
   fifo #(.W(W + 62), .DEPTH(DEPTH)) u_queue (
       .clk, .rst, .wr_valid(put), .wr_ready(room),
-      .wr_data({done_set, done_addr[63:3], command[nicloop_pkg::ATU_COMMAND_PAGE_LSB+:24], command[nicloop_pkg::ATU_COMMAND_VPID_LSB+:4],
+      .wr_data({done_set, done_addr[63:3], command[nicloop_pkg::ATU_COMMAND_PAGE_LSB+:24],
+                command[nicloop_pkg::ATU_COMMAND_VPID_LSB+:4],
                 command[nicloop_pkg::ATU_COMMAND_TABLE_LSB+:4], command[nicloop_pkg::ATU_COMMAND_COMMAND_LSB+:4]}),
-      .rd_valid(have), .rd_ready(state == IDLE), .rd_data({head_tells, head_to, flush_number, flush_owner, flush_table, op}), .level(queued)
+      .rd_valid(have), .rd_ready(state == IDLE),
+      .rd_data({head_tells, head_to, flush_number, flush_owner, flush_table, op}), .level(queued)
   );
   assign start      = have && state == IDLE;
   assign flush_page = start && op == 4'(nicloop_pkg::ATU_OP_FLUSH_PAGE);

@@ -1,9 +1,10 @@
 // axi_read_mux: several units share the NIC's AXI read master.
 //
-// Job: passes one address at a time, fair round-robin, and remembers whose data comes next: without IDs a memory answers
-//   in order. Up to DEPTH bursts are under way.
+// Job: passes one address at a time, fair round-robin, and remembers whose data comes next: without IDs a memory
+//   answers in order. Up to DEPTH bursts are under way.
 // Handshake: AXI4 read channels, packed by unit; data and response go to all, valid to one.
-// Back-pressure: data that its unit does not take stands before everybody's; with DEPTH bursts under way addresses wait.
+// Back-pressure: data that its unit does not take stands before everybody's; with DEPTH bursts under way addresses
+//   wait.
 module axi_read_mux #(
     parameter int N     = 2,
     parameter int DEPTH = 16
@@ -51,8 +52,8 @@ module axi_read_mux #(
   logic [N-1:0] owner, to;
   /* verilator lint_off PINCONNECTEMPTY */
   fifo #(.W(N), .DEPTH(DEPTH)) u_owners (
-      .clk, .rst, .wr_valid(ar_take), .wr_ready(room), .wr_data(sel), .rd_valid(have), .rd_ready(m_rvalid && m_rready && m_rlast),
-      .rd_data(owner), .level()
+      .clk, .rst, .wr_valid(ar_take), .wr_ready(room), .wr_data(sel), .rd_valid(have),
+      .rd_ready(m_rvalid && m_rready && m_rlast), .rd_data(owner), .level()
   );
   /* verilator lint_on PINCONNECTEMPTY */
   assign to       = have ? owner : '0;
@@ -60,6 +61,7 @@ module axi_read_mux #(
   assign m_rready = |(s_rready & to);
 
 `ifndef SYNTHESIS
-  always_ff @(posedge clk) if (!rst) assert (!m_rvalid || have) else $error("axi_read_mux %m: data that nobody asked for");
+  always_ff @(posedge clk) if (!rst) assert (!m_rvalid || have)
+      else $error("axi_read_mux %m: data that nobody asked for");
 `endif
 endmodule

@@ -1,8 +1,8 @@
 // dma_read: reads up to MTU bytes from any byte address and hands them out as quadwords that begin with the
 // first byte.
 //
-// Job: AXI bursts that end with their 64-byte line. The addresses of a read go out while the data of the reads before it
-//   is under way, up to DEPTH reads, so that data streams whatever the memory's latency. Shifts; bytes behind the
+// Job: AXI bursts that end with their 64-byte line. The addresses of a read go out while the data of the reads before
+//   it is under way, up to DEPTH reads, so that data streams whatever the memory's latency. Shifts; bytes behind the
 //   last are 0, so that nothing of a neighbour leaks.
 // Handshake: start while ready, with addr, bytes (1..RMA_MTU) and a tag. Reads end in order: q_valid with q_index and
 //   q_data, no ready; then done for one cycle, with the read's tag and whether a beat came with an error.
@@ -37,28 +37,31 @@ module dma_read #(
   // ---- addresses ----
   logic        asking, room;
   logic [60:0] line;       // next quadword in memory
-  logic [5:0]  left;       // quadwords still to be asked for
-  logic [5:0]  beats;      // of the read that starts
-  logic [3:0]  to_end, burst;  // quadwords to the end of the line, and of this burst
+  logic [5:0]  more;       // quadwords still to be asked for behind that one
+  logic [5:0]  last_one;   // quadword of the read that starts, counted from its first
+  logic        only;       // burst that is left: it ends before its line
   assign ready     = !asking && room;
-  assign beats     = 6'((10'(addr[2:0]) + bytes + 10'd7) >> 3);
-  assign to_end    = 4'd8 - {1'b0, line[2:0]};
-  assign burst     = left < {2'b0, to_end} ? left[3:0] : to_end;
+  assign last_one  = 6'((10'(addr[2:0]) + bytes - 10'd1) >> 3);
+  // their sum is above 7; without a carry chain
+  function automatic logic over(input logic [2:0] a, input logic [2:0] b);
+    over = (a[2] && b[2]) || ((a[2] || b[2]) && ((a[1] && b[1]) || ((a[1] || b[1]) && a[0] && b[0])));
+  endfunction
+  assign only      = more[5:3] == '0 && !over(more[2:0], line[2:0]);
   assign m_arvalid = asking;
   assign m_araddr  = {line, 3'h0};
-  assign m_arlen   = 8'(burst) - 8'd1;
+  assign m_arlen   = {5'h0, only ? more[2:0] : ~line[2:0]};
   always_ff @(posedge clk) begin
     if (rst) asking <= 1'b0;
     else if (start) asking <= 1'b1;
-    else if (asking && m_arready && left == 6'(burst)) asking <= 1'b0;
+    else if (asking && m_arready && only) asking <= 1'b0;
   end
   always_ff @(posedge clk) begin
     if (start) begin
       line <= addr[63:3];
-      left <= beats;
+      more <= last_one;
     end else if (m_arready) begin
       line <= {line[60:3] + 1'b1, 3'h0};  // only the last burst ends before its line
-      left <= left - 6'(burst);
+      more <= more - 6'd8 + {3'h0, line[2:0]};
     end
   end
 
@@ -67,17 +70,19 @@ module dma_read #(
   logic [2:0]  shift, rest;
   logic [5:0]  all_last;              // yosys 0.23 does not cut a cast within a concatenation
   assign all_last = 6'((bytes - 10'd1) >> 3);
-  logic [5:0]  last_quad, last_beat;  // their numbers; a quadword is behind the last beat when they are the same and it is shifted
+  // their numbers; a quadword is behind the last beat when they are the same and it is shifted
+  logic [5:0]  last_quad, last_beat;
   logic        equal;
   /* verilator lint_off PINCONNECTEMPTY */
   fifo #(.W(20), .DEPTH(DEPTH)) u_reads (
-      .clk, .rst, .wr_valid(start), .wr_ready(room), .wr_data({tag, addr[2:0], bytes[2:0], all_last, beats - 6'd1 == all_last, beats - 6'd1}),
-      .rd_valid(have), .rd_ready(done), .rd_data({now_tag, shift, rest, last_quad, equal, last_beat}), .level()
+      .clk, .rst, .wr_valid(start), .wr_ready(room),
+      .wr_data({tag, addr[2:0], bytes[2:0], all_last, !over(addr[2:0], bytes[2:0] - 3'd1), last_one}), .rd_valid(have),
+      .rd_ready(done), .rd_data({now_tag, shift, rest, last_quad, equal, last_beat}), .level()
   );
   /* verilator lint_on PINCONNECTEMPTY */
 
   logic        got, ending, bad;  // ending: all beats are here
-  logic [5:0]  beat;
+  logic [5:0]  beat, beat_before;
   logic [63:0] hold;
   assign m_rready = have && take && !ending;
   assign got      = m_rvalid && m_rready;
@@ -86,10 +91,12 @@ module dma_read #(
       ending <= 1'b0;
       bad    <= 1'b0;
       beat   <= '0;
+      beat_before <= '1;
     end else if (got) begin
       ending <= beat == last_beat;
       bad    <= bad || m_rresp != 2'b00;
       beat   <= beat + 1'b1;
+      beat_before <= beat;
     end
   end
   always_ff @(posedge clk) if (got) hold <= m_rdata;
@@ -99,7 +106,7 @@ module dma_read #(
   logic [63:0] joined, tail_mask;
   assign joined    = shift == '0 ? m_rdata : 64'({m_rdata, hold} >> {shift, 3'h0});
   assign tail_mask = rest == '0 ? '1 : ~(64'hffffffff_ffffffff << {rest, 3'h0});
-  assign q_index   = shift == '0 ? beat : beat - 1'b1;
+  assign q_index   = shift == '0 ? beat : beat_before;
   assign q_valid   = shift == '0 ? got : (got && beat != '0) || (ending && equal);
   assign q_data    = q_index == last_quad ? joined & tail_mask : joined;
   assign done      = ending;
@@ -110,7 +117,8 @@ module dma_read #(
   always_ff @(posedge clk)
     if (!rst) begin
       assert (!start || ready) else $error("dma_read %m: started while it is not ready");
-      assert (!start || (bytes != '0 && bytes <= 10'(nicloop_pkg::RMA_MTU))) else $error("dma_read %m: %0d bytes", bytes);
+      assert (!start || (bytes != '0 && bytes <= 10'(nicloop_pkg::RMA_MTU)))
+          else $error("dma_read %m: %0d bytes", bytes);
       assert (!(got && beat == last_beat) || m_rlast) else $error("dma_read %m: burst of the wrong length");
       assert (!ending || have) else $error("dma_read %m: nothing ends");
     end

@@ -39,24 +39,31 @@ module dma_write #(
   // ---- sending: address and data of a burst go out side by side ----
   logic        sending, room;
   logic [60:0] line;             // next burst's first quadword
-  logic [5:0]  left, beat;       // quadwords from this burst on; beats sent of all bursts
+  logic [5:0]  more, beat;       // quadwords behind the burst's first; beats sent of all bursts
+  logic [5:0]  to_go;            // quadwords behind this beat
+  logic [5:0]  last_one;         // quadword of the write that starts, counted from its first
+  logic [2:0]  at;               // of this beat in its line
   logic [2:0]  shift, end_at;    // byte in its quadword where data starts, and after which it ends (0: whole)
   logic [63:0] hold;
   logic        aw_sent, w_sent, aw_done, w_done, w_take, next;
-  logic [3:0]  to_end, burst, in_burst;
+  logic        only;             // burst that is left
   assign ready     = !sending && room;
-  assign to_end    = 4'd8 - {1'b0, line[2:0]};
-  assign burst     = left < {2'b0, to_end} ? left[3:0] : to_end;
+  // their sum is above 7; without a carry chain
+  function automatic logic over(input logic [2:0] a, input logic [2:0] b);
+    over = (a[2] && b[2]) || ((a[2] || b[2]) && ((a[1] && b[1]) || ((a[1] || b[1]) && a[0] && b[0])));
+  endfunction
+  assign last_one  = 6'((10'(addr[2:0]) + bytes - 10'd1) >> 3);
+  assign only      = more[5:3] == '0 && !over(more[2:0], line[2:0]);
   assign m_awvalid = sending && !aw_sent;
   assign m_awaddr  = {line, 3'h0};
-  assign m_awlen   = 8'(burst) - 8'd1;
+  assign m_awlen   = {5'h0, only ? more[2:0] : ~line[2:0]};
   assign m_wvalid  = sending && !w_sent;
-  assign m_wlast   = in_burst == burst - 1'b1;
+  assign m_wlast   = at == '1 || to_go == '0;
   assign w_take    = m_wvalid && m_wready;
   assign aw_done   = aw_sent || (m_awvalid && m_awready);
   assign w_done    = w_sent || (w_take && m_wlast);
   assign next      = aw_done && w_done;
-  assign sent      = next && left == 6'(burst);
+  assign sent      = next && only;
 
   always_ff @(posedge clk) begin
     if (rst) sending <= 1'b0;
@@ -65,29 +72,31 @@ module dma_write #(
   end
   always_ff @(posedge clk) begin
     if (!sending || next) begin
-      in_burst <= '0;
       aw_sent  <= 1'b0;
       w_sent   <= 1'b0;
     end else begin
       aw_sent <= aw_done;
       w_sent  <= w_done;
-      if (w_take) in_burst <= in_burst + 1'b1;
     end
     if (!sending) begin
       line   <= addr[63:3];
-      left   <= 6'((10'(addr[2:0]) + bytes + 10'd7) >> 3);
+      more   <= last_one;
       shift  <= addr[2:0];
       end_at <= addr[2:0] + bytes[2:0];
     end else if (next) begin
       line <= {line[60:3] + 1'b1, 3'h0};  // only the last burst ends before its line
-      left <= left - 6'(burst);
+      more <= more - 6'd8 + {3'h0, line[2:0]};
     end
     if (!sending) begin
-      beat <= '0;
-      hold <= '0;
+      beat  <= '0;
+      hold  <= '0;
+      to_go <= last_one;
+      at    <= addr[5:3];
     end else if (w_take) begin
-      beat <= beat + 1'b1;
-      hold <= src_data;
+      beat  <= beat + 1'b1;
+      hold  <= src_data;
+      to_go <= to_go - 1'b1;
+      at    <= at + 1'b1;
     end
   end
 
@@ -95,7 +104,7 @@ module dma_write #(
   logic [7:0] strb_first, strb_last;
   assign src_index  = beat;
   assign first      = beat == '0;
-  assign last       = left == 6'(burst) && m_wlast;
+  assign last       = to_go == '0;
   assign strb_first = first ? 8'hff << shift : 8'hff;
   assign strb_last  = last && end_at != '0 ? ~(8'hff << end_at) : 8'hff;
   assign m_wstrb    = strb_first & strb_last;
@@ -103,17 +112,18 @@ module dma_write #(
 
   // ---- answers: one per burst, so one per line that the write touches ----
   logic       have, now_tag, bad, answer;
-  logic [2:0] bursts, answered, lines;  // lines: yosys 0.23 does not cut a cast within a concatenation
-  assign lines = 3'((10'(addr[5:0]) + bytes + 10'd63) >> 6);
+  // of this write, the one that starts; yosys 0.23 does not cut a cast within a concatenation
+  logic [2:0] last_answer, answered, last_line;
+  assign last_line = 3'((10'(addr[5:0]) + bytes - 10'd1) >> 6);
   /* verilator lint_off PINCONNECTEMPTY */
   fifo #(.W(4), .DEPTH(DEPTH)) u_writes (
-      .clk, .rst, .wr_valid(start), .wr_ready(room), .wr_data({tag, lines}),
-      .rd_valid(have), .rd_ready(done), .rd_data({now_tag, bursts}), .level()
+      .clk, .rst, .wr_valid(start), .wr_ready(room), .wr_data({tag, last_line}),
+      .rd_valid(have), .rd_ready(done), .rd_data({now_tag, last_answer}), .level()
   );
   /* verilator lint_on PINCONNECTEMPTY */
   assign m_bready = have;
   assign answer   = m_bvalid && m_bready;
-  assign done     = answer && answered == bursts - 3'd1;
+  assign done     = answer && answered == last_answer;
   assign done_tag = now_tag;
   assign error    = bad || m_bresp != 2'b00;
   assign busy     = have;
@@ -131,7 +141,8 @@ module dma_write #(
   always_ff @(posedge clk)
     if (!rst) begin
       assert (!start || ready) else $error("dma_write %m: started while it is not ready");
-      assert (!start || (bytes != '0 && bytes <= 10'(nicloop_pkg::RMA_MTU))) else $error("dma_write %m: %0d bytes", bytes);
+      assert (!start || (bytes != '0 && bytes <= 10'(nicloop_pkg::RMA_MTU)))
+          else $error("dma_write %m: %0d bytes", bytes);
       assert (!m_bvalid || have) else $error("dma_write %m: an answer to nothing");
     end
 `endif

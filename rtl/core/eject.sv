@@ -1,10 +1,10 @@
 // eject: hands packets out of the network to the units that complete them.
 //
-// Job: one FIFO per virtual channel. Channel 0 goes to the VELO completer, channel 2, the answers, to a completer of RMA of
-//   its own; channel 1, the requests of RMA, goes by packet type to its responder, or to its completer (also what no unit knows: it
-//   drops and counts). So no full mailbox stands before a request, and no request before an answer. The completer and the
-//   responder of channel 1 alternate: a packet is handed to one when the other has finished, so that
-//   operations of one source take effect in order.
+// Job: one FIFO per virtual channel. Channel 0 goes to the VELO completer, channel 2, the answers, to a completer of
+//   RMA of its own; channel 1, the requests of RMA, goes by packet type to its responder, or to its completer (also
+//   what no unit knows: it drops and counts). So no full mailbox stands before a request, and no request before an
+//   answer. The completer and the responder of channel 1 alternate: a packet is handed to one when the other has
+//   finished, so that operations of one source take effect in order.
 // Handshake: flit channel in; valid/ready per unit (0 VELO, 1 completer, 2 responder, 3 completer of channel 2).
 // Back-pressure: a flit that its unit does not take keeps its credit.
 module eject #(
@@ -31,11 +31,21 @@ module eject #(
 );
   logic [VCS-1:0]         q_valid, q_pop, free;
   logic [VCS*LEVEL_W-1:0] counts;
+  // Whether a head is for the responder is found out as it comes, since who takes it must be known early.
+  logic           rx_asks;
+  logic [3:0]     rx_type;
+  /* verilator lint_off UNUSEDSIGNAL */  // of channel 1 alone
+  logic [VCS-1:0] asks;
+  /* verilator lint_on UNUSEDSIGNAL */
+  assign rx_type = rx_data[nicloop_pkg::HEADER_TYPE_LSB+:4];
+  assign rx_asks = rx_type == 4'(nicloop_pkg::PACKET_TYPE_RMA_GET_REQ) ||
+      rx_type == 4'(nicloop_pkg::PACKET_TYPE_RMA_LOCK_REQ);
   generate
     for (genvar v = 0; v < VCS; v++) begin : g_vc
-      fifo #(.W(66), .DEPTH(VC_DEPTH)) u_fifo (
-          .clk, .rst, .wr_valid(rx_valid && rx_vc == VC_W'(v)), .wr_ready(free[v]), .wr_data({rx_tail, rx_head, rx_data}),
-          .rd_valid(q_valid[v]), .rd_ready(q_pop[v]), .rd_data(flits[v*66+:66]), .level(counts[v*LEVEL_W+:LEVEL_W])
+      fifo #(.W(67), .DEPTH(VC_DEPTH)) u_fifo (
+          .clk, .rst, .wr_valid(rx_valid && rx_vc == VC_W'(v)), .wr_ready(free[v]),
+          .wr_data({rx_asks, rx_tail, rx_head, rx_data}), .rd_valid(q_valid[v]), .rd_ready(q_pop[v]),
+          .rd_data({asks[v], flits[v*66+:66]}), .level(counts[v*LEVEL_W+:LEVEL_W])
       );
       assign levels[v*16+:16] = 16'(counts[v*LEVEL_W+:LEVEL_W]);
     end
@@ -43,24 +53,18 @@ module eject #(
 
   // ---- channel 1: by type, from head to tail ----
   logic       head, tail, to_responder, kept, allowed;
-  logic [3:0] packet_type;
   assign {tail, head} = flits[66+64+:2];
-  assign packet_type  = flits[66+nicloop_pkg::HEADER_TYPE_LSB+:4];
-  always_comb begin
-    case (packet_type)
-      4'(nicloop_pkg::PACKET_TYPE_RMA_GET_REQ), 4'(nicloop_pkg::PACKET_TYPE_RMA_LOCK_REQ): to_responder = 1'b1;
-      default: to_responder = 1'b0;
-    endcase
-    if (!head) to_responder = kept;
-  end
+  assign to_responder = head ? asks[1] : kept;
   assign allowed = !(head && (to_responder ? completer_busy : responder_busy));
   always_ff @(posedge clk) begin
     if (rst) kept <= 1'b0;
     else if (q_pop[1]) kept <= !tail && to_responder;
   end
 
-  assign unit_valid = {q_valid[2], q_valid[1] && allowed && to_responder, q_valid[1] && allowed && !to_responder, q_valid[0]};
-  assign q_pop      = {unit_valid[3] && unit_ready[3], |(unit_valid[2:1] & unit_ready[2:1]), unit_valid[0] && unit_ready[0]};
+  assign unit_valid = {q_valid[2], q_valid[1] && allowed && to_responder, q_valid[1] && allowed && !to_responder,
+      q_valid[0]};
+  assign q_pop      = {unit_valid[3] && unit_ready[3], |(unit_valid[2:1] & unit_ready[2:1]), unit_valid[0] &&
+      unit_ready[0]};
   always_ff @(posedge clk) rx_credit <= rst ? '0 : q_pop;
   assign idle = q_valid == '0 && rx_credit == '0;
 

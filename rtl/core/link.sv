@@ -2,20 +2,22 @@
 //
 // Job: joins link_tx and link_rx, adds and checks the CRC of every word, counts what went wrong. Every
 //   flit arrives once and in order; see link_tx for how.
-// Handshake: flit channels towards the router; AXI-Stream towards the wire, one word per beat: tdata the
-//   flit, tuser {CRC-32, control} with control filled up by zeros. The receiving side takes every word. Either end may be reset by itself
-//   (rst, or restart, which leaves counters and entries behind the link): see link_session. Without session (up) the router has no credits.
-//   A word and the carrier are taken into registers, with what the CRC says of the word, and count in the cycle after.
-// Back-pressure: towards the router the flit channel's credits. Without carrier nothing is sent and nothing
-//   is lost: traffic waits. A link with carrier that answers nothing is dead after DEAD_AFTER timeouts; it
-//   sends its oldest word once per timeout and goes on when an answer comes. A link that failed for longer than patience
-//   ends the packets of which only a part has come (see link_rx), so that they let go of the routers behind it; with drain it
-//   has the router discard what is for it (see router_output).
+// Handshake: flit channels towards the router; AXI-Stream towards the wire, one word per beat: tdata the flit, tuser
+//   {CRC-32, control} with control filled up by zeros. The receiving side takes every word. Either end may be reset by
+//   itself (rst, or restart, which leaves counters and entries behind the link): see link_session. Without session (up)
+//   the router has no credits. A word and the carrier are taken into registers, with what the CRC says of the word, and
+//   count in the cycle after.
+// Back-pressure: towards the router the flit channel's credits. Without carrier nothing is sent and nothing is lost:
+//   traffic waits. A link with carrier that answers nothing is dead after DEAD_AFTER timeouts; it sends its oldest word
+//   once per timeout and goes on when an answer comes. A link that failed for longer than patience ends the packets of
+//   which only a part has come (see link_rx), so that they let go of the routers behind it; with drain it has the
+//   router discard what is for it (see router_output).
 module link #(
     parameter int VCS        = nicloop_pkg::VCS,
     parameter int VC_DEPTH   = 16,
     parameter int TIMEOUT    = 64,
     parameter int DEAD_AFTER = 8,
+    parameter int COUNT_W    = 32,  // bits of a counter
     localparam int VC_W      = VCS > 1 ? $clog2(VCS) : 1,
     localparam int SEQ_W     = $clog2(VCS * VC_DEPTH + 1) + 1,
     localparam int CNT_W     = $clog2(VC_DEPTH + 1),
@@ -81,11 +83,22 @@ module link #(
   // ---- what came ----
   logic                 came, carries;
   logic [63:0]          in_data;
-  logic [CTRL_W-1:0]    in_ctrl;
+  // Control as link_tx puts it together. Of a hello nack says that the session is up, head that it echoes, tail that it
+  // forgot; ack how many heads have come.
+  /* verilator lint_off UNUSEDSIGNAL */  // what only link_rx looks at
+  typedef struct packed {
+    logic                 hello, nack, numbered, flit, head, tail;
+    logic [VC_W-1:0]      vc;
+    logic [SEQ_W-1:0]     seq, ack;
+    logic [VCS*CNT_W-1:0] freed;
+  } control_t;
+  control_t             in_ctrl;
+  /* verilator lint_on UNUSEDSIGNAL */
   logic [7:0]           differs;  // the CRC, by four bits
   assign s_tready = 1'b1;
   localparam int COVERED = USER_W > 96 ? USER_W - 32 : 64;
-  link_crc #(.CTRL_W(COVERED)) u_rx_crc (.enable(s_tvalid), .data(s_tdata), .ctrl(COVERED'(s_tuser[USER_W-33:0])), .crc(rx_crc));
+  link_crc #(.CTRL_W(COVERED)) u_rx_crc (.enable(s_tvalid), .data(s_tdata), .ctrl(COVERED'(s_tuser[USER_W-33:0])),
+      .crc(rx_crc));
   always_ff @(posedge clk) begin
     came    <= !rst && s_tvalid;
     carries <= carrier;
@@ -104,34 +117,34 @@ module link #(
   logic [NUMBER_W-1:0]  echo, number;
   logic [SEQ_W-1:0]     got, lost_now, lost_then;
   logic [VCS*CNT_W-1:0] places;
-  assign in_hello = came && good && in_ctrl[CTRL_W-1];
+  assign in_hello = came && good && in_ctrl.hello;
   link_session #(.NUMBER_W(NUMBER_W)) u_session (
-      .clk, .rst, .restart, .carrier(carries), .in_hello, .in_up(in_ctrl[CTRL_W-2]), .in_echoes(in_ctrl[CTRL_W-5]),
-      .in_number(in_data[NUMBER_W-1:0]), .in_echo(in_data[NUMBER_W+:NUMBER_W]), .hello_due, .hello_sent, .echoes, .echo, .number,
-      .up, .start, .stop, .active(session_active)
+      .clk, .rst, .restart, .carrier(carries), .in_hello, .in_up(in_ctrl.nack), .in_echoes(in_ctrl.head),
+      .in_number(in_data[NUMBER_W-1:0]), .in_echo(in_data[NUMBER_W+:NUMBER_W]), .hello_due, .hello_sent, .echoes, .echo,
+      .number, .up, .start, .stop, .active(session_active)
   );
 
   link_tx #(.VCS(VCS), .VC_DEPTH(VC_DEPTH), .TIMEOUT(TIMEOUT), .DEAD_AFTER(DEAD_AFTER)) u_tx (
-      .clk, .rst, .carrier(carries), .up, .start, .hello_due, .hello_says({echoes, forgot}), .hello_got(got), .hello_data(64'({echo, number})), .hello_sent,
-      .start_forgot(in_ctrl[CTRL_W-6]), .start_got(in_ctrl[VCS*CNT_W+:SEQ_W]), .start_freed(in_ctrl[VCS*CNT_W-1:0]), .lost(lost_now), .places,
-      .in_valid(tx_valid), .in_vc(tx_vc), .in_head(tx_head), .in_tail(tx_tail), .in_data(tx_data),
-      .in_credit(tx_credit), .peer_valid, .peer_nack, .peer_ack, .peer_freed, .tell_ack, .tell_nack, .expected,
-      .freed, .discarded, .out_valid(m_tvalid), .out_ready(m_tready), .out_ctrl(ctrl), .out_data(m_tdata),
-      .dead, .ev_resend, .ev_timeout, .ev_dead, .idle(tx_idle), .active(tx_active)
+      .clk, .rst, .carrier(carries), .up, .start, .hello_due, .hello_says({echoes, forgot}), .hello_got(got),
+      .hello_data(64'({echo, number})), .hello_sent, .start_forgot(in_ctrl.tail), .start_got(in_ctrl.ack),
+      .start_freed(in_ctrl.freed), .lost(lost_now), .places, .in_valid(tx_valid), .in_vc(tx_vc), .in_head(tx_head),
+      .in_tail(tx_tail), .in_data(tx_data), .in_credit(tx_credit), .peer_valid, .peer_nack, .peer_ack, .peer_freed,
+      .tell_ack, .tell_nack, .expected, .freed, .discarded, .out_valid(m_tvalid), .out_ready(m_tready), .out_ctrl(ctrl),
+      .out_data(m_tdata), .dead, .ev_resend, .ev_timeout, .ev_dead, .idle(tx_idle), .active(tx_active)
   );
   link_crc #(.CTRL_W(COVERED)) u_tx_crc (.enable(m_tvalid), .data(m_tdata), .ctrl(COVERED'(ctrl)), .crc(tx_crc));
   assign m_tuser = {tx_crc, (USER_W - 32)'(ctrl)};
 
   link_rx #(.VCS(VCS), .VC_DEPTH(VC_DEPTH)) u_rx (
       .clk, .rst, .up, .start, .got, .forgot, .places, .in_valid(came), .in_good(good), .in_ctrl, .in_data, .give_up,
-      .out_valid(rx_valid), .out_vc(rx_vc), .out_head(rx_head), .out_tail(rx_tail), .out_data(rx_data), .out_credit(rx_credit),
-      .peer_valid, .peer_nack, .peer_ack, .peer_freed, .tell_ack, .tell_nack, .expected, .freed, .discarded, .partial, .fresh,
-      .ev_cut, .active(rx_active)
+      .out_valid(rx_valid), .out_vc(rx_vc), .out_head(rx_head), .out_tail(rx_tail), .out_data(rx_data),
+      .out_credit(rx_credit), .peer_valid, .peer_nack, .peer_ack, .peer_freed, .tell_ack, .tell_nack, .expected, .freed,
+      .discarded, .partial, .fresh, .ev_cut, .active(rx_active)
   );
 
-  // How long the link has failed, as long as that matters, and how long a part of a packet has waited for the rest meanwhile; words that
-  // still come, of a link whose other direction is dead, start that anew. Nothing of it moves while the link works (a
-  // simulation passes over it).
+  // How long the link has failed, as long as that matters, and how long a part of a packet has waited for the rest
+  // meanwhile; words that still come, of a link whose other direction is dead, start that anew. Nothing of it moves
+  // while the link works (a simulation passes over it).
   logic [PATIENCE_W-1:0] waited, failed;
   logic                  broken, failing, troubled, drain_soon;  // troubled: failing, or in the cycle before
   assign broken     = dead || !carries;
@@ -156,11 +169,15 @@ module link #(
   end
 
   // What a session took with it is told when the next one starts, a cycle late as is its end.
-  logic ev_fault, ended_then, happens;
+  logic ev_fault, ended_then;
   assign ev_fault = ev_dead || (carrier_was && !carries);
   assign ev_failure = ev_fault || ended_then || lost_then != '0;
+  /* verilator lint_off UNUSEDSIGNAL */
+  function automatic logic [31:0] counted(input logic [31:0] value);  // modulo 2^COUNT_W
+  /* verilator lint_on UNUSEDSIGNAL */
+    counted = 32'(value[COUNT_W-1:0]);
+  endfunction
   logic drained_then, ended_here;  // by the router's output, a cycle ago
-  assign happens  = bad || ev_resend || ev_timeout || ev_fault || ev_cut || ended_here || stop || lost_then != '0 || drained_then;
   always_ff @(posedge clk) begin
     carrier_was <= !rst && carries;
     ended_then  <= !rst && stop;
@@ -176,22 +193,24 @@ module link #(
       drained         <= '0;
       resets          <= '0;
       lost            <= '0;
-    end else if (happens) begin
-      if (bad) crc_errors <= crc_errors + 1'b1;
-      if (ev_resend) retransmissions <= retransmissions + 1'b1;
-      if (ev_timeout) timeouts <= timeouts + 1'b1;
-      if (ev_fault) failures <= failures + 1'b1;
-      cut  <= cut + 32'(ev_cut) + 32'(ended_here);
-      lost <= lost + 32'(lost_then);
-      if (stop) resets <= resets + 1'b1;
-      if (drained_then) drained <= drained + 1'b1;
+    end else begin
+      if (bad) crc_errors <= counted(crc_errors + 1'b1);
+      if (ev_resend) retransmissions <= counted(retransmissions + 1'b1);
+      if (ev_timeout) timeouts <= counted(timeouts + 1'b1);
+      if (ev_fault) failures <= counted(failures + 1'b1);
+      if (ev_cut || ended_here) cut <= counted(cut + (ev_cut && ended_here ? 32'd2 : 32'd1));
+      if (lost_then != '0) lost <= counted(lost + 32'(lost_then));
+      if (stop) resets <= counted(resets + 1'b1);
+      if (drained_then) drained <= counted(drained + 1'b1);
     end
   end
 
   assign idle   = tx_idle && !rx_active;
-  assign active = tx_active || rx_active || patient || drain_soon || session_active || carries != carrier_was || ev_failure || drained_then || ended_here;
+  assign active = tx_active || rx_active || patient || drain_soon || session_active || carries != carrier_was ||
+      ev_failure || drained_then || ended_here;
 
 `ifndef SYNTHESIS
-  if (CTRL_W > USER_W - 32) $fatal(1, "link: VCS %0d and VC_DEPTH %0d need %0d bits of control, room for %0d", VCS, VC_DEPTH, CTRL_W, USER_W - 32);
+  if (CTRL_W > USER_W - 32) $fatal(1, "link: VCS %0d and VC_DEPTH %0d need %0d bits of control, room for %0d", VCS,
+      VC_DEPTH, CTRL_W, USER_W - 32);
 `endif
 endmodule

@@ -1,8 +1,9 @@
 // link_regs: what the register pages of the links answer.
 //
-// Job: selects state and counters of one link; links that are not built read 0 and keep nothing. Holds the patience and the switches of each.
-// Handshake: as regfile asks: rd_known, wr_known (the address is a register of a link page) and wr_writable in the cycle behind the
-//   address, rd_value in the second.
+// Job: selects state and counters of one link; links that are not built read 0 and keep nothing. Holds the patience and
+//   the switches of each.
+// Handshake: as regfile asks: rd_known, wr_known (the address is a register of a link page) and wr_writable in the
+//   cycle behind the address, rd_value in the second.
 module link_regs #(
     parameter int LINKS = 2,
     localparam int PATIENCE_W = nicloop_pkg::LINK_PATIENCE_CYCLES_W
@@ -43,33 +44,35 @@ module link_regs #(
   // The register of a link page by its number, one-hot; the link is the page's number.
   localparam int REGISTERS = 11;
   function automatic logic [REGISTERS-1:0] which(input logic [31:0] a);
-    which = a[31:OFF_W] == '0 && a[OFF_W-1:LINK_W] == nicloop_pkg::PAGE_LINK_BASE[OFF_W-1:LINK_W] && a[LINK_W-1:PAGE_W] < 4'(nicloop_pkg::PAGE_LINK_COUNT) &&
+    which = a[31:OFF_W] == '0 && a[OFF_W-1:LINK_W] == nicloop_pkg::PAGE_LINK_BASE[OFF_W-1:LINK_W] &&
+        a[LINK_W-1:PAGE_W] < 4'(nicloop_pkg::PAGE_LINK_COUNT) &&
             a[PAGE_W-1:7] == '0 && a[2:0] == '0 ? REGISTERS'(1) << a[6:3] : '0;
   endfunction
   logic [REGISTERS-1:0] wr_which, rd_which;
   logic                 wr_patience, wr_ctrl;
+  logic [LINKS-1:0]     wr_link, rd_link;  // whose page it is
   always_ff @(posedge clk) begin
     wr_which <= which(wr_addr);
     rd_which <= which(rd_addr);
+    for (int l = 0; l < LINKS; l++) begin
+      wr_link[l] <= wr_addr[PAGE_W+:3] == 3'(l);
+      rd_link[l] <= rd_addr[PAGE_W+:3] == 3'(l);
+    end
   end
   assign wr_known    = wr_which != '0;
   assign wr_patience = wr_which[nicloop_pkg::REG_LINK_PATIENCE[6:3]];
   assign wr_ctrl     = wr_which[nicloop_pkg::REG_LINK_CTRL[6:3]];
   assign wr_writable = wr_patience || wr_ctrl;
   always_ff @(posedge clk) begin
+    restart <= wr_link & {LINKS{!rst && wr_do && wr_ctrl && wr_data[nicloop_pkg::LINK_CTRL_RESET_LSB]}};
     if (rst) begin
       patience <= {LINKS{PATIENCE_W'(nicloop_pkg::LINK_PATIENCE_AT_RESET)}};
       drain    <= '0;
-      restart  <= '0;
-    end else begin
-      restart <= '0;
-      for (int l = 0; l < LINKS; l++)
-        if (wr_do && wr_writable && wr_addr[PAGE_W+:3] == 3'(l)) begin
-          if (wr_patience) patience[l*PATIENCE_W+:PATIENCE_W] <= wr_data;
-          if (wr_ctrl) drain[l] <= wr_data[nicloop_pkg::LINK_CTRL_DRAIN_LSB];
-          if (wr_ctrl) restart[l] <= wr_data[nicloop_pkg::LINK_CTRL_RESET_LSB];
-        end
-    end
+    end else
+      for (int l = 0; l < LINKS; l++) begin
+        if (wr_do && wr_patience && wr_link[l]) patience[l*PATIENCE_W+:PATIENCE_W] <= wr_data;
+        if (wr_do && wr_ctrl && wr_link[l]) drain[l] <= wr_data[nicloop_pkg::LINK_CTRL_DRAIN_LSB];
+      end
   end
 
   // ---- reads ----
@@ -82,8 +85,9 @@ module link_regs #(
     chosen = '0;
     own = '0;
     for (int l = 0; l < LINKS; l++)
-      if (rd_addr[PAGE_W+:3] == 3'(l)) begin
-        chosen = only(rd_which[nicloop_pkg::REG_LINK_STATUS[6:3]], 32'({up[l], drains[l], dead[l], carrier[l], connected[l]})) |
+      if (rd_link[l]) begin
+        chosen = only(rd_which[nicloop_pkg::REG_LINK_STATUS[6:3]],
+            32'({up[l], drains[l], dead[l], carrier[l], connected[l]})) |
                  only(rd_which[nicloop_pkg::REG_LINK_CRC_ERRORS[6:3]], crc_errors[l*32+:32]) |
                  only(rd_which[nicloop_pkg::REG_LINK_RETRANSMISSIONS[6:3]], retransmissions[l*32+:32]) |
                  only(rd_which[nicloop_pkg::REG_LINK_TIMEOUTS[6:3]], timeouts[l*32+:32]) |

@@ -8,11 +8,11 @@
 //
 // A packet of which only a part came holds the outputs of all routers up to its destination. When the link is given up
 // (give_up), it is ended here by a tail of zeros, whose CRC the destination finds wrong. The rest, should it come after
-// all, is discarded up to its tail. To the sender the made-up tail takes the entry of the one that it will send: an entry that
-// becomes free is kept from it (withheld) until that tail has come, so credits stay what they were.
+// all, is discarded up to its tail. To the sender the made-up tail takes the entry of the one that it will send: an
+// entry that becomes free is kept from it (withheld) until that tail has come, so credits stay what they were.
 //
-// Without session (up) words are not for it. A packet of which a part came when one ended is ended too, as soon as there is an entry and before
-// anything of the next session is taken, which starts with the entries that are then free.
+// Without session (up) words are not for it. A packet of which a part came when one ended is ended too, as soon as
+// there is an entry and before anything of the next session is taken, which starts with the entries that are then free.
 module link_rx #(
     parameter int VCS      = nicloop_pkg::VCS,
     parameter int VC_DEPTH = 16,
@@ -64,15 +64,17 @@ module link_rx #(
   assign {hello, nack, sequenced, flit, head, tail, vc, seq, ack, there} = in_ctrl;
 
   // Whether the CRC holds is known late in the cycle, so it comes last.
-  logic heard, numbered, in_order;
+  logic heard, numbered, next, in_order;
   assign heard    = in_valid && !hello && up;
   assign numbered = heard && sequenced;
   assign behind   = expected - seq;
-  assign in_order = numbered && behind == '0 && !late;
+  assign next     = seq == expected;  // by itself: the difference takes longer
+  assign in_order = numbered && next && !late;
   assign good     = in_good && heard;
   assign accept   = in_good && in_order;
-  assign tell_ack = in_good && (in_order || (numbered && behind != '0 && behind <= SEQ_W'(1 << SLOT_W)));  // or a repetition
-  assign tell_nack = (up && in_valid && !in_good) || (in_good && numbered && ((behind > SEQ_W'(1 << SLOT_W) && !nacked) || (behind == '0 && late)));
+  assign tell_ack = in_good && (in_order || (numbered && !next && behind <= SEQ_W'(1 << SLOT_W)));  // or a repetition
+  assign tell_nack = (up && in_valid && !in_good) || (in_good && numbered &&
+      ((behind > SEQ_W'(1 << SLOT_W) && !nacked) || (next && late)));
 
   // ---- packets that are cut ----
   logic [VCS-1:0]  comes, into, dump, open, orphan, ended, withheld, room, cut;  // orphan: open when its session ended
@@ -82,24 +84,26 @@ module link_rx #(
   assign partial = open != '0;
   assign pass    = accept && into != '0;
   assign ev_cut  = cut != '0;
-  // A packet is given up in a cycle in which no word came.
+  // A packet is given up in a cycle in which no word came. That it is, is known last.
+  function automatic logic [VCS-1:0] lowest(input logic [VCS-1:0] x);
+    lowest = x & (~x + 1'b1);
+  endfunction
+  logic [VCS-1:0] cut_late, cut_up;
   always_comb begin
-    room   = '0;
-    late   = 1'b0;
-    cut    = '0;
-    cut_vc = '0;
-    if (orphan != '0 || give_up) begin
-      for (int v = 0; v < VCS; v++) room[v] = held[v*CNT_W+:CNT_W] != CNT_W'(VC_DEPTH);
-      late = (orphan & room) != '0;
-      if (late || (give_up && up && !in_valid))
-        for (int v = VCS - 1; v >= 0; v--)
-          if ((late ? orphan[v] : open[v]) && room[v]) begin
-            cut    = VCS'(1) << v;
-            cut_vc = VC_W'(v);
-          end
+    late     = 1'b0;
+    cut_late = '0;
+    cut_up   = '0;
+    if (orphan != '0) begin
+      late     = (orphan & room) != '0;
+      cut_late = lowest(orphan & room);
     end
+    if (partial && !in_valid && up && !late) cut_up = lowest(open & room);
+    cut    = cut_late | (cut_up & {VCS{give_up}});
+    cut_vc = '0;
+    for (int v = 0; v < VCS; v++) if (cut[v]) cut_vc = cut_vc | VC_W'(v);
   end
-  logic [VCS*CNT_W-1:0] held;  // entries taken behind the link
+  // entries taken behind the link; room: not all are, a flag since what it allows takes long enough
+  logic [VCS*CNT_W-1:0] held;
   generate
     for (genvar v = 0; v < VCS; v++) begin : g_vc
       logic [CNT_W:0] taken;  // entries, with those of ends that are owed; of interest without session
@@ -119,19 +123,23 @@ module link_rx #(
       always_ff @(posedge clk) begin
         if (rst) begin
           held[v*CNT_W+:CNT_W] <= '0;
+          room[v]  <= 1'b1;
           open[v]  <= 1'b0;
           ended[v] <= 1'b0;
           withheld[v] <= 1'b0;
           orphan[v] <= 1'b0;
         end else if (!up) begin
           held[v*CNT_W+:CNT_W] <= held[v*CNT_W+:CNT_W] + CNT_W'(cut[v]) - CNT_W'(out_credit[v]);
+          if (cut[v] != out_credit[v]) room[v] <= out_credit[v] || held[v*CNT_W+:CNT_W] != CNT_W'(VC_DEPTH - 1);
           open[v]     <= 1'b0;
           orphan[v]   <= (open[v] || orphan[v]) && !cut[v];
           ended[v]    <= 1'b0;
           withheld[v] <= taken > (CNT_W + 1)'(VC_DEPTH);
         end else if (comes[v] || cut[v] || out_credit[v]) begin
-          if (((accept && into[v]) || cut[v]) != out_credit[v])
+          if (((accept && into[v]) || cut[v]) != out_credit[v]) begin
             held[v*CNT_W+:CNT_W] <= out_credit[v] ? held[v*CNT_W+:CNT_W] - 1'b1 : held[v*CNT_W+:CNT_W] + 1'b1;
+            room[v] <= out_credit[v] || held[v*CNT_W+:CNT_W] != CNT_W'(VC_DEPTH - 1);
+          end
           if (cut[v]) orphan[v] <= 1'b0;
           if (cut[v] && !late) begin
             open[v]     <= 1'b0;

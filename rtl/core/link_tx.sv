@@ -4,10 +4,10 @@
 //   timeout or a returning carrier sends everything again from the oldest word without acknowledgement
 //   (go-back-N). Acknowledgements and credits ride on whatever is sent; when nothing is, they get a word
 //   of their own.
-// Handshake: flit channel in; words out with valid/ready. A word without the seq'd bit is a status: it may
-//   be lost, since every word repeats the latest acknowledgement and credit counts. Without session (up) nothing leaves but
-//   hellos of link_session, which go before everything else. When one starts, all is numbered from 0, and credits are given for the entries that
-//   the other end told to be free; the router forgets its own while there is none.
+// Handshake: flit channel in; words out with valid/ready. A word without the seq'd bit is a status: it may be lost,
+//   since every word repeats the latest acknowledgement and credit counts. Without session (up) nothing leaves but
+//   hellos of link_session, which go before everything else. When one starts, all is numbered from 0, and credits are
+//   given for the entries that the other end told to be free; the router forgets its own while there is none.
 // Back-pressure: the credits of the flit channel. A flit keeps its entry here until it is acknowledged; its
 //   credit cannot come earlier, because it arrives in a word with the acknowledgement. So VCS * VC_DEPTH
 //   entries and one for an anchor are enough, and no flit is ever refused.
@@ -16,8 +16,9 @@
 // either: a change that no new sequenced word carried gets an anchor, a sequenced word without flit. At
 // most one anchor is out.
 //
-// What was kept when a session ended is not sent in the next. The other end tells how many heads it has accepted, so the packets that are lost
-// are known; of an end that forgot that too, lost are those whose heads it had not acknowledged.
+// What was kept when a session ended is not sent in the next. The other end tells how many heads it has accepted, so
+// the packets that are lost are known; of an end that forgot that too, lost are those whose heads it had not
+// acknowledged.
 //
 // How long the wire is shows in the time from a word's first sending to its acknowledgement, which is sent at once: the
 // shortest since the carrier came is the round trip, whatever was lost. The timeout is that and half of TIMEOUT.
@@ -26,7 +27,8 @@ module link_tx #(
     parameter int VC_DEPTH   = 16,
     parameter int DATA_W     = 64,
     parameter int TIMEOUT    = 64,  // least cycles without progress until all is sent again
-    parameter int TIMEOUT_MAX = 512, // most, and as long as no round trip has been measured; TIMEOUT: nothing is measured
+    // most, and as long as no round trip has been measured; TIMEOUT: nothing is measured
+    parameter int TIMEOUT_MAX = 512,
     parameter int DEAD_AFTER = 8,   // timeouts in a row until the link counts as dead
     localparam int VC_W      = VCS > 1 ? $clog2(VCS) : 1,
     localparam int SLOT_W    = $clog2(VCS * VC_DEPTH + 1),
@@ -80,11 +82,27 @@ module link_tx #(
     output logic                 idle,        // nothing unacknowledged, nothing to tell
     output logic                 active       // something moves, or a timer runs
 );
-  localparam int W       = DATA_W + VC_W + 3;  // flit, head, tail, vc, data
   localparam int TIMER_W = $clog2(TIMEOUT_MAX + 1);
   localparam int TRIES_W = $clog2(DEAD_AFTER + 1);
 
-  logic [SEQ_W+W-1:0] mem[1<<SLOT_W];  // with the heads before it
+  typedef struct packed {  // what a word carries; an anchor no flit
+    logic              flit, head, tail;
+    logic [VC_W-1:0]   vc;
+    logic [DATA_W-1:0] data;
+  } word_t;
+  typedef struct packed {
+    logic [SEQ_W-1:0] heads;  // before it
+    word_t            word;
+  } kept_t;
+  typedef struct packed {
+    logic                 hello, nack, numbered, flit, head, tail;
+    logic [VC_W-1:0]      vc;
+    logic [SEQ_W-1:0]     seq, ack;
+    logic [VCS*CNT_W-1:0] freed;
+  } control_t;
+  localparam int KEPT_W = SEQ_W + 3 + VC_W + DATA_W;
+
+  logic [KEPT_W-1:0] mem[1<<SLOT_W];
   logic [SEQ_W-1:0] base, next, high, last;  // oldest kept; next to send; behind all sent; behind all kept
 
   // ---- which word goes out ----
@@ -103,18 +121,24 @@ module link_tx #(
   assign send   = stored || direct || anchor;
   assign first  = send && next == high;
 
-  logic [W-1:0] in_word, word;
-  logic [SEQ_W+W-1:0] kept;
-  assign in_word = {in_valid, in_head, in_tail, in_vc, in_data};
+  word_t in_word, word;
+  kept_t kept, keeps;
+  logic [SEQ_W-1:0] heads;
   always_comb begin
+    in_word.flit = in_valid;
+    in_word.head = in_head;
+    in_word.tail = in_tail;
+    in_word.vc   = in_vc;
+    in_word.data = in_data;
+    keeps.heads  = heads;
+    keeps.word   = in_word;
     kept = '0;
     if (stored || start) kept = mem[next[SLOT_W-1:0]];
-    word = stored ? kept[W-1:0] : in_word;
+    word = stored ? kept.word : in_word;
   end
 
   // ---- packets that a session took with it; without one next is base ----
-  logic [SEQ_W-1:0] heads;
-  logic             never;  // no session yet
+  logic never;  // no session yet
   always_ff @(posedge clk) begin
     if (rst) heads <= '0;
     else if (start) heads <= start_got;
@@ -124,23 +148,42 @@ module link_tx #(
   end
   always_comb begin
     lost = '0;
-    if (start && !never && base != last) lost = heads - (start_forgot ? kept[W+:SEQ_W] : start_got);
+    if (start && !never && base != last) lost = heads - (start_forgot ? kept.heads : start_got);
   end
 
   logic [VCS*CNT_W-1:0] freed_count;
+  control_t hello, says;
+  always_comb begin
+    hello       = '0;
+    hello.hello = 1'b1;
+    hello.nack  = up;
+    {hello.head, hello.tail} = hello_says;
+    hello.ack   = hello_got;
+    hello.freed = freed_count;
+    says.hello    = 1'b0;
+    says.nack     = nack_due;
+    says.numbered = send;
+    says.flit     = send && word.flit;
+    says.head     = word.head;
+    says.tail     = word.tail;
+    says.vc       = word.vc;
+    says.seq      = next;
+    says.ack      = expected;
+    says.freed    = freed_count;
+  end
   always_ff @(posedge clk) begin
     if (rst) out_valid <= 1'b0;
     else if (!carrier) out_valid <= 1'b0;
     else if (!out_valid || out_ready) out_valid <= send || status || hello_sent;
     if (hello_sent) begin
-      out_ctrl <= {1'b1, up, 2'b00, hello_says, {VC_W + SEQ_W{1'b0}}, hello_got, freed_count};
+      out_ctrl <= hello;
       out_data <= hello_data;
     end else if (send || status) begin
-      out_ctrl <= {1'b0, nack_due, send, send && word[W-1], word[W-2-:VC_W+2], next, expected, freed_count};
-      out_data <= word[DATA_W-1:0];
+      out_ctrl <= says;
+      out_data <= word.data;
     end
   end
-  always_ff @(posedge clk) if (in_valid || anchor) mem[last[SLOT_W-1:0]] <= {heads, in_word};
+  always_ff @(posedge clk) if (in_valid || anchor) mem[last[SLOT_W-1:0]] <= keeps;
 
   // ---- pointers ----
   logic [SEQ_W-1:0]   acked, next_then;
@@ -223,7 +266,8 @@ module link_tx #(
       dirty    <= 1'b0;
       anchor_out <= 1'b0;
     end else begin
-      due      <= tell_ack || tell_nack || freed != '0 || (due && !send && !status);  // a discarded flit is acknowledged
+      // a discarded flit is acknowledged
+      due      <= tell_ack || tell_nack || freed != '0 || (due && !send && !status);
       nack_due <= tell_nack || (nack_due && !send && !status && !start);
       dirty    <= (freed | discarded) != '0 || (dirty && !first);
       if (anchor) anchor_out <= 1'b1;
@@ -234,14 +278,20 @@ module link_tx #(
   end
 
   // ---- credits ----
+  function automatic logic [CNT_W-1:0] plus1(input logic [CNT_W-1:0] x);
+    for (int i = 0; i < CNT_W; i++) plus1[i] = x[i] ^ &(x | ~((CNT_W'(1) << i) - 1'b1));
+  endfunction
   generate
     for (genvar v = 0; v < VCS; v++) begin : g_vc
-      logic [CNT_W-1:0] here, there, given;
+      logic [CNT_W-1:0] here, there, given, one_more, two_more;
+      // whether a flit is discarded is known late, so all that may become of it are ready
+      assign one_more = plus1(here);
+      assign two_more = plus1(one_more);
       assign freed_count[v*CNT_W+:CNT_W] = here;
       assign in_credit[v] = up && there != given;
       always_ff @(posedge clk) begin
         if (!up) here <= places[v*CNT_W+:CNT_W];
-        else if (freed[v] || discarded[v]) here <= here + CNT_W'(freed[v]) + CNT_W'(discarded[v]);
+        else here <= discarded[v] ? (freed[v] ? two_more : one_more) : freed[v] ? one_more : here;
         if (rst) there <= '0;
         else if (start) there <= start_freed[v*CNT_W+:CNT_W];
         else if (peer_valid) there <= peer_freed[v*CNT_W+:CNT_W];
@@ -257,9 +307,12 @@ module link_tx #(
 `ifndef SYNTHESIS
   always_ff @(posedge clk)
     if (!rst && up) begin
-      assert (last - base <= SEQ_W'(VCS * VC_DEPTH + 1)) else $error("link_tx %m: %0d words kept, room for %0d", last - base, VCS * VC_DEPTH + 1);
-      assert (!peer_valid || acked <= high - base || -acked <= SEQ_W'(1 << SLOT_W)) else $error("link_tx %m: word %0d acknowledged, %0d sent", peer_ack, high);
+      assert (last - base <= SEQ_W'(VCS * VC_DEPTH + 1))
+          else $error("link_tx %m: %0d words kept, room for %0d", last - base, VCS * VC_DEPTH + 1);
+      assert (!peer_valid || acked <= high - base || -acked <= SEQ_W'(1 << SLOT_W))
+          else $error("link_tx %m: word %0d acknowledged, %0d sent", peer_ack, high);
     end
-  if (TIMEOUT < 16 || TIMEOUT_MAX < TIMEOUT) $fatal(1, "link_tx: TIMEOUT %0d to %0d, expected at least 16", TIMEOUT, TIMEOUT_MAX);
+  if (TIMEOUT < 16 || TIMEOUT_MAX < TIMEOUT)
+      $fatal(1, "link_tx: TIMEOUT %0d to %0d, expected at least 16", TIMEOUT, TIMEOUT_MAX);
 `endif
 endmodule

@@ -1,18 +1,27 @@
 // mailbox_table: ring, switches and pointers of every VPID's mailbox.
 //
-// Job: answers the completer about one VPID (is it on, is it full, where does the next slot lie), counts the slots whose write
-//   was begun, and those that are in memory; gives the register file read and write access. Words live in small RAMs
-//   with one write port, so a clear sequence of VPIDS cycles follows reset (busy).
-//   A read pointer to which the ring cannot have been read is refused: the old one stays. A mailbox whose memory refuses a
-//   slot is switched off, since the slots behind that one may be under way already.
-// Handshake: look_* is combinational. begun is a pulse for look_vpid, in the cycle behind the one in which it was looked at; ended a pulse
-//   for the oldest slot under way, ended_vpid's. A register write is taken when
-//   wr_ready (wr_rp: when rp_ready, and its VPID and data stand since the cycle before). Switches act at once: slots under way whose mailbox was switched off in the
-//   meantime do not count (ended_lost), and rd_ctrl.busy tells software that there are some.
-//   Whether a ring is full is a flag, kept when a pointer moves, so that nobody waits for a subtraction.
-// Back-pressure: register writes wait while reset clears; all but the read pointer's also in the cycles of begun and ended,
-//   which need the same memory, the read pointer's in that of begun and the next, in which the flag changes. A full mailbox blocks none.
-module mailbox_table (
+// Job: answers the completer about one VPID (is it on, is it full, where does the next slot lie), counts the slots
+//   whose write was begun, and those that are in memory; gives the register file read and write access. Words live in
+//   small RAMs with one write port, so a clear sequence of VPIDS cycles follows reset (busy). A read pointer to which
+//   the ring cannot have been read is refused: the old one stays. A mailbox whose memory refuses a slot is switched
+//   off, since the slots behind that one may be under way already.
+// Handshake: look_* is combinational. begun is a pulse for look_vpid, in the cycle behind the one in which it was
+//   looked at; ended a pulse for the oldest slot under way, ended_vpid's. A register write is taken when wr_ready
+//   (wr_rp: when rp_ready, and its VPID and data stand since the cycle before). Switches act at once: slots under way
+//   whose mailbox was switched off in the meantime do not count (ended_lost), and rd_ctrl.busy tells software that
+//   there are some. Whether a ring is full is a flag, kept when a pointer moves, so that nobody waits for a
+//   subtraction.
+// Back-pressure: register writes wait while reset clears; all but the read pointer's also in the cycles of begun and
+//   ended, which need the same memory, the read pointer's in that of begun and the next, in which the flag changes. A
+//   full mailbox blocks none.
+module mailbox_table #(
+    parameter int VPIDS = nicloop_pkg::VPIDS,       // processes: a power of two, 2 or more
+    parameter int DEPTH = nicloop_pkg::DMA_WRITES,  // slots under way, at most
+    // What a small memory needs no more of: bits that are not kept read 0.
+    parameter int ADDR_W  = 64,  // bits of an address
+    parameter int SLOTS_W = 24,  // of a number of slots
+    parameter int COUNT_W = 64   // of a counter of events
+) (
     input  logic        clk,
     input  logic        rst,
     output logic        busy,
@@ -55,27 +64,36 @@ module mailbox_table (
     input  logic        wr_rp,
     input  logic        shut,        // wr_vpid gets another domain: mailbox and window go off
     output logic        ev_refused,  // a read pointer
-    output logic [15:0] window_on,
-    output logic        wr_on        // the mailbox of wr_vpid, which stood there the cycle before: base and size stand still
+    output logic [15:0] window_next,  // windows that will be on in the next cycle
+    // the mailbox of wr_vpid, in the next cycle if no register is written in this: base and size stand still
+    output logic        wr_on
 );
-  localparam int VPIDS = nicloop_pkg::VPIDS;
+  localparam int VPID_W = $clog2(VPIDS);
+  localparam int OVERFLOW_W = COUNT_W < 32 ? COUNT_W : 32;
 
-  logic [57:0] base[VPIDS];   // without the six zero bits of a 64-byte address
-  logic [23:0] slots[VPIDS];
+  // Numbers of processes that are built; of others look_on and window_next say no, and nobody writes their registers.
+  logic [VPID_W-1:0] looks, ends, reads, writes;
+  assign looks  = look_vpid[VPID_W-1:0];
+  assign ends   = ended_vpid[VPID_W-1:0];
+  assign reads  = rd_vpid[VPID_W-1:0];
+  assign writes = wr_vpid[VPID_W-1:0];
+
+  logic [ADDR_W-7:0] base[VPIDS];  // without the six zero bits of a 64-byte address
+  logic [SLOTS_W-1:0] slots[VPIDS];
   logic [31:0] wp[VPIDS];     // slots in memory
   logic [31:0] ahead[VPIDS];  // and those under way
-  logic [23:0] index[VPIDS];  // the same modulo slots
+  logic [SLOTS_W-1:0] index[VPIDS];  // the same modulo slots
   logic [31:0] rp[VPIDS];
-  logic [63:0] stalls[VPIDS];
+  logic [COUNT_W-1:0] stalls[VPIDS];
   logic [23:0] left[VPIDS];   // cycles that it may still hold the completer; all ones: for good
-  logic [31:0] overflows[VPIDS];
-  logic [15:0] overflowed;
-  logic [15:0] enable, window, irq_arrival, refused;
-  logic [15:0] fulls, exist;   // no room; the ring has slots
+  logic [OVERFLOW_W-1:0] overflows[VPIDS];
+  logic [VPIDS-1:0] overflowed;
+  logic [VPIDS-1:0] enable, window, window_now, irq_arrival, refused;
+  logic [VPIDS-1:0] fulls, exist;   // no room; the ring has slots
 
   // ---- clear after reset ----
-  logic [4:0] clear;
-  assign busy = !clear[4];
+  logic [VPID_W:0] clear;
+  assign busy = !clear[VPID_W];
   always_ff @(posedge clk) begin
     if (rst) clear <= '0;
     else if (busy) clear <= clear + 1'b1;
@@ -88,29 +106,29 @@ module mailbox_table (
 
   // Switching on starts all pointers at 0.
   logic restart, off, failed, commit, under_way;
-  assign restart = wr_ctrl && wr_data[nicloop_pkg::MBOX_CTRL_ENABLE_LSB] && !enable[wr_vpid];
+  assign restart = wr_ctrl && wr_data[nicloop_pkg::MBOX_CTRL_ENABLE_LSB] && !enable[writes];
   assign off     = shut || (wr_ctrl && !wr_data[nicloop_pkg::MBOX_CTRL_ENABLE_LSB]);
   assign failed  = ended && ended_bad && !ended_lost;
   assign commit  = ended && !ended_bad && !ended_lost;
-  writes_under_way u_writes (
-      .clk, .rst, .begun, .begun_vpid(look_vpid), .ended, .failed, .ended_vpid, .lost(ended_lost), .off, .off_vpid(wr_vpid),
-      .busy_vpid(rd_vpid), .busy(under_way)
+  writes_under_way #(.DEPTH(DEPTH), .VPIDS(VPIDS)) u_writes (
+      .clk, .rst, .begun, .begun_vpid(looks), .ended, .failed, .ended_vpid(ends), .lost(ended_lost), .off,
+      .off_vpid(writes), .busy_vpid(reads), .busy(under_way)
   );
 
-  // Software may have seen a slot under way before the memory has acknowledged it, but none that began while its write was on the way to
-  // here: the distance is that of a cycle ago.
+  // Software may have seen a slot under way before the memory has acknowledged it, but none that began while its write
+  // was on the way to here: the distance is that of a cycle ago.
   logic [31:0] behind;
-  logic [23:0] ring;
+  logic [SLOTS_W-1:0] ring;
   logic        rp_good;
   always_ff @(posedge clk) begin
-    behind <= ahead[wr_vpid] - wr_data[31:0];
-    ring   <= slots[wr_vpid];
+    behind <= ahead[writes] - wr_data[31:0];
+    ring   <= slots[writes];
   end
   assign rp_good    = behind <= 32'(ring);
   assign ev_refused = wr_rp && !rp_good;
   always_ff @(posedge clk) begin
     if (rst) refused <= '0;
-    else if (wr_rp || restart) refused[wr_vpid] <= wr_rp && !rp_good;
+    else if (wr_rp || restart) refused[writes] <= wr_rp && !rp_good;
   end
 
   always_ff @(posedge clk) begin
@@ -119,94 +137,105 @@ module mailbox_table (
       window      <= '0;
       irq_arrival <= '0;
     end else begin
+      window <= window_now;
       if (wr_ctrl) begin
-        enable[wr_vpid]      <= wr_data[nicloop_pkg::MBOX_CTRL_ENABLE_LSB];
-        window[wr_vpid]      <= wr_data[nicloop_pkg::MBOX_CTRL_WINDOW_LSB];
-        irq_arrival[wr_vpid] <= wr_data[nicloop_pkg::MBOX_CTRL_IRQ_ARRIVAL_LSB];
-      end else if (shut) begin
-        enable[wr_vpid] <= 1'b0;
-        window[wr_vpid] <= 1'b0;
-      end
-      if (failed) enable[ended_vpid] <= 1'b0;
+        enable[writes]      <= wr_data[nicloop_pkg::MBOX_CTRL_ENABLE_LSB];
+        irq_arrival[writes] <= wr_data[nicloop_pkg::MBOX_CTRL_IRQ_ARRIVAL_LSB];
+      end else if (shut) enable[writes] <= 1'b0;
+      if (failed) enable[ends] <= 1'b0;
     end
   end
-  assign window_on = window;
-  // Of the switches nothing changes in a cycle behind a register write but what a failed slot does.
-  always_ff @(posedge clk) wr_on <= enable[wr_vpid] && !(failed && ended_vpid == wr_vpid);
+  assign window_next = 16'(window_now);
+  always_comb
+    for (int v = 0; v < VPIDS; v++)
+      window_now[v] = (wr_ctrl || shut) && writes == VPID_W'(v) ? wr_ctrl &&
+          wr_data[nicloop_pkg::MBOX_CTRL_WINDOW_LSB] : window[v];
+  // Of the switches nothing changes beside a register write but what a failed slot does.
+  assign wr_on = enable[writes] && !(failed && ends == writes);
 
   // ---- one write port each ----
-  logic [3:0] reg_at, begun_at, ended_at;  // where registers write; where the completer counts
-  assign reg_at   = busy ? clear[3:0] : wr_vpid;
-  assign begun_at = begun ? look_vpid : reg_at;
-  assign ended_at = ended ? ended_vpid : reg_at;
+  logic [VPID_W-1:0] reg_at, begun_at, ended_at;  // where registers write; where the completer counts
+  assign reg_at   = busy ? clear[VPID_W-1:0] : writes;
+  assign begun_at = begun ? looks : reg_at;
+  assign ended_at = ended ? ends : reg_at;
 
-  logic [23:0] index_next;
-  logic [63:0] stalls_next;
-  assign index_next  = index[look_vpid] + 1'b1 >= slots[look_vpid] ? '0 : index[look_vpid] + 1'b1;
-  assign stalls_next = stalls[look_vpid] + 1'b1;
+  logic [SLOTS_W-1:0] index_next;
+  logic [COUNT_W-1:0] stalls_next;
+  // What a slot has begun with stands in registers since it was looked at: nothing changes it meanwhile.
+  logic [SLOTS_W-1:0] index_was, ring_was;
+  logic [31:0]        seq_was;
+  always_ff @(posedge clk) begin
+    index_was <= index[looks];
+    ring_was  <= slots[looks];
+    seq_was   <= look_seq;
+  end
+  assign index_next  = index_was + 1'b1 >= ring_was ? '0 : index_was + 1'b1;
+  assign stalls_next = stalls[looks] + 1'b1;
 
   always_ff @(posedge clk) begin
-    if (busy || wr_base) base[reg_at] <= busy ? '0 : wr_data[63:6];
-    if (busy || wr_slots) slots[reg_at] <= busy ? '0 : wr_data[23:0];
+    if (busy || wr_base) base[reg_at] <= busy ? '0 : wr_data[ADDR_W-1:6];
+    if (busy || wr_slots) slots[reg_at] <= busy ? '0 : wr_data[SLOTS_W-1:0];
     if (busy || (wr_rp && rp_good) || restart) rp[reg_at] <= wr_rp && !busy ? wr_data[31:0] : '0;
     if (busy || restart || commit) wp[ended_at] <= ended ? ended_seq : '0;
-    if (busy || restart || begun) ahead[begun_at] <= begun ? look_seq : '0;
+    if (busy || restart || begun) ahead[begun_at] <= begun ? seq_was : '0;
     if (busy || restart || begun) index[begun_at] <= begun ? index_next : '0;
-    if (stall && left[look_vpid] != '1) left[look_vpid] <= left[look_vpid] - 1'b1;
+    if (stall && left[looks] != '1) left[looks] <= left[looks] - 1'b1;
     if (busy || wr_hold) left[reg_at] <= busy ? '1 : wr_data[23:0];
-    if (busy || overflow) overflows[busy ? clear[3:0] : look_vpid] <= busy ? '0 : overflows[look_vpid] + 1'b1;
-    if (busy || stall) stalls[busy ? clear[3:0] : look_vpid] <= busy ? '0 : stalls_next;
+    if (busy || overflow) overflows[busy ? clear[VPID_W-1:0] : looks] <= busy ? '0 : overflows[looks] + 1'b1;
+    if (busy || stall) stalls[busy ? clear[VPID_W-1:0] : looks] <= busy ? '0 : stalls_next;
   end
 
   always_ff @(posedge clk) begin
     if (rst) overflowed <= '0;
     else begin
-      if (restart) overflowed[wr_vpid] <= 1'b0;
-      if (begun || overflow) overflowed[look_vpid] <= overflow;  // the slot tells it
+      if (restart) overflowed[writes] <= 1'b0;
+      if (begun || overflow) overflowed[looks] <= overflow;  // the slot tells it
     end
   end
 
   // ---- room: what was behind the slot that has begun, with it; what a read pointer leaves ----
   logic [31:0] fill;
-  logic [23:0] fill_ring;
-  logic [3:0]  fill_vpid;
+  logic [SLOTS_W-1:0] fill_ring;
+  logic [VPID_W-1:0] fill_vpid;
   always_ff @(posedge clk) begin
-    fill      <= ahead[look_vpid] - rp[look_vpid];
-    fill_ring <= slots[look_vpid];
-    fill_vpid <= look_vpid;
+    fill      <= ahead[looks] - rp[looks];
+    fill_ring <= slots[looks];
+    fill_vpid <= looks;
     if (rst) fulls <= '0;
     else begin
       if (begun_was) fulls[fill_vpid] <= fill + 1'b1 == 32'(fill_ring);
-      if (wr_rp && rp_good) fulls[wr_vpid] <= behind == 32'(ring);
-      if (restart) fulls[wr_vpid] <= 1'b0;
+      if (wr_rp && rp_good) fulls[writes] <= behind == 32'(ring);
+      if (restart) fulls[writes] <= 1'b0;
     end
     if (rst) exist <= '0;
-    else if (wr_slots) exist[wr_vpid] <= wr_data[23:0] != '0;
+    else if (wr_slots) exist[writes] <= wr_data[SLOTS_W-1:0] != '0;
   end
 
   // ---- completer's view ----
-  assign look_on   = enable[look_vpid] && exist[look_vpid];  // a ring of no slots is no mailbox
-  assign look_full = fulls[look_vpid];
-  assign look_addr = {base[look_vpid], 6'h0} + {34'h0, index[look_vpid], 6'h0};
-  assign look_seq  = ahead[look_vpid] + 1'b1;
-  assign look_spent = left[look_vpid] == '0;
-  assign look_timed = left[look_vpid] != '1;
-  assign look_overflowed = overflowed[look_vpid];
-  assign ended_irq = irq_arrival[ended_vpid];
+  assign look_on   = 5'(look_vpid) < 5'(VPIDS) && enable[looks] && exist[looks];  // a ring of no slots is no mailbox
+  assign look_full = fulls[looks];
+  logic [ADDR_W-7:0] look_line;
+  assign look_line = base[looks] + (ADDR_W - 6)'(index[looks]);
+  assign look_addr = 64'({look_line, 6'h0});
+  assign look_seq  = ahead[looks] + 1'b1;
+  assign look_spent = left[looks] == '0;
+  assign look_timed = left[looks] != '1;
+  assign look_overflowed = overflowed[looks];
+  assign ended_irq = irq_arrival[ends];
 
   // ---- registers' view ----
-  assign rd_base  = {base[rd_vpid], 6'h0};
-  assign rd_slots = slots[rd_vpid];
-  assign rd_wp    = wp[rd_vpid];
-  assign rd_rp    = {refused[rd_vpid], rp[rd_vpid]};
-  assign rd_stall = stalls[rd_vpid];
-  assign rd_hold  = left[rd_vpid];
-  assign rd_overflows = overflows[rd_vpid];
+  assign rd_base  = 64'({base[reads], 6'h0});
+  assign rd_slots = 24'(slots[reads]);
+  assign rd_wp    = wp[reads];
+  assign rd_rp    = {refused[reads], rp[reads]};
+  assign rd_stall = 64'(stalls[reads]);
+  assign rd_hold  = left[reads];
+  assign rd_overflows = 32'(overflows[reads]);
   always_comb begin
     rd_ctrl = '0;
-    rd_ctrl[nicloop_pkg::MBOX_CTRL_ENABLE_LSB]      = enable[rd_vpid];
-    rd_ctrl[nicloop_pkg::MBOX_CTRL_WINDOW_LSB]      = window[rd_vpid];
-    rd_ctrl[nicloop_pkg::MBOX_CTRL_IRQ_ARRIVAL_LSB] = irq_arrival[rd_vpid];
+    rd_ctrl[nicloop_pkg::MBOX_CTRL_ENABLE_LSB]      = enable[reads];
+    rd_ctrl[nicloop_pkg::MBOX_CTRL_WINDOW_LSB]      = window[reads];
+    rd_ctrl[nicloop_pkg::MBOX_CTRL_IRQ_ARRIVAL_LSB] = irq_arrival[reads];
     rd_ctrl[nicloop_pkg::MBOX_CTRL_BUSY_LSB]        = under_way;
   end
 
@@ -215,46 +244,57 @@ module mailbox_table (
     if (!rst) begin
       assert (!((begun || ended) && (wr_base || wr_slots || wr_ctrl)))
         else $error("mailbox_table %m: a register write fell into the beginning or end of a slot write");
-      assert (!commit || ended_seq == wp[ended_vpid] + 1'b1) else $error("mailbox_table %m: slot %0d of VPID %0d out of order", ended_seq, ended_vpid);
-      assert (!((wr_base || wr_slots) && enable[wr_vpid])) else $error("mailbox_table %m: base or size of a ring that is on");
+      assert (!commit || ended_seq == wp[ends] + 1'b1)
+          else $error("mailbox_table %m: slot %0d of VPID %0d out of order", ended_seq, ends);
+      assert (!((wr_base || wr_slots) && enable[writes]))
+          else $error("mailbox_table %m: base or size of a ring that is on");
       assert (!wr_rp || rp_ready) else $error("mailbox_table %m: a read pointer moves while a slot begins");
-      assert (!look_on || look_full == (ahead[look_vpid] - rp[look_vpid] >= 32'(slots[look_vpid])) || begun || begun_was)
-        else $error("mailbox_table %m: VPID %0d: full %0d, and the pointers say else", look_vpid, look_full);
+      assert (!look_on || look_full == (ahead[looks] - rp[looks] >= 32'(slots[looks])) || begun || begun_was)
+        else $error("mailbox_table %m: VPID %0d: full %0d, and the pointers say else", looks, look_full);
       assert (!busy || !(wr_base || wr_slots || wr_ctrl || wr_rp || begun || ended || stall))
         else $error("mailbox_table %m: used before it was cleared");
     end
 `endif
 `ifdef FORMAL
-  // The slot that the completer is shown lies in the ring, as long as the mailbox is on. The mailbox of any process, which the solver chooses. Taken for
-  // granted is what regfile keeps: base and size of a mailbox that is on are not written, and nothing while reset clears; and that
-  // the completer begins only what it was shown the cycle before.
-  (* anyconst *) logic [3:0] some_vpid;
+  // The slot that the completer is shown lies in the ring, as long as the mailbox is on. The mailbox of any process,
+  // which the solver chooses. Taken for granted is what regfile keeps: base and size of a mailbox that is on are not
+  // written, and nothing while reset clears; and that the completer begins only what it was shown the cycle before.
+  (* anyconst *) logic [VPID_W-1:0] some_vpid;
   logic formal_started = 1'b0;
   always_ff @(posedge clk) formal_started <= 1'b1;
+  logic              was_on;  // what was looked at a cycle ago could begin
+  logic [VPID_W-1:0] looks_was;
+  always_ff @(posedge clk) begin
+    was_on    <= !rst && look_on && !begun;
+    looks_was <= looks;
+  end
   always_comb begin
     if (!formal_started) assume (rst);
     if (formal_started && !rst) begin
       assume (!(wr_base || wr_slots || wr_ctrl) || wr_ready);
-      assume (!(wr_base || wr_slots) || !(enable[wr_vpid] || wr_ctrl));
+      assume (!(wr_base || wr_slots) || !(enable[writes] || wr_ctrl));
       assume (!wr_rp || rp_ready);
       assume (!busy || !(begun || ended || stall || overflow));
+      assume (!begun || (was_on && looks == looks_was));
     end
   end
   always_comb
     if (formal_started && !rst) begin
-      if (look_on && look_vpid == some_vpid) begin
-        assert (look_addr[63:6] - base[some_vpid] < 58'(slots[some_vpid]));
+      if (look_on && looks == some_vpid) begin
+        assert (look_addr[63:6] - 58'(base[some_vpid]) < 58'(slots[some_vpid]));
         assert (enable[some_vpid]);
       end
       // What makes it inductive.
       if (!busy) assert (exist[some_vpid] == (slots[some_vpid] != '0));
-      else assert (enable == '0 && exist == '0 && (some_vpid >= clear[3:0] || slots[some_vpid] == '0));
+      else assert (enable == '0 && exist == '0 && (some_vpid >= clear[VPID_W-1:0] || slots[some_vpid] == '0));
       if (enable[some_vpid] && exist[some_vpid]) assert (index[some_vpid] < slots[some_vpid]);
+      if (was_on && looks_was == some_vpid)
+          assert (index_was == index[some_vpid] && ring_was == slots[some_vpid] && index_was < ring_was);
     end
   logic [1:0] slot;
   always_ff @(posedge clk) begin
-    slot <= rst ? '0 : slot + 2'(begun && look_on && look_vpid == some_vpid && slots[some_vpid] == 24'd2 && slot != '1);
-    cover (formal_started && !rst && slot == 2'd3 && look_on && look_vpid == some_vpid && index[some_vpid] == 24'd1);
+    slot <= rst ? '0 : slot + 2'(begun && look_on && looks == some_vpid && slots[some_vpid] == 24'd2 && slot != '1);
+    cover (formal_started && !rst && slot == 2'd3 && look_on && looks == some_vpid && index[some_vpid] == 24'd1);
   end
 `endif
 endmodule

@@ -3,12 +3,12 @@
 // Job: joins register file, mailbox table, VELO requester and completer with router and links.
 // Handshake: AXI4-Lite slave (registers), AXI4 write slave (send windows, lines in pieces), AXI4 master
 //   (DMA), AXI-Stream per link and direction (index l = port l + 1, packed; words as in link), level interrupt.
-// Back-pressure: a full mailbox blocks the network; registers and send windows always answer. link_up[l]: a neighbour is connected; it does not change. carrier[l]: the wire works; what
-//   is sent meanwhile waits.
+// Back-pressure: a full mailbox blocks the network; registers and send windows always answer. link_up[l]: a neighbour
+//   is connected; it does not change. carrier[l]: the wire works; what is sent meanwhile waits.
 //
-// RMA's units have a gated clock, clk_rma, and so has each link with its port of the router, clk_link[l]. They rise with clk, but a simulation
-// may leave out an edge that would change nothing: when ..._rests was high before it and before the four of clk before that, and for a
-// link no word comes and its carrier stays.
+// RMA's units have a gated clock, clk_rma, and so has each link with its port of the router, clk_link[l]. They rise
+// with clk, but a simulation may leave out an edge that would change nothing: when ..._rests was high before it and
+// before the four of clk before that, and for a link no word comes and its carrier stays.
 //
 //   clk          _|^|_|^|_|^|_|^|_|^|_|^|_|^|_|^|_
 //   rma_rests    ____/^^^^^^^^^^^^^^^^^^^^^^^^\____   e.g. a flit for the completer
@@ -25,7 +25,9 @@ module nic_core #(
     localparam int VCS     = TORUS != 0 ? nicloop_pkg::TORUS_VCS : CLASSES,
     localparam int VC_W    = $clog2(VCS),
     localparam int LINKS   = PORTS - 1,
-    localparam int USER_W  = 32 + (8 + VC_W + 2 * $clog2(VCS * VC_DEPTH + 1) + VCS * $clog2(VC_DEPTH + 1) + 31) / 32 * 32  // as in link
+    // as in link
+    localparam int USER_W  =
+        32 + (8 + VC_W + 2 * $clog2(VCS * VC_DEPTH + 1) + VCS * $clog2(VC_DEPTH + 1) + 31) / 32 * 32
 ) (
     input  logic        clk,
     input  logic        clk_rma,     // see below; on a board both are clk
@@ -33,10 +35,13 @@ module nic_core #(
     output logic        rma_rests,
     output logic [LINKS-1:0] link_rests,
     input  logic        rst,
-    input  logic        link_rst,  // of the links: rises with rst, may fall before it, so that they have agreed when the rest starts
+    // of the links: rises with rst, may fall before it, so that they have agreed when the rest starts
+    input  logic        link_rst,
     input  logic [11:0] node_id,
-    input  logic [59:0] shape,   // counts with SHAPE_INPUT: {nodes, then z, y, x of this node, then dimensions z, y, x}; it stands still
-    input  logic [63:0] slept,   // cycles for which a simulation stopped clk while idle was high: keeps CYCLES right; else 0
+    // counts with SHAPE_INPUT: {nodes, then z, y, x of this node, then dimensions z, y, x}; it stands still
+    input  logic [59:0] shape,
+    // cycles for which a simulation stopped clk while idle was high: keeps CYCLES right; else 0
+    input  logic [63:0] slept,
     // registers: AXI4-Lite slave
     input  logic        s_axil_awvalid,
     output logic        s_axil_awready,
@@ -143,7 +148,8 @@ module nic_core #(
   end
 
   // ---- links: flits between router and link ----
-  logic [LINKS-1:0]      tx_valid, tx_head, tx_tail, rx_valid, rx_head, rx_tail, dead, link_failure, link_idle, link_active;
+  logic [LINKS-1:0]      tx_valid, tx_head, tx_tail, rx_valid, rx_head, rx_tail, dead, link_failure, link_idle,
+      link_active;
   logic [LINKS*VC_W-1:0] tx_vc, rx_vc;
   logic [LINKS*64-1:0]   tx_data, rx_data;
   logic [LINKS*VCS-1:0]  tx_credit, rx_credit;
@@ -162,14 +168,15 @@ module nic_core #(
   logic [7:0]  route_errors;
 
   // ---- mailbox table ----
-  logic        mb_busy, look_on, look_full, ended, ended_bad, ended_lost, ended_irq, mb_ev_refused, mb_wr_ready, mb_rp_ready, mb_wr_base, mb_wr_slots, mb_wr_ctrl, mb_wr_rp;
+  logic        mb_busy, look_on, look_full, ended, ended_bad, ended_lost, ended_irq, mb_ev_refused, mb_wr_ready,
+      mb_rp_ready, mb_wr_base, mb_wr_slots, mb_wr_ctrl, mb_wr_rp;
   logic [3:0]  look_vpid, ended_vpid, mb_rd_vpid, mb_wr_vpid;
   logic [63:0] look_addr, mb_rd_base, mb_rd_stall, reg_data;
   logic [31:0] look_seq, ended_seq, mb_rd_wp;
   logic [23:0] mb_rd_slots;
   logic [8:0]  mb_rd_ctrl;
   logic [32:0] mb_rd_rp;
-  logic [15:0] window_on;
+  logic [15:0] window_next;
   logic        mb_wr_on;
 
   logic [15:0] tx_lines;
@@ -187,7 +194,7 @@ module nic_core #(
   logic [2:0]   put_quad;
   logic [63:0]  put_data, window_value;
   logic [31:0]  line_stamp;
-  logic [15:0]  rma_window_on, rma_full, velo_full;
+  logic [15:0]  rma_window_next, rma_full, velo_full;
   logic         ev_rma_refused, window_writable, window_rd_known, win_idle, win_active;
   logic [2:0]   send_valid, send_ready, send_head, send_tail;
   logic [191:0] send_data;
@@ -211,7 +218,8 @@ module nic_core #(
   logic [63:0] rma_value, route_value, domain_value;
   assign x_wr_known    = rma_wr_known || route_wr_known || domain_wr_known || window_writable;
   assign x_wr_writable = rma_wr_writable || route_wr_known || link_writable || domain_writable || window_writable;
-  assign x_wr_ready    = domain_writable ? !mb_busy && !x_busy : rma_wr_ready || route_wr_known || link_writable || window_writable;
+  // RMA's has what is not its own wait for nothing
+  assign x_wr_ready    = rma_wr_ready && !(domain_writable && (mb_busy || x_busy));
   assign x_rd_known    = rma_rd_known || route_rd_known || domain_rd_known || window_rd_known;
   assign x_rd_value    = rma_value | route_value | domain_value | window_value;
 
@@ -230,21 +238,22 @@ module nic_core #(
   logic [3:0]   level_lines;
   domain_table u_domains (
       .clk, .rst, .stamps, .restart(ring_restart), .restart_vpid(x_wr_addr[15:12]), .shut, .level_vpid,
-      .descriptors(level_descriptors), .fragments(level_fragments), .lines(level_lines), .wr_hold,
-      .mailbox_hold, .ring_hold, .mailbox_overflows, .ring_overflows, .ev_strangers({rma_strangers, velo_stranger}),
-      .stranger_header(velo_stranger ? packet_header : rma_stranger_header), .stranger_pdid(velo_stranger ? velo_pdid : rma_stranger_pdid),
-      .wr_addr(x_wr_addr), .wr_data(reg_data[15:0]), .wr_do(x_wr_do), .wr_known(domain_wr_known), .wr_writable(domain_writable),
-      .rd_addr(x_rd_addr), .rd_known(domain_rd_known), .rd_value(domain_value)
+      .descriptors(level_descriptors), .fragments(level_fragments), .lines(level_lines), .wr_hold, .mailbox_hold,
+      .ring_hold, .mailbox_overflows, .ring_overflows, .ev_strangers({rma_strangers, velo_stranger}),
+      .stranger_header(velo_stranger ? packet_header : rma_stranger_header),
+      .stranger_pdid(velo_stranger ? velo_pdid : rma_stranger_pdid), .wr_addr(x_wr_addr), .wr_data(reg_data[15:0]),
+      .wr_do(x_wr_do), .wr_known(domain_wr_known), .wr_writable(domain_writable), .rd_addr(x_rd_addr),
+      .rd_known(domain_rd_known), .rd_value(domain_value)
   );
 
   mailbox_table u_table (
-      .clk, .rst, .busy(mb_busy),
-      .look_vpid, .look_on, .look_full, .look_addr, .look_seq, .look_spent, .look_timed, .look_overflowed, .begun, .stall, .overflow,
-      .ended, .ended_bad, .ended_vpid, .ended_seq, .ended_lost, .ended_irq,
-      .rd_hold(mailbox_hold), .rd_overflows(mailbox_overflows), .wr_hold,
-      .rd_vpid(mb_rd_vpid), .rd_base(mb_rd_base), .rd_slots(mb_rd_slots), .rd_ctrl(mb_rd_ctrl), .rd_wp(mb_rd_wp),
-      .rd_rp(mb_rd_rp), .rd_stall(mb_rd_stall), .wr_ready(mb_wr_ready), .rp_ready(mb_rp_ready), .wr_vpid(mb_wr_vpid), .wr_data(reg_data),
-      .wr_base(mb_wr_base), .wr_slots(mb_wr_slots), .wr_ctrl(mb_wr_ctrl), .wr_rp(mb_wr_rp), .shut, .ev_refused(mb_ev_refused), .window_on, .wr_on(mb_wr_on)
+      .clk, .rst, .busy(mb_busy), .look_vpid, .look_on, .look_full, .look_addr, .look_seq, .look_spent, .look_timed,
+      .look_overflowed, .begun, .stall, .overflow, .ended, .ended_bad, .ended_vpid, .ended_seq, .ended_lost, .ended_irq,
+      .rd_hold(mailbox_hold), .rd_overflows(mailbox_overflows), .wr_hold, .rd_vpid(mb_rd_vpid), .rd_base(mb_rd_base),
+      .rd_slots(mb_rd_slots), .rd_ctrl(mb_rd_ctrl), .rd_wp(mb_rd_wp), .rd_rp(mb_rd_rp), .rd_stall(mb_rd_stall),
+      .wr_ready(mb_wr_ready), .rp_ready(mb_rp_ready), .wr_vpid(mb_wr_vpid), .wr_data(reg_data), .wr_base(mb_wr_base),
+      .wr_slots(mb_wr_slots), .wr_ctrl(mb_wr_ctrl), .wr_rp(mb_wr_rp), .shut, .ev_refused(mb_ev_refused), .window_next,
+      .wr_on(mb_wr_on)
   );
 
   // Node and VPID of a process, as registers show it.
@@ -260,73 +269,74 @@ module nic_core #(
   regfile #(
       .VC_DEPTH(VC_DEPTH), .PORTS(PORTS), .TORUS(TORUS), .SLEEPS(SHAPE_INPUT)
   ) u_regs (
-      .clk, .rst, .slept, .here, .nodes, .dims,
-      .s_awvalid(s_axil_awvalid), .s_awready(s_axil_awready), .s_awaddr(s_axil_awaddr),
-      .s_wvalid(s_axil_wvalid), .s_wready(s_axil_wready), .s_wdata(s_axil_wdata), .s_wstrb(s_axil_wstrb),
-      .s_bvalid(s_axil_bvalid), .s_bready(s_axil_bready), .s_bresp(s_axil_bresp),
-      .s_arvalid(s_axil_arvalid), .s_arready(s_axil_arready), .s_araddr(s_axil_araddr),
-      .s_rvalid(s_axil_rvalid), .s_rready(s_axil_rready), .s_rdata(s_axil_rdata), .s_rresp(s_axil_rresp),
-      .mb_rd_vpid, .mb_rd_base, .mb_rd_slots, .mb_rd_ctrl, .mb_rd_wp, .mb_rd_rp, .mb_rd_stall, .mb_busy, .mb_wr_on,
-      .mb_wr_ready, .mb_rp_ready, .mb_wr_vpid, .wr_data(reg_data), .mb_wr_base, .mb_wr_slots, .mb_wr_ctrl, .mb_wr_rp,
-      .ext_wr_known(link_wr_known), .ext_rd_known(link_rd_known), .ext_rd_value(link_value),
-      .ev_tx_packet, .ev_tx_error, .tx_reason, .tx_src(line_src), .tx_dst(line_dst),
-      .tx_length(10'(line_addr[nicloop_pkg::PIO_LENGTH_LSB+:6])), .ev_tx_stall,
-      .ev_rx_packet(commit), .ev_rx_irq(ended_irq), .arrival_vpid(ended_vpid), .ev_rx_drop(ev_drop), .rx_reason(drop_reason),
-      .rx_src(packet_src), .rx_dst(packet_dst), .rx_length(packet_header[nicloop_pkg::HEADER_LENGTH_LSB+:10]),
-      .rx_vpid(look_vpid), .ev_rx_stall(stall), .ev_ring_stall(ring_stall), .route_errors,
-      .ev_link_failure(|link_failure), .ev_rp_refused(mb_ev_refused || ring_ev_refused),
-      .x_wr_addr, .x_wr_do, .x_wr_known, .x_wr_writable, .x_wr_ready, .x_rd_addr, .x_rd_known, .x_rd_value, .x_busy,
-      .ev_rma_error, .rma_reason, .rma_src, .rma_dst, .rma_length, .ev_noti_irq, .noti_vpid,
-      .tx_level({tx_credits, tx_lines}), .rx_level(rx_levels),
-      .irq, .idle(reg_idle), .active(reg_active)
+      .clk, .rst, .slept, .here, .nodes, .dims, .s_awvalid(s_axil_awvalid), .s_awready(s_axil_awready),
+      .s_awaddr(s_axil_awaddr), .s_wvalid(s_axil_wvalid), .s_wready(s_axil_wready), .s_wdata(s_axil_wdata),
+      .s_wstrb(s_axil_wstrb), .s_bvalid(s_axil_bvalid), .s_bready(s_axil_bready), .s_bresp(s_axil_bresp),
+      .s_arvalid(s_axil_arvalid), .s_arready(s_axil_arready), .s_araddr(s_axil_araddr), .s_rvalid(s_axil_rvalid),
+      .s_rready(s_axil_rready), .s_rdata(s_axil_rdata), .s_rresp(s_axil_rresp), .mb_rd_vpid, .mb_rd_base, .mb_rd_slots,
+      .mb_rd_ctrl, .mb_rd_wp, .mb_rd_rp, .mb_rd_stall, .mb_busy, .mb_wr_on, .mb_wr_ready, .mb_rp_ready, .mb_wr_vpid,
+      .wr_data(reg_data), .mb_wr_base, .mb_wr_slots, .mb_wr_ctrl, .mb_wr_rp, .ext_wr_known(link_wr_known),
+      .ext_rd_known(link_rd_known), .ext_rd_value(link_value), .ev_tx_packet, .ev_tx_error, .tx_reason,
+      .tx_src(line_src), .tx_dst(line_dst), .tx_length(10'(line_addr[nicloop_pkg::PIO_LENGTH_LSB+:6])), .ev_tx_stall,
+      .ev_rx_packet(commit), .ev_rx_irq(ended_irq), .arrival_vpid(ended_vpid), .ev_rx_drop(ev_drop),
+      .rx_reason(drop_reason), .rx_src(packet_src), .rx_dst(packet_dst),
+      .rx_length(packet_header[nicloop_pkg::HEADER_LENGTH_LSB+:10]), .rx_vpid(look_vpid), .ev_rx_stall(stall),
+      .ev_ring_stall(ring_stall), .route_errors, .ev_link_failure(|link_failure),
+      .ev_rp_refused(mb_ev_refused || ring_ev_refused), .x_wr_addr, .x_wr_do, .x_wr_known, .x_wr_writable, .x_wr_ready,
+      .x_rd_addr, .x_rd_known, .x_rd_value, .x_busy, .ev_rma_error, .rma_reason, .rma_src, .rma_dst, .rma_length,
+      .ev_noti_irq, .noti_vpid, .tx_level({tx_credits, tx_lines}), .rx_level(rx_levels), .irq, .idle(reg_idle),
+      .active(reg_active)
   );
 
   pio_window u_window (
-      .clk, .rst, .nodes, .s_awvalid(s_axi_awvalid), .s_awready(s_axi_awready), .s_awaddr(s_axi_awaddr), .s_awlen(s_axi_awlen),
-      .s_awsize(s_axi_awsize), .s_awburst(s_axi_awburst), .s_wvalid(s_axi_wvalid), .s_wready(s_axi_wready), .s_wdata(s_axi_wdata),
-      .s_wstrb(s_axi_wstrb), .s_wlast(s_axi_wlast), .s_bvalid(s_axi_bvalid), .s_bready(s_axi_bready), .s_bresp(s_axi_bresp),
-      .on({rma_window_on, window_on}), .full({rma_full, velo_full}), .stamps,
-      .put, .put_vpid, .put_quad, .put_data, .put_words, .take, .ev_error({ev_rma_refused, ev_tx_error}), .line_addr, .line_stamp,
-      .error_reason(tx_reason), .wr_addr(x_wr_addr), .wr_do(x_wr_do), .wr_known(window_writable), .rd_addr(x_rd_addr),
-      .rd_known(window_rd_known), .rd_value(window_value), .waiting_velo(level_lines), .waiting_rma(level_descriptors),
-      .idle(win_idle), .active(win_active)
+      .clk, .rst, .nodes, .s_awvalid(s_axi_awvalid), .s_awready(s_axi_awready), .s_awaddr(s_axi_awaddr),
+      .s_awlen(s_axi_awlen), .s_awsize(s_axi_awsize), .s_awburst(s_axi_awburst), .s_wvalid(s_axi_wvalid),
+      .s_wready(s_axi_wready), .s_wdata(s_axi_wdata), .s_wstrb(s_axi_wstrb), .s_wlast(s_axi_wlast),
+      .s_bvalid(s_axi_bvalid), .s_bready(s_axi_bready), .s_bresp(s_axi_bresp), .on_next({rma_window_next, window_next}),
+      .full({rma_full, velo_full}), .stamps, .put, .put_vpid, .put_quad, .put_data, .put_words, .take,
+      .ev_error({ev_rma_refused, ev_tx_error}), .line_addr, .line_stamp, .error_reason(tx_reason), .wr_addr(x_wr_addr),
+      .wr_do(x_wr_do), .wr_known(window_writable), .rd_addr(x_rd_addr), .rd_known(window_rd_known),
+      .rd_value(window_value), .waiting_velo(level_lines), .waiting_rma(level_descriptors), .idle(win_idle),
+      .active(win_active)
   );
   assign ev_line = take[0];
 
   velo_requester u_requester (
-      .clk, .rst, .here, .put(put[0]), .put_vpid, .put_quad, .put_data, .put_words, .take(take[0]), .line_addr, .line_stamp,
-      .full(velo_full), .tx_valid(send_valid[0]), .tx_ready(send_ready[0]), .tx_head(send_head[0]), .tx_tail(send_tail[0]),
-      .tx_data(send_data[63:0]), .ev_packet(ev_tx_packet), .packet_vpid, .ev_stall(ev_tx_stall), .lines(tx_lines), .level_vpid,
-      .level_of(level_lines), .idle(req_idle), .active(req_active)
+      .clk, .rst, .here, .put(put[0]), .put_vpid, .put_quad, .put_data, .put_words, .take(take[0]), .line_addr,
+      .line_stamp, .full(velo_full), .tx_valid(send_valid[0]), .tx_ready(send_ready[0]), .tx_head(send_head[0]),
+      .tx_tail(send_tail[0]), .tx_data(send_data[63:0]), .ev_packet(ev_tx_packet), .packet_vpid, .ev_stall(ev_tx_stall),
+      .lines(tx_lines), .level_vpid, .level_of(level_lines), .idle(req_idle), .active(req_active)
   );
 
   velo_completer u_completer (
       .clk, .rst, .here, .in_valid(unit_valid[0]), .in_ready(unit_ready[0]), .in_flit(flits[65:0]),
-      .table_busy(mb_busy), .look_vpid, .look_on, .look_full, .look_addr, .look_seq, .look_spent, .look_timed, .look_overflowed, .begun, .stall, .overflow,
-      .ended, .ended_bad, .ended_vpid, .ended_seq, .ended_lost, .commit, .stamps,
-      .m_awvalid(velo_awvalid), .m_awready(velo_awready), .m_awaddr(velo_awaddr), .m_wvalid(velo_wvalid),
+      .table_busy(mb_busy), .look_vpid, .look_on, .look_full, .look_addr, .look_seq, .look_spent, .look_timed,
+      .look_overflowed, .begun, .stall, .overflow, .ended, .ended_bad, .ended_vpid, .ended_seq, .ended_lost, .commit,
+      .stamps, .m_awvalid(velo_awvalid), .m_awready(velo_awready), .m_awaddr(velo_awaddr), .m_wvalid(velo_wvalid),
       .m_wready(velo_wready), .m_wdata(velo_wdata), .m_wlast(velo_wlast), .m_bvalid(velo_bvalid),
-      .m_bready(velo_bready), .m_bresp(m_axi_bresp),
-      .ev_drop, .drop_reason, .packet_header, .slot_header, .ev_stranger(velo_stranger), .pdid(velo_pdid), .idle(comp_idle), .active(comp_active)
+      .m_bready(velo_bready), .m_bresp(m_axi_bresp), .ev_drop, .drop_reason, .packet_header, .slot_header,
+      .ev_stranger(velo_stranger), .pdid(velo_pdid), .idle(comp_idle), .active(comp_active)
   );
 
   nic_rma u_rma (
-      .clk, .clk_units(clk_rma), .units_rest, .rst, .here, .nodes, .stamps, .shut, .restart(ring_restart), .ev_strangers(rma_strangers),
-      .level_vpid, .level_descriptors, .level_fragments, .ev_stall(ring_stall), .wr_hold, .ring_hold, .ring_overflows,
-      .stranger_header(rma_stranger_header), .stranger_pdid(rma_stranger_pdid),
-      .put(put[1]), .put_vpid, .put_quad, .put_data, .put_words, .take(take[1]), .line_vpid(line_addr[nicloop_pkg::PIO_SRC_VPID_LSB+:4]),
-      .ev_refused(ev_rma_refused), .refuse_reason(tx_reason), .window_on(rma_window_on), .full(rma_full),
-      .tx_valid(send_valid[2:1]), .tx_ready(send_ready[2:1]), .tx_head(send_head[2:1]), .tx_tail(send_tail[2:1]), .tx_data(send_data[191:64]),
-      .in_valid(unit_valid[3:1]), .in_ready(unit_ready[3:1]), .request_flit(flits[131:66]), .answer_flit(flits[197:132]), .completer_busy, .responder_busy,
-      .velo_awvalid, .velo_awready, .velo_awaddr, .velo_wvalid, .velo_wready, .velo_wdata, .velo_wlast, .velo_bvalid, .velo_bready,
-      .m_awvalid(m_axi_awvalid), .m_awready(m_axi_awready), .m_awaddr(m_axi_awaddr), .m_awlen(m_axi_awlen), .m_wvalid(m_axi_wvalid),
-      .m_wready(m_axi_wready), .m_wdata(m_axi_wdata), .m_wstrb(m_axi_wstrb), .m_wlast(m_axi_wlast), .m_bvalid(m_axi_bvalid),
-      .m_bready(m_axi_bready), .m_bresp(m_axi_bresp), .m_arvalid(m_axi_arvalid), .m_arready(m_axi_arready), .m_araddr(m_axi_araddr),
-      .m_arlen(m_axi_arlen), .m_rvalid(m_axi_rvalid), .m_rready(m_axi_rready), .m_rdata(m_axi_rdata), .m_rresp(m_axi_rresp),
-      .m_rlast(m_axi_rlast),
-      .wr_addr(x_wr_addr), .wr_data(reg_data), .wr_do(x_wr_do), .wr_known(rma_wr_known), .wr_writable(rma_wr_writable),
-      .wr_ready(rma_wr_ready), .rd_addr(x_rd_addr), .rd_known(rma_rd_known), .rd_value(rma_value), .reg_busy(x_busy),
-      .ev_error(ev_rma_error), .error_reason(rma_reason), .error_src(rma_src), .error_dst(rma_dst), .error_length(rma_length),
+      .clk, .clk_units(clk_rma), .units_rest, .rst, .here, .nodes, .stamps, .shut, .restart(ring_restart),
+      .ev_strangers(rma_strangers), .level_vpid, .level_descriptors, .level_fragments, .ev_stall(ring_stall), .wr_hold,
+      .ring_hold, .ring_overflows, .stranger_header(rma_stranger_header), .stranger_pdid(rma_stranger_pdid),
+      .put(put[1]), .put_vpid, .put_quad, .put_data, .put_words, .take(take[1]),
+      .line_vpid(line_addr[nicloop_pkg::PIO_SRC_VPID_LSB+:4]), .ev_refused(ev_rma_refused), .refuse_reason(tx_reason),
+      .window_next(rma_window_next), .full(rma_full), .tx_valid(send_valid[2:1]), .tx_ready(send_ready[2:1]),
+      .tx_head(send_head[2:1]), .tx_tail(send_tail[2:1]), .tx_data(send_data[191:64]), .in_valid(unit_valid[3:1]),
+      .in_ready(unit_ready[3:1]), .request_flit(flits[131:66]), .answer_flit(flits[197:132]), .completer_busy,
+      .responder_busy, .velo_awvalid, .velo_awready, .velo_awaddr, .velo_wvalid, .velo_wready, .velo_wdata, .velo_wlast,
+      .velo_bvalid, .velo_bready, .m_awvalid(m_axi_awvalid), .m_awready(m_axi_awready), .m_awaddr(m_axi_awaddr),
+      .m_awlen(m_axi_awlen), .m_wvalid(m_axi_wvalid), .m_wready(m_axi_wready), .m_wdata(m_axi_wdata),
+      .m_wstrb(m_axi_wstrb), .m_wlast(m_axi_wlast), .m_bvalid(m_axi_bvalid), .m_bready(m_axi_bready),
+      .m_bresp(m_axi_bresp), .m_arvalid(m_axi_arvalid), .m_arready(m_axi_arready), .m_araddr(m_axi_araddr),
+      .m_arlen(m_axi_arlen), .m_rvalid(m_axi_rvalid), .m_rready(m_axi_rready), .m_rdata(m_axi_rdata),
+      .m_rresp(m_axi_rresp), .m_rlast(m_axi_rlast), .wr_addr(x_wr_addr), .wr_data(reg_data), .wr_do(x_wr_do),
+      .wr_known(rma_wr_known), .wr_writable(rma_wr_writable), .wr_ready(rma_wr_ready), .rd_addr(x_rd_addr),
+      .rd_known(rma_rd_known), .rd_value(rma_value), .reg_busy(x_busy), .ev_error(ev_rma_error),
+      .error_reason(rma_reason), .error_src(rma_src), .error_dst(rma_dst), .error_length(rma_length),
       .ev_rp_refused(ring_ev_refused), .ev_noti_irq, .noti_vpid, .idle(rma_idle), .active(rma_active)
   );
   assign m_axi_awsize  = 3'd3;
@@ -336,48 +346,53 @@ module nic_core #(
 
   inject #(.VC_DEPTH(VC_DEPTH)) u_inject (
       .clk, .rst, .valid(send_valid), .ready(send_ready), .head(send_head), .tail(send_tail), .data(send_data),
-      .tx_valid(inj_valid), .tx_vc(inj_vc), .tx_head(inj_head), .tx_tail(inj_tail), .tx_data(inj_data), .tx_credit(inj_credit),
-      .credits(tx_credits), .active(inj_active)
+      .tx_valid(inj_valid), .tx_vc(inj_vc), .tx_head(inj_head), .tx_tail(inj_tail), .tx_data(inj_data),
+      .tx_credit(inj_credit), .credits(tx_credits), .active(inj_active)
   );
   eject #(.VC_DEPTH(VC_DEPTH)) u_eject (
-      .clk, .rst, .rx_valid(ej_valid), .rx_vc(ej_vc), .rx_head(ej_head), .rx_tail(ej_tail), .rx_data(ej_data), .rx_credit(ej_credit),
-      .unit_valid, .unit_ready, .flits, .completer_busy, .responder_busy, .levels(rx_levels), .idle(ej_idle)
+      .clk, .rst, .rx_valid(ej_valid), .rx_vc(ej_vc), .rx_head(ej_head), .rx_tail(ej_tail), .rx_data(ej_data),
+      .rx_credit(ej_credit), .unit_valid, .unit_ready, .flits, .completer_busy, .responder_busy, .levels(rx_levels),
+      .idle(ej_idle)
   );
 
-  router #(.PORTS(PORTS), .VC_DEPTH(VC_DEPTH), .DIM_X(DIM_X), .DIM_Y(DIM_Y), .DIM_Z(DIM_Z), .TORUS(TORUS), .SHAPE_INPUT(SHAPE_INPUT)) u_router (
-      .clk, .clk_port({clk_link, clk}), .port_rests, .rst, .shape, .here, .port_up({link_up, 1'b1}), .drain({drains, 1'b0}), .closed({~link_agreed, 1'b0}),
-      .rx_valid({rx_valid, in_valid}), .rx_vc({rx_vc, VC_W'(in_vc)}), .rx_head({rx_head, in_head}),
-      .rx_tail({rx_tail, in_tail}), .rx_data({rx_data, in_data}), .rx_credit({rx_credit, local_credit}),
-      .tx_valid({tx_valid, ej_valid}), .tx_vc({tx_vc, local_vc}), .tx_head({tx_head, ej_head}),
-      .tx_tail({tx_tail, ej_tail}), .tx_data({tx_data, ej_data}), .tx_credit({tx_credit, VCS'(ej_credit)}),
-      .wr_addr(x_wr_addr), .wr_data(reg_data), .wr_do(x_wr_do), .wr_known(route_wr_known),
-      .rd_addr(x_rd_addr), .rd_known(route_rd_known), .rd_value(route_value),
-      .route_errors, .drained(ev_drained), .ended(ev_ended), .idle(router_idle), .active(router_active)
+  router #(.PORTS(PORTS), .VC_DEPTH(VC_DEPTH), .DIM_X(DIM_X), .DIM_Y(DIM_Y), .DIM_Z(DIM_Z), .TORUS(TORUS),
+      .SHAPE_INPUT(SHAPE_INPUT)) u_router (
+      .clk, .clk_port({clk_link, clk}), .port_rests, .rst, .shape, .here, .port_up({link_up, 1'b1}),
+      .drain({drains, 1'b0}), .closed({~link_agreed, 1'b0}), .rx_valid({rx_valid, in_valid}),
+      .rx_vc({rx_vc, VC_W'(in_vc)}), .rx_head({rx_head, in_head}), .rx_tail({rx_tail, in_tail}),
+      .rx_data({rx_data, in_data}), .rx_credit({rx_credit, local_credit}), .tx_valid({tx_valid, ej_valid}),
+      .tx_vc({tx_vc, local_vc}), .tx_head({tx_head, ej_head}), .tx_tail({tx_tail, ej_tail}),
+      .tx_data({tx_data, ej_data}), .tx_credit({tx_credit, VCS'(ej_credit)}), .wr_addr(x_wr_addr), .wr_data(reg_data),
+      .wr_do(x_wr_do), .wr_known(route_wr_known), .rd_addr(x_rd_addr), .rd_known(route_rd_known),
+      .rd_value(route_value), .route_errors, .drained(ev_drained), .ended(ev_ended), .idle(router_idle),
+      .active(router_active)
   );
 
   generate
     for (genvar l = 0; l < LINKS; l++) begin : g_link
       link #(.VCS(VCS), .VC_DEPTH(VC_DEPTH)) u_link (
-          .clk(clk_link[l]), .rst(link_rst), .restart(restart[l]), .up(link_agreed[l]), .resets(resets[l*32+:32]), .lost(lost[l*32+:32]), .carrier(carrier[l]), .patience(patience[l*nicloop_pkg::LINK_PATIENCE_CYCLES_W+:nicloop_pkg::LINK_PATIENCE_CYCLES_W]),
+          .clk(clk_link[l]), .rst(link_rst), .restart(restart[l]), .up(link_agreed[l]), .resets(resets[l*32+:32]),
+          .lost(lost[l*32+:32]), .carrier(carrier[l]),
+          .patience(patience[l*nicloop_pkg::LINK_PATIENCE_CYCLES_W+:nicloop_pkg::LINK_PATIENCE_CYCLES_W]),
           .tx_valid(tx_valid[l]), .tx_vc(tx_vc[l*VC_W+:VC_W]), .tx_head(tx_head[l]), .tx_tail(tx_tail[l]),
-          .tx_data(tx_data[l*64+:64]), .tx_credit(tx_credit[l*VCS+:VCS]),
-          .rx_valid(rx_valid[l]), .rx_vc(rx_vc[l*VC_W+:VC_W]), .rx_head(rx_head[l]), .rx_tail(rx_tail[l]),
-          .rx_data(rx_data[l*64+:64]), .rx_credit(rx_credit[l*VCS+:VCS]),
-          .m_tvalid(m_axis_tvalid[l]), .m_tready(m_axis_tready[l]), .m_tdata(m_axis_tdata[l*64+:64]),
-          .m_tuser(m_axis_tuser[l*USER_W+:USER_W]), .s_tvalid(s_axis_tvalid[l]), .s_tready(s_axis_tready[l]),
-          .s_tdata(s_axis_tdata[l*64+:64]), .s_tuser(s_axis_tuser[l*USER_W+:USER_W]),
+          .tx_data(tx_data[l*64+:64]), .tx_credit(tx_credit[l*VCS+:VCS]), .rx_valid(rx_valid[l]),
+          .rx_vc(rx_vc[l*VC_W+:VC_W]), .rx_head(rx_head[l]), .rx_tail(rx_tail[l]), .rx_data(rx_data[l*64+:64]),
+          .rx_credit(rx_credit[l*VCS+:VCS]), .m_tvalid(m_axis_tvalid[l]), .m_tready(m_axis_tready[l]),
+          .m_tdata(m_axis_tdata[l*64+:64]), .m_tuser(m_axis_tuser[l*USER_W+:USER_W]), .s_tvalid(s_axis_tvalid[l]),
+          .s_tready(s_axis_tready[l]), .s_tdata(s_axis_tdata[l*64+:64]), .s_tuser(s_axis_tuser[l*USER_W+:USER_W]),
           .dead(dead[l]), .crc_errors(crc_errors[l*32+:32]), .retransmissions(retransmissions[l*32+:32]),
           .timeouts(timeouts[l*32+:32]), .failures(failures[l*32+:32]), .cut(cut[l*32+:32]),
-          .drain(drain[l] && link_up[l]), .drains(drains[l]), .drained(drained[l*32+:32]), .ev_drained(ev_drained[l+1]), .ev_ended(ev_ended[l+1]), .ev_failure(link_failure[l]),
-          .idle(link_idle[l]), .active(link_active[l])
+          .drain(drain[l] && link_up[l]), .drains(drains[l]), .drained(drained[l*32+:32]), .ev_drained(ev_drained[l+1]),
+          .ev_ended(ev_ended[l+1]), .ev_failure(link_failure[l]), .idle(link_idle[l]), .active(link_active[l])
       );
     end
   endgenerate
 
   link_regs #(.LINKS(LINKS)) u_link_regs (
-      .clk, .rst, .rd_addr(x_rd_addr), .connected(link_up), .carrier, .dead, .crc_errors, .retransmissions, .timeouts, .failures, .cut, .drained, .resets, .lost, .drains, .up(link_agreed),
-      .rd_known(link_rd_known), .rd_value(link_value), .wr_addr(x_wr_addr), .wr_data(reg_data[nicloop_pkg::LINK_PATIENCE_CYCLES_W-1:0]), .wr_do(x_wr_do),
-      .wr_known(link_wr_known), .wr_writable(link_writable), .patience, .drain, .restart
+      .clk, .rst, .rd_addr(x_rd_addr), .connected(link_up), .carrier, .dead, .crc_errors, .retransmissions, .timeouts,
+      .failures, .cut, .drained, .resets, .lost, .drains, .up(link_agreed), .rd_known(link_rd_known),
+      .rd_value(link_value), .wr_addr(x_wr_addr), .wr_data(reg_data[nicloop_pkg::LINK_PATIENCE_CYCLES_W-1:0]),
+      .wr_do(x_wr_do), .wr_known(link_wr_known), .wr_writable(link_writable), .patience, .drain, .restart
   );
 
   // It rests when nothing in it moves, nothing is handed to it in this cycle and no register is accessed. What
@@ -388,8 +403,10 @@ module nic_core #(
   assign rma_rests  = quiet && units_rest && unit_valid[3:1] == '0 && !put[1] && !take[1];
   assign link_rests = {LINKS{quiet}} & LINKS'(port_rests >> 1) & link_idle & ~link_active & ~restart;
 
-  assign idle   = reg_idle && win_idle && req_idle && comp_idle && rma_idle && ej_idle && !in_valid && router_idle && &link_idle && !mb_busy;
-  assign active = reg_active || win_active || req_active || inj_active || |(unit_valid & unit_ready) || comp_active || rma_active || router_active ||
+  assign idle   = reg_idle && win_idle && req_idle && comp_idle && rma_idle && ej_idle && !in_valid && router_idle &&
+      &link_idle && !mb_busy;
+  assign active = reg_active || win_active || req_active || inj_active || |(unit_valid & unit_ready) || comp_active ||
+      rma_active || router_active ||
                   ej_valid || |ej_credit || |link_active;
 
 `ifndef SYNTHESIS

@@ -1,12 +1,13 @@
 // nvm_write_limiter: makes ranges of memory as slow to write as their device is.
 //
 // Job: each range has a write buffer of DEPTH bytes that drains at its rate; a burst to the range enters only when it
-//   fits. The buffer is the memory's own: what is in it can be read, so the burst itself passes at once and only
-//   the level is kept here (in 1/65536 byte). An empty buffer takes any burst. While any range is in use, the ranges of
-//   a burst are found out in the first cycle of its address, and it passes in the second at the earliest. What room there is was found
-//   out in the cycle before, too; so a burst to a range waits until the two cycles behind the one before it are over.
-// Handshake: AXI4 write address and data pass through; answers are not touched. All beats of a burst lie in the range of
-//   its address.
+//   fits. The buffer is the memory's own: what is in it can be read, so the burst itself passes at once and only the
+//   level is kept here (in 1/65536 byte). An empty buffer takes any burst. While any range is in use, the ranges of a
+//   burst are found out in the first cycle of its address, and it passes in the second at the earliest. What room there
+//   is was found out in the cycle before, too; so a burst to a range waits until the two cycles behind the one before
+//   it are over.
+// Handshake: AXI4 write address and data pass through; answers are not touched. All beats of a burst lie in the range
+//   of its address.
 // Back-pressure: an address that does not fit waits, its data with it, and the unit behind it, and the network.
 module nvm_write_limiter #(
     localparam int RANGES = nicloop_pkg::NVM_RANGES
@@ -39,6 +40,7 @@ module nvm_write_limiter #(
   logic              stood;     // in the cycle before, the same address
   logic [RANGES-1:0] hits_now, hits, fits, used;  // hits: of the address that stood
   logic [9:0]        bytes;
+  logic [3:0]        len;       // of the address that stood
   logic              pass, aw_take, w_take;
   logic [RANGES*512-1:0] values;  // of eight registers per range
   assign bytes     = {(7)'(s_awlen[6:0]) + 7'd1, 3'h0};
@@ -53,6 +55,7 @@ module nvm_write_limiter #(
     shown <= !rst && m_awvalid && !m_awready;
     stood <= !rst && s_awvalid && !s_awready;
     hits  <= hits_now;
+    len   <= s_awlen[3:0];
   end
   always_ff @(posedge clk) begin
     if (rst) open <= 1'b0;
@@ -80,12 +83,18 @@ module nvm_write_limiter #(
       logic        wr;
       assign wr        = wr_valid && wr_range == 2'(r);
       logic [24:0] whole;       // bytes of the level a cycle ago, the last one perhaps a part
-      logic [20:0] room_next;   // beats, of that level
+      logic [23:0] ample;       // the depth, less the most that a burst has
+      logic        deep;        // it is as much
+      logic [2:0]  room_next;   // beats, of that level, where they are less than the most; and whether they are not
+      logic        roomy;
       logic [3:0]  room;        // the same, no more than the most that a burst has
       logic        empty;
       assign hits_now[r] = s_awaddr >= first && s_awaddr < behind;
-      assign room_next   = 21'((depth - level[39:16] - 24'(level[15:0] != '0)) >> 3);
-      assign fits[r]     = (room > s_awlen[3:0] || empty) && !entered[r] && !counted[r];
+      // The part of a byte is a bit more of the sum, so that it is one. Each answer has a sum of its own.
+      assign room_next   = 3'(({depth[5:0], 1'b1} + {~level[21:16], level[15:0] == '0}) >> 4);
+      assign roomy       = deep && level[40] == 1'b0 &&
+          1'((26'({ample, 1'b1}) + 26'({~level[39:16], level[15:0] == '0})) >> 25);
+      assign fits[r]     = (room > len || empty) && !entered[r] && !counted[r];
       assign drained     = level > {21'h0, rate, 3'h0} ? level - {21'h0, rate, 3'h0} : '0;
       assign draining[r] = (level == '0 ? !empty : rate != '0) || entered[r] || counted[r];
       always_ff @(posedge clk) begin
@@ -94,6 +103,8 @@ module nvm_write_limiter #(
           behind     <= '0;
           rate       <= 17'h10000;
           depth      <= '0;
+          ample      <= '0;
+          deep       <= 1'b0;
           level      <= '0;
           whole      <= '0;
           room       <= '0;
@@ -106,9 +117,13 @@ module nvm_write_limiter #(
           if (wr && wr_which == 2'd0) first <= wr_data;
           if (wr && wr_which == 2'd1) behind <= wr_data;
           if (wr && wr_which == 2'd2) rate <= wr_data[16] ? 17'h10000 : wr_data[16:0];
-          if (wr && wr_which == 2'd3) depth <= wr_data[23:0];
+          if (wr && wr_which == 2'd3) begin
+            depth <= wr_data[23:0];
+            ample <= wr_data[23:0] - 24'd64;
+            deep  <= wr_data[23:6] != '0;
+          end
           whole      <= level[40:16] + 25'(level[15:0] != '0);
-          room       <= level[40:16] >= 25'(depth) ? '0 : room_next[20:3] != '0 ? 4'd8 : room_next[3:0];
+          room       <= level[40:16] >= 25'(depth) ? '0 : roomy ? 4'd8 : {1'b0, room_next};
           empty      <= level == '0;
           used[r]    <= first < behind;
           counted[r] <= entered[r];
@@ -138,6 +153,7 @@ module nvm_write_limiter #(
 
 `ifndef SYNTHESIS
   always_ff @(posedge clk)
-    if (!rst) assert (!aw_take || s_awlen < 8'd8) else $error("nvm_write_limiter %m: a burst of %0d beats", 32'(s_awlen) + 1);
+    if (!rst) assert (!aw_take || s_awlen < 8'd8)
+        else $error("nvm_write_limiter %m: a burst of %0d beats", 32'(s_awlen) + 1);
 `endif
 endmodule

@@ -4,16 +4,25 @@
 //   mailbox registers on to mailbox_table and what it does not know to rma_regs and route_table (x_*). Every access is
 //   answered: DECERR outside the map, SLVERR for a write to a read-only register or one that is not eight
 //   bytes wide; both are counted in BAD_ACCESS.
-// Steps, a cycle each: an access is taken into registers; decoded, here and wherever its register may be; done. A read shows what tables
-//   hold in that cycle; counters, which count events a cycle behind them, are looked at in the next, when the value leaves for the answer.
+// Steps, a cycle each: an access is taken into registers; decoded, here and wherever its register may be; a write is
+// judged; done. A read shows what tables
+//   hold in that cycle; counters, which count events a cycle behind them, are looked at in the next, when the value
+//   leaves for the answer.
 // Handshake: AXI4-Lite, 64-bit data. A write is taken when address and data are both there.
-// Back-pressure: one access per direction is under way and one answer held; the next is taken when that before it has been done.
-//   A write waits for mailbox_table or rma_regs: while they clear after reset, and for a cycle in which they count.
+// Back-pressure: one access per direction is under way and one answer held; the next is taken when that before it has
+//   been done. A write waits for mailbox_table or rma_regs: while they clear after reset, and for a cycle in which they
+//   count.
 module regfile #(
     parameter int VC_DEPTH = 16,
     parameter int PORTS    = 3,
     parameter int SLEEPS   = 0,  // 1: the clock may stop, for slept cycles in all
-    parameter int TORUS    = 0
+    parameter int TORUS    = 0,
+    parameter int VPIDS    = nicloop_pkg::VPIDS,  // processes; others have no registers
+    parameter int COUNT_W  = 64,                  // bits of a counter of events
+    parameter int CYCLES_W = 64,                  // and of that of cycles
+    parameter int RMA      = 1,                   // 0: no process has a ring, so none interrupts
+    // 1: address and data of an access stand up to the second cycle behind its answer
+    parameter int HELD     = 0
 ) (
     input  logic        clk,
     input  logic        rst,
@@ -48,7 +57,7 @@ module regfile #(
     input  logic [32:0] mb_rd_rp,
     input  logic [63:0] mb_rd_stall,
     input  logic        mb_busy,
-    input  logic        mb_wr_on,       // that of mb_wr_vpid: base and size are read-only
+    input  logic        mb_wr_on,       // that of mb_wr_vpid, in the next cycle: base and size are read-only
     input  logic        mb_wr_ready,
     input  logic        mb_rp_ready,
     output logic [3:0]  mb_wr_vpid,
@@ -57,7 +66,8 @@ module regfile #(
     output logic        mb_wr_slots,
     output logic        mb_wr_ctrl,
     output logic        mb_wr_rp,
-    // rma_regs and route_table: what they say about an address is valid in the cycle behind it, a value in the second
+    // rma_regs and route_table: what they say about an address is valid in the cycle behind it (whether it may be
+    // written: as it will be in the next), a value in the second
     output logic [31:0] x_wr_addr,
     output logic        x_wr_do,
     input  logic        x_wr_known,
@@ -127,17 +137,26 @@ module regfile #(
   function automatic logic [GLOBALS-1:0] bit_of(input logic [4:0] number);
     bit_of = GLOBALS'(1) << number;
   endfunction
-  localparam logic [GLOBALS-1:0] WRITABLE = bit_of(nicloop_pkg::REG_SCRATCH[7:3]) | bit_of(nicloop_pkg::REG_IRQ_STATUS[7:3]) | bit_of(nicloop_pkg::REG_IRQ_MASK[7:3]) |
+  localparam logic [GLOBALS-1:0] WRITABLE = bit_of(nicloop_pkg::REG_SCRATCH[7:3]) |
+      bit_of(nicloop_pkg::REG_IRQ_STATUS[7:3]) | bit_of(nicloop_pkg::REG_IRQ_MASK[7:3]) |
       bit_of(nicloop_pkg::REG_ERROR_INFO[7:3]);
-  localparam logic [GLOBALS-1:0] READABLE = WRITABLE | bit_of(nicloop_pkg::REG_MAGIC[7:3]) | bit_of(nicloop_pkg::REG_VERSION[7:3]) | bit_of(nicloop_pkg::REG_PARAMS[7:3]) |
-      bit_of(nicloop_pkg::REG_DESC_HASH[7:3]) | bit_of(nicloop_pkg::REG_NODE_ID[7:3]) | bit_of(nicloop_pkg::REG_CYCLES[7:3]) | bit_of(nicloop_pkg::REG_BAD_ACCESS[7:3]) |
-      bit_of(nicloop_pkg::REG_RP_REFUSED[7:3]) | bit_of(nicloop_pkg::REG_TX_PACKETS[7:3]) | bit_of(nicloop_pkg::REG_RX_PACKETS[7:3]) | bit_of(nicloop_pkg::REG_TX_DROPPED[7:3]) |
-      bit_of(nicloop_pkg::REG_RX_DROPPED[7:3]) | bit_of(nicloop_pkg::REG_RX_CRC_ERRORS[7:3]) | bit_of(nicloop_pkg::REG_TX_STALL[7:3]) | bit_of(nicloop_pkg::REG_RX_STALL[7:3]) |
-      bit_of(nicloop_pkg::REG_RX_STALL_VPID[7:3]) | bit_of(nicloop_pkg::REG_ROUTE_ERRORS[7:3]) | bit_of(nicloop_pkg::REG_TX_LEVEL[7:3]) | bit_of(nicloop_pkg::REG_RX_LEVEL[7:3]);
+  localparam logic [GLOBALS-1:0] READABLE = WRITABLE | bit_of(nicloop_pkg::REG_MAGIC[7:3]) |
+      bit_of(nicloop_pkg::REG_VERSION[7:3]) | bit_of(nicloop_pkg::REG_PARAMS[7:3]) |
+      bit_of(nicloop_pkg::REG_DESC_HASH[7:3]) | bit_of(nicloop_pkg::REG_NODE_ID[7:3]) |
+      bit_of(nicloop_pkg::REG_CYCLES[7:3]) | bit_of(nicloop_pkg::REG_BAD_ACCESS[7:3]) |
+      bit_of(nicloop_pkg::REG_RP_REFUSED[7:3]) | bit_of(nicloop_pkg::REG_TX_PACKETS[7:3]) |
+      bit_of(nicloop_pkg::REG_RX_PACKETS[7:3]) | bit_of(nicloop_pkg::REG_TX_DROPPED[7:3]) |
+      bit_of(nicloop_pkg::REG_RX_DROPPED[7:3]) | bit_of(nicloop_pkg::REG_RX_CRC_ERRORS[7:3]) |
+      bit_of(nicloop_pkg::REG_TX_STALL[7:3]) | bit_of(nicloop_pkg::REG_RX_STALL[7:3]) |
+      bit_of(nicloop_pkg::REG_RX_STALL_VPID[7:3]) | bit_of(nicloop_pkg::REG_ROUTE_ERRORS[7:3]) |
+      bit_of(nicloop_pkg::REG_TX_LEVEL[7:3]) | bit_of(nicloop_pkg::REG_RX_LEVEL[7:3]);
+  function automatic logic built(input logic [31:0] a);
+    built = 5'(a[PAGE_W+:4]) < 5'(VPIDS);
+  endfunction
   // The same of the mailbox registers: base, slots, switches, write pointer, stall; read pointer.
   function automatic logic [5:0] mailbox_of(input logic [31:0] a);
     mailbox_of = '0;
-    if (page_of(a[31:PAGE_W]) == 2'd1)
+    if (page_of(a[31:PAGE_W]) == 2'd1 && built(a))
       case (19'(a[PAGE_W-1:0]))
         nicloop_pkg::REG_MBOX_BASE:  mailbox_of[0] = 1'b1;
         nicloop_pkg::REG_MBOX_SLOTS: mailbox_of[1] = 1'b1;
@@ -146,28 +165,35 @@ module regfile #(
         nicloop_pkg::REG_MBOX_STALL: mailbox_of[4] = 1'b1;
         default: ;
       endcase
-    mailbox_of[5] = page_of(a[31:PAGE_W]) == 2'd2 && 19'(a[PAGE_W-1:0]) == nicloop_pkg::REG_MBOX_RP;
+    mailbox_of[5] = page_of(a[31:PAGE_W]) == 2'd2 && built(a) && 19'(a[PAGE_W-1:0]) == nicloop_pkg::REG_MBOX_RP;
   endfunction
 
-  // ---- writes: there is one, it is decoded, it is done ----
-  logic               w_there, w_seen, w_whole, wr_go, wr_wait, wr_take, wr_known, wr_writable, wr_ok;
-  logic               wr_own, w_free, w_ring, w_table;  // of here; to be written at any time; while its mailbox is off; while its table is at rest
-  logic [31:0]        w_addr;
-  logic [63:0]        w_data;
+  // ---- writes: there is one, it is decoded, judged, done ----
+  logic               w_there, w_seen, w_judged, w_whole, wr_go, wr_wait, wr_take, wr_known, may, wr_ok;
+  // of here; to be written at any time; while its mailbox is off; while its table is at rest
+  logic               wr_own, w_free, w_ring, w_table;
+  // what is judged and may be done: in a table that must be at rest; elsewhere
+  logic               do_table, do_x;
+  logic [31:0]        w_addr, w_addr_kept;
+  logic [63:0]        w_data, w_data_kept;
   logic [GLOBALS-1:0] w_global;
-  /* verilator lint_off UNUSEDSIGNAL */  // two of them are not written
-  logic [5:0]         w_mailbox;
+  /* verilator lint_off UNUSEDSIGNAL */  // some of them are not written
+  logic [GLOBALS-1:0] do_global;
+  logic [5:0]         w_mailbox, do_mailbox;
   /* verilator lint_on UNUSEDSIGNAL */
+  assign w_addr    = HELD != 0 ? s_awaddr : w_addr_kept;
+  assign w_data    = HELD != 0 ? s_wdata : w_data_kept;
   assign wr_go     = s_awvalid && s_wvalid && !w_there;
   assign s_awready = wr_go;
   assign s_wready  = wr_go;
   always_ff @(posedge clk) begin
     if (rst) w_there <= 1'b0;
     else w_there <= wr_go || (w_there && !wr_take);
-    w_seen <= !rst && w_there && !wr_take;
+    w_seen   <= !rst && w_there && !wr_take;
+    w_judged <= !rst && w_seen && !wr_take;
     if (wr_go) begin
-      w_addr  <= s_awaddr;
-      w_data  <= s_wdata;
+      w_addr_kept <= s_awaddr;
+      w_data_kept <= s_wdata;
       w_whole <= s_wstrb == 8'hff;
     end
     w_global  <= global_of(w_addr) & READABLE;
@@ -179,22 +205,28 @@ module regfile #(
     w_table   <= (mailbox_of(w_addr) & 6'b000111) != '0;
   end
 
-  assign wr_writable = w_free || (w_ring && !mb_wr_on) || (!wr_own && x_wr_writable);
-  assign wr_known    = wr_own || ext_wr_known || x_wr_known;
-  assign wr_ok       = wr_writable && w_whole;
-  assign wr_wait     = wr_ok && ((w_table && !mb_wr_ready) || (w_mailbox[5] && !mb_rp_ready) || (!wr_own && !x_wr_ready));
-  assign wr_take     = w_seen && !wr_wait && (!s_bvalid || s_bready);
+  // Judged again in every cycle in which it waits. What is done depends on registers alone, and on whether its table is
+  // at rest.
+  assign may = w_whole && (w_free || (w_ring && !mb_wr_on) || (!wr_own && x_wr_writable));
+  always_ff @(posedge clk) begin
+    wr_known   <= wr_own || ext_wr_known || x_wr_known;
+    wr_ok      <= may;
+    do_table   <= may && w_table;
+    do_x       <= may && !wr_own;
+    do_mailbox <= may ? w_mailbox : '0;
+    do_global  <= may ? w_global : '0;
+  end
+  assign wr_wait = (do_table && !mb_wr_ready) || (do_mailbox[5] && !mb_rp_ready) || (do_x && !x_wr_ready);
+  assign wr_take = w_judged && !wr_wait && (!s_bvalid || s_bready);
 
-  logic wr_do;
-  assign wr_do       = wr_take && wr_ok;
   assign wr_data     = w_data;
   assign x_wr_addr   = w_addr;
-  assign x_wr_do     = wr_do && !wr_own;
+  assign x_wr_do     = wr_take && do_x;
   assign mb_wr_vpid  = w_addr[PAGE_W+:4];
-  assign mb_wr_base  = wr_do && w_mailbox[0];
-  assign mb_wr_slots = wr_do && w_mailbox[1];
-  assign mb_wr_ctrl  = wr_do && w_mailbox[2];
-  assign mb_wr_rp    = wr_do && w_mailbox[5];
+  assign mb_wr_base  = wr_take && do_mailbox[0];
+  assign mb_wr_slots = wr_take && do_mailbox[1];
+  assign mb_wr_ctrl  = wr_take && do_mailbox[2];
+  assign mb_wr_rp    = wr_take && do_mailbox[5];
 
   always_ff @(posedge clk) begin
     if (rst) s_bvalid <= 1'b0;
@@ -204,23 +236,29 @@ module regfile #(
   end
 
   // ---- state of the global page: events count, and are cleared, a cycle behind them ----
-  logic [63:0] scratch, cycles, bad_access, rp_refused, tx_packets, rx_packets, tx_dropped, rx_dropped, rx_crc_errors;
-  logic [63:0] tx_stall, rx_stall, routes;
+  logic [63:0] scratch;
+  logic [CYCLES_W-1:0] cycles, cycles_shown;  // shown: in the cycle in which counters are looked at, that of the tables
+  logic [COUNT_W-1:0] bad_access, rp_refused, tx_packets, rx_packets, tx_dropped, rx_dropped, rx_crc_errors, tx_stall,
+      rx_stall, routes;
   logic [33:0] irq_status, irq_mask, irq_set, irq_now;
+  localparam logic [33:0] CAUSES = 34'((1 << VPIDS) - 1) |
+      34'(RMA != 0 ? (34'h1 << VPIDS) - 1 : 0) << nicloop_pkg::IRQ_STATUS_NOTI_LSB |
+      34'h1 << nicloop_pkg::IRQ_STATUS_ERROR_LSB | 34'h1 << nicloop_pkg::IRQ_STATUS_STALL_LSB;  // that can be
   logic [57:0] error_info;
   logic [3:0]  stall_vpid;
   logic        stalled;
 
   logic wr_scratch, wr_mask, wr_status, wr_error;
-  assign wr_scratch = wr_do && w_global[nicloop_pkg::REG_SCRATCH[7:3]];
-  assign wr_mask    = wr_do && w_global[nicloop_pkg::REG_IRQ_MASK[7:3]];
+  assign wr_scratch = wr_take && do_global[nicloop_pkg::REG_SCRATCH[7:3]];
+  assign wr_mask    = wr_take && do_global[nicloop_pkg::REG_IRQ_MASK[7:3]];
   // The data of a write stands for a cycle more than the write.
   always_ff @(posedge clk) begin
-    wr_status <= !rst && wr_do && w_global[nicloop_pkg::REG_IRQ_STATUS[7:3]];
-    wr_error  <= !rst && wr_do && w_global[nicloop_pkg::REG_ERROR_INFO[7:3]];
+    wr_status <= !rst && wr_take && do_global[nicloop_pkg::REG_IRQ_STATUS[7:3]];
+    wr_error  <= !rst && wr_take && do_global[nicloop_pkg::REG_ERROR_INFO[7:3]];
   end
 
-  logic        n_refused, n_tx_packet, n_rx_packet, n_tx_error, n_rx_drop, n_rx_crc, n_tx_stall, n_rx_stall, n_error, n_stall, n_bad_write, n_bad_read;
+  logic        n_refused, n_tx_packet, n_rx_packet, n_tx_error, n_rx_drop, n_rx_crc, n_tx_stall, n_rx_stall, n_error,
+      n_stall, n_bad_write, n_bad_read;
   logic [7:0]  n_routes;
   logic [3:0]  n_rx_vpid, n_arrival_vpid, n_noti_vpid;
   logic        n_arrival, n_noti, n_first, rx_crc, rd_done;
@@ -236,7 +274,8 @@ module regfile #(
     n_tx_stall     <= !rst && ev_tx_stall;
     n_rx_stall     <= !rst && ev_rx_stall;
     n_routes       <= rst ? '0 : route_errors;
-    n_error        <= !rst && (ev_tx_error || ev_rx_drop || ev_rma_error || route_errors != '0 || ev_link_failure || ev_rp_refused);
+    n_error        <= !rst && (ev_tx_error || ev_rx_drop || ev_rma_error || route_errors != '0 || ev_link_failure ||
+        ev_rp_refused);
     n_stall        <= !rst && ev_ring_stall;
     n_arrival      <= !rst && ev_rx_packet && ev_rx_irq;
     n_noti         <= !rst && ev_noti_irq;
@@ -246,7 +285,8 @@ module regfile #(
     n_rx_vpid      <= rx_vpid;
     n_arrival_vpid <= arrival_vpid;
     n_noti_vpid    <= noti_vpid;
-    n_info         <= ev_tx_error ? {tx_length, tx_dst, tx_src, 8'h0, tx_reason} : ev_rx_drop ? {rx_length, rx_dst, rx_src, 8'h0, rx_reason} :
+    n_info         <= ev_tx_error ? {tx_length, tx_dst, tx_src, 8'h0, tx_reason} : ev_rx_drop ?
+        {rx_length, rx_dst, rx_src, 8'h0, rx_reason} :
                       {rma_length, rma_dst, rma_src, 8'h0, rma_reason};
   end
 
@@ -257,7 +297,7 @@ module regfile #(
     if (n_arrival) irq_set[6'(n_arrival_vpid)] = 1'b1;
     if (n_noti) irq_set[6'(nicloop_pkg::IRQ_STATUS_NOTI_LSB)+6'(n_noti_vpid)] = 1'b1;
   end
-  assign irq_now = (irq_status & ~(wr_status ? w_data[33:0] : '0)) | irq_set;
+  assign irq_now = ((irq_status & ~(wr_status ? w_data[33:0] : '0)) | irq_set) & CAUSES;
   assign irq     = |(irq_now & irq_mask);  // as early as if they were counted at once
 
   always_ff @(posedge clk) begin
@@ -281,8 +321,8 @@ module regfile #(
       irq_status <= irq_now;
       stalled    <= n_rx_stall;
       if (wr_scratch) scratch <= w_data;
-      if (wr_mask) irq_mask <= w_data[33:0];
-      if (n_bad_write || n_bad_read) bad_access <= bad_access + 64'(n_bad_write) + 64'(n_bad_read);
+      if (wr_mask) irq_mask <= w_data[33:0] & CAUSES;
+      if (n_bad_write || n_bad_read) bad_access <= bad_access + COUNT_W'(n_bad_write) + COUNT_W'(n_bad_read);
       if (n_refused) rp_refused <= rp_refused + 1'b1;
       if (n_tx_packet) tx_packets <= tx_packets + 1'b1;
       if (n_rx_packet) rx_packets <= rx_packets + 1'b1;
@@ -292,13 +332,12 @@ module regfile #(
       if (n_tx_stall) tx_stall <= tx_stall + 1'b1;
       if (n_rx_stall) rx_stall <= rx_stall + 1'b1;
       if (n_rx_stall) stall_vpid <= n_rx_vpid;
-      if (n_routes != '0) routes <= routes + 64'(n_routes);
+      if (n_routes != '0) routes <= routes + COUNT_W'(n_routes);
     end
   end
-  logic [63:0] cycles_shown;  // in the cycle in which counters are looked at, that of the tables
   always_ff @(posedge clk) begin
     cycles       <= rst ? '0 : cycles + 1'b1;
-    cycles_shown <= SLEEPS != 0 ? cycles + slept : cycles;
+    cycles_shown <= SLEEPS != 0 ? cycles + CYCLES_W'(slept) : cycles;
   end
 
   // The first error since the last clear; one that comes together with the clear is kept.
@@ -312,12 +351,13 @@ module regfile #(
 
   // ---- reads: there is one, it is decoded, tables are looked at, then counters ----
   logic               r_there, r_seen, r_have, rd_go, rd_look;
-  logic [31:0]        r_addr;
+  logic [31:0]        r_addr, r_addr_kept;
   logic [GLOBALS-1:0] r_global;
   logic [5:0]         r_mailbox;
   logic               r_known;
   logic [63:0]        params, stall_info, tables, counters;
   logic [87:0]        levels_shown;
+  assign r_addr     = HELD != 0 ? s_araddr : r_addr_kept;
   assign rd_go      = s_arvalid && !r_there;
   assign s_arready  = !r_there;
   assign mb_rd_vpid = r_addr[PAGE_W+:4];
@@ -329,7 +369,7 @@ module regfile #(
     else r_there <= rd_go || (r_there && !rd_done);
     r_seen <= !rst && r_there && !rd_look && !r_have;
     r_have <= !rst && (rd_look || (r_have && !rd_done));
-    if (rd_go) r_addr <= s_araddr;
+    if (rd_go) r_addr_kept <= s_araddr;
     r_global  <= global_of(r_addr) & READABLE;
     r_mailbox <= mailbox_of(r_addr);
     r_known   <= r_global != '0 || r_mailbox != '0 || ext_rd_known || x_rd_known;
@@ -337,7 +377,7 @@ module regfile #(
   always_comb begin
     params = '0;
     params[nicloop_pkg::PARAMS_NODES_LSB+:nicloop_pkg::PARAMS_NODES_W]       = nodes;
-    params[nicloop_pkg::PARAMS_VPIDS_LSB+:nicloop_pkg::PARAMS_VPIDS_W]       = 8'(nicloop_pkg::VPIDS);
+    params[nicloop_pkg::PARAMS_VPIDS_LSB+:nicloop_pkg::PARAMS_VPIDS_W]       = 8'(VPIDS);
     params[nicloop_pkg::PARAMS_DIM_X_LSB+:nicloop_pkg::PARAMS_DIM_X_W]       = dims[7:0];
     params[nicloop_pkg::PARAMS_DIM_Y_LSB+:nicloop_pkg::PARAMS_DIM_Y_W]       = dims[15:8];
     params[nicloop_pkg::PARAMS_DIM_Z_LSB+:nicloop_pkg::PARAMS_DIM_Z_W]       = dims[23:16];
@@ -353,21 +393,33 @@ module regfile #(
   endfunction
   always_ff @(posedge clk) begin
     levels_shown <= {tx_level, rx_level};
-    tables <= only(r_mailbox[0], mb_rd_base) | only(r_mailbox[1], 64'(mb_rd_slots)) | only(r_mailbox[2], 64'(mb_rd_ctrl)) | only(r_mailbox[3], 64'(mb_rd_wp)) |
+    tables <= only(r_mailbox[0], mb_rd_base) | only(r_mailbox[1], 64'(mb_rd_slots)) |
+        only(r_mailbox[2], 64'(mb_rd_ctrl)) | only(r_mailbox[3], 64'(mb_rd_wp)) |
               only(r_mailbox[4], mb_rd_stall) | only(r_mailbox[5], 64'(mb_rd_rp));
   end
   assign counters = only(r_global[nicloop_pkg::REG_MAGIC[7:3]], nicloop_pkg::MAGIC_VALUE) |
-      only(r_global[nicloop_pkg::REG_VERSION[7:3]], nicloop_pkg::VERSION_VALUE) | only(r_global[nicloop_pkg::REG_PARAMS[7:3]], params) |
-      only(r_global[nicloop_pkg::REG_DESC_HASH[7:3]], nicloop_pkg::DESC_HASH_VALUE) | only(r_global[nicloop_pkg::REG_SCRATCH[7:3]], scratch) |
-      only(r_global[nicloop_pkg::REG_NODE_ID[7:3]], 64'(here)) | only(r_global[nicloop_pkg::REG_CYCLES[7:3]], cycles_shown) |
-      only(r_global[nicloop_pkg::REG_IRQ_STATUS[7:3]], 64'(irq_status)) | only(r_global[nicloop_pkg::REG_IRQ_MASK[7:3]], 64'(irq_mask)) |
-      only(r_global[nicloop_pkg::REG_ERROR_INFO[7:3]], 64'(error_info)) | only(r_global[nicloop_pkg::REG_BAD_ACCESS[7:3]], bad_access) |
-      only(r_global[nicloop_pkg::REG_RP_REFUSED[7:3]], rp_refused) | only(r_global[nicloop_pkg::REG_TX_PACKETS[7:3]], tx_packets) |
-      only(r_global[nicloop_pkg::REG_RX_PACKETS[7:3]], rx_packets) | only(r_global[nicloop_pkg::REG_TX_DROPPED[7:3]], tx_dropped) |
-      only(r_global[nicloop_pkg::REG_RX_DROPPED[7:3]], rx_dropped) | only(r_global[nicloop_pkg::REG_RX_CRC_ERRORS[7:3]], rx_crc_errors) |
-      only(r_global[nicloop_pkg::REG_TX_STALL[7:3]], tx_stall) | only(r_global[nicloop_pkg::REG_RX_STALL[7:3]], rx_stall) |
-      only(r_global[nicloop_pkg::REG_RX_STALL_VPID[7:3]], stall_info) | only(r_global[nicloop_pkg::REG_ROUTE_ERRORS[7:3]], routes) |
-      only(r_global[nicloop_pkg::REG_TX_LEVEL[7:3]], 64'(levels_shown[87:48])) | only(r_global[nicloop_pkg::REG_RX_LEVEL[7:3]], 64'(levels_shown[47:0]));
+      only(r_global[nicloop_pkg::REG_VERSION[7:3]], nicloop_pkg::VERSION_VALUE) |
+      only(r_global[nicloop_pkg::REG_PARAMS[7:3]], params) |
+      only(r_global[nicloop_pkg::REG_DESC_HASH[7:3]], nicloop_pkg::DESC_HASH_VALUE) |
+      only(r_global[nicloop_pkg::REG_SCRATCH[7:3]], scratch) |
+      only(r_global[nicloop_pkg::REG_NODE_ID[7:3]], 64'(here)) |
+      only(r_global[nicloop_pkg::REG_CYCLES[7:3]], 64'(cycles_shown)) |
+      only(r_global[nicloop_pkg::REG_IRQ_STATUS[7:3]], 64'(irq_status)) |
+      only(r_global[nicloop_pkg::REG_IRQ_MASK[7:3]], 64'(irq_mask)) |
+      only(r_global[nicloop_pkg::REG_ERROR_INFO[7:3]], 64'(error_info)) |
+      only(r_global[nicloop_pkg::REG_BAD_ACCESS[7:3]], 64'(bad_access)) |
+      only(r_global[nicloop_pkg::REG_RP_REFUSED[7:3]], 64'(rp_refused)) |
+      only(r_global[nicloop_pkg::REG_TX_PACKETS[7:3]], 64'(tx_packets)) |
+      only(r_global[nicloop_pkg::REG_RX_PACKETS[7:3]], 64'(rx_packets)) |
+      only(r_global[nicloop_pkg::REG_TX_DROPPED[7:3]], 64'(tx_dropped)) |
+      only(r_global[nicloop_pkg::REG_RX_DROPPED[7:3]], 64'(rx_dropped)) |
+      only(r_global[nicloop_pkg::REG_RX_CRC_ERRORS[7:3]], 64'(rx_crc_errors)) |
+      only(r_global[nicloop_pkg::REG_TX_STALL[7:3]], 64'(tx_stall)) |
+      only(r_global[nicloop_pkg::REG_RX_STALL[7:3]], 64'(rx_stall)) |
+      only(r_global[nicloop_pkg::REG_RX_STALL_VPID[7:3]], stall_info) |
+      only(r_global[nicloop_pkg::REG_ROUTE_ERRORS[7:3]], 64'(routes)) |
+      only(r_global[nicloop_pkg::REG_TX_LEVEL[7:3]], 64'(levels_shown[87:48])) |
+      only(r_global[nicloop_pkg::REG_RX_LEVEL[7:3]], 64'(levels_shown[47:0]));
 
   always_ff @(posedge clk) begin
     if (rst) s_rvalid <= 1'b0;

@@ -1,10 +1,11 @@
 // rma_collect: takes RMA packets whole and judges them before anybody acts on them.
 //
-// Job: BUFFERS packets: one fills while the ones before it are looked at and then drained. Checks frame, CRC, length and
-//   node; which types are welcome is the owner's business.
-// Handshake: flits in by valid/ready; have shows the oldest packet not yet passed (reason 0: good) until look_next, a pulse.
-//   Quadword index of what follows the extension flit is shown at once, of the oldest packet not yet drained; drain_next frees
-//   its buffer, in the same cycle as its look_next or later.
+// Job: BUFFERS packets: one fills while the ones before it are looked at and then drained. Checks frame, CRC, length
+//   and node; which types are welcome is the owner's business.
+// Handshake: flits in by valid/ready; have shows the oldest packet not yet passed (reason 0: good) until look_next, a
+//   pulse. It is shown from registers, two cycles behind its tail or behind the look_next of the one before; waits,
+//   that there is one, is known a cycle earlier. Quadword index of what follows the extension flit is shown at once, of
+//   the oldest packet not yet drained; drain_next frees its buffer, in the same cycle as its look_next or later.
 // Back-pressure: with all buffers taken no flit is taken.
 module rma_collect #(
     parameter int BUFFERS = 2,                        // a power of two
@@ -16,9 +17,12 @@ module rma_collect #(
     input  logic        in_valid,
     output logic        in_ready,
     input  logic [65:0] in_flit,    // {tail, head, data}
+    output logic        waits,
     output logic        have,
     output logic [6:0]  reason,
     output logic [63:0] header,
+    output logic [3:0]  vpid,       // of it, and its type
+    output logic [3:0]  kind,
     output logic [63:0] ext,
     output logic [31:0] stamp,      // life and domain, from its tail
     input  logic [5:0]  index,
@@ -83,18 +87,24 @@ module rma_collect #(
     end
   end
 
-  // ---- judging at the tail, but for the CRC, which is compared in the cycle behind it ----
-  logic [63:0] in_header;
+  // ---- judging at the tail, but for the CRC, which is compared in the cycle behind it; what the header says is judged
+  // as it comes ----
   logic [9:0]  bytes;
+  logic [6:0]  announced;             // quadwords
+  logic        bad_length, elsewhere;
   logic [6:0]  verdict;
-  assign in_header = headers[fill_at];
-  assign bytes     = in_header[nicloop_pkg::HEADER_LENGTH_LSB+:nicloop_pkg::HEADER_LENGTH_W];
+  assign bytes = data[nicloop_pkg::HEADER_LENGTH_LSB+:nicloop_pkg::HEADER_LENGTH_W];
+  always_ff @(posedge clk)
+    if (take && head) begin
+      bad_length <= bytes <= 10'd8 || bytes > 10'd8 + 10'(nicloop_pkg::RMA_MTU);
+      announced  <= 7'((bytes + 10'd7) >> 3);
+      elsewhere  <= data[nicloop_pkg::HEADER_DST_NODE_LSB+:nicloop_pkg::HEADER_DST_NODE_W] != here;
+    end
   always_comb begin
-    if (cut || !framed) verdict = 7'(nicloop_pkg::DROP_REASON_TRUNCATED);
-    else if (bytes <= 10'd8 || bytes > 10'd8 + 10'(nicloop_pkg::RMA_MTU)) verdict = 7'(nicloop_pkg::DROP_REASON_BAD_LENGTH);
-    else if (10'(count) != (bytes + 10'd7) >> 3) verdict = 7'(nicloop_pkg::DROP_REASON_TRUNCATED);
-    else if (in_header[nicloop_pkg::HEADER_DST_NODE_LSB+:nicloop_pkg::HEADER_DST_NODE_W] != here)
-      verdict = 7'(nicloop_pkg::DROP_REASON_NO_SUCH_NODE);
+    if ((head && open) || !framed) verdict = 7'(nicloop_pkg::DROP_REASON_TRUNCATED);
+    else if (bad_length) verdict = 7'(nicloop_pkg::DROP_REASON_BAD_LENGTH);
+    else if (count != announced) verdict = 7'(nicloop_pkg::DROP_REASON_TRUNCATED);
+    else if (elsewhere) verdict = 7'(nicloop_pkg::DROP_REASON_NO_SUCH_NODE);
     else verdict = 7'(nicloop_pkg::DROP_REASON_NONE);
   end
 
@@ -115,7 +125,8 @@ module rma_collect #(
       uppers[fill_at]  <= data[63:32];
     end
 
-  logic             judged, entire, wrong, other, bad_crcs[BUFFERS];  // entire: from head to tail, which is told before its CRC
+  // entire: from head to tail, which is told before its CRC
+  logic             judged, entire, wrong, other, bad_crcs[BUFFERS];
   logic [PTR_W-1:0] judged_at;
   logic [31:0]      says;
   assign other = says != ~crc;
@@ -128,11 +139,17 @@ module rma_collect #(
     if (judged) bad_crcs[judged_at] <= entire && other;
   end
 
-  assign have   = looked != filled;
-  assign reason = wrong ? 7'(nicloop_pkg::DROP_REASON_CRC) : reasons[look_at];
-  assign header = headers[look_at];
-  assign ext    = exts[look_at];
-  assign stamp  = uppers[look_at];
+  // What the owner decides by is taken out of its memories a cycle before.
+  assign waits = looked != filled;
+  always_ff @(posedge clk) begin
+    have   <= !rst && waits && !look_next;
+    reason <= wrong ? 7'(nicloop_pkg::DROP_REASON_CRC) : reasons[look_at];
+    header <= headers[look_at];
+    ext    <= exts[look_at];
+    stamp  <= uppers[look_at];
+  end
+  assign vpid   = header[nicloop_pkg::HEADER_DST_VPID_LSB+:4];
+  assign kind   = header[nicloop_pkg::HEADER_TYPE_LSB+:4];
   assign quad   = quads[{drain_at, index[IDX_W-1:0]}];
   assign idle   = !open && drained == filled;
   assign active = take || done;
@@ -141,7 +158,8 @@ module rma_collect #(
   always_ff @(posedge clk)
     if (!rst) begin
       assert (!look_next || have) else $error("rma_collect %m: node %0d: no packet to pass", here);
-      assert (!drain_next || drained != looked || look_next) else $error("rma_collect %m: node %0d: no packet to drain", here);
+      assert (!drain_next || drained != looked || look_next)
+          else $error("rma_collect %m: node %0d: no packet to drain", here);
     end
 `endif
 endmodule

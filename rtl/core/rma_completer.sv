@@ -1,14 +1,15 @@
 // rma_completer: writes what arrives by RMA into memory and tells the process.
 //
-// Job: ANSWERS = 0: PUT, IMM_PUT and NOTI, requests; a refusal goes back to the origin through the responder.
-//   ANSWERS = 1: GET_RSP, LOCK_RSP and ERROR, answers; a refusal becomes an error notification right here, at
-//   the origin. A request must be of its destination's domain, an answer for the life that asked: late ones are discarded. Nothing is written before the packet was whole and its page was granted. Three steps, each on another
-//   packet: check and translate; write; await the memory's answer and tell. All keep the order of arrival.
+// Job: ANSWERS = 0: PUT, IMM_PUT and NOTI, requests; a refusal goes back to the origin through the responder. ANSWERS =
+//   1: GET_RSP, LOCK_RSP and ERROR, answers; a refusal becomes an error notification right here, at the origin. A
+//   request must be of its destination's domain, an answer for the life that asked: late ones are discarded. Nothing is
+//   written before the packet was whole and its page was granted. Three steps, each on another packet: check and
+//   translate; write; await the memory's answer and tell. All keep the order of arrival.
 // Handshake: flits in by valid/ready; client of the ATU, of the AXI write master and of the notifier; err_valid holds
 //   until err_ready. fence: atu_hold speaks of the accesses before it.
-// Back-pressure: a full notification ring holds the packet that wants to notify; behind it TELL packets are
-//   written and up to RMA_UNDER_WAY are kept. Those are not translated: an access begins with an entry among the packets
-//   to be told, so that only the memory keeps it from its end and a fence waits for no ring.
+// Back-pressure: a full notification ring holds the packet that wants to notify; behind it TELL packets are written and
+//   up to RMA_UNDER_WAY are kept. Those are not translated: an access begins with an entry among the packets to be
+//   told, so that only the memory keeps it from its end and a fence waits for no ring.
 module rma_completer #(
     parameter int ANSWERS = 0,
     parameter int TELL = nicloop_pkg::RMA_UNDER_WAY  // packets whose write was begun
@@ -69,24 +70,22 @@ module rma_completer #(
   localparam logic [3:0] GOOD = 4'(nicloop_pkg::RMA_ERROR_NONE);
   localparam logic [1:0] CHECK = 2'd0, TRANSLATE = 2'd1, PASS = 2'd2;
 
-  logic        have, look_next, drain_next, coll_idle, coll_active;
+  logic        waits, have, look_next, drain_next, coll_idle, coll_active;
   logic [6:0]  reason;
   logic [63:0] header, ext, quad;
   logic [31:0] stamp;
   logic [5:0]  index;
+  logic [3:0]  packet_type, vpid;
   rma_collect #(.BUFFERS(4)) u_collect (
-      .clk, .rst, .here, .in_valid, .in_ready, .in_flit, .have, .reason, .header, .ext, .stamp, .index, .quad,
-      .look_next, .drain_next, .idle(coll_idle), .active(coll_active)
+      .clk, .rst, .here, .in_valid, .in_ready, .in_flit, .waits, .have, .reason, .header, .vpid, .kind(packet_type),
+      .ext, .stamp, .index, .quad, .look_next, .drain_next, .idle(coll_idle), .active(coll_active)
   );
 
   // ---- what it is ----
-  logic [3:0] packet_type, vpid;
   logic       known, writes, on, same, touches;
   logic [31:0] own;         // life and domain of the process it is for
   logic [15:0] life;        // of that, when it was judged
   logic [9:0] bytes;
-  assign packet_type = header[nicloop_pkg::HEADER_TYPE_LSB+:4];
-  assign vpid        = header[nicloop_pkg::HEADER_DST_VPID_LSB+:4];
   assign bytes       = header[nicloop_pkg::HEADER_LENGTH_LSB+:10] - 10'd8;
   assign on          = rma_on[vpid];
   assign own         = stamps[{vpid, 5'h0}+:32];
@@ -109,7 +108,9 @@ module rma_completer #(
   logic        shape_ok, good, mute, refused, start, pass, sending, write_ready, tell_ready;
   logic [3:0]  error;       // of the packet that passes
   logic [63:0] addr;
-  assign shape_ok = !writes || 13'(ext[11:0]) + 13'(bytes) <= 13'h1000;
+  logic [12:0] behind;  // with the 8 bytes of the extension flit
+  assign behind   = 13'(ext[11:0]) + 13'(header[nicloop_pkg::HEADER_LENGTH_LSB+:10]);
+  assign shape_ok = !writes || behind <= 13'h1008;
   assign good     = reason == 7'(nicloop_pkg::DROP_REASON_NONE) && (known || writes);
   assign mute     = ANSWERS != 0 && !(on && same);  // the origin has switched off the ring that the answer is for
   assign touches  = same && on && shape_ok && writes;
@@ -132,7 +133,8 @@ module rma_completer #(
       endcase
   end
   always_ff @(posedge clk) begin
-    if (state == CHECK) error <= !same ? 4'(nicloop_pkg::RMA_ERROR_DOMAIN) : !on ? 4'(nicloop_pkg::RMA_ERROR_WINDOW_OFF) : !shape_ok ? 4'(nicloop_pkg::RMA_ERROR_BOUNDS) : GOOD;
+    if (state == CHECK) error <= !same ? 4'(nicloop_pkg::RMA_ERROR_DOMAIN) : !on ?
+        4'(nicloop_pkg::RMA_ERROR_WINDOW_OFF) : !shape_ok ? 4'(nicloop_pkg::RMA_ERROR_BOUNDS) : GOOD;
     else if (atu_done) error <= atu_error;
     if (atu_done) addr <= atu_addr;
     if (start) life <= own[31:16];
@@ -141,11 +143,13 @@ module rma_completer #(
   assign atu_nla   = ext[nicloop_pkg::RMA_EXT_NLA_LSB+:48];
   assign atu_vpid  = vpid;
 
-  logic epoch, began, write_start, write_sent, write_busy, write_done, write_tag, write_error;  // began: the epoch at the translation
+  // began: the epoch at the translation
+  logic epoch, began, write_start, write_sent, write_busy, write_done, write_tag, write_error;
   always_ff @(posedge clk) if (start) began <= epoch;
   access_epoch u_accesses (
       .clk, .rst, .fence, .enter(start && touches), .epoch,
-      .left({write_done, state == TRANSLATE && atu_done && atu_error != GOOD}), .left_epoch({write_tag, began}), .hold(atu_hold)
+      .left({write_done, state == TRANSLATE && atu_done && atu_error != GOOD}), .left_epoch({write_tag, began}),
+      .hold(atu_hold)
   );
 
   // ---- write; a buffer is free when its last beat has left ----
@@ -160,34 +164,40 @@ module rma_completer #(
   end
   dma_write #(.DEPTH(TELL)) u_write (
       .clk, .rst, .ready(write_ready), .start(write_start), .addr, .bytes, .tag(began), .src_index, .src_data(quad),
-      .sent(write_sent), .done(write_done), .done_tag(write_tag), .error(write_error), .busy(write_busy), .m_awvalid, .m_awready,
-      .m_awaddr, .m_awlen, .m_wvalid, .m_wready, .m_wdata, .m_wstrb, .m_wlast, .m_bvalid, .m_bready, .m_bresp
+      .sent(write_sent), .done(write_done), .done_tag(write_tag), .error(write_error), .busy(write_busy), .m_awvalid,
+      .m_awready, .m_awaddr, .m_awlen, .m_wvalid, .m_wready, .m_wdata, .m_wstrb, .m_wlast, .m_bvalid, .m_bready,
+      .m_bresp
   );
 
   // ---- tell, when the memory has answered ----
-  logic        told_valid, told_write, answered, answer_bad, result_ready, tell, failed, leave, wants, last, is_error, own_word;
+  logic        told_valid, told_write, answered, answer_bad, result_ready, tell, failed, leave, wants, last, is_error,
+      own_word;
   logic [3:0]  told_error, told_type, command;
   logic [31:0] told_stamp;
   logic [15:0] told_life;
   logic [63:0] told_header, told_ext, told_quad, noti0, noti1;
-  logic [9:0]  told_bytes;
+  logic [$clog2(TELL+1)-1:0] told_level;
+  logic [9:0]  told_last;  // byte
   /* verilator lint_off PINCONNECTEMPTY */
-  fifo #(.W(245), .DEPTH(TELL)) u_told (
-      .clk, .rst, .wr_valid(pass), .wr_ready(tell_ready), .wr_data({life, stamp, write_start, error, header, ext, quad}),
-      .rd_valid(told_valid), .rd_ready(leave), .rd_data({told_life, told_stamp, told_write, told_error, told_header, told_ext, told_quad}), .level()
+  // The oldest stands in a register: a cycle more, which those that write do not notice.
+  fifo #(.W(245), .DEPTH(TELL - 1), .FALL_THROUGH(0)) u_told (
+      .clk, .rst, .wr_valid(pass), .wr_ready(tell_ready),
+      .wr_data({life, stamp, write_start, error, header, ext, quad}), .rd_valid(told_valid), .rd_ready(leave),
+      .rd_data({told_life, told_stamp, told_write, told_error, told_header, told_ext, told_quad}), .level(told_level)
   );
   fifo #(.W(1), .DEPTH(TELL)) u_results (
-      .clk, .rst, .wr_valid(write_done), .wr_ready(result_ready), .wr_data(write_error), .rd_valid(answered), .rd_ready(leave && told_write),
-      .rd_data(answer_bad), .level()
+      .clk, .rst, .wr_valid(write_done), .wr_ready(result_ready), .wr_data(write_error), .rd_valid(answered),
+      .rd_ready(leave && told_write), .rd_data(answer_bad), .level()
   );
   /* verilator lint_on PINCONNECTEMPTY */
   assign told_type  = told_header[nicloop_pkg::HEADER_TYPE_LSB+:4];
-  assign told_bytes = told_header[nicloop_pkg::HEADER_LENGTH_LSB+:10] - 10'd8;
+  assign told_last  = told_header[nicloop_pkg::HEADER_LENGTH_LSB+:10] - 10'd9;
   assign last       = told_header[nicloop_pkg::HEADER_OP_LSB+nicloop_pkg::RMA_OP_LAST_LSB];
   assign wants      = told_header[nicloop_pkg::HEADER_OP_LSB+nicloop_pkg::RMA_OP_NOTI_COMPLETER_LSB] &&
                       (last || told_header[nicloop_pkg::HEADER_OP_LSB+nicloop_pkg::RMA_OP_EACH_LSB]);
   assign is_error   = told_type == 4'(nicloop_pkg::PACKET_TYPE_RMA_ERROR);
-  assign own_word   = told_type == 4'(nicloop_pkg::PACKET_TYPE_RMA_NOTI) || told_type == 4'(nicloop_pkg::PACKET_TYPE_RMA_LOCK_RSP);
+  assign own_word   = told_type == 4'(nicloop_pkg::PACKET_TYPE_RMA_NOTI) ||
+      told_type == 4'(nicloop_pkg::PACKET_TYPE_RMA_LOCK_RSP);
   assign tell       = told_valid && (!told_write || answered);
   assign failed     = told_error != GOOD || (told_write && answer_bad);
   always_comb begin
@@ -208,9 +218,10 @@ module rma_completer #(
   assign noti_vpid  = told_header[nicloop_pkg::HEADER_DST_VPID_LSB+:4];
   assign noti0      = own_word ? told_quad : told_ext;
   always_comb begin
-    noti1 = {14'h0, told_header[nicloop_pkg::HEADER_SRC_NODE_LSB+:12], told_header[nicloop_pkg::HEADER_SRC_VPID_LSB+:4], last,
+    noti1 = {14'h0, told_header[nicloop_pkg::HEADER_SRC_NODE_LSB+:12], told_header[nicloop_pkg::HEADER_SRC_VPID_LSB+:4],
+        last,
              failed ? err_code : GOOD, command, 2'(nicloop_pkg::RMA_UNIT_COMPLETER), 13'h0,
-             told_type == 4'(nicloop_pkg::PACKET_TYPE_RMA_LOCK_RSP) ? 10'd3 : told_bytes - 10'd1};
+             told_type == 4'(nicloop_pkg::PACKET_TYPE_RMA_LOCK_RSP) ? 10'd3 : told_last};
     if (is_error) noti1[nicloop_pkg::RMA_NOTI_PEER_VPID_LSB-1:0] = told_quad[nicloop_pkg::RMA_NOTI_PEER_VPID_LSB-1:0];
   end
   assign noti_words = {noti1, noti0};
@@ -220,16 +231,18 @@ module rma_completer #(
   assign ev_rx    = leave;
   assign ev_drop  = refused;
   assign ev_error = leave && failed;
-  assign busy     = have || sending || told_valid;
-  assign idle     = coll_idle && !told_valid;
+  assign busy     = waits || sending || told_level != '0;
+  assign idle     = coll_idle && told_level == '0;
   // Waiting for an entry in a ring or in the responder's buffers is not movement.
-  assign active   = coll_active || refused || start || pass || leave || state == TRANSLATE || write_busy;
+  assign active   = coll_active || refused || start || pass || leave || state == TRANSLATE || write_busy ||
+      (told_level != '0 && !told_valid);
 
 `ifndef SYNTHESIS
   always_ff @(posedge clk)
     if (!rst) begin
       assert (!write_done || result_ready) else $error("rma_completer: node %0d: more answers than writes", here);
-      assert (!pass || tell_ready) else $error("rma_completer: node %0d: a packet lost its entry among those to be told", here);
+      assert (!pass || tell_ready)
+          else $error("rma_completer: node %0d: a packet lost its entry among those to be told", here);
     end
 `endif
 endmodule

@@ -1,20 +1,20 @@
 // rma_notifier: the notification rings of all processes.
 //
-// Job: keeps base, size, switches and pointers by VPID; writes the notifications of several units, each into the
-//   ring of its process, numbered from 1. A unit whose ring is full waits, the others pass.
-//   A read pointer to which the ring cannot have been read is refused: the old one stays. Up to DEPTH are written before the memory has
-//   answered the first; answers come in order, and with each a write pointer moves. A ring whose memory refuses a notification is
+// Job: keeps base, size, switches and pointers by VPID; writes the notifications of several units, each into the ring
+//   of its process, numbered from 1. A unit whose ring is full waits, the others pass. A read pointer to which the ring
+//   cannot have been read is refused: the old one stays. Up to DEPTH are written before the memory has answered the
+//   first; answers come in order, and with each a write pointer moves. A ring whose memory refuses a notification is
 //   switched off, since those behind it may be under way already.
-// Handshake: valid holds with vpid, words and stamp (life and domain of the process that it is for) until done, a pulse: it is on its way. A
-//   notification for a ring that is off, or for another life or domain than that of now, is done at once and counted, and so is one whose ring is switched off while it is written (rd_ctrl.busy tells that it still is).
-//   An answer counts in the cycle behind it. Register writes are taken when wr_ready (wr_rp: when rp_ready, and its VPID and data
-//   stand since the cycle before). Whether a ring is full is a flag, kept when a pointer moves.
-// Back-pressure: a full ring holds its unit until the read pointer moves, the ring is switched off, or the time is spent for which it may
-//   hold others (wr_hold): then notifications that find it full are dropped, and before the next that is written stands one that
-//   says so. Of several rings that hold units, that of the first unit pays. Register writes
-//   wait while reset clears, and in the cycles in which a write begins or counts, which needs the same memory; those of read pointers in that
-//   in which one begins and the next. With DEPTH answers awaited
-//   nothing is picked.
+// Handshake: valid holds with vpid, words and stamp (life and domain of the process that it is for) until done, a
+//   pulse: it is on its way. A notification for a ring that is off, or for another life or domain than that of now, is
+//   done at once and counted, and so is one whose ring is switched off while it is written (rd_ctrl.busy tells that it
+//   still is). An answer counts in the cycle behind it. Register writes are taken when wr_ready (wr_rp: when rp_ready,
+//   and its VPID and data stand since the cycle before). Whether a ring is full is a flag, kept when a pointer moves.
+// Back-pressure: a full ring holds its unit until the read pointer moves, the ring is switched off, or the time is
+//   spent for which it may hold others (wr_hold): then notifications that find it full are dropped, and before the next
+//   that is written stands one that says so. Of several rings that hold units, that of the first unit pays. Register
+//   writes wait while reset clears, and in the cycles in which a write begins or counts, which needs the same memory;
+//   those of read pointers in that in which one begins and the next. With DEPTH answers awaited nothing is picked.
 module rma_notifier #(
     parameter int N = 4,
     parameter int DEPTH = nicloop_pkg::DMA_WRITES,
@@ -32,6 +32,7 @@ module rma_notifier #(
     output logic [N-1:0]     done,
     output logic [VPIDS-1:0] rma_on,
     output logic [VPIDS-1:0] window_on,
+    output logic [VPIDS-1:0] window_next,  // as it will be in the next cycle
     // AXI4 write master
     output logic             m_awvalid,
     input  logic             m_awready,
@@ -58,7 +59,8 @@ module rma_notifier #(
     input  logic             wr_hold,     // wr_data[55:32]; taken when !busy
     output logic             wr_ready,
     output logic             rp_ready,
-    output logic             wr_on,       // the ring of wr_vpid, which stood there the cycle before: base and size stand still
+    // the ring of wr_vpid, in the next cycle if no register is written in this: base and size stand still
+    output logic             wr_on,
     input  logic [3:0]       wr_vpid,
     input  logic [63:0]      wr_data,
     input  logic             wr_base,
@@ -106,9 +108,11 @@ module rma_notifier #(
   // ---- rings ----
   logic [59:0] base[VPIDS];   // without the four zero bits of a 16-byte address
   logic [12:0] slots[VPIDS], index[VPIDS];
-  logic [31:0] wp[VPIDS], ahead[VPIDS], rp[VPIDS];  // in memory; and those under way, of which index is the same modulo slots
+  // in memory; and those under way, of which index is the same modulo slots
+  logic [31:0] wp[VPIDS], ahead[VPIDS], rp[VPIDS];
   logic [63:0] stalls[VPIDS];
   logic [23:0] left[VPIDS];   // cycles that it may still hold units; all ones: for good
+  logic [15:0] spent, patient; // by VPID: none are left; it holds them for good
   logic [31:0] overflows[VPIDS];
   logic [15:0] overflowed;
   logic        extra;         // what is written tells of dropped ones, and the unit's comes after it
@@ -117,7 +121,7 @@ module rma_notifier #(
   logic [4:0]  clear;
   assign busy      = !clear[4];
   assign rma_on    = enable;
-  always_ff @(posedge clk) wr_on <= enable[wr_vpid] && !(failed && ended_vpid == wr_vpid);
+  assign wr_on     = enable[wr_vpid] && !(failed && ended_vpid == wr_vpid);
   assign window_on = enable & window;
   always_ff @(posedge clk) begin
     if (rst) clear <= '0;
@@ -144,12 +148,12 @@ module rma_notifier #(
     begun_was <= !rst && begun;
   end
   writes_under_way #(.DEPTH(DEPTH)) u_writes (
-      .clk, .rst, .begun, .begun_vpid(at_vpid), .ended, .failed, .ended_vpid, .lost(ended_lost), .off, .off_vpid(wr_vpid),
-      .busy_vpid(rd_vpid), .busy(under_way)
+      .clk, .rst, .begun, .begun_vpid(at_vpid), .ended, .failed, .ended_vpid, .lost(ended_lost), .off,
+      .off_vpid(wr_vpid), .busy_vpid(rd_vpid), .busy(under_way)
   );
 
-  // Software may have seen a notification under way before the memory has acknowledged it, but none that began while its write was on the way to
-  // here: the distance is that of a cycle ago.
+  // Software may have seen a notification under way before the memory has acknowledged it, but none that began while
+  // its write was on the way to here: the distance is that of a cycle ago.
   logic [31:0] behind;
   logic [12:0] ring;
   logic        rp_good;
@@ -186,18 +190,27 @@ module rma_notifier #(
   assign reg_at   = busy ? clear[3:0] : wr_vpid;
   assign begun_at = begun ? at_vpid : reg_at;
   assign ended_at = ended ? ended_vpid : reg_at;
-  always_ff @(posedge clk) begin
-    if (rst) {enable, window, irq} <= '0;
-    else begin
-      if (wr_ctrl) begin
-        enable[wr_vpid] <= wr_data[nicloop_pkg::NOTI_CTRL_ENABLE_LSB];
-        window[wr_vpid] <= wr_data[nicloop_pkg::NOTI_CTRL_WINDOW_LSB];
-        irq[wr_vpid]    <= wr_data[nicloop_pkg::NOTI_CTRL_IRQ_LSB];
-      end else if (shut) begin
-        enable[wr_vpid] <= 1'b0;
-        window[wr_vpid] <= 1'b0;
+  logic [15:0] enable_now, window_now;
+  always_comb
+    for (int v = 0; v < 16; v++) begin
+      enable_now[v] = enable[v];
+      window_now[v] = window[v];
+      if ((wr_ctrl || shut) && wr_vpid == 4'(v)) begin
+        enable_now[v] = wr_ctrl && wr_data[nicloop_pkg::NOTI_CTRL_ENABLE_LSB];
+        window_now[v] = wr_ctrl && wr_data[nicloop_pkg::NOTI_CTRL_WINDOW_LSB];
       end
-      if (failed) enable[ended_vpid] <= 1'b0;
+      if (failed && ended_vpid == 4'(v)) enable_now[v] = 1'b0;
+    end
+  assign window_next = enable_now & window_now;
+  always_ff @(posedge clk) begin
+    if (rst) begin
+      enable <= '0;
+      window <= '0;
+      irq    <= '0;
+    end else begin
+      enable <= enable_now;
+      window <= window_now;
+      if (wr_ctrl) irq[wr_vpid] <= wr_data[nicloop_pkg::NOTI_CTRL_IRQ_LSB];
     end
   end
   always_ff @(posedge clk) begin
@@ -209,8 +222,8 @@ module rma_notifier #(
     if (busy || restart || begun) index[begun_at] <= begun ? next_index : '0;
   end
 
-  assign ev_stall    = state == LOOK && on && full && left[at_vpid] != '0;
-  assign ev_overflow = state == LOOK && on && full && left[at_vpid] == '0;
+  assign ev_stall    = state == LOOK && on && full && !spent[at_vpid];
+  assign ev_overflow = state == LOOK && on && full && spent[at_vpid];
   always_ff @(posedge clk) if (state == LOOK) extra <= overflowed[at_vpid];
   always_ff @(posedge clk) begin
     if (rst) overflowed <= '0;
@@ -220,8 +233,15 @@ module rma_notifier #(
     end
   end
   always_ff @(posedge clk) begin
-    if (stalls_on && left[stall_at] != '1 && left[stall_at] != '0) left[stall_at] <= left[stall_at] - 1'b1;
-    if (busy || wr_hold) left[reg_at] <= busy ? '1 : wr_data[55:32];
+    if (stalls_on && !patient[stall_at] && !spent[stall_at]) begin
+      left[stall_at]  <= left[stall_at] - 1'b1;
+      spent[stall_at] <= left[stall_at] == 24'd1;
+    end
+    if (busy || wr_hold) begin
+      left[reg_at]    <= busy ? '1 : wr_data[55:32];
+      spent[reg_at]   <= !busy && wr_data[55:32] == '0;
+      patient[reg_at] <= busy || wr_data[55:32] == '1;
+    end
     if (busy || ev_overflow) overflows[busy ? clear[3:0] : at_vpid] <= busy ? '0 : overflows[at_vpid] + 1'b1;
   end
 
@@ -230,16 +250,23 @@ module rma_notifier #(
   logic [N-1:0] first;  // of them
   logic [N*4-1:0] stalled_vpid;  // as vpid, while they wait
   always_ff @(posedge clk) if (ev_stall) for (int i = 0; i < N; i++) if (unit[i]) stalled_vpid[i*4+:4] <= at_vpid;
+  assign stalls_on = stalled != '0;
+  assign first     = stalled & (~stalled + 1'b1);
+  // Whose ring that is stands in a register, for its time is looked up, counted and written in one cycle.
+  logic [N-1:0] stalled_next;
+  logic [3:0]   stall_next;
   always_comb begin
-    stall_at  = '0;
-    stalls_on = 1'b0;
-    first     = '0;
+    if (rst || (wr_rp && rp_good) || wr_ctrl || wr_slots || shut || failed) stalled_next = '0;
+    else stalled_next = (stalled | (ev_stall ? unit : '0)) & ~(stalls_on && spent[stall_at] ? first : '0);
+    stall_next = '0;
+    // That of a unit that is stopped here may be any: it is not looked at.
     for (int i = N - 1; i >= 0; i--)
-      if (stalled[i]) begin
-        stall_at  = stalled_vpid[i*4+:4];
-        stalls_on = 1'b1;
-        first     = N'(1) << i;
-      end
+      if ((stalled[i] && !(stalls_on && spent[stall_at] && first[i])) || (ev_stall && unit[i]))
+        stall_next = ev_stall && unit[i] ? at_vpid : stalled_vpid[i*4+:4];
+  end
+  always_ff @(posedge clk) begin
+    stalled  <= stalled_next;
+    stall_at <= stall_next;
   end
   // A count is read in one cycle and grows in the next.
   logic        counts;
@@ -253,10 +280,6 @@ module rma_notifier #(
   end
   always_ff @(posedge clk)
     if (busy || counts) stalls[busy ? clear[3:0] : counts_at] <= busy ? '0 : counted;
-  always_ff @(posedge clk) begin
-    if (rst || (wr_rp && rp_good) || wr_ctrl || wr_slots || shut || failed) stalled <= '0;
-    else stalled <= (stalled | (ev_stall ? unit : '0)) & ~(stalls_on && left[stall_at] == '0 ? first : '0);
-  end
 
   // ---- writing: two quadwords, the one with the number last ----
   logic        aw_sent, w_sent, aw_done, w_done, beat;
@@ -300,7 +323,8 @@ module rma_notifier #(
   assign m_awaddr  = {to, 4'h0};
   assign m_awlen   = 8'd1;
   assign m_wvalid  = state == WRITE && !w_sent;
-  assign m_wdata   = extra ? (beat ? told_overflow : 64'(overflows[at_vpid])) : beat ? {seq[13:0], held[113:64]} : held[63:0];
+  assign m_wdata   = extra ? (beat ? told_overflow : 64'(overflows[at_vpid])) : beat ? {seq[13:0], held[113:64]} :
+      held[63:0];
   logic [63:0] told_overflow;
   always_comb begin
     told_overflow = '0;
@@ -335,8 +359,10 @@ module rma_notifier #(
   assign ev_written = commit;
   assign ev_irq     = commit && irq[ended_vpid];
   assign ev_off     = (state == LOOK && !on) || spoiled;
-  always_ff @(posedge clk) done <= rst ? '0 : unit & {N{(sent && !extra) || (state == LOOK && !on && !spoiled) || ev_overflow}};
-  assign active     = state != PICK || asking != '0 || done != '0 || ended || m_bvalid || busy || (stalls_on && left[stall_at] != '1);
+  always_ff @(posedge clk) done <= rst ? '0 : unit & {N{(sent && !extra) || (state == LOOK && !on && !spoiled) ||
+      ev_overflow}};
+  assign active     = state != PICK || asking != '0 || done != '0 || ended || m_bvalid || busy ||
+      (stalls_on && !patient[stall_at]);
 
   assign rd_base  = {base[rd_vpid], 4'h0};
   assign rd_slots = slots[rd_vpid];
@@ -355,24 +381,32 @@ module rma_notifier #(
 
 `ifndef SYNTHESIS
   // The units build the second quadword with a concatenation in this order.
-  if (nicloop_pkg::RMA_NOTI_SEQ_LSB != 50 || nicloop_pkg::RMA_NOTI_PEER_NODE_LSB != 38 || nicloop_pkg::RMA_NOTI_PEER_VPID_LSB != 34 ||
-      nicloop_pkg::RMA_NOTI_LAST_LSB != 33 || nicloop_pkg::RMA_NOTI_ERROR_LSB != 29 || nicloop_pkg::RMA_NOTI_COMMAND_LSB != 25 ||
+  if (nicloop_pkg::RMA_NOTI_SEQ_LSB != 50 || nicloop_pkg::RMA_NOTI_PEER_NODE_LSB != 38 ||
+      nicloop_pkg::RMA_NOTI_PEER_VPID_LSB != 34 ||
+      nicloop_pkg::RMA_NOTI_LAST_LSB != 33 || nicloop_pkg::RMA_NOTI_ERROR_LSB != 29 ||
+      nicloop_pkg::RMA_NOTI_COMMAND_LSB != 25 ||
       nicloop_pkg::RMA_NOTI_UNIT_LSB != 23) $fatal(1, "rma_notifier: format rma_noti has changed");
   always_ff @(posedge clk)
     if (!rst) begin
-      assert (!((begun || ended) && (wr_base || wr_slots || wr_ctrl))) else $error("rma_notifier %m: a register write fell into the beginning or end of a write");
-      assert (!commit || ended_seq == wp[ended_vpid] + 1'b1) else $error("rma_notifier %m: notification %0d of VPID %0d out of order", ended_seq, ended_vpid);
+      assert (!((begun || ended) && (wr_base || wr_slots || wr_ctrl)))
+          else $error("rma_notifier %m: a register write fell into the beginning or end of a write");
+      assert (!commit || ended_seq == wp[ended_vpid] + 1'b1)
+          else $error("rma_notifier %m: notification %0d of VPID %0d out of order", ended_seq, ended_vpid);
       assert (!wr_rp || rp_ready) else $error("rma_notifier %m: a read pointer moves while a write begins");
-      assert (state != LOOK || !on || full == (ahead[at_vpid] - rp[at_vpid] >= 32'(slots[at_vpid])) || begun || begun_was)
+      assert (state != LOOK || !on || full == (ahead[at_vpid] - rp[at_vpid] >= 32'(slots[at_vpid])) || begun ||
+          begun_was)
         else $error("rma_notifier %m: VPID %0d: full %0d, and the pointers say else", at_vpid, full);
+      if (!busy)
+        assert (spent[stall_at] == (left[stall_at] == '0) && patient[stall_at] == (left[stall_at] == '1))
+        else $error("rma_notifier %m: VPID %0d: time left %0d, and the flags say else", stall_at, left[stall_at]);
       assert (!ended || awaited) else $error("rma_notifier %m: an answer to nothing");
       assert ((done & ~valid) == '0) else $error("rma_notifier %m: a unit went away before it was served");
     end
 `endif
 `ifdef FORMAL
-  // What is written lies in a ring: one that was on when the write began, with the base and the size that it had then. The ring of any process, which the
-  // solver chooses. Taken for granted is what rma_regs keeps: base and size of a ring that is on are not written, nothing but the switches is
-  // written with wr_ctrl, and nothing while reset clears.
+  // What is written lies in a ring: one that was on when the write began, with the base and the size that it had then.
+  // The ring of any process, which the solver chooses. Taken for granted is what rma_regs keeps: base and size of a
+  // ring that is on are not written, nothing but the switches is written with wr_ctrl, and nothing while reset clears.
   (* anyconst *) logic [3:0] some_vpid;
   logic formal_started = 1'b0;
   always_ff @(posedge clk) formal_started <= 1'b1;
@@ -399,7 +433,8 @@ module rma_notifier #(
       if (start) assert (enable[at_vpid]);
       // What makes it inductive.
       if (!busy) assert (exist[some_vpid] == (slots[some_vpid] != '0));
-      else assert (enable == '0 && exist == '0 && !begun && state == PICK && (some_vpid >= clear[3:0] || slots[some_vpid] == '0));
+      else assert (enable == '0 && exist == '0 && !begun && state == PICK &&
+          (some_vpid >= clear[3:0] || slots[some_vpid] == '0));
       if (enable[some_vpid] && exist[some_vpid]) assert (index[some_vpid] < slots[some_vpid]);
       if (begun) assert (state == WRITE);
       if (state == WRITE && theirs) assert (to - ring_first < 60'(ring_slots));
@@ -407,7 +442,8 @@ module rma_notifier #(
   logic again;
   always_ff @(posedge clk) begin
     again <= !rst && (again || (start && theirs));
-    cover (formal_started && !rst && again && m_awvalid && theirs && to[12:0] == ring_first[12:0] + 13'd1 && ring_slots == 13'd3);
+    cover (formal_started && !rst && again && m_awvalid && theirs && to[12:0] == ring_first[12:0] + 13'd1 &&
+        ring_slots == 13'd3);
   end
 `endif
 endmodule

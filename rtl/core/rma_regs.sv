@@ -2,8 +2,9 @@
 //
 // Job: decodes the pages rma, atu and nvm and the NOTI_* registers of the pages vpid and user; counts events; hands
 //   writes to the units that own the registers.
-// Handshake: as regfile asks: known and writable answer for the address in the cycle behind it, the value in the second, of which tables
-//   are looked at in the first; wr_do is a pulse, only when ready.
+// Handshake: as regfile asks: known and writable answer for the address in the cycle behind it (whether a ring is off:
+//   as of the next), the value in the second, of which tables are looked at in the first; wr_do is a pulse, only when
+//   ready.
 // Back-pressure: a write waits for the rings to be cleared after reset, and for a cycle in which one counts.
 module rma_regs (
     input  logic        clk,
@@ -18,7 +19,7 @@ module rma_regs (
     output logic [63:0] rd_value,
     input  logic [63:0] wr_data,
     // rings
-    input  logic        ring_wr_on,   // that of wr_addr: base and size are read-only
+    input  logic        ring_wr_on,   // that of wr_addr, in the next cycle: base and size are read-only
     input  logic        rings_ready,
     input  logic        rings_rp_ready,
     output logic        wr_base,
@@ -68,8 +69,10 @@ module rma_regs (
 );
   // ---- which register: of page rma by its number, the others as named, all one-hot ----
   localparam int NUMBERS = 25;
-  localparam int BASE = 0, SLOTS = 1, CTRL = 2, WP = 3, STALL = 4, RP = 5, TABLE_BASE = 6, TABLE_PAGES = 7, NVM = 8, NVM_STATE = 9, PAGED = 10;
-  localparam logic [4:0] LAST_RMA = nicloop_pkg::REG_RMA_STALL_VPID[7:3], FIRST_ATU = nicloop_pkg::REG_ATU_FAULTS[7:3], LAST_ATU = nicloop_pkg::REG_ATU_DONE_ERRORS[7:3];
+  localparam int BASE = 0, SLOTS = 1, CTRL = 2, WP = 3, STALL = 4, RP = 5, TABLE_BASE = 6, TABLE_PAGES = 7, NVM = 8,
+      NVM_STATE = 9, PAGED = 10;
+  localparam logic [4:0] LAST_RMA = nicloop_pkg::REG_RMA_STALL_VPID[7:3], FIRST_ATU = nicloop_pkg::REG_ATU_FAULTS[7:3],
+      LAST_ATU = nicloop_pkg::REG_ATU_DONE_ERRORS[7:3];
   function automatic logic [NUMBERS-1:0] number_of(input logic [31:0] a);
     number_of = '0;
     if (a[31:12] == 20'(nicloop_pkg::PAGE_RMA_BASE[18:12]) && a[11:8] == '0 && a[2:0] == '0 &&
@@ -102,13 +105,16 @@ module rma_regs (
   endfunction
   logic [NUMBERS-1:0] wr_number, rd_number;
   logic [PAGED-1:0]   wr_paged, rd_paged;
-  logic               wr_free, wr_ring, wr_rings;  // to be written at any time; while its ring is off; while the rings are at rest
+  // to be written at any time; while its ring is off; while the rings are at rest
+  logic               wr_free, wr_ring, wr_rings;
   always_ff @(posedge clk) begin
     wr_known  <= number_of(wr_addr) != '0 || paged_of(wr_addr) != '0;
     wr_ring   <= (paged_of(wr_addr) & PAGED'(1 << BASE | 1 << SLOTS)) != '0;
     wr_rings  <= (paged_of(wr_addr) & PAGED'(1 << BASE | 1 << SLOTS | 1 << CTRL)) != '0;
-    wr_free   <= (paged_of(wr_addr) & PAGED'(1 << CTRL | 1 << RP | 1 << TABLE_BASE | 1 << TABLE_PAGES | 1 << NVM)) != '0 ||
-                 (number_of(wr_addr) & (NUMBERS'(1) << nicloop_pkg::REG_ATU_DONE[7:3] | NUMBERS'(1) << nicloop_pkg::REG_ATU_COMMAND[7:3])) != '0;
+    wr_free   <= (paged_of(wr_addr) & PAGED'(1 << CTRL | 1 << RP | 1 << TABLE_BASE | 1 << TABLE_PAGES |
+        1 << NVM)) != '0 ||
+                 (number_of(wr_addr) & (NUMBERS'(1) << nicloop_pkg::REG_ATU_DONE[7:3] |
+                 NUMBERS'(1) << nicloop_pkg::REG_ATU_COMMAND[7:3])) != '0;
     wr_number <= number_of(wr_addr);
     rd_number <= number_of(rd_addr);
     wr_paged  <= paged_of(wr_addr);
@@ -120,7 +126,7 @@ module rma_regs (
   assign at_done        = wr_number[nicloop_pkg::REG_ATU_DONE[7:3]];
   assign at_command     = wr_number[nicloop_pkg::REG_ATU_COMMAND[7:3]];
   assign wr_writable    = (wr_ring && !ring_wr_on) || wr_free;
-  assign wr_ready       = wr_paged[RP] ? rings_rp_ready : !wr_rings || rings_ready;
+  assign wr_ready       = !(wr_paged[RP] && !rings_rp_ready) && !(wr_rings && !rings_ready);
   assign wr_base        = wr_do && wr_paged[BASE];
   assign wr_slots       = wr_do && wr_paged[SLOTS];
   assign wr_ctrl        = wr_do && wr_paged[CTRL];
@@ -140,7 +146,8 @@ module rma_regs (
   end
 
   // ---- counters, a cycle behind their events ----
-  logic [63:0] tx_packets, rx_packets, refused, rx_dropped, errors, notis, noti_off, late, purged, faults, hits, misses, last_fault, n_fault_of;
+  logic [63:0] tx_packets, rx_packets, refused, rx_dropped, errors, notis, noti_off, late, purged, faults, hits, misses,
+      last_fault, n_fault_of;
   logic [2:0]  n_tx, n_rx, n_drop, n_errors;  // how many
   logic        n_refused, n_noti, n_noti_off, n_late, n_purged, n_hit, n_miss, n_fault, n_stall;
   logic [3:0]  n_stalled, n_stall_vpid, last_stall;
@@ -214,18 +221,27 @@ module rma_regs (
   end
   assign rd_known = rd_number != '0 || rd_paged != '0;
   always_ff @(posedge clk)
-    tables <= only(rd_paged[BASE], ring_base) | only(rd_paged[SLOTS], 64'(ring_slots)) | only(rd_paged[CTRL], 64'(ring_ctrl)) | only(rd_paged[WP], 64'(ring_wp)) |
-              only(rd_paged[STALL], ring_stall) | only(rd_paged[RP], 64'(ring_rp)) | only(rd_paged[TABLE_BASE], table_base) |
+    tables <= only(rd_paged[BASE], ring_base) | only(rd_paged[SLOTS], 64'(ring_slots)) |
+        only(rd_paged[CTRL], 64'(ring_ctrl)) | only(rd_paged[WP], 64'(ring_wp)) |
+              only(rd_paged[STALL], ring_stall) | only(rd_paged[RP], 64'(ring_rp)) |
+              only(rd_paged[TABLE_BASE], table_base) |
               only(rd_paged[TABLE_PAGES], 64'(table_pages)) | only(rd_paged[NVM] || rd_paged[NVM_STATE], nvm_value) |
-              only(rd_number[nicloop_pkg::REG_RMA_LEVEL[7:3]], {44'h0, stalled, descriptors}) | only(rd_number[nicloop_pkg::REG_ATU_DONE[7:3]], done_addr) |
-              only(rd_number[nicloop_pkg::REG_ATU_STATUS[7:3]], commands) | only(rd_number[nicloop_pkg::REG_ATU_REFUSED[7:3]], 64'(commands_refused)) |
+              only(rd_number[nicloop_pkg::REG_RMA_LEVEL[7:3]], {44'h0, stalled, descriptors}) |
+              only(rd_number[nicloop_pkg::REG_ATU_DONE[7:3]], done_addr) |
+              only(rd_number[nicloop_pkg::REG_ATU_STATUS[7:3]], commands) |
+              only(rd_number[nicloop_pkg::REG_ATU_REFUSED[7:3]], 64'(commands_refused)) |
               only(rd_number[nicloop_pkg::REG_ATU_DONE_ERRORS[7:3]], 64'(done_errors));
-  assign rd_value = tables | only(rd_number[nicloop_pkg::REG_RMA_TX_PACKETS[7:3]], tx_packets) | only(rd_number[nicloop_pkg::REG_RMA_RX_PACKETS[7:3]], rx_packets) |
-      only(rd_number[nicloop_pkg::REG_RMA_REFUSED[7:3]], refused) | only(rd_number[nicloop_pkg::REG_RMA_RX_DROPPED[7:3]], rx_dropped) |
-      only(rd_number[nicloop_pkg::REG_RMA_ERRORS[7:3]], errors) | only(rd_number[nicloop_pkg::REG_RMA_NOTIS[7:3]], notis) |
-      only(rd_number[nicloop_pkg::REG_RMA_NOTI_OFF[7:3]], noti_off) | only(rd_number[nicloop_pkg::REG_RMA_LATE[7:3]], late) |
+  assign rd_value = tables | only(rd_number[nicloop_pkg::REG_RMA_TX_PACKETS[7:3]], tx_packets) |
+      only(rd_number[nicloop_pkg::REG_RMA_RX_PACKETS[7:3]], rx_packets) |
+      only(rd_number[nicloop_pkg::REG_RMA_REFUSED[7:3]], refused) |
+      only(rd_number[nicloop_pkg::REG_RMA_RX_DROPPED[7:3]], rx_dropped) |
+      only(rd_number[nicloop_pkg::REG_RMA_ERRORS[7:3]], errors) |
+      only(rd_number[nicloop_pkg::REG_RMA_NOTIS[7:3]], notis) |
+      only(rd_number[nicloop_pkg::REG_RMA_NOTI_OFF[7:3]], noti_off) |
+      only(rd_number[nicloop_pkg::REG_RMA_LATE[7:3]], late) |
       only(rd_number[nicloop_pkg::REG_RMA_PURGED[7:3]], purged) |
       only(rd_number[nicloop_pkg::REG_RMA_STALL_VPID[7:3]], {55'h0, n_stalled != '0, 4'h0, last_stall}) |
-      only(rd_number[nicloop_pkg::REG_ATU_FAULTS[7:3]], faults) | only(rd_number[nicloop_pkg::REG_ATU_FAULT[7:3]], last_fault) |
+      only(rd_number[nicloop_pkg::REG_ATU_FAULTS[7:3]], faults) |
+      only(rd_number[nicloop_pkg::REG_ATU_FAULT[7:3]], last_fault) |
       only(rd_number[nicloop_pkg::REG_ATU_HITS[7:3]], hits) | only(rd_number[nicloop_pkg::REG_ATU_MISSES[7:3]], misses);
 endmodule

@@ -1,10 +1,10 @@
 // rma_requester: turns descriptors into RMA request packets.
 //
 // Job: serves processes round-robin, one fragment at a time. A fragment is at most RMA_MTU bytes and crosses no 4 KB
-//   boundary on either side, so that one translation decides about all of it. Bytes of a PUT are translated
-//   and read here, while the data of the fragments before comes; the other commands carry theirs. What a descriptor gets
-//   wrong ends it with an error notification; nothing of the failing fragment and of those behind it leaves. One that is dead,
-//   because its window was switched off, ends without a word.
+//   boundary on either side, so that one translation decides about all of it. Bytes of a PUT are translated and read
+//   here, while the data of the fragments before comes; the other commands carry theirs. What a descriptor gets wrong
+//   ends it with an error notification; nothing of the failing fragment and of those behind it leaves. One that is
+//   dead, because its window was switched off, ends without a word.
 // Handshake: rma_window's head and pop; client of the ATU and of the AXI read master; rma_sender's flits and
 //   notifications. fence: atu_hold speaks of the accesses before it.
 // Back-pressure: without a free packet buffer no fragment is begun; descriptors wait in the window's FIFOs.
@@ -67,7 +67,8 @@ module rma_requester #(
   localparam logic [3:0] GOOD = 4'(nicloop_pkg::RMA_ERROR_NONE), BOUNDS = 4'(nicloop_pkg::RMA_ERROR_BOUNDS);
 
   // ---- which process ----
-  localparam logic [2:0] IDLE = 3'd0, LOAD = 3'd1, HOLD = 3'd2, SPLIT = 3'd3, MEASURE = 3'd4, CHECK = 3'd5, TRANSLATE = 3'd6, PASS = 3'd7;
+  localparam logic [2:0] IDLE = 3'd0, LOAD = 3'd1, HOLD = 3'd2, SPLIT = 3'd3, MEASURE = 3'd4, CHECK = 3'd5,
+      TRANSLATE = 3'd6, PASS = 3'd7;
   logic [2:0]       state;
   logic [VPIDS-1:0] after, behind;  // the processes above the one that was served last; those of them that wait
   logic             sender_ready, begin_one;
@@ -147,14 +148,16 @@ module rma_requester #(
     end
   assign bytes = 10'(last_byte) + 10'd1;
 
-  // What is wrong is found out beside the split, and weighed beside the measure. An NLA has 48 bits, and no operation leaves its table.
+  // What is wrong is found out beside the split, and weighed beside the measure. An NLA has 48 bits, and no operation
+  // leaves its table.
   function automatic logic outside(input logic [63:0] nla, input logic [22:0] size);
     outside = nla[63:48] != '0 || ({1'b0, nla[43:0]} + 45'(size) >> 44) != '0;
   endfunction
   logic unknown, nowhere, reads_outside, writes_outside;
   always_ff @(posedge clk)
     if (state == SPLIT) begin
-      unknown <= command == 4'd0 || command > FCAA || (command == IMM_PUT && bytes_minus_1 > 23'd7) || (command == FCAA && word2[1:0] != '0);
+      unknown <= command == 4'd0 || command > FCAA || (command == IMM_PUT && bytes_minus_1 > 23'd7) ||
+          (command == FCAA && word2[1:0] != '0);
       nowhere <= word0[nicloop_pkg::RMA_DESC_DST_NODE_LSB+:12] >= nodes;
       reads_outside  <= outside(word1, bytes_minus_1);
       writes_outside <= outside(word2, bytes_minus_1);
@@ -169,7 +172,8 @@ module rma_requester #(
   // ---- steps ----
   logic [3:0]  error, late_error;
   logic [63:0] addr;
-  logic        pass, ends, kill, fails, read_ready, read_start, began, epoch;  // kill: the descriptor has failed already; fails: one has right now
+  // kill: the descriptor has failed already; fails: one has right now
+  logic        pass, ends, kill, fails, read_ready, read_start, began, epoch;
   always_ff @(posedge clk) begin
     if (rst) state <= IDLE;
     else
@@ -191,7 +195,8 @@ module rma_requester #(
     end
   assign error      = state == CHECK ? verdict : late_error;
   // What a read that fails does to this one is known a cycle later.
-  assign pass       = !fails && ((state == CHECK && (command != PUT || verdict != GOOD || kill)) || (state == PASS && (read_ready || late_error != GOOD)));
+  assign pass       = !fails && ((state == CHECK && (command != PUT || verdict != GOOD || kill)) ||
+      (state == PASS && (read_ready || late_error != GOOD)));
   assign ends       = last || error != GOOD || kill;
   assign pop        = pass && ends;
   assign read_start = state == PASS && pass && late_error == GOOD && !kill;
@@ -204,8 +209,8 @@ module rma_requester #(
   logic [63:0] read_data;
   always_ff @(posedge clk) if (state == CHECK) began <= epoch;
   access_epoch u_accesses (
-      .clk, .rst, .fence, .enter(state == CHECK && !pass && !fails), .epoch, .left({read_done, state == PASS && pass && !read_start}),
-      .left_epoch({read_tag, began}), .hold(atu_hold)
+      .clk, .rst, .fence, .enter(state == CHECK && !pass && !fails), .epoch,
+      .left({read_done, state == PASS && pass && !read_start}), .left_epoch({read_tag, began}), .hold(atu_hold)
   );
 
   // How far each process's descriptor is, written a cycle later: it is read two cycles later at the earliest.
@@ -227,7 +232,8 @@ module rma_requester #(
   end
   always_ff @(posedge clk)
     if (!clear[4] || moved)
-      progress[clear[4] ? moved_vpid : clear[3:0]] <= !clear[4] || moved_ends ? '0 : moved_from + 23'(moved_last) + 1'b1;
+      progress[clear[4] ? moved_vpid : clear[3:0]] <= !clear[4] || moved_ends ? '0 :
+          moved_from + 23'(moved_last) + 1'b1;
 
   // ---- the packet ----
   logic [3:0]  packet_type;
@@ -263,7 +269,8 @@ module rma_requester #(
       end
     endcase
   end
-  assign header = {word0[nicloop_pkg::RMA_DESC_DST_NODE_LSB+:12], word0[nicloop_pkg::RMA_DESC_DST_VPID_LSB+:4], here, head_vpid,
+  assign header = {word0[nicloop_pkg::RMA_DESC_DST_NODE_LSB+:12], word0[nicloop_pkg::RMA_DESC_DST_VPID_LSB+:4], here,
+      head_vpid,
                    8'h0, 1'b0, each, notify[2], notify[1], notify[0], last, length, 3'h0, packet_type, 1'b0};
 
   logic [15:0] tag;
@@ -274,7 +281,8 @@ module rma_requester #(
   assign notifies = !kill && (error != GOOD || (notify[0] && (each || last)));
   assign noti1    = {14'h0, word0[nicloop_pkg::RMA_DESC_DST_NODE_LSB+:12], word0[nicloop_pkg::RMA_DESC_DST_VPID_LSB+:4],
                      ends, error, command, 2'(nicloop_pkg::RMA_UNIT_REQUESTER),
-                     error == 4'(nicloop_pkg::RMA_ERROR_BAD_COMMAND) || error == BOUNDS ? bytes_minus_1 : 23'(last_byte)};
+                     error == 4'(nicloop_pkg::RMA_ERROR_BAD_COMMAND) || error == BOUNDS ? bytes_minus_1 :
+                     23'(last_byte)};
 
   // ---- fragments under way, in order ----
   logic [3:0]         who[BUFFERS];          // entry 0 is the oldest, as in u_jobs
@@ -286,14 +294,16 @@ module rma_requester #(
   /* verilator lint_off PINCONNECTEMPTY */
   fifo #(.W(338), .DEPTH(BUFFERS)) u_jobs (
       .clk, .rst, .wr_valid(pass), .wr_ready(),
-      .wr_data({stamps[{head_vpid, 5'h0}+:32], packet, notifies, header, tag, ext_nla, quad, noti1, noti_nla}), .rd_valid(job_valid),
-      .rd_ready(retire), .rd_data({job_stamp, job_packet, job_noti, job_header, job_ext, job_quad, job_noti1, job_nla}), .level()
+      .wr_data({stamps[{head_vpid, 5'h0}+:32], packet, notifies, header, tag, ext_nla, quad, noti1, noti_nla}),
+      .rd_valid(job_valid), .rd_ready(retire),
+      .rd_data({job_stamp, job_packet, job_noti, job_header, job_ext, job_quad, job_noti1, job_nla}), .level()
   );
   /* verilator lint_on PINCONNECTEMPTY */
   dma_read #(.DEPTH(BUFFERS)) u_read (
       .clk, .rst, .ready(read_ready), .start(read_start), .addr, .bytes, .tag(began), .take(held[0] && reads[0]),
-      .q_valid(read_valid), .q_index(read_index), .q_data(read_data), .done(read_done), .done_tag(read_tag), .error(read_error),
-      .m_arvalid, .m_arready, .m_araddr, .m_arlen, .m_rvalid, .m_rready, .m_rdata, .m_rresp, .m_rlast
+      .q_valid(read_valid), .q_index(read_index), .q_data(read_data), .done(read_done), .done_tag(read_tag),
+      .error(read_error), .m_arvalid, .m_arready, .m_araddr, .m_arlen, .m_rvalid, .m_rready, .m_rdata, .m_rresp,
+      .m_rlast
   );
   assign retire = held[0] && (!reads[0] || read_done);
 
@@ -347,12 +357,13 @@ module rma_requester #(
   end
   logic send_idle, send_active;
   rma_sender #(.BUFFERS(BUFFERS)) u_sender (
-      .clk, .rst, .ready(sender_ready), .reserve(begin_one),
-      .q_valid(read_valid || (retire && !reads[0])), .q_index(reads[0] ? read_index : 6'd0), .q_data(reads[0] ? read_data : job_quad),
-      .commit(retire), .job_packet(job_packet && !fails && !cancelled[0]), .job_header, .job_ext, .job_stamp, .job_life(job_stamp[31:16]),
-      .job_noti((job_noti && !cancelled[0]) || fails), .job_vpid(who[0]), .job_words({told, job_ext[63:48], job_nla}),
-      .tx_valid, .tx_ready, .tx_head, .tx_tail, .tx_data, .noti_valid, .noti_vpid, .noti_words, .noti_stamp, .noti_done,
-      .ev_packet, .ev_done(ended), .idle(send_idle), .active(send_active)
+      .clk, .rst, .ready(sender_ready), .reserve(begin_one), .q_valid(read_valid || (retire && !reads[0])),
+      .q_index(reads[0] ? read_index : 6'd0), .q_data(reads[0] ? read_data : job_quad), .commit(retire),
+      .job_packet(job_packet && !fails && !cancelled[0]), .job_header, .job_ext, .job_stamp,
+      .job_life(job_stamp[31:16]), .job_noti((job_noti && !cancelled[0]) || fails), .job_vpid(who[0]),
+      .job_words({told, job_ext[63:48], job_nla}), .tx_valid, .tx_ready, .tx_head, .tx_tail, .tx_data, .noti_valid,
+      .noti_vpid, .noti_words, .noti_stamp, .noti_done, .ev_packet, .ev_done(ended), .idle(send_idle),
+      .active(send_active)
   );
   logic       ended;
   logic [4:0] begun[VPIDS];
@@ -371,6 +382,7 @@ module rma_requester #(
 
 `ifndef SYNTHESIS
   always_ff @(posedge clk)
-    if (!rst) assert (held[0] == job_valid && (held & (held + 1'b1)) == '0) else $error("rma_requester: node %0d: lost count", here);
+    if (!rst) assert (held[0] == job_valid && (held & (held + 1'b1)) == '0)
+        else $error("rma_requester: node %0d: lost count", here);
 `endif
 endmodule

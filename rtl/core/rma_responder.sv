@@ -1,8 +1,8 @@
 // rma_responder: answers what others ask of this node's memory.
 //
-// Job: GET_REQ: translate, read, send GET_RSP; the next is translated and asked for while the data of those before it comes.
-//   LOCK_REQ: translate, read, compare and add, write, send LOCK_RSP; alone, which makes it atomic against all RMA
-//   requests. Every refusal goes back to the origin as an ERROR packet, also those that the completer of requests
+// Job: GET_REQ: translate, read, send GET_RSP; the next is translated and asked for while the data of those before it
+//   comes. LOCK_REQ: translate, read, compare and add, write, send LOCK_RSP; alone, which makes it atomic against all
+//   RMA requests. Every refusal goes back to the origin as an ERROR packet, also those that the completer of requests
 //   finds (err_*). Answers leave in the order of the requests.
 // Handshake: flits in by valid/ready, answers out on their channel; client of the ATU and of both AXI masters.
 //   fence: atu_hold speaks of the accesses before it.
@@ -83,27 +83,30 @@ module rma_responder #(
 );
   localparam logic [3:0] GOOD = 4'(nicloop_pkg::RMA_ERROR_NONE);
 
-  logic        have, take_next, coll_idle, coll_active;
+  logic        waits, have, take_next, coll_idle, coll_active;
   logic [6:0]  reason;
-  logic [63:0] header, ext, quad;
+  logic [63:0] header, ext, first, quad;
   logic [31:0] stamp;
+  logic [3:0]  vpid, kind;
+  always_ff @(posedge clk) quad <= first;  // as the others, in the cycle in which the packet is shown
   rma_collect #(.BUFFERS(2), .QUADS(2)) u_collect (
-      .clk, .rst, .here, .in_valid, .in_ready, .in_flit, .have, .reason, .header, .ext, .stamp, .index(6'd0), .quad,
-      .look_next(take_next), .drain_next(take_next), .idle(coll_idle), .active(coll_active)
+      .clk, .rst, .here, .in_valid, .in_ready, .in_flit, .waits, .have, .reason, .header, .vpid, .kind, .ext, .stamp,
+      .index(6'd0), .quad(first), .look_next(take_next), .drain_next(take_next), .idle(coll_idle), .active(coll_active)
   );
 
   // ---- begin: check, translate, ask for the data ----
   localparam logic [1:0] CHECK = 2'd0, TRANSLATE = 2'd1, PASS = 2'd2, ALONE = 2'd3;
   logic [1:0]  state;
-  logic        is_lock, good, shape_ok, on, same, touches, sender_ready, refused, start, pass, read_ready, read_start, job_valid, leave;
-  logic [3:0]  error, vpid;
-  logic [9:0]  bytes;
+  logic        is_lock, good, shape_ok, on, same, touches, sender_ready, refused, start, pass, read_ready, read_start,
+      job_valid, leave;
+  logic [3:0]  error;
+  logic [9:0]  bytes, last_byte;  // of what is asked for: their number, and that less 1
   logic [63:0] addr;
   logic [47:0] nla;
-  assign is_lock = header[nicloop_pkg::HEADER_TYPE_LSB+:4] == 4'(nicloop_pkg::PACKET_TYPE_RMA_LOCK_REQ);
-  assign vpid    = header[nicloop_pkg::HEADER_DST_VPID_LSB+:4];
+  assign is_lock = kind == 4'(nicloop_pkg::PACKET_TYPE_RMA_LOCK_REQ);
   assign nla     = ext[nicloop_pkg::RMA_EXT_NLA_LSB+:48];
-  assign bytes   = is_lock ? 10'd4 : quad[nicloop_pkg::RMA_GET_BYTES_MINUS_1_LSB+:10] + 10'd1;
+  assign last_byte = is_lock ? 10'd3 : quad[nicloop_pkg::RMA_GET_BYTES_MINUS_1_LSB+:10];
+  assign bytes   = last_byte + 10'd1;
   assign on      = rma_on[vpid];
 
   // Nobody of another domain learns whether the process is there.
@@ -116,11 +119,12 @@ module rma_responder #(
   assign stranger_pdid   = stamp[15:0];
 
   // A request that its sender got wrong must not reach the memory: too long, across 4 KB, a word that is not aligned.
-  assign shape_ok = bytes != '0 && bytes <= 10'(nicloop_pkg::RMA_MTU) && 13'(nla[11:0]) + 13'(bytes) <= 13'h1000 &&
-                    !(is_lock && nla[1:0] != '0);
+  logic crosses;
+  assign crosses  = 1'((13'(nla[11:0]) + 13'(last_byte)) >> 12);
+  assign shape_ok = last_byte < 10'(nicloop_pkg::RMA_MTU) && !crosses && !(is_lock && nla[1:0] != '0);
   assign good    = reason == 7'(nicloop_pkg::DROP_REASON_NONE);
   assign refused = state == CHECK && have && !good;
-  assign start   = state == CHECK && have && good && sender_ready && !err_valid && !(is_lock && job_valid);
+  assign start   = state == CHECK && have && good && sender_ready && !err_valid && !(is_lock && jobs);
   assign pass    = state == PASS && read_ready;
   always_ff @(posedge clk) begin
     if (rst) state <= CHECK;
@@ -129,11 +133,12 @@ module rma_responder #(
         CHECK: if (start) state <= touches ? TRANSLATE : PASS;
         TRANSLATE: if (atu_done) state <= PASS;
         PASS: if (pass) state <= is_lock ? ALONE : CHECK;
-        default: if (!job_valid) state <= CHECK;
+        default: if (!jobs) state <= CHECK;
       endcase
   end
   always_ff @(posedge clk) begin
-    if (state == CHECK) error <= !same ? 4'(nicloop_pkg::RMA_ERROR_DOMAIN) : !on ? 4'(nicloop_pkg::RMA_ERROR_WINDOW_OFF) : !shape_ok ? 4'(nicloop_pkg::RMA_ERROR_BOUNDS) : GOOD;
+    if (state == CHECK) error <= !same ? 4'(nicloop_pkg::RMA_ERROR_DOMAIN) : !on ?
+        4'(nicloop_pkg::RMA_ERROR_WINDOW_OFF) : !shape_ok ? 4'(nicloop_pkg::RMA_ERROR_BOUNDS) : GOOD;
     else if (atu_done) error <= atu_error;
     if (atu_done) addr <= atu_addr;
     if (start) life <= own[31:16];
@@ -149,27 +154,33 @@ module rma_responder #(
   // ---- under way: the oldest request ----
   logic [15:0] life, job_life;  // of the process that is asked
   logic [31:0] job_stamp;
+  logic [$clog2(BUFFERS+2)-1:0] job_level;
+  logic        jobs;  // there are some
+  assign jobs = job_level != '0;
   logic        job_read, job_lock, read_valid, read_done, read_error, read_tag;
   logic [3:0]  job_error;
-  logic [9:0]  job_bytes;
+  logic [9:0]  job_last;  // byte
   logic [5:0]  read_index;
   logic [63:0] job_header, job_ext, job_quad, read_data;
   /* verilator lint_off PINCONNECTEMPTY */
-  fifo #(.W(244), .DEPTH(BUFFERS)) u_jobs (
-      .clk, .rst, .wr_valid(pass), .wr_ready(), .wr_data({life, stamp, error, header, ext, quad}), .rd_valid(job_valid), .rd_ready(leave),
-      .rd_data({job_life, job_stamp, job_error, job_header, job_ext, job_quad}), .level()
+  // The oldest stands in a register, a cycle later: a request that reads does not notice.
+  fifo #(.W(244), .DEPTH(BUFFERS), .FALL_THROUGH(0)) u_jobs (
+      .clk, .rst, .wr_valid(pass), .wr_ready(), .wr_data({life, stamp, error, header, ext, quad}), .rd_valid(job_valid),
+      .rd_ready(leave), .rd_data({job_life, job_stamp, job_error, job_header, job_ext, job_quad}), .level(job_level)
   );
   /* verilator lint_on PINCONNECTEMPTY */
   assign job_lock  = job_header[nicloop_pkg::HEADER_TYPE_LSB+:4] == 4'(nicloop_pkg::PACKET_TYPE_RMA_LOCK_REQ);
   assign job_read  = job_valid && job_error == GOOD;
-  assign job_bytes = job_lock ? 10'd4 : job_quad[nicloop_pkg::RMA_GET_BYTES_MINUS_1_LSB+:10] + 10'd1;
+  assign job_last  = job_lock ? 10'd3 : job_quad[nicloop_pkg::RMA_GET_BYTES_MINUS_1_LSB+:10];
   dma_read #(.DEPTH(BUFFERS)) u_read (
-      .clk, .rst, .ready(read_ready), .start(read_start), .addr(is_lock ? {addr[63:3], 3'h0} : addr), .bytes(is_lock ? 10'd8 : bytes), .tag(began), .take(job_read), .q_valid(read_valid),
-      .q_index(read_index), .q_data(read_data), .done(read_done), .done_tag(read_tag), .error(read_error),
-      .m_arvalid, .m_arready, .m_araddr, .m_arlen, .m_rvalid, .m_rready, .m_rdata, .m_rresp, .m_rlast
+      .clk, .rst, .ready(read_ready), .start(read_start), .addr(is_lock ? {addr[63:3], 3'h0} : addr),
+      .bytes(is_lock ? 10'd8 : bytes), .tag(began), .take(job_read), .q_valid(read_valid), .q_index(read_index),
+      .q_data(read_data), .done(read_done), .done_tag(read_tag), .error(read_error), .m_arvalid, .m_arready, .m_araddr,
+      .m_arlen, .m_rvalid, .m_rready, .m_rdata, .m_rresp, .m_rlast
   );
 
-  // ---- fetch-compare-and-add: nothing else is under way; the quadword of the word is read, so it is here before the read is done ----
+  // ---- fetch-compare-and-add: nothing else is under way; the quadword of the word is read, so it is here before the
+  // read is done ----
   logic [31:0] old;
   logic        success, writes, write_start, write_ready, write_done, write_error, write_tag;
   assign writes      = job_lock && success && !read_error;
@@ -184,9 +195,9 @@ module rma_responder #(
   /* verilator lint_off PINCONNECTEMPTY */
   dma_write #(.DEPTH(1)) u_write (
       .clk, .rst, .ready(write_ready), .start(write_start), .addr, .bytes(10'd4), .tag(read_tag), .src_index(),
-      .src_data({32'h0, old + job_quad[nicloop_pkg::RMA_LOCK_ADD_LSB+:32]}), .sent(), .done(write_done), .done_tag(write_tag),
-      .error(write_error), .busy(), .m_awvalid, .m_awready, .m_awaddr, .m_awlen, .m_wvalid, .m_wready, .m_wdata, .m_wstrb, .m_wlast,
-      .m_bvalid, .m_bready, .m_bresp
+      .src_data({32'h0, old + job_quad[nicloop_pkg::RMA_LOCK_ADD_LSB+:32]}), .sent(), .done(write_done),
+      .done_tag(write_tag), .error(write_error), .busy(), .m_awvalid, .m_awready, .m_awaddr, .m_awlen, .m_wvalid,
+      .m_wready, .m_wdata, .m_wstrb, .m_wlast, .m_bvalid, .m_bready, .m_bresp
   );
   /* verilator lint_on PINCONNECTEMPTY */
 
@@ -195,7 +206,8 @@ module rma_responder #(
   always_ff @(posedge clk) if (start) began <= epoch;
   access_epoch u_accesses (
       .clk, .rst, .fence, .enter(start && touches), .epoch, .left({(read_done && !writes) || write_done,
-      state == TRANSLATE && atu_done && atu_error != GOOD}), .left_epoch({write_done ? write_tag : read_tag, began}), .hold(atu_hold)
+      state == TRANSLATE && atu_done && atu_error != GOOD}), .left_epoch({write_done ? write_tag : read_tag, began}),
+      .hold(atu_hold)
   );
 
   logic       failed;
@@ -209,11 +221,12 @@ module rma_responder #(
   logic [63:0] of_header, of_ext, out_header, out_quad, result, error_word, noti1;
   logic [3:0]  out_type, command;
   logic [9:0]  length;
-  assign from_err  = err_valid && !job_valid;
+  assign from_err  = err_valid && !jobs;
   assign err_ready = from_err && state == CHECK && sender_ready;
   assign of_header = from_err ? err_header : job_header;
   assign of_ext    = from_err ? err_ext : job_ext;
-  assign data      = !from_err && !failed && !job_lock;
+  // known before the request leaves
+  assign data      = !from_err && !job_lock && job_read && !(read_done && read_error);
   assign word      = (leave || err_ready) && !data;
 
   always_comb begin
@@ -225,10 +238,12 @@ module rma_responder #(
       default: command = 4'(nicloop_pkg::RMA_COMMAND_PUT);
     endcase
   end
-  logic [9:0] of_bytes;
-  assign of_bytes   = from_err ? of_header[nicloop_pkg::HEADER_LENGTH_LSB+:10] - 10'd8 : job_bytes;
-  assign error_word = {14'h0, 16'h0, of_header[nicloop_pkg::HEADER_OP_LSB+nicloop_pkg::RMA_OP_LAST_LSB], from_err ? err_code : code, command,
-                       from_err ? 2'(nicloop_pkg::RMA_UNIT_COMPLETER) : 2'(nicloop_pkg::RMA_UNIT_RESPONDER), 13'h0, of_bytes - 10'd1};
+  logic [9:0] of_last;
+  assign of_last    = from_err ? of_header[nicloop_pkg::HEADER_LENGTH_LSB+:10] - 10'd9 : job_last;
+  assign error_word = {14'h0, 16'h0, of_header[nicloop_pkg::HEADER_OP_LSB+nicloop_pkg::RMA_OP_LAST_LSB], from_err ?
+      err_code : code, command,
+                       from_err ? 2'(nicloop_pkg::RMA_UNIT_COMPLETER) : 2'(nicloop_pkg::RMA_UNIT_RESPONDER), 13'h0,
+                       of_last};
   assign result     = {job_ext[nicloop_pkg::RMA_EXT_TAG_LSB+:16], 15'h0, success, old};
   always_comb begin
     out_type = 4'(nicloop_pkg::PACKET_TYPE_RMA_ERROR);
@@ -236,22 +251,25 @@ module rma_responder #(
     out_quad = error_word;
     if (data) begin
       out_type = 4'(nicloop_pkg::PACKET_TYPE_RMA_GET_RSP);
-      length   = 10'd8 + job_bytes;
+      length   = 10'd9 + job_last;
     end else if (!from_err && !failed) begin
       out_type = 4'(nicloop_pkg::PACKET_TYPE_RMA_LOCK_RSP);
       out_quad = result;
     end
   end
   // Back to where it came from, with the same modifiers.
-  assign out_header = {of_header[nicloop_pkg::HEADER_SRC_NODE_LSB+:12], of_header[nicloop_pkg::HEADER_SRC_VPID_LSB+:4], here,
-                       of_header[nicloop_pkg::HEADER_DST_VPID_LSB+:4], 8'h0, of_header[nicloop_pkg::HEADER_OP_LSB+:6], length,
+  assign out_header = {of_header[nicloop_pkg::HEADER_SRC_NODE_LSB+:12], of_header[nicloop_pkg::HEADER_SRC_VPID_LSB+:4],
+      here,
+                       of_header[nicloop_pkg::HEADER_DST_VPID_LSB+:4], 8'h0, of_header[nicloop_pkg::HEADER_OP_LSB+:6],
+                       length,
                        3'h0, out_type, 1'b0};
   logic last, notify;
   assign last   = job_header[nicloop_pkg::HEADER_OP_LSB+nicloop_pkg::RMA_OP_LAST_LSB];
   assign notify = job_header[nicloop_pkg::HEADER_OP_LSB+nicloop_pkg::RMA_OP_NOTI_RESPONDER_LSB] &&
                   (last || job_header[nicloop_pkg::HEADER_OP_LSB+nicloop_pkg::RMA_OP_EACH_LSB]);
-  assign noti1  = {14'h0, job_header[nicloop_pkg::HEADER_SRC_NODE_LSB+:12], job_header[nicloop_pkg::HEADER_SRC_VPID_LSB+:4], last, GOOD,
-                   command, 2'(nicloop_pkg::RMA_UNIT_RESPONDER), 13'h0, job_bytes - 10'd1};
+  assign noti1  = {14'h0, job_header[nicloop_pkg::HEADER_SRC_NODE_LSB+:12],
+      job_header[nicloop_pkg::HEADER_SRC_VPID_LSB+:4], last, GOOD,
+                   command, 2'(nicloop_pkg::RMA_UNIT_RESPONDER), 13'h0, job_last};
 
   logic send_idle, send_active;
   /* verilator lint_off UNUSEDSIGNAL */
@@ -259,26 +277,29 @@ module rma_responder #(
   /* verilator lint_on UNUSEDSIGNAL */
   rma_sender #(.BUFFERS(BUFFERS)) u_sender (
       .clk, .rst, .ready(sender_ready), .reserve(start || err_ready), .q_valid(read_valid || word),
-      .q_index(word ? 6'd0 : read_index), .q_data(word ? out_quad : read_data), .commit(leave || err_ready), .job_packet(1'b1), .job_header(out_header),
+      .q_index(data ? read_index : 6'd0), .q_data(data ? read_data : out_quad), .commit(leave || err_ready),
+      .job_packet(1'b1), .job_header(out_header),
       .job_ext(data ? {job_ext[63:48], job_quad[nicloop_pkg::RMA_GET_NLA_LSB+:48]} : of_ext),
-      .job_stamp(from_err ? err_stamp : job_stamp), .job_life,
-      .job_noti(!from_err && !failed && notify), .job_vpid(job_header[nicloop_pkg::HEADER_DST_VPID_LSB+:4]), .job_words({noti1, job_ext}),
-      .tx_valid, .tx_ready, .tx_head, .tx_tail, .tx_data, .noti_valid, .noti_vpid, .noti_words, .noti_stamp, .noti_done,
-      .ev_packet, .ev_done(ended), .idle(send_idle), .active(send_active)
+      .job_stamp(from_err ? err_stamp : job_stamp), .job_life, .job_noti(!from_err && !failed && notify),
+      .job_vpid(job_header[nicloop_pkg::HEADER_DST_VPID_LSB+:4]), .job_words({noti1, job_ext}), .tx_valid, .tx_ready,
+      .tx_head, .tx_tail, .tx_data, .noti_valid, .noti_vpid, .noti_words, .noti_stamp, .noti_done, .ev_packet,
+      .ev_done(ended), .idle(send_idle), .active(send_active)
   );
 
   assign ev_rx    = leave;
   assign ev_drop  = refused;
   assign ev_error = leave && failed;
-  assign busy     = have || job_valid || state == ALONE;
+  assign busy     = waits || jobs || state == ALONE;
   assign idle     = coll_idle && send_idle;
-  assign active   = coll_active || send_active || refused || start || state != CHECK || job_valid || err_ready;
+  assign active   = coll_active || send_active || refused || start || state != CHECK || jobs || err_ready;
 
 `ifndef SYNTHESIS
   always_ff @(posedge clk)
     if (!rst) begin
-      assert (!write_start || write_ready) else $error("rma_responder: node %0d: a write while another is under way", here);
-      assert (!write_start || (state == ALONE && job_lock)) else $error("rma_responder: node %0d: a lock that is not alone", here);
+      assert (!write_start || write_ready)
+          else $error("rma_responder: node %0d: a write while another is under way", here);
+      assert (!write_start || (state == ALONE && job_lock))
+          else $error("rma_responder: node %0d: a lock that is not alone", here);
     end
 `endif
 endmodule

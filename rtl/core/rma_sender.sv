@@ -3,9 +3,9 @@
 // Job: BUFFERS packets: one leaves as header, extension flit, quadwords and tail with CRC while the others are promised
 //   or filled; then the notification that belongs to it is asked for. A job may have no packet (an error found before
 //   anything was sent) or no notification; they are done in order.
-// Handshake: reserve, while ready, promises a buffer; promised ones are filled in order: quadwords are put at q_index, and
-//   commit ends the job, in the same cycle as its last quadword or later. Flits out by valid/ready. noti_valid holds until
-//   noti_done.
+// Handshake: reserve, while ready, promises a buffer; promised ones are filled in order: quadwords are put at q_index,
+//   and commit ends the job, in the same cycle as its last quadword or later. Flits out by valid/ready. noti_valid
+//   holds until noti_done.
 // Back-pressure: ready falls while all buffers are promised or taken.
 module rma_sender #(
     parameter int BUFFERS = nicloop_pkg::RMA_UNDER_WAY  // a power of two
@@ -43,7 +43,7 @@ module rma_sender #(
 );
   localparam int QUADS = nicloop_pkg::RMA_MTU / 8;
   localparam int IDX_W = $clog2(QUADS);
-  localparam int JOB_W = 7 + 1 + 64 + 64 + 32 + 1 + 4 + 16 + 128;
+  localparam int JOB_W = 1 + 64 + 64 + 32 + 1 + 4 + 16 + 128;
 
   localparam int PTR_W = $clog2(BUFFERS);
 
@@ -57,11 +57,9 @@ module rma_sender #(
   assign ready    = promised - drained != (PTR_W + 1)'(BUFFERS);
   assign full     = filled != drained;  // a whole job is there
 
-  logic [6:0] job_last;  // flits of the packet - 1
-  assign job_last = 7'((job_header[nicloop_pkg::HEADER_LENGTH_LSB+:nicloop_pkg::HEADER_LENGTH_W] + 10'd7) >> 3) + 7'd1;
   always_ff @(posedge clk) if (q_valid) quads[{fill_at, q_index[IDX_W-1:0]}] <= q_data;
   always_ff @(posedge clk)
-    if (commit) jobs[fill_at] <= {job_last, job_packet, job_header, job_ext, job_stamp, job_noti, job_vpid, job_life, job_words};
+    if (commit) jobs[fill_at] <= {job_packet, job_header, job_ext, job_stamp, job_noti, job_vpid, job_life, job_words};
   always_ff @(posedge clk) begin
     if (rst) begin
       promised <= '0;
@@ -76,7 +74,8 @@ module rma_sender #(
 
   logic        packet, noti, sent;  // sent: the packet has left, the notification is due
   logic [63:0] header, ext;
-  logic [6:0]  pos, last;           // 0 header, 1 extension flit, then quadwords, last is the tail
+  // 0 header, 1 extension flit, then quadwords, last is the tail; known behind the header
+  logic [6:0]  pos, last;
   logic [6:0]  pos_next;
   logic [IDX_W-1:0] at_next;
   logic [63:0] quad;                // of pos, read a cycle ahead, so that the buffers are a block RAM
@@ -85,7 +84,7 @@ module rma_sender #(
   logic [63:0] covered;  // by the CRC, which counts as 0 itself
   logic [31:0] stamp;
   logic [15:0] life;
-  assign {last, packet, header, ext, stamp, noti, noti_vpid, life, noti_words} = jobs[drain_at];
+  assign {packet, header, ext, stamp, noti, noti_vpid, life, noti_words} = jobs[drain_at];
   assign noti_stamp = {life, stamp[15:0]};
 
   assign tx_valid   = full && packet && !sent;
@@ -116,12 +115,15 @@ module rma_sender #(
     end else begin
       if (tx_valid && tx_ready) begin
         pos     <= pos_next;
-        on_tail <= !on_tail && pos_next == last;
+        on_tail <= !on_tail && !tx_head && pos_next == last;
       end
       if (next) sent <= 1'b0;
       else if (ev_packet) sent <= 1'b1;
     end
   end
+  always_ff @(posedge clk)
+      if (tx_head)
+      last <= 7'((header[nicloop_pkg::HEADER_LENGTH_LSB+:nicloop_pkg::HEADER_LENGTH_W] + 10'd7) >> 3) + 7'd1;
   always_ff @(posedge clk) if (tx_valid && tx_ready) crc <= crc_next;
 
   assign idle   = promised == drained;
@@ -131,8 +133,12 @@ module rma_sender #(
   always_ff @(posedge clk)
     if (!rst) begin
       assert (!reserve || ready) else $error("rma_sender %m: no buffer is free");
-      assert (!(commit || q_valid) || filled != promised || reserve) else $error("rma_sender %m: no buffer was promised");
-      assert (!tx_valid || (header[nicloop_pkg::HEADER_ANSWER_LSB] == '0 && header[nicloop_pkg::HEADER_MARK_LSB+:8] == '0))
+      assert (!(commit || q_valid) || filled != promised || reserve)
+          else $error("rma_sender %m: no buffer was promised");
+      assert (!tx_valid || header[nicloop_pkg::HEADER_LENGTH_LSB+:nicloop_pkg::HEADER_LENGTH_W] != '0)
+        else $error("rma_sender %m: a packet without extension flit");
+      assert (!tx_valid || (header[nicloop_pkg::HEADER_ANSWER_LSB] == '0 &&
+          header[nicloop_pkg::HEADER_MARK_LSB+:8] == '0))
         else $error("rma_sender %m: header %016x has bits that the CRC leaves out", header);
     end
 `endif

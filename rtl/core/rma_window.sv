@@ -1,11 +1,12 @@
 // rma_window: keeps the RMA descriptors of processes until the requester has done them.
 //
-// Job: a FIFO of DEPTH descriptors per VPID. One is put together, word by word, in the entry behind those that wait; take makes it one of
-//   them (pio_window). What a descriptor says is judged by the requester, which can tell the process. What stands there when
-//   its window goes off is dead, also if the window goes on again.
-// Handshake: put and take as pio_window has them. head is the oldest descriptor of head_vpid; pop removes it. head_dead: it is not to be
-//   done, nor the rest of it.
-// Back-pressure: none: full says which processes have no entry for another, and none of these is taken.
+// Job: a FIFO of DEPTH descriptors per VPID. One is put together, word by word, in the entry behind those that wait;
+//   take makes it one of them (pio_window). What a descriptor says is judged by the requester, which can tell the
+//   process. What stands there when its window goes off is dead, also if the window goes on again.
+// Handshake: put and take as pio_window has them. head is the oldest descriptor of head_vpid; pop removes it.
+//   head_dead: it is not to be done, nor the rest of it.
+// Back-pressure: none: full says which processes will have no entry for another in the next cycle, if none is taken in
+//   this, and none of these is taken then.
 module rma_window #(
     parameter int DEPTH = nicloop_pkg::RMA_DEPTH,  // a power of two
     localparam int VPIDS = nicloop_pkg::VPIDS,
@@ -20,7 +21,7 @@ module rma_window #(
     input  logic [1:0]       put_words,
     input  logic             take,
     input  logic [3:0]       take_vpid,
-    output logic [VPIDS-1:0] full,
+    output logic [VPIDS-1:0] full,        // in the next cycle
     input  logic [VPIDS-1:0] window_on,
     output logic [VPIDS-1:0] waiting,     // by VPID: there is a descriptor
     input  logic [3:0]       head_vpid,
@@ -36,6 +37,7 @@ module rma_window #(
   // ---- one FIFO per VPID ----
   logic [PTR_W-1:0] wr_ptr[VPIDS], rd_ptr[VPIDS];
   logic [PTR_W-1:0] count[VPIDS];
+  logic [VPIDS-1:0] fulls;
   generate
     for (genvar i = 0; i < 6; i++) begin : g_word
       logic [31:0] words[VPIDS << PTR_W];
@@ -46,7 +48,8 @@ module rma_window #(
   endgenerate
   assign level_of = count[level_vpid];
 
-  // How many of a process's oldest are dead: all that stand there when its window goes off, for one that is off takes no more.
+  // How many of a process's oldest are dead: all that stand there when its window goes off, for one that is off takes
+  // no more.
   logic [PTR_W-1:0] dying[VPIDS];
   logic [VPIDS-1:0] was_on, falls;
   assign head_dead = !window_on[head_vpid] || dying[head_vpid] != '0;
@@ -67,7 +70,8 @@ module rma_window #(
       assign in  = take && take_vpid == 4'(v);
       assign out = pop && head_vpid == 4'(v);
       assign waiting[v] = count[v] != '0;
-      assign full[v]    = count[v] == PTR_W'(DEPTH);
+      assign fulls[v]   = count[v] == PTR_W'(DEPTH);
+      assign full[v]    = fulls[v] && !out;
       always_ff @(posedge clk) begin
         if (rst) begin
           wr_ptr[v] <= '0;
@@ -94,7 +98,7 @@ module rma_window #(
   always_ff @(posedge clk)
     if (!rst) begin
       assert (!pop || waiting[head_vpid]) else $error("rma_window %m: VPID %0d has no descriptor to pop", head_vpid);
-      assert (!take || !full[take_vpid]) else $error("rma_window %m: VPID %0d: overflow", take_vpid);
+      assert (!take || !fulls[take_vpid]) else $error("rma_window %m: VPID %0d: overflow", take_vpid);
     end
 `endif
 endmodule

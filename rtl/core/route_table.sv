@@ -3,8 +3,8 @@
 // Job: answers every input of the router whether a destination has an entry and which port it names. After
 //   reset there is none, and the router goes by dimension order. An entry takes effect for the headers that
 //   arrive after its write.
-// Handshake: lookups are combinational; registers as regfile asks (page route, one register per node): known in the cycle behind the
-//   address, the value in the second. Entries of nodes that do not exist read 0 and keep nothing.
+// Handshake: lookups are combinational; registers as regfile asks (page route, one register per node): known in the
+//   cycle behind the address, the value in the second. Entries of nodes that do not exist read 0 and keep nothing.
 module route_table #(
     parameter int NODES = 2,
     parameter int READS = 3,
@@ -64,7 +64,7 @@ module route_table #(
       logic [IDX_W-1:0] at;
       assign at          = dst[r*IDX_W+:IDX_W];
       assign override[r] = valid[at];
-      assign port[r*3+:3] = override[r] ? ports[at] : '0;
+      assign port[r*3+:3] = ports[at];  // means nothing without override
     end
   endgenerate
 endmodule

@@ -66,14 +66,16 @@ module router #(
       function automatic logic [1:0] edges_at(input logic [7:0] c, input logic [7:0] size);
         edges_at = TORUS != 0 && size > 8'd2 ? {c == 8'd0, c == size - 8'd1} : 2'b00;
       endfunction
-      assign wrap = PORTS'({edges_at(shape[47:40], shape[23:16]), edges_at(shape[39:32], shape[15:8]), edges_at(shape[31:24], shape[7:0]), 1'b0});
+      assign wrap = PORTS'({edges_at(shape[47:40], shape[23:16]), edges_at(shape[39:32], shape[15:8]),
+          edges_at(shape[31:24], shape[7:0]), 1'b0});
     end else begin : g_table
       logic [(1<<IDX_W)*7-1:0] wraps;
       function automatic logic [1:0] edges(input int c, input int size);
         edges = TORUS != 0 && size > 2 ? {c == 0, c == size - 1} : 2'b00;
       endfunction
       for (genvar n = 0; n < (1 << IDX_W); n++) begin : g_node
-        assign wraps[n*7+:7] = {edges(n / (DIM_X * DIM_Y), DIM_Z), edges(n / DIM_X % DIM_Y, DIM_Y), edges(n % DIM_X, DIM_X), 1'b0};
+        assign wraps[n*7+:7] = {edges(n / (DIM_X * DIM_Y), DIM_Z), edges(n / DIM_X % DIM_Y, DIM_Y),
+            edges(n % DIM_X, DIM_X), 1'b0};
       end
       assign wrap = wraps[here[IDX_W-1:0]*7+:PORTS];
     end
@@ -84,38 +86,38 @@ module router #(
   logic [PORTS-1:0]       override;
   logic [PORTS*3-1:0]     table_port;
   route_table #(.NODES(NODES), .READS(PORTS)) u_table (
-      .clk, .rst, .nodes(SHAPE_INPUT != 0 ? shape[59:48] : 12'(NODES)), .dst, .override, .port(table_port), .wr_addr, .wr_data, .wr_do, .wr_known, .rd_addr, .rd_known, .rd_value
+      .clk, .rst, .nodes(SHAPE_INPUT != 0 ? shape[59:48] : 12'(NODES)), .dst, .override, .port(table_port), .wr_addr,
+      .wr_data, .wr_do, .wr_known, .rd_addr, .rd_known, .rd_value
   );
 
   // ---- crossbar ----
-  logic [PORTS*N-1:0]        q_valid, q_pop;  // by input, then VC, then output
-  logic [PORTS*PORTS-1:0]    q_tail;          // by input, then output
-  logic [PORTS*PORTS*64-1:0] q_data;
-  logic [PORTS-1:0]          in_idle, out_idle, errors;
+  logic [PORTS*N-1:0]        q_valid, q_tail, q_pop;  // by input, then VC, then output
+  logic [PORTS*PORTS*64-1:0] q_data;                  // by input, then output
+  logic [PORTS-1:0]          in_idle, out_idle, out_moves, errors;
 
   generate
     for (genvar p = 0; p < PORTS; p++) begin : g_in
       assign dst[p*IDX_W+:IDX_W] = rx_data[p*64+nicloop_pkg::HEADER_DST_NODE_LSB+:IDX_W];
       router_input #(
-          .PORT(p), .PORTS(PORTS), .VCS(VCS), .VC_DEPTH(VC_DEPTH), .DIM_X(DIM_X), .DIM_Y(DIM_Y), .DIM_Z(DIM_Z), .TORUS(TORUS), .SHAPE_INPUT(SHAPE_INPUT)
+          .PORT(p), .PORTS(PORTS), .VCS(VCS), .VC_DEPTH(VC_DEPTH), .DIM_X(DIM_X), .DIM_Y(DIM_Y), .DIM_Z(DIM_Z),
+          .TORUS(TORUS), .SHAPE_INPUT(SHAPE_INPUT)
       ) u_input (
           .clk(clk_port[p]), .rst, .shape, .here, .port_up, .override(override[p]), .table_port(table_port[p*3+:3]),
           .rx_valid(rx_valid[p]), .rx_vc(rx_vc[p*VC_W+:VC_W]), .rx_head(rx_head[p]), .rx_tail(rx_tail[p]),
           .rx_data(rx_data[p*64+:64]), .rx_credit(rx_credit[p*VCS+:VCS]),
-          .out_valid(q_valid[p*N+:N]), .out_pop(q_pop[p*N+:N]), .out_tail(q_tail[p*PORTS+:PORTS]),
+          .out_valid(q_valid[p*N+:N]), .out_pop(q_pop[p*N+:N]), .out_tail(q_tail[p*N+:N]),
           .out_data(q_data[p*PORTS*64+:PORTS*64]), .route_error(errors[p]), .idle(in_idle[p])
       );
     end
 
     for (genvar o = 0; o < PORTS; o++) begin : g_out
-      logic [N-1:0]        req, pop;
-      logic [PORTS-1:0]    tail;
+      logic [N-1:0]        req, tail, pop;
       logic [PORTS*64-1:0] data;
       for (genvar p = 0; p < PORTS; p++) begin : g_from
-        assign tail[p]       = q_tail[p*PORTS+o];
         assign data[p*64+:64] = q_data[(p*PORTS+o)*64+:64];
         for (genvar v = 0; v < VCS; v++) begin : g_vc
           assign req[v*PORTS+p]           = q_valid[p*N+v*PORTS+o];
+          assign tail[v*PORTS+p]          = q_tail[p*N+v*PORTS+o];
           assign q_pop[p*N+v*PORTS+o]     = pop[v*PORTS+p];
         end
       end
@@ -123,23 +125,32 @@ module router #(
           .clk(clk_port[o]), .rst, .wrap(wrap[o]), .drain(drain[o]), .closed(closed[o]), .req, .pop, .tail, .data,
           .tx_valid(tx_valid[o]), .tx_vc(tx_vc[o*VC_W+:VC_W]), .tx_head(tx_head[o]), .tx_tail(tx_tail[o]),
           .tx_data(tx_data[o*64+:64]), .tx_credit(tx_credit[o*VCS+:VCS]), .ev_drained(drained[o]),
-          .ev_ended(ended[o]), .idle(out_idle[o])
+          .ev_ended(ended[o]), .moves(out_moves[o]), .idle(out_idle[o])
       );
     end
   endgenerate
 
-  always_comb begin
-    route_errors = '0;
-    for (int p = 0; p < PORTS; p++) route_errors = route_errors + 8'(errors[p]);
-  end
+  // How many of up to seven, without a carry: the ones of three, of three others, and of both with the last.
+  function automatic logic [1:0] ones(input logic a, input logic b, input logic c);
+    ones = {(a & b) | (a & c) | (b & c), a ^ b ^ c};
+  endfunction
+  logic [6:0] failed;
+  logic [1:0] low, high, whole, twos;
+  assign failed = 7'(errors);
+  assign low    = ones(failed[0], failed[1], failed[2]);
+  assign high   = ones(failed[3], failed[4], failed[5]);
+  assign whole  = ones(low[0], high[0], failed[6]);
+  assign twos   = ones(low[1], high[1], whole[1]);
+  assign route_errors = {5'd0, twos, whole[0]};
 
   generate
     for (genvar p = 0; p < PORTS; p++) begin : g_rest
-      assign port_rests[p] = in_idle[p] && out_idle[p] && !rx_valid[p] && !tx_valid[p] && g_out[p].req == '0 && rx_credit[p*VCS+:VCS] == '0 && tx_credit[p*VCS+:VCS] == '0;
+      assign port_rests[p] = in_idle[p] && out_idle[p] && !rx_valid[p] && !tx_valid[p] && g_out[p].req == '0 &&
+          rx_credit[p*VCS+:VCS] == '0 && tx_credit[p*VCS+:VCS] == '0;
     end
   endgenerate
   assign idle   = &in_idle && &out_idle;
-  assign active = |rx_valid || |tx_valid || |q_pop || |rx_credit || |tx_credit;
+  assign active = |rx_valid || |tx_valid || |out_moves || |rx_credit || |tx_credit;
 
 `ifndef SYNTHESIS
   if (PORTS < 3 || PORTS > 7 || (SHAPE_INPUT == 0 && ((DIM_Y > 1 && PORTS < 5) || (DIM_Z > 1 && PORTS < 7))))

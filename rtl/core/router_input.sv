@@ -1,9 +1,9 @@
 // router_input: one input port of the router.
 //
-// Job: finds the output port of every packet that arrives, by its header: the route table's entry where there
-//   is one, else dimension order, and keeps the flits in virtual output queues (voq). A packet that cannot be
-//   routed (no such node, port not connected, back where it came from) is discarded here and hinders nobody, as is one that
-//   has come to HOP_MAX routers before: it goes round. The count of them is in the header.
+// Job: finds the output port of every packet that arrives, by its header: the route table's entry where there is one,
+//   else dimension order, and keeps the flits in virtual output queues (voq). A packet that cannot be routed (no such
+//   node, port not connected, back where it came from) is discarded here and hinders nobody, as is one that has come to
+//   HOP_MAX routers before: it goes round. The count of them is in the header.
 // Handshake: flit channel in (credit-based, see README); voq's reading side out.
 // Back-pressure: a credit returns when a flit leaves its queue or is discarded.
 module router_input #(
@@ -33,13 +33,13 @@ module router_input #(
     output logic [VCS-1:0]       rx_credit,
     output logic [VCS*PORTS-1:0] out_valid,
     input  logic [VCS*PORTS-1:0] out_pop,
-    output logic [PORTS-1:0]     out_tail,
+    output logic [VCS*PORTS-1:0] out_tail,
     output logic [PORTS*64-1:0]  out_data,
     output logic                 route_error,  // pulse per discarded packet
     output logic                 idle
 );
   logic       head;
-  logic [2:0] own_port, port;
+  logic [2:0] own_port;
   logic       exists;
   logic [nicloop_pkg::HOPS_W-1:0] hops;
   logic [63:0] counted;
@@ -53,12 +53,15 @@ module router_input #(
       .shape, .enable(head), .here, .dst(rx_data[nicloop_pkg::HEADER_DST_NODE_LSB+:nicloop_pkg::HEADER_DST_NODE_W]),
       .port(own_port), .legal(exists)
   );
-  assign port = override ? table_port : own_port;
-
   // By port number: connected and not the way back; local to local is a send to oneself.
-  logic [PORTS-1:0] reachable, head_way, way, open;
+  // Whether the table has an entry is known last.
+  logic [PORTS-1:0] reachable, own_way, table_way, head_way, way, open;
+  logic             goes;  // there is such a node, and the packet may go on
   assign reachable = port_up & ~(PORT == 0 ? '0 : PORTS'(1 << PORT));
-  assign head_way  = exists && hops < nicloop_pkg::HOPS_W'(nicloop_pkg::HOP_MAX) ? PORTS'(8'h1 << port) & reachable : '0;
+  assign goes      = exists && hops < nicloop_pkg::HOPS_W'(nicloop_pkg::HOP_MAX);
+  assign own_way   = goes ? PORTS'(8'h1 << own_port) & reachable : '0;
+  assign table_way = goes ? PORTS'(8'h1 << table_port) & reachable : '0;
+  assign head_way  = (own_way & {PORTS{!override}}) | (table_way & {PORTS{override}});
 
   // The route of the packet that arrives on each VC; none while it is discarded, and behind its tail.
   logic [VCS*PORTS-1:0] routes;
@@ -67,7 +70,7 @@ module router_input #(
     for (int v = 0; v < VCS; v++) if (rx_vc == VC_W'(v)) open = open | routes[v*PORTS+:PORTS];
   end
   assign way         = rx_head ? head_way : open;
-  assign route_error = head && head_way == '0;
+  assign route_error = head && (override ? table_way == '0 : own_way == '0);
   always_ff @(posedge clk) begin
     if (rst) routes <=  '0;
     else if (rx_valid)

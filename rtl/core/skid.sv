@@ -20,20 +20,13 @@ module skid #(
 
   assign s_ready = !spare_valid;
 
+  // m_ready is known late, so it comes last: no enable and no reset stands behind it.
+  logic stays;
+  assign stays = m_valid && !m_ready;
   always_ff @(posedge clk) begin
-    if (rst) begin
-      m_valid     <= 1'b0;
-      spare_valid <= 1'b0;
-    end else if (!m_valid || m_ready) begin
-      m_valid     <= spare_valid || s_valid;
-      spare_valid <= 1'b0;
-    end else if (s_valid && s_ready) begin
-      spare_valid <= 1'b1;
-    end
-  end
-
-  always_ff @(posedge clk) begin
-    if (!m_valid || m_ready) m_data <= spare_valid ? spare_data : s_data;
+    m_valid     <= !rst && (stays || spare_valid || s_valid);
+    spare_valid <= !rst && stays && (spare_valid || s_valid);
+    m_data      <= ({W{stays}} & m_data) | ({W{!stays}} & (spare_valid ? spare_data : s_data));
     if (s_ready) spare_data <= s_data;
   end
 `ifdef FORMAL

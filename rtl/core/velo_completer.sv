@@ -1,12 +1,14 @@
 // velo_completer: checks VELO packets and writes them into mailboxes.
 //
-// Job: collects a whole packet (two buffers: one fills while the other is written), checks frame, CRC, type,
-//   length, node and domain, asks mailbox_table for the slot and writes 64 bytes by DMA, the slot header last. The next packets
-//   are written while up to DEPTH answers are awaited, which come in order; with each a write pointer moves. What fails a check,
-//   or whose mailbox was switched off before that, is discarded and counted.
-// Handshake: flits in by valid/ready, AXI4 write master out (a burst of 8 beats after the other). An answer counts in the cycle behind it.
-// Back-pressure: with DEPTH answers awaited no packet is begun, and a full mailbox holds everything behind it, unless it has spent its time (look_spent) and loses the packet: both buffers, the FIFO of its virtual channel,
-//   then the credits of the network. That is VELO's contract; stall says so in every cycle.
+// Job: collects a whole packet (two buffers: one fills while the other is written), checks frame, CRC, type, length,
+//   node and domain, asks mailbox_table for the slot and writes 64 bytes by DMA, the slot header last. The next packets
+//   are written while up to DEPTH answers are awaited, which come in order; with each a write pointer moves. What fails
+//   a check, or whose mailbox was switched off before that, is discarded and counted.
+// Handshake: flits in by valid/ready, AXI4 write master out (a burst of 8 beats after the other). An answer counts in
+//   the cycle behind it.
+// Back-pressure: with DEPTH answers awaited no packet is begun, and a full mailbox holds everything behind it, unless
+//   it has spent its time (look_spent) and loses the packet: both buffers, the FIFO of its virtual channel, then the
+//   credits of the network. That is VELO's contract; stall says so in every cycle.
 module velo_completer #(
     parameter int DEPTH = nicloop_pkg::DMA_WRITES
 ) (
@@ -71,7 +73,7 @@ module velo_completer #(
   logic [1:0]  full;              // by buffer
   logic        fill_at, drain_at;
   logic        done;              // the packet in fill_at is complete, good or bad
-  logic [63:0] quads[16];         // two packets
+  (* no_rw_check *) logic [63:0] quads[16];  // two packets; what is read is not written meanwhile
   logic [63:0] headers[2];
   logic [6:0]  reasons[2];
   logic [15:0] pdids[2];
@@ -126,7 +128,8 @@ module velo_completer #(
     else verdict = 7'(nicloop_pkg::DROP_REASON_NONE);
   end
 
-  // Whether the domain is that of the mailbox is found out as the packet comes, and again in every cycle in which it waits.
+  // Whether the domain is that of the mailbox is found out as the packet comes, and again in every cycle in which it
+  // waits.
   generate
     for (genvar b = 0; b < 2; b++) begin : g_domain
       logic [15:0] theirs, ours;
@@ -170,12 +173,13 @@ module velo_completer #(
   end
 
   // ---- writing ----
-  logic        writing, start, have, good, same, refused, spoiled, room;  // same: the mailbox is of the packet's domain, as of the cycle before
+  // same: the mailbox is of the packet's domain, as of the cycle before
+  logic        writing, start, have, good, same, refused, spoiled, room;
   logic [1:0]  sames;
-  logic [63:0] slot_addr, header;
+  logic [63:0] slot_addr, header, quad;
   logic [31:0] slot_seq;
   logic        slot_overflow;
-  logic [2:0]  beat;
+  logic [2:0]  beat, beat_next;
   logic        aw_sent, w_sent, aw_done, w_done, written;
 
   assign header      = headers[drain_at];
@@ -193,7 +197,8 @@ module velo_completer #(
   assign release_buf = refused || written;
   assign ev_drop     = refused || spoiled;
   always_comb begin
-    if (spoiled) drop_reason = ended_bad ? 7'(nicloop_pkg::DROP_REASON_DMA_ERROR) : 7'(nicloop_pkg::DROP_REASON_MAILBOX_OFF);
+    if (spoiled)
+        drop_reason = ended_bad ? 7'(nicloop_pkg::DROP_REASON_DMA_ERROR) : 7'(nicloop_pkg::DROP_REASON_MAILBOX_OFF);
     else if (!good) drop_reason = reason;
     else if (!same) drop_reason = 7'(nicloop_pkg::DROP_REASON_DOMAIN);
     else if (overflow) drop_reason = 7'(nicloop_pkg::DROP_REASON_OVERFLOW);
@@ -210,6 +215,7 @@ module velo_completer #(
   assign m_awaddr  = slot_addr;
   assign m_wvalid  = writing && !w_sent;
   assign m_wlast   = beat == 3'd7;
+  assign beat_next = !writing ? '0 : m_wvalid && m_wready ? beat + 1'b1 : beat;
   assign aw_done = aw_sent || m_awready;
   assign w_done  = w_sent || (m_wready && m_wlast);
   always_ff @(posedge clk) begin
@@ -220,8 +226,9 @@ module velo_completer #(
     end else begin
       aw_sent <= aw_done;
       w_sent  <= w_done;
-      if (m_wvalid && m_wready) beat <= beat + 1'b1;
+      beat    <= beat_next;
     end
+    quad <= quads[{drain_at, beat_next}];  // a cycle before it is written, so that it may be block RAM
     if (!writing) begin
       slot_addr <= look_addr;
       slot_seq  <= look_seq;
@@ -237,10 +244,21 @@ module velo_completer #(
   logic        ended_overflow;
   logic [$clog2(DEPTH+2)-1:0] await_level;
   // The oldest stands in a register: no answer counts earlier than two cycles behind its write.
-  fifo #(.W(97), .DEPTH(DEPTH - 1), .FALL_THROUGH(0)) u_awaited (
-      .clk, .rst, .wr_valid(written), .wr_ready(room), .wr_data({slot_overflow, slot_seq, header}), .rd_valid(awaited), .rd_ready(ended),
-      .rd_data({ended_overflow, ended_seq, ended_header}), .level(await_level)
-  );
+  generate
+    if (DEPTH > 1) begin : g_awaited
+      fifo #(.W(97), .DEPTH(DEPTH - 1), .FALL_THROUGH(0)) u_awaited (
+          .clk, .rst, .wr_valid(written), .wr_ready(room), .wr_data({slot_overflow, slot_seq, header}),
+          .rd_valid(awaited), .rd_ready(ended), .rd_data({ended_overflow, ended_seq, ended_header}), .level(await_level)
+      );
+    end else begin : g_awaited
+      assign room        = !awaited;
+      assign await_level = 2'(awaited);
+      always_ff @(posedge clk) begin
+        awaited <= !rst && (written || (awaited && !ended));
+        if (written) {ended_overflow, ended_seq, ended_header} <= {slot_overflow, slot_seq, header};
+      end
+    end
+  endgenerate
   always_ff @(posedge clk) begin
     ended     <= !rst && m_bvalid;
     ended_bad <= m_bresp != 2'b00;
@@ -254,18 +272,21 @@ module velo_completer #(
 
   // Bytes behind the payload are written as 0, whatever the sender left there.
   logic [6:0]  bytes, left;
-  logic [63:0] quad, keep;
+  logic [63:0] keep;
   assign bytes = 7'(header[nicloop_pkg::HEADER_LENGTH_LSB+:6]) +
                  (header[nicloop_pkg::HEADER_PIGGYBACK_LSB] ? 7'd2 : 7'd0);
   assign left  = bytes > {1'b0, beat, 3'h0} ? bytes - {1'b0, beat, 3'h0} : '0;
   assign keep  = left[6:3] != '0 ? '1 : ~(64'hffffffff_ffffffff << {left[2:0], 3'h0});
-  assign quad  = quads[{drain_at, beat}];
   function automatic logic [63:0] in_slot(input logic [63:0] h, input logic [31:0] seq, input logic overflowed);
     in_slot = '0;
-    in_slot[nicloop_pkg::SLOT_SRC_VPID_LSB+:nicloop_pkg::SLOT_SRC_VPID_W] = h[nicloop_pkg::HEADER_SRC_VPID_LSB+:nicloop_pkg::HEADER_SRC_VPID_W];
-    in_slot[nicloop_pkg::SLOT_SRC_NODE_LSB+:nicloop_pkg::SLOT_SRC_NODE_W] = h[nicloop_pkg::HEADER_SRC_NODE_LSB+:nicloop_pkg::HEADER_SRC_NODE_W];
-    in_slot[nicloop_pkg::SLOT_LENGTH_LSB+:nicloop_pkg::SLOT_LENGTH_W]     = h[nicloop_pkg::HEADER_LENGTH_LSB+:nicloop_pkg::HEADER_LENGTH_W];
-    in_slot[nicloop_pkg::SLOT_KIND_LSB+:nicloop_pkg::SLOT_KIND_W]         = h[nicloop_pkg::HEADER_KIND_LSB+:nicloop_pkg::HEADER_KIND_W];
+    in_slot[nicloop_pkg::SLOT_SRC_VPID_LSB+:nicloop_pkg::SLOT_SRC_VPID_W] =
+        h[nicloop_pkg::HEADER_SRC_VPID_LSB+:nicloop_pkg::HEADER_SRC_VPID_W];
+    in_slot[nicloop_pkg::SLOT_SRC_NODE_LSB+:nicloop_pkg::SLOT_SRC_NODE_W] =
+        h[nicloop_pkg::HEADER_SRC_NODE_LSB+:nicloop_pkg::HEADER_SRC_NODE_W];
+    in_slot[nicloop_pkg::SLOT_LENGTH_LSB+:nicloop_pkg::SLOT_LENGTH_W]     =
+        h[nicloop_pkg::HEADER_LENGTH_LSB+:nicloop_pkg::HEADER_LENGTH_W];
+    in_slot[nicloop_pkg::SLOT_KIND_LSB+:nicloop_pkg::SLOT_KIND_W]         =
+        h[nicloop_pkg::HEADER_KIND_LSB+:nicloop_pkg::HEADER_KIND_W];
     in_slot[nicloop_pkg::SLOT_PIGGYBACK_LSB]                              = h[nicloop_pkg::HEADER_PIGGYBACK_LSB];
     in_slot[nicloop_pkg::SLOT_OVERFLOW_LSB]                               = overflowed;
     in_slot[nicloop_pkg::SLOT_SEQ_LSB+:nicloop_pkg::SLOT_SEQ_W]           = seq;
@@ -288,7 +309,8 @@ module velo_completer #(
     if (!formal_started) assume (rst);
     assume (look_addr[5:0] == '0);  // a slot is a line of 64 bytes
   end
-  // Nothing is written for a packet that was not good, or of another domain than its mailbox had a cycle before it was looked at.
+  // Nothing is written for a packet that was not good, or of another domain than its mailbox had a cycle before it was
+  // looked at.
   logic was_check, was_welcome, was_answered, was_bad;
   logic [15:0] domains[2];  // a cycle ago
   always_ff @(posedge clk) begin
@@ -299,18 +321,24 @@ module velo_completer #(
     for (int b = 0; b < 2; b++) domains[b] <= stamps[{headers[b][nicloop_pkg::HEADER_DST_VPID_LSB+:4], 5'h0}+:16];
   end
   always_comb if (formal_started && !rst && was_check && m_awvalid) assert (was_welcome);
+  // What begins was shown on, for the same process, in the cycle before: mailbox_table counts on it.
+  logic       was_on;
+  logic [3:0] was_vpid;
+  always_ff @(posedge clk) {was_on, was_vpid} <= {look_on, look_vpid};
+  always_comb if (formal_started && !rst && begun) assert (was_on && look_vpid == was_vpid);
   logic       seen_aw, seen_w;
   logic [7:0] seen_len, seen_beat;
   logic [5:0] due;
   axi_write_check u_port (
-      .clk, .rst, .awvalid(m_awvalid), .awready(m_awready), .awaddr(m_awaddr), .awlen(8'd7), .wvalid(m_wvalid), .wready(m_wready),
-      .wdata(m_wdata), .wstrb(8'hff), .wlast(m_wlast), .bvalid(m_bvalid), .bready(m_bready), .idle(idle), .aw_gone(seen_aw),
-      .w_gone(seen_w), .len(seen_len), .beat(seen_beat), .awaited(due)
+      .clk, .rst, .awvalid(m_awvalid), .awready(m_awready), .awaddr(m_awaddr), .awlen(8'd7), .wvalid(m_wvalid),
+      .wready(m_wready), .wdata(m_wdata), .wstrb(8'hff), .wlast(m_wlast), .bvalid(m_bvalid), .bready(m_bready),
+      .idle(idle), .aw_gone(seen_aw), .w_gone(seen_w), .len(seen_len), .beat(seen_beat), .awaited(due)
   );
   always_comb
     if (formal_started && !rst) begin
       assert (!ended || commit != spoiled);
-      assert (sames[0] == (pdids[0] == domains[0] && pdids[0] != '0) && sames[1] == (pdids[1] == domains[1] && pdids[1] != '0));
+      assert (sames[0] == (pdids[0] == domains[0] && pdids[0] != '0) &&
+          sames[1] == (pdids[1] == domains[1] && pdids[1] != '0));
       assert (!commit || !ended_bad);
       assert (!spoiled || (ev_drop && !refused && packet_header == ended_header));
       assert (ended == was_answered && (!ended || ended_bad == was_bad));

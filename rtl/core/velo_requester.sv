@@ -1,13 +1,18 @@
 // velo_requester: keeps the lines that processes wrote until they leave, and makes packets of them.
 //
-// Job: a line is put together, word by word, in the entry behind those of its process that wait; take makes it one of them.
-//   Lines of all processes leave in the order in which they were taken, each as header, payload and tail flits, the tail with the domain and
-//   life of then. What the line says of itself (nicloop_pkg PIO_*) has been judged (pio_window).
+// Job: a line is put together, word by word, in the entry behind those of its process that wait; take makes it one of
+//   them. Lines of all processes leave in the order in which they were taken, each as header, payload and tail flits,
+//   the tail with the domain and life of then. What the line says of itself (nicloop_pkg PIO_*) has been judged
+//   (pio_window).
 // Handshake: put and take as pio_window has them; flits valid/ready.
-// Back-pressure: none: full says which processes have VELO_LINES lines waiting, and no line of these is taken.
+// Back-pressure: none: full says which processes will have VELO_LINES lines waiting in the next cycle, if no line is
+//   taken in this, and no line of these is taken then.
 module velo_requester #(
-    localparam int VPIDS = nicloop_pkg::VPIDS,
-    localparam int LINES = nicloop_pkg::VELO_LINES + 1,  // entries of a process: a power of two
+    // processes: a power of two, 2 or more; no line of another is taken
+    parameter int VPIDS = nicloop_pkg::VPIDS,
+    parameter int LINES = nicloop_pkg::VELO_LINES + 1,  // entries of a process: a power of two
+    // 1: the list of lines may be block RAM, and shows a line a cycle later
+    parameter int BLOCK = 0,
     localparam int LINE_W = $clog2(LINES),
     localparam int VPID_W = $clog2(VPIDS)
 ) (
@@ -25,7 +30,7 @@ module velo_requester #(
     input  logic [28:0]       line_addr,
     /* verilator lint_on UNUSEDSIGNAL */
     input  logic [31:0]       line_stamp,
-    output logic [VPIDS-1:0]  full,
+    output logic [15:0]       full,         // in the next cycle
     // flits
     output logic              tx_valid,
     input  logic              tx_ready,
@@ -45,36 +50,42 @@ module velo_requester #(
 );
   // ---- entries: a ring per process; the line at wr_at is in parts ----
   logic [LINE_W-1:0] wr_at[VPIDS], rd_at[VPIDS];
-  logic [3:0]        take_vpid, line_vpid;
+  logic [VPID_W-1:0] take_vpid, line_vpid;
   logic              line_valid, line_done;
-  assign take_vpid = line_addr[nicloop_pkg::PIO_SRC_VPID_LSB+:4];
-  assign level_of  = wr_at[level_vpid] - rd_at[level_vpid];
+  assign take_vpid = line_addr[nicloop_pkg::PIO_SRC_VPID_LSB+:VPID_W];
+  assign level_of  = wr_at[level_vpid[VPID_W-1:0]] - rd_at[level_vpid[VPID_W-1:0]];
+  logic [VPIDS-1:0] fulls, stays, frees;
+  assign full  = 16'(stays);
+  assign stays = fulls & ~frees;
   generate
     for (genvar v = 0; v < VPIDS; v++) begin : g_vpid
-      assign full[v] = LINE_W'(wr_at[v] + 1'b1) == rd_at[v];
+      assign fulls[v] = LINE_W'(wr_at[v] + 1'b1) == rd_at[v];
+      assign frees[v] = line_done && line_vpid == VPID_W'(v);
       always_ff @(posedge clk) begin
         if (rst) begin
           wr_at[v] <= '0;
           rd_at[v] <= '0;
         end else begin
-          if (take && take_vpid == 4'(v)) wr_at[v] <= wr_at[v] + 1'b1;
-          if (line_done && line_vpid == 4'(v)) rd_at[v] <= rd_at[v] + 1'b1;
+          if (take && take_vpid == VPID_W'(v)) wr_at[v] <= wr_at[v] + 1'b1;
+          if (frees[v]) rd_at[v] <= rd_at[v] + 1'b1;
         end
       end
     end
   endgenerate
 
   // Read a cycle before it is sent, so that it may be block RAM.
-  logic [31:0]                quads_low[VPIDS*LINES*8], quads_high[VPIDS*LINES*8];
+  // What is read was taken, and is not written meanwhile.
+  (* no_rw_check *) logic [31:0] quads_low[VPIDS*LINES*8], quads_high[VPIDS*LINES*8];
   logic [VPID_W+LINE_W+2:0]   put_at;
   logic [3:0]                 pos;
   logic                       send;
   logic [63:0]                quad;
-  assign put_at = {put_vpid, wr_at[put_vpid], put_quad};
+  assign put_at = {put_vpid[VPID_W-1:0], wr_at[put_vpid[VPID_W-1:0]], put_quad};
   always_ff @(posedge clk) begin
     if (put && put_words[0]) quads_low[put_at] <= put_data[31:0];
     if (put && put_words[1]) quads_high[put_at] <= put_data[63:32];
-    if (send) quad <= {quads_high[{line_vpid, rd_at[line_vpid], pos[2:0]}], quads_low[{line_vpid, rd_at[line_vpid], pos[2:0]}]};
+    if (send) quad <= {quads_high[{line_vpid, rd_at[line_vpid], pos[2:0]}],
+        quads_low[{line_vpid, rd_at[line_vpid], pos[2:0]}]};
   end
 
   // ---- which line leaves when, and what it says of itself ----
@@ -85,26 +96,32 @@ module velo_requester #(
   logic [3:0]  flits, length_flits;  // of payload
   logic [$clog2(VPIDS*LINES+2)-1:0] level;
   assign says  = line_addr[28:6];
-  assign bytes = 7'(line_addr[nicloop_pkg::PIO_LENGTH_LSB+:6]) + (line_addr[nicloop_pkg::PIO_PIGGYBACK_LSB] ? 7'd2 : 7'd0);
+  assign bytes = 7'(line_addr[nicloop_pkg::PIO_LENGTH_LSB+:6]) + (line_addr[nicloop_pkg::PIO_PIGGYBACK_LSB] ? 7'd2 :
+      7'd0);
   assign flits = 4'((bytes + 7'd7) >> 3);
-  fifo #(.W(32 + 23 + 4), .DEPTH(VPIDS * LINES)) u_lines (
+  fifo #(.W(32 + 23 + 4), .DEPTH(VPIDS * LINES), .FALL_THROUGH(BLOCK != 0 ? 0 : 1)) u_lines (
       .clk, .rst, .wr_valid(take), .wr_ready(taken_ready), .wr_data({line_stamp, says, flits}),
       .rd_valid(line_valid), .rd_ready(line_done), .rd_data({stamp, line_says, length_flits}), .level(level)
   );
   function automatic logic [63:0] header_of(input logic [28:0] a, input logic [11:0] at);
     header_of = '0;
     header_of[nicloop_pkg::HEADER_TYPE_LSB+:nicloop_pkg::HEADER_TYPE_W]         = 4'(nicloop_pkg::PACKET_TYPE_VELO);
-    header_of[nicloop_pkg::HEADER_KIND_LSB+:nicloop_pkg::HEADER_KIND_W]         = a[nicloop_pkg::PIO_KIND_LSB+:nicloop_pkg::PIO_KIND_W];
+    header_of[nicloop_pkg::HEADER_KIND_LSB+:nicloop_pkg::HEADER_KIND_W]         =
+        a[nicloop_pkg::PIO_KIND_LSB+:nicloop_pkg::PIO_KIND_W];
     header_of[nicloop_pkg::HEADER_PIGGYBACK_LSB]                                = a[nicloop_pkg::PIO_PIGGYBACK_LSB];
-    header_of[nicloop_pkg::HEADER_LENGTH_LSB+:nicloop_pkg::HEADER_LENGTH_W]     = 10'(a[nicloop_pkg::PIO_LENGTH_LSB+:nicloop_pkg::PIO_LENGTH_W]);
-    header_of[nicloop_pkg::HEADER_SRC_VPID_LSB+:nicloop_pkg::HEADER_SRC_VPID_W] = a[nicloop_pkg::PIO_SRC_VPID_LSB+:nicloop_pkg::PIO_SRC_VPID_W];
+    header_of[nicloop_pkg::HEADER_LENGTH_LSB+:nicloop_pkg::HEADER_LENGTH_W]     =
+        10'(a[nicloop_pkg::PIO_LENGTH_LSB+:nicloop_pkg::PIO_LENGTH_W]);
+    header_of[nicloop_pkg::HEADER_SRC_VPID_LSB+:nicloop_pkg::HEADER_SRC_VPID_W] =
+        a[nicloop_pkg::PIO_SRC_VPID_LSB+:nicloop_pkg::PIO_SRC_VPID_W];
     header_of[nicloop_pkg::HEADER_SRC_NODE_LSB+:nicloop_pkg::HEADER_SRC_NODE_W] = at;
-    header_of[nicloop_pkg::HEADER_DST_VPID_LSB+:nicloop_pkg::HEADER_DST_VPID_W] = a[nicloop_pkg::PIO_DST_VPID_LSB+:nicloop_pkg::PIO_DST_VPID_W];
-    header_of[nicloop_pkg::HEADER_DST_NODE_LSB+:nicloop_pkg::HEADER_DST_NODE_W] = 12'(a[nicloop_pkg::PIO_DST_NODE_LSB+:nicloop_pkg::PIO_DST_NODE_W]);
+    header_of[nicloop_pkg::HEADER_DST_VPID_LSB+:nicloop_pkg::HEADER_DST_VPID_W] =
+        a[nicloop_pkg::PIO_DST_VPID_LSB+:nicloop_pkg::PIO_DST_VPID_W];
+    header_of[nicloop_pkg::HEADER_DST_NODE_LSB+:nicloop_pkg::HEADER_DST_NODE_W] =
+        12'(a[nicloop_pkg::PIO_DST_NODE_LSB+:nicloop_pkg::PIO_DST_NODE_W]);
   endfunction
   logic [63:0] line_header;
   assign line_header  = header_of({line_says, 6'h0}, here);
-  assign line_vpid    = line_says[nicloop_pkg::PIO_SRC_VPID_LSB-6+:4];
+  assign line_vpid    = line_says[nicloop_pkg::PIO_SRC_VPID_LSB-6+:VPID_W];
 
   // ---- sending: position 0 is the header, then the payload, then the tail ----
   logic [31:0] crc, crc_next;
@@ -119,7 +136,7 @@ module velo_requester #(
   assign tx_tail   = on_tail;
   assign line_done = send && tx_tail;
   assign ev_packet   = line_done;
-  assign packet_vpid = line_vpid;
+  assign packet_vpid = 4'(line_vpid);
   assign ev_stall  = line_valid && !tx_ready;
   always_comb begin
     if (tx_head) covered = line_header;
@@ -147,8 +164,10 @@ module velo_requester #(
   if (LINES != 1 << LINE_W) $fatal(1, "velo_requester: VELO_LINES + 1 is %0d, not a power of two", LINES);
   always_ff @(posedge clk)
     if (!rst) begin
-      assert (!take || (taken_ready && !full[take_vpid])) else $error("velo_requester: node %0d: a line was taken without an entry for it", here);
-      assert (!line_valid || length_flits <= 4'd7) else $error("velo_requester: node %0d: %0d payload flits", here, length_flits);
+      assert (!take || (taken_ready && !fulls[take_vpid]))
+          else $error("velo_requester: node %0d: a line was taken without an entry for it", here);
+      assert (!line_valid || length_flits <= 4'd7)
+          else $error("velo_requester: node %0d: %0d payload flits", here, length_flits);
     end
 `endif
 endmodule

@@ -4,7 +4,8 @@
 //   what follows it to the same output. The VC_DEPTH entries of a VC are shared by its queues; each queue has
 //   rows for all of them. A queue holds whole packets one behind the other, hence no mark of their heads.
 // Handshake: a flit is written with the output it leaves by, one-hot; with none it is discarded. Every output
-//   reads by itself, one flit per cycle from one VC: rd_pop takes the flit that rd_data and rd_tail then show.
+//   reads by itself, one flit per cycle from one VC: rd_pop takes a flit, which rd_data shows in the cycle after; zero
+//   else. Whether the oldest flit of a queue is a tail shows beforehand, so that who reads need not wait for storage.
 // Back-pressure: a credit per flit that left or was discarded, one per VC and cycle; what leaves to several
 //   outputs at once is owed and follows.
 module voq #(
@@ -24,7 +25,7 @@ module voq #(
     input  logic [W-1:0]       wr_data,
     output logic [N-1:0]       rd_valid,
     input  logic [N-1:0]       rd_pop,
-    output logic [PORTS-1:0]   rd_tail,
+    output logic [N-1:0]       rd_tail,  // of the oldest flit, while rd_valid
     output logic [PORTS*W-1:0] rd_data,
     output logic [VCS-1:0]     credit,
     output logic               idle
@@ -38,6 +39,17 @@ module voq #(
   logic [VCS*CNT_W-1:0] owed, owed_was;
   logic [N-1:0]         push;
   logic [VCS-1:0]       drop;  // a flit without a way
+  logic [N*PTR_W-1:0]   rd_flip;  // the bits of a pointer that change when it moves on
+  logic [N-1:0]         single;   // the queue holds one flit
+  always_comb begin
+    rd_flip = '0;
+    single  = '0;
+    for (int q = 0; q < N; q++)
+      if (rd_valid[q]) begin  // a simulation passes over the others
+        for (int b = 0; b < PTR_W; b++) rd_flip[q*PTR_W+b] = &(rd_ptr[q*PTR_W+:PTR_W] | ~((PTR_W'(1) << b) - 1'b1));
+        single[q] = (rd_ptr[q*PTR_W+:PTR_W] ^ rd_flip[q*PTR_W+:PTR_W]) == wr_ptr[q*PTR_W+:PTR_W];
+      end
+  end
   logic                 moves;
   assign moves = wr_valid || rd_valid != '0;  // more than moves, and known early
 
@@ -54,10 +66,10 @@ module voq #(
       rd_valid <= '0;
     end else if (moves)
       for (int q = 0; q < N; q++) begin
+        // What is popped is known late: it comes last, and no enable behind it.
         if (push[q]) wr_ptr[q*PTR_W+:PTR_W] <= wr_ptr[q*PTR_W+:PTR_W] + 1'b1;
-        if (rd_pop[q]) rd_ptr[q*PTR_W+:PTR_W] <= rd_ptr[q*PTR_W+:PTR_W] + 1'b1;
-        if (push[q]) rd_valid[q] <= 1'b1;
-        else if (rd_pop[q] && PTR_W'(rd_ptr[q*PTR_W+:PTR_W] + 1'b1) == wr_ptr[q*PTR_W+:PTR_W]) rd_valid[q] <= 1'b0;
+        rd_ptr[q*PTR_W+:PTR_W] <= rd_ptr[q*PTR_W+:PTR_W] ^ (rd_flip[q*PTR_W+:PTR_W] & {PTR_W{rd_pop[q]}});
+        rd_valid[q] <= push[q] || (rd_valid[q] && !(rd_pop[q] && single[q]));
       end
   end
 
@@ -87,36 +99,37 @@ module voq #(
       end
   end
 
-  // ---- storage: of an output the rows of all VCs, one read and one write port ----
+  // ---- storage: of an output the rows of all VCs, one read and one write port; the tails by queue ----
   generate
     for (genvar o = 0; o < PORTS; o++) begin : g_out
       logic [W-1:0] data[VCS<<ROW_W];
-      logic         tail[VCS<<ROW_W];
-      logic [VC_W+ROW_W-1:0] wr_at, rd_at;
-      logic [VCS-1:0]        pop;
-      logic [W-1:0]          word;
+      logic [VC_W+ROW_W-1:0] wr_at, pop_at, rd_at;
+      logic                  popped;  // in the cycle before, at rd_at
       always_comb begin
         wr_at = '0;
         if (wr_valid && wr_port[o])
-          for (int v = 0; v < VCS; v++) if (wr_vc == VC_W'(v)) wr_at = wr_at | {VC_W'(v), wr_ptr[(v*PORTS+o)*PTR_W+:ROW_W]};
+          for (int v = 0; v < VCS; v++) if (wr_vc == VC_W'(v))
+              wr_at = wr_at | {VC_W'(v), wr_ptr[(v*PORTS+o)*PTR_W+:ROW_W]};
       end
-      always_ff @(posedge clk)
-        if (wr_valid && wr_port[o]) begin
-          data[wr_at] <= wr_data;
-          tail[wr_at] <= wr_tail;
-        end
+      always_ff @(posedge clk) if (wr_valid && wr_port[o]) data[wr_at] <= wr_data;
       always_comb begin
-        for (int v = 0; v < VCS; v++) pop[v] = rd_pop[v*PORTS+o];
-        rd_at      = '0;
-        word       = '0;
-        rd_tail[o] = 1'b0;
-        if (pop != '0) begin
-          for (int v = 0; v < VCS; v++) if (pop[v]) rd_at = rd_at | {VC_W'(v), rd_ptr[(v*PORTS+o)*PTR_W+:ROW_W]};
-          word       = data[rd_at];
-          rd_tail[o] = tail[rd_at];
-        end
+        pop_at = '0;
+        for (int v = 0; v < VCS; v++) if (rd_pop[v*PORTS+o])
+            pop_at = pop_at | {VC_W'(v), rd_ptr[(v*PORTS+o)*PTR_W+:ROW_W]};
       end
-      assign rd_data[o*W+:W] = word;
+      // Nothing is written there meanwhile: the credit of the row is told in that cycle.
+      always_ff @(posedge clk) begin
+        popped <= 1'b0;
+        for (int v = 0; v < VCS; v++) if (!rst && rd_pop[v*PORTS+o]) popped <= 1'b1;
+        if (moves) rd_at <= pop_at;
+      end
+      assign rd_data[o*W+:W] = popped ? data[rd_at] : '0;
+      for (genvar v = 0; v < VCS; v++) begin : g_tail
+        localparam int Q = v * PORTS + o;
+        logic tail[1<<ROW_W];
+        always_ff @(posedge clk) if (push[Q]) tail[wr_ptr[Q*PTR_W+:ROW_W]] <= wr_tail;
+        assign rd_tail[Q] = tail[rd_ptr[Q*PTR_W+:ROW_W]];
+      end
     end
   endgenerate
 
@@ -137,7 +150,8 @@ module voq #(
     end
   endgenerate
   always_ff @(posedge clk)
-    if (!rst && moves) assert ((rd_pop & ~rd_valid) == '0) else $error("voq %m: an empty queue was read: %b of %b", rd_pop, rd_valid);
+    if (!rst && moves) assert ((rd_pop & ~rd_valid) == '0)
+        else $error("voq %m: an empty queue was read: %b of %b", rd_pop, rd_valid);
 `endif
 `ifdef FORMAL
   logic formal_started = 1'b0;
@@ -147,7 +161,12 @@ module voq #(
   // Outputs read what is there, one VC each. The sender keeps to its credits.
   generate
     for (genvar o = 0; o < PORTS; o++) begin : g_reader
-      always_comb assume ((g_out[o].pop & (g_out[o].pop - 1'b1)) == '0);
+      logic [VCS-1:0] pop;
+      always_comb begin
+        for (int v = 0; v < VCS; v++) pop[v] = rd_pop[v*PORTS+o];
+        assume ((pop & (pop - 1'b1)) == '0);
+        if (formal_started) assert (g_out[o].popped || rd_data[o*W+:W] == '0);
+      end
     end
     for (genvar v = 0; v < VCS; v++) begin : g_sender
       logic [31:0] left, inside;  // credits in the sender's hand; flits in the queues
@@ -165,7 +184,8 @@ module voq #(
       always_comb
         if (formal_started) begin
           assert (left <= VC_DEPTH);
-          assert (left + inside + 32'(credit[v]) + 32'(owed[v*CNT_W+:CNT_W]) == VC_DEPTH);  // no entry is lost or invented
+          // no entry is lost or invented
+          assert (left + inside + 32'(credit[v]) + 32'(owed[v*CNT_W+:CNT_W]) == VC_DEPTH);
           assert (owed[v*CNT_W+:CNT_W] == '0 || credit[v]);
           assert (credit[v] == (owed_was[v*CNT_W+:CNT_W] != '0 || freed_was[v*FREED_W+:FREED_W] != '0));
         end
@@ -188,6 +208,12 @@ module voq #(
       localparam int V = q / PORTS, O = q % PORTS;
       logic [W:0]     shadow[VC_DEPTH+1];
       logic [ROW_W:0] level;
+      logic           popped;  // in the cycle before, with what was the oldest then
+      logic [W-1:0]   oldest;
+      always_ff @(posedge clk) begin
+        popped <= !rst && rd_pop[q];
+        oldest <= shadow[0][W-1:0];
+      end
       assign level = wr_ptr[q*PTR_W+:PTR_W] - rd_ptr[q*PTR_W+:PTR_W];
       assign levels[q*8+:8] = 8'(level);
       always_ff @(posedge clk)
@@ -199,11 +225,12 @@ module voq #(
         if (formal_started) begin
           assert (32'(level) <= VC_DEPTH);
           assert (rd_valid[q] == (level != '0));
-          if (rd_pop[q]) assert ({rd_tail[O], rd_data[O*W+:W]} == shadow[0]);
+          if (rd_valid[q]) assert (rd_tail[q] == shadow[0][W]);
+          if (popped) assert (g_out[O].popped && rd_data[O*W+:W] == oldest);
           for (int i = 0; i < VC_DEPTH; i++)
             if (i < 32'(level)) begin
               assert (g_out[O].data[{VC_W'(V), ROW_W'(rd_ptr[q*PTR_W+:ROW_W] + i)}] == shadow[i][W-1:0]);
-              assert (g_out[O].tail[{VC_W'(V), ROW_W'(rd_ptr[q*PTR_W+:ROW_W] + i)}] == shadow[i][W]);
+              assert (g_out[O].g_tail[V].tail[ROW_W'(rd_ptr[q*PTR_W+:ROW_W] + i)] == shadow[i][W]);
             end
         end
     end

@@ -1,65 +1,79 @@
 // writes_under_way: which processes' rings the writes under way go to, and which of them no longer count.
 //
-// Job: several writes are sent before the memory has answered the first; answers come in their order. When a ring is switched off, by
-//   software or because a write of it failed, what is under way for it does not count any more, whatever is switched on meanwhile.
-// Handshake: begun, a pulse in the cycle behind the one in which the ring was looked at; ended, a pulse per answer, with lost in the same cycle.
-//   off and failed (with ended) concern all that was looked at up to this cycle.
+// Job: several writes are sent before the memory has answered the first; answers come in their order. When a ring is
+//   switched off, by software or because a write of it failed, what is under way for it does not count any more,
+//   whatever is switched on meanwhile.
+// Handshake: begun, a pulse in the cycle behind the one in which the ring was looked at; ended, a pulse per answer,
+//   with lost in the same cycle. off and failed (with ended) concern all that was looked at up to this cycle.
 // Back-pressure: none; at most DEPTH are under way.
 module writes_under_way #(
     parameter int DEPTH = nicloop_pkg::DMA_WRITES,
-    localparam int W = $clog2(DEPTH + 1)
+    parameter int VPIDS = nicloop_pkg::VPIDS,  // processes: a power of two, 2 or more; no other is named here
+    localparam int W = $clog2(DEPTH + 1),
+    localparam int VPID_W = $clog2(VPIDS)
 ) (
     input  logic       clk,
     input  logic       rst,
     input  logic       begun,
-    input  logic [3:0] begun_vpid,
+    input  logic [VPID_W-1:0] begun_vpid,
     input  logic       ended,
     input  logic       failed,
-    input  logic [3:0] ended_vpid,
+    input  logic [VPID_W-1:0] ended_vpid,
     output logic       lost,        // what ends does not count
     input  logic       off,
-    input  logic [3:0] off_vpid,
-    input  logic [3:0] busy_vpid,
+    input  logic [VPID_W-1:0] off_vpid,
+    input  logic [VPID_W-1:0] busy_vpid,
     output logic       busy         // something is written into its ring
 );
-  logic [W-1:0] count[nicloop_pkg::VPIDS];
-  logic [W-1:0] stale[nicloop_pkg::VPIDS];  // the oldest of them, which do not count
+  logic [W-1:0] count[VPIDS];
+  logic [W-1:0] stale[VPIDS];       // the oldest of them, which do not count
+  logic [VPIDS-1:0] any_stale;      // there are some, known before they are counted
   logic         off_was, failed_was;
-  logic [3:0]   off_at, failed_at;
-  assign lost = stale[ended_vpid] != '0 || (off_was && off_at == ended_vpid) || (failed_was && failed_at == ended_vpid);
+  logic [VPID_W-1:0] off_at, failed_at;
+  assign lost = any_stale[ended_vpid] || (off_was && off_at == ended_vpid) || (failed_was && failed_at == ended_vpid);
   assign busy = count[busy_vpid] != '0;
-
-  // What will be under way for a ring behind this cycle.
-  function automatic logic [W-1:0] left(input logic [3:0] vpid);
-    left = count[vpid] + W'(begun && begun_vpid == vpid) - W'(ended && ended_vpid == vpid);
-  endfunction
 
   always_ff @(posedge clk) begin
     off_was    <= !rst && off;
     failed_was <= !rst && failed;
     off_at     <= off_vpid;
     failed_at  <= ended_vpid;
-    if (rst)
-      for (int v = 0; v < nicloop_pkg::VPIDS; v++) begin
-        count[v] <= '0;
-        stale[v] <= '0;
-      end
-    else begin
-      if (!(begun && ended && begun_vpid == ended_vpid)) begin
-        if (begun) count[begun_vpid] <= count[begun_vpid] + 1'b1;
-        if (ended) count[ended_vpid] <= count[ended_vpid] - 1'b1;
-      end
-      if (ended && stale[ended_vpid] != '0) stale[ended_vpid] <= stale[ended_vpid] - 1'b1;
-      if (off_was) stale[off_at] <= left(off_at);
-      if (failed_was) stale[failed_at] <= left(failed_at);
-    end
   end
+
+  // Each ring by itself: a number is changed where it stands, and none is chosen by who begins or ends.
+  generate
+    for (genvar v = 0; v < VPIDS; v++) begin : g_vpid
+      logic         in, out, restarts;  // restarts: all that is under way behind this cycle does not count
+      logic [W-1:0] now;                // that is under way then
+      assign in       = begun && begun_vpid == VPID_W'(v);
+      assign out      = ended && ended_vpid == VPID_W'(v);
+      assign restarts = (off_was && off_at == VPID_W'(v)) || (failed_was && failed_at == VPID_W'(v));
+      assign now      = in == out ? count[v] : in ? count[v] + 1'b1 : count[v] - 1'b1;
+      always_ff @(posedge clk) begin
+        if (rst) begin
+          count[v]     <= '0;
+          stale[v]     <= '0;
+          any_stale[v] <= 1'b0;
+        end else begin
+          count[v] <= now;
+          if (restarts) begin
+            stale[v]     <= now;
+            any_stale[v] <= in || (count[v] != '0 && !(count[v] == W'(1) && out));
+          end else if (out && any_stale[v]) begin
+            stale[v]     <= stale[v] - 1'b1;
+            any_stale[v] <= stale[v] != W'(1);
+          end
+        end
+      end
+    end
+  endgenerate
 
 `ifndef SYNTHESIS
   always_ff @(posedge clk)
     if (!rst) begin
       assert (!ended || count[ended_vpid] != '0) else $error("writes_under_way %m: an answer to nothing");
-      assert (!begun || count[begun_vpid] != W'(DEPTH) || (ended && ended_vpid == begun_vpid)) else $error("writes_under_way %m: more than %0d writes", DEPTH);
+      assert (!begun || count[begun_vpid] != W'(DEPTH) || (ended && ended_vpid == begun_vpid))
+          else $error("writes_under_way %m: more than %0d writes", DEPTH);
     end
 `endif
 `ifdef FORMAL

@@ -28,9 +28,9 @@ module atu_axi (
     for (int i = 0; i < 2; i++) if (!kept[i]) held[i*48+:48] <= nla[i*48+:48];
   end
   atu #(.N(2), .ENTRIES(2)) u_dut (
-      .clk, .rst, .valid, .nla({kept[1] ? held[95:48] : nla[95:48], kept[0] ? held[47:0] : nla[47:0]}), .done, .m_arvalid(arvalid),
-      .m_arready(arready), .m_araddr(araddr), .m_rvalid(rvalid), .m_rready(rready), .m_rdata(rdata), .flush_all, .wr_table, .wr_data,
-      .wr_base, .wr_pages, .active
+      .clk, .rst, .valid, .nla({kept[1] ? held[95:48] : nla[95:48], kept[0] ? held[47:0] : nla[47:0]}), .done,
+      .m_arvalid(arvalid), .m_arready(arready), .m_araddr(araddr), .m_rvalid(rvalid), .m_rready(rready),
+      .m_rdata(rdata), .flush_all, .wr_table, .wr_data, .wr_base, .wr_pages, .active
   );
   logic [5:0] awaited;
   axi_read_check #(.BURSTS(2)) u_check (

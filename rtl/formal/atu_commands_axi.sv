@@ -1,5 +1,6 @@
-// atu_commands_axi: atu_commands keeps the rules of its write port; a fence is told only when every access that was under way
-// when it began has ended, each command once and with its number, at the address that was set when it came; every put is taken or refused at once, and none is lost.
+// atu_commands_axi: atu_commands keeps the rules of its write port; a fence is told only when every access that was
+// under way when it began has ended, each command once and with its number, at the address that was set when it came;
+// every put is taken or refused at once, and none is lost.
 module atu_commands_axi (
     input logic        clk,
     input logic        rst,
@@ -23,13 +24,15 @@ module atu_commands_axi (
   logic [31:0] count, refused, errors;
   logic [1:0]  queued;
   atu_commands #(.N(2), .DEPTH(2)) u_dut (
-      .clk, .rst, .put, .command, .done_set, .done_addr({done_addr, 3'h0}), .hold, .fence, .m_awvalid(awvalid), .m_awready(awready), .m_awaddr(awaddr), .m_awlen(awlen),
-      .m_wvalid(wvalid), .m_wready(wready), .m_wdata(wdata), .m_wstrb(wstrb), .m_wlast(wlast), .m_bvalid(bvalid), .m_bready(bready),
-      .m_bresp(bresp), .count, .refused, .errors, .queued, .active
+      .clk, .rst, .put, .command, .done_set, .done_addr({done_addr, 3'h0}), .hold, .fence, .m_awvalid(awvalid),
+      .m_awready(awready), .m_awaddr(awaddr), .m_awlen(awlen), .m_wvalid(wvalid), .m_wready(wready), .m_wdata(wdata),
+      .m_wstrb(wstrb), .m_wlast(wlast), .m_bvalid(bvalid), .m_bready(bready), .m_bresp(bresp), .count, .refused,
+      .errors, .queued, .active
   );
   logic [5:0] awaited;
   axi_write_check u_check (
-      .clk, .rst, .awvalid, .awready, .awaddr, .awlen, .wvalid, .wready, .wdata, .wstrb, .wlast, .bvalid, .bready, .idle(!active), .awaited
+      .clk, .rst, .awvalid, .awready, .awaddr, .awlen, .wvalid, .wready, .wdata, .wstrb, .wlast, .bvalid, .bready,
+      .idle(!active), .awaited
   );
 
   logic [1:0] owing;  // accesses from before the fence

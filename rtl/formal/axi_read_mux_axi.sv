@@ -1,6 +1,6 @@
-// axi_read_mux_axi: axi_read_mux between masters and a memory that keep the rules: it keeps them on both sides, gives every
-// unit its grant after at most one burst of each other, and no data to a unit that did not ask. The upper bits of an address
-// are 0: the mux treats all of them alike.
+// axi_read_mux_axi: axi_read_mux between masters and a memory that keep the rules: it keeps them on both sides, gives
+// every unit its grant after at most one burst of each other, and no data to a unit that did not ask. The upper bits of
+// an address are 0: the mux treats all of them alike.
 module axi_read_mux_axi #(
     parameter int N = 2
 ) (
@@ -31,18 +31,18 @@ module axi_read_mux_axi #(
   logic [63:0]  m_araddr;
   logic [7:0]   m_arlen;
   axi_read_mux #(.N(N), .DEPTH(3)) u_dut (
-      .clk, .rst, .s_arvalid, .s_arready, .s_araddr, .s_arlen, .s_rvalid, .s_rready, .m_arvalid, .m_arready, .m_araddr, .m_arlen,
-      .m_rvalid, .m_rready, .m_rlast
+      .clk, .rst, .s_arvalid, .s_arready, .s_araddr, .s_arlen, .s_rvalid, .s_rready, .m_arvalid, .m_arready, .m_araddr,
+      .m_arlen, .m_rvalid, .m_rready, .m_rlast
   );
   axi_read_check #(.BURSTS(2 * N)) u_down (
-      .clk, .rst, .arvalid(m_arvalid), .arready(m_arready), .araddr(m_araddr), .arlen(m_arlen), .rvalid(m_rvalid), .rready(m_rready),
-      .rlast(m_rlast), .idle(1'b0)
+      .clk, .rst, .arvalid(m_arvalid), .arready(m_arready), .araddr(m_araddr), .arlen(m_arlen), .rvalid(m_rvalid),
+      .rready(m_rready), .rlast(m_rlast), .idle(1'b0)
   );
   generate
     for (genvar i = 0; i < N; i++) begin : g_unit
       axi_read_check #(.MASTER(0), .BURSTS(2)) u_up (
-          .clk, .rst, .arvalid(s_arvalid[i]), .arready(s_arready[i]), .araddr(s_araddr[i*64+:64]), .arlen(s_arlen[i*8+:8]),
-          .rvalid(s_rvalid[i]), .rready(s_rready[i]), .rlast(m_rlast), .idle(1'b0)
+          .clk, .rst, .arvalid(s_arvalid[i]), .arready(s_arready[i]), .araddr(s_araddr[i*64+:64]),
+          .arlen(s_arlen[i*8+:8]), .rvalid(s_rvalid[i]), .rready(s_rready[i]), .rlast(m_rlast), .idle(1'b0)
       );
       logic [2:0] passed;  // others served while this one waits
       always_ff @(posedge clk) begin

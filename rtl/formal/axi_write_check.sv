@@ -1,8 +1,8 @@
 // axi_write_check: the rules of an AXI write port of this NIC, for proofs.
 //
-// Job: watches one port. What is offered stays, unchanged, until it is taken; a burst is aligned to quadwords and crosses
-//   no 4 KB boundary; data comes with or after its address; wlast stands on the last beat and nowhere else; no next
-//   address before the data of the one before is out; as many answers as bursts; idle only when none is awaited.
+// Job: watches one port. What is offered stays, unchanged, until it is taken; a burst is aligned to quadwords and
+//   crosses no 4 KB boundary; data comes with or after its address; wlast stands on the last beat and nowhere else; no
+//   next address before the data of the one before is out; as many answers as bursts; idle only when none is awaited.
 // Handshake: MASTER 1 proves the master's side and takes the slave's for granted, 0 the other way round.
 // Back-pressure: watches only.
 module axi_write_check #(

@@ -1,6 +1,6 @@
-// axi_write_mux_axi: axi_write_mux between masters and a memory that keep the rules: it keeps them on both sides, gives every
-// unit its grant after at most one burst of each other. The upper bits of addresses and data are 0: the mux treats all
-// of them alike.
+// axi_write_mux_axi: axi_write_mux between masters and a memory that keep the rules: it keeps them on both sides, gives
+// every unit its grant after at most one burst of each other. The upper bits of addresses and data are 0: the mux
+// treats all of them alike.
 module axi_write_mux_axi #(
     parameter int N = 2,
     parameter int BURSTS = 2
@@ -38,19 +38,21 @@ module axi_write_mux_axi #(
   logic [63:0]  m_awaddr, m_wdata;
   logic [7:0]   m_awlen, m_wstrb;
   axi_write_mux #(.N(N), .DEPTH(3)) u_dut (
-      .clk, .rst, .s_awvalid, .s_awready, .s_awaddr, .s_awlen, .s_wvalid, .s_wready, .s_wdata, .s_wstrb, .s_wlast, .s_bvalid, .s_bready,
-      .m_awvalid, .m_awready, .m_awaddr, .m_awlen, .m_wvalid, .m_wready, .m_wdata, .m_wstrb, .m_wlast, .m_bvalid, .m_bready
+      .clk, .rst, .s_awvalid, .s_awready, .s_awaddr, .s_awlen, .s_wvalid, .s_wready, .s_wdata, .s_wstrb, .s_wlast,
+      .s_bvalid, .s_bready, .m_awvalid, .m_awready, .m_awaddr, .m_awlen, .m_wvalid, .m_wready, .m_wdata, .m_wstrb,
+      .m_wlast, .m_bvalid, .m_bready
   );
   axi_write_check #(.MASTER(1), .BURSTS(N * BURSTS)) u_down (
-      .clk, .rst, .awvalid(m_awvalid), .awready(m_awready), .awaddr(m_awaddr), .awlen(m_awlen), .wvalid(m_wvalid), .wready(m_wready),
-      .wdata(m_wdata), .wstrb(m_wstrb), .wlast(m_wlast), .bvalid(m_bvalid), .bready(m_bready), .idle(1'b0)
+      .clk, .rst, .awvalid(m_awvalid), .awready(m_awready), .awaddr(m_awaddr), .awlen(m_awlen), .wvalid(m_wvalid),
+      .wready(m_wready), .wdata(m_wdata), .wstrb(m_wstrb), .wlast(m_wlast), .bvalid(m_bvalid), .bready(m_bready),
+      .idle(1'b0)
   );
   generate
     for (genvar i = 0; i < N; i++) begin : g_unit
       axi_write_check #(.MASTER(0), .BURSTS(BURSTS)) u_up (
-          .clk, .rst, .awvalid(s_awvalid[i]), .awready(s_awready[i]), .awaddr(s_awaddr[i*64+:64]), .awlen(s_awlen[i*8+:8]),
-          .wvalid(s_wvalid[i]), .wready(s_wready[i]), .wdata(s_wdata[i*64+:64]), .wstrb(s_wstrb[i*8+:8]), .wlast(s_wlast[i]),
-          .bvalid(s_bvalid[i]), .bready(s_bready[i]), .idle(1'b0)
+          .clk, .rst, .awvalid(s_awvalid[i]), .awready(s_awready[i]), .awaddr(s_awaddr[i*64+:64]),
+          .awlen(s_awlen[i*8+:8]), .wvalid(s_wvalid[i]), .wready(s_wready[i]), .wdata(s_wdata[i*64+:64]),
+          .wstrb(s_wstrb[i*8+:8]), .wlast(s_wlast[i]), .bvalid(s_bvalid[i]), .bready(s_bready[i]), .idle(1'b0)
       );
       // Others served while this one waits.
       logic [2:0] passed;
@@ -74,11 +76,13 @@ module axi_write_mux_axi #(
   end
   // The address that is in the register, as its unit showed it, and which unit's answer it is.
   logic [71:0] shown;
-  always_ff @(posedge clk) for (int i = 0; i < N; i++) if (s_awvalid[i] && s_awready[i]) shown <= {s_awlen[i*8+:8], s_awaddr[i*64+:64]};
+  always_ff @(posedge clk) for (int i = 0; i < N; i++)
+      if (s_awvalid[i] && s_awready[i]) shown <= {s_awlen[i*8+:8], s_awaddr[i*64+:64]};
   always_comb
     if (started && !rst) begin
       if (m_awvalid) assert ({m_awlen, m_awaddr} == shown);
-      assert ((s_awready & (s_awready - 1'b1)) == '0 && (s_wready & (s_wready - 1'b1)) == '0 && (s_bvalid & (s_bvalid - 1'b1)) == '0);
+      assert ((s_awready & (s_awready - 1'b1)) == '0 && (s_wready & (s_wready - 1'b1)) == '0 &&
+          (s_bvalid & (s_bvalid - 1'b1)) == '0);
       // What leaves came in before, and is kept in a register between.
       assert ((!m_awvalid || addresses == 2'd1) && m_wvalid == (beats != 2'd0));
       assert (addresses <= 2'd1 && beats <= 2'd2);

@@ -1,5 +1,5 @@
-// dma_read_axi: dma_read keeps the rules of its read port for every address and length, and a burst never leaves its 64-byte
-// line.
+// dma_read_axi: dma_read keeps the rules of its read port for every address and length, and a burst never leaves its
+// 64-byte line.
 module dma_read_axi (
     input logic        clk,
     input logic        rst,
@@ -23,8 +23,9 @@ module dma_read_axi (
   logic [63:0] araddr;
   logic [7:0]  arlen;
   dma_read #(.DEPTH(2)) u_dut (
-      .clk, .rst, .ready, .start(want && ready), .addr, .bytes, .tag, .take, .m_arvalid(arvalid), .m_arready(arready), .m_araddr(araddr),
-      .m_arlen(arlen), .m_rvalid(rvalid), .m_rready(rready), .m_rdata(rdata), .m_rresp(rresp), .m_rlast(rlast)
+      .clk, .rst, .ready, .start(want && ready), .addr, .bytes, .tag, .take, .m_arvalid(arvalid), .m_arready(arready),
+      .m_araddr(araddr), .m_arlen(arlen), .m_rvalid(rvalid), .m_rready(rready), .m_rdata(rdata), .m_rresp(rresp),
+      .m_rlast(rlast)
   );
   axi_read_check #(.BURSTS(10)) u_check (
       .clk, .rst, .arvalid, .arready, .araddr, .arlen, .rvalid, .rready, .rlast, .idle(1'b0)

@@ -1,6 +1,6 @@
-// dma_write_axi: dma_write keeps the rules of its write port for every address and length; a burst never leaves its 64-byte
-// line, every beat writes something, and the strobes of a beat are one run of bytes. The upper bits of addresses and
-// data are 0: the unit treats all of them alike.
+// dma_write_axi: dma_write keeps the rules of its write port for every address and length; a burst never leaves its
+// 64-byte line, every beat writes something, and the strobes of a beat are one run of bytes. The upper bits of
+// addresses and data are 0: the unit treats all of them alike.
 module dma_write_axi (
     input logic        clk,
     input logic        rst,
@@ -23,12 +23,14 @@ module dma_write_axi (
   logic [63:0] awaddr, wdata;
   logic [7:0]  awlen, wstrb;
   dma_write #(.DEPTH(2)) u_dut (
-      .clk, .rst, .ready, .start(want && ready), .addr(64'(addr)), .bytes, .tag, .src_data(64'(src_bit)), .busy, .m_awvalid(awvalid), .m_awready(awready),
-      .m_awaddr(awaddr), .m_awlen(awlen), .m_wvalid(wvalid), .m_wready(wready), .m_wdata(wdata), .m_wstrb(wstrb), .m_wlast(wlast),
-      .m_bvalid(bvalid), .m_bready(bready), .m_bresp(bresp)
+      .clk, .rst, .ready, .start(want && ready), .addr(64'(addr)), .bytes, .tag, .src_data(64'(src_bit)), .busy,
+      .m_awvalid(awvalid), .m_awready(awready), .m_awaddr(awaddr), .m_awlen(awlen), .m_wvalid(wvalid),
+      .m_wready(wready), .m_wdata(wdata), .m_wstrb(wstrb), .m_wlast(wlast), .m_bvalid(bvalid), .m_bready(bready),
+      .m_bresp(bresp)
   );
   axi_write_check u_check (
-      .clk, .rst, .awvalid, .awready, .awaddr, .awlen, .wvalid, .wready, .wdata, .wstrb, .wlast, .bvalid, .bready, .idle(1'b0)
+      .clk, .rst, .awvalid, .awready, .awaddr, .awlen, .wvalid, .wready, .wdata, .wstrb, .wlast, .bvalid, .bready,
+      .idle(1'b0)
   );
   // The caller shows the quadword that is asked for until it is taken.
   logic        held;

@@ -1,8 +1,10 @@
-// fence_ends: a fence ends, whatever rings and network do. UNIT, one of those that a fence waits for (0 completer, 1 completer of answers, 2 responder,
-// 3 requester), ends every access from before a fence within CYCLES cycles in which memory and translation do what is asked of them, however
-// many others lie between. All else is free: packets and descriptors come or not, the unit's packets may never leave, its notifications and
-// errors may never be taken (rings are full), other fences follow. Two accesses may be under way, of 8 bytes at most: 1 or 2 bursts each. That a
-// unit of RMA_UNDER_WAY accesses of RMA_MTU bytes does the same, for longer, is not shown, nor what lies behind the cycles from reset in the list.
+// fence_ends: a fence ends, whatever rings and network do. UNIT, one of those that a fence waits for (0 completer, 1
+// completer of answers, 2 responder, 3 requester), ends every access from before a fence within CYCLES cycles in which
+// memory and translation do what is asked of them, however many others lie between. All else is free: packets and
+// descriptors come or not, the unit's packets may never leave, its notifications and errors may never be taken (rings
+// are full), other fences follow. Two accesses may be under way, of 8 bytes at most: 1 or 2 bursts each. That a unit of
+// RMA_UNDER_WAY accesses of RMA_MTU bytes does the same, for longer, is not shown, nor what lies behind the cycles from
+// reset in the list.
 module fence_ends #(
     parameter int UNIT   = 0,
     parameter int CYCLES = 16
@@ -40,22 +42,26 @@ module fence_ends #(
   generate
     if (UNIT < 2) begin : g_completer
       rma_completer #(.ANSWERS(UNIT), .TELL(2)) u_dut (
-          .clk, .rst, .rma_on, .stamps, .err_ready, .atu_valid, .atu_done(answers), .atu_error, .atu_addr, .fence, .atu_hold(hold),
-          .m_awvalid(awvalid), .m_awready(awready), .m_wvalid(wvalid), .m_wready(wready), .m_wlast(wlast), .m_bvalid(bvalid), .m_bready(bready), .m_bresp(bresp), .noti_done
+          .clk, .rst, .rma_on, .stamps, .err_ready, .atu_valid, .atu_done(answers), .atu_error, .atu_addr, .fence,
+          .atu_hold(hold), .m_awvalid(awvalid), .m_awready(awready), .m_wvalid(wvalid), .m_wready(wready),
+          .m_wlast(wlast), .m_bvalid(bvalid), .m_bready(bready), .m_bresp(bresp), .noti_done
       );
       assign arvalid = 1'b0;
       assign arlen   = '0;
       assign rready  = 1'b0;
     end else if (UNIT == 2) begin : g_responder
       rma_responder #(.BUFFERS(2)) u_dut (
-          .clk, .rst, .rma_on, .stamps, .err_valid, .atu_valid, .atu_done(answers), .atu_error, .atu_addr, .fence, .atu_hold(hold),
-          .m_arvalid(arvalid), .m_arready(arready), .m_arlen(arlen), .m_rvalid(rvalid), .m_rready(rready), .m_rresp(rresp), .m_rlast(1'b1),
-          .m_awvalid(awvalid), .m_awready(awready), .m_wvalid(wvalid), .m_wready(wready), .m_wlast(wlast), .m_bvalid(bvalid), .m_bready(bready), .m_bresp(bresp), .noti_done
+          .clk, .rst, .rma_on, .stamps, .err_valid, .atu_valid, .atu_done(answers), .atu_error, .atu_addr, .fence,
+          .atu_hold(hold), .m_arvalid(arvalid), .m_arready(arready), .m_arlen(arlen), .m_rvalid(rvalid),
+          .m_rready(rready), .m_rresp(rresp), .m_rlast(1'b1), .m_awvalid(awvalid), .m_awready(awready),
+          .m_wvalid(wvalid), .m_wready(wready), .m_wlast(wlast), .m_bvalid(bvalid), .m_bready(bready), .m_bresp(bresp),
+          .noti_done
       );
     end else begin : g_requester
       rma_requester #(.BUFFERS(2)) u_dut (
-          .clk, .rst, .nodes, .waiting, .head, .head_dead, .stamps, .atu_valid, .atu_done(answers), .atu_error, .atu_addr, .fence, .atu_hold(hold),
-          .m_arvalid(arvalid), .m_arready(arready), .m_arlen(arlen), .m_rvalid(rvalid), .m_rready(rready), .m_rresp(rresp), .m_rlast(1'b1), .noti_done
+          .clk, .rst, .nodes, .waiting, .head, .head_dead, .stamps, .atu_valid, .atu_done(answers), .atu_error,
+          .atu_addr, .fence, .atu_hold(hold), .m_arvalid(arvalid), .m_arready(arready), .m_arlen(arlen),
+          .m_rvalid(rvalid), .m_rready(rready), .m_rresp(rresp), .m_rlast(1'b1), .noti_done
       );
       assign awvalid = 1'b0;
       assign wvalid  = 1'b0;
@@ -88,7 +94,8 @@ module fence_ends #(
     w_gone  <= !rst && w_done && !aw_done;
   end
   always_comb if (started && !rst) assume ((!rvalid || beats != '0) && (!bvalid || bursts != '0));
-  assign serves = (!atu_valid || atu_done) && (!arvalid || arready) && (beats == '0 || rvalid) && (!awvalid || awready) && (!wvalid || wready) && (bursts == '0 || bvalid);
+  assign serves = (!atu_valid || atu_done) && (!arvalid || arready) && (beats == '0 || rvalid) &&
+      (!awvalid || awready) && (!wvalid || wready) && (bursts == '0 || bvalid);
 
   // A fence comes when the one before has ended.
   logic       waits;

@@ -1,5 +1,5 @@
-// link_axis: what a link offers on its AXI-Stream port stays, unchanged, until it is taken, as long as there is carrier. The
-// CRC beside it is a function of the word alone.
+// link_axis: what a link offers on its AXI-Stream port stays, unchanged, until it is taken, as long as there is
+// carrier. The CRC beside it is a function of the word alone.
 module link_axis (
     input logic       clk,
     input logic       rst,
@@ -29,9 +29,10 @@ module link_axis (
   logic [14:0] out_ctrl;
   logic [17:0] was;
   link_tx #(.VC_DEPTH(1), .DATA_W(3), .TIMEOUT(16), .TIMEOUT_MAX(16), .DEAD_AFTER(2)) u_dut (
-      .clk, .rst, .carrier, .up, .start(start && !up), .hello_due, .hello_says(2'b00), .hello_got('0), .hello_data('0), .start_forgot(1'b1),
-      .start_got('0), .start_freed('0), .places('0), .in_valid, .in_vc, .in_head(1'b1), .in_tail(1'b1), .in_data, .peer_valid, .peer_nack, .peer_ack, .peer_freed,
-      .tell_ack, .tell_nack, .expected, .freed, .discarded(2'b00), .out_valid, .out_ready, .out_ctrl, .out_data
+      .clk, .rst, .carrier, .up, .start(start && !up), .hello_due, .hello_says(2'b00), .hello_got('0), .hello_data('0),
+      .start_forgot(1'b1), .start_got('0), .start_freed('0), .places('0), .in_valid, .in_vc, .in_head(1'b1),
+      .in_tail(1'b1), .in_data, .peer_valid, .peer_nack, .peer_ack, .peer_freed, .tell_ack, .tell_nack, .expected,
+      .freed, .discarded(2'b00), .out_valid, .out_ready, .out_ctrl, .out_data
   );
   always_ff @(posedge clk) begin
     held <= !rst && carrier && out_valid && !out_ready;

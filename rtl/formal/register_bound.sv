@@ -1,9 +1,12 @@
-// register_bound: nic_core answers every register access within a fixed number of cycles, whatever the rest of it, network and memory do.
-// Rings may be full, memory may never answer or answer all at once, links may be down: all units but those between the register port and
-// the tables say anything in every cycle (see list), and so do the tables' contents. What is behind the tables' write ports is real: the VELO completer
-// and the notifier, whose beginnings and answers are all that an access waits for.
+// register_bound: nic_core answers every register access within a fixed number of cycles, whatever the rest of it,
+// network and memory do. Rings may be full, memory may never answer or answer all at once, links may be down: all units
+// but those between the register port and the tables say anything in every cycle (see list), and so do the tables'
+// contents. What is behind the tables' write ports is real: the VELO completer and the notifier, whose beginnings and
+// answers are all that an access waits for.
 module register_bound #(
-    parameter int WRITES = 44,  // cycles from the offer of a write, or the answer before it, to its answer, at most, beside those after reset in which tables clear
+    // cycles from the offer of a write, or the answer before it, to its answer, at most, beside those after reset in
+    // which tables clear
+    parameter int WRITES = 45,
     parameter int READS  = 21   // of a read, with them
 ) (
     input logic        clk,
@@ -21,9 +24,10 @@ module register_bound #(
 
   logic awready, wready, bvalid, arready, rvalid;
   nic_core u_core (
-      .clk, .clk_rma(clk), .clk_link({2{clk}}), .rst, .s_axil_awvalid(awvalid), .s_axil_awready(awready), .s_axil_awaddr(awaddr), .s_axil_wvalid(awvalid), .s_axil_wready(wready),
-      .s_axil_wdata(wdata), .s_axil_wstrb(wstrb), .s_axil_bvalid(bvalid), .s_axil_bready(1'b1), .s_axil_arvalid(arvalid), .s_axil_arready(arready),
-      .s_axil_araddr(araddr), .s_axil_rvalid(rvalid), .s_axil_rready(1'b1)
+      .clk, .clk_rma(clk), .clk_link({2{clk}}), .rst, .s_axil_awvalid(awvalid), .s_axil_awready(awready),
+      .s_axil_awaddr(awaddr), .s_axil_wvalid(awvalid), .s_axil_wready(wready), .s_axil_wdata(wdata),
+      .s_axil_wstrb(wstrb), .s_axil_bvalid(bvalid), .s_axil_bready(1'b1), .s_axil_arvalid(arvalid),
+      .s_axil_arready(arready), .s_axil_araddr(araddr), .s_axil_rvalid(rvalid), .s_axil_rready(1'b1)
   );
 
   // What is offered stays until it is taken.

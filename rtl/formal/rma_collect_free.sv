@@ -1,4 +1,5 @@
-// rma_collect as its owner sees it, for proofs: packets of any content and verdict come at any time, and each stays until it is passed.
+// rma_collect as its owner sees it, for proofs: packets of any content and verdict come at any time, and each stays
+// until it is passed.
 module rma_collect #(
     parameter int BUFFERS = 2,
     parameter int QUADS   = 2
@@ -9,9 +10,12 @@ module rma_collect #(
     input  logic        in_valid,
     output logic        in_ready,
     input  logic [65:0] in_flit,
+    output logic        waits,
     output logic        have,
     output logic [6:0]  reason,
     output logic [63:0] header,
+    output logic [3:0]  vpid,
+    output logic [3:0]  kind,
     output logic [63:0] ext,
     output logic [31:0] stamp,
     input  logic [5:0]  index,
@@ -21,7 +25,10 @@ module rma_collect #(
     output logic        idle,
     output logic        active
 );
-  (* anyseq *) logic         comes;
+  assign vpid = header[nicloop_pkg::HEADER_DST_VPID_LSB+:4];
+  assign kind = header[nicloop_pkg::HEADER_TYPE_LSB+:4];
+  (* anyseq *) logic         comes, more;
+  assign waits = have || more;
   (* anyseq *) logic [6:0]   some_reason;
   (* anyseq *) logic [63:0]  some_header, some_ext, some_quad;
   always_ff @(posedge clk) begin

@@ -1,6 +1,7 @@
-// rma_notifier_axi: rma_notifier keeps the rules of its write port whatever its units and registers do; a notification counts
-// as written only when its answer was good, and a register write waits for nothing but reset and the cycles in which a write begins or an answer counts. Nothing
-// is written for a notification of another domain or life than its process has when its write begins.
+// rma_notifier_axi: rma_notifier keeps the rules of its write port whatever its units and registers do; a notification
+// counts as written only when its answer was good, and a register write waits for nothing but reset and the cycles in
+// which a write begins or an answer counts. Nothing is written for a notification of another domain or life than its
+// process has when its write begins.
 module rma_notifier_axi (
     input logic         clk,
     input logic         rst,
@@ -47,12 +48,15 @@ module rma_notifier_axi (
   logic [3:0]  at_vpid;
   logic [7:0]  awlen, wstrb;
   rma_notifier #(.N(2), .DEPTH(2)) u_dut (
-      .clk, .rst, .busy, .valid, .vpid(now_vpid), .words(now_words), .stamp(now_stamp), .stamps, .shut, .at_vpid, .done, .m_awvalid(awvalid), .m_awready(awready), .m_awaddr(awaddr),
-      .m_awlen(awlen), .m_wvalid(wvalid), .m_wready(wready), .m_wdata(wdata), .m_wstrb(wstrb), .m_wlast(wlast), .m_bvalid(bvalid),
-      .m_bready(bready), .m_bresp(bresp), .wr_ready, .wr_vpid(reg_vpid), .wr_data(reg_data), .wr_base(reg_write[0] && wr_ready),
-      .wr_slots(reg_write[1] && wr_ready), .wr_ctrl(reg_write[2] && wr_ready), .wr_rp(reg_write[3] && !busy), .restart, .ev_written, .ev_off, .awaiting
+      .clk, .rst, .busy, .valid, .vpid(now_vpid), .words(now_words), .stamp(now_stamp), .stamps, .shut, .at_vpid, .done,
+      .m_awvalid(awvalid), .m_awready(awready), .m_awaddr(awaddr), .m_awlen(awlen), .m_wvalid(wvalid),
+      .m_wready(wready), .m_wdata(wdata), .m_wstrb(wstrb), .m_wlast(wlast), .m_bvalid(bvalid), .m_bready(bready),
+      .m_bresp(bresp), .wr_ready, .wr_vpid(reg_vpid), .wr_data(reg_data), .wr_base(reg_write[0] && wr_ready),
+      .wr_slots(reg_write[1] && wr_ready), .wr_ctrl(reg_write[2] && wr_ready), .wr_rp(reg_write[3] && !busy), .restart,
+      .ev_written, .ev_off, .awaiting
   );
-  // A process gets another domain with shut, another life with restart: known in the cycle after. Both are register writes, of which there is one.
+  // A process gets another domain with shut, another life with restart: known in the cycle after. Both are register
+  // writes, of which there is one.
   always_comb assume (!shut || reg_write == '0);
   logic         moved;
   logic [3:0]   moved_vpid;
@@ -62,19 +66,21 @@ module rma_notifier_axi (
     moved_vpid <= reg_vpid;
     stamps_was <= stamps;
   end
-  always_comb for (int v = 0; v < 16; v++) if (started && !(moved && moved_vpid == 4'(v))) assume (stamps[v*32+:32] == stamps_was[v*32+:32]);
+  always_comb for (int v = 0; v < 16; v++) if (started &&
+      !(moved && moved_vpid == 4'(v))) assume (stamps[v*32+:32] == stamps_was[v*32+:32]);
 
   logic       aw_gone, w_gone;
   logic [7:0] len, beat;
   logic [5:0] awaited;
   axi_write_check u_check (
-      .clk, .rst, .awvalid, .awready, .awaddr, .awlen, .wvalid, .wready, .wdata, .wstrb, .wlast, .bvalid, .bready, .idle(awaiting == '0 && !awvalid && !wvalid),
-      .aw_gone, .w_gone, .len, .beat, .awaited
+      .clk, .rst, .awvalid, .awready, .awaddr, .awlen, .wvalid, .wready, .wdata, .wstrb, .wlast, .bvalid, .bready,
+      .idle(awaiting == '0 && !awvalid && !wvalid), .aw_gone, .w_gone, .len, .beat, .awaited
   );
   // A unit that has something to tell the process that is looked at, of its life and domain of now.
   logic [1:0] theirs, theirs_before;
   logic       writing, answered, good;
-  always_comb for (int i = 0; i < 2; i++) theirs[i] = valid[i] && now_vpid[i*4+:4] == at_vpid && now_stamp[i*32+:32] == stamps[{at_vpid, 5'h0}+:32];
+  always_comb for (int i = 0; i < 2; i++) theirs[i] = valid[i] && now_vpid[i*4+:4] == at_vpid &&
+      now_stamp[i*32+:32] == stamps[{at_vpid, 5'h0}+:32];
   always_ff @(posedge clk) begin
     theirs_before <= theirs;
     writing       <= !rst && (awvalid || wvalid);

@@ -1,8 +1,10 @@
-// rma_responder_lock: a fetch-compare-and-add is alone. While one is under way, from its translation to its answer, the responder translates, reads
-// and writes for nobody else; it begins when nothing else is under way; its write goes to the word that it has read, after it was read, and
-// nothing but a lock writes. busy says so for as long, and eject (see its proof) hands nothing to the completer meanwhile. So no two of them, and no put or get, fall between
-// the read and the write of one. Two requests may be under way, gets are of 8 bytes at most, and all addresses lie in one page, since what a unit does with one
-// depends on its place in a line. rma_collect and rma_sender are as their owner sees them.
+// rma_responder_lock: a fetch-compare-and-add is alone. While one is under way, from its translation to its answer, the
+// responder translates, reads and writes for nobody else; it begins when nothing else is under way; its write goes to
+// the word that it has read, after it was read, and nothing but a lock writes. busy says so for as long, and eject (see
+// its proof) hands nothing to the completer meanwhile. So no two of them, and no put or get, fall between the read and
+// the write of one. Two requests may be under way, gets are of 8 bytes at most, and all addresses lie in one page,
+// since what a unit does with one depends on its place in a line. rma_collect and rma_sender are as their owner sees
+// them.
 module rma_responder_lock (
     input logic         clk,
     input logic         rst,
@@ -30,10 +32,11 @@ module rma_responder_lock (
   logic [7:0]  arlen;
   logic [47:0] nla;
   rma_responder #(.BUFFERS(2)) u_dut (
-      .clk, .rst, .rma_on, .stamps, .busy, .err_valid, .atu_valid, .atu_nla(nla), .atu_need(need), .atu_done(atu_valid && atu_done), .atu_error, .atu_addr({52'h0, nla[11:0]}),
-      .fence(1'b0), .m_arvalid(arvalid), .m_arready(arready), .m_araddr(araddr), .m_arlen(arlen), .m_rvalid(rvalid), .m_rready(rready), .m_rdata(rdata), .m_rresp(rresp),
-      .m_rlast(1'b1), .m_awvalid(awvalid), .m_awready(awready), .m_awaddr(awaddr), .m_wvalid(wvalid), .m_wready(wready), .m_wlast(wlast),
-      .m_bvalid(bvalid), .m_bready(bready), .m_bresp(bresp), .ev_rx
+      .clk, .rst, .rma_on, .stamps, .busy, .err_valid, .atu_valid, .atu_nla(nla), .atu_need(need),
+      .atu_done(atu_valid && atu_done), .atu_error, .atu_addr({52'h0, nla[11:0]}), .fence(1'b0), .m_arvalid(arvalid),
+      .m_arready(arready), .m_araddr(araddr), .m_arlen(arlen), .m_rvalid(rvalid), .m_rready(rready), .m_rdata(rdata),
+      .m_rresp(rresp), .m_rlast(1'b1), .m_awvalid(awvalid), .m_awready(awready), .m_awaddr(awaddr), .m_wvalid(wvalid),
+      .m_wready(wready), .m_wlast(wlast), .m_bvalid(bvalid), .m_bready(bready), .m_bresp(bresp), .ev_rx
   );
 
   (* hierconn *) wire [63:0] \u_dut.quad , \u_dut.addr ;

@@ -36,6 +36,7 @@ type stop struct {
 	ps    int
 	block string
 	cell  string
+	holds bit // what a register or RAM drives; -1: nothing
 }
 
 type start struct {
@@ -66,7 +67,7 @@ func analyse(m *module, arcs map[string]*cellArcs, t *tree) ([]end, error) {
 			if m.Ports[name].Direction == "input" {
 				g.starts[b] = start{0, "input", name}
 			} else {
-				g.stops = append(g.stops, stop{b, 0, "output", name})
+				g.stops = append(g.stops, stop{b, 0, "output", name, -1})
 			}
 		}
 	}
@@ -95,14 +96,18 @@ func (g *graph) add(name string, c *cell, a *cellArcs, t *tree) {
 			}
 		}
 	}
+	holds := bit(-1)
 	for _, x := range a.clocked {
+		if q, ok := c.bit(x.to); ok && (holds < 0 || q < holds) {
+			holds = q
+		}
 		if q, ok := c.bit(x.to); ok && g.starts[q].ps <= x.ps {
 			g.starts[q] = start{x.ps, block, c.Type}
 		}
 	}
 	for _, x := range a.setup {
 		if from, ok := c.bit(x.from); ok {
-			g.stops = append(g.stops, stop{from, x.ps + inFront(c.Type, x.from.port), block, c.Type + "." + x.from.port})
+			g.stops = append(g.stops, stop{from, x.ps + inFront(c.Type, x.from.port), block, c.Type + "." + x.from.port, holds})
 		}
 	}
 }
@@ -160,7 +165,7 @@ func (g *graph) ends() ([]end, error) {
 	list := make([]end, 0, len(worst))
 	for block, e := range worst {
 		s := where[block]
-		e.path = []step{{e.ps, s.cell, ""}}
+		e.path = []step{{e.ps, s.cell, g.names[s.holds]}}
 		b := s.at
 		for w, ok := g.worst[b]; ok; w, ok = g.worst[b] {
 			e.path = append(e.path, step{g.known[b], w.cell, g.names[b]})
