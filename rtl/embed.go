@@ -1,7 +1,7 @@
 // Package rtl carries the SystemVerilog sources, so that a program can build the simulation it needs
 // without a checkout at hand.
 //
-// The files design.flist, simulation.flist, pcie.flist and board.flist list them in compile order and are the only lists: building, linting
+// The files design.flist, simulation.flist, pcie.flist, axi.flist and board.flist list them in compile order and are the only lists: building, linting
 // and synthesis all use them, and a working tree that is simulated instead has its own. A caller passes
 // the include directory [Include] along with [SimulationFiles].
 package rtl
@@ -15,9 +15,9 @@ import (
 	"strings"
 )
 
-// Sources holds every file that the simulations are built from, by its path below this folder.
+// Sources holds every file that the simulations, and netlists, are built from, by its path below this folder.
 //
-//go:embed design.flist simulation.flist pcie.flist board.flist nicloop_pkg.sv core/*.sv sim/*.sv sim/*.svh board/*.sv
+//go:embed design.flist simulation.flist pcie.flist axi.flist board.flist nicloop_pkg.sv core/*.sv sim/*.sv sim/*.svh board/*.sv board/*.ys
 var Sources embed.FS
 
 // Include is the folder of the .svh files.
@@ -31,6 +31,9 @@ func SimulationFiles() []string { return must(SimulationOf(Sources)) }
 
 // PCIeFiles is SimulationFiles with what BUS 1 of sim_node takes: a node behind PCIe.
 func PCIeFiles() []string { return must(PCIeOf(Sources)) }
+
+// AXIFiles is SimulationFiles with what BUS 2 of sim_node takes: a node behind AXI, in a clock of its own.
+func AXIFiles() []string { return must(AXIOf(Sources)) }
 
 // BoardFiles lists the files of a board, the design included; the top module is nic_uart. See board/README.md.
 func BoardFiles() []string { return must(BoardOf(Sources)) }
@@ -49,12 +52,18 @@ func BoardOf(tree fs.FS) ([]string, error) {
 }
 
 // PCIeOf is SimulationFiles of another tree, with what BUS 1 of sim_node takes.
-func PCIeOf(tree fs.FS) ([]string, error) {
+func PCIeOf(tree fs.FS) ([]string, error) { return withHost(tree, "pcie.flist") }
+
+// AXIOf is SimulationFiles of another tree, with what BUS 2 of sim_node takes.
+func AXIOf(tree fs.FS) ([]string, error) { return withHost(tree, "axi.flist") }
+
+// withHost has the files of a host of its own in front of the top.
+func withHost(tree fs.FS, name string) ([]string, error) {
 	files, err := SimulationOf(tree)
 	if err != nil {
 		return nil, err
 	}
-	more, err := readList(tree, "pcie.flist")
+	more, err := readList(tree, name)
 	return slices.Concat(files[:len(files)-1], more, files[len(files)-1:]), err
 }
 

@@ -1,11 +1,13 @@
 // board_memory: block RAM that a NIC has for its DMA, and somebody else looks into.
 //
-// Job: BYTES of memory from address 0, an AXI4 slave of incrementing bursts of quadwords. What lies outside is answered with DECERR, as is a
-//   burst of which a part does. Beside it a port for single quadwords (look), which waits for nobody.
-// Handshake: AXI4, one burst each way at a time: a beat per cycle into memory, one every other out of it. An answer to a write comes when all of it can be read. look
-//   is a pulse; told comes in the second cycle behind it, and there is no other look until then. A quadword is read and written whole.
-// Back-pressure: a look takes the cycle of a beat from the NIC. The NIC's beats wait for that, and for whoever does not take their answers; a look waits
-//   for neither.
+// Job: BYTES of memory from address 0, an AXI4 slave of incrementing bursts of quadwords. What lies outside is answered
+//   with DECERR, as is a burst of which a part does. Beside it a port for single quadwords (look), which waits for
+//   nobody.
+// Handshake: AXI4, one burst each way at a time: a beat per cycle into memory, one every other out of it. An answer to
+//   a write comes when all of it can be read. look is a pulse; told comes in the cycle behind it, and there is no other
+//   look until then. A quadword is read and written whole.
+// Back-pressure: a look takes the cycle of a beat from the NIC, and a read of the NIC waits for a write of the same
+//   quadword. The NIC's beats wait for that, and for whoever does not take their answers; a look waits for neither.
 module board_memory #(
     parameter int BYTES = 65536  // a power of two
 ) (
@@ -54,7 +56,7 @@ module board_memory #(
   assign look_writes = look && look_write;
   assign look_reads  = look && !look_write;
 
-  logic [63:0] memory[BYTES/8];
+  (* no_rw_check *) logic [63:0] memory[BYTES/8];  // a quadword is not read while it is written
   always_ff @(posedge clk) begin
     for (int i = 0; i < 8; i++) if (writes && strobes[i]) memory[write_at][8*i+:8] <= value[8*i+:8];
     read_value <= memory[read_at];
@@ -62,12 +64,13 @@ module board_memory #(
 
   // ---- writes of the NIC ----
   logic        filling, fill;
-  logic [60:0] fill_at;
+  logic [AT_W-1:0] fill_at;
+  logic            fill_out;  // it lies outside
   assign s_awready = !filling;
-  assign s_wready  = filling && !look_writes && (!s_wlast || !s_bvalid || s_bready);
+  assign s_wready  = filling && !look && (!s_wlast || !s_bvalid || s_bready);
   assign fill      = s_wvalid && s_wready;
-  assign writes    = look_writes ? look_known : fill && fill_at[60:AT_W] == '0;
-  assign write_at  = look_writes ? look_addr[AT_W+2:3] : fill_at[AT_W-1:0];
+  assign writes    = look_writes ? look_known : fill && !fill_out;
+  assign write_at  = look_writes ? look_addr[AT_W+2:3] : fill_at;
   assign value     = look_writes ? look_value : s_wdata;
   assign strobes   = look_writes ? 8'hff : s_wstrb;
   always_ff @(posedge clk) begin
@@ -78,10 +81,10 @@ module board_memory #(
       filling  <= filling ? !(fill && s_wlast) : s_awvalid;
       s_bvalid <= fill && s_wlast || s_bvalid && !s_bready;
     end
-    if (!filling) fill_at <= s_awaddr[63:3];
-    else if (fill) fill_at <= fill_at + 1'b1;
+    if (!filling) {fill_out, fill_at} <= {s_awaddr[63:AT_W+3] != '0, s_awaddr[AT_W+2:3]};
+    else if (fill) {fill_out, fill_at} <= {fill_out || fill_at == '1, fill_at + 1'b1};
     // A burst that leaves memory, or never was there, ends outside.
-    if (fill && s_wlast) s_bresp <= fill_at[60:AT_W] != '0 ? DECERR : OKAY;
+    if (fill && s_wlast) s_bresp <= fill_out ? DECERR : OKAY;
   end
 
   // ---- reads of the NIC: asked for, out of the memory, held ----
@@ -89,7 +92,8 @@ module board_memory #(
   logic [60:0] drain_at;
   logic [7:0]  drain_left;  // beats after this one
   assign s_arready = !draining;
-  assign drain     = draining && !look_reads && !coming && (!s_rvalid || s_rready);
+  assign drain     = draining && !look_reads && !coming && (!s_rvalid || s_rready) &&
+      !(writes && write_at == drain_at[AT_W-1:0]);
   assign read_at   = look_reads ? look_addr[AT_W+2:3] : drain_at[AT_W-1:0];
   always_ff @(posedge clk) begin
     if (rst) begin
@@ -122,12 +126,12 @@ module board_memory #(
   always_ff @(posedge clk) begin
     looked       <= !rst && look;
     looked_known <= look_known;
-    told         <= !rst && looked;
-    told_known   <= looked_known;
-    told_value   <= looked_known ? read_value : 64'h0;
   end
+  assign told       = looked;
+  assign told_known = looked_known;
+  assign told_value = looked_known ? read_value : 64'h0;
 
-  assign idle = !filling && !s_bvalid && !draining && !coming && !s_rvalid && !looked && !told;
+  assign idle = !filling && !s_bvalid && !draining && !coming && !s_rvalid && !looked;
 
 `ifndef SYNTHESIS
   if (BYTES < 16 || (BYTES & (BYTES - 1)) != 0) $fatal(1, "board_memory: %0d bytes, expected a power of two", BYTES);

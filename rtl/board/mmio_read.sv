@@ -1,12 +1,15 @@
 // mmio_read: the host's reads of registers and of the MSI-X table, and the completions of all it may not ask for.
 //
-// Job: keeps non-posted requests, does them one at a time, a quadword an access, and answers each: with data in completions that end at multiples of 128
-//   bytes, or with one that says UR (what tlp_rx marks, the send windows, DECERR) or CA (SLVERR). Of an answer in parts what was read before an error is sent. A read of no
-//   byte reads nothing and is answered with a dword of zeros.
-// Handshake: requests from tlp_rx; AXI4-Lite read master, one access at a time; rd_* of pcie_msix. A sender of tlp_tx. A request is begun when every write that came
-//   before it has been answered: settled says that all that came up to now have.
-// Back-pressure: a full queue holds n_ready, and with it all behind; n_ok falls while there is room for SPARE more, so that the hard block keeps non-posted requests back by itself. Writes and
-//   completions of the NIC's own reads then still come. A completion waits for its place among what is sent.
+// Job: keeps non-posted requests, does them one at a time, a quadword an access, and answers each: with data in
+//   completions that end at multiples of 128 bytes, or with one that says UR (what tlp_rx marks, the send windows,
+//   DECERR) or CA (SLVERR). Of an answer in parts what was read before an error is sent. A read of no byte reads
+//   nothing and is answered with a dword of zeros.
+// Handshake: requests from tlp_rx; AXI4-Lite read master, one access at a time; rd_* of pcie_msix. A sender of tlp_tx.
+//   A request is begun when every write that came before it has been answered: settled says that all that came up to
+//   now have.
+// Back-pressure: a full queue holds n_ready, and with it all behind; n_ok falls while there is room for SPARE more, so
+//   that the hard block keeps non-posted requests back by itself. Writes and completions of the NIC's own reads then
+//   still come. A completion waits for its place among what is sent.
 module mmio_read #(
     parameter int DEPTH    = 16,
     parameter int SPARE    = 4,
@@ -70,8 +73,9 @@ module mmio_read #(
   logic               have, begins;
   logic [LEVEL_W-1:0] level, ripe;  // ripe: of those kept, how many have no write before them that is under way
   fifo #(.W(84), .DEPTH(DEPTH)) u_requests (
-      .clk, .rst, .wr_valid(n_valid), .wr_ready(n_ready), .wr_data({n_ur, n_locked, bar, addr[31:2], len_in, first_be, last_be, requester, tag, tc, attr}),
-      .rd_valid(have), .rd_ready(begins), .rd_data(now), .level
+      .clk, .rst, .wr_valid(n_valid), .wr_ready(n_ready),
+      .wr_data({n_ur, n_locked, bar, addr[31:2], len_in, first_be, last_be, requester, tag, tc, attr}), .rd_valid(have),
+      .rd_ready(begins), .rd_data(now), .level
   );
   assign n_ok = 32'(level) + SPARE <= DEPTH;
   always_ff @(posedge clk) begin
@@ -161,6 +165,7 @@ module mmio_read #(
   assign header     = {32'h0,
                        r.requester, r.tag, 1'b0, good ? {at[4:0], first_byte} : 7'h0,
                        id, status, 1'b0, bytes[11:0],
-                       1'b0, good, 1'b0, good || !r.locked ? 5'b01010 : 5'b01011, 1'b0, r.tc, 1'b0, r.attr[2], 4'h0, r.attr[1:0], 2'b00, good ? 10'(dwords) : 10'h0};
+                       1'b0, good, 1'b0, good || !r.locked ? 5'b01010 : 5'b01011, 1'b0, r.tc, 1'b0, r.attr[2], 4'h0,
+                       r.attr[1:0], 2'b00, good ? 10'(dwords) : 10'h0};
   assign idle       = state == IDLE && !have;
 endmodule

@@ -1,10 +1,12 @@
 // mmio_write: the host's writes to registers, send windows and the MSI-X table.
 //
-// Job: takes a memory write of any length, cuts it into what the target takes, and makes strobes of its byte enables: for registers an access per quadword, for the send
-//   windows bursts that end with their 64-byte line. What has no byte to write is not written to registers; nor is what did not come (q_ok 0).
-// Handshake: a request and its quadwords from tlp_rx; AXI4-Lite master, AXI4 write master, and the port of pcie_msix. Address and data are offered side by side; one access at
-//   a time. settled: all that was taken has been answered.
-// Back-pressure: the next request waits for the answers of the one before. A write has no answer of its own: errors of the targets are counted.
+// Job: takes a memory write of any length, cuts it into what the target takes, and makes strobes of its byte enables:
+//   for registers an access per quadword, for the send windows bursts that end with their 64-byte line. What has no
+//   byte to write is not written to registers; nor is what did not come (q_ok 0).
+// Handshake: a request and its quadwords from tlp_rx; AXI4-Lite master, AXI4 write master, and the port of pcie_msix.
+//   Address and data are offered side by side; one access at a time. settled: all that was taken has been answered.
+// Back-pressure: the next request waits for the answers of the one before. A write has no answer of its own: errors of
+//   the targets are counted.
 module mmio_write #(
     parameter int REG_BAR  = 0,
     parameter int MSIX_BAR = 4,
@@ -129,7 +131,8 @@ module mmio_write #(
       aw_done <= aw_done || aw_take;
       w_done  <= w_done || w_all;
     end
-    ev_error <= !rst && ((m_axil_bvalid && m_axil_bready && m_axil_bresp != '0) || (m_axi_bvalid && m_axi_bready && m_axi_bresp != '0));
+    ev_error <= !rst && ((m_axil_bvalid && m_axil_bready && m_axil_bresp != '0) ||
+        (m_axi_bvalid && m_axi_bready && m_axi_bresp != '0));
   end
   always_ff @(posedge clk) begin
     if (state == IDLE) begin

@@ -1,13 +1,11 @@
 // pcie_msix: interrupts as MSI-X writes.
 //
-// Job: the table (16 bytes per vector: address, data, mask in bit 0 of its last dword, 1 after reset) and, from PBA on, the pending bits. A request makes its vector pending; a
-//   vector that is pending, and not masked, is sent as a write of a dword.
-// Handshake: request is a pulse per vector; several before the write has left are one. wr_* and rd_* of the host: a quadword at a time, whole dwords
-//   by strobes, at once; an address that is nothing reads 0. A sender of tlp_tx: a write has its place in the order from its ticket on. It leaves with the table's address and data
-//   of when it was chosen.
+// Job: sends what msix_table chooses as a memory write of a dword.
+// Handshake: request, wr_* and rd_* as msix_table. A sender of tlp_tx: a write has its position in the order from its
+//   ticket on.
 // Back-pressure: pending bits wait; nobody else does.
 module pcie_msix #(
-    parameter int VECTORS = 4,      // 2 to 32
+    parameter int VECTORS = 4,      // as msix_table
     parameter int PBA     = 'h800
 ) (
     input  logic               clk,
@@ -34,64 +32,19 @@ module pcie_msix #(
     input  logic               done,
     output logic               idle
 );
-  localparam int V = $clog2(VECTORS);
-  logic [61:0]        address[VECTORS];
-  logic [31:0]        data[VECTORS];
-  logic [VECTORS-1:0] masked, pending, may, grant;
-
-  // ---- the host ----
-  logic [V-1:0] wr_vector, rd_vector;
-  logic         wr_table, wr_upper, rd_table;
-  assign wr_vector = wr_addr[4+:V];
-  assign rd_vector = rd_addr[4+:V];
-  assign wr_table  = wr_valid && 32'(wr_addr[11:4]) < VECTORS;
-  assign rd_table  = 32'(rd_addr[11:4]) < VECTORS;
-  assign wr_upper  = wr_addr[3];
-  always_ff @(posedge clk) begin
-    if (wr_table && !wr_upper) begin
-      if (&wr_strb[3:0]) address[wr_vector][29:0] <= wr_data[31:2];
-      if (&wr_strb[7:4]) address[wr_vector][61:30] <= wr_data[63:32];
-    end
-    if (wr_table && wr_upper && &wr_strb[3:0]) data[wr_vector] <= wr_data[31:0];
-    if (rst) masked <= '1;
-    else if (wr_table && wr_upper && &wr_strb[7:4]) masked[wr_vector] <= wr_data[32];
-  end
-  always_comb begin
-    rd_data = '0;
-    if (rd_table) rd_data = rd_addr[3] ? {31'h0, masked[rd_vector], data[rd_vector]} : {address[rd_vector], 2'b00};
-    else if (rd_addr == 12'(PBA)) rd_data = 64'(pending);
-  end
-
-  // ---- one write at a time ----
-  logic         busy, asked;
-  logic [V-1:0] chosen;
-  assign may = pending & ~masked & {VECTORS{enable && !mask && bus_master && !busy}};
-  rr_arbiter #(.N(VECTORS)) u_arbiter (.clk, .rst, .req(may), .advance(1'b1), .grant);
-  always_comb begin
-    chosen = '0;
-    for (int v = 0; v < VECTORS; v++) if (grant[v]) chosen = V'(v);
-  end
+  logic        asked, send;
   logic [61:0] to;
   logic [31:0] word;
-  always_ff @(posedge clk) begin
-    pending <= rst ? '0 : (pending & ~grant) | request;
-    if (rst) begin
-      busy  <= 1'b0;
-      asked <= 1'b0;
-    end else begin
-      busy  <= busy ? !done : |may;
-      asked <= busy && (asked || ticket) && !done;
-    end
-    if (!busy) begin
-      to   <= address[chosen];
-      word <= data[chosen];
-    end
-  end
-  assign ask    = busy && !asked;
+  msix_table #(.VECTORS(VECTORS), .PBA(PBA)) u_table (
+      .clk, .rst, .bus_master, .enable, .mask, .request, .wr_valid, .wr_addr, .wr_data, .wr_strb, .rd_addr, .rd_data,
+      .send, .to, .word, .done, .idle
+  );
+  always_ff @(posedge clk) asked <= !rst && send && (asked || ticket) && !done;
+  assign ask    = send && !asked;
   assign four   = to[61:30] != '0;
   assign odd    = to[0];
   assign len    = 11'd1;
   assign quad   = {word, word};
-  assign header = {to[29:0], 2'b00, four ? to[61:30] : {to[29:0], 2'b00}, id, 8'h0, 8'h0f, 1'b0, 1'b1, four, 5'b00000, 14'h0, 10'd1};
-  assign idle   = !busy && may == '0 && request == '0;
+  assign header = {to[29:0], 2'b00, four ? to[61:30] : {to[29:0], 2'b00}, id, 8'h0, 8'h0f, 1'b0, 1'b1, four, 5'b00000,
+      14'h0, 10'd1};
 endmodule

@@ -1,14 +1,18 @@
 // pcie_read: the core's DMA reads as memory reads, and their completions put in order.
 //
-// Job: AXI4 read slave. Cuts bursts at multiples of the maximum read request size and of SLOT, which no 4 KB boundary lies within, and joins to a request what goes
-//   on where it ends, if that comes within HOLD cycles, or LONG while two requests or more are under way and whole lines are read: the core asks for a line when one has
-//   come, and would be told line by line for ever; each request has a tag and a slot of SLOT bytes for its data. Completions may come in any order of tags and in parts; data leaves in the order of the addresses, that of a request when all of it
-//   is here. A request fails, and its beats answer SLVERR with zeros, when its completion says so, is poisoned or has not all come within two to three times TICK
-//   cycles. Its tag then rests as long before it is used again, so that what comes late meets nobody. A completion that nobody
-//   waits for, or that does not go on where its tag is, is dropped and counted.
-// Handshake: AXI4, INCR, 8 bytes a beat, answers in order. A sender without tickets of tlp_tx; completions as tlp_rx gives them. While bus_master is low
-//   nothing is sent, and every beat answers SLVERR.
-// Back-pressure: addresses wait for a tag and for their request to leave; data for rready. A completion is always taken: its room is its tag's.
+// Job: AXI4 read slave. Cuts bursts at multiples of the maximum read request size and of SLOT, which no 4 KB boundary
+//   lies within, and joins to a request what goes on where it ends, if that comes within HOLD cycles, or LONG while two
+//   requests or more are under way and whole lines are read: the core asks for a line when one has come, and would be
+//   told line by line for ever; each request has a tag and a slot of SLOT bytes for its data. Completions may come in
+//   any order of tags and in parts; data leaves in the order of the addresses, that of a request when all of it is
+//   here. A request fails, and its beats answer SLVERR with zeros, when its completion says so, is poisoned or has not
+//   all come within two to three times TICK cycles. Its tag then rests as long before it is used again, so that what
+//   comes late meets nobody. A completion that nobody waits for, or that does not go on where its tag is, is dropped
+//   and counted.
+// Handshake: AXI4, INCR, 8 bytes a beat, answers in order. A sender without tickets of tlp_tx; completions as tlp_rx
+//   gives them. While bus_master is low nothing is sent, and every beat answers SLVERR.
+// Back-pressure: addresses wait for a tag and for their request to leave; data for rready. A completion is always
+//   taken: its room is its tag's.
 //
 //   a tag    free ─ask─► busy ─sent─► waiting ─all is here─► busy ─last beat left─► free
 //                                        └─time-out, error─► resting ─2..3 TICK, last beat left─► free
@@ -100,7 +104,8 @@ module pcie_read #(
   assign same_block = line[60:6] == st_end[60:6];
   assign goes_on   = HOLD != 0 && open && st_valid && !st_edge && bus_master && same_block && line[5:0] == st_end[5:0];
   assign joins     = goes_on && order_room;
-  assign st_leaves = st_valid && !np_valid && !joins && (st_edge || (open && !goes_on) || st_for == F'(LONG) || (st_for >= F'(HOLD) && !(many && st_line_whole)));
+  assign st_leaves = st_valid && !np_valid && !joins &&
+      (st_edge || (open && !goes_on) || st_for == F'(LONG) || (st_for >= F'(HOLD) && !(many && st_line_whole)));
   assign edge_quads = SLOT / 8 <= 16 || mrrs == 3'd0 ? 7'(SLOT / 8 < 16 ? SLOT / 8 : 16) :
                       SLOT / 8 <= 32 || mrrs == 3'd1 ? 7'd32 : 7'd64;
   assign to_edge    = edge_quads - (7'(line[5:0]) & (edge_quads - 7'd1));
@@ -145,7 +150,8 @@ module pcie_read #(
     end
   end
   assign np_four   = req_line[60:29] != '0;
-  assign np_header = {req_line[28:0], 3'b000, np_four ? req_line[60:29] : {req_line[28:0], 3'b000}, id, 8'(req_tag), 8'hff, 2'b00, np_four,
+  assign np_header = {req_line[28:0], 3'b000, np_four ? req_line[60:29] : {req_line[28:0], 3'b000}, id, 8'(req_tag),
+      8'hff, 2'b00, np_four,
                       5'b00000, 14'h0, 10'({req_quads, 1'b0})};
 
   // ---- completions: what one has to be, so that it counts ----
@@ -155,7 +161,8 @@ module pcie_read #(
   assign c_slot   = c_tag[T-1:0];
   assign c_known  = 32'(c_tag) < TAGS && waiting[c_slot] && c_requester == id;
   assign c_left   = size[c_slot] - got[c_slot];
-  assign c_fits   = c_count == 12'({c_left, 3'h0}) && c_lower == {4'(low[c_slot] + 4'(got[c_slot])), 3'h0} && !c_len[0] && c_len <= 11'({c_left, 1'b0});
+  assign c_fits   = c_count == 12'({c_left, 3'h0}) && c_lower == {4'(low[c_slot] + 4'(got[c_slot])), 3'h0} &&
+      !c_len[0] && c_len <= 11'({c_left, 1'b0});
   assign c_fails  = c_valid && c_known && (c_status != '0 || !c_data || c_poisoned);
   assign c_counts = c_valid && c_known && !c_fails && c_fits;
   always_ff @(posedge clk) begin
@@ -205,7 +212,8 @@ module pcie_read #(
       end
       // From when it waits, and again from when it rests.
       if (!waiting[t] && !resting[t]) age[t] <= '0;
-      else if (waiting[t] && (expires[t] || (c_fails && c_slot == T'(t)) || (c_ends && c_broken && now_tag == T'(t)))) age[t] <= '0;
+      else if (waiting[t] && (expires[t] || (c_fails && c_slot == T'(t)) || (c_ends && c_broken && now_tag == T'(t))))
+          age[t] <= '0;
       else if (tick && age[t] != 2'd3) age[t] <= age[t] + 1'b1;
       if (tag_take && found_tag == T'(t)) got[t] <= '0;
       else if (c_ends && now_tag == T'(t)) got[t] <= now_got;
@@ -239,12 +247,14 @@ module pcie_read #(
   logic        bad;
   /* verilator lint_off PINCONNECTEMPTY */
   fifo #(.W(T + S + 3), .DEPTH(TAGS)) u_order (
-      .clk, .rst, .wr_valid(asks), .wr_ready(order_room), .wr_data({!bus_master, piece_last, joins ? st_tag : found_tag, piece}), .rd_valid(have),
-      .rd_ready(piece_ends), .rd_data(now), .level()
+      .clk, .rst, .wr_valid(asks), .wr_ready(order_room),
+      .wr_data({!bus_master, piece_last, joins ? st_tag : found_tag, piece}), .rd_valid(have), .rd_ready(piece_ends),
+      .rd_data(now), .level()
   );
   /* verilator lint_on PINCONNECTEMPTY */
   // here: not to be asked for, or asked for and neither under way nor waiting.
-  assign here       = have && (now.none || (!waiting[now.tag] && !(st_valid && st_tag == now.tag) && !(np_valid && req_tag == now.tag)));
+  assign here       = have && (now.none || (!waiting[now.tag] && !(st_valid && st_tag == now.tag) &&
+      !(np_valid && req_tag == now.tag)));
   assign pop        = here && (!s_rvalid || s_rready);
   assign piece_ends = pop && at == now.quads - 1'b1;
   assign r_ends     = !now.none && (HOLD == 0 ? piece_ends : pop && of_tag == size[now.tag] - 1'b1);
@@ -279,7 +289,8 @@ module pcie_read #(
     end
 `endif
 `ifdef FORMAL
-  // Whatever completions come. A tag is asked for, in order and under way at most once; it waits, and rests, long enough.
+  // Whatever completions come. A tag is asked for, in order and under way at most once; it waits, and rests, long
+  // enough.
   logic formal_started = 1'b0;
   always_ff @(posedge clk) formal_started <= 1'b1;
   always_comb begin
@@ -296,14 +307,16 @@ module pcie_read #(
       since_was[t] <= since[t];
       ordered[t] <= !rst && ((ordered[t] && !(r_ends && r_tag == T'(t))) || (tag_take && found_tag == T'(t)));
       if (rst || (!waiting[t] && !resting[t]) || (waiting[t] && expires[t])) since[t] <= '0;
-      else if ((c_fails && c_slot == T'(t)) || (c_ends && c_broken && now_tag == T'(t))) since[t] <= waiting[t] ? '0 : since[t] + 6'(since[t] != '1);
+      else if ((c_fails && c_slot == T'(t)) || (c_ends && c_broken && now_tag == T'(t)))
+          since[t] <= waiting[t] ? '0 : since[t] + 6'(since[t] != '1);
       else since[t] <= since[t] + 6'(since[t] != '1);
     end
   always_comb
     if (formal_started && !rst) begin
       assert ((waiting & resting) == '0 && ((waiting | resting | ordered) & ~busy) == '0);
       assert (!np_valid || (busy[req_tag] && ordered[req_tag] && !waiting[req_tag] && !resting[req_tag]));
-      assert (!st_valid || (busy[st_tag] && ordered[st_tag] && !waiting[st_tag] && !resting[st_tag] && !(np_valid && req_tag == st_tag)));
+      assert (!st_valid || (busy[st_tag] && ordered[st_tag] && !waiting[st_tag] && !resting[st_tag] &&
+          !(np_valid && req_tag == st_tag)));
       assert (!tag_take || !(busy[found_tag] || ordered[found_tag]));
       assert (!r_ends || ordered[r_tag]);
       for (int t = 0; t < TAGS; t++) begin

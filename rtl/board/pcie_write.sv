@@ -1,11 +1,14 @@
 // pcie_write: the core's DMA writes as posted memory writes.
 //
-// Job: AXI4 write slave. Cuts bursts at multiples of the maximum payload size, which no 4 KB boundary lies within, joins those that go on where the one before
-//   ended, keeps each piece until it is whole, since its header says which bytes of the last dword count, and has it sent. An address below 4 GB has a header of 3 dwords.
-// Handshake: AXI4, INCR, 8 bytes a beat, one burst at a time. The bytes of a piece are contiguous, as the core's are; two quadwords need not be filled
-//   up to each other only where the piece is a single quadword. A piece with holes is not sent, and its burst answers SLVERR, as all do while bus_master is low. A
-//   piece with no bytes needs no TLP. A burst is answered when its last piece has its ticket: nothing that gets one later, interrupt or completion, passes it.
-//   A piece that ends with its burst, full and short of the payload size, waits HOLD cycles for an address that goes on:
+// Job: AXI4 write slave. Cuts bursts at multiples of the maximum payload size, which no 4 KB boundary lies within,
+//   joins those that go on where the one before ended, keeps each piece until it is whole, since its header says which
+//   bytes of the last dword count, and has it sent. An address below 4 GB has a header of 3 dwords.
+// Handshake: AXI4, INCR, 8 bytes a beat, one burst at a time. The bytes of a piece are contiguous, as the core's are;
+//   two quadwords need not be filled up to each other only where the piece is a single quadword. A piece with holes is
+//   not sent, and its burst answers SLVERR, as all do while bus_master is low. A piece with no bytes needs no TLP. A
+//   burst is answered when its last piece has its ticket: nothing that gets one later, interrupt or completion, passes
+//   it. A piece that ends with its burst, full and short of the payload size, waits HOLD cycles for an address that
+//   goes on:
 //     wdata     A7 __ B0 B1 ... B7 C0 ...     A to D: lines of 64 bytes, side by side
 //     awaddr    __ B  __           C          one TLP of 256 bytes; without B at once, one of 64 goes out
 // Back-pressure: data waits while QUADS quadwords or HEADERS pieces are kept; answers wait for bready.
@@ -64,14 +67,17 @@ module pcie_write #(
   assign w_take      = s_wvalid && s_wready;
   assign ends        = w_take && s_wlast;
   assign edge_here   = (P'(line) & edge_mask) == edge_mask;
-  assign piece_waits = ends && !edge_here && (first ? up : all_full && !holes) && bus_master && !bad_before && answers < 4'd14 &&
+  assign piece_waits = ends && !edge_here && (first ? up : all_full && !holes) && bus_master && !bad_before &&
+      answers < 4'd14 &&
                         10'(so_far) < 10'(QUADS / 2 - 1);  // the other half sends meanwhile
   assign piece_ends  = w_take && (s_wlast || edge_here) && !piece_waits;
   assign goes_on     = s_awaddr[63:3] == line && bus_master;
-  assign closes      = waits && asks_room && (!bus_master || (joined ? s_wvalid && !fits : s_awvalid ? !goes_on : held_for == 2'(HOLD)));
+  assign closes      = waits && asks_room && (!bus_master ||
+      (joined ? s_wvalid && !fits : s_awvalid ? !goes_on : held_for == 2'(HOLD)));
   always_ff @(posedge clk) if (w_take) mem[wr[A-1:0]] <= s_wdata;
 
-  // A first quadword whose bytes reach up to the next one; a last whose bytes begin at its bottom; one by itself may have any of two dwords' bytes.
+  // A first quadword whose bytes reach up to the next one; a last whose bytes begin at its bottom; one by itself may
+  // have any of two dwords' bytes.
   logic       up, down, all_full, whole, none;
   logic [7:0] first_strobes;
   logic       holes;             // of quadwords before this one
@@ -151,10 +157,12 @@ module pcie_write #(
   logic have_asking, pass, sent_room, have_sent, b_room;
   /* verilator lint_off PINCONNECTEMPTY */
   fifo #(.W(84), .DEPTH(HEADERS)) u_asking (
-      .clk, .rst, .wr_valid(piece_ends || closes), .wr_ready(asks_room), .wr_data(out), .rd_valid(have_asking), .rd_ready(pass), .rd_data(asking), .level()
+      .clk, .rst, .wr_valid(piece_ends || closes), .wr_ready(asks_room), .wr_data(out), .rd_valid(have_asking),
+      .rd_ready(pass), .rd_data(asking), .level()
   );
   fifo #(.W(84), .DEPTH(HEADERS)) u_sent (
-      .clk, .rst, .wr_valid(pass && asking.send), .wr_ready(sent_room), .wr_data(asking), .rd_valid(have_sent), .rd_ready(done), .rd_data(sent), .level()
+      .clk, .rst, .wr_valid(pass && asking.send), .wr_ready(sent_room), .wr_data(asking), .rd_valid(have_sent),
+      .rd_ready(done), .rd_data(sent), .level()
   );
   /* verilator lint_on PINCONNECTEMPTY */
   logic [3:0] b_left;  // answers
@@ -180,7 +188,8 @@ module pcie_write #(
   assign odd    = sent.addr[0];
   assign len    = {3'h0, sent.len};
   assign quad   = mem[A'(rd[A-1:0] + A'(index))];
-  assign header = {sent.addr[29:0], 2'b00, four ? sent.addr[61:30] : {sent.addr[29:0], 2'b00}, id, 8'h0, sent.last_be, sent.first_be,
+  assign header = {sent.addr[29:0], 2'b00, four ? sent.addr[61:30] : {sent.addr[29:0], 2'b00}, id, 8'h0, sent.last_be,
+      sent.first_be,
                    1'b0, 1'b1, four, 5'b00000, 14'h0, 10'(sent.len)};
   assign idle   = !open && !waits && !have_asking && !have_sent && !s_bvalid;
 

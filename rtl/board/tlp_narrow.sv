@@ -1,8 +1,8 @@
 // tlp_narrow: TLPs from a hard block's stream into words of 64 bits, with which the blocks behind it work.
 //
 // Job: gives a beat of 128 bits as one or two words; of 64 bits it passes them.
-// Handshake: AXI-Stream; keep has a bit per dword, ones from the lowest on, and is all ones but with last. What is offered stays until it is
-//   taken. both: the upper dword of a word counts.
+// Handshake: AXI-Stream; keep has a bit per dword, ones from the lowest on, and is all ones but with last. What is
+//   offered stays until it is taken. both: the upper dword of a word counts.
 // Back-pressure: ready falls with that of the words; nothing is stored.
 module tlp_narrow #(
     parameter int W = 128
@@ -36,7 +36,8 @@ module tlp_narrow #(
 `ifndef SYNTHESIS
       always_ff @(posedge clk)
         if (!rst && s_valid)
-          assert (s_keep[0] && (s_last ? (s_keep & 4'(s_keep + 4'd1)) == '0 : s_keep == '1)) else $error("tlp_narrow %m: keep %b", s_keep);
+          assert (s_keep[0] && (s_last ? (s_keep & 4'(s_keep + 4'd1)) == '0 : s_keep == '1))
+              else $error("tlp_narrow %m: keep %b", s_keep);
 `endif
     end else begin : g_whole
       assign m_valid = s_valid;

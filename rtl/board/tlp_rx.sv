@@ -1,13 +1,16 @@
 // tlp_rx: what comes from PCIe, told apart.
 //
-// Job: reads headers of 3 and 4 dwords. Memory writes go to w_*, memory reads to n_*, completions to c_*. A non-posted request that the NIC does not
-//   know, or whose header is wrong, goes to n_* with n_ur, to be answered with UR. Poisoned writes, posted requests nobody knows and TLPs with less than a header
-//   are dropped. A TLP with more or fewer dwords than its header says is counted as malformed; what is missing of its payload comes as q_ok 0, what is too much is dropped.
-//   Payload leaves as quadwords of memory: the first has its first dword in the upper half when bit 2 of the address (of a completion's lower address) is set.
-// Handshake: words of tlp_narrow; bar with every word. w_valid stays until w_ready, then its quadwords go by q_valid and q_ready; n_valid stays until n_ready;
-//   c_valid is a cycle, its quadwords follow with q_valid. Fields hold until the next header. q_to_cpl says whose a quadword is.
-// Back-pressure: a write waits for w_ready and q_ready, a non-posted request for n_ready. A completion waits for nothing once it is here: who
-//   asked has room for it.
+// Job: reads headers of 3 and 4 dwords. Memory writes go to w_*, memory reads to n_*, completions to c_*. A non-posted
+//   request that the NIC does not know, or whose header is wrong, goes to n_* with n_ur, to be answered with UR.
+//   Poisoned writes, posted requests nobody knows and TLPs with less than a header are dropped. A TLP with more or
+//   fewer dwords than its header says is counted as malformed; what is missing of its payload comes as q_ok 0, what is
+//   too much is dropped. Payload leaves as quadwords of memory: the first has its first dword in the upper half when
+//   bit 2 of the address (of a completion's lower address) is set.
+// Handshake: words of tlp_narrow; bar with every word. w_valid stays until w_ready, then its quadwords go by q_valid
+//   and q_ready; n_valid stays until n_ready; c_valid is a cycle, its quadwords follow with q_valid. Fields hold until
+//   the next header. q_to_cpl says whose a quadword is.
+// Back-pressure: a write waits for w_ready and q_ready, a non-posted request for n_ready. A completion waits for
+//   nothing once it is here: who asked has room for it.
 //
 //   word    H0 {dw1, dw0}   H1 {dw3 or payload, dw2}   (judge)   payload …
 //   state   FIRST           SECOND                     JUDGE     DATA / HEAD, DATA / NONPOSTED …
@@ -76,7 +79,8 @@ module tlp_rx (
   assign is_cpl     = kind == 5'b01010 && !four;
   assign is_message = kind[4:3] == 2'b10 && four;
   // Non-posted: locked reads, I/O, configuration, atomics.
-  assign nonposted  = (is_memory && !has_data) || is_locked || (kind == 5'b00010 && !four) || (kind[4:1] == 4'b0010 && !four) ||
+  assign nonposted  = (is_memory && !has_data) || is_locked || (kind == 5'b00010 && !four) ||
+      (kind[4:1] == 4'b0010 && !four) ||
                       (has_data && kind[4:2] == 3'b011 && kind[1:0] != 2'b11);
   assign is_known   = !fmt[2] && (is_memory || is_cpl || is_message || nonposted);
   assign len        = {dw0[9:0] == '0, dw0[9:0]};
@@ -118,7 +122,8 @@ module tlp_rx (
   assign from_hold = (q_first && !four && !shift) || ended;
   assign streams   = state == DATA && !from_hold;
   assign q_valid   = state == DATA && (from_hold || s_valid);
-  assign q_data    = shift ? {from_hold ? 32'h0 : s_data[31:0], hold} : from_hold ? {hold, 32'h0} : {s_both ? s_data[63:32] : 32'h0, s_data[31:0]};
+  assign q_data    = shift ? {from_hold ? 32'h0 : s_data[31:0], hold} : from_hold ? {hold, 32'h0} :
+      {s_both ? s_data[63:32] : 32'h0, s_data[31:0]};
   assign q_ok      = !broken && !(streams && short);
   assign q_last    = quads_left == 11'd1;
   assign q_to_cpl  = is_cpl;
@@ -175,13 +180,16 @@ module tlp_rx (
 
   // A TLP is malformed once: where it ends in the wrong place, or when it has no header that can be read.
   always_ff @(posedge clk) begin
-    ev_malformed   <= !rst && ((state == FIRST && take && s_last) || (state != FIRST && take && wrong && is_known) || (state == JUDGE && !is_known));
-    ev_unsupported <= !rst && ((state == NONPOSTED && n_ready && n_ur) || (state == JUDGE && is_known && !nonposted && !is_cpl && !is_message && !legal));
+    ev_malformed   <= !rst && ((state == FIRST && take && s_last) || (state != FIRST && take && wrong && is_known) ||
+        (state == JUDGE && !is_known));
+    ev_unsupported <= !rst && ((state == NONPOSTED && n_ready && n_ur) ||
+        (state == JUDGE && is_known && !nonposted && !is_cpl && !is_message && !legal));
     ev_poisoned    <= !rst && state == JUDGE && is_known && poisoned && !nonposted;
   end
 `ifdef FORMAL
-  // Whatever words come: what is offered stays until it is taken, a write or completion has the quadwords that its header says, each dword of them is the one
-  // that came at its place (of dword WATCHED), a TLP is told malformed once, and while nobody behind it waits the stream does not.
+  // Whatever words come: what is offered stays until it is taken, a write or completion has the quadwords that its
+  // header says, each dword of them is the one that came at its place (of dword WATCHED), a TLP is told malformed once,
+  // and while nobody behind it waits the stream does not.
   localparam int WATCHED = 2;
   logic formal_started = 1'b0;
   always_ff @(posedge clk) formal_started <= 1'b1;
@@ -231,7 +239,8 @@ module tlp_rx (
     if (rst || state == FIRST) seen <= 1'b0;
     else if (take && here) seen <= 1'b1;
     if (state != FIRST && take && here) watched <= now;
-    stood <= rst || !s_valid || s_ready || (w_valid && !w_ready) || (n_valid && !n_ready) || (q_valid && !q_to_cpl && !q_ready) ? '0 : stood + 1'b1;
+    stood <= rst || !s_valid || s_ready || (w_valid && !w_ready) || (n_valid && !n_ready) ||
+        (q_valid && !q_to_cpl && !q_ready) ? '0 : stood + 1'b1;
     told  <= !rst && !(state == FIRST && take) && (told || ev_malformed);
   end
   always_comb
@@ -247,7 +256,8 @@ module tlp_rx (
       assert (ended || stood <= 3'd3);
       assert (!(told && ev_malformed));
     end
-  always_ff @(posedge clk) cover (formal_started && q_valid && q_last && q_ok && !q_to_cpl && len == 11'd3 && shift && seen);
+  always_ff @(posedge clk) cover (formal_started && q_valid && q_last && q_ok && !q_to_cpl && len == 11'd3 && shift &&
+      seen);
   always_ff @(posedge clk) cover (formal_started && q_valid && !q_ok && q_to_cpl && ended && taken == 11'd2);
   always_ff @(posedge clk) cover (formal_started && state == NONPOSTED && n_ur && n_ready && ended);
 `endif

@@ -1,13 +1,16 @@
 // tlp_tx: TLPs of all senders, in an order that PCIe allows, as words.
 //
-// Job: posted requests and completions leave in the order in which they got a ticket, so none passes another: no completion a posted write ahead of it, no
-//   interrupt the writes before it. A non-posted request leaves when all that had a ticket before it was shown have left, and does not hold others
-//   while np_ok is low. Puts header and payload together.
-// Handshake: a sender (index i) raises ask while it has a TLP without a ticket, whole; ticket is a pulse. It shows header, form, length and the quadword that
-//   index names (at once) of its oldest TLP that has a ticket, until done, a pulse. Quadwords are those of memory: odd says that the first dword
-//   is an upper half. A non-posted request has no ticket: np_valid stays until np_done.
-//   Words go out as tlp_widen takes them; what is offered stays until it is taken.
-// Back-pressure: ready of the words stops all; np_ok low (the other end has no credits for them) non-posted requests alone. Up to DEPTH tickets are given.
+// Job: posted requests and completions leave in the order in which they got a ticket, so none passes another: no
+//   completion a posted write ahead of it, no interrupt the writes before it. A non-posted request leaves when all that
+//   had a ticket before it was shown have left, and does not hold others while np_ok is low. Puts header and payload
+//   together.
+// Handshake: a sender (index i) raises ask while it has a TLP without a ticket, whole; ticket is a pulse. It shows
+//   header, form, length and the quadword that index names (at once) of its oldest TLP that has a ticket, until done, a
+//   pulse. Quadwords are those of memory: odd says that the first dword is an upper half. A non-posted request has no
+//   ticket: np_valid stays until np_done. Words go out as tlp_widen takes them; what is offered stays until it is
+//   taken.
+// Back-pressure: ready of the words stops all; np_ok low (the other end has no credits for them) non-posted requests
+//   alone. Up to DEPTH tickets are given.
 module tlp_tx #(
     parameter int N     = 3,
     parameter int DEPTH = 16
@@ -49,7 +52,8 @@ module tlp_tx #(
     for (int i = 0; i < N; i++) if (grant[i]) granted = N_W'(i);
   end
   fifo #(.W(N_W), .DEPTH(DEPTH)) u_order (
-      .clk, .rst, .wr_valid(|ask), .wr_ready(room), .wr_data(granted), .rd_valid(have), .rd_ready(start_posted), .rd_data(next), .level
+      .clk, .rst, .wr_valid(|ask), .wr_ready(room), .wr_data(granted), .rd_valid(have), .rd_ready(start_posted),
+      .rd_data(next), .level
   );
 
   // ---- the non-posted request: how many tickets are ahead of it ----
@@ -116,7 +120,8 @@ module tlp_tx #(
   assign np_done = ends && np;
   always_comb for (int i = 0; i < N; i++) done[i] = ends && !np && who == N_W'(i);
 
-  // ---- words: in SECOND the payload begins behind a header of 3 dwords; with shift a word has halves of two quadwords ----
+  // ---- words: in SECOND the payload begins behind a header of 3 dwords; with shift a word has halves of two quadwords
+  // ----
   assign now_data = now_len != '0;
   assign shift    = now_four == now_odd;
   assign m_valid  = state != IDLE;
@@ -149,7 +154,8 @@ module tlp_tx #(
     end
   end
 `ifdef FORMAL
-  // A TLP has the dwords that its header says, from the quadwords where they lie; no request passes a ticket that was given before it was shown, and none waits for ever.
+  // A TLP has the dwords that its header says, from the quadwords where they lie; no request passes a ticket that was
+  // given before it was shown, and none waits for ever.
   logic formal_started = 1'b0;
   always_ff @(posedge clk) formal_started <= 1'b1;
   logic          same_four, same_odd;
@@ -164,7 +170,8 @@ module tlp_tx #(
     same_len  <= now_len;
     sent      <= state == IDLE || ends ? '0 : sent + (take ? 12'd2 : 12'd0);
     for (int i = 0; i < DEPTH; i++)
-      old[i] <= (start_posted ? old[i+1] && LEVEL_W'(i + 1) < level : old[i] && LEVEL_W'(i) < level) || (np_valid && !np_seen && LEVEL_W'(i) < level + LEVEL_W'(|ticket) - LEVEL_W'(start_posted));
+      old[i] <= (start_posted ? old[i+1] && LEVEL_W'(i + 1) < level : old[i] && LEVEL_W'(i) < level) ||
+          (np_valid && !np_seen && LEVEL_W'(i) < level + LEVEL_W'(|ticket) - LEVEL_W'(start_posted));
     if (rst || np_done) old <= '0;
     passed <= rst || !np_may || start_np ? '0 : passed + 2'(start_posted);
   end
@@ -172,7 +179,8 @@ module tlp_tx #(
     if (!formal_started) assume (rst);
     for (int i = 0; i < N; i++) assume (len[i*11+:11] <= 11'd1024);
     assume (!np_done || np_valid);
-    if (formal_started && state != IDLE && state != FIRST) assume (now_four == same_four && now_odd == same_odd && now_len == same_len);
+    if (formal_started && state != IDLE && state != FIRST)
+        assume (now_four == same_four && now_odd == same_odd && now_len == same_len);
     if (formal_started && np_seen) assume (np_valid);
     if (formal_started && !rst) begin
       assert (state != FIRST || sent == '0);

@@ -1,12 +1,13 @@
 // uart_bridge: registers, send windows and memory of a board over a serial line.
 //
-// Job: does what the frames of drivers/uart ask for, one at a time, and answers each. A write that comes again with
-//   the sequence number of the one before was lost on its way back: it is answered as then and not done again. Any other request
-//   forgets that number. Quadwords of memory are read from the last to the first and sent so: who sees the last word of a slot, which the
-//   NIC writes last, sees all of it.
+// Job: does what the frames of drivers/uart ask for, one at a time, and answers each. A write that comes again with the
+//   sequence number of the one before was lost on its way back: it is answered as then and not done again. Any other
+//   request forgets that number. Quadwords of memory are read from the last to the first and sent so: who sees the last
+//   word of a slot, which the NIC writes last, sees all of it.
 // Handshake: an AXI4-Lite master of 64 bits, one access at a time; the upper two bits of an address are the space: 0
-//   registers, 1 send windows, 2 memory. An access that has no answer after PATIENCE cycles is told as status 6, and so is all
-//   that follows until the answer has come.
+//   registers, 1 send windows, 2 memory. Address and data stand until the next access begins, which is behind the
+//   answer. An access that has no answer after PATIENCE cycles is told as status 6, and so is all that follows until
+//   the answer has come.
 // Back-pressure: a frame that comes before the answer to the last has left is dropped; its sender tries again.
 module uart_bridge #(
     parameter int WORDS    = 16,
@@ -47,8 +48,8 @@ module uart_bridge #(
   logic [4:0]  got_words, rd_index, at, tx_index;
   logic [63:0] rd_data;
   uart_unframe #(.WORDS(WORDS)) u_unframe (
-      .clk, .rst, .valid(in_valid), .data(in_data), .broken(in_broken), .got, .words(got_words), .release_frame(answered),
-      .rd_index, .rd_data
+      .clk, .rst, .valid(in_valid), .data(in_data), .broken(in_broken), .got, .words(got_words),
+      .release_frame(answered), .rd_index, .rd_data
   );
 
   // ---- what is asked for ----
@@ -78,6 +79,7 @@ module uart_bridge #(
   assign begin_write = state == ASK && is_write;
   assign came        = m_bvalid && m_bready || m_rvalid && m_rready;
   assign resp        = m_bvalid ? m_bresp : m_rresp;
+  assign m_araddr    = m_awaddr;  // one access at a time
   assign m_bready    = 1'b1;
   assign m_rready    = 1'b1;
   assign patient     = waited != $clog2(PATIENCE)'(PATIENCE - 1);
@@ -93,13 +95,13 @@ module uart_bridge #(
       if (begin_read || m_arready) m_arvalid <= begin_read;
       owed <= begin_read || begin_write || owed && !came;
     end
-    if (begin_write) {m_awaddr, m_wdata} <= {op[1:0], access_addr, rd_data};
-    if (begin_read) m_araddr <= {op[1:0], access_addr};
+    if (begin_write) m_wdata <= rd_data;
+    if (begin_read || begin_write) m_awaddr <= {op[1:0], access_addr};
     waited <= state == BUS ? waited + 1'b1 : '0;
   end
 
   // ---- answers ----
-  logic [63:0] data[WORDS+1];  // 1 is the first
+  (* no_rw_check *) logic [63:0] data[WORDS+1];  // 1 is the first; sent when all are there
   logic [63:0] tx_data;
   logic [4:0]  tx_words;
   logic        start, tx_idle;
@@ -111,8 +113,8 @@ module uart_bridge #(
   assign start    = state == ANSWER;
   assign tx_words = status != OK ? 5'd0 : op == HELLO ? 5'd1 : is_read ? 5'(count) : 5'd0;
   uart_frame u_frame (
-      .clk, .rst, .start, .idle(tx_idle), .header({addr, status, op | 8'h80, seq}), .words(tx_words), .rd_index(tx_index),
-      .rd_data(tx_data), .valid(out_valid), .ready(out_ready), .data(out_data)
+      .clk, .rst, .start, .idle(tx_idle), .header({addr, status, op | 8'h80, seq}), .words(tx_words),
+      .rd_index(tx_index), .rd_data(tx_data), .valid(out_valid), .ready(out_ready), .data(out_data)
   );
   assign answered = state == SEND && tx_idle;
   assign rd_index = state == LISTEN ? 5'd0 : at + 5'd1 + 5'(state == BUS);

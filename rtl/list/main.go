@@ -1,6 +1,6 @@
 // Command list prints the RTL files in compile order, for scripts:
 //
-//	list design|simulation|pcie|board
+//	list design|simulation|pcie|axi|board
 package main
 
 import (
@@ -12,9 +12,9 @@ import (
 )
 
 func main() {
-	lists := map[string]func() []string{"design": rtl.DesignFiles, "simulation": rtl.SimulationFiles, "pcie": rtl.PCIeFiles, "board": rtl.BoardFiles}
+	lists := map[string]func() []string{"design": rtl.DesignFiles, "simulation": rtl.SimulationFiles, "pcie": rtl.PCIeFiles, "axi": rtl.AXIFiles, "board": rtl.BoardFiles}
 	if len(os.Args) != 2 || lists[os.Args[1]] == nil {
-		fmt.Fprintln(os.Stderr, "usage: list design|simulation|pcie|board")
+		fmt.Fprintln(os.Stderr, "usage: list design|simulation|pcie|axi|board")
 		os.Exit(2)
 	}
 	for _, f := range lists[os.Args[1]]() {

@@ -49,6 +49,7 @@ bind nic_core handshake_check #(.W(64), .NAME("DMA address")) u_check_dma_aw (
 bind nic_core handshake_check #(.W(72), .NAME("DMA read address")) u_check_dma_ar (
     .clk, .rst, .node_id, .valid(m_axi_arvalid), .ready(m_axi_arready), .payload({m_axi_arlen, m_axi_araddr}));
 bind nic_core handshake_check #(.W(67), .NAME("DMA read data")) u_check_dma_r (
-    .clk, .rst, .node_id, .valid(m_axi_rvalid), .ready(m_axi_rready), .payload({m_axi_rresp, m_axi_rlast, m_axi_rdata}));
+    .clk, .rst, .node_id, .valid(m_axi_rvalid), .ready(m_axi_rready),
+    .payload({m_axi_rresp, m_axi_rlast, m_axi_rdata}));
 bind nic_core handshake_check #(.W(65), .NAME("DMA data")) u_check_dma_w (
     .clk, .rst, .node_id, .valid(m_axi_wvalid), .ready(m_axi_wready), .payload({m_axi_wlast, m_axi_wdata}));

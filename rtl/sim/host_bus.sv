@@ -2,9 +2,9 @@
 //
 // Job: three independent engines: register accesses, PIO lines and the DMA memory. Commands and memory
 //   belong to the program that runs the simulation and come through DPI.
-// Handshake: one register access at a time; lines back to back, their answers in order. DMA bursts follow each other without
-//   a gap, up to QUEUE each way; a write is acknowledged wr_latency cycles after its last beat, the first beat of a read
-//   comes rd_latency cycles after its address, or behind the reads before it.
+// Handshake: one register access at a time; lines back to back, their answers in order. DMA bursts follow each other
+//   without a gap, up to QUEUE each way; a write is acknowledged wr_latency cycles after its last beat, the first beat
+//   of a read comes rd_latency cycles after its address, or behind the reads before it.
 // Back-pressure: answers are always taken at once.
 `include "nicloop_dpi.svh"
 module host_bus (
@@ -107,7 +107,8 @@ module host_bus (
       if (axil_arready) axil_arvalid <= 1'b0;
       if (axil_bvalid) nl_reg_done(node, 32'(axil_bresp), 64'h0);
       if (axil_rvalid) nl_reg_done(node, 32'(axil_rresp), axil_rdata);
-      if (ext_sel) nl_reg_done(node, !ext_known ? 3 : ext_write && !ext_writable ? 2 : 0, ext_write ? 64'h0 : ext_rdata);
+      if (ext_sel)
+          nl_reg_done(node, !ext_known ? 3 : ext_write && !ext_writable ? 2 : 0, ext_write ? 64'h0 : ext_rdata);
       if (reg_pending && (!reg_busy || reg_done)) begin
         nl_reg_next(node, write, addr, wdata);
         reg_busy     <= 1'b1;
@@ -256,13 +257,17 @@ module host_bus (
   assign idle   = !reg_busy && !pio_awvalid && !pio_wvalid && line_unknown == '0 && !dma_open &&
                   answer_wp == answer_rp && rd_wp == rd_rp;
   assign active = axil_awvalid || axil_wvalid || axil_arvalid || reg_done || (pio_awvalid && pio_awready) ||
-                  (pio_wvalid && pio_wready) || pio_bvalid || answer_wp != answer_rp || (dma_wvalid && dma_wready) || rd_wp != rd_rp;
+                  (pio_wvalid && pio_wready) || pio_bvalid || answer_wp != answer_rp || (dma_wvalid && dma_wready) ||
+                  rd_wp != rd_rp;
 
   always @(posedge clk)
     if (!rst) begin
-      assert (wr_latency != '0 && rd_latency != '0) else $error("host_bus: node %0d: latencies %0d and %0d, expected at least 1", node, wr_latency, rd_latency);
-      assert (!(dma_wvalid && dma_wready) || dma_open || dma_awvalid) else $error("host_bus: node %0d: DMA data without address", node);
-      assert (!(dma_arvalid && dma_arready) || dma_arlen < 8'd8) else $error("host_bus: node %0d: DMA read of %0d quadwords", node, 32'(dma_arlen) + 1);
+      assert (wr_latency != '0 && rd_latency != '0)
+          else $error("host_bus: node %0d: latencies %0d and %0d, expected at least 1", node, wr_latency, rd_latency);
+      assert (!(dma_wvalid && dma_wready) || dma_open || dma_awvalid)
+          else $error("host_bus: node %0d: DMA data without address", node);
+      assert (!(dma_arvalid && dma_arready) || dma_arlen < 8'd8)
+          else $error("host_bus: node %0d: DMA read of %0d quadwords", node, 32'(dma_arlen) + 1);
       assert (!pio_wvalid || line_left != '0) else $error("host_bus: node %0d: a piece has 1..8 quadwords", node);
     end
 endmodule

@@ -95,9 +95,11 @@ module nic_trace #(
       if (ev_tx_error) nl_trace(node, DROP, 0, 0, {16'h0, 9'h0, tx_reason, line_src, line_dst});
       if (inj_valid) nl_trace(node, INJECT, {30'h0, inj_tail, inj_head}, 32'(inj_vc), inj_data);
       for (int l = 0; l < LINKS; l++)
-        if (tx_valid[l]) nl_trace(node, l + 1, {30'h0, tx_tail[l], tx_head[l]}, 32'(tx_vc[l*VC_W+:VC_W]), shown(tx_head[l], tx_data[l*64+:64]));
+        if (tx_valid[l]) nl_trace(node, l + 1, {30'h0, tx_tail[l], tx_head[l]}, 32'(tx_vc[l*VC_W+:VC_W]),
+            shown(tx_head[l], tx_data[l*64+:64]));
       for (int l = 0; l < LINKS; l++)
-        if (rx_valid[l] && rx_head[l]) nl_trace(node, ARRIVE + l, 1, 32'(rx_vc[l*VC_W+:VC_W]), shown(1'b1, rx_data[l*64+:64]));
+        if (rx_valid[l] && rx_head[l])
+            nl_trace(node, ARRIVE + l, 1, 32'(rx_vc[l*VC_W+:VC_W]), shown(1'b1, rx_data[l*64+:64]));
       if (ej_valid) nl_trace(node, EJECT, {30'h0, ej_tail, ej_head}, 32'(ej_vc), shown(ej_head, ej_data));
       if (m_axi_arvalid && m_axi_arready) nl_trace(node, READ_ADDR, 0, 0, m_axi_araddr);
       if (m_axi_rvalid && m_axi_rready && m_axi_rlast) nl_trace(node, READ_LAST, 0, 0, 64'h0);

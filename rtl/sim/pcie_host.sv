@@ -1,9 +1,11 @@
-// pcie_host: the host of one node, as the NIC sees it through PCIe. It stands where host_bus does, with BUS 1 of sim_node.
+// pcie_host: the host of one node, as the NIC sees it through PCIe. It stands where host_bus does, with BUS 1 of
+// sim_node.
 //
-// Job: the transaction layer of a board, nic_pcie, and behind it a root complex. Ports and DPI are those of host_bus; the AXI side is
-//   that of nic_pcie.
-// Handshake: as host_bus, but for what PCIe cannot tell: writes, to registers, send windows and memory, are posted and always OKAY, and irq is up from an MSI-X message
-//   on until the core's line falls. wr_latency means nothing: a write has no answer.
+// Job: the transaction layer of a board, nic_pcie, and behind it a root complex. Ports and DPI are those of host_bus;
+//   the AXI side is that of nic_pcie.
+// Handshake: as host_bus, but for what PCIe cannot tell: writes, to registers, send windows and memory, are posted and
+//   always OKAY, and irq is up from an MSI-X message on until the core's line falls. wr_latency means nothing: a write
+//   has no answer.
 // Back-pressure: that of nic_pcie; AXI answers are taken when a completion has its place.
 module pcie_host #(
     parameter int TICK = 1 << 14  // of nic_pcie's time-out: 0.2 to 0.3 ms, less than on a board
@@ -83,7 +85,8 @@ module pcie_host #(
 );
   localparam logic [15:0] ID = 16'h0300;
 
-  logic        s_valid, s_ready, s_last, m_valid, m_ready, m_last, rx_np_ok, np_ok, bus_master, root_idle, nic_idle, pcie_rst;
+  logic        s_valid, s_ready, s_last, m_valid, m_ready, m_last, rx_np_ok, np_ok, bus_master, root_idle, nic_idle,
+      pcie_rst;
   logic [63:0] s_data, m_data;
   logic [1:0]  s_keep, m_keep;
   logic [2:0]  s_bar, mps, mrrs;
@@ -92,28 +95,32 @@ module pcie_host #(
 
   nic_pcie #(.W(64), .TICK(TICK)) u_pcie (
       .clk, .rst(pcie_rst), .id(ID), .bus_master, .mps, .mrrs, .msix_enable(1'b1), .msix_mask(1'b0),
-      .s_tlp_valid(s_valid), .s_tlp_ready(s_ready), .s_tlp_data(s_data), .s_tlp_keep(s_keep), .s_tlp_last(s_last), .s_tlp_bar(s_bar), .rx_np_ok,
-      .m_tlp_valid(m_valid), .m_tlp_ready(m_ready), .m_tlp_data(m_data), .m_tlp_keep(m_keep), .m_tlp_last(m_last), .np_ok,
-      .m_axil_awvalid(axil_awvalid), .m_axil_awready(axil_awready), .m_axil_awaddr(axil_awaddr), .m_axil_wvalid(axil_wvalid),
-      .m_axil_wready(axil_wready), .m_axil_wdata(axil_wdata), .m_axil_wstrb(axil_wstrb), .m_axil_bvalid(axil_bvalid),
-      .m_axil_bready(axil_bready), .m_axil_bresp(axil_bresp), .m_axil_arvalid(axil_arvalid), .m_axil_arready(axil_arready),
-      .m_axil_araddr(axil_araddr), .m_axil_rvalid(axil_rvalid), .m_axil_rready(axil_rready), .m_axil_rdata(axil_rdata), .m_axil_rresp(axil_rresp),
-      .m_axi_awvalid(pio_awvalid), .m_axi_awready(pio_awready), .m_axi_awaddr(pio_awaddr), .m_axi_awlen(pio_awlen), .m_axi_wvalid(pio_wvalid),
-      .m_axi_wready(pio_wready), .m_axi_wdata(pio_wdata), .m_axi_wstrb(pio_wstrb), .m_axi_wlast(pio_wlast), .m_axi_bvalid(pio_bvalid),
-      .m_axi_bready(pio_bready), .m_axi_bresp(pio_bresp),
-      .s_axi_awvalid(dma_awvalid), .s_axi_awready(dma_awready), .s_axi_awaddr(dma_awaddr), .s_axi_awlen(dma_awlen), .s_axi_wvalid(dma_wvalid),
-      .s_axi_wready(dma_wready), .s_axi_wdata(dma_wdata), .s_axi_wstrb(dma_wstrb), .s_axi_wlast(dma_wlast), .s_axi_bvalid(dma_bvalid),
-      .s_axi_bready(dma_bready), .s_axi_bresp(dma_bresp), .s_axi_arvalid(dma_arvalid), .s_axi_arready(dma_arready), .s_axi_araddr(dma_araddr),
-      .s_axi_arlen(dma_arlen), .s_axi_rvalid(dma_rvalid), .s_axi_rready(dma_rready), .s_axi_rdata(dma_rdata), .s_axi_rresp(dma_rresp),
-      .s_axi_rlast(dma_rlast), .irq(line_up), .malformed, .unsupported, .poisoned, .timeouts, .failed, .unexpected, .write_errors, .idle(nic_idle)
+      .s_tlp_valid(s_valid), .s_tlp_ready(s_ready), .s_tlp_data(s_data), .s_tlp_keep(s_keep), .s_tlp_last(s_last),
+      .s_tlp_bar(s_bar), .rx_np_ok, .m_tlp_valid(m_valid), .m_tlp_ready(m_ready), .m_tlp_data(m_data),
+      .m_tlp_keep(m_keep), .m_tlp_last(m_last), .np_ok, .m_axil_awvalid(axil_awvalid), .m_axil_awready(axil_awready),
+      .m_axil_awaddr(axil_awaddr), .m_axil_wvalid(axil_wvalid), .m_axil_wready(axil_wready), .m_axil_wdata(axil_wdata),
+      .m_axil_wstrb(axil_wstrb), .m_axil_bvalid(axil_bvalid), .m_axil_bready(axil_bready), .m_axil_bresp(axil_bresp),
+      .m_axil_arvalid(axil_arvalid), .m_axil_arready(axil_arready), .m_axil_araddr(axil_araddr),
+      .m_axil_rvalid(axil_rvalid), .m_axil_rready(axil_rready), .m_axil_rdata(axil_rdata), .m_axil_rresp(axil_rresp),
+      .m_axi_awvalid(pio_awvalid), .m_axi_awready(pio_awready), .m_axi_awaddr(pio_awaddr), .m_axi_awlen(pio_awlen),
+      .m_axi_wvalid(pio_wvalid), .m_axi_wready(pio_wready), .m_axi_wdata(pio_wdata), .m_axi_wstrb(pio_wstrb),
+      .m_axi_wlast(pio_wlast), .m_axi_bvalid(pio_bvalid), .m_axi_bready(pio_bready), .m_axi_bresp(pio_bresp),
+      .s_axi_awvalid(dma_awvalid), .s_axi_awready(dma_awready), .s_axi_awaddr(dma_awaddr), .s_axi_awlen(dma_awlen),
+      .s_axi_wvalid(dma_wvalid), .s_axi_wready(dma_wready), .s_axi_wdata(dma_wdata), .s_axi_wstrb(dma_wstrb),
+      .s_axi_wlast(dma_wlast), .s_axi_bvalid(dma_bvalid), .s_axi_bready(dma_bready), .s_axi_bresp(dma_bresp),
+      .s_axi_arvalid(dma_arvalid), .s_axi_arready(dma_arready), .s_axi_araddr(dma_araddr), .s_axi_arlen(dma_arlen),
+      .s_axi_rvalid(dma_rvalid), .s_axi_rready(dma_rready), .s_axi_rdata(dma_rdata), .s_axi_rresp(dma_rresp),
+      .s_axi_rlast(dma_rlast), .irq(line_up), .malformed, .unsupported, .poisoned, .timeouts, .failed, .unexpected,
+      .write_errors, .idle(nic_idle)
   );
 
   root_complex #(.GIVES_UP(3 * TICK), .ID(ID)) u_root (
-      .clk, .rst, .node_id, .rd_latency, .reg_pending, .pio_pending, .s_tlp_valid(s_valid), .s_tlp_ready(s_ready), .s_tlp_data(s_data),
-      .s_tlp_keep(s_keep), .s_tlp_last(s_last), .s_tlp_bar(s_bar), .rx_np_ok, .m_tlp_valid(m_valid), .m_tlp_ready(m_ready), .m_tlp_data(m_data),
-      .m_tlp_keep(m_keep), .m_tlp_last(m_last), .np_ok, .bus_master, .mps, .mrrs, .window_answers(pio_bvalid && pio_bready), .line_up, .irq, .resets,
-      .counters({32'h0, write_errors, unexpected, failed, timeouts, poisoned, unsupported, malformed}), .ext_sel, .ext_write, .ext_addr, .ext_wdata,
-      .ext_known, .ext_writable, .ext_rdata, .idle(root_idle)
+      .clk, .rst, .node_id, .rd_latency, .reg_pending, .pio_pending, .s_tlp_valid(s_valid), .s_tlp_ready(s_ready),
+      .s_tlp_data(s_data), .s_tlp_keep(s_keep), .s_tlp_last(s_last), .s_tlp_bar(s_bar), .rx_np_ok,
+      .m_tlp_valid(m_valid), .m_tlp_ready(m_ready), .m_tlp_data(m_data), .m_tlp_keep(m_keep), .m_tlp_last(m_last),
+      .np_ok, .bus_master, .mps, .mrrs, .window_answers(pio_bvalid && pio_bready), .line_up, .irq, .resets,
+      .counters({32'h0, write_errors, unexpected, failed, timeouts, poisoned, unsupported, malformed}), .ext_sel,
+      .ext_write, .ext_addr, .ext_wdata, .ext_known, .ext_writable, .ext_rdata, .idle(root_idle)
   );
   assign idle   = root_idle && nic_idle;
   assign active = !idle;

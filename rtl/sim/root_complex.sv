@@ -1,16 +1,21 @@
 // root_complex: the other end of a node's PCIe, in a simulation with BUS 1.
 //
-// Job: makes TLPs of the program's commands, and memory accesses of the NIC's TLPs. A register access is a read or a write of 8 bytes in the BAR of
-//   registers, a piece of a line a write in that of the send windows. Memory is written when the last dword of a write is here, and read when a read
-//   request is; its completions are due rd_latency cycles later. With a seed all that PCIe leaves open is at random: completions later, in parts, in any order of
-//   tags, stalls of both streams and of credits for the NIC's reads. Faults, removal and reset are asked for by registers of the simulation (below).
-//   After reset it writes the NIC's MSI-X table, as firmware does; what is written to MSI_ADDR then is an interrupt.
-// Handshake: TLPs as in docs/decisions/0020, 64 bits a word; commands through DPI, a register access at a time. A write to a register is done when it has left, a
-//   piece of a line when its window has answered, with OKAY both: that is all a host knows of a posted write.
-// Back-pressure: commands go in the order in which they were posted and wait while the NIC's stream does, reads also while rx_np_ok is low; without a seed the NIC's TLPs are always taken.
+// Job: makes TLPs of the program's commands, and memory accesses of the NIC's TLPs. A register access is a read or a
+//   write of 8 bytes in the BAR of registers, a piece of a line a write in that of the send windows. Memory is written
+//   when the last dword of a write is here, and read when a read request is; its completions are due rd_latency cycles
+//   later. With a seed all that PCIe leaves open is at random: completions later, in parts, in any order of tags,
+//   stalls of both streams and of credits for the NIC's reads. Faults, removal and reset are asked for by registers of
+//   the simulation (below). After reset it writes the NIC's MSI-X table, as firmware does; what is written to MSI_ADDR
+//   then is an interrupt.
+// Handshake: TLPs as in docs/decisions/0020, 64 bits a word; commands through DPI, a register access at a time. A write
+//   to a register is done when it has left, a piece of a line when its window has answered, with OKAY both: that is all
+//   a host knows of a posted write.
+// Back-pressure: commands go in the order in which they were posted and wait while the NIC's stream does, reads also
+//   while rx_np_ok is low; without a seed the NIC's TLPs are always taken.
 //
 // Registers at SETTINGS: CHANCES are those of a read of the NIC, in 1/2^32; which one meets it is drawn with the seed.
-//   00 lost  08 late  10 poisoned  18 error   40 CTRL: bit 0 the NIC was pulled out, bit 1 reset it, bit 2 no bus master
+//   00 lost  08 late  10 poisoned  18 error   40 CTRL: bit 0 the NIC was pulled out, bit 1 reset it, bit 2 no bus
+//   master
 //   48 reads so far, 50 those that were answered in parts, 58 out of order, 60 faults made
 //   80 what nic_pcie has counted: malformed, unsupported, 88 poisoned, timeouts, 90 failed, unexpected, 98 write_errors
 `include "nicloop_dpi.svh"
@@ -46,7 +51,9 @@ module root_complex #(
     input  logic         window_answers,
     input  logic         line_up,      // the core's interrupt line
     output logic         irq,
-    output logic         resets,       // the function, as long as it is high; with its links, since what a neighbour sends must not come to a router that is still being reset
+    // the function, as long as it is high; with its links, since what a neighbour sends must not come to a router that
+    // is still being reset
+    output logic         resets,
     input  logic [255:0] counters,     // of nic_pcie, in the order of the registers
     // registers of the simulation beside the NIC: answered in the same cycle
     output logic         ext_sel,
@@ -58,7 +65,8 @@ module root_complex #(
     input  logic [63:0]  ext_rdata,
     output logic         idle
 );
-  localparam logic [31:0] REG_BASE = 32'hd000_0000, WINDOW_BASE = 32'ha000_0000, MSIX_BASE = 32'hd010_0000, MSI_ADDR = 32'hfee0_0000;
+  localparam logic [31:0] REG_BASE = 32'hd000_0000, WINDOW_BASE = 32'ha000_0000, MSIX_BASE = 32'hd010_0000,
+      MSI_ADDR = 32'hfee0_0000;
   localparam int          REG_BYTES = 1 << 20;
   localparam logic [15:0] SETTINGS = 16'hffff;    // upper half of the address
   localparam logic [15:0] HOST_ID = 16'h0000;
@@ -101,6 +109,7 @@ module root_complex #(
   logic [31:0] chance[4];            // by the registers' addresses
   localparam int LOST = 0, LATE = 1, POISONED = 2, ERROR = 3;
   logic        removed, master;
+  int unsigned off_at;               // when the NIC lost bus master
   int unsigned resetting;            // cycles left
   int unsigned now;
 
@@ -129,13 +138,15 @@ module root_complex #(
   logic [63:0] held_data;
   logic        reg_busy;                        // a read, or one beside the NIC, has no answer
   logic        reg_tlp, tlp_write;              // the TLP that is sent is of a register access; of a write
-  int unsigned writes_left;                     // writes that have left since the one that has no answer: answers go in order
+  // writes that have left since the one that has no answer: answers go in order
+  int unsigned writes_left;
   int unsigned read_due;                        // when a read of the host is given up
   int unsigned lines_open;                      // pieces without an answer
   logic        set_irq;
   logic        ext_asks;
 
-  function automatic void request(input logic [6:0] kind, input logic [31:0] addr, input int unsigned len, input logic [2:0] bar);
+  function automatic void request(input logic [6:0] kind, input logic [31:0] addr, input int unsigned len,
+      input logic [2:0] bar);
     tx[0]  = {1'b0, kind[6:5], kind[4:0], 14'h0, 10'(len)};
     tx[1]  = {HOST_ID, 8'h0, len == 1 ? 4'h0 : 4'hf, 4'hf};
     tx[2]  = addr;
@@ -214,17 +225,20 @@ module root_complex #(
     else begin
       removed = v[0];
       if (v[1]) resetting = RESETTING;
+      if (master && v[2]) off_at = now;
       master = !v[2];
     end
   endfunction
   function automatic logic is_setting(input logic [15:0] off);
-    is_setting = off[2:0] == 0 && (off <= 16'h18 || (off >= 16'h40 && off <= 16'h60) || (off >= 16'h80 && off <= 16'h98));
+    is_setting = off[2:0] == 0 && (off <= 16'h18 || (off >= 16'h40 && off <= 16'h60) ||
+        (off >= 16'h80 && off <= 16'h98));
   endfunction
   function automatic logic may_be_set(input logic [15:0] off);
     may_be_set = off <= 16'h18 || off == 16'h40;
   endfunction
 
-  // Takes the next register access of the program. One that is no write to the NIC waits until the one before it has been answered, and holds those behind it.
+  // Takes the next register access of the program. One that is no write to the NIC waits until the one before it has
+  // been answered, and holds those behind it.
   function automatic void next_register();
     bit              write;
     int unsigned     addr;
@@ -254,12 +268,14 @@ module root_complex #(
       {tx[4], tx[3]} = held_data;
     end else if (held_addr[31:16] == SETTINGS) begin
       if (held_write && is_setting(held_addr[15:0]) && may_be_set(held_addr[15:0])) set(held_addr[15:0], held_data);
-      nl_reg_done(node, !is_setting(held_addr[15:0]) ? 3 : held_write && !may_be_set(held_addr[15:0]) ? 2 : 0, held_write ? 64'h0 : setting(held_addr[15:0]));
+      nl_reg_done(node, !is_setting(held_addr[15:0]) ? 3 : held_write && !may_be_set(held_addr[15:0]) ? 2 : 0,
+          held_write ? 64'h0 : setting(held_addr[15:0]));
     end else if (held_addr[31:16] == 16'(nicloop_pkg::PAGE_WIRE_BASE >> 16)) begin
       reg_busy = 1'b1;
       ext_asks = 1'b1;
     end else begin
-      // Nobody is there: a read of a NIC that was pulled out, or is being reset, is all ones, one outside all BARs an error; writes are lost.
+      // Nobody is there: a read of a NIC that was pulled out, or is being reset, is all ones, one outside all BARs an
+      // error; writes are lost.
       nl_reg_done(node, held_write || absent() ? 0 : 3, '1);
     end
   endfunction
@@ -291,7 +307,8 @@ module root_complex #(
   logic [31:0] rx[MOST];
   int unsigned rx_len;
 
-  function automatic void written(input logic [63:0] addr, input int unsigned head, input int unsigned len, input logic [3:0] first_be, input logic [3:0] last_be);
+  function automatic void written(input logic [63:0] addr, input int unsigned head, input int unsigned len,
+      input logic [3:0] first_be, input logic [3:0] last_be);
     bit [511:0]  data;
     bit [63:0]   strobes;
     int unsigned d;
@@ -363,12 +380,16 @@ module root_complex #(
     end
     assert (rx[0][28:24] == 5'h00 && !rx[0][31] && !rx[0][14] && rx[1][31:16] == ID)
       else $error("root_complex: node %0d: header %08x %08x", node, rx[0], rx[1]);
+    assert (master || now - off_at < 2048)
+        else $error("root_complex: node %0d: header %08x %08x of a function that is no bus master", node, rx[0], rx[1]);
     assert (rx_len == head + (has_data ? len : 0))
-      else $error("root_complex: node %0d: %0d dwords, the header says %0d and %0d", node, rx_len, head, has_data ? len : 0);
+      else $error("root_complex: node %0d: %0d dwords, the header says %0d and %0d", node, rx_len, head, has_data ?
+          len : 0);
     assert (four == (addr[63:32] != 0) && 32'(addr[11:0]) + 4 * len <= 4096)
       else $error("root_complex: node %0d: %0d dwords at %x: a wrong header, or across 4 KB", node, len, addr);
     assert (4 * len <= (has_data ? mps_bytes : mrrs_bytes))
-      else $error("root_complex: node %0d: %0d dwords, of %0d bytes at most", node, len, has_data ? mps_bytes : mrrs_bytes);
+      else $error("root_complex: node %0d: %0d dwords, of %0d bytes at most", node, len, has_data ? mps_bytes :
+          mrrs_bytes);
     assert (rx[1][3:0] != 0 && (rx[1][7:4] != 0) == (len > 1))
       else $error("root_complex: node %0d: byte enables %x of %0d dwords", node, rx[1][7:0], len);
     if (has_data && addr == 64'(MSI_ADDR)) set_irq = 1'b1;
@@ -442,7 +463,8 @@ module root_complex #(
         lines_open = lines_open - 1;
       end
       if (s_tlp_valid && s_tlp_ready) begin
-        if (sim_node.trace_on) nl_trace(node, 24, {30'h0, s_tlp_last, tx_at == 2}, 32'(s_tlp_keep[1]) | 32'(s_tlp_bar) << 1, s_tlp_data);
+        if (sim_node.trace_on)
+            nl_trace(node, 24, {30'h0, s_tlp_last, tx_at == 2}, 32'(s_tlp_keep[1]) | 32'(s_tlp_bar) << 1, s_tlp_data);
         if (s_tlp_last && reg_tlp) begin
           reg_tlp = 1'b0;
           if (tlp_write && reg_busy) writes_left = writes_left + 1;
@@ -514,6 +536,7 @@ module root_complex #(
     end
     bus_master  <= master;
     resets      <= resetting != 0;
-    idle        <= !held && !reg_busy && tx_at >= tx_len && !sending && open == '0 && lines_open == 0 && resetting == 0 && (tables || removed);
+    idle        <= !held && !reg_busy && tx_at >= tx_len && !sending && open == '0 && lines_open == 0 &&
+        resetting == 0 && (tables || removed);
   end
 endmodule

@@ -1,14 +1,16 @@
 // sim_node: one NIC with its host, the top of every simulation.
 //
-// Job: joins nic_core, its host (host_bus, which speaks AXI, or with BUS 1 pcie_host, which speaks PCIe) and the faults of the wires that leave here. A mesh is as many instances of the one model as
-//   it has nodes; the program that owns them (cosim/dpi/src/mesh.h) carries words from tx_* of one to rx_* of
-//   another once per cycle. Settings that do not change the circuit (shape, latencies) are inputs, so that one model serves
-//   every mesh with the same number of ports, kind and depth.
-// Handshake: reg_pending/pio_pending say whether commands wait; the engines fetch them through DPI. tx_*, wire_down and irq
-//   come from registers: no path leads to them from rx_*, carrier or the host in the same cycle. idle: nothing is
-//   buffered and no AXI transaction is open. active: something moved in this cycle or will move by itself. While
-//   idle is high, active low, nothing pends, no word comes and carrier stays, a clock edge changes nothing but CYCLES, so the clock may
-//   stop; slept says for how many cycles it stood in all. RMA and links have gated clocks, which may stop before: see nic_core.
+// Job: joins nic_core, its host (host_bus, which speaks AXI; with BUS 1 pcie_host, which speaks PCIe; with BUS 2
+//   axi_host, which speaks AXI in a clock of its own) and the faults of the wires that leave here. A mesh is as many
+//   instances of the one model as it has nodes; the program that owns them (cosim/dpi/src/mesh.h) carries words from
+//   tx_* of one to rx_* of another once per cycle. Settings that do not change the circuit (shape, latencies) are
+//   inputs, so that one model serves every mesh with the same number of ports, kind and depth.
+// Handshake: reg_pending/pio_pending say whether commands wait; the engines fetch them through DPI. tx_*, wire_down and
+//   irq come from registers: no path leads to them from rx_*, carrier or the host in the same cycle. idle: nothing is
+//   buffered and no AXI transaction is open. active: something moved in this cycle or will move by itself. While idle
+//   is high, active low, nothing pends, no word comes and carrier stays, a clock edge changes nothing but CYCLES, so
+//   the clock may stop; slept says for how many cycles it stood in all. RMA and links have gated clocks, which may stop
+//   before: see nic_core.
 // Back-pressure: that of nic_core; a word takes no time on the wire.
 module sim_node #(
     parameter int PORTS           = 3,
@@ -18,7 +20,9 @@ module sim_node #(
     localparam int VCS            = TORUS != 0 ? nicloop_pkg::TORUS_VCS : nicloop_pkg::VCS,
     localparam int LINKS          = PORTS - 1,
     localparam int VC_W           = $clog2(VCS),
-    localparam int WORD_W         = 64 + 32 + (8 + VC_W + 2 * $clog2(VCS * VC_DEPTH + 1) + VCS * $clog2(VC_DEPTH + 1) + 31) / 32 * 32  // tuser as in link
+    // tuser as in link
+    localparam int WORD_W         =
+        64 + 32 + (8 + VC_W + 2 * $clog2(VCS * VC_DEPTH + 1) + VCS * $clog2(VC_DEPTH + 1) + 31) / 32 * 32
 ) (
     input  logic                  clk,
     input  logic                  clk_rma,         // see nic_core
@@ -30,6 +34,7 @@ module sim_node #(
     input  logic                  clk_link5,
     output logic                  rma_rests,
     output logic [LINKS-1:0]      link_rests,
+    input  logic                  aclk,            // the host's, with BUS 2
     input  logic                  rst,
     input  logic                  link_rst,        // see nic_core
     input  logic [11:0]           node_id,
@@ -51,7 +56,8 @@ module sim_node #(
     output logic                  idle,
     output logic                  active
 );
-  logic        axil_awvalid, axil_awready, axil_wvalid, axil_wready, axil_bvalid, axil_arvalid, axil_arready, axil_rvalid;
+  logic        axil_awvalid, axil_awready, axil_wvalid, axil_wready, axil_bvalid, axil_arvalid, axil_arready,
+      axil_rvalid;
   logic [31:0] axil_awaddr, axil_araddr;
   logic [63:0] axil_wdata, axil_rdata;
   logic [7:0]  axil_wstrb, pio_wstrb;
@@ -79,15 +85,15 @@ module sim_node #(
   assign clk_links[4] = clk_link4;
   assign clk_links[5] = clk_link5;
   logic        host_idle, host_active, nic_idle, nic_active, nic_irq;
-  logic        resets;  // the host resets the NIC
+  logic        resets, link_resets;  // the host resets the NIC, its links
   logic        nic_rma_rests;
   logic [LINKS-1:0] nic_link_rests;
   // A reset reaches what rests.
   assign rma_rests  = nic_rma_rests && !resets;
   assign link_rests = nic_link_rests & {LINKS{!resets}};
 
-  // What stands still while a node runs is taken at reset. Verilator evaluates whatever follows from an input again whenever
-  // any input has changed, and half of that was the router's, which follows from shape.
+  // What stands still while a node runs is taken at reset. Verilator evaluates whatever follows from an input again
+  // whenever any input has changed, and half of that was the router's, which follows from shape.
   logic [11:0]      my_id;
   logic [59:0]      my_shape;
   logic [LINKS-1:0] my_links;
@@ -127,9 +133,9 @@ module sim_node #(
     end
   endgenerate
   wire_faults #(.LINKS(LINKS), .WORD_W(WORD_W)) u_wires (
-      .clk, .rst, .node_id(my_id), .sel(ext_sel), .write(ext_write), .addr(ext_addr), .wdata(ext_wdata), .rdata(ext_rdata), .credits, .flits,
-      .known(ext_known), .writable(ext_writable), .in_valid(m_tvalid), .in_word(m_word), .out_valid(tx_valid),
-      .out_word(tx_word), .down(wire_down)
+      .clk, .rst, .node_id(my_id), .sel(ext_sel), .write(ext_write), .addr(ext_addr), .wdata(ext_wdata),
+      .rdata(ext_rdata), .credits, .flits, .known(ext_known), .writable(ext_writable), .in_valid(m_tvalid),
+      .in_word(m_word), .out_valid(tx_valid), .out_word(tx_word), .down(wire_down)
   );
 
   generate
@@ -141,15 +147,21 @@ module sim_node #(
       assign pio_bready  = 1'b1;
       assign irq         = nic_irq;
       assign resets      = 1'b0;
+      assign link_resets = 1'b0;
       host_bus u_host (.node_id(my_id), .wr_latency, .rd_latency, .idle(host_idle), .active(host_active), .*);
-    end else begin : g_pcie
+    end else if (BUS == 1) begin : g_pcie
+      assign link_resets = resets;
       pcie_host u_host (.node_id(my_id), .rd_latency, .line_up(nic_irq), .idle(host_idle), .active(host_active), .*);
+    end else begin : g_axi_clock
+      axi_host u_host (.node_id(my_id), .wr_latency, .rd_latency, .line_up(nic_irq), .nic_rst(resets),
+          .link_rst(link_resets), .idle(host_idle), .active(host_active), .*);
     end
   endgenerate
 
   /* verilator lint_off PINCONNECTEMPTY */
   nic_core #(.PORTS(PORTS), .VC_DEPTH(VC_DEPTH), .TORUS(TORUS), .SHAPE_INPUT(1)) u_nic (
-      .clk, .clk_rma, .clk_link(clk_links[LINKS-1:0]), .rma_rests(nic_rma_rests), .link_rests(nic_link_rests), .rst(rst || resets), .link_rst(link_rst || resets), .node_id(my_id), .shape(my_shape), .slept,
+      .clk, .clk_rma, .clk_link(clk_links[LINKS-1:0]), .rma_rests(nic_rma_rests), .link_rests(nic_link_rests),
+      .rst(rst || resets), .link_rst(link_rst || link_resets), .node_id(my_id), .shape(my_shape), .slept,
       .s_axil_awvalid(axil_awvalid), .s_axil_awready(axil_awready), .s_axil_awaddr(axil_awaddr),
       .s_axil_wvalid(axil_wvalid), .s_axil_wready(axil_wready), .s_axil_wdata(axil_wdata), .s_axil_wstrb(axil_wstrb),
       .s_axil_bvalid(axil_bvalid), .s_axil_bready(axil_bready), .s_axil_bresp(axil_bresp),
@@ -158,15 +170,16 @@ module sim_node #(
       .s_axi_awvalid(pio_awvalid), .s_axi_awready(pio_awready), .s_axi_awaddr(pio_awaddr), .s_axi_awlen(pio_awlen),
       .s_axi_awsize(3'd3), .s_axi_awburst(2'b01), .s_axi_wvalid(pio_wvalid), .s_axi_wready(pio_wready),
       .s_axi_wdata(pio_wdata), .s_axi_wstrb(pio_wstrb), .s_axi_wlast(pio_wlast), .s_axi_bvalid(pio_bvalid),
-      .s_axi_bready(pio_bready), .s_axi_bresp(pio_bresp),
-      .m_axi_awvalid(dma_awvalid), .m_axi_awready(dma_awready), .m_axi_awaddr(dma_awaddr), .m_axi_awlen(dma_awlen),
-      .m_axi_awsize(), .m_axi_awburst(), .m_axi_wvalid(dma_wvalid), .m_axi_wready(dma_wready), .m_axi_wdata(dma_wdata),
-      .m_axi_wstrb(dma_wstrb), .m_axi_wlast(dma_wlast), .m_axi_bvalid(dma_bvalid), .m_axi_bready(dma_bready), .m_axi_bresp(dma_bresp),
-      .m_axi_arvalid(dma_arvalid), .m_axi_arready(dma_arready), .m_axi_araddr(dma_araddr), .m_axi_arlen(dma_arlen),
-      .m_axi_arsize(), .m_axi_arburst(), .m_axi_rvalid(dma_rvalid), .m_axi_rready(dma_rready), .m_axi_rdata(dma_rdata),
-      .m_axi_rresp(dma_rresp), .m_axi_rlast(dma_rlast),
-      .link_up(my_links), .carrier, .m_axis_tvalid(m_tvalid), .m_axis_tready({LINKS{1'b1}}), .m_axis_tdata(m_tdata), .m_axis_tuser(m_tuser),
-      .s_axis_tvalid(rx_valid), .s_axis_tready(), .s_axis_tdata(s_tdata), .s_axis_tuser(s_tuser), .irq(nic_irq), .idle(nic_idle), .active(nic_active)
+      .s_axi_bready(pio_bready), .s_axi_bresp(pio_bresp), .m_axi_awvalid(dma_awvalid), .m_axi_awready(dma_awready),
+      .m_axi_awaddr(dma_awaddr), .m_axi_awlen(dma_awlen), .m_axi_awsize(), .m_axi_awburst(), .m_axi_wvalid(dma_wvalid),
+      .m_axi_wready(dma_wready), .m_axi_wdata(dma_wdata), .m_axi_wstrb(dma_wstrb), .m_axi_wlast(dma_wlast),
+      .m_axi_bvalid(dma_bvalid), .m_axi_bready(dma_bready), .m_axi_bresp(dma_bresp), .m_axi_arvalid(dma_arvalid),
+      .m_axi_arready(dma_arready), .m_axi_araddr(dma_araddr), .m_axi_arlen(dma_arlen), .m_axi_arsize(),
+      .m_axi_arburst(), .m_axi_rvalid(dma_rvalid), .m_axi_rready(dma_rready), .m_axi_rdata(dma_rdata),
+      .m_axi_rresp(dma_rresp), .m_axi_rlast(dma_rlast), .link_up(my_links), .carrier, .m_axis_tvalid(m_tvalid),
+      .m_axis_tready({LINKS{1'b1}}), .m_axis_tdata(m_tdata), .m_axis_tuser(m_tuser), .s_axis_tvalid(rx_valid),
+      .s_axis_tready(), .s_axis_tdata(s_tdata), .s_axis_tuser(s_tuser), .irq(nic_irq), .idle(nic_idle),
+      .active(nic_active)
   );
   /* verilator lint_on PINCONNECTEMPTY */
 

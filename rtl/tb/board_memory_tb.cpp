@@ -1,5 +1,5 @@
 // board_memory: bursts of the NIC and looks of somebody else, at random, against memory that is written when the RTL has taken a beat. Bursts
-// leave the memory, falter and wait for their answers; a look is answered in its second cycle whatever they do.
+// leave the memory, falter and wait for their answers; a look is answered in the cycle behind it whatever they do.
 #include "Vboard_memory.h"
 #include "tb.h"
 
@@ -75,14 +75,14 @@ struct Rig {
     }
     t.s_rready = b.random.percent(takes);
   }
-  bool due = false, due_next = false, due_known = false, due_next_known = false, due_write = false, due_next_write = false;
-  uint64_t due_value = 0, due_next_value = 0;
+  bool due = false, due_known = false, due_write = false;
+  uint64_t due_value = 0;
 
   void cycle() {
     auto& t = b.top;
     draw();
     inputs();
-    look_now = !due_next && b.random.percent(looks);
+    look_now = !due && b.random.percent(looks);
     t.look = look_now;
     look_write = b.random.percent(50);
     look_at = b.random.percent(10) ? b.random.next() & ((1ull << 40) - 1) : b.random.below(kWords) << 3;
@@ -92,15 +92,14 @@ struct Rig {
     look_known = look_at < kBytes && look_at % 8 == 0;
     b.settle();
 
-    CHECK(t.told == due, "told is %d in the second cycle behind a look, expected %d", t.told, due);
+    CHECK(t.told == due, "told is %d in the cycle behind a look, expected %d", t.told, due);
     if (due) {
       CHECK(t.told_known == due_known, "an address is known: %d, expected %d", t.told_known, due_known);
       CHECK(due_write || t.told_value == due_value, "a look shows %016llx, expected %016llx", (unsigned long long)t.told_value, (unsigned long long)due_value);
       ++looked;
     }
-    due = due_next, due_known = due_next_known, due_write = due_next_write, due_value = due_next_value;
-    due_next = look_now, due_next_known = look_known, due_next_write = look_write;
-    due_next_value = look_known ? memory[look_at >> 3] : 0;
+    due = look_now, due_known = look_known, due_write = look_write;
+    due_value = look_known ? memory[look_at >> 3] : 0;
     if (look_now && (t.s_wvalid || t.s_rvalid)) ++looks_beside;
 
     reads();

@@ -1,5 +1,5 @@
-// link_dut: two links that face each other; the bench owns the wires between them. Bit 0 and the lower
-// half of each vector belong to the one end, bit 1 and the upper half to the other. A word is LATENCY cycles on its way.
+// link_dut: two links that face each other; the bench owns the wires between them. Bit 0 and the lower half of each
+// vector belong to the one end, bit 1 and the upper half to the other. A word is LATENCY cycles on its way.
 module link_dut #(
     parameter int VC_DEPTH   = 16,
     parameter int LATENCY    = 0,
@@ -48,7 +48,8 @@ module link_dut #(
   generate
     for (genvar e = 0; e < 2; e++) begin : g_end
       logic [WORD_W-1:0] flips;
-      assign flips   = wire_flip[e] ? WORD_W'(1) << (wire_bits[e*8+:4] * 5) | WORD_W'(1) << (wire_bits[e*8+4+:4] * 7 + 1) : '0;
+      assign flips   = wire_flip[e] ? WORD_W'(1) << (wire_bits[e*8+:4] * 5) |
+          WORD_W'(1) << (wire_bits[e*8+4+:4] * 7 + 1) : '0;
       if (LATENCY == 0) begin : g_short
         assign comes[e] = wire_valid[1-e] && wire_ready[1-e] && !wire_lose[1-e];
         assign seen[e]  = sent[1-e] ^ g_end[1-e].flips;
@@ -56,7 +57,8 @@ module link_dut #(
         logic [LATENCY-1:0] valid;
         logic [WORD_W-1:0]  words[LATENCY];
         always_ff @(posedge clk) begin
-          valid    <= rst || !carrier[e] ? '0 : LATENCY'({valid, wire_valid[1-e] && wire_ready[1-e] && !wire_lose[1-e]});
+          valid    <= rst || !carrier[e] ? '0 : LATENCY'({valid, wire_valid[1-e] && wire_ready[1-e] &&
+              !wire_lose[1-e]});
           words[0] <= sent[1-e] ^ g_end[1-e].flips;
           for (int i = 1; i < LATENCY; i++) words[i] <= words[i-1];
         end
@@ -65,14 +67,16 @@ module link_dut #(
       end
       /* verilator lint_off PINCONNECTEMPTY */
       link #(.VCS(2), .VC_DEPTH(VC_DEPTH), .DEAD_AFTER(DEAD_AFTER)) u_link (
-          .clk, .rst(rst || wipe[e]), .restart(restart[e]), .up(up[e]), .resets(resets[e*32+:32]), .lost(lost[e*32+:32]), .carrier(carrier[e]), .patience, .tx_valid(tx_valid[e]), .tx_vc(tx_vc[e]), .tx_head(tx_head[e]), .tx_tail(tx_tail[e]),
-          .tx_data(tx_data[e*64+:64]), .tx_credit(tx_credit[e*2+:2]), .rx_valid(rx_valid[e]), .rx_vc(rx_vc[e]),
-          .rx_head(rx_head[e]), .rx_tail(rx_tail[e]), .rx_data(rx_data[e*64+:64]), .rx_credit(rx_credit[e*2+:2]),
-          .m_tvalid(wire_valid[e]), .m_tready(wire_ready[e]), .m_tdata(sent[e][63:0]), .m_tuser(sent[e][64+:USER_W]),
-          .s_tvalid(comes[e]), .s_tready(), .s_tdata(seen[e][63:0]),
-          .s_tuser(seen[e][64+:USER_W]), .dead(dead[e]), .crc_errors(crc_errors[e*32+:32]),
-          .retransmissions(retransmissions[e*32+:32]), .timeouts(timeouts[e*32+:32]), .failures(failures[e*32+:32]), .cut(cut[e*32+:32]),
-          .drain(1'b0), .drains(), .drained(), .ev_drained(1'b0), .ev_ended(1'b0), .ev_failure(), .idle(idle[e]), .active(active[e])
+          .clk, .rst(rst || wipe[e]), .restart(restart[e]), .up(up[e]), .resets(resets[e*32+:32]),
+          .lost(lost[e*32+:32]), .carrier(carrier[e]), .patience, .tx_valid(tx_valid[e]), .tx_vc(tx_vc[e]),
+          .tx_head(tx_head[e]), .tx_tail(tx_tail[e]), .tx_data(tx_data[e*64+:64]), .tx_credit(tx_credit[e*2+:2]),
+          .rx_valid(rx_valid[e]), .rx_vc(rx_vc[e]), .rx_head(rx_head[e]), .rx_tail(rx_tail[e]),
+          .rx_data(rx_data[e*64+:64]), .rx_credit(rx_credit[e*2+:2]), .m_tvalid(wire_valid[e]),
+          .m_tready(wire_ready[e]), .m_tdata(sent[e][63:0]), .m_tuser(sent[e][64+:USER_W]), .s_tvalid(comes[e]),
+          .s_tready(), .s_tdata(seen[e][63:0]), .s_tuser(seen[e][64+:USER_W]), .dead(dead[e]),
+          .crc_errors(crc_errors[e*32+:32]), .retransmissions(retransmissions[e*32+:32]), .timeouts(timeouts[e*32+:32]),
+          .failures(failures[e*32+:32]), .cut(cut[e*32+:32]), .drain(1'b0), .drains(), .drained(), .ev_drained(1'b0),
+          .ev_ended(1'b0), .ev_failure(), .idle(idle[e]), .active(active[e])
       );
       /* verilator lint_on PINCONNECTEMPTY */
     end

@@ -18,7 +18,8 @@ module pio_window_dut (
     output logic         s_bvalid,
     input  logic         s_bready,
     output logic [1:0]   s_bresp,
-    input  logic [31:0]  on,
+    input  logic [31:0]  on_next,
+    output logic [31:0]  on,
     input  logic [511:0] stamps,
     input  logic [31:0]  wr_addr,
     input  logic         wr_do,
@@ -54,15 +55,17 @@ module pio_window_dut (
   logic [31:0] line_stamp;
   logic [15:0] velo_full, rma_full;
   logic        win_idle, req_idle, rma_idle;
+  always_ff @(posedge clk) on <= on_next;
   pio_window u_window (
       .full({rma_full, velo_full}), .waiting_velo(level_velo), .waiting_rma(level_rma), .idle(win_idle), .active(), .*
   );
   velo_requester u_velo (
-      .put(put[0]), .take(take[0]), .full(velo_full), .level_vpid(rd_addr[15:12]), .level_of(level_velo), .idle(req_idle), .active(), .*
+      .put(put[0]), .take(take[0]), .full(velo_full), .level_vpid(rd_addr[15:12]), .level_of(level_velo),
+      .idle(req_idle), .active(), .*
   );
   rma_window u_rma (
-      .put(put[1]), .take(take[1]), .take_vpid(line_addr[28:25]), .full(rma_full), .window_on(on[31:16]), .level(descriptors),
-      .level_vpid(rd_addr[15:12]), .level_of(level_rma), .idle(rma_idle), .active(), .*
+      .put(put[1]), .take(take[1]), .take_vpid(line_addr[28:25]), .full(rma_full), .window_on(on[31:16]),
+      .level(descriptors), .level_vpid(rd_addr[15:12]), .level_of(level_rma), .idle(rma_idle), .active(), .*
   );
   assign idle = win_idle && req_idle && rma_idle;
 endmodule

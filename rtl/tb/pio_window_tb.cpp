@@ -371,17 +371,17 @@ int main(int argc, char** argv) {
   t.top.nodes = TB_NODES;
   t.reset();
   for (unsigned v = 0; v < 16; ++v) t.top.stamps[v] = tb::stamp(v == kBare ? 0 : 1 + unsigned(t.random.below(0xffff)), unsigned(t.random.below(0x10000)));
-  t.top.on = 0x7fff7fff;
+  t.top.on_next = 0x7fff7fff;
   for (int phase = 0; phase < 300; ++phase) {
     unsigned aw = t.random.mood(), w = t.random.mood(), b = t.random.mood();
     unsigned flit = t.random.percent(30) ? 0 : t.random.mood(), pop = t.random.percent(30) ? 0 : t.random.mood();
     unsigned ack = t.random.percent(30) ? 0 : unsigned(t.random.below(20)), flip = t.random.percent(50) ? 0 : unsigned(t.random.below(3));
     for (int i = 0; i < 400; ++i) {
       t.feed();
-      if (t.random.percent(flip)) t.top.on ^= 1u << t.random.below(31);
+      if (t.random.percent(flip)) t.top.on_next ^= 1u << t.random.below(31);
       t.step(aw, w, b, flit, pop, t.random.percent(ack) ? int(t.random.below(32)) : -1);
     }
-    t.top.on |= 0x7fff7fff & uint32_t(t.random.next());
+    t.top.on_next |= 0x7fff7fff & uint32_t(t.random.next());
   }
   for (unsigned r : {0, 1, 2, 3, NICLOOP_DROP_REASON_DOMAIN}) CHECK(t.reasons[r] > 20, "reason %u came up %u times", r, t.reasons[r]);
   for (unsigned o : t.outcomes) CHECK(o > 200, "lines taken %u, wrong %u, refused %u", t.outcomes[0], t.outcomes[1], t.outcomes[2]);
@@ -395,9 +395,9 @@ int main(int argc, char** argv) {
     CHECK(t.flits.empty() && t.top.idle, "not idle after all was sent");
   };
   drain();
-  t.top.on = 0;
+  t.top.on_next = 0;
   t.step(0, 0, 100, 100, 100);
-  t.top.on = 0xffffffff;
+  t.top.on_next = 0xffffffff;
   uint64_t quads[8] = {1, 2, 3, 4, 5, 6, 7, 8};
   const Piece line = t.piece(uint32_t(PACK(PIO_LENGTH, 56) | PACK(PIO_DST_NODE, 1)), quads, 0, 13);
   for (unsigned i = 0; i < 40; ++i) t.bus.push_back(line);

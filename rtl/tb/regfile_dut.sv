@@ -72,7 +72,10 @@ module regfile_dut (
   assign wr_take = u_regs.wr_take;
   assign rd_look = u_regs.rd_look;
   logic        mb_wr_on;
-  logic        mb_busy, mb_wr_ready, mb_rp_ready, mb_wr_base, mb_wr_slots, mb_wr_ctrl, mb_wr_rp, ended_irq, mb_ev_refused;
+  logic [15:0] window_next;
+  always_ff @(posedge clk) window_on <= rst ? '0 : window_next;
+  logic        mb_busy, mb_wr_ready, mb_rp_ready, mb_wr_base, mb_wr_slots, mb_wr_ctrl, mb_wr_rp, ended_irq,
+      mb_ev_refused;
   logic [3:0]  mb_rd_vpid, mb_wr_vpid;
   logic [63:0] mb_rd_base, mb_rd_stall, wr_data;
   logic [31:0] mb_rd_wp;
@@ -87,8 +90,10 @@ module regfile_dut (
   logic [31:0] x_wr_addr, x_rd_addr;
   link_regs #(.LINKS(1)) u_links (
       .rd_addr(x_rd_addr), .connected(1'b1), .carrier(1'b1), .dead(1'b0), .crc_errors(32'd11), .retransmissions(32'd12),
-      .timeouts(32'd13), .failures(32'd14), .cut(32'd15), .drained(32'd18), .resets(32'd19), .lost(32'd20), .drains(1'b0), .up(1'b0), .drain(), .restart(), .rd_known(ext_rd_known), .rd_value(ext_rd_value),
-      .wr_addr(x_wr_addr), .wr_data(wr_data[nicloop_pkg::LINK_PATIENCE_CYCLES_W-1:0]), .wr_do(x_wr_do), .wr_known(ext_wr_known), .wr_writable(ext_wr_writable), .patience(), .*
+      .timeouts(32'd13), .failures(32'd14), .cut(32'd15), .drained(32'd18), .resets(32'd19), .lost(32'd20),
+      .drains(1'b0), .up(1'b0), .drain(), .restart(), .rd_known(ext_rd_known), .rd_value(ext_rd_value),
+      .wr_addr(x_wr_addr), .wr_data(wr_data[nicloop_pkg::LINK_PATIENCE_CYCLES_W-1:0]), .wr_do(x_wr_do),
+      .wr_known(ext_wr_known), .wr_writable(ext_wr_writable), .patience(), .*
   );
   logic wr_hold;
   logic [23:0] mailbox_hold;
@@ -96,20 +101,24 @@ module regfile_dut (
   logic shut, domain_wr_known, domain_writable, domain_rd_known;
   logic [63:0] domain_value;
   domain_table u_domains (
-      .wr_addr(x_wr_addr), .wr_data(wr_data[15:0]), .wr_do(x_wr_do), .wr_known(domain_wr_known), .wr_writable(domain_writable),
-      .rd_addr(x_rd_addr), .rd_known(domain_rd_known), .rd_value(domain_value), .*
+      .wr_addr(x_wr_addr), .wr_data(wr_data[15:0]), .wr_do(x_wr_do), .wr_known(domain_wr_known),
+      .wr_writable(domain_writable), .rd_addr(x_rd_addr), .rd_known(domain_rd_known), .rd_value(domain_value), .*
   );
   regfile #(.VC_DEPTH(9), .PORTS(5)) u_regs (
-      .slept(64'h0), .here(12'd4), .nodes(12'd6), .dims({8'd1, 8'd2, 8'd3}), .ev_rx_packet(ended && !ended_bad && !ended_lost), .ev_rx_irq(ended_irq), .arrival_vpid(ended_vpid), .rx_vpid(look_vpid), .ev_rx_stall(stall), .ev_rp_refused(mb_ev_refused), .ev_link_failure(1'b0), .active(),
+      .slept(64'h0), .here(12'd4), .nodes(12'd6), .dims({8'd1, 8'd2, 8'd3}),
+      .ev_rx_packet(ended && !ended_bad && !ended_lost), .ev_rx_irq(ended_irq), .arrival_vpid(ended_vpid),
+      .rx_vpid(look_vpid), .ev_rx_stall(stall), .ev_rp_refused(mb_ev_refused), .ev_link_failure(1'b0), .active(),
       // RMA is the business of rma_regs.
-      .x_wr_known(domain_wr_known), .x_wr_writable(ext_wr_writable || domain_writable), .x_wr_ready(!domain_writable || !mb_busy), .x_rd_known(domain_rd_known),
-      .x_rd_value(domain_value), .x_busy(1'b0), .ev_rma_error(1'b0), .rma_reason('0), .rma_src('0), .rma_dst('0), .rma_length('0),
-      .ev_noti_irq(1'b0), .noti_vpid('0), .*
+      .x_wr_known(domain_wr_known), .x_wr_writable(ext_wr_writable || domain_writable),
+      .x_wr_ready(!domain_writable || !mb_busy), .x_rd_known(domain_rd_known), .x_rd_value(domain_value), .x_busy(1'b0),
+      .ev_rma_error(1'b0), .rma_reason('0), .rma_src('0), .rma_dst('0), .rma_length('0), .ev_noti_irq(1'b0),
+      .noti_vpid('0), .*
   );
   /* verilator lint_on PINCONNECTEMPTY */
   mailbox_table u_table (
       .busy(mb_busy), .wr_ready(mb_wr_ready), .rp_ready(mb_rp_ready), .wr_vpid(mb_wr_vpid), .wr_base(mb_wr_base),
       .wr_slots(mb_wr_slots), .wr_ctrl(mb_wr_ctrl), .wr_rp(mb_wr_rp), .rd_vpid(mb_rd_vpid), .rd_base(mb_rd_base),
-      .rd_slots(mb_rd_slots), .rd_ctrl(mb_rd_ctrl), .rd_wp(mb_rd_wp), .rd_rp(mb_rd_rp), .rd_stall(mb_rd_stall), .rd_hold(mailbox_hold), .rd_overflows(mailbox_overflows), .ev_refused(mb_ev_refused), .wr_on(mb_wr_on), .*
+      .rd_slots(mb_rd_slots), .rd_ctrl(mb_rd_ctrl), .rd_wp(mb_rd_wp), .rd_rp(mb_rd_rp), .rd_stall(mb_rd_stall),
+      .rd_hold(mailbox_hold), .rd_overflows(mailbox_overflows), .ev_refused(mb_ev_refused), .wr_on(mb_wr_on), .*
   );
 endmodule

@@ -391,7 +391,7 @@ int main(int argc, char** argv) {
       t.top.s_awvalid = t.top.s_wvalid = 1, t.top.s_awaddr = addr, t.top.s_wdata = 7, t.top.s_wstrb = 0xff, t.top.s_bready = 1;
       t.settle();
       CHECK(t.top.s_awready, "%05x: an access waits and none is under way", addr);
-      for (int i = 0; i < 2; ++i) t.edge(), t.top.s_awvalid = t.top.s_wvalid = 0, t.settle();
+      for (int i = 0; i < 3; ++i) t.edge(), t.top.s_awvalid = t.top.s_wvalid = 0, t.settle();
       t.top.begun = what == 1, t.top.ended = what == 2, t.settle();
       bool page = addr >= 0x10000 && addr < 0x20000, pointer = addr >= 0x20000;
       CHECK(t.top.wr_take == !((what && page) || (what == 1 && pointer)), "%05x, begun %u, ended %u: done %u", addr, t.top.begun, t.top.ended, t.top.wr_take);

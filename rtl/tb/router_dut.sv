@@ -1,4 +1,5 @@
-// router_dut: a router whose ports' clocks stop as often as they may (nic_core.sv), so that whatever its bench checks holds then, too.
+// router_dut: a router whose ports' clocks stop as often as they may (nic_core.sv), so that whatever its bench checks
+// holds then, too.
 module router_dut #(
     parameter int PORTS    = 3,
     parameter int VC_DEPTH = 16,
@@ -56,5 +57,6 @@ module router_dut #(
       always_ff @(posedge clk) ran[p*4+:4] <= {ran[p*4+:3], rst || !port_rests[p]};
     end
   endgenerate
-  router #(.PORTS(PORTS), .VC_DEPTH(VC_DEPTH), .DIM_X(DIM_X), .DIM_Y(DIM_Y), .DIM_Z(DIM_Z), .TORUS(TORUS), .SHAPE_INPUT(SHAPE_INPUT)) u_router (.*);
+  router #(.PORTS(PORTS), .VC_DEPTH(VC_DEPTH), .DIM_X(DIM_X), .DIM_Y(DIM_Y), .DIM_Z(DIM_Z), .TORUS(TORUS),
+      .SHAPE_INPUT(SHAPE_INPUT)) u_router (.*);
 endmodule
