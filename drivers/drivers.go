@@ -37,7 +37,11 @@ type Info struct {
 	Nodes   int    `json:"nodes"`
 	VPIDs   int    `json:"vpids"`
 	Dims    [3]int `json:"dims"`
-	ClockPS int    `json:"clock_ps"`
+	// Torus: the mesh's rows, columns and pillars of more than two nodes are closed.
+	Torus bool `json:"torus,omitempty"`
+	// Topology is that of a network that is no mesh or torus, as cosim/fabric/topology reads it; Dims is then a row of all nodes.
+	Topology string `json:"topology,omitempty"`
+	ClockPS  int    `json:"clock_ps"`
 	// DescHash is the hash of the register and packet description that the
 	// hardware was built from; Hash that of everything it was built from.
 	DescHash uint64 `json:"desc_hash,string"`
@@ -184,6 +188,9 @@ const (
 	// With PCIe alone: two dwords of a TLP, head and tail marked. Bit 0 of VC: the upper one counts; bits 3:1: the BAR that it hits.
 	PointTLPDown = 24 // to the NIC
 	PointTLPUp   = 25 // from it
+
+	// Where routers are not the nodes' (Info.Topology): a flit on the wire from port p of a router, which is Node then, is at PointPort+p.
+	PointPort = 64
 )
 
 // A TraceSink takes trace events in order of time. It must not keep them.

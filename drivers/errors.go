@@ -23,13 +23,19 @@ var (
 	ErrConfig = errors.New("bad configuration")
 )
 
+// AXI's answers to an access that failed.
+const (
+	RespSLVERR = 2
+	RespDECERR = 3 // nothing is at that address
+)
+
 // A BusError is an access that the NIC answered with an error response.
 type BusError struct {
 	Node  int
 	Port  string // "register" or "pio"
 	Off   uint32
 	Write bool
-	Resp  int // AXI: 2 SLVERR, 3 DECERR
+	Resp  int // RespSLVERR or RespDECERR
 }
 
 func (e *BusError) Error() string {
@@ -37,7 +43,7 @@ func (e *BusError) Error() string {
 	if e.Write {
 		verb = "write"
 	}
-	if e.Resp == 3 {
+	if e.Resp == RespDECERR {
 		resp = "DECERR"
 	}
 	return fmt.Sprintf("node %d: %s %s at 0x%x: the NIC answered %s", e.Node, e.Port, verb, e.Off, resp)

@@ -17,15 +17,30 @@ var logged = logrus.WithField("layer", "drivers")
 // query, already checked against the keys that the scheme was registered with.
 type OpenFunc func(ctx context.Context, path string, keys map[string]string, opt Options) (System, error)
 
+// A Key is one that a URI of a scheme may have: an example of its value, or its default, and what it means.
+type Key struct {
+	Name  string `json:"name"`
+	Value string `json:"value"`
+	Doc   string `json:"doc,omitempty"` // none: it is known only to be refused
+}
+
+// A Backend is a registered scheme.
+type Backend struct {
+	Scheme string `json:"scheme"`
+	Doc    string `json:"doc"`
+	Keys   []Key  `json:"keys"`
+}
+
 type backend struct {
 	scheme string
-	keys   []string
+	keys   []Key
 	doc    string
 	open   OpenFunc
 	// prepare does what takes long of open and is needed once; may be nil.
 	prepare PrepareFunc
 	// repeats: with these keys it takes Options.Checkpoints; nil: never.
 	repeats func(keys map[string]string) bool
+	loops   func(path string, keys map[string]string) bool
 	// found: its nodes are those that are there.
 	found bool
 	// around: it stands around the device of another URI, which parts finds behind something of its own.
@@ -45,9 +60,9 @@ type PrepareFunc func(ctx context.Context, path string, keys map[string]string, 
 
 var backends []backend
 
-// Register makes a scheme known. keys are the query keys it understands. It is
+// Register makes a scheme known. keys are those of the query it understands. It is
 // called from init functions; a second registration of a scheme panics.
-func Register(scheme, doc string, keys []string, open OpenFunc) {
+func Register(scheme, doc string, keys []Key, open OpenFunc) {
 	for _, b := range backends {
 		if b.scheme == scheme {
 			panic("drivers: scheme registered twice: " + scheme)
@@ -65,6 +80,11 @@ func RegisterPrepare(scheme string, prepare PrepareFunc) {
 // RegisterRepeats tells of a registered scheme with which keys Open takes Options.Checkpoints.
 func RegisterRepeats(scheme string, repeats func(keys map[string]string) bool) {
 	registered(scheme).repeats = repeats
+}
+
+// RegisterLoops tells of a registered scheme which of its devices are one NIC that is reached by what it sends, and whose other nodes are itself.
+func RegisterLoops(scheme string, loops func(path string, keys map[string]string) bool) {
+	registered(scheme).loops = loops
 }
 
 // RegisterFound tells of a registered scheme that its nodes are those that are there, so that Options.Nodes of 0 means all.
@@ -100,10 +120,10 @@ func registered(scheme string) *backend {
 	return &backends[i]
 }
 
-// Backends lists the registered schemes with a line about each.
-func Backends() (list [][2]string) {
+// Backends lists the registered schemes.
+func Backends() (list []Backend) {
 	for _, b := range backends {
-		list = append(list, [2]string{b.scheme + ":", b.doc})
+		list = append(list, Backend{b.scheme, b.doc, b.keys})
 	}
 	return list
 }
@@ -155,6 +175,12 @@ func Found(uri string) bool {
 	return err == nil && b.found
 }
 
+// Loops tells whether a URI names one NIC that is reached by what it sends alone: a small board, or the only one on a serial line.
+func Loops(uri string) bool {
+	b, path, keys, err := resolve(uri)
+	return err == nil && b.loops != nil && b.loops(path, keys)
+}
+
 // Repeats tells whether Open takes Options.Checkpoints for a URI, and what it opens is a Repeater then.
 func Repeats(uri string) bool {
 	b, _, keys, err := resolve(uri)
@@ -184,10 +210,18 @@ func resolve(uri string) (b *backend, path string, keys map[string]string, err e
 		return &backends[i], rest, nil, Check(inner)
 	}
 	path, query, _ := strings.Cut(rest, "?")
-	if keys, err = parseKeys(query, backends[i].keys); err != nil {
+	if keys, err = parseKeys(query, Names(backends[i].keys)); err != nil {
 		return nil, "", nil, fmt.Errorf("%w: device %q: %v", ErrConfig, uri, err)
 	}
 	return &backends[i], path, keys, nil
+}
+
+// Names are those of keys.
+func Names(keys []Key) (names []string) {
+	for _, k := range keys {
+		names = append(names, k.Name)
+	}
+	return names
 }
 
 func parseKeys(query string, known []string) (map[string]string, error) {

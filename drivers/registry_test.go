@@ -8,7 +8,7 @@ import (
 )
 
 func TestOpenRefusesClearly(t *testing.T) {
-	Register("regtest", "for this test", []string{"alpha", "beta"}, func(_ context.Context, path string, keys map[string]string, _ Options) (System, error) {
+	Register("regtest", "for this test", []Key{{Name: "alpha"}, {Name: "beta"}}, func(_ context.Context, path string, keys map[string]string, _ Options) (System, error) {
 		require.Equal(t, "PATH", path)
 		require.Equal(t, map[string]string{"alpha": "1"}, keys)
 		return nil, nil
@@ -28,7 +28,7 @@ func TestOpenRefusesClearly(t *testing.T) {
 		require.ErrorIs(t, err, ErrConfig, uri)
 		require.ErrorContains(t, err, want)
 	}
-	require.Equal(t, [][2]string{{"regtest:", "for this test"}}, Backends())
+	require.Equal(t, []Backend{{"regtest", "for this test", []Key{{Name: "alpha"}, {Name: "beta"}}}}, Backends())
 	require.Panics(t, func() { Register("regtest", "", nil, nil) })
 }
 

@@ -43,8 +43,8 @@ func testRegisters(t *T) error {
 		if err != nil {
 			return err
 		}
-		if got := regs.ParamsNodes.Of(p); got != 2 {
-			return fmt.Errorf("PARAMS says %d nodes, expected 2", got)
+		if got, want := regs.ParamsNodes.Of(p), uint64(n.sys.Info().Nodes); got != want {
+			return fmt.Errorf("PARAMS says %d nodes, expected %d", got, want)
 		}
 	}
 	return nil
@@ -125,30 +125,30 @@ func testInterrupt(t *T) error {
 		return err
 	}
 	from, to := nics[0], nics[1]
-	const vpid = 3
+	const vpid = 1
 	if err := errors.Join(from.enable(0, slotsPerBox), to.enable(vpid, slotsPerBox),
 		to.set(write{regs.MboxCtrl(vpid), regs.MboxCtrlEnable | regs.MboxCtrlIRQArrival}, write{regs.IRQMask, 1 << vpid})); err != nil {
 		return err
 	}
-	to.sys.ArmIRQ(1)
-	if err := from.send(regs.PioFields{DstNode: 1, DstVPID: vpid}, []byte("ring")); err != nil {
+	to.sys.ArmIRQ(to.node)
+	if err := from.send(regs.PioFields{DstNode: to.at(), DstVPID: vpid}, []byte("ring")); err != nil {
 		return err
 	}
 	var stop drivers.Stop
 	if err := to.sys.Run(drivers.Forever, &stop); err != nil {
 		return err
 	}
-	if len(stop.Fired) != 1 || stop.Fired[0].Kind != drivers.FiredIRQ || stop.Fired[0].Node != 1 {
-		return fmt.Errorf("the run stopped for %+v, expected the interrupt of node 1", stop)
+	if len(stop.Fired) != 1 || stop.Fired[0].Kind != drivers.FiredIRQ || stop.Fired[0].Node != to.node {
+		return fmt.Errorf("the run stopped for %+v, expected the interrupt of node %d", stop, to.node)
 	}
 	if err := errors.Join(to.expect(regs.IRQStatus, 1<<vpid), to.set(write{regs.IRQStatus, 1 << vpid}), to.expect(regs.IRQStatus, 0)); err != nil {
 		return err
 	}
-	to.sys.ArmIRQ(1)
+	to.sys.ArmIRQ(to.node)
 	if err := to.set(write{regs.IRQMask, 0}); err != nil {
 		return err
 	}
-	if err := from.send(regs.PioFields{DstNode: 1, DstVPID: vpid}, []byte("mute")); err != nil {
+	if err := from.send(regs.PioFields{DstNode: to.at(), DstVPID: vpid}, []byte("mute")); err != nil {
 		return err
 	}
 	if err := to.sys.Run(drivers.Forever, &stop); err != nil {
@@ -165,34 +165,34 @@ func testLengths(t *T) error {
 	if err != nil {
 		return err
 	}
-	if err := errors.Join(nics[0].enable(1, slotsPerBox), nics[1].enable(2, slotsPerBox)); err != nil {
+	if err := errors.Join(nics[0].enable(1, slotsPerBox), nics[1].enable(0, slotsPerBox)); err != nil {
 		return err
 	}
 	for length := 0; length <= regs.VELOPayload; length++ {
 		payload := make([]byte, length)
 		t.Rand.Read(payload)
-		if err := nics[0].send(regs.PioFields{SrcVPID: 1, DstNode: 1, DstVPID: 2}, payload); err != nil {
+		if err := nics[0].send(regs.PioFields{SrcVPID: 1, DstNode: nics[1].at()}, payload); err != nil {
 			return err
 		}
 		if err := settle(nics[0].sys); err != nil {
 			return err
 		}
-		s, err := nics[1].next(2)
+		s, err := nics[1].next(0)
 		if err != nil {
 			return err
 		}
 		if !bytes.Equal(s.Payload, payload) || s.SrcNode != 0 || s.SrcVPID != 1 {
 			return fmt.Errorf("length %d: got %x from node %d vpid %d, expected %x from node 0 vpid 1", length, s.Payload, s.SrcNode, s.SrcVPID, payload)
 		}
-		slot := nics[1].dev.Memory()[2*boxBytes+length%slotsPerBox*regs.SlotBytes:]
+		slot := nics[1].dev.Memory()[length%slotsPerBox*regs.SlotBytes:]
 		if rest := slot[length:regs.VELOPayload]; !bytes.Equal(rest, make([]byte, len(rest))) {
 			return fmt.Errorf("length %d: the slot holds %x behind the payload, expected zeros", length, rest)
 		}
-		if err := nics[1].free(2); err != nil {
+		if err := nics[1].free(0); err != nil {
 			return err
 		}
 	}
-	return errors.Join(nics[0].expect(regs.TXPackets, 57), nics[1].expect(regs.RXPackets, 57), nics[1].expect(regs.MboxWP(2), 57))
+	return errors.Join(nics[0].expect(regs.TXPackets, 57), nics[1].expect(regs.RXPackets, 57), nics[1].expect(regs.MboxWP(0), 57))
 }
 
 func testKinds(t *T) error {
@@ -220,7 +220,7 @@ func testKinds(t *T) error {
 		if c.piggyback || c.kind == mailbox.Credit || c.kind == mailbox.CreditResponse {
 			line = credits(c.payload, c.credits)
 		}
-		if err := nics[0].send(regs.PioFields{DstNode: 1, Kind: c.kind, Piggyback: c.piggyback}, line); err != nil {
+		if err := nics[0].send(regs.PioFields{DstNode: nics[1].at(), Kind: c.kind, Piggyback: c.piggyback}, line); err != nil {
 			return err
 		}
 		if err := settle(nics[0].sys); err != nil {

@@ -67,7 +67,7 @@ func noisy(errorRate, lossRate float64, p host.Rendezvous) func(*T) error {
 func nicsOf(sys drivers.Timed) []*nic {
 	nics := make([]*nic, sys.Info().Nodes)
 	for n := range nics {
-		nics[n] = &nic{sys: sys, dev: sys.Device(n), node: n}
+		nics[n] = &nic{sys: sys, dev: sys.Device(n), node: n, apart: boxBytes}
 	}
 	return nics
 }

@@ -27,6 +27,7 @@ func List() []Test {
 	list = append(list, collectiveTests()...)
 	list = append(list, faultTests()...)
 	list = append(list, pcieTests...)
+	list = append(list, axiTests...)
 	list = append(list, boardTests...)
 	list = append(list, special...)
 	for i := range list {

@@ -208,6 +208,9 @@ func (d lineDevice) WriteReg(off uint32, v uint64) error {
 		return err
 	}
 	for vpid := range uint8(regs.VPIDs) {
+		if off == regs.PDID(vpid) { // which switches it off
+			delete(d.o.boxes, box{d.node, vpid})
+		}
 		if off != regs.MboxCtrl(vpid) {
 			continue
 		}

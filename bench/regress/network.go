@@ -34,7 +34,7 @@ func networkTests() []Test {
 }
 
 // kept are the keys of a device that say nothing of its shape: what it is built from, what it counts, and the bus that it meets its host by.
-var kept = []string{"src", "coverage", "bus", "mps", "mrrs", "bus_seed"}
+var kept = []string{"src", "coverage", "bus", "mps", "mrrs", "bus_seed", "ratio"}
 
 // reshape gives the device a shape; only those with a topology take one.
 func (t *T) reshape(keys string) error {

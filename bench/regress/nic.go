@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/nicloop/nicloop/cosim/paced"
 	"github.com/nicloop/nicloop/drivers"
@@ -17,6 +18,7 @@ type nic struct {
 	sys   drivers.Timed
 	dev   drivers.Device
 	node  int
+	apart int // bytes from one mailbox to the next
 	rings [regs.VPIDs]*mailbox.Ring
 }
 
@@ -26,10 +28,16 @@ const (
 	slotsPerBox = 16
 	boxBytes    = 1 << 16
 	nodeMemory  = regs.VPIDs * boxBytes
+	// Of a small board.
+	smallMemory = 4096
+	smallApart  = slotsPerBox * regs.SlotBytes
 )
 
 // openNICs opens a device of so many nodes.
 func (t *T) openNICs(nodes int) ([]*nic, error) {
+	if t.line && drivers.Loops(t.Device) {
+		return t.openLoop(nodes)
+	}
 	below, err := t.Open(nodes, nodeMemory, nil)
 	if err != nil {
 		return nil, err
@@ -37,9 +45,19 @@ func (t *T) openNICs(nodes int) ([]*nic, error) {
 	sys := paced.New(below)
 	list := make([]*nic, nodes)
 	for n := range list {
-		list[n] = &nic{sys: sys, dev: sys.Device(n), node: n}
+		list[n] = &nic{sys: sys, dev: sys.Device(n), node: n, apart: boxBytes}
 	}
 	return list, nil
+}
+
+// openLoop opens a board whose link ends where it begins: one NIC that is every node of the test, with little memory and few processes.
+func (t *T) openLoop(nodes int) ([]*nic, error) {
+	below, err := t.Open(1, smallMemory, nil)
+	if err != nil {
+		return nil, err
+	}
+	sys := paced.New(below)
+	return slices.Repeat([]*nic{{sys: sys, dev: sys.Device(0), apart: smallApart}}, nodes), nil
 }
 
 // rawDomain is the domain of all processes of raw tests that are not about domains.
@@ -47,7 +65,7 @@ const rawDomain = 1
 
 // enable turns on the mailbox (of so many slots) and the send window of vpid, which begins anew.
 func (n *nic) enable(vpid, slots int) error {
-	base := vpid * boxBytes
+	base := vpid * n.apart
 	ring, err := mailbox.NewRing(n.dev.Memory()[base:base+slots*regs.SlotBytes], slots)
 	if err != nil {
 		return err
@@ -152,6 +170,9 @@ func (n *nic) expect(off uint32, want uint64) error {
 	}
 	return err
 }
+
+// at is the node's number in an address.
+func (n *nic) at() uint8 { return uint8(n.node) }
 
 // send posts one packet.
 func (n *nic) send(f regs.PioFields, payload []byte) error {

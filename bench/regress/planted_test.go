@@ -8,10 +8,12 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"github.com/nicloop/nicloop/drivers"
@@ -23,8 +25,8 @@ var planted = flag.String("planted", "velo_completer,rma_requester", "modules of
 // A plant is a line of testdata/planted.
 type plant struct{ module, test, file, edit string }
 
-func plants(t *testing.T) (list []plant) {
-	text, err := os.ReadFile("testdata/planted")
+func plants(t *testing.T, file string) (list []plant) {
+	text, err := os.ReadFile(file)
 	require.NoError(t, err)
 	for _, line := range strings.Split(strings.TrimSpace(string(text)), "\n") {
 		if strings.HasPrefix(line, "#") {
@@ -53,6 +55,26 @@ func (p plant) tree(t *testing.T) string {
 	return dir
 }
 
+// TestPlantsApply: every bug that is planted somewhere, here or for a proof, still changes the file that it is for. To see that it is found takes hours.
+func TestPlantsApply(t *testing.T) {
+	list := slices.Concat(plants(t, "testdata/planted"), plants(t, "testdata/planted_pcie"), plants(t, "testdata/planted_axi"))
+	text, err := os.ReadFile("../../rtl/formal/mutants")
+	require.NoError(t, err)
+	for _, line := range strings.Split(strings.TrimSpace(string(text)), "\n") {
+		if f := strings.SplitN(line, " | ", 3); len(f) == 3 && !strings.HasPrefix(line, "#") {
+			list = append(list, plant{module: f[0], file: f[1], edit: f[2]})
+		}
+	}
+	require.Greater(t, len(list), 100)
+	for _, p := range list {
+		before, err := os.ReadFile(filepath.Join("../../rtl", filepath.FromSlash(p.file)))
+		require.NoError(t, err)
+		after, err := exec.Command("sed", "-E", p.edit, filepath.Join("../../rtl", filepath.FromSlash(p.file))).Output()
+		require.NoError(t, err, p.edit)
+		assert.False(t, string(before) == string(after), "%s: nothing is planted in %s by %s", p.module, p.file, p.edit)
+	}
+}
+
 // TestPlanted: bugs in blocks of the RTL are laid to the block that has them, in at least eight of ten (all of them:
 // go test ./bench/regress -run TestPlanted -planted all -v).
 func TestPlanted(t *testing.T) {
@@ -61,7 +83,7 @@ func TestPlanted(t *testing.T) {
 	}
 	found, all := 0, 0
 	var table strings.Builder
-	for _, p := range plants(t) {
+	for _, p := range plants(t, "testdata/planted") {
 		if *planted != "all" && !strings.Contains(","+*planted+",", ","+p.module+",") {
 			continue
 		}
@@ -81,6 +103,32 @@ func TestPlanted(t *testing.T) {
 	}
 	t.Logf("%d of %d named\nbug in             test                     alone named              where\n%s", found, all, table.String())
 	require.GreaterOrEqual(t, 10*found, 8*all)
+}
+
+// TestPlantedPCIe: the tests of the bus's faults fail where a block of PCIe, or the root complex, has a bug (-planted all or pcie: seven simulators are built).
+func TestPlantedPCIe(t *testing.T) {
+	plantedBehind(t, "pcie", "rtl:?bus=pcie")
+}
+
+// TestPlantedAXI: tests over a node behind AXI fail where a block between the host's clock and the core's has a bug (-planted all or axi: seven simulators are built).
+func TestPlantedAXI(t *testing.T) {
+	plantedBehind(t, "axi", "rtl:?bus=axi&bus_seed=3")
+}
+
+func plantedBehind(t *testing.T, bus, device string) {
+	if *planted != "all" && *planted != bus {
+		t.Skip("builds a simulator for each bug: -planted " + bus)
+	}
+	for _, p := range plants(t, "testdata/planted_"+bus) {
+		t.Run(p.module+"/"+p.test, func(t *testing.T) {
+			tests, err := Select(List(), []string{p.test})
+			require.NoError(t, err)
+			list, err := Run(context.Background(), tests, Options{Device: device + "&src=" + p.tree(t), NoWaves: true, NoLockstep: true, Seed: 1, Jobs: 1, Timeout: 2 * time.Minute, Dir: t.TempDir()})
+			require.NoError(t, err)
+			t.Log(list[0].Err)
+			require.NotEqual(t, Passed, list[0].Status, "the bug was not seen: %s", p.edit)
+		})
+	}
 }
 
 // run runs the test on the tree: by itself and, where it fails, beside the model; where it passes, beside it from the start. Status is

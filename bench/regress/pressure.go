@@ -79,7 +79,7 @@ func testMailboxOff(t *T) error {
 		return err
 	}
 	for _, vpid := range []uint8{9, 0} { // off, on
-		if err := nics[0].send(regs.PioFields{DstNode: 1, DstVPID: vpid}, []byte("hello")); err != nil {
+		if err := nics[0].send(regs.PioFields{DstNode: nics[1].at(), DstVPID: vpid}, []byte("hello")); err != nil {
 			return err
 		}
 	}
@@ -103,12 +103,12 @@ func testFullMailbox(t *T) error {
 		return err
 	}
 	for i := range packets {
-		if err := nics[0].send(regs.PioFields{DstNode: 1}, binary.LittleEndian.AppendUint32(nil, uint32(i))); err != nil {
+		if err := nics[0].send(regs.PioFields{DstNode: nics[1].at()}, binary.LittleEndian.AppendUint32(nil, uint32(i))); err != nil {
 			return err
 		}
 	}
 	// A packet for another process of the node waits behind them: the whole node blocks.
-	if err := nics[0].send(regs.PioFields{DstNode: 1, DstVPID: 1}, []byte("behind")); err != nil {
+	if err := nics[0].send(regs.PioFields{DstNode: nics[1].at(), DstVPID: 1}, []byte("behind")); err != nil {
 		return err
 	}
 	idle, err := quiesce(nics[0].sys)
@@ -177,7 +177,7 @@ func testOddRing(t *T) error {
 		return err
 	}
 	for i := range packets {
-		if err := nics[0].send(regs.PioFields{DstNode: 1}, binary.LittleEndian.AppendUint32(nil, uint32(i))); err != nil {
+		if err := nics[0].send(regs.PioFields{DstNode: nics[1].at()}, binary.LittleEndian.AppendUint32(nil, uint32(i))); err != nil {
 			return err
 		}
 		if err := settle(nics[0].sys); err != nil {

@@ -106,6 +106,30 @@ func TestOverALine(t *testing.T) {
 	require.GreaterOrEqual(t, passed, 7)
 }
 
+// TestOnASmallBoard runs what is tagged for a serial line on the small NIC in loopback, as RTL and as the netlist of its bitstream.
+func TestOnASmallBoard(t *testing.T) {
+	if testing.Short() {
+		t.Skip("moves bits for seconds")
+	}
+	for device, tool := range map[string]string{"rtl:?uart=pty&size=small": "verilator", "rtl:?uart=pty&netlist=ice40": "yosys"} {
+		t.Run(device, func(t *testing.T) {
+			if _, err := exec.LookPath(tool); err != nil && os.Getenv("CI") == "" {
+				t.Skipf("needs %s: scripts/setup-debian.sh", tool)
+			}
+			o := options(t)
+			o.Device, o.NoWaves, o.Timeout = device, true, 20*time.Minute // with its synthesis
+			list, err := Select(List(), []string{Line})
+			require.NoError(t, err)
+			out, err := Run(context.Background(), list, o)
+			require.NoError(t, err)
+			require.GreaterOrEqual(t, len(out), 8)
+			for _, x := range out {
+				require.Equal(t, Passed, x.Status, "%s: %v\nreproduce with: %s", x.Test.Name, x.Err, x.Rerun)
+			}
+		})
+	}
+}
+
 // TestNetworkOnModel runs rings, tables and links in error on the network in Go.
 func TestNetworkOnModel(t *testing.T) {
 	o := options(t)
@@ -151,6 +175,38 @@ func TestBehindPCIe(t *testing.T) {
 	list = slices.DeleteFunc(list, func(x Test) bool { return slices.ContainsFunc(rates, func(r Test) bool { return r.Name == x.Name }) })
 	passes("rtl:?bus=pcie&bus_seed=3", list...)
 	passes("rtl:?bus=pcie", rates...)
+	rma, err := Select(List(), []string{"rma/sizes", "rma/traffic"})
+	require.NoError(t, err)
+	for _, sizes := range []string{"mps=128&mrrs=128", "mps=128&mrrs=4096", "mps=512&mrrs=128", "mps=512&mrrs=4096", "mps=512&mrrs=1024"} {
+		passes("rtl:?bus=pcie&bus_seed=5&"+sizes, rma...)
+	}
+}
+
+// TestBehindAXI has a host's clock that is faster and slower than the core's, and all that AXI leaves open at random.
+func TestBehindAXI(t *testing.T) {
+	if testing.Short() {
+		t.Skip("builds a simulator")
+	}
+	if _, err := exec.LookPath("verilator"); err != nil && os.Getenv("CI") == "" {
+		t.Skip("needs verilator: scripts/setup-debian.sh")
+	}
+	o := options(t)
+	o.NoWaves, o.NoLockstep, o.Timeout = true, true, 5*time.Minute
+	for device, patterns := range map[string][]string{
+		"rtl:?bus=axi":                      {"axi/*", "bridge/*", "velo/*", "isolation/rate-switches", "faults/killed"},
+		"rtl:?bus=axi&bus_seed=3&ratio=1/1": {"axi/*", "velo/*", "rma/sizes"},
+		"rtl:?bus=axi&bus_seed=4&ratio=2/7": {"axi/*", "velo/*", "rma/traffic"},
+		"rtl:?bus=axi&bus_seed=5&ratio=8/1": {"axi/*", "velo/*", "rma/traffic"},
+	} {
+		list, err := Select(List(), patterns)
+		require.NoError(t, err)
+		o.Device = device
+		out, err := Run(context.Background(), list, o)
+		require.NoError(t, err)
+		for _, x := range out {
+			require.Equal(t, Passed, x.Status, "%s: %v\nreproduce with: %s", x.Test.Name, x.Err, x.Rerun)
+		}
+	}
 }
 
 // notOnIdeal says why a test cannot run on the functional NIC.
@@ -165,7 +221,7 @@ func notOnIdeal(test string) string {
 	if strings.HasPrefix(test, "rates/velo-") || strings.HasPrefix(test, "rates/put-") || strings.HasPrefix(test, "rates/get-") || strings.HasPrefix(test, "isolation/failed-") {
 		return "the ideal NIC's memory answers when it likes"
 	}
-	if strings.HasPrefix(test, "pcie/") {
+	if strings.HasPrefix(test, "pcie/") || strings.HasPrefix(test, "axi/") {
 		return "the ideal NIC is on no bus"
 	}
 	if test == "faults/killed" {

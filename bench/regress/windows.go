@@ -27,7 +27,7 @@ func (t *T) unpaced(nodes, vpids, slots int) ([]*nic, error) {
 	}
 	list := make([]*nic, nodes)
 	for i := range list {
-		list[i] = &nic{sys: sys, dev: sys.Device(i), node: i}
+		list[i] = &nic{sys: sys, dev: sys.Device(i), node: i, apart: boxBytes}
 		for v := range vpids {
 			if err := list[i].enable(v, slots); err != nil {
 				return nil, err

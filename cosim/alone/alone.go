@@ -24,6 +24,8 @@ type System struct {
 	unused  map[watched][]drivers.WatchID // whose waiters have ended
 	onFault func(error)
 	err     error // why it stands
+	// rests: nothing moved at the last look, and since then there was no reason to look again but those that have kicked.
+	rests bool
 
 	kick    chan struct{} // there is something to do
 	over    chan struct{} // closed by Close
@@ -85,7 +87,8 @@ func (a *System) slice(stop *drivers.Stop) bool {
 		}
 	}
 	a.taken.Broadcast()
-	return a.err == nil && (!stop.Quiet || len(stop.Fired) > 0)
+	a.rests = a.err != nil || stop.Quiet && len(stop.Fired) == 0
+	return !a.rests
 }
 
 // Info says what runs.
@@ -132,7 +135,9 @@ func (d *device) ReadReg(off uint32) (uint64, error) {
 	if d.a.err != nil {
 		return 0, d.a.err
 	}
-	d.a.moves()
+	if !d.a.rests { // reading moves nothing
+		d.a.moves()
+	}
 	v, err := d.under.ReadReg(off)
 	if err = d.a.sort(err); err != nil {
 		return 0, err

@@ -64,6 +64,9 @@ func Build(ctx context.Context, spec Spec) (*Model, error) {
 	ordered := spec.ordered(in, sources)
 	m := &Model{DescHash: desc, lib: library{top: spec.top(), shared: spec.Shared, counts: spec.Coverage}}
 	t, err := findTools(ctx)
+	if err == nil && spec.Netlist {
+		err = t.findYosys(ctx)
+	}
 	if err != nil {
 		return c.withoutTools(err, ordered, m)
 	}
@@ -119,7 +122,12 @@ func (s *Spec) library(ctx context.Context, c cache, t *tools, lib library, in m
 			return err
 		}
 		log := newBuildLog(filepath.Join(filepath.Dir(dir), "failed-"+filepath.Base(lib.dir)[:16]+".log"))
-		r.tell("building " + r.name + ": takes some 20 s on two free cores, once")
+		r.tell("building " + r.name + ": takes " + s.time() + " on two free cores, once")
+		if s.Netlist {
+			if err := s.synthesize(ctx, t, log, r, filepath.Join(dir, "rtl")); err != nil {
+				return err
+			}
+		}
 		err := r.took(&r.verilating, func() error {
 			return log.run(ctx, filepath.Join(dir, "rtl"), t.verilator, s.verilatorArgs()...)
 		})
@@ -129,11 +137,14 @@ func (s *Spec) library(ctx context.Context, c cache, t *tools, lib library, in m
 		if err != nil {
 			return err
 		}
-		if err := writeFile(filepath.Join(dir, "obj", "node.mk"), []byte(t.nodeMakefile(lib.top, lib.shared))); err != nil {
+		if err := writeFile(filepath.Join(dir, "obj", "node.mk"), []byte(t.nodeMakefile(s))); err != nil {
 			return err
 		}
 		args := []string{"-j", jobs(), "-f", "node.mk", "OBJCACHE=" + t.ccache, "CXX=" + t.cxx,
-			"V" + lib.top + "__ALL.a", "verilated.o", "verilated_dpi.o", "verilated_fst_c.o", "verilated_threads.o"}
+			"V" + lib.top + "__ALL.a", "verilated.o", "verilated_dpi.o", "verilated_threads.o"}
+		if !s.Chip {
+			args = append(args, "verilated_fst_c.o")
+		}
 		if lib.counts {
 			args = append(args, "verilated_cov.o")
 		}

@@ -36,7 +36,7 @@ func openCache(tell func(what string)) (cache, error) {
 	}
 	// What lies here is run as this user: nobody else may put it here.
 	for _, dir := range []string{filepath.Dir(c.dir), c.dir} {
-		if why := foreign(dir); why != "" {
+		if why := Foreign(dir); why != "" {
 			return cache{}, fmt.Errorf("%w: a cache of simulators that is safe to run: %s %s; repair that, or set XDG_CACHE_HOME", drivers.ErrEnvironment, dir, why)
 		}
 	}

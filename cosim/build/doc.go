@@ -13,5 +13,7 @@
 // of work on a first call: [Spec].Progress tells what is built, for how long, and what changed in a working tree since
 // it was last built. RTL that is not this program's must pass [CheckBoundary] first.
 //
+// A netlist ([Spec].Netlist) is made by yosys first, and simulated with its models of the cells, in place of the RTL.
+//
 // A missing tool is drivers.ErrEnvironment and names the Debian package.
 package build

@@ -104,7 +104,7 @@ func check(dir string) string {
 	if _, err := os.Lstat(dir); errors.Is(err, fs.ErrNotExist) {
 		return absent
 	}
-	if why := foreign(dir); why != "" {
+	if why := Foreign(dir); why != "" {
 		return "its folder " + why
 	}
 	m, err := readManifest(dir)
@@ -174,8 +174,8 @@ func knownSum(name string, info fs.FileInfo) (string, error) {
 	return sum, err
 }
 
-// foreign says why somebody else could have put something into a file or folder.
-func foreign(name string) string {
+// Foreign says why somebody else could have put something into a file or folder.
+func Foreign(name string) string {
 	info, err := os.Stat(name)
 	if err != nil {
 		return "cannot be looked at: " + err.Error()

@@ -59,7 +59,7 @@ func (c cache) withoutTools(missing error, ordered string, m *Model) (*Model, er
 	var r receipt
 	name := c.receiptFile(ordered)
 	text, err := os.ReadFile(name)
-	if err != nil || foreign(name) != "" || json.Unmarshal(text, &r) != nil {
+	if err != nil || Foreign(name) != "" || json.Unmarshal(text, &r) != nil {
 		return nil, missing
 	}
 	program, err1 := hex.DecodeString(r.Program)

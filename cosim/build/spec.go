@@ -19,6 +19,9 @@ const VPIDs = 16
 // BoardMemory is what a simulated board has of memory.
 const BoardMemory = 1 << 20
 
+// ChipMemory is what that of the small board has: the block RAM of ice40_top.
+const ChipMemory = 4096
+
 // DefaultVCDepth is the number of entries of a virtual channel unless a Spec says otherwise.
 const DefaultVCDepth = 16
 
@@ -35,8 +38,13 @@ type Spec struct {
 	// Board has the node built as it is on a board (rtl/board/nic_uart.sv), with BoardMemory bytes, and a program of one or two of them around
 	// it whose serial lines end at pseudo-terminals (cosim/dpi, board.cpp).
 	Board bool
+	// Chip, beside Board, has the small board of an iCE40 (rtl/board/ice40_top.sv) built instead, with ChipMemory bytes and its link in loopback. Netlist
+	// has what yosys makes of it, by rtl/board/ice40.ys, simulated in place of the RTL.
+	Chip, Netlist bool
 	// PCIe has the node meet its host through PCIe (rtl/board/nic_pcie.sv) and a root complex instead of AXI.
 	PCIe bool
+	// AXI has it meet its host through AXI in a clock of the host's own (rtl/board/axi_front.sv), instead of AXI in the core's.
+	AXI bool
 	// Coverage has the node count which lines and toggles it has seen (--coverage of the simulator).
 	Coverage bool
 	Shared   bool // a shared object for the caller's process instead of a program
@@ -75,12 +83,20 @@ func (s *Spec) name() string {
 	if s.Torus {
 		kind = "torus"
 	}
-	if s.Board {
+	switch {
+	case s.Netlist:
+		return "the netlist of the small board"
+	case s.Chip:
+		return "the small board"
+	case s.Board:
 		return fmt.Sprintf("a board of %d ports, depth %d", s.Ports, s.depth())
 	}
 	name := fmt.Sprintf("a %s node of %d ports, depth %d", kind, s.Ports, s.depth())
 	if s.PCIe {
 		name += ", behind PCIe"
+	}
+	if s.AXI {
+		name += ", behind AXI in a clock of its own"
 	}
 	if s.Coverage {
 		name += ", that counts coverage"
@@ -90,12 +106,18 @@ func (s *Spec) name() string {
 
 // parameters are the arguments of Verilator that make one kind of node another.
 func (s *Spec) parameters() []string {
+	if s.Chip {
+		return nil
+	}
 	if s.Board {
 		return []string{fmt.Sprintf("-GPORTS=%d", s.Ports), fmt.Sprintf("-GVC_DEPTH=%d", s.depth()), "-GSHAPE_INPUT=1", fmt.Sprintf("-GMEMORY_BYTES=%d", BoardMemory)}
 	}
 	list := []string{fmt.Sprintf("-GPORTS=%d", s.Ports), fmt.Sprintf("-GTORUS=%d", s.torus()), fmt.Sprintf("-GVC_DEPTH=%d", s.depth())}
 	if s.PCIe {
 		list = append(list, "-GBUS=1")
+	}
+	if s.AXI {
+		list = append(list, "-GBUS=2")
 	}
 	if s.Coverage {
 		list = append(list, "--coverage-line", "--coverage-toggle")
@@ -109,6 +131,12 @@ func (s *Spec) modelHeader() []byte {
 	if s.PCIe {
 		text = append(text, "#define NL_PCIE 1\n"...)
 	}
+	if s.AXI {
+		text = append(text, "#define NL_AXI 1\n"...)
+	}
+	if s.Chip {
+		text = append(text, "#define NL_CHIP 1\n"...)
+	}
 	return text
 }
 
@@ -120,11 +148,17 @@ func (s *Spec) verilatorArgs() []string {
 	if s.Include != "" {
 		args = append(args, "-I"+s.Include)
 	}
+	if s.Netlist {
+		return append(args, "-DNO_ICE40_DEFAULT_ASSIGNMENTS", modelsFile, netlistFile) // ports with defaults are beyond Verilator 5.006
+	}
 	return append(args, s.Files...)
 }
 
 // top is the module that is verilated. What Verilator writes of it is named V and this.
 func (s *Spec) top() string {
+	if s.Chip {
+		return "ice40_top"
+	}
 	if s.Board {
 		return "nic_uart"
 	}
@@ -133,11 +167,15 @@ func (s *Spec) top() string {
 
 // verilatorFlags and programFlags are those of the compilers; see also nodeMakefile.
 func (s *Spec) verilatorFlags() []string {
-	return []string{
-		"--cc", "--assert", "--trace-fst", "-O3", "--x-assign", "fast", "--x-initial", "unique", "--output-split", "20000",
-		"--prefix", "V" + s.top(), "--top-module", s.top(), "-Wno-fatal", "-Wno-lint", "-Wno-style",
-		"-CFLAGS", "-std=c++17 -DVL_USER_STOP -DVL_USER_FATAL -DVL_USER_FINISH",
+	flags := []string{"--cc", "--assert"}
+	if !s.Chip { // it shows no waves, and those of a netlist would be most of its code
+		flags = append(flags, "--trace-fst")
 	}
+	return append(flags,
+		"-O3", "--x-assign", "fast", "--x-initial", "unique", "--output-split", "20000",
+		"--prefix", "V"+s.top(), "--top-module", s.top(), "-Wno-fatal", "-Wno-lint", "-Wno-style",
+		"-CFLAGS", "-std=c++17 -DVL_USER_STOP -DVL_USER_FATAL -DVL_USER_FINISH",
+	)
 }
 
 var programFlags = []string{"-std=c++17", "-O2", "-DVL_USER_STOP", "-DVL_USER_FATAL", "-DVL_USER_FINISH", "-DVM_TRACE=1", "-DVM_TRACE_FST=1"}
@@ -149,6 +187,9 @@ func (s *Spec) inputs() (map[string][]byte, error) {
 	headers, err := fs.Glob(s.RTL, path.Join(s.Include, "*.svh"))
 	if err != nil {
 		return nil, err
+	}
+	if s.Netlist {
+		names = append(names, synthesisScript)
 	}
 	for _, name := range append(names, headers...) {
 		if in["rtl/"+name], err = fs.ReadFile(s.RTL, name); err != nil {
@@ -164,9 +205,12 @@ const layout = "2: with a manifest"
 func (s *Spec) hash(t *tools, in map[string][]byte) [32]byte {
 	h := sha256.New()
 	for _, part := range [][]string{
-		{layout, t.verilatorVersion, t.cxxVersion}, s.verilatorFlags(), {t.nodeMakefile(s.top(), s.Shared)}, {headerMember, inputsGuard}, s.parameters(), s.Files, {s.Include},
+		{layout, t.verilatorVersion, t.cxxVersion}, s.verilatorFlags(), {t.nodeMakefile(s)}, {headerMember, inputsGuard}, s.parameters(), s.Files, {s.Include},
 	} {
 		writePart(h, []byte(strings.Join(part, "\n")))
+	}
+	if s.Netlist {
+		writePart(h, []byte(strings.Join(append(synthesisArgs(s.Files), t.yosysVersion, modelsFile), "\n")))
 	}
 	for _, name := range sortedNames(in) {
 		writePart(h, []byte(name))

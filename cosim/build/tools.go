@@ -18,17 +18,22 @@ import (
 type tools struct {
 	verilator, make, cxx, ar, ccache string
 	verilatorVersion, cxxVersion     string
+	yosys, yosysVersion              string // for a netlist alone
 	arch                             string // the flag that names this machine's instructions
 }
 
 // nodeMakefile compiles the verilated node. -O2 is as fast as -O3 in the bare bench (0.87 to 1.0 of its time), and
 // quicker to compile. The time of a run lies in eval(); constructors, the dumping of waves and
-// Verilator's own runtime are cheap to run and dear to compile.
-func (t *tools) nodeMakefile(top string, shared bool) string {
+// Verilator's own runtime are cheap to run and dear to compile. So is all of a netlist, which runs for minutes at most.
+func (t *tools) nodeMakefile(s *Spec) string {
+	top, fast := s.top(), "-O2 "
+	if s.Netlist {
+		fast = "-O1 "
+	}
 	text := "include V" + top + ".mk\n" +
-		"OPT_FAST = -O2 " + t.arch + "\nOPT_SLOW = -O0\nOPT_GLOBAL = -O1 " + t.arch + "\n" +
+		"OPT_FAST = " + fast + t.arch + "\nOPT_SLOW = -O0\nOPT_GLOBAL = -O1 " + t.arch + "\n" +
 		"V" + top + "__Trace__%.o: OPT_FAST = -O1\n"
-	if shared {
+	if s.Shared {
 		text += "CPPFLAGS += " + quoted(sharedFlags) + "\n"
 	}
 	return text

@@ -61,17 +61,29 @@ func Check() []Tool {
 		list = append(list, p.check())
 	}
 	list = append(list, zlib(), memfd(), sockets())
-	for _, t := range []Tool{qemu.check(), image()} {
+	list = append(list, optional("--vm", qemu.check(), image())...)
+	return append(list, optional("--ice40", nextpnr.check(), icepack.check())...)
+}
+
+// optional are tools that the setup installs with an option alone.
+func optional(option string, tools ...Tool) []Tool {
+	for i := range tools {
+		t := &tools[i]
 		t.Optional = true
 		if !t.OK {
-			t.Fix = "scripts/setup-debian.sh --vm"
+			t.Fix = "scripts/setup-debian.sh " + option
 		}
-		list = append(list, t)
 	}
-	return list
+	return tools
 }
 
 var qemu = program{vm.QEMU, "nicloop vm", "qemu-system-x86", []string{"--version"}, regexp.MustCompile(`QEMU emulator version (\S+)`)}
+
+// What scripts/bitstream needs.
+var (
+	nextpnr = program{"nextpnr-ice40", "a bitstream: placing and routing", "nextpnr-ice40", []string{"--version"}, regexp.MustCompile(`\(Version ([^)\s]+)\)`)}
+	icepack = program{"icepack", "a bitstream: packing it", "fpga-icestorm", []string{"--help"}, regexp.MustCompile(`Usage: \S*icepack`)}
+)
 
 // image looks for what nicloop vm boots.
 func image() Tool {

@@ -5,6 +5,7 @@
 //	arguments      what the simulator is started with
 //	simulation     the nodes behind bridge.h's Hardware: clock, reset, waves
 //	mesh.h         all nodes, the wires between them, who sleeps; knows no Verilator
+//	clocks.h       when a host's clock rises beside the core's
 //	node.h         one verilated node, with the ports that mesh.h asks for
 //	wiring, crew   which link leads where; threads that share a cycle
 //	checkpoint     forks of the simulator, from which the end of a run is repeated

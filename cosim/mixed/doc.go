@@ -26,10 +26,5 @@
 // Under vtime the RTL may lead by two cycles (drivers.Leader), since the kernel knows when software uses it next; whoever
 // else drives the system sees both sides stand at Now.
 //
-// # Keys of the URI
-//
-//	rtl=5,9               the nodes that are RTL; at least one, not all
-//	nodes=64              how many there are, if neither the options nor dims say it; 2 to 64
-//	dims=4x4x4            the mesh, as for rtl:
-//	torus=1, vc_depth=16, host_wr_latency=4, plusargs=, patience=30s, spin=1ms    as for rtl:
+// Keys of the URI: keys.go, and "nicloop device list mixed".
 package mixed

@@ -18,16 +18,9 @@ import (
 	"github.com/nicloop/nicloop/drivers"
 )
 
-// Keys of the URI, by whom they are for.
-var (
-	bothKeys = []string{"dims", "torus", "vc_depth", "host_wr_latency"}
-	rtlKeys  = []string{"src", "plusargs", "patience", "spin"}
-	refused  = []string{"wire_latency", "link_errors", "link_losses", "link_seed"}
-)
-
 func init() {
 	drivers.Register("mixed", "some nodes the Verilated RTL, the others the model, in one mesh to the very cycle",
-		slices.Concat([]string{"rtl", "nodes"}, bothKeys, rtlKeys, refused), open)
+		slices.Concat(ownKeys, bothKeys, rtlKeys, refused), open)
 	drivers.RegisterPrepare("mixed", prepare)
 	drivers.RegisterRepeats("mixed", func(map[string]string) bool { return true })
 }
@@ -76,8 +69,8 @@ func prepare(ctx context.Context, path string, keys map[string]string, opt drive
 func (s *System) Repeat() (drivers.Repeated, error) { return s.rtl.Repeat() }
 
 // pick copies the keys of some lists.
-func pick(keys map[string]string, lists ...[]string) map[string]string {
-	list := slices.Concat(lists...)
+func pick(keys map[string]string, lists ...[]drivers.Key) map[string]string {
+	list := drivers.Names(slices.Concat(lists...))
 	some := maps.Clone(keys)
 	maps.DeleteFunc(some, func(k, _ string) bool { return !slices.Contains(list, k) })
 	return some
@@ -90,7 +83,7 @@ func parse(path string, keys map[string]string, opt *drivers.Options) (*request,
 	if path != "" {
 		return bad("found the path %q, expected none; settings are keys, as in mixed:?rtl=5,9&nodes=64", path)
 	}
-	for _, k := range refused {
+	for _, k := range drivers.Names(refused) {
 		if _, given := keys[k]; given {
 			return nil, fmt.Errorf("%w: %s: wires between RTL and model take one cycle and cannot break; use rtl: or model: for faults of wires, or for longer ones", drivers.ErrNotSupported, k)
 		}

@@ -12,7 +12,11 @@ import (
 // newMemory is one node's.
 func (m *Machine) newMemory() []byte {
 	if !m.cfg.Lent {
-		return newMemory(m.cfg.Memory)
+		mem, free := newMemory(m.cfg.Memory, len(m.nodes))
+		if free != nil {
+			runtime.AddCleanup(m, free, mem)
+		}
+		return mem
 	}
 	mem, err := mapping.New(m.cfg.Memory)
 	if err != nil {

@@ -15,7 +15,9 @@ type Config struct {
 	VCDepth int          // as PARAMS shows it
 	Ports   int
 	Torus   bool
-	Memory  int // bytes per node
+	// Shared: routers have several nodes, or none, and are none of the NIC's: it has no registers of routes and links.
+	Shared bool
+	Memory int // bytes per node
 	// Segments say where the NIC finds the memory of every node, see drivers.Device; nil: address 0.
 	Segments []drivers.Segment
 	// Lent memory can be shared with other processes (Lend). It stays mapped until nobody has the machine.
@@ -25,7 +27,9 @@ type Config struct {
 	// Parts is how many threads may simulate side by side, each some of the nodes; 0: one.
 	// Nothing that a part does in a cycle is seen in another before Lookahead cycles have
 	// passed. What is traced has one part.
-	Parts     int
+	Parts int
+	// Cuts are the first nodes of the parts, and how many there are at all; nil: as many for each part, or one more.
+	Cuts      []int
 	Lookahead drivers.Cycle
 }
 
@@ -75,7 +79,7 @@ func New(cfg Config) *Machine {
 	return m
 }
 
-// divide gives every part as many nodes as any other, or one more.
+// divide gives every part its nodes.
 func (m *Machine) divide(parts int) {
 	m.parts = make([]Part, parts)
 	var all *store
@@ -86,6 +90,9 @@ func (m *Machine) divide(parts int) {
 	for i := range m.parts {
 		p := &m.parts[i]
 		first, past := share(i, parts, len(m.nodes)), share(i+1, parts, len(m.nodes))
+		if m.cfg.Cuts != nil {
+			first, past = m.cfg.Cuts[i], m.cfg.Cuts[i+1]
+		}
 		*p = Part{m: m, nodes: m.nodes, first: first, past: past, wheel: newWheel(past - first), packets: freeList{all: all}}
 		for k := first; k < past; k++ {
 			m.nodes[k].p = p
@@ -156,7 +163,17 @@ func (m *Machine) PostPIO(node int, at drivers.Cycle, off uint32, data []byte) {
 	p := to.p.packets.at(h)
 	n := copy(p.body[:], data)
 	clear(p.body[n:max(8, (n+7)&^7)])
-	to.postLine(line{at: max(at, to.p.now), asked: at, off: off, packet: h, n: uint16(len(data))})
+	off, dst := m.sent(off)
+	to.postLine(line{at: max(at, to.p.now), asked: at, off: off, packet: h, n: uint16(len(data)), node: dst})
+}
+
+// sent takes an address of the send windows apart; of a machine that its field of nodes can name, as the RTL does.
+func (m *Machine) sent(off uint32) (in uint32, node uint16) {
+	if len(m.nodes) <= regs.NodeMax {
+		return off, uint16(regs.Pio(off).DstNode())
+	}
+	w, n := regs.Sent(off)
+	return uint32(w), uint16(n)
 }
 
 // PIOTaken counts what needs no entry any more; see drivers.Timed.
@@ -351,6 +368,9 @@ func (m *Machine) refusals() error {
 func (m *Machine) params() uint64 {
 	set := func(b regs.Bits, v int) uint64 { return uint64(v) << b.LSB() & b.Mask() }
 	d, torus := m.info.Dims, uint64(0)
+	if m.cfg.Shared { // no mesh
+		d = [3]int{}
+	}
 	if m.cfg.Torus {
 		torus = regs.ParamsTorus
 	}

@@ -2,6 +2,7 @@ package nic
 
 import (
 	"github.com/nicloop/nicloop/drivers"
+	"github.com/nicloop/nicloop/drivers/flit"
 	"github.com/nicloop/nicloop/drivers/regs"
 )
 
@@ -46,8 +47,8 @@ type node struct {
 	pioAck    bool            // see acknowledge
 	lines     int             // of VELO, that have not left
 	taken     [regs.VPIDs]uint64
-	out       [Sources]queue[uint32] // packets that leave
-	outSince  [Sources]drivers.Cycle // the first of them stands there
+	out       [Sources]queue[Leaving] // packets that leave
+	outSince  [Sources]drivers.Cycle  // the first of them stands there
 	txStall   uint64
 	txPackets uint64
 	txDropped uint64
@@ -122,28 +123,36 @@ func (n *node) empty() bool {
 
 // ---- packets that leave ----
 
+// A Leaving is a packet that a source wants to send, with what the network needs of its header: by the time that it is its turn, that is in no cache.
+type Leaving struct {
+	Packet uint32
+	Dst    uint16 // node
+	Flits  uint16
+	vpid   uint8 // of who sends it
+}
+
 // push hands a packet to the network.
 func (n *node) push(s Source, h uint32) {
-	q := &n.out[s]
-	*q.grow() = h
+	q, header := &n.out[s], n.p.packets.at(h).Header
+	*q.grow() = Leaving{Packet: h, Dst: header.DstNode(), Flits: uint16(flit.Total(header)), vpid: header.SrcVPID()}
 	if q.n == 1 {
 		n.outSince[s] = n.p.now
 		n.p.net.Offer(n.id, s)
 	}
 }
 
-func (n *node) header(p regs.Pio) regs.Header {
+func (n *node) header(p regs.Pio, dst uint16) regs.Header {
 	return regs.HeaderFields{
 		Type: regs.PacketTypeVELO, Kind: p.Kind(), Piggyback: p.Piggyback(), Length: uint16(p.Length()),
-		SrcVPID: p.SrcVPID(), SrcNode: uint16(n.id), DstVPID: p.DstVPID(), DstNode: uint16(p.DstNode()),
+		SrcVPID: p.SrcVPID(), SrcNode: uint16(n.id), DstVPID: p.DstVPID(), DstNode: dst,
 	}.Pack()
 }
 
 // Next is the packet that a source wants to send.
-func (p *Part) Next(node int, s Source) (packet uint32, ok bool) {
+func (p *Part) Next(node int, s Source) (packet Leaving, ok bool) {
 	q := &p.nodes[node].out[s]
 	if q.n == 0 {
-		return 0, false
+		return packet, false
 	}
 	return *q.first(), true
 }
@@ -154,7 +163,7 @@ func (p *Part) Packet(h uint32) *Packet { return p.packets.at(h) }
 // Sent: the last flit of the source's packet leaves in this cycle.
 func (p *Part) Sent(node int, s Source) {
 	n := &p.nodes[node]
-	packet := p.packets.at(*n.out[s].first())
+	packet := *n.out[s].first()
 	stood := uint64(p.now-n.outSince[s]) + 1
 	n.out[s].drop()
 	n.outSince[s] = p.now + 1
@@ -163,11 +172,10 @@ func (p *Part) Sent(node int, s Source) {
 		return
 	}
 	n.txPackets++
-	n.txStall += stood - min(stood, uint64(packet.Flits()))
-	vpid := packet.Header.SrcVPID()
-	n.procs[vpid].windows[windowVELO].waiting--
+	n.txStall += stood - min(stood, uint64(packet.Flits))
+	n.procs[packet.vpid].windows[windowVELO].waiting--
 	n.lines--
-	n.entryFree(vpid)
+	n.entryFree(packet.vpid)
 }
 
 // txStalled counts the cycles in which a flit of the VELO requester waited. The
@@ -177,13 +185,16 @@ func (n *node) txStalled() uint64 {
 		return n.txStall
 	}
 	stood := uint64(max(n.p.now, n.outSince[SourceVELO]) - n.outSince[SourceVELO])
-	flits := uint64(n.p.packets.at(*n.out[SourceVELO].first()).Flits())
+	flits := uint64(n.out[SourceVELO].first().Flits)
 	return n.txStall + stood - min(stood, flits)
 }
 
 // ---- completer ----
 
 const completerBuffers = 2
+
+// Coming tells that the head of a packet of VELO has reached a node's ejection buffer: its unit will look at it when the tail has.
+func (p *Part) Coming(h uint32) { p.packets.want(h) }
 
 // Accepts tells whether the unit that a packet is for takes its head in this cycle.
 func (p *Part) Accepts(node, class int, h uint32) bool {

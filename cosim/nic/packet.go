@@ -5,7 +5,9 @@ import (
 	"slices"
 	"sync"
 	"sync/atomic"
+	"unsafe"
 
+	"github.com/nicloop/nicloop/drivers/cache"
 	"github.com/nicloop/nicloop/drivers/flit"
 	"github.com/nicloop/nicloop/drivers/regs"
 )
@@ -115,6 +117,11 @@ func (p *freeList) put(h uint32) {
 }
 
 func (p *freeList) at(h uint32) *Packet { return &p.chunks[h>>chunkBits][h&(1<<chunkBits-1)] }
+
+// want asks for the lines that a packet of VELO has.
+func (p *freeList) want(h uint32) { cache.Want(unsafe.Pointer(p.at(h)), veloLines) }
+
+const veloLines = (int(unsafe.Offsetof(Packet{}.body)) + regs.VELOPayload + 2*cache.LineBytes - 1) / cache.LineBytes
 
 // fill gets free packets: from the store, or new ones.
 func (p *freeList) fill() {

@@ -1,16 +1,11 @@
 package nic
 
 import (
+	"fmt"
 	"strings"
 
 	"github.com/nicloop/nicloop/drivers"
 	"github.com/nicloop/nicloop/drivers/regs"
-)
-
-// AXI responses.
-const (
-	slverr = 2
-	decerr = 3
 )
 
 // answer is what the bus said to the last read.
@@ -29,10 +24,11 @@ func (n *node) postReg(op regOp) {
 	n.wakeRegs()
 }
 
-// Cycles of the register file (rtl/core/regfile.sv): an access is done that many after it was taken, being decoded in between, and
-// what a read found is there one later.
+// Cycles of the register file (rtl/core/regfile.sv): an access is done that many after it was taken, being decoded in between. A write
+// is judged before it is done, which takes one more; what a read found is there one later.
 const (
 	RegDecode drivers.Cycle = 2
+	regJudge  drivers.Cycle = 1
 	regAnswer drivers.Cycle = 1
 )
 
@@ -42,6 +38,9 @@ func (n *node) dueAt(op *regOp) drivers.Cycle {
 	at := max(op.at+1, n.regFree) + 1
 	if !n.besides(op.off) {
 		at += RegDecode
+		if !op.read {
+			at += regJudge
+		}
 	}
 	if clear := n.m.cfg.Timing.Clear + 1; at < clear && (op.read || op.off >= regs.MboxBase(0) && op.off < regs.ATUBase(0)) {
 		at = clear
@@ -102,9 +101,9 @@ func (n *node) access(u unitID) {
 	resp := 0
 	switch {
 	case !ok || !n.has(r, i):
-		resp = decerr
+		resp = drivers.RespDECERR
 	case !op.read && (r.Access == regs.RO || n.locked(op.off, uint8(i))):
-		resp = slverr
+		resp = drivers.RespSLVERR
 	}
 	if resp == 0 && !op.read && n.held(op.off, uint8(i)) {
 		n.wake(unitWrite, now+1)
@@ -125,6 +124,9 @@ func (n *node) access(u unitID) {
 			n.badAccess++
 		}
 		err = &drivers.BusError{Node: n.id, Port: "register", Off: op.off, Write: !op.read, Resp: resp}
+		if ok && resp == drivers.RespDECERR && n.m.cfg.Shared {
+			err = fmt.Errorf("%w: %s belongs to a router, and those of %s are no node's: use a mesh (dims=) for it", err, regs.Describe(op.off), n.m.info.Topology)
+		}
 	}
 	switch {
 	case op.read:
@@ -139,9 +141,11 @@ func (n *node) access(u unitID) {
 	}
 }
 
-// has: some networks have wires without registers, or no links.
+// has: some networks have wires without registers, or no links, or routers that are not the NICs'.
 func (n *node) has(r *regs.Register, i int) bool {
 	switch {
+	case n.m.cfg.Shared && r.Name == "ROUTE":
+		return false
 	case n.p.wires != nil:
 		return true
 	case strings.HasPrefix(r.Name, "WIRE_"):

@@ -92,6 +92,7 @@ type rma struct {
 	reads     readChannel
 
 	in        [2]queue[uint32] // packets in the completers, by class
+	arrived   [2]drivers.Cycle // the last of them
 	wrong     bool             // some of them, since the beginning, were ended by a link, or not for this node
 	freed     [2]drivers.Cycle // one left
 	completer [2]completer
@@ -192,6 +193,7 @@ func (n *node) acceptsRMA(class int, h uint32) bool {
 func (n *node) collectedRMA(class int, h uint32) {
 	n.shared = true
 	*n.rma.in[class].grow() = h
+	n.rma.arrived[class] = n.p.now
 	n.rma.completer[class].answers = n.p.packets.at(h).answered()
 	n.rma.wrong = n.rma.wrong || n.wrongly(n.p.packets.at(h)) != regs.DropReasonNone
 	n.wake(unitRMA, 0)

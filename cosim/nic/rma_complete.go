@@ -68,6 +68,12 @@ func (e *ending) responds(class int) bool {
 	return class == ofRequests && (e.answer || e.fault != regs.RMAErrorNone)
 }
 
+// CollectShows is after how many cycles a packet is shown (rtl/core/rma_collect.sv).
+const CollectShows drivers.Cycle = 2
+
+// TellShows is after how many cycles one that was begun, and touches no memory, is told or answered.
+const TellShows drivers.Cycle = 2
+
 // judgeDue is when a class's next packet is judged or handed on.
 func (n *node) judgeDue(class int) drivers.Cycle {
 	r := &n.rma
@@ -80,7 +86,7 @@ func (n *node) judgeDue(class int) drivers.Cycle {
 		if c.write.busy || c.locking() {
 			return drivers.Forever
 		}
-		return c.judge.free
+		return n.shown(class, looked)
 	}
 	switch {
 	case c.judge.phase == phaseIdle && r.in[class].n == looked,
@@ -89,7 +95,19 @@ func (n *node) judgeDue(class int) drivers.Cycle {
 		c.judge.phase == phaseAct && (c.write.busy || c.ends.n == underWay || c.answers && r.reads.asking(readResponder)):
 		return drivers.Forever
 	}
+	if c.judge.phase == phaseIdle {
+		return n.shown(class, looked)
+	}
 	return c.judge.free
+}
+
+// shown is when the completer sees the next packet of a class: two cycles behind its tail, or behind the one before.
+func (n *node) shown(class, looked int) drivers.Cycle {
+	at := n.rma.completer[class].judge.free
+	if n.rma.in[class].n == looked+1 {
+		at = max(at, n.rma.arrived[class]+CollectShows)
+	}
+	return at
 }
 
 // unheard tells whether a class's next packet is an answer that nobody waits for any more.
@@ -178,7 +196,7 @@ func (n *node) judgePacket(now drivers.Cycle, class int) {
 			c.judge.free = drivers.Forever
 			o.unheard = true
 		} else {
-			c.judge.enter(phaseIdle, now+1)
+			c.judge.enter(phaseIdle, now+CollectShows)
 			n.dropUnheard(now, class)
 		}
 		return
@@ -201,7 +219,7 @@ func (n *node) discard(now drivers.Cycle, class int, reason regs.DropReason) {
 	r.rxDropped++
 	n.p.packets.put(*r.in[class].first())
 	n.freeBuffer(now, class)
-	r.completer[class].judge.enter(phaseIdle, now+1)
+	r.completer[class].judge.enter(phaseIdle, now+CollectShows)
 	n.noteHere(0, reason)
 }
 
@@ -209,8 +227,8 @@ func (n *node) discard(now drivers.Cycle, class int, reason regs.DropReason) {
 func (n *node) beginPacket(now drivers.Cycle, class int) {
 	r := &n.rma
 	c := &r.completer[class]
-	c.judge.enter(phaseIdle, now+1)
-	e := ending{packet: *r.in[class].first(), outcome: c.outcome, ready: now + 1}
+	c.judge.enter(phaseIdle, now+CollectShows)
+	e := ending{packet: *r.in[class].first(), outcome: c.outcome, ready: now + TellShows}
 	switch {
 	case !e.touches():
 		n.freeBuffer(now, class)

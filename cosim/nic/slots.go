@@ -1,7 +1,10 @@
 package nic
 
 import (
+	"unsafe"
+
 	"github.com/nicloop/nicloop/drivers"
+	"github.com/nicloop/nicloop/drivers/cache"
 	"github.com/nicloop/nicloop/drivers/flit"
 	"github.com/nicloop/nicloop/drivers/regs"
 )
@@ -31,6 +34,8 @@ func (n *node) begin(checked drivers.Cycle, m *mailbox) {
 	}.Pack()
 	if w.failed = !n.inMemory(span{w.addr, regs.SlotBytes}); w.failed {
 		n.spoiling++
+	} else {
+		cache.Want(unsafe.Pointer(&n.mem[n.offset(w.addr)]), regs.SlotBytes/cache.LineBytes)
 	}
 	m.begin(m.slots)
 	m.overflowed = false // the slot tells it

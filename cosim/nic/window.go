@@ -16,6 +16,7 @@ const (
 // A sendWindow is what the NIC knows of the lines that a process writes (rtl/core/pio_window.sv).
 type sendWindow struct {
 	line    uint32 // address of the one that has come in part, without the offset in it
+	node    uint16 // that it is for
 	here    uint8  // quadwords of it; 0: none
 	wrong   uint8
 	retry   bool
@@ -59,9 +60,13 @@ type line struct {
 	off    uint32
 	packet uint32
 	n      uint16
+	node   uint16 // that off names, or could name if its field were wider: see regs.Sent
 }
 
 func (l line) due() drivers.Cycle { return l.asked }
+
+// address is that which software has written to.
+func (l *line) address() uint32 { return regs.Pio(l.off).To(int(l.node)) }
 
 func (l *line) rma() bool { return windowOf(l.off) == windowRMA }
 
@@ -100,7 +105,7 @@ func (n *node) collect(w *sendWindow, l *line) (whole, lost bool) {
 		return false, false
 	}
 	name := l.off &^ (regs.LineBytes - 1)
-	same := w.here != 0 && w.line == name && w.here&quads == 0
+	same := w.here != 0 && w.line == name && w.node == l.node && w.here&quads == 0
 	if w.here != 0 && !same {
 		lost, w.retry = true, true
 	}
@@ -112,7 +117,7 @@ func (n *node) collect(w *sendWindow, l *line) (whole, lost bool) {
 		w.here = 0
 		return true, lost
 	}
-	w.line = name
+	w.line, w.node = name, l.node
 	w.here |= quads
 	copy(w.parts[l.off%regs.LineBytes&^7:], body[:l.beats()*regs.FlitBytes])
 	if w.here != need {
@@ -175,6 +180,7 @@ func (n *node) stepPIO() {
 	}
 	n.onBus = *l
 	n.pio.drop()
+	n.p.packets.want(n.onBus.packet)
 	if n.onBus.rma() {
 		n.p.net.Announce()
 	}
@@ -192,7 +198,7 @@ func (n *node) answerLine() {
 	}
 	n.pioState, n.pioEarly = pioIdle, false
 	if n.pioReason != regs.DropReasonNone {
-		n.p.fail(&drivers.BusError{Node: n.id, Port: "pio", Off: l.off, Write: true, Resp: slverr})
+		n.p.fail(&drivers.BusError{Node: n.id, Port: "pio", Off: l.address(), Write: true, Resp: drivers.RespSLVERR})
 		n.pioReason = regs.DropReasonNone
 	}
 	kept := n.pioKept
@@ -216,7 +222,7 @@ func (n *node) entryFree(vpid uint8) {
 // judgeLine tells whether a piece made a line of VELO whole that is taken, or why it is discarded.
 func (n *node) judgeLine(l *line) (kept bool, reason regs.DropReason) {
 	p := regs.Pio(l.off)
-	h := n.header(p)
+	h := n.header(p, l.node)
 	w := &n.procs[p.SrcVPID()].windows[windowVELO]
 	s := n.stands(p.SrcVPID())
 	switch {
@@ -228,7 +234,7 @@ func (n *node) judgeLine(l *line) (kept bool, reason regs.DropReason) {
 		reason, w.here = regs.DropReasonBadLength, 0
 	default:
 		if whole, lost := n.collect(w, l); whole {
-			kept, reason = w.judge(lost, w.waiting >= n.m.cfg.Timing.Lines, n.wrong(p, h))
+			kept, reason = w.judge(lost, w.waiting >= n.m.cfg.Timing.Lines, n.wrong(h))
 		}
 	}
 	if reason != regs.DropReasonNone {
@@ -240,17 +246,17 @@ func (n *node) judgeLine(l *line) (kept bool, reason regs.DropReason) {
 		pk.Header, pk.stamp = h, s.stamp
 		w.waiting++
 		n.lines++
-		n.m.trace(n.p.now, n.id, drivers.PointPIO, uint64(l.off))
+		n.m.trace(n.p.now, n.id, drivers.PointPIO, uint64(l.address()))
 	}
 	return kept, reason
 }
 
 // wrong finds what is wrong with a line of VELO that is whole.
-func (n *node) wrong(p regs.Pio, h regs.Header) regs.DropReason {
+func (n *node) wrong(h regs.Header) regs.DropReason {
 	switch {
 	case flit.Bytes(h) > regs.VELOPayload:
 		return regs.DropReasonBadLength
-	case int(p.DstNode()) >= len(n.m.nodes):
+	case int(h.DstNode()) >= len(n.m.nodes):
 		return regs.DropReasonNoSuchNode
 	}
 	return regs.DropReasonNone

@@ -26,17 +26,15 @@ import (
 
 // Of a simulated board.
 const (
-	boardBaud = 3_000_000
-	maxBoards = 2
+	boardBaud   = 3_000_000
+	maxBoards   = 2
+	chipDivisor = 8 // of ice40_top
 	// driverBaud is what the driver is told, which waits for answers by it: a simulated bit takes longer than a real one, on a machine that others
 	// use much longer, and a pseudo-terminal takes bytes as they come.
 	driverBaud = 4800
 	boardGrace = 5 * time.Second // for a simulator to end
 	boardSaid  = 1 << 14         // bytes of what it has said last
 )
-
-// boardKeys are the keys that mean something with uart=pty.
-var boardKeys = []string{"uart", "baud", "noise", "noise_seed", "dims", "src", "random_init"}
 
 // A boardRequest is a URI with uart=pty, checked.
 type boardRequest struct {
@@ -52,8 +50,8 @@ func onUART(keys map[string]string) (bool, error) {
 	case "pty":
 		return true, nil
 	case "":
-		for _, key := range []string{"baud", "noise", "noise_seed"} {
-			if _, ok := keys[key]; ok {
+		for _, key := range drivers.Names(lineKeys) {
+			if _, ok := keys[key]; ok && key != "uart" {
 				return false, fmt.Errorf("%w: rtl:?%s is of a serial line: expected uart=pty beside it", drivers.ErrConfig, key)
 			}
 		}
@@ -81,16 +79,49 @@ func parseBoard(path string, keys map[string]string, opt drivers.Options) (*boar
 	if dims[0] > maxBoards || dims[1] != 1 || dims[2] != 1 {
 		return nil, fmt.Errorf("%w: %s boards on serial lines: expected 1 or %d", drivers.ErrNotSupported, build.FormatDims(dims), maxBoards)
 	}
-	if opt.MemoryBytes > build.BoardMemory {
-		return nil, fmt.Errorf("%w: %d bytes of memory: a simulated board has %d", drivers.ErrNotSupported, opt.MemoryBytes, build.BoardMemory)
-	}
 	r := &boardRequest{request: request{keys: maps.Clone(keys)}, memory: opt.MemoryBytes, log: opt.LogFile}
 	r.cfg.Dims = dims
 	r.spec = build.Spec{Include: hdl.Include, Ports: build.PortsFor(dims), Board: true, Progress: opt.Progress}
+	if err := r.setChip(keys); err != nil {
+		return nil, err
+	}
+	if has := r.boardMemory(); opt.MemoryBytes > has {
+		return nil, fmt.Errorf("%w: %d bytes of memory: %s has %d", drivers.ErrNotSupported, opt.MemoryBytes, r.called(), has)
+	}
 	if err := r.setBoardSource(keys["src"]); err != nil {
 		return nil, err
 	}
 	return r, r.setLine(keys)
+}
+
+// setChip reads whether it is the small board of an iCE40, and whether as RTL or as what synthesis made of it.
+func (r *boardRequest) setChip(keys map[string]string) error {
+	if size, ok := keys["size"]; ok && size != "small" {
+		return fmt.Errorf("%w: size=%s: expected small, or none for a whole NIC", drivers.ErrConfig, size)
+	}
+	if netlist, ok := keys["netlist"]; ok && netlist != "ice40" {
+		return fmt.Errorf("%w: netlist=%s: expected ice40", drivers.ErrConfig, netlist)
+	}
+	r.spec.Netlist = keys["netlist"] != ""
+	r.spec.Chip = r.spec.Netlist || keys["size"] != ""
+	if r.spec.Chip && r.cfg.Dims[0] != 1 {
+		return fmt.Errorf("%w: %d small boards: the link of one ends where it begins: expected 1", drivers.ErrNotSupported, r.cfg.Dims[0])
+	}
+	return nil
+}
+
+func (r *boardRequest) boardMemory() int {
+	if r.spec.Chip {
+		return build.ChipMemory
+	}
+	return build.BoardMemory
+}
+
+func (r *boardRequest) called() string {
+	if r.spec.Chip {
+		return "the small board"
+	}
+	return "a simulated board"
 }
 
 // setLine reads what the lines are like.
@@ -100,7 +131,12 @@ func (r *boardRequest) setLine(keys map[string]string) error {
 	if err != nil {
 		return err
 	}
-	if baud == 0 {
+	switch {
+	case r.spec.Chip && baud != 0:
+		return fmt.Errorf("%w: baud=%d: the small board's is fixed, at %d cycles per bit", drivers.ErrNotSupported, baud, chipDivisor)
+	case r.spec.Chip:
+		baud = clock / chipDivisor
+	case baud == 0:
 		baud = boardBaud
 	}
 	noise := 0.0
@@ -144,6 +180,9 @@ func openBoard(ctx context.Context, path string, keys map[string]string, opt dri
 		return nil, err
 	}
 	q := url.Values{"baud": {strconv.Itoa(driverBaud)}}
+	if r.memory == 0 && r.spec.Chip {
+		r.memory = build.ChipMemory
+	}
 	if r.memory > 0 {
 		q.Set("memory", strconv.Itoa((r.memory+7)&^7))
 	}

@@ -256,7 +256,7 @@ func TestBoardOfATree(t *testing.T) {
 	require.NoError(t, sys.Close())
 	edit(t, dir, "board.flist", "board/uart_rx.sv", "board/uart_xr.sv")
 	_, err := drivers.Open(t.Context(), fastLine+"&src="+dir, drivers.Options{Nodes: 1})
-	require.ErrorContains(t, err, "board/uart_xr.sv is in design.flist, simulation.flist, pcie.flist or board.flist: no such file")
+	require.ErrorContains(t, err, "board/uart_xr.sv is in design.flist, simulation.flist, pcie.flist, axi.flist or board.flist: no such file")
 }
 
 // A context that ends while boards are opened leaves none behind.
@@ -273,16 +273,21 @@ func TestBoardKeys(t *testing.T) {
 		kind error
 		text string
 	}{
-		"rtl:?uart=usb":                                {drivers.ErrConfig, "uart=usb: expected pty"},
-		"rtl:?noise=1e-5":                              {drivers.ErrConfig, "rtl:?noise is of a serial line: expected uart=pty beside it"},
-		"rtl:?uart=pty&torus=1":                        {drivers.ErrNotSupported, "rtl:?uart=pty has no torus: it knows uart, baud"},
-		"rtl:?uart=pty&clock=wall":                     {drivers.ErrNotSupported, "has no clock"},
-		"rtl:?uart=pty&dims=3x1x1":                     {drivers.ErrNotSupported, "3x1x1 boards on serial lines: expected 1 or 2"},
-		"rtl:?uart=pty&dims=1x2x1":                     {drivers.ErrNotSupported, "1x2x1 boards"},
-		"rtl:?uart=pty&dims=1x1x1&noise=0.2":           {drivers.ErrConfig, "noise=0.2: expected a chance per bit from 0 to 0.1"},
-		"rtl:?uart=pty&dims=1x1x1&noise_seed=x":        {drivers.ErrConfig, "noise_seed=x"},
-		"rtl:?uart=pty&dims=1x1x1&baud=2000":           {drivers.ErrConfig, "baud=2000: expected a number 2385..19531250"},
-		"rtl:?uart=pty&dims=1x1x1&src=/no/such/folder": {drivers.ErrConfig, "expected a checkout"},
+		"rtl:?uart=usb":                                 {drivers.ErrConfig, "uart=usb: expected pty"},
+		"rtl:?noise=1e-5":                               {drivers.ErrConfig, "rtl:?noise is of a serial line: expected uart=pty beside it"},
+		"rtl:?uart=pty&torus=1":                         {drivers.ErrNotSupported, "rtl:?uart=pty has no torus: it knows uart, baud"},
+		"rtl:?uart=pty&clock=wall":                      {drivers.ErrNotSupported, "has no clock"},
+		"rtl:?size=small":                               {drivers.ErrConfig, "rtl:?size is of a serial line: expected uart=pty beside it"},
+		"rtl:?uart=pty&dims=1x1x1&size=tiny":            {drivers.ErrConfig, "size=tiny: expected small"},
+		"rtl:?uart=pty&dims=1x1x1&netlist=xc7":          {drivers.ErrConfig, "netlist=xc7: expected ice40"},
+		"rtl:?uart=pty&dims=2x1x1&size=small":           {drivers.ErrNotSupported, "2 small boards: the link of one ends where it begins: expected 1"},
+		"rtl:?uart=pty&dims=1x1x1&size=small&baud=9600": {drivers.ErrNotSupported, "baud=9600: the small board's is fixed, at 8 cycles per bit"},
+		"rtl:?uart=pty&dims=3x1x1":                      {drivers.ErrNotSupported, "3x1x1 boards on serial lines: expected 1 or 2"},
+		"rtl:?uart=pty&dims=1x2x1":                      {drivers.ErrNotSupported, "1x2x1 boards"},
+		"rtl:?uart=pty&dims=1x1x1&noise=0.2":            {drivers.ErrConfig, "noise=0.2: expected a chance per bit from 0 to 0.1"},
+		"rtl:?uart=pty&dims=1x1x1&noise_seed=x":         {drivers.ErrConfig, "noise_seed=x"},
+		"rtl:?uart=pty&dims=1x1x1&baud=2000":            {drivers.ErrConfig, "baud=2000: expected a number 2385..19531250"},
+		"rtl:?uart=pty&dims=1x1x1&src=/no/such/folder":  {drivers.ErrConfig, "expected a checkout"},
 	} {
 		_, err := drivers.Open(t.Context(), uri, drivers.Options{})
 		require.ErrorIs(t, err, want.kind, uri)

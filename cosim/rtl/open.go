@@ -24,9 +24,11 @@ const (
 )
 
 func init() {
-	drivers.Register("rtl", "the Verilated RTL of up to 64 nodes in its own process, or inside",
-		[]string{"src", "dims", "torus", "vc_depth", "host_wr_latency", "host_rd_latency", "wire_latency", "plusargs", "patience", "spin", "inside", "random_init", "link_errors", "link_losses", "link_seed", "coverage", "clock", "uart", "baud", "noise", "noise_seed", "bus", "mps", "mrrs", "bus_seed", "bus_lost", "bus_late", "bus_poisoned", "bus_errors"}, open)
+	drivers.Register("rtl", "the Verilated RTL of up to 64 nodes in its own process, or inside", keys(), open)
 	drivers.RegisterPrepare("rtl", prepare)
+	drivers.RegisterLoops("rtl", func(_ string, keys map[string]string) bool {
+		return keys["uart"] != "" && (keys["size"] != "" || keys["netlist"] != "")
+	})
 	drivers.RegisterRepeats("rtl", func(keys map[string]string) bool {
 		return keys["inside"] != "1" && keys["coverage"] == "" && keys["clock"] != "wall" && keys["uart"] == ""
 	})
@@ -148,7 +150,7 @@ func parse(path string, keys map[string]string, opt drivers.Options) (*request, 
 		return nil, err
 	}
 	r.cfg = bridge.Config{
-		Dims: dims, VPIDs: build.VPIDs, DescHash: regs.DescHashValue, MemoryBytes: opt.MemoryBytes,
+		Args: r.cfg.Args, Dims: dims, VPIDs: build.VPIDs, DescHash: regs.DescHashValue, MemoryBytes: opt.MemoryBytes,
 		Inside: r.spec.Shared, Lent: wall, Trace: opt.Trace, Waves: opt.Waves, Checkpoints: opt.Checkpoints, LogFile: opt.LogFile, Plusargs: append(r.cfg.Plusargs, strings.Fields(strings.ReplaceAll(keys["plusargs"], ",", " "))...),
 	}
 	if err := r.cfg.CheckInside(); err != nil {

@@ -14,9 +14,6 @@ import (
 // maxBusLatency is well below what the NIC waits for a completion (TICK of rtl/sim/pcie_host.sv).
 const maxBusLatency = 30000
 
-// pcieKeys are the keys that mean something beside bus=pcie alone.
-var pcieKeys = []string{"bus_seed", "mps", "mrrs", "bus_lost", "bus_late", "bus_poisoned", "bus_errors"}
-
 // A busFault is a register that a key sets.
 type busFault struct {
 	off   uint32
@@ -25,14 +22,21 @@ type busFault struct {
 
 // setBus reads what a URI says of the bus.
 func (r *request) setBus(keys map[string]string) error {
-	switch keys["bus"] {
-	case "", "axi":
-		for _, key := range pcieKeys {
-			if _, ok := keys[key]; ok {
-				return fmt.Errorf("%w: rtl:?%s is of PCIe: expected bus=pcie beside it", drivers.ErrConfig, key)
-			}
+	bus := keys["bus"]
+	for _, key := range drivers.Names(pcieKeys) {
+		if _, ok := keys[key]; ok && bus != "pcie" && !(bus == "axi" && key == "bus_seed") {
+			return fmt.Errorf("%w: rtl:?%s is of PCIe: expected bus=pcie beside it", drivers.ErrConfig, key)
 		}
+	}
+	if _, ok := keys["ratio"]; ok && bus != "axi" {
+		return fmt.Errorf("%w: rtl:?ratio is that of a host's own clock: expected bus=axi beside it", drivers.ErrConfig)
+	}
+	switch bus {
+	case "":
 		return nil
+	case "axi":
+		r.spec.AXI = true
+		return r.setAXI(keys)
 	case "pcie":
 		r.spec.PCIe = true
 	default:
@@ -60,12 +64,8 @@ func (r *request) setPCIe(keys map[string]string) error {
 			r.cfg.Plusargs = append(r.cfg.Plusargs, fmt.Sprintf("+nl_pcie_%s=%d", size, n))
 		}
 	}
-	if text, ok := keys["bus_seed"]; ok {
-		seed, err := strconv.ParseUint(text, 0, 63)
-		if err != nil {
-			return fmt.Errorf("%w: bus_seed=%s: expected a number of at most 63 bits", drivers.ErrConfig, text)
-		}
-		r.cfg.Plusargs = append(r.cfg.Plusargs, fmt.Sprintf("+nl_pcie_seed=%d", seed))
+	if err := r.setBusSeed(keys); err != nil {
+		return err
 	}
 	for key, off := range map[string]uint32{"bus_lost": rootcomplex.Lost, "bus_late": rootcomplex.Late, "bus_poisoned": rootcomplex.Poisoned, "bus_errors": rootcomplex.Errors} {
 		text, ok := keys[key]
@@ -78,6 +78,20 @@ func (r *request) setPCIe(keys map[string]string) error {
 		}
 		r.busFaults = append(r.busFaults, busFault{off, uint64(p * math.MaxUint32)})
 	}
+	return nil
+}
+
+// setBusSeed has all that a bus leaves open be at random.
+func (r *request) setBusSeed(keys map[string]string) error {
+	text, ok := keys["bus_seed"]
+	if !ok {
+		return nil
+	}
+	seed, err := strconv.ParseUint(text, 0, 63)
+	if err != nil {
+		return fmt.Errorf("%w: bus_seed=%s: expected a number of at most 63 bits", drivers.ErrConfig, text)
+	}
+	r.cfg.Plusargs = append(r.cfg.Plusargs, fmt.Sprintf("+nl_%s_seed=%d", keys["bus"], seed))
 	return nil
 }
 

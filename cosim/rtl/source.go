@@ -17,6 +17,9 @@ func (r *request) setSource(src string) error {
 	if r.spec.PCIe {
 		return r.setFiles(src, hdl.PCIeOf)
 	}
+	if r.spec.AXI {
+		return r.setFiles(src, hdl.AXIOf)
+	}
 	return r.setFiles(src, hdl.SimulationOf)
 }
 
@@ -71,7 +74,7 @@ func missing(tree fs.FS, files []string) error {
 			if errors.As(err, &path) {
 				err = path.Err
 			}
-			return fmt.Errorf("%s is in design.flist, simulation.flist, pcie.flist or board.flist: %w", name, err)
+			return fmt.Errorf("%s is in design.flist, simulation.flist, pcie.flist, axi.flist or board.flist: %w", name, err)
 		}
 	}
 	return nil

@@ -66,7 +66,7 @@ func TestBoundary(t *testing.T) {
 		{"sim/sim_node.sv", "output logic                  irq,", "output logic irq, output logic extra,", "found `output logic extra`, which this program does not know"},
 		{"sim/sim_node.sv", "parameter int VC_DEPTH        = 16", "localparam int VC_DEPTH = 16", "expected `parameter int VC_DEPTH`, found no VC_DEPTH"},
 		{"sim/nicloop_dpi.svh", "input int resp, input longint unsigned rdata", "input int resp", "not the DPI imports of this program: expected `import \"DPI-C\" function void nl_reg_done("},
-		{"design.flist", "core/fifo.sv", "core/fofi.sv", "core/fofi.sv is in design.flist, simulation.flist, pcie.flist or board.flist: no such file or directory"},
+		{"design.flist", "core/fifo.sv", "core/fofi.sv", "core/fofi.sv is in design.flist, simulation.flist, pcie.flist, axi.flist or board.flist: no such file or directory"},
 		{"design.flist", "core/fifo.sv", "../fifo.sv", `expected the path of an .sv file below the folder of the list`},
 	} {
 		dir := tree(t)

@@ -23,7 +23,7 @@ func newSystem(session *bridge.Session, r *request, model *build.Model) *System 
 	s := &System{
 		Session: session,
 		info: drivers.Info{
-			URI: r.uri(), Backend: "rtl", Nodes: nodes, VPIDs: build.VPIDs, Dims: r.cfg.Dims, ClockPS: regs.ClockPS,
+			URI: r.uri(), Backend: "rtl", Nodes: nodes, VPIDs: build.VPIDs, Dims: r.cfg.Dims, Torus: r.spec.Torus, ClockPS: regs.ClockPS,
 			DescHash: model.DescHash, Hash: model.HashText(), Tool: model.Tool,
 		},
 		devices: make([]device, nodes),

@@ -11,6 +11,7 @@ import (
 	"regexp"
 	"strings"
 
+	"github.com/nicloop/nicloop/cosim/build"
 	"github.com/nicloop/nicloop/drivers"
 )
 
@@ -32,8 +33,17 @@ func ImageDir() (string, error) {
 // imageFormat is what scripts/vm-image writes into the file format.
 const imageFormat = "1"
 
-// CheckImage tells whether there is an image that this package can boot.
+// CheckImage tells whether there is an image that this package can boot, and nobody else can have put there.
 func CheckImage(dir string) error {
+	for _, name := range []string{"", "vmlinuz", "initrd.gz", "format"} {
+		name = filepath.Join(dir, name)
+		if _, err := os.Stat(name); err != nil {
+			break // told below
+		}
+		if why := build.Foreign(name); why != "" {
+			return fmt.Errorf("%w: %s %s: remove it, and make it again: scripts/vm-image", drivers.ErrEnvironment, name, why)
+		}
+	}
 	format, err := os.ReadFile(filepath.Join(dir, "format"))
 	if err == nil && strings.TrimSpace(string(format)) != imageFormat {
 		err = fmt.Errorf("%s is of another release of nicloop", dir)

@@ -52,14 +52,15 @@ func rateMain() error {
 	return nil
 }
 
-// TestRate says how fast registers are read. NICLOOP_VM_RATE=1 go test ./cosim/vm -run Rate -v
+// TestRate says how fast registers are read. NICLOOP_VM_RATE=model:?clock=wall go test ./cosim/vm -run Rate -v
 func TestRate(t *testing.T) {
-	if os.Getenv("NICLOOP_VM_RATE") == "" {
-		t.Skip("measures: NICLOOP_VM_RATE=1")
+	body := os.Getenv("NICLOOP_VM_RATE")
+	if body == "" {
+		t.Skip("measures: NICLOOP_VM_RATE=model:?clock=wall, or another body")
 	}
 	needGuest(t)
 	var out bytes.Buffer
-	_, err := Run(context.Background(), Config{System: openModel(t), Env: []string{inGuest + "=rate"}, Command: []string{"nicloop"}, Stdout: &out})
+	_, err := Run(context.Background(), Config{System: openBody(t, body), Env: []string{inGuest + "=rate"}, Command: []string{"nicloop"}, Stdout: &out})
 	require.NoError(t, err)
 	t.Log(out.String())
 }

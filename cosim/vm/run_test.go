@@ -17,6 +17,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	_ "github.com/nicloop/nicloop/cosim/model"
+	_ "github.com/nicloop/nicloop/cosim/rtl"
 	"github.com/nicloop/nicloop/drivers"
 	_ "github.com/nicloop/nicloop/drivers/pcie"
 	"github.com/nicloop/nicloop/drivers/selftest"
@@ -102,8 +103,10 @@ func needGuest(t *testing.T) {
 	}
 }
 
-func openModel(t *testing.T) drivers.System {
-	sys, err := drivers.Open(context.Background(), "model:?clock=wall", drivers.Options{Nodes: 1, MemoryBytes: DefaultMemory})
+func openModel(t *testing.T) drivers.System { return openBody(t, "model:?clock=wall") }
+
+func openBody(t *testing.T, uri string) drivers.System {
+	sys, err := drivers.Open(context.Background(), uri, drivers.Options{Nodes: 1, MemoryBytes: DefaultMemory})
 	require.NoError(t, err)
 	t.Cleanup(func() { sys.Close() })
 	return sys

@@ -139,7 +139,7 @@ func (d *device) ReadReg(off uint32) (uint64, error) {
 	if d.registers == nil {
 		return 0, drivers.ErrClosed
 	}
-	refused := &drivers.BusError{Node: d.node, Port: "register", Off: off, Resp: 3}
+	refused := &drivers.BusError{Node: d.node, Port: "register", Off: off, Resp: drivers.RespDECERR}
 	if off%8 != 0 || int(off)+8 > len(d.registers) {
 		return 0, refused
 	}
@@ -164,7 +164,7 @@ func (d *device) WriteReg(off uint32, v uint64) error {
 		return drivers.ErrClosed
 	}
 	if off%8 != 0 || int(off)+8 > len(d.registers) {
-		return &drivers.BusError{Node: d.node, Port: "register", Off: off, Write: true, Resp: 3}
+		return &drivers.BusError{Node: d.node, Port: "register", Off: off, Write: true, Resp: drivers.RespDECERR}
 	}
 	d.pacing.Wrote(off, v)
 	store(d.word(d.registers, off), v)
@@ -194,7 +194,7 @@ func (d *device) post(off uint32, line []byte) error {
 		return drivers.ErrClosed
 	}
 	if int(off)+n > len(d.windows) {
-		return &drivers.BusError{Node: d.node, Port: "pio", Off: off, Write: true, Resp: 3}
+		return &drivers.BusError{Node: d.node, Port: "pio", Off: off, Write: true, Resp: drivers.RespDECERR}
 	}
 	var whole [regs.LineBytes]byte
 	copy(whole[:], line)

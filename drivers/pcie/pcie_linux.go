@@ -20,7 +20,10 @@ const (
 )
 
 func init() {
-	drivers.Register("pcie", "registers and send windows of boards in PCIe slots, or DMA and interrupts with vfio-pci: pcie:0000:03:00.0", []string{"root", "dma"}, open)
+	drivers.Register("pcie", "registers and send windows of boards in PCIe slots, or DMA and interrupts with vfio-pci: pcie:0000:03:00.0", []drivers.Key{
+		{Name: "dma", Value: "hugepage", Doc: "DMA without an IOMMU, as root: nothing keeps the board from other memory"},
+		{Name: "root", Value: "DIR", Doc: "where the file system of devices is, for tests"},
+	}, open)
 	drivers.RegisterFound("pcie")
 }
 

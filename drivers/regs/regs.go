@@ -148,3 +148,28 @@ func ForDescriptors(off uint32) bool { return RMAPio(off).RMA() == RMALine }
 func Descriptors(vpid uint8) uint32 {
 	return uint32(RMAPioFields{SrcVPID: vpid, RMA: RMALine}.Pack())
 }
+
+// HeaderNodes is how many nodes headers, slots and descriptors can name. The address of a send has room for NodeMax of them: only a
+// backend whose NICs are in this program has more.
+const HeaderNodes = 1 << 12
+
+const (
+	nodeBits  = 6  // of Pio.DstNode
+	aboveBits = 3  // of an address, above the send windows: bits 6 to 8 of the node
+	windowLen = 29 // bits of an address in the send windows
+)
+
+// To is an address of a send window for any node that headers can name. What its own field cannot say stands above the windows and,
+// the highest three bits, in those below a quadword, which are 0 otherwise: pieces of a line begin at quadwords.
+func (w Pio) To(node int) uint32 {
+	put("Pio.To", uint64(node), 0, 12)
+	above := uint32(node) >> nodeBits
+	w &^= 0x3f << 19
+	return uint32(w) | uint32(node)&(1<<nodeBits-1)<<19 | above&(1<<aboveBits-1)<<windowLen | above>>aboveBits
+}
+
+// Sent takes an address apart that To has made: the one in the send windows, and the node.
+func Sent(off uint32) (w Pio, node int) {
+	w = Pio(off &^ (1<<aboveBits - 1) & (1<<windowLen - 1))
+	return w, int(w.DstNode()) | int(off>>windowLen)<<nodeBits | int(off&(1<<aboveBits-1))<<(nodeBits+aboveBits)
+}

@@ -65,3 +65,17 @@ func TestBits(t *testing.T) {
 	require.Equal(t, uint64(16), ParamsVPIDs.Of(16<<12|1<<20|2))
 	require.Equal(t, uint64(0xff000), ParamsVPIDs.Mask())
 }
+
+// TestFarAddresses: an address holds any node that headers can name, and is that of the send window where its field can.
+func TestFarAddresses(t *testing.T) {
+	p := PioFields{Byte: 24, Length: 17, Piggyback: true, Kind: KindCreditResponse, DstVPID: 11, SrcVPID: 15}
+	for node := range HeaderNodes {
+		w, to := Sent(p.Pack().To(node))
+		if p.DstNode = uint8(node % NodeMax); node != to || w != p.Pack() {
+			t.Fatalf("node %d: address %#x is of node %d, %+v", node, p.Pack().To(node), to, w.Fields())
+		}
+		if node < NodeMax && p.Pack().To(node) != uint32(p.Pack()) {
+			t.Fatalf("node %d: address %#x, expected %#x", node, p.Pack().To(node), uint32(p.Pack()))
+		}
+	}
+}

@@ -72,8 +72,8 @@ func (m *mailbox) send(to *mailbox, kind regs.Kind, payload []byte) error {
 			return err
 		}
 		if ok {
-			f := regs.PioFields{Length: uint8(len(payload)), Kind: kind, DstVPID: to.vpid, DstNode: uint8(to.n.number), SrcVPID: m.vpid}
-			return m.window.Post(uint32(f.Pack()), payload)
+			f := regs.PioFields{Length: uint8(len(payload)), Kind: kind, DstVPID: to.vpid, SrcVPID: m.vpid}
+			return m.window.Post(f.Pack().To(to.n.number), payload)
 		}
 	}
 	v, _ := m.n.dev.ReadReg(regs.VELOWindow(m.vpid))

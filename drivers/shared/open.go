@@ -17,7 +17,11 @@ import (
 )
 
 func init() {
-	drivers.Register("shared", "a device that another program owns: nicloop device serve", []string{"claim", "domain", "world"}, open)
+	drivers.Register("shared", "a device that another program owns: nicloop device serve", []drivers.Key{
+		{Name: "claim", Value: "0.0,0.1", Doc: "NODE.PROCESS of each process that is wanted"},
+		{Name: "domain", Value: "1", Doc: "the protection domain of these processes"},
+		{Name: "world", Value: "NAME", Doc: "programs that name the same world may reach each other"},
+	}, open)
 	drivers.RegisterFound("shared")
 }
 

@@ -184,12 +184,12 @@ func Register(off uint32) string {
 }
 
 func window(off uint32) string {
-	p := regs.Pio(off)
+	p, node := regs.Sent(off)
 	credits := ""
 	if p.Piggyback() {
 		credits = " and credits"
 	}
-	return fmt.Sprintf("window %d to %d.%d, %v, %d bytes%s:", p.SrcVPID(), p.DstNode(), p.DstVPID(), p.Kind(), p.Length(), credits)
+	return fmt.Sprintf("window %d to %d.%d, %v, %d bytes%s:", p.SrcVPID(), node, p.DstVPID(), p.Kind(), p.Length(), credits)
 }
 
 // memory shows bytes, and the header if they are a slot.

@@ -25,8 +25,12 @@ const (
 )
 
 func init() {
-	drivers.Register("uart", "registers, send windows and a window of memory over serial lines: uart:/dev/ttyUSB0?baud=3000000", []string{"baud", "memory"}, open)
+	drivers.Register("uart", "registers, send windows and a window of memory over serial lines: uart:/dev/ttyUSB0?baud=3000000", []drivers.Key{
+		{Name: "baud", Value: "115200", Doc: "bits per second, 50 to 4000000"},
+		{Name: "memory", Value: "65536", Doc: "bytes of a board's memory that are kept here as well, in whole quadwords"},
+	}, open)
 	drivers.RegisterFound("uart")
+	drivers.RegisterLoops("uart", func(path string, _ map[string]string) bool { return !strings.Contains(path, ",") })
 }
 
 // A System is the NICs behind one or more serial lines.
@@ -155,17 +159,19 @@ func attach(ctx context.Context, uri string, ports []namedPort, baud, memory int
 		})
 	}
 	for _, d := range s.nodes {
-		if err := d.probe(ctx); err != nil {
+		vpids, err := d.probe(ctx)
+		if err != nil {
 			return nil, errors.Join(err, s.Close())
 		}
+		s.info.VPIDs = min(s.info.VPIDs, vpids)
 	}
 	return s, nil
 }
 
-// probe touches nothing but what reads as ours.
-func (d *device) probe(ctx context.Context) error {
+// probe touches nothing but what reads as ours, and gives the number of processes: a small NIC has fewer.
+func (d *device) probe(ctx context.Context) (vpids int, err error) {
 	if err := d.line.hello(ctx); err != nil {
-		return err
+		return 0, err
 	}
 	for _, want := range []struct {
 		off   uint32
@@ -177,13 +183,14 @@ func (d *device) probe(ctx context.Context) error {
 	} {
 		v, err := d.ReadReg(want.off)
 		if err != nil {
-			return err
+			return 0, err
 		}
 		if v != want.value {
-			return fmt.Errorf("%w: %s: expected a %s: 0x%016x in %s, found 0x%016x", drivers.ErrProtocol, d.line.name, want.what, want.value, regs.Describe(want.off), v)
+			return 0, fmt.Errorf("%w: %s: expected a %s: 0x%016x in %s, found 0x%016x", drivers.ErrProtocol, d.line.name, want.what, want.value, regs.Describe(want.off), v)
 		}
 	}
-	return nil
+	params, err := d.ReadReg(regs.Params)
+	return int(regs.ParamsVPIDs.Of(params)), err
 }
 
 // Info says what is behind the lines.

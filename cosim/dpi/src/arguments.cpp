@@ -25,6 +25,14 @@ bool parse_nodes(const std::string& text, uint32_t nodes, uint64_t* mask) {
   return true;
 }
 
+bool parse_ratio(const std::string& text, uint32_t* host, uint32_t* core) {
+  size_t slash = text.find('/');
+  uint64_t a, b;
+  if (slash == std::string::npos || !parse_number(text.substr(0, slash), 1, kMaxRatio, &a) || !parse_number(text.substr(slash + 1), 1, kMaxRatio, &b)) return false;
+  *host = uint32_t(a), *core = uint32_t(b);
+  return a <= 8 * b && b <= 8 * a;
+}
+
 // Takes one option and its value.
 bool parse_option(const std::string& name, const std::string& value, Arguments* a) {
   uint64_t n = 0;
@@ -37,6 +45,7 @@ bool parse_option(const std::string& name, const std::string& value, Arguments* 
   if (name == "--threads") return parse_number(value, 1, 64, &n) && (a->threads = uint32_t(n), true);
   if (name == "--wr-latency") return parse_number(value, 1, 65535, &n) && (a->wr_latency = uint16_t(n), true);
   if (name == "--rd-latency") return parse_number(value, 1, 65535, &n) && (a->rd_latency = uint16_t(n), true);
+  if (name == "--ratio") return parse_ratio(value, &a->host_cycles, &a->core_cycles);
   if (name == "--wire-latency") return parse_number(value, 0, kMaxWireLatency, &n) && (a->wire_latency = uint32_t(n), true);
   return false;
 }
@@ -46,7 +55,7 @@ bool parse_option(const std::string& name, const std::string& value, Arguments* 
 bool parse_arguments(int argc, char** argv, Arguments* a, std::string* error) {
   if (argc < 2) {
     *error = std::string("usage: ") + argv[0] +
-             " SOCKET --dims XxYxZ [--threads N] [--wr-latency N] [--rd-latency N] [--wire-latency N] [--waves FILE [--waves-nodes N,N]] [--checkpoint N]"
+             " SOCKET --dims XxYxZ [--threads N] [--wr-latency N] [--rd-latency N] [--wire-latency N] [--ratio N/N] [--waves FILE [--waves-nodes N,N]] [--checkpoint N]"
              " [--coverage FILE] [--only N,N] [+plusargs...]";
     return false;
   }

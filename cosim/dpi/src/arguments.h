@@ -1,7 +1,7 @@
 // arguments.h: what the simulator is started with.
 //
 //   sim SOCKET --dims 4x2x1 [--threads 2] [--wr-latency 4] [--rd-latency 8] [--wire-latency 0] [--waves FILE [--waves-nodes 5,9]]
-//       [--checkpoint 100000] [--coverage FILE] [--only 5,9] [+plusargs...]
+//       [--ratio 8/5] [--checkpoint 100000] [--coverage FILE] [--only 5,9] [+plusargs...]
 #pragma once
 
 #include <cstdint>
@@ -17,6 +17,7 @@ struct Arguments {
   Shape shape;
   uint32_t threads = 1;
   uint16_t wr_latency = 4, rd_latency = 8;
+  uint32_t host_cycles = 8, core_cycles = 5;  // of a node with a host's clock of its own: as many of either take as long
   uint32_t wire_latency = 0;     // cycles, each way, beyond the one that a word takes
   uint64_t waves_nodes = ~0ull;  // bit per node
   uint64_t only = ~0ull;         // the nodes that are simulated here

@@ -39,7 +39,7 @@ struct Pending {
 //   void reset(bool), trace(bool)
 //   void start_links()                       takes its links out of reset, all else stays in it
 //   void commands(bool reg, bool pio), carrier(mask), slept(cycles), rx(valid mask, words)   inputs of the next edge
-//   void low(), high()                       the halves of a cycle, both evaluated
+//   uint32_t moments(), lasts(i); void moment(i)   the parts of a cycle, evaluated one by one: how many, and how many ps part i lasts
 //   void edge()                              the same with one evaluation, if that can be had
 //   void settle()                            outputs follow inputs without an edge
 //   mask tx_valid(), wire_down(); const void* tx_word(link); bool irq(), idle(), active()
@@ -81,14 +81,16 @@ class Mesh {
 
   // Links come out of reset before all else. They have the time for three words one way, and to give credits for all entries one by one, so that the
   // first cycle finds them ready.
-  void reset(uint32_t edges) {
+  // Then firmware may need up to boots cycles, until all are idle.
+  void reset(uint32_t edges, uint32_t boots = 0) {
     for (uint16_t n : members_) nodes_[n]->reset(true);
     resetting_ = true;
     for (uint32_t i = 0; i < edges; ++i) tick({});
     for (uint16_t n : members_) nodes_[n]->start_links();
     for (uint32_t i = 0; i < 4 * (latency_ + 5) + Node::kVcDepth + 8; ++i) tick({});
-    resetting_ = false;
     for (uint16_t n : members_) nodes_[n]->reset(false);
+    for (uint32_t i = 0; i < boots && (i == 0 || !idle()); ++i) tick({});
+    resetting_ = false;
     cycles_ = steps_ = 0;
     quiet_from_.store(0, std::memory_order_relaxed);
     for (State& s : states_) s.steps = 0;
@@ -99,11 +101,11 @@ class Mesh {
     tracing_ = on;
   }
 
-  // Keeps the nodes of a mask awake, so that their waves show every edge, and evaluates both halves of each cycle;
-  // half is told of each. An empty function ends it.
-  void watch(uint64_t nodes, std::function<void()> half) {
-    watched_ = half ? nodes : 0;
-    half_ = std::move(half);
+  // Keeps the nodes of a mask awake, so that their waves show every edge, and evaluates all parts of each cycle;
+  // seen is told of each of its moments, and how long it lasts. An empty function ends it.
+  void watch(uint64_t nodes, std::function<void(uint32_t ps)> seen) {
+    watched_ = seen ? nodes : 0;
+    seen_ = std::move(seen);
   }
 
   // After a fork the other threads are gone.
@@ -120,7 +122,7 @@ class Mesh {
     collect(pending);
     pending_ = pending;
     active_.store(false, std::memory_order_relaxed);
-    if (half_) {
+    if (seen_) {
       tick_watched();
     } else if (shares_ && !tracing_ && awake_.size() >= kShareFrom) {
       tick_shared();
@@ -278,16 +280,14 @@ class Mesh {
   }
 
   void tick_watched() {
-    for (uint16_t n : awake_) {
-      inputs(n);
-      guarded([&] { nodes_[n]->low(); });
+    for (uint16_t n : awake_) inputs(n);
+    Node& one = *nodes_[awake_.empty() ? members_[0] : awake_[0]];  // moments are the same of all that are awake
+    for (uint32_t i = 0, moments = one.moments(); i < moments; ++i) {
+      uint32_t ps = one.lasts(i);
+      for (uint16_t n : awake_) guarded([&] { nodes_[n]->moment(i); });
+      seen_(ps);
     }
-    half_();
-    for (uint16_t n : awake_) {
-      guarded([&] { nodes_[n]->high(); });
-      outputs(n);
-    }
-    half_();
+    for (uint16_t n : awake_) outputs(n);
   }
 
   // A wire that an end took down or brought back: both ends see it from the coming edge on, and what they show
@@ -328,7 +328,7 @@ class Mesh {
   std::vector<uint16_t> awake_;
   Pending pending_;
   uint64_t cycles_ = 0, steps_ = 0, watched_ = 0;
-  std::function<void()> half_;
+  std::function<void(uint32_t)> seen_;
   bool resetting_ = false, tracing_ = false;
   std::atomic<bool> active_{false}, rewire_{false}, died_{false};
   std::atomic<uint64_t> irq_{0};

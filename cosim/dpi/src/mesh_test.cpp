@@ -56,8 +56,11 @@ struct Small {
     rx_valid = mask;
     std::memcpy(rx_words, from, sizeof rx_words);
   }
-  void low() {}
-  void high() { edge(); }
+  uint32_t moments() const { return 2; }
+  uint32_t lasts(uint32_t) const { return 3200; }
+  void moment(uint32_t i) {
+    if (i == 1) edge();
+  }
   void settle() {}
   void edge() {
     if (rst) {
@@ -191,7 +194,7 @@ uint64_t against_plain(const Shape& shape, uint32_t threads, uint64_t dying, boo
   Mesh<Small> mesh(shape, threads, [](uint32_t) { return std::make_unique<Small>(); }, ~0ull, nullptr, latency);
   mesh.reset(3);
   for (uint32_t n = 0; n < shape.nodes(); ++n) mesh.node(n).dies = dying >> n & 1;
-  if (watched) mesh.watch(0x5, [] {});
+  if (watched) mesh.watch(0x5, [](uint32_t) {});
   uint64_t random = mix(seed ^ shape.packed(0) ^ threads), cycles = 6000, all = shape.nodes() == 64 ? ~0ull : (1ull << shape.nodes()) - 1;
   for (uint64_t c = 0; c < cycles; ++c) {
     random = mix(random + c);

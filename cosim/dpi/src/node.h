@@ -14,6 +14,7 @@
 #include "Vsim_node.h"
 #include "Vsim_node___024root.h"
 #include "nl_model.h"  // written by cosim/build: NL_PORTS, NL_TORUS, NL_VC_DEPTH
+#include "clocks.h"
 #include "wiring.h"
 
 namespace nicloop {
@@ -39,6 +40,15 @@ auto forget_high(Root* root, int) -> decltype(root->__Vtrigrprev__TOP__clk = 0 N
 template <typename Root>
 bool forget_high(Root*, long) { return false; }
 #undef NL_FORGET
+#ifdef NL_AXI
+template <typename Root>
+auto forget_host(Root* root, int) -> decltype(root->__Vtrigrprev__TOP__aclk = 0, true) {
+  root->__Vtrigrprev__TOP__aclk = 0;
+  return true;
+}
+template <typename Root>
+bool forget_host(Root*, long) { return false; }
+#endif
 
 // cosim/build has the evaluation leave out what follows from the inputs alone when this says that none has changed, if it knows
 // the code that Verilator wrote.
@@ -47,6 +57,8 @@ auto set_unchanged(Root* root, bool on) -> decltype(root->nl_unchanged = on, voi
   root->nl_unchanged = on;
 }
 inline void set_unchanged(void*, bool) {}
+
+constexpr uint64_t kPeriodPs = 6400;
 
 class VerilatedNode {
  public:
@@ -91,7 +103,10 @@ class VerilatedNode {
     set(top_.carrier, CData(mask));
     awake_ = kAll;
   }
-  void slept(uint64_t cycles) { set(top_.slept, cycles); }
+  void slept(uint64_t cycles) {
+    set(top_.slept, cycles);
+    slept_ = cycles;
+  }
   void rx(uint32_t valid, const void* words) {
     set(top_.rx_valid, CData(valid));
     awake_ |= valid << 1;
@@ -100,16 +115,52 @@ class VerilatedNode {
     unchanged_ = false;
   }
 
-  // All clocks run, so that waves are those of the circuit.
-  void low() { eval(0, 0); }
-  void high() {
-    running();
-    eval(1, kAll);
+#ifdef NL_AXI
+  static constexpr uint32_t kBoots = 1 << 15;  // what firmware does to it takes that many cycles at most
+  void ratio(uint32_t host, uint32_t core) { clocks_ = Clocks(host, core); }
+  // All clocks run, so that waves are those of the circuit: as many moments of a cycle as in which one of them changes.
+  uint32_t moments() const { return clocks_.moments(cycle()); }
+  uint32_t lasts(uint32_t i) const { return clocks_.moment(cycle(), i).ps; }
+  void moment(uint32_t i) {
+    const Clocks::Moment& m = clocks_.moment(cycle(), i);
+    if (m.clk == Clocks::kRises) running();
+    if (m.clk != Clocks::kStays) clk_ = m.clk == Clocks::kRises;
+    if (m.aclk == Clocks::kRises && top_.aclk) aclk_low(forget_host(top_.rootp, 0));  // waves begin
+    if (m.aclk != Clocks::kStays) top_.aclk = m.aclk == Clocks::kRises;
+    eval(clk_, clk_ ? kAll : 0);
+    if (m.aclk == Clocks::kRises) taken();
+    if (i + 1 == moments()) ++edges_;
   }
   void edge() {
-    if (!forget_high(top_.rootp, 0)) low();
+    Clocks::Rises rises = clocks_.rises(cycle());
+    for (uint32_t i = 0; i < rises.before; ++i) host_edge();
+    bool forgot = forget_high(top_.rootp, 0);
+    if (!forgot) eval(0, 0);
+    if (rises.together) {
+      aclk_low(forgot);
+      top_.aclk = 1;
+    }
+    eval(1, running());
+    if (rises.together) taken();
+    for (uint32_t i = 0; i < rises.after; ++i) host_edge();
+    clk_ = true;
+    ++edges_;
+  }
+#else
+  static constexpr uint32_t kBoots = 0;
+  void ratio(uint32_t, uint32_t) {}
+  // All clocks run, so that waves are those of the circuit: moments in which one changes, and how long each lasts.
+  uint32_t moments() const { return 2; }
+  uint32_t lasts(uint32_t) const { return kPeriodPs / 2; }
+  void moment(uint32_t i) {
+    if (i == 1) running();
+    eval(i == 1, i == 1 ? kAll : 0);
+  }
+  void edge() {
+    if (!forget_high(top_.rootp, 0)) eval(0, 0);
     eval(1, running());
   }
+#endif
   void settle() {
     set_unchanged(top_.rootp, false);
     top_.eval();
@@ -153,6 +204,32 @@ class VerilatedNode {
     top_.eval();
     unchanged_ = true;
   }
+
+#ifdef NL_AXI
+  // A rise of the host's clock while the core's stands.
+  void host_edge() {
+    aclk_low(forget_host(top_.rootp, 0));
+    top_.aclk = 1;
+    set_unchanged(top_.rootp, unchanged_);
+    top_.eval();
+    unchanged_ = true;
+    taken();
+  }
+  void aclk_low(bool forgot) {
+    if (forgot && forget_host(top_.rootp, 0)) return;
+    top_.aclk = 0;
+    set_unchanged(top_.rootp, unchanged_);
+    top_.eval();
+  }
+  // What was due in this cycle has been taken, or may not be: there may be no second command.
+  void taken() { commands(false, false); }
+  uint64_t cycle() const { return edges_ + slept_; }
+
+  Clocks clocks_{8, 5};
+  uint64_t edges_ = 0;
+  bool clk_ = false;
+#endif
+  uint64_t slept_ = 0;
 
   static constexpr uint32_t kAll = (1u << (kLinks + 1)) - 1;
   static constexpr uint32_t kLinger = 4;

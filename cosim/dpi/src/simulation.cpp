@@ -15,7 +15,10 @@ Simulation::Simulation(VerilatedContext* context, int argc, char** argv, const A
       mesh_(arguments.shape, arguments.threads, [context](uint32_t n) {
         return std::make_unique<VerilatedNode>(context, n);
       }, arguments.only, border_.get(), arguments.wire_latency) {
-  for (uint16_t n : mesh_.members()) mesh_.node(n).latencies(arguments.wr_latency, arguments.rd_latency);
+  for (uint16_t n : mesh_.members()) {
+    mesh_.node(n).latencies(arguments.wr_latency, arguments.rd_latency);
+    mesh_.node(n).ratio(arguments.host_cycles, arguments.core_cycles);
+  }
 }
 
 std::unique_ptr<Border> Simulation::make_border(const Arguments& a) {
@@ -29,7 +32,7 @@ Simulation::~Simulation() { close_waves(); }
 void Simulation::reset() {
   constexpr uint32_t kEdges = 8;
   try {
-    mesh_.reset(kEdges);
+    mesh_.reset(kEdges, VerilatedNode::kBoots);
   } catch (const ModelDied&) {
     // fault() has recorded why.
   }
@@ -69,9 +72,9 @@ void Simulation::switch_waves() {
     if (arguments_.waves_nodes >> n & 1) mesh_.node(n).show(waves_.get());
   }
   waves_->open(arguments_.waves_file.c_str());
-  mesh_.watch(arguments_.waves_nodes, [this] {
+  mesh_.watch(arguments_.waves_nodes, [this](uint32_t step) {
     waves_->dump(context_->time());
-    context_->timeInc(kPeriodPs / 2);
+    context_->timeInc(step);
   });
 }
 

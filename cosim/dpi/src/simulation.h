@@ -16,7 +16,7 @@ namespace nicloop {
 
 class Simulation final : public Hardware {
  public:
-#ifdef NL_PCIE
+#if defined(NL_PCIE) || defined(NL_AXI)
   static constexpr bool kOneStream = true;
 #else
   static constexpr bool kOneStream = false;
@@ -40,7 +40,6 @@ class Simulation final : public Hardware {
   }
 
  private:
-  static constexpr uint64_t kPeriodPs = 6400;
 
   static std::unique_ptr<Border> make_border(const Arguments& arguments);
   static VerilatedContext* prepared(VerilatedContext* context, int argc, char** argv, bool waves);

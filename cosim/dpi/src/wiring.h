@@ -9,6 +9,7 @@ namespace nicloop {
 
 constexpr uint32_t kMaxLinks = 6;
 constexpr uint32_t kMaxWireLatency = 64;
+constexpr uint32_t kMaxRatio = 64;  // either side of a ratio of clocks
 
 // The size and kind of a mesh, as the simulator is told when it starts.
 struct Shape {

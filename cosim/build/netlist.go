@@ -1,0 +1,58 @@
+package build
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+
+	"github.com/nicloop/nicloop/drivers"
+)
+
+// What makes a netlist, and what of it is simulated.
+const (
+	synthesisScript = "board/ice40.ys"
+	netlistFile     = "netlist.v"
+	modelsFile      = "ice40_cells.v"                    // yosys' own models of the cells
+	modelsOfYosys   = "../share/yosys/ice40/cells_sim.v" // from the folder of its program, where it looks itself
+)
+
+// synthesisArgs are those of yosys. Nets are split to bits: of a carry chain that is one vector a simulator sees a loop.
+func synthesisArgs(files []string) []string {
+	return []string{"-q", "-p", "read_verilog -sv -DSYNTHESIS " + strings.Join(files, " ") + "; script " + synthesisScript + "; splitnets; write_verilog -noattr " + netlistFile}
+}
+
+// findYosys adds to the tools what a netlist needs.
+func (t *tools) findYosys(ctx context.Context) (err error) {
+	if t.yosys, err = exec.LookPath("yosys"); err != nil {
+		return fmt.Errorf("%w: yosys, needed for a netlist (not in PATH); apt-get install yosys", drivers.ErrEnvironment)
+	}
+	t.yosysVersion, err = firstLine(ctx, t.yosys, "-V")
+	return err
+}
+
+// synthesize makes the netlist in the folder of the sources, and puts the models of its cells beside it.
+func (s *Spec) synthesize(ctx context.Context, t *tools, log *buildLog, r *report, dir string) error {
+	program, err := filepath.EvalSymlinks(t.yosys)
+	if err != nil {
+		return fmt.Errorf("%w: %w", drivers.ErrEnvironment, err)
+	}
+	models, err := os.ReadFile(filepath.Join(filepath.Dir(program), modelsOfYosys))
+	if err != nil {
+		return fmt.Errorf("%w: models of the cells of an iCE40, which come with yosys: %w; apt-get install yosys", drivers.ErrEnvironment, err)
+	}
+	if err := writeFile(filepath.Join(dir, modelsFile), models); err != nil {
+		return err
+	}
+	return r.took(&r.verilating, func() error { return log.run(ctx, dir, t.yosys, synthesisArgs(s.Files)...) })
+}
+
+// time is about how long a build takes.
+func (s *Spec) time() string {
+	if s.Netlist {
+		return "a minute or two"
+	}
+	return "some 20 s"
+}
