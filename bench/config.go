@@ -121,8 +121,8 @@ func (c *Config) Validate() error {
 		return fmt.Errorf("%w: %s", drivers.ErrConfig, fmt.Sprintf(format, args...))
 	}
 	switch {
-	case c.Nodes < 1 || c.Nodes > regs.NodeMax:
-		return bad("%d nodes: expected 1 to %d, as the field dst_node of a send window's address has 6 bits", c.Nodes, regs.NodeMax)
+	case c.Nodes < 1 || c.Nodes > regs.HeaderNodes:
+		return bad("%d nodes: expected 1 to %d, as the field dst_node of headers has 12 bits", c.Nodes, regs.HeaderNodes)
 	case c.Procs < 1 || c.Procs > regs.VPIDs:
 		return bad("%d processes per node: expected 1 to %d, the VPIDs of a node", c.Procs, regs.VPIDs)
 	case c.Ranks() < 2:

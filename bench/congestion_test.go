@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"testing"
 
+	"github.com/nicloop/nicloop/cosim/fabric"
 	"github.com/nicloop/nicloop/drivers"
 	"github.com/nicloop/nicloop/host"
 	"github.com/stretchr/testify/require"
@@ -28,11 +29,17 @@ func TestParseNVM(t *testing.T) {
 // fast node receives twice, every fast node sends once.
 func TestFlowsShareLinks(t *testing.T) {
 	for _, c := range []struct {
-		dims [3]int
+		info drivers.Info
 		slow []int
 		hot  int
-	}{{[3]int{4, 4, 1}, []int{5}, 4}, {[3]int{4, 4, 1}, []int{0, 15}, 2}, {[3]int{3, 3, 1}, []int{0}, 2}, {[3]int{3, 3, 3}, []int{13}, 3}, {[3]int{4, 1, 1}, []int{3}, 1}} {
-		flows, err := planFlows(c.dims, c.slow, c.hot)
+	}{
+		{drivers.Info{Dims: [3]int{4, 4, 1}}, []int{5}, 4}, {drivers.Info{Dims: [3]int{4, 4, 1}}, []int{0, 15}, 2}, {drivers.Info{Dims: [3]int{3, 3, 1}}, []int{0}, 2},
+		{drivers.Info{Dims: [3]int{3, 3, 3}}, []int{13}, 3}, {drivers.Info{Dims: [3]int{4, 1, 1}}, []int{3}, 1}, {drivers.Info{Dims: [3]int{5, 4, 1}, Torus: true}, []int{7}, 5},
+		{drivers.Info{Topology: "dragonfly:2"}, []int{11, 40}, 9}, {drivers.Info{Topology: "fattree:3,3"}, []int{26}, 6},
+	} {
+		w, err := routesOf(c.info)
+		require.NoError(t, err)
+		flows, err := planFlows(w, c.slow, c.hot)
 		require.NoError(t, err)
 		hot, sends, receives := map[hop]bool{}, map[int]int{}, map[int]int{}
 		for _, f := range flows {
@@ -40,13 +47,13 @@ func TestFlowsShareLinks(t *testing.T) {
 			receives[f.to]++
 			if f.class == HotFlow {
 				require.Contains(t, c.slow, f.to)
-				for _, h := range meshPath(c.dims, f.from, f.to) {
+				for _, h := range w.path(nil, f.from, f.to) {
 					hot[h] = true
 				}
 			}
 		}
 		// The last node left may find only itself.
-		require.GreaterOrEqual(t, len(sends), c.dims[0]*c.dims[1]*c.dims[2]-len(c.slow)-1, "%v", c)
+		require.GreaterOrEqual(t, len(sends), w.Nodes()-len(c.slow)-1, "%v", c)
 		for _, s := range c.slow {
 			require.Zero(t, sends[s])
 			require.Equal(t, c.hot, receives[s])
@@ -54,7 +61,7 @@ func TestFlowsShareLinks(t *testing.T) {
 		for _, f := range flows {
 			require.Equal(t, 1, sends[f.from])
 			shared := 0
-			for _, h := range meshPath(c.dims, f.from, f.to) {
+			for _, h := range w.path(nil, f.from, f.to) {
 				if hot[h] {
 					shared++
 				}
@@ -69,15 +76,30 @@ func TestFlowsShareLinks(t *testing.T) {
 		slow []int
 		hot  int
 	}{{[]int{3}, 1}, {[]int{0}, 4}} {
-		_, err := planFlows([3]int{2, 2, 1}, bad.slow, bad.hot)
+		_, err := planFlows(newRoutes(fabric.Mesh(2, 2)), bad.slow, bad.hot)
 		require.ErrorIs(t, err, drivers.ErrConfig)
 	}
 }
 
-func TestMeshPathGoesByDimension(t *testing.T) {
-	require.Equal(t, []hop{{15, 2}, {14, 2}, {13, 4}, {9, 4}}, meshPath([3]int{4, 4, 1}, 15, 5))
-	require.Equal(t, []hop{{0, 1}, {1, 3}, {3, 5}}, meshPath([3]int{2, 2, 2}, 0, 7))
-	require.Empty(t, meshPath([3]int{4, 4, 1}, 7, 7))
+func TestPathsAreTheTopologys(t *testing.T) {
+	for _, c := range []struct {
+		info     drivers.Info
+		from, to int
+		want     []hop
+	}{
+		{drivers.Info{Dims: [3]int{4, 4, 1}}, 15, 5, []hop{{15, 2}, {14, 2}, {13, 4}, {9, 4}}},
+		{drivers.Info{Dims: [3]int{2, 2, 2}}, 0, 7, []hop{{0, 1}, {1, 3}, {3, 5}}},
+		{drivers.Info{Dims: [3]int{4, 4, 1}}, 7, 7, nil},
+		{drivers.Info{Dims: [3]int{5, 5, 1}, Torus: true}, 0, 24, []hop{{0, 2}, {4, 4}}},
+		// Nodes 0 and 1 are at router 0, 14 and 15 at router 7 of group 1, to which router 0 has the first global wire, port 5; it comes to router 7.
+		{drivers.Info{Topology: "dragonfly:2"}, 1, 14, []hop{{0, 5}}},
+		{drivers.Info{Topology: "dragonfly:2"}, 3, 8, []hop{{1, 2}, {0, 5}, {7, 2}}},
+		{drivers.Info{Topology: "fattree:2,2"}, 0, 3, []hop{{0, 3}, {3, 1}}},
+	} {
+		w, err := routesOf(c.info)
+		require.NoError(t, err)
+		require.Equal(t, c.want, w.path(nil, c.from, c.to), "%+v", c.info)
+	}
 }
 
 // TestHeldLinks counts the gaps between the flits of a packet, and no others.
@@ -94,6 +116,11 @@ func TestHeldLinks(t *testing.T) {
 		{Cycle: 160, Node: 1, Point: drivers.PointEject, VC: 1},
 	}))
 	require.Equal(t, []HeldLink{{From: 1, Link: 3, Class: "requests", Held: 0.09, Flits: 5}}, h.list(100))
+	port := func(at drivers.Cycle, vc, flags uint8) drivers.TraceEvent {
+		return drivers.TraceEvent{Cycle: at, Node: 70, Point: drivers.PointPort + 9, VC: vc, Flags: flags}
+	}
+	require.NoError(t, h.Trace([]drivers.TraceEvent{port(200, 4, drivers.TraceHead), port(221, 4, drivers.TraceTail)}))
+	require.Equal(t, HeldLink{From: 70, Link: 9, Class: "requests", Held: 0.2, Flits: 2}, h.list(100)[0])
 }
 
 // fastFlows is a congestion run that needs no limiter.

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/nicloop/nicloop/cosim/fabric"
+	"github.com/nicloop/nicloop/cosim/fabric/topology"
 	"github.com/nicloop/nicloop/drivers"
 )
 
@@ -24,32 +26,68 @@ type flow struct {
 	class    string
 }
 
-// hop is a link: the node it leaves, and its direction.
-type hop struct{ node, link int }
+// A hop is a wire: the router that it leaves, and its port there. On a mesh that is the node's, and ports are 1 +X, 2 -X, 3 +Y, …
+type hop struct{ router, port int }
 
-// meshPath is the way of dimension-order routing.
-func meshPath(dims [3]int, from, to int) (path []hop) {
-	stride := 1
-	for d, size := range dims {
-		for at := from / stride % size; at != to/stride%size; {
-			link, step := 2*d+1, 1
-			if to/stride%size < at {
-				link, step = link+1, -1
-			}
-			path = append(path, hop{from, link})
-			from, at = from+step*stride, at+step
+// routes are those of a network.
+type routes struct {
+	fabric.Topology
+	nodes  int   // that have a NIC: the first
+	stands []int // router by node
+}
+
+// routesOf are the routes that a device has while nobody has changed them.
+func routesOf(info drivers.Info) (*routes, error) {
+	var t fabric.Topology
+	switch {
+	case info.Topology != "":
+		of, err := topology.Parse(info.Topology, 1, 1)
+		if err != nil {
+			return nil, err
 		}
-		stride *= size
+		if t, err = fabric.NewRouted(of); err != nil {
+			return nil, err
+		}
+	case info.Torus:
+		t = fabric.Torus(info.Dims[:]...)
+	default:
+		t = fabric.Mesh(info.Dims[:]...)
 	}
-	return path
+	w := newRoutes(t)
+	if info.Nodes > 0 {
+		w.nodes = info.Nodes
+	}
+	return w, nil
+}
+
+func newRoutes(t fabric.Topology) *routes {
+	w := &routes{t, t.Nodes(), make([]int, t.Nodes())}
+	for r := range t.Routers() {
+		for port := range t.Ports(r) {
+			if node, ok := t.Node(r, port); ok {
+				w.stands[node] = r
+			}
+		}
+	}
+	return w
+}
+
+// path adds the wires between two nodes to a list.
+func (w *routes) path(list []hop, from, to int) []hop {
+	for at := w.stands[from]; at != w.stands[to]; {
+		port := w.Port(at, to)
+		list = append(list, hop{at, port})
+		at, _, _ = w.Link(at, port)
+	}
+	return list
 }
 
 // planFlows gives every fast node a flow. The ones farthest from a slow node send
 // to it. The others send past it: again and again, of all pairs of nodes that do
 // not send and do not receive yet, the one whose way has most links in common with
 // the hot flows becomes a flow. So no two of them meet at their ends.
-func planFlows(dims [3]int, slow []int, hot int) ([]flow, error) {
-	nodes := dims[0] * dims[1] * dims[2]
+func planFlows(w *routes, slow []int, hot int) ([]flow, error) {
+	nodes := w.nodes
 	sends := make([]bool, nodes)
 	for _, s := range slow {
 		sends[s] = true // slow nodes only receive
@@ -58,13 +96,13 @@ func planFlows(dims [3]int, slow []int, hot int) ([]flow, error) {
 	taken := map[hop]bool{}
 	for _, s := range slow {
 		for range hot {
-			from := farthest(dims, sends, s)
+			from := farthest(w, sends, s)
 			if from < 0 {
 				return nil, fmt.Errorf("%w: %d hot senders for each of %d slow nodes: expected at most %d nodes to send", drivers.ErrConfig, hot, len(slow), nodes-len(slow))
 			}
 			sends[from] = true
 			flows = append(flows, flow{from, s, HotFlow})
-			for _, h := range meshPath(dims, from, s) {
+			for _, h := range w.path(nil, from, s) {
 				taken[h] = true
 			}
 		}
@@ -73,44 +111,38 @@ func planFlows(dims [3]int, slow []int, hot int) ([]flow, error) {
 	for _, s := range slow {
 		receives[s] = true
 	}
-	past := flowsPast(dims, sends, receives, taken)
+	past := flowsPast(w, sends, receives, taken)
 	if len(past) == 0 || past[0].class != VictimFlow {
-		return nil, fmt.Errorf("%w: no flow can share a link with the hot ones: use a larger mesh, fewer slow nodes or fewer hot senders", drivers.ErrConfig)
+		return nil, fmt.Errorf("%w: no flow can share a link with the hot ones: use a larger network, fewer slow nodes or fewer hot senders", drivers.ErrConfig)
 	}
 	return append(flows, past...), nil
 }
 
 // farthest is the node with most hops to s among those that do not send yet, or -1.
-func farthest(dims [3]int, sends []bool, s int) int {
+func farthest(w *routes, sends []bool, s int) int {
 	best, most := -1, 0
+	var path []hop
 	for n := range sends {
-		if d := len(meshPath(dims, n, s)); !sends[n] && d > most {
-			best, most = n, d
+		if sends[n] {
+			continue
+		}
+		if path = w.path(path[:0], n, s); len(path) > most {
+			best, most = n, len(path)
 		}
 	}
 	return best
 }
 
+// A candidate is a pair of nodes that may get a flow; of 4,096 nodes there are 16 million.
+type candidate struct {
+	from, to       uint16
+	shared, length uint8 // wires: those with hot flows, and all
+}
+
 // flowsPast pairs the nodes that are left; victims come first.
-func flowsPast(dims [3]int, sends, receives []bool, taken map[hop]bool) (flows []flow) {
-	type pair struct{ from, to, shared, length int }
-	var pairs []pair
-	for from := range sends {
-		for to := range receives {
-			if sends[from] || receives[to] || from == to {
-				continue
-			}
-			p := pair{from: from, to: to}
-			for _, h := range meshPath(dims, from, to) {
-				p.length++
-				if taken[h] {
-					p.shared++
-				}
-			}
-			pairs = append(pairs, p)
-		}
-	}
-	slices.SortStableFunc(pairs, func(a, b pair) int {
+func flowsPast(w *routes, sends, receives []bool, taken map[hop]bool) (flows []flow) {
+	pairs := pairsPast(w, sends, receives, taken)
+	slices.SortStableFunc(pairs, func(a, b candidate) int {
 		return cmp.Or(cmp.Compare(b.shared, a.shared), cmp.Compare(a.length, b.length))
 	})
 	for _, p := range pairs {
@@ -118,11 +150,32 @@ func flowsPast(dims [3]int, sends, receives []bool, taken map[hop]bool) (flows [
 			continue
 		}
 		sends[p.from], receives[p.to] = true, true
-		f := flow{p.from, p.to, VictimFlow}
+		f := flow{int(p.from), int(p.to), VictimFlow}
 		if p.shared == 0 {
 			f.class = ClearFlow
 		}
 		flows = append(flows, f)
 	}
 	return flows
+}
+
+func pairsPast(w *routes, sends, receives []bool, taken map[hop]bool) (pairs []candidate) {
+	var path []hop
+	for from := range sends {
+		for to := range receives {
+			if sends[from] || receives[to] || from == to {
+				continue
+			}
+			p := candidate{from: uint16(from), to: uint16(to)}
+			path = w.path(path[:0], from, to)
+			p.length = uint8(len(path))
+			for _, h := range path {
+				if taken[h] {
+					p.shared++
+				}
+			}
+			pairs = append(pairs, p)
+		}
+	}
+	return pairs
 }

@@ -60,7 +60,11 @@ func (w *World) newTraffic() (*traffic, error) {
 	for i, n := range c.NVM {
 		slow[i] = n.Node
 	}
-	flows, err := planFlows(w.Sys.Info().Dims, slow, c.Hot)
+	on, err := routesOf(w.Sys.Info())
+	if err != nil {
+		return nil, err
+	}
+	flows, err := planFlows(on, slow, c.Hot)
 	if err != nil {
 		return nil, err
 	}

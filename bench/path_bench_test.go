@@ -17,7 +17,7 @@ import (
 // more or less, on a machine that others use too.
 func BenchmarkPath(b *testing.B) {
 	for _, v := range []struct{ nodes, procs, bytes, slots int }{
-		{2, 4, 64, 64}, {4, 4, 64, 64}, {16, 4, 64, 64}, {64, 4, 64, 64}, {64, 16, 64, 16}, {64, 4, 2048, 16},
+		{2, 4, 64, 64}, {4, 4, 64, 64}, {16, 4, 64, 64}, {64, 4, 64, 64}, {64, 16, 64, 16}, {64, 4, 2048, 16}, {64, 8, 2048, 16},
 	} {
 		b.Run(fmt.Sprintf("nodes=%d/procs=%d/bytes=%d", v.nodes, v.nodes*v.procs, v.bytes), func(b *testing.B) {
 			c := Default("alltoall")

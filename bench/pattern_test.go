@@ -30,3 +30,35 @@ func TestPattern(t *testing.T) {
 		}
 	}
 }
+
+// TestRecall: what it names it writes again, whether of this iteration or the next; one wrong bit, and it knows nothing.
+func TestRecall(t *testing.T) {
+	x := &recall{seed: 7, self: 2, k: 4}
+	for _, n := range []int{1, 7, 8, 9, 64, 2045, 2048} {
+		for _, k := range []int{4, 5} {
+			b, again := make([]byte, n), make([]byte, n)
+			fill(b, 7, 3, 2, k)
+			name, ok := x.Name(3, b)
+			require.True(t, ok)
+			x.Write(3, name, again)
+			require.Equal(t, b, again)
+			if n < 8 {
+				continue // others may begin with the same byte
+			}
+			for _, from := range []int{2, 4} {
+				_, ok = x.Name(from, b)
+				require.False(t, ok)
+			}
+			for _, at := range []int{0, n / 2, n - 1} {
+				b[at] ^= 4
+				_, ok = x.Name(3, b)
+				require.False(t, ok, "byte %d of %d", at, n)
+				b[at] ^= 4
+			}
+			x.k = 3 + 4*(k-4) // 4 is the next one's, 5 is over: neither may be taken for what it is not
+			_, ok = x.Name(3, b)
+			require.Equal(t, k == 4, ok)
+			x.k = 4
+		}
+	}
+}

@@ -266,7 +266,11 @@ var alltoall = Workload{
 // a thousand blocks each would need more memory than the simulation.
 func (t *task) alltoallEager(r *host.Rank, n int) error {
 	out, in := make([]byte, n), make([]byte, n)
+	known := &recall{seed: t.c.Seed, self: r.ID()}
+	r.UseContents(known)
+	defer r.UseContents(nil) // all has been received
 	return t.iterate(r, func(k int) error {
+		known.k = k
 		if err := r.AlltoallEach(n,
 			func(to int) []byte { fill(out, t.c.Seed, r.ID(), to, k); return out },
 			func(int) []byte { return in },

@@ -62,5 +62,7 @@
 //     so that sends which have not cannot keep them waiting. Eager.Buffers is taken from its end.
 //   - Give all ranks the same Eager, or none: what one puts into a buffer another must have.
 //
+// Unexpected messages wait in buffers of the simulator's own; those that [Contents] knows wait by their name. Neither takes simulated time.
+//
 // Host work takes time by the model in cost.go, the one place with its numbers.
 package host

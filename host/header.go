@@ -42,6 +42,9 @@ const (
 	kindNotReady                 // a message whose bytes are put when its receive is ready (its number in its stream and its length follow)
 )
 
+// kindNamed is never sent: an eager message that has come, and whose bytes Contents can write again.
+const kindNamed uint8 = 0xff
+
 const headerMagic = 0x4e // "N"
 
 func (h header) put(b []byte) {

@@ -137,7 +137,7 @@ func (r *Rank) sendPacket(dst int, o *outbound, q *Request) error {
 type message struct {
 	header
 	got   uint32
-	entry int32    // of a ring, where the bytes go
+	entry int32    // of a ring, where the bytes go; or what Contents calls them
 	req   *Request // the receive that it matched, or nil
 	data  []byte   // of an unexpected message
 	more  *extra
@@ -204,6 +204,8 @@ func (r *Rank) file(from int, b []byte) error {
 		in.current = nil
 		if m.req != nil {
 			r.complete(m, from)
+		} else {
+			r.arrived(m, from)
 		}
 	}
 	return nil
@@ -269,7 +271,9 @@ func (r *Rank) accept(from int, h header) *message {
 		return m
 	}
 	r.stats.Unexpected++
-	m.data = r.spare.get(int(h.length))
+	if h.length > 0 {
+		m.data = r.spare.get(int(h.length))
+	}
 	return m
 }
 
@@ -305,13 +309,7 @@ func (r *Rank) bind(q *Request, e match.Envelope, m *message) error {
 		r.takeLocal(q, m, int(e.Source))
 		return nil
 	}
-	r.proc.Spend(r.cost.CopyByte * drivers.Time(m.got))
-	copy(q.buf, m.data[:m.got])
-	r.spare.put(m.data)
-	m.req, m.data = q, nil
-	if m.got == m.length {
-		r.complete(m, int(e.Source))
-	}
+	r.takeEager(q, m, int(e.Source))
 	return nil
 }
 

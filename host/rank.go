@@ -1,7 +1,10 @@
 package host
 
 import (
+	"unsafe"
+
 	"github.com/nicloop/nicloop/drivers"
+	"github.com/nicloop/nicloop/drivers/cache"
 	"github.com/nicloop/nicloop/drivers/regs"
 	"github.com/nicloop/nicloop/host/match"
 	"github.com/nicloop/nicloop/velo"
@@ -69,6 +72,7 @@ type Rank struct {
 	requests  freeList[Request]
 	controls  []*Request // that have carried a control message
 	spare     buffers    // of unexpected messages
+	contents  Contents   // by which they are kept; nil: as they are
 	schedules schedules
 	stats     Stats
 	live      []uint16 // contexts of its communicators, the first of each pair
@@ -105,6 +109,9 @@ func NewRank(id, size int, proc Proc, ep *velo.Endpoint, cost *Cost) *Rank {
 	}
 	r.Comm = Comm{rank: r, id: id, size: size, context: contextWorld, inner: contextInner}
 	r.contexts = contextFirst
+	if p, ok := proc.(interface{ Near(areas ...cache.Area) }); ok { // see vtime.Proc
+		p.Near(append(ep.Near(), cache.Of(r).First(unsafe.Offsetof(r.Comm)))...)
+	}
 	return r
 }
 

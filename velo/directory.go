@@ -1,6 +1,9 @@
 package velo
 
 import (
+	"fmt"
+
+	"github.com/nicloop/nicloop/drivers"
 	"github.com/nicloop/nicloop/drivers/regs"
 	"github.com/nicloop/nicloop/mailbox"
 )
@@ -26,6 +29,19 @@ func NewDirectory(addrs []Addr) *Directory {
 		d.ranks[a.id()] = int32(rank)
 	}
 	return d
+}
+
+// check tells whether a NIC can send to all of them: not every one can to nodes beyond those that the address of a send has room for.
+func (d *Directory) check(dev drivers.Device) error {
+	top := (len(d.ranks) - 1) >> regs.VPIDW
+	if top < regs.NodeMax {
+		return nil
+	}
+	v, err := dev.ReadReg(regs.Params)
+	if n := int(regs.ParamsNodes.Of(v)); err == nil && n > 0 && n <= regs.NodeMax {
+		err = fmt.Errorf("%w: a world with node %d: this device has nodes 0 to %d", drivers.ErrConfig, top, n-1)
+	}
+	return err
 }
 
 func (a Addr) id() int { return a.Node<<regs.VPIDW | a.VPID }

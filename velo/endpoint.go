@@ -7,6 +7,7 @@ import (
 	"fmt"
 
 	"github.com/nicloop/nicloop/drivers"
+	"github.com/nicloop/nicloop/drivers/cache"
 	"github.com/nicloop/nicloop/drivers/regs"
 	"github.com/nicloop/nicloop/mailbox"
 )
@@ -93,7 +94,7 @@ func Open(dev drivers.Device, base uint64, self int, dir *Directory, cfg Config)
 // enable checks that the NIC is the one this library was built for and turns
 // the mailbox and the send window on.
 func (e *Endpoint) enable(base, slots uint64, domain uint16) error {
-	if err := CheckDevice(e.dev); err != nil {
+	if err := errors.Join(CheckDevice(e.dev), e.dir.check(e.dev)); err != nil {
 		return err
 	}
 	v := e.vpid
@@ -178,6 +179,15 @@ func (e *Endpoint) Credited() (peer int, ok bool) {
 	return peer, true
 }
 
+// Near is what every packet needs of an endpoint.
+func (e *Endpoint) Near() []cache.Area {
+	list := []cache.Area{cache.Of(e)}
+	if e.flow != nil {
+		list = append(list, cache.At(mailbox.Near(e.flow)))
+	}
+	return list
+}
+
 // MaxPosts is how many lines Send and Take post at most: a packet of their own, and what the
 // flow control wants sent.
 const MaxPosts = 1 + mailbox.MaxPending
@@ -228,7 +238,7 @@ func roomFor(n int) bool { return (n+7)/8 == (n+9)/8 && n > 0 }
 func (e *Endpoint) post(peer int, kind mailbox.Kind, payload []byte, piggyback bool, credits uint16) error {
 	dst := e.dir.addrs[peer]
 	f := regs.PioFields{
-		SrcVPID: e.vpid, DstNode: uint8(dst.Node), DstVPID: uint8(dst.VPID),
+		SrcVPID: e.vpid, DstVPID: uint8(dst.VPID),
 		Kind: regs.Kind(kind), Length: uint8(len(payload)), Piggyback: piggyback,
 	}
 	if piggyback {
@@ -237,7 +247,7 @@ func (e *Endpoint) post(peer int, kind mailbox.Kind, payload []byte, piggyback b
 		payload = e.line[:n+2]
 	}
 	e.posted++
-	return e.window.Post(uint32(f.Pack()), payload)
+	return e.window.Post(f.Pack().To(dst.Node), payload)
 }
 
 // sendControl sends what the flow control wants sent.

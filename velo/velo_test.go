@@ -251,3 +251,24 @@ func TestClose(t *testing.T) {
 	f.regs[regs.Level(0)] = 3 << regs.LevelDescriptors.LSB()
 	require.NoError(t, e.Close(), "descriptors are not VELO's")
 }
+
+// A NIC whose sends can name 64 nodes is not opened for a world with others; one of a larger machine is asked for their whole numbers.
+func TestNodesThatCannotBeNamed(t *testing.T) {
+	for _, c := range []struct {
+		nodes uint64
+		want  string
+	}{{2, "a world with node 70: this device has nodes 0 to 1"}, {64, "nodes 0 to 63"}, {71, ""}} {
+		f := newFake(64, Addr{70, 3})
+		f.regs[regs.Params] = c.nodes << regs.ParamsNodes.LSB()
+		e, err := Open(f, 0, 0, NewDirectory([]Addr{{0, 0}, {70, 3}}), Config{Flow: None, Slots: 4})
+		if c.want != "" {
+			require.ErrorIs(t, err, drivers.ErrConfig)
+			require.ErrorContains(t, err, c.want)
+			continue
+		}
+		require.NoError(t, err)
+		require.NoError(t, e.Send(1, []byte("far")))
+		_, to := regs.Sent(uint32(f.last))
+		require.Equal(t, 70, to)
+	}
+}

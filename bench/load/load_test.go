@@ -144,16 +144,27 @@ func TestMap(t *testing.T) {
 	}
 }
 
-// A drift that neighbouring windows do not show is seen between halves.
+// A drift that neighbouring windows do not show is seen between halves; so is that queues still fill.
 func TestSettled(t *testing.T) {
 	m := meter{rule: DefaultRule}
-	for i := range 16 {
-		m.series = append(m.series, 0.6-0.01*float64(i))
+	windows := func(n int, accepted func(i int) float64, inside func(i int) float64) {
+		for i := range n {
+			m.series, m.inside = append(m.series, accepted(i)), append(m.inside, inside(i))
+		}
 	}
+	same := func(v float64) func(int) float64 { return func(int) float64 { return v } }
+	windows(16, func(i int) float64 { return 0.6 - 0.01*float64(i) }, same(100))
 	require.False(t, m.settled())
-	for range 48 {
-		m.series = append(m.series, 0.45)
-	}
+	windows(48, same(0.45), same(100))
+	require.True(t, m.settled())
+
+	m = meter{rule: DefaultRule} // 0.45 flits in each of 250 cycles: 2 % are 2.25 per window
+	windows(16, same(0.45), func(i int) float64 { return 3 * float64(i) })
+	require.False(t, m.settled())
+	m.rule.Filled = false
+	require.True(t, m.settled())
+	m = meter{rule: DefaultRule}
+	windows(16, same(0.45), func(i int) float64 { return 1 * float64(i) })
 	require.True(t, m.settled())
 }
 

@@ -50,6 +50,7 @@ type transfer struct {
 	count  int    // of slow nodes
 	ecn    string // FECN/BECN parameters
 	window int    // outstanding transfers of a node; 0: any number
+	acks   int    // cycles of wires that acknowledgements have for themselves; 0: they ride on packets
 }
 
 // simulation is a transfer under one permutation. Which nodes are slow is drawn with it; fewer are some of more.
@@ -57,7 +58,7 @@ func (e *Env) simulation(t topology.Dragonfly, x transfer, permutation int) (pac
 	c := packets.Paper()
 	c.Topology = t
 	if x.window > 0 {
-		c.Bound, c.Window = packets.PerNode, x.window
+		c.Bound, c.Window, c.AckCycles = packets.PerNode, x.window, x.acks
 	}
 	c.Seed = uint64(e.Seed)<<16 | uint64(permutation)
 	c.Traffic = traffic.Pairs(t.Nodes(), c.Seed)

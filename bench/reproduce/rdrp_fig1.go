@@ -38,10 +38,10 @@ func (e *Env) rdrp1(nodes int) []transfer {
 	if e.Scale == Large {
 		shares = []float64{0.001, 0.005, 0.01, 0.04}
 	}
-	points := []transfer{{1, 0, noECN, 0}}
+	points := []transfer{{factor: 1, ecn: noECN}}
 	for _, factor := range []int{2, 8} {
 		for _, n := range append([]int{1, 2}, slowCounts(nodes, 3, shares...)...) {
-			points = append(points, transfer{factor, n, noECN, 0})
+			points = append(points, transfer{factor: factor, count: n, ecn: noECN})
 		}
 	}
 	return points

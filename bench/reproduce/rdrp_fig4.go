@@ -35,10 +35,10 @@ func (e *Env) rdrp4(nodes int) (points []transfer) {
 		shares = []float64{0.001, 0.01}
 	}
 	for _, ecn := range ecns {
-		points = append(points, transfer{1, 0, ecn, 0})
+		points = append(points, transfer{factor: 1, ecn: ecn})
 		for _, factor := range []int{2, 4, 8} {
 			for _, n := range slowCounts(nodes, 1, shares...) {
-				points = append(points, transfer{factor, n, ecn, 0})
+				points = append(points, transfer{factor: factor, count: n, ecn: ecn})
 			}
 		}
 	}

@@ -95,7 +95,7 @@ func operations(ctx context.Context, c *Config, p *nic.Params) error {
 		const bus, beats, read, channel = 9, 7, 2, 2 // channel: its registers, and a cycle because another wrote last
 		t := &p.NIC
 		t.Descriptor = note.sent - note.posted - bus
-		t.Notify = note.told - note.arrived - channel - beats
+		t.Notify = note.told - note.arrived - channel - beats - (nic.CollectShows - 1) - (nic.TellShows - 1)
 		t.HostRead = miss.sent - miss.posted - (hit.sent - hit.posted) - 1
 		t.Translate = hit.sent - hit.posted - (note.sent - note.posted) - t.HostRead - read
 		return nil

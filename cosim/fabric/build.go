@@ -117,6 +117,9 @@ func (f *Fabric) partOf(r int) uint8 {
 		}
 		return 0
 	}
+	if f.cfg.PartOf != nil {
+		return uint8(f.cfg.PartOf(r))
+	}
 	return uint8(r * len(f.parts) / len(f.routers))
 }
 

@@ -63,8 +63,8 @@
 //
 // # Larger networks
 //
-// A Topology has routers of up to 255 ports and any number of nodes at each, so a
-// Dragonfly is a Topology. Its adaptive routing is a Chooser: it is asked once per
+// A Topology has routers of up to 255 ports and any number of nodes at each, of which [Routed] makes Dragonflies and fat trees
+// with minimal routes. A Dragonfly's adaptive routing is a Chooser: it is asked once per
 // packet and router, sees how full the outputs are (Backlog), and may write into
 // the flit what later routers must know (Flit.Note).
 package fabric

@@ -23,6 +23,8 @@ type Config struct {
 	// Parts cuts the routers into shares of consecutive numbers, which is for speed and
 	// changes no cycle. 0: one.
 	Parts int
+	// PartOf gives the part of a router; nil: shares of consecutive numbers.
+	PartOf func(router int) int
 	// Outside tells which routers are simulated elsewhere, with the nodes at them; nil: none. Then Parts is 1.
 	Outside func(router int) bool
 }

@@ -113,7 +113,7 @@ func (c *cut) tell(p *Part) {
 
 // TestParts: cut into parts, no cycle of any flit, credit or counter changes.
 func TestParts(t *testing.T) {
-	for i, topo := range []Topology{Mesh(2), Mesh(5), Mesh(4, 4), Mesh(3, 3, 2), Torus(5), Torus(4, 3)} {
+	for i, topo := range []Topology{Mesh(2), Mesh(5), Mesh(4, 4), Mesh(3, 3, 2), Torus(5), Torus(4, 3), routed(t, "dragonfly:1,3,1"), routed(t, "fattree:2,3")} {
 		for _, parts := range []int{2, 3, 5} {
 			if parts > topo.Routers() {
 				continue
@@ -127,11 +127,14 @@ func TestParts(t *testing.T) {
 					cfg.RouterCycles, cfg.LinkCycles, cfg.InjectCycles = 2+rng.IntN(3), 1+rng.IntN(5), 1+rng.IntN(3)
 					cfg.CreditCycles, cfg.LocalCreditCycles = 1+rng.IntN(9), 1+rng.IntN(3)
 				}
+				if x, ok := topo.(*Routed); ok && parts <= x.Parts() {
+					cfg.PartOf = x.PartOf(parts)
+				}
 				last := topo.Nodes() - 1
 				broken := [][3]int{{0, last, NoPort}, {last, 0, NoPort}, {topo.Routers() / 2, 0, NoPort}, {topo.Routers() / 2, last, NoPort}}
 				compare(t, cfg, rng, short(300, 150), nil)
 				compare(t, cfg, rng, short(300, 150), broken)
-				if g := topo.(Grid); !g.Wrap {
+				if topo.VCs() == nicClasses {
 					cfg.Run = 2 + rng.IntN(12)
 					compareRuns(t, cfg, rng, short(1500, 500), 0, broken)
 					compareRuns(t, cfg, rng, short(1500, 600), short(700, 250), nil)

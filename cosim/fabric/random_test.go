@@ -101,8 +101,11 @@ func compareExposed(t *testing.T, cfg Config, rng *rand.Rand, cycles int, routes
 	f.expose = expose
 	ref := newReference(cfg)
 	classes := cfg.Topology.VCs()
-	if g, ok := cfg.Topology.(Grid); ok {
+	switch g := cfg.Topology.(type) {
+	case Grid:
 		classes = g.Classes
+	case *Routed:
+		classes = nicClasses
 	}
 	for _, r := range routes {
 		f.SetRoute(r[0], r[1], r[2])
@@ -206,6 +209,7 @@ func byRouter(list []Ejection) []Ejection {
 func TestAgainstReference(t *testing.T) {
 	topologies := []Topology{
 		Mesh(1), Mesh(2), Mesh(5), Mesh(3, 2), Mesh(4, 4), Mesh(2, 3, 2), Torus(3), Torus(4), Torus(2, 5), Torus(4, 3), Torus(3, 3, 3),
+		routed(t, "dragonfly:1"), routed(t, "dragonfly:2,3,1"), routed(t, "fattree:2,3"),
 		Grid{Dims: [3]int{3, 2, 1}, Classes: 1}, Grid{Dims: [3]int{4, 1, 1}, Wrap: true, Classes: 1}, Grid{Dims: [3]int{3, 2, 1}, Classes: 5},
 	}
 	for i, topo := range topologies {

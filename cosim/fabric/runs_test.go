@@ -170,7 +170,7 @@ func (w *runTraffic) take(node int, cycle uint64) {
 
 // TestRunsAgainstReference: runs change no cycle of any flit, credit or counter.
 func TestRunsAgainstReference(t *testing.T) {
-	for i, topo := range []Topology{Mesh(1), Mesh(2), Mesh(5), Mesh(4, 4), Mesh(2, 3, 2)} {
+	for i, topo := range []Topology{Mesh(1), Mesh(2), Mesh(5), Mesh(4, 4), Mesh(2, 3, 2), routed(t, "fattree:3,2")} {
 		for _, depth := range []int{1, 3, 16, 40} {
 			seed := uint64(100*i + depth)
 			t.Run(fmt.Sprintf("%v/depth%d/seed%d", topo, depth, seed), func(t *testing.T) {

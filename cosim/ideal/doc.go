@@ -13,13 +13,7 @@
 //
 // Registers of links and wires answer DECERR: there are none.
 //
-// # Scheme
-//
-//	ideal:[?latency=CYCLES][&depth=PACKETS][&dma_base=ADDRESS][&dma_segment=BYTES][&clock=wall]
-//
-// With dma_base the NIC finds the memory from that address on instead of from 0, as behind an IOMMU. With
-// dma_segment it finds it in pieces of so many bytes, the last one first and as much again between two of them,
-// as without one.
+// Keys of the URI: keys.go, and "nicloop device list ideal".
 //
 // With clock=wall time is nobody's: package alone drives the NICs whenever there is something for them to do, and goroutines and, where
 // somebody serves it (host/broker), programs that run in parallel use their devices.

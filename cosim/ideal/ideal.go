@@ -17,7 +17,7 @@ const (
 )
 
 func init() {
-	drivers.Register("ideal", "the NIC in Go without a network, for tests of the layers above", []string{"latency", "depth", "dma_base", "dma_segment", "clock"}, open)
+	drivers.Register("ideal", "the NIC in Go without a network, for tests of the layers above", keys, open)
 }
 
 func open(_ context.Context, path string, keys map[string]string, opt drivers.Options) (drivers.System, error) {

@@ -16,13 +16,8 @@ import (
 	"github.com/nicloop/nicloop/drivers/regs"
 )
 
-// AXI responses, and the cycles of an access to a register.
-const (
-	slverr = 2
-	decerr = 3
-
-	accessCycles = 6 // fetched, decoded, performed, answered
-)
+// accessCycles are those of an access to a register: fetched, decoded, performed, answered.
+const accessCycles = 6
 
 var seed = flag.Uint64("seed", 1, "seed of the random tests")
 
@@ -134,7 +129,7 @@ func TestRefusedSends(t *testing.T) {
 
 		r.run(drivers.Forever)
 		require.Equal(t, []drivers.Fired{{Kind: drivers.FiredIRQ}}, r.stop.Fired, "a cycle before the answer")
-		requireBusError(t, r.Run(drivers.Forever, &r.stop), drivers.BusError{Port: "pio", Off: off, Write: true, Resp: slverr})
+		requireBusError(t, r.Run(drivers.Forever, &r.stop), drivers.BusError{Port: "pio", Off: off, Write: true, Resp: drivers.RespSLVERR})
 		require.EqualValues(t, 1, r.reg(0, regs.TXDropped))
 		require.EqualValues(t, 1, r.PIOTaken(0, int(f.SrcVPID)))
 		info := r.reg(0, regs.ErrorInfo)
@@ -249,12 +244,12 @@ func TestRegisters(t *testing.T) {
 	require.Zero(t, r.reg(1, regs.BadAccess))
 	for i, off := range []uint32{0x4, 0x38, 0xffff8, regs.MboxRP(15) + 32, regs.LinkStatus(0)} {
 		_, err := d.ReadReg(off)
-		requireBusError(t, err, drivers.BusError{Node: 1, Port: "register", Off: off, Resp: decerr})
+		requireBusError(t, err, drivers.BusError{Node: 1, Port: "register", Off: off, Resp: drivers.RespDECERR})
 		require.EqualValues(t, i+1, r.reg(1, regs.BadAccess))
 	}
 	require.NoError(t, d.WriteReg(regs.Magic, 1))
 	_, err := d.ReadReg(regs.Scratch) // the refusal of a posted write comes with the next answer
-	requireBusError(t, err, drivers.BusError{Node: 1, Port: "register", Off: regs.Magic, Write: true, Resp: slverr})
+	requireBusError(t, err, drivers.BusError{Node: 1, Port: "register", Off: regs.Magic, Write: true, Resp: drivers.RespSLVERR})
 }
 
 func TestDeadlinesAndOrder(t *testing.T) {

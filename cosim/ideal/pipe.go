@@ -75,16 +75,15 @@ func (p *pipe) Step(now drivers.Cycle) {
 
 // room tells whether the first packet of a source may enter.
 func (p *pipe) room(node int, s nic.Source) bool {
-	h, _ := p.m.Next(node, s)
-	return len(p.nodes[p.m.Packet(h).Header.DstNode()].arrived[s.Class()]) < p.depth
+	packet, _ := p.m.Next(node, s)
+	return len(p.nodes[packet.Dst].arrived[s.Class()]) < p.depth
 }
 
 func (p *pipe) send(now drivers.Cycle, node int, s nic.Source) {
 	e := &p.nodes[node]
-	h, _ := p.m.Next(node, s)
-	packet := p.m.Packet(h)
-	to := int(packet.Header.DstNode())
-	dst, flits := &p.nodes[to], drivers.Cycle(packet.Flits())
+	packet, _ := p.m.Next(node, s)
+	h, to := packet.Packet, int(packet.Dst)
+	dst, flits := &p.nodes[to], drivers.Cycle(packet.Flits)
 	e.free = now + flits
 	dst.ejected = max(dst.ejected, now+p.latency) + flits
 	dst.arrived[s.Class()] = append(dst.arrived[s.Class()], arrival{h, dst.ejected})

@@ -10,7 +10,7 @@ import (
 	"github.com/nicloop/nicloop/cosim/nic"
 )
 
-// A channel is the buffer behind a wire: of a router's input, or, with port -1, of a NIC's ejection.
+// A channel is the buffer behind a wire: of a router's input, or, with port -1, of a NIC's ejection, where router is the node.
 type channel struct {
 	router, port int
 	vc           uint8
@@ -37,16 +37,24 @@ var behind = map[nic.Source][]nic.Source{
 
 // graph follows a packet of each source from each node to each, by the routes of a topology.
 func graph(t fabric.Topology, class func(nic.Source) uint8) waiting {
-	w := waiting{}
+	w, stands := waiting{}, map[int]channel{}
+	for r := range t.Routers() {
+		for port := range t.Ports(r) {
+			if node, ok := t.Node(r, port); ok {
+				stands[node] = channel{router: r, port: port}
+			}
+		}
+	}
 	for s := range nic.Sources {
 		for node := range t.Nodes() {
 			for dst := range t.Nodes() {
-				at := channel{node, 0, class(s)}
+				at := stands[node]
+				at.vc = class(s)
 				for {
 					out := t.Port(at.router, dst)
 					vc := t.VC(at.router, at.port, at.vc, out)
-					if out == 0 {
-						w.add(at, channel{at.router, -1, vc})
+					if _, ok := t.Node(at.router, out); ok {
+						w.add(at, channel{dst, -1, vc})
 						break
 					}
 					peer, back, _ := t.Link(at.router, out)
@@ -56,7 +64,8 @@ func graph(t fabric.Topology, class func(nic.Source) uint8) waiting {
 				}
 			}
 			for _, first := range behind[s] {
-				w.add(channel{node, -1, class(s)}, channel{node, 0, class(first)})
+				at := stands[node]
+				w.add(channel{node, -1, class(s)}, channel{at.router, at.port, class(first)})
 			}
 		}
 	}
@@ -99,23 +108,34 @@ func (w waiting) ring() (found []channel) {
 
 func ownClass(s nic.Source) uint8 { return uint8(s.Class()) }
 
-// flat is a torus without its second VCs.
+// flat is a torus or Dragonfly without its second VCs.
 type flat struct{ fabric.Topology }
 
-func (flat) VC(_, _ int, vc uint8, _ int) uint8 { return vc }
+func (flat) VC(_, _ int, vc uint8, _ int) uint8 { return vc % classes }
 
 // TestNoRingOfChannels: whatever packets there are, none waits for itself, through the network, units and software.
 func TestNoRingOfChannels(t *testing.T) {
 	for _, dims := range [][]int{{2, 1, 1}, {4, 1, 1}, {3, 3, 1}, {5, 2, 1}, {4, 3, 2}, {3, 3, 3}} {
 		for name, topology := range map[string]fabric.Topology{"mesh": fabric.Mesh(dims...), "torus": fabric.Torus(dims...)} {
-			t.Run(fmt.Sprint(name, dims), func(t *testing.T) {
-				require.Empty(t, graph(topology, ownClass).ring())
-				shared := func(s nic.Source) uint8 { return min(uint8(s.Class()), 1) } // requests with answers
-				require.NotEmpty(t, graph(topology, shared).ring(), "requests and answers in one class: expected a ring")
-				shared = func(s nic.Source) uint8 { return uint8(max(s.Class(), 1)) } // VELO with requests
-				require.NotEmpty(t, graph(topology, shared).ring(), "VELO and requests in one class: expected a ring")
-			})
+			t.Run(fmt.Sprint(name, dims), func(t *testing.T) { noRing(t, topology) })
 		}
 	}
 	require.NotEmpty(t, graph(flat{fabric.Torus(5)}, ownClass).ring(), "a torus without dateline: expected a ring")
+	for _, text := range []string{"dragonfly:1", "dragonfly:2", "dragonfly:1,5,3", "fattree:2,2", "fattree:3,3"} {
+		on, err := sharedOf(text, nil, 0)
+		require.NoError(t, err)
+		t.Run(text, func(t *testing.T) { noRing(t, on) })
+		if on.VCs() > classes {
+			require.NotEmpty(t, graph(flat{on}, ownClass).ring(), "%s without second VCs: expected a ring", text)
+		}
+	}
+}
+
+func noRing(t *testing.T, topology fabric.Topology) {
+	t.Helper()
+	require.Empty(t, graph(topology, ownClass).ring())
+	shared := func(s nic.Source) uint8 { return min(uint8(s.Class()), 1) } // requests with answers
+	require.NotEmpty(t, graph(topology, shared).ring(), "requests and answers in one class: expected a ring")
+	shared = func(s nic.Source) uint8 { return uint8(max(s.Class(), 1)) } // VELO with requests
+	require.NotEmpty(t, graph(topology, shared).ring(), "VELO and requests in one class: expected a ring")
 }

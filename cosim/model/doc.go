@@ -28,19 +28,16 @@
 // link_seed, avoids all that. On two threads a link between their parts must have been written to before they start;
 // otherwise the write is refused with drivers.ErrNotSupported.
 //
+// # Larger networks
+//
+// A mesh may have up to 4,096 nodes, if no way leads through more than HOP_MAX routers. With the key topology the network is a
+// Dragonfly or a fat tree (fabric.Routed), whose routers have several nodes, or none: software finds no registers of routes, links and wires.
+// A packet's way is the same for all that its pair sends, which so stays in order by classes. Nodes beyond 63 are named by
+// regs.Pio.To. Options.Trace is told of the wires between such routers at drivers.PointPort.
+//
 // # Keys of the URI
 //
-//	params=FILE         cycles of the blocks, from "nicloop calibrate"; default: those of the RTL
-//	dims=4x4x4          the mesh; default: that of build.DimsFor for Options.Nodes
-//	torus=1             rings in every dimension of more than two nodes
-//	wire_latency=0      cycles that a flit between nodes takes beyond its two, up to 64; credits too
-//	link_errors=1e-4    chance of a word on a wire between nodes to be corrupted
-//	link_losses=1e-5    chance of it to be lost
-//	link_seed=7         where the random numbers of both start
-//	vc_depth=16         flits per virtual channel of a router's input
-//	host_wr_latency=4   cycles from a DMA burst to its acknowledgement
-//	host_rd_latency=8   cycles from the address of a DMA read to its first beat
-//	clock=wall          time passes by itself: see package alone
+// Those of keys.go: "nicloop device list model".
 //
-// Options must say how many nodes unless dims does; memory defaults to 1 MiB a node.
+// Options must say how many nodes unless dims or topology does; memory defaults to 1 MiB a node.
 package model

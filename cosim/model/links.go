@@ -8,6 +8,10 @@ import (
 // traceLinks reports every flit on a link, and every head where it arrives.
 func (n *network) traceLinks(cfg fabric.Config) {
 	vcs, ports := cfg.Topology.VCs(), cfg.Topology.Ports(0)
+	link := uint8(drivers.PointLink1 - 1)
+	if n.shared {
+		link = drivers.PointPort
+	}
 	seen := make([]int, cfg.Topology.Routers()*ports*vcs) // flits of the packet that is on its way
 	n.f.Watch(func(router, port int, vc uint8, flit fabric.Flit) {
 		from, out, _ := cfg.Topology.Link(router, port)
@@ -16,8 +20,8 @@ func (n *network) traceLinks(cfg fabric.Config) {
 		if flit.Head() {
 			*index = 0 // the packet before may have lost its end
 		}
-		n.m.TraceFlit(at, from, drivers.PointLink1+uint8(out-1), vc, flit.Packet(), *index)
-		if *index == 0 && (cfg.Outside == nil || !cfg.Outside(router)) && !n.f.Exposed(router, port) {
+		n.m.TraceFlit(at, from, link+uint8(out), vc, flit.Packet(), *index)
+		if *index == 0 && !n.shared && (cfg.Outside == nil || !cfg.Outside(router)) && !n.f.Exposed(router, port) {
 			n.m.TraceFlit(at+drivers.Cycle(cfg.LinkCycles), router, drivers.PointArrive1+uint8(port-1), vc, flit.Packet(), 0)
 		}
 		if *index++; flit.Tail() {

@@ -18,6 +18,7 @@ type network struct {
 	topology fabric.Topology
 	in       []injector
 	out      []ejector     // node * classes + class
+	shared   bool          // see Params.Shared: routers are not the nodes'
 	sending  plan          // nodes
 	draining plan          // ejectors
 	injected drivers.Cycle // the last cycle in which nodes could inject
@@ -36,6 +37,7 @@ func newNetwork(m *nic.Part, f *fabric.Part, cfg fabric.Config) *network {
 	for i := range n.out {
 		n.out[i].runs = make([]run, cfg.VCDepth)
 	}
+	_, n.shared = cfg.Topology.(*Shared)
 	if m.Tracing() {
 		n.traceLinks(cfg)
 	}
@@ -53,7 +55,7 @@ func (n *network) Step(now drivers.Cycle) {
 		n.eject(now, e)
 	}
 	for _, d := range n.f.Dropped() {
-		if d.Flit.Head() {
+		if d.Flit.Head() && !n.shared {
 			n.m.RouteError(int(d.Node))
 		}
 		if d.Flit.Tail() {
@@ -174,9 +176,8 @@ func (p *sending) done() bool { return p.flits > 0 && p.at == p.flits }
 func (n *network) send(now drivers.Cycle, node int, i *injector, s nic.Source) {
 	p := &i.source[s]
 	if p.flits == 0 {
-		h, _ := n.m.Next(node, s)
-		packet := n.m.Packet(h)
-		*p = sending{packet: h, dst: packet.Header.DstNode(), flits: uint16(packet.Flits())}
+		packet, _ := n.m.Next(node, s)
+		*p = sending{packet: packet.Packet, dst: packet.Dst, flits: packet.Flits}
 	}
 	marks := fabric.Tail
 	if p.at == 0 {
@@ -244,6 +245,9 @@ func (n *network) eject(now drivers.Cycle, e fabric.Ejection) {
 	i := int(e.Node)*classes + int(e.VC)
 	o := &n.out[i]
 	r := run{at: now + 1, n: uint16(e.Run), flit: e.Flit}
+	if int(e.VC) == nic.SourceVELO.Class() && e.Flit.Head() {
+		n.m.Coming(e.Flit.Packet())
+	}
 	o.come, o.until = o.come+uint64(e.Run), now+drivers.Cycle(e.Run)-1
 	switch last := o.at(max(o.held, 1) - 1); {
 	case o.held == 0 && o.taking:
@@ -360,11 +364,16 @@ func (n *network) Route(node, dst, port int) {
 }
 
 // RouteErrors implements nic.Network.
-func (n *network) RouteErrors(node int) uint64 { return n.f.RouteErrors(node) }
+func (n *network) RouteErrors(node int) uint64 {
+	if s, ok := n.topology.(*Shared); ok {
+		node, _ = s.At(node)
+	}
+	return n.f.RouteErrors(node)
+}
 
 // Link implements nic.Network.
 func (n *network) Link(node, link int) (connected, ok bool) {
-	if link+1 >= n.topology.Ports(node) {
+	if n.shared || link+1 >= n.topology.Ports(node) {
 		return false, false
 	}
 	_, _, connected = n.topology.Link(node, link+1)

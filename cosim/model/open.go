@@ -20,15 +20,15 @@ const longestRun = 2 + regs.VELOPayload/regs.FlitBytes
 
 func init() {
 	drivers.Register("model", "the model of NIC and network in Go, cycle by cycle",
-		slices.Concat([]string{"params", "dims", "torus", "vc_depth", "host_wr_latency", "host_rd_latency", "wire_latency", "clock"}, build.FaultKeys), open)
+		slices.Concat(build.MeshKeys, build.LatencyKeys, ownKeys, build.FaultKeys), open)
 }
 
 func open(_ context.Context, path string, keys map[string]string, opt drivers.Options) (drivers.System, error) {
 	if path != "" {
 		return nil, fmt.Errorf("%w: model:%s: expected no path; settings are keys, as in model:?dims=4x4x4", drivers.ErrConfig, path)
 	}
-	if opt.Nodes < 0 || opt.Nodes == 0 && keys["dims"] == "" {
-		return nil, fmt.Errorf("%w: %d nodes: model: holds 1..%d nodes", drivers.ErrConfig, opt.Nodes, regs.NodeMax)
+	if opt.Nodes < 0 || opt.Nodes == 0 && keys["dims"] == "" && keys["topology"] == "" {
+		return nil, fmt.Errorf("%w: %d nodes: model: holds 1..%d nodes", drivers.ErrConfig, opt.Nodes, regs.HeaderNodes)
 	}
 	wall, err := alone.Clock("model", keys, opt)
 	if err != nil {
@@ -74,11 +74,21 @@ func NewInside(p Params, opt drivers.Options, outside func(node int) bool) (*nic
 	}
 	cfg := p.Fabric
 	cfg.Topology, cfg.Outside = p.topology(), outside
-	if opt.Trace == nil && !p.Torus { // a trace is told flit by flit, a torus changes virtual channels
+	if opt.Trace == nil && cfg.Topology.VCs() == classes { // a trace is told flit by flit, tori and Dragonflies change virtual channels
 		cfg.Run = longestRun
 	}
 	if cfg.Parts = 1; opt.Trace == nil && outside == nil { // a trace is told in order of time
 		cfg.Parts = max(1, min(opt.Threads, mostParts, cfg.Topology.Nodes()))
+	}
+	info := drivers.Info{
+		Backend: "model", Nodes: p.Dims[0] * p.Dims[1] * p.Dims[2], VPIDs: regs.VPIDs, Dims: p.Dims, Torus: p.Torus, ClockPS: regs.ClockPS,
+		DescHash: regs.DescHashValue, Hash: "model", Tool: "Go",
+	}
+	var cuts []int
+	if s := p.Shared; s != nil {
+		cfg.Parts = s.parts(cfg.Parts)
+		cfg.PartOf, cuts = s.PartOf(cfg.Parts), s.cuts(cfg.Parts)
+		info.Topology = s.name
 	}
 	f, err := fabric.New(cfg)
 	if err != nil {
@@ -87,12 +97,8 @@ func NewInside(p Params, opt drivers.Options, outside func(node int) bool) (*nic
 	if err := f.CanFail(); err != nil && p.Faults != (build.Faults{}) {
 		return nil, nil, fmt.Errorf("%w: %v", drivers.ErrNotSupported, err)
 	}
-	nodes := cfg.Topology.Nodes()
 	m := nic.New(nic.Config{
-		Info: drivers.Info{
-			Backend: "model", Nodes: nodes, VPIDs: regs.VPIDs, Dims: p.Dims, ClockPS: regs.ClockPS,
-			DescHash: regs.DescHashValue, Hash: "model", Tool: "Go",
-		},
+		Info: info, Shared: p.Shared != nil, Cuts: cuts,
 		VCDepth: p.Fabric.VCDepth, Ports: cfg.Topology.Ports(0), Torus: p.Torus, Memory: mem, Lent: p.Lent, Trace: opt.Trace, Timing: p.NIC,
 		Parts: cfg.Parts, Lookahead: drivers.Cycle(f.Lookahead()),
 	})

@@ -17,6 +17,8 @@ import (
 type Params struct {
 	Dims  [3]int
 	Torus bool
+	// Shared is a network whose routers are not the nodes'; nil: a mesh or torus.
+	Shared *Shared
 	// Fabric has the cycles of routers, links and credits and the depth of a virtual
 	// channel; its topology follows from Dims and Torus.
 	Fabric fabric.Config
@@ -40,6 +42,9 @@ func with(p nic.Params, dims [3]int) Params {
 }
 
 func (p *Params) topology() fabric.Topology {
+	if p.Shared != nil {
+		return p.Shared
+	}
 	if p.Torus {
 		return fabric.Torus(p.Dims[:]...)
 	}
@@ -48,7 +53,7 @@ func (p *Params) topology() fabric.Topology {
 
 // parse joins what the URI and the options say.
 func parse(keys map[string]string, nodes int) (Params, error) {
-	dims, err := dimsOf(keys["dims"], nodes)
+	on, dims, err := networkOf(keys, nodes)
 	if err != nil {
 		return Params{}, err
 	}
@@ -59,6 +64,7 @@ func parse(keys map[string]string, nodes int) (Params, error) {
 		}
 	}
 	p := with(cycles, dims)
+	p.Shared = on
 	wr, rd := int(p.NIC.HostWrite), int(p.NIC.HostRead)
 	torus, wire := 0, 0
 	for _, k := range []struct {
@@ -102,6 +108,19 @@ func number(keys map[string]string, key string, low, high int, to *int) error {
 	return nil
 }
 
+// networkOf reads what says of which form the network is.
+func networkOf(keys map[string]string, nodes int) (on *Shared, dims [3]int, err error) {
+	text, given := keys["topology"]
+	if !given {
+		dims, err = dimsOf(keys["dims"], nodes)
+		return nil, dims, err
+	}
+	if on, err = sharedOf(text, keys, nodes); err != nil {
+		return nil, dims, err
+	}
+	return on, [3]int{on.nics, 1, 1}, nil
+}
+
 func dimsOf(text string, nodes int) (dims [3]int, err error) {
 	dims = build.DimsFor(nodes)
 	if text != "" {
@@ -111,8 +130,11 @@ func dimsOf(text string, nodes int) (dims [3]int, err error) {
 	}
 	n := dims[0] * dims[1] * dims[2]
 	switch {
-	case n < 1 || n > regs.NodeMax:
-		return dims, fmt.Errorf("%w: %d nodes: model: holds 1..%d nodes", drivers.ErrConfig, n, regs.NodeMax)
+	case n < 1 || n > regs.HeaderNodes:
+		return dims, fmt.Errorf("%w: %d nodes: model: holds 1..%d nodes, which is what headers can name", drivers.ErrConfig, n, regs.HeaderNodes)
+	case dims[0]+dims[1]+dims[2]-2 > regs.HopMax:
+		return dims, fmt.Errorf("%w: dims=%s: a packet would come to %d routers, and is discarded behind %d: give other dims, or a dragonfly or fattree as topology",
+			drivers.ErrConfig, build.FormatDims(dims), dims[0]+dims[1]+dims[2]-2, regs.HopMax)
 	case nodes != 0 && n != nodes:
 		return dims, fmt.Errorf("%w: dims=%s has %d nodes, but %d are asked for; leave one of the two out", drivers.ErrConfig, text, n, nodes)
 	}
@@ -121,7 +143,10 @@ func dimsOf(text string, nodes int) (dims [3]int, err error) {
 
 // uri is what reproduces the system.
 func uri(dims [3]int, keys map[string]string) string {
-	q := url.Values{"dims": {build.FormatDims(dims)}}
+	q := url.Values{}
+	if _, given := keys["topology"]; !given {
+		q.Set("dims", build.FormatDims(dims))
+	}
 	for k, v := range keys {
 		if k != "dims" {
 			q.Set(k, v)

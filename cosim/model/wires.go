@@ -11,7 +11,7 @@ import (
 
 // Lookahead implements nic.Wires; 0 if no wire can fail.
 func (n *network) Lookahead() drivers.Cycle {
-	if n.f.CanFail() != nil {
+	if n.shared || n.f.CanFail() != nil {
 		return 0
 	}
 	return drivers.Cycle(n.f.Lookahead())

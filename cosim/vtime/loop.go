@@ -74,6 +74,7 @@ func (l *loop) step() error {
 		return l.advance(c)
 	}
 	p := l.ready.pop().proc
+	l.ready.want()
 	p.now = max(p.now, at)
 	p.state = Ready
 	p.resumes++

@@ -5,6 +5,7 @@ import (
 	"iter"
 
 	"github.com/nicloop/nicloop/drivers"
+	"github.com/nicloop/nicloop/drivers/cache"
 )
 
 // A State says what a process does.
@@ -43,6 +44,19 @@ type Proc struct {
 	cancel     func()
 	yield      func(struct{}) bool
 	err        error
+	near       [nears]cache.Area
+}
+
+// nears is how many areas a process may name.
+const nears = 4
+
+// Near names what a process needs whenever it goes on, at most four areas: they are asked for while the one before it runs.
+func (p *Proc) Near(areas ...cache.Area) {
+	if len(areas) > nears {
+		panic(fmt.Sprintf("vtime: a process names %d areas, expected at most %d", len(areas), nears))
+	}
+	p.near = [nears]cache.Area{}
+	copy(p.near[:], areas)
 }
 
 // Now is the process's local time.

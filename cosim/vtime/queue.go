@@ -1,6 +1,9 @@
 package vtime
 
-import "github.com/nicloop/nicloop/drivers"
+import (
+	"github.com/nicloop/nicloop/drivers"
+	"github.com/nicloop/nicloop/drivers/cache"
+)
 
 // queue is a 4-ary heap of processes by (time, order of scheduling).
 type queue struct {
@@ -41,6 +44,23 @@ func (q *queue) pushAs(seq uint64, at drivers.Time, p *Proc) {
 		i = up
 	}
 	q.heap[i] = e
+}
+
+// soon is how many of a queue are looked at by want: the first, and the four one of which is the next.
+const soon = 5
+
+// want asks for what those need who are likely to be next: all that the first does, and of those behind it the process, which says where the rest is.
+func (q *queue) want() {
+	for i := range q.heap[:min(len(q.heap), soon)] {
+		p := q.heap[i].proc
+		if i > 0 {
+			cache.Of(p).Want()
+			continue
+		}
+		for _, a := range p.near {
+			a.Want()
+		}
+	}
 }
 
 func (q *queue) pop() entry {

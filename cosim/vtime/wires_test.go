@@ -83,10 +83,9 @@ func (w *wires) Step(now drivers.Cycle) {
 }
 
 func (w *wires) send(now drivers.Cycle, node int, e *wiresEnd) {
-	h, _ := w.p.Next(node, nic.SourceVELO)
-	packet := w.p.Packet(h)
-	e.free = now + drivers.Cycle(packet.Flits())
-	d := parcel{at: now + wiresLatency, src: node, dst: int(packet.Header.DstNode()), packet: h}
+	packet, _ := w.p.Next(node, nic.SourceVELO)
+	e.free = now + drivers.Cycle(packet.Flits)
+	d := parcel{at: now + wiresLatency, src: node, dst: int(packet.Dst), packet: packet.Packet}
 	if w.mine(d.dst) {
 		w.arrive(d)
 	} else {

@@ -83,6 +83,9 @@ func New(c Config) (*Broker, error) {
 	if err := drivers.Require(c.System, Needs); err != nil || !ok {
 		return nil, errors.Join(err, fmt.Errorf("%w: %s cannot be served to other programs", drivers.ErrNotSupported, c.System.Info().Backend))
 	}
+	if n := c.System.Info().Nodes; n > regs.NodeMax {
+		return nil, fmt.Errorf("%w: a device of %d nodes: at most %d can be served to other programs", drivers.ErrNotSupported, n, regs.NodeMax)
+	}
 	if c.Hold == 0 {
 		c.Hold = DefaultHold
 	}

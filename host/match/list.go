@@ -2,7 +2,7 @@ package match
 
 // Each calls f with the messages that no receive has matched yet, the oldest first.
 func (c *Core[R, M]) Each(f func(e Envelope, m M)) {
-	for at := c.unexpected.oldest; at != nobody; at = c.unexpected.nodes[at].younger {
-		f(c.unexpected.nodes[at].env, c.unexpected.nodes[at].value)
+	for at := c.unexpected.oldest; at != nobody; at = c.unexpected.at(at).younger {
+		f(c.unexpected.at(at).env, c.unexpected.at(at).value)
 	}
 }

@@ -45,7 +45,7 @@ func (c *Core[R, M]) Arrive(e Envelope, m M) (r R, ok bool) {
 // receive.
 func (c *Core[R, M]) Post(p Envelope, r R) (e Envelope, m M, ok bool) {
 	if at := c.find(p); at != nobody {
-		e = c.unexpected.nodes[at].env
+		e = c.unexpected.at(at).env
 		return e, c.unexpected.take(at), true
 	}
 	q := int(p.Source)
@@ -59,8 +59,8 @@ func (c *Core[R, M]) Post(p Envelope, r R) (e Envelope, m M, ok bool) {
 // Fitting is how many posted receives a message with that envelope fits.
 func (c *Core[R, M]) Fitting(e Envelope) (n int) {
 	for _, q := range [...]int{int(e.Source), len(c.posted.heads) - 1} {
-		for at := c.posted.heads[q]; at != nobody; at = c.posted.nodes[at].next {
-			if c.posted.nodes[at].env.Matches(e) {
+		for at := c.posted.heads[q]; at != nobody; at = c.posted.at(at).next {
+			if c.posted.at(at).env.Matches(e) {
 				n++
 			}
 		}
@@ -74,7 +74,7 @@ func (c *Core[R, M]) Probe(p Envelope) (e Envelope, m M, ok bool) {
 	if at == nobody {
 		return e, m, false
 	}
-	n := &c.unexpected.nodes[at]
+	n := c.unexpected.at(at)
 	return n.env, n.value, true
 }
 
@@ -84,14 +84,14 @@ func (c *Core[R, M]) Take(p Envelope) (e Envelope, m M, ok bool) {
 	if at == nobody {
 		return e, m, false
 	}
-	e = c.unexpected.nodes[at].env
+	e = c.unexpected.at(at).env
 	return e, c.unexpected.take(at), true
 }
 
 // Withdraw takes the oldest unexpected message of a source that is the one meant.
 func (c *Core[R, M]) Withdraw(source int, meant func(M) bool) (m M, ok bool) {
-	for at := c.unexpected.heads[source]; at != nobody; at = c.unexpected.nodes[at].next {
-		if meant(c.unexpected.nodes[at].value) {
+	for at := c.unexpected.heads[source]; at != nobody; at = c.unexpected.at(at).next {
+		if meant(c.unexpected.at(at).value) {
 			return c.unexpected.take(at), true
 		}
 	}
@@ -104,8 +104,8 @@ func (c *Core[R, M]) Cancel(p Envelope, meant func(R) bool) bool {
 	if p.Source == Any {
 		q = len(c.posted.heads) - 1
 	}
-	for at := c.posted.heads[q]; at != nobody; at = c.posted.nodes[at].next {
-		if meant(c.posted.nodes[at].value) {
+	for at := c.posted.heads[q]; at != nobody; at = c.posted.at(at).next {
+		if meant(c.posted.at(at).value) {
 			c.posted.take(at)
 			return true
 		}
@@ -121,17 +121,19 @@ func (c *Core[R, M]) find(p Envelope) int32 {
 	if p.Source != Any {
 		return c.unexpected.firstFor(int(p.Source), p)
 	}
-	for at := c.unexpected.oldest; at != nobody; at = c.unexpected.nodes[at].younger {
-		if p.Matches(c.unexpected.nodes[at].env) {
+	for at := c.unexpected.oldest; at != nobody; at = c.unexpected.at(at).younger {
+		if p.Matches(c.unexpected.at(at).env) {
 			return at
 		}
 	}
 	return nobody
 }
 
-// queues are FIFOs over one array of nodes, with one list of all by age.
+// queues are FIFOs over nodes that have numbers, with one list of all by age. Nodes are made in lots and never move: a rank of a large
+// world has a thousand messages that nobody has asked for, and a list that grows by copying would leave several times as much behind.
 type queues[V any] struct {
-	nodes        []node[V]
+	lots         []*[lot]node[V]
+	made         int32
 	free         int32
 	heads, tails []int32
 	oldest, last int32
@@ -150,6 +152,13 @@ type node[V any] struct {
 
 const nobody = -1
 
+const (
+	lotBits = 5
+	lot     = 1 << lotBits
+)
+
+func (q *queues[V]) at(i int32) *node[V] { return &q.lots[i>>lotBits][i&(lot-1)] }
+
 func newQueues[V any](n int) queues[V] {
 	q := queues[V]{free: nobody, oldest: nobody, last: nobody, heads: make([]int32, n), tails: make([]int32, n)}
 	for i := range n {
@@ -161,34 +170,37 @@ func newQueues[V any](n int) queues[V] {
 func (q *queues[V]) add(queue int, e Envelope, v V) {
 	at := q.free
 	if at == nobody {
-		q.nodes = append(q.nodes, node[V]{})
-		at = int32(len(q.nodes) - 1)
+		if q.made&(lot-1) == 0 {
+			q.lots = append(q.lots, new([lot]node[V]))
+		}
+		at = q.made
+		q.made++
 	} else {
-		q.free = q.nodes[at].next
+		q.free = q.at(at).next
 	}
 	q.age++
 	q.count++
-	q.nodes[at] = node[V]{env: e, value: v, age: q.age, queue: int32(queue), next: nobody, prev: q.tails[queue], younger: nobody, elder: q.last}
+	*q.at(at) = node[V]{env: e, value: v, age: q.age, queue: int32(queue), next: nobody, prev: q.tails[queue], younger: nobody, elder: q.last}
 	if t := q.tails[queue]; t == nobody {
 		q.heads[queue] = at
 	} else {
-		q.nodes[t].next = at
+		q.at(t).next = at
 	}
 	q.tails[queue] = at
 	if q.last == nobody {
 		q.oldest = at
 	} else {
-		q.nodes[q.last].younger = at
+		q.at(q.last).younger = at
 	}
 	q.last = at
 }
 
 // take removes a node and gives its value.
 func (q *queues[V]) take(at int32) V {
-	n := q.nodes[at]
+	n := *q.at(at)
 	q.link(n.prev, n.next, func(m *node[V]) (next, prev *int32) { return &m.next, &m.prev }, &q.heads[n.queue], &q.tails[n.queue])
 	q.link(n.elder, n.younger, func(m *node[V]) (next, prev *int32) { return &m.younger, &m.elder }, &q.oldest, &q.last)
-	q.nodes[at] = node[V]{next: q.free}
+	*q.at(at) = node[V]{next: q.free}
 	q.free = at
 	q.count--
 	return n.value
@@ -199,13 +211,13 @@ func (q *queues[V]) link(before, after int32, links func(*node[V]) (next, prev *
 	if before == nobody {
 		*head = after
 	} else {
-		next, _ := links(&q.nodes[before])
+		next, _ := links(q.at(before))
 		*next = after
 	}
 	if after == nobody {
 		*tail = before
 	} else {
-		_, prev := links(&q.nodes[after])
+		_, prev := links(q.at(after))
 		*prev = before
 	}
 }
@@ -215,8 +227,8 @@ func (q *queues[V]) first(queue int, e Envelope) int32 {
 	if queue < 0 || queue >= len(q.heads) {
 		panic(fmt.Sprintf("match: source %d, expected 0 to %d", queue, len(q.heads)-1))
 	}
-	for at := q.heads[queue]; at != nobody; at = q.nodes[at].next {
-		if q.nodes[at].env.Matches(e) {
+	for at := q.heads[queue]; at != nobody; at = q.at(at).next {
+		if q.at(at).env.Matches(e) {
 			return at
 		}
 	}
@@ -225,8 +237,8 @@ func (q *queues[V]) first(queue int, e Envelope) int32 {
 
 // firstFor is the oldest node of a queue whose message fits the pattern p.
 func (q *queues[V]) firstFor(queue int, p Envelope) int32 {
-	for at := q.heads[queue]; at != nobody; at = q.nodes[at].next {
-		if p.Matches(q.nodes[at].env) {
+	for at := q.heads[queue]; at != nobody; at = q.at(at).next {
+		if p.Matches(q.at(at).env) {
 			return at
 		}
 	}
@@ -234,7 +246,7 @@ func (q *queues[V]) firstFor(queue int, p Envelope) int32 {
 }
 
 func (q *queues[V]) older(a, b int32) int32 {
-	if a == nobody || b != nobody && q.nodes[b].age < q.nodes[a].age {
+	if a == nobody || b != nobody && q.at(b).age < q.at(a).age {
 		return b
 	}
 	return a

@@ -37,9 +37,9 @@ func (d Directory) Check() error {
 		a := velo.Addr{Node: p.Node, VPID: p.VPID}
 		other, taken := at[a]
 		switch {
-		case p.Node < 0 || p.Node >= regs.NodeMax || p.VPID < 0 || p.VPID >= regs.VPIDs:
+		case p.Node < 0 || p.Node >= regs.HeaderNodes || p.VPID < 0 || p.VPID >= regs.VPIDs:
 			return fmt.Errorf("%w: rank %d lives on node %d as process %d: expected nodes 0 to %d and processes 0 to %d",
-				drivers.ErrConfig, r, p.Node, p.VPID, regs.NodeMax-1, regs.VPIDs-1)
+				drivers.ErrConfig, r, p.Node, p.VPID, regs.HeaderNodes-1, regs.VPIDs-1)
 		case taken:
 			return fmt.Errorf("%w: ranks %d and %d both live on node %d as process %d", drivers.ErrConfig, other, r, p.Node, p.VPID)
 		case p.Domain != d[0].Domain:

@@ -158,6 +158,9 @@ type rankBuilder struct {
 	peers []rma.Peer
 	atus  map[int]*rma.ATU // by node
 
+	seats []int // by rank, on devices that are lent, or on those that are not
+	lent  bool
+
 	patience drivers.Time
 }
 
@@ -172,7 +175,7 @@ func (b *rankBuilder) build(rank int) error {
 	if err != nil {
 		return err
 	}
-	seat := c.seat(rank, isLent(p.Device()))
+	seat := b.seat(rank, isLent(p.Device()))
 	ep, err := velo.Open(p.Device(), m.mailbox(seat), rank, b.dir, c.Velo)
 	if err != nil {
 		return err
@@ -192,13 +195,16 @@ func (b *rankBuilder) build(rank int) error {
 }
 
 // seat is where in a node's memory a rank's part is.
-func (c *Config) seat(rank int, lent bool) int {
-	var among []int
-	if lent {
-		among = c.Mine
+func (b *rankBuilder) seat(rank int, lent bool) int {
+	if b.seats == nil || b.lent != lent {
+		c, among := &b.w.Config, []int(nil)
+		if lent {
+			among = c.Mine
+		}
+		b.seats, _ = c.Directory.seats(among)
+		b.lent = lent
 	}
-	seats, _ := c.Directory.seats(among)
-	return seats[rank]
+	return b.seats[rank]
 }
 
 // openRMA gives a rank its port and its heap.

@@ -252,9 +252,9 @@ func TestBlockedStoreOnTheWall(t *testing.T) {
 
 func TestDirectories(t *testing.T) {
 	for want, d := range map[string]Directory{
-		"rank 0 lives on node 64 as process 0: expected nodes 0 to 63": {{Node: 64}},
-		"ranks 0 and 2 both live on node 1 as process 3":               {{Node: 1, VPID: 3}, {Node: 1}, {Node: 1, VPID: 3}},
-		"rank 1 is of domain 7, rank 0 of 0":                           {{}, {Node: 1, Domain: 7}},
+		"rank 0 lives on node 4096 as process 0: expected nodes 0 to 4095": {{Node: 4096}},
+		"ranks 0 and 2 both live on node 1 as process 3":                   {{Node: 1, VPID: 3}, {Node: 1}, {Node: 1, VPID: 3}},
+		"rank 1 is of domain 7, rank 0 of 0":                               {{}, {Node: 1, Domain: 7}},
 	} {
 		_, err := New(&Clock{}, Config{Directory: d})
 		require.ErrorIs(t, err, drivers.ErrConfig)

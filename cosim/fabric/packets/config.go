@@ -43,6 +43,9 @@ type Config struct {
 	Bound Bound
 	// Window is how many PerNode and PerPair allow.
 	Window int
+	// AckCycles: acknowledgements, and what a receiver grants, have wires of their own and are there so many cycles later. 0: they ride
+	// on packets, or travel alone, as Bound says.
+	AckCycles int
 	// Paced: a node sends no faster than its partners' memories take it, each its share. No real node knows.
 	Paced bool
 
@@ -90,6 +93,8 @@ const (
 	maxQueues   = 128
 	maxCapacity = 255
 	ticks       = 120 // in a cycle
+
+	maxAckCycles = 4096
 )
 
 func (c *Config) check() error {
@@ -110,6 +115,10 @@ func (c *Config) check() error {
 		return refuse("bound %d: expected 0 to %d", c.Bound, Granted)
 	case (c.Bound == PerNode || c.Bound == PerPair) != (c.Window != 0) || c.Window < 0 || c.Window > math.MaxInt16:
 		return refuse("window of %d packets: expected 1 to %d where senders bound, and none elsewhere", c.Window, math.MaxInt16)
+	case c.AckCycles < 0 || c.AckCycles > maxAckCycles:
+		return refuse("acknowledgements of %d cycles: expected 0 (on packets) to %d", c.AckCycles, maxAckCycles)
+	case c.AckCycles > 0 && c.Bound == NoBound:
+		return refuse("acknowledgements of %d cycles: nobody waits for them; expected a bound on packets under way, which is what they are counted for", c.AckCycles)
 	case c.Rates != nil && len(c.Rates) != c.Topology.Nodes() || c.Watched != nil && len(c.Watched) != c.Topology.Nodes():
 		return refuse("rates of %d nodes, %d watched: expected %d", len(c.Rates), len(c.Watched), c.Topology.Nodes())
 	}

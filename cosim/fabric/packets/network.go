@@ -49,7 +49,10 @@ func New(cfg Config) (*Network, error) {
 	if n.block == 0 {
 		n.block = shortest
 	}
-	span := int64(cfg.Flits) + longest + int64(cfg.RouterCycles) + 8
+	if cfg.AckCycles > 0 {
+		n.block = min(n.block, int64(cfg.AckCycles))
+	}
+	span := int64(max(cfg.Flits, cfg.AckCycles)) + longest + int64(cfg.RouterCycles) + 8
 	size := int64(64)
 	for size < span {
 		size *= 2
@@ -57,6 +60,9 @@ func New(cfg Config) (*Network, error) {
 	wheels := slab[due](int(size) * cfg.Topology.Routers())
 	for _, p := range n.parts {
 		p.mask = size - 1
+		if cfg.AckCycles > 0 {
+			p.receipts = make([][]receipt, size)
+		}
 		for i := range p.routers {
 			p.routers[i].agenda, wheels = wheels[:size:size], wheels[size:]
 		}

@@ -157,18 +157,22 @@ func (p *part) take(r *router, nd *node, t int64) {
 func (p *part) deliver(nd *node, pk *packet, t int64) {
 	c := &p.net.cfg
 	pr := nd.known(pk.src)
-	if pr != nil {
+	if pr != nil && c.AckCycles == 0 {
 		nd.answered(pr, int32(pk.acks), t)
 		pr.bound = int32(pk.bound)
 	}
 	if p.came++; int(pk.flits) == c.Flits {
 		nd.taken += uint64(pk.flits)
 		p.count(pk, t-1-pk.born)
-		if pr != nil {
-			pr.owed++
-		}
 		if c.Bound == Granted {
 			nd.grant.Took(int64(pk.flits)*nd.slow, int(pk.flits))
+		}
+		switch {
+		case pr == nil:
+		case c.AckCycles > 0:
+			p.acknowledge(nd, pr, t)
+		default:
+			pr.owed++
 		}
 	}
 	if c.ECN != nil {

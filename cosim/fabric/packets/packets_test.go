@@ -66,6 +66,8 @@ func worlds(t testing.TB) map[string]Config {
 		"slow sinks, window of 1": with(t, d, routing.PAR, "permutation", 0.2),
 		"slow sinks, all of it":   with(t, d, routing.PAR, "permutation", 0.6),
 		"slow sinks, granted":     with(t, d, routing.PAR, "permutation", 1),
+		"acks apart, window":      with(t, d, routing.PAR, "permutation", 1),
+		"acks apart, granted":     with(t, d, routing.PAR, "partners", 1),
 		"partners, per node":      with(t, d, routing.PAR, "partners", 1),
 		"partners, per pair":      with(t, d, routing.PAR, "partners", 0.7),
 		"partners, granted, FECN": with(t, d, routing.PAR, "partners", 1),
@@ -86,6 +88,8 @@ func worlds(t testing.TB) map[string]Config {
 		e := congestion.Aggressive
 		c.Bound, c.Window, c.ECN, c.Paced = PerNode, 12, &e, true
 	})
+	change("acks apart, window", func(c *Config) { slowNodes(c, 20, 8); c.Bound, c.Window, c.AckCycles = PerNode, 8, 30 })
+	change("acks apart, granted", func(c *Config) { slowNodes(c, 20, 8); c.Bound, c.AckCycles = Granted, 7 })
 	change("slow sinks, granted", func(c *Config) { slowNodes(c, 20, 8); c.Bound = Granted })
 	change("partners, per node", func(c *Config) { slowNodes(c, 20, 8); c.Bound, c.Window = PerNode, 8 })
 	change("partners, per pair", func(c *Config) { slowNodes(c, 20, 8); c.Bound, c.Window, c.Paced = PerPair, 3, true })
@@ -246,6 +250,8 @@ func TestRefusals(t *testing.T) {
 		"flits": func(c *Config) { c.Flits = 0 }, "depth": func(c *Config) { c.Depth = 15 }, "speed-up": func(c *Config) { c.Speedup = 0.5 },
 		"router": func(c *Config) { c.RouterCycles = 0 }, "rate": func(c *Config) { c.Rate = -1 }, "slow": func(c *Config) { c.Slow = []int{1} },
 		"pace":       func(c *Config) { c.Slow = make([]int, 9) },
+		"acks":       func(c *Config) { c.Bound, c.Window, c.AckCycles = PerNode, 8, 1<<20 },
+		"acks alone": func(c *Config) { c.AckCycles = 30 },
 		"window":     func(c *Config) { c.Bound, c.Window = PerNode, 3 },
 		"too long":   func(c *Config) { c.Bound, c.Window = PerNode, 1<<20 },
 		"many ports": func(c *Config) { c.Topology = tree(t, 40, 2) },

@@ -16,14 +16,17 @@ type part struct {
 	nodes   []node
 	sight   routing.Sight
 	mail    [2][]box // by era, to each part
-	touched uint64
+	// receipts are acknowledgements on wires of their own, by cycle; nil: there are no such wires.
+	receipts [][]receipt
+	touched  uint64
 	counts
 }
 
 // A box is what one part sends another in a block.
 type box struct {
-	packets []parcel
-	credits []credit
+	packets  []parcel
+	credits  []credit
+	receipts []receipt
 }
 
 type parcel struct {
@@ -36,6 +39,14 @@ type credit struct {
 	at     int64
 	router int32
 	queue  uint8
+}
+
+// A receipt tells a node that a partner has taken a packet, and how many the partner grants.
+type receipt struct {
+	at      int64
+	node    int32 // in its part
+	partner int32
+	bound   int32
 }
 
 func newPart(n *Network, number, parts int) *part {
@@ -53,6 +64,7 @@ func (p *part) run(from, to int64) {
 	p.touch(from, to)
 	p.open(from)
 	for t := from; t < to; t++ {
+		p.acknowledged(t)
 		for i := range p.routers {
 			p.step(&p.routers[i], t)
 		}
@@ -96,8 +108,35 @@ func (p *part) open(now int64) {
 		for _, m := range b.credits {
 			p.routers[m.router].agenda[m.at&p.mask].credit[m.queue>>6] |= 1 << (m.queue & 63)
 		}
-		b.packets, b.credits = b.packets[:0], b.credits[:0]
+		for _, m := range b.receipts {
+			p.receipts[m.at&p.mask] = append(p.receipts[m.at&p.mask], m)
+		}
+		b.packets, b.credits, b.receipts = b.packets[:0], b.credits[:0], b.receipts[:0]
 	}
+}
+
+// acknowledge sends the receipt of a packet that node nd has taken in cycle t.
+func (p *part) acknowledge(nd *node, pr *peer, t int64) {
+	c := &p.net.cfg
+	to := p.net.nodes[pr.id]
+	b := p.box(to.part)
+	b.receipts = append(b.receipts, receipt{t + int64(c.AckCycles), to.index, nd.id, int32(nd.grant.Bound(pr.trip, c.Flits, len(nd.peers)))})
+}
+
+// acknowledged takes the receipts of cycle t.
+func (p *part) acknowledged(t int64) {
+	if p.receipts == nil {
+		return
+	}
+	list := p.receipts[t&p.mask]
+	for i := range list {
+		nd := &p.nodes[list[i].node]
+		pr := nd.known(list[i].partner)
+		nd.answered(pr, 1, t)
+		pr.bound = list[i].bound
+		p.remind(nd, t, t)
+	}
+	p.receipts[t&p.mask] = list[:0]
 }
 
 // Run simulates the cycles before `until`.

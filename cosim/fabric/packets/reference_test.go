@@ -103,18 +103,26 @@ type refEvent struct {
 	whole            bool
 }
 
+// A refReceipt is an acknowledgement on wires of its own.
+type refReceipt struct {
+	node, from int
+	bound      uint8
+}
+
 type reference struct {
-	cfg     Config
-	vcs     int
-	t       int64
-	routers []*refRouter
-	nodes   []*refNode
-	due     map[int64][]refEvent
-	observe func(pk *packet, node int32, t int64)
+	cfg Config
+	// receipts by the cycle in which they are there
+	receipts map[int64][]refReceipt
+	vcs      int
+	t        int64
+	routers  []*refRouter
+	nodes    []*refNode
+	due      map[int64][]refEvent
+	observe  func(pk *packet, node int32, t int64)
 }
 
 func newReference(cfg Config) *reference {
-	s := &reference{cfg: cfg, vcs: cfg.Routing.VCs(), due: map[int64][]refEvent{}}
+	s := &reference{cfg: cfg, vcs: cfg.Routing.VCs(), due: map[int64][]refEvent{}, receipts: map[int64][]refReceipt{}}
 	room := cfg.Depth / cfg.Flits * cfg.Flits
 	for id := range cfg.Topology.Routers() {
 		ports := cfg.Topology.Ports(id)
@@ -143,11 +151,22 @@ func newReference(cfg Config) *reference {
 	return s
 }
 
+// acknowledged takes the receipts of this cycle.
+func (s *reference) acknowledged() {
+	for _, m := range s.receipts[s.t] {
+		n := s.nodes[m.node]
+		i := slices.IndexFunc(n.peers, func(pr *refPeer) bool { return pr.id == m.from })
+		s.answered(n, n.peers[i], 1, m.bound)
+	}
+	delete(s.receipts, s.t)
+}
+
 func (s *reference) at(t int64, e refEvent) { s.due[t] = append(s.due[t], e) }
 
 func (s *reference) run(until int64) {
 	for ; s.t < until; s.t++ {
 		s.arrivals()
+		s.acknowledged()
 		for _, r := range s.routers {
 			for _, c := range r.crossings {
 				s.move(r, c)
@@ -352,13 +371,31 @@ func (s *reference) take(n *refNode) {
 	if int(f.p.flits) == s.cfg.Flits && s.cfg.Bound == Granted {
 		n.grant.Took(int64(s.cfg.Flits)*s.cfg.slow(n.id), s.cfg.Flits)
 	}
+	if s.cfg.AckCycles > 0 && int(f.p.flits) == s.cfg.Flits {
+		i := slices.IndexFunc(n.peers, func(pr *refPeer) bool { return pr.id == int(f.p.src) })
+		there := s.t + int64(s.cfg.AckCycles)
+		s.receipts[there] = append(s.receipts[there], refReceipt{int(f.p.src), n.id, uint8(n.grant.Bound(n.peers[i].trip, s.cfg.Flits, len(n.peers)))})
+	}
 	s.observe(&f.p.packet, int32(n.id), s.t)
 }
 
 // hear takes from a peer's packet what it says of others.
 func (s *reference) hear(n *refNode, pr *refPeer, p *refPacket) {
-	n.open -= int(p.acks)
-	if acks := int(p.acks); acks > 0 {
+	if s.cfg.AckCycles == 0 {
+		s.answered(n, pr, int(p.acks), p.bound)
+		if int(p.flits) == s.cfg.Flits {
+			pr.owed++
+		}
+	}
+	if p.marks&fecn != 0 {
+		pr.echo++
+	}
+}
+
+// answered counts acknowledgements.
+func (s *reference) answered(n *refNode, pr *refPeer, acks int, bound uint8) {
+	n.open -= acks
+	if acks > 0 {
 		if pr.timed >= 0 && pr.timed < acks {
 			if trip := s.t - pr.sent[pr.timed]; pr.trip == 0 || trip < pr.trip {
 				pr.trip = trip
@@ -369,13 +406,7 @@ func (s *reference) hear(n *refNode, pr *refPeer, p *refPacket) {
 		}
 		pr.sent = pr.sent[acks:]
 	}
-	pr.bound = int(p.bound)
-	if int(p.flits) == s.cfg.Flits {
-		pr.owed++
-	}
-	if p.marks&fecn != 0 {
-		pr.echo++
-	}
+	pr.bound = int(bound)
 }
 
 // send puts one flit on the wire to the router.
