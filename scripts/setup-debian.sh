@@ -3,7 +3,7 @@
 # what is missing, and compiles the program, so that the first command starts with
 # its own work. Safe to run again. Needs root, or sudo.
 # With --slurm also what scripts/slurm-test needs, with --vm what nicloop vm does: QEMU,
-# and the image that it boots.
+# and the image that it boots, with --ice40 what scripts/bitstream does.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 . scripts/versions.env
@@ -20,12 +20,13 @@ image=
 for option; do
   case $option in
     --slurm) packages+=(slurmctld slurmd slurm-client munge) ;;
+    --ice40) packages+=(nextpnr-ice40 fpga-icestorm) ;;
     --vm)
       packages+=(qemu-system-x86 cpio xz-utils)
       image=1
       ;;
     *)
-      echo "setup: unknown option $option; known: --slurm --vm" >&2
+      echo "setup: unknown option $option; known: --slurm --vm --ice40" >&2
       exit 2
       ;;
   esac

@@ -32,7 +32,7 @@ Commits that do not build, or do not know the test, are left out.`,
 	}
 	fs := cmd.Flags()
 	fs.SortFlags = false
-	fs.StringVar(&f.o.Device, "device", "rtl:", "what stands behind the driver")
+	fs.StringVar(&f.o.Device, "device", "rtl:", "what stands behind the driver (nicloop device list)")
 	fs.Int64Var(&f.o.Seed, "seed", 1, "seed")
 	fs.StringVar(&f.o.Good, "good", "", "a commit at which it was right (default: where it passed last)")
 	fs.StringVar(&f.o.Bad, "bad", "HEAD", "a later one at which it is not")

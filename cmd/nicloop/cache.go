@@ -120,7 +120,7 @@ func newCachePrebuild() *cobra.Command {
 			return err
 		},
 	}
-	cmd.Flags().StringVar(&device, "device", "rtl:", "what stands behind the driver")
+	cmd.Flags().StringVar(&device, "device", "rtl:", "what stands behind the driver (nicloop device list)")
 	return cmd
 }
 

@@ -31,13 +31,29 @@ func completing(cmd *cobra.Command, most int, list func() []choice) {
 		return
 	}
 	// The error is that of a flag that is not there, or of a second function.
-	_ = cmd.RegisterFlagCompletionFunc("device", func(*cobra.Command, []string, string) ([]cobra.Completion, cobra.ShellCompDirective) {
-		var words []cobra.Completion
-		for _, b := range drivers.Backends() {
-			words = append(words, cobra.CompletionWithDesc(b[0], b[1]))
-		}
-		return words, cobra.ShellCompDirectiveNoSpace | cobra.ShellCompDirectiveNoFileComp
+	_ = cmd.RegisterFlagCompletionFunc("device", func(_ *cobra.Command, _ []string, begun string) ([]cobra.Completion, cobra.ShellCompDirective) {
+		return deviceWords(begun), cobra.ShellCompDirectiveNoSpace | cobra.ShellCompDirectiveNoFileComp
 	})
+}
+
+// deviceWords are the schemes, or behind ? and & the keys of one.
+func deviceWords(begun string) (words []cobra.Completion) {
+	cut := strings.LastIndexAny(begun, "?&") + 1
+	for _, b := range drivers.Backends() {
+		if cut == 0 {
+			words = append(words, cobra.CompletionWithDesc(b.Scheme+":", b.Doc))
+			continue
+		}
+		if !strings.HasPrefix(begun, b.Scheme+":") {
+			continue
+		}
+		for _, k := range b.Keys {
+			if k.Doc != "" && strings.HasPrefix(k.Name, begun[cut:]) {
+				words = append(words, cobra.CompletionWithDesc(begun[:cut]+k.Name+"=", k.Doc))
+			}
+		}
+	}
+	return words
 }
 
 func workloadChoices() (list []choice) {

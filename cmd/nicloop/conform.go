@@ -30,7 +30,7 @@ line that reproduces it.
 	}
 	fs := cmd.Flags()
 	fs.SortFlags = false
-	fs.StringVar(&o.Device, "device", defaultDevice(), "what stands behind the driver")
+	fs.StringVar(&o.Device, "device", defaultDevice(), "what stands behind the driver (nicloop device list)")
 	fs.Int64Var(&o.Seed, "seed", 1, "seed")
 	addSeeds(fs, &o)
 	fs.BoolVarP(&list, "list", "l", false, "list the cases and stop")

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"slices"
@@ -61,7 +62,7 @@ func (f *runFlags) parseNVM() (list []bench.NVM, err error) {
 
 func printCongestion(w io.Writer, res *bench.Congestion, real time.Duration) {
 	c := &res.Config
-	fmt.Fprintf(w, "%s on %s, %d nodes (%s mesh) x %d processes, seed %d\n", c.Workload, c.Device, c.Nodes, dims(res.Info.Dims), c.Procs, c.Seed)
+	fmt.Fprintf(w, "%s on %s, %d nodes (%s) x %d processes, seed %d\n", c.Workload, c.Device, c.Nodes, network(res.Info), c.Procs, c.Seed)
 	protocol := string(c.Rendezvous)
 	if c.Rendezvous == host.Chunked {
 		protocol += fmt.Sprintf(", chunks of %d bytes", c.Chunk)
@@ -102,15 +103,16 @@ func printTree(w io.Writer, res *bench.Congestion) {
 		return
 	}
 	fmt.Fprintln(w, "congestion tree: share of the time (%) that a packet stood half way across a link; [node], * slow memory")
-	if d := res.Info.Dims; d[2] == 1 {
+	if d := res.Info.Dims; d[2] == 1 && d[0] <= drawnColumns && res.Info.Topology == "" {
 		drawMesh(w, d, newTree(res))
 	}
 	fmt.Fprint(w, "most held:")
+	wire := res.Wires()
 	for i, l := range res.Links {
 		if i == 8 || l.Held < 0.005 {
 			break
 		}
-		fmt.Fprintf(w, "  %s %.0f %% (%s)", linkName(res.Info.Dims, l), 100*l.Held, l.Class)
+		fmt.Fprintf(w, "  %s %.0f %% (%s)", wire(l), 100*l.Held, l.Class)
 	}
 	fmt.Fprint(w, "\n\n")
 }
@@ -175,7 +177,10 @@ func drawMesh(w io.Writer, d [3]int, t tree) {
 	}
 }
 
-const columnWidth = 18
+const (
+	columnWidth  = 18
+	drawnColumns = 16 // of a wider mesh the most held links say enough
+)
 
 func pad(b *strings.Builder, to int) {
 	for b.Len() < to {
@@ -183,19 +188,7 @@ func pad(b *strings.Builder, to int) {
 	}
 }
 
-// linkName writes a link as the nodes it joins.
-func linkName(dims [3]int, l bench.HeldLink) string {
-	if l.Link == 0 {
-		return fmt.Sprintf("into %d", l.From)
-	}
-	step := []int{1, dims[0], dims[0] * dims[1]}[(l.Link-1)/2]
-	if l.Link%2 == 0 {
-		step = -step
-	}
-	return fmt.Sprintf("%d>%d", l.From, l.From+step)
-}
-
-// printCounters shows what the NICs counted, laid out as the mesh is.
+// printCounters shows what the NICs counted, laid out as the mesh is; of a large network those that counted most.
 func printCounters(w io.Writer, res *bench.Congestion) {
 	for _, c := range []struct {
 		what  string
@@ -210,6 +203,10 @@ func printCounters(w io.Writer, res *bench.Congestion) {
 		}
 		fmt.Fprintln(w, c.what)
 		t := newTree(res)
+		if res.Info.Topology != "" || res.Info.Dims[0] > drawnColumns {
+			printMost(w, res.NICs, t, c.value)
+			continue
+		}
 		for i, n := range res.NICs {
 			fmt.Fprintf(w, "  %s %9d", t.node(i), c.value(n))
 			if (i+1)%res.Info.Dims[0] == 0 {
@@ -225,11 +222,28 @@ func printCounters(w io.Writer, res *bench.Congestion) {
 	fmt.Fprintln(w)
 }
 
+// printMost shows the nodes that counted most.
+func printMost(w io.Writer, nics []bench.NIC, t tree, value func(bench.NIC) uint64) {
+	order := make([]int, len(nics))
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(value(nics[b]), value(nics[a])) })
+	for _, i := range order[:min(mostShown, len(order))] {
+		if v := value(nics[i]); v > 0 {
+			fmt.Fprintf(w, "  %s %9d", t.node(i), v)
+		}
+	}
+	fmt.Fprintln(w)
+}
+
+const mostShown = 8
+
 // congestionFigure shows the classes, or with several bounds how they change.
 func congestionFigure(res *bench.Congestion) *figure.Figure {
 	c := &res.Config
 	f := &figure.Figure{
-		Title: fmt.Sprintf("Hotspot with slow memory %s, %s, %s mesh", slowNodes(c), c.Rendezvous, dims(res.Info.Dims)),
+		Title: fmt.Sprintf("Hotspot with slow memory %s, %s, %s", slowNodes(c), c.Rendezvous, network(res.Info)),
 		Y:     figure.Axis{Label: "throughput of a flow", Unit: "MB/s"},
 	}
 	if len(res.Rows) > 1 {

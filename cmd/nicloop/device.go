@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"strconv"
@@ -25,10 +26,10 @@ func newDevice() *cobra.Command {
 	}
 	f := &deviceFlags{}
 	fs := cmd.PersistentFlags()
-	fs.StringVar(&f.uri, "device", defaultDevice(), "the device")
+	fs.StringVar(&f.uri, "device", defaultDevice(), "the device: SCHEME:[PATH][?KEY=VALUE&…], as device list tells")
 	fs.IntVar(&f.nodes, "nodes", 2, "nodes of a simulated machine")
 	fs.IntVar(&f.node, "node", 0, "the node to look at")
-	return group(cmd, f.list(), newDeviceScan(), newDeviceBind(), newDeviceUnbind(), f.info(), f.dump(), newDeviceDiff(), f.selftest(), f.monitor(), f.reset(), f.replay(), newDeviceLog(), f.peek(), f.poke(), f.script(), f.serve())
+	return group(cmd, newDeviceList(), newDeviceScan(), newDeviceBind(), newDeviceUnbind(), f.info(), f.dump(), newDeviceDiff(), f.selftest(), f.monitor(), f.reset(), f.replay(), newDeviceLog(), f.peek(), f.poke(), f.script(), f.serve())
 }
 
 // with opens the device for one node's use.
@@ -40,7 +41,12 @@ func (f *deviceFlags) with(cmd *cobra.Command, use func(drivers.System, drivers.
 		return usageError{fmt.Errorf("--node %d: expected 0 to %d, as --nodes is %d", f.node, f.nodes-1, f.nodes)}
 	}
 	bar := newBar(cmd.ErrOrStderr(), "device")
-	sys, err := drivers.Open(cmd.Context(), f.uri, drivers.Options{Nodes: nodes, MemoryBytes: 1 << 16, Progress: bar.describe})
+	opt := drivers.Options{Nodes: nodes, MemoryBytes: 1 << 16, Progress: bar.describe}
+	sys, err := drivers.Open(cmd.Context(), f.uri, opt)
+	if errors.Is(err, drivers.ErrNotSupported) { // a small board has less, which is enough for all but a self-test
+		opt.MemoryBytes = 0
+		sys, err = drivers.Open(cmd.Context(), f.uri, opt)
+	}
 	if err != nil {
 		return err
 	}
@@ -49,19 +55,6 @@ func (f *deviceFlags) with(cmd *cobra.Command, use func(drivers.System, drivers.
 		return usageError{fmt.Errorf("--node %d: expected 0 to %d, as %s has %d", f.node, there-1, f.uri, there)}
 	}
 	return use(sys, sys.Device(f.node))
-}
-
-func (f *deviceFlags) list() *cobra.Command {
-	return &cobra.Command{
-		Use: "list", Short: "List the backends a URI can name", Args: checked(cobra.NoArgs),
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			tw := tabwriter.NewWriter(cmd.OutOrStdout(), 0, 0, 2, ' ', 0)
-			for _, b := range drivers.Backends() {
-				fmt.Fprintf(tw, "%s\t%s\n", b[0], b[1])
-			}
-			return tw.Flush()
-		},
-	}
 }
 
 func (f *deviceFlags) info() *cobra.Command {
@@ -91,8 +84,8 @@ func (f *deviceFlags) info() *cobra.Command {
 
 func printDevice(w io.Writer, rep *deviceInfo) error {
 	d := &rep.Device
-	fmt.Fprintf(w, "%s: %s, %d nodes (%s mesh) of %d processes, clock %d ps\ndescription 0x%016x, hardware %s, %s\nnode %d:\n",
-		d.URI, d.Backend, d.Nodes, dims(d.Dims), d.VPIDs, d.ClockPS, d.DescHash, d.Hash, d.Tool, rep.Node)
+	fmt.Fprintf(w, "%s: %s, %d nodes (%s) of %d processes, clock %d ps\ndescription 0x%016x, hardware %s, %s\nnode %d:\n",
+		d.URI, d.Backend, d.Nodes, network(*d), d.VPIDs, d.ClockPS, d.DescHash, d.Hash, d.Tool, rep.Node)
 	tw := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	for _, r := range rep.Registers {
 		fmt.Fprintf(tw, "0x%05x\t%s\t0x%x\t%s\n", r.Offset, r.Name, r.Value, r.Doc)

@@ -52,6 +52,7 @@ var documents = []document{
 	{"simulators", []string{"cache list", "cache verify"}, "The simulators that are built.", (*simulators)(nil)},
 	{"tools", []string{"doctor"}, "Tools that nicloop uses.", (*tools)(nil)},
 	{"device", []string{"device info", "device dump"}, "What a device is, and its global registers; dump: all of them.", (*deviceInfo)(nil)},
+	{"schemes", []string{"device list"}, "The schemes of devices, and their keys.", (*schemeList)(nil)},
 	{"devices", []string{"device scan"}, "The boards and serial ports of a machine.", (*foundDevices)(nil)},
 	{"selftest", []string{"device selftest"}, "What a self-test found, check by check.", (*selfTest)(nil)},
 	{"replay", []string{"device replay"}, "How far a device did what was recorded of another, and the first thing that it did otherwise.", (*replayed)(nil)},

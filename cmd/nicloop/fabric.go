@@ -37,8 +37,9 @@ flits meshes and tori are simulated flit by flit, with the RTL's routers and
 buffers of --depth flits (default 16), under minimal routing.
 
 A rate is measured when the network has settled: when its throughput in the
-second half of the time so far is that of the quarter before it, to --tolerance.
-Then ten more windows are measured; the interval is that of their mean or, with
+second half of the time so far is that of the quarter before it, to --tolerance,
+and its queues have filled: what is under way has not grown by more than that
+share of what was taken. Then ten more windows are measured; the interval is that of their mean or, with
 --seeds, of the means of the seeds. Rates are flits per node and cycle; latency
 is from the birth of a packet to its last flit in memory. SATURATED: less than
 95 % of what was offered was taken; latencies are then those of an instant.`,
@@ -66,6 +67,7 @@ is from the birth of a packet to its last flit in memory. SATURATED: less than
 	fs.StringVar(&f.slow, "slow", "", "slow memories, `NODES:1/FACTOR`, such as 1%:1/8 or 5:1/2")
 	fs.IntVar(&f.partners, "partners", 4, "nodes that a node sends to with --traffic partners")
 	fs.StringVar(&f.bound, "outstanding", "any", "packets that are not acknowledged: any number, `N` of a node, N/pair of a node and a partner, or granted: what the receiver finds its memory takes")
+	fs.IntVar(&f.config.AckCycles, "ack-cycles", 0, "acknowledgements have wires of their own, and need so many cycles; 0: they ride on packets")
 	fs.BoolVar(&f.config.Paced, "paced", false, "sources know their partner's memory and send no faster: the bound that no real node reaches")
 	fs.StringVar(&f.ecn, "fecn", "none", "FECN/BECN: none, default or aggressive")
 	fs.IntVar(&f.config.Flits, "flits", f.config.Flits, "flits of a packet")

@@ -69,7 +69,7 @@ type imbFlags struct {
 func (f *imbFlags) add(cmd *cobra.Command) {
 	d, fs := imb.Default(), cmd.Flags()
 	fs.SortFlags = false
-	fs.StringVar(&f.c.Run.Device, "device", d.Run.Device, "what stands behind the driver, see nicloop run")
+	fs.StringVar(&f.c.Run.Device, "device", d.Run.Device, "what stands behind the driver (nicloop device list)")
 	fs.IntVar(&f.c.Run.Nodes, "nodes", d.Run.Nodes, "nodes")
 	fs.IntVar(&f.c.Run.Procs, "procs", d.Run.Procs, "processes per node")
 	fs.IntVar(&f.c.MinProcs, "npmin", d.MinProcs, "fewest processes of a benchmark")
@@ -155,8 +155,8 @@ func (f *imbFlags) run(cmd *cobra.Command, names []string) (err error) {
 
 func printIMBHead(cmd *cobra.Command, rep *imb.Report) {
 	c := &rep.Config.Run
-	fmt.Fprintf(cmd.OutOrStdout(), "# nicloop imb on %s, %d nodes (%s mesh) x %d processes, seed %d; simulated time\n# flow control %s\n",
-		c.Device, c.Nodes, dims(rep.Info.Dims), c.Procs, c.Seed, flowText(c.Velo))
+	fmt.Fprintf(cmd.OutOrStdout(), "# nicloop imb on %s, %d nodes (%s) x %d processes, seed %d; simulated time\n# flow control %s\n",
+		c.Device, c.Nodes, network(rep.Info), c.Procs, c.Seed, flowText(c.Velo))
 }
 
 // one holds what looks into the hardware to one table: each has a world of its own, which begins at cycle 0.

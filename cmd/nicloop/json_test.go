@@ -149,6 +149,7 @@ var examples = []struct {
 	{"version", "version", 0},
 	{"device", "device info --device model: --nodes 4 --node 2", 0},
 	{"device", "device dump --device model:", 0},
+	{"schemes", "device list", 0},
 	{"devices", "device scan", 0},
 	{"selftest", "device selftest --device model: --samples 8", 0},
 	{"selftest", "device selftest --device model:?link_errors=0.01 --check links", exitFailed},

@@ -159,7 +159,7 @@ func (f *runFlags) mayPlotOverlap(c *bench.Config) error {
 
 func printOverlap(w io.Writer, res *bench.Overlap, real time.Duration) {
 	c := &res.Config
-	fmt.Fprintf(w, "%s on %s, %d nodes (%s mesh) x %d processes, seed %d\n", c.Workload, c.Device, c.Nodes, dims(res.Info.Dims), c.Procs, c.Seed)
+	fmt.Fprintf(w, "%s on %s, %d nodes (%s) x %d processes, seed %d\n", c.Workload, c.Device, c.Nodes, network(res.Info), c.Procs, c.Seed)
 	fmt.Fprintf(w, "flow control %s\n", flowText(c.Velo))
 	if c.Helper {
 		fmt.Fprintf(w, "a thread of every rank makes progress while that computes; the lock they share takes %v\n", c.Cost.Lock)

@@ -9,6 +9,7 @@ import (
 
 	"github.com/nicloop/nicloop/bench"
 	"github.com/nicloop/nicloop/cosim/capture"
+	"github.com/nicloop/nicloop/drivers"
 	"github.com/nicloop/nicloop/host"
 	"github.com/nicloop/nicloop/velo"
 )
@@ -16,7 +17,7 @@ import (
 // printResult prints a result for people.
 func printResult(w io.Writer, res *bench.Result, real time.Duration) {
 	c := &res.Config
-	fmt.Fprintf(w, "%s on %s, %d nodes (%s mesh) x %d processes, seed %d\n", c.Workload, c.Device, c.Nodes, dims(res.Info.Dims), c.Procs, c.Seed)
+	fmt.Fprintf(w, "%s on %s, %d nodes (%s) x %d processes, seed %d\n", c.Workload, c.Device, c.Nodes, network(res.Info), c.Procs, c.Seed)
 	fmt.Fprintf(w, "flow control %s\n\n", flowText(c.Velo))
 	printRows(w, res)
 	for _, r := range res.Rows {
@@ -31,11 +32,19 @@ func printResult(w io.Writer, res *bench.Result, real time.Duration) {
 		res.Verified, res.End, res.Cycles, real.Seconds(), float64(res.Cycles)/real.Seconds())
 }
 
-func dims(d [3]int) string {
-	if d[2] > 1 {
-		return fmt.Sprintf("%dx%dx%d", d[0], d[1], d[2])
+// network writes the form of a device's network.
+func network(info drivers.Info) string {
+	d, form := info.Dims, "mesh"
+	switch {
+	case info.Topology != "":
+		return info.Topology
+	case info.Torus:
+		form = "torus"
 	}
-	return fmt.Sprintf("%dx%d", d[0], d[1])
+	if d[2] > 1 {
+		return fmt.Sprintf("%dx%dx%d %s", d[0], d[1], d[2], form)
+	}
+	return fmt.Sprintf("%dx%d %s", d[0], d[1], form)
 }
 
 func flowText(v velo.Config) string {
@@ -112,8 +121,8 @@ func printBlocks(w io.Writer, res *bench.Result, r *bench.Row) {
 
 func bar(v, most float64) string {
 	const width = 30
-	if most <= 0 {
-		return ""
+	if most <= 0 || v <= 0 {
+		return "" // memory may tell software of a packet before it tells the NIC that it has it
 	}
 	return strings.Repeat("█", int(v/most*width+0.5))
 }

@@ -54,7 +54,7 @@ to a new folder with results.xml (JUnit), report.html and one folder per test.
 	}
 	fs := cmd.Flags()
 	fs.SortFlags = false
-	fs.StringVar(&o.Device, "device", defaultDevice(), "what stands behind the driver")
+	fs.StringVar(&o.Device, "device", defaultDevice(), "what stands behind the driver (nicloop device list)")
 	fs.BoolVarP(&list, "list", "l", false, "list the tests and stop")
 	fs.IntVarP(&o.Jobs, "jobs", "j", max(1, runtime.NumCPU()/2), "tests at a time")
 	fs.Int64Var(&o.Seed, "seed", 1, "seed")

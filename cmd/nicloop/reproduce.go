@@ -53,7 +53,7 @@ DIR/runs.jsonl. With --resume the same program takes them from there.`,
 	fs := cmd.Flags()
 	fs.SortFlags = false
 	fs.BoolVar(&f.list, "list", false, "list the experiments")
-	fs.StringVar(&f.env.Device, "device", defaultReproduce, "what stands behind the driver, see nicloop run")
+	fs.StringVar(&f.env.Device, "device", defaultReproduce, "what stands behind the driver (nicloop device list)")
 	fs.StringVar(&f.scale, "scale", string(reproduce.Large), "small, medium (16 and 64 processes, many points), large or paper (256 and the paper's 1,024, few points)")
 	fs.StringVar(&f.machine, "machine", string(reproduce.OurMachine), "nicloop, paper (memory as slow to take a mailbox slot as the FC paper's reference demands), or both, side by side")
 	fs.Int64Var(&f.env.Seed, "seed", 1, "seed of message contents")
