@@ -9,7 +9,7 @@
 // # What it promises
 //
 //   - Nothing is touched before the bridge has said who it is and the NIC's MAGIC and DESC_HASH are ours.
-//   - A frame carries a CRC; what is damaged or lost is sent again, up to 6 times, and the bridge does no write twice. Garbage
+//   - A frame carries a CRC; what is damaged or lost is sent again, up to 6 times, and the bridge does nothing twice. Garbage
 //     ends with the next frame. A write has been done when WriteReg and WritePIO come back.
 //   - A line that does not answer gives a [*LineError], which says what did come; an unplugged port drivers.ErrPeerDied; both
 //     end what waits.

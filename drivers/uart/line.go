@@ -71,7 +71,7 @@ func (e *LineError) Error() string {
 func (e *LineError) Unwrap() error { return drivers.ErrPeerDied }
 
 // A line carries one request at a time to a bridge and its answer back. Lost and damaged ones are sent again with the same
-// sequence number; the bridge answers a write that it has done already without doing it again.
+// sequence number; the bridge answers what it has done already without doing it again.
 type line struct {
 	name    string
 	port    io.ReadWriteCloser // a Read without a byte within its own time-out returns 0 and io.EOF, as tarm/serial's does

@@ -1,9 +1,10 @@
 // uart_bridge: registers, send windows and memory of a board over a serial line.
 //
-// Job: does what the frames of drivers/uart ask for, one at a time, and answers each. A write that comes again with the
-//   sequence number of the one before was lost on its way back: it is answered as then and not done again. Any other
-//   request forgets that number. Quadwords of memory are read from the last to the first and sent so: who sees the last
-//   word of a slot, which the NIC writes last, sees all of it.
+// Job: does what the frames of drivers/uart ask for, one at a time, and answers each. An access that comes again with
+//   the sequence number of the one before was answered in vain: it is answered as then and not done again, whether it
+//   reads or writes, since a read may count, and a register may change between two. Any other request forgets that
+//   number. Quadwords of memory are read from the last to the first and sent so: who sees the last word of a slot, which
+//   the NIC writes last, sees all of it.
 // Handshake: an AXI4-Lite master of 64 bits, one access at a time; the upper two bits of an address are the space: 0
 //   registers, 1 send windows, 2 memory. Address and data stand until the next access begins, which is behind the
 //   answer. An access that has no answer after PATIENCE cycles is told as status 6, and so is all that follows until
@@ -63,10 +64,11 @@ module uart_bridge #(
   assign is_read  = op == 8'h10 || op == 8'h12;
   assign is_write = op[7:4] == 4'h2 && op[3:0] <= 4'd2;
 
-  logic       last_valid;
-  logic [7:0] last_seq, last_status;
-  logic       again;
-  assign again = is_write && last_valid && last_seq == seq;
+  logic        last_valid;
+  logic [23:0] last;  // count, op and seq
+  logic [7:0]  last_status;
+  logic        again;
+  assign again = last_valid && last == header[23:0];
 
   // ---- one access ----
   // A channel's valid falls when it was taken; owed: an access has begun and its answer has not come.
@@ -107,7 +109,7 @@ module uart_bridge #(
   logic        start, tx_idle;
   always_ff @(posedge clk) begin
     if (state == BUS && m_rvalid) data[at + 5'd1] <= m_rdata;
-    else if (state == JUDGE) data[1] <= GREETING;
+    else if (state == JUDGE && op == HELLO) data[1] <= GREETING;
     tx_data <= data[tx_index];
   end
   assign start    = state == ANSWER;
@@ -153,9 +155,9 @@ module uart_bridge #(
         end
         ANSWER: begin
           state <= SEND;
-          // Who asks for something else has had the answer to the write before it, and may use that's number again.
-          last_valid  <= is_write && status != LENGTH;
-          last_seq    <= seq;
+          // Who asks for something else has had the answer to the access before it, and may use that's number again.
+          last_valid  <= (is_read || is_write) && status != LENGTH;
+          last        <= header[23:0];
           last_status <= status;
         end
         default: if (tx_idle) state <= LISTEN;

@@ -1,7 +1,7 @@
 // uart_bridge_axi: uart_bridge keeps the rules of its AXI4-Lite port whatever frames come: an address and its data
 // stand until they are taken, one access at a time, and none before the last one has been answered, however long that
 // takes. A frame begins no more accesses than it says, of its own kind and at its addresses in turn, reads of memory
-// from the last to the first; a write that comes again with the number of the frame before it begins none. No frame
+// from the last to the first; one that comes again with the number of the frame before it begins none. No frame
 // waits longer than PATIENCE cycles for an access. Frames are anything: those who make them of bytes, and bytes of
 // them, are left out.
 module uart_bridge_axi #(
@@ -66,17 +66,17 @@ module uart_bridge_axi #(
   logic [7:0]  seq, op, count;
   logic [39:0] addr, offset;
   logic [2:0]  done, waits;  // accesses of this frame; cycles that it has waited for one
-  logic        wrote, same;  // the frame before wrote, or was the same as one that did; this one says the same
-  logic [7:0]  wrote_seq;
+  logic        knew, same;  // the frame before had an access, or was the same as one that did; this one says the same
+  logic [23:0] known;
   assign {addr, count, op, seq} = \u_dut.header ;
   assign offset = op == 8'h12 ? 40'(count) - 40'd1 - 40'(done) : 40'(done);
-  assign same   = wrote && wrote_seq == seq && op[7:4] == 4'h2 && op[3:0] <= 4'd2;
+  assign same   = knew && known == {count, op, seq};
   always_ff @(posedge clk) begin
     done  <= rst || \u_dut.state == LISTEN ? '0 : done + 3'(new_write || new_read);
     waits <= rst || \u_dut.state != BUS ? '0 : waits + 1'b1;
-    if (rst) wrote <= 1'b0;
+    if (rst) knew <= 1'b0;
     else if (\u_dut.answered )
-        {wrote, wrote_seq} <= {(op[7:4] == 4'h2 && done != '0) || (same && \u_dut.status != LENGTH), seq};
+        {knew, known} <= {done != '0 || (same && \u_dut.status != LENGTH), count, op, seq};
   end
 
   always_comb
@@ -92,7 +92,7 @@ module uart_bridge_axi #(
         assert (8'(done) < count && count <= 8'd3);
         assert (new_write ? op == 8'h20 || op == 8'h21 || op == 8'h22 : op == 8'h10 || op == 8'h12);
         assert ((new_write ? awaddr : araddr) == {op[1:0], addr + {offset[36:0], 3'b000}});
-        assert (!(new_write && same));
+        assert (!same);
       end
       assert (\u_dut.state != BUS || 32'(waits) < PATIENCE);
     end

@@ -284,18 +284,23 @@ struct Test {
     Bytes line = Framer::frame(q.seq, q.op, q.count, q.addr, q.data);
     unsigned patience = 200 * 10 * r.divisor + 17 * 400 + kPatience;
     bool valid = reads(q.op) || writes(q.op);
-    unsigned times = writes(q.op) && random.percent(30) ? 2 : 1;
+    unsigned times = valid && random.percent(30) ? 2 : 1;
+    uint64_t before = r.board.reads, once = 0;
     for (unsigned n = 0; n < times; ++n) {
       r.send(line);
       r.drain();
       CHECK(r.answer(got, patience), "no answer to operation %02x, %u words at 0x%llx", q.op, q.count, (unsigned long long)q.addr);
       CHECK(got == want, "a wrong answer to operation %02x, %u words at 0x%llx: status %u of %zu bytes, expected %u of %zu", q.op, q.count,
             (unsigned long long)q.addr, got[2], got.size(), want[2], want.size());
+      if (n == 0) once = r.board.reads - before;
+      if (reads(q.op) && q.addr < kBad) r.board.regs[q.addr] = random.next();  // a second read would find another
     }
+    CHECK(r.board.reads - before == once, "operation %02x, sent %u times: read %llu words, expected %llu", q.op, times,
+          (unsigned long long)(r.board.reads - before), (unsigned long long)once);
     CHECK(!valid || r.board.performed == will, "operation %02x, sent %u times: %zu writes, expected %zu", q.op, times, r.board.performed.size(), will.size());
   }
 
-  // Numbers come round: a write whose number is that of the write before it, with something else between them, is another write.
+  // Numbers come round: a write whose number is that of one before it, with something else between them, is another write.
   void comes_round() {
     static const uint8_t between[] = {kReadReg, kReadMemory, kHello, 0x00};
     uint8_t number = ++seq;
