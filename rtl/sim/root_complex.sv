@@ -97,6 +97,16 @@ module root_complex #(
   function automatic int unsigned below(input int unsigned n);
     below = draw() % n;
   endfunction
+  // Draws stand in statements: of an expression Verilator draws all that is named in it. once(on, n): on, and one in n.
+  function automatic logic once(input logic on, input int unsigned n);
+    once = 1'b0;
+    if (wild && on) once = below(n) == 0;
+  endfunction
+  function automatic int unsigned later();
+    later = 0;
+    if (once(1'b1, 4)) later = below(200);
+    else if (wild) later = below(8);
+  endfunction
   initial begin
     wild = $value$plusargs("nl_pcie_seed=%d", seed) != 0;
     if ($value$plusargs("nl_pcie_mps=%d", mps_bytes) == 0) mps_bytes = 256;
@@ -160,7 +170,7 @@ module root_complex #(
     int unsigned n, most;
     n    = 32'(left[tag]);
     most = 64 - 32'(from[tag][5:0]);
-    if (wild && n > most && below(2) == 0) begin
+    if (once(n > most, 2)) begin
       n        = most + 64 * below((n - most + 63) / 64);
       in_parts = in_parts + 1;
     end
@@ -176,7 +186,8 @@ module root_complex #(
     left[tag]       = left[tag] - 12'(n);
     from[tag]       = from[tag] + 64'(n);
     done_bytes[tag] = done_bytes[tag] + 12'(n);
-    due[tag]        = now + 1 + (wild ? below(16) : 0);
+    due[tag]        = now + 1;
+    if (wild) due[tag] = due[tag] + below(16);
     if (left[tag] == 0 || status[tag] != 0) close(tag);
   endfunction
 
@@ -346,7 +357,7 @@ module root_complex #(
     from[tag]       = addr;
     done_bytes[tag] = '0;
     status[tag]     = bad ? 3'd1 : 3'd0;
-    due[tag]        = now + 32'(rd_latency) + (wild ? below(4) == 0 ? below(200) : below(8) : 0);
+    due[tag]        = now + 32'(rd_latency) + later();
     reads           = reads + 1;
     late[tag]        = 1'b0;
     order[asked_for] = 8'(tag);
@@ -504,7 +515,7 @@ module root_complex #(
             else if (!held && pio_pending) next_piece();
             completions_next = 1'b1;
           end
-          if (wild && tx_at < tx_len && below(8) == 0) tx_pause = below(6);
+          if (once(tx_at < tx_len, 8)) tx_pause = below(6);
         end
         sending = tx_at < tx_len && tx_pause == 0;
         if (tx_pause != 0) tx_pause = tx_pause - 1;
@@ -517,8 +528,8 @@ module root_complex #(
         end
       end
       // Drawn only while something is offered, so that it does not matter for how long a node sleeps.
-      m_tlp_ready <= !wild || !m_tlp_valid || below(8) != 0;
-      np_ok       <= !wild || !np_ok || !m_tlp_valid || below(16) != 0;
+      m_tlp_ready <= !once(m_tlp_valid, 8);
+      np_ok       <= !once(np_ok && m_tlp_valid, 16);
 
       // A message says that the line rose; it is down when the core lets it fall.
       irq     <= line_up && (irq || set_irq) && !removed;
