@@ -238,6 +238,9 @@ type Options struct {
 	// MemoryBytes of DMA memory per node. If that lies in segments, there is one more, and twice as much: so whatever fits
 	// into a segment can be laid out, one thing behind the other.
 	MemoryBytes int
+	// Segments say at which addresses the NIC of each node shall find that memory, as that of a board did; nil: where the backend
+	// lays it. Simulated NICs can; Open tells if others cannot.
+	Segments [][]Segment
 	// Needs are what the devices must be able to do; Open tells if they cannot.
 	Needs       Capabilities
 	Trace       TraceSink

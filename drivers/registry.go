@@ -139,10 +139,11 @@ func Open(ctx context.Context, uri string, opt Options) (System, error) {
 		return nil, err
 	}
 	logged.WithFields(logrus.Fields{"device": uri, "nodes": opt.Nodes, "memory_bytes": opt.MemoryBytes, "traced": opt.Trace != nil}).Debug("device opened")
-	if opt.Needs == 0 {
-		return sys, nil
+	err = laid(sys, opt.Segments)
+	if err == nil && opt.Needs != 0 {
+		err = Require(sys, opt.Needs)
 	}
-	if err := Require(sys, opt.Needs); err != nil {
+	if err != nil {
 		return nil, errors.Join(err, sys.Close())
 	}
 	return sys, nil

@@ -1,6 +1,11 @@
 package drivers
 
-import "fmt"
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"slices"
+)
 
 // A Segment is a part of Memory that lies in one piece for the NIC: the byte at Off+i of Memory has the device address
 // Addr+i. Off, Addr and, but for the last one, Bytes are multiples of SegmentGrain.
@@ -8,6 +13,50 @@ type Segment struct{ Off, Addr, Bytes uint64 }
 
 // SegmentGrain is the smallest page.
 const SegmentGrain = 1 << 12
+
+// CheckSegments tells whether memory of so many bytes can lie as Options.Segments want it; nil: wherever the backend lays it.
+func CheckSegments(nodes [][]Segment, n, bytes int) error {
+	if nodes != nil && len(nodes) != n {
+		return fmt.Errorf("%w: segments of %d nodes: expected those of %d", ErrConfig, len(nodes), n)
+	}
+	for node, list := range nodes {
+		byAddr := slices.SortedFunc(slices.Values(list), func(a, b Segment) int { return cmp.Compare(a.Addr, b.Addr) })
+		for i, s := range byAddr {
+			switch {
+			case s.Bytes == 0 || s.Off > uint64(bytes) || s.Bytes > uint64(bytes)-s.Off || s.Addr > math.MaxUint64-s.Bytes:
+				return fmt.Errorf("%w: node %d: a segment of 0x%x bytes from 0x%x on: expected one in the %d bytes of memory", ErrConfig, node, s.Bytes, s.Off, bytes)
+			case s.Off%SegmentGrain != 0 || s.Addr%SegmentGrain != 0:
+				return fmt.Errorf("%w: node %d: a segment from 0x%x on at 0x%x: expected multiples of %d", ErrConfig, node, s.Off, s.Addr, SegmentGrain)
+			case i > 0 && s.Addr-byAddr[i-1].Addr < byAddr[i-1].Bytes:
+				return fmt.Errorf("%w: node %d: segments at 0x%x and 0x%x overlap", ErrConfig, node, byAddr[i-1].Addr, s.Addr)
+			}
+		}
+	}
+	return nil
+}
+
+// SegmentsOf are those of all nodes of a system; nil: none has any.
+func SegmentsOf(sys System) (nodes [][]Segment) {
+	some := false
+	for n := range sys.Info().Nodes {
+		list := sys.Device(n).Segments()
+		nodes, some = append(nodes, list), some || list != nil
+	}
+	if !some {
+		return nil
+	}
+	return nodes
+}
+
+// laid tells whether a system has its memory where it was to be.
+func laid(sys System, nodes [][]Segment) error {
+	for n, list := range nodes {
+		if !slices.Equal(sys.Device(n).Segments(), list) {
+			return fmt.Errorf("%w: memory of %s at chosen addresses", ErrNotSupported, sys.Info().Backend)
+		}
+	}
+	return nil
+}
 
 // Address is the device address of [off, off+n) of Memory. What lies in several segments has none.
 func Address(dev Device, off, n uint64) (uint64, error) {

@@ -119,10 +119,7 @@ func (r *replayFlags) options(cmd *cobra.Command, meta *translog.Meta) (opt driv
 	if cmd.Flags().Changed("nodes") || cmd.Flags().Changed("node") {
 		return opt, misused("--nodes and --node are those of the log: leave them out")
 	}
-	opt.Nodes = meta.Info.Nodes
-	if opt.MemoryBytes, err = record.Room(meta); err != nil {
-		return opt, err
-	}
+	opt = record.Shape(meta)
 	if r.waves == "" {
 		return opt, nil
 	}

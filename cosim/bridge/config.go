@@ -32,6 +32,8 @@ type Config struct {
 	BuildHash [32]byte // mismatch ends the handshake and names both values
 
 	MemoryBytes int // DMA memory per node, rounded up to whole pages
+	// Segments say where each node's NIC finds it; nil: at address 0.
+	Segments [][]drivers.Segment
 	// Lent memory can be shared with other processes (Session.Lend), which takes a model inside. It stays mapped until nobody has
 	// the session.
 	Lent        bool
@@ -70,6 +72,9 @@ func (c *Config) validate() error {
 		return fmt.Errorf("%w: %d VPIDs: expected 1..%d", drivers.ErrConfig, c.VPIDs, maxVPIDs)
 	case c.MemoryBytes < pageBytes || c.MemoryBytes > maxMemory:
 		return fmt.Errorf("%w: DMA memory of %d bytes per node: expected %d..%d", drivers.ErrConfig, c.MemoryBytes, pageBytes, maxMemory)
+	}
+	if err := drivers.CheckSegments(c.Segments, c.nodes(), c.MemoryBytes); err != nil {
+		return err
 	}
 	if c.Lent && !c.Inside {
 		return fmt.Errorf("%w: memory of a simulator in a process of its own cannot be lent", drivers.ErrNotSupported)

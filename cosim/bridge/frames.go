@@ -11,7 +11,7 @@ import (
 // The frames of cosim/dpi/src/protocol.h, which documents them. Little endian.
 const (
 	magic      = 0x3147444252434c4e
-	version    = 3
+	version    = 4
 	maxMessage = 32768
 	maxNodes   = 64
 	maxVPIDs   = 16
@@ -31,6 +31,7 @@ const (
 	cmdWaves    = 0x0a
 	cmdShutdown = 0x0b
 	cmdRepeat   = 0x0c
+	cmdSegment  = 0x0d
 )
 
 const (

@@ -52,7 +52,7 @@ func TestLayout(t *testing.T) {
 	for name, v := range map[string]int{
 		"kVersion": version, "kMaxMessage": maxMessage, "kMaxNodes": maxNodes, "kMaxVpids": maxVPIDs,
 		"kPostReg": cmdPostReg, "kPostPio": cmdPostPIO, "kReadReg": cmdReadReg, "kWatch": cmdWatch, "kArm": cmdArm,
-		"kArmPio": cmdArmPIO, "kArmIrq": cmdArmIRQ, "kRun": cmdRun, "kTrace": cmdTrace, "kWaves": cmdWaves, "kShutdown": cmdShutdown, "kRepeat": cmdRepeat,
+		"kArmPio": cmdArmPIO, "kArmIrq": cmdArmIRQ, "kRun": cmdRun, "kTrace": cmdTrace, "kWaves": cmdWaves, "kShutdown": cmdShutdown, "kRepeat": cmdRepeat, "kSegment": cmdSegment,
 		"kStopped": evStopped, "kWatchHit": evWatchHit, "kPioHit": evPIOHit, "kIrqHit": evIRQHit, "kRegValue": evRegValue,
 		"kBusError": evBusError, "kDmaError": evDMAError, "kFault": evFault, "kHeartbeat": evHeartbeat, "kError": evError, "kRepeated": evRepeated,
 		"kStopQuiet": stopQuiet, "kStopIdle": stopIdle, "kStopTraceFull": stopTraceFull, "kStopNoAnswer": stopNoAnswer,
@@ -152,6 +152,9 @@ func TestGarbageToSimulator(t *testing.T) {
 		"ARM: watch 7, but there are 0":                   (&command{typ: cmdArm, id: 7}).append(nil),
 		"WATCH: expected id 0, found 1":                   (&command{typ: cmdWatch, id: 1, value: 8}).append(nil),
 		"leaves the memory of 0x10000 bytes":              (&command{typ: cmdWatch, addr: ^uint64(0), value: 2}).append(nil),
+		"0x11000 bytes from 0x0 on":                       (&command{typ: cmdSegment, value: 0x11000}).append(nil),
+		"0x800 at address 0x0: expected multiples of":     (&command{typ: cmdSegment, at: 0x800, value: 8}).append(nil),
+		"SEGMENT: node 1: one at address 8192 overlaps":   (&command{typ: cmdSegment, node: 1, addr: 0x2000, value: 8}).append((&command{typ: cmdSegment, node: 1, addr: 0x1000, value: 0x1001}).append(nil)),
 		"TRACE: the session was opened without":           (&command{typ: cmdTrace, value: 1}).append(nil),
 		"WAVES: the simulator was started without a file": (&command{typ: cmdWaves, value: 1}).append(nil),
 		"message of 40000 bytes, expected at most 32768":  make([]byte, 40000),
@@ -193,7 +196,7 @@ func startFake(t *testing.T, role string) (*Session, error) {
 func TestHandshakeMismatch(t *testing.T) {
 	for role, want := range map[string]string{
 		"hello-magic":   "this is no simulator of ours: expected magic 0x3147444252434c4e, found 00",
-		"hello-version": "expected protocol version 3, the simulator has 4",
+		"hello-version": "expected protocol version 4, the simulator has 5",
 		"hello-short":   "expected 72 bytes, found 40",
 		"hello-nodes":   "nodes: expected 4, the simulator has 5",
 		"hello-dims":    "mesh: expected [2 2 1], the simulator has [4 1 1]",

@@ -106,6 +106,11 @@ func (c *Config) compare(h hello) error {
 
 // begin posts what the session starts with.
 func (s *Session) begin() {
+	for n, list := range s.cfg.Segments {
+		for _, g := range list {
+			s.put(command{typ: cmdSegment, node: uint16(n), at: drivers.Cycle(g.Off), addr: g.Addr, value: g.Bytes})
+		}
+	}
 	if s.cfg.Trace != nil {
 		s.put(command{typ: cmdTrace, value: 1})
 	}

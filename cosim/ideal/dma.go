@@ -2,6 +2,7 @@ package ideal
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 
 	"github.com/nicloop/nicloop/drivers"
@@ -39,14 +40,14 @@ func (d dma) String() (s string) {
 	return s
 }
 
-// lay gives a node's bytes and where they are.
-func (d dma) lay(bytes int) (int, []drivers.Segment) {
+// lay gives a node's bytes and where each of so many nodes finds them.
+func (d dma) lay(bytes, nodes int) (int, [][]drivers.Segment) {
 	if d == (dma{}) {
 		return bytes, nil
 	}
 	n := uint64(bytes)
 	if d.segment == 0 {
-		return bytes, []drivers.Segment{{Addr: d.base, Bytes: n}}
+		return bytes, slices.Repeat([][]drivers.Segment{{{Addr: d.base, Bytes: n}}}, nodes)
 	}
 	count := (2*n+d.segment-1)/d.segment + 1
 	list := make([]drivers.Segment, count)
@@ -54,5 +55,5 @@ func (d dma) lay(bytes int) (int, []drivers.Segment) {
 		i := uint64(i)
 		list[i] = drivers.Segment{Off: i * d.segment, Addr: d.base + 2*(count-1-i)*d.segment, Bytes: d.segment}
 	}
-	return int(count * d.segment), list
+	return int(count * d.segment), slices.Repeat([][]drivers.Segment{list}, nodes)
 }

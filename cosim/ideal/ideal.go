@@ -85,7 +85,13 @@ func build(opt drivers.Options, latency drivers.Cycle, depth int, dma dma, lent 
 	case mem < regs.SlotBytes:
 		return nil, fmt.Errorf("%w: ideal: %d bytes of memory per node; expected at least %d", drivers.ErrConfig, mem, regs.SlotBytes)
 	}
-	mem, segments := dma.lay(mem)
+	if err := drivers.CheckSegments(opt.Segments, n, mem); err != nil {
+		return nil, err
+	}
+	segments := opt.Segments
+	if segments == nil {
+		mem, segments = dma.lay(mem, n)
+	}
 	m := nic.New(nic.Config{
 		Info: drivers.Info{
 			URI: fmt.Sprintf("ideal:?latency=%d&depth=%d%s", latency, depth, dma), Backend: "ideal",

@@ -72,6 +72,9 @@ func NewInside(p Params, opt drivers.Options, outside func(node int) bool) (*nic
 	case mem < regs.SlotBytes:
 		return nil, nil, fmt.Errorf("%w: DMA memory of %d bytes per node: expected at least %d", drivers.ErrConfig, mem, regs.SlotBytes)
 	}
+	if err := drivers.CheckSegments(opt.Segments, p.Dims[0]*p.Dims[1]*p.Dims[2], mem); err != nil {
+		return nil, nil, err
+	}
 	cfg := p.Fabric
 	cfg.Topology, cfg.Outside = p.topology(), outside
 	if opt.Trace == nil && cfg.Topology.VCs() == classes { // a trace is told flit by flit, tori and Dragonflies change virtual channels
@@ -99,7 +102,7 @@ func NewInside(p Params, opt drivers.Options, outside func(node int) bool) (*nic
 	}
 	m := nic.New(nic.Config{
 		Info: info, Shared: p.Shared != nil, Cuts: cuts,
-		VCDepth: p.Fabric.VCDepth, Ports: cfg.Topology.Ports(0), Torus: p.Torus, Memory: mem, Lent: p.Lent, Trace: opt.Trace, Timing: p.NIC,
+		VCDepth: p.Fabric.VCDepth, Ports: cfg.Topology.Ports(0), Torus: p.Torus, Memory: mem, Segments: opt.Segments, Lent: p.Lent, Trace: opt.Trace, Timing: p.NIC,
 		Parts: cfg.Parts, Lookahead: drivers.Cycle(f.Lookahead()),
 	})
 	networks := make([]nic.Network, cfg.Parts)

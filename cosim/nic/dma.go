@@ -10,7 +10,7 @@ import (
 
 // inMemory tells whether a range of device addresses is memory, in one piece.
 func (n *node) inMemory(s span) bool {
-	if list := n.m.cfg.Segments; list != nil {
+	if list := n.segments; list != nil {
 		g := segment(list, s.addr)
 		return g != nil && s.n <= g.Bytes-(s.addr-g.Addr)
 	}
@@ -25,7 +25,7 @@ func (n *node) dma(s span) []byte {
 
 // offset is where a device address lies in memory.
 func (n *node) offset(addr uint64) uint64 {
-	if list := n.m.cfg.Segments; list != nil {
+	if list := n.segments; list != nil {
 		g := segment(list, addr)
 		return g.Off + (addr - g.Addr)
 	}

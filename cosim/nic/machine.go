@@ -18,8 +18,8 @@ type Config struct {
 	// Shared: routers have several nodes, or none, and are none of the NIC's: it has no registers of routes and links.
 	Shared bool
 	Memory int // bytes per node
-	// Segments say where the NIC finds the memory of every node, see drivers.Device; nil: address 0.
-	Segments []drivers.Segment
+	// Segments say where the NIC of each node finds its memory, see drivers.Device; nil: at address 0.
+	Segments [][]drivers.Segment
 	// Lent memory can be shared with other processes (Lend). It stays mapped until nobody has the machine.
 	Lent   bool
 	Trace  drivers.TraceSink
@@ -70,6 +70,9 @@ func New(cfg Config) *Machine {
 	for i := range m.nodes {
 		n := &m.nodes[i]
 		*n = node{m: m, id: i, mem: m.newMemory()}
+		if cfg.Segments != nil {
+			n.segments = cfg.Segments[i]
+		}
 		for v := range n.armPIO {
 			n.armPIO[v] = unarmed
 		}
@@ -402,7 +405,7 @@ func (d *device) WritePIO(off uint32, data []byte) error {
 
 func (d *device) Memory() []byte { return d.n.mem }
 
-func (d *device) Segments() []drivers.Segment { return d.n.m.cfg.Segments }
+func (d *device) Segments() []drivers.Segment { return d.n.segments }
 
 func (d *device) Capabilities() drivers.Capabilities {
 	return drivers.CanPIO | drivers.CanDMA | drivers.CanAwait | drivers.CanInterrupt | drivers.CanSimulate | drivers.CanAnswerWrites

@@ -34,6 +34,8 @@ type node struct {
 	m  *Machine
 	p  *Part // that it belongs to
 	id int
+	// Where the NIC finds mem; nil: at address 0.
+	segments []drivers.Segment
 
 	// The bus of the send windows: pieces of lines that wait for it, and the one on it.
 	pio       queue[line]

@@ -150,7 +150,7 @@ func parse(path string, keys map[string]string, opt drivers.Options) (*request, 
 		return nil, err
 	}
 	r.cfg = bridge.Config{
-		Args: r.cfg.Args, Dims: dims, VPIDs: build.VPIDs, DescHash: regs.DescHashValue, MemoryBytes: opt.MemoryBytes,
+		Args: r.cfg.Args, Dims: dims, VPIDs: build.VPIDs, DescHash: regs.DescHashValue, MemoryBytes: opt.MemoryBytes, Segments: opt.Segments,
 		Inside: r.spec.Shared, Lent: wall, Trace: opt.Trace, Waves: opt.Waves, Checkpoints: opt.Checkpoints, LogFile: opt.LogFile, Plusargs: append(r.cfg.Plusargs, strings.Fields(strings.ReplaceAll(keys["plusargs"], ",", " "))...),
 	}
 	if err := r.cfg.CheckInside(); err != nil {

@@ -14,6 +14,8 @@ type System struct {
 	devices []device
 	waiters drivers.Waiters
 	pcie    bool // bus=pcie
+	// segments say where the NIC of each node finds its memory; nil: at address 0.
+	segments [][]drivers.Segment
 }
 
 var _ drivers.Timed = (*System)(nil)
@@ -27,7 +29,7 @@ func newSystem(session *bridge.Session, r *request, model *build.Model) *System 
 			DescHash: model.DescHash, Hash: model.HashText(), Tool: model.Tool,
 		},
 		devices: make([]device, nodes),
-		pcie:    r.spec.PCIe,
+		pcie:    r.spec.PCIe, segments: r.cfg.Segments,
 	}
 	for n := range s.devices {
 		s.devices[n] = device{s, n}
@@ -70,8 +72,12 @@ func (d device) WritePIO(off uint32, line []byte) error {
 
 func (d device) Memory() []byte { return d.sys.Memory(d.node) }
 
-// Segments are none: the bridge shows the simulator memory from address 0.
-func (d device) Segments() []drivers.Segment { return nil }
+func (d device) Segments() []drivers.Segment {
+	if d.sys.segments == nil {
+		return nil
+	}
+	return d.sys.segments[d.node]
+}
 
 func (d device) Capabilities() drivers.Capabilities {
 	can := drivers.CanPIO | drivers.CanDMA | drivers.CanAwait | drivers.CanInterrupt | drivers.CanSimulate

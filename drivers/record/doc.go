@@ -7,7 +7,7 @@
 //
 // # What it promises
 //
-//   - The log (package translog, version 2) has every access to registers and send windows in the order in which they were made, every wait, and what
+//   - The log (package translog, version 3) has every access to registers and send windows in the order in which they were made, every wait, and what
 //     memory became, at the call that follows: of a ring whole entries only. Recording changes no answer.
 //   - When a recorded system is closed and still answers, the registers that are compared are read once more, when they have come to rest: so a log tells in what state it
 //     ended.
@@ -21,8 +21,8 @@
 //   - Close the system: the log's end is written then.
 //   - Have every node that sends to a recorded one in the same system. The core has no register that captures what a link brings in, so what comes
 //     from a board that is not recorded is missing, and the replay parts there.
-//   - Replay it on nodes with the memory that [Room] tells. A NIC that found memory from an address on, in one piece, finds it there again; pieces that lie
-//     apart, or beyond 1 GB, cannot be had (huge pages; behind an IOMMU there is one piece).
+//   - Replay it on a system that was opened with [Shape]: each NIC finds its memory where the recorded one did, in as many pieces (huge pages) or at the
+//     address that an IOMMU gave it.
 //   - Know that packets of several senders to one mailbox may come in another order on the RTL: order between senders is the network's time, which a log has
 //     not got. A replay parts there, though neither side is wrong. Traffic in which nobody races, as that of package selftest, does not.
 //

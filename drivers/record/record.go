@@ -92,7 +92,7 @@ type System struct {
 // New records under into w, and closes file, which may be nil, behind it.
 func New(under drivers.System, w io.Writer, file io.Closer) *System {
 	info := under.Info()
-	m := translog.Meta{Info: info, Ordered: true, Segments: under.Device(0).Segments()}
+	m := translog.Meta{Info: info, Ordered: true, Segments: drivers.SegmentsOf(under)}
 	s := &System{under: under, file: file}
 	for n := range info.Nodes {
 		dev := under.Device(n)

@@ -134,8 +134,7 @@ func playable(m *translog.Meta) error {
 		return fmt.Errorf("%w: recorded with registers of description %016x, this program has %016x: replay it with the release that recorded it",
 			drivers.ErrConfig, m.Info.DescHash, regs.DescHashValue)
 	}
-	_, err := Room(m)
-	return err
+	return nil
 }
 
 func newPlayer(ctx context.Context, data []byte, sys drivers.Timed, cfg Config) (*player, error) {
@@ -147,10 +146,7 @@ func newPlayer(ctx context.Context, data []byte, sys drivers.Timed, cfg Config) 
 		cfg.Patience = defaultPatience
 	}
 	p := &player{ctx: ctx, sys: sys, cfg: cfg, meta: meta, waiters: map[waitedFor]drivers.Waiter{}, refused: map[refusal]int{}}
-	if n := sys.Info().Nodes; n != meta.Info.Nodes {
-		return nil, fmt.Errorf("%w: a log of %d nodes on a system of %d", drivers.ErrConfig, meta.Info.Nodes, n)
-	}
-	if p.sys, err = rebase(sys, &meta); err != nil {
+	if err := fits(sys, &meta); err != nil {
 		return nil, err
 	}
 	for _, size := range meta.Memory {

@@ -211,7 +211,12 @@ func (d *device) WritePIO(off uint32, line []byte) error {
 
 func (d *device) Memory() []byte { return d.s.mem[d.node] }
 
-func (d *device) Segments() []drivers.Segment { return d.s.log.Meta.Segments }
+func (d *device) Segments() []drivers.Segment {
+	if list := d.s.log.Meta.Segments; list != nil {
+		return list[d.node]
+	}
+	return nil
+}
 
 // Capabilities: who has recorded an untimed device may have waited, and the log does not know for what.
 func (d *device) Capabilities() drivers.Capabilities {

@@ -3,9 +3,11 @@ package translog
 import (
 	"encoding/binary"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"hash/crc32"
 	"io"
+	"slices"
 
 	"github.com/nicloop/nicloop/drivers"
 	"github.com/nicloop/nicloop/drivers/regs"
@@ -39,7 +41,7 @@ func NewReader(data []byte) (*Reader, error) {
 	switch v {
 	case 1:
 		r.kinds = first2
-	case FormatVersion:
+	case 2, FormatVersion:
 		r.kinds = kinds
 	default:
 		return nil, &FormatError{len(magic), fmt.Sprintf("log of format version %d; this program reads versions 1 to %d", v, FormatVersion)}
@@ -49,8 +51,14 @@ func NewReader(data []byte) (*Reader, error) {
 	if r.err != nil {
 		return nil, r.err
 	}
-	if err := json.Unmarshal(text, &r.Meta); err != nil {
+	var head2 struct { // of the versions before 3
+		Segments []drivers.Segment `json:"segments"`
+	}
+	if err := errors.Join(json.Unmarshal(text, &r.Meta), json.Unmarshal(text, &head2)); err != nil {
 		return nil, &FormatError{r.at - len(text), "description of the recorded system: " + err.Error()}
+	}
+	if v < FormatVersion && head2.Segments != nil {
+		r.Meta.Segments = slices.Repeat([][]drivers.Segment{head2.Segments}, min(max(r.Meta.Info.Nodes, 0), maxNodes))
 	}
 	return r, r.checkMeta()
 }
@@ -67,9 +75,14 @@ func (r *Reader) checkMeta() error {
 		}
 		room -= size
 	}
-	for _, g := range m.Segments {
-		if size := uint64(m.Memory[0]); g.Off > size || g.Bytes > size-g.Off {
-			return &FormatError{r.at, fmt.Sprintf("log of a segment of %d bytes at 0x%x; expected it inside a memory of %d", g.Bytes, g.Off, size)}
+	if m.Segments != nil && len(m.Segments) != m.Info.Nodes {
+		return &FormatError{r.at, fmt.Sprintf("log of segments of %d nodes; expected those of %d", len(m.Segments), m.Info.Nodes)}
+	}
+	for n, list := range m.Segments {
+		for _, g := range list {
+			if size := uint64(m.Memory[n]); g.Off > size || g.Bytes > size-g.Off {
+				return &FormatError{r.at, fmt.Sprintf("log of a segment of %d bytes at 0x%x; expected it inside a memory of %d", g.Bytes, g.Off, size)}
+			}
 		}
 	}
 	return nil

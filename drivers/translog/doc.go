@@ -16,7 +16,7 @@
 //   - Close the recorder; it closes the recorded system, not the file.
 //   - Watch memory before the device writes to it: changes elsewhere are not seen.
 //
-// # Format, version 2
+// # Format, version 3
 //
 // "NICLOG" and the version as two bytes, then the length of and the [Meta] as
 // JSON, then operations: a [Kind] byte and its fields as unsigned varints in the

@@ -10,8 +10,9 @@ import (
 	"github.com/nicloop/nicloop/drivers"
 )
 
-// FormatVersion is that of the logs that this package writes. It reads version 1, too, which has fewer kinds.
-const FormatVersion = 2
+// FormatVersion is that of the logs that this package writes. It reads version 1, too, which has fewer kinds, and version 2, where all
+// nodes have the same segments.
+const FormatVersion = 3
 
 const magic = "NICLOG"
 
@@ -26,8 +27,8 @@ type Meta struct {
 	Partial bool `json:"partial,omitempty"`
 	// Memory is the number of bytes of each node.
 	Memory []int `json:"memory"`
-	// Segments say where the NIC of every node finds it; none: at address 0.
-	Segments []drivers.Segment `json:"segments,omitempty"`
+	// Segments say where the NIC of each node finds it; none: at address 0.
+	Segments [][]drivers.Segment `json:"segments_by_node,omitempty"`
 }
 
 // A Writer writes a log. Errors stick and come back from Close.

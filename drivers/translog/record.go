@@ -75,7 +75,11 @@ func Record(dev drivers.Device, w io.Writer, ranges ...Range) *Recorder {
 	mem := dev.Memory()
 	info := drivers.Info{Backend: "device", Nodes: 1, VPIDs: regs.VPIDs, ClockPS: regs.ClockPS, DescHash: regs.DescHashValue}
 	r := &Recorder{under: dev}
-	r.Writer = NewWriter(w, Meta{Info: info, Memory: []int{len(mem)}, Segments: dev.Segments()})
+	m := Meta{Info: info, Memory: []int{len(mem)}}
+	if list := dev.Segments(); list != nil {
+		m.Segments = [][]drivers.Segment{list}
+	}
+	r.Writer = NewWriter(w, m)
 	for _, g := range ranges {
 		r.watch(0, g.Off, mem[g.Off:g.Off+g.Len])
 	}
@@ -136,7 +140,7 @@ var _ drivers.Timed = (*TimedRecorder)(nil)
 // RecordTimed wraps a Timed system. Watched ranges are the memory in which the
 // log shows the device's writes.
 func RecordTimed(sys drivers.Timed, w io.Writer) *TimedRecorder {
-	m := Meta{Info: sys.Info(), Timed: true, Segments: sys.Device(0).Segments()}
+	m := Meta{Info: sys.Info(), Timed: true, Segments: drivers.SegmentsOf(sys)}
 	for n := range m.Info.Nodes {
 		m.Memory = append(m.Memory, len(sys.Device(n).Memory()))
 	}

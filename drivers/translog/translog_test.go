@@ -3,6 +3,7 @@ package translog
 import (
 	"bytes"
 	"encoding/binary"
+	"encoding/json"
 	"errors"
 	"flag"
 	"fmt"
@@ -176,7 +177,7 @@ func TestDamage(t *testing.T) {
 	newer := bytes.Clone(log)
 	newer[6] = FormatVersion + 1
 	_, err = decode(newer)
-	require.ErrorContains(t, err, "this program reads versions 1 to 2")
+	require.ErrorContains(t, err, "this program reads versions 1 to 3")
 	_, err = decode([]byte("GIF89a.."))
 	require.ErrorContains(t, err, `found "GIF89a"`)
 }
@@ -266,6 +267,41 @@ func TestVersion1(t *testing.T) {
 	var f *FormatError
 	require.ErrorAs(t, err, &f)
 	require.ErrorContains(t, err, "operation of kind 13; expected less than 13")
+}
+
+// Until version 2 all nodes had the same segments.
+func TestVersion2(t *testing.T) {
+	m := meta
+	m.Segments = [][]drivers.Segment{{{Addr: 1 << 40, Bytes: 4096}}, {{Addr: 1 << 30, Bytes: 4096}}}
+	log := func(head func([]byte) []byte) []byte {
+		text, err := json.Marshal(m)
+		require.NoError(t, err)
+		w := &Writer{w: new(bytes.Buffer), buf: append([]byte(magic), 0, 0)}
+		w.bytes(head(text))
+		return w.buf
+	}
+	decoded := func(version byte, data []byte) (*Reader, error) {
+		data[len(magic)] = version
+		return NewReader(data)
+	}
+	got, err := decoded(FormatVersion, log(func(b []byte) []byte { return b }))
+	require.NoError(t, err)
+	require.Equal(t, m, got.Meta)
+	old := func(b []byte) []byte {
+		var head map[string]any
+		require.NoError(t, json.Unmarshal(b, &head))
+		delete(head, "segments_by_node")
+		head["segments"] = m.Segments[0]
+		b, err := json.Marshal(head)
+		require.NoError(t, err)
+		return b
+	}
+	got, err = decoded(2, log(old))
+	require.NoError(t, err)
+	require.Equal(t, [][]drivers.Segment{m.Segments[0], m.Segments[0]}, got.Meta.Segments)
+	m.Segments = m.Segments[:1]
+	_, err = decoded(FormatVersion, log(func(b []byte) []byte { return b }))
+	require.ErrorContains(t, err, "log of segments of 1 nodes; expected those of 2")
 }
 
 // FuzzReader: whatever the bytes, decoding ends in values or in a FormatError.

@@ -38,6 +38,7 @@ Bridge::Result Bridge::execute(const Command& c, const PioLine& line, std::strin
     case kReadReg: return read(c);
     case kWatch: return watch(c, error);
     case kArm: return arm(c, error);
+    case kSegment: return segment(c, error);
     case kArmPio: arm_pio(c); return Result::kOk;
     case kArmIrq: irq_armed_ |= bit(c.node); return Result::kOk;
     case kRun: return run(c.at);
@@ -152,6 +153,12 @@ Bridge::Result Bridge::watch(const Command& c, std::string* error) {
   }
   watches_.push_back({c.addr, c.value, c.node, false});
   return Result::kOk;
+}
+
+Bridge::Result Bridge::segment(const Command& c, std::string* error) {
+  if (segments_[c.node].lay({c.addr, c.at, c.value})) return Result::kOk;
+  *error = "SEGMENT: node " + std::to_string(c.node) + ": one at address " + std::to_string(c.addr) + " overlaps another";
+  return Result::kBad;
 }
 
 Bridge::Result Bridge::arm(const Command& c, std::string* error) {
@@ -379,19 +386,20 @@ void Bridge::pio_left(uint32_t node, uint32_t vpid) {
   }
 }
 
-// Where a burst lies in the shared memory; null: outside the node's.
-uint8_t* Bridge::burst(uint32_t node, uint64_t addr, uint32_t quads) {
+// Where a burst lies in the node's memory; false: outside.
+bool Bridge::burst(uint32_t node, uint64_t addr, uint32_t quads, uint64_t* offset) {
   uint64_t bytes = 8ull * quads;
-  if (quads == 0 || quads > 8 || addr % 8 != 0 || addr > limits_.memory_bytes || bytes > limits_.memory_bytes - addr) {
+  if (quads == 0 || quads > 8 || addr % 8 != 0 || !segments_[node].find(limits_.memory_bytes, addr, bytes, offset)) {
     complain(kDmaError, node, 0, addr, bytes);
-    return nullptr;
+    return false;
   }
-  return shared_.memory + node * limits_.memory_bytes + addr;
+  return true;
 }
 
 uint32_t Bridge::dma_write(uint32_t node, uint64_t addr, uint32_t quads, const uint64_t* data, uint64_t strobes) {
-  uint8_t* to = burst(node, addr, quads);
-  if (to == nullptr) return kSlverr;
+  uint64_t at;
+  if (!burst(node, addr, quads, &at)) return kSlverr;
+  uint8_t* to = shared_.memory + node * limits_.memory_bytes + at;
   uint64_t bytes = 8ull * quads, all = quads == 8 ? ~0ull : (1ull << bytes) - 1;
   if ((strobes & all) == all) {
     std::memcpy(to, data, bytes - 8);
@@ -405,17 +413,17 @@ uint32_t Bridge::dma_write(uint32_t node, uint64_t addr, uint32_t quads, const u
   }
   if (strobes == 0) return 0;
   uint64_t first = uint64_t(__builtin_ctzll(strobes)), last = std::min<uint64_t>(64 - uint64_t(__builtin_clzll(strobes)), bytes);
-  armed_[node].touch(addr + first, addr + last, [&](uint32_t id) {
+  armed_[node].touch(at + first, at + last, [&](uint32_t id) {
     watches_[id].armed = false;
-    fire(kWatchHit, node, id, addr, bytes);
+    fire(kWatchHit, node, id, at, bytes);
   });
   return 0;
 }
 
 uint32_t Bridge::dma_read(uint32_t node, uint64_t addr, uint32_t quads, uint64_t* data) {
-  const uint8_t* from = burst(node, addr, quads);
-  if (from == nullptr) return kSlverr;
-  std::memcpy(data, from, 8ull * quads);
+  uint64_t at;
+  if (!burst(node, addr, quads, &at)) return kSlverr;
+  std::memcpy(data, shared_.memory + node * limits_.memory_bytes + at, 8ull * quads);
   if (keeper_ != nullptr) keeper_->read(node, data, quads);
   return 0;
 }

@@ -18,6 +18,7 @@
 #include "decode.h"
 #include "posted.h"
 #include "protocol.h"
+#include "segments.h"
 
 namespace nicloop {
 
@@ -182,6 +183,7 @@ class Bridge final : public Bus {
 
   Result watch(const Command& command, std::string* error);
   Result arm(const Command& command, std::string* error);
+  Result segment(const Command& command, std::string* error);
   void arm_pio(const Command& command);
   Result run(uint64_t deadline);
   Result read(const Command& command);
@@ -192,7 +194,7 @@ class Bridge final : public Bus {
   Result repeat(const Command& command, std::string* error);
   Result clock(uint64_t deadline);
   void check_irq();
-  uint8_t* burst(uint32_t node, uint64_t addr, uint32_t quads);
+  bool burst(uint32_t node, uint64_t addr, uint32_t quads, uint64_t* offset);
   void fire(EventType type, uint32_t node, uint32_t id, uint64_t a, uint64_t b);
   void complain(EventType type, uint32_t node, uint32_t id, uint64_t a, uint64_t b);
   void put_errors();
@@ -203,6 +205,7 @@ class Bridge final : public Bus {
   Hardware* const hardware_;
   Outbox* const outbox_;
 
+  Segments segments_[kMaxNodes];
   Border* border_ = nullptr;
   bool until_quiet_ = false;      // also with a deadline
   uint64_t slack_ = 0;            // cycles from the first word out to the end of a run

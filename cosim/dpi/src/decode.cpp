@@ -21,6 +21,8 @@ bool fail(std::string* error, const char* format, ...) {
 
 using ull = unsigned long long;
 
+constexpr uint64_t kSegmentGrain = 4096;
+
 bool check_range(const Command& c, const Limits& limits, std::string* error) {
   // Written so that nothing overflows: addr + value may exceed 64 bits.
   if (c.value == 0 || c.addr > limits.memory_bytes || c.value > limits.memory_bytes - c.addr) {
@@ -30,9 +32,20 @@ bool check_range(const Command& c, const Limits& limits, std::string* error) {
   return true;
 }
 
+bool check_segment(const Command& c, const Limits& limits, std::string* error) {
+  if (c.value == 0 || c.at > limits.memory_bytes || c.value > limits.memory_bytes - c.at || c.addr + c.value < c.addr) {
+    return fail(error, "SEGMENT: 0x%llx bytes from 0x%llx on, at address 0x%llx: empty, or leaves the memory of 0x%llx bytes or all addresses",
+                ull(c.value), ull(c.at), ull(c.addr), ull(limits.memory_bytes));
+  }
+  if (c.at % kSegmentGrain != 0 || c.addr % kSegmentGrain != 0) {
+    return fail(error, "SEGMENT: 0x%llx at address 0x%llx: expected multiples of %llu", ull(c.at), ull(c.addr), ull(kSegmentGrain));
+  }
+  return true;
+}
+
 bool uses_node(uint16_t type) {
   switch (type) {
-    case kPostReg: case kPostPio: case kReadReg: case kWatch: case kArmPio: case kArmIrq: case kEdge: return true;
+    case kPostReg: case kPostPio: case kReadReg: case kWatch: case kArmPio: case kArmIrq: case kEdge: case kSegment: return true;
     default: return false;
   }
 }
@@ -55,6 +68,7 @@ bool check(const Command& c, const Limits& limits, std::string* error) {
       if (c.id >= limits.vpids) return fail(error, "ARM_PIO: VPID %u, but there are %u", c.id, limits.vpids);
       return true;
     case kWatch: return check_range(c, limits, error);
+    case kSegment: return check_segment(c, limits, error);
     case kTrace:
       if (c.value > 1) return fail(error, "TRACE: value %llu, expected 0 or 1", ull(c.value));
       return true;

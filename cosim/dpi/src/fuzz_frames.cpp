@@ -100,6 +100,12 @@ size_t make_frame(uint8_t* out) {
   c.value = random_below(random_below(8) == 0 ? ~0ull : 8);
   if (random_below(6) == 0) c.type = random_below(2) ? kEdge : kStep;
   if (c.type == kEdge && random_below(8) != 0) c.id = uint32_t(random_below(2) << 8 | random_below(3) << 12 | random_below(8) << 16);
+  if (random_below(40) == 0) c.type = kSegment;
+  if (c.type == kSegment && random_below(4) != 0) {
+    c.at = 4096 * random_below(3);
+    c.addr = random_below(4) == 0 ? generator() & ~4095ull : 4096 * random_below(4);
+    c.value = random_below(4097);
+  }
   if (c.type == kRun || c.type == kReadReg || c.type == kStep) c.at = random_below(30000);
   std::memcpy(out, &c, sizeof c);
   if (c.type != kPostPio) return sizeof c;

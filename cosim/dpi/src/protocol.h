@@ -16,7 +16,7 @@
 namespace nicloop {
 
 constexpr uint64_t kMagic = 0x3147444252434c4eull;  // "NLCRBDG1"
-constexpr uint32_t kVersion = 3;
+constexpr uint32_t kVersion = 4;
 constexpr size_t kMaxMessage = 32768;
 constexpr uint32_t kMaxNodes = 64;
 constexpr uint32_t kMaxVpids = 16;
@@ -43,6 +43,8 @@ enum CommandType : uint16_t {
   kStep = 0x101,     // at = deadline, id = slack, value = 1: also while quiet. RUN that also ends when the simulator is
                      // quiet, and `slack` cycles after the first EDGE_OUT
   kRepeat = 0x0c,    // dump the cycles at..value-1, which are past, by repeating them from the nearest checkpoint
+  kSegment = 0x0d,   // node, at, addr, value = bytes: the NIC finds the byte `at` + i of its memory at addr + i. Without any: all
+                     // of it at address 0. Each a multiple of 4096 but the bytes of the last; none overlaps another
 };
 
 enum EventType : uint16_t {
