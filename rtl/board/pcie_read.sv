@@ -95,11 +95,11 @@ module pcie_read #(
   logic         piece_last;
   // One that has a tag, and may grow.
   logic         st_valid, st_edge, st_leaves, st_line_whole, same_block, goes_on, joins, many;
-  logic [60:0]  st_line, st_end;
+  logic [60:0]  st_line, st_end, line_next;
   logic [T-1:0] st_tag;
   logic [S:0]   st_quads;
   logic [F-1:0] st_for;
-  assign st_end    = st_line + 61'(st_quads);
+  assign line_next = line + 61'(piece);
   assign st_edge   = (st_end[6:0] & (edge_quads - 7'd1)) == '0;
   assign same_block = line[60:6] == st_end[60:6];
   assign goes_on   = HOLD != 0 && open && st_valid && !st_edge && bus_master && same_block && line[5:0] == st_end[5:0];
@@ -121,7 +121,7 @@ module pcie_read #(
       line  <= s_araddr[63:3];
       beats <= {1'b0, s_arlen} + 9'd1;
     end else if (asks) begin
-      line  <= line + 61'(piece);
+      line  <= line_next;
       beats <= beats - 9'(piece);
     end
   end
@@ -137,6 +137,7 @@ module pcie_read #(
       st_quads <= piece;
     end else if (joins) st_quads <= st_quads + piece;
     if (tag_take || joins) begin
+      st_end        <= line_next;
       st_for        <= '0;
       st_line_whole <= line[2:0] == '0 && piece[2:0] == '0;
     end else if (st_for != F'(LONG)) st_for <= st_for + 1'b1;
@@ -174,6 +175,13 @@ module pcie_read #(
     end else if (q_valid) now_at <= now_at + 1'b1;
     if (rst || (!c_valid && expires[now_tag])) accepted <= 1'b0;
   end
+  // A tag hears of it a cycle later; the next completion comes later still.
+  logic         failed;
+  logic [T-1:0] failed_tag;
+  always_ff @(posedge clk) begin
+    failed     <= !rst && c_fails;
+    failed_tag <= c_slot;
+  end
   logic c_ends, c_broken, broken;
   assign c_ends   = q_valid && q_last && accepted && waiting[now_tag];
   assign c_broken = broken || !q_ok;
@@ -186,8 +194,12 @@ module pcie_read #(
   // It stands while nobody waits or rests, so that nothing depends on for how long nothing happened.
   always_ff @(posedge clk) cycles <= rst || tick || (waiting | resting) == '0 ? '0 : cycles + 1'b1;
 
-  logic            r_ends;  // the last beat of a piece goes to the core
-  logic [T-1:0]    r_tag;
+  logic            r_ends, gone;  // the last beat of a piece goes to the core; went in the cycle before
+  logic [T-1:0]    r_tag, gone_tag;
+  always_ff @(posedge clk) begin
+    gone     <= !rst && r_ends;
+    gone_tag <= r_tag;
+  end
   always_ff @(posedge clk)
     for (int t = 0; t < TAGS; t++) begin
       if (rst) begin
@@ -198,21 +210,21 @@ module pcie_read #(
         busy[t] <= tag_take && found_tag == T'(t);
         left[t] <= 1'b0;
       end else if (waiting[t]) begin
-        if ((c_fails && c_slot == T'(t)) || (c_ends && c_broken && now_tag == T'(t)) || expires[t]) begin
+        if ((failed && failed_tag == T'(t)) || (c_ends && c_broken && now_tag == T'(t)) || expires[t]) begin
           waiting[t] <= 1'b0;
           resting[t] <= 1'b1;
         end else if (c_ends && now_tag == T'(t)) waiting[t] <= now_got != size[now_tag];
       end else begin
         if (np_done && req_tag == T'(t)) waiting[t] <= 1'b1;
-        if (r_ends && r_tag == T'(t)) left[t] <= 1'b1;
-        if (resting[t] ? left[t] && age[t] == 2'd3 : r_ends && r_tag == T'(t)) begin
+        if (gone && gone_tag == T'(t)) left[t] <= 1'b1;
+        if (resting[t] ? left[t] && age[t] == 2'd3 : gone && gone_tag == T'(t)) begin
           busy[t]    <= 1'b0;
           resting[t] <= 1'b0;
         end
       end
       // From when it waits, and again from when it rests.
       if (!waiting[t] && !resting[t]) age[t] <= '0;
-      else if (waiting[t] && (expires[t] || (c_fails && c_slot == T'(t)) || (c_ends && c_broken && now_tag == T'(t))))
+      else if (waiting[t] && (expires[t] || (failed && failed_tag == T'(t)) || (c_ends && c_broken && now_tag == T'(t))))
           age[t] <= '0;
       else if (tick && age[t] != 2'd3) age[t] <= age[t] + 1'b1;
       if (tag_take && found_tag == T'(t)) got[t] <= '0;
@@ -260,10 +272,9 @@ module pcie_read #(
   assign r_ends     = !now.none && (HOLD == 0 ? piece_ends : pop && of_tag == size[now.tag] - 1'b1);
   assign r_tag      = now.tag;
   always_ff @(posedge clk) begin
-    if (rst || piece_ends) at <= '0;
-    else if (pop) at <= at + 1'b1;
-    if (rst || r_ends) of_tag <= '0;
-    else if (pop && !now.none) of_tag <= of_tag + 1'b1;
+    // What ends is known last: by and/or, not by an enable or a reset.
+    at     <= (at + (S + 1)'(pop)) & {S + 1{!rst && !piece_ends}};
+    of_tag <= (of_tag + (S + 1)'(pop && !now.none)) & {S + 1{!rst && !r_ends}};
     if (rst) s_rvalid <= 1'b0;
     else if (pop) s_rvalid <= 1'b1;
     else if (s_rready) s_rvalid <= 1'b0;
@@ -307,7 +318,7 @@ module pcie_read #(
       since_was[t] <= since[t];
       ordered[t] <= !rst && ((ordered[t] && !(r_ends && r_tag == T'(t))) || (tag_take && found_tag == T'(t)));
       if (rst || (!waiting[t] && !resting[t]) || (waiting[t] && expires[t])) since[t] <= '0;
-      else if ((c_fails && c_slot == T'(t)) || (c_ends && c_broken && now_tag == T'(t)))
+      else if ((failed && failed_tag == T'(t)) || (c_ends && c_broken && now_tag == T'(t)))
           since[t] <= waiting[t] ? '0 : since[t] + 6'(since[t] != '1);
       else since[t] <= since[t] + 6'(since[t] != '1);
     end
@@ -319,6 +330,7 @@ module pcie_read #(
           !(np_valid && req_tag == st_tag)));
       assert (!tag_take || !(busy[found_tag] || ordered[found_tag]));
       assert (!r_ends || ordered[r_tag]);
+      assert (!gone || (busy[gone_tag] && !ordered[gone_tag] && !waiting[gone_tag]));
       for (int t = 0; t < TAGS; t++) begin
         assert (!expires[t] || 32'(since[t]) >= 2 * TICK);
         assert (!rested[t] || busy[t] || 32'(since_was[t]) >= 2 * TICK);

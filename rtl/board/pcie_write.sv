@@ -57,20 +57,21 @@ module pcie_write #(
   logic [A:0]   wr, rd, begins;  // positions; the first of the piece
   logic [A:0]   edge_mask;       // ones below the size at which pieces end
   logic [63:0]  mem[QUADS];
-  logic         full, goes_on, fits, bad, bad_before;
+  logic         full, may_wait, goes_on, fits, bad, bad_before;
   logic [3:0]   answers;         // bursts that ended in the piece before this beat
   assign edge_mask  = mps == 3'd0 || A <= 4 ? P'(15) : mps == 3'd1 || A <= 5 ? P'(31) : P'(63);
   assign full       = wr - rd == P'(QUADS);
   // While a piece waits, only the address that goes on is taken; a beat that does not belong to it has it closed first.
   assign s_awready   = !open && (!waits || goes_on);
-  assign s_wready    = open && !full && asks_room && !closes;
+  // Of what closes a piece only a beat that does not belong to it can come while a burst is open.
+  assign s_wready    = open && !full && asks_room && !(waits && (!bus_master || !fits));
   assign w_take      = s_wvalid && s_wready;
   assign ends        = w_take && s_wlast;
   assign edge_here   = (P'(line) & edge_mask) == edge_mask;
-  assign piece_waits = ends && !edge_here && (first ? up : all_full && !holes) && bus_master && !bad_before &&
-      answers < 4'd14 &&
-                        10'(so_far) < 10'(QUADS / 2 - 1);  // the other half sends meanwhile
-  assign piece_ends  = w_take && (s_wlast || edge_here) && !piece_waits;
+  assign may_wait    = !edge_here && (first ? up : all_full && !holes) && bus_master && !bad_before && answers < 4'd14 &&
+                       10'(so_far) < 10'(QUADS / 2 - 1);  // the other half sends meanwhile
+  assign piece_waits = ends && may_wait;
+  assign piece_ends  = w_take && (edge_here || (s_wlast && !may_wait));
   assign goes_on     = s_awaddr[63:3] == line && bus_master;
   assign closes      = waits && asks_room && (!bus_master ||
       (joined ? s_wvalid && !fits : s_awvalid ? !goes_on : held_for == 2'(HOLD)));
@@ -83,8 +84,8 @@ module pcie_write #(
   logic       holes;             // of quadwords before this one
   logic [60:0] piece_line;
   logic [6:0] so_far;            // quadwords of the piece before this one
-  assign up       = s_wstrb[7] && (s_wstrb | (s_wstrb - 8'd1)) == 8'hff;
-  assign down     = s_wstrb[0] && (s_wstrb & (s_wstrb + 8'd1)) == '0;
+  assign up       = s_wstrb[7] && (s_wstrb[6:0] & ~s_wstrb[7:1]) == '0;
+  assign down     = s_wstrb[0] && (s_wstrb[7:1] & ~s_wstrb[6:0]) == '0;
   assign all_full = s_wstrb == 8'hff;
   assign whole    = first ? s_wlast || edge_here || up : s_wlast || edge_here ? down : all_full;
   assign none     = first && s_wstrb == '0;

@@ -65,14 +65,13 @@ module tlp_rx (
 
   // ---- the header ----
   logic [31:0] dw0, dw1, dw2, dw3;
-  logic        four, has_data, digest, poisoned, is_memory, is_cpl, is_message, is_locked, is_known, nonposted;
+  logic        four, has_data, poisoned, is_memory, is_cpl, is_message, is_locked, is_known, nonposted;
   logic [2:0]  fmt;
   logic [4:0]  kind;
   assign fmt        = dw0[31:29];
   assign kind       = dw0[28:24];
   assign four       = fmt[0];
   assign has_data   = fmt[1];
-  assign digest     = dw0[15];
   assign poisoned   = dw0[14] && has_data;
   assign is_memory  = kind == 5'b00000;
   assign is_locked  = kind == 5'b00001 && !has_data;
@@ -98,26 +97,25 @@ module tlp_rx (
   assign c_poisoned = poisoned;
   assign n_locked   = is_locked;
 
-  logic be_ok, page_ok, legal;
+  logic be_ok, page_ok, legal, was_legal;
   assign be_ok   = len == 11'd1 ? last_be == '0 : first_be != '0 && last_be != '0;
   assign page_ok = 12'(addr[11:2]) + 12'(len) <= 12'd1024;
   assign legal   = is_memory && be_ok && page_ok && bars[bar];
 
-  // ---- where the TLP has to end ----
-  logic [11:0] dwords;       // of the whole
-  logic [10:0] word, end_word;  // of the word that is next; of the last
-  logic        end_both, wrong, short, ended, broken;
-  assign dwords   = 12'd3 + 12'(four) + (has_data ? 12'(len) : 12'd0) + 12'(digest);
-  assign end_word = 11'((dwords - 12'd1) >> 1);
-  assign end_both = !dwords[0];
-  assign wrong    = s_valid && s_last && (word != end_word || s_both != end_both);
-  assign short    = wrong && (word < end_word || (word == end_word && end_both));
+  // ---- where the TLP has to end: counted from what its first word says as it comes, so that a flag tells ----
+  logic [11:0] beyond;       // dwords beyond three
+  logic [10:0] until_end;       // words between the next one and the last
+  logic        at_end, past, end_both, wrong, short, ended, broken;
+  assign beyond = (s_data[30] ? {1'b0, s_data[9:0] == '0, s_data[9:0]} : 12'd0) + 12'(s_data[29]) + 12'(s_data[15]);
+  assign wrong  = s_valid && s_last && !(at_end && s_both == end_both);
+  assign short  = s_valid && s_last && (at_end ? end_both && !s_both : !past);
 
   // ---- payload ----
   // shift: a quadword is made of the upper half of one word and the lower of the next.
   logic [31:0] hold;         // upper half of the word before
   logic        shift, from_hold, q_first, streams;
-  logic [10:0] quads_left;
+  logic [10:0] quads, quads_left;
+  assign quads     = 11'((12'(addr[2]) + 12'(len) + 12'd1) >> 1);
   assign shift     = four == addr[2];
   assign from_hold = (q_first && !four && !shift) || ended;
   assign streams   = state == DATA && !from_hold;
@@ -125,7 +123,6 @@ module tlp_rx (
   assign q_data    = shift ? {from_hold ? 32'h0 : s_data[31:0], hold} : from_hold ? {hold, 32'h0} :
       {s_both ? s_data[63:32] : 32'h0, s_data[31:0]};
   assign q_ok      = !broken && !(streams && short);
-  assign q_last    = quads_left == 11'd1;
   assign q_to_cpl  = is_cpl;
   logic q_take, finished;
   assign q_take   = q_valid && (is_cpl || q_ready);
@@ -151,19 +148,24 @@ module tlp_rx (
         default: if (take && s_last) state <= FIRST;
       endcase
   end
-  assign n_ur    = !legal || broken;
+  assign n_ur    = !was_legal || broken;
   assign c_valid = state == JUDGE && is_known && is_cpl;
 
   always_ff @(posedge clk) begin
     if (state == FIRST && take) begin
       {dw1, dw0} <= s_data;
       bar        <= s_bar;
-      word       <= 11'd1;
+      until_end  <= beyond[11:1];
+      at_end     <= beyond[11:1] == '0;
+      past       <= 1'b0;
+      end_both   <= beyond[0];
       ended      <= 1'b0;
       broken     <= 1'b0;
       q_first    <= 1'b1;
     end else if (take) begin
-      word   <= word + 1'b1;
+      until_end <= until_end - 1'b1;
+      at_end    <= until_end == 11'd1 && !past;
+      past   <= past || at_end;
       ended  <= s_last;
       broken <= broken || (nonposted ? wrong : short);
     end
@@ -171,9 +173,13 @@ module tlp_rx (
       {dw3, dw2} <= s_data;
       hold       <= s_data[63:32];
     end else if (take) hold <= s_data[63:32];
-    if (state == JUDGE) quads_left <= 11'((12'(addr[2]) + 12'(len) + 12'd1) >> 1);
-    else if (q_take) begin
+    was_legal <= legal;
+    if (state == JUDGE) begin
+      quads_left <= quads;
+      q_last     <= quads == 11'd1;
+    end else if (q_take) begin
       quads_left <= quads_left - 1'b1;
+      q_last     <= quads_left == 11'd2;
       q_first    <= 1'b0;
     end
   end

@@ -126,22 +126,22 @@ module tlp_tx #(
   assign shift    = now_four == now_odd;
   assign m_valid  = state != IDLE;
   always_comb begin
-    m_both = 1'b1;
-    m_last = 1'b0;
     case (state)
       FIRST: m_data = now_header[63:0];
-      SECOND: begin
-        m_both = now_four || now_data;
-        m_last = now_four ? !now_data : now_len <= 11'd1;
-        m_data = {now_four ? now_header[127:96] : now_odd ? now_quad[63:32] : now_quad[31:0], now_header[95:64]};
-      end
-      default: begin
-        m_both = left != 11'd1;
-        m_last = left <= 11'd2;
-        m_data = shift ? {now_quad[31:0], hold} : now_quad;
-      end
+      SECOND: m_data = {now_four ? now_header[127:96] : now_odd ? now_quad[63:32] : now_quad[31:0], now_header[95:64]};
+      default: m_data = shift ? {now_quad[31:0], hold} : now_quad;
     endcase
     if (!m_both) m_data[63:32] = '0;
+  end
+  // What the next word is, is known when the one before it is taken.
+  always_ff @(posedge clk) begin
+    if (free) {m_both, m_last} <= 2'b10;
+    else if (take)
+      case (state)
+        FIRST: {m_both, m_last} <= {now_four || now_data, now_four ? !now_data : now_len <= 11'd1};
+        SECOND: {m_both, m_last} <= {left != 11'd1, left <= 11'd2};
+        default: {m_both, m_last} <= {left != 11'd3, left <= 11'd4};
+      endcase
   end
   always_ff @(posedge clk) begin
     if (take) hold <= now_quad[63:32];
