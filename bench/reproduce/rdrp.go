@@ -62,13 +62,7 @@ func (e *Env) simulation(t topology.Dragonfly, x transfer, permutation int) (pac
 	}
 	c.Seed = uint64(e.Seed)<<16 | uint64(permutation)
 	c.Traffic = traffic.Pairs(t.Nodes(), c.Seed)
-	c.Slow = make([]int, t.Nodes())
-	for i, n := range traffic.Order(t.Nodes(), c.Seed+1<<32) {
-		c.Slow[n] = 1
-		if i < x.count {
-			c.Slow[n] = x.factor
-		}
-	}
+	c.DrawSlow(x.count, x.factor)
 	c.ECN = ecnOf(x.ecn)
 	var err error
 	c.Routing, err = routing.New(routing.PAR, t, routing.DefaultBias)

@@ -100,8 +100,6 @@ func (e *Env) trialConfig(x trial, drawing int) (packets.Config, error) {
 		return c, err
 	}
 	nodes := t.Nodes()
-	c.Slow = slices.Repeat([]int{1}, nodes)
-	slow := max(1, int(0.01*float64(nodes)+0.5))
 	switch {
 	case x.others > 0:
 		c.Rates = slices.Repeat([]float64{1}, nodes)
@@ -116,12 +114,7 @@ func (e *Env) trialConfig(x trial, drawing int) (packets.Config, error) {
 			return c, err
 		}
 	}
-	for _, n := range traffic.Order(nodes, c.Seed+1<<32) {
-		if slow > 0 && (c.Watched == nil || !c.Watched[n]) {
-			c.Slow[n] = x.factor
-			slow--
-		}
-	}
+	c.DrawSlow(max(1, int(0.01*float64(nodes)+0.5)), x.factor)
 	c.ECN = ecnOf(x.ecn)
 	if c.Paced = x.bound == ideal; c.Paced {
 		return c, nil

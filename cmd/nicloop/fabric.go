@@ -256,13 +256,7 @@ func (f *fabricFlags) seeded(c packets.Config, seed uint64) (packets.Config, err
 	}
 	c.Slow = nil
 	if f.slowNodes > 0 {
-		c.Slow = make([]int, f.topology.Nodes())
-		for i, n := range traffic.Order(f.topology.Nodes(), seed+1<<32) {
-			c.Slow[n] = 1
-			if i < f.slowNodes {
-				c.Slow[n] = f.slowFactor
-			}
-		}
+		c.DrawSlow(f.slowNodes, f.slowFactor)
 	}
 	return c, nil
 }

@@ -3,6 +3,7 @@ package packets
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -180,6 +181,18 @@ func (c *Config) pace(node int) int64 {
 		return slow * int64(len(c.Traffic.Partners(node)))
 	}
 	return 1
+}
+
+// DrawSlow makes the memories of so many nodes, drawn by Seed, take a flit in so many cycles, those of all others one a cycle. Watched nodes
+// are not drawn. Fewer are some of more.
+func (c *Config) DrawSlow(count, cycles int) {
+	c.Slow = slices.Repeat([]int{1}, c.Topology.Nodes())
+	for _, n := range traffic.Order(c.Topology.Nodes(), c.Seed+1<<32) {
+		if count > 0 && (c.Watched == nil || !c.Watched[n]) {
+			c.Slow[n] = cycles
+			count--
+		}
+	}
 }
 
 func (c *Config) slow(node int) int64 {
