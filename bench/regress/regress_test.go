@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -415,14 +416,19 @@ func TestPlan(t *testing.T) {
 	require.Contains(t, r.site.order, machine{"rtl:?dims=4x1x1&torus=1&vc_depth=2", 4})
 }
 
-// TestBuildFails: RTL that cannot be built ends the regression, not each of its tests.
-func TestBuildFails(t *testing.T) {
+// registerBroken makes a scheme known whose machines cannot be built.
+var registerBroken = sync.OnceFunc(func() {
 	drivers.Register("broken", "cannot be built", nil, func(context.Context, string, map[string]string, drivers.Options) (drivers.System, error) {
 		panic("not reached")
 	})
 	drivers.RegisterPrepare("broken", func(context.Context, string, map[string]string, drivers.Options) error {
 		return errors.New("syntax error in core/fifo.sv")
 	})
+})
+
+// TestBuildFails: RTL that cannot be built ends the regression, not each of its tests.
+func TestBuildFails(t *testing.T) {
+	registerBroken()
 	o := options(t)
 	o.Device = "broken:"
 	out, err := Run(context.Background(), List(), o)
