@@ -13,7 +13,7 @@
 //   - nobody waits: a sender without an entry sends otherwise.
 //
 // And where nothing can happen any more: all messages were received, and every entry is home or owed to the sender with less than
-// would make a message.
+// would make a message. Such an end can be reached from every state (package search).
 //
 // Deliberate mistakes ([Plants]) are made around the ends; each is found.
 package explore

@@ -1,8 +1,12 @@
 package explore
 
 import (
+	"context"
 	"fmt"
+	"math"
 	"strings"
+
+	"github.com/nicloop/nicloop/host/search"
 )
 
 // A Result is what an exploration has found.
@@ -12,63 +16,34 @@ type Result struct {
 	Path         []string // to it, the shortest
 }
 
-type visit struct {
-	world *world
-	from  int
-	event string
-}
-
 // Run explores a world. States are told apart by all that they are.
-func Run(o Options) (Result, error) {
+func Run(o Options) (res Result, err error) {
 	if o.Entries < 1 || o.Entries > reuseMax || len(o.Receives) != len(o.Messages) {
-		return Result{}, fmt.Errorf("explore: %d entries, %d messages and %d receives: expected 1 to %d entries and a receive for each message", o.Entries, len(o.Messages), len(o.Receives), reuseMax)
+		return res, fmt.Errorf("explore: %d entries, %d messages and %d receives: expected 1 to %d entries and a receive for each message", o.Entries, len(o.Messages), len(o.Receives), reuseMax)
 	}
-	var res Result
-	list := []visit{{newWorld(&o), -1, ""}}
-	seen := map[string]bool{list[0].world.key(): true}
-	fail := func(at int, last string, err error) Result {
-		res.Violation, res.Path = err, []string{last}
-		for ; at > 0; at = list[at].from {
-			res.Path = append([]string{list[at].event}, res.Path...)
-		}
-		return res
+	x, err := search.Run(context.Background(), newWorld(&o), math.MaxInt)
+	res = Result{States: x.States, Ends: x.Ends, Violation: x.Violation}
+	for _, e := range x.Path {
+		res.Path = append(res.Path, e.name)
 	}
-	for at := 0; at < len(list); at++ {
-		here := list[at].world
-		res.States++
-		events := here.enabled()
-		for _, e := range events {
-			next := here.clone()
-			if err := e.do(next); err != nil {
-				return fail(at, e.name, err), nil
-			}
-			if k := next.key(); !seen[k] {
-				seen[k] = true
-				list = append(list, visit{next, at, e.name})
-			}
-		}
-		if len(events) == 0 {
-			res.Ends++
-			if err := here.clone().finished(); err != nil {
-				return fail(at, "nothing more", err), nil
-			}
-		}
-		list[at].world = nil
-	}
-	return res, nil
+	return res, err
 }
 
 // reuseMax keeps worlds small.
 const reuseMax = 4
 
-// key is a state, with nothing left out.
-func (w *world) key() string {
+// Key is a state, with nothing left out.
+func (w *world) Key() search.Key {
 	c := *w
 	c.o = nil
-	return fmt.Sprintf("%+v", c)
+	return search.Sum(fmt.Appendf(nil, "%+v", c))
 }
 
-func (w *world) clone() *world {
+// Apply lets an event happen.
+func (w *world) Apply(e event) error { return e.do(w) }
+
+// Clone shares nothing with w that an event changes.
+func (w *world) Clone() *world {
 	n := *w
 	n.rec = w.rec.Clone()
 	for _, s := range []*[]int{&n.values, &n.ring, &n.waiting, &n.got, &n.fetches, &n.matched} {

@@ -101,7 +101,8 @@ type event struct {
 	do   func(*world) error
 }
 
-func (w *world) enabled() (list []event) {
+// Enabled lists what can happen.
+func (w *world) Enabled() (list []event) {
 	add := func(can bool, name string, do func(*world) error) {
 		if can {
 			list = append(list, event{name, do})
@@ -316,8 +317,8 @@ func (w *world) free() error {
 	return nil
 }
 
-// finished checks a world in which nothing can happen any more.
-func (w *world) finished() error {
+// Finished checks a world in which nothing can happen any more.
+func (w *world) Finished() error {
 	if w.sent < len(w.o.Messages) {
 		return violation("message %d waits for ever", w.sent)
 	}
@@ -334,12 +335,13 @@ func (w *world) finished() error {
 	if w.rec.Due() {
 		return violation("half of the entries were read and not given back")
 	}
-	if back := w.rec.Back(); back != 0 {
-		if err := w.sender.Free(back); err != nil {
+	sender, rec := w.sender, w.rec.Clone()
+	if back := rec.Back(); back != 0 {
+		if err := sender.Free(back); err != nil {
 			return violation("%v", err)
 		}
 	}
-	if !w.sender.Home() {
+	if !sender.Home() {
 		return violation("an entry is lost")
 	}
 	return nil

@@ -2,13 +2,13 @@ package explore
 
 import (
 	"context"
-	"crypto/sha256"
 	"encoding/binary"
 	"fmt"
 	"slices"
 	"strings"
 	"time"
 
+	"github.com/nicloop/nicloop/host/search"
 	"github.com/nicloop/nicloop/host/threshold"
 )
 
@@ -53,8 +53,8 @@ func (e event) String() string {
 	return fmt.Sprintf("%s %d", e.act, e.from)
 }
 
-// enabled lists what can happen.
-func (w *World) enabled() (list []event) {
+// Enabled lists what can happen.
+func (w *World) Enabled() (list []event) {
 	n := w.o.Ranks
 	for i := range n {
 		if w.nextSend(i) >= 0 {
@@ -90,7 +90,7 @@ func (w *World) enabled() (list []event) {
 	return list
 }
 
-func (w *World) apply(e event) error {
+func (w *World) Apply(e event) error {
 	switch e.act {
 	case "send":
 		return w.send(e.from)
@@ -107,10 +107,7 @@ func (w *World) apply(e event) error {
 	}
 }
 
-// key stands for a state: half of a SHA-256.
-type key [16]byte
-
-func (w *World) key() key {
+func (w *World) Key() search.Key {
 	var b []byte
 	number := func(v int) { b = binary.AppendVarint(b, int64(v)) }
 	bit := func(set bool) {
@@ -150,25 +147,18 @@ func (w *World) key() key {
 	for _, done := range w.lost {
 		bit(done)
 	}
-	s := sha256.Sum256(b)
-	return key(s[:16])
-}
-
-// seen is how a state was reached first.
-type seen struct {
-	parent int
-	event  event
+	return search.Sum(b)
 }
 
 const defaultMaxStates = 2_000_000
 
 // A world is what can be explored.
 type world interface {
-	enabled() []event
-	apply(event) error
-	clone() world
-	key() key
-	finished() error // nothing can happen any more
+	Enabled() []event
+	Apply(event) error
+	Clone() world
+	Key() search.Key
+	Finished() error // nothing can happen any more
 	print(*strings.Builder)
 	tellTo(func(format string, args ...any))
 }
@@ -197,91 +187,15 @@ func Run(ctx context.Context, o Options) (r Result, err error) {
 	if limit == 0 {
 		limit = defaultMaxStates
 	}
-	known, steps := map[key]int{w.key(): 0}, []seen{{parent: -1}}
-	var into []edge
-	var ends []int
-	type waiting struct {
-		world world
-		id    int
-	}
-	refuted := func(id int, last *event, err error) (Result, error) {
-		var path []event
-		if last != nil {
-			path = append(path, *last)
-		}
-		for ; steps[id].parent >= 0; id = steps[id].parent {
-			path = append(path, steps[id].event)
-		}
-		slices.Reverse(path)
-		r.Verdict, r.Violation, r.States = Refuted, strings.TrimPrefix(err.Error(), ErrUnsafe.Error()+": "), len(steps)
-		r.Script = script(&o, path)
-		return r, nil
-	}
-	for level := []waiting{{w, 0}}; len(level) > 0; r.Depth++ {
-		var next []waiting
-		for _, here := range level {
-			if err := ctx.Err(); err != nil {
-				return r, fmt.Errorf("explore: stopped after %d states: %w", len(steps), err)
-			}
-			events := here.world.enabled()
-			if len(events) == 0 {
-				r.Ends++
-				ends = append(ends, here.id)
-				if err := here.world.finished(); err != nil {
-					return refuted(here.id, nil, err)
-				}
-			}
-			for _, e := range events {
-				w := here.world.clone()
-				r.Transitions++
-				if err := w.apply(e); err != nil {
-					return refuted(here.id, &e, err)
-				}
-				k := w.key()
-				id, found := known[k]
-				if !found {
-					id = len(steps)
-					known[k] = id
-					next = append(next, waiting{w, id})
-					steps = append(steps, seen{here.id, e})
-				}
-				into = append(into, edge{here.id, id})
-			}
-		}
-		level = next
-		if r.States = len(steps); r.States > limit {
-			r.Verdict = Undecided
-			return r, nil
-		}
-	}
-	if id := endless(len(steps), into, ends); id >= 0 {
-		return refuted(id, nil, violation("whatever happens from here on, it is never over"))
+	x, err := search.Run(ctx, w, limit)
+	r = Result{States: x.States, Transitions: x.Transitions, Depth: x.Depth, Ends: x.Ends}
+	switch {
+	case err != nil:
+		return r, fmt.Errorf("explore: %w", err)
+	case x.Violation != nil:
+		r.Verdict, r.Violation, r.Script = Refuted, strings.TrimPrefix(x.Violation.Error(), ErrUnsafe.Error()+": "), script(&o, x.Path)
+	case x.Limited:
+		r.Verdict = Undecided
 	}
 	return r, nil
-}
-
-// An edge leads from one state to another.
-type edge struct{ from, to int }
-
-// endless is a state from which no end can be reached, or -1.
-func endless(states int, edges []edge, ends []int) int {
-	before := make([][]int, states)
-	for _, e := range edges {
-		before[e.to] = append(before[e.to], e.from)
-	}
-	good := make([]bool, states)
-	for _, id := range ends {
-		good[id] = true
-	}
-	for list := ends; len(list) > 0; {
-		id := list[len(list)-1]
-		list = list[:len(list)-1]
-		for _, b := range before[id] {
-			if !good[b] {
-				good[b] = true
-				list = append(list, b)
-			}
-		}
-	}
-	return slices.Index(good, false)
 }

@@ -66,18 +66,18 @@ func (s *Script) exec(line string) error {
 		s.state()
 		return nil
 	}
-	for _, e := range s.w.enabled() {
+	for _, e := range s.w.Enabled() {
 		if e.String() == strings.Join(f, " ") {
-			return s.w.apply(e)
+			return s.w.Apply(e)
 		}
 	}
-	return fmt.Errorf("%q cannot happen now, expected one of %v", line, s.w.enabled())
+	return fmt.Errorf("%q cannot happen now, expected one of %v", line, s.w.Enabled())
 }
 
 func (s *Script) state() {
 	s.w.print(&s.out)
-	if len(s.w.enabled()) == 0 {
-		if err := s.w.finished(); err != nil {
+	if len(s.w.Enabled()) == 0 {
+		if err := s.w.Finished(); err != nil {
 			fmt.Fprintln(&s.out, err)
 		} else {
 			s.out.WriteString("all is over\n")

@@ -91,7 +91,7 @@ func (w *streams) pair(from, to int) int { return from*w.o.Ranks + to }
 
 func (w *streams) tellTo(say func(format string, args ...any)) { w.say = say }
 
-func (w *streams) clone() world {
+func (w *streams) Clone() world {
 	n := *w
 	n.cores = slices.Clone(w.cores)
 	for i, c := range n.cores {
@@ -128,7 +128,7 @@ func (w *streams) nextReceive(at int) int {
 	return nth(w.posted[at], len(w.receives), func(i int) bool { return w.o.Receives[i].At == at })
 }
 
-func (w *streams) enabled() (list []event) {
+func (w *streams) Enabled() (list []event) {
 	n := w.o.Ranks
 	for i := range n {
 		if w.nextSend(i) >= 0 {
@@ -193,7 +193,7 @@ func (w *streams) gateOf(to, from int, l threshold.Stream, index int) *gate {
 	return nil
 }
 
-func (w *streams) apply(e event) error {
+func (w *streams) Apply(e event) error {
 	switch e.act {
 	case "send":
 		return w.send(e.from)

@@ -1,14 +1,15 @@
 package explore
 
 import (
-	"crypto/sha256"
 	"encoding/binary"
 	"fmt"
 	"strings"
+
+	"github.com/nicloop/nicloop/host/search"
 )
 
-// finished looks at a world where nothing can happen any more.
-func (w *streams) finished() error {
+// Finished looks at a world where nothing can happen any more.
+func (w *streams) Finished() error {
 	for i, t := range w.messages {
 		if !t.read {
 			return violation("message %d is never received", i)
@@ -27,7 +28,7 @@ func (w *streams) finished() error {
 	return nil
 }
 
-func (w *streams) key() key {
+func (w *streams) Key() search.Key {
 	var b []byte
 	number := func(list ...int) {
 		for _, v := range list {
@@ -62,8 +63,7 @@ func (w *streams) key() key {
 	for _, done := range w.lost {
 		number(flag(done))
 	}
-	s := sha256.Sum256(b)
-	return key(s[:16])
+	return search.Sum(b)
 }
 
 func flag(set bool) int {

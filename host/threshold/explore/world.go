@@ -127,8 +127,8 @@ func NewWorld(o *Options) (*World, error) {
 
 func (w *World) pair(from, to int) int { return from*w.o.Ranks + to }
 
-// clone copies a world between two events.
-func (w *World) clone() world {
+// Clone copies a world between two events.
+func (w *World) Clone() world {
 	n := *w
 	n.cores = slices.Clone(w.cores)
 	for i, c := range n.cores {
@@ -323,8 +323,8 @@ func (w *World) check(at int) error {
 	return nil
 }
 
-// finished looks at a world where nothing can happen any more.
-func (w *World) finished() error {
+// Finished looks at a world where nothing can happen any more.
+func (w *World) Finished() error {
 	for i, s := range w.state {
 		if !s.read {
 			return violation("message %d is never read", i)
