@@ -224,7 +224,8 @@ module pcie_read #(
       end
       // From when it waits, and again from when it rests.
       if (!waiting[t] && !resting[t]) age[t] <= '0;
-      else if (waiting[t] && (expires[t] || (failed && failed_tag == T'(t)) || (c_ends && c_broken && now_tag == T'(t))))
+      else if (waiting[t] && (expires[t] || (failed && failed_tag == T'(t)) ||
+          (c_ends && c_broken && now_tag == T'(t))))
           age[t] <= '0;
       else if (tick && age[t] != 2'd3) age[t] <= age[t] + 1'b1;
       if (tag_take && found_tag == T'(t)) got[t] <= '0;

@@ -68,8 +68,8 @@ module pcie_write #(
   assign w_take      = s_wvalid && s_wready;
   assign ends        = w_take && s_wlast;
   assign edge_here   = (P'(line) & edge_mask) == edge_mask;
-  assign may_wait    = !edge_here && (first ? up : all_full && !holes) && bus_master && !bad_before && answers < 4'd14 &&
-                       10'(so_far) < 10'(QUADS / 2 - 1);  // the other half sends meanwhile
+  assign may_wait    = !edge_here && (first ? up : all_full && !holes) && bus_master && !bad_before &&
+                       answers < 4'd14 && 10'(so_far) < 10'(QUADS / 2 - 1);  // the other half sends meanwhile
   assign piece_waits = ends && may_wait;
   assign piece_ends  = w_take && (edge_here || (s_wlast && !may_wait));
   assign goes_on     = s_awaddr[63:3] == line && bus_master;

@@ -3,8 +3,8 @@
 // Job: does what the frames of drivers/uart ask for, one at a time, and answers each. An access that comes again with
 //   the sequence number of the one before was answered in vain: it is answered as then and not done again, whether it
 //   reads or writes, since a read may count, and a register may change between two. Any other request forgets that
-//   number. Quadwords of memory are read from the last to the first and sent so: who sees the last word of a slot, which
-//   the NIC writes last, sees all of it.
+//   number. Quadwords of memory are read from the last to the first and sent so: who sees the last word of a slot,
+//   which the NIC writes last, sees all of it.
 // Handshake: an AXI4-Lite master of 64 bits, one access at a time; the upper two bits of an address are the space: 0
 //   registers, 1 send windows, 2 memory. Address and data stand until the next access begins, which is behind the
 //   answer. An access that has no answer after PATIENCE cycles is told as status 6, and so is all that follows until
