@@ -167,7 +167,7 @@ module nic_rma (
   assign atu_need[1:0] = 2'b01;
 
   rma_responder u_responder (
-      .clk(clk_units), .rst, .here, .rma_on, .stamps, .turns(shut), .wr_vpid(wr_addr[15:12]), .wr_pdid(wr_data[15:0]),
+      .clk(clk_units), .rst, .here, .rma_on, .stamps, .moves(shut), .wr_vpid(wr_addr[15:12]), .wr_pdid(wr_data[15:0]),
       .in_valid(in_valid[1]), .in_ready(in_ready[1]), .in_flit(request_flit), .busy(responder_busy), .err_valid,
       .err_ready, .err_header, .err_ext, .err_stamp, .err_code, .atu_valid(atu_valid[1]), .atu_nla(atu_nla[95:48]),
       .atu_vpid(atu_vpid[7:4]), .atu_need(atu_need[3:2]), .atu_done(atu_done[1]), .atu_error, .atu_addr, .fence,
@@ -185,7 +185,7 @@ module nic_rma (
   );
 
   rma_completer #(.ANSWERS(0)) u_completer (
-      .clk(clk_units), .rst, .here, .rma_on, .stamps, .turns(shut), .wr_vpid(wr_addr[15:12]), .wr_pdid(wr_data[15:0]),
+      .clk(clk_units), .rst, .here, .rma_on, .stamps, .moves(shut), .wr_vpid(wr_addr[15:12]), .wr_pdid(wr_data[15:0]),
       .in_valid(in_valid[0]), .in_ready(in_ready[0]), .in_flit(request_flit), .busy(completer_busy), .err_valid,
       .err_ready, .err_header, .err_ext, .err_stamp, .err_code, .atu_valid(atu_valid[2]), .atu_nla(atu_nla[143:96]),
       .atu_vpid(atu_vpid[11:8]), .atu_done(atu_done[2]), .atu_error, .atu_addr, .fence, .atu_hold(atu_hold[2]),
@@ -200,7 +200,7 @@ module nic_rma (
 
   /* verilator lint_off PINCONNECTEMPTY */
   rma_completer #(.ANSWERS(1)) u_answers (
-      .clk(clk_units), .rst, .here, .rma_on, .stamps, .turns(shut || restart), .wr_vpid(wr_addr[15:12]),
+      .clk(clk_units), .rst, .here, .rma_on, .stamps, .moves(shut || restart), .wr_vpid(wr_addr[15:12]),
       .wr_pdid(wr_data[15:0]), .in_valid(in_valid[2]), .in_ready(in_ready[2]), .in_flit(answer_flit), .busy(),
       .err_valid(), .err_ready(1'b0), .err_header(), .err_ext(), .err_stamp(), .err_code(), .ev_stranger(),
       .stranger_header(), .stranger_pdid(), .atu_valid(atu_valid[3]), .atu_nla(atu_nla[191:144]),

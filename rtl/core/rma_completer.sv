@@ -19,7 +19,7 @@ module rma_completer #(
     input  logic [11:0]  here,
     input  logic [15:0]  rma_on,
     input  logic [511:0] stamps,     // {life, pdid} by VPID
-    input  logic         turns,      // wr_vpid gets another domain (an answer: or life) in this cycle; wr_pdid
+    input  logic         moves,      // wr_vpid gets another domain (an answer: or life) in this cycle; wr_pdid
     input  logic [3:0]   wr_vpid,
     /* verilator lint_off UNUSEDSIGNAL */  // by answers
     input  logic [15:0]  wr_pdid,
@@ -103,11 +103,11 @@ module rma_completer #(
     if (ANSWERS != 0) begin : g_same
       assign own_life = stamp[31:16];  // or it is discarded
       always_ff @(posedge clk)
-        same <= stamps[{vpid_next, 5'h0}+:32] == stamp_next && !(turns && wr_vpid == vpid_next);
+        same <= stamps[{vpid_next, 5'h0}+:32] == stamp_next && !(moves && wr_vpid == vpid_next);
     end else begin : g_same
       assign own_life = stamps[{vpid, 5'h10}+:16];
       always_ff @(posedge clk)
-        same <= stamp_next[15:0] != '0 && (turns && wr_vpid == vpid_next ? wr_pdid == stamp_next[15:0] :
+        same <= stamp_next[15:0] != '0 && (moves && wr_vpid == vpid_next ? wr_pdid == stamp_next[15:0] :
             stamps[{vpid_next, 5'h0}+:16] == stamp_next[15:0]);
     end
   endgenerate

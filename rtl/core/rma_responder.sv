@@ -15,7 +15,7 @@ module rma_responder #(
     input  logic [11:0]  here,
     input  logic [15:0]  rma_on,
     input  logic [511:0] stamps,     // {life, pdid} by VPID
-    input  logic         turns,      // wr_vpid gets another domain in this cycle, wr_pdid
+    input  logic         moves,      // wr_vpid gets another domain in this cycle, wr_pdid
     input  logic [3:0]   wr_vpid,
     input  logic [15:0]  wr_pdid,
     input  logic         in_valid,
@@ -119,7 +119,7 @@ module rma_responder #(
   // Nobody of another domain learns whether the process is there.
   // Found out in the cycle before the request is shown, and again in every cycle in which it is, with what is written.
   always_ff @(posedge clk)
-    same <= stamp_next[15:0] != '0 && (turns && wr_vpid == vpid_next ? wr_pdid == stamp_next[15:0] :
+    same <= stamp_next[15:0] != '0 && (moves && wr_vpid == vpid_next ? wr_pdid == stamp_next[15:0] :
         stamps[{vpid_next, 5'h0}+:16] == stamp_next[15:0]);
   assign touches         = same && on && shape_ok;
   assign ev_stranger     = start && !same;

@@ -10,7 +10,7 @@ module rma_completer_page #(
     input logic         rst,
     input logic [15:0]  rma_on,
     input logic [511:0] stamps,
-    input logic         turns,
+    input logic         moves,
     input logic [3:0]   wr_vpid,
     input logic [15:0]  wr_pdid,
     input logic         atu_done,
@@ -34,25 +34,25 @@ module rma_completer_page #(
   logic [7:0]  awlen, wstrb;
   // The translation leaves the place in a page alone.
   rma_completer #(.ANSWERS(ANSWERS), .TELL(2)) u_dut (
-      .clk, .rst, .rma_on, .stamps, .turns, .wr_vpid, .wr_pdid, .err_ready, .atu_valid, .atu_nla(nla),
+      .clk, .rst, .rma_on, .stamps, .moves, .wr_vpid, .wr_pdid, .err_ready, .atu_valid, .atu_nla(nla),
       .atu_vpid(vpid), .atu_done(atu_valid && atu_done), .atu_error, .atu_addr({some_page, nla[11:0]}), .fence(1'b0),
       .m_awvalid(awvalid), .m_awready(awready), .m_awaddr(awaddr), .m_awlen(awlen), .m_wvalid(wvalid),
       .m_wready(wready), .m_wstrb(wstrb), .m_wlast(wlast), .m_bvalid(bvalid), .m_bresp(bresp), .noti_done
   );
 
   // Stamps change when it is said; that of an answer in any way.
-  logic         turned;
-  logic [3:0]   turned_vpid;
-  logic [15:0]  turned_pdid;
+  logic         moved;
+  logic [3:0]   moved_vpid;
+  logic [15:0]  moved_pdid;
   logic [511:0] stamps_was;
-  always_ff @(posedge clk) {turned, turned_vpid, turned_pdid, stamps_was} <= {turns, wr_vpid, wr_pdid, stamps};
+  always_ff @(posedge clk) {moved, moved_vpid, moved_pdid, stamps_was} <= {moves, wr_vpid, wr_pdid, stamps};
   always_comb
     if (started)
       for (int v = 0; v < 16; v++)
-        if (!(turned && turned_vpid == 4'(v))) begin
+        if (!(moved && moved_vpid == 4'(v))) begin
           assume (stamps[v*32+:16] == stamps_was[v*32+:16]);
           if (ANSWERS != 0) assume (stamps[v*32+16+:16] == stamps_was[v*32+16+:16]);
-        end else if (ANSWERS == 0) assume (stamps[v*32+:16] == turned_pdid);
+        end else if (ANSWERS == 0) assume (stamps[v*32+:16] == moved_pdid);
 
   // What rma_collect shows: a good packet has bytes, and no more than a fragment has.
   (* hierconn *) wire [63:0] \u_dut.header , \u_dut.ext , \u_dut.addr ;
