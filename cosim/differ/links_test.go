@@ -35,6 +35,7 @@ type breakage struct {
 	lasts          int     // cycles
 	patience       uint64
 	resets, drains int // of ten, so many are resets of an end; in so many the link drains from then on, or no longer
+	rewrites       int // of ten, in so many patience is another from then on: up to twice what it was first, 0 now and then
 }
 
 // wires are the writes that do it. In the end all wires are whole.
@@ -69,6 +70,10 @@ func (b breakage) wires(seed uint64, end drivers.Cycle) (list []mixedCommand) {
 				add(at, regs.WireLosses(l), uint64(b.losses*(1<<32)))
 			}
 			add(at, off, v)
+			if b.rewrites > 0 && rng.IntN(10) < b.rewrites {
+				at += drivers.Cycle(rng.IntN(b.lasts))
+				add(at, regs.LinkPatience(l), uint64(rng.IntN(5))*b.patience/2)
+			}
 			at += drivers.Cycle(rng.IntN(2 * b.lasts))
 			add(at, off, 0)
 		}
@@ -155,6 +160,8 @@ func TestLinksDrainAndReset(t *testing.T) {
 		{"wire_latency=30&link_seed=%d", 60, false, breakage{errors: 0.1, losses: 0.1, every: 700, down: 4, swallow: 4, lasts: 900, patience: 150, resets: 4, drains: 5}},
 		{ring + "&link_seed=%d", 60, false, breakage{errors: 0.1, losses: 0.05, every: 500, down: 3, swallow: 3, lasts: 800, patience: 100, resets: 4, drains: 5}},
 		{ring + "&wire_latency=7&link_seed=%d", 60, false, breakage{errors: 0.1, losses: 0.05, every: 500, down: 3, swallow: 3, lasts: 800, patience: 0, resets: 5, drains: 5}},
+		{"link_seed=%d", 60, false, breakage{errors: 0.1, losses: 0.1, every: 300, down: 4, swallow: 4, lasts: 900, patience: 200, drains: 5, rewrites: 8}},
+		{"wire_latency=5&link_seed=%d", 30, false, breakage{errors: 0.1, losses: 0.1, every: 300, down: 4, swallow: 4, lasts: 600, patience: 30, resets: 2, drains: 5, rewrites: 10}},
 		{"", 300, true, breakage{errors: 0.05, losses: 0.02, every: 8000, down: 4, swallow: 2, lasts: 1500, patience: 1000, resets: 5, drains: 5}},
 		{"wire_latency=7", 300, true, breakage{errors: 0.05, losses: 0.02, every: 8000, down: 4, swallow: 2, lasts: 1500, patience: 1000, resets: 5, drains: 5}},
 	} {

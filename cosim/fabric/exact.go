@@ -198,6 +198,9 @@ func (p *Part) linkPulses(j *joint, c credit) {
 // Order has a register of an exposed link's wire written, at the port where it begins. The value counts from a cycle on, the one
 // behind the next at the earliest.
 func (p *Part) Order(router, port int, to WireRegister, v, from uint64) {
+	if to == LinkPatience {
+		from++ // its comparison stands in a register
+	}
 	out := p.routers[router].outs[port]
 	o := wireOrder{out, order{at: from, to: to, v: v}}
 	j := p.joints[out]

@@ -8,7 +8,7 @@
 //   q_data, no ready; then done for one cycle, with the read's tag and whether a beat came with an error.
 // Back-pressure: data is taken only while take is set, which must come by itself: others' data may stand behind it.
 module dma_read #(
-    parameter int DEPTH = 4
+    parameter int DEPTH = 4  // 2 or more
 ) (
     input  logic        clk,
     input  logic        rst,
@@ -74,7 +74,8 @@ module dma_read #(
   logic [5:0]  last_quad, last_beat;
   logic        equal;
   /* verilator lint_off PINCONNECTEMPTY */
-  fifo #(.W(20), .DEPTH(DEPTH)) u_reads (
+  // The oldest stands in a register, a cycle later: no data comes before.
+  fifo #(.W(20), .DEPTH(DEPTH - 1), .FALL_THROUGH(0)) u_reads (
       .clk, .rst, .wr_valid(start), .wr_ready(room),
       .wr_data({tag, addr[2:0], bytes[2:0], all_last, !over(addr[2:0], bytes[2:0] - 3'd1), last_one}), .rd_valid(have),
       .rd_ready(done), .rd_data({now_tag, shift, rest, last_quad, equal, last_beat}), .level()

@@ -71,7 +71,7 @@ module fifo #(
       assign rd_valid = out_valid;
       assign rd_data  = out_data;
       assign pop      = some && (!out_valid || rd_ready);
-      assign level    = stored + LEVEL_W'(out_valid);
+      assign level    = out_valid ? more : stored;  // without a carry
       always_ff @(posedge clk) if (pop) out_data <= mem[rd_ptr];
       always_ff @(posedge clk) begin
         if (rst) out_valid <= 1'b0;

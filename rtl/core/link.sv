@@ -145,26 +145,35 @@ module link #(
   // How long the link has failed, as long as that matters, and how long a part of a packet has waited for the rest
   // meanwhile; words that still come, of a link whose other direction is dead, start that anew. Nothing of it moves
   // while the link works (a simulation passes over it).
-  logic [PATIENCE_W-1:0] waited, failed;
-  logic                  broken, failing, troubled, drain_soon;  // troubled: failing, or in the cycle before
+  // Both counters show one more than that. Whether it is as long as patience is a flag, compared as the counter moves:
+  // what is written to patience counts a cycle late.
+  logic [PATIENCE_W:0] waited, failed;
+  logic                broken, failing, troubled, drain_soon, drain_now;  // troubled: failing, or in the cycle before
+  logic                ever, waited_out, failed_out;                      // patience is not 0
   assign broken     = dead || !carries;
   assign failing    = broken || !up;
-  assign patient    = broken && partial && patience != '0 && waited < patience;
-  assign give_up    = broken && partial && patience != '0 && waited >= patience;
-  assign drain_soon = failing && drain && patience != '0 && failed < patience;
+  assign patient    = broken && partial && ever && !waited_out;
+  assign give_up    = broken && partial && ever && waited_out;
+  assign drain_soon = failing && drain && ever && !failed_out;
+  assign drain_now  = failing && drain && ever && failed_out;
   always_ff @(posedge clk) begin
     troubled <= !rst && failing;
+    ever     <= patience != '0;
     if (rst) begin
-      waited <= '0;
-      failed <= '0;
-      drains <= 1'b0;
+      waited     <= (PATIENCE_W + 1)'(1);
+      failed     <= (PATIENCE_W + 1)'(1);
+      waited_out <= 1'b0;
+      failed_out <= 1'b0;
+      drains     <= 1'b0;
     end else if (failing || troubled) begin
-      if (!(partial && broken) || fresh) waited <= '0;
+      if (!(partial && broken) || fresh) waited <= (PATIENCE_W + 1)'(1);
       else if (patient) waited <= waited + 1'b1;
-      if (!drain || !failing) failed <= '0;
+      waited_out <= broken && partial && !fresh && {waited, ever && !waited_out} > {1'b0, patience, 1'b0};
+      if (!drain || !failing) failed <= (PATIENCE_W + 1)'(1);
       else if (drain_soon) failed <= failed + 1'b1;
+      failed_out <= drain && failing && {failed, ever && !failed_out} > {1'b0, patience, 1'b0};
       // A cycle late, so that no path leads from the carrier through the router.
-      drains <= drain && failing && patience != '0 && failed >= patience;
+      drains <= drain_now;
     end
   end
 
@@ -206,8 +215,8 @@ module link #(
   end
 
   assign idle   = tx_idle && !rx_active;
-  assign active = tx_active || rx_active || patient || drain_soon || session_active || carries != carrier_was ||
-      ev_failure || drained_then || ended_here;
+  assign active = tx_active || rx_active || patient || drain_soon || drain_now != drains || session_active ||
+      carries != carrier_was || ev_failure || drained_then || ended_here;
 
 `ifndef SYNTHESIS
   if (CTRL_W > USER_W - 32) $fatal(1, "link: VCS %0d and VC_DEPTH %0d need %0d bits of control, room for %0d", VCS,

@@ -83,21 +83,18 @@ module link_rx #(
   assign fresh   = accept;
   assign partial = open != '0;
   assign pass    = accept && into != '0;
-  assign ev_cut  = cut != '0;
+  assign ev_cut  = late || (ends && give_up);
   // A packet is given up in a cycle in which no word came. That it is, is known last.
   function automatic logic [VCS-1:0] lowest(input logic [VCS-1:0] x);
-    lowest = x & (~x + 1'b1);
+    for (int v = 0; v < VCS; v++) lowest[v] = x[v] && (x & VCS'((1 << v) - 1)) == '0;  // without a carry
   endfunction
   logic [VCS-1:0] cut_late, cut_up;
+  logic           ends;  // of an open packet, should it be given up
+  assign late = (orphan & room) != '0;
+  assign ends = !in_valid && up && !late && (open & room) != '0;
   always_comb begin
-    late     = 1'b0;
-    cut_late = '0;
-    cut_up   = '0;
-    if (orphan != '0) begin
-      late     = (orphan & room) != '0;
-      cut_late = lowest(orphan & room);
-    end
-    if (partial && !in_valid && up && !late) cut_up = lowest(open & room);
+    cut_late = lowest(orphan & room);
+    cut_up   = lowest(open & room) & {VCS{ends}};
     cut    = cut_late | (cut_up & {VCS{give_up}});
     cut_vc = '0;
     for (int v = 0; v < VCS; v++) if (cut[v]) cut_vc = cut_vc | VC_W'(v);

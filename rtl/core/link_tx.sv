@@ -175,12 +175,10 @@ module link_tx #(
     if (rst) out_valid <= 1'b0;
     else if (!carrier) out_valid <= 1'b0;
     else if (!out_valid || out_ready) out_valid <= send || status || hello_sent;
-    if (hello_sent) begin
-      out_ctrl <= hello;
-      out_data <= hello_data;
-    end else if (send || status) begin
-      out_ctrl <= says;
-      out_data <= word.data;
+    // Whether there is something to send is known late, and what is not valid may be anything.
+    if (room) begin
+      out_ctrl <= hello_due ? hello : says;
+      out_data <= hello_due ? hello_data : word.data;
     end
   end
   always_ff @(posedge clk) if (in_valid || anchor) mem[last[SLOT_W-1:0]] <= keeps;

@@ -86,6 +86,7 @@ module mailbox_table #(
   logic [31:0] rp[VPIDS];
   logic [COUNT_W-1:0] stalls[VPIDS];
   logic [23:0] left[VPIDS];   // cycles that it may still hold the completer; all ones: for good
+  logic [VPIDS-1:0] spents, timeds;  // there are none; they are counted
   logic [OVERFLOW_W-1:0] overflows[VPIDS];
   logic [VPIDS-1:0] overflowed;
   logic [VPIDS-1:0] enable, window, window_now, irq_arrival, refused;
@@ -179,11 +180,23 @@ module mailbox_table #(
     if (busy || restart || commit) wp[ended_at] <= ended ? ended_seq : '0;
     if (busy || restart || begun) ahead[begun_at] <= begun ? seq_was : '0;
     if (busy || restart || begun) index[begun_at] <= begun ? index_next : '0;
-    if (stall && left[looks] != '1) left[looks] <= left[looks] - 1'b1;
+    if (stall && timeds[looks]) left[looks] <= left[looks] - 1'b1;
     if (busy || wr_hold) left[reg_at] <= busy ? '1 : wr_data[23:0];
     if (busy || overflow) overflows[busy ? clear[VPID_W-1:0] : looks] <= busy ? '0 : overflows[looks] + 1'b1;
     if (busy || stall) stalls[busy ? clear[VPID_W-1:0] : looks] <= busy ? '0 : stalls_next;
   end
+
+  always_ff @(posedge clk)
+    if (rst) begin
+      spents <= '0;
+      timeds <= '0;
+    end else begin
+      if (stall && left[looks] == 24'd1) spents[looks] <= 1'b1;
+      if (wr_hold) begin
+        spents[writes] <= wr_data[23:0] == '0;
+        timeds[writes] <= wr_data[23:0] != '1;
+      end
+    end
 
   always_ff @(posedge clk) begin
     if (rst) overflowed <= '0;
@@ -218,8 +231,8 @@ module mailbox_table #(
   assign look_line = base[looks] + (ADDR_W - 6)'(index[looks]);
   assign look_addr = 64'({look_line, 6'h0});
   assign look_seq  = ahead[looks] + 1'b1;
-  assign look_spent = left[looks] == '0;
-  assign look_timed = left[looks] != '1;
+  assign look_spent = spents[looks];
+  assign look_timed = timeds[looks];
   assign look_overflowed = overflowed[looks];
   assign ended_irq = irq_arrival[ends];
 
@@ -251,6 +264,8 @@ module mailbox_table #(
       assert (!wr_rp || rp_ready) else $error("mailbox_table %m: a read pointer moves while a slot begins");
       assert (!look_on || look_full == (ahead[looks] - rp[looks] >= 32'(slots[looks])) || begun || begun_was)
         else $error("mailbox_table %m: VPID %0d: full %0d, and the pointers say else", looks, look_full);
+      assert (busy || (look_spent == (left[looks] == '0) && look_timed == (left[looks] != '1)))
+        else $error("mailbox_table %m: VPID %0d: %0d cycles left, and its flags say else", looks, left[looks]);
       assert (!busy || !(wr_base || wr_slots || wr_ctrl || wr_rp || begun || ended || stall))
         else $error("mailbox_table %m: used before it was cleared");
     end

@@ -167,48 +167,50 @@ module nic_rma (
   assign atu_need[1:0] = 2'b01;
 
   rma_responder u_responder (
-      .clk(clk_units), .rst, .here, .rma_on, .stamps, .in_valid(in_valid[1]), .in_ready(in_ready[1]),
-      .in_flit(request_flit), .busy(responder_busy), .err_valid, .err_ready, .err_header, .err_ext, .err_stamp,
-      .err_code, .atu_valid(atu_valid[1]), .atu_nla(atu_nla[95:48]), .atu_vpid(atu_vpid[7:4]), .atu_need(atu_need[3:2]),
-      .atu_done(atu_done[1]), .atu_error, .atu_addr, .fence, .atu_hold(atu_hold[1]), .m_arvalid(ar_valid[1]),
-      .m_arready(ar_ready[1]), .m_araddr(ar_addr[127:64]), .m_arlen(ar_len[15:8]), .m_rvalid(r_valid[1]),
-      .m_rready(r_ready[1]), .m_rdata, .m_rresp, .m_rlast, .m_awvalid(aw_valid[3]), .m_awready(aw_ready[3]),
-      .m_awaddr(aw_addr[3*64+:64]), .m_awlen(aw_len[3*8+:8]), .m_wvalid(w_valid[3]), .m_wready(w_ready[3]),
-      .m_wdata(w_data[3*64+:64]), .m_wstrb(w_strb[3*8+:8]), .m_wlast(w_last[3]), .m_bvalid(b_valid[3]),
-      .m_bready(b_ready[3]), .m_bresp, .tx_valid(tx_valid[1]), .tx_ready(tx_ready[1]), .tx_head(tx_head[1]),
-      .tx_tail(tx_tail[1]), .tx_data(tx_data[127:64]), .noti_valid(noti_valid[1]), .noti_vpid(noti_of[7:4]),
-      .noti_words(noti_words[255:128]), .noti_stamp(noti_stamp[63:32]), .noti_done(noti_done[1]), .ev_rx(ev_rx[1]),
-      .ev_drop(ev_drop[1]), .drop_reason(drop_reasons[13:7]), .ev_packet(ev_tx[1]), .ev_error(ev_fail[1]),
-      .ev_stranger(ev_strangers[1]), .stranger_header(stranger_headers[127:64]), .stranger_pdid(stranger_pdids[31:16]),
-      .idle(rsp_idle), .active(rsp_active)
+      .clk(clk_units), .rst, .here, .rma_on, .stamps, .moves(shut), .wr_vpid(wr_addr[15:12]), .wr_pdid(wr_data[15:0]),
+      .in_valid(in_valid[1]), .in_ready(in_ready[1]), .in_flit(request_flit), .busy(responder_busy), .err_valid,
+      .err_ready, .err_header, .err_ext, .err_stamp, .err_code, .atu_valid(atu_valid[1]), .atu_nla(atu_nla[95:48]),
+      .atu_vpid(atu_vpid[7:4]), .atu_need(atu_need[3:2]), .atu_done(atu_done[1]), .atu_error, .atu_addr, .fence,
+      .atu_hold(atu_hold[1]), .m_arvalid(ar_valid[1]), .m_arready(ar_ready[1]), .m_araddr(ar_addr[127:64]),
+      .m_arlen(ar_len[15:8]), .m_rvalid(r_valid[1]), .m_rready(r_ready[1]), .m_rdata, .m_rresp, .m_rlast,
+      .m_awvalid(aw_valid[3]), .m_awready(aw_ready[3]), .m_awaddr(aw_addr[3*64+:64]), .m_awlen(aw_len[3*8+:8]),
+      .m_wvalid(w_valid[3]), .m_wready(w_ready[3]), .m_wdata(w_data[3*64+:64]), .m_wstrb(w_strb[3*8+:8]),
+      .m_wlast(w_last[3]), .m_bvalid(b_valid[3]), .m_bready(b_ready[3]), .m_bresp, .tx_valid(tx_valid[1]),
+      .tx_ready(tx_ready[1]), .tx_head(tx_head[1]), .tx_tail(tx_tail[1]), .tx_data(tx_data[127:64]),
+      .noti_valid(noti_valid[1]), .noti_vpid(noti_of[7:4]), .noti_words(noti_words[255:128]),
+      .noti_stamp(noti_stamp[63:32]), .noti_done(noti_done[1]), .ev_rx(ev_rx[1]), .ev_drop(ev_drop[1]),
+      .drop_reason(drop_reasons[13:7]), .ev_packet(ev_tx[1]), .ev_error(ev_fail[1]), .ev_stranger(ev_strangers[1]),
+      .stranger_header(stranger_headers[127:64]), .stranger_pdid(stranger_pdids[31:16]), .idle(rsp_idle),
+      .active(rsp_active)
   );
 
   rma_completer #(.ANSWERS(0)) u_completer (
-      .clk(clk_units), .rst, .here, .rma_on, .stamps, .in_valid(in_valid[0]), .in_ready(in_ready[0]),
-      .in_flit(request_flit), .busy(completer_busy), .err_valid, .err_ready, .err_header, .err_ext, .err_stamp,
-      .err_code, .atu_valid(atu_valid[2]), .atu_nla(atu_nla[143:96]), .atu_vpid(atu_vpid[11:8]), .atu_done(atu_done[2]),
-      .atu_error, .atu_addr, .fence, .atu_hold(atu_hold[2]), .m_awvalid(aw_valid[1]), .m_awready(aw_ready[1]),
-      .m_awaddr(aw_addr[64+:64]), .m_awlen(aw_len[8+:8]), .m_wvalid(w_valid[1]), .m_wready(w_ready[1]),
-      .m_wdata(w_data[64+:64]), .m_wstrb(w_strb[8+:8]), .m_wlast(w_last[1]), .m_bvalid(b_valid[1]),
-      .m_bready(b_ready[1]), .m_bresp, .noti_valid(noti_valid[2]), .noti_vpid(noti_of[11:8]),
-      .noti_words(noti_words[383:256]), .noti_stamp(noti_stamp[95:64]), .noti_done(noti_done[2]), .ev_rx(ev_rx[0]),
-      .ev_drop(ev_drop[0]), .drop_reason(drop_reasons[6:0]), .ev_error(ev_fail[2]), .ev_stranger(ev_strangers[0]),
-      .stranger_header(stranger_headers[63:0]), .stranger_pdid(stranger_pdids[15:0]), .idle(cmp_idle),
-      .active(cmp_active)
+      .clk(clk_units), .rst, .here, .rma_on, .stamps, .moves(shut), .wr_vpid(wr_addr[15:12]), .wr_pdid(wr_data[15:0]),
+      .in_valid(in_valid[0]), .in_ready(in_ready[0]), .in_flit(request_flit), .busy(completer_busy), .err_valid,
+      .err_ready, .err_header, .err_ext, .err_stamp, .err_code, .atu_valid(atu_valid[2]), .atu_nla(atu_nla[143:96]),
+      .atu_vpid(atu_vpid[11:8]), .atu_done(atu_done[2]), .atu_error, .atu_addr, .fence, .atu_hold(atu_hold[2]),
+      .m_awvalid(aw_valid[1]), .m_awready(aw_ready[1]), .m_awaddr(aw_addr[64+:64]), .m_awlen(aw_len[8+:8]),
+      .m_wvalid(w_valid[1]), .m_wready(w_ready[1]), .m_wdata(w_data[64+:64]), .m_wstrb(w_strb[8+:8]),
+      .m_wlast(w_last[1]), .m_bvalid(b_valid[1]), .m_bready(b_ready[1]), .m_bresp, .noti_valid(noti_valid[2]),
+      .noti_vpid(noti_of[11:8]), .noti_words(noti_words[383:256]), .noti_stamp(noti_stamp[95:64]),
+      .noti_done(noti_done[2]), .ev_rx(ev_rx[0]), .ev_drop(ev_drop[0]), .drop_reason(drop_reasons[6:0]),
+      .ev_error(ev_fail[2]), .ev_stranger(ev_strangers[0]), .stranger_header(stranger_headers[63:0]),
+      .stranger_pdid(stranger_pdids[15:0]), .idle(cmp_idle), .active(cmp_active)
   );
 
   /* verilator lint_off PINCONNECTEMPTY */
   rma_completer #(.ANSWERS(1)) u_answers (
-      .clk(clk_units), .rst, .here, .rma_on, .stamps, .in_valid(in_valid[2]), .in_ready(in_ready[2]),
-      .in_flit(answer_flit), .busy(), .err_valid(), .err_ready(1'b0), .err_header(), .err_ext(), .err_stamp(),
-      .err_code(), .ev_stranger(), .stranger_header(), .stranger_pdid(), .atu_valid(atu_valid[3]),
-      .atu_nla(atu_nla[191:144]), .atu_vpid(atu_vpid[15:12]), .atu_done(atu_done[3]), .atu_error, .atu_addr, .fence,
-      .atu_hold(atu_hold[3]), .m_awvalid(aw_valid[2]), .m_awready(aw_ready[2]), .m_awaddr(aw_addr[128+:64]),
-      .m_awlen(aw_len[16+:8]), .m_wvalid(w_valid[2]), .m_wready(w_ready[2]), .m_wdata(w_data[128+:64]),
-      .m_wstrb(w_strb[16+:8]), .m_wlast(w_last[2]), .m_bvalid(b_valid[2]), .m_bready(b_ready[2]), .m_bresp,
-      .noti_valid(noti_valid[3]), .noti_vpid(noti_of[15:12]), .noti_words(noti_words[511:384]),
-      .noti_stamp(noti_stamp[127:96]), .noti_done(noti_done[3]), .ev_rx(ev_rx[2]), .ev_drop(ev_drop[2]),
-      .drop_reason(drop_reasons[20:14]), .ev_error(ev_fail[3]), .idle(ans_idle), .active(ans_active)
+      .clk(clk_units), .rst, .here, .rma_on, .stamps, .moves(shut || restart), .wr_vpid(wr_addr[15:12]),
+      .wr_pdid(wr_data[15:0]), .in_valid(in_valid[2]), .in_ready(in_ready[2]), .in_flit(answer_flit), .busy(),
+      .err_valid(), .err_ready(1'b0), .err_header(), .err_ext(), .err_stamp(), .err_code(), .ev_stranger(),
+      .stranger_header(), .stranger_pdid(), .atu_valid(atu_valid[3]), .atu_nla(atu_nla[191:144]),
+      .atu_vpid(atu_vpid[15:12]), .atu_done(atu_done[3]), .atu_error, .atu_addr, .fence, .atu_hold(atu_hold[3]),
+      .m_awvalid(aw_valid[2]), .m_awready(aw_ready[2]), .m_awaddr(aw_addr[128+:64]), .m_awlen(aw_len[16+:8]),
+      .m_wvalid(w_valid[2]), .m_wready(w_ready[2]), .m_wdata(w_data[128+:64]), .m_wstrb(w_strb[16+:8]),
+      .m_wlast(w_last[2]), .m_bvalid(b_valid[2]), .m_bready(b_ready[2]), .m_bresp, .noti_valid(noti_valid[3]),
+      .noti_vpid(noti_of[15:12]), .noti_words(noti_words[511:384]), .noti_stamp(noti_stamp[127:96]),
+      .noti_done(noti_done[3]), .ev_rx(ev_rx[2]), .ev_drop(ev_drop[2]), .drop_reason(drop_reasons[20:14]),
+      .ev_error(ev_fail[3]), .idle(ans_idle), .active(ans_active)
   );
   /* verilator lint_on PINCONNECTEMPTY */
   assign atu_need[7:4] = 4'b1010;

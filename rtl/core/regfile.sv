@@ -257,12 +257,12 @@ module regfile #(
     wr_error  <= !rst && wr_take && do_global[nicloop_pkg::REG_ERROR_INFO[7:3]];
   end
 
-  logic        n_refused, n_tx_packet, n_rx_packet, n_tx_error, n_rx_drop, n_rx_crc, n_tx_stall, n_rx_stall, n_error,
-      n_stall, n_bad_write, n_bad_read;
+  logic        n_refused, n_tx_packet, n_rx_packet, n_tx_error, n_rx_drop, n_rx_crc, n_rma_error, n_tx_stall,
+      n_rx_stall, n_other, n_error, n_stall, n_bad_write, n_bad_read;
   logic [7:0]  n_routes;
   logic [3:0]  n_rx_vpid, n_arrival_vpid, n_noti_vpid;
   logic        n_arrival, n_noti, n_first, rx_crc, rd_done;
-  logic [56:0] n_info;
+  logic [56:0] n_tx_info, n_rx_info, n_rma_info, n_info;
   assign rx_crc = ev_rx_drop && rx_reason == 7'(nicloop_pkg::DROP_REASON_CRC);
   always_ff @(posedge clk) begin
     n_refused      <= !rst && ev_rp_refused;
@@ -274,21 +274,24 @@ module regfile #(
     n_tx_stall     <= !rst && ev_tx_stall;
     n_rx_stall     <= !rst && ev_rx_stall;
     n_routes       <= rst ? '0 : route_errors;
-    n_error        <= !rst && (ev_tx_error || ev_rx_drop || ev_rma_error || route_errors != '0 || ev_link_failure ||
-        ev_rp_refused);
+    n_rma_error    <= !rst && ev_rma_error;
+    n_other        <= !rst && (route_errors != '0 || ev_link_failure || ev_rp_refused);
     n_stall        <= !rst && ev_ring_stall;
     n_arrival      <= !rst && ev_rx_packet && ev_rx_irq;
     n_noti         <= !rst && ev_noti_irq;
-    n_first        <= !rst && (ev_tx_error || ev_rx_drop || ev_rma_error);
     n_bad_write    <= !rst && wr_take && !wr_ok;
     n_bad_read     <= !rst && rd_done && !r_known;
     n_rx_vpid      <= rx_vpid;
     n_arrival_vpid <= arrival_vpid;
     n_noti_vpid    <= noti_vpid;
-    n_info         <= ev_tx_error ? {tx_length, tx_dst, tx_src, 8'h0, tx_reason} : ev_rx_drop ?
-        {rx_length, rx_dst, rx_src, 8'h0, rx_reason} :
-                      {rma_length, rma_dst, rma_src, 8'h0, rma_reason};
+    n_tx_info      <= {tx_length, tx_dst, tx_src, 8'h0, tx_reason};
+    n_rx_info      <= {rx_length, rx_dst, rx_src, 8'h0, rx_reason};
+    n_rma_info     <= {rma_length, rma_dst, rma_src, 8'h0, rma_reason};
   end
+  // Which of them it was is known late, so it is chosen here.
+  assign n_first = n_tx_error || n_rx_drop || n_rx_crc || n_rma_error;
+  assign n_error = n_first || n_other;
+  assign n_info  = n_tx_error ? n_tx_info : n_rx_drop || n_rx_crc ? n_rx_info : n_rma_info;
 
   always_comb begin
     irq_set = '0;

@@ -4,8 +4,9 @@
 //   and node; which types are welcome is the owner's business.
 // Handshake: flits in by valid/ready; have shows the oldest packet not yet passed (reason 0: good) until look_next, a
 //   pulse. It is shown from registers, two cycles behind its tail or behind the look_next of the one before; waits,
-//   that there is one, is known a cycle earlier. Quadword index of what follows the extension flit is shown at once, of
-//   the oldest packet not yet drained; drain_next frees its buffer, in the same cycle as its look_next or later.
+//   that there is one, is known a cycle earlier, as are its process and stamp. Quadword index of what follows the
+//   extension flit is shown at once, of the oldest packet not yet drained; drain_next frees its buffer, in the same
+//   cycle as its look_next or later.
 // Back-pressure: with all buffers taken no flit is taken.
 module rma_collect #(
     parameter int BUFFERS = 2,                        // a power of two
@@ -25,6 +26,8 @@ module rma_collect #(
     output logic [3:0]  kind,
     output logic [63:0] ext,
     output logic [31:0] stamp,      // life and domain, from its tail
+    output logic [3:0]  vpid_next,  // as vpid and stamp will be in the next cycle
+    output logic [31:0] stamp_next,
     input  logic [5:0]  index,
     output logic [63:0] quad,
     input  logic        look_next,
@@ -77,15 +80,19 @@ module rma_collect #(
   end
   logic [6:0] number;  // of a payload quadword; the extension flit comes first
   assign number = count - 7'd1;
-  always_ff @(posedge clk) begin
+  always_ff @(posedge clk)
     if (take) begin
       crc   <= crc_next;
       count <= head ? '0 : count + 7'(count != 7'h7f);
-      if (head || !open) headers[fill_at] <= head ? data : '0;
-      if (!head && count == '0) exts[fill_at] <= data;
-      if (!head && !tail && count != '0 && number < 7'(QUADS)) quads[{fill_at, number[IDX_W-1:0]}] <= data;
     end
-  end
+  // Whether a flit is taken is known late: its place in the buffer is written in every cycle until it is, for nobody
+  // looks at it before.
+  always_ff @(posedge clk)
+    if (!full) begin
+      if (!open) headers[fill_at] <= head ? data : '0;
+      if (open && count == '0) exts[fill_at] <= data;
+      if (open && count != '0 && number < 7'(QUADS)) quads[{fill_at, number[IDX_W-1:0]}] <= data;
+    end
 
   // ---- judging at the tail, but for the CRC, which is compared in the cycle behind it; what the header says is judged
   // as it comes ----
@@ -95,7 +102,7 @@ module rma_collect #(
   logic [6:0]  verdict;
   assign bytes = data[nicloop_pkg::HEADER_LENGTH_LSB+:nicloop_pkg::HEADER_LENGTH_W];
   always_ff @(posedge clk)
-    if (take && head) begin
+    if (!open) begin
       bad_length <= bytes <= 10'd8 || bytes > 10'd8 + 10'(nicloop_pkg::RMA_MTU);
       announced  <= 7'((bytes + 10'd7) >> 3);
       elsewhere  <= data[nicloop_pkg::HEADER_DST_NODE_LSB+:nicloop_pkg::HEADER_DST_NODE_W] != here;
@@ -146,8 +153,10 @@ module rma_collect #(
     reason <= wrong ? 7'(nicloop_pkg::DROP_REASON_CRC) : reasons[look_at];
     header <= headers[look_at];
     ext    <= exts[look_at];
-    stamp  <= uppers[look_at];
+    stamp  <= stamp_next;
   end
+  assign vpid_next  = headers[look_at][nicloop_pkg::HEADER_DST_VPID_LSB+:4];
+  assign stamp_next = uppers[look_at];
   assign vpid   = header[nicloop_pkg::HEADER_DST_VPID_LSB+:4];
   assign kind   = header[nicloop_pkg::HEADER_TYPE_LSB+:4];
   assign quad   = quads[{drain_at, index[IDX_W-1:0]}];

@@ -19,6 +19,11 @@ module rma_completer #(
     input  logic [11:0]  here,
     input  logic [15:0]  rma_on,
     input  logic [511:0] stamps,     // {life, pdid} by VPID
+    input  logic         moves,      // wr_vpid gets another domain (an answer: or life) in this cycle; wr_pdid
+    input  logic [3:0]   wr_vpid,
+    /* verilator lint_off UNUSEDSIGNAL */  // by answers
+    input  logic [15:0]  wr_pdid,
+    /* verilator lint_on UNUSEDSIGNAL */
     input  logic         in_valid,
     output logic         in_ready,
     input  logic [65:0]  in_flit,
@@ -74,22 +79,38 @@ module rma_completer #(
   logic [6:0]  reason;
   logic [63:0] header, ext, quad;
   logic [31:0] stamp;
+  /* verilator lint_off UNUSEDSIGNAL */
+  logic [31:0] stamp_next;  // of a request its domain
+  /* verilator lint_on UNUSEDSIGNAL */
   logic [5:0]  index;
-  logic [3:0]  packet_type, vpid;
+  logic [3:0]  packet_type, vpid, vpid_next;
   rma_collect #(.BUFFERS(4)) u_collect (
       .clk, .rst, .here, .in_valid, .in_ready, .in_flit, .waits, .have, .reason, .header, .vpid, .kind(packet_type),
-      .ext, .stamp, .index, .quad, .look_next, .drain_next, .idle(coll_idle), .active(coll_active)
+      .ext, .stamp, .vpid_next, .stamp_next, .index, .quad, .look_next, .drain_next, .idle(coll_idle),
+      .active(coll_active)
   );
 
   // ---- what it is ----
   logic       known, writes, on, same, touches;
-  logic [31:0] own;         // life and domain of the process it is for
-  logic [15:0] life;        // of that, when it was judged
+  logic [15:0] life, own_life;  // of the process it is for: when it was judged, now
   logic [9:0] bytes;
   assign bytes       = header[nicloop_pkg::HEADER_LENGTH_LSB+:10] - 10'd8;
   assign on          = rma_on[vpid];
-  assign own         = stamps[{vpid, 5'h0}+:32];
-  assign same        = ANSWERS != 0 ? own == stamp : own[15:0] != '0 && own[15:0] == stamp[15:0];
+  // Whether it is of the process's domain, or life, is found out in the cycle before it is shown, and again in every
+  // cycle in which it is, with what is written meanwhile. No answer is for a life that begins in this cycle, and a
+  // process that gets another domain is off.
+  generate
+    if (ANSWERS != 0) begin : g_same
+      assign own_life = stamp[31:16];  // or it is discarded
+      always_ff @(posedge clk)
+        same <= stamps[{vpid_next, 5'h0}+:32] == stamp_next && !(moves && wr_vpid == vpid_next);
+    end else begin : g_same
+      assign own_life = stamps[{vpid, 5'h10}+:16];
+      always_ff @(posedge clk)
+        same <= stamp_next[15:0] != '0 && (moves && wr_vpid == vpid_next ? wr_pdid == stamp_next[15:0] :
+            stamps[{vpid_next, 5'h0}+:16] == stamp_next[15:0]);
+    end
+  endgenerate
   always_comb begin
     known  = 1'b0;
     writes = 1'b0;
@@ -137,7 +158,7 @@ module rma_completer #(
         4'(nicloop_pkg::RMA_ERROR_WINDOW_OFF) : !shape_ok ? 4'(nicloop_pkg::RMA_ERROR_BOUNDS) : GOOD;
     else if (atu_done) error <= atu_error;
     if (atu_done) addr <= atu_addr;
-    if (start) life <= own[31:16];
+    if (start) life <= own_life;
   end
   assign atu_valid = state == TRANSLATE;
   assign atu_nla   = ext[nicloop_pkg::RMA_EXT_NLA_LSB+:48];

@@ -254,15 +254,21 @@ module rma_notifier #(
   assign first     = stalled & (~stalled + 1'b1);
   // Whose ring that is stands in a register, for its time is looked up, counted and written in one cycle.
   logic [N-1:0] stalled_next;
-  logic [3:0]   stall_next;
+  logic [3:0]   stall_next, kept_at;
+  logic [N-1:0] kept;
+  logic         unit_first;  // it would be, with those that are kept
+  assign kept = stalled & ~(stalls_on && spent[stall_at] ? first : '0);
   always_comb begin
     if (rst || (wr_rp && rp_good) || wr_ctrl || wr_slots || shut || failed) stalled_next = '0;
     else stalled_next = (stalled | (ev_stall ? unit : '0)) & ~(stalls_on && spent[stall_at] ? first : '0);
-    stall_next = '0;
-    // That of a unit that is stopped here may be any: it is not looked at.
-    for (int i = N - 1; i >= 0; i--)
-      if ((stalled[i] && !(stalls_on && spent[stall_at] && first[i])) || (ev_stall && unit[i]))
-        stall_next = ev_stall && unit[i] ? at_vpid : stalled_vpid[i*4+:4];
+    // That of a unit that is stopped here may be any: it is not looked at. Whether one stalls is known last.
+    kept_at    = '0;
+    unit_first = 1'b0;
+    for (int i = N - 1; i >= 0; i--) begin
+      if (kept[i]) {unit_first, kept_at} = {1'b0, stalled_vpid[i*4+:4]};
+      if (unit[i]) unit_first = 1'b1;
+    end
+    stall_next = ev_stall && unit_first ? at_vpid : kept_at;
   end
   always_ff @(posedge clk) begin
     stalled  <= stalled_next;

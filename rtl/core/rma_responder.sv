@@ -15,6 +15,9 @@ module rma_responder #(
     input  logic [11:0]  here,
     input  logic [15:0]  rma_on,
     input  logic [511:0] stamps,     // {life, pdid} by VPID
+    input  logic         moves,      // wr_vpid gets another domain in this cycle, wr_pdid
+    input  logic [3:0]   wr_vpid,
+    input  logic [15:0]  wr_pdid,
     input  logic         in_valid,
     output logic         in_ready,
     input  logic [65:0]  in_flit,
@@ -87,11 +90,15 @@ module rma_responder #(
   logic [6:0]  reason;
   logic [63:0] header, ext, first, quad;
   logic [31:0] stamp;
-  logic [3:0]  vpid, kind;
+  logic [3:0]  vpid, vpid_next, kind;
+  /* verilator lint_off UNUSEDSIGNAL */
+  logic [31:0] stamp_next;  // its domain
+  /* verilator lint_on UNUSEDSIGNAL */
   always_ff @(posedge clk) quad <= first;  // as the others, in the cycle in which the packet is shown
   rma_collect #(.BUFFERS(2), .QUADS(2)) u_collect (
       .clk, .rst, .here, .in_valid, .in_ready, .in_flit, .waits, .have, .reason, .header, .vpid, .kind, .ext, .stamp,
-      .index(6'd0), .quad(first), .look_next(take_next), .drain_next(take_next), .idle(coll_idle), .active(coll_active)
+      .vpid_next, .stamp_next, .index(6'd0), .quad(first), .look_next(take_next), .drain_next(take_next),
+      .idle(coll_idle), .active(coll_active)
   );
 
   // ---- begin: check, translate, ask for the data ----
@@ -110,9 +117,10 @@ module rma_responder #(
   assign on      = rma_on[vpid];
 
   // Nobody of another domain learns whether the process is there.
-  logic [31:0] own;
-  assign own             = stamps[{vpid, 5'h0}+:32];
-  assign same            = own[15:0] != '0 && own[15:0] == stamp[15:0];
+  // Found out in the cycle before the request is shown, and again in every cycle in which it is, with what is written.
+  always_ff @(posedge clk)
+    same <= stamp_next[15:0] != '0 && (moves && wr_vpid == vpid_next ? wr_pdid == stamp_next[15:0] :
+        stamps[{vpid_next, 5'h0}+:16] == stamp_next[15:0]);
   assign touches         = same && on && shape_ok;
   assign ev_stranger     = start && !same;
   assign stranger_header = header;
@@ -141,7 +149,7 @@ module rma_responder #(
         4'(nicloop_pkg::RMA_ERROR_WINDOW_OFF) : !shape_ok ? 4'(nicloop_pkg::RMA_ERROR_BOUNDS) : GOOD;
     else if (atu_done) error <= atu_error;
     if (atu_done) addr <= atu_addr;
-    if (start) life <= own[31:16];
+    if (start) life <= stamps[{vpid, 5'h10}+:16];
   end
   assign atu_valid   = state == TRANSLATE;
   assign atu_nla     = nla;
@@ -186,7 +194,7 @@ module rma_responder #(
   assign writes      = job_lock && success && !read_error;
   assign write_start = read_done && writes;
   logic [31:0] found;
-  assign found = job_ext[nicloop_pkg::RMA_EXT_NLA_LSB+2] ? read_data[63:32] : read_data[31:0];
+  assign found = job_ext[nicloop_pkg::RMA_EXT_NLA_LSB+2] ? m_rdata[63:32] : m_rdata[31:0];  // whole, so not shifted
   always_ff @(posedge clk)
     if (read_valid) begin
       old     <= found;
@@ -238,8 +246,9 @@ module rma_responder #(
       default: command = 4'(nicloop_pkg::RMA_COMMAND_PUT);
     endcase
   end
-  logic [9:0] of_last;
-  assign of_last    = from_err ? of_header[nicloop_pkg::HEADER_LENGTH_LSB+:10] - 10'd9 : job_last;
+  logic [9:0] err_last, of_last;
+  assign err_last   = err_header[nicloop_pkg::HEADER_LENGTH_LSB+:10] - 10'd9;
+  assign of_last    = from_err ? err_last : job_last;
   assign error_word = {14'h0, 16'h0, of_header[nicloop_pkg::HEADER_OP_LSB+nicloop_pkg::RMA_OP_LAST_LSB], from_err ?
       err_code : code, command,
                        from_err ? 2'(nicloop_pkg::RMA_UNIT_COMPLETER) : 2'(nicloop_pkg::RMA_UNIT_RESPONDER), 13'h0,

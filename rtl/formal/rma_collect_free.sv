@@ -18,6 +18,8 @@ module rma_collect #(
     output logic [3:0]  kind,
     output logic [63:0] ext,
     output logic [31:0] stamp,
+    output logic [3:0]  vpid_next,
+    output logic [31:0] stamp_next,
     input  logic [5:0]  index,
     output logic [63:0] quad,
     input  logic        look_next,
@@ -31,7 +33,11 @@ module rma_collect #(
   assign waits = have || more;
   (* anyseq *) logic [6:0]   some_reason;
   (* anyseq *) logic [63:0]  some_header, some_ext, some_quad;
+  (* anyseq *) logic [31:0]  some_stamp;
+  assign vpid_next  = !have || look_next ? some_header[nicloop_pkg::HEADER_DST_VPID_LSB+:4] : vpid;
+  assign stamp_next = !have || look_next ? some_stamp : stamp;
   always_ff @(posedge clk) begin
+    stamp <= stamp_next;
     if (rst) have <= 1'b0;
     else if (!have || look_next) have <= comes;
     if (!have || look_next) begin

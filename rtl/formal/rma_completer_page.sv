@@ -10,6 +10,9 @@ module rma_completer_page #(
     input logic         rst,
     input logic [15:0]  rma_on,
     input logic [511:0] stamps,
+    input logic         moves,
+    input logic [3:0]   wr_vpid,
+    input logic [15:0]  wr_pdid,
     input logic         atu_done,
     input logic [3:0]   atu_error,
     input logic [51:0]  some_page,
@@ -31,11 +34,25 @@ module rma_completer_page #(
   logic [7:0]  awlen, wstrb;
   // The translation leaves the place in a page alone.
   rma_completer #(.ANSWERS(ANSWERS), .TELL(2)) u_dut (
-      .clk, .rst, .rma_on, .stamps, .err_ready, .atu_valid, .atu_nla(nla), .atu_vpid(vpid),
-      .atu_done(atu_valid && atu_done), .atu_error, .atu_addr({some_page, nla[11:0]}), .fence(1'b0),
+      .clk, .rst, .rma_on, .stamps, .moves, .wr_vpid, .wr_pdid, .err_ready, .atu_valid, .atu_nla(nla),
+      .atu_vpid(vpid), .atu_done(atu_valid && atu_done), .atu_error, .atu_addr({some_page, nla[11:0]}), .fence(1'b0),
       .m_awvalid(awvalid), .m_awready(awready), .m_awaddr(awaddr), .m_awlen(awlen), .m_wvalid(wvalid),
       .m_wready(wready), .m_wstrb(wstrb), .m_wlast(wlast), .m_bvalid(bvalid), .m_bresp(bresp), .noti_done
   );
+
+  // Stamps change when it is said; that of an answer in any way.
+  logic         moved;
+  logic [3:0]   moved_vpid;
+  logic [15:0]  moved_pdid;
+  logic [511:0] stamps_was;
+  always_ff @(posedge clk) {moved, moved_vpid, moved_pdid, stamps_was} <= {moves, wr_vpid, wr_pdid, stamps};
+  always_comb
+    if (started)
+      for (int v = 0; v < 16; v++)
+        if (!(moved && moved_vpid == 4'(v))) begin
+          assume (stamps[v*32+:16] == stamps_was[v*32+:16]);
+          if (ANSWERS != 0) assume (stamps[v*32+16+:16] == stamps_was[v*32+16+:16]);
+        end else if (ANSWERS == 0) assume (stamps[v*32+:16] == moved_pdid);
 
   // What rma_collect shows: a good packet has bytes, and no more than a fragment has.
   (* hierconn *) wire [63:0] \u_dut.header , \u_dut.ext , \u_dut.addr ;
@@ -46,7 +63,7 @@ module rma_completer_page #(
   (* hierconn *) wire [3:0]  \u_dut.error ;
   (* hierconn *) wire [2:0]  \u_dut.u_write.shift , \u_dut.u_write.end_at , \u_dut.u_write.at ;
   (* hierconn *) wire [1:0]  \u_dut.state ;
-  (* hierconn *) wire        \u_dut.have , \u_dut.writes , \u_dut.write_start , \u_dut.u_write.sending ,
+  (* hierconn *) wire        \u_dut.have , \u_dut.same , \u_dut.writes , \u_dut.write_start , \u_dut.u_write.sending ,
       \u_dut.u_write.w_sent , \u_dut.u_write.aw_sent , \u_dut.shape_ok ;
   logic [9:0] length, bytes;
   assign length = \u_dut.header [nicloop_pkg::HEADER_LENGTH_LSB+:10];
@@ -64,11 +81,12 @@ module rma_completer_page #(
       page    <= some_page;
     end
   logic        asks;  // for the first cycle
-  logic [31:0] own_was, stamp_was;
+  logic [31:0] own, own_was, stamp_was;
+  assign own = stamps[{\u_dut.header [nicloop_pkg::HEADER_DST_VPID_LSB+:4], 5'h0}+:32];
   logic        on_was;
   always_ff @(posedge clk) begin
     asks      <= !rst && atu_valid;
-    own_was   <= stamps[{\u_dut.header [nicloop_pkg::HEADER_DST_VPID_LSB+:4], 5'h0}+:32];
+    own_was   <= own;
     stamp_was <= \u_dut.stamp ;
     on_was    <= rma_on[\u_dut.header [nicloop_pkg::HEADER_DST_VPID_LSB+:4]];
   end
@@ -107,6 +125,8 @@ module rma_completer_page #(
         for (int i = 0; i < 8; i++) if (wstrb[i]) assert (beat_at + 13'(i) >= first && beat_at + 13'(i) < behind);
 
       // ---- what makes it inductive ----
+      if (\u_dut.have && \u_dut.same ) assert (own[15:0] == \u_dut.stamp [15:0] && (ANSWERS != 0 ?
+          own == \u_dut.stamp : own[15:0] != '0));
       if (\u_dut.state == 2'd1 || \u_dut.state == 2'd2) assert (\u_dut.have && \u_dut.reason == '0);
       if (\u_dut.state == 2'd1) assert (\u_dut.writes && \u_dut.shape_ok && !granted);
       if (\u_dut.state == 2'd2 && \u_dut.writes && \u_dut.error == '0)
