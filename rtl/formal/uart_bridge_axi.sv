@@ -32,7 +32,10 @@ module uart_bridge_axi #(
       .m_rdata(rdata), .m_rresp(rresp)
   );
   (* hierconn *) wire [63:0] \u_dut.header ;
-  (* hierconn *) wire        \u_dut.answered ;
+  (* hierconn *) wire [4:0]  \u_dut.at ;
+  (* hierconn *) wire        \u_dut.owed ;
+  (* hierconn *) wire        \u_dut.last_valid ;
+  (* hierconn *) wire [23:0] \u_dut.last ;
   (* hierconn *) wire [7:0]  \u_dut.status ;
   (* hierconn *) wire [2:0]  \u_dut.state ;
 
@@ -60,7 +63,7 @@ module uart_bridge_axi #(
   end
 
   // ---- frames ----
-  localparam logic [2:0] LISTEN = 3'd0, BUS = 3'd4, ANSWER = 3'd5;
+  localparam logic [2:0] LISTEN = 3'd0, ASK = 3'd3, BUS = 3'd4, ANSWER = 3'd5;
   // a frame of a length that it should not have is another one than the frame before
   localparam logic [7:0] LENGTH = 8'd5;
   logic [7:0]  seq, op, count;
@@ -75,7 +78,7 @@ module uart_bridge_axi #(
     done  <= rst || \u_dut.state == LISTEN ? '0 : done + 3'(new_write || new_read);
     waits <= rst || \u_dut.state != BUS ? '0 : waits + 1'b1;
     if (rst) knew <= 1'b0;
-    else if (\u_dut.answered )
+    else if (\u_dut.state == ANSWER)
         {knew, known} <= {done != '0 || (same && \u_dut.status != LENGTH), count, op, seq};
   end
 
@@ -95,6 +98,13 @@ module uart_bridge_axi #(
         assert (!same);
       end
       assert (\u_dut.state != BUS || 32'(waits) < PATIENCE);
+      // What ties both sides together, without which reachability finds thousands of clauses.
+      assert (!knew || (\u_dut.last_valid && known == \u_dut.last ));
+      assert (\u_dut.owed == (owed || new_write || new_read));
+      assert (\u_dut.state != ASK || (!\u_dut.owed && 5'(done) == \u_dut.at ));
+      assert (\u_dut.state != BUS || 5'(done) + 5'(new_write || new_read) == \u_dut.at + 5'd1);
+      assert (!(aw_stood || w_stood) || (owed && owed_write));
+      assert (!ar_stood || (owed && !owed_write));
     end
 
   always_comb begin
