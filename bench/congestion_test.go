@@ -81,6 +81,13 @@ func TestFlowsShareLinks(t *testing.T) {
 	}
 }
 
+// On a line of nodes ways are as long as it: node 1's to the last but one has most links in common with that of node 0 to the last.
+func TestFlowsOnALongLine(t *testing.T) {
+	flows, err := planFlows(newRoutes(fabric.Mesh(520)), []int{519}, 1)
+	require.NoError(t, err)
+	require.Equal(t, []flow{{0, 519, HotFlow}, {1, 518, VictimFlow}}, flows[:2])
+}
+
 func TestPathsAreTheTopologys(t *testing.T) {
 	for _, c := range []struct {
 		info     drivers.Info

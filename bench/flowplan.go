@@ -136,7 +136,7 @@ func farthest(w *routes, sends []bool, s int) int {
 // A candidate is a pair of nodes that may get a flow; of 4,096 nodes there are 16 million.
 type candidate struct {
 	from, to       uint16
-	shared, length uint8 // wires: those with hot flows, and all
+	shared, length uint16 // wires: those with hot flows, and all; a line of nodes has as many as nodes
 }
 
 // flowsPast pairs the nodes that are left; victims come first.
@@ -168,7 +168,7 @@ func pairsPast(w *routes, sends, receives []bool, taken map[hop]bool) (pairs []c
 			}
 			p := candidate{from: uint16(from), to: uint16(to)}
 			path = w.path(path[:0], from, to)
-			p.length = uint8(len(path))
+			p.length = uint16(len(path))
 			for _, h := range path {
 				if taken[h] {
 					p.shared++
