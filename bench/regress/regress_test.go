@@ -121,12 +121,7 @@ func TestOnASmallBoard(t *testing.T) {
 			o.Device, o.NoWaves, o.Timeout = device, true, 20*time.Minute // with its synthesis
 			list, err := Select(List(), []string{Line})
 			require.NoError(t, err)
-			out, err := Run(context.Background(), list, o)
-			require.NoError(t, err)
-			require.GreaterOrEqual(t, len(out), 8)
-			for _, x := range out {
-				require.Equal(t, Passed, x.Status, "%s: %v\nreproduce with: %s", x.Test.Name, x.Err, x.Rerun)
-			}
+			require.GreaterOrEqual(t, len(passing(t, list, o)), 8)
 		})
 	}
 }
@@ -151,8 +146,18 @@ func TestNetworkOnModel(t *testing.T) {
 	}
 }
 
-// TestBehindPCIe has all that PCIe leaves open at random, and what goes wrong on it.
-func TestBehindPCIe(t *testing.T) {
+// passing runs tests, all of which pass.
+func passing(t *testing.T, list []Test, o Options) []Outcome {
+	out, err := Run(context.Background(), list, o)
+	require.NoError(t, err)
+	for _, x := range out {
+		require.Equal(t, Passed, x.Status, "%s: %v\nreproduce with: %s", x.Test.Name, x.Err, x.Rerun)
+	}
+	return out
+}
+
+// behindBus are options for simulators with a bus, if they can be built.
+func behindBus(t *testing.T) Options {
 	if testing.Short() {
 		t.Skip("builds a simulator")
 	}
@@ -161,13 +166,15 @@ func TestBehindPCIe(t *testing.T) {
 	}
 	o := options(t)
 	o.NoWaves, o.NoLockstep, o.Timeout = true, true, 5*time.Minute
+	return o
+}
+
+// TestBehindPCIe has all that PCIe leaves open at random, and what goes wrong on it.
+func TestBehindPCIe(t *testing.T) {
+	o := behindBus(t)
 	passes := func(device string, tests ...Test) {
 		o.Device = device
-		out, err := Run(context.Background(), tests, o)
-		require.NoError(t, err)
-		for _, x := range out {
-			require.Equal(t, Passed, x.Status, "%s: %v\nreproduce with: %s", x.Test.Name, x.Err, x.Rerun)
-		}
+		passing(t, tests, o)
 	}
 	list, err := Select(List(), []string{"pcie/*", "bridge/*", "velo/*"})
 	require.NoError(t, err)
@@ -185,14 +192,7 @@ func TestBehindPCIe(t *testing.T) {
 
 // TestBehindAXI has a host's clock that is faster and slower than the core's, and all that AXI leaves open at random.
 func TestBehindAXI(t *testing.T) {
-	if testing.Short() {
-		t.Skip("builds a simulator")
-	}
-	if _, err := exec.LookPath("verilator"); err != nil && os.Getenv("CI") == "" {
-		t.Skip("needs verilator: scripts/setup-debian.sh")
-	}
-	o := options(t)
-	o.NoWaves, o.NoLockstep, o.Timeout = true, true, 5*time.Minute
+	o := behindBus(t)
 	for device, patterns := range map[string][]string{
 		"rtl:?bus=axi":                      {"axi/*", "bridge/*", "velo/*", "isolation/rate-switches", "faults/killed"},
 		"rtl:?bus=axi&bus_seed=3&ratio=1/1": {"axi/*", "velo/*", "rma/sizes"},
@@ -202,11 +202,7 @@ func TestBehindAXI(t *testing.T) {
 		list, err := Select(List(), patterns)
 		require.NoError(t, err)
 		o.Device = device
-		out, err := Run(context.Background(), list, o)
-		require.NoError(t, err)
-		for _, x := range out {
-			require.Equal(t, Passed, x.Status, "%s: %v\nreproduce with: %s", x.Test.Name, x.Err, x.Rerun)
-		}
+		passing(t, list, o)
 	}
 }
 

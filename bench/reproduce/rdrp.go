@@ -161,6 +161,9 @@ func slowCounts(nodes, least int, shares ...float64) []int {
 	return list
 }
 
+// onePercent is how many nodes that is, one at least.
+func onePercent(nodes int) int { return slowCounts(nodes, 1, 0.01)[0] }
+
 func (e *Env) dragonfly() (topology.Dragonfly, error) {
 	p := rdrpSize(e.Scale)
 	return topology.NewDragonfly(p, 2*p, p, 2, 10)

@@ -114,7 +114,7 @@ func (e *Env) trialConfig(x trial, drawing int) (packets.Config, error) {
 			return c, err
 		}
 	}
-	c.DrawSlow(max(1, int(0.01*float64(nodes)+0.5)), x.factor)
+	c.DrawSlow(onePercent(nodes), x.factor)
 	c.ECN = ecnOf(x.ecn)
 	if c.Paced = x.bound == ideal; c.Paced {
 		return c, nil

@@ -68,7 +68,7 @@ func (e *Env) rdrp5(nodes int) (points []transfer) {
 	if e.Scale == Large {
 		sweep = thinWindows
 	}
-	slow := max(1, int(0.01*float64(nodes)+0.5))
+	slow := onePercent(nodes)
 	for _, factor := range []int{2, 4, 8} {
 		for _, ecn := range ecns {
 			points = append(points, transfer{factor: factor, count: slow, ecn: ecn})
