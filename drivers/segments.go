@@ -84,12 +84,20 @@ func Offset(dev Device, addr uint64) (uint64, bool) {
 	if list == nil {
 		return addr, addr < uint64(len(dev.Memory()))
 	}
-	for _, s := range list {
-		if addr >= s.Addr && addr-s.Addr < s.Bytes {
-			return s.Off + (addr - s.Addr), true
-		}
+	if s := SegmentAt(list, addr); s != nil {
+		return s.Off + (addr - s.Addr), true
 	}
 	return 0, false
+}
+
+// SegmentAt is the one in which a device address lies, or nil.
+func SegmentAt(list []Segment, addr uint64) *Segment {
+	for i := range list {
+		if s := &list[i]; addr >= s.Addr && addr-s.Addr < s.Bytes {
+			return s
+		}
+	}
+	return nil
 }
 
 // FitInSegment is the first multiple of align, not before off, from which on n bytes lie in one segment. Without segments they

@@ -11,7 +11,7 @@ import (
 // inMemory tells whether a range of device addresses is memory, in one piece.
 func (n *node) inMemory(s span) bool {
 	if list := n.segments; list != nil {
-		g := segment(list, s.addr)
+		g := drivers.SegmentAt(list, s.addr)
 		return g != nil && s.n <= g.Bytes-(s.addr-g.Addr)
 	}
 	return s.addr <= uint64(len(n.mem)) && s.n <= uint64(len(n.mem))-s.addr
@@ -26,19 +26,10 @@ func (n *node) dma(s span) []byte {
 // offset is where a device address lies in memory.
 func (n *node) offset(addr uint64) uint64 {
 	if list := n.segments; list != nil {
-		g := segment(list, addr)
+		g := drivers.SegmentAt(list, addr)
 		return g.Off + (addr - g.Addr)
 	}
 	return addr
-}
-
-func segment(list []drivers.Segment, addr uint64) *drivers.Segment {
-	for i := range list {
-		if g := &list[i]; addr >= g.Addr && addr-g.Addr < g.Bytes {
-			return g
-		}
-	}
-	return nil
 }
 
 // putWord writes a word that tells software of what was written before it, which may look at any time.

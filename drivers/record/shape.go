@@ -20,17 +20,12 @@ func fits(sys drivers.System, m *translog.Meta) error {
 		return fmt.Errorf("%w: a log of %d nodes on a system of %d", drivers.ErrConfig, m.Info.Nodes, n)
 	}
 	for n, size := range m.Memory {
-		dev := sys.Device(n)
-		if has := len(dev.Memory()); has < size {
+		if has := len(sys.Device(n).Memory()); has < size {
 			return fmt.Errorf("%w: node %d has %d bytes of memory: expected %d", drivers.ErrConfig, n, has, size)
 		}
-		var want []drivers.Segment
-		if m.Segments != nil {
-			want = m.Segments[n]
-		}
-		if has := dev.Segments(); !slices.Equal(has, want) {
-			return fmt.Errorf("%w: the NIC of node %d finds its memory at %+v: expected %+v (none: at address 0)", drivers.ErrConfig, n, has, want)
-		}
+	}
+	if has := drivers.SegmentsOf(sys); !slices.EqualFunc(has, m.Segments, slices.Equal) {
+		return fmt.Errorf("%w: each NIC finds its memory at %+v: expected %+v (none: at address 0)", drivers.ErrConfig, has, m.Segments)
 	}
 	return nil
 }

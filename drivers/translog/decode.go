@@ -3,7 +3,6 @@ package translog
 import (
 	"encoding/binary"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"hash/crc32"
 	"io"
@@ -51,16 +50,26 @@ func NewReader(data []byte) (*Reader, error) {
 	if r.err != nil {
 		return nil, r.err
 	}
-	var head2 struct { // of the versions before 3
-		Segments []drivers.Segment `json:"segments"`
+	err := json.Unmarshal(text, &r.Meta)
+	if err == nil && v < FormatVersion {
+		err = r.olderSegments(text)
 	}
-	if err := errors.Join(json.Unmarshal(text, &r.Meta), json.Unmarshal(text, &head2)); err != nil {
+	if err != nil {
 		return nil, &FormatError{r.at - len(text), "description of the recorded system: " + err.Error()}
 	}
-	if v < FormatVersion && head2.Segments != nil {
-		r.Meta.Segments = slices.Repeat([][]drivers.Segment{head2.Segments}, min(max(r.Meta.Info.Nodes, 0), maxNodes))
-	}
 	return r, r.checkMeta()
+}
+
+// olderSegments gives each node those that all had until version 2.
+func (r *Reader) olderSegments(text []byte) error {
+	var old struct {
+		Segments []drivers.Segment `json:"segments"`
+	}
+	if err := json.Unmarshal(text, &old); err != nil || old.Segments == nil {
+		return err
+	}
+	r.Meta.Segments = slices.Repeat([][]drivers.Segment{old.Segments}, min(max(r.Meta.Info.Nodes, 0), maxNodes))
+	return nil
 }
 
 func (r *Reader) checkMeta() error {
