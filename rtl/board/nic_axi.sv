@@ -161,7 +161,8 @@ module nic_axi #(
 
   nic_core #(.DIM_X(DIM_X), .DIM_Y(DIM_Y), .DIM_Z(DIM_Z), .PORTS(PORTS), .VC_DEPTH(VC_DEPTH), .TORUS(TORUS),
       .SHAPE_INPUT(SHAPE_INPUT)) u_nic (
-      .clk, .clk_rma(clk), .clk_link({LINKS{clk}}), .rma_rests(), .link_rests(), .rst(nic_rst), .link_rst, .node_id,
+      .clk, .clk_local(clk), .clk_rma(clk), .clk_link({LINKS{clk}}), .local_rests(), .rma_rests(), .link_rests(),
+      .rst(nic_rst), .link_rst, .node_id,
       .shape, .slept(64'h0), .s_axil_awvalid(c_axil_awvalid), .s_axil_awready(c_axil_awready),
       .s_axil_awaddr({12'h0, c_axil_addr, 3'b000}), .s_axil_wvalid(c_axil_wvalid), .s_axil_wready(c_axil_wready),
       .s_axil_wdata(c_axil_wdata), .s_axil_wstrb(8'hff), .s_axil_bvalid(c_axil_bvalid), .s_axil_bready(c_axil_bready),

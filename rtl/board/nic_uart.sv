@@ -173,7 +173,8 @@ module nic_uart #(
       /* verilator lint_off PINCONNECTEMPTY */
       nic_core #(.DIM_X(DIM_X), .DIM_Y(DIM_Y), .DIM_Z(DIM_Z), .PORTS(PORTS), .VC_DEPTH(VC_DEPTH),
       .SHAPE_INPUT(SHAPE_INPUT)) u_nic (
-          .clk(nic_clk), .clk_rma(nic_clk), .clk_link({LINKS{nic_clk}}), .rma_rests(), .link_rests(), .rst, .link_rst,
+          .clk(nic_clk), .clk_local(nic_clk), .clk_rma(nic_clk), .clk_link({LINKS{nic_clk}}), .local_rests(),
+          .rma_rests(), .link_rests(), .rst, .link_rst,
           .node_id, .shape, .slept, .s_axil_awvalid(reg_aw), .s_axil_awready(reg_awready), .s_axil_awaddr(addr[31:0]),
           .s_axil_wvalid(reg_w), .s_axil_wready(reg_wready), .s_axil_wdata(value), .s_axil_wstrb(8'hff),
           .s_axil_bvalid(reg_bvalid), .s_axil_bready(1'b1), .s_axil_bresp(reg_bresp), .s_axil_arvalid(reg_ar),

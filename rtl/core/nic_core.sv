@@ -6,9 +6,11 @@
 // Back-pressure: a full mailbox blocks the network; registers and send windows always answer. link_up[l]: a neighbour
 //   is connected; it does not change. carrier[l]: the wire works; what is sent meanwhile waits.
 //
-// RMA's units have a gated clock, clk_rma, and so has each link with its port of the router, clk_link[l]. They rise
+// What is not a register has a gated clock: the local side (send windows, VELO, mailboxes, the local port of the router
+// and the way to memory) clk_local, RMA's units clk_rma, each link with its port of the router clk_link[l]. They rise
 // with clk, but a simulation may leave out an edge that would change nothing: when ..._rests was high before it and
-// before the four of clk before that, and for a link no word comes and its carrier stays.
+// before the four of clk before that, and for a link no word comes and its carrier stays. The read of a register wakes
+// none of them.
 //
 //   clk          _|^|_|^|_|^|_|^|_|^|_|^|_|^|_|^|_
 //   rma_rests    ____/^^^^^^^^^^^^^^^^^^^^^^^^\____   e.g. a flit for the completer
@@ -30,8 +32,10 @@ module nic_core #(
         32 + (8 + VC_W + 2 * $clog2(VCS * VC_DEPTH + 1) + VCS * $clog2(VC_DEPTH + 1) + 31) / 32 * 32
 ) (
     input  logic        clk,
-    input  logic        clk_rma,     // see below; on a board both are clk
+    input  logic        clk_local,   // see below; on a board all are clk
+    input  logic        clk_rma,
     input  logic [LINKS-1:0] clk_link /* verilator split_var */,
+    output logic        local_rests,
     output logic        rma_rests,
     output logic [LINKS-1:0] link_rests,
     input  logic        rst,
@@ -137,7 +141,7 @@ module nic_core #(
   logic               in_valid, in_head, in_tail;
   logic [CLASS_W-1:0] in_vc;
   logic [63:0]        in_data;
-  always_ff @(posedge clk) begin
+  always_ff @(posedge clk_local) begin
     in_valid <= !rst && inj_valid;
     if (inj_valid) begin
       in_vc   <= inj_vc;
@@ -182,7 +186,8 @@ module nic_core #(
   logic [15:0] tx_lines;
   logic [23:0] tx_credits;
   logic [47:0] rx_levels;
-  logic        reg_idle, req_idle, comp_idle, router_idle, reg_active, req_active, comp_active, router_active;
+  logic        reg_writes, reg_idle, req_idle, comp_idle, router_idle, reg_active, req_active, comp_active,
+      router_active;
   logic        inj_active, ej_idle, rma_idle, rma_active;
 
   // ---- VELO and RMA share the window, the network and the memory ----
@@ -247,13 +252,13 @@ module nic_core #(
   );
 
   mailbox_table u_table (
-      .clk, .rst, .busy(mb_busy), .look_vpid, .look_on, .look_full, .look_addr, .look_seq, .look_spent, .look_timed,
-      .look_overflowed, .begun, .stall, .overflow, .ended, .ended_bad, .ended_vpid, .ended_seq, .ended_lost, .ended_irq,
-      .rd_hold(mailbox_hold), .rd_overflows(mailbox_overflows), .wr_hold, .rd_vpid(mb_rd_vpid), .rd_base(mb_rd_base),
-      .rd_slots(mb_rd_slots), .rd_ctrl(mb_rd_ctrl), .rd_wp(mb_rd_wp), .rd_rp(mb_rd_rp), .rd_stall(mb_rd_stall),
-      .wr_ready(mb_wr_ready), .rp_ready(mb_rp_ready), .wr_vpid(mb_wr_vpid), .wr_data(reg_data), .wr_base(mb_wr_base),
-      .wr_slots(mb_wr_slots), .wr_ctrl(mb_wr_ctrl), .wr_rp(mb_wr_rp), .shut, .ev_refused(mb_ev_refused), .window_next,
-      .wr_on(mb_wr_on)
+      .clk(clk_local), .rst, .busy(mb_busy), .look_vpid, .look_on, .look_full, .look_addr, .look_seq, .look_spent,
+      .look_timed, .look_overflowed, .begun, .stall, .overflow, .ended, .ended_bad, .ended_vpid, .ended_seq,
+      .ended_lost, .ended_irq, .rd_hold(mailbox_hold), .rd_overflows(mailbox_overflows), .wr_hold, .rd_vpid(mb_rd_vpid),
+      .rd_base(mb_rd_base), .rd_slots(mb_rd_slots), .rd_ctrl(mb_rd_ctrl), .rd_wp(mb_rd_wp), .rd_rp(mb_rd_rp),
+      .rd_stall(mb_rd_stall), .wr_ready(mb_wr_ready), .rp_ready(mb_rp_ready), .wr_vpid(mb_wr_vpid), .wr_data(reg_data),
+      .wr_base(mb_wr_base), .wr_slots(mb_wr_slots), .wr_ctrl(mb_wr_ctrl), .wr_rp(mb_wr_rp), .shut,
+      .ev_refused(mb_ev_refused), .window_next, .wr_on(mb_wr_on)
   );
 
   // Node and VPID of a process, as registers show it.
@@ -284,32 +289,33 @@ module nic_core #(
       .ev_ring_stall(ring_stall), .route_errors, .ev_link_failure(|link_failure),
       .ev_rp_refused(mb_ev_refused || ring_ev_refused), .x_wr_addr, .x_wr_do, .x_wr_known, .x_wr_writable, .x_wr_ready,
       .x_rd_addr, .x_rd_known, .x_rd_value, .x_busy, .ev_rma_error, .rma_reason, .rma_src, .rma_dst, .rma_length,
-      .ev_noti_irq, .noti_vpid, .tx_level({tx_credits, tx_lines}), .rx_level(rx_levels), .irq, .idle(reg_idle),
-      .active(reg_active)
+      .ev_noti_irq, .noti_vpid, .tx_level({tx_credits, tx_lines}), .rx_level(rx_levels), .irq, .writes(reg_writes),
+      .idle(reg_idle), .active(reg_active)
   );
 
   pio_window u_window (
-      .clk, .rst, .nodes, .s_awvalid(s_axi_awvalid), .s_awready(s_axi_awready), .s_awaddr(s_axi_awaddr),
-      .s_awlen(s_axi_awlen), .s_awsize(s_axi_awsize), .s_awburst(s_axi_awburst), .s_wvalid(s_axi_wvalid),
-      .s_wready(s_axi_wready), .s_wdata(s_axi_wdata), .s_wstrb(s_axi_wstrb), .s_wlast(s_axi_wlast),
-      .s_bvalid(s_axi_bvalid), .s_bready(s_axi_bready), .s_bresp(s_axi_bresp), .on_next({rma_window_next, window_next}),
-      .full({rma_full, velo_full}), .stamps, .put, .put_vpid, .put_quad, .put_data, .put_words, .take,
-      .ev_error({ev_rma_refused, ev_tx_error}), .line_addr, .line_stamp, .error_reason(tx_reason), .wr_addr(x_wr_addr),
-      .wr_do(x_wr_do), .wr_known(window_writable), .rd_addr(x_rd_addr), .rd_known(window_rd_known),
-      .rd_value(window_value), .waiting_velo(level_lines), .waiting_rma(level_descriptors), .idle(win_idle),
-      .active(win_active)
+      .clk(clk_local), .clk_regs(clk), .rst, .nodes, .s_awvalid(s_axi_awvalid), .s_awready(s_axi_awready),
+      .s_awaddr(s_axi_awaddr), .s_awlen(s_axi_awlen), .s_awsize(s_axi_awsize), .s_awburst(s_axi_awburst),
+      .s_wvalid(s_axi_wvalid), .s_wready(s_axi_wready), .s_wdata(s_axi_wdata), .s_wstrb(s_axi_wstrb),
+      .s_wlast(s_axi_wlast), .s_bvalid(s_axi_bvalid), .s_bready(s_axi_bready), .s_bresp(s_axi_bresp),
+      .on_next({rma_window_next, window_next}), .full({rma_full, velo_full}), .stamps, .put, .put_vpid, .put_quad,
+      .put_data, .put_words, .take, .ev_error({ev_rma_refused, ev_tx_error}), .line_addr, .line_stamp,
+      .error_reason(tx_reason), .wr_addr(x_wr_addr), .wr_do(x_wr_do), .wr_known(window_writable), .rd_addr(x_rd_addr),
+      .rd_known(window_rd_known), .rd_value(window_value), .waiting_velo(level_lines), .waiting_rma(level_descriptors),
+      .idle(win_idle), .active(win_active)
   );
   assign ev_line = take[0];
 
   velo_requester u_requester (
-      .clk, .rst, .here, .put(put[0]), .put_vpid, .put_quad, .put_data, .put_words, .take(take[0]), .line_addr,
-      .line_stamp, .full(velo_full), .tx_valid(send_valid[0]), .tx_ready(send_ready[0]), .tx_head(send_head[0]),
-      .tx_tail(send_tail[0]), .tx_data(send_data[63:0]), .ev_packet(ev_tx_packet), .packet_vpid, .ev_stall(ev_tx_stall),
-      .lines(tx_lines), .level_vpid, .level_of(level_lines), .idle(req_idle), .active(req_active)
+      .clk(clk_local), .rst, .here, .put(put[0]), .put_vpid, .put_quad, .put_data, .put_words, .take(take[0]),
+      .line_addr, .line_stamp, .full(velo_full), .tx_valid(send_valid[0]), .tx_ready(send_ready[0]),
+      .tx_head(send_head[0]), .tx_tail(send_tail[0]), .tx_data(send_data[63:0]), .ev_packet(ev_tx_packet), .packet_vpid,
+      .ev_stall(ev_tx_stall), .lines(tx_lines), .level_vpid, .level_of(level_lines), .idle(req_idle),
+      .active(req_active)
   );
 
   velo_completer u_completer (
-      .clk, .rst, .here, .in_valid(unit_valid[0]), .in_ready(unit_ready[0]), .in_flit(flits[65:0]),
+      .clk(clk_local), .rst, .here, .in_valid(unit_valid[0]), .in_ready(unit_ready[0]), .in_flit(flits[65:0]),
       .table_busy(mb_busy), .look_vpid, .look_on, .look_full, .look_addr, .look_seq, .look_spent, .look_timed,
       .look_overflowed, .begun, .stall, .overflow, .ended, .ended_bad, .ended_vpid, .ended_seq, .ended_lost, .commit,
       .stamps, .m_awvalid(velo_awvalid), .m_awready(velo_awready), .m_awaddr(velo_awaddr), .m_wvalid(velo_wvalid),
@@ -319,10 +325,10 @@ module nic_core #(
   );
 
   nic_rma u_rma (
-      .clk, .clk_units(clk_rma), .units_rest, .rst, .here, .nodes, .stamps, .shut, .restart(ring_restart),
-      .ev_strangers(rma_strangers), .level_vpid, .level_descriptors, .level_fragments, .ev_stall(ring_stall), .wr_hold,
-      .ring_hold, .ring_overflows, .stranger_header(rma_stranger_header), .stranger_pdid(rma_stranger_pdid),
-      .put(put[1]), .put_vpid, .put_quad, .put_data, .put_words, .take(take[1]),
+      .clk, .clk_memory(clk_local), .clk_units(clk_rma), .units_rest, .memory_rests, .rst, .here, .nodes, .stamps,
+      .shut, .restart(ring_restart), .ev_strangers(rma_strangers), .level_vpid, .level_descriptors, .level_fragments,
+      .ev_stall(ring_stall), .wr_hold, .ring_hold, .ring_overflows, .stranger_header(rma_stranger_header),
+      .stranger_pdid(rma_stranger_pdid), .put(put[1]), .put_vpid, .put_quad, .put_data, .put_words, .take(take[1]),
       .line_vpid(line_addr[nicloop_pkg::PIO_SRC_VPID_LSB+:4]), .ev_refused(ev_rma_refused), .refuse_reason(tx_reason),
       .window_next(rma_window_next), .full(rma_full), .tx_valid(send_valid[2:1]), .tx_ready(send_ready[2:1]),
       .tx_head(send_head[2:1]), .tx_tail(send_tail[2:1]), .tx_data(send_data[191:64]), .in_valid(unit_valid[3:1]),
@@ -345,19 +351,19 @@ module nic_core #(
   assign m_axi_arburst = 2'b01;
 
   inject #(.VC_DEPTH(VC_DEPTH)) u_inject (
-      .clk, .rst, .valid(send_valid), .ready(send_ready), .head(send_head), .tail(send_tail), .data(send_data),
-      .tx_valid(inj_valid), .tx_vc(inj_vc), .tx_head(inj_head), .tx_tail(inj_tail), .tx_data(inj_data),
-      .tx_credit(inj_credit), .credits(tx_credits), .active(inj_active)
+      .clk(clk_local), .rst, .valid(send_valid), .ready(send_ready), .head(send_head), .tail(send_tail),
+      .data(send_data), .tx_valid(inj_valid), .tx_vc(inj_vc), .tx_head(inj_head), .tx_tail(inj_tail),
+      .tx_data(inj_data), .tx_credit(inj_credit), .credits(tx_credits), .active(inj_active)
   );
   eject #(.VC_DEPTH(VC_DEPTH)) u_eject (
-      .clk, .rst, .rx_valid(ej_valid), .rx_vc(ej_vc), .rx_head(ej_head), .rx_tail(ej_tail), .rx_data(ej_data),
-      .rx_credit(ej_credit), .unit_valid, .unit_ready, .flits, .completer_busy, .responder_busy, .levels(rx_levels),
-      .idle(ej_idle)
+      .clk(clk_local), .rst, .rx_valid(ej_valid), .rx_vc(ej_vc), .rx_head(ej_head), .rx_tail(ej_tail),
+      .rx_data(ej_data), .rx_credit(ej_credit), .unit_valid, .unit_ready, .flits, .completer_busy, .responder_busy,
+      .levels(rx_levels), .idle(ej_idle)
   );
 
   router #(.PORTS(PORTS), .VC_DEPTH(VC_DEPTH), .DIM_X(DIM_X), .DIM_Y(DIM_Y), .DIM_Z(DIM_Z), .TORUS(TORUS),
       .SHAPE_INPUT(SHAPE_INPUT)) u_router (
-      .clk, .clk_port({clk_link, clk}), .port_rests, .rst, .shape, .here, .port_up({link_up, 1'b1}),
+      .clk, .clk_port({clk_link, clk_local}), .port_rests, .rst, .shape, .here, .port_up({link_up, 1'b1}),
       .drain({drains, 1'b0}), .closed({~link_agreed, 1'b0}), .rx_valid({rx_valid, in_valid}),
       .rx_vc({rx_vc, VC_W'(in_vc)}), .rx_head({rx_head, in_head}), .rx_tail({rx_tail, in_tail}),
       .rx_data({rx_data, in_data}), .rx_credit({rx_credit, local_credit}), .tx_valid({tx_valid, ej_valid}),
@@ -395,11 +401,14 @@ module nic_core #(
       .wr_do(x_wr_do), .wr_known(link_wr_known), .wr_writable(link_writable), .patience, .drain, .restart
   );
 
-  // It rests when nothing in it moves, nothing is handed to it in this cycle and no register is accessed. What
+  // It rests when nothing in it moves, nothing is handed to it in this cycle and no register is written. What
   // was an answer, an event or a setting a moment ago has its way through registers in the four cycles after.
-  logic             units_rest, quiet;
-  logic [PORTS-1:0] port_rests;  // the local one has no clock of its own
-  assign quiet      = reg_idle && !reg_active && !rst && !link_rst;
+  logic             units_rest, memory_rests, quiet;
+  logic [PORTS-1:0] port_rests;
+  assign quiet      = !reg_writes && !rst && !link_rst;
+  assign local_rests = quiet && units_rest && memory_rests && port_rests[0] && unit_valid == '0 && !mb_busy &&
+      win_idle && !win_active && req_idle && !req_active && comp_idle && !comp_active && !inj_active && !in_valid &&
+      ej_idle && !ej_valid && ej_credit == '0;
   assign rma_rests  = quiet && units_rest && unit_valid[3:1] == '0 && !put[1] && !take[1];
   assign link_rests = {LINKS{quiet}} & LINKS'(port_rests >> 1) & link_idle & ~link_active & ~restart;
 

@@ -8,8 +8,10 @@
 //   an answer that notifies.
 module nic_rma (
     input  logic         clk,
-    input  logic         clk_units,     // of all but registers and the way to memory
+    input  logic         clk_memory,    // of the way to memory
+    input  logic         clk_units,     // of the units, which are all but that and the registers
     output logic         units_rest,    // nothing is buffered or under way in these
+    output logic         memory_rests,  // none of its timers runs; who reads or writes is the units, or VELO
     input  logic         rst,
     input  logic [11:0]  here,
     input  logic [11:0]  nodes,
@@ -288,20 +290,21 @@ module nic_rma (
   // As many as all units can have under way: neither mux makes one wait for answers.
   localparam int BURSTS = 128;
   axi_write_mux #(.N(W), .DEPTH(BURSTS)) u_writes (
-      .clk, .rst, .s_awvalid(aw_valid), .s_awready(aw_ready), .s_awaddr(aw_addr), .s_awlen(aw_len), .s_wvalid(w_valid),
-      .s_wready(w_ready), .s_wdata(w_data), .s_wstrb(w_strb), .s_wlast(w_last), .s_bvalid(b_valid), .s_bready(b_ready),
-      .m_awvalid(lim_awvalid), .m_awready(lim_awready), .m_awaddr, .m_awlen, .m_wvalid(lim_wvalid),
+      .clk(clk_memory), .rst, .s_awvalid(aw_valid), .s_awready(aw_ready), .s_awaddr(aw_addr), .s_awlen(aw_len),
+      .s_wvalid(w_valid), .s_wready(w_ready), .s_wdata(w_data), .s_wstrb(w_strb), .s_wlast(w_last), .s_bvalid(b_valid),
+      .s_bready(b_ready), .m_awvalid(lim_awvalid), .m_awready(lim_awready), .m_awaddr, .m_awlen, .m_wvalid(lim_wvalid),
       .m_wready(lim_wready), .m_wdata, .m_wstrb, .m_wlast, .m_bvalid, .m_bready
   );
   nvm_write_limiter u_limiter (
-      .clk, .rst, .s_awvalid(lim_awvalid), .s_awready(lim_awready), .s_awaddr(m_awaddr), .s_awlen(m_awlen),
+      .clk(clk_memory), .rst, .s_awvalid(lim_awvalid), .s_awready(lim_awready), .s_awaddr(m_awaddr), .s_awlen(m_awlen),
       .s_wvalid(lim_wvalid), .s_wready(lim_wready), .s_wlast(m_wlast), .m_awvalid, .m_awready, .m_wvalid, .m_wready,
       .rd_range(rd_addr[13:12]), .rd_which(rd_addr[5:3]), .rd_value(nvm_value), .wr_valid(wr_nvm),
       .wr_range(wr_addr[13:12]), .wr_which(wr_addr[4:3]), .wr_data, .active(nvm_active)
   );
   axi_read_mux #(.N(3), .DEPTH(BURSTS)) u_reads (
-      .clk, .rst, .s_arvalid(ar_valid), .s_arready(ar_ready), .s_araddr(ar_addr), .s_arlen(ar_len), .s_rvalid(r_valid),
-      .s_rready(r_ready), .m_arvalid, .m_arready, .m_araddr, .m_arlen, .m_rvalid, .m_rready, .m_rlast
+      .clk(clk_memory), .rst, .s_arvalid(ar_valid), .s_arready(ar_ready), .s_araddr(ar_addr), .s_arlen(ar_len),
+      .s_rvalid(r_valid), .s_rready(r_ready), .m_arvalid, .m_arready, .m_araddr, .m_arlen, .m_rvalid, .m_rready,
+      .m_rlast
   );
 
   // ---- what was discarded: the first of those that fail in one cycle ----
@@ -320,6 +323,7 @@ module nic_rma (
   assign error_dst    = stranger ? stranger_header[nicloop_pkg::HEADER_DST_VPID_LSB+:16] : '0;
   assign error_length = stranger ? stranger_header[nicloop_pkg::HEADER_LENGTH_LSB+:10] : '0;
 
+  assign memory_rests = !nvm_active;
   assign units_rest = win_idle && req_idle && rsp_idle && cmp_idle && ans_idle && awaiting == '0 && !cmd_active &&
       !rings_busy &&
                       !(win_active || req_active || rsp_active || cmp_active || ans_active || noti_active ||

@@ -166,7 +166,7 @@ module nic_velo #(
   logic [28:0] line_addr;
   logic [31:0] line_stamp;
   pio_window #(.VPIDS(VPIDS), .RMA(0)) u_window (
-      .clk, .rst, .nodes, .s_awvalid(s_axi_awvalid), .s_awready(s_axi_awready), .s_awaddr(s_axi_awaddr),
+      .clk, .clk_regs(clk), .rst, .nodes, .s_awvalid(s_axi_awvalid), .s_awready(s_axi_awready), .s_awaddr(s_axi_awaddr),
       .s_awlen(s_axi_awlen), .s_awsize(s_axi_awsize), .s_awburst(s_axi_awburst), .s_wvalid(s_axi_wvalid),
       .s_wready(s_axi_wready), .s_wdata(s_axi_wdata), .s_wstrb(s_axi_wstrb), .s_wlast(s_axi_wlast),
       .s_bvalid(s_axi_bvalid), .s_bready(s_axi_bready), .s_bresp(s_axi_bresp), .on_next({16'h0, window_next}),
@@ -193,7 +193,6 @@ module nic_velo #(
       .m_bready(m_axi_bready), .m_bresp(m_axi_bresp), .ev_drop(drop_packet), .drop_reason, .packet_header,
       .slot_header(), .ev_stranger(stranger), .pdid(stranger_pdid), .idle(comp_idle), .active(comp_active)
   );
-  /* verilator lint_on PINCONNECTEMPTY */
 
   regfile #(.VC_DEPTH(VC_DEPTH), .PORTS(LINK != 0 ? 2 : 1), .VPIDS(VPIDS), .COUNT_W(COUNT_W), .CYCLES_W(CYCLES_W),
   .RMA(0), .HELD(1)) u_regs (
@@ -220,8 +219,9 @@ module nic_velo #(
       .ev_noti_irq(1'b0), .noti_vpid(4'h0),
       // Classes that are not built have all their credits.
       .tx_level({8'(VC_DEPTH), 8'(VC_DEPTH), 8'(credits), lines}), .rx_level(48'(came)),
-      .irq, .idle(reg_idle), .active(reg_active)
+      .irq, .writes(), .idle(reg_idle), .active(reg_active)
   );
+  /* verilator lint_on PINCONNECTEMPTY */
 
   // ---- the link ----
   generate

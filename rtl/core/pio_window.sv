@@ -16,6 +16,7 @@ module pio_window #(
     parameter int RMA   = 1                    // 0: windows of descriptors are off
 ) (
     input  logic         clk,
+    input  logic         clk_regs,    // of what registers read: clk, which a simulation may stop before (nic_core)
     input  logic         rst,
     input  logic [11:0]  nodes,       // that exist
     // AXI4 write slave
@@ -216,10 +217,8 @@ module pio_window #(
     end
   endfunction
   logic [1:0] wr_window, rd_window;
-  always_ff @(posedge clk) begin
-    wr_window <= window_of(wr_addr);
-    rd_window <= window_of(rd_addr);
-  end
+  always_ff @(posedge clk) wr_window <= window_of(wr_addr);
+  always_ff @(posedge clk_regs) rd_window <= window_of(rd_addr);
   assign wr_known  = wr_window[1];
   assign rd_known  = rd_window[1];
   assign ack       = wr_do && wr_window[1];
@@ -261,7 +260,7 @@ module pio_window #(
           fresh_missed[w] <= 1'b1;
         end
       end
-  always_ff @(posedge clk) begin
+  always_ff @(posedge clk_regs) begin
     rd_value <= '0;
     if (rd_known && ons[rd_at]) begin
       rd_value[nicloop_pkg::VELO_WINDOW_WAITING_LSB+:4] <= rd_window[0] ? 4'(waiting_rma) : waiting_velo;

@@ -114,6 +114,7 @@ module regfile #(
     input  logic [39:0] tx_level,
     input  logic [47:0] rx_level,
     output logic        irq,
+    output logic        writes,         // a write is under way: what reads look at is clocked by others
     output logic        idle,
     output logic        active
 );
@@ -436,4 +437,5 @@ module regfile #(
 
   assign idle   = !s_bvalid && !s_rvalid && !s_awvalid && !s_wvalid && !s_arvalid && !w_there && !r_there;
   assign active = !idle;
+  assign writes = s_bvalid || s_awvalid || s_wvalid || w_there;
 endmodule

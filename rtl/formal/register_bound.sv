@@ -24,7 +24,8 @@ module register_bound #(
 
   logic awready, wready, bvalid, arready, rvalid;
   nic_core u_core (
-      .clk, .clk_rma(clk), .clk_link({2{clk}}), .rst, .s_axil_awvalid(awvalid), .s_axil_awready(awready),
+      .clk, .clk_local(clk), .clk_rma(clk), .clk_link({2{clk}}),
+      .rst, .s_axil_awvalid(awvalid), .s_axil_awready(awready),
       .s_axil_awaddr(awaddr), .s_axil_wvalid(awvalid), .s_axil_wready(wready), .s_axil_wdata(wdata),
       .s_axil_wstrb(wstrb), .s_axil_bvalid(bvalid), .s_axil_bready(1'b1), .s_axil_arvalid(arvalid),
       .s_axil_arready(arready), .s_axil_araddr(araddr), .s_axil_rvalid(rvalid), .s_axil_rready(1'b1)

@@ -25,13 +25,15 @@ module sim_node #(
         64 + 32 + (8 + VC_W + 2 * $clog2(VCS * VC_DEPTH + 1) + VCS * $clog2(VC_DEPTH + 1) + 31) / 32 * 32
 ) (
     input  logic                  clk,
-    input  logic                  clk_rma,         // see nic_core
+    input  logic                  clk_local,       // see nic_core
+    input  logic                  clk_rma,
     input  logic                  clk_link0,       // of as many links as there are
     input  logic                  clk_link1,
     input  logic                  clk_link2,
     input  logic                  clk_link3,
     input  logic                  clk_link4,
     input  logic                  clk_link5,
+    output logic                  local_rests,
     output logic                  rma_rests,
     output logic [LINKS-1:0]      link_rests,
     input  logic                  aclk,            // the host's, with BUS 2
@@ -86,9 +88,10 @@ module sim_node #(
   assign clk_links[5] = clk_link5;
   logic        host_idle, host_active, nic_idle, nic_active, nic_irq;
   logic        resets, link_resets;  // the host resets the NIC, its links
-  logic        nic_rma_rests;
+  logic        nic_local_rests, nic_rma_rests;
   logic [LINKS-1:0] nic_link_rests;
   // A reset reaches what rests.
+  assign local_rests = nic_local_rests && !resets;
   assign rma_rests  = nic_rma_rests && !resets;
   assign link_rests = nic_link_rests & {LINKS{!resets}};
 
@@ -160,7 +163,8 @@ module sim_node #(
 
   /* verilator lint_off PINCONNECTEMPTY */
   nic_core #(.PORTS(PORTS), .VC_DEPTH(VC_DEPTH), .TORUS(TORUS), .SHAPE_INPUT(1)) u_nic (
-      .clk, .clk_rma, .clk_link(clk_links[LINKS-1:0]), .rma_rests(nic_rma_rests), .link_rests(nic_link_rests),
+      .clk, .clk_local, .clk_rma, .clk_link(clk_links[LINKS-1:0]), .local_rests(nic_local_rests),
+      .rma_rests(nic_rma_rests), .link_rests(nic_link_rests),
       .rst(rst || resets), .link_rst(link_rst || link_resets), .node_id(my_id), .shape(my_shape), .slept,
       .s_axil_awvalid(axil_awvalid), .s_axil_awready(axil_awready), .s_axil_awaddr(axil_awaddr),
       .s_axil_wvalid(axil_wvalid), .s_axil_wready(axil_wready), .s_axil_wdata(axil_wdata), .s_axil_wstrb(axil_wstrb),

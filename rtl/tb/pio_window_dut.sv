@@ -57,7 +57,8 @@ module pio_window_dut (
   logic        win_idle, req_idle, rma_idle;
   always_ff @(posedge clk) on <= on_next;
   pio_window u_window (
-      .full({rma_full, velo_full}), .waiting_velo(level_velo), .waiting_rma(level_rma), .idle(win_idle), .active(), .*
+      .clk_regs(clk), .full({rma_full, velo_full}), .waiting_velo(level_velo), .waiting_rma(level_rma), .idle(win_idle),
+      .active(), .*
   );
   velo_requester u_velo (
       .put(put[0]), .take(take[0]), .full(velo_full), .level_vpid(rd_addr[15:12]), .level_of(level_velo),

@@ -17,8 +17,8 @@
 
 module sim_node #(parameter int PORTS = 5, VC_DEPTH = 16, TORUS = 0) (
     input  logic clk,
-    input  logic clk_rma, clk_link0, clk_link1, clk_link2, clk_link3,  // nothing here has a gated clock
-    output logic rma_rests,
+    input  logic clk_local, clk_rma, clk_link0, clk_link1, clk_link2, clk_link3,  // nothing here has a gated clock
+    output logic local_rests, rma_rests,
     output logic [PORTS-2:0] link_rests,
     input  logic rst,
     input  logic link_rst,
@@ -45,7 +45,7 @@ module sim_node #(parameter int PORTS = 5, VC_DEPTH = 16, TORUS = 0) (
   int n, nodes;
   assign n = 32'(node_id);
   assign nodes = 32'(shape[59:48]);
-  assign {wire_down, tx_valid, tx_word, rma_rests, link_rests} = '0;
+  assign {wire_down, tx_valid, tx_word, local_rests, rma_rests, link_rests} = '0;
 
   logic [63:0] cycles;
   always_ff @(posedge clk) cycles <= rst ? 64'd0 : cycles + 64'd1;

@@ -19,13 +19,14 @@
 
 namespace nicloop {
 
-// What has a gated clock of its own (nic_core.sv), a bit each: RMA's units, then a link with its port of the router.
+// What has a gated clock of its own (nic_core.sv), a bit each: the local side, RMA's units, then each link with its port
+// of the router.
 #if NL_PORTS == 3
-#define NL_GATED(DO) DO(0, rma) DO(1, link0) DO(2, link1)
+#define NL_GATED(DO) DO(0, local) DO(1, rma) DO(2, link0) DO(3, link1)
 #elif NL_PORTS == 5
-#define NL_GATED(DO) DO(0, rma) DO(1, link0) DO(2, link1) DO(3, link2) DO(4, link3)
+#define NL_GATED(DO) DO(0, local) DO(1, rma) DO(2, link0) DO(3, link1) DO(4, link2) DO(5, link3)
 #else
-#define NL_GATED(DO) DO(0, rma) DO(1, link0) DO(2, link1) DO(3, link2) DO(4, link3) DO(5, link4) DO(6, link5)
+#define NL_GATED(DO) DO(0, local) DO(1, rma) DO(2, link0) DO(3, link1) DO(4, link2) DO(5, link3) DO(6, link4) DO(7, link5)
 #endif
 
 // Verilator 5.006 keeps the clocks of the last evaluation under these names. Setting them saves the evaluation at the
@@ -109,7 +110,7 @@ class VerilatedNode {
   }
   void rx(uint32_t valid, const void* words) {
     set(top_.rx_valid, CData(valid));
-    awake_ |= valid << 1;
+    awake_ |= valid << kFirstLink;
     if (valid == 0) return;
     std::memcpy(&top_.rx_word, words, sizeof top_.rx_word);
     unchanged_ = false;
@@ -186,7 +187,7 @@ class VerilatedNode {
   // The gated clocks that rise at the coming edge: of what does not rest or is woken, and for a while after, for what it
   // told the rest of the node before it came to rest, and the other way round.
   uint32_t running() {
-    awake_ |= ~(top_.rma_rests | uint32_t(top_.link_rests) << 1);
+    awake_ |= ~(top_.local_rests | uint32_t(top_.rma_rests) << 1 | uint32_t(top_.link_rests) << kFirstLink);
     uint32_t mask = awake_;
     for (uint32_t& was : were_awake_) {
       mask |= was;
@@ -231,7 +232,8 @@ class VerilatedNode {
 #endif
   uint64_t slept_ = 0;
 
-  static constexpr uint32_t kAll = (1u << (kLinks + 1)) - 1;
+  static constexpr uint32_t kFirstLink = 2;  // of the bits
+  static constexpr uint32_t kAll = (1u << (kFirstLink + kLinks)) - 1;
   static constexpr uint32_t kLinger = 4;
 
   Vsim_node top_;
