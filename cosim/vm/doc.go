@@ -26,8 +26,8 @@
 //
 // # What an access costs
 //
-// A read of a register of model: takes as long as one of the MSI-X table, which is QEMU's way to this program and back (17 us on one machine: TestRate). Of rtl: it is twice
-// that: six cycles are simulated, which cost 14 us there (BenchmarkReadReg of cosim/alone).
+// A read of a register takes as long as one of the MSI-X table, which is QEMU's way to this program and back (50 to 60 us on one machine, TestRate: 0.97 of its rate with model:, 1.20 to 1.29 in five
+// runs with rtl:, whose thread is still awake when the next read comes). What rtl: simulates for it are six cycles of the registers, 4.1 us there (BenchmarkReadReg of cosim/alone).
 //
 // # What it does not do
 //
