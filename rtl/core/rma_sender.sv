@@ -80,8 +80,8 @@ module rma_sender #(
   logic [IDX_W-1:0] at_next;
   logic [63:0] quad;                // of pos, read a cycle ahead, so that the buffers are a block RAM
   logic        on_tail;             // pos == last, known before the job is read
-  logic [31:0] crc, crc_next;
-  logic [63:0] covered;  // by the CRC, which counts as 0 itself
+  logic [31:0] crc;
+  logic [63:0] word;                // header, extension flit or quadword
   logic [31:0] stamp;
   logic [15:0] life;
   assign {packet, header, ext, stamp, noti, noti_vpid, life, noti_words} = jobs[drain_at];
@@ -94,15 +94,12 @@ module rma_sender #(
   assign noti_valid = full && noti && (sent || !packet);
   assign next       = full && (noti ? noti_done : packet ? ev_packet : 1'b1);
   assign ev_done    = next;
-  always_comb begin
-    if (tx_head) covered = header;
-    else if (pos == 7'd1) covered = ext;
-    else if (tx_tail) covered = {stamp, 32'h0};
-    else covered = quad;
-  end
-  assign tx_data = tx_tail ? {stamp, ~crc_next} : covered;
+  assign word    = tx_head ? header : pos == 7'd1 ? ext : quad;
+  assign tx_data = tx_tail ? {stamp, crc} : word;
   // The header's answer and mark bits are 0 here, so the CRC needs no mask.
-  crc32_d64 u_crc (.enable(tx_valid), .crc_in(tx_head ? 32'hffffffff : crc), .data(covered), .crc_out(crc_next));
+  crc32_sender u_crc (
+      .clk, .send(tx_valid && tx_ready), .head(tx_head), .tail(tx_valid && tx_tail), .data(word), .stamp, .crc
+  );
 
   assign pos_next = !(tx_valid && tx_ready) ? pos : on_tail ? '0 : pos + 1'b1;
   assign at_next  = IDX_W'(pos_next - 7'd2);
@@ -124,7 +121,6 @@ module rma_sender #(
   always_ff @(posedge clk)
       if (tx_head)
       last <= 7'((header[nicloop_pkg::HEADER_LENGTH_LSB+:nicloop_pkg::HEADER_LENGTH_W] + 10'd7) >> 3) + 7'd1;
-  always_ff @(posedge clk) if (tx_valid && tx_ready) crc <= crc_next;
 
   assign idle   = promised == drained;
   assign active = commit || q_valid || (tx_valid && tx_ready) || next;

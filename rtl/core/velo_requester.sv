@@ -124,11 +124,11 @@ module velo_requester #(
   assign line_vpid    = line_says[nicloop_pkg::PIO_SRC_VPID_LSB-6+:VPID_W];
 
   // ---- sending: position 0 is the header, then the payload, then the tail ----
-  logic [31:0] crc, crc_next;
-  logic [63:0] covered;  // by the CRC, which counts as 0 itself
+  logic [31:0] crc;
+  logic [63:0] word;     // header or payload
   logic        on_tail;  // pos is that of the tail, known before the line is read
   // The header's answer and mark bits are 0 here, so the CRC needs no mask.
-  crc32_d64 u_crc (.enable(tx_valid), .crc_in(tx_head ? 32'hffffffff : crc), .data(covered), .crc_out(crc_next));
+  crc32_sender u_crc (.clk, .send, .head(tx_head), .tail(tx_valid && tx_tail), .data(word), .stamp, .crc);
 
   assign send      = line_valid && tx_ready;
   assign tx_valid  = line_valid;
@@ -138,12 +138,8 @@ module velo_requester #(
   assign ev_packet   = line_done;
   assign packet_vpid = 4'(line_vpid);
   assign ev_stall  = line_valid && !tx_ready;
-  always_comb begin
-    if (tx_head) covered = line_header;
-    else if (tx_tail) covered = {stamp, 32'h0};
-    else covered = quad;
-  end
-  assign tx_data = tx_tail ? {stamp, ~crc_next} : covered;
+  assign word      = tx_head ? line_header : quad;
+  assign tx_data   = tx_tail ? {stamp, crc} : word;
 
   always_ff @(posedge clk) begin
     if (rst) begin
@@ -153,7 +149,6 @@ module velo_requester #(
       pos     <= on_tail ? '0 : pos + 1'b1;
       on_tail <= !on_tail && pos == length_flits;
     end
-    if (send) crc <= crc_next;
   end
 
   assign lines  = 16'(level);

@@ -107,7 +107,8 @@ module regfile_dut (
   regfile #(.VC_DEPTH(9), .PORTS(5)) u_regs (
       .slept(64'h0), .here(12'd4), .nodes(12'd6), .dims({8'd1, 8'd2, 8'd3}),
       .ev_rx_packet(ended && !ended_bad && !ended_lost), .ev_rx_irq(ended_irq), .arrival_vpid(ended_vpid),
-      .rx_vpid(look_vpid), .ev_rx_stall(stall), .ev_rp_refused(mb_ev_refused), .ev_link_failure(1'b0), .writes(), .active(),
+      .rx_vpid(look_vpid), .ev_rx_stall(stall), .ev_rp_refused(mb_ev_refused), .ev_link_failure(1'b0), .writes(),
+      .active(),
       // RMA is the business of rma_regs.
       .x_wr_known(domain_wr_known), .x_wr_writable(ext_wr_writable || domain_writable),
       .x_wr_ready(!domain_writable || !mb_busy), .x_rd_known(domain_rd_known), .x_rd_value(domain_value), .x_busy(1'b0),
