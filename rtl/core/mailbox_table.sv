@@ -171,7 +171,19 @@ module mailbox_table #(
     seq_was   <= look_seq;
   end
   assign index_next  = index_was + 1'b1 >= ring_was ? '0 : index_was + 1'b1;
-  assign stalls_next = stalls[looks] + 1'b1;
+  // Two counters side by side: a flag says that the lower one has only ones, so no carry goes through both.
+  localparam int LOW_W = COUNT_W / 2;
+  logic [VPIDS-1:0] stalls_ones;
+  logic [LOW_W-1:0] stalls_low, low_next;
+  logic [COUNT_W-LOW_W-1:0] stalls_high, high_next;
+  assign {stalls_high, stalls_low} = stalls[looks];
+  assign low_next    = stalls_low + 1'b1;
+  assign high_next   = stalls_high + (COUNT_W - LOW_W)'(stalls_ones[looks]);
+  assign stalls_next = {high_next, low_next};
+  always_ff @(posedge clk) begin
+    if (rst) stalls_ones <= '0;
+    else if (stall) stalls_ones[looks] <= &stalls_low[LOW_W-1:1] && !stalls_low[0];
+  end
 
   always_ff @(posedge clk) begin
     if (busy || wr_base) base[reg_at] <= busy ? '0 : wr_data[ADDR_W-1:6];
@@ -266,6 +278,8 @@ module mailbox_table #(
         else $error("mailbox_table %m: VPID %0d: full %0d, and the pointers say else", looks, look_full);
       assert (busy || (look_spent == (left[looks] == '0) && look_timed == (left[looks] != '1)))
         else $error("mailbox_table %m: VPID %0d: %0d cycles left, and its flags say else", looks, left[looks]);
+      assert (busy || stalls_ones[looks] == &stalls_low)
+        else $error("mailbox_table %m: VPID %0d: %0d stalls, and the flag of a carry says else", looks, stalls[looks]);
       assert (!busy || !(wr_base || wr_slots || wr_ctrl || wr_rp || begun || ended || stall))
         else $error("mailbox_table %m: used before it was cleared");
     end
@@ -303,6 +317,8 @@ module mailbox_table #(
       if (!busy) assert (exist[some_vpid] == (slots[some_vpid] != '0));
       else assert (enable == '0 && exist == '0 && (some_vpid >= clear[VPID_W-1:0] || slots[some_vpid] == '0));
       if (enable[some_vpid] && exist[some_vpid]) assert (index[some_vpid] < slots[some_vpid]);
+      if (!busy) assert (stalls_ones[some_vpid] == &stalls[some_vpid][LOW_W-1:0]);
+      else assert (stalls_ones == '0 && (some_vpid >= clear[VPID_W-1:0] || stalls[some_vpid] == '0));
       if (was_on && looks_was == some_vpid)
           assert (index_was == index[some_vpid] && ring_was == slots[some_vpid] && index_was < ring_was);
     end
