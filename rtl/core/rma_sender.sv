@@ -82,7 +82,7 @@ module rma_sender #(
   logic        on_tail;             // pos == last, known before the job is read
   logic [31:0] crc;
   logic [63:0] word;                // header, extension flit or quadword
-  logic [31:0] stamp;
+  logic [31:0] stamp, stamp_was;    // was: of a tail, whose job stood there the cycle before
   logic [15:0] life;
   assign {packet, header, ext, stamp, noti, noti_vpid, life, noti_words} = jobs[drain_at];
   assign noti_stamp = {life, stamp[15:0]};
@@ -95,16 +95,18 @@ module rma_sender #(
   assign next       = full && (noti ? noti_done : packet ? ev_packet : 1'b1);
   assign ev_done    = next;
   assign word    = tx_head ? header : pos == 7'd1 ? ext : quad;
-  assign tx_data = tx_tail ? {stamp, crc} : word;
+  assign tx_data = tx_tail ? {stamp_was, crc} : word;
   // The header's answer and mark bits are 0 here, so the CRC needs no mask.
   crc32_sender u_crc (
-      .clk, .send(tx_valid && tx_ready), .head(tx_head), .tail(tx_valid && tx_tail), .data(word), .stamp, .crc
+      .clk, .send(tx_valid && tx_ready), .head(tx_head), .tail(tx_valid && tx_tail), .data(word), .stamp(stamp_was),
+      .crc
   );
 
   assign pos_next = !(tx_valid && tx_ready) ? pos : on_tail ? '0 : pos + 1'b1;
   assign at_next  = IDX_W'(pos_next - 7'd2);
   always_ff @(posedge clk) quad <= quads[{drain_at, at_next}];
   always_ff @(posedge clk) begin
+    stamp_was <= stamp;
     if (rst) begin
       pos     <= '0;
       on_tail <= 1'b0;

@@ -50,7 +50,7 @@ module velo_requester #(
 );
   // ---- entries: a ring per process; the line at wr_at is in parts ----
   logic [LINE_W-1:0] wr_at[VPIDS], rd_at[VPIDS];
-  logic [VPID_W-1:0] take_vpid, line_vpid;
+  logic [VPID_W-1:0] take_vpid, line_vpid, vpid_was;
   logic              line_valid, line_done;
   assign take_vpid = line_addr[nicloop_pkg::PIO_SRC_VPID_LSB+:VPID_W];
   assign level_of  = wr_at[level_vpid[VPID_W-1:0]] - rd_at[level_vpid[VPID_W-1:0]];
@@ -60,7 +60,7 @@ module velo_requester #(
   generate
     for (genvar v = 0; v < VPIDS; v++) begin : g_vpid
       assign fulls[v] = LINE_W'(wr_at[v] + 1'b1) == rd_at[v];
-      assign frees[v] = line_done && line_vpid == VPID_W'(v);
+      assign frees[v] = line_done && vpid_was == VPID_W'(v);
       always_ff @(posedge clk) begin
         if (rst) begin
           wr_at[v] <= '0;
@@ -124,11 +124,12 @@ module velo_requester #(
   assign line_vpid    = line_says[nicloop_pkg::PIO_SRC_VPID_LSB-6+:VPID_W];
 
   // ---- sending: position 0 is the header, then the payload, then the tail ----
-  logic [31:0] crc;
+  // The list of lines may be block RAM, which is late. A tail's line stood there the cycle before.
+  logic [31:0] crc, stamp_was;
   logic [63:0] word;     // header or payload
   logic        on_tail;  // pos is that of the tail, known before the line is read
   // The header's answer and mark bits are 0 here, so the CRC needs no mask.
-  crc32_sender u_crc (.clk, .send, .head(tx_head), .tail(tx_valid && tx_tail), .data(word), .stamp, .crc);
+  crc32_sender u_crc (.clk, .send, .head(tx_head), .tail(tx_valid && tx_tail), .data(word), .stamp(stamp_was), .crc);
 
   assign send      = line_valid && tx_ready;
   assign tx_valid  = line_valid;
@@ -139,9 +140,11 @@ module velo_requester #(
   assign packet_vpid = 4'(line_vpid);
   assign ev_stall  = line_valid && !tx_ready;
   assign word      = tx_head ? line_header : quad;
-  assign tx_data   = tx_tail ? {stamp, crc} : word;
+  assign tx_data   = tx_tail ? {stamp_was, crc} : word;
 
   always_ff @(posedge clk) begin
+    vpid_was  <= line_vpid;
+    stamp_was <= stamp;
     if (rst) begin
       pos     <= '0;
       on_tail <= 1'b0;
