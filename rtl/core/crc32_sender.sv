@@ -12,7 +12,10 @@
 // Handshake: none: data counts in a cycle of send, the first of a packet in one of head; crc is that of the words
 //   before and stamp, combinational, while tail.
 // Back-pressure: none.
-module crc32_sender (
+module crc32_sender #(
+    // 0: counted at once, in half as much logic, for a chip that is small and slow
+    parameter int BEHIND = 1
+) (
     input  logic        clk,
     input  logic        send,
     input  logic        head,
@@ -22,15 +25,6 @@ module crc32_sender (
     output logic [31:0] crc     // inverted, as the tail has it
 );
   localparam logic [31:0] POLY = 32'hedb88320;
-
-  logic [63:0] word;             // the last word that left
-  logic [31:0] counted, behind;  // the register before it, and behind it
-  always_ff @(posedge clk)
-    if (send) begin
-      word    <= data;
-      counted <= head ? '1 : behind;
-    end
-  crc32_d64 u_crc (.enable(!head), .crc_in(counted), .data(word), .crc_out(behind));
 
   // What a 1 does to the register, by the number of shifts that are left. A quadword and the tail's are one word of
   // 128 bits; the register enters with its first 32. Bits 64 to 95 are the CRC itself: they are 0.
@@ -58,10 +52,29 @@ module crc32_sender (
   endfunction
   localparam logic [32*128-1:0] ROWS = rows();
 
-  logic [127:0] both;
-  assign both = {stamp, 32'h0, word ^ {32'h0, counted}};
-  always_comb begin
-    crc = '0;
-    if (tail) for (int b = 0; b < 32; b++) crc[b] = ~^(both & ROWS[b*128+:128]);
-  end
+  generate
+    if (BEHIND != 0) begin : g_behind
+      logic [63:0]  word;             // the last word that left
+      logic [31:0]  counted, behind;  // the register before it, and behind it
+      logic [127:0] both;
+      always_ff @(posedge clk)
+        if (send) begin
+          word    <= data;
+          counted <= head ? '1 : behind;
+        end
+      crc32_d64 u_crc (.enable(!head), .crc_in(counted), .data(word), .crc_out(behind));
+      assign both = {stamp, 32'h0, word ^ {32'h0, counted}};
+      always_comb begin
+        crc = '0;
+        if (tail) for (int b = 0; b < 32; b++) crc[b] = ~^(both & ROWS[b*128+:128]);
+      end
+    end else begin : g_at_once
+      logic [31:0] counted, now;
+      always_ff @(posedge clk) if (send) counted <= now;
+      crc32_d64 u_crc (
+          .enable(1'b1), .crc_in(head ? '1 : counted), .data(tail ? {stamp, 32'h0} : data), .crc_out(now)
+      );
+      assign crc = ~now;
+    end
+  endgenerate
 endmodule

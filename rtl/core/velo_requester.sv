@@ -11,7 +11,7 @@ module velo_requester #(
     // processes: a power of two, 2 or more; no line of another is taken
     parameter int VPIDS = nicloop_pkg::VPIDS,
     parameter int LINES = nicloop_pkg::VELO_LINES + 1,  // entries of a process: a power of two
-    // 1: the list of lines may be block RAM, and shows a line a cycle later
+    // 1: the list of lines may be block RAM, and shows a line a cycle later; the CRC takes half of the logic
     parameter int BLOCK = 0,
     localparam int LINE_W = $clog2(LINES),
     localparam int VPID_W = $clog2(VPIDS)
@@ -52,6 +52,7 @@ module velo_requester #(
   logic [LINE_W-1:0] wr_at[VPIDS], rd_at[VPIDS];
   logic [VPID_W-1:0] take_vpid, line_vpid, vpid_was;
   logic              line_valid, line_done;
+  logic [LINE_W-1:0] line_at;  // what rd_at of its process says too, but later
   assign take_vpid = line_addr[nicloop_pkg::PIO_SRC_VPID_LSB+:VPID_W];
   assign level_of  = wr_at[level_vpid[VPID_W-1:0]] - rd_at[level_vpid[VPID_W-1:0]];
   logic [VPIDS-1:0] fulls, stays, frees;
@@ -84,8 +85,7 @@ module velo_requester #(
   always_ff @(posedge clk) begin
     if (put && put_words[0]) quads_low[put_at] <= put_data[31:0];
     if (put && put_words[1]) quads_high[put_at] <= put_data[63:32];
-    if (send) quad <= {quads_high[{line_vpid, rd_at[line_vpid], pos[2:0]}],
-        quads_low[{line_vpid, rd_at[line_vpid], pos[2:0]}]};
+    if (send) quad <= {quads_high[{line_vpid, line_at, pos[2:0]}], quads_low[{line_vpid, line_at, pos[2:0]}]};
   end
 
   // ---- which line leaves when, and what it says of itself ----
@@ -99,9 +99,9 @@ module velo_requester #(
   assign bytes = 7'(line_addr[nicloop_pkg::PIO_LENGTH_LSB+:6]) + (line_addr[nicloop_pkg::PIO_PIGGYBACK_LSB] ? 7'd2 :
       7'd0);
   assign flits = 4'((bytes + 7'd7) >> 3);
-  fifo #(.W(32 + 23 + 4), .DEPTH(VPIDS * LINES), .FALL_THROUGH(BLOCK != 0 ? 0 : 1)) u_lines (
-      .clk, .rst, .wr_valid(take), .wr_ready(taken_ready), .wr_data({line_stamp, says, flits}),
-      .rd_valid(line_valid), .rd_ready(line_done), .rd_data({stamp, line_says, length_flits}), .level(level)
+  fifo #(.W(LINE_W + 32 + 23 + 4), .DEPTH(VPIDS * LINES), .FALL_THROUGH(BLOCK != 0 ? 0 : 1)) u_lines (
+      .clk, .rst, .wr_valid(take), .wr_ready(taken_ready), .wr_data({wr_at[take_vpid], line_stamp, says, flits}),
+      .rd_valid(line_valid), .rd_ready(line_done), .rd_data({line_at, stamp, line_says, length_flits}), .level(level)
   );
   function automatic logic [63:0] header_of(input logic [28:0] a, input logic [11:0] at);
     header_of = '0;
@@ -129,7 +129,9 @@ module velo_requester #(
   logic [63:0] word;     // header or payload
   logic        on_tail;  // pos is that of the tail, known before the line is read
   // The header's answer and mark bits are 0 here, so the CRC needs no mask.
-  crc32_sender u_crc (.clk, .send, .head(tx_head), .tail(tx_valid && tx_tail), .data(word), .stamp(stamp_was), .crc);
+  crc32_sender #(.BEHIND(BLOCK != 0 ? 0 : 1)) u_crc (
+      .clk, .send, .head(tx_head), .tail(tx_valid && tx_tail), .data(word), .stamp(stamp_was), .crc
+  );
 
   assign send      = line_valid && tx_ready;
   assign tx_valid  = line_valid;
@@ -164,6 +166,8 @@ module velo_requester #(
     if (!rst) begin
       assert (!take || (taken_ready && !fulls[take_vpid]))
           else $error("velo_requester: node %0d: a line was taken without an entry for it", here);
+      assert (!line_valid || line_at == rd_at[line_vpid])
+          else $error("velo_requester: node %0d: line %0d of VPID %0d is not the oldest", here, line_at, line_vpid);
       assert (!line_valid || length_flits <= 4'd7)
           else $error("velo_requester: node %0d: %0d payload flits", here, length_flits);
     end
