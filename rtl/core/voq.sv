@@ -100,6 +100,8 @@ module voq #(
   end
 
   // ---- storage: of an output the rows of all VCs, one read and one write port; the tails by queue ----
+  // A flit is written for every output, since which one is known late: who has a credit finds no queue of the VC full, so
+  // the row behind the newest is free, and it counts in the queue that it is pushed into alone.
   generate
     for (genvar o = 0; o < PORTS; o++) begin : g_out
       logic [W-1:0] data[VCS<<ROW_W];
@@ -107,11 +109,9 @@ module voq #(
       logic                  popped;  // in the cycle before, at rd_at
       always_comb begin
         wr_at = '0;
-        if (wr_valid && wr_port[o])
-          for (int v = 0; v < VCS; v++) if (wr_vc == VC_W'(v))
-              wr_at = wr_at | {VC_W'(v), wr_ptr[(v*PORTS+o)*PTR_W+:ROW_W]};
+        for (int v = 0; v < VCS; v++) if (wr_vc == VC_W'(v)) wr_at = wr_at | {VC_W'(v), wr_ptr[(v*PORTS+o)*PTR_W+:ROW_W]};
       end
-      always_ff @(posedge clk) if (wr_valid && wr_port[o]) data[wr_at] <= wr_data;
+      always_ff @(posedge clk) if (wr_valid) data[wr_at] <= wr_data;
       always_comb begin
         pop_at = '0;
         for (int v = 0; v < VCS; v++) if (rd_pop[v*PORTS+o])
@@ -127,7 +127,7 @@ module voq #(
       for (genvar v = 0; v < VCS; v++) begin : g_tail
         localparam int Q = v * PORTS + o;
         logic tail[1<<ROW_W];
-        always_ff @(posedge clk) if (push[Q]) tail[wr_ptr[Q*PTR_W+:ROW_W]] <= wr_tail;
+        always_ff @(posedge clk) if (wr_valid && wr_vc == VC_W'(v)) tail[wr_ptr[Q*PTR_W+:ROW_W]] <= wr_tail;
         assign rd_tail[Q] = tail[rd_ptr[Q*PTR_W+:ROW_W]];
       end
     end
