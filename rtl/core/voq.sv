@@ -100,8 +100,8 @@ module voq #(
   end
 
   // ---- storage: of an output the rows of all VCs, one read and one write port; the tails by queue ----
-  // A flit is written for every output, since which one is known late: who has a credit finds no queue of the VC full, so
-  // the row behind the newest is free, and it counts in the queue that it is pushed into alone.
+  // A flit is written for every output, since which one is known late: who has a credit finds no queue of the VC full,
+  // so the row behind the newest is free, and it counts in the queue that it is pushed into alone.
   generate
     for (genvar o = 0; o < PORTS; o++) begin : g_out
       logic [W-1:0] data[VCS<<ROW_W];
@@ -109,7 +109,8 @@ module voq #(
       logic                  popped;  // in the cycle before, at rd_at
       always_comb begin
         wr_at = '0;
-        for (int v = 0; v < VCS; v++) if (wr_vc == VC_W'(v)) wr_at = wr_at | {VC_W'(v), wr_ptr[(v*PORTS+o)*PTR_W+:ROW_W]};
+        for (int v = 0; v < VCS; v++) if (wr_vc == VC_W'(v))
+            wr_at = wr_at | {VC_W'(v), wr_ptr[(v*PORTS+o)*PTR_W+:ROW_W]};
       end
       always_ff @(posedge clk) if (wr_valid) data[wr_at] <= wr_data;
       always_comb begin
