@@ -35,7 +35,7 @@ func rdrpSize(s Scale) int { return map[Scale]int{Small: 2, Medium: 4, Large: 6,
 
 // permutations are drawn per point.
 func (e *Env) permutations() int {
-	return map[Scale]int{Small: 4, Medium: 4, Large: 3, Full: 10}[e.Scale]
+	return map[Scale]int{Small: 4, Medium: 4, Large: 10, Full: 10}[e.Scale]
 }
 
 const (

@@ -9,7 +9,7 @@ import (
 )
 
 const rdrpPaperSize = "5,256 nodes in 73 groups"
-const rdrpThinned = "3 permutations per point, not 10: error bars are wide"
+const rdrpThinned = "the points that decide the claims; ten permutations of each, as at scale paper"
 
 var rdrpFig1 = &Experiment{
 	IDs: []string{"rdrp-fig1"}, Engine: packetEngine, Title: "What a few slow memories do to a Dragonfly",

@@ -26,7 +26,7 @@ writes the rows and the plots, and says of every claim of the paper whether it
 HOLDS or DIFFERS here, with both numbers. IDs may be patterns.
 
 The rdrp experiments need no device. They have the paper's 5,256 nodes at scale
-large, with few permutations, and at paper; 72 at small and 1,056 at medium.
+large, with the points that decide the claims, and at paper; 72 at small and 1,056 at medium.
 
 A claim that differs is a result: the exit code is 0 unless a run fails.
 
