@@ -23,48 +23,69 @@ module eject #(
     output logic [VCS-1:0]    rx_credit,
     output logic [3:0]        unit_valid,
     input  logic [3:0]        unit_ready,
-    output logic [VCS*66-1:0] flits,         // {tail, head, data} by channel
+    output logic [VCS*66-1:0] flits,         // flit_t by channel
     input  logic              completer_busy,
     input  logic              responder_busy,
     output logic [VCS*16-1:0] levels,
     output logic              idle
 );
+  localparam int VELO = 0, REQUESTS = 1, ANSWERS = 2;                            // channels
+  localparam int VELO_UNIT = 0, COMPLETER = 1, RESPONDER = 2, ANSWERS_UNIT = 3;  // units
+  typedef struct packed {
+    logic        tail, head;
+    logic [63:0] data;
+  } flit_t;
+  /* verilator lint_off UNUSEDSIGNAL */  // its data goes by
+  flit_t                  front;  // of the requests
+  /* verilator lint_on UNUSEDSIGNAL */
+  flit_t                  enters;
+  localparam int FLIT_W = $bits(enters);
   logic [VCS-1:0]         q_valid, q_pop, free;
   logic [VCS*LEVEL_W-1:0] counts;
   // Whether a head is for the responder is found out as it comes, since who takes it must be known early.
-  logic           rx_asks;
-  logic [3:0]     rx_type;
-  /* verilator lint_off UNUSEDSIGNAL */  // of channel 1 alone
-  logic [VCS-1:0] asks;
+  logic                   rx_asks;
+  logic [nicloop_pkg::HEADER_TYPE_W-1:0] rx_type;
+  /* verilator lint_off UNUSEDSIGNAL */  // of the requests alone
+  logic [VCS-1:0]         asks;
   /* verilator lint_on UNUSEDSIGNAL */
-  assign rx_type = rx_data[nicloop_pkg::HEADER_TYPE_LSB+:4];
+  assign rx_type = rx_data[nicloop_pkg::HEADER_TYPE_LSB+:nicloop_pkg::HEADER_TYPE_W];
   assign rx_asks = rx_type == 4'(nicloop_pkg::PACKET_TYPE_RMA_GET_REQ) ||
       rx_type == 4'(nicloop_pkg::PACKET_TYPE_RMA_LOCK_REQ);
+  always_comb begin
+    enters.tail = rx_tail;
+    enters.head = rx_head;
+    enters.data = rx_data;
+  end
   generate
     for (genvar v = 0; v < VCS; v++) begin : g_vc
-      fifo #(.W(67), .DEPTH(VC_DEPTH)) u_fifo (
-          .clk, .rst, .wr_valid(rx_valid && rx_vc == VC_W'(v)), .wr_ready(free[v]),
-          .wr_data({rx_asks, rx_tail, rx_head, rx_data}), .rd_valid(q_valid[v]), .rd_ready(q_pop[v]),
-          .rd_data({asks[v], flits[v*66+:66]}), .level(counts[v*LEVEL_W+:LEVEL_W])
+      fifo #(.W(1 + FLIT_W), .DEPTH(VC_DEPTH)) u_fifo (
+          .clk, .rst, .wr_valid(rx_valid && rx_vc == VC_W'(v)), .wr_ready(free[v]), .wr_data({rx_asks, enters}),
+          .rd_valid(q_valid[v]), .rd_ready(q_pop[v]), .rd_data({asks[v], flits[v*FLIT_W+:FLIT_W]}),
+          .level(counts[v*LEVEL_W+:LEVEL_W])
       );
       assign levels[v*16+:16] = 16'(counts[v*LEVEL_W+:LEVEL_W]);
     end
   endgenerate
 
   // ---- channel 1: by type, from head to tail ----
-  logic       head, tail, to_responder, kept, allowed;
-  assign {tail, head} = flits[66+64+:2];
-  assign to_responder = head ? asks[1] : kept;
-  assign allowed = !(head && (to_responder ? completer_busy : responder_busy));
+  logic       to_responder, kept, allowed;
+  assign front        = flits[REQUESTS*FLIT_W+:FLIT_W];
+  assign to_responder = front.head ? asks[REQUESTS] : kept;
+  assign allowed      = !(front.head && (to_responder ? completer_busy : responder_busy));
   always_ff @(posedge clk) begin
     if (rst) kept <= 1'b0;
-    else if (q_pop[1]) kept <= !tail && to_responder;
+    else if (q_pop[REQUESTS]) kept <= !front.tail && to_responder;
   end
 
-  assign unit_valid = {q_valid[2], q_valid[1] && allowed && to_responder, q_valid[1] && allowed && !to_responder,
-      q_valid[0]};
-  assign q_pop      = {unit_valid[3] && unit_ready[3], |(unit_valid[2:1] & unit_ready[2:1]), unit_valid[0] &&
-      unit_ready[0]};
+  assign unit_valid[VELO_UNIT]    = q_valid[VELO];
+  assign unit_valid[COMPLETER]    = q_valid[REQUESTS] && allowed && !to_responder;
+  assign unit_valid[RESPONDER]    = q_valid[REQUESTS] && allowed && to_responder;
+  assign unit_valid[ANSWERS_UNIT] = q_valid[ANSWERS];
+  logic [3:0] taken;
+  assign taken           = unit_valid & unit_ready;
+  assign q_pop[VELO]     = taken[VELO_UNIT];
+  assign q_pop[REQUESTS] = taken[COMPLETER] || taken[RESPONDER];
+  assign q_pop[ANSWERS]  = taken[ANSWERS_UNIT];
   always_ff @(posedge clk) rx_credit <= rst ? '0 : q_pop;
   assign idle = q_valid == '0 && rx_credit == '0;
 
@@ -96,31 +117,34 @@ module eject #(
 
   logic midway;  // the head of a packet of channel 1 has been handed over, its tail not
   logic to;      // to the responder
+  logic ready;   // both units of requests
+  assign ready = unit_ready[COMPLETER] && unit_ready[RESPONDER];
   always_ff @(posedge clk) begin
     if (rst) midway <= 1'b0;
-    else if (q_pop[1]) midway <= !tail;
-    if (q_pop[1]) to <= unit_valid[2];
+    else if (q_pop[REQUESTS]) midway <= !front.tail;
+    if (q_pop[REQUESTS]) to <= unit_valid[RESPONDER];
   end
 
   always_comb
     if (formal_started && !rst) begin
-      assert (unit_valid[2:1] != 2'b11);
+      assert (!(unit_valid[COMPLETER] && unit_valid[RESPONDER]));
       // Nothing but its own unit holds a flit back; the head of a request waits for the other unit of requests as well.
-      assert (!(q_valid[0] && unit_ready[0]) || q_pop[0]);
-      assert (!(q_valid[2] && unit_ready[3]) || q_pop[2]);
-      assert (!(q_valid[1] && unit_ready[2:1] == '1 && !completer_busy && !responder_busy) || q_pop[1]);
-      assert (!(q_valid[1] && midway && !head && unit_ready[2:1] == '1) || q_pop[1]);
+      assert (!(q_valid[VELO] && unit_ready[VELO_UNIT]) || q_pop[VELO]);
+      assert (!(q_valid[ANSWERS] && unit_ready[ANSWERS_UNIT]) || q_pop[ANSWERS]);
+      assert (!(q_valid[REQUESTS] && ready && !completer_busy && !responder_busy) || q_pop[REQUESTS]);
+      assert (!(q_valid[REQUESTS] && midway && !front.head && ready) || q_pop[REQUESTS]);
       // A request goes to one unit only while the other has none.
-      if (q_pop[1] && head && unit_valid[1]) assert (!responder_busy);
-      if (q_pop[1] && head && unit_valid[2]) assert (!completer_busy);
+      if (q_pop[REQUESTS] && front.head && unit_valid[COMPLETER]) assert (!responder_busy);
+      if (q_pop[REQUESTS] && front.head && unit_valid[RESPONDER]) assert (!completer_busy);
       // The rest of a packet follows its head.
-      if (midway && q_valid[1] && !head) assert (unit_valid[2] == to && unit_valid[1] == !to);
+      if (midway && q_valid[REQUESTS] && !front.head)
+        assert (unit_valid[RESPONDER] == to && unit_valid[COMPLETER] == !to);
       assert (kept == (midway && to));  // what has no head goes where it is dropped and counted
     end
   always_ff @(posedge clk) begin
-    cover (formal_started && !free[0] && q_pop[1]);
-    cover (formal_started && !free[1] && q_pop[2]);
-    cover (formal_started && midway && q_pop[1] && tail && to);
+    cover (formal_started && !free[VELO] && q_pop[REQUESTS]);
+    cover (formal_started && !free[REQUESTS] && q_pop[ANSWERS]);
+    cover (formal_started && midway && q_pop[REQUESTS] && front.tail && to);
   end
 `endif
 endmodule
