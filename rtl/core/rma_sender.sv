@@ -43,12 +43,24 @@ module rma_sender #(
 );
   localparam int QUADS = nicloop_pkg::RMA_MTU / 8;
   localparam int IDX_W = $clog2(QUADS);
-  localparam int JOB_W = 1 + 64 + 64 + 32 + 1 + 4 + 16 + 128;
-
   localparam int PTR_W = $clog2(BUFFERS);
 
+  typedef struct packed {  // format tail, above its CRC
+    logic [15:0] life, pdid;
+  } stamp_t;
+  typedef struct packed {
+    logic         packet;     // there is one
+    logic [63:0]  header, ext;
+    stamp_t       stamp;
+    logic         noti;       // and a notification
+    logic [3:0]   vpid;
+    logic [15:0]  life;
+    logic [127:0] words;
+  } job_t;
+  job_t job, put;  // the oldest; the one that is committed
+
   logic [63:0]      quads[BUFFERS * QUADS];
-  logic [JOB_W-1:0] jobs[BUFFERS];
+  logic [$bits(put)-1:0] jobs[BUFFERS];         // of job_t, by whose name yosys 0.23 cannot index
   logic [PTR_W:0]   promised, filled, drained;  // so far, modulo 2 * BUFFERS
   logic [PTR_W-1:0] fill_at, drain_at;
   logic             full, next;
@@ -58,8 +70,18 @@ module rma_sender #(
   assign full     = filled != drained;  // a whole job is there
 
   always_ff @(posedge clk) if (q_valid) quads[{fill_at, q_index[IDX_W-1:0]}] <= q_data;
-  always_ff @(posedge clk)
-    if (commit) jobs[fill_at] <= {job_packet, job_header, job_ext, job_stamp, job_noti, job_vpid, job_life, job_words};
+  always_comb begin
+    put.packet = job_packet;
+    put.header = job_header;
+    put.ext    = job_ext;
+    put.stamp  = job_stamp;
+    put.noti   = job_noti;
+    put.vpid   = job_vpid;
+    put.life   = job_life;
+    put.words  = job_words;
+  end
+  always_ff @(posedge clk) if (commit) jobs[fill_at] <= put;
+  assign job = jobs[drain_at];
   always_ff @(posedge clk) begin
     if (rst) begin
       promised <= '0;
@@ -72,8 +94,7 @@ module rma_sender #(
     end
   end
 
-  logic        packet, noti, sent;  // sent: the packet has left, the notification is due
-  logic [63:0] header, ext;
+  logic        sent;                // the packet has left, the notification is due
   // 0 header, 1 extension flit, then quadwords, last is the tail; known behind the header
   logic [6:0]  pos, last;
   logic [6:0]  pos_next;
@@ -82,20 +103,22 @@ module rma_sender #(
   logic        on_tail;             // pos == last, known before the job is read
   logic [31:0] crc;
   logic [63:0] word;                // header, extension flit or quadword
-  logic [31:0] stamp, stamp_was;    // was: of a tail, whose job stood there the cycle before
-  logic [15:0] life;
-  assign {packet, header, ext, stamp, noti, noti_vpid, life, noti_words} = jobs[drain_at];
-  assign noti_stamp = {life, stamp[15:0]};
+  stamp_t      stamp_was;           // of a tail, whose job stood there the cycle before
+  logic [9:0]  length;              // of the extension flit and what follows it, in bytes
+  assign length     = job.header[nicloop_pkg::HEADER_LENGTH_LSB+:nicloop_pkg::HEADER_LENGTH_W];
+  assign noti_vpid  = job.vpid;
+  assign noti_words = job.words;
+  assign noti_stamp = {job.life, job.stamp.pdid};
 
-  assign tx_valid   = full && packet && !sent;
+  assign tx_valid   = full && job.packet && !sent;
   assign tx_head    = pos == '0;
   assign tx_tail    = on_tail;
   assign ev_packet  = tx_valid && tx_ready && tx_tail;
-  assign noti_valid = full && noti && (sent || !packet);
-  assign next       = full && (noti ? noti_done : packet ? ev_packet : 1'b1);
+  assign noti_valid = full && job.noti && (sent || !job.packet);
+  assign next       = full && (job.noti ? noti_done : job.packet ? ev_packet : 1'b1);
   assign ev_done    = next;
-  assign word    = tx_head ? header : pos == 7'd1 ? ext : quad;
-  assign tx_data = tx_tail ? {stamp_was, crc} : word;
+  assign word       = tx_head ? job.header : pos == 7'd1 ? job.ext : quad;
+  assign tx_data    = tx_tail ? {stamp_was, crc} : word;
   // The header's answer and mark bits are 0 here, so the CRC needs no mask.
   crc32_sender u_crc (
       .clk, .send(tx_valid && tx_ready), .head(tx_head), .tail(tx_valid && tx_tail), .data(word), .stamp(stamp_was),
@@ -106,7 +129,7 @@ module rma_sender #(
   assign at_next  = IDX_W'(pos_next - 7'd2);
   always_ff @(posedge clk) quad <= quads[{drain_at, at_next}];
   always_ff @(posedge clk) begin
-    stamp_was <= stamp;
+    stamp_was <= job.stamp;
     if (rst) begin
       pos     <= '0;
       on_tail <= 1'b0;
@@ -120,9 +143,7 @@ module rma_sender #(
       else if (ev_packet) sent <= 1'b1;
     end
   end
-  always_ff @(posedge clk)
-      if (tx_head)
-      last <= 7'((header[nicloop_pkg::HEADER_LENGTH_LSB+:nicloop_pkg::HEADER_LENGTH_W] + 10'd7) >> 3) + 7'd1;
+  always_ff @(posedge clk) if (tx_head) last <= 7'((length + 10'd7) >> 3) + 7'd1;
 
   assign idle   = promised == drained;
   assign active = commit || q_valid || (tx_valid && tx_ready) || next;
@@ -133,11 +154,10 @@ module rma_sender #(
       assert (!reserve || ready) else $error("rma_sender %m: no buffer is free");
       assert (!(commit || q_valid) || filled != promised || reserve)
           else $error("rma_sender %m: no buffer was promised");
-      assert (!tx_valid || header[nicloop_pkg::HEADER_LENGTH_LSB+:nicloop_pkg::HEADER_LENGTH_W] != '0)
-        else $error("rma_sender %m: a packet without extension flit");
-      assert (!tx_valid || (header[nicloop_pkg::HEADER_ANSWER_LSB] == '0 &&
-          header[nicloop_pkg::HEADER_MARK_LSB+:8] == '0))
-        else $error("rma_sender %m: header %016x has bits that the CRC leaves out", header);
+      assert (!tx_valid || length != '0) else $error("rma_sender %m: a packet without extension flit");
+      assert (!tx_valid || (job.header[nicloop_pkg::HEADER_ANSWER_LSB] == '0 &&
+          job.header[nicloop_pkg::HEADER_MARK_LSB+:nicloop_pkg::HEADER_MARK_W] == '0))
+          else $error("rma_sender %m: header %016x has bits that the CRC leaves out", job.header);
     end
 `endif
 endmodule
