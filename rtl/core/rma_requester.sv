@@ -67,9 +67,8 @@ module rma_requester #(
   localparam logic [3:0] GOOD = 4'(nicloop_pkg::RMA_ERROR_NONE), BOUNDS = 4'(nicloop_pkg::RMA_ERROR_BOUNDS);
 
   // ---- which process ----
-  localparam logic [2:0] IDLE = 3'd0, LOAD = 3'd1, HOLD = 3'd2, SPLIT = 3'd3, MEASURE = 3'd4, CHECK = 3'd5,
-      TRANSLATE = 3'd6, PASS = 3'd7;
-  logic [2:0]       state;
+  typedef enum logic [2:0] {IDLE, LOAD, HOLD, SPLIT, MEASURE, CHECK, TRANSLATE, PASS} state_t;
+  state_t           state;
   logic [VPIDS-1:0] after, behind;  // the processes above the one that was served last; those of them that wait
   logic             sender_ready, begin_one;
   // The lowest number, by fours: the number is wanted, and one-hot grants would have to be encoded.
@@ -87,7 +86,10 @@ module rma_requester #(
   end
 
   // ---- its descriptor, by the output of its RAM, and how far it is ----
-  logic [191:0] loaded, desc;
+  typedef struct packed {
+    logic [63:0] word2, word1, word0;  // word0: format rma_desc, which says what the others are
+  } desc_t;
+  desc_t        loaded, desc;
   logic [22:0]  progress[VPIDS];
   logic [22:0]  offset;
   always_ff @(posedge clk)
@@ -97,22 +99,28 @@ module rma_requester #(
     end
   always_ff @(posedge clk) if (state == HOLD) desc <= loaded;
 
-  logic [63:0] word0, word1, word2;
-  logic [3:0]  command;
-  logic        each, to_read, to_write;
-  logic [2:0]  notify;
+  typedef struct packed {  // who is notified: in this order in rma_desc and in rma_op
+    logic each, completer, responder, requester;
+  } notify_t;
+  notify_t     notify;
+  logic [3:0]  command, dst_vpid;
+  logic [11:0] dst_node;
+  logic [15:0] tag;
+  logic        to_read, to_write;
   logic [22:0] bytes_minus_1;
-  assign {word2, word1, word0} = desc;
-  assign command  = word0[nicloop_pkg::RMA_DESC_COMMAND_LSB+:4];
-  assign notify   = word0[nicloop_pkg::RMA_DESC_NOTI_REQUESTER_LSB+:3];
-  assign each     = word0[nicloop_pkg::RMA_DESC_EACH_LSB];
+  assign command  = desc.word0[nicloop_pkg::RMA_DESC_COMMAND_LSB+:nicloop_pkg::RMA_DESC_COMMAND_W];
+  assign notify   = desc.word0[nicloop_pkg::RMA_DESC_NOTI_REQUESTER_LSB+:4];
+  assign dst_vpid = desc.word0[nicloop_pkg::RMA_DESC_DST_VPID_LSB+:nicloop_pkg::RMA_DESC_DST_VPID_W];
+  assign dst_node = desc.word0[nicloop_pkg::RMA_DESC_DST_NODE_LSB+:nicloop_pkg::RMA_DESC_DST_NODE_W];
+  assign tag      = desc.word0[nicloop_pkg::RMA_DESC_TAG_LSB+:nicloop_pkg::RMA_DESC_TAG_W];
   assign to_read  = command == PUT || command == GET;                        // word1 is an NLA
-  assign to_write = to_read || command == IMM_PUT || command == FCAA;       // word2 is one
+  assign to_write = to_read || command == IMM_PUT || command == FCAA;        // word2 is one
   always_comb begin
     case (command)
       NOTI_PUT: bytes_minus_1 = 23'd7;
       FCAA: bytes_minus_1 = 23'd3;
-      default: bytes_minus_1 = word0[nicloop_pkg::RMA_DESC_BYTES_MINUS_1_LSB+:23];
+      default:
+        bytes_minus_1 = desc.word0[nicloop_pkg::RMA_DESC_BYTES_MINUS_1_LSB+:nicloop_pkg::RMA_DESC_BYTES_MINUS_1_W];
     endcase
   end
 
@@ -126,8 +134,8 @@ module rma_requester #(
   logic [7:0]  last_byte;
   logic [9:0]  bytes;
   logic        last;
-  assign read_from  = word1[47:0] + 48'(offset);
-  assign write_from = word2[47:0] + 48'(offset);
+  assign read_from  = desc.word1[47:0] + 48'(offset);
+  assign write_from = desc.word2[47:0] + 48'(offset);
   assign rest       = bytes_minus_1 - offset;
   always_ff @(posedge clk)
     if (state == SPLIT) begin
@@ -157,10 +165,10 @@ module rma_requester #(
   always_ff @(posedge clk)
     if (state == SPLIT) begin
       unknown <= command == 4'd0 || command > FCAA || (command == IMM_PUT && bytes_minus_1 > 23'd7) ||
-          (command == FCAA && word2[1:0] != '0);
-      nowhere <= word0[nicloop_pkg::RMA_DESC_DST_NODE_LSB+:12] >= nodes;
-      reads_outside  <= outside(word1, bytes_minus_1);
-      writes_outside <= outside(word2, bytes_minus_1);
+          (command == FCAA && desc.word2[1:0] != '0);
+      nowhere        <= dst_node >= nodes;
+      reads_outside  <= outside(desc.word1, bytes_minus_1);
+      writes_outside <= outside(desc.word2, bytes_minus_1);
     end
   always_comb begin
     if (unknown) judged = 4'(nicloop_pkg::RMA_ERROR_BAD_COMMAND);
@@ -235,68 +243,87 @@ module rma_requester #(
       progress[clear[4] ? moved_vpid : clear[3:0]] <= !clear[4] || moved_ends ? '0 :
           moved_from + 23'(moved_last) + 1'b1;
 
-  // ---- the packet ----
+  // ---- the fragment: its packet and what is told of it ----
+  typedef struct packed {
+    logic [15:0] life, pdid;  // of the process, as they are when the fragment passes
+    logic        packet;      // one is to leave
+    logic        notifies;    // the process is told
+    logic [63:0] header;
+    logic [15:0] tag;         // format rma_ext: of the packet, and of the notification with noti_nla instead
+    logic [47:0] ext_nla;
+    logic [63:0] quad;        // behind it, where nothing is read
+    logic [63:0] noti1;       // format rma_noti
+    logic [47:0] noti_nla;    // this node's side, where there is one
+  } fragment_t;
+  fragment_t   fragment;      // that passes
   logic [3:0]  packet_type;
   logic [9:0]  length;
-  logic [47:0] ext_nla, noti_nla;  // of the packet; of the notification: this node's side, where there is one
-  logic [63:0] quad, header;
   always_comb begin
-    packet_type = 4'(nicloop_pkg::PACKET_TYPE_RMA_PUT);
-    length      = 10'd16;
-    ext_nla     = write_nla;
-    quad        = word1;
-    noti_nla    = write_nla;
+    packet_type       = 4'(nicloop_pkg::PACKET_TYPE_RMA_PUT);
+    length            = 10'd16;
+    fragment.ext_nla  = write_nla;
+    fragment.quad     = desc.word1;
+    fragment.noti_nla = write_nla;
     case (command)
       GET: begin
-        packet_type = 4'(nicloop_pkg::PACKET_TYPE_RMA_GET_REQ);
-        ext_nla     = read_nla;
-        quad        = {6'h0, 2'b0, last_byte, write_nla};
+        packet_type      = 4'(nicloop_pkg::PACKET_TYPE_RMA_GET_REQ);
+        fragment.ext_nla = read_nla;
+        fragment.quad    = '0;
+        fragment.quad[nicloop_pkg::RMA_GET_NLA_LSB+:nicloop_pkg::RMA_GET_NLA_W] = write_nla;
+        fragment.quad[nicloop_pkg::RMA_GET_BYTES_MINUS_1_LSB+:nicloop_pkg::RMA_GET_BYTES_MINUS_1_W] = 10'(last_byte);
       end
       IMM_PUT: begin
-        packet_type = 4'(nicloop_pkg::PACKET_TYPE_RMA_IMM_PUT);
-        length      = 10'(last_byte) + 10'd9;
-        quad        = word1 >> {offset[2:0], 3'h0} & ~(64'hffffffff_ffffffff << {bytes[3:0], 3'h0});
+        packet_type   = 4'(nicloop_pkg::PACKET_TYPE_RMA_IMM_PUT);
+        length        = 10'(last_byte) + 10'd9;
+        fragment.quad = desc.word1 >> {offset[2:0], 3'h0} & ~(64'hffffffff_ffffffff << {bytes[3:0], 3'h0});
       end
       NOTI_PUT: begin
-        packet_type = 4'(nicloop_pkg::PACKET_TYPE_RMA_NOTI);
-        ext_nla     = '0;
-        noti_nla    = '0;
+        packet_type       = 4'(nicloop_pkg::PACKET_TYPE_RMA_NOTI);
+        fragment.ext_nla  = '0;
+        fragment.noti_nla = '0;
       end
       FCAA: packet_type = 4'(nicloop_pkg::PACKET_TYPE_RMA_LOCK_REQ);
       default: begin
-        length    = 10'(last_byte) + 10'd9;
-        noti_nla  = read_nla;
+        length            = 10'(last_byte) + 10'd9;
+        fragment.noti_nla = read_nla;
       end
     endcase
-  end
-  assign header = {word0[nicloop_pkg::RMA_DESC_DST_NODE_LSB+:12], word0[nicloop_pkg::RMA_DESC_DST_VPID_LSB+:4], here,
-      head_vpid,
-                   8'h0, 1'b0, each, notify[2], notify[1], notify[0], last, length, 3'h0, packet_type, 1'b0};
 
-  logic [15:0] tag;
-  logic        packet, notifies;
-  logic [63:0] noti1;
-  assign tag      = word0[nicloop_pkg::RMA_DESC_TAG_LSB+:16];
-  assign packet   = error == GOOD && !kill;
-  assign notifies = !kill && (error != GOOD || (notify[0] && (each || last)));
-  assign noti1    = {14'h0, word0[nicloop_pkg::RMA_DESC_DST_NODE_LSB+:12], word0[nicloop_pkg::RMA_DESC_DST_VPID_LSB+:4],
-                     ends, error, command, 2'(nicloop_pkg::RMA_UNIT_REQUESTER),
-                     error == 4'(nicloop_pkg::RMA_ERROR_BAD_COMMAND) || error == BOUNDS ? bytes_minus_1 :
-                     23'(last_byte)};
+    fragment.header = '0;
+    fragment.header[nicloop_pkg::HEADER_TYPE_LSB+:nicloop_pkg::HEADER_TYPE_W] = packet_type;
+    fragment.header[nicloop_pkg::HEADER_LENGTH_LSB+:nicloop_pkg::HEADER_LENGTH_W] = length;
+    fragment.header[nicloop_pkg::HEADER_OP_LSB+nicloop_pkg::RMA_OP_LAST_LSB] = last;
+    fragment.header[nicloop_pkg::HEADER_OP_LSB+nicloop_pkg::RMA_OP_NOTI_REQUESTER_LSB+:4] = notify;
+    fragment.header[nicloop_pkg::HEADER_SRC_VPID_LSB+:nicloop_pkg::HEADER_SRC_VPID_W] = head_vpid;
+    fragment.header[nicloop_pkg::HEADER_SRC_NODE_LSB+:nicloop_pkg::HEADER_SRC_NODE_W] = here;
+    fragment.header[nicloop_pkg::HEADER_DST_VPID_LSB+:nicloop_pkg::HEADER_DST_VPID_W] = dst_vpid;
+    fragment.header[nicloop_pkg::HEADER_DST_NODE_LSB+:nicloop_pkg::HEADER_DST_NODE_W] = dst_node;
+
+    fragment.noti1 = '0;
+    fragment.noti1[nicloop_pkg::RMA_NOTI_BYTES_MINUS_1_LSB+:nicloop_pkg::RMA_NOTI_BYTES_MINUS_1_W] =
+        error == 4'(nicloop_pkg::RMA_ERROR_BAD_COMMAND) || error == BOUNDS ? bytes_minus_1 : 23'(last_byte);
+    fragment.noti1[nicloop_pkg::RMA_NOTI_UNIT_LSB+:nicloop_pkg::RMA_NOTI_UNIT_W] = 2'(nicloop_pkg::RMA_UNIT_REQUESTER);
+    fragment.noti1[nicloop_pkg::RMA_NOTI_COMMAND_LSB+:nicloop_pkg::RMA_NOTI_COMMAND_W] = command;
+    fragment.noti1[nicloop_pkg::RMA_NOTI_ERROR_LSB+:nicloop_pkg::RMA_NOTI_ERROR_W] = error;
+    fragment.noti1[nicloop_pkg::RMA_NOTI_LAST_LSB] = ends;
+    fragment.noti1[nicloop_pkg::RMA_NOTI_PEER_VPID_LSB+:nicloop_pkg::RMA_NOTI_PEER_VPID_W] = dst_vpid;
+    fragment.noti1[nicloop_pkg::RMA_NOTI_PEER_NODE_LSB+:nicloop_pkg::RMA_NOTI_PEER_NODE_W] = dst_node;
+
+    {fragment.life, fragment.pdid} = stamps[{head_vpid, 5'h0}+:32];
+    fragment.packet                = error == GOOD && !kill;
+    fragment.notifies              = !kill && (error != GOOD || (notify.requester && (notify.each || last)));
+    fragment.tag                   = tag;
+  end
 
   // ---- fragments under way, in order ----
   logic [3:0]         who[BUFFERS];          // entry 0 is the oldest, as in u_jobs
   logic [BUFFERS-1:0] held, reads, final_one, cancelled, hit, theirs, ending;
-  logic        job_valid, job_packet, job_noti, retire;
-  logic [63:0] job_header, job_ext, job_quad, job_noti1;
-  logic [31:0] job_stamp;
-  logic [47:0] job_nla;
+  logic        job_valid, retire;
+  fragment_t   job;  // the oldest
   /* verilator lint_off PINCONNECTEMPTY */
-  fifo #(.W(338), .DEPTH(BUFFERS)) u_jobs (
-      .clk, .rst, .wr_valid(pass), .wr_ready(),
-      .wr_data({stamps[{head_vpid, 5'h0}+:32], packet, notifies, header, tag, ext_nla, quad, noti1, noti_nla}),
-      .rd_valid(job_valid), .rd_ready(retire),
-      .rd_data({job_stamp, job_packet, job_noti, job_header, job_ext, job_quad, job_noti1, job_nla}), .level()
+  fifo #(.W($bits(job)), .DEPTH(BUFFERS)) u_jobs (
+      .clk, .rst, .wr_valid(pass), .wr_ready(), .wr_data(fragment), .rd_valid(job_valid), .rd_ready(retire),
+      .rd_data(job), .level()
   );
   /* verilator lint_on PINCONNECTEMPTY */
   dma_read #(.DEPTH(BUFFERS)) u_read (
@@ -349,20 +376,20 @@ module rma_requester #(
 
   logic [63:0] told;  // the notification's second quadword
   always_comb begin
-    told = job_noti1;
+    told = job.noti1;
     if (fails) begin
-      told[nicloop_pkg::RMA_NOTI_LAST_LSB]     = 1'b1;
-      told[nicloop_pkg::RMA_NOTI_ERROR_LSB+:4] = 4'(nicloop_pkg::RMA_ERROR_DMA);
+      told[nicloop_pkg::RMA_NOTI_LAST_LSB] = 1'b1;
+      told[nicloop_pkg::RMA_NOTI_ERROR_LSB+:nicloop_pkg::RMA_NOTI_ERROR_W] = 4'(nicloop_pkg::RMA_ERROR_DMA);
     end
   end
   logic send_idle, send_active;
   rma_sender #(.BUFFERS(BUFFERS)) u_sender (
       .clk, .rst, .ready(sender_ready), .reserve(begin_one), .q_valid(read_valid || (retire && !reads[0])),
-      .q_index(reads[0] ? read_index : 6'd0), .q_data(reads[0] ? read_data : job_quad), .commit(retire),
-      .job_packet(job_packet && !fails && !cancelled[0]), .job_header, .job_ext, .job_stamp,
-      .job_life(job_stamp[31:16]), .job_noti((job_noti && !cancelled[0]) || fails), .job_vpid(who[0]),
-      .job_words({told, job_ext[63:48], job_nla}), .tx_valid, .tx_ready, .tx_head, .tx_tail, .tx_data, .noti_valid,
-      .noti_vpid, .noti_words, .noti_stamp, .noti_done, .ev_packet, .ev_done(ended), .idle(send_idle),
+      .q_index(reads[0] ? read_index : 6'd0), .q_data(reads[0] ? read_data : job.quad), .commit(retire),
+      .job_packet(job.packet && !fails && !cancelled[0]), .job_header(job.header), .job_ext({job.tag, job.ext_nla}),
+      .job_stamp({job.life, job.pdid}), .job_life(job.life), .job_noti((job.notifies && !cancelled[0]) || fails),
+      .job_vpid(who[0]), .job_words({told, job.tag, job.noti_nla}), .tx_valid, .tx_ready, .tx_head, .tx_tail, .tx_data,
+      .noti_valid, .noti_vpid, .noti_words, .noti_stamp, .noti_done, .ev_packet, .ev_done(ended), .idle(send_idle),
       .active(send_active)
   );
   logic       ended;
@@ -375,7 +402,7 @@ module rma_requester #(
       if (ended) begun[noti_vpid] <= begun[noti_vpid] - 1'b1;
     end
   end
-  assign ev_error = fails || (retire && job_noti && !job_packet);
+  assign ev_error = fails || (retire && job.notifies && !job.packet);
 
   assign idle   = state == IDLE && waiting == '0 && send_idle && clear[4];
   assign active = state != IDLE || begin_one || job_valid || send_active || !clear[4];
