@@ -3,8 +3,8 @@
 // memory and translation do what is asked of them, however many others lie between. All else is free: packets and
 // descriptors come or not, the unit's packets may never leave, its notifications and errors may never be taken (rings
 // are full), other fences follow. Two accesses may be under way, of 8 bytes at most: 1 or 2 bursts each. That a unit of
-// RMA_UNDER_WAY accesses of RMA_MTU bytes does the same, for longer, is not shown, nor what lies behind the cycles from
-// reset in the list.
+// RMA_UNDER_WAY accesses of RMA_MTU bytes does the same, for longer, is not shown. atu_answers says how long a
+// translation takes among four units, fence_told that the command ends with its accesses.
 module fence_ends #(
     parameter int UNIT   = 0,
     parameter int CYCLES = 16
