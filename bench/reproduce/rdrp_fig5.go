@@ -28,7 +28,7 @@ var rdrpFig5 = &Experiment{
 
 var (
 	windows     = []int{2, 5, 10, 15, 20, 25, 30, 40, 50, 70, 100}
-	thinWindows = []int{5, 20, 30, 40, 100}
+	thinWindows = []int{5, 15, 30, 40, 100}
 )
 
 func measureRDRP5(ctx context.Context, e *Env) (*Table, error) {
