@@ -141,7 +141,9 @@ module atu #(
   assign hit  = used[at] && line[91:64] == {tab, page[23:0]};
   logic flushes;
   assign flushes = flush_page || flush_vpid || flush_all || wr_base || wr_pages;
-  assign fill    = state == TAKE && m_rvalid && m_rresp == 2'b00 && m_rdata[1:0] != '0 && !stale && !flushes;
+  // What empties all of the TLB in this cycle does so below, and need not hold up what is written: it is known late.
+  assign fill    = state == TAKE && m_rvalid && m_rresp == 2'b00 && m_rdata[1:0] != '0 && !stale && !flush_page &&
+      !flush_vpid;
   always_ff @(posedge clk) if (fill) lines[to] <= {tab, now_page[23:0], m_rdata};
   always_ff @(posedge clk) begin
     if (rst) used <= '0;

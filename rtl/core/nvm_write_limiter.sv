@@ -57,11 +57,8 @@ module nvm_write_limiter #(
     hits  <= hits_now;
     len   <= s_awlen[3:0];
   end
-  always_ff @(posedge clk) begin
-    if (rst) open <= 1'b0;
-    else if (w_take && s_wlast) open <= 1'b0;
-    else if (aw_take) open <= 1'b1;
-  end
+  // What is taken is known late: no enable and no reset behind it.
+  always_ff @(posedge clk) open <= !rst && !(w_take && s_wlast) && (open || aw_take);
 
   logic [9:0]        entered_bytes;
   logic [RANGES-1:0] entered, counted, draining;  // a burst to the range passed one, and two cycles ago
