@@ -138,35 +138,17 @@ func (g *graph) at(b bit) (int, error) {
 	}
 	g.known[b] = -1
 	latest := g.starts[b].ps
-	edges := g.edges[b]
-	for _, w := range edges {
-		if _, err := g.at(w.from); err != nil {
+	for _, w := range g.edges[b] {
+		ps, err := g.at(w.from)
+		if err != nil {
 			return 0, err
 		}
-	}
-	if len(edges) > 0 && strings.HasPrefix(edges[0].cell, "LUT") {
-		g.exchange(edges)
-	}
-	for _, w := range edges {
-		if ps := g.known[w.from] + w.ps; ps > latest {
-			latest, g.worst[b] = ps, w
+		if ps+w.ps > latest {
+			latest, g.worst[b] = ps+w.ps, w
 		}
 	}
 	g.known[b] = latest
 	return latest, nil
-}
-
-// exchange gives what comes last to a LUT its fastest pin, and so on: its pins differ in nothing else.
-func (g *graph) exchange(lut []edge) {
-	var delays []int
-	for _, w := range lut {
-		delays = append(delays, w.ps)
-	}
-	slices.Sort(delays)
-	slices.SortStableFunc(lut, func(a, b edge) int { return g.known[b.from] - g.known[a.from] })
-	for i := range lut {
-		lut[i].ps = delays[i]
-	}
 }
 
 func (g *graph) ends() ([]end, error) {

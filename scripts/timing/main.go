@@ -6,9 +6,7 @@
 // flattened, which tells what block an instance is. A path runs from a register, LUT RAM or input of the design to a
 // register, LUT RAM or output, through as many blocks as it may, and counts for the block in which it ends. Each LUT
 // and each pin of a RAM or clock enable has a wire of 300 ps in front of it, as abc9 of yosys assumes for the 7-series;
-// carries and wide multiplexers sit beside the LUTs that feed them. The inputs of a LUT differ in nothing but their
-// delay, so what comes last is taken to have the fastest, whatever pins the netlist names. It is an estimate from
-// before routing.
+// carries and wide multiplexers sit beside the LUTs that feed them. It is an estimate from before routing.
 package main
 
 import (

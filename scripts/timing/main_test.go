@@ -46,20 +46,6 @@ func TestPathAcrossBlocks(t *testing.T) {
 	require.NotContains(t, out.String(), "a 0")
 }
 
-// What comes last to a LUT takes its fastest pin, though the netlist names the slow one: 303 ps, a wire and LUT1, a wire and
-// the 127 ps of the fast pin of LUT2, 10 ps of set-up; by the pins as they are named it would be 1278.
-func TestPinsAreExchanged(t *testing.T) {
-	const both = `"lc": {"type": "LUT2", "connections": {"I0": [4], "I1": [3], "O": [6]}}, "rb"`
-	two := strings.Replace(strings.Replace(cells, `"rb"`, both, 1), `"D": [4]`, `"D": [6]`, 1)
-	const lut2 = `"LUT2": {"ports": {"I0": {"direction": "input", "bits": [2]}, "I1": {"direction": "input", "bits": [3]}, "O": {"direction": "output", "bits": [4]}}, "cells": {
-			"s": {"type": "$specify2", "parameters": {"T_RISE_MAX": "11101110"}, "connections": {"SRC": [2], "DST": [4]}},
-			"f": {"type": "$specify2", "parameters": {"T_RISE_MAX": "1111111"}, "connections": {"SRC": [3], "DST": [4]}}}},
-		"FD"`
-	var out strings.Builder
-	require.NoError(t, run("top", 1, files(t, two, strings.Replace(library, `"FD"`, lut2, 1), blocks), &out))
-	require.Contains(t, out.String(), "b 1167 a\n")
-}
-
 func TestWhatCannotBeRead(t *testing.T) {
 	var out strings.Builder
 	loop := strings.Replace(cells, `"I": [3], "O": [4]`, `"I": [4], "O": [4]`, 1)
