@@ -151,6 +151,8 @@ func (p *part) take(r *router, nd *node, t int64) {
 		pk := &nd.ring[nd.first]
 		nd.done = max(nd.done, pk.head) + int64(pk.flits)*nd.slow
 		p.remind(nd, nd.done, t)
+	} else {
+		nd.first = 0
 	}
 }
 

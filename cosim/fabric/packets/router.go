@@ -264,6 +264,8 @@ func (p *part) cross(r *router, o, q int, t int64) {
 	}
 	if qu.n--; qu.n > 0 {
 		p.wake(r, q, t)
+	} else {
+		qu.head = 0 // most queues are empty or nearly so: they stay in the first line of their ring
 	}
 	p.release(r, in, q, left+1+int64(in.cycles))
 }
