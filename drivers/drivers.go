@@ -119,6 +119,8 @@ type Part interface {
 	// Run is that of Timed for the part alone. It also comes back when all that is left to do
 	// lies behind the window; time stands at what was done last then. Of stop it sets Now and Fired.
 	Run(deadline Cycle, stop *Stop) error
+	// Events counts what the hardware of the part has done, so that the time that it takes can be compared.
+	Events() uint64
 }
 
 // Fired says which armed condition stopped a run.

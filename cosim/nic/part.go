@@ -23,6 +23,7 @@ type Part struct {
 	opened      drivers.Cycle // cycles before this may be performed by Run
 	wheel       wheel
 	packets     freeList
+	events      uint64          // units that have worked
 	fired       []drivers.Fired // since the last report
 	errs        []error
 	_           [64]byte // the next part is written by another thread
@@ -45,12 +46,16 @@ func (p *Part) perform(t drivers.Cycle) {
 	due := p.wheel.take(t)
 	for i := range due {
 		for set := due[i]; set != 0; set &= set - 1 {
+			p.events++
 			p.nodes[p.first+i%p.wheel.words<<6+bits.TrailingZeros64(set)].work(unitID(i / p.wheel.words))
 		}
 		due[i] = 0
 	}
 	p.net.Step(t)
 }
+
+// Events counts the units of nodes that have worked.
+func (p *Part) Events() uint64 { return p.events }
 
 // Open lets Run perform the cycles before past.
 func (p *Part) Open(past drivers.Cycle) { p.opened = past }

@@ -61,13 +61,17 @@ func TestSwitchesChangeNothing(t *testing.T) {
 	})
 }
 
-// a machine on which one thread, and threads together, take so long for the same.
-type machine struct{ alone, together time.Duration }
+// a machine on which one thread, and threads together, take so long for the same; of so many slices one takes stall longer.
+type machine struct {
+	alone, together time.Duration
+	every           int
+	stall           time.Duration
+}
 
 // drive gives a crew slices on a machine, and tells how much longer it takes than the better way would.
 func (m machine) drive(c *crew, slices int) float64 {
 	var took, best time.Duration
-	for range slices {
+	for i := range slices {
 		each := m.alone
 		if c.together {
 			each = m.together
@@ -75,16 +79,20 @@ func (m machine) drive(c *crew, slices int) float64 {
 		n := max(1, slice/each)
 		took += n * each
 		best += n * min(m.alone, m.together)
-		c.change(n*each, uint64(n))
+		late := time.Duration(0)
+		if m.every > 0 && i%m.every == 0 { // either way would have had it
+			late = m.stall
+		}
+		c.change(n*each+late, uint64(n))
 	}
 	return float64(took) / float64(best)
 }
 
 // TestTheBetterWayIsKept: what is tried costs little, and a machine that changes is noticed.
 func TestTheBetterWayIsKept(t *testing.T) {
-	quiet := machine{100 * time.Microsecond, 60 * time.Microsecond}
-	equal := machine{100 * time.Microsecond, 99 * time.Microsecond}
-	busy := machine{300 * time.Microsecond, 50 * time.Millisecond}
+	quiet := machine{alone: 100 * time.Microsecond, together: 60 * time.Microsecond}
+	equal := machine{alone: 100 * time.Microsecond, together: 99 * time.Microsecond}
+	busy := machine{alone: 300 * time.Microsecond, together: 50 * time.Millisecond}
 	c := newCrew()
 	require.False(t, c.together, "a short run needs no threads")
 	require.Less(t, quiet.drive(&c, 1000), 1.02)
@@ -98,4 +106,14 @@ func TestTheBetterWayIsKept(t *testing.T) {
 	require.False(t, c.together, "threads take more of the machine")
 	require.Less(t, quiet.drive(&c, 10000), 1.1)
 	require.True(t, c.together)
+}
+
+// TestStallsDecideNothing: now and then the machine does something else for as long as many slices, whoever works. That costs the better way
+// nothing beyond it, wherever it falls: into the first slice of a trial, or any other.
+func TestStallsDecideNothing(t *testing.T) {
+	for every := 3; every < 40; every++ {
+		m := machine{alone: 100 * time.Microsecond, together: 60 * time.Microsecond, every: every, stall: 50 * time.Millisecond}
+		c := newCrew()
+		require.Less(t, m.drive(&c, 4000), 1.05, "every %d slices", every)
+	}
 }

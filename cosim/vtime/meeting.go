@@ -118,10 +118,10 @@ func (m *meeting) open() {
 	}
 }
 
-// done is how much all loops have done.
+// done is how much all loops have done, in cycles of a part in which little happens.
 func (m *meeting) done() (n uint64) {
 	for _, l := range m.k.loops {
-		n += l.done
+		n += l.done + event*l.part.Events()
 	}
 	return n
 }

@@ -114,6 +114,9 @@ func (p *scriptedPart) Open(past drivers.Cycle) {
 	p.past = past
 }
 
+// Events implements drivers.Part.
+func (p *scriptedPart) Events() uint64 { return 0 }
+
 func (p *scriptedPart) Exchange(late uint) {
 	p.note("takes what was sent in w%d", p.window-int(late))
 }
