@@ -116,21 +116,21 @@ func (p *part) inject(r *router, nd *node, pr *peer, flits int, t int64) {
 		pk.marks |= becn
 	}
 	nd.room--
-	p.push(r, int(nd.port)*p.net.vcs, &pk, t)
+	*p.push(r, int(nd.port)*p.net.vcs, pk.head, t) = pk
 	p.remind(nd, nd.wireFree, t)
 }
 
-// sink puts a packet on its way into a node's memory.
-func (p *part) sink(r *router, nd *node, pk *packet, t int64) {
+// sink gives the place of a packet that is put on its way into a node's memory, where its head arrives in a cycle.
+func (p *part) sink(r *router, nd *node, flits, head, t int64) *packet {
 	at := int(nd.first) + int(nd.count)
 	if at >= p.net.capacity {
 		at -= p.net.capacity
 	}
-	nd.ring[at] = *pk
 	if nd.count++; nd.count == 1 {
-		nd.done = max(nd.done, pk.head) + int64(pk.flits)*nd.slow
+		nd.done = max(nd.done, head) + flits*nd.slow
 		p.remind(nd, nd.done, t)
 	}
+	return &nd.ring[at]
 }
 
 // take ends what memory has taken by cycle t.

@@ -103,7 +103,7 @@ func (p *part) open(now int64) {
 		b := &other.mail[1-p.net.era][p.number]
 		for i := range b.packets {
 			m := &b.packets[i]
-			p.push(&p.routers[m.router], int(m.queue), &m.packet, now)
+			*p.push(&p.routers[m.router], int(m.queue), m.packet.head, now) = m.packet
 		}
 		for _, m := range b.credits {
 			p.routers[m.router].agenda[m.at&p.mask].credit[m.queue>>6] |= 1 << (m.queue & 63)

@@ -20,6 +20,16 @@ type packet struct {
 	marks uint8
 }
 
+// moved makes it the packet that another one is at its next place, whose head arrives there in a cycle. It goes field by field, and what has changed comes
+// in registers: what a processor has stored a moment ago it has at once if it is loaded in the same pieces, and only when all stores before it are done
+// if it is loaded as a whole.
+func (p *packet) moved(o *packet, head int64, hops, marks uint8) {
+	p.born, p.head = o.born, head
+	p.src = o.src
+	p.h.Dst, p.h.Via, p.h.Stage, p.h.Hops = o.h.Dst, o.h.Via, o.h.Stage, hops
+	p.flits, p.acks, p.bound, p.marks = o.flits, o.acks, o.bound, marks
+}
+
 // Marks of a packet.
 const (
 	fecn = 1 << iota // it met a queue that is too full
@@ -149,12 +159,16 @@ func (p *part) giveBack(r *router, o, q int) {
 // wake has a queue's front looked at when it may be routed.
 func (p *part) wake(r *router, q int, now int64) {
 	qu := &r.queues[q]
-	t := min(max(r.ring[int(qu.base)+int(qu.head)].head, qu.free), now+p.mask)
+	p.wakeAt(r, q, max(r.ring[int(qu.base)+int(qu.head)].head, qu.free), now)
+}
+
+func (p *part) wakeAt(r *router, q int, t, now int64) {
+	t = min(t, now+p.mask)
 	r.agenda[t&p.mask].arrive[q>>6] |= 1 << (q & 63)
 }
 
-// push puts a packet on its way into a queue.
-func (p *part) push(r *router, q int, pk *packet, now int64) {
+// push gives the place of a packet that is put into a queue, and arrives there in a cycle.
+func (p *part) push(r *router, q int, head, now int64) *packet {
 	qu := &r.queues[q]
 	at := int(qu.head) + int(qu.n)
 	if at >= p.net.capacity {
@@ -163,11 +177,11 @@ func (p *part) push(r *router, q int, pk *packet, now int64) {
 	if int(qu.n) >= p.net.capacity {
 		panic(fmt.Sprintf("packets: router %d, queue %d: a packet without room", r.id, q))
 	}
-	r.ring[int(qu.base)+at] = *pk
 	qu.n++
 	if qu.n == 1 {
-		p.wake(r, q, now)
+		p.wakeAt(r, q, max(head, qu.free), now)
 	}
+	return &r.ring[int(qu.base)+at]
 }
 
 func (p *part) route(r *router, q int, t int64) {
@@ -275,8 +289,9 @@ func (p *part) forward(r *router, o, vc int, pk *packet, t int64) {
 	n := p.net
 	out := &r.port[o]
 	ask := o*n.vcs + vc
-	if e := n.cfg.ECN; e != nil && pk.marks&fecn == 0 && marked(e.Chance(1-float64(r.room[ask])/float64(n.capacity)), &r.dice) {
-		pk.marks |= fecn
+	marks, hops := pk.marks, pk.h.Hops+1
+	if e := n.cfg.ECN; e != nil && marks&fecn == 0 && marked(e.Chance(1-float64(r.room[ask])/float64(n.capacity)), &r.dice) {
+		marks |= fecn
 	}
 	r.room[ask]--
 	r.used[o] += int32(n.cfg.Flits)
@@ -284,20 +299,19 @@ func (p *part) forward(r *router, o, vc int, pk *packet, t int64) {
 	out.wireFree = wire + int64(pk.flits)
 	out.sent += uint64(pk.flits)
 	p.hops += uint64(pk.flits)
-	pk.h.Hops++
 	if out.node >= 0 {
-		pk.head = wire
-		p.sink(r, &p.nodes[out.node], pk, t)
+		p.sink(r, &p.nodes[out.node], int64(pk.flits), wire, t).moved(pk, wire, hops, marks)
 		return
 	}
-	pk.head = wire + int64(out.cycles)
+	head := wire + int64(out.cycles)
 	q := int(out.peerPort)*n.vcs + vc
 	if int(out.part) == p.number {
-		p.push(&p.routers[out.peer], q, pk, t)
+		p.push(&p.routers[out.peer], q, head, t).moved(pk, head, hops, marks)
 		return
 	}
 	box := p.box(out.part)
-	box.packets = append(box.packets, parcel{out.peer, uint8(q), *pk})
+	box.packets = append(box.packets, parcel{router: out.peer, queue: uint8(q)})
+	box.packets[len(box.packets)-1].packet.moved(pk, head, hops, marks)
 }
 
 // release gives a queue's room back to what sends into it.
