@@ -64,7 +64,7 @@ module rma_collect #(
 
   logic [63:0] covered;  // by the CRC, which counts as 0 itself
   assign covered = head ? data & CRC_MASK : tail ? {data[63:32], 32'h0} : data;
-  crc32_d64 u_crc (.enable(in_valid), .crc_in(head ? 32'hffffffff : crc), .data(covered), .crc_out(crc_next));
+  crc32 u_crc (.enable(in_valid), .crc_in(head ? 32'hffffffff : crc), .data(covered), .crc_out(crc_next));
 
   always_ff @(posedge clk) begin
     if (rst) begin

@@ -87,7 +87,7 @@ module velo_completer #(
 
   logic [63:0] covered;  // by the CRC, which counts as 0 itself
   assign covered = head ? flit & CRC_MASK : tail ? {flit[63:32], 32'h0} : flit;
-  crc32_d64 u_crc (.enable(in_valid), .crc_in(head ? 32'hffffffff : crc), .data(covered), .crc_out(crc_next));
+  crc32 u_crc (.enable(in_valid), .crc_in(head ? 32'hffffffff : crc), .data(covered), .crc_out(crc_next));
 
   always_ff @(posedge clk) begin
     if (rst) begin
