@@ -234,8 +234,9 @@ module rma_responder #(
   /* verilator lint_off PINCONNECTEMPTY */
   dma_write #(.DEPTH(1)) u_write (
       .clk, .rst, .ready(write_ready), .start(write_start), .addr, .bytes(10'd4), .tag(read_tag), .src_index(),
-      .src_data({32'h0, old + operands.add}), .sent(), .done(write_done), .done_tag(write_tag), .error(write_error), .busy(), .m_awvalid, .m_awready, .m_awaddr, .m_awlen, .m_wvalid,
-      .m_wready, .m_wdata, .m_wstrb, .m_wlast, .m_bvalid, .m_bready, .m_bresp
+      .src_data({32'h0, old + operands.add}), .sent(), .done(write_done), .done_tag(write_tag), .error(write_error),
+      .busy(), .m_awvalid, .m_awready, .m_awaddr, .m_awlen, .m_wvalid, .m_wready, .m_wdata, .m_wstrb, .m_wlast,
+      .m_bvalid, .m_bready, .m_bresp
   );
   /* verilator lint_on PINCONNECTEMPTY */
 
