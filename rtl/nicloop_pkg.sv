@@ -31,21 +31,25 @@ package nicloop_pkg;
   localparam int NVM_RANGES = 4;  // address ranges with a write rate of their own
 
   // packet_type: what a packet is (network header)
-  localparam int PACKET_TYPE_VELO = 1;
-  localparam int PACKET_TYPE_RMA_PUT = 2;
-  localparam int PACKET_TYPE_RMA_GET_REQ = 3;
-  localparam int PACKET_TYPE_RMA_GET_RSP = 4;
-  localparam int PACKET_TYPE_RMA_NOTI = 5;
-  localparam int PACKET_TYPE_RMA_LOCK_REQ = 6;
-  localparam int PACKET_TYPE_RMA_LOCK_RSP = 7;
-  localparam int PACKET_TYPE_RMA_IMM_PUT = 8;
-  localparam int PACKET_TYPE_RMA_ERROR = 9;
+  typedef enum logic [3:0] {
+    PACKET_TYPE_VELO = 4'd1,
+    PACKET_TYPE_RMA_PUT = 4'd2,
+    PACKET_TYPE_RMA_GET_REQ = 4'd3,
+    PACKET_TYPE_RMA_GET_RSP = 4'd4,
+    PACKET_TYPE_RMA_NOTI = 4'd5,
+    PACKET_TYPE_RMA_LOCK_REQ = 4'd6,
+    PACKET_TYPE_RMA_LOCK_RSP = 4'd7,
+    PACKET_TYPE_RMA_IMM_PUT = 4'd8,
+    PACKET_TYPE_RMA_ERROR = 4'd9
+  } packet_type_t;
 
   // kind: VELO packet kinds (FC paper, sections 5.2 and 6.1)
-  localparam int KIND_DATA = 0;
-  localparam int KIND_CREDIT = 1;
-  localparam int KIND_CREDIT_REQUEST = 2;
-  localparam int KIND_CREDIT_RESPONSE = 3;
+  typedef enum logic [1:0] {
+    KIND_DATA = 2'd0,
+    KIND_CREDIT = 2'd1,
+    KIND_CREDIT_REQUEST = 2'd2,
+    KIND_CREDIT_RESPONSE = 2'd3
+  } kind_t;
 
   // drop_reason: why the completer or the requester discarded a packet
   localparam int DROP_REASON_NONE = 0;
@@ -62,35 +66,43 @@ package nicloop_pkg;
   localparam int DROP_REASON_OVERFLOW = 11;
 
   // rma_command: what an RMA descriptor asks for; a notification names it again
-  localparam int RMA_COMMAND_PUT = 1;
-  localparam int RMA_COMMAND_GET = 2;
-  localparam int RMA_COMMAND_IMM_PUT = 3;
-  localparam int RMA_COMMAND_NOTI_PUT = 4;
-  localparam int RMA_COMMAND_FCAA = 5;
+  typedef enum logic [3:0] {
+    RMA_COMMAND_PUT = 4'd1,
+    RMA_COMMAND_GET = 4'd2,
+    RMA_COMMAND_IMM_PUT = 4'd3,
+    RMA_COMMAND_NOTI_PUT = 4'd4,
+    RMA_COMMAND_FCAA = 4'd5
+  } rma_command_t;
 
   // rma_unit: which unit raised a notification, or found the error that it reports
-  localparam int RMA_UNIT_REQUESTER = 1;
-  localparam int RMA_UNIT_RESPONDER = 2;
-  localparam int RMA_UNIT_COMPLETER = 3;
+  typedef enum logic [1:0] {
+    RMA_UNIT_REQUESTER = 2'd1,
+    RMA_UNIT_RESPONDER = 2'd2,
+    RMA_UNIT_COMPLETER = 2'd3
+  } rma_unit_t;
 
   // rma_error: why an RMA fragment did nothing
-  localparam int RMA_ERROR_NONE = 0;
-  localparam int RMA_ERROR_TRANSLATION = 1;
-  localparam int RMA_ERROR_RIGHTS = 2;
-  localparam int RMA_ERROR_OWNER = 3;
-  localparam int RMA_ERROR_BOUNDS = 4;
-  localparam int RMA_ERROR_BAD_COMMAND = 5;
-  localparam int RMA_ERROR_NO_SUCH_NODE = 6;
-  localparam int RMA_ERROR_WINDOW_OFF = 7;
-  localparam int RMA_ERROR_DMA = 8;
-  localparam int RMA_ERROR_DOMAIN = 9;
-  localparam int RMA_ERROR_OVERFLOW = 10;
+  typedef enum logic [3:0] {
+    RMA_ERROR_NONE = 4'd0,
+    RMA_ERROR_TRANSLATION = 4'd1,
+    RMA_ERROR_RIGHTS = 4'd2,
+    RMA_ERROR_OWNER = 4'd3,
+    RMA_ERROR_BOUNDS = 4'd4,
+    RMA_ERROR_BAD_COMMAND = 4'd5,
+    RMA_ERROR_NO_SUCH_NODE = 4'd6,
+    RMA_ERROR_WINDOW_OFF = 4'd7,
+    RMA_ERROR_DMA = 4'd8,
+    RMA_ERROR_DOMAIN = 4'd9,
+    RMA_ERROR_OVERFLOW = 4'd10
+  } rma_error_t;
 
   // atu_rights: what a page may be used for
-  localparam int ATU_RIGHTS_NONE = 0;
-  localparam int ATU_RIGHTS_RO = 1;
-  localparam int ATU_RIGHTS_WO = 2;
-  localparam int ATU_RIGHTS_RW = 3;
+  typedef enum logic [1:0] {
+    ATU_RIGHTS_NONE = 2'd0,
+    ATU_RIGHTS_RO = 2'd1,
+    ATU_RIGHTS_WO = 2'd2,
+    ATU_RIGHTS_RW = 2'd3
+  } atu_rights_t;
 
   // atu_page_size: page size of a translation table
   localparam int ATU_PAGE_SIZE_K4 = 0;
@@ -119,6 +131,15 @@ package nicloop_pkg;
   localparam int PIO_DST_NODE_W = 6;
   localparam int PIO_SRC_VPID_LSB = 25;
   localparam int PIO_SRC_VPID_W = 4;
+  typedef struct packed {
+    logic [3:0] src_vpid;
+    logic [5:0] dst_node;
+    logic [3:0] dst_vpid;
+    logic [1:0] kind;  // kind_t
+    logic piggyback;
+    logic [5:0] length;
+    logic [5:0] byte_;
+  } pio_t;
 
   // header: first flit of every packet
   localparam int HEADER_W = 64;
@@ -144,6 +165,19 @@ package nicloop_pkg;
   localparam int HEADER_DST_VPID_W = 4;
   localparam int HEADER_DST_NODE_LSB = 52;
   localparam int HEADER_DST_NODE_W = 12;
+  typedef struct packed {
+    logic [11:0] dst_node;
+    logic [3:0] dst_vpid;
+    logic [11:0] src_node;
+    logic [3:0] src_vpid;
+    logic [7:0] mark;
+    logic [5:0] op;
+    logic [9:0] length;
+    logic piggyback;
+    logic [1:0] kind;  // kind_t
+    logic [3:0] type_;  // packet_type_t
+    logic answer;
+  } header_t;
 
   // tail: last flit of every packet
   localparam int TAIL_W = 64;
@@ -153,6 +187,11 @@ package nicloop_pkg;
   localparam int TAIL_PDID_W = 16;
   localparam int TAIL_LIFE_LSB = 48;
   localparam int TAIL_LIFE_W = 16;
+  typedef struct packed {
+    logic [15:0] life;
+    logic [15:0] pdid;
+    logic [31:0] crc;
+  } tail_t;
 
   // slot: mailbox slot header: last quadword of a slot
   localparam int SLOT_W = 64;
@@ -172,6 +211,16 @@ package nicloop_pkg;
   localparam int SLOT_RSVD_W = 2;
   localparam int SLOT_SEQ_LSB = 32;
   localparam int SLOT_SEQ_W = 32;
+  typedef struct packed {
+    logic [31:0] seq;
+    logic [1:0] rsvd;
+    logic overflow;
+    logic piggyback;
+    logic [1:0] kind;  // kind_t
+    logic [9:0] length;
+    logic [11:0] src_node;
+    logic [3:0] src_vpid;
+  } slot_t;
 
   // rma_pio: the line of a process's window that takes RMA descriptors, one of three quadwords at a time. No line of VELO has the length and piggyback that it has
   localparam int RMA_PIO_W = 29;
@@ -183,6 +232,12 @@ package nicloop_pkg;
   localparam int RMA_PIO_RSVD_W = 12;
   localparam int RMA_PIO_SRC_VPID_LSB = 25;
   localparam int RMA_PIO_SRC_VPID_W = 4;
+  typedef struct packed {
+    logic [3:0] src_vpid;
+    logic [11:0] rsvd;
+    logic [6:0] rma;
+    logic [5:0] byte_;
+  } rma_pio_t;
 
   // rma_desc: first quadword of an RMA descriptor. The second is the read NLA (PUT: local, GET: remote), the immediate bytes (IMM_PUT), the payload (NOTI_PUT) or format rma_lock (FCAA); the third is the write NLA (PUT, IMM_PUT: remote, GET: local, FCAA: the remote word, 4-byte aligned), not looked at by NOTI_PUT
   localparam int RMA_DESC_W = 64;
@@ -206,6 +261,18 @@ package nicloop_pkg;
   localparam int RMA_DESC_RSVD_W = 1;
   localparam int RMA_DESC_TAG_LSB = 48;
   localparam int RMA_DESC_TAG_W = 16;
+  typedef struct packed {
+    logic [15:0] tag;
+    logic rsvd;
+    logic [22:0] bytes_minus_1;
+    logic [11:0] dst_node;
+    logic [3:0] dst_vpid;
+    logic each;
+    logic noti_completer;
+    logic noti_responder;
+    logic noti_requester;
+    logic [3:0] command;  // rma_command_t
+  } rma_desc_t;
 
   // rma_op: header.op of an RMA packet
   localparam int RMA_OP_W = 6;
@@ -221,6 +288,14 @@ package nicloop_pkg;
   localparam int RMA_OP_EACH_W = 1;
   localparam int RMA_OP_RSVD_LSB = 5;
   localparam int RMA_OP_RSVD_W = 1;
+  typedef struct packed {
+    logic rsvd;
+    logic each;
+    logic noti_completer;
+    logic noti_responder;
+    logic noti_requester;
+    logic last;
+  } rma_op_t;
 
   // nla: network logical address: what RMA uses on both sides
   localparam int NLA_W = 48;
@@ -228,6 +303,10 @@ package nicloop_pkg;
   localparam int NLA_OFFSET_W = 44;
   localparam int NLA_TABLE_LSB = 44;
   localparam int NLA_TABLE_W = 4;
+  typedef struct packed {
+    logic [3:0] table_;
+    logic [43:0] offset;
+  } nla_t;
 
   // rma_ext: second flit of every RMA packet; header.length counts it and the bytes behind it. PUT, IMM_PUT, GET_RSP: the NLA to write, then the bytes. GET_REQ: the NLA to read, then rma_get. LOCK_REQ: the word's NLA, then rma_lock. LOCK_RSP: the same NLA, then rma_result. NOTI: no NLA, then the payload. ERROR: the NLA that failed, then rma_noti with peer and seq 0. Also the first quadword of a notification of PUT, IMM_PUT, GET and of every error
   localparam int RMA_EXT_W = 64;
@@ -235,6 +314,10 @@ package nicloop_pkg;
   localparam int RMA_EXT_NLA_W = 48;
   localparam int RMA_EXT_TAG_LSB = 48;
   localparam int RMA_EXT_TAG_W = 16;
+  typedef struct packed {
+    logic [15:0] tag;
+    logic [47:0] nla;
+  } rma_ext_t;
 
   // rma_get: what a GET_REQ asks for, beside the NLA to read
   localparam int RMA_GET_W = 64;
@@ -244,6 +327,11 @@ package nicloop_pkg;
   localparam int RMA_GET_BYTES_MINUS_1_W = 10;
   localparam int RMA_GET_RSVD_LSB = 58;
   localparam int RMA_GET_RSVD_W = 6;
+  typedef struct packed {
+    logic [5:0] rsvd;
+    logic [9:0] bytes_minus_1;
+    logic [47:0] nla;
+  } rma_get_t;
 
   // rma_lock: operands of fetch-compare-and-add: if the 32-bit word is at most compare (unsigned), add is added to it
   localparam int RMA_LOCK_W = 64;
@@ -251,6 +339,10 @@ package nicloop_pkg;
   localparam int RMA_LOCK_ADD_W = 32;
   localparam int RMA_LOCK_COMPARE_LSB = 32;
   localparam int RMA_LOCK_COMPARE_W = 32;
+  typedef struct packed {
+    logic [31:0] compare;
+    logic [31:0] add;
+  } rma_lock_t;
 
   // rma_result: result of fetch-compare-and-add; the first quadword of its notification at the origin
   localparam int RMA_RESULT_W = 64;
@@ -262,6 +354,12 @@ package nicloop_pkg;
   localparam int RMA_RESULT_RSVD_W = 15;
   localparam int RMA_RESULT_TAG_LSB = 48;
   localparam int RMA_RESULT_TAG_W = 16;
+  typedef struct packed {
+    logic [15:0] tag;
+    logic [14:0] rsvd;
+    logic success;
+    logic [31:0] old;
+  } rma_result_t;
 
   // rma_noti: second quadword of a notification, written last. The first is rma_ext (PUT, IMM_PUT, GET, every error, FCAA at requester and responder), rma_result (FCAA at the origin's completer) or the 64-bit payload (NOTI_PUT at the target's completer; at the requester rma_ext with NLA 0)
   localparam int RMA_NOTI_W = 64;
@@ -281,6 +379,16 @@ package nicloop_pkg;
   localparam int RMA_NOTI_PEER_NODE_W = 12;
   localparam int RMA_NOTI_SEQ_LSB = 50;
   localparam int RMA_NOTI_SEQ_W = 14;
+  typedef struct packed {
+    logic [13:0] seq;
+    logic [11:0] peer_node;
+    logic [3:0] peer_vpid;
+    logic last;
+    logic [3:0] error;  // rma_error_t
+    logic [3:0] command;  // rma_command_t
+    logic [1:0] unit;  // rma_unit_t
+    logic [22:0] bytes_minus_1;
+  } rma_noti_t;
 
   // atu_entry: translation of one page, in host memory: entry i lies at the table's base + 8 i
   localparam int ATU_ENTRY_W = 64;
@@ -292,6 +400,12 @@ package nicloop_pkg;
   localparam int ATU_ENTRY_RSVD_W = 6;
   localparam int ATU_ENTRY_PAGE_LSB = 12;
   localparam int ATU_ENTRY_PAGE_W = 52;
+  typedef struct packed {
+    logic [51:0] page;
+    logic [5:0] rsvd;
+    logic [3:0] vpid;
+    logic [1:0] rights;  // atu_rights_t
+  } atu_entry_t;
 
   // atu_completion: what a command of the translation unit writes when it is done, so that software counts its commands without a register
   localparam int ATU_COMPLETION_W = 64;
@@ -299,6 +413,10 @@ package nicloop_pkg;
   localparam int ATU_COMPLETION_DONE_W = 32;
   localparam int ATU_COMPLETION_REFUSED_LSB = 32;
   localparam int ATU_COMPLETION_REFUSED_W = 32;
+  typedef struct packed {
+    logic [31:0] refused;
+    logic [31:0] done;
+  } atu_completion_t;
 
   localparam int REG_ADDR_W = 19;
 

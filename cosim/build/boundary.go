@@ -1,6 +1,7 @@
 package build
 
 import (
+	"cmp"
 	"fmt"
 	"io/fs"
 	"regexp"
@@ -71,7 +72,7 @@ func firstDifference(have, want []item) string {
 var (
 	comment   = regexp.MustCompile(`(?s)//[^\n]*|/\*.*?\*/`)
 	spaces    = regexp.MustCompile(`\s+`)
-	constant  = regexp.MustCompile(`localparam\s+[^;=]*?(\w+)\s*=\s*[^;]*`)
+	constant  = regexp.MustCompile(`localparam\s+[^;=]*?(\w+)\s*=\s*[^;]*|(\w+)\s*=\s*\d+'d\d+`) // or a value of an enum
 	dpiImport = regexp.MustCompile(`import\s+"DPI-C"[^;]*`)
 	dpiName   = regexp.MustCompile(`(\w+)\s*\(`)
 	lastWord  = regexp.MustCompile(`\w+\s*$`)
@@ -83,8 +84,8 @@ func clean(text string) string {
 
 func constants(text string) (list []item) {
 	for _, m := range constant.FindAllStringSubmatch(clean(text), -1) {
-		if m[1] != "DESC_HASH_VALUE" { // follows from the rest and says nothing to a reader
-			list = append(list, item{m[1], m[0]})
+		if name := cmp.Or(m[1], m[2]); name != "DESC_HASH_VALUE" { // which follows from the rest and says nothing to a reader
+			list = append(list, item{name, m[0]})
 		}
 	}
 	for _, m := range descHash.FindAllStringSubmatch(text, -1) {

@@ -60,6 +60,7 @@ func TestBoundary(t *testing.T) {
 	for _, c := range []struct{ file, from, to, want string }{
 		{"nicloop_pkg.sv", "SLOT_BYTES = 64", "SLOT_BYTES = 128",
 			"nicloop_pkg.sv: not the description of this program: expected `localparam int SLOT_BYTES = 64`, found `localparam int SLOT_BYTES = 128`"},
+		{"nicloop_pkg.sv", "RMA_UNIT_COMPLETER = 2'd3", "RMA_UNIT_COMPLETER = 2'd0", "expected `RMA_UNIT_COMPLETER = 2'd3`, found `RMA_UNIT_COMPLETER = 2'd0`"},
 		{"sim/sim_node.sv", "input  logic [63:0]           slept,", "", "not the ports of sim_node of this program: expected `input logic [63:0] slept`, found no slept"},
 		{"sim/sim_node.sv", "input  logic [15:0]           host_rd_latency,", "input logic [7:0] host_rd_latency, // shorter",
 			"expected `input logic [15:0] host_rd_latency`, found `input logic [7:0] host_rd_latency`"},

@@ -24,54 +24,23 @@ module crc32_sender #(
     input  logic [31:0] stamp,  // of the tail, above the CRC, which counts as 0
     output logic [31:0] crc     // inverted, as the tail has it
 );
-  localparam logic [31:0] POLY = 32'hedb88320;
-
-  // What a 1 does to the register, by the number of shifts that are left. A quadword and the tail's are one word of
-  // 128 bits; the register enters with its first 32. Bits 64 to 95 are the CRC itself: they are 0.
-  function automatic logic [31:0] column(input int i);
-    logic [31:0] c;
-    c = '0;
-    for (int k = 0; k < 128; k++) begin
-      if (k == i) c = c ^ 32'h1;
-      c = c[0] ? (c >> 1) ^ POLY : c >> 1;
-    end
-    column = c;
-  endfunction
-  function automatic logic [127:0] row(input logic [4:0] b);
-    logic [127:0] r;
-    logic [31:0]  c;
-    r = '0;
-    for (int i = 0; i < 128; i++) begin
-      c    = column(i);
-      r[i] = c[b];
-    end
-    row = r;
-  endfunction
-  function automatic logic [32*128-1:0] rows();
-    for (int b = 0; b < 32; b++) rows[b*128+:128] = row(5'(b));
-  endfunction
-  localparam logic [32*128-1:0] ROWS = rows();
-
   generate
     if (BEHIND != 0) begin : g_behind
-      logic [63:0]  word;             // the last word that left
-      logic [31:0]  counted, behind;  // the register before it, and behind it
-      logic [127:0] both;
+      logic [63:0] word;                   // the last word that left
+      logic [31:0] counted, behind, last;  // the register before it, behind it, and behind the tail
       always_ff @(posedge clk)
         if (send) begin
           word    <= data;
           counted <= head ? '1 : behind;
         end
-      crc32_d64 u_crc (.enable(!head), .crc_in(counted), .data(word), .crc_out(behind));
-      assign both = {stamp, 32'h0, word ^ {32'h0, counted}};
-      always_comb begin
-        crc = '0;
-        if (tail) for (int b = 0; b < 32; b++) crc[b] = ~^(both & ROWS[b*128+:128]);
-      end
+      crc32 u_crc (.enable(!head), .crc_in(counted), .data(word), .crc_out(behind));
+      // A quadword and the tail's are one word.
+      crc32 #(.WIDTH(128)) u_last (.enable(tail), .crc_in(counted), .data({stamp, 32'h0, word}), .crc_out(last));
+      assign crc = tail ? ~last : '0;
     end else begin : g_at_once
       logic [31:0] counted, now;
       always_ff @(posedge clk) if (send) counted <= now;
-      crc32_d64 u_crc (
+      crc32 u_crc (
           .enable(1'b1), .crc_in(head ? '1 : counted), .data(tail ? {stamp, 32'h0} : data), .crc_out(now)
       );
       assign crc = ~now;

@@ -37,8 +37,6 @@ module rma_collect #(
 );
   localparam int IDX_W = $clog2(QUADS);
   localparam int PTR_W = $clog2(BUFFERS);
-  localparam logic [63:0] CRC_MASK = ~(64'h1 << nicloop_pkg::HEADER_ANSWER_LSB) &
-      ~(((64'h1 << nicloop_pkg::HEADER_MARK_W) - 64'h1) << nicloop_pkg::HEADER_MARK_LSB);
 
   logic [63:0] quads[BUFFERS * QUADS];
   logic [63:0] headers[BUFFERS], exts[BUFFERS];
@@ -56,15 +54,23 @@ module rma_collect #(
 
   logic        head, tail, cut, take, done;
   logic [63:0] data;
+  nicloop_pkg::header_t head_flit;  // it as a header, as the CRC takes it
+  nicloop_pkg::tail_t   tail_flit;  // it as a tail
   assign {tail, head, data} = in_flit;
+  assign tail_flit          = data;
   assign cut      = in_valid && head && open;    // the tail of the packet before is missing
   assign in_ready = !full && !cut;
   assign take     = in_valid && in_ready;
   assign done     = !full && (cut || (take && tail));
 
   logic [63:0] covered;  // by the CRC, which counts as 0 itself
-  assign covered = head ? data & CRC_MASK : tail ? {data[63:32], 32'h0} : data;
-  crc32_d64 u_crc (.enable(in_valid), .crc_in(head ? 32'hffffffff : crc), .data(covered), .crc_out(crc_next));
+  always_comb begin
+    head_flit        = data;
+    head_flit.answer = '0;  // the network may change these
+    head_flit.mark   = '0;
+  end
+  assign covered = head ? head_flit : tail ? {tail_flit.life, tail_flit.pdid, 32'h0} : data;
+  crc32 u_crc (.enable(in_valid), .crc_in(head ? 32'hffffffff : crc), .data(covered), .crc_out(crc_next));
 
   always_ff @(posedge clk) begin
     if (rst) begin
@@ -100,12 +106,12 @@ module rma_collect #(
   logic [6:0]  announced;             // quadwords
   logic        bad_length, elsewhere;
   logic [6:0]  verdict;
-  assign bytes = data[nicloop_pkg::HEADER_LENGTH_LSB+:nicloop_pkg::HEADER_LENGTH_W];
+  assign bytes = head_flit.length;
   always_ff @(posedge clk)
     if (!open) begin
       bad_length <= bytes <= 10'd8 || bytes > 10'd8 + 10'(nicloop_pkg::RMA_MTU);
       announced  <= 7'((bytes + 10'd7) >> 3);
-      elsewhere  <= data[nicloop_pkg::HEADER_DST_NODE_LSB+:nicloop_pkg::HEADER_DST_NODE_W] != here;
+      elsewhere  <= head_flit.dst_node != here;
     end
   always_comb begin
     if ((head && open) || !framed) verdict = 7'(nicloop_pkg::DROP_REASON_TRUNCATED);
@@ -129,7 +135,7 @@ module rma_collect #(
   always_ff @(posedge clk)
     if (done) begin
       reasons[fill_at] <= verdict;
-      uppers[fill_at]  <= data[63:32];
+      uppers[fill_at]  <= {tail_flit.life, tail_flit.pdid};
     end
 
   // entire: from head to tail, which is told before its CRC
@@ -142,23 +148,26 @@ module rma_collect #(
     judged    <= !rst && done;
     judged_at <= fill_at;
     entire    <= framed && !cut;
-    says      <= data[31:0];
+    says      <= tail_flit.crc;
     if (judged) bad_crcs[judged_at] <= entire && other;
   end
 
   // What the owner decides by is taken out of its memories a cycle before.
+  nicloop_pkg::header_t shown, next;
   assign waits = looked != filled;
+  assign next  = headers[look_at];
+  assign shown = header;
   always_ff @(posedge clk) begin
     have   <= !rst && waits && !look_next;
     reason <= wrong ? 7'(nicloop_pkg::DROP_REASON_CRC) : reasons[look_at];
-    header <= headers[look_at];
+    header <= next;
     ext    <= exts[look_at];
     stamp  <= stamp_next;
   end
-  assign vpid_next  = headers[look_at][nicloop_pkg::HEADER_DST_VPID_LSB+:4];
+  assign vpid_next  = next.dst_vpid;
   assign stamp_next = uppers[look_at];
-  assign vpid   = header[nicloop_pkg::HEADER_DST_VPID_LSB+:4];
-  assign kind   = header[nicloop_pkg::HEADER_TYPE_LSB+:4];
+  assign vpid   = shown.dst_vpid;
+  assign kind   = shown.type_;
   assign quad   = quads[{drain_at, index[IDX_W-1:0]}];
   assign idle   = !open && drained == filled;
   assign active = take || done;

@@ -72,15 +72,19 @@ module rma_completer #(
     output logic         idle,
     output logic         active
 );
-  localparam logic [3:0] GOOD = 4'(nicloop_pkg::RMA_ERROR_NONE);
-  localparam logic [1:0] CHECK = 2'd0, TRANSLATE = 2'd1, PASS = 2'd2;
+  localparam logic [3:0] GOOD = nicloop_pkg::RMA_ERROR_NONE;
+  typedef struct packed {  // format tail, above its CRC
+    logic [15:0] life, pdid;
+  } stamp_t;
 
   logic        waits, have, look_next, drain_next, coll_idle, coll_active;
   logic [6:0]  reason;
-  logic [63:0] header, ext, quad;
-  logic [31:0] stamp;
+  nicloop_pkg::header_t  header;
+  nicloop_pkg::rma_ext_t ext;
+  logic [63:0] quad;
+  stamp_t      stamp;
   /* verilator lint_off UNUSEDSIGNAL */
-  logic [31:0] stamp_next;  // of a request its domain
+  stamp_t      stamp_next;  // of a request its domain
   /* verilator lint_on UNUSEDSIGNAL */
   logic [5:0]  index;
   logic [3:0]  packet_type, vpid, vpid_next;
@@ -94,43 +98,44 @@ module rma_completer #(
   logic       known, writes, on, same, touches;
   logic [15:0] life, own_life;  // of the process it is for: when it was judged, now
   logic [9:0] bytes;
-  assign bytes       = header[nicloop_pkg::HEADER_LENGTH_LSB+:10] - 10'd8;
+  assign bytes       = header.length - 10'd8;
   assign on          = rma_on[vpid];
   // Whether it is of the process's domain, or life, is found out in the cycle before it is shown, and again in every
   // cycle in which it is, with what is written meanwhile. No answer is for a life that begins in this cycle, and a
   // process that gets another domain is off.
   generate
     if (ANSWERS != 0) begin : g_same
-      assign own_life = stamp[31:16];  // or it is discarded
+      assign own_life = stamp.life;  // or it is discarded
       always_ff @(posedge clk)
         same <= stamps[{vpid_next, 5'h0}+:32] == stamp_next && !(moves && wr_vpid == vpid_next);
     end else begin : g_same
       assign own_life = stamps[{vpid, 5'h10}+:16];
       always_ff @(posedge clk)
-        same <= stamp_next[15:0] != '0 && (moves && wr_vpid == vpid_next ? wr_pdid == stamp_next[15:0] :
-            stamps[{vpid_next, 5'h0}+:16] == stamp_next[15:0]);
+        same <= stamp_next.pdid != '0 && (moves && wr_vpid == vpid_next ? wr_pdid == stamp_next.pdid :
+            stamps[{vpid_next, 5'h0}+:16] == stamp_next.pdid);
     end
   endgenerate
   always_comb begin
     known  = 1'b0;
     writes = 1'b0;
     case (packet_type)
-      4'(nicloop_pkg::PACKET_TYPE_RMA_PUT), 4'(nicloop_pkg::PACKET_TYPE_RMA_IMM_PUT): writes = ANSWERS == 0;
-      4'(nicloop_pkg::PACKET_TYPE_RMA_GET_RSP): writes = ANSWERS != 0;
-      4'(nicloop_pkg::PACKET_TYPE_RMA_NOTI): known = ANSWERS == 0;
-      4'(nicloop_pkg::PACKET_TYPE_RMA_LOCK_RSP), 4'(nicloop_pkg::PACKET_TYPE_RMA_ERROR): known = ANSWERS != 0;
+      nicloop_pkg::PACKET_TYPE_RMA_PUT, nicloop_pkg::PACKET_TYPE_RMA_IMM_PUT: writes = ANSWERS == 0;
+      nicloop_pkg::PACKET_TYPE_RMA_GET_RSP: writes = ANSWERS != 0;
+      nicloop_pkg::PACKET_TYPE_RMA_NOTI: known = ANSWERS == 0;
+      nicloop_pkg::PACKET_TYPE_RMA_LOCK_RSP, nicloop_pkg::PACKET_TYPE_RMA_ERROR: known = ANSWERS != 0;
       default: ;
     endcase
   end
 
   // A fragment that crosses 4 KB would need two translations; no requester sends one.
   // ---- check and translate ----
-  logic [1:0]  state;
+  typedef enum logic [1:0] {CHECK, TRANSLATE, PASS} state_t;
+  state_t      state;
   logic        shape_ok, good, mute, refused, start, pass, sending, write_ready, tell_ready;
   logic [3:0]  error;       // of the packet that passes
   logic [63:0] addr;
   logic [12:0] behind;  // with the 8 bytes of the extension flit
-  assign behind   = 13'(ext[11:0]) + 13'(header[nicloop_pkg::HEADER_LENGTH_LSB+:10]);
+  assign behind   = 13'(ext.nla[11:0]) + 13'(header.length);
   assign shape_ok = !writes || behind <= 13'h1008;
   assign good     = reason == 7'(nicloop_pkg::DROP_REASON_NONE) && (known || writes);
   assign mute     = ANSWERS != 0 && !(on && same);  // the origin has switched off the ring that the answer is for
@@ -143,7 +148,7 @@ module rma_completer #(
                        !on ? 7'(nicloop_pkg::DROP_REASON_WINDOW_OFF) : 7'(nicloop_pkg::DROP_REASON_LATE);
   assign ev_stranger     = ANSWERS == 0 && start && !same;
   assign stranger_header = header;
-  assign stranger_pdid   = stamp[15:0];
+  assign stranger_pdid   = stamp.pdid;
   always_ff @(posedge clk) begin
     if (rst) state <= CHECK;
     else
@@ -154,14 +159,15 @@ module rma_completer #(
       endcase
   end
   always_ff @(posedge clk) begin
-    if (state == CHECK) error <= !same ? 4'(nicloop_pkg::RMA_ERROR_DOMAIN) : !on ?
-        4'(nicloop_pkg::RMA_ERROR_WINDOW_OFF) : !shape_ok ? 4'(nicloop_pkg::RMA_ERROR_BOUNDS) : GOOD;
+    if (state == CHECK)
+      error <= !same ? nicloop_pkg::RMA_ERROR_DOMAIN : !on ? nicloop_pkg::RMA_ERROR_WINDOW_OFF :
+          !shape_ok ? nicloop_pkg::RMA_ERROR_BOUNDS : nicloop_pkg::RMA_ERROR_NONE;
     else if (atu_done) error <= atu_error;
     if (atu_done) addr <= atu_addr;
     if (start) life <= own_life;
   end
   assign atu_valid = state == TRANSLATE;
-  assign atu_nla   = ext[nicloop_pkg::RMA_EXT_NLA_LSB+:48];
+  assign atu_nla   = ext.nla;
   assign atu_vpid  = vpid;
 
   // began: the epoch at the translation
@@ -191,62 +197,82 @@ module rma_completer #(
   );
 
   // ---- tell, when the memory has answered ----
-  logic        told_valid, told_write, answered, answer_bad, result_ready, tell, failed, leave, wants, last, is_error,
-      own_word;
-  logic [3:0]  told_error, told_type, command;
-  logic [31:0] told_stamp;
-  logic [15:0] told_life;
-  logic [63:0] told_header, told_ext, told_quad, noti0, noti1;
+  typedef struct packed {
+    logic [15:0] life;    // of the process that it is for
+    stamp_t      stamp;
+    logic        writes;  // so the memory is to answer
+    logic [3:0]  error;
+    logic [63:0] header, ext, quad;
+  } told_t;
+  told_t       put, told;  // the packet that passes; the oldest
+  logic        told_valid, answered, answer_bad, result_ready, tell, failed, leave, wants, is_error, own_word;
   logic [$clog2(TELL+1)-1:0] told_level;
+  // Of the oldest, by format; and what is told of it.
+  nicloop_pkg::header_t      told_header;
+  nicloop_pkg::rma_op_t      op;
+  nicloop_pkg::rma_command_t command;
+  nicloop_pkg::rma_noti_t    noti;
   logic [9:0]  told_last;  // byte
+  always_comb begin
+    put.life   = life;
+    put.stamp  = stamp;
+    put.writes = write_start;
+    put.error  = error;
+    put.header = header;
+    put.ext    = ext;
+    put.quad   = quad;
+  end
   /* verilator lint_off PINCONNECTEMPTY */
   // The oldest stands in a register: a cycle more, which those that write do not notice.
-  fifo #(.W(245), .DEPTH(TELL - 1), .FALL_THROUGH(0)) u_told (
-      .clk, .rst, .wr_valid(pass), .wr_ready(tell_ready),
-      .wr_data({life, stamp, write_start, error, header, ext, quad}), .rd_valid(told_valid), .rd_ready(leave),
-      .rd_data({told_life, told_stamp, told_write, told_error, told_header, told_ext, told_quad}), .level(told_level)
+  fifo #(.W($bits(told)), .DEPTH(TELL - 1), .FALL_THROUGH(0)) u_told (
+      .clk, .rst, .wr_valid(pass), .wr_ready(tell_ready), .wr_data(put), .rd_valid(told_valid), .rd_ready(leave),
+      .rd_data(told), .level(told_level)
   );
   fifo #(.W(1), .DEPTH(TELL)) u_results (
       .clk, .rst, .wr_valid(write_done), .wr_ready(result_ready), .wr_data(write_error), .rd_valid(answered),
-      .rd_ready(leave && told_write), .rd_data(answer_bad), .level()
+      .rd_ready(leave && told.writes), .rd_data(answer_bad), .level()
   );
   /* verilator lint_on PINCONNECTEMPTY */
-  assign told_type  = told_header[nicloop_pkg::HEADER_TYPE_LSB+:4];
-  assign told_last  = told_header[nicloop_pkg::HEADER_LENGTH_LSB+:10] - 10'd9;
-  assign last       = told_header[nicloop_pkg::HEADER_OP_LSB+nicloop_pkg::RMA_OP_LAST_LSB];
-  assign wants      = told_header[nicloop_pkg::HEADER_OP_LSB+nicloop_pkg::RMA_OP_NOTI_COMPLETER_LSB] &&
-                      (last || told_header[nicloop_pkg::HEADER_OP_LSB+nicloop_pkg::RMA_OP_EACH_LSB]);
-  assign is_error   = told_type == 4'(nicloop_pkg::PACKET_TYPE_RMA_ERROR);
-  assign own_word   = told_type == 4'(nicloop_pkg::PACKET_TYPE_RMA_NOTI) ||
-      told_type == 4'(nicloop_pkg::PACKET_TYPE_RMA_LOCK_RSP);
-  assign tell       = told_valid && (!told_write || answered);
-  assign failed     = told_error != GOOD || (told_write && answer_bad);
+  assign told_header = told.header;
+  assign op          = told_header.op;
+  assign told_last   = told_header.length - 10'd9;
+  assign wants       = op.noti_completer && (op.last || op.each);
+  assign is_error    = told_header.type_ == nicloop_pkg::PACKET_TYPE_RMA_ERROR;
+  assign own_word    = told_header.type_ == nicloop_pkg::PACKET_TYPE_RMA_NOTI ||
+      told_header.type_ == nicloop_pkg::PACKET_TYPE_RMA_LOCK_RSP;
+  assign tell        = told_valid && (!told.writes || answered);
+  assign failed      = told.error != GOOD || (told.writes && answer_bad);
   always_comb begin
-    case (told_type)
-      4'(nicloop_pkg::PACKET_TYPE_RMA_PUT): command = 4'(nicloop_pkg::RMA_COMMAND_PUT);
-      4'(nicloop_pkg::PACKET_TYPE_RMA_IMM_PUT): command = 4'(nicloop_pkg::RMA_COMMAND_IMM_PUT);
-      4'(nicloop_pkg::PACKET_TYPE_RMA_GET_RSP): command = 4'(nicloop_pkg::RMA_COMMAND_GET);
-      4'(nicloop_pkg::PACKET_TYPE_RMA_LOCK_RSP): command = 4'(nicloop_pkg::RMA_COMMAND_FCAA);
-      default: command = 4'(nicloop_pkg::RMA_COMMAND_NOTI_PUT);
+    case (told_header.type_)
+      nicloop_pkg::PACKET_TYPE_RMA_PUT: command = nicloop_pkg::RMA_COMMAND_PUT;
+      nicloop_pkg::PACKET_TYPE_RMA_IMM_PUT: command = nicloop_pkg::RMA_COMMAND_IMM_PUT;
+      nicloop_pkg::PACKET_TYPE_RMA_GET_RSP: command = nicloop_pkg::RMA_COMMAND_GET;
+      nicloop_pkg::PACKET_TYPE_RMA_LOCK_RSP: command = nicloop_pkg::RMA_COMMAND_FCAA;
+      default: command = nicloop_pkg::RMA_COMMAND_NOTI_PUT;
     endcase
   end
   assign err_valid  = tell && failed && ANSWERS == 0;
-  assign err_header = told_header;
-  assign err_ext    = told_ext;
-  assign err_stamp  = told_stamp;
-  assign err_code   = told_error != GOOD ? told_error : 4'(nicloop_pkg::RMA_ERROR_DMA);
+  assign err_header = told.header;
+  assign err_ext    = told.ext;
+  assign err_stamp  = told.stamp;
+  assign err_code   = told.error != GOOD ? told.error : nicloop_pkg::RMA_ERROR_DMA;
   assign noti_valid = tell && (failed ? ANSWERS != 0 : wants || is_error);
-  assign noti_vpid  = told_header[nicloop_pkg::HEADER_DST_VPID_LSB+:4];
-  assign noti0      = own_word ? told_quad : told_ext;
+  assign noti_vpid  = told_header.dst_vpid;
   always_comb begin
-    noti1 = {14'h0, told_header[nicloop_pkg::HEADER_SRC_NODE_LSB+:12], told_header[nicloop_pkg::HEADER_SRC_VPID_LSB+:4],
-        last,
-             failed ? err_code : GOOD, command, 2'(nicloop_pkg::RMA_UNIT_COMPLETER), 13'h0,
-             told_type == 4'(nicloop_pkg::PACKET_TYPE_RMA_LOCK_RSP) ? 10'd3 : told_last};
-    if (is_error) noti1[nicloop_pkg::RMA_NOTI_PEER_VPID_LSB-1:0] = told_quad[nicloop_pkg::RMA_NOTI_PEER_VPID_LSB-1:0];
+    noti = told.quad;  // of an ERROR: what its sender found
+    if (!is_error) begin
+      noti.bytes_minus_1 = told_header.type_ == nicloop_pkg::PACKET_TYPE_RMA_LOCK_RSP ? 23'd3 : 23'(told_last);
+      noti.unit          = nicloop_pkg::RMA_UNIT_COMPLETER;
+      noti.command       = command;
+      noti.error         = failed ? err_code : GOOD;
+      noti.last          = op.last;
+    end
+    noti.peer_vpid = told_header.src_vpid;
+    noti.peer_node = told_header.src_node;
+    noti.seq       = '0;
   end
-  assign noti_words = {noti1, noti0};
-  assign noti_stamp = {told_life, told_stamp[15:0]};
+  assign noti_words = {noti, own_word ? told.quad : told.ext};
+  assign noti_stamp = {told.life, told.stamp.pdid};
   assign leave      = tell && (err_valid ? err_ready : !noti_valid || noti_done);
 
   assign ev_rx    = leave;

@@ -329,14 +329,16 @@ module rma_notifier #(
   assign m_awaddr  = {to, 4'h0};
   assign m_awlen   = 8'd1;
   assign m_wvalid  = state == WRITE && !w_sent;
-  assign m_wdata   = extra ? (beat ? told_overflow : 64'(overflows[at_vpid])) : beat ? {seq[13:0], held[113:64]} :
-      held[63:0];
-  logic [63:0] told_overflow;
+  assign m_wdata   = extra ? (beat ? told_overflow : 64'(overflows[at_vpid])) : beat ? told : held[63:0];
+  nicloop_pkg::rma_noti_t told, told_overflow;
   always_comb begin
-    told_overflow = '0;
-    told_overflow[nicloop_pkg::RMA_NOTI_LAST_LSB]     = 1'b1;
-    told_overflow[nicloop_pkg::RMA_NOTI_ERROR_LSB+:4] = 4'(nicloop_pkg::RMA_ERROR_OVERFLOW);
-    told_overflow[nicloop_pkg::RMA_NOTI_SEQ_LSB+:14]  = seq[13:0];
+    told     = held[127:64];
+    told.seq = seq[13:0];
+
+    told_overflow       = '0;
+    told_overflow.last  = 1'b1;
+    told_overflow.error = nicloop_pkg::RMA_ERROR_OVERFLOW;
+    told_overflow.seq   = seq[13:0];
   end
   assign m_wstrb   = 8'hff;
   assign m_wlast   = beat;
@@ -386,12 +388,6 @@ module rma_notifier #(
   end
 
 `ifndef SYNTHESIS
-  // The units build the second quadword with a concatenation in this order.
-  if (nicloop_pkg::RMA_NOTI_SEQ_LSB != 50 || nicloop_pkg::RMA_NOTI_PEER_NODE_LSB != 38 ||
-      nicloop_pkg::RMA_NOTI_PEER_VPID_LSB != 34 ||
-      nicloop_pkg::RMA_NOTI_LAST_LSB != 33 || nicloop_pkg::RMA_NOTI_ERROR_LSB != 29 ||
-      nicloop_pkg::RMA_NOTI_COMMAND_LSB != 25 ||
-      nicloop_pkg::RMA_NOTI_UNIT_LSB != 23) $fatal(1, "rma_notifier: format rma_noti has changed");
   always_ff @(posedge clk)
     if (!rst) begin
       assert (!((begun || ended) && (wr_base || wr_slots || wr_ctrl)))

@@ -61,10 +61,11 @@ module rma_requester #(
     output logic             idle,
     output logic             active
 );
-  localparam logic [3:0] PUT = 4'(nicloop_pkg::RMA_COMMAND_PUT), GET = 4'(nicloop_pkg::RMA_COMMAND_GET),
-      IMM_PUT = 4'(nicloop_pkg::RMA_COMMAND_IMM_PUT), NOTI_PUT = 4'(nicloop_pkg::RMA_COMMAND_NOTI_PUT),
-      FCAA = 4'(nicloop_pkg::RMA_COMMAND_FCAA);
-  localparam logic [3:0] GOOD = 4'(nicloop_pkg::RMA_ERROR_NONE), BOUNDS = 4'(nicloop_pkg::RMA_ERROR_BOUNDS);
+  localparam logic [3:0] PUT = nicloop_pkg::RMA_COMMAND_PUT, GET = nicloop_pkg::RMA_COMMAND_GET,
+      IMM_PUT = nicloop_pkg::RMA_COMMAND_IMM_PUT, NOTI_PUT = nicloop_pkg::RMA_COMMAND_NOTI_PUT,
+      FCAA = nicloop_pkg::RMA_COMMAND_FCAA;
+  localparam logic [3:0] GOOD = nicloop_pkg::RMA_ERROR_NONE, BOUNDS = nicloop_pkg::RMA_ERROR_BOUNDS,
+      BAD_COMMAND = nicloop_pkg::RMA_ERROR_BAD_COMMAND;
 
   // ---- which process ----
   typedef enum logic [2:0] {IDLE, LOAD, HOLD, SPLIT, MEASURE, CHECK, TRANSLATE, PASS} state_t;
@@ -99,28 +100,19 @@ module rma_requester #(
     end
   always_ff @(posedge clk) if (state == HOLD) desc <= loaded;
 
-  typedef struct packed {  // who is notified: in this order in rma_desc and in rma_op
-    logic each, completer, responder, requester;
-  } notify_t;
-  notify_t     notify;
-  logic [3:0]  command, dst_vpid;
-  logic [11:0] dst_node;
-  logic [15:0] tag;
+  nicloop_pkg::rma_desc_t word0;
+  logic [3:0]  command;
   logic        to_read, to_write;
   logic [22:0] bytes_minus_1;
-  assign command  = desc.word0[nicloop_pkg::RMA_DESC_COMMAND_LSB+:nicloop_pkg::RMA_DESC_COMMAND_W];
-  assign notify   = desc.word0[nicloop_pkg::RMA_DESC_NOTI_REQUESTER_LSB+:4];
-  assign dst_vpid = desc.word0[nicloop_pkg::RMA_DESC_DST_VPID_LSB+:nicloop_pkg::RMA_DESC_DST_VPID_W];
-  assign dst_node = desc.word0[nicloop_pkg::RMA_DESC_DST_NODE_LSB+:nicloop_pkg::RMA_DESC_DST_NODE_W];
-  assign tag      = desc.word0[nicloop_pkg::RMA_DESC_TAG_LSB+:nicloop_pkg::RMA_DESC_TAG_W];
-  assign to_read  = command == PUT || command == GET;                        // word1 is an NLA
-  assign to_write = to_read || command == IMM_PUT || command == FCAA;        // word2 is one
+  assign word0    = desc.word0;
+  assign command  = word0.command;
+  assign to_read  = command == PUT || command == GET;                  // word1 is an NLA
+  assign to_write = to_read || command == IMM_PUT || command == FCAA;  // word2 is one
   always_comb begin
     case (command)
       NOTI_PUT: bytes_minus_1 = 23'd7;
       FCAA: bytes_minus_1 = 23'd3;
-      default:
-        bytes_minus_1 = desc.word0[nicloop_pkg::RMA_DESC_BYTES_MINUS_1_LSB+:nicloop_pkg::RMA_DESC_BYTES_MINUS_1_W];
+      default: bytes_minus_1 = word0.bytes_minus_1;
     endcase
   end
 
@@ -166,13 +158,13 @@ module rma_requester #(
     if (state == SPLIT) begin
       unknown <= command == 4'd0 || command > FCAA || (command == IMM_PUT && bytes_minus_1 > 23'd7) ||
           (command == FCAA && desc.word2[1:0] != '0);
-      nowhere        <= dst_node >= nodes;
+      nowhere        <= word0.dst_node >= nodes;
       reads_outside  <= outside(desc.word1, bytes_minus_1);
       writes_outside <= outside(desc.word2, bytes_minus_1);
     end
   always_comb begin
-    if (unknown) judged = 4'(nicloop_pkg::RMA_ERROR_BAD_COMMAND);
-    else if (nowhere) judged = 4'(nicloop_pkg::RMA_ERROR_NO_SUCH_NODE);
+    if (unknown) judged = BAD_COMMAND;
+    else if (nowhere) judged = nicloop_pkg::RMA_ERROR_NO_SUCH_NODE;
     else if ((to_read && reads_outside) || (to_write && writes_outside)) judged = BOUNDS;
     else judged = GOOD;
   end
@@ -249,70 +241,80 @@ module rma_requester #(
     logic        packet;      // one is to leave
     logic        notifies;    // the process is told
     logic [63:0] header;
-    logic [15:0] tag;         // format rma_ext: of the packet, and of the notification with noti_nla instead
-    logic [47:0] ext_nla;
+    logic [63:0] ext;         // of the packet, and of the notification with noti_nla instead
     logic [63:0] quad;        // behind it, where nothing is read
-    logic [63:0] noti1;       // format rma_noti
+    logic [63:0] noti;
     logic [47:0] noti_nla;    // this node's side, where there is one
   } fragment_t;
   fragment_t   fragment;      // that passes
-  logic [3:0]  packet_type;
-  logic [9:0]  length;
+  // Of it, by format.
+  nicloop_pkg::header_t   header;
+  nicloop_pkg::rma_op_t   op;
+  nicloop_pkg::rma_ext_t  ext;
+  nicloop_pkg::rma_get_t  get;
+  nicloop_pkg::rma_noti_t noti;
   always_comb begin
-    packet_type       = 4'(nicloop_pkg::PACKET_TYPE_RMA_PUT);
-    length            = 10'd16;
-    fragment.ext_nla  = write_nla;
+    op                = '0;
+    op.last           = last;
+    op.noti_requester = word0.noti_requester;
+    op.noti_responder = word0.noti_responder;
+    op.noti_completer = word0.noti_completer;
+    op.each           = word0.each;
+
+    get               = '0;
+    get.nla           = write_nla;
+    get.bytes_minus_1 = 10'(last_byte);
+
+    noti               = '0;
+    noti.bytes_minus_1 = error == BAD_COMMAND || error == BOUNDS ? bytes_minus_1 : 23'(last_byte);
+    noti.unit          = nicloop_pkg::RMA_UNIT_REQUESTER;
+    noti.command       = command;
+    noti.error         = error;
+    noti.last          = ends;
+    noti.peer_vpid     = word0.dst_vpid;
+    noti.peer_node     = word0.dst_node;
+  end
+  always_comb begin
+    header            = '0;
+    header.type_      = nicloop_pkg::PACKET_TYPE_RMA_PUT;
+    header.length     = 10'd16;
+    header.op         = op;
+    header.src_vpid   = head_vpid;
+    header.src_node   = here;
+    header.dst_vpid   = word0.dst_vpid;
+    header.dst_node   = word0.dst_node;
+    ext.tag           = word0.tag;
+    ext.nla           = write_nla;
     fragment.quad     = desc.word1;
     fragment.noti_nla = write_nla;
     case (command)
       GET: begin
-        packet_type      = 4'(nicloop_pkg::PACKET_TYPE_RMA_GET_REQ);
-        fragment.ext_nla = read_nla;
-        fragment.quad    = '0;
-        fragment.quad[nicloop_pkg::RMA_GET_NLA_LSB+:nicloop_pkg::RMA_GET_NLA_W] = write_nla;
-        fragment.quad[nicloop_pkg::RMA_GET_BYTES_MINUS_1_LSB+:nicloop_pkg::RMA_GET_BYTES_MINUS_1_W] = 10'(last_byte);
+        header.type_  = nicloop_pkg::PACKET_TYPE_RMA_GET_REQ;
+        ext.nla       = read_nla;
+        fragment.quad = get;
       end
       IMM_PUT: begin
-        packet_type   = 4'(nicloop_pkg::PACKET_TYPE_RMA_IMM_PUT);
-        length        = 10'(last_byte) + 10'd9;
+        header.type_  = nicloop_pkg::PACKET_TYPE_RMA_IMM_PUT;
+        header.length = 10'(last_byte) + 10'd9;
         fragment.quad = desc.word1 >> {offset[2:0], 3'h0} & ~(64'hffffffff_ffffffff << {bytes[3:0], 3'h0});
       end
       NOTI_PUT: begin
-        packet_type       = 4'(nicloop_pkg::PACKET_TYPE_RMA_NOTI);
-        fragment.ext_nla  = '0;
+        header.type_      = nicloop_pkg::PACKET_TYPE_RMA_NOTI;
+        ext.nla           = '0;
         fragment.noti_nla = '0;
       end
-      FCAA: packet_type = 4'(nicloop_pkg::PACKET_TYPE_RMA_LOCK_REQ);
+      FCAA: header.type_ = nicloop_pkg::PACKET_TYPE_RMA_LOCK_REQ;
       default: begin
-        length            = 10'(last_byte) + 10'd9;
+        header.length     = 10'(last_byte) + 10'd9;
         fragment.noti_nla = read_nla;
       end
     endcase
-
-    fragment.header = '0;
-    fragment.header[nicloop_pkg::HEADER_TYPE_LSB+:nicloop_pkg::HEADER_TYPE_W] = packet_type;
-    fragment.header[nicloop_pkg::HEADER_LENGTH_LSB+:nicloop_pkg::HEADER_LENGTH_W] = length;
-    fragment.header[nicloop_pkg::HEADER_OP_LSB+nicloop_pkg::RMA_OP_LAST_LSB] = last;
-    fragment.header[nicloop_pkg::HEADER_OP_LSB+nicloop_pkg::RMA_OP_NOTI_REQUESTER_LSB+:4] = notify;
-    fragment.header[nicloop_pkg::HEADER_SRC_VPID_LSB+:nicloop_pkg::HEADER_SRC_VPID_W] = head_vpid;
-    fragment.header[nicloop_pkg::HEADER_SRC_NODE_LSB+:nicloop_pkg::HEADER_SRC_NODE_W] = here;
-    fragment.header[nicloop_pkg::HEADER_DST_VPID_LSB+:nicloop_pkg::HEADER_DST_VPID_W] = dst_vpid;
-    fragment.header[nicloop_pkg::HEADER_DST_NODE_LSB+:nicloop_pkg::HEADER_DST_NODE_W] = dst_node;
-
-    fragment.noti1 = '0;
-    fragment.noti1[nicloop_pkg::RMA_NOTI_BYTES_MINUS_1_LSB+:nicloop_pkg::RMA_NOTI_BYTES_MINUS_1_W] =
-        error == 4'(nicloop_pkg::RMA_ERROR_BAD_COMMAND) || error == BOUNDS ? bytes_minus_1 : 23'(last_byte);
-    fragment.noti1[nicloop_pkg::RMA_NOTI_UNIT_LSB+:nicloop_pkg::RMA_NOTI_UNIT_W] = 2'(nicloop_pkg::RMA_UNIT_REQUESTER);
-    fragment.noti1[nicloop_pkg::RMA_NOTI_COMMAND_LSB+:nicloop_pkg::RMA_NOTI_COMMAND_W] = command;
-    fragment.noti1[nicloop_pkg::RMA_NOTI_ERROR_LSB+:nicloop_pkg::RMA_NOTI_ERROR_W] = error;
-    fragment.noti1[nicloop_pkg::RMA_NOTI_LAST_LSB] = ends;
-    fragment.noti1[nicloop_pkg::RMA_NOTI_PEER_VPID_LSB+:nicloop_pkg::RMA_NOTI_PEER_VPID_W] = dst_vpid;
-    fragment.noti1[nicloop_pkg::RMA_NOTI_PEER_NODE_LSB+:nicloop_pkg::RMA_NOTI_PEER_NODE_W] = dst_node;
-
+    fragment.header                = header;
+    fragment.ext                   = ext;
+    fragment.noti                  = noti;
     {fragment.life, fragment.pdid} = stamps[{head_vpid, 5'h0}+:32];
     fragment.packet                = error == GOOD && !kill;
-    fragment.notifies              = !kill && (error != GOOD || (notify.requester && (notify.each || last)));
-    fragment.tag                   = tag;
+    fragment.notifies = !kill && (error != GOOD || (word0.noti_requester && (word0.each || last)));
   end
 
   // ---- fragments under way, in order ----
@@ -374,21 +376,24 @@ module rma_requester #(
     end
   end
 
-  logic [63:0] told;  // the notification's second quadword
+  nicloop_pkg::rma_noti_t told;      // the notification's second quadword
+  nicloop_pkg::rma_ext_t  told_ext;  // and its first
   always_comb begin
-    told = job.noti1;
+    told = job.noti;
     if (fails) begin
-      told[nicloop_pkg::RMA_NOTI_LAST_LSB] = 1'b1;
-      told[nicloop_pkg::RMA_NOTI_ERROR_LSB+:nicloop_pkg::RMA_NOTI_ERROR_W] = 4'(nicloop_pkg::RMA_ERROR_DMA);
+      told.last  = 1'b1;
+      told.error = nicloop_pkg::RMA_ERROR_DMA;
     end
+    told_ext     = job.ext;
+    told_ext.nla = job.noti_nla;
   end
   logic send_idle, send_active;
   rma_sender #(.BUFFERS(BUFFERS)) u_sender (
       .clk, .rst, .ready(sender_ready), .reserve(begin_one), .q_valid(read_valid || (retire && !reads[0])),
       .q_index(reads[0] ? read_index : 6'd0), .q_data(reads[0] ? read_data : job.quad), .commit(retire),
-      .job_packet(job.packet && !fails && !cancelled[0]), .job_header(job.header), .job_ext({job.tag, job.ext_nla}),
+      .job_packet(job.packet && !fails && !cancelled[0]), .job_header(job.header), .job_ext(job.ext),
       .job_stamp({job.life, job.pdid}), .job_life(job.life), .job_noti((job.notifies && !cancelled[0]) || fails),
-      .job_vpid(who[0]), .job_words({told, job.tag, job.noti_nla}), .tx_valid, .tx_ready, .tx_head, .tx_tail, .tx_data,
+      .job_vpid(who[0]), .job_words({told, told_ext}), .tx_valid, .tx_ready, .tx_head, .tx_tail, .tx_data,
       .noti_valid, .noti_vpid, .noti_words, .noti_stamp, .noti_done, .ev_packet, .ev_done(ended), .idle(send_idle),
       .active(send_active)
   );

@@ -84,15 +84,21 @@ module rma_responder #(
     output logic         idle,
     output logic         active
 );
-  localparam logic [3:0] GOOD = 4'(nicloop_pkg::RMA_ERROR_NONE);
+  localparam logic [3:0] GOOD = nicloop_pkg::RMA_ERROR_NONE;
+  typedef struct packed {  // format tail, above its CRC
+    logic [15:0] life, pdid;
+  } stamp_t;
 
   logic        waits, have, take_next, coll_idle, coll_active;
   logic [6:0]  reason;
-  logic [63:0] header, ext, first, quad;
-  logic [31:0] stamp;
+  logic [63:0] first;
   logic [3:0]  vpid, vpid_next, kind;
+  nicloop_pkg::header_t  header;
+  nicloop_pkg::rma_ext_t ext;
+  nicloop_pkg::rma_get_t quad;  // rma_lock of a lock
+  stamp_t      stamp;
   /* verilator lint_off UNUSEDSIGNAL */
-  logic [31:0] stamp_next;  // its domain
+  stamp_t      stamp_next;      // its domain
   /* verilator lint_on UNUSEDSIGNAL */
   always_ff @(posedge clk) quad <= first;  // as the others, in the cycle in which the packet is shown
   rma_collect #(.BUFFERS(2), .QUADS(2)) u_collect (
@@ -102,29 +108,29 @@ module rma_responder #(
   );
 
   // ---- begin: check, translate, ask for the data ----
-  localparam logic [1:0] CHECK = 2'd0, TRANSLATE = 2'd1, PASS = 2'd2, ALONE = 2'd3;
-  logic [1:0]  state;
+  typedef enum logic [1:0] {CHECK, TRANSLATE, PASS, ALONE} state_t;
+  state_t      state;
   logic        is_lock, good, shape_ok, on, same, touches, sender_ready, refused, start, pass, read_ready, read_start,
       job_valid, leave;
   logic [3:0]  error;
   logic [9:0]  bytes, last_byte;  // of what is asked for: their number, and that less 1
   logic [63:0] addr;
   logic [47:0] nla;
-  assign is_lock = kind == 4'(nicloop_pkg::PACKET_TYPE_RMA_LOCK_REQ);
-  assign nla     = ext[nicloop_pkg::RMA_EXT_NLA_LSB+:48];
-  assign last_byte = is_lock ? 10'd3 : quad[nicloop_pkg::RMA_GET_BYTES_MINUS_1_LSB+:10];
-  assign bytes   = last_byte + 10'd1;
-  assign on      = rma_on[vpid];
+  assign is_lock   = kind == nicloop_pkg::PACKET_TYPE_RMA_LOCK_REQ;
+  assign nla       = ext.nla;
+  assign last_byte = is_lock ? 10'd3 : quad.bytes_minus_1;
+  assign bytes     = last_byte + 10'd1;
+  assign on        = rma_on[vpid];
 
   // Nobody of another domain learns whether the process is there.
   // Found out in the cycle before the request is shown, and again in every cycle in which it is, with what is written.
   always_ff @(posedge clk)
-    same <= stamp_next[15:0] != '0 && (moves && wr_vpid == vpid_next ? wr_pdid == stamp_next[15:0] :
-        stamps[{vpid_next, 5'h0}+:16] == stamp_next[15:0]);
+    same <= stamp_next.pdid != '0 && (moves && wr_vpid == vpid_next ? wr_pdid == stamp_next.pdid :
+        stamps[{vpid_next, 5'h0}+:16] == stamp_next.pdid);
   assign touches         = same && on && shape_ok;
   assign ev_stranger     = start && !same;
   assign stranger_header = header;
-  assign stranger_pdid   = stamp[15:0];
+  assign stranger_pdid   = stamp.pdid;
 
   // A request that its sender got wrong must not reach the memory: too long, across 4 KB, a word that is not aligned.
   logic crosses;
@@ -145,8 +151,9 @@ module rma_responder #(
       endcase
   end
   always_ff @(posedge clk) begin
-    if (state == CHECK) error <= !same ? 4'(nicloop_pkg::RMA_ERROR_DOMAIN) : !on ?
-        4'(nicloop_pkg::RMA_ERROR_WINDOW_OFF) : !shape_ok ? 4'(nicloop_pkg::RMA_ERROR_BOUNDS) : GOOD;
+    if (state == CHECK)
+      error <= !same ? nicloop_pkg::RMA_ERROR_DOMAIN : !on ? nicloop_pkg::RMA_ERROR_WINDOW_OFF :
+          !shape_ok ? nicloop_pkg::RMA_ERROR_BOUNDS : nicloop_pkg::RMA_ERROR_NONE;
     else if (atu_done) error <= atu_error;
     if (atu_done) addr <= atu_addr;
     if (start) life <= stamps[{vpid, 5'h10}+:16];
@@ -160,26 +167,50 @@ module rma_responder #(
   assign drop_reason = reason;
 
   // ---- under way: the oldest request ----
-  logic [15:0] life, job_life;  // of the process that is asked
-  logic [31:0] job_stamp;
+  typedef struct packed {
+    logic [15:0] life;    // of the process that is asked
+    stamp_t      stamp;
+    logic [3:0]  error;
+    logic [63:0] header, ext, quad;
+  } job_t;
+  job_t        put, job;  // the request that passes; the oldest
+  logic [15:0] life;
   logic [$clog2(BUFFERS+2)-1:0] job_level;
-  logic        jobs;  // there are some
+  logic        jobs;      // there are some
   assign jobs = job_level != '0;
   logic        job_read, job_lock, read_valid, read_done, read_error, read_tag;
-  logic [3:0]  job_error;
   logic [9:0]  job_last;  // byte
   logic [5:0]  read_index;
-  logic [63:0] job_header, job_ext, job_quad, read_data;
+  logic [63:0] read_data;
+  always_comb begin
+    put.life   = life;
+    put.stamp  = stamp;
+    put.error  = error;
+    put.header = header;
+    put.ext    = ext;
+    put.quad   = quad;
+  end
   /* verilator lint_off PINCONNECTEMPTY */
   // The oldest stands in a register, a cycle later: a request that reads does not notice.
-  fifo #(.W(244), .DEPTH(BUFFERS), .FALL_THROUGH(0)) u_jobs (
-      .clk, .rst, .wr_valid(pass), .wr_ready(), .wr_data({life, stamp, error, header, ext, quad}), .rd_valid(job_valid),
-      .rd_ready(leave), .rd_data({job_life, job_stamp, job_error, job_header, job_ext, job_quad}), .level(job_level)
+  fifo #(.W($bits(job)), .DEPTH(BUFFERS), .FALL_THROUGH(0)) u_jobs (
+      .clk, .rst, .wr_valid(pass), .wr_ready(), .wr_data(put), .rd_valid(job_valid), .rd_ready(leave), .rd_data(job),
+      .level(job_level)
   );
   /* verilator lint_on PINCONNECTEMPTY */
-  assign job_lock  = job_header[nicloop_pkg::HEADER_TYPE_LSB+:4] == 4'(nicloop_pkg::PACKET_TYPE_RMA_LOCK_REQ);
-  assign job_read  = job_valid && job_error == GOOD;
-  assign job_last  = job_lock ? 10'd3 : job_quad[nicloop_pkg::RMA_GET_BYTES_MINUS_1_LSB+:10];
+  // By format; quad as that of a GET_REQ and of a LOCK_REQ.
+  nicloop_pkg::header_t   job_header;
+  nicloop_pkg::rma_op_t   job_op;
+  nicloop_pkg::rma_ext_t  job_ext;
+  nicloop_pkg::rma_get_t  asked;
+  nicloop_pkg::rma_lock_t operands;
+  assign job_header = job.header;
+  assign job_op     = job_header.op;
+  assign job_ext    = job.ext;
+  assign asked      = job.quad;
+  assign operands   = job.quad;
+  assign job_lock   = job_header.type_ == nicloop_pkg::PACKET_TYPE_RMA_LOCK_REQ;
+  assign job_read   = job_valid && job.error == GOOD;
+  assign job_last   = job_lock ? 10'd3 : asked.bytes_minus_1;
   dma_read #(.DEPTH(BUFFERS)) u_read (
       .clk, .rst, .ready(read_ready), .start(read_start), .addr(is_lock ? {addr[63:3], 3'h0} : addr),
       .bytes(is_lock ? 10'd8 : bytes), .tag(began), .take(job_read), .q_valid(read_valid), .q_index(read_index),
@@ -194,18 +225,18 @@ module rma_responder #(
   assign writes      = job_lock && success && !read_error;
   assign write_start = read_done && writes;
   logic [31:0] found;
-  assign found = job_ext[nicloop_pkg::RMA_EXT_NLA_LSB+2] ? m_rdata[63:32] : m_rdata[31:0];  // whole, so not shifted
+  assign found = job_ext.nla[2] ? m_rdata[63:32] : m_rdata[31:0];  // whole, so not shifted
   always_ff @(posedge clk)
     if (read_valid) begin
       old     <= found;
-      success <= found <= job_quad[nicloop_pkg::RMA_LOCK_COMPARE_LSB+:32];
+      success <= found <= operands.compare;
     end
   /* verilator lint_off PINCONNECTEMPTY */
   dma_write #(.DEPTH(1)) u_write (
       .clk, .rst, .ready(write_ready), .start(write_start), .addr, .bytes(10'd4), .tag(read_tag), .src_index(),
-      .src_data({32'h0, old + job_quad[nicloop_pkg::RMA_LOCK_ADD_LSB+:32]}), .sent(), .done(write_done),
-      .done_tag(write_tag), .error(write_error), .busy(), .m_awvalid, .m_awready, .m_awaddr, .m_awlen, .m_wvalid,
-      .m_wready, .m_wdata, .m_wstrb, .m_wlast, .m_bvalid, .m_bready, .m_bresp
+      .src_data({32'h0, old + operands.add}), .sent(), .done(write_done), .done_tag(write_tag), .error(write_error),
+      .busy(), .m_awvalid, .m_awready, .m_awaddr, .m_awlen, .m_wvalid, .m_wready, .m_wdata, .m_wstrb, .m_wlast,
+      .m_bvalid, .m_bready, .m_bresp
   );
   /* verilator lint_on PINCONNECTEMPTY */
 
@@ -222,63 +253,84 @@ module rma_responder #(
   logic [3:0] code;
   assign leave  = job_valid && (!job_read || (read_done && !writes) || write_done);
   assign failed = !job_read || (read_done && read_error) || (write_done && write_error);
-  assign code   = job_read ? 4'(nicloop_pkg::RMA_ERROR_DMA) : job_error;
+  assign code   = job_read ? nicloop_pkg::RMA_ERROR_DMA : job.error;
 
   // ---- the answer: from here to the origin, or to the origin of the packet that the completer refused ----
   logic        from_err, data, word;  // data: the bytes that were read; word: one quadword instead
-  logic [63:0] of_header, of_ext, out_header, out_quad, result, error_word, noti1;
-  logic [3:0]  out_type, command;
-  logic [9:0]  length;
+  nicloop_pkg::header_t      err, of_header, out_header;
+  nicloop_pkg::rma_op_t      op;
+  nicloop_pkg::rma_ext_t     of_ext, out_ext;
+  nicloop_pkg::rma_command_t command;
+  nicloop_pkg::rma_noti_t    error_word, noti;
+  nicloop_pkg::rma_result_t  result;
+  logic        notify;
+  logic [9:0]  err_last;              // byte
+  logic [63:0] out_quad;
   assign from_err  = err_valid && !jobs;
   assign err_ready = from_err && state == CHECK && sender_ready;
-  assign of_header = from_err ? err_header : job_header;
+  assign err       = err_header;
+  assign of_header = from_err ? err : job_header;
   assign of_ext    = from_err ? err_ext : job_ext;
+  assign op        = of_header.op;
   // known before the request leaves
   assign data      = !from_err && !job_lock && job_read && !(read_done && read_error);
   assign word      = (leave || err_ready) && !data;
 
   always_comb begin
-    case (of_header[nicloop_pkg::HEADER_TYPE_LSB+:4])
-      4'(nicloop_pkg::PACKET_TYPE_RMA_GET_REQ): command = 4'(nicloop_pkg::RMA_COMMAND_GET);
-      4'(nicloop_pkg::PACKET_TYPE_RMA_IMM_PUT): command = 4'(nicloop_pkg::RMA_COMMAND_IMM_PUT);
-      4'(nicloop_pkg::PACKET_TYPE_RMA_NOTI): command = 4'(nicloop_pkg::RMA_COMMAND_NOTI_PUT);
-      4'(nicloop_pkg::PACKET_TYPE_RMA_LOCK_REQ): command = 4'(nicloop_pkg::RMA_COMMAND_FCAA);
-      default: command = 4'(nicloop_pkg::RMA_COMMAND_PUT);
+    case (of_header.type_)
+      nicloop_pkg::PACKET_TYPE_RMA_GET_REQ: command = nicloop_pkg::RMA_COMMAND_GET;
+      nicloop_pkg::PACKET_TYPE_RMA_IMM_PUT: command = nicloop_pkg::RMA_COMMAND_IMM_PUT;
+      nicloop_pkg::PACKET_TYPE_RMA_NOTI: command = nicloop_pkg::RMA_COMMAND_NOTI_PUT;
+      nicloop_pkg::PACKET_TYPE_RMA_LOCK_REQ: command = nicloop_pkg::RMA_COMMAND_FCAA;
+      default: command = nicloop_pkg::RMA_COMMAND_PUT;
     endcase
   end
-  logic [9:0] err_last, of_last;
-  assign err_last   = err_header[nicloop_pkg::HEADER_LENGTH_LSB+:10] - 10'd9;
-  assign of_last    = from_err ? err_last : job_last;
-  assign error_word = {14'h0, 16'h0, of_header[nicloop_pkg::HEADER_OP_LSB+nicloop_pkg::RMA_OP_LAST_LSB], from_err ?
-      err_code : code, command,
-                       from_err ? 2'(nicloop_pkg::RMA_UNIT_COMPLETER) : 2'(nicloop_pkg::RMA_UNIT_RESPONDER), 13'h0,
-                       of_last};
-  assign result     = {job_ext[nicloop_pkg::RMA_EXT_TAG_LSB+:16], 15'h0, success, old};
+  assign err_last = err.length - 10'd9;
   always_comb begin
-    out_type = 4'(nicloop_pkg::PACKET_TYPE_RMA_ERROR);
-    length   = 10'd16;
-    out_quad = error_word;
+    error_word               = '0;
+    error_word.bytes_minus_1 = from_err ? 23'(err_last) : 23'(job_last);
+    error_word.unit          = from_err ? nicloop_pkg::RMA_UNIT_COMPLETER : nicloop_pkg::RMA_UNIT_RESPONDER;
+    error_word.command       = command;
+    error_word.error         = from_err ? err_code : code;
+    error_word.last          = op.last;
+
+    result         = '0;
+    result.old     = old;
+    result.success = success;
+    result.tag     = job_ext.tag;
+  end
+  always_comb begin
+    // Back to where it came from, with the same modifiers.
+    out_header          = '0;
+    out_header.type_    = nicloop_pkg::PACKET_TYPE_RMA_ERROR;
+    out_header.length   = 10'd16;
+    out_header.op       = of_header.op;
+    out_header.src_vpid = of_header.dst_vpid;
+    out_header.src_node = here;
+    out_header.dst_vpid = of_header.src_vpid;
+    out_header.dst_node = of_header.src_node;
+    out_ext             = of_ext;
+    out_quad            = error_word;
     if (data) begin
-      out_type = 4'(nicloop_pkg::PACKET_TYPE_RMA_GET_RSP);
-      length   = 10'd9 + job_last;
+      out_header.type_  = nicloop_pkg::PACKET_TYPE_RMA_GET_RSP;
+      out_header.length = 10'd9 + job_last;
+      out_ext.nla       = asked.nla;
     end else if (!from_err && !failed) begin
-      out_type = 4'(nicloop_pkg::PACKET_TYPE_RMA_LOCK_RSP);
-      out_quad = result;
+      out_header.type_ = nicloop_pkg::PACKET_TYPE_RMA_LOCK_RSP;
+      out_quad         = result;
     end
   end
-  // Back to where it came from, with the same modifiers.
-  assign out_header = {of_header[nicloop_pkg::HEADER_SRC_NODE_LSB+:12], of_header[nicloop_pkg::HEADER_SRC_VPID_LSB+:4],
-      here,
-                       of_header[nicloop_pkg::HEADER_DST_VPID_LSB+:4], 8'h0, of_header[nicloop_pkg::HEADER_OP_LSB+:6],
-                       length,
-                       3'h0, out_type, 1'b0};
-  logic last, notify;
-  assign last   = job_header[nicloop_pkg::HEADER_OP_LSB+nicloop_pkg::RMA_OP_LAST_LSB];
-  assign notify = job_header[nicloop_pkg::HEADER_OP_LSB+nicloop_pkg::RMA_OP_NOTI_RESPONDER_LSB] &&
-                  (last || job_header[nicloop_pkg::HEADER_OP_LSB+nicloop_pkg::RMA_OP_EACH_LSB]);
-  assign noti1  = {14'h0, job_header[nicloop_pkg::HEADER_SRC_NODE_LSB+:12],
-      job_header[nicloop_pkg::HEADER_SRC_VPID_LSB+:4], last, GOOD,
-                   command, 2'(nicloop_pkg::RMA_UNIT_RESPONDER), 13'h0, job_last};
+  assign notify = job_op.noti_responder && (job_op.last || job_op.each);
+  always_comb begin
+    noti               = '0;
+    noti.bytes_minus_1 = 23'(job_last);
+    noti.unit          = nicloop_pkg::RMA_UNIT_RESPONDER;
+    noti.command       = command;
+    noti.error         = GOOD;
+    noti.last          = job_op.last;
+    noti.peer_vpid     = job_header.src_vpid;
+    noti.peer_node     = job_header.src_node;
+  end
 
   logic send_idle, send_active;
   /* verilator lint_off UNUSEDSIGNAL */
@@ -287,12 +339,10 @@ module rma_responder #(
   rma_sender #(.BUFFERS(BUFFERS)) u_sender (
       .clk, .rst, .ready(sender_ready), .reserve(start || err_ready), .q_valid(read_valid || word),
       .q_index(data ? read_index : 6'd0), .q_data(data ? read_data : out_quad), .commit(leave || err_ready),
-      .job_packet(1'b1), .job_header(out_header),
-      .job_ext(data ? {job_ext[63:48], job_quad[nicloop_pkg::RMA_GET_NLA_LSB+:48]} : of_ext),
-      .job_stamp(from_err ? err_stamp : job_stamp), .job_life, .job_noti(!from_err && !failed && notify),
-      .job_vpid(job_header[nicloop_pkg::HEADER_DST_VPID_LSB+:4]), .job_words({noti1, job_ext}), .tx_valid, .tx_ready,
-      .tx_head, .tx_tail, .tx_data, .noti_valid, .noti_vpid, .noti_words, .noti_stamp, .noti_done, .ev_packet,
-      .ev_done(ended), .idle(send_idle), .active(send_active)
+      .job_packet(1'b1), .job_header(out_header), .job_ext(out_ext), .job_stamp(from_err ? err_stamp : job.stamp),
+      .job_life(job.life), .job_noti(!from_err && !failed && notify), .job_vpid(job_header.dst_vpid),
+      .job_words({noti, job_ext}), .tx_valid, .tx_ready, .tx_head, .tx_tail, .tx_data, .noti_valid, .noti_vpid,
+      .noti_words, .noti_stamp, .noti_done, .ev_packet, .ev_done(ended), .idle(send_idle), .active(send_active)
   );
 
   assign ev_rx    = leave;

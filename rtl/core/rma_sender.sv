@@ -104,8 +104,10 @@ module rma_sender #(
   logic [31:0] crc;
   logic [63:0] word;                // header, extension flit or quadword
   stamp_t      stamp_was;           // of a tail, whose job stood there the cycle before
-  logic [9:0]  length;              // of the extension flit and what follows it, in bytes
-  assign length     = job.header[nicloop_pkg::HEADER_LENGTH_LSB+:nicloop_pkg::HEADER_LENGTH_W];
+  /* verilator lint_off UNUSEDSIGNAL */  // all of it leaves, but one field is looked at
+  nicloop_pkg::header_t header;     // length: of the extension flit and what follows it, in bytes
+  /* verilator lint_on UNUSEDSIGNAL */
+  assign header     = job.header;
   assign noti_vpid  = job.vpid;
   assign noti_words = job.words;
   assign noti_stamp = {job.life, job.stamp.pdid};
@@ -143,7 +145,7 @@ module rma_sender #(
       else if (ev_packet) sent <= 1'b1;
     end
   end
-  always_ff @(posedge clk) if (tx_head) last <= 7'((length + 10'd7) >> 3) + 7'd1;
+  always_ff @(posedge clk) if (tx_head) last <= 7'((header.length + 10'd7) >> 3) + 7'd1;
 
   assign idle   = promised == drained;
   assign active = commit || q_valid || (tx_valid && tx_ready) || next;
@@ -154,9 +156,8 @@ module rma_sender #(
       assert (!reserve || ready) else $error("rma_sender %m: no buffer is free");
       assert (!(commit || q_valid) || filled != promised || reserve)
           else $error("rma_sender %m: no buffer was promised");
-      assert (!tx_valid || length != '0) else $error("rma_sender %m: a packet without extension flit");
-      assert (!tx_valid || (job.header[nicloop_pkg::HEADER_ANSWER_LSB] == '0 &&
-          job.header[nicloop_pkg::HEADER_MARK_LSB+:nicloop_pkg::HEADER_MARK_W] == '0))
+      assert (!tx_valid || header.length != '0) else $error("rma_sender %m: a packet without extension flit");
+      assert (!tx_valid || (header.answer == '0 && header.mark == '0))
           else $error("rma_sender %m: header %016x has bits that the CRC leaves out", job.header);
     end
 `endif

@@ -60,15 +60,14 @@ module velo_completer #(
     output logic        idle,
     output logic        active
 );
-  // The network may change these bits of a header, so the CRC takes them as 0.
-  localparam logic [63:0] CRC_MASK = ~(64'h1 << nicloop_pkg::HEADER_ANSWER_LSB) &
-      ~(((64'h1 << nicloop_pkg::HEADER_MARK_W) - 64'h1) << nicloop_pkg::HEADER_MARK_LSB);
-
   // ---- collecting, from head to tail ----
   logic        framed, orphan;  // within a packet; within flits that have no head
   logic        head, tail, take, cut;
   logic [63:0] flit;
+  nicloop_pkg::header_t head_flit;  // it as a header, as the CRC takes it
+  nicloop_pkg::tail_t   tail_flit;  // it as a tail
   assign {tail, head, flit} = in_flit;
+  assign tail_flit          = flit;
 
   logic [1:0]  full;              // by buffer
   logic        fill_at, drain_at;
@@ -86,8 +85,13 @@ module velo_completer #(
   assign done     = !full[fill_at] && (cut || (take && tail));
 
   logic [63:0] covered;  // by the CRC, which counts as 0 itself
-  assign covered = head ? flit & CRC_MASK : tail ? {flit[63:32], 32'h0} : flit;
-  crc32_d64 u_crc (.enable(in_valid), .crc_in(head ? 32'hffffffff : crc), .data(covered), .crc_out(crc_next));
+  always_comb begin
+    head_flit        = flit;
+    head_flit.answer = '0;  // the network may change these
+    head_flit.mark   = '0;
+  end
+  assign covered = head ? head_flit : tail ? {tail_flit.life, tail_flit.pdid, 32'h0} : flit;
+  crc32 u_crc (.enable(in_valid), .crc_in(head ? 32'hffffffff : crc), .data(covered), .crc_out(crc_next));
 
   always_ff @(posedge clk) begin
     if (rst) begin
@@ -111,20 +115,17 @@ module velo_completer #(
   end
 
   // ---- judging at the tail, but for the CRC, which is compared in the cycle behind it ----
-  logic [63:0] in_header;
+  nicloop_pkg::header_t in_header;
   logic [10:0] in_bytes;
   logic [6:0]  verdict;
   assign in_header = headers[fill_at];
-  assign in_bytes  = 11'(in_header[nicloop_pkg::HEADER_LENGTH_LSB+:nicloop_pkg::HEADER_LENGTH_W]) +
-                     (in_header[nicloop_pkg::HEADER_PIGGYBACK_LSB] ? 11'd2 : 11'd0);
+  assign in_bytes  = 11'(in_header.length) + (in_header.piggyback ? 11'd2 : 11'd0);
   always_comb begin
     if (cut || !framed) verdict = 7'(nicloop_pkg::DROP_REASON_TRUNCATED);
-    else if (in_header[nicloop_pkg::HEADER_TYPE_LSB+:nicloop_pkg::HEADER_TYPE_W] != 4'(nicloop_pkg::PACKET_TYPE_VELO))
-      verdict = 7'(nicloop_pkg::DROP_REASON_BAD_TYPE);
+    else if (in_header.type_ != nicloop_pkg::PACKET_TYPE_VELO) verdict = 7'(nicloop_pkg::DROP_REASON_BAD_TYPE);
     else if (in_bytes > 11'(nicloop_pkg::VELO_PAYLOAD)) verdict = 7'(nicloop_pkg::DROP_REASON_BAD_LENGTH);
     else if (8'(count) != 8'((in_bytes + 11'd7) >> 3)) verdict = 7'(nicloop_pkg::DROP_REASON_TRUNCATED);
-    else if (in_header[nicloop_pkg::HEADER_DST_NODE_LSB+:nicloop_pkg::HEADER_DST_NODE_W] != here)
-      verdict = 7'(nicloop_pkg::DROP_REASON_NO_SUCH_NODE);
+    else if (in_header.dst_node != here) verdict = 7'(nicloop_pkg::DROP_REASON_NO_SUCH_NODE);
     else verdict = 7'(nicloop_pkg::DROP_REASON_NONE);
   end
 
@@ -133,7 +134,7 @@ module velo_completer #(
   generate
     for (genvar b = 0; b < 2; b++) begin : g_domain
       logic [15:0] theirs, ours;
-      assign theirs = done && fill_at == 1'(b) ? flit[nicloop_pkg::TAIL_PDID_LSB+:16] : pdids[b];
+      assign theirs = done && fill_at == 1'(b) ? tail_flit.pdid : pdids[b];
       assign ours   = stamps[{headers[b][nicloop_pkg::HEADER_DST_VPID_LSB+:4], 5'h0}+:16];
       always_ff @(posedge clk) sames[b] <= theirs != '0 && theirs == ours;
     end
@@ -155,7 +156,7 @@ module velo_completer #(
   always_ff @(posedge clk)
     if (done) begin
       reasons[fill_at] <= verdict;
-      pdids[fill_at]   <= flit[nicloop_pkg::TAIL_PDID_LSB+:16];
+      pdids[fill_at]   <= tail_flit.pdid;
     end
   logic        judged, judged_at, entire, other, wrong;  // entire: from head to tail, which is told before its CRC
   logic [1:0]  bad_crcs;
@@ -168,7 +169,7 @@ module velo_completer #(
     judged    <= !rst && done;
     judged_at <= fill_at;
     entire    <= framed && !cut;
-    says      <= flit[31:0];
+    says      <= tail_flit.crc;
     if (judged) bad_crcs[judged_at] <= entire && other;
   end
 
@@ -176,14 +177,15 @@ module velo_completer #(
   // same: the mailbox is of the packet's domain, as of the cycle before
   logic        writing, start, have, good, same, refused, spoiled, room;
   logic [1:0]  sames;
-  logic [63:0] slot_addr, header, quad;
+  logic [63:0] slot_addr, quad;
+  nicloop_pkg::header_t header;
   logic [31:0] slot_seq;
   logic        slot_overflow;
   logic [2:0]  beat, beat_next;
   logic        aw_sent, w_sent, aw_done, w_done, written;
 
   assign header      = headers[drain_at];
-  assign look_vpid   = header[nicloop_pkg::HEADER_DST_VPID_LSB+:nicloop_pkg::HEADER_DST_VPID_W];
+  assign look_vpid   = header.dst_vpid;
   assign have        = full[drain_at] && !table_busy && !writing;
   assign good        = !wrong && reasons[drain_at] == 7'(nicloop_pkg::DROP_REASON_NONE);
   assign pdid        = pdids[drain_at];
@@ -240,7 +242,7 @@ module velo_completer #(
   /* verilator lint_off UNUSEDSIGNAL */
   logic        awaited;
   /* verilator lint_on UNUSEDSIGNAL */
-  logic [63:0] ended_header;
+  nicloop_pkg::header_t ended_header;
   logic        ended_overflow;
   logic [$clog2(DEPTH+2)-1:0] await_level;
   // The oldest stands in a register: no answer counts earlier than two cycles behind its write.
@@ -264,34 +266,39 @@ module velo_completer #(
     ended_bad <= m_bresp != 2'b00;
   end
   assign m_bready      = 1'b1;
-  assign ended_vpid    = ended_header[nicloop_pkg::HEADER_DST_VPID_LSB+:4];
+  assign ended_vpid    = ended_header.dst_vpid;
   assign spoiled       = ended && (ended_bad || ended_lost);
   assign commit        = ended && !spoiled;
   assign packet_header = spoiled ? ended_header : header;
-  assign slot_header   = in_slot(ended_header, ended_seq, ended_overflow);
+  assign slot_header   = ended_slot;
 
   // Bytes behind the payload are written as 0, whatever the sender left there.
   logic [6:0]  bytes, left;
   logic [63:0] keep;
-  assign bytes = 7'(header[nicloop_pkg::HEADER_LENGTH_LSB+:6]) +
-                 (header[nicloop_pkg::HEADER_PIGGYBACK_LSB] ? 7'd2 : 7'd0);
+  assign bytes = 7'(header.length[5:0]) + (header.piggyback ? 7'd2 : 7'd0);
   assign left  = bytes > {1'b0, beat, 3'h0} ? bytes - {1'b0, beat, 3'h0} : '0;
   assign keep  = left[6:3] != '0 ? '1 : ~(64'hffffffff_ffffffff << {left[2:0], 3'h0});
-  function automatic logic [63:0] in_slot(input logic [63:0] h, input logic [31:0] seq, input logic overflowed);
-    in_slot = '0;
-    in_slot[nicloop_pkg::SLOT_SRC_VPID_LSB+:nicloop_pkg::SLOT_SRC_VPID_W] =
-        h[nicloop_pkg::HEADER_SRC_VPID_LSB+:nicloop_pkg::HEADER_SRC_VPID_W];
-    in_slot[nicloop_pkg::SLOT_SRC_NODE_LSB+:nicloop_pkg::SLOT_SRC_NODE_W] =
-        h[nicloop_pkg::HEADER_SRC_NODE_LSB+:nicloop_pkg::HEADER_SRC_NODE_W];
-    in_slot[nicloop_pkg::SLOT_LENGTH_LSB+:nicloop_pkg::SLOT_LENGTH_W]     =
-        h[nicloop_pkg::HEADER_LENGTH_LSB+:nicloop_pkg::HEADER_LENGTH_W];
-    in_slot[nicloop_pkg::SLOT_KIND_LSB+:nicloop_pkg::SLOT_KIND_W]         =
-        h[nicloop_pkg::HEADER_KIND_LSB+:nicloop_pkg::HEADER_KIND_W];
-    in_slot[nicloop_pkg::SLOT_PIGGYBACK_LSB]                              = h[nicloop_pkg::HEADER_PIGGYBACK_LSB];
-    in_slot[nicloop_pkg::SLOT_OVERFLOW_LSB]                               = overflowed;
-    in_slot[nicloop_pkg::SLOT_SEQ_LSB+:nicloop_pkg::SLOT_SEQ_W]           = seq;
-  endfunction
-  assign m_wdata = m_wlast ? in_slot(header, slot_seq, slot_overflow) : quad & keep;
+  nicloop_pkg::slot_t slot, ended_slot;  // slot header: of what is written; of what the memory has answered
+  always_comb begin
+    slot           = '0;
+    slot.src_vpid  = header.src_vpid;
+    slot.src_node  = header.src_node;
+    slot.length    = header.length;
+    slot.kind      = header.kind;
+    slot.piggyback = header.piggyback;
+    slot.overflow  = slot_overflow;
+    slot.seq       = slot_seq;
+
+    ended_slot           = '0;
+    ended_slot.src_vpid  = ended_header.src_vpid;
+    ended_slot.src_node  = ended_header.src_node;
+    ended_slot.length    = ended_header.length;
+    ended_slot.kind      = ended_header.kind;
+    ended_slot.piggyback = ended_header.piggyback;
+    ended_slot.overflow  = ended_overflow;
+    ended_slot.seq       = ended_seq;
+  end
+  assign m_wdata = m_wlast ? slot : quad & keep;
 
   assign idle   = !framed && !orphan && full == '0 && await_level == '0;
   assign active = take || done || (have && !(stall && !look_timed) && (room || ended)) ||

@@ -26,9 +26,7 @@ module velo_requester #(
     input  logic [63:0]       put_data,
     input  logic [1:0]        put_words,
     input  logic              take,
-    /* verilator lint_off UNUSEDSIGNAL */  // where in the line the last piece began
     input  logic [28:0]       line_addr,
-    /* verilator lint_on UNUSEDSIGNAL */
     input  logic [31:0]       line_stamp,
     output logic [15:0]       full,         // in the next cycle
     // flits
@@ -50,10 +48,14 @@ module velo_requester #(
 );
   // ---- entries: a ring per process; the line at wr_at is in parts ----
   logic [LINE_W-1:0] wr_at[VPIDS], rd_at[VPIDS];
+  /* verilator lint_off UNUSEDSIGNAL */  // where in the line the last piece began
+  nicloop_pkg::pio_t comes, leaves;  // what the line that is taken, and the one that leaves, says of itself
+  /* verilator lint_on UNUSEDSIGNAL */
   logic [VPID_W-1:0] take_vpid, line_vpid, vpid_was;
   logic              line_valid, line_done;
   logic [LINE_W-1:0] line_at;  // what rd_at of its process says too, but later
-  assign take_vpid = line_addr[nicloop_pkg::PIO_SRC_VPID_LSB+:VPID_W];
+  assign comes     = line_addr;
+  assign take_vpid = comes.src_vpid[VPID_W-1:0];
   assign level_of  = wr_at[level_vpid[VPID_W-1:0]] - rd_at[level_vpid[VPID_W-1:0]];
   logic [VPIDS-1:0] fulls, stays, frees;
   assign full  = 16'(stays);
@@ -89,39 +91,33 @@ module velo_requester #(
   end
 
   // ---- which line leaves when, and what it says of itself ----
-  logic [22:0] says, line_says;  // kind, piggyback, length, destination, source
+  logic [22:0] says, line_says;  // format pio without byte
   logic [31:0] stamp;
   logic        taken_ready;
   logic [6:0]  bytes;
   logic [3:0]  flits, length_flits;  // of payload
   logic [$clog2(VPIDS*LINES+2)-1:0] level;
-  assign says  = line_addr[28:6];
-  assign bytes = 7'(line_addr[nicloop_pkg::PIO_LENGTH_LSB+:6]) + (line_addr[nicloop_pkg::PIO_PIGGYBACK_LSB] ? 7'd2 :
-      7'd0);
+  assign says  = line_addr[nicloop_pkg::PIO_W-1:nicloop_pkg::PIO_BYTE_W];
+  assign bytes = 7'(comes.length) + (comes.piggyback ? 7'd2 : 7'd0);
   assign flits = 4'((bytes + 7'd7) >> 3);
   fifo #(.W(LINE_W + 32 + 23 + 4), .DEPTH(VPIDS * LINES), .FALL_THROUGH(BLOCK != 0 ? 0 : 1)) u_lines (
       .clk, .rst, .wr_valid(take), .wr_ready(taken_ready), .wr_data({wr_at[take_vpid], line_stamp, says, flits}),
       .rd_valid(line_valid), .rd_ready(line_done), .rd_data({line_at, stamp, line_says, length_flits}), .level(level)
   );
-  function automatic logic [63:0] header_of(input logic [28:0] a, input logic [11:0] at);
-    header_of = '0;
-    header_of[nicloop_pkg::HEADER_TYPE_LSB+:nicloop_pkg::HEADER_TYPE_W]         = 4'(nicloop_pkg::PACKET_TYPE_VELO);
-    header_of[nicloop_pkg::HEADER_KIND_LSB+:nicloop_pkg::HEADER_KIND_W]         =
-        a[nicloop_pkg::PIO_KIND_LSB+:nicloop_pkg::PIO_KIND_W];
-    header_of[nicloop_pkg::HEADER_PIGGYBACK_LSB]                                = a[nicloop_pkg::PIO_PIGGYBACK_LSB];
-    header_of[nicloop_pkg::HEADER_LENGTH_LSB+:nicloop_pkg::HEADER_LENGTH_W]     =
-        10'(a[nicloop_pkg::PIO_LENGTH_LSB+:nicloop_pkg::PIO_LENGTH_W]);
-    header_of[nicloop_pkg::HEADER_SRC_VPID_LSB+:nicloop_pkg::HEADER_SRC_VPID_W] =
-        a[nicloop_pkg::PIO_SRC_VPID_LSB+:nicloop_pkg::PIO_SRC_VPID_W];
-    header_of[nicloop_pkg::HEADER_SRC_NODE_LSB+:nicloop_pkg::HEADER_SRC_NODE_W] = at;
-    header_of[nicloop_pkg::HEADER_DST_VPID_LSB+:nicloop_pkg::HEADER_DST_VPID_W] =
-        a[nicloop_pkg::PIO_DST_VPID_LSB+:nicloop_pkg::PIO_DST_VPID_W];
-    header_of[nicloop_pkg::HEADER_DST_NODE_LSB+:nicloop_pkg::HEADER_DST_NODE_W] =
-        12'(a[nicloop_pkg::PIO_DST_NODE_LSB+:nicloop_pkg::PIO_DST_NODE_W]);
-  endfunction
-  logic [63:0] line_header;
-  assign line_header  = header_of({line_says, 6'h0}, here);
-  assign line_vpid    = line_says[nicloop_pkg::PIO_SRC_VPID_LSB-6+:VPID_W];
+  nicloop_pkg::header_t line_header;
+  assign leaves    = {line_says, 6'h0};
+  assign line_vpid = leaves.src_vpid[VPID_W-1:0];
+  always_comb begin
+    line_header           = '0;
+    line_header.type_     = nicloop_pkg::PACKET_TYPE_VELO;
+    line_header.kind      = leaves.kind;
+    line_header.piggyback = leaves.piggyback;
+    line_header.length    = 10'(leaves.length);
+    line_header.src_vpid  = leaves.src_vpid;
+    line_header.src_node  = here;
+    line_header.dst_vpid  = leaves.dst_vpid;
+    line_header.dst_node  = 12'(leaves.dst_node);
+  end
 
   // ---- sending: position 0 is the header, then the payload, then the tail ----
   // The list of lines may be block RAM, which is late. A tail's line stood there the cycle before.

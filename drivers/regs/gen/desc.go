@@ -34,6 +34,18 @@ type enumeration struct {
 	Values ordered[uint64] `yaml:"values"`
 }
 
+// enumWidth is the width of the fields that hold a value of an enumeration, 0 where no format has one.
+func (d *description) enumWidth(name string) int {
+	for _, f := range d.Formats {
+		for _, fl := range f.Val.Fields {
+			if fl.Val.Enum == name {
+				return fl.Val.At.width()
+			}
+		}
+	}
+	return 0
+}
+
 type layout struct {
 	Doc    string         `yaml:"doc"`
 	Width  int            `yaml:"width"`

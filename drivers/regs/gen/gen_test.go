@@ -37,6 +37,7 @@ func TestErrors(t *testing.T) {
 		"hole":        {"formats:\n  a: {width: 8, fields: {x: {at: [0, 7]}}}", "bits 0x80 belong to no field"},
 		"no enum":     {"formats:\n  a: {width: 8, fields: {x: {at: [0, 8], enum: b}}}", `no enum is called "b"`},
 		"enum wide":   {"enums:\n  b: {values: {C: 4}}\nformats:\n  a: {width: 2, fields: {x: {at: [0, 2], enum: b}}}", "C = 4 does not fit 2 bits"},
+		"enum widths": {"enums:\n  b: {values: {C: 1}}\nformats:\n  a: {width: 5, fields: {x: {at: [0, 2], enum: b}, y: {at: [2, 3], enum: b}}}", "field y: 3 bits, elsewhere enum b has 2"},
 		"same value":  {"enums:\n  b: {values: {C: 4, D: 4}}", "C and D both have the value 4"},
 		"same offset": {"pages:\n  p:\n    registers:\n      A: {off: 8, access: ro}\n      B: {off: 8, access: ro}", "A and B share offset 0x8"},
 		"misaligned":  {"pages:\n  p:\n    registers:\n      A: {off: 4, access: ro}", "offset 0x4 is not a multiple of 8"},
@@ -50,4 +51,33 @@ func TestErrors(t *testing.T) {
 			require.ErrorContains(t, err, c.want)
 		})
 	}
+}
+
+// TestStructs: the first field of a packed struct is the highest; what the language keeps to itself has a _; an
+// enumeration that no field holds has no width, and so no type.
+func TestStructs(t *testing.T) {
+	d, err := parse([]byte(`
+enums:
+  e: {values: {ONE: 1, TWO: 2}}
+  f: {values: {THREE: 3}}
+formats:
+  a: {width: 8, fields: {type: {at: [0, 3], enum: e}, rsvd: {at: [4, 4]}, x: {at: [3, 1]}}}
+`))
+	require.NoError(t, err)
+	out, err := renderSV(d)
+	require.NoError(t, err)
+	require.Contains(t, string(out), `
+  typedef enum logic [2:0] {
+    E_ONE = 3'd1,
+    E_TWO = 3'd2
+  } e_t;
+`)
+	require.Contains(t, string(out), "\n  localparam int F_THREE = 3;\n")
+	require.Contains(t, string(out), `
+  typedef struct packed {
+    logic [3:0] rsvd;
+    logic x;
+    logic [2:0] type_;  // e_t
+  } a_t;
+`)
 }

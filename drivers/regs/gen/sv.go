@@ -1,6 +1,11 @@
 package main
 
-// renderSV writes a package of localparams only: the subset that Verilator and yosys both read.
+import (
+	"fmt"
+	"slices"
+)
+
+// renderSV writes a package of what Verilator and yosys both read: localparams, enums, packed structs.
 func renderSV(d *description) ([]byte, error) {
 	t := new(text)
 	t.line("// %s", generated)
@@ -13,11 +18,7 @@ func renderSV(d *description) ([]byte, error) {
 		t.line("  localparam int %s = %d;  // %s", c.Name, c.Val.Value, c.Val.Doc)
 	}
 	for _, e := range d.Enums {
-		t.line("")
-		t.line("  // %s: %s", e.Name, e.Val.Doc)
-		for _, v := range e.Val.Values {
-			t.line("  localparam int %s_%s = %d;", upper(e.Name), v.Name, v.Val)
-		}
+		svEnum(t, e, d.enumWidth(e.Name))
 	}
 	for _, f := range d.Formats {
 		t.line("")
@@ -26,10 +27,55 @@ func renderSV(d *description) ([]byte, error) {
 		for _, fl := range f.Val.Fields {
 			svSpan(t, f.Name+"_"+fl.Name, fl.Val.At)
 		}
+		svStruct(t, f)
 	}
 	svPages(t, d)
 	t.line("endpackage")
 	return t.bytes(), nil
+}
+
+// svEnum writes a type for an enumeration that is a field of a format, as wide as that; else numbers.
+func svEnum(t *text, e entry[enumeration], width int) {
+	t.line("")
+	t.line("  // %s: %s", e.Name, e.Val.Doc)
+	if width == 0 {
+		for _, v := range e.Val.Values {
+			t.line("  localparam int %s_%s = %d;", upper(e.Name), v.Name, v.Val)
+		}
+		return
+	}
+	t.line("  typedef enum logic%s {", svRange(width))
+	for i, v := range e.Val.Values {
+		comma := ","
+		if i == len(e.Val.Values)-1 {
+			comma = ""
+		}
+		t.line("    %s_%s = %d'd%d%s", upper(e.Name), v.Name, width, v.Val, comma)
+	}
+	t.line("  } %s_t;", e.Name)
+}
+
+// svStruct writes a format as a packed struct, whose first field is the highest. A field that holds a value of an
+// enumeration is of plain bits, as it may hold any other, too.
+func svStruct(t *text, f entry[layout]) {
+	fields := slices.Clone(f.Val.Fields)
+	slices.SortFunc(fields, func(a, b entry[field]) int { return b.Val.At.lsb() - a.Val.At.lsb() })
+	t.line("  typedef struct packed {")
+	for _, fl := range fields {
+		of := ""
+		if fl.Val.Enum != "" {
+			of = "  // " + fl.Val.Enum + "_t"
+		}
+		t.line("    logic%s %s;%s", svRange(fl.Val.At.width()), svField(fl.Name), of)
+	}
+	t.line("  } %s_t;", f.Name)
+}
+
+func svRange(width int) string {
+	if width == 1 {
+		return ""
+	}
+	return fmt.Sprintf(" [%d:0]", width-1)
 }
 
 func svSpan(t *text, name string, s span) {

@@ -35,6 +35,11 @@ func (d *description) validate() error {
 	for _, f := range d.Formats {
 		checkName(bad, f.line, "format", f.Name, lowerName)
 		checkFormat(bad, f, enums)
+		for _, fl := range f.Val.Fields {
+			if w := fl.Val.At.width(); fl.Val.Enum != "" && w != d.enumWidth(fl.Val.Enum) {
+				bad(fl.line, "format %s, field %s: %d bits, elsewhere enum %s has %d", f.Name, fl.Name, w, fl.Val.Enum, d.enumWidth(fl.Val.Enum))
+			}
+		}
 	}
 	d.validatePages(bad)
 	return errors.Join(errs...)
