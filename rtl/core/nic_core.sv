@@ -169,7 +169,7 @@ module nic_core #(
   logic [28:0] line_addr;
   logic [6:0]  tx_reason, drop_reason;
   logic [63:0] packet_header, slot_header;
-  logic [7:0]  route_errors;
+  logic [7:0]  route_errors;  // by port
 
   // ---- mailbox table ----
   logic        mb_busy, look_on, look_full, ended, ended_bad, ended_lost, ended_irq, mb_ev_refused, mb_wr_ready,
