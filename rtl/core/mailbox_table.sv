@@ -199,16 +199,14 @@ module mailbox_table #(
     if (busy || stalls_grow) stalls[busy ? clear[VPID_W-1:0] : stalls_at] <= busy ? '0 : stalls_next;
   end
 
+  // That the completer is held is known last.
+  logic [VPIDS-1:0] ends_now;  // the time of which it would be over, if it held the completer
+  always_comb for (int v = 0; v < VPIDS; v++) ends_now[v] = looks == VPID_W'(v) && left[looks] == 24'd1;
   always_ff @(posedge clk)
-    if (rst) begin
-      spents <= '0;
-      timeds <= '0;
-    end else begin
-      if (stall && left[looks] == 24'd1) spents[looks] <= 1'b1;
-      if (wr_hold) begin
-        spents[writes] <= wr_data[23:0] == '0;
-        timeds[writes] <= wr_data[23:0] != '1;
-      end
+    for (int v = 0; v < VPIDS; v++) begin
+      if (rst) {spents[v], timeds[v]} <= '0;
+      else if (wr_hold && writes == VPID_W'(v)) {spents[v], timeds[v]} <= {wr_data[23:0] == '0, wr_data[23:0] != '1};
+      else spents[v] <= spents[v] || (ends_now[v] && stall);
     end
 
   always_ff @(posedge clk) begin
