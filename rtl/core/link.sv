@@ -215,10 +215,12 @@ module link #(
   end
 
   assign idle   = tx_idle && !rx_active;
+  // Of a failure that is found right now carrier_was tells, or, when it is found by a timeout, tx_active.
   assign active = tx_active || rx_active || patient || drain_soon || drain_now != drains || session_active ||
-      carries != carrier_was || ev_failure || drained_then || ended_here;
+      carries != carrier_was || ended_then || lost_then != '0 || drained_then || ended_here;
 
 `ifndef SYNTHESIS
+  always_ff @(posedge clk) if (!rst) assert (active || !ev_failure) else $error("link %m: fails, and rests");
   if (CTRL_W > USER_W - 32) $fatal(1, "link: VCS %0d and VC_DEPTH %0d need %0d bits of control, room for %0d", VCS,
       VC_DEPTH, CTRL_W, USER_W - 32);
 `endif

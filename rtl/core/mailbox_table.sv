@@ -161,7 +161,6 @@ module mailbox_table #(
   assign ended_at = ended ? ends : reg_at;
 
   logic [SLOTS_W-1:0] index_next;
-  logic [COUNT_W-1:0] stalls_next;
   // What a slot has begun with stands in registers since it was looked at: nothing changes it meanwhile.
   logic [SLOTS_W-1:0] index_was, ring_was;
   logic [31:0]        seq_was;
@@ -171,18 +170,20 @@ module mailbox_table #(
     seq_was   <= look_seq;
   end
   assign index_next  = index_was + 1'b1 >= ring_was ? '0 : index_was + 1'b1;
-  // Two counters side by side: a flag says that the lower one has only ones, so no carry goes through both.
-  localparam int LOW_W = COUNT_W / 2;
-  logic [VPIDS-1:0] stalls_ones;
-  logic [LOW_W-1:0] stalls_low, low_next;
-  logic [COUNT_W-LOW_W-1:0] stalls_high, high_next;
-  assign {stalls_high, stalls_low} = stalls[looks];
-  assign low_next    = stalls_low + 1'b1;
-  assign high_next   = stalls_high + (COUNT_W - LOW_W)'(stalls_ones[looks]);
-  assign stalls_next = {high_next, low_next};
+  // What counts is read in one cycle and grows in the next.
+  logic                  stalls_grow, drops_grow;
+  logic [VPID_W-1:0]     stalls_at, drops_at;
+  logic [COUNT_W-1:0]    stalls_was, stalls_next;
+  logic [OVERFLOW_W-1:0] drops_was, drops_next;
+  assign stalls_next = stalls_was + 1'b1;
+  assign drops_next  = drops_was + 1'b1;
   always_ff @(posedge clk) begin
-    if (rst) stalls_ones <= '0;
-    else if (stall) stalls_ones[looks] <= &stalls_low[LOW_W-1:1] && !stalls_low[0];
+    stalls_grow <= !rst && stall;
+    stalls_at   <= looks;
+    stalls_was  <= stalls_grow && stalls_at == looks ? stalls_next : stalls[looks];
+    drops_grow  <= !rst && overflow;
+    drops_at    <= looks;
+    drops_was   <= drops_grow && drops_at == looks ? drops_next : overflows[looks];
   end
 
   always_ff @(posedge clk) begin
@@ -194,20 +195,18 @@ module mailbox_table #(
     if (busy || restart || begun) index[begun_at] <= begun ? index_next : '0;
     if (stall && timeds[looks]) left[looks] <= left[looks] - 1'b1;
     if (busy || wr_hold) left[reg_at] <= busy ? '1 : wr_data[23:0];
-    if (busy || overflow) overflows[busy ? clear[VPID_W-1:0] : looks] <= busy ? '0 : overflows[looks] + 1'b1;
-    if (busy || stall) stalls[busy ? clear[VPID_W-1:0] : looks] <= busy ? '0 : stalls_next;
+    if (busy || drops_grow) overflows[busy ? clear[VPID_W-1:0] : drops_at] <= busy ? '0 : drops_next;
+    if (busy || stalls_grow) stalls[busy ? clear[VPID_W-1:0] : stalls_at] <= busy ? '0 : stalls_next;
   end
 
+  // That the completer is held is known last.
+  logic [VPIDS-1:0] ends_now;  // the time of which it would be over, if it held the completer
+  always_comb for (int v = 0; v < VPIDS; v++) ends_now[v] = looks == VPID_W'(v) && left[looks] == 24'd1;
   always_ff @(posedge clk)
-    if (rst) begin
-      spents <= '0;
-      timeds <= '0;
-    end else begin
-      if (stall && left[looks] == 24'd1) spents[looks] <= 1'b1;
-      if (wr_hold) begin
-        spents[writes] <= wr_data[23:0] == '0;
-        timeds[writes] <= wr_data[23:0] != '1;
-      end
+    for (int v = 0; v < VPIDS; v++) begin
+      if (rst) {spents[v], timeds[v]} <= '0;
+      else if (wr_hold && writes == VPID_W'(v)) {spents[v], timeds[v]} <= {wr_data[23:0] == '0, wr_data[23:0] != '1};
+      else spents[v] <= spents[v] || (ends_now[v] && stall);
     end
 
   always_ff @(posedge clk) begin
@@ -253,9 +252,9 @@ module mailbox_table #(
   assign rd_slots = 24'(slots[reads]);
   assign rd_wp    = wp[reads];
   assign rd_rp    = {refused[reads], rp[reads]};
-  assign rd_stall = 64'(stalls[reads]);
+  assign rd_stall = 64'(stalls_grow && stalls_at == reads ? stalls_next : stalls[reads]);
   assign rd_hold  = left[reads];
-  assign rd_overflows = 32'(overflows[reads]);
+  assign rd_overflows = 32'(drops_grow && drops_at == reads ? drops_next : overflows[reads]);
   always_comb begin
     rd_ctrl = '0;
     rd_ctrl[nicloop_pkg::MBOX_CTRL_ENABLE_LSB]      = enable[reads];
@@ -278,8 +277,6 @@ module mailbox_table #(
         else $error("mailbox_table %m: VPID %0d: full %0d, and the pointers say else", looks, look_full);
       assert (busy || (look_spent == (left[looks] == '0) && look_timed == (left[looks] != '1)))
         else $error("mailbox_table %m: VPID %0d: %0d cycles left, and its flags say else", looks, left[looks]);
-      assert (busy || stalls_ones[looks] == &stalls_low)
-        else $error("mailbox_table %m: VPID %0d: %0d stalls, and the flag of a carry says else", looks, stalls[looks]);
       assert (!busy || !(wr_base || wr_slots || wr_ctrl || wr_rp || begun || ended || stall))
         else $error("mailbox_table %m: used before it was cleared");
     end
@@ -317,8 +314,6 @@ module mailbox_table #(
       if (!busy) assert (exist[some_vpid] == (slots[some_vpid] != '0));
       else assert (enable == '0 && exist == '0 && (some_vpid >= clear[VPID_W-1:0] || slots[some_vpid] == '0));
       if (enable[some_vpid] && exist[some_vpid]) assert (index[some_vpid] < slots[some_vpid]);
-      if (!busy) assert (stalls_ones[some_vpid] == &stalls[some_vpid][LOW_W-1:0]);
-      else assert (stalls_ones == '0 && (some_vpid >= clear[VPID_W-1:0] || stalls[some_vpid] == '0));
       if (was_on && looks_was == some_vpid)
           assert (index_was == index[some_vpid] && ring_was == slots[some_vpid] && index_was < ring_was);
     end

@@ -169,7 +169,7 @@ module nic_core #(
   logic [28:0] line_addr;
   logic [6:0]  tx_reason, drop_reason;
   logic [63:0] packet_header, slot_header;
-  logic [7:0]  route_errors;
+  logic [7:0]  route_errors;  // by port
 
   // ---- mailbox table ----
   logic        mb_busy, look_on, look_full, ended, ended_bad, ended_lost, ended_irq, mb_ev_refused, mb_wr_ready,
@@ -200,6 +200,8 @@ module nic_core #(
   logic [63:0]  put_data, window_value;
   logic [31:0]  line_stamp;
   logic [15:0]  rma_window_next, rma_full, velo_full;
+  logic         rma_pop;
+  logic [3:0]   rma_head_vpid;
   logic         ev_rma_refused, window_writable, window_rd_known, win_idle, win_active;
   logic [2:0]   send_valid, send_ready, send_head, send_tail;
   logic [191:0] send_data;
@@ -298,11 +300,11 @@ module nic_core #(
       .s_awaddr(s_axi_awaddr), .s_awlen(s_axi_awlen), .s_awsize(s_axi_awsize), .s_awburst(s_axi_awburst),
       .s_wvalid(s_axi_wvalid), .s_wready(s_axi_wready), .s_wdata(s_axi_wdata), .s_wstrb(s_axi_wstrb),
       .s_wlast(s_axi_wlast), .s_bvalid(s_axi_bvalid), .s_bready(s_axi_bready), .s_bresp(s_axi_bresp),
-      .on_next({rma_window_next, window_next}), .full({rma_full, velo_full}), .stamps, .put, .put_vpid, .put_quad,
-      .put_data, .put_words, .take, .ev_error({ev_rma_refused, ev_tx_error}), .line_addr, .line_stamp,
-      .error_reason(tx_reason), .wr_addr(x_wr_addr), .wr_do(x_wr_do), .wr_known(window_writable), .rd_addr(x_rd_addr),
-      .rd_known(window_rd_known), .rd_value(window_value), .waiting_velo(level_lines), .waiting_rma(level_descriptors),
-      .idle(win_idle), .active(win_active)
+      .on_next({rma_window_next, window_next}), .full({rma_full, velo_full}), .pop(rma_pop), .head_vpid(rma_head_vpid),
+      .stamps, .put, .put_vpid, .put_quad, .put_data, .put_words, .take, .ev_error({ev_rma_refused, ev_tx_error}),
+      .line_addr, .line_stamp, .error_reason(tx_reason), .wr_addr(x_wr_addr), .wr_do(x_wr_do),
+      .wr_known(window_writable), .rd_addr(x_rd_addr), .rd_known(window_rd_known), .rd_value(window_value),
+      .waiting_velo(level_lines), .waiting_rma(level_descriptors), .idle(win_idle), .active(win_active)
   );
   assign ev_line = take[0];
 
@@ -330,7 +332,8 @@ module nic_core #(
       .ev_stall(ring_stall), .wr_hold, .ring_hold, .ring_overflows, .stranger_header(rma_stranger_header),
       .stranger_pdid(rma_stranger_pdid), .put(put[1]), .put_vpid, .put_quad, .put_data, .put_words, .take(take[1]),
       .line_vpid(line_addr[nicloop_pkg::PIO_SRC_VPID_LSB+:4]), .ev_refused(ev_rma_refused), .refuse_reason(tx_reason),
-      .window_next(rma_window_next), .full(rma_full), .tx_valid(send_valid[2:1]), .tx_ready(send_ready[2:1]),
+      .window_next(rma_window_next), .full(rma_full), .pop(rma_pop), .head_vpid(rma_head_vpid),
+      .tx_valid(send_valid[2:1]), .tx_ready(send_ready[2:1]),
       .tx_head(send_head[2:1]), .tx_tail(send_tail[2:1]), .tx_data(send_data[191:64]), .in_valid(unit_valid[3:1]),
       .in_ready(unit_ready[3:1]), .request_flit(flits[131:66]), .answer_flit(flits[197:132]), .completer_busy,
       .responder_busy, .velo_awvalid, .velo_awready, .velo_awaddr, .velo_wvalid, .velo_wready, .velo_wdata, .velo_wlast,

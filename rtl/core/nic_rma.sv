@@ -40,6 +40,8 @@ module nic_rma (
     input  logic [6:0]   refuse_reason,
     output logic [15:0]  window_next,
     output logic [15:0]  full,
+    output logic         pop,            // of head_vpid's
+    output logic [3:0]   head_vpid,
     // flits
     output logic [1:0]   tx_valid,
     input  logic [1:0]   tx_ready,
@@ -129,10 +131,9 @@ module nic_rma (
 
   logic         fence;
   logic [15:0]  rma_on, window_on, waiting, descriptors;
-  logic [3:0]   head_vpid;
   logic [191:0] head;
   logic         ev_overflow;
-  logic         pop, head_dead, ev_purged, ev_late;
+  logic         head_dead, ev_purged, ev_late;
   logic [3:0]   ring_vpid;  // whose the notifier looks at
   logic         win_idle, win_active, req_idle, req_active, rsp_idle, rsp_active, cmp_idle, cmp_active, ans_idle,
       ans_active;

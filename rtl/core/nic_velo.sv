@@ -170,10 +170,10 @@ module nic_velo #(
       .s_awlen(s_axi_awlen), .s_awsize(s_axi_awsize), .s_awburst(s_axi_awburst), .s_wvalid(s_axi_wvalid),
       .s_wready(s_axi_wready), .s_wdata(s_axi_wdata), .s_wstrb(s_axi_wstrb), .s_wlast(s_axi_wlast),
       .s_bvalid(s_axi_bvalid), .s_bready(s_axi_bready), .s_bresp(s_axi_bresp), .on_next({16'h0, window_next}),
-      .full({16'h0, full}), .stamps, .put, .put_vpid, .put_quad, .put_data, .put_words, .take, .ev_error, .line_addr,
-      .line_stamp, .error_reason(tx_reason), .wr_addr(x_wr_addr), .wr_do(x_wr_do), .wr_known(window_known),
-      .rd_addr(x_rd_addr), .rd_known(window_rd_known), .rd_value(window_value), .waiting_velo(waiting),
-      .waiting_rma(3'd0), .idle(win_idle), .active(win_active)
+      .full({16'h0, full}), .pop(1'b0), .head_vpid(4'd0), .stamps, .put, .put_vpid, .put_quad, .put_data, .put_words,
+      .take, .ev_error, .line_addr, .line_stamp, .error_reason(tx_reason), .wr_addr(x_wr_addr), .wr_do(x_wr_do),
+      .wr_known(window_known), .rd_addr(x_rd_addr), .rd_known(window_rd_known), .rd_value(window_value),
+      .waiting_velo(waiting), .waiting_rma(3'd0), .idle(win_idle), .active(win_active)
   );
   /* verilator lint_off PINCONNECTEMPTY */
   velo_requester #(.VPIDS(VPIDS), .BLOCK(1)) u_requester (

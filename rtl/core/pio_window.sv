@@ -36,7 +36,9 @@ module pio_window #(
     output logic [1:0]   s_bresp,     // SLVERR: the piece, or with it its line, was discarded
     // processes; index 0 VELO, 1 RMA
     input  logic [31:0]  on_next,     // RMA, VELO by VPID: as they will be in the next cycle
-    input  logic [31:0]  full,        // the same, if nothing is taken in this
+    input  logic [31:0]  full,        // the same, if nothing is taken in this, nor leaves RMA's of head_vpid (pop)
+    input  logic         pop,
+    input  logic [3:0]   head_vpid,
     input  logic [511:0] stamps,      // {life, pdid} by VPID
     // lines
     output logic [1:0]   put,
@@ -155,7 +157,8 @@ module pio_window #(
       j_here     <= here_now;
       j_same     <= same_now;
       j_on       <= on_next[{rma, put_vpid}];
-      j_full     <= full[{rma, put_vpid}];
+      // What leaves is known last.
+      j_full     <= full[{rma, put_vpid}] && !(rma && head_vpid == put_vpid && pop);
       // As they will be then: nothing is judged now, so only software can change them.
       j_begun    <= begun[at_now] && ons[at_now] && !(ack && ack_at == at_now);
       j_retry    <= retry[at_now] && ons[at_now] && !(ack && ack_at == at_now);
@@ -319,7 +322,7 @@ module pio_window #(
     if (w_end) got_judged <= got_now;
   end
   logic        of_rma, announced, hit, has, blocked, full_was;
-  always_ff @(posedge clk) full_was <= full[some];
+  always_ff @(posedge clk) full_was <= full[some] && !(some[4] && head_vpid == some[3:0] && pop);
   logic [6:0]  size;
   logic [18:0] line;
   assign of_rma    = addr_judged[12:6] == 7'd127;

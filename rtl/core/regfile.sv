@@ -100,7 +100,7 @@ module regfile #(
     input  logic [3:0]  rx_vpid,        // of the packet that the completer looks at
     input  logic        ev_rx_stall,
     input  logic        ev_ring_stall,  // a unit of RMA begins to wait for a full ring
-    input  logic [7:0]  route_errors,
+    input  logic [7:0]  route_errors,   // by port
     input  logic        ev_rma_error,   // a descriptor or packet of RMA was discarded
     input  logic [6:0]  rma_reason,
     input  logic [15:0] rma_src,
@@ -276,7 +276,7 @@ module regfile #(
     n_rx_stall     <= !rst && ev_rx_stall;
     n_routes       <= rst ? '0 : route_errors;
     n_rma_error    <= !rst && ev_rma_error;
-    n_other        <= !rst && (route_errors != '0 || ev_link_failure || ev_rp_refused);
+    n_other        <= !rst && (ev_link_failure || ev_rp_refused);
     n_stall        <= !rst && ev_ring_stall;
     n_arrival      <= !rst && ev_rx_packet && ev_rx_irq;
     n_noti         <= !rst && ev_noti_irq;
@@ -289,9 +289,13 @@ module regfile #(
     n_rx_info      <= {rx_length, rx_dst, rx_src, 8'h0, rx_reason};
     n_rma_info     <= {rma_length, rma_dst, rma_src, 8'h0, rma_reason};
   end
-  // Which of them it was is known late, so it is chosen here.
+  // Which of them it was is known late, so it is chosen here, and how many routes failed is counted here.
+  function automatic logic [3:0] ones(input logic [7:0] v);
+    ones = '0;
+    for (int i = 0; i < 8; i++) ones = ones + 4'(v[i]);
+  endfunction
   assign n_first = n_tx_error || n_rx_drop || n_rx_crc || n_rma_error;
-  assign n_error = n_first || n_other;
+  assign n_error = n_first || n_other || n_routes != '0;
   assign n_info  = n_tx_error ? n_tx_info : n_rx_drop || n_rx_crc ? n_rx_info : n_rma_info;
 
   always_comb begin
@@ -336,7 +340,7 @@ module regfile #(
       if (n_tx_stall) tx_stall <= tx_stall + 1'b1;
       if (n_rx_stall) rx_stall <= rx_stall + 1'b1;
       if (n_rx_stall) stall_vpid <= n_rx_vpid;
-      if (n_routes != '0) routes <= routes + COUNT_W'(n_routes);
+      if (n_routes != '0) routes <= routes + COUNT_W'(ones(n_routes));
     end
   end
   always_ff @(posedge clk) begin

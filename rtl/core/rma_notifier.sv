@@ -131,13 +131,14 @@ module rma_notifier #(
   logic        on, same, full, off, start, begun, ended, ended_bad, ended_lost, spoiled, failed, commit, under_way;
   logic [31:0] next_seq, ended_seq;
   logic        begun_was;
-  logic [12:0] next_index;
+  logic [12:0] next_index, index_was;
   // As of the cycle before: with another domain a ring goes off in the same cycle, and with another life on.
   always_ff @(posedge clk) same <= held_stamp == stamps[{at_vpid, 5'h0}+:32] && !(restart && wr_vpid == at_vpid);
   assign on         = enable[at_vpid] && exist[at_vpid] && same;
   assign full       = fulls[at_vpid];
   assign next_seq   = ahead[at_vpid] + 1'b1;
-  assign next_index = index[at_vpid] + 1'b1 >= slots[at_vpid] ? '0 : index[at_vpid] + 1'b1;
+  // What a write has begun with stands in registers since its ring was looked at: nothing changes it meanwhile.
+  assign next_index = index_was + 1'b1 >= fill_ring ? '0 : index_was + 1'b1;
   assign restart    = wr_ctrl && wr_data[nicloop_pkg::NOTI_CTRL_ENABLE_LSB] && !enable[wr_vpid];
   assign off        = shut || (wr_ctrl && !wr_data[nicloop_pkg::NOTI_CTRL_ENABLE_LSB]);
   assign wr_ready   = !busy && !begun && !ended;
@@ -176,6 +177,7 @@ module rma_notifier #(
     fill      <= ahead[at_vpid] - rp[at_vpid];
     fill_ring <= slots[at_vpid];
     fill_vpid <= at_vpid;
+    index_was <= index[at_vpid];
     if (rst) fulls <= '0;
     else begin
       if (begun_was) fulls[fill_vpid] <= fill + 1'b1 == 32'(fill_ring);
@@ -438,7 +440,7 @@ module rma_notifier #(
       else assert (enable == '0 && exist == '0 && !begun && state == PICK &&
           (some_vpid >= clear[3:0] || slots[some_vpid] == '0));
       if (enable[some_vpid] && exist[some_vpid]) assert (index[some_vpid] < slots[some_vpid]);
-      if (begun) assert (state == WRITE);
+      if (begun) assert (state == WRITE && index_was == index[at_vpid] && fill_ring == slots[at_vpid]);
       if (state == WRITE && theirs) assert (to - ring_first < 60'(ring_slots));
     end
   logic again;

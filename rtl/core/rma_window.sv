@@ -5,8 +5,8 @@
 //   process. What stands there when its window goes off is dead, also if the window goes on again.
 // Handshake: put and take as pio_window has them. head is the oldest descriptor of head_vpid; pop removes it.
 //   head_dead: it is not to be done, nor the rest of it.
-// Back-pressure: none: full says which processes will have no entry for another in the next cycle, if none is taken in
-//   this, and none of these is taken then.
+// Back-pressure: none: full says which processes have no entry for another, and will have none in the next cycle unless
+//   one of theirs is popped (known late, so pio_window asks for it last); none of these is taken then.
 module rma_window #(
     parameter int DEPTH = nicloop_pkg::RMA_DEPTH,  // a power of two
     localparam int VPIDS = nicloop_pkg::VPIDS,
@@ -21,7 +21,7 @@ module rma_window #(
     input  logic [1:0]       put_words,
     input  logic             take,
     input  logic [3:0]       take_vpid,
-    output logic [VPIDS-1:0] full,        // in the next cycle
+    output logic [VPIDS-1:0] full,
     input  logic [VPIDS-1:0] window_on,
     output logic [VPIDS-1:0] waiting,     // by VPID: there is a descriptor
     input  logic [3:0]       head_vpid,
@@ -37,7 +37,6 @@ module rma_window #(
   // ---- one FIFO per VPID ----
   logic [PTR_W-1:0] wr_ptr[VPIDS], rd_ptr[VPIDS];
   logic [PTR_W-1:0] count[VPIDS];
-  logic [VPIDS-1:0] fulls;
   generate
     for (genvar i = 0; i < 6; i++) begin : g_word
       logic [31:0] words[VPIDS << PTR_W];
@@ -56,22 +55,19 @@ module rma_window #(
   assign falls     = was_on & ~window_on;
   always_ff @(posedge clk) begin
     was_on <= rst ? '0 : window_on;
-    if (rst) for (int v = 0; v < VPIDS; v++) dying[v] <= '0;
-    else begin
-      if (falls != '0) for (int v = 0; v < VPIDS; v++) if (falls[v]) dying[v] <= count[v];
-      if (pop && falls[head_vpid]) dying[head_vpid] <= count[head_vpid] - 1'b1;
-      else if (pop && dying[head_vpid] != '0) dying[head_vpid] <= dying[head_vpid] - 1'b1;
-    end
   end
 
   generate
     for (genvar v = 0; v < VPIDS; v++) begin : g_vpid
       logic in, out;
+      logic [PTR_W-1:0] dead;  // with those of a window that goes off in this cycle
       assign in  = take && take_vpid == 4'(v);
       assign out = pop && head_vpid == 4'(v);
       assign waiting[v] = count[v] != '0;
-      assign fulls[v]   = count[v] == PTR_W'(DEPTH);
-      assign full[v]    = fulls[v] && !out;
+      assign full[v]    = count[v] == PTR_W'(DEPTH);
+      // Whether one is popped is known last.
+      assign dead = falls[v] ? count[v] : dying[v];
+      always_ff @(posedge clk) dying[v] <= rst ? '0 : out && dead != '0 ? dead - 1'b1 : dead;
       always_ff @(posedge clk) begin
         if (rst) begin
           wr_ptr[v] <= '0;
@@ -98,7 +94,7 @@ module rma_window #(
   always_ff @(posedge clk)
     if (!rst) begin
       assert (!pop || waiting[head_vpid]) else $error("rma_window %m: VPID %0d has no descriptor to pop", head_vpid);
-      assert (!take || !fulls[take_vpid]) else $error("rma_window %m: VPID %0d: overflow", take_vpid);
+      assert (!take || !full[take_vpid]) else $error("rma_window %m: VPID %0d: overflow", take_vpid);
     end
 `endif
 endmodule

@@ -49,7 +49,7 @@ module router #(
     input  logic [31:0]           rd_addr,
     output logic                  rd_known,
     output logic [63:0]           rd_value,
-    output logic [7:0]            route_errors,  // packets discarded this cycle
+    output logic [7:0]            route_errors,  // packets discarded this cycle, by the port they came from
     output logic [PORTS-1:0]      drained,       // by a port that drains: a packet
     output logic [PORTS-1:0]      ended,         // the rest of one
     output logic                  idle,          // nothing buffered
@@ -130,18 +130,7 @@ module router #(
     end
   endgenerate
 
-  // How many of up to seven, without a carry: the ones of three, of three others, and of both with the last.
-  function automatic logic [1:0] ones(input logic a, input logic b, input logic c);
-    ones = {(a & b) | (a & c) | (b & c), a ^ b ^ c};
-  endfunction
-  logic [6:0] failed;
-  logic [1:0] low, high, whole, twos;
-  assign failed = 7'(errors);
-  assign low    = ones(failed[0], failed[1], failed[2]);
-  assign high   = ones(failed[3], failed[4], failed[5]);
-  assign whole  = ones(low[0], high[0], failed[6]);
-  assign twos   = ones(low[1], high[1], whole[1]);
-  assign route_errors = {5'd0, twos, whole[0]};
+  assign route_errors = 8'(errors);
 
   generate
     for (genvar p = 0; p < PORTS; p++) begin : g_rest

@@ -61,7 +61,7 @@ module regfile_dut (
     input  logic [15:0] rx_src,
     input  logic [15:0] rx_dst,
     input  logic [9:0]  rx_length,
-    input  logic [7:0]  route_errors,
+    input  logic [7:0]  route_errors,  // by port
     input  logic [39:0] tx_level,
     input  logic [47:0] rx_level,
     output logic        irq,

@@ -147,7 +147,7 @@ struct Test : tb::Bench<Vregfile> {
     top.ev_strangers = event() ? random.below(8) : 0, top.stranger_header = random.next(), top.stranger_pdid = random.next();
     top.descriptors = random.below(8), top.fragments = random.below(17), top.lines = random.below(16);
     top.restart = event(), top.restart_vpid = random.below(16);
-    top.route_errors = event() ? random.below(15) : 0;
+    top.route_errors = event() ? random.below(256) : 0;
     // A slot is looked at, begins in the next cycle and ends some cycles later, one after the other.
     top.begun = looks;
     if (!looks) top.look_vpid = random.below(16);
@@ -173,7 +173,7 @@ struct Test : tb::Bench<Vregfile> {
     bool crc = top.ev_rx_drop && top.rx_reason == NICLOOP_DROP_REASON_CRC;
     counters[NICLOOP_REG_RX_CRC_ERRORS] += crc;
     counters[NICLOOP_REG_RX_DROPPED] += top.ev_rx_drop && !crc;
-    counters[NICLOOP_REG_ROUTE_ERRORS] += top.route_errors;
+    counters[NICLOOP_REG_ROUTE_ERRORS] += unsigned(__builtin_popcount(top.route_errors));
     counters[NICLOOP_REG_RX_STALL] += top.stall;
     counters[NICLOOP_REG_RX_PACKETS] += commit;
     b.stalls += top.stall;

@@ -40,7 +40,7 @@ module router_dut #(
     input  logic [31:0]           rd_addr,
     output logic                  rd_known,
     output logic [63:0]           rd_value,
-    output logic [7:0]            route_errors,  // packets discarded this cycle
+    output logic [7:0]            route_errors,  // packets discarded this cycle, by the port they came from
     output logic [PORTS-1:0]      drained,       // by a port that drains: a packet
     output logic [PORTS-1:0]      ended,         // the rest of one
     output logic                  idle,          // nothing buffered

@@ -161,7 +161,7 @@ struct Test : tb::Bench<Vrouter> {
         CHECK(credits[p][v] <= TB_VC_DEPTH, "port %u VC %u: too many credits", p, v);
       }
     }
-    counted += top.route_errors;
+    counted += unsigned(__builtin_popcount(top.route_errors));
     seen_drained += unsigned(__builtin_popcount(top.drained)), seen_ended += unsigned(__builtin_popcount(top.ended));
     edge();
   }
