@@ -261,8 +261,8 @@ module rma_responder #(
   nicloop_pkg::rma_op_t      op;
   nicloop_pkg::rma_ext_t     of_ext, out_ext;
   nicloop_pkg::rma_command_t command;
-  nicloop_pkg::rma_noti_t    error_word, noti;
-  nicloop_pkg::rma_result_t  result;
+  nicloop_pkg::rma_noti_t    error_word, noti;  // in an ERROR; for the process that was asked
+  nicloop_pkg::rma_result_t  result;            // in a LOCK_RSP
   logic        notify;
   logic [9:0]  err_last;              // byte
   logic [63:0] out_quad;
