@@ -252,9 +252,9 @@ module mailbox_table #(
   assign rd_slots = 24'(slots[reads]);
   assign rd_wp    = wp[reads];
   assign rd_rp    = {refused[reads], rp[reads]};
-  assign rd_stall = 64'(stalls_grow && stalls_at == reads ? stalls_next : stalls[reads]);
+  assign rd_stall = stalls_grow && stalls_at == reads ? 64'(stalls_next) : 64'(stalls[reads]);
   assign rd_hold  = left[reads];
-  assign rd_overflows = 32'(drops_grow && drops_at == reads ? drops_next : overflows[reads]);
+  assign rd_overflows = drops_grow && drops_at == reads ? 32'(drops_next) : 32'(overflows[reads]);
   always_comb begin
     rd_ctrl = '0;
     rd_ctrl[nicloop_pkg::MBOX_CTRL_ENABLE_LSB]      = enable[reads];
