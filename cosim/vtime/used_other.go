@@ -2,12 +2,7 @@
 
 package vtime
 
-import (
-	"runtime"
-	"time"
-)
-
-func yield() { runtime.Gosched() }
+import "time"
 
 var started = time.Now()
 
