@@ -32,6 +32,7 @@ type loop struct {
 	change  bool // see report
 	outcome failure
 	shared  *shared
+	vain    int // waits in a row in which it looked long in vain
 }
 
 // A clock lets the hardware of a loop's nodes go on.

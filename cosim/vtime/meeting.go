@@ -284,7 +284,7 @@ func (l *loop) meet(until drivers.Cycle) bool {
 		}
 		l.part.Exchange(0)
 		l.shared.exact = l.report(until)
-		if !m.barrier.wait(len(m.k.loops), wait{long: l.change}, &m.broken, m.decideTogether) || m.plan.end != goesOn {
+		if !m.barrier.wait(len(m.k.loops), wait{l: l, long: l.change}, &m.broken, m.decideTogether) || m.plan.end != goesOn {
 			return false
 		}
 		next = m.plan.past
@@ -314,12 +314,14 @@ func (l *loop) report(until drivers.Cycle) report {
 // for a change.
 func (l *loop) await(window uint64) bool {
 	for _, o := range l.with.k.loops {
-		for w := (wait{long: l.change}); !o.shared.done(window); w.pause() {
+		w := wait{l: l, long: l.change}
+		for ; !o.shared.done(window); w.pause() {
 			if l.with.broken.Load() {
 				return false
 			}
 			l.change = l.change || w.long
 		}
+		w.over()
 	}
 	return true
 }
