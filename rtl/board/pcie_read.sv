@@ -91,7 +91,7 @@ module pcie_read #(
   logic [60:0]  line;
   logic [8:0]   beats;                 // left
   logic [6:0]   to_edge;               // quadwords up to where a piece has to end
-  logic [6:0]   edge_quads;
+  logic [6:0]   edge_quads, line_low;
   logic [S:0]   piece;
   logic         piece_last;
   // One that has a tag, and may grow.
@@ -100,7 +100,9 @@ module pcie_read #(
   logic [T-1:0] st_tag;
   logic [S:0]   st_quads;
   logic [F-1:0] st_for;
-  assign line_next = line + 61'(piece);
+  // A piece is known late, and 64 quadwords at most: what is above them grows by one or not, without a carry behind it.
+  assign line_low  = {1'b0, line[5:0]} + 7'(piece);
+  assign line_next = {line_low[6] ? line[60:6] + 1'b1 : line[60:6], line_low[5:0]};
   assign st_edge   = (st_end[6:0] & (edge_quads - 7'd1)) == '0;
   assign same_block = line[60:6] == st_end[60:6];
   assign goes_on   = HOLD != 0 && open && st_valid && !st_edge && bus_master && same_block && line[5:0] == st_end[5:0];
