@@ -158,7 +158,7 @@ module pcie_read #(
       8'hff, 2'b00, np_four,
                       5'b00000, 14'h0, 10'({req_quads, 1'b0})};
 
-  // ---- completions: looked up as they come, and weighed in the cycle behind it; their data is a cycle behind, too ----
+  // ---- completions: looked up as they come, weighed in the cycle behind it; their data is a cycle behind, too ----
   typedef struct packed {
     logic         mine;   // a tag of this function
     logic         fails;  // it says so, or is poisoned
