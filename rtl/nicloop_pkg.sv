@@ -418,6 +418,82 @@ package nicloop_pkg;
     logic [31:0] done;
   } atu_completion_t;
 
+  // flit: a flit, and which of its packet it is (rtl/desc/records.yaml)
+  localparam int FLIT_W = 66;
+  localparam int FLIT_DATA_LSB = 0;
+  localparam int FLIT_DATA_W = 64;
+  localparam int FLIT_HEAD_LSB = 64;
+  localparam int FLIT_HEAD_W = 1;
+  localparam int FLIT_TAIL_LSB = 65;
+  localparam int FLIT_TAIL_W = 1;
+  typedef struct packed {
+    logic tail;  // the last
+    logic head;  // the first
+    logic [63:0] data;  // format header with head, format tail with tail
+  } flit_t;
+
+  // stamp: domain and life of a process, as a tail has them above its CRC (rtl/desc/records.yaml)
+  localparam int STAMP_W = 32;
+  localparam int STAMP_PDID_LSB = 0;
+  localparam int STAMP_PDID_W = 16;
+  localparam int STAMP_LIFE_LSB = 16;
+  localparam int STAMP_LIFE_W = 16;
+  typedef struct packed {
+    logic [15:0] life;  // which life
+    logic [15:0] pdid;  // protection domain
+  } stamp_t;
+
+  // process: a process of any node, as registers show it and a header has two (rtl/desc/records.yaml)
+  localparam int PROCESS_W = 16;
+  localparam int PROCESS_VPID_LSB = 0;
+  localparam int PROCESS_VPID_W = 4;
+  localparam int PROCESS_NODE_LSB = 4;
+  localparam int PROCESS_NODE_W = 12;
+  typedef struct packed {
+    logic [11:0] node;  // node
+    logic [3:0] vpid;  // VPID
+  } process_t;
+
+  // shape: what a node must know of its mesh when one model serves any (rtl/desc/records.yaml)
+  localparam int SHAPE_W = 60;
+  localparam int SHAPE_DIM_X_LSB = 0;
+  localparam int SHAPE_DIM_X_W = 8;
+  localparam int SHAPE_DIM_Y_LSB = 8;
+  localparam int SHAPE_DIM_Y_W = 8;
+  localparam int SHAPE_DIM_Z_LSB = 16;
+  localparam int SHAPE_DIM_Z_W = 8;
+  localparam int SHAPE_X_LSB = 24;
+  localparam int SHAPE_X_W = 8;
+  localparam int SHAPE_Y_LSB = 32;
+  localparam int SHAPE_Y_W = 8;
+  localparam int SHAPE_Z_LSB = 40;
+  localparam int SHAPE_Z_W = 8;
+  localparam int SHAPE_NODES_LSB = 48;
+  localparam int SHAPE_NODES_W = 12;
+  typedef struct packed {
+    logic [11:0] nodes;  // all of them
+    logic [7:0] z;  // where this one is
+    logic [7:0] y;  // where this one is
+    logic [7:0] x;  // where this one is
+    logic [7:0] dim_z;  // along z
+    logic [7:0] dim_y;  // along y
+    logic [7:0] dim_x;  // nodes in a row along x
+  } shape_t;
+
+  // page_addr: address of a register, in a page with copies that are 4096 bytes apart (rtl/desc/records.yaml)
+  localparam int PAGE_ADDR_W = 32;
+  localparam int PAGE_ADDR_OFFSET_LSB = 0;
+  localparam int PAGE_ADDR_OFFSET_W = 12;
+  localparam int PAGE_ADDR_COPY_LSB = 12;
+  localparam int PAGE_ADDR_COPY_W = 4;
+  localparam int PAGE_ADDR_PAGE_LSB = 16;
+  localparam int PAGE_ADDR_PAGE_W = 16;
+  typedef struct packed {
+    logic [15:0] page;  // which page
+    logic [3:0] copy;  // which copy: of a VPID, a table, a range, a link
+    logic [11:0] offset;  // in the copy
+  } page_addr_t;
+
   localparam int REG_ADDR_W = 19;
 
   // page global: one per NIC, privileged
@@ -441,6 +517,17 @@ package nicloop_pkg;
   localparam int PARAMS_PORTS_W = 8;
   localparam int PARAMS_TORUS_LSB = 60;
   localparam int PARAMS_TORUS_W = 1;
+  typedef struct packed {
+    logic [2:0] rsvd61;
+    logic torus;
+    logic [7:0] ports;
+    logic [7:0] vc_depth;
+    logic [7:0] dim_z;
+    logic [7:0] dim_y;
+    logic [7:0] dim_x;
+    logic [7:0] vpids;
+    logic [11:0] nodes;
+  } params_t;
   localparam logic [18:0] REG_DESC_HASH = 19'h00018;  // ro: first 64 bits of the SHA-256 of the description file
   localparam logic [18:0] REG_SCRATCH = 19'h00020;  // rw: holds what was written
   localparam logic [18:0] REG_NODE_ID = 19'h00028;  // ro: this node
@@ -454,6 +541,13 @@ package nicloop_pkg;
   localparam int IRQ_STATUS_STALL_W = 1;
   localparam int IRQ_STATUS_NOTI_LSB = 18;
   localparam int IRQ_STATUS_NOTI_W = 16;
+  typedef struct packed {
+    logic [29:0] rsvd34;
+    logic [15:0] noti;
+    logic stall;
+    logic error;
+    logic [15:0] arrival;
+  } irq_status_t;
   localparam logic [18:0] REG_IRQ_MASK = 19'h00048;  // rw: causes that raise the interrupt line
   localparam int IRQ_MASK_ARRIVAL_LSB = 0;
   localparam int IRQ_MASK_ARRIVAL_W = 16;
@@ -463,6 +557,13 @@ package nicloop_pkg;
   localparam int IRQ_MASK_STALL_W = 1;
   localparam int IRQ_MASK_NOTI_LSB = 18;
   localparam int IRQ_MASK_NOTI_W = 16;
+  typedef struct packed {
+    logic [29:0] rsvd34;
+    logic [15:0] noti;
+    logic stall;
+    logic error;
+    logic [15:0] arrival;
+  } irq_mask_t;
   localparam logic [18:0] REG_ERROR_INFO = 19'h00050;  // w1c: first error since it was last cleared by writing 1 to valid
   localparam int ERROR_INFO_VALID_LSB = 0;
   localparam int ERROR_INFO_VALID_W = 1;
@@ -474,6 +575,15 @@ package nicloop_pkg;
   localparam int ERROR_INFO_DST_W = 16;
   localparam int ERROR_INFO_LENGTH_LSB = 48;
   localparam int ERROR_INFO_LENGTH_W = 10;
+  typedef struct packed {
+    logic [5:0] rsvd58;
+    logic [9:0] length;
+    logic [15:0] dst;
+    logic [15:0] src;
+    logic [7:0] rsvd8;
+    logic [6:0] reason;
+    logic valid;
+  } error_info_t;
   localparam logic [18:0] REG_BAD_ACCESS = 19'h00058;  // ro: refused register accesses: outside the map (answered with DECERR) or a write to a read-only register (SLVERR)
   localparam logic [18:0] REG_RP_REFUSED = 19'h00060;  // ro: writes of MBOX_RP and NOTI_RP refused because no ring can be read to there; each raises IRQ_STATUS.error
   localparam logic [18:0] REG_DOMAIN_REFUSED = 19'h00068;  // ro: packets refused because they came from another domain than that of their destination, or that has none; each raises IRQ_STATUS.error
@@ -488,6 +598,14 @@ package nicloop_pkg;
   localparam int DOMAIN_LAST_DST_W = 16;
   localparam int DOMAIN_LAST_PDID_LSB = 48;
   localparam int DOMAIN_LAST_PDID_W = 16;
+  typedef struct packed {
+    logic [15:0] pdid;
+    logic [15:0] dst;
+    logic [15:0] src;
+    logic [10:0] rsvd5;
+    logic [3:0] type_;
+    logic valid;
+  } domain_last_t;
   localparam logic [18:0] REG_TX_PACKETS = 19'h00080;  // ro: VELO packets injected
   localparam logic [18:0] REG_RX_PACKETS = 19'h00088;  // ro: VELO packets written to mailboxes
   localparam logic [18:0] REG_TX_DROPPED = 19'h00090;  // ro: lines discarded at the window (bad length, pieces that cannot be, window off, no such node)
@@ -500,6 +618,12 @@ package nicloop_pkg;
   localparam int RX_STALL_VPID_VPID_W = 4;
   localparam int RX_STALL_VPID_STALLED_LSB = 8;
   localparam int RX_STALL_VPID_STALLED_W = 1;
+  typedef struct packed {
+    logic [54:0] rsvd9;
+    logic stalled;
+    logic [3:0] rsvd4;
+    logic [3:0] vpid;
+  } rx_stall_vpid_t;
   localparam logic [18:0] REG_ROUTE_ERRORS = 19'h000c0;  // ro: packets discarded by the router for an illegal route, or because they had come to HOP_MAX routers before
   localparam logic [18:0] REG_TX_LEVEL = 19'h000c8;  // ro: flits and packets waiting now
   localparam int TX_LEVEL_LINES_LSB = 0;
@@ -510,6 +634,13 @@ package nicloop_pkg;
   localparam int TX_LEVEL_CREDITS1_W = 8;
   localparam int TX_LEVEL_CREDITS2_LSB = 32;
   localparam int TX_LEVEL_CREDITS2_W = 8;
+  typedef struct packed {
+    logic [23:0] rsvd40;
+    logic [7:0] credits2;
+    logic [7:0] credits1;
+    logic [7:0] credits0;
+    logic [15:0] lines;
+  } tx_level_t;
   localparam logic [18:0] REG_RX_LEVEL = 19'h000d0;  // ro: flits waiting in the completers' input FIFOs now
   localparam int RX_LEVEL_VC0_LSB = 0;
   localparam int RX_LEVEL_VC0_W = 16;
@@ -517,6 +648,12 @@ package nicloop_pkg;
   localparam int RX_LEVEL_VC1_W = 16;
   localparam int RX_LEVEL_VC2_LSB = 32;
   localparam int RX_LEVEL_VC2_W = 16;
+  typedef struct packed {
+    logic [15:0] rsvd48;
+    logic [15:0] vc2;
+    logic [15:0] vc1;
+    logic [15:0] vc0;
+  } rx_level_t;
 
   // page rma: remote memory access, one per NIC, privileged
   localparam logic [18:0] PAGE_RMA_BASE = 19'h01000;
@@ -532,6 +669,11 @@ package nicloop_pkg;
   localparam int RMA_LEVEL_DESCRIPTORS_W = 16;
   localparam int RMA_LEVEL_STALLED_LSB = 16;
   localparam int RMA_LEVEL_STALLED_W = 4;
+  typedef struct packed {
+    logic [43:0] rsvd20;
+    logic [3:0] stalled;
+    logic [15:0] descriptors;
+  } rma_level_t;
   localparam logic [18:0] REG_RMA_LATE = 19'h00040;  // ro: answers discarded because the process that asked has begun another life; also in RMA_RX_DROPPED
   localparam logic [18:0] REG_RMA_PURGED = 19'h00048;  // ro: descriptors discarded because the window was switched off behind them
   localparam logic [18:0] REG_RMA_STALL_VPID = 19'h00050;  // ro: VPID of the ring that was found full last, and whether any unit waits for a full ring now
@@ -539,6 +681,12 @@ package nicloop_pkg;
   localparam int RMA_STALL_VPID_VPID_W = 4;
   localparam int RMA_STALL_VPID_STALLED_LSB = 8;
   localparam int RMA_STALL_VPID_STALLED_W = 1;
+  typedef struct packed {
+    logic [54:0] rsvd9;
+    logic stalled;
+    logic [3:0] rsvd4;
+    logic [3:0] vpid;
+  } rma_stall_vpid_t;
   localparam logic [18:0] REG_ATU_FAULTS = 19'h00080;  // ro: accesses refused by translation
   localparam logic [18:0] REG_ATU_FAULT = 19'h00088;  // ro: the access refused last
   localparam int ATU_FAULT_NLA_LSB = 0;
@@ -549,6 +697,13 @@ package nicloop_pkg;
   localparam int ATU_FAULT_VPID_W = 4;
   localparam int ATU_FAULT_WRITE_LSB = 56;
   localparam int ATU_FAULT_WRITE_W = 1;
+  typedef struct packed {
+    logic [6:0] rsvd57;
+    logic write;
+    logic [3:0] vpid;
+    logic [3:0] error;
+    logic [47:0] nla;
+  } atu_fault_t;
   localparam logic [18:0] REG_ATU_HITS = 19'h00090;  // ro: translations found in the TLB
   localparam logic [18:0] REG_ATU_MISSES = 19'h00098;  // ro: translations read from host memory
   localparam logic [18:0] REG_ATU_DONE = 19'h000a0;  // rw: address of the quadword that a command writes when it is done, 8-byte aligned (format atu_completion); set before the command. Until it is written, commands write nothing
@@ -561,6 +716,14 @@ package nicloop_pkg;
   localparam int ATU_COMMAND_VPID_W = 4;
   localparam int ATU_COMMAND_PAGE_LSB = 16;
   localparam int ATU_COMMAND_PAGE_W = 24;
+  typedef struct packed {
+    logic [23:0] rsvd40;
+    logic [23:0] page;
+    logic [3:0] rsvd12;
+    logic [3:0] vpid;
+    logic [3:0] table_;
+    logic [3:0] command;
+  } atu_command_t;
   localparam logic [18:0] REG_ATU_STATUS = 19'h000b0;  // ro: commands done; busy: one is under way or waits; queued: those that wait
   localparam int ATU_STATUS_DONE_LSB = 0;
   localparam int ATU_STATUS_DONE_W = 32;
@@ -568,6 +731,13 @@ package nicloop_pkg;
   localparam int ATU_STATUS_BUSY_W = 1;
   localparam int ATU_STATUS_QUEUED_LSB = 40;
   localparam int ATU_STATUS_QUEUED_W = 8;
+  typedef struct packed {
+    logic [15:0] rsvd48;
+    logic [7:0] queued;
+    logic [6:0] rsvd33;
+    logic busy;
+    logic [31:0] done;
+  } atu_status_t;
   localparam logic [18:0] REG_ATU_REFUSED = 19'h000b8;  // ro: commands refused because the queue was full (32 bits)
   localparam logic [18:0] REG_ATU_DONE_ERRORS = 19'h000c0;  // ro: writes to ATU_DONE that the memory answered with an error (32 bits)
 
@@ -586,6 +756,14 @@ package nicloop_pkg;
   localparam int MBOX_CTRL_IRQ_ARRIVAL_W = 1;
   localparam int MBOX_CTRL_BUSY_LSB = 8;
   localparam int MBOX_CTRL_BUSY_W = 1;
+  typedef struct packed {
+    logic [54:0] rsvd9;
+    logic busy;
+    logic [4:0] rsvd3;
+    logic irq_arrival;
+    logic window;
+    logic enable;
+  } mbox_ctrl_t;
   localparam logic [18:0] REG_MBOX_WP = 19'h00018;  // ro: packets written since enable (free-running, 32 bits)
   localparam logic [18:0] REG_MBOX_STALL = 19'h00020;  // ro: cycles this mailbox held the completer because it was full
   localparam logic [18:0] REG_NOTI_BASE = 19'h00100;  // rw: DMA address of the notification ring, 16-byte aligned; read-only while the ring is on
@@ -599,14 +777,30 @@ package nicloop_pkg;
   localparam int NOTI_CTRL_IRQ_W = 1;
   localparam int NOTI_CTRL_BUSY_LSB = 8;
   localparam int NOTI_CTRL_BUSY_W = 1;
+  typedef struct packed {
+    logic [54:0] rsvd9;
+    logic busy;
+    logic [4:0] rsvd3;
+    logic irq;
+    logic window;
+    logic enable;
+  } noti_ctrl_t;
   localparam logic [18:0] REG_NOTI_WP = 19'h00118;  // ro: notifications written since enable (free-running, 32 bits)
   localparam logic [18:0] REG_NOTI_STALL = 19'h00120;  // ro: cycles a notification waited because this ring was full
   localparam logic [18:0] REG_PDID = 19'h00200;  // rw: protection domain of the process: it can send to, and be reached by, those that have the same. 0, as after reset: none, and it does neither. Writing it switches off mailbox, ring and both windows
   localparam int PDID_PDID_LSB = 0;
   localparam int PDID_PDID_W = 16;
+  typedef struct packed {
+    logic [47:0] rsvd16;
+    logic [15:0] pdid;
+  } pdid_t;
   localparam logic [18:0] REG_LIFE = 19'h00208;  // ro: how often the ring was switched on since reset, modulo 2^16: the answers to one life do not reach the next
   localparam int LIFE_LIFE_LSB = 0;
   localparam int LIFE_LIFE_W = 16;
+  typedef struct packed {
+    logic [47:0] rsvd16;
+    logic [15:0] life;
+  } life_t;
   localparam logic [18:0] REG_LEVEL = 19'h00210;  // ro: what of this process waits in its own NIC now: descriptors, fragments begun that have not left or are not told, lines of VELO
   localparam int LEVEL_DESCRIPTORS_LSB = 0;
   localparam int LEVEL_DESCRIPTORS_W = 8;
@@ -614,16 +808,32 @@ package nicloop_pkg;
   localparam int LEVEL_FRAGMENTS_W = 8;
   localparam int LEVEL_LINES_LSB = 16;
   localparam int LEVEL_LINES_W = 8;
+  typedef struct packed {
+    logic [39:0] rsvd24;
+    logic [7:0] lines;
+    logic [7:0] fragments;
+    logic [7:0] descriptors;
+  } level_t;
   localparam logic [18:0] REG_HOLD = 19'h00218;  // rw: for how many more cycles the mailbox, and the ring, of this process may hold others while it is full. It counts down while it does; at 0, what finds it full is dropped at once. All ones, as after reset: for good
   localparam int HOLD_MAILBOX_LSB = 0;
   localparam int HOLD_MAILBOX_W = 24;
   localparam int HOLD_RING_LSB = 32;
   localparam int HOLD_RING_W = 24;
+  typedef struct packed {
+    logic [7:0] rsvd56;
+    logic [23:0] ring;
+    logic [7:0] rsvd24;
+    logic [23:0] mailbox_;
+  } hold_t;
   localparam logic [18:0] REG_OVERFLOW = 19'h00220;  // ro: what was dropped for a full mailbox or ring that holds no longer, since reset: packets, notifications
   localparam int OVERFLOW_MAILBOX_LSB = 0;
   localparam int OVERFLOW_MAILBOX_W = 32;
   localparam int OVERFLOW_RING_LSB = 32;
   localparam int OVERFLOW_RING_W = 32;
+  typedef struct packed {
+    logic [31:0] ring;
+    logic [31:0] mailbox_;
+  } overflow_t;
 
   // page user: one per VPID, mapped by the process that owns it
   localparam logic [18:0] PAGE_USER_BASE = 19'h20000;
@@ -634,11 +844,21 @@ package nicloop_pkg;
   localparam int MBOX_RP_PACKETS_W = 32;
   localparam int MBOX_RP_REFUSED_LSB = 32;
   localparam int MBOX_RP_REFUSED_W = 1;
+  typedef struct packed {
+    logic [30:0] rsvd33;
+    logic refused;
+    logic [31:0] packets;
+  } mbox_rp_t;
   localparam logic [18:0] REG_NOTI_RP = 19'h00008;  // rw: notifications consumed since enable (free-running, 32 bits); refused as in MBOX_RP
   localparam int NOTI_RP_NOTIFICATIONS_LSB = 0;
   localparam int NOTI_RP_NOTIFICATIONS_W = 32;
   localparam int NOTI_RP_REFUSED_LSB = 32;
   localparam int NOTI_RP_REFUSED_W = 1;
+  typedef struct packed {
+    logic [30:0] rsvd33;
+    logic refused;
+    logic [31:0] notifications;
+  } noti_rp_t;
   localparam logic [18:0] REG_VELO_WINDOW = 19'h00010;  // rw: what came of the lines of VELO since the window went on; 0 while it is off. taken: lines that had their entry, or were wrong (modulo 2^16); waiting: of them, those that have not left; refused: lines that found no entry, or came when another was here in part, and all behind them until software writes this register (modulo 2^16): they are to be sent again, in order; wrong: lines discarded for good, as TX_DROPPED counts them (modulo 2^8); begun: a part of a line is here; retry: lines are refused. Writing anything ends that, and forgets refused and the part of a line
   localparam int VELO_WINDOW_TAKEN_LSB = 0;
   localparam int VELO_WINDOW_TAKEN_W = 16;
@@ -652,6 +872,15 @@ package nicloop_pkg;
   localparam int VELO_WINDOW_BEGUN_W = 1;
   localparam int VELO_WINDOW_RETRY_LSB = 49;
   localparam int VELO_WINDOW_RETRY_W = 1;
+  typedef struct packed {
+    logic [13:0] rsvd50;
+    logic retry;
+    logic begun;
+    logic [7:0] wrong;
+    logic [15:0] refused;
+    logic [7:0] waiting;
+    logic [15:0] taken;
+  } velo_window_t;
   localparam logic [18:0] REG_RMA_WINDOW = 19'h00018;  // rw: the same for descriptors
   localparam int RMA_WINDOW_TAKEN_LSB = 0;
   localparam int RMA_WINDOW_TAKEN_W = 16;
@@ -665,6 +894,15 @@ package nicloop_pkg;
   localparam int RMA_WINDOW_BEGUN_W = 1;
   localparam int RMA_WINDOW_RETRY_LSB = 49;
   localparam int RMA_WINDOW_RETRY_W = 1;
+  typedef struct packed {
+    logic [13:0] rsvd50;
+    logic retry;
+    logic begun;
+    logic [7:0] wrong;
+    logic [15:0] refused;
+    logic [7:0] waiting;
+    logic [15:0] taken;
+  } rma_window_t;
 
   // page atu: one per translation table, privileged
   localparam logic [18:0] PAGE_ATU_BASE = 19'h30000;
@@ -676,6 +914,11 @@ package nicloop_pkg;
   localparam int ATU_PAGES_PAGES_W = 24;
   localparam int ATU_PAGES_SIZE_LSB = 24;
   localparam int ATU_PAGES_SIZE_W = 2;
+  typedef struct packed {
+    logic [37:0] rsvd26;
+    logic [1:0] size;
+    logic [23:0] pages;
+  } atu_pages_t;
 
   // page nvm: one per address range with a limited write rate, privileged
   localparam logic [18:0] PAGE_NVM_BASE = 19'h40000;
@@ -686,9 +929,17 @@ package nicloop_pkg;
   localparam logic [18:0] REG_NVM_RATE = 19'h00010;  // rw: write rate in 1/65536 of line rate (8 bytes per cycle), 65536: full rate
   localparam int NVM_RATE_NUM_LSB = 0;
   localparam int NVM_RATE_NUM_W = 17;
+  typedef struct packed {
+    logic [46:0] rsvd17;
+    logic [16:0] num;
+  } nvm_rate_t;
   localparam logic [18:0] REG_NVM_DEPTH = 19'h00018;  // rw: bytes of the memory's write buffer, at least 64; a write that does not fit waits
   localparam int NVM_DEPTH_BYTES_LSB = 0;
   localparam int NVM_DEPTH_BYTES_W = 24;
+  typedef struct packed {
+    logic [39:0] rsvd24;
+    logic [23:0] bytes;
+  } nvm_depth_t;
   localparam logic [18:0] REG_NVM_LEVEL = 19'h00020;  // ro: bytes in the buffer now
   localparam logic [18:0] REG_NVM_BYTES = 19'h00028;  // ro: bytes written to the range
   localparam logic [18:0] REG_NVM_STALL = 19'h00030;  // ro: cycles a write waited for the buffer
@@ -702,6 +953,11 @@ package nicloop_pkg;
   localparam int ROUTE_PORT_W = 3;
   localparam int ROUTE_OVERRIDE_LSB = 3;
   localparam int ROUTE_OVERRIDE_W = 1;
+  typedef struct packed {
+    logic [59:0] rsvd4;
+    logic override_;
+    logic [2:0] port;
+  } route_t;
 
   // page link: one per link: 0 +X, 1 -X, 2 +Y, 3 -Y, 4 +Z, 5 -Z; those that are not built read 0; privileged
   localparam logic [18:0] PAGE_LINK_BASE = 19'h60000;
@@ -718,6 +974,14 @@ package nicloop_pkg;
   localparam int LINK_STATUS_DRAINS_W = 1;
   localparam int LINK_STATUS_AGREED_LSB = 4;
   localparam int LINK_STATUS_AGREED_W = 1;
+  typedef struct packed {
+    logic [58:0] rsvd5;
+    logic agreed;
+    logic drains;
+    logic dead;
+    logic carrier;
+    logic connected;
+  } link_status_t;
   localparam logic [18:0] REG_LINK_CRC_ERRORS = 19'h00008;  // ro: words received with a wrong CRC (32 bits)
   localparam logic [18:0] REG_LINK_RETRANSMISSIONS = 19'h00010;  // ro: words sent again (32 bits)
   localparam logic [18:0] REG_LINK_TIMEOUTS = 19'h00018;  // ro: times the other end made no progress for too long (32 bits)
@@ -726,11 +990,20 @@ package nicloop_pkg;
   localparam logic [18:0] REG_LINK_PATIENCE = 19'h00030;  // rw: how long the link may have failed before such packets are ended, and before it drains; 0: for good. LINK_PATIENCE_AT_RESET after reset
   localparam int LINK_PATIENCE_CYCLES_LSB = 0;
   localparam int LINK_PATIENCE_CYCLES_W = 24;
+  typedef struct packed {
+    logic [39:0] rsvd24;
+    logic [23:0] cycles;
+  } link_patience_t;
   localparam logic [18:0] REG_LINK_CTRL = 19'h00038;  // rw: switches. drain: when the link has failed for longer than its patience, packets for it are discarded until it works again, else they wait. reset: writing 1 resets this end of the link and both agree anew; reads 0
   localparam int LINK_CTRL_DRAIN_LSB = 0;
   localparam int LINK_CTRL_DRAIN_W = 1;
   localparam int LINK_CTRL_RESET_LSB = 1;
   localparam int LINK_CTRL_RESET_W = 1;
+  typedef struct packed {
+    logic [61:0] rsvd2;
+    logic reset;
+    logic drain;
+  } link_ctrl_t;
   localparam logic [18:0] REG_LINK_DRAINED = 19'h00040;  // ro: packets discarded for drain of which nothing had been sent (32 bits)
   localparam logic [18:0] REG_LINK_RESETS = 19'h00048;  // ro: times the ends of the link had agreed and one of them was reset (32 bits)
   localparam logic [18:0] REG_LINK_LOST = 19'h00050;  // ro: packets sent here of which nothing had been taken at the other end when one of them was reset; counted when they agree again (32 bits)
@@ -742,13 +1015,25 @@ package nicloop_pkg;
   localparam logic [18:0] REG_WIRE_ERRORS = 19'h00000;  // rw: chance of a word to be corrupted, in 1/2^32
   localparam int WIRE_ERRORS_RATE_LSB = 0;
   localparam int WIRE_ERRORS_RATE_W = 32;
+  typedef struct packed {
+    logic [31:0] rsvd32;
+    logic [31:0] rate;
+  } wire_errors_t;
   localparam logic [18:0] REG_WIRE_LOSSES = 19'h00008;  // rw: chance of a word to be lost, in 1/2^32
   localparam int WIRE_LOSSES_RATE_LSB = 0;
   localparam int WIRE_LOSSES_RATE_W = 32;
+  typedef struct packed {
+    logic [31:0] rsvd32;
+    logic [31:0] rate;
+  } wire_losses_t;
   localparam logic [18:0] REG_WIRE_SEED = 19'h00010;  // rw: seed of the wire's random numbers; writing starts them anew
   localparam logic [18:0] REG_WIRE_CTRL = 19'h00018;  // rw: switches; a wire that is down takes the carrier from both directions
   localparam int WIRE_CTRL_DOWN_LSB = 0;
   localparam int WIRE_CTRL_DOWN_W = 1;
+  typedef struct packed {
+    logic [62:0] rsvd1;
+    logic down;
+  } wire_ctrl_t;
   localparam logic [18:0] REG_WIRE_FAULTS = 19'h00020;  // ro: words corrupted or lost since reset
   localparam logic [18:0] REG_WIRE_CREDITS = 19'h00028;  // ro: credits of the router's output at the port now, by channel. When nothing is on its way over a link, they and WIRE_FLITS of the other end are VC_DEPTH together
   localparam int WIRE_CREDITS_CREDITS0_LSB = 0;
@@ -763,6 +1048,15 @@ package nicloop_pkg;
   localparam int WIRE_CREDITS_CREDITS4_W = 8;
   localparam int WIRE_CREDITS_CREDITS5_LSB = 40;
   localparam int WIRE_CREDITS_CREDITS5_W = 8;
+  typedef struct packed {
+    logic [15:0] rsvd48;
+    logic [7:0] credits5;
+    logic [7:0] credits4;
+    logic [7:0] credits3;
+    logic [7:0] credits2;
+    logic [7:0] credits1;
+    logic [7:0] credits0;
+  } wire_credits_t;
   localparam logic [18:0] REG_WIRE_FLITS = 19'h00030;  // ro: flits in the buffer of the router's input at the port now, by channel
   localparam int WIRE_FLITS_FLITS0_LSB = 0;
   localparam int WIRE_FLITS_FLITS0_W = 8;
@@ -776,4 +1070,13 @@ package nicloop_pkg;
   localparam int WIRE_FLITS_FLITS4_W = 8;
   localparam int WIRE_FLITS_FLITS5_LSB = 40;
   localparam int WIRE_FLITS_FLITS5_W = 8;
+  typedef struct packed {
+    logic [15:0] rsvd48;
+    logic [7:0] flits5;
+    logic [7:0] flits4;
+    logic [7:0] flits3;
+    logic [7:0] flits2;
+    logic [7:0] flits1;
+    logic [7:0] flits0;
+  } wire_flits_t;
 endpackage

@@ -12,7 +12,8 @@
 // Handshake: AXI4, INCR, 8 bytes a beat, answers in order. A sender without tickets of tlp_tx; completions as tlp_rx
 //   gives them. While bus_master is low nothing is sent, and every beat answers SLVERR.
 // Back-pressure: addresses wait for a tag and for their request to leave; data for rready. A completion is always
-//   taken: its room is its tag's.
+//   taken: its room is its tag's. What its tag has is looked up as it comes: it counts, and its data is written, a
+//   cycle later.
 //
 //   a tag    free ─ask─► busy ─sent─► waiting ─all is here─► busy ─last beat left─► free
 //                                        └─time-out, error─► resting ─2..3 TICK, last beat left─► free
@@ -90,7 +91,7 @@ module pcie_read #(
   logic [60:0]  line;
   logic [8:0]   beats;                 // left
   logic [6:0]   to_edge;               // quadwords up to where a piece has to end
-  logic [6:0]   edge_quads;
+  logic [6:0]   edge_quads, line_low;
   logic [S:0]   piece;
   logic         piece_last;
   // One that has a tag, and may grow.
@@ -99,7 +100,9 @@ module pcie_read #(
   logic [T-1:0] st_tag;
   logic [S:0]   st_quads;
   logic [F-1:0] st_for;
-  assign line_next = line + 61'(piece);
+  // A piece is known late, and 64 quadwords at most: what is above them grows by one or not, without a carry behind it.
+  assign line_low  = {1'b0, line[5:0]} + 7'(piece);
+  assign line_next = {line_low[6] ? line[60:6] + 1'b1 : line[60:6], line_low[5:0]};
   assign st_edge   = (st_end[6:0] & (edge_quads - 7'd1)) == '0;
   assign same_block = line[60:6] == st_end[60:6];
   assign goes_on   = HOLD != 0 && open && st_valid && !st_edge && bus_master && same_block && line[5:0] == st_end[5:0];
@@ -155,37 +158,75 @@ module pcie_read #(
       8'hff, 2'b00, np_four,
                       5'b00000, 14'h0, 10'({req_quads, 1'b0})};
 
-  // ---- completions: what one has to be, so that it counts ----
-  logic [T-1:0] c_slot, now_tag;
-  logic         c_known, c_fits, c_fails, c_counts, accepted;
-  logic [S:0]   c_left, now_at, now_got;
-  assign c_slot   = c_tag[T-1:0];
-  assign c_known  = 32'(c_tag) < TAGS && waiting[c_slot] && c_requester == id;
-  assign c_left   = size[c_slot] - got[c_slot];
-  assign c_fits   = c_count == 12'({c_left, 3'h0}) && c_lower == {4'(low[c_slot] + 4'(got[c_slot])), 3'h0} &&
-      !c_len[0] && c_len <= 11'({c_left, 1'b0});
-  assign c_fails  = c_valid && c_known && (c_status != '0 || !c_data || c_poisoned);
-  assign c_counts = c_valid && c_known && !c_fails && c_fits;
+  // ---- completions: looked up as they come, weighed in the cycle behind it; their data is a cycle behind, too ----
+  typedef struct packed {
+    logic         mine;   // a tag of this function
+    logic         fails;  // it says so, or is poisoned
+    logic [T-1:0] slot;
+    logic [11:0]  count;
+    logic [6:0]   lower;
+    logic [10:0]  len;
+    logic [S:0]   size, got;  // of its tag; they stand while it waits, but for what ends in this very cycle
+    logic [3:0]   low;
+  } completion_t;
+  typedef struct packed {
+    logic        ok, last;
+    logic [63:0] data;
+  } quad_t;
+  completion_t  comes, cpl;
+  quad_t        arrives, quad;
+  logic         cpl_valid, quad_valid, c_ends;
+  logic [T-1:0] now_tag;
+  logic [S:0]   now_at, now_got;
+  always_comb begin
+    comes.mine  = 32'(c_tag) < TAGS && c_requester == id;
+    comes.fails = c_status != '0 || !c_data || c_poisoned;
+    comes.slot  = c_tag[T-1:0];
+    comes.count = c_count;
+    comes.lower = c_lower;
+    comes.len   = c_len;
+    comes.size  = size[comes.slot];
+    comes.got   = c_ends && now_tag == comes.slot ? now_got : got[comes.slot];
+    comes.low   = low[comes.slot];
+    arrives.ok   = q_ok;
+    arrives.last = q_last;
+    arrives.data = q_data;
+  end
   always_ff @(posedge clk) begin
-    if (c_valid) begin
-      now_tag  <= c_slot;
-      now_at   <= got[c_slot];
-      now_got  <= got[c_slot] + (S + 1)'(c_len >> 1);
+    cpl_valid  <= !rst && c_valid;
+    quad_valid <= !rst && q_valid;
+    if (c_valid) cpl <= comes;
+    if (q_valid) quad <= arrives;
+  end
+  // What one has to be, so that it counts.
+  logic         c_known, c_fits, c_fails, c_counts, accepted;
+  logic [S:0]   c_left;
+  assign c_known  = cpl.mine && waiting[cpl.slot];
+  assign c_left   = cpl.size - cpl.got;
+  assign c_fits   = cpl.count == 12'({c_left, 3'h0}) && cpl.lower == {4'(cpl.low + 4'(cpl.got)), 3'h0} &&
+      !cpl.len[0] && cpl.len <= 11'({c_left, 1'b0});
+  assign c_fails  = cpl_valid && c_known && cpl.fails;
+  assign c_counts = cpl_valid && c_known && !cpl.fails && c_fits;
+  always_ff @(posedge clk) begin
+    if (cpl_valid) begin
+      now_tag  <= cpl.slot;
+      now_at   <= cpl.got;
+      now_got  <= cpl.got + (S + 1)'(cpl.len >> 1);
       accepted <= c_counts;
-    end else if (q_valid) now_at <= now_at + 1'b1;
-    if (rst || (!c_valid && expires[now_tag])) accepted <= 1'b0;
+    end else if (quad_valid) now_at <= now_at + 1'b1;
+    if (rst || (!cpl_valid && expires[now_tag])) accepted <= 1'b0;
   end
   // A tag hears of it a cycle later; the next completion comes later still.
   logic         failed;
   logic [T-1:0] failed_tag;
   always_ff @(posedge clk) begin
     failed     <= !rst && c_fails;
-    failed_tag <= c_slot;
+    failed_tag <= cpl.slot;
   end
-  logic c_ends, c_broken, broken;
-  assign c_ends   = q_valid && q_last && accepted && waiting[now_tag];
-  assign c_broken = broken || !q_ok;
-  always_ff @(posedge clk) broken <= !c_valid && (broken || (q_valid && !q_ok));
+  logic c_broken, broken;
+  assign c_ends   = quad_valid && quad.last && accepted && waiting[now_tag];
+  assign c_broken = broken || !quad.ok;
+  always_ff @(posedge clk) broken <= !cpl_valid && (broken || (quad_valid && !quad.ok));
 
   // ---- time, and what becomes of a tag ----
   logic [$clog2(TICK)-1:0] cycles;
@@ -242,7 +283,7 @@ module pcie_read #(
   always_ff @(posedge clk) begin
     ev_timeout    <= !rst && |expires;
     ev_failed     <= !rst && (c_fails || (c_ends && c_broken));
-    ev_unexpected <= !rst && c_valid && !c_fails && !c_counts;
+    ev_unexpected <= !rst && cpl_valid && !c_fails && !c_counts;
   end
 
   // ---- data: pieces in order ----
@@ -285,12 +326,12 @@ module pcie_read #(
     end
   end
   always_ff @(posedge clk) begin
-    if (q_valid && accepted) mem[{now_tag, now_at[S-1:0]}] <= q_data;
+    if (quad_valid && accepted) mem[{now_tag, now_at[S-1:0]}] <= quad.data;
     if (pop) read <= mem[{now.tag, of_tag[S-1:0]}];
   end
   assign s_rdata = bad ? '0 : read;
   assign s_rresp = {bad, 1'b0};
-  assign idle    = !open && !have && !s_rvalid && resting == '0;
+  assign idle    = !open && !have && !s_rvalid && !cpl_valid && resting == '0;
 
 `ifndef SYNTHESIS
   if (SLOT < 64 || SLOT > 512) $fatal(1, "pcie_read: SLOT %0d, expected 64 to 512", SLOT);

@@ -32,9 +32,7 @@ module domain_table #(
     input  logic [31:0]  ring_overflows,
     // packets refused in this cycle; header and domain of one of them
     input  logic [2:0]   ev_strangers,
-    /* verilator lint_off UNUSEDSIGNAL */  // type, source and destination are kept
     input  logic [63:0]  stranger_header,
-    /* verilator lint_on UNUSEDSIGNAL */
     input  logic [15:0]  stranger_pdid,
     // registers
     input  logic [31:0]  wr_addr,
@@ -46,55 +44,73 @@ module domain_table #(
     output logic         rd_known,
     output logic [63:0]  rd_value
 );
-  localparam int PAGE_W = $clog2(nicloop_pkg::PAGE_VPID_STRIDE);
-
   // ---- which register: 1 PDID, 2 LIFE, 3 DOMAIN_REFUSED, 4 DOMAIN_LAST, 5 LEVEL, 6 HOLD, 7 OVERFLOW ----
-  function automatic logic [2:0] which(input logic [31:0] a);
+  localparam nicloop_pkg::page_addr_t BASE = 32'(nicloop_pkg::PAGE_VPID_BASE);
+  nicloop_pkg::page_addr_t wr_at, rd_at;
+  assign wr_at = wr_addr;
+  assign rd_at = rd_addr;
+  function automatic logic [2:0] which(input logic [15:0] page, input logic [3:0] copy, input logic [11:0] offset);
     which = 3'd0;
-    if (a[31:16] == 16'(nicloop_pkg::PAGE_VPID_BASE[18:16]) && 5'(a[PAGE_W+:4]) < 5'(VPIDS)) begin
-      if (19'(a[PAGE_W-1:0]) == nicloop_pkg::REG_PDID) which = 3'd1;
-      if (19'(a[PAGE_W-1:0]) == nicloop_pkg::REG_LIFE) which = 3'd2;
-      if (19'(a[PAGE_W-1:0]) == nicloop_pkg::REG_LEVEL) which = 3'd5;
-      if (19'(a[PAGE_W-1:0]) == nicloop_pkg::REG_HOLD) which = 3'd6;
-      if (19'(a[PAGE_W-1:0]) == nicloop_pkg::REG_OVERFLOW) which = 3'd7;
+    if (page == BASE.page && 5'(copy) < 5'(VPIDS)) begin
+      if (19'(offset) == nicloop_pkg::REG_PDID) which = 3'd1;
+      if (19'(offset) == nicloop_pkg::REG_LIFE) which = 3'd2;
+      if (19'(offset) == nicloop_pkg::REG_LEVEL) which = 3'd5;
+      if (19'(offset) == nicloop_pkg::REG_HOLD) which = 3'd6;
+      if (19'(offset) == nicloop_pkg::REG_OVERFLOW) which = 3'd7;
     end
-    if (a == 32'(nicloop_pkg::REG_DOMAIN_REFUSED)) which = 3'd3;
-    if (a == 32'(nicloop_pkg::REG_DOMAIN_LAST)) which = 3'd4;
+    if ({page, copy, offset} == 32'(nicloop_pkg::REG_DOMAIN_REFUSED)) which = 3'd3;
+    if ({page, copy, offset} == 32'(nicloop_pkg::REG_DOMAIN_LAST)) which = 3'd4;
   endfunction
 
   logic [2:0] wr_which, rd_which;
-  logic [3:0] wr_vpid, rd_vpid;
   always_ff @(posedge clk) begin
-    wr_which <= which(wr_addr);
-    rd_which <= which(rd_addr);
+    wr_which <= which(wr_at.page, wr_at.copy, wr_at.offset);
+    rd_which <= which(rd_at.page, rd_at.copy, rd_at.offset);
   end
-  assign wr_vpid     = wr_addr[PAGE_W+:4];
-  assign rd_vpid     = rd_addr[PAGE_W+:4];
-  assign level_vpid  = rd_vpid;
+  assign level_vpid  = rd_at.copy;
   assign wr_known    = wr_which != '0;
   assign wr_writable = wr_which == 3'd1 || wr_which == 3'd6;
   assign rd_known    = rd_which != '0;
   assign shut        = wr_do && wr_which == 3'd1;
   assign wr_hold     = wr_do && wr_which == 3'd6;
 
+  localparam int STAMP_W = nicloop_pkg::STAMP_W;
+  localparam int PDID = nicloop_pkg::STAMP_PDID_LSB, PDID_W = nicloop_pkg::STAMP_PDID_W;
+  localparam int LIFE = nicloop_pkg::STAMP_LIFE_LSB, LIFE_W = nicloop_pkg::STAMP_LIFE_W;
   always_ff @(posedge clk) begin
     if (rst) stamps <= '0;
     else begin
-      if (shut) for (int v = 0; v < VPIDS; v++) if (wr_vpid == 4'(v)) stamps[v*32+:16] <= wr_data;
+      if (shut) for (int v = 0; v < VPIDS; v++) if (wr_at.copy == 4'(v)) stamps[v*STAMP_W+PDID+:PDID_W] <= wr_data;
       if (restart) for (int v = 0; v < VPIDS; v++) if (restart_vpid == 4'(v))
-          stamps[v*32+16+:16] <= stamps[v*32+16+:16] + 1'b1;
+          stamps[v*STAMP_W+LIFE+:LIFE_W] <= stamps[v*STAMP_W+LIFE+:LIFE_W] + 1'b1;
     end
   end
 
   // ---- strangers, counted a cycle behind ----
   logic [COUNT_W-1:0] refused;
-  logic [63:0] last, stranger;
-  logic [1:0]  strangers;
+  logic [1:0]         strangers;
+  /* verilator lint_off UNUSEDSIGNAL */  // type, source and destination are kept
+  nicloop_pkg::header_t      header;
+  /* verilator lint_on UNUSEDSIGNAL */
+  nicloop_pkg::process_t     src, dst;
+  nicloop_pkg::domain_last_t comes, stranger, last;
+  assign header = stranger_header;
+  always_comb begin
+    src.node = header.src_node;
+    src.vpid = header.src_vpid;
+    dst.node = header.dst_node;
+    dst.vpid = header.dst_vpid;
+
+    comes       = '0;
+    comes.valid = 1'b1;
+    comes.type_ = header.type_;
+    comes.src   = src;
+    comes.dst   = dst;
+    comes.pdid  = stranger_pdid;
+  end
   always_ff @(posedge clk) begin
     strangers <= rst ? '0 : 2'(ev_strangers[0]) + 2'(ev_strangers[1]) + 2'(ev_strangers[2]);
-    stranger  <= {stranger_pdid, stranger_header[nicloop_pkg::HEADER_DST_VPID_LSB+:16],
-        stranger_header[nicloop_pkg::HEADER_SRC_VPID_LSB+:16],
-                  11'h0, stranger_header[nicloop_pkg::HEADER_TYPE_LSB+:4], 1'b1};
+    stranger  <= comes;
     if (rst) begin
       refused <= '0;
       last    <= '0;
@@ -106,24 +122,28 @@ module domain_table #(
 
   // ---- reads: tables, then counters ----
   logic [63:0] shown, table_value;
-  logic [31:0] stamp;
-  assign stamp = stamps[{rd_vpid, 5'h0}+:32];
+  nicloop_pkg::stamp_t    stamp;
+  nicloop_pkg::level_t    level;
+  nicloop_pkg::hold_t     hold;
+  nicloop_pkg::overflow_t overflow;
+  assign stamp = stamps[{rd_at.copy, 5'h0}+:STAMP_W];
   always_comb begin
-    table_value = '0;
+    level             = '0;
+    level.descriptors = 8'(descriptors);
+    level.fragments   = 8'(fragments);
+    level.lines       = 8'(lines);
+    hold              = '0;
+    hold.mailbox_     = mailbox_hold;
+    hold.ring         = ring_hold;
+    overflow.mailbox_ = mailbox_overflows;
+    overflow.ring     = ring_overflows;
     case (rd_which)
-      3'd1: table_value[15:0] = stamp[15:0];
-      3'd2: table_value[15:0] = stamp[31:16];
-      3'd5: begin
-        table_value[nicloop_pkg::LEVEL_DESCRIPTORS_LSB+:3] = descriptors;
-        table_value[nicloop_pkg::LEVEL_FRAGMENTS_LSB+:5]   = fragments;
-        table_value[nicloop_pkg::LEVEL_LINES_LSB+:4]       = lines;
-      end
-      3'd6: begin
-        table_value[nicloop_pkg::HOLD_MAILBOX_LSB+:24] = mailbox_hold;
-        table_value[nicloop_pkg::HOLD_RING_LSB+:24]    = ring_hold;
-      end
-      3'd7: table_value = {ring_overflows, mailbox_overflows};
-      default: ;
+      3'd1: table_value = 64'(stamp.pdid);
+      3'd2: table_value = 64'(stamp.life);
+      3'd5: table_value = level;
+      3'd6: table_value = hold;
+      3'd7: table_value = overflow;
+      default: table_value = '0;
     endcase
   end
   always_ff @(posedge clk) shown <= table_value;

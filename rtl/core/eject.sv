@@ -11,7 +11,8 @@ module eject #(
     parameter int VC_DEPTH = 16,
     localparam int VCS     = nicloop_pkg::VCS,
     localparam int VC_W    = $clog2(VCS),
-    localparam int LEVEL_W = $clog2(VC_DEPTH + 2)
+    localparam int LEVEL_W = $clog2(VC_DEPTH + 2),
+    localparam int FLIT_W  = nicloop_pkg::FLIT_W
 ) (
     input  logic              clk,
     input  logic              rst,
@@ -23,7 +24,7 @@ module eject #(
     output logic [VCS-1:0]    rx_credit,
     output logic [3:0]        unit_valid,
     input  logic [3:0]        unit_ready,
-    output logic [VCS*66-1:0] flits,         // flit_t by channel
+    output logic [VCS*FLIT_W-1:0] flits,     // flit_t by channel
     input  logic              completer_busy,
     input  logic              responder_busy,
     output logic [VCS*16-1:0] levels,
@@ -31,26 +32,21 @@ module eject #(
 );
   localparam int VELO = 0, REQUESTS = 1, ANSWERS = 2;                            // channels
   localparam int VELO_UNIT = 0, COMPLETER = 1, RESPONDER = 2, ANSWERS_UNIT = 3;  // units
-  typedef struct packed {
-    logic        tail, head;
-    logic [63:0] data;
-  } flit_t;
-  /* verilator lint_off UNUSEDSIGNAL */  // its data goes by
-  flit_t                  front;  // of the requests
+  /* verilator lint_off UNUSEDSIGNAL */  // its data goes by; of the header the type counts
+  nicloop_pkg::flit_t     front;  // of the requests
+  nicloop_pkg::header_t   rx_header;
   /* verilator lint_on UNUSEDSIGNAL */
-  flit_t                  enters;
-  localparam int FLIT_W = $bits(enters);
+  nicloop_pkg::flit_t     enters;
   logic [VCS-1:0]         q_valid, q_pop, free;
   logic [VCS*LEVEL_W-1:0] counts;
   // Whether a head is for the responder is found out as it comes, since who takes it must be known early.
   logic                   rx_asks;
-  logic [nicloop_pkg::HEADER_TYPE_W-1:0] rx_type;
   /* verilator lint_off UNUSEDSIGNAL */  // of the requests alone
   logic [VCS-1:0]         asks;
   /* verilator lint_on UNUSEDSIGNAL */
-  assign rx_type = rx_data[nicloop_pkg::HEADER_TYPE_LSB+:nicloop_pkg::HEADER_TYPE_W];
-  assign rx_asks = rx_type == 4'(nicloop_pkg::PACKET_TYPE_RMA_GET_REQ) ||
-      rx_type == 4'(nicloop_pkg::PACKET_TYPE_RMA_LOCK_REQ);
+  assign rx_header = rx_data;
+  assign rx_asks   = rx_header.type_ == nicloop_pkg::PACKET_TYPE_RMA_GET_REQ ||
+      rx_header.type_ == nicloop_pkg::PACKET_TYPE_RMA_LOCK_REQ;
   always_comb begin
     enters.tail = rx_tail;
     enters.head = rx_head;

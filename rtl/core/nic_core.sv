@@ -42,8 +42,8 @@ module nic_core #(
     // of the links: rises with rst, may fall before it, so that they have agreed when the rest starts
     input  logic        link_rst,
     input  logic [11:0] node_id,
-    // counts with SHAPE_INPUT: {nodes, then z, y, x of this node, then dimensions z, y, x}; it stands still
-    input  logic [59:0] shape,
+    // counts with SHAPE_INPUT; it stands still
+    input  nicloop_pkg::shape_t shape,
     // cycles for which a simulation stopped clk while idle was high: keeps CYCLES right; else 0
     input  logic [63:0] slept,
     // registers: AXI4-Lite slave
@@ -122,12 +122,14 @@ module nic_core #(
 );
   logic [11:0] nodes;
   logic [23:0] dims;
-  assign nodes = SHAPE_INPUT != 0 ? shape[59:48] : 12'(DIM_X * DIM_Y * DIM_Z);
-  assign dims  = SHAPE_INPUT != 0 ? shape[23:0] : {8'(DIM_Z), 8'(DIM_Y), 8'(DIM_X)};
+  assign nodes = SHAPE_INPUT != 0 ? shape.nodes : 12'(DIM_X * DIM_Y * DIM_Z);
+  assign dims  = SHAPE_INPUT != 0 ? {shape.dim_z, shape.dim_y, shape.dim_x} : {8'(DIM_Z), 8'(DIM_Y), 8'(DIM_X)};
 
   // ---- local port of the router: inj towards the network, ej out of it ----
   // Its virtual channels are the classes: those of layer 0.
   localparam int CLASS_W = $clog2(CLASSES);
+  localparam int VELO = 0, REQUESTS = 1, ANSWERS = 2;
+  localparam int FLIT_W = nicloop_pkg::FLIT_W;
   logic               inj_valid, inj_head, inj_tail, ej_valid, ej_head, ej_tail;
   logic [CLASS_W-1:0] inj_vc, ej_vc;
   logic [63:0]        inj_data, ej_data;
@@ -166,9 +168,10 @@ module nic_core #(
 
   // ---- events ----
   logic        ev_line, ev_tx_error, ev_tx_packet, ev_tx_stall, ev_drop, commit, stall, begun;
-  logic [28:0] line_addr;
+  nicloop_pkg::pio_t line_addr;
   logic [6:0]  tx_reason, drop_reason;
-  logic [63:0] packet_header, slot_header;
+  nicloop_pkg::header_t packet_header;
+  logic [63:0] slot_header;
   logic [7:0]  route_errors;  // by port
 
   // ---- mailbox table ----
@@ -206,7 +209,7 @@ module nic_core #(
   logic [2:0]   send_valid, send_ready, send_head, send_tail;
   logic [191:0] send_data;
   logic [3:0]   unit_valid, unit_ready;
-  logic [197:0] flits;
+  logic [CLASSES*FLIT_W-1:0] flits;
   logic         completer_busy, responder_busy;
   logic         velo_awvalid, velo_awready, velo_wvalid, velo_wready, velo_wlast, velo_bvalid, velo_bready;
   logic [63:0]  velo_awaddr, velo_wdata;
@@ -234,7 +237,7 @@ module nic_core #(
   logic         shut, ring_restart, velo_stranger;
   logic [511:0] stamps;
   logic [1:0]   rma_strangers;
-  logic [63:0]  rma_stranger_header;
+  nicloop_pkg::header_t rma_stranger_header;
   logic [15:0]  rma_stranger_pdid, velo_pdid;
   logic [3:0]   level_vpid;
   logic         ring_stall, wr_hold, overflow, look_spent, look_timed, look_overflowed;
@@ -243,8 +246,12 @@ module nic_core #(
   logic [2:0]   level_descriptors;
   logic [4:0]   level_fragments;
   logic [3:0]   level_lines;
+  /* verilator lint_off UNUSEDSIGNAL */  // the process counts
+  nicloop_pkg::page_addr_t x_wr_at;
+  /* verilator lint_on UNUSEDSIGNAL */
+  assign x_wr_at = x_wr_addr;
   domain_table u_domains (
-      .clk, .rst, .stamps, .restart(ring_restart), .restart_vpid(x_wr_addr[15:12]), .shut, .level_vpid,
+      .clk, .rst, .stamps, .restart(ring_restart), .restart_vpid(x_wr_at.copy), .shut, .level_vpid,
       .descriptors(level_descriptors), .fragments(level_fragments), .lines(level_lines), .wr_hold, .mailbox_hold,
       .ring_hold, .mailbox_overflows, .ring_overflows, .ev_strangers({rma_strangers, velo_stranger}),
       .stranger_header(velo_stranger ? packet_header : rma_stranger_header),
@@ -264,11 +271,25 @@ module nic_core #(
   );
 
   // Node and VPID of a process, as registers show it.
-  logic [15:0] line_src, line_dst, packet_src, packet_dst;
-  assign line_src   = {here, line_addr[nicloop_pkg::PIO_SRC_VPID_LSB+:4]};
-  assign line_dst   = {12'(line_addr[nicloop_pkg::PIO_DST_NODE_LSB+:6]), line_addr[nicloop_pkg::PIO_DST_VPID_LSB+:4]};
-  assign packet_src = packet_header[nicloop_pkg::HEADER_SRC_VPID_LSB+:16];
-  assign packet_dst = packet_header[nicloop_pkg::HEADER_DST_VPID_LSB+:16];
+  nicloop_pkg::process_t line_src, line_dst, packet_src, packet_dst;
+  always_comb begin
+    line_src.node   = here;
+    line_src.vpid   = line_addr.src_vpid;
+    line_dst.node   = 12'(line_addr.dst_node);
+    line_dst.vpid   = line_addr.dst_vpid;
+    packet_src.node = packet_header.src_node;
+    packet_src.vpid = packet_header.src_vpid;
+    packet_dst.node = packet_header.dst_node;
+    packet_dst.vpid = packet_header.dst_vpid;
+  end
+  /* verilator lint_off UNUSEDSIGNAL */
+  nicloop_pkg::tx_level_t tx_level;
+  /* verilator lint_on UNUSEDSIGNAL */
+  always_comb begin
+    tx_level       = '0;
+    tx_level.lines = tx_lines;
+    {tx_level.credits2, tx_level.credits1, tx_level.credits0} = tx_credits;
+  end
 
   logic [11:0] here;
   assign here = node_id;
@@ -284,14 +305,13 @@ module nic_core #(
       .mb_rd_ctrl, .mb_rd_wp, .mb_rd_rp, .mb_rd_stall, .mb_busy, .mb_wr_on, .mb_wr_ready, .mb_rp_ready, .mb_wr_vpid,
       .wr_data(reg_data), .mb_wr_base, .mb_wr_slots, .mb_wr_ctrl, .mb_wr_rp, .ext_wr_known(link_wr_known),
       .ext_rd_known(link_rd_known), .ext_rd_value(link_value), .ev_tx_packet, .ev_tx_error, .tx_reason,
-      .tx_src(line_src), .tx_dst(line_dst), .tx_length(10'(line_addr[nicloop_pkg::PIO_LENGTH_LSB+:6])), .ev_tx_stall,
-      .ev_rx_packet(commit), .ev_rx_irq(ended_irq), .arrival_vpid(ended_vpid), .ev_rx_drop(ev_drop),
-      .rx_reason(drop_reason), .rx_src(packet_src), .rx_dst(packet_dst),
-      .rx_length(packet_header[nicloop_pkg::HEADER_LENGTH_LSB+:10]), .rx_vpid(look_vpid), .ev_rx_stall(stall),
-      .ev_ring_stall(ring_stall), .route_errors, .ev_link_failure(|link_failure),
+      .tx_src(line_src), .tx_dst(line_dst), .tx_length(10'(line_addr.length)), .ev_tx_stall, .ev_rx_packet(commit),
+      .ev_rx_irq(ended_irq), .arrival_vpid(ended_vpid), .ev_rx_drop(ev_drop), .rx_reason(drop_reason),
+      .rx_src(packet_src), .rx_dst(packet_dst), .rx_length(packet_header.length), .rx_vpid(look_vpid),
+      .ev_rx_stall(stall), .ev_ring_stall(ring_stall), .route_errors, .ev_link_failure(|link_failure),
       .ev_rp_refused(mb_ev_refused || ring_ev_refused), .x_wr_addr, .x_wr_do, .x_wr_known, .x_wr_writable, .x_wr_ready,
       .x_rd_addr, .x_rd_known, .x_rd_value, .x_busy, .ev_rma_error, .rma_reason, .rma_src, .rma_dst, .rma_length,
-      .ev_noti_irq, .noti_vpid, .tx_level({tx_credits, tx_lines}), .rx_level(rx_levels), .irq, .writes(reg_writes),
+      .ev_noti_irq, .noti_vpid, .tx_level(40'(tx_level)), .rx_level(rx_levels), .irq, .writes(reg_writes),
       .idle(reg_idle), .active(reg_active)
   );
 
@@ -311,19 +331,20 @@ module nic_core #(
   velo_requester u_requester (
       .clk(clk_local), .rst, .here, .put(put[0]), .put_vpid, .put_quad, .put_data, .put_words, .take(take[0]),
       .line_addr, .line_stamp, .full(velo_full), .tx_valid(send_valid[0]), .tx_ready(send_ready[0]),
-      .tx_head(send_head[0]), .tx_tail(send_tail[0]), .tx_data(send_data[63:0]), .ev_packet(ev_tx_packet), .packet_vpid,
-      .ev_stall(ev_tx_stall), .lines(tx_lines), .level_vpid, .level_of(level_lines), .idle(req_idle),
+      .tx_head(send_head[0]), .tx_tail(send_tail[0]), .tx_data(send_data[VELO*64+:64]), .ev_packet(ev_tx_packet),
+      .packet_vpid, .ev_stall(ev_tx_stall), .lines(tx_lines), .level_vpid, .level_of(level_lines), .idle(req_idle),
       .active(req_active)
   );
 
   velo_completer u_completer (
-      .clk(clk_local), .rst, .here, .in_valid(unit_valid[0]), .in_ready(unit_ready[0]), .in_flit(flits[65:0]),
-      .table_busy(mb_busy), .look_vpid, .look_on, .look_full, .look_addr, .look_seq, .look_spent, .look_timed,
-      .look_overflowed, .begun, .stall, .overflow, .ended, .ended_bad, .ended_vpid, .ended_seq, .ended_lost, .commit,
-      .stamps, .m_awvalid(velo_awvalid), .m_awready(velo_awready), .m_awaddr(velo_awaddr), .m_wvalid(velo_wvalid),
-      .m_wready(velo_wready), .m_wdata(velo_wdata), .m_wlast(velo_wlast), .m_bvalid(velo_bvalid),
-      .m_bready(velo_bready), .m_bresp(m_axi_bresp), .ev_drop, .drop_reason, .packet_header, .slot_header,
-      .ev_stranger(velo_stranger), .pdid(velo_pdid), .idle(comp_idle), .active(comp_active)
+      .clk(clk_local), .rst, .here, .in_valid(unit_valid[0]), .in_ready(unit_ready[0]),
+      .in_flit(flits[VELO*FLIT_W+:FLIT_W]), .table_busy(mb_busy), .look_vpid, .look_on, .look_full, .look_addr,
+      .look_seq, .look_spent, .look_timed, .look_overflowed, .begun, .stall, .overflow, .ended, .ended_bad, .ended_vpid,
+      .ended_seq, .ended_lost, .commit, .stamps, .m_awvalid(velo_awvalid), .m_awready(velo_awready),
+      .m_awaddr(velo_awaddr), .m_wvalid(velo_wvalid), .m_wready(velo_wready), .m_wdata(velo_wdata),
+      .m_wlast(velo_wlast), .m_bvalid(velo_bvalid), .m_bready(velo_bready), .m_bresp(m_axi_bresp), .ev_drop,
+      .drop_reason, .packet_header, .slot_header, .ev_stranger(velo_stranger), .pdid(velo_pdid), .idle(comp_idle),
+      .active(comp_active)
   );
 
   nic_rma u_rma (
@@ -331,11 +352,11 @@ module nic_core #(
       .shut, .restart(ring_restart), .ev_strangers(rma_strangers), .level_vpid, .level_descriptors, .level_fragments,
       .ev_stall(ring_stall), .wr_hold, .ring_hold, .ring_overflows, .stranger_header(rma_stranger_header),
       .stranger_pdid(rma_stranger_pdid), .put(put[1]), .put_vpid, .put_quad, .put_data, .put_words, .take(take[1]),
-      .line_vpid(line_addr[nicloop_pkg::PIO_SRC_VPID_LSB+:4]), .ev_refused(ev_rma_refused), .refuse_reason(tx_reason),
+      .line_vpid(line_addr.src_vpid), .ev_refused(ev_rma_refused), .refuse_reason(tx_reason),
       .window_next(rma_window_next), .full(rma_full), .pop(rma_pop), .head_vpid(rma_head_vpid),
-      .tx_valid(send_valid[2:1]), .tx_ready(send_ready[2:1]),
-      .tx_head(send_head[2:1]), .tx_tail(send_tail[2:1]), .tx_data(send_data[191:64]), .in_valid(unit_valid[3:1]),
-      .in_ready(unit_ready[3:1]), .request_flit(flits[131:66]), .answer_flit(flits[197:132]), .completer_busy,
+      .tx_valid(send_valid[2:1]), .tx_ready(send_ready[2:1]), .tx_head(send_head[2:1]), .tx_tail(send_tail[2:1]),
+      .tx_data(send_data[REQUESTS*64+:2*64]), .in_valid(unit_valid[3:1]), .in_ready(unit_ready[3:1]),
+      .request_flit(flits[REQUESTS*FLIT_W+:FLIT_W]), .answer_flit(flits[ANSWERS*FLIT_W+:FLIT_W]), .completer_busy,
       .responder_busy, .velo_awvalid, .velo_awready, .velo_awaddr, .velo_wvalid, .velo_wready, .velo_wdata, .velo_wlast,
       .velo_bvalid, .velo_bready, .m_awvalid(m_axi_awvalid), .m_awready(m_axi_awready), .m_awaddr(m_axi_awaddr),
       .m_awlen(m_axi_awlen), .m_wvalid(m_axi_wvalid), .m_wready(m_axi_wready), .m_wdata(m_axi_wdata),

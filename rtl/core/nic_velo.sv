@@ -90,7 +90,7 @@ module nic_velo #(
       rx_tail, rx_credit;
   logic        comp_valid, comp_ready, up;
   logic [63:0] req_data, tx_data, rx_data;
-  logic [65:0] comp_flit;
+  nicloop_pkg::flit_t rx_flit, comp_flit;
 
   logic             credit, send, drop, midway, losing;  // losing: the rest of a packet whose session has ended
   logic [COUNT-1:0] credits;
@@ -100,7 +100,10 @@ module nic_velo #(
   credit_counter #(.DEPTH(VC_DEPTH), .START(LINK != 0 ? 0 : VC_DEPTH)) u_credit (
       .clk, .rst(LINK != 0 ? !up : rst), .spend(send), .give(tx_credit), .available(credit), .count(credits)
   );
-  assign {tx_valid, tx_head, tx_tail, tx_data} = {send, req_head, req_tail, req_data};
+  assign tx_valid  = send;
+  assign tx_head   = req_head;
+  assign tx_tail   = req_tail;
+  assign tx_data   = req_data;
   always_ff @(posedge clk) begin
     if (rst) {midway, losing} <= '0;
     else if (req_ready) {midway, losing} <= {!req_tail, drop && !req_tail};
@@ -108,9 +111,14 @@ module nic_velo #(
   end
 
   logic [LEVEL-1:0] came;
+  always_comb begin
+    rx_flit.head = rx_head;
+    rx_flit.tail = rx_tail;
+    rx_flit.data = rx_data;
+  end
   /* verilator lint_off PINCONNECTEMPTY */
-  fifo #(.W(66), .DEPTH(VC_DEPTH)) u_eject (  // who sends has a credit
-      .clk, .rst, .wr_valid(rx_valid), .wr_ready(), .wr_data({rx_tail, rx_head, rx_data}),
+  fifo #(.W(nicloop_pkg::FLIT_W), .DEPTH(VC_DEPTH)) u_eject (  // who sends has a credit
+      .clk, .rst, .wr_valid(rx_valid), .wr_ready(), .wr_data(rx_flit),
       .rd_valid(comp_valid), .rd_ready(comp_ready), .rd_data(comp_flit), .level(came)
   );
   /* verilator lint_on PINCONNECTEMPTY */
@@ -128,7 +136,8 @@ module nic_velo #(
   logic         mb_refused, mb_wr_ready, mb_rp_ready, mb_wr_base, mb_wr_slots, mb_wr_ctrl, mb_wr_rp, mb_wr_on, wr_hold,
       shut, commit, stranger;
   logic [3:0]   look_vpid, ended_vpid, mb_rd_vpid, mb_wr_vpid, level_vpid, waiting;
-  logic [63:0]  look_addr, mb_rd_base, mb_rd_stall, packet_header;
+  logic [63:0]  look_addr, mb_rd_base, mb_rd_stall;
+  nicloop_pkg::header_t packet_header;
   logic [31:0]  look_seq, ended_seq, mb_rd_wp, overflows;
   logic [23:0]  mb_rd_slots, hold;
   logic [8:0]   mb_rd_ctrl;
@@ -163,7 +172,7 @@ module nic_velo #(
   logic [3:0]  put_vpid;
   logic [2:0]  put_quad;
   logic [63:0] put_data;
-  logic [28:0] line_addr;
+  nicloop_pkg::pio_t line_addr;
   logic [31:0] line_stamp;
   pio_window #(.VPIDS(VPIDS), .RMA(0)) u_window (
       .clk, .clk_regs(clk), .rst, .nodes, .s_awvalid(s_axi_awvalid), .s_awready(s_axi_awready), .s_awaddr(s_axi_awaddr),
@@ -194,6 +203,26 @@ module nic_velo #(
       .slot_header(), .ev_stranger(stranger), .pdid(stranger_pdid), .idle(comp_idle), .active(comp_active)
   );
 
+  nicloop_pkg::process_t line_src, line_dst, packet_src, packet_dst;
+  /* verilator lint_off UNUSEDSIGNAL */
+  nicloop_pkg::tx_level_t tx_level;
+  /* verilator lint_on UNUSEDSIGNAL */
+  always_comb begin
+    line_src.node   = node_id;
+    line_src.vpid   = line_addr.src_vpid;
+    line_dst.node   = 12'(line_addr.dst_node);
+    line_dst.vpid   = line_addr.dst_vpid;
+    packet_src.node = packet_header.src_node;
+    packet_src.vpid = packet_header.src_vpid;
+    packet_dst.node = packet_header.dst_node;
+    packet_dst.vpid = packet_header.dst_vpid;
+
+    tx_level          = '0;
+    tx_level.lines    = lines;
+    tx_level.credits0 = 8'(credits);
+    tx_level.credits1 = 8'(VC_DEPTH);  // classes that are not built have all their credits
+    tx_level.credits2 = 8'(VC_DEPTH);
+  end
   regfile #(.VC_DEPTH(VC_DEPTH), .PORTS(LINK != 0 ? 2 : 1), .VPIDS(VPIDS), .COUNT_W(COUNT_W), .CYCLES_W(CYCLES_W),
   .RMA(0), .HELD(1)) u_regs (
       .clk, .rst, .slept(64'h0), .here(node_id), .nodes, .dims({16'h0101, nodes[7:0]}), .s_awvalid(s_axil_awvalid),
@@ -204,21 +233,17 @@ module nic_velo #(
       .mb_rd_base, .mb_rd_slots, .mb_rd_ctrl, .mb_rd_wp, .mb_rd_rp, .mb_rd_stall, .mb_busy, .mb_wr_on, .mb_wr_ready,
       .mb_rp_ready, .mb_wr_vpid, .wr_data(reg_data), .mb_wr_base, .mb_wr_slots, .mb_wr_ctrl, .mb_wr_rp,
       .ext_wr_known(link_wr_known), .ext_rd_known(link_rd_known), .ext_rd_value(link_value), .ev_tx_packet(tx_packet),
-      .ev_tx_error(ev_error != '0), .tx_reason, .tx_src({node_id, line_addr[nicloop_pkg::PIO_SRC_VPID_LSB+:4]}),
-      .tx_dst({12'(line_addr[nicloop_pkg::PIO_DST_NODE_LSB+:6]), line_addr[nicloop_pkg::PIO_DST_VPID_LSB+:4]}),
-      .tx_length(10'(line_addr[nicloop_pkg::PIO_LENGTH_LSB+:6])), .ev_tx_stall(tx_stall), .ev_rx_packet(commit),
-      .ev_rx_irq(ended_irq), .arrival_vpid(ended_vpid), .ev_rx_drop(drop_packet), .rx_reason(drop_reason),
-      .rx_src(packet_header[nicloop_pkg::HEADER_SRC_VPID_LSB+:16]),
-      .rx_dst(packet_header[nicloop_pkg::HEADER_DST_VPID_LSB+:16]),
-      .rx_length(packet_header[nicloop_pkg::HEADER_LENGTH_LSB+:10]), .rx_vpid(look_vpid), .ev_rx_stall(stall),
+      .ev_tx_error(ev_error != '0), .tx_reason, .tx_src(line_src), .tx_dst(line_dst),
+      .tx_length(10'(line_addr.length)), .ev_tx_stall(tx_stall), .ev_rx_packet(commit), .ev_rx_irq(ended_irq),
+      .arrival_vpid(ended_vpid), .ev_rx_drop(drop_packet), .rx_reason(drop_reason), .rx_src(packet_src),
+      .rx_dst(packet_dst), .rx_length(packet_header.length), .rx_vpid(look_vpid), .ev_rx_stall(stall),
       .ev_ring_stall(1'b0), .route_errors(8'h0), .ev_link_failure(link_failure), .ev_rp_refused(mb_refused), .x_wr_addr,
       .x_wr_do, .x_wr_known(domain_wr_known || window_known),
       .x_wr_writable(domain_writable || window_known || link_writable), .x_wr_ready(!domain_writable || !mb_busy),
       .x_rd_addr, .x_rd_known(domain_rd_known || window_rd_known), .x_rd_value(domain_value | window_value),
       .x_busy(1'b0), .ev_rma_error(1'b0), .rma_reason(7'h0), .rma_src(16'h0), .rma_dst(16'h0), .rma_length(10'h0),
       .ev_noti_irq(1'b0), .noti_vpid(4'h0),
-      // Classes that are not built have all their credits.
-      .tx_level({8'(VC_DEPTH), 8'(VC_DEPTH), 8'(credits), lines}), .rx_level(48'(came)),
+      .tx_level(40'(tx_level)), .rx_level(48'(came)),
       .irq, .writes(), .idle(reg_idle), .active(reg_active)
   );
   /* verilator lint_on PINCONNECTEMPTY */

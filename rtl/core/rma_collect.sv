@@ -17,7 +17,7 @@ module rma_collect #(
     input  logic [11:0] here,
     input  logic        in_valid,
     output logic        in_ready,
-    input  logic [65:0] in_flit,    // {tail, head, data}
+    input  nicloop_pkg::flit_t in_flit,
     output logic        waits,
     output logic        have,
     output logic [6:0]  reason,
@@ -50,27 +50,24 @@ module rma_collect #(
   assign look_at  = looked[PTR_W-1:0];
   assign drain_at = drained[PTR_W-1:0];
   assign full     = filled - drained == (PTR_W + 1)'(BUFFERS);
-  logic [31:0] crc, crc_next;
-
   logic        head, tail, cut, take, done;
   logic [63:0] data;
-  nicloop_pkg::header_t head_flit;  // it as a header, as the CRC takes it
+  /* verilator lint_off UNUSEDSIGNAL */  // of some fields the judgement is elsewhere
+  nicloop_pkg::header_t head_flit;  // it as a header
   nicloop_pkg::tail_t   tail_flit;  // it as a tail
-  assign {tail, head, data} = in_flit;
-  assign tail_flit          = data;
+  /* verilator lint_on UNUSEDSIGNAL */
+  assign head      = in_flit.head;
+  assign tail      = in_flit.tail;
+  assign data      = in_flit.data;
+  assign head_flit = data;
+  assign tail_flit = data;
   assign cut      = in_valid && head && open;    // the tail of the packet before is missing
   assign in_ready = !full && !cut;
   assign take     = in_valid && in_ready;
   assign done     = !full && (cut || (take && tail));
 
-  logic [63:0] covered;  // by the CRC, which counts as 0 itself
-  always_comb begin
-    head_flit        = data;
-    head_flit.answer = '0;  // the network may change these
-    head_flit.mark   = '0;
-  end
-  assign covered = head ? head_flit : tail ? {tail_flit.life, tail_flit.pdid, 32'h0} : data;
-  crc32 u_crc (.enable(in_valid), .crc_in(head ? 32'hffffffff : crc), .data(covered), .crc_out(crc_next));
+  logic other;  // in the cycle behind a tail: it names another CRC than the packet's
+  crc32_receiver u_crc (.clk, .valid(in_valid), .take, .flit(in_flit), .differs(other));
 
   always_ff @(posedge clk) begin
     if (rst) begin
@@ -87,10 +84,7 @@ module rma_collect #(
   logic [6:0] number;  // of a payload quadword; the extension flit comes first
   assign number = count - 7'd1;
   always_ff @(posedge clk)
-    if (take) begin
-      crc   <= crc_next;
-      count <= head ? '0 : count + 7'(count != 7'h7f);
-    end
+    if (take) count <= head ? '0 : count + 7'(count != 7'h7f);
   // Whether a flit is taken is known late: its place in the buffer is written in every cycle until it is, for nobody
   // looks at it before.
   always_ff @(posedge clk)
@@ -139,16 +133,13 @@ module rma_collect #(
     end
 
   // entire: from head to tail, which is told before its CRC
-  logic             judged, entire, wrong, other, bad_crcs[BUFFERS];
+  logic             judged, entire, wrong, bad_crcs[BUFFERS];
   logic [PTR_W-1:0] judged_at;
-  logic [31:0]      says;
-  assign other = says != ~crc;
   assign wrong = judged && judged_at == look_at ? entire && other : bad_crcs[look_at];
   always_ff @(posedge clk) begin
     judged    <= !rst && done;
     judged_at <= fill_at;
     entire    <= framed && !cut;
-    says      <= tail_flit.crc;
     if (judged) bad_crcs[judged_at] <= entire && other;
   end
 

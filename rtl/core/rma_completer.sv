@@ -26,7 +26,7 @@ module rma_completer #(
     /* verilator lint_on UNUSEDSIGNAL */
     input  logic         in_valid,
     output logic         in_ready,
-    input  logic [65:0]  in_flit,
+    input  nicloop_pkg::flit_t in_flit,
     output logic         busy,       // a whole packet waits or is worked on
     output logic         err_valid,
     input  logic         err_ready,

@@ -20,7 +20,7 @@ module rma_responder #(
     input  logic [15:0]  wr_pdid,
     input  logic         in_valid,
     output logic         in_ready,
-    input  logic [65:0]  in_flit,
+    input  nicloop_pkg::flit_t in_flit,
     output logic         busy,       // a whole request waits or is worked on
     // errors of the completer: the packet that failed
     input  logic         err_valid,

@@ -15,7 +15,7 @@ module route_xyz #(
     parameter int SHAPE_INPUT = 0,
     parameter int NODE_W = nicloop_pkg::HEADER_DST_NODE_W
 ) (
-    input  logic [59:0]       shape,
+    input  nicloop_pkg::shape_t shape,
     input  logic              enable,
     input  logic [NODE_W-1:0] here,
     input  logic [NODE_W-1:0] dst,
@@ -29,7 +29,8 @@ module route_xyz #(
   logic [C_W-1:0] hx, hy, hz, dx, dy, dz, size_x, size_y, size_z;
   generate
     if (SHAPE_INPUT != 0) begin : g_shape
-      assign {hz, hy, hx, size_z, size_y, size_x} = shape[47:0];
+      assign {hz, hy, hx} = {shape.z, shape.y, shape.x};
+      assign {size_z, size_y, size_x} = {shape.dim_z, shape.dim_y, shape.dim_x};
       always_comb begin
         {dz, dy, dx} = '0;
         if (enable) begin
@@ -38,7 +39,7 @@ module route_xyz #(
           dz = C_W'(dst / NODE_W'(size_x) / NODE_W'(size_y));
         end
       end
-      assign legal = dst < shape[59:48];
+      assign legal = dst < shape.nodes;
     end else begin : g_table
       logic [(1 << IDX_W) * 3 * C_W - 1:0] where;  // z, y, x of every node; 0 beyond the last
       for (genvar n = 0; n < (1 << IDX_W); n++) begin : g_node

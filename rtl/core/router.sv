@@ -24,7 +24,7 @@ module router #(
     input  logic [PORTS-1:0]      clk_port /* verilator split_var */,  // of a port's queues and output: see nic_core
     output logic [PORTS-1:0]      port_rests,  // nothing is in a port's queues or moves through it
     input  logic                  rst,
-    input  logic [59:0]           shape,
+    input  nicloop_pkg::shape_t shape,
     input  logic [NODE_W-1:0]     here,
     input  logic [PORTS-1:0]      port_up,     // something is connected
     input  logic [PORTS-1:0]      closed,      // its link has no session
@@ -66,8 +66,8 @@ module router #(
       function automatic logic [1:0] edges_at(input logic [7:0] c, input logic [7:0] size);
         edges_at = TORUS != 0 && size > 8'd2 ? {c == 8'd0, c == size - 8'd1} : 2'b00;
       endfunction
-      assign wrap = PORTS'({edges_at(shape[47:40], shape[23:16]), edges_at(shape[39:32], shape[15:8]),
-          edges_at(shape[31:24], shape[7:0]), 1'b0});
+      assign wrap = PORTS'({edges_at(shape.z, shape.dim_z), edges_at(shape.y, shape.dim_y),
+          edges_at(shape.x, shape.dim_x), 1'b0});
     end else begin : g_table
       logic [(1<<IDX_W)*7-1:0] wraps;
       function automatic logic [1:0] edges(input int c, input int size);
@@ -86,7 +86,7 @@ module router #(
   logic [PORTS-1:0]       override;
   logic [PORTS*3-1:0]     table_port;
   route_table #(.NODES(NODES), .READS(PORTS)) u_table (
-      .clk, .rst, .nodes(SHAPE_INPUT != 0 ? shape[59:48] : 12'(NODES)), .dst, .override, .port(table_port), .wr_addr,
+      .clk, .rst, .nodes(SHAPE_INPUT != 0 ? shape.nodes : 12'(NODES)), .dst, .override, .port(table_port), .wr_addr,
       .wr_data, .wr_do, .wr_known, .rd_addr, .rd_known, .rd_value
   );
 

@@ -20,7 +20,7 @@ module router_input #(
 ) (
     input  logic                 clk,
     input  logic                 rst,
-    input  logic [59:0]          shape,
+    input  nicloop_pkg::shape_t shape,
     input  logic [nicloop_pkg::HEADER_DST_NODE_W-1:0] here,
     input  logic [PORTS-1:0]     port_up,
     input  logic                 override,   // the table's answer for the header on rx_data

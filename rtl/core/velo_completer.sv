@@ -17,7 +17,7 @@ module velo_completer #(
     input  logic [11:0] here,
     input  logic        in_valid,
     output logic        in_ready,
-    input  logic [65:0] in_flit,    // {tail, head, data}
+    input  nicloop_pkg::flit_t in_flit,
     // mailbox_table
     input  logic        table_busy,
     output logic [3:0]  look_vpid,
@@ -64,10 +64,13 @@ module velo_completer #(
   logic        framed, orphan;  // within a packet; within flits that have no head
   logic        head, tail, take, cut;
   logic [63:0] flit;
-  nicloop_pkg::header_t head_flit;  // it as a header, as the CRC takes it
-  nicloop_pkg::tail_t   tail_flit;  // it as a tail
-  assign {tail, head, flit} = in_flit;
-  assign tail_flit          = flit;
+  /* verilator lint_off UNUSEDSIGNAL */  // its CRC is looked at elsewhere
+  nicloop_pkg::tail_t tail_flit;  // it as a tail
+  /* verilator lint_on UNUSEDSIGNAL */
+  assign head      = in_flit.head;
+  assign tail      = in_flit.tail;
+  assign flit      = in_flit.data;
+  assign tail_flit = flit;
 
   logic [1:0]  full;              // by buffer
   logic        fill_at, drain_at;
@@ -77,21 +80,14 @@ module velo_completer #(
   logic [6:0]  reasons[2];
   logic [15:0] pdids[2];
   logic [3:0]  count;             // payload flits so far; 15 means more than can be
-  logic [31:0] crc, crc_next;
 
   assign cut      = in_valid && head && (framed || orphan);  // a head where a tail is missing: end the old packet first
   assign in_ready = !full[fill_at] && !cut;
   assign take     = in_valid && in_ready;
   assign done     = !full[fill_at] && (cut || (take && tail));
 
-  logic [63:0] covered;  // by the CRC, which counts as 0 itself
-  always_comb begin
-    head_flit        = flit;
-    head_flit.answer = '0;  // the network may change these
-    head_flit.mark   = '0;
-  end
-  assign covered = head ? head_flit : tail ? {tail_flit.life, tail_flit.pdid, 32'h0} : flit;
-  crc32 u_crc (.enable(in_valid), .crc_in(head ? 32'hffffffff : crc), .data(covered), .crc_out(crc_next));
+  logic other;  // in the cycle behind a tail: it names another CRC than the packet's
+  crc32_receiver u_crc (.clk, .valid(in_valid), .take, .flit(in_flit), .differs(other));
 
   always_ff @(posedge clk) begin
     if (rst) begin
@@ -107,8 +103,7 @@ module velo_completer #(
   end
   always_ff @(posedge clk) begin
     if (take) begin
-      crc    <= crc_next;
-      count  <= head ? '0 : count + 4'(count != 4'hf);
+      count <= head ? '0 : count + 4'(count != 4'hf);
       if (head || !framed) headers[fill_at] <= head ? flit : '0;
       if (!head && !count[3]) quads[{fill_at, count[2:0]}] <= flit;
     end
@@ -158,18 +153,15 @@ module velo_completer #(
       reasons[fill_at] <= verdict;
       pdids[fill_at]   <= tail_flit.pdid;
     end
-  logic        judged, judged_at, entire, other, wrong;  // entire: from head to tail, which is told before its CRC
+  logic        judged, judged_at, entire, wrong;  // entire: from head to tail, which is told before its CRC
   logic [1:0]  bad_crcs;
-  logic [31:0] says;
   logic [6:0]  reason;  // of the packet in drain_at
-  assign other  = says != ~crc;
   assign wrong  = judged && judged_at == drain_at ? entire && other : bad_crcs[drain_at];
   assign reason = wrong ? 7'(nicloop_pkg::DROP_REASON_CRC) : reasons[drain_at];
   always_ff @(posedge clk) begin
     judged    <= !rst && done;
     judged_at <= fill_at;
     entire    <= framed && !cut;
-    says      <= tail_flit.crc;
     if (judged) bad_crcs[judged_at] <= entire && other;
   end
 
@@ -279,25 +271,8 @@ module velo_completer #(
   assign left  = bytes > {1'b0, beat, 3'h0} ? bytes - {1'b0, beat, 3'h0} : '0;
   assign keep  = left[6:3] != '0 ? '1 : ~(64'hffffffff_ffffffff << {left[2:0], 3'h0});
   nicloop_pkg::slot_t slot, ended_slot;  // slot header: of what is written; of what the memory has answered
-  always_comb begin
-    slot           = '0;
-    slot.src_vpid  = header.src_vpid;
-    slot.src_node  = header.src_node;
-    slot.length    = header.length;
-    slot.kind      = header.kind;
-    slot.piggyback = header.piggyback;
-    slot.overflow  = slot_overflow;
-    slot.seq       = slot_seq;
-
-    ended_slot           = '0;
-    ended_slot.src_vpid  = ended_header.src_vpid;
-    ended_slot.src_node  = ended_header.src_node;
-    ended_slot.length    = ended_header.length;
-    ended_slot.kind      = ended_header.kind;
-    ended_slot.piggyback = ended_header.piggyback;
-    ended_slot.overflow  = ended_overflow;
-    ended_slot.seq       = ended_seq;
-  end
+  velo_slot u_slot (.header, .overflow(slot_overflow), .seq(slot_seq), .slot);
+  velo_slot u_ended (.header(ended_header), .overflow(ended_overflow), .seq(ended_seq), .slot(ended_slot));
   assign m_wdata = m_wlast ? slot : quad & keep;
 
   assign idle   = !framed && !orphan && full == '0 && await_level == '0;

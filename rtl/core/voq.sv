@@ -35,20 +35,18 @@ module voq #(
 
   // Pointers count rows modulo twice their number, so equal pointers mean empty and nothing else.
   localparam int PTR_W = ROW_W + 1;
-  logic [N*PTR_W-1:0]   wr_ptr, rd_ptr;
-  logic [VCS*CNT_W-1:0] owed, owed_was;
-  logic [N-1:0]         push;
-  logic [VCS-1:0]       drop;  // a flit without a way
-  logic [N*PTR_W-1:0]   rd_flip;  // the bits of a pointer that change when it moves on
-  logic [N-1:0]         single;   // the queue holds one flit
+  logic [PTR_W-1:0]     wr_ptr[N], rd_ptr[N], rd_flip[N];  // rd_flip: the bits of rd_ptr that change when it moves on
+  logic [N-1:0]         push, single;                      // single: the queue holds one flit
+  logic [VCS-1:0]       drop;                              // a flit without a way
   always_comb begin
-    rd_flip = '0;
-    single  = '0;
-    for (int q = 0; q < N; q++)
+    single = '0;
+    for (int q = 0; q < N; q++) begin
+      rd_flip[q] = '0;
       if (rd_valid[q]) begin  // a simulation passes over the others
-        for (int b = 0; b < PTR_W; b++) rd_flip[q*PTR_W+b] = &(rd_ptr[q*PTR_W+:PTR_W] | ~((PTR_W'(1) << b) - 1'b1));
-        single[q] = (rd_ptr[q*PTR_W+:PTR_W] ^ rd_flip[q*PTR_W+:PTR_W]) == wr_ptr[q*PTR_W+:PTR_W];
+        for (int b = 0; b < PTR_W; b++) rd_flip[q][b] = &(rd_ptr[q] | ~((PTR_W'(1) << b) - 1'b1));
+        single[q] = (rd_ptr[q] ^ rd_flip[q]) == wr_ptr[q];
       end
+    end
   end
   logic                 moves;
   assign moves = wr_valid || rd_valid != '0;  // more than moves, and known early
@@ -61,42 +59,48 @@ module voq #(
 
   always_ff @(posedge clk) begin
     if (rst) begin
-      wr_ptr   <= '0;
-      rd_ptr   <= '0;
+      for (int q = 0; q < N; q++) begin
+        wr_ptr[q] <= '0;
+        rd_ptr[q] <= '0;
+      end
       rd_valid <= '0;
     end else if (moves)
       for (int q = 0; q < N; q++) begin
         // What is popped is known late: it comes last, and no enable behind it.
-        if (push[q]) wr_ptr[q*PTR_W+:PTR_W] <= wr_ptr[q*PTR_W+:PTR_W] + 1'b1;
-        rd_ptr[q*PTR_W+:PTR_W] <= rd_ptr[q*PTR_W+:PTR_W] ^ (rd_flip[q*PTR_W+:PTR_W] & {PTR_W{rd_pop[q]}});
+        if (push[q]) wr_ptr[q] <= wr_ptr[q] + 1'b1;
+        rd_ptr[q]   <= rd_ptr[q] ^ (rd_flip[q] & {PTR_W{rd_pop[q]}});
         rd_valid[q] <= push[q] || (rd_valid[q] && !(rd_pop[q] && single[q]));
       end
   end
 
   // ---- credits: which places were freed is known late in a cycle, so they are counted in the next ----
-  localparam int FREED_W = PORTS + 1;
-  logic [VCS*FREED_W-1:0] freed_was;  // in the cycle before: discarded, then by output
-  always_comb begin
-    owed = '0;
+  logic [CNT_W-1:0] owed[VCS], owed_was[VCS];
+  logic [N-1:0]     popped_was;   // in the cycle before
+  logic [VCS-1:0]   dropped_was;
+  always_comb
     for (int v = 0; v < VCS; v++) begin
       drop[v] = wr_valid && wr_vc == VC_W'(v) && wr_port == '0;
+      owed[v] = '0;
       if (credit[v]) begin  // else nothing was freed, and nothing owed
-        owed[v*CNT_W+:CNT_W] = owed_was[v*CNT_W+:CNT_W] - 1'b1;
-        for (int o = 0; o < FREED_W; o++) owed[v*CNT_W+:CNT_W] = owed[v*CNT_W+:CNT_W] + CNT_W'(freed_was[v*FREED_W+o]);
+        owed[v] = owed_was[v] - 1'b1;
+        for (int o = 0; o < PORTS; o++) owed[v] = owed[v] + CNT_W'(popped_was[v*PORTS+o]);
+        owed[v] = owed[v] + CNT_W'(dropped_was[v]);
       end
     end
-  end
   always_ff @(posedge clk) begin
     if (rst) begin
-      owed_was  <= '0;
-      freed_was <= '0;
-      credit    <= '0;
-    end else if (moves || credit != '0)  // what is owed, is so beside a credit
+      for (int v = 0; v < VCS; v++) owed_was[v] <= '0;
+      popped_was  <= '0;
+      dropped_was <= '0;
+      credit      <= '0;
+    end else if (moves || credit != '0) begin  // what is owed, is so beside a credit
+      popped_was  <= rd_pop;
+      dropped_was <= drop;
       for (int v = 0; v < VCS; v++) begin
-        owed_was[v*CNT_W+:CNT_W]       <= owed[v*CNT_W+:CNT_W];
-        freed_was[v*FREED_W+:FREED_W]  <= {drop[v], rd_pop[v*PORTS+:PORTS]};
-        credit[v] <= owed[v*CNT_W+:CNT_W] != '0 || rd_pop[v*PORTS+:PORTS] != '0 || drop[v];
+        owed_was[v] <= owed[v];
+        credit[v]   <= owed[v] != '0 || rd_pop[v*PORTS+:PORTS] != '0 || drop[v];
       end
+    end
   end
 
   // ---- storage: of an output the rows of all VCs, one read and one write port; the tails by queue ----
@@ -110,13 +114,13 @@ module voq #(
       always_comb begin
         wr_at = '0;
         for (int v = 0; v < VCS; v++) if (wr_vc == VC_W'(v))
-            wr_at = wr_at | {VC_W'(v), wr_ptr[(v*PORTS+o)*PTR_W+:ROW_W]};
+            wr_at = wr_at | {VC_W'(v), wr_ptr[v*PORTS+o][ROW_W-1:0]};
       end
       always_ff @(posedge clk) if (wr_valid) data[wr_at] <= wr_data;
       always_comb begin
         pop_at = '0;
         for (int v = 0; v < VCS; v++) if (rd_pop[v*PORTS+o])
-            pop_at = pop_at | {VC_W'(v), rd_ptr[(v*PORTS+o)*PTR_W+:ROW_W]};
+            pop_at = pop_at | {VC_W'(v), rd_ptr[v*PORTS+o][ROW_W-1:0]};
       end
       // Nothing is written there meanwhile: the credit of the row is told in that cycle.
       always_ff @(posedge clk) begin
@@ -128,8 +132,8 @@ module voq #(
       for (genvar v = 0; v < VCS; v++) begin : g_tail
         localparam int Q = v * PORTS + o;
         logic tail[1<<ROW_W];
-        always_ff @(posedge clk) if (wr_valid && wr_vc == VC_W'(v)) tail[wr_ptr[Q*PTR_W+:ROW_W]] <= wr_tail;
-        assign rd_tail[Q] = tail[rd_ptr[Q*PTR_W+:ROW_W]];
+        always_ff @(posedge clk) if (wr_valid && wr_vc == VC_W'(v)) tail[wr_ptr[Q][ROW_W-1:0]] <= wr_tail;
+        assign rd_tail[Q] = tail[rd_ptr[Q][ROW_W-1:0]];
       end
     end
   endgenerate
@@ -186,12 +190,12 @@ module voq #(
         if (formal_started) begin
           assert (left <= VC_DEPTH);
           // no entry is lost or invented
-          assert (left + inside + 32'(credit[v]) + 32'(owed[v*CNT_W+:CNT_W]) == VC_DEPTH);
-          assert (owed[v*CNT_W+:CNT_W] == '0 || credit[v]);
-          assert (credit[v] == (owed_was[v*CNT_W+:CNT_W] != '0 || freed_was[v*FREED_W+:FREED_W] != '0));
+          assert (left + inside + 32'(credit[v]) + 32'(owed[v]) == VC_DEPTH);
+          assert (owed[v] == '0 || credit[v]);
+          assert (credit[v] == (owed_was[v] != '0 || popped_was[v*PORTS+:PORTS] != '0 || dropped_was[v]));
         end
       always_ff @(posedge clk) begin
-        cover (formal_started && owed[v*CNT_W+:CNT_W] != '0);
+        cover (formal_started && owed[v] != '0);
         cover (formal_started && inside == VC_DEPTH && rd_valid[v*PORTS+:PORTS] == (PORTS > 1 && VC_DEPTH > 1 ? 3 : 1));
       end
     end
@@ -215,7 +219,7 @@ module voq #(
         popped <= !rst && rd_pop[q];
         oldest <= shadow[0][W-1:0];
       end
-      assign level = wr_ptr[q*PTR_W+:PTR_W] - rd_ptr[q*PTR_W+:PTR_W];
+      assign level = wr_ptr[q] - rd_ptr[q];
       assign levels[q*8+:8] = 8'(level);
       always_ff @(posedge clk)
         for (int i = 0; i <= VC_DEPTH; i++) begin
@@ -230,8 +234,8 @@ module voq #(
           if (popped) assert (g_out[O].popped && rd_data[O*W+:W] == oldest);
           for (int i = 0; i < VC_DEPTH; i++)
             if (i < 32'(level)) begin
-              assert (g_out[O].data[{VC_W'(V), ROW_W'(rd_ptr[q*PTR_W+:ROW_W] + i)}] == shadow[i][W-1:0]);
-              assert (g_out[O].g_tail[V].tail[ROW_W'(rd_ptr[q*PTR_W+:ROW_W] + i)] == shadow[i][W]);
+              assert (g_out[O].data[{VC_W'(V), ROW_W'(rd_ptr[q][ROW_W-1:0] + i)}] == shadow[i][W-1:0]);
+              assert (g_out[O].g_tail[V].tail[ROW_W'(rd_ptr[q][ROW_W-1:0] + i)] == shadow[i][W]);
             end
         end
     end

@@ -9,7 +9,7 @@ module rma_collect #(
     input  logic [11:0] here,
     input  logic        in_valid,
     output logic        in_ready,
-    input  logic [65:0] in_flit,
+    input  nicloop_pkg::flit_t in_flit,
     output logic        waits,
     output logic        have,
     output logic [6:0]  reason,

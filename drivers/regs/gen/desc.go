@@ -21,7 +21,27 @@ type description struct {
 	Formats   ordered[layout]      `yaml:"formats"`
 	Pages     ordered[page]        `yaml:"pages"`
 
-	hash uint64 // first 64 bits of the SHA-256 of the file
+	records ordered[record] // of rtl/desc/records.yaml
+	hash    uint64          // first 64 bits of the SHA-256 of the file
+}
+
+// record is what blocks of the hardware hand each other or keep: its fields from the lowest bit up.
+type record struct {
+	Doc    string         `yaml:"doc"`
+	Fields ordered[piece] `yaml:"fields"`
+}
+
+type piece struct {
+	Bits int    `yaml:"bits"`
+	Doc  string `yaml:"doc"`
+}
+
+// width is that of all fields.
+func (r record) width() (w int) {
+	for _, f := range r.Fields {
+		w += f.Val.Bits
+	}
+	return w
 }
 
 type constant struct {
@@ -179,13 +199,40 @@ func load(path string) (*description, error) {
 }
 
 func parse(text []byte) (*description, error) {
-	dec := yaml.NewDecoder(bytes.NewReader(text))
-	dec.KnownFields(true)
 	d := new(description)
-	if err := dec.Decode(d); err != nil {
+	if err := decode(text, d); err != nil {
 		return nil, err
 	}
 	sum := sha256.Sum256(text)
 	d.hash = binary.BigEndian.Uint64(sum[:])
 	return d, d.validate()
+}
+
+// loadRecords adds what the hardware keeps to itself.
+func (d *description) loadRecords(path string) error {
+	text, err := os.ReadFile(path)
+	if err == nil {
+		err = d.parseRecords(text)
+	}
+	if err != nil {
+		return fmt.Errorf("%s: %w", path, err)
+	}
+	return nil
+}
+
+func (d *description) parseRecords(text []byte) error {
+	var file struct {
+		Records ordered[record] `yaml:"records"`
+	}
+	if err := decode(text, &file); err != nil {
+		return err
+	}
+	d.records = file.Records
+	return d.validateTypes()
+}
+
+func decode(text []byte, out any) error {
+	dec := yaml.NewDecoder(bytes.NewReader(text))
+	dec.KnownFields(true)
+	return dec.Decode(out)
 }

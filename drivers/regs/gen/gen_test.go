@@ -16,10 +16,12 @@ func TestOutputsAreCurrent(t *testing.T) {
 
 func TestCheckSeesAStaleFile(t *testing.T) {
 	dir := t.TempDir()
-	desc, err := os.ReadFile(filepath.Join(root, source))
-	require.NoError(t, err)
-	require.NoError(t, os.MkdirAll(filepath.Join(dir, filepath.Dir(source)), 0o755))
-	require.NoError(t, os.WriteFile(filepath.Join(dir, source), desc, 0o644))
+	for _, file := range []string{source, records} {
+		desc, err := os.ReadFile(filepath.Join(root, file))
+		require.NoError(t, err)
+		require.NoError(t, os.MkdirAll(filepath.Join(dir, filepath.Dir(file)), 0o755))
+		require.NoError(t, os.WriteFile(filepath.Join(dir, file), desc, 0o644))
+	}
 	require.NoError(t, run(dir, false))
 	require.NoError(t, run(dir, true))
 	require.NoError(t, os.WriteFile(filepath.Join(dir, "rtl/desc/nicloop.h"), []byte("old"), 0o644))
@@ -53,8 +55,23 @@ func TestErrors(t *testing.T) {
 	}
 }
 
+func TestRecordErrors(t *testing.T) {
+	for name, c := range map[string]struct{ text, want string }{
+		"unknown key": {"records:\n  r: {width: 8}", `line 2: unknown key "width"`},
+		"zero width":  {"records:\n  r: {fields: {x: {bits: 0}}}", "line 2: record r, field x: 0 bits"},
+		"of a format": {"records:\n  a: {fields: {x: {bits: 1}}}", "line 2: record a: a format is called so"},
+		"of register": {"records:\n  b: {fields: {x: {bits: 1}}}", "line 2: record b: a register's is called so"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			d, err := parse([]byte("formats:\n  a: {width: 1, fields: {x: {at: [0, 1]}}}\npages:\n  p: {registers: {B: {off: 0, access: ro, fields: {x: [0, 1]}}}}"))
+			require.NoError(t, err)
+			require.ErrorContains(t, d.parseRecords([]byte(c.text)), c.want)
+		})
+	}
+}
+
 // TestStructs: the first field of a packed struct is the highest; what the language keeps to itself has a _; an
-// enumeration that no field holds has no width, and so no type.
+// enumeration that no field holds has no width, and so no type; what no field of a register has is rsvd.
 func TestStructs(t *testing.T) {
 	d, err := parse([]byte(`
 enums:
@@ -62,8 +79,11 @@ enums:
   f: {values: {THREE: 3}}
 formats:
   a: {width: 8, fields: {type: {at: [0, 3], enum: e}, rsvd: {at: [4, 4]}, x: {at: [3, 1]}}}
+pages:
+  p: {registers: {B: {off: 0, access: ro, fields: {x: [1, 1], y: [60, 4]}}}}
 `))
 	require.NoError(t, err)
+	require.NoError(t, d.parseRecords([]byte("records:\n  r: {fields: {low: {bits: 64, doc: l}, end: {bits: 2, doc: e}}}")))
 	out, err := renderSV(d)
 	require.NoError(t, err)
 	require.Contains(t, string(out), `
@@ -79,5 +99,24 @@ formats:
     logic x;
     logic [2:0] type_;  // e_t
   } a_t;
+`)
+	require.Contains(t, string(out), `
+  localparam int R_W = 66;
+  localparam int R_LOW_LSB = 0;
+  localparam int R_LOW_W = 64;
+  localparam int R_END_LSB = 64;
+  localparam int R_END_W = 2;
+  typedef struct packed {
+    logic [1:0] end_;  // e
+    logic [63:0] low;  // l
+  } r_t;
+`)
+	require.Contains(t, string(out), `
+  typedef struct packed {
+    logic [3:0] y;
+    logic [57:0] rsvd2;
+    logic x;
+    logic rsvd0;
+  } b_t;
 `)
 }

@@ -17,6 +17,9 @@ import (
 // source is the description's path below the root of the repository.
 const source = "rtl/desc/nicloop.yaml"
 
+// records is the path of what the hardware keeps to itself.
+const records = "rtl/desc/records.yaml"
+
 // output is one generated file: its path below the root and what renders it.
 type output struct {
 	path   string
@@ -43,6 +46,9 @@ func main() {
 
 func run(root string, check bool) error {
 	d, err := load(filepath.Join(root, source))
+	if err == nil {
+		err = d.loadRecords(filepath.Join(root, records))
+	}
 	if err != nil {
 		return err
 	}

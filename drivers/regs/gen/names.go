@@ -17,14 +17,15 @@ var initialisms = map[string]string{
 	"ps": "PS", "nla": "NLA", "atu": "ATU", "nvm": "NVM", "fcaa": "FCAA", "vc0": "VC0", "vc1": "VC1", "vc2": "VC2",
 }
 
-// keywords are words of SystemVerilog that a field might be called by.
+// keywords are words of SystemVerilog that a field might be called by, and those of its library and of C++ that Verilator minds.
 var keywords = strings.Fields(`alias and assert assign assume before begin bind bit break buf byte case cell char
 	checker class config const context continue cover cross design disable do edge else end enum event expect export
 	extends final first_match for force forever fork function global if import inside instance int join large let
 	library local logic medium module nand new nor not null or output package packed parameter primitive priority
 	program property protected pure rand ref reg release repeat return sequence signed small soft solve static strong
 	strength string struct super table tagged task this time tri type union unique unsigned use var vectored virtual
-	void wait weak while wire with within xor`)
+	void wait weak while wire with within xor
+	mailbox process semaphore override`)
 
 // svField is the name of a field in a struct of SystemVerilog: one that is a word of the language has a _ behind it.
 func svField(name string) string {
@@ -56,6 +57,8 @@ func camel(name string) string {
 }
 
 func upper(name string) string { return strings.ToUpper(name) }
+
+func lower(name string) string { return strings.ToLower(name) }
 
 func itoa(v uint64) string { return strconv.FormatUint(v, 10) }
 

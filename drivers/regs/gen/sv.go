@@ -29,6 +29,17 @@ func renderSV(d *description) ([]byte, error) {
 		}
 		svStruct(t, f)
 	}
+	for _, r := range d.records {
+		t.line("")
+		t.line("  // %s: %s (%s)", r.Name, r.Val.Doc, records)
+		t.line("  localparam int %s_W = %d;", upper(r.Name), r.Val.width())
+		lsb := 0
+		for _, f := range r.Val.Fields {
+			svSpan(t, r.Name+"_"+f.Name, span{lsb, f.Val.Bits})
+			lsb += f.Val.Bits
+		}
+		svRecord(t, r)
+	}
 	svPages(t, d)
 	t.line("endpackage")
 	return t.bytes(), nil
@@ -71,6 +82,36 @@ func svStruct(t *text, f entry[layout]) {
 	t.line("  } %s_t;", f.Name)
 }
 
+// svRecord writes a record as a packed struct.
+func svRecord(t *text, r entry[record]) {
+	t.line("  typedef struct packed {")
+	for _, f := range slices.Backward(r.Val.Fields) {
+		t.line("    logic%s %s;  // %s", svRange(f.Val.Bits), svField(f.Name), f.Val.Doc)
+	}
+	t.line("  } %s_t;", r.Name)
+}
+
+// svRegister writes the fields of a register as a packed struct of its 64 bits; those of no field are rsvd and the
+// number of their lowest.
+func svRegister(t *text, r entry[register]) {
+	fields := slices.Clone(r.Val.Fields)
+	slices.SortFunc(fields, func(a, b entry[span]) int { return b.Val.lsb() - a.Val.lsb() })
+	end := regBits
+	rsvd := func(lsb int) {
+		if lsb < end {
+			t.line("    logic%s rsvd%d;", svRange(end-lsb), lsb)
+		}
+	}
+	t.line("  typedef struct packed {")
+	for _, f := range fields {
+		rsvd(f.Val.lsb() + f.Val.width())
+		t.line("    logic%s %s;", svRange(f.Val.width()), svField(f.Name))
+		end = f.Val.lsb()
+	}
+	rsvd(0)
+	t.line("  } %s_t;", lower(r.Name))
+}
+
 func svRange(width int) string {
 	if width == 1 {
 		return ""
@@ -99,6 +140,9 @@ func svPages(t *text, d *description) {
 			t.line("  localparam logic [%d:0] REG_%s = %d'h%05x;  // %s: %s", w-1, r.Name, w, r.Val.Off, r.Val.Access, r.Val.Doc)
 			for _, f := range r.Val.Fields {
 				svSpan(t, r.Name+"_"+f.Name, f.Val)
+			}
+			if len(r.Val.Fields) > 0 {
+				svRegister(t, r)
 			}
 		}
 	}

@@ -45,6 +45,44 @@ func (d *description) validate() error {
 	return errors.Join(errs...)
 }
 
+// validateTypes checks records, and that each type of nicloop_pkg has a name of its own.
+func (d *description) validateTypes() error {
+	var errs []error
+	bad := func(line int, f string, args ...any) {
+		errs = append(errs, fmt.Errorf("line %d: "+f, append([]any{line}, args...)...))
+	}
+	taken := map[string]string{}
+	for _, e := range d.Enums {
+		taken[e.Name] = "an enum"
+	}
+	for _, f := range d.Formats {
+		taken[f.Name] = "a format"
+	}
+	for _, p := range d.Pages {
+		for _, r := range p.Val.Registers {
+			if len(r.Val.Fields) > 0 {
+				if other, dup := taken[lower(r.Name)]; dup {
+					errs = append(errs, fmt.Errorf("register %s has fields, and %s is %s", r.Name, lower(r.Name), other))
+				}
+				taken[lower(r.Name)] = "a register's"
+			}
+		}
+	}
+	for _, r := range d.records {
+		checkName(bad, r.line, "record", r.Name, lowerName)
+		if other, dup := taken[r.Name]; dup {
+			bad(r.line, "record %s: %s is called so", r.Name, other)
+		}
+		for _, f := range r.Val.Fields {
+			checkName(bad, f.line, "field", f.Name, lowerName)
+			if f.Val.Bits < 1 {
+				bad(f.line, "record %s, field %s: %d bits", r.Name, f.Name, f.Val.Bits)
+			}
+		}
+	}
+	return errors.Join(errs...)
+}
+
 type report func(line int, format string, args ...any)
 
 func checkName(bad report, line int, what, name string, want *regexp.Regexp) {

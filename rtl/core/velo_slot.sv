@@ -1,0 +1,24 @@
+// velo_slot: the header of a mailbox slot, from that of its packet.
+//
+// Job: what a slot says of its packet (format slot). Combinational.
+// Handshake: none.
+// Back-pressure: none.
+module velo_slot (
+    /* verilator lint_off UNUSEDSIGNAL */  // software is not told all of it
+    input  nicloop_pkg::header_t header,
+    /* verilator lint_on UNUSEDSIGNAL */
+    input  logic                 overflow,  // packets were lost in front of it
+    input  logic [31:0]          seq,
+    output nicloop_pkg::slot_t   slot
+);
+  always_comb begin
+    slot           = '0;
+    slot.src_vpid  = header.src_vpid;
+    slot.src_node  = header.src_node;
+    slot.length    = header.length;
+    slot.kind      = header.kind;
+    slot.piggyback = header.piggyback;
+    slot.overflow  = overflow;
+    slot.seq       = seq;
+  end
+endmodule
