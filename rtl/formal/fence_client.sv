@@ -5,12 +5,12 @@
 // and BURSTS of writes are awaited.
 // In place of a unit it may want anything in any cycle. Beside a real unit it wants what that one does: where both then
 // do the same, the unit keeps the rules (fence_ends, master_rules).
-// What it waits for in a cycle is one of these: data of a read, an answer to a write, an address to be taken, data or
-// address of a write, a translation, nothing. counts: how often each has come since the latest fence, if an access from
-// before it has not ended. How often it may is for fence_ends.
+// over: something came more often since the latest fence than it may until every access from before it has ended: a
+// translation, a write, the address of a read, an answer, a beat of data, a cycle in which nothing is asked. fence_ends
+// proves that it never is.
 module fence_client #(
     parameter int UNIT = 0,  // 0 completer, 1 completer of answers, 2 responder, 3 requester, 4 VELO, 5 notifier
-    // how often each may come while an access waits, least first
+    // how often each may come, a translation lowest
     localparam logic [23:0] MOST = UNIT < 2 ? 24'h2060a2 : UNIT == 2 ? 24'hc62a22 : 24'hc60a02
 ) (
     input  logic       clk,

@@ -1,15 +1,17 @@
 // fence_node: a command of the translation unit ends, and is told, over the wiring of nic_rma: within CYCLES cycles in
-// which memory (with the write limiter, whose registers may slow it) does all that is asked of the node, whatever rings,
-// network, descriptors, VELO, registers and other commands do. Real are the muxes, the ATU and the commands; the units
-// that a fence waits for, VELO and the notifier are anything that keeps the rules of fence_client, which fence_ends and
-// master_rules prove of the real ones. Accesses are as there: two under way in a unit, of 8 bytes at most.
-// In parts, by induction with what makes it inductive, each on what the others show:
-// 1, 3, 5, 2: what is asked stands for no more than so many cycles of service: an address of a read ASK, its data DATA; a
-// write, from its address to its last beat, WRITE; an answer ANSWER (what 4 shows of its queue is taken for granted); a
-// translation ATU (with 1). 0: accesses of UNIT from before a fence (0 requester, 1 responder, 2 completer, 3 of answers)
-// end within ACCESSES cycles, since no more than MOST of everything come first. 6: so the command ends.
-// Each part also shows what the units' proofs take for granted: no answer, data or translation but for what was asked,
-// and no fence before the one before has ended.
+// which memory does all that is asked of the node, whatever rings, network, descriptors, VELO, registers and other
+// commands do. The write limiter, which registers may slow, counts as memory. Real are the muxes, the ATU and the
+// commands; the units that a fence waits for, VELO and the notifier are anything that keeps the rules of fence_client,
+// which fence_ends and master_rules prove of the real ones. Accesses are as there: two under way in a unit, of 8 bytes
+// at most; two writes of VELO and of the notifier.
+// In parts, by induction with what makes it inductive, each on what those before it show:
+//   1, 3, 4 and 5, 2: what is asked stands for so many cycles of service at most: the address of a read ASK, its data
+//      DATA; a write WRITE, from its address to its last beat; an answer ANSWER; a translation ATU;
+//   0: what UNIT (0 requester, 1 responder, 2 completer, 3 completer of answers) has under way from before a fence ends
+//      within ACCESSES cycles, since no more than so many of each come first, and the commands wait for just that;
+//   6: so the command ends.
+// They also show what the units' proofs take for granted: no translation, answer or data but for what was asked, and no
+// fence before the one before has ended.
 module fence_node #(
     parameter int PART   = 0,
     parameter int UNIT   = 0,
@@ -71,9 +73,11 @@ module fence_node #(
   (* hierconn *) wire [2:0] \u_dut.u_reads.shown , \u_dut.u_reads.u_arbiter.after ;
   (* hierconn *) wire [47:0] \u_dut.u_reads.u_owners.words ;
   (* hierconn *) wire [95:0] \u_dut.u_writes.u_askers.words ;
-  (* hierconn *) wire [15:0] \u_dut.u_reads.u_owners.used , \u_dut.u_writes.u_askers.used , \u_lens.words , \u_lens.used ;
+  (* hierconn *) wire [15:0] \u_dut.u_reads.u_owners.used , \u_dut.u_writes.u_askers.used , \u_lens.words ,
+      \u_lens.used ;
   (* hierconn *) wire \u_dut.u_reads.u_owners.over , \u_dut.u_writes.u_askers.over ;
-  (* hierconn *) wire \u_dut.lim_awvalid , \u_dut.lim_awready , \u_dut.lim_wvalid , \u_dut.lim_wready , \u_dut.m_wlast ;
+  (* hierconn *) wire \u_dut.lim_awvalid , \u_dut.lim_awready , \u_dut.lim_wvalid , \u_dut.lim_wready ,
+      \u_dut.m_wlast ;
   (* hierconn *) wire [5:0] \u_dut.u_writes.owner , \u_dut.u_writes.u_arbiter.after ;
   (* hierconn *) wire \u_dut.u_writes.open , \u_dut.u_writes.full , \u_dut.u_writes.behind ,
       \u_dut.u_writes.u_data.spare_valid ;
@@ -98,7 +102,8 @@ module fence_node #(
   assign at_beat = {3'd0, \u_dut.u_notifier.u_client.beat , \u_dut.u_responder.u_client.beat ,
       \u_dut.u_answers.u_client.beat , \u_dut.u_completer.u_client.beat , \u_velo.beat };
   logic [11:0] due;  // beats, by read master
-  assign due = {3'd0, \u_dut.u_atu.state == 3'd3, \u_dut.u_responder.u_client.beats , \u_dut.u_requester.u_client.beats };
+  assign due = {3'd0, \u_dut.u_atu.state == 3'd3, \u_dut.u_responder.u_client.beats ,
+      \u_dut.u_requester.u_client.beats };
 
   // ---- memory, with the write limiter ----
   logic       aw_valid, aw_ready, w_valid, w_ready, two, owes, second, aw_gone, w_gone, aw_done, w_done;
@@ -134,18 +139,21 @@ module fence_node #(
   logic [6:0] st_atu[4], st_w[6], st_b[6], st_ar[3], st_r[3];
   generate
     for (genvar i = 0; i < 4; i++) begin : g_atu
-      always_ff @(posedge clk) st_atu[i] <= rst || !\u_dut.atu_valid [i] || \u_dut.atu_done [i] ? '0 : st_atu[i] + 7'(serves);
+      always_ff @(posedge clk)
+        st_atu[i] <= rst || !\u_dut.atu_valid [i] || \u_dut.atu_done [i] ? '0 : st_atu[i] + 7'(serves);
     end
     for (genvar i = 0; i < 6; i++) begin : g_write
       always_ff @(posedge clk) begin
-        st_w[i] <= rst || !wants[i] || (\u_dut.w_valid [i] && \u_dut.w_ready [i] && \u_dut.w_last [i]) ? '0 : st_w[i] + 7'(serves);
+        st_w[i] <= rst || !wants[i] || (\u_dut.w_valid [i] && \u_dut.w_ready [i] && \u_dut.w_last [i]) ? '0 :
+            st_w[i] + 7'(serves);
         st_b[i] <= rst || awaited[i*3+:3] == '0 || \u_dut.b_valid [i] ? '0 : st_b[i] + 7'(serves);
       end
     end
     for (genvar i = 0; i < 3; i++) begin : g_read
       always_ff @(posedge clk) begin
         st_ar[i] <= rst || !\u_dut.ar_valid [i] || \u_dut.ar_ready [i] ? '0 : st_ar[i] + 7'(serves);
-        st_r[i]  <= rst || due[i*4+:4] == '0 || (\u_dut.r_valid [i] && \u_dut.r_ready [i]) ? '0 : st_r[i] + 7'(serves);
+        st_r[i]  <= rst || due[i*4+:4] == '0 || (\u_dut.r_valid [i] && \u_dut.r_ready [i]) ? '0 :
+            st_r[i] + 7'(serves);
       end
     end
   endgenerate
@@ -163,7 +171,8 @@ module fence_node #(
           assert (!second || (\u_lens.used [0] && \u_lens.words [0]));
           for (int j = 0; j < 16; j++)
             if (\u_lens.used [j])
-              assert (\u_dut.u_reads.u_owners.words [j*3+:3] == 3'd1 || \u_dut.u_reads.u_owners.words [j*3+:3] == 3'd2 ||
+              assert (\u_dut.u_reads.u_owners.words [j*3+:3] == 3'd1 ||
+                  \u_dut.u_reads.u_owners.words [j*3+:3] == 3'd2 ||
                   (\u_dut.u_reads.u_owners.words [j*3+:3] == 3'd4 && !\u_lens.words [j]));
           assert (\u_dut.u_reads.u_arbiter.after == 3'd0 || \u_dut.u_reads.u_arbiter.after == 3'd4 ||
               \u_dut.u_reads.u_arbiter.after == 3'd6);
@@ -184,7 +193,7 @@ module fence_node #(
       for (genvar i = 0; i < 3; i++) begin : g_unit
         logic [5:0] mine, ahead;  // beats in the queue
         logic       found;
-        logic [1:0] turns;
+        logic [1:0] others_first;
         always_comb begin
           mine  = '0;
           ahead = '0;
@@ -196,19 +205,19 @@ module fence_node #(
                 mine  = mine + 6'd1 + 6'(\u_lens.words [j]) - 6'(j == 0 && second);
               end else if (!found) ahead = ahead + 6'd1 + 6'(\u_lens.words [j]) - 6'(j == 0 && second);
             end
-          // whoever has its turn before: after says who is behind the one that was served last
-          turns = '0;
+          // who is granted before: after says who is behind the one that was served last
+          others_first = '0;
           for (int j = 0; j < 3; j++)
             if (j != i && (\u_dut.u_reads.u_arbiter.after [i] ? j < i && \u_dut.u_reads.u_arbiter.after [j] :
-                j < i || \u_dut.u_reads.u_arbiter.after [j])) turns = turns + 1'b1;
-          if (\u_dut.u_reads.shown [i]) turns = '0;
-          else if (\u_dut.u_reads.shown != '0) turns = turns + 1'b1;
+                j < i || \u_dut.u_reads.u_arbiter.after [j])) others_first = others_first + 1'b1;
+          if (\u_dut.u_reads.shown [i]) others_first = '0;
+          else if (\u_dut.u_reads.shown != '0) others_first = others_first + 1'b1;
         end
         always_comb
           if (started && !rst) begin
             assert (mine == 6'(due[i*4+:4]));
             assert (32'(st_ar[i]) <= ASK);
-            if (\u_dut.ar_valid [i]) assert (32'(st_ar[i]) + 32'(turns) <= ASK);
+            if (\u_dut.ar_valid [i]) assert (32'(st_ar[i]) + 32'(others_first) <= ASK);
             assert (32'(st_r[i]) <= DATA);
             if (found) assert (32'(st_r[i]) + 2 * 32'(ahead) + 1 <= DATA +
                 32'(\u_dut.u_requester.u_client.stall || \u_dut.u_responder.u_client.stall ));
@@ -247,17 +256,17 @@ module fence_node #(
           if (state == 3'd2) assert (st_r[2] == '0);
         end
       for (genvar i = 0; i < 4; i++) begin : g_client
-        logic [2:0] turns;
+        logic [2:0] others_first;
         always_comb begin
-          turns = 3'd1;
+          others_first = 3'd1;
           for (int j = 0; j < 4; j++)
-            if (j != i && (after[i] ? j < i && after[j] : j < i || after[j])) turns = turns + 1'b1;
-          if (state != '0 && client[i]) turns = '0;
+            if (j != i && (after[i] ? j < i && after[j] : j < i || after[j])) others_first = others_first + 1'b1;
+          if (state != '0 && client[i]) others_first = '0;
         end
         always_comb
           if (started && !rst) begin
             assert (32'(st_atu[i]) <= ATU);
-            if (\u_dut.atu_valid [i]) assert (32'(st_atu[i]) + 32'(rest) + ROUND * 32'(turns) <= ATU + 1);
+            if (\u_dut.atu_valid [i]) assert (32'(st_atu[i]) + 32'(rest) + ROUND * 32'(others_first) <= ATU + 1);
             if (state != '0 && client[i] && state != 3'd2) assert (st_ar[2] == '0);
           end
       end
@@ -322,7 +331,8 @@ module fence_node #(
             if (owner[o] && o != i) begin
               left = left + 7'((i == 0 ? 8 : i == 5 ? 1 : 2) + 3);
               for (int j = 0; j < 6; j++)
-                if (j != o && j != i && (j - o + 6) % 6 < (i - o + 6) % 6) left = left + 7'((j == 0 ? 8 : j == 5 ? 1 : 2) + 3);
+                if (j != o && j != i && (j - o + 6) % 6 < (i - o + 6) % 6)
+                  left = left + 7'((j == 0 ? 8 : j == 5 ? 1 : 2) + 3);
             end
         end
         always_comb
@@ -410,7 +420,8 @@ module fence_node #(
           \u_dut.u_responder.u_client.over , \u_dut.u_requester.u_client.over };
       assign state  = \u_dut.u_commands.state ;
       always_ff @(posedge clk)
-        served <= rst || !(\u_dut.u_commands.have || state != 2'd0) || \u_dut.u_commands.ended ? '0 : served + 11'(serves);
+        served <= rst || !(\u_dut.u_commands.have || state != 2'd0) || \u_dut.u_commands.ended ? '0 :
+            served + 11'(serves);
       always_comb
         if (started && !rst) begin
           for (int j = 0; j < 6; j++) assume (!\u_dut.b_valid [j] || awaited[j*3+:3] != '0);
@@ -474,7 +485,7 @@ module fence_node #(
               assert (g_kind[4].sum == g_kind[3].sum + g_kind[4].these);
               assert (g_kind[5].sum == g_kind[4].sum + g_kind[5].these);
               assert (g_kind[5].sum == taken);
-              assert (32'(g_kind[0].these) <= g_kind[0].ALL && 32'(g_kind[1].these) <= g_kind[1].ALL && 
+              assert (32'(g_kind[0].these) <= g_kind[0].ALL && 32'(g_kind[1].these) <= g_kind[1].ALL &&
                   32'(g_kind[2].these) <= g_kind[2].ALL && 32'(g_kind[3].these) <= g_kind[3].ALL &&
                   32'(g_kind[4].these) <= g_kind[4].ALL && 32'(g_kind[5].these) <= g_kind[5].ALL);
             end

@@ -64,7 +64,8 @@ module rma_completer #(
   assign atu_hold = some_hold;
   fence_client #(.UNIT(ANSWERS)) u_client (
       .clk, .rst, .want_atu(some_atu), .want_ar(some_ar), .want_two(some_two), .want_r(some_r), .want_aw(some_aw),
-      .want_last(some_last), .fence, .hold(atu_hold), .atu_valid, .atu_done, .awvalid(m_awvalid), .awready(m_awready), .wvalid(m_wvalid),
-      .wready(m_wready), .wlast(m_wlast), .bvalid(m_bvalid), .bready(m_bready)
+      .want_last(some_last), .fence, .hold(atu_hold), .atu_valid, .atu_done,
+      .awvalid(m_awvalid), .awready(m_awready), .wvalid(m_wvalid), .wready(m_wready), .wlast(m_wlast),
+      .bvalid(m_bvalid), .bready(m_bready)
   );
 endmodule
