@@ -107,4 +107,20 @@ module fence_ends #(
   end
   always_comb if (started && !rst && waits) assert (served <= 6'(CYCLES));
   always_ff @(posedge clk) cover (started && !rst && waits && served == 6'(CYCLES / 2 + 1));
+
+  // What fence_client promises to others of this unit.
+  logic       c_atu, c_ar, c_r, c_aw, c_w, c_last, over;
+  logic [7:0] c_len;
+  fence_client #(.UNIT(UNIT)) u_client (
+      .clk, .rst, .want_atu(atu_valid), .want_ar(arvalid), .want_two(arlen != '0), .want_r(rready), .want_aw(awvalid),
+      .want_last(wlast), .fence, .hold, .atu_valid(c_atu), .atu_done(answers), .arvalid(c_ar), .arready, .arlen(c_len),
+      .rvalid, .rready(c_r), .awvalid(c_aw), .awready, .wvalid(c_w), .wready, .wlast(c_last), .bvalid, .over
+  );
+  always_comb
+    if (started && !rst) begin
+      assert (c_atu == atu_valid && c_ar == arvalid && c_aw == awvalid && c_w == wvalid);
+      assert ((!arvalid || c_len == arlen) && (!rvalid || c_r == rready) && (!wvalid || c_last == wlast) &&
+          (!bvalid || bready));
+      assert (!over);
+    end
 endmodule
