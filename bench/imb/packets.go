@@ -6,19 +6,24 @@ import (
 	"github.com/nicloop/nicloop/host"
 )
 
-// Messages is roughly how many messages a benchmark sends in one iteration among p processes: what its run costs.
-func Messages(benchmark string, p int) int {
+// IterationPackets is roughly how many data packets a benchmark sends in one iteration of n bytes among p processes: what its
+// run costs.
+func IterationPackets(benchmark string, p, n int) int {
 	switch benchmark {
 	case "PingPong", "PingPing":
-		return 2
+		return 2 * host.Packets(n)
 	case "Alltoall", "Alltoallv", "Allgather", "Allgatherv":
-		return p * (p - 1)
-	case "Allreduce", "Barrier":
-		return p * bits.Len(uint(p-1))
+		return p * (p - 1) * host.Packets(n)
+	case "Reduce_scatter": // each sends all others their shares
+		return p * (p - 1) * host.Packets((n+p-1)/p)
+	case "Allreduce":
+		return p * bits.Len(uint(p-1)) * host.Packets(n)
+	case "Barrier":
+		return p * bits.Len(uint(p-1)) * host.Packets(0)
 	case "Exchange":
-		return 2 * p
+		return 2 * p * host.Packets(n)
 	}
-	return p
+	return p * host.Packets(n)
 }
 
 // Tables is how many a run makes, each in a world of its own.
@@ -40,7 +45,7 @@ func Packets(c Config) float64 {
 	for _, b := range list {
 		for _, p := range c.procs(b) {
 			for _, n := range c.sizes(b) {
-				sum += float64(len(c.groups(p))*Messages(b.name, p)*(c.Warmup+c.Iterations)) * float64(host.Packets(n))
+				sum += float64(len(c.groups(p))*(c.Warmup+c.Iterations)) * float64(IterationPackets(b.name, p, n))
 			}
 		}
 	}

@@ -4,20 +4,15 @@ import (
 	"sync"
 
 	"github.com/nicloop/nicloop/bench/imb"
-	"github.com/nicloop/nicloop/host"
 )
 
 // packets is roughly how many data packets a run sends.
 func (r run) packets() float64 {
-	n := imb.Messages(r.benchmark, or(r.active, r.ranks()))
+	n := imb.IterationPackets(r.benchmark, or(r.active, r.ranks()), or(r.bytes, 2048))
 	if r.pairs {
 		n *= r.procs
 	}
-	bytes := or(r.bytes, 2048)
-	if r.benchmark == "Barrier" {
-		bytes = 0
-	}
-	return float64(n * (r.warmup + r.iterations) * host.Packets(bytes))
+	return float64(n * (r.warmup + r.iterations))
 }
 
 // A meter shows how far several runs are that go on at a time, by packets: some
