@@ -93,6 +93,8 @@ type run struct {
 	linear     bool
 	spread     bool // neighbouring ranks on different nodes
 	rootShift  int  // 0: 1
+	free       bool // bookkeeping of credits takes a core no time
+	meet       bool // a barrier before each repetition
 	iterations int
 	warmup     int
 }
@@ -161,9 +163,12 @@ func (e *Env) config(r run) imb.Config {
 	c.Iterations, c.Warmup, c.RootShift = r.iterations, r.warmup, or(r.rootShift, 1)
 	// The alltoalls that are measured by themselves begin together, as IMB has it:
 	// once ranks drift apart, an alltoall takes up to three times as long by itself.
-	c.Sync, c.Linear = r.linear, r.linear
+	c.Sync, c.Linear = r.linear || r.meet, r.linear
 	if !r.linear {
 		c.Algorithm = usual[r.benchmark]
+	}
+	if r.free {
+		c.Run.Cost.Static, c.Run.Cost.Dynamic = 0, 0
 	}
 	if r.spread {
 		c.Map = [2]int{r.procs, r.nodes}
@@ -231,7 +236,7 @@ func (e *Env) sweep(ctx context.Context, runs []run) ([]sample, error) {
 
 // reference is the same run without flow control.
 func (r run) reference() run {
-	r.flow, r.slots, r.credit, r.piggyback = velo.None, 0, 0, false
+	r.flow, r.slots, r.credit, r.piggyback, r.free = velo.None, 0, 0, false, false
 	return r
 }
 

@@ -78,3 +78,13 @@ func reasonWords(rep *Report) (words string) {
 	}
 	return words
 }
+
+// FC, section 7.4.1: with a root that stays quotas do settle; what is left is the bookkeeping of a root's packets.
+func TestRootThatStays(t *testing.T) {
+	if testing.Short() {
+		t.Skip("fifty runs")
+	}
+	rep, err := fcFig24.Run(context.Background(), Env{Device: "model:", Scale: Small, Seed: 1, Jobs: 2, Why: true})
+	require.NoError(t, err)
+	require.Equal(t, "SS", reasonWords(rep), "%+v", rep.Reasons)
+}
