@@ -33,7 +33,7 @@ func measureFig10(ctx context.Context, e *Env) (*Table, error) {
 			for _, slots := range e.partSizes(flow, part) {
 				r := e.alltoall(w, flow, slots, 2)
 				// The pattern is repeated until times are stable (footnote 11).
-				r.active, r.warmup, r.iterations = w.ranks()/part, e.repeats(6, 4, 4), e.repeats(10, 4, rhythm)
+				r.active, r.warmup, r.iterations = w.ranks()/part, e.repeats(6, 4, 4), e.repeats(10, 4, 8)
 				if part == 1 && e.Scale.thin() {
 					r.warmup = 1
 				}

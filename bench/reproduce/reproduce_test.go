@@ -13,8 +13,6 @@ import (
 	_ "github.com/nicloop/nicloop/cosim/ideal"
 	_ "github.com/nicloop/nicloop/cosim/model"
 	"github.com/nicloop/nicloop/drivers"
-	"github.com/nicloop/nicloop/host"
-	"github.com/nicloop/nicloop/mailbox"
 	"github.com/nicloop/nicloop/velo"
 	"github.com/stretchr/testify/require"
 )
@@ -248,28 +246,29 @@ func TestSameBenchmarks(t *testing.T) {
 	}
 }
 
-// Between alltoalls a receiver keeps the credits of fewer packets than its threshold.
-// One slot below Equation 5 one of those that the thin scales time finds a sender
-// short of them, from Equation 5 on none ever does.
+// FC, Equation 5: one slot below it most senders are short of the credits of a message in one alltoall of those that the thin
+// scales make, which is the last of them or the second; from Equation 5 on they never are.
 func TestRhythm(t *testing.T) {
-	packets := host.Packets(2048)
-	short := func(credit, slots int) (list []int) {
-		quota, kept := slots-credit, 0
-		threshold := mailbox.Eq1.Threshold(quota, credit)
-		for k := 1; k <= 100; k++ {
-			if quota-kept < packets {
-				list = append(list, k)
-			}
-			kept = (kept + packets) % threshold
-		}
-		return list
+	e := &Env{Device: "ideal:", Scale: Small, Seed: 1}
+	delayed := func(slots, credit, alltoalls int) int {
+		r := e.alltoall(world{nodes: 4, procs: 4}, velo.Static, slots, credit)
+		r.warmup, r.iterations = 0, alltoalls
+		s, err := e.perform(context.Background(), r, nil)
+		require.NoError(t, err)
+		return int(s.flow.DelayedMessages)
 	}
-	for credit := 2; credit <= mostCredit; credit++ {
-		at := short(credit, equation5(credit)-1)
-		require.Greater(t, at[0], 1, "the first alltoall is not timed")
-		require.LessOrEqual(t, at[0], 1+rhythm)
-		require.Greater(t, at[1], 1+rhythm)
-		require.Empty(t, short(credit, equation5(credit)))
+	const pairs = 16 * 15
+	for credit := 1; credit <= mostCredit; credit++ {
+		slots := equation5(credit) - 1
+		if credit == 1 {
+			slots = 64
+		}
+		at := firstShort(slots, credit)
+		require.Greater(t, at, 1, "%d credit slots: the first alltoall is not timed", credit)
+		require.LessOrEqual(t, at, rhythm(credit))
+		require.Greater(t, delayed(slots, credit, at)-delayed(slots, credit, at-1), pairs/2, "%d credit slots, alltoall %d", credit, at)
+		require.Zero(t, firstShort(equation5(credit), credit))
+		require.Less(t, delayed(equation5(credit), credit, rhythm(credit)), pairs/5, "%d credit slots: barriers", credit)
 	}
 }
 
