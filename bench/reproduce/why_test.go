@@ -79,8 +79,9 @@ func reasonWords(rep *Report) (words string) {
 	return words
 }
 
-// FC, section 7.4.1: with a root that stays quotas do settle; what is left is the bookkeeping of a root's packets.
-func TestRootThatStays(t *testing.T) {
+// FC, section 7.4.1: roots that do not scatter beside each other wait for credits; and with a root that stays quotas do settle,
+// what is left is the bookkeeping of its packets.
+func TestScattervReasons(t *testing.T) {
 	if testing.Short() {
 		t.Skip("fifty runs")
 	}
