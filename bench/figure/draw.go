@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"image/color"
 	"math"
+	"slices"
 	"strconv"
 
 	"gonum.org/v1/plot"
@@ -63,6 +64,8 @@ func (f *Figure) style(p *plot.Plot) {
 		a.axis.Tick.Label.Color = ink
 		a.axis.LineStyle.Color, a.axis.Tick.LineStyle.Color = ink, ink
 		switch a.want.Scale {
+		case Linear:
+			a.axis.Tick.Marker = plot.TickerFunc(withZero)
 		case Log10:
 			a.axis.Scale, a.axis.Tick.Marker = plot.LogScale{}, plot.LogTicks{Prec: -1}
 		case Log2:
@@ -164,6 +167,35 @@ func fix(axis *plot.Axis, want *Axis) {
 	} else {
 		axis.Min, axis.Max = axis.Min/2, axis.Min*2
 	}
+}
+
+// withZero labels zero where the axis crosses it, since that is where a gain
+// becomes a loss. The library's choice may be -5, 10 and 25.
+func withZero(low, high float64) []plot.Tick {
+	ticks := plot.DefaultTicks{}.Ticks(low, high)
+	zero := func(t plot.Tick) bool { return t.Label != "" && math.Abs(t.Value) < (high-low)*1e-9 }
+	if low >= 0 || high <= 0 || slices.ContainsFunc(ticks, zero) {
+		return ticks
+	}
+	return multiples(low, high)
+}
+
+// multiples labels those of 1, 2 or 5 times a power of ten: three to seven.
+func multiples(low, high float64) (ticks []plot.Tick) {
+	const most = 6
+	exponent := math.Floor(math.Log10((high - low) / most))
+	step := math.Pow(10, exponent)
+	for _, m := range []float64{2, 5, 10} {
+		if (high-low)/step > most {
+			step = m * math.Pow(10, exponent)
+		}
+	}
+	digits := max(0, -int(math.Floor(math.Log10(step))))
+	for i := int(math.Ceil(low / step)); float64(i) <= high/step; i++ {
+		v := float64(i) * step
+		ticks = append(ticks, plot.Tick{Value: v, Label: strconv.FormatFloat(v, 'f', digits, 64)})
+	}
+	return ticks
 }
 
 // powersOfTwo labels as many powers of two as fit.

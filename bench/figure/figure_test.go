@@ -6,10 +6,13 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"slices"
+	"strconv"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+	"gonum.org/v1/plot"
 )
 
 func lines() *Figure {
@@ -130,4 +133,26 @@ func TestSizesAreWrittenInPowersOfTwo(t *testing.T) {
 	ticks := powersOfTwo(8, 1<<20)
 	assert.Equal(t, "8", ticks[0].Label)
 	assert.Equal(t, 1048576.0, ticks[len(ticks)-1].Value)
+}
+
+// TestZeroHasALabel: also where the library has none, as from -9 to 29.5, the
+// overheads of an alltoall.
+func TestZeroHasALabel(t *testing.T) {
+	for _, r := range [][2]float64{{-9.1, 29.5}, {-5, 25}, {-0.013, 0.4}, {-300, 2}, {-1, 1}, {-7e-7, 1e-6}, {-2, 1100}} {
+		labels := labelsOf(withZero(r[0], r[1]))
+		zero := func(label string) bool { v, err := strconv.ParseFloat(label, 64); return err == nil && v == 0 }
+		assert.True(t, slices.ContainsFunc(labels, zero), "%v: %q", r, labels)
+		assert.True(t, len(labels) >= 3 && len(labels) <= 7, "%v: %q", r, labels)
+	}
+	assert.Equal(t, []string{"-5", "0", "5", "10", "15", "20", "25"}, labelsOf(multiples(-5, 25)))
+	assert.Equal(t, []string{"-0.10", "-0.05", "0.00", "0.05"}, labelsOf(multiples(-0.11, 0.09))[0:4])
+}
+
+func labelsOf(ticks []plot.Tick) (list []string) {
+	for _, t := range ticks {
+		if t.Label != "" {
+			list = append(list, t.Label)
+		}
+	}
+	return list
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"strings"
 
 	"github.com/nicloop/nicloop/bench/figure"
 	"github.com/nicloop/nicloop/velo"
@@ -130,7 +131,11 @@ func oneSlotBest(t *Table) (string, bool) {
 func curves(t *Table, title, y, unit, by, name string) *figure.Figure {
 	f := &figure.Figure{Title: title, X: figure.Axis{Label: "buffer size", Unit: "slots per process"}, Y: figure.Axis{Label: y, Unit: unit}}
 	for _, v := range distinct[any](t, by) {
-		f.Series = append(f.Series, figure.Series{Name: fmt.Sprintf(name, v), Points: t.where(by, v).points("slots", fmt.Sprintf("%s (%s)", y, unit))})
+		label := fmt.Sprintf(name, v)
+		if v == 1 {
+			label = strings.TrimSuffix(label, "s")
+		}
+		f.Series = append(f.Series, figure.Series{Name: label, Points: t.where(by, v).points("slots", fmt.Sprintf("%s (%s)", y, unit))})
 	}
 	return f
 }
