@@ -16,34 +16,71 @@ var fcFig10 = &Experiment{
 	measure: measureFig10, plot: plotFig10,
 	claims: []claim{
 		{"static: not acceptable below 55 slots, however few are active", "> 3 % in all four", staticNeeds55},
-		{"dynamic: near zero with 30 slots when half are active", "very low", nearZero(2, 30)},
-		{"dynamic: near zero with 16 slots when a quarter is active", "very low", nearZero(4, 16)},
-		{"dynamic: near zero with 10 slots when an eighth is active", "very low", nearZero(8, 10)},
+		{halfActive, "very low", nearZero(2, 30)},
+		{quarterActive, "very low", nearZero(4, 16)},
+		{eighthActive, "very low", nearZero(8, 10)},
 		{"dynamic costs less than static when not all are active", "lower", dynamicLower},
+	},
+	reasons: []reason{
+		{claim: halfActive, changed: bookkeepingIsFree, measure: partWith(free, 2)},
+		{claim: halfActive, changed: haveSettled, measure: partWith(settled, 2)},
+		{claim: halfActive, changed: "both", measure: partWith(freeAndSettled, 2)},
+		{claim: quarterActive, changed: bookkeepingIsFree, measure: partWith(free, 4)},
+		{claim: quarterActive, changed: haveSettled, measure: partWith(settled, 4)},
+		{claim: quarterActive, changed: "both", measure: partWith(freeAndSettled, 4)},
+		{claim: eighthActive, changed: bookkeepingIsFree, measure: partWith(free, 8)},
+		{claim: eighthActive, changed: haveSettled, measure: partWith(settled, 8)},
+		{claim: eighthActive, changed: "both", measure: partWith(freeAndSettled, 8)},
 	},
 }
 
+const (
+	halfActive    = "dynamic: near zero with 30 slots when half are active"
+	quarterActive = "dynamic: near zero with 16 slots when a quarter is active"
+	eighthActive  = "dynamic: near zero with 10 slots when an eighth is active"
+)
+
 func measureFig10(ctx context.Context, e *Env) (*Table, error) {
-	t := &Table{Columns: []string{"flow control", "active", "one of", "slots", "time (µs)", "overhead (%)", "delayed (%)"}}
-	w := cluster1024[e.Scale]
 	var runs []run
-	var parts []int
 	for _, flow := range flows {
 		for _, part := range []int{1, 2, 4, 8} {
-			for _, slots := range e.partSizes(flow, part) {
-				r := e.alltoall(w, flow, slots, 2)
-				// The pattern is repeated until times are stable (footnote 11).
-				r.active, r.warmup, r.iterations = w.ranks()/part, e.repeats(6, 4, 4), e.repeats(10, 4, 8)
-				if part == 1 && e.Scale.thin() {
-					r.warmup = 1
-				}
-				runs, parts = append(runs, r), append(parts, part)
-			}
+			runs = append(runs, e.partRuns(flow, part)...)
 		}
 	}
+	return e.table10(ctx, runs)
+}
+
+// partWith measures dynamic flow control among a part with a change of its runs.
+func partWith(change func(*run), part int) func(context.Context, *Env, *Table) (*Table, error) {
+	return func(ctx context.Context, e *Env, _ *Table) (*Table, error) {
+		runs := e.partRuns(velo.Dynamic, part)
+		for i := range runs {
+			change(&runs[i])
+		}
+		return e.table10(ctx, runs)
+	}
+}
+
+func (e *Env) partRuns(flow velo.Flow, part int) (runs []run) {
+	w := cluster1024[e.Scale]
+	for _, slots := range e.partSizes(flow, part) {
+		r := e.alltoall(w, flow, slots, 2)
+		// The pattern is repeated until times are stable (footnote 11).
+		r.active, r.warmup, r.iterations = w.ranks()/part, e.repeats(6, 4, 4), e.repeats(10, 4, 8)
+		if part == 1 && e.Scale.thin() {
+			r.warmup = 1
+		}
+		runs = append(runs, r)
+	}
+	return runs
+}
+
+func (e *Env) table10(ctx context.Context, runs []run) (*Table, error) {
+	t := &Table{Columns: []string{"flow control", "active", "one of", "slots", "time (µs)", "overhead (%)", "delayed (%)"}}
 	samples, refs, err := e.compare(ctx, runs)
 	for i, s := range samples {
-		t.add(string(runs[i].flow), runs[i].active, parts[i], runs[i].slots, s.time, s.overhead(refs[i]), s.delayed())
+		r := runs[i]
+		t.add(string(r.flow), r.active, r.ranks()/r.active, r.slots, s.time, s.overhead(refs[i]), s.delayed())
 	}
 	return t, err
 }

@@ -22,7 +22,7 @@ var fcFig24 = &Experiment{
 	},
 	reasons: []reason{
 		{claim: inefficient, changed: "a barrier before each repetition, so that roots do not scatter beside each other", measure: scattervThatMeets},
-		{claim: approaches, changed: "bookkeeping of credits takes a core no time", measure: freeScatterv},
+		{claim: approaches, changed: bookkeepingIsFree, measure: freeScatterv},
 	},
 }
 

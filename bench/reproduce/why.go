@@ -90,3 +90,13 @@ func (rep *Report) printReasons(w io.Writer) {
 			r.Word(), r.Claim, r.Changed, r.Before.Word(), r.Before.Ours, r.After.Word(), r.After.Ours)
 	}
 }
+
+// What reasons of several experiments change.
+const (
+	bookkeepingIsFree = "bookkeeping of credits takes a core no time"
+	haveSettled       = "ten times the repetitions before those that are timed, so that quotas have settled"
+)
+
+func free(r *run)           { r.free = true }
+func settled(r *run)        { r.warmup *= 10 }
+func freeAndSettled(r *run) { free(r); settled(r) }

@@ -89,3 +89,22 @@ func TestScattervReasons(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, "SS", reasonWords(rep), "%+v", rep.Reasons)
 }
+
+// FC, section 7.4: two processes pay for each packet's bookkeeping, whatever the buffers; without it they pay for credits alone, nothing with 64 slots.
+func TestPingPongPaysForBookkeeping(t *testing.T) {
+	e := &Env{Device: "model:", Scale: Small, Seed: 1}
+	var runs []run
+	for _, flow := range flows {
+		r := e.imbRun("PingPong", flow, 64)
+		runs = append(runs, r)
+		free(&r)
+		runs = append(runs, r)
+	}
+	samples, refs, err := e.compare(context.Background(), runs)
+	require.NoError(t, err)
+	for i, flow := range flows {
+		paid, without := samples[2*i].overhead(refs[2*i]), samples[2*i+1].overhead(refs[2*i+1])
+		require.Greater(t, paid, 10.0, "%s", flow)
+		require.Less(t, without, 2.0, "%s", flow)
+	}
+}
