@@ -132,7 +132,7 @@ func lowerAtAnySize(t *Table) (string, bool) {
 
 func plotFig20(t *Table) (figures []*figure.Figure) {
 	for _, slots := range imbSlots {
-		f := &figure.Figure{Title: fmt.Sprintf("Intel MPI Benchmarks with %d slots per process", slots), Width: 9, Y: figure.Axis{Label: "overhead", Unit: "%"}}
+		f := &figure.Figure{Title: fmt.Sprintf("Intel MPI Benchmarks with %d slots per process", slots), Width: 12, Y: figure.Axis{Label: "overhead", Unit: "%"}}
 		f.Groups = distinct[string](t, "benchmark")
 		for _, flow := range []string{"static", "dynamic"} {
 			f.Series = append(f.Series, figure.Series{Name: flow, Points: t.where("flow control", flow, "slots", slots).points("slots", "overhead (%)")})
