@@ -72,39 +72,63 @@ func (d *drawing) legend(c draw.Canvas) vg.Length {
 
 // addMarks draws the marks over the whole range, with their texts along them.
 func (f *Figure) addMarks(p *plot.Plot) {
-	for _, m := range f.Marks {
+	if len(f.Marks) > 0 {
+		p.Add(marks(f.Marks))
+	}
+}
+
+// marks are all marks of a figure as the library draws things.
+type marks []Mark
+
+func (ms marks) Plot(c draw.Canvas, p *plot.Plot) { ms.plot(c, p) }
+
+// plot also returns where their texts are.
+func (ms marks) plot(c draw.Canvas, p *plot.Plot) (taken []vg.Rectangle) {
+	for _, m := range ms {
 		ends := plotter.XYs{{X: p.X.Min, Y: m.At}, {X: p.X.Max, Y: m.At}}
 		if m.Vertical {
 			ends = plotter.XYs{{X: m.At, Y: p.Y.Min}, {X: m.At, Y: p.Y.Max}}
 		}
-		p.Add(&markLine{ends: ends, mark: m})
+		line := plotter.Line{XYs: ends, LineStyle: draw.LineStyle{Color: ink, Width: 1, Dashes: dashed(5, 3)}}
+		line.Plot(c, p)
+		taken = append(taken, m.label(c, p, ends, taken))
 	}
+	return taken
 }
 
-// A markLine is one mark as the library draws things.
-type markLine struct {
-	ends plotter.XYs
-	mark Mark
-}
-
-func (m *markLine) Plot(c draw.Canvas, p *plot.Plot) {
-	line := plotter.Line{XYs: m.ends, LineStyle: draw.LineStyle{Color: ink, Width: 1, Dashes: dashed(5, 3)}}
-	line.Plot(c, p)
+// label writes the mark's text where no other is, and returns where.
+func (m Mark) label(c draw.Canvas, p *plot.Plot, ends plotter.XYs, taken []vg.Rectangle) vg.Rectangle {
 	x, y := p.Transforms(&c)
 	style := p.X.Tick.Label
 	style.Font = sans(tickSize)
 	style.XAlign, style.YAlign = draw.XLeft, draw.YBottom
-	at := vg.Point{X: x(m.ends[0].X) + 5, Y: y(m.ends[0].Y) + 3}
-	if m.mark.Vertical { // reads upwards and ends at the top, where there are fewer points
+	at := vg.Point{X: x(ends[0].X) + 5, Y: y(ends[0].Y) + 3}
+	if m.Vertical { // reads upwards and ends at the top, where there are fewer points
 		style.Rotation = math.Pi / 2
 		style.XAlign = draw.XRight
-		at = vg.Point{X: x(m.ends[1].X) - 3, Y: y(m.ends[1].Y) - 4}
+		at = vg.Point{X: x(ends[1].X) - 3, Y: y(ends[1].Y) - 4}
 		if at.X-style.Font.Size < c.Min.X { // or right of its line, where there is no room
 			style.YAlign, at.X = draw.YTop, at.X+1
 		}
 	}
-	box := style.Rectangle(m.mark.Text).Add(at)
+	box := style.Rectangle(m.Text)
+	for i := 0; i < len(taken); i++ {
+		if overlap(box.Add(at), taken[i]) { // further along its line, by all that are there
+			if m.Vertical {
+				at.Y = taken[i].Min.Y - 4
+			} else {
+				at.X = taken[i].Max.X + 5
+			}
+			i = -1
+		}
+	}
+	box = box.Add(at)
 	c.SetColor(color.NRGBA{0xff, 0xff, 0xff, 0xd8}) // over a line, the text stays readable
 	c.Fill(box.Path())
-	c.FillText(style, at, m.mark.Text)
+	c.FillText(style, at, m.Text)
+	return box
+}
+
+func overlap(a, b vg.Rectangle) bool {
+	return a.Min.X < b.Max.X && b.Min.X < a.Max.X && a.Min.Y < b.Max.Y && b.Min.Y < a.Max.Y
 }

@@ -13,6 +13,8 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	"gonum.org/v1/plot"
+	"gonum.org/v1/plot/vg/draw"
+	"gonum.org/v1/plot/vg/vgimg"
 )
 
 func lines() *Figure {
@@ -155,4 +157,21 @@ func labelsOf(ticks []plot.Tick) (list []string) {
 		}
 	}
 	return list
+}
+
+func TestTextsOfMarksDoNotOverlap(t *testing.T) {
+	f := lines()
+	f.Marks = nil
+	for i, at := range []float64{490, 490, 500, 501, 520} {
+		f.Marks = append(f.Marks, Mark{Vertical: true, At: at, Text: "vertical"}, Mark{At: at, Text: []string{"a", "long one"}[i%2]})
+	}
+	d, err := f.drawing()
+	require.NoError(t, err)
+	texts := marks(f.Marks).plot(draw.New(vgimg.New(600, 400)), d.plot)
+	require.Len(t, texts, len(f.Marks))
+	for i, a := range texts {
+		for _, b := range texts[:i] {
+			require.False(t, overlap(a, b), "%v %v", a, b)
+		}
+	}
 }
