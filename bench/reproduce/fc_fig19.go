@@ -66,9 +66,7 @@ func (e *Env) phased(ctx context.Context, meet func(e *Env, r *host.Rank) error)
 	c.Velo = velo.Config{Flow: velo.Dynamic, Slots: 30, CreditSlots: 2}
 	c.Sizes = []int{2048}
 	e.runs = 1
-	if w.nodes >= 64 {
-		c.Threads = max(1, e.Cores) // there is no other run; as in threads
-	}
+	c.Threads = e.share(w.nodes, e.runs)
 	all := 0
 	for _, share := range phases {
 		all += e.phaseLength(share)

@@ -187,13 +187,21 @@ var usual = map[string]string{
 	"Reduce_scatter": "pairwise",
 }
 
-// threads is how many simulate a run, which does not change it. Of smaller worlds they wait for
-// each other more than they gain; and if only some ranks are active, those share few nodes.
+// threads is how many simulate a run, which does not change it. If only some ranks are active, those share few nodes.
 func (e *Env) threads(r run) int {
-	if r.nodes < 64 || r.active != 0 && r.active != r.ranks() {
+	if r.active != 0 && r.active != r.ranks() {
 		return 1
 	}
-	return max(1, e.Cores/max(1, e.Jobs))
+	return e.share(r.nodes, e.Jobs)
+}
+
+// share is how many threads a run on so many nodes may have where there are so many runs at a time. Of smaller
+// worlds they wait for each other more than they gain.
+func (e *Env) share(nodes, runs int) int {
+	if nodes < 64 {
+		return 1
+	}
+	return max(1, e.Cores/max(1, runs))
 }
 
 func or(v, otherwise int) int {
