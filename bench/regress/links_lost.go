@@ -42,7 +42,7 @@ func testLinkDrain(t *T) error {
 	if idle, err := quiesce(a.sys); err != nil || idle {
 		return errors.Join(err, errors.New("the hardware is empty, expected packets to wait for a link that does not drain"))
 	}
-	if err := errors.Join(a.set(write{regs.WireCtrl(0), 0}), m.run(20000), settle(a.sys), a.expect(regs.LinkDrained(0), drained)); err != nil {
+	if err := errors.Join(a.set(write{regs.WireCtrl(0), 0}), m.receiveAll(), a.expect(regs.LinkDrained(0), drained)); err != nil {
 		return err
 	}
 	return m.accounted()
@@ -89,13 +89,14 @@ func (m *numbered) drainRound(round int) error {
 			return fmt.Errorf("%d of %d packets for node 2 arrived in 3,000 cycles beside a wire that failed (seed %d)", m.got[p], m.sent[p], m.t.Seed)
 		}
 	}
-	if err := errors.Join(a.set(mend), m.run(8000), settle(a.sys)); err != nil {
+	if err := errors.Join(a.set(mend), m.receiveAll()); err != nil {
 		return err
 	}
 	return m.accounted()
 }
 
-// run lets time pass and takes what arrives, in order, with gaps.
+// run lets cycles pass and reads all mailboxes meanwhile. Packets may be missing, but must not
+// overtake each other.
 func (m *numbered) run(cycles drivers.Cycle) error {
 	sys := m.nics[0].sys
 	var stop drivers.Stop
@@ -103,20 +104,50 @@ func (m *numbered) run(cycles drivers.Cycle) error {
 		if err := sys.Run(min(sys.Now()+200, end), &stop); err != nil {
 			return err
 		}
-		n, err := takeAll(m.nics, 1, func(to, from int, k uint32) error {
-			p := [2]int{from, to}
-			if k < m.got[p] {
-				return fmt.Errorf("from node %d to %d: packet %d again, or too late: expected %d or later (seed %d)", from, to, k, m.got[p], m.t.Seed)
-			}
-			m.got[p] = k + 1
-			return nil
-		})
+		if err := m.readMailboxes(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// readMailboxes takes all packets that have arrived.
+func (m *numbered) readMailboxes() error {
+	n, err := takeAll(m.nics, 1, func(to, from int, k uint32) error {
+		p := [2]int{from, to}
+		if k < m.got[p] {
+			return fmt.Errorf("from node %d to %d: packet %d again, or too late: expected %d or later (seed %d)", from, to, k, m.got[p], m.t.Seed)
+		}
+		m.got[p] = k + 1
+		return nil
+	})
+	m.taken += n
+	return err
+}
+
+// receiveAll reads the mailboxes until the hardware is empty, however long that takes: a full mailbox
+// holds back the network, so a test that stops reading sees a network that stands still and packets
+// that are neither received nor reported lost. Hardware in which nothing moves although every mailbox
+// has just been emptied is deadlocked.
+func (m *numbered) receiveAll() error {
+	for {
+		idle, err := quiesce(m.nics[0].sys)
 		if err != nil {
 			return err
 		}
-		m.taken += n
+		before := m.taken
+		if err := m.readMailboxes(); err != nil {
+			return err
+		}
+		switch {
+		case m.taken != before:
+		case idle:
+			return nil
+		default:
+			return fmt.Errorf("deadlock: nothing moves, all mailboxes are empty, and the network still holds packets (%d sent, %d received, seed %d)",
+				m.sum, m.taken, m.t.Seed)
+		}
 	}
-	return nil
 }
 
 // accounted: every packet that was sent arrived, or was told to be lost, by the link or by the node that found it cut.
@@ -162,7 +193,7 @@ func linkResets(shape string, rate float64) func(*T) error {
 				return fmt.Errorf("round %d: %w", round, err)
 			}
 		}
-		if err := errors.Join(setWires(m.nics, 1, 0, 0), m.run(20000), settle(m.nics[0].sys), m.accounted(), m.agreed()); err != nil {
+		if err := errors.Join(setWires(m.nics, 1, 0, 0), m.receiveAll(), m.accounted(), m.agreed()); err != nil {
 			return err
 		}
 		resets, err := linkCount(m.nics, regs.LinkResets)
@@ -299,7 +330,7 @@ func (m *numbered) soak(packets int) error {
 			return err
 		}
 	}
-	if err := errors.Join(m.run(30000), settle(sys), m.accounted(), m.agreed()); err != nil {
+	if err := errors.Join(m.receiveAll(), m.accounted(), m.agreed()); err != nil {
 		return err
 	}
 	return m.soaked()
