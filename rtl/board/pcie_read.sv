@@ -27,6 +27,7 @@ module pcie_read #(
     input  logic         clk,
     input  logic         rst,
     input  logic         bus_master,
+    input  logic         ext_tag_enable,  // low: tags below 32 only, as a requester without extended tags
     input  logic [2:0]   mrrs,         // 128 bytes << mrrs
     input  logic [15:0]  id,
     input  logic         s_arvalid,
@@ -61,6 +62,7 @@ module pcie_read #(
     output logic         ev_timeout,
     output logic         ev_failed,      // a completion said so, or was poisoned
     output logic         ev_unexpected,
+    output logic         pending,        // a request is outstanding, or offered to the sender
     output logic         idle
 );
   localparam int T = $clog2(TAGS);
@@ -74,7 +76,10 @@ module pcie_read #(
   logic [3:0]      low[TAGS];                                 // of its address, in quadwords
   logic            found, tag_take;
   logic [T-1:0]    found_tag, free_tag;
-  rr_arbiter #(.N(TAGS)) u_tags (.clk, .rst, .req(~busy), .advance(!found), .grant(free_grant));
+  logic [TAGS-1:0] usable;  // with a tag field of 5 bits, or of 8
+  logic            may_take;
+  always_comb for (int t = 0; t < TAGS; t++) usable[t] = t < 32 || ext_tag_enable;
+  rr_arbiter #(.N(TAGS)) u_tags (.clk, .rst, .req(~busy & usable), .advance(!found), .grant(free_grant));
   always_comb begin
     free_tag = '0;
     for (int t = 0; t < TAGS; t++) if (free_grant[t]) free_tag = T'(t);
@@ -82,9 +87,10 @@ module pcie_read #(
   // One is kept at hand. Only who takes it makes it busy, so it stays free.
   always_ff @(posedge clk) begin
     if (rst) found <= 1'b0;
-    else found <= found ? !tag_take : busy != '1;
+    else found <= found ? !tag_take && may_take : (~busy & usable) != '0;
     if (!found) found_tag <= free_tag;
   end
+  assign may_take = TAGS <= 32 || ext_tag_enable || 32'(found_tag) < 32;
 
   // ---- requests ----
   logic         open, asks, order_room;
@@ -115,7 +121,7 @@ module pcie_read #(
   assign piece_last = beats <= 9'(to_edge);
   assign piece      = piece_last ? (S + 1)'(beats) : (S + 1)'(to_edge);
   assign s_arready  = !open;
-  assign asks       = open && order_room && (joins || !bus_master || (found && !st_valid));
+  assign asks       = open && order_room && (joins || !bus_master || (found && may_take && !st_valid));
   assign tag_take   = asks && bus_master && !joins;
   always_ff @(posedge clk) begin
     if (rst) open <= 1'b0;
@@ -331,6 +337,7 @@ module pcie_read #(
   end
   assign s_rdata = bad ? '0 : read;
   assign s_rresp = {bad, 1'b0};
+  always_ff @(posedge clk) pending <= !rst && (waiting != '0 || np_valid);
   assign idle    = !open && !have && !s_rvalid && !cpl_valid && resting == '0;
 
 `ifndef SYNTHESIS

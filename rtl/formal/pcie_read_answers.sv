@@ -28,14 +28,14 @@ module pcie_read_answers #(
   always_ff @(posedge clk) started <= 1'b1;
   always_comb if (!started) assume (rst);
 
-  logic       arready, rvalid, rlast, np_valid, idle;
+  logic       arready, rvalid, rlast, np_valid, pending, idle;
   logic [1:0] rresp;
   logic [5:0] awaited;
   pcie_read #(.TAGS(2), .SLOT(64), .TICK(2), .HOLD(HOLD), .LONG(2)) u_dut (
-      .clk, .rst, .bus_master, .mrrs(3'd0), .id(16'h0), .s_arvalid(arvalid), .s_arready(arready), .s_araddr(araddr),
+      .clk, .rst, .bus_master, .ext_tag_enable(1'b0), .mrrs(3'd0), .id(16'h0), .s_arvalid(arvalid), .s_arready(arready), .s_araddr(araddr),
       .s_arlen({6'h0, arlen}), .s_rvalid(rvalid), .s_rready(1'b1), .s_rresp(rresp), .s_rlast(rlast), .np_valid,
       .np_done(np_valid), .c_valid, .c_data, .c_poisoned, .c_status, .c_count, .c_lower, .c_len, .c_requester, .c_tag,
-      .q_valid, .q_data(64'h0), .q_ok, .q_last, .idle
+      .q_valid, .q_data(64'h0), .q_ok, .q_last, .pending, .idle
   );
   axi_read_check #(.MASTER(0), .BURSTS(2)) u_check (
       .clk, .rst, .arvalid, .arready, .araddr, .arlen({6'h0, arlen}), .rvalid, .rready(1'b1), .rlast, .idle, .awaited

@@ -93,8 +93,10 @@ module pcie_host #(
   logic [31:0] malformed, unsupported, poisoned, timeouts, failed, unexpected, write_errors;
   assign pcie_rst = rst || resets;
 
+  /* verilator lint_off PINCONNECTEMPTY */
   nic_pcie #(.W(64), .TICK(TICK)) u_pcie (
-      .clk, .rst(pcie_rst), .id(ID), .bus_master, .mps, .mrrs, .msix_enable(1'b1), .msix_mask(1'b0),
+      .clk, .rst(pcie_rst), .id(ID), .bus_master, .ext_tag_enable(1'b0), .mps, .mrrs, .msix_enable(1'b1),
+      .msix_mask(1'b0), .flr(1'b0), .flr_done(), .transactions_pending(), .core_rst(1'b0),
       .s_tlp_valid(s_valid), .s_tlp_ready(s_ready), .s_tlp_data(s_data), .s_tlp_keep(s_keep), .s_tlp_last(s_last),
       .s_tlp_bar(s_bar), .rx_np_ok, .m_tlp_valid(m_valid), .m_tlp_ready(m_ready), .m_tlp_data(m_data),
       .m_tlp_keep(m_keep), .m_tlp_last(m_last), .np_ok, .m_axil_awvalid(axil_awvalid), .m_axil_awready(axil_awready),
@@ -113,6 +115,7 @@ module pcie_host #(
       .s_axi_rlast(dma_rlast), .irq(line_up), .malformed, .unsupported, .poisoned, .timeouts, .failed, .unexpected,
       .write_errors, .idle(nic_idle)
   );
+  /* verilator lint_on PINCONNECTEMPTY */
 
   root_complex #(.GIVES_UP(3 * TICK), .ID(ID)) u_root (
       .clk, .rst, .node_id, .rd_latency, .reg_pending, .pio_pending, .s_tlp_valid(s_valid), .s_tlp_ready(s_ready),
