@@ -24,8 +24,15 @@ func forward(from, to mailbox.Flow, g mailbox.Grant, sender int) {
 		panic("no credit although everything was retrieved")
 	}
 	carry(from, to, sender)
-	to.Retrieve(mailbox.Retrieved{From: sender, Piggyback: g.Piggyback, Credits: g.Credits})
+	retrieve(to, mailbox.Retrieved{From: sender, Piggyback: g.Piggyback, Credits: g.Credits})
 	carry(to, from, 1-sender)
+}
+
+// retrieve is Retrieve of a packet that the protocol allows.
+func retrieve(f mailbox.Flow, r mailbox.Retrieved) {
+	if err := f.Retrieve(r); err != nil {
+		panic(err)
+	}
 }
 
 // carry delivers the control packets of one process, and what they cause.
@@ -37,7 +44,7 @@ func carry(from, to mailbox.Flow, sender int) {
 		n++
 	}
 	for _, c := range queue[:n] {
-		to.Retrieve(mailbox.Retrieved{From: sender, Kind: c.Kind, Credits: c.Credits})
+		retrieve(to, mailbox.Retrieved{From: sender, Kind: c.Kind, Credits: c.Credits})
 		carry(to, from, 1-sender)
 	}
 }
@@ -80,7 +87,7 @@ func TestNoAllocationsWhileStealing(t *testing.T) {
 	require.Zero(t, testing.AllocsPerRun(20, func() {
 		from = 3 - from
 		for range 600 {
-			f.Retrieve(mailbox.Retrieved{From: from})
+			retrieve(f, mailbox.Retrieved{From: from})
 			if asked := drain(f); asked >= 0 {
 				answer(f, asked)
 			}
@@ -105,8 +112,8 @@ func drain(f mailbox.Flow) int {
 // answer plays an idle peer with one static slot: it gives back the credit of the request, and
 // returns all its credits but the one that its response takes.
 func answer(f mailbox.Flow, peer int) {
-	f.Retrieve(mailbox.Retrieved{From: peer, Kind: mailbox.Credit, Credits: 1})
-	f.Retrieve(mailbox.Retrieved{From: peer, Kind: mailbox.CreditResponse, Credits: uint16(f.Granted(peer) - 1)})
+	retrieve(f, mailbox.Retrieved{From: peer, Kind: mailbox.Credit, Credits: 1})
+	retrieve(f, mailbox.Retrieved{From: peer, Kind: mailbox.CreditResponse, Credits: uint16(f.Granted(peer) - 1)})
 	drain(f)
 }
 
@@ -158,7 +165,7 @@ func BenchmarkRetrieve1024(b *testing.B) {
 				if from++; from == procs {
 					from = 1
 				}
-				f.Retrieve(mailbox.Retrieved{From: from})
+				retrieve(f, mailbox.Retrieved{From: from})
 				for c, more := f.Next(); more; c, more = f.Next() {
 					if c.Kind == mailbox.CreditRequest {
 						b.Fatal("equal senders steal nothing that is in use")
@@ -166,7 +173,7 @@ func BenchmarkRetrieve1024(b *testing.B) {
 				}
 			}
 			b.StopTimer()
-			if n := testing.AllocsPerRun(1000, func() { f.Retrieve(mailbox.Retrieved{From: 1 + from%(procs-1)}); drain(f) }); n != 0 {
+			if n := testing.AllocsPerRun(1000, func() { retrieve(f, mailbox.Retrieved{From: 1 + from%(procs-1)}); drain(f) }); n != 0 {
 				b.Fatalf("%v allocations per packet", n)
 			}
 		})

@@ -12,9 +12,10 @@
 // data region plus CreditSlots credit packets per peer, and no peer waits for ever as long as every
 // process keeps retrieving. Package explore proves both on this very code; design.md says why.
 //
-// A Flow is pure: no goroutine, clock or I/O, and no allocation after its construction. A call that
-// the protocol cannot explain (credits nobody granted, a response nobody asked for) panics with the
-// state of that peer printed.
+// A Flow is pure: no goroutine, clock or I/O, and no allocation after its construction. A packet that
+// the protocol does not allow (credits that were never granted, a response to no request) changes
+// nothing; Retrieve returns an error that names the peer and the field and prints the state of that
+// peer. Calls that break the rules below panic.
 //
 // # What its caller must do
 //

@@ -1,6 +1,6 @@
 package mailbox
 
-import "fmt"
+import "github.com/nicloop/nicloop/drivers"
 
 // near is how many thresholds lie in the sender itself: enough for the paper's 5 credit slots, and
 // what fills a cache line. In a large world every packet is of another peer, whose state is in no
@@ -104,14 +104,14 @@ func (d *dynamic) Send(peer int, room bool) Grant {
 
 // Retrieve follows the flow diagram of Figure 11: slot management, activity control, then the
 // module of the packet's kind.
-func (d *dynamic) Retrieve(r Retrieved) {
+func (d *dynamic) Retrieve(r Retrieved) error {
 	d.mustBeEmpty()
 	i := d.cfg.index(r.From)
-	if r.Piggyback && r.Kind != Data {
-		d.illegal(r, "only data packets carry piggybacked credits")
+	if err := d.allowed(i, r); err != nil {
+		return err
 	}
 	if r.Kind != Credit {
-		d.manageSlot(i, r)
+		d.manageSlot(i)
 		d.controlActivity(i)
 	}
 	switch r.Kind {
@@ -122,24 +122,42 @@ func (d *dynamic) Retrieve(r Retrieved) {
 	case Credit:
 		d.receive(i, r)
 	case CreditRequest:
-		if d.senders[i].response {
-			d.illegal(r, "a second request before the response to the first")
-		}
 		d.respond(i)
 	case CreditResponse:
 		d.recover(i, r)
-	default:
-		d.illegal(r, "expected kind 0..3")
 	}
+	return nil
+}
+
+// allowed checks everything that a packet claims before any of it changes the state: what follows
+// relies on the invariants, and a packet may come from another program.
+func (d *dynamic) allowed(i int, r Retrieved) error {
+	s := &d.senders[i]
+	n := int32(r.Credits)
+	carries := r.Kind == Credit || r.Kind == Data && r.Piggyback
+	switch {
+	case r.Kind > CreditResponse:
+		return d.illegal(r, "kind", r.Kind, "kind 0..3")
+	case r.Piggyback && r.Kind != Data:
+		return d.illegal(r, "piggyback mark of a "+r.Kind.String()+" packet", true, "piggybacked credits on data packets only")
+	case r.Kind != Credit && s.current == 0:
+		return d.illegal(r, "kind", r.Kind, "no packet that needs a credit: the sender has none")
+	case carries && (n == 0 || n > d.region-s.credits):
+		return d.illegal(r, creditsOf(r), n, "1..%d", d.region-s.credits)
+	case r.Kind == CreditRequest && s.response:
+		return d.illegal(r, "kind", r.Kind, "no second request before the response to the first")
+	case r.Kind == CreditResponse && !s.blocked:
+		return d.illegal(r, creditsOf(r), n, "the answer to a request, and none was sent")
+	case r.Kind == CreditResponse && n > max(s.current-d.static, 0):
+		return d.illegal(r, creditsOf(r), n, "at most %d: the sender keeps its static slots", max(s.current-d.static, 0))
+	}
+	return nil
 }
 
 // manageSlot is the slot management module (section 6.5.1): the packet consumed a credit of its
 // sender, its slot is free now.
-func (d *dynamic) manageSlot(i int, r Retrieved) {
+func (d *dynamic) manageSlot(i int) {
 	s := &d.senders[i]
-	if s.current == 0 {
-		d.illegal(r, "the sender had no credit for it")
-	}
 	s.current--
 	s.retrieved++
 	d.available++
@@ -150,9 +168,6 @@ func (d *dynamic) manageSlot(i int, r Retrieved) {
 func (d *dynamic) receive(i int, r Retrieved) {
 	s := &d.senders[i]
 	s.credits += int32(r.Credits)
-	if r.Credits == 0 || s.credits > d.region {
-		d.illegal(r, fmt.Sprintf("expected 1..%d credits", d.region-s.credits+int32(r.Credits)))
-	}
 	if s.request {
 		s.request = false
 		d.ask(i)
@@ -201,16 +216,11 @@ func (d *dynamic) consume(s *sender) bool {
 func (d *dynamic) recover(i int, r Retrieved) {
 	s := &d.senders[i]
 	n := int32(r.Credits)
-	if !s.blocked || n > s.current {
-		d.illegal(r, fmt.Sprintf("expected the answer to a request, with at most %d credits", s.current))
-	}
 	s.blocked = false
 	s.current -= n
 	d.available += n
 	d.stats.CreditsRecovered += uint64(n)
-	if !d.shrink(i, n) {
-		d.illegal(r, "the thresholds cannot give up that many credits")
-	}
+	d.shrink(i, n)
 	// Both the blocked time and the shrinking may have left the current threshold reached.
 	d.controlActivity(i)
 }
@@ -218,15 +228,15 @@ func (d *dynamic) recover(i int, r Retrieved) {
 // shrink takes n credits out of the thresholds of sender i. The paper is silent here, but a sender
 // that gave its credits away could never reach thresholds computed while it had them. It begins at
 // the head, which lowers what must be reached first the most; design.md shows that this cannot
-// overflow the credit region.
-func (d *dynamic) shrink(i int, n int32) bool {
+// overflow the credit region. The thresholds sum to current+1+retrieved, so they can always give up
+// what allowed lets a response return.
+func (d *dynamic) shrink(i int, n int32) {
 	for k := 0; k < d.fifo && n > 0; k++ {
 		t := d.threshold(i, k)
 		cut := min(*t-1, n)
 		*t -= cut
 		n -= cut
 	}
-	return n == 0
 }
 
 // threshold is element k of the FIFO of sender i, 0 being its head: the current threshold.
@@ -241,8 +251,10 @@ func (d *dynamic) threshold(i, k int) *int32 {
 	return &s.thresholds[k]
 }
 
-func (d *dynamic) illegal(r Retrieved, why string) {
-	panic(fmt.Sprintf("mailbox: rank %d retrieved %+v: %s; %s", d.cfg.Self, r, why, d.Describe(r.From)))
+func (d *dynamic) illegal(r Retrieved, field string, value any, expected string, args ...any) error {
+	err := drivers.BadField(r.From, field, value, expected, args...)
+	err.State = d.Describe(r.From)
+	return err
 }
 
 func (d *dynamic) Credits(peer int) int { return int(d.senders[d.cfg.index(peer)].credits) }

@@ -35,6 +35,14 @@ type Retrieved struct {
 	Credits   uint16 // of a credit packet, a response or a piggyback; else 0
 }
 
+// creditsOf names the credits of a packet in an error.
+func creditsOf(r Retrieved) string {
+	if r.Piggyback {
+		return "piggybacked credits"
+	}
+	return "credits of a " + r.Kind.String() + " packet"
+}
+
 // Control is a control packet to send. Credit and CreditResponse carry Credits as their payload,
 // two bytes little endian; CreditRequest has an empty payload.
 type Control struct {
@@ -48,8 +56,10 @@ type Control struct {
 type Flow interface {
 	// Send asks for leave to send one data packet. room: the payload leaves two bytes free.
 	Send(peer int, room bool) Grant
-	// Retrieve says that a packet of any kind was taken off the mailbox and its slot freed.
-	Retrieve(r Retrieved)
+	// Retrieve says that a packet of any kind was taken off the mailbox and its slot freed. A packet
+	// that the protocol does not allow changes nothing and is a *drivers.PeerError: it came from outside
+	// this process. A From that is no peer is the caller's mistake.
+	Retrieve(r Retrieved) error
 	// Next is the next control packet to send, if any.
 	Next() (Control, bool)
 

@@ -8,6 +8,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/nicloop/nicloop/drivers"
 	"github.com/nicloop/nicloop/mailbox"
 	"github.com/nicloop/nicloop/mailbox/explore"
 )
@@ -147,7 +148,7 @@ func TestEquation6(t *testing.T) {
 func TestEmptyResponse(t *testing.T) {
 	f, err := mailbox.NewDynamic(mailbox.Config{Procs: 2, DataSlots: 4, CreditSlots: 2})
 	require.NoError(t, err)
-	f.Retrieve(mailbox.Retrieved{From: 1, Kind: mailbox.CreditRequest})
+	require.NoError(t, f.Retrieve(mailbox.Retrieved{From: 1, Kind: mailbox.CreditRequest}))
 	require.Equal(t, mailbox.Control{To: 1, Kind: mailbox.Credit, Credits: 2}, next(t, f))
 	require.Equal(t, mailbox.Control{To: 1, Kind: mailbox.CreditResponse, Credits: 0}, next(t, f))
 	require.Equal(t, 1, f.Credits(1), "static slots - 1 (section 6.5.4)")
@@ -159,13 +160,13 @@ func TestResponseWaitsForACredit(t *testing.T) {
 	f, err := mailbox.NewDynamic(mailbox.Config{Procs: 2, DataSlots: 8, CreditSlots: 1})
 	require.NoError(t, err)
 	require.True(t, f.Send(1, false).OK)
-	f.Retrieve(mailbox.Retrieved{From: 1, Kind: mailbox.CreditRequest})
+	require.NoError(t, f.Retrieve(mailbox.Retrieved{From: 1, Kind: mailbox.CreditRequest}))
 	require.Equal(t, mailbox.Credit, next(t, f).Kind)
 	_, more := f.Next()
 	require.False(t, more)
 	require.True(t, f.Exchange(1).Response)
 	require.False(t, f.Send(1, false).OK)
-	f.Retrieve(mailbox.Retrieved{From: 1, Kind: mailbox.Credit, Credits: 5})
+	require.NoError(t, f.Retrieve(mailbox.Retrieved{From: 1, Kind: mailbox.Credit, Credits: 5}))
 	require.Equal(t, mailbox.Control{To: 1, Kind: mailbox.CreditResponse, Credits: 4}, next(t, f))
 	require.False(t, f.Exchange(1).Response)
 	require.Equal(t, 0, f.Credits(1))
@@ -182,7 +183,7 @@ func TestRequestBeforeResponse(t *testing.T) {
 		f, err := mailbox.NewDynamic(mailbox.Config{Procs: 3, DataSlots: 8, CreditSlots: 1})
 		require.NoError(t, err)
 		retrieve := func(from int, kind mailbox.Kind) {
-			f.Retrieve(mailbox.Retrieved{From: from, Kind: kind})
+			require.NoError(t, f.Retrieve(mailbox.Retrieved{From: from, Kind: kind}))
 			drain(f)
 		}
 		require.True(t, f.Send(1, false).OK, "the only credit")
@@ -195,7 +196,7 @@ func TestRequestBeforeResponse(t *testing.T) {
 		}
 		require.Equal(t, mailbox.Exchange{Blocked: true, Request: true, Response: true}, f.Exchange(1))
 
-		f.Retrieve(mailbox.Retrieved{From: 1, Kind: mailbox.Credit, Credits: credits})
+		require.NoError(t, f.Retrieve(mailbox.Retrieved{From: 1, Kind: mailbox.Credit, Credits: credits}))
 		for _, kind := range kinds {
 			require.Equal(t, mailbox.Control{To: 1, Kind: kind}, next(t, f))
 		}
@@ -213,38 +214,58 @@ func next(t *testing.T, f mailbox.Flow) mailbox.Control {
 	return c
 }
 
-// A packet that the protocol cannot explain stops the process that retrieved it, with the state.
-func TestIllegalTransitionsPanic(t *testing.T) {
+// A packet that the protocol does not allow is an error that names the peer and the field, and changes
+// nothing: it came from outside this process.
+func TestIllegalPackets(t *testing.T) {
 	c := mailbox.Config{Procs: 3, DataSlots: 8, CreditSlots: 2}
-	static := func() mailbox.Flow { f, _ := mailbox.NewStatic(c); return f }
-	dynamic := func() mailbox.Flow { f, _ := mailbox.NewDynamic(c); return f }
 	for _, test := range []struct {
 		want  string
-		start func() mailbox.Flow
-		do    func(mailbox.Flow)
+		start func(mailbox.Config) (mailbox.Flow, error)
+		r     mailbox.Retrieved
 	}{
-		{"static flow control has no such packet", static, retrieved(mailbox.Retrieved{From: 1, Kind: mailbox.CreditRequest})},
-		{"static flow control has no such packet", static, retrieved(mailbox.Retrieved{From: 1, Kind: mailbox.Credit, Credits: 1, Piggyback: true})},
-		{"expected 1..0 credits; rank 0 peer 1: credits=4", static, retrieved(mailbox.Retrieved{From: 1, Kind: mailbox.Credit, Credits: 1})},
-		{"expected 1..6 credits; rank 0 peer 1", dynamic, retrieved(mailbox.Retrieved{From: 1, Kind: mailbox.Credit, Credits: 7})},
-		{"expected 1..6 credits; rank 0 peer 1", dynamic, retrieved(mailbox.Retrieved{From: 1, Kind: mailbox.Credit})},
-		{"expected the answer to a request", dynamic, retrieved(mailbox.Retrieved{From: 1, Kind: mailbox.CreditResponse})},
-		{"only data packets carry piggybacked credits", dynamic, retrieved(mailbox.Retrieved{From: 1, Kind: mailbox.Credit, Piggyback: true})},
-		{"expected kind 0..3", dynamic, retrieved(mailbox.Retrieved{From: 1, Kind: 4})},
-		{"rank 0 is no peer of rank 0", dynamic, func(f mailbox.Flow) { f.Send(0, false) }},
-		{"rank 3 is no peer of rank 0, expected another rank in 0..2", static, func(f mailbox.Flow) { f.Send(3, false) }},
-		{"control packets not taken; call Next", dynamic, func(f mailbox.Flow) {
-			f.Retrieve(mailbox.Retrieved{From: 1})
-			f.Send(1, false)
-		}},
+		{"kind = CREDIT_REQUEST, expected DATA or CREDIT under static", mailbox.NewStatic, mailbox.Retrieved{Kind: mailbox.CreditRequest}},
+		{"piggyback mark of a CREDIT packet", mailbox.NewStatic, mailbox.Retrieved{Kind: mailbox.Credit, Credits: 1, Piggyback: true}},
+		{"CREDIT packet = 1, expected 1..0; rank 0 peer 1: credits=4", mailbox.NewStatic, mailbox.Retrieved{Kind: mailbox.Credit, Credits: 1}},
+		{"piggybacked credits = 9, expected 1..0", mailbox.NewStatic, mailbox.Retrieved{Piggyback: true, Credits: 9}},
+		{"CREDIT packet = 7, expected 1..6; rank 0 peer 1", mailbox.NewDynamic, mailbox.Retrieved{Kind: mailbox.Credit, Credits: 7}},
+		{"CREDIT packet = 65535, expected 1..6", mailbox.NewDynamic, mailbox.Retrieved{Kind: mailbox.Credit, Credits: 65535}},
+		{"CREDIT packet = 0, expected 1..6; rank 0 peer 1", mailbox.NewDynamic, mailbox.Retrieved{Kind: mailbox.Credit}},
+		{"expected the answer to a request", mailbox.NewDynamic, mailbox.Retrieved{Kind: mailbox.CreditResponse}},
+		{"piggyback mark of a CREDIT packet", mailbox.NewDynamic, mailbox.Retrieved{Kind: mailbox.Credit, Piggyback: true}},
+		{"expected kind 0..3", mailbox.NewDynamic, mailbox.Retrieved{Kind: 4}},
 	} {
-		t.Run(test.want, func(t *testing.T) {
-			defer func() { require.Contains(t, fmt.Sprint(recover()), test.want) }()
-			test.do(test.start())
-		})
+		f, err := test.start(c)
+		require.NoError(t, err)
+		before := f.AppendState(nil)
+		test.r.From = 1
+		err = f.Retrieve(test.r)
+		var peer *drivers.PeerError
+		require.ErrorAs(t, err, &peer, test.want)
+		require.Equal(t, "rank 1", peer.Peer)
+		require.ErrorContains(t, err, test.want)
+		require.Equal(t, before, f.AppendState(nil), test.want)
+		require.NoError(t, f.Check())
+		_, more := f.Next()
+		require.False(t, more)
 	}
 }
 
-func retrieved(r mailbox.Retrieved) func(mailbox.Flow) {
-	return func(f mailbox.Flow) { f.Retrieve(r) }
+// Calls that break the rules of the package panic.
+func TestMisusePanics(t *testing.T) {
+	c := mailbox.Config{Procs: 3, DataSlots: 8, CreditSlots: 2}
+	for want, do := range map[string]func(mailbox.Flow){
+		"rank 0 is no peer of rank 0":                                func(f mailbox.Flow) { f.Send(0, false) },
+		"rank 3 is no peer of rank 0, expected another rank in 0..2": func(f mailbox.Flow) { f.Send(3, false) },
+		"control packets not taken; call Next": func(f mailbox.Flow) {
+			_ = f.Retrieve(mailbox.Retrieved{From: 1})
+			f.Send(1, false)
+		},
+	} {
+		t.Run(want, func(t *testing.T) {
+			f, err := mailbox.NewDynamic(c)
+			require.NoError(t, err)
+			defer func() { require.Contains(t, fmt.Sprint(recover()), want) }()
+			do(f)
+		})
+	}
 }

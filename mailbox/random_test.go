@@ -1,6 +1,7 @@
 package mailbox_test
 
 import (
+	"errors"
 	"flag"
 	"fmt"
 	"math/rand/v2"
@@ -62,10 +63,11 @@ func (w *twin) Send(peer int, room bool) mailbox.Grant {
 	return g
 }
 
-func (w *twin) Retrieve(r mailbox.Retrieved) {
-	w.Flow.Retrieve(r)
+func (w *twin) Retrieve(r mailbox.Retrieved) error {
+	err := w.Flow.Retrieve(r)
 	w.want = w.n.retrieve(r)
 	w.compare(r.From)
+	return err
 }
 
 func (w *twin) Next() (mailbox.Control, bool) {
@@ -180,9 +182,8 @@ func (s *same) Send(peer int, room bool) mailbox.Grant {
 	return g
 }
 
-func (s *same) Retrieve(r mailbox.Retrieved) {
-	s.Flow.Retrieve(r)
-	s.static.Retrieve(r)
+func (s *same) Retrieve(r mailbox.Retrieved) error {
+	return errors.Join(s.Flow.Retrieve(r), s.static.Retrieve(r))
 }
 
 func (s *same) Next() (mailbox.Control, bool) {

@@ -3,6 +3,8 @@ package mailbox
 import (
 	"encoding/binary"
 	"fmt"
+
+	"github.com/nicloop/nicloop/drivers"
 )
 
 // static is the flow control of FC paper, section 5. Its state is 4n+2 bytes for n processes
@@ -69,21 +71,27 @@ func (s *static) Send(peer int, room bool) Grant {
 	return g
 }
 
-func (s *static) Retrieve(r Retrieved) {
+func (s *static) Retrieve(r Retrieved) error {
 	s.mustBeEmpty()
 	i := s.cfg.index(r.From)
+	carries := r.Kind == Credit || r.Kind == Data && r.Piggyback
+	most := s.cfg.Quota(r.From, s.cfg.Self) - int(s.peers[i].credits)
 	switch {
-	case r.Kind == Data:
-		s.free(i)
-		if r.Piggyback {
-			s.receive(i, r)
-		}
-	case r.Kind == Credit && !r.Piggyback:
-		// Section 5.2: only data packets count, the threshold already allows for credit packets.
-		s.receive(i, r)
-	default:
-		s.illegal(r, "static flow control has no such packet")
+	case r.Kind != Data && r.Kind != Credit:
+		return s.illegal(r, "kind", r.Kind, "%v or %v under static flow control", Data, Credit)
+	case r.Kind == Credit && r.Piggyback:
+		return s.illegal(r, "piggyback mark of a CREDIT packet", true, "piggybacked credits on data packets only")
+	case carries && (r.Credits == 0 || int(r.Credits) > most):
+		return s.illegal(r, creditsOf(r), r.Credits, "1..%d", most)
 	}
+	// Section 5.2: only data packets count, the threshold already allows for credit packets.
+	if r.Kind == Data {
+		s.free(i)
+	}
+	if carries {
+		s.peers[i].credits += r.Credits
+	}
+	return nil
 }
 
 // free counts a freed data slot and returns credits when the threshold is reached.
@@ -99,14 +107,6 @@ func (s *static) free(i int) {
 	s.push(Control{To: s.cfg.rank(i), Kind: Credit, Credits: n})
 }
 
-func (s *static) receive(i int, r Retrieved) {
-	quota := s.cfg.Quota(r.From, s.cfg.Self)
-	if r.Credits == 0 || int(s.peers[i].credits)+int(r.Credits) > quota {
-		s.illegal(r, fmt.Sprintf("expected 1..%d credits", quota-int(s.peers[i].credits)))
-	}
-	s.peers[i].credits += r.Credits
-}
-
 func (s *static) thresholdOf(i int) uint16 {
 	if i < int(s.excess) {
 		return s.threshold[1]
@@ -114,8 +114,10 @@ func (s *static) thresholdOf(i int) uint16 {
 	return s.threshold[0]
 }
 
-func (s *static) illegal(r Retrieved, why string) {
-	panic(fmt.Sprintf("mailbox: rank %d retrieved %+v: %s; %s", s.cfg.Self, r, why, s.Describe(r.From)))
+func (s *static) illegal(r Retrieved, field string, value any, expected string, args ...any) error {
+	err := drivers.BadField(r.From, field, value, expected, args...)
+	err.State = s.Describe(r.From)
+	return err
 }
 
 func (s *static) Credits(peer int) int { return int(s.peers[s.cfg.index(peer)].credits) }

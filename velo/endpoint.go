@@ -319,6 +319,9 @@ func (e *Endpoint) take(s mailbox.Slot, pkt *Packet) (bool, error) {
 	if s.Err != nil || from < 0 {
 		return false, &SlotError{Self: e.self, Node: int(s.SrcNode), VPID: int(s.SrcVPID), Err: s.Err}
 	}
+	if from == e.self && e.flow != nil { // flow control has no credits of a process for itself
+		return false, fmt.Errorf("velo: rank %d: %w", e.self, drivers.BadField(from, "source", "this process", "another process of the world"))
+	}
 	if s.Overflow && e.overflow != s.Seq { // told once; then the packet is there
 		e.overflow = s.Seq
 		return false, &OverflowError{Self: e.self}
@@ -333,7 +336,9 @@ func (e *Endpoint) take(s mailbox.Slot, pkt *Packet) (bool, error) {
 	e.taken++
 	if e.flow != nil {
 		e.creditTaken = e.creditTaken || s.Kind == mailbox.Credit
-		e.flow.Retrieve(mailbox.Retrieved{From: from, Kind: s.Kind, Piggyback: s.Piggyback, Credits: s.Credits})
+		if err := e.flow.Retrieve(mailbox.Retrieved{From: from, Kind: s.Kind, Piggyback: s.Piggyback, Credits: s.Credits}); err != nil {
+			return false, fmt.Errorf("velo: rank %d: %w", e.self, err)
+		}
 		if s.Credits > 0 && e.refused[from] && e.flow.Credits(from) > 0 {
 			e.refused[from] = false
 			e.credited = append(e.credited, from)

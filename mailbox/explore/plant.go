@@ -96,9 +96,12 @@ func (p *planted) collect() {
 	}
 }
 
-// deliver is the real Retrieve with its control packets collected.
+// deliver is the real Retrieve with its control packets collected. In an exploration all packets come
+// from this very code, so one that is refused is a violation.
 func (p *planted) deliver(r mailbox.Retrieved) {
-	p.Flow.Retrieve(r)
+	if err := p.Flow.Retrieve(r); err != nil {
+		panic(err)
+	}
 	p.collect()
 }
 
@@ -143,18 +146,19 @@ func (p *plantedStatic) Send(peer int, room bool) mailbox.Grant {
 	return g
 }
 
-func (p *plantedStatic) Retrieve(r mailbox.Retrieved) {
+func (p *plantedStatic) Retrieve(r mailbox.Retrieved) error {
 	switch {
 	case r.Kind == mailbox.Credit && p.fault == CountCredits:
 		p.deliver(slot(r.From))
 	case r.Kind == mailbox.Data && p.fault == EarlyThreshold:
 		p.early(r)
-		return
+		return nil
 	case r.Kind == mailbox.Data && p.fault == LateThreshold:
 		p.late(r)
-		return
+		return nil
 	}
 	p.deliver(r)
+	return nil
 }
 
 // threshold is that of the real flow control for a peer.

@@ -25,23 +25,24 @@ func (p *plantedDynamic) Send(peer int, room bool) (g mailbox.Grant) {
 	return g
 }
 
-func (p *plantedDynamic) Retrieve(r mailbox.Retrieved) {
+func (p *plantedDynamic) Retrieve(r mailbox.Retrieved) error {
 	switch {
 	case p.fault == CountCredits && r.Kind == mailbox.Credit:
 		p.deliver(slot(r.From))
 	case p.fault == NoShrink && r.Kind == mailbox.CreditResponse:
 		p.unshrunk(r)
-		return
+		return nil
 	case r.Kind == mailbox.CreditResponse:
 		// It may cross twice, which none of the mistakes at a crossing needs to be found.
 		p.around(-1, func() { p.deliver(r) }, nil)
-		return
+		return nil
 	}
 	p.around(r.From, func() { p.deliver(r) }, func(had, now *dynamicPeer, crossed bool) {
 		if crossed {
 			p.crossing(r.From, had, now)
 		}
 	})
+	return nil
 }
 
 // around makes the mistakes that are changes of the state before or behind a call. Those of one

@@ -128,7 +128,10 @@ func (w *World) Retrieve(at int) (p packet, ok bool) {
 			panic(fmt.Sprintf("process %d got data packet %d of process %d, expected %d", at, p.number, p.from, w.received[pair]))
 		}
 	}
-	w.flows[at].Retrieve(mailbox.Retrieved{From: p.from, Kind: p.kind, Piggyback: p.piggyback, Credits: p.credits})
+	r := mailbox.Retrieved{From: p.from, Kind: p.kind, Piggyback: p.piggyback, Credits: p.credits}
+	if err := w.flows[at].Retrieve(r); err != nil {
+		panic(err) // a violation, as apply reports it: here all peers follow the protocol
+	}
 	w.drain(at, p.from, returns(p.kind))
 	return p, true
 }
