@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"github.com/nicloop/nicloop/drivers"
+	"github.com/nicloop/nicloop/drivers/bounds"
 	"github.com/nicloop/nicloop/drivers/regs"
 	"github.com/nicloop/nicloop/host"
 	"github.com/nicloop/nicloop/velo"
@@ -127,10 +128,10 @@ func (c *Config) Validate() error {
 		return bad("%d processes per node: expected 1 to %d, the VPIDs of a node", c.Procs, regs.VPIDs)
 	case c.Ranks() < 2:
 		return bad("a world of one rank has nobody to talk to: give --nodes or --procs at least 2")
-	case c.Iterations < 1:
-		return bad("%d iterations: expected at least 1", c.Iterations)
-	case c.Warmup < 0:
-		return bad("%d warm-up iterations: expected 0 or more", c.Warmup)
+	case c.Iterations < 1 || c.Iterations > bounds.Count:
+		return bad("%d iterations: expected 1 to %d", c.Iterations, bounds.Count)
+	case c.Warmup < 0 || c.Warmup > bounds.Count:
+		return bad("%d warm-up iterations: expected 0 to %d", c.Warmup, bounds.Count)
 	case c.Offset < 0:
 		return bad("an offset of %d ps: expected more than 0", c.Offset)
 	case c.SlotTime < 0 || c.SlotTime > MaxSlotTime:

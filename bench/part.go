@@ -101,7 +101,7 @@ func (p *Part) Run(ctx context.Context) (res PartResult, err error) {
 	var tasks []*task
 	for _, n := range p.Config.Sizes {
 		c, ranks := p.Config.at(wl, n), p.Config.Ranks()
-		tasks = append(tasks, newTask(c, ranks))
+		tasks = append(tasks, newTask(ctx, c, ranks))
 	}
 	err = world.Join(ctx, world.Joining{Device: p.Config.Device, World: p.World, Config: on, Meet: p.meet}, func(r *host.Rank) error {
 		for i, t := range tasks {

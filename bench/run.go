@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/nicloop/nicloop/drivers"
 	"github.com/nicloop/nicloop/host"
@@ -50,7 +51,15 @@ func Run(ctx context.Context, c Config) (res *Result, err error) {
 			return res, err
 		}
 	}
-	return res, w.finish(res)
+	return res, errors.Join(w.finish(res), wl.checkVerified(&c, res))
+}
+
+// checkVerified fails a run that was to send bytes and verified none of them: it tested nothing.
+func (wl *Workload) checkVerified(c *Config, res *Result) error {
+	if res.Verified > 0 || !slices.ContainsFunc(c.Sizes, func(n int) bool { return wl.volume(c, n) > 0 }) {
+		return nil
+	}
+	return fmt.Errorf("%s verified no byte: expected messages of %v bytes", wl.Name, c.Sizes)
 }
 
 // complete fills in what the configuration leaves to the workload.
@@ -99,7 +108,7 @@ func (c Config) at(wl *Workload, n int) *Config {
 // measure runs the workload at one message size.
 func (w *World) measure(ctx context.Context, wl *Workload, n int, res *Result, obs *observers) error {
 	c := w.Config.at(wl, n)
-	t := newTask(c, len(w.Ranks))
+	t := newTask(ctx, c, len(w.Ranks))
 	t.beside = w.beside()
 	for _, r := range w.Ranks {
 		r.FreeAll()

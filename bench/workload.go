@@ -2,6 +2,7 @@ package bench
 
 import (
 	"cmp"
+	"context"
 	"fmt"
 	"slices"
 	"strings"
@@ -95,6 +96,7 @@ func FindWorkload(name string) (*Workload, error) {
 // A task is a workload at one message size, shared by the ranks that run it, perhaps on
 // several threads: a rank writes what is its own.
 type task struct {
+	ctx   context.Context
 	c     *Config
 	timed []span           // by rank: when its timed iterations began and ended
 	bytes []uint64         // by rank: verified
@@ -112,9 +114,9 @@ type task struct {
 	played []AppStats // by rank: what each did besides
 }
 
-func newTask(c *Config, ranks int) *task {
+func newTask(ctx context.Context, c *Config, ranks int) *task {
 	return &task{
-		c: c, timed: make([]span, ranks), each: make([][]drivers.Time, ranks), bytes: make([]uint64, ranks),
+		ctx: ctx, c: c, timed: make([]span, ranks), each: make([][]drivers.Time, ranks), bytes: make([]uint64, ranks),
 		played: make([]AppStats, ranks), steps: make([]stepTimes, ranks), step: func() {},
 	}
 }
@@ -123,6 +125,7 @@ type span struct{ from, to drivers.Time }
 
 // iterate runs warm-up and timed iterations. Every rank that takes part calls it.
 func (t *task) iterate(r *host.Rank, once func(k int) error) error {
+	const untilCheck = 1 << 10                                  // iterations: posting a send may need neither time nor the device
 	each := make([]drivers.Time, 0, min(t.c.Iterations, 1<<16)) // a run of more may well be cancelled before it has had them
 	for k := range t.c.Warmup + t.c.Iterations {
 		from := r.Now()
@@ -131,6 +134,9 @@ func (t *task) iterate(r *host.Rank, once func(k int) error) error {
 		}
 		if err := once(k); err != nil {
 			return err
+		}
+		if k%untilCheck == 0 && t.ctx.Err() != nil {
+			return context.Cause(t.ctx)
 		}
 		if k >= t.c.Warmup {
 			each = append(each, r.Now()-from)

@@ -7,6 +7,7 @@ import (
 
 	"github.com/nicloop/nicloop/bench"
 	"github.com/nicloop/nicloop/drivers"
+	"github.com/nicloop/nicloop/drivers/bounds"
 	"github.com/nicloop/nicloop/host"
 )
 
@@ -65,8 +66,8 @@ func (c *Config) validate() ([]*benchmark, error) {
 	switch {
 	case c.MinProcs < 2 || c.MinProcs > ranks:
 		return nil, bad("npmin %d: expected 2 to %d, the processes there are", c.MinProcs, ranks)
-	case c.Iterations < 1 || c.Warmup < 0 || c.RootShift < 0:
-		return nil, bad("%d iterations, %d for warm-up, root shift %d: expected at least 1, 0 and 0", c.Iterations, c.Warmup, c.RootShift)
+	case c.Iterations < 1 || c.Warmup < 0 || c.RootShift < 0 || max(c.Iterations, c.Warmup, c.RootShift) > bounds.Count:
+		return nil, bad("%d iterations, %d for warm-up, root shift %d: expected at least 1, 0 and 0, and at most %d", c.Iterations, c.Warmup, c.RootShift, bounds.Count)
 	case len(c.Sizes) == 0:
 		return nil, bad("no message lengths: give at least one")
 	case c.Map != [2]int{} && c.Map[0]*c.Map[1] != ranks:

@@ -7,6 +7,7 @@ import (
 	"sync"
 
 	"github.com/nicloop/nicloop/cosim/fabric/packets"
+	"github.com/nicloop/nicloop/drivers/bounds"
 	"github.com/sirupsen/logrus"
 	"golang.org/x/sync/errgroup"
 )
@@ -14,7 +15,7 @@ import (
 // A Study is a network under several loads.
 type Study struct {
 	Config packets.Config // but for the rate
-	Build  Maker          // nil: Packets
+	Flits  bool           // simulate flit by flit, with the RTL's routers and buffers
 	Rule   Rule
 	Seeds  int // of traffic and dice at each rate: the first is that of Config
 	Jobs   int // points at a time
@@ -28,19 +29,20 @@ type Study struct {
 type Rate struct {
 	Rate     float64  `json:"offered_share"`
 	Accepted float64  `json:"accepted_share"`
-	Within   float64  `json:"within_share"`          // half of the 95 % interval: between seeds, or of one from its batches
-	Latency  float64  `json:"latency_cycles"`        // mean
-	Spread   float64  `json:"latency_within_cycles"` // between seeds
+	Within   float64  `json:"within_share"`            // half of the 95 % interval: between seeds, or of one from its batches
+	Latency  float64  `json:"latency_cycles,omitzero"` // mean; absent if no packet was measured
+	Spread   float64  `json:"latency_within_cycles"`   // between seeds
 	Settled  bool     `json:"settled"`
+	State    State    `json:"state"`
 	Seeds    []*Point `json:"seeds"`
 }
-
-// Saturated: see Point.
-func (r *Rate) Saturated() bool { return r.Accepted < 0.95*r.Rate }
 
 // Curve measures some rates.
 func (s *Study) Curve(ctx context.Context, rates []float64) ([]*Rate, error) {
 	seeds := max(s.Seeds, 1)
+	if err := s.checkMemory(len(rates) * seeds); err != nil {
+		return nil, err
+	}
 	points := make([]*Point, len(rates)*seeds)
 	done := 0
 	var mu sync.Mutex
@@ -69,6 +71,18 @@ func (s *Study) Curve(ctx context.Context, rates []float64) ([]*Rate, error) {
 	return list, nil
 }
 
+// checkMemory compares what the networks need that are simulated at a time with what there is.
+func (s *Study) checkMemory(points int) error {
+	needs := s.Config.Memory() * float64(min(points, max(s.Jobs, 1)))
+	if n := float64(s.Config.Topology.Nodes()); s.Flits {
+		needs = n * n * flitsDistance
+	}
+	return bounds.CheckMemory(s.Config.Topology.String(), needs, "the size of the topology, --depth or --jobs")
+}
+
+// flitsDistance is what the engine of flits keeps for each pair of nodes, in bytes.
+const flitsDistance = 8
+
 func (s *Study) one(ctx context.Context, rate float64, seed int) (*Point, error) {
 	c := s.Config
 	c.Rate = rate
@@ -81,13 +95,13 @@ func (s *Study) one(ctx context.Context, rate float64, seed int) (*Point, error)
 			}
 		}
 	}
-	build := s.Build
-	if build == nil {
-		build = Packets
+	build := Packets
+	if s.Flits {
+		build = Flits
 	}
 	p, err := Measure(ctx, build, c, s.Rule, nil)
 	if err == nil {
-		logrus.WithFields(logrus.Fields{"layer": "load", "rate": rate, "seed": c.Seed, "accepted": p.Accepted, "saturated": p.Saturated()}).Debug("load measured")
+		logrus.WithFields(logrus.Fields{"layer": "load", "rate": rate, "seed": c.Seed, "accepted": p.Accepted, "state": p.State}).Debug("load measured")
 	}
 	return p, err
 }
@@ -95,15 +109,21 @@ func (s *Study) one(ctx context.Context, rate float64, seed int) (*Point, error)
 func gather(rate float64, points []*Point) *Rate {
 	r := &Rate{Rate: rate, Seeds: points, Settled: true}
 	var accepted, latency []float64
+	offered := 0.0
 	for _, p := range points {
-		accepted, latency = append(accepted, p.Accepted), append(latency, p.Latency.Mean)
+		accepted = append(accepted, p.Accepted)
+		if p.Packets > 0 {
+			latency = append(latency, p.Latency.Mean)
+		}
 		r.Settled = r.Settled && p.Settled
+		offered += p.offered
 	}
 	r.Accepted, r.Within = Interval(accepted)
 	r.Latency, r.Spread = Interval(latency)
 	if len(points) == 1 {
 		r.Within = points[0].Within
 	}
+	r.State = stateOf(rate, r.Accepted, r.Within, offered, r.Settled)
 	return r
 }
 
@@ -125,7 +145,7 @@ func (s *Study) Saturation(ctx context.Context, within float64) (rate float64, t
 		}
 		tried = append(tried, r...)
 		switch {
-		case r[0].Saturated():
+		case r[0].Accepted < acceptedShare*at: // a search has to decide, so the mean alone counts
 			high = at
 		case at == 1:
 			return 1, tried, nil

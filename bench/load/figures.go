@@ -24,14 +24,18 @@ func Figures(title string, t topology.Topology, rates []*Rate) map[string]*figur
 
 var offered = figure.Axis{Label: "offered", Unit: "flits per node and cycle"}
 
-// latencies leaves out what is saturated: its latency is that of an instant.
+// latencies ends at the first saturated rate, whose latency is that of one instant, and leaves out rates
+// of which no packet was measured.
 func latencies(title string, rates []*Rate) *figure.Figure {
 	f := &figure.Figure{Title: title, X: offered, Y: figure.Axis{Label: "latency", Unit: "cycles"}}
 	mean, high := figure.Series{Name: "mean"}, figure.Series{Name: "99 %"}
 	for i, r := range rates {
-		if r.Saturated() && i > 0 {
+		if r.State == Saturated && i > 0 {
 			f.Marks = append(f.Marks, figure.Mark{Vertical: true, At: r.Rate, Text: "saturated"})
 			break
+		}
+		if r.Latency == 0 {
+			continue
 		}
 		mean.Points = append(mean.Points, figure.Point{X: r.Rate, Y: r.Latency, Low: r.Spread, High: r.Spread})
 		high.Points = append(high.Points, figure.Point{X: r.Rate, Y: float64(r.Seeds[0].Latency.P99)})

@@ -41,7 +41,7 @@ func TestMeasure(t *testing.T) {
 		p := measure(t, c, rate)
 		require.True(t, p.Settled)
 		require.InDelta(t, rate, p.Accepted, 3*p.Within+0.005)
-		require.False(t, p.Saturated())
+		require.Equal(t, OK, p.State)
 		require.Greater(t, p.Latency.Mean, before)
 		before = p.Latency.Mean
 		require.LessOrEqual(t, p.Latency.P50, p.Latency.P99)
@@ -75,7 +75,7 @@ func TestSaturation(t *testing.T) {
 	require.NoError(t, err)
 	require.InDelta(t, 1.0/8/0.95, rate, 0.02)
 	for _, r := range tried {
-		require.Equal(t, r.Rate > rate, r.Saturated(), "rate %g", r.Rate)
+		require.Equal(t, r.Rate > rate, r.Accepted < acceptedShare*r.Rate, "rate %g", r.Rate)
 	}
 }
 
@@ -94,7 +94,7 @@ func TestCurve(t *testing.T) {
 		require.NoError(t, err)
 		require.Equal(t, 6, last)
 		require.Positive(t, rates[0].Within)
-		require.Equal(t, []bool{false, true}, []bool{rates[0].Saturated(), rates[1].Saturated()})
+		require.Equal(t, []State{OK, Saturated}, []State{rates[0].State, rates[1].State})
 		b, err := json.Marshal(rates)
 		require.NoError(t, err)
 		if want == "" {
@@ -207,4 +207,37 @@ func TestEngines(t *testing.T) {
 	}
 	require.InDelta(t, latency[0], latency[1], 3)
 	require.Less(t, full[1], full[0])
+}
+
+// A rate of which hardly a packet is born has no verdict and no latency; it is not called saturated.
+func TestTooFewPackets(t *testing.T) {
+	for _, rate := range []float64{0.001, 1e-300} {
+		c := network(t, "mesh:2x2", routing.Minimal, "uniform")
+		s := Study{Config: c, Rule: DefaultRule}
+		rates, err := s.Curve(context.Background(), []float64{rate})
+		require.NoError(t, err)
+		require.Equal(t, TooFewPackets, rates[0].State)
+		require.Zero(t, rates[0].Accepted, "rate %g", rate)
+		text, err := json.Marshal(rates[0])
+		require.NoError(t, err)
+		require.NotContains(t, string(text), `"latency_cycles"`)
+	}
+}
+
+func TestStateOf(t *testing.T) {
+	for _, c := range []struct {
+		rate, accepted, within, offered float64
+		settled                         bool
+		want                            State
+	}{
+		{0.5, 0.5, 0.01, 1e4, true, OK},
+		{0.5, 0.5, 0.01, 1e4, false, NotSettled},
+		{0.5, 0.4, 0.01, 1e4, true, Saturated},
+		{0.5, 0.4, 0.01, 1e4, false, Saturated},
+		{0.5, 0, 0, 1e4, true, Saturated}, // a network that stands still
+		{0.5, 0.47, 0.02, 1e4, true, TooFewPackets},
+		{0.001, 0, 0, 1, true, TooFewPackets},
+	} {
+		require.Equal(t, c.want, stateOf(c.rate, c.accepted, c.within, c.offered, c.settled), "%+v", c)
+	}
 }

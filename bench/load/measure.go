@@ -54,10 +54,11 @@ type Point struct {
 	// Least and Greatest are those of single nodes.
 	Least    float64 `json:"least_share"`
 	Greatest float64 `json:"greatest_share"`
-	Latency  Latency `json:"latency_cycles"`
-	Routers  float64 `json:"routers_ratio"` // that a packet passes
-	Packets  uint64  `json:"packets"`       // whose latency counts
+	Latency  Latency `json:"latency_cycles,omitzero"` // absent if no packet was measured
+	Routers  float64 `json:"routers_ratio"`           // that a packet passes
+	Packets  uint64  `json:"packets"`                 // whose latency counts
 	Settled  bool    `json:"settled"`
+	State    State   `json:"state"`
 	Cycles   int64   `json:"cycles"`
 	From     int64   `json:"from"` // cycle from which on it was measured
 
@@ -65,6 +66,8 @@ type Point struct {
 	Classes  []Class   `json:"classes,omitempty"`
 	Links    []Link    `json:"links,omitempty"`
 	FlitHops uint64    `json:"flit_hops"`
+
+	offered float64 // packets that the sources were to send while it was measured
 }
 
 // A Link is an output of a router, and the share of the measured cycles in which it sent.
@@ -75,10 +78,6 @@ type Link struct {
 	Cycles int     `json:"wire_cycles"` // of the wire; 0 to a node
 	Load   float64 `json:"load_share"`
 }
-
-// Saturated: the network took clearly less than was offered, so that queues at the nodes grew without end, and
-// latencies are those of an instant.
-func (p *Point) Saturated() bool { return p.Accepted < 0.95*p.Rate }
 
 // An Engine is a network that is simulated: packets.Network, which has deep buffers, or flits.Network, which has the RTL's.
 type Engine interface {
@@ -127,6 +126,8 @@ func Measure(ctx context.Context, build Maker, cfg packets.Config, rule Rule, st
 	p.Accepted, p.Within = Interval(m.series[len(m.series)-rule.Batches:])
 	p.FlitHops = n.Totals().FlitHops - before.FlitHops
 	p.latencies(n.Latencies())
+	p.offered = p.Rate * m.nodes * float64(p.Cycles-p.From) / m.packet
+	p.State = stateOf(p.Rate, p.Accepted, p.Within, p.offered, p.Settled)
 	p.shares(n.Taken(), taken)
 	for i, l := range carried(cfg, n) {
 		l.Load = (l.Load - links[i].Load) / float64(p.Cycles-p.From)
@@ -148,10 +149,12 @@ type meter struct {
 }
 
 func (m *meter) window(ctx context.Context) error {
-	if err := ctx.Err(); err != nil {
-		return context.Cause(ctx)
+	for end := m.n.Now() + m.rule.Window; m.n.Now() < end; {
+		if err := ctx.Err(); err != nil {
+			return context.Cause(ctx)
+		}
+		m.n.Run(min(end, m.n.Now()+m.stretch()))
 	}
-	m.n.Run(m.n.Now() + m.rule.Window)
 	now := m.n.Totals()
 	m.series = append(m.series, float64(now.Flits-m.flits)/m.nodes/float64(m.rule.Window))
 	m.inside = append(m.inside, float64(now.UnderWay())*m.packet/m.nodes)
@@ -161,6 +164,12 @@ func (m *meter) window(ctx context.Context) error {
 	}
 	return nil
 }
+
+// stretch is how many cycles are simulated between two looks at the context: a fraction of a second.
+func (m *meter) stretch() int64 { return max(1, int64(nodeCycles/m.nodes)) }
+
+// nodeCycles a core simulates in about a tenth of a second.
+const nodeCycles = 1 << 20
 
 func (m *meter) settled() bool {
 	n := len(m.series)

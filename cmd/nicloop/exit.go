@@ -14,6 +14,7 @@ import (
 	"github.com/nicloop/nicloop/bench"
 	"github.com/nicloop/nicloop/cosim/build"
 	"github.com/nicloop/nicloop/drivers"
+	"github.com/nicloop/nicloop/drivers/bounds"
 	"github.com/nicloop/nicloop/host/world"
 )
 
@@ -63,6 +64,7 @@ func exitCode(err error) int {
 	var other coded
 	var verdict *bench.Verdict
 	var stall *world.StallError
+	var memory *bounds.MemoryError
 	switch {
 	case err == nil:
 		return exitOK
@@ -72,6 +74,10 @@ func exitCode(err error) int {
 		return exitUsage
 	case stopped(err), errors.As(err, &verdict) && verdict.Class == bench.Limited:
 		return exitStopped
+	case errors.As(err, &memory) && memory.Total:
+		return exitUsage
+	case errors.As(err, &memory):
+		return exitEnvironment
 	case errors.Is(err, errHung), errors.As(err, &verdict), errors.As(err, &stall), errors.Is(err, drivers.ErrStarved):
 		return exitHang
 	case errors.Is(err, drivers.ErrConfig), errors.Is(err, drivers.ErrNotSupported):

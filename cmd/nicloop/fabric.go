@@ -41,8 +41,14 @@ second half of the time so far is that of the quarter before it, to --tolerance,
 and its queues have filled: what is under way has not grown by more than that
 share of what was taken. Then ten more windows are measured; the interval is that of their mean or, with
 --seeds, of the means of the seeds. Rates are flits per node and cycle; latency
-is from the birth of a packet to its last flit in memory. SATURATED: less than
-95 % of what was offered was taken; latencies are then those of an instant.`,
+is from the birth of a packet to its last flit in memory, or - if no packet was
+measured. States:
+
+  ok               the network accepts what is offered, in steady state
+  saturated        it accepts less than 95 %; latencies are those of one instant
+  not settled      throughput still drifted after --most windows
+  too few packets  fewer than 30 packets were offered, or the interval spans the
+                   limit of saturation: raise --window`,
 		Example: `  nicloop fabric mesh:8x8
   nicloop fabric dragonfly:2 --routing par --traffic adversarial --rate 0.1,0.3,0.5
   nicloop fabric dragonfly:6 --rate 0.5 --plot curves     curves-latency.png, curves-throughput.png, …
@@ -110,13 +116,6 @@ type fabricFlags struct {
 	topology              topology.Topology
 }
 
-func (f *fabricFlags) build() load.Maker {
-	if f.engine == "flits" {
-		return load.Flits
-	}
-	return load.Packets
-}
-
 // fabricReport is what --json prints.
 type fabricReport struct {
 	Topology   string       `json:"topology"`
@@ -137,7 +136,7 @@ func (f *fabricFlags) run(cmd *cobra.Command, args []string) error {
 		return err
 	}
 	bar := newBar(cmd.ErrOrStderr(), "fabric")
-	s := load.Study{Config: first, Build: f.build(), Rule: f.rule, Seeds: f.seeds, Jobs: f.jobs, Reseed: f.seeded, Step: bar.set}
+	s := load.Study{Config: first, Flits: f.engine == "flits", Rule: f.rule, Seeds: f.seeds, Jobs: f.jobs, Reseed: f.seeded, Step: bar.set}
 	rep := &fabricReport{Topology: f.topology.String(), Nodes: f.topology.Nodes(), Routing: f.routing, Traffic: f.traffic, Seed: f.config.Seed}
 	err = f.measure(cmd.Context(), &s, rep)
 	bar.finish()
@@ -287,16 +286,15 @@ var fabricColumns = []string{"offered", "accepted", "±", "worst node", "latency
 func fabricRows(rates []*load.Rate) (rows [][]string) {
 	for _, r := range rates {
 		p := r.Seeds[0]
-		state := "ok"
-		switch {
-		case r.Saturated():
-			state = "SATURATED"
-		case !r.Settled:
-			state = "not settled"
+		cycles := func(format string, v any) string {
+			if p.Packets == 0 {
+				return "-"
+			}
+			return fmt.Sprintf(format, v)
 		}
 		rows = append(rows, []string{fmt.Sprintf("%g", r.Rate), fmt.Sprintf("%.4f", r.Accepted), fmt.Sprintf("%.4f", r.Within), fmt.Sprintf("%.4f", p.Least),
-			fmt.Sprintf("%.1f", r.Latency), fmt.Sprint(p.Latency.P50), fmt.Sprint(p.Latency.P99), fmt.Sprint(p.Latency.P999),
-			fmt.Sprintf("%.2f", p.Routers), fmt.Sprint(p.Cycles), state})
+			cycles("%.1f", r.Latency), cycles("%d", p.Latency.P50), cycles("%d", p.Latency.P99), cycles("%d", p.Latency.P999),
+			cycles("%.2f", p.Routers), fmt.Sprint(p.Cycles), string(r.State)})
 	}
 	return rows
 }

@@ -49,13 +49,14 @@ dynamic mailbox flow control, message passing, workloads.
 	}
 	var verbose bool
 	root.PersistentFlags().BoolVarP(&verbose, "verbose", "v", false, "log each step of each layer, to standard error")
-	root.PersistentPreRun = func(cmd *cobra.Command, _ []string) {
+	root.PersistentPreRunE = func(cmd *cobra.Command, _ []string) error {
 		logrus.SetOutput(cmd.ErrOrStderr())
 		logrus.SetFormatter(&logrus.TextFormatter{FullTimestamp: true, TimestampFormat: "15:04:05.000"})
 		logrus.SetLevel(logrus.WarnLevel)
 		if verbose {
 			logrus.SetLevel(logrus.DebugLevel)
 		}
+		return checkBounds(cmd)
 	}
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
 		return usageError{nearestFlag(cmd, err)}

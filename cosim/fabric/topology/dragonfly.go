@@ -1,6 +1,9 @@
 package topology
 
-import "fmt"
+import (
+	"errors"
+	"fmt"
+)
 
 // A Dragonfly has groups of A routers, each with P nodes and H global wires. In a
 // group every router has a wire to every other one; between any two groups there
@@ -20,10 +23,15 @@ func NewDragonfly(p, a, h, local, global int) (Dragonfly, error) {
 	switch {
 	case p < 1 || a < 2 || h < 1:
 		return d, refuse("Dragonfly of %d nodes and %d global wires per router and %d routers per group: expected at least 1, 1 and 2", p, h, a)
-	case local < 1 || global < 1:
-		return d, refuse("wires of %d and %d cycles: expected at least 1", local, global)
 	}
-	return d, nil
+	if err := errors.Join(checkWire(local), checkWire(global)); err != nil {
+		return d, err
+	}
+	name := fmt.Sprintf("dragonfly of %d nodes and %d global wires per router, %d routers per group", p, h, a)
+	if err := checkNodes(name, a, h, 2); err != nil { // Groups must not overflow either
+		return d, err
+	}
+	return d, checkNodes(name, d.Groups(), a, p)
 }
 
 func (d Dragonfly) String() string {

@@ -1,6 +1,9 @@
 package topology
 
-import "fmt"
+import (
+	"fmt"
+	"slices"
+)
 
 // A FatTree is a K-ary tree of Levels levels: K^Levels nodes, on each level
 // K^(Levels-1) routers with K ports down (0 to K-1) and, but on the top, K up.
@@ -16,10 +19,13 @@ func NewFatTree(k, levels, cycles int) (FatTree, error) {
 	switch {
 	case k < 2 || levels < 2:
 		return f, refuse("fat tree of %d levels, arity %d: expected at least 2", levels, k)
-	case cycles < 1:
-		return f, refuse("wires of %d cycles: expected at least 1", cycles)
+	case levels > 64: // 2 to this power overflows already
+		return f, refuse("fat tree of %d levels: expected at most 64", levels)
 	}
-	return f, nil
+	if err := checkWire(cycles); err != nil {
+		return f, err
+	}
+	return f, checkNodes(fmt.Sprintf("fat tree of %d levels, arity %d", levels, k), slices.Repeat([]int{k}, levels)...)
 }
 
 func (f FatTree) String() string {

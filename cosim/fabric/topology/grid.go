@@ -24,10 +24,10 @@ func NewGrid(dims []int, wrap bool, cycles int) (Grid, error) {
 	if len(dims) < 1 || len(dims) > 4 {
 		return g, refuse("mesh of %d dimensions: expected 1 to 4", len(dims))
 	}
-	if cycles < 1 {
-		return g, refuse("wires of %d cycles: expected at least 1", cycles)
+	if err := checkWire(cycles); err != nil {
+		return g, err
 	}
-	return g, nil
+	return g, checkNodes(fmt.Sprintf("mesh of %v", dims), dims...)
 }
 
 func (g Grid) String() string {

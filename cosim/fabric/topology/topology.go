@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/nicloop/nicloop/drivers"
+	"github.com/nicloop/nicloop/drivers/bounds"
 )
 
 // A Topology is asked when a network is built, and by routes.
@@ -20,6 +21,22 @@ type Topology interface {
 	At(node int) (router, port int)
 	Parts() int
 	Part(router int) int
+}
+
+// checkWire refuses latencies that are not positive or with which arithmetic on cycles would overflow.
+func checkWire(cycles int) error {
+	if cycles < 1 || cycles > bounds.WireCycles {
+		return refuse("wires of %d cycles: expected 1 to %d", cycles, bounds.WireCycles)
+	}
+	return nil
+}
+
+// checkNodes refuses a network whose number of nodes, a product, exceeds the bound.
+func checkNodes(name string, factors ...int) error {
+	if _, ok := bounds.Product(bounds.Nodes, factors...); !ok {
+		return refuse("%s: more than %d nodes", name, bounds.Nodes)
+	}
+	return nil
 }
 
 // A Wire is one seen from a port: its other end, and how many cycles a flit is on it.

@@ -1,6 +1,7 @@
 package topology
 
 import (
+	"math"
 	"testing"
 
 	"github.com/nicloop/nicloop/drivers"
@@ -96,5 +97,17 @@ func TestParse(t *testing.T) {
 	for _, text := range []string{"", "mesh", "mesh:", "mesh:4,4", "mesh:4x-1", "ring:5", "dragonfly:2,4", "fattree:4", "mesh:9999999", "torus:1x1x1x1x1"} {
 		_, err := Parse(text, 2, 10)
 		require.ErrorIs(t, err, drivers.ErrConfig, text)
+	}
+}
+
+// A network of more nodes than the bound, or whose product overflows, is refused by name.
+func TestTooLarge(t *testing.T) {
+	for _, text := range []string{"dragonfly:100", "dragonfly:4096,4096,4096", "fattree:2,64", "fattree:4096,2", "fattree:2,4096", "mesh:2000x2000", "torus:4096x4096x4096x4096", "mesh:4096x4096x4096x4096x4096x4096"} {
+		_, err := Parse(text, 2, 10)
+		require.ErrorIs(t, err, drivers.ErrConfig, text)
+	}
+	for _, wires := range [][2]int{{math.MaxInt, 10}, {2, math.MaxInt}, {0, 10}} {
+		_, err := Parse("dragonfly:2", wires[0], wires[1])
+		require.ErrorContains(t, err, "cycles: expected 1 to", "%v", wires)
 	}
 }

@@ -267,5 +267,9 @@ func (b Births) Gap(dice rand.Source) int64 {
 	if math.IsInf(b.scale, 0) {
 		return Never
 	}
-	return 1 + int64(math.Log(1-Unit(dice))*b.scale)
+	gap := math.Log(1-Unit(dice)) * b.scale
+	if gap >= Never { // a rate so small that the gap would overflow an int64
+		return Never
+	}
+	return 1 + int64(gap)
 }

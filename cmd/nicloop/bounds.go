@@ -1,0 +1,63 @@
+package main
+
+import (
+	"math"
+	"strconv"
+	"time"
+
+	"github.com/nicloop/nicloop/drivers/bounds"
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+)
+
+// boundOf gives the largest magnitude of a flag by its name. Flags that are not listed have the bound of
+// their type. Flags of any value, such as seeds, have none.
+var boundOf = map[string]float64{
+	"iterations": bounds.Count, "iter": bounds.Count, "warmup": bounds.Count, "rounds": bounds.Count,
+	"transactions": bounds.Count, "samples": bounds.Count, "count": bounds.Count, "starts": bounds.Count,
+	"seeds": bounds.Seeds, "repeat": bounds.Seeds, "retry-failed": bounds.Seeds,
+	"local": bounds.WireCycles, "global": bounds.WireCycles, "router-cycles": bounds.WireCycles,
+	"ack-cycles": bounds.WireCycles, "threshold": bounds.WireCycles, "bias": bounds.WireCycles,
+	"window": bounds.Cycles, "waves-from": bounds.Cycles, "around": bounds.Cycles,
+	"checkpoint": bounds.Cycles, "waves-last": bounds.Cycles, "slower-than": bounds.Cycles,
+	"size": bounds.Bytes, "sizes": bounds.Bytes, "msglen": bounds.Bytes, "chunk": bounds.Bytes,
+	"most":     bounds.Count,
+	"memory":   bounds.Bytes >> 20, // MB
+	"seed":     math.Inf(1),
+	"waves-to": math.Inf(1), // the default is the end of time
+	"hold":     math.Inf(1), // checked against its register
+}
+
+// checkBounds refuses numbers and times with which arithmetic would overflow.
+func checkBounds(cmd *cobra.Command) (err error) {
+	cmd.Flags().Visit(func(f *pflag.Flag) {
+		if err == nil {
+			err = checkBound(f)
+		}
+	})
+	return err
+}
+
+func checkBound(f *pflag.Flag) error {
+	values := []string{f.Value.String()}
+	if list, ok := f.Value.(pflag.SliceValue); ok {
+		values = list.GetSlice()
+	}
+	switch f.Value.Type() {
+	case "duration":
+		if d, err := time.ParseDuration(values[0]); err != nil || d > bounds.Duration || d < -bounds.Duration {
+			return misused("--%s %s: expected at most %v", f.Name, values[0], time.Duration(bounds.Duration))
+		}
+	case "int", "int64", "uint64", "intSlice", "float64", "float64Slice":
+		bound, ok := boundOf[f.Name]
+		if !ok {
+			bound = bounds.Number
+		}
+		for _, text := range values {
+			if v, err := strconv.ParseFloat(text, 64); err != nil || !(math.Abs(v) <= bound) {
+				return misused("--%s %s: expected at most %.0f", f.Name, text, bound)
+			}
+		}
+	}
+	return nil
+}
