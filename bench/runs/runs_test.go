@@ -160,6 +160,43 @@ func TestDamaged(t *testing.T) {
 	}
 }
 
+// A damaged page costs no descriptor, lock or mapping, however often it is read; the next run moves the file aside.
+func TestDamagedPageReleasesEverything(t *testing.T) {
+	s := store(t)
+	for range 20 {
+		night(t, s, "", green("x/one", 1, 1), green("x/two", 1, 1))
+	}
+	text, err := os.ReadFile(s.file)
+	require.NoError(t, err)
+	for at := 2 * os.Getpagesize(); at < len(text); at++ { // but for the two meta pages
+		text[at] = 0xa5
+	}
+	require.NoError(t, os.WriteFile(s.file, text, 0o644))
+	s.wait = 2 * time.Second
+
+	descriptors := func() int {
+		list, err := os.ReadDir("/proc/self/fd")
+		require.NoError(t, err)
+		return len(list)
+	}
+	before := descriptors()
+	for range 100 {
+		_, err := s.List()
+		require.ErrorIs(t, err, ErrDamaged)
+		require.ErrorIs(t, err, drivers.ErrEnvironment)
+	}
+	require.InDelta(t, before, descriptors(), 3)
+	maps, err := os.ReadFile("/proc/self/maps")
+	require.NoError(t, err)
+	require.NotContains(t, string(maps), s.file)
+
+	id, _ := night(t, s, "", green("x/one", 1, 1)) // fails if the lock was leaked
+	require.EqualValues(t, 1, id)
+	aside, err := os.ReadFile(s.file + ".damaged-1")
+	require.NoError(t, err)
+	require.Equal(t, text, aside)
+}
+
 // TestVersions: what an older program wrote is read, without what it did not know; a file of another version is refused and
 // left as it is.
 func TestVersions(t *testing.T) {

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"runtime/debug"
@@ -13,7 +14,9 @@ import (
 
 	"github.com/nicloop/nicloop/cosim/lockstep"
 	"github.com/nicloop/nicloop/drivers"
+	"github.com/sirupsen/logrus"
 	bolt "go.etcd.io/bbolt"
+	bolterrors "go.etcd.io/bbolt/errors"
 )
 
 // A Run is one regression.
@@ -142,10 +145,42 @@ func At(file string) *Store { return &Store{file: file, wait: 30 * time.Second} 
 // ErrNone: there is no such run, or no store yet.
 var ErrNone = errors.New("no such run")
 
+// ErrDamaged: the file is not a database of runs, or no longer one.
+var ErrDamaged = errors.New("damaged")
+
+// update writes. A damaged file is moved aside first, so that new runs are remembered all the same.
 func (s *Store) update(f func(*bolt.Tx) error) error {
 	if err := os.MkdirAll(filepath.Dir(s.file), 0o755); err != nil {
 		return err
 	}
+	before, _ := os.Stat(s.file)
+	err := s.updateOnce(f)
+	if !errors.Is(err, ErrDamaged) || before == nil {
+		return err
+	}
+	aside, failed := s.moveAside(before)
+	if failed != nil {
+		return errors.Join(err, failed)
+	}
+	logrus.WithFields(logrus.Fields{"layer": "runs", "file": s.file, "moved_to": aside}).Warnf("%v; a new memory of runs begins", err)
+	return s.updateOnce(f)
+}
+
+// moveAside renames a damaged file, unless another process has replaced it already.
+func (s *Store) moveAside(damaged os.FileInfo) (string, error) {
+	for i := 1; ; i++ {
+		aside := fmt.Sprintf("%s.damaged-%d", s.file, i)
+		if _, err := os.Lstat(aside); err == nil {
+			continue
+		}
+		if now, err := os.Stat(s.file); err != nil || !os.SameFile(damaged, now) {
+			return aside, nil
+		}
+		return aside, os.Rename(s.file, aside)
+	}
+}
+
+func (s *Store) updateOnce(f func(*bolt.Tx) error) error {
 	return s.with(false, func(db *bolt.DB) error {
 		return db.Update(func(tx *bolt.Tx) error {
 			for _, b := range buckets {
@@ -179,19 +214,42 @@ func (s *Store) view(f func(*bolt.Tx) error) error {
 }
 
 func (s *Store) with(read bool, f func(*bolt.DB) error) (err error) {
-	// bbolt maps the file, and believes it: pages that were cut off are a fault, those that make no sense a panic.
+	// bbolt maps the file and trusts it: a page that was cut off is a fault, one with wrong contents a panic.
+	// Either way the descriptor, its lock and the mapping have to go, or every further access waits for them.
+	var file *os.File
+	var db *bolt.DB
 	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
 	defer func() {
-		if p := recover(); p != nil {
-			err = fmt.Errorf("%w: a whole memory of runs: %s is damaged: %v", drivers.ErrEnvironment, s.file, p)
+		p := recover()
+		if p == nil {
+			return
 		}
+		if db != nil {
+			db.Close() // its transaction was rolled back when the panic passed it
+		} else if file != nil {
+			file.Close()
+		}
+		err = s.damaged(p)
 	}()
-	db, err := bolt.Open(s.file, 0o644, &bolt.Options{Timeout: s.wait, ReadOnly: read, FreelistType: bolt.FreelistMapType})
-	if err != nil {
-		return fmt.Errorf("%w: the memory of runs: %s: %w", drivers.ErrEnvironment, s.file, err)
+	options := &bolt.Options{Timeout: s.wait, ReadOnly: read, FreelistType: bolt.FreelistMapType}
+	options.OpenFile = func(name string, flag int, mode os.FileMode) (*os.File, error) {
+		var err error
+		file, err = os.OpenFile(name, flag, mode)
+		return file, err
 	}
-	err = f(db)
-	return errors.Join(err, db.Close())
+	var path *fs.PathError
+	db, err = bolt.Open(s.file, 0o644, options)
+	switch {
+	case err != nil && (errors.Is(err, bolterrors.ErrTimeout) || errors.As(err, &path)):
+		return fmt.Errorf("%w: the memory of runs: %s: %w", drivers.ErrEnvironment, s.file, err)
+	case err != nil:
+		return s.damaged(err)
+	}
+	return errors.Join(f(db), db.Close())
+}
+
+func (s *Store) damaged(why any) error {
+	return fmt.Errorf("%w: the memory of runs: %s is %w: %v", drivers.ErrEnvironment, s.file, ErrDamaged, why)
 }
 
 func checkVersion(tx *bolt.Tx) error {

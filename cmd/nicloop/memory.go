@@ -18,6 +18,7 @@ import (
 	"github.com/nicloop/nicloop/bench/regress"
 	"github.com/nicloop/nicloop/bench/runs"
 	"github.com/nicloop/nicloop/bench/runs/report"
+	"github.com/sirupsen/logrus"
 )
 
 // defaultMemory is where runs are remembered: beside the folders that they write.
@@ -52,7 +53,18 @@ func newRecorder(file, verb string, patterns []string, o *regress.Options) (*rec
 	var err error
 	r.store = runs.At(file)
 	r.run.ID, err = r.store.Begin(r.run)
-	return r, err
+	return r, r.lost(err)
+}
+
+// lost is called with an error of the store. What the machine refuses, such as a full disk or a lock that
+// another process holds, does not keep tests from running: it is logged, and nothing more is remembered.
+func (r *recorder) lost(err error) error {
+	if err == nil || !ofTheMachine(err) {
+		return err
+	}
+	logrus.WithField("layer", "runs").Warnf("this run is not remembered: %v", err)
+	r.store = nil
+	return nil
 }
 
 // recordOf is what is remembered of a test.
@@ -88,7 +100,7 @@ func (r *recorder) flush() error {
 	r.slower = append(r.slower, slower...)
 	r.pending, r.flushed = nil, time.Now()
 	r.cost = r.flushed.Sub(begin)
-	return err
+	return r.lost(err)
 }
 
 // close ends the run and says what became slower.
@@ -101,6 +113,9 @@ func (r *recorder) close(w io.Writer, failure error) error {
 		return nil
 	}
 	err := r.flush()
+	if r.store == nil {
+		return err
+	}
 	if c := r.run.Coverage; c != nil {
 		err = errors.Join(err, r.store.Cover(r.run.ID, *c))
 	}

@@ -291,8 +291,8 @@ func (f *nightFlags) set(cmd *cobra.Command, verb string, o *regress.Options) (n
 			return true, f.nothing(cmd, last)
 		}
 	case f.deadline > 0 && f.db != "":
-		if o.Fresh, err = runs.At(f.db).Fresh(o.Device); errors.Is(err, runs.ErrNone) {
-			err = nil // the first night
+		if o.Fresh, err = runs.At(f.db).Fresh(o.Device); errors.Is(err, runs.ErrNone) || errors.Is(err, runs.ErrDamaged) {
+			err = nil // the first night, or the first after the file was damaged
 		}
 	}
 	return false, err
