@@ -148,6 +148,9 @@ var ErrNone = errors.New("no such run")
 // ErrDamaged: the file is not a database of runs, or no longer one.
 var ErrDamaged = errors.New("damaged")
 
+// ErrLocked: another process kept the file locked for too long.
+var ErrLocked = bolterrors.ErrTimeout
+
 // update writes. A damaged file is moved aside first, so that new runs are remembered all the same.
 func (s *Store) update(f func(*bolt.Tx) error) error {
 	if err := os.MkdirAll(filepath.Dir(s.file), 0o755); err != nil {
@@ -240,7 +243,7 @@ func (s *Store) with(read bool, f func(*bolt.DB) error) (err error) {
 	var path *fs.PathError
 	db, err = bolt.Open(s.file, 0o644, options)
 	switch {
-	case err != nil && (errors.Is(err, bolterrors.ErrTimeout) || errors.As(err, &path)):
+	case err != nil && (errors.Is(err, ErrLocked) || errors.As(err, &path)):
 		return fmt.Errorf("%w: the memory of runs: %s: %w", drivers.ErrEnvironment, s.file, err)
 	case err != nil:
 		return s.damaged(err)

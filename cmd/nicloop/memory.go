@@ -27,6 +27,7 @@ const defaultMemory = "nicloop-out/runs.db"
 // A recorder adds the tests of a regression to the memory of runs, some at a time.
 type recorder struct {
 	store   *runs.Store // nil: nothing is remembered
+	failed  error       // why the store is not written any more
 	run     runs.Run
 	pending []runs.Record
 	flushed time.Time
@@ -53,18 +54,11 @@ func newRecorder(file, verb string, patterns []string, o *regress.Options) (*rec
 	var err error
 	r.store = runs.At(file)
 	r.run.ID, err = r.store.Begin(r.run)
-	return r, r.lost(err)
-}
-
-// lost is called with an error of the store. What the machine refuses, such as a full disk or a lock that
-// another process holds, does not keep tests from running: it is logged, and nothing more is remembered.
-func (r *recorder) lost(err error) error {
-	if err == nil || !ofTheMachine(err) {
-		return err
+	if errors.Is(err, runs.ErrDamaged) || errors.Is(err, runs.ErrLocked) {
+		logrus.WithField("layer", "runs").Warnf("this run is not remembered: %v", err)
+		r.store, err = nil, nil
 	}
-	logrus.WithField("layer", "runs").Warnf("this run is not remembered: %v", err)
-	r.store = nil
-	return nil
+	return r, err
 }
 
 // recordOf is what is remembered of a test.
@@ -100,7 +94,10 @@ func (r *recorder) flush() error {
 	r.slower = append(r.slower, slower...)
 	r.pending, r.flushed = nil, time.Now()
 	r.cost = r.flushed.Sub(begin)
-	return r.lost(err)
+	if err != nil { // the tests go on; close reports it
+		r.failed, r.store = err, nil
+	}
+	return nil
 }
 
 // close ends the run and says what became slower.
@@ -110,12 +107,12 @@ func (r *recorder) close(w io.Writer, failure error) error {
 		r.run.Error = failure.Error()
 	}
 	if r.store == nil {
-		return nil
+		return r.failed
 	}
-	err := r.flush()
-	if r.store == nil {
-		return err
+	if err := r.flush(); err != nil || r.failed != nil {
+		return errors.Join(err, r.failed)
 	}
+	var err error
 	if c := r.run.Coverage; c != nil {
 		err = errors.Join(err, r.store.Cover(r.run.ID, *c))
 	}
