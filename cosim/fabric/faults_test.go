@@ -220,6 +220,7 @@ func undirected(list []Ejection) []Ejection {
 
 // checkCredits: every entry is free, as its sender knows.
 func checkCredits(t *testing.T, f *cut) {
+	require.NoError(t, f.CheckCredits())
 	for i := range f.outputVCs {
 		if l := &f.outputVCs[i]; l.to != nil {
 			require.Equal(t, f.cfg.VCDepth, l.credits(Forever))

@@ -103,6 +103,9 @@ func (n *network) Exchange(late uint) {
 	n.heed()
 }
 
+// CheckCredits implements nic.CreditChecker.
+func (n *network) CheckCredits() error { return n.f.Fabric.CheckCredits() }
+
 // ---- injection ----
 
 // An injector is a node's way into its router: each source on the channel of its class, a flit

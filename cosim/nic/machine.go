@@ -45,6 +45,8 @@ type Machine struct {
 	run     sync.Mutex  // while there is a sink: Close flushes what a run has traced
 	waiters drivers.Waiters
 	tracer
+
+	creditsChecked drivers.Cycle // when an idle network was last checked
 }
 
 var _ drivers.Parted = (*Machine)(nil)
@@ -207,7 +209,19 @@ func (m *Machine) Run(deadline drivers.Cycle, stop *drivers.Stop) error {
 	}
 	stop.Idle = stop.Quiet && m.empty()
 	m.waiters.Saw(stop)
-	return m.refusals()
+	return errors.Join(m.refusals(), m.checkCredits(stop.Idle))
+}
+
+// checkCredits asserts that an idle network has all its credits. A network of n channels is checked
+// at most once in n cycles, so that checking never costs more than simulating.
+func (m *Machine) checkCredits(idle bool) error {
+	every := drivers.Cycle(len(m.nodes) * max(1, m.cfg.Ports) * regs.VCs)
+	c, checks := m.parts[0].net.(CreditChecker)
+	if !idle || !checks || m.Now() < m.creditsChecked+every {
+		return nil
+	}
+	m.creditsChecked = m.Now()
+	return c.CheckCredits()
 }
 
 func (m *Machine) stops() bool {

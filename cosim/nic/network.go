@@ -63,3 +63,9 @@ type Exchanger interface {
 	// of it happens in the present cycle or later. The others may have gone on.
 	Exchange(late uint)
 }
+
+// A CreditChecker is a Network that can check that none of its credits was lost or invented. All parts
+// of the network are empty, and nothing in it moves.
+type CreditChecker interface {
+	CheckCredits() error
+}
