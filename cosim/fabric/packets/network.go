@@ -18,6 +18,7 @@ type Network struct {
 	parts     []*part
 	locations []location                            // of routers
 	nodes     []location                            // of nodes
+	patience  uint8                                 // the constant, but for tests
 	era       int                                   // of the mail: blocks alternate between two boxes
 	since     int64                                 // birth of the first packet whose latency counts
 	observe   func(pk *packet, node int32, t int64) // for tests
@@ -35,7 +36,8 @@ func New(cfg Config) (*Network, error) {
 	if err := cfg.check(); err != nil {
 		return nil, err
 	}
-	n := &Network{cfg: cfg, vcs: cfg.Routing.VCs(), capacity: cfg.capacity(), flitTime: cfg.flitTicks()}
+	n := &Network{cfg: cfg, patience: patience, vcs: cfg.Routing.VCs(),
+		capacity: cfg.capacity(), flitTime: cfg.flitTicks()}
 	for q := range n.portOf {
 		p := q / n.vcs
 		n.portOf[q] = uint8(p)
@@ -136,7 +138,7 @@ func (n *Network) wire() (longest, block int64) {
 				}
 				for v := range rings {
 					q := o*n.vcs + v
-					r.queues[q].base = int32(queues * n.capacity)
+					r.queues[q].base = uint16(queues * n.capacity)
 					r.room[q] = int16(n.capacity)
 					queues++
 				}
@@ -188,6 +190,9 @@ func (n *Network) Check() error {
 }
 
 func (n *Network) checkRouter(r *router) error {
+	if r.heldOut != 0 || r.heldIn != [2]uint64{} {
+		return fmt.Errorf("router %d: outputs %x are held for queues that are empty", r.id, r.heldOut)
+	}
 	for o := range r.port[:r.ports] {
 		if r.used[o] != 0 {
 			return fmt.Errorf("router %d, output %d: %d flits taken", r.id, o, r.used[o])

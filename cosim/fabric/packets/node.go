@@ -19,6 +19,7 @@ type node struct {
 	// what came and has not been taken
 	first    uint8
 	count    uint8
+	nextOwed uint8 // peer that acknowledgements alone go to, if it waits for some
 	ring     []packet
 	slow     int64 // cycles of memory for a flit
 	done     int64 // cycle in which memory has taken what it is at

@@ -30,8 +30,9 @@ func (a arrivals) sorted() arrivals {
 	return a
 }
 
-// Every packet reaches memory in the very cycle in which it does flit by flit: of all topologies and routings, idle and
-// overloaded, with slow memories, marks and windows.
+// Every packet reaches memory in the very cycle in which it does flit by flit: of all topologies
+// and routings, idle and overloaded, with slow memories, marks and windows, also when hardly a
+// request is passed over before its ports are held.
 func TestToTheCycle(t *testing.T) {
 	cycles := int64(2500)
 	if testing.Short() {
@@ -40,26 +41,36 @@ func TestToTheCycle(t *testing.T) {
 	for name, cfg := range worlds(t) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			seeds := uint64(2)
-			if testing.Short() {
-				seeds = 1
-			}
-			for seed := range seeds {
-				cfg.Seed = 1 + seed
+			for i, patience := range []int{patience, 1} {
+				cfg.Seed = 1 + uint64(i)
 				var want, got arrivals
 				r := newReference(cfg)
-				r.observe = want.add
+				r.observe, r.patience = want.add, patience
 				r.run(cycles)
 				n := build(t, cfg)
-				n.observe = got.add
+				n.observe, n.patience = got.add, uint8(patience)
 				n.Run(cycles)
 				require.NotEmpty(t, want)
+				require.Empty(t, r.unfair)
 				want, got = want.sorted(), got.sorted()
 				for i := range min(len(want), len(got)) {
 					require.Equal(t, want[i], got[i], "seed %d, arrival %d of %d", cfg.Seed, i, len(want))
 				}
 				require.Len(t, got, len(want))
+				require.Equal(t, r.holds, n.holds(), "times that ports were held")
+				if patience == 1 && name == "dragonfly minimal full" {
+					require.Positive(t, n.holds())
+				}
 			}
 		})
 	}
+}
+
+// holds counts how often an input and an output were held for a request.
+func (n *Network) holds() int {
+	sum := uint64(0)
+	for _, p := range n.parts {
+		sum += p.held
+	}
+	return int(sum)
 }

@@ -17,8 +17,11 @@ type part struct {
 	sight   routing.Sight
 	mail    [2][]box // by era, to each part
 	// receipts are acknowledgements on wires of their own, by cycle; nil: there are no such wires.
-	receipts [][]receipt
-	touched  uint64
+	receipts       [][]receipt
+	touched        uint64
+	requests       []request         // of allocate
+	longestWaiting [maxPorts]request // by output, of allocate
+	held           uint64            // times that an input and an output were held
 	counts
 }
 
@@ -50,7 +53,7 @@ type receipt struct {
 }
 
 func newPart(n *Network, number, parts int) *part {
-	p := &part{net: n, number: number}
+	p := &part{net: n, number: number, requests: make([]request, 0, maxQueues)}
 	for era := range p.mail {
 		p.mail[era] = make([]box, parts)
 	}

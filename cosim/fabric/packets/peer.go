@@ -88,10 +88,13 @@ func (p *part) oldest(nd *node, t int64) (pr *peer, next int64) {
 	return pr, next
 }
 
-// owing is a peer that waits for acknowledgements, or nil.
+// owing is a peer that waits for acknowledgements, or nil: the next one after the peer that was
+// sent some alone before.
 func (nd *node) owing() *peer {
-	for i := range nd.peers {
+	for k := range nd.peers {
+		i := (int(nd.nextOwed) + k) % len(nd.peers)
 		if nd.peers[i].owed > 0 {
+			nd.nextOwed = uint8(i + 1)
 			return &nd.peers[i]
 		}
 	}

@@ -56,8 +56,11 @@ type refRouter struct {
 	id        int
 	in, out   []refSide
 	queues    []refQueue
-	nextQueue []int // of outputs
-	credits   []int // flits, by output and VC
+	passed    []int         // by queue: times that its front, the oldest request for an output, saw another one granted
+	heldOut   []int         // by output: the queue that it is held for, or -1
+	heldIn    []int         // by input
+	lostTo    []map[int]int // by queue: how often its front lost to each queue
+	credits   []int         // flits, by output and VC
 	used      []int32
 	crossings []*refCrossing
 	staged    [][]refStaged
@@ -77,6 +80,7 @@ type refNode struct {
 	busyUntil        int64 // memory, with the first of came
 	busy             bool
 	open             int
+	owed             int // number of the peer that is first asked whether it waits for acknowledgements
 	throttle         congestion.Throttle
 	grant            congestion.Grant
 }
@@ -110,7 +114,10 @@ type refReceipt struct {
 }
 
 type reference struct {
-	cfg Config
+	cfg      Config
+	patience int
+	holds    int    // times that an input and an output were held
+	unfair   string // the first grant that was not fair
 	// receipts by the cycle in which they are there
 	receipts map[int64][]refReceipt
 	vcs      int
@@ -122,11 +129,14 @@ type reference struct {
 }
 
 func newReference(cfg Config) *reference {
-	s := &reference{cfg: cfg, vcs: cfg.Routing.VCs(), due: map[int64][]refEvent{}, receipts: map[int64][]refReceipt{}}
+	s := &reference{cfg: cfg, patience: patience, vcs: cfg.Routing.VCs(), due: map[int64][]refEvent{},
+		receipts: map[int64][]refReceipt{}}
 	room := cfg.Depth / cfg.Flits * cfg.Flits
 	for id := range cfg.Topology.Routers() {
 		ports := cfg.Topology.Ports(id)
-		r := &refRouter{id: id, in: make([]refSide, ports), out: make([]refSide, ports), queues: make([]refQueue, ports*s.vcs), nextQueue: make([]int, ports),
+		r := &refRouter{id: id, in: make([]refSide, ports), out: make([]refSide, ports), queues: make([]refQueue, ports*s.vcs),
+			passed:  make([]int, ports*s.vcs),
+			heldOut: slices.Repeat([]int{-1}, ports), heldIn: slices.Repeat([]int{-1}, ports), lostTo: make([]map[int]int, ports*s.vcs),
 			credits: make([]int, ports*s.vcs), used: make([]int32, ports), staged: make([][]refStaged, ports), dice: rand.NewPCG(cfg.Seed, uint64(id)<<1)}
 		for i := range r.credits {
 			r.credits[i] = room
@@ -261,50 +271,6 @@ func (s *reference) route(r *refRouter) {
 		q.out, q.vc = s.cfg.Routing.Route(r.id, i/s.vcs, &p.h, &routing.Sight{Used: r.used, Rand: r.dice})
 		q.routed = true
 	}
-}
-
-// grant: every free output takes the next packet whose input is free and for all of which there is room.
-func (s *reference) grant(r *refRouter) {
-	ports := len(r.out)
-	end := (s.t + 1) * ticks
-	var taken []*refCrossing
-	for i := range ports {
-		o := (int(s.t%int64(ports)) + i) % ports
-		if r.out[o].busy || r.out[o].free >= end || granted(taken, func(c *refCrossing) bool { return c.out == o }) {
-			continue
-		}
-		for k := range maxQueues {
-			i := (r.nextQueue[o] + k) % maxQueues
-			if i >= len(r.queues) {
-				continue
-			}
-			q, in := &r.queues[i], i/s.vcs
-			if !q.routed || q.out != o || len(q.flits) == 0 || r.in[in].busy || r.in[in].free >= end || r.credits[o*s.vcs+q.vc] < s.cfg.Flits {
-				continue
-			}
-			if granted(taken, func(c *refCrossing) bool { return c.in == in }) {
-				continue
-			}
-			s.begin(r, q, o)
-			taken = append(taken, &refCrossing{in, i, o, q.vc, s.t})
-			r.nextQueue[o] = (i + 1) % maxQueues
-			r.in[in].busy, r.out[o].busy = true, true
-			break
-		}
-	}
-	for _, c := range taken {
-		s.move(r, c)
-	}
-	r.crossings = append(r.crossings, taken...)
-}
-
-func granted(list []*refCrossing, is func(*refCrossing) bool) bool {
-	for _, c := range list {
-		if is(c) {
-			return true
-		}
-	}
-	return false
 }
 
 // begin reserves the room for a packet, and marks it if that is scarce.
@@ -446,8 +412,8 @@ func (s *reference) choose(n *refNode) {
 	}
 	if next != nil {
 		s.begins(n, next)
-	} else if i := slices.IndexFunc(n.peers, func(pr *refPeer) bool { return pr.owed > 0 }); i >= 0 && s.cfg.Bound != NoBound {
-		next = n.peers[i]
+	} else if next = n.owing(); next != nil && s.cfg.Bound != NoBound {
+		n.owed = slices.Index(n.peers, next) + 1
 		n.sending = &refPacket{packet{born: s.t, src: int32(n.id), flits: 1}, next.id}
 		n.pause = s.t + 1
 	} else {
@@ -465,6 +431,18 @@ func (s *reference) choose(n *refNode) {
 		next.echo--
 		n.sending.marks |= becn
 	}
+}
+
+// owing is the next peer, round-robin, that waits for acknowledgements.
+func (n *refNode) owing() *refPeer {
+	for _, list := range [][]*refPeer{n.peers[n.owed:], n.peers[:n.owed]} {
+		for _, pr := range list {
+			if pr.owed > 0 {
+				return pr
+			}
+		}
+	}
+	return nil
 }
 
 // begins a packet of data.

@@ -39,27 +39,28 @@ const (
 // A queue is that of an input port and a VC. Its packets may still be on their way: their room is taken when they begin
 // to cross the router before.
 type queue struct {
-	free int64 // cycle from which on its front is routed
-	base int32 // of its ring
-	head uint8
-	n    uint8
-	out  uint8 // of its front
-	vc   uint8 // there
+	free       int64  // cycle from which on its front is routed: that in which the queue was served last
+	base       uint16 // of its ring
+	head       uint8
+	n          uint8
+	out        uint8 // of its front
+	vc         uint8 // there
+	passedOver uint8 // times that its front, the oldest request for its output, saw another one granted
 }
 
 // A port is an input and an output.
 type port struct {
-	wants     [2]uint64 // queues that ask for the output and have room behind it
-	inFree    int64     // ticks
-	outFree   int64     // ticks
-	wireFree  int64     // cycles
-	sent      uint64    // flits
-	part      int32     // where the wire leads
-	peer      int32     // router there
-	node      int32     // of this part; -1: none
-	cycles    int16
-	peerPort  uint8
-	nextQueue uint8 // the first that is looked at, round-robin
+	wants    [2]uint64 // queues that ask for the output and have room behind it
+	inFree   int64     // ticks
+	outFree  int64     // ticks
+	wireFree int64     // cycles
+	sent     uint64    // flits
+	part     int32     // where the wire leads
+	peer     int32     // router there
+	node     int32     // of this part; -1: none
+	cycles   int16
+	peerPort uint8
+	heldFor  uint8 // queue that the output is held for, if it is one of heldOut
 }
 
 // due is what happens at a router in a cycle.
@@ -75,6 +76,8 @@ type router struct {
 	live    uint64 // outputs that are wanted
 	outBusy uint64
 	inBusy  [2]uint64
+	heldOut uint64    // outputs held for a front that was passed over too often
+	heldIn  [2]uint64 // queues that may not cross, because their input is held for another of its queues
 	agenda  []due
 	ring    []packet
 	id      int32
@@ -89,7 +92,7 @@ type router struct {
 }
 
 // step does what happens in cycle t, in this order: room comes back, ports become free, nodes take and send, fronts are
-// routed, outputs choose.
+// routed, fronts cross.
 func (p *part) step(r *router, t int64) {
 	d := &r.agenda[t&p.mask]
 	nodes := d.nodes
@@ -114,16 +117,8 @@ func (p *part) step(r *router, t int64) {
 			p.route(r, w*64+bits.TrailingZeros64(mask), t)
 		}
 	}
-	if live := r.live &^ r.outBusy; live != 0 {
-		first := uint(t % int64(r.ports))
-		for _, half := range [2]uint64{live >> first << first, live & (1<<first - 1)} {
-			for ; half != 0; half &= half - 1 {
-				o := bits.TrailingZeros64(half)
-				if q := p.choose(r, o); q >= 0 {
-					p.cross(r, o, q, t)
-				}
-			}
-		}
+	if idle := r.live &^ r.outBusy; idle != 0 {
+		p.allocate(r, idle, t)
 	}
 }
 
@@ -202,47 +197,6 @@ func (p *part) route(r *router, q int, t int64) {
 	}
 }
 
-// choose gives the queue that an output serves next, or -1.
-func (p *part) choose(r *router, o int) int {
-	pt := &r.port[o]
-	for {
-		a, b := pt.wants[0]&^r.inBusy[0], pt.wants[1]&^r.inBusy[1]
-		if a|b == 0 {
-			return -1
-		}
-		q := next(a, b, uint(pt.nextQueue))
-		ask := o*p.net.vcs + int(r.queues[q].vc)
-		if r.room[ask] > 0 {
-			return q
-		}
-		pt.wants[q>>6] &^= 1 << (q & 63)
-		r.waits[ask][q>>6] |= 1 << (q & 63)
-		if pt.wants[0]|pt.wants[1] == 0 {
-			r.live &^= 1 << o
-		}
-	}
-}
-
-// next is the first bit of two words from an index on, round.
-func next(a, b uint64, from uint) int {
-	if from < 64 {
-		if m := a >> from << from; m != 0 {
-			return bits.TrailingZeros64(m)
-		}
-		if b != 0 {
-			return 64 + bits.TrailingZeros64(b)
-		}
-		return bits.TrailingZeros64(a)
-	}
-	if m := b >> (from - 64) << (from - 64); m != 0 {
-		return 64 + bits.TrailingZeros64(m)
-	}
-	if a != 0 {
-		return bits.TrailingZeros64(a)
-	}
-	return 64 + bits.TrailingZeros64(b)
-}
-
 // cross has the front of a queue cross to an output from cycle t on.
 func (p *part) cross(r *router, o, q int, t int64) {
 	n := p.net
@@ -265,7 +219,10 @@ func (p *part) cross(r *router, o, q int, t int64) {
 	r.inBusy[1] |= busy[1]
 	r.outBusy |= 1 << o
 
-	out.nextQueue = uint8(q+1) & (maxQueues - 1)
+	if r.heldOut>>o&1 != 0 {
+		r.release(o, busy)
+	}
+	qu.passedOver = 0
 	out.wants[q>>6] &^= 1 << (q & 63)
 	if out.wants[0]|out.wants[1] == 0 {
 		r.live &^= 1 << o
@@ -281,7 +238,7 @@ func (p *part) cross(r *router, o, q int, t int64) {
 	} else {
 		qu.head = 0 // most queues are empty or nearly so: they stay in the first line of their ring
 	}
-	p.release(r, in, q, left+1+int64(in.cycles))
+	p.returnRoom(r, in, q, left+1+int64(in.cycles))
 }
 
 // forward sends a packet over the wire of an output.
@@ -314,8 +271,8 @@ func (p *part) forward(r *router, o, vc int, pk *packet, t int64) {
 	box.packets[len(box.packets)-1].packet.moved(pk, head, hops, marks)
 }
 
-// release gives a queue's room back to what sends into it.
-func (p *part) release(r *router, in *port, q int, at int64) {
+// returnRoom gives a queue's room back to what sends into it.
+func (p *part) returnRoom(r *router, in *port, q int, at int64) {
 	if in.node >= 0 {
 		r.agenda[at&p.mask].credit[q>>6] |= 1 << (q & 63)
 		return
