@@ -127,7 +127,7 @@ func (c *Comm) Split(color, key int) (*Comm, error) {
 // agreed takes two contexts that none of the ranks which agreed on next is in: next is above all that any of them
 // has. Communicators without a rank in common may have the same ones.
 func (r *Rank) agreed(next int) (uint16, error) {
-	if next+1 >= contextFreed {
+	if next < contextFirst || next >= contextFreed-1 { // other ranks had a say in it
 		return 0, fmt.Errorf("%w: a communicator more than the %d that a rank can have: give some back with Free, the latest first", drivers.ErrConfig, (contextFreed-contextFirst)/2)
 	}
 	r.live = append(r.live, uint16(next))

@@ -56,9 +56,13 @@ func (r *Rank) fileEmpties(from int, h header, b []byte) error {
 	}
 	r.proc.Spend(r.cost.Match)
 	for ; len(b) > 0; b = b[emptyBytes:] {
-		e.core.Hear(from, threshold.Message{
+		m := threshold.Message{
 			Kind: threshold.Empty, Generation: uint16(h.tag), Address: binary.LittleEndian.Uint64(b), Bytes: int(binary.LittleEndian.Uint32(b[8:])),
-		})
+		}
+		if err := e.core.Allowed(from, m); err != nil {
+			return err
+		}
+		e.core.Hear(from, m)
 	}
 	err := r.drainEager()
 	e.freeing += r.proc.Now() - began

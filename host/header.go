@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"fmt"
 
+	"github.com/nicloop/nicloop/drivers"
 	"github.com/nicloop/nicloop/host/match"
 )
 
@@ -55,12 +56,14 @@ func (h header) put(b []byte) {
 	b[14], b[15] = h.kind, headerMagic
 }
 
-func parseHeader(b []byte) (header, error) {
+// parseHeader reads the header of a message from a rank.
+func parseHeader(from int, b []byte) (header, error) {
 	if len(b) < HeaderBytes {
-		return header{}, fmt.Errorf("host: first packet of a message has %d bytes, expected at least the %d of its header", len(b), HeaderBytes)
+		return header{}, drivers.BadField(from, "length of a message's first packet", len(b), "at least the %d bytes of its header", HeaderBytes)
 	}
 	if b[15] != headerMagic || b[14] > kindNotReady {
-		return header{}, fmt.Errorf("host: message header has magic 0x%x and kind %d, expected 0x%x and 0 to %d", b[15], b[14], headerMagic, kindNotReady)
+		return header{}, drivers.BadField(from, "magic and kind of a message header", fmt.Sprintf("0x%x and %d", b[15], b[14]),
+			"0x%x and 0 to %d", headerMagic, kindNotReady)
 	}
 	h := header{
 		tag:    int32(binary.LittleEndian.Uint32(b[0:])),
@@ -70,7 +73,7 @@ func parseHeader(b []byte) (header, error) {
 		kind:   b[14],
 	}
 	if h.kind == kindEager && h.length > EagerMax {
-		return h, fmt.Errorf("host: message header gives %d bytes, expected at most %d", h.length, EagerMax)
+		return h, drivers.BadField(from, "length of a message header", h.length, "at most %d", EagerMax)
 	}
 	return h, nil
 }

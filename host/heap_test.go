@@ -63,7 +63,7 @@ func FuzzHeader(f *testing.F) {
 	f.Add(b)
 	f.Add([]byte{1})
 	f.Fuzz(func(t *testing.T, b []byte) {
-		h, err := parseHeader(b)
+		h, err := parseHeader(1, b)
 		if err != nil {
 			return
 		}

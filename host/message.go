@@ -162,17 +162,20 @@ type inbound struct {
 
 // file puts a packet's payload where it belongs.
 func (r *Rank) file(from int, b []byte) error {
+	if from == r.id {
+		return drivers.BadField(from, "source", "this rank", "another rank: messages to oneself stay in memory")
+	}
 	in := &r.peers[from].inbound
 	if in.current == nil {
-		h, err := parseHeader(b)
+		h, err := parseHeader(from, b)
 		if err != nil {
-			return fmt.Errorf("from rank %d: %w", from, err)
+			return err
 		}
 		if r.settles && h.kind != kindControl && h.kind != kindRingControl && h.kind != kindThreshold && h.kind != kindEmpties {
 			return errUnreceived(from)
 		}
 		if h.seq != in.seq {
-			return fmt.Errorf("host: message %d from rank %d, expected %d: lost, doubled or out of order", h.seq, from, in.seq)
+			return drivers.BadField(from, "message number", h.seq, "%d: lost, doubled or out of order", in.seq)
 		}
 		in.seq++
 		if h.kind == kindRing || h.kind == kindRingControl {
@@ -197,7 +200,7 @@ func (r *Rank) file(from int, b []byte) error {
 	}
 	m := in.current
 	if m.got+uint32(len(b)) > m.length {
-		return fmt.Errorf("host: message %d from rank %d: %d bytes arrived, its header says %d", m.seq, from, m.got+uint32(len(b)), m.length)
+		return drivers.BadField(from, fmt.Sprintf("bytes of message %d", m.seq), m.got+uint32(len(b)), "the %d of its header", m.length)
 	}
 	m.store(b)
 	if m.got == m.length {
@@ -231,6 +234,9 @@ func (r *Rank) fileControl(from int, h header, b []byte) error {
 		return fmt.Errorf("%w: rank %d sends a long message, and rank %d has no RMA", drivers.ErrConfig, from, r.id)
 	}
 	c.Envelope = rendezvous.Envelope{Tag: h.tag, Comm: h.comm}
+	if err := r.bulk.core.Allowed(from, c, h.kind == kindRTS); err != nil {
+		return err
+	}
 	if h.kind == kindControl {
 		if c.Kind == rendezvous.RTR {
 			r.proc.Spend(r.cost.Match)

@@ -146,6 +146,9 @@ func (r *Rank) doStream(a threshold.StreamAction) error {
 		n.shutting = append(n.shutting, key)
 		return n.gate(key).Shut()
 	case threshold.FilledStream:
+		if slices.Contains(n.opening, key) {
+			return drivers.BadField(a.Stream.Peer, "message number of a LANDED message", a.Number, "a message whose buffer was ready")
+		}
 		r.filledStream(key)
 	case threshold.FreeStream:
 		q := n.gate(key).offered
@@ -171,6 +174,10 @@ func (r *Rank) tellStream(a threshold.StreamAction) error {
 func (r *Rank) reserveStream(l threshold.Stream, bytes int) error {
 	n := r.bulk.streams
 	var addresses []uint64
+	if bytes > len(r.bulk.Memory) { // no such message can be received without a rendezvous
+		n.core.Reserved(l, nil)
+		return nil
+	}
 	for i := range n.core.Gates() {
 		r.proc.Spend(r.cost.Register)
 		g, err := r.bulk.Port.Gate(bytes)

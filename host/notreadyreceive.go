@@ -42,14 +42,18 @@ func (r *Rank) fileNotReady(from int, h header, b []byte) error {
 	if n == nil || len(b) != threshold.MessageBytes {
 		return fmt.Errorf("%w: rank %d puts before rank %d is ready, which does not know that: all ranks need the same handshake", drivers.ErrConfig, from, r.id)
 	}
-	h.length = uint32(binary.LittleEndian.Uint64(b[8:]))
+	length, most := binary.LittleEndian.Uint64(b[8:]), uint64(n.core.Longest(streamOf(from, h.tag, h.comm)))
+	if length <= EagerMax || length > most {
+		return drivers.BadField(from, "length of a message of a stream", length, "%d..%d", EagerMax+1, most)
+	}
+	h.length = uint32(length)
 	r.came(from, h)
 	r.proc.Spend(r.cost.Match)
 	m := r.messages.get()
 	*m = message{header: h, more: &extra{}}
 	r.streamCame(from, h, m)
 	if want := binary.LittleEndian.Uint64(b[0:]); !m.more.streamd || uint64(m.more.number) != want {
-		return fmt.Errorf("host: message %d of a stream from rank %d, expected %d (%t): lost, doubled or out of order", want, from, m.more.number, m.more.streamd)
+		return drivers.BadField(from, "message number in a stream", want, "%d (stream open: %t): lost, doubled or out of order", m.more.number, m.more.streamd)
 	}
 	q, ok := r.match.Arrive(h.envelope(from), m)
 	if !ok {

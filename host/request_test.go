@@ -103,7 +103,7 @@ func TestNonsenseFromPeers(t *testing.T) {
 		"magic 0x0":                             make([]byte, HeaderBytes),
 		"gives 5000 bytes":                      head(header{length: 5000}),
 		"lost, doubled or out of order":         head(header{seq: 7}),
-		"2 bytes arrived, its header says 1":    append(head(header{length: 1}), 1, 2),
+		"bytes of message 0 = 2, expected the 1 of its header":    append(head(header{length: 1}), 1, 2),
 		"control message of 3 bytes":            append(head(header{kind: kindControl}), 1, 2, 3),
 		"control message of kind 0":             append(head(header{kind: kindControl}), make([]byte, rendezvous.ControlBytes)...),
 		"has no RMA":                            append(head(header{kind: kindRTS}), control(rendezvous.Control{Kind: rendezvous.RTS, Bytes: 9000})...),

@@ -443,7 +443,7 @@ func FuzzRingWord(f *testing.F) {
 	f.Add(kindRing, make([]byte, ringBytes))
 	f.Add(kindRingControl, []byte{3, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 255, 0, 0, 0, 0, 0, 0, 0})
 	f.Fuzz(func(t *testing.T, kind uint8, b []byte) {
-		w, err := parseRing(kind, b)
+		w, err := parseRing(1, kind, b)
 		if err != nil {
 			return
 		}

@@ -38,6 +38,9 @@ const (
 	ringFree
 )
 
+// nlaEnd is behind the last address that the hardware has.
+const nlaEnd = 1 << 48
+
 const ringBytes = 24 // as long as a control message, whose buffers it uses
 
 func (w ringWord) put(b []byte) {
@@ -48,16 +51,16 @@ func (w ringWord) put(b []byte) {
 	binary.LittleEndian.PutUint64(b[16:], w.free)
 }
 
-func parseRing(kind uint8, b []byte) (w ringWord, err error) {
+func parseRing(from int, kind uint8, b []byte) (w ringWord, err error) {
 	if len(b) != ringBytes {
-		return w, fmt.Errorf("host: %d bytes about a ring, expected %d", len(b), ringBytes)
+		return w, drivers.BadField(from, "length of a message about a ring", len(b), "%d bytes", ringBytes)
 	}
 	w = ringWord{
 		what: ringDeed(b[0]), entry: b[1], entries: binary.LittleEndian.Uint16(b[2:]),
 		length: binary.LittleEndian.Uint32(b[4:]), base: binary.LittleEndian.Uint64(b[8:]), free: binary.LittleEndian.Uint64(b[16:]),
 	}
 	if w.what > ringFree || (w.what == ringMessage) != (kind == kindRing) {
-		return w, fmt.Errorf("host: a message of kind %d says %d of a ring", kind, w.what)
+		return w, drivers.BadField(from, "purpose of a message about a ring", w.what, "0 if and only if it carries a message, 1..%d else", ringFree)
 	}
 	return w, nil
 }
@@ -127,9 +130,9 @@ func (r *Rank) tellRing(dst int, w ringWord) error {
 
 // fileRing handles a message about rings, or the header of one that goes by a ring.
 func (r *Rank) fileRing(from int, h header, b []byte) error {
-	w, err := parseRing(h.kind, b)
+	w, err := parseRing(from, h.kind, b)
 	if err != nil {
-		return fmt.Errorf("from rank %d: %w", from, err)
+		return err
 	}
 	u := r.reuse
 	if u == nil {
@@ -137,14 +140,23 @@ func (r *Rank) fileRing(from int, h header, b []byte) error {
 	}
 	if w.free != 0 {
 		if err := u.senders[from].Free(w.free); err != nil {
-			return fmt.Errorf("from rank %d: %w", from, err)
+			return drivers.BadField(from, "entries of a ring that are free again", fmt.Sprintf("%#x", w.free), "entries in use (%v)", err)
 		}
 	}
 	switch w.what {
 	case ringAsk:
+		if !u.rings[from].Ask() {
+			return drivers.BadField(from, "request for a ring", "a second one", "one for as long as the world lasts")
+		}
 		return r.grantRing(from)
 	case ringGrant:
-		return u.senders[from].Grant(w.base, int(w.entries))
+		if end := uint64(w.entries) * u.entryBytes(); w.base > nlaEnd-end || w.base == 0 && w.entries > 0 {
+			return drivers.BadField(from, "base of a ring", fmt.Sprintf("0x%x", w.base), "registered memory for %d entries", w.entries)
+		}
+		if err := u.senders[from].Grant(w.base, int(w.entries)); err != nil {
+			return drivers.BadField(from, "entries of a ring", w.entries, "at most %d, as an answer", reuse.MaxEntries)
+		}
+		return nil
 	case ringMessage:
 		return r.fileRingMessage(from, h, w)
 	}
@@ -172,11 +184,11 @@ func (r *Rank) fileRingMessage(from int, h header, w ringWord) error {
 	h.length = w.length
 	*m = message{header: h, entry: int32(w.entry)}
 	if int(w.length) > r.reuse.Longest {
-		return fmt.Errorf("host: message %d from rank %d has %d bytes, an entry of the ring holds %d", h.seq, from, w.length, r.reuse.Longest)
+		return drivers.BadField(from, "length of a message in a ring", w.length, "at most %d", r.reuse.Longest)
 	}
 	complete, err := r.reuse.rings[from].Header(int(w.entry), m)
 	if err != nil {
-		return fmt.Errorf("from rank %d: %w", from, err)
+		return drivers.BadField(from, "entry of a message in a ring", w.entry, "one that the sender may fill (%v)", err)
 	}
 	r.came(from, h)
 	r.proc.Spend(r.cost.Match)
@@ -306,16 +318,19 @@ func (r *Rank) bytesCame(ev *rma.Event) (bool, error) {
 	}
 	off := uint64(ev.NLA) - uint64(u.area.NLA(u.at))
 	number := off / u.entryBytes()
-	from := int(number) / u.Entries
-	if from >= r.size-1 {
+	if number >= uint64((r.size-1)*u.Entries) {
 		return false, nil
 	}
+	from := int(number) / u.Entries
 	if from >= r.id {
 		from++
 	}
-	m, complete, err := u.rings[from].Bytes(int(number) % u.Entries)
+	if err := r.ownMemory(from, ev); err != nil {
+		return true, err
+	}
+	m, complete, err := u.rings[from].Bytes(int(number % uint64(u.Entries)))
 	if err != nil {
-		return true, fmt.Errorf("from rank %d: %w", from, err)
+		return true, drivers.BadField(from, "target of a put into a ring", number%uint64(u.Entries), "an entry that the sender may fill (%v)", err)
 	}
 	if complete && m.req != nil {
 		return true, r.readEntry(from, m)

@@ -304,6 +304,9 @@ func (r *Rank) fileThreshold(from int, b []byte) error {
 		defer func() { n.spent += r.proc.Now() - began }()
 		r.proc.Spend(r.cost.Match)
 		n.core.Tick(int64(r.proc.Now()))
+		if err := n.core.Allowed(from, m); err != nil {
+			return err
+		}
 		n.core.Hear(from, m)
 		return r.drainStreams()
 	}
@@ -312,6 +315,9 @@ func (r *Rank) fileThreshold(from int, b []byte) error {
 	}
 	if err != nil {
 		return fmt.Errorf("from rank %d: %w", from, err)
+	}
+	if err := r.eager().core.Allowed(from, m); err != nil {
+		return err
 	}
 	return r.handshake(func(c *threshold.Core) {
 		r.proc.Spend(r.cost.Match)
@@ -380,9 +386,12 @@ func eagerFault(ev *rma.Event) error {
 // landed: the bytes of a message are all there, if they are in a buffer.
 func (r *Rank) landed(ev *rma.Event) (bool, error) {
 	e := r.bulk.eager
-	at, ok := e.core.Locate(uint64(ev.NLA))
+	at, peer, ok := e.core.Locate(uint64(ev.NLA))
 	if !ok || !ev.Last {
 		return ok, nil
+	}
+	if err := r.ownMemory(peer, ev); err != nil {
+		return true, err
 	}
 	a := e.arrived[at]
 	a.landed = true
@@ -391,6 +400,17 @@ func (r *Rank) landed(ev *rma.Event) (bool, error) {
 		return true, r.read(a)
 	}
 	return true, nil
+}
+
+// ownMemory checks that what came into memory that is kept for one peer came from that peer.
+func (r *Rank) ownMemory(peer int, ev *rma.Event) error {
+	if ev.Peer == r.bulk.Peers[peer] {
+		return nil
+	}
+	return &drivers.PeerError{
+		Peer: ev.Peer.String(), Field: "target of a put", Value: fmt.Sprintf("NLA 0x%x", uint64(ev.NLA)),
+		Expected: fmt.Sprintf("memory of its own: this is kept for rank %d", peer),
+	}
 }
 
 // progressEager posts puts that waited, and has buffers taken back that were idle, a few times in their time.

@@ -55,7 +55,11 @@ func (c *Comm) NewWindow(mine []byte) (*Window, error) {
 		return nil, err
 	}
 	for i := range w.remote {
-		w.remote[i] = windowPart{binary.LittleEndian.Uint64(all[16*i:]), binary.LittleEndian.Uint64(all[16*i+8:])}
+		p := windowPart{binary.LittleEndian.Uint64(all[16*i:]), binary.LittleEndian.Uint64(all[16*i+8:])}
+		if p.bytes > nlaEnd || p.at > nlaEnd-p.bytes {
+			return nil, drivers.BadField(c.World(i), "address of a window", fmt.Sprintf("0x%x", p.at), "memory for its %d bytes", p.bytes)
+		}
+		w.remote[i] = p
 	}
 	return w, nil
 }
@@ -109,7 +113,7 @@ func (w *Window) check(target, offset, n int) error {
 		return fmt.Errorf("%w: a window that was freed", drivers.ErrConfig)
 	case target < 0 || target >= w.comm.size:
 		return fmt.Errorf("%w: the window of rank %d: expected one below %d", drivers.ErrConfig, target, w.comm.size)
-	case offset < 0 || uint64(offset)+uint64(n) > w.remote[target].bytes:
+	case offset < 0 || w.remote[target].bytes < uint64(n) || uint64(offset) > w.remote[target].bytes-uint64(n):
 		return fmt.Errorf("%w: %d bytes at %d of the window of rank %d, which has %d", drivers.ErrConfig, n, offset, target, w.remote[target].bytes)
 	}
 	return nil

@@ -77,9 +77,9 @@ func (p *pull) Registered(e *End) {
 
 func (p *pull) Hear(e *End, c Control) bool {
 	switch {
-	case e.Sends() && c.Kind == CTS && e.Local() == 0:
+	case e.Sends() && c.Kind == CTS && e.memory == noMemory:
 		e.Register()
-	case !e.Sends() && c.Kind == Ready && e.Remote() == 0:
+	case !e.Sends() && c.Kind == Ready && e.told && e.Remote() == 0:
 		e.SetRemote(c.Address)
 		e.Move(Get)
 	default:
@@ -128,7 +128,7 @@ func (push) Registered(e *End) {
 }
 
 func (push) Hear(e *End, c Control) bool {
-	if !e.Sends() || c.Kind != CTS || e.Remote() != 0 {
+	if !e.Sends() || c.Kind != CTS || e.Remote() != 0 || c.Address == 0 || c.Bytes == 0 {
 		return false
 	}
 	e.SetRemote(c.Address)

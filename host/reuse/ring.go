@@ -79,11 +79,20 @@ type Receiver[M any] struct {
 	Base    uint64
 	entries []arrival[M]
 	read    uint64 // entries to give back
+	asked   bool   // by its sender
 }
 
 type arrival[M any] struct {
 	header, bytes bool // have come
 	message       M
+}
+
+// Ask notes that the sender wants a ring. False: it has asked before, and has its answer; a ring that
+// was opened anew would lose the messages in it.
+func (r *Receiver[M]) Ask() bool {
+	first := !r.asked
+	r.asked = true
+	return first
 }
 
 // Open makes a ring of so many entries.

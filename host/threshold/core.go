@@ -3,6 +3,8 @@ package threshold
 import (
 	"cmp"
 	"fmt"
+
+	"github.com/nicloop/nicloop/drivers"
 )
 
 // Time is in the caller's unit.
@@ -167,10 +169,10 @@ func (c *Core) Take(peer, n int) (uint64, bool) {
 func (c *Core) Filled(peer int, at, bytes uint64) error {
 	b := c.pair(peer).find(at)
 	if b == nil || b.full {
-		return fmt.Errorf("threshold: a message from rank %d in a buffer at %d that it has not", peer, at)
+		return drivers.BadField(peer, "buffer of a message", at, "an empty buffer for this peer")
 	}
 	if bytes > uint64(b.bytes) {
-		return fmt.Errorf("threshold: a message of %d bytes from rank %d in a buffer of %d", bytes, peer, b.bytes)
+		return drivers.BadField(peer, "length of a message in a buffer", bytes, "at most %d", b.bytes)
 	}
 	b.full, b.used = true, c.now
 	return nil
@@ -245,17 +247,17 @@ func (c *Core) Back(peer int) {
 	c.stats.Buffered--
 }
 
-// Locate gives the address of the buffer here that an address lies in.
-func (c *Core) Locate(at uint64) (uint64, bool) {
-	for _, p := range c.pairs {
+// Locate gives the address of the buffer here that an address lies in, and the peer that it is for.
+func (c *Core) Locate(at uint64) (buffer uint64, peer int, ok bool) {
+	for peer, p := range c.pairs {
 		if p == nil {
 			continue
 		}
 		for i := range p.here {
 			if b := &p.here[i]; at >= b.at && at-b.at < uint64(b.bytes) {
-				return b.at, true
+				return b.at, peer, true
 			}
 		}
 	}
-	return 0, false
+	return 0, 0, false
 }

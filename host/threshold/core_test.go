@@ -60,8 +60,8 @@ func TestFilledIsHeldToTheBuffer(t *testing.T) {
 	here := cores[0]
 	at, ok := cores[1].Take(0, 5000)
 	require.True(t, ok)
-	require.ErrorContains(t, here.Filled(1, at+1, 10), "it has not")
-	require.ErrorContains(t, here.Filled(1, at, 1<<40), "in a buffer of")
+	require.ErrorContains(t, here.Filled(1, at+1, 10), "expected an empty buffer")
+	require.ErrorContains(t, here.Filled(1, at, 1<<40), "length of a message in a buffer")
 	require.NoError(t, here.Filled(1, at, 5000))
-	require.ErrorContains(t, here.Filled(1, at, 5000), "it has not", "it is full")
+	require.ErrorContains(t, here.Filled(1, at, 5000), "expected an empty buffer", "it is full")
 }

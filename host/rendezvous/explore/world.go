@@ -317,6 +317,9 @@ func (w *World) deliver(from, to int) error {
 	if w.plant.hear != nil && !w.plant.hear(w, from, to, &p.control) {
 		return nil
 	}
+	if err := w.ranks[to].core.Allowed(from, p.control, false); err != nil && w.o.Plant == "" {
+		return violation("%v", err)
+	}
 	w.ranks[to].core.Hear(from, p.control)
 	return w.drain(to)
 }

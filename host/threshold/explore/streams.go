@@ -302,6 +302,9 @@ func (w *streams) deliver(from, to, k int) error {
 		if !w.tamper(from, to, p.said) {
 			return nil
 		}
+		if err := w.cores[to].Allowed(from, p.said); err != nil && w.o.Plant == "" {
+			return violation("%v", err)
+		}
 		w.cores[to].Hear(from, p.said)
 		return w.drain(to)
 	}

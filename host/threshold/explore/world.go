@@ -195,6 +195,9 @@ func (w *World) deliver(from, to, k int) error {
 	if !w.tamper(from, to, &m) {
 		return nil
 	}
+	if err := w.cores[to].Allowed(from, m); err != nil && w.o.Plant == "" {
+		return violation("%v", err)
+	}
 	w.cores[to].Hear(from, m)
 	return w.drain(to)
 }

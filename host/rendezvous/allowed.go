@@ -1,0 +1,50 @@
+package rendezvous
+
+import "github.com/nicloop/nicloop/drivers"
+
+// addressEnd is behind the last address that the hardware has: NLAs have 48 bits.
+const addressEnd = 1 << 48
+
+// mostRTRs of one counter may be out. A peer sends at most maxOffers at a time; of those sent earlier
+// the ones that were overtaken can still be here.
+const mostRTRs = 4 * (maxOffers + 1)
+
+// Allowed checks a control message from a peer before Hear, Receive or Matched takes it: what follows
+// relies on it. announces: its header says that it stands for a message of the application. A message
+// about a transfer that has ended is allowed, since both may have crossed.
+func (c *Core) Allowed(from int, m Control, announces bool) error {
+	bad := func(field string, value any, expected string, args ...any) error {
+		return drivers.BadField(from, field+" of "+article(m.Kind), value, expected, args...)
+	}
+	if isAnnouncement := m.Kind == RTS || m.Kind == Claim; isAnnouncement != announces {
+		return bad("kind", m.Kind, "an RTS or a claim if and only if the header announces a message")
+	}
+	if m.Address >= addressEnd || uint64(m.Bytes) > addressEnd-m.Address {
+		return bad("address", m.Address, "0..%#x for %d bytes", uint64(addressEnd)-uint64(m.Bytes), m.Bytes)
+	}
+	switch m.Kind {
+	case RTS:
+		// What travels by speculation is announced as a claim, or as an RGET.
+		if m.Protocol == numberSpec || !c.follow(new(End), m.Protocol) {
+			return bad("protocol", m.Protocol, "one that a receiver can follow")
+		}
+	case CTS, Ready, RTR:
+		switch {
+		case m.Address == 0:
+			return bad("address", m.Address, "that of registered memory")
+		case m.Bytes == 0:
+			return bad("bytes", m.Bytes, "at least 1")
+		}
+	}
+	if m.Kind == RTR && c.spec != nil && len(c.pair(from).counter(m.Envelope).rtrs) >= mostRTRs {
+		return bad("number", mostRTRs+1, "at most %d that no message has taken", mostRTRs)
+	}
+	return nil
+}
+
+func article(k Kind) string {
+	if k == RTS || k == RTR {
+		return "an " + k.String()
+	}
+	return "a " + k.String()
+}
