@@ -99,14 +99,14 @@ func TestNonsenseFromPeers(t *testing.T) {
 		return b
 	}
 	for what, b := range map[string][]byte{
-		"first packet of a message has 3 bytes": {1, 2, 3},
-		"magic 0x0":                             make([]byte, HeaderBytes),
-		"gives 5000 bytes":                      head(header{length: 5000}),
-		"lost, doubled or out of order":         head(header{seq: 7}),
-		"bytes of message 0 = 2, expected the 1 of its header":    append(head(header{length: 1}), 1, 2),
-		"control message of 3 bytes":            append(head(header{kind: kindControl}), 1, 2, 3),
-		"control message of kind 0":             append(head(header{kind: kindControl}), make([]byte, rendezvous.ControlBytes)...),
-		"has no RMA":                            append(head(header{kind: kindRTS}), control(rendezvous.Control{Kind: rendezvous.RTS, Bytes: 9000})...),
+		"length of a message's first packet = 3":               {1, 2, 3},
+		"magic and kind of a message header = 0x0":             make([]byte, HeaderBytes),
+		"length of a message header = 5000":                    head(header{length: 5000}),
+		"lost, doubled or out of order":                        head(header{seq: 7}),
+		"bytes of message 0 = 2, expected the 1 of its header": append(head(header{length: 1}), 1, 2),
+		"control message of 3 bytes":                           append(head(header{kind: kindControl}), 1, 2, 3),
+		"control message of kind 0":                            append(head(header{kind: kindControl}), make([]byte, rendezvous.ControlBytes)...),
+		"has no RMA":                                           append(head(header{kind: kindRTS}), control(rendezvous.Control{Kind: rendezvous.RTS, Bytes: 9000})...),
 	} {
 		g := newRig(t, plan{nodes: 2, procs: 1})
 		require.ErrorContains(t, g.run(func(r *Rank) error {

@@ -25,26 +25,31 @@ func init() {
 	drivers.RegisterFound("shared")
 }
 
-// greetWithin is how long a broker may take to answer a claim.
-const greetWithin = 10 * time.Second
+// greetWithin is how long a broker may take to answer a claim, retryFor how long it may hang up on
+// connections without an answer.
+const (
+	greetWithin = 10 * time.Second
+	retryFor    = 2 * time.Second
+)
 
 func open(ctx context.Context, path string, keys map[string]string, opt drivers.Options) (drivers.System, error) {
 	claim, err := parse(path, keys, opt)
 	if err != nil {
 		return nil, err
 	}
-	c, err := usersock.Dial(ctx, path, os.Geteuid())
-	if err != nil {
-		return nil, fmt.Errorf("shared: %w", err)
+	s, err := connect(ctx, path, claim)
+	// A broker that strangers besiege may close a connection before it has read the claim.
+	for began := time.Now(); errors.Is(err, errUnanswered) && time.Since(began) < retryFor && ctx.Err() == nil; {
+		select {
+		case <-time.After(20 * time.Millisecond):
+			s, err = connect(ctx, path, claim)
+		case <-ctx.Done():
+		}
 	}
-	stop := context.AfterFunc(ctx, func() { c.SetDeadline(time.Unix(1, 0)) })
-	defer stop()
-	s, err := greet(wire.New(c, 0), claim)
 	if err == nil && opt.Nodes > s.info.Nodes {
 		err = errors.Join(fmt.Errorf("%w: shared: %d nodes, but %s has %d", drivers.ErrConfig, opt.Nodes, s.info.URI, s.info.Nodes), s.Close())
 	}
 	if err != nil {
-		c.Close()
 		if ctx.Err() != nil {
 			err = context.Cause(ctx)
 		}
@@ -54,6 +59,24 @@ func open(ctx context.Context, path string, keys map[string]string, opt drivers.
 	go s.listen()
 	return s, nil
 }
+
+// connect is one attempt to open a connection and claim by it.
+func connect(ctx context.Context, path string, claim wire.ClaimText) (*System, error) {
+	c, err := usersock.Dial(ctx, path, os.Geteuid())
+	if err != nil {
+		return nil, fmt.Errorf("shared: %w", err)
+	}
+	stop := context.AfterFunc(ctx, func() { c.SetDeadline(time.Unix(1, 0)) })
+	defer stop()
+	s, err := greet(wire.New(c, 0), claim)
+	if err != nil {
+		c.Close()
+	}
+	return s, err
+}
+
+// errUnanswered: the connection ended without an answer to the claim.
+var errUnanswered = errors.New("shared: the broker hung up without an answer to the claim")
 
 func parse(path string, keys map[string]string, opt drivers.Options) (c wire.ClaimText, err error) {
 	bad := func(format string, args ...any) (wire.ClaimText, error) {
@@ -93,7 +116,7 @@ func greet(c *wire.Conn, claim wire.ClaimText) (*System, error) {
 		return nil, err
 	}
 	if err := errors.Join(c.SetReadDeadline(time.Now().Add(greetWithin)), c.Send(&wire.Frame{Kind: wire.Claim, Data: data})); err != nil {
-		return nil, lost(err)
+		return nil, unanswered(err)
 	}
 	f, files, err := c.ReceiveFiles()
 	defer func() {
@@ -105,7 +128,7 @@ func greet(c *wire.Conn, claim wire.ClaimText) (*System, error) {
 	case errors.Is(err, os.ErrDeadlineExceeded):
 		return nil, fmt.Errorf("%w: shared: who listens has not answered for %v", drivers.ErrProtocol, greetWithin)
 	case err != nil:
-		return nil, lost(err)
+		return nil, unanswered(err)
 	case f.Kind == wire.Failed || f.Kind == wire.Over:
 		return nil, fmt.Errorf("shared: refused: %w", wire.ErrorOf(f.Data))
 	case f.Kind != wire.Welcome:
@@ -119,6 +142,14 @@ func greet(c *wire.Conn, claim wire.ClaimText) (*System, error) {
 		return nil, err
 	}
 	return newSystem(c, w, files)
+}
+
+// unanswered is lost for a connection whose claim has no answer yet.
+func unanswered(err error) error {
+	if wire.Gone(err) {
+		return fmt.Errorf("%w: %w", drivers.ErrPeerDied, errUnanswered)
+	}
+	return lost(err)
 }
 
 // lost makes an error of the socket that of a device.

@@ -26,14 +26,16 @@ func stand(t *testing.T, script func(c *wire.Conn)) (path string) {
 	ended := make(chan struct{})
 	go func() {
 		defer close(ended)
-		conn, err := l.AcceptUnix()
-		if err != nil {
-			return
-		}
-		defer conn.Close()
-		c := wire.New(conn, time.Second)
-		if f, err := c.Receive(); err == nil && f.Kind == wire.Claim {
-			script(c)
+		for { // a client whose claim has no answer comes again
+			conn, err := l.AcceptUnix()
+			if err != nil {
+				return
+			}
+			c := wire.New(conn, time.Second)
+			if f, err := c.Receive(); err == nil && f.Kind == wire.Claim {
+				script(c)
+			}
+			conn.Close()
 		}
 	}()
 	t.Cleanup(func() {

@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"sync"
 	"syscall"
+	"time"
 
 	"github.com/nicloop/nicloop/drivers"
 )
@@ -92,6 +93,12 @@ func ownSocket(path string, uid int) error {
 	return nil
 }
 
+// Dial tries for backlogFor to get into the queue of a listener.
+const (
+	backlogFor   = 5 * time.Second
+	backlogPause = 2 * time.Millisecond
+)
+
 // Dial connects to who listens at path, and makes sure that it is the same user.
 func Dial(ctx context.Context, path string, uid int) (*net.UnixConn, error) {
 	if err := ownSocket(path, uid); err != nil {
@@ -99,6 +106,11 @@ func Dial(ctx context.Context, path string, uid int) (*net.UnixConn, error) {
 	}
 	var d net.Dialer
 	c, err := d.DialContext(ctx, "unix", path)
+	// EAGAIN: more programs are connecting than the listener has accepted. It takes them one by one.
+	for began := time.Now(); errors.Is(err, syscall.EAGAIN) && time.Since(began) < backlogFor && ctx.Err() == nil; {
+		time.Sleep(backlogPause)
+		c, err = d.DialContext(ctx, "unix", path)
+	}
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", drivers.ErrEnvironment, err)
 	}

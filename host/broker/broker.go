@@ -12,6 +12,7 @@ import (
 	"github.com/sirupsen/logrus"
 
 	"github.com/nicloop/nicloop/drivers"
+	"github.com/nicloop/nicloop/drivers/lobby"
 	"github.com/nicloop/nicloop/drivers/regs"
 	"github.com/nicloop/nicloop/drivers/shared/wire"
 	"github.com/nicloop/nicloop/drivers/usersock"
@@ -182,35 +183,22 @@ func (b *Broker) outlive(alive drivers.Waiter) {
 	}
 }
 
-// mostClients may be connected at a time.
-const mostClients = 256
-
+// accept serves connections until the broker ends, which it does, too, when accepting fails for good.
 func (b *Broker) accept() {
-	slots := make(chan struct{}, mostClients)
-	for {
-		conn, err := b.l.AcceptUnix()
-		if err != nil {
-			return
-		}
-		select {
-		case slots <- struct{}{}:
-			b.work.Go(func() {
-				defer func() { <-slots }()
-				b.serve(conn)
-			})
-		default:
-			conn.Close()
-		}
+	err := lobby.New(lobby.Config{Name: "broker"}).Serve(b.ctx, b.l.Accept, b.work.Go, b.serve)
+	if err != nil {
+		b.end(err)
 	}
 }
 
 // serve is the life of a client.
-func (b *Broker) serve(conn *net.UnixConn) {
+func (b *Broker) serve(g *lobby.Guest) {
+	conn := g.Conn.(*net.UnixConn)
 	defer conn.Close()
 	if usersock.SameUser(conn, b.cfg.uid) != nil {
 		return
 	}
-	c := &client{b: b, conn: wire.New(conn, b.cfg.Patience), procs: map[wire.Process]*process{}, pieces: map[int]*piece{}, waiters: map[uint64]*waiter{}}
+	c := &client{b: b, conn: wire.New(conn, b.cfg.Patience), procs: map[wire.Process]*process{}, pieces: map[int]*piece{}, waiters: map[uint64]*waiter{}, guest: g}
 	if !b.enter(c) {
 		return
 	}

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/nicloop/nicloop/drivers"
+	"github.com/nicloop/nicloop/drivers/lobby"
 	"github.com/nicloop/nicloop/drivers/regs"
 	"github.com/nicloop/nicloop/drivers/shared/wire"
 	"github.com/nicloop/nicloop/rma"
@@ -19,6 +20,7 @@ import (
 type client struct {
 	b      *Broker
 	conn   *wire.Conn
+	guest  *lobby.Guest // until it has claimed a process
 	claim  wire.ClaimText
 	procs  map[wire.Process]*process
 	pieces map[int]*piece // by node
@@ -69,6 +71,10 @@ func (c *client) greet() error {
 	var claim wire.ClaimText
 	if err := json.Unmarshal(f.Data, &claim); err != nil {
 		return fmt.Errorf("%w: broker: claim: %w", drivers.ErrProtocol, err)
+	}
+	// Whoever claims no process only looks at the device, and makes room for others like a silent one.
+	if len(claim.Processes) > 0 && !c.guest.Admit() {
+		return fmt.Errorf("%w: broker: the connection was closed for a newer one", drivers.ErrClosed)
 	}
 	if err := c.b.admit(c, claim); err != nil {
 		return err

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/nicloop/nicloop/drivers"
+	"github.com/nicloop/nicloop/drivers/lobby"
 	"github.com/nicloop/nicloop/drivers/usersock"
 	"github.com/nicloop/nicloop/host/world"
 )
@@ -28,6 +29,7 @@ type Listener struct {
 	cfg    Config
 	l      net.Listener
 	events chan event
+	failed chan error    // accepting connections fails for good
 	over   chan struct{} // nobody takes events any more
 	once   sync.Once
 }
@@ -40,8 +42,8 @@ type event struct {
 	err  error
 }
 
-// strangers are the connections that may have a handshake at a time.
-const strangers = 256
+// strangersPerAddress may have a handshake at a time over TCP.
+const strangersPerAddress = 64
 
 // Listen begins to listen. Of what it gives, Addr is what the other programs need, and Wait goes on.
 func Listen(c Config) (*Listener, error) {
@@ -49,7 +51,7 @@ func Listen(c Config) (*Listener, error) {
 	if err != nil {
 		return nil, err
 	}
-	l := &Listener{cfg: c, events: make(chan event), over: make(chan struct{})}
+	l := &Listener{cfg: c, events: make(chan event), failed: make(chan error, 1), over: make(chan struct{})}
 	if network == "unix" {
 		var u *usersock.Listener
 		if u, err = usersock.Listen(address, c.uid); err == nil {
@@ -83,34 +85,33 @@ func (l *Listener) Close() error {
 }
 
 func (l *Listener) accept() {
-	limit := make(chan struct{}, strangers)
-	for {
-		c, err := l.l.Accept()
-		if err != nil {
-			return
-		}
-		select {
-		case limit <- struct{}{}:
-			go func() {
-				l.handshake(c)
-				<-limit
-			}()
-		default:
-			c.Close()
-		}
+	c := lobby.Config{Name: "bootstrap"}
+	if l.l.Addr().Network() != "unix" { // where all are this user's programs
+		c.PerAddress = strangersPerAddress
+	}
+	start := func(f func()) { go f() }
+	if err := lobby.New(c).Serve(context.Background(), l.l.Accept, start, l.handshake); err != nil {
+		l.failed <- err
 	}
 }
 
-// handshake hears who somebody is, for some time. What is not the program of a user who may join is nobody's business.
-func (l *Listener) handshake(c net.Conn) {
+// handshake finds out who has connected, within a sixth of the timeout. Until the connection has proved
+// that it knows the token it costs a few hundred bytes and may be evicted from the lobby.
+func (l *Listener) handshake(g *lobby.Guest) {
+	c := g.Conn
 	_ = c.SetDeadline(time.Now().Add(l.cfg.Timeout / 6))
 	if usersock.SameUser(c, l.cfg.uid) != nil {
-		c.Close()
 		return
 	}
 	k, err := greet(c, l.cfg.Token, true)
 	if err != nil {
-		c.Close()
+		return
+	}
+	if err := k.proveAsListener(); err != nil {
+		k.refuse(err)
+		return
+	}
+	if !g.Admit() {
 		return
 	}
 	kind, data, err := k.receive()

@@ -44,26 +44,58 @@ func Join(ctx context.Context, c Config) (*Session, error) {
 	}
 	ctx, cancel := context.WithTimeout(ctx, 2*c.Timeout) // who listens gives up before, and says who is missing
 	defer cancel()
-	conn, err := dial(ctx, network, address, c.uid)
-	began := time.Now()
-	for again := 10 * time.Millisecond; err != nil && mayCome(err) && ctx.Err() == nil && time.Since(began) < c.Timeout; again = min(2*again, time.Second) {
-		select {
-		case <-time.After(again):
-			conn, err = dial(ctx, network, address, c.uid)
-		case <-ctx.Done():
-		}
-	}
-	if err != nil {
-		return nil, err
-	}
 	s := &Session{cfg: c}
-	stop := context.AfterFunc(ctx, func() { conn.SetDeadline(time.Unix(1, 0)) })
+	if err := s.meet(ctx, network, address); err != nil {
+		return nil, s.ended(ctx, err)
+	}
+	stop := context.AfterFunc(ctx, func() { s.link.SetDeadline(time.Unix(1, 0)) })
 	defer stop()
-	if err := s.enter(conn, c); err != nil {
-		conn.Close()
+	if err := s.enter(c); err != nil {
+		s.link.Close()
 		return nil, s.ended(ctx, err)
 	}
 	return s, nil
+}
+
+// meet connects to the listener until both have proved that they know the token. The listener may not
+// be there yet, and one that strangers besiege may hang up: both are tried again until the timeout.
+func (s *Session) meet(ctx context.Context, network, address string) error {
+	began := time.Now()
+	for again := 10 * time.Millisecond; ; again = min(2*again, time.Second) {
+		err := s.shakeHands(ctx, network, address)
+		switch {
+		case err == nil || ctx.Err() != nil || !mayCome(err) && !isGone(err):
+			return err
+		case time.Since(began)+again >= s.cfg.Timeout:
+			if isGone(err) {
+				err = fmt.Errorf("%w: bootstrap: whoever listens at %s hung up before the handshake was over, for %v: %w",
+					drivers.ErrPeerDied, s.cfg.Address, s.cfg.Timeout, err)
+			}
+			return err
+		}
+		select {
+		case <-time.After(again):
+		case <-ctx.Done():
+			return err
+		}
+	}
+}
+
+// shakeHands is one attempt of meet.
+func (s *Session) shakeHands(ctx context.Context, network, address string) error {
+	conn, err := dial(ctx, network, address, s.cfg.uid)
+	if err != nil {
+		return err
+	}
+	stop := context.AfterFunc(ctx, func() { conn.SetDeadline(time.Unix(1, 0)) })
+	defer stop()
+	if s.link, err = greet(conn, s.cfg.Token, false); err == nil {
+		err = s.link.proveAsJoiner()
+	}
+	if err != nil {
+		conn.Close()
+	}
+	return err
 }
 
 // ended is why a session ended: the context says it better than the connection.
@@ -135,6 +167,7 @@ func (s *Session) gather(ctx context.Context, late <-chan time.Time, take func(l
 		select {
 		case e := <-s.listener.events:
 			missing, err = take(s.listener, s, e)
+		case err = <-s.listener.failed:
 		case <-late:
 			err = &MissingError{missing, s.cfg.Timeout}
 		case <-ctx.Done():
@@ -192,10 +225,7 @@ func (s *Session) giveUp(why error) {
 // ---- who has joined ----
 
 // enter claims ranks and waits for the directory.
-func (s *Session) enter(conn net.Conn, c Config) (err error) {
-	if s.link, err = greet(conn, c.Token, false); err != nil {
-		return err
-	}
+func (s *Session) enter(c Config) (err error) {
 	data, err := json.Marshal(claim{c.Size, c.World, c.Mine})
 	if err != nil {
 		return err

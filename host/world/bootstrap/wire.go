@@ -15,7 +15,8 @@ import (
 
 // On the wire:
 //
-//	hello    "nicloop bootstrap 1\n", 32 random bytes          each way, at first
+//	hello    "nicloop bootstrap 2\n", 32 random bytes          each way, at first
+//	proof    an empty frame                                    of who joins, then of who listens
 //	frame    kind, length uint32, payload, code                code: HMAC-SHA256 with the key of its direction
 //
 // A key is made of the token and both random parts, and a code covers the number of the frame, so none is good for
@@ -23,14 +24,16 @@ import (
 // it.
 
 const (
-	greeting    = "nicloop bootstrap 1\n"
+	greeting    = "nicloop bootstrap 2\n"
 	nonceBytes  = 32
 	maxPayload  = 4 << 20
+	maxUnproved = 4 << 10 // payload of a refusal before the other end has proved that it knows the token
 	headerBytes = 1 + 4
 )
 
 // The kinds of frames.
 const (
+	kindProof     byte = 'P' // its code shows that the sender knows the token
 	kindClaim     byte = 'C' // a program's ranks
 	kindDirectory byte = 'D' // all ranks
 	kindFence     byte = 'F' // the program is there
@@ -43,6 +46,7 @@ type link struct {
 	net.Conn
 	from    *bufio.Reader
 	out, in way
+	proved  bool // the other end knows the token
 }
 
 // A way is a direction of a link.
@@ -100,6 +104,45 @@ func (l *link) send(kind byte, payload []byte) error {
 	return err
 }
 
+// proveAsJoiner proves that this end knows the token, and has the other one prove it.
+func (l *link) proveAsJoiner() error {
+	if err := l.send(kindProof, nil); err != nil && !isGone(err) { // who has hung up may have said why
+		return err
+	}
+	return l.takeProof()
+}
+
+// proveAsListener is proveAsJoiner of the other end, which says nothing to somebody without the token.
+func (l *link) proveAsListener() error {
+	if err := l.takeProof(); err != nil {
+		return err
+	}
+	return l.send(kindProof, nil)
+}
+
+func (l *link) takeProof() error {
+	kind, payload, err := l.receive()
+	switch {
+	case err != nil:
+		return err
+	case kind != kindProof || len(payload) > 0:
+		return fmt.Errorf("bootstrap: a frame of kind %q with %d bytes, expected an empty proof of the token", kind, len(payload))
+	}
+	l.proved = true
+	return nil
+}
+
+// most is how long the payload of a frame may be.
+func (l *link) most(kind byte) uint32 {
+	switch {
+	case l.proved:
+		return maxPayload
+	case kind == kindRefused:
+		return maxUnproved
+	}
+	return 0
+}
+
 // receive takes a frame. A refusal is an error whatever its code.
 func (l *link) receive() (kind byte, payload []byte, err error) {
 	frame := make([]byte, headerBytes)
@@ -107,8 +150,8 @@ func (l *link) receive() (kind byte, payload []byte, err error) {
 		return 0, nil, err
 	}
 	n := binary.LittleEndian.Uint32(frame[1:])
-	if n > maxPayload {
-		return 0, nil, fmt.Errorf("bootstrap: a frame of %d bytes: expected at most %d", n, maxPayload)
+	if most := l.most(frame[0]); n > most {
+		return 0, nil, fmt.Errorf("bootstrap: a frame of kind %q with %d bytes: expected at most %d", frame[0], n, most)
 	}
 	frame = append(frame, make([]byte, n+sha256.Size)...)
 	if _, err := io.ReadFull(l.from, frame[headerBytes:]); err != nil {
