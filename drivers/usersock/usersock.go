@@ -21,6 +21,11 @@ var ErrForeign = errors.New("belongs to another user")
 // Listen makes a socket at path that only its user reaches, from the moment on at which it is there. Nothing that is there
 // already is replaced but a socket of the same user's at which nobody listens.
 func Listen(path string, uid int) (*Listener, error) {
+	unlock, err := lockDir(path, lockFor)
+	if err != nil {
+		return nil, err
+	}
+	defer unlock()
 	if err := removeStale(path, uid); err != nil {
 		return nil, err
 	}
@@ -35,20 +40,52 @@ func Listen(path string, uid int) (*Listener, error) {
 		return nil, fmt.Errorf("%w: %w", drivers.ErrEnvironment, err)
 	}
 	l.SetUnlinkOnClose(false)
+	var socket fs.FileInfo
 	if err = os.Chmod(made, 0o600); err == nil {
+		socket, err = os.Lstat(made)
+	}
+	if err == nil {
 		err = os.Link(made, path) // fails if there is something now
 	}
 	if err != nil {
 		return nil, errors.Join(fmt.Errorf("%w: %w", drivers.ErrEnvironment, err), l.Close())
 	}
-	return &Listener{UnixListener: l, path: path}, nil
+	return &Listener{UnixListener: l, path: path, socket: socket}, nil
+}
+
+// lockFor is how long a directory may be locked by others.
+const lockFor = 10 * time.Second
+
+// lockDir locks the directory of a path. Two servers that start at a time must not both find the socket
+// stale, and one that ends must not remove its successor's. The lock is on the directory itself, so it
+// leaves no file behind, and the kernel drops it when its program dies.
+func lockDir(path string, patience time.Duration) (unlock func(), err error) {
+	d, err := os.Open(filepath.Dir(path))
+	if err != nil {
+		return nil, fmt.Errorf("%w: %w", drivers.ErrEnvironment, err)
+	}
+	for began := time.Now(); ; time.Sleep(time.Millisecond) {
+		err = syscall.Flock(int(d.Fd()), syscall.LOCK_EX|syscall.LOCK_NB)
+		switch {
+		case err == nil:
+			return func() { d.Close() }, nil
+		case errors.Is(err, syscall.EINTR):
+		case !errors.Is(err, syscall.EWOULDBLOCK):
+			d.Close()
+			return nil, fmt.Errorf("%w: locking %s: %w", drivers.ErrEnvironment, d.Name(), err)
+		case time.Since(began) >= patience:
+			d.Close()
+			return nil, fmt.Errorf("%w: %s is locked by another program for %v", drivers.ErrEnvironment, d.Name(), patience)
+		}
+	}
 }
 
 // A Listener takes its socket away when it ends.
 type Listener struct {
 	*net.UnixListener
-	path string
-	once sync.Once
+	path   string
+	socket fs.FileInfo
+	once   sync.Once
 }
 
 // Path is where the socket is.
@@ -56,8 +93,27 @@ func (l *Listener) Path() string { return l.path }
 
 // Close ends the listening.
 func (l *Listener) Close() (err error) {
-	l.once.Do(func() { err = errors.Join(l.UnixListener.Close(), os.Remove(l.path)) })
+	l.once.Do(func() { err = errors.Join(l.UnixListener.Close(), l.remove()) })
 	return err
+}
+
+// remove removes the socket, if it is still this listener's.
+func (l *Listener) remove() error {
+	unlock, err := lockDir(l.path, lockFor)
+	if err != nil {
+		return err
+	}
+	defer unlock()
+	info, err := os.Lstat(l.path)
+	if err != nil || !os.SameFile(info, l.socket) {
+		return nil
+	}
+	// File systems give inode numbers out again, so it may be a successor's nevertheless. This listener
+	// is closed: whoever answers is another one.
+	if c, err := net.Dial("unix", l.path); err == nil {
+		return c.Close()
+	}
+	return os.Remove(l.path)
 }
 
 func removeStale(path string, uid int) error {
