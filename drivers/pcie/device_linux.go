@@ -10,7 +10,6 @@ import (
 	"unsafe"
 
 	"github.com/sirupsen/logrus"
-	"golang.org/x/sys/unix"
 
 	"github.com/nicloop/nicloop/drivers"
 	"github.com/nicloop/nicloop/drivers/regs"
@@ -119,13 +118,13 @@ func (d *device) close() error {
 		all = errors.Join(all, d.way.command(0, commandBusMaster))
 	}
 	if d.irq != nil {
-		all = errors.Join(all, d.irq.close())
+		all = errors.Join(all, d.irq.close(d))
 	}
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	for _, m := range [][]byte{d.registers, d.windows} {
 		if m != nil {
-			all = errors.Join(all, unix.Munmap(m))
+			all = errors.Join(all, d.way.unmap(m))
 		}
 	}
 	d.registers, d.windows = nil, nil

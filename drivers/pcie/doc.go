@@ -4,6 +4,9 @@
 //	pcie:0000:03:00.0                   with vfio-pci DMA and MSI-X; else registers and send windows
 //	pcie:0000:03:00.0?dma=hugepage      DMA without an IOMMU; with uio_pci_generic INTA, too
 //	pcie:0000:03:00.0,0000:04:00.0      two boards, nodes 0 and 1
+//	pcie:0000:03:00.0?nics=2            a board with two NICs, nodes 0 and 1 (rtl/board/pcie_nics.sv)
+//
+// A board whose BAR of send windows is smaller than 512 MB has fewer processes: one per 32 MB.
 //
 // # What it promises
 //

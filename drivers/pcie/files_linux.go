@@ -142,6 +142,8 @@ func (f *files) interrupts() (*interrupts, error) {
 	return uioInterrupts(f.root, f.dir)
 }
 
+func (f *files) unmap(m []byte) error { return unix.Munmap(m) }
+
 func (f *files) close() error {
 	var all error
 	if f.lock != nil {

@@ -24,6 +24,7 @@ type interrupts struct {
 	arm func(d *device) (bool, error)
 
 	mu    sync.Mutex
+	users int // NICs that share them; 0 or 1: one
 	begun bool
 	err   error // why none come any more
 	bells []*bell
@@ -78,13 +79,18 @@ func (q *interrupts) failure() error {
 	return q.err
 }
 
-// close ends all waits.
-func (q *interrupts) close() error {
+// close ends all waits of a device, and the interrupts with the last one.
+func (q *interrupts) close(d *device) error {
 	q.mu.Lock()
-	list := slices.Clone(q.bells)
+	list := slices.DeleteFunc(slices.Clone(q.bells), func(b *bell) bool { return b.dev != d })
+	q.users--
+	last := q.users <= 0
 	q.mu.Unlock()
 	for _, b := range list {
 		_ = b.Close() // tells nothing
+	}
+	if !last {
+		return nil
 	}
 	return q.file.Close()
 }

@@ -20,6 +20,7 @@ const (
 type memory struct {
 	bytes    []byte
 	segments []drivers.Segment
+	shared   bool // a piece of another, which frees it
 }
 
 // Fields of /proc/PID/pagemap.
@@ -69,7 +70,7 @@ func physical(pagemap string, mem []byte) (list []drivers.Segment, err error) {
 }
 
 func (m *memory) free() error {
-	if m.bytes == nil {
+	if m.bytes == nil || m.shared {
 		return nil
 	}
 	err := unix.Munmap(m.bytes)

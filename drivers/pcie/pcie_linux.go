@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 
 	"github.com/nicloop/nicloop/drivers"
@@ -17,11 +18,13 @@ const (
 	registerBAR = 0
 	windowBAR   = 2
 	registerEnd = 0x80000 // of the map of registers
+	windowBytes = 1 << 25 // the send windows of a process
 )
 
 func init() {
 	drivers.Register("pcie", "registers and send windows of boards in PCIe slots, or DMA and interrupts with vfio-pci: pcie:0000:03:00.0", []drivers.Key{
 		{Name: "dma", Value: "hugepage", Doc: "DMA without an IOMMU, as root: nothing keeps the board from other memory"},
+		{Name: "nics", Value: "2", Doc: "NICs behind the BARs of each function: nodes in the order of addresses, then of NICs"},
 		{Name: "root", Value: "DIR", Doc: "where the file system of devices is, for tests"},
 	}, open)
 	drivers.RegisterFound("pcie")
@@ -35,25 +38,35 @@ type System struct {
 
 func open(_ context.Context, path string, keys map[string]string, opt drivers.Options) (drivers.System, error) {
 	addresses := strings.Split(path, ",")
+	nics := 1
+	if text, ok := keys["nics"]; ok {
+		var err error
+		if nics, err = strconv.Atoi(text); err != nil || nics < 1 || nics > maxNICs {
+			return nil, fmt.Errorf("%w: pcie: nics=%s: expected 1 to %d", drivers.ErrConfig, text, maxNICs)
+		}
+	}
 	switch {
 	case opt.Trace != nil || opt.Waves != nil || opt.Checkpoints != nil:
 		return nil, fmt.Errorf("%w: traces, waves and checkpoints of a board", drivers.ErrNotSupported)
-	case path == "" || opt.Nodes > len(addresses):
+	case path == "" || opt.Nodes > len(addresses)*nics:
 		return nil, fmt.Errorf("%w: expected the address of a PCI device for each of %d nodes, as in pcie:0000:03:00.0; found %q", drivers.ErrConfig, max(1, opt.Nodes), path)
 	}
 	s := &System{info: drivers.Info{
-		URI: "pcie:" + path, Backend: "pcie", Nodes: len(addresses), VPIDs: regs.VPIDs, DescHash: regs.DescHashValue, Tool: "files of BARs",
+		URI: "pcie:" + path, Backend: "pcie", Nodes: len(addresses) * nics, VPIDs: regs.VPIDs, DescHash: regs.DescHashValue, Tool: "files of BARs",
 	}}
-	for n, a := range addresses {
+	for _, a := range addresses {
 		w, err := wayTo(keys, filepath.Base(a))
 		if err != nil {
 			return nil, errors.Join(err, s.Close())
 		}
-		d, err := attach(w, n, opt.MemoryBytes)
-		if err != nil {
-			return nil, errors.Join(err, s.Close())
+		for _, p := range parts(w, nics) {
+			d, err := attach(p, len(s.nodes), opt.MemoryBytes)
+			if err != nil {
+				return nil, errors.Join(err, s.Close())
+			}
+			s.nodes = append(s.nodes, d)
+			s.info.VPIDs = min(s.info.VPIDs, max(1, len(d.windows)/windowBytes))
 		}
-		s.nodes = append(s.nodes, d)
 	}
 	return s, nil
 }
@@ -63,6 +76,7 @@ type way interface {
 	name() string
 	begin() error
 	bar(number, least int, combined bool) ([]byte, error)
+	unmap(bar []byte) error
 	// memory is what the NIC reaches too; none, if it reaches none this way.
 	memory(n int) (memory, error)
 	// command sets and clears bits of the register COMMAND.

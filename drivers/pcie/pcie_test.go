@@ -131,3 +131,77 @@ func TestProbe(t *testing.T) {
 	_, err = drivers.Open(context.Background(), "pcie:"+address, drivers.Options{Nodes: 2})
 	require.ErrorIs(t, err, drivers.ErrConfig)
 }
+
+// Two NICs behind one function: each has its share of the BARs, COMMAND and switch are those of both.
+func TestTwoNICs(t *testing.T) {
+	s := newSlot(t)
+	s.file("resource0", make([]byte, 2*nicStride))
+	s.file("resource2", make([]byte, 2*windowBytes*2))
+	for nic := range uint32(2) {
+		s.register(nic*nicStride+regs.Magic, regs.MagicValue)
+		s.register(nic*nicStride+regs.DescHash, regs.DescHashValue)
+	}
+	sys, err := drivers.Open(context.Background(), "pcie:"+address+"?nics=2&root="+s.root, drivers.Options{})
+	require.NoError(t, err)
+	require.Equal(t, 2, sys.Info().Nodes)
+	require.Equal(t, 2, sys.Info().VPIDs, "windows of 64 MB each")
+	for nic := range 2 {
+		require.NoError(t, sys.Device(nic).WriteReg(regs.Scratch, 0xcafe+uint64(nic)))
+		require.NoError(t, sys.Device(nic).WritePIO(0x40, []byte{'a' + byte(nic)}))
+		require.EqualValues(t, 0xcafe+nic, binary.LittleEndian.Uint64(s.read("resource0")[uint32(nic*nicStride)+regs.Scratch:]))
+		require.Equal(t, byte('a'+nic), s.read("resource2")[nic*2*windowBytes+0x40])
+	}
+	var bus *drivers.BusError
+	require.ErrorAs(t, sys.Device(0).WritePIO(2*windowBytes, []byte("x")), &bus, "that is the other's window")
+	require.NoError(t, sys.Close())
+	require.Equal(t, "0", string(s.read("enable")[:1]), "as it was found")
+	require.NoError(t, sys.Close())
+
+	_, err = drivers.Open(context.Background(), "pcie:"+address+"?nics=3&root="+s.root, drivers.Options{})
+	require.ErrorContains(t, err, "nics=3: expected 1 to 2")
+	s.file("resource0", make([]byte, nicStride))
+	_, err = drivers.Open(context.Background(), "pcie:"+address+"?nics=2&root="+s.root, drivers.Options{})
+	require.ErrorIs(t, err, drivers.ErrConfig, "a bitstream with one NIC")
+	require.Equal(t, "0", string(s.read("enable")[:1]))
+}
+
+// DMA is enabled when the last NIC has been reset, and a share of memory has the segments that it lies in.
+func TestParts(t *testing.T) {
+	w := &fakeWay{}
+	list := parts(w, 2)
+	for i, p := range list {
+		require.NoError(t, p.begin())
+		require.NoError(t, p.command(0, commandBusMaster))
+		require.NoError(t, p.command(commandMemory|commandBusMaster, 0))
+		require.Equal(t, i == 1, w.is&commandBusMaster != 0, "NIC %d", i)
+	}
+	m := memory{bytes: make([]byte, 4*largePage), segments: []drivers.Segment{
+		{Off: 0, Addr: 0x1000000, Bytes: 3 * largePage}, {Off: 3 * largePage, Addr: 0x9000000, Bytes: largePage},
+	}}
+	second := m.share(2*largePage, 2*largePage)
+	require.Equal(t, []drivers.Segment{
+		{Off: 0, Addr: 0x1000000 + 2*largePage, Bytes: largePage}, {Off: largePage, Addr: 0x9000000, Bytes: largePage},
+	}, second.segments)
+	require.NoError(t, second.free())
+	require.Len(t, second.bytes, 2*largePage)
+	require.NoError(t, list[0].close())
+	require.False(t, w.closed)
+	require.NoError(t, list[1].close())
+	require.True(t, w.closed)
+}
+
+type fakeWay struct {
+	way
+	is     uint16
+	closed bool
+}
+
+func (w *fakeWay) begin() error { return nil }
+func (w *fakeWay) command(set, clear uint16) error {
+	w.is = w.is&^clear | set
+	return nil
+}
+func (w *fakeWay) close() error {
+	w.closed = true
+	return nil
+}

@@ -189,6 +189,8 @@ func (v *vfio) interrupts() (*interrupts, error) {
 	return &interrupts{file: os.NewFile(uintptr(fd), "interrupts"), size: 8, arm: (*device).line}, nil
 }
 
+func (v *vfio) unmap(m []byte) error { return unix.Munmap(m) }
+
 // close ends mappings and interrupts with the files, and resets the function.
 func (v *vfio) close() error {
 	var all error

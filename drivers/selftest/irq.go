@@ -38,7 +38,7 @@ func interrupts(t *tester, n *node) (did string, err error) {
 	}
 	defer func() { _ = n.write(regs.IRQMask, mask) }()
 	causes := 0
-	for v := range uint8(regs.VPIDs) {
+	for v := range n.t.vpids() {
 		if err := l.cause(uint64(1)<<(regs.IRQStatusArrival.LSB()+int(v)), fmt.Sprintf("a packet for mailbox %d", v), func() error { return n.arrive(v) }); err != nil {
 			return "", err
 		}

@@ -26,6 +26,7 @@ type notiRing struct {
 
 // openRing gives a process a domain, a ring, and pages for all of source and target.
 func (n *node) openRing(vpid uint8, ctrl uint64) (*notiRing, error) {
+	vpid = min(vpid, n.t.vpids()-1)
 	g := &notiRing{n: n, vpid: vpid}
 	if n.ring != nil {
 		n.ring.close()

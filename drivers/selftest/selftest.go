@@ -127,6 +127,15 @@ type tester struct {
 	rates []Rate // of the check that runs
 }
 
+// vpids is the number of processes that have send windows: fewer than the NIC has, if the board's BAR
+// of windows is small.
+func (t *tester) vpids() uint8 {
+	if n := t.sys.Info().VPIDs; n > 0 {
+		return uint8(min(n, regs.VPIDs))
+	}
+	return regs.VPIDs
+}
+
 // Run tests a system. The error tells why there are no more results: what the device says of itself when it dies, or the context's.
 func Run(ctx context.Context, sys drivers.System, cfg Config) ([]Result, error) {
 	t, err := newTester(ctx, sys, cfg)

@@ -347,3 +347,36 @@ func TestPRBS(t *testing.T) {
 	}
 	require.InDelta(t, 4*len(b), ones, 2000)
 }
+
+// oneWindow is a body whose BAR of send windows has room for one process.
+type oneWindow struct{ drivers.Timed }
+
+func (s oneWindow) Info() drivers.Info {
+	info := s.Timed.Info()
+	info.VPIDs = 1
+	return info
+}
+
+func (s oneWindow) Device(node int) drivers.Device { return oneWindowDevice{s.Timed.Device(node)} }
+
+type oneWindowDevice struct{ drivers.Device }
+
+func (d oneWindowDevice) WritePIO(off uint32, line []byte) error {
+	if off >= 1<<25 {
+		return &drivers.BusError{Port: "pio", Off: off, Write: true, Resp: drivers.RespDECERR}
+	}
+	return d.Device.WritePIO(off, line)
+}
+
+// A board with a small BAR of send windows has fewer processes, and is tested with those.
+func TestOneWindow(t *testing.T) {
+	sys := oneWindow{open(t, "ideal:").(drivers.Timed)}
+	results, err := Run(context.Background(), sys, config())
+	require.NoError(t, err)
+	for _, r := range results {
+		require.NotEqual(t, Failed, r.Outcome, "%s: %v %s", r.Check, r.Fault, r.Why)
+		if r.Check == "interrupts" {
+			require.Equal(t, "4 causes", r.Did)
+		}
+	}
+}

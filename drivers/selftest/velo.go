@@ -26,6 +26,7 @@ type mailbox struct {
 
 // openBox gives a process of a node a domain, a mailbox and a window.
 func (n *node) openBox(vpid uint8, slots uint64, ctrl uint64) (*mailbox, error) {
+	vpid = min(vpid, n.t.vpids()-1)
 	m := &mailbox{n: n, vpid: vpid, slots: slots}
 	if n.box != nil {
 		n.box.close()
