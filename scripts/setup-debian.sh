@@ -14,6 +14,7 @@ packages=(
   yosys z3 boolector python3-click  # synthesis and formal proofs (yosys-smtbmc is Python)
   tshark                            # tests of the packet captures
   shellcheck                        # scripts/check
+  iverilog                          # scripts/four-state, a simulator that knows X
 )
 
 image=

@@ -15,7 +15,9 @@
 // Back-pressure: none; a hello is sent instead of one word.
 //
 // A hello: my number, the number heard from the other end (echoes: there is one), up: no answer needed. Numbers survive
-//   resets, so that of consecutive sessions differ; what they start with does not matter.
+//   resets, so that of consecutive sessions differ. Any power-up value is correct. The register has a stated one because
+//   its next value depends on its own: without it a four-state simulator computes X + 1 = X forever and up stays X.
+//   Proofs and benches define ANY_POWER_UP and start with an arbitrary number.
 module link_session #(
     parameter int NUMBER_W = 8,
     parameter int PERIOD   = 32,  // cycles between hellos that nobody answers
@@ -34,7 +36,11 @@ module link_session #(
     input  logic                hello_sent,
     output logic                echoes,
     output logic [NUMBER_W-1:0] echo,
+`ifdef ANY_POWER_UP
     output logic [NUMBER_W-1:0] number,
+`else
+    output logic [NUMBER_W-1:0] number = '0,
+`endif
     output logic                up,
     output logic                start,
     output logic                stop,
@@ -55,9 +61,8 @@ module link_session #(
     up_was <= !rst && up;
     if (rst || stop) up <= 1'b0;
     else if (start) up <= 1'b1;
-    if (reset) echoes <= 1'b0;
-    else if (in_hello) echoes <= 1'b1;
-    if (in_hello) echo <= in_number;
+    if (reset) {echoes, echo} <= '0;  // echo too: it is sent in every hello
+    else if (in_hello) {echoes, echo} <= {1'b1, in_number};
     if (reset) due <= 1'b1;
     else if (in_hello && !(up && meant && known && in_up)) due <= 1'b1;
     else if (hello_sent) due <= 1'b0;

@@ -125,11 +125,16 @@ module link_tx #(
   kept_t kept, keeps;
   logic [SEQ_W-1:0] heads;
   always_comb begin
-    in_word.flit = in_valid;
-    in_word.head = in_head;
-    in_word.tail = in_tail;
-    in_word.vc   = in_vc;
-    in_word.data = in_data;
+    // A word without a flit carries zeros: what the router's output shows then may never have been written, and X in
+    // one bit of a word makes its whole CRC X in a four-state simulation.
+    in_word = '0;
+    if (in_valid) begin
+      in_word.flit = 1'b1;
+      in_word.head = in_head;
+      in_word.tail = in_tail;
+      in_word.vc   = in_vc;
+      in_word.data = in_data;
+    end
     keeps.heads  = heads;
     keeps.word   = in_word;
     kept = '0;
