@@ -1,7 +1,7 @@
 // four_state_node: one nic_core, as yosys wrote it, with a host, for a simulator that knows X (scripts/four-state).
 //
-// Job: resets, register accesses and lines by tasks; DMA writes go to memory, reads come out of it. Everything starts as
-//   X. Once reset has ended, no control output may be X, nor any data that a valid goes with.
+// Job: resets, register accesses and lines by tasks; DMA writes go to memory, reads come out of it. Everything starts
+//   as X. Once reset has ended, no control output may be X, nor any data that a valid goes with.
 // Handshake: a task returns when the access is answered. Clock edges are posedge clk of the caller.
 `timescale 1ns / 1ns
 module four_state_node (
@@ -34,15 +34,16 @@ module four_state_node (
   logic [1:0]   link_rests;
 
   nic_core u_nic (
-      .clk(clk), .clk_local(clk), .clk_rma(clk), .clk_link({2{clk}}), .local_rests(local_rests), .rma_rests(rma_rests),
-      .link_rests(link_rests), .rst(rst), .link_rst(rst), .node_id(node_id), .shape(60'h0), .slept(64'h0),
-      .s_axil_awvalid(awvalid), .s_axil_awready(awready), .s_axil_awaddr(addr), .s_axil_wvalid(wvalid),
-      .s_axil_wready(wready), .s_axil_wdata(wdata), .s_axil_wstrb(8'hff), .s_axil_bvalid(bvalid), .s_axil_bready(1'b1),
-      .s_axil_bresp(bresp), .s_axil_arvalid(arvalid), .s_axil_arready(arready), .s_axil_araddr(addr),
-      .s_axil_rvalid(rvalid), .s_axil_rready(1'b1), .s_axil_rdata(rdata), .s_axil_rresp(rresp),
-      .s_axi_awvalid(p_awvalid), .s_axi_awready(p_awready), .s_axi_awaddr(p_addr), .s_axi_awlen(p_len),
-      .s_axi_awsize(3'd3), .s_axi_awburst(2'b01), .s_axi_wvalid(p_wvalid), .s_axi_wready(p_wready), .s_axi_wdata(p_data),
-      .s_axi_wstrb(8'hff), .s_axi_wlast(p_wlast), .s_axi_bvalid(p_bvalid), .s_axi_bready(1'b1), .s_axi_bresp(p_bresp),
+      .clk(clk), .clk_local(clk), .clk_rma(clk), .clk_link({2{clk}}), .local_rests(local_rests),
+      .rma_rests(rma_rests), .link_rests(link_rests), .rst(rst), .link_rst(rst), .node_id(node_id),
+      .shape(60'h0), .slept(64'h0), .s_axil_awvalid(awvalid), .s_axil_awready(awready), .s_axil_awaddr(addr),
+      .s_axil_wvalid(wvalid), .s_axil_wready(wready), .s_axil_wdata(wdata), .s_axil_wstrb(8'hff),
+      .s_axil_bvalid(bvalid), .s_axil_bready(1'b1), .s_axil_bresp(bresp), .s_axil_arvalid(arvalid),
+      .s_axil_arready(arready), .s_axil_araddr(addr), .s_axil_rvalid(rvalid), .s_axil_rready(1'b1),
+      .s_axil_rdata(rdata), .s_axil_rresp(rresp), .s_axi_awvalid(p_awvalid), .s_axi_awready(p_awready),
+      .s_axi_awaddr(p_addr), .s_axi_awlen(p_len), .s_axi_awsize(3'd3), .s_axi_awburst(2'b01),
+      .s_axi_wvalid(p_wvalid), .s_axi_wready(p_wready), .s_axi_wdata(p_data), .s_axi_wstrb(8'hff),
+      .s_axi_wlast(p_wlast), .s_axi_bvalid(p_bvalid), .s_axi_bready(1'b1), .s_axi_bresp(p_bresp),
       .m_axi_awvalid(d_awvalid), .m_axi_awready(1'b1), .m_axi_awaddr(d_awaddr), .m_axi_awlen(d_awlen),
       .m_axi_awsize(d_awsize), .m_axi_awburst(d_awburst), .m_axi_wvalid(d_wvalid), .m_axi_wready(1'b1),
       .m_axi_wdata(d_wdata), .m_axi_wstrb(d_wstrb), .m_axi_wlast(d_wlast), .m_axi_bvalid(d_bvalid),

@@ -167,13 +167,6 @@ func (c *cell) memory() bool { return c.Type == "$mem_v2" }
 // border is a module that only its ports are known of (nic_core).
 func (c *cell) border() bool { return !strings.HasPrefix(c.Type, "$") }
 
-// number is a parameter of yosys, written in binary.
-func (c *cell) number(parameter string) int {
-	text, _ := c.Parameters[parameter].(string)
-	n, _ := strconv.ParseInt(text, 2, 64)
-	return int(n)
-}
-
 // bitwise says that bit i of the output depends on bit i of inputs A and B alone.
 func (c *cell) bitwise() bool {
 	switch c.Type {
