@@ -4,8 +4,8 @@ import (
 	"encoding/csv"
 	"errors"
 	"fmt"
+	"io"
 	"math"
-	"os"
 	"path/filepath"
 	"strconv"
 	"strings"
@@ -15,6 +15,8 @@ import (
 	"gonum.org/v1/plot/vg/draw"
 	"gonum.org/v1/plot/vg/vgimg"
 	"gonum.org/v1/plot/vg/vgsvg"
+
+	"github.com/nicloop/nicloop/drivers/outfile"
 )
 
 // A Figure is lines over a numeric x axis or, with Groups, bars side by side, or a heat map.
@@ -87,8 +89,8 @@ func (f *Figure) Save(path string) error {
 	d.draw(draw.New(svg))
 	d.draw(draw.New(png))
 	return errors.Join(
-		write(base+".svg", func(o *os.File) error { _, err := svg.WriteTo(o); return err }),
-		write(base+".png", func(o *os.File) error { _, err := png.WriteTo(o); return err }),
+		write(base+".svg", func(o io.Writer) error { _, err := svg.WriteTo(o); return err }),
+		write(base+".png", func(o io.Writer) error { _, err := png.WriteTo(o); return err }),
 		f.saveCSV(base+".csv"))
 }
 
@@ -172,20 +174,14 @@ func SaveRows(path string, header []string, rows [][]string) error {
 			return &Error{path, fmt.Sprintf("row %d has %d fields, expected %d as in the header", i, len(r), len(header))}
 		}
 	}
-	return write(path, func(o *os.File) error {
+	return write(path, func(o io.Writer) error {
 		return csv.NewWriter(o).WriteAll(append([][]string{header}, rows...))
 	})
 }
 
 func number(v float64) string { return strconv.FormatFloat(v, 'g', -1, 64) }
 
-func write(path string, content func(*os.File) error) error {
-	o, err := os.Create(path)
-	if err != nil {
-		return err
-	}
-	return errors.Join(content(o), o.Close())
-}
+func write(path string, content func(io.Writer) error) error { return outfile.Write(path, content) }
 
 // text is an axis label with its unit.
 func (a *Axis) text() string {

@@ -2,14 +2,14 @@ package regress
 
 import (
 	"encoding/xml"
-	"errors"
 	"fmt"
-	"os"
 	"reflect"
 	"runtime"
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/nicloop/nicloop/drivers/outfile"
 )
 
 type junitSuite struct {
@@ -58,12 +58,16 @@ type JUnit struct {
 	written  time.Time
 	cost     time.Duration // of writing it last
 	pending  bool
+	once     bool // a pipe or device, which cannot be written again: it gets the results at the end
 	building time.Duration
 }
 
 // NewJUnit begins a file, to see now whether it can be written.
 func NewJUnit(file string) (*JUnit, error) {
-	j := &JUnit{file: file, suite: junitSuite{Name: "nicloop"}}
+	j := &JUnit{file: file, suite: junitSuite{Name: "nicloop"}, once: !outfile.IsReplaced(file)}
+	if j.once {
+		return j, nil
+	}
 	return j, j.write()
 }
 
@@ -75,7 +79,7 @@ func (j *JUnit) Add(o *Outcome) error {
 	j.suite.add(o)
 	j.total += o.Real
 	j.pending = true
-	if time.Since(j.written) < 20*j.cost {
+	if j.once || time.Since(j.written) < 20*j.cost {
 		return nil
 	}
 	return j.write()
@@ -103,24 +107,12 @@ func (j *JUnit) write() error {
 	if err != nil {
 		return err
 	}
-	part := j.file + ".part"
-	err = os.WriteFile(part, append([]byte(xml.Header), append(out, '\n')...), 0o644)
-	if err == nil {
-		err = os.Rename(part, j.file)
-	}
-	if err != nil {
-		return errors.Join(fmt.Errorf("results: %w", err), ignoreGone(os.Remove(part)))
+	if err := outfile.WriteBytes(j.file, append([]byte(xml.Header), append(out, '\n')...)); err != nil {
+		return fmt.Errorf("results: %w", err)
 	}
 	j.written, j.pending = time.Now(), false
 	j.cost = j.written.Sub(begin)
 	return nil
-}
-
-func ignoreGone(err error) error {
-	if errors.Is(err, os.ErrNotExist) {
-		return nil
-	}
-	return err
 }
 
 func (s *junitSuite) add(o *Outcome) {

@@ -3,11 +3,11 @@ package main
 import (
 	"fmt"
 	"io"
-	"os"
 	"text/tabwriter"
 
 	"github.com/nicloop/nicloop/cosim/calibrate"
 	"github.com/nicloop/nicloop/cosim/nic"
+	"github.com/nicloop/nicloop/drivers/outfile"
 	"github.com/spf13/cobra"
 )
 
@@ -107,5 +107,5 @@ func writeCalibration(file string, p *nic.Params) error {
 	if err != nil {
 		return err
 	}
-	return os.WriteFile(file, text, 0o644)
+	return outfile.WriteBytes(file, text)
 }

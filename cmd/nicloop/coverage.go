@@ -1,7 +1,6 @@
 package main
 
 import (
-	"errors"
 	"fmt"
 	"io"
 	"io/fs"
@@ -13,6 +12,7 @@ import (
 	"github.com/nicloop/nicloop/bench/coverage"
 	"github.com/nicloop/nicloop/bench/regress"
 	"github.com/nicloop/nicloop/bench/runs"
+	"github.com/nicloop/nicloop/drivers/outfile"
 	hdl "github.com/nicloop/nicloop/rtl"
 )
 
@@ -20,13 +20,9 @@ import (
 func writeCoverage(m *recorder, o *regress.Options, outcomes []regress.Outcome) (*coverage.Report, error) {
 	r := regress.Coverage(o.Coverage, outcomes)
 	name := filepath.Join(o.Dir, "coverage.html")
-	f, err := os.Create(name)
-	if err != nil {
-		return r, err
-	}
 	share := func(c coverage.Count) runs.Share { return runs.Share{Seen: c.Seen, Of: c.Of} }
 	m.run.Coverage = &runs.Coverage{Lines: share(r.Lines), Toggles: share(r.Toggles), Points: share(r.Functional), Page: name}
-	return r, errors.Join(r.HTML(f, sourcesOf(o.Device)), f.Close())
+	return r, outfile.Write(name, func(w io.Writer) error { return r.HTML(w, sourcesOf(o.Device)) })
 }
 
 // printCoverage prints the holes.

@@ -64,6 +64,7 @@ func exitCode(err error) int {
 	var other coded
 	var verdict *bench.Verdict
 	var stall *world.StallError
+	var stuck *stuckError
 	var memory *bounds.MemoryError
 	switch {
 	case err == nil:
@@ -78,7 +79,7 @@ func exitCode(err error) int {
 		return exitUsage
 	case errors.As(err, &memory):
 		return exitEnvironment
-	case errors.Is(err, errHung), errors.As(err, &verdict), errors.As(err, &stall), errors.Is(err, drivers.ErrStarved):
+	case errors.Is(err, errHung), errors.As(err, &verdict), errors.As(err, &stall), errors.As(err, &stuck), errors.Is(err, drivers.ErrStarved):
 		return exitHang
 	case errors.Is(err, drivers.ErrConfig), errors.Is(err, drivers.ErrNotSupported):
 		return exitUsage

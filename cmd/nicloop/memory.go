@@ -18,6 +18,7 @@ import (
 	"github.com/nicloop/nicloop/bench/regress"
 	"github.com/nicloop/nicloop/bench/runs"
 	"github.com/nicloop/nicloop/bench/runs/report"
+	"github.com/nicloop/nicloop/drivers/outfile"
 	"github.com/sirupsen/logrus"
 )
 
@@ -158,14 +159,10 @@ func (r *recorder) records(outcomes []regress.Outcome) []runs.Record {
 }
 
 func writeReport(file string, run runs.Run, list []runs.Record) error {
-	f, err := os.OpenFile(file, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
-	if errors.Is(err, os.ErrExist) {
+	if err := outfile.Check(file, false); errors.Is(err, outfile.ErrExists) {
 		return misused("%s exists: choose another name", file)
 	}
-	if err != nil {
-		return err
-	}
-	return errors.Join(report.Write(f, filepath.Dir(file), run, list), f.Close())
+	return outfile.Write(file, func(w io.Writer) error { return report.Write(w, filepath.Dir(file), run, list) })
 }
 
 func slowerText(r *runs.Record) string {

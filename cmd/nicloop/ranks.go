@@ -1,17 +1,14 @@
 package main
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
-	"sync"
 	"text/tabwriter"
 	"time"
 
@@ -165,86 +162,6 @@ func onTheWall(device string) string {
 		return device
 	}
 	return device + "&clock=wall"
-}
-
-// A partError is how one of the programs failed.
-type partError struct {
-	part  *bench.Part
-	text  string
-	ended *exec.ExitError
-}
-
-func (e *partError) Error() string {
-	return fmt.Sprintf("the program of ranks %v: %v: %s", e.part.Ranks, e.ended, strings.TrimPrefix(strings.TrimSpace(e.text), "nicloop: "))
-}
-
-func (e *partError) Unwrap() error { return e.ended }
-
-// exitPeerGone is how a program tells that it failed because another one did.
-const exitPeerGone = 64
-
-// blame is the more, the more a failure is the cause of others: a program that a signal ended, one that failed by itself, one whose peer was gone.
-func blame(err error) int {
-	var p *partError
-	switch {
-	case !errors.As(err, &p):
-		return 1
-	case p.ended.ExitCode() < 0:
-		return 2
-	case p.ended.ExitCode() == exitPeerGone:
-		return 0
-	}
-	return 1
-}
-
-// runParts starts a program for each part. The error is that of the one most to blame, the first of several.
-func runParts(ctx context.Context, parts []bench.Part) ([]bench.PartResult, error) {
-	program, err := executable()
-	if err != nil {
-		return nil, err
-	}
-	var all sync.WaitGroup
-	failed := make(chan error, len(parts))
-	results := make([]bench.PartResult, len(parts))
-	for i := range parts {
-		all.Go(func() {
-			if err := runPart(ctx, program, &parts[i], &results[i]); err != nil {
-				failed <- err
-			}
-		})
-	}
-	all.Wait()
-	close(failed)
-	cause := <-failed
-	for err := range failed {
-		if blame(err) > blame(cause) {
-			cause = err
-		}
-	}
-	return results, cause
-}
-
-func runPart(ctx context.Context, program string, p *bench.Part, res *bench.PartResult) error {
-	spec, err := json.Marshal(p)
-	if err != nil {
-		return err
-	}
-	var out, said bytes.Buffer
-	cmd := exec.CommandContext(ctx, program, "part")
-	cmd.Stdin, cmd.Stdout, cmd.Stderr = bytes.NewReader(spec), &out, &said
-	err = cmd.Run()
-	var ended *exec.ExitError
-	switch {
-	case errors.As(err, &ended) && ended.ExitCode() == exitPeerGone:
-		return coded{exitEnvironment, &partError{p, said.String(), ended}}
-	case errors.As(err, &ended) && ended.ExitCode() > 0:
-		return coded{ended.ExitCode(), &partError{p, said.String(), ended}}
-	case errors.As(err, &ended): // by a signal
-		return &partError{p, said.String(), ended}
-	case err != nil:
-		return err
-	}
-	return json.Unmarshal(out.Bytes(), res)
 }
 
 // newPart is what the programs run.

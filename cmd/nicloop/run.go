@@ -12,6 +12,7 @@ import (
 
 	"github.com/nicloop/nicloop/bench"
 	"github.com/nicloop/nicloop/drivers"
+	"github.com/nicloop/nicloop/drivers/outfile"
 	"github.com/nicloop/nicloop/host"
 	"github.com/nicloop/nicloop/mailbox"
 	"github.com/nicloop/nicloop/velo"
@@ -217,7 +218,7 @@ func (f *runFlags) run(cmd *cobra.Command, workload string) (err error) {
 		if cerr != nil {
 			return cerr
 		}
-		defer func() { err = closeOutput(file, err) }()
+		defer func() { err = outfile.Close(file, err) }()
 		*out.to = file
 	}
 	if err := f.setWaves(cmd, &c); err != nil {
@@ -311,8 +312,8 @@ func parseDivision(s string) (mailbox.Division, error) {
 
 // mayWrite refuses to overwrite what another run wrote.
 func (f *runFlags) mayWrite(name string) error {
-	if _, err := os.Stat(name); err == nil && !f.force {
-		return usageError{fmt.Errorf("%s exists: choose another name, or --force to overwrite it", name)}
+	if err := outfile.Check(name, f.force); errors.Is(err, outfile.ErrExists) {
+		return usageError{err}
 	}
 	return nil
 }
@@ -321,19 +322,9 @@ func (f *runFlags) create(name string) (*os.File, error) {
 	if err := f.mayWrite(name); err != nil {
 		return nil, err
 	}
-	file, err := os.Create(name)
+	file, err := outfile.Create(name, true)
 	if errors.Is(err, fs.ErrNotExist) { // a folder, mistyped
 		err = usageError{err}
 	}
 	return file, err
-}
-
-// closeOutput closes an output file; after a failure it goes, as it holds nothing whole. A device stays.
-func closeOutput(file *os.File, err error) error {
-	info, serr := file.Stat()
-	err = errors.Join(err, file.Close())
-	if err != nil && serr == nil && info.Mode().IsRegular() {
-		os.Remove(file.Name())
-	}
-	return err
 }

@@ -3,7 +3,6 @@ package serve
 import (
 	"math"
 	"net/http"
-	"os"
 	"slices"
 
 	"github.com/nicloop/nicloop/bench/runs"
@@ -73,8 +72,7 @@ func (s *Server) isCovered(run *runs.Run) bool {
 	if run.Coverage == nil || run.Coverage.Page == "" {
 		return false
 	}
-	info, err := os.Stat(s.path(run.Coverage.Page))
-	return err == nil && info.Mode().IsRegular()
+	return s.isThere(run, "coverage", run.Coverage.Page)
 }
 
 // covered gives the page.
@@ -84,5 +82,6 @@ func (s *Server) covered(w http.ResponseWriter, r *http.Request) {
 		http.NotFound(w, r)
 		return
 	}
-	s.send(w, r, s.path(run.Coverage.Page), "text/html; charset=utf-8")
+	w.Header().Set("Content-Security-Policy", coveragePolicy)
+	s.send(w, r, &run, "coverage", run.Coverage.Page, "text/html; charset=utf-8")
 }

@@ -216,7 +216,7 @@ func (s *Server) run(r *http.Request) (string, any, error) {
 		return "", nil, err
 	}
 	v := runView{Run: run, Tests: report.Tests(list)}
-	v.Groups = report.Groups(list, func(record int, file string) string { return s.linkTo(run.ID, record, &list[record], file) })
+	v.Groups = report.Groups(list, func(record int, file string) string { return s.linkTo(&run, record, &list[record], file) })
 	for i := range list {
 		if list[i].Slower != nil {
 			v.Slower = append(v.Slower, list[i])
@@ -230,16 +230,13 @@ func (s *Server) run(r *http.Request) (string, any, error) {
 }
 
 // linkTo is where a file of a record is shown; "" if it is not there.
-func (s *Server) linkTo(run uint64, record int, r *runs.Record, file string) string {
+func (s *Server) linkTo(run *runs.Run, record int, r *runs.Record, file string) string {
 	if file == "" {
 		return ""
 	}
-	if _, err := os.Stat(s.path(file)); err != nil {
-		return ""
-	}
 	for what, name := range filesOf(r) {
-		if name == file {
-			return fmt.Sprintf("/run/%d/%d/%s", run, record, what)
+		if name == file && s.isThere(run, what, name) {
+			return fmt.Sprintf("/run/%d/%d/%s", run.ID, record, what)
 		}
 	}
 	return ""
@@ -261,9 +258,9 @@ func (s *Server) path(file string) string {
 	return filepath.Join(s.Base, file)
 }
 
-// file gives a log or waves: no path of a request is opened, but one that the memory has.
+// file gives a log or waves: no path of a request is opened, but one that the memory has (see open).
 func (s *Server) file(w http.ResponseWriter, r *http.Request) {
-	_, list, err := s.get(r)
+	run, list, err := s.get(r)
 	i, nerr := strconv.Atoi(r.PathValue("record"))
 	if err != nil || nerr != nil || i < 0 || i >= len(list) {
 		http.NotFound(w, r)
@@ -280,7 +277,7 @@ func (s *Server) file(w http.ResponseWriter, r *http.Request) {
 		kind = "application/octet-stream"
 		w.Header().Set("Content-Disposition", `attachment; filename="`+saved(&list[i], what, name)+`"`)
 	}
-	s.send(w, r, s.path(name), kind)
+	s.send(w, r, &run, what, name, kind)
 }
 
 // saved is the name under which a browser keeps a file. What GTKWave opens names the waves beside it: these keep theirs.
@@ -296,22 +293,6 @@ func plain(c rune) rune {
 		return c
 	}
 	return '-'
-}
-
-func (s *Server) send(w http.ResponseWriter, r *http.Request, name, kind string) {
-	f, err := os.Open(name)
-	if err != nil {
-		http.NotFound(w, r)
-		return
-	}
-	defer f.Close()
-	info, err := f.Stat()
-	if err != nil || !info.Mode().IsRegular() {
-		http.NotFound(w, r)
-		return
-	}
-	w.Header().Set("Content-Type", kind)
-	http.ServeContent(w, r, "", info.ModTime(), f)
 }
 
 // figures names the pictures in the folder of a sweep.
@@ -337,7 +318,8 @@ func (s *Server) figure(w http.ResponseWriter, r *http.Request) {
 		http.NotFound(w, r)
 		return
 	}
-	s.send(w, r, filepath.Join(s.path(run.Dir), r.PathValue("file")), "image/svg+xml")
+	w.Header().Set("Content-Security-Policy", figurePolicy)
+	s.send(w, r, &run, "figure", filepath.Join(run.Dir, r.PathValue("file")), "image/svg+xml")
 }
 
 // testView is the history of one test.
@@ -436,7 +418,7 @@ type failuresView struct {
 
 // A recordID names a record of a run.
 type recordID struct {
-	run    uint64
+	run    *runs.Run
 	record int
 }
 
@@ -448,8 +430,9 @@ func (s *Server) failures(*http.Request) (string, any, error) {
 	v := failuresView{Runs: min(len(all), failuresWithin)}
 	var list []runs.Record
 	var from []recordID
-	for _, run := range all[:v.Runs] {
-		if !Bad(&run) {
+	for k := range all[:v.Runs] {
+		run := &all[k]
+		if !Bad(run) {
 			continue
 		}
 		_, records, err := s.Store.Get(run.ID)
@@ -458,7 +441,7 @@ func (s *Server) failures(*http.Request) (string, any, error) {
 		}
 		for i := range records {
 			if report.IsBad(records[i].Status) {
-				list, from = append(list, records[i]), append(from, recordID{run.ID, i})
+				list, from = append(list, records[i]), append(from, recordID{run, i})
 			}
 		}
 	}
