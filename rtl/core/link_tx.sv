@@ -312,6 +312,8 @@ module link_tx #(
     if (!rst && up) begin
       assert (last - base <= SEQ_W'(VCS * VC_DEPTH + 1))
           else $error("link_tx %m: %0d words kept, room for %0d", last - base, VCS * VC_DEPTH + 1);
+      assert (next - base <= last - base)
+          else $error("link_tx %m: word %0d is next, expected one that is kept: %0d to %0d", next, base, last);
       assert (!peer_valid || acked <= high - base || -acked <= SEQ_W'(1 << SLOT_W))
           else $error("link_tx %m: word %0d acknowledged, %0d sent", peer_ack, high);
     end

@@ -1,8 +1,11 @@
 // link: two links that face each other over wires that corrupt, lose and fail.
 // - every flit arrives once, in order, as it was sent, whatever the wires do; no credit is lost or invented;
-// - one or two flipped bits are always found; lost words, lost acknowledgements and repeated nacks cost time only;
+// - one or two flipped bits are always found: every bit of every kind of word is flipped once, hellos included; lost words, lost acknowledgements and repeated nacks cost time only;
 // - a wire that swallows everything makes the link dead, a missing carrier silences it; both go on where
 //   they stopped; without carrier nothing is active, with a timer running something is;
+// - the CRC of every word sent is the one that the bench computes;
+// - errors and losses alone end no session and lose no packet;
+// - no word is sent again after its acknowledgement has arrived;
 // - wires that are not ready delay and lose nothing;
 // - a link that failed for longer than its patience ends every packet of which a part has come, with a tail of zeros; what comes of it
 //   later is discarded, and credits are what they were;
@@ -11,9 +14,13 @@
 // - on a good wire, however long: no retransmission, two cycles and the wire from flit to flit, with entries for a round trip one flit
 //   a cycle, also of one VC alone, and soon quiet.
 #include "Vlink.h"
+#include "link_word.h"
 #include "tb.h"
 
 namespace {
+
+using link_word::Kind;
+using link_word::Word;
 
 constexpr unsigned kDepth = TB_VC_DEPTH, kLatency = TB_LATENCY;
 
@@ -26,10 +33,13 @@ struct Test : tb::Bench<Vlink> {
   bool was_up[2] = {};
   bool resets = false, ending = false, begun[2][2] = {};  // ends are reset, and packets are whole: the last flit sent was no tail
   unsigned wipe = 0, restart = 0;         // of 10000 cycles
+  unsigned restart_ends = 0;              // in the next cycle, one bit each
   uint64_t sent_heads[2] = {}, received_heads[2] = {};
   unsigned credits[2][2], held[2][2] = {};
   unsigned vcs = 2, load = 100, drain_percent = 100, ready = 100;
   unsigned lose = 0, flip = 0;  // of 10000 words
+  link_word::RetransmissionCheck retransmission_check[2];
+  link_word::EveryBit* every_bit = nullptr;  // chooses the bit to flip in the word that an end sends
   unsigned silent = 0;          // wires that lose all, one bit each
   uint64_t received = 0;
 
@@ -92,12 +102,15 @@ struct Test : tb::Bench<Vlink> {
 
   void step() {
     top.tx_valid = top.tx_vc = top.tx_head = top.tx_tail = top.rx_credit = 0;
-    top.wire_ready = top.wire_lose = top.wire_flip = 0;
+    top.wire_ready = top.wire_lose = 0;
+    std::memset(&top.wire_flips, 0, sizeof top.wire_flips);
     top.wipe = top.restart = 0;
     for (unsigned e = 0; e < 2; ++e) {
       top.wipe |= unsigned(random.below(10000) < wipe) << e;
       top.restart |= unsigned(random.below(10000) < restart) << e;
     }
+    top.restart |= restart_ends;
+    restart_ends = 0;
     for (unsigned e = 0; e < 2; ++e) {
       drive(e);
       for (unsigned v = 0; v < 2; ++v) {
@@ -107,12 +120,13 @@ struct Test : tb::Bench<Vlink> {
       }
       top.wire_ready |= unsigned(random.percent(ready)) << e;
       top.wire_lose |= unsigned(random.below(10000) < lose || (silent >> e & 1)) << e;
-      top.wire_flip |= unsigned(random.below(10000) < flip) << e;
+      if (random.below(10000) < flip) flip_bit(e, unsigned(random.below(Word::kBits))), flip_bit(e, unsigned(random.below(Word::kBits)));
+      if (every_bit) choose_bit(e);
     }
-    top.wire_bits = uint16_t(random.next());
     settle();
     for (unsigned e = 0; e < 2; ++e) {
       receive(e);
+      watch_wire(e);
       was_up[e] = top.up >> e & 1;
       for (unsigned v = 0; v < 2; ++v) {
         credits[e][v] += top.tx_credit >> (2 * e + v) & 1;
@@ -123,6 +137,33 @@ struct Test : tb::Bench<Vlink> {
     edge();
     top.wipe = top.restart = 0;
     for (auto& end : credits) CHECK(end[0] <= kDepth && end[1] <= kDepth, "more credits than entries");
+  }
+
+  void flip_bit(unsigned e, unsigned bit) {
+    unsigned at = e * Word::kBits + bit;
+    top.wire_flips[at / 32] ^= 1u << at % 32;
+  }
+
+  uint32_t crc_errors(unsigned e) { return uint32_t(top.crc_errors >> 32 * e); }
+
+  // Takes the words that leave an end while none with a flipped bit is under way.
+  void choose_bit(unsigned e) {
+    if (!((top.wire_valid & top.wire_ready & ~top.wire_lose) >> e & 1)) return;
+    int bit = every_bit->choose(Word(top.wire_word, e).kind(), crc_errors(1 - e), 1 - e);
+    if (bit >= 0) flip_bit(e, unsigned(bit));
+  }
+
+  void watch_wire(unsigned e) {
+    if (every_bit && every_bit->due()) every_bit->check(crc_errors(every_bit->receiver()));
+    if (top.wire_valid >> e & 1) {
+      Word sent(top.wire_word, e);
+      CHECK(sent.crc() == sent.expected_crc(), "end %u: a %s with CRC %08x, expected %08x", e, sent.name(), sent.crc(), sent.expected_crc());
+    }
+    if (resets) return;  // the check counts within one session
+    auto& check = retransmission_check[e];
+    if (top.wire_valid >> e & 1) check.offered(Word(top.wire_word, e), e);
+    if (top.arrives >> e & 1) check.arrived(Word(top.arrived, e));
+    check.step(top.wire_valid >> e & 1 && !(top.wire_ready >> e & 1));
   }
 
   bool home() {
@@ -199,6 +240,34 @@ void bad_wires(Test* t) {
   t->lose = t->flip = 0;
   t->come_home();
   CHECK(low(t->top.crc_errors) > 100 && low(t->top.retransmissions) > 100 && low(t->top.timeouts) > 10, "too few faults: the scenario lost its point");
+}
+
+// Flips each bit of each kind of word once. Traffic comes and goes, so that acknowledgements leave in words of their own too;
+// ends are restarted for hellos.
+void every_bit(Test* t, bool hellos) {
+  link_word::EveryBit bits(hellos, &t->random, 4 + kLatency);
+  t->every_bit = &bits;
+  t->resets = hellos;
+  t->drain_percent = t->ready = 100;
+  t->lose = hellos ? 0 : 200;  // a lost word is answered by a nack
+  for (int period = 0; bits.left() != 0; ++period) {
+    CHECK(period < 20000, "%zu bits have not been flipped, one of a %s among them", bits.left(), bits.missing());
+    t->load = t->random.percent(50) ? 100 : t->random.percent(50) ? 20 : 0;
+    t->drain_percent = t->load == 0 ? 30 : 100;
+    for (unsigned i = 0, n = 20 + unsigned(t->random.below(100 + 4 * kLatency)); i < n; ++i) t->step();
+    if (hellos) t->restart_ends = 1 + unsigned(t->random.below(2));
+  }
+  t->every_bit = nullptr;
+  t->lose = t->restart_ends = 0;
+  for (unsigned i = 0; i < 200 + 4 * kLatency; ++i) t->step_idle();  // until the hellos are exchanged
+  t->come_home();
+  t->resets = false;
+}
+
+// Errors and losses are mended by retransmission alone.
+void check_nothing_lost(Test* t) {
+  CHECK(t->top.resets == 0 && t->top.lost == 0, "%u and %u sessions ended, %u and %u packets lost, by errors and losses alone", uint32_t(t->top.resets),
+        uint32_t(t->top.resets >> 32), uint32_t(t->top.lost), uint32_t(t->top.lost >> 32));
 }
 
 void dead_wire(Test* t) {
@@ -311,10 +380,14 @@ int main(int argc, char** argv) {
   t.start();
   good_wire(&t);
   bad_wires(&t);
+  every_bit(&t, false);
+  check_nothing_lost(&t);
   dead_wire(&t);
   no_carrier(&t);
   cut_packets(&t);
+  check_nothing_lost(&t);
   t.sent_heads[0] = t.sent_heads[1] = t.received_heads[0] = t.received_heads[1] = 0;
   reset_ends(&t, false);
   reset_ends(&t, true);
+  every_bit(&t, true);
 }
