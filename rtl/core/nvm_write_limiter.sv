@@ -6,8 +6,10 @@
 //   burst are found out in the first cycle of its address, and it passes in the second at the earliest. What room there
 //   is was found out in the cycle before, too; so a burst to a range waits until the two cycles behind the one before
 //   it are over.
-// Handshake: AXI4 write address and data pass through; answers are not touched. All beats of a burst lie in the range
-//   of its address.
+// Handshake: AXI4 write address and data pass through, each at the pace of its own READY: WVALID does not wait for
+//   AWREADY, since a slave may assert AWREADY only after WVALID (AXI4 A3.3.1). The master presents the data of a burst
+//   with or after its address, and no next address or data before both have been taken. Responses are not touched. All
+//   beats of a burst lie in the range of its address.
 // Back-pressure: an address that does not fit waits, its data with it, and the unit behind it, and the network.
 module nvm_write_limiter #(
     localparam int RANGES = nicloop_pkg::NVM_RANGES
@@ -35,22 +37,25 @@ module nvm_write_limiter #(
     input  logic [63:0] wr_data,
     output logic        active
 );
-  logic              open;      // an address has passed, its data has not
+  logic              open;      // the address has been taken, not all of its data
+  logic              w_gone;    // all data has been taken, the address has not
   logic              shown;     // an address stands at the master: it stays
   logic              stood;     // in the cycle before, the same address
   logic [RANGES-1:0] hits_now, hits, fits, used;  // hits: of the address that stood
   logic [9:0]        bytes;
   logic [3:0]        len;       // of the address that stood
-  logic              pass, aw_take, w_take;
+  logic              pass, w_pass, aw_take, w_take, w_done;
   logic [RANGES*512-1:0] values;  // of eight registers per range
   assign bytes     = {(7)'(s_awlen[6:0]) + 7'd1, 3'h0};
   assign pass      = (used == '0 || (stood && (hits & ~fits) == '0) || shown) && !open;
   assign m_awvalid = s_awvalid && pass;
   assign s_awready = m_awready && pass;
   assign aw_take   = m_awvalid && m_awready;
-  assign m_wvalid  = s_wvalid && (open || aw_take);
-  assign s_wready  = m_wready && (open || aw_take);
+  assign w_pass    = open || (m_awvalid && !w_gone);
+  assign m_wvalid  = s_wvalid && w_pass;
+  assign s_wready  = m_wready && w_pass;
   assign w_take    = m_wvalid && m_wready;
+  assign w_done    = w_gone || (w_take && s_wlast);
   always_ff @(posedge clk) begin
     shown <= !rst && m_awvalid && !m_awready;
     stood <= !rst && s_awvalid && !s_awready;
@@ -58,7 +63,10 @@ module nvm_write_limiter #(
     len   <= s_awlen[3:0];
   end
   // What is taken is known late: no enable and no reset behind it.
-  always_ff @(posedge clk) open <= !rst && !(w_take && s_wlast) && (open || aw_take);
+  always_ff @(posedge clk) begin
+    open   <= !rst && !w_done && (open || aw_take);
+    w_gone <= !rst && w_done && !open && !aw_take;
+  end
 
   logic [9:0]        entered_bytes;
   logic [RANGES-1:0] entered, counted, draining;  // a burst to the range passed one, and two cycles ago

@@ -171,4 +171,99 @@ module rma_collect #(
           else $error("rma_collect %m: node %0d: no packet to drain", here);
     end
 `endif
+`ifdef FORMAL
+  // Packets come out as they came in, each once, in order, with the verdict that its flits deserve and its contents,
+  // until its owner has passed and drained it, whatever flits come. Bit 0 stands for a flit, a quadword for all, two
+  // buffers for more. Taken for granted is what the owner keeps. Whether the CRC differs is anything, in the cycle
+  // behind a tail.
+  logic formal_started = 1'b0;
+  always_ff @(posedge clk) formal_started <= 1'b1;
+  always_comb begin
+    if (!formal_started) assume (rst);
+    assume (!look_next || have);
+    assume (!drain_next || drained != looked || look_next);
+  end
+  logic here_held;
+  logic [11:0] here_was;
+  always_ff @(posedge clk) {here_held, here_was} <= {formal_started, here};
+  always_comb if (here_held) assume (here == here_was);
+
+  typedef struct packed {
+    logic [6:0]  verdict;
+    logic        framed, bad_crc, judged;  // judged: the cycle behind its tail is over
+    logic [31:0] stamp;
+    logic        head, ext, quad;          // bit 0 of them, where there are any
+    logic        has_ext, has_quad;
+  } model_t;
+  model_t     inside_0, inside_1, now, oldest, drains;  // by buffer; the packet that fills one
+  logic       m_open, m_framed, m_far, m_head, m_ext, m_quad;
+  logic [7:0] m_flits;                     // between head and tail so far, at most 255
+  logic [9:0] m_length;
+  logic       takes, ends, broken, was_end, was_at, was_whole;
+  logic [7:0] needed;
+  assign takes  = in_valid && in_ready;
+  assign broken = in_valid && head && m_open && !full;  // a head where a tail is missing
+  assign ends   = broken || (takes && tail);
+  assign needed = 8'((m_length + 10'd7) >> 3);
+  always_comb begin
+    now.framed  = m_framed;
+    now.bad_crc = 1'b0;
+    now.judged  = 1'b0;
+    now.stamp   = data[63:32];
+    now.head    = m_head;
+    now.ext     = m_ext;
+    now.quad    = m_quad;
+    now.has_ext  = m_flits != '0;
+    now.has_quad = m_flits > 8'd1;
+    if (broken || !m_framed || head) now.verdict = 7'(nicloop_pkg::DROP_REASON_TRUNCATED);
+    else if (m_length <= 10'd8 || m_length > 10'd8 + 10'(nicloop_pkg::RMA_MTU))
+        now.verdict = 7'(nicloop_pkg::DROP_REASON_BAD_LENGTH);
+    else if (m_flits != needed) now.verdict = 7'(nicloop_pkg::DROP_REASON_TRUNCATED);
+    else if (m_far) now.verdict = 7'(nicloop_pkg::DROP_REASON_NO_SUCH_NODE);
+    else now.verdict = 7'(nicloop_pkg::DROP_REASON_NONE);
+  end
+  always_ff @(posedge clk) begin
+    m_open   <= !rst && !ends && (m_open || takes);
+    m_framed <= !rst && !ends && (m_framed || (takes && head));
+    if (takes && !m_open) begin
+      m_far    <= head_flit.dst_node != here;
+      m_length <= head_flit.length;
+      m_head   <= head && data[0];
+    end
+    if (takes) m_flits <= head ? '0 : m_flits + 8'(m_flits != '1);
+    if (takes && m_open && m_flits == 8'd0) m_ext <= data[0];
+    if (takes && m_open && m_flits == 8'd1) m_quad <= data[0];
+    was_end   <= !rst && ends;
+    was_at    <= fill_at[0];
+    was_whole <= m_framed && !broken;
+    if (ends && !fill_at[0]) inside_0 <= now;
+    else if (was_end && !was_at) {inside_0.judged, inside_0.bad_crc} <= {1'b1, was_whole && other};
+    if (ends && fill_at[0]) inside_1 <= now;
+    else if (was_end && was_at) {inside_1.judged, inside_1.bad_crc} <= {1'b1, was_whole && other};
+  end
+  assign oldest = look_at[0] ? inside_1 : inside_0;
+  assign drains = drain_at[0] ? inside_1 : inside_0;
+  always_comb
+    if (formal_started && !rst) begin
+      assert (!(takes && full) && !(in_ready && full));
+      assert (waits == (looked != filled) && idle == (!m_open && drained == filled));
+      if (have) begin
+        assert (waits && oldest.judged);
+        assert (reason == (oldest.bad_crc ? 7'(nicloop_pkg::DROP_REASON_CRC) : oldest.verdict));
+        assert (stamp == oldest.stamp);
+        if (oldest.framed) assert (header[0] == oldest.head);
+        if (reason == '0) assert (oldest.has_quad && ext[0] == oldest.ext);
+      end
+      if (drained != filled && drains.verdict == '0 && index == '0) assert (quad[0] == drains.quad);
+      assert (open == m_open && framed == m_framed);
+      assert ((PTR_W + 1)'(filled - looked) <= (PTR_W + 1)'(filled - drained));
+      assert ((PTR_W + 1)'(filled - drained) <= (PTR_W + 1)'(BUFFERS));
+      assert (judged == was_end && (!judged || (judged_at == was_at && entire == was_whole)));
+    end
+  always_ff @(posedge clk) begin
+    cover (formal_started && !rst && have && reason == '0 && full && oldest.has_quad);
+    cover (formal_started && !rst && have && reason == 7'(nicloop_pkg::DROP_REASON_TRUNCATED) && oldest.framed);
+    cover (formal_started && !rst && have && reason == 7'(nicloop_pkg::DROP_REASON_CRC) && look_next && drain_next);
+  end
+`endif
 endmodule

@@ -311,10 +311,10 @@ module velo_completer #(
   logic       seen_aw, seen_w;
   logic [7:0] seen_len, seen_beat;
   logic [5:0] due;
-  axi_write_check u_port (
+  axi_write_check #(.W_WAIT(0)) u_port (
       .clk, .rst, .awvalid(m_awvalid), .awready(m_awready), .awaddr(m_awaddr), .awlen(8'd7), .wvalid(m_wvalid),
       .wready(m_wready), .wdata(m_wdata), .wstrb(8'hff), .wlast(m_wlast), .bvalid(m_bvalid), .bready(m_bready),
-      .idle(idle), .aw_gone(seen_aw), .w_gone(seen_w), .len(seen_len), .beat(seen_beat), .awaited(due)
+      .bresp(m_bresp), .idle(idle), .aw_gone(seen_aw), .w_gone(seen_w), .len(seen_len), .beat(seen_beat), .awaited(due)
   );
   always_comb
     if (formal_started && !rst) begin

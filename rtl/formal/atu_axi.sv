@@ -34,7 +34,8 @@ module atu_axi (
   );
   logic [5:0] awaited;
   axi_read_check #(.BURSTS(2)) u_check (
-      .clk, .rst, .arvalid, .arready, .araddr, .arlen(8'd0), .rvalid, .rready, .rlast(1'b1), .idle(!active), .awaited
+      .clk, .rst, .arvalid, .arready, .araddr, .arlen(8'd0), .rvalid, .rready, .rdata, .rresp('0), .rlast(1'b1),
+      .idle(!active), .awaited
   );
   always_comb if (started && !rst) assert (awaited == 6'(rready) && !(arvalid && rready));
 endmodule

@@ -30,7 +30,7 @@ module atu_commands_axi (
       .errors, .queued, .active
   );
   logic [5:0] awaited;
-  axi_write_check u_check (
+  axi_write_check #(.W_WAIT(0)) u_check (
       .clk, .rst, .awvalid, .awready, .awaddr, .awlen, .wvalid, .wready, .wdata, .wstrb, .wlast, .bvalid, .bready,
       .idle(!active), .awaited
   );

@@ -3,7 +3,8 @@
 // treats all of them alike.
 module axi_write_mux_axi #(
     parameter int N = 2,
-    parameter int BURSTS = 2
+    parameter int BURSTS = 2,
+    parameter int PROMPT = 0  // units present data with its address; so does the mux
 ) (
     input logic            clk,
     input logic            rst,
@@ -42,17 +43,17 @@ module axi_write_mux_axi #(
       .s_bvalid, .s_bready, .m_awvalid, .m_awready, .m_awaddr, .m_awlen, .m_wvalid, .m_wready, .m_wdata, .m_wstrb,
       .m_wlast, .m_bvalid, .m_bready
   );
-  axi_write_check #(.MASTER(1), .BURSTS(N * BURSTS)) u_down (
+  axi_write_check #(.MASTER(1), .BURSTS(N * BURSTS), .W_WAIT(PROMPT - 1)) u_down (
       .clk, .rst, .awvalid(m_awvalid), .awready(m_awready), .awaddr(m_awaddr), .awlen(m_awlen), .wvalid(m_wvalid),
       .wready(m_wready), .wdata(m_wdata), .wstrb(m_wstrb), .wlast(m_wlast), .bvalid(m_bvalid), .bready(m_bready),
-      .idle(1'b0)
+      .bresp('0), .idle(1'b0)
   );
   generate
     for (genvar i = 0; i < N; i++) begin : g_unit
-      axi_write_check #(.MASTER(0), .BURSTS(BURSTS)) u_up (
+      axi_write_check #(.MASTER(0), .BURSTS(BURSTS), .W_WAIT(PROMPT - 1)) u_up (
           .clk, .rst, .awvalid(s_awvalid[i]), .awready(s_awready[i]), .awaddr(s_awaddr[i*64+:64]),
           .awlen(s_awlen[i*8+:8]), .wvalid(s_wvalid[i]), .wready(s_wready[i]), .wdata(s_wdata[i*64+:64]),
-          .wstrb(s_wstrb[i*8+:8]), .wlast(s_wlast[i]), .bvalid(s_bvalid[i]), .bready(s_bready[i]), .idle(1'b0)
+          .wstrb(s_wstrb[i*8+:8]), .wlast(s_wlast[i]), .bvalid(s_bvalid[i]), .bready(s_bready[i]), .bresp('0), .idle(1'b0)
       );
       // Others served while this one waits.
       logic [2:0] passed;

@@ -28,7 +28,7 @@ module dma_read_axi (
       .m_rlast(rlast)
   );
   axi_read_check #(.BURSTS(10)) u_check (
-      .clk, .rst, .arvalid, .arready, .araddr, .arlen, .rvalid, .rready, .rlast, .idle(1'b0)
+      .clk, .rst, .arvalid, .arready, .araddr, .arlen, .rvalid, .rready, .rdata, .rresp, .rlast, .idle(1'b0)
   );
   always_comb if (started && !rst) assert (!arvalid || 8'(araddr[5:3]) + arlen < 8'd8 && arlen < 8'd8);
 endmodule

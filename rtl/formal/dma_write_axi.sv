@@ -28,9 +28,9 @@ module dma_write_axi (
       .m_wready(wready), .m_wdata(wdata), .m_wstrb(wstrb), .m_wlast(wlast), .m_bvalid(bvalid), .m_bready(bready),
       .m_bresp(bresp)
   );
-  axi_write_check u_check (
+  axi_write_check #(.W_WAIT(0)) u_check (
       .clk, .rst, .awvalid, .awready, .awaddr, .awlen, .wvalid, .wready, .wdata, .wstrb, .wlast, .bvalid, .bready,
-      .idle(1'b0)
+      .bresp, .idle(1'b0)
   );
   // The caller shows the quadword that is asked for until it is taken.
   logic        held;

@@ -1,6 +1,9 @@
 // nvm_write_limiter_axi: behind a master that keeps the rules of a write port, nvm_write_limiter keeps them too,
-// whatever its registers hold and whenever they change, and passes every address and every beat.
-module nvm_write_limiter_axi (
+// whatever its registers hold and whenever they change, and passes every address and every beat. With PROMPT the master
+// presents data with its address, and so does the limiter: WVALID does not wait for AWREADY.
+module nvm_write_limiter_axi #(
+    parameter int PROMPT = 0
+) (
     input logic        clk,
     input logic        rst,
     input logic        s_awvalid,
@@ -22,13 +25,13 @@ module nvm_write_limiter_axi (
       .clk, .rst, .s_awvalid, .s_awready, .s_awaddr(awaddr), .s_awlen(awlen), .s_wvalid, .s_wready, .s_wlast(wlast),
       .m_awvalid, .m_awready, .m_wvalid, .m_wready
   );
-  axi_write_check #(.MASTER(0)) u_up (
+  axi_write_check #(.MASTER(0), .W_WAIT(PROMPT - 1)) u_up (
       .clk, .rst, .awvalid(s_awvalid), .awready(s_awready), .awaddr, .awlen, .wvalid(s_wvalid), .wready(s_wready),
-      .wdata('0), .wstrb('0), .wlast, .bvalid, .bready, .idle(1'b0)
+      .wdata('0), .wstrb('0), .wlast, .bvalid, .bready, .bresp('0), .idle(1'b0)
   );
-  axi_write_check u_down (
+  axi_write_check #(.W_WAIT(PROMPT - 1)) u_down (
       .clk, .rst, .awvalid(m_awvalid), .awready(m_awready), .awaddr, .awlen, .wvalid(m_wvalid), .wready(m_wready),
-      .wdata('0), .wstrb('0), .wlast, .bvalid, .bready, .idle(1'b0)
+      .wdata('0), .wstrb('0), .wlast, .bvalid, .bready, .bresp('0), .idle(1'b0)
   );
   always_comb
     if (started && !rst) begin

@@ -38,7 +38,8 @@ module pcie_read_answers #(
       .q_valid, .q_data(64'h0), .q_ok, .q_last, .pending, .idle
   );
   axi_read_check #(.MASTER(0), .BURSTS(2)) u_check (
-      .clk, .rst, .arvalid, .arready, .araddr, .arlen({6'h0, arlen}), .rvalid, .rready(1'b1), .rlast, .idle, .awaited
+      .clk, .rst, .arvalid, .arready, .araddr, .arlen({6'h0, arlen}), .rvalid, .rready(1'b1), .rdata('0), .rresp, .rlast,
+      .idle, .awaited
   );
   logic [7:0] stood;
   logic       good;

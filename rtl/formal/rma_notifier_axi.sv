@@ -72,7 +72,7 @@ module rma_notifier_axi (
   logic       aw_gone, w_gone;
   logic [7:0] len, beat;
   logic [5:0] awaited;
-  axi_write_check u_check (
+  axi_write_check #(.W_WAIT(0)) u_check (
       .clk, .rst, .awvalid, .awready, .awaddr, .awlen, .wvalid, .wready, .wdata, .wstrb, .wlast, .bvalid, .bready,
       .idle(awaiting == '0 && !awvalid && !wvalid), .aw_gone, .w_gone, .len, .beat, .awaited
   );

@@ -37,11 +37,17 @@ struct Burst {
   unsigned beats;
 };
 
+// What a slave waits for before it asserts a READY; AXI allows each (A3.3.1).
+enum Order { kAnyOrder, kAddressAfterData, kDataAfterAddress };
+
 struct Test : tb::Bench<Vnvm_write_limiter> {
   Range range[kRanges];
   std::deque<Burst> addresses, data;  // whose address, whose data comes next
   unsigned beat = 0;
   bool aw_offered = false, w_offered = false, shown = false, open = false, stood = false;
+  bool data_gone = false;  // all data of the burst has been taken, its address has not
+  Order order = kAnyOrder;
+  bool data_seen = false, address_seen = false;  // at the slave, in the cycle before
   uint64_t passed = 0, blocked_cycles = 0;
 
   Test(int argc, char** argv) : Bench(argc, argv) {}
@@ -65,20 +71,23 @@ struct Test : tb::Bench<Vnvm_write_limiter> {
     top.s_awvalid = aw_offered;
     if (aw_offered) top.s_awaddr = addresses.front().addr, top.s_awlen = addresses.front().beats - 1;
     // Data comes with or after its address.
-    bool may = !data.empty() && (data.size() > addresses.size() || aw_offered);
+    bool may = !data.empty() && !data_gone && (data.size() > addresses.size() || aw_offered);
     w_offered = may && (w_offered || random.percent(w));
     top.s_wvalid = w_offered;
     top.s_wlast = may && beat + 1 == data.front().beats;
-    top.m_awready = random.percent(ready), top.m_wready = random.percent(ready);
+    top.m_awready = random.percent(ready) && (order != kAddressAfterData || data_seen);
+    top.m_wready = random.percent(ready) && (order != kDataAfterAddress || open || address_seen);
     settle();
+    data_seen = top.m_wvalid, address_seen = top.m_awvalid;
 
+    bool data_was_gone = data_gone;
     uint64_t bytes = aw_offered ? 8 * addresses.front().beats : 0, addr = top.s_awaddr;
     bool used = false, blocked = false;
     for (Range& r : range) used = used || r.used, blocked = blocked || (r.hits && !r.fits(bytes));
     bool pass = aw_offered && !open && (!used || (stood && !blocked) || shown), aw_take = pass && top.m_awready;
     CHECK(top.m_awvalid == pass, "address passes %u, expected %u", top.m_awvalid, pass);
     CHECK((top.s_awvalid && top.s_awready) == aw_take, "address taken %u, expected %u", top.s_awready, aw_take);
-    bool w_pass = w_offered && (open || aw_take), w_take = w_pass && top.m_wready;
+    bool w_pass = w_offered && (open || (pass && !data_gone)), w_take = w_pass && top.m_wready;
     CHECK(top.m_wvalid == w_pass, "data passes %u, expected %u", top.m_wvalid, w_pass);
     CHECK((top.s_wvalid && top.s_wready) == w_take, "data taken %u, expected %u", top.s_wready, w_take);
     bool draining = false;
@@ -93,7 +102,8 @@ struct Test : tb::Bench<Vnvm_write_limiter> {
     }
     bool last = w_take && top.s_wlast;
     shown = pass && !aw_take, stood = aw_offered && !aw_take;
-    open = last ? false : open || aw_take;
+    data_gone = !aw_take && (data_gone || (last && !open));
+    open = last || data_was_gone ? false : open || aw_take;
     if (aw_take) addresses.pop_front(), aw_offered = false, ++passed;
     if (w_take) w_offered = false, beat = last ? 0 : beat + 1;
     if (last) data.pop_front();
@@ -129,8 +139,25 @@ void change_something(Test* t) {
   t->settings(r, which, values[which]);
 }
 
+// A slave may wait for WVALID before it asserts AWREADY, so WVALID must not wait for AWREADY.
+void dependent_slave(Test* t) {
+  for (Order order : {kAddressAfterData, kDataAfterAddress}) {
+    t->order = order;
+    uint64_t want = t->passed + 20;
+    for (int i = 0; i < 20; ++i) t->offer(t->any());
+    for (int i = 0; !t->data.empty(); ++i) {
+      CHECK(i < 2000, "deadlock: AWVALID %u, WVALID %u; %zu bursts left with a slave that asserts %s", t->top.m_awvalid,
+            t->top.m_wvalid, t->data.size(), order == kAddressAfterData ? "AWREADY after WVALID" : "WREADY after AWVALID");
+      t->step(100, 100, 100);
+    }
+    CHECK(t->passed == want, "%llu bursts passed, expected %llu", (unsigned long long)t->passed, (unsigned long long)want);
+  }
+  t->order = kAnyOrder;
+}
+
 void random_traffic(Test* t) {
-  for (int phase = 0; phase < 120; ++phase) {
+  for (int phase = 0; phase < 200; ++phase) {
+    t->order = Order(t->random.below(3));
     unsigned aw = t->random.mood(), w = t->random.mood(), ready = t->random.mood();
     for (int i = 0; i < 400; ++i) {
       if (t->addresses.size() < 4) t->offer(t->any());
@@ -141,6 +168,7 @@ void random_traffic(Test* t) {
     }
     t->compare();
   }
+  t->order = kAnyOrder;
   CHECK(t->passed > 2000 && t->blocked_cycles > 2000, "%llu bursts, %llu cycles blocked: the scenario lost its point",
         (unsigned long long)t->passed, (unsigned long long)t->blocked_cycles);
 }
@@ -184,6 +212,7 @@ void long_run(Test* t, uint64_t num, uint64_t den, uint64_t depth) {
 int main(int argc, char** argv) {
   Test t(argc, argv);
   t.reset();
+  dependent_slave(&t);
   random_traffic(&t);
   long_run(&t, 1, 2, 256);
   long_run(&t, 1, 8, 4096);
