@@ -32,6 +32,7 @@ func Cases() []Case {
 		{"operations", "every operation moves its bytes and raises the events asked for", 2, 2 << 20, false, operations},
 		{"sizes", "puts and gets of all sizes at all alignments move exactly their bytes", 2, 2 << 20, false, func(r *rig) { sizes(r, 1<<16) }},
 		{"large", "puts and gets of up to 8 MB", 2, 20 << 20, true, func(r *rig) { sizes(r, rma.MaxBytes) }},
+		{"boundaries", "every operation at the borders of pages, segments and tables, at every alignment", 2, 2 << 20, false, boundaries},
 		{"outstanding", "operations under way are bounded, and never fill the own ring", 2, 2 << 20, false, outstanding},
 		{"full-ring", "a ring that peers fill holds them back and loses nothing", 3, 2 << 20, false, fullRing},
 		{"faults", "each fault is told once, at the origin, and no byte moves", 2, 2 << 20, false, faults},
