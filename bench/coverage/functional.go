@@ -35,7 +35,7 @@ const (
 )
 
 // functionalPoints are all there are, from the description: every type of packet, in every class of sizes, on every virtual channel
-// that it can travel, going on and held up; and every reason to refuse one.
+// that it can travel, going on and held up; every reason to refuse one; and the borders of RMA.
 func functionalPoints() (list []Point) {
 	for t := regs.PacketType(1); !strings.HasPrefix(t.String(), "PacketType("); t++ {
 		for _, c := range classes(t) {
@@ -49,7 +49,7 @@ func functionalPoints() (list []Point) {
 			list = append(list, refusalPoint(r))
 		}
 	}
-	return list
+	return append(list, borderPoints()...)
 }
 
 // channelOf is the virtual channel of a type where it enters the network: its class.
@@ -93,17 +93,19 @@ type systemSink struct {
 	*FunctionalSink
 	next drivers.TraceSink
 	at   map[[2]uint16]*entering // by node and channel
+	*borderSink
 }
 
 // Open is drivers.Open with an ear at the trace.
 func (f *FunctionalSink) Open(ctx context.Context, uri string, opt drivers.Options) (drivers.System, error) {
-	opt.Trace = &systemSink{f, opt.Trace, map[[2]uint16]*entering{}}
+	opt.Trace = &systemSink{f, opt.Trace, map[[2]uint16]*entering{}, newBorderSink()}
 	return drivers.Open(ctx, uri, opt)
 }
 
 // Trace implements drivers.TraceSink.
 func (s *systemSink) Trace(events []drivers.TraceEvent) error {
 	for i := range events {
+		s.trace(s.FunctionalSink, &events[i])
 		switch e := &events[i]; e.Point {
 		case drivers.PointInject:
 			s.enters(e)

@@ -118,7 +118,7 @@ func (b *Base) Report(order func(x, y *Test) int) *Report {
 	}
 	for _, name := range names {
 		k := at[name]
-		if k.File == packets || k.File == refusals {
+		if k.File == packets || k.File == refusals || k.File == borders {
 			r.Functional.Seen, r.Functional.Of = r.Functional.Seen+k.Lines.Seen, r.Functional.Of+k.Lines.Of
 			r.Groups = append(r.Groups, *k)
 			continue

@@ -11,8 +11,8 @@ import (
 	"github.com/nicloop/nicloop/rma"
 )
 
-// Pages that follow each other in a table of this case do not follow each other in memory, and the
-// pages between them belong to nobody. An access that runs on behind its page therefore hits a
+// Most pages that follow each other in a table of this case do not follow each other in memory, and
+// the pages between them belong to nobody. An access that runs on behind its page therefore hits a
 // byte that must stay as it is.
 const (
 	scatteredTable   = 5 // pages that may be read and written; the table ends behind the last
@@ -22,7 +22,8 @@ const (
 	framePages       = 16 // pages from dataAt on
 )
 
-var scattered = []int{6, 2, 4, 0, 9} // page of memory by page of the table
+// page of memory by page of the table: only the fourth lies behind the one before it
+var scattered = []int{6, 2, 4, 5, 9}
 
 // Pages of guardedTable: 0, 2 and 4 may be written, the pages behind them are read-only,
 // another process's, and absent.
@@ -179,7 +180,11 @@ func (e *edges) moves(get bool) {
 	for before := range 9 {
 		for i, n := range []int{max(before, 1), before + 1, 8, 255 + before, 257, 513, 4096 + 2*before, 2*4096 + 1} {
 			inside := rma.NLA(300 + e.dice.IntN(8))
-			page := func() int { return 1 + e.dice.IntN(2) }
+			pages := 3
+			if n >= 4096 {
+				pages = 2
+			}
+			page := func() int { return 1 + e.dice.IntN(pages) }
 			from, to := border(scatteredTable, page())-rma.NLA(before), border(scatteredTable, page())-rma.NLA(before)
 			switch i % 3 {
 			case 1:
