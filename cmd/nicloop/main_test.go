@@ -8,9 +8,12 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+	"syscall"
 	"testing"
+	"time"
 
 	"github.com/rogpeppe/go-internal/testscript"
+	"golang.org/x/sys/unix"
 )
 
 func TestMain(m *testing.M) {
@@ -52,7 +55,7 @@ func TestScripts(t *testing.T) {
 			}
 			return os.Geteuid() == 0 && exec.Command("unshare", "--mount", "true").Run() == nil, nil
 		},
-		Cmds: map[string]func(*testscript.TestScript, bool, []string){"exits": exits},
+		Cmds: map[string]func(*testscript.TestScript, bool, []string){"exits": exits, "interrupted": interrupted},
 	})
 }
 
@@ -74,4 +77,46 @@ func exits(ts *testscript.TestScript, neg bool, args []string) {
 	if got != want {
 		ts.Fatalf("exit code %d, expected %d", got, want)
 	}
+}
+
+// interrupted starts a command in a process group of its own, as a terminal does, sends the group a signal once
+// FILE has contents, and demands that the command ends with exit code 5: interrupted SIGNAL FILE COMMAND…
+// KILL is for the command alone, which must have ended by it; what it started may live for some seconds.
+func interrupted(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) < 3 {
+		ts.Fatalf("usage: interrupted SIGNAL FILE COMMAND…")
+	}
+	number := unix.SignalNum("SIG" + args[0])
+	program, err := exec.LookPath(filepath.Join(ts.Getenv("ONLY_NICLOOP"), args[2]))
+	ts.Check(err)
+	cmd := exec.Command(program, args[3:]...)
+	cmd.Dir = ts.MkAbs(".")
+	for _, name := range []string{"PATH", "HOME", "XDG_CACHE_HOME", "CCACHE_DIR", "TMPDIR"} {
+		cmd.Env = append(cmd.Env, name+"="+ts.Getenv(name))
+	}
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	ts.Check(cmd.Start())
+	defer syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL)
+	for range 3000 { // at most five minutes, most of which would be a build
+		if info, err := os.Stat(ts.MkAbs(args[1])); err == nil && info.Size() > 100<<10 {
+			break
+		}
+		time.Sleep(100 * time.Millisecond)
+	}
+	target := -cmd.Process.Pid
+	if number == syscall.SIGKILL {
+		target = cmd.Process.Pid
+	}
+	ts.Check(syscall.Kill(target, number))
+	_ = cmd.Wait()
+	if code := cmd.ProcessState.ExitCode(); code != exitStopped && number != syscall.SIGKILL {
+		ts.Fatalf("%s: %v, expected exit code %d", args[0], cmd.ProcessState, exitStopped)
+	}
+	for range 300 {
+		if _, err := os.Stat(ts.MkAbs(args[1] + ".hier")); os.IsNotExist(err) {
+			return // the waves are closed
+		}
+		time.Sleep(100 * time.Millisecond)
+	}
+	ts.Fatalf("%s: %s.hier is left: the waves are not closed", args[0], args[1])
 }

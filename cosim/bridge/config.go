@@ -54,6 +54,15 @@ type Config struct {
 	Grace time.Duration
 }
 
+// interruptGrace is how long a simulator may take to end whose host has hung up. To look at the waves of a
+// run that hangs is the main reason to interrupt it, so they are closed then, too.
+func (c *Config) interruptGrace() time.Duration {
+	if c.Waves != nil {
+		return shutdownGrace
+	}
+	return interruptGrace
+}
+
 // grace of an orderly end.
 func (c *Config) grace() time.Duration {
 	if c.Grace > 0 {

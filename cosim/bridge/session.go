@@ -140,7 +140,7 @@ func (s *Session) fail(err error) error {
 // Close ends the simulator and frees everything. A Run in another goroutine
 // returns ErrClosed. Its error says that waves or a log which were asked for are not whole.
 func (s *Session) Close() error {
-	grace := s.shutDown()
+	grace, orderly := s.shutDown()
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.closed {
@@ -149,30 +149,30 @@ func (s *Session) Close() error {
 	s.closed = true
 	pid := s.Pid()
 	s.release(grace)
-	logged.WithFields(logrus.Fields{"pid": pid, "cycle": s.now, "orderly": grace != interruptGrace}).Debug("simulator ended")
-	if grace == interruptGrace {
+	logged.WithFields(logrus.Fields{"pid": pid, "cycle": s.now, "orderly": orderly}).Debug("simulator ended")
+	if !orderly {
 		return nil
 	}
 	return errors.Join(s.checkWaves(), s.lostLog())
 }
 
-// shutDown asks the simulator to end and says how long that may take. It is orderly,
-// with waves written to the end, unless somebody is inside a call.
-func (s *Session) shutDown() time.Duration {
+// shutDown asks the simulator to end and returns how long that may take. It is orderly
+// unless another goroutine is inside a call, which it interrupts.
+func (s *Session) shutDown() (grace time.Duration, orderly bool) {
 	if s.closing.Swap(true) {
-		return interruptGrace
+		return s.cfg.interruptGrace(), false
 	}
 	if !s.mu.TryLock() {
 		s.peer.hangUp()
-		return interruptGrace
+		return s.cfg.interruptGrace(), false
 	}
 	defer s.mu.Unlock()
 	if s.broken != nil {
-		return interruptGrace
+		return s.cfg.interruptGrace(), false
 	}
 	s.put(command{typ: cmdShutdown})
 	_ = s.flush()
-	return s.cfg.grace()
+	return s.cfg.grace(), true
 }
 
 func (s *Session) release(grace time.Duration) {

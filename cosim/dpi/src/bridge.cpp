@@ -8,7 +8,7 @@ namespace {
 // So many cycles without movement count as quiet: longer than any gap between two
 // stages of a pipeline that does not show in `active`.
 constexpr uint32_t kCalm = 16;
-constexpr uint64_t kPulse = 4096;    // cycles between two looks at the peer
+constexpr uint64_t kPulse = 1024;    // cycles between two looks at the peer: with waves, a fraction of a second
 constexpr size_t kMaxFaults = 8;
 constexpr uint64_t kTraceMargin = 2048;  // more than one cycle can produce: 25 records of 64 nodes
 

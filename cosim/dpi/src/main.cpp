@@ -29,6 +29,8 @@ namespace {
 
 enum ExitStatus { kExitDone = 0, kExitStart = 1, kExitHostGone = 2, kExitProtocol = 3 };
 
+constexpr unsigned kOrphanSeconds = 20;  // in which a simulator without host has to close its waves
+
 int protocol_error(Transport* transport, uint64_t at, const std::string& what) {
   Text text;
   set_text(&text, what);
@@ -141,12 +143,21 @@ int simulate(int argc, char** argv) {
   return serve(&transport, &bridge, limits, &checkpoints);
 }
 
+// A terminal and a batch system signal the whole process group. The host ends the session then, and the simulator
+// with it, after it has closed its waves; it must not die before.
+// When the host dies, its end of the socket closes, and the same happens. The alarm kills a simulator that hangs.
+void set_signals() {
+  for (int ignored : {SIGINT, SIGTERM, SIGHUP, SIGPIPE}) signal(ignored, SIG_IGN);
+  signal(SIGUSR1, [](int) { alarm(kOrphanSeconds); });
+  prctl(PR_SET_PDEATHSIG, SIGUSR1);
+  if (getppid() == 1) raise(SIGUSR1);  // it died before prctl
+}
+
 }  // namespace
 }  // namespace nicloop
 
 int main(int argc, char** argv) {
-  prctl(PR_SET_PDEATHSIG, SIGKILL);  // whoever started this does not outlive it
-  signal(SIGPIPE, SIG_IGN);
+  nicloop::set_signals();
   nicloop::tee_stdout(1);
   return nicloop::simulate(argc, argv);
 }
