@@ -26,7 +26,7 @@ func (r *Rank) glance(q *Request) error {
 	if !r.speculates() || len(q.buf) <= EagerMax || r.inside || r.failed != nil {
 		return nil
 	}
-	if from := int(q.env.Source); q.receive && from != AnySource && r.bulk.core.Pauses(from) {
+	if from := int(q.env.Source); q.receive && from != AnySource && (r.bulk.core.Pauses(from) || len(q.buf) <= r.eagerLimit(from)) {
 		return nil
 	}
 	for q.receive || q.blocks || !r.bulk.core.Expected(int(q.env.Source), told(q)) {
@@ -39,11 +39,25 @@ func (r *Rank) glance(q *Request) error {
 	return nil
 }
 
+// eagerLimit is the longest message that a peer sends without a rendezvous, as far as this rank knows: the
+// lengths of rings are the same at all ranks, and a pair of ranks agrees on its threshold. A receive up to this
+// length gets no RTR, which would not be used.
+func (r *Rank) eagerLimit(from int) int {
+	limit := EagerMax
+	if r.reuse != nil {
+		limit = max(limit, r.reuse.Longest)
+	}
+	if e := r.eager(); e != nil {
+		limit = max(limit, e.core.Threshold(from))
+	}
+	return limit
+}
+
 // offer tells the sender where the message of a receive shall go that nothing has matched yet. That the message is long
 // is guessed from the room for it (section 4.2.1).
 func (r *Rank) offer(q *Request) error {
 	from := int(q.env.Source)
-	if !r.speculates() || len(q.buf) <= EagerMax || from == AnySource || q.env.Tag == AnyTag || from == r.id || r.isLocal(from) {
+	if !r.speculates() || from == AnySource || q.env.Tag == AnyTag || from == r.id || r.isLocal(from) || len(q.buf) <= r.eagerLimit(from) {
 		return nil
 	}
 	b := r.bulk
