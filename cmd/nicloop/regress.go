@@ -46,6 +46,7 @@ to a new folder with results.xml (JUnit), report.html and one folder per test.
   nicloop regress smoke -j 2            the quick ones, two at a time
   nicloop regress 'dynamic/*' --seeds 20 --seed 100
   nicloop regress --seeds 50 --shard 2/4 --retry-failed --deadline 2h   a quarter of a night
+  nicloop regress 'links/soak*' --device model: --fresh-seeds --deadline 1h   a soak with seeds that no run has had
   nicloop regress --only-failed-last
   nicloop regress --seeds 100 --executor slurm -j 64   tests as tasks of a cluster
   nicloop regress --coverage -j 2        what no test reaches, by block; coverage.html has the sources
@@ -243,6 +244,7 @@ type nightFlags struct {
 	patterns   []string
 	shard, db  string
 	deadline   time.Duration
+	freshSeeds bool
 	failedLast bool
 	json       bool
 	executor   executorFlags
@@ -258,6 +260,7 @@ func (f *nightFlags) add(fs *pflag.FlagSet) {
 	fs.Lookup("retry-failed").NoOptDefVal = "1"
 	fs.BoolVar(&f.failedLast, "only-failed-last", false, "run what failed in the last run, with the seeds of then")
 	fs.DurationVar(&f.deadline, "deadline", 0, "after the list go on with new seeds for so long in all; nothing begins after it")
+	fs.BoolVar(&f.freshSeeds, "fresh-seeds", false, "start with a seed that no run has had: the time in seconds, or one above the memory of runs (--db)")
 	fs.StringVar(&f.db, "db", defaultMemory, "the memory of runs, see nicloop runs; empty: none")
 	f.executor.add(fs)
 }
@@ -280,6 +283,11 @@ func (f *nightFlags) set(cmd *cobra.Command, verb string, o *regress.Options) (n
 	if f.deadline > 0 {
 		o.Deadline = time.Now().Add(f.deadline)
 	}
+	if f.freshSeeds {
+		if err := f.setFreshSeed(cmd, o); err != nil {
+			return false, err
+		}
+	}
 	switch {
 	case f.failedLast && (f.deadline > 0 || given(cmd, "seed", "seeds", "repeat") != ""):
 		return false, misused("--only-failed-last takes the seeds of then: leave --seed, --seeds and --deadline out")
@@ -296,6 +304,24 @@ func (f *nightFlags) set(cmd *cobra.Command, verb string, o *regress.Options) (n
 		}
 	}
 	return false, err
+}
+
+// setFreshSeed makes the first seed of a run one that no run has had. A machine without a memory of
+// runs, such as a clean clone every night, has the time; no run takes more than a seed per second.
+func (f *nightFlags) setFreshSeed(cmd *cobra.Command, o *regress.Options) error {
+	if name := given(cmd, "seed"); name != "" || f.failedLast {
+		return misused("--fresh-seeds chooses the seed: leave --seed and --only-failed-last out")
+	}
+	o.Seed = time.Now().Unix()
+	if f.db == "" {
+		return nil
+	}
+	seed, err := runs.At(f.db).Fresh(o.Device)
+	if errors.Is(err, runs.ErrNone) {
+		return nil
+	}
+	o.Seed = max(o.Seed, seed)
+	return err
 }
 
 // people is where lines for people go.
