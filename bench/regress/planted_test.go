@@ -57,7 +57,7 @@ func (p plant) tree(t *testing.T) string {
 
 // TestPlantsApply: every bug that is planted somewhere, here or for a proof, still changes the file that it is for. To see that it is found takes hours.
 func TestPlantsApply(t *testing.T) {
-	list := slices.Concat(plants(t, "testdata/planted"), plants(t, "testdata/planted_pcie"), plants(t, "testdata/planted_axi"))
+	list := slices.Concat(plants(t, "testdata/planted"), plants(t, "testdata/planted_pcie"), plants(t, "testdata/planted_axi"), plants(t, "testdata/planted_credits"))
 	text, err := os.ReadFile("../../rtl/formal/mutants")
 	require.NoError(t, err)
 	for _, line := range strings.Split(strings.TrimSpace(string(text)), "\n") {
@@ -113,6 +113,19 @@ func TestPlantedPCIe(t *testing.T) {
 // TestPlantedAXI: tests over a node behind AXI fail where a block between the host's clock and the core's has a bug (-planted all or axi: seven simulators are built).
 func TestPlantedAXI(t *testing.T) {
 	plantedBehind(t, "axi", "rtl:?bus=axi&bus_seed=3")
+}
+
+// TestPlantedCredits: a block that loses a credit now and then only makes traffic slower. The assertion
+// on the credits of idle hardware finds it.
+func TestPlantedCredits(t *testing.T) {
+	if testing.Short() {
+		t.Skip("builds a simulator")
+	}
+	for _, p := range plants(t, "testdata/planted_credits") {
+		out := p.run(t)
+		require.ErrorIs(t, out.Err, drivers.ErrAssertion, "%s: %s", p.module, p.edit)
+		require.ErrorContains(t, out.Err, " of 16 credits")
+	}
 }
 
 func plantedBehind(t *testing.T, bus, device string) {

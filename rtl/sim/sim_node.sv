@@ -11,6 +11,8 @@
 //   is high, active low, nothing pends, no word comes and carrier stays, a clock edge changes nothing but CYCLES, so
 //   the clock may stop; slept says for how many cycles it stood in all. RMA and links have gated clocks, which may stop
 //   before: see nic_core.
+//   expect_credits is raised between two edges while the whole mesh is empty: an assertion then checks that no credit
+//   was lost or invented.
 // Back-pressure: that of nic_core; a word takes no time on the wire.
 module sim_node #(
     parameter int PORTS           = 3,
@@ -54,6 +56,7 @@ module sim_node #(
     output logic [LINKS*WORD_W-1:0] tx_word,     // tuser, tdata
     input  logic [LINKS-1:0]      rx_valid,
     input  logic [LINKS*WORD_W-1:0] rx_word,
+    input  logic                  expect_credits,  // see below: no flit is in any node or on any wire
     output logic                  irq,
     output logic                  idle,
     output logic                  active
@@ -189,4 +192,31 @@ module sim_node #(
 
   assign idle   = host_idle && nic_idle;
   assign active = host_active || nic_active;
+
+`ifndef SYNTHESIS
+  // Credit conservation. The mesh raises expect_credits between two edges while all nodes are idle and none is active:
+  // every sender must then hold one credit per entry of the buffer that it fills. Nothing else shows a lost credit:
+  // traffic still arrives, only slower. A link without session, or without carrier, has none to hold.
+  generate
+    for (genvar p = 0; p < PORTS; p++) begin : g_conserved
+      logic applies;
+      if (p == 0) assign applies = expect_credits;
+      else assign applies = expect_credits && my_links[p-1] && carrier[p-1] && u_nic.link_agreed[p-1];
+      for (genvar v = 0; v < (p == 0 ? nicloop_pkg::VCS : VCS); v++) begin : g_vc
+        always_comb
+          if (applies)
+            assert (32'(u_nic.u_router.g_out[p].u_output.g_vc[v].u_credit.count) == VC_DEPTH)
+              else $error("sim_node %m: output %0d, VC %0d: %0d of %0d credits", p, v,
+                  u_nic.u_router.g_out[p].u_output.g_vc[v].u_credit.count, VC_DEPTH);
+        if (p == 0) begin : g_inject
+          always_comb
+            if (applies)
+              assert (32'(u_nic.u_inject.g_vc[v].u_credit.count) == VC_DEPTH)
+                else $error("sim_node %m: injection, VC %0d: %0d of %0d credits", v,
+                    u_nic.u_inject.g_vc[v].u_credit.count, VC_DEPTH);
+        end
+      end
+    end
+  endgenerate
+`endif
 endmodule

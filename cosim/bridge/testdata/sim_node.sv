@@ -37,6 +37,7 @@ module sim_node #(parameter int PORTS = 5, VC_DEPTH = 16, TORUS = 0) (
     output logic [(PORTS-1)*128-1:0] tx_word,
     input  logic [PORTS-2:0] rx_valid,
     input  logic [(PORTS-1)*128-1:0] rx_word,
+    input  logic expect_credits,
     output logic irq,
     output logic idle,
     output logic active

@@ -42,6 +42,7 @@ struct Pending {
 //   uint32_t moments(), lasts(i); void moment(i)   the parts of a cycle, evaluated one by one: how many, and how many ps part i lasts
 //   void edge()                              the same with one evaluation, if that can be had
 //   void settle()                            outputs follow inputs without an edge
+//   void check_credits()                     asserts that no credit was lost; called when the mesh is empty and nothing moves
 //   mask tx_valid(), wire_down(); const void* tx_word(link); bool irq(), idle(), active()
 template <typename Node>
 class Mesh {
@@ -135,6 +136,7 @@ class Mesh {
     steps_ += awake_.size();
     if (border_ != nullptr) border_->collect(cycles_);
     if (rewire_.load(std::memory_order_relaxed)) set_carriers();
+    if (!awake_.empty()) check_credits();
     if (died_.load(std::memory_order_relaxed)) {
       died_.store(false, std::memory_order_relaxed);
       throw ModelDied{};
@@ -176,6 +178,18 @@ class Mesh {
     const State& s = states_[n];
     return resetting_ || !s.idle || s.active || s.carrier != s.carrier_was || any(in_[n].valid) ||
            ((pending.reg | pending.pio | watched_) >> n & 1) != 0;
+  }
+
+  // Checks the credits once each time the mesh becomes empty with nothing moving. Credits of a mesh with a border may be
+  // outside.
+  void check_credits() {
+    if (border_ != nullptr || resetting_ || active() || !idle()) {
+      credits_checked_ = false;
+      return;
+    }
+    if (credits_checked_) return;
+    credits_checked_ = true;
+    for (uint16_t n : members_) guarded([&] { nodes_[n]->check_credits(); });
   }
 
   // Finds who gets an edge in this cycle.
@@ -329,7 +343,7 @@ class Mesh {
   Pending pending_;
   uint64_t cycles_ = 0, steps_ = 0, watched_ = 0;
   std::function<void(uint32_t)> seen_;
-  bool resetting_ = false, tracing_ = false;
+  bool resetting_ = false, tracing_ = false, credits_checked_ = false;
   std::atomic<bool> active_{false}, rewire_{false}, died_{false};
   std::atomic<uint64_t> irq_{0};
   std::atomic<uint64_t> quiet_from_{0};  // with long wires: the cycle in which the last word has arrived

@@ -44,6 +44,7 @@ struct Small {
   uint32_t n = 0, fuel = 0, valid = 0, down = 0, carrier_ = 0, rx_valid = 0;
   uint64_t rx_words[kLinks] = {}, words[kLinks] = {};
   bool rst = false, reg = false, pio = false, up = false, dies = false;
+  uint64_t checks = 0;  // of credits
 
   void start(uint32_t node, const Shape&, uint32_t) { n = node; }
   void reset(bool on) { rst = on; }
@@ -62,6 +63,10 @@ struct Small {
     if (i == 1) edge();
   }
   void settle() {}
+  void check_credits() {
+    expect(fuel == 0, "credits are checked while a node is busy");
+    ++checks;
+  }
   void edge() {
     if (rst) {
       *this = fresh();
@@ -212,6 +217,7 @@ uint64_t against_plain(const Shape& shape, uint32_t threads, uint64_t dying, boo
     compare(mesh, plain, c);
   }
   expect(mesh.cycles() == cycles, "cycles are counted");
+  expect(dying != 0 || mesh.node(0).checks > 0, "credits were never checked");
   if (!watched) expect(mesh.steps() < cycles * shape.nodes() * 9 / 10, "nobody slept");
   return mesh.steps();
 }

@@ -167,6 +167,14 @@ class VerilatedNode {
     top_.eval();
   }
 
+  // Asserts that no credit was lost or invented. Only while the whole mesh is empty and nothing moves.
+  void check_credits() {
+    top_.expect_credits = true;
+    settle();
+    top_.expect_credits = false;
+    unchanged_ = false;
+  }
+
   uint32_t tx_valid() const { return top_.tx_valid; }
   uint32_t wire_down() const { return top_.wire_down; }
   const void* tx_word(uint32_t link) const { return reinterpret_cast<const char*>(&top_.tx_word) + link * kWordBytes; }
