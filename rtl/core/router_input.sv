@@ -81,4 +81,66 @@ module router_input #(
       .clk, .rst, .wr_valid(rx_valid), .wr_vc(rx_vc), .wr_port(way), .wr_tail(rx_tail), .wr_data(counted),
       .rd_valid(out_valid), .rd_pop(out_pop), .rd_tail(out_tail), .rd_data(out_data), .credit(rx_credit), .idle
   );
+
+`ifdef FORMAL
+  logic formal_started = 1'b0;
+  always_ff @(posedge clk) formal_started <= 1'b1;
+  always_comb if (!formal_started) assume (rst);
+
+  // The sender: whole packets, one after the other on each VC.
+  logic [VCS-1:0] inside;  // the next flit of the VC continues a packet
+  logic           continues;
+  always_comb begin
+    continues = 1'b0;
+    for (int v = 0; v < VCS; v++) if (rx_vc == VC_W'(v)) continues = continues | inside[v];
+    assume (32'(rx_vc) < VCS);
+    assume (!rx_valid || rx_head == !continues);
+    assume (32'(here) < DIM_X * DIM_Y * DIM_Z);
+  end
+
+  // The route of a header, without masks; route_xyz_ways proves own_port.
+  logic [2:0] named;
+  logic       allowed;
+  assign named = override ? table_port : own_port;
+  always_comb begin
+    allowed = 32'(rx_data[nicloop_pkg::HEADER_DST_NODE_LSB+:nicloop_pkg::HEADER_DST_NODE_W]) < DIM_X * DIM_Y * DIM_Z &&
+        32'(rx_data[nicloop_pkg::HEADER_MARK_LSB+:nicloop_pkg::HOPS_W]) < nicloop_pkg::HOP_MAX;
+    if (32'(named) >= PORTS || (PORT != 0 && 32'(named) == PORT)) allowed = 1'b0;
+    for (int p = 0; p < PORTS; p++) if (32'(named) == p && !port_up[p]) allowed = 1'b0;
+  end
+  logic [VCS-1:0]   accepted;  // of the packet that a VC is inside
+  logic [VCS*3-1:0] towards;
+  logic             goes_on;
+  logic [2:0]       goes_to;
+  always_comb begin
+    {goes_on, goes_to} = '0;
+    for (int v = 0; v < VCS; v++) if (rx_vc == VC_W'(v)) {goes_on, goes_to} = {accepted[v], towards[v*3+:3]};
+    if (rx_head) {goes_on, goes_to} = {allowed, named};
+  end
+  always_ff @(posedge clk) begin
+    for (int v = 0; v < VCS; v++) begin
+      if (rst) inside[v] <= 1'b0;
+      else if (rx_valid && rx_vc == VC_W'(v)) inside[v] <= !rx_tail;
+      if (rx_valid && rx_vc == VC_W'(v)) {accepted[v], towards[v*3+:3]} <= {goes_on, goes_to};
+    end
+  end
+
+  localparam logic [63:0] HOPS_MASK = ((64'd1 << nicloop_pkg::HOPS_W) - 64'd1) << nicloop_pkg::HEADER_MARK_LSB;
+  always_comb
+    if (formal_started && !rst) begin
+      assert (route_error == (rx_valid && rx_head && !allowed));
+      if (rx_valid) begin
+        for (int p = 0; p < PORTS; p++) assert (way[p] == (goes_on && 32'(goes_to) == p));
+        assert (((counted ^ rx_data) & ~HOPS_MASK) == '0);
+        assert (counted[nicloop_pkg::HEADER_MARK_LSB+:nicloop_pkg::HOPS_W] ==
+            rx_data[nicloop_pkg::HEADER_MARK_LSB+:nicloop_pkg::HOPS_W] + nicloop_pkg::HOPS_W'(rx_head));
+      end
+    end
+  always_ff @(posedge clk) begin
+    // the end of a discarded packet inside an accepted one
+    cover (formal_started && rx_valid && !rx_head && rx_tail && way == '0 && (inside & accepted) != '0);
+    cover (formal_started && rx_valid && rx_head && override && way != '0 && own_port != table_port);
+    cover (formal_started && route_error && allowed == 1'b0 && !override && own_port != 3'd0 && port_up == '1);
+  end
+`endif
 endmodule
