@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/nicloop/nicloop/drivers"
+	"github.com/nicloop/nicloop/drivers/outfile"
 )
 
 const (
@@ -178,7 +179,11 @@ func (c *Config) args(socket string) ([]string, error) {
 }
 
 func waveArgs(name string, nodes []int) ([]string, error) {
-	file, err := filepath.Abs(name)
+	// The library that writes waves replaces what it finds under the name, a link too.
+	file, _, err := outfile.Resolve(name)
+	if err == nil {
+		file, err = filepath.Abs(file)
+	}
 	if err == nil {
 		err = plainFile(file)
 	}
@@ -223,7 +228,7 @@ func canWrite(name string) error {
 func plainFile(name string) error {
 	info, err := os.Stat(name)
 	if err == nil && !info.Mode().IsRegular() {
-		return fmt.Errorf("wave file: %s is there and no plain file (%v): choose another name", name, info.Mode())
+		return fmt.Errorf("%w: wave file: %s is there and no plain file (%v): choose another name", drivers.ErrConfig, name, info.Mode())
 	}
 	return nil
 }

@@ -18,9 +18,9 @@ import (
 // ErrExists: a file is there already, and --force was not given.
 var ErrExists = errors.New("exists: choose another name, or --force to overwrite it")
 
-// resolve follows symbolic links to the file that is meant, which need not be there. info is nil if it
+// Resolve follows symbolic links to the file that is meant, which need not be there. info is nil if it
 // is not.
-func resolve(name string) (target string, info fs.FileInfo, err error) {
+func Resolve(name string) (target string, info fs.FileInfo, err error) {
 	const mostLinks = 40 // as in Linux
 	target = name
 	for range mostLinks {
@@ -45,13 +45,13 @@ func resolve(name string) (target string, info fs.FileInfo, err error) {
 
 // IsReplaced tells whether Write replaces the file as a whole: it is a regular file, or is not there.
 func IsReplaced(name string) bool {
-	_, info, err := resolve(name)
+	_, info, err := Resolve(name)
 	return err == nil && (info == nil || info.Mode().IsRegular())
 }
 
 // Check refuses a regular file that is there, unless force.
 func Check(name string, force bool) error {
-	_, info, err := resolve(name)
+	_, info, err := Resolve(name)
 	if err == nil && info != nil && info.Mode().IsRegular() && !force {
 		return fmt.Errorf("%s %w", name, ErrExists)
 	}
@@ -61,7 +61,7 @@ func Check(name string, force bool) error {
 // Write gives a file the content that content writes. A regular file is replaced when all of it is on
 // disk: whatever fails or is interrupted, the old file stays.
 func Write(name string, content func(io.Writer) error) error {
-	target, info, err := resolve(name)
+	target, info, err := Resolve(name)
 	if err != nil {
 		return err
 	}
@@ -124,7 +124,7 @@ func Create(name string, force bool) (*os.File, error) {
 	if err := Check(name, force); err != nil {
 		return nil, err
 	}
-	target, info, err := resolve(name)
+	target, info, err := Resolve(name)
 	switch {
 	case err != nil:
 		return nil, err
