@@ -98,6 +98,9 @@ func (k Collective) Algorithms() (names []string) {
 
 // Check refuses what is no algorithm of the collective.
 func (k Collective) Check(name string) error {
+	if k < 0 || k >= collectives {
+		return fmt.Errorf("%w: collective %d: expected 0 to %d", drivers.ErrConfig, int(k), int(collectives)-1)
+	}
 	if k.named(name) != nil {
 		return nil
 	}
@@ -117,6 +120,9 @@ func (k Collective) Longest(name string, ranks int) int {
 // the same. Without a name it is chosen by ranks and bytes again (table.go). One that wants a power of two of ranks is
 // used where there is one. Groups take over what the world has.
 func (c *Comm) SetAlgorithm(k Collective, name string) error {
+	if k < 0 || k >= collectives {
+		return fmt.Errorf("%w: collective %d: expected 0 to %d", drivers.ErrConfig, int(k), int(collectives)-1)
+	}
 	if name == "" {
 		c.fixed[k] = nil
 		return nil

@@ -105,7 +105,11 @@ func (c *Comm) Iallgatherv(mine, all []byte, l Layout) (*Request, error) {
 }
 
 func (c *Comm) allgather(kind Collective, mine, all []byte, l Layout) (call, error) {
-	return call{kind: kind, out: mine, in: all, li: l, bytes: len(all) / c.size}, c.checkLayout(kind, l, all)
+	err := c.checkLayout(kind, l, all)
+	if err == nil && len(mine) != l.counts[c.id] {
+		err = fmt.Errorf("%w: %s of %d bytes of rank %d: its layout has %d", drivers.ErrConfig, kind, len(mine), c.id, l.counts[c.id])
+	}
+	return call{kind: kind, out: mine, in: all, li: l, bytes: len(all) / c.size}, err
 }
 
 // Alltoall is Alltoallv with blocks of n bytes.
@@ -138,6 +142,9 @@ func (c *Comm) alltoall(kind Collective, out []byte, lo Layout, in []byte, li La
 	if err == nil {
 		err = c.checkLayout(kind, li, in)
 	}
+	if err == nil && lo.counts[c.id] != li.counts[c.id] {
+		err = fmt.Errorf("%w: %s: rank %d sends itself %d bytes and receives %d of them", drivers.ErrConfig, kind, c.id, lo.counts[c.id], li.counts[c.id])
+	}
 	return call{kind: kind, out: out, lo: lo, in: in, li: li}, err
 }
 
@@ -145,8 +152,11 @@ func (c *Comm) alltoall(kind Collective, out []byte, lo Layout, in []byte, li La
 // large world: out gives the block for a peer, in the position of the block of one, and
 // got is told when that is there. What out and in give is used again for the next peer.
 func (c *Comm) AlltoallEach(n int, out, in func(peer int) []byte, got func(peer int) error) error {
-	if n > EagerMax {
-		return fmt.Errorf("%w: blocks of %d bytes, one at a time: expected at most %d, beyond which a send waits for its receive", drivers.ErrConfig, n, EagerMax)
+	if n < 0 || n > EagerMax {
+		return fmt.Errorf("%w: blocks of %d bytes, one at a time: expected 0 to %d, beyond which a send waits for its receive", drivers.ErrConfig, n, EagerMax)
+	}
+	if out == nil || in == nil || got == nil {
+		return fmt.Errorf("%w: blocks one at a time without a function for those to send, to receive and received", drivers.ErrConfig)
 	}
 	for i := 1; i < c.size; i++ {
 		p := (c.id + i) % c.size

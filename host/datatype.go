@@ -26,10 +26,20 @@ type Datatype struct {
 
 type part struct{ offset, length int }
 
+// maxBlocks is the most blocks of a Vector: each takes memory of this program.
+const maxBlocks = 1 << 22
+
 // Vector is count blocks of length bytes, one every stride bytes.
 func Vector(count, length, stride int) (Datatype, error) {
 	if count < 0 || length < 0 || stride < 0 {
 		return Datatype{}, fmt.Errorf("%w: vector of %d blocks of %d bytes every %d: expected nothing below 0", drivers.ErrConfig, count, length, stride)
+	}
+	if count == 0 || length == 0 {
+		return Datatype{}, nil
+	}
+	// By divisions, as products may overflow.
+	if count > maxBlocks || length > MaxBytes/count || count > 1 && stride > MaxBytes/(count-1) {
+		return Datatype{}, fmt.Errorf("%w: vector of %d blocks of %d bytes every %d: expected at most %d blocks and %d bytes", drivers.ErrConfig, count, length, stride, maxBlocks, MaxBytes)
 	}
 	lengths, offsets := make([]int, count), make([]int, count)
 	for i := range count {

@@ -2,6 +2,7 @@ package host
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/nicloop/nicloop/drivers"
 )
@@ -51,9 +52,20 @@ func (l Layout) longestHalf() int {
 }
 
 // Bytes is the size of the whole buffer.
-func (l Layout) Bytes() int { return l.offsets[len(l.offsets)-1] }
+func (l Layout) Bytes() int {
+	if len(l.offsets) == 0 {
+		return 0
+	}
+	return l.offsets[len(l.offsets)-1]
+}
+
+// ordered tells whether no block has a negative length, and the sum of all is a number.
+func (l Layout) ordered() bool { return slices.IsSorted(l.offsets) }
 
 func (c *Comm) checkLayout(what Collective, l Layout, buf []byte) error {
+	if !l.ordered() {
+		return fmt.Errorf("%w: %s among %d ranks: a layout with blocks of less than 0 bytes, or of too many together", drivers.ErrConfig, what, c.size)
+	}
 	if len(l.counts) != c.size || len(buf) != l.Bytes() {
 		return fmt.Errorf("%w: %s among %d ranks: a layout of %d blocks and a buffer of %d bytes, expected %d blocks and %d bytes",
 			drivers.ErrConfig, what, c.size, len(l.counts), len(buf), c.size, l.Bytes())

@@ -67,10 +67,10 @@ func (c *Comm) Mprobe(source, tag int) (*Matched, error) {
 
 // Irecv begins to receive the message into buf. It is called once.
 func (m *Matched) Irecv(buf []byte) (*Request, error) {
-	r := m.comm.rank
-	if m.m == nil {
-		return nil, fmt.Errorf("%w: a matched message is received twice", drivers.ErrConfig)
+	if m == nil || m.m == nil {
+		return nil, fmt.Errorf("%w: no matched message, or one that was received already", drivers.ErrConfig)
 	}
+	r := m.comm.rank
 	r.enter()
 	r.proc.Spend(r.cost.Start + r.cost.Match)
 	q := r.requests.get()
@@ -96,6 +96,8 @@ var ErrCancelled = rendezvous.ErrCancelled
 // ErrCancelled or as if nothing had happened. It must be waited for as ever.
 func (r *Rank) Cancel(q *Request) error {
 	switch {
+	case q == nil:
+		return errNothing()
 	case q.done || q.numbered: // a stream waits for what it has counted
 	case q.offered && q.long == nil:
 		return r.revokeStream(q)

@@ -44,7 +44,7 @@ func (c *Comm) idle(q *Request) *Request {
 
 // Start begins what a persistent request stands for. The end of what it did before must have been told.
 func (r *Rank) Start(q *Request) error {
-	if !q.persistent || !q.idle {
+	if q == nil || !q.persistent || !q.idle {
 		return fmt.Errorf("%w: a request is started that is not persistent, or that is under way", drivers.ErrConfig)
 	}
 	*q = Request{

@@ -104,6 +104,10 @@ func (r *Rank) UseRMA(c RMA) error {
 	if c.Protocol == Chunked && (c.Chunk < 1 || c.Chunk > rendezvous.MaxStep || c.Outstanding < 1) {
 		return fmt.Errorf("%w: chunks of %d bytes, %d at a time: expected 1 to %d bytes and at least 1", drivers.ErrConfig, c.Chunk, c.Outstanding, rendezvous.MaxStep)
 	}
+	if c.Port == nil || len(c.Peers) != r.size || c.HeapBase > uint64(len(c.Memory)) || c.HeapBytes > uint64(len(c.Memory))-c.HeapBase {
+		return fmt.Errorf("%w: RMA with port %p, %d peers and a heap of %d bytes at %d of %d: expected a port, %d peers and a heap inside memory",
+			drivers.ErrConfig, c.Port, len(c.Peers), c.HeapBytes, c.HeapBase, len(c.Memory), r.size)
+	}
 	// What a peer may choose a rank must be able to follow, so all ranks know all protocols.
 	chunk, window := c.Chunk, c.Outstanding
 	if chunk < 1 || window < 1 {
@@ -145,7 +149,12 @@ func (r *Rank) UseRMA(c RMA) error {
 // Alloc gives n bytes of DMA memory, which long messages are sent from and
 // received into without a copy.
 func (r *Rank) Alloc(n int) ([]byte, error) {
-	if r.bulk == nil {
+	switch {
+	case n < 0 || n > MaxBytes:
+		return nil, fmt.Errorf("%w: memory of %d bytes: expected 0 to %d", drivers.ErrConfig, n, MaxBytes)
+	case n == 0: // of which Free has nothing to take back
+		return []byte{}, nil
+	case r.bulk == nil:
 		return make([]byte, n), nil
 	}
 	at, err := r.bulk.heap.alloc(uint64(n))
@@ -165,7 +174,7 @@ func (b *bulk) clear() {
 // Free takes back one buffer that Alloc has given, whole. No request may use it: a send from it that is under way is refused if it is seen.
 func (r *Rank) Free(buf []byte) error {
 	b := r.bulk
-	if b == nil {
+	if b == nil || cap(buf) == 0 {
 		return nil
 	}
 	at, inside := locate(b.Memory, buf[:min(1, cap(buf))])

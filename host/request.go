@@ -207,6 +207,9 @@ func (c *Comm) checkPeer(peer int, context uint16) error {
 
 // Wait makes progress until q is done.
 func (r *Rank) Wait(q *Request) (Status, error) {
+	if q == nil {
+		return Status{}, errNothing()
+	}
 	r.enter()
 	already := r.waits()
 	r.waiting, r.over = q, q.done
@@ -236,6 +239,9 @@ func (q *Request) told() (Status, error) {
 
 // Test makes progress once and tells whether q is done.
 func (r *Rank) Test(q *Request) (Status, bool, error) {
+	if q == nil {
+		return Status{}, false, errNothing()
+	}
 	if !q.done {
 		if err := r.look(); err != nil {
 			return Status{}, false, err

@@ -34,7 +34,7 @@ func survey(list []*Request) (done int, under *Request) {
 }
 
 func errNothing() error {
-	return fmt.Errorf("%w: no request to wait for", drivers.ErrConfig)
+	return fmt.Errorf("%w: no request: expected one that a call has begun", drivers.ErrConfig)
 }
 
 // Waitall makes progress until every request is done; it gives the first error.

@@ -107,8 +107,14 @@ func (w *Window) Get(target, offset int, into []byte) error {
 	return w.move(target, offset, into, false)
 }
 
+func errNoWindow() error {
+	return fmt.Errorf("%w: no window: expected one of NewWindow", drivers.ErrConfig)
+}
+
 func (w *Window) check(target, offset, n int) error {
 	switch {
+	case w == nil:
+		return errNoWindow()
 	case w.freed:
 		return fmt.Errorf("%w: a window that was freed", drivers.ErrConfig)
 	case target < 0 || target >= w.comm.size:
@@ -214,6 +220,9 @@ func (w *Window) wait() error {
 // Fence ends all puts and gets that were begun before it, by any member; all call it. A byte is read behind the puts to each member: its answer
 // says that they were written.
 func (w *Window) Fence() error {
+	if w == nil {
+		return errNoWindow()
+	}
 	if w.freed {
 		return fmt.Errorf("%w: a fence of a window that was freed", drivers.ErrConfig)
 	}

@@ -42,9 +42,10 @@ type T struct {
 	checkpoints *drivers.Checkpoints
 	repeated    *drivers.Repeated
 
-	sys   drivers.Timed // the system opened last
-	spent drivers.Time  // simulated time of systems closed
-	ended drivers.Time  // of the last of them alone
+	sys         drivers.Timed // the system opened last
+	stopClosing func() bool   // of sys, at the end of the context
+	spent       drivers.Time  // simulated time of systems closed
+	ended       drivers.Time  // of the last of them alone
 
 	failing  *bench.Config // the workload that failed last
 	hardware string        // hash of what the system opened last was built from
@@ -86,7 +87,7 @@ func (t *T) Open(nodes, memory int, trace drivers.TraceSink) (drivers.Timed, err
 	}
 	t.closeSystem(nil)
 	t.sys, t.hardware = timed, timed.Info().Hash
-	context.AfterFunc(t.Ctx, func() { timed.Close() })
+	t.stopClosing = context.AfterFunc(t.Ctx, func() { timed.Close() })
 	return timed, nil
 }
 
@@ -160,6 +161,7 @@ func (t *T) closeSystem(failed error) {
 	if r, ok := t.sys.(drivers.Repeater); ok && failed != nil && t.checkpoints != nil && t.Ctx.Err() == nil {
 		t.keepRepeated(r.Repeat())
 	}
+	t.stopClosing() // a context that lives for a whole regression would keep every closed system
 	t.add(drivers.Time(t.sys.Now()) * drivers.Time(t.sys.Info().ClockPS))
 	switch err := t.sys.Close(); {
 	case err != nil && t.waves != nil:

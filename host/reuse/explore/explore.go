@@ -17,11 +17,12 @@ type Result struct {
 }
 
 // Run explores a world. States are told apart by all that they are.
-func Run(o Options) (res Result, err error) {
+// It ends with the error of ctx when that ends.
+func Run(ctx context.Context, o Options) (res Result, err error) {
 	if o.Entries < 1 || o.Entries > reuseMax || len(o.Receives) != len(o.Messages) {
 		return res, fmt.Errorf("explore: %d entries, %d messages and %d receives: expected 1 to %d entries and a receive for each message", o.Entries, len(o.Messages), len(o.Receives), reuseMax)
 	}
-	x, err := search.Run(context.Background(), newWorld(&o), math.MaxInt)
+	x, err := search.Run(ctx, newWorld(&o), math.MaxInt)
 	res = Result{States: x.States, Ends: x.Ends, Violation: x.Violation}
 	for _, e := range x.Path {
 		res.Path = append(res.Path, e.name)
