@@ -34,6 +34,8 @@ type Slurm struct {
 var (
 	arraySize = 1000 // that of a cluster whose MaxArraySize nobody raised
 	pollEvery = time.Second
+	// squeuePatience is how long squeue may fail: a controller that is restarted is away for minutes.
+	squeuePatience = 10 * time.Minute
 )
 
 // attempts of a task whose node is lost each time.
@@ -120,6 +122,7 @@ func (s *Slurm) submit(ctx context.Context, tasks []Task, jobs []*job, done func
 			err = errors.Join(err, cancelJob(id))
 		}
 	}()
+	var silent silence
 	for left := len(jobs); left > 0; {
 		select {
 		case <-ctx.Done():
@@ -127,9 +130,11 @@ func (s *Slurm) submit(ctx context.Context, tasks []Task, jobs []*job, done func
 		case <-time.After(pollEvery):
 		}
 		waiting, err := squeue(ctx, id)
-		if err != nil {
-			return nil, nil, err
+		if ctx.Err() != nil {
+			return nil, nil, context.Cause(ctx)
 		}
+		unknown := err != nil // which tasks wait; records are there nevertheless
+		givenUp := silent.after(err)
 		for k, j := range jobs {
 			if j.finished {
 				continue
@@ -143,7 +148,7 @@ func (s *Slurm) submit(ctx context.Context, tasks []Task, jobs []*job, done func
 				if err := done(j.index, r); err != nil {
 					return nil, nil, err
 				}
-			case waiting[k]:
+			case waiting[k] || unknown:
 				continue
 			default:
 				retry, why := s.gone(ctx, id, k, j)
@@ -158,11 +163,31 @@ func (s *Slurm) submit(ctx context.Context, tasks []Task, jobs []*job, done func
 			}
 			left--
 		}
+		if givenUp != nil && left > 0 {
+			return again, failures, givenUp
+		}
 		if again != nil && left == 0 {
 			s.tell(fmt.Sprintf("%d tasks are submitted again: their nodes are lost", len(again)))
 		}
 	}
 	return again, failures, ctx.Err()
+}
+
+// A silence is the time for which squeue has failed.
+type silence struct{ since time.Time }
+
+// after takes in how a call went; it gives an error when squeue has failed for too long.
+func (s *silence) after(err error) error {
+	switch {
+	case err == nil:
+		s.since = time.Time{}
+	case s.since.IsZero():
+		s.since = time.Now()
+		logged.WithError(err).Warn("squeue fails: asking again")
+	case time.Since(s.since) >= squeuePatience:
+		return fmt.Errorf("squeue has failed for %v: %w", squeuePatience, err)
+	}
+	return nil
 }
 
 func (s *Slurm) tell(what string) {
