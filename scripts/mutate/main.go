@@ -1,0 +1,98 @@
+// Command mutate measures how many planted faults the benches and proofs of a block of the RTL find: its mutation score.
+//
+//	mutate [-n 200] [-seed 1] [-j 2] [-dir build/mutate] [-stages bench,proof,equivalence] [-until 05:00] BLOCK…
+//	mutate -list BLOCK                the mutants, without running any
+//	mutate -table                     the table of rtl/README.md, from the results that are there
+//
+// A mutant changes one place of the block's source: an operator, a constant, a condition, an enable (an assignment that
+// is left out). Of all places N are chosen at random. Each mutant passes the stages until one finds it:
+//
+//	bench        the block's bench, built once: every mutant is in it, a plusarg chooses one
+//	proof        the proofs that contain the block, of rtl/formal/list and scripts/formal
+//	equivalence  what is left is compared with the original (yosys, induction); a mutant that is equal is harmless
+//	regress      nicloop regress with the tests of -regress, on the mutant as RTL; slow, so not a default
+//
+// Results are kept by mutant below -dir, so a run that is interrupted goes on where it stopped. They are forgotten when
+// the block, its bench or a proof changes.
+package main
+
+import (
+	"errors"
+	"flag"
+	"fmt"
+	"os"
+	"strings"
+	"time"
+)
+
+type options struct {
+	count, jobs int
+	seed        int64
+	dir, stages string
+	regress     string
+	deadline    time.Time
+}
+
+func main() {
+	if err := run(os.Args[1:]); err != nil {
+		fmt.Fprintln(os.Stderr, "mutate:", err)
+		os.Exit(1)
+	}
+}
+
+func run(args []string) error {
+	var o options
+	flags := flag.NewFlagSet("mutate", flag.ContinueOnError)
+	flags.IntVar(&o.count, "n", 200, "mutants of a block")
+	flags.IntVar(&o.jobs, "j", 2, "mutants that run at a time")
+	flags.Int64Var(&o.seed, "seed", 1, "chooses the mutants")
+	flags.StringVar(&o.dir, "dir", "build/mutate", "folder of results and builds")
+	flags.StringVar(&o.stages, "stages", "bench,proof,equivalence", "stages, in their order")
+	flags.StringVar(&o.regress, "regress", "links velo rma", "tests of the stage regress")
+	until := flags.String("until", "", "time of day, HH:MM, at which to stop; the rest follows in the next run")
+	list := flags.Bool("list", false, "print the mutants and stop")
+	table := flags.Bool("table", false, "print a table of all results and stop")
+	if err := flags.Parse(args); err != nil {
+		return err
+	}
+	if *until != "" {
+		clock, err := time.ParseInLocation("15:04", *until, time.Local)
+		if err != nil {
+			return fmt.Errorf("-until %q: expected HH:MM", *until)
+		}
+		now := time.Now()
+		o.deadline = time.Date(now.Year(), now.Month(), now.Day(), clock.Hour(), clock.Minute(), 0, 0, time.Local)
+		if o.deadline.Before(now) {
+			o.deadline = o.deadline.AddDate(0, 0, 1)
+		}
+	}
+	if *table {
+		return printTable(o.dir)
+	}
+	if flags.NArg() == 0 {
+		return errors.New("usage: mutate [flags] BLOCK…; see -h")
+	}
+	for _, block := range flags.Args() {
+		b, err := readBlock(block)
+		if err != nil {
+			return err
+		}
+		mutants := b.choose(o.count, o.seed)
+		if *list {
+			for _, m := range mutants {
+				fmt.Println(m)
+			}
+			continue
+		}
+		if err := b.judge(mutants, o); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (o *options) late() bool { return !o.deadline.IsZero() && time.Now().After(o.deadline) }
+
+func (o *options) has(stage string) bool {
+	return strings.Contains(","+o.stages+",", ","+stage+",")
+}

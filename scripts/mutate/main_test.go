@@ -1,0 +1,105 @@
+package main
+
+import (
+	"strings"
+	"testing"
+)
+
+const sample = `// sample: a comment with if (a) — and q <= 1;
+module sample #(
+    parameter int N = 2
+) (
+    input  logic clk, a, b,
+    output logic q
+);
+  localparam int M = N - 1;
+  logic [N-1:0] count;
+  assign q = a && !b;  // a <= b
+  always_ff @(posedge clk)
+    if (a || count < N'(3)) count <= count + 1'b1;
+  generate
+    if (N > 1) begin : g_wide
+      assign x = 1'b0;
+    end
+  endgenerate
+` + "`ifndef SYNTHESIS\n  always_ff @(posedge clk) if (b) assert (a);\n`endif" + `
+endmodule
+`
+
+func sampleBlock() *block {
+	b := &block{name: "sample", file: "rtl/core/sample.sv", text: sample}
+	b.findSites()
+	return b
+}
+
+func TestSitesAreExpressionsOfTheDesign(t *testing.T) {
+	b := sampleBlock()
+	var got []string
+	for _, s := range b.sites {
+		got = append(got, strings.TrimSpace(sample[s.from:s.to]))
+	}
+	want := "a || count < N'(3); a && !b; count + 1'b1; 1'b0"
+	if strings.Join(got, "; ") != want {
+		t.Errorf("sites %q, expected %q", strings.Join(got, "; "), want)
+	}
+}
+
+func TestEveryMutantChangesOneExpression(t *testing.T) {
+	b := sampleBlock()
+	seen := map[string]bool{}
+	for _, m := range b.mutants() {
+		text := b.alone(m)
+		if text == sample || seen[text] {
+			t.Errorf("%v: not a mutant of its own", m)
+		}
+		seen[text] = true
+		if !strings.HasPrefix(text, sample[:b.body]) {
+			t.Errorf("%v changes the ports", m)
+		}
+	}
+	for _, want := range []string{"assign q = a || !b;", "assign q = a && b;", "count <= count - 1'b1;", "count <=count;", "if (1'b0) count"} {
+		found := false
+		for text := range seen {
+			found = found || strings.Contains(text, want)
+		}
+		if !found {
+			t.Errorf("no mutant has %q", want)
+		}
+	}
+}
+
+func TestTheSeedChoosesMutants(t *testing.T) {
+	b := sampleBlock()
+	one, two, other := b.choose(5, 1), b.choose(5, 1), b.choose(5, 2)
+	same := func(x, y []mutant) bool {
+		for i := range x {
+			if x[i].key() != y[i].key() {
+				return false
+			}
+		}
+		return true
+	}
+	if len(one) != 5 || !same(one, two) || same(one, other) {
+		t.Errorf("seeds 1, 1 and 2 give %v, %v, %v", one, two, other)
+	}
+}
+
+func TestAllMutantsTogetherCompileToTheOriginalWithout(t *testing.T) {
+	b := sampleBlock()
+	text := b.together(b.choose(100, 1))
+	for _, want := range []string{"int nl_mutant = 0;", "assign q =(nl_mutant ==", "(a && !b));"} {
+		if !strings.Contains(text, want) {
+			t.Errorf("no %q in\n%s", want, text)
+		}
+	}
+}
+
+func TestScore(t *testing.T) {
+	var s score
+	for _, v := range []string{"bench link", "proof voq", "harmless", "invalid", "survived bench,equivalence"} {
+		s.add(verdict{Verdict: v})
+	}
+	if got := s.row("x"); got != "| x | 4 | 1 | 1 | 1 | 0 | 1 | 66.7 |" {
+		t.Error(got)
+	}
+}
