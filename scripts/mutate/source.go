@@ -233,6 +233,9 @@ func (b *block) alone(m mutant) string { return b.text[:m.site.from] + m.text + 
 func (b *block) together(mutants []mutant) string {
 	var out strings.Builder
 	out.WriteString(b.text[:b.body])
+	for _, warning := range []string{"WIDTH", "UNSIGNED", "CMPCONST", "SELRANGE", "LATCH", "UNOPTFLAT"} {
+		fmt.Fprintf(&out, " /* verilator lint_off %s */", warning) // which end a build
+	}
 	out.WriteString(" int nl_mutant = 0; initial if (!$value$plusargs(\"mutant=%d\", nl_mutant)) nl_mutant = 0; ")
 	at := b.body
 	for i := 0; i < len(mutants); {
