@@ -43,6 +43,8 @@ type Spec struct {
 	Chip, Netlist bool
 	// PCIe has the node meet its host through PCIe (rtl/board/nic_pcie.sv) and a root complex instead of AXI.
 	PCIe bool
+	// PHY, beside PCIe, puts the model of a board's hard block and its shim between the two: see PHYs.
+	PHY string
 	// AXI has it meet its host through AXI in a clock of the host's own (rtl/board/axi_front.sv), instead of AXI in the core's.
 	AXI bool
 	// Coverage has the node count which lines and toggles it has seen (--coverage of the simulator).
@@ -51,6 +53,11 @@ type Spec struct {
 
 	Progress func(what string) // may be nil
 }
+
+// PHYs are the formats of TLP streams that a node behind PCIe is simulated with, each at the number
+// that rtl/sim/pcie_host.sv has for it: those of LitePCIe's S7PCIEPHY and of a Xilinx 7-series
+// integrated block, with 64 and 128 bits.
+var PHYs = []string{"", "litepcie", "litepcie128", "7series", "7series128"}
 
 // PortsFor is the number of ports that a node needs in a mesh.
 func PortsFor(dims [3]int) int {
@@ -95,6 +102,9 @@ func (s *Spec) name() string {
 	if s.PCIe {
 		name += ", behind PCIe"
 	}
+	if s.PHY != "" {
+		name += " (" + s.PHY + ")"
+	}
 	if s.AXI {
 		name += ", behind AXI in a clock of its own"
 	}
@@ -115,6 +125,9 @@ func (s *Spec) parameters() []string {
 	list := []string{fmt.Sprintf("-GPORTS=%d", s.Ports), fmt.Sprintf("-GTORUS=%d", s.torus()), fmt.Sprintf("-GVC_DEPTH=%d", s.depth())}
 	if s.PCIe {
 		list = append(list, "-GBUS=1")
+	}
+	if s.PHY != "" {
+		list = append(list, fmt.Sprintf("-GPHY=%d", slices.Index(PHYs, s.PHY)))
 	}
 	if s.AXI {
 		list = append(list, "-GBUS=2")

@@ -26,6 +26,7 @@ var (
 	pcieKeys = []drivers.Key{
 		{Name: "mps", Value: "256", Doc: "largest payload, in bytes: 128, 256 or 512"},
 		{Name: "mrrs", Value: "512", Doc: "largest read request, in bytes: 128 to 4096, powers of two"},
+		{Name: "phy", Value: "7series128", Doc: "the stream format of a board's hard block and its shim: litepcie, litepcie128, 7series or 7series128; default: none"},
 		{Name: "bus_seed", Value: "7", Doc: "all that the bus leaves open is at random, by this seed; with bus=axi too"},
 		{Name: "bus_lost", Value: "1e-3", Doc: "chance of a read of a NIC to get no completion"},
 		{Name: "bus_late", Value: "1e-3", Doc: "chance of it to get one behind its time-out"},

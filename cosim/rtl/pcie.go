@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strconv"
 
+	"github.com/nicloop/nicloop/cosim/build"
 	"github.com/nicloop/nicloop/cosim/rootcomplex"
 	"github.com/nicloop/nicloop/drivers"
 	"github.com/nicloop/nicloop/drivers/regs"
@@ -52,6 +53,12 @@ func (r *request) setBus(keys map[string]string) error {
 }
 
 func (r *request) setPCIe(keys map[string]string) error {
+	if phy, ok := keys["phy"]; ok {
+		if phy == "" || !slices.Contains(build.PHYs, phy) {
+			return fmt.Errorf("%w: phy=%s: expected one of %v", drivers.ErrConfig, phy, build.PHYs[1:])
+		}
+		r.spec.PHY = phy
+	}
 	for _, size := range []string{"mps", "mrrs"} {
 		n, err := number(keys, size, 128, 4096)
 		if err != nil {

@@ -19,6 +19,8 @@ func TestBusKeys(t *testing.T) {
 		"rtl:?mps=256":                        "mps is of PCIe: expected bus=pcie",
 		"rtl:?bus=pcie&mps=300":               "mps=300: expected one of [128 256 512]",
 		"rtl:?bus=pcie&mrrs=64":               "mrrs=64: expected a number 128..4096",
+		"rtl:?phy=7series":                    "phy is of PCIe: expected bus=pcie",
+		"rtl:?bus=pcie&phy=8series":           "phy=8series: expected one of [litepcie litepcie128 7series 7series128]",
 		"rtl:?bus=pcie&bus_seed=x":            "bus_seed=x: expected a number",
 		"rtl:?bus=pcie&bus_lost=2":            "bus_lost=2: expected a chance",
 		"rtl:?bus=pcie&host_wr_latency=4":     "a posted write has no answer",

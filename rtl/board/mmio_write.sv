@@ -10,7 +10,8 @@
 module mmio_write #(
     parameter int REG_BAR  = 0,
     parameter int MSIX_BAR = 4,
-    parameter int REG_W    = 20   // bits of an address that count: what the BAR has
+    parameter int REG_W    = 20,  // bits of an address that count: what the BAR has
+    parameter int WIN_W    = 29   // of the send windows' BAR: 29 for 16 processes, 1 less for half as many
 ) (
     input  logic        clk,
     input  logic        rst,
@@ -151,7 +152,7 @@ module mmio_write #(
       all   <= q_last;
     end
     if (state == WINDOW_A) begin
-      window_addr  <= {line[25:0], 3'h0};
+      window_addr  <= 29'({line[WIN_W-4:0], 3'h0});
       window_beats <= burst;
     end
     if (state != WINDOW) beat <= '0;

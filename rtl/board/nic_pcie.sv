@@ -23,7 +23,8 @@ module nic_pcie #(
     parameter int REG_BAR  = 0,
     parameter int WIN_BAR  = 2,
     parameter int MSIX_BAR = 4,
-    parameter int REG_W    = 20
+    parameter int REG_W    = 20,  // BAR sizes are 2^REG_W and 2^WIN_W bytes
+    parameter int WIN_W    = 29
 ) (
     input  logic            clk,
     input  logic            rst,
@@ -156,7 +157,7 @@ module nic_pcie #(
   logic [11:0] msix_wr_addr, msix_rd_addr;
   logic [63:0] msix_wr_data, msix_rd_data;
   logic [7:0]  msix_wr_strb;
-  mmio_write #(.REG_BAR(REG_BAR), .MSIX_BAR(MSIX_BAR), .REG_W(REG_W)) u_mmio_write (
+  mmio_write #(.REG_BAR(REG_BAR), .MSIX_BAR(MSIX_BAR), .REG_W(REG_W), .WIN_W(WIN_W)) u_mmio_write (
       .clk, .rst(reset), .w_valid, .w_ready, .bar, .addr, .len, .first_be, .last_be, .q_valid(q_valid && !q_to_cpl), .q_ready,
       .q_data, .q_ok, .q_last, .m_axil_awvalid, .m_axil_awready, .m_axil_awaddr, .m_axil_wvalid, .m_axil_wready,
       .m_axil_wdata, .m_axil_wstrb, .m_axil_bvalid, .m_axil_bready, .m_axil_bresp, .m_axi_awvalid, .m_axi_awready,

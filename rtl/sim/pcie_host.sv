@@ -8,7 +8,10 @@
 //   has no answer.
 // Back-pressure: that of nic_pcie; AXI answers are taken when a completion has its place.
 module pcie_host #(
-    parameter int TICK = 1 << 14  // of nic_pcie's time-out: 0.2 to 0.3 ms, less than on a board
+    parameter int TICK = 1 << 14, // of nic_pcie's time-out: 0.2 to 0.3 ms, less than on a board
+    // The board's hard block between nic_pcie and the root complex: 0 none, 1 LitePCIe 64 bits, 2 LitePCIe 128 bits,
+    // 3 Xilinx 7-series 64 bits, 4 Xilinx 7-series 128 bits
+    parameter int PHY  = 0
 ) (
     input  logic        clk,
     input  logic        rst,
@@ -90,6 +93,11 @@ module pcie_host #(
   logic [63:0] s_data, m_data;
   logic [1:0]  s_keep, m_keep;
   logic [2:0]  s_bar, mps, mrrs;
+  // at the root complex
+  logic        down_valid, down_ready, down_last, up_valid, up_ready, up_last, phy_idle;
+  logic [63:0] down_data, up_data;
+  logic [1:0]  down_keep, up_keep;
+  logic [2:0]  down_bar;
   logic [31:0] malformed, unsupported, poisoned, timeouts, failed, unexpected, write_errors;
   assign pcie_rst = rst || resets;
 
@@ -117,14 +125,66 @@ module pcie_host #(
   );
   /* verilator lint_on PINCONNECTEMPTY */
 
+  generate
+    if (PHY == 0) begin : g_direct
+      assign s_valid    = down_valid;
+      assign s_data     = down_data;
+      assign s_keep     = down_keep;
+      assign s_last     = down_last;
+      assign s_bar      = down_bar;
+      assign down_ready = s_ready;
+      assign up_valid   = m_valid;
+      assign up_data    = m_data;
+      assign up_keep    = m_keep;
+      assign up_last    = m_last;
+      assign m_ready    = up_ready;
+      assign phy_idle   = 1'b1;
+    end else begin : g_phy
+      localparam int SERIES7 = PHY > 2 ? 1 : 0;
+      localparam int W       = PHY == 1 || PHY == 3 ? 64 : 128;
+      logic           rx_valid, rx_ready, rx_last, tx_valid, tx_ready, tx_last;
+      logic [W-1:0]   rx_data, tx_data;
+      logic [W/8-1:0] rx_keep, tx_keep;
+      logic [21:0]    rx_user;
+      pcie_phy_model #(.SERIES7(SERIES7), .W(W)) u_phy (
+          .clk, .rst(pcie_rst), .s_tlp_valid(down_valid), .s_tlp_ready(down_ready), .s_tlp_data(down_data),
+          .s_tlp_keep(down_keep), .s_tlp_last(down_last), .s_tlp_bar(down_bar), .m_tlp_valid(up_valid),
+          .m_tlp_ready(up_ready), .m_tlp_data(up_data), .m_tlp_keep(up_keep), .m_tlp_last(up_last), .rx_valid,
+          .rx_ready, .rx_data, .rx_keep, .rx_last, .rx_user, .tx_valid, .tx_ready, .tx_data, .tx_keep, .tx_last,
+          .idle(phy_idle)
+      );
+      /* verilator lint_off PINCONNECTEMPTY */
+      if (SERIES7 == 0) begin : g_litepcie
+        litepcie_shim #(.W(W)) u_shim (
+            .clk, .rst(pcie_rst), .source_valid(rx_valid), .source_ready(rx_ready), .source_last(rx_last),
+            .source_dat(rx_data), .source_bar_hit(rx_user[9:2]), .sink_valid(tx_valid), .sink_ready(tx_ready),
+            .sink_first(), .sink_last(tx_last), .sink_dat(tx_data), .sink_be(tx_keep), .m_tlp_valid(s_valid),
+            .m_tlp_ready(s_ready), .m_tlp_data(s_data), .m_tlp_keep(s_keep), .m_tlp_last(s_last), .m_tlp_bar(s_bar),
+            .s_tlp_valid(m_valid), .s_tlp_ready(m_ready), .s_tlp_data(m_data), .s_tlp_keep(m_keep), .s_tlp_last(m_last)
+        );
+      end else begin : g_series7
+        pcie7x_shim #(.W(W)) u_shim (
+            .clk, .rst(pcie_rst), .m_axis_rx_tvalid(rx_valid), .m_axis_rx_tready(rx_ready), .m_axis_rx_tdata(rx_data),
+            .m_axis_rx_tkeep(rx_keep), .m_axis_rx_tlast(rx_last), .m_axis_rx_tuser(rx_user),
+            .s_axis_tx_tvalid(tx_valid), .s_axis_tx_tready(tx_ready), .s_axis_tx_tdata(tx_data),
+            .s_axis_tx_tkeep(tx_keep), .s_axis_tx_tlast(tx_last), .s_axis_tx_tuser(), .m_tlp_valid(s_valid),
+            .m_tlp_ready(s_ready), .m_tlp_data(s_data), .m_tlp_keep(s_keep), .m_tlp_last(s_last), .m_tlp_bar(s_bar),
+            .s_tlp_valid(m_valid), .s_tlp_ready(m_ready), .s_tlp_data(m_data), .s_tlp_keep(m_keep), .s_tlp_last(m_last)
+        );
+      end
+      /* verilator lint_on PINCONNECTEMPTY */
+    end
+  endgenerate
+
   root_complex #(.GIVES_UP(3 * TICK), .ID(ID)) u_root (
-      .clk, .rst, .node_id, .rd_latency, .reg_pending, .pio_pending, .s_tlp_valid(s_valid), .s_tlp_ready(s_ready),
-      .s_tlp_data(s_data), .s_tlp_keep(s_keep), .s_tlp_last(s_last), .s_tlp_bar(s_bar), .rx_np_ok,
-      .m_tlp_valid(m_valid), .m_tlp_ready(m_ready), .m_tlp_data(m_data), .m_tlp_keep(m_keep), .m_tlp_last(m_last),
+      .clk, .rst, .node_id, .rd_latency, .reg_pending, .pio_pending, .s_tlp_valid(down_valid),
+      .s_tlp_ready(down_ready),
+      .s_tlp_data(down_data), .s_tlp_keep(down_keep), .s_tlp_last(down_last), .s_tlp_bar(down_bar), .rx_np_ok,
+      .m_tlp_valid(up_valid), .m_tlp_ready(up_ready), .m_tlp_data(up_data), .m_tlp_keep(up_keep), .m_tlp_last(up_last),
       .np_ok, .bus_master, .mps, .mrrs, .window_answers(pio_bvalid && pio_bready), .line_up, .irq, .resets,
       .counters({32'h0, write_errors, unexpected, failed, timeouts, poisoned, unsupported, malformed}), .ext_sel,
       .ext_write, .ext_addr, .ext_wdata, .ext_known, .ext_writable, .ext_rdata, .idle(root_idle)
   );
-  assign idle   = root_idle && nic_idle;
+  assign idle   = root_idle && nic_idle && phy_idle;
   assign active = !idle;
 endmodule

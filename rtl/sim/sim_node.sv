@@ -19,6 +19,7 @@ module sim_node #(
     parameter int VC_DEPTH        = 16,
     parameter int TORUS           = 0,
     parameter int BUS             = 0,
+    parameter int PHY             = 0,  // see pcie_host
     localparam int VCS            = TORUS != 0 ? nicloop_pkg::TORUS_VCS : nicloop_pkg::VCS,
     localparam int LINKS          = PORTS - 1,
     localparam int VC_W           = $clog2(VCS),
@@ -157,7 +158,8 @@ module sim_node #(
       host_bus u_host (.node_id(my_id), .wr_latency, .rd_latency, .idle(host_idle), .active(host_active), .*);
     end else if (BUS == 1) begin : g_pcie
       assign link_resets = resets;
-      pcie_host u_host (.node_id(my_id), .rd_latency, .line_up(nic_irq), .idle(host_idle), .active(host_active), .*);
+      pcie_host #(.PHY(PHY)) u_host (.node_id(my_id), .rd_latency, .line_up(nic_irq), .idle(host_idle),
+          .active(host_active), .*);
     end else begin : g_axi_clock
       axi_host u_host (.node_id(my_id), .wr_latency, .rd_latency, .line_up(nic_irq), .nic_rst(resets),
           .link_rst(link_resets), .idle(host_idle), .active(host_active), .*);

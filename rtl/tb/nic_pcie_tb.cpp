@@ -18,8 +18,16 @@ using tb::Header;
 using tb::Tlp;
 using Dwords = std::vector<uint32_t>;
 
+#ifndef TB_WIN_W
+#define TB_WIN_W 29
+#endif
+#ifndef TB_PHY
+#define TB_PHY 0  // a hard block in front: it passes on no malformed TLP, and the formats of its streams cannot express all of them
+#endif
 constexpr unsigned WIDTH = TB_W / 32, ID = 0x0318, HOST = 0x0008;
-constexpr uint64_t REGS = 0xd0000000, WINDOW = 0x7fe0000000, TABLE = 0xd8000000, MSI = 0xfee00000;
+constexpr uint64_t WINDOW_BYTES = 1ull << TB_WIN_W;
+// A window BAR that is smaller than 512 MB has address bits of its base below bit 29.
+constexpr uint64_t REGS = 0xd0000000, WINDOW = 0x7fe0000000 + (TB_WIN_W < 29 ? WINDOW_BYTES : 0), TABLE = 0xd8000000, MSI = 0xfee00000;
 constexpr unsigned BARS[3] = {0, 2, 4};
 
 struct Write { uint64_t addr, data; uint8_t strobes; };
@@ -72,11 +80,12 @@ struct Test : tb::Bench<Vnic_pcie> {
   void host_write() {
     unsigned which = unsigned(random.below(2)), len = std::min(length(), 128u << rc.mps >> 2), first, last;
     enables(len, first, last);
-    uint64_t offset = which ? random.below(1 << 27) * 4 : random.below(32) * 4;
+    uint64_t offset = which ? random.below(WINDOW_BYTES / 4) * 4 : random.below(32) * 4;
     if (offset % 4096 + len * 4 > 4096) offset -= offset % 4096 + len * 4 - 4096;
     uint64_t addr = (which ? WINDOW : REGS) + offset;
     unsigned fault = random.percent(90) ? 0 : 1 + unsigned(random.below(4));  // poisoned, no BAR, too long, too short
     if (fault == 4 && (!which || len < 4 || addr % 8)) fault = 0;
+    if (fault >= 3 && TB_PHY != 0) fault = 0;
     Tlp t{tb::request(0, true, addr, len, first, last, HOST, 0), BARS[which]};
     if (fault == 1) t.dw[0] |= 1 << 14, ++poisoned;
     if (fault == 2) t.bar = 1 + unsigned(random.below(2)) * 4, ++unsupported;
@@ -111,7 +120,7 @@ struct Test : tb::Bench<Vnic_pcie> {
     do tag = unsigned(random.below(256)); while (reads.count(tag));
     unsigned which = random.percent(80) ? 0 : unsigned(random.below(3)), len = which == 2 ? 1 + unsigned(random.below(16)) : length(), first, last;
     enables(len, first, last);
-    uint64_t offset = which == 1 ? random.below(1 << 27) * 4 : which == 2 ? random.below(20) * 4 : random.percent(70) ? random.below(40) * 4 : random.below(1 << 18) * 4;
+    uint64_t offset = which == 1 ? random.below(WINDOW_BYTES / 4) * 4 : which == 2 ? random.below(20) * 4 : random.percent(70) ? random.below(40) * 4 : random.below(1 << 18) * 4;
     // What has just been written, which the read must not pass.
     if (which == 0 && !regs_due.empty() && random.percent(50)) offset = regs_due.back().addr, len = 2, first = last = 15;
     if (offset % 4096 + len * 4 > 4096) offset -= offset % 4096 + len * 4 - 4096;
@@ -394,7 +403,7 @@ struct Test : tb::Bench<Vnic_pcie> {
   bool honour = true;
   void junk() {
     Tlp t{};
-    switch (random.below(4)) {
+    switch (random.below(TB_PHY == 0 ? 4 : 3)) {
       case 0: t.dw = {0x4a000002, 0x01000008, uint32_t(ID << 16 | 0xff00), 1, 2}, ++rc.unexpected; break;  // a tag that is none
       case 1: t.dw = {0x34000000 | uint32_t(random.below(8)) << 24, HOST << 16, 0, 0}; break;              // a message
       case 2: t.dw = {0x1f000001, HOST << 16, 0x1000}, ++malformed; break;                                // a type that is none
@@ -512,7 +521,8 @@ int main(int argc, char** argv) {
     for (int i = 0; i < 1100; ++i) t.step();
     uint64_t done = (t.lines == 1 ? t.written : t.read_beats / 8) - from;
     // Completions come in any order, so some reads wait for the one in front of them.
-    CHECK(done >= (t.lines == 1 ? 109u : 85u), "%s of %llu lines in 1100 cycles", t.lines == 1 ? "writes" : "reads", (unsigned long long)done);
+    // The model of a hard block takes a beat of 128 bits in two cycles, a real one in one.
+    CHECK(TB_PHY != 0 || done >= (t.lines == 1 ? 109u : 85u), "%s of %llu lines in 1100 cycles", t.lines == 1 ? "writes" : "reads", (unsigned long long)done);
     t.drain();
   }
   CHECK(t.host_writes > 1000 && t.host_reads > 1000 && t.split_reads > 100 && t.errors_read > 50 && t.written > 2000 && t.refused > 50 && t.read_beats > 10000 && t.bad_beats > 100 &&

@@ -46,7 +46,7 @@ var exceptions = []exception{
 	{regexp.MustCompile(`^bench/(sweep|reproduce)/|^bench/runs/`), "cell", "of a table, as everybody calls it"},
 	{regexp.MustCompile(`^scripts/(timing|netcheck)/`), "cell", "of a netlist, as yosys calls it"},
 	{regexp.MustCompile(`^rtl/(core|formal)/link[a-z_]*\.sv$`), "place", "the port of link_tx and link_rx with the free entries; it changes when their ports do"},
-	{regexp.MustCompile(`^rtl/(board|tb|formal)/(phy_|README|BRINGUP|constraints/)|^rtl/synth\.md$|^docs/decisions/0022|^scripts/rtl-test$|^rtl/(formal/(list|mutants)|board\.flist|README\.md)$|^(CHANGELOG|README)\.md$`), "lane", "of a serial PHY, as its standards call it"},
+	{regexp.MustCompile(`^rtl/(board|tb|formal)/(phy_|gtp_|acorn_|litex/|vivado/|README|BRINGUP|constraints/)|^rtl/sim/xilinx_models|^rtl/synth\.md$|^docs/decisions/0022|^scripts/rtl-test$|^rtl/(formal/(list|mutants)|board\.flist|README\.md)$|^(CHANGELOG|README)\.md$`), "lane", "of a serial PHY, as its standards call it"},
 	{regexp.MustCompile(`^scripts/words/`), "", "has the words themselves"},
 	{regexp.MustCompile(`^docs/glossary\.md$|^LICENSE$`), "", "has the words themselves, or is not ours"},
 	{regexp.MustCompile(`^go\.(mod|sum)$`), "", "names of others"},

@@ -1,0 +1,43 @@
+// pcie_7x_0: black box of the integrated block that acorn.tcl makes, for synthesis without it. Its ports are those that
+// acorn_pcie7x uses.
+(* blackbox *)
+module pcie_7x_0 (
+    input         sys_clk,
+    input         sys_rst_n,
+    input  [3:0]  pci_exp_rxp,
+    input  [3:0]  pci_exp_rxn,
+    output [3:0]  pci_exp_txp,
+    output [3:0]  pci_exp_txn,
+    output        user_clk_out,
+    output        user_reset_out,
+    output        user_lnk_up,
+    output        m_axis_rx_tvalid,
+    input         m_axis_rx_tready,
+    output [127:0] m_axis_rx_tdata,
+    output [15:0] m_axis_rx_tkeep,
+    output        m_axis_rx_tlast,
+    output [21:0] m_axis_rx_tuser,
+    input         rx_np_ok,
+    input         rx_np_req,
+    input         s_axis_tx_tvalid,
+    output        s_axis_tx_tready,
+    input  [127:0] s_axis_tx_tdata,
+    input  [15:0] s_axis_tx_tkeep,
+    input         s_axis_tx_tlast,
+    input  [3:0]  s_axis_tx_tuser,
+    input         tx_cfg_gnt,
+    input  [2:0]  fc_sel,
+    output [7:0]  fc_nph,
+    output [7:0]  cfg_bus_number,
+    output [4:0]  cfg_device_number,
+    output [2:0]  cfg_function_number,
+    output [15:0] cfg_command,
+    output [15:0] cfg_dcommand,
+    output        cfg_interrupt_msixenable,
+    output        cfg_interrupt_msixfm,
+    output        cfg_received_func_lvl_rst,
+    input         cfg_trn_pending,
+    output        cfg_to_turnoff,
+    input         cfg_turnoff_ok
+);
+endmodule
