@@ -109,6 +109,20 @@ module link_pair #(
                 assert (credits[v] + g_end[1-e].taken[v] == (CNT_W + 1)'(VC_DEPTH));
           end
       end
+      // No word is sent again after its acknowledgement: one that link_rx passes on in a cycle counts for words that
+      // are offered two cycles later.
+      if (RESET == 0) begin : g_resent
+        logic [SEQ_W-1:0] acked, acked_then, ahead;
+        assign ahead = word_ctrl[e*CTRL_W+VCS*CNT_W+SEQ_W+:SEQ_W] - acked_then;
+        always_ff @(posedge clk) begin
+          if (rst) {acked, acked_then} <= '0;
+          else begin
+            acked_then <= acked;
+            if (peer_valid) acked <= peer_ack;
+          end
+        end
+        always_comb if (started && !rst && word_valid[e] && word_ctrl[e*CTRL_W+CTRL_W-3]) assert (!ahead[SEQ_W-1]);
+      end
       always_ff @(posedge clk) begin
         if (rst) begin
           out_number <= '0;

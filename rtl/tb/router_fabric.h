@@ -1,4 +1,4 @@
-// router_fabric.h: what a mesh or torus must do, said naively, and all its routers joined.
+// router_fabric.h: reference functions for a mesh or torus, and all its routers joined.
 #pragma once
 
 #include <memory>
@@ -11,6 +11,13 @@ constexpr unsigned kNobody = ~0u;
 
 inline unsigned coordinate(const unsigned* dims, unsigned node, unsigned d) {
   return d == 0 ? node % dims[0] : d == 1 ? node / dims[0] % dims[1] : node / (dims[0] * dims[1]);
+}
+
+// Dimensions, position and number of nodes, for a router with SHAPE_INPUT (shape_t).
+inline uint64_t shape(const unsigned* dims, unsigned node) {
+  uint64_t value = uint64_t(dims[0] * dims[1] * dims[2]) << 48;
+  for (unsigned d = 0; d < 3; ++d) value |= uint64_t(dims[d]) << 8 * d | uint64_t(coordinate(dims, node, d)) << (24 + 8 * d);
+  return value;
 }
 
 inline bool wraps(const unsigned* dims, bool torus, unsigned node, unsigned port) {
@@ -127,7 +134,8 @@ class Fabric {
     auto& to = nodes_[n]->top;
     const auto& from = nodes_[peer]->top;
     auto copy = [&](auto& into, auto word, unsigned width) {
-      into = (into & ~(((1u << width) - 1) << p * width)) | (word >> back * width & ((1u << width) - 1)) << p * width;
+      const uint64_t mask = (uint64_t(1) << width) - 1, lane = uint64_t(word) >> back * width & mask;
+      into = decltype(+into)((uint64_t(into) & ~(mask << p * width)) | lane << p * width);
     };
     copy(to.rx_valid, from.tx_valid, 1), copy(to.rx_head, from.tx_head, 1), copy(to.rx_tail, from.tx_tail, 1);
     copy(to.rx_vc, from.tx_vc, kVcW);
@@ -149,7 +157,7 @@ class Fabric {
     for (unsigned n = 0; n < nodes_.size(); ++n) {
       inject(n);
       auto& at = *nodes_[n];
-      at.top.tx_credit &= ~((1u << kVcs) - 1);
+      at.top.tx_credit &= ~((uint64_t(1) << kVcs) - 1);
       for (unsigned v = 0; v < kClasses; ++v) {
         if (at.owed[v] != 0 && random_->percent(percent)) at.top.tx_credit |= 1u << v, --at.owed[v];
       }
@@ -166,11 +174,11 @@ class Fabric {
       tb::drive_zeros(nodes_.back()->top);
       Router& top = nodes_.back()->top;
       std::fill_n(nodes_.back()->credits, kClasses, depth);
-      top.here = n, top.port_up = 1, top.rst = 1, top.closed = (1u << kPorts) - 2;
+      top.here = n, top.shape = shape(dims, n), top.port_up = 1, top.rst = 1, top.closed = (1u << kPorts) - 2;
       for (unsigned p = 1; p < kPorts; ++p) top.port_up |= unsigned(neighbour(dims, torus, n, p) != kNobody) << p;
       for (int i = 0; i < 3; ++i) top.clk = 0, top.eval(), top.clk = 1, top.eval();
       top.rst = top.closed = 0;
-      top.tx_credit = ((1u << kPorts * kVcs) - 1) & ~((1u << kVcs) - 1);  // links give their credits
+      top.tx_credit = ((uint64_t(1) << kPorts * kVcs) - 1) & ~((uint64_t(1) << kVcs) - 1);  // links give their credits
       for (unsigned i = 0; i < depth; ++i) top.clk = 0, top.eval(), top.clk = 1, top.eval();
       top.tx_credit = 0;
     }

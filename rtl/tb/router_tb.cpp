@@ -5,6 +5,7 @@
 // - no such node, unconnected port, or back where it came from: discarded and counted;
 // - a packet that has come to HOP_MAX routers is discarded and counted, all others leave with one more;
 // - entries of the route table override, also with illegal ports, and read back;
+// - when all is drained every credit is back: VC_DEPTH flits leave without another;
 // - a blocked output on one VC holds neither other inputs nor the other VC; packets of its own input and VC
 //   pass it to other outputs while there are entries;
 // - an output that all inputs want is shared evenly, packet by packet;
@@ -19,7 +20,7 @@ namespace {
 
 constexpr unsigned kPorts = TB_PORTS, kClasses = NICLOOP_VCS, kVcs = TB_TORUS ? NICLOOP_TORUS_VCS : NICLOOP_VCS, kVcW = TB_TORUS ? 3 : 2;
 constexpr unsigned kDims[3] = {TB_DIM_X, TB_DIM_Y, TB_DIM_Z}, kNodes = TB_DIM_X * TB_DIM_Y * TB_DIM_Z;
-// A mesh: x = 1, both neighbours in X exist. A torus: last in X, first in Y, so both dimensions wrap here.
+// A mesh: x = 1, both neighbours in X exist. A torus: last in X, first in Y and Z, so all dimensions wrap here.
 constexpr unsigned kHere = TB_TORUS ? TB_DIM_X - 1 : TB_DIM_Z == 1 ? 1 + TB_DIM_X : 1;
 constexpr unsigned kDiscard = 99, kNoEntry = 98;
 
@@ -46,7 +47,7 @@ struct Test : tb::Bench<Vrouter> {
       up |= unsigned(p == 0 || fabric::neighbour(kDims, TB_TORUS, kHere, p) != fabric::kNobody) << p;
       for (unsigned v = 0; v < kVcs; ++v) credits[p][v] = TB_VC_DEPTH, owed[p][v] = p == 0 ? 0 : TB_VC_DEPTH, out_percent[p][v] = 100;
     }
-    top.here = kHere;
+    top.here = kHere, top.shape = fabric::shape(kDims, kHere);
     top.port_up = up;
     top.closed = (1u << kPorts) - 2;
     reset();
@@ -114,15 +115,15 @@ struct Test : tb::Bench<Vrouter> {
       --credits[p][v];
     }
     top.rx_valid = valid, top.rx_vc = vcs, top.rx_head = heads, top.rx_tail = tails;
-    uint32_t give = 0;
+    uint64_t give = 0;
     for (unsigned p = 0; p < kPorts; ++p) {
       for (unsigned v = 0; v < kVcs; ++v) {
         if (owed[p][v] == 0 || !random.percent(out_percent[p][v])) continue;
-        give |= 1u << (kVcs * p + v);
+        give |= uint64_t(1) << (kVcs * p + v);
         --owed[p][v];
       }
     }
-    top.tx_credit = give;
+    top.tx_credit = decltype(+top.tx_credit)(give);
   }
 
   void receive(unsigned p) {
@@ -297,6 +298,22 @@ void draining(Test* t) {
   CHECK(t->gone > 200 && t->ended > 20, "%llu packets drained, %llu ended: the scenario lost its point", (unsigned long long)t->gone, (unsigned long long)t->ended);
 }
 
+// Exactly VC_DEPTH flits leave on every VC of every port without a credit returned: none was lost or invented before.
+void credits_home(Test* t) {
+  for (unsigned port = 0; port < kPorts; ++port) {
+    if (!(t->up >> port & 1)) continue;
+    for (unsigned vc = 0; vc < kClasses; ++vc) {
+      unsigned out = port == 0 ? vc : fabric::next_vc(kDims, TB_TORUS, kHere, 0, port, vc);
+      t->out_percent[port][out] = 0;
+      for (unsigned i = 0; i < TB_VC_DEPTH; ++i) t->send(0, vc, port == 0 ? kHere : t->behind(port), 0);
+      for (unsigned i = 0; i < 20 + 4 * TB_VC_DEPTH; ++i) t->step(100);
+      CHECK(t->owed[port][out] == TB_VC_DEPTH, "port %u VC %u: %u flits left without a credit returned, expected %u", port, out, t->owed[port][out], TB_VC_DEPTH);
+      t->open_all();
+      t->drain(100);
+    }
+  }
+}
+
 void fairness(Test* t, unsigned rivals) {
   std::vector<unsigned> inputs;
   for (unsigned p = 0; p < kPorts && inputs.size() < rivals; ++p) {
@@ -337,6 +354,7 @@ int main(int argc, char** argv) {
   Test t(argc, argv);
   t.start();
   random_traffic(&t);
+  credits_home(&t);
   blocked_output(&t);
   victims(&t);
   draining(&t);
