@@ -13,7 +13,7 @@ packages=(
   ccache                            # second builds in under a second
   yosys z3 boolector python3-click  # synthesis and formal proofs (yosys-smtbmc is Python)
   tshark                            # tests of the packet captures
-  shellcheck                        # scripts/check
+  shellcheck tcl                    # scripts/check
   iverilog                          # scripts/four-state, a simulator that knows X
 )
 

@@ -1,4 +1,4 @@
-// acorn_pcie7x_dut: for acorn_tb: acorn_pcie7x with names that both tops share.
+// acorn_pcie7x_dut: for acorn_tb: acorn_pcie7x with one clock for its pads.
 module acorn_pcie7x_dut #(
     parameter int WIN_W = 28,
     parameter int TICK  = 1 << 13

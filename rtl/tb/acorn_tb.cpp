@@ -1,4 +1,4 @@
-// acorn_pcie7x, acorn_litepcie: the tops of a board, whole, behind a root complex. The program is the host: it reads and writes registers of both NICs, sends
+// acorn_pcie7x: the top of a board, whole, behind a root complex. The program is the host: it reads and writes registers of both NICs, sends
 // messages and puts from one to the other over the links between them, and answers their DMA.
 // - steps 4 and 5 of board/BRINGUP.md: MAGIC and SCRATCH of both NICs, messages over both links, a put, an interrupt;
 // - memory requests obey PCIe, Bus Master Enable and the configured sizes; transactions pending is high while a read is outstanding;

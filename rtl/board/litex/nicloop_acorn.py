@@ -5,7 +5,7 @@
     python3 rtl/board/litex/nicloop_acorn.py --build             needs LiteX, LitePCIe, litex-boards and Vivado
 
 LitePCIe's PHY is used for clocks, transceivers and the integrated block; its DMA, MMIO and MSI cores are not. Not run with
-LiteX yet: check.py of this folder runs it against fakes, and acorn_litepcie itself is simulated (scripts/rtl-test).
+LiteX yet: check.py of this folder runs it against fakes, and its shim is simulated (scripts/rtl-test nic_pcie_phy).
 """
 
 import argparse
