@@ -142,6 +142,8 @@ struct AxiHost {
   unsigned stray_b = 0, stray_r = 0;  // answers to nothing that are still to be sent
   bool stray_now_b = false, stray_now_r = false;
   Steady d_aw, d_w, d_ar;
+  Order memory_order = Order::kAny;
+  bool w_seen = false, ar_seen = false;  // WVALID and ARVALID in the cycle before
   uint64_t dma_bursts = 0, dma_reads = 0, unstrobed = 0;
   static constexpr uint64_t kMsi = 0xfee00000;
   bool memory_quiet() const {
@@ -169,9 +171,9 @@ struct AxiHost {
     top.s_axi_arvalid = offer(top.s_axi_arvalid, !ar_due.empty(), mood_slave);
     if (!ar_due.empty()) top.s_axi_arid = ar_due.front().first, top.s_axi_arlen = ar_due.front().second - 1;
     top.s_axi_rready  = random.percent(mood_slave);
-    top.m_axi_awready = random.percent(mood_memory);
-    top.m_axi_wready  = random.percent(mood_memory);
-    top.m_axi_arready = random.percent(mood_memory);
+    top.m_axi_awready = random.percent(mood_memory) && (memory_order != Order::kAddressAfterData || w_seen || !m_w.empty());
+    top.m_axi_wready  = random.percent(mood_memory) && (memory_order != Order::kDataAfterTaken || !m_aw.empty());
+    top.m_axi_arready = random.percent(mood_memory) && (memory_order != Order::kAfterBoth || ar_seen);
     if (b_id < 0) {
       stray_now_b = stray_b != 0 && random.percent(20);
       if (stray_now_b) b_id = 9, --stray_b;
@@ -244,6 +246,7 @@ struct AxiHost {
     d_aw.watch("address of a DMA write", top.m_axi_awvalid, top.m_axi_awready, top.m_axi_awaddr, top.m_axi_awlen, top.m_axi_awid);
     d_w.watch("data of a DMA write", top.m_axi_wvalid, top.m_axi_wready, top.m_axi_wdata, top.m_axi_wstrb, top.m_axi_wlast);
     d_ar.watch("address of a DMA read", top.m_axi_arvalid, top.m_axi_arready, top.m_axi_araddr, top.m_axi_arlen, top.m_axi_arid);
+    w_seen = top.m_axi_wvalid, ar_seen = top.m_axi_arvalid;
     if (top.m_axi_bvalid && top.m_axi_bready) {
       if (!stray_now_b) m_b[unsigned(b_id)].pop_front();
       b_id = -1;

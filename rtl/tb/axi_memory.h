@@ -1,5 +1,6 @@
-// axi_memory.h: memory behind an AXI master without IDs, for benches: several bursts under way, random latency, random
-// stalls, answers in order. It holds the master to AXI: what is offered stays, bursts end with their 64-byte line.
+// axi_memory.h: memory behind an AXI master without IDs, for benches: several outstanding bursts, random latency, random
+// stalls, responses in order, and every dependency that AXI allows a slave between VALID and READY (A3.3.1). It holds
+// the master to AXI: a payload is stable until it is taken, bursts end with their 64-byte line.
 //
 // Whether a line answers with an error is a property of its address, so that a bench can foresee it.
 #pragma once
@@ -50,8 +51,20 @@ inline void check_burst(uint64_t addr, unsigned len) {
   CHECK(addr % 8 == 0 && addr % 64 / 8 + len < 8, "burst of %u quadwords at %llx", len + 1, (unsigned long long)addr);
 }
 
+// What a slave waits for before it asserts a READY. A master that waits for one of them deadlocks with some.
+enum class Order {
+  kAny,                // nothing: READY may be asserted before VALID
+  kAddressAfterData,   // AWREADY after WVALID
+  kAddressAfterLast,   // AWREADY after the burst's last beat has been taken
+  kDataAfterAddress,   // WREADY after AWVALID
+  kDataAfterTaken,     // WREADY after the address has been taken
+  kAfterBoth,          // either READY after both VALIDs; ARREADY after ARVALID
+  kOrders,
+};
+
 struct Moods {
   unsigned addr = 100, data = 100, answer = 100, latency = 1;
+  Order order = Order::kAny;
 };
 
 struct ReadMemory {
@@ -66,12 +79,12 @@ struct ReadMemory {
   uint64_t data = 0;            // on the channel now
   unsigned beat = 0, most = 0;  // most: bursts under way at a time
   uint64_t taken = 0;           // bursts whose data was taken whole
-  bool offered = false;
+  bool offered = false, address_seen = false;  // ARVALID in the cycle before
   Steady address;
 
   template <class T>
   void drive(T& top) {
-    top.m_arready = random.percent(mood.addr);
+    top.m_arready = random.percent(mood.addr) && (mood.order != Order::kAfterBoth || address_seen);
     bool due = !bursts.empty() && cycle >= bursts.front().due;
     offered = due && (offered || random.percent(mood.data));
     top.m_rvalid = offered;
@@ -82,6 +95,7 @@ struct ReadMemory {
   template <class T>
   void clock(T& top) {
     address.watch("read address", top.m_arvalid, top.m_arready, top.m_araddr, top.m_arlen);
+    address_seen = top.m_arvalid && !top.m_arready;
     if (offered && top.m_rready) {
       offered = false;
       if (beat++ == bursts.front().len) bursts.pop_front(), beat = 0, ++taken;
@@ -131,12 +145,14 @@ struct WriteMemory {
   unsigned most = 0;       // answers awaited at a time
   uint64_t answered = 0;
   bool offered = false;
+  bool address_seen = false, data_seen = false;  // AWVALID and WVALID in the cycle before, not taken
+  unsigned lasts = 0;                            // bursts whose data has been taken, not their address
   Steady address, data;
 
   template <class T>
   void drive(T& top) {
-    top.m_awready = random.percent(mood.addr);
-    top.m_wready = random.percent(mood.data);
+    top.m_awready = random.percent(mood.addr) && may_take_address();
+    top.m_wready = random.percent(mood.data) && may_take_data();
     offered = !answers.empty() && cycle >= answers.front().due && (offered || random.percent(mood.answer));
     top.m_bvalid = offered;
     set_response(top, offered && answers.front().bad ? 2 : 0, 0);
@@ -145,18 +161,43 @@ struct WriteMemory {
   void clock(T& top) {
     address.watch("write address", top.m_awvalid, top.m_awready, top.m_awaddr, top.m_awlen);
     data.watch("write data", top.m_wvalid, top.m_wready, top.m_wdata, top.m_wstrb, top.m_wlast);
+    address_seen = top.m_awvalid && !top.m_awready;
+    data_seen = top.m_wvalid && !top.m_wready;
     if (offered && top.m_bready) offered = false, answers.pop_front(), ++answered;
     if (top.m_awvalid && top.m_awready) {
       check_burst(top.m_awaddr, top.m_awlen);
       addresses.push_back({top.m_awaddr, top.m_awlen});
     }
-    if (top.m_wvalid && top.m_wready) beats.push_back({top.m_wdata, uint8_t(top.m_wstrb), bool(top.m_wlast)});
+    if (top.m_wvalid && top.m_wready) {
+      beats.push_back({top.m_wdata, uint8_t(top.m_wstrb), bool(top.m_wlast)});
+      if (top.m_wlast) ++lasts;
+    }
     while (!addresses.empty() && beats.size() > addresses.front().len) take_burst();
     most = std::max<unsigned>(most, unsigned(answers.size()));
   }
 
  private:
+  bool may_take_address() const {
+    // Data of a burst whose address has not been taken counts as seen: it is here.
+    bool here = !beats.empty() && addresses.empty();
+    switch (mood.order) {
+      case Order::kAddressAfterData: return data_seen || here;
+      case Order::kAddressAfterLast: return lasts > addresses.size();
+      case Order::kAfterBoth: return address_seen && (data_seen || here);
+      default: return true;
+    }
+  }
+  bool may_take_data() const {
+    bool due = !addresses.empty();  // the address of the next beat has been taken
+    switch (mood.order) {
+      case Order::kDataAfterAddress: return due || address_seen;
+      case Order::kDataAfterTaken: return due;
+      case Order::kAfterBoth: return data_seen && (due || address_seen || !beats.empty());
+      default: return true;
+    }
+  }
   void take_burst() {
+    --lasts;
     Address a = addresses.front();
     Burst b{a.addr, {}};
     addresses.pop_front();
@@ -179,6 +220,9 @@ struct WriteMemory {
   static void set_response(T&, unsigned, long) {}
 };
 
-inline Moods moods(Random& r) { return {r.mood(), r.mood(), r.mood(), unsigned(1 + r.below(r.percent(50) ? 4 : 60))}; }
+inline Moods moods(Random& r) {
+  return {r.mood(), r.mood(), r.mood(), unsigned(1 + r.below(r.percent(50) ? 4 : 60)),
+          Order(r.below(unsigned(Order::kOrders)))};
+}
 
 }  // namespace tb

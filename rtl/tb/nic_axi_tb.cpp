@@ -41,6 +41,9 @@ struct Test : tb::Bench<Vnic_axi> {
     static const unsigned of[] = {100, 70, 30};
     host.mood_slave = of[random.below(3)], host.mood_memory = of[random.below(3)];
     host.latency = unsigned(1 + random.below(random.percent(50) ? 5 : 150));
+    static const tb::Order orders[] = {tb::Order::kAny, tb::Order::kAddressAfterData, tb::Order::kDataAfterTaken,
+                                       tb::Order::kAfterBoth};
+    host.memory_order = orders[random.below(4)];
   }
   void power_on() {
     top.m_axis_tready = 3, top.msix_enable = 1;
