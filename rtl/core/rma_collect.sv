@@ -245,7 +245,7 @@ module rma_collect #(
   assign drains = drain_at[0] ? inside_1 : inside_0;
   always_comb
     if (formal_started && !rst) begin
-      assert (!(takes && full) && !(in_ready && full));
+      assert (!(in_ready && (full || broken)));  // a head that ends a packet is taken behind it
       assert (waits == (looked != filled) && idle == (!m_open && drained == filled));
       if (have) begin
         assert (waits && oldest.judged);
