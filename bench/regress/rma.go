@@ -38,6 +38,7 @@ var rawRMA = []Test{
 	{"rma/bad-descriptors", []string{"rma"}, "what a descriptor gets wrong is told, and refusals reach nobody", testBadDescriptors},
 	{"rma/neighbours", []string{"rma"}, "bytes beside a put stay as they were, at every alignment", testNeighbours},
 	{"rma/nvm-limit", []string{"smoke", "rma"}, "a memory of an eighth of line rate takes as long as it should", testNVMLimit},
+	{"rma/ring-shared", []string{"rma"}, "units that wait for the same full ring get its free slots in turn", testSharedRing},
 	{"rma/registers", []string{"rma"}, "every register of RMA reads, and holds what it should", testRMARegisters},
 }
 

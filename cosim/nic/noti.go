@@ -36,14 +36,14 @@ func (r *notiRing) control(v uint64) {
 	r.ctrl = v & (regs.NotiCtrlEnable | regs.NotiCtrlWindow | regs.NotiCtrlIRQ)
 }
 
-// A notifier writes the notices of several units, clients round-robin. A full ring holds its unit and
-// nobody else.
+// A notifier writes the notices of several units, the unit that was served longest ago first. A full ring holds its
+// unit and nobody else.
 type notifier struct {
-	arbiter               // from when on units show their notices
-	waits   [tellers]bool // for a full ring, and does not ask
-	client  int           // that it works for
-	step    notifierStep
-	at      drivers.Cycle // when the step is done, or the next unit may be picked
+	lrsArbiter               // from when on units show their notices
+	waits      [tellers]bool // for a full ring, and does not ask
+	client     int           // that it works for
+	step       notifierStep
+	at         drivers.Cycle // when the step is done, or the next unit may be picked
 
 	extra  bool // it writes one that tells of dropped notices; that of the client comes after it
 	flying queue[noticeWrite]
@@ -144,7 +144,7 @@ func (n *node) notifyDue() drivers.Cycle {
 	case f.flying.n == regs.DMAWrites:
 		return drivers.Forever
 	}
-	return max(f.arbiter.due(), f.at)
+	return max(f.due(), f.at)
 }
 
 // noticesDue is when a notification reaches memory, or is answered.
@@ -272,6 +272,7 @@ func (n *node) discarded(now drivers.Cycle) {
 
 // told: a unit learns in the cycle after that its notice is written, or that nobody wants it.
 func (n *node) told(at drivers.Cycle) {
+	n.rma.notifier.serve(n.rma.notifier.client)
 	n.rma.teller(n.rma.notifier.client).enter(phaseTold, at+1)
 }
 

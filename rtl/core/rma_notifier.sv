@@ -88,7 +88,8 @@ module rma_notifier #(
   logic [N-1:0] asking, grant, unit;
   logic         room;
   assign asking = valid & ~stalled & ~done & {N{room}};
-  rr_arbiter #(.N(N)) u_arbiter (.clk, .rst, .req(asking), .advance(state == PICK), .grant);
+  // A unit that finds its ring full was not served: it comes before all that are served until its ring has room.
+  lrs_arbiter #(.N(N)) u_arbiter (.clk, .rst, .req(asking), .served(done), .grant);
 
   logic [3:0]   pick_vpid;
   logic [127:0] pick_words, held;
