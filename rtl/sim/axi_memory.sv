@@ -3,8 +3,14 @@
 // Job: takes bursts and answers them with their IDs. A write happens on its last beat, a read when its address is
 //   taken; a write of a dword to MSI_ADDR is an interrupt. Memory belongs to the program, through DPI. It holds the NIC
 //   to AXI: whole bursts, of 8 beats at most, within 64 bytes.
-// Handshake: an answer comes wr_latency or rd_latency cycles behind its burst, in order. With wild all stalls and comes
-//   later at random, and answers to writes of different IDs pass each other. message is a pulse: an interrupt has come.
+// Handshake: a response follows its burst by wr_latency or rd_latency cycles, in order. With wild every channel stalls
+//   and responses are late at random, those to writes of different IDs are reordered, and behind every write the memory
+//   picks one of the orders that AXI allows a slave (A3.3.1), until the next:
+//     READY_FIRST   AWREADY before AWVALID, WREADY after the address has been taken (also without wild)
+//     DATA_SEEN     AWREADY after WVALID; data is taken before or behind its address
+//     DATA_TAKEN    AWREADY after all data of the burst has been taken
+//     BOTH_SEEN     AWREADY and WREADY after AWVALID and WVALID; ARREADY after ARVALID
+//   message is a pulse: an interrupt has come.
 // Back-pressure: without wild none, up to QUEUE bursts each way.
 `include "nicloop_dpi.svh"
 module axi_memory #(
@@ -75,12 +81,15 @@ module axi_memory #(
   endfunction
 
   int unsigned     now;
+  typedef enum int unsigned {READY_FIRST, DATA_SEEN, DATA_TAKEN, BOTH_SEEN, ORDERS} order_t;
+  int unsigned     order;
   // ---- writes ----
   logic [63:0]     aw_addr[QUEUE];
   logic [7:0]      aw_len[QUEUE];
   logic [ID_W-1:0] aw_id[QUEUE];
   int unsigned     aw_wp, aw_rp;
   int unsigned     beat;
+  logic            w_whole;  // all data of a burst has been taken, not its address; beat is its last
   bit [511:0]      data;
   bit [63:0]       strobes;
   logic [1:0]      b_resp[CLASSES*QUEUE];
@@ -121,6 +130,22 @@ module axi_memory #(
     b_owed         = b_owed + 1;
     b_wp[class_of] = b_wp[class_of] + 1;
     aw_rp          = aw_rp + 1;
+    beat           = 0;
+    strobes        = '0;
+    w_whole        = 1'b0;
+    if (wild) order = below(ORDERS);
+  endfunction
+
+  // Whether an address, or data, may be taken in the next cycle; seen: AWVALID and WVALID in this one.
+  function automatic logic takes_address(input logic aw_seen, input logic w_seen);
+    takes_address = order == READY_FIRST;
+    if (order == DATA_SEEN || order == BOTH_SEEN) takes_address = aw_seen && (w_seen || w_whole || beat != 0);
+    if (order == DATA_TAKEN) takes_address = aw_seen && w_whole;
+  endfunction
+  function automatic logic takes_data(input logic aw_seen, input logic w_seen);
+    takes_data = aw_wp != aw_rp;
+    if (aw_wp == aw_rp && order != READY_FIRST)
+        takes_data = w_seen && !w_whole && (order != BOTH_SEEN || aw_seen || beat != 0);
   endfunction
 
   // The class whose answer is next: of the oldest, or with wild of any that is due; CLASSES: none is.
@@ -149,6 +174,8 @@ module axi_memory #(
       aw_rp   = 0;
       beat    = 0;
       strobes = '0;
+      w_whole = 1'b0;
+      order   = READY_FIRST;
       b_wp    = '{default: 0};
       b_rp    = '{default: 0};
       b_owed  = 0;
@@ -165,16 +192,19 @@ module axi_memory #(
         aw_len[aw_wp%QUEUE]  = awlen;
         aw_id[aw_wp%QUEUE]   = awid;
         aw_wp                = aw_wp + 1;
+        assert (!w_whole || beat == 32'(awlen))
+            else $error("axi_memory: node %0d: AWLEN is %0d, its data had %0d beats", node, awlen, beat + 1);
+        if (w_whole) written();
       end
       if (wvalid && wready) begin
-        assert (aw_wp != aw_rp && wlast == (beat == 32'(aw_len[aw_rp%QUEUE])))
+        assert (aw_wp == aw_rp || wlast == (beat == 32'(aw_len[aw_rp%QUEUE])))
             else $error("axi_memory: node %0d: beat %0d of %0d, last %0d", node, beat + 1, 32'(aw_len[aw_rp%QUEUE]) + 1,
             wlast);
         data[beat%8*64+:64]  = wdata;
         strobes[beat%8*8+:8] = wstrb;
-        if (wlast) written();
-        beat = wlast ? 0 : beat + 1;
-        if (wlast) strobes = '0;
+        if (wlast && aw_wp != aw_rp) written();
+        else if (wlast) w_whole = 1'b1;
+        else beat = beat + 1;
       end
       if (arvalid && arready) begin
         check("read", araddr, arlen);
@@ -213,11 +243,11 @@ module axi_memory #(
           end
         end else rvalid <= 1'b0;
       end
-      awready <= goes(awvalid) && aw_wp - aw_rp + b_owed < QUEUE - 2;
-      wready  <= goes(wvalid) && aw_wp != aw_rp;
-      arready <= goes(arvalid) && rd_wp - rd_rp < QUEUE - 2;
+      awready <= goes(awvalid) && takes_address(awvalid, wvalid) && aw_wp - aw_rp + b_owed < QUEUE - 2;
+      wready  <= goes(wvalid) && takes_data(awvalid, wvalid);
+      arready <= goes(arvalid) && (order != BOTH_SEEN || arvalid) && rd_wp - rd_rp < QUEUE - 2;
     end
   end
   assign idle = aw_wp == aw_rp && beat == 0 && b_owed == 0 && !bvalid && rd_wp == rd_rp && !rvalid && !message &&
-      awready && arready && !wready;
+      awready == (order == READY_FIRST) && arready == (order != BOTH_SEEN) && !wready && !w_whole;
 endmodule
