@@ -333,13 +333,13 @@ module axi_front #(
   assign m_axi_arburst = 2'b01;
 
   // ---- the board's page ----
-  logic irq_c, irq_a, irq_was;
+  logic irq_c, irq_a, irq_settled;
   always_ff @(posedge clk) irq_c <= !nic_rst && irq;
-  sync_level u_irq (.clk(aclk), .rst(arst_a), .d(irq_c), .q(irq_a));
-  always_ff @(posedge aclk) irq_was <= !arst_a && !cut && irq_a;
+  sync_line u_irq (.clk_s(clk), .rst_s(nic_rst), .d(irq_c), .settled(irq_settled), .clk_m(aclk), .rst_m(arst_a),
+      .q(irq_a));
   axi_page #(.VECTORS(VECTORS)) u_page (
       .clk(aclk), .rst(arst_a), .wr(brd_write), .addr(brd_addr), .data(brd_data), .value(brd_value),
-      .enable(msix_enable), .mask(msix_mask), .forget(flr && cut), .request(VECTORS'(irq_a && !irq_was && !cut)),
+      .enable(msix_enable), .mask(msix_mask), .forget(flr && cut), .line(VECTORS'(irq_a && !cut)),
       .send(msi_send), .to(msi_to), .word(msi_word), .done(msi_done), .asked, .starts, .open, .settled,
       .ev_lost(lost_regs || lost_windows), .ev_refused({refused_windows, refused_regs}), .ev_stray(stray)
   );
@@ -355,6 +355,6 @@ module axi_front #(
                  u_req.rests && u_rsp.rests && u_win_aw.rests && u_win_w.rests && u_win_b.rests && u_dma_aw.rests &&
                  u_dma_w.rests && u_dma_b.rests && u_dma_ar.rests && u_dma_r.rests &&
                  open && !u_page.asked && !flr && settled && u_page.u_msix.idle &&
-                 {irq_c, irq_a, irq_was} == {3{irq}} && u_irq.stages == {2{irq}};
+                 {irq_c, irq_a} == {2{irq}} && irq_settled;
 `endif
 endmodule

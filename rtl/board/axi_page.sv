@@ -26,7 +26,7 @@ module axi_page #(
     input  logic               enable,
     input  logic               mask,
     input  logic               forget,
-    input  logic [VECTORS-1:0] request,
+    input  logic [VECTORS-1:0] line,
     output logic               send,
     output logic [61:0]        to,
     output logic [31:0]        word,
@@ -45,9 +45,9 @@ module axi_page #(
   assign in_table = addr[17:10] == '0;
   /* verilator lint_off PINCONNECTEMPTY */
   msix_table #(.VECTORS(VECTORS)) u_msix (
-      .clk, .rst(rst || forget), .bus_master(1'b1), .enable, .mask, .request, .wr_valid(wr && in_table),
+      .clk, .rst(rst || forget), .bus_master(1'b1), .enable, .mask, .forget(1'b0), .line, .wr_valid(wr && in_table),
       .wr_addr({addr[9:1], 3'b000}), .wr_data({2{data}}), .wr_strb({{4{addr[0]}}, {4{!addr[0]}}}),
-      .rd_addr({addr[9:1], 3'b000}), .rd_data(table_value), .send, .to, .word, .done, .idle()
+      .rd_addr({addr[9:1], 3'b000}), .rd_data(table_value), .send, .to, .word, .done, .dropped(1'b0), .idle()
   );
   /* verilator lint_on PINCONNECTEMPTY */
 

@@ -5,8 +5,9 @@
 //   DECERR) or CA (SLVERR). Of an answer in parts what was read before an error is sent. A read of no byte reads
 //   nothing and is answered with a dword of zeros.
 // Handshake: requests from tlp_rx; AXI4-Lite read master, one access at a time; rd_* of pcie_msix. A sender of tlp_tx.
-//   A request is begun when every write that came before it has been answered: settled says that all that came up to
-//   now have.
+//   core_rst: the registers are in reset; reads that have no answer by then, and those that follow until it ends, are
+//   answered with UR. A request is begun when every write that came before it has been answered: settled says that all
+//   that came up to now have.
 // Back-pressure: a full queue holds n_ready, and with it all behind; n_ok falls while there is room for SPARE more, so
 //   that the hard block keeps non-posted requests back by itself. Writes and completions of the NIC's own reads then
 //   still come. A completion waits for its place among what is sent.
@@ -19,12 +20,14 @@ module mmio_read #(
 ) (
     input  logic         clk,
     input  logic         rst,
+    input  logic         core_rst,
     input  logic [15:0]  id,
     input  logic         n_valid,
     output logic         n_ready,
     output logic         n_ok,
     input  logic         n_ur,
     input  logic         n_locked,
+    input  logic [1:0]   n_size,
     input  logic [2:0]   bar,
     input  logic [31:0]  addr,
     input  logic [10:0]  len_in,
@@ -61,6 +64,7 @@ module mmio_read #(
   localparam int LEVEL_W = $clog2(DEPTH + 2);
   typedef struct packed {
     logic        ur, locked;
+    logic [1:0]  size;  // as tlp_rx
     logic [2:0]  bar;
     logic [29:0] addr;  // dword
     logic [10:0] len;
@@ -72,9 +76,10 @@ module mmio_read #(
   request_t           now;
   logic               have, begins;
   logic [LEVEL_W-1:0] level, ripe;  // ripe: of those kept, how many have no write before them that is under way
-  fifo #(.W(84), .DEPTH(DEPTH)) u_requests (
+  fifo #(.W(86), .DEPTH(DEPTH)) u_requests (
       .clk, .rst, .wr_valid(n_valid), .wr_ready(n_ready),
-      .wr_data({n_ur, n_locked, bar, addr[31:2], len_in, first_be, last_be, requester, tag, tc, attr}), .rd_valid(have),
+      .wr_data({n_ur, n_locked, n_size, bar, addr[31:2], len_in, first_be, last_be, requester, tag, tc, attr}),
+      .rd_valid(have),
       .rd_ready(begins), .rd_data(now), .level
   );
   assign n_ok = 32'(level) + SPARE <= DEPTH;
@@ -111,19 +116,23 @@ module mmio_read #(
   logic refused, table_access, error;
   assign refused      = r.ur || r.bar == 3'(WIN_BAR);
   assign table_access = r.bar == 3'(MSIX_BAR);
-  assign m_axil_arvalid = state == ASK;
+  logic away;  // the access was begun in the last cycle of core_rst: nobody has taken it
+  always_ff @(posedge clk) away <= !rst && (core_rst || (away && state == WAIT));
+  assign m_axil_arvalid = state == ASK && !core_rst;
   assign m_axil_rready  = state == WAIT;
   assign m_axil_araddr  = 32'({at[REG_W-3:1] + (REG_W - 3)'(got), 3'h0});
   assign msix_addr      = {9'(at[29:1]) + 9'(got), 3'h0};
-  assign error          = m_axil_rvalid && m_axil_rresp != '0;
+  logic answered;
+  assign answered       = m_axil_rvalid || core_rst || away;
+  assign error          = core_rst || away || m_axil_rresp != '0;
   always_ff @(posedge clk) begin
     if (rst) state <= IDLE;
     else
       case (state)
         IDLE: if (begins) state <= JUDGE;
         JUDGE: state <= refused || nothing ? TICKET : table_access ? ACCESS : ASK;
-        ASK: if (m_axil_arready) state <= WAIT;
-        WAIT: if (m_axil_rvalid) state <= error || got + 1'b1 == quads ? TICKET : ASK;
+        ASK: if (m_axil_arready || core_rst) state <= WAIT;
+        WAIT: if (answered) state <= error || got + 1'b1 == quads ? TICKET : ASK;
         ACCESS: if (got + 1'b1 == quads) state <= TICKET;
         TICKET: if (ticket) state <= SENDING;
         default: if (done) state <= status != '0 || left == 11'(dwords) ? IDLE : JUDGE;
@@ -144,10 +153,16 @@ module mmio_read #(
       bytes      <= bytes - {5'h0, dwords, 2'b00} + (first_part ? 13'(skipped) : 13'd0);
       got        <= '0;
       first_part <= 1'b0;
-    end else if (state == ACCESS || (state == WAIT && m_axil_rvalid)) got <= got + 1'b1;
-    if (state == JUDGE && first_part) bytes <= nothing ? 13'd1 : {r.len, 2'b00} - 13'(skipped) - 13'(cut);
+    end else if (state == ACCESS || (state == WAIT && answered)) got <= got + 1'b1;
+    if (state == JUDGE && first_part)
+      case (r.size)
+        2'd0:    bytes <= nothing ? 13'd1 : {r.len, 2'b00} - 13'(skipped) - 13'(cut);
+        2'd1:    bytes <= 13'd4;
+        2'd2:    bytes <= {r.len, 2'b00};
+        default: bytes <= {1'b0, r.len, 1'b0};
+      endcase
     if (state == JUDGE && refused) status <= 3'b001;
-    else if (state == WAIT && error) status <= m_axil_rresp == 2'b11 ? 3'b001 : 3'b100;
+    else if (state == WAIT && answered && error) status <= core_rst || away || m_axil_rresp == 2'b11 ? 3'b001 : 3'b100;
     if (state == ACCESS || state == WAIT) data[got[3:0]] <= table_access ? msix_data : m_axil_rdata;
     else if (state == JUDGE) data[0] <= '0;
   end

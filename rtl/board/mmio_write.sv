@@ -5,6 +5,8 @@
 //   byte to write is not written to registers; nor is what did not come (q_ok 0).
 // Handshake: a request and its quadwords from tlp_rx; AXI4-Lite master, AXI4 write master, and the port of pcie_msix.
 //   Address and data are offered side by side; one access at a time. settled: all that was taken has been answered.
+//   core_rst: the targets are in reset. Accesses that they have not answered by then, and those that follow until it
+//   ends, are answered here, as errors; an access that was begun before is ended here too.
 // Back-pressure: the next request waits for the answers of the one before. A write has no answer of its own: errors of
 //   the targets are counted.
 module mmio_write #(
@@ -15,6 +17,7 @@ module mmio_write #(
 ) (
     input  logic        clk,
     input  logic        rst,
+    input  logic        core_rst,
     input  logic        w_valid,
     output logic        w_ready,
     input  logic [2:0]  bar,
@@ -80,8 +83,14 @@ module mmio_write #(
   assign to_end = 4'd8 - {1'b0, line[2:0]};
   assign burst  = left < 11'(to_end) ? left[3:0] : to_end;
 
-  assign m_axil_awvalid = state == REG && q_valid && strobes != '0 && !aw_done;
-  assign m_axil_wvalid  = state == REG && q_valid && strobes != '0 && !w_done;
+  // away: nobody is there to take an access. Ends with an access, so that the core sees whole ones.
+  logic away, away_q, reg_asks;
+  assign away     = core_rst || away_q;
+  assign reg_asks = state == REG && q_valid && strobes != '0;
+  always_ff @(posedge clk)
+    away_q <= !rst && (core_rst || (away_q && (aw_done || w_done || reg_asks || state == WINDOW)));
+  assign m_axil_awvalid = reg_asks && !aw_done && !away;
+  assign m_axil_wvalid  = reg_asks && !w_done && !away;
   assign m_axil_awaddr  = 32'({line[REG_W-4:0], 3'h0});
   assign m_axil_wdata   = q_data;
   assign m_axil_wstrb   = strobes;
@@ -89,10 +98,10 @@ module mmio_write #(
   // The address stays in front of its line: the quadwords move on below it.
   logic [28:0] window_addr;
   logic [3:0]  window_beats;
-  assign m_axi_awvalid = state == WINDOW && !aw_done;
+  assign m_axi_awvalid = state == WINDOW && !aw_done && !away;
   assign m_axi_awaddr  = window_addr;
   assign m_axi_awlen   = 8'(window_beats) - 8'd1;
-  assign m_axi_wvalid  = state == WINDOW && q_valid && !w_done;
+  assign m_axi_wvalid  = state == WINDOW && q_valid && !w_done && !away;
   assign m_axi_wdata   = q_data;
   assign m_axi_wstrb   = strobes;
   assign m_axi_wlast   = 4'(beat) + 4'd1 == window_beats;
@@ -102,8 +111,10 @@ module mmio_write #(
   assign msix_data     = q_data;
   assign msix_strb     = strobes;
 
-  assign aw_take = (m_axil_awvalid && m_axil_awready) || (m_axi_awvalid && m_axi_awready);
-  assign w_take  = (m_axil_wvalid && m_axil_wready) || (m_axi_wvalid && m_axi_wready);
+  assign aw_take = (m_axil_awvalid && m_axil_awready) || (m_axi_awvalid && m_axi_awready) ||
+      (away && !aw_done && (reg_asks || state == WINDOW));
+  assign w_take  = (m_axil_wvalid && m_axil_wready) || (m_axi_wvalid && m_axi_wready) ||
+      (away && !w_done && (reg_asks || (state == WINDOW && q_valid)));
   assign w_all   = w_take && (state == REG || m_axi_wlast);
   assign next    = (aw_done || aw_take) && (w_done || w_all);  // both sides are through
   // A quadword for registers goes when both sides are: until then it is offered.
@@ -119,10 +130,10 @@ module mmio_write #(
         REG:
         if (q_take && strobes != '0) state <= REG_B;
         else if (q_take && q_last) state <= IDLE;
-        REG_B: if (m_axil_bvalid) state <= all ? IDLE : REG;
+        REG_B: if (m_axil_bvalid || away) state <= all ? IDLE : REG;
         WINDOW_A: state <= WINDOW;
         WINDOW: if (next) state <= WINDOW_B;
-        WINDOW_B: if (m_axi_bvalid) state <= all ? IDLE : WINDOW_A;
+        WINDOW_B: if (m_axi_bvalid || away) state <= all ? IDLE : WINDOW_A;
         default: if (q_take && q_last) state <= IDLE;
       endcase
     if (rst || next || state == IDLE) begin
@@ -132,8 +143,8 @@ module mmio_write #(
       aw_done <= aw_done || aw_take;
       w_done  <= w_done || w_all;
     end
-    ev_error <= !rst && ((m_axil_bvalid && m_axil_bready && m_axil_bresp != '0) ||
-        (m_axi_bvalid && m_axi_bready && m_axi_bresp != '0));
+    ev_error <= !rst && ((state == REG_B && (away || (m_axil_bvalid && m_axil_bresp != '0))) ||
+        (state == WINDOW_B && (away || (m_axi_bvalid && m_axi_bresp != '0))));
   end
   always_ff @(posedge clk) begin
     if (state == IDLE) begin

@@ -1,8 +1,8 @@
 // pcie_msix: interrupts as MSI-X writes.
 //
 // Job: sends what msix_table chooses as a memory write of a dword.
-// Handshake: request, wr_* and rd_* as msix_table. A sender of tlp_tx: a write has its position in the order from its
-//   ticket on.
+// Handshake: line, forget, wr_* and rd_* as msix_table. A sender of tlp_tx: a write has its position in the order from
+//   its ticket on. One that tlp_tx discards (dropped) is pending again.
 // Back-pressure: pending bits wait; nobody else does.
 module pcie_msix #(
     parameter int VECTORS = 4,      // as msix_table
@@ -14,7 +14,8 @@ module pcie_msix #(
     input  logic               bus_master,
     input  logic               enable,      // of the capability
     input  logic               mask,        // its function mask
-    input  logic [VECTORS-1:0] request,
+    input  logic               forget,
+    input  logic [VECTORS-1:0] line,
     input  logic               wr_valid,
     input  logic [11:0]        wr_addr,     // of a quadword
     input  logic [63:0]        wr_data,
@@ -30,14 +31,15 @@ module pcie_msix #(
     output logic [10:0]        len,
     output logic [63:0]        quad,
     input  logic               done,
+    input  logic               dropped,
     output logic               idle
 );
   logic        asked, send;
   logic [61:0] to;
   logic [31:0] word;
   msix_table #(.VECTORS(VECTORS), .PBA(PBA)) u_table (
-      .clk, .rst, .bus_master, .enable, .mask, .request, .wr_valid, .wr_addr, .wr_data, .wr_strb, .rd_addr, .rd_data,
-      .send, .to, .word, .done, .idle
+      .clk, .rst, .bus_master, .enable, .mask, .forget, .line, .wr_valid, .wr_addr, .wr_data, .wr_strb, .rd_addr,
+      .rd_data, .send, .to, .word, .done, .dropped, .idle
   );
   always_ff @(posedge clk) asked <= !rst && send && (asked || ticket) && !done;
   assign ask    = send && !asked;

@@ -10,13 +10,19 @@
 //   comes late meets nobody. A completion that nobody waits for, or that does not go on where its tag is, is dropped
 //   and counted.
 // Handshake: AXI4, INCR, 8 bytes a beat, answers in order. A sender without tickets of tlp_tx; completions as tlp_rx
-//   gives them. While bus_master is low nothing is sent, and every beat answers SLVERR.
+//   gives them. While bus_master is low nothing is sent, and every beat answers SLVERR; so do those of a request that
+//   tlp_tx has discarded (np_dropped, with np_done). core_rst, at least two cycles, resets the AXI side and the core: a
+//   request that is outstanding keeps its tag until its completions have arrived or it times out, and its data is
+//   dropped. flr, as long as core_rst, gives outstanding requests up: their completions are unexpected, and their tags
+//   rest before they are used again.
 // Back-pressure: addresses wait for a tag and for their request to leave; data for rready. A completion is always
 //   taken: its room is its tag's. What its tag has is looked up as it comes: it counts, and its data is written, a
 //   cycle later.
 //
 //   a tag    free ─ask─► busy ─sent─► waiting ─all is here─► busy ─last beat left─► free
 //                                        └─time-out, error─► resting ─2..3 TICK, last beat left─► free
+//                                        └─flr─────────────► resting
+//   With core_rst the last beat of every tag counts as left.
 module pcie_read #(
     parameter int TAGS = 32,       // up to 256
     parameter int SLOT = 256,      // bytes: 64 to 512, a power of two
@@ -26,6 +32,8 @@ module pcie_read #(
 ) (
     input  logic         clk,
     input  logic         rst,
+    input  logic         core_rst,
+    input  logic         flr,
     input  logic         bus_master,
     input  logic         ext_tag_enable,  // low: tags below 32 only, as a requester without extended tags
     input  logic [2:0]   mrrs,         // 128 bytes << mrrs
@@ -42,6 +50,7 @@ module pcie_read #(
     // requests
     output logic         np_valid,
     input  logic         np_done,
+    input  logic         np_dropped,
     output logic [127:0] np_header,
     output logic         np_four,
     // completions
@@ -69,8 +78,12 @@ module pcie_read #(
   localparam int F = $clog2(LONG + 1);
   localparam int S = $clog2(SLOT / 8);  // bits of a quadword's number in a slot
 
+  logic core;  // the core, and with it the AXI side, is in reset
+  assign core = core_rst || flr;
+
   // ---- tags ----
-  logic [TAGS-1:0] busy, waiting, resting, left, old, expires, free_grant;  // left: its last beat has gone to the core
+  logic [TAGS-1:0] busy, waiting, resting, old, expires, gives_up, free_grant;
+  logic [TAGS-1:0] left;  // its last beat has gone to the core, or the core has been reset since
   logic [1:0]      age[TAGS];
   logic [S:0]      size[TAGS], got[TAGS];                     // quadwords
   logic [3:0]      low[TAGS];                                 // of its address, in quadwords
@@ -124,7 +137,7 @@ module pcie_read #(
   assign asks       = open && order_room && (joins || !bus_master || (found && may_take && !st_valid));
   assign tag_take   = asks && bus_master && !joins;
   always_ff @(posedge clk) begin
-    if (rst) open <= 1'b0;
+    if (rst || core) open <= 1'b0;
     else open <= open ? !(asks && piece_last) : s_arvalid;
     if (!open) begin
       line  <= s_araddr[63:3];
@@ -138,7 +151,7 @@ module pcie_read #(
   logic [T-1:0] req_tag;
   logic [S:0]   req_quads;
   always_ff @(posedge clk) begin
-    if (rst || st_leaves) st_valid <= 1'b0;
+    if (rst || core || st_leaves) st_valid <= 1'b0;
     else if (tag_take) st_valid <= 1'b1;
     if (tag_take) begin
       st_line  <= line;
@@ -152,7 +165,7 @@ module pcie_read #(
     end else if (st_for != F'(LONG)) st_for <= st_for + 1'b1;
     many <= (waiting & (waiting - 1'b1)) != '0;
     if (rst || np_done) np_valid <= 1'b0;
-    else if (st_leaves) np_valid <= 1'b1;
+    else if (st_leaves && !core) np_valid <= 1'b1;
     if (st_leaves) begin
       req_line  <= st_line;
       req_tag   <= st_tag;
@@ -220,7 +233,7 @@ module pcie_read #(
       now_got  <= cpl.got + (S + 1)'(cpl.len >> 1);
       accepted <= c_counts;
     end else if (quad_valid) now_at <= now_at + 1'b1;
-    if (rst || (!cpl_valid && expires[now_tag])) accepted <= 1'b0;
+    if (rst || flr || (!cpl_valid && expires[now_tag])) accepted <= 1'b0;
   end
   // A tag hears of it a cycle later; the next completion comes later still.
   logic         failed;
@@ -244,7 +257,7 @@ module pcie_read #(
   logic            r_ends, gone;  // the last beat of a piece goes to the core; went in the cycle before
   logic [T-1:0]    r_tag, gone_tag;
   always_ff @(posedge clk) begin
-    gone     <= !rst && r_ends;
+    gone     <= !rst && !core && r_ends;
     gone_tag <= r_tag;
   end
   always_ff @(posedge clk)
@@ -254,26 +267,27 @@ module pcie_read #(
         waiting[t] <= 1'b0;
         resting[t] <= 1'b0;
       end else if (!busy[t]) begin
-        busy[t] <= tag_take && found_tag == T'(t);
+        busy[t] <= tag_take && found_tag == T'(t) && !core;
         left[t] <= 1'b0;
       end else if (waiting[t]) begin
-        if ((failed && failed_tag == T'(t)) || (c_ends && c_broken && now_tag == T'(t)) || expires[t]) begin
+        if (core) left[t] <= 1'b1;
+        if (gives_up[t]) begin
           waiting[t] <= 1'b0;
           resting[t] <= 1'b1;
         end else if (c_ends && now_tag == T'(t)) waiting[t] <= now_got != size[now_tag];
       end else begin
-        if (np_done && req_tag == T'(t)) waiting[t] <= 1'b1;
-        if (gone && gone_tag == T'(t)) left[t] <= 1'b1;
-        if (resting[t] ? left[t] && age[t] == 2'd3 : gone && gone_tag == T'(t)) begin
+        if (core || (gone && gone_tag == T'(t))) left[t] <= 1'b1;
+        if (np_valid && req_tag == T'(t)) begin
+          waiting[t] <= np_done && !np_dropped && !flr;
+          resting[t] <= np_done && (np_dropped || flr);
+        end else if (resting[t] ? left[t] && age[t] == 2'd3 : left[t] || (gone && gone_tag == T'(t))) begin
           busy[t]    <= 1'b0;
           resting[t] <= 1'b0;
         end
       end
       // From when it waits, and again from when it rests.
       if (!waiting[t] && !resting[t]) age[t] <= '0;
-      else if (waiting[t] && (expires[t] || (failed && failed_tag == T'(t)) ||
-          (c_ends && c_broken && now_tag == T'(t))))
-          age[t] <= '0;
+      else if (waiting[t] && gives_up[t]) age[t] <= '0;
       else if (tick && age[t] != 2'd3) age[t] <= age[t] + 1'b1;
       if (tag_take && found_tag == T'(t)) got[t] <= '0;
       else if (c_ends && now_tag == T'(t)) got[t] <= now_got;
@@ -286,6 +300,9 @@ module pcie_read #(
   // One in a cycle, so that each is counted.
   always_comb for (int t = 0; t < TAGS; t++) old[t] = waiting[t] && age[t] == 2'd3;
   assign expires = old & (~old + 1'b1);
+  always_comb
+    for (int t = 0; t < TAGS; t++)
+      gives_up[t] = (failed && failed_tag == T'(t)) || (c_ends && c_broken && now_tag == T'(t)) || expires[t] || flr;
   always_ff @(posedge clk) begin
     ev_timeout    <= !rst && |expires;
     ev_failed     <= !rst && (c_fails || (c_ends && c_broken));
@@ -307,7 +324,7 @@ module pcie_read #(
   logic        bad;
   /* verilator lint_off PINCONNECTEMPTY */
   fifo #(.W(T + S + 3), .DEPTH(TAGS)) u_order (
-      .clk, .rst, .wr_valid(asks), .wr_ready(order_room),
+      .clk, .rst(rst || core), .wr_valid(asks), .wr_ready(order_room),
       .wr_data({!bus_master, piece_last, joins ? st_tag : found_tag, piece}), .rd_valid(have), .rd_ready(piece_ends),
       .rd_data(now), .level()
   );
@@ -321,9 +338,9 @@ module pcie_read #(
   assign r_tag      = now.tag;
   always_ff @(posedge clk) begin
     // What ends is known last: by and/or, not by an enable or a reset.
-    at     <= (at + (S + 1)'(pop)) & {S + 1{!rst && !piece_ends}};
-    of_tag <= (of_tag + (S + 1)'(pop && !now.none)) & {S + 1{!rst && !r_ends}};
-    if (rst) s_rvalid <= 1'b0;
+    at     <= (at + (S + 1)'(pop)) & {S + 1{!rst && !core && !piece_ends}};
+    of_tag <= (of_tag + (S + 1)'(pop && !now.none)) & {S + 1{!rst && !core && !r_ends}};
+    if (rst || core) s_rvalid <= 1'b0;
     else if (pop) s_rvalid <= 1'b1;
     else if (s_rready) s_rvalid <= 1'b0;
     if (pop) begin
@@ -338,7 +355,7 @@ module pcie_read #(
   assign s_rdata = bad ? '0 : read;
   assign s_rresp = {bad, 1'b0};
   always_ff @(posedge clk) pending <= !rst && (waiting != '0 || np_valid);
-  assign idle    = !open && !have && !s_rvalid && !cpl_valid && resting == '0;
+  assign idle    = !open && !have && !s_rvalid && !cpl_valid && (waiting | resting) == '0 && !st_valid && !np_valid;
 
 `ifndef SYNTHESIS
   if (SLOT < 64 || SLOT > 512) $fatal(1, "pcie_read: SLOT %0d, expected 64 to 512", SLOT);
@@ -349,14 +366,27 @@ module pcie_read #(
     end
 `endif
 `ifdef FORMAL
-  // Whatever completions come. A tag is asked for, in order and under way at most once; it waits, and rests, long
-  // enough.
+  // Whatever completions come, and whenever core and function are reset. A tag is asked for, in order and under way at
+  // most once; it waits, and rests, long enough. No tag is free while a completion of a request with it may still
+  // arrive, which is until it has, or for 2 TICK.
   logic formal_started = 1'b0;
   always_ff @(posedge clk) formal_started <= 1'b1;
   always_comb begin
     if (!formal_started) assume (rst);
     assume (!np_done || np_valid);
+    assume (!np_dropped || np_done);
   end
+  logic [TAGS-1:0] owed;          // sent, and its completions have not all arrived
+  logic [5:0]      owed_for[TAGS];
+  always_ff @(posedge clk)
+    for (int t = 0; t < TAGS; t++) begin
+      if (rst) owed[t] <= 1'b0;
+      else if (np_done && !np_dropped && req_tag == T'(t)) owed[t] <= 1'b1;
+      else if ((c_ends && !c_broken && now_tag == T'(t) && now_got == size[t]) || (failed && failed_tag == T'(t)) ||
+          32'(owed_for[t]) >= 2 * TICK)
+          owed[t] <= 1'b0;
+      owed_for[t] <= !owed[t] ? '0 : owed_for[t] + 6'd1;
+    end
   logic [5:0]      since[TAGS];   // cycles since it began to wait, or to rest
   logic [TAGS-1:0] ordered;       // a piece of it has not left
   logic [TAGS-1:0] rested;        // busy, and resting, in the cycle before
@@ -365,16 +395,18 @@ module pcie_read #(
     for (int t = 0; t < TAGS; t++) begin
       rested[t]    <= !rst && busy[t] && resting[t];
       since_was[t] <= since[t];
-      ordered[t] <= !rst && ((ordered[t] && !(r_ends && r_tag == T'(t))) || (tag_take && found_tag == T'(t)));
+      ordered[t] <= !rst && !core && ((ordered[t] && !(r_ends && r_tag == T'(t))) || (tag_take && found_tag == T'(t)));
       if (rst || (!waiting[t] && !resting[t]) || (waiting[t] && expires[t])) since[t] <= '0;
-      else if ((failed && failed_tag == T'(t)) || (c_ends && c_broken && now_tag == T'(t)))
+      else if ((failed && failed_tag == T'(t)) || (c_ends && c_broken && now_tag == T'(t)) || flr)
           since[t] <= waiting[t] ? '0 : since[t] + 6'(since[t] != '1);
       else since[t] <= since[t] + 6'(since[t] != '1);
     end
   always_comb
     if (formal_started && !rst) begin
       assert ((waiting & resting) == '0 && ((waiting | resting | ordered) & ~busy) == '0);
-      assert (!np_valid || (busy[req_tag] && ordered[req_tag] && !waiting[req_tag] && !resting[req_tag]));
+      assert ((owed & ~busy) == '0);
+      assert (!np_valid || (busy[req_tag] && (ordered[req_tag] || left[req_tag]) && !waiting[req_tag] &&
+          !resting[req_tag]));
       assert (!st_valid || (busy[st_tag] && ordered[st_tag] && !waiting[st_tag] && !resting[st_tag] &&
           !(np_valid && req_tag == st_tag)));
       assert (!tag_take || !(busy[found_tag] || ordered[found_tag]));
@@ -387,5 +419,6 @@ module pcie_read #(
     end
   always_ff @(posedge clk) cover (formal_started && busy == '1 && |expires && |resting);
   always_ff @(posedge clk) cover (formal_started && c_ends && waiting == '1);
+  always_ff @(posedge clk) cover (formal_started && c_ends && left[now_tag] && tag_take);
 `endif
 endmodule

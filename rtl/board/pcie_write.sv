@@ -7,8 +7,11 @@
 //   two quadwords need not be filled up to each other only where the piece is a single quadword. A piece with holes is
 //   not sent, and its burst answers SLVERR, as all do while bus_master is low. A piece with no bytes needs no TLP. A
 //   burst is answered when its last piece has its ticket: nothing that gets one later, interrupt or completion, passes
-//   it. A piece that ends with its burst, full and short of the payload size, waits HOLD cycles for an address that
-//   goes on:
+//   it. When bus_master falls, tlp_tx discards pieces that have a ticket (dropped), although their bursts may have been
+//   answered OKAY; a burst of which a piece was discarded before the last one had its ticket answers SLVERR. core_rst
+//   resets the AXI side: whole pieces still leave, their answers are discarded.
+//   A piece that ends with its burst, full and short of the payload size, waits HOLD cycles for an address that goes
+//   on:
 //     wdata     A7 __ B0 B1 ... B7 C0 ...     A to D: lines of 64 bytes, side by side
 //     awaddr    __ B  __           C          one TLP of 256 bytes; without B at once, one of 64 goes out
 // Back-pressure: data waits while QUADS quadwords or HEADERS pieces are kept; answers wait for bready.
@@ -18,6 +21,7 @@ module pcie_write #(
 ) (
     input  logic         clk,
     input  logic         rst,
+    input  logic         core_rst,
     input  logic         bus_master,
     input  logic [2:0]   mps,         // 128 bytes << mps; up to what QUADS holds is used
     input  logic [15:0]  id,
@@ -43,6 +47,7 @@ module pcie_write #(
     output logic [63:0]  quad,
     input  logic [7:0]   index,
     input  logic         done,
+    input  logic         dropped,     // with done: it was not sent
     output logic         idle
 );
   localparam int A = $clog2(QUADS), P = A + 1;
@@ -92,7 +97,7 @@ module pcie_write #(
   assign fits     = all_full || (s_wlast && down);
   assign bad      = (!first && holes) || !whole || !bus_master;
   always_ff @(posedge clk) begin
-    if (rst) begin
+    if (rst || core_rst) begin
       open  <= 1'b0;
       first <= 1'b1;
     end else begin
@@ -100,25 +105,26 @@ module pcie_write #(
       if (w_take) first <= piece_ends;
       else if (closes) first <= 1'b1;
     end
-    waits  <= !rst && (w_take ? piece_waits : waits && !closes);
-    joined <= !rst && waits && !closes && !w_take && (joined || (s_awvalid && s_awready));
+    waits  <= !rst && !core_rst && (w_take ? piece_waits : waits && !closes);
+    joined <= !rst && !core_rst && waits && !closes && !w_take && (joined || (s_awvalid && s_awready));
     if (!waits || w_take) held_for <= '0;
     else if (held_for != 2'(HOLD)) held_for <= held_for + 1'b1;
-    if (rst || piece_ends || closes) answers <= '0;
+    if (rst || core_rst || piece_ends || closes) answers <= '0;
     else if (piece_waits) answers <= answers + 1'b1;
     if (!open && !waits) line <= s_awaddr[63:3];
     else if (w_take) line <= line + 1'b1;
     if (w_take) holes <= bad;
     if (w_take && first) first_strobes <= s_wstrb;
-    if (rst || !open) bad_before <= 1'b0;
+    if (rst || core_rst || !open) bad_before <= 1'b0;
     else if (piece_ends) bad_before <= bad_before || (bad && !none);
     if (w_take && first) piece_line <= line;
-    so_far <= piece_ends || closes || rst ? '0 : so_far + 7'(w_take);
+    so_far <= piece_ends || closes || rst || core_rst ? '0 : so_far + 7'(w_take);
   end
 
   // ---- a piece is whole: its header, or nothing to send ----
   typedef struct packed {
     logic        send, bad;
+    logic        more;  // its last burst goes on in the next piece
     logic [3:0]  answers;
     logic [61:0] addr;  // of its first dword
     logic [7:0]  len;   // dwords
@@ -134,6 +140,7 @@ module pcie_write #(
   assign sends        = !bad && !none;
   always_comb begin
     piece.send     = sends;
+    piece.more     = !s_wlast;
     piece.answers  = answers + 4'(s_wlast);
     piece.bad      = bad_before || (bad && !none) || !bus_master;
     piece.addr     = {first ? line : piece_line, !low_first};
@@ -145,7 +152,8 @@ module pcie_write #(
     if (rst) begin
       wr     <= '0;
       begins <= '0;
-    end else if (piece_ends) begin
+    end else if (core_rst) wr <= begins;
+    else if (piece_ends) begin
       wr     <= sends ? wr + 1'b1 : begins;
       begins <= sends ? wr + 1'b1 : begins;
     end else if (w_take) wr <= wr + 1'b1;
@@ -155,27 +163,35 @@ module pcie_write #(
   assign out = closes ? held : piece;
 
   // ---- pieces that wait for their ticket, and those that have it ----
-  logic have_asking, pass, sent_room, have_sent, b_room;
-  /* verilator lint_off PINCONNECTEMPTY */
-  fifo #(.W(84), .DEPTH(HEADERS)) u_asking (
-      .clk, .rst, .wr_valid(piece_ends || closes), .wr_ready(asks_room), .wr_data(out), .rd_valid(have_asking),
-      .rd_ready(pass), .rd_data(asking), .level()
+  localparam int LEVEL_W = $clog2(HEADERS + 2);
+  logic               have_asking, pass, sent_room, have_sent, b_room;
+  logic [LEVEL_W-1:0] asking_level, sent_level;
+  logic [LEVEL_W-1:0] stale;    // pieces, oldest first, whose answers are for a core that has been reset since
+  logic               spoiled;  // an earlier piece of the burst that the next one goes on with was not sent
+  fifo #(.W(85), .DEPTH(HEADERS)) u_asking (
+      .clk, .rst, .wr_valid((piece_ends || closes) && !core_rst), .wr_ready(asks_room), .wr_data(out),
+      .rd_valid(have_asking), .rd_ready(pass), .rd_data(asking), .level(asking_level)
   );
-  fifo #(.W(84), .DEPTH(HEADERS)) u_sent (
+  fifo #(.W(85), .DEPTH(HEADERS)) u_sent (
       .clk, .rst, .wr_valid(pass && asking.send), .wr_ready(sent_room), .wr_data(asking), .rd_valid(have_sent),
-      .rd_ready(done), .rd_data(sent), .level()
+      .rd_ready(done), .rd_data(sent), .level(sent_level)
   );
-  /* verilator lint_on PINCONNECTEMPTY */
   logic [3:0] b_left;  // answers
   assign s_bvalid = b_left != '0;
   assign b_room   = b_left == '0 || (b_left == 4'd1 && s_bready);
   assign ask    = have_asking && asking.send && sent_room && b_room;
   assign pass   = have_asking && b_room && (ticket || !asking.send);
   always_ff @(posedge clk) begin
-    if (rst) b_left <= '0;
-    else if (b_room) b_left <= pass ? asking.answers : '0;
+    if (rst || core_rst) b_left <= '0;
+    else if (b_room) b_left <= pass && stale == '0 ? asking.answers : '0;
     else if (s_bready) b_left <= b_left - 1'b1;
-    if (b_room) s_bresp <= {asking.bad, 1'b0};
+    if (b_room) s_bresp <= {asking.bad || !bus_master || spoiled, 1'b0};
+    if (rst) stale <= '0;
+    else if (core_rst) stale <= asking_level - LEVEL_W'(pass);
+    else if (pass && stale != '0) stale <= stale - 1'b1;
+    if (rst || core_rst) spoiled <= 1'b0;
+    else if (pass) spoiled <= asking.more && (!bus_master || (spoiled && asking.answers == '0));
+    else if (done && dropped && sent.more && sent_level == LEVEL_W'(1)) spoiled <= 1'b1;
   end
 
   // ---- the oldest that has its ticket ----

@@ -50,4 +50,58 @@ module tlp_narrow #(
 `ifndef SYNTHESIS
   if (W != 64 && W != 128) $fatal(1, "tlp_narrow: W %0d, expected 64 or 128", W);
 `endif
+`ifdef FORMAL
+  // Every dword of a TLP leaves once, in order and unchanged, and the TLP ends with its last one; an offered word stays
+  // until it is taken, and the stream waits for no more than the words of its beat.
+  localparam int DWORDS = W / 32;
+  logic formal_started = 1'b0;
+  always_ff @(posedge clk) formal_started <= 1'b1;
+  (* anyconst *) logic [7:0] watched;       // any dword of a TLP, modulo 256
+  logic [7:0]        in_count, out_count;   // dwords that have been taken and that have left
+  logic [3:0]        in_more;               // of the beat
+  logic [31:0]       wanted;                // the watched dword, if the beat has it
+  logic              there, was, was_out, waited;
+  logic [W+DWORDS:0] beat_was;
+  logic [65:0]       word_was;
+  always_comb begin
+    in_more = '0;
+    wanted  = '0;
+    there   = 1'b0;
+    for (int i = 0; i < DWORDS; i++) begin
+      in_more = in_more + 4'(s_keep[i]);
+      if (s_keep[i] && watched == in_count + 8'(i)) begin
+        there  = 1'b1;
+        wanted = s_data[32*i+:32];
+      end
+    end
+    if (!formal_started) assume (rst);
+    assume (s_keep[0] && (s_last ? (s_keep & DWORDS'(s_keep + 1'b1)) == '0 : s_keep == '1));
+    if (formal_started && was) assume (s_valid && beat_was == {s_data, s_keep, s_last});
+  end
+  always_ff @(posedge clk) begin
+    was      <= !rst && s_valid && !s_ready;
+    was_out  <= !rst && m_valid && !m_ready;
+    waited   <= !rst && s_valid && m_ready && !s_ready;
+    beat_was <= {s_data, s_keep, s_last};
+    word_was <= {m_data, m_both, m_last};
+    if (rst) in_count <= '0;
+    else if (s_valid && s_ready) in_count <= s_last ? '0 : in_count + 8'(in_more);
+    if (rst) out_count <= '0;
+    else if (m_valid && m_ready) out_count <= m_last ? '0 : out_count + 8'd1 + 8'(m_both);
+  end
+  always_comb
+    if (formal_started && !rst) begin
+      assert (was || in_count == out_count);
+      assert (8'(out_count - in_count) < 8'(DWORDS));
+      assert (!was_out || (m_valid && word_was == {m_data, m_both, m_last}));
+      assert (!(waited && m_ready) || s_ready);
+      if (m_valid && watched == out_count) assert (there && m_data[31:0] == wanted);
+      if (m_valid && m_both && watched == out_count + 8'd1) assert (there && m_data[63:32] == wanted);
+      if (m_valid && m_ready && m_last)
+          assert (s_ready && s_last && out_count + 8'd1 + 8'(m_both) == in_count + 8'(in_more));
+      if (s_valid && s_ready)
+          assert (m_valid && m_ready && m_last == s_last && out_count + 8'd1 + 8'(m_both) == in_count + 8'(in_more));
+    end
+  always_ff @(posedge clk) cover (formal_started && m_valid && m_ready && m_last && !m_both && out_count == 8'd6);
+`endif
 endmodule

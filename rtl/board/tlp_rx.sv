@@ -30,6 +30,9 @@ module tlp_rx (
     input  logic        n_ready,
     output logic        n_ur,
     output logic        n_locked,    // its completion is one for a locked read
+    // byte count of its completion: 0 as for a memory read, 1: four (I/O, configuration), 2: its length (FetchAdd,
+    // Swap), 3: half its length (CAS)
+    output logic [1:0]  n_size,
     output logic        c_valid,
     // of w, n and c
     output logic [2:0]  bar,
@@ -96,6 +99,7 @@ module tlp_rx (
   assign c_data     = has_data;
   assign c_poisoned = poisoned;
   assign n_locked   = is_locked;
+  assign n_size     = is_memory || is_locked ? 2'd0 : !kind[3] ? 2'd1 : kind[1] ? 2'd3 : 2'd2;
 
   logic be_ok, page_ok, legal, was_legal;
   assign be_ok   = len == 11'd1 ? last_be == '0 : first_be != '0 && last_be != '0;

@@ -2,12 +2,14 @@
 // that make up what was asked for: dwords, lower addresses and bytes to come go on from one to the next, each but the
 // last ends at a multiple of 128 bytes, and one with an error is the last. No register is read for a request before
 // every write that came ahead of it has been answered, and none for one that is refused. An access to a register stays
-// until it is taken.
+// until it is taken, or the core is reset; a read that meets a reset of the core is answered with UR.
 module mmio_read_answers (
     input logic        clk,
     input logic        rst,
+    input logic        core_rst,
     input logic        n_valid,
     input logic        n_ur,
+    input logic [1:0]  n_size,
     input logic [2:0]  bar,
     input logic [31:0] addr,
     input logic [10:0] len,
@@ -27,18 +29,21 @@ module mmio_read_answers (
   // ---- what comes: requests that tlp_rx lets through, numbered by their tags ----
   typedef struct packed {
     logic        ur;
+    logic [1:0]  size;
     logic [2:0]  bar;
     logic [29:0] addr;
     logic [10:0] len;
     logic [3:0]  first_be, last_be;
   } request_t;
   request_t    now, was, r;
-  logic [52:0] kept[4];              // request_t: yosys keeps no array of those
+  logic [54:0] kept[4];              // request_t: yosys keeps no array of those
   logic        n_ready, waits, ripe[4];
+  logic        missed;               // the access that is done has met a reset of the core
   logic [2:0]  came, answered;
-  assign now = {n_ur, bar, addr[31:2], len, first_be, last_be};
+  assign now = {n_ur, n_size, bar, addr[31:2], len, first_be, last_be};
   always_comb begin
     assume (len != '0 && len <= 11'd1024 && 12'(addr[11:2]) + 12'(len) <= 12'd1024);
+    if (!n_ur) assume (n_size == '0);
     if (!n_ur) assume (len == 11'd1 ? last_be == '0 : first_be != '0 && last_be != '0);
     if (started && waits) assume (n_valid && now == was);
   end
@@ -48,8 +53,8 @@ module mmio_read_answers (
   logic [127:0] header;
   logic [10:0]  out_len;
   mmio_read #(.DEPTH(2), .SPARE(1)) u_dut (
-      .clk, .rst, .id(16'h0300), .n_valid, .n_ready, .n_ur, .n_locked(1'b0), .bar, .addr, .len_in(len), .first_be,
-      .last_be, .requester({13'h5, came}), .tag({5'h0, came}), .tc(3'd0), .attr(3'd0), .settled,
+      .clk, .rst, .core_rst, .id(16'h0300), .n_valid, .n_ready, .n_ur, .n_locked(1'b0), .n_size, .bar, .addr,
+      .len_in(len), .first_be, .last_be, .requester({13'h5, came}), .tag({5'h0, came}), .tc(3'd0), .attr(3'd0), .settled,
       .m_axil_arvalid(arvalid), .m_axil_arready(arready), .m_axil_araddr(araddr), .m_axil_rvalid(rvalid),
       .m_axil_rdata(64'h0), .m_axil_rresp(rresp), .msix_data(64'h0), .ask, .ticket, .header, .four, .odd, .len(out_len),
       .index(8'h0), .done, .idle
@@ -57,7 +62,7 @@ module mmio_read_answers (
   always_comb begin
     assume (!ticket || ask);
     assume (!done || sending);
-    assume (!rvalid || reading);
+    assume (!rvalid || (reading && !core_rst));
   end
 
   // ---- what has to leave ----
@@ -79,7 +84,7 @@ module mmio_read_answers (
   always_ff @(posedge clk) begin
     waits      <= !rst && n_valid && !n_ready;
     was        <= now;
-    ar_was     <= !rst && arvalid && !arready;
+    ar_was     <= !rst && !core_rst && arvalid && !arready;
     araddr_was <= araddr;
     if (rst) begin
       came     <= '0;
@@ -87,13 +92,15 @@ module mmio_read_answers (
       sent     <= '0;
       sending  <= 1'b0;
       reading  <= 1'b0;
+      missed   <= 1'b0;
     end else begin
       if (n_valid && n_ready) begin
         kept[came[1:0]] <= now;
         came            <= came + 1'b1;
       end
       sending <= sending ? !done : ticket;
-      reading <= reading ? !rvalid : arvalid && arready;
+      reading <= !core_rst && (reading ? !rvalid : arvalid && arready);
+      missed  <= done ? 1'b0 : missed || (core_rst && (arvalid || reading));
       if (done) begin
         sent     <= part ? sent + out_len : '0;
         answered <= answered + 3'(!part);
@@ -107,7 +114,8 @@ module mmio_read_answers (
     if (started && !rst) begin
       assert (3'(came - answered) <= 3'd4 && (!idle || came == answered));
       assert (!(ask || sending || arvalid || reading) || came != answered);
-      assert (!ar_was || (arvalid && araddr == araddr_was));
+      assert (!core_rst || !arvalid);
+      assert (!ar_was || core_rst || (arvalid && araddr == araddr_was));
       assert (!(arvalid && reading) && !(ask && (arvalid || reading)));
       assert (!arvalid || (ripe[answered[1:0]] && !r.ur && r.bar != 3'd2 && r.bar != 3'd4));
       if (ask || sending) begin
@@ -118,7 +126,9 @@ module mmio_read_answers (
         assert (!good || (sent + out_len <= r.len && header[70:66] == 5'(r.addr[4:0] + sent[4:0]) &&
             header[65:64] == skipped && odd == (r.addr[0] ^ sent[0])));
         assert (!part || end_dw[4:0] == '0);
-        assert (!good || header[43:32] == to_come[11:0]);
+        assert (!good || !missed);
+        assert (header[43:32] == (r.size == 2'd0 ? to_come[11:0] : r.size == 2'd1 ? 12'd4 :
+            r.size == 2'd2 ? {r.len[9:0], 2'b00} : {r.len, 1'b0}));
       end
     end
   always_ff @(posedge clk) cover (started && ask && good && sent != '0 && r.bar == 3'd0);

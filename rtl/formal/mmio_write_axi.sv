@@ -1,8 +1,10 @@
 // mmio_write_axi: mmio_write keeps the rules of its two write ports, a burst for the send windows never leaves its
-// 64-byte line, and no register is written without a byte, whatever the host writes.
+// 64-byte line, and no register is written without a byte, whatever the host writes; a reset of the core at any time
+// leaves it whole accesses, and nothing is offered while it lasts.
 module mmio_write_axi (
     input logic        clk,
     input logic        rst,
+    input logic        core_rst,
     input logic        want,
     input logic [2:0]  bar,
     input logic [31:0] addr,
@@ -50,7 +52,7 @@ module mmio_write_axi (
   logic [63:0] r_wdata, w_wdata;
   logic [7:0]  r_wstrb, w_wstrb, w_awlen;
   mmio_write u_dut (
-      .clk, .rst, .w_valid(want && left == '0), .w_ready, .bar, .addr, .len, .first_be, .last_be, .q_valid, .q_ready,
+      .clk, .rst, .core_rst, .w_valid(want && left == '0), .w_ready, .bar, .addr, .len, .first_be, .last_be, .q_valid, .q_ready,
       .q_data(64'(data_bit)), .q_ok(ok), .q_last, .m_axil_awvalid(r_awvalid), .m_axil_awready(r_awready),
       .m_axil_awaddr(r_awaddr), .m_axil_wvalid(r_wvalid), .m_axil_wready(r_wready), .m_axil_wdata(r_wdata),
       .m_axil_wstrb(r_wstrb), .m_axil_bvalid(r_bvalid), .m_axil_bready(r_bready), .m_axil_bresp(r_bresp),
@@ -59,19 +61,23 @@ module mmio_write_axi (
       .m_axi_wlast(w_wlast), .m_axi_bvalid(w_bvalid), .m_axi_bready(w_bready), .m_axi_bresp(w_bresp), .settled
   );
   axi_write_check #(.BURSTS(1)) u_registers (
-      .clk, .rst, .awvalid(r_awvalid), .awready(r_awready), .awaddr(64'(r_awaddr)), .awlen(8'd0), .wvalid(r_wvalid),
-      .wready(r_wready), .wdata(r_wdata), .wstrb(r_wstrb), .wlast(1'b1), .bvalid(r_bvalid), .bready(r_bready),
-      .idle(settled)
+      .clk, .rst(rst || core_rst), .awvalid(r_awvalid), .awready(r_awready), .awaddr(64'(r_awaddr)), .awlen(8'd0),
+      .wvalid(r_wvalid), .wready(r_wready), .wdata(r_wdata), .wstrb(r_wstrb), .wlast(1'b1), .bvalid(r_bvalid),
+      .bready(r_bready), .bresp(r_bresp), .idle(settled)
   );
   axi_write_check #(.BURSTS(1)) u_windows (
-      .clk, .rst, .awvalid(w_awvalid), .awready(w_awready), .awaddr(64'(w_awaddr)), .awlen(w_awlen), .wvalid(w_wvalid),
-      .wready(w_wready), .wdata(w_wdata), .wstrb(w_wstrb), .wlast(w_wlast), .bvalid(w_bvalid), .bready(w_bready),
-      .idle(settled)
+      .clk, .rst(rst || core_rst), .awvalid(w_awvalid), .awready(w_awready), .awaddr(64'(w_awaddr)), .awlen(w_awlen),
+      .wvalid(w_wvalid), .wready(w_wready), .wdata(w_wdata), .wstrb(w_wstrb), .wlast(w_wlast), .bvalid(w_bvalid),
+      .bready(w_bready), .bresp(w_bresp), .idle(settled)
   );
   always_comb
     if (started && !rst) begin
       assert (!w_awvalid || (8'(w_awaddr[5:3]) + w_awlen < 8'd8 && w_awlen < 8'd8));
       assert (!r_wvalid || r_wstrb != '0);
       assert (!settled || left == '0);
+      assert (!core_rst || !(r_awvalid || r_wvalid || w_awvalid || w_wvalid));
     end
+  logic cut;  // an access that the core has begun to take met its reset
+  always_ff @(posedge clk) cut <= !rst && (cut || (core_rst && !settled && left != '0 && w_awlen != '0));
+  always_ff @(posedge clk) cover (started && cut && !core_rst && w_wvalid && w_wlast);
 endmodule

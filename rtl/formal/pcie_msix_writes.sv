@@ -1,7 +1,9 @@
-// Proves of pcie_msix, for any one vector, whatever the host writes and the sender does: a request is pending, and told
-// so, until its write is chosen, and nothing else makes it pending; a write is chosen for a request alone, one at a
-// time, and not while it is masked, by vector or function, or switched off; each asks for one ticket, and has the
-// table's address and data of then until it is done; of the others at most each goes once before it while it may.
+// Proves of pcie_msix, for any one vector, whatever the host writes and the sender does: a vector is pending from the
+// rise of its line, or of enable under a line that is high, until its write is chosen, its line falls or MSI-X is
+// disabled, and again when its write was discarded; nothing else makes it pending. A write is chosen for a pending
+// vector alone, one at a time, and not while it is masked, by vector or function, or MSI-X is disabled; each asks for
+// one ticket, and has the table's address and data of then until it is done, also through a function-level reset; each
+// of the others is sent at most once before a vector that may be sent.
 module pcie_msix_writes #(
     parameter int VECTORS = 3
 ) (
@@ -10,7 +12,9 @@ module pcie_msix_writes #(
     input logic               bus_master,
     input logic               enable,
     input logic               mask,
-    input logic [VECTORS-1:0] request,
+    input logic               forget,
+    input logic               dropped,
+    input logic [VECTORS-1:0] line,
     input logic               wr_valid,
     input logic [8:0]         wr_quad,
     input logic [1:0]         wr_low,
@@ -32,8 +36,9 @@ module pcie_msix_writes #(
   assign wr_data = {30'h0, wr_high, 28'h0, wr_low, 2'b00} | {62'h0, wr_low};
   assign wr_strb = {{4{wr_dwords[1]}}, {4{wr_dwords[0]}}};
   pcie_msix #(.VECTORS(VECTORS)) u_dut (
-      .clk, .rst, .id(16'h0), .bus_master, .enable, .mask, .request, .wr_valid, .wr_addr, .wr_data, .wr_strb,
-      .rd_addr(12'h800), .rd_data, .ask, .ticket, .header, .four, .odd, .len, .quad, .done, .idle
+      .clk, .rst, .id(16'h0), .bus_master, .enable, .mask, .forget, .line, .wr_valid, .wr_addr, .wr_data, .wr_strb,
+      .rd_addr(12'h800), .rd_data, .ask, .ticket, .header, .four, .odd, .len, .quad, .done,
+      .dropped(dropped && done), .idle
   );
   logic       started = 1'b0, sending, asked;
   logic [1:0] vector_was;
@@ -57,6 +62,7 @@ module pcie_msix_writes #(
   // ---- the vector's entry, as the host has written it ----
   logic [2:0]  known, sent_known;  // parts of it that the host has written since power-on
   logic        here, masked, waits, chosen, mine;
+  logic        line_was, forgotten;  // since its write was chosen
   logic [63:0] entry_addr, sent_addr;
   logic [31:0] entry_data, sent_data;
   assign here   = wr_valid && wr_addr[11:4] == 8'(vector);
@@ -67,9 +73,12 @@ module pcie_msix_writes #(
     if (here && !wr_addr[3] && wr_dwords[0]) entry_addr[31:0] <= {wr_data[31:2], 2'b00};
     if (here && !wr_addr[3] && wr_dwords[1]) entry_addr[63:32] <= wr_data[63:32];
     if (here && wr_addr[3] && wr_dwords[0]) entry_data <= wr_data[31:0];
-    if (rst) masked <= 1'b1;
+    if (rst || forget) masked <= 1'b1;
     else if (here && wr_addr[3] && wr_dwords[1]) masked <= wr_data[32];
-    waits <= !rst && (request[vector] || (waits && !chosen));
+    line_was <= !rst && !forget && enable && line[vector];
+    waits <= !rst && !forget && enable && line[vector] && (!line_was || (waits && !chosen) ||
+        (done && dropped && mine && !forgotten));
+    forgotten <= !rst && grant == '0 && (forgotten || forget);
     if (rst) sending <= 1'b0;
     else sending <= grant != '0 || (sending && !done);
     asked <= !rst && sending && (asked || ticket) && !done;

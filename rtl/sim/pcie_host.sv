@@ -88,8 +88,7 @@ module pcie_host #(
 );
   localparam logic [15:0] ID = 16'h0300;
 
-  logic        s_valid, s_ready, s_last, m_valid, m_ready, m_last, rx_np_ok, np_ok, bus_master, root_idle, nic_idle,
-      pcie_rst;
+  logic        s_valid, s_ready, s_last, m_valid, m_ready, m_last, rx_np_ok, np_ok, bus_master, root_idle, nic_idle;
   logic [63:0] s_data, m_data;
   logic [1:0]  s_keep, m_keep;
   logic [2:0]  s_bar, mps, mrrs;
@@ -99,12 +98,11 @@ module pcie_host #(
   logic [1:0]  down_keep, up_keep;
   logic [2:0]  down_bar;
   logic [31:0] malformed, unsupported, poisoned, timeouts, failed, unexpected, write_errors;
-  assign pcie_rst = rst || resets;
 
   /* verilator lint_off PINCONNECTEMPTY */
   nic_pcie #(.W(64), .TICK(TICK)) u_pcie (
-      .clk, .rst(pcie_rst), .id(ID), .bus_master, .ext_tag_enable(1'b0), .mps, .mrrs, .msix_enable(1'b1),
-      .msix_mask(1'b0), .flr(1'b0), .flr_done(), .transactions_pending(), .core_rst(1'b0),
+      .clk, .rst, .id(ID), .bus_master, .ext_tag_enable(1'b0), .mps, .mrrs, .msix_enable(1'b1),
+      .msix_mask(1'b0), .flr(resets), .flr_done(), .transactions_pending(), .core_rst(1'b0),
       .s_tlp_valid(s_valid), .s_tlp_ready(s_ready), .s_tlp_data(s_data), .s_tlp_keep(s_keep), .s_tlp_last(s_last),
       .s_tlp_bar(s_bar), .rx_np_ok, .m_tlp_valid(m_valid), .m_tlp_ready(m_ready), .m_tlp_data(m_data),
       .m_tlp_keep(m_keep), .m_tlp_last(m_last), .np_ok, .m_axil_awvalid(axil_awvalid), .m_axil_awready(axil_awready),
@@ -147,7 +145,7 @@ module pcie_host #(
       logic [W/8-1:0] rx_keep, tx_keep;
       logic [21:0]    rx_user;
       pcie_phy_model #(.SERIES7(SERIES7), .W(W)) u_phy (
-          .clk, .rst(pcie_rst), .s_tlp_valid(down_valid), .s_tlp_ready(down_ready), .s_tlp_data(down_data),
+          .clk, .rst, .s_tlp_valid(down_valid), .s_tlp_ready(down_ready), .s_tlp_data(down_data),
           .s_tlp_keep(down_keep), .s_tlp_last(down_last), .s_tlp_bar(down_bar), .m_tlp_valid(up_valid),
           .m_tlp_ready(up_ready), .m_tlp_data(up_data), .m_tlp_keep(up_keep), .m_tlp_last(up_last), .rx_valid,
           .rx_ready, .rx_data, .rx_keep, .rx_last, .rx_user, .tx_valid, .tx_ready, .tx_data, .tx_keep, .tx_last,
@@ -156,7 +154,7 @@ module pcie_host #(
       /* verilator lint_off PINCONNECTEMPTY */
       if (SERIES7 == 0) begin : g_litepcie
         litepcie_shim #(.W(W)) u_shim (
-            .clk, .rst(pcie_rst), .source_valid(rx_valid), .source_ready(rx_ready), .source_last(rx_last),
+            .clk, .rst, .source_valid(rx_valid), .source_ready(rx_ready), .source_last(rx_last),
             .source_dat(rx_data), .source_bar_hit(rx_user[9:2]), .sink_valid(tx_valid), .sink_ready(tx_ready),
             .sink_first(), .sink_last(tx_last), .sink_dat(tx_data), .sink_be(tx_keep), .m_tlp_valid(s_valid),
             .m_tlp_ready(s_ready), .m_tlp_data(s_data), .m_tlp_keep(s_keep), .m_tlp_last(s_last), .m_tlp_bar(s_bar),
@@ -164,7 +162,7 @@ module pcie_host #(
         );
       end else begin : g_series7
         pcie7x_shim #(.W(W)) u_shim (
-            .clk, .rst(pcie_rst), .m_axis_rx_tvalid(rx_valid), .m_axis_rx_tready(rx_ready), .m_axis_rx_tdata(rx_data),
+            .clk, .rst, .m_axis_rx_tvalid(rx_valid), .m_axis_rx_tready(rx_ready), .m_axis_rx_tdata(rx_data),
             .m_axis_rx_tkeep(rx_keep), .m_axis_rx_tlast(rx_last), .m_axis_rx_tuser(rx_user),
             .s_axis_tx_tvalid(tx_valid), .s_axis_tx_tready(tx_ready), .s_axis_tx_tdata(tx_data),
             .s_axis_tx_tkeep(tx_keep), .s_axis_tx_tlast(tx_last), .s_axis_tx_tuser(), .m_tlp_valid(s_valid),

@@ -5,7 +5,8 @@
 //   when the last dword of a write is here, and read when a read request is; its completions are due rd_latency cycles
 //   later. With a seed all that PCIe leaves open is at random: completions later, in parts, in any order of tags,
 //   stalls of both streams and of credits for the NIC's reads. Faults, removal and reset are asked for by registers of
-//   the simulation (below). After reset it writes the NIC's MSI-X table, as firmware does; what is written to MSI_ADDR
+//   the simulation (below). A function-level reset cuts no TLP, and completions of the NIC's reads from before it arrive
+//   after it. After reset it writes the NIC's MSI-X table, as firmware does; what is written to MSI_ADDR
 //   then is an interrupt.
 // Handshake: TLPs as in docs/decisions/0020, 64 bits a word; commands through DPI, a register access at a time. A write
 //   to a register is done when it has left, a piece of a line when its window has answered, with OKAY both: that is all
@@ -120,6 +121,8 @@ module root_complex #(
   localparam int LOST = 0, LATE = 1, POISONED = 2, ERROR = 3;
   logic        removed, master;
   int unsigned off_at;               // when the NIC lost bus master
+  localparam int MAY_LEAVE = 16;     // cycles later: a TLP that was offered by then, and stalls of the stream
+  int unsigned reads_lost;           // of the host, which it waits for no more, but the NIC will answer
   int unsigned resetting;            // cycles left
   int unsigned now;
 
@@ -317,6 +320,7 @@ module root_complex #(
   // ---- a TLP from the NIC ----
   logic [31:0] rx[MOST];
   int unsigned rx_len;
+  int unsigned rx_begin;             // when its first word arrived
 
   function automatic void written(input logic [63:0] addr, input int unsigned head, input int unsigned len,
       input logic [3:0] first_be, input logic [3:0] last_be);
@@ -391,7 +395,7 @@ module root_complex #(
     end
     assert (rx[0][28:24] == 5'h00 && !rx[0][31] && !rx[0][14] && rx[1][31:16] == ID)
       else $error("root_complex: node %0d: header %08x %08x", node, rx[0], rx[1]);
-    assert (master || now - off_at < 2048)
+    assert (master || rx_begin - off_at < MAY_LEAVE)
         else $error("root_complex: node %0d: header %08x %08x of a function that is no bus master", node, rx[0], rx[1]);
     assert (rx_len == head + (has_data ? len : 0))
       else $error("root_complex: node %0d: %0d dwords, the header says %0d and %0d", node, rx_len, head, has_data ?
@@ -413,21 +417,26 @@ module root_complex #(
   endfunction
 
   function automatic void forget();
-    open      = '0;
-    asked_for = 0;
-    tx_at     = 0;
-    tx_len    = 0;
-    tx_pause  = 0;
-    rx_len    = 0;
-    sending   = 1'b0;
-    tables    = 1'b0;
-    set_irq   = 1'b0;
+    open       = '0;
+    asked_for  = 0;
+    tx_at      = 0;
+    tx_len     = 0;
+    tx_pause   = 0;
+    rx_len     = 0;
+    reads_lost = 0;
+    sending    = 1'b0;
+    tables     = 1'b0;
+    set_irq    = 1'b0;
     completions_next = 1'b0;
   endfunction
 
-  // A function that is reset, or gone, loses what was under way: the host's read is all ones, lines are lost.
+  // A function that is reset, or gone, loses what was outstanding: the host's read is all ones, lines are lost. A TLP
+  // that has begun is sent to its end. Completions for a NIC that is gone are dropped.
   function automatic void lose();
+    logic begun;
+    begun = sending || tx_at != 0;
     if (!ext_asks) begin
+      if (reg_busy && (begun || !reg_tlp || tlp_write)) reads_lost = reads_lost + 1;
       if (reg_busy) answered(0, '1);
       if (reg_tlp && tlp_write) nl_reg_done(node, 0, 64'h0);
       reg_tlp = 1'b0;
@@ -436,7 +445,14 @@ module root_complex #(
       nl_pio_done(node, 0);
       lines_open = lines_open - 1;
     end
-    forget();
+    if (!begun) tx_len = 0;
+    if (removed) begin
+      open      = '0;
+      asked_for = 0;
+    end
+    tables           = 1'b0;
+    set_irq          = 1'b0;
+    completions_next = 1'b0;
   endfunction
 
   always @(posedge clk) begin : all
@@ -484,11 +500,13 @@ module root_complex #(
       end
       if (m_tlp_valid && m_tlp_ready) begin
         if (sim_node.trace_on) nl_trace(node, 25, {30'h0, m_tlp_last, rx_len == 0}, 32'(m_tlp_keep[1]), m_tlp_data);
+        if (rx_len == 0) rx_begin = now;
         rx[rx_len]   = m_tlp_data[31:0];
         rx[rx_len+1] = m_tlp_data[63:32];
         rx_len       = rx_len + 1 + 32'(m_tlp_keep[1]);
         if (m_tlp_last) begin
-          if (!absent()) arrived();
+          if (reads_lost != 0 && rx[0][28:24] == 5'h0a) reads_lost = reads_lost - 1;
+          else if (!absent()) arrived();
           rx_len = 0;
         end
       end
@@ -506,7 +524,7 @@ module root_complex #(
             tx[5]  = 32'(node);
             tx[6]  = 32'h0;
             tables = 1'b1;
-          end else if (tag != TAGS && (completions_next || !(pio_pending || reg_pending || held))) begin
+          end else if (tag != TAGS && !absent() && (completions_next || !(pio_pending || reg_pending || held))) begin
             complete(tag);
             completions_next = 1'b0;
           end else begin
