@@ -81,7 +81,7 @@ func TestEndDuringAPause(t *testing.T) {
 func TestOldestMakesRoom(t *testing.T) {
 	from := func(ip string) net.Conn { return addressed{ip: ip} }
 	l := New(Config{Most: 3, PerAddress: 2})
-	a, b := l.enter(from("1.1.1.1")), l.enter(from("2.2.2.2"))
+	b, a := l.enter(from("2.2.2.2")), l.enter(from("1.1.1.1"))
 	c := l.enter(from("1.1.1.1"))
 	d := l.enter(from("1.1.1.1"))
 	require.Equal(t, []*Guest{b, c, d}, l.guests)
