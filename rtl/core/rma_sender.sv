@@ -161,4 +161,143 @@ module rma_sender #(
           else $error("rma_sender %m: header %016x has bits that the CRC leaves out", job.header);
     end
 `endif
+`ifdef FORMAL
+  // Every job is done once, in order and whole: its packet leaves as header, extension flit, quadwords and tail, then
+  // its notification is asked for, and its buffer is promised to nobody else before that. Bit 0 stands for a flit, two
+  // quadwords for all. Taken for granted is what the owner keeps. The CRC has a proof of its own.
+  logic formal_started = 1'b0;
+  always_ff @(posedge clk) formal_started <= 1'b1;
+  nicloop_pkg::header_t put_header;
+  assign put_header = job_header;
+  logic [PTR_W:0] owed, whole;  // promised and not filled; filled and not done
+  always_comb begin
+    if (!formal_started) assume (rst);
+    assume (!reserve || ready);
+    assume (!(commit || q_valid) || owed != '0 || reserve);
+    assume (!commit || (put_header.length >= 10'd8 && put_header.length <= 10'd24));
+    assume (!noti_done || noti_valid);
+    assume (!q_valid || 7'(q_index) < 7'(QUADS));
+  end
+  typedef struct packed {
+    logic       packet, noti, head, ext, pdid, life, word;
+    logic [9:0] length;
+    logic [3:0] vpid;
+    logic       quad_0, quad_1, known_0, known_1;  // the first two quadwords, and which of them were put
+  } model_t;
+  model_t     coming, oldest, younger;
+  logic [1:0] fill_quad, fill_known, now_quad, now_known;
+  logic [6:0] model_pos, model_last;
+  logic       model_sent, fires, ends, retires;
+  always_comb begin
+    for (int i = 0; i < 2; i++) begin
+      now_quad[i]  = q_valid && q_index == 6'(i) ? q_data[0] : fill_quad[i];
+      now_known[i] = (q_valid && q_index == 6'(i)) || fill_known[i];
+    end
+    coming.packet = job_packet;
+    coming.noti   = job_noti;
+    coming.head   = job_header[0];
+    coming.ext    = job_ext[0];
+    coming.pdid   = job_stamp[0];
+    coming.life   = job_life[0];
+    coming.word   = job_words[0];
+    coming.length = put_header.length;
+    coming.vpid   = job_vpid;
+    coming.quad_0  = now_quad[0];
+    coming.quad_1  = now_quad[1];
+    coming.known_0 = now_known[0];
+    coming.known_1 = now_known[1];
+  end
+  assign model_last = 7'((oldest.length + 10'd7) >> 3) + 7'd1;
+  assign fires      = tx_valid && tx_ready;
+  assign ends       = fires && model_pos == model_last;
+  assign retires    = whole != '0 && (oldest.noti ? noti_done : oldest.packet ? ends : 1'b1);
+  always_ff @(posedge clk) begin
+    owed       <= rst ? '0 : owed + (PTR_W + 1)'(reserve) - (PTR_W + 1)'(commit);
+    whole      <= rst ? '0 : whole + (PTR_W + 1)'(commit) - (PTR_W + 1)'(retires);
+    model_pos  <= rst || ends ? '0 : model_pos + 7'(fires);
+    model_sent <= !rst && !retires && (model_sent || ends);
+    fill_quad  <= now_quad;
+    fill_known <= rst || commit ? '0 : now_known;
+    if (retires || whole == '0) oldest <= whole == (PTR_W + 1)'(2) ? younger : coming;
+    if (commit && whole == (PTR_W + 1)'(1) && !retires) younger <= coming;
+  end
+  logic [PTR_W-1:0] second_at;
+  job_t first_job, second_job;
+  assign second_at  = drain_at + 1'b1;
+  assign first_job  = jobs[drain_at];
+  assign second_job = jobs[second_at];
+  // yosys 0.23 does not cut bits out of a field.
+  logic [63:0]  first_head, first_ext, second_head, second_ext;
+  logic [31:0]  first_stamp, second_stamp, stamp_bits;
+  logic [15:0]  first_life, second_life;
+  logic [127:0] first_words, second_words;
+  assign first_head   = first_job.header;
+  assign first_ext    = first_job.ext;
+  assign first_stamp  = first_job.stamp;
+  assign first_life   = first_job.life;
+  assign first_words  = first_job.words;
+  assign second_head  = second_job.header;
+  assign second_ext   = second_job.ext;
+  assign second_stamp = second_job.stamp;
+  assign second_life  = second_job.life;
+  assign second_words = second_job.words;
+  assign stamp_bits   = stamp_was;
+  nicloop_pkg::header_t first_header, second_header;
+  assign first_header  = first_job.header;
+  assign second_header = second_job.header;
+  always_comb
+    if (formal_started && !rst) begin
+      assert (ready == (owed + whole != (PTR_W + 1)'(BUFFERS)) && idle == (owed + whole == '0));
+      assert (tx_valid == (whole != '0 && oldest.packet && !model_sent));
+      if (tx_valid) begin
+        assert (tx_head == (model_pos == '0) && tx_tail == (model_pos == model_last));
+        if (tx_head) assert (tx_data[0] == oldest.head);
+        if (model_pos == 7'd1) assert (tx_data[0] == oldest.ext);
+        if (tx_tail) assert (tx_data[32] == oldest.pdid);
+        if (model_pos == 7'd2 && !tx_tail && oldest.known_0) assert (tx_data[0] == oldest.quad_0);
+        if (model_pos == 7'd3 && !tx_tail && oldest.known_1) assert (tx_data[0] == oldest.quad_1);
+      end
+      assert (ev_packet == ends && ev_done == retires);
+      assert (noti_valid == (whole != '0 && oldest.noti && (model_sent || !oldest.packet)));
+      if (noti_valid)
+        assert (noti_vpid == oldest.vpid && noti_words[0] == oldest.word && noti_stamp[0] == oldest.pdid &&
+            noti_stamp[16] == oldest.life);
+      // what makes it inductive
+      assert (owed == promised - filled && whole == filled - drained);
+      assert (32'(owed) + 32'(whole) <= BUFFERS);
+      assert (pos == model_pos && sent == model_sent);
+      assert (whole != '0 || (model_pos == '0 && !model_sent));
+      assert (!model_sent || (model_pos == '0 && oldest.packet && oldest.noti));
+      assert (on_tail == (model_pos != '0 && model_pos == model_last));
+      if (model_pos != '0) assert (oldest.packet && last == model_last && model_pos <= model_last);
+      if (whole != '0) begin
+        assert (first_job.packet == oldest.packet && first_job.noti == oldest.noti && first_ext[0] == oldest.ext);
+        assert (first_head[0] == oldest.head && first_header.length == oldest.length);
+        assert (first_stamp[0] == oldest.pdid && first_life[0] == oldest.life);
+        assert (first_words[0] == oldest.word && first_job.vpid == oldest.vpid);
+        assert (oldest.length >= 10'd8 && oldest.length <= 10'd24);
+        if (oldest.known_0) assert (quads[{drain_at, IDX_W'(0)}][0] == oldest.quad_0);
+        if (oldest.known_1) assert (quads[{drain_at, IDX_W'(1)}][0] == oldest.quad_1);
+        if (model_pos != '0) assert (stamp_bits[0] == oldest.pdid);
+        if (model_pos == 7'd2 && oldest.known_0) assert (quad[0] == oldest.quad_0);
+        if (model_pos == 7'd3 && oldest.known_1) assert (quad[0] == oldest.quad_1);
+      end
+      if (whole == (PTR_W + 1)'(2)) begin
+        assert (second_job.packet == younger.packet && second_job.noti == younger.noti);
+        assert (second_ext[0] == younger.ext && second_head[0] == younger.head);
+        assert (second_stamp[0] == younger.pdid && second_life[0] == younger.life);
+        assert (second_words[0] == younger.word && second_job.vpid == younger.vpid);
+        assert (second_header.length == younger.length && younger.length >= 10'd8 && younger.length <= 10'd24);
+        if (younger.known_0) assert (quads[{second_at, IDX_W'(0)}][0] == younger.quad_0);
+        if (younger.known_1) assert (quads[{second_at, IDX_W'(1)}][0] == younger.quad_1);
+      end
+      for (int i = 0; i < 2; i++)
+        if (fill_known[i]) assert (owed != '0 && quads[{fill_at, IDX_W'(i)}][0] == fill_quad[i]);
+    end
+  always_ff @(posedge clk) begin
+    cover (formal_started && !rst && ends && model_pos == 7'd4 && whole == (PTR_W + 1)'(2) && oldest.known_0 &&
+        oldest.known_1);
+    cover (formal_started && !rst && retires && oldest.noti && !oldest.packet && younger.packet && whole[1]);
+  end
+`endif
 endmodule
