@@ -61,7 +61,7 @@ func (b *block) judge(mutants []mutant, o options) error {
 	stages := []struct {
 		name string
 		run  func([]mutant) error
-	}{{"bench", j.bench}, {"proof", j.proof}, {"equivalence", j.equivalence}, {"regress", j.regressions}}
+	}{{"bench", j.bench}, {"equivalence", j.equivalence}, {"proof", j.proof}, {"regress", j.regressions}}
 	for _, s := range stages {
 		if !o.has(s.name) {
 			continue

@@ -1,6 +1,6 @@
 // Command mutate measures how many planted faults the benches and proofs of a block of the RTL find: its mutation score.
 //
-//	mutate [-n 200] [-seed 1] [-j 2] [-dir build/mutate] [-stages bench,proof,equivalence] [-until 05:00] BLOCK…
+//	mutate [-n 200] [-seed 1] [-j 2] [-dir build/mutate] [-stages bench,equivalence,proof] [-until 05:00] BLOCK…
 //	mutate -list BLOCK                the mutants, without running any
 //	mutate -table                     the table of rtl/README.md, from the results that are there
 //
@@ -8,8 +8,8 @@
 // is left out). Of all places N are chosen at random. Each mutant passes the stages until one finds it:
 //
 //	bench        the block's bench, built once: every mutant is in it, a plusarg chooses one
-//	proof        the proofs that contain the block, of rtl/formal/list and scripts/formal
 //	equivalence  what is left is compared with the original (yosys, induction); a mutant that is equal is harmless
+//	proof        the proofs that contain the block, of rtl/formal/list and scripts/formal
 //	regress      nicloop regress with the tests of -regress, on the mutant as RTL; slow, so not a default
 //
 // Results are kept by mutant below -dir, so a run that is interrupted goes on where it stopped. They are forgotten when
@@ -47,7 +47,7 @@ func run(args []string) error {
 	flags.IntVar(&o.jobs, "j", 2, "mutants that run at a time")
 	flags.Int64Var(&o.seed, "seed", 1, "chooses the mutants")
 	flags.StringVar(&o.dir, "dir", "build/mutate", "folder of results and builds")
-	flags.StringVar(&o.stages, "stages", "bench,proof,equivalence", "stages, in their order")
+	flags.StringVar(&o.stages, "stages", "bench,equivalence,proof", "stages that run, always in this order, then regress")
 	flags.StringVar(&o.regress, "regress", "links velo rma", "tests of the stage regress")
 	until := flags.String("until", "", "time of day, HH:MM, at which to stop; the rest follows in the next run")
 	list := flags.Bool("list", false, "print the mutants and stop")

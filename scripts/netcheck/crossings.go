@@ -41,7 +41,7 @@ func checkCrossings(n *netlist, rules []rule) *crossings {
 					c.arrive(b, clocks[i*len(clocks)/len(cell.Conns[p])], n.name(cell.Conns["RD_DATA"][0]))
 				}
 			}
-		case cell.border():
+		case cell.border() && cell.clock() != undefined: // what enters a vendor's cell is the vendor's matter
 			for p, bits := range cell.Conns {
 				if cell.Directions[p] == "input" && !strings.HasPrefix(p, "clk") {
 					for _, b := range bits {
@@ -83,6 +83,11 @@ func checkCrossings(n *netlist, rules []rule) *crossings {
 	c.found = slices.Compact(c.found)
 	return c
 }
+
+// vendor is a primitive of a device, e.g. a transceiver. Its outputs count as inputs of the design.
+func (c *cell) vendor() bool { return c.border() && c.clock() == undefined }
+
+func (c *cell) pin(p pin) string { return strings.TrimPrefix(c.name, "\\") + "." + p.port }
 
 func (c *cell) clock() bit {
 	for _, p := range []string{"CLK", "clk"} {
@@ -157,6 +162,8 @@ func (c *crossings) begin(b bit) (list []source) {
 	switch {
 	case !ok:
 		return nil
+	case d.cell.vendor():
+		return []source{{bit: b, input: d.cell.pin(d)}}
 	case d.cell.register() || d.cell.border():
 		return []source{{bit: b, clock: d.cell.clock()}}
 	case d.cell.memory():
@@ -236,6 +243,8 @@ func (c *crossings) single(b bit) (source, bool) {
 		switch {
 		case !ok:
 			return source{}, false
+		case d.cell.vendor():
+			return source{bit: b, input: d.cell.pin(d)}, true
 		case d.cell.register() || d.cell.border():
 			return source{bit: b, clock: d.cell.clock()}, true
 		case d.cell.Type == "$not" || d.cell.Type == "$logic_not" && len(d.cell.Conns["A"]) == 1:
