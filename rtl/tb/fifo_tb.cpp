@@ -1,5 +1,6 @@
 // fifo: order and content under random stalls of both sides; level equals the number of words inside;
-// fills to DEPTH and not further; drains to empty; full throughput while both sides are ready.
+// fills to DEPTH and not further; drains to empty; full throughput while both sides are ready. A word is offered in the
+// cycle after it is the oldest, whether or not the reader is ready.
 // Not covered: reset in the middle of traffic.
 #include "Vfifo.h"
 #include "tb.h"
@@ -9,7 +10,7 @@ int main(int argc, char** argv) {
   auto& t = b.top;
   const unsigned capacity = TB_DEPTH + (TB_FALL_THROUGH ? 0 : 1);  // the output register holds one more
   std::deque<uint8_t> inside;
-  bool was_full = false, was_empty_after_full = false;
+  bool was_full = false, was_empty_after_full = false, oldest_waits = false;
   b.reset();
   for (int phase = 0; phase < 40; ++phase) {
     unsigned in = b.random.mood(), out = b.random.mood();
@@ -22,11 +23,13 @@ int main(int argc, char** argv) {
       CHECK(t.wr_ready || inside.size() >= TB_DEPTH, "not ready with %zu of %u words", inside.size(), capacity);
       CHECK(!t.rd_valid || !inside.empty(), "valid while empty");
       if (TB_FALL_THROUGH) CHECK(t.rd_valid == !inside.empty(), "valid %u with %zu words", t.rd_valid, inside.size());
+      CHECK(t.rd_valid || !oldest_waits, "not valid with a word of an earlier cycle, reader ready: %u", t.rd_ready);
       bool push = t.wr_valid && t.wr_ready, pop = t.rd_valid && t.rd_ready;
       if (pop) {
         CHECK(t.rd_data == inside.front(), "read %02x, expected %02x", t.rd_data, inside.front());
         inside.pop_front();
       }
+      oldest_waits = !inside.empty();
       if (push) inside.push_back(t.wr_data);
       CHECK(inside.size() <= capacity, "%zu words in a FIFO of %u", inside.size(), capacity);
       was_full |= inside.size() == capacity;
