@@ -6,9 +6,7 @@
 #include "tb.h"
 
 int main(int argc, char** argv) {
-  for (int i = 1; i < argc; ++i) {
-    if (std::strncmp(argv[i], "+seed=", 6) == 0) tb::seed = std::strtoull(argv[i] + 6, nullptr, 0);
-  }
+  const tb::Arguments arguments(argc, argv);
   tb::Random random{tb::seed};
   Vcrc32_sender t;
   auto step = [&](bool send) {

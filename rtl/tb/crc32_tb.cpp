@@ -25,9 +25,7 @@ static void compare(Vcrc32& t, const std::vector<uint64_t>& quads) {
 }
 
 int main(int argc, char** argv) {
-  for (int i = 1; i < argc; ++i) {
-    if (std::strncmp(argv[i], "+seed=", 6) == 0) tb::seed = std::strtoull(argv[i] + 6, nullptr, 0);
-  }
+  const tb::Arguments arguments(argc, argv);
   tb::Random random{tb::seed};
   Vcrc32 t;
   t.enable = 1;
