@@ -154,7 +154,7 @@ func (f *forger) fuzz(in *tape) error {
 	case 4:
 		m := threshold.Message{
 			Kind: threshold.Kind(in.byte()%24 + 1), Generation: uint16(in.byte() % 3), Count: uint16(of(in, 1, 0, 2, 65535)), Bytes: size(),
-			Address: address(), Tag: tag, Comm: uint16(in.byte() & in.byte() & 1),
+			Address: address(), Tag: tag, Comm: uint16(in.byte() & 1),
 		}
 		return f.message(kindThreshold, tag, handshake(m))
 	case 5, 6: // a buffer, or a stream

@@ -1,6 +1,6 @@
 package mailbox
 
-import "github.com/nicloop/nicloop/drivers"
+import "github.com/nicloop/nicloop/drivers/peererror"
 
 // near is how many thresholds lie in the sender itself: enough for the paper's 5 credit slots, and
 // what fills a cache line. In a large world every packet is of another peer, whose state is in no
@@ -252,7 +252,7 @@ func (d *dynamic) threshold(i, k int) *int32 {
 }
 
 func (d *dynamic) illegal(r Retrieved, field string, value any, expected string, args ...any) error {
-	err := drivers.BadField(r.From, field, value, expected, args...)
+	err := peererror.BadField(r.From, field, value, expected, args...)
 	err.State = d.Describe(r.From)
 	return err
 }

@@ -4,7 +4,7 @@ import (
 	"encoding/binary"
 	"fmt"
 
-	"github.com/nicloop/nicloop/drivers"
+	"github.com/nicloop/nicloop/drivers/peererror"
 )
 
 // static is the flow control of FC paper, section 5. Its state is 4n+2 bytes for n processes
@@ -115,7 +115,7 @@ func (s *static) thresholdOf(i int) uint16 {
 }
 
 func (s *static) illegal(r Retrieved, field string, value any, expected string, args ...any) error {
-	err := drivers.BadField(r.From, field, value, expected, args...)
+	err := peererror.BadField(r.From, field, value, expected, args...)
 	err.State = s.Describe(r.From)
 	return err
 }
