@@ -64,7 +64,8 @@ module link_regs_pages #(
   function automatic logic is_register(input logic [18:0] at);
     is_register = 1'b1;
     case (at)
-      nicloop_pkg::REG_LINK_STATUS, nicloop_pkg::REG_LINK_CRC_ERRORS, nicloop_pkg::REG_LINK_RETRANSMISSIONS, nicloop_pkg::REG_LINK_TIMEOUTS,
+      nicloop_pkg::REG_LINK_STATUS, nicloop_pkg::REG_LINK_CRC_ERRORS,
+      nicloop_pkg::REG_LINK_RETRANSMISSIONS, nicloop_pkg::REG_LINK_TIMEOUTS,
       nicloop_pkg::REG_LINK_FAILURES, nicloop_pkg::REG_LINK_CUT, nicloop_pkg::REG_LINK_PATIENCE,
       nicloop_pkg::REG_LINK_CTRL, nicloop_pkg::REG_LINK_DRAINED, nicloop_pkg::REG_LINK_RESETS,
       nicloop_pkg::REG_LINK_LOST: ;
