@@ -8,7 +8,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/nicloop/nicloop/drivers"
+	"github.com/nicloop/nicloop/drivers/peererror"
 	"github.com/nicloop/nicloop/mailbox"
 	"github.com/nicloop/nicloop/mailbox/explore"
 )
@@ -239,7 +239,7 @@ func TestIllegalPackets(t *testing.T) {
 		before := f.AppendState(nil)
 		test.r.From = 1
 		err = f.Retrieve(test.r)
-		var peer *drivers.PeerError
+		var peer *peererror.Error
 		require.ErrorAs(t, err, &peer, test.want)
 		require.Equal(t, "rank 1", peer.Peer)
 		require.ErrorContains(t, err, test.want)
