@@ -98,7 +98,7 @@ module router_input #(
     assume (32'(here) < DIM_X * DIM_Y * DIM_Z);
   end
 
-  // The route of a header, without masks; route_xyz_ways proves own_port.
+  // The route of a header, without masks; route_xyz_shortest proves own_port.
   logic [2:0] named;
   logic       allowed;
   assign named = override ? table_port : own_port;

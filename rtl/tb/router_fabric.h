@@ -134,8 +134,8 @@ class Fabric {
     auto& to = nodes_[n]->top;
     const auto& from = nodes_[peer]->top;
     auto copy = [&](auto& into, auto word, unsigned width) {
-      const uint64_t mask = (uint64_t(1) << width) - 1, lane = uint64_t(word) >> back * width & mask;
-      into = decltype(+into)((uint64_t(into) & ~(mask << p * width)) | lane << p * width);
+      const uint64_t mask = (uint64_t(1) << width) - 1, bits = uint64_t(word) >> back * width & mask;
+      into = decltype(+into)((uint64_t(into) & ~(mask << p * width)) | bits << p * width);
     };
     copy(to.rx_valid, from.tx_valid, 1), copy(to.rx_head, from.tx_head, 1), copy(to.rx_tail, from.tx_tail, 1);
     copy(to.rx_vc, from.tx_vc, kVcW);

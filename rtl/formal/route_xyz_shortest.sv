@@ -1,6 +1,6 @@
-// route_xyz_ways: dimension-order routing takes the shorter way, X before Y before Z, for every pair of nodes; and the
+// route_xyz_shortest: dimension-order routing takes the shorter way, X before Y before Z, for every pair of nodes; and the
 // two branches of route_xyz, the constant table and the shape from inputs, always agree.
-module route_xyz_ways #(
+module route_xyz_shortest #(
     parameter int DIM_X   = 3,
     parameter int DIM_Y   = 3,
     parameter int DIM_Z   = 3,
