@@ -1,5 +1,5 @@
-// route_xyz_shortest: dimension-order routing takes the shorter way, X before Y before Z, for every pair of nodes; and the
-// two branches of route_xyz, the constant table and the shape from inputs, always agree.
+// route_xyz_shortest: dimension-order routing takes the shorter way, X before Y before Z, for every pair of nodes;
+// and the two branches of route_xyz, the constant table and the shape from inputs, always agree.
 module route_xyz_shortest #(
     parameter int DIM_X   = 3,
     parameter int DIM_Y   = 3,
