@@ -24,23 +24,27 @@ bind uart_bridge axi_write_monitor #(.PAYLOAD_W(42), .DATA_W(64), .W_WAIT(0)) u_
 bind uart_bridge axi_read_monitor #(.PAYLOAD_W(42)) u_monitor_reads (
     .clk, .rst, .arvalid(m_arvalid), .arready(m_arready), .ar(m_araddr), .arlen(8'd0), .arid(1'b0),
     .rvalid(m_rvalid), .rready(m_rready), .r({m_rresp, m_rdata}), .rlast(1'b1), .rid(1'b0));
-// PCIe: host to core, core to host.
+// PCIe: host to core, core to host. Both ends of these ports are in reset while the core is.
 bind mmio_write axi_write_monitor #(.PAYLOAD_W(32), .W_WAIT(0)) u_monitor_registers (
-    .clk, .rst, .awvalid(m_axil_awvalid), .awready(m_axil_awready), .aw(m_axil_awaddr), .awlen(8'd0),
+    .clk, .rst(rst || core_rst), .awvalid(m_axil_awvalid), .awready(m_axil_awready), .aw(m_axil_awaddr), .awlen(8'd0),
     .wvalid(m_axil_wvalid), .wready(m_axil_wready), .w({m_axil_wstrb, m_axil_wdata}), .wlast(1'b1),
     .bvalid(m_axil_bvalid), .bready(m_axil_bready), .b(m_axil_bresp));
 bind mmio_write axi_write_monitor #(.PAYLOAD_W(29)) u_monitor_windows (
-    .clk, .rst, .awvalid(m_axi_awvalid), .awready(m_axi_awready), .aw(m_axi_awaddr), .awlen(m_axi_awlen),
+    .clk, .rst(rst || core_rst), .awvalid(m_axi_awvalid), .awready(m_axi_awready), .aw(m_axi_awaddr),
+    .awlen(m_axi_awlen),
     .wvalid(m_axi_wvalid), .wready(m_axi_wready), .w({m_axi_wstrb, m_axi_wdata}), .wlast(m_axi_wlast),
     .bvalid(m_axi_bvalid), .bready(m_axi_bready), .b(m_axi_bresp));
 bind mmio_read axi_read_monitor #(.PAYLOAD_W(32)) u_monitor (
-    .clk, .rst, .arvalid(m_axil_arvalid), .arready(m_axil_arready), .ar(m_axil_araddr), .arlen(8'd0), .arid(1'b0),
+    .clk, .rst(rst || core_rst), .arvalid(m_axil_arvalid), .arready(m_axil_arready), .ar(m_axil_araddr), .arlen(8'd0),
+    .arid(1'b0),
     .rvalid(m_axil_rvalid), .rready(m_axil_rready), .r({m_axil_rresp, m_axil_rdata}), .rlast(1'b1), .rid(1'b0));
 bind pcie_read axi_read_monitor u_monitor (
-    .clk, .rst, .arvalid(s_arvalid), .arready(s_arready), .ar(s_araddr), .arlen(s_arlen), .arid(1'b0),
+    .clk, .rst(rst || core_rst || flr), .arvalid(s_arvalid), .arready(s_arready), .ar(s_araddr), .arlen(s_arlen),
+    .arid(1'b0),
     .rvalid(s_rvalid), .rready(s_rready), .r({s_rresp, s_rdata}), .rlast(s_rlast), .rid(1'b0));
 bind pcie_write axi_write_monitor u_monitor (
-    .clk, .rst, .awvalid(s_awvalid), .awready(s_awready), .aw(s_awaddr), .awlen(s_awlen), .wvalid(s_wvalid),
+    .clk, .rst(rst || core_rst), .awvalid(s_awvalid), .awready(s_awready), .aw(s_awaddr), .awlen(s_awlen),
+    .wvalid(s_wvalid),
     .wready(s_wready), .w({s_wstrb, s_wdata}), .wlast(s_wlast), .bvalid(s_bvalid), .bready(s_bready), .b(s_bresp));
 // AXI: the host's ports, whose other end is not reset by arst_a, and what is behind their register slices.
 bind axi_front axi_write_monitor #(.PAYLOAD_W(21), .DATA_W(36), .OWN_RESET(0)) u_monitor_register_writes (
