@@ -172,7 +172,8 @@ module nic_pair #(
           .m_axis_tdata(link_data[n*128+:128]), .m_axis_tuser(link_user[n*2*USER_W+:2*USER_W]),
           .s_axis_tvalid({link_valid[PEER*2], link_valid[PEER*2+1]}), .s_axis_tready(link_ready[n*2+:2]),
           .s_axis_tdata({link_data[PEER*128+:64], link_data[PEER*128+64+:64]}),
-          .s_axis_tuser({link_user[PEER*2*USER_W+:USER_W], link_user[(PEER*2+1)*USER_W+:USER_W]}), .irq(irq[n]), .idle(),
+          .s_axis_tuser({link_user[PEER*2*USER_W+:USER_W], link_user[(PEER*2+1)*USER_W+:USER_W]}),
+          .irq(irq[n]), .idle(),
           .active()
       );
       /* verilator lint_on PINCONNECTEMPTY */

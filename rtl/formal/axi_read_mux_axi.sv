@@ -36,13 +36,15 @@ module axi_read_mux_axi #(
   );
   axi_read_check #(.BURSTS(2 * N)) u_down (
       .clk, .rst, .arvalid(m_arvalid), .arready(m_arready), .araddr(m_araddr), .arlen(m_arlen), .rvalid(m_rvalid),
-      .rready(m_rready), .rdata('0), .rresp('0), .rlast(m_rlast), .idle(1'b0)
+      .rready(m_rready), .rdata('0), .rresp('0), .rlast(m_rlast),
+          .idle(1'b0)
   );
   generate
     for (genvar i = 0; i < N; i++) begin : g_unit
       axi_read_check #(.MASTER(0), .BURSTS(2)) u_up (
           .clk, .rst, .arvalid(s_arvalid[i]), .arready(s_arready[i]), .araddr(s_araddr[i*64+:64]),
-          .arlen(s_arlen[i*8+:8]), .rvalid(s_rvalid[i]), .rready(s_rready[i]), .rdata('0), .rresp('0), .rlast(m_rlast), .idle(1'b0)
+          .arlen(s_arlen[i*8+:8]), .rvalid(s_rvalid[i]), .rready(s_rready[i]), .rdata('0), .rresp('0), .rlast(m_rlast),
+          .idle(1'b0)
       );
       logic [2:0] passed;  // others served while this one waits
       always_ff @(posedge clk) begin

@@ -53,7 +53,8 @@ module axi_write_mux_axi #(
       axi_write_check #(.MASTER(0), .BURSTS(BURSTS), .W_WAIT(PROMPT - 1)) u_up (
           .clk, .rst, .awvalid(s_awvalid[i]), .awready(s_awready[i]), .awaddr(s_awaddr[i*64+:64]),
           .awlen(s_awlen[i*8+:8]), .wvalid(s_wvalid[i]), .wready(s_wready[i]), .wdata(s_wdata[i*64+:64]),
-          .wstrb(s_wstrb[i*8+:8]), .wlast(s_wlast[i]), .bvalid(s_bvalid[i]), .bready(s_bready[i]), .bresp('0), .idle(1'b0)
+          .wstrb(s_wstrb[i*8+:8]), .wlast(s_wlast[i]), .bvalid(s_bvalid[i]), .bready(s_bready[i]), .bresp('0),
+          .idle(1'b0)
       );
       // Others served while this one waits.
       logic [2:0] passed;

@@ -54,7 +54,8 @@ module mmio_read_answers (
   logic [10:0]  out_len;
   mmio_read #(.DEPTH(2), .SPARE(1)) u_dut (
       .clk, .rst, .core_rst, .id(16'h0300), .n_valid, .n_ready, .n_ur, .n_locked(1'b0), .n_size, .bar, .addr,
-      .len_in(len), .first_be, .last_be, .requester({13'h5, came}), .tag({5'h0, came}), .tc(3'd0), .attr(3'd0), .settled,
+      .len_in(len), .first_be, .last_be, .requester({13'h5, came}), .tag({5'h0, came}), .tc(3'd0), .attr(3'd0),
+      .settled,
       .m_axil_arvalid(arvalid), .m_axil_arready(arready), .m_axil_araddr(araddr), .m_axil_rvalid(rvalid),
       .m_axil_rdata(64'h0), .m_axil_rresp(rresp), .msix_data(64'h0), .ask, .ticket, .header, .four, .odd, .len(out_len),
       .index(8'h0), .done, .idle

@@ -52,7 +52,8 @@ module mmio_write_axi (
   logic [63:0] r_wdata, w_wdata;
   logic [7:0]  r_wstrb, w_wstrb, w_awlen;
   mmio_write u_dut (
-      .clk, .rst, .core_rst, .w_valid(want && left == '0), .w_ready, .bar, .addr, .len, .first_be, .last_be, .q_valid, .q_ready,
+      .clk, .rst, .core_rst, .w_valid(want && left == '0), .w_ready, .bar, .addr, .len, .first_be, .last_be,
+      .q_valid, .q_ready,
       .q_data(64'(data_bit)), .q_ok(ok), .q_last, .m_axil_awvalid(r_awvalid), .m_axil_awready(r_awready),
       .m_axil_awaddr(r_awaddr), .m_axil_wvalid(r_wvalid), .m_axil_wready(r_wready), .m_axil_wdata(r_wdata),
       .m_axil_wstrb(r_wstrb), .m_axil_bvalid(r_bvalid), .m_axil_bready(r_bready), .m_axil_bresp(r_bresp),

@@ -5,8 +5,8 @@
 //   when the last dword of a write is here, and read when a read request is; its completions are due rd_latency cycles
 //   later. With a seed all that PCIe leaves open is at random: completions later, in parts, in any order of tags,
 //   stalls of both streams and of credits for the NIC's reads. Faults, removal and reset are asked for by registers of
-//   the simulation (below). A function-level reset cuts no TLP, and completions of the NIC's reads from before it arrive
-//   after it. After reset it writes the NIC's MSI-X table, as firmware does; what is written to MSI_ADDR
+//   the simulation (below). A function-level reset cuts no TLP; completions of reads that the NIC sent before the reset
+//   arrive after it. After reset it writes the NIC's MSI-X table, as firmware does; what is written to MSI_ADDR
 //   then is an interrupt.
 // Handshake: TLPs as in docs/decisions/0020, 64 bits a word; commands through DPI, a register access at a time. A write
 //   to a register is done when it has left, a piece of a line when its window has answered, with OKAY both: that is all

@@ -45,7 +45,7 @@ func TestEveryNodeIsServedUnderOverload(t *testing.T) {
 
 // junction is two routers joined by one wire, with a VC for each destination, so that a blocked
 // destination leaves the wire to the others: router 0 has nodes 0 and 1, router 1 has nodes 2 to 6.
-type junction struct{ turn *int }
+type junction struct{ sent *int }
 
 func (junction) String() string               { return "junction" }
 func (junction) Nodes() int                   { return 7 }
@@ -73,11 +73,11 @@ func (j junction) Route(r, _ int, h *routing.Header, _ *routing.Sight) (port, vc
 	return 0, int(h.Dst)
 }
 
-// Next has node 1 send to nodes 3, 5 and 6 in turn, all others to node 2.
+// Next has node 1 send to nodes 3, 5 and 6 one after the other, all others to node 2.
 func (j junction) Next(src int, _ rand.Source) int {
 	if src == 1 {
-		*j.turn++
-		return []int{3, 5, 6}[*j.turn%3]
+		*j.sent++
+		return []int{3, 5, 6}[*j.sent%3]
 	}
 	return 2
 }
