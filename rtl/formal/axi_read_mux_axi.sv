@@ -37,7 +37,7 @@ module axi_read_mux_axi #(
   axi_read_check #(.BURSTS(2 * N)) u_down (
       .clk, .rst, .arvalid(m_arvalid), .arready(m_arready), .araddr(m_araddr), .arlen(m_arlen), .rvalid(m_rvalid),
       .rready(m_rready), .rdata('0), .rresp('0), .rlast(m_rlast),
-          .idle(1'b0)
+      .idle(1'b0)
   );
   generate
     for (genvar i = 0; i < N; i++) begin : g_unit
