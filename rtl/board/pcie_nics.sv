@@ -106,7 +106,8 @@ module pcie_nics #(
   /* verilator lint_off PINCONNECTEMPTY */
   nic_pcie #(.W(64), .TAGS(TAGS), .TICK(TICK), .REG_W(REG_W), .WIN_W(WIN_W)) u_pcie (
       .clk, .rst, .id, .bus_master, .ext_tag_enable, .mps, .mrrs, .msix_enable, .msix_mask,
-      .flr(hold && nic_rst), .flr_done, .transactions_pending, .core_rst(nic_rst), .s_tlp_valid(in_valid), .s_tlp_ready(in_ready), .s_tlp_data,
+      .flr(hold && nic_rst), .flr_done, .transactions_pending, .core_rst(nic_rst),
+      .s_tlp_valid(in_valid), .s_tlp_ready(in_ready), .s_tlp_data,
       .s_tlp_keep, .s_tlp_last, .s_tlp_bar, .rx_np_ok, .m_tlp_valid(out_valid), .m_tlp_ready(out_ready), .m_tlp_data,
       .m_tlp_keep, .m_tlp_last(out_last), .np_ok,
       .m_axil_awvalid(axil_awvalid), .m_axil_awready(axil_awready), .m_axil_awaddr(axil_awaddr),
