@@ -172,3 +172,18 @@ func TestFewerIterationsOfLongMessages(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, 5, res.Rows[0].Iterations)
 }
+
+// Below the switching point of a pair a receive sends no RTR: the rendezvous has no effect on such messages, whether
+// VELO, the rings of --reuse or the buffers of --eager-threshold carry them.
+func TestSpeculationBelowTheSwitchingPoint(t *testing.T) {
+	elapsed := func(p host.Rendezvous, size int) drivers.Time {
+		c := Default("pingpong")
+		c.Device, c.Sizes, c.Iterations, c.Rendezvous = "ideal:", []int{size}, 20, p
+		c.Reuse = host.Reuse{Mode: host.ReuseCopy}
+		res, err := Run(t.Context(), c)
+		require.NoError(t, err)
+		return res.Rows[0].Elapsed
+	}
+	require.Equal(t, elapsed(host.RGET, 4096), elapsed(host.Spec, 4096))
+	require.NotEqual(t, elapsed(host.RGET, 16384), elapsed(host.Spec, 16384))
+}
