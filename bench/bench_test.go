@@ -343,7 +343,7 @@ func TestMismatchSaysWhere(t *testing.T) {
 
 func TestCancelEndsARun(t *testing.T) {
 	c := onIdeal("alltoall")
-	c.Iterations = 1 << 30
+	c.Iterations = 1 << 20
 	requireCancel(t, c, 50)
 }
 
