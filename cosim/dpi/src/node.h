@@ -79,6 +79,7 @@ class VerilatedNode {
     top_.node_id = SData(n);
     top_.shape = shape.packed(n);
     top_.link_up = CData(link_up);
+    top_.expect_credits = false;  // before the first evaluation: with random_init inputs begin with anything
     latencies(4, 8);
   }
   // Cycles from a burst to its acknowledgement, and from a read to its first beat.
