@@ -39,7 +39,7 @@ func smallSpec(body string) Spec {
 		RTL: fstest.MapFS{
 			"nicloop_pkg.sv": {Data: []byte("package nicloop_pkg;\n  localparam logic [63:0] DESC_HASH_VALUE = 64'habc;\nendpackage\n")},
 			"top/sim_node.sv": {Data: []byte(`module sim_node #(parameter int PORTS = 3, VC_DEPTH = 1, TORUS = 0)
- (input logic clk, clk_local, clk_rma, clk_link0, clk_link1, rst, link_rst, reg_pending, pio_pending, trace_on, input logic [11:0] node_id, input logic [59:0] shape, input logic [63:0] slept,
+ (input logic clk, clk_local, clk_rma, clk_link0, clk_link1, rst, link_rst, reg_pending, pio_pending, trace_on, expect_credits, input logic [11:0] node_id, input logic [59:0] shape, input logic [63:0] slept,
   input logic [15:0] host_wr_latency, host_rd_latency, input logic [PORTS-2:0] link_up, carrier, rx_valid, input logic [(PORTS-1)*128-1:0] rx_word,
   output logic [PORTS-2:0] wire_down, tx_valid, output logic [(PORTS-1)*128-1:0] tx_word, output logic irq, idle, active, local_rests, rma_rests, output logic [PORTS-2:0] link_rests);
   import "DPI-C" function void nl_reg_next(input int node, output bit write, output int unsigned addr, output longint unsigned wdata);
