@@ -35,7 +35,7 @@ func TestVerbose(t *testing.T) {
 		{"conform collectives/barrier --device ideal:", []string{`"world opened" device="ideal:"`, "layer=regress .*test=collectives/barrier"}},
 		{"imb PingPong --device model: --msglog 3:4 --iter 2", []string{`"table measured" benchmark=PingPong iterations=2 layer=imb lengths=3 procs=2`}},
 		{"check rendezvous --bound 1", []string{`"world explored" .*expected=proved layer=check .*states=[1-9].*verdict=proved`, "expected=refuted .*verdict=refuted"}},
-		{"fabric mesh:3x3 --rate 0.2", []string{`"load measured" accepted=0.[12][0-9]* layer=load rate=0.2 saturated=false`}},
+		{"fabric mesh:3x3 --rate 0.2", []string{`"load measured" accepted=0.[12][0-9]* layer=load rate=0.2 seed=1 state=ok`}},
 		{"reproduce fc-table3 --out rows", []string{`"experiment measured" experiment=fc-table3 layer=reproduce`}},
 		{"sweep s.yaml", []string{`"task ended" exit=0 layer=batch .*task="?version`}},
 		{"calibrate --device model:", []string{`"parameters measured" device="model:" experiment="round trip" layer=calibrate`}},
