@@ -8,12 +8,12 @@ import (
 	"github.com/nicloop/nicloop/host/world"
 )
 
-// What a simulation takes, in bytes, measured on runs of 64 to 1,024 ranks; estimates err on the small side,
-// so that nothing that could run is refused.
+// What a simulation takes at least, in bytes. These are rough lower bounds and were not measured: they are to
+// refuse what cannot run, and nothing that could.
 const (
 	memoryOfRank      = 64 << 10
 	memoryOfMessage   = 256 // a request that is pending, with its place in the queues
-	memoryOfIteration = 8   // its time, at each rank
+	memoryOfIteration = 8   // its time, at each rank (task.iterate keeps all)
 )
 
 // checkMemory compares what a run needs at least with what there is, before anything is built.
