@@ -1,8 +1,8 @@
 // gtp_reset: brings a GTPE2_CHANNEL out of reset, and through it again when it does not answer.
 //
 // Job: PLL, transmitter, receiver, as UG482 prescribes. The receiver of a GTP needs a detour: before its reset ends,
-//   bit 11 of DRP address 0x11 is cleared, and it is restored when RXPMARESETDONE falls. Without a done within PATIENCE
-//   cycles everything starts again: the reference clock or the other end may come later.
+//   bit 11 of DRP address 0x11 is cleared, and it is set again when RXPMARESETDONE falls. Without a done within
+//   PATIENCE cycles everything starts again: the reference clock or the other end may come later.
 // Handshake: clk runs freely, up to the DRP's limit (175 MHz). pll_lock, *_done of the transceiver are asynchronous and
 //   synchronised here. ready: transmitter and receiver are out of reset.
 // Backpressure: none.
@@ -34,7 +34,8 @@ module gtp_reset #(
     input  logic        drp_rdy
 );
   typedef enum logic [2:0] {PLL, SETTLE, READ, CLEAR, FALL, RESTORE, DONE} state_t;
-  localparam int N_W = $clog2(PATIENCE + 1);
+  localparam int          N_W    = $clog2(PATIENCE + 1);
+  localparam logic [15:0] BIT_11 = 16'h0800;
   state_t         state;
   logic           locked, tx_done, rx_done, pma_done, pma_was, asked;
   logic [N_W-1:0] waited;
@@ -69,7 +70,9 @@ module gtp_reset #(
           if (!asked) begin
             drp_en <= 1'b1;
             drp_we <= state != READ;
-            drp_di <= state == CLEAR ? value_q & 16'hf7ff : value_q;
+            // Bit 11 belongs to RX_DATA_WIDTH and is 1 for 20 and 40 bits. What was read may be the 0 of a sequence
+            // that a reset has cut off: written back, it would hold the receiver in reset for good.
+            drp_di <= state == CLEAR ? value_q & ~BIT_11 : value_q | BIT_11;
           end
           asked <= !drp_rdy;
           if (drp_rdy) state <= state == READ ? CLEAR : state == CLEAR ? FALL : DONE;
