@@ -55,7 +55,7 @@ func TestStoppedProgram(t *testing.T) {
 		t.Fatal("no verdict")
 	}
 	require.Equal(t, exitHang, cmd.ProcessState.ExitCode(), said.String())
-	require.Contains(t, said.String(), fmt.Sprintf("the program of ranks [1] (process %d) has been stopped for 30s", programs[1]))
+	require.Regexp(t, fmt.Sprintf(`the program of ranks \[[01]\] \(process %d\) has been stopped for 30s`, programs[1]), said.String())
 	for _, pid := range programs {
 		require.Error(t, syscall.Kill(pid, 0), "process %d is left", pid)
 	}

@@ -33,6 +33,7 @@ type fakeBridge struct {
 	status  Status
 	closed  bool
 	broken  error
+	spoil   int    // so many of the next answers arrive damaged
 	onRead  func() // before a quadword of memory is read
 }
 
@@ -82,7 +83,8 @@ func (b *fakeBridge) Write(p []byte) (int, error) {
 		}
 		if f, ok := b.dec.Feed(c); ok {
 			line := AppendFrame(nil, b.answer(&f))
-			if b.rnd.Float64() < b.loss*float64(len(line)) {
+			if b.spoil > 0 || b.rnd.Float64() < b.loss*float64(len(line)) {
+				b.spoil = max(b.spoil-1, 0)
 				line[b.rnd.IntN(len(line))] ^= 4
 			}
 			b.out <- line
@@ -154,6 +156,27 @@ func TestLossIsNotSeen(t *testing.T) {
 	defer b.mu.Unlock()
 	require.Equal(t, writes, b.writes)
 	require.Positive(t, s.nodes[0].line.count.repeats, "the seed must have lost something")
+}
+
+// Damaged answers show that the bridge is there: the request is repeated more often than one without any answer. The
+// number of tries has an end all the same.
+func TestDamagedAnswersAllowMoreTries(t *testing.T) {
+	t.Parallel()
+	b := newFake(1)
+	s := openFake(t, b)
+	spoil := func(n int) {
+		b.mu.Lock()
+		defer b.mu.Unlock()
+		b.spoil = n
+	}
+	spoil(tries + 3)
+	_, err := s.Device(0).ReadReg(0x100)
+	require.NoError(t, err)
+	spoil(1 << 20)
+	_, err = s.Device(0).ReadReg(0x100)
+	var lost *LineError
+	require.ErrorAs(t, err, &lost)
+	require.Equal(t, noisyTries, lost.Tries)
 }
 
 func TestErrorsSayWhatIsThere(t *testing.T) {
