@@ -11,11 +11,13 @@ import (
 	"os"
 	"path"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
 	"sync"
 	"testing"
 	"time"
+	"weak"
 
 	"github.com/pierrec/lz4/v4"
 	"github.com/stretchr/testify/require"
@@ -258,4 +260,24 @@ func FuzzNames(f *testing.F) {
 	f.Fuzz(func(t *testing.T, b []byte) {
 		_, _, _ = names(bytes.NewReader(b), int64(len(b)))
 	})
+}
+
+// TestSidesAreReleased: a context that outlives a comparison does not keep its sides alive.
+func TestSidesAreReleased(t *testing.T) {
+	ctx, cancel := context.WithCancel(context.Background())
+	defer cancel()
+	sides := func() (list [2]weak.Pointer[Side]) {
+		pair := New(Cycles, "model:", "model:")
+		var wg sync.WaitGroup
+		for i := range list {
+			list[i] = weak.Make(pair.Side(i))
+			wg.Go(func() { _ = traffic(ctx, pair.Side(i), "model:", 5) })
+		}
+		wg.Wait()
+		return list
+	}()
+	require.Eventually(t, func() bool {
+		runtime.GC()
+		return sides[0].Value() == nil && sides[1].Value() == nil
+	}, 5*time.Second, 10*time.Millisecond, "the context keeps the sides")
 }

@@ -163,6 +163,9 @@ func (s *Side) End() {
 		return
 	}
 	s.ended = true
+	if s.unregister != nil {
+		s.unregister()
+	}
 	if o := p.other(s); o.ended {
 		p.finish()
 	} else if p.arrived > 0 { // the other waits for what will not come

@@ -24,6 +24,8 @@ type Side struct {
 	finals  []final              // registers of the system that is closed
 	closing bool
 	slow    []slowRange // memory behind limiters
+
+	unregister func() bool // removes End from the functions that the context calls when it ends; nil: none registered
 }
 
 // A slowRange is memory that is slow to write.
@@ -64,12 +66,25 @@ func (s *Side) Open(ctx context.Context, uri string, opt drivers.Options) (drive
 	s.opened++
 	s.current = &system{Timed: timed, side: s, ctx: ctx}
 	p.mu.Unlock()
-	context.AfterFunc(ctx, s.End) // whoever waits for it waits no longer
+	s.stopWhenDone(ctx)
 	if err := s.meet(stop{what: "a system is opened", quiet: true, at: timed.Now(), node: -1, value: fmt.Sprintf("system %d of %d nodes", s.opened, s.info.Nodes)}); err != nil {
 		timed.Close()
 		return nil, err
 	}
 	return s.current, s.current.level(&drivers.Stop{})
+}
+
+// stopWhenDone ends the side when ctx ends, so that the other side no longer waits for it. It replaces the registration of
+// an earlier system; End removes the last one, or ctx would keep the side and its systems alive.
+func (s *Side) stopWhenDone(ctx context.Context) {
+	unregister := context.AfterFunc(ctx, s.End)
+	s.pair.mu.Lock()
+	previous := s.unregister
+	s.unregister = unregister
+	s.pair.mu.Unlock()
+	if previous != nil {
+		previous()
+	}
 }
 
 func (s *Side) meet(what stop) error { return s.pair.meet(s, what) }
