@@ -289,6 +289,9 @@ func (r *budgetRig) await(t *capture.Trip, poll func() (bool, error), take drive
 			t.End = p.Now()
 			return nil
 		}
+		if err := p.Err(); err != nil {
+			return err
+		}
 		if p.Sync() {
 			continue
 		}

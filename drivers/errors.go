@@ -19,6 +19,9 @@ var (
 	ErrStarved = errors.New("the simulator does not answer")
 	// ErrEnvironment: a tool or device is missing on this machine.
 	ErrEnvironment = errors.New("missing on this machine")
+	// ErrRunEnded is returned by every wait of a process whose run has ended: another process failed,
+	// the run was cancelled, or it hangs.
+	ErrRunEnded = errors.New("the run has ended")
 	// ErrConfig: the request itself is wrong.
 	ErrConfig = errors.New("bad configuration")
 )

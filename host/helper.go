@@ -33,6 +33,7 @@ func (r *Rank) computeHelped(until drivers.Time) {
 			if r.proc.WaitArrival(min(until, r.nextWake())); r.proc.Now() < until {
 				r.proc.Spend(r.cost.Poll)
 			}
+			r.failed = r.runEnded(nil)
 		}
 	}
 	r.proc.Spend(max(until-r.proc.Now(), 0))

@@ -91,7 +91,7 @@ func (r *Rank) await() error {
 	if r.bulk == nil && r.schedules.active == 0 {
 		r.stuck = false
 		if r.proc.Attend((*attention)(r), r.cost.Poll); r.err != nil || !r.stuck {
-			return r.err
+			return r.runEnded(r.err)
 		}
 	}
 	_, err := r.step()
@@ -140,10 +140,27 @@ func (r *Rank) step() (bool, error) {
 		return false, r.helperFailed()
 	}
 	got, err := r.progress()
-	if err != nil || got || r.proc.Sync() {
-		return got, err
+	if err != nil || got {
+		return got, r.runEnded(err)
 	}
-	r.proc.WaitArrival(r.nextWake())
-	r.proc.Spend(r.cost.Poll)
-	return false, nil
+	if !r.proc.Sync() {
+		r.proc.WaitArrival(r.nextWake())
+		r.proc.Spend(r.cost.Poll)
+	}
+	return false, r.runEnded(nil)
+}
+
+// runEnded returns drivers.ErrRunEnded when the machine has ended the run, otherwise err: an error of a device that was
+// closed by the end of the run is not reported. What the rank waits for at that moment is kept for the report of the
+// run, because its function goes on and may wait for something else.
+func (r *Rank) runEnded(err error) error {
+	ended := r.proc.Err()
+	if ended == nil {
+		return err
+	}
+	if r.lastWait == nil {
+		w := r.Waiting()
+		r.lastWait = &w
+	}
+	return ended
 }

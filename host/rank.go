@@ -26,6 +26,9 @@ type Proc interface {
 	Attend(w Worker, look drivers.Time)
 	// Room tells whether so many lines can be posted to the NIC without waiting.
 	Room(lines int) bool
+	// Err returns drivers.ErrRunEnded when the machine has ended the run, and nil before. From then on Sync,
+	// WaitArrival and Attend return at once, so a loop around them must check it.
+	Err() error
 	// Wake ends the WaitArrival of rank id at the given time.
 	Wake(id int, at drivers.Time)
 }
@@ -85,6 +88,8 @@ type Rank struct {
 	helped bool  // a helper makes progress while the rank computes
 	failed error // the helper did
 	inside bool  // progress starts messages
+
+	lastWait *Waiting // what the rank waited for when the run was ended
 
 	waitsFrom drivers.Time // when the call began in which the rank waits; 0: it does not
 }

@@ -262,8 +262,11 @@ func (r *Rank) look() error {
 	}
 	r.proc.Spend(r.cost.Poll)
 	r.proc.Sync()
+	if err := r.runEnded(nil); err != nil {
+		return err
+	}
 	_, err := r.progress()
-	return err
+	return r.runEnded(err)
 }
 
 // Send sends data with tag to rank dst and returns when its buffer may be reused.

@@ -113,11 +113,6 @@ var errHang = errors.New("no rank can go on")
 func (g *rig) run(body func(r *Rank) error) error {
 	for i, p := range g.procs {
 		p.next, p.cancel = iter.Pull(func(yield func(struct{}) bool) {
-			defer func() {
-				if r := recover(); r != nil && r != (rigGone{}) {
-					panic(r)
-				}
-			}()
 			p.yield = yield
 			if p.err = body(g.ranks[i]); p.err == nil {
 				p.err = g.ranks[i].Linger()
@@ -199,14 +194,20 @@ type rigProc struct {
 	cancel     func()
 	err        error
 	issued     uint64
+	ended      bool
 }
 
-type rigGone struct{}
+func (p *rigProc) Err() error {
+	if p.ended {
+		return drivers.ErrRunEnded
+	}
+	return nil
+}
 
 func (p *rigProc) wait(at drivers.Time) {
 	p.at = at
 	if !p.yield(struct{}{}) {
-		panic(rigGone{})
+		p.ended = true
 	}
 	p.asleep = false
 }
@@ -215,7 +216,7 @@ func (p *rigProc) Now() drivers.Time    { return p.now }
 func (p *rigProc) Spend(t drivers.Time) { p.now += t }
 
 func (p *rigProc) Sync() bool {
-	if cycleOf(p.now) <= p.g.sys.Now() {
+	if p.ended || cycleOf(p.now) <= p.g.sys.Now() {
 		return false
 	}
 	p.wait(p.now)
@@ -234,7 +235,7 @@ func (p *rigProc) WaitArrival(until drivers.Time) {
 func (p *rigProc) Attend(w Worker, look drivers.Time) {
 	for {
 		done, until := w.Work()
-		if done {
+		if done || p.ended {
 			return
 		}
 		if !p.Sync() {
@@ -278,7 +279,9 @@ func (d *rigDevice) PacesPIO() bool { return true }
 func (d *rigDevice) WritePIO(off uint32, line []byte) error {
 	for d.p.yield != nil && d.p.issued-d.p.g.sys.PIOTaken(d.p.node, d.p.vpid) >= regs.VELOLines {
 		d.p.now += 100 * drivers.Nanosecond
-		d.p.Sync()
+		if d.p.Sync(); d.p.ended {
+			return drivers.ErrRunEnded
+		}
 	}
 	d.p.issued++
 	d.p.now += 40 * drivers.Nanosecond

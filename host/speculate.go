@@ -32,6 +32,9 @@ func (r *Rank) glance(q *Request) error {
 	for q.receive || q.blocks || !r.bulk.core.Expected(int(q.env.Source), told(q)) {
 		r.proc.Spend(r.cost.Poll)
 		r.proc.Sync()
+		if err := r.runEnded(nil); err != nil {
+			return err
+		}
 		if got, err := r.progress(); !got || err != nil {
 			return err
 		}

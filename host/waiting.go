@@ -13,8 +13,11 @@ type Waiting struct {
 	State string
 }
 
-// Waiting tells what the rank waits for now.
+// Waiting returns what the rank waits for, or what it waited for when the run was ended.
 func (r *Rank) Waiting() Waiting {
+	if r.lastWait != nil {
+		return *r.lastWait
+	}
 	q := r.waiting
 	if q != nil && q.schedule != nil {
 		q = q.schedule.blocker()

@@ -213,6 +213,9 @@ func (w *Window) wait() error {
 	}
 	r.proc.Spend(retry)
 	r.proc.Sync()
+	if err := r.runEnded(nil); err != nil {
+		return err
+	}
 	_, err := r.progress()
 	return err
 }

@@ -25,6 +25,9 @@ type Worker = interface {
 // switch to a process and back costs more than most of what there is to do. Hence Work
 // must not wait: it may post (Room says how much), spend and wake.
 func (p *Proc) Attend(w Worker, look drivers.Time) {
+	if p.aborted {
+		return
+	}
 	p.worker, p.look, p.slept = w, look, false
 	if !p.attend() {
 		p.suspend()

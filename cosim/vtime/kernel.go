@@ -1,7 +1,6 @@
 package vtime
 
 import (
-	"errors"
 	"fmt"
 	"iter"
 	"runtime"
@@ -151,6 +150,3 @@ func (k *Kernel) states() []ProcState {
 	}
 	return list
 }
-
-// errAborted unwinds a process whose kernel has given up.
-var errAborted = errors.New("vtime: run aborted")

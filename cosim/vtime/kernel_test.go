@@ -96,22 +96,34 @@ func TestStoresBlockAtTheirDepth(t *testing.T) {
 	require.Equal(t, Done, hang.Procs[1].State)
 }
 
-func TestErrorEndsTheRunAndUnwindsTheOthers(t *testing.T) {
+// TestErrorEndsTheWaitsOfOthers: a parked process goes on when another fails; its waits return, and Err tells why.
+func TestErrorEndsTheWaitsOfOthers(t *testing.T) {
 	k, procs := world(t, Config{})
-	broken, unwound := errors.New("broken"), false
+	broken, returned := errors.New("broken"), false
 	err := k.Run(func(i int) error {
 		if i == 0 {
 			procs[0].Spend(100 * ns)
 			procs[0].Sync()
 			return broken
 		}
-		defer func() { unwound = true }()
-		procs[1].WaitArrival(drivers.Never)
-		return errors.New("woke up without an arrival")
+		for procs[1].Err() == nil {
+			procs[1].WaitArrival(drivers.Never)
+		}
+		procs[1].Attend(worker(func() (bool, drivers.Time) { return false, drivers.Never }), ns)
+		procs[1].Spend(ns)
+		require.False(t, procs[1].Sync())
+		require.ErrorIs(t, procs[1].Device().WritePIO(line(1), nil), drivers.ErrRunEnded)
+		require.ErrorIs(t, procs[1].Device().WriteReg(regs.MboxRP(0), 1), drivers.ErrRunEnded)
+		_, err := procs[1].Device().ReadReg(regs.Magic)
+		require.ErrorIs(t, err, drivers.ErrRunEnded)
+		returned = true
+		return procs[1].Err()
 	})
 	require.ErrorIs(t, err, broken)
 	require.ErrorContains(t, err, "rank 0: ")
-	require.True(t, unwound, "a parked rank must be unwound")
+	require.True(t, returned, "the wait unwound the process instead of returning")
+	_, err = procs[1].Device().ReadReg(regs.Magic)
+	require.NoError(t, err, "after the run its devices can be read")
 }
 
 func TestWakeAndUntil(t *testing.T) {
@@ -145,10 +157,11 @@ func TestPanicIsNotSwallowed(t *testing.T) {
 func TestLimit(t *testing.T) {
 	k, procs := world(t, Config{Limit: 10 * drivers.Microsecond})
 	err := k.Run(func(i int) error {
-		for {
+		for procs[i].Err() == nil {
 			procs[i].Spend(ns)
 			procs[i].Sync()
 		}
+		return procs[i].Err()
 	})
 	var limit *LimitError
 	require.ErrorAs(t, err, &limit)

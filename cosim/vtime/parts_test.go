@@ -85,6 +85,9 @@ func (c *crowd) wait(i int) (int, error) {
 		if !c.procs[i].Sync() {
 			c.procs[i].WaitArrival(drivers.Never)
 		}
+		if err := c.procs[i].Err(); err != nil {
+			return 0, err
+		}
 	}
 }
 
@@ -234,10 +237,11 @@ func testEndings(t *testing.T, s script) {
 		var limit *LimitError
 		require.ErrorAs(t, both(8*drivers.Microsecond, silent), &limit)
 		require.ErrorAs(t, both(10001*ns/3, func(c *crowd, i int) error { // between two cycles
-			for {
+			for c.procs[i].Err() == nil {
 				c.procs[i].Spend(ns)
 				c.procs[i].Sync()
 			}
+			return c.procs[i].Err()
 		}), &limit)
 
 		broken := errors.New("broken")

@@ -40,6 +40,7 @@ type Proc struct {
 	look       drivers.Time
 	slept      bool // look is to be charged
 	attends    bool // the worker works
+	aborted    bool // the run has ended before the process
 	next       func() (struct{}, bool)
 	cancel     func()
 	yield      func(struct{}) bool
@@ -89,7 +90,7 @@ func (p *Proc) WatchArrivals(off, n uint64) error {
 // Sync lets the hardware catch up with the process's local time: only then is
 // what memory does not hold really absent. It tells whether time passed.
 func (p *Proc) Sync() bool {
-	if !p.behind() {
+	if p.aborted || !p.behind() {
 		return false
 	}
 	if !p.pass() {
@@ -117,7 +118,7 @@ func (p *Proc) pass() bool {
 // this one, or until comes. The process must be in step (Sync) and have found
 // nothing since, or it may sleep over an arrival.
 func (p *Proc) WaitArrival(until drivers.Time) {
-	if p.Sync() {
+	if p.Sync() || p.aborted {
 		return
 	}
 	p.sleep(until)
@@ -135,7 +136,7 @@ func (p *Proc) sleep(until drivers.Time) {
 // Wake ends the wait for an arrival of process id, of the same node, at time at: something that is not
 // the NIC has left something for it.
 func (p *Proc) Wake(id int, at drivers.Time) {
-	if to := p.k.procs[id]; to.state == AwaitArrival {
+	if to := p.k.procs[id]; !p.aborted && to.state == AwaitArrival {
 		p.l.ready.push(max(at, to.now), to)
 	}
 }
@@ -146,14 +147,26 @@ func (p *Proc) suspend() {
 		panic("vtime: what a process attends to waits: it must not, see Attend")
 	}
 	if !p.yield(struct{}{}) {
-		panic(errAborted)
+		p.aborted = true
 	}
+}
+
+// Err returns drivers.ErrRunEnded when the kernel has ended the run, and nil before. From then on Sync,
+// WaitArrival and Attend return at once.
+func (p *Proc) Err() error {
+	if p.aborted {
+		return drivers.ErrRunEnded
+	}
+	return nil
 }
 
 // post waits for an entry in the send window and counts one line more.
 func (p *Proc) post() error {
 	depth := uint64(p.k.cfg.PIODepth)
-	for p.issued-p.taken >= depth {
+	for p.aborted || p.issued-p.taken >= depth {
+		if p.aborted {
+			return drivers.ErrRunEnded
+		}
 		if p.taken = p.k.sys.PIOTaken(p.node, p.vpid); p.issued-p.taken < depth {
 			break
 		}
@@ -191,14 +204,12 @@ func (p *Proc) letTake(count uint64) error {
 	return nil
 }
 
-// sequence is the process's coroutine. An abort unwinds it silently.
+// sequence is the process's coroutine. After an abort it runs on until its body returns, and every wait in it
+// returns at once.
 func (p *Proc) sequence(body func() error) iter.Seq[struct{}] {
 	return func(yield func(struct{}) bool) {
 		defer func() {
-			p.yield, p.worker, p.slept, p.attends = nil, nil, false, false
-			if r := recover(); r != nil && r != errAborted {
-				panic(r)
-			}
+			p.yield, p.worker, p.slept, p.attends, p.aborted = nil, nil, false, false, false
 		}()
 		p.yield = yield
 		p.err = body()
@@ -231,7 +242,7 @@ func (d *device) ReadReg(off uint32) (uint64, error) {
 func (p *Proc) catchUp() error {
 	if p.yield != nil {
 		p.Sync()
-		return nil
+		return p.Err()
 	}
 	if c := p.k.cycle(p.now); c > p.k.sys.Now() {
 		return p.k.sys.Run(c, &p.k.stop)
@@ -240,6 +251,9 @@ func (p *Proc) catchUp() error {
 }
 
 func (d *device) WriteReg(off uint32, v uint64) error {
+	if d.p.aborted {
+		return drivers.ErrRunEnded
+	}
 	d.p.now += d.p.k.cfg.RegWrite
 	d.p.k.sys.PostReg(d.p.node, d.p.k.cycle(d.p.now), off, v)
 	return nil

@@ -75,8 +75,8 @@ func (c *Clock) Stuck(err error) bool {
 // Rest implements Machine: of hardware that runs nobody knows whether it is at rest.
 func (c *Clock) Rest() (bool, error) { return false, nil }
 
-// errGivenUp unwinds a process whose machine has given up.
-var errGivenUp = errors.New("world: the run was given up")
+// errExited ends a run in which the goroutine of a process has exited (runtime.Goexit) or panicked.
+var errExited = errors.New("world: the goroutine of a rank has exited")
 
 // Run implements Machine. One that fails closes the system, for a store to it may wait for ever.
 func (c *Clock) Run(ctx context.Context, body func(rank int) error) error {
@@ -120,11 +120,11 @@ func (c *Clock) Run(ctx context.Context, body func(rank int) error) error {
 func (p *clockProc) run(body func(rank int) error, end context.CancelCauseFunc, panicked *atomic.Pointer[any]) {
 	returned := false
 	defer func() {
-		if r := recover(); r != nil && r != errGivenUp {
+		if r := recover(); r != nil {
 			panicked.CompareAndSwap(nil, &r)
 		}
 		if !returned {
-			end(errGivenUp)
+			end(errExited)
 		}
 	}()
 	err := body(p.rank)
@@ -219,17 +219,15 @@ func (p *clockProc) Now() drivers.Time {
 func (p *clockProc) Spend(drivers.Time) {}
 
 // Sync has nothing to catch up with.
-func (p *clockProc) Sync() bool {
-	p.check()
-	return false
-}
+func (p *clockProc) Sync() bool { return false }
 
-// check ends a process that the machine has given up.
-func (p *clockProc) check() {
+// Err returns drivers.ErrRunEnded when the run has failed or was cancelled.
+func (p *clockProc) Err() error {
 	select {
 	case <-p.c.gone:
-		panic(errGivenUp)
+		return drivers.ErrRunEnded
 	default:
+		return nil
 	}
 }
 
@@ -260,7 +258,6 @@ func (p *clockProc) WaitArrival(until drivers.Time) {
 		p.c.started.Add(1)
 	case <-p.timer.C:
 	case <-p.c.gone:
-		panic(errGivenUp)
 	}
 	p.state.Store(runs)
 }
@@ -268,7 +265,7 @@ func (p *clockProc) WaitArrival(until drivers.Time) {
 func (p *clockProc) Attend(w host.Worker, look drivers.Time) {
 	for {
 		done, until := w.Work()
-		if done {
+		if done || p.Err() != nil {
 			return
 		}
 		p.WaitArrival(until)
