@@ -22,7 +22,7 @@ func threaded(t *testing.T, c Config, threads int) (string, error) {
 	c.Threads = threads
 	opened := c.Opened
 	c.Opened = func(sys drivers.Timed) error {
-		require.Len(t, sys.(drivers.Parted).Parts(), threads)
+		require.Len(t, sys.(drivers.Partitioned).Partitions(), threads)
 		if opened != nil {
 			return opened(sys)
 		}

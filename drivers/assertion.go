@@ -6,12 +6,12 @@ import (
 	"strconv"
 )
 
-// An AssertionError is an assertion of the RTL that failed. It is an ErrAssertion.
+// An AssertionError is a failed RTL assertion. It wraps ErrAssertion.
 type AssertionError struct {
 	Cycle Cycle
 	Time  Time
-	// Node, its Instance below sim_node and the Source ("core/fifo.sv:20") that it stands in, as far as the simulator has said so:
-	// else -1 and "".
+	// Node, Instance (below sim_node) and Source ("core/fifo.sv:20") of the assertion, as far as
+	// the simulator printed them; otherwise -1 and "".
 	Node     int
 	Instance string
 	Source   string
@@ -23,7 +23,7 @@ var (
 	assertedAt = regexp.MustCompile(`\S+\.svh?:\d+`)
 )
 
-// NewAssertionError reads what a simulator has printed.
+// NewAssertionError parses the simulator's message.
 func NewAssertionError(at Cycle, clockPS int, text string) *AssertionError {
 	e := &AssertionError{Cycle: at, Time: Time(at) * Time(clockPS), Node: -1, Source: assertedAt.FindString(text), Text: text}
 	if m := asserted.FindStringSubmatch(text); m != nil {

@@ -6,11 +6,11 @@ import (
 	"fmt"
 )
 
-// A Cause is what a Waiter waits for: that the NIC writes into [Off, Off+Bytes) of Memory, or, without Bytes, that its
-// interrupt line is up.
+// A Cause is an event that a Waiter waits for: a DMA write into [Off, Off+Bytes) of Memory, or, if
+// Bytes is 0, an asserted interrupt line.
 type Cause struct{ Off, Bytes uint64 }
 
-// Interrupt is the cause that is no write.
+// Interrupt is the Cause for the interrupt line.
 var Interrupt = Cause{}
 
 func (c Cause) String() string {
@@ -20,24 +20,26 @@ func (c Cause) String() string {
 	return fmt.Sprintf("a write into the %d bytes at 0x%x", c.Bytes, c.Off)
 }
 
-// A Waiter waits for one cause. It is used from one goroutine; Close may be called from any.
+// A Waiter waits for one cause. Wait is called from one goroutine; Close may be called from any.
 type Waiter interface {
-	// Wait returns when there has been a cause since the last Wait returned, or since the Waiter was made: at once, if so
-	// already. It may return once too often. So who looks at memory, finds nothing and waits misses nothing. Of a Timed
-	// system simulated time passes meanwhile, and ErrNever tells that only software can change anything. When ctx
-	// ends, its cause is the error.
+	// Wait returns when the cause has occurred since the last Wait returned, or since the Waiter
+	// was created; immediately if it already has. Spurious returns are allowed. A caller that
+	// checks memory, finds nothing new and then waits therefore misses nothing. In a Timed system,
+	// simulated time passes meanwhile, and ErrQuiescent means that only software can cause a
+	// further event. When ctx ends, Wait returns the cause of ctx.
 	Wait(ctx context.Context) error
-	// Close ends a Wait, and all later ones, with ErrClosed.
+	// Close makes the current Wait and all later ones return ErrClosed.
 	Close() error
 }
 
-// ErrNever: what is waited for does not come by itself.
-var ErrNever = errors.New("nothing moves any more in the hardware")
+// ErrQuiescent is returned by a wait that cannot end: no event is left in the simulated hardware.
+var ErrQuiescent = errors.New("the hardware is quiescent and the awaited event cannot occur")
 
-// Waiters are those of a Timed system's devices. Its Run tells them of every stop.
+// Waiters are the Waiters of a Timed system's devices. The system's Run passes every stop to
+// NoteStop.
 type Waiters struct{ list []*timedWaiter }
 
-// Await makes a waiter of a node.
+// Await creates a Waiter for a node.
 func (w *Waiters) Await(sys Timed, node int, c Cause) (Waiter, error) {
 	t := &timedWaiter{sys: sys, node: node, cause: c}
 	if c != Interrupt {
@@ -51,8 +53,8 @@ func (w *Waiters) Await(sys Timed, node int, c Cause) (Waiter, error) {
 	return t, nil
 }
 
-// Saw takes note of why Run came back.
-func (w *Waiters) Saw(stop *Stop) {
+// NoteStop marks the waiters whose condition fired.
+func (w *Waiters) NoteStop(stop *Stop) {
 	if len(w.list) == 0 {
 		return
 	}
@@ -63,7 +65,7 @@ func (w *Waiters) Saw(stop *Stop) {
 	}
 }
 
-// A timedWaiter has its condition armed whenever it has not fired.
+// A timedWaiter keeps its condition armed unless it has fired.
 type timedWaiter struct {
 	sys    Timed
 	node   int
@@ -89,7 +91,7 @@ func (t *timedWaiter) arm() {
 	}
 }
 
-// awaitSlice are the cycles between two looks at the context.
+// awaitSlice is the number of cycles between two checks of the context.
 const awaitSlice = 1 << 14
 
 func (t *timedWaiter) Wait(ctx context.Context) error {
@@ -104,7 +106,7 @@ func (t *timedWaiter) Wait(ctx context.Context) error {
 			return err
 		}
 		if t.stop.Quiet && !t.fired {
-			return fmt.Errorf("%w: node %d waits for %s", ErrNever, t.node, t.cause)
+			return fmt.Errorf("%w: node %d waits for %s", ErrQuiescent, t.node, t.cause)
 		}
 	}
 	t.fired = false

@@ -5,24 +5,24 @@ import (
 	"strings"
 )
 
-// Capabilities are what a device, or the system that it is of, can do.
+// Capabilities are the abilities of a device or of the system that it belongs to.
 type Capabilities uint32
 
 // The capabilities.
 const (
 	CanPIO          Capabilities = 1 << iota // WritePIO reaches a send window
 	CanDMA                                   // the NIC reads and writes Memory
-	CanAwait                                 // Await of writes to Memory
+	CanAwait                                 // Await of DMA writes
 	CanInterrupt                             // Await of the interrupt line
-	CanSimulate                              // time is its caller's: the system is a Timed
-	CanRunAlone                              // time passes by itself: each device may be used from many goroutines at once
-	CanLend                                  // other processes may use it too: the system is a Lender
-	CanAnswerWrites                          // a write that a register, a send window or memory refuses is told; a posted write of PCIe is not
+	CanSimulate                              // the caller controls the clock: the system is a Timed
+	CanFreeRun                               // free-running clock: many goroutines may use each device
+	CanLend                                  // the system is a Lender, which other processes can share
+	CanAnswerWrites                          // refused posted writes are reported; those of PCIe are not
 )
 
-var capabilityNames = [...]string{"PIO", "DMA", "waits for DMA", "interrupts", "simulated time", "time of its own", "memory that can be lent", "answers to writes"}
+var capabilityNames = [...]string{"PIO", "DMA", "waits for DMA", "interrupts", "simulated time", "free-running clock", "memory that can be shared", "write responses"}
 
-// Has tells whether all of want are there.
+// Has reports whether c includes all of want.
 func (c Capabilities) Has(want Capabilities) bool { return c&want == want }
 
 func (c Capabilities) String() string {
@@ -38,8 +38,8 @@ func (c Capabilities) String() string {
 	return strings.Join(names, ", ")
 }
 
-// Require tells, in one error, what of want a system cannot do. [Open] does so with Options.Needs, so that it is known
-// before anything has begun.
+// Require returns one error that lists every capability of want that the system lacks. [Open] calls
+// it with Options.Needs.
 func Require(sys System, want Capabilities) error {
 	all := ^Capabilities(0)
 	for n := range sys.Info().Nodes {
@@ -48,5 +48,5 @@ func Require(sys System, want Capabilities) error {
 	if all.Has(want) {
 		return nil
 	}
-	return fmt.Errorf("%w: needed of %s: %s; it has: %s", ErrNotSupported, sys.Info().Backend, want&^all, all&(1<<len(capabilityNames)-1))
+	return fmt.Errorf("%w: %s lacks: %s; it has: %s", ErrNotSupported, sys.Info().Backend, want&^all, all&(1<<len(capabilityNames)-1))
 }

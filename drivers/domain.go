@@ -7,12 +7,13 @@ import (
 	"github.com/nicloop/nicloop/drivers/regs"
 )
 
-// DefaultDomain is the protection domain of the processes of libraries that name none. The hardware gives none:
-// after reset nobody reaches anybody.
+// DefaultDomain is the protection domain of processes that name none. After reset no process is in
+// a domain, so none can reach another.
 const DefaultDomain = 1
 
-// Join puts a process into a protection domain, 0 meaning DefaultDomain. One that is in it already stays as it is;
-// for another, everything that it had open is shut.
+// Join moves a process into a protection domain; 0 means DefaultDomain. It has no effect on a
+// process that is already in the domain. Moving to another domain closes everything that the
+// process had open.
 func Join(dev Device, vpid uint8, domain uint16) error {
 	if domain == 0 {
 		domain = DefaultDomain
@@ -31,11 +32,13 @@ func Join(dev Device, vpid uint8, domain uint16) error {
 	return err
 }
 
-// ErrHeld: what waits of a process does not leave the NIC: something else holds it.
+// ErrHeld: a process's outstanding sends and operations do not drain, because something else blocks
+// them.
 var ErrHeld = errors.New("the process's last sends and operations do not leave the NIC")
 
-// Shut switches a mailbox or a ring off by its register ctrl, with its window, and waits until what parts of LEVEL show is
-// gone: descriptors that wait are discarded, what was begun leaves. Then the hardware writes nothing more to its memory.
+// Shut disables a mailbox or a ring, together with its window, by its control register ctrl, and
+// waits until the fields of LEVEL selected by parts are zero: pending descriptors are discarded,
+// operations in progress complete. Afterwards the hardware writes nothing more to its memory.
 func Shut(dev Device, vpid uint8, ctrl uint32, busy, parts uint64) error {
 	if err := SwitchOff(dev, ctrl, busy); err != nil {
 		return err
@@ -50,9 +53,10 @@ func Shut(dev Device, vpid uint8, ctrl uint32, busy, parts uint64) error {
 	return fmt.Errorf("%w: LEVEL[%d] is 0x%x after %d reads", ErrHeld, vpid, left, drainReads)
 }
 
-// Leave takes a process out of its domain, which shuts all that it still has open, and waits until the hardware writes
-// nothing more to its mailbox and its ring. Its pages are free when a fence is done. Its window must have been taken from it before, and
-// its stores have come to an end.
+// Leave removes a process from its domain, which closes everything that it has open, and waits
+// until the hardware writes nothing more to its mailbox and ring. Its pages can be reused after a
+// fence. The caller must have taken the send window away from the process, so that no store of it
+// is in flight.
 func Leave(dev Device, vpid uint8) error {
 	if err := dev.WriteReg(regs.PDID(vpid), 0); err != nil {
 		return err

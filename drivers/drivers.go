@@ -3,157 +3,162 @@ package drivers
 // Cycle counts clock cycles since reset.
 type Cycle uint64
 
-// Forever is a deadline that never comes.
+// Forever is the deadline of a run without one.
 const Forever = ^Cycle(0)
 
-// A Device is one NIC as the software of its node sees it. Offsets are those of
-// package regs. It is small on purpose: what a board can do, and no more.
+// A Device is one NIC as the software of its node sees it. Offsets are those of package regs. The
+// interface has only what a board can do.
 type Device interface {
-	// ReadReg reads a 64-bit register. In a Timed system simulated time passes
-	// until the answer. A bad offset gives a *BusError.
+	// ReadReg reads a 64-bit register. In a Timed system, simulated time advances until the answer
+	// arrives. An invalid offset gives a *BusError.
 	ReadReg(off uint32) (uint64, error)
 	// WriteReg posts a write to a 64-bit register.
 	WriteReg(off uint32, v uint64) error
-	// WritePIO posts a write to the send windows at the byte address off (regs.Pio, regs.Descriptors), a multiple of 8: a line,
-	// or a piece of one, of at most 64 bytes, in whole quadwords. It waits for nothing: a line for which its process has no free entry
-	// is refused (register VELO_WINDOW; see [Window]). It keeps no reference to line.
+	// WritePIO posts a write to the send windows at byte address off (regs.Pio, regs.Descriptors),
+	// a multiple of 8. line is a line or a part of one: whole quadwords, at most 64 bytes. WritePIO
+	// does not block: the NIC refuses a line for which its process has no free entry (register
+	// VELO_WINDOW; see [Window]). It keeps no reference to line.
 	WritePIO(off uint32, line []byte) error
-	// Memory is the node's DMA memory, as software sees it: whatever Device and Timed call an offset of it is an index.
+	// Memory is the node's DMA memory as software sees it. What Device and Timed call an offset is
+	// an index into it.
 	Memory() []byte
-	// Segments say at which device addresses the NIC finds Memory: what registers, tables and descriptors take are these
-	// (see Address). nil: an address is an index.
+	// Segments give the device addresses of Memory. Registers, tables and descriptors take device
+	// addresses (see Address). nil: a device address equals the offset.
 	Segments() []Segment
-	// Capabilities never change.
+	// Capabilities do not change during the life of a device.
 	Capabilities() Capabilities
-	// Await makes what waits for a cause, which software need not poll for then. Without CanAwait or CanInterrupt it gives
-	// ErrNotSupported, and never later.
+	// Await returns a Waiter for a cause, so that software need not poll. A device without CanAwait
+	// or CanInterrupt returns ErrNotSupported here, never later.
 	Await(c Cause) (Waiter, error)
 }
 
-// Info says what a System is, for reports and for reproducing a result.
+// Info describes a System, for reports and for reproducing a result.
 type Info struct {
 	URI     string `json:"uri"`
 	Backend string `json:"backend"`
 	Nodes   int    `json:"nodes"`
 	VPIDs   int    `json:"vpids"`
 	Dims    [3]int `json:"dims"`
-	// Torus: the mesh's rows, columns and pillars of more than two nodes are closed.
+	// Torus: every row, column and pillar of more than two nodes is closed to a ring.
 	Torus bool `json:"torus,omitempty"`
-	// Topology is that of a network that is no mesh or torus, as cosim/fabric/topology reads it; Dims is then a row of all nodes.
+	// Topology is set for networks other than meshes and tori, in the syntax of
+	// cosim/fabric/topology; Dims is then a row of all nodes.
 	Topology string `json:"topology,omitempty"`
 	ClockPS  int    `json:"clock_ps"`
-	// DescHash is the hash of the register and packet description that the
-	// hardware was built from; Hash that of everything it was built from.
+	// DescHash is the hash of the register and packet description that the hardware was built from.
+	// Hash covers all sources that it was built from.
 	DescHash uint64 `json:"desc_hash,string"`
 	Hash     string `json:"hash"`
 	Tool     string `json:"tool"`
 }
 
-// A System is what a URI opens.
+// A System is what a URI opens: a board or a simulated machine.
 type System interface {
 	Info() Info
-	// Device returns node's NIC; node must be below Info().Nodes.
+	// Device returns the NIC of a node; node must be less than Info().Nodes.
 	Device(node int) Device
 	Close() error
 }
 
-// A WatchID names a watched range of DMA memory.
+// A WatchID identifies a watched range of DMA memory.
 type WatchID int
 
-// Timed is a System whose clock its caller owns. Posted writes carry the first
-// cycle at which they may reach the NIC's bus; those of one node and port are
-// performed in order of (cycle, order of the calls).
+// Timed is a System whose caller controls the clock. A posted write carries the first cycle at
+// which it may reach the NIC's bus. Writes of one node and port are performed in order of (cycle,
+// order of the calls).
 type Timed interface {
 	System
 	Now() Cycle
 	PostReg(node int, at Cycle, off uint32, v uint64)
 	PostPIO(node int, at Cycle, off uint32, line []byte)
-	// PIOTaken counts the writes to a process's windows that need no entry any more: a write that makes a line or descriptor whole
-	// counts when that has left the window, others when the NIC has taken or refused them. Whoever has no more than
-	// regs.VELOLines lines that do not count yet, and regs.RMADepth descriptors, is never refused.
+	// PIOTaken counts the writes to a process's windows that no longer occupy an entry. A write
+	// that completes a line or descriptor counts when that has left the window; any other counts
+	// when the NIC has accepted or refused it. A process with at most regs.VELOLines lines and
+	// regs.RMADepth descriptors not yet counted is never refused.
 	PIOTaken(node, vpid int) uint64
 
-	// Watch names the range [off, off+n) of node's DMA memory.
+	// Watch registers the range [off, off+n) of node's DMA memory.
 	Watch(node int, off, n uint64) (WatchID, error)
-	// Arm makes the next DMA write that touches the range stop Run, once.
+	// Arm makes the next DMA write that touches the range stop Run once.
 	Arm(WatchID)
-	// ArmPIO makes Run stop, once, when PIOTaken(node, vpid) reaches count.
+	// ArmPIO makes Run stop once when PIOTaken(node, vpid) reaches count.
 	ArmPIO(node, vpid int, count uint64)
-	// ArmIRQ makes Run stop, once, while node's interrupt line is up.
+	// ArmIRQ makes Run stop once while node's interrupt line is asserted.
 	ArmIRQ(node int)
 
-	// Run lets time pass until something armed happens or the deadline comes.
-	// With the deadline Forever it also stops when nothing more can happen
-	// without software (Stop.Quiet); a finite deadline is always reached. What
-	// fired during a ReadReg is reported by the next Run. The reasons of one
-	// cycle come together, in a fixed order. stop is reused by the caller.
+	// Run advances time until an armed condition fires or the deadline is reached. With the
+	// deadline Forever it also returns when only software can cause a further event (Stop.Quiet); a
+	// finite deadline is always reached. A condition that fires during ReadReg is reported by the
+	// next Run. Conditions that fire in one cycle are reported together, in a fixed order. Run
+	// overwrites *stop, so a caller can reuse it.
 	Run(deadline Cycle, stop *Stop) error
 }
 
-// A Parted is a Timed whose nodes are cut into parts that threads may simulate side by
-// side, one thread each; Threads of [Options] asks for it. What a part does in cycle t is seen
-// in another in t + Lookahead at the earliest. So when a part has what the others sent in the
-// cycles before n (Exchange), it may do those before n + Lookahead by itself (Open, Run);
-// the same if nobody has an event before n + 1. All end their windows with the same cycles. While threads have
-// the parts, what Timed has for one node may be called by the thread of its part, and nothing else; Join ends that.
-type Parted interface {
+// A Partitioned system is a Timed whose nodes are split into partitions, each of which one thread
+// can simulate (Options.Threads). What a partition does in cycle t is visible to others in t +
+// Lookahead at the earliest. A partition that has received what the others sent in cycles before n
+// (Exchange) may therefore simulate the cycles before n + Lookahead on its own (Open, Run); the
+// same holds if no partition has an event before n + 1. All partitions end their windows with the
+// same cycle. While threads own the partitions, only the thread of a node's partition may call
+// methods of Timed, and only for that node. Join ends this phase.
+type Partitioned interface {
 	Timed
-	Parts() []Part
+	Partitions() []Partition
 	Lookahead() Cycle
 	Join()
 }
 
-// A Part is nodes of a Parted.
-type Part interface {
-	// Nodes are the part's: first up to, but not including, past.
+// A Partition is the part of a Partitioned system that one thread simulates.
+type Partition interface {
+	// Nodes returns the half-open range [first, past) of the partition's nodes.
 	Nodes() (first, past int)
 	Now() Cycle
-	// NextEvent is the first cycle in which something happens by itself, or Forever.
+	// NextEvent is the first cycle in which something happens without a call, or Forever.
 	NextEvent() Cycle
-	// Exchange is called once at the end of each window, when Run has come there. It takes what the other
-	// parts have sent up to the same end, or that of the window before if late is 1; they must have
-	// come to it.
+	// Exchange must be called once at the end of each window, when Run has reached that end. It
+	// receives what the other partitions have sent up to the same end, or up to the end of the
+	// previous window if late is 1. The others must have reached that cycle.
 	Exchange(late uint)
-	// Open lets Run perform the cycles before past.
+	// Open lets Run simulate the cycles before past.
 	Open(past Cycle)
-	// Run is that of Timed for the part alone. It also comes back when all that is left to do
-	// lies behind the window; time stands at what was done last then. Of stop it sets Now and Fired.
+	// Run is Timed.Run for this partition alone. It also returns when the next event lies beyond
+	// the window; time then stands at the last cycle with an event. It sets only Now and Fired of
+	// stop.
 	Run(deadline Cycle, stop *Stop) error
-	// Events counts what the hardware of the part has done, so that the time that it takes can be compared.
+	// Events counts the events that the partition has simulated, a measure of its load.
 	Events() uint64
 }
 
-// Fired says which armed condition stopped a run.
+// Fired identifies an armed condition that stopped a run.
 type Fired struct {
 	Kind  FiredKind
 	Node  int
-	Watch WatchID // FiredWatch
-	VPID  int     // FiredPIO
+	Watch WatchID // of FiredWatch
+	VPID  int     // of FiredPIO
 }
 
-// FiredKind tells the armed conditions apart.
+// FiredKind is the kind of an armed condition.
 type FiredKind uint8
 
-// The armed conditions.
+// Kinds of armed conditions.
 const (
 	FiredWatch FiredKind = iota
 	FiredPIO
 	FiredIRQ
 )
 
-// Stop says when and why Run came back.
+// Stop reports when and why Run returned.
 type Stop struct {
 	Now   Cycle
 	Fired []Fired
-	// Quiet: nothing moves in the hardware and nothing posted is due later, so
-	// only software can change anything. Idle tells whether everything is empty
-	// too; Quiet without Idle is a stall (a full mailbox holds packets back, and
-	// with them perhaps posted lines).
+	// Quiet: no event is scheduled in the hardware and no posted write is due, so only software can
+	// change the state. Idle: in addition, every buffer is empty. Quiet without Idle is a stall: a
+	// full mailbox blocks packets, and possibly posted lines behind them.
 	Quiet, Idle bool
 }
 
-// A TraceEvent is something seen inside the hardware, at one of the trace
-// points; rtl/sim/nic_trace.sv says what each means there.
+// A TraceEvent is one event at a trace point inside the hardware. rtl/sim/nic_trace.sv defines the
+// trace points.
 type TraceEvent struct {
 	Cycle Cycle
 	Data  uint64
@@ -174,84 +179,89 @@ const (
 	PointInject  = 0  // flit from the NIC into its router
 	PointLink1   = 1  // first link port; ports 1..6 are the points 1..6
 	PointEject   = 7  // flit from the router into the NIC
-	PointPIO     = 8  // a line accepted from the bus; Data is its address
-	PointSlot    = 9  // a slot written by DMA; Data is its header
-	PointDropped = 10 // a packet refused or discarded
+	PointPIO     = 8  // line accepted from the bus; Data is its address
+	PointSlot    = 9  // slot written by DMA; Data is its header
+	PointDropped = 10 // packet refused or discarded
 
-	PointPIOAddr   = 11 // address of a burst to the send windows taken; Data is it
-	PointPIOLast   = 12 // its last beat
-	PointReadAddr  = 13 // address of a DMA read taken; Data is it
-	PointReadLast  = 14 // its last beat
-	PointWriteAddr = 15 // address of a DMA write taken; Data is it
-	PointWriteLast = 16 // its last beat: memory has it
-	PointWriteDone = 17 // its acknowledgement
-	PointArrive1   = 18 // head flit arrives from the first link; the others up to 23
+	PointPIOAddr   = 11 // address of a burst to the send windows accepted; Data is the address
+	PointPIOLast   = 12 // last beat of that burst
+	PointReadAddr  = 13 // address of a DMA read accepted; Data is the address
+	PointReadLast  = 14 // last beat of a DMA read
+	PointWriteAddr = 15 // address of a DMA write accepted; Data is the address
+	PointWriteLast = 16 // last beat of a DMA write: the data are in memory
+	PointWriteDone = 17 // write response
+	PointArrive1   = 18 // head flit arrives on link port 1; ports 2..6 are the points 19..23
 
-	// With PCIe alone: two dwords of a TLP, head and tail marked. Bit 0 of VC: the upper one counts; bits 3:1: the BAR that it hits.
-	PointTLPDown = 24 // to the NIC
-	PointTLPUp   = 25 // from it
+	// Only with PCIe: two dwords of a TLP, with head and tail flags. VC bit 0: the upper dword is
+	// valid; bits 3:1: the BAR that the TLP hits.
+	PointTLPDown = 24 // TLP to the NIC
+	PointTLPUp   = 25 // TLP from the NIC
 
-	// Where routers are not the nodes' (Info.Topology): a flit on the wire from port p of a router, which is Node then, is at PointPort+p.
+	// For topologies with separate routers (Info.Topology): a flit on the wire of output port p of
+	// router Node is at point PointPort+p.
 	PointPort = 64
 )
 
-// A TraceSink takes trace events in order of time. It must not keep them.
+// A TraceSink receives trace events in order of time. It must not retain the slice.
 type TraceSink interface {
 	Trace(events []TraceEvent) error
 }
 
-// WaveWindow asks for waveforms of the cycles [From, To) in File (FST): of the inside of
-// some nodes, of all if Nodes is empty.
+// WaveWindow requests waveforms (FST) of the cycles [From, To) of some nodes; of all nodes if Nodes
+// is empty.
 type WaveWindow struct {
 	File     string
 	From, To Cycle
 	Nodes    []int
-	// Maybe: that the system ends before From is no error of Close.
+	// Maybe suppresses the error of Close if the system ends before From.
 	Maybe bool
 }
 
-// Checkpoints asks a Timed to keep states of itself, so that the end of a run that went wrong can be repeated with
-// waveforms: see [Repeater].
+// Checkpoints asks a Timed to save its state periodically, so that the last cycles of a failed run
+// can be simulated again with waveforms: see [Repeater].
 type Checkpoints struct {
-	Every Cycle  // from one to the next
-	Last  Cycle  // how many cycles before the end Repeat shows
+	Every Cycle  // interval between checkpoints
+	Last  Cycle  // number of cycles that Repeat shows
 	File  string // FST, written by Repeat
-	Nodes []int  // as of WaveWindow
+	Nodes []int  // as in WaveWindow
 }
 
-// A Repeater is a Timed that may have been opened with Checkpoints.
+// A Repeater is a Timed that can be opened with Checkpoints.
 type Repeater interface {
-	// Repeat writes the waveforms of the last cycles, up to now. It begins at the last checkpoint before them, not at
-	// cycle 0. A failing assertion of the hardware has been repeated already when it is told.
+	// Repeat writes waveforms of the last cycles before the current one. It starts at the last
+	// checkpoint before them instead of cycle 0. If an RTL assertion failed, the system has called
+	// Repeat before it returns the error.
 	Repeat() (Repeated, error)
 }
 
-// Repeated says what a repeat shows.
+// Repeated describes the waveforms that a repetition wrote.
 type Repeated struct {
 	File       string
-	Checkpoint Cycle // where it began
-	From, To   Cycle // what File shows
+	Checkpoint Cycle // where the repetition started
+	From, To   Cycle // range of cycles in File
 }
 
-// Options are what every backend may be asked for; one that cannot do a thing
-// refuses with ErrNotSupported. Backend-specific settings are keys of the URI.
+// Options are the settings that all backends have in common. A backend that does not support one
+// returns ErrNotSupported. Settings of one backend are keys of its URI.
 type Options struct {
 	Nodes int
-	// MemoryBytes of DMA memory per node. If that lies in segments, there is one more, and twice as much: so whatever fits
-	// into a segment can be laid out, one thing behind the other.
+	// MemoryBytes is the DMA memory per node. If the memory is segmented, there is one segment more
+	// and twice the memory, so that everything that fits into a segment can be laid out
+	// consecutively.
 	MemoryBytes int
-	// Segments say at which addresses the NIC of each node shall find that memory, as that of a board did; nil: where the backend
-	// lays it. Simulated NICs can; Open tells if others cannot.
+	// Segments prescribes the device addresses of each node's memory, to reproduce those of a
+	// board. nil: the backend chooses. Simulated NICs support it; Open returns an error for others.
 	Segments [][]Segment
-	// Needs are what the devices must be able to do; Open tells if they cannot.
+	// Needs are the capabilities that the caller requires; Open returns an error if one is missing.
 	Needs       Capabilities
 	Trace       TraceSink
 	Waves       *WaveWindow
 	Checkpoints *Checkpoints
-	LogFile     string // where the simulator's own output goes
-	// Threads may simulate one system; 0: one. The result does not depend on it. A backend
-	// that cannot use so many uses fewer (see Parted), and one thread if there is a Trace.
+	LogFile     string // for the simulator's own output
+	// Threads is the number of threads that may simulate one system; 0 means one. The result does
+	// not depend on it. A backend may use fewer (see Partitioned), and uses one if there is a
+	// Trace.
 	Threads int
-	// Progress is told what takes long while a system opens ("building …").
+	// Progress reports slow steps of opening a system ("building …").
 	Progress func(what string)
 }

@@ -5,31 +5,31 @@ import (
 	"fmt"
 )
 
-// Errors that callers tell apart with errors.Is.
+// Sentinel errors, for errors.Is.
 var (
 	ErrClosed       = errors.New("device is closed")
 	ErrNotSupported = errors.New("not supported by this backend")
-	// ErrPeerDied: the process or board behind the device is gone.
+	// ErrPeerDied: the process or board behind the device has died.
 	ErrPeerDied = errors.New("the device's other end died")
-	// ErrProtocol: the other end said something that cannot be understood.
+	// ErrProtocol: the peer sent something invalid.
 	ErrProtocol = errors.New("bridge protocol violated")
 	// ErrAssertion: an assertion in the RTL failed.
 	ErrAssertion = errors.New("RTL assertion failed")
-	// ErrStarved: the simulator lives but has not answered in wall time.
+	// ErrStarved: the simulator process is alive but has not answered within the time limit.
 	ErrStarved = errors.New("the simulator does not answer")
-	// ErrEnvironment: a tool or device is missing on this machine.
+	// ErrEnvironment: a tool, device or resource is missing on this machine.
 	ErrEnvironment = errors.New("missing on this machine")
 	// ErrRunEnded is returned by every wait of a process whose run has ended: another process failed,
 	// the run was cancelled, or it hangs.
 	ErrRunEnded = errors.New("the run has ended")
-	// ErrConfig: the request itself is wrong.
+	// ErrConfig: the request is invalid.
 	ErrConfig = errors.New("bad configuration")
 )
 
-// AXI's answers to an access that failed.
+// AXI error responses.
 const (
 	RespSLVERR = 2
-	RespDECERR = 3 // nothing is at that address
+	RespDECERR = 3 // no slave at that address
 )
 
 // A BusError is an access that the NIC answered with an error response.
@@ -52,12 +52,12 @@ func (e *BusError) Error() string {
 	return fmt.Sprintf("node %d: %s %s at 0x%x: the NIC answered %s", e.Node, e.Port, verb, e.Off, resp)
 }
 
-// A DMAError is a DMA access of the NIC outside its node's memory.
+// A DMAError is a DMA access of the NIC outside the memory of its node.
 type DMAError struct {
 	Node   int
 	Addr   uint64
 	Bytes  uint64
-	Memory uint64 // what the node has
+	Memory uint64 // size of the node's memory
 }
 
 func (e *DMAError) Error() string {

@@ -7,23 +7,25 @@ import (
 	"github.com/nicloop/nicloop/drivers/regs"
 )
 
-// Pacing has the stores of a device's user wait for an entry in the send window of VELO, which a register tells of: that makes a Pacer of it.
+// Pacing makes a Pacer of a device: each store waits until a register shows a free entry in the
+// VELO send window.
 type Pacing struct {
 	dev     Device
 	windows [regs.VPIDs]sendWindow
 }
 
-// A sendWindow is one process's.
+// A sendWindow is the window of one process.
 type sendWindow struct {
 	mu sync.Mutex
 	Window
 	on bool
 }
 
-// NewPacing paces dev, whose stores wait for nothing.
+// NewPacing paces dev, whose stores do not block.
 func NewPacing(dev Device) *Pacing { return &Pacing{dev: dev} }
 
-// Wrote takes note of a write to a register: a window counts from 0 when it goes on.
+// Wrote must be called for every register write: a window's counters restart at 0 when the window
+// is enabled.
 func (p *Pacing) Wrote(off uint32, v uint64) {
 	vpid := uint8(off>>12) % regs.VPIDs
 	if off != regs.MboxCtrl(vpid) && off != regs.PDID(vpid) {
@@ -32,18 +34,20 @@ func (p *Pacing) Wrote(off uint32, v uint64) {
 	w := &p.windows[vpid]
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if on := off == regs.MboxCtrl(vpid) && v&regs.MboxCtrlWindow != 0; on != w.on { // another domain shuts it
+	// A change of domain disables the window, too.
+	if on := off == regs.MboxCtrl(vpid) && v&regs.MboxCtrlWindow != 0; on != w.on {
 		w.on, w.Window = on, OpenWindow(p.dev, vpid)
 	}
 }
 
-// pause is how long a store waits until it looks for an entry again; it doubles up to longestPause.
+// A store polls for an entry after pause; the interval doubles up to longestPause.
 const (
 	pause        = 10 * time.Microsecond
 	longestPause = time.Millisecond
 )
 
-// WritePIO posts a line. One of VELO waits for an entry; for those of RMA whoever posts descriptors counts.
+// WritePIO posts a line. A VELO line waits for an entry; whoever posts RMA descriptors must count
+// their entries.
 func (p *Pacing) WritePIO(off uint32, line []byte) error {
 	if regs.ForDescriptors(off) {
 		return p.dev.WritePIO(off, line)
@@ -51,7 +55,7 @@ func (p *Pacing) WritePIO(off uint32, line []byte) error {
 	w := &p.windows[regs.Pio(off).SrcVPID()]
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if !w.on || len(line) > regs.VELOPayload { // which the NIC judges
+	if !w.on || len(line) > regs.VELOPayload { // the NIC refuses these
 		return p.dev.WritePIO(off, line)
 	}
 	for again := pause; ; again = min(2*again, longestPause) {

@@ -13,15 +13,15 @@ import (
 
 var logged = logrus.WithField("layer", "drivers")
 
-// An OpenFunc opens the part of a URI behind its scheme. keys are the URI's
-// query, already checked against the keys that the scheme was registered with.
+// An OpenFunc opens a URI of its scheme. path is the part between scheme and query; keys are the
+// query, already validated against the registered keys.
 type OpenFunc func(ctx context.Context, path string, keys map[string]string, opt Options) (System, error)
 
-// A Key is one that a URI of a scheme may have: an example of its value, or its default, and what it means.
+// A Key is a key that a URI of a scheme accepts. Value is its default, or an example.
 type Key struct {
 	Name  string `json:"name"`
 	Value string `json:"value"`
-	Doc   string `json:"doc,omitempty"` // none: it is known only to be refused
+	Doc   string `json:"doc,omitempty"` // empty: the key exists only to be rejected
 }
 
 // A Backend is a registered scheme.
@@ -36,32 +36,33 @@ type backend struct {
 	keys   []Key
 	doc    string
 	open   OpenFunc
-	// prepare does what takes long of open and is needed once; may be nil.
+	// prepare does the slow part of open that is needed only once; may be nil.
 	prepare PrepareFunc
-	// repeats: with these keys it takes Options.Checkpoints; nil: never.
+	// repeats reports whether open accepts Options.Checkpoints with these keys; nil: never.
 	repeats func(keys map[string]string) bool
 	loops   func(path string, keys map[string]string) bool
-	// found: its nodes are those that are there.
+	// found: the backend discovers its nodes; the caller does not choose their number.
 	found bool
-	// around: it stands around the device of another URI, which parts finds behind something of its own.
+	// around: the backend wraps the device of another URI; parts splits the two.
 	around *around
 }
 
 type around struct {
-	form  string // of what stands in front: "FILE!"
+	form  string // of the part before the inner URI: "FILE!"
 	parts func(path string) (own, uri string, ok bool)
 }
 
-// An OpenAroundFunc opens a device that stands around that of another URI.
+// An OpenAroundFunc opens a device that wraps the device of another URI.
 type OpenAroundFunc func(ctx context.Context, own, uri string, opt Options) (System, error)
 
-// A PrepareFunc does beforehand what the first OpenFunc of a kind of machine takes long for, such as building it.
+// A PrepareFunc does in advance the slow part of the first Open of a kind of machine, such as
+// building it.
 type PrepareFunc func(ctx context.Context, path string, keys map[string]string, opt Options) error
 
 var backends []backend
 
-// Register makes a scheme known. keys are those of the query it understands. It is
-// called from init functions; a second registration of a scheme panics.
+// Register adds a scheme and the query keys that it accepts. It is called from init functions and
+// panics if the scheme is already registered.
 func Register(scheme, doc string, keys []Key, open OpenFunc) {
 	for _, b := range backends {
 		if b.scheme == scheme {
@@ -72,36 +73,39 @@ func Register(scheme, doc string, keys []Key, open OpenFunc) {
 	slices.SortFunc(backends, func(a, b backend) int { return strings.Compare(a.scheme, b.scheme) })
 }
 
-// RegisterPrepare gives a registered scheme what Prepare calls.
+// RegisterPrepare sets the function that Prepare calls for a registered scheme.
 func RegisterPrepare(scheme string, prepare PrepareFunc) {
 	registered(scheme).prepare = prepare
 }
 
-// RegisterRepeats tells of a registered scheme with which keys Open takes Options.Checkpoints.
+// RegisterRepeats declares with which keys a registered scheme accepts Options.Checkpoints.
 func RegisterRepeats(scheme string, repeats func(keys map[string]string) bool) {
 	registered(scheme).repeats = repeats
 }
 
-// RegisterLoops tells of a registered scheme which of its devices are one NIC that is reached by what it sends, and whose other nodes are itself.
+// RegisterLoops declares which devices of a registered scheme are a single NIC in loopback: it
+// receives what it sends, and all node numbers are itself.
 func RegisterLoops(scheme string, loops func(path string, keys map[string]string) bool) {
 	registered(scheme).loops = loops
 }
 
-// RegisterFound tells of a registered scheme that its nodes are those that are there, so that Options.Nodes of 0 means all.
+// RegisterFound declares that a registered scheme discovers its nodes, so that Options.Nodes of 0
+// means all.
 func RegisterFound(scheme string) {
 	registered(scheme).found = true
 }
 
-// RegisterAround makes a scheme known whose devices stand around others: scheme:FORM and another URI, with its keys. parts cuts the two.
+// RegisterAround adds a scheme whose devices wrap others: scheme:FORM, followed by another URI with
+// its keys. parts splits the two.
 func RegisterAround(scheme, doc, form string, parts func(path string) (own, uri string, ok bool), open OpenAroundFunc) {
 	Register(scheme, doc, nil, func(ctx context.Context, path string, _ map[string]string, opt Options) (System, error) {
-		own, uri, _ := parts(path) // resolve has looked
+		own, uri, _ := parts(path) // resolve has checked it
 		return open(ctx, own, uri, opt)
 	})
 	registered(scheme).around = &around{form, parts}
 }
 
-// within is the URI of the device that has hardware behind it.
+// within strips all wrapping schemes from a URI.
 func within(uri string) string {
 	for {
 		b, path, _, err := resolve(uri)
@@ -149,7 +153,8 @@ func Open(ctx context.Context, uri string, opt Options) (System, error) {
 	return sys, nil
 }
 
-// Prepare makes sure that Open takes no longer than it must: it builds what has to be built. opt.Progress hears of it.
+// Prepare does the slow steps of Open, such as building a simulator, in advance. It reports them to
+// opt.Progress.
 func Prepare(ctx context.Context, uri string, opt Options) error {
 	b, path, keys, err := resolve(within(uri))
 	if err != nil || b.prepare == nil {
@@ -158,37 +163,38 @@ func Prepare(ctx context.Context, uri string, opt Options) error {
 	return b.prepare(ctx, path, keys, opt)
 }
 
-// Check tells what is wrong with a URI as far as that can be known without opening it: its scheme and its keys.
+// Check validates a URI as far as possible without opening it: its scheme and its keys.
 func Check(uri string) error {
 	_, _, _, err := resolve(uri)
 	return err
 }
 
-// Prepares tells whether Prepare does anything for a URI.
+// Prepares reports whether Prepare does anything for a URI.
 func Prepares(uri string) bool {
 	b, _, _, err := resolve(within(uri))
 	return err == nil && b.prepare != nil
 }
 
-// Found tells whether a URI's nodes are those that are there, and Options.Nodes may be 0.
+// Found reports whether the backend of a URI discovers its nodes, so that Options.Nodes may be 0.
 func Found(uri string) bool {
 	b, _, _, err := resolve(within(uri))
 	return err == nil && b.found
 }
 
-// Loops tells whether a URI names one NIC that is reached by what it sends alone: a small board, or the only one on a serial line.
+// Loops reports whether a URI names a single NIC in loopback: a small board, or the only one on a
+// serial line.
 func Loops(uri string) bool {
 	b, path, keys, err := resolve(uri)
 	return err == nil && b.loops != nil && b.loops(path, keys)
 }
 
-// Repeats tells whether Open takes Options.Checkpoints for a URI, and what it opens is a Repeater then.
+// Repeats reports whether Open accepts Options.Checkpoints for a URI and returns a Repeater then.
 func Repeats(uri string) bool {
 	b, _, keys, err := resolve(uri)
 	return err == nil && b.repeats != nil && b.repeats(keys)
 }
 
-// resolve finds the backend of a URI and checks the keys.
+// resolve finds the backend of a URI and validates its keys.
 func resolve(uri string) (b *backend, path string, keys map[string]string, err error) {
 	scheme, rest, ok := strings.Cut(uri, ":")
 	if !ok {
@@ -217,7 +223,7 @@ func resolve(uri string) (b *backend, path string, keys map[string]string, err e
 	return &backends[i], path, keys, nil
 }
 
-// Names are those of keys.
+// Names returns the names of keys.
 func Names(keys []Key) (names []string) {
 	for _, k := range keys {
 		names = append(names, k.Name)
@@ -243,8 +249,7 @@ func parseKeys(query string, known []string) (map[string]string, error) {
 	return keys, nil
 }
 
-// Nearest gives `, did you mean "x"?` for the candidate nearest to name, or
-// nothing when none is near.
+// Nearest returns `, did you mean "x"?` for the candidate nearest to name, or "" if none is near.
 func Nearest(name string, candidates []string) string {
 	best, dist := "", 3
 	for _, c := range candidates {

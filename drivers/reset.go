@@ -8,8 +8,9 @@ import (
 	"github.com/nicloop/nicloop/drivers/regs"
 )
 
-// resetValues are what registers that software sets hold after reset, in an order in which they may be written when no process has a
-// domain. Read pointers begin anew with their rings; ATU_COMMAND holds nothing.
+// resetValues are the values after reset of the registers that software sets, in an order that is
+// valid while no process has a domain. Read pointers restart with their rings; ATU_COMMAND holds no
+// state.
 var resetValues = []struct {
 	name  string
 	value uint64
@@ -21,9 +22,11 @@ var resetValues = []struct {
 	{"ROUTE", 0}, {"LINK_CTRL", 0}, {"LINK_PATIENCE", regs.LinkPatienceAtReset},
 }
 
-// Reset gives a NIC back what software sets, as it is after reset: every process leaves its domain, which shuts what it has open, and waits until
-// the NIC writes nothing more for it. With links every link is reset at this end too, and both ends agree anew: what was on them is lost and told (LINK_LOST).
-// Counters go on. It gives what it has changed, as far as it came; programs that used the device are not asked.
+// Reset restores the state after reset of everything that software sets. Every process leaves its
+// domain, which closes what it has open; Reset waits until the NIC writes nothing more for it. With
+// links, every link is reset at this end, too, and both ends establish a new session; packets on
+// the link are lost and counted (LINK_LOST). Counters keep their values. Reset returns the changes
+// made so far, also with an error. It does not ask other programs that use the device.
 func Reset(dev Device, links bool) (changed []string, err error) {
 	if changed, err = leaveAll(dev); err != nil {
 		return changed, err
@@ -34,7 +37,7 @@ func Reset(dev Device, links bool) (changed []string, err error) {
 			was, err := putBack(dev, r.Address(i), want.value)
 			var bus *BusError
 			if errors.As(err, &bus) {
-				break // this body has no such registers
+				break // this implementation lacks these registers
 			}
 			if err != nil {
 				return changed, err
@@ -56,7 +59,7 @@ func Reset(dev Device, links bool) (changed []string, err error) {
 			return changed, err
 		}
 	}
-	_, err = dev.ReadReg(regs.Magic) // all of it has arrived
+	_, err = dev.ReadReg(regs.Magic) // returns after all posted writes have arrived
 	return changed, err
 }
 
@@ -85,7 +88,7 @@ func putBack(dev Device, off uint32, want uint64) (was uint64, err error) {
 		return was, err
 	}
 	got, err := dev.ReadReg(off)
-	if got == 0 && strings.HasPrefix(regs.Describe(off), "LINK_") { // a link that is not built
+	if got == 0 && strings.HasPrefix(regs.Describe(off), "LINK_") { // this link is not built
 		return want, err
 	}
 	if err == nil && got != want {

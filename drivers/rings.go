@@ -2,11 +2,12 @@ package drivers
 
 import "fmt"
 
-// drainReads is how often SwitchOff looks: a slot takes a few cycles, unless its memory is dead.
+// drainReads bounds the reads of SwitchOff: a slot takes a few cycles unless memory does not
+// respond.
 const drainReads = 10000
 
-// SwitchOff switches a mailbox or a notification ring off by its register of switches, and waits until the
-// hardware writes nothing more to where it lay: busy is that register's bit.
+// SwitchOff disables a mailbox or a notification ring and waits until the hardware no longer writes
+// to its memory. ctrl is its control register, busy that register's busy bit.
 func SwitchOff(dev Device, ctrl uint32, busy uint64) error {
 	if err := dev.WriteReg(ctrl, 0); err != nil {
 		return err

@@ -7,14 +7,16 @@ import (
 	"slices"
 )
 
-// A Segment is a part of Memory that lies in one piece for the NIC: the byte at Off+i of Memory has the device address
-// Addr+i. Off, Addr and, but for the last one, Bytes are multiples of SegmentGrain.
+// A Segment is a contiguous part of Memory in the NIC's address space: the byte at Off+i of Memory
+// has device address Addr+i. Off, Addr and Bytes are multiples of SegmentGrain, except Bytes of the
+// last segment.
 type Segment struct{ Off, Addr, Bytes uint64 }
 
-// SegmentGrain is the smallest page.
+// SegmentGrain is the smallest page size.
 const SegmentGrain = 1 << 12
 
-// CheckSegments tells whether memory of so many bytes can lie as Options.Segments want it; nil: wherever the backend lays it.
+// CheckSegments validates Options.Segments for n nodes with that many bytes each. nil is valid: the
+// backend chooses.
 func CheckSegments(nodes [][]Segment, n, bytes int) error {
 	if nodes != nil && len(nodes) != n {
 		return fmt.Errorf("%w: segments of %d nodes: expected those of %d", ErrConfig, len(nodes), n)
@@ -35,7 +37,7 @@ func CheckSegments(nodes [][]Segment, n, bytes int) error {
 	return nil
 }
 
-// SegmentsOf are those of all nodes of a system; nil: none has any.
+// SegmentsOf returns the segments of all nodes of a system, or nil if no node has any.
 func SegmentsOf(sys System) (nodes [][]Segment) {
 	some := false
 	for n := range sys.Info().Nodes {
@@ -48,7 +50,7 @@ func SegmentsOf(sys System) (nodes [][]Segment) {
 	return nodes
 }
 
-// laid tells whether a system has its memory where it was to be.
+// laid returns an error if the memory of a system is not where Options.Segments requires it.
 func laid(sys System, nodes [][]Segment) error {
 	for n, list := range nodes {
 		if !slices.Equal(sys.Device(n).Segments(), list) {
@@ -58,7 +60,8 @@ func laid(sys System, nodes [][]Segment) error {
 	return nil
 }
 
-// Address is the device address of [off, off+n) of Memory. What lies in several segments has none.
+// Address returns the device address of the range [off, off+n) of Memory. A range that spans
+// several segments has none.
 func Address(dev Device, off, n uint64) (uint64, error) {
 	if size := uint64(len(dev.Memory())); off > size || n > size-off {
 		return 0, fmt.Errorf("%w: %d bytes at 0x%x: expected a range inside the %d bytes of memory", ErrConfig, n, off, size)
@@ -78,7 +81,7 @@ func Address(dev Device, off, n uint64) (uint64, error) {
 	return 0, fmt.Errorf("%w: %d bytes at 0x%x of memory do not lie in one piece for the NIC", ErrConfig, n, off)
 }
 
-// Offset is where in Memory a device address lies, if it does.
+// Offset converts a device address to an offset in Memory; false if it lies outside.
 func Offset(dev Device, addr uint64) (uint64, bool) {
 	list := dev.Segments()
 	if list == nil {
@@ -90,7 +93,7 @@ func Offset(dev Device, addr uint64) (uint64, bool) {
 	return 0, false
 }
 
-// SegmentAt is the one in which a device address lies, or nil.
+// SegmentAt returns the segment that contains a device address, or nil.
 func SegmentAt(list []Segment, addr uint64) *Segment {
 	for i := range list {
 		if s := &list[i]; addr >= s.Addr && addr-s.Addr < s.Bytes {
@@ -100,8 +103,8 @@ func SegmentAt(list []Segment, addr uint64) *Segment {
 	return nil
 }
 
-// FitInSegment is the first multiple of align, not before off, from which on n bytes lie in one segment. Without segments they
-// do so everywhere.
+// FitInSegment returns the first multiple of align, at or after off, from which n bytes lie in one
+// segment. Without segments every range does.
 func FitInSegment(list []Segment, off, n, align uint64) (uint64, error) {
 	up := func(off uint64) uint64 { return (off + align - 1) / align * align }
 	off = up(off)

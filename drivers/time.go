@@ -5,11 +5,11 @@ import (
 	"strconv"
 )
 
-// Time is an instant or a span in picoseconds: simulated time under a Timed
-// system, wall time on a board.
+// Time is an instant or a duration in picoseconds: simulated time in a Timed system, wall-clock
+// time on a board.
 type Time int64
 
-// Spans.
+// Units.
 const (
 	Picosecond  Time = 1
 	Nanosecond       = 1000 * Picosecond
@@ -18,13 +18,13 @@ const (
 	Second           = 1000 * Millisecond
 )
 
-// Never is a time that does not come.
+// Never is the time of an event that does not occur.
 const Never = Time(1<<63 - 1)
 
-// Nanoseconds gives t as a number of nanoseconds.
+// Nanoseconds returns t in nanoseconds.
 func (t Time) Nanoseconds() float64 { return float64(t) / float64(Nanosecond) }
 
-// String prints t in the unit that people would choose.
+// String formats t in the most readable unit.
 func (t Time) String() string {
 	a := max(t, -t)
 	switch {

@@ -4,34 +4,35 @@ import (
 	"github.com/nicloop/nicloop/drivers/regs"
 )
 
-// A Pacer is a Device whose WritePIO waits until the process has a free entry in its window, as that of a simulated process does: its
-// user counts no entries.
+// A Pacer is a Device whose WritePIO waits until the process has a free entry in its send window,
+// as the store of a simulated core does. Its users need not count entries.
 type Pacer interface {
 	Device
 	PacesPIO() bool
 }
 
-// A Window is software's end of a process's send window of VELO, which went on just before. It knows how many lines the process may
-// still post, so that none is refused, and reads a register only when that were too few. Lines that the NIC refuses all the same, because
-// a part of another line lay in the window, it sends again, in order.
+// A Window is the software end of a process's VELO send window; it must be opened when that window
+// has just been enabled. It counts free entries so that no line is refused, and reads a register
+// only when the count is exhausted. The NIC still refuses a line while an incomplete line occupies
+// the window; Window retransmits such lines in order.
 type Window struct {
 	dev    Device
 	reg    uint32
 	paced  bool
-	posted uint64 // lines, since the window went on
-	free   int    // entries
-	idle   int
+	posted uint64 // lines posted since the window was enabled
+	free   int    // entries known to be free
+	idle   int    // calls of Idle
 	kept   []keptLine
 }
 
-// A keptLine may have to be sent again.
+// A keptLine is a posted line that may have to be retransmitted.
 type keptLine struct {
 	off  uint32
 	n    uint8
 	data [regs.VELOPayload]byte
 }
 
-// OpenWindow begins the use of the window of process vpid.
+// OpenWindow returns the Window of process vpid, which has just been enabled.
 func OpenWindow(dev Device, vpid uint8) Window {
 	w := Window{dev: dev, reg: regs.VELOWindow(vpid), free: regs.VELOLines}
 	if p, ok := dev.(Pacer); ok {
@@ -43,7 +44,7 @@ func OpenWindow(dev Device, vpid uint8) Window {
 	return w
 }
 
-// Room tells whether so many lines, at most regs.VELOLines, can be posted now.
+// Room reports whether that many lines, at most regs.VELOLines, can be posted.
 func (w *Window) Room(lines int) (bool, error) {
 	if w.paced || w.free >= lines {
 		return true, nil
@@ -60,7 +61,8 @@ func (w *Window) Room(lines int) (bool, error) {
 	return w.free >= lines, nil
 }
 
-// Idle is called when there is nothing to do but to wait. Now and then it looks for lines that were refused: nobody answers them.
+// Idle must be called while the caller has nothing to do but poll. Every lookEvery calls it checks
+// for refused lines: the NIC does not report them, and their receivers never answer.
 func (w *Window) Idle() error {
 	if w.idle++; w.idle%lookEvery != 0 {
 		return nil
@@ -69,9 +71,9 @@ func (w *Window) Idle() error {
 	return err
 }
 
-const lookEvery = 64 // a register read costs as much as some tens of looks at memory
+const lookEvery = 64 // a register read costs as much as some tens of polls of memory
 
-// Post posts a line of at most 56 bytes; there must be room for it.
+// Post posts a line of at most 56 bytes. The caller has checked Room.
 func (w *Window) Post(off uint32, line []byte) error {
 	if !w.paced {
 		w.free--
@@ -82,7 +84,7 @@ func (w *Window) Post(off uint32, line []byte) error {
 	return w.dev.WritePIO(off, line)
 }
 
-// again sends what was refused once more, when all that was posted has come to the NIC.
+// again retransmits the refused lines after the NIC has received everything that was posted.
 func (w *Window) again(v uint64) (uint64, error) {
 	for {
 		taken, refused := uint16(regs.VELOWindowTaken.Of(v)), uint16(regs.VELOWindowRefused.Of(v))
@@ -91,9 +93,10 @@ func (w *Window) again(v uint64) (uint64, error) {
 		switch {
 		case v&regs.VELOWindowRetry == 0:
 			return v, nil
-		case lost > refused: // the rest is on its way
+		case lost > refused: // some lines are still in flight
 		default:
-			// The answer of the read says that the NIC has taken the write: what is posted then comes behind it.
+			// The response to the read proves that the NIC has performed the write, so lines posted
+			// from here on arrive after it.
 			if err = w.dev.WriteReg(w.reg, 0); err != nil {
 				return 0, err
 			}

@@ -248,7 +248,7 @@ func (a *ATU) Evict(owner int) error { return a.evict(a.dev, owner) }
 
 func (a *ATU) evict(dev drivers.Device, owner int) error {
 	if a.lent != nil {
-		return a.lent.Forget(owner)
+		return a.lent.UnmapAll(owner)
 	}
 	var list []NLA
 	a.mu.Lock()

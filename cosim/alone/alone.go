@@ -167,7 +167,7 @@ func (d *device) Memory() []byte { return d.under.Memory() }
 func (d *device) Segments() []drivers.Segment { return d.under.Segments() }
 
 func (d *device) Capabilities() drivers.Capabilities {
-	return d.under.Capabilities()&^drivers.CanSimulate | drivers.CanRunAlone | d.a.lends()
+	return d.under.Capabilities()&^drivers.CanSimulate | drivers.CanFreeRun | d.a.lends()
 }
 
 func (d *device) Await(c drivers.Cause) (drivers.Waiter, error) {

@@ -45,9 +45,9 @@ func TestWhatADeviceCannotDoIsToldAtOpen(t *testing.T) {
 		_, timed := sys.(drivers.Timed)
 		require.True(t, timed)
 		require.NoError(t, sys.Close())
-		_, err = open(drivers.Options{Needs: drivers.CanPIO | drivers.CanRunAlone})
+		_, err = open(drivers.Options{Needs: drivers.CanPIO | drivers.CanFreeRun})
 		require.ErrorIs(t, err, drivers.ErrNotSupported)
-		require.ErrorContains(t, err, "needed of "+sys.Info().Backend+": time of its own; it has: PIO, DMA")
+		require.ErrorContains(t, err, sys.Info().Backend+" lacks: free-running clock; it has: PIO, DMA")
 	})
 }
 
@@ -132,8 +132,8 @@ func awaitAll(t *testing.T, sys drivers.Timed) {
 	a.rest()
 	require.NoError(t, box.Wait(ctx))
 	a.there()
-	require.ErrorIs(t, box.Wait(ctx), drivers.ErrNever)
-	require.ErrorIs(t, beside.Wait(ctx), drivers.ErrNever)
+	require.ErrorIs(t, box.Wait(ctx), drivers.ErrQuiescent)
+	require.ErrorIs(t, beside.Wait(ctx), drivers.ErrQuiescent)
 
 	irq := a.await(drivers.Interrupt)
 	for range 2 {
@@ -143,7 +143,7 @@ func awaitAll(t *testing.T, sys drivers.Timed) {
 	_, err := sys.Device(1).ReadReg(regs.IRQStatus)
 	require.NoError(t, err)
 	_ = irq.Wait(ctx) // once too often, perhaps
-	require.ErrorIs(t, irq.Wait(ctx), drivers.ErrNever)
+	require.ErrorIs(t, irq.Wait(ctx), drivers.ErrQuiescent)
 	a.send()
 	require.NoError(t, irq.Wait(ctx))
 	a.there()

@@ -23,7 +23,7 @@
 // way over a link, so each side may do a cycle before it knows all that the other did in it; run.go has the rules. When nothing can
 // happen on one side the other goes on alone.
 //
-// Under vtime the RTL may lead by two cycles (drivers.Leader), since the kernel knows when software uses it next; whoever
+// Under vtime the RTL may lead by two cycles (drivers.RunAheadSystem), since the kernel knows when software uses it next; whoever
 // else drives the system sees both sides stand at Now.
 //
 // Keys of the URI: keys.go, and "nicloop device list mixed".

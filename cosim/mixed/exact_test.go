@@ -186,9 +186,9 @@ func (l *load) run(t *testing.T, uri string) *seen {
 			m.PostPIO(p.node, p.at, p.off, p.line)
 		}
 	}
-	if s, ok := m.(drivers.Leader); ok && l.lead { // all is posted
-		s.Lead(func() drivers.Cycle { return drivers.Forever })
-		defer s.Lead(nil)
+	if s, ok := m.(drivers.RunAheadSystem); ok && l.lead { // all is posted
+		s.RunAhead(func() drivers.Cycle { return drivers.Forever })
+		defer s.RunAhead(nil)
 	}
 	for {
 		err := m.Run(1<<20, &stop)

@@ -47,7 +47,7 @@ type System struct {
 	closed atomic.Bool
 }
 
-var _ drivers.Leader = (*System)(nil)
+var _ drivers.RunAheadSystem = (*System)(nil)
 
 // A watch of a side.
 type watch struct {
@@ -112,11 +112,11 @@ func (s *System) fail(err error) error {
 
 // ---- software ----
 
-// Leads implements drivers.Leader.
-func (s *System) Leads(node int) bool { return s.isRTL[node] }
+// CanRunAhead implements drivers.RunAheadSystem.
+func (s *System) CanRunAhead(node int) bool { return s.isRTL[node] }
 
-// Lead implements drivers.Leader.
-func (s *System) Lead(until func() drivers.Cycle) { s.lead = until }
+// RunAhead implements drivers.RunAheadSystem.
+func (s *System) RunAhead(until func() drivers.Cycle) { s.lead = until }
 
 // wake: the RTL may do something from a cycle on.
 func (s *System) wake(at drivers.Cycle) { s.wakes = min(s.wakes, max(at, s.now+1)) }
@@ -309,6 +309,6 @@ func (s *System) report(stop *drivers.Stop) error {
 		s.border.forget()
 		stop.Idle = s.stop.Idle && s.part.Empty() && s.border.empty()
 	}
-	s.waiters.Saw(stop)
+	s.waiters.NoteStop(stop)
 	return err
 }

@@ -102,7 +102,7 @@ func TestPartsOfShared(t *testing.T) {
 		t.Run(uri, func(t *testing.T) {
 			one, end := storm(t, uri, nodes, 40, nodes, 1)
 			two, same := storm(t, uri, nodes, 40, nodes, 2)
-			require.Len(t, two.(drivers.Parted).Parts(), 2)
+			require.Len(t, two.(drivers.Partitioned).Partitions(), 2)
 			require.Equal(t, end, same)
 			for n := range nodes {
 				require.True(t, bytes.Equal(one.Device(n).Memory(), two.Device(n).Memory()), "node %d has other bytes", n)

@@ -26,7 +26,7 @@ const (
 func inRun(t *testing.T, threads int, may func(node, link int) bool) (list []string, err error) {
 	m, err := model.New(model.Defaults([3]int{4, 4, 1}), drivers.Options{Threads: threads, MemoryBytes: slots * regs.SlotBytes})
 	require.NoError(t, err)
-	require.Len(t, m.Parts(), threads)
+	require.Len(t, m.Partitions(), threads)
 	for n := range nodes {
 		m.PostReg(n, 0, regs.PDID(0), drivers.DefaultDomain)
 		m.PostReg(n, 0, regs.MboxSlots(0), slots)

@@ -15,7 +15,7 @@
 //   - Only what does something costs time: an idle node is not looked at, and idle
 //     cycles are skipped. Nothing is allocated per packet once the free lists have grown.
 //   - With Config.Parts the nodes are cut into parts of consecutive numbers that
-//     threads may simulate side by side (drivers.Parted): the same cycles, events and memory
+//     threads may simulate side by side (drivers.Partitioned): the same cycles, events and memory
 //     as with one part. Whoever uses the Machine as a Timed sees no difference.
 //
 // # What a network must do

@@ -49,7 +49,7 @@ type Machine struct {
 	creditsChecked drivers.Cycle // when an idle network was last checked
 }
 
-var _ drivers.Parted = (*Machine)(nil)
+var _ drivers.Partitioned = (*Machine)(nil)
 
 // A unitID names what works in a cycle; within a cycle in this order: what is read
 // was there before, what is written counts from the next cycle on.
@@ -122,8 +122,8 @@ func (m *Machine) Connect(networks ...Network) {
 func (m *Machine) Part(i int) *Part { return &m.parts[i] }
 
 // Parts are what threads may simulate side by side; one if there is nothing to divide.
-func (m *Machine) Parts() []drivers.Part {
-	list := make([]drivers.Part, len(m.parts))
+func (m *Machine) Partitions() []drivers.Partition {
+	list := make([]drivers.Partition, len(m.parts))
 	for i := range m.parts {
 		list[i] = &m.parts[i]
 	}
@@ -208,7 +208,7 @@ func (m *Machine) Run(deadline drivers.Cycle, stop *drivers.Stop) error {
 		stop.Fired = m.parts[i].report(stop.Fired)
 	}
 	stop.Idle = stop.Quiet && m.empty()
-	m.waiters.Saw(stop)
+	m.waiters.NoteStop(stop)
 	return errors.Join(m.refusals(), m.checkCredits(stop.Idle))
 }
 

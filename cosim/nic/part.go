@@ -29,7 +29,7 @@ type Part struct {
 	_           [64]byte // the next part is written by another thread
 }
 
-var _ drivers.Part = (*Part)(nil)
+var _ drivers.Partition = (*Part)(nil)
 
 // Nodes are the part's: first up to, but not including, past.
 func (p *Part) Nodes() (first, past int) { return p.first, p.past }

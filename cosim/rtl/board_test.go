@@ -28,7 +28,7 @@ const fastLine = "rtl:?uart=pty&baud=19531250"
 func openBoards(t testing.TB, uri string, nodes int) *boards {
 	t.Helper()
 	sys, err := drivers.Open(t.Context(), uri, drivers.Options{
-		Nodes: nodes, MemoryBytes: 1 << 16, Needs: drivers.CanPIO | drivers.CanAwait | drivers.CanRunAlone, Progress: func(what string) { t.Log(what) },
+		Nodes: nodes, MemoryBytes: 1 << 16, Needs: drivers.CanPIO | drivers.CanAwait | drivers.CanFreeRun, Progress: func(what string) { t.Log(what) },
 	})
 	require.NoError(t, err)
 	return sys.(*boards)

@@ -46,7 +46,7 @@ func (s *System) Device(node int) drivers.Device { return s.devices[node] }
 // Run lets time pass; see drivers.Timed.
 func (s *System) Run(deadline drivers.Cycle, stop *drivers.Stop) error {
 	err := s.Session.Run(deadline, stop)
-	s.waiters.Saw(stop)
+	s.waiters.NoteStop(stop)
 	return err
 }
 

@@ -16,7 +16,7 @@ import (
 
 // Config says what is booted, with which device, and what runs inside.
 type Config struct {
-	// System is the device: its time passes by itself (CanRunAlone), its memory can be lent (CanLend), and each node has Memory bytes. It stays open.
+	// System is the device: its time passes by itself (CanFreeRun), its memory can be lent (CanLend), and each node has Memory bytes. It stays open.
 	System drivers.System
 	Node   int
 	Memory int      // bytes of the guest; 0: DefaultMemory
@@ -40,7 +40,7 @@ type Config struct {
 const DefaultMemory = 512 << 20
 
 // Needs is what the device must be able to do.
-const Needs = drivers.CanPIO | drivers.CanDMA | drivers.CanAwait | drivers.CanInterrupt | drivers.CanRunAlone | drivers.CanLend
+const Needs = drivers.CanPIO | drivers.CanDMA | drivers.CanAwait | drivers.CanInterrupt | drivers.CanFreeRun | drivers.CanLend
 
 // A Result is how the command ended.
 type Result struct {

@@ -10,7 +10,7 @@
 //     it, at the times at which it would have been done.
 //   - Ties break by (time, order of scheduling). The same programs give the same
 //     calls to the system, hence the same run, on every machine.
-//   - A system in parts (drivers.Parted) is run by a thread per part, each with the
+//   - A system in parts (drivers.Partitioned) is run by a thread per part, each with the
 //     processes of its nodes, or by one thread, part by part: whatever is faster on the machine as it
 //     is (see below). Processes of different parts meet through the hardware only, so
 //     what they do and see is the same as on one thread, as is how a run ends: a hang and a

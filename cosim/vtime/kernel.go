@@ -52,11 +52,11 @@ func New(sys drivers.Timed, cfg Config) *Kernel {
 
 // divide makes the loops.
 func (k *Kernel) divide() {
-	parted, ok := k.sys.(drivers.Parted)
-	if !ok || len(parted.Parts()) == 1 {
+	parted, ok := k.sys.(drivers.Partitioned)
+	if !ok || len(parted.Partitions()) == 1 {
 		l := &loop{k: k, hw: k.sys}
 		if ok {
-			l.next = parted.Parts()[0].NextEvent
+			l.next = parted.Partitions()[0].NextEvent
 		}
 		k.loops = []*loop{l}
 		for node := range k.byNode {
@@ -65,7 +65,7 @@ func (k *Kernel) divide() {
 		return
 	}
 	with := newMeeting(k, parted)
-	for _, p := range parted.Parts() {
+	for _, p := range parted.Partitions() {
 		l := &loop{k: k, hw: p, next: p.NextEvent, part: p, with: with, shared: &shared{}}
 		k.loops = append(k.loops, l)
 		for node, past := p.Nodes(); node < past; node++ {

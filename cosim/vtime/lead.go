@@ -2,19 +2,19 @@ package vtime
 
 import "github.com/nicloop/nicloop/drivers"
 
-// lead lets the nodes of a drivers.Leader go ahead while processes run, and gives what ends that.
+// lead lets the nodes of a drivers.RunAheadSystem go ahead while processes run, and gives what ends that.
 func (k *Kernel) lead() (end func()) {
-	sys, ok := k.sys.(drivers.Leader)
+	sys, ok := k.sys.(drivers.RunAheadSystem)
 	if !ok {
 		return func() {}
 	}
 	leads := make([]bool, len(k.procs))
 	for i, p := range k.procs {
-		leads[i] = sys.Leads(p.node)
+		leads[i] = sys.CanRunAhead(p.node)
 	}
 	l := k.loops[0]
-	sys.Lead(func() drivers.Cycle { return l.uses(leads) })
-	return func() { sys.Lead(nil) }
+	sys.RunAhead(func() drivers.Cycle { return l.uses(leads) })
+	return func() { sys.RunAhead(nil) }
 }
 
 // uses is the first cycle in which a process of some may do anything, unless its hardware wakes it before.

@@ -21,7 +21,7 @@ type loop struct {
 	err     error // of the system, while a process let time pass
 
 	// Of several loops:
-	part    drivers.Part
+	part    drivers.Partition
 	with    *meeting
 	did     drivers.Time // when what was done last was
 	window  uint64       // the number of the window that is open

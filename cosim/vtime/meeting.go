@@ -25,7 +25,7 @@ const Window = 32
 // all of them (crew): that changes only where all stand.
 type meeting struct {
 	k         *Kernel
-	sys       drivers.Parted
+	sys       drivers.Partitioned
 	lookahead drivers.Cycle
 	every     drivers.Cycle // cycles of a window of threads
 	late      uint64        // windows by which another may be behind
@@ -64,7 +64,7 @@ const (
 // after a window.
 var errOver = errors.New("vtime: over")
 
-func newMeeting(k *Kernel, sys drivers.Parted) *meeting {
+func newMeeting(k *Kernel, sys drivers.Partitioned) *meeting {
 	return &meeting{k: k, sys: sys, crew: newCrew()}
 }
 

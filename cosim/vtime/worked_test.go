@@ -89,7 +89,9 @@ func (s *scriptedParts) Device(int) drivers.Device { return nil }
 func (s *scriptedParts) Now() drivers.Cycle        { return s.parts[0].now }
 func (s *scriptedParts) Lookahead() drivers.Cycle  { return 4 }
 func (s *scriptedParts) Join()                     {}
-func (s *scriptedParts) Parts() []drivers.Part     { return []drivers.Part{s.parts[0], s.parts[1]} }
+func (s *scriptedParts) Partitions() []drivers.Partition {
+	return []drivers.Partition{s.parts[0], s.parts[1]}
+}
 
 func (p *scriptedPart) Nodes() (first, past int) { return p.id, p.id + 1 }
 func (p *scriptedPart) Now() drivers.Cycle       { return p.now }
@@ -114,7 +116,7 @@ func (p *scriptedPart) Open(past drivers.Cycle) {
 	p.past = past
 }
 
-// Events implements drivers.Part.
+// Events implements drivers.Partition.
 func (p *scriptedPart) Events() uint64 { return 0 }
 
 func (p *scriptedPart) Exchange(late uint) {

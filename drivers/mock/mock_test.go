@@ -109,7 +109,7 @@ func TestMemoryElsewhere(t *testing.T) {
 	require.ErrorContains(t, err, "do not lie in one piece")
 	_, err = drivers.Address(d, 1<<13-64, 128)
 	require.ErrorContains(t, err, "inside the 8192 bytes")
-	require.Equal(t, "PIO, DMA, answers to writes", d.Capabilities().String())
+	require.Equal(t, "PIO, DMA, write responses", d.Capabilities().String())
 	_, err = d.Await(drivers.Interrupt)
 	require.ErrorIs(t, err, drivers.ErrNotSupported)
 	require.ErrorContains(t, err, "an interrupt")

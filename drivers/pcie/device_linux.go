@@ -211,7 +211,7 @@ func (d *device) Memory() []byte { return d.mem.bytes }
 func (d *device) Segments() []drivers.Segment { return d.mem.segments }
 
 func (d *device) Capabilities() drivers.Capabilities {
-	can := drivers.CanPIO | drivers.CanRunAlone
+	can := drivers.CanPIO | drivers.CanFreeRun
 	if d.mem.bytes != nil {
 		can |= drivers.CanDMA | drivers.CanAwait
 	}

@@ -1,5 +1,6 @@
-// Package peererror is the error of a value that came from another process and that the protocol does
-// not allow. It imports nothing of nicloop, so pure packages may use it; package drivers has it, too.
+// Package peererror has the error type for a value received from another process that the protocol
+// does not allow. It imports nothing of nicloop, so pure packages can use it; package drivers
+// re-exports it.
 package peererror
 
 import (
@@ -7,21 +8,21 @@ import (
 	"fmt"
 )
 
-// ErrPeer: another process of the world sent something that the protocol does not allow.
+// ErrPeer: another process of the world violated the protocol.
 var ErrPeer = errors.New("a peer broke the protocol")
 
-// An Error reports a value that came from another process and that the protocol does not allow.
-// Such a value is never a reason to panic: the peer may be another program (shared:), another release,
-// or hardware under test.
+// An Error reports a value received from another process that the protocol does not allow. Such a
+// value is never a reason to panic: the peer may be another program (shared:), another release, or
+// hardware under test.
 type Error struct {
 	Peer     string // the sender: "rank 3", "node 1 VPID 0"
-	Field    string // which part of what it sent: "credits of a CREDIT packet"
+	Field    string // the invalid field: "credits of a CREDIT packet"
 	Value    string
 	Expected string
-	State    string // local state that the value contradicts; empty: none
+	State    string // local state that the value contradicts, if any
 }
 
-// BadField makes an Error about a field of something that rank sent. expected is a format.
+// BadField returns an Error about a field of a message from rank. expected is a format.
 func BadField(rank int, field string, value any, expected string, args ...any) *Error {
 	return &Error{
 		Peer: fmt.Sprintf("rank %d", rank), Field: field, Value: fmt.Sprint(value), Expected: fmt.Sprintf(expected, args...),
@@ -36,5 +37,5 @@ func (e *Error) Error() string {
 	return text
 }
 
-// Unwrap makes it an ErrPeer.
+// Unwrap returns ErrPeer.
 func (e *Error) Unwrap() error { return ErrPeer }

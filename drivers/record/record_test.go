@@ -167,7 +167,7 @@ func (d *brokenDevice) WritePIO(off uint32, line []byte) error {
 
 type never struct{ drivers.Waiter }
 
-func (never) Wait(context.Context) error { return drivers.ErrNever }
+func (never) Wait(context.Context) error { return drivers.ErrQuiescent }
 
 func (d *brokenDevice) Await(c drivers.Cause) (drivers.Waiter, error) {
 	w, err := d.Device.Await(c)

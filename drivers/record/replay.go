@@ -300,7 +300,7 @@ func (p *player) wait(o *translog.Op) error {
 	if err == nil || p.ctx.Err() != nil {
 		return err
 	}
-	if !errors.Is(err, drivers.ErrNever) && !errors.Is(err, context.DeadlineExceeded) {
+	if !errors.Is(err, drivers.ErrQuiescent) && !errors.Is(err, context.DeadlineExceeded) {
 		return p.refusals(o, err)
 	}
 	if c != drivers.Interrupt {

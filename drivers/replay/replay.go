@@ -262,7 +262,7 @@ func (w waiter) Wait(context.Context) error {
 	case w.s.closed:
 		return drivers.ErrClosed
 	case w.s.end != nil:
-		return drivers.ErrNever
+		return drivers.ErrQuiescent
 	}
 	return nil
 }

@@ -55,7 +55,7 @@ func (t *Timed) Run(deadline drivers.Cycle, stop *drivers.Stop) error {
 	o := translog.Op{Kind: translog.Run, At: deadline, Stop: drivers.Stop{Now: t.now, Fired: stop.Fired[:0]}}
 	err := t.call(&o)
 	*stop = o.Stop
-	t.waiters.Saw(stop)
+	t.waiters.NoteStop(stop)
 	if err != nil {
 		return err
 	}

@@ -167,7 +167,7 @@ func (n *node) await(w drivers.Waiter, ready func() bool) error {
 
 // never: what was waited for does not come, which is no failure of waiting.
 func never(ctx context.Context, err error) bool {
-	return ctx.Err() == nil && (errors.Is(err, drivers.ErrNever) || errors.Is(err, context.DeadlineExceeded))
+	return ctx.Err() == nil && (errors.Is(err, drivers.ErrQuiescent) || errors.Is(err, context.DeadlineExceeded))
 }
 
 // pattern are bytes that depend on the seed and a number alone.

@@ -160,7 +160,7 @@ func (f *faulty) Await(c drivers.Cause) (drivers.Waiter, error) {
 // deaf never hears an interrupt; stuck hears one always.
 type deaf struct{ drivers.Waiter }
 
-func (deaf) Wait(context.Context) error { return drivers.ErrNever }
+func (deaf) Wait(context.Context) error { return drivers.ErrQuiescent }
 
 type stuck struct{ drivers.Waiter }
 

@@ -60,7 +60,7 @@ func (d *device) Segments() []drivers.Segment { return d.segments }
 
 // Capabilities: interrupts are for who owns the NIC.
 func (d *device) Capabilities() drivers.Capabilities {
-	return drivers.CanPIO | drivers.CanDMA | drivers.CanAwait | drivers.CanRunAlone | drivers.CanAnswerWrites
+	return drivers.CanPIO | drivers.CanDMA | drivers.CanAwait | drivers.CanFreeRun | drivers.CanAnswerWrites
 }
 
 func (d *device) Tables() drivers.Tables { return tables{d} }
@@ -79,7 +79,7 @@ func (t tables) Unmap(nla uint64) error {
 	return err
 }
 
-func (t tables) Forget(vpid int) error {
+func (t tables) UnmapAll(vpid int) error {
 	f := t.d.frame(wire.Forget, 0, 0)
 	f.VPID = uint8(vpid)
 	_, err := t.d.s.request(f)

@@ -212,7 +212,7 @@ func (r *TimedRecorder) Run(deadline drivers.Cycle, stop *drivers.Stop) error {
 	err := r.under.Run(deadline, stop)
 	r.put(Op{Kind: Run, At: deadline, Stop: *stop, Err: NewFailure(err)})
 	r.memory()
-	r.waiters.Saw(stop)
+	r.waiters.NoteStop(stop)
 	return errors.Join(err, r.Err())
 }
 

@@ -58,7 +58,7 @@ func every() []Op {
 		{Kind: WritePIO, Off: 0x40, Data: make([]byte, 57)},
 		{Kind: Run, At: 200, Stop: drivers.Stop{Now: 200, Idle: true}},
 		{Kind: Await, Node: 1, Off: 64, Len: 128},
-		{Kind: Wait, Node: 1, Err: NewFailure(drivers.ErrNever)},
+		{Kind: Wait, Node: 1, Err: NewFailure(drivers.ErrQuiescent)},
 		{Kind: Store, Off: 8, Data: []byte{1, 2, 3}},
 		{Kind: Changed, Node: 1, Off: 4000, Data: make([]byte, 96)},
 	}

@@ -72,7 +72,7 @@ func (d *device) Segments() []drivers.Segment { return nil }
 
 // Capabilities: whoever stores to Memory writes a copy, so the NIC cannot be told to read there.
 func (d *device) Capabilities() drivers.Capabilities {
-	return drivers.CanPIO | drivers.CanAwait | drivers.CanRunAlone | drivers.CanAnswerWrites
+	return drivers.CanPIO | drivers.CanAwait | drivers.CanFreeRun | drivers.CanAnswerWrites
 }
 
 func (d *device) Await(c drivers.Cause) (drivers.Waiter, error) {

@@ -23,7 +23,7 @@ import (
 var logged = logrus.WithField("layer", "broker")
 
 // Needs is what a system that is served must be able to do.
-const Needs = drivers.CanPIO | drivers.CanDMA | drivers.CanAwait | drivers.CanRunAlone | drivers.CanLend
+const Needs = drivers.CanPIO | drivers.CanDMA | drivers.CanAwait | drivers.CanFreeRun | drivers.CanLend
 
 // Config says what to serve, and where.
 type Config struct {

@@ -180,7 +180,7 @@ func TestForbiddenQuestions(t *testing.T) {
 			return err
 		},
 		"to unmap what it has not mapped": func() error { return tables.Unmap(1 << 44) },
-		"to forget another's pages":       func() error { return tables.Forget(3) },
+		"to forget another's pages":       func() error { return tables.UnmapAll(3) },
 		"to wait for others' arrivals":    func() error { _, err := dev.Await(drivers.Cause{Off: tenantBytes, Bytes: 8}); return err },
 	} {
 		require.ErrorIs(t, ask(), wire.ErrForbidden, name)
@@ -201,7 +201,7 @@ func TestForbiddenQuestions(t *testing.T) {
 	require.NoError(t, err)
 	_, err = tables.Map(1, 0, 4096, uint8(rma.ReadWrite))
 	require.ErrorIs(t, err, drivers.ErrTablesFull, "nobody takes all")
-	require.NoError(t, tables.Forget(1))
+	require.NoError(t, tables.UnmapAll(1))
 	_, err = tables.Map(1, 0, 4096, uint8(rma.ReadWrite))
 	require.NoError(t, err)
 }

@@ -177,5 +177,5 @@ func TestWhatCannotBeServed(t *testing.T) {
 	defer sys.Close()
 	_, err = New(Config{System: sys, Socket: filepath.Join(t.TempDir(), "s")})
 	require.ErrorIs(t, err, drivers.ErrNotSupported)
-	require.ErrorContains(t, err, "memory that can be lent")
+	require.ErrorContains(t, err, "memory that can be shared")
 }

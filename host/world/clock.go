@@ -27,7 +27,7 @@ type Clock struct {
 	gone    chan struct{} // closed when Run gives up
 }
 
-// OnClock makes the machine of a system that can CanRunAlone.
+// OnClock makes the machine of a system that can CanFreeRun.
 func OnClock(sys drivers.System) *Clock {
 	return &Clock{Patience: 10 * time.Second, sys: sys, began: time.Now(), byRank: map[int]*clockProc{}}
 }
@@ -50,7 +50,7 @@ func (e *StallError) Error() string {
 
 // Add makes a process.
 func (c *Clock) Add(rank int, at Location) (Process, error) {
-	if err := drivers.Require(c.sys, Needs|drivers.CanRunAlone); err != nil {
+	if err := drivers.Require(c.sys, Needs|drivers.CanFreeRun); err != nil {
 		return nil, err
 	}
 	if at.Node >= c.sys.Info().Nodes {

@@ -34,7 +34,7 @@ func Join(ctx context.Context, j Joining, body func(r *host.Rank) error) (err er
 	if err != nil {
 		return err
 	}
-	sys, err := drivers.Open(ctx, j.uri(), drivers.Options{MemoryBytes: bytes, Needs: Needs | drivers.CanRunAlone})
+	sys, err := drivers.Open(ctx, j.uri(), drivers.Options{MemoryBytes: bytes, Needs: Needs | drivers.CanFreeRun})
 	if err != nil {
 		return err
 	}

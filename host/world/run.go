@@ -180,7 +180,7 @@ func Launch(ctx context.Context, device string, opt drivers.Options, c Config, b
 		opt.Nodes = max(opt.Nodes, p.Node+1)
 	}
 	opt.MemoryBytes = max(opt.MemoryBytes, m.Bytes())
-	opt.Needs |= Needs | drivers.CanRunAlone
+	opt.Needs |= Needs | drivers.CanFreeRun
 	sys, err := drivers.Open(ctx, device, opt)
 	if err != nil {
 		return err
