@@ -13,40 +13,40 @@ import (
 
 const (
 	entryBytes = 8
-	headBytes  = 64 // in front of the tables: the completion word, alone on its cache line
-	// flushPages is the number of pages of one fence that are flushed one by one;
-	// for more of them all is.
+	headBytes  = 64 // in front of the tables: the completion word, on a cache line of its own
+	// flushPages is the maximum number of pages that one fence flushes individually; for more pages
+	// it flushes all translations.
 	flushPages = 8
 )
 
-// The commands of one fence find an entry each in the hardware's queue.
+// All commands of one fence fit into the hardware's command queue.
 const _ = uint(regs.ATUCommands - flushPages - 1)
 
-// pageShifts lists the page sizes, the largest first. Each has a table of its
-// own; table 0 stays empty, so that NLA 0 is nobody's.
+// pageShifts lists the page sizes in descending order. Each size has its own table; table 0 stays
+// empty, so that NLA 0 is always invalid.
 var pageShifts = [...]struct {
 	shift uint
 	table uint8
 	size  regs.ATUPageSize
 }{{21, 3, regs.ATUPageSizeM2}, {16, 2, regs.ATUPageSizeK64}, {12, 1, regs.ATUPageSizeK4}}
 
-const pageBytes = 1 << 12 // of the smallest page: the grain of protection
+const pageBytes = 1 << 12 // the smallest page, the granularity of protection
 
-// An ATU is a node's translation tables: what a kernel driver owns. There is one
-// per node, shared by the node's processes.
+// An ATU manages the translation tables of a node, as a kernel driver would. All processes of the
+// node share it.
 type ATU struct {
-	lent   drivers.Tables // somebody else's, and nothing below is used but dev; else nil
-	mu     sync.Mutex     // of all below but for dev
+	lent   drivers.Tables // tables of another program, or nil; if set, only lent and dev are used
+	mu     sync.Mutex     // protects everything below except dev
 	dev    drivers.Device
 	tables [len(pageShifts)]table
 	mapped map[NLA]mapping
 	gates  []*Gate
-	// Mappings whose entries are cleared: the hardware may still know those of
-	// cleared until a fence is done; that of fenced is under way.
+	// Mappings whose entries are zero. The NIC may still cache those of cleared until a fence
+	// completes; the fence for those of fenced is outstanding.
 	cleared, fenced []mapping
-	done            *uint64 // the hardware writes how many commands are done and refused
-	commands        uint32  // commands given since reset
-	refused         uint32  // of these, as far as was seen
+	done            *uint64 // completion word: the NIC writes the numbers of completed and refused commands
+	commands        uint32  // commands issued since reset
+	refused         uint32  // refused commands seen so far
 }
 
 type table struct {
@@ -57,11 +57,11 @@ type table struct {
 type mapping struct {
 	run
 	size int   // index of pageShifts
-	gate *Gate // that keeps the entries; nil: they are given out again
+	gate *Gate // owner of the entries; nil: they are freed after the fence
 }
 
-// NewATU makes the node's translation tables in [base, base+bytes) of its DMA
-// memory, in one segment, and tells the NIC of them. Each entry takes 8 bytes and maps a page of
+// NewATU creates the node's translation tables in [base, base+bytes) of its DMA memory, which must
+// lie in one segment, and configures the NIC to use them. An entry takes 8 bytes and maps a page of
 // 4 KB, 64 KB or 2 MB.
 func NewATU(dev drivers.Device, base uint64, bytes int) (*ATU, error) {
 	mem := dev.Memory()
@@ -83,7 +83,7 @@ func NewATU(dev drivers.Device, base uint64, bytes int) (*ATU, error) {
 	return a, a.start(addr, words[headBytes/entryBytes:])
 }
 
-// checkDevice verifies that the NIC is the one this library was built for.
+// checkDevice verifies that the NIC matches this library.
 func checkDevice(dev drivers.Device) error {
 	got, err := dev.ReadReg(regs.DescHash)
 	if err == nil && got != regs.DescHashValue {
@@ -93,7 +93,8 @@ func checkDevice(dev drivers.Device) error {
 	return err
 }
 
-// start divides the entries and gives the tables, whose device address is base, to the NIC.
+// start splits the entries among the page sizes and writes the tables' addresses to the NIC; base
+// is their device address.
 func (a *ATU) start(base uint64, entries []uint64) error {
 	if err := a.dev.WriteReg(regs.ATUDone, base); err != nil {
 		return err
@@ -117,8 +118,8 @@ func (a *ATU) start(base uint64, entries []uint64) error {
 		}
 		at += uint64(n) * entryBytes
 	}
-	// A NIC that served others before this has counted their commands, and may
-	// know their pages.
+	// The NIC may have served other software before: continue its command counters, and flush
+	// its translations.
 	status, err := a.dev.ReadReg(regs.ATUStatus)
 	if err != nil {
 		return err
@@ -133,9 +134,9 @@ func (a *ATU) start(base uint64, entries []uint64) error {
 	return a.command(a.dev, regs.ATUOpFlushAll, 0, 0)
 }
 
-// Map lets process owner, and peers in its name, reach [off, off+n) of the
-// node's DMA memory, and gives the NLA of off. It maps whole pages, the largest
-// that take in no more memory than pages of 4 KB would.
+// Map makes [off, off+n) of the node's DMA memory reachable for process owner and for peers that
+// access it as its memory. It returns the NLA of off. It maps whole pages and uses the largest size
+// that covers no more memory than 4 KB pages would.
 func (a *ATU) Map(owner int, off, n uint64, r Rights) (NLA, error) {
 	return a.mapPages(a.dev, owner, off, n, r)
 }
@@ -147,7 +148,7 @@ func (a *ATU) checkRange(off, n uint64) error {
 	return nil
 }
 
-// mapPages posts through dev: the process that maps pays for it.
+// mapPages posts through dev, so that the cost is charged to the calling process.
 func (a *ATU) mapPages(dev drivers.Device, owner int, off, n uint64, r Rights) (NLA, error) {
 	err := a.checkRange(off, n)
 	switch {
@@ -176,7 +177,7 @@ func (a *ATU) mapPages(dev drivers.Device, owner int, off, n uint64, r Rights) (
 	for i := range m.n {
 		page, err := drivers.Address(a.dev, (off>>p.shift+uint64(i))<<p.shift, 1)
 		if err != nil {
-			return 0, err // cannot be: findEntries has looked
+			return 0, err // cannot occur: findEntries has checked the pages
 		}
 		e := regs.ATUEntryFields{Rights: regs.ATURights(r), VPID: uint8(owner), Page: page >> 12}
 		atomic.StoreUint64(&a.tables[size].entries[m.first+i], uint64(e.Pack()))
@@ -186,13 +187,13 @@ func (a *ATU) mapPages(dev drivers.Device, owner int, off, n uint64, r Rights) (
 	return nla, nil
 }
 
-// findEntries finds entries for [off, off+n).
+// findEntries allocates entries for [off, off+n), of the largest suitable page size.
 func (a *ATU) findEntries(off, n uint64) (size int, m mapping, ok bool) {
 	grain := uint64(pageBytes - 1)
 	low, high := off&^grain, (off+n+grain)&^grain
 	for i, p := range pageShifts {
 		if (low|high)&(1<<p.shift-1) != 0 {
-			continue // would take in more than pages of 4 KB do
+			continue // pages of this size would cover more memory than 4 KB pages
 		}
 		if !a.inPages(low, high, p.shift) {
 			continue
@@ -205,7 +206,8 @@ func (a *ATU) findEntries(off, n uint64) (size int, m mapping, ok bool) {
 	return 0, mapping{}, false
 }
 
-// inPages tells whether pages of a size in [low, high) of memory are such pages for the NIC, too.
+// inPages reports whether pages of this size in [low, high) of memory are contiguous and aligned in
+// the NIC's address space.
 func (a *ATU) inPages(low, high uint64, shift uint) bool {
 	for _, s := range a.dev.Segments() {
 		if low >= s.Off+s.Bytes || high <= s.Off {
@@ -219,9 +221,9 @@ func (a *ATU) inPages(low, high uint64, shift uint) bool {
 	return true
 }
 
-// Unmap ends what Map began: nla is what it gave. Operations under way may still
-// reach the memory until the hardware has answered a fence, which Poll sees; the
-// entries are given out again after that.
+// Unmap removes a mapping; nla is the result of Map. Operations in flight may still reach the
+// memory until the NIC has completed a fence, which Poll observes. The entries are reused
+// afterwards.
 func (a *ATU) Unmap(nla NLA) error { return a.unmap(a.dev, nla) }
 
 func (a *ATU) unmap(dev drivers.Device, nla NLA) error {
@@ -243,7 +245,7 @@ func (a *ATU) unmap(dev drivers.Device, nla NLA) error {
 	return err
 }
 
-// Evict unmaps all pages of a process and waits until the hardware has forgotten them.
+// Evict unmaps all pages of a process and waits until the NIC has dropped their translations.
 func (a *ATU) Evict(owner int) error { return a.evict(a.dev, owner) }
 
 func (a *ATU) evict(dev drivers.Device, owner int) error {
@@ -269,22 +271,22 @@ func (a *ATU) evict(dev drivers.Device, owner int) error {
 		if pending, err := a.poll(dev); err != nil || pending == 0 {
 			return err
 		}
-		if _, err := dev.ReadReg(regs.ATUStatus); err != nil { // lets time pass where it does not by itself
+		if _, err := dev.ReadReg(regs.ATUStatus); err != nil { // advances simulated time
 			return err
 		}
 	}
 	return fmt.Errorf("rma: the pages of VPID %d: a fence is not done after %d reads", owner, evictReads)
 }
 
-// evictReads is how often evict looks: a fence takes as long as the memory.
+// evictReads bounds the wait for a fence, which takes as long as outstanding memory accesses.
 const evictReads = 10000
 
-// Poll looks whether the hardware has forgotten what was unmapped and tells how
-// many unmapped ranges it may still know. It reads memory alone.
+// Poll checks the progress of fences. It returns the number of unmapped ranges that the NIC may
+// still cache. It reads only memory.
 func (a *ATU) Poll() (pending int, err error) { return a.poll(a.dev) }
 
 func (a *ATU) poll(dev drivers.Device) (pending int, err error) {
-	if a.lent != nil { // whose owner polls
+	if a.lent != nil { // the owner of the tables polls
 		return 0, nil
 	}
 	a.mu.Lock()
@@ -292,14 +294,16 @@ func (a *ATU) poll(dev drivers.Device) (pending int, err error) {
 	return a.look(dev)
 }
 
-// look is poll for who has the lock. What is posted under it must not wait.
+// look is poll for callers that hold the lock. Its posted writes must not block, because it holds
+// the lock.
 func (a *ATU) look(dev drivers.Device) (pending int, err error) {
-	// One fence at a time: processes run at times of their own, so what two of
-	// them post arrives in another order than they called.
+	// At most one fence is outstanding: the clocks of simulated processes differ, so commands
+	// that two of them post may arrive in another order than the calls.
 	if a.busy() {
 		return len(a.fenced) + len(a.cleared), nil
 	}
-	// Somebody else's commands were in the queue, and some of ours found no entry: all again.
+	// The queue also held commands of other software, and the NIC refused some of ours: repeat
+	// the fence.
 	if c := a.completion(); c.Refused() != a.refused {
 		a.refused, a.commands = c.Refused(), c.Done()+c.Refused()
 		return len(a.fenced) + len(a.cleared), a.fence(dev)
@@ -318,7 +322,8 @@ func (a *ATU) look(dev drivers.Device) (pending int, err error) {
 	return len(a.fenced), a.fence(dev)
 }
 
-// busy: the last command was not seen done or refused.
+// busy reports whether the last command is neither completed nor refused as far as the completion
+// word shows.
 func (a *ATU) busy() bool {
 	c := a.completion()
 	return int32(a.commands-c.Done()-c.Refused()) > 0
@@ -326,7 +331,7 @@ func (a *ATU) busy() bool {
 
 func (a *ATU) completion() regs.ATUCompletion { return regs.ATUCompletion(atomic.LoadUint64(a.done)) }
 
-// fence makes the hardware forget the pages of fenced; all when there are none.
+// fence makes the NIC drop the translations of fenced, or all of them if fenced is empty.
 func (a *ATU) fence(dev drivers.Device) error {
 	pages := 0
 	for _, m := range a.fenced {

@@ -5,8 +5,8 @@ import (
 	"fmt"
 )
 
-// CacheConfig limits what stays mapped. Regions in use may exceed it: then
-// nothing else stays.
+// CacheConfig limits the regions that stay mapped. Regions in use may exceed the limits; then no
+// unused region stays.
 type CacheConfig struct {
 	Regions int    // default 64
 	Bytes   uint64 // default 1 GB
@@ -31,7 +31,7 @@ type Region struct {
 	prev, next *Region
 }
 
-// NLA names the byte at offset off of memory, which must lie in the region.
+// NLA returns the network logical address of the byte at offset off, which must lie in the region.
 func (r *Region) NLA(off uint64) NLA {
 	if off < r.low || off > r.high {
 		panic(fmt.Sprintf("rma: offset 0x%x is not in the region 0x%x..0x%x", off, r.low, r.high))
@@ -39,10 +39,10 @@ func (r *Region) NLA(off uint64) NLA {
 	return r.nla + NLA(off-r.low)
 }
 
-// cache holds the mapped regions of a port in a ring, the one used last first.
+// cache holds the mapped regions of a port in a ring, most recently used first.
 type cache struct {
 	CacheConfig
-	list                   Region // list.next is the newest
+	list                   Region // list.next is the most recently used one
 	count                  int
 	bytes                  uint64
 	hits, misses, evictees uint64
@@ -60,8 +60,8 @@ func (c *cache) front(r *Region) {
 	r.prev.next, r.next.prev = r, r
 }
 
-// find looks for a region that covers [low, high) with the rights. The list is
-// short and the region sought mostly near its front.
+// find returns a region that covers [low, high) with the required rights. A linear search is fast
+// enough: the list is short and the region is usually near its head.
 func (c *cache) find(low, high uint64, want Rights) *Region {
 	for r := c.list.next; r != &c.list; r = r.next {
 		if r.low <= low && high <= r.high && r.rights&want == want {
@@ -71,7 +71,7 @@ func (c *cache) find(low, high uint64, want Rights) *Region {
 	return nil
 }
 
-// oldest is the region that was not used for longest and is free to go.
+// oldest returns the least recently used region that is not in use, or nil.
 func (c *cache) oldest() *Region {
 	for r := c.list.prev; r != &c.list; r = r.prev {
 		if r.refs == 0 {
@@ -81,9 +81,8 @@ func (c *cache) oldest() *Region {
 	return nil
 }
 
-// Register makes [off, off+n) of the node's DMA memory reachable for this
-// process and its peers until Release. A region that is still mapped from before
-// and covers it is used again. ErrTryAgain: Poll first.
+// Register makes [off, off+n) of the node's DMA memory reachable for this process and its peers
+// until Release. It reuses a mapped region that covers the range. On ErrTryAgain, call Poll first.
 func (p *Port) Register(off, n uint64, want Rights) (*Region, error) {
 	if err := p.atu.checkRange(off, n); err != nil {
 		return nil, err
@@ -112,7 +111,7 @@ func (p *Port) Register(off, n uint64, want Rights) (*Region, error) {
 	return r, nil
 }
 
-// makeRoom keeps the cache inside its limits, as far as regions in use let it.
+// makeRoom evicts regions until the cache is within its limits or all remaining regions are in use.
 func (p *Port) makeRoom(bytes uint64) error {
 	c := &p.cache
 	for c.count >= c.Regions || c.bytes+bytes > c.Bytes {
@@ -123,8 +122,8 @@ func (p *Port) makeRoom(bytes uint64) error {
 	return nil
 }
 
-// tablesFull makes room when the tables have none: the entries are free once the
-// hardware has forgotten what stood there.
+// tablesFull evicts a region when the tables have no free entries. The entries become free when the
+// NIC has dropped its cached translations.
 func (p *Port) tablesFull(err error) error {
 	if !errors.Is(err, ErrTablesFull) {
 		return err
@@ -139,7 +138,7 @@ func (p *Port) tablesFull(err error) error {
 	return err
 }
 
-// evict unmaps the oldest region, if there is one.
+// evict unmaps the least recently used region, if there is one.
 func (p *Port) evict() (bool, error) {
 	r := p.cache.oldest()
 	if r == nil {
@@ -149,7 +148,7 @@ func (p *Port) evict() (bool, error) {
 	return true, p.drop(r)
 }
 
-// drop unmaps a region that nobody uses.
+// drop unmaps a region that is not in use.
 func (p *Port) drop(r *Region) error {
 	r.unlink()
 	p.cache.count--
@@ -157,7 +156,8 @@ func (p *Port) drop(r *Region) error {
 	return p.atu.unmap(p.dev, r.nla)
 }
 
-// Forget unmaps what is mapped of [off, off+n) and nobody uses, so that whoever has that memory next has it alone.
+// Forget unmaps every unused region that overlaps [off, off+n), so that the next owner of that
+// memory has exclusive access.
 func (p *Port) Forget(off, n uint64) error {
 	for r := p.cache.list.next; r != &p.cache.list; {
 		next := r.next
@@ -171,7 +171,8 @@ func (p *Port) Forget(off, n uint64) error {
 	return nil
 }
 
-// Release ends one Register. The region stays mapped until its entries are needed.
+// Release ends the use that one Register began. The region stays mapped until its entries are
+// needed.
 func (p *Port) Release(r *Region) {
 	if r.refs--; r.refs < 0 {
 		panic("rma: region released more often than registered")

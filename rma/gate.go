@@ -9,17 +9,19 @@ import (
 	"github.com/nicloop/nicloop/drivers/regs"
 )
 
-// A Gate is addresses of a process that peers know before there is memory behind them: what they put there meanwhile is refused with
-// TRANSLATION. It is open, with memory of the process behind it, or shut; after it was shut the hardware may know that memory until Clear.
+// A Gate is a reserved range of network logical addresses, which peers may know before memory is
+// mapped behind it. Operations that peers post meanwhile fail with TRANSLATION. Open maps memory,
+// Shut unmaps it; afterwards the NIC may still use cached translations until Clear returns true.
 type Gate struct {
 	port  *Port
 	m     mapping // entries of 4 KB
 	owner int
 	open  bool
-	shut  bool // not yet forgotten
+	shut  bool // unmapped, but the NIC may still hold its translations
 }
 
-// Gate reserves addresses for so many bytes at any offset in a page. ErrNotSupported: the translation tables are somebody else's.
+// Gate reserves addresses for the given number of bytes at any offset in a page. ErrNotSupported:
+// another program owns the translation tables.
 func (p *Port) Gate(bytes int) (*Gate, error) {
 	a := p.atu
 	if a.lent != nil {
@@ -42,13 +44,14 @@ func (p *Port) Gate(bytes int) (*Gate, error) {
 	return g, nil
 }
 
-// NLA is the address of the byte that lies at such an offset in its page, first in the gate.
+// NLA returns the address of a byte in the gate's first page; off is its offset within the page.
 func (g *Gate) NLA(off uint64) NLA {
 	p := pageShifts[g.m.size]
 	return NLA(regs.NLAFields{Table: p.table, Offset: uint64(g.m.first)<<p.shift | off%pageBytes}.Pack())
 }
 
-// Open puts [off, off+n) of memory behind the gate, the first page first. It must be clear.
+// Open maps [off, off+n) of memory behind the gate, its first page at the start. The gate must be
+// clear.
 func (g *Gate) Open(off, n uint64, r Rights) error {
 	a := g.port.atu
 	if err := a.checkRange(off, n); err != nil {
@@ -72,7 +75,7 @@ func (g *Gate) Open(off, n uint64, r Rights) error {
 	return nil
 }
 
-// Shut takes the memory away. What is under way may still reach it until the gate is clear.
+// Shut unmaps the memory. Operations in flight may still reach it until the gate is clear.
 func (g *Gate) Shut() error {
 	a := g.port.atu
 	a.mu.Lock()
@@ -93,7 +96,7 @@ func (a *ATU) clearGate(g *Gate) {
 	a.cleared = append(a.cleared, g.m)
 }
 
-// Clear tells whether the hardware has forgotten what was behind the gate. It reads memory alone.
+// Clear reports whether the NIC has dropped all translations of the gate. It reads only memory.
 func (g *Gate) Clear() (bool, error) {
 	a := g.port.atu
 	a.mu.Lock()
@@ -102,13 +105,13 @@ func (g *Gate) Clear() (bool, error) {
 	return !g.open && !g.shut, err
 }
 
-// dropGates takes the gates of a process away for good.
+// dropGates removes the gates of a process.
 func (a *ATU) dropGates(owner int) {
 	a.gates = slices.DeleteFunc(a.gates, func(g *Gate) bool {
 		if g.owner != owner {
 			return false
 		}
-		g.m.gate = nil // their entries go to anybody
+		g.m.gate = nil // its entries may be reused by others
 		switch {
 		case g.open:
 			a.clearGate(g)

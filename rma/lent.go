@@ -7,7 +7,8 @@ import (
 	"github.com/nicloop/nicloop/drivers"
 )
 
-// LentATU is the ATU of a node whose translation tables somebody else owns: ports register memory with them as with their own.
+// LentATU returns the ATU of a node whose translation tables another program owns. Ports register
+// memory with it as with an ATU of their own.
 func LentATU(dev drivers.Tenant) *ATU { return &ATU{dev: dev, lent: dev.Tables()} }
 
 func (a *ATU) mapLent(owner int, off, n uint64, r Rights) (NLA, error) {

@@ -7,33 +7,33 @@ import (
 	"github.com/nicloop/nicloop/drivers/regs"
 )
 
-// An operation's entry in the table; used again by later ones.
+// An operation is an entry of the table of operations; later operations reuse it.
 type operation struct {
-	handle Handle // generation << 16 | index; of the present or the last use
+	handle Handle // generation << 16 | index, of the current or the last use
 	number uint64 // of its descriptor, in order of posting
-	awaits Notify // local notifications still to come; 0: done
-	shows  Notify // of them, those the caller asked for
-	silent bool   // it awaits what the hardware was not asked to tell: a later one's notification says it
-	// fault is the first one; the operation's last event carries it.
+	awaits Notify // local notifications that are still outstanding; 0: done
+	shows  Notify // notifications that the caller requested
+	silent bool   // it raises no notification; that of a later operation implies its completion
+	// fault is the first fault; the operation's last event reports it.
 	faulted bool
 	fault   FaultError
 	peer    Peer
 	command Command
 }
 
-// operations are those under way, by index. A tag is an index and the low bits
-// of a generation.
+// operations is the table of operations. A tag consists of an index and the low bits of a
+// generation.
 type operations struct {
 	table []operation
 	free  indexQueue
 	ibits int
-	// Descriptors of a process leave the NIC in order, so a notification of one
-	// says that those before it have left. left < posted waits in the NIC.
+	// Descriptors of a process leave the NIC in order, so a notification of one implies that all
+	// earlier ones have left. posted - left descriptors are queued in the NIC.
 	posted, left uint64
-	silent       indexQueue // those of which nobody tells, in order of posting
+	silent       indexQueue // operations without notification, in order of posting
 }
 
-// indexQueue gives entries out one after the other, so that generations of one lie far apart.
+// indexQueue is a FIFO of free entries, so that an entry is reused as late as possible.
 type indexQueue struct {
 	buf     []uint16
 	head, n int
@@ -63,11 +63,11 @@ func (o *operations) init(n int) {
 	}
 }
 
-// begin takes an entry, if there is one here and one for the descriptor in the NIC.
+// begin allocates an entry, or returns nil if the table or the NIC's descriptor queue is full.
 func (o *operations) begin(c Command, to Peer, nf, done Notify) *operation {
 	awaits := done | nf&Requester
 	if len(o.table) > regs.RMADepth {
-		awaits |= Requester // it must be known when the descriptor has left
+		awaits |= Requester // shows when the descriptor has left the queue
 	}
 	if o.free.n == 0 || o.posted-o.left >= regs.RMADepth {
 		return nil
@@ -82,8 +82,9 @@ func (o *operations) begin(c Command, to Peer, nf, done Notify) *operation {
 	return op
 }
 
-// hush has the hardware tell nothing of an operation that has just begun, if there is room for a later one whose
-// notification does. Without that room nobody would ever make some.
+// hush suppresses all notifications of an operation that has just begun, provided that one more
+// operation can be posted: its notification will complete this one. Without room for it, no
+// notification would ever free an entry.
 func (o *operations) hush(op *operation) {
 	if o.free.n == 0 || o.posted-o.left >= regs.RMADepth {
 		return
@@ -92,13 +93,13 @@ func (o *operations) hush(op *operation) {
 	o.silent.push(uint16(op.handle))
 }
 
-// tag is what the hardware brings back.
+// tag returns the tag that the NIC echoes in notifications.
 func (o *operations) tag(op *operation) uint16 {
 	return uint16(op.handle>>indexBits)<<o.ibits | uint16(op.handle)&(1<<o.ibits-1)
 }
 
-// lookup finds the operation of a tag. If its entry is in use again already,
-// the operation is nil and the handle still the old one's.
+// lookup returns the operation of a tag. If its entry has been reused, the operation is nil and the
+// handle is that of the previous use.
 func (o *operations) lookup(tag uint16) (*operation, Handle, error) {
 	i := int(tag & (1<<o.ibits - 1))
 	if i >= len(o.table) {
@@ -116,15 +117,15 @@ func (o *operations) lookup(tag uint16) (*operation, Handle, error) {
 	return op, op.handle, nil
 }
 
-// arrived takes note that some of what an operation awaits will not come any
-// more; it tells whether the operation is done now.
+// arrived removes notifications from those that an operation awaits, and reports whether the
+// operation is done.
 func (o *operations) arrived(op *operation, which Notify) bool {
 	if which == 0 {
 		return false
 	}
 	o.left = max(o.left, op.number)
 	o.settle()
-	if op.awaits == 0 { // it was silent, and has left
+	if op.awaits == 0 { // settle has completed it: it was silent and has left
 		return true
 	}
 	if op.awaits &^= which; op.awaits != 0 {
@@ -134,7 +135,7 @@ func (o *operations) arrived(op *operation, which Notify) bool {
 	return true
 }
 
-// settle ends the silent operations that have left.
+// settle completes the silent operations whose descriptors have left the NIC.
 func (o *operations) settle() {
 	for o.silent.n > 0 {
 		op := &o.table[o.silent.buf[o.silent.head]]

@@ -1,7 +1,7 @@
 package rma
 
-// Poll takes the next event, if there is one. Notifications that the caller did
-// not ask for end their operations silently.
+// Poll takes the next event, if there is one. Notifications that the caller did not request only
+// complete their operations.
 func (p *Port) Poll(ev *Event) (bool, error) {
 	for {
 		w0, w1, ok := p.ring.take()
@@ -32,8 +32,8 @@ func (p *Port) Poll(ev *Event) (bool, error) {
 	}
 }
 
-// tellRead writes the read pointer back. The own operations' notifications and
-// those not told of fit the ring together, see Open.
+// tellRead writes the read pointer to the NIC. The ring has room for the notifications of all own
+// operations plus those consumed since the last write; see Open.
 func (p *Port) tellRead() error {
 	if p.ring.consumed-p.rpDone < p.lazy {
 		return nil
@@ -42,8 +42,7 @@ func (p *Port) tellRead() error {
 	return p.dev.WriteReg(p.rpReg, uint64(p.rpDone))
 }
 
-// own fits a notification to the operation that it is of; it tells whether the
-// caller shall see it.
+// own assigns a notification to its operation and reports whether the caller must see the event.
 func (p *Port) own(n *notification, ev *Event) (bool, error) {
 	op, h, err := p.ops.lookup(n.tag)
 	if err != nil {
@@ -66,11 +65,11 @@ func (p *Port) own(n *notification, ev *Event) (bool, error) {
 	return asked || ev.Err != nil, nil
 }
 
-// failed handles the notification of a failed fragment. The first one's fault is
-// kept until the operation is done; one that comes after that is an event itself.
+// failed handles the notification of a failed fragment. It records the first fault until the
+// operation is done; a fault of a completed operation is an event of its own.
 func (p *Port) failed(n *notification, op *operation, ev *Event) bool {
 	p.stats.Faults++
-	told := p.late == ev.Handle // of a silent put, at its target
+	told := p.late == ev.Handle // already reported for a silent put, by its target
 	fault := FaultError{Code: n.Error, Unit: n.Unit, Command: n.Command, NLA: n.nla, Peer: ev.Peer}
 	if op == nil || op.awaits == 0 || op.silent && n.Unit == UnitCompleter {
 		known := told || op != nil && op.faulted

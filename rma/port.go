@@ -8,28 +8,28 @@ import (
 	"github.com/nicloop/nicloop/drivers/regs"
 )
 
-// MaxOutstanding is the largest number of operations under way: a tag must also
-// tell some generations of an operation's entry apart.
+// MaxOutstanding is the maximum number of outstanding operations. The rest of a tag must
+// distinguish several generations of a table entry.
 const MaxOutstanding = 1 << 10
 
 const descriptorBytes = 24
 
-// Config is how a process uses RMA.
+// Config is the configuration of a port.
 type Config struct {
-	// NotiSlots is the size of the notification ring: at least two for each own
-	// operation under way; what is above them is for peers' notifications.
+	// NotiSlots is the size of the notification ring: at least two entries for each outstanding
+	// operation. Further entries are for notifications that peers raise.
 	NotiSlots   int
-	Outstanding int    // operations under way at most
+	Outstanding int    // maximum number of outstanding operations
 	NotiBase    uint64 // offset of the ring in memory, NotiSlots * 16 bytes in one segment
 	ATU         *ATU   // of the process's node
 	Cache       CacheConfig
 	Domain      uint16 // protection domain of the process, the same as for VELO; 0: drivers.DefaultDomain
 }
 
-// Stats count what a port did.
+// Stats are the counters of a port.
 type Stats struct {
 	Operations, Bytes       uint64 // posted
-	TryAgain                uint64 // operations that found no room
+	TryAgain                uint64 // attempts that returned ErrTryAgain
 	Notifications           uint64 // taken off the ring
 	Faults                  uint64 // notifications of failed fragments
 	Hits, Misses, Evictions uint64 // of the registration cache
@@ -44,16 +44,16 @@ type Port struct {
 	window uint32
 	ring   *ring
 	rpReg  uint32
-	rpDone uint32 // consumed notifications that the NIC has been told of
-	lazy   uint32 // consumed notifications at which it is told
+	rpDone uint32 // read pointer last written to the NIC
+	lazy   uint32 // consumed notifications after which the read pointer is written
 	ops    operations
-	late   Handle // the last operation that failed after it was done
+	late   Handle // the last operation that failed after it had completed
 	stats  Stats
 	line   [descriptorBytes]byte
 }
 
-// Open opens the port of process vpid on node, whose NIC is dev. Its own
-// operations may begin at once; a peer's fail until this port is open.
+// Open opens the port of process vpid on node, whose NIC is dev. The process can post operations
+// immediately; operations of peers fail until this port is open.
 func Open(dev drivers.Device, vpid, node int, cfg Config) (*Port, error) {
 	switch {
 	case vpid < 0 || vpid >= regs.VPIDs:
@@ -83,7 +83,7 @@ func Open(dev drivers.Device, vpid, node int, cfg Config) (*Port, error) {
 	return p, p.enable(cfg)
 }
 
-// enable turns the ring and the send window on.
+// enable enables the ring and the send window.
 func (p *Port) enable(cfg Config) error {
 	if err := checkDevice(p.dev); err != nil {
 		return err
@@ -99,7 +99,7 @@ func (p *Port) enable(cfg Config) error {
 	if err := drivers.Join(p.dev, v, cfg.Domain); err != nil {
 		return err
 	}
-	clear(p.ring.words) // a number left from an earlier use would look like a notification
+	clear(p.ring.words) // a sequence number of an earlier use would look like a new notification
 	ctrl := regs.NotiCtrlEnable | regs.NotiCtrlWindow
 	for _, w := range []struct {
 		off uint32
@@ -119,9 +119,10 @@ func (p *Port) enable(cfg Config) error {
 	return err
 }
 
-// Close ends the port, whose descriptors must have reached the NIC: operations that wait are discarded, those that were begun leave, their answers are not awaited. When it
-// returns, the hardware has forgotten the pages of the process, and reads and writes neither them nor the ring. The
-// process keeps its domain until [drivers.Leave].
+// Close closes the port. All its descriptors must have reached the NIC: queued operations are
+// discarded and started ones are sent, but their responses are not awaited. When Close returns, the
+// NIC holds no translations of the process's pages and accesses neither these pages nor the ring.
+// The process keeps its domain until [drivers.Leave].
 func (p *Port) Close() error {
 	v := uint8(p.self.VPID)
 	if err := drivers.Shut(p.dev, v, regs.NotiCtrl(v), regs.NotiCtrlBusy, regs.LevelDescriptors.Mask()|regs.LevelFragments.Mask()); err != nil {
@@ -130,27 +131,25 @@ func (p *Port) Close() error {
 	return p.atu.evict(p.dev, p.self.VPID)
 }
 
-// Put writes n bytes from local, in this process's registered memory, to remote,
-// in the peer's.
+// Put writes n bytes from local, in this process's registered memory, to remote, in the peer's.
 func (p *Port) Put(to Peer, local, remote NLA, n int, nf Notify) (Handle, error) {
 	return p.post(to, CommandPut, nf, Requester, n, uint64(local), remote)
 }
 
-// PutAhead is a Put of which the hardware tells nothing if all goes well, here or at its target: it is done when an operation of this
-// port that was posted behind it has told anything. The caller must post one, such as the Get that sees the put's bytes. Its faults come
-// as those of a Put that is done.
+// PutAhead is a Put without notifications, here and at the target, unless it fails. It is done when
+// a later operation of this port has raised a notification. The caller must post such an operation,
+// for example a Get that depends on the put's data. A fault is reported as that of a completed Put.
 func (p *Port) PutAhead(to Peer, local, remote NLA, n int) (Handle, error) {
 	return p.post(to, CommandPut, ahead, Requester, n, uint64(local), remote)
 }
 
-// Get reads n bytes from remote, in the peer's registered memory, to local, in
-// this process's.
+// Get reads n bytes from remote, in the peer's registered memory, to local, in this process's.
 func (p *Port) Get(from Peer, local, remote NLA, n int, nf Notify) (Handle, error) {
 	return p.post(from, CommandGet, nf, Completer, n, uint64(remote), local)
 }
 
-// PutImmediate writes 1 to 8 bytes, which need no registered memory here. It
-// keeps no reference to payload.
+// PutImmediate writes 1 to 8 bytes from payload, which need not be in registered memory. It keeps
+// no reference to payload.
 func (p *Port) PutImmediate(to Peer, remote NLA, payload []byte, nf Notify) (Handle, error) {
 	if len(payload) < 1 || len(payload) > 8 {
 		return 0, fmt.Errorf("%w: immediate put of %d bytes: expected 1..8", drivers.ErrConfig, len(payload))
@@ -160,21 +159,21 @@ func (p *Port) PutImmediate(to Peer, remote NLA, payload []byte, nf Notify) (Han
 	return p.post(to, CommandPutImmediate, nf, Requester, len(payload), binary.LittleEndian.Uint64(w[:]), remote)
 }
 
-// Notify raises an event with a payload at the peer, which touches no memory.
-// Without Completer in nf it tells the peer nothing.
+// Notify raises an event with a payload at the peer, without access to memory. The event is raised
+// only if nf includes Completer.
 func (p *Port) Notify(to Peer, payload uint64, nf Notify) (Handle, error) {
 	return p.post(to, CommandNotify, nf, Requester, 8, payload, 0)
 }
 
-// FetchCompareAdd reads the 32-bit word at remote and, if it is at most compare,
-// adds add to it, in one step. The result comes with the Completer's event.
+// FetchCompareAdd atomically reads the 32-bit word at remote and, if it is at most compare, adds
+// add to it. The Completer's event has the result.
 func (p *Port) FetchCompareAdd(to Peer, remote NLA, compare, add uint32) (Handle, error) {
 	w := regs.RMALockFields{Compare: compare, Add: add}.Pack()
 	return p.post(to, CommandFetchCompareAdd, Completer, Completer, 4, uint64(w), remote)
 }
 
-// post writes a descriptor. done is the notification with which the operation
-// ends here; it is always asked for.
+// post writes a descriptor. The notification done, which completes the operation here, is always
+// requested.
 func (p *Port) post(to Peer, c Command, nf, done Notify, n int, w1 uint64, w2 NLA) (Handle, error) {
 	if err := p.check(to, c, n, w1, w2); err != nil {
 		return 0, err
@@ -204,7 +203,7 @@ func (p *Port) post(to Peer, c Command, nf, done Notify, n int, w1 uint64, w2 NL
 	return op.handle, p.dev.WritePIO(p.window, p.line[:])
 }
 
-// ahead, in place of what is asked for, is a put that another operation tells of.
+// ahead, passed as nf, marks a put whose completion a later operation reports.
 const ahead Notify = 1 << 7
 
 const (
@@ -227,13 +226,13 @@ func (p *Port) check(to Peer, c Command, n int, w1 uint64, w2 NLA) error {
 	return nil
 }
 
-// Done tells whether an operation is done: its buffer is the caller's again.
+// Done reports whether an operation is done, so that its buffer can be reused.
 func (p *Port) Done(h Handle) bool { return p.ops.done(h) }
 
-// InFlight counts the operations that are not done.
+// InFlight returns the number of operations that are not done.
 func (p *Port) InFlight() int { return len(p.ops.table) - p.ops.free.n }
 
-// Stats gives the port's counters.
+// Stats returns the port's counters.
 func (p *Port) Stats() Stats {
 	s := p.stats
 	s.Hits, s.Misses, s.Evictions = p.cache.hits, p.cache.misses, p.cache.evictees

@@ -10,19 +10,19 @@ import (
 	"github.com/nicloop/nicloop/drivers/regs"
 )
 
-// MaxNotiSlots is the largest notification ring.
+// MaxNotiSlots is the maximum size of a notification ring.
 const MaxNotiSlots = 8191
 
-// seqMask: the numbers in the ring have 14 bits. A ring is shorter than that, so
-// an old notification never looks new.
+// seqMask: sequence numbers have 14 bits. A ring is shorter than their range, so an old
+// notification never looks new.
 const seqMask = 1<<14 - 1
 
-// ring reads the notification ring of one process. The hardware, which may be
-// another process, writes it at the same time; no register is read.
+// ring reads the notification ring of one process while the hardware, possibly another process,
+// writes it. It reads no register.
 type ring struct {
 	words    []uint64 // two per notification
 	next     int      // index of the next notification's first word
-	consumed uint32   // notifications taken, free-running like register NOTI_RP
+	consumed uint32   // consumed notifications, free-running like register NOTI_RP
 }
 
 func newRing(mem []byte, base uint64, slots int) (*ring, error) {
@@ -43,9 +43,9 @@ func newRing(mem []byte, base uint64, slots int) (*ring, error) {
 	return &ring{words: unsafe.Slice((*uint64)(unsafe.Pointer(&at[0])), 2*slots)}, nil
 }
 
-// take takes the next notification, if one has arrived. Its second word is
-// written last, so its number vouches for both; the atomic load keeps the load of
-// the first word behind it.
+// take takes the next notification, if one has arrived. The hardware writes the second word last,
+// so its sequence number implies that both are valid. The atomic load orders the load of the first
+// word after it.
 func (r *ring) take() (w0, w1 uint64, ok bool) {
 	w1 = atomic.LoadUint64(&r.words[r.next+1])
 	if uint32(regs.RMANoti(w1).Seq()) != (r.consumed+1)&seqMask {
@@ -65,10 +65,10 @@ type notification struct {
 	tag     uint16
 	nla     NLA
 	payload uint64
-	own     bool // of an operation of this process
+	own     bool // it belongs to an operation of this process
 }
 
-// decode tells what a notification means, or why it cannot mean anything.
+// decode decodes a notification, or returns an error if no NIC can have written it.
 func decode(w0, w1 uint64) (notification, error) {
 	n := notification{RMANotiFields: regs.RMANoti(w1).Fields()}
 	switch {
@@ -98,17 +98,18 @@ func decode(w0, w1 uint64) (notification, error) {
 	return n, nil
 }
 
-// An OverflowError: notifications were dropped because the ring was full, and may hold others no longer (register
-// HOLD). Operations that they would have ended are never done.
+// An OverflowError reports that notifications were dropped: the ring was full for longer than it
+// may stall other processes (register HOLD). Operations that a dropped notification would have
+// completed are never done.
 type OverflowError struct {
-	Dropped uint64 // of this process's notifications, since reset
+	Dropped uint64 // number of this process's dropped notifications since reset
 }
 
 func (e *OverflowError) Error() string {
 	return fmt.Sprintf("rma: notifications were dropped, %d up to now: the ring was full for longer than it may hold others", e.Dropped)
 }
 
-// A NotificationError: the ring holds what no NIC writes.
+// A NotificationError reports ring contents that no NIC writes.
 type NotificationError struct {
 	W0, W1 uint64
 	What   string

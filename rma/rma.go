@@ -7,62 +7,60 @@ import (
 	"github.com/nicloop/nicloop/drivers/regs"
 )
 
-// MaxBytes is the longest single put or get.
+// MaxBytes is the maximum length of a put or get.
 const MaxBytes = 1 << 23
 
-// ErrTryAgain: no room for the operation now (too many under way), or the
-// translation tables are full until the hardware has forgotten what was
-// unmapped. Poll, then try again.
+// ErrTryAgain: too many operations are outstanding, or the translation tables are full until the
+// NIC has dropped its cached translations of unmapped pages. Call Poll, then try again.
 var ErrTryAgain = errors.New("rma: no room now, try again")
 
-// ErrTablesFull: the node's translation tables have no entries for a region, and
-// nothing that is under way will make one.
+// ErrTablesFull: the node's translation tables have no entries for a region, and no pending unmap
+// will free any.
 var ErrTablesFull = errors.New("rma: the translation tables are full")
 
-// An NLA is a network logical address: an address in registered memory, as any
-// process may name it. The ATU never gives out 0.
+// An NLA is a network logical address: an address in registered memory that is valid in every
+// process. The ATU never allocates NLA 0.
 type NLA uint64
 
-// Rights are what a region may be used for, by its owner's own operations and by
-// those of peers.
+// Rights are the permitted uses of a region, by its owner's operations and by those of peers.
 type Rights uint8
 
-// The rights.
+// Access rights.
 const (
 	ReadOnly  = Rights(regs.ATURightsRo)
 	WriteOnly = Rights(regs.ATURightsWo)
 	ReadWrite = Rights(regs.ATURightsRw)
 )
 
-// A Peer is a process that can be reached.
+// A Peer is the location of another process.
 type Peer struct{ Node, VPID int }
 
 func (p Peer) String() string { return fmt.Sprintf("node %d VPID %d", p.Node, p.VPID) }
 
-// Notify says who tells of an operation's progress: see README.md.
+// Notify selects the units that raise a notification for an operation: see README.md.
 type Notify uint8
 
-// The notify bits.
+// Notification bits.
 const (
-	Requester Notify = 1 << iota // at the origin: all has been sent
-	Responder                    // at the target of a get or fetch: read and answered
-	Completer                    // where data arrives: written
+	Requester Notify = 1 << iota // at the origin, when all data have been sent
+	Responder                    // at the target of a get or fetch, when it has read the data
+	Completer                    // where the data arrive, when they have been written
 )
 
-// A Unit raised an event.
+// A Unit is the functional unit that raised an event.
 type Unit = regs.RMAUnit
 
-// The units.
+// Functional units.
 const (
 	UnitRequester = regs.RMAUnitRequester
 	UnitResponder = regs.RMAUnitResponder
 	UnitCompleter = regs.RMAUnitCompleter
 )
 
-// A Command is what an operation does.
+// A Command is the kind of an operation.
 type Command = regs.RMACommand
 
-// The commands.
+// Commands.
 const (
 	CommandPut             = regs.RMACommandPut
 	CommandGet             = regs.RMACommandGet
@@ -71,32 +69,31 @@ const (
 	CommandFetchCompareAdd = regs.RMACommandFCAA
 )
 
-// A Handle names one operation of a port for ever. No operation has handle 0.
+// A Handle identifies one operation of a port and is never reused. 0 is not a valid handle.
 type Handle uint64
 
-// An Event is something that happened to an operation.
+// An Event is a notification about an operation.
 type Event struct {
 	Unit    Unit
 	Command Command
-	// Handle is the operation, or 0 if it is a peer's: data has arrived here, or
-	// was read from here.
+	// Handle identifies the operation; 0 if it is a peer's, whose data arrived here or were
+	// read from here.
 	Handle Handle
 	Peer   Peer // at the other end
-	// NLA and Bytes are the last fragment's (at most regs.RMAMTU bytes, inside 4 KB),
-	// on the side of the unit that tells: local at the origin of a put or get. Of
-	// other commands it is the address at the target.
+	// NLA and Bytes describe the last fragment (at most regs.RMAMTU bytes, within 4 KB) on the side
+	// of the unit that raised the event: the local address at the origin of a put or get. For other
+	// commands NLA is the address at the target.
 	NLA   NLA
 	Bytes int
-	// Payload is that of a Notify at its target, and the result of a
-	// FetchCompareAdd (see Fetched).
+	// Payload is the payload of a Notify at its target, or the result of a FetchCompareAdd (see
+	// Fetched).
 	Payload uint64
-	// Last: of an own operation, that it is done; of a peer's, that this was its
-	// last fragment.
+	// Last: an operation of this port is done, or this was the last fragment of a peer's operation.
 	Last bool
-	Err  error // a *FaultError: the operation failed, wholly or in part
+	Err  error // a *FaultError if the operation failed completely or in part
 }
 
-// Fetched reads the result of a FetchCompareAdd: the word before, and whether it
+// Fetched decodes the result of a FetchCompareAdd: the previous value of the word, and whether it
 // was changed.
 func (ev *Event) Fetched() (old uint32, changed bool) {
 	r := regs.RMAResult(ev.Payload)
@@ -106,9 +103,9 @@ func (ev *Event) Fetched() (old uint32, changed bool) {
 // A FaultError is the first fault of an operation.
 type FaultError struct {
 	Code    regs.RMAError
-	Unit    Unit // who found it
+	Unit    Unit // that detected the fault
 	Command Command
-	NLA     NLA  // of the fragment that failed
+	NLA     NLA  // of the failed fragment
 	Peer    Peer // the other end of the operation
 }
 

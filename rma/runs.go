@@ -2,9 +2,9 @@ package rma
 
 import "slices"
 
-// runs hands out ranges of a table's entries: first fit, neighbours joined.
+// runs allocates ranges of table entries: first fit; adjacent free ranges are merged.
 type runs struct {
-	free []run // by first, never adjacent
+	free []run // sorted by first, never adjacent
 }
 
 type run struct{ first, n int }

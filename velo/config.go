@@ -7,31 +7,31 @@ import (
 	"github.com/nicloop/nicloop/mailbox"
 )
 
-// Flow names an end-to-end flow control.
+// Flow selects an end-to-end flow control.
 type Flow string
 
-// The flow controls.
+// Flow controls.
 const (
-	None    Flow = "none"    // none: mailboxes must be large enough
+	None    Flow = "none"    // mailboxes must be large enough for all packets
 	Static  Flow = "static"  // FC paper, section 5
 	Dynamic Flow = "dynamic" // FC paper, section 6
 )
 
-// Config is how the processes of a world receive packets. It must be the same
-// for all of them.
+// Config describes how the processes of a world receive packets. All processes of a world must use
+// the same Config.
 type Config struct {
 	Flow        Flow             `json:"flow"`
 	Slots       int              `json:"slots"`        // mailbox slots per peer, credit slots included
-	CreditSlots int              `json:"credit_slots"` // of them, for credit packets
+	CreditSlots int              `json:"credit_slots"` // of these, slots for credit packets
 	Piggyback   bool             `json:"piggyback"`
-	Division    mailbox.Division `json:"division"` // what to do when the data region does not divide
+	Division    mailbox.Division `json:"division"` // of data slots that cannot be split evenly among the peers
 	Domain      uint16           `json:"domain"`   // protection domain of the world; 0: drivers.DefaultDomain
 }
 
-// An Addr is where a process lives.
+// An Addr is the location of a process.
 type Addr struct{ Node, VPID int }
 
-// flowConfig is the mailbox configuration of process self among procs.
+// flowConfig returns the mailbox configuration of process self in a world of procs processes.
 func (c Config) flowConfig(procs, self int) mailbox.Config {
 	return mailbox.Config{
 		Procs: procs, Self: self, CreditSlots: c.CreditSlots,
@@ -40,7 +40,7 @@ func (c Config) flowConfig(procs, self int) mailbox.Config {
 	}
 }
 
-// MailboxSlots is the size of each process's mailbox in a world of procs.
+// MailboxSlots returns the size of each process's mailbox in a world of procs processes.
 func (c Config) MailboxSlots(procs int) (int, error) {
 	if c.Slots < 1 {
 		return 0, fmt.Errorf("%w: %d mailbox slots per peer: expected at least 1", drivers.ErrConfig, c.Slots)

@@ -8,14 +8,14 @@ import (
 	"github.com/nicloop/nicloop/mailbox"
 )
 
-// A Directory says where the processes of a world live. One serves all of them, which
-// keeps it in the cache.
+// A Directory maps ranks to locations and back. All endpoints of a world share one, so that it
+// stays in the cache.
 type Directory struct {
 	addrs []Addr
-	ranks []int32 // by id of the source; -1: nobody lives there
+	ranks []int32 // by id of the source; -1: no process
 }
 
-// NewDirectory makes a directory of a world whose rank i lives at addrs[i].
+// NewDirectory returns the directory of a world whose rank i is at addrs[i].
 func NewDirectory(addrs []Addr) *Directory {
 	top := 0
 	for _, a := range addrs {
@@ -31,7 +31,8 @@ func NewDirectory(addrs []Addr) *Directory {
 	return d
 }
 
-// check tells whether a NIC can send to all of them: not every one can to nodes beyond those that the address of a send has room for.
+// check verifies that a NIC can reach all nodes of the directory. Some devices have fewer nodes
+// than the address of a send can express.
 func (d *Directory) check(dev drivers.Device) error {
 	top := (len(d.ranks) - 1) >> regs.VPIDW
 	if top < regs.NodeMax {
@@ -46,7 +47,7 @@ func (d *Directory) check(dev drivers.Device) error {
 
 func (a Addr) id() int { return a.Node<<regs.VPIDW | a.VPID }
 
-// rankOf is the sender of a packet, or -1.
+// rankOf returns the rank that sent a packet, or -1.
 func (d *Directory) rankOf(h mailbox.Header) int {
 	id := Addr{Node: int(h.SrcNode), VPID: int(h.SrcVPID)}.id()
 	if id >= len(d.ranks) {

@@ -1,25 +1,24 @@
-// Package velo is the user-level library of the VELO engine: small packets
-// between processes, with end-to-end flow control inside and invisible above
-// (FC paper, section 2).
+// Package velo is the user-level library of the VELO engine: small packets between processes, with
+// end-to-end flow control that its callers do not see (FC paper, section 2).
 //
-// # What it promises
+// # Guarantees
 //
-//   - [Endpoint.Send] hands a packet of at most 56 bytes to the NIC with one
-//     store, or says [ErrTryAgain] when the flow control has no credit or the NIC no
-//     free entry for it, which it asks a register for once per 15 packets at most (drivers.Window). Packets
-//     from one process to another arrive once, in order: what the NIC refused is sent again.
-//   - [Endpoint.Poll] takes the next data packet out of the mailbox. Control
-//     packets never show: they are consumed and produced inside Poll and Send.
-//   - Neither allocates.
-//   - With [Static] or [Dynamic] flow control no mailbox ever overflows, so the
-//     network never stalls for one. With [None] a full mailbox stalls the whole
-//     sending node, as the hardware does.
+//   - [Endpoint.Send] hands a packet of at most 56 bytes to the NIC with one store. It returns
+//     [ErrTryAgain] when the flow control has no credit or the NIC has no free entry; it reads the
+//     register with the number of free entries at most once per 15 packets (drivers.Window).
+//     Packets from one process to another are delivered once and in order; packets that the NIC
+//     refused are retransmitted.
+//   - [Endpoint.Poll] takes the next data packet out of the mailbox. Control packets are consumed
+//     and produced inside Poll and Send; callers never receive one.
+//   - Neither allocates memory.
+//   - With [Static] or [Dynamic] flow control no mailbox overflows, so a mailbox never stalls the
+//     network. With [None] a full mailbox stalls the sending node, as the hardware does.
 //
-// # What the caller must do
+// # Obligations of the caller
 //
-//   - Poll even when it only sends: credits arrive as packets.
-//   - Treat a payload returned by Poll as gone at the next call of Poll.
-//   - Before concluding from an empty mailbox that nothing arrived, let the
-//     hardware catch up (host.Proc.Sync).
+//   - Poll even if it only sends: credits arrive as packets.
+//   - Copy a payload that Poll returned before the next call of Poll, which overwrites it.
+//   - Let the hardware catch up (host.Proc.Sync) before concluding from an empty mailbox that
+//     nothing has arrived.
 //   - Use an endpoint from one goroutine.
 package velo

@@ -12,8 +12,8 @@ import (
 	"github.com/nicloop/nicloop/mailbox"
 )
 
-// ErrTryAgain: the flow control has no credit for the destination, or the NIC no entry for another line of this process. Poll,
-// then try again.
+// ErrTryAgain: the flow control has no credit for the destination, or the NIC has no free entry for
+// another line of this process. Call Poll, then try again.
 var ErrTryAgain = errors.New("velo: no credit or no free entry to send, try again")
 
 // A Packet is a data packet taken out of the mailbox.
@@ -22,33 +22,33 @@ type Packet struct {
 	Payload []byte
 }
 
-// Stats count an endpoint's packets.
+// Stats are the packet counters of an endpoint.
 type Stats struct {
 	Sent, Received uint64 // data packets
 	Posted, Taken  uint64 // packets of all kinds
 	Flow           mailbox.Stats
 }
 
-// An Endpoint is one process's end of VELO. What every packet needs stands first: in a
-// large world it has left the cache when the next packet comes.
+// An Endpoint is one process's end of VELO. The fields that every packet needs come first, to share
+// cache lines: in a large world they are evicted between two packets.
 type Endpoint struct {
 	ring   mailbox.Ring
 	rpReg  uint32
-	rpDone uint32 // consumed packets that the NIC has been told of
-	lazy   uint32 // consumed packets at which it is told at the latest
+	rpDone uint32 // read pointer last written to the NIC
+	lazy   uint32 // consumed packets after which the read pointer is written at the latest
 	vpid   uint8
-	// creditTaken: a credit packet is among the packets that the NIC has not been told of.
+	// creditTaken: a credit packet was consumed since the read pointer was last written.
 	creditTaken bool
-	overflow    uint32 // number of the packet before which packets were dropped, if that was told
+	overflow    uint32 // sequence number behind the overflow last reported
 	dir         *Directory
 	flow        mailbox.Flow
 	dev         drivers.Device
 	window      drivers.Window
 	counts
-	// credited: peers to which Send found no credit, and has some since.
+	// credited: peers for which Send found no credit and that have credits again.
 	credited []int
-	line     [regs.VELOPayload]byte // going out
-	in       [regs.VELOPayload]byte // payload of the last packet that Poll gave
+	line     [regs.VELOPayload]byte // line being sent
+	in       [regs.VELOPayload]byte // payload that Poll returned last
 	refused  []bool                 // by peer: Send found no credit
 	self     int
 	kind     Flow
@@ -56,9 +56,8 @@ type Endpoint struct {
 
 type counts struct{ sent, received, posted, taken uint64 }
 
-// Open opens the endpoint of process self. Its mailbox lies at offset base of its node's memory, in one
-// segment. Every endpoint of a world must be open
-// before any of them sends.
+// Open opens the endpoint of process self. Its mailbox starts at offset base of the node's memory
+// and must lie in one segment. Every endpoint of a world must be open before one of them sends.
 func Open(dev drivers.Device, base uint64, self int, dir *Directory, cfg Config) (*Endpoint, error) {
 	procs := len(dir.addrs)
 	slots, err := cfg.MailboxSlots(procs)
@@ -91,8 +90,7 @@ func Open(dev drivers.Device, base uint64, self int, dir *Directory, cfg Config)
 	return e, nil
 }
 
-// enable checks that the NIC is the one this library was built for and turns
-// the mailbox and the send window on.
+// enable checks that the NIC matches this library and enables the mailbox and the send window.
 func (e *Endpoint) enable(base, slots uint64, domain uint16) error {
 	if err := errors.Join(CheckDevice(e.dev), e.dir.check(e.dev)); err != nil {
 		return err
@@ -130,8 +128,9 @@ func (e *Endpoint) enable(base, slots uint64, domain uint16) error {
 	return err
 }
 
-// forgetSlots zeroes the ring if this process number had one before: numbers start at 1 again, and one that was left
-// there would look like a new packet. Memory that no mailbox has written stays untouched, for it may be large.
+// forgetSlots zeroes the ring if this process number had a mailbox before. Sequence numbers restart
+// at 1, so a slot of the old mailbox could look like a new packet. Memory that no mailbox has
+// written is not touched, because it may be large.
 func (e *Endpoint) forgetSlots(base, slots uint64) error {
 	written, err := e.dev.ReadReg(regs.MboxWP(e.vpid))
 	if err == nil && written != 0 {
@@ -140,8 +139,8 @@ func (e *Endpoint) forgetSlots(base, slots uint64) error {
 	return err
 }
 
-// CheckDevice verifies that a NIC answers and speaks this version of the
-// register and packet description.
+// CheckDevice verifies that a NIC responds and implements this version of the register and packet
+// description.
 func CheckDevice(dev drivers.Device) error {
 	for _, c := range []struct {
 		name string
@@ -162,13 +161,15 @@ func CheckDevice(dev drivers.Device) error {
 	return nil
 }
 
-// Close ends the endpoint, whose lines must have reached the NIC: what was sent leaves, nothing more arrives, and the hardware writes nothing more to the
-// mailbox. The process keeps its domain until [drivers.Leave].
+// Close closes the endpoint. All its lines must have reached the NIC. Packets in flight leave, none
+// arrives any more, and the hardware no longer writes to the mailbox. The process keeps its domain
+// until [drivers.Leave].
 func (e *Endpoint) Close() error {
 	return drivers.Shut(e.dev, e.vpid, regs.MboxCtrl(e.vpid), regs.MboxCtrlBusy, regs.LevelLines.Mask())
 }
 
-// Credited names, one by one, the peers that Send refused and may now serve.
+// Credited returns one peer that Send refused and for which there are credits again; ok is false
+// when there is no further one.
 func (e *Endpoint) Credited() (peer int, ok bool) {
 	n := len(e.credited)
 	if n == 0 {
@@ -179,7 +180,7 @@ func (e *Endpoint) Credited() (peer int, ok bool) {
 	return peer, true
 }
 
-// Near is what every packet needs of an endpoint.
+// Near returns the memory that every packet of an endpoint touches, for prefetching.
 func (e *Endpoint) Near() []cache.Area {
 	list := []cache.Area{cache.Of(e)}
 	if e.flow != nil {
@@ -188,11 +189,11 @@ func (e *Endpoint) Near() []cache.Area {
 	return list
 }
 
-// MaxPosts is how many lines Send and Take post at most: a packet of their own, and what the
-// flow control wants sent.
+// MaxPosts is the maximum number of lines that Send or Take posts: one packet and the control
+// packets of the flow control.
 const MaxPosts = 1 + mailbox.MaxPending
 
-// most is MaxPosts for this endpoint.
+// most is MaxPosts for this endpoint, which may have no flow control.
 func (e *Endpoint) most() int {
 	if e.flow == nil {
 		return 1
@@ -217,8 +218,9 @@ func (e *Endpoint) Send(peer int, payload []byte) error {
 			}
 			return ErrTryAgain
 		}
-		// The peer takes our data as a sign that its credit packets have left their slots (mailbox/design.md:
-		// "the credit region never overflows"), so that must be true before it sees any.
+		// The peer infers from our data that its credit packets have left their slots
+		// (mailbox/design.md: "the credit region never overflows"). The read pointer must therefore
+		// be written before the data are sent.
 		if g.Piggyback || e.creditTaken {
 			e.returnSlots()
 		}
@@ -230,9 +232,9 @@ func (e *Endpoint) Send(peer int, payload []byte) error {
 	return e.sendControl()
 }
 
-// roomFor tells whether two credit bytes fit without another quadword: a
-// piggyback must cost nothing. That is why a 2 KB message, whose last packet
-// holds 48 bytes, carries none and one of 2044 bytes does (FC paper, 5.4).
+// roomFor reports whether two credit bytes fit without another quadword: piggybacking must not
+// lengthen the packet. Therefore a message of 2 KB, whose last packet holds 48 bytes, carries no
+// credits, and one of 2044 bytes does (FC paper, 5.4).
 func roomFor(n int) bool { return (n+7)/8 == (n+9)/8 && n > 0 }
 
 func (e *Endpoint) post(peer int, kind mailbox.Kind, payload []byte, piggyback bool, credits uint16) error {
@@ -250,7 +252,7 @@ func (e *Endpoint) post(peer int, kind mailbox.Kind, payload []byte, piggyback b
 	return e.window.Post(f.Pack().To(dst.Node), payload)
 }
 
-// sendControl sends what the flow control wants sent.
+// sendControl sends the pending control packets of the flow control.
 func (e *Endpoint) sendControl() error {
 	if e.flow == nil {
 		return nil
@@ -271,13 +273,14 @@ func (e *Endpoint) sendControl() error {
 	}
 }
 
-// returnSlots tells the NIC how far the mailbox has been read. It comes before anything that gives credits away,
-// since a credit must stand for a free slot, and before data that a taken credit packet paid for, since the peer sends the
-// next credit packet for it.
+// returnSlots writes the read pointer of the mailbox to the NIC. This must precede every packet
+// that returns credits, because a credit stands for a free slot. It must also precede data that a
+// received credit packet paid for, because the peer then sends the next credit packet into the same
+// slot.
 func (e *Endpoint) returnSlots() {
 	if c := e.ring.Consumed(); c != e.rpDone {
 		e.rpDone, e.creditTaken = c, false
-		// A write to one's own read pointer page cannot be refused.
+		// The NIC never refuses a write to the process's own read pointer page.
 		_ = e.dev.WriteReg(e.rpReg, uint64(c))
 	}
 }
@@ -291,11 +294,11 @@ func (e *Endpoint) Poll(pkt *Packet) (bool, error) {
 	}
 }
 
-// Take takes the next packet out of the mailbox, and tells whether it was data: if not, there
-// may be more. Poll is Take until there is data or nothing.
+// Take takes the next packet out of the mailbox. data reports whether it was a data packet; after a
+// control packet there may be more. Poll calls Take until it finds data or an empty mailbox.
 func (e *Endpoint) Take(pkt *Packet) (data, more bool, err error) {
 	s, ok := e.ring.Peek()
-	if ok && e.flow != nil { // whose packets may want others sent; with it the window empties without this process
+	if ok && e.flow != nil { // the packet may trigger control packets, which need room; the window drains without this process
 		if ok, err = e.window.Room(MaxPosts); err != nil {
 			return false, false, err
 		}
@@ -308,21 +311,21 @@ func (e *Endpoint) Take(pkt *Packet) (data, more bool, err error) {
 	return data, true, err
 }
 
-// checkEvery is how many packets lie between two checks of the flow control's
-// invariants, which look at every peer: often enough to name the culprit, seldom
-// enough to cost nothing.
+// checkEvery is the number of packets between two checks of the flow control's invariants. A check
+// visits every peer; at this interval its cost is negligible, and the packet that broke an
+// invariant is still recent.
 const checkEvery = 1024
 
-// take takes the packet at the front; it tells whether it was data.
+// take consumes slot s at the head of the mailbox and reports whether it was a data packet.
 func (e *Endpoint) take(s mailbox.Slot, pkt *Packet) (bool, error) {
 	from := e.dir.rankOf(s.Header)
 	if s.Err != nil || from < 0 {
 		return false, &SlotError{Self: e.self, Node: int(s.SrcNode), VPID: int(s.SrcVPID), Err: s.Err}
 	}
-	if from == e.self && e.flow != nil { // flow control has no credits of a process for itself
+	if from == e.self && e.flow != nil { // a process has no credits for itself
 		return false, fmt.Errorf("velo: rank %d: %w", e.self, drivers.BadField(from, "source", "this process", "another process of the world"))
 	}
-	if s.Overflow && e.overflow != s.Seq { // told once; then the packet is there
+	if s.Overflow && e.overflow != s.Seq { // report it once; the next call returns the packet
 		e.overflow = s.Seq
 		return false, &OverflowError{Self: e.self}
 	}
@@ -358,15 +361,16 @@ func (e *Endpoint) take(s mailbox.Slot, pkt *Packet) (bool, error) {
 	return data, nil
 }
 
-// An OverflowError: packets were dropped because the mailbox was full, and may hold others no longer (register HOLD). It comes
-// before the first packet that arrived after that, which the next Take or Poll gives. Flow control has lost count then.
+// An OverflowError reports that packets were dropped: the mailbox was full for longer than it may
+// stall other processes (register HOLD). It precedes the first packet that arrived afterwards,
+// which the next Take or Poll returns. The credits of the flow control are wrong from then on.
 type OverflowError struct{ Self int }
 
 func (e *OverflowError) Error() string {
 	return fmt.Sprintf("velo: rank %d: packets were dropped: its mailbox was full for longer than it may hold others", e.Self)
 }
 
-// A SlotError: the mailbox holds a packet that no process of this world sends.
+// A SlotError reports a packet in the mailbox that no process of this world can have sent.
 type SlotError struct {
 	Self, Node, VPID int
 	Err              error // nil: the source is unknown
@@ -381,15 +385,15 @@ func (e *SlotError) Error() string {
 
 func (e *SlotError) Unwrap() error { return e.Err }
 
-// Taken counts the packets of all kinds taken out of the mailbox.
+// Taken returns the number of packets of all kinds taken out of the mailbox.
 func (e *Endpoint) Taken() uint64 { return e.taken }
 
-// Controls counts the control packets sent and taken.
+// Controls returns the number of control packets sent and received.
 func (e *Endpoint) Controls() uint64 {
 	return e.posted - e.sent + e.taken - e.received
 }
 
-// Flow is the flow control in use; alone in its world, a process has none.
+// Flow returns the flow control in use; a process that is alone in its world has None.
 func (e *Endpoint) Flow() Flow {
 	if e.flow == nil {
 		return None
@@ -397,7 +401,7 @@ func (e *Endpoint) Flow() Flow {
 	return e.kind
 }
 
-// Stats gives the endpoint's counters.
+// Stats returns the endpoint's counters.
 func (e *Endpoint) Stats() Stats {
 	s := Stats{Sent: e.sent, Received: e.received, Posted: e.posted, Taken: e.taken}
 	if e.flow != nil {
@@ -406,8 +410,8 @@ func (e *Endpoint) Stats() Stats {
 	return s
 }
 
-// Credits is the number of data packets that may be sent to peer now; -1
-// without flow control.
+// Credits returns the number of data packets that can be sent to peer immediately, or -1 without
+// flow control.
 func (e *Endpoint) Credits(peer int) int {
 	if e.flow == nil {
 		return -1
@@ -415,7 +419,7 @@ func (e *Endpoint) Credits(peer int) int {
 	return e.flow.Credits(peer)
 }
 
-// Describe prints the flow control's state towards peer on one line.
+// Describe formats the flow control's state for a peer on one line.
 func (e *Endpoint) Describe(peer int) string {
 	if e.flow == nil {
 		return "no flow control"
@@ -423,7 +427,7 @@ func (e *Endpoint) Describe(peer int) string {
 	return e.flow.Describe(peer)
 }
 
-// Check checks the invariants of the flow control, of all peers at once.
+// Check verifies the invariants of the flow control for all peers.
 func (e *Endpoint) Check() error {
 	if e.flow == nil {
 		return nil
@@ -434,8 +438,8 @@ func (e *Endpoint) Check() error {
 	return nil
 }
 
-// CheckPair checks, while nothing is under way between two endpoints, that the
-// sender owns exactly the credits that the receiver has granted it.
+// CheckPair verifies that the sender owns exactly the credits that the receiver has granted it. No
+// packet may be in flight between the two.
 func CheckPair(sender, receiver *Endpoint) error {
 	if receiver.flow == nil {
 		return nil
