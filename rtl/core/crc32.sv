@@ -2,8 +2,8 @@
 //
 // Job: crc_out = the CRC register after the bytes of data, least significant byte first. The caller starts with all
 //   ones and inverts the end result.
-// Handshake: none, combinational; crc_out counts while enable. One XOR tree per bit of it. A
-//   simulation computes nothing while nothing moves.
+// Handshake: none, combinational; crc_out is valid while enable is high, otherwise 0. One XOR tree per bit of it.
+//   The gate by enable spares a simulation the XOR trees while nothing moves.
 module crc32 #(
     parameter int WIDTH = 64  // at least 32
 ) (

@@ -2,7 +2,8 @@
 //
 // Job: protects every word by itself, so that a receiver can pass it on in the cycle it arrives. At this
 //   length the code finds every error of up to six bits and every burst of up to 32.
-// Handshake: none, combinational; crc counts while enable. A simulation computes nothing for a silent wire.
+// Handshake: none, combinational; crc is valid while enable is high, otherwise 0. The gate by enable spares a
+//   simulation the XOR trees while the wire is silent.
 module link_crc #(
     parameter int CTRL_W = 64
 ) (

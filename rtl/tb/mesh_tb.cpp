@@ -53,9 +53,17 @@ struct Test {
   bool dma_fails = false;
   uint64_t flits_sent = 0;
 
-  explicit Test(const nicloop::Shape& shape)
-      : mesh(shape, TB_THREADS, [this](uint32_t n) { return std::make_unique<nicloop::VerilatedNode>(&context, n); }) {
+  // The context reads plusargs such as +verilator+rand+reset before the first node is made.
+  Test(int argc, char** argv, const nicloop::Shape& shape)
+      : mesh(shape, TB_THREADS, [context = with_arguments(&context, argc, argv)](uint32_t n) {
+          return std::make_unique<nicloop::VerilatedNode>(context, n);
+        }) {
     random.state = tb::seed;
+  }
+
+  static VerilatedContext* with_arguments(VerilatedContext* context, int argc, char** argv) {
+    context->commandArgs(argc, argv);
+    return context;
   }
 
   void step() {
@@ -303,7 +311,7 @@ int main(int argc, char** argv) {
   nicloop::Shape shape;
   shape.dims[0] = TB_DIM_X, shape.dims[1] = TB_DIM_Y, shape.dims[2] = TB_DIM_Z;
   shape.torus = NL_TORUS != 0;
-  Test t(shape);
+  Test t(argc, argv, shape);
   test = &t;
   t.mesh.reset(8);
   t.mesh.set_trace(TB_THREADS == 1);  // a trace has one order, so it has one thread

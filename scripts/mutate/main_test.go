@@ -3,6 +3,7 @@ package main
 import (
 	"strings"
 	"testing"
+	"time"
 )
 
 const sample = `// sample: a comment with if (a) — and q <= 1;
@@ -101,5 +102,51 @@ func TestScore(t *testing.T) {
 	}
 	if got := s.row("x"); got != "| x | 4 | 1 | 1 | 1 | 0 | 1 | 66.7 |" {
 		t.Error(got)
+	}
+}
+
+func TestCommentsDoNotChangeKeys(t *testing.T) {
+	b, other := sampleBlock(), &block{text: strings.Replace(sample, "  assign q", "  // why\n  assign  q", 1)}
+	other.findSites()
+	one, two := b.mutants(), other.mutants()
+	if len(one) == 0 || len(one) != len(two) {
+		t.Fatalf("%d and %d mutants", len(one), len(two))
+	}
+	for i := range one {
+		if one[i].key() != two[i].key() {
+			t.Errorf("%v and %v have different keys", one[i], two[i])
+		}
+	}
+}
+
+func TestBlocksOfOneBenchFormAGroup(t *testing.T) {
+	var judges []*judge
+	for _, name := range []string{"voq", "skid", "router"} {
+		judges = append(judges, &judge{block: &block{name: name}})
+	}
+	all := groups(judges, options{})
+	if len(all) != 2 || len(all[0].judges) != 2 || all[0].benches[0] != "router" || all[1].benches[0] != "skid" {
+		t.Errorf("groups %+v", all)
+	}
+}
+
+func TestLimitEndsTheWholeProcessGroup(t *testing.T) {
+	start := time.Now()
+	r := command(".", 100*time.Millisecond, nil, "bash", "-c", "sleep 20 & wait")
+	if r.ok || !r.timeout || time.Since(start) > 10*time.Second {
+		t.Errorf("ok %v, timeout %v after %v", r.ok, r.timeout, time.Since(start))
+	}
+}
+
+func TestASurvivorIsPendingForLaterStages(t *testing.T) {
+	b := sampleBlock()
+	j := &judge{block: b, mutants: b.choose(3, 1), known: map[string]verdict{}}
+	for i, how := range []string{"survived bench", "bench x"} {
+		j.known[j.mutants[i].key()] = verdict{Verdict: how}
+	}
+	for stage, want := range map[string]int{"bench": 1, "equivalence": 2} {
+		if got := len(j.pending(stage)); got != want {
+			t.Errorf("%s: %d pending, expected %d", stage, got, want)
+		}
 	}
 }

@@ -43,10 +43,10 @@ func (s *score) row(name string) string {
 		len(s.survivors), percent)
 }
 
-func (j *judge) report(mutants []mutant) error {
+func (j *judge) report() error {
 	var s score
 	missing := 0
-	for _, m := range mutants {
+	for _, m := range j.mutants {
 		if v, ok := j.known[m.key()]; ok {
 			s.add(v)
 		} else {

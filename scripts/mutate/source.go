@@ -24,6 +24,7 @@ type site struct {
 	from, to int    // in text
 	target   string // of a nonblocking assignment to one variable: what is assigned
 	isIf     bool
+	offset   int // from, without comments and blanks
 }
 
 // A mutant replaces the expression of one site.
@@ -37,10 +38,13 @@ type mutant struct {
 
 func (m mutant) String() string { return fmt.Sprintf("%d %s:%d: %s", m.id, m.file, m.line, m.change) }
 
-// key names a mutant of any run.
+// key identifies a mutant in all runs, whatever comments and blanks the source has.
 func (m mutant) key() string {
-	return fmt.Sprintf("%x", sha256.Sum256(fmt.Appendf(nil, "%d %d %s", m.site.from, m.site.to, m.text)))[:16]
+	return fmt.Sprintf("%x", sha256.Sum256(fmt.Appendf(nil, "%d %s", m.site.offset, m.text)))[:16]
 }
+
+// code is a source without comments and blanks.
+func code(text string) string { return strings.Join(strings.Fields(blank(text, comment)), "") }
 
 func readBlock(name string) (*block, error) {
 	for _, folder := range []string{"core", "board"} {
@@ -111,6 +115,9 @@ func (b *block) findSites() {
 			continue
 		}
 		b.sites = append(b.sites, s)
+	}
+	for i := range b.sites {
+		b.sites[i].offset = len(code(b.text[:b.sites[i].from]))
 	}
 }
 
