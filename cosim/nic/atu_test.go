@@ -10,8 +10,8 @@ import (
 	"github.com/nicloop/nicloop/drivers/regs"
 )
 
-// putAt lets the origin put 8 bytes to a page of the target, and reports the cycles from the descriptor until
-// the target has counted them.
+// putAt lets the origin put 8 bytes to a page of the target, and reports the cycles from the
+// descriptor until the target has counted them.
 func (r *rig) putAt(from, to uint64) drivers.Cycle {
 	d := toTarget(regs.RMACommandPut, 8)
 	d.NotiRequester, d.NotiCompleter = false, false
@@ -46,7 +46,8 @@ func TestMissCost(t *testing.T) {
 	}
 }
 
-// RMA: the TLB has 32 entries, direct mapped: two pages 32 apart replace each other, neighbours do not.
+// RMA: the TLB has 32 entries, direct mapped: two pages 32 apart replace each other, neighbours do
+// not.
 func TestTLBIsDirectMapped(t *testing.T) {
 	for _, tc := range []struct {
 		name   string
@@ -74,7 +75,8 @@ func TestTLBIsDirectMapped(t *testing.T) {
 	}
 }
 
-// RMA: entries without rights are not cached, so mapping a page needs no flush; taking one away does.
+// RMA: entries without rights are not cached, so mapping a page needs no flush; taking one away
+// does.
 func TestMappingNeedsNoFlush(t *testing.T) {
 	r := newRMA(t)
 	r.mapPage(1, 2, target, regs.ATURightsNone)
@@ -159,15 +161,21 @@ func TestTableRegistersFlushAll(t *testing.T) {
 	}
 }
 
-// Format atu_entry: the page size decides which address bits an entry gives; those below it count as 0.
+// Format atu_entry: the page size decides which address bits an entry gives; those below it count
+// as 0.
 func TestPageSizes(t *testing.T) {
 	for _, tc := range []struct {
 		size   regs.ATUPageSize
 		bytes  uint64
 		offset uint64
-	}{{regs.ATUPageSizeK4, 4 << 10, 0xff8}, {regs.ATUPageSizeK64, 64 << 10, 0xfff8}, {regs.ATUPageSizeM2, 2 << 20, 0x1ffff8}} {
+	}{
+		{regs.ATUPageSizeK4, 4 << 10, 0xff8},
+		{regs.ATUPageSizeK64, 64 << 10, 0xfff8},
+		{regs.ATUPageSizeM2, 2 << 20, 0x1ffff8},
+	} {
 		r := newRMA(t, func(c *Config) { c.Memory = 8 << 20 })
-		e := regs.ATUEntryFields{Rights: regs.ATURightsRw, VPID: target, Page: 4<<20>>12 + 1}.Pack() // a bit below the larger sizes
+		const page = 4<<20>>12 + 1 // the 1 is a bit below the larger sizes
+		e := regs.ATUEntryFields{Rights: regs.ATURightsRw, VPID: target, Page: page}.Pack()
 		base := uint64(4<<20 + 1<<12)
 		if tc.size != regs.ATUPageSizeK4 {
 			base = 4 << 20
@@ -186,8 +194,8 @@ func (r *rig) completion(node int) regs.ATUCompletionFields {
 	return regs.ATUCompletion(r.word(node, completions)).Fields()
 }
 
-// RMA, commands: each writes how many are done and refused to ATU_DONE as it was when the command came. Before ATU_DONE
-// is written, nothing is.
+// RMA, commands: each writes how many are done and refused to ATU_DONE as it was when the command
+// came. Before ATU_DONE is written, nothing is.
 func TestCommandCompletion(t *testing.T) {
 	r := newRMA(t)
 	r.command(1, regs.ATUOpFence, 0, 0, 0)
@@ -203,7 +211,8 @@ func TestCommandCompletion(t *testing.T) {
 	require.Zero(t, r.word(1, completions+8))
 }
 
-// RMA, commands: one that finds the queue of ATU_COMMANDS full is refused and counted, in ATU_REFUSED and in memory.
+// RMA, commands: one that finds the queue of ATU_COMMANDS full is refused and counted, in
+// ATU_REFUSED and in memory.
 func TestRefusedCommands(t *testing.T) {
 	r := newRMA(t, func(c *Config) { c.Timing.HostWrite = 2000 })
 	r.set(1, regs.ATUDone, completions)

@@ -51,8 +51,8 @@ func TestStamps(t *testing.T) {
 	require.Equal(t, regs.TailFields{PDID: 0x1234, Life: 77}, s.tail().Fields())
 }
 
-// Domains and lives: an answer whose process has begun another life is dropped: LATE, RMA_RX_DROPPED, RMA_LATE;
-// one whose ring is off is dropped as well.
+// Domains and lives: an answer whose process has begun another life is dropped: LATE,
+// RMA_RX_DROPPED, RMA_LATE; one whose ring is off is dropped as well.
 func TestLateAnswers(t *testing.T) {
 	for _, tc := range []struct {
 		name   string
@@ -84,7 +84,8 @@ func TestLateAnswers(t *testing.T) {
 	}
 }
 
-// Domains and lives: a notification for another life than the one it was made for is discarded: RMA_NOTI_OFF.
+// Domains and lives: a notification for another life than the one it was made for is discarded:
+// RMA_NOTI_OFF.
 func TestNotificationOfAnotherLife(t *testing.T) {
 	r := newRMA(t)
 	r.smallRing(0, origin, 1)
@@ -97,8 +98,9 @@ func TestNotificationOfAnotherLife(t *testing.T) {
 	r.notifications(0, origin, 0)
 }
 
-// Domains and lives: a window of RMA that goes off leaves its descriptors dead, also if it goes on again: each is
-// discarded in its order without a packet, and counted in RMA_PURGED. LEVEL shows what is left.
+// Domains and lives: a window of RMA that goes off leaves its descriptors dead, also if it goes on
+// again: each is discarded in its order without a packet, and counted in RMA_PURGED. LEVEL shows
+// what is left.
 func TestPurge(t *testing.T) {
 	for _, again := range []bool{false, true} {
 		r := newRMA(t)
@@ -142,7 +144,8 @@ func TestPurge(t *testing.T) {
 	}
 }
 
-// RMA: a descriptor is discarded with SLVERR when its window is off, it has no domain, or reserved bits are set.
+// RMA: a descriptor is discarded with SLVERR when its window is off, it has no domain, or reserved
+// bits are set.
 func TestRefusedDescriptors(t *testing.T) {
 	good := uint64(ping.Pack())
 	for _, tc := range []struct {
@@ -174,7 +177,8 @@ func TestRefusedDescriptors(t *testing.T) {
 	}
 }
 
-// Sending, RMA: a process has RMA_DEPTH entries; a descriptor that finds none is refused, with those behind it.
+// Sending, RMA: a process has RMA_DEPTH entries; a descriptor that finds none is refused, with
+// those behind it.
 func TestFullDescriptorWindow(t *testing.T) {
 	r := newRMA(t)
 	r.smallRing(0, target, 1)

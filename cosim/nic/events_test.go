@@ -78,7 +78,10 @@ func TestReasonsOfOneCycleAreOrdered(t *testing.T) {
 	r.ArmPIO(1, 5, 0)
 	r.ArmPIO(0, 3, 0)
 	r.run(drivers.Forever)
-	require.Equal(t, []drivers.Fired{{Kind: drivers.FiredPIO, Node: 0, VPID: 3}, {Kind: drivers.FiredPIO, Node: 1, VPID: 5}}, r.stop.Fired)
+	require.Equal(t, []drivers.Fired{
+		{Kind: drivers.FiredPIO, Node: 0, VPID: 3},
+		{Kind: drivers.FiredPIO, Node: 1, VPID: 5},
+	}, r.stop.Fired)
 	r.send(0, 3, 1, 5, nil)
 	r.run(drivers.Forever)
 	var fired []drivers.WatchID
@@ -126,7 +129,8 @@ func TestTraceIsInOrder(t *testing.T) {
 	off := regs.PioFields{Length: 8, DstNode: 9, SrcVPID: 3}.Pack()
 	r.PostPIO(0, r.Now(), uint32(off), make([]byte, 8))
 	require.Error(t, r.lost())
-	require.True(t, slices.IsSortedFunc(log.events, func(a, b drivers.TraceEvent) int { return int(a.Cycle) - int(b.Cycle) }))
+	byCycle := func(a, b drivers.TraceEvent) int { return int(a.Cycle) - int(b.Cycle) }
+	require.True(t, slices.IsSortedFunc(log.events, byCycle))
 	points := map[uint8]int{}
 	for _, e := range log.events {
 		points[e.Point]++

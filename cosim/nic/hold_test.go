@@ -26,8 +26,8 @@ func TestHoldRunsDown(t *testing.T) {
 	}
 }
 
-// rtl/README.md, Who may hold others: at 0, what finds the mailbox full is dropped at once, counted in
-// OVERFLOW.mailbox and RX_DROPPED, and told by slot.overflow of the next slot.
+// rtl/README.md, Who may hold others: at 0, what finds the mailbox full is dropped at once, counted
+// in OVERFLOW.mailbox and RX_DROPPED, and told by slot.overflow of the next slot.
 func TestMailboxHold(t *testing.T) {
 	const cycles = 300
 	r := newPair(t)
@@ -99,8 +99,8 @@ func TestHoldGivenWhileItHolds(t *testing.T) {
 	require.EqualValues(t, 1, regs.OverflowMailbox.Of(r.reg(1, regs.Overflow(5))))
 }
 
-// Who may hold others: a ring that is full and holds no longer: OVERFLOW.ring, and before the next notification one
-// with rma_error OVERFLOW, whose first quadword is OVERFLOW.ring.
+// Who may hold others: a ring that is full and holds no longer: OVERFLOW.ring, and before the next
+// notification one with rma_error OVERFLOW, whose first quadword is OVERFLOW.ring.
 func TestRingHold(t *testing.T) {
 	const cycles = 200
 	r := newRMA(t)
@@ -128,7 +128,8 @@ func TestRingHold(t *testing.T) {
 	require.EqualValues(t, 4, n.Seq)
 }
 
-// Who may hold others: HOLD counts down while the ring holds; a ring whose read pointer moves in time loses nothing.
+// Who may hold others: HOLD counts down while the ring holds; a ring whose read pointer moves in
+// time loses nothing.
 func TestRingHoldCountsDown(t *testing.T) {
 	r := newRMA(t)
 	r.smallRing(0, origin, 1)

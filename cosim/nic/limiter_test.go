@@ -11,7 +11,8 @@ import (
 
 const slowBase = mailboxes + 5*mailboxStride // the range is the mailbox of process 5
 
-// newSlowMailbox limits the writes to the mailbox of process 5 on node 1. Rate is in 1/65536 of line rate.
+// newSlowMailbox limits the writes to the mailbox of process 5 on node 1. Rate is in 1/65536 of
+// line rate.
 func newSlowMailbox(t *testing.T, rate, depth uint64) (*rig, *traceLog) {
 	log := &traceLog{}
 	r := newPair(t, func(c *Config) { c.Trace = log })
@@ -32,7 +33,8 @@ func (l *traceLog) slotWrites(node uint16) (at []drivers.Cycle) {
 	return at
 }
 
-// rtl/README.md, RMA: while any range is in use every burst passes a cycle later; NVM_STALL counts from the second.
+// rtl/README.md, RMA: while any range is in use every burst passes a cycle later; NVM_STALL counts
+// from the second.
 func TestLimiterCostsOneCycle(t *testing.T) {
 	gap := func(prepare func(r *rig)) drivers.Cycle {
 		log := &traceLog{}
@@ -82,7 +84,8 @@ func TestLimiterRate(t *testing.T) {
 	}
 }
 
-// A depth below two bursts (128 bytes) rounds the rate down: a burst waits for the end of the one before.
+// A depth below two bursts (128 bytes) rounds the rate down: a burst waits for the end of the one
+// before.
 func TestShallowBufferIsSlower(t *testing.T) {
 	r, log := newSlowMailbox(t, nvmFullRate/8, regs.SlotBytes)
 	for range 4 {
@@ -94,8 +97,9 @@ func TestShallowBufferIsSlower(t *testing.T) {
 	require.LessOrEqual(t, at[3]-at[2], drivers.Cycle(68))
 }
 
-// The two cycles behind a burst to a range no other one enters it, whatever room there is. A burst of a slot
-// takes 8 cycles, so only bursts of notifications could; the state machine itself shows it.
+// The two cycles behind a burst to a range no other one enters it, whatever room there is. A burst
+// of a slot takes 8 cycles, so only bursts of notifications could; the state machine itself shows
+// it.
 func TestTwoCyclesBehindABurst(t *testing.T) {
 	r := nvmRange{nvmState: nvmState{first: 0, behind: 1 << 20, rate: nvmFullRate, depth: 1 << 20}}
 	r.enter(100, 16)

@@ -10,8 +10,9 @@ import (
 	"github.com/nicloop/nicloop/drivers/regs"
 )
 
-// rtl/README.md, Flit channel: 10 cycles + HOST_WR_LATENCY from a packet's last flit to the answer of its
-// slot, which counts in the cycle behind it; the next slot begins 9 cycles behind the one before.
+// rtl/README.md, Flit channel: 10 cycles + HOST_WR_LATENCY from a packet's last flit to the answer
+// of its slot, which counts in the cycle behind it; the next slot begins 9 cycles behind the one
+// before.
 func TestSlotCycles(t *testing.T) {
 	slots := &traceLog{}
 	r := newPair(t, func(c *Config) { c.Trace = slots })
@@ -34,7 +35,8 @@ func TestSlotCycles(t *testing.T) {
 	require.Equal(t, []drivers.Cycle{arrived + 10 + hostWrite + 1, arrived + 10 + hostWrite + 1 + 9}, counted)
 }
 
-// Receiving: payload, zeros behind it whatever the sender's line held, the slot header in the last quadword.
+// Receiving: payload, zeros behind it whatever the sender's line held, the slot header in the last
+// quadword.
 func TestSlotContent(t *testing.T) {
 	r := newPair(t)
 	for i := range regs.SlotBytes {
@@ -91,8 +93,8 @@ func TestFullMailbox(t *testing.T) {
 	}
 }
 
-// Receiving: an impossible read pointer is refused: the old one stays, MBOX_RP.refused says so until
-// the next write, RP_REFUSED counts, IRQ_STATUS.error comes.
+// Receiving: an impossible read pointer is refused: the old one stays, MBOX_RP.refused says so
+// until the next write, RP_REFUSED counts, IRQ_STATUS.error comes.
 func TestReadPointers(t *testing.T) {
 	for _, tc := range []struct {
 		name    string
@@ -125,7 +127,8 @@ func TestReadPointers(t *testing.T) {
 	}
 }
 
-// Registers: switching a mailbox on sets WP and RP to 0; writing the switches of one that is on keeps them.
+// Registers: switching a mailbox on sets WP and RP to 0; writing the switches of one that is on
+// keeps them.
 func TestSwitchingOnStartsEmpty(t *testing.T) {
 	r := newPair(t)
 	r.send(0, 3, 1, 5, nil)
@@ -251,7 +254,8 @@ func TestFailedSlot(t *testing.T) {
 	require.EqualValues(t, regs.DropReasonDMAError, regs.ErrorInfoReason.Of(r.reg(1, regs.ErrorInfo)))
 }
 
-// Receiving: a mailbox that is switched off is off at once. Slots that are being written are dropped.
+// Receiving: a mailbox that is switched off is off at once. Slots that are being written are
+// dropped.
 func TestSwitchedOffWhileSlotsAreWritten(t *testing.T) {
 	r := newPair(t, func(c *Config) { c.Timing.HostWrite = 500 })
 	r.send(0, 3, 1, 5, []byte("x"))

@@ -25,7 +25,8 @@ func (r *rig) smallRing(node int, vpid uint8, entries uint64) {
 	r.openRing(node, vpid, entries)
 }
 
-// Format rma_noti: seq is the number of the notification in its ring, from 1; the ring wraps around.
+// Format rma_noti: seq is the number of the notification in its ring, from 1; the ring wraps
+// around.
 func TestRingWrapsAround(t *testing.T) {
 	r := newRMA(t)
 	r.smallRing(0, origin, 3)
@@ -38,8 +39,8 @@ func TestRingWrapsAround(t *testing.T) {
 	require.EqualValues(t, 7, r.reg(0, regs.RMANotis))
 }
 
-// rtl/README.md, RMA: a full ring holds the unit that notifies until software reads the ring or switches it off;
-// IRQ_STATUS.stall comes at its start, RMA_STALL_VPID names the process.
+// rtl/README.md, RMA: a full ring holds the unit that notifies until software reads the ring or
+// switches it off; IRQ_STATUS.stall comes at its start, RMA_STALL_VPID names the process.
 func TestFullRingHoldsItsUnit(t *testing.T) {
 	for _, tc := range []struct {
 		name    string
@@ -63,7 +64,8 @@ func TestFullRingHoldsItsUnit(t *testing.T) {
 			require.GreaterOrEqual(t, r.reg(0, regs.NotiStall(origin)), before+100)
 			require.NotZero(t, regs.LevelFragments.Of(r.reg(0, regs.Level(origin))))
 
-			// What waits behind it: at the requester all processes of the node. VELO waits for no ring.
+			// What waits behind it: at the requester all processes of the node. VELO waits for no
+			// ring.
 			r.describe(0, target, ping, 1, 0)
 			r.send(0, origin, 1, target, nil)
 			r.settle()
@@ -113,7 +115,8 @@ func TestNotificationForARingThatIsOff(t *testing.T) {
 	require.Zero(t, r.reg(0, regs.NotiCtrl(origin)))
 }
 
-// Writes under way: a notification whose write fails switches its ring off and counts in RMA_NOTI_OFF.
+// Writes under way: a notification whose write fails switches its ring off and counts in
+// RMA_NOTI_OFF.
 func TestFailedNotification(t *testing.T) {
 	r := newRMA(t)
 	r.set(0, regs.NotiCtrl(origin), 0)
@@ -165,8 +168,8 @@ func TestNotificationInterrupt(t *testing.T) {
 	require.EqualValues(t, 1<<(18+origin), r.reg(0, regs.IRQStatus))
 }
 
-// Arbitration: units share the free entries of a full ring; the one that waits is passed by one notification of
-// each other unit.
+// Arbitration: units share the free entries of a full ring; the one that waits is passed by one
+// notification of each other unit.
 func TestUnitsShareAFullRing(t *testing.T) {
 	r := newRMA(t)
 	r.smallRing(0, origin, 1)

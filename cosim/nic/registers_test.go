@@ -23,8 +23,8 @@ func TestWriteCycles(t *testing.T) {
 	require.EqualValues(t, taken+3, r.stop.Now-start)
 }
 
-// Registers: a read shows what was so in cycle 2, and its answer comes in cycle 3, a cycle before the
-// bus has it.
+// Registers: a read shows what was so in cycle 2, and its answer comes in cycle 3, a cycle before
+// the bus has it.
 func TestReadCycles(t *testing.T) {
 	r := newRig(t, 1)
 	start := r.Now()
@@ -35,7 +35,8 @@ func TestReadCycles(t *testing.T) {
 	require.EqualValues(t, start+taken+looked-1, cycles)
 }
 
-// Registers: every access is answered: DECERR outside the map, SLVERR for a write to a read-only register.
+// Registers: every access is answered: DECERR outside the map, SLVERR for a write to a read-only
+// register.
 func TestBadAccesses(t *testing.T) {
 	for _, tc := range []struct {
 		name  string
@@ -128,7 +129,10 @@ func TestConstantRegisters(t *testing.T) {
 	for _, tc := range []struct {
 		field regs.Bits
 		want  uint64
-	}{{regs.ParamsNodes, 3}, {regs.ParamsVPIDs, regs.VPIDs}, {regs.ParamsDimX, 3}, {regs.ParamsDimY, 1}, {regs.ParamsVCDepth, 16}, {regs.ParamsPorts, 3}} {
+	}{
+		{regs.ParamsNodes, 3}, {regs.ParamsVPIDs, regs.VPIDs}, {regs.ParamsDimX, 3}, {regs.ParamsDimY, 1},
+		{regs.ParamsVCDepth, 16}, {regs.ParamsPorts, 3},
+	} {
 		require.Equal(t, tc.want, tc.field.Of(p))
 	}
 	require.NotZero(t, p&regs.ParamsTorus)
@@ -179,8 +183,8 @@ func TestErrorInfoKeepsTheFirst(t *testing.T) {
 	require.EqualValues(t, regs.DropReasonNoSuchNode, regs.ErrorInfoReason.Of(r.reg(0, regs.ErrorInfo)))
 }
 
-// An entry of the route table reaches the network; without override it is taken back; those of nodes
-// that do not exist read 0.
+// An entry of the route table reaches the network; without override it is taken back; those of
+// nodes that do not exist read 0.
 func TestRouteTable(t *testing.T) {
 	r := newRig(t, 2)
 	r.set(0, regs.Route(1), regs.RouteOverride|7)

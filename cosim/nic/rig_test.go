@@ -11,8 +11,8 @@ import (
 	"github.com/nicloop/nicloop/drivers/regs"
 )
 
-// fakeNetwork joins the nodes of one part. A node injects one flit per cycle and source; a packet is
-// offered to its destination delay cycles after its last flit, packets of a class in order.
+// fakeNetwork joins the nodes of one part. A node injects one flit per cycle and source; a packet
+// is offered to its destination delay cycles after its last flit, packets of a class in order.
 type fakeNetwork struct {
 	part      *Part
 	delay     drivers.Cycle
@@ -262,7 +262,8 @@ func quadwords(words ...uint64) (b []byte) {
 	return b
 }
 
-// notification reads an entry of a process's ring: its first quadword, and the fields of the second.
+// notification reads an entry of a process's ring: its first quadword, and the fields of the
+// second.
 func (r *rig) notification(node int, vpid uint8, i uint64) (uint64, regs.RMANotiFields) {
 	at := rings + uint64(vpid)*ringStride + i*regs.NotiBytes
 	return r.word(node, at), regs.RMANoti(r.word(node, at+8)).Fields()

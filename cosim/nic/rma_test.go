@@ -114,8 +114,8 @@ func TestNotificationsOfSingleOperations(t *testing.T) {
 			r.notifications(1, target, uint64(tc.atTarget))
 			w0, n := r.notification(0, origin, 0)
 			require.Equal(t, tc.requester, w0)
-			require.Equal(t, regs.RMANotiFields{Unit: regs.RMAUnitRequester, Command: tc.command, BytesMinus1: uint32(tc.bytes - 1),
-				Last: true, PeerVPID: target, PeerNode: 1, Seq: 1}, n)
+			require.Equal(t, regs.RMANotiFields{Unit: regs.RMAUnitRequester, Command: tc.command,
+				BytesMinus1: uint32(tc.bytes - 1), Last: true, PeerVPID: target, PeerNode: 1, Seq: 1}, n)
 			w0, n = r.notification(1, target, 0)
 			require.Equal(t, tc.command, n.Command)
 			require.EqualValues(t, origin, n.PeerVPID)
@@ -187,7 +187,8 @@ func TestFetchCompareAndAdd(t *testing.T) {
 	}
 }
 
-// RMA: FCAA is alone in its responder, so it is atomic against all requests: of many at once none is lost.
+// RMA: FCAA is alone in its responder, so it is atomic against all requests: of many at once none
+// is lost.
 func TestFetchCompareAndAddIsAtomic(t *testing.T) {
 	r := newRMA(t)
 	binary.LittleEndian.PutUint64(r.page(1, 0x100, 8), 0)
@@ -238,8 +239,8 @@ func TestNotifyBits(t *testing.T) {
 	}
 }
 
-// RMA: everything that is wrong with a descriptor is told by an error notification to the origin, whatever
-// the notify bits say; an error at the requester ends the descriptor.
+// RMA: everything that is wrong with a descriptor is told by an error notification to the origin,
+// whatever the notify bits say; an error at the requester ends the descriptor.
 func TestRequesterErrors(t *testing.T) {
 	const behindTable = 16 << 12
 	lastByte := uint64(1<<44 - 1)
@@ -252,8 +253,12 @@ func TestRequesterErrors(t *testing.T) {
 	}{
 		{"no such command", func(d *regs.RMADescFields) { d.Command = 9 }, nla(0), nla(0), regs.RMAErrorBadCommand, 0},
 		{"command 0", func(d *regs.RMADescFields) { d.Command = 0 }, nla(0), nla(0), regs.RMAErrorBadCommand, 0},
-		{"immediate put of 9 bytes", func(d *regs.RMADescFields) { d.Command, d.BytesMinus1 = regs.RMACommandImmPut, 8 }, 0, nla(0), regs.RMAErrorBadCommand, 0},
-		{"lock that is not aligned", func(d *regs.RMADescFields) { d.Command = regs.RMACommandFCAA }, 0, nla(2), regs.RMAErrorBadCommand, 0},
+		{"immediate put of 9 bytes", func(d *regs.RMADescFields) {
+			d.Command, d.BytesMinus1 = regs.RMACommandImmPut, 8
+		}, 0, nla(0), regs.RMAErrorBadCommand, 0},
+		{"lock that is not aligned", func(d *regs.RMADescFields) {
+			d.Command = regs.RMACommandFCAA
+		}, 0, nla(2), regs.RMAErrorBadCommand, 0},
 		{"no such node", func(d *regs.RMADescFields) { d.DstNode = 2 }, nla(0), nla(0), regs.RMAErrorNoSuchNode, 0},
 		{"read beyond the table's address space", nil, nla(lastByte), nla(0), regs.RMAErrorBounds, 0},
 		{"write beyond the table's address space", nil, nla(0), nla(lastByte), regs.RMAErrorBounds, 0},
@@ -283,8 +288,12 @@ func TestRequesterErrors(t *testing.T) {
 	}
 }
 
-// RMA: a fragment that is refused at the target moves no byte and comes back as an error; the others go on.
+// RMA: a fragment that is refused at the target moves no byte and comes back as an error; the
+// others go on.
 func TestErrorsAtTheTarget(t *testing.T) {
+	mapped := func(owner uint8, rights regs.ATURights) func(r *rig) {
+		return func(r *rig) { r.mapPage(1, 1, owner, rights) }
+	}
 	for _, tc := range []struct {
 		name    string
 		prepare func(r *rig)
@@ -292,10 +301,10 @@ func TestErrorsAtTheTarget(t *testing.T) {
 		fault   bool
 		command regs.RMACommand
 	}{
-		{"page without rights", func(r *rig) { r.mapPage(1, 1, target, regs.ATURightsNone) }, regs.RMAErrorTranslation, true, regs.RMACommandPut},
-		{"read-only page", func(r *rig) { r.mapPage(1, 1, target, regs.ATURightsRo) }, regs.RMAErrorRights, true, regs.RMACommandPut},
-		{"page of another process", func(r *rig) { r.mapPage(1, 1, target+1, regs.ATURightsRw) }, regs.RMAErrorOwner, true, regs.RMACommandPut},
-		{"write-only page", func(r *rig) { r.mapPage(1, 1, target, regs.ATURightsWo) }, regs.RMAErrorRights, true, regs.RMACommandGet},
+		{"page without rights", mapped(target, regs.ATURightsNone), regs.RMAErrorTranslation, true, regs.RMACommandPut},
+		{"read-only page", mapped(target, regs.ATURightsRo), regs.RMAErrorRights, true, regs.RMACommandPut},
+		{"page of another process", mapped(target+1, regs.ATURightsRw), regs.RMAErrorOwner, true, regs.RMACommandPut},
+		{"write-only page", mapped(target, regs.ATURightsWo), regs.RMAErrorRights, true, regs.RMACommandGet},
 		{"table of one page", func(r *rig) { r.set(1, regs.ATUPages(0), 1) }, regs.RMAErrorBounds, true, regs.RMACommandGet},
 		{"ring off", func(r *rig) { r.set(1, regs.NotiCtrl(target), 0) }, regs.RMAErrorWindowOff, false, regs.RMACommandGet},
 		{"another domain", func(r *rig) {
@@ -381,7 +390,8 @@ func TestRMAOutsideMemory(t *testing.T) {
 	require.Equal(t, regs.RMAErrorDMA, n.Error)
 }
 
-// Writes under way: 256 bytes take 35 cycles on the link, so fragments of a long put leave one in 35.
+// Writes under way: 256 bytes take 35 cycles on the link, so fragments of a long put leave one in
+// 35.
 func TestLinkIsTheLimit(t *testing.T) {
 	r := newRMA(t)
 	r.describe(0, origin, toTarget(regs.RMACommandPut, 4096), nla(0), nla(0))

@@ -51,7 +51,9 @@ func TestWheelOrdersUnits(t *testing.T) {
 		w.wake(0, 5, u, 1)
 	}
 	w.wake(0, 5, unitRMA, 0)
-	require.Equal(t, []farWake{{5, unitRead, 1}, {5, unitCheck, 1}, {5, unitRMA, 0}, {5, unitRMA, 1}, {5, unitWrite, 1}}, dueOf(&w, 5))
+	require.Equal(t, []farWake{
+		{5, unitRead, 1}, {5, unitCheck, 1}, {5, unitRMA, 0}, {5, unitRMA, 1}, {5, unitWrite, 1},
+	}, dueOf(&w, 5))
 }
 
 // A wheel against a plain list of wake-ups.

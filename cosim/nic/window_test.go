@@ -24,11 +24,12 @@ func newPair(t *testing.T, change ...func(*Config)) *rig {
 
 func (r *rig) window(node int, vpid uint8) (taken, waiting, refused, wrong uint64) {
 	v := r.reg(node, regs.VELOWindow(vpid))
-	return regs.VELOWindowTaken.Of(v), regs.VELOWindowWaiting.Of(v), regs.VELOWindowRefused.Of(v), regs.VELOWindowWrong.Of(v)
+	return regs.VELOWindowTaken.Of(v), regs.VELOWindowWaiting.Of(v),
+		regs.VELOWindowRefused.Of(v), regs.VELOWindowWrong.Of(v)
 }
 
-// rtl/README.md, Sending: max(1, ceil(bytes / 8)) quadwords, where bytes = length + 2 with piggyback;
-// a descriptor has three.
+// rtl/README.md, Sending: max(1, ceil(bytes / 8)) quadwords, where bytes = length + 2 with
+// piggyback; a descriptor has three.
 func TestAnnouncedQuadwords(t *testing.T) {
 	for _, tc := range []struct {
 		length    uint8
@@ -44,7 +45,8 @@ func TestAnnouncedQuadwords(t *testing.T) {
 	require.EqualValues(t, 7, announced(regs.Descriptors(3)))
 }
 
-// Sending: an answer follows two cycles behind the last beat, and a header is offered to the network then.
+// Sending: an answer follows two cycles behind the last beat, and a header is offered to the
+// network then.
 func TestHeaderIsOfferedTwoCyclesBehindTheLastBeat(t *testing.T) {
 	for _, bytes := range []int{1, 8, 9, 56} {
 		r := newPair(t)
@@ -177,7 +179,8 @@ func TestWrongLines(t *testing.T) {
 		wrong  uint64
 	}{
 		{"57 bytes", regs.PioFields{Length: 57, DstNode: 1, SrcVPID: 3}, 64, regs.DropReasonBadLength, 1},
-		{"55 bytes and piggyback", regs.PioFields{Length: 55, Piggyback: true, DstNode: 1, SrcVPID: 3}, 64, regs.DropReasonBadLength, 1},
+		{"55 bytes and piggyback", regs.PioFields{Length: 55, Piggyback: true, DstNode: 1, SrcVPID: 3}, 64,
+			regs.DropReasonBadLength, 1},
 		{"no such node", regs.PioFields{Length: 8, DstNode: 2, SrcVPID: 3}, 8, regs.DropReasonNoSuchNode, 1},
 		{"leaves its line", regs.PioFields{Length: 20, Byte: 56, DstNode: 1, SrcVPID: 3}, 16, regs.DropReasonBadLength, 0},
 		{"cuts a word", regs.PioFields{Length: 20, Byte: 2, DstNode: 1, SrcVPID: 3}, 8, regs.DropReasonBadLength, 0},
