@@ -241,7 +241,7 @@ func TestWrongParams(t *testing.T) {
 // they are joined.
 func TestPartRunsUpToItsWindow(t *testing.T) {
 	r := newPair(t)
-	p := r.Parts()[0]
+	p := r.Partitions()[0]
 	first, past := p.Nodes()
 	require.Equal(t, [2]int{0, 2}, [2]int{first, past})
 	before := p.Events()
@@ -263,7 +263,7 @@ func TestShareOfNodes(t *testing.T) {
 	} {
 		m := New(Config{Info: drivers.Info{Nodes: tc.nodes}, Memory: 4096, Parts: tc.parts, Cuts: tc.cuts, Lookahead: 9})
 		var got [][2]int
-		for _, p := range m.Parts() {
+		for _, p := range m.Partitions() {
 			first, past := p.Nodes()
 			got = append(got, [2]int{first, past})
 		}
