@@ -3,13 +3,13 @@ package mailbox
 // This file is the activity control module (FC paper, section 6.5.2) and its counterpart for
 // piggybacking (section 6.6).
 
-// controlActivity returns credits to sender i if its current threshold is reached the regular way:
-// by the retrieved packets alone. The caller has just freed a slot or taken credits back.
+// controlActivity returns credits to sender i if the retrieved packets alone have reached its
+// current threshold. The caller has just freed a slot or recovered credits.
 func (d *dynamic) controlActivity(i int) {
 	s := &d.senders[i]
 	head := *d.threshold(i, 0)
-	// available is 0 only after a response whose own slot was spent on the blocked flow; the next
-	// packet of this sender, which has its static slots, comes here again.
+	// available is 0 only after a response whose own slot was spent in controlBlocked. The next
+	// packet of this sender, which still has its static slots, calls controlActivity again.
 	if s.retrieved < head || d.available == 0 {
 		return
 	}
@@ -24,8 +24,9 @@ func (d *dynamic) controlActivity(i int) {
 	d.returnCredits(i, granted)
 }
 
-// controlBlocked is the blocked flow: the sender is losing credits, so it gets none beyond its
-// static slots. Its reached threshold stays where it is until it has fallen below them.
+// controlBlocked handles a reached threshold of a blocked sender. The sender is giving credits
+// back, so it gets none beyond its static slots: the reached threshold stays until current falls
+// below them.
 func (d *dynamic) controlBlocked(i int) {
 	s := &d.senders[i]
 	if s.current >= d.static {
@@ -37,17 +38,18 @@ func (d *dynamic) controlBlocked(i int) {
 	d.stats.BlockedReturns++
 }
 
-// piggyback decides how many credits a data packet to peer i takes along.
+// piggyback returns the number of credits that a data packet to peer i carries.
 func (d *dynamic) piggyback(i int) int32 {
 	s := &d.senders[i]
 	switch {
 	case s.blocked:
-		// Not in the paper: its blocked flag is to keep the sender at the minimum (section 6.2).
+		// Not in the paper: the blocked flag keeps the sender at the minimum (section 6.2).
 		return 0
 	case s.retrieved+s.piggybacked >= *d.threshold(i, 0):
 		return d.crossPiggybacked(i)
 	}
-	// Others may hold the slots that this sender's packets freed: available is the limit.
+	// Slots that this sender's packets freed may have been granted to others: available is the
+	// limit.
 	n := min(s.retrieved, d.available, MaxCredits)
 	s.retrieved -= n
 	s.piggybacked += n
@@ -55,14 +57,14 @@ func (d *dynamic) piggyback(i int) int32 {
 	return n
 }
 
-// crossPiggybacked handles a threshold reached or overtaken in the piggybacked way (section
-// 6.6.2). The packets beyond the threshold are carried over: each stands for a slot whose credit is
-// still to be returned.
+// crossPiggybacked handles a threshold that piggybacked credits have reached or exceeded (section
+// 6.6.2). Packets beyond the threshold are carried over: each stands for a slot whose credit has
+// not been returned yet.
 func (d *dynamic) crossPiggybacked(i int) int32 {
 	s := &d.senders[i]
 	most := s.piggybacked + d.available
 	if most == 0 {
-		return 0 // nothing to return now, and a threshold of 0 would be reached for ever
+		return 0 // there is nothing to return, and a threshold of 0 would always be reached
 	}
 	d.monitor(i)
 	done := s.piggybacked
@@ -79,14 +81,14 @@ func (d *dynamic) crossPiggybacked(i int) int32 {
 	return t - done
 }
 
-// newThreshold is Eq. 1 with the intended credit quota.
+// newThreshold computes Eq. 1 with the intended credit quota.
 func (d *dynamic) newThreshold(i int) int32 {
 	t := d.formula.Threshold(int(d.senders[i].intended), d.cfg.CreditSlots)
 	return int32(min(t, MaxCredits))
 }
 
-// replace removes the current threshold and inserts t as the last one: the head's position in the
-// ring is the end of the FIFO once the head has moved on.
+// replace removes the current threshold and appends t. The slot of the old head becomes the tail of
+// the FIFO when the head index advances.
 func (d *dynamic) replace(i int, t int32) {
 	s := &d.senders[i]
 	s.piggybacked = 0
@@ -96,7 +98,7 @@ func (d *dynamic) replace(i int, t int32) {
 	}
 }
 
-// grant moves n slots from the available ones to the sender.
+// grant moves n slots from the available ones to sender s.
 func (d *dynamic) grant(s *sender, n int32) {
 	s.current += n
 	d.available -= n
@@ -109,8 +111,8 @@ func (d *dynamic) returnCredits(i int, n int32) {
 	d.push(Control{To: d.cfg.rank(i), Kind: Credit, Credits: uint16(n)})
 }
 
-// monitor is called at every crossing of sender i's threshold, before the FIFO moves. Every
-// CreditSlots+1 crossings, which is once around the FIFO, are a monitoring point (section 6.4).
+// monitor is called whenever sender i crosses its threshold, before the FIFO advances. Every
+// CreditSlots+1 crossings, one revolution of the FIFO, are a monitoring point (section 6.4).
 func (d *dynamic) monitor(i int) {
 	if int(d.senders[i].head) != d.fifo-1 {
 		return
@@ -125,7 +127,7 @@ func (d *dynamic) monitor(i int) {
 		d.lists.move(who, high)
 		return
 	}
-	// High, or null: that one needs its credits back quickly and is treated the same.
+	// High or null. A null sender needs its credits back quickly and is treated like a high one.
 	if d.lists.empty(low) {
 		d.lists.shift()
 		d.stats.ListShifts++
@@ -134,8 +136,8 @@ func (d *dynamic) monitor(i int) {
 	d.steal(i)
 }
 
-// steal moves intended quota to sender i from the sender with the oldest activity (Figure 13). The
-// victim is never i itself, which is in the high list by now.
+// steal moves intended quota to sender i from the least recently active sender (Figure 13). The
+// victim is never i itself, which is already in the high list.
 func (d *dynamic) steal(i int) {
 	v := d.lists.last(low)
 	if v == none {
@@ -151,10 +153,11 @@ func (d *dynamic) steal(i int) {
 		d.stats.StolenCredits += uint64(n)
 	}
 	if victim.intended > d.static {
-		d.lists.move(v, medium) // so that the other low senders are asked before it
+		d.lists.move(v, medium) // the other low senders are the next victims
 		return
 	}
-	// It cannot be blocked already: a blocked sender has no monitoring points, so it stays null.
+	// The victim cannot be blocked already: blocked senders have no monitoring points and stay in
+	// the null list.
 	if victim.current > victim.intended {
 		victim.blocked = true
 		d.ask(int(v))

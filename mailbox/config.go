@@ -2,14 +2,14 @@ package mailbox
 
 import "fmt"
 
-// Division says what happens to data slots that the peers cannot share equally
-// (FC paper, footnote 7).
+// Division selects the treatment of data slots that cannot be divided evenly among the peers (FC
+// paper, footnote 7).
 type Division uint8
 
 const (
-	GrantExcess Division = iota // option a: the first peers by rank get one slot more
-	RoundDown                   // option b: leave them out, a smaller mailbox
-	RoundUp                     // option b: complete them, a larger mailbox
+	GrantExcess Division = iota // option a: the first peers by rank get one more slot
+	RoundDown                   // option b: omit the remainder, for a smaller mailbox
+	RoundUp                     // option b: fill up the remainder, for a larger mailbox
 )
 
 func (d Division) String() string {
@@ -24,10 +24,10 @@ func (d Division) String() string {
 	return fmt.Sprintf("Division(%d)", uint8(d))
 }
 
-// MarshalText is for reports.
+// MarshalText implements encoding.TextMarshaler.
 func (d Division) MarshalText() ([]byte, error) { return []byte(d.String()), nil }
 
-// UnmarshalText reads what String gives.
+// UnmarshalText parses the result of String.
 func (d *Division) UnmarshalText(text []byte) error {
 	for _, known := range []Division{GrantExcess, RoundDown, RoundUp} {
 		if known.String() == string(text) {
@@ -38,10 +38,10 @@ func (d *Division) UnmarshalText(text []byte) error {
 	return fmt.Errorf("mailbox: division %q: expected %v, %v or %v", text, GrantExcess, RoundDown, RoundUp)
 }
 
-// MaxSlots is the largest ring the hardware takes (register MBOX_SLOTS).
+// MaxSlots is the largest ring that the hardware supports (register MBOX_SLOTS).
 const MaxSlots = 1<<24 - 1
 
-// MaxProcs is the most processes that a slot header can name: 4096 nodes of 16 VPIDs.
+// MaxProcs is the number of processes that a slot header can address: 4096 nodes with 16 VPIDs.
 const MaxProcs = 1 << 16
 
 // MaxCreditSlots bounds the list of thresholds; the paper never uses more than 5.
@@ -52,14 +52,14 @@ type Config struct {
 	Procs     int // processes in the world, this one included
 	Self      int // rank of this process; all other ranks 0..Procs-1 are its peers
 	DataSlots int // size of the data region in slots
-	// CreditSlots is the share of one peer in the credit region. Stating the share and not the
-	// region makes every division of the credit region exact (FC paper, footnote 8).
+	// CreditSlots is the share of one peer in the credit region. Because it is the share and not
+	// the size of the region, the credit region always divides evenly (FC paper, footnote 8).
 	CreditSlots int
 	Piggyback   bool
 	Division    Division
 }
 
-// Validate returns what is wrong and what would be right.
+// Validate checks the configuration; its errors say what is expected.
 func (c Config) Validate() error {
 	peers := c.Procs - 1
 	switch {
@@ -82,12 +82,12 @@ func (c Config) Validate() error {
 	return nil
 }
 
-// MailboxSlots is the number of slots the ring must have, after the division option.
+// MailboxSlots returns the size of the ring in slots, after the division option.
 func (c Config) MailboxSlots() int {
 	return c.DataRegion() + c.CreditSlots*(c.Procs-1)
 }
 
-// DataRegion is the number of data slots after the division option.
+// DataRegion returns the number of data slots, after the division option.
 func (c Config) DataRegion() int {
 	peers := c.Procs - 1
 	switch rest := c.DataSlots % peers; {
@@ -100,8 +100,8 @@ func (c Config) DataRegion() int {
 	}
 }
 
-// Quota is the static share of sender in the data region of receiver's mailbox. Both ends compute
-// the same number.
+// Quota returns the static share of sender in the data region of receiver's mailbox. Both ends
+// compute the same value.
 func (c Config) Quota(receiver, sender int) int {
 	c.Self = receiver
 	base, excess := c.share()
@@ -111,12 +111,12 @@ func (c Config) Quota(receiver, sender int) int {
 	return base
 }
 
-// share divides the data region: every peer gets base slots, the first excess peers one more.
+// share divides the data region: every peer gets base slots, the first excess peers get one more.
 func (c Config) share() (base, excess int) {
 	return c.DataRegion() / (c.Procs - 1), c.DataRegion() % (c.Procs - 1)
 }
 
-// index numbers the peers 0..Procs-2 in order of rank, leaving out Self.
+// index maps the peers to 0..Procs-2 in order of rank, omitting Self.
 func (c *Config) index(peer int) int {
 	if uint(peer) >= uint(c.Procs) || peer == c.Self {
 		panic(fmt.Sprintf("mailbox: rank %d is no peer of rank %d, expected another rank in 0..%d", peer, c.Self, c.Procs-1))

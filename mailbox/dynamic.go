@@ -2,13 +2,13 @@ package mailbox
 
 import "github.com/nicloop/nicloop/drivers/peererror"
 
-// near is how many thresholds lie in the sender itself: enough for the paper's 5 credit slots, and
-// what fills a cache line. In a large world every packet is of another peer, whose state is in no
-// cache: then what counts is how many lines it has.
+// near is the number of thresholds stored in the sender struct itself: enough for the paper's 5
+// credit slots, and filling its cache line. In a large world every packet is from another peer,
+// whose state is not cached; the cost per packet is then the number of cache lines touched.
 const near = 7
 
-// sender is what a process keeps for one peer (FC paper, section 6.2): the receiver role's
-// counters for it as a sender, and the sender role's counter and flags towards it.
+// sender is the state of one peer (FC paper, section 6.2): the receiver role's counters for it as a
+// sender, and the sender role's credit counter and flags for it as a receiver.
 type sender struct {
 	thresholds [near]int32 // FIFO of CreditSlots+1 elements, if it has not more than these
 	links
@@ -16,17 +16,17 @@ type sender struct {
 	intended    int32 // intended credit quota
 	retrieved   int32 // retrieved packets counter
 	piggybacked int32 // piggybacked credits counter
-	current     int32 // current credits counter: held by the sender, or under way to us
-	credits     int32 // credit counter towards it
-	head        uint8 // of its threshold FIFO; also the crossings since its last monitoring point
-	blocked     bool  // asked to return credits, has not answered
+	current     int32 // current credits counter: held by the sender, or in flight in either direction
+	credits     int32 // credits for sending to this peer
+	head        uint8 // index of its threshold FIFO's head; also the crossings since its last monitoring point
+	blocked     bool  // was asked to return credits and has not answered
 	request     bool  // compulsory request flag
 	response    bool  // compulsory response flag
 }
 
 // dynamic is the flow control of FC paper, section 6.
 //
-// Invariants between any two calls, for every sender (design.md proves them and says what follows):
+// Invariants between any two calls, for every sender (proved in design.md):
 //
 //	sum(thresholds) - retrieved == current + 1
 //	every threshold >= 1, current >= static slots
@@ -45,11 +45,12 @@ type dynamic struct {
 	pending
 }
 
-// NewDynamic lets the peers' shares of the data region follow their activity. Each keeps at least
-// CreditSlots data slots; slots beyond that are the dynamic region.
+// NewDynamic returns a Flow in which the peers' shares of the data region follow their activity.
+// Each peer keeps at least CreditSlots data slots; the remaining slots are the dynamic region.
 func NewDynamic(c Config) (Flow, error) { return NewDynamicFormula(c, Eq1) }
 
-// NewDynamicFormula is NewDynamic with another threshold, for experiments that show why it does not work.
+// NewDynamicFormula is NewDynamic with another threshold formula, for experiments that show its
+// failure.
 func NewDynamicFormula(c Config, f Formula) (Flow, error) {
 	if err := c.Validate(); err != nil {
 		return nil, err
@@ -69,7 +70,8 @@ func NewDynamicFormula(c Config, f Formula) (Flow, error) {
 	d.available = d.region - int32(n)*d.static
 	for i := range d.senders {
 		s := &d.senders[i]
-		// The uneven rest is granted even to round: the intended quotas must sum to the region.
+		// The remainder of an uneven division is distributed, too: the intended quotas must sum
+		// to the region.
 		s.intended = int32(c.Quota(c.Self, c.rank(i)))
 		s.current, s.credits = d.static, d.static
 		for k := range d.fifo {
@@ -83,8 +85,8 @@ func (d *dynamic) Send(peer int, room bool) Grant {
 	d.mustBeEmpty()
 	i := d.cfg.index(peer)
 	s := &d.senders[i]
-	// A waiting control packet needs no test here: its flag is set only while there is no credit,
-	// and the first credit to arrive goes to it (section 6.1).
+	// A pending control packet needs no test here: its flag is set only while there is no credit,
+	// and it consumes the first credit that arrives (section 6.1).
 	if s.credits == 0 {
 		d.stats.Delayed++
 		return Grant{}
@@ -103,7 +105,7 @@ func (d *dynamic) Send(peer int, room bool) Grant {
 }
 
 // Retrieve follows the flow diagram of Figure 11: slot management, activity control, then the
-// module of the packet's kind.
+// module for the kind of the packet.
 func (d *dynamic) Retrieve(r Retrieved) error {
 	d.mustBeEmpty()
 	i := d.cfg.index(r.From)
@@ -129,8 +131,8 @@ func (d *dynamic) Retrieve(r Retrieved) error {
 	return nil
 }
 
-// allowed checks everything that a packet claims before any of it changes the state: what follows
-// relies on the invariants, and a packet may come from another program.
+// allowed validates all fields of a packet before any of them changes the state. The code after it
+// relies on the invariants, and the packet may come from another program.
 func (d *dynamic) allowed(i int, r Retrieved) error {
 	s := &d.senders[i]
 	n := int32(r.Credits)
@@ -155,7 +157,7 @@ func (d *dynamic) allowed(i int, r Retrieved) error {
 }
 
 // manageSlot is the slot management module (section 6.5.1): the packet consumed a credit of its
-// sender, its slot is free now.
+// sender, and its slot is now free.
 func (d *dynamic) manageSlot(i int) {
 	s := &d.senders[i]
 	s.current--
@@ -163,8 +165,7 @@ func (d *dynamic) manageSlot(i int) {
 	d.available++
 }
 
-// receive adds credits and sends the control packets that waited for one, the request first
-// (section 6.5.4).
+// receive adds credits and sends deferred control packets, the request first (section 6.5.4).
 func (d *dynamic) receive(i int, r Retrieved) {
 	s := &d.senders[i]
 	s.credits += int32(r.Credits)
@@ -177,7 +178,7 @@ func (d *dynamic) receive(i int, r Retrieved) {
 	}
 }
 
-// ask sends a compulsory request, or keeps it until there is a credit.
+// ask sends a compulsory request, or defers it until there is a credit.
 func (d *dynamic) ask(i int) {
 	s := &d.senders[i]
 	if !d.consume(s) {
@@ -188,8 +189,8 @@ func (d *dynamic) ask(i int) {
 	d.push(Control{To: d.cfg.rank(i), Kind: CreditRequest})
 }
 
-// respond sends a compulsory response, or keeps it until there is a credit. What it returns is
-// decided when it leaves: credits that arrived in between are excess as well.
+// respond sends a compulsory response, or defers it until there is a credit. The number of credits
+// to return is computed when it is sent: credits that arrive in between are excess as well.
 func (d *dynamic) respond(i int) {
 	s := &d.senders[i]
 	excess := min(max(s.credits-d.static, 0), MaxCredits)
@@ -203,7 +204,7 @@ func (d *dynamic) respond(i int) {
 	d.push(Control{To: d.cfg.rank(i), Kind: CreditResponse, Credits: uint16(excess)})
 }
 
-// consume takes the credit that a request or response needs like a data packet (section 6.1).
+// consume takes the credit that a request or response needs, like a data packet (section 6.1).
 func (d *dynamic) consume(s *sender) bool {
 	if s.credits == 0 {
 		return false
@@ -212,7 +213,7 @@ func (d *dynamic) consume(s *sender) bool {
 	return true
 }
 
-// recover takes the credits of a compulsory response back (section 6.5.4).
+// recover accepts the credits of a compulsory response (section 6.5.4).
 func (d *dynamic) recover(i int, r Retrieved) {
 	s := &d.senders[i]
 	n := int32(r.Credits)
@@ -221,15 +222,15 @@ func (d *dynamic) recover(i int, r Retrieved) {
 	d.available += n
 	d.stats.CreditsRecovered += uint64(n)
 	d.shrink(i, n)
-	// Both the blocked time and the shrinking may have left the current threshold reached.
+	// While the sender was blocked, or by shrinking, its current threshold may have been reached.
 	d.controlActivity(i)
 }
 
-// shrink takes n credits out of the thresholds of sender i. The paper is silent here, but a sender
-// that gave its credits away could never reach thresholds computed while it had them. It begins at
-// the head, which lowers what must be reached first the most; design.md shows that this cannot
-// overflow the credit region. The thresholds sum to current+1+retrieved, so they can always give up
-// what allowed lets a response return.
+// shrink reduces the thresholds of sender i by n in total. The paper does not specify this, but a
+// sender that returned credits could never reach thresholds computed before. Reduction starts at
+// the head, which is reached first; design.md shows that this cannot overflow the credit region.
+// The thresholds sum to current+1+retrieved, so they can always be reduced by the number of credits
+// that allowed accepts in a response.
 func (d *dynamic) shrink(i int, n int32) {
 	for k := 0; k < d.fifo && n > 0; k++ {
 		t := d.threshold(i, k)
@@ -239,7 +240,8 @@ func (d *dynamic) shrink(i int, n int32) {
 	}
 }
 
-// threshold is element k of the FIFO of sender i, 0 being its head: the current threshold.
+// threshold returns element k of the FIFO of sender i; element 0 is the head, the current
+// threshold.
 func (d *dynamic) threshold(i, k int) *int32 {
 	s := &d.senders[i]
 	if k += int(s.head); k >= d.fifo {

@@ -2,11 +2,11 @@ package mailbox
 
 import "fmt"
 
-// Formula is a way to compute the threshold for returning credits.
+// Formula selects how the threshold for returning credits is computed.
 type Formula uint8
 
 const (
-	Eq1      Formula = iota // FC paper, Equation 1: the one that works
+	Eq1      Formula = iota // FC paper, Equation 1: the correct formula
 	FormulaA                // quota div slots + 1: deadlocks with one credit slot (section 5.2)
 	FormulaB                // quota div slots: overflows the credit region (section 5.2)
 )
@@ -23,7 +23,7 @@ func (f Formula) String() string {
 	return fmt.Sprintf("Formula(%d)", uint8(f))
 }
 
-// Threshold is the number of freed slots that returns credits.
+// Threshold returns the number of freed slots at which credits are returned.
 func (f Formula) Threshold(quota, creditSlots int) int {
 	switch f {
 	case FormulaA:

@@ -15,11 +15,11 @@ type Header = regs.SlotFields
 const (
 	payloadBytes = regs.VELOPayload
 	creditBytes  = 2
-	slotReserved = 6 << 29 // bits 30..31 of a slot header
+	slotReserved = 6 << 29 // mask of bits 30..31 of a slot header
 )
 
-// DecodeHeader takes a slot header apart. It returns an error for a header that no hardware may
-// write and no process may send.
+// DecodeHeader decodes a slot header. It returns an error if no hardware can have written it or no
+// process may have sent it.
 func DecodeHeader(w uint64) (Header, error) {
 	h := regs.Slot(w).Fields()
 	if w&slotReserved != 0 {
@@ -39,7 +39,7 @@ func EncodeHeader(h Header) (uint64, error) {
 	return uint64(h.Pack()), nil
 }
 
-// checkHeader tests what the packet kinds promise each other about their payloads.
+// checkHeader verifies the payload length and flags of each kind of packet.
 func checkHeader(h Header) error {
 	most, expected := payloadBytes, ""
 	switch {
@@ -66,9 +66,9 @@ func checkHeader(h Header) error {
 		h.Seq, h.SrcNode, h.SrcVPID, h.Kind, h.Length, h.Piggyback, expected)
 }
 
-// WriteSlot fills one slot as the hardware does: payload and credits first, then the header in one
-// store. It is for models of the hardware and for tests. credits is used if the header says
-// Piggyback.
+// WriteSlot fills one slot as the hardware does: payload and credits first, then the header with
+// one store. It is for hardware models and tests. credits is used only if the header has Piggyback
+// set.
 func WriteSlot(slot []byte, h Header, payload []byte, credits uint16) error {
 	if len(slot) != regs.SlotBytes || int(h.Length) != len(payload) {
 		return fmt.Errorf("mailbox: a slot of %d bytes and a payload of %d, expected %d and %d as its header says", len(slot), len(payload), regs.SlotBytes, h.Length)
@@ -88,7 +88,7 @@ func WriteSlot(slot []byte, h Header, payload []byte, credits uint16) error {
 // PutCredits writes the two credit bytes of a credit packet, a response or a piggyback.
 func PutCredits(b []byte, credits uint16) { binary.LittleEndian.PutUint16(b, credits) }
 
-// headerWord is the last quadword of a slot; NewRing has checked its alignment and byte order.
+// headerWord returns the last quadword of a slot. NewRing has checked its alignment and byte order.
 func headerWord(slot []byte) *uint64 {
 	return (*uint64)(unsafe.Pointer(&slot[regs.SlotHdrOff]))
 }

@@ -17,8 +17,8 @@ func (l level) String() string { return [numLevels]string{"low", "medium", "high
 
 const none = int32(-1)
 
-// links make a sender an element of exactly one list. ring is the index of that list in
-// lists.ends, which does not change when the lists shift.
+// links make a sender an element of exactly one list. ring is the index of that list in lists.ends;
+// a shift of the lists does not change it.
 type links struct {
 	prev, next int32
 	ring       uint8
@@ -26,9 +26,9 @@ type links struct {
 
 type ends struct{ first, last int32 }
 
-// lists are the senders in four activity lists: doubly linked through the senders themselves, so
-// that a move costs the same for any number of processes. The three shifting lists stay where they
-// are; a shift turns base, which says which of them is the low one (section 6.5.2, footnote 15).
+// lists are the four activity lists of senders, doubly linked through the senders, so that a move
+// takes constant time. A shift does not move the three lists in memory but increments base, the
+// index of the low one (section 6.5.2, footnote 15).
 type lists struct {
 	senders []sender
 	ends    [numLevels]ends
@@ -72,8 +72,8 @@ func (l *lists) last(v level) int32    { return l.ends[l.ring(v)].last }
 func (l *lists) next(i int32) int32    { return l.senders[i].next }
 func (l *lists) move(i int32, v level) { l.remove(i); l.insertFirst(i, v) }
 
-// shift makes the high list the medium one, that the low one, and the low one, which must be
-// empty, the new high list.
+// shift turns the high list into the medium one and the medium list into the low one. The low list,
+// which must be empty, becomes the new high list.
 func (l *lists) shift() {
 	if !l.empty(low) {
 		panic(fmt.Sprintf("mailbox: shift of the activity lists while sender %d is in the low one", l.first(low)))
@@ -114,7 +114,7 @@ func (l *lists) insertAfter(prev, i int32, v level) {
 	*next = i
 }
 
-// check walks all lists: every sender is in exactly one, and the links agree both ways.
+// check verifies that every sender is in exactly one list and that the links are consistent.
 func (l *lists) check() error {
 	seen := 0
 	for v := low; v < numLevels; v++ {

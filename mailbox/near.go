@@ -2,7 +2,8 @@ package mailbox
 
 import "unsafe"
 
-// Near is where what every packet needs of a Flow lies, whoever the peer is, and how many bytes; nil: that is not known.
+// Near returns the part of a Flow that every packet touches, independent of its peer, for
+// prefetching; nil if unknown.
 func Near(f Flow) (at unsafe.Pointer, bytes uintptr) {
 	switch f := f.(type) {
 	case *dynamic:

@@ -9,28 +9,28 @@ import (
 	"github.com/nicloop/nicloop/drivers/regs"
 )
 
-// Ring reads the mailbox memory of one process. The hardware, which may be another process, writes
-// it at the same time; everything Ring knows comes from the slot headers, no register is read.
+// Ring reads the mailbox memory of one process while the hardware, possibly another process, writes
+// it. It uses only the slot headers and reads no register.
 type Ring struct {
 	mem      []byte
 	slots    int
 	next     int    // slot of the next packet
-	consumed uint32 // packets taken, free-running like register MBOX_RP
+	consumed uint32 // consumed packets, free-running like register MBOX_RP
 }
 
-// Slot is the packet at the front of the mailbox. Payload lies in the ring itself: it is valid
-// until Advance.
+// Slot is the packet at the head of the mailbox. Payload points into the ring and is valid until
+// Advance.
 type Slot struct {
 	Header
 	Payload []byte
-	Credits uint16 // of a credit packet, a response or a piggyback; else 0
-	// Err is set if the header holds an impossible field. The slot can be advanced over, but its
-	// sender's flow control can no longer be trusted.
+	Credits uint16 // of a credit packet, a response or a piggyback; otherwise 0
+	// Err is set if a header field is invalid. The caller can advance past the slot, but can no
+	// longer trust the flow control of its sender.
 	Err error
 }
 
-// NewRing makes a Ring over mem, which must hold exactly the given number of slots, zeroed or
-// written by a mailbox that starts counting at 1 now.
+// NewRing returns a Ring over mem, which must hold exactly the given number of slots. The memory
+// must be zero, or written by a mailbox whose sequence numbers start at 1.
 func NewRing(mem []byte, slots int) (*Ring, error) {
 	switch {
 	case slots < 1 || slots > MaxSlots:
@@ -45,16 +45,15 @@ func NewRing(mem []byte, slots int) (*Ring, error) {
 	return &Ring{mem: mem, slots: slots}, nil
 }
 
-// Slots is the size of the ring.
+// Slots returns the size of the ring.
 func (r *Ring) Slots() int { return r.slots }
 
-// Consumed counts the packets taken; it is the value for register MBOX_RP.
+// Consumed returns the number of consumed packets, which is the value for register MBOX_RP.
 func (r *Ring) Consumed() uint32 { return r.consumed }
 
-// Peek returns the packet at the front, if one has arrived. The number in its header alone decides:
-// the hardware writes the header last, so a header with the expected number vouches for the
-// payload. That needs the header to be loaded first, in one piece: the atomic load keeps the
-// payload loads behind it.
+// Peek returns the packet at the head, if one has arrived. The hardware writes the header last, so
+// the expected sequence number in the header implies that the payload is complete. The header must
+// therefore be loaded first and in one piece: the atomic load orders the payload loads after it.
 func (r *Ring) Peek() (Slot, bool) {
 	at := r.mem[r.next*regs.SlotBytes:][:regs.SlotBytes:regs.SlotBytes]
 	w := atomic.LoadUint64(headerWord(at))
@@ -75,8 +74,8 @@ func (r *Ring) Peek() (Slot, bool) {
 	return s, true
 }
 
-// Advance frees the slot at the front. The hardware learns of it when the caller writes Consumed to
-// register MBOX_RP.
+// Advance frees the slot at the head. The hardware may reuse it when the caller has written
+// Consumed to register MBOX_RP.
 func (r *Ring) Advance() {
 	r.consumed++
 	if r.next++; r.next == r.slots {

@@ -2,10 +2,9 @@ package mailbox
 
 import "reflect"
 
-// StateBytes is the protocol's state of a Flow as it lies in memory: all counters,
-// thresholds, flags and links. The configuration, the event counters, the queue of
-// a call and Go's slice headers are not counted: they are about 300 bytes however
-// many processes there are.
+// StateBytes returns the size in memory of a Flow's protocol state: counters, thresholds, flags and
+// links. It excludes the configuration, event counters, the queue of control packets and slice
+// headers, which take about 300 bytes for any number of processes.
 func StateBytes(f Flow) int { return bytesOf(reflect.ValueOf(f).Elem()) }
 
 var notState = map[string]bool{"cfg": true, "formula": true, "stats": true, "pending": true}

@@ -5,7 +5,7 @@ import (
 	"fmt"
 )
 
-// Check tests the invariants listed at dynamic.
+// Check verifies the invariants listed at type dynamic.
 func (d *dynamic) Check() error {
 	var current, intended int32
 	for i := range d.senders {
@@ -78,9 +78,9 @@ func (d *dynamic) Describe(peer int) string {
 	return line
 }
 
-// AppendState writes thresholds from the head on and lists by level, so that neither the index of
-// a FIFO's head nor that of a list in memory tells two equal states apart. Who is in no other list
-// is in the null list, whose order has no effect.
+// AppendState encodes thresholds starting at the head and lists by level, so that equal states have
+// equal encodings whatever the positions of FIFO heads and lists in memory. Senders that are in no
+// encoded list are in the null list, whose order has no effect.
 func (d *dynamic) AppendState(b []byte) []byte {
 	for i := range d.senders {
 		s := &d.senders[i]

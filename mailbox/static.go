@@ -7,13 +7,13 @@ import (
 	"github.com/nicloop/nicloop/drivers/peererror"
 )
 
-// static is the flow control of FC paper, section 5. Its state is 4n+2 bytes for n processes
-// (Eq. 7): two counters per peer, the two thresholds and where the second begins to apply.
+// static is the flow control of FC paper, section 5. Its state takes 4n+2 bytes for n processes
+// (Eq. 7): two counters per peer, two thresholds and the index that separates their ranges.
 type static struct {
 	peers []counters
 
-	excess    uint16    // peers below this index have one slot more (Division GrantExcess)
-	threshold [2]uint16 // of the others, and of those
+	excess    uint16    // peers below this index have one more slot (Division GrantExcess)
+	threshold [2]uint16 // for peers from excess on, and for those below it
 
 	cfg   Config
 	stats Stats
@@ -25,10 +25,11 @@ type counters struct {
 	retrieved uint16 // retrieved packets counter of the peer as a sender
 }
 
-// NewStatic gives every peer a fixed share of the data region.
+// NewStatic returns a Flow that gives every peer a fixed share of the data region.
 func NewStatic(c Config) (Flow, error) { return NewStaticFormula(c, Eq1) }
 
-// NewStaticFormula is NewStatic with another threshold, for experiments that show why it does not work.
+// NewStaticFormula is NewStatic with another threshold formula, for experiments that show its
+// failure.
 func NewStaticFormula(c Config, f Formula) (Flow, error) {
 	if err := c.Validate(); err != nil {
 		return nil, err
@@ -61,7 +62,7 @@ func (s *static) Send(peer int, room bool) Grant {
 	s.peers[i].credits--
 	s.stats.Sent++
 	g := Grant{OK: true}
-	// Section 5.4: a data packet with room takes along what is due, below the threshold, too.
+	// Section 5.4: a data packet with room carries pending credits, even below the threshold.
 	if n := s.peers[i].retrieved; n > 0 && room && s.cfg.Piggyback {
 		g.Piggyback, g.Credits = true, n
 		s.peers[i].retrieved = 0
@@ -84,7 +85,7 @@ func (s *static) Retrieve(r Retrieved) error {
 	case carries && (r.Credits == 0 || int(r.Credits) > most):
 		return s.illegal(r, creditsOf(r), r.Credits, "1..%d", most)
 	}
-	// Section 5.2: only data packets count, the threshold already allows for credit packets.
+	// Section 5.2: only data packets count; the threshold already accounts for credit packets.
 	if r.Kind == Data {
 		s.free(i)
 	}
@@ -165,7 +166,7 @@ func (s *static) LoadState(b []byte) []byte {
 	return b
 }
 
-// load takes one number off an encoded state. AppendState wrote it, so a fault is a bug.
+// load removes one number from an encoded state. AppendState wrote it, so a fault is a bug.
 func load(b *[]byte) uint64 {
 	if len(*b) > 0 && (*b)[0] < 0x80 { // nearly all of them
 		v := (*b)[0]
