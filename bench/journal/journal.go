@@ -19,6 +19,9 @@ import (
 	"fmt"
 	"io"
 	"os"
+
+	"github.com/nicloop/nicloop/drivers"
+	"github.com/nicloop/nicloop/drivers/infile"
 )
 
 // A File is one journal.
@@ -49,14 +52,15 @@ func Open(name string, perm os.FileMode, resume bool, line func([]byte) error) (
 
 // read gives out the lines of the file and tells where the last whole one ends.
 func read(f *os.File, line func([]byte) error) (end int, err error) {
-	all, err := io.ReadAll(f)
+	all, err := infile.ReadAll(f, infile.Log)
 	for err == nil {
 		n := bytes.IndexByte(all[end:], '\n') + 1
 		if n == 0 {
 			return end, nil
 		}
 		if err := line(all[end : end+n]); err != nil {
-			return 0, fmt.Errorf("%s: expected a line of JSON for each run at byte %d: %w; --force measures all anew", f.Name(), end, err)
+			return 0, fmt.Errorf("%w: %s: expected a line of JSON for each run at byte %d: %w; --force measures all anew",
+				drivers.ErrConfig, f.Name(), end, err)
 		}
 		end += n
 	}

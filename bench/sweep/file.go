@@ -2,13 +2,13 @@ package sweep
 
 import (
 	"fmt"
-	"os"
 	"reflect"
 	"regexp"
 	"slices"
 	"strings"
 
 	"github.com/nicloop/nicloop/drivers"
+	"github.com/nicloop/nicloop/drivers/infile"
 	"go.yaml.in/yaml/v3"
 )
 
@@ -71,7 +71,7 @@ var nameShape = regexp.MustCompile(`^[a-z0-9][a-z0-9_.-]*$`)
 
 // Read reads a file and checks all that can be checked before anything runs.
 func Read(name string, p Program) (*File, error) {
-	text, err := os.ReadFile(name)
+	text, err := infile.Read(name, infile.Text)
 	if err != nil {
 		return nil, err
 	}

@@ -1,8 +1,10 @@
 package main
 
 import (
+	"errors"
 	"math"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/nicloop/nicloop/drivers/bounds"
@@ -28,14 +30,24 @@ var boundOf = map[string]float64{
 	"hold":     math.Inf(1), // checked against its register
 }
 
-// checkBounds refuses numbers and times with which arithmetic would overflow.
+// checkBounds refuses numbers and times with which arithmetic would overflow, and files without a name.
 func checkBounds(cmd *cobra.Command) (err error) {
 	cmd.Flags().Visit(func(f *pflag.Flag) {
 		if err == nil {
-			err = checkBound(f)
+			err = errors.Join(checkBound(f), checkFileName(f))
 		}
 	})
 	return err
+}
+
+// checkFileName refuses --pcap ” and its like, which are mostly a variable of a script that is not set. An
+// output that is silently not written would be noticed too late.
+func checkFileName(f *pflag.Flag) error {
+	kind, usage := pflag.UnquoteUsage(f)
+	if (kind == "FILE" || kind == "DIR") && f.Value.String() == "" && !strings.Contains(usage, "empty:") {
+		return misused("--%s '': expected the name of a %s", f.Name, map[string]string{"FILE": "file", "DIR": "directory"}[kind])
+	}
+	return nil
 }
 
 func checkBound(f *pflag.Flag) error {

@@ -4,9 +4,9 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 
 	"github.com/nicloop/nicloop/drivers"
+	"github.com/nicloop/nicloop/drivers/infile"
 	"github.com/nicloop/nicloop/drivers/record"
 	"github.com/nicloop/nicloop/drivers/translog"
 	"github.com/spf13/cobra"
@@ -56,7 +56,7 @@ Logs are written by the device record:FILE!DEVICE. Nodes and memory are those of
 }
 
 func (r *replayFlags) run(cmd *cobra.Command, file string) (err error) {
-	data, err := os.ReadFile(file)
+	data, err := infile.Read(file, infile.Log)
 	if err != nil {
 		return usageError{err}
 	}
@@ -159,7 +159,7 @@ func newDeviceLog() *cobra.Command {
 		Use: "log FILE", Short: "Print a log of record: or run --record as text", Args: checked(cobra.ExactArgs(1)),
 		Example: "  nicloop device log board.log | grep -n MBOX_WP",
 		RunE: func(cmd *cobra.Command, args []string) error {
-			data, err := os.ReadFile(args[0])
+			data, err := infile.Read(args[0], infile.Log)
 			if err != nil {
 				return usageError{err}
 			}

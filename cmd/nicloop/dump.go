@@ -5,11 +5,11 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"strings"
 	"text/tabwriter"
 
 	"github.com/nicloop/nicloop/drivers"
+	"github.com/nicloop/nicloop/drivers/infile"
 	"github.com/nicloop/nicloop/drivers/regs"
 	"github.com/spf13/cobra"
 )
@@ -124,7 +124,7 @@ boards, or of a board and the RTL. Exit code 1 tells that registers differ.`,
 }
 
 func readDump(name string) (*deviceInfo, error) {
-	text, err := os.ReadFile(name)
+	text, err := infile.Read(name, infile.Text)
 	if err != nil {
 		return nil, err
 	}

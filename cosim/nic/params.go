@@ -5,9 +5,9 @@ import (
 	_ "embed"
 	"encoding/json"
 	"fmt"
-	"os"
 
 	"github.com/nicloop/nicloop/drivers"
+	"github.com/nicloop/nicloop/drivers/infile"
 )
 
 // Params are the cycles of a NIC and of the network around it, as "nicloop calibrate"
@@ -41,9 +41,9 @@ func RTL() Params {
 
 // ReadParams reads a file that "nicloop calibrate" wrote.
 func ReadParams(file string) (Params, error) {
-	text, err := os.ReadFile(file)
+	text, err := infile.Read(file, infile.Text)
 	if err != nil {
-		return Params{}, fmt.Errorf("%w: %v", drivers.ErrConfig, err)
+		return Params{}, err
 	}
 	p, err := ParseParams(text)
 	if err != nil {

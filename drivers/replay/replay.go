@@ -5,9 +5,10 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 
 	"github.com/nicloop/nicloop/drivers"
+	"github.com/nicloop/nicloop/drivers/bounds"
+	"github.com/nicloop/nicloop/drivers/infile"
 	"github.com/nicloop/nicloop/drivers/regs"
 	"github.com/nicloop/nicloop/drivers/translog"
 )
@@ -42,9 +43,9 @@ func open(_ context.Context, path string, _ map[string]string, opt drivers.Optio
 	if path == "" {
 		return nil, fmt.Errorf("%w: replay: expected replay:FILE", drivers.ErrConfig)
 	}
-	data, err := os.ReadFile(path)
+	data, err := infile.Read(path, infile.Log)
 	if err != nil {
-		return nil, fmt.Errorf("%w: replay: %w", drivers.ErrConfig, err)
+		return nil, fmt.Errorf("replay: %w", err)
 	}
 	sys, err := New(data, opt)
 	if err != nil {
@@ -61,6 +62,13 @@ func New(data []byte, opt drivers.Options) (drivers.System, error) {
 		return nil, err
 	}
 	if err := check(&r.Meta, opt); err != nil {
+		return nil, err
+	}
+	needs := 0.0
+	for _, size := range r.Meta.Memory {
+		needs += float64(size)
+	}
+	if err := bounds.CheckMemory("the memory of the recorded nodes", needs, "the memory with which it is recorded"); err != nil {
 		return nil, err
 	}
 	s := &System{log: r, info: r.Meta.Info}

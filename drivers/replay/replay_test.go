@@ -15,9 +15,11 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+	"golang.org/x/sys/unix"
 
 	"github.com/nicloop/nicloop/cosim/ideal"
 	"github.com/nicloop/nicloop/drivers"
+	"github.com/nicloop/nicloop/drivers/bounds"
 	"github.com/nicloop/nicloop/drivers/regs"
 	"github.com/nicloop/nicloop/drivers/translog"
 )
@@ -272,4 +274,22 @@ func TestRefusals(t *testing.T) {
 	require.NoError(t, translog.NewWriter(&other, translog.Meta{Info: info, Memory: []int{64}}).Close())
 	_, err = New(other.Bytes(), drivers.Options{})
 	require.ErrorContains(t, err, "play it with the version that recorded it")
+}
+
+// TestClaimedMemory: a log of a few bytes that claims 16 GiB is refused before memory is allocated.
+func TestClaimedMemory(t *testing.T) {
+	var old, low unix.Rlimit
+	require.NoError(t, unix.Getrlimit(unix.RLIMIT_AS, &old))
+	low = old
+	low.Cur = min(12<<30, old.Max)
+	require.NoError(t, unix.Setrlimit(unix.RLIMIT_AS, &low))
+	defer func() { require.NoError(t, unix.Setrlimit(unix.RLIMIT_AS, &old)) }()
+
+	var log bytes.Buffer
+	info := drivers.Info{Nodes: 1, DescHash: regs.DescHashValue}
+	require.NoError(t, translog.NewWriter(&log, translog.Meta{Info: info, Memory: []int{16 << 30}}).Close())
+	_, err := New(log.Bytes(), drivers.Options{})
+	var memory *bounds.MemoryError
+	require.ErrorAs(t, err, &memory)
+	require.True(t, memory.Total)
 }

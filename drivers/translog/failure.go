@@ -83,6 +83,9 @@ type FormatError struct {
 	Problem string
 }
 
+// Unwrap returns drivers.ErrConfig: the user must name another file.
+func (e *FormatError) Unwrap() error { return drivers.ErrConfig }
+
 func (e *FormatError) Error() string {
 	return fmt.Sprintf("transaction log: at byte %d: %s", e.Offset, e.Problem)
 }
