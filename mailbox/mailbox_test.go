@@ -20,14 +20,7 @@ func TestScenarios(t *testing.T) {
 		}
 		var s explore.Script
 		datadriven.RunTest(t, path, func(t *testing.T, d *datadriven.TestData) string {
-			line := d.Cmd
-			for _, a := range d.CmdArgs {
-				line += " " + a.Key
-				if len(a.Vals) > 0 {
-					line += "=" + strings.Join(a.Vals, ",")
-				}
-			}
-			return s.Exec(line)
+			return s.Exec(d.FullCmd())
 		})
 	})
 }

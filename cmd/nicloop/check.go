@@ -12,6 +12,7 @@ import (
 
 	"github.com/nicloop/nicloop/mailbox"
 	"github.com/nicloop/nicloop/mailbox/explore"
+	"github.com/nicloop/nicloop/modelcheck"
 	"github.com/sirupsen/logrus"
 	"github.com/spf13/cobra"
 	"golang.org/x/sync/errgroup"
@@ -91,11 +92,8 @@ func checkMailbox(cmd *cobra.Command, suite []explore.Options, jobs int, asJSON 
 	planted := explore.Planted()
 	all := slices.Concat(suite, refuted, planted)
 	err := checkAll(cmd, len(all), jobs, asJSON, func(ctx context.Context, i int) (exploration, error) {
-		want := explore.Proved
-		if i >= len(suite) {
-			want = explore.Refuted
-		}
-		return exploreOne(ctx, all[i], want)
+		r, err := explore.Run(ctx, all[i])
+		return explored(all[i].String(), i < len(suite), r), err
 	})
 	if err == nil && !asJSON {
 		fmt.Fprintf(cmd.OutOrStdout(), "found: %d planted mistakes of %d\n", len(planted), len(planted))
@@ -154,13 +152,17 @@ func (e *exploration) log() {
 	}).Debug("world explored")
 }
 
-func exploreOne(ctx context.Context, o explore.Options, want explore.Verdict) (exploration, error) {
-	r, err := explore.Run(ctx, o)
+// explored is the line of a world, which the command new of its scripts describes.
+func explored(command string, wantProof bool, r modelcheck.Result) exploration {
+	want := modelcheck.Refuted
+	if wantProof {
+		want = modelcheck.Proved
+	}
 	return exploration{
-		World: strings.TrimPrefix(o.String(), "new "), Want: want.String(), Got: r.Verdict.String(),
+		World: strings.TrimPrefix(command, "new "), Want: want.String(), Got: r.Verdict.String(),
 		States: r.States, Steps: r.Transitions, Depth: r.Depth, Seconds: r.Duration.Seconds(),
 		Bound: r.Bound, Found: r.Violation, Script: r.Script,
-	}, err
+	}
 }
 
 func printExplorations(cmd *cobra.Command, list []exploration) {

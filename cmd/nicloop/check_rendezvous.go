@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"runtime"
 	"slices"
-	"strings"
 
 	"github.com/nicloop/nicloop/host/rendezvous/explore"
 	"github.com/spf13/cobra"
@@ -42,12 +41,10 @@ Exit codes: 0 as expected, 1 a proof failed or a mistake was not found.`,
 			}
 			all := slices.Concat(suite, planted)
 			err := checkAll(cmd, len(all), 1, asJSON, func(ctx context.Context, i int) (exploration, error) {
-				o, want := all[i], explore.Proved
-				if i >= len(suite) {
-					want = explore.Refuted
-				}
+				o := all[i]
 				o.Jobs = jobs
-				return exploreRendezvous(ctx, o, want)
+				r, err := explore.Run(ctx, o)
+				return explored(o.String(), i < len(suite), r), err
 			})
 			if err == nil && !asJSON {
 				fmt.Fprintf(cmd.OutOrStdout(), "proved in %d worlds: %s\nfound: %d planted mistakes of %d\n", len(suite), explore.Claims, len(planted), len(planted))
@@ -60,13 +57,4 @@ Exit codes: 0 as expected, 1 a proof failed or a mistake was not found.`,
 	cmd.Flags().IntVarP(&jobs, "jobs", "j", runtime.NumCPU(), "cores that one exploration uses; the result does not depend on it")
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print as JSON")
 	return cmd
-}
-
-func exploreRendezvous(ctx context.Context, o explore.Options, want explore.Verdict) (exploration, error) {
-	r, err := explore.Run(ctx, o)
-	return exploration{
-		World: strings.TrimPrefix(o.String(), "new "), Want: want.String(), Got: r.Verdict.String(),
-		States: r.States, Steps: r.Transitions, Depth: r.Depth, Seconds: r.Duration.Seconds(),
-		Bound: o.Bound(), Found: r.Violation, Script: r.Script,
-	}, err
 }

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"runtime"
 	"slices"
-	"strings"
 
 	"github.com/nicloop/nicloop/host/threshold/explore"
 	"github.com/spf13/cobra"
@@ -41,11 +40,8 @@ Exit codes: 0 as expected, 1 a proof failed or a mistake was not found.`,
 			suite, planted := explore.Suite(bound), explore.Planted()
 			all := slices.Concat(suite, planted)
 			err := checkAll(cmd, len(all), jobs, asJSON, func(ctx context.Context, i int) (exploration, error) {
-				want := explore.Proved
-				if i >= len(suite) {
-					want = explore.Refuted
-				}
-				return exploreThreshold(ctx, all[i], want)
+				r, err := explore.Run(ctx, all[i])
+				return explored(all[i].String(), i < len(suite), r), err
 			})
 			if err == nil && !asJSON {
 				fmt.Fprintf(cmd.OutOrStdout(), "proved in %d worlds: %s\nfound: %d planted mistakes of %d\n", len(suite), explore.Claims, len(planted), len(planted))
@@ -57,12 +53,4 @@ Exit codes: 0 as expected, 1 a proof failed or a mistake was not found.`,
 	cmd.Flags().IntVarP(&jobs, "jobs", "j", runtime.NumCPU(), "explorations at the same time")
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print as JSON")
 	return cmd
-}
-
-func exploreThreshold(ctx context.Context, o explore.Options, want explore.Verdict) (exploration, error) {
-	r, err := explore.Run(ctx, o)
-	return exploration{
-		World: strings.TrimPrefix(o.String(), "new "), Want: want.String(), Got: r.Verdict.String(),
-		States: r.States, Steps: r.Transitions, Depth: r.Depth, Seconds: r.Duration.Seconds(), Found: r.Violation, Script: r.Script,
-	}, err
 }

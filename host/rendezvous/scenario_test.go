@@ -2,21 +2,27 @@ package rendezvous_test
 
 import (
 	"context"
+	"flag"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 
+	"github.com/cockroachdb/datadriven"
 	"github.com/nicloop/nicloop/host/rendezvous/explore"
-	"github.com/nicloop/nicloop/host/scenario"
 	"github.com/stretchr/testify/require"
 )
 
-// TestScenarios runs the scripts of testdata; the commands are documented at explore.Script. What
-// follows ---- is what a command prints; an empty line ends it.
-func TestScenarios(t *testing.T) { scenario.Run(t, script) }
+var update = flag.Bool("update", false, "write the counterexamples of testdata anew")
 
-func script() func(string) string { return new(explore.Script).Exec }
+// TestScenarios runs the scripts of testdata; the commands are documented at explore.Script. To
+// record new output run with -rewrite, and commit it only if you can explain every line.
+func TestScenarios(t *testing.T) {
+	datadriven.Walk(t, "testdata", func(t *testing.T, path string) {
+		var s explore.Script
+		datadriven.RunTest(t, path, func(_ *testing.T, d *datadriven.TestData) string { return s.Exec(d.FullCmd()) })
+	})
+}
 
 // The short form of what nicloop check rendezvous does.
 func TestExploration(t *testing.T) {
@@ -41,7 +47,7 @@ func TestCounterexamples(t *testing.T) {
 		require.NoError(t, err)
 		require.Equal(t, explore.Refuted, r.Verdict, o.Plant)
 		path := filepath.Join("testdata", "counterexample_"+strings.ReplaceAll(o.Plant, "-", "_")+".txt")
-		if *scenario.Update {
+		if *update {
 			require.NoError(t, os.WriteFile(path, []byte(r.Script), 0o666))
 		}
 		recorded, err := os.ReadFile(path)

@@ -6,7 +6,7 @@ import (
 	"math/rand"
 	"testing"
 
-	"github.com/nicloop/nicloop/host/scenario"
+	"github.com/cockroachdb/datadriven"
 	"github.com/stretchr/testify/require"
 )
 
@@ -14,15 +14,15 @@ var seed = flag.Int64("seed", 1, "seed of random tests")
 
 func at(n int) func(int) int { return func(int) int { return n } }
 
-// TestScenarios runs the scripts of testdata, whose commands are documented at exec. What follows ---- is what a command
-// prints; an empty line ends it.
+// TestScenarios runs the scripts of testdata, whose commands are documented at exec. To record new
+// output run with -rewrite, and commit it only if you can explain every line.
 func TestScenarios(t *testing.T) {
-	scenario.Run(t, func() func(string) string {
+	datadriven.Walk(t, "testdata", func(t *testing.T, path string) {
 		var w *world
-		return func(command string) (said string) {
-			said, w = w.exec(command)
-			return said
-		}
+		datadriven.RunTest(t, path, func(_ *testing.T, d *datadriven.TestData) (output string) {
+			output, w = w.exec(d.FullCmd())
+			return output
+		})
 	})
 }
 

@@ -2,19 +2,21 @@ package threshold_test
 
 import (
 	"context"
-	"strings"
 	"testing"
 
-	"github.com/nicloop/nicloop/host/scenario"
+	"github.com/cockroachdb/datadriven"
 	"github.com/nicloop/nicloop/host/threshold/explore"
 	"github.com/stretchr/testify/require"
 )
 
-// TestScenarios runs the scripts of testdata; the commands are documented at explore.Script. What follows ---- is what a
-// command prints; an empty line ends it.
-func TestScenarios(t *testing.T) { scenario.Run(t, script) }
-
-func script() func(string) string { return new(explore.Script).Exec }
+// TestScenarios runs the scripts of testdata; the commands are documented at explore.Script. To
+// record new output run with -rewrite, and commit it only if you can explain every line.
+func TestScenarios(t *testing.T) {
+	datadriven.Walk(t, "testdata", func(t *testing.T, path string) {
+		var s explore.Script
+		datadriven.RunTest(t, path, func(_ *testing.T, d *datadriven.TestData) string { return s.Exec(d.FullCmd()) })
+	})
+}
 
 // The short form of what nicloop check threshold does.
 func TestExploration(t *testing.T) {
@@ -32,6 +34,7 @@ func TestPlanted(t *testing.T) {
 		r, err := explore.Run(context.Background(), o)
 		require.NoError(t, err)
 		require.Equal(t, explore.Refuted, r.Verdict, o.String())
-		require.Equal(t, r.Script, strings.TrimRight(scenario.Replay(r.Script, script()), "\n")+"\n", o.Plant)
+		var s explore.Script
+		datadriven.RunTestFromString(t, r.Script, func(_ *testing.T, d *datadriven.TestData) string { return s.Exec(d.FullCmd()) })
 	}
 }

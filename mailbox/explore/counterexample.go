@@ -2,45 +2,49 @@ package explore
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
+	"slices"
 	"strings"
+
+	"github.com/nicloop/nicloop/modelcheck"
 )
 
-// refuted completes a result with the counterexample: the path to state id and, if the violation
-// comes with an event out of it, that event.
-func (x *explorer) refuted(r Result, id uint32, last *event, cause error) Result {
-	r.Verdict = Refuted
-	r.Violation = strings.TrimPrefix(cause.Error(), ErrUnsafe.Error()+": ")
-	var failing event // x.events, where last points, is about to be reused
-	if last != nil {
-		failing = *last
+// refuted completes a result with the counterexample: the path to the state at fault and, if an
+// event out of it violates a property, that event.
+func (x *explorer) refuted(r *Result, s *search) {
+	bad := s.Outcome.Violation
+	r.Violation = strings.TrimPrefix(bad.Err.Error(), ErrUnsafe.Error()+": ")
+	if errors.Is(bad.Err, modelcheck.ErrLivelock) {
+		r.Violation = "retrieving goes on for ever: control packets cause control packets"
 	}
-	trace := x.replay(x.s.path(id))
-	if last == nil {
-		if from, to, ok := x.deadlocked(); ok {
-			trace = append(trace, event{send, from, to}) // it will be refused
-		}
-	} else {
+	var failing event
+	if bad.Event != nil {
+		failing = x.events[len(x.events)-1] // replay is about to reuse the list
+	}
+	trace := x.replay(s)
+	if bad.Event != nil {
 		trace = append(trace, x.violating(failing))
+	} else if from, to, ok := x.deadlocked(); ok {
+		trace = append(trace, event{send, from, to}) // it will be refused
 	}
 	r.Script = script(x.o, trace, r.Violation)
-	return r
 }
 
 // replay finds the events along a path of canonical states and leaves the world at its end. Only
 // the world's own state tells which of two symmetric processes acts, so it is followed event by
 // event.
-func (x *explorer) replay(path []uint32) []event {
+func (x *explorer) replay(s *search) []event {
 	w, err := x.o.World()
 	if err != nil {
 		panic(err) // the same options started the search
 	}
 	x.w = w
 	var trace []event
-	for _, id := range path[1:] {
+	for _, id := range s.Path(s.Outcome.ID)[1:] {
 		here := x.c.append(nil, x.w)
 		e := x.find(here, func(e event) bool {
-			return x.w.apply(e) == nil && bytes.Equal(x.encode(), x.s.state(id))
+			return x.w.apply(e) == nil && bytes.Equal(x.encode(), s.State(id))
 		})
 		trace = append(trace, e)
 	}
@@ -60,12 +64,7 @@ func (x *explorer) violating(guess event) event {
 
 func (x *explorer) possible(e event) bool {
 	x.enabled()
-	for _, other := range x.events {
-		if e == other {
-			return true
-		}
-	}
-	return false
+	return slices.Contains(x.events, e)
 }
 
 // find returns the first event in state here that f accepts, and leaves the world behind it.
@@ -81,23 +80,18 @@ func (x *explorer) find(here []byte, f func(event) bool) event {
 	panic("explore: the path of states cannot be replayed; AppendState and LoadState disagree")
 }
 
-// script writes events as a scenario with the output they produce.
+// script writes events as a scenario with the output that they produce; repeated ones as one
+// command.
 func script(o Options, trace []event, violation string) string {
-	var b strings.Builder
-	fmt.Fprintf(&b, "# A shortest counterexample, found by package explore:\n# %s\n\n", violation)
-	var s Script
-	run := func(line string) { fmt.Fprintf(&b, "%s\n----\n%s\n", line, s.Exec(line)) }
-	run(o.String())
-	for i := 0; i < len(trace); {
+	commands := []string{o.String()}
+	for len(trace) > 0 {
 		n := 1
-		for i+n < len(trace) && trace[i+n] == trace[i] {
+		for n < len(trace) && trace[n] == trace[0] {
 			n++
 		}
-		run(trace[i].command(n))
-		i += n
+		commands, trace = append(commands, trace[0].command(n)), trace[n:]
 	}
-	run("state")
-	return strings.TrimRight(b.String(), "\n") + "\n"
+	return modelcheck.Transcript(violation, commands, new(Script).Exec)
 }
 
 func (e event) command(count int) string {

@@ -2,8 +2,9 @@ package explore
 
 import (
 	"context"
-	"fmt"
 	"time"
+
+	"github.com/nicloop/nicloop/modelcheck"
 )
 
 // event is one step of a world.
@@ -43,19 +44,22 @@ func (w *World) apply(e event) (err error) {
 	return nil
 }
 
-// explorer is one breadth-first search: the first counterexample it meets is a shortest one.
+// explorer expands states in one world, into which it loads them.
 type explorer struct {
-	o           Options
-	w           *World
-	c           *codec
-	sym         *symmetry // nil if no processes are alike
-	s           *store
-	buf         []byte
-	events      []event
-	drains      edges // transitions by retrieval and arrival
-	transitions int
-	reduced     bool // see reduce.go
+	o       Options
+	w       *World
+	c       *codec
+	sym     *symmetry // nil if no processes are alike
+	buf     []byte
+	events  []event
+	reduced bool // see reduce.go
 }
+
+// none stands for what the search need not keep: a state is all in its encoding, and of two
+// symmetric processes only the world's own state tells which one acts (replay).
+type none struct{}
+
+type search = modelcheck.Search[none, none]
 
 // Run explores every interleaving that o allows, in the order of their length. It returns an error
 // for impossible options or if ctx ends; a violated property is a Result.
@@ -65,13 +69,13 @@ func Run(ctx context.Context, o Options) (Result, error) {
 	if err != nil {
 		return Result{}, err
 	}
-	r, err := x.search(ctx)
-	if r.Verdict == Refuted && x.reduced {
+	s, err := x.search(ctx)
+	if s.Outcome.Verdict == Refuted && x.reduced {
 		o.Full = true // for a counterexample that is a shortest one of all
 		return Run(ctx, o)
 	}
-	r.States, r.Transitions = x.s.len(), x.transitions
-	r.Duration, r.Bound = time.Since(began), o.Bound()
+	r := x.result(s)
+	r.Duration = time.Since(began)
 	return r, err
 }
 
@@ -83,53 +87,37 @@ func newExplorer(o Options) (*explorer, error) {
 	if err != nil {
 		return nil, err
 	}
-	x := &explorer{o: o, w: w, c: newCodec(w, o.Messages > 0), s: newStore(), reduced: o.reducible()}
+	x := &explorer{o: o, w: w, c: newCodec(w, o.Messages > 0), reduced: o.reducible()}
 	if o.Procs == 2 || x.reduced {
-		x.sym = newSymmetry(o, x.c, permutations(o.Procs))
+		x.sym = newSymmetry(o, x.c, modelcheck.Permutations(o.Procs))
 	}
 	return x, nil
 }
 
-func (x *explorer) search(ctx context.Context) (r Result, err error) {
+// search explores from the world's state on. A state whose control packets never come to an end
+// lies on or before a cycle of retrievals and arrivals.
+func (x *explorer) search(ctx context.Context) (*search, error) {
 	limit := x.o.MaxStates
 	if limit == 0 {
 		limit = DefaultMaxStates
 	}
-	x.s.add(x.encode(), 0)
-	for id, levelEnd := uint32(0), uint32(1); id < uint32(x.s.len()); id++ {
-		if id == levelEnd {
-			r.Depth++
-			levelEnd = uint32(x.s.len())
-		}
-		if id&0xfff == 0 {
-			if err := x.pause(ctx); err != nil {
-				return r, err
-			}
-		}
-		if x.s.len() > limit {
-			r.Verdict = Undecided
-			return r, nil
-		}
-		if last, err := x.expand(id); err != nil {
-			return x.refuted(r, id, last, err), nil
-		}
-	}
-	// What remains is that the control packets come to an end. A state that never empties lies on
-	// or before a cycle of retrievals.
-	if cycle := x.drains.cycle(x.s.len()); cycle >= 0 {
-		return x.refuted(r, uint32(cycle), nil, violation("retrieving goes on for ever: control packets cause control packets")), nil
-	}
-	return r, nil
+	o := modelcheck.Options{MaxStates: limit, Liveness: modelcheck.NoCycles, Progress: x.o.Progress}
+	return modelcheck.Run(ctx, o, modelcheck.Successor[none, none]{Encoding: x.encode()}, x)
 }
 
-func (x *explorer) pause(ctx context.Context) error {
-	if x.o.Progress != nil {
-		x.o.Progress(x.s.len())
+// result describes the outcome of a search, with the counterexample if there is one.
+func (x *explorer) result(s *search) Result {
+	out := s.Outcome
+	r := Result{
+		Verdict: out.Verdict, States: s.Len(), Transitions: s.Transitions, Depth: out.Depth, Bound: x.o.Bound(),
 	}
-	if err := ctx.Err(); err != nil {
-		return fmt.Errorf("explore: stopped after %d states: %w", x.s.len(), err)
+	if out.Verdict == Proved {
+		r.Depth-- // the longest of the shortest paths has an event less than there are levels
 	}
-	return nil
+	if out.Verdict == Refuted {
+		x.refuted(&r, s)
+	}
+	return r
 }
 
 // encode is the canonical encoding of the world's state: of symmetric ones the smallest.
@@ -141,38 +129,30 @@ func (x *explorer) encode() []byte {
 	return x.sym.smallest(x.w, x.buf)
 }
 
-// expand visits all successors of a state. With an error comes the event that causes it, or nil
-// if it is the state itself.
-func (x *explorer) expand(id uint32) (*event, error) {
-	x.c.load(x.s.state(id), x.w)
+// Expand visits all successors of a state.
+func (x *explorer) Expand(s modelcheck.State[none, none], out *modelcheck.Out[none, none]) *modelcheck.Violation[none] {
+	x.c.load(s.Encoding, x.w)
 	if err := x.stuck(); err != nil {
-		return nil, err
+		return &modelcheck.Violation[none]{Err: err}
 	}
 	x.enabled()
 	if x.reduced {
 		x.reduce()
 	}
-	x.drains.begin()
 	for i, e := range x.events {
 		if i > 0 {
-			x.c.reload(x.s.state(id), x.w, x.events[i-1].actor())
+			x.c.reload(s.Encoding, x.w, x.events[i-1].actor())
 		}
-		if err := x.w.apply(e); err != nil {
-			return &x.events[i], err
+		err := x.w.apply(e)
+		if err == nil && out.Add(modelcheck.Successor[none, none]{Encoding: x.encode(), Marked: e.act >= deliver}) {
+			err = x.checkAfter(e)
 		}
-		x.transitions++
-		next, fresh := x.s.add(x.encode(), id)
-		if e.act >= deliver {
-			x.drains.add(next)
-		}
-		if !fresh {
-			continue
-		}
-		if err := x.checkAfter(e); err != nil {
-			return &x.events[i], err
+		if err != nil {
+			x.events = x.events[:i+1] // the last one is to blame
+			return &modelcheck.Violation[none]{Err: err, Event: &none{}}
 		}
 	}
-	return nil, nil
+	return nil
 }
 
 // checkAfter is check in a state behind one that was checked: an event changes one flow control.
@@ -268,49 +248,4 @@ func (x *explorer) enabled() {
 			x.events = append(x.events, event{retrieve, q[0].from, at})
 		}
 	}
-}
-
-// edges are the transitions out of each state, in the order of the states.
-type edges struct {
-	starts []int
-	to     []uint32
-}
-
-func (e *edges) begin()        { e.starts = append(e.starts, len(e.to)) }
-func (e *edges) add(to uint32) { e.to = append(e.to, to) }
-func (e *edges) of(id int) []uint32 {
-	if id+1 < len(e.starts) {
-		return e.to[e.starts[id]:e.starts[id+1]]
-	}
-	return e.to[e.starts[id]:]
-}
-
-// cycle returns a state that reaches a cycle, or -1: it removes states without predecessors until
-// none is left.
-func (e *edges) cycle(states int) int {
-	degree := make([]uint32, states)
-	for _, to := range e.to {
-		degree[to]++
-	}
-	var free []int
-	for id, d := range degree {
-		if d == 0 {
-			free = append(free, id)
-		}
-	}
-	for len(free) > 0 {
-		id := free[len(free)-1]
-		free = free[:len(free)-1]
-		for _, to := range e.of(id) {
-			if degree[to]--; degree[to] == 0 {
-				free = append(free, int(to))
-			}
-		}
-	}
-	for id, d := range degree {
-		if d > 0 {
-			return id
-		}
-	}
-	return -1
 }

@@ -176,12 +176,12 @@ func TestArrivalsAddNoStates(t *testing.T) {
 func flowStates(t *testing.T, o Options) map[string]bool {
 	x, err := newExplorer(o)
 	require.NoError(t, err)
-	r, err := x.search(context.Background())
+	found, err := x.search(context.Background())
 	require.NoError(t, err)
-	require.Equal(t, Proved, r.Verdict, "%v", r.Violation)
+	require.Equal(t, Proved, found.Outcome.Verdict)
 	states := map[string]bool{}
-	for id := range x.s.len() {
-		x.c.load(x.s.state(uint32(id)), x.w)
+	for id := range found.Len() {
+		x.c.load(found.State(uint32(id)), x.w)
 		var there, back []byte
 		for i := range x.w.flows {
 			there = x.w.flows[i].AppendState(there)
@@ -232,21 +232,4 @@ func TestBadOptions(t *testing.T) {
 		_, err := Run(context.Background(), o)
 		require.ErrorContains(t, err, "expected")
 	}
-}
-
-// A graph with a cycle is recognised; the explorations have never shown one.
-func TestCycle(t *testing.T) {
-	graph := func(out ...[]uint32) *edges {
-		e := &edges{}
-		for _, to := range out {
-			e.begin()
-			for _, s := range to {
-				e.add(s)
-			}
-		}
-		return e
-	}
-	require.Equal(t, -1, graph([]uint32{1, 2}, []uint32{2}, nil).cycle(3))
-	require.Equal(t, 1, graph([]uint32{1}, []uint32{2}, []uint32{1}).cycle(3))
-	require.Equal(t, 0, graph([]uint32{0}).cycle(1))
 }

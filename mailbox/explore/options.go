@@ -3,9 +3,9 @@ package explore
 import (
 	"fmt"
 	"strings"
-	"time"
 
 	"github.com/nicloop/nicloop/mailbox"
+	"github.com/nicloop/nicloop/modelcheck"
 )
 
 // Protocol selects a flow control.
@@ -123,41 +123,15 @@ func (o Options) validate() error {
 	return nil
 }
 
-// Verdict is the outcome of an exploration.
-type Verdict uint8
-
-const (
-	Proved    Verdict = iota // all states visited, all properties hold
-	Refuted                  // a counterexample was found
-	Undecided                // MaxStates was reached; no counterexample so far
-)
-
-func (v Verdict) String() string {
-	return [...]string{"proved", "refuted", "undecided"}[v]
-}
-
 // Result is what an exploration found. The properties are: no region of a mailbox overflows;
 // credits are conserved; data packets arrive once and in order; no illegal transition; whenever
 // nothing is under way, every pair that wants to send can; and retrieving alone always ends with
 // nothing under way, so control packets cannot breed control packets for ever.
-type Result struct {
-	Verdict     Verdict
-	States      int // distinct ones that were visited; symmetric ones count once
-	Transitions int
-	Depth       int // events on the longest of the shortest paths from the start
-	Duration    time.Duration
-	Bound       string // what was left out: see Options.Bound
-	Violation   string // if refuted
-	// Script is a shortest counterexample as a scenario with its recorded output, in the language
-	// of package mailbox's testdata; empty unless refuted.
-	Script string
-}
+type Result = modelcheck.Result
 
-func (r Result) String() string {
-	s := fmt.Sprintf("%v: %d states, %d transitions, depth %d, %v (%s)",
-		r.Verdict, r.States, r.Transitions, r.Depth, r.Duration.Round(time.Millisecond), r.Bound)
-	if r.Violation != "" {
-		s += ": " + r.Violation
-	}
-	return s
-}
+// The verdicts.
+const (
+	Proved    = modelcheck.Proved
+	Refuted   = modelcheck.Refuted
+	Undecided = modelcheck.Undecided
+)

@@ -1,6 +1,9 @@
 package explore
 
-import "github.com/nicloop/nicloop/mailbox"
+import (
+	"github.com/nicloop/nicloop/mailbox"
+	"github.com/nicloop/nicloop/modelcheck"
+)
 
 // Partial-order reduction. Events of different processes do not disturb each other: each changes the
 // state of its own process, takes from the front of queues towards it and adds to the end of queues
@@ -31,29 +34,7 @@ func (o Options) reducible() bool { return !o.Full && !o.Promises && !o.Arrivals
 
 // reduce keeps of the events those of one process, if that is enough: the one with the fewest.
 func (x *explorer) reduce() {
-	best, fewest := -1, len(x.events)
-	for p := range x.w.procs {
-		if !x.ready(p) {
-			continue
-		}
-		n := 0
-		for _, e := range x.events {
-			n += bit(e.actor() == p)
-		}
-		if n < fewest {
-			best, fewest = p, n
-		}
-	}
-	if best < 0 {
-		return
-	}
-	kept := x.events[:0]
-	for _, e := range x.events {
-		if e.actor() == best {
-			kept = append(kept, e)
-		}
-	}
-	x.events = kept
+	x.events = modelcheck.Fewest(x.events, x.w.procs, event.actor, x.ready)
 }
 
 // ready tells whether p has a packet waiting, and from everybody who can send it one before it acts.

@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/nicloop/nicloop/mailbox"
+	"github.com/nicloop/nicloop/modelcheck"
 )
 
 // What reduction and symmetry leave out changes no verdict, neither of the real flow controls nor of a
@@ -62,13 +63,15 @@ func (o Options) with(f mailbox.Formula, fault Fault) Options {
 func verdict(t *testing.T, o Options) (r Result, quiet map[string]bool) {
 	x, err := newExplorer(o)
 	require.NoError(t, err)
-	r, err = x.search(context.Background())
+	found, err := x.search(context.Background())
 	require.NoError(t, err)
-	r.States, r.Transitions = x.s.len(), x.transitions
-	sym := newSymmetry(o, x.c, permutations(o.Procs))
+	r = Result{
+		Verdict: found.Outcome.Verdict, States: found.Len(), Transitions: found.Transitions, Depth: found.Outcome.Depth,
+	}
+	sym := newSymmetry(o, x.c, modelcheck.Permutations(o.Procs))
 	quiet = map[string]bool{}
-	for id := range x.s.len() {
-		if x.c.load(x.s.state(uint32(id)), x.w); !x.w.Quiet() {
+	for id := range found.Len() {
+		if x.c.load(found.State(uint32(id)), x.w); !x.w.Quiet() {
 			continue
 		}
 		enc := x.c.append(nil, x.w)
@@ -86,7 +89,7 @@ func TestSmallestOfRenamings(t *testing.T) {
 	for _, flow := range []Protocol{Static, Dynamic} {
 		o := Options{Procs: 3, Quota: 2, CreditSlots: 1, Flow: flow, Piggyback: true, Messages: 3}
 		var smallest []byte
-		for _, order := range permutations(3) {
+		for _, order := range modelcheck.Permutations(3) {
 			x, err := newExplorer(o)
 			require.NoError(t, err)
 			// The lists begin in the order of ranks, so all peers are moved by traffic first.

@@ -139,17 +139,3 @@ func (y *symmetry) appendFlow(b []byte, r *renaming, k int, own []byte) []byte {
 	}
 	return b
 }
-
-// permutations lists all orders of n processes.
-func permutations(n int) [][]int {
-	if n == 0 {
-		return [][]int{nil}
-	}
-	var all [][]int
-	for _, p := range permutations(n - 1) {
-		for at := range n {
-			all = append(all, slices.Insert(slices.Clone(p), at, n-1))
-		}
-	}
-	return all
-}

@@ -22,16 +22,17 @@ const module = "github.com/nicloop/nicloop/"
 // import besides their own folder. Entries name a folder and all below it.
 // Only bench and cmd join the protocols with what stands in for a board.
 var allowed = map[string][]string{
-	"rtl":     {},
-	"drivers": {},
-	"cosim":   {"rtl", "drivers"},
-	"mailbox": {"drivers/regs", "drivers/peererror"}, // pure: word layouts and an error, but no device
-	"velo":    {"drivers", "mailbox"},
-	"rma":     {"drivers", "mailbox"},
-	"host":    {"drivers", "mailbox", "velo", "rma"},
-	"bench":   {"rtl", "drivers", "cosim", "mailbox", "velo", "rma", "host"},
-	"cmd":     {"rtl", "drivers", "cosim", "mailbox", "velo", "rma", "host", "bench"},
-	"scripts": {},
+	"modelcheck": {}, // the explorer of protocol cores
+	"rtl":        {},
+	"drivers":    {},
+	"cosim":      {"rtl", "drivers"},
+	"mailbox":    {"drivers/regs", "drivers/peererror", "modelcheck"}, // pure: word layouts and an error, but no device
+	"velo":       {"drivers", "mailbox", "modelcheck"},
+	"rma":        {"drivers", "mailbox", "modelcheck"},
+	"host":       {"drivers", "mailbox", "velo", "rma", "modelcheck"},
+	"bench":      {"rtl", "drivers", "cosim", "mailbox", "velo", "rma", "host", "modelcheck"},
+	"cmd":        {"rtl", "drivers", "cosim", "mailbox", "velo", "rma", "host", "bench", "modelcheck"},
+	"scripts":    {},
 }
 
 // tests may import these besides: a test of the host software wants a NIC

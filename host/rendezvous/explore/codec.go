@@ -1,18 +1,13 @@
 package explore
 
 import (
-	"crypto/sha256"
 	"encoding/binary"
 
 	"github.com/nicloop/nicloop/host/rendezvous"
 )
 
-// key stands for a state: half of a SHA-256 of its encoding. Among 10^7 states two share one with
-// a probability of 10^-25.
-type key [16]byte
-
-// append encodes a state: two states with one encoding have one future.
-func (w *World) append(b []byte) []byte {
+// AppendState encodes a state: two states with one encoding have one future.
+func (w *World) AppendState(b []byte) []byte {
 	number := func(v int) { b = binary.AppendUvarint(b, uint64(v+1)) }
 	for i := range w.ranks {
 		r := &w.ranks[i]
@@ -73,9 +68,4 @@ func flags(list ...bool) (v byte) {
 		}
 	}
 	return v
-}
-
-func sum(b []byte) key {
-	s := sha256.Sum256(b)
-	return key(s[:16])
 }

@@ -1,11 +1,13 @@
 package explore
 
 import (
+	"bytes"
 	"fmt"
 	"strconv"
 	"strings"
 
 	"github.com/nicloop/nicloop/host/rendezvous"
+	"github.com/nicloop/nicloop/modelcheck"
 )
 
 // Script runs scenarios: one world, changed by commands.
@@ -95,7 +97,7 @@ func (s *Script) stuck() error {
 	for _, e := range s.w.enabled() {
 		w := s.w.clone()
 		w.say = func(string, ...any) {}
-		if w.apply(e) != nil || sum(w.append(nil)) != sum(s.w.append(nil)) {
+		if w.apply(e) != nil || !bytes.Equal(w.AppendState(nil), s.w.AppendState(nil)) {
 			return nil
 		}
 	}
@@ -238,16 +240,11 @@ func parseEnvelope(s, arrow string) (a, b, tag, bytes, at int, err error) {
 	return number(first), number(second), tag, number(size), number(offset), err
 }
 
-// script writes events as a scenario with the output they produce.
-func script(o *Options, trace []event, violation string) string {
-	var b strings.Builder
-	fmt.Fprintf(&b, "# A shortest counterexample, found by package explore:\n# %s\n\n", violation)
-	var s Script
-	run := func(line string) { fmt.Fprintf(&b, "%s\n----\n%s\n", line, s.Exec(line)) }
-	run(o.String())
+// script writes events as a scenario with the output that they produce.
+func script(o *Options, trace []packed, violation string) string {
+	commands := []string{o.String()}
 	for _, e := range trace {
-		run(e.String())
+		commands = append(commands, e.event().String())
 	}
-	run("state")
-	return strings.TrimRight(b.String(), "\n") + "\n"
+	return modelcheck.Transcript(violation, commands, new(Script).Exec)
 }

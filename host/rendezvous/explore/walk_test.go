@@ -5,6 +5,7 @@ import (
 	"math/rand"
 	"testing"
 
+	"github.com/nicloop/nicloop/modelcheck"
 	"github.com/stretchr/testify/require"
 )
 
@@ -34,9 +35,9 @@ func TestRandomWalks(t *testing.T) {
 					e.nth, e.trouble = 0, none
 				}
 			}
-			before := sum(w.append(nil))
+			before := modelcheck.Sum(w.AppendState(nil))
 			require.NoError(t, w.apply(e), "reproduce with: go test ./host/rendezvous/explore -run RandomWalks -seed %d\n%s", s, o.String())
-			if vain++; sum(w.append(nil)) != before {
+			if vain++; modelcheck.Sum(w.AppendState(nil)) != before {
 				vain = 0
 			}
 		}
@@ -94,12 +95,12 @@ func TestEventsChangeOneCore(t *testing.T) {
 			if bad, ok := w.faulted(e); ok && rnd.Intn(4) == 0 {
 				e = bad
 			}
-			whole, before := w.clone(), string(w.append(nil))
+			whole, before := w.clone(), string(w.AppendState(nil))
 			shared := w.cloneFor(w.actor(e))
 			require.NoError(t, shared.apply(e))
 			require.NoError(t, whole.apply(e))
-			require.Equal(t, string(whole.append(nil)), string(shared.append(nil)), "%v: go test ./host/rendezvous/explore -run OneCore -seed %d", e, s)
-			require.Equal(t, before, string(w.append(nil)), "%v changes the world that it was made of: go test ./host/rendezvous/explore -run OneCore -seed %d", e, s)
+			require.Equal(t, string(whole.AppendState(nil)), string(shared.AppendState(nil)), "%v: go test ./host/rendezvous/explore -run OneCore -seed %d", e, s)
+			require.Equal(t, before, string(w.AppendState(nil)), "%v changes the world that it was made of: go test ./host/rendezvous/explore -run OneCore -seed %d", e, s)
 			w = whole
 		}
 	}

@@ -13,7 +13,9 @@
 //   - nobody waits: a sender without an entry sends otherwise.
 //
 // And where nothing can happen any more: all messages were received, and every entry is home or owed to the sender with less than
-// would make a message. Such an end can be reached from every state (package search).
+// would make a message. Such an end can be reached from every state (package modelcheck).
 //
-// Deliberate mistakes ([Plants]) are made around the ends; each is found.
+// Deliberate mistakes (Plants) are made around the ends; each is found.
+//
+// The package has tests only; no command offers these worlds.
 package explore

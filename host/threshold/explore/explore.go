@@ -8,33 +8,19 @@ import (
 	"strings"
 	"time"
 
-	"github.com/nicloop/nicloop/host/search"
 	"github.com/nicloop/nicloop/host/threshold"
+	"github.com/nicloop/nicloop/modelcheck"
 )
 
-// Verdict is the outcome of an exploration.
-type Verdict uint8
+// Result is what an exploration found; doc.go lists the properties.
+type Result = modelcheck.Result
 
 // The verdicts.
 const (
-	Proved    Verdict = iota // all states visited, all properties hold
-	Refuted                  // a counterexample was found
-	Undecided                // MaxStates was reached; no counterexample so far
+	Proved    = modelcheck.Proved
+	Refuted   = modelcheck.Refuted
+	Undecided = modelcheck.Undecided
 )
-
-func (v Verdict) String() string { return [...]string{"proved", "refuted", "undecided"}[v] }
-
-// Result is what an exploration found; doc.go lists the properties.
-type Result struct {
-	Verdict     Verdict
-	States      int
-	Transitions int
-	Depth       int
-	Ends        int // states in which nothing can happen any more
-	Duration    time.Duration
-	Violation   string // if refuted
-	Script      string // a shortest counterexample as a scenario with its output
-}
 
 // An event is one thing that can happen.
 type event struct {
@@ -107,8 +93,8 @@ func (w *World) Apply(e event) error {
 	}
 }
 
-func (w *World) Key() search.Key {
-	var b []byte
+// AppendState encodes all that can matter later.
+func (w *World) AppendState(b []byte) []byte {
 	number := func(v int) { b = binary.AppendVarint(b, int64(v)) }
 	bit := func(set bool) {
 		if set {
@@ -147,18 +133,14 @@ func (w *World) Key() search.Key {
 	for _, done := range w.lost {
 		bit(done)
 	}
-	return search.Sum(b)
+	return b
 }
 
 const defaultMaxStates = 2_000_000
 
-// A world is what can be explored.
+// A world is what can be explored under one of the handshakes.
 type world interface {
-	Enabled() []event
-	Apply(event) error
-	Clone() world
-	Key() search.Key
-	Finished() error // nothing can happen any more
+	modelcheck.World[world, event]
 	print(*strings.Builder)
 	tellTo(func(format string, args ...any))
 }
@@ -187,15 +169,17 @@ func Run(ctx context.Context, o Options) (r Result, err error) {
 	if limit == 0 {
 		limit = defaultMaxStates
 	}
-	x, err := search.Run(ctx, w, limit)
-	r = Result{States: x.States, Transitions: x.Transitions, Depth: x.Depth, Ends: x.Ends}
-	switch {
-	case err != nil:
-		return r, fmt.Errorf("explore: %w", err)
-	case x.Violation != nil:
-		r.Verdict, r.Violation, r.Script = Refuted, strings.TrimPrefix(x.Violation.Error(), ErrUnsafe.Error()+": "), script(&o, x.Path)
-	case x.Limited:
-		r.Verdict = Undecided
+	x, err := modelcheck.RunWorld(ctx, modelcheck.WorldOptions{
+		Options: modelcheck.Options{MaxStates: limit, Liveness: modelcheck.EndReachable},
+	}, w)
+	out := x.Outcome
+	r = Result{Verdict: out.Verdict, States: x.Len(), Transitions: x.Transitions, Depth: out.Depth, Ends: out.Ends}
+	if bad := out.Violation; bad != nil {
+		if bad.Event != nil {
+			r.Transitions++ // the event that violates a property counts
+		}
+		r.Violation = strings.TrimPrefix(bad.Err.Error(), ErrUnsafe.Error()+": ")
+		r.Script = script(&o, x.Counterexample())
 	}
-	return r, nil
+	return r, err
 }

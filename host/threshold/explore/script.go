@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/nicloop/nicloop/host/threshold"
+	"github.com/nicloop/nicloop/modelcheck"
 )
 
 // A Script runs the commands of a scenario, one a line:
@@ -206,20 +207,11 @@ func (o *Options) String() string {
 	return s
 }
 
-// script is a path as a scenario.
+// script writes events as a scenario with the output that they produce.
 func script(o *Options, path []event) string {
-	var s Script
-	var b strings.Builder
-	for _, line := range append([]string{o.String()}, lines(path)...) {
-		fmt.Fprintf(&b, "%s\n----\n%s\n", line, s.Exec(line))
-	}
-	fmt.Fprintf(&b, "state\n----\n%s", s.Exec("state"))
-	return b.String()
-}
-
-func lines(path []event) (list []string) {
+	commands := []string{o.String()}
 	for _, e := range path {
-		list = append(list, e.String())
+		commands = append(commands, e.String())
 	}
-	return list
+	return modelcheck.Transcript("", commands, new(Script).Exec)
 }

@@ -91,7 +91,8 @@ func (w *streams) pair(from, to int) int { return from*w.o.Ranks + to }
 
 func (w *streams) tellTo(say func(format string, args ...any)) { w.say = say }
 
-func (w *streams) Clone() world {
+// CloneFor copies a world between two events.
+func (w *streams) CloneFor(event) world {
 	n := *w
 	n.cores = slices.Clone(w.cores)
 	for i, c := range n.cores {

@@ -127,8 +127,8 @@ func NewWorld(o *Options) (*World, error) {
 
 func (w *World) pair(from, to int) int { return from*w.o.Ranks + to }
 
-// Clone copies a world between two events.
-func (w *World) Clone() world {
+// CloneFor copies a world between two events.
+func (w *World) CloneFor(event) world {
 	n := *w
 	n.cores = slices.Clone(w.cores)
 	for i, c := range n.cores {

@@ -1,4 +1,4 @@
-package explore
+package modelcheck
 
 import (
 	"bytes"
@@ -6,27 +6,28 @@ import (
 	"math/bits"
 )
 
-// store keeps every visited state: its encoding, in one array, and the state it was reached from.
-// Equality is decided on the encodings themselves, so no state is ever lost to a hash collision.
+// store keeps the encodings of all visited states in one array. States are equal if their
+// encodings are, so a hash collision never loses a state.
 type store struct {
-	arena  []byte
-	ends   []int    // ends[id] is the end of the encoding of state id
-	parent []uint32 // the state that id was found from
-	table  []entry  // open addressing
+	arena []byte
+	ends  []int  // ends[id] is the end of the encoding of state id
+	table []slot // open addressing
 }
 
-// entry is an element of the table. A part of the hash beside the number spares most comparisons, and
-// all of them when the table grows.
-type entry struct {
-	next uint32 // state id+1; 0: it is free
+// slot is an element of the table. A part of the hash beside the number spares most comparisons
+// and all of them when the table grows.
+type slot struct {
+	next uint32 // state id+1; 0: free
 	hash uint32
 }
 
-func newStore() *store { return &store{table: make([]entry, 1<<10)} }
+func newStore() store { return store{table: make([]slot, 1<<10)} }
 
-func (s *store) len() int { return len(s.ends) }
+// Len is the number of visited states.
+func (s *store) Len() int { return len(s.ends) }
 
-func (s *store) state(id uint32) []byte {
+// State is the encoding of a visited state; the caller does not change it.
+func (s *store) State(id uint32) []byte {
 	start := 0
 	if id > 0 {
 		start = s.ends[id-1]
@@ -34,8 +35,14 @@ func (s *store) state(id uint32) []byte {
 	return s.arena[start:s.ends[id]]
 }
 
-// add returns the number of a state and whether it is new.
-func (s *store) add(enc []byte, parent uint32) (id uint32, fresh bool) {
+// lookup returns the number of a state that is known.
+func (s *store) lookup(enc []byte) (id uint32, known bool) {
+	e := s.table[s.find(enc, hash(enc))]
+	return e.next - 1, e.next != 0
+}
+
+// insert returns the number of a state and whether it is new.
+func (s *store) insert(enc []byte) (id uint32, fresh bool) {
 	h := hash(enc)
 	at := s.find(enc, h)
 	if e := s.table[at]; e.next != 0 {
@@ -44,8 +51,7 @@ func (s *store) add(enc []byte, parent uint32) (id uint32, fresh bool) {
 	id = uint32(len(s.ends))
 	s.arena = append(s.arena, enc...)
 	s.ends = append(s.ends, len(s.arena))
-	s.parent = append(s.parent, parent)
-	s.table[at] = entry{id + 1, h}
+	s.table[at] = slot{id + 1, h}
 	if 2*len(s.ends) > len(s.table) {
 		s.grow()
 	}
@@ -57,7 +63,7 @@ func (s *store) find(enc []byte, h uint32) int {
 	mask := len(s.table) - 1
 	for at := int(h) & mask; ; at = (at + 1) & mask {
 		e := s.table[at]
-		if e.next == 0 || e.hash == h && bytes.Equal(s.state(e.next-1), enc) {
+		if e.next == 0 || e.hash == h && bytes.Equal(s.State(e.next-1), enc) {
 			return at
 		}
 	}
@@ -65,7 +71,7 @@ func (s *store) find(enc []byte, h uint32) int {
 
 func (s *store) grow() {
 	old := s.table
-	s.table = make([]entry, 2*len(old))
+	s.table = make([]slot, 2*len(old))
 	mask := len(s.table) - 1
 	for _, e := range old {
 		if e.next == 0 {
@@ -98,17 +104,4 @@ func hash(b []byte) uint32 {
 func mix(x, y uint64) uint64 {
 	high, low := bits.Mul64(x^y>>32, y)
 	return high ^ low
-}
-
-// path lists the states from the first to id.
-func (s *store) path(id uint32) []uint32 {
-	var p []uint32
-	for ; id != 0; id = s.parent[id] {
-		p = append(p, id)
-	}
-	p = append(p, 0)
-	for i, j := 0, len(p)-1; i < j; i, j = i+1, j-1 {
-		p[i], p[j] = p[j], p[i]
-	}
-	return p
 }

@@ -3,10 +3,9 @@ package explore
 import (
 	"context"
 	"fmt"
-	"math"
 	"strings"
 
-	"github.com/nicloop/nicloop/host/search"
+	"github.com/nicloop/nicloop/modelcheck"
 )
 
 // A Result is what an exploration has found.
@@ -22,10 +21,15 @@ func Run(ctx context.Context, o Options) (res Result, err error) {
 	if o.Entries < 1 || o.Entries > reuseMax || len(o.Receives) != len(o.Messages) {
 		return res, fmt.Errorf("explore: %d entries, %d messages and %d receives: expected 1 to %d entries and a receive for each message", o.Entries, len(o.Messages), len(o.Receives), reuseMax)
 	}
-	x, err := search.Run(ctx, newWorld(&o), math.MaxInt)
-	res = Result{States: x.States, Ends: x.Ends, Violation: x.Violation}
-	for _, e := range x.Path {
-		res.Path = append(res.Path, e.name)
+	x, err := modelcheck.RunWorld(ctx, modelcheck.WorldOptions{
+		Options: modelcheck.Options{Liveness: modelcheck.EndReachable},
+	}, newWorld(&o))
+	res = Result{States: x.Len(), Ends: x.Outcome.Ends}
+	if bad := x.Outcome.Violation; bad != nil {
+		res.Violation = bad.Err
+		for _, e := range x.Counterexample() {
+			res.Path = append(res.Path, e.name)
+		}
 	}
 	return res, err
 }
@@ -33,18 +37,18 @@ func Run(ctx context.Context, o Options) (res Result, err error) {
 // reuseMax keeps worlds small.
 const reuseMax = 4
 
-// Key is a state, with nothing left out.
-func (w *world) Key() search.Key {
+// AppendState encodes the state, with nothing left out.
+func (w *world) AppendState(b []byte) []byte {
 	c := *w
 	c.o = nil
-	return search.Sum(fmt.Appendf(nil, "%+v", c))
+	return fmt.Appendf(b, "%+v", c)
 }
 
 // Apply lets an event happen.
 func (w *world) Apply(e event) error { return e.do(w) }
 
-// Clone shares nothing with w that an event changes.
-func (w *world) Clone() *world {
+// CloneFor returns a world that shares nothing with w that an event changes.
+func (w *world) CloneFor(event) *world {
 	n := *w
 	n.rec = w.rec.Clone()
 	for _, s := range []*[]int{&n.values, &n.ring, &n.waiting, &n.got, &n.fetches, &n.matched} {
