@@ -23,12 +23,12 @@ const (
 
 var actionNames = [...]string{"send", "receive", "deliver", "leave", "perform", "answer", "tick", "cancel-send", "cancel-receive"}
 
-// An event is one step of a world. Its nth request to the machine ends with trouble; of a leave, perform or
-// answer the event itself does.
+// An event is one step of a world. Its nth request to the machine ends with trouble; a leave, perform
+// or answer does so itself. Events are small because the explorer keeps one for each state.
 type event struct {
 	act      action
-	from, to int // ranks; of the events of one rank from; of a cancel the number
-	nth      int
+	from, to uint8 // ranks; an event of one rank has from; a cancel has the number there
+	nth      uint8
 	trouble  trouble
 }
 
@@ -53,51 +53,51 @@ func (e event) String() string {
 func (w *World) actor(e event) int {
 	switch e.act {
 	case deliver, perform, answer:
-		return e.to
+		return int(e.to)
 	case cancelSend:
 		return w.o.Messages[e.from].From
 	case cancelReceive:
 		return w.o.Receives[e.from].Rank
 	}
-	return e.from
+	return int(e.from)
 }
 
-// apply runs an event. A panic of the core is a violation like others.
-func (w *World) apply(e event) (err error) {
+// Apply runs an event. A panic of the core is a violation like others.
+func (w *World) Apply(e event) (err error) {
 	defer func() {
 		if p := recover(); p != nil {
 			err = violation("%v", p)
 		}
 	}()
 	w.event, w.asked = e, 0
-	fault := e.trouble == faulty
+	from, to, fault := int(e.from), int(e.to), e.trouble == faulty
 	switch e.act {
 	case send:
-		return w.send(e.from)
+		return w.send(from)
 	case post:
-		return w.post(e.from)
+		return w.post(from)
 	case deliver:
-		return w.deliver(e.from, e.to)
+		return w.deliver(from, to)
 	case leave:
-		return w.leave(e.from, e.to, fault)
+		return w.leave(from, to, fault)
 	case perform:
-		return w.perform(e.from, e.to, fault)
+		return w.perform(from, to, fault)
 	case answer:
-		return w.answer(e.from, e.to, fault)
+		return w.answer(from, to, fault)
 	case tick:
-		core := w.ranks[e.from].core
-		w.now[e.from] = core.Deadline()
-		core.Tick(w.now[e.from])
-		return w.drain(e.from)
+		core := w.ranks[from].core
+		w.now[from] = core.Deadline()
+		core.Tick(w.now[from])
+		return w.drain(from)
 	case cancelSend:
-		return w.cancelMessage(e.from)
+		return w.cancelMessage(from)
 	}
-	return w.cancelReceive(e.from)
+	return w.cancelReceive(from)
 }
 
-// enabled lists the events that can happen, without the ways in which their requests can fail.
-func (w *World) enabled() (list []event) {
-	add := func(act action, from, to int) { list = append(list, event{act: act, from: from, to: to}) }
+// Enabled lists the events that can happen, without the ways in which their requests can fail.
+func (w *World) Enabled() (list []event) {
+	add := func(act action, from, to int) { list = append(list, event{act: act, from: uint8(from), to: uint8(to)}) }
 	for at := range w.ranks {
 		if w.nextSend(at) >= 0 {
 			add(send, at, 0)
@@ -143,7 +143,7 @@ func (w *World) faulted(e event) (event, bool) {
 		return e, false
 	}
 	if e.act == answer {
-		if o := w.answers[w.pair(e.from, e.to)][0]; o.do != rendezvous.Get || o.fault {
+		if o := w.answers[w.pair(int(e.from), int(e.to))][0]; o.do != rendezvous.Get || o.fault {
 			return e, false // there is nothing to write
 		}
 	}
@@ -151,8 +151,8 @@ func (w *World) faulted(e event) (event, bool) {
 	return e, true
 }
 
-// finished tests what must hold in every state in which nothing can happen any more.
-func (w *World) finished() error {
+// Finished tests what must hold in every state in which nothing can happen any more.
+func (w *World) Finished() error {
 	loose := false // a cancel leaves its other end alone
 	for i := range w.messages {
 		loose = loose || w.messages[i].cancelled

@@ -47,47 +47,21 @@ func Run(ctx context.Context, o Options) (Result, error) {
 }
 
 // CloneFor copies a world of which nothing will be done but an event, and so all cores but one stay.
-func (w *World) CloneFor(e packed) *World { return w.cloneFor(w.actor(e.event())) }
-
-// Enabled lists the events that can happen, without the ways in which their requests can fail.
-func (w *World) Enabled() (list []packed) {
-	for _, e := range w.enabled() {
-		list = append(list, e.pack())
-	}
-	return list
-}
+func (w *World) CloneFor(e event) *World { return w.cloneFor(w.actor(e)) }
 
 // Variants lists the ways in which an event can fail, after being the world behind it.
-func (w *World) Variants(p packed, after *World) (list []packed) {
-	e := p.event()
+func (w *World) Variants(e event, after *World) (list []event) {
 	if bad, ok := w.faulted(e); ok {
-		list = append(list, bad.pack())
+		list = append(list, bad)
 	}
 	for _, t := range []trouble{shortage, refused} {
 		if t == shortage && w.shortages == 0 || t == refused && w.refusals == 0 {
 			continue
 		}
-		for e.nth = 1; e.nth <= after.asked; e.nth++ {
+		for e.nth = 1; int(e.nth) <= after.asked; e.nth++ {
 			e.trouble = t
-			list = append(list, e.pack())
+			list = append(list, e)
 		}
 	}
 	return list
-}
-
-// Apply runs an event.
-func (w *World) Apply(e packed) error { return w.apply(e.event()) }
-
-// Finished tests what must hold in every state in which nothing can happen any more.
-func (w *World) Finished() error { return w.finished() }
-
-// packed is an event in few bytes: one is kept for each state.
-type packed [5]byte
-
-func (e event) pack() packed {
-	return packed{byte(e.act), byte(e.from), byte(e.to), byte(e.nth), byte(e.trouble)}
-}
-
-func (p packed) event() event {
-	return event{act: action(p[0]), from: int(p[1]), to: int(p[2]), nth: int(p[3]), trouble: trouble(p[4])}
 }

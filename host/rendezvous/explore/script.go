@@ -2,6 +2,8 @@ package explore
 
 import (
 	"bytes"
+	"cmp"
+	"errors"
 	"fmt"
 	"strconv"
 	"strings"
@@ -86,7 +88,7 @@ func (s *Script) command(line string) error {
 	if !s.w.possible(e) {
 		return fmt.Errorf("%s: that cannot happen now", line)
 	}
-	if err := s.w.apply(e); err != nil {
+	if err := s.w.Apply(e); err != nil {
 		return err
 	}
 	return s.stuck()
@@ -94,25 +96,25 @@ func (s *Script) command(line string) error {
 
 // stuck says so when nothing can happen any more and that is not the end.
 func (s *Script) stuck() error {
-	for _, e := range s.w.enabled() {
+	for _, e := range s.w.Enabled() {
 		w := s.w.clone()
 		w.say = func(string, ...any) {}
-		if w.apply(e) != nil || !bytes.Equal(w.AppendState(nil), s.w.AppendState(nil)) {
+		if w.Apply(e) != nil || !bytes.Equal(w.AppendState(nil), s.w.AppendState(nil)) {
 			return nil
 		}
 	}
-	return s.w.finished()
+	return s.w.Finished()
 }
 
 func (w *World) possible(e event) bool {
 	e.nth, e.trouble = 0, none
 	if e.act == cancelSend {
-		return e.from < len(w.messages) && w.messages[e.from].progress == begun
+		return int(e.from) < len(w.messages) && w.messages[e.from].progress == begun
 	}
 	if e.act == cancelReceive {
-		return e.from < len(w.receives) && w.receives[e.from].progress == begun
+		return int(e.from) < len(w.receives) && w.receives[e.from].progress == begun
 	}
-	for _, other := range w.enabled() {
+	for _, other := range w.Enabled() {
 		if e == other {
 			return true
 		}
@@ -141,14 +143,17 @@ func parseEvent(fields []string) (e event, err error) {
 	if !known || len(fields) < 2 {
 		return e, fmt.Errorf("%s: expected new, state or one of %s, with its ranks or number", fields[0], strings.Join(actionNames[:], ", "))
 	}
-	from, to, pair := strings.Cut(fields[1], ">")
-	if e.from, err = strconv.Atoi(from); err != nil {
-		return e, fmt.Errorf("%s: %w", fields[0], err)
-	}
-	if pair {
-		if e.to, err = strconv.Atoi(to); err != nil {
-			return e, fmt.Errorf("%s: %w", fields[0], err)
+	number := func(into *uint8, text string) {
+		if n, bad := strconv.Atoi(text); bad != nil || n != int(uint8(n)) {
+			err = errors.Join(err, fmt.Errorf("%s: %w", fields[0], cmp.Or(bad, strconv.ErrRange)))
+		} else {
+			*into = uint8(n)
 		}
+	}
+	from, to, pair := strings.Cut(fields[1], ">")
+	number(&e.from, from)
+	if pair {
+		number(&e.to, to)
 	}
 	for _, f := range fields[2:] {
 		key, value, _ := strings.Cut(f, "=")
@@ -163,11 +168,9 @@ func parseEvent(fields []string) (e event, err error) {
 		default:
 			return e, fmt.Errorf("%s: found %q, expected fault, short= or refused=", fields[0], f)
 		}
-		if e.nth, err = strconv.Atoi(value); err != nil {
-			return e, fmt.Errorf("%s: %w", fields[0], err)
-		}
+		number(&e.nth, value)
 	}
-	return e, nil
+	return e, err
 }
 
 // ParseOptions reads what String writes, without "new".
@@ -241,10 +244,10 @@ func parseEnvelope(s, arrow string) (a, b, tag, bytes, at int, err error) {
 }
 
 // script writes events as a scenario with the output that they produce.
-func script(o *Options, trace []packed, violation string) string {
+func script(o *Options, trace []event, violation string) string {
 	commands := []string{o.String()}
 	for _, e := range trace {
-		commands = append(commands, e.event().String())
+		commands = append(commands, e.String())
 	}
 	return modelcheck.Transcript(violation, commands, new(Script).Exec)
 }

@@ -49,7 +49,7 @@ func (w *World) drain(at int) error {
 // trouble tells whether the request is the one that the event lets fail.
 func (w *World) trouble() trouble {
 	w.asked++
-	if w.asked != w.event.nth {
+	if w.asked != int(w.event.nth) {
 		return none
 	}
 	if w.event.trouble == shortage {

@@ -19,7 +19,7 @@ func TestRandomWalks(t *testing.T) {
 		w, err := NewWorld(&o)
 		require.NoError(t, err, "%s", o.String())
 		for vain := 0; vain < 50; { // asking again for what is short may go on for ever
-			list := w.enabled()
+			list := w.Enabled()
 			if len(list) == 0 {
 				break
 			}
@@ -27,7 +27,7 @@ func TestRandomWalks(t *testing.T) {
 			if bad, ok := w.faulted(e); ok && rnd.Intn(8) == 0 {
 				e = bad
 			} else if rnd.Intn(6) == 0 {
-				e.nth = 1 + rnd.Intn(3)
+				e.nth = uint8(1 + rnd.Intn(3))
 				if e.trouble = shortage; rnd.Intn(4) == 0 {
 					e.trouble = refused
 				}
@@ -36,12 +36,12 @@ func TestRandomWalks(t *testing.T) {
 				}
 			}
 			before := modelcheck.Sum(w.AppendState(nil))
-			require.NoError(t, w.apply(e), "reproduce with: go test ./host/rendezvous/explore -run RandomWalks -seed %d\n%s", s, o.String())
+			require.NoError(t, w.Apply(e), "reproduce with: go test ./host/rendezvous/explore -run RandomWalks -seed %d\n%s", s, o.String())
 			if vain++; modelcheck.Sum(w.AppendState(nil)) != before {
 				vain = 0
 			}
 		}
-		require.NoError(t, w.finished(), "reproduce with: go test ./host/rendezvous/explore -run RandomWalks -seed %d\n%s", s, o.String())
+		require.NoError(t, w.Finished(), "reproduce with: go test ./host/rendezvous/explore -run RandomWalks -seed %d\n%s", s, o.String())
 	}
 }
 
@@ -87,7 +87,7 @@ func TestEventsChangeOneCore(t *testing.T) {
 		w, err := NewWorld(&o)
 		require.NoError(t, err)
 		for range 200 {
-			list := w.enabled()
+			list := w.Enabled()
 			if len(list) == 0 {
 				break
 			}
@@ -97,8 +97,8 @@ func TestEventsChangeOneCore(t *testing.T) {
 			}
 			whole, before := w.clone(), string(w.AppendState(nil))
 			shared := w.cloneFor(w.actor(e))
-			require.NoError(t, shared.apply(e))
-			require.NoError(t, whole.apply(e))
+			require.NoError(t, shared.Apply(e))
+			require.NoError(t, whole.Apply(e))
 			require.Equal(t, string(whole.AppendState(nil)), string(shared.AppendState(nil)), "%v: go test ./host/rendezvous/explore -run OneCore -seed %d", e, s)
 			require.Equal(t, before, string(w.AppendState(nil)), "%v changes the world that it was made of: go test ./host/rendezvous/explore -run OneCore -seed %d", e, s)
 			w = whole
