@@ -1,7 +1,9 @@
-// Package cache asks for memory before it is needed. Where a thousand processes run one after the other, most of what one of them has is in no
-// cache when it comes to it, and a load waits as long as a hundred instructions take; what was asked for some microseconds before is there.
+// Package cache prefetches memory. When a thousand simulated processes run one after the other,
+// most data of a process has been evicted from the cache when its next step runs, and a load stalls
+// for as long as a hundred instructions take. Data prefetched some microseconds earlier is already
+// cached.
 //
-// It changes nothing but time, and does nothing on processors that it does not know.
+// Prefetching affects only the run time. On unsupported processors the functions do nothing.
 package cache
 
 import "unsafe"

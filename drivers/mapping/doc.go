@@ -1,6 +1,7 @@
-// Package mapping is memory that processes can share piece by piece: one range of addresses, of which any whole pages can be laid into
-// a file that others map.
+// Package mapping provides memory that processes can share piecewise: one address range, any pages
+// of which can be backed by a file that other processes map.
 //
-// It promises that what is laid changes at once for all threads, and refuses ranges and files that would leave a hole. Nobody can
-// make a [File] shorter, which would kill whoever touches what is gone; of other files the caller must see to that.
+// Remapping takes effect for all threads at once. Ranges and files that would leave a hole are
+// refused. A [File] is sealed against truncation, which would kill every process that touches the
+// missing pages; for other files the caller must ensure this.
 package mapping

@@ -1,13 +1,16 @@
-// Package monitor reads the counters and links of a NIC again and again, and says what has come since: what a person watches while others use
-// the device.
+// Package monitor samples the counters and links of a NIC periodically and reports the differences,
+// for a person who watches a device while others use it.
 //
-// # What it promises
+// # Guarantees
 //
-//   - Nothing is written. Registers that a device has not got (links of `ideal:`) are left out, and cost one BAD_ACCESS each at [New].
-//   - Rates are of the time between two samples, on the clock of the samples. Counters of 32 bits may wrap between two samples once; one that goes
-//     backwards otherwise began anew, which is told.
+//   - Nothing is written to the device. Registers that it lacks (the links of `ideal:`) are
+//     omitted; probing each costs one BAD_ACCESS at [New].
+//   - Rates refer to the time between two samples on the caller's clock. A 32-bit counter may wrap
+//     around once between two samples. Any other decrease means that the counter was reset, and is
+//     reported.
 //
-// # What the caller must do
+// # Obligations of the caller
 //
-// Use the device as its other users allow. A system whose time its caller owns has to be run between samples.
+// Respect the other users of the device. A system with a caller-controlled clock must be run
+// between samples.
 package monitor

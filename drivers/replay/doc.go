@@ -1,24 +1,23 @@
-// Package replay plays a transaction log back as if it were the recorded system:
-// tests without hardware, and failures of a board looked at again.
+// Package replay plays back a transaction log in place of the recorded system, for tests without
+// hardware and for analysing failures of a board.
 //
-// # What it promises
+// # Guarantees
 //
-//   - Each call gets the recorded answer, and the device's recorded memory writes
-//     appear at the call after which they were seen. Time is the recorded time.
-//   - The first call that is not the recorded one is a *[DivergenceError] with its
-//     number, what was expected and what was found. It comes from that call or, if
-//     that returns no error, from the next that does; it comes from every call
-//     after it, and from Close.
-//   - Close fails with an *[UnconsumedError] when software stopped early.
-//   - A damaged log is a *translog.FormatError; what lies before the damage plays.
+//   - Each call returns the recorded result. The device's recorded memory writes appear at the call
+//     after which they were observed. Time is the recorded time.
+//   - The first call that differs from the log gives a *[DivergenceError] with its number, the
+//     expected and the actual call. That call returns it or, if it has no error result, the next
+//     one that has. All later calls and Close return it, too.
+//   - Close returns an *[UnconsumedError] if calls of the log are left.
+//   - A damaged log gives a *translog.FormatError; the part before the damage can be played.
 //
 // [Onto] goes the other way: it repeats a log's calls on a live system and reports
 // the first answer that differs.
 //
-// # What the caller must do
+// # Obligations of the caller
 //
-// The same calls in the same order. Now, Info and Memory are free. The log of a
-// Timed system opens as drivers.Timed, that of a device does not.
+// Make the same calls in the same order. Now, Info and Memory may be called at any time. The log of
+// a Timed system opens as a drivers.Timed; the log of a device does not.
 //
 // # Scheme
 //

@@ -1,23 +1,28 @@
-// Package selftest looks for what is broken in a NIC and the way to it: registers, DMA, interrupts, links. It knows nothing but
-// [drivers.Device] and the registers, so that a fault of the libraries is none of the board's.
+// Package selftest tests a NIC and the path to it: registers, DMA, interrupts and links. It uses
+// only [drivers.Device] and the registers, so that a bug in the libraries cannot look like a fault
+// of the board.
 //
-// # What it promises
+// # Guarantees
 //
-//   - A check ends with an outcome of its own. One that failed says where, what was expected and found, and what to do; of bytes the
-//     first offset that differs. One that the device cannot have says why it was left out.
-//   - Memory around everything that the NIC writes is filled beforehand and compared afterwards (guard bytes).
-//   - Every cause of an interrupt is raised, of every process, and seen to end.
-//   - Data on links is a PRBS of 2^31 - 1 bits, in whole packets, from node to node; words that the links had to repair are faults too.
-//   - What is written is the same for the same [Config]; on simulated time figures are, too.
-//   - All that is changed is put back, unless the device ends in the middle: every process is left without a domain, as after reset.
+//   - Each check has its own outcome. A failed check reports where, the expected and the actual
+//     value (for memory, the first differing offset) and what to do. A check that the device does
+//     not support reports why it was skipped.
+//   - Memory around everything that the NIC writes is filled with guard bytes and compared
+//     afterwards.
+//   - Every interrupt cause of every process is raised and must be cleared.
+//   - Link traffic is a PRBS of period 2^31 - 1, in full packets between nodes. Retransmissions by
+//     the links count as faults.
+//   - The data written depend only on [Config]. In simulated time, the measured rates do, too.
+//   - All changes are undone unless the device dies: every process is left without a domain, as
+//     after reset.
 //
-// # What the caller must do
+// # Obligations of the caller
 //
-//   - Have the device alone. Nothing is begun while a process has a domain ([ErrInUse]).
-//   - Give it [MemoryBytes] of memory per node, whose contents are lost.
+//   - Have exclusive use of the device. No check starts while a process has a domain ([ErrInUse]).
+//   - Provide [MemoryBytes] of memory per node; its contents are overwritten.
 //
-// # What it cannot see
+// # Limits
 //
-// The NIC has no loopback of a link: a link is looked at if both of its ends are nodes of the system. A packet that goes to its own node
-// passes the router, and no link.
+// The NIC has no link loopback: a link is tested only if both its ends are nodes of the system. A
+// packet to its own node passes the router, but no link.
 package selftest

@@ -9,7 +9,7 @@ import (
 	"github.com/nicloop/nicloop/drivers/shared/wire"
 )
 
-// A device is what a client has of a node.
+// A device is the client's view of a node's NIC.
 type device struct {
 	s        *System
 	node     int
@@ -33,7 +33,7 @@ func (d *device) WriteReg(off uint32, v uint64) error {
 	return d.s.post(d.frame(wire.WriteReg, uint64(off), v))
 }
 
-// store posts a line, whether there is an entry or not.
+// store posts a line without waiting for an entry.
 func (d *device) store(off uint32, line []byte) error {
 	if len(line) > wire.MaxLine {
 		return fmt.Errorf("%w: shared: a line of %d bytes: expected at most %d", drivers.ErrConfig, len(line), wire.MaxLine)
@@ -43,13 +43,13 @@ func (d *device) store(off uint32, line []byte) error {
 	return d.s.post(f)
 }
 
-// raw is a device whose stores wait for nothing.
+// raw is the device with stores that do not wait, for Pacing.
 type raw struct{ *device }
 
 func (d raw) WritePIO(off uint32, line []byte) error { return d.store(off, line) }
 func (raw) PacesPIO() bool                           { return false }
 
-// PacesPIO: a store waits for an entry.
+// PacesPIO returns true: a store waits for an entry.
 func (d *device) PacesPIO() bool { return true }
 
 func (d *device) WritePIO(off uint32, line []byte) error { return d.pacing.WritePIO(off, line) }
@@ -58,14 +58,14 @@ func (d *device) Memory() []byte { return d.memory }
 
 func (d *device) Segments() []drivers.Segment { return d.segments }
 
-// Capabilities: interrupts are for who owns the NIC.
+// Capabilities lack interrupts, which belong to the owner of the NIC.
 func (d *device) Capabilities() drivers.Capabilities {
 	return drivers.CanPIO | drivers.CanDMA | drivers.CanAwait | drivers.CanFreeRun | drivers.CanAnswerWrites
 }
 
 func (d *device) Tables() drivers.Tables { return tables{d} }
 
-// tables are the broker's.
+// tables are the translation tables, which the broker manages.
 type tables struct{ d *device }
 
 func (t tables) Map(vpid int, off, n uint64, rights uint8) (uint64, error) {
@@ -94,7 +94,7 @@ func (d *device) Await(c drivers.Cause) (drivers.Waiter, error) {
 	if err != nil {
 		return nil, err
 	}
-	// The broker tells of nothing until it is asked for it the first time.
+	// The broker sends no Hit before the first Again.
 	w := &waiter{s: d.s, node: d.node, id: id, bell: make(chan struct{}, 1), closed: make(chan struct{})}
 	d.s.mu.Lock()
 	d.s.waiters[id] = w
@@ -102,7 +102,7 @@ func (d *device) Await(c drivers.Cause) (drivers.Waiter, error) {
 	return w, d.s.post(w.frame(wire.Again))
 }
 
-// A waiter's bell rings once for each time that it has asked the broker for.
+// A waiter receives at most one Hit for each Again that it has sent.
 type waiter struct {
 	s      *System
 	node   int
@@ -145,7 +145,7 @@ func (w *waiter) Close() error {
 		w.s.mu.Lock()
 		delete(w.s.waiters, w.id)
 		w.s.mu.Unlock()
-		_ = w.s.post(w.frame(wire.Unawait)) // of a system that is over nothing waits
+		_ = w.s.post(w.frame(wire.Unawait)) // fails only if the system has ended, and all waiters with it
 	})
 	return nil
 }

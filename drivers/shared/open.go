@@ -25,8 +25,8 @@ func init() {
 	drivers.RegisterFound("shared")
 }
 
-// greetWithin is how long a broker may take to answer a claim, retryFor how long it may hang up on
-// connections without an answer.
+// greetWithin is the time that a broker may take to answer a claim; retryFor bounds the retries
+// when it closes connections without an answer.
 const (
 	greetWithin = 10 * time.Second
 	retryFor    = 2 * time.Second
@@ -38,7 +38,7 @@ func open(ctx context.Context, path string, keys map[string]string, opt drivers.
 		return nil, err
 	}
 	s, err := connect(ctx, path, claim)
-	// A broker that strangers besiege may close a connection before it has read the claim.
+	// A broker under a flood of connections may close one before it has read the claim.
 	for began := time.Now(); errors.Is(err, errUnanswered) && time.Since(began) < retryFor && ctx.Err() == nil; {
 		select {
 		case <-time.After(20 * time.Millisecond):
@@ -60,7 +60,7 @@ func open(ctx context.Context, path string, keys map[string]string, opt drivers.
 	return s, nil
 }
 
-// connect is one attempt to open a connection and claim by it.
+// connect makes one attempt to connect and claim.
 func connect(ctx context.Context, path string, claim wire.ClaimText) (*System, error) {
 	c, err := usersock.Dial(ctx, path, os.Geteuid())
 	if err != nil {
@@ -75,7 +75,7 @@ func connect(ctx context.Context, path string, claim wire.ClaimText) (*System, e
 	return s, err
 }
 
-// errUnanswered: the connection ended without an answer to the claim.
+// errUnanswered: the broker closed the connection without answering the claim.
 var errUnanswered = errors.New("shared: the broker hung up without an answer to the claim")
 
 func parse(path string, keys map[string]string, opt drivers.Options) (c wire.ClaimText, err error) {
@@ -109,7 +109,7 @@ func parse(path string, keys map[string]string, opt drivers.Options) (c wire.Cla
 	return c, nil
 }
 
-// greet claims the processes and takes the memory.
+// greet claims the processes and receives the memory.
 func greet(c *wire.Conn, claim wire.ClaimText) (*System, error) {
 	data, err := json.Marshal(claim)
 	if err != nil {
@@ -121,7 +121,7 @@ func greet(c *wire.Conn, claim wire.ClaimText) (*System, error) {
 	f, files, err := c.ReceiveFiles()
 	defer func() {
 		for _, f := range files {
-			f.Close() // the mapping stays
+			f.Close() // the mappings remain valid
 		}
 	}()
 	switch {
@@ -144,7 +144,7 @@ func greet(c *wire.Conn, claim wire.ClaimText) (*System, error) {
 	return newSystem(c, w, files)
 }
 
-// unanswered is lost for a connection whose claim has no answer yet.
+// unanswered converts an error of a connection whose claim has not been answered.
 func unanswered(err error) error {
 	if wire.Gone(err) {
 		return fmt.Errorf("%w: %w", drivers.ErrPeerDied, errUnanswered)
@@ -152,7 +152,7 @@ func unanswered(err error) error {
 	return lost(err)
 }
 
-// lost makes an error of the socket that of a device.
+// lost converts a socket error to an error of the device.
 func lost(err error) error {
 	if wire.Gone(err) {
 		return fmt.Errorf("%w: shared: the broker is gone", drivers.ErrPeerDied)

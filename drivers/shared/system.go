@@ -13,21 +13,21 @@ import (
 	"github.com/nicloop/nicloop/drivers/shared/wire"
 )
 
-// A System is a client's end.
+// A System is a client's connection to a broker.
 type System struct {
 	info    drivers.Info
 	conn    *wire.Conn
 	devices []device
-	ask     sync.Mutex // one question at a time
+	ask     sync.Mutex // at most one request is outstanding
 	answers chan wire.Frame
 	gone    chan struct{} // closed when err is set
 
-	mu      sync.Mutex // of what follows
-	err     error      // why it is over
+	mu      sync.Mutex // protects the fields below
+	err     error      // the first error; it ended the system
 	waiters map[uint64]*waiter
 }
 
-// newSystem maps the pieces.
+// newSystem maps the pieces of memory and creates the devices.
 func newSystem(c *wire.Conn, w wire.WelcomeText, files []*os.File) (*System, error) {
 	if w.Info.Nodes < 1 || w.Info.Nodes > regs.NodeMax || len(files) != len(w.Pieces) {
 		return nil, fmt.Errorf("%w: shared: a machine of %d nodes, %d pieces of memory and %d files", drivers.ErrProtocol, w.Info.Nodes, len(w.Pieces), len(files))
@@ -48,26 +48,27 @@ func newSystem(c *wire.Conn, w wire.WelcomeText, files []*os.File) (*System, err
 		if err != nil {
 			return nil, fmt.Errorf("shared: memory of node %d: %w", p.Node, err)
 		}
-		// Ranks that have been given up may look at it for a while: it goes when nobody has a device any more.
+		// Ranks of an ended run may still access the memory: unmap it when the system is
+		// unreachable.
 		runtime.AddCleanup(s, mapping.Free, mem)
 		s.devices[p.Node].memory, s.devices[p.Node].segments = mem, p.Segments
 	}
 	return s, nil
 }
 
-// Info says what the broker serves.
+// Info describes the broker's system.
 func (s *System) Info() drivers.Info { return s.info }
 
-// Device is a node's NIC. Of nodes where this program has no process it has no memory.
+// Device returns a node's NIC. It has no memory on nodes where this program has no process.
 func (s *System) Device(node int) drivers.Device { return &s.devices[node] }
 
-// Close gives the processes back.
+// Close ends the connection; the broker releases the processes.
 func (s *System) Close() error {
 	s.fail(drivers.ErrClosed)
 	return nil
 }
 
-// fail ends the system with its first error.
+// fail ends the system; the first error wins.
 func (s *System) fail(err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -88,7 +89,7 @@ func (s *System) broken() error {
 	return s.err
 }
 
-// listen takes what the broker says.
+// listen receives the broker's frames.
 func (s *System) listen() {
 	for {
 		f, err := s.conn.Receive()
@@ -110,7 +111,7 @@ func (s *System) listen() {
 			}
 		case wire.Hit:
 			s.mu.Lock()
-			if w := s.waiters[f.A]; w != nil { // it may have ended meanwhile
+			if w := s.waiters[f.A]; w != nil { // it may have been closed meanwhile
 				w.ring()
 			}
 			s.mu.Unlock()
@@ -124,20 +125,20 @@ func (s *System) listen() {
 	}
 }
 
-// post sends what is not answered.
+// post sends a frame that has no answer.
 func (s *System) post(f *wire.Frame) error {
 	err := s.conn.Send(f)
 	if err == nil {
 		return nil
 	}
-	if wire.Gone(err) { // the broker may have said why
+	if wire.Gone(err) { // the broker may have sent the reason: listen reports it
 		<-s.gone
 	}
 	s.fail(lost(err))
 	return s.broken()
 }
 
-// request sends what is answered.
+// request sends a frame and waits for its answer.
 func (s *System) request(f *wire.Frame) (uint64, error) {
 	s.ask.Lock()
 	defer s.ask.Unlock()

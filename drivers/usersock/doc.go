@@ -1,8 +1,8 @@
-// Package usersock is sockets in the file system that only one user can use.
+// Package usersock provides Unix sockets in the file system that only one user can use.
 //
-// It promises that a socket has mode 0600 from the moment on at which it is there, that what is there
-// already is not replaced unless it is the user's own socket at which nobody listens, and that both ends
-// ask the kernel who the other is. Of several servers that start over such a stale socket one gets it
-// and the others fail, and a server that ends removes its own socket only. A foreign socket or program
-// is [ErrForeign]. The caller says as whom it acts: os.Geteuid(), but in tests.
+// A socket has mode 0600 from the moment it exists. Listen replaces nothing except a stale socket
+// of the same user, and both ends verify the peer's user with the kernel. If several servers start
+// over one stale socket, exactly one succeeds; a server that ends removes only its own socket. A
+// socket or peer of another user gives [ErrForeign]. The caller passes its user id: os.Geteuid()
+// except in tests.
 package usersock

@@ -9,10 +9,10 @@ import (
 	"github.com/nicloop/nicloop/drivers/usersock"
 )
 
-// Version of these frames and texts.
+// Version is the version of the frames and texts.
 const Version = 1
 
-// A Process is a number on a node.
+// A Process is the location of a process.
 type Process struct {
 	Node int `json:"node"`
 	VPID int `json:"vpid"`
@@ -20,37 +20,37 @@ type Process struct {
 
 func (p Process) String() string { return fmt.Sprintf("process %d of node %d", p.VPID, p.Node) }
 
-// A ClaimText is what a client wants to have.
+// A ClaimText is a client's request for processes and memory.
 type ClaimText struct {
 	Version   int       `json:"version"`
 	DescHash  uint64    `json:"desc_hash,string"`
 	Processes []Process `json:"processes"`
 	Domain    uint16    `json:"domain"` // of all of them
-	World     string    `json:"world"`  // who shares that domain
-	Memory    uint64    `json:"memory"` // bytes on each node of which it claims any
+	World     string    `json:"world"`  // programs with the same world share the domain
+	Memory    uint64    `json:"memory"` // bytes on each node with a claimed process
 }
 
-// A Piece is a client's memory on a node: that of the file which comes at the same position.
+// A Piece is a client's memory on one node, backed by the file at the same index.
 type Piece struct {
 	Node     int               `json:"node"`
 	Bytes    uint64            `json:"bytes"`
-	Segments []drivers.Segment `json:"segments"` // as of drivers.Device
+	Segments []drivers.Segment `json:"segments"` // as in drivers.Device
 }
 
-// A WelcomeText is what it has.
+// A WelcomeText describes what the client has been given.
 type WelcomeText struct {
 	Info   drivers.Info `json:"info"`
 	Pieces []Piece      `json:"pieces"`
 }
 
-// Errors that a broker has for its clients beside those of package drivers.
+// Errors that a broker returns in addition to those of package drivers.
 var (
 	ErrClaimed   = errors.New("another program has this process")
 	ErrDomain    = errors.New("the protection domain is another world's")
 	ErrForbidden = errors.New("not this program's to use")
 )
 
-// An ErrorText is an error that crosses the socket: its kind, its text, and the refused access if it is one.
+// An ErrorText is an encoded error: its kind, its text, and the refused access of a BusError.
 type ErrorText struct {
 	Code string            `json:"code,omitempty"`
 	Text string            `json:"text"`
@@ -61,13 +61,13 @@ var codes = []struct {
 	code string
 	err  error
 }{
-	{"died", drivers.ErrPeerDied}, // whatever it died of
+	{"died", drivers.ErrPeerDied}, // first: takes precedence over the cause of death
 	{"config", drivers.ErrConfig}, {"not-supported", drivers.ErrNotSupported}, {"closed", drivers.ErrClosed}, {"protocol", drivers.ErrProtocol}, {"environment", drivers.ErrEnvironment},
 	{"assertion", drivers.ErrAssertion}, {"starved", drivers.ErrStarved}, {"full", drivers.ErrTablesFull}, {"busy", drivers.ErrTablesBusy},
 	{"held", drivers.ErrHeld}, {"claimed", ErrClaimed}, {"domain", ErrDomain}, {"forbidden", ErrForbidden}, {"foreign", usersock.ErrForeign},
 }
 
-// TextOf is an error as Data of a frame.
+// TextOf encodes an error as Data of a frame.
 func TextOf(err error) []byte {
 	t := ErrorText{Text: err.Error()}
 	for _, c := range codes {
@@ -77,7 +77,7 @@ func TextOf(err error) []byte {
 		}
 	}
 	_ = errors.As(err, &t.Bus)
-	const longest = maxText / 8 // escapes may make it longer
+	const longest = maxText / 8 // JSON escapes may make it longer
 	t.Text = t.Text[:min(len(t.Text), longest)]
 	b, err := json.Marshal(t)
 	if err != nil {
@@ -86,7 +86,7 @@ func TextOf(err error) []byte {
 	return b
 }
 
-// A remoteError has been told.
+// A remoteError is an error received from the broker.
 type remoteError struct {
 	text  string
 	cause error
@@ -95,7 +95,7 @@ type remoteError struct {
 func (e *remoteError) Error() string { return e.text }
 func (e *remoteError) Unwrap() error { return e.cause }
 
-// ErrorOf is the error that Data of a frame says.
+// ErrorOf decodes Data of a frame to an error.
 func ErrorOf(data []byte) error {
 	var t ErrorText
 	if err := json.Unmarshal(data, &t); err != nil {

@@ -14,33 +14,35 @@ import (
 	"github.com/nicloop/nicloop/drivers"
 )
 
-// Kind says what a frame is.
+// Kind is the kind of a frame.
 type Kind byte
 
-// Frames of a client. Those that ask are answered in order, by Value or Failed; the others are posted.
+// Frames from a client. Requests are answered in order, by Value or Failed; all other frames are
+// posted.
 const (
-	Claim    Kind = 'c' // Data is a ClaimText; asks, and comes first
-	ReadReg  Kind = 'r' // A is the offset; asks
+	Claim    Kind = 'c' // request, sent first; Data is a ClaimText
+	ReadReg  Kind = 'r' // request; A is the offset
 	WriteReg Kind = 'w' // A is the offset, B the value
 	WritePIO Kind = 'p' // A is the offset, Data the line
-	Await    Kind = 'a' // A and B are offset in the client's memory and bytes; asks for a number
-	Again    Kind = 'g' // A is the number: of this, one more Hit may come
-	Unawait  Kind = 'u' // A is the number
-	Map      Kind = 'm' // A and B are offset in the client's memory and bytes, VPID the owner, Flag the rights; asks for an address
-	Unmap    Kind = 'n' // A is the address; asks
-	Forget   Kind = 'f' // VPID's pages; asks
+	Await    Kind = 'a' // request for a waiter's number; A and B are offset and length in the client's memory
+	Again    Kind = 'g' // A is the number of a waiter, for which one more Hit may be sent
+	Unawait  Kind = 'u' // A is the number of the waiter to remove
+	Map      Kind = 'm' // request for an address; A and B are offset and length in the client's memory, VPID the owner, Flag the rights
+	Unmap    Kind = 'n' // request; A is the address
+	Forget   Kind = 'f' // request to unmap all pages of VPID
 )
 
-// Frames of the broker.
+// Frames from the broker.
 const (
-	Welcome Kind = 'W' // the answer to Claim: Data is a WelcomeText, and a file comes for each piece
-	Value   Kind = 'V' // B is the answer
-	Failed  Kind = 'E' // the answer is an error: Data is an ErrorText
-	Hit     Kind = 'H' // A is the number of an Await
-	Over    Kind = 'X' // the broker ends it: Data is an ErrorText
+	Welcome Kind = 'W' // answer to Claim; Data is a WelcomeText, with one file per piece
+	Value   Kind = 'V' // answer; B is the value
+	Failed  Kind = 'E' // the request failed; Data is an ErrorText
+	Hit     Kind = 'H' // A is the number of a waiter whose cause has occurred
+	Over    Kind = 'X' // the broker ends the connection; Data is an ErrorText
 )
 
-// A Frame is 24 bytes, little endian, and Data behind them: kind, flag, node and VPID, a byte each, length of Data (32 bits), A, B.
+// A Frame is encoded as 24 bytes, little endian, followed by Data: kind, flag, node and VPID (one
+// byte each), length of Data (32 bits), A, B.
 type Frame struct {
 	Kind Kind
 	Flag uint8
@@ -52,12 +54,12 @@ type Frame struct {
 
 const (
 	headerBytes = 24
-	// MaxLine is the longest Data of WritePIO, maxText that of a text.
+	// MaxLine is the maximum length of Data in WritePIO, maxText that of a text.
 	MaxLine = 64
 	maxText = 1 << 16
 )
 
-// most is how long Data may be.
+// most returns the maximum length of Data.
 func (k Kind) most() (n int, known bool) {
 	switch k {
 	case WritePIO:
@@ -79,7 +81,7 @@ func (f *Frame) Append(b []byte) []byte {
 	return append(b, f.Data...)
 }
 
-// decodeHeader reads all but Data, whose length it gives.
+// decodeHeader decodes everything except Data, and returns the length of Data.
 func decodeHeader(b *[headerBytes]byte) (f Frame, n int, err error) {
 	f = Frame{
 		Kind: Kind(b[0]), Flag: b[1], Node: b[2], VPID: b[3],
@@ -99,20 +101,20 @@ func decodeHeader(b *[headerBytes]byte) (f Frame, n int, err error) {
 // A Conn is one end of a connection. Send may be called from many goroutines, Receive from one.
 type Conn struct {
 	c       *net.UnixConn
-	patient time.Duration // for the other end to take a frame; 0: for ever
+	patient time.Duration // how long the peer may take to read a frame; 0: unlimited
 	in      [headerBytes]byte
 
-	mu  sync.Mutex // of out, and the order of frames
+	mu  sync.Mutex // protects out and serialises frames
 	out []byte
 }
 
-// New makes a Conn whose other end may take so long to read a frame.
+// New returns a Conn whose peer may take up to patience to read a frame.
 func New(c *net.UnixConn, patience time.Duration) *Conn { return &Conn{c: c, patient: patience} }
 
 // Send sends a frame.
 func (c *Conn) Send(f *Frame) error { return c.SendFiles(f, nil) }
 
-// SendFiles sends a frame, and files with it.
+// SendFiles sends a frame together with files.
 func (c *Conn) SendFiles(f *Frame, files []*os.File) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -137,7 +139,7 @@ func (c *Conn) SendFiles(f *Frame, files []*os.File) error {
 	return err
 }
 
-// Receive takes the next frame. io.EOF: the other end is gone.
+// Receive returns the next frame, or io.EOF if the peer has closed the connection.
 func (c *Conn) Receive() (Frame, error) {
 	if _, err := io.ReadFull(c.c, c.in[:]); err != nil {
 		return Frame{}, err
@@ -145,7 +147,7 @@ func (c *Conn) Receive() (Frame, error) {
 	return c.rest()
 }
 
-// rest takes Data.
+// rest receives Data of the frame whose header is in c.in.
 func (c *Conn) rest() (Frame, error) {
 	f, n, err := decodeHeader(&c.in)
 	if err != nil || n == 0 {
@@ -156,10 +158,11 @@ func (c *Conn) rest() (Frame, error) {
 	return f, err
 }
 
-// mostFiles come with a frame.
+// mostFiles is the maximum number of files with one frame.
 const mostFiles = 64
 
-// ReceiveFiles takes the next frame and the files that come with it. They are the caller's, also if there is an error.
+// ReceiveFiles returns the next frame and its files, which the caller must close, also after an
+// error.
 func (c *Conn) ReceiveFiles() (f Frame, files []*os.File, err error) {
 	rights := make([]byte, syscall.CmsgSpace(4*mostFiles))
 	n, m, _, _, err := c.c.ReadMsgUnix(c.in[:], rights)
@@ -196,13 +199,13 @@ func filesOf(rights []byte) (files []*os.File, err error) {
 	return files, err
 }
 
-// SetReadDeadline bounds Receive.
+// SetReadDeadline sets the deadline of Receive.
 func (c *Conn) SetReadDeadline(t time.Time) error { return c.c.SetReadDeadline(t) }
 
-// Close hangs up.
+// Close closes the connection.
 func (c *Conn) Close() error { return c.c.Close() }
 
-// Gone tells whether an error means that the other end is gone.
+// Gone reports whether an error means that the peer has closed the connection.
 func Gone(err error) bool {
 	return errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, syscall.ECONNRESET) || errors.Is(err, syscall.EPIPE)
 }
