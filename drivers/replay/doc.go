@@ -11,9 +11,6 @@
 //   - Close returns an *[UnconsumedError] if calls of the log are left.
 //   - A damaged log gives a *translog.FormatError; the part before the damage can be played.
 //
-// [Onto] goes the other way: it repeats a log's calls on a live system and reports
-// the first answer that differs.
-//
 // # Obligations of the caller
 //
 // Make the same calls in the same order. Now, Info and Memory may be called at any time. The log of
