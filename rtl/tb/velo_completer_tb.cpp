@@ -2,7 +2,8 @@
 // stalls on AW, W, B; DMA errors; mailboxes of 1..5 slots that software empties at random.
 // - up to DMA_WRITES slots are under way, and told in their order; the rate of the smallest packets, whatever the memory's latency;
 // - good packets reach their mailbox in order: address, payload, zeros behind it, slot header;
-// - broken ones are dropped with the right reason and header: bad CRC, missing head or tail, wrong number
+// - the unit is not idle while a packet is received;
+// - broken ones are dropped with the right reason and header: bad CRC, missing head, tail or both, wrong number
 //   of flits, other types (long ones too), bad length, other node, other domain, mailbox off, DMA error, mailbox full and spent;
 // - a slot tells of packets dropped for a full mailbox before it;
 // - a full mailbox stalls, holds what is behind it, and goes on when the read pointer moves;
@@ -43,6 +44,8 @@ struct Test : tb::Bench<Vvelo_completer> {
   std::deque<tb::Flit> flits;
   std::deque<Expected> expected;
   bool offered = false;  // what is offered stays until it is taken
+  bool inside = false;       // a packet, with or without a head, whose tail has not been taken
+  bool full_if_off = false;
   bool have_addr = false, only_friends = false, short_ones = false;
   uint64_t addr = 0, now = 0;
   std::vector<uint64_t> burst;
@@ -89,7 +92,7 @@ struct Test : tb::Bench<Vvelo_completer> {
 
   void send_broken(unsigned vc) {
     unsigned type = NICLOOP_PACKET_TYPE_VELO, length = 16 + random.below(41), node = kNode, quads = (length + 7) / 8;
-    unsigned how = random.below(8), reason = 0;
+    unsigned how = random.below(9), reason = 0;
     if (how == 0) type = (2 + random.below(15)) & 15, quads = random.below(65), reason = NICLOOP_DROP_REASON_BAD_TYPE;
     if (how == 1) length = 57 + random.below(200), quads = (length + 7) / 8, reason = NICLOOP_DROP_REASON_BAD_LENGTH;
     if (how == 2) node = kNode ^ (1 + random.below(4095)), reason = NICLOOP_DROP_REASON_NO_SUCH_NODE;
@@ -108,7 +111,8 @@ struct Test : tb::Bench<Vvelo_completer> {
     }
     if (how == 5) list.pop_back(), reason = NICLOOP_DROP_REASON_TRUNCATED;
     if (how == 6) list.erase(list.begin()), h = 0, reason = NICLOOP_DROP_REASON_TRUNCATED;
-    bool whole = how != 5;
+    if (how == 8) list.erase(list.begin()), list.pop_back(), h = 0, reason = NICLOOP_DROP_REASON_TRUNCATED;
+    bool whole = how != 5 && how != 8;
     send(list, {h, {}, reason});
     if (!whole) send_good(vc, random.below(15));  // its head shows that a tail is missing
   }
@@ -151,7 +155,8 @@ struct Test : tb::Bench<Vvelo_completer> {
 
   void answer_look() {
     const Mailbox& m = box[top.look_vpid];
-    top.look_on = m.on, top.look_full = m.ahead - m.rp >= m.slots;
+    // The table does not define "full" of a mailbox that is off.
+    top.look_on = m.on, top.look_full = m.on ? m.ahead - m.rp >= m.slots : full_if_off;
     top.look_addr = m.base + m.ahead % m.slots * 64, top.look_seq = m.ahead + 1;
     top.look_overflowed = m.overflowed;
   }
@@ -209,6 +214,7 @@ struct Test : tb::Bench<Vvelo_completer> {
     offer_flit(in);
     memory(aw, w, b);
     top.ended_lost = random.percent(lost_percent);
+    full_if_off = random.percent(50);
     settle();
     answer_look();
     settle();
@@ -239,6 +245,8 @@ struct Test : tb::Bench<Vvelo_completer> {
       have_addr = false, burst.clear();
     }
     CHECK(top.m_bready, "an answer is not taken");
+    CHECK(!inside || !top.idle, "idle while a packet is received");
+    if (top.in_valid && top.in_ready) inside = !flits.front().tail;
     told_now = top.m_bvalid, told_bad = top.m_bresp != 0;
     if (top.in_valid && top.in_ready) flits.pop_front(), offered = false;
     ++now;

@@ -2,7 +2,7 @@
 //
 //	mutate [-n 200] [-seed 1] [-j 2] [-dir build/mutate] [-stages bench,equivalence,proof] [-until 05:00] BLOCK…
 //	mutate -list BLOCK                the mutants, without running any
-//	mutate -table                     the table of rtl/README.md, from the results that are there
+//	mutate -table [-n 200] [-seed 1]  the table of rtl/README.md, from the results of the present sources
 //
 // A mutant changes one place of the block's source: an operator, a constant, a condition, an enable (an assignment that
 // is left out). Of all places N are chosen at random. Each mutant passes the stages until one finds it:
@@ -75,7 +75,7 @@ func run(args []string) error {
 		}
 	}
 	if *table {
-		return printTable(o.dir)
+		return printTable(o)
 	}
 	if flags.NArg() == 0 {
 		return errors.New("usage: mutate [flags] BLOCK…; see -h")

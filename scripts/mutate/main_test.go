@@ -150,3 +150,14 @@ func TestASurvivorIsPendingForLaterStages(t *testing.T) {
 		}
 	}
 }
+
+func TestAMutantDiffersFromTheOriginal(t *testing.T) {
+	b := &block{name: "same", text: "module same (\n    input logic [1:0] a\n);\n  assign q = a == 2'd3;\nendmodule\n"}
+	b.body = strings.Index(b.text, "\n);") + 3
+	b.findSites()
+	for _, m := range b.choose(100, 1) {
+		if b.alone(m) == b.text {
+			t.Errorf("%v is the original", m)
+		}
+	}
+}

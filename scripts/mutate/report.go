@@ -1,9 +1,7 @@
 package main
 
 import (
-	"encoding/json"
 	"fmt"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -43,9 +41,8 @@ func (s *score) row(name string) string {
 		len(s.survivors), percent)
 }
 
-func (j *judge) report() error {
-	var s score
-	missing := 0
+// score counts the verdicts on the chosen mutants, and how many have none.
+func (j *judge) score() (s score, missing int) {
 	for _, m := range j.mutants {
 		if v, ok := j.known[m.key()]; ok {
 			s.add(v)
@@ -53,6 +50,11 @@ func (j *judge) report() error {
 			missing++
 		}
 	}
+	return s, missing
+}
+
+func (j *judge) report() error {
+	s, missing := j.score()
 	for _, v := range s.survivors {
 		fmt.Printf("mutate: survivor %s:%d: %s (%s)\n", v.File, v.Line, v.Change, v.Verdict)
 	}
@@ -63,51 +65,49 @@ func (j *judge) report() error {
 	return nil
 }
 
-const tableHead = `| block | mutants | harmless | by the bench | by a proof | by a regression | survivors | score |
-|---|---|---|---|---|---|---|---|`
+const tableHead = `| block | mutants | harmless | by the bench | by a proof | by a regression | survivors | score | survivors passed |
+|---|---|---|---|---|---|---|---|---|`
 
-// printTable tells what results say, of each block by its latest state.
-func printTable(dir string) error {
-	files, err := filepath.Glob(filepath.Join(dir, "*", "results"))
-	if err != nil {
-		return err
-	}
-	latest := map[string]os.FileInfo{}
-	newest := map[string]string{}
-	for _, f := range files {
-		name := filepath.Base(filepath.Dir(f))
-		name = name[:strings.LastIndex(name, "-")]
-		info, err := os.Stat(f)
-		if err != nil {
-			return err
-		}
-		if old := latest[name]; old == nil || info.ModTime().After(old.ModTime()) {
-			latest[name], newest[name] = info, f
+// stages names the stages that the survivors passed: those that have not run could still find them.
+func (s *score) stages() string {
+	var all []string
+	for _, v := range s.survivors {
+		if passed := strings.TrimPrefix(v.Verdict, "survived "); !slices.Contains(all, passed) {
+			all = append(all, passed)
 		}
 	}
+	slices.Sort(all)
+	return strings.ReplaceAll(strings.Join(all, "; "), ",", ", ")
+}
+
+// printTable prints the scores of the blocks whose sources have not changed since they were measured. A block of which
+// not all mutants are judged has no score: those that are missing may be the survivors.
+func printTable(o options) error {
 	fmt.Println(tableHead)
-	var names []string
-	for name := range newest {
-		names = append(names, name)
-	}
-	slices.Sort(names)
-	for _, name := range names {
-		text, err := os.ReadFile(newest[name])
+	var incomplete []string
+	for _, folder := range []string{"rtl/core", "rtl/board"} {
+		files, err := filepath.Glob(filepath.Join(folder, "*.sv"))
 		if err != nil {
 			return err
 		}
-		known := map[string]verdict{}
-		for line := range strings.Lines(string(text)) {
-			var v verdict
-			if json.Unmarshal([]byte(line), &v) == nil {
-				known[v.Key] = v
+		for _, f := range files {
+			b, err := readBlock(strings.TrimSuffix(filepath.Base(f), ".sv"))
+			if err != nil {
+				return err
+			}
+			j, err := newJudge(b, o)
+			if err != nil {
+				return err
+			}
+			if s, missing := j.score(); missing > 0 {
+				incomplete = append(incomplete, fmt.Sprintf("%s (%d of %d)", b.name, s.mutants, s.mutants+missing))
+			} else if s.mutants > 0 {
+				fmt.Printf("%s %s |\n", s.row(b.name), s.stages())
 			}
 		}
-		var s score
-		for _, v := range known {
-			s.add(v)
-		}
-		fmt.Println(s.row(name))
+	}
+	if len(incomplete) > 0 {
+		fmt.Println("not or not completely measured:", strings.Join(incomplete, ", "))
 	}
 	return nil
 }

@@ -226,6 +226,8 @@ func (b *block) choose(count int, seed int64) []mutant {
 	all := b.mutants()
 	rand.New(rand.NewSource(seed)).Shuffle(len(all), func(i, j int) { all[i], all[j] = all[j], all[i] })
 	all = all[:min(count, len(all))]
+	// A constant may be the one that replaces it. Dropped here, so that the choice stays the same.
+	all = slices.DeleteFunc(all, func(m mutant) bool { return m.text == b.text[m.site.from:m.site.to] })
 	slices.SortStableFunc(all, func(x, y mutant) int { return x.site.from - y.site.from })
 	for i := range all {
 		all[i].id = i + 1
