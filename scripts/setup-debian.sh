@@ -1,7 +1,7 @@
 #!/bin/bash
 # Installs what nicloop needs on Debian 12 from Debian's own packages, and only
-# what is missing, and compiles the program, so that the first command starts with
-# its own work. Safe to run again. Needs root, or sudo.
+# what is missing, and installs nicloop into Go's bin folder, so that the first command
+# starts with its own work. Safe to run again. Needs root, or sudo.
 # With --slurm also what scripts/slurm-test needs, with --vm what nicloop vm does: QEMU,
 # and the image that it boots, with --ice40 what scripts/bitstream does.
 set -euo pipefail
@@ -104,4 +104,10 @@ note_version g++ "$GXX_MAJOR" "$(g++ -dumpversion | cut -d. -f1)"
 note_version tshark "$TSHARK_MINOR" "$(tshark --version 2>/dev/null | sed -nE '1s/.* ([0-9]+\.[0-9]+)\..*/\1/p')"
 # After the packages: without a C compiler Go would compile something else.
 echo "setup: compiling nicloop, half a minute on two cores, once"
-go build -o /dev/null ./cmd/nicloop || die "go build failed; its output is above"
+go install ./cmd/nicloop || die "go install failed; its output is above"
+bin=$(go env GOBIN)
+bin=${bin:-$(go env GOPATH)/bin}
+case :$PATH: in
+  *:"$bin":*) echo "setup: nicloop is in $bin" ;;
+  *) echo "setup: nicloop is in $bin; to find it: export PATH=\"\$PATH:$bin\"" ;;
+esac

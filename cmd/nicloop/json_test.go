@@ -254,7 +254,7 @@ func (k *book) text() string {
 	require.NoError(k.t, err)
 	fmt.Fprintf(&k.b, "%s", intro)
 	for _, d := range documents {
-		fmt.Fprintf(&k.b, "\n## %s\n%s Printed by `%s`.\n\n", d.schema, d.what, strings.Join(d.verbs, "`, `"))
+		fmt.Fprintf(&k.b, "\n## %s\n%s\nPrinted by `%s`.\n\n", d.schema, d.what, strings.Join(d.verbs, "`, `"))
 		k.table(reflect.TypeOf(d.form).Elem())
 	}
 	fmt.Fprintf(&k.b, "\n## Parts of documents\n")

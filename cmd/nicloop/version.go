@@ -19,15 +19,8 @@ func newVersion() *cobra.Command {
 			if asJSON {
 				return writeJSON(cmd.OutOrStdout(), v)
 			}
-			commit, dirty := v.Commit, ""
-			if commit == "" {
-				commit = "unknown"
-			}
-			if v.Modified {
-				dirty = " (modified)"
-			}
-			_, err := fmt.Fprintf(cmd.OutOrStdout(), "nicloop %s\ncommit %s%s\nhardware description %d, hash 0x%016x\n",
-				v.Version, commit, dirty, v.Description, v.Hash)
+			_, err := fmt.Fprintf(cmd.OutOrStdout(), "%s\nhardware description %d, hash 0x%016x\n",
+				v.line(), v.Description, v.Hash)
 			return err
 		},
 	}
@@ -35,13 +28,27 @@ func newVersion() *cobra.Command {
 	return cmd
 }
 
+// version is that of the next or the last release: CHANGELOG.md.
+const version = "0.3.0"
+
+// line is what --version prints.
+func (v *versionInfo) line() string {
+	commit, dirty := v.Commit, ""
+	if commit == "" {
+		commit = "unknown"
+	}
+	if v.Modified {
+		dirty = " (modified)"
+	}
+	return fmt.Sprintf("nicloop %s, commit %s%s", v.Version, commit, dirty)
+}
+
 func thisVersion() *versionInfo {
-	v := &versionInfo{Version: "devel", Description: regs.VersionValue, Hash: regs.DescHashValue}
+	v := &versionInfo{Version: version, Description: regs.VersionValue, Hash: regs.DescHashValue}
 	info, ok := debug.ReadBuildInfo()
 	if !ok {
 		return v
 	}
-	v.Version = info.Main.Version
 	for _, s := range info.Settings {
 		switch s.Key {
 		case "vcs.revision":

@@ -31,8 +31,9 @@ var allowed = map[string][]string{
 	"rma":        {"drivers", "mailbox", "modelcheck"},
 	"host":       {"drivers", "mailbox", "velo", "rma", "modelcheck"},
 	"bench":      {"rtl", "drivers", "cosim", "mailbox", "velo", "rma", "host", "modelcheck"},
-	"cmd":        {"rtl", "drivers", "cosim", "mailbox", "velo", "rma", "host", "bench", "modelcheck"},
+	"cmd":        {"rtl", "drivers", "cosim", "mailbox", "velo", "rma", "host", "bench", "modelcheck", "docs"},
 	"scripts":    {},
+	"docs":       {}, // the pages that nicloop help prints
 }
 
 // tests may import these besides: a test of the host software wants a NIC

@@ -93,11 +93,10 @@ func checkMarkdown(name string, text []byte) (list []finding) {
 	return list
 }
 
-// forPeople reports whether a document's tables must be narrow: the guides, not what is generated
-// for programs (docs/json.md), and not decisions, which are records of their time.
+// forPeople reports whether a document's tables must be narrow: the guides, and not decisions,
+// which are records of their time.
 func forPeople(name string) bool {
-	return name == "README.md" || strings.HasPrefix(name, "docs/") &&
-		!strings.HasPrefix(name, "docs/decisions/") && name != "docs/json.md"
+	return name == "README.md" || strings.HasPrefix(name, "docs/") && !strings.HasPrefix(name, "docs/decisions/")
 }
 
 var link = regexp.MustCompile(`\[([^]]*)\]\([^)]*\)`)
