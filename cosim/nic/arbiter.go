@@ -42,8 +42,8 @@ func (a *arbiter) grant(now drivers.Cycle) (client int) {
 // pass has those behind a client that was served come first.
 func (a *arbiter) pass(client int) { a.next = (client + 1) % maxClients }
 
-// An lrsArbiter grants to the client that was served longest ago (rtl/core/lrs_arbiter.sv). One that was granted
-// and could not be served keeps its place.
+// An lrsArbiter grants to the client that was served longest ago (rtl/core/lrs_arbiter.sv). One
+// that was granted and could not be served keeps its place.
 type lrsArbiter struct {
 	requests
 	services uint64

@@ -133,7 +133,8 @@ func (u *atu) setTable(now drivers.Cycle, reg *uint64, v uint64) {
 // tlbIndex is the one entry where a page's translation may stand.
 func tlbIndex(table uint8, page uint64) uint64 { return (page ^ uint64(table)) % tlbEntries }
 
-// flushes: something is flushed, whatever it is. What is read from a table just then serves its own request and is not kept.
+// flushes: something is flushed, whatever it is. What is read from a table just then serves its own
+// request and is not kept.
 func (u *atu) flushes(now drivers.Cycle) {
 	u.flushed = now
 	if now > u.filled {
@@ -159,7 +160,8 @@ func (n *node) setsTable() bool {
 	return !op.read && op.off >= regs.ATUBase(0) && op.off <= regs.ATUPages(regs.ATUTables-1) && op.off&0xfff <= regs.ATUPages(0)&0xfff && n.dueAt(op) <= n.p.now
 }
 
-// entry finds a page's translation in the TLB, which does not answer while something is flushed, or has it read.
+// entry finds a page's translation in the TLB, which does not answer while something is flushed, or
+// has it read.
 func (n *node) entry(table uint8, page, addr uint64) (e regs.ATUEntry, known bool) {
 	u := &n.atu
 	u.keep()
@@ -175,7 +177,8 @@ func (n *node) entry(table uint8, page, addr uint64) (e regs.ATUEntry, known boo
 	return 0, false
 }
 
-// entryRead: the address of a page's entry goes out. A page that is not mapped is not kept: mapping needs no flush.
+// entryRead: the address of a page's entry goes out. A page that is not mapped is not kept: mapping
+// needs no flush.
 func (n *node) entryRead() {
 	u := &n.atu
 	if !u.reads { // memory has not got it

@@ -177,7 +177,8 @@ func after(at drivers.Cycle) drivers.Cycle {
 	return at + 1
 }
 
-// accessed is the same for what a completer has begun. What it answers leaves in order, one in a cycle.
+// accessed is the same for what a completer has begun. What it answers leaves in order, one in a
+// cycle.
 func (c *completer) accessed(upTo drivers.Cycle) (end drivers.Cycle) {
 	left := c.free
 	for i := range c.ends.n {

@@ -2,8 +2,9 @@ package nic
 
 import "github.com/nicloop/nicloop/drivers"
 
-// When memory takes and gives the bytes of RMA: a burst that is written in the cycle of its last beat, one that is read in that of its
-// address, all of it at once and before what is written in the same cycle (rtl/sim/host_bus.sv).
+// When memory takes and gives the bytes of RMA: a burst that is written in the cycle of its last
+// beat, one that is read in that of its address, all of it at once and before what is written in
+// the same cycle (rtl/sim/host_bus.sv).
 
 // A landing is a burst on its way to memory.
 type landing struct {

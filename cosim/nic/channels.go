@@ -16,10 +16,11 @@ const (
 	writers
 )
 
-// A writeChannel is the DMA write channel, which one burst at a time has to itself, writers round-robin; answers
-// come while the next ones leave. A burst leaves a cycle after it was chosen, by registers that hold an address
-// and two beats; the next is chosen when the address has left them, and all but one of the beats. Whoever wrote last
-// keeps the channel until another one asks, to whom it goes with the last beat, or in a cycle in which the keeper does not ask.
+// A writeChannel is the DMA write channel, which one burst at a time has to itself, writers
+// round-robin; answers come while the next ones leave. A burst leaves a cycle after it was chosen,
+// by registers that hold an address and two beats; the next is chosen when the address has left
+// them, and all but one of the beats. Whoever wrote last keeps the channel until another one asks,
+// to whom it goes with the last beat, or in a cycle in which the keeper does not ask.
 type writeChannel struct {
 	arbiter
 	bursts [writers]burst // that they ask for
@@ -49,7 +50,8 @@ func (n *node) askWriteOf(writer int, at drivers.Cycle, b burst) {
 	n.wake(unitRMA, at)
 }
 
-// writeAlone is when the last beat of a burst reaches memory by a channel that nobody else asks for.
+// writeAlone is when the last beat of a burst reaches memory by a channel that nobody else asks
+// for.
 func (n *node) writeAlone(writer int, at drivers.Cycle, addr, quads uint64) drivers.Cycle {
 	w := &n.writes
 	begins := max(at, w.free) + 1
@@ -65,7 +67,8 @@ func (n *node) traceWrite(at, last drivers.Cycle, writer int, addr uint64) {
 	n.m.traceBus(last, n.id, drivers.PointWriteLast, writer, 0)
 }
 
-// leaves: the address of a burst leaves at a cycle, and its last beat reaches memory in the one that it gives.
+// leaves: the address of a burst leaves at a cycle, and its last beat reaches memory in the one
+// that it gives.
 func (w *writeChannel) leaves(at, quads drivers.Cycle) (last drivers.Cycle) {
 	w.free = at + max(quads-1, 1)
 	return at + quads - 1
@@ -227,7 +230,8 @@ func (n *node) grantRead(now drivers.Cycle) {
 	}
 }
 
-// readsBefore is when what a reader has asked for before is handed on: it takes no data before that.
+// readsBefore is when what a reader has asked for before is handed on: it takes no data before
+// that.
 func (n *node) readsBefore(reader int) drivers.Cycle {
 	switch reader {
 	case readRequester:

@@ -32,7 +32,8 @@ func (n *node) offset(addr uint64) uint64 {
 	return addr
 }
 
-// putWord writes a word that tells software of what was written before it, which may look at any time.
+// putWord writes a word that tells software of what was written before it, which may look at any
+// time.
 func putWord(mem []byte, v uint64) {
 	atomic.StoreUint64(word(mem), toLittle(v))
 }

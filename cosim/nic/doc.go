@@ -1,33 +1,33 @@
-// Package nic is the NIC in Go: VELO, RMA, translation, notifications, write
-// limiters and registers of any number of nodes, everything but the network. It is
-// the one functional twin of the RTL; cosim/model joins it with a network of routers
-// and links, cosim/ideal with one that has none.
+// Package nic is a cycle-exact Go model of the NIC: VELO, RMA, address translation,
+// notifications, NVM write limiters and registers of any number of nodes, without the network.
+// cosim/model joins it with a network of routers and links, cosim/ideal with a pipe.
 //
-// # What it promises
+// # Guarantees
 //
-//   - What software can see is what the RTL shows: registers, refusals, rings, counters,
-//     interrupts, back-pressure (rtl/README.md).
-//   - VELO and RMA take the cycles of the RTL's blocks, also where several want one of them: translation,
-//     notifier and the channels of memory serve round-robin, a burst at a time (cosim/differ). A cycle means what it means
-//     for rtl: (cosim/dpi): a line posted for cycle n may reach its bus at edge n + 1, and
-//     what happens at edge n is reported with cycle n. [Timing] has the parameters.
-//   - Simulated time passes in Run and ReadReg only, and depends on the calls alone.
-//   - Only what does something costs time: an idle node is not looked at, and idle
-//     cycles are skipped. Nothing is allocated per packet once the free lists have grown.
-//   - With Config.Parts the nodes are cut into parts of consecutive numbers that
-//     threads may simulate side by side (drivers.Partitioned): the same cycles, events and memory
-//     as with one part. Whoever uses the Machine as a Timed sees no difference.
+//   - Everything that software can observe equals the RTL: registers, refusals, rings, counters,
+//     interrupts and backpressure (rtl/README.md).
+//   - VELO and RMA take as many cycles as the RTL, also under contention: translation, notifier and
+//     memory channels arbitrate as in the RTL, one burst at a time. cosim/differ compares both
+//     cycle by cycle. A cycle has the same meaning as in rtl: (cosim/dpi). A line posted for cycle
+//     n reaches the bus at edge n + 1 at the earliest, and an event at edge n is reported with
+//     cycle n. [Timing] holds the parameters.
+//   - Simulated time advances only in Run and ReadReg, and depends only on the sequence of calls.
+//   - Cost is proportional to activity: idle nodes are not evaluated and idle cycles are skipped.
+//     In steady state no packet allocates memory (free lists).
+//   - Config.Parts splits the nodes into partitions of consecutive numbers that threads can
+//     simulate in parallel (drivers.Partitioned). Cycles, events and memory are the same as with
+//     one partition; a user of drivers.Timed sees no difference.
 //
-// # What a network must do
+// # Requirements on the network
 //
-// See [Network]; each part has one. A packet is named by its number, the same in all
-// parts, until a part takes it back. Between parts networks tell each other what
-// happens Lookahead cycles later or more, when they are told to ([Exchanger]).
+// See [Network]; each partition has its own. Packets are identified by number. A number is valid in
+// all partitions until one of them frees the packet. The networks of partitions exchange what takes
+// effect at least Lookahead cycles later ([Exchanger]).
 //
-// # What the caller must do
+// # Requirements on the caller
 //
-// What drivers asks for. A posted write that the NIC refuses, and a DMA write outside
-// the memory, make Run stop at that cycle and return a *drivers.BusError or
-// *drivers.DMAError besides what fired; ReadReg returns them with its answer. The
-// system stays usable.
+// Those of package drivers. If the NIC refuses a posted write, or a DMA write lies outside the
+// memory, Run stops at that cycle and returns a *drivers.BusError or *drivers.DMAError in addition
+// to the conditions that fired; ReadReg returns these errors with its value. The system remains
+// usable afterwards.
 package nic

@@ -5,8 +5,8 @@ import (
 	"github.com/nicloop/nicloop/drivers/regs"
 )
 
-// A stamp is what hardware knows of a process beside its number: its protection domain, and which life
-// it lives.
+// A stamp is what hardware knows of a process beside its number: its protection domain, and which
+// life it lives.
 type stamp uint32
 
 func (s stamp) pdid() uint16 { return uint16(s) }
@@ -34,7 +34,8 @@ type standing struct {
 	until  drivers.Cycle // to the end of this one
 }
 
-// standing is how a process stood a cycle ago: units that work a cycle behind their hardware see it so.
+// standing is how a process stood a cycle ago: units that work a cycle behind their hardware see it
+// so.
 func (n *node) standing(vpid uint8) standing {
 	if p := &n.procs[vpid]; p.was.until == n.p.now-1 {
 		return p.was
@@ -52,7 +53,8 @@ func (n *node) serves(p *Packet) bool {
 	return d != 0 && d == n.procs[p.Header.DstVPID()].pdid()
 }
 
-// served tells the same as of a cycle ago: the VELO completer compares the domains of what waits before it looks at it.
+// served tells the same as of a cycle ago: the VELO completer compares the domains of what waits
+// before it looks at it.
 func (n *node) served(p *Packet) bool {
 	d := p.stamp.pdid()
 	return d != 0 && d == n.standing(p.Header.DstVPID()).stamp.pdid()
@@ -93,8 +95,8 @@ func (n *node) setMailbox(i uint8, v uint64) {
 	n.mailboxChanged()
 }
 
-// setRing writes the switches of a ring. A life begins when it goes on; a window that goes off leaves what stands
-// in it dead.
+// setRing writes the switches of a ring. A life begins when it goes on; a window that goes off
+// leaves what stands in it dead.
 func (n *node) setRing(now drivers.Cycle, i uint8, v uint64) {
 	ring := &n.rma.rings[i]
 	if v&^ring.ctrl&regs.NotiCtrlEnable != 0 {
@@ -115,7 +117,8 @@ func (n *node) setRing(now drivers.Cycle, i uint8, v uint64) {
 // keepStanding notes how a process stands, before its switches or its domain are written.
 func (n *node) keepStanding(i uint8) { n.procs[i].was = n.stands(i) }
 
-// A closing is a window that went off: how many of the oldest descriptors are dead, and since when; some were before.
+// A closing is a window that went off: how many of the oldest descriptors are dead, and since when;
+// some were before.
 type closing struct {
 	dead, before int
 	at           drivers.Cycle
@@ -167,7 +170,8 @@ func (n *node) note(h regs.Header, reason regs.DropReason) {
 	n.interrupt(regs.IRQStatusError)
 }
 
-// noteHere is note for what RMA discards, of which it tells the node and, of a descriptor, the process alone.
+// noteHere is note for what RMA discards, of which it tells the node and, of a descriptor, the
+// process alone.
 func (n *node) noteHere(vpid uint8, reason regs.DropReason) {
 	n.note(regs.HeaderFields{SrcNode: uint16(n.id), SrcVPID: vpid}.Pack(), reason)
 }

@@ -8,7 +8,8 @@ import (
 // forGood is a hold that does not run down.
 const forGood = 1<<24 - 1
 
-// A hold is for how many more cycles a full ring may hold others, and what was dropped for it when it may not.
+// A hold is for how many more cycles a full ring may hold others, and what was dropped for it when
+// it may not.
 type hold struct {
 	left       uint32
 	overflows  uint32
@@ -56,7 +57,8 @@ func (n *node) wakeSpent() {
 
 // ---- rings: of those that hold units, that of the first unit pays ----
 
-// payers finds who pays from a cycle on, when units have begun or ceased to wait. For its ring, and no other, cycles are counted.
+// payers finds who pays from a cycle on, when units have begun or ceased to wait. For its ring, and
+// no other, cycles are counted.
 func (n *node) payers(from drivers.Cycle) {
 	f := &n.rma.notifier
 	if f.pays && from > f.paysFrom {

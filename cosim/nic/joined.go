@@ -9,13 +9,15 @@ import (
 	"github.com/nicloop/nicloop/drivers/regs"
 )
 
-// What a system uses that has simulated elsewhere some of a machine's nodes (cosim/mixed). It lets the time of the one part pass
-// by itself, and gives and takes the packets that pass between the nodes here and there.
+// What a system uses that has simulated elsewhere some of a machine's nodes (cosim/mixed). It lets
+// the time of the one part pass by itself, and gives and takes the packets that pass between the
+// nodes here and there.
 
 // Perform does what happens in a cycle; NextEvent is not before it.
 func (p *Part) Perform(t drivers.Cycle) { p.perform(t) }
 
-// Reach tells that nothing more happens up to and in cycle t, so that the network sends what it has to send until then.
+// Reach tells that nothing more happens up to and in cycle t, so that the network sends what it has
+// to send until then.
 func (p *Part) Reach(t drivers.Cycle) {
 	p.now = max(p.now, t)
 	p.finish(t + 1)
@@ -32,7 +34,8 @@ func (p *Part) Report(list []drivers.Fired) ([]drivers.Fired, error) {
 // Empty: nothing is posted, under way or buffered, packets included.
 func (p *Part) Empty() bool { return p.packets.used == 0 && p.empty() }
 
-// Drained is when the last write buffer of a limiter is empty, behind which alone the hardware can be quiet.
+// Drained is when the last write buffer of a limiter is empty, behind which alone the hardware can
+// be quiet.
 func (p *Part) Drained() drivers.Cycle { return p.drained() }
 
 // Memory is that of a node.
@@ -65,8 +68,8 @@ func (m *Machine) FlushTrace(before drivers.Cycle) error { return m.flush(before
 // ErrPacket: a header says that its packet has more flits than any may have.
 var ErrPacket = errors.New("nic: a packet longer than any")
 
-// Receive makes the packet of a header that comes from elsewhere. Its number is good until Discarded, or
-// until the NIC that it is for is done with it.
+// Receive makes the packet of a header that comes from elsewhere. Its number is good until
+// Discarded, or until the NIC that it is for is done with it.
 func (p *Part) Receive(h regs.Header) (uint32, error) {
 	if flit.Payload(h)*regs.FlitBytes > len(Packet{}.body) {
 		return 0, ErrPacket

@@ -29,7 +29,8 @@ func (m *Machine) newMemory() []byte {
 // Lends tells whether Lend can be used.
 func (m *Machine) Lends() bool { return m.cfg.Lent && mapping.Supported }
 
-// Lend lays whole pages of a node's memory into a file; see drivers.Lender. It is not called while time passes.
+// Lend lays whole pages of a node's memory into a file; see drivers.Lender. It is not called while
+// time passes.
 func (m *Machine) Lend(node int, off, n uint64, file *os.File, at uint64) error {
 	switch {
 	case !m.Lends():

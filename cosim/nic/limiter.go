@@ -12,9 +12,9 @@ const (
 	nvmDepthMask = 1<<24 - 1
 )
 
-// An nvmRange is memory that is slow to write: its buffer drains at a rate, and a
-// burst enters when it fits. What room there is, and what range an address is in, the hardware finds out a cycle late; so
-// the state before the last change counts for a cycle more.
+// An nvmRange is memory that is slow to write: its buffer drains at a rate, and a burst enters when
+// it fits. What room there is, and what range an address is in, the hardware finds out a cycle
+// late; so the state before the last change counts for a cycle more.
 type nvmRange struct {
 	nvmState
 	before  nvmState
@@ -59,7 +59,8 @@ func (r *nvmRange) change(at drivers.Cycle) {
 	r.level, r.at = r.drained(at), max(r.at, at)
 }
 
-// empty is the edge after which nothing is left, and that is known; a rate of 0 leaves all for good.
+// empty is the edge after which nothing is left, and that is known; a rate of 0 leaves all for
+// good.
 func (r *nvmRange) empty() drivers.Cycle {
 	if step := 8 * r.rate; step > 0 && r.level > 0 {
 		return r.at + drivers.Cycle((r.level+step-1)/step) + 1
@@ -114,7 +115,8 @@ func (r *nvmRange) enter(at drivers.Cycle, bytes uint64) {
 	r.written += bytes
 }
 
-// fits is when a burst may enter the buffers of the slow memory that it is for, as far as is known now.
+// fits is when a burst may enter the buffers of the slow memory that it is for, as far as is known
+// now.
 func (n *node) fits(now drivers.Cycle, addr, bytes uint64) drivers.Cycle {
 	at := now
 	for i := range n.nvm {

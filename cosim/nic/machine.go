@@ -15,12 +15,15 @@ type Config struct {
 	VCDepth int          // as PARAMS shows it
 	Ports   int
 	Torus   bool
-	// Shared: routers have several nodes, or none, and are none of the NIC's: it has no registers of routes and links.
+	// Shared: routers have several nodes, or none, and are none of the NIC's: it has no registers
+	// of routes and links.
 	Shared bool
 	Memory int // bytes per node
-	// Segments say where the NIC of each node finds its memory, see drivers.Device; nil: at address 0.
+	// Segments say where the NIC of each node finds its memory, see drivers.Device; nil: at address
+	// 0.
 	Segments [][]drivers.Segment
-	// Lent memory can be shared with other processes (Lend). It stays mapped until nobody has the machine.
+	// Lent memory can be shared with other processes (Lend). It stays mapped until nobody has the
+	// machine.
 	Lent   bool
 	Trace  drivers.TraceSink
 	Timing Timing
@@ -28,7 +31,8 @@ type Config struct {
 	// Nothing that a part does in a cycle is seen in another before Lookahead cycles have
 	// passed. What is traced has one part.
 	Parts int
-	// Cuts are the first nodes of the parts, and how many there are at all; nil: as many for each part, or one more.
+	// Cuts are the first nodes of the parts, and how many there are at all; nil: as many for each
+	// part, or one more.
 	Cuts      []int
 	Lookahead drivers.Cycle
 }
@@ -172,7 +176,8 @@ func (m *Machine) PostPIO(node int, at drivers.Cycle, off uint32, data []byte) {
 	to.postLine(line{at: max(at, to.p.now), asked: at, off: off, packet: h, n: uint16(len(data)), node: dst})
 }
 
-// sent takes an address of the send windows apart; of a machine that its field of nodes can name, as the RTL does.
+// sent takes an address of the send windows apart; of a machine that its field of nodes can name,
+// as the RTL does.
 func (m *Machine) sent(off uint32) (in uint32, node uint16) {
 	if len(m.nodes) <= regs.NodeMax {
 		return off, uint16(regs.Pio(off).DstNode())

@@ -8,14 +8,16 @@ const (
 	largePage = 2 << 20
 	// ownPages is from how many bytes on a node's memory has pages of its own.
 	ownPages = 64 << 10
-	// mostLarge is up to how many bytes of all nodes large pages are asked for: of more, few may be used.
+	// mostLarge is up to how many bytes of all nodes large pages are asked for: of more, few may be
+	// used.
 	mostLarge = 2 << 30
 )
 
-// newMemory is a node's DMA memory, and what frees it, or nil. It is not in the heap of the program, which would clear all of it where
-// another machine had its own before, and let as much garbage gather as there is of it. If it is many large pages it is laid into such ones,
-// where the machine has them: the rings of many peers are reached at random, and small pages
-// that are polled before they are written cost two faults each.
+// newMemory is a node's DMA memory, and what frees it, or nil. It is not in the heap of the
+// program, which would clear all of it where another machine had its own before, and let as much
+// garbage gather as there is of it. If it is many large pages it is laid into such ones, where the
+// machine has them: the rings of many peers are reached at random, and small pages that are polled
+// before they are written cost two faults each.
 func newMemory(bytes, nodes int) (mem []byte, free func([]byte)) {
 	if bytes < ownPages {
 		return make([]byte, bytes), nil

@@ -2,7 +2,7 @@ package nic
 
 import "github.com/nicloop/nicloop/drivers"
 
-// A Source is a sender of a node, as the RTL's inject has them.
+// A Source is a unit of a node that injects packets (rtl/core/inject.sv).
 type Source uint8
 
 // The sources. Each sends on a class of its own.
@@ -13,59 +13,66 @@ const (
 	Sources
 )
 
-// Class is the class of packets that a source sends; a torus has two virtual
-// channels per class.
+// Class is the traffic class of the source's packets. A torus has two virtual channels per class.
 func (s Source) Class() int { return int(s) }
 
 // A Network carries packets between the nodes of a [Part], and to other parts. In each cycle the
-// part lets its units work, then calls Step. What a packet waits for is told by
-// calls, so nobody has to look again in every cycle.
+// part runs its units and then calls Step. Blocked packets are woken by calls (Offer, Resume), so
+// that neither side polls.
 //
-// The network asks with Part.Next what a source wants to send, tells
-// with Part.Sent that it has left, asks Part.Accepts before it takes the head of a packet
-// out of the node's ejection buffer, and hands the whole packet over with Part.Collected,
-// or, when a router has no way for it, with Part.RouteError and Part.Discarded.
+// The life of a packet:
+//
+//	Offer              a source has a packet
+//	Part.Next          the network looks at it
+//	Part.Sent          its last flit was injected
+//	Part.Coming        its head is in the ejection buffer of its destination
+//	Part.Accepts       asked before its head is taken out of that buffer
+//	Part.Collected     its last flit was taken
+//
+// A packet without a route ends with Part.RouteError and Part.Discarded instead.
 type Network interface {
-	// Announce tells that RMA will want to send, some cycles from now: a descriptor is on the bus of the send windows.
+	// Announce reports that a descriptor is on the bus of the send windows: RMA will inject a
+	// packet some cycles later.
 	Announce()
-	// Offer tells that a source of node, which had nothing, has a packet. It may
-	// leave in the Step of the same cycle.
+	// Offer reports that a source of node, which had no packet, has one. It may be injected in the
+	// Step of the same cycle.
 	Offer(node int, s Source)
-	// Resume tells that packets of a class which were not accepted may be from a cycle
-	// on: the next, or the present one, whose Step is still to come.
+	// Resume reports that packets of a class that were not accepted may be accepted from a cycle
+	// on: the next one, or the present one, whose Step is still to come.
 	Resume(node, class int, from drivers.Cycle)
-	// Step does what happens in cycle now. Calls have growing cycles, which may skip
-	// those before NextEvent.
+	// Step simulates cycle now. Cycles of successive calls increase; those before NextEvent may be
+	// skipped.
 	Step(now drivers.Cycle)
-	// NextEvent is the first cycle behind now in which something happens without
-	// the machine, or Forever.
+	// NextEvent is the first cycle after now in which something happens without a call of the
+	// machine, or Forever.
 	NextEvent(now drivers.Cycle) drivers.Cycle
-	// Waiting counts the flits of a class in node's ejection buffer, Credits what
-	// may be injected on its channel.
+	// Waiting counts the flits of a class in node's ejection buffer, Credits those that may be
+	// injected on its channel.
 	Waiting(node, class int) int
 	Credits(node, class int) int
-	// Route makes node's router send what is for dst by a port; a negative port gives the
-	// topology's own way back.
+	// Route sets the port by which node's router forwards packets to dst. A negative port restores
+	// the route of the topology.
 	Route(node, dst, port int)
-	// RouteErrors counts packets discarded by node's router. Link tells whether a port's
-	// link is connected; ok is false for a link that the router has not got.
+	// RouteErrors counts the packets that node's router has discarded.
 	RouteErrors(node int) uint64
+	// Link reports whether the link at a port is connected; ok is false if the router has no such
+	// link.
 	Link(node, link int) (connected, ok bool)
 }
 
-// An Exchanger is a Network of a machine with several parts.
+// An Exchanger is the Network of a machine with several parts.
 type Exchanger interface {
-	// Finish tells that the units do nothing more before a cycle: what the network does
-	// by itself until then must have been sent.
+	// Finish reports that the units do nothing more before a cycle. The network sends everything
+	// that it does without them until then.
 	Finish(at drivers.Cycle)
-	// Exchange follows each Finish. It takes what the networks of the other parts have sent
-	// up to the same Finish, or the one before if late is 1, to which they have come. What comes
-	// of it happens in the present cycle or later. The others may have gone on.
+	// Exchange follows each Finish. It receives what the networks of the other parts have sent up
+	// to the same Finish, or to the previous one if late is 1. The others must have reached that
+	// cycle and may be ahead of it. The effects are in the present cycle or later.
 	Exchange(late uint)
 }
 
-// A CreditChecker is a Network that can check that none of its credits was lost or invented. All parts
-// of the network are empty, and nothing in it moves.
+// A CreditChecker is a Network that can check that no credit was lost or duplicated. It is called
+// only when all parts of the network are empty and nothing moves in it.
 type CreditChecker interface {
 	CheckCredits() error
 }

@@ -125,7 +125,8 @@ func (n *node) empty() bool {
 
 // ---- packets that leave ----
 
-// A Leaving is a packet that a source wants to send, with what the network needs of its header: by the time that it is its turn, that is in no cache.
+// A Leaving is a packet that a source wants to send, with what the network needs of its header: by
+// the time that it is its turn, that is in no cache.
 type Leaving struct {
 	Packet uint32
 	Dst    uint16 // node
@@ -195,7 +196,8 @@ func (n *node) txStalled() uint64 {
 
 const completerBuffers = 2
 
-// Coming tells that the head of a packet of VELO has reached a node's ejection buffer: its unit will look at it when the tail has.
+// Coming tells that the head of a packet of VELO has reached a node's ejection buffer: its unit
+// will look at it when the tail has.
 func (p *Part) Coming(h uint32) { p.packets.want(h) }
 
 // Accepts tells whether the unit that a packet is for takes its head in this cycle.
@@ -242,7 +244,8 @@ func (n *node) check(at drivers.Cycle) {
 	n.begin(at, m)
 }
 
-// wrongly tells why nobody may have a packet: a link has ended it, or it was led into a NIC that it is not for.
+// wrongly tells why nobody may have a packet: a link has ended it, or it was led into a NIC that it
+// is not for.
 func (n *node) wrongly(p *Packet) regs.DropReason {
 	switch {
 	case p.cut.Load():

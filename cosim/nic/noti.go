@@ -36,8 +36,8 @@ func (r *notiRing) control(v uint64) {
 	r.ctrl = v & (regs.NotiCtrlEnable | regs.NotiCtrlWindow | regs.NotiCtrlIRQ)
 }
 
-// A notifier writes the notices of several units, the unit that was served longest ago first. A full ring holds its
-// unit and nobody else.
+// A notifier writes the notices of several units, the unit that was served longest ago first. A
+// full ring holds its unit and nobody else.
 type notifier struct {
 	lrsArbiter               // from when on units show their notices
 	waits      [tellers]bool // for a full ring, and does not ask
@@ -195,7 +195,8 @@ func (n *node) notify(now drivers.Cycle) {
 	}
 }
 
-// beginNotice has a notice written into a ring that has room, or before it one that tells of dropped ones.
+// beginNotice has a notice written into a ring that has room, or before it one that tells of
+// dropped ones.
 func (n *node) beginNotice(now drivers.Cycle, r *notiRing, m *notice) {
 	f := &n.rma.notifier
 	w := f.flying.grow()

@@ -24,16 +24,17 @@ func (n *node) postReg(op regOp) {
 	n.wakeRegs()
 }
 
-// Cycles of the register file (rtl/core/regfile.sv): an access is done that many after it was taken, being decoded in between. A write
-// is judged before it is done, which takes one more; what a read found is there one later.
+// Cycles of the register file (rtl/core/regfile.sv): an access is done that many after it was
+// taken, being decoded in between. A write is judged before it is done, which takes one more; what
+// a read found is there one later.
 const (
 	RegDecode drivers.Cycle = 2
 	regJudge  drivers.Cycle = 1
 	regAnswer drivers.Cycle = 1
 )
 
-// dueAt is when an access may be performed. After reset reads, and writes of mailboxes, rings and domains, wait until their tables
-// are clear.
+// dueAt is when an access may be performed. After reset reads, and writes of mailboxes, rings and
+// domains, wait until their tables are clear.
 func (n *node) dueAt(op *regOp) drivers.Cycle {
 	at := max(op.at+1, n.regFree) + 1
 	if !n.besides(op.off) {
@@ -171,8 +172,8 @@ func (n *node) locked(off uint32, i uint8) bool {
 	return false
 }
 
-// held: a ring's registers do not change in the cycles in which a write begins or counts, nor its read pointer in that in which one begins
-// and the next.
+// held: a ring's registers do not change in the cycles in which a write begins or counts, nor its
+// read pointer in that in which one begins and the next.
 func (n *node) held(off uint32, i uint8) bool {
 	if i >= regs.VPIDs {
 		return false
@@ -389,7 +390,8 @@ func (m *mailbox) control(v uint64) {
 	m.ctrl = v & (regs.MboxCtrlEnable | regs.MboxCtrlWindow | regs.MboxCtrlIRQArrival)
 }
 
-// byClass puts a number of each class of the network into fields side by side, of which the first is given.
+// byClass puts a number of each class of the network into fields side by side, of which the first
+// is given.
 func (n *node) byClass(number func(node, class int) int, first regs.Bits) (v uint64) {
 	for class := range regs.VCs {
 		v |= uint64(number(n.id, class)) << (first.LSB() + class*first.Width())

@@ -18,7 +18,8 @@ const (
 	ofAnswers
 )
 
-// sourceOf is the source, and class, of a network that a class of RMA has; that of VELO is before them.
+// sourceOf is the source, and class, of a network that a class of RMA has; that of VELO is before
+// them.
 func sourceOf(class int) Source { return SourceRequest + Source(class) }
 
 type descriptor struct {

@@ -71,7 +71,8 @@ func (e *ending) responds(class int) bool {
 // CollectShows is after how many cycles a packet is shown (rtl/core/rma_collect.sv).
 const CollectShows drivers.Cycle = 2
 
-// TellShows is after how many cycles one that was begun, and touches no memory, is told or answered.
+// TellShows is after how many cycles one that was begun, and touches no memory, is told or
+// answered.
 const TellShows drivers.Cycle = 2
 
 // judgeDue is when a class's next packet is judged or handed on.
@@ -101,7 +102,8 @@ func (n *node) judgeDue(class int) drivers.Cycle {
 	return c.judge.free
 }
 
-// shown is when the completer sees the next packet of a class: two cycles behind its tail, or behind the one before.
+// shown is when the completer sees the next packet of a class: two cycles behind its tail, or
+// behind the one before.
 func (n *node) shown(class, looked int) drivers.Cycle {
 	at := n.rma.completer[class].judge.free
 	if n.rma.in[class].n == looked+1 {
@@ -365,7 +367,8 @@ func (n *node) respond(p *Packet, e *ending, m notice) {
 	n.submit(ofAnswers, job{packet: h, sends: true, note: m})
 }
 
-// locks has the new word of a fetch-compare-and-add written, once; it tells whether that was begun now.
+// locks has the new word of a fetch-compare-and-add written, once; it tells whether that was begun
+// now.
 func (n *node) locks(now drivers.Cycle, e *ending) bool {
 	if e.command != regs.RMACommandFCAA || e.written {
 		return false

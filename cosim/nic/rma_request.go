@@ -190,7 +190,8 @@ func (n *node) beginFragment(now drivers.Cycle) {
 	r.requester.enter(phaseIdle, now+1)
 }
 
-// told is the size that a notification names: that of the whole descriptor, where it asks for what cannot be.
+// told is the size that a notification names: that of the whole descriptor, where it asks for what
+// cannot be.
 func (f *fragment) told(desc *regs.RMADescFields) uint32 {
 	switch {
 	case f.fault != regs.RMAErrorBadCommand && f.fault != regs.RMAErrorBounds:
@@ -201,8 +202,8 @@ func (f *fragment) told(desc *regs.RMADescFields) uint32 {
 	return desc.BytesMinus1 // also of a command that there is not
 }
 
-// passing tells what the requester does for a process in this cycle, and hardware has done a cycle before: a fragment of it is begun,
-// or found wrong, and with it a descriptor may end.
+// passing tells what the requester does for a process in this cycle, and hardware has done a cycle
+// before: a fragment of it is begun, or found wrong, and with it a descriptor may end.
 func (n *node) passing(vpid uint8) (fragments, descriptors int) {
 	r, frag := &n.rma, &n.rma.frag
 	if r.requester.phase == phaseIdle || r.requestDue() > n.p.now || frag.vpid != int(vpid) {

@@ -51,7 +51,8 @@ func (n *node) answered(lands drivers.Cycle) drivers.Cycle {
 	return lands + 1 + n.m.cfg.Timing.HostWrite
 }
 
-// sent: the last beat of a burst is handed on in a cycle, and lands in another one, if that is known.
+// sent: the last beat of a burst is handed on in a cycle, and lands in another one, if that is
+// known.
 func (n *node) sent(now, at drivers.Cycle, class int, lands drivers.Cycle) {
 	c := &n.rma.completer[class]
 	w := &c.write

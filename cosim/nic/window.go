@@ -53,7 +53,8 @@ func windowOf(off uint32) int {
 	return windowVELO
 }
 
-// A line was posted to a send window, or a piece of one; its bytes are at the beginning of a packet.
+// A line was posted to a send window, or a piece of one; its bytes are at the beginning of a
+// packet.
 type line struct {
 	at     drivers.Cycle
 	asked  drivers.Cycle // what was asked for: it may be in the past, and orders lines
@@ -96,8 +97,8 @@ func announced(off uint32) uint8 {
 	return uint8(1<<min(8, max(1, (bytes+7)/8)) - 1)
 }
 
-// collect adds a piece that can be to its line, and tells whether that is whole; its bytes are then in the
-// piece's packet. It refuses a line of which something is lost.
+// collect adds a piece that can be to its line, and tells whether that is whole; its bytes are then
+// in the piece's packet. It refuses a line of which something is lost.
 func (n *node) collect(w *sendWindow, l *line) (whole, lost bool) {
 	need := announced(l.off)
 	quads := l.quads() & need
@@ -262,8 +263,8 @@ func (n *node) wrong(h regs.Header) regs.DropReason {
 	return regs.DropReasonNone
 }
 
-// seeDescriptor has the descriptor on the bus judged before a register shows what came of it, which hardware
-// does a cycle before the requester works.
+// seeDescriptor has the descriptor on the bus judged before a register shows what came of it, which
+// hardware does a cycle before the requester works.
 func (n *node) seeDescriptor() {
 	if n.pioState == pioJudged && n.onBus.rma() && !n.pioEarly && n.pioDone <= n.p.now {
 		n.takeDescriptor(&n.onBus)

@@ -9,20 +9,24 @@ import (
 
 // Links that fail: their registers, those of their wires, and what a NIC notices of them.
 
-// Wires is a Network with links over wires that can be given faults. A link is numbered as in its registers.
+// Wires is a Network with links over wires that can be given faults. A link is numbered as in its
+// registers.
 type Wires interface {
-	// Exposed tells whether the faults of a link's wires are simulated, Crosses whether it leads to another part. Expose has
-	// them simulated from now on, in both directions; the network must have come to the present cycle, and if it crosses
-	// those of all parts. It fails if the link leads nowhere.
+	// Exposed tells whether the faults of a link's wires are simulated, Crosses whether it leads to
+	// another part. Expose has them simulated from now on, in both directions; the network must
+	// have come to the present cycle, and if it crosses those of all parts. It fails if the link
+	// leads nowhere.
 	Exposed(node, link int) bool
 	Crosses(node, link int) bool
 	Expose(node, link int) error
-	// Order writes a register of an exposed link's wire or end, whose value counts from a cycle on: two cycles ahead. A reset is in that cycle.
+	// Order writes a register of an exposed link's wire or end, whose value counts from a cycle on:
+	// two cycles ahead. A reset is in that cycle.
 	Order(node, link int, to WireRegister, v uint64, from drivers.Cycle)
 	// LinkState and WireState are what registers show in the present cycle.
 	LinkState(node, link int) LinkState
 	WireFaults(node, link int) uint64
-	// PortLevel is what the router has at the link's port, by channel: credits of its output, flits in the buffer of its input.
+	// PortLevel is what the router has at the link's port, by channel: credits of its output, flits
+	// in the buffer of its input.
 	PortLevel(node, link int) (credits, flits [regs.TorusVCs]uint8)
 	// Lookahead is Config.Lookahead, which Expose may shorten.
 	Lookahead() drivers.Cycle
@@ -55,7 +59,8 @@ const mostLinks = 6
 // wireMasks are the bits that registers keep.
 var wireMasks = [wireRegisters]uint64{1<<32 - 1, 1<<32 - 1, 1<<64 - 1, 1, regs.LinkPatienceCycles.Mask(), regs.LinkCtrlDrain}
 
-// besides: the register is not the NIC's but one of the simulation, which answers it a cycle sooner.
+// besides: the register is not the NIC's but one of the simulation, which answers it a cycle
+// sooner.
 func (n *node) besides(off uint32) bool {
 	return off>>16 == regs.WireErrors(0)>>16 && n.p.wires != nil
 }
@@ -88,8 +93,8 @@ func (n *node) mayOrder(op *regOp) bool {
 	return n.p.wires != nil && !op.read && op.off >= regs.LinkStatus(0) && op.off < regs.WireErrors(0)+mostLinks<<12
 }
 
-// touch has a link simulated word by word before a fault can be ordered, or a reset. While threads have the parts, a link between two
-// of them belongs to neither.
+// touch has a link simulated word by word before a fault can be ordered, or a reset. While threads
+// have the parts, a link between two of them belongs to neither.
 func (n *node) touch(op *regOp) {
 	off := op.off
 	to, link, ok := wireRegister(off)
@@ -136,8 +141,8 @@ func (m *Machine) expose(p *Part, node, link int) error {
 	return nil
 }
 
-// announce tells the network of a write a cycle before it is done, as far as that is certain: what is posted later
-// is done later.
+// announce tells the network of a write a cycle before it is done, as far as that is certain: what
+// is posted later is done later.
 func (n *node) announce(op *regOp, done drivers.Cycle) {
 	to, link, ok := wireRegister(op.off)
 	if n.ordered = true; ok && n.p.wires.Exposed(n.id, link) {
@@ -149,7 +154,8 @@ func (n *node) announce(op *regOp, done drivers.Cycle) {
 	}
 }
 
-// writeWire keeps what a register of a wire or link shows, if the link is built. Where wires cannot fail, no link drains or is reset.
+// writeWire keeps what a register of a wire or link shows, if the link is built. Where wires cannot
+// fail, no link drains or is reset.
 func (n *node) writeWire(off uint32, v uint64) bool {
 	to, link, ok := wireRegister(off)
 	if !ok {
@@ -239,15 +245,16 @@ func (p *Part) LinkSettings(node, link int) (patience uint64, drain bool) {
 	return w[LinkPatience], w[LinkCtrl] != 0
 }
 
-// LinkFailed: a link of a node lost its carrier, was found dead, or lost its session in a cycle. Of a link between parts it may be told some cycles
-// later, when software has cleared the cause since.
+// LinkFailed: a link of a node lost its carrier, was found dead, or lost its session in a cycle. Of
+// a link between parts it may be told some cycles later, when software has cleared the cause since.
 func (p *Part) LinkFailed(node int, at drivers.Cycle) {
 	if n := &p.nodes[node]; at >= n.errorCleared {
 		n.interrupt(regs.IRQStatusError)
 	}
 }
 
-// Cut: a link has ended a packet, which has one tail more from now on: whoever comes to the last of them forgets it.
+// Cut: a link has ended a packet, which has one tail more from now on: whoever comes to the last of
+// them forgets it.
 func (p *Part) Cut(h uint32) {
 	packet := p.packets.at(h)
 	packet.cut.Store(true)
