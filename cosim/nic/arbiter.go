@@ -4,14 +4,14 @@ import "github.com/nicloop/nicloop/drivers"
 
 const maxClients = 6 // the most clients that anything here serves
 
-// requests are those of the clients of an arbiter.
+// requests holds the pending requests of an arbiter's clients.
 type requests struct {
 	asks [maxClients]drivers.Cycle // from when on; 0: not
 }
 
 func (a *requests) asking(client int) bool { return a.asks[client] != 0 }
 
-// due is when the first of them asks.
+// due returns the cycle of the first request, or Forever.
 func (a *requests) due() drivers.Cycle {
 	first := drivers.Forever
 	for _, at := range a.asks {
@@ -22,13 +22,13 @@ func (a *requests) due() drivers.Cycle {
 	return first
 }
 
-// An arbiter grants something that serves one client at a time, round-robin, to those who ask.
+// An arbiter is a round-robin arbiter.
 type arbiter struct {
 	requests
 	next int // the client that is looked at first
 }
 
-// grant chooses the next of those who ask by now: there must be one.
+// grant selects the next client whose request is due by now. At least one must be.
 func (a *arbiter) grant(now drivers.Cycle) (client int) {
 	client = a.next
 	for a.asks[client] == 0 || a.asks[client] > now {
@@ -39,18 +39,18 @@ func (a *arbiter) grant(now drivers.Cycle) (client int) {
 	return client
 }
 
-// pass has those behind a client that was served come first.
+// pass moves the pointer behind a client that was served.
 func (a *arbiter) pass(client int) { a.next = (client + 1) % maxClients }
 
-// An lrsArbiter grants to the client that was served longest ago (rtl/core/lrs_arbiter.sv). One
-// that was granted and could not be served keeps its place.
+// An lrsArbiter grants the client that was served longest ago (rtl/core/lrs_arbiter.sv). A client
+// that was granted but could not be served keeps its place.
 type lrsArbiter struct {
 	requests
 	services uint64
 	served   [maxClients]uint64 // number of the last service
 }
 
-// grant chooses among those who ask by now: there must be one.
+// grant selects among the clients whose request is due by now. At least one must be.
 func (a *lrsArbiter) grant(now drivers.Cycle) (client int) {
 	client = -1
 	for i, at := range a.asks {
@@ -62,7 +62,7 @@ func (a *lrsArbiter) grant(now drivers.Cycle) (client int) {
 	return client
 }
 
-// serve has a client come behind all others.
+// serve gives a client the lowest priority.
 func (a *lrsArbiter) serve(client int) {
 	a.services++
 	a.served[client] = a.services

@@ -6,14 +6,14 @@ import "github.com/nicloop/nicloop/drivers"
 // beat, one that is read in that of its address, all of it at once and before what is written in
 // the same cycle (rtl/sim/host_bus.sv).
 
-// A landing is a burst on its way to memory.
+// A landing is a burst of RMA that has not reached memory yet.
 type landing struct {
 	at   drivers.Cycle
 	addr uint64
 	data []byte
 }
 
-// landings are in the order in which they reach memory.
+// landings are ordered by the cycle in which they reach memory.
 type landings struct{ queue queue[landing] }
 
 func (l *landings) add(at drivers.Cycle, b *burst) { *l.queue.grow() = landing{at, b.addr, b.data} }
@@ -25,7 +25,7 @@ func (l *landings) due() drivers.Cycle {
 	return l.queue.first().at
 }
 
-// land has what is due reach memory.
+// land writes the bursts that are due to memory.
 func (n *node) land(now drivers.Cycle) {
 	for n.landings.due() <= now {
 		w := *n.landings.queue.first()

@@ -8,7 +8,7 @@ import (
 	"github.com/nicloop/nicloop/drivers"
 )
 
-// inMemory tells whether a range of device addresses is memory, in one piece.
+// inMemory reports whether a range of device addresses lies in one piece of memory.
 func (n *node) inMemory(s span) bool {
 	if list := n.segments; list != nil {
 		g := drivers.SegmentAt(list, s.addr)
@@ -17,13 +17,13 @@ func (n *node) inMemory(s span) bool {
 	return s.addr <= uint64(len(n.mem)) && s.n <= uint64(len(n.mem))-s.addr
 }
 
-// dma is the memory of a range of device addresses, which is in memory.
+// dma returns the memory of a range of device addresses, for which inMemory holds.
 func (n *node) dma(s span) []byte {
 	off := n.offset(s.addr)
 	return n.mem[off : off+s.n]
 }
 
-// offset is where a device address lies in memory.
+// offset translates a device address to an offset in memory.
 func (n *node) offset(addr uint64) uint64 {
 	if list := n.segments; list != nil {
 		g := drivers.SegmentAt(list, addr)
@@ -32,13 +32,13 @@ func (n *node) offset(addr uint64) uint64 {
 	return addr
 }
 
-// putWord writes a word that tells software of what was written before it, which may look at any
-// time.
+// putWord stores the word that software polls, after everything that the word announces. Software
+// may read it at any time.
 func putWord(mem []byte, v uint64) {
 	atomic.StoreUint64(word(mem), toLittle(v))
 }
 
-// getWord reads a word that software may be writing.
+// getWord loads a word that software may be writing.
 func getWord(mem []byte) uint64 { return toLittle(atomic.LoadUint64(word(mem))) }
 
 func word(mem []byte) *uint64 { return (*uint64)(unsafe.Pointer(&mem[:8][0])) }

@@ -63,8 +63,8 @@ func (n *node) served(p *Packet) bool {
 // domains counts packets of other domains.
 type domains struct{ refused, last uint64 }
 
-// stranger counts a request of another domain.
-func (n *node) stranger(p *Packet) {
+// countForeign counts a request of another domain.
+func (n *node) countForeign(p *Packet) {
 	h := p.Header
 	n.domains.refused++
 	n.domains.last = regs.DomainLastValid | uint64(h.Type())<<regs.DomainLastType.LSB() | uint64(h)>>32&0xffff<<regs.DomainLastSrc.LSB() |

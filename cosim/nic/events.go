@@ -10,7 +10,7 @@ import (
 
 const unarmed = ^uint64(0)
 
-// A watch is a range of a node's memory; an armed one stands in its node's list.
+// A watch is a watched range of a node's memory. While armed it is also in the node's list.
 type watch struct {
 	node     int32
 	armed    bool
@@ -22,7 +22,7 @@ type armedWatch struct {
 	id       drivers.WatchID
 }
 
-// Watch names a range of node's memory.
+// Watch implements drivers.Timed.
 func (m *Machine) Watch(node int, off, n uint64) (drivers.WatchID, error) {
 	if node < 0 || node >= len(m.nodes) {
 		return 0, fmt.Errorf("%w: watch on node %d; expected 0..%d", drivers.ErrConfig, node, len(m.nodes)-1)
@@ -34,7 +34,7 @@ func (m *Machine) Watch(node int, off, n uint64) (drivers.WatchID, error) {
 	return drivers.WatchID(len(m.watches) - 1), nil
 }
 
-// Arm makes the next write that touches the range stop Run.
+// Arm implements drivers.Timed.
 func (m *Machine) Arm(id drivers.WatchID) {
 	w := &m.watches[id]
 	if w.armed {
@@ -45,20 +45,20 @@ func (m *Machine) Arm(id drivers.WatchID) {
 	n.armed = append(n.armed, armedWatch{w.off, w.end, id})
 }
 
-// ArmPIO makes Run stop when enough lines were taken.
+// ArmPIO implements drivers.Timed.
 func (m *Machine) ArmPIO(node, vpid int, count uint64) {
 	m.nodes[node].armPIO[vpid] = count
 	m.nodes[node].checkPIO(vpid)
 }
 
-// ArmIRQ makes Run stop while the interrupt line is up.
+// ArmIRQ implements drivers.Timed.
 func (m *Machine) ArmIRQ(node int) {
 	m.nodes[node].armIRQ = true
 	m.nodes[node].checkIRQ()
 }
 
-// written tells the watches of a DMA write. Reports are put in order later, so the
-// list of the armed ones needs none.
+// written fires the watches that a DMA write touches. The order of the list does not matter,
+// because report sorts what has fired.
 func (n *node) written(s span) {
 	if len(n.armed) == 0 {
 		return
@@ -91,16 +91,16 @@ func (n *node) checkIRQ() {
 	}
 }
 
-// A tracer brings events into order of time; some are told a little late.
+// A tracer sorts events by cycle before it passes them on: some are reported a few cycles late.
 type tracer struct {
 	sink    drivers.TraceSink
 	pending []drivers.TraceEvent
 }
 
-// Tracing tells whether anybody wants trace events.
+// Tracing reports whether there is a trace sink.
 func (p *Part) Tracing() bool { return p.m.sink != nil }
 
-// TraceFlit reports the flit at an index of a packet, passing a point of a node.
+// TraceFlit records that the flit at an index of a packet passes a trace point of a node.
 func (p *Part) TraceFlit(at drivers.Cycle, node int, point, vc uint8, h uint32, index int) {
 	packet := p.packets.at(h)
 	e := drivers.TraceEvent{Cycle: at, Data: packet.Flit(index), Node: uint16(node), Point: point, VC: vc}
@@ -113,7 +113,8 @@ func (p *Part) TraceFlit(at drivers.Cycle, node int, point, vc uint8, h uint32, 
 	p.m.pending = append(p.m.pending, e)
 }
 
-// Withdraw takes back what was reported ahead of a point of a node for cycles behind one.
+// Withdraw removes the events of a trace point that were recorded ahead of time for cycles after
+// behind.
 func (p *Part) Withdraw(behind drivers.Cycle, node int, point uint8) {
 	p.m.pending = slices.DeleteFunc(p.m.pending, func(e drivers.TraceEvent) bool {
 		return e.Cycle > behind && int(e.Node) == node && e.Point == point
@@ -126,14 +127,14 @@ func (m *Machine) trace(at drivers.Cycle, node int, point uint8, data uint64) {
 	}
 }
 
-// traceBus reports an access to memory, with the number of who is served, from 1 on, in the flags.
+// traceBus records an access to memory. The flags hold the number of the client, from 1 on.
 func (m *Machine) traceBus(at drivers.Cycle, node int, point uint8, who int, addr uint64) {
 	if m.sink != nil {
 		m.pending = append(m.pending, drivers.TraceEvent{Cycle: at, Node: uint16(node), Point: point, Flags: uint8(who + 1), Data: addr})
 	}
 }
 
-// flush hands over what lies before now: more of the present cycle may come.
+// flush passes on all events of cycles before now. Cycle now may not be complete yet.
 func (t *tracer) flush(now drivers.Cycle) error {
 	if len(t.pending) == 0 {
 		return nil

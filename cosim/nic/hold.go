@@ -5,36 +5,36 @@ import (
 	"github.com/nicloop/nicloop/drivers/regs"
 )
 
-// forGood is a hold that does not run down.
+// forGood is the value of a hold that does not count down.
 const forGood = 1<<24 - 1
 
-// A hold is for how many more cycles a full ring may hold others, and what was dropped for it when
-// it may not.
+// A hold limits for how many more cycles a full ring may block others, and counts what was dropped
+// because that time was used up (register HOLD).
 type hold struct {
 	left       uint32
 	overflows  uint32
 	overflowed bool // since the last that was written
 }
 
-// spend takes cycles off.
+// spend subtracts cycles.
 func (h *hold) spend(cycles drivers.Cycle) {
 	if h.left != forGood {
 		h.left -= uint32(min(drivers.Cycle(h.left), cycles))
 	}
 }
 
-// after is what will be left then.
+// after returns what remains after so many more cycles.
 func (h hold) after(cycles drivers.Cycle) uint32 {
 	h.spend(cycles)
 	return h.left
 }
 
-// drop counts what was dropped.
+// drop counts a dropped packet or notification.
 func (h *hold) drop() { h.overflows, h.overflowed = h.overflows+1, true }
 
 // ---- mailboxes: the one that holds the completer pays, from heldFrom on ----
 
-// heldFor is how long the mailbox that stalls has been paying.
+// heldFor returns the cycles since heldFrom for which a full mailbox has blocked the completer.
 func (n *node) heldFor(at drivers.Cycle) drivers.Cycle {
 	if !n.rxStall.on || at < n.heldFrom {
 		return 0
@@ -42,13 +42,13 @@ func (n *node) heldFor(at drivers.Cycle) drivers.Cycle {
 	return at - n.heldFrom
 }
 
-// payMailbox settles what a mailbox owes up to a cycle.
+// payMailbox subtracts the cycles up to at from the hold of the mailbox that blocks the completer.
 func (n *node) payMailbox(at drivers.Cycle) {
 	n.mbox[n.stalled].spend(n.heldFor(at))
 	n.heldFrom = max(n.heldFrom, at)
 }
 
-// wakeSpent has the completer look again when the mailbox that holds it may do so no longer.
+// wakeSpent schedules the completer for the cycle in which the hold of the full mailbox is used up.
 func (n *node) wakeSpent() {
 	if left := n.mbox[n.stalled].left; left != forGood {
 		n.wake(unitCheck, n.heldFrom+drivers.Cycle(left))
@@ -57,8 +57,8 @@ func (n *node) wakeSpent() {
 
 // ---- rings: of those that hold units, that of the first unit pays ----
 
-// payers finds who pays from a cycle on, when units have begun or ceased to wait. For its ring, and
-// no other, cycles are counted.
+// payers selects the ring whose hold counts down from a cycle on. It is called when a unit starts
+// or stops waiting for a full ring. Only the ring of the first waiting unit counts down.
 func (n *node) payers(from drivers.Cycle) {
 	f := &n.rma.notifier
 	if f.pays && from > f.paysFrom {
@@ -70,7 +70,7 @@ func (n *node) payers(from drivers.Cycle) {
 	f.pays, f.paysFrom, f.spent = false, from, drivers.Forever
 	for i := range f.waits {
 		if f.waits[i] {
-			f.pays, f.payer, f.first = true, n.rma.teller(i).note.vpid, i
+			f.pays, f.payer, f.first = true, n.rma.notifyingUnit(i).note.vpid, i
 			n.rma.rings[f.payer].stall.begin(from)
 			if left := n.rma.rings[f.payer].left; left != forGood {
 				f.spent = from + drivers.Cycle(left)
@@ -81,7 +81,7 @@ func (n *node) payers(from drivers.Cycle) {
 	}
 }
 
-// spendRing: the ring that pays has nothing left; its unit asks again.
+// spendRing lets the first waiting unit ask again when the hold of its ring is used up.
 func (n *node) spendRing(now drivers.Cycle) {
 	f := &n.rma.notifier
 	f.waits[f.first], f.asks[f.first] = false, now+1
@@ -89,7 +89,7 @@ func (n *node) spendRing(now drivers.Cycle) {
 	n.wake(unitRMA, now+1)
 }
 
-// setHold writes HOLD of a process.
+// setHold writes register HOLD of a process.
 func (n *node) setHold(now drivers.Cycle, i uint8, v uint64) {
 	n.payMailbox(now + 1)
 	n.payers(now + 1)

@@ -12,9 +12,9 @@ const (
 	nvmDepthMask = 1<<24 - 1
 )
 
-// An nvmRange is memory that is slow to write: its buffer drains at a rate, and a burst enters when
-// it fits. What room there is, and what range an address is in, the hardware finds out a cycle
-// late; so the state before the last change counts for a cycle more.
+// An nvmRange is a range of slow memory with a write buffer that drains at a rate. A burst enters
+// the buffer when it fits. The hardware computes the free space, and the range of an address, one
+// cycle late; therefore the state before the last change remains effective for one more cycle.
 type nvmRange struct {
 	nvmState
 	before  nvmState
@@ -24,7 +24,7 @@ type nvmRange struct {
 	waited  uint64
 }
 
-// An nvmState holds from the edge at on; level is the buffer's after that edge.
+// An nvmState is valid from edge at on; level is the fill level of the buffer after that edge.
 type nvmState struct {
 	first, behind      uint64
 	rate, depth, level uint64
@@ -33,7 +33,7 @@ type nvmState struct {
 
 func (s *nvmState) hit(addr uint64) bool { return addr >= s.first && addr < s.behind }
 
-// drained is the level after an edge.
+// drained returns the level after an edge.
 func (s *nvmState) drained(at drivers.Cycle) uint64 {
 	if s.rate == 0 || at <= s.at {
 		return s.level
@@ -45,7 +45,7 @@ func (s *nvmState) drained(at drivers.Cycle) uint64 {
 	return s.level - cycles*8*s.rate
 }
 
-// after is the state that an edge left.
+// after returns the state that was valid after an edge.
 func (r *nvmRange) after(edge drivers.Cycle) *nvmState {
 	if edge < r.at {
 		return &r.before
@@ -53,14 +53,14 @@ func (r *nvmRange) after(edge drivers.Cycle) *nvmState {
 	return &r.nvmState
 }
 
-// change begins a new state at an edge, with the level of the old one.
+// change begins a new state at an edge with the present level.
 func (r *nvmRange) change(at drivers.Cycle) {
 	r.before = r.nvmState
 	r.level, r.at = r.drained(at), max(r.at, at)
 }
 
-// empty is the edge after which nothing is left, and that is known; a rate of 0 leaves all for
-// good.
+// empty returns the edge after which the buffer is empty and registers show it. With rate 0 it
+// never empties, and the result is 0.
 func (r *nvmRange) empty() drivers.Cycle {
 	if step := 8 * r.rate; step > 0 && r.level > 0 {
 		return r.at + drivers.Cycle((r.level+step-1)/step) + 1
@@ -68,10 +68,10 @@ func (r *nvmRange) empty() drivers.Cycle {
 	return 0
 }
 
-// seen is how many cycles old the level is by which a burst is judged, minus the one of the edge.
+// seen is the age in cycles of the level by which a burst is judged, not counting the edge itself.
 const seen = 2
 
-// fits is the first cycle, not before from, in which a burst may enter.
+// fits returns the first cycle, not before from, in which a burst may enter.
 func (r *nvmRange) fits(from drivers.Cycle, addr, bytes uint64) drivers.Cycle {
 	ready := drivers.Cycle(0)
 	if r.bytes > 0 {
@@ -106,7 +106,7 @@ func (s *nvmState) target(bytes uint64) uint64 {
 	return 0
 }
 
-// enter: a burst passes at a cycle; it is counted in the next one.
+// enter adds a burst that passes at a cycle. The level includes it from the next cycle on.
 func (r *nvmRange) enter(at drivers.Cycle, bytes uint64) {
 	level := r.drained(at)
 	r.change(at + 1)
@@ -115,8 +115,7 @@ func (r *nvmRange) enter(at drivers.Cycle, bytes uint64) {
 	r.written += bytes
 }
 
-// fits is when a burst may enter the buffers of the slow memory that it is for, as far as is known
-// now.
+// fits returns when a burst may enter all buffers that its address belongs to, as far as is known.
 func (n *node) fits(now drivers.Cycle, addr, bytes uint64) drivers.Cycle {
 	at := now
 	for i := range n.nvm {
@@ -125,7 +124,7 @@ func (n *node) fits(now drivers.Cycle, addr, bytes uint64) drivers.Cycle {
 	return at
 }
 
-// enterNVM fills these buffers, when a burst has waited for them.
+// enterNVM adds a burst to the buffers that its address belongs to.
 func (n *node) enterNVM(now, waited drivers.Cycle, addr, bytes uint64) {
 	for i := range n.nvm {
 		if r := &n.nvm[i]; r.after(now - seen).hit(addr) {

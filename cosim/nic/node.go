@@ -28,8 +28,7 @@ type regOp struct {
 
 func (o regOp) due() drivers.Cycle { return o.asked }
 
-// node is one NIC. Cycles are those of clock edges: what was decided at an edge is
-// there from the next one on.
+// A node is one NIC. Cycles are those of clock edges: a decision at an edge takes effect after it.
 type node struct {
 	m  *Machine
 	p  *Part // that it belongs to
@@ -125,8 +124,8 @@ func (n *node) empty() bool {
 
 // ---- packets that leave ----
 
-// A Leaving is a packet that a source wants to send, with what the network needs of its header: by
-// the time that it is its turn, that is in no cache.
+// A Leaving is a packet that a source wants to send, with the parts of its header that the network
+// needs: the packet itself has left the cache by then.
 type Leaving struct {
 	Packet uint32
 	Dst    uint16 // node
@@ -134,7 +133,7 @@ type Leaving struct {
 	vpid   uint8 // of who sends it
 }
 
-// push hands a packet to the network.
+// push offers a packet to the network.
 func (n *node) push(s Source, h uint32) {
 	q, header := &n.out[s], n.p.packets.at(h).Header
 	*q.grow() = Leaving{Packet: h, Dst: header.DstNode(), Flits: uint16(flit.Total(header)), vpid: header.SrcVPID()}
@@ -151,7 +150,7 @@ func (n *node) header(p regs.Pio, dst uint16) regs.Header {
 	}.Pack()
 }
 
-// Next is the packet that a source wants to send.
+// Next returns the packet that a source wants to send.
 func (p *Part) Next(node int, s Source) (packet Leaving, ok bool) {
 	q := &p.nodes[node].out[s]
 	if q.n == 0 {
@@ -160,10 +159,10 @@ func (p *Part) Next(node int, s Source) (packet Leaving, ok bool) {
 	return *q.first(), true
 }
 
-// Packet is a packet by its number.
+// Packet returns the packet with a number.
 func (p *Part) Packet(h uint32) *Packet { return p.packets.at(h) }
 
-// Sent: the last flit of the source's packet leaves in this cycle.
+// Sent must be called in the cycle in which the last flit of the source's packet is injected.
 func (p *Part) Sent(node int, s Source) {
 	n := &p.nodes[node]
 	packet := *n.out[s].first()
@@ -181,8 +180,8 @@ func (p *Part) Sent(node int, s Source) {
 	n.entryFree(packet.vpid)
 }
 
-// txStalled counts the cycles in which a flit of the VELO requester waited. The
-// network knows how much of the first packet has left; here it counts when it is gone.
+// txStalled counts the cycles in which a flit of the VELO requester waited. Only the network knows
+// how many flits of the first packet have left, so its stall cycles are counted when it has left.
 func (n *node) txStalled() uint64 {
 	if n.out[SourceVELO].n == 0 {
 		return n.txStall
@@ -196,11 +195,11 @@ func (n *node) txStalled() uint64 {
 
 const completerBuffers = 2
 
-// Coming tells that the head of a packet of VELO has reached a node's ejection buffer: its unit
-// will look at it when the tail has.
+// Coming announces that the head of a packet has reached the ejection buffer of its destination, so
+// that the packet can be prefetched.
 func (p *Part) Coming(h uint32) { p.packets.want(h) }
 
-// Accepts tells whether the unit that a packet is for takes its head in this cycle.
+// Accepts reports whether the destination unit takes the head of a packet in this cycle.
 func (p *Part) Accepts(node, class int, h uint32) bool {
 	n := &p.nodes[node]
 	if class == SourceVELO.Class() {
@@ -213,13 +212,13 @@ func (p *Part) Accepts(node, class int, h uint32) bool {
 	return n.acceptsRMA(class-SourceRequest.Class(), h)
 }
 
-// RouteError: node's router has no way for a packet and discards it from its head on.
+// RouteError reports that node's router discards a packet without a route.
 func (p *Part) RouteError(node int) { p.nodes[node].interrupt(regs.IRQStatusError) }
 
-// Discarded: the last flit of such a packet is gone.
+// Discarded frees such a packet after its last flit.
 func (p *Part) Discarded(h uint32) { p.packets.put(h) }
 
-// Collected: the unit takes the last flit of a packet in this cycle.
+// Collected hands over a packet whose last flit the unit takes in this cycle.
 func (p *Part) Collected(node, class int, h uint32) {
 	n := &p.nodes[node]
 	if class != SourceVELO.Class() {
@@ -232,21 +231,21 @@ func (p *Part) Collected(node, class int, h uint32) {
 	}
 }
 
-// check looks at the oldest packet at a cycle that is the next one. What would
-// wait or fail is left to recheck, in that cycle itself.
+// check looks at the oldest packet ahead of time, for the next cycle. Cases that would wait or fail
+// are left to recheck, in that cycle itself.
 func (n *node) check(at drivers.Cycle) {
 	p := n.p.packets.at(*n.rx.first())
 	m := &n.mbox[p.Header.DstVPID()]
-	if !m.on() || m.full() || !n.serves(p) || n.writesNow() || n.wrongly(p) != regs.DropReasonNone || n.slots.n == regs.DMAWrites || n.spoiling > 0 {
+	if !m.on() || m.full() || !n.serves(p) || n.writesNow() || n.discardReason(p) != regs.DropReasonNone || n.slots.n == regs.DMAWrites || n.spoiling > 0 {
 		n.wake(unitCheck, at)
 		return
 	}
 	n.begin(at, m)
 }
 
-// wrongly tells why nobody may have a packet: a link has ended it, or it was led into a NIC that it
-// is not for.
-func (n *node) wrongly(p *Packet) regs.DropReason {
+// discardReason returns why a packet is discarded whatever it contains: a link has cut it, or it
+// was routed to the wrong NIC.
+func (n *node) discardReason(p *Packet) regs.DropReason {
 	switch {
 	case p.cut.Load():
 		return regs.DropReasonCRC
@@ -256,7 +255,7 @@ func (n *node) wrongly(p *Packet) regs.DropReason {
 	return regs.DropReasonNone
 }
 
-// recheck looks at the oldest packet now.
+// recheck looks at the oldest packet in the present cycle.
 func (n *node) recheck() {
 	now := n.p.now
 	if n.rx.n == 0 || n.rxBusy {
@@ -264,8 +263,8 @@ func (n *node) recheck() {
 	}
 	p := n.p.packets.at(*n.rx.first())
 	h := p.Header
-	if reason := n.wrongly(p); reason != regs.DropReasonNone {
-		if n.spoils(now) {
+	if reason := n.discardReason(p); reason != regs.DropReasonNone {
+		if n.dropsNow(now) {
 			n.wake(unitCheck, now+1)
 			return
 		}
@@ -302,7 +301,7 @@ func (n *node) recheck() {
 		} // else commit has it looked at again
 		return
 	}
-	if n.spoils(now) { // one is told at a time
+	if n.dropsNow(now) { // one is told at a time
 		n.wake(unitCheck, now+1)
 		return
 	}
@@ -310,7 +309,7 @@ func (n *node) recheck() {
 	reason := regs.DropReasonMailboxOff
 	switch {
 	case !serves:
-		n.stranger(p)
+		n.countForeign(p)
 		reason = regs.DropReasonDomain
 	case overflows:
 		m.hold.drop()
@@ -326,14 +325,15 @@ func (n *node) endStall(at drivers.Cycle) {
 	n.mbox[n.stalled].stall.end(at)
 }
 
-// mailboxChanged lets a packet that waits look again.
+// mailboxChanged makes the completer look again at a packet that waits for a mailbox.
 func (n *node) mailboxChanged() {
 	if n.rxStall.on {
 		n.wake(unitCheck, n.p.now+1)
 	}
 }
 
-// releaseBuffer frees the oldest packet's buffer; the next is looked at in the next cycle.
+// releaseBuffer frees the buffer of the oldest packet. The completer looks at the next one in the
+// next cycle.
 func (n *node) releaseBuffer() {
 	n.rx.drop()
 	n.rxFreed = n.p.now
@@ -343,7 +343,7 @@ func (n *node) releaseBuffer() {
 	}
 }
 
-// drop records why a packet or a send was discarded; the caller counts it.
+// drop records why a packet or send was discarded. The caller counts it.
 func (n *node) drop(at drivers.Cycle, h regs.Header, reason regs.DropReason) {
 	n.m.trace(at, n.id, drivers.PointDropped, uint64(h)>>48|uint64(h)>>32&0xffff<<16|uint64(reason)<<32)
 	n.note(h, reason)

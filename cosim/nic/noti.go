@@ -39,9 +39,9 @@ func (r *notiRing) control(v uint64) {
 // A notifier writes the notices of several units, the unit that was served longest ago first. A
 // full ring holds its unit and nobody else.
 type notifier struct {
-	lrsArbiter               // from when on units show their notices
-	waits      [tellers]bool // for a full ring, and does not ask
-	client     int           // that it works for
+	lrsArbiter                      // from when on units show their notices
+	waits      [notifyingUnits]bool // for a full ring, and does not ask
+	client     int                  // that it works for
 	step       notifierStep
 	at         drivers.Cycle // when the step is done, or the next unit may be picked
 
@@ -103,8 +103,8 @@ func (f *notifier) switched(vpid uint8, ctrl uint64) {
 	}
 }
 
-// spoils: a notification under way is found not to count now.
-func (f *notifier) spoils(now drivers.Cycle) bool {
+// dropsNow: a notification under way is found not to count now.
+func (f *notifier) dropsNow(now drivers.Cycle) bool {
 	return f.landed > 0 && f.flying.first().ends == now && (f.flying.first().failed || f.flying.first().lost)
 }
 
@@ -118,20 +118,20 @@ const (
 
 // The units that tell, in the arbiter's order, by class of a sender and of a
 // completer.
-const tellers = 4
+const notifyingUnits = 4
 
-func (r *rma) teller(i int) *unit {
+func (r *rma) notifyingUnit(i int) *unit {
 	return [...]*unit{&r.senders[0].unit, &r.senders[1].unit, &r.completer[0].unit, &r.completer[1].unit}[i]
 }
 
 const completers = 2 // the first of them among those who tell
 
 // tell has the notifier write a notice that a unit shows it from a cycle on.
-func (n *node) tell(teller int, note notice, from drivers.Cycle) {
-	u := n.rma.teller(teller)
+func (n *node) tell(notifyingUnit int, note notice, from drivers.Cycle) {
+	u := n.rma.notifyingUnit(notifyingUnit)
 	u.note = note
 	u.enter(phaseNotify, drivers.Forever)
-	n.rma.notifier.asks[teller] = from
+	n.rma.notifier.asks[notifyingUnit] = from
 	n.wake(unitRMA, from)
 }
 
@@ -159,7 +159,9 @@ func (f *notifier) noticesDue() drivers.Cycle {
 	return t
 }
 
-func (n *node) ringOf(teller int) *notiRing { return &n.rma.rings[n.rma.teller(teller).note.vpid] }
+func (n *node) ringOf(notifyingUnit int) *notiRing {
+	return &n.rma.rings[n.rma.notifyingUnit(notifyingUnit).note.vpid]
+}
 
 // notify does the notifier's next step.
 func (n *node) notify(now drivers.Cycle) {
@@ -168,10 +170,10 @@ func (n *node) notify(now drivers.Cycle) {
 	case notifierPick:
 		f.client, f.step, f.at = f.grant(now), notifierLook, now+2
 	case notifierLook:
-		r, note := n.ringOf(f.client), &n.rma.teller(f.client).note
+		r, note := n.ringOf(f.client), &n.rma.notifyingUnit(f.client).note
 		mine := note.stamp == n.procs[note.vpid].stamp
 		switch {
-		case !(r.on() && mine) && f.spoils(now): // one is discarded at a time
+		case !(r.on() && mine) && f.dropsNow(now): // one is discarded at a time
 			f.at = now + 1
 		case !r.on() || !mine:
 			n.rma.notiOff++
@@ -222,7 +224,7 @@ func (n *node) noticeSent(at drivers.Cycle) {
 	if f.extra { // the client shows its notice still
 		f.asks[f.client] = at + 1
 	} else {
-		n.told(at)
+		n.noticeTaken(at)
 	}
 }
 
@@ -267,14 +269,14 @@ func (n *node) ringSpent(now drivers.Cycle, vpid uint8) bool {
 // discarded: a notice that was looked at is not written.
 func (n *node) discarded(now drivers.Cycle) {
 	f := &n.rma.notifier
-	n.told(now)
+	n.noticeTaken(now)
 	f.step, f.at = notifierPick, now+1
 }
 
-// told: a unit learns in the cycle after that its notice is written, or that nobody wants it.
-func (n *node) told(at drivers.Cycle) {
+// noticeTaken: a unit learns in the cycle after that its notice is written, or that nobody wants it.
+func (n *node) noticeTaken(at drivers.Cycle) {
 	n.rma.notifier.serve(n.rma.notifier.client)
-	n.rma.teller(n.rma.notifier.client).enter(phaseTold, at+1)
+	n.rma.notifyingUnit(n.rma.notifier.client).enter(phaseTold, at+1)
 }
 
 // A notice is a notification on its way to a ring.

@@ -9,9 +9,9 @@ import (
 	"github.com/nicloop/nicloop/drivers"
 )
 
-// A Part is some nodes of a machine, in the order of their numbers, with what one
-// thread needs to simulate them: nothing that changes is shared with another part but what
-// their networks tell each other when time is exchanged, and packets (freeList).
+// A Part is a range of consecutive nodes of a machine with all state that one thread needs to
+// simulate them. Parts share only the packets (freeList) and what their networks exchange at the
+// end of a window.
 type Part struct {
 	m           *Machine
 	nodes       []node // of the whole machine; of this part from first on
@@ -31,16 +31,16 @@ type Part struct {
 
 var _ drivers.Partition = (*Part)(nil)
 
-// Nodes are the part's: first up to, but not including, past.
+// Nodes returns the half-open range [first, past) of the part's nodes.
 func (p *Part) Nodes() (first, past int) { return p.first, p.past }
 
-// Now is the last cycle that the part has performed.
+// Now is the last cycle that was simulated.
 func (p *Part) Now() drivers.Cycle { return p.now }
 
-// NextEvent is the first cycle in which anything happens in the part by itself.
+// NextEvent is the first cycle in which something happens without a call, or Forever.
 func (p *Part) NextEvent() drivers.Cycle { return min(p.wheel.next(p.now), p.net.NextEvent(p.now)) }
 
-// perform does what happens in a cycle.
+// perform simulates a cycle: first the units that are due, then the network.
 func (p *Part) perform(t drivers.Cycle) {
 	p.now = t
 	due := p.wheel.take(t)
@@ -54,23 +54,23 @@ func (p *Part) perform(t drivers.Cycle) {
 	p.net.Step(t)
 }
 
-// Events counts the units of nodes that have worked.
+// Events counts the activations of units.
 func (p *Part) Events() uint64 { return p.events }
 
-// Open lets Run perform the cycles before past.
+// Open lets Run simulate the cycles before past.
 func (p *Part) Open(past drivers.Cycle) { p.opened = past }
 
-// finish lets the network do what it does before a cycle.
+// finish makes the network send what is due before a cycle.
 func (p *Part) finish(at drivers.Cycle) { p.net.(Exchanger).Finish(at) }
 
-// Exchange takes what the other parts have sent.
+// Exchange receives what the other parts have sent.
 func (p *Part) Exchange(late uint) {
 	p.packets.look()
 	p.net.(Exchanger).Exchange(late)
 }
 
-// Run is Machine.Run for this part alone. It also comes back, without having moved time
-// on, when what is next lies behind the window (Open).
+// Run is Machine.Run for this part alone. It also returns, without advancing time, if the next
+// event lies beyond the window (Open).
 func (p *Part) Run(deadline drivers.Cycle, stop *drivers.Stop) error {
 	*stop = drivers.Stop{Now: p.now, Fired: stop.Fired[:0]}
 	end := min(deadline, p.opened-1)
@@ -94,10 +94,10 @@ func (p *Part) Run(deadline drivers.Cycle, stop *drivers.Stop) error {
 	return drivers.ErrClosed
 }
 
-// stops: there is something to report.
+// stops reports whether there is something to report.
 func (p *Part) stops() bool { return len(p.fired)+len(p.errs) > 0 }
 
-// report adds what has fired to a list, in a fixed order.
+// report appends the conditions that have fired to list in a fixed order.
 func (p *Part) report(list []drivers.Fired) []drivers.Fired {
 	if len(p.fired) > 1 {
 		slices.SortFunc(p.fired, func(a, b drivers.Fired) int {
@@ -109,7 +109,7 @@ func (p *Part) report(list []drivers.Fired) []drivers.Fired {
 	return list
 }
 
-// refusals are the errors since the last report.
+// refusals returns the errors since the last report.
 func (p *Part) refusals() error {
 	if len(p.errs) == 0 {
 		return nil
@@ -121,7 +121,8 @@ func (p *Part) refusals() error {
 
 func (p *Part) fail(err error) { p.errs = append(p.errs, err) }
 
-// empty: nothing is posted, under way or buffered, but for packets, which all parts share.
+// empty reports whether nothing is posted, in flight or buffered. It ignores packets, which all
+// parts share.
 func (p *Part) empty() bool {
 	for i := p.first; i < p.past; i++ {
 		if !p.nodes[i].empty() {
@@ -131,7 +132,7 @@ func (p *Part) empty() bool {
 	return true
 }
 
-// drained is Machine.drained for the part.
+// drained is Machine.drained for this part.
 func (p *Part) drained() (at drivers.Cycle) {
 	for i := p.first; i < p.past; i++ {
 		for k := range p.nodes[i].nvm {

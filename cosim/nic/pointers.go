@@ -2,7 +2,7 @@ package nic
 
 import "github.com/nicloop/nicloop/drivers/regs"
 
-// pointers of a ring: of a mailbox or of notifications.
+// pointers are the read and write pointers of a mailbox or notification ring.
 type pointers struct {
 	wp, rp  uint32
 	ahead   uint32 // wp with those whose write was begun
@@ -10,10 +10,10 @@ type pointers struct {
 	refused bool   // the last write of rp
 }
 
-// filled: the ring has no room.
+// filled reports whether the ring has no free entry.
 func (p *pointers) filled(slots uint32) bool { return p.ahead-p.rp >= slots }
 
-// begin has the next entry written.
+// begin allocates the next entry.
 func (p *pointers) begin(slots uint32) {
 	p.ahead++
 	if p.idx++; p.idx >= slots {
@@ -28,8 +28,9 @@ func (p *pointers) readRP() uint64 {
 	return uint64(p.rp)
 }
 
-// moveRP writes a read pointer, if the ring can have been read to there; software may have seen
-// what is being written before the memory has acknowledged it, but not what begins just now.
+// moveRP writes a read pointer, or refuses one that no ring can have. Software may have read an
+// entry whose write memory has not acknowledged yet, but not one whose write begins just now
+// (begins).
 func (n *node) moveRP(p *pointers, v, slots uint32, begins bool) bool {
 	ahead := p.ahead
 	if begins {

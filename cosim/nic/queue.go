@@ -2,7 +2,7 @@ package nic
 
 import "github.com/nicloop/nicloop/drivers"
 
-// A queue is a FIFO that keeps its buffer.
+// A queue is a FIFO that reuses its buffer.
 type queue[T any] struct {
 	buf  []T // a power of two long
 	head int
@@ -13,7 +13,7 @@ func (q *queue[T]) at(i int) *T { return &q.buf[(q.head+i)&(len(q.buf)-1)] }
 
 func (q *queue[T]) first() *T { return q.at(0) }
 
-// grow appends an element whose content is stale and returns it.
+// grow appends an element and returns it. Its content is that of an element dropped before.
 func (q *queue[T]) grow() *T {
 	if q.n == len(q.buf) {
 		bigger := make([]T, max(8, 2*q.n))
@@ -31,10 +31,10 @@ func (q *queue[T]) drop() {
 	q.n--
 }
 
-// A posted command waits for its cycle.
+// posted is a command that waits for its cycle.
 type posted interface{ due() drivers.Cycle }
 
-// post inserts c behind everything due at its cycle or earlier.
+// post inserts c behind all commands that are due at the same cycle or earlier.
 func post[T posted](q *queue[T], c T) {
 	q.grow()
 	i := q.n - 1
@@ -44,7 +44,7 @@ func post[T posted](q *queue[T], c T) {
 	*q.at(i) = c
 }
 
-// A stall counts the cycles of a condition without a step per cycle.
+// A stall counts the cycles for which a condition holds, without an event per cycle.
 type stall struct {
 	on    bool
 	since drivers.Cycle

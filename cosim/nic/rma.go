@@ -196,7 +196,7 @@ func (n *node) collectedRMA(class int, h uint32) {
 	*n.rma.in[class].grow() = h
 	n.rma.arrived[class] = n.p.now
 	n.rma.completer[class].answers = n.p.packets.at(h).answered()
-	n.rma.wrong = n.rma.wrong || n.wrongly(n.p.packets.at(h)) != regs.DropReasonNone
+	n.rma.wrong = n.rma.wrong || n.discardReason(n.p.packets.at(h)) != regs.DropReasonNone
 	n.wake(unitRMA, 0)
 }
 

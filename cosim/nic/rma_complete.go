@@ -9,21 +9,21 @@ import (
 
 // An outcome is what a packet leads to, before any of it is done.
 type outcome struct {
-	unit    regs.RMAUnit
-	command regs.RMACommand
-	asked   drivers.Cycle // it was judged
-	asks    bool          // the descriptor wants this unit to notify
-	bytes   int
-	w0      uint64         // of its notification
-	need    regs.ATURights // of the memory it touches
-	answer  bool           // a GET or FCAA, which is answered even when all is well
-	mem     access
-	fault   regs.RMAError
-	unheard bool   // an answer whose ring is off, or of another life
-	life    uint16 // of the process it is for
-	old     uint32 // of a lock: what it found
-	success bool   // it may write
-	written bool   // and has
+	unit     regs.RMAUnit
+	command  regs.RMACommand
+	asked    drivers.Cycle // it was judged
+	asks     bool          // the descriptor wants this unit to notify
+	bytes    int
+	w0       uint64         // of its notification
+	need     regs.ATURights // of the memory it touches
+	answer   bool           // a GET or FCAA, which is answered even when all is well
+	mem      access
+	fault    regs.RMAError
+	unwanted bool   // an answer whose ring is off, or of another life
+	life     uint16 // of the process it is for
+	old      uint32 // of a lock: what it found
+	success  bool   // it may write
+	written  bool   // and has
 }
 
 // A completer takes a class's packets through three steps, each on another packet: one is
@@ -83,7 +83,7 @@ func (n *node) judgeDue(class int) drivers.Cycle {
 	if c.write.busy {
 		looked = 1
 	}
-	if r.wrong && c.judge.phase == phaseIdle && r.in[class].n > looked && n.wrongly(n.p.packets.at(*r.in[class].at(looked))) != regs.DropReasonNone {
+	if r.wrong && c.judge.phase == phaseIdle && r.in[class].n > looked && n.discardReason(n.p.packets.at(*r.in[class].at(looked))) != regs.DropReasonNone {
 		if c.write.busy || c.locking() {
 			return drivers.Forever
 		}
@@ -91,7 +91,7 @@ func (n *node) judgeDue(class int) drivers.Cycle {
 	}
 	switch {
 	case c.judge.phase == phaseIdle && r.in[class].n == looked,
-		c.judge.phase == phaseIdle && !c.answers && c.ends.n == underWay && !n.unheard(class, looked), // no access begins without its entry among those to be told
+		c.judge.phase == phaseIdle && !c.answers && c.ends.n == underWay && !n.unwanted(class, looked), // no access begins without its entry among those to be told
 		c.judge.phase == phaseIdle && c.answers && !n.mayAnswer(c, *r.in[class].at(looked)),
 		c.judge.phase == phaseAct && (c.write.busy || c.ends.n == underWay || c.answers && r.reads.asking(readResponder)):
 		return drivers.Forever
@@ -112,8 +112,8 @@ func (n *node) shown(class, looked int) drivers.Cycle {
 	return at
 }
 
-// unheard tells whether a class's next packet is an answer that nobody waits for any more.
-func (n *node) unheard(class, looked int) bool {
+// unwanted tells whether a class's next packet is an answer that nobody waits for any more.
+func (n *node) unwanted(class, looked int) bool {
 	if class != ofAnswers {
 		return false
 	}
@@ -186,20 +186,20 @@ func (n *node) judgePacket(now drivers.Cycle, class int) {
 		looked = 1
 	}
 	p := n.p.packets.at(*n.rma.in[class].at(looked))
-	if reason := n.wrongly(p); reason != regs.DropReasonNone {
+	if reason := n.discardReason(p); reason != regs.DropReasonNone {
 		n.discard(now, class, reason)
 		return
 	}
 	*o = outcome{asked: now, life: n.procs[p.Header.DstVPID()].life()}
 	if class == ofRequests {
 		n.requestOutcome(p, o)
-	} else if n.unheard(class, looked) {
+	} else if n.unwanted(class, looked) {
 		if c.write.busy { // its buffer is freed in order
 			c.judge.free = drivers.Forever
-			o.unheard = true
+			o.unwanted = true
 		} else {
 			c.judge.enter(phaseIdle, now+CollectShows)
-			n.dropUnheard(now, class)
+			n.dropUnwanted(now, class)
 		}
 		return
 	} else {
@@ -246,8 +246,8 @@ func (n *node) beginPacket(now drivers.Cycle, class int) {
 	*c.ends.grow() = e
 }
 
-// dropUnheard discards an answer: the origin does not listen any more.
-func (n *node) dropUnheard(now drivers.Cycle, class int) {
+// dropUnwanted discards an answer: the origin does not listen any more.
+func (n *node) dropUnwanted(now drivers.Cycle, class int) {
 	r := &n.rma
 	h := *r.in[class].first()
 	r.rxDropped++
@@ -346,8 +346,8 @@ func (n *node) endPacket(now drivers.Cycle, class int) {
 func (c *completer) mayAct(from drivers.Cycle) {
 	if c.judge.phase == phaseAct {
 		c.judge.notBefore(from)
-	} else if c.outcome.unheard { // it is judged again
-		c.outcome.unheard, c.judge.free = false, from
+	} else if c.outcome.unwanted { // it is judged again
+		c.outcome.unwanted, c.judge.free = false, from
 	}
 }
 
@@ -412,7 +412,7 @@ func (n *node) requestOutcome(p *Packet, o *outcome) {
 	}
 	vpid := p.Header.DstVPID()
 	if !n.serves(p) {
-		n.stranger(p)
+		n.countForeign(p)
 		n.note(p.Header, regs.DropReasonDomain)
 		o.fault = regs.RMAErrorDomain
 		return

@@ -303,7 +303,8 @@ func TestErrorsAtTheTarget(t *testing.T) {
 	}{
 		{"page without rights", mapped(target, regs.ATURightsNone), regs.RMAErrorTranslation, true, regs.RMACommandPut},
 		{"read-only page", mapped(target, regs.ATURightsRo), regs.RMAErrorRights, true, regs.RMACommandPut},
-		{"page of another process", mapped(target+1, regs.ATURightsRw), regs.RMAErrorOwner, true, regs.RMACommandPut},
+		{"page of a higher process", mapped(target+1, regs.ATURightsRw), regs.RMAErrorOwner, true, regs.RMACommandPut},
+		{"page of a lower process", mapped(target-1, regs.ATURightsRw), regs.RMAErrorOwner, true, regs.RMACommandPut},
 		{"write-only page", mapped(target, regs.ATURightsWo), regs.RMAErrorRights, true, regs.RMACommandGet},
 		{"table of one page", func(r *rig) { r.set(1, regs.ATUPages(0), 1) }, regs.RMAErrorBounds, true, regs.RMACommandGet},
 		{"ring off", func(r *rig) { r.set(1, regs.NotiCtrl(target), 0) }, regs.RMAErrorWindowOff, false, regs.RMACommandGet},

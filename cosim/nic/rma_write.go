@@ -33,7 +33,7 @@ func (n *node) move(now drivers.Cycle, class int) {
 		}
 		w.busy = false
 		c.mayAct(now + 1)
-		if n.rma.wrong && c.judge.phase == phaseIdle && n.rma.in[class].n > 1 && n.wrongly(n.p.packets.at(*n.rma.in[class].at(1))) != regs.DropReasonNone {
+		if n.rma.wrong && c.judge.phase == phaseIdle && n.rma.in[class].n > 1 && n.discardReason(n.p.packets.at(*n.rma.in[class].at(1))) != regs.DropReasonNone {
 			c.judge.notBefore(now + 1)
 		}
 		n.freeBuffer(now, class)

@@ -9,7 +9,7 @@ import (
 	"github.com/nicloop/nicloop/drivers/regs"
 )
 
-// A slotWrite is the DMA write of a slot under way.
+// A slotWrite is the DMA write of a mailbox slot in flight.
 type slotWrite struct {
 	addr   uint64
 	header regs.Slot
@@ -22,7 +22,7 @@ type slotWrite struct {
 	ends   drivers.Cycle // its answer counts, once it is in memory
 }
 
-// begin has the slot of the oldest packet written, which was checked at a cycle.
+// begin starts the write of the slot of the oldest packet, which was checked in cycle checked.
 func (n *node) begin(checked drivers.Cycle, m *mailbox) {
 	packet := *n.rx.first()
 	h := n.p.packets.at(packet).Header
@@ -48,14 +48,15 @@ func (n *node) begin(checked drivers.Cycle, m *mailbox) {
 	}
 }
 
-// slotLeaves: the last beat of the slot that is being sent reaches memory at a cycle, by registers.
+// slotLeaves records when the last beat of the slot in transfer reaches memory. It leaves the
+// completer one cycle earlier.
 func (n *node) slotLeaves(last drivers.Cycle) {
 	n.rxSent, n.slots.at(n.slots.n-1).lands = last-1, last
 	n.wake(unitSlot, last-1)
 	n.wake(unitSlot, last)
 }
 
-// stepSlot: the last beat of a slot leaves the completer, or reaches memory.
+// stepSlot handles the last beat of a slot: it leaves the completer, or reaches memory.
 func (n *node) stepSlot() {
 	if n.slotsIn < n.slots.n && n.slots.at(n.slotsIn).lands == n.p.now {
 		n.slotWritten()
@@ -66,7 +67,8 @@ func (n *node) stepSlot() {
 	}
 }
 
-// slotWritten: the last beat reaches memory; the answer counts in the cycle behind it.
+// slotWritten stores a slot whose last beat reaches memory. Its answer takes effect one cycle after
+// it arrives.
 func (n *node) slotWritten() {
 	w := n.slots.at(n.slotsIn)
 	n.slotsIn++
@@ -85,7 +87,7 @@ func (n *node) slotWritten() {
 	n.written(at)
 }
 
-// commit: the oldest write is acknowledged.
+// commit handles the answer of the oldest slot write.
 func (n *node) commit() {
 	w := *n.slots.first()
 	n.slots.drop()
@@ -120,12 +122,13 @@ func (n *node) commit() {
 	}
 }
 
-// spoils: a slot under way is found not to count now.
-func (n *node) spoils(now drivers.Cycle) bool {
+// dropsNow reports whether a slot write is answered in this cycle that failed or whose mailbox is
+// off.
+func (n *node) dropsNow(now drivers.Cycle) bool {
 	return n.slotsIn > 0 && n.slots.first().ends == now && (n.slots.first().failed || n.slots.first().lost)
 }
 
-// slotUnderWay: a slot of a mailbox is being written.
+// slotUnderWay reports whether a slot of a mailbox is being written.
 func (n *node) slotUnderWay(vpid uint8) bool {
 	for i := range n.slots.n {
 		if w := n.slots.at(i); w.vpid == vpid && w.began < n.p.now-1 {
@@ -135,7 +138,7 @@ func (n *node) slotUnderWay(vpid uint8) bool {
 	return false
 }
 
-// slotBegins: one is, but its mailbox does not know yet.
+// slotBegins reports whether a slot write of a mailbox has begun that its pointers do not show yet.
 func (n *node) slotBegins(vpid uint8) bool {
 	if n.slots.n == 0 {
 		return false

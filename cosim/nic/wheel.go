@@ -11,9 +11,9 @@ const (
 	slotMask   = wheelSlots - 1
 )
 
-// A wheel knows which unit of which node has something to do in which cycle: a
-// bit per unit, node and cycle, so that a second wake-up costs nothing. What lies
-// too far ahead waits in a list; hosts and limiters rarely look that far.
+// A wheel is a timing wheel: one bit per unit, node and cycle, so that waking a unit twice for one
+// cycle has no cost. Wake-ups beyond its range are kept in a list, which is short: only hosts and
+// limiters schedule that far ahead.
 type wheel struct {
 	words    int      // per unit: 64 nodes each
 	due      []uint64 // [slot][unit][word]
@@ -33,7 +33,7 @@ func newWheel(nodes int) wheel {
 	return wheel{words: words, due: make([]uint64, wheelSlots*int(units)*words), nextFar: drivers.Forever}
 }
 
-// wake lets a unit work at cycle at, which must be behind now.
+// wake schedules a unit for cycle at, which must be later than now.
 func (w *wheel) wake(now, at drivers.Cycle, unit unitID, node int) {
 	if at-now >= wheelSlots {
 		w.far = append(w.far, farWake{at, unit, node})
@@ -45,7 +45,7 @@ func (w *wheel) wake(now, at drivers.Cycle, unit unitID, node int) {
 	w.due[(slot*int(units)+int(unit))*w.words+node>>6] |= 1 << (node & 63)
 }
 
-// next is the first cycle behind now in which a unit works.
+// next returns the first cycle after now for which a unit is scheduled.
 func (w *wheel) next(now drivers.Cycle) drivers.Cycle {
 	from := int(now+1) & slotMask
 	word, i := w.occupied[from>>6]>>(from&63), from>>6
@@ -63,7 +63,7 @@ func (w *wheel) next(now drivers.Cycle) drivers.Cycle {
 	return w.nextFar
 }
 
-// bringNear moves what the wheel can reach by now out of the list.
+// bringNear moves the wake-ups that are within range by now from the list into the wheel.
 func (w *wheel) bringNear(now drivers.Cycle) {
 	list := w.far
 	w.far, w.nextFar = w.far[:0], drivers.Forever
@@ -72,7 +72,8 @@ func (w *wheel) bringNear(now drivers.Cycle) {
 	}
 }
 
-// take gives the units that work at cycle now, and forgets the cycle.
+// take returns the units scheduled for cycle now and marks the cycle as done. The caller clears the
+// words.
 func (w *wheel) take(now drivers.Cycle) []uint64 {
 	if w.nextFar-now < wheelSlots {
 		w.bringNear(now)
