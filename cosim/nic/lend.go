@@ -9,7 +9,7 @@ import (
 	"github.com/nicloop/nicloop/drivers/mapping"
 )
 
-// newMemory is one node's.
+// newMemory allocates the memory of one node.
 func (m *Machine) newMemory() []byte {
 	if !m.cfg.Lent {
 		mem, free := newMemory(m.cfg.Memory, len(m.nodes))
@@ -26,11 +26,11 @@ func (m *Machine) newMemory() []byte {
 	return mem
 }
 
-// Lends tells whether Lend can be used.
+// Lends reports whether Lend is supported.
 func (m *Machine) Lends() bool { return m.cfg.Lent && mapping.Supported }
 
-// Lend lays whole pages of a node's memory into a file; see drivers.Lender. It is not called while
-// time passes.
+// Lend maps whole pages of a node's memory to a file (drivers.Lender). It must not be called while
+// time advances.
 func (m *Machine) Lend(node int, off, n uint64, file *os.File, at uint64) error {
 	switch {
 	case !m.Lends():

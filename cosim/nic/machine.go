@@ -9,7 +9,7 @@ import (
 	"github.com/nicloop/nicloop/drivers/regs"
 )
 
-// Config says what to build.
+// Config describes the machine to build.
 type Config struct {
 	Info    drivers.Info // Nodes and Dims count
 	VCDepth int          // as PARAMS shows it
@@ -37,8 +37,8 @@ type Config struct {
 	Lookahead drivers.Cycle
 }
 
-// A Machine is the NICs of all nodes. It implements drivers.Timed once it has its
-// networks (Connect).
+// A Machine is the NICs of all nodes. It implements drivers.Timed once its networks are connected
+// (Connect).
 type Machine struct {
 	info    drivers.Info
 	cfg     Config
@@ -55,8 +55,8 @@ type Machine struct {
 
 var _ drivers.Partitioned = (*Machine)(nil)
 
-// A unitID names what works in a cycle; within a cycle in this order: what is read
-// was there before, what is written counts from the next cycle on.
+// A unitID identifies a unit of a node. In a cycle units work in this order, so that reads see the
+// state before the cycle and writes take effect after it.
 type unitID uint8
 
 const (
@@ -70,7 +70,7 @@ const (
 	units
 )
 
-// New makes a machine; it needs its networks before time may pass.
+// New builds a machine. Connect must be called before time advances.
 func New(cfg Config) *Machine {
 	m := &Machine{info: cfg.Info, cfg: cfg, nodes: make([]node, cfg.Info.Nodes), tracer: tracer{sink: cfg.Trace}}
 	for i := range m.nodes {
@@ -88,7 +88,7 @@ func New(cfg Config) *Machine {
 	return m
 }
 
-// divide gives every part its nodes.
+// divide assigns the nodes to parts.
 func (m *Machine) divide(parts int) {
 	m.parts = make([]Part, parts)
 	var all *store
@@ -122,10 +122,10 @@ func (m *Machine) Connect(networks ...Network) {
 	}
 }
 
-// Part is a part of the machine, for its network.
+// Part returns a part, for its network.
 func (m *Machine) Part(i int) *Part { return &m.parts[i] }
 
-// Parts are what threads may simulate side by side; one if there is nothing to divide.
+// Partitions implements drivers.Partitioned.
 func (m *Machine) Partitions() []drivers.Partition {
 	list := make([]drivers.Partition, len(m.parts))
 	for i := range m.parts {
@@ -134,23 +134,23 @@ func (m *Machine) Partitions() []drivers.Partition {
 	return list
 }
 
-// Lookahead is how long nothing that one part does is seen in another.
+// Lookahead implements drivers.Partitioned.
 func (m *Machine) Lookahead() drivers.Cycle { return m.cfg.Lookahead }
 
-// Info says what this is.
+// Info implements drivers.System.
 func (m *Machine) Info() drivers.Info { return m.info }
 
-// SetURI says what opens the same again.
+// SetURI sets the URI that Info returns.
 func (m *Machine) SetURI(uri string) { m.info.URI = uri }
 
-// Now is the current cycle.
+// Now implements drivers.Timed.
 func (m *Machine) Now() drivers.Cycle { return m.parts[0].now }
 
-// Device returns node's NIC.
+// Device implements drivers.System.
 func (m *Machine) Device(node int) drivers.Device { return &device{&m.nodes[node]} }
 
-// Close ends the use of the machine. It may be called while another goroutine lets time
-// pass, which ends that.
+// Close ends the use of the machine. It may be called while another goroutine runs it; the run then
+// ends with drivers.ErrClosed.
 func (m *Machine) Close() error {
 	if m.closed.Swap(true) || m.sink == nil {
 		return nil
@@ -160,12 +160,12 @@ func (m *Machine) Close() error {
 	return m.flush(drivers.Forever)
 }
 
-// PostReg posts a register write.
+// PostReg implements drivers.Timed.
 func (m *Machine) PostReg(node int, at drivers.Cycle, off uint32, v uint64) {
 	m.nodes[node].postReg(regOp{at: at, off: off, v: v})
 }
 
-// PostPIO posts a line to a send window, or a piece of one.
+// PostPIO implements drivers.Timed.
 func (m *Machine) PostPIO(node int, at drivers.Cycle, off uint32, data []byte) {
 	to := &m.nodes[node]
 	h := to.p.packets.get()
@@ -176,8 +176,8 @@ func (m *Machine) PostPIO(node int, at drivers.Cycle, off uint32, data []byte) {
 	to.postLine(line{at: max(at, to.p.now), asked: at, off: off, packet: h, n: uint16(len(data)), node: dst})
 }
 
-// sent takes an address of the send windows apart; of a machine that its field of nodes can name,
-// as the RTL does.
+// sent splits an address of the send windows. If the node field of the address can name all nodes,
+// bits above it are ignored as in the RTL.
 func (m *Machine) sent(off uint32) (in uint32, node uint16) {
 	if len(m.nodes) <= regs.NodeMax {
 		return off, uint16(regs.Pio(off).DstNode())
@@ -186,10 +186,10 @@ func (m *Machine) sent(off uint32) (in uint32, node uint16) {
 	return uint32(w), uint16(n)
 }
 
-// PIOTaken counts what needs no entry any more; see drivers.Timed.
+// PIOTaken implements drivers.Timed.
 func (m *Machine) PIOTaken(node, vpid int) uint64 { return m.nodes[node].taken[vpid] }
 
-// Run lets time pass; see drivers.Timed.
+// Run implements drivers.Timed.
 func (m *Machine) Run(deadline drivers.Cycle, stop *drivers.Stop) error {
 	*stop = drivers.Stop{Now: m.Now(), Fired: stop.Fired[:0]}
 	if m.closed.Load() {

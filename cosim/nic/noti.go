@@ -19,14 +19,15 @@ type notiRing struct {
 
 func (r *notiRing) on() bool { return r.ctrl&regs.NotiCtrlEnable != 0 && r.slots != 0 }
 
-// full rings hold the unit that wants to notify. One that is off takes all and
-// forgets it.
+// full reports whether the ring blocks the unit that wants to notify. A ring that is off blocks
+// none; its notifications are discarded.
 func (r *notiRing) full() bool { return r.on() && r.filled(r.slots) }
 
-// enabled: the process can be reached; that a ring without entries takes nothing is another matter.
+// enabled reports whether the process can be reached. A ring with 0 entries is enabled, but accepts
+// no notification.
 func (r *notiRing) enabled() bool { return r.ctrl&regs.NotiCtrlEnable != 0 }
 
-// mayStart: the process may start operations.
+// mayStart reports whether the process may start operations.
 func (r *notiRing) mayStart() bool { return r.enabled() && r.ctrl&regs.NotiCtrlWindow != 0 }
 
 func (r *notiRing) control(v uint64) {
@@ -36,8 +37,8 @@ func (r *notiRing) control(v uint64) {
 	r.ctrl = v & (regs.NotiCtrlEnable | regs.NotiCtrlWindow | regs.NotiCtrlIRQ)
 }
 
-// A notifier writes the notices of several units, the unit that was served longest ago first. A
-// full ring holds its unit and nobody else.
+// A notifier writes the notifications of several units; the unit that was served longest ago comes
+// first. A full ring blocks its own unit only.
 type notifier struct {
 	lrsArbiter                      // from when on units show their notices
 	waits      [notifyingUnits]bool // for a full ring, and does not ask
@@ -61,7 +62,7 @@ type notifier struct {
 	spent    drivers.Cycle // it may hold units no longer; Forever: not foreseen
 }
 
-// A noticeWrite is a notification on its way to memory.
+// A noticeWrite is the DMA write of a notification in flight.
 type noticeWrite struct {
 	vpid   uint8
 	lost   bool // its ring was switched off
@@ -72,7 +73,7 @@ type noticeWrite struct {
 	ends   drivers.Cycle // its answer counts, once it is in memory
 }
 
-// writing: a notification is being written into the ring of a process.
+// writing reports whether a notification is being written into the ring of a process.
 func (f *notifier) writing(now drivers.Cycle, vpid uint8) bool {
 	for i := range f.flying.n {
 		if w := f.flying.at(i); w.vpid == vpid && w.began < now-1 {
@@ -82,7 +83,7 @@ func (f *notifier) writing(now drivers.Cycle, vpid uint8) bool {
 	return false
 }
 
-// begins: one is, but the ring does not know yet.
+// begins reports whether such a write has begun that the pointers of the ring do not show yet.
 func (f *notifier) begins(now drivers.Cycle, vpid uint8) bool {
 	if f.flying.n == 0 {
 		return false
@@ -91,7 +92,7 @@ func (f *notifier) begins(now drivers.Cycle, vpid uint8) bool {
 	return w.vpid == vpid && w.began >= now-2
 }
 
-// switched: NOTI_CTRL of a process is written.
+// switched handles a write to NOTI_CTRL: notifications in flight for a ring that goes off are lost.
 func (f *notifier) switched(vpid uint8, ctrl uint64) {
 	if ctrl&regs.NotiCtrlEnable != 0 {
 		return
@@ -103,7 +104,7 @@ func (f *notifier) switched(vpid uint8, ctrl uint64) {
 	}
 }
 
-// dropsNow: a notification under way is found not to count now.
+// dropsNow reports whether a write is answered in this cycle that failed or whose ring is off.
 func (f *notifier) dropsNow(now drivers.Cycle) bool {
 	return f.landed > 0 && f.flying.first().ends == now && (f.flying.first().failed || f.flying.first().lost)
 }
@@ -116,8 +117,7 @@ const (
 	notifierWrite
 )
 
-// The units that tell, in the arbiter's order, by class of a sender and of a
-// completer.
+// The units that notify, in the order of the arbiter: by class of a sender, then of a completer.
 const notifyingUnits = 4
 
 func (r *rma) notifyingUnit(i int) *unit {
@@ -126,7 +126,7 @@ func (r *rma) notifyingUnit(i int) *unit {
 
 const completers = 2 // the first of them among those who tell
 
-// tell has the notifier write a notice that a unit shows it from a cycle on.
+// tell asks the notifier to write a notification, from a cycle on.
 func (n *node) tell(notifyingUnit int, note notice, from drivers.Cycle) {
 	u := n.rma.notifyingUnit(notifyingUnit)
 	u.note = note
@@ -135,7 +135,7 @@ func (n *node) tell(notifyingUnit int, note notice, from drivers.Cycle) {
 	n.wake(unitRMA, from)
 }
 
-// notifyDue is when the notifier does something.
+// notifyDue is the cycle of the notifier's next step.
 func (n *node) notifyDue() drivers.Cycle {
 	f := &n.rma.notifier
 	switch {
@@ -147,7 +147,7 @@ func (n *node) notifyDue() drivers.Cycle {
 	return max(f.due(), f.at)
 }
 
-// noticesDue is when a notification reaches memory, or is answered.
+// noticesDue is the cycle in which a notification reaches memory or is answered.
 func (f *notifier) noticesDue() drivers.Cycle {
 	t := drivers.Forever
 	if f.landed < f.flying.n {
@@ -163,7 +163,7 @@ func (n *node) ringOf(notifyingUnit int) *notiRing {
 	return &n.rma.rings[n.rma.notifyingUnit(notifyingUnit).note.vpid]
 }
 
-// notify does the notifier's next step.
+// notify performs the notifier's next step.
 func (n *node) notify(now drivers.Cycle) {
 	f, t := &n.rma.notifier, &n.m.cfg.Timing
 	switch f.step {
@@ -197,8 +197,8 @@ func (n *node) notify(now drivers.Cycle) {
 	}
 }
 
-// beginNotice has a notice written into a ring that has room, or before it one that tells of
-// dropped ones.
+// beginNotice starts to write a notification into a ring that has room. If notifications were
+// dropped, one that reports the overflow is written first.
 func (n *node) beginNotice(now drivers.Cycle, r *notiRing, m *notice) {
 	f := &n.rma.notifier
 	w := f.flying.grow()
@@ -217,7 +217,7 @@ func (n *node) beginNotice(now drivers.Cycle, r *notiRing, m *notice) {
 	}
 }
 
-// noticeSent: the last beat leaves the notifier at a cycle.
+// noticeSent records the cycle in which the last beat leaves the notifier.
 func (n *node) noticeSent(at drivers.Cycle) {
 	f := &n.rma.notifier
 	f.step, f.at = notifierPick, at+1
@@ -228,7 +228,8 @@ func (n *node) noticeSent(at drivers.Cycle) {
 	}
 }
 
-// settleNotices has notifications reach memory, and count when they are answered.
+// settleNotices stores a notification that reaches memory, and handles the answer of the oldest
+// one.
 func (n *node) settleNotices(now drivers.Cycle) {
 	f := &n.rma.notifier
 	if f.landed < f.flying.n && f.lands <= now {
@@ -245,7 +246,7 @@ func (n *node) settleNotices(now drivers.Cycle) {
 	}
 }
 
-// ringChanged has all units that wait for a full ring ask again.
+// ringChanged makes all units that wait for a full ring ask again.
 func (n *node) ringChanged(now drivers.Cycle) {
 	f := &n.rma.notifier
 	for i := range f.waits {
@@ -257,7 +258,7 @@ func (n *node) ringChanged(now drivers.Cycle) {
 	n.wake(unitRMA, now+1)
 }
 
-// ringSpent: the ring of a process may hold nobody any more.
+// ringSpent reports whether the hold of a ring is used up.
 func (n *node) ringSpent(now drivers.Cycle, vpid uint8) bool {
 	f, r := &n.rma.notifier, &n.rma.rings[vpid]
 	if f.pays && f.payer == vpid && now > f.paysFrom {
@@ -266,20 +267,20 @@ func (n *node) ringSpent(now drivers.Cycle, vpid uint8) bool {
 	return r.left == 0
 }
 
-// discarded: a notice that was looked at is not written.
+// discarded ends a notification that is not written.
 func (n *node) discarded(now drivers.Cycle) {
 	f := &n.rma.notifier
 	n.noticeTaken(now)
 	f.step, f.at = notifierPick, now+1
 }
 
-// noticeTaken: a unit learns in the cycle after that its notice is written, or that nobody wants it.
+// noticeTaken releases the unit in the next cycle: its notification is written or discarded.
 func (n *node) noticeTaken(at drivers.Cycle) {
 	n.rma.notifier.serve(n.rma.notifier.client)
 	n.rma.notifyingUnit(n.rma.notifier.client).enter(phaseTold, at+1)
 }
 
-// A notice is a notification on its way to a ring.
+// A notice is a notification that a unit wants to send.
 type notice struct {
 	wanted bool
 	vpid   uint8
@@ -288,7 +289,8 @@ type notice struct {
 	w1     regs.RMANotiFields
 }
 
-// writeNotice writes a notification, second word last; the answer counts in the cycle behind it.
+// writeNotice stores a notification, the second quadword last. Its answer takes effect one cycle
+// after it arrives.
 func (n *node) writeNotice(w *noticeWrite) {
 	w.ends = n.p.now + n.m.cfg.Timing.HostWrite + 1
 	if w.failed {
@@ -302,7 +304,7 @@ func (n *node) writeNotice(w *noticeWrite) {
 	n.written(at)
 }
 
-// countNotice: the write of a notification is acknowledged.
+// countNotice handles the answer of a notification.
 func (n *node) countNotice(now drivers.Cycle, w *noticeWrite) {
 	r := &n.rma.rings[w.vpid]
 	switch {

@@ -12,8 +12,8 @@ import (
 	"github.com/nicloop/nicloop/drivers/regs"
 )
 
-// A Packet is on its way, or will be. Its body is what lies between header and tail;
-// for RMA that is the extension flit and what follows.
+// A Packet is a packet in flight, or one that is being built. The body is everything between header
+// and tail; for RMA it begins with the extension flit.
 type Packet struct {
 	Header regs.Header
 	cut    atomic.Bool  // a link has ended it
@@ -28,7 +28,7 @@ func (p *Packet) Flits() int { return flit.Total(p.Header) }
 // Words is the body in whole flits.
 func (p *Packet) Words() []byte { return p.body[:flit.Payload(p.Header)*regs.FlitBytes] }
 
-// Flit is the flit at an index of the packet.
+// Flit returns flit at of the packet.
 func (p *Packet) Flit(at int) uint64 {
 	switch at {
 	case 0:
@@ -42,7 +42,7 @@ func (p *Packet) Flit(at int) uint64 {
 // quad is a quadword of the body.
 func (p *Packet) quad(i int) uint64 { return binary.LittleEndian.Uint64(p.body[8*i:]) }
 
-// answered tells whether the packet goes to the responder.
+// answered reports whether the packet is for the responder.
 func (p *Packet) answered() bool {
 	t := p.Header.Type()
 	return t == regs.PacketTypeRMAGetReq || t == regs.PacketTypeRMALockReq
@@ -55,7 +55,7 @@ func (p *Packet) ext() regs.RMAExt { return regs.RMAExt(p.quad(0)) }
 func (p *Packet) word() uint64     { return p.quad(1) }
 func (p *Packet) bytes() []byte    { return p.body[8:p.Header.Length()] }
 
-// data is the place for so many bytes behind the extension.
+// data is the space for n bytes behind the extension.
 func (p *Packet) data(n uint64) []byte { return p.body[8 : 8+n] }
 
 func (p *Packet) setExt(ext regs.RMAExt) { binary.LittleEndian.PutUint64(p.body[:], uint64(ext)) }
@@ -65,12 +65,12 @@ func (p *Packet) set(ext regs.RMAExt, word uint64) {
 	binary.LittleEndian.PutUint64(p.body[8:], word)
 }
 
-// pad clears what fills the last flit.
+// pad clears the unused bytes of the last flit.
 func (p *Packet) pad() { clear(p.body[flit.Bytes(p.Header):len(p.Words())]) }
 
-// A freeList holds packets by number; they never move. Numbers of the free ones are used
-// again, the last one first, while it is in the cache. The lists of a machine's parts
-// have the packets of all, so that a packet keeps its number on its way.
+// A freeList allocates packets by number; they never move. Free numbers are reused last in, first
+// out, while they are in the cache. The lists of all parts share the packets, so that a packet
+// keeps its number when it crosses to another part.
 type freeList struct {
 	chunks [][]Packet
 	free   []uint32
@@ -78,8 +78,8 @@ type freeList struct {
 	all    *store // nil: there is one list
 }
 
-// A store is what the free lists of several parts share: all packets, and heaps of free
-// ones. Traffic in one direction leaves free packets where it ends.
+// A store is shared by the free lists of several parts: it holds all packets, and batches of free
+// ones. Traffic in one direction leaves the free packets at its destination.
 type store struct {
 	sync.Mutex
 	chunks atomic.Pointer[[][]Packet]
@@ -118,12 +118,12 @@ func (p *freeList) put(h uint32) {
 
 func (p *freeList) at(h uint32) *Packet { return &p.chunks[h>>chunkBits][h&(1<<chunkBits-1)] }
 
-// want asks for the lines that a packet of VELO has.
+// want prefetches the cache lines of a VELO packet.
 func (p *freeList) want(h uint32) { cache.Want(unsafe.Pointer(p.at(h)), veloLines) }
 
 const veloLines = (int(unsafe.Offsetof(Packet{}.body)) + regs.VELOPayload + 2*cache.LineBytes - 1) / cache.LineBytes
 
-// fill gets free packets: from the store, or new ones.
+// fill adds free packets: from the store, or new ones.
 func (p *freeList) fill() {
 	if p.all == nil {
 		p.chunks = p.grow(p.chunks)
@@ -141,7 +141,7 @@ func (p *freeList) fill() {
 	p.look()
 }
 
-// grow adds a chunk. Who has the list as it was does not see what is added to it.
+// grow adds a chunk. Holders of the old slice do not see the new chunk.
 func (p *freeList) grow(chunks [][]Packet) [][]Packet {
 	first := len(chunks) << chunkBits
 	for i := 1<<chunkBits - 1; i >= 0; i-- {
@@ -150,7 +150,7 @@ func (p *freeList) grow(chunks [][]Packet) [][]Packet {
 	return append(chunks, make([]Packet, 1<<chunkBits))
 }
 
-// spare leaves packets to the other lists.
+// spare returns packets to the store, for the other lists.
 func (p *freeList) spare() {
 	rest := len(p.free) - heap
 	p.all.Lock()
@@ -159,6 +159,5 @@ func (p *freeList) spare() {
 	p.free = p.free[:rest]
 }
 
-// look lets the list know the packets that others have made: a number from another part is
-// one of them.
+// look updates the list of chunks: a number from another part may be in a new chunk.
 func (p *freeList) look() { p.chunks = *p.all.chunks.Load() }

@@ -8,7 +8,7 @@ import (
 	"github.com/nicloop/nicloop/drivers/regs"
 )
 
-// answer is what the bus said to the last read.
+// answer is the result of the last register read.
 type answer struct {
 	done bool
 	v    uint64
@@ -33,8 +33,8 @@ const (
 	regAnswer drivers.Cycle = 1
 )
 
-// dueAt is when an access may be performed. After reset reads, and writes of mailboxes, rings and
-// domains, wait until their tables are clear.
+// dueAt is the cycle in which an access may be performed. After reset, reads and writes of
+// mailboxes, rings and domains wait until their tables are cleared.
 func (n *node) dueAt(op *regOp) drivers.Cycle {
 	at := max(op.at+1, n.regFree) + 1
 	if !n.besides(op.off) {
@@ -49,7 +49,7 @@ func (n *node) dueAt(op *regOp) drivers.Cycle {
 	return at
 }
 
-// wakeRegs has the first access performed when the bus has brought it.
+// wakeRegs schedules the first access.
 func (n *node) wakeRegs() {
 	if n.regs.n == 0 {
 		return
@@ -71,8 +71,8 @@ func (n *node) wakeRegs() {
 	}
 }
 
-// access performs the first access of the register port, if its time has come: what
-// was posted since may have come before it.
+// access performs the first access of the register port if it is due. It may not be: an access
+// posted later can be due earlier.
 func (n *node) access(u unitID) {
 	now := n.p.now
 	if n.regs.n == 0 {
@@ -142,7 +142,8 @@ func (n *node) access(u unitID) {
 	}
 }
 
-// has: some networks have wires without registers, or no links, or routers that are not the NICs'.
+// has reports whether the network has the register. Some networks have no wire faults, no links, or
+// routers that do not belong to NICs.
 func (n *node) has(r *regs.Register, i int) bool {
 	switch {
 	case n.m.cfg.Shared && r.Name == "ROUTE":
@@ -158,7 +159,7 @@ func (n *node) has(r *regs.Register, i int) bool {
 	return true
 }
 
-// locked: base and size of a ring stand still while it is on.
+// locked reports whether a register is read-only now: base and size of a ring that is on.
 func (n *node) locked(off uint32, i uint8) bool {
 	if i >= regs.VPIDs { // an entry of a longer table than that of processes
 		return false
@@ -172,8 +173,9 @@ func (n *node) locked(off uint32, i uint8) bool {
 	return false
 }
 
-// held: a ring's registers do not change in the cycles in which a write begins or counts, nor its
-// read pointer in that in which one begins and the next.
+// held reports whether a write has to wait: registers of a ring do not change in the cycles in
+// which a write to it begins or is answered, nor its read pointer in the two cycles behind the one
+// in which a write begins.
 func (n *node) held(off uint32, i uint8) bool {
 	if i >= regs.VPIDs {
 		return false
@@ -191,7 +193,7 @@ func (n *node) held(off uint32, i uint8) bool {
 	return false
 }
 
-// writesNow: a register is written later in this cycle.
+// writesNow reports whether a register write follows in this cycle.
 func (n *node) writesNow() bool {
 	return n.regs.n > 0 && !n.regs.first().read && n.dueAt(n.regs.first()) <= n.p.now
 }
@@ -319,7 +321,7 @@ func (n *node) readGlobal(now drivers.Cycle, off uint32) uint64 {
 
 func isRoute(off uint32) bool { return off >= regs.Route(0) && off <= regs.Route(regs.NodeMax-1) }
 
-// setRoute keeps an entry of the route table and tells the network.
+// setRoute writes an entry of the route table and passes it to the network.
 func (n *node) setRoute(i uint8, v uint64) {
 	if int(i) >= len(n.m.nodes) {
 		return
@@ -382,7 +384,7 @@ func (n *node) writeReg(now drivers.Cycle, off uint32, i uint8, v uint64) {
 	}
 }
 
-// control sets the switches; switching a mailbox on starts it empty.
+// control writes the switches. A mailbox that is switched on starts empty.
 func (m *mailbox) control(v uint64) {
 	if v&^m.ctrl&regs.MboxCtrlEnable != 0 {
 		m.pointers, m.overflowed = pointers{}, false
@@ -390,8 +392,7 @@ func (m *mailbox) control(v uint64) {
 	m.ctrl = v & (regs.MboxCtrlEnable | regs.MboxCtrlWindow | regs.MboxCtrlIRQArrival)
 }
 
-// byClass puts a number of each class of the network into fields side by side, of which the first
-// is given.
+// byClass packs one number per traffic class into adjacent fields, beginning with first.
 func (n *node) byClass(number func(node, class int) int, first regs.Bits) (v uint64) {
 	for class := range regs.VCs {
 		v |= uint64(number(n.id, class)) << (first.LSB() + class*first.Width())

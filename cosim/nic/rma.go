@@ -18,8 +18,7 @@ const (
 	ofAnswers
 )
 
-// sourceOf is the source, and class, of a network that a class of RMA has; that of VELO is before
-// them.
+// sourceOf returns the source of a class of RMA.
 func sourceOf(class int) Source { return SourceRequest + Source(class) }
 
 type descriptor struct {
@@ -27,7 +26,7 @@ type descriptor struct {
 	w1, w2 uint64
 }
 
-// A phase is what a unit does next, once its time has come.
+// A phase is the next step of a unit.
 type phase uint8
 
 const (
@@ -38,21 +37,21 @@ const (
 	phaseTold                // it is acknowledged
 )
 
-// A unit works on one thing at a time.
+// A unit works on one item at a time.
 type unit struct {
 	phase phase
 	free  drivers.Cycle // the present phase may be done
 	note  notice        // to be written in phaseNotify
 }
 
-// enter a phase at a cycle.
+// enter schedules a phase for a cycle.
 func (u *unit) enter(p phase, at drivers.Cycle) { u.phase, u.free = p, at }
 
-// notBefore keeps a unit that waited for something from going on before a cycle.
+// notBefore delays a unit that waited for something until a cycle.
 func (u *unit) notBefore(at drivers.Cycle) { u.free = max(u.free, at) }
 
-// A sender is the sending end of the requester or the responder. It sends its jobs in order,
-// and notifies of each before the next.
+// A sender is the sending half of the requester or the responder. It sends its jobs in order, and
+// notifies of each before it starts the next.
 type sender struct {
 	unit
 	jobs     queue[job]
@@ -61,7 +60,8 @@ type sender struct {
 
 func (s *sender) room() bool { return s.promised < underWay }
 
-// due is when the next job may begin: in the cycle behind the notification's acknowledgement.
+// due is the cycle in which the next job may begin: one after the acknowledgement of the
+// notification.
 func (s *sender) due() drivers.Cycle {
 	if s.phase != phaseTold {
 		return drivers.Forever
@@ -108,7 +108,7 @@ func (r *rma) empty() bool {
 	return r.in[0].n+r.in[1].n+r.completer[0].ends.n+r.completer[1].ends.n+r.senders[0].promised+r.senders[1].promised+r.waiting+r.notifier.flying.n == 0
 }
 
-// pick finds the next process with a descriptor that its hardware has seen.
+// pick selects the next process with a descriptor that hardware has seen.
 func (r *rma) pick(now drivers.Cycle) (vpid int) {
 	for n := r.descs[r.next].n; n == 0 || n == 1 && r.next == r.newest && r.taken+behind > now; n = r.descs[r.next].n {
 		r.next = (r.next + 1) % regs.VPIDs
@@ -116,7 +116,7 @@ func (r *rma) pick(now drivers.Cycle) (vpid int) {
 	return r.next
 }
 
-// nextRMA is the first cycle at which the engine does something by itself.
+// nextRMA is the first cycle in which the engine has something to do.
 func (n *node) nextRMA() drivers.Cycle {
 	r := &n.rma
 	t := min(n.commandDue(), r.requestDue(), r.begunDue(), n.atu.server.due(), n.notifyDue(), r.notifier.noticesDue(), r.reads.due(), n.writes.due(), n.landings.due())
@@ -130,8 +130,8 @@ func (n *node) nextRMA() drivers.Cycle {
 	return t
 }
 
-// stepRMA does what is due now, what is nearest to its end first, and comes back for
-// what is due later.
+// stepRMA performs all steps that are due, those nearest to completion first, and schedules the
+// next.
 func (n *node) stepRMA() {
 	r, now := &n.rma, n.p.now
 	for n.commandDue() <= now {
@@ -175,8 +175,8 @@ func (n *node) stepRMA() {
 	}
 }
 
-// acceptsRMA: the unit that a packet is for has a buffer for it. Completer and responder
-// of requests alternate: a packet goes to one while the other has nothing to do.
+// acceptsRMA reports whether the unit that a packet is for has a free buffer. Completer and
+// responder of requests alternate: one accepts packets only while the other is idle.
 func (n *node) acceptsRMA(class int, h uint32) bool {
 	r := &n.rma
 	c := &r.completer[class]
@@ -200,7 +200,7 @@ func (n *node) collectedRMA(class int, h uint32) {
 	n.wake(unitRMA, 0)
 }
 
-// submit gives a sender a job, for which a buffer was promised.
+// submit queues a job of a sender. Its buffer has been reserved (promised).
 func (n *node) submit(class int, j job) {
 	q := &n.rma.senders[class].jobs
 	*q.grow() = j
@@ -209,7 +209,7 @@ func (n *node) submit(class int, j job) {
 	}
 }
 
-// beginJob has the first job sent, or its fault told, from a cycle on.
+// beginJob sends the first job, or reports its error, from a cycle on.
 func (n *node) beginJob(class int, from drivers.Cycle) {
 	s := &n.rma.senders[class]
 	switch j := s.jobs.first(); {
@@ -223,7 +223,7 @@ func (n *node) beginJob(class int, from drivers.Cycle) {
 	}
 }
 
-// sentRMA: the packet of a sender's job has left.
+// sentRMA handles a packet of a sender that has left.
 func (n *node) sentRMA(class int) {
 	n.rma.txPackets++
 	s := &n.rma.senders[class]
@@ -234,7 +234,7 @@ func (n *node) sentRMA(class int) {
 	n.endJob(class, n.p.now+1)
 }
 
-// endJob lets go of a sender's job, whose buffer is free from a cycle on.
+// endJob removes the first job of a sender. Its buffer is free from a cycle on.
 func (n *node) endJob(class int, free drivers.Cycle) {
 	s := &n.rma.senders[class]
 	s.enter(phaseIdle, 0)

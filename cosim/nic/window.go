@@ -13,7 +13,7 @@ const (
 	windows
 )
 
-// A sendWindow is what the NIC knows of the lines that a process writes (rtl/core/pio_window.sv).
+// A sendWindow is the state of one send window of a process (rtl/core/pio_window.sv).
 type sendWindow struct {
 	line    uint32 // address of the one that has come in part, without the offset in it
 	node    uint16 // that it is for
@@ -26,13 +26,13 @@ type sendWindow struct {
 	parts   [regs.LineBytes]byte
 }
 
-// shut forgets all but the lines that wait.
+// shut resets the window, except for the lines that wait for the network.
 func (w *sendWindow) shut() { *w = sendWindow{waiting: w.waiting} }
 
-// acknowledge ends a time of refusals.
+// acknowledge ends the refusal of lines.
 func (w *sendWindow) acknowledge() { w.here, w.refused, w.retry = 0, 0, false }
 
-// read is the window's register.
+// read returns the value of the window's register.
 func (w *sendWindow) read(waiting int) uint64 {
 	v := uint64(w.taken) | uint64(waiting)<<regs.VELOWindowWaiting.LSB() | uint64(w.refused)<<regs.VELOWindowRefused.LSB() |
 		uint64(w.wrong)<<regs.VELOWindowWrong.LSB()
@@ -45,7 +45,7 @@ func (w *sendWindow) read(waiting int) uint64 {
 	return v
 }
 
-// windowOf is the window that an address names.
+// windowOf returns the window that an address belongs to.
 func windowOf(off uint32) int {
 	if regs.ForDescriptors(off) {
 		return windowRMA
@@ -53,8 +53,8 @@ func windowOf(off uint32) int {
 	return windowVELO
 }
 
-// A line was posted to a send window, or a piece of one; its bytes are at the beginning of a
-// packet.
+// A line is a write to a send window: a whole line, or a part of one. Its bytes are at the
+// beginning of the body of a packet.
 type line struct {
 	at     drivers.Cycle
 	asked  drivers.Cycle // what was asked for: it may be in the past, and orders lines
@@ -66,25 +66,25 @@ type line struct {
 
 func (l line) due() drivers.Cycle { return l.asked }
 
-// address is that which software has written to.
+// address is the address that software has written to.
 func (l *line) address() uint32 { return regs.Pio(l.off).To(int(l.node)) }
 
 func (l *line) rma() bool { return windowOf(l.off) == windowRMA }
 
-// beats of the burst that carries the line.
+// beats is the length of the burst that carries the line.
 func (l *line) beats() drivers.Cycle {
 	return drivers.Cycle(max(1, (int(l.n)+regs.FlitBytes-1)/regs.FlitBytes))
 }
 
-// quads are the quadwords of the line that the piece brings.
+// quads is the set of quadwords of the line that this write contains.
 func (l *line) quads() uint8 { return uint8((1<<l.beats() - 1) << (l.off % regs.LineBytes / 8)) }
 
-// misplaced: the piece leaves its line.
+// misplaced reports a write that is not aligned to 4 bytes or exceeds its line.
 func (l *line) misplaced() bool {
 	return l.off%4 != 0 || l.off%regs.LineBytes/8+uint32(l.beats()) > regs.LineBytes/8
 }
 
-// announced are the quadwords that a line must have.
+// announced is the set of quadwords that a line with this address must have.
 func announced(off uint32) uint8 {
 	if windowOf(off) == windowRMA {
 		return 7
@@ -97,8 +97,9 @@ func announced(off uint32) uint8 {
 	return uint8(1<<min(8, max(1, (bytes+7)/8)) - 1)
 }
 
-// collect adds a piece that can be to its line, and tells whether that is whole; its bytes are then
-// in the piece's packet. It refuses a line of which something is lost.
+// collect adds a valid write to its line. If the line is then complete (whole), its bytes are in
+// the packet of the write. If a part of an earlier line is lost, the window refuses lines from then
+// on.
 func (n *node) collect(w *sendWindow, l *line) (whole, lost bool) {
 	need := announced(l.off)
 	quads := l.quads() & need
@@ -129,7 +130,7 @@ func (n *node) collect(w *sendWindow, l *line) (whole, lost bool) {
 	return true, lost
 }
 
-// judge says what becomes of a line that is whole: it is taken, refused, or wrong.
+// judge accepts, refuses or discards a complete line.
 func (w *sendWindow) judge(lost, full bool, wrong regs.DropReason) (taken bool, reason regs.DropReason) {
 	switch {
 	case lost || w.retry:
@@ -157,7 +158,7 @@ func (n *node) postLine(l line) {
 	}
 }
 
-// stepPIO does what is due of the piece on the bus, and fetches the next.
+// stepPIO handles the write on the bus and fetches the next one.
 func (n *node) stepPIO() {
 	now := n.p.now
 	if n.pioState == pioOpen && n.pioDone-1 <= now {
@@ -190,7 +191,7 @@ func (n *node) stepPIO() {
 	n.wake(unitPIO, n.pioDone-1)
 }
 
-// answerLine: the piece on the bus is answered now, and what was taken with it goes on.
+// answerLine answers the write on the bus. A line accepted with it is offered to the network.
 func (n *node) answerLine() {
 	l := &n.onBus
 	vpid := regs.Pio(l.off).SrcVPID()
@@ -214,13 +215,14 @@ func (n *node) answerLine() {
 	}
 }
 
-// entryFree: a piece needs no entry, or the line that it made whole has left.
+// entryFree counts a write that occupies no entry, or whose line has left.
 func (n *node) entryFree(vpid uint8) {
 	n.taken[vpid]++
 	n.checkPIO(int(vpid))
 }
 
-// judgeLine tells whether a piece made a line of VELO whole that is taken, or why it is discarded.
+// judgeLine reports whether a write completes a line of VELO that is accepted, or why it is
+// discarded.
 func (n *node) judgeLine(l *line) (kept bool, reason regs.DropReason) {
 	p := regs.Pio(l.off)
 	h := n.header(p, l.node)
@@ -252,7 +254,7 @@ func (n *node) judgeLine(l *line) (kept bool, reason regs.DropReason) {
 	return kept, reason
 }
 
-// wrong finds what is wrong with a line of VELO that is whole.
+// wrong checks a complete line of VELO.
 func (n *node) wrong(h regs.Header) regs.DropReason {
 	switch {
 	case flit.Bytes(h) > regs.VELOPayload:
@@ -263,8 +265,8 @@ func (n *node) wrong(h regs.Header) regs.DropReason {
 	return regs.DropReasonNone
 }
 
-// seeDescriptor has the descriptor on the bus judged before a register shows what came of it, which
-// hardware does a cycle before the requester works.
+// seeDescriptor judges the descriptor on the bus before a register that depends on it is read.
+// Hardware has judged it by then, one cycle before the requester of the model does.
 func (n *node) seeDescriptor() {
 	if n.pioState == pioJudged && n.onBus.rma() && !n.pioEarly && n.pioDone <= n.p.now {
 		n.takeDescriptor(&n.onBus)
@@ -272,7 +274,7 @@ func (n *node) seeDescriptor() {
 	}
 }
 
-// acknowledge: software has written the register of a window.
+// acknowledge handles a write to the register of a window.
 func (n *node) acknowledge(vpid uint8, window int) {
 	w := &n.procs[vpid].windows[window]
 	if l := &n.onBus; window == windowRMA && n.pioState == pioJudged && l.rma() && regs.RMAPio(l.off).SrcVPID() == vpid {

@@ -9,8 +9,8 @@ import (
 
 // Links that fail: their registers, those of their wires, and what a NIC notices of them.
 
-// Wires is a Network with links over wires that can be given faults. A link is numbered as in its
-// registers.
+// Wires is a Network whose links run over wires that can be given faults. Links are numbered as in
+// their registers.
 type Wires interface {
 	// Exposed tells whether the faults of a link's wires are simulated, Crosses whether it leads to
 	// another part. Expose has them simulated from now on, in both directions; the network must
@@ -32,7 +32,7 @@ type Wires interface {
 	Lookahead() drivers.Cycle
 }
 
-// A WireRegister is one that can be written; the last two are a link's.
+// A WireRegister is a writable register of a wire or, the last two, of a link.
 type WireRegister uint8
 
 // The registers of a wire that leaves a node, LINK_PATIENCE and LINK_CTRL.
@@ -46,26 +46,26 @@ const (
 	wireRegisters
 )
 
-// LinkState is the page of a link, but for what is written there.
+// LinkState is the content of the read-only registers of a link.
 type LinkState struct {
 	Carrier, Dead, Agreed, Drains                       bool
 	CRCErrors, Retransmissions, Timeouts, Failures, Cut uint64
 	Drained, Resets, Lost                               uint64
 }
 
-// mostLinks of a router, as there are pages.
+// mostLinks is the largest number of links of a router, which is the number of register pages.
 const mostLinks = 6
 
-// wireMasks are the bits that registers keep.
+// wireMasks are the bits that each register stores.
 var wireMasks = [wireRegisters]uint64{1<<32 - 1, 1<<32 - 1, 1<<64 - 1, 1, regs.LinkPatienceCycles.Mask(), regs.LinkCtrlDrain}
 
-// besides: the register is not the NIC's but one of the simulation, which answers it a cycle
-// sooner.
+// besides reports whether a register belongs to the simulation instead of the NIC. Such registers
+// are answered one cycle earlier.
 func (n *node) besides(off uint32) bool {
 	return off>>16 == regs.WireErrors(0)>>16 && n.p.wires != nil
 }
 
-// wireRegister tells which an address is, if it is one.
+// wireRegister returns the WireRegister at an address.
 func wireRegister(off uint32) (to WireRegister, link int, ok bool) {
 	link = int(off >> 12 & 0xf)
 	if link >= mostLinks {
@@ -88,13 +88,13 @@ func wireRegister(off uint32) (to WireRegister, link int, ok bool) {
 	return 0, 0, false
 }
 
-// mayOrder: the register is one that a network is told of.
+// mayOrder reports whether a write concerns the network.
 func (n *node) mayOrder(op *regOp) bool {
 	return n.p.wires != nil && !op.read && op.off >= regs.LinkStatus(0) && op.off < regs.WireErrors(0)+mostLinks<<12
 }
 
-// touch has a link simulated word by word before a fault can be ordered, or a reset. While threads
-// have the parts, a link between two of them belongs to neither.
+// touch makes the network simulate a link word by word, before a fault or a reset is ordered. While
+// threads own the parts, a link between two parts belongs to neither.
 func (n *node) touch(op *regOp) {
 	off := op.off
 	to, link, ok := wireRegister(off)
@@ -141,8 +141,8 @@ func (m *Machine) expose(p *Part, node, link int) error {
 	return nil
 }
 
-// announce tells the network of a write a cycle before it is done, as far as that is certain: what
-// is posted later is done later.
+// announce passes a write to the network one cycle before it is performed. Writes posted later are
+// performed later, so the write is certain by then.
 func (n *node) announce(op *regOp, done drivers.Cycle) {
 	to, link, ok := wireRegister(op.off)
 	if n.ordered = true; ok && n.p.wires.Exposed(n.id, link) {
@@ -154,8 +154,8 @@ func (n *node) announce(op *regOp, done drivers.Cycle) {
 	}
 }
 
-// writeWire keeps what a register of a wire or link shows, if the link is built. Where wires cannot
-// fail, no link drains or is reset.
+// writeWire stores a register of a wire or link that exists. Networks without wire faults refuse to
+// drain or reset links.
 func (n *node) writeWire(off uint32, v uint64) bool {
 	to, link, ok := wireRegister(off)
 	if !ok {
@@ -174,7 +174,7 @@ func (n *node) writeWire(off uint32, v uint64) bool {
 	return true
 }
 
-// readLink reads the page of a link or of a wire; those that are not built read 0.
+// readLink reads a register of a link or wire. Links that do not exist read 0.
 func (n *node) readLink(off uint32, i uint8) (uint64, bool) {
 	if off < regs.LinkStatus(0) || off >= regs.WireErrors(0)+mostLinks<<12 {
 		return 0, false
@@ -231,7 +231,7 @@ func (n *node) readLink(off uint32, i uint8) (uint64, bool) {
 	return v, true
 }
 
-// byChannel is what WIRE_CREDITS and WIRE_FLITS show.
+// byChannel packs a level per channel, as in WIRE_CREDITS and WIRE_FLITS.
 func byChannel(levels [regs.TorusVCs]uint8) (v uint64) {
 	for vc, l := range levels {
 		v |= uint64(l) << (8 * vc)
@@ -239,22 +239,23 @@ func byChannel(levels [regs.TorusVCs]uint8) (v uint64) {
 	return v
 }
 
-// LinkSettings are LINK_PATIENCE and LINK_CTRL.drain of a node's link.
+// LinkSettings returns LINK_PATIENCE and LINK_CTRL.drain of a link.
 func (p *Part) LinkSettings(node, link int) (patience uint64, drain bool) {
 	w := &p.nodes[node].wire[link]
 	return w[LinkPatience], w[LinkCtrl] != 0
 }
 
-// LinkFailed: a link of a node lost its carrier, was found dead, or lost its session in a cycle. Of
-// a link between parts it may be told some cycles later, when software has cleared the cause since.
+// LinkFailed reports that a link of a node lost its carrier, was found dead, or lost its session in
+// cycle at. The report of a link between parts can be late: it is ignored if software has cleared
+// the cause since.
 func (p *Part) LinkFailed(node int, at drivers.Cycle) {
 	if n := &p.nodes[node]; at >= n.errorCleared {
 		n.interrupt(regs.IRQStatusError)
 	}
 }
 
-// Cut: a link has ended a packet, which has one tail more from now on: whoever comes to the last of
-// them forgets it.
+// Cut marks a packet that a link has cut. The packet then has one more tail; it is freed with the
+// last of them.
 func (p *Part) Cut(h uint32) {
 	packet := p.packets.at(h)
 	packet.cut.Store(true)
