@@ -413,3 +413,23 @@ func TestAnnounce(t *testing.T) {
 	r.idle()
 	require.Equal(t, 1, r.net.announced)
 }
+
+// RMA: bytes are read and written in bursts that end with their 64-byte line.
+func TestBurstsEndWithTheirLine(t *testing.T) {
+	log := &traceLog{}
+	r := newRMA(t, func(c *Config) { c.Trace = log })
+	d := toTarget(regs.RMACommandPut, 200)
+	d.NotiRequester, d.NotiCompleter = false, false
+	r.describe(0, origin, d, nla(0x13), nla(0x2d))
+	r.idle()
+	bursts := func(node uint16, point uint8) (at []uint64) {
+		for _, e := range log.events {
+			if e.Node == node && e.Point == point && e.Data >= pages0 {
+				at = append(at, e.Data-pages0)
+			}
+		}
+		return at
+	}
+	require.Equal(t, []uint64{0x13, 0x40, 0x80, 0xc0}, bursts(0, drivers.PointReadAddr))
+	require.Equal(t, []uint64{0x2d, 0x40, 0x80, 0xc0}, bursts(1, drivers.PointWriteAddr))
+}
