@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"path/filepath"
 	"strings"
 	"text/tabwriter"
@@ -14,6 +13,7 @@ import (
 
 	"github.com/nicloop/nicloop/bench"
 	"github.com/nicloop/nicloop/drivers"
+	"github.com/nicloop/nicloop/drivers/usersock"
 	"github.com/nicloop/nicloop/host"
 	"github.com/nicloop/nicloop/host/broker"
 	"github.com/nicloop/nicloop/host/world/bootstrap"
@@ -86,11 +86,11 @@ func (f *ranksFlags) run(cmd *cobra.Command, workload string) (err error) {
 	}
 	ctx, cancel := withTimeout(cmd.Context(), f.timeout)
 	defer cancel()
-	dir, err := os.MkdirTemp("", "nicloop-ranks-") // mode 0700
+	dir, remove, err := usersock.TempDir("nicloop-ranks-")
 	if err != nil {
 		return err
 	}
-	defer os.RemoveAll(dir)
+	defer func() { err = errors.Join(err, remove()) }()
 	if !strings.HasPrefix(c.Device, "shared:") {
 		socket := filepath.Join(dir, "device")
 		end, err2 := f.serve(ctx, cmd, parts, socket)

@@ -25,7 +25,7 @@ func run(ctx context.Context, args []string, in io.Reader, out, errOut io.Writer
 	}
 	code := exitCode(err)
 	if err != nil && !errors.Is(err, errFailed) && !errors.Is(err, errHung) {
-		fmt.Fprintf(errOut, "nicloop: %v\n", err)
+		fmt.Fprintf(errOut, "nicloop: %s\n", printable(err.Error()))
 		if code == exitUsage {
 			fmt.Fprintln(errOut, "see nicloop help")
 		}
@@ -55,6 +55,9 @@ dynamic mailbox flow control, message passing, workloads.
 		logrus.SetLevel(logrus.WarnLevel)
 		if verbose {
 			logrus.SetLevel(logrus.DebugLevel)
+		}
+		if path := cmd.CommandPath(); strings.HasPrefix(path, "nicloop runs") || path == "nicloop device log" || path == "nicloop device diff" {
+			cmd.SetOut(printableWriter{cmd.OutOrStdout()}) // they print what files contain
 		}
 		return checkBounds(cmd)
 	}

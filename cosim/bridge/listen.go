@@ -10,6 +10,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/nicloop/nicloop/drivers"
+	"github.com/nicloop/nicloop/drivers/usersock"
 )
 
 // A listener waits for one simulator at a socket in a directory of its own that
@@ -18,24 +19,25 @@ import (
 // SEQPACKET rather than STREAM: a batch is a message, so neither end has to look for
 // its boundaries, and a cut one is seen at once.
 type listener struct {
-	fd   int
-	dir  string
-	path string
+	fd     int
+	dir    string
+	remove func() error // removes dir
+	path   string
 }
 
 func listen() (*listener, error) {
-	dir, err := os.MkdirTemp("", "nicloop-") // 0700
+	dir, remove, err := usersock.TempDir("nicloop-bridge-")
 	if err != nil {
 		return nil, err
 	}
-	l := &listener{fd: -1, dir: dir, path: filepath.Join(dir, "bridge")}
+	l := &listener{fd: -1, dir: dir, remove: remove, path: filepath.Join(dir, "bridge")}
 	if l.fd, err = unix.Socket(unix.AF_UNIX, unix.SOCK_SEQPACKET|unix.SOCK_CLOEXEC, 0); err != nil {
 		l.close()
 		return nil, os.NewSyscallError("socket", err)
 	}
 	if err = unix.Bind(l.fd, &unix.SockaddrUnix{Name: l.path}); err != nil {
 		l.close()
-		return nil, fmt.Errorf("binding %s (TMPDIR must be writable and short): %w", l.path, err)
+		return nil, fmt.Errorf("binding %s: %w", l.path, err)
 	}
 	if err = os.Chmod(l.path, 0o600); err == nil {
 		err = os.NewSyscallError("listen", unix.Listen(l.fd, 1))
@@ -51,7 +53,7 @@ func (l *listener) close() {
 	if l.fd >= 0 {
 		_ = unix.Close(l.fd)
 	}
-	_ = os.RemoveAll(l.dir)
+	_ = l.remove()
 }
 
 // accept waits for the simulator, whose end is told by gone.
