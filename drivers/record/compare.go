@@ -9,7 +9,7 @@ import (
 	"github.com/nicloop/nicloop/drivers/translog"
 )
 
-// read holds a register against the recorded value, which it may take a while to have.
+// read compares a register with the recorded value, which may take simulated time to appear.
 func (p *player) read(o *translog.Op) error {
 	off := uint32(o.Off)
 	var got uint64
@@ -43,7 +43,8 @@ func (p *player) read(o *translog.Op) error {
 	return p.differs(o, o.Node, regs.Describe(off), valueText(off, o.Value, got&mask|o.Value&^mask), valueText(off, got, o.Value&mask|got&^mask))
 }
 
-// readOnce reads a register. What writes before it are told with the answer is taken out, and the register read again.
+// readOnce reads a register. If the result also reports earlier writes as refused, it removes those
+// and reads again.
 func (p *player) readOnce(o *translog.Op) (v uint64, refused bool, err error) {
 	for range 2 {
 		v, err = p.sys.Device(o.Node).ReadReg(uint32(o.Off))
@@ -57,7 +58,8 @@ func (p *player) readOnce(o *translog.Op) (v uint64, refused bool, err error) {
 	return v, false, nil
 }
 
-// answers tells whether the RTL says what was recorded. Lines that it has taken already do not count against it.
+// answers reports whether the RTL's value matches the recorded one. Lines that the RTL has already
+// accepted do not count as a difference.
 func answers(off uint32, recorded, got uint64) bool {
 	mask := Compared(off)
 	if r, _, ok := regs.ByAddress(off); ok && (r.Name == "VELO_WINDOW" || r.Name == "RMA_WINDOW") {
@@ -68,7 +70,7 @@ func answers(off uint32, recorded, got uint64) bool {
 	return (recorded^got)&mask == 0
 }
 
-// readRefused tells whether an error says that the read itself was refused.
+// readRefused reports whether an error says that the read itself was refused.
 func readRefused(f *translog.Failure, o *translog.Op) bool {
 	if f == nil {
 		return false
@@ -88,7 +90,8 @@ func refusedText(refused bool, v uint64) string {
 	return fmt.Sprintf("0x%x", v)
 }
 
-// ahead tells whether the log has a register's value later: at a read before software writes it, or on the way of a counter.
+// ahead reports whether the log has a register's value later: at a read before software writes the
+// register, or between two values of a counter.
 func (p *player) ahead(o *translog.Op, got, mask uint64) bool {
 	r, _, ok := regs.ByAddress(uint32(o.Off))
 	counts := ok && r.Access == regs.RO && len(r.Fields) == 0
@@ -108,7 +111,7 @@ func (p *player) ahead(o *translog.Op, got, mask uint64) bool {
 	return false
 }
 
-// valueText shows a value with the fields that differ from another.
+// valueText formats a value with the fields that differ from other.
 func valueText(off uint32, v, other uint64) string {
 	text := fmt.Sprintf("0x%x", v)
 	r, _, ok := regs.ByAddress(off)
@@ -127,7 +130,8 @@ func valueText(off uint32, v, other uint64) string {
 	return text + " (" + strings.Join(list, ", ") + ")"
 }
 
-// memory holds what memory has become against the recording, or takes it for a store of software: see the package's text.
+// memory compares changed memory with the recording, or applies the change as a store of software:
+// see the package comment.
 func (p *player) memory(o *translog.Op) error {
 	mem := p.sys.Device(o.Node).Memory()[o.Off:][:len(o.Data)]
 	seen := p.seen[o.Node][o.Off:][:len(o.Data)]
@@ -169,11 +173,12 @@ func (p *player) byteDiffers(o *translog.Op, at int, mem []byte) error {
 	return p.differs(o, o.Node, where, fmt.Sprintf("%02x (word %x)", o.Data[at], o.Data[at&^7:end]), fmt.Sprintf("%02x (word %x)", mem[at], mem[at&^7:end]))
 }
 
-// soon is how many operations the RTL may be ahead with what it writes.
+// soon is the number of operations that the RTL may be ahead of the log with its memory writes.
 const soon = 256
 
-// writtenLater tells whether the log has these bytes at this place soon: the RTL was ahead, as with a word that counts commands. Never in a ring, whose
-// entries are not written again before software has taken them.
+// writtenLater reports whether the log has these bytes at this address soon, because the RTL is
+// ahead, as with a completion word. This never applies to rings, whose entries are not overwritten
+// before software has consumed them.
 func (p *player) writtenLater(o *translog.Op, at int, got []byte) bool {
 	from := o.Off + uint64(at)
 	if p.rings[o.Node].at(from) != nil {
@@ -191,7 +196,7 @@ func (p *player) writtenLater(o *translog.Op, at int, got []byte) bool {
 	return false
 }
 
-// store does what software did.
+// store applies a recorded store of software.
 func (p *player) store(o *translog.Op, from, past int) {
 	copy(p.sys.Device(o.Node).Memory()[o.Off+uint64(from):], o.Data[from:past])
 	copy(p.seen[o.Node][o.Off+uint64(from):], o.Data[from:past])

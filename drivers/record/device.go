@@ -12,21 +12,21 @@ import (
 )
 
 const (
-	grain   = 64         // bytes of memory that are compared at once
-	maxPart = grain * 64 // of memory in one operation
+	grain   = 64         // bytes compared at a time
+	maxPart = grain * 64 // maximum bytes of memory in one operation
 )
 
-// A device is one node's.
+// A device records the accesses to one node.
 type device struct {
 	drivers.Device
 	s      *System
 	node   int
 	far    bool
-	shadow []byte // memory as the log has it: it begins with zeros
+	shadow []byte // memory according to the log, initially zero
 	rings  rings
 }
 
-// A mover brings memory to a far board and back.
+// A mover is a board whose memory is transferred by calls.
 type mover interface {
 	ReadMemory(ctx context.Context, off, n uint64) error
 	WriteMemory(ctx context.Context, off uint64, p []byte) error
@@ -37,12 +37,13 @@ func newDevice(s *System, node int, under drivers.Device) *device {
 	return &device{Device: under, s: s, node: node, far: far, shadow: make([]byte, len(under.Memory()))}
 }
 
-// Capabilities: nobody else owns time, and nobody lends what is recorded.
+// Capabilities lack CanSimulate and CanLend: the recorder controls neither clock nor memory
+// sharing.
 func (d *device) Capabilities() drivers.Capabilities {
 	return d.Device.Capabilities() &^ (drivers.CanSimulate | drivers.CanLend)
 }
 
-// PacesPIO is that of the device below.
+// PacesPIO returns that of the recorded device.
 func (d *device) PacesPIO() bool {
 	p, ok := d.Device.(drivers.Pacer)
 	return ok && p.PacesPIO()
@@ -65,7 +66,8 @@ func (d *device) WriteReg(off uint32, v uint64) error {
 	return d.s.put(translog.Op{Kind: translog.WriteReg, Node: d.node, Off: uint64(off), Value: v}, err)
 }
 
-// WritePIO of one that waits for an entry must not stop the others, of which one may be who makes room.
+// WritePIO does not hold the lock while a store waits for an entry: another call may be what frees
+// one.
 func (d *device) WritePIO(off uint32, line []byte) error {
 	o := translog.Op{Kind: translog.WritePIO, Node: d.node, Off: uint64(off), Data: line}
 	d.s.mu.Lock()
@@ -82,7 +84,7 @@ func (d *device) WritePIO(off uint32, line []byte) error {
 	return d.s.put(o, d.Device.WritePIO(off, line))
 }
 
-// final are the registers that tell how a node ended.
+// final returns the registers that describe the final state of a node.
 func (d *device) final() (list []uint32) {
 	for _, r := range regs.Registers() {
 		if strings.HasPrefix(r.Name, "WIRE_") || Compared(r.Offset) == 0 || r.Name == "ATU_COMMAND" || r.Name == "LINK_STATUS" || r.Name == "ROUTE" {
@@ -99,14 +101,15 @@ func (d *device) final() (list []uint32) {
 	return list
 }
 
-// memory writes down what has become of memory since it was looked at last. That of a far board changes in calls alone.
+// memory records changes of memory since the last call. Memory of a remote board changes only in
+// calls.
 func (d *device) memory() {
 	if !d.far {
 		d.changed(0, len(d.shadow))
 	}
 }
 
-// changed compares a part of memory page by page, and what differs by the grain; neighbours are put together.
+// changed compares a part of memory by pages, then by grains, and merges adjacent differences.
 func (d *device) changed(from, past int) {
 	const page = 4096
 	mem := d.Device.Memory()
@@ -144,7 +147,7 @@ func (d *device) page(mem []byte, from, end int) {
 	}
 }
 
-// entries writes down those that are whole: their last word is new.
+// entries records the complete entries of a ring: those whose last word is new.
 func (d *device) entries(mem []byte, from, past int) {
 	for at := from; at < past; {
 		r := d.rings.at(uint64(at))
@@ -168,7 +171,7 @@ func (d *device) keep(kind translog.Kind, mem []byte, from, past int) {
 	}
 }
 
-// A farDevice is a board whose memory is moved by calls.
+// A farDevice records a board whose memory is transferred by calls.
 type farDevice struct {
 	*device
 	mover mover
@@ -194,7 +197,7 @@ func (d *farDevice) WriteMemory(ctx context.Context, off uint64, p []byte) error
 	return d.s.put(translog.Op{Kind: translog.Store, Node: d.node, Off: off, Data: p}, nil)
 }
 
-// Await makes a waiter whose waits are written down when they have come to an end.
+// Await returns a Waiter whose waits are recorded when they return.
 func (d *device) Await(c drivers.Cause) (drivers.Waiter, error) {
 	under, err := d.Device.Await(c)
 	d.s.mu.Lock()

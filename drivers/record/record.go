@@ -14,14 +14,14 @@ import (
 	"github.com/nicloop/nicloop/drivers/translog"
 )
 
-// Limit is how long a log becomes, at most.
+// Limit is the maximum size of a log in bytes.
 const Limit = 1 << 30
 
 func init() {
 	drivers.RegisterAround("record", "writes down what passes, for device replay: record:FILE!DEVICE", "FILE!", inner, open)
 }
 
-// inner cuts FILE!DEVICE.
+// inner splits FILE!DEVICE.
 func inner(path string) (file, uri string, ok bool) {
 	file, uri, ok = strings.Cut(path, "!")
 	return file, uri, ok && file != "" && uri != ""
@@ -39,10 +39,10 @@ func open(ctx context.Context, file, uri string, opt drivers.Options) (drivers.S
 	return New(under, &limited{w: f, name: file, left: Limit}, f), nil
 }
 
-// ErrLimit: a log has become as long as it may.
-var ErrLimit = fmt.Errorf("the log has %d bytes, more than which it is not to have", Limit)
+// ErrLimit: a log has reached its maximum size.
+var ErrLimit = fmt.Errorf("the log has reached its limit of %d bytes", Limit)
 
-// A WriteError: a log cannot be written, so what follows is not recorded.
+// A WriteError reports that the log could not be written; later operations are not recorded.
 type WriteError struct {
 	File    string
 	Written int64
@@ -55,7 +55,7 @@ func (e *WriteError) Error() string {
 
 func (e *WriteError) Unwrap() []error { return []error{e.Err, drivers.ErrEnvironment} }
 
-// limited is a file that may not become longer.
+// limited is a file with a maximum size.
 type limited struct {
 	w       io.Writer
 	name    string
@@ -76,20 +76,21 @@ func (l *limited) Write(b []byte) (int, error) {
 	return n, err
 }
 
-// A System is one that writes down what passes through its devices. Its time is that of who owns it: it is no Timed.
+// A System records everything that passes through its devices. It is not a Timed: the recorder does
+// not control the clock.
 type System struct {
 	under   drivers.System
 	devices []drivers.Device
 	nodes   []*device
 	file    io.Closer
 
-	mu     sync.Mutex // of all below, and of the order of calls
+	mu     sync.Mutex // protects the fields below and serialises calls
 	log    *translog.Writer
 	closed bool
-	dead   bool // the system below has said that it answers no more
+	dead   bool // the recorded system has failed and no longer responds
 }
 
-// New records under into w, and closes file, which may be nil, behind it.
+// New records under into w. Close also closes file, which may be nil.
 func New(under drivers.System, w io.Writer, file io.Closer) *System {
 	info := under.Info()
 	m := translog.Meta{Info: info, Ordered: true, Segments: drivers.SegmentsOf(under)}
@@ -110,13 +111,13 @@ func New(under drivers.System, w io.Writer, file io.Closer) *System {
 	return s
 }
 
-// Info is the recorded system's.
+// Info returns that of the recorded system.
 func (s *System) Info() drivers.Info { return s.under.Info() }
 
-// Device is a node's NIC, whose calls are written down.
+// Device returns a node's NIC, whose calls are recorded.
 func (s *System) Device(node int) drivers.Device { return s.devices[node] }
 
-// Close reads what is compared once more, and closes system, log and file.
+// Close reads the compared registers once more and closes the system, the log and the file.
 func (s *System) Close() error {
 	s.mu.Lock()
 	if s.closed {
@@ -136,10 +137,11 @@ func (s *System) Close() error {
 	return err
 }
 
-// calm is how often the registers are read until they stand still.
+// calm is the maximum number of rounds of reading registers until their values settle.
 const calm = 20
 
-// end writes down how the system ended. What moves on is written as it was last; a device that dies meanwhile ends the log there.
+// end records the final state. Of a register that does not settle it records the last value; if a
+// device dies meanwhile, the log ends there.
 func (s *System) end() {
 	for _, d := range s.nodes {
 		list := d.final()
@@ -174,7 +176,7 @@ func sameValues(list []uint32, was, is []uint64) bool {
 	return true
 }
 
-// put writes one operation down, and tells when that is no longer possible.
+// put appends one operation and returns an error if recording has failed.
 func (s *System) put(o translog.Op, err error) error {
 	o.Err = translog.NewFailure(err)
 	if !s.closed {
@@ -187,7 +189,8 @@ func (s *System) put(o translog.Op, err error) error {
 	return errors.Join(err, s.log.Err())
 }
 
-// Compared is which bits of a register a replay compares: not those that say when something happened, or what is under way.
+// Compared returns the mask of a register's bits that a replay compares: not those that depend on
+// timing or show operations in flight.
 func Compared(off uint32) uint64 {
 	r, _, ok := regs.ByAddress(off)
 	if !ok {

@@ -12,53 +12,56 @@ import (
 	"github.com/nicloop/nicloop/drivers/translog"
 )
 
-// Config says how a log is replayed.
+// Config configures a replay.
 type Config struct {
-	// Patience is how much simulated time an answer may take that the log has; 0: 2^20 cycles.
+	// Patience is the simulated time after which a recorded result must have appeared; 0: 2^20
+	// cycles.
 	Patience drivers.Cycle
-	Progress func(done, of int) // of operations
+	Progress func(done, of int) // in operations
 }
 
 const (
 	defaultPatience = 1 << 20
-	// lineCycles pass behind a line: a host that is slower than the RTL finds room where one that is not would be refused.
+	// lineCycles is the time advanced after each line: a host slower than the RTL always found a
+	// free entry, so a replay without delay would be refused.
 	lineCycles = 32
-	// waitFor is how long a wait may take on the clock of the wall, of something that neither comes nor rests.
+	// waitFor bounds a wait in wall-clock time, for hardware that neither delivers the event nor
+	// becomes quiescent.
 	waitFor  = 10 * time.Second
-	contexts = 5 // calls before a divergence
+	contexts = 5 // calls shown before a divergence
 )
 
-// A Report says what was the same.
+// A Report summarises a replay.
 type Report struct {
 	Operations int           `json:"operations"` // replayed
 	Of         int           `json:"of"`
-	Reads      int           `json:"reads"`             // of registers, compared
-	Bytes      int           `json:"memory_bytes"`      // written by the NIC, compared
-	Stored     int           `json:"stored_bytes"`      // taken for software's
-	Ahead      int           `json:"ahead"`             // answers that the log has later
-	Cut        string        `json:"cut_off,omitempty"` // why the log has no end; what it has was repeated
+	Reads      int           `json:"reads"`             // register reads compared
+	Bytes      int           `json:"memory_bytes"`      // bytes written by the NIC and compared
+	Stored     int           `json:"stored_bytes"`      // bytes assumed to be stored by software
+	Ahead      int           `json:"ahead"`             // results that the log has later
+	Cut        string        `json:"cut_off,omitempty"` // why the log is incomplete; its operations were replayed
 	EndCycle   drivers.Cycle `json:"end_cycles"`
 	Divergence *Divergence   `json:"divergence,omitempty"`
 }
 
-// A Divergence is the first thing that both sides do not agree about.
+// A Divergence is the first difference between the log and the RTL.
 type Divergence struct {
 	Operation int           `json:"operation"`    // its number in the log, as device log prints it
-	Since     drivers.Cycle `json:"since_cycles"` // of the RTL, when the call was made
-	Cycle     drivers.Cycle `json:"at_cycles"`    // when it had been waited for
+	Since     drivers.Cycle `json:"since_cycles"` // cycle of the RTL at which the call was made
+	Cycle     drivers.Cycle `json:"at_cycles"`    // cycle up to which the result was awaited
 	Node      int           `json:"node"`
 	Where     string        `json:"where"` // register, or byte of memory
 	Call      string        `json:"call"`
 	Expected  string        `json:"expected"` // recorded
 	Found     string        `json:"found"`    // on the RTL
-	Before    []string      `json:"before"`   // the calls before, the last one last
+	Before    []string      `json:"before"`   // preceding calls, the most recent one last
 }
 
 func (d *Divergence) Error() string {
 	return fmt.Sprintf("operation %d (cycle %d of the replay), node %d: %s: recorded %s, found %s", d.Operation, d.Cycle, d.Node, d.Where, d.Expected, d.Found)
 }
 
-// A player is a log on its way through a system.
+// A player replays a log on a system.
 type player struct {
 	ctx     context.Context
 	sys     drivers.Timed
@@ -66,11 +69,11 @@ type player struct {
 	meta    translog.Meta
 	ops     []translog.Op
 	at      int
-	since   drivers.Cycle // when the present operation began
-	seen    [][]byte      // memory as software and log know it
+	since   drivers.Cycle // start of the current operation
+	seen    [][]byte      // memory as software and the log know it
 	rings   []rings
 	waiters map[waitedFor]drivers.Waiter
-	refused map[refusal]int // writes that the log has as refused, and the RTL has not refused yet
+	refused map[refusal]int // writes refused in the log and not yet refused by the RTL
 	report  Report
 	stop    drivers.Stop
 }
@@ -86,8 +89,8 @@ type refusal struct {
 	off  uint32
 }
 
-// Replay makes the calls of an ordered log on sys, and holds its answers against the recorded ones. The error tells why it ended before both the log's
-// end and a divergence. The caller closes sys.
+// Replay makes the calls of an ordered log on sys and compares the results with the recorded ones.
+// The error says why it ended before the log's end without a divergence. The caller closes sys.
 func Replay(ctx context.Context, data []byte, sys drivers.Timed, cfg Config) (*Report, error) {
 	p, err := newPlayer(ctx, data, sys, cfg)
 	if err != nil {
@@ -117,7 +120,7 @@ func Replay(ctx context.Context, data []byte, sys drivers.Timed, cfg Config) (*R
 	return &p.report, err
 }
 
-// Read checks a log and gives what it says of the recorded system.
+// Read validates a log and returns the description of the recorded system.
 func Read(data []byte) (translog.Meta, error) {
 	r, err := translog.NewReader(data)
 	if err != nil {
@@ -156,7 +159,8 @@ func newPlayer(ctx context.Context, data []byte, sys drivers.Timed, cfg Config) 
 	return p, p.load(data)
 }
 
-// load takes all operations in, up to where the log may be cut off: a board that died leaves such a one.
+// load decodes all operations up to the point where the log may be truncated, as after the death of
+// a board.
 func (p *player) load(data []byte) error {
 	r, err := translog.NewReader(data)
 	if err != nil {
@@ -216,7 +220,8 @@ func (p *player) play(o *translog.Op) error {
 	return nil
 }
 
-// refusals takes writes that were refused out of an error. One that the log has not got is a divergence, as is any other error.
+// refusals removes recorded refusals of writes from an error. Any other refusal or error is a
+// divergence.
 func (p *player) refusals(o *translog.Op, err error) error {
 	f := translog.NewFailure(err)
 	if f == nil {
@@ -224,7 +229,7 @@ func (p *player) refusals(o *translog.Op, err error) error {
 	}
 	for _, b := range f.Bus {
 		r := refusal{b.Node, b.Port, b.Off}
-		if p.meta.Info.Backend == "pcie" { // there nobody hears of them
+		if p.meta.Info.Backend == "pcie" { // PCIe does not report refused posted writes
 			continue
 		}
 		if !b.Write || p.refused[r] == 0 {
@@ -241,7 +246,7 @@ func (p *player) refusals(o *translog.Op, err error) error {
 	return nil
 }
 
-// pass lets some time pass, and tells whether nothing moves any more.
+// pass advances simulated time and reports whether the hardware is quiescent.
 func (p *player) pass(o *translog.Op, cycles drivers.Cycle) (quiet bool, err error) {
 	end := p.sys.Now() + cycles
 	for p.sys.Now() < end {
@@ -253,7 +258,8 @@ func (p *player) pass(o *translog.Op, cycles drivers.Cycle) (quiet bool, err err
 	return p.stop.Quiet, nil
 }
 
-// until lets time pass, in longer and longer steps, until something is so, nothing moves any more, or patience is at an end.
+// until advances simulated time in growing steps until so returns true, the hardware is quiescent,
+// or patience is exhausted.
 func (p *player) until(o *translog.Op, so func() (bool, error)) (bool, error) {
 	begin, step, still := p.sys.Now(), drivers.Cycle(16), 0
 	for {
@@ -286,8 +292,8 @@ func (p *player) differs(o *translog.Op, node int, where, expected, found string
 	return d
 }
 
-// wait is as a wait on the board was. One that finds nothing may have come back once too often there: then what follows tells. An interrupt
-// that is pending is another matter.
+// wait replays a wait. A recorded wait may have been spurious, so a wait that does not end is not
+// an error by itself: the following operations decide. A pending interrupt must be there.
 func (p *player) wait(o *translog.Op) error {
 	c := drivers.Cause{Off: o.Off, Bytes: o.Len}
 	w := p.waiters[waitedFor{o.Node, c}]
@@ -321,7 +327,7 @@ func (p *player) wait(o *translog.Op) error {
 	return p.differs(o, o.Node, "interrupt line", "an interrupt", fmt.Sprintf("none, while IRQ_STATUS is 0x%x and IRQ_MASK 0x%x", status, mask))
 }
 
-// end looks for what the RTL did beside what the log has.
+// end checks what the RTL did beyond the log.
 func (p *player) end() error {
 	o := &translog.Op{Kind: translog.End}
 	p.at = len(p.ops)

@@ -8,7 +8,7 @@ import (
 	"github.com/nicloop/nicloop/drivers/regs"
 )
 
-// A ring is where the NIC writes entries whose last word it writes last.
+// A ring is memory into which the NIC writes entries, the last word of each last.
 type ring struct {
 	base, entries, entry uint64
 	on                   bool
@@ -16,13 +16,14 @@ type ring struct {
 
 func (r *ring) has(off uint64) bool { return r.on && off >= r.base && off < r.base+r.entries*r.entry }
 
-// rings are the mailboxes of a node's processes, then their notification rings, as software has set them up.
+// rings are the mailboxes and the notification rings of a node's processes, as configured by
+// software.
 type rings struct {
 	list [2 * regs.VPIDs]ring
 	used [regs.VPIDs]bool // processes that have had a domain
 }
 
-// follow takes note of what is written to a register.
+// follow updates the rings after a register write.
 func (g *rings) follow(dev drivers.Device, off uint32, v uint64) {
 	r, i, ok := regs.ByAddress(off)
 	if !ok || i >= regs.VPIDs {
@@ -53,7 +54,7 @@ func (g *rings) follow(dev drivers.Device, off uint32, v uint64) {
 	}
 }
 
-// at is the ring that has an offset in it, or nil.
+// at returns the ring that contains an offset, or nil.
 func (g *rings) at(off uint64) *ring {
 	for i := range g.list {
 		if g.list[i].has(off) {
@@ -63,7 +64,7 @@ func (g *rings) at(off uint64) *ring {
 	return nil
 }
 
-// name says what an offset of memory is.
+// name describes an offset of memory.
 func (g *rings) name(off uint64) string {
 	for i := range g.list {
 		r := &g.list[i]

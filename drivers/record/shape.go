@@ -8,13 +8,13 @@ import (
 	"github.com/nicloop/nicloop/drivers/translog"
 )
 
-// Shape is what a system for the replay of a log is opened with: as many nodes, with their memory where the recorded NICs found it, in as
-// many pieces.
+// Shape returns the options for a system that can replay a log: the same number of nodes, and
+// memory with the same segments.
 func Shape(m *translog.Meta) drivers.Options {
 	return drivers.Options{Nodes: m.Info.Nodes, MemoryBytes: slices.Max(m.Memory), Segments: m.Segments}
 }
 
-// fits tells whether a system has the shape of the recorded one.
+// fits checks that a system has the shape of the recorded one.
 func fits(sys drivers.System, m *translog.Meta) error {
 	if n := sys.Info().Nodes; n != m.Info.Nodes {
 		return fmt.Errorf("%w: a log of %d nodes on a system of %d", drivers.ErrConfig, m.Info.Nodes, n)

@@ -15,13 +15,13 @@ import (
 	"github.com/nicloop/nicloop/drivers/regs"
 )
 
-// A device is one NIC behind one line.
+// A device is the NIC behind one serial line.
 type device struct {
 	node   int
 	line   *line
-	ctx    context.Context // of the system: ends what waits when it is closed
-	memory []byte          // a copy of the board's, as far as Await or ReadMemory have fetched it
-	fetch  sync.Mutex      // of memory, against other fetches
+	ctx    context.Context // of the system: Close cancels it, which ends waits
+	memory []byte          // copy of the board's memory, as fetched by Await or ReadMemory
+	fetch  sync.Mutex      // serialises fetches of memory
 	poll   time.Duration
 }
 
@@ -33,14 +33,15 @@ func (d *device) ReadReg(off uint32) (uint64, error) {
 	return binary.LittleEndian.Uint64(got), nil
 }
 
-// WriteReg comes back when the board has answered: nothing is posted over a line that may lose it.
+// WriteReg returns after the board's answer: the line may lose a frame, so writes are not posted.
 func (d *device) WriteReg(off uint32, v uint64) error {
 	_, err := d.line.request(d.ctx, WriteReg, uint64(off), 0, binary.LittleEndian.AppendUint64(nil, v))
 	return d.busError(err, off, true)
 }
 
-// WritePIO sends whole quadwords, at least one, which is what an empty line needs too. The board's bus sees one by one, so what leaves
-// its line would be a piece of another, and is refused here.
+// WritePIO sends whole quadwords, at least one, which an empty line also needs. The board's bus
+// transfers them one by one. A store beyond the end of its line would become a part of another line
+// and is therefore refused.
 func (d *device) WritePIO(off uint32, line []byte) error {
 	n := max(8, (len(line)+7)&^7)
 	if off%8 != 0 || int(off%regs.LineBytes)+n > regs.LineBytes {
@@ -52,7 +53,7 @@ func (d *device) WritePIO(off uint32, line []byte) error {
 	return d.busError(err, off, true)
 }
 
-// busError makes a refusal of the NIC's bus what every backend gives.
+// busError converts a bus error of the NIC to a *drivers.BusError.
 func (d *device) busError(err error, off uint32, write bool) error {
 	var status *StatusError
 	if !errors.As(err, &status) || status.Status != StatusSlave && status.Status != StatusDecode {
@@ -65,12 +66,12 @@ func (d *device) busError(err error, off uint32, write bool) error {
 	return &drivers.BusError{Node: d.node, Port: port, Off: off, Write: write, Resp: int(status.Status)}
 }
 
-// Memory is a copy: see the package's text.
+// Memory is a copy: see the package comment.
 func (d *device) Memory() []byte { return d.memory }
 
 func (d *device) Segments() []drivers.Segment { return nil }
 
-// Capabilities: whoever stores to Memory writes a copy, so the NIC cannot be told to read there.
+// Capabilities lack CanDMA: a store to Memory changes the copy, which the NIC cannot read.
 func (d *device) Capabilities() drivers.Capabilities {
 	return drivers.CanPIO | drivers.CanAwait | drivers.CanFreeRun | drivers.CanAnswerWrites
 }
@@ -96,14 +97,15 @@ func (d *device) inMemory(off, n uint64) error {
 	return nil
 }
 
-// ReadMemory fetches [off, off+n) of the board's memory into Memory, from its end to its begin.
+// ReadMemory fetches [off, off+n) of the board's memory into Memory, from the end to the beginning.
 func (d *device) ReadMemory(ctx context.Context, off, n uint64) error {
 	_, err := d.update(ctx, off, n, nil)
 	return err
 }
 
-// update is ReadMemory, and tells whether what is there differs from seen, which it replaces. Software may read Memory meanwhile:
-// a quadword changes at once, and the last one of a range last, since that is where a slot's header stands.
+// update fetches memory and reports whether it differs from seen, which it updates. Software may
+// read Memory at the same time: quadwords change atomically, and the last one of the range, which
+// holds a slot's header, changes last.
 func (d *device) update(ctx context.Context, off, n uint64, seen []byte) (differs bool, err error) {
 	if err := d.inMemory(off, n); err != nil {
 		return false, err
@@ -136,7 +138,7 @@ func (d *device) update(ctx context.Context, off, n uint64, seen []byte) (differ
 	return differs, nil
 }
 
-// WriteMemory brings p to the board's memory, and to Memory.
+// WriteMemory writes p to the board's memory and to Memory.
 func (d *device) WriteMemory(ctx context.Context, off uint64, p []byte) error {
 	if err := d.inMemory(off, uint64(len(p))); err != nil {
 		return err
@@ -154,7 +156,7 @@ func (d *device) WriteMemory(ctx context.Context, off uint64, p []byte) error {
 	return nil
 }
 
-// A waiter looks at the board's memory until it differs from what Wait has last returned with.
+// A waiter polls the board's memory until it differs from the contents at the last return of Wait.
 type waiter struct {
 	dev    *device
 	cause  drivers.Cause

@@ -7,8 +7,8 @@ import (
 	"hash/crc32"
 )
 
-// What delimits frames on the line, as in RFC 1662: a byte that is one of these inside a frame is sent as
-// escape and itself with bit 5 turned.
+// Framing as in RFC 1662: a flag or escape byte inside a frame is sent as an escape, followed by
+// the byte with bit 5 inverted.
 const (
 	flag   = 0x7e
 	escape = 0x7d
@@ -19,17 +19,18 @@ const (
 const (
 	headerBytes = 8
 	crcBytes    = 4
-	// MaxWords are the quadwords of data that a frame carries at most.
+	// MaxWords is the maximum number of data quadwords in a frame.
 	MaxWords = 16
 	maxFrame = headerBytes + 8*MaxWords + crcBytes
-	// MaxAddress is behind the last address that a frame can name.
+	// MaxAddress is one more than the last address that a frame can express.
 	MaxAddress = uint64(1) << 40
 )
 
-// An Op is what a request asks for. The answer carries it with bit 7 set.
+// An Op is the operation that a request asks for. Its answer has bit 7 set.
 type Op uint8
 
-// Requests. All but writes make the bridge forget the sequence number of the write it did last, Hello does nothing else.
+// Requests. Every request except writes makes the bridge discard the sequence number of its last
+// write; Hello has no other effect.
 const (
 	Hello       Op = 0x01
 	ReadReg     Op = 0x10
@@ -52,21 +53,21 @@ func (op Op) String() string {
 	return fmt.Sprintf("operation 0x%02x", uint8(op))
 }
 
-// reads and writes tell which way the data of a request goes.
+// reads and writes report the direction of a request's data.
 func (op Op) reads() bool  { return op == ReadReg || op == ReadMemory || op == Hello }
 func (op Op) writes() bool { return op == WriteReg || op == WriteWindow || op == WriteMemory }
 
-// A Status is how a request ended.
+// A Status is the result of a request.
 type Status uint8
 
-// The statuses. The lower two bits of a bus error are AXI's response.
+// Status codes. The lower two bits of a bus error are the AXI response.
 const (
 	StatusOK      Status = 0
 	StatusSlave   Status = 2 // SLVERR
 	StatusDecode  Status = 3 // DECERR
-	StatusUnknown Status = 4 // no such operation
-	StatusLength  Status = 5 // words that do not fit the request
-	StatusStuck   Status = 6 // the bus behind the bridge has not answered in time
+	StatusUnknown Status = 4 // unknown operation
+	StatusLength  Status = 5 // number of words does not fit the request
+	StatusStuck   Status = 6 // the bus behind the bridge timed out
 )
 
 // A Frame is a request or an answer.
@@ -74,21 +75,22 @@ const (
 //	byte   0     1    2                 3 … 7            8 …            last 4
 //	       seq   op   words or status   address          quadwords      CRC-32 (IEEE 802.3) of all before
 //
-// All numbers are little-endian. Requests say in byte 2 how many quadwords they carry or want, answers how the request
-// ended. An answer repeats sequence number and address. What was read of memory comes from the last quadword to the first, as it
-// was read: who sees the last quadword of a slot, which the NIC writes last, sees all of it.
+// All numbers are little-endian. Byte 2 of a request is the number of quadwords that it carries or
+// wants; in an answer it is the status. An answer repeats sequence number and address. The bridge
+// reads memory from the last quadword to the first and sends it in this order, so if the last
+// quadword of a slot, which the NIC writes last, is present, the whole slot is.
 type Frame struct {
 	Seq     uint8
 	Op      Op
-	Count   uint8 // quadwords of a request; Status of an answer
+	Count   uint8 // number of quadwords of a request; Status of an answer
 	Address uint64
 	Data    []byte // whole quadwords
 }
 
-// Answer tells whether f is one.
+// Answer reports whether f is an answer.
 func (f *Frame) Answer() bool { return f.Op&answerBit != 0 }
 
-// Errors of what came over the line.
+// Errors of received frames.
 var (
 	errShort  = errors.New("shorter than a frame")
 	errLong   = errors.New("longer than a frame")
@@ -97,7 +99,7 @@ var (
 	errEscape = errors.New("an escape before the end")
 )
 
-// AppendFrame puts f on the line: between two flags, stuffed. Frames that do not fit are a mistake of the caller.
+// AppendFrame appends the encoding of f, stuffed and between two flags. It panics if f is too long.
 func AppendFrame(line []byte, f *Frame) []byte {
 	if len(f.Data) > 8*MaxWords || len(f.Data)%8 != 0 || f.Address >= MaxAddress {
 		panic(fmt.Sprintf("uart: a frame of %d bytes for address 0x%x", len(f.Data), f.Address))
@@ -117,7 +119,7 @@ func AppendFrame(line []byte, f *Frame) []byte {
 	return append(line, flag)
 }
 
-// parse reads what stood between two flags, unstuffed. Data is part of body.
+// parse decodes the unstuffed bytes between two flags. Data aliases body.
 func parse(body []byte) (Frame, error) {
 	switch n := len(body); {
 	case n < headerBytes+crcBytes:
@@ -135,19 +137,21 @@ func parse(body []byte) (Frame, error) {
 	return Frame{Seq: uint8(h), Op: Op(h >> 8), Count: uint8(h >> 16), Address: h >> 24, Data: body[headerBytes:n]}, nil
 }
 
-// A Decoder finds frames in what comes over a line. Whatever is no frame is dropped and counted, and ends with the next flag.
+// A Decoder finds frames in received bytes. It drops and counts everything else, and resynchronises
+// at the next flag.
 type Decoder struct {
 	body    [maxFrame]byte
 	n       int
-	long    bool // more has come than a frame has
+	long    bool // more bytes received than a frame has
 	escaped bool
-	// Dropped counts what stood between two flags and was no frame.
+	// Dropped counts byte sequences between two flags that were not frames.
 	Dropped uint64
-	// Why says what was wrong with the last of them.
+	// Why is the error of the last dropped one.
 	Why error
 }
 
-// Feed takes a byte. When it ends a frame, that is returned; its Data is good until the next Feed.
+// Feed processes a byte. It returns a frame when one is complete; Data is valid until the next
+// Feed.
 func (d *Decoder) Feed(b byte) (f Frame, ok bool) {
 	switch {
 	case b == flag:
@@ -170,7 +174,7 @@ func (d *Decoder) Feed(b byte) (f Frame, ok bool) {
 	return f, false
 }
 
-// end judges what stood before a flag. Two flags in a row are no frame and no mistake.
+// end checks the bytes before a flag. Two consecutive flags are neither a frame nor an error.
 func (d *Decoder) end() (f Frame, ok bool) {
 	var err error
 	switch {

@@ -13,25 +13,27 @@ import (
 	"github.com/sirupsen/logrus"
 )
 
-// bits of a byte on the line: start, eight of data, stop.
+// Bits per byte on the line: start, eight data bits, stop.
 const bitsPerByte = 10
 
-// Patience with the other end of a line.
+// Time-outs and retries.
 const (
 	tries = 6
 	// noisyTries is the limit once the bridge has been found: a damaged answer shows that the
-	// bridge is there, and allows one more try. With one wrong bit in 3000, 4 of 10 requests for
-	// 256 bytes fail: all of 6 tries once in 250 requests, all of 24 once in 10^9.
+	// bridge is there and allows one more try. With one wrong bit in 3000, 4 of 10 requests for 256
+	// bytes fail: all of 6 tries once in 250 requests, all of 24 once in 10^9.
 	noisyTries = 24
-	// grace is what a byte may take besides its time on the line: USB adaptors collect bytes for some milliseconds.
+	// grace is added to the transmission time of an answer: USB adaptors buffer bytes for some
+	// milliseconds.
 	grace = 40 * time.Millisecond
-	// readTimeout is tarm/serial's, which counts in tenths of a second.
+	// readTimeout is the time-out of tarm/serial, in units of 0.1 s.
 	readTimeout = 100 * time.Millisecond
-	// gone: so many reads without a byte that have come back at once tell of a port that is no longer there.
+	// gone: this many consecutive reads that return immediately without a byte mean that the port
+	// no longer exists.
 	gone = 20
 )
 
-// A StatusError is a request that the bridge refused.
+// A StatusError reports a request that the bridge refused.
 type StatusError struct {
 	Op      Op
 	Address uint64
@@ -49,16 +51,16 @@ func (e *StatusError) Error() string {
 	return fmt.Sprintf("%s at 0x%x: the register bridge %s; is its bitstream as new as this program?", e.Op, e.Address, what)
 }
 
-// A LineError is a line over which no answer comes.
+// A LineError reports a line that gives no valid answer.
 type LineError struct {
 	Port    string
 	Op      Op
 	Address uint64
 	Tries   int
-	// Bytes have come during the tries, of which Dropped frames were no good.
+	// Bytes were received during the tries, with Dropped invalid frames.
 	Bytes   uint64
 	Dropped uint64
-	Why     error // what was wrong with the last of them; may be nil
+	Why     error // the reason why the last one was invalid; may be nil
 }
 
 func (e *LineError) Error() string {
@@ -74,21 +76,22 @@ func (e *LineError) Error() string {
 
 func (e *LineError) Unwrap() error { return drivers.ErrPeerDied }
 
-// A line carries one request at a time to a bridge and its answer back. Lost and damaged ones are sent again with the same
-// sequence number; the bridge answers what it has done already without doing it again.
+// A line sends one request at a time to a bridge and receives its answer. It retransmits lost and
+// damaged requests with the same sequence number, so that the bridge repeats its answer without
+// performing the request again.
 type line struct {
 	name    string
-	port    io.ReadWriteCloser // a Read without a byte within its own time-out returns 0 and io.EOF, as tarm/serial's does
+	port    io.ReadWriteCloser // like tarm/serial: Read returns 0 and io.EOF if its time-out passes without a byte
 	perByte time.Duration
 
-	mu   sync.Mutex // of requests
+	mu   sync.Mutex // serialises requests
 	seq  uint8
 	sent []byte
 	met  bool // the bridge has answered a request
 
-	frames chan Frame // what came, copied
+	frames chan Frame // received frames, copied
 	ended  chan struct{}
-	cause  error // why the reader ended; read after ended
+	cause  error // why the reader ended; valid after ended is closed
 	close  sync.Once
 	shut   chan struct{}
 
@@ -108,7 +111,7 @@ func newLine(name string, p io.ReadWriteCloser, baud int) *line {
 	return l
 }
 
-// read takes what comes until the port is gone or closed.
+// read receives bytes until the port disappears or is closed.
 func (l *line) read() {
 	defer close(l.ended)
 	var dec Decoder
@@ -144,12 +147,12 @@ func (l *line) take(dec *Decoder, came []byte) {
 	for _, b := range came {
 		f, ok := dec.Feed(b)
 		if !ok || !f.Answer() {
-			continue // an echo of our own is no answer either
+			continue // an echo of our own request
 		}
 		f.Data = append([]byte(nil), f.Data...)
 		select {
 		case l.frames <- f:
-		default: // nobody waits for so many
+		default: // more frames than anybody waits for
 		}
 	}
 	l.count.Lock()
@@ -158,7 +161,8 @@ func (l *line) take(dec *Decoder, came []byte) {
 	l.count.Unlock()
 }
 
-// request asks and waits for the answer. words are what a read wants; data what a write carries.
+// request sends a request and waits for its answer. words is the length of a read, data that of a
+// write.
 func (l *line) request(ctx context.Context, op Op, address uint64, words int, data []byte) ([]byte, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -171,7 +175,8 @@ func (l *line) request(ctx context.Context, op Op, address uint64, words int, da
 	l.count.Lock()
 	bytes, dropped := l.count.bytes, l.count.dropped
 	l.count.Unlock()
-	// Everything may be stuffed. Each try waits longer: who answers slowly is not asked more and more often.
+	// In the worst case all bytes are stuffed. The time-out grows with each try, so that a slow
+	// bridge is not flooded with requests.
 	wait := grace + l.perByte*time.Duration(2*(len(l.sent)+headerBytes+crcBytes+2+8*words))
 	limit, seen := tries, dropped
 	for try := 0; try < limit; try++ {
@@ -198,14 +203,14 @@ func (l *line) request(ctx context.Context, op Op, address uint64, words int, da
 	return nil, &LineError{Port: l.name, Op: op, Address: address, Tries: limit, Bytes: l.count.bytes - bytes, Dropped: l.count.dropped - dropped, Why: l.count.why}
 }
 
-// damaged is how many frames have been dropped so far.
+// damaged returns the number of frames dropped so far.
 func (l *line) damaged() uint64 {
 	l.count.Lock()
 	defer l.count.Unlock()
 	return l.count.dropped
 }
 
-// lost is what a Write that fails comes to: a port that Close has given back is not one that was unplugged.
+// lost returns the error of a failed Write: a port that Close has closed was not unplugged.
 func (l *line) lost(err error) error {
 	select {
 	case <-l.shut:
@@ -215,7 +220,7 @@ func (l *line) lost(err error) error {
 	}
 }
 
-// await takes the answer to f, if it comes in time. Answers to what was asked before are passed over.
+// await returns the answer to f if it arrives in time. It ignores answers to earlier requests.
 func (l *line) await(ctx context.Context, f *Frame, wait time.Duration) (*Frame, error) {
 	timer := time.NewTimer(wait)
 	defer timer.Stop()
@@ -235,7 +240,7 @@ func (l *line) await(ctx context.Context, f *Frame, wait time.Duration) (*Frame,
 	}
 }
 
-// judge reads an answer.
+// judge checks an answer.
 func (l *line) judge(got, f *Frame, err error) ([]byte, error) {
 	if err != nil {
 		return nil, err
@@ -253,10 +258,10 @@ func (l *line) judge(got, f *Frame, err error) ([]byte, error) {
 	return got.Data, nil
 }
 
-// greeting is what the bridge says to Hello: "nluart", its version, and how many words it takes at most.
+// greeting is the bridge's answer to Hello: "nluart", its version, and the maximum number of words.
 const greeting = uint64('n') | 'l'<<8 | 'u'<<16 | 'a'<<24 | 'r'<<32 | 't'<<40 | 1<<48 | MaxWords<<56
 
-// hello finds the bridge, and ends what an earlier program has left on the line.
+// hello identifies the bridge and discards what an earlier program has left on the line.
 func (l *line) hello(ctx context.Context) error {
 	if _, err := l.port.Write([]byte{flag, flag}); err != nil {
 		return l.lost(err)
@@ -271,12 +276,12 @@ func (l *line) hello(ctx context.Context) error {
 	return nil
 }
 
-// Close ends what waits, with drivers.ErrClosed.
+// Close ends pending requests with drivers.ErrClosed.
 func (l *line) Close() error {
 	var err error
 	l.close.Do(func() {
 		close(l.shut)
-		<-l.ended // at most one time-out of the port; closing under a Read would leave it there
+		<-l.ended // takes at most one time-out of the port; closing the port during a Read would leak the reader
 		err = l.port.Close()
 	})
 	return err

@@ -11,26 +11,26 @@ import (
 	"github.com/nicloop/nicloop/rma"
 )
 
-// Most pages that follow each other in a table of this case do not follow each other in memory, and
-// the pages between them belong to nobody. An access that runs on behind its page therefore hits a
-// byte that must stay as it is.
+// Most pages that are adjacent in a table of this case are not adjacent in memory, and no process
+// owns the pages between them. An access that overruns its page therefore changes a byte that must
+// not change.
 const (
-	scatteredTable   = 5 // pages that may be read and written; the table ends behind the last
-	guardedTable     = 6 // a page that may be written, and one behind it that may not
+	scatteredTable   = 5 // pages with read and write access; the table ends after the last
+	guardedTable     = 6 // pages with write access, each followed by one without
 	scatteredEntries = 0x40000
 	guardedEntries   = 0x40800
 	framePages       = 16 // pages from dataAt on
 )
 
-// page of memory by page of the table: only the fourth lies behind the one before it
+// Memory page of each table page: only the fourth is adjacent to its predecessor.
 var scattered = []int{6, 2, 4, 5, 9}
 
-// Pages of guardedTable: 0, 2 and 4 may be written, the pages behind them are read-only,
-// another process's, and absent.
+// Pages of guardedTable: 0, 2 and 4 are writable. The pages after them are read-only, owned by
+// another process, and absent.
 var guarded = []struct {
 	page   int
 	rights regs.ATURights
-	vpid   int // added to the process's own
+	vpid   int // offset to the process's own VPID
 	fault  regs.RMAError
 }{
 	{11, regs.ATURightsRw, 0, 0}, {13, regs.ATURightsRo, 0, regs.RMAErrorRights},
@@ -38,14 +38,14 @@ var guarded = []struct {
 	{10, regs.ATURightsRw, 0, 0}, {15, 0, 0, regs.RMAErrorTranslation},
 }
 
-// border is the NLA of the first byte behind page-1 of a table.
+// border returns the NLA of the first byte after page-1 of a table.
 func border(table, page int) rma.NLA { return rma.NLA(table)<<44 + rma.NLA(page)<<12 }
 
-// edges is the state of the case: the two ports, and what memory must hold.
+// edges is the state of the case: the two ports and the expected memory.
 type edges struct {
 	*rig
 	a, b *rma.Port
-	want [2][]byte // memory of both nodes from dataAt on
+	want [2][]byte // expected memory of both nodes from dataAt on
 	dice *rand.Rand
 }
 
@@ -91,7 +91,7 @@ func (e *edges) tables(node, vpid int) {
 	}
 }
 
-// frame is where the byte at an NLA lies behind dataAt.
+// frame returns the offset from dataAt of the byte at an NLA.
 func frame(nla rma.NLA) int {
 	page, in := int(nla>>12&0xfff), int(nla&0xfff)
 	if nla>>44 == guardedTable {
@@ -100,14 +100,14 @@ func frame(nla rma.NLA) int {
 	return scattered[page]<<12 + in
 }
 
-// copied moves n bytes in the memory that is expected.
+// copied applies a copy of n bytes to the expected memory.
 func (e *edges) copied(toNode int, to rma.NLA, fromNode int, from rma.NLA, n int) {
 	for i := range rma.NLA(n) {
 		e.want[toNode][frame(to+i)] = e.want[fromNode][frame(from+i)]
 	}
 }
 
-// expect lets everything end and compares memory.
+// expect waits for all operations and compares memory.
 func (e *edges) expect(format string, args ...any) {
 	e.quiet()
 	for node := range e.want {
@@ -116,8 +116,8 @@ func (e *edges) expect(format string, args ...any) {
 	}
 }
 
-// ended takes an event of an operation that worked, whose last fragment must end at an NLA and lie
-// in one page.
+// ended takes an event of a successful operation, whose last fragment must end at NLA end and lie
+// within one page.
 func (e *edges) ended(p *rma.Port, u rma.Unit, end rma.NLA, format string, args ...any) {
 	what := fmt.Sprintf(format, args...)
 	ev := e.event(p, what)
@@ -127,8 +127,7 @@ func (e *edges) ended(p *rma.Port, u rma.Unit, end rma.NLA, format string, args 
 		what, ev.Bytes, uint64(ev.NLA), uint64(end))
 }
 
-// immediate: puts of 1 to 8 bytes that end before a border, at it, and behind it, at every
-// alignment.
+// immediate tests puts of 1 to 8 bytes that end before, at and after a border, at every alignment.
 func (e *edges) immediate() {
 	for before := range 9 {
 		for n := 1; n <= 8; n++ {
@@ -151,7 +150,7 @@ func (e *edges) immediate() {
 	}
 }
 
-// fetch: the last words of every page and the first ones, also of the table.
+// fetch tests the last and the first words of every page, and of the table.
 func (e *edges) fetch() {
 	for page := range len(scattered) + 1 {
 		for _, off := range []int{-8, -4, 0, 4} {
@@ -174,8 +173,8 @@ func (e *edges) fetch() {
 	}
 }
 
-// moves: puts and gets whose source, whose target, and of which both cross pages, end or begin at a
-// page's border; also more than one border.
+// moves tests puts and gets whose source or target or both cross one or more page borders, or start
+// or end at one.
 func (e *edges) moves(get bool) {
 	for before := range 9 {
 		for i, n := range []int{max(before, 1), before + 1, 8, 255 + before, 257, 513, 4096 + 2*before, 2*4096 + 1} {
@@ -217,17 +216,17 @@ func (e *edges) move(get bool, from, to rma.NLA, n int) {
 	e.nothing(e.a, name)
 }
 
-// An overrun is an operation of which only the bytes before a border can be moved.
+// An overrun is an operation that moves only the bytes before a border.
 type overrun struct {
 	kind   rma.Command
 	local  rma.NLA
 	remote rma.NLA
-	before int // bytes that are moved
+	before int // number of bytes that are moved
 	n      int
 	want   rma.FaultError
 }
 
-// overruns runs an operation that must fail at the border, and looks at what it has moved.
+// overruns runs an operation that must fail at the border and checks what it has moved.
 func (e *edges) overruns(o overrun) {
 	what := fmt.Sprintf("%v of %d bytes, local 0x%x, remote 0x%x", o.kind, o.n, uint64(o.local), uint64(o.remote))
 	var payload [8]byte
@@ -259,7 +258,7 @@ func (e *edges) overruns(o overrun) {
 	e.nothing(e.b, what)
 }
 
-// ends: operations that leave their table, at either side, and the NLAs that a table can have.
+// ends tests operations that leave their table at either side, and the limits of a table's NLAs.
 func (e *edges) ends() {
 	end, inside := border(scatteredTable, len(scattered)), border(scatteredTable, 1)+100
 	bounds := func(u rma.Unit, nla rma.NLA) rma.FaultError {
@@ -279,8 +278,8 @@ func (e *edges) ends() {
 		}
 	}
 	e.overruns(overrun{rma.CommandFetchCompareAdd, 0, end, 0, 4, bounds(re, end)})
-	// No operation goes on in the next table: it is refused as a whole, and told with its local
-	// address.
+	// An operation does not continue in the next table: it is refused as a whole, and reported with
+	// its local address.
 	last := rma.NLA(scatteredTable+1)<<44 - 4
 	for _, n := range []int{5, 8} {
 		e.overruns(overrun{rma.CommandPut, inside, last, 0, n, bounds(at, inside)})
@@ -289,14 +288,14 @@ func (e *edges) ends() {
 		e.overruns(overrun{rma.CommandGet, last, inside, 0, n, bounds(at, last)})
 		e.overruns(overrun{rma.CommandPutImmediate, 0, last, 0, n, bounds(at, last)})
 	}
-	// One that ends with the table's last NLA is not; there is no page.
+	// An operation that ends with the table's last NLA is not refused; it finds no page.
 	e.overruns(overrun{rma.CommandPutImmediate, 0, last, 0, 4, bounds(co, last)})
 	e.overruns(overrun{rma.CommandPut, inside, last, 0, 4, bounds(co, last)})
 	e.overruns(overrun{rma.CommandGet, inside, last, 0, 4, bounds(re, last)})
 }
 
-// guards: operations that cross from a page that may be written into one that may not. Of the
-// second page nothing is touched, whatever the first allows.
+// guards tests operations that cross from a writable page into one without write access. The second
+// page must not change, whatever access the first allows.
 func (e *edges) guards() {
 	inside := border(scatteredTable, 1) + 100
 	for i, g := range guarded {
@@ -311,7 +310,7 @@ func (e *edges) guards() {
 			e.overruns(overrun{rma.CommandPut, inside, from, before, n, fault(rma.UnitCompleter)})
 			e.overruns(overrun{rma.CommandPutImmediate, 0, from, before, n, fault(rma.UnitCompleter)})
 			e.overruns(overrun{rma.CommandGet, from, inside, before, n, fault(rma.UnitCompleter)})
-			if g.fault != regs.RMAErrorRights { // it may be read
+			if g.fault != regs.RMAErrorRights { // a read-only page may be read
 				e.overruns(overrun{rma.CommandPut, from, inside, before, n, fault(rma.UnitRequester)})
 				e.overruns(overrun{rma.CommandGet, inside, from, before, n, fault(rma.UnitResponder)})
 			}

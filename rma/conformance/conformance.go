@@ -1,10 +1,9 @@
-// Package conformance checks that a machine does RMA as rma/README.md says. The
-// same cases run over every body that a NIC has: the ideal one, RTL, a board.
+// Package conformance verifies that a machine implements RMA as rma/README.md specifies. The same
+// cases run on every implementation of the NIC: the ideal model, RTL, a board.
 //
-// It promises that a case leaves nothing behind that a later case on a fresh
-// machine would see, that the same seed does the same operations, and that a
-// failure says what was expected. The caller opens a machine with the nodes and
-// the memory that a [Case] asks for and prints the seed of a failure.
+// A case leaves no state that a later case on a fresh machine could observe. The same seed gives
+// the same operations. A failure states what was expected. The caller opens a machine with the
+// nodes and memory that a [Case] requires, and prints the seed of a failure.
 package conformance
 
 import (
@@ -16,29 +15,29 @@ import (
 	"github.com/nicloop/nicloop/rma"
 )
 
-// A Case is one property.
+// A Case tests one property.
 type Case struct {
 	Name   string
 	Doc    string
 	Nodes  int
 	Memory int  // bytes per node
-	Slow   bool // over a million cycles
+	Slow   bool // takes over a million cycles
 	run    func(r *rig)
 }
 
-// Cases lists all of them.
+// Cases returns all cases.
 func Cases() []Case {
 	return []Case{
-		{"operations", "every operation moves its bytes and raises the events asked for", 2, 2 << 20, false, operations},
+		{"operations", "every operation moves its bytes and raises the requested events", 2, 2 << 20, false, operations},
 		{"sizes", "puts and gets of all sizes at all alignments move exactly their bytes", 2, 2 << 20, false, func(r *rig) { sizes(r, 1<<16) }},
 		{"large", "puts and gets of up to 8 MB", 2, 20 << 20, true, func(r *rig) { sizes(r, rma.MaxBytes) }},
 		{"boundaries", "every operation at the borders of pages, segments and tables, at every alignment", 2, 2 << 20, false, boundaries},
-		{"outstanding", "operations under way are bounded, and never fill the own ring", 2, 2 << 20, false, outstanding},
-		{"full-ring", "a ring that peers fill holds them back and loses nothing", 3, 2 << 20, false, fullRing},
-		{"faults", "each fault is told once, at the origin, and no byte moves", 2, 2 << 20, false, faults},
+		{"outstanding", "the number of outstanding operations is bounded, and they never fill the own ring", 2, 2 << 20, false, outstanding},
+		{"full-ring", "a ring that peers fill stalls them and loses nothing", 3, 2 << 20, false, fullRing},
+		{"faults", "each fault is reported once, at the origin, and no byte moves", 2, 2 << 20, false, faults},
 		{"protection", "a process reaches its own memory and what is registered for it, nothing else", 2, 2 << 20, false, protection},
-		{"unmap", "a page that was unmapped and fenced is out of reach, and can be mapped anew", 2, 2 << 20, false, unmap},
-		{"traffic", "random operations among six processes leave memory as their order says", 3, 2 << 20, false, traffic},
+		{"unmap", "a page is unreachable after unmap and fence, and can be mapped again", 2, 2 << 20, false, unmap},
+		{"traffic", "random operations among six processes leave memory as their order implies", 3, 2 << 20, false, traffic},
 	}
 }
 
@@ -59,17 +58,17 @@ func (c Case) Run(sys drivers.Timed, seed uint64) (err error) {
 	return nil
 }
 
-// failure unwinds a case.
+// A failure is the panic value that ends a case.
 type failure struct{ error }
 
 const (
 	ringsAt  = 0x1000 // ring of VPID v: one page each
 	atuAt    = 0x20000
 	atuBytes = 0x10000
-	dataAt   = 1 << 20 // from here on memory is the cases'
+	dataAt   = 1 << 20 // memory from here on belongs to the cases
 )
 
-// rig is a machine with an ATU per node and ports on some VPIDs.
+// rig is a machine with an ATU per node and ports for some VPIDs.
 type rig struct {
 	drivers.Timed
 	seed  uint64
@@ -90,7 +89,7 @@ func (r *rig) check(ok bool, format string, args ...any) {
 	}
 }
 
-// open opens a port with so many operations under way and entries in its ring.
+// open opens a port with the given number of outstanding operations and of ring entries.
 func (r *rig) open(at rma.Peer, outstanding, slots int) *rma.Port {
 	p, err := rma.Open(r.Device(at.Node), at.VPID, at.Node, rma.Config{
 		NotiSlots: slots, Outstanding: outstanding, NotiBase: ringsAt + uint64(at.VPID)<<12, ATU: r.atus[at.Node],
@@ -100,10 +99,10 @@ func (r *rig) open(at rma.Peer, outstanding, slots int) *rma.Port {
 	return p
 }
 
-// quiet lets the hardware do all it can.
+// quiet runs the machine until it is quiescent.
 func (r *rig) quiet() {
 	r.must(r.Run(drivers.Forever, &r.stop))
-	r.check(r.stop.Quiet, "the machine stops at %d without a reason", r.stop.Now)
+	r.check(r.stop.Quiet, "the machine stopped at cycle %d, expected to be quiescent", r.stop.Now)
 }
 
 func (r *rig) mem(node int) []byte { return r.Device(node).Memory() }
@@ -120,7 +119,7 @@ func (r *rig) region(p *rma.Port, off, n uint64, want rma.Rights) *rma.Region {
 	return g
 }
 
-// event takes the next event, which must be there.
+// event returns the next event; none is a failure.
 func (r *rig) event(p *rma.Port, what string) rma.Event {
 	var ev rma.Event
 	ok, err := p.Poll(&ev)
@@ -136,14 +135,14 @@ func (r *rig) nothing(p *rma.Port, what string) {
 	r.check(!ok, "%s: expected no event, found %+v", what, ev)
 }
 
-// fault requires an error of the given code.
+// fault requires err to be the given FaultError.
 func (r *rig) fault(err error, want rma.FaultError, what string) {
 	var f *rma.FaultError
 	r.check(errors.As(err, &f), "%s: expected a fault, found %v", what, err)
 	r.check(*f == want, "%s: expected fault %+v, found %+v", what, want, *f)
 }
 
-// same requires equal bytes and names the first that is not.
+// same requires equal bytes and reports the first difference.
 func (r *rig) same(want, got []byte, what string) {
 	if bytes.Equal(want, got) {
 		return
@@ -153,7 +152,7 @@ func (r *rig) same(want, got []byte, what string) {
 	}
 }
 
-// pattern fills b with bytes that tell their offset and their origin.
+// pattern fills b with bytes that depend on their offset and on salt.
 func pattern(b []byte, salt int) {
 	for i := range b {
 		b[i] = byte(i*7+i>>8*13+salt*31) | 1

@@ -15,8 +15,8 @@ type attempt struct {
 	op   func() (rma.Handle, error)
 }
 
-// refuse makes the attempts: each is told once, to its port alone, and changes
-// neither node's memory from dataAt on.
+// refuse makes the attempts. Each must be reported exactly once, only to its own port, and must not
+// change any node's memory from dataAt on.
 func (r *rig) refuse(list []attempt) {
 	for _, t := range list {
 		before := [][]byte{bytes.Clone(r.mem(0)[dataAt:]), bytes.Clone(r.mem(1)[dataAt:])}
@@ -73,7 +73,7 @@ func faults(r *rig) {
 			func() (rma.Handle, error) { return a.Notify(nobody, 1, rma.Completer) }},
 		{"put to no node", a, fault(regs.RMAErrorNoSuchNode, at, rma.CommandPut, l, noNode), put(noNode, l, rem)},
 	})
-	// All of it was bad luck: the ports still work.
+	// After all these faults the ports still work.
 	_, err := a.Put(there, l, rem, 4096, rma.Requester|rma.Completer)
 	r.must(err)
 	r.quiet()
@@ -94,12 +94,12 @@ func protection(r *rig) {
 	}
 	before := r.reg(1, regs.ATUFaults)
 	r.refuse([]attempt{
-		// The victim's address with another process's name
+		// The victim's address with the name of another process.
 		{"get", thief, owner(rma.UnitResponder, rma.CommandGet, other), func() (rma.Handle, error) { return thief.Get(other, bag, secret, 8, rma.Completer) }},
 		{"put", thief, owner(rma.UnitCompleter, rma.CommandPut, other), func() (rma.Handle, error) { return thief.Put(other, bag, secret, 8, rma.Completer) }},
 		{"immediate put", thief, owner(rma.UnitCompleter, rma.CommandPutImmediate, other), func() (rma.Handle, error) { return thief.PutImmediate(other, secret, []byte{1}, rma.Completer) }},
 		{"fetch", thief, owner(rma.UnitResponder, rma.CommandFetchCompareAdd, other), func() (rma.Handle, error) { return thief.FetchCompareAdd(other, secret, ^uint32(0), 1) }},
-		// The victim's memory as its neighbour's own buffer
+		// The victim's memory as the local buffer of its neighbour.
 		{"put from it", helper, owner(rma.UnitRequester, rma.CommandPut, here), func() (rma.Handle, error) { return helper.Put(here, secret, bag, 8, rma.Completer) }},
 		{"get into it", helper, owner(rma.UnitCompleter, rma.CommandGet, here), func() (rma.Handle, error) { return helper.Get(here, secret, bag, 8, rma.Completer) }},
 	})

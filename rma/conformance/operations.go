@@ -12,7 +12,7 @@ import (
 
 var here, there = rma.Peer{Node: 0, VPID: 1}, rma.Peer{Node: 1, VPID: 2}
 
-// pair opens a port on each of two nodes with a page registered on both.
+// pair opens a port on each of two nodes and registers a page on both.
 func pair(r *rig) (a, b *rma.Port, l, rem rma.NLA) {
 	a, b = r.open(here, 8, 64), r.open(there, 8, 64)
 	l = r.region(a, dataAt, 4096, rma.ReadWrite).NLA(dataAt)
@@ -86,19 +86,19 @@ func operations(r *rig) {
 		r.check(found == want, "fetch of %+v: the word is %d, expected %d", c, found, want)
 	}
 
-	// Nobody asked, nobody is told, all ends.
+	// Operations without notifications complete, too.
 	for _, h := range []rma.Handle{post(a.Put(there, l, rem, 600, 0)), post(a.Get(there, l, rem, 600, 0))} {
 		expect(a, "nothing asked")
 		expect(b, "nothing asked")
-		r.check(a.Done(h), "an operation that asked for nothing never ended")
+		r.check(a.Done(h), "an operation that asked for nothing did not complete")
 	}
-	// To itself, over its own router
+	// A put from a process to itself crosses its own router.
 	h = post(a.Put(here, l, l+2048, 64, rma.Completer))
 	r.same(src[:64], src[2048:2112], "put to itself")
 	ev := r.event(a, "put to itself")
 	r.check(ev.Handle == 0 && ev.Peer == here && ev.Unit == rma.UnitCompleter, "put to itself: found %+v", ev)
 	r.nothing(a, "put to itself")
-	r.check(a.Done(h), "put to itself never ended")
+	r.check(a.Done(h), "put to itself did not complete")
 }
 
 func sizes(r *rig, largest int) {
@@ -115,7 +115,7 @@ func sizes(r *rig, largest int) {
 	}
 }
 
-// move puts or gets n bytes and looks at them and their neighbours.
+// move puts or gets n bytes and checks them and the bytes around them.
 func move(r *rig, a, b *rma.Port, local, remote *rma.Region, salt, n int, get bool) {
 	what := fmt.Sprintf("%d bytes, get %v", n, get)
 	from, into := uint64(dataAt+salt*5), uint64(dataAt+4096-salt*3)
@@ -159,7 +159,7 @@ func outstanding(r *rig) {
 		mine := r.region(a, dataAt+uint64(vpid)<<12, 4096, rma.ReadWrite)
 		posted, ended, most := 0, 0, 0
 		for begin := r.Now(); ended < 40; {
-			r.check(r.Now() < begin+100_000, "%d gets of 40 have ended in %d cycles", ended, r.Now()-begin)
+			r.check(r.Now() < begin+100_000, "%d gets of 40 completed in %d cycles", ended, r.Now()-begin)
 			for posted < 40 {
 				_, err := a.Get(there, mine.NLA(dataAt+uint64(vpid)<<12), remote.NLA(dataAt), 700, rma.Completer)
 				if errors.Is(err, rma.ErrTryAgain) {
@@ -180,9 +180,9 @@ func outstanding(r *rig) {
 				ended++
 			}
 		}
-		r.check(a.InFlight() == 0, "%d operations never ended", a.InFlight())
-		least := min(limit, regs.RMADepth+1) // gets go beyond the NIC's share of descriptors
-		r.check(least <= most && most <= limit, "at most %d operations were under way, expected %d..%d", most, least, limit)
+		r.check(a.InFlight() == 0, "%d operations did not complete", a.InFlight())
+		least := min(limit, regs.RMADepth+1) // a get leaves the NIC's descriptor queue before it is done
+		r.check(least <= most && most <= limit, "at most %d operations were outstanding, expected %d..%d", most, least, limit)
 		r.check(r.reg(0, regs.NotiStall(uint8(vpid))) == 0, "own operations filled the ring of VPID %d", vpid)
 	}
 }
@@ -216,11 +216,11 @@ func fullRing(r *rig) {
 	}
 	r.quiet()
 	r.check(held && r.reg(0, regs.NotiStall(3)) > 0, "the ring was never full")
-	r.check(r.stop.Idle, "something is held back by a ring that is empty")
+	r.check(r.stop.Idle, "packets are still stalled although the ring is empty")
 	r.check(r.reg(0, regs.RMANotiOff) == 0, "notifications were discarded")
 }
 
-// unmap needs the TLB to know the page: it is used before and after.
+// unmap uses the page before unmapping it, so that the TLB holds its translation.
 func unmap(r *rig) {
 	a, _, l, _ := pair(r)
 	atu := r.atus[1]

@@ -13,13 +13,13 @@ import (
 )
 
 const (
-	areaBytes = 40 << 10 // of a process
+	areaBytes = 40 << 10 // per process
 	half      = areaBytes / 2
-	buffers   = 4 // of the half where its own operations work
+	buffers   = 4 // in the half of the area that its own operations use
 )
 
-// A process puts to a target of each peer, where nobody else writes, and reads
-// back what it knows to be there.
+// A process has a target area at each peer, to which no other process writes. It puts data there
+// and reads back what it expects to be there.
 type process struct {
 	*rma.Port
 	r       *rig
@@ -37,14 +37,14 @@ type target struct {
 	expect []byte
 }
 
-// A pending operation has a buffer and something to check at its end.
+// A pending operation has a buffer and a check to run when it is done.
 type pending struct {
 	buffer int
 	check  func()
 }
 
-// traffic: operations between two processes happen in order, so what a target
-// holds is known at any time.
+// traffic: operations between two processes are performed in order, so the contents of a target are
+// known at any time.
 func traffic(r *rig) {
 	rng := rand.New(rand.NewPCG(r.seed, 2))
 	var all []*process
@@ -63,7 +63,7 @@ func traffic(r *rig) {
 	}
 	width := half / len(all)
 	for i, p := range all {
-		for range all { // targets touch, so most fragments have neighbours that must stay
+		for range all { // targets are adjacent, so an overrun of most fragments hits a neighbour
 			p.targets = append(p.targets, target{start: i * width, expect: make([]byte, width)})
 		}
 	}
@@ -79,15 +79,15 @@ func traffic(r *rig) {
 			p.drain()
 		}
 	}
-	for range 100 { // every full ring gives way to the next
+	for range 100 { // draining one full ring lets others continue
 		r.quiet()
 		for _, p := range all {
 			p.drain()
 		}
 	}
-	r.check(r.stop.Idle, "the machine does not come to rest")
+	r.check(r.stop.Idle, "the machine does not become idle")
 	for _, p := range all {
-		r.check(p.InFlight() == 0, "%s: %d operations never ended", p.at, p.InFlight())
+		r.check(p.InFlight() == 0, "%s: %d operations did not complete", p.at, p.InFlight())
 		for j, q := range all {
 			l := &p.targets[j]
 			r.same(l.expect, q.mem[l.start:l.start+width], fmt.Sprintf("what %s left at %s", p.at, q.at))
@@ -95,7 +95,7 @@ func traffic(r *rig) {
 	}
 }
 
-// operate posts an operation, if it finds room.
+// operate posts an operation unless ErrTryAgain.
 func (p *process) operate(rng *rand.Rand, all []*process, width int) bool {
 	if len(p.spare) == 0 {
 		return false
@@ -144,7 +144,7 @@ func (p *process) operate(rng *rand.Rand, all []*process, width int) bool {
 	return true
 }
 
-// fetch works on an aligned word of the target near off.
+// fetch operates on an aligned word of the target near off.
 func (p *process) fetch(rng *rand.Rand, q *process, l *target, off int) (rma.Handle, error) {
 	word := (l.start + min(off, len(l.expect)-8) + 3) &^ 3
 	at := l.expect[word-l.start:]
@@ -156,8 +156,8 @@ func (p *process) fetch(rng *rand.Rand, q *process, l *target, off int) (rma.Han
 	return h, err
 }
 
-// drain takes the events and ends what is done, in order, so that the same seed
-// does the same.
+// drain takes all events and completes the done operations in order, so that the same seed gives
+// the same sequence.
 func (p *process) drain() {
 	var ev rma.Event
 	for ok, err := p.Poll(&ev); ok || err != nil; ok, err = p.Poll(&ev) {
