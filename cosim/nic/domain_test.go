@@ -217,3 +217,20 @@ func TestDescriptorInPieces(t *testing.T) {
 	r.idle()
 	require.Len(t, r.net.departed, 1)
 }
+
+// Domains and lives: domain 0 is none: nothing reaches a process of it, not even a request without
+// a domain.
+func TestRequestWithoutDomain(t *testing.T) {
+	r := newRMA(t)
+	r.set(1, regs.PDID(target), 0)
+	r.openRing(1, target, 16)
+	before := bytes.Clone(r.page(1, 0, 64))
+	ext := regs.RMAExtFields{NLA: nla(0)}.Pack()
+	h := regs.HeaderFields{Type: regs.PacketTypeRMAPut, Op: uint8(regs.RMAOpFields{Last: true}.Pack()), Length: 16,
+		SrcVPID: origin, DstVPID: target, DstNode: 1}
+	r.forge(1, SourceRequest.Class(), h, 0, uint64(ext), 0x1122334455667788)
+	r.settle()
+	require.Equal(t, before, r.page(1, 0, 64))
+	require.EqualValues(t, 1, r.reg(1, regs.DomainRefused))
+	require.EqualValues(t, 1, r.reg(1, regs.RMAErrors))
+}

@@ -160,6 +160,10 @@ func TestDroppedPackets(t *testing.T) {
 		{"not for this node", nil, 0, 1, regs.DropReasonNoSuchNode, regs.RXDropped},
 		{"another domain", nil, 1, 2, regs.DropReasonDomain, regs.RXDropped},
 		{"no domain", nil, 1, 0, regs.DropReasonDomain, regs.RXDropped},
+		{"no domain at either end", func(r *rig) {
+			r.set(1, regs.PDID(5), 0)
+			r.openMailbox(1, 5, 16)
+		}, 1, 0, regs.DropReasonDomain, regs.RXDropped},
 		{"mailbox off", func(r *rig) { r.set(1, regs.MboxCtrl(5), 0) }, 1, 1, regs.DropReasonMailboxOff, regs.RXDropped},
 		{"ring of 0 slots", func(r *rig) {
 			r.set(1, regs.MboxCtrl(5), 0)

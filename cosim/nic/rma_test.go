@@ -433,3 +433,20 @@ func TestBurstsEndWithTheirLine(t *testing.T) {
 	require.Equal(t, []uint64{0x13, 0x40, 0x80, 0xc0}, bursts(0, drivers.PointReadAddr))
 	require.Equal(t, []uint64{0x2d, 0x40, 0x80, 0xc0}, bursts(1, drivers.PointWriteAddr))
 }
+
+// RMA: requests of one source take effect in order: a get behind an FCAA reads the word that it has
+// written.
+func TestGetBehindFetchCompareAndAdd(t *testing.T) {
+	r := newRMA(t)
+	binary.LittleEndian.PutUint64(r.page(1, 0x100, 8), 7)
+	lock := toTarget(regs.RMACommandFCAA, 4)
+	lock.NotiRequester, lock.NotiResponder = false, false
+	get := toTarget(regs.RMACommandGet, 8)
+	get.NotiRequester, get.NotiResponder = false, false
+	r.describe(0, origin, lock, uint64(regs.RMALockFields{Add: 5, Compare: 100}.Pack()), nla(0x100))
+	r.describe(0, origin, get, nla(0x100), nla(0x200))
+	r.idle()
+	require.EqualValues(t, 12, r.word(0, pages0+0x200))
+	_, n := r.notification(0, origin, 0)
+	require.Equal(t, regs.RMACommandFCAA, n.Command)
+}
