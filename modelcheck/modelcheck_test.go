@@ -2,6 +2,7 @@ package modelcheck
 
 import (
 	"context"
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"testing"
@@ -184,4 +185,27 @@ func TestTranscript(t *testing.T) {
 	exec := func(command string) string { return "did " + command + "\n" }
 	require.Equal(t, "a\n----\ndid a\n\nstate\n----\ndid state\n", Transcript("", []string{"a"}, exec))
 	require.Contains(t, Transcript("it broke", nil, exec), "# it broke\n\nstate\n----\n")
+}
+
+// Two encodings with the same hash are two states.
+func TestHashCollision(t *testing.T) {
+	seen := map[uint32][]byte{}
+	for i := uint64(1); i < 1<<20; i++ {
+		enc := binary.LittleEndian.AppendUint64(nil, i*i*0x9e3779b97f4a7c15)
+		h := hash(enc)
+		other, collides := seen[h]
+		if !collides {
+			seen[h] = enc
+			continue
+		}
+		s := newStore()
+		for want, enc := range [][]byte{other, enc} {
+			id, fresh := s.insert(enc)
+			require.True(t, fresh)
+			require.EqualValues(t, want, id)
+			require.Equal(t, enc, s.State(id))
+		}
+		return
+	}
+	t.Fatal("no two encodings with one hash among a million")
 }
