@@ -196,7 +196,7 @@ func (s *search) try(ctx context.Context) (t Trial, err error) {
 
 func (s *search) judge(ctx context.Context, t *Trial) (Verdict, string, error) {
 	program := filepath.Join(s.temp, "nicloop")
-	if out, err := command(ctx, s.tree, "go", "build", "-o", program, "./cmd/nicloop"); err != nil {
+	if out, err := s.command(ctx, s.tree, "go", "build", "-o", program, "./cmd/nicloop"); err != nil {
 		return Skip, "it does not build: " + lastLine(out), nil
 	}
 	work, err := os.MkdirTemp(s.temp, "run-")
@@ -204,7 +204,7 @@ func (s *search) judge(ctx context.Context, t *Trial) (Verdict, string, error) {
 		return Skip, "", err
 	}
 	// In a folder of its own it remembers its runs there; flags are those that every nicloop has known.
-	out, err := command(ctx, work, program, "regress", s.o.Test, "--device", s.o.Device, "--seed", strconv.FormatInt(s.o.Seed, 10), "-o", "out")
+	out, err := s.command(ctx, work, program, "regress", s.o.Test, "--device", s.o.Device, "--seed", strconv.FormatInt(s.o.Seed, 10), "-o", "out")
 	code := 0
 	var ended *exec.ExitError
 	if errors.As(err, &ended) && ended.Exited() {
@@ -281,9 +281,22 @@ func git(ctx context.Context, dir string, args ...string) (string, error) {
 	return out, err
 }
 
+// command runs a program whose temporary files are removed with the search, even if the program is killed.
+func (s *search) command(ctx context.Context, dir, name string, args ...string) (string, error) {
+	temp := filepath.Join(s.temp, "tmp")
+	if err := os.MkdirAll(temp, 0o700); err != nil {
+		return "", err
+	}
+	return commandWith(ctx, append(os.Environ(), "TMPDIR="+temp, "GOTMPDIR="+temp), dir, name, args...)
+}
+
 func command(ctx context.Context, dir, name string, args ...string) (string, error) {
+	return commandWith(ctx, nil, dir, name, args...)
+}
+
+func commandWith(ctx context.Context, env []string, dir, name string, args ...string) (string, error) {
 	cmd := exec.CommandContext(ctx, name, args...)
-	cmd.Dir = dir
+	cmd.Dir, cmd.Env = dir, env
 	var out bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &out
 	cmd.Cancel = func() error { return cmd.Process.Signal(syscall.SIGTERM) }

@@ -176,3 +176,17 @@ func TestInterrupted(t *testing.T) {
 	require.ErrorIs(t, err, context.DeadlineExceeded)
 	clean(t, dir)
 }
+
+// TestTemporariesOfAKilledBuild: go build is killed by a signal and cannot remove its files.
+func TestTemporariesOfAKilledBuild(t *testing.T) {
+	temp := t.TempDir()
+	t.Setenv("TMPDIR", temp)
+	s := &search{temp: filepath.Join(temp, "nicloop-bisect-1")}
+	require.NoError(t, os.Mkdir(s.temp, 0o700))
+	_, err := s.command(t.Context(), temp, "sh", "-c", "touch $TMPDIR/a ${GOTMPDIR:-$TMPDIR}/b; kill -9 $$")
+	require.Error(t, err)
+	require.NoError(t, os.RemoveAll(s.temp)) // as clean does
+	list, err := os.ReadDir(temp)
+	require.NoError(t, err)
+	require.Empty(t, list)
+}

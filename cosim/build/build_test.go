@@ -248,3 +248,24 @@ func TestSourcesWithoutDescription(t *testing.T) {
 	_, err := Build(context.Background(), s)
 	require.ErrorContains(t, err, "no nicloop_pkg.sv")
 }
+
+// TestTemporariesOfKilledTools: a tool that is killed leaves no temporary files.
+func TestTemporariesOfKilledTools(t *testing.T) {
+	dir := t.TempDir()
+	t.Setenv("TMPDIR", dir)
+	ctx, cancel := context.WithCancel(context.Background())
+	go func() {
+		for {
+			for _, pattern := range []string{"cc1.s", "*/cc1.s"} {
+				if list, _ := filepath.Glob(filepath.Join(dir, pattern)); len(list) > 0 {
+					cancel()
+					return
+				}
+			}
+			time.Sleep(time.Millisecond)
+		}
+	}()
+	err := newBuildLog(filepath.Join(dir, "log")).run(ctx, dir, "sh", "-c", "touch $TMPDIR/cc1.s; sleep 60")
+	require.ErrorIs(t, err, context.Canceled)
+	require.Empty(t, entries(t, dir))
+}

@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 	"time"
@@ -34,14 +35,23 @@ func (l *buildLog) make(ctx context.Context, dir string, t *tools, r *report, ar
 
 // run runs a tool in dir. Cancelling ctx kills it with everything it started.
 func (l *buildLog) run(ctx context.Context, dir, program string, args ...string) error {
+	temp, err := os.MkdirTemp("", "nicloop-build-") // of compilers, which leave their files there when they are killed
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(temp)
+	env := l.env
+	if env == nil {
+		env = os.Environ()
+	}
 	cmd := exec.CommandContext(ctx, program, args...)
-	cmd.Dir, cmd.Env = dir, l.env
+	cmd.Dir, cmd.Env = dir, append(slices.Clip(env), "TMPDIR="+temp)
 	cmd.Stdout, cmd.Stderr = &l.text, &l.text
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }
 	fmt.Fprintf(&l.text, "$ cd %s && %s\n", dir, cmd)
 	begin := time.Now()
-	err := cmd.Run()
+	err = cmd.Run()
 	logged.WithFields(logrus.Fields{"tool": filepath.Base(program), "dir": dir, "seconds": time.Since(begin).Seconds(), "error": err}).Debug("tool ended")
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
