@@ -20,8 +20,8 @@ func (t *atuTable) shift() uint {
 	return [...]uint{12, 16, 21, 21}[regs.ATUPagesSize.Of(t.pages)]
 }
 
-// An atu translates. It keeps what it has read until software flushes it, so
-// software that forgets to sees the old page, as on the hardware.
+// An atu is the address translation unit. It caches entries until software flushes them: without a
+// flush the old translation remains in use, as in hardware.
 type atu struct {
 	tables       [regs.ATUTables]atuTable
 	tlb          [tlbEntries]tlbLine
@@ -43,11 +43,11 @@ type tlbLine struct {
 	translation regs.ATUEntry
 }
 
-// A span is a piece of memory.
+// A span is a range of device addresses.
 type span struct{ addr, n uint64 }
 
-// An access is what a unit wants of memory. It lies inside one page: fragments
-// are cut so.
+// An access is a read or write of memory by a unit. It lies within one page, because fragments are
+// split at page boundaries.
 type access struct {
 	nla  regs.NLA
 	n    int
@@ -57,7 +57,7 @@ type access struct {
 	done bool  // the translation unit is or was asked
 }
 
-// translate checks an access and finds its address in memory.
+// translate checks an access and translates its address.
 func (n *node) translate(a *access) regs.RMAError {
 	t := &n.atu.tables[a.nla.Table()]
 	page := a.nla.Offset() >> t.shift()
@@ -80,7 +80,7 @@ func (n *node) translate(a *access) regs.RMAError {
 	return n.judgeEntry(a, e, t.shift())
 }
 
-// judgeEntry checks an access to a page of a size, and finds its address in memory.
+// judgeEntry checks an access against the entry of its page, and translates its address.
 func (n *node) judgeEntry(a *access, e regs.ATUEntry, shift uint) regs.RMAError {
 	switch {
 	case e.Rights() == regs.ATURightsNone:
@@ -98,13 +98,13 @@ func (n *node) judgeEntry(a *access, e regs.ATUEntry, shift uint) regs.RMAError 
 	return regs.RMAErrorNone
 }
 
-// failed counts a fragment that did nothing, and the fault that translation found.
+// failed counts a fragment that was refused, and the fault that refused it.
 func (n *node) failed(a *access, fault regs.RMAError) {
 	n.rma.errors++
 	n.faulted(a, fault)
 }
 
-// faulted counts a fault, if translation found it.
+// faulted counts a fault of the translation unit.
 func (n *node) faulted(a *access, fault regs.RMAError) {
 	if !a.done {
 		return
@@ -121,7 +121,7 @@ func (n *node) faulted(a *access, fault regs.RMAError) {
 	}
 }
 
-// setTable changes a table's register; what was known of it is forgotten.
+// setTable writes a register of a table, which flushes the TLB.
 func (u *atu) setTable(now drivers.Cycle, reg *uint64, v uint64) {
 	*reg = v
 	u.flushes(now)
@@ -130,11 +130,11 @@ func (u *atu) setTable(now drivers.Cycle, reg *uint64, v uint64) {
 	}
 }
 
-// tlbIndex is the one entry where a page's translation may stand.
+// tlbIndex is the TLB entry that a page maps to (direct mapped).
 func tlbIndex(table uint8, page uint64) uint64 { return (page ^ uint64(table)) % tlbEntries }
 
-// flushes: something is flushed, whatever it is. What is read from a table just then serves its own
-// request and is not kept.
+// flushes records a flush of any kind. An entry that is being read from a table then serves its own
+// request but is not cached.
 func (u *atu) flushes(now drivers.Cycle) {
 	u.flushed = now
 	if now > u.filled {
@@ -144,14 +144,14 @@ func (u *atu) flushes(now drivers.Cycle) {
 	}
 }
 
-// keep keeps what was read from a table.
+// keep caches the entry that was read from a table.
 func (u *atu) keep() {
 	if f := &u.filling; f.valid {
 		u.tlb[tlbIndex(f.table, f.page)], f.valid = *f, false
 	}
 }
 
-// setsTable: a register of a table is written later in this cycle.
+// setsTable reports whether a write to a table register follows in this cycle.
 func (n *node) setsTable() bool {
 	if n.regs.n == 0 {
 		return false
@@ -160,8 +160,8 @@ func (n *node) setsTable() bool {
 	return !op.read && op.off >= regs.ATUBase(0) && op.off <= regs.ATUPages(regs.ATUTables-1) && op.off&0xfff <= regs.ATUPages(0)&0xfff && n.dueAt(op) <= n.p.now
 }
 
-// entry finds a page's translation in the TLB, which does not answer while something is flushed, or
-// has it read.
+// entry looks up a page in the TLB, which does not answer in the cycle of a flush, or starts to
+// read its table entry.
 func (n *node) entry(table uint8, page, addr uint64) (e regs.ATUEntry, known bool) {
 	u := &n.atu
 	u.keep()
@@ -177,8 +177,8 @@ func (n *node) entry(table uint8, page, addr uint64) (e regs.ATUEntry, known boo
 	return 0, false
 }
 
-// entryRead: the address of a page's entry goes out. A page that is not mapped is not kept: mapping
-// needs no flush.
+// entryRead reads a table entry in the cycle in which its address goes out. Entries without rights
+// are not cached, so mapping a page needs no flush.
 func (n *node) entryRead() {
 	u := &n.atu
 	if !u.reads { // memory has not got it

@@ -5,7 +5,7 @@ import (
 	"github.com/nicloop/nicloop/drivers/regs"
 )
 
-// An atuCommand tells the number of commands done at an address, if one was set when it came.
+// An atuCommand writes its completion to doneAddr if ATU_DONE was set when it was queued.
 type atuCommand struct {
 	value    uint64
 	tells    bool
@@ -22,7 +22,7 @@ const (
 	commandAnswer             // of the memory
 )
 
-// commands are those of the translation unit, done in order.
+// commands is the command queue of the translation unit. Commands are performed in order.
 type commands struct {
 	queue    queue[atuCommand]
 	now      atuCommand // the one under way
@@ -48,7 +48,8 @@ func (c *commands) status() uint64 {
 	return v
 }
 
-// put queues a command, or refuses it. An entry that became free in this cycle is not seen yet.
+// put queues a command, or refuses it if the queue is full. An entry that is freed in this cycle
+// does not count as free yet.
 func (c *commands) put(now drivers.Cycle, v uint64) {
 	held := c.queue.n
 	if c.step == commandWait && c.begun == now {
@@ -61,8 +62,9 @@ func (c *commands) put(now drivers.Cycle, v uint64) {
 	*c.queue.grow() = atuCommand{value: v, tells: c.doneSet, doneAddr: c.doneAddr, put: now}
 }
 
-// commandDue is when the next step of a command is done. A fence waits for the accesses that were
-// under way when it began; those whose end is not known yet are asked for again.
+// commandDue is the cycle of the next step of a command. A fence waits for the accesses that were
+// in flight when it began; if their end is not known yet, the result is Forever and the fence is
+// looked at again.
 func (n *node) commandDue() drivers.Cycle {
 	c := &n.atu.commands
 	switch {
@@ -83,7 +85,7 @@ func (n *node) commandDue() drivers.Cycle {
 
 func (a *atuCommand) op() regs.ATUOp { return regs.ATUOp(regs.ATUCommandCommand.Of(a.value)) }
 
-// command does the next step of a command.
+// command performs the next step of a command.
 func (n *node) command(now drivers.Cycle) {
 	c := &n.atu.commands
 	switch c.step {
@@ -113,7 +115,7 @@ func (c *commands) end(now drivers.Cycle) {
 	c.step, c.at = commandNext, now+1
 }
 
-// commandWritten: what a command tells enters the write channel.
+// commandWritten stores the completion of a command when it enters the write channel.
 func (n *node) commandWritten(now drivers.Cycle) {
 	c := &n.atu.commands
 	c.step, c.at = commandAnswer, now+n.m.cfg.Timing.HostWrite
@@ -126,7 +128,8 @@ func (n *node) commandWritten(now drivers.Cycle) {
 	n.written(span{addr, 8})
 }
 
-// flush forgets the translations that a command names; of a page, whatever stands in its place.
+// flush invalidates the translations that a command names. A page flush invalidates the TLB entry
+// of the page whatever it holds.
 func (u *atu) flush(now drivers.Cycle, a *atuCommand) {
 	if a.op() != regs.ATUOpFence {
 		u.flushes(now)
@@ -145,7 +148,8 @@ func (u *atu) flush(now drivers.Cycle, a *atuCommand) {
 	}
 }
 
-// accessed is when the accesses that began up to a cycle have all ended, as far as that is known.
+// accessed returns when all accesses that began up to a cycle have ended, or Forever if that is not
+// known.
 func (r *rma) accessed(upTo drivers.Cycle) (end drivers.Cycle) {
 	if r.frag.mem.done && r.frag.asked <= upTo && (r.requester.phase == phaseAct ||
 		r.requester.phase == phaseMove && !r.closed[r.frag.vpid].seen(r.frag.asked)) {
@@ -169,7 +173,7 @@ func (r *rma) accessed(upTo drivers.Cycle) (end drivers.Cycle) {
 	return end
 }
 
-// after is the next cycle, if there is one.
+// after returns the next cycle; Forever stays Forever.
 func after(at drivers.Cycle) drivers.Cycle {
 	if at == drivers.Forever {
 		return at
@@ -177,8 +181,7 @@ func after(at drivers.Cycle) drivers.Cycle {
 	return at + 1
 }
 
-// accessed is the same for what a completer has begun. What it answers leaves in order, one in a
-// cycle.
+// accessed is the same for a completer. Its answers leave in order, one per cycle.
 func (c *completer) accessed(upTo drivers.Cycle) (end drivers.Cycle) {
 	left := c.free
 	for i := range c.ends.n {

@@ -13,7 +13,7 @@ const (
 	clientAnswers  // and that of answers
 )
 
-// An atuServer is what the translation unit does: one address at a time, clients round-robin.
+// An atuServer serves the clients of the translation unit, one at a time, round-robin.
 type atuServer struct {
 	arbiter
 	client int           // for whom the table is read
@@ -24,7 +24,7 @@ type atuServer struct {
 	free   drivers.Cycle // the next client may be picked
 }
 
-// ask has an access translated that a client shows from a cycle on. Its unit then acts.
+// ask requests a translation for a client from a cycle on. Its unit continues when it is done.
 func (n *node) ask(client int, at drivers.Cycle) {
 	_, a, _ := n.client(client)
 	a.done = true
@@ -32,7 +32,7 @@ func (n *node) ask(client int, at drivers.Cycle) {
 	n.wake(unitRMA, at)
 }
 
-// client is the unit of a client, what it asks, and where it is told why not.
+// client returns the unit of a client, its access, and where its fault is stored.
 func (n *node) client(i int) (u *unit, a *access, fault *regs.RMAError) {
 	if i == clientRequester {
 		return &n.rma.requester, &n.rma.frag.mem, &n.rma.frag.fault
@@ -54,8 +54,8 @@ func (s *atuServer) due() drivers.Cycle {
 	return max(s.arbiter.due(), s.free)
 }
 
-// serve looks up the address of the client that is granted. If its page is not known, the
-// table is read.
+// serve performs the next step for the granted client: grant, TLB lookup, and on a miss the read of
+// the table.
 func (n *node) serve(now drivers.Cycle) {
 	s, t := &n.atu.server, &n.m.cfg.Timing
 	if s.reads != 0 {
@@ -77,7 +77,7 @@ func (n *node) serve(now drivers.Cycle) {
 	n.translated(now + max(t.Translate, 2) - 1)
 }
 
-// translated has the client act from a cycle on.
+// translated lets the unit of the client continue from a cycle on.
 func (n *node) translated(at drivers.Cycle) {
 	s := &n.atu.server
 	u, _, _ := n.client(s.client)

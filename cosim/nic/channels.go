@@ -2,7 +2,7 @@ package nic
 
 import "github.com/nicloop/nicloop/drivers"
 
-// lineBytes: bursts of RMA end with their line.
+// lineBytes is the alignment at which bursts of RMA end.
 const lineBytes = 64
 
 // Those who write memory, in the arbiter's order.
@@ -40,7 +40,7 @@ type burst struct {
 	data        []byte // of a completer: what it writes
 }
 
-// askWrite has a burst enter the write channel at a cycle or later; granted tells when.
+// askWrite requests the write channel for a burst from a cycle on.
 func (n *node) askWrite(writer int, at drivers.Cycle, addr, quads uint64) {
 	n.askWriteOf(writer, at, burst{addr: addr, quads: quads})
 }
@@ -50,8 +50,8 @@ func (n *node) askWriteOf(writer int, at drivers.Cycle, b burst) {
 	n.wake(unitRMA, at)
 }
 
-// writeAlone is when the last beat of a burst reaches memory by a channel that nobody else asks
-// for.
+// writeAlone sends a burst through a channel that no other unit uses, and returns when its last
+// beat reaches memory.
 func (n *node) writeAlone(writer int, at drivers.Cycle, addr, quads uint64) drivers.Cycle {
 	w := &n.writes
 	begins := max(at, w.free) + 1
@@ -61,14 +61,14 @@ func (n *node) writeAlone(writer int, at drivers.Cycle, addr, quads uint64) driv
 	return last
 }
 
-// traceWrite reports a burst at the memory's write port.
+// traceWrite records a burst at the write port of memory.
 func (n *node) traceWrite(at, last drivers.Cycle, writer int, addr uint64) {
 	n.m.traceBus(at, n.id, drivers.PointWriteAddr, writer, addr)
 	n.m.traceBus(last, n.id, drivers.PointWriteLast, writer, 0)
 }
 
-// leaves: the address of a burst leaves at a cycle, and its last beat reaches memory in the one
-// that it gives.
+// leaves sends the address of a burst in a cycle and returns the cycle in which its last beat
+// reaches memory.
 func (w *writeChannel) leaves(at, quads drivers.Cycle) (last drivers.Cycle) {
 	w.free = at + max(quads-1, 1)
 	return at + quads - 1
@@ -82,7 +82,8 @@ func (w *writeChannel) due() drivers.Cycle {
 	return at
 }
 
-// choice is who has the channel next, as far as is known, and when its burst may be chosen.
+// choice returns the next owner of the channel, as far as is known, and the cycle in which its
+// burst may be granted.
 func (w *writeChannel) choice() (writer int, at drivers.Cycle) {
 	own, other := w.asks[w.owner], drivers.Forever
 	for i, asks := range w.asks {
@@ -103,8 +104,8 @@ func (w *writeChannel) choice() (writer int, at drivers.Cycle) {
 	return writer, max(given+1, w.free)
 }
 
-// grantWrite chooses the next writer, and lets its burst go when it fits into the
-// buffers of slow memory.
+// grantWrite selects the next writer and sends its burst if it fits into the write buffers of slow
+// memory.
 func (n *node) grantWrite(now drivers.Cycle) {
 	w := &n.writes
 	chosen := !w.held
@@ -136,10 +137,11 @@ func (n *node) grantWrite(now drivers.Cycle) {
 	}
 }
 
-// completes tells whether the burst is a completer's, which goes on when its last beat is taken.
+// completes reports whether the burst belongs to a completer, which continues when its last beat is
+// taken.
 func (w *writeChannel) completes() bool { return w.owner == writeRequests || w.owner == writeAnswers }
 
-// leave: the address of the chosen burst goes to memory, its beats with it and behind it.
+// leave sends the address of the granted burst to memory, with its beats.
 func (n *node) leave(now, at drivers.Cycle) {
 	w := &n.writes
 	b := w.burst
@@ -180,8 +182,8 @@ const (
 	readers
 )
 
-// A readChannel is the DMA read channel: an address per cycle, readers round-robin, and data in the
-// order of the addresses.
+// A readChannel is the DMA read channel: one address per cycle, readers round-robin. Data return in
+// the order of the addresses.
 type readChannel struct {
 	arbiter
 	fetches [readers]fetch // that they ask for
@@ -189,14 +191,14 @@ type readChannel struct {
 	end     drivers.Cycle  // the data of the last burst is here
 }
 
-// A fetch is what a reader asks for, up to the end of a line at a time.
+// A fetch is a read that a unit has requested. It is split at the ends of 64-byte lines.
 type fetch struct {
 	addr, quads uint64
 	begun       bool
 	into        []byte // what has not been asked for; nil: nobody wants it
 }
 
-// askRead has a span read; fetched tells when it is here.
+// askRead requests a read of a span; fetched reports its completion.
 func (n *node) askRead(reader int, at drivers.Cycle, s span, into []byte) {
 	c := &n.rma.reads
 	c.asks[reader], c.fetches[reader] = at, fetch{addr: s.addr, quads: (s.addr%8 + s.n + 7) / 8, into: into}
@@ -205,7 +207,7 @@ func (n *node) askRead(reader int, at drivers.Cycle, s span, into []byte) {
 
 func (c *readChannel) due() drivers.Cycle { return max(c.arbiter.due(), c.free) }
 
-// grantRead sends the address of the next reader.
+// grantRead sends the next address of the granted reader.
 func (n *node) grantRead(now drivers.Cycle) {
 	const line = lineBytes / 8
 	c := &n.rma.reads
@@ -230,8 +232,8 @@ func (n *node) grantRead(now drivers.Cycle) {
 	}
 }
 
-// readsBefore is when what a reader has asked for before is handed on: it takes no data before
-// that.
+// readsBefore is the cycle in which the previous read of a reader is passed on. The reader takes no
+// data before.
 func (n *node) readsBefore(reader int) drivers.Cycle {
 	switch reader {
 	case readRequester:
@@ -244,7 +246,7 @@ func (n *node) readsBefore(reader int) drivers.Cycle {
 	return 0
 }
 
-// fetched: the last address of a reader has gone out; the last data is here before a cycle.
+// fetched handles the last address of a read. Its last beat arrives in the cycle before data.
 func (n *node) fetched(reader int, now, data drivers.Cycle) {
 	switch reader {
 	case readRequester:

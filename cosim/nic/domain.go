@@ -5,8 +5,7 @@ import (
 	"github.com/nicloop/nicloop/drivers/regs"
 )
 
-// A stamp is what hardware knows of a process beside its number: its protection domain, and which
-// life it lives.
+// A stamp is the protection domain (PDID) and life of a process.
 type stamp uint32
 
 func (s stamp) pdid() uint16 { return uint16(s) }
@@ -16,17 +15,17 @@ func (s stamp) tail() regs.Tail { return regs.TailFields{PDID: s.pdid(), Life: s
 
 func stampOf(t regs.Tail) stamp { return stamp(t.PDID()) | stamp(t.Life())<<16 }
 
-// in gives the stamp of a process of the same domain in another life.
+// in returns the stamp with another life.
 func (s stamp) in(life uint16) stamp { return stamp(s.pdid()) | stamp(life)<<16 }
 
-// A process is what the NIC knows of one beside its rings.
+// A process is the state of a process apart from its rings.
 type process struct {
 	stamp
 	was     standing // before the last write of its switches or domain
 	windows [windows]sendWindow
 }
 
-// A standing is what decides whether a process may send.
+// A standing is the state that decides whether a process may send.
 type standing struct {
 	stamp  stamp
 	window bool          // of VELO
@@ -34,8 +33,8 @@ type standing struct {
 	until  drivers.Cycle // to the end of this one
 }
 
-// standing is how a process stood a cycle ago: units that work a cycle behind their hardware see it
-// so.
+// standing returns the state of a process one cycle ago. Units that run one cycle behind their
+// hardware need it.
 func (n *node) standing(vpid uint8) standing {
 	if p := &n.procs[vpid]; p.was.until == n.p.now-1 {
 		return p.was
@@ -47,23 +46,23 @@ func (n *node) stands(vpid uint8) standing {
 	return standing{n.procs[vpid].stamp, n.mbox[vpid].ctrl&regs.MboxCtrlWindow != 0, n.rma.rings[vpid].mayStart(), n.p.now}
 }
 
-// serves tells whether a request is of its destination's domain.
+// serves reports whether a request belongs to the domain of its destination.
 func (n *node) serves(p *Packet) bool {
 	d := p.stamp.pdid()
 	return d != 0 && d == n.procs[p.Header.DstVPID()].pdid()
 }
 
-// served tells the same as of a cycle ago: the VELO completer compares the domains of what waits
-// before it looks at it.
+// served is serves as of the previous cycle: the VELO completer compares the domains of a waiting
+// packet one cycle before it looks at it.
 func (n *node) served(p *Packet) bool {
 	d := p.stamp.pdid()
 	return d != 0 && d == n.standing(p.Header.DstVPID()).stamp.pdid()
 }
 
-// domains counts packets of other domains.
+// domains counts packets that were refused because of their domain.
 type domains struct{ refused, last uint64 }
 
-// countForeign counts a request of another domain.
+// countForeign counts a packet of another domain.
 func (n *node) countForeign(p *Packet) {
 	h := p.Header
 	n.domains.refused++
@@ -71,7 +70,7 @@ func (n *node) countForeign(p *Packet) {
 		uint64(h)>>48<<regs.DomainLastDst.LSB() | uint64(p.stamp.pdid())<<regs.DomainLastPDID.LSB()
 }
 
-// setDomain gives a process another domain, which shuts it.
+// setDomain writes PDID of a process, which switches off its mailbox, ring and windows.
 func (n *node) setDomain(now drivers.Cycle, i uint8, v uint64) {
 	n.procs[i].stamp = n.procs[i].stamp&^0xffff | stamp(v&0xffff)
 	m, ring := &n.mbox[i], &n.rma.rings[i]
@@ -95,8 +94,8 @@ func (n *node) setMailbox(i uint8, v uint64) {
 	n.mailboxChanged()
 }
 
-// setRing writes the switches of a ring. A life begins when it goes on; a window that goes off
-// leaves what stands in it dead.
+// setRing writes the switches of a ring. A life begins when the ring is switched on. Descriptors in
+// a window that is switched off are dead.
 func (n *node) setRing(now drivers.Cycle, i uint8, v uint64) {
 	ring := &n.rma.rings[i]
 	if v&^ring.ctrl&regs.NotiCtrlEnable != 0 {
@@ -114,28 +113,28 @@ func (n *node) setRing(now drivers.Cycle, i uint8, v uint64) {
 	n.ringChanged(now)
 }
 
-// keepStanding notes how a process stands, before its switches or its domain are written.
+// keepStanding saves the state of a process before its switches or domain are written.
 func (n *node) keepStanding(i uint8) { n.procs[i].was = n.stands(i) }
 
-// A closing is a window that went off: how many of the oldest descriptors are dead, and since when;
-// some were before.
+// A closing is a window that was switched off: the number of its oldest descriptors that are dead,
+// the cycle, and how many were dead before.
 type closing struct {
 	dead, before int
 	at           drivers.Cycle
 }
 
-// seen: hardware knows in a cycle that a process's oldest descriptor is dead.
+// seen reports whether hardware knows in a cycle that the oldest descriptor of a process is dead.
 func (c *closing) seen(in drivers.Cycle) bool { return c.before > 0 || c.dead > 0 && c.at < in }
 
-// popped: the oldest descriptor is gone.
+// popped handles the removal of the oldest descriptor.
 func (c *closing) popped() { c.dead, c.before = max(c.dead-1, 0), max(c.before-1, 0) }
 
-// closeWindow: the window of a process goes off.
+// closeWindow marks the descriptors of a process as dead.
 func (n *node) closeWindow(now drivers.Cycle, i uint8) {
 	n.rma.closed[i] = closing{dead: n.rma.descs[i].n, before: n.rma.closed[i].dead, at: now}
 }
 
-// levelOf counts what waits of a process in its own NIC.
+// levelOf returns register LEVEL of a process: what it has waiting in its own NIC.
 func (n *node) levelOf(i uint8) uint64 {
 	r := &n.rma
 	waiting := n.descriptors(i)
@@ -160,7 +159,7 @@ func (n *node) levelOf(i uint8) uint64 {
 	return uint64(waiting)<<regs.LevelDescriptors.LSB() | fragments<<regs.LevelFragments.LSB() | lines<<regs.LevelLines.LSB()
 }
 
-// note records the first error; the caller counts it.
+// note stores the first error in ERROR_INFO and raises the interrupt. The caller counts it.
 func (n *node) note(h regs.Header, reason regs.DropReason) {
 	if n.errorInfo&regs.ErrorInfoValid == 0 {
 		n.errorInfo = regs.ErrorInfoValid | uint64(reason)<<regs.ErrorInfoReason.LSB() |
@@ -170,8 +169,7 @@ func (n *node) note(h regs.Header, reason regs.DropReason) {
 	n.interrupt(regs.IRQStatusError)
 }
 
-// noteHere is note for what RMA discards, of which it tells the node and, of a descriptor, the
-// process alone.
+// noteHere is note for errors of RMA, which report the node and, for descriptors, the process only.
 func (n *node) noteHere(vpid uint8, reason regs.DropReason) {
 	n.note(regs.HeaderFields{SrcNode: uint16(n.id), SrcVPID: vpid}.Pack(), reason)
 }

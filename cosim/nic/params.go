@@ -10,14 +10,13 @@ import (
 	"github.com/nicloop/nicloop/drivers/infile"
 )
 
-// Params are the cycles of a NIC and of the network around it, as "nicloop calibrate"
-// measures and writes them.
+// Params are the cycle counts of a NIC and the network, as measured by "nicloop calibrate".
 type Params struct {
 	NIC     Timing        `json:"nic"`
 	Network NetworkTiming `json:"network"`
 }
 
-// NetworkTiming are the cycles of routers and links, as package cosim/fabric means them.
+// NetworkTiming are the cycle counts of routers and links, as defined by cosim/fabric.
 type NetworkTiming struct {
 	VCDepth     int `json:"vc_depth"` // flits per input and virtual channel
 	Router      int `json:"router"`
@@ -30,7 +29,7 @@ type NetworkTiming struct {
 //go:embed rtl.json
 var measured []byte
 
-// RTL are the parameters of rtl/core with the host of rtl/sim.
+// RTL returns the parameters of rtl/core with the host of rtl/sim.
 func RTL() Params {
 	p, err := ParseParams(measured)
 	if err != nil {
@@ -52,7 +51,7 @@ func ReadParams(file string) (Params, error) {
 	return p, nil
 }
 
-// ParseParams reads parameters; every one must be there and be positive.
+// ParseParams reads parameters. All must be present and positive.
 func ParseParams(text []byte) (p Params, err error) {
 	d := json.NewDecoder(bytes.NewReader(text))
 	d.DisallowUnknownFields()
@@ -67,14 +66,14 @@ func ParseParams(text []byte) (p Params, err error) {
 	return p, nil
 }
 
-// A Field is one parameter, by the name that it has in a file.
+// A Field is a parameter with its name in the file.
 type Field struct {
 	Name   string
 	number *int
 	cycles *drivers.Cycle
 }
 
-// Value is what the parameter is.
+// Value returns the parameter.
 func (f Field) Value() int {
 	if f.number != nil {
 		return *f.number
@@ -82,7 +81,7 @@ func (f Field) Value() int {
 	return int(*f.cycles)
 }
 
-// Set changes it.
+// Set changes the parameter.
 func (f Field) Set(v int) {
 	if f.number != nil {
 		*f.number = v
@@ -103,7 +102,7 @@ func (p *Params) Fields() []Field {
 	}
 }
 
-// Text is the file.
+// Text returns the content of the file.
 func (p *Params) Text() ([]byte, error) {
 	b, err := json.MarshalIndent(p, "", "  ")
 	return append(b, '\n'), err

@@ -7,7 +7,7 @@ import (
 	"github.com/nicloop/nicloop/drivers/regs"
 )
 
-// An outcome is what a packet leads to, before any of it is done.
+// An outcome is the decision about a packet, before it is performed.
 type outcome struct {
 	unit     regs.RMAUnit
 	command  regs.RMACommand
@@ -40,7 +40,7 @@ type completer struct {
 	answers bool          // it is the responder now
 }
 
-// An ending is a packet that was begun.
+// An ending is a packet whose access has begun.
 type ending struct {
 	packet uint32
 	data   uint32 // of a request that reads: the packet that its bytes come to, and that answers it
@@ -49,10 +49,10 @@ type ending struct {
 	lands bool          // ready is not known because the last beat has not reached memory
 }
 
-// touches tells whether the packet's bytes go to or come from memory.
+// touches reports whether the packet accesses memory.
 func (o *outcome) touches() bool { return o.need != 0 && o.fault == regs.RMAErrorNone }
 
-// client is who has the address translated.
+// client returns the client that translates the address.
 func (o *outcome) client(class int) int {
 	switch {
 	case class == ofAnswers:
@@ -63,19 +63,20 @@ func (o *outcome) client(class int) int {
 	return clientRequests
 }
 
-// responds tells whether a packet goes back to the origin, and not only a notification.
+// responds reports whether a packet returns to the origin.
 func (e *ending) responds(class int) bool {
 	return class == ofRequests && (e.answer || e.fault != regs.RMAErrorNone)
 }
 
-// CollectShows is after how many cycles a packet is shown (rtl/core/rma_collect.sv).
+// CollectShows is the number of cycles from the tail of a packet until its unit sees it
+// (rtl/core/rma_collect.sv).
 const CollectShows drivers.Cycle = 2
 
-// TellShows is after how many cycles one that was begun, and touches no memory, is told or
-// answered.
+// TellShows is the number of cycles until a packet that accesses no memory is answered or notified
+// of.
 const TellShows drivers.Cycle = 2
 
-// judgeDue is when a class's next packet is judged or handed on.
+// judgeDue is the cycle in which the next packet of a class is judged or passed on.
 func (n *node) judgeDue(class int) drivers.Cycle {
 	r := &n.rma
 	c := &r.completer[class]
@@ -102,8 +103,8 @@ func (n *node) judgeDue(class int) drivers.Cycle {
 	return c.judge.free
 }
 
-// shown is when the completer sees the next packet of a class: two cycles behind its tail, or
-// behind the one before.
+// shown is the cycle in which the completer sees the next packet of a class: two cycles behind its
+// tail, or behind the packet before.
 func (n *node) shown(class, looked int) drivers.Cycle {
 	at := n.rma.completer[class].judge.free
 	if n.rma.in[class].n == looked+1 {
@@ -112,7 +113,7 @@ func (n *node) shown(class, looked int) drivers.Cycle {
 	return at
 }
 
-// unwanted tells whether a class's next packet is an answer that nobody waits for any more.
+// unwanted reports whether the next packet of a class is an answer that no process waits for.
 func (n *node) unwanted(class, looked int) bool {
 	if class != ofAnswers {
 		return false
@@ -122,7 +123,8 @@ func (n *node) unwanted(class, looked int) bool {
 	return !n.rma.rings[v].enabled() || p.stamp != n.procs[v].stamp
 }
 
-// mayAnswer: there is a buffer for the answer. A lock is alone, so that it is atomic.
+// mayAnswer reports whether a buffer for the answer is free. A lock is processed alone, so that it
+// is atomic.
 func (n *node) mayAnswer(c *completer, h uint32) bool {
 	if !n.rma.senders[ofAnswers].room() {
 		return false
@@ -130,12 +132,13 @@ func (n *node) mayAnswer(c *completer, h uint32) bool {
 	return c.ends.n == 0 || !c.locking() && n.p.packets.at(h).Header.Type() != regs.PacketTypeRMALockReq
 }
 
-// locking: a lock is alone in the responder, which looks at nothing until it has ended.
+// locking reports whether the responder processes a lock. It looks at no other request until the
+// lock has ended.
 func (c *completer) locking() bool {
 	return c.answers && c.ends.n > 0 && c.ends.first().command == regs.RMACommandFCAA
 }
 
-// endDue is when the oldest packet that was begun goes on.
+// endDue is the cycle of the next step of the oldest packet whose access has begun.
 func (n *node) endDue(class int) drivers.Cycle {
 	c := &n.rma.completer[class]
 	if c.ends.n == 0 {
@@ -156,7 +159,7 @@ func (n *node) endDue(class int) drivers.Cycle {
 	return max(c.free, e.ready) + 1 // the sender has it from the next cycle on
 }
 
-// complete does what a class's completer has to do now.
+// complete performs all steps of a completer that are due.
 func (n *node) complete(now drivers.Cycle, class int) {
 	c := &n.rma.completer[class]
 	for n.endDue(class) <= now {
@@ -178,7 +181,7 @@ func (n *node) complete(now drivers.Cycle, class int) {
 	}
 }
 
-// judgePacket decides about a packet and has its address translated.
+// judgePacket decides about a packet and requests the translation of its address.
 func (n *node) judgePacket(now drivers.Cycle, class int) {
 	c, o := &n.rma.completer[class], &n.rma.completer[class].outcome
 	looked := 0
@@ -215,7 +218,7 @@ func (n *node) judgePacket(now drivers.Cycle, class int) {
 	}
 }
 
-// discard forgets the oldest packet.
+// discard drops the oldest packet.
 func (n *node) discard(now drivers.Cycle, class int, reason regs.DropReason) {
 	r := &n.rma
 	r.rxDropped++
@@ -225,7 +228,7 @@ func (n *node) discard(now drivers.Cycle, class int, reason regs.DropReason) {
 	n.noteHere(0, reason)
 }
 
-// beginPacket has a packet's bytes written or read, if there are any to be.
+// beginPacket starts the access to memory, if there is one.
 func (n *node) beginPacket(now drivers.Cycle, class int) {
 	r := &n.rma
 	c := &r.completer[class]
@@ -246,7 +249,7 @@ func (n *node) beginPacket(now drivers.Cycle, class int) {
 	*c.ends.grow() = e
 }
 
-// dropUnwanted discards an answer: the origin does not listen any more.
+// dropUnwanted drops an answer whose ring is off, or whose process has begun another life.
 func (n *node) dropUnwanted(now drivers.Cycle, class int) {
 	r := &n.rma
 	h := *r.in[class].first()
@@ -261,14 +264,15 @@ func (n *node) dropUnwanted(now drivers.Cycle, class int) {
 	n.freeBuffer(now, class)
 }
 
-// freeBuffer forgets the oldest packet; its buffer is free from the next cycle on.
+// freeBuffer frees the buffer of the oldest packet from the next cycle on.
 func (n *node) freeBuffer(now drivers.Cycle, class int) {
 	n.rma.in[class].drop()
 	n.rma.freed[class] = now
 	n.p.net.Resume(n.id, sourceOf(class).Class(), now+1)
 }
 
-// reading is the request whose bytes are being read, and when the one before it is done.
+// reading returns the request whose bytes are being read, and the cycle in which the one before it
+// is done.
 func (c *completer) reading() (e *ending, before drivers.Cycle) {
 	i := 0
 	for ; c.ends.at(i).ready != drivers.Forever; i++ { // they leave in order, one in a cycle
@@ -277,7 +281,8 @@ func (c *completer) reading() (e *ending, before drivers.Cycle) {
 	return c.ends.at(i), before
 }
 
-// fetched: the data of a request is here before a cycle.
+// fetched handles the last address of a request's read. Its last beat arrives in the cycle before
+// data.
 func (c *completer) fetched(now, data drivers.Cycle) {
 	e, _ := c.reading()
 	e.ready = data
@@ -314,7 +319,7 @@ func (n *node) end(now drivers.Cycle, class int) {
 	n.endPacket(now, class)
 }
 
-// endPacket counts a packet and lets go of it.
+// endPacket counts and frees the oldest packet.
 func (n *node) endPacket(now drivers.Cycle, class int) {
 	c := &n.rma.completer[class]
 	e := c.ends.first()
@@ -342,7 +347,7 @@ func (n *node) endPacket(now drivers.Cycle, class int) {
 	n.p.net.Resume(n.id, sourceOf(class).Class(), c.idle)
 }
 
-// mayAct: a packet that is judged, and waited for something, may be handed on from a cycle on.
+// mayAct lets a judged packet that had to wait continue from a cycle on.
 func (c *completer) mayAct(from drivers.Cycle) {
 	if c.judge.phase == phaseAct {
 		c.judge.notBefore(from)
@@ -351,7 +356,7 @@ func (c *completer) mayAct(from drivers.Cycle) {
 	}
 }
 
-// respond sends a request's answer, or its fault back to where it came from.
+// respond sends the answer of a request, or its error, to the origin.
 func (n *node) respond(p *Packet, e *ending, m notice) {
 	if !e.answer { // the completer asks for it; the responder has asked before
 		n.rma.senders[ofAnswers].promised++
@@ -367,8 +372,7 @@ func (n *node) respond(p *Packet, e *ending, m notice) {
 	n.submit(ofAnswers, job{packet: h, sends: true, note: m})
 }
 
-// locks has the new word of a fetch-compare-and-add written, once; it tells whether that was begun
-// now.
+// locks starts the write of a fetch-compare-and-add that succeeds, and reports whether it did.
 func (n *node) locks(now drivers.Cycle, e *ending) bool {
 	if e.command != regs.RMACommandFCAA || e.written {
 		return false
@@ -383,7 +387,7 @@ func (n *node) locks(now drivers.Cycle, e *ending) bool {
 	return true
 }
 
-// lockWritten: the new word enters the write channel.
+// lockWritten stores the new word when it enters the write channel.
 func (n *node) lockWritten(now drivers.Cycle) {
 	e := n.rma.completer[ofRequests].ends.first()
 	binary.LittleEndian.PutUint32(n.dma(e.mem.span), e.old+regs.RMALock(n.p.packets.at(e.packet).word()).Add())
@@ -391,7 +395,7 @@ func (n *node) lockWritten(now drivers.Cycle) {
 	e.ready = now + n.m.cfg.Timing.HostWrite
 }
 
-// requestOutcome decides what a request does here.
+// requestOutcome decides about a request.
 func (n *node) requestOutcome(p *Packet, o *outcome) {
 	op, ext := p.op(), p.ext()
 	o.unit, o.asks, o.need, o.bytes = regs.RMAUnitCompleter, op.NotiCompleter(), regs.ATURightsWo, len(p.bytes())
@@ -434,7 +438,7 @@ func (n *node) notice(p *Packet, o *outcome, vpid uint8) notice {
 	}}
 }
 
-// reply makes a an answer to p with so many bytes behind the header.
+// reply fills in the header of answer a to request p, with so many bytes behind the extension.
 func (n *node) reply(a, p *Packet, t regs.PacketType, bytes int) {
 	h := p.Header
 	a.Header = regs.HeaderFields{Answer: true, Type: t, Op: h.Op(), Length: uint16(8 + bytes),
@@ -449,7 +453,7 @@ func (n *node) answerError(a, p *Packet, o *outcome) {
 		BytesMinus1: uint32(o.bytes - 1), Unit: o.unit, Command: o.command, Error: o.fault, Last: p.op().Last()}.Pack()))
 }
 
-// answerRequest completes the packet that has the bytes which were read.
+// answerRequest completes an answer that holds the bytes that were read.
 func (n *node) answerRequest(a, p *Packet, o *outcome) {
 	if o.command == regs.RMACommandGet {
 		n.reply(a, p, regs.PacketTypeRMAGetRsp, o.bytes)

@@ -5,7 +5,7 @@ import (
 	"github.com/nicloop/nicloop/drivers/regs"
 )
 
-// takeDescriptor judges the piece on the bus, and takes the descriptor that it made whole.
+// takeDescriptor judges the write on the bus and queues the descriptor that it completes.
 func (n *node) takeDescriptor(l *line) {
 	p := regs.RMAPio(l.off)
 	pk := n.p.packets.at(l.packet)
@@ -54,7 +54,7 @@ func (n *node) takeDescriptor(l *line) {
 
 const rmaRsvd = 1<<25 - 1<<13 // bits of an address of the RMA window that say nothing
 
-// dropDescriptor ends the first descriptor of a process.
+// dropDescriptor removes the first descriptor of a process.
 func (n *node) dropDescriptor(vpid int) {
 	n.rma.progress[vpid] = 0
 	n.rma.descs[vpid].drop()
@@ -63,7 +63,7 @@ func (n *node) dropDescriptor(vpid int) {
 	n.entryFree(uint8(vpid))
 }
 
-// A fragment is what the requester does next for a descriptor.
+// A fragment is the part of a descriptor that becomes the next packet.
 type fragment struct {
 	vpid   int
 	bytes  int
@@ -75,7 +75,7 @@ type fragment struct {
 	fault  regs.RMAError
 }
 
-// begun is a fragment whose bytes are being read, if it has any.
+// begun is a fragment that was started; the bytes of a put are being read.
 type begun struct {
 	job   job
 	reads bool // of a put
@@ -83,8 +83,8 @@ type begun struct {
 	ready drivers.Cycle // it may be sent, if those before it are; Forever: that is not known yet
 }
 
-// behind is how many cycles after its hardware the requester works: it learns of a descriptor when
-// that has its entry.
+// behind is the number of cycles by which the requester of the model lags its hardware: it sees a
+// descriptor when that has its entry.
 const behind = 1
 
 func (r *rma) requestDue() drivers.Cycle {
@@ -96,7 +96,7 @@ func (r *rma) requestDue() drivers.Cycle {
 	return r.requester.free
 }
 
-// reads tells whether a fragment's bytes are read from memory.
+// reads reports whether the bytes of a fragment are read from memory.
 func (f *fragment) reads() bool { return f.mem.done && f.fault == regs.RMAErrorNone }
 
 func (r *rma) begunDue() drivers.Cycle {
@@ -106,7 +106,8 @@ func (r *rma) begunDue() drivers.Cycle {
 	return max(r.begun.first().ready, r.sent+1)
 }
 
-// reading is the fragment whose bytes are being read, and when those before it are handed on.
+// reading returns the fragment whose bytes are being read, and the cycle in which those before it
+// are passed on.
 func (r *rma) reading() (b *begun, before drivers.Cycle) {
 	before = r.sent
 	i := 0
@@ -116,7 +117,8 @@ func (r *rma) reading() (b *begun, before drivers.Cycle) {
 	return r.begun.at(i), max(before, behind) - behind
 }
 
-// fetched: the data of a fragment is here before a cycle.
+// fetched handles the last address of a fragment's read. Its last beat arrives in the cycle before
+// data.
 func (r *rma) fetched(now, data drivers.Cycle) {
 	b, _ := r.reading()
 	b.ready = data + behind
@@ -125,7 +127,7 @@ func (r *rma) fetched(now, data drivers.Cycle) {
 	}
 }
 
-// request does the requester's next phase.
+// request performs the next phase of the requester.
 func (n *node) request(now drivers.Cycle) {
 	r := &n.rma
 	switch {
@@ -139,7 +141,7 @@ func (n *node) request(now drivers.Cycle) {
 	}
 }
 
-// judgeFragment takes the next fragment; a put's address is to be translated.
+// judgeFragment selects the next fragment. The address of a put is then translated.
 func (n *node) judgeFragment(now drivers.Cycle) {
 	r, t := &n.rma, &n.m.cfg.Timing
 	r.senders[ofRequests].promised++
@@ -153,7 +155,7 @@ func (n *node) judgeFragment(now drivers.Cycle) {
 	}
 }
 
-// beginFragment has a put's bytes read while the next fragment is judged.
+// beginFragment starts to read the bytes of a put while the next fragment is judged.
 func (n *node) beginFragment(now drivers.Cycle) {
 	r, frag := &n.rma, &n.rma.frag
 	vpid := frag.vpid
@@ -190,8 +192,8 @@ func (n *node) beginFragment(now drivers.Cycle) {
 	r.requester.enter(phaseIdle, now+1)
 }
 
-// told is the size that a notification names: that of the whole descriptor, where it asks for what
-// cannot be.
+// told is the size that a notification reports. It is the size of the whole descriptor if that is
+// illegal.
 func (f *fragment) told(desc *regs.RMADescFields) uint32 {
 	switch {
 	case f.fault != regs.RMAErrorBadCommand && f.fault != regs.RMAErrorBounds:
@@ -202,8 +204,8 @@ func (f *fragment) told(desc *regs.RMADescFields) uint32 {
 	return desc.BytesMinus1 // also of a command that there is not
 }
 
-// passing tells what the requester does for a process in this cycle, and hardware has done a cycle
-// before: a fragment of it is begun, or found wrong, and with it a descriptor may end.
+// passing reports what the requester of the model does for a process in this cycle, and hardware
+// has done one cycle earlier: it starts or refuses a fragment, which may complete a descriptor.
 func (n *node) passing(vpid uint8) (fragments, descriptors int) {
 	r, frag := &n.rma, &n.rma.frag
 	if r.requester.phase == phaseIdle || r.requestDue() > n.p.now || frag.vpid != int(vpid) {
@@ -219,21 +221,21 @@ func (n *node) passing(vpid uint8) (fragments, descriptors int) {
 	return 1, 0
 }
 
-// descriptors counts those of a process that wait, as registers show them.
+// descriptors counts the waiting descriptors of a process as registers show them.
 func (n *node) descriptors(vpid uint8) int {
 	n.seeDescriptor()
 	_, ended := n.passing(vpid)
 	return n.rma.descs[vpid].n - ended
 }
 
-// sendFragment has the oldest fragment sent, or its fault told.
+// sendFragment sends the oldest fragment, or reports its error.
 func (n *node) sendFragment(now drivers.Cycle) {
 	n.submit(ofRequests, n.rma.begun.first().job)
 	n.rma.begun.drop()
 	n.rma.sent = now
 }
 
-// copied is another packet with the content of another.
+// copied returns a copy of a packet.
 func (n *node) copied(p *Packet) uint32 {
 	h := n.p.packets.get()
 	to := n.p.packets.at(h)
@@ -245,7 +247,7 @@ func (n *node) copied(p *Packet) uint32 {
 
 const nlaMask = 1<<48 - 1
 
-// operands are what a command makes of a descriptor's words.
+// operands is the meaning of a descriptor's words for its command.
 type operands struct {
 	bytes       int
 	read, write bool // w1, w2 is an NLA
@@ -266,8 +268,8 @@ func operandsOf(f *regs.RMADescFields) operands {
 	return operands{8, false, false, regs.PacketTypeRMANoti}
 }
 
-// fragment makes the packet of the bytes behind done, or finds why there is none, and tells
-// whether its address is to be translated. A fragment crosses no page of 4 KB on either side.
+// fragment builds the packet of the bytes from done on, or finds why there is none. It reports
+// whether an address has to be translated. No fragment crosses a 4 KB page on either side.
 func (n *node) fragment(d *descriptor, vpid uint8, done uint32, f *fragment) bool {
 	desc := d.w0.Fields()
 	o := operandsOf(&desc)
@@ -299,7 +301,7 @@ func (n *node) fragment(d *descriptor, vpid uint8, done uint32, f *fragment) boo
 
 func roomInPage(nla uint64) int { return pageMask + 1 - int(nla&pageMask) }
 
-// build fills in the fragment's packet but for the bytes of a put.
+// build fills in the packet of a fragment, except for the bytes of a put.
 func (n *node) build(d *descriptor, vpid uint8, done uint32, f *fragment) {
 	desc := d.w0.Fields()
 	o := operandsOf(&desc)
@@ -325,7 +327,7 @@ func (n *node) build(d *descriptor, vpid uint8, done uint32, f *fragment) {
 	f.packet.set(ext.Pack(), word)
 }
 
-// illegal finds what is wrong with a descriptor itself.
+// illegal checks the descriptor itself.
 func (n *node) illegal(d *descriptor, f *regs.RMADescFields, o *operands) regs.RMAError {
 	switch {
 	case f.Command < regs.RMACommandPut || f.Command > regs.RMACommandFCAA,
@@ -340,7 +342,7 @@ func (n *node) illegal(d *descriptor, f *regs.RMADescFields, o *operands) regs.R
 	return regs.RMAErrorNone
 }
 
-// leavesTable: no operation spans two tables.
+// leavesTable reports an operation that exceeds the address space of its table.
 func leavesTable(nla uint64, bytes int) bool {
 	return nla > nlaMask || regs.NLA(nla).Offset()+uint64(bytes)-1 >= 1<<44
 }

@@ -450,3 +450,18 @@ func TestGetBehindFetchCompareAndAdd(t *testing.T) {
 	_, n := r.notification(0, origin, 0)
 	require.Equal(t, regs.RMACommandFCAA, n.Command)
 }
+
+// Arbitration: the requester passes a process with descriptors by one fragment of each other process.
+func TestRequesterServesProcessesInTurn(t *testing.T) {
+	r := newRMA(t)
+	r.mapPage(0, 8, target, regs.ATURightsRw)
+	d := toTarget(regs.RMACommandPut, 2048)
+	r.describe(0, origin, d, nla(0), nla(0))
+	r.describe(0, target, d, nla(8<<12), nla(4096))
+	r.idle()
+	require.Len(t, r.net.departed, 16)
+	for i := 4; i < 12; i++ {
+		before, h := r.net.departed[i-1].header, r.net.departed[i].header
+		require.NotEqual(t, before.SrcVPID(), h.SrcVPID(), "fragment %d", i)
+	}
+}

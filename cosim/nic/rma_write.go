@@ -5,7 +5,7 @@ import (
 	"github.com/nicloop/nicloop/drivers/regs"
 )
 
-// A writer writes a packet's bytes.
+// A writer writes the bytes of one packet to memory.
 type writer struct {
 	busy  bool
 	free  drivers.Cycle // the next burst may begin, or the last beat leaves
@@ -21,7 +21,7 @@ func (w *writer) due() drivers.Cycle {
 	return w.free
 }
 
-// move has a burst written. When the last beat leaves, so does the packet.
+// move requests the write of the next burst. After the last one it frees the packet's buffer.
 func (n *node) move(now drivers.Cycle, class int) {
 	c := &n.rma.completer[class]
 	w, e := &c.write, c.ends.at(c.ends.n-1)
@@ -46,13 +46,14 @@ func (n *node) move(now drivers.Cycle, class int) {
 		burst{addr, (addr%8 + uint64(w.asked) + 7) / 8, n.p.packets.at(e.packet).bytes()[w.moved : w.moved+w.asked]})
 }
 
-// answered is when a write is known to be done whose last beat lands in a cycle.
+// answered is the cycle in which the answer of a write takes effect whose last beat lands in a
+// cycle.
 func (n *node) answered(lands drivers.Cycle) drivers.Cycle {
 	return lands + 1 + n.m.cfg.Timing.HostWrite
 }
 
-// sent: the last beat of a burst is handed on in a cycle, and lands in another one, if that is
-// known.
+// sent handles a burst whose last beat is taken in cycle at. lands is when it reaches memory, or
+// Forever if that is not known yet.
 func (n *node) sent(now, at drivers.Cycle, class int, lands drivers.Cycle) {
 	c := &n.rma.completer[class]
 	w := &c.write
@@ -64,7 +65,7 @@ func (n *node) sent(now, at drivers.Cycle, class int, lands drivers.Cycle) {
 	}
 }
 
-// landed: the last beat of a burst that was handed on before lands in a cycle.
+// landed supplies that cycle later.
 func (n *node) landed(class int, last drivers.Cycle) {
 	c := &n.rma.completer[class]
 	if c.write.busy && c.write.lands == drivers.Forever {
