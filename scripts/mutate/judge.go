@@ -33,7 +33,9 @@ type judge struct {
 	dir     string // results and builds of this state of the block
 	mutants []mutant
 	mutex   sync.Mutex
-	known   map[string]verdict
+	// guards the file of the proofs' durations
+	durations sync.Mutex
+	known     map[string]verdict
 }
 
 func newJudge(b *block, o options) (*judge, error) {

@@ -88,6 +88,8 @@ func (j *judge) proofs() (names []string, err error) {
 
 // duration is how long a proof takes on the original; 0 if it fails or takes too long. It is kept below -dir.
 func (j *judge) duration(name string) (time.Duration, error) {
+	j.durations.Lock() // a proof is timed once
+	defer j.durations.Unlock()
 	file := filepath.Join(j.dir, "durations.json")
 	known := map[string]time.Duration{}
 	if text, err := os.ReadFile(file); err == nil {
@@ -116,22 +118,9 @@ func (j *judge) duration(name string) (time.Duration, error) {
 }
 
 func (j *judge) proof(mutants []mutant) error {
-	all, err := j.proofs()
+	names, err := j.proofs()
 	if err != nil {
 		return err
-	}
-	var names []string
-	durations := map[string]time.Duration{}
-	for _, name := range all {
-		if j.late() {
-			return nil
-		}
-		if durations[name], err = j.duration(name); err != nil {
-			return err
-		}
-		if durations[name] > 0 {
-			names = append(names, name)
-		}
 	}
 	return j.each(mutants, func(w int, m mutant) (string, error) {
 		tree, err := j.worker(w, m)
@@ -140,11 +129,18 @@ func (j *judge) proof(mutants []mutant) error {
 		}
 		budget := proofBudget
 		for _, name := range names {
-			if budget -= durations[name]; budget < 0 {
+			usual, err := j.duration(name)
+			if err != nil {
+				return "", err
+			}
+			if usual == 0 {
+				continue
+			}
+			if budget -= usual; budget < 0 {
 				break
 			}
 			// Only a proof that failed has found the mutant, not one that was ended or a tool that died.
-			r := command(tree, 3*durations[name]+5*time.Second, nil, "scripts/formal", "--quick", name)
+			r := command(tree, 3*usual+5*time.Second, nil, "scripts/formal", "--quick", name)
 			if !r.ok && !r.timeout && strings.Contains(r.out, "FAIL  ") && !strings.Contains(r.out, "undecided") {
 				return "proof " + name, nil
 			}
