@@ -1,5 +1,6 @@
 // board_memory: bursts of the NIC and looks of somebody else, at random, against memory that is written when the RTL has taken a beat. Bursts
 // leave the memory, falter and wait for their answers; a look is answered in the cycle behind it whatever they do.
+// idle is high exactly when no burst and no look is outstanding.
 #include "Vboard_memory.h"
 #include "tb.h"
 
@@ -31,7 +32,7 @@ struct Rig {
   std::deque<Read> to_ask, to_come;
   // What memory was in the cycles before, the last first.
   std::deque<std::vector<uint64_t>> history;
-  uint64_t beats_in = 0, beats_out = 0, looked = 0, looks_beside = 0, bad_writes = 0, bad_reads = 0;
+  uint64_t idle_cycles = 0, beats_in = 0, beats_out = 0, looked = 0, looks_beside = 0, bad_writes = 0, bad_reads = 0;
 
   bool look_now = false, look_known = false, look_write = false;
   uint64_t look_at = 0;
@@ -98,6 +99,9 @@ struct Rig {
       CHECK(due_write || t.told_value == due_value, "a look shows %016llx, expected %016llx", (unsigned long long)t.told_value, (unsigned long long)due_value);
       ++looked;
     }
+    bool outstanding = !to_fill.empty() || !answers.empty() || !to_come.empty() || due;
+    CHECK(t.idle == !outstanding, "idle is %d, accesses are outstanding: %d", t.idle, outstanding);
+    idle_cycles += t.idle;
     due = look_now, due_known = look_known, due_write = look_write;
     due_value = look_known ? memory[look_at >> 3] : 0;
     if (look_now && (t.s_wvalid || t.s_rvalid)) ++looks_beside;
@@ -186,9 +190,11 @@ int main(int argc, char** argv) {
     r.offers = r.b.random.mood();
     r.takes = r.b.random.mood();
     r.looks = r.b.random.percent(30) ? 100 : unsigned(r.b.random.below(60));
+    if (phase % 4 == 3) r.offers = r.looks = 1, r.takes = 50;  // gaps in which the memory is idle
     for (int i = 0; i < 2000; ++i) r.cycle();
   }
-  CHECK(r.beats_in > 5000 && r.beats_out > 5000 && r.looked > 5000 && r.looks_beside > 1000 && r.bad_writes > 50 && r.bad_reads > 50,
-        "too little was tried: %llu beats in, %llu out, %llu looks, %llu of them beside beats, %llu bad writes, %llu bad beats", (unsigned long long)r.beats_in,
-        (unsigned long long)r.beats_out, (unsigned long long)r.looked, (unsigned long long)r.looks_beside, (unsigned long long)r.bad_writes, (unsigned long long)r.bad_reads);
+  CHECK(r.beats_in > 5000 && r.beats_out > 5000 && r.looked > 5000 && r.looks_beside > 1000 && r.bad_writes > 50 && r.bad_reads > 50 && r.idle_cycles > 100,
+        "too little was tried: %llu beats in, %llu out, %llu looks, %llu of them beside beats, %llu bad writes, %llu bad beats, %llu idle cycles", (unsigned long long)r.beats_in,
+        (unsigned long long)r.beats_out, (unsigned long long)r.looked, (unsigned long long)r.looks_beside, (unsigned long long)r.bad_writes, (unsigned long long)r.bad_reads,
+        (unsigned long long)r.idle_cycles);
 }
