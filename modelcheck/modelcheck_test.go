@@ -132,7 +132,9 @@ func TestWorkersChangeNothing(t *testing.T) {
 				first = s
 				continue
 			}
-			require.Equal(t, []int{first.Len(), first.Transitions, first.Outcome.Depth}, []int{s.Len(), s.Transitions, s.Outcome.Depth})
+			require.Equal(t, first.Len(), s.Len())
+			require.Equal(t, first.Transitions, s.Transitions)
+			require.Equal(t, first.Outcome.Depth, s.Outcome.Depth)
 			require.Equal(t, first.Outcome.ID, s.Outcome.ID)
 			require.Equal(t, first.Outcome.Known, s.Outcome.Known)
 			if wrong >= 0 {
