@@ -12,12 +12,12 @@ import (
 )
 
 const (
-	looks   = 20 // at memory, before a waiter sleeps
+	looks   = 20 // polls of memory before a waiter sleeps
 	nap     = 20 * time.Microsecond
 	longest = time.Millisecond
 )
 
-// A memoryWaiter looks at memory until it differs from what Wait has last returned with.
+// A memoryWaiter polls memory until it differs from the contents at the last return of Wait.
 type memoryWaiter struct {
 	dev    *device
 	mem    []byte

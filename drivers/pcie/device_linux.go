@@ -17,15 +17,15 @@ import (
 
 var logged = logrus.WithField("layer", "pcie")
 
-// A device is one board.
+// A device is one NIC of a board.
 type device struct {
 	node      int
 	way       way
-	mu        sync.RWMutex // of all below: Close may come while others work
-	registers []byte       // nil when it is closed
+	mu        sync.RWMutex // protects the fields below: Close may be called during other calls
+	registers []byte       // nil after Close
 	windows   []byte
 	mem       memory
-	irq       *interrupts // nil: none
+	irq       *interrupts // nil: no interrupts
 	fence     atomic.Uint32
 	pacing    *drivers.Pacing
 
@@ -58,7 +58,7 @@ func (d *device) use(memoryBytes int) (err error) {
 	if d.mem, err = d.way.memory(memoryBytes); err != nil || d.mem.bytes == nil {
 		return err
 	}
-	// What a program that died has left would write to memory that is others' now.
+	// State left by a program that died could make the NIC write to memory of others.
 	if err := d.way.command(0, commandBusMaster); err != nil {
 		return err
 	}
@@ -71,7 +71,7 @@ func (d *device) use(memoryBytes int) (err error) {
 	return d.way.command(commandMemory|commandBusMaster, 0)
 }
 
-// helped says what to do about what the kernel refuses.
+// helped adds advice to an error of the kernel.
 func helped(err error) error {
 	if err == nil || errors.Is(err, drivers.ErrConfig) {
 		return err
@@ -82,7 +82,7 @@ func helped(err error) error {
 	return fmt.Errorf("%w: %w", drivers.ErrEnvironment, err)
 }
 
-// probe reads who it is, before anything else.
+// probe identifies the NIC before anything else is used.
 func (d *device) probe() error {
 	name := d.way.name()
 	for _, want := range []struct {
@@ -111,7 +111,7 @@ func (d *device) close() error {
 	d.closed = true
 	var all error
 	if len(d.mem.bytes) > 0 && d.registers != nil {
-		// The NIC writes nothing more; if it cannot be asked, at least not to memory.
+		// The reset stops the NIC's writes. If it fails, disabling DMA at least protects memory.
 		if _, err := drivers.Reset(d, false); err != nil {
 			logged.WithError(err).Debug("a board is left as it is")
 		}
@@ -131,7 +131,8 @@ func (d *device) close() error {
 	return errors.Join(all, d.mem.free(), d.way.close())
 }
 
-// ReadReg reads a register, of which all ones need a second look.
+// ReadReg reads a register. All ones may be the answer of a dead link, so it then reads another
+// register, too.
 func (d *device) ReadReg(off uint32) (uint64, error) {
 	d.mu.RLock()
 	defer d.mu.RUnlock()
@@ -170,18 +171,18 @@ func (d *device) WriteReg(off uint32, v uint64) error {
 	return nil
 }
 
-// raw is a device whose stores wait for nothing.
+// raw is a device whose stores do not wait, for Pacing.
 type raw struct{ *device }
 
 func (d raw) WritePIO(off uint32, line []byte) error { return d.post(off, line) }
 func (raw) PacesPIO() bool                           { return false }
 
-// PacesPIO: a store waits for an entry.
+// PacesPIO returns true: a store waits for an entry.
 func (d *device) PacesPIO() bool { return true }
 
 func (d *device) WritePIO(off uint32, line []byte) error { return d.pacing.WritePIO(off, line) }
 
-// post stores whole quadwords, at least one, each of which is a piece of the line for the NIC.
+// post stores whole quadwords, at least one; the NIC assembles them to a line.
 func (d *device) post(off uint32, line []byte) error {
 	n := max(8, (len(line)+7)&^7)
 	if off%8 != 0 || n > regs.LineBytes {
@@ -197,7 +198,7 @@ func (d *device) post(off uint32, line []byte) error {
 	}
 	var whole [regs.LineBytes]byte
 	copy(whole[:], line)
-	d.fence.Add(1) // stores may be combined: none to memory comes behind these, and none of these is kept back
+	d.fence.Add(1) // orders write-combined stores: earlier ones leave the buffer, later stores to memory stay behind them
 	for at := 0; at < n; at += 8 {
 		store(d.word(d.windows, off+uint32(at)), binary.NativeEndian.Uint64(whole[at:]))
 	}
@@ -205,7 +206,7 @@ func (d *device) post(off uint32, line []byte) error {
 	return nil
 }
 
-// Memory is what the NIC reaches, too: none without DMA.
+// Memory is the DMA memory; empty without DMA.
 func (d *device) Memory() []byte { return d.mem.bytes }
 
 func (d *device) Segments() []drivers.Segment { return d.mem.segments }

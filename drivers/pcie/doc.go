@@ -1,5 +1,7 @@
-// Package pcie reaches a board in a PCIe slot, by one of three ways: the driver vfio-pci, behind an IOMMU; the files that Linux has for its BARs, with memory whose
-// physical address root is told, where there is no IOMMU and somebody says so; or these files alone, for bring-up.
+// Package pcie accesses a board in a PCIe slot in one of three modes: with the driver vfio-pci,
+// behind an IOMMU; with the kernel's files for its BARs and memory at physical addresses, for root
+// on machines without an IOMMU, on request only; or with these files alone, without DMA, for
+// bring-up.
 //
 //	pcie:0000:03:00.0                   with vfio-pci DMA and MSI-X; else registers and send windows
 //	pcie:0000:03:00.0?dma=hugepage      DMA without an IOMMU; with uio_pci_generic INTA, too
@@ -8,24 +10,31 @@
 //
 // A board whose BAR of send windows is smaller than 512 MB has fewer processes: one per 32 MB.
 //
-// # What it promises
+// # Guarantees
 //
-//   - A board that another driver has is left alone, and nothing is used before MAGIC and DESC_HASH are ours. A device that is off is switched on, and off again
-//     by Close.
-//   - Registers are read and written whole. Writes are posted: nobody hears of one that was refused, but BAD_ACCESS counts it. Outside the map, and where
-//     all bits read as one although nothing is there, the error is a drivers.BusError; a board that reads as ones everywhere has died (drivers.ErrPeerDied).
-//   - Stores to the send windows are combined where the kernel offers that. They wait for an entry (drivers.Pacer).
-//   - With DMA: one program at a time has the board. The NIC is reset, by its registers, before it may reach memory and before it no longer may. Memory lies in one segment
-//     for the NIC behind an IOMMU, in pages of 2 MB without.
-//   - A wait for a write looks at memory, at first often, then every millisecond; one for an interrupt sleeps.
-//   - What a way has not got, Capabilities leave out.
+//   - A board that is bound to another driver is not touched, and nothing is used before MAGIC and
+//     DESC_HASH match. A disabled device is enabled, and disabled again by Close.
+//   - Register accesses are whole. Writes are posted: a refused write is not reported, but
+//     BAD_ACCESS counts it. A read outside the map, or one that returns all ones where no register
+//     is, gives a drivers.BusError. A board on which all registers read as ones is dead
+//     (drivers.ErrPeerDied).
+//   - Stores to the send windows are write-combined where the kernel supports it. They wait for a
+//     free entry (drivers.Pacer).
+//   - With DMA, a board has one program at a time. The NIC is reset through its registers before
+//     DMA is enabled and before it is disabled. Memory is one segment behind an IOMMU, and 2 MB
+//     pages without one.
+//   - A wait for a DMA write polls memory, first often, then once per millisecond. A wait for an
+//     interrupt sleeps.
+//   - Capabilities lack what the mode does not support.
 //
-// # What the caller must do
+// # Obligations of the caller
 //
-//   - vfio-pci: nicloop device bind ADDRESS; own the file of the IOMMU group in /dev/vfio; have memory that may be locked (ulimit -l).
-//   - dma=hugepage: be root, and reserve pages (/proc/sys/vm/nr_hugepages). Nothing keeps such a board from any memory of the machine, and one whose
-//     program was killed goes on writing to where its memory was until somebody opens it again.
-//   - Neither: be root, or own the files resource0, resource2 and enable of the device.
+//   - vfio-pci: run nicloop device bind ADDRESS; own the IOMMU group's file in /dev/vfio; be
+//     allowed to lock memory (ulimit -l).
+//   - dma=hugepage: be root and reserve pages (/proc/sys/vm/nr_hugepages). Nothing protects the
+//     machine's memory from such a board. If its program is killed, the board keeps writing to the
+//     program's former memory until it is opened again.
+//   - Otherwise: be root, or own the device's files resource0, resource2 and enable.
 //
-// Device numbers: package scan.
+// Package scan has the device numbers.
 package pcie

@@ -13,7 +13,7 @@ import (
 	"github.com/nicloop/nicloop/drivers"
 )
 
-// Bits of COMMAND, and where it stands.
+// COMMAND register: offset and bits.
 const (
 	commandAt        = 4
 	commandMemory    = 1 << 1
@@ -21,15 +21,15 @@ const (
 	commandNoINTx    = 1 << 10
 )
 
-// files reaches a device by what Linux shows of it in /sys.
+// files accesses a device through its files in /sys.
 type files struct {
 	root, dir string
-	pages     bool     // of 2 MB, for DMA
-	switched  bool     // on by us
-	lock      *os.File // of who does DMA
+	pages     bool     // DMA memory in pages of 2 MB
+	switched  bool     // the device was enabled by this program
+	lock      *os.File // held by the program that uses DMA
 }
 
-// noDriver are those that leave a device's BARs to others.
+// noDriver are the drivers that leave a device's BARs to other programs.
 const noDriver = "uio_pci_generic"
 
 func (f *files) name() string { return filepath.Base(f.dir) }
@@ -58,7 +58,7 @@ func (f *files) enable(v string) error {
 	return errors.Join(err, file.Close())
 }
 
-// bar maps all of a BAR; stores to it are combined if it may be and the kernel has a file for that.
+// bar maps a whole BAR, write-combined if permitted and supported by the kernel.
 func (f *files) bar(number, least int, combined bool) ([]byte, error) {
 	name := fmt.Sprintf("%s/resource%d", f.dir, number)
 	if combined {
@@ -93,7 +93,7 @@ func tooShort(name string, bytes int64, least int) error {
 	return fmt.Errorf("%w: %s has %d bytes: expected %d or more; a BAR of another design", drivers.ErrConfig, name, bytes, least)
 }
 
-// memory is for a board that finds it by physical address: this program has to have the board alone.
+// memory allocates memory for DMA by physical address, which requires exclusive use of the board.
 func (f *files) memory(n int) (m memory, err error) {
 	if !f.pages {
 		return m, nil
@@ -118,7 +118,7 @@ func (f *files) command(set, clear uint16) error {
 	return changeCommand(file, 0, set, clear)
 }
 
-// changeCommand is for a file that has the configuration space from an offset on.
+// changeCommand changes COMMAND in a file that has the configuration space at the given offset.
 func changeCommand(f *os.File, at int64, set, clear uint16) error {
 	var b [2]byte
 	if _, err := f.ReadAt(b[:], at+commandAt); err != nil {
@@ -134,7 +134,7 @@ func changeCommand(f *os.File, at int64, set, clear uint16) error {
 	return helped(err)
 }
 
-// interrupts are there with a driver that tells of them.
+// interrupts returns interrupts if the driver supports them.
 func (f *files) interrupts() (*interrupts, error) {
 	if driver, err := os.Readlink(filepath.Join(f.dir, "driver")); err != nil || filepath.Base(driver) != noDriver {
 		return nil, nil

@@ -16,21 +16,22 @@ import (
 	"github.com/nicloop/nicloop/drivers/regs"
 )
 
-// interrupts come out of a file of the kernel's, which is open as long as the device: uio_pci_generic ends all DMA when it is closed.
+// interrupts reads interrupts from a file of the kernel. It stays open as long as the device,
+// because uio_pci_generic disables DMA when it is closed.
 type interrupts struct {
 	file *os.File
-	size int // of what is read at each
-	// arm is called before somebody waits; true: the line is up already.
+	size int // bytes to read per interrupt
+	// arm is called before a waiter sleeps; true: the line is already asserted.
 	arm func(d *device) (bool, error)
 
 	mu    sync.Mutex
-	users int // NICs that share them; 0 or 1: one
+	users int // number of NICs that share the interrupts; 0 means 1
 	begun bool
-	err   error // why none come any more
+	err   error // the error that ended the interrupts
 	bells []*bell
 }
 
-// A bell is rung at each interrupt.
+// A bell receives one value per interrupt.
 type bell struct {
 	of     *interrupts
 	dev    *device
@@ -79,7 +80,7 @@ func (q *interrupts) failure() error {
 	return q.err
 }
 
-// close ends all waits of a device, and the interrupts with the last one.
+// close ends all waits of a device; the last device to close ends the interrupts.
 func (q *interrupts) close(d *device) error {
 	q.mu.Lock()
 	list := slices.DeleteFunc(slices.Clone(q.bells), func(b *bell) bool { return b.dev != d })
@@ -124,7 +125,8 @@ func (b *bell) Close() error {
 	return nil
 }
 
-// uioInterrupts are INTA by the driver uio_pci_generic, which masks it at each; whoever waits unmasks it.
+// uioInterrupts are INTA interrupts of the driver uio_pci_generic, which masks INTA at each
+// interrupt; the waiter unmasks it.
 func uioInterrupts(root, dir string) (*interrupts, error) {
 	list, err := filepath.Glob(filepath.Join(dir, "uio", "uio*"))
 	if err != nil || len(list) != 1 {
@@ -137,7 +139,7 @@ func uioInterrupts(root, dir string) (*interrupts, error) {
 	return &interrupts{file: f, size: 4, arm: func(d *device) (bool, error) { return false, d.way.command(0, commandNoINTx) }}, nil
 }
 
-// line reads whether the interrupt line is up.
+// line reports whether the interrupt line is asserted.
 func (d *device) line() (bool, error) {
 	status, err := d.ReadReg(regs.IRQStatus)
 	if err != nil {

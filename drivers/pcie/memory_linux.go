@@ -16,20 +16,21 @@ const (
 	largePage = 1 << 21
 )
 
-// memory is what a program and its board both reach.
+// memory is memory that the program and its board share.
 type memory struct {
 	bytes    []byte
 	segments []drivers.Segment
-	shared   bool // a piece of another, which frees it
+	shared   bool // a part of another memory, whose owner frees it
 }
 
-// Fields of /proc/PID/pagemap.
+// Fields of an entry of /proc/PID/pagemap.
 const (
 	pagePresent = 1 << 63
 	pageNumber  = 1<<55 - 1
 )
 
-// hugePages are at least n bytes in pages of 2 MB, twice and one more, that the kernel never moves; where they lie it tells root alone.
+// hugePages allocates at least twice n bytes plus one page, in 2 MB pages that the kernel does not
+// move. Only root can read their physical addresses.
 func hugePages(n int) (m memory, err error) {
 	pages := (2*n+largePage-1)/largePage + 1
 	m.bytes, err = unix.Mmap(-1, 0, pages*largePage, unix.PROT_READ|unix.PROT_WRITE, unix.MAP_PRIVATE|unix.MAP_ANONYMOUS|unix.MAP_HUGETLB|unix.MAP_HUGE_2MB|unix.MAP_POPULATE)
@@ -42,7 +43,7 @@ func hugePages(n int) (m memory, err error) {
 	return m, err
 }
 
-// physical reads where large pages lie. Those that are neighbours are one segment.
+// physical returns the physical addresses of the pages as segments; adjacent pages are merged.
 func physical(pagemap string, mem []byte) (list []drivers.Segment, err error) {
 	f, err := os.Open(pagemap)
 	if err != nil {

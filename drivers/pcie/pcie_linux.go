@@ -13,12 +13,12 @@ import (
 	"github.com/nicloop/nicloop/drivers/regs"
 )
 
-// The BARs (rtl/board, nic_pcie).
+// BARs (rtl/board, nic_pcie).
 const (
 	registerBAR = 0
 	windowBAR   = 2
-	registerEnd = 0x80000 // of the map of registers
-	windowBytes = 1 << 25 // the send windows of a process
+	registerEnd = 0x80000 // size of the register map
+	windowBytes = 1 << 25 // send windows of one process
 )
 
 func init() {
@@ -30,7 +30,7 @@ func init() {
 	drivers.RegisterFound("pcie")
 }
 
-// A System is boards in slots.
+// A System is one or more boards in PCIe slots.
 type System struct {
 	info  drivers.Info
 	nodes []*device
@@ -71,13 +71,13 @@ func open(_ context.Context, path string, keys map[string]string, opt drivers.Op
 	return s, nil
 }
 
-// A way is how the kernel lets a program reach a device.
+// A way is a mode of access to a device.
 type way interface {
 	name() string
 	begin() error
 	bar(number, least int, combined bool) ([]byte, error)
 	unmap(bar []byte) error
-	// memory is what the NIC reaches too; none, if it reaches none this way.
+	// memory allocates DMA memory; nil if the mode has no DMA.
 	memory(n int) (memory, error)
 	// command sets and clears bits of the register COMMAND.
 	command(set, clear uint16) error
@@ -85,14 +85,14 @@ type way interface {
 	close() error
 }
 
-// wayTo chooses by who has the device.
+// wayTo selects the mode by the driver that the device is bound to.
 func wayTo(keys map[string]string, address string) (way, error) {
 	root := keys["root"] + "/"
 	dir := filepath.Join(root, "sys/bus/pci/devices", address)
 	if _, err := os.Stat(dir); err != nil {
 		return nil, fmt.Errorf("%w: %w; nicloop device scan lists the boards that there are", drivers.ErrEnvironment, err)
 	}
-	driver, _ := os.Readlink(filepath.Join(dir, "driver")) // nobody has it
+	driver, _ := os.Readlink(filepath.Join(dir, "driver")) // fails if there is none
 	switch dma := keys["dma"]; dma {
 	case "":
 		if filepath.Base(driver) == vfioDriver {
@@ -106,13 +106,13 @@ func wayTo(keys map[string]string, address string) (way, error) {
 	}
 }
 
-// Info says what was opened.
+// Info describes the opened boards.
 func (s *System) Info() drivers.Info { return s.info }
 
-// Device is the board of a node.
+// Device returns the NIC of a node.
 func (s *System) Device(node int) drivers.Device { return s.nodes[node] }
 
-// Close gives the BARs back, and leaves a device as it was found.
+// Close unmaps the BARs and restores the state that the device had before.
 func (s *System) Close() error {
 	var all error
 	for _, d := range s.nodes {

@@ -10,25 +10,25 @@ import (
 	"github.com/nicloop/nicloop/drivers"
 )
 
-// maxNICs is how many NICs a function may have: those of rtl/board/nic_pair.sv.
+// maxNICs is the maximum number of NICs of a function, that of rtl/board/nic_pair.sv.
 const maxNICs = 2
 
 // nicStride is the distance of their registers in BAR 0.
 const nicStride = 1 << 20
 
-// A function is a PCI function with several NICs behind its BARs (rtl/board/pcie_nics.sv). Each of
-// them sees it as a part: a way of its own with a share of every BAR and of the memory. What the
-// function has once (COMMAND, interrupts) the parts share.
+// A function is a PCI function with several NICs behind its BARs (rtl/board/pcie_nics.sv). Each NIC
+// uses a part: a way of its own with a share of every BAR and of the memory. The parts share the
+// resources of the function (COMMAND, interrupts).
 type function struct {
 	way
 	nics int
 
 	mu    sync.Mutex
-	users int // parts that have begun and not closed
+	users int // parts that are open
 	bars  map[int][]byte
 	mem   memory
 	irq   *interrupts
-	ready int // parts whose NIC has been reset and may reach memory
+	ready int // parts whose NIC has been reset and may use DMA
 }
 
 type part struct {
@@ -36,7 +36,7 @@ type part struct {
 	index int
 }
 
-// parts divides a way among n NICs.
+// parts splits a way among n NICs.
 func parts(w way, n int) []way {
 	if n == 1 {
 		return []way{w}
@@ -63,7 +63,8 @@ func (p *part) begin() error {
 	return nil
 }
 
-// bar is this NIC's share. Shares of registers are nicStride apart; other BARs are divided evenly.
+// bar returns this NIC's share. Shares of registers are nicStride apart; other BARs are divided
+// evenly.
 func (p *part) bar(number, least int, combined bool) ([]byte, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -87,10 +88,10 @@ func (p *part) bar(number, least int, combined bool) ([]byte, error) {
 	return whole[from:min(from+share, len(whole)):min(from+share, len(whole))], nil
 }
 
-// unmap leaves a share mapped: the last part that closes ends the whole mapping.
+// unmap keeps a share mapped: the last part to close unmaps the BAR.
 func (p *part) unmap([]byte) error { return nil }
 
-// memory is this NIC's share of what the function reaches, in whole large pages.
+// memory returns this NIC's share of the function's memory, in whole large pages.
 func (p *part) memory(n int) (memory, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -106,7 +107,7 @@ func (p *part) memory(n int) (memory, error) {
 	return p.mem.share(p.index*share, share), nil
 }
 
-// share is a piece of memory, with the segments that it lies in; it must not be freed.
+// share is a part of a memory and its segments; it must not be freed.
 func (m *memory) share(from, n int) memory {
 	part := memory{bytes: m.bytes[from : from+n : from+n], shared: true}
 	for _, s := range m.segments {
@@ -118,8 +119,8 @@ func (m *memory) share(from, n int) memory {
 	return part
 }
 
-// command enables DMA when the last NIC asks for it: until then one of them may still do what a
-// program that died has left.
+// command enables DMA when the last NIC requests it: until all have been reset, one of them may
+// continue what a dead program has started.
 func (p *part) command(set, clear uint16) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -131,7 +132,7 @@ func (p *part) command(set, clear uint16) error {
 	return p.way.command(set, clear)
 }
 
-// interrupts are one for all: each NIC looks at its own causes.
+// interrupts are shared: each NIC checks its own causes.
 func (p *part) interrupts() (*interrupts, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -149,7 +150,7 @@ func (p *part) interrupts() (*interrupts, error) {
 func (p *part) close() error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if p.users == 0 { // it never began
+	if p.users == 0 { // begin was never called
 		return nil
 	}
 	if p.users--; p.users > 0 {

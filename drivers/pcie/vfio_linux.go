@@ -12,10 +12,10 @@ import (
 	"github.com/nicloop/nicloop/drivers"
 )
 
-// vfioDriver gives a device to a program, behind an IOMMU.
+// vfioDriver is the driver that gives a device to a program, behind an IOMMU.
 const vfioDriver = "vfio-pci"
 
-// Calls of VFIO (linux/vfio.h).
+// ioctls of VFIO (linux/vfio.h).
 const (
 	vfioSetIOMMU    = 0x3b66
 	vfioGroupStatus = 0x3b67
@@ -26,13 +26,13 @@ const (
 	vfioMap         = 0x3b71
 )
 
-// Numbers that these take.
+// Constants of these.
 const (
 	vfioType1       = 1
 	vfioViable      = 1 << 0
-	vfioConfig      = 7 // the region that is the configuration space
+	vfioConfig      = 7 // region index of the configuration space
 	vfioMSIX        = 2
-	vfioTrigger     = 1<<2 | 1<<5 // by eventfd
+	vfioTrigger     = 1<<2 | 1<<5 // set an eventfd
 	vfioReadWrite   = 1<<0 | 1<<1
 	vfioMappable    = 1 << 2
 	vfioFirstVector = 0
@@ -53,10 +53,11 @@ type vfioEvents struct {
 	file                             int32
 }
 
-// firstIOVA is where the NIC finds memory: 0 stays nothing.
+// firstIOVA is the device address of memory; address 0 stays unmapped.
 const firstIOVA = 1 << 20
 
-// vfio reaches a device by the driver vfio-pci: the IOMMU keeps its DMA to this program's memory.
+// vfio accesses a device with the driver vfio-pci: the IOMMU restricts its DMA to this program's
+// memory.
 type vfio struct {
 	root, dir, group         string
 	container, member, board *os.File
@@ -117,7 +118,7 @@ func openDevice(name string) (*os.File, error) {
 	return os.NewFile(uintptr(fd), name), nil
 }
 
-// helped says what keeps a program out of a group.
+// helped adds the reason to an error of opening a group.
 func (v *vfio) helped(what string, err error) error {
 	if errors.Is(err, unix.EBUSY) {
 		return fmt.Errorf("%w: %s IOMMU group %s: %w: another program has it; who it is: fuser -v /dev/vfio/%s", drivers.ErrEnvironment, what, v.group, err, v.group)
@@ -147,7 +148,7 @@ func (v *vfio) bar(number, least int, _ bool) ([]byte, error) {
 	return m, nil
 }
 
-// memory is one segment for the NIC, in large pages if there are some.
+// memory is one segment for the NIC, in large pages if available.
 func (v *vfio) memory(n int) (m memory, err error) {
 	bytes := max(1, (n+largePage-1)/largePage) * largePage
 	const how = unix.MAP_PRIVATE | unix.MAP_ANONYMOUS
@@ -175,7 +176,7 @@ func (v *vfio) command(set, clear uint16) error {
 	return changeCommand(v.board, int64(r.offset), set, clear)
 }
 
-// interrupts are messages of MSI-X. One that came before it was waited for is seen by the line.
+// interrupts are MSI-X messages. One that arrived before the wait shows in the line.
 func (v *vfio) interrupts() (*interrupts, error) {
 	fd, err := unix.Eventfd(0, unix.EFD_CLOEXEC|unix.EFD_NONBLOCK)
 	if err != nil {
@@ -191,7 +192,7 @@ func (v *vfio) interrupts() (*interrupts, error) {
 
 func (v *vfio) unmap(m []byte) error { return unix.Munmap(m) }
 
-// close ends mappings and interrupts with the files, and resets the function.
+// close closes mappings, interrupts and files, and resets the function.
 func (v *vfio) close() error {
 	var all error
 	for _, f := range []*os.File{v.board, v.member, v.container} {

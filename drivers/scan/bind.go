@@ -10,11 +10,12 @@ import (
 	"github.com/nicloop/nicloop/drivers"
 )
 
-// A BindError: a driver does not have the device that it should. Undone says what became of what had been done before.
+// A BindError reports that a device was not bound to the driver. Undone is the result of undoing
+// the earlier steps.
 type BindError struct {
 	Device, Step string
 	Err          error
-	Undone       error // nil: all is as it was
+	Undone       error // nil: the previous state has been restored
 }
 
 func (e *BindError) Error() string {
@@ -27,7 +28,7 @@ func (e *BindError) Error() string {
 
 func (e *BindError) Unwrap() []error { return []error{e.Err, drivers.ErrEnvironment} }
 
-// Plan says what Bind and Unbind will change, for whoever is asked.
+// Plan describes the changes that Bind and Unbind will make, for a confirmation.
 func (h *Host) Plan(address, driver string) (string, error) {
 	if err := h.ours(address); err != nil {
 		return "", err
@@ -52,7 +53,8 @@ func (h *Host) Plan(address, driver string) (string, error) {
 	return text + " to " + driver, nil
 }
 
-// Bind gives a device to a driver, or keeps it from all with [None]. One that has it already keeps it.
+// Bind binds a device to a driver, or prevents binding to any with [None]. A device that is already
+// bound stays bound.
 func (h *Host) Bind(address, driver string) error {
 	if err := h.ours(address); err != nil {
 		return err
@@ -63,7 +65,7 @@ func (h *Host) Bind(address, driver string) error {
 	return h.move(address, driver)
 }
 
-// Unbind gives a device back: to whom the kernel chooses, or nobody.
+// Unbind unbinds a device and lets the kernel choose a driver, if any.
 func (h *Host) Unbind(address string) error {
 	if err := h.ours(address); err != nil {
 		return err
@@ -71,7 +73,7 @@ func (h *Host) Unbind(address string) error {
 	return h.move(address, "")
 }
 
-// ours keeps everybody's disks where they are.
+// ours refuses devices that are not boards of this project, such as disks.
 func (h *Host) ours(address string) error {
 	if address == "" || strings.ContainsAny(address, "/\n") {
 		return fmt.Errorf("%w: PCI device %q: expected an address as in 0000:03:00.0", drivers.ErrConfig, address)
@@ -89,7 +91,7 @@ func (h *Host) driver(address string) string {
 	return target(h.path("sys/bus/pci/devices", address, "driver"))
 }
 
-// overridden is who alone may have a device, or "".
+// overridden returns the driver in driver_override, or "".
 func (h *Host) overridden(address string) string {
 	if name := text(h.path("sys/bus/pci/devices", address, "driver_override")); name != "(null)" {
 		return name
@@ -97,7 +99,7 @@ func (h *Host) overridden(address string) string {
 	return ""
 }
 
-// move has three steps, and undoes those before one that fails.
+// move has three steps; if one fails, it undoes the earlier ones.
 func (h *Host) move(address, driver string) error {
 	had := h.driver(address)
 	override := h.overridden(address)
@@ -127,7 +129,7 @@ func (h *Host) move(address, driver string) error {
 	return nil
 }
 
-// back gives a device to who had it.
+// back returns a device to its previous driver.
 func (h *Host) back(address, had, override string) error {
 	if err := h.override(address, override); err != nil {
 		return err
@@ -152,10 +154,10 @@ func (h *Host) back(address, had, override string) error {
 	return nil
 }
 
-// override says who alone may have a device; "" is anybody.
+// override writes driver_override; "" clears it.
 func (h *Host) override(address, driver string) error {
 	if driver == "" {
-		driver = "\n" // which empties it
+		driver = "\n" // clears it
 	}
 	return h.write("sys/bus/pci/devices/"+address+"/driver_override", driver)
 }

@@ -1,23 +1,26 @@
-// Package scan says which boards a machine has, who holds them, and what stands in the way of using them; and gives a PCI device to a driver,
-// or back.
+// Package scan lists the boards of a machine, who uses them and what prevents their use. It also
+// binds PCI devices to drivers and unbinds them.
 //
-// # What it promises
+// # Guarantees
 //
-//   - [Host.Scan] writes nothing. Of PCI devices it looks at those with the numbers of [IDs] alone, and reads registers of such a one only if nobody
-//     has it: a read can change a stranger's device.
-//   - What is found says one of three things of itself: it is ours, it is ours with another description, or it is not; or why nobody knows.
-//   - What cannot be used says why, and what to do.
-//   - [Host.Bind] and [Host.Unbind] are whole or undone: when a step fails, what was done before it is put back, and both are told.
+//   - [Host.Scan] writes nothing. It examines only PCI devices with the numbers in [IDs], and reads
+//     registers only of devices without a driver: a read could change the state of an unknown
+//     device.
+//   - A device is reported as ours, as ours with another register description, or as another; or
+//     with the reason why this is unknown.
+//   - A device that cannot be used is reported with the reason and the remedy.
+//   - [Host.Bind] and [Host.Unbind] are atomic: when a step fails, the earlier steps are undone,
+//     and the error reports both.
 //
-// # What the caller must do
+// # Obligations of the caller
 //
-// Be root to bind, and ask whoever uses the machine before.
+// Be root to bind, and ask the users of the machine first.
 //
-// # A binding, worked
+// # Example of a binding
 //
-// 0000:03:00.0 is held by nobody and goes to vfio-pci:
+// Binding 0000:03:00.0, which has no driver, to vfio-pci:
 //
-//	driver_override   vfio-pci          of /sys/bus/pci/devices/0000:03:00.0
-//	drivers_probe     0000:03:00.0      of /sys/bus/pci: the kernel looks for a driver
-//	driver -> …/vfio-pci                is looked at: else driver_override is emptied again
+//	driver_override   vfio-pci          write to /sys/bus/pci/devices/0000:03:00.0
+//	drivers_probe     0000:03:00.0      write to /sys/bus/pci: the kernel selects a driver
+//	driver -> …/vfio-pci                check the result; on failure, clear driver_override
 package scan

@@ -11,13 +11,13 @@ import (
 	"github.com/nicloop/nicloop/drivers/regs"
 )
 
-// DefaultDriver is who gives a device to programs behind an IOMMU.
+// DefaultDriver gives a device to a program, behind an IOMMU.
 const DefaultDriver = "vfio-pci"
 
-// None keeps all drivers from a device: its BARs are free for package pcie.
+// None keeps all drivers from a device, which leaves its BARs to package pcie.
 const None = "none"
 
-// registerBAR is where the registers are (rtl/board, nic_pcie).
+// registerBAR is the BAR of the registers (rtl/board, nic_pcie).
 const registerBAR = 0
 
 func (h *Host) devices() string { return h.path("sys/bus/pci/devices") }
@@ -62,7 +62,7 @@ func (h *Host) device(address string, id ID) Found {
 	return f
 }
 
-// bars reads the lines of file resource: first and last address, flags.
+// bars parses the lines of the file resource: first and last address, flags.
 func bars(dir string) (list []BAR) {
 	for i, line := range strings.Split(text(dir, "resource"), "\n") {
 		w := strings.Fields(line)
@@ -76,7 +76,7 @@ func bars(dir string) (list []BAR) {
 	return list
 }
 
-// askPCI reads who a device is, if nobody has it and it listens.
+// askPCI identifies a device if it has no driver and is enabled.
 func (h *Host) askPCI(f *Found, dir string) {
 	switch {
 	case f.Driver != "":
@@ -103,7 +103,8 @@ func (h *Host) askPCI(f *Found, dir string) {
 	}
 }
 
-// judge says whether a device can be used, and what to do. The first thing that is in the way counts.
+// judge decides whether a device can be used, and what to do otherwise. It reports the first
+// obstacle.
 func (h *Host) judge(f *Found) {
 	held := h.held(f)
 	switch {
@@ -136,7 +137,7 @@ func (h *Host) judge(f *Found) {
 	}
 }
 
-// held are others in the group that a driver has which keeps a program out.
+// held returns the other devices of the group whose drivers prevent its use.
 func (h *Host) held(f *Found) (list []string) {
 	for _, o := range f.Others {
 		switch d := target(h.path("sys/bus/pci/devices", o, "driver")); d {
@@ -148,7 +149,7 @@ func (h *Host) held(f *Found) (list []string) {
 	return list
 }
 
-// access tells whether this user has the group's file; else it says what to do.
+// access checks that this user may open the group's file, and says what to do otherwise.
 func (h *Host) access(f *Found) bool {
 	file := h.path("dev/vfio", f.Group)
 	handle, err := os.OpenFile(file, os.O_RDWR, 0)

@@ -25,57 +25,58 @@ func ParseID(s string) (ID, error) {
 	return ID{uint16(vendor), uint16(device)}, nil
 }
 
-// IDs are what boards are configured with where nobody says otherwise: the numbers are the hard block's, and of no vendor.
+// IDs are the default numbers of boards: those of the hard block, not registered to a vendor.
 var IDs = []ID{{0x1234, 0x4e4c}}
 
-// A Host is a machine, as its kernel shows it.
+// A Host is a machine as its kernel presents it.
 type Host struct {
-	Root string // in front of /sys and /dev; "" is this machine
+	Root string // prefix of /sys and /dev; "" is this machine
 	IDs  []ID   // nil: those of the package
-	// Write is how the kernel is told something; nil: as files are written. Tests have a kernel of their own.
+	// Write writes to a file of the kernel; nil: as to any file. Tests replace it.
 	Write func(path, text string) error
-	// Probe asks what is behind a serial port, if somebody wants that: what is no board of ours gets bytes then that it did not expect.
+	// Probe identifies the device behind a serial port; nil: ports are not probed. A device that is
+	// not ours receives unexpected bytes.
 	Probe func(device string) (State, error)
 }
 
-// State is what something said when it was asked who it is.
+// State is the result of identifying a device.
 type State string
 
-// The states.
+// States.
 const (
 	Ours    State = "ours"
-	Other   State = "other description" // a NIC of this project, of another release
+	Other   State = "other description" // a NIC of another release of this project
 	Foreign State = "not ours"
 	Unknown State = "not asked"
 )
 
-// Found is a device that is, or may be, a board.
+// Found is a device that is or may be a board.
 type Found struct {
 	Name    string   `json:"name"` // 0000:03:00.0, or ttyUSB0
 	URI     string   `json:"uri,omitempty"`
 	ID      string   `json:"id,omitempty"`      // of PCI
 	Product string   `json:"product,omitempty"` // of USB
-	Driver  string   `json:"driver,omitempty"`  // who holds it
+	Driver  string   `json:"driver,omitempty"`  // that it is bound to
 	Link    *Link    `json:"link,omitempty"`
 	Group   string   `json:"iommu_group,omitempty"`
-	Others  []string `json:"iommu_group_others,omitempty"` // in the same group
+	Others  []string `json:"iommu_group_others,omitempty"` // other devices in its group
 	BARs    []BAR    `json:"bars,omitempty"`
 	State   State    `json:"state"`
-	Said    string   `json:"said,omitempty"` // why the state is not known, or what was found
+	Said    string   `json:"said,omitempty"` // why the state is unknown, or what was found
 	Usable  bool     `json:"usable"`
-	Why     string   `json:"why,omitempty"`  // it is not usable, or less than it could be
+	Why     string   `json:"why,omitempty"`  // why it cannot be used, or not fully
 	Hint    string   `json:"hint,omitempty"` // what to do
 }
 
-// A Link is a PCIe link as it came up, and as it could be.
+// A Link is the negotiated and the maximum state of a PCIe link.
 type Link struct {
-	Speed    string `json:"speed"` // as the kernel says it: "8.0 GT/s PCIe"
+	Speed    string `json:"speed"` // as reported by the kernel: "8.0 GT/s PCIe"
 	Width    int    `json:"width"`
 	MaxSpeed string `json:"max_speed"`
 	MaxWidth int    `json:"max_width"`
 }
 
-// Slower tells whether a link came up below what both ends can.
+// Slower reports whether a link runs below what both ends support.
 func (l *Link) Slower() bool { return l.Width < l.MaxWidth || l.Speed != l.MaxSpeed }
 
 // A BAR is a region of a PCI device.
@@ -98,7 +99,7 @@ func (h *Host) path(parts ...string) string {
 	return filepath.Join(append([]string{h.Root + "/"}, parts...)...)
 }
 
-// names lists a folder, which need not be there.
+// names lists a directory; a missing one is empty.
 func names(dir string) ([]string, error) {
 	entries, err := os.ReadDir(dir)
 	if os.IsNotExist(err) {
@@ -112,7 +113,7 @@ func names(dir string) ([]string, error) {
 	return list, err
 }
 
-// text is what a file of one line says, or "".
+// text returns the content of a file of one line, or "".
 func text(parts ...string) string {
 	b, err := os.ReadFile(filepath.Join(parts...))
 	if err != nil {
@@ -121,7 +122,7 @@ func text(parts ...string) string {
 	return strings.TrimSpace(string(b))
 }
 
-// target is the last element of what a link points to, or "".
+// target returns the last element of a link's target, or "".
 func target(parts ...string) string {
 	to, err := os.Readlink(filepath.Join(parts...))
 	if err != nil {

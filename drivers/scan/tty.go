@@ -6,7 +6,8 @@ import (
 	"strings"
 )
 
-// ports lists the serial ports that there are. Those of virtual terminals have no device, those of the PC's chip that is not there have type 0.
+// ports lists the serial ports. Virtual terminals have no device; absent ports of the PC's UART
+// have type 0.
 func (h *Host) ports() (list []Found, err error) {
 	const class = "sys/class/tty"
 	all, err := names(h.path(class))
@@ -25,7 +26,7 @@ func (h *Host) ports() (list []Found, err error) {
 	return list, nil
 }
 
-// product is what the USB device above a port calls itself.
+// product returns the product name of the USB device of a port.
 func product(dir string) string {
 	dir, err := filepath.EvalSymlinks(dir)
 	for range 6 {

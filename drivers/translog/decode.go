@@ -12,24 +12,24 @@ import (
 	"github.com/nicloop/nicloop/drivers/regs"
 )
 
-// limits of what a log may claim
+// Limits of the values in a log.
 const (
 	maxNodes  = 1 << 16
-	maxMemory = 16 << 30 // of all nodes together
+	maxMemory = 16 << 30 // total of all nodes
 )
 
-// A Reader reads a log that is wholly in memory.
+// A Reader reads a log from memory.
 type Reader struct {
 	Meta  Meta
 	data  []byte
 	at    int
 	now   drivers.Cycle
 	count uint64
-	kinds Kind // of the log's version
+	kinds Kind // number of kinds in the log's version
 	err   error
 }
 
-// NewReader checks the head of a log.
+// NewReader reads the header of a log.
 func NewReader(data []byte) (*Reader, error) {
 	r := &Reader{data: data}
 	const head = len(magic) + 2
@@ -60,7 +60,7 @@ func NewReader(data []byte) (*Reader, error) {
 	return r, r.checkMeta()
 }
 
-// olderSegments gives each node those that all had until version 2.
+// olderSegments copies the segments of a log before version 3, which apply to all nodes.
 func (r *Reader) olderSegments(text []byte) error {
 	var old struct {
 		Segments []drivers.Segment `json:"segments"`
@@ -97,8 +97,8 @@ func (r *Reader) checkMeta() error {
 	return nil
 }
 
-// Next reads the next operation into o, whose slices it reuses or points into
-// the log. At the end of a complete log it returns io.EOF.
+// Next decodes the next operation into o, whose slices it reuses or points into the log. At the end
+// of a complete log it returns io.EOF.
 func (r *Reader) Next(o *Op) error {
 	if r.err != nil {
 		return r.err
@@ -124,7 +124,7 @@ func (r *Reader) Next(o *Op) error {
 	return nil
 }
 
-// Count is the number of operations read.
+// Count returns the number of operations read.
 func (r *Reader) Count() uint64 { return r.count }
 
 func (r *Reader) fields(o *Op) {
@@ -142,7 +142,7 @@ func (r *Reader) fields(o *Op) {
 	case PIOTaken, ArmPIO:
 		o.Node, o.VPID, o.Value = r.node(), r.vpid(), r.uint()
 	case Watch:
-		// A watch on a node that does not exist was refused, and is in the log.
+		// The log may have a refused watch of a node that does not exist.
 		o.Node, o.Off, o.Len, o.ID = int(r.below(1<<31, "node")), r.uint(), r.uint(), r.watch()
 		o.Err = r.failure()
 	case Arm:
@@ -186,7 +186,7 @@ func (r *Reader) end(start int, count uint64) error {
 	return io.EOF
 }
 
-// fail keeps the first error.
+// fail records the first error.
 func (r *Reader) fail(at int, problem string) error {
 	if r.err == nil {
 		r.err = &FormatError{at, problem}

@@ -10,28 +10,29 @@ import (
 	"github.com/nicloop/nicloop/drivers"
 )
 
-// FormatVersion is that of the logs that this package writes. It reads version 1, too, which has fewer kinds, and version 2, where all
-// nodes have the same segments.
+// FormatVersion is the version of the logs that this package writes. It also reads version 1, which
+// has fewer kinds, and version 2, where all nodes have the same segments.
 const FormatVersion = 3
 
 const magic = "NICLOG"
 
-// Meta is the head of a log.
+// Meta is the header of a log.
 type Meta struct {
 	Info drivers.Info `json:"info"`
-	// Timed: the log of a Timed system. Ordered: of a system whose calls carry no time, with its waits and all that memory became. Neither:
-	// of one Device, node 0.
+	// Timed: the log of a Timed system. Ordered: the log of a system without recorded times, with
+	// its waits and all changes of memory. Neither: the log of a single Device, node 0.
 	Timed   bool `json:"timed"`
 	Ordered bool `json:"ordered,omitempty"`
-	// Partial: of memory the log has what software has fetched, as that of a board behind a serial line.
+	// Partial: the log has only the memory that software has fetched, as from a board behind a
+	// serial line.
 	Partial bool `json:"partial,omitempty"`
-	// Memory is the number of bytes of each node.
+	// Memory is the size of each node's memory in bytes.
 	Memory []int `json:"memory"`
-	// Segments say where the NIC of each node finds it; none: at address 0.
+	// Segments are the segments of each node's memory; none: device addresses start at 0.
 	Segments [][]drivers.Segment `json:"segments_by_node,omitempty"`
 }
 
-// A Writer writes a log. Errors stick and come back from Close.
+// A Writer writes a log. Close returns the first error.
 type Writer struct {
 	w     io.Writer
 	buf   []byte
@@ -131,7 +132,7 @@ func (w *Writer) bytes(b []byte) {
 	w.buf = append(w.buf, b...)
 }
 
-// cycle writes a difference that wraps, so that Forever is short too.
+// cycle writes a difference with wrap-around, so that Forever is short, too.
 func (w *Writer) cycle(c drivers.Cycle) { w.buf = binary.AppendVarint(w.buf, int64(c-w.now)) }
 
 func (w *Writer) time(now drivers.Cycle) {
@@ -186,10 +187,11 @@ func (w *Writer) flush() {
 	w.buf = w.buf[:0]
 }
 
-// Flush brings what was appended to the file: a log is cut off there if nobody closes it.
+// Flush writes everything appended so far to the file, so that a log is readable up to here if it
+// is not closed.
 func (w *Writer) Flush() { w.flush() }
 
-// Err is the first error of writing.
+// Err returns the first error of writing.
 func (w *Writer) Err() error { return w.err }
 
 // Close ends the log.

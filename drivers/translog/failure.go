@@ -7,8 +7,8 @@ import (
 	"github.com/nicloop/nicloop/drivers"
 )
 
-// A Failure is an error that a call returned, as far as a log keeps it: its text,
-// what errors.Is finds, and the accesses that the NIC refused.
+// A Failure is the logged part of an error that a call returned: its text, its sentinel, and the
+// refused accesses.
 type Failure struct {
 	Text  string
 	Class uint8 // index into classes, plus 1; 0: none of them
@@ -16,13 +16,13 @@ type Failure struct {
 	DMA   []drivers.DMAError
 }
 
-// classes may grow at the end.
+// classes may only grow at the end: logs contain the indices.
 var classes = [...]error{
 	drivers.ErrClosed, drivers.ErrNotSupported, drivers.ErrPeerDied, drivers.ErrProtocol,
 	drivers.ErrAssertion, drivers.ErrStarved, drivers.ErrEnvironment, drivers.ErrConfig,
 }
 
-// NewFailure takes err apart; nil stays nil.
+// NewFailure converts err; nil stays nil.
 func NewFailure(err error) *Failure {
 	if err == nil {
 		return nil
@@ -53,7 +53,7 @@ func (f *Failure) collect(err error) {
 	}
 }
 
-// AsError is nil for a nil Failure.
+// AsError converts a nil *Failure to a nil error.
 func (f *Failure) AsError() error {
 	if f == nil {
 		return nil
@@ -63,7 +63,7 @@ func (f *Failure) AsError() error {
 
 func (f *Failure) Error() string { return f.Text }
 
-// Unwrap makes errors.Is and errors.As find what they found when it happened.
+// Unwrap returns the errors that errors.Is and errors.As found in the original error.
 func (f *Failure) Unwrap() (list []error) {
 	if f.Class > 0 && int(f.Class) <= len(classes) {
 		list = append(list, classes[f.Class-1])
@@ -77,7 +77,7 @@ func (f *Failure) Unwrap() (list []error) {
 	return list
 }
 
-// A FormatError is a log that cannot be understood from Offset on.
+// A FormatError reports that a log is invalid from Offset on.
 type FormatError struct {
 	Offset  int
 	Problem string

@@ -10,10 +10,10 @@ import (
 	"github.com/nicloop/nicloop/drivers/regs"
 )
 
-// Kind says which call an operation is.
+// Kind is the kind of an operation.
 type Kind uint8
 
-// The kinds. Their numbers are part of the format.
+// Kinds. Their numbers are part of the format.
 const (
 	End Kind = iota
 	PostReg
@@ -25,19 +25,19 @@ const (
 	ArmPIO
 	ArmIRQ
 	Run
-	Memory // the device wrote to memory; no call
+	Memory // the device wrote to memory; not a call
 	WriteReg
 	WritePIO
-	// From here on version 2.
+	// Kinds since version 2.
 
-	Await   // a waiter is made for Off, Len
-	Wait    // one has come back
-	Store   // software wrote to memory; no call
-	Changed // memory has changed, and only who plays it can tell by whom; no call
+	Await   // a waiter was created for Off, Len
+	Wait    // a wait returned
+	Store   // software wrote to memory; not a call
+	Changed // memory changed, and only the replay can tell who wrote it; not a call
 	kinds
 )
 
-// first2 is the first kind that version 1 has not got.
+// first2 is the first kind that version 1 lacks.
 const first2 = Await
 
 var kindNames = [kinds]string{"end", "post-reg", "post-pio", "read", "pio-taken", "watch", "arm", "arm-pio", "arm-irq",
@@ -50,25 +50,25 @@ func (k Kind) String() string {
 	return fmt.Sprintf("Kind(%d)", uint8(k))
 }
 
-// An Op is one operation. Which fields count depends on Kind; the others are 0.
+// An Op is one operation. Kind determines which fields are used; the others are 0.
 type Op struct {
 	Kind Kind
 	Node int
 	VPID int           // PIOTaken, ArmPIO
 	At   drivers.Cycle // PostReg, PostPIO: first cycle; Run: deadline
 	Off  uint64        // register, PIO or memory offset
-	Len  uint64        // Watch, Await, Wait: with 0 of the last two an interrupt is waited for
+	Len  uint64        // Watch, Await, Wait; 0 in the last two means an interrupt
 	ID   drivers.WatchID
-	// Value is what was written or read, or a count (PIOTaken, ArmPIO).
+	// Value is the value read or written, or a count (PIOTaken, ArmPIO).
 	Value uint64
-	// Data is a line or memory; it belongs to the reader until the next operation.
+	// Data is a line or memory; it is valid until the next operation is read.
 	Data []byte
 	Stop drivers.Stop  // Run; Stop.Now is the time after a ReadReg, too
 	Err  *Failure      // of a call that returned an error
-	Now  drivers.Cycle // when the call was made; not stored
+	Now  drivers.Cycle // cycle of the call; not stored
 }
 
-// SameCall tells whether software asks the same; answers do not count.
+// SameCall reports whether the calls are equal, regardless of their results.
 func (o *Op) SameCall(p *Op) bool {
 	if o.Kind != p.Kind || o.Node != p.Node || o.VPID != p.VPID || o.At != p.At || o.Off != p.Off || o.Len != p.Len || !bytes.Equal(o.Data, p.Data) {
 		return false
@@ -82,7 +82,7 @@ func (o *Op) SameCall(p *Op) bool {
 	return true
 }
 
-// Call is the call in words, with the names of registers.
+// Call formats the call, with the names of registers.
 func (o *Op) Call() string {
 	switch o.Kind {
 	case PostReg:
@@ -124,7 +124,7 @@ func (o *Op) Call() string {
 	return o.Kind.String()
 }
 
-// Answer is the answer in words, or nothing where none is given.
+// Answer formats the result, or returns "" for a call without one.
 func (o *Op) Answer() string {
 	text := ""
 	switch o.Kind {
@@ -166,8 +166,8 @@ func stopText(s *drivers.Stop) string {
 	return strings.Join(parts, ", ")
 }
 
-// Register names a register address; one outside the map is shown by its distance
-// from the nearest register.
+// Register formats a register address; one outside the map by its distance from the nearest
+// register.
 func Register(off uint32) string {
 	if _, _, ok := regs.ByAddress(off); ok {
 		return regs.Describe(off)
@@ -192,7 +192,7 @@ func window(off uint32) string {
 	return fmt.Sprintf("window %d to %d.%d, %v, %d bytes%s:", p.SrcVPID(), node, p.DstVPID(), p.Kind(), p.Length(), credits)
 }
 
-// memory shows bytes, and the header if they are a slot.
+// memory formats bytes, and the header if they are a slot.
 func memory(data []byte) string {
 	if len(data) != regs.SlotBytes {
 		return hexdump(data)
@@ -214,7 +214,7 @@ func hexdump(data []byte) string {
 	return fmt.Sprintf("[%x… %d bytes]", data[:most], len(data))
 }
 
-// Clone makes an operation that outlives the reader's next one.
+// Clone copies an operation so that it stays valid after the reader's next one.
 func (o *Op) Clone() Op {
 	c := *o
 	c.Data, c.Stop.Fired = slices.Clone(o.Data), slices.Clone(o.Stop.Fired)

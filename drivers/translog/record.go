@@ -31,7 +31,7 @@ func (r *recorder) watch(node int, off uint64, mem []byte) {
 	r.regions = append(r.regions, region{node, off, mem, bytes.Clone(mem)})
 }
 
-// memory writes down what changed in the regions since it looked last.
+// memory records the changes in the regions since the last call.
 func (r *recorder) memory() {
 	const page = 4096
 	for i := range r.regions {
@@ -55,13 +55,13 @@ func (r *recorder) slots(g *region, at, end int) {
 	}
 }
 
-// put writes a call that tells nothing of the device's memory.
+// put records a call that does not depend on the device's memory.
 func (r *recorder) put(o Op) {
 	r.op = o
 	r.Append(&r.op)
 }
 
-// A Recorder is a Device that writes down what passes through it.
+// A Recorder records the calls of a Device.
 type Recorder struct {
 	recorder
 	under drivers.Device
@@ -69,8 +69,8 @@ type Recorder struct {
 
 var _ drivers.Device = (*Recorder)(nil)
 
-// Record wraps a device. ranges are the parts of its memory that it writes to
-// and that software looks at; a change is written down at the next call.
+// Record wraps a device. ranges are the parts of its memory that the device writes to and software
+// reads; a change is recorded at the next call.
 func Record(dev drivers.Device, w io.Writer, ranges ...Range) *Recorder {
 	mem := dev.Memory()
 	info := drivers.Info{Backend: "device", Nodes: 1, VPIDs: regs.VPIDs, ClockPS: regs.ClockPS, DescHash: regs.DescHashValue}
@@ -110,16 +110,17 @@ func (r *Recorder) WritePIO(off uint32, line []byte) error {
 	return err
 }
 
-// Memory is the device's.
+// Memory returns that of the device.
 func (r *Recorder) Memory() []byte { return r.under.Memory() }
 
-// Segments are the device's.
+// Segments returns those of the device.
 func (r *Recorder) Segments() []drivers.Segment { return r.under.Segments() }
 
-// Capabilities are the device's.
+// Capabilities returns those of the device.
 func (r *Recorder) Capabilities() drivers.Capabilities { return r.under.Capabilities() }
 
-// Await is the device's. The log does not know of it: what it waits for shows in memory, before the next call.
+// Await returns the device's Waiter. Waits are not recorded: their effect shows in memory before
+// the next call.
 func (r *Recorder) Await(c drivers.Cause) (drivers.Waiter, error) { return r.under.Await(c) }
 
 // Close ends the log; the device stays open.
@@ -128,7 +129,7 @@ func (r *Recorder) Close() error {
 	return r.Writer.Close()
 }
 
-// A TimedRecorder is a Timed system that writes down what passes through it.
+// A TimedRecorder records the calls of a Timed system.
 type TimedRecorder struct {
 	recorder
 	under   drivers.Timed
@@ -137,8 +138,7 @@ type TimedRecorder struct {
 
 var _ drivers.Timed = (*TimedRecorder)(nil)
 
-// RecordTimed wraps a Timed system. Watched ranges are the memory in which the
-// log shows the device's writes.
+// RecordTimed wraps a Timed system. The log has the device's writes to watched ranges.
 func RecordTimed(sys drivers.Timed, w io.Writer) *TimedRecorder {
 	m := Meta{Info: sys.Info(), Timed: true, Segments: drivers.SegmentsOf(sys)}
 	for n := range m.Info.Nodes {
@@ -149,13 +149,13 @@ func RecordTimed(sys drivers.Timed, w io.Writer) *TimedRecorder {
 	return r
 }
 
-// Info is the recorded system's.
+// Info returns that of the recorded system.
 func (r *TimedRecorder) Info() drivers.Info { return r.under.Info() }
 
-// Now is the present cycle. It follows from the calls and is not written down.
+// Now returns the current cycle. It follows from the other calls and is not recorded.
 func (r *TimedRecorder) Now() drivers.Cycle { return r.under.Now() }
 
-// Device is a node's NIC; what passes through it is written down too.
+// Device returns a node's NIC, whose calls are recorded, too.
 func (r *TimedRecorder) Device(node int) drivers.Device {
 	return &timedDevice{r, node, r.under.Device(node)}
 }
@@ -179,7 +179,7 @@ func (r *TimedRecorder) PIOTaken(node, vpid int) uint64 {
 	return v
 }
 
-// Watch names a range, in which device writes are written down from now on.
+// Watch registers a range; device writes to it are recorded from now on.
 func (r *TimedRecorder) Watch(node int, off, n uint64) (drivers.WatchID, error) {
 	id, err := r.under.Watch(node, off, n)
 	r.put(Op{Kind: Watch, Node: node, Off: off, Len: n, ID: id, Err: NewFailure(err)})
@@ -207,7 +207,7 @@ func (r *TimedRecorder) ArmIRQ(node int) {
 	r.under.ArmIRQ(node)
 }
 
-// Run lets time pass.
+// Run advances time.
 func (r *TimedRecorder) Run(deadline drivers.Cycle, stop *drivers.Stop) error {
 	err := r.under.Run(deadline, stop)
 	r.put(Op{Kind: Run, At: deadline, Stop: *stop, Err: NewFailure(err)})
@@ -250,7 +250,7 @@ func (d *timedDevice) Segments() []drivers.Segment { return d.under.Segments() }
 
 func (d *timedDevice) Capabilities() drivers.Capabilities { return d.under.Capabilities() }
 
-// Await makes a waiter whose calls are written down.
+// Await returns a Waiter whose calls are recorded.
 func (d *timedDevice) Await(c drivers.Cause) (drivers.Waiter, error) {
 	return d.r.waiters.Await(d.r, d.node, c)
 }
