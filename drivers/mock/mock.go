@@ -1,11 +1,9 @@
-// Package mock is a strict device for tests of drivers: it expects certain
-// accesses in a certain order and nothing else.
+// Package mock is a strict device for tests of drivers: it expects given accesses in a given order
+// and no others.
 //
-// It promises that the first access that is not the expected one, and any after
-// the last, fails the test with both accesses and their position, and that
-// accesses left over fail it at its end. The caller lists the accesses before the
-// driver runs, with offsets from package regs, and uses the Device from one
-// goroutine.
+// The first unexpected access fails the test with the expected and the actual access and their
+// position, and so do accesses that are left at the end of the test. The caller lists the accesses
+// before the driver runs, with offsets from package regs, and uses the Device from one goroutine.
 //
 //	dev := mock.New(t, 4096)
 //	dev.Read(regs.Magic, regs.MagicValue)
@@ -29,9 +27,9 @@ type TB interface {
 	Cleanup(func())
 }
 
-// An Error says what a driver did wrong.
+// An Error describes an unexpected or missing access.
 type Error struct {
-	Index    int // of the access, from 0
+	Index    int // of the access, starting at 0
 	Expected string
 	Found    string
 }
@@ -40,10 +38,10 @@ func (e *Error) Error() string {
 	return fmt.Sprintf("access %d: expected %q, found %q", e.Index, e.Expected, e.Found)
 }
 
-// An Access is an expected one.
+// An Access is an expected access.
 type Access struct {
 	op    translog.Op
-	value uint64 // answer of a read
+	value uint64 // result of a read
 	err   error
 	then  func()
 }
@@ -54,7 +52,7 @@ func (a *Access) Fail(err error) *Access {
 	return a
 }
 
-// Then makes the device call f after the access, for instance to change memory.
+// Then makes the device call f after the access, for example to change memory.
 func (a *Access) Then(f func()) *Access {
 	a.then = f
 	return a
@@ -72,8 +70,7 @@ type Device struct {
 
 var _ drivers.Device = (*Device)(nil)
 
-// New makes a device with memory of n bytes. At the end of the test it fails if
-// accesses are left.
+// New returns a device with n bytes of memory. At the end of the test, remaining accesses fail it.
 func New(tb TB, n int) *Device {
 	d := &Device{tb: tb, mem: make([]byte, n)}
 	tb.Cleanup(func() {
@@ -85,7 +82,7 @@ func New(tb TB, n int) *Device {
 	return d
 }
 
-// Read expects a register read and answers v.
+// Read expects a register read and returns v for it.
 func (d *Device) Read(off uint32, v uint64) *Access {
 	a := d.expect(translog.Op{Kind: translog.ReadReg, Off: uint64(off)})
 	a.value = v
@@ -108,7 +105,7 @@ func (d *Device) expect(o translog.Op) *Access {
 	return a
 }
 
-// Done fails if an access is left. The end of the test does it by itself.
+// Done fails if an access is left. It is called at the end of the test.
 func (d *Device) Done() error {
 	d.tb.Helper()
 	if d.err == nil && d.next < len(d.list) {
@@ -123,8 +120,7 @@ func (d *Device) fail(expected, found string) {
 	d.tb.Errorf("mock device: %v", d.err)
 }
 
-// take matches an access with the next expected one; after the first error
-// nothing matches.
+// take compares an access with the next expected one; after the first error every access fails.
 func (d *Device) take(o translog.Op) (*Access, error) {
 	d.tb.Helper()
 	switch {
@@ -145,7 +141,7 @@ func (d *Device) take(o translog.Op) (*Access, error) {
 	return a, a.err
 }
 
-// ReadReg is drivers.Device's.
+// ReadReg implements drivers.Device.
 func (d *Device) ReadReg(off uint32) (uint64, error) {
 	d.tb.Helper()
 	a, err := d.take(translog.Op{Kind: translog.ReadReg, Off: uint64(off)})
@@ -155,35 +151,35 @@ func (d *Device) ReadReg(off uint32) (uint64, error) {
 	return a.value, err
 }
 
-// WriteReg is drivers.Device's.
+// WriteReg implements drivers.Device.
 func (d *Device) WriteReg(off uint32, v uint64) error {
 	d.tb.Helper()
 	_, err := d.take(translog.Op{Kind: translog.WriteReg, Off: uint64(off), Value: v})
 	return err
 }
 
-// WritePIO is drivers.Device's.
+// WritePIO implements drivers.Device.
 func (d *Device) WritePIO(off uint32, line []byte) error {
 	d.tb.Helper()
 	_, err := d.take(translog.Op{Kind: translog.WritePIO, Off: uint64(off), Data: line})
 	return err
 }
 
-// LiesAt says where the NIC finds the memory, instead of at address 0.
+// LiesAt sets the segments of the memory; by default its device address is 0.
 func (d *Device) LiesAt(list ...drivers.Segment) { d.at = list }
 
-// Segments is drivers.Device's.
+// Segments implements drivers.Device.
 func (d *Device) Segments() []drivers.Segment { return d.at }
 
-// Capabilities is drivers.Device's: nothing happens by itself.
+// Capabilities implements drivers.Device: no event occurs without a call.
 func (d *Device) Capabilities() drivers.Capabilities {
 	return drivers.CanPIO | drivers.CanDMA | drivers.CanAnswerWrites
 }
 
-// Await is drivers.Device's.
+// Await implements drivers.Device.
 func (d *Device) Await(c drivers.Cause) (drivers.Waiter, error) {
 	return nil, fmt.Errorf("%w: a mock device never causes %s", drivers.ErrNotSupported, c)
 }
 
-// Memory is the device's memory; the test plays the NIC that writes to it.
+// Memory implements drivers.Device; the test plays the NIC that writes to it.
 func (d *Device) Memory() []byte { return d.mem }

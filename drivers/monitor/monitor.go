@@ -14,7 +14,7 @@ import (
 	"github.com/nicloop/nicloop/drivers/regs"
 )
 
-// counted are the registers that are watched, by how their difference is to be read.
+// counted are the monitored registers, by the unit of their differences.
 var counted = []struct {
 	name string
 	unit unit
@@ -33,28 +33,28 @@ type unit uint8
 
 const (
 	events unit = iota
-	cycles      // shown as a share of those that have passed
-	faults      // should stand still
+	cycles      // shown as a share of the elapsed cycles
+	faults      // expected not to change
 )
 
-// A Counter is one register that counts.
+// A Counter is one counter register.
 type Counter struct {
 	Off  uint32
 	unit unit
-	wide bool // 64 bits; else 32
+	wide bool // 64 bits; otherwise 32
 }
 
-// Name is as the description has it.
+// Name returns the name in the register description.
 func (c Counter) Name() string { return regs.Describe(c.Off) }
 
-// A Monitor watches one NIC.
+// A Monitor monitors one NIC.
 type Monitor struct {
 	dev      drivers.Device
 	counters []Counter
-	links    []uint8 // all or none: those that are not connected read 0
+	links    []uint8 // all or none: links that are not connected read 0
 }
 
-// New finds what a device has.
+// New detects the counters and links of a device.
 func New(dev drivers.Device) (*Monitor, error) {
 	m := &Monitor{dev: dev}
 	for l := range uint8(6) {
@@ -87,14 +87,14 @@ func New(dev drivers.Device) (*Monitor, error) {
 	return m, nil
 }
 
-// A Sample is what all counters and links were at one time.
+// A Sample has the values of all counters and links at one time.
 type Sample struct {
-	At     time.Duration // since whenever the caller's clock began
+	At     time.Duration // on the caller's clock
 	Values []uint64      // of the counters, in their order
 	Links  []uint64      // LINK_STATUS
 }
 
-// Take reads all of it. It is no instant: registers are read one by one.
+// Take reads all registers, one by one, so the values are not simultaneous.
 func (m *Monitor) Take(at time.Duration) (s Sample, err error) {
 	s.At = at
 	s.Values = make([]uint64, len(m.counters))
@@ -113,7 +113,8 @@ func (m *Monitor) Take(at time.Duration) (s Sample, err error) {
 	return s, nil
 }
 
-// Since is what a counter has counted between two values, and whether it began anew in between.
+// Since returns how far a counter has advanced between two values, and whether it was reset in
+// between.
 func (c Counter) Since(was, is uint64) (n uint64, anew bool) {
 	switch {
 	case is >= was:
@@ -124,7 +125,7 @@ func (c Counter) Since(was, is uint64) (n uint64, anew bool) {
 	return is, true
 }
 
-// Head writes the first line of a CSV, the same for all nodes of a system.
+// Head writes the header of a CSV file, the same for all nodes of a system.
 func (m *Monitor) Head(w *csv.Writer) error {
 	row := []string{"time_s", "node"}
 	for _, l := range m.links {
@@ -136,7 +137,8 @@ func (m *Monitor) Head(w *csv.Writer) error {
 	return write(w, row)
 }
 
-// Row writes a sample: values, not differences, so that rows that are lost cost nothing but themselves.
+// Row writes a sample. It writes values instead of differences, so that lost rows do not falsify
+// others.
 func (m *Monitor) Row(w *csv.Writer, node int, s Sample) error {
 	row := []string{strconv.FormatFloat(s.At.Seconds(), 'f', 6, 64), strconv.Itoa(node)}
 	for _, v := range s.Links {
@@ -152,11 +154,12 @@ func write(w *csv.Writer, row []string) error {
 	if err := w.Write(row); err != nil {
 		return err
 	}
-	w.Flush() // who reads it waits for whole lines
+	w.Flush() // readers expect complete lines
 	return w.Error()
 }
 
-// Show prints a sample for people: what has ever counted, how fast, and what should not have.
+// Show prints a sample for people: all counters that are not 0, their rates, and unexpected
+// changes.
 func (m *Monitor) Show(w io.Writer, was, is Sample) error {
 	seconds := (is.At - was.At).Seconds()
 	tw := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)

@@ -17,7 +17,7 @@ func init() {
 	drivers.Register("replay", "a recorded transaction log: replay:FILE", nil, open)
 }
 
-// A DivergenceError is the first call that differs from the recorded one.
+// A DivergenceError reports the first call that differs from the log.
 type DivergenceError struct {
 	Index    uint64 // number of the operation in the log, as in its text dump
 	Cycle    drivers.Cycle
@@ -29,9 +29,9 @@ func (e *DivergenceError) Error() string {
 	return fmt.Sprintf("replay diverged at operation %d (cycle %d): expected %q, found %q", e.Index, e.Cycle, e.Expected, e.Found)
 }
 
-// An UnconsumedError: the system was closed before the log's end.
+// An UnconsumedError reports that the system was closed before the end of the log.
 type UnconsumedError struct {
-	Index, Left uint64 // first operation not asked for, and how many from there on
+	Index, Left uint64 // the first remaining operation, and the number of remaining ones
 	Next        string
 }
 
@@ -54,7 +54,7 @@ func open(_ context.Context, path string, _ map[string]string, opt drivers.Optio
 	return sys, nil
 }
 
-// New plays data, which it keeps. The result is a drivers.Timed if the recorded
+// New plays data, which it retains. The result is a drivers.Timed if the recorded
 // system was one.
 func New(data []byte, opt drivers.Options) (drivers.System, error) {
 	r, err := translog.NewReader(data)
@@ -98,24 +98,24 @@ func check(m *translog.Meta, opt drivers.Options) error {
 	return nil
 }
 
-// System plays a log. Its first error stays.
+// System plays a log. After an error, every call returns it.
 type System struct {
 	log    *translog.Reader
 	info   drivers.Info
 	mem    [][]byte
 	now    drivers.Cycle
 	next   translog.Op // valid unless end
-	end    error       // io.EOF, or what is wrong with the log
+	end    error       // io.EOF, or the error in the log
 	err    error
 	closed bool
 
 	waiters drivers.Waiters
 }
 
-// Info is the recorded system's, as played back.
+// Info returns that of the recorded system, as a replay.
 func (s *System) Info() drivers.Info { return s.info }
 
-// Device is a node's NIC.
+// Device returns a node's NIC.
 func (s *System) Device(node int) drivers.Device {
 	_ = s.mem[node]
 	return &device{s, node}
@@ -137,7 +137,7 @@ func (s *System) advance() {
 	}
 }
 
-// call matches a call with the log and fills in its answer.
+// call compares a call with the log and fills in the recorded result.
 func (s *System) call(o *translog.Op) error {
 	switch {
 	case s.closed:
@@ -168,7 +168,7 @@ func (s *System) call(o *translog.Op) error {
 	return nil
 }
 
-// Close ends the playback; it is an error to end it early.
+// Close ends the playback; operations that are left are an error.
 func (s *System) Close() error {
 	if s.closed {
 		return nil
@@ -226,7 +226,7 @@ func (d *device) Segments() []drivers.Segment {
 	return nil
 }
 
-// Capabilities: who has recorded an untimed device may have waited, and the log does not know for what.
+// Capabilities lack waits of an untimed device: its log does not have them.
 func (d *device) Capabilities() drivers.Capabilities {
 	c := drivers.CanPIO | drivers.CanDMA | drivers.CanAwait | drivers.CanInterrupt | drivers.CanAnswerWrites
 	if d.s.log.Meta.Timed {
@@ -249,7 +249,7 @@ func (d *device) Await(c drivers.Cause) (drivers.Waiter, error) {
 	return waiter{d.s}, nil
 }
 
-// A recordedWaiter is one whose waits the log has.
+// A recordedWaiter is a Waiter whose waits are in the log.
 type recordedWaiter struct {
 	d *device
 	c drivers.Cause
@@ -262,7 +262,7 @@ func (w recordedWaiter) Wait(context.Context) error {
 
 func (w recordedWaiter) Close() error { return nil }
 
-// A waiter has nothing to wait for: memory holds what it held at the next call.
+// A waiter returns at once: memory changes at the next call.
 type waiter struct{ s *System }
 
 func (w waiter) Wait(context.Context) error {

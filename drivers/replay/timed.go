@@ -10,7 +10,7 @@ type Timed struct{ *System }
 
 var _ drivers.Timed = (*Timed)(nil)
 
-// Now is the recorded time.
+// Now returns the recorded time.
 func (t *Timed) Now() drivers.Cycle { return t.now }
 
 // PostReg must be the recorded call.
@@ -23,14 +23,14 @@ func (t *Timed) PostPIO(node int, at drivers.Cycle, off uint32, line []byte) {
 	t.void(&translog.Op{Kind: translog.PostPIO, Node: node, At: at, Off: uint64(off), Data: line})
 }
 
-// PIOTaken gives the recorded count.
+// PIOTaken returns the recorded count.
 func (t *Timed) PIOTaken(node, vpid int) uint64 {
 	o := translog.Op{Kind: translog.PIOTaken, Node: node, VPID: vpid}
 	t.void(&o)
 	return o.Value
 }
 
-// Watch gives the recorded name.
+// Watch returns the recorded WatchID.
 func (t *Timed) Watch(node int, off, n uint64) (drivers.WatchID, error) {
 	o := translog.Op{Kind: translog.Watch, Node: node, Off: off, Len: n}
 	if err := t.call(&o); err != nil {
@@ -50,7 +50,7 @@ func (t *Timed) ArmPIO(node, vpid int, count uint64) {
 // ArmIRQ must be the recorded call.
 func (t *Timed) ArmIRQ(node int) { t.void(&translog.Op{Kind: translog.ArmIRQ, Node: node}) }
 
-// Run stops where the recorded one did.
+// Run stops where the recorded run stopped.
 func (t *Timed) Run(deadline drivers.Cycle, stop *drivers.Stop) error {
 	o := translog.Op{Kind: translog.Run, At: deadline, Stop: drivers.Stop{Now: t.now, Fired: stop.Fired[:0]}}
 	err := t.call(&o)

@@ -11,11 +11,12 @@ import (
 
 const (
 	allCauses = 1<<34 - 1
-	// stillFor is how long a line that has fallen is looked at, on the clock of the wall.
+	// stillFor is the wall-clock time for which a deasserted line is observed.
 	stillFor = 20 * time.Millisecond
 )
 
-// A line is the interrupt line, if the device has one; else the register of causes alone is looked at.
+// A line is the interrupt line if the device has one; otherwise only the register of causes is
+// checked.
 type line struct {
 	n    *node
 	wait drivers.Waiter
@@ -64,7 +65,7 @@ func interrupts(t *tester, n *node) (did string, err error) {
 	return did, nil
 }
 
-// cause has something happen, and holds that its bit comes, the line with it, and both go.
+// cause triggers an interrupt and checks that its bit and the line are asserted and then cleared.
 func (l *line) cause(bit uint64, what string, make func() error) error {
 	n := l.n
 	name := fmt.Sprintf("IRQ_STATUS %s (%s)", bitsText(bit), what)
@@ -94,7 +95,7 @@ func (l *line) cause(bit uint64, what string, make func() error) error {
 	if err := n.bitComes(name, bit); err != nil {
 		return err
 	}
-	n.tidy() // a mailbox that is still full would raise it again
+	n.tidy() // a mailbox that is still full would assert the bit again
 	if err := n.write(regs.IRQStatus, bit); err != nil {
 		return err
 	}
@@ -119,7 +120,7 @@ func (n *node) bitComes(name string, bit uint64) error {
 	return &Fault{name, "1", hex(v), "the cause is not told in the register"}
 }
 
-// up waits for the line.
+// up waits until the line is asserted.
 func (l *line) up(name string) error {
 	if l.wait == nil {
 		return nil
@@ -135,7 +136,7 @@ func (l *line) up(name string) error {
 		"if the bit is there, the interrupt is lost on its way: MSI-X table, bus mastering, the driver that holds the device"}
 }
 
-// down holds that the line is quiet: Wait may return once too often, but not always.
+// down checks that the line is deasserted: single spurious returns of Wait are allowed.
 func (l *line) down(name string) error {
 	if l.wait == nil {
 		return nil
@@ -173,7 +174,7 @@ func (n *node) notify(v uint8) error {
 	return g.next(regs.RMACommandNotiPut)
 }
 
-// badPointer claims to have read what has not come.
+// badPointer writes a read pointer beyond the write pointer.
 func (n *node) badPointer() error {
 	m, err := n.openBox(0, boxSlots, 0)
 	if err != nil {
@@ -183,7 +184,8 @@ func (n *node) badPointer() error {
 	return n.write(regs.MboxRP(m.vpid), boxSlots+1)
 }
 
-// fill sends two packets to a mailbox of one slot, and takes the first when the second is told to wait.
+// fill sends two packets to a mailbox of one slot, and consumes the first when the second is
+// reported as stalled.
 func (n *node) fill() error {
 	m, err := n.openBox(0, 1, 0)
 	if err != nil {

@@ -11,12 +11,12 @@ import (
 
 const (
 	links     = 6
-	linkBatch = 8 // packets under way
+	linkBatch = 8 // outstanding packets
 )
 
 var linkNames = [links]string{"+X", "-X", "+Y", "-Y", "+Z", "-Z"}
 
-// linkCounters move when a word was not as it was sent.
+// linkCounters count words that did not arrive as they were sent.
 var linkCounters = []string{"LINK_CRC_ERRORS", "LINK_RETRANSMISSIONS", "LINK_TIMEOUTS", "LINK_FAILURES", "LINK_CUT", "LINK_RESETS", "LINK_LOST"}
 
 func linksCheck(t *tester, n *node) (string, error) {
@@ -79,7 +79,7 @@ func working(l int, status uint64) error {
 	return nil
 }
 
-// neighbour is the node at the other end of a link, or nil if it is not in the system.
+// neighbour returns the node at the other end of a link, or nil if it is not in the system.
 func (n *node) neighbour(l int) (*node, error) {
 	p, err := n.dev.ReadReg(regs.Params)
 	if err != nil {
@@ -89,7 +89,7 @@ func (n *node) neighbour(l int) (*node, error) {
 	at := [3]int{n.number % max(1, dims[0]), n.number / max(1, dims[0]) % max(1, dims[1]), n.number / max(1, dims[0]*dims[1])}
 	axis := l / 2
 	at[axis] += 1 - 2*(l%2)
-	if size := dims[axis]; at[axis] < 0 || at[axis] >= size { // a wire that wraps
+	if size := dims[axis]; at[axis] < 0 || at[axis] >= size { // a wrap-around link
 		at[axis] = (at[axis] + size) % max(1, size)
 	}
 	number := at[0] + dims[0]*(at[1]+dims[1]*at[2])
@@ -99,7 +99,8 @@ func (n *node) neighbour(l int) (*node, error) {
 	return n.t.all[number], nil
 }
 
-// overLink sends a PRBS to the other end of a link. Data must come as it was sent, and so must every word.
+// overLink sends a PRBS to the other end of a link. All data must arrive unchanged, and without
+// retransmissions.
 func (n *node) overLink(l int, peer *node) error {
 	before, err := n.linkCounts(l, peer)
 	if err != nil {

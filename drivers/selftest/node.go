@@ -14,12 +14,12 @@ import (
 	"github.com/nicloop/nicloop/drivers/regs"
 )
 
-// Where things lie in a node's memory. Rings are no longer than a page, which always lies in one piece; guard bytes stand around what
-// the NIC writes.
+// Layout of a node's memory. A ring has at most one page, which is always contiguous; guard bytes
+// surround everything that the NIC writes.
 const (
-	tableAt  = 0x0000 // translation table, and the word that commands write
+	tableAt  = 0x0000 // translation table, and the completion word
 	ringAt   = 0x1000 // notifications
-	boxAt    = 0x3000 // mailbox, between two pages of guards
+	boxAt    = 0x3000 // mailbox, between two guard pages
 	sourceAt = 0x5000
 	targetAt = 0xa000
 	areaSize = 0x5000 // of source and target
@@ -28,7 +28,8 @@ const (
 	notis    = 16
 )
 
-// A mover brings bytes to memory that is not in this machine, and back: a board's behind a serial line.
+// A mover transfers data to and from memory outside this machine: that of a board behind a serial
+// line.
 type mover interface {
 	ReadMemory(ctx context.Context, off, n uint64) error
 	WriteMemory(ctx context.Context, off uint64, p []byte) error
@@ -40,9 +41,9 @@ type node struct {
 	number int
 	dev    drivers.Device
 	mem    []byte
-	far    mover // nil: memory is what Memory says
+	far    mover // nil: Memory is the memory itself
 	before map[uint32]uint64
-	caused map[uint32]uint64 // what the checks themselves have added to counters
+	caused map[uint32]uint64 // increments of counters that the checks have caused
 	box    *mailbox
 	ring   *notiRing
 }
@@ -59,11 +60,11 @@ func newNode(t *tester, number int) *node {
 	return n
 }
 
-// can leaves a check out that the device has no means for.
+// can skips a check that needs capabilities that the device lacks.
 func (n *node) can(c drivers.Capabilities, what string) error {
 	have := n.dev.Capabilities()
 	if n.far != nil {
-		have |= drivers.CanDMA // its memory is brought there and back
+		have |= drivers.CanDMA // the mover transfers its memory
 	}
 	if have.Has(c) {
 		return nil
@@ -71,7 +72,7 @@ func (n *node) can(c drivers.Capabilities, what string) error {
 	return skip("%s needs a device that can do: %s; this one can: %s", what, c&^have, have)
 }
 
-// tidy leaves a node without processes, whatever a check has left.
+// tidy removes all processes of a node, whatever a check has left.
 func (n *node) tidy() {
 	if n.box != nil {
 		n.box.close()
@@ -89,7 +90,8 @@ type setting struct {
 	value uint64
 }
 
-// enable gives a process a domain and sets what it receives into, registers that have to hold their values.
+// enable gives a process a domain and writes the registers of its receive ring, which must then
+// read back unchanged.
 func (n *node) enable(vpid uint8, what string, settings []setting) error {
 	if err := drivers.Join(n.dev, vpid, domain); err != nil {
 		return err
@@ -105,7 +107,7 @@ func (n *node) enable(vpid uint8, what string, settings []setting) error {
 	return nil
 }
 
-// expect reads a register that must hold a value.
+// expect reads a register and compares its value.
 func (n *node) expect(off uint32, want uint64, advice string) error {
 	got, err := n.dev.ReadReg(off)
 	if err != nil {
@@ -119,7 +121,7 @@ func (n *node) expect(off uint32, want uint64, advice string) error {
 
 func hex(v uint64) string { return fmt.Sprintf("0x%x", v) }
 
-// store brings bytes to where the NIC finds them. Far memory takes whole quadwords.
+// store writes data to the memory that the NIC reads. Remote memory takes whole quadwords.
 func (n *node) store(off uint64, p []byte) error {
 	if n.far == nil {
 		copy(n.mem[off:], p)
@@ -134,7 +136,7 @@ func (n *node) store(off uint64, p []byte) error {
 	return n.far.WriteMemory(n.t.ctx, first, whole)
 }
 
-// load fetches what stands in memory.
+// load reads memory.
 func (n *node) load(off, size uint64) ([]byte, error) {
 	if n.far != nil {
 		first, past := off&^7, (off+size+7)&^7
@@ -145,12 +147,12 @@ func (n *node) load(off, size uint64) ([]byte, error) {
 	return bytes.Clone(n.mem[off : off+size]), nil
 }
 
-// word is one that the NIC may be writing.
+// word reads a word that the NIC may be writing.
 func (n *node) word(off uint64) uint64 {
 	return atomic.LoadUint64((*uint64)(unsafe.Pointer(&n.mem[off])))
 }
 
-// await waits until there is what ready looks for; w must wait for writes there.
+// await waits until ready returns true; w must wait for writes to the memory that ready reads.
 func (n *node) await(w drivers.Waiter, ready func() bool) error {
 	ctx, cancel := context.WithTimeout(n.t.ctx, n.t.cfg.Patience)
 	defer cancel()
@@ -165,12 +167,13 @@ func (n *node) await(w drivers.Waiter, ready func() bool) error {
 	return nil
 }
 
-// never: what was waited for does not come, which is no failure of waiting.
+// never reports whether a wait ended because the event does not occur, and not because waiting
+// failed.
 func never(ctx context.Context, err error) bool {
 	return ctx.Err() == nil && (errors.Is(err, drivers.ErrQuiescent) || errors.Is(err, context.DeadlineExceeded))
 }
 
-// pattern are bytes that depend on the seed and a number alone.
+// pattern returns bytes that depend only on the seed and a number.
 func (n *node) pattern(number uint64, size int) []byte {
 	r := rand.New(rand.NewPCG(n.t.cfg.Seed, number))
 	b := make([]byte, (size+7)&^7)
@@ -180,7 +183,8 @@ func (n *node) pattern(number uint64, size int) []byte {
 	return b[:size]
 }
 
-// same compares memory, and names the first byte that differs. Data lies from first to past in want; what is beside it are guards.
+// same compares memory and reports the first difference. Data are in [first, past) of want, guard
+// bytes around them.
 func same(what string, at uint64, want, got []byte, first, past int) error {
 	i := 0
 	for i < len(want) && want[i] == got[i] {

@@ -2,11 +2,12 @@ package selftest
 
 import "math/rand/v2"
 
-// A prbs is the sequence of x^31 + x^28 + 1 (ITU-T O.150): 2^31 - 1 bits, in which a receiver finds every run of 31 bits but for zeros, so that
-// neither a clock nor an equalizer gets used to it.
+// A prbs generates the sequence of x^31 + x^28 + 1 (ITU-T O.150), of period 2^31 - 1. It contains
+// every 31-bit pattern except zero, so neither clock recovery nor an equalizer can adapt to it.
 type prbs uint32
 
-// newPRBS begins somewhere in the sequence, not beside its long runs of zeros, where a small number would.
+// newPRBS starts at a position that depends on seed. It scrambles the seed, because a small number
+// would start next to a long run of zeros.
 func newPRBS(seed uint64) prbs {
 	p := prbs(rand.New(rand.NewPCG(seed, 31)).Uint32()) & 0x7fffffff
 	if p == 0 {

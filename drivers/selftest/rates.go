@@ -11,12 +11,12 @@ import (
 
 const (
 	leastSamples = 16
-	// mostTime is what a figure may take on the clock of the wall, in its picoseconds.
+	// mostTime is the maximum wall-clock time for one measurement, in picoseconds.
 	mostTime = 1000 * 2 * time.Second
 	putBytes = 8192
 )
 
-// sample measures something again and again; on the clock of the wall only as long as that is worth.
+// sample repeats a measurement; in wall-clock time, only until mostTime has passed.
 func (t *tester) sample(what string, once func(i int) error) error {
 	begin := t.now()
 	var list []float64
@@ -38,12 +38,12 @@ func (t *tester) sample(what string, once func(i int) error) error {
 	return nil
 }
 
-// percentile is the smallest sample that is not below p per cent of them.
+// percentile returns the smallest sample that is not below p per cent of the samples.
 func percentile(sorted []float64, p float64) float64 {
 	return sorted[max(0, int(math.Ceil(p/100*float64(len(sorted))))-1)]
 }
 
-// flow measures how much goes by in a stretch of time: batch gives how many things, of how many bytes each.
+// flow measures throughput: batch performs and returns a number of operations of each bytes.
 func (t *tester) flow(what string, each int, batch func() (int, error)) error {
 	begin := t.now()
 	count := 0

@@ -31,7 +31,8 @@ func identity(_ *tester, n *node) (string, error) {
 	return "MAGIC, VERSION, DESC_HASH, NODE_ID", nil
 }
 
-// scratch walks a one, then a zero, and then writes what has no order. It names all bits that were ever wrong.
+// scratch tests SCRATCH with a walking one, a walking zero and random values. It reports all bits
+// that were ever wrong.
 func scratch(t *tester, n *node) (did string, err error) {
 	before, err := n.dev.ReadReg(regs.Scratch)
 	if err != nil {
@@ -80,10 +81,10 @@ func bitsText(mask uint64) string {
 	return "bits " + strings.Join(list, ", ")
 }
 
-// baseRegisters can hold any aligned address while nothing is on.
+// baseRegisters hold any aligned address while their rings and tables are disabled.
 var baseRegisters = []string{"MBOX_BASE", "NOTI_BASE", "ATU_BASE", "NVM_BASE"}
 
-// addresses finds two addresses that are one: all registers are written before the first is read.
+// addresses detects registers that alias: it writes all registers before it reads the first.
 func addresses(_ *tester, n *node) (did string, err error) {
 	type base struct {
 		off          uint32
@@ -129,7 +130,7 @@ func addresses(_ *tester, n *node) (did string, err error) {
 	return fmt.Sprintf("%d registers", len(list)), nil
 }
 
-// refusals: nothing stands at this address, and saying so must not take the bus with it.
+// refusals accesses an address without a register; the error response must not hang the bus.
 func refusals(_ *tester, n *node) (string, error) {
 	const nowhere = 0xff8
 	before, err := n.dev.ReadReg(regs.BadAccess)
@@ -141,14 +142,14 @@ func refusals(_ *tester, n *node) (string, error) {
 	if err != nil && !errors.As(err, &bus) {
 		return "", err
 	}
-	if err == nil && v != ^uint64(0) { // what PCIe reads when a request is refused
+	if err == nil && v != ^uint64(0) { // PCIe returns all ones for a refused read
 		return "", &Fault{fmt.Sprintf("register 0x%x, which is none", nowhere), "a refusal", hex(v), "the decoder of addresses answers for what is not there"}
 	}
 	n.caused[regs.BadAccess]++
 	return "one access", n.expect(regs.BadAccess, before+1, "a refused access is not counted")
 }
 
-// errorCounters are those that no check moves unless it says so.
+// errorCounters are the counters that only a check which declares it may increment.
 func errorCounters() []uint32 {
 	return []uint32{regs.BadAccess, regs.RPRefused, regs.DomainRefused, regs.TXDropped, regs.RXDropped, regs.RXCRCErrors, regs.RouteErrors,
 		regs.RMARefused, regs.RMARXDropped, regs.RMAErrors, regs.RMANotiOff, regs.RMALate, regs.ATUFaults, regs.ATURefused, regs.ATUDoneErrors}

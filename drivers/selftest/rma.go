@@ -8,7 +8,7 @@ import (
 	"github.com/nicloop/nicloop/drivers/regs"
 )
 
-// The translation table: one, of 4 KB pages, for source and target.
+// Translation table: one table of 4 KB pages, for source and target.
 const (
 	table      = 1
 	doneAt     = tableAt + 0x800
@@ -16,7 +16,7 @@ const (
 	descriptor = 24
 )
 
-// A notiRing is the notification ring of a process that may start operations.
+// A notiRing is the notification ring of a process that can start operations.
 type notiRing struct {
 	n    *node
 	vpid uint8
@@ -24,7 +24,7 @@ type notiRing struct {
 	wait drivers.Waiter
 }
 
-// openRing gives a process a domain, a ring, and pages for all of source and target.
+// openRing gives a process a domain, a ring, and mappings of source and target.
 func (n *node) openRing(vpid uint8, ctrl uint64) (*notiRing, error) {
 	vpid = min(vpid, n.t.vpids()-1)
 	g := &notiRing{n: n, vpid: vpid}
@@ -50,7 +50,7 @@ func (n *node) openRing(vpid uint8, ctrl uint64) (*notiRing, error) {
 	return g, err
 }
 
-// translate maps memory as it lies, for one process: page i of the table is page i of memory.
+// translate maps memory one-to-one for a process: page i of the table is page i of memory.
 func (n *node) translate(vpid uint8) error {
 	const pages = MemoryBytes / drivers.SegmentGrain
 	var entries []byte
@@ -99,7 +99,7 @@ func (g *notiRing) close() {
 	g.n.ring = nil
 }
 
-// post stores a descriptor that notifies when its bytes have arrived.
+// post stores a descriptor whose completion raises a notification.
 func (g *notiRing) post(command regs.RMACommand, bytes int, read, write uint64) error {
 	d := regs.RMADescFields{Command: command, NotiCompleter: true, DstVPID: g.vpid, DstNode: uint16(g.n.number), BytesMinus1: uint32(bytes - 1)}
 	var line [descriptor]byte
@@ -111,7 +111,7 @@ func (g *notiRing) post(command regs.RMACommand, bytes int, read, write uint64) 
 
 func nla(off uint64) uint64 { return uint64(regs.NLAFields{Offset: off, Table: table}.Pack()) }
 
-// next waits for a notification, which must be of the command and without an error.
+// next waits for a notification, which must have the given command and no error.
 func (g *notiRing) next(command regs.RMACommand) error {
 	at := ringAt + g.read%notis*regs.NotiBytes + 8
 	seq := uint16((g.read + 1) & 0x3fff)
@@ -134,7 +134,7 @@ func (g *notiRing) next(command regs.RMACommand) error {
 	return g.n.write(regs.NotiRP(g.vpid), g.read)
 }
 
-// transfers are sizes and alignments at which fragments, beats and pages end.
+// transfers are sizes and alignments at the limits of fragments, beats and pages.
 var transfers = []struct{ bytes, from, to uint64 }{
 	{1, 0, 0}, {1, 7, 3}, {7, 1, 0}, {8, 0, 0}, {8, 4, 4}, {9, 3, 5}, {63, 0, 1}, {64, 0, 0}, {65, 63, 62}, {255, 1, 2}, {256, 0, 0}, {257, 255, 1},
 	{512, 4090, 11}, {1000, 4095, 4095}, {4095, 1, 0}, {4096, 0, 0}, {4097, 4095, 1}, {8192, 8, 0}, {12289, 5, 6},
@@ -160,7 +160,7 @@ func dmaCheck(t *tester, n *node) (string, error) {
 	return fmt.Sprintf("%d transfers", count), nil
 }
 
-// transfer moves bytes within the node, and compares all that lies around them.
+// transfer copies data within the node and compares everything around it.
 func (g *notiRing) transfer(command regs.RMACommand, number uint64, bytes int, from, to uint64) error {
 	n := g.n
 	source := n.pattern(2000+number, bytes)

@@ -11,48 +11,48 @@ import (
 	"github.com/nicloop/nicloop/drivers/regs"
 )
 
-// MemoryBytes is what a node must have.
+// MemoryBytes is the memory that a node needs.
 const MemoryBytes = 1 << 16
 
-// domain is the protection domain of what is sent here.
+// domain is the protection domain of all processes of the test.
 const domain = 0x5e1f
 
-// Config says what is tested, and how long.
+// Config selects the tests and their duration.
 type Config struct {
-	Nodes []int    // that are tested, nil: all. The others must be free, too: they are the other ends of links
+	Nodes []int    // nodes to test, nil: all. The others must be unused, too: they are the other ends of links
 	Only  []string // names of checks; nil: all
-	Seed  uint64   // of what is written
-	// Samples of every figure; 0: 256. A device on the clock of the wall takes fewer when it is slow.
+	Seed  uint64   // of the test data
+	// Samples per measured rate; 0: 256. In wall-clock time a slow device takes fewer.
 	Samples  int
-	Patience time.Duration // for anything that must come by itself; 0: 10 s
-	// Progress is told of every check before it begins.
+	Patience time.Duration // time-out of each wait; 0: 10 s
+	// Progress is called before every check.
 	Progress func(done, of int, what string)
 }
 
-// Outcome is what came of a check.
+// Outcome is the result of a check.
 type Outcome string
 
-// The outcomes.
+// Outcomes.
 const (
 	Passed  Outcome = "passed"
 	Failed  Outcome = "failed"
 	Skipped Outcome = "skipped"
 )
 
-// A Result is what came of one check on one node.
+// A Result is the result of one check on one node.
 type Result struct {
 	Check   string  `json:"check"`
 	Node    int     `json:"node"`
 	Outcome Outcome `json:"outcome"`
-	Did     string  `json:"did,omitempty"`   // of one that passed: how much was looked at
-	Fault   *Fault  `json:"fault,omitempty"` // of one that failed
-	Why     string  `json:"why,omitempty"`   // of one that was left out
+	Did     string  `json:"did,omitempty"`   // passed: what was tested
+	Fault   *Fault  `json:"fault,omitempty"` // failed
+	Why     string  `json:"why,omitempty"`   // skipped: the reason
 	Figures []Rate  `json:"figures,omitempty"`
 }
 
-// A Fault says what is wrong.
+// A Fault describes a failure.
 type Fault struct {
-	Where    string `json:"where"` // register and bits, or memory and first offset
+	Where    string `json:"where"` // register and bits, or memory and first differing offset
 	Expected string `json:"expected"`
 	Found    string `json:"found"`
 	Advice   string `json:"advice"`
@@ -62,7 +62,7 @@ func (f *Fault) Error() string {
 	return fmt.Sprintf("%s: expected %s, found %s; %s", f.Where, f.Expected, f.Found, f.Advice)
 }
 
-// A Rate is what was measured: a latency has percentiles, a throughput has none.
+// A Rate is a measurement: a latency has percentiles, a throughput does not.
 type Rate struct {
 	What      string  `json:"what"`
 	Samples   int     `json:"samples"`
@@ -73,20 +73,20 @@ type Rate struct {
 	MostNS    float64 `json:"most_ns,omitempty"`
 	PerS      float64 `json:"per_s,omitempty"`
 	MBPerS    float64 `json:"mb_per_s,omitempty"`
-	Simulated bool    `json:"simulated"` // else by the clock on the wall
+	Simulated bool    `json:"simulated"` // in simulated time; otherwise wall-clock time
 }
 
-// ErrInUse: somebody else has processes of the device.
+// ErrInUse: other programs have processes on the device.
 var ErrInUse = errors.New("the device is in use")
 
-// skipError: the device cannot have this check.
+// skipError: the device does not support this check.
 type skipError struct{ why string }
 
 func (e *skipError) Error() string { return e.why }
 
 func skip(format string, args ...any) error { return &skipError{fmt.Sprintf(format, args...)} }
 
-// A check gives what it looked at.
+// A check returns a description of what it tested.
 type check struct {
 	name string
 	what string
@@ -107,7 +107,7 @@ var checks = []check{
 	{"counters", "no counter of errors has moved but for what was done", countersCheck},
 }
 
-// Checks lists the checks and what each looks at, in their order.
+// Checks lists the checks and what each tests, in order.
 func Checks() (list [][2]string) {
 	for _, c := range checks {
 		list = append(list, [2]string{c.name, c.what})
@@ -115,20 +115,20 @@ func Checks() (list [][2]string) {
 	return list
 }
 
-// A tester goes through one system.
+// A tester tests one system.
 type tester struct {
 	ctx   context.Context
 	cfg   Config
 	sys   drivers.System
-	all   []*node // the other ends of links take part
-	nodes []*node // that are tested
+	all   []*node // includes the other ends of links
+	nodes []*node // nodes under test
 	now   func() time.Duration
 	timed bool
-	rates []Rate // of the check that runs
+	rates []Rate // of the current check
 }
 
-// vpids is the number of processes that have send windows: fewer than the NIC has, if the board's BAR
-// of windows is small.
+// vpids is the number of processes that have send windows: fewer than the NIC has, if the board's
+// BAR of windows is small.
 func (t *tester) vpids() uint8 {
 	if n := t.sys.Info().VPIDs; n > 0 {
 		return uint8(min(n, regs.VPIDs))
@@ -136,7 +136,8 @@ func (t *tester) vpids() uint8 {
 	return regs.VPIDs
 }
 
-// Run tests a system. The error tells why there are no more results: what the device says of itself when it dies, or the context's.
+// Run tests a system. The error says why results are missing: the device died, or ctx was
+// cancelled.
 func Run(ctx context.Context, sys drivers.System, cfg Config) ([]Result, error) {
 	t, err := newTester(ctx, sys, cfg)
 	if err != nil {
@@ -205,7 +206,7 @@ func (t *tester) todo() []check {
 	})
 }
 
-// one runs a check. What ends the device, or the caller, ends all.
+// one runs a check. Death of the device and cancellation end the whole test.
 func (t *tester) one(c check, n *node) (Result, error) {
 	r := Result{Check: c.name, Node: n.number}
 	t.rates = nil
@@ -220,7 +221,7 @@ func (t *tester) one(c check, n *node) (Result, error) {
 	case errors.As(err, &fault):
 		r.Outcome, r.Fault = Failed, fault
 	case t.ctx.Err() != nil, errors.Is(err, drivers.ErrPeerDied), errors.Is(err, drivers.ErrClosed), errors.Is(err, drivers.ErrStarved),
-		errors.Is(err, drivers.ErrEnvironment): // such as a log that cannot be written
+		errors.Is(err, drivers.ErrEnvironment): // for example a log that cannot be written
 		return r, err
 	default:
 		r.Outcome = Failed
@@ -231,7 +232,7 @@ func (t *tester) one(c check, n *node) (Result, error) {
 	return r, nil
 }
 
-// free tells whether nobody else has processes of the node.
+// free checks that no other program has processes on the node.
 func (n *node) free() error {
 	if n.dev.Capabilities().Has(drivers.CanAwait) && len(n.dev.Memory()) < MemoryBytes {
 		return fmt.Errorf("%w: node %d has %d bytes of memory: expected %d", drivers.ErrConfig, n.number, len(n.dev.Memory()), MemoryBytes)
@@ -241,7 +242,7 @@ func (n *node) free() error {
 		if err != nil {
 			return err
 		}
-		if pdid != 0 && pdid != ^uint64(0) { // a dead link reads as ones: identity tells
+		if pdid != 0 && pdid != ^uint64(0) { // a dead link reads as ones, which the check identity reports
 			return fmt.Errorf("%w: node %d: process %d is in domain %d: expected 0; end the program that has it, or use device reset", ErrInUse, n.number, v, pdid)
 		}
 	}

@@ -10,10 +10,11 @@ import (
 	"github.com/nicloop/nicloop/drivers/regs"
 )
 
-// sendReads is how often a window is asked for room: a line takes some cycles.
+// sendReads bounds the reads of a window's register before a line is accepted, which takes some
+// cycles.
 const sendReads = 10000
 
-// A mailbox is that of one process, with guards around its ring.
+// A mailbox is the mailbox of a process, with guard bytes around its ring.
 type mailbox struct {
 	n      *node
 	vpid   uint8
@@ -54,12 +55,12 @@ func (n *node) openBox(vpid uint8, slots uint64, ctrl uint64) (*mailbox, error) 
 	return m, err
 }
 
-// close leaves nothing of the process but what it has counted.
+// close removes the process; its counters keep their values.
 func (m *mailbox) close() {
 	if m.wait != nil {
 		_ = m.wait.Close()
 	}
-	_ = drivers.Leave(m.n.dev, m.vpid) // what is wrong with the device has been told
+	_ = drivers.Leave(m.n.dev, m.vpid) // a device fault has been reported already
 	_ = m.n.write(regs.MboxBase(m.vpid), 0)
 	_ = m.n.write(regs.MboxSlots(m.vpid), 0)
 	m.n.box = nil
@@ -82,14 +83,14 @@ func (m *mailbox) send(to *mailbox, kind regs.Kind, payload []byte) error {
 		"lines do not leave the NIC: look at TX_STALL, and at the links"}
 }
 
-// header is that of the next slot, as far as it has been seen.
+// header reads the header of the next slot.
 func (m *mailbox) header() regs.Slot {
 	return regs.Slot(m.n.word(m.at() + regs.SlotHdrOff))
 }
 
 func (m *mailbox) at() uint64 { return boxAt + m.read%m.slots*regs.SlotBytes }
 
-// next waits for a slot, and gives what it holds.
+// next waits for a slot and returns its contents.
 func (m *mailbox) next() ([]byte, error) {
 	err := m.n.await(m.wait, func() bool { return m.header().Seq() == uint32(m.read+1) })
 	if err != nil {
@@ -103,7 +104,7 @@ func (m *mailbox) next() ([]byte, error) {
 	return slot, nil
 }
 
-// missing says how far a packet came that software does not see.
+// missing describes how far a packet got that did not arrive.
 func (m *mailbox) missing() error {
 	wp, err := m.n.dev.ReadReg(regs.MboxWP(m.vpid))
 	if err != nil {
@@ -119,7 +120,7 @@ func (m *mailbox) missing() error {
 
 func (m *mailbox) acknowledge() error { return m.n.write(regs.MboxRP(m.vpid), m.read) }
 
-// whole compares the guards.
+// whole compares the guard bytes.
 func (m *mailbox) whole() error {
 	for i, at := range []uint64{boxAt - guard, boxAt + m.slots*regs.SlotBytes} {
 		got, err := m.n.load(at, guard)
@@ -137,7 +138,7 @@ func (m *mailbox) whole() error {
 	return nil
 }
 
-// compare holds a slot against what was sent: payload, zeros, header.
+// compare compares a slot with the packet that was sent: payload, padding, header.
 func (m *mailbox) compare(slot []byte, from *mailbox, kind regs.Kind, payload []byte) error {
 	want := make([]byte, regs.SlotBytes)
 	copy(want, payload)
@@ -168,7 +169,7 @@ func veloCheck(t *tester, n *node) (string, error) {
 	return fmt.Sprintf("%d packets", count), errors.Join(m.whole(), n.expect(regs.MboxWP(m.vpid), uint64(count), "packets came twice, or were counted wrongly"))
 }
 
-// exchange sends one packet to another mailbox and compares what comes.
+// exchange sends one packet to another mailbox and compares what arrives.
 func (m *mailbox) exchange(to *mailbox, kind regs.Kind, payload []byte) error {
 	if err := m.send(to, kind, payload); err != nil {
 		return err
