@@ -66,7 +66,8 @@ type domains struct{ refused, last uint64 }
 func (n *node) countForeign(p *Packet) {
 	h := p.Header
 	n.domains.refused++
-	n.domains.last = regs.DomainLastValid | uint64(h.Type())<<regs.DomainLastType.LSB() | uint64(h)>>32&0xffff<<regs.DomainLastSrc.LSB() |
+	n.domains.last = regs.DomainLastValid | uint64(h.Type())<<regs.DomainLastType.LSB() |
+		uint64(h)>>32&0xffff<<regs.DomainLastSrc.LSB() |
 		uint64(h)>>48<<regs.DomainLastDst.LSB() | uint64(p.stamp.pdid())<<regs.DomainLastPDID.LSB()
 }
 
@@ -156,7 +157,8 @@ func (n *node) levelOf(i uint8) uint64 {
 		}
 	}
 	lines := uint64(n.procs[i].windows[windowVELO].waiting)
-	return uint64(waiting)<<regs.LevelDescriptors.LSB() | fragments<<regs.LevelFragments.LSB() | lines<<regs.LevelLines.LSB()
+	return uint64(waiting)<<regs.LevelDescriptors.LSB() | fragments<<regs.LevelFragments.LSB() |
+		lines<<regs.LevelLines.LSB()
 }
 
 // note stores the first error in ERROR_INFO and raises the interrupt. The caller counts it.

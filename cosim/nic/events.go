@@ -28,7 +28,8 @@ func (m *Machine) Watch(node int, off, n uint64) (drivers.WatchID, error) {
 		return 0, fmt.Errorf("%w: watch on node %d; expected 0..%d", drivers.ErrConfig, node, len(m.nodes)-1)
 	}
 	if size := uint64(len(m.nodes[node].mem)); n == 0 || off > size || n > size-off {
-		return 0, fmt.Errorf("%w: watch of %d bytes at 0x%x; expected a range inside the %d bytes of memory", drivers.ErrConfig, n, off, size)
+		return 0, fmt.Errorf("%w: watch of %d bytes at 0x%x; expected a range inside the %d bytes of memory",
+			drivers.ErrConfig, n, off, size)
 	}
 	m.watches = append(m.watches, watch{node: int32(node), off: off, end: off + n})
 	return drivers.WatchID(len(m.watches) - 1), nil
@@ -130,7 +131,9 @@ func (m *Machine) trace(at drivers.Cycle, node int, point uint8, data uint64) {
 // traceBus records an access to memory. The flags hold the number of the client, from 1 on.
 func (m *Machine) traceBus(at drivers.Cycle, node int, point uint8, who int, addr uint64) {
 	if m.sink != nil {
-		m.pending = append(m.pending, drivers.TraceEvent{Cycle: at, Node: uint16(node), Point: point, Flags: uint8(who + 1), Data: addr})
+		m.pending = append(m.pending, drivers.TraceEvent{
+			Cycle: at, Node: uint16(node), Point: point, Flags: uint8(who + 1), Data: addr,
+		})
 	}
 }
 

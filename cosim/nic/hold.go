@@ -113,7 +113,8 @@ func (n *node) readHold(now drivers.Cycle, i uint8) uint64 {
 }
 
 func (n *node) readOverflow(i uint8) uint64 {
-	return uint64(n.mbox[i].overflows)<<regs.OverflowMailbox.LSB() | uint64(n.rma.rings[i].overflows)<<regs.OverflowRing.LSB()
+	return uint64(n.mbox[i].overflows)<<regs.OverflowMailbox.LSB() |
+		uint64(n.rma.rings[i].overflows)<<regs.OverflowRing.LSB()
 }
 
 func (n *node) readRingStall() uint64 {

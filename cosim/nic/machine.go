@@ -427,7 +427,8 @@ func (d *device) Memory() []byte { return d.n.mem }
 func (d *device) Segments() []drivers.Segment { return d.n.segments }
 
 func (d *device) Capabilities() drivers.Capabilities {
-	return drivers.CanPIO | drivers.CanDMA | drivers.CanAwait | drivers.CanInterrupt | drivers.CanSimulate | drivers.CanAnswerWrites
+	return drivers.CanPIO | drivers.CanDMA | drivers.CanAwait | drivers.CanInterrupt |
+		drivers.CanSimulate | drivers.CanAnswerWrites
 }
 
 func (d *device) Await(c drivers.Cause) (drivers.Waiter, error) {

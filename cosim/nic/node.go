@@ -236,7 +236,8 @@ func (p *Part) Collected(node, class int, h uint32) {
 func (n *node) check(at drivers.Cycle) {
 	p := n.p.packets.at(*n.rx.first())
 	m := &n.mbox[p.Header.DstVPID()]
-	if !m.on() || m.full() || !n.serves(p) || n.writesNow() || n.discardReason(p) != regs.DropReasonNone || n.slots.n == regs.DMAWrites || n.spoiling > 0 {
+	if !m.on() || m.full() || !n.serves(p) || n.writesNow() ||
+		n.discardReason(p) != regs.DropReasonNone || n.slots.n == regs.DMAWrites || n.spoiling > 0 {
 		n.wake(unitCheck, at)
 		return
 	}

@@ -97,7 +97,8 @@ func (p *Params) Fields() []Field {
 		{"nic.clear", nil, &t.Clear}, {"nic.lines", &t.Lines, nil},
 		{"nic.host_write", nil, &t.HostWrite}, {"nic.host_read", nil, &t.HostRead},
 		{"nic.descriptor", nil, &t.Descriptor}, {"nic.translate", nil, &t.Translate}, {"nic.notify", nil, &t.Notify},
-		{"network.vc_depth", &n.VCDepth, nil}, {"network.router", &n.Router, nil}, {"network.link", &n.Link, nil}, {"network.inject", &n.Inject, nil},
+		{"network.vc_depth", &n.VCDepth, nil}, {"network.router", &n.Router, nil}, {"network.link", &n.Link, nil},
+		{"network.inject", &n.Inject, nil},
 		{"network.credit", &n.Credit, nil}, {"network.local_credit", &n.LocalCredit, nil},
 	}
 }

@@ -101,7 +101,8 @@ func (p *Part) stops() bool { return len(p.fired)+len(p.errs) > 0 }
 func (p *Part) report(list []drivers.Fired) []drivers.Fired {
 	if len(p.fired) > 1 {
 		slices.SortFunc(p.fired, func(a, b drivers.Fired) int {
-			return cmp.Or(cmp.Compare(a.Node, b.Node), cmp.Compare(a.Kind, b.Kind), cmp.Compare(a.Watch, b.Watch), cmp.Compare(a.VPID, b.VPID))
+			return cmp.Or(cmp.Compare(a.Node, b.Node), cmp.Compare(a.Kind, b.Kind),
+				cmp.Compare(a.Watch, b.Watch), cmp.Compare(a.VPID, b.VPID))
 		})
 	}
 	list = append(list, p.fired...)

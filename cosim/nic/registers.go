@@ -43,7 +43,8 @@ func (n *node) dueAt(op *regOp) drivers.Cycle {
 			at += regJudge
 		}
 	}
-	if clear := n.m.cfg.Timing.Clear + 1; at < clear && (op.read || op.off >= regs.MboxBase(0) && op.off < regs.ATUBase(0)) {
+	if clear := n.m.cfg.Timing.Clear + 1; at < clear &&
+		(op.read || op.off >= regs.MboxBase(0) && op.off < regs.ATUBase(0)) {
 		at = clear
 	}
 	return at
@@ -126,7 +127,8 @@ func (n *node) access(u unitID) {
 		}
 		err = &drivers.BusError{Node: n.id, Port: "register", Off: op.off, Write: !op.read, Resp: resp}
 		if ok && resp == drivers.RespDECERR && n.m.cfg.Shared {
-			err = fmt.Errorf("%w: %s belongs to a router, and those of %s are no node's: use a mesh (dims=) for it", err, regs.Describe(op.off), n.m.info.Topology)
+			err = fmt.Errorf("%w: %s belongs to a router, and those of %s are no node's: use a mesh (dims=) for it",
+				err, regs.Describe(op.off), n.m.info.Topology)
 		}
 	}
 	switch {

@@ -105,7 +105,8 @@ type rma struct {
 }
 
 func (r *rma) empty() bool {
-	return r.in[0].n+r.in[1].n+r.completer[0].ends.n+r.completer[1].ends.n+r.senders[0].promised+r.senders[1].promised+r.waiting+r.notifier.flying.n == 0
+	return r.in[0].n+r.in[1].n+r.completer[0].ends.n+r.completer[1].ends.n+
+		r.senders[0].promised+r.senders[1].promised+r.waiting+r.notifier.flying.n == 0
 }
 
 // pick selects the next process with a descriptor that hardware has seen.
@@ -119,7 +120,8 @@ func (r *rma) pick(now drivers.Cycle) (vpid int) {
 // nextRMA is the first cycle in which the engine has something to do.
 func (n *node) nextRMA() drivers.Cycle {
 	r := &n.rma
-	t := min(n.commandDue(), r.requestDue(), r.begunDue(), n.atu.server.due(), n.notifyDue(), r.notifier.noticesDue(), r.reads.due(), n.writes.due(), n.landings.due())
+	t := min(n.commandDue(), r.requestDue(), r.begunDue(), n.atu.server.due(),
+		n.notifyDue(), r.notifier.noticesDue(), r.reads.due(), n.writes.due(), n.landings.due())
 	if r.notifier.pays {
 		t = min(t, r.notifier.spent)
 	}

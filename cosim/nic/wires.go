@@ -106,7 +106,8 @@ func (n *node) touch(op *regOp) {
 		return
 	}
 	if n.p.opened != 0 && w.Crosses(n.id, link) {
-		n.p.fail(fmt.Errorf("%w: node %d: %s is written while threads have both ends of the wire; write a register of it before the run, or use one thread",
+		n.p.fail(fmt.Errorf("%w: node %d: %s is written while threads have both ends of the wire; "+
+			"write a register of it before the run, or use one thread",
 			drivers.ErrNotSupported, n.id, regs.Describe(off)))
 		return
 	}
@@ -164,7 +165,8 @@ func (n *node) writeWire(off uint32, v uint64) bool {
 	connected, built := n.p.net.Link(n.id, link)
 	if to == LinkCtrl && connected && n.p.wires == nil {
 		if v&(regs.LinkCtrlDrain|regs.LinkCtrlReset) != 0 {
-			n.p.fail(fmt.Errorf("%w: node %d: %s: no link of this network drains or is reset; rtl: and model: have such links", drivers.ErrNotSupported, n.id, regs.Describe(off)))
+			n.p.fail(fmt.Errorf("%w: node %d: %s: no link of this network drains or is reset; rtl: and model: have such links",
+				drivers.ErrNotSupported, n.id, regs.Describe(off)))
 		}
 		return true
 	}
@@ -223,7 +225,10 @@ func (n *node) readLink(off uint32, i uint8) (uint64, bool) {
 	for _, bit := range [...]struct {
 		is   bool
 		mask uint64
-	}{{s.Carrier, regs.LinkStatusCarrier}, {s.Dead, regs.LinkStatusDead}, {s.Drains, regs.LinkStatusDrains}, {s.Agreed, regs.LinkStatusAgreed}} {
+	}{
+		{s.Carrier, regs.LinkStatusCarrier}, {s.Dead, regs.LinkStatusDead},
+		{s.Drains, regs.LinkStatusDrains}, {s.Agreed, regs.LinkStatusAgreed},
+	} {
 		if bit.is {
 			v |= bit.mask
 		}
