@@ -220,8 +220,11 @@ func resolve(uri string) (b *backend, path string, keys map[string]string, err e
 	if keys, err = parseKeys(query, Names(backends[i].keys)); err != nil {
 		return nil, "", nil, fmt.Errorf("%w: device %q: %v", ErrConfig, uri, err)
 	}
-	return &backends[i], path, keys, nil
+	return &backends[i], unescapePath.Replace(path), keys, nil
 }
+
+// unescapePath lets a path contain the character that ends it in a URI: %3F is a question mark, %25 a percent sign.
+var unescapePath = strings.NewReplacer("%3F", "?", "%3f", "?", "%25", "%")
 
 // Names returns the names of keys.
 func Names(keys []Key) (names []string) {

@@ -190,3 +190,11 @@ func TestWithoutTools(t *testing.T) {
 	require.ErrorIs(t, err, drivers.ErrEnvironment)
 	require.ErrorContains(t, err, "program has 3 bytes")
 }
+
+// TestCacheInAPathWithSpaces: GNU make cannot build there, which is told before anything is built.
+func TestCacheInAPathWithSpaces(t *testing.T) {
+	t.Setenv("XDG_CACHE_HOME", filepath.Join(t.TempDir(), "a b"))
+	_, err := openCache(nil)
+	require.ErrorIs(t, err, drivers.ErrEnvironment)
+	require.ErrorContains(t, err, "XDG_CACHE_HOME")
+}
