@@ -47,7 +47,8 @@ func (b *block) benches() []string {
 	return []string{b.name}
 }
 
-// A group is the blocks that share their benches. One build of a bench contains the mutants of all of them.
+// A group is the blocks that share their benches. One build of a bench contains the mutants of all
+// of them.
 type group struct {
 	options
 	benches []string
@@ -93,7 +94,8 @@ func (g *group) run() error {
 	return nil
 }
 
-// simulateAll runs configuration after configuration, each only with the mutants that the ones before did not find.
+// simulateAll runs configuration after configuration, each only with the mutants that the ones
+// before did not find.
 func (g *group) simulateAll() error {
 	tree, err := filepath.Abs(filepath.Join(g.dir, "bench-"+g.benches[0]))
 	if err != nil {
@@ -163,7 +165,8 @@ func (g *group) plant(tree string) (all []candidate, err error) {
 	return all, nil
 }
 
-// compiling drops the mutants that Verilator does not accept. Halving the list finds them with few runs of it.
+// compiling drops the mutants that Verilator does not accept. Halving the list finds them with few
+// runs of it.
 func (j *judge) compiling(mutants []mutant) ([]mutant, error) {
 	if len(mutants) == 0 {
 		return nil, nil
@@ -198,7 +201,8 @@ func (j *judge) compiling(mutants []mutant) ([]mutant, error) {
 	return append(one, two...), err
 }
 
-// buildBench builds a configuration of a bench, unless the build of the same sources is still there.
+// buildBench builds a configuration of a bench, unless the build of the same sources is still
+// there.
 func buildBench(tree, bench string, number int, folder string) (program, error) {
 	builds := tree + "-build"
 	p := program{folder, filepath.Join(builds, folder, "V"+bench)}
@@ -231,8 +235,9 @@ func treeState(folder string) (string, error) {
 	return fmt.Sprintf("%x", h.Sum(nil)), err
 }
 
-// simulate runs a bench with each mutant and returns those that it did not find. A mutant may take three times the
-// processor time of the bench without a fault; elapsed time depends on what else the machine does.
+// simulate runs a bench with each mutant and returns those that it did not find. A mutant may take
+// three times the processor time of the bench without a fault; elapsed time depends on what else
+// the machine does.
 func (g *group) simulate(p program, mutants []candidate) ([]candidate, error) {
 	base := runBench(p.path, 0, 3600)
 	if !base.ok {

@@ -19,7 +19,8 @@ import (
 	"time"
 )
 
-// A verdict is how a mutant ended: found by a stage, harmless, invalid (it does not compile) or survived.
+// A verdict is how a mutant ended: found by a stage, harmless, invalid (it does not compile) or
+// survived.
 type verdict struct {
 	Key, File, Change string
 	Line              int
@@ -48,7 +49,8 @@ func newJudge(b *block, o options) (*judge, error) {
 	return j, j.load()
 }
 
-// pending lists the mutants that a stage has not judged yet. A survivor names each stage that it survived.
+// pending lists the mutants that a stage has not judged yet. A survivor names each stage that it
+// survived.
 func (j *judge) pending(stage string) []mutant {
 	return slices.DeleteFunc(slices.Clone(j.mutants), func(m mutant) bool {
 		v, ok := j.known[m.key()]
@@ -98,8 +100,8 @@ func withIncludes(files []string) ([]string, error) {
 	return files, nil
 }
 
-// stateOf changes with the files on which results depend: the block and the blocks below it, its benches with their
-// headers, and the harnesses of its proofs.
+// stateOf changes with the files on which results depend: the block and the blocks below it, its
+// benches with their headers, and the harnesses of its proofs.
 func (j *judge) stateOf() (string, error) {
 	files, err := j.sources()
 	if err != nil {
@@ -246,7 +248,8 @@ type result struct {
 	cpu         time.Duration
 }
 
-// command runs a program in a folder. After limit it is killed together with the programs that it started.
+// command runs a program in a folder. After limit it is killed together with the programs that it
+// started.
 func command(folder string, limit time.Duration, env []string, name string, args ...string) result {
 	ctx, cancel := context.WithTimeout(context.Background(), limit)
 	defer cancel()

@@ -1,11 +1,13 @@
-// Command mutate measures how many planted faults the benches and proofs of a block of the RTL find: its mutation score.
+// Command mutate measures how many planted faults the benches and proofs of a block of the RTL
+// find: its mutation score.
 //
 //	mutate [-n 200] [-seed 1] [-j 2] [-dir build/mutate] [-stages bench,equivalence,proof] [-until 05:00] BLOCK…
 //	mutate -list BLOCK                the mutants, without running any
 //	mutate -table [-n 200] [-seed 1]  the table of rtl/README.md, from the results of the present sources
 //
-// A mutant changes one place of the block's source: an operator, a constant, a condition, an enable (an assignment that
-// is left out). Of all places N are chosen at random. Each mutant passes the stages until one finds it:
+// A mutant changes one place of the block's source: an operator, a constant, a condition, an enable
+// (an assignment that is left out). Of all places N are chosen at random. Each mutant passes the
+// stages until one finds it:
 //
 //	bench        the benches of the block; a build contains all mutants of all blocks that share the bench, and a
 //	             plusarg selects one. Only mutants that one configuration did not find run in the next.
@@ -13,8 +15,8 @@
 //	proof        the proofs that contain the block, of rtl/formal/list and scripts/formal, 90 s for each mutant
 //	regress      nicloop regress with the tests of -regress, on the mutant as RTL; slow, so not a default
 //
-// Results are kept by mutant below -dir, so an interrupted run continues where it stopped. They are dropped when
-// the block, a block below it, its benches or the harness of a proof changes.
+// Results are kept by mutant below -dir, so an interrupted run continues where it stopped. They are
+// dropped when the block, a block below it, its benches or the harness of a proof changes.
 package main
 
 import (
@@ -26,7 +28,8 @@ import (
 	"time"
 )
 
-// excluded lists blocks that are only wiring to primitives or models of a vendor. They are skipped in a list of several.
+// excluded lists blocks that are only wiring to primitives or models of a vendor. They are skipped
+// in a list of several.
 var excluded = map[string]string{
 	"acorn_litepcie": "top of a board for an external PHY core: no bench contains it",
 	"gtp_clocks":     "instances of vendor primitives",

@@ -69,7 +69,8 @@ func proofLines() (all []proofLine, err error) {
 	return all, err
 }
 
-// proofs lists those that contain the block, its own first. Proofs of a whole node are left out: they take minutes.
+// proofs lists those that contain the block, its own first. Proofs of a whole node are left out:
+// they take minutes.
 func (j *judge) proofs() (names []string, err error) {
 	if slices.Contains([]string{"fifo", "skid", "credit_counter"}, j.name) { // small proofs of scripts/formal
 		names = append(names, j.name)
@@ -86,7 +87,8 @@ func (j *judge) proofs() (names []string, err error) {
 	return names, err
 }
 
-// duration is how long a proof takes on the original; 0 if it fails or takes too long. It is kept below -dir.
+// duration is how long a proof takes on the original; 0 if it fails or takes too long. It is kept
+// below -dir.
 func (j *judge) duration(name string) (time.Duration, error) {
 	j.durations.Lock() // a proof is timed once
 	defer j.durations.Unlock()
@@ -149,8 +151,9 @@ func (j *judge) proof(mutants []mutant) error {
 	})
 }
 
-// shapes lists the parameters for which a mutant must equal the original: the defaults, and those of the block's own
-// benches and proofs. With the defaults alone, every mutant of a generate branch that they exclude would be equal.
+// shapes lists the parameters for which a mutant must equal the original: the defaults, and those
+// of the block's own benches and proofs. With the defaults alone, every mutant of a generate branch
+// that they exclude would be equal.
 func (j *judge) shapes() (all [][]string, err error) {
 	all = [][]string{nil}
 	add := func(parameters []string) {
@@ -180,7 +183,8 @@ func (j *judge) shapes() (all [][]string, err error) {
 	return all, err
 }
 
-// half gives the script of yosys that reads one of two versions of the block and writes it to a file.
+// half gives the script of yosys that reads one of two versions of the block and writes it to a
+// file.
 func (j *judge) half(file, name string, shape []string, out string) (string, error) {
 	files, err := j.sources()
 	if err != nil {
@@ -201,8 +205,8 @@ func (j *judge) half(file, name string, shape []string, out string) (string, err
 // clocks finds the clocks among the ports: with several, each may rise at any step.
 var clocks = regexp.MustCompile(`(?m)^\s*input\s+logic\s[^/\n]*\b(clk\w*|\w+_clk)\b`)
 
-// equal compares two versions in all states that power-up with zeros and any inputs lead to (property directed
-// reachability). An unproved comparison counts as different.
+// equal compares two versions in all states that power-up with zeros and any inputs lead to
+// (property directed reachability). An unproved comparison counts as different.
 func (j *judge) equal(gold, gate, base string) bool {
 	ffs := "formalff -clk2ff"
 	if len(clocks.FindAllString(j.text[:j.body], 2)) > 1 || strings.Contains(j.text[:j.body], "_clk") {

@@ -155,7 +155,8 @@ func endOfExpression(t string) int {
 	return len(t)
 }
 
-// swaps are changes of a token; each is tried wherever its pattern is found. The first group is what is replaced.
+// swaps are changes of a token; each is tried wherever its pattern is found. The first group is
+// what is replaced.
 var swaps = []struct {
 	pattern *regexp.Regexp
 	with    string

@@ -7,7 +7,8 @@ import (
 	"strings"
 )
 
-// A source is where a combinational path begins: a register, a memory, a port of a border, or an input.
+// A source is where a combinational path begins: a register, a memory, a port of a border, or an
+// input.
 type source struct {
 	bit   bit
 	clock bit // of an input 0
@@ -15,7 +16,8 @@ type source struct {
 	many  bool // it stands for several registers of its clock
 }
 
-// A crossings checks that what passes from one clock domain to another does so through a synchroniser.
+// A crossings checks that what passes from one clock domain to another does so through a
+// synchroniser.
 type crossings struct {
 	*netlist
 	rules []rule
@@ -132,7 +134,8 @@ func matches(pattern, name string) bool {
 	return ok
 }
 
-// sources lists where the combinational paths to a wire begin: one register of each clock stands for all.
+// sources lists where the combinational paths to a wire begin: one register of each clock stands
+// for all.
 func (c *crossings) sources(b bit) []source {
 	if list, known := c.memo[b]; known {
 		return list
@@ -233,7 +236,8 @@ func (c *crossings) register(r *cell) {
 	}
 }
 
-// single gives the one register or input that a wire shows, inverted or not: nothing in front of a synchroniser may glitch.
+// single gives the one register or input that a wire shows, inverted or not: nothing in front of a
+// synchroniser may glitch.
 func (c *crossings) single(b bit) (source, bool) {
 	for {
 		if name, ok := c.input[b]; ok {
@@ -255,8 +259,9 @@ func (c *crossings) single(b bit) (source, bool) {
 	}
 }
 
-// firstStage says that a register takes its input in every cycle and that nothing uses it but the input of one further
-// register of the same clock: two in a row. Two second stages could see different values.
+// firstStage says that a register takes its input in every cycle and that nothing uses it but the
+// input of one further register of the same clock: two in a row. Two second stages could see
+// different values.
 func (c *crossings) firstStage(r *cell, q bit) bool {
 	return r.Conns["EN"] == nil && !c.isOutput(q) && c.isChain(q)
 }
@@ -274,7 +279,8 @@ func (c *crossings) isChain(q bit) bool {
 	return len(loads) == 1
 }
 
-// asynchronousReset: it comes from a register of the same clock, or the register is part of a chain that ends it with an edge.
+// asynchronousReset: it comes from a register of the same clock, or the register is part of a chain
+// that ends it with an edge.
 func (c *crossings) asynchronousReset(r *cell, reset bit) {
 	from, direct := c.single(reset)
 	if direct && from.input == "" && from.clock == r.clock() {

@@ -2,10 +2,11 @@
 //
 //	netcheck [-rules FILE] TOP NETLIST.json
 //
-// Clock-domain crossings: a wire from a register of one clock to one of another must end in a synchroniser, which is two
-// registers or more in a row with nothing in front of the first and no other use of it; an asynchronous reset must come
-// from a register of the same clock or end with an edge of it. What else crosses is listed, with its reason, in FILE.
-// Power-up: every register can leave an unknown power-up value.
+// Clock-domain crossings: a wire from a register of one clock to one of another must end in a
+// synchroniser, which is two registers or more in a row with nothing in front of the first and no
+// other use of it; an asynchronous reset must come from a register of the same clock or end with an
+// edge of it. What else crosses is listed, with its reason, in FILE. Power-up: every register can
+// leave an unknown power-up value.
 package main
 
 import (

@@ -44,7 +44,8 @@ type port struct {
 	Bits      []bit  `json:"bits"`
 }
 
-// A netlist is the flattened module that yosys wrote, with an index from each wire to the cell that drives it.
+// A netlist is the flattened module that yosys wrote, with an index from each wire to the cell that
+// drives it.
 type netlist struct {
 	Ports    map[string]port  `json:"ports"`
 	Cells    map[string]*cell `json:"cells"`

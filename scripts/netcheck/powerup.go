@@ -2,8 +2,9 @@ package main
 
 import "slices"
 
-// A powerUp finds registers that can never leave an unknown power-up value: without a reset or an initial value, and with a
-// next value that depends on registers of this kind only in ways which keep the X.
+// A powerUp finds registers that can never leave an unknown power-up value: without a reset or an
+// initial value, and with a next value that depends on registers of this kind only in ways which
+// keep the X.
 type powerUp struct {
 	*netlist
 	defined map[bit]bool   // registers that can take a known value
@@ -71,8 +72,8 @@ func (p *powerUp) any(bits []bit) bool {
 	return slices.ContainsFunc(bits, func(b bit) bool { return p.known(b, undefined) })
 }
 
-// known says that some input makes a wire 0 or 1 whatever registers hold that are not defined. self, the register's own
-// output, is no such way: holding is not leaving.
+// known says that some input makes a wire 0 or 1 whatever registers hold that are not defined.
+// self, the register's own output, is no such way: holding is not leaving.
 func (p *powerUp) known(b, self bit) bool {
 	if b == constant {
 		return true

@@ -45,3 +45,18 @@ func TestCellsAreNarrowInGuides(t *testing.T) {
 	require.Empty(t, checkMarkdown("docs/decisions/0001-x.md", row))
 	require.Empty(t, checkMarkdown("docs/limits.md", []byte("| [x]("+strings.Repeat("x", 90)+") |\n")))
 }
+
+func TestCommentsAreWrapped(t *testing.T) {
+	c := commentLanguage{mark: "//", goes: true}
+	text := "package p\n\n// " + long + "\n// behind it.\n//\n// Job: " + long + "\n//   more\n//\n//   - item " + long +
+		"\n//\n//	code " + long + "\n//go:build " + long + "\nvar x = `\n// " + long + "\n` // " + long + "\n"
+	wrapped := string(c.wrap([]byte(text)))
+	require.Equal(t, strings.Fields(strings.ReplaceAll(text, "//", "")), strings.Fields(strings.ReplaceAll(wrapped, "//", "")))
+	for _, kept := range []string{"//	code " + long, "//go:build " + long, "`\n// " + long + "\n` // " + long} {
+		require.Contains(t, wrapped, kept)
+	}
+	require.Contains(t, wrapped, "\n//   word word", "what follows a label hangs")
+	require.Contains(t, wrapped, "\n//     word word", "an item hangs")
+	require.NotEmpty(t, c.check("", []byte(text)))
+	require.Empty(t, c.check("", []byte(strings.Replace(wrapped, "//go:build "+long, "", 1))))
+}

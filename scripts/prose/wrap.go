@@ -6,10 +6,8 @@ import (
 	"unicode/utf8"
 )
 
-// columns is the width of a line, a tab being four columns wide.
-func columns(line string) int {
-	return utf8.RuneCountInString(line) + 3*strings.Count(line, "\t")
-}
+// columns is the width of a line in characters, a tab being one, as editors count them.
+func columns(line string) int { return utf8.RuneCountInString(line) }
 
 // fill wraps words into lines that begin with first, then with rest.
 func fill(words []string, first, rest string) []string {

@@ -1,6 +1,6 @@
-// Command testlog reads what `go test -json` writes, shows of it what `go test` would have shown (lines of packages, the
-// output of tests that failed), and in the end writes how long each test took to the file that it is given, as lines
-// "SECONDS NAME".
+// Command testlog reads what `go test -json` writes, shows of it what `go test` would have shown
+// (lines of packages, the output of tests that failed), and in the end writes how long each test
+// took to the file that it is given, as lines "SECONDS NAME".
 package main
 
 import (

@@ -1,12 +1,14 @@
-// Command timing finds the slowest path into every block of a design that yosys has mapped to cells.
+// Command timing finds the slowest path into every block of a design that yosys has mapped to
+// cells.
 //
 //	go run ./scripts/timing [-paths N] [-top nic_core] cells.json library.json tree.json
 //
-// cells is the flattened netlist, library the cells with their specify blocks, tree the design before it was
-// flattened, which tells what block an instance is. A path runs from a register, LUT RAM or input of the design to a
-// register, LUT RAM or output, through as many blocks as it may, and counts for the block in which it ends. Each LUT
-// and each pin of a RAM or clock enable has a wire of 300 ps in front of it, as abc9 of yosys assumes for the 7-series;
-// carries and wide multiplexers sit beside the LUTs that feed them. It is an estimate from before routing.
+// cells is the flattened netlist, library the cells with their specify blocks, tree the design
+// before it was flattened, which tells what block an instance is. A path runs from a register, LUT
+// RAM or input of the design to a register, LUT RAM or output, through as many blocks as it may,
+// and counts for the block in which it ends. Each LUT and each pin of a RAM or clock enable has a
+// wire of 300 ps in front of it, as abc9 of yosys assumes for the 7-series; carries and wide
+// multiplexers sit beside the LUTs that feed them. It is an estimate from before routing.
 package main
 
 import (
@@ -108,7 +110,8 @@ func (t *tree) ofName(name string) string {
 	}
 }
 
-// ofSource is the deepest block in a cell's src attribute, which names the lines of the instances above it as well.
+// ofSource is the deepest block in a cell's src attribute, which names the lines of the instances
+// above it as well.
 func (t *tree) ofSource(src string) (block string) {
 	for _, line := range strings.Split(src, "|") {
 		file, _, _ := strings.Cut(path.Base(line), ".sv:")

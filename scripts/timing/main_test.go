@@ -36,7 +36,8 @@ func files(t *testing.T, texts ...string) (names []string) {
 	return names
 }
 
-// 303 ps to the register's output, a wire and the LUT, 10 ps of set-up: counted where the path ends.
+// 303 ps to the register's output, a wire and the LUT, 10 ps of set-up: counted where the path
+// ends.
 func TestPathAcrossBlocks(t *testing.T) {
 	var out strings.Builder
 	require.NoError(t, run("top", 1, files(t, cells, library, blocks), &out))

@@ -66,7 +66,8 @@ type pin struct {
 	index int
 }
 
-// An arc is a way through a cell. To a register's pin it is the set-up time, from its clock the delay to its output.
+// An arc is a way through a cell. To a register's pin it is the set-up time, from its clock the
+// delay to its output.
 type arc struct {
 	from, to pin
 	ps       int
