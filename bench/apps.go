@@ -13,7 +13,8 @@ import (
 // AppPrefix begins the names of workloads that are the communication of an application.
 const AppPrefix = "pattern:"
 
-// An app is how an application communicates and when it computes, without what it computes (SPEC, sections 4.4.1 and 4.4.2).
+// An app is how an application communicates and when it computes, without what it computes (SPEC,
+// sections 4.4.1 and 4.4.2).
 type app struct {
 	name, doc string
 	// sends is what all of so many ranks send in an iteration, where the longest message has n bytes.
@@ -61,7 +62,8 @@ type AppStats struct {
 	RTRs     uint64 `json:"rtrs"`
 	Used     uint64 `json:"rtrs_used"`
 	Messages uint64 `json:"message_bytes"`
-	// Extra is the bytes of RTRs that were not used: what speculation adds (section 4.4.3). It needs no acknowledgements.
+	// Extra is the bytes of RTRs that were not used: what speculation adds (section 4.4.3). It needs
+	// no acknowledgements.
 	Extra uint64 `json:"extra_bytes"`
 }
 

@@ -7,8 +7,9 @@ import (
 	"github.com/nicloop/nicloop/host"
 )
 
-// BT of the NAS benchmarks solves block tridiagonal systems along x, y and z. The cube is cut into q³ boxes for q² ranks, of which each has q on
-// a diagonal: one in every slice of every direction, so that all have work in all stages of a sweep. The stages of a sweep on one rank, for q = 3:
+// BT of the NAS benchmarks solves block tridiagonal systems along x, y and z. The cube is cut into
+// q³ boxes for q² ranks, of which each has q on a diagonal: one in every slice of every direction,
+// so that all have work in all stages of a sweep. The stages of a sweep on one rank, for q = 3:
 //
 //	forward      stage 0          stage 1                              stage 2
 //	             work, solve      Irecv, work, Wait send, Wait, solve  Irecv, work, Wait send, Wait, solve
@@ -17,10 +18,12 @@ import (
 //	             put in           Irecv, Wait send, Wait, put in       Irecv, Wait send, Wait, put in
 //	  sends              Isend to the predecessor             Isend
 //
-// Nobody waits for good: sends do not block, and a rank in a stage waits for what its neighbour sends at the end of the stage before, and for
-// its own message of that stage, whose receive the neighbour posts as it begins this one. So whoever is least far goes on.
+// Nobody waits for good: sends do not block, and a rank in a stage waits for what its neighbour
+// sends at the end of the stage before, and for its own message of that stage, whose receive the
+// neighbour posts as it begins this one. So whoever is least far goes on.
 
-// bt is BT. What a point gives its successor is a block of 5 by 5 words and 5 more, going back 5, and to each neighbour of the q boxes two layers of 5.
+// bt is BT. What a point gives its successor is a block of 5 by 5 words and 5 more, going back 5,
+// and to each neighbour of the q boxes two layers of 5.
 var bt = &app{
 	name: "bt", doc: "BT of the NAS benchmarks: sweeps along x, y and z through boxes on a square of ranks; data are produced beside the receive (SPEC, Figure 4.18)",
 	sends: btSends, check: square, buffers: btBuffers,
@@ -34,14 +37,16 @@ var btSweeps = &app{
 	begin: func(p *player) (func(int) error, error) { return p.multipartition(nil) },
 }
 
-// btSend has puts of faces never wait for a get of the same pair: a send that blocks leaves its RTR then.
+// btSend has puts of faces never wait for a get of the same pair: a send that blocks leaves its RTR
+// then.
 var btSend = &app{
 	name: "bt-send", doc: "the same with faces sent by sends that block",
 	sends: btSends, check: square, buffers: btBuffers,
 	begin: func(p *player) (func(int) error, error) { return p.multipartition(&faces{sideBySide, 1, true}) },
 }
 
-// btPairs and btCrossed have as many faces under way at a time: on four ranks of the first both are one neighbour's, of the other they are two neighbours'.
+// btPairs and btCrossed have as many faces under way at a time: on four ranks of the first both are
+// one neighbour's, of the other they are two neighbours'.
 var (
 	btPairs = &app{
 		name: "bt-pairs", doc: "the same with two faces under way at a time, those of a direction",
@@ -96,13 +101,15 @@ func btReturn(n int) int  { return max(n/btBack, 1) }
 // A line is the ranks next to one in a direction of the cube.
 type line struct{ successor, predecessor int }
 
-// linesOf are those of a rank along x, y and z. Its boxes are (i, j, 0), (i+1, j-1, 1) and so on, round the ends of the cube.
+// linesOf are those of a rank along x, y and z. Its boxes are (i, j, 0), (i+1, j-1, 1) and so on,
+// round the ends of the cube.
 func linesOf(rank, q int) [3]line {
 	at := func(i, j int) int { return (rank/q+j+q)%q*q + (rank%q+i+q)%q }
 	return [3]line{{at(1, 0), at(-1, 0)}, {at(0, 1), at(0, -1)}, {at(-1, 1), at(1, -1)}}
 }
 
-// faces is how they are sent: in an order, twice the direction and the side, so many at a time, or by sends that block.
+// faces is how they are sent: in an order, twice the direction and the side, so many at a time, or
+// by sends that block.
 type faces struct {
 	order  [btFaces]int
 	atOnce int
@@ -150,7 +157,8 @@ func (p *player) multipartition(f *faces) (func(int) error, error) {
 	}, nil
 }
 
-// copyFaces gives the faces of all boxes to the neighbours on all six sides, and does nothing beside. All receives are posted before, so sends may block.
+// copyFaces gives the faces of all boxes to the neighbours on all six sides, and does nothing
+// beside. All receives are posted before, so sends may block.
 func (d *diagonal) copyFaces(f *faces, k int) error {
 	var in []arrival
 	for range d.facesOut {
@@ -196,7 +204,8 @@ func (d *diagonal) giveFaces(f *faces, k int) error {
 	return nil
 }
 
-// forward eliminates, box by box: a rank makes its side of the equations while those of its predecessor come.
+// forward eliminates, box by box: a rank makes its side of the equations while those of its
+// predecessor come.
 func (d *diagonal) forward(l line, tag, k int) error {
 	var sent *host.Request
 	for stage := range d.q {
@@ -216,7 +225,8 @@ func (d *diagonal) forward(l line, tag, k int) error {
 	return nil
 }
 
-// back puts in what is solved, from the last box to the first. It is as much less work as its messages are shorter.
+// back puts in what is solved, from the last box to the first. It is as much less work as its
+// messages are shorter.
 func (d *diagonal) back(l line, tag, k int) error {
 	var sent *host.Request
 	n := btReturn(d.n)
@@ -237,7 +247,8 @@ func (d *diagonal) back(l line, tag, k int) error {
 	return nil
 }
 
-// receive takes a message, beside which there may be work, and waits for the one before it that the rank has sent.
+// receive takes a message, beside which there may be work, and waits for the one before it that the
+// rank has sent.
 func (d *diagonal) receive(from, tag, k int, buf []byte, sent *host.Request, beside func()) error {
 	in, err := d.irecv(from, tag, k, buf)
 	if err != nil {

@@ -2,8 +2,9 @@ package bench
 
 import "github.com/nicloop/nicloop/host"
 
-// The exchange models of SPEC, section 4.4.1, Figure 4.15: ranks produce data, exchange them with their neighbours, one of two ranks and two
-// of more, and consume what they got. The models differ in which call is first.
+// The exchange models of SPEC, section 4.4.1, Figure 4.15: ranks produce data, exchange them with
+// their neighbours, one of two ranks and two of more, and consume what they got. The models differ
+// in which call is first.
 var (
 	exchange1 = &app{
 		name: "exchange1", doc: "produce, exchange with neighbours, consume; receives are posted first (SPEC, Figure 4.15)",

@@ -2,8 +2,9 @@ package bench
 
 import "github.com/nicloop/nicloop/host"
 
-// LU of the NAS benchmarks relaxes a cube by SSOR. Ranks are a grid, and each has the columns of the cube that lie above its place (a pencil),
-// of luPlanes planes. Three ranks in a row, two sweeps:
+// LU of the NAS benchmarks relaxes a cube by SSOR. Ranks are a grid, and each has the columns of
+// the cube that lie above its place (a pencil), of luPlanes planes. Three ranks in a row, two
+// sweeps:
 //
 //	            lower: from north and west                   upper: from south and east
 //	rank 0   |plane 0|plane 1|plane 2|                           |plane 2|plane 1|plane 0|
@@ -12,13 +13,16 @@ import "github.com/nicloop/nicloop/host"
 //	                       \s      \s      \s         /s      /s      /s
 //	rank 2                   |plane 0|plane 1|plane 2|plane 2|plane 1|plane 0|
 //
-// Before that, two layers of every border go to the neighbour on the other side of it, which is what SPEC, Figure 4.18, shows of LU.
+// Before that, two layers of every border go to the neighbour on the other side of it, which is
+// what SPEC, Figure 4.18, shows of LU.
 //
-// Nobody waits for good. Of the lower sweep let the message of plane k that goes south from row i, column j be number 2(i+j)+4k, and the one
-// that goes east the next number. A rank receives from north (2 less), receives from west (1 less), sends south, sends east, and begins plane
-// k+1 (at least 2 more): it takes its messages in the order of their numbers. So both ends of the least message under way are at it,
-// even if a send ends only with its receive. The upper sweep is that read from the other corner. In the exchange of borders a rank posts its receive
-// before a send that blocks, so whoever is least far waits for none but ranks that are as far.
+// Nobody waits for good. Of the lower sweep let the message of plane k that goes south from row i,
+// column j be number 2(i+j)+4k, and the one that goes east the next number. A rank receives from
+// north (2 less), receives from west (1 less), sends south, sends east, and begins plane k+1 (at
+// least 2 more): it takes its messages in the order of their numbers. So both ends of the least
+// message under way are at it, even if a send ends only with its receive. The upper sweep is that
+// read from the other corner. In the exchange of borders a rank posts its receive before a send
+// that blocks, so whoever is least far waits for none but ranks that are as far.
 
 // luPlanes are the planes of class A, of 64 without those that are given.
 const luPlanes = 62
@@ -40,8 +44,9 @@ var luNamed = &app{
 	begin: func(p *player) (func(int) error, error) { return p.ssor(relaxation{named: true}) },
 }
 
-// What a receive needs to find its message early: something that its rank computes before it waits, which a rank has that sends ahead as well, and a sender
-// that is there before it. luRound and luLate have one each, luRoundLate both.
+// What a receive needs to find its message early: something that its rank computes before it waits,
+// which a rank has that sends ahead as well, and a sender that is there before it. luRound and
+// luLate have one each, luRoundLate both.
 var (
 	luRound = &app{
 		name: "lu-round", doc: "LU whose grid has ends that meet for borders, so that all ranks send and receive at a time",
@@ -76,7 +81,8 @@ func (h heading) back() heading { return (h + 2) % headings }
 // A pencils is a grid of ranks, row by row.
 type pencils struct{ rows, columns int }
 
-// pencilsOf is the grid of so many ranks whose sides differ least. A prime number of them is one row.
+// pencilsOf is the grid of so many ranks whose sides differ least. A prime number of them is one
+// row.
 func pencilsOf(ranks int) (g pencils) {
 	for rows := 1; rows*rows <= ranks; rows++ {
 		if ranks%rows == 0 {
@@ -137,7 +143,8 @@ func luRoundSends(ranks, n int) []lot {
 // luLine is a message of a sweep: what is at the edge of one plane.
 func luLine(n int) int { return max(n/luBorder, 1) }
 
-// A relaxation is what differs from LU: receives of borders name their source, the grid has ends that meet, every other rank is late.
+// A relaxation is what differs from LU: receives of borders name their source, the grid has ends
+// that meet, every other rank is late.
 type relaxation struct{ named, round, late bool }
 
 // An ssor is a rank of LU.
@@ -212,7 +219,8 @@ func (s *ssor) border(h heading, k int) error {
 	return nil
 }
 
-// sweep goes through all planes, whose messages go on through the grid. Together the planes are as much work as a border.
+// sweep goes through all planes, whose messages go on through the grid. Together the planes are as
+// much work as a border.
 func (s *ssor) sweep(forth []heading, first int) error {
 	line := luLine(s.n)
 	for k := first; k < first+luPlanes; k++ {

@@ -7,11 +7,13 @@ import (
 	"github.com/nicloop/nicloop/drivers"
 )
 
-// CG and RADIX, and the list of all patterns. What SPEC, Figure 4.18, leaves out of the applications it shows, partners above all, is as their
-// own descriptions have it. LU and BT: apps_lu.go, apps_bt.go.
+// CG and RADIX, and the list of all patterns. What SPEC, Figure 4.18, leaves out of the
+// applications it shows, partners above all, is as their own descriptions have it. LU and BT:
+// apps_lu.go, apps_bt.go.
 
-// cg is CG of the NAS benchmarks: a product of a matrix and a vector is summed up among the ranks of a row, partner by partner of a
-// hypercube. Nothing is computed between the messages, so nothing can be beside them.
+// cg is CG of the NAS benchmarks: a product of a matrix and a vector is summed up among the ranks
+// of a row, partner by partner of a hypercube. Nothing is computed between the messages, so nothing
+// can be beside them.
 var cg = &app{
 	name: "cg", doc: "CG of the NAS benchmarks: exchanges with the partners of a hypercube, nothing computed beside them (SPEC, Figure 4.18)",
 	sends: alike(dimensions), buffers: func(int) int { return 2 }, check: powerOfTwo,
@@ -64,15 +66,16 @@ func powerOfTwo(c *Config) error {
 
 func dimensions(ranks int) int { return bits.Len(uint(ranks)) - 1 }
 
-// radix is RADIX: keys are dealt out by their digit, to one rank after the other. Of two ranks one sends first and the other receives
-// first, four messages at a time.
+// radix is RADIX: keys are dealt out by their digit, to one rank after the other. Of two ranks one
+// sends first and the other receives first, four messages at a time.
 var radix = &app{
 	name: "radix", doc: "RADIX: keys are dealt out, four receives at a time between sends that block (SPEC, Figure 4.18)",
 	sends: radixSends, buffers: radixBuffers,
 	begin: func(p *player) (func(int) error, error) { return p.dealOut(func() {}, func() {}) },
 }
 
-// radixBeside and radixBehind have ranks compute as much, an eighth of what they do before: between the receives and their wait, or behind that.
+// radixBeside and radixBehind have ranks compute as much, an eighth of what they do before: between
+// the receives and their wait, or behind that.
 var (
 	radixBeside = &app{
 		name: "radix-beside", doc: "the same with an eighth of a computation beside every four receives",

@@ -44,7 +44,8 @@ func TestPencils(t *testing.T) {
 	}
 }
 
-// TestSweepOrder is why no sweep waits for good: ranks take its messages in the order of numbers that belong to the messages.
+// TestSweepOrder is why no sweep waits for good: ranks take its messages in the order of numbers
+// that belong to the messages.
 func TestSweepOrder(t *testing.T) {
 	for _, ranks := range []int{2, 5, 6, 12, 16} {
 		g := pencilsOf(ranks)
@@ -71,9 +72,10 @@ func TestSweepOrder(t *testing.T) {
 	}
 }
 
-// TestWave: in a row every rank behind the first begins a sweep a plane later. With nothing but work that is an iteration of four works on borders, two
-// sweeps, and the planes that the last rank, and then the first, is late: also where messages of a sweep are rendezvous, whose sends wait for
-// their receive.
+// TestWave: in a row every rank behind the first begins a sweep a plane later. With nothing but
+// work that is an iteration of four works on borders, two sweeps, and the planes that the last
+// rank, and then the first, is late: also where messages of a sweep are rendezvous, whose sends
+// wait for their receive.
 func TestWave(t *testing.T) {
 	const plane = 10 * drivers.Millisecond
 	for _, ranks := range []int{2, 3, 5} {
@@ -87,7 +89,8 @@ func TestWave(t *testing.T) {
 	}
 }
 
-// TestLines: every rank is once in each line, successors have it for predecessor, and the boxes of a line are in all slices.
+// TestLines: every rank is once in each line, successors have it for predecessor, and the boxes of
+// a line are in all slices.
 func TestLines(t *testing.T) {
 	for q := 2; q <= 6; q++ {
 		for rank := range q * q {
@@ -104,7 +107,8 @@ func TestLines(t *testing.T) {
 	}
 }
 
-// TestBoxes holds linesOf to what it is for: each box has one rank, and the next box in a direction is its successor's.
+// TestBoxes holds linesOf to what it is for: each box has one rank, and the next box in a direction
+// is its successor's.
 func TestBoxes(t *testing.T) {
 	for q := 2; q <= 5; q++ {
 		owner := map[[3]int]int{}
@@ -137,8 +141,9 @@ func TestSquare(t *testing.T) {
 	require.ErrorContains(t, square(&c), "the nearest are 4 and 9")
 }
 
-// TestFacesBehindGets is why BT waits longer with speculation: of the faces that two ranks exchange some are put and some got, and a put waits for the
-// get before it (TestPutBehindGet). Without faces, or where a put that had to wait is left, a rank waits less.
+// TestFacesBehindGets is why BT waits longer with speculation: of the faces that two ranks exchange
+// some are put and some got, and a put waits for the get before it (TestPutBehindGet). Without
+// faces, or where a put that had to wait is left, a rank waits less.
 func TestFacesBehindGets(t *testing.T) {
 	if testing.Short() {
 		t.Skip("is long")
@@ -156,8 +161,9 @@ func TestFacesBehindGets(t *testing.T) {
 	}
 }
 
-// TestGetsOfOnePeer is why BT's exchange of faces waits longer if all are begun at one time: a rank performs its gets one after the other. If two ranks get
-// from the same third one first, the fourth has nothing to give meanwhile, and then the third; in the other order nobody waits.
+// TestGetsOfOnePeer is why BT's exchange of faces waits longer if all are begun at one time: a rank
+// performs its gets one after the other. If two ranks get from the same third one first, the fourth
+// has nothing to give meanwhile, and then the third; in the other order nobody waits.
 func TestGetsOfOnePeer(t *testing.T) {
 	const n, late = 64 << 10, 5 * drivers.Microsecond
 	took := func(second [4]int) drivers.Time { // by rank: whom the givers 1 and 2 send to late
@@ -204,8 +210,9 @@ func TestGetsOfOnePeer(t *testing.T) {
 	require.Greater(t, float64(same), 1.3*float64(apart))
 }
 
-// TestOtherMachines: what experiments change does what it says. Gets that take half as long again, puts that do not; memory that is half as fast beside a
-// computation, and as fast as ever beside none.
+// TestOtherMachines: what experiments change does what it says. Gets that take half as long again,
+// puts that do not; memory that is half as fast beside a computation, and as fast as ever beside
+// none.
 func TestOtherMachines(t *testing.T) {
 	iteration := func(p host.Rendezvous, compute drivers.Time, change func(*Config)) float64 {
 		c := appOn("exchange2", 2, 128<<10)
@@ -221,7 +228,8 @@ func TestOtherMachines(t *testing.T) {
 	require.Equal(t, iteration(host.RPUT, 0, as), iteration(host.RPUT, 0, longer))
 	alone := iteration(host.Spec, 0, as)
 	require.InEpsilon(t, alone, iteration(host.Spec, 0, half), 0.01)
-	// What is moved beside a computation of half of that time is behind then. A NIC that reads and writes at a time writes at two thirds of line rate anyway.
+	// What is moved beside a computation of half of that time is behind then. A NIC that reads and
+	// writes at a time writes at two thirds of line rate anyway.
 	compute := drivers.Time(alone / 2)
 	require.Greater(t, iteration(host.Spec, compute, half)-iteration(host.Spec, compute, as), alone/10)
 	whole := func(c *Config) { c.Beside = 100 }

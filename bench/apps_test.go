@@ -36,8 +36,8 @@ func runApp(t *testing.T, c Config) Row {
 	return row
 }
 
-// TestApps: every pattern with as many ranks as it may have, eager and by each rendezvous, every byte verified; the same command has the
-// same result.
+// TestApps: every pattern with as many ranks as it may have, eager and by each rendezvous, every
+// byte verified; the same command has the same result.
 func TestApps(t *testing.T) {
 	for _, a := range apps {
 		for _, ranks := range []int{2, 3, 4, 5, 6, 9} {
@@ -102,8 +102,9 @@ func TestAppsRefuse(t *testing.T) {
 	}
 }
 
-// TestPutBehindGet is why a send that blocks may leave its RTR: a put and a get of one rank with the same peer take as long as both
-// together, two gets, of which either rank has one, as long as one. So it is for speculation whose sends do not block.
+// TestPutBehindGet is why a send that blocks may leave its RTR: a put and a get of one rank with
+// the same peer take as long as both together, two gets, of which either rank has one, as long as
+// one. So it is for speculation whose sends do not block.
 func TestPutBehindGet(t *testing.T) {
 	const n = 64 << 10
 	iteration := func(p host.Rendezvous, blocks bool) float64 {

@@ -63,8 +63,8 @@ func TestWorkloadsWithEveryFlowControl(t *testing.T) {
 	}
 }
 
-// TestNoStallInLongRuns: a write of the read pointer is under way while packets are, so a mailbox may look
-// fuller to the hardware than it is; rarely enough that only many messages show it.
+// TestNoStallInLongRuns: a write of the read pointer is under way while packets are, so a mailbox
+// may look fuller to the hardware than it is; rarely enough that only many messages show it.
 func TestNoStallInLongRuns(t *testing.T) {
 	if testing.Short() {
 		t.Skip("is long")
@@ -362,7 +362,8 @@ func requireCancel(t *testing.T, c Config, after int) {
 	require.ErrorIs(t, err, why)
 }
 
-// TestProgressWithinAnIteration: a long iteration shows how far it is, and never goes back; so do iterations that only post.
+// TestProgressWithinAnIteration: a long iteration shows how far it is, and never goes back; so do
+// iterations that only post.
 func TestProgressWithinAnIteration(t *testing.T) {
 	for workload, iterations := range map[string]int{"alltoall": 1, "random": 20} {
 		t.Run(workload, func(t *testing.T) { requireProgress(t, workload, iterations) })

@@ -21,8 +21,8 @@ func waves(t *testing.T, file string) []byte {
 	return data
 }
 
-// TestRepeatIsTheRun: what a repeat from a checkpoint shows is what waves of the same cycles show that are written
-// while the run goes on, byte for byte, with one thread and with two.
+// TestRepeatIsTheRun: what a repeat from a checkpoint shows is what waves of the same cycles show
+// that are written while the run goes on, byte for byte, with one thread and with two.
 func TestRepeatIsTheRun(t *testing.T) {
 	const seed = 7
 	for _, c := range []struct {

@@ -31,8 +31,8 @@ var exchanges = []exchange{
 	{host.Scatter, "every rank gets its block of rank 0's", func(p int) int { return p + 1 }, fromOne},
 }
 
-// workload makes one of an exchange. Its iterations end in a barrier: else the next one would begin at some
-// ranks in the middle of this one.
+// workload makes one of an exchange. Its iterations end in a barrier: else the next one would begin
+// at some ranks in the middle of this one.
 func (e *exchange) workload() *Workload {
 	size := 1024
 	if e.kind == host.Barrier {

@@ -46,14 +46,19 @@ type Config struct {
 	// each of them when hotspot runs with NVM.
 	NVM []NVM `json:"nvm,omitempty"`
 	Hot int   `json:"hot,omitempty"`
-	// SlotTime is what memory takes for the 64 bytes of a mailbox slot, one after the other; 0: as fast as the NIC writes them.
+	// SlotTime is what memory takes for the 64 bytes of a mailbox slot, one after the other; 0: as
+	// fast as the NIC writes them.
 	SlotTime drivers.Time `json:"slot_ps,omitempty"`
-	// Compute is how long a rank computes at a time: in the pattern of an application whenever it produces or consumes, in stencil and halo in
-	// each step (0: twice what a link needs for what a rank sends). Jitter is how much longer that takes in a pattern, in percent of it at most, by the seed.
+	// Compute is how long a rank computes at a time: in the pattern of an application whenever it
+	// produces or consumes, in stencil and halo in each step (0: twice what a link needs for what a
+	// rank sends). Jitter is how much longer that takes in a pattern, in percent of it at most, by the
+	// seed.
 	Compute drivers.Time `json:"compute_ps,omitempty"`
 	Jitter  int          `json:"compute_jitter_percent,omitempty"`
-	// GetsLonger is by how much longer than a put a get of as many bytes takes in a pattern, in percent; Beside is at how much of line rate, in percent, memory
-	// takes what the NIC writes while a rank of a pattern computes; 0: at all of it. Both are what other machines may have, for experiments.
+	// GetsLonger is by how much longer than a put a get of as many bytes takes in a pattern, in
+	// percent; Beside is at how much of line rate, in percent, memory takes what the NIC writes while
+	// a rank of a pattern computes; 0: at all of it. Both are what other machines may have, for
+	// experiments.
 	GetsLonger int `json:"gets_longer_percent,omitempty"`
 	Beside     int `json:"memory_beside_percent,omitempty"`
 	// Helper gives every rank of overlap and progress a thread that makes progress while it computes.
@@ -72,7 +77,8 @@ type Config struct {
 	Record io.Writer           `json:"-"` // transaction log of the run
 	Blocks bool                `json:"-"` // latency by block
 	Waves  *drivers.WaveWindow `json:"-"`
-	// Checkpoints are for a run that fails: its end is repeated with waves, and Repeated is told what they show.
+	// Checkpoints are for a run that fails: its end is repeated with waves, and Repeated is told what
+	// they show.
 	Checkpoints *drivers.Checkpoints          `json:"-"`
 	Repeated    func(drivers.Repeated, error) `json:"-"`
 	// System is given what was opened, before anything else.

@@ -81,7 +81,8 @@ func TestFlowsShareLinks(t *testing.T) {
 	}
 }
 
-// On a line of nodes ways are as long as it: node 1's to the last but one has most links in common with that of node 0 to the last.
+// On a line of nodes ways are as long as it: node 1's to the last but one has most links in common
+// with that of node 0 to the last.
 func TestFlowsOnALongLine(t *testing.T) {
 	flows, err := planFlows(newRoutes(fabric.Mesh(520)), []int{519}, 1)
 	require.NoError(t, err)
@@ -98,7 +99,8 @@ func TestPathsAreTheTopologys(t *testing.T) {
 		{drivers.Info{Dims: [3]int{2, 2, 2}}, 0, 7, []hop{{0, 1}, {1, 3}, {3, 5}}},
 		{drivers.Info{Dims: [3]int{4, 4, 1}}, 7, 7, nil},
 		{drivers.Info{Dims: [3]int{5, 5, 1}, Torus: true}, 0, 24, []hop{{0, 2}, {4, 4}}},
-		// Nodes 0 and 1 are at router 0, 14 and 15 at router 7 of group 1, to which router 0 has the first global wire, port 5; it comes to router 7.
+		// Nodes 0 and 1 are at router 0, 14 and 15 at router 7 of group 1, to which router 0 has the
+		// first global wire, port 5; it comes to router 7.
 		{drivers.Info{Topology: "dragonfly:2"}, 1, 14, []hop{{0, 5}}},
 		{drivers.Info{Topology: "dragonfly:2"}, 3, 8, []hop{{1, 2}, {0, 5}, {7, 2}}},
 		{drivers.Info{Topology: "fattree:2,2"}, 0, 3, []hop{{0, 3}, {3, 1}}},

@@ -12,13 +12,15 @@ import (
 type Thresholds struct {
 	// Threshold is that of all pairs; 0: each pair has its own, which changes.
 	Threshold int `json:"threshold_bytes"`
-	// All pairs have it, and their buffers, from the start; otherwise from their first such message on.
+	// All pairs have it, and their buffers, from the start; otherwise from their first such message
+	// on.
 	All bool `json:"from_the_start,omitempty"`
 	// Buffers is the memory of a rank for what others send.
 	Buffers int `json:"buffer_bytes"`
 	// Partial is the handshake that stops a channel, instead of the full in-band one.
 	Partial bool `json:"partial_in_band,omitempty"`
-	// NotReady puts messages where their receives are as soon as these are ready, and asks again until then: there are no buffers.
+	// NotReady puts messages where their receives are as soon as these are ready, and asks again until
+	// then: there are no buffers.
 	NotReady bool `json:"receiver_not_ready,omitempty"`
 	// Idle is for how long a buffer is not used before it is taken back; 0: for ever.
 	Idle drivers.Time `json:"idle_ps,omitempty"`
@@ -74,7 +76,8 @@ type EagerRank struct {
 	Shrunk    uint64 `json:"buffers_taken_back"`
 	Bytes     int    `json:"buffer_bytes"` // now
 	Most      int    `json:"most_buffer_bytes"`
-	// Longest is the longest change that it began, Switching all of them together, from the request to the last acknowledgement.
+	// Longest is the longest change that it began, Switching all of them together, from the request to
+	// the last acknowledgement.
 	Longest   drivers.Time `json:"longest_switch_ps"`
 	Switching drivers.Time `json:"all_switches_ps"`
 	Begun     uint64       `json:"switches_begun"`

@@ -8,11 +8,11 @@ import (
 	"github.com/nicloop/nicloop/host"
 )
 
-// What applications do that exchange the borders of their parts of space, in steps: all receives, all sends, computation, one wait for
-// all of them, and an allreduce (ADAPT, section 2.3).
+// What applications do that exchange the borders of their parts of space, in steps: all receives,
+// all sends, computation, one wait for all of them, and an allreduce (ADAPT, section 2.3).
 
-// An edge is what a rank exchanges with a neighbour in a step: a message each way. Tags tell apart the edges of two ranks that
-// are neighbours several times.
+// An edge is what a rank exchanges with a neighbour in a step: a message each way. Tags tell apart
+// the edges of two ranks that are neighbours several times.
 type edge struct {
 	peer          int
 	outTag, inTag int
@@ -25,7 +25,8 @@ type Exchange struct {
 	// Alone is a step without computation; Overall one with it. Both are without the allreduce.
 	Alone   drivers.Time `json:"alone_ps,omitempty"`
 	Overall drivers.Time `json:"overall_ps"`
-	// Begin is what the calls take that begin messages, Wait what is left of the messages after the computation.
+	// Begin is what the calls take that begin messages, Wait what is left of the messages after the
+	// computation.
 	Begin drivers.Time `json:"begin_ps"`
 	Wait  drivers.Time `json:"wait_ps"`
 	// Overlap is the part of Alone that is hidden behind the computation.
@@ -158,7 +159,8 @@ func spaceOf(ranks int) (best space) {
 	return best
 }
 
-// faces are the neighbours of a rank: two in each dimension that is longer than 1. A message in direction d has tag d.
+// faces are the neighbours of a rank: two in each dimension that is longer than 1. A message in
+// direction d has tag d.
 func (s space) faces(rank int) (list []edge) {
 	at := [3]int{rank % s[0], rank / s[0] % s[1], rank / s[0] / s[1]}
 	for d := range 6 {

@@ -112,7 +112,8 @@ func TestBadThresholds(t *testing.T) {
 	require.ErrorContains(t, c.Validate(), fmt.Sprintf("computation of %d ps", c.Compute))
 }
 
-// TestThresholdsBesideReuse: messages of a pair go by VELO, into a ring, into larger buffers and by a rendezvous, and stay in order.
+// TestThresholdsBesideReuse: messages of a pair go by VELO, into a ring, into larger buffers and by
+// a rendezvous, and stay in order.
 func TestThresholdsBesideReuse(t *testing.T) {
 	for _, seed := range []int64{1, 2, 3} {
 		for _, all := range []bool{false, true} {

@@ -26,7 +26,8 @@ type flow struct {
 	class    string
 }
 
-// A hop is a wire: the router that it leaves, and its port there. On a mesh that is the node's, and ports are 1 +X, 2 -X, 3 +Y, …
+// A hop is a wire: the router that it leaves, and its port there. On a mesh that is the node's, and
+// ports are 1 +X, 2 -X, 3 +Y, …
 type hop struct{ router, port int }
 
 // routes are those of a network.

@@ -12,8 +12,9 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestGatedClocks: clocks of what rests are stopped (rtl/core/nic_core.sv), but run while waves are written. So a run
-// with waves of all of it shows whether one without has left out an edge that counted.
+// TestGatedClocks: clocks of what rests are stopped (rtl/core/nic_core.sv), but run while waves are
+// written. So a run with waves of all of it shows whether one without has left out an edge that
+// counted.
 func TestGatedClocks(t *testing.T) {
 	if testing.Short() {
 		t.Skip("runs with waves of everything")

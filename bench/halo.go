@@ -51,7 +51,8 @@ func (t *task) haloEdges(faces []edge, r *host.Rank, n, k int) []edge {
 	return edges
 }
 
-// partner is far partner i of a rank in an epoch: ranks are shuffled and paired. Itself: it has none.
+// partner is far partner i of a rank in an epoch: ranks are shuffled and paired. Itself: it has
+// none.
 func (t *task) partner(rank, ranks, epoch, i int) int {
 	x := pattern(t.c.Seed, epoch, i, -1)
 	order := make([]int, ranks)
@@ -72,7 +73,8 @@ func (t *task) partner(rank, ranks, epoch, i int) int {
 	return rank
 }
 
-// haloBytes is the length of a message: of each pair and direction one, which particles that move change by up to an eighth.
+// haloBytes is the length of a message: of each pair and direction one, which particles that move
+// change by up to an eighth.
 func (t *task) haloBytes(n, from, to, tag, k int) int {
 	pair := pattern(t.c.Seed, from, to, -2-tag)
 	step := pattern(t.c.Seed, from, to, -64-k*tags-tag)

@@ -75,9 +75,11 @@ func (h *heldLinks) Trace(events []drivers.TraceEvent) error {
 
 // A HeldLink is a link on which packets stood.
 type HeldLink struct {
-	// From is a node; on a topology whose routers are not the nodes', of all but the ways into them, a router.
+	// From is a node; on a topology whose routers are not the nodes', of all but the ways into them, a
+	// router.
 	From int `json:"from"`
-	// Link is 0 for the way from a node into its router, else a port: 1 +X, 2 -X, 3 +Y, 4 -Y, 5 +Z, 6 -Z where routers are the nodes'.
+	// Link is 0 for the way from a node into its router, else a port: 1 +X, 2 -X, 3 +Y, 4 -Y, 5 +Z, 6
+	// -Z where routers are the nodes'.
 	Link  int     `json:"link"`
 	Class string  `json:"class"`      // of packets: velo, requests or answers
 	Held  float64 `json:"held_share"` // share of the time

@@ -7,8 +7,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestInitialValuesDoNotMatter: a run does not depend on what registers and memories held before reset. In hardware they hold
-// anything, in a simulation zeros unless told otherwise.
+// TestInitialValuesDoNotMatter: a run does not depend on what registers and memories held before
+// reset. In hardware they hold anything, in a simulation zeros unless told otherwise.
 func TestInitialValuesDoNotMatter(t *testing.T) {
 	if testing.Short() {
 		t.Skip("builds a simulator")

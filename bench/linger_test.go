@@ -19,7 +19,8 @@ func shortOfCredits(p host.Rendezvous) Config {
 	return c
 }
 
-// TestAReturnedRankOwesAFIN: the receiver has its message and returns, and has no credit for the word that the sender waits for.
+// TestAReturnedRankOwesAFIN: the receiver has its message and returns, and has no credit for the
+// word that the sender waits for.
 func TestAReturnedRankOwesAFIN(t *testing.T) {
 	for _, p := range []host.Rendezvous{host.RGET, host.Chunked} {
 		small := 0
@@ -54,8 +55,8 @@ func TestAReturnedRankOwesAFIN(t *testing.T) {
 	}
 }
 
-// TestRanksThatNobodyHears: the sender has returned without waiting, and more ends of rendezvous are on their way to it than it has
-// slots. Nobody waits for them, but no credit may be lost.
+// TestRanksThatNobodyHears: the sender has returned without waiting, and more ends of rendezvous
+// are on their way to it than it has slots. Nobody waits for them, but no credit may be lost.
 func TestRanksThatNobodyHears(t *testing.T) {
 	for _, p := range []host.Rendezvous{host.RGET, host.Chunked} {
 		const messages = 20

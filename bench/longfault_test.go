@@ -37,8 +37,8 @@ func later(r *host.Rank, at drivers.Time) error {
 	return nil
 }
 
-// TestOverlappingSends: two sends of one buffer, which MPI allows. The end of the short one says nothing
-// about the long one.
+// TestOverlappingSends: two sends of one buffer, which MPI allows. The end of the short one says
+// nothing about the long one.
 func TestOverlappingSends(t *testing.T) {
 	const n = 40000
 	for _, p := range protocols {
@@ -103,8 +103,8 @@ func (f *inNode) unmap(node int, buf []byte, i int) {
 	}
 }
 
-// TestPageFaultsInRendezvous: both ends are told, once, and nothing else is touched: not the rank, not the
-// message that has the memory of the failed one.
+// TestPageFaultsInRendezvous: both ends are told, once, and nothing else is touched: not the rank,
+// not the message that has the memory of the failed one.
 func TestPageFaultsInRendezvous(t *testing.T) {
 	const n = 10 << 12
 	for _, p := range protocols {
@@ -233,7 +233,8 @@ func TestHeapRunsOut(t *testing.T) {
 	}
 }
 
-// TestHeapCanNeverHold: a message that the heap has no room for, whatever is given back, fails at both ends.
+// TestHeapCanNeverHold: a message that the heap has no room for, whatever is given back, fails at
+// both ends.
 func TestHeapCanNeverHold(t *testing.T) {
 	c := pair(host.RGET, 8192)
 	c.buffers = 1

@@ -19,8 +19,8 @@ type Member struct {
 	Verified func(n int)
 }
 
-// Prepare makes what a rank does in one iteration of a collective, with messages or blocks of n bytes;
-// reduce-scatter deals n bytes out.
+// Prepare makes what a rank does in one iteration of a collective, with messages or blocks of n
+// bytes; reduce-scatter deals n bytes out.
 func (x *Member) Prepare(kind host.Collective, n int) (func(k int) error, error) {
 	return map[host.Collective]func(int) (func(int) error, error){
 		host.Barrier: x.barrier, host.Bcast: x.bcast, host.Gather: x.gather, host.Gatherv: x.gatherv, host.Scatter: x.scatter,

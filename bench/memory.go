@@ -8,8 +8,8 @@ import (
 	"github.com/nicloop/nicloop/host/world"
 )
 
-// What a simulation takes at least, in bytes. These are rough lower bounds and were not measured: they are to
-// refuse what cannot run, and nothing that could.
+// What a simulation takes at least, in bytes. These are rough lower bounds and were not measured:
+// they are to refuse what cannot run, and nothing that could.
 const (
 	memoryOfRank      = 64 << 10
 	memoryOfMessage   = 256 // a request that is pending, with its place in the queues

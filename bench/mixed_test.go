@@ -16,8 +16,9 @@ import (
 	"github.com/nicloop/nicloop/drivers"
 )
 
-// resultOf is what a run prints as JSON, but for what names the device, and for the time at which the hardware was seen to
-// be at rest behind the ranks: a simulator takes some cycles longer to be sure of that than a model.
+// resultOf is what a run prints as JSON, but for what names the device, and for the time at which
+// the hardware was seen to be at rest behind the ranks: a simulator takes some cycles longer to be
+// sure of that than a model.
 func resultOf(t *testing.T, c Config) string {
 	t.Helper()
 	res, err := Run(context.Background(), c)
@@ -32,8 +33,8 @@ func resultOf(t *testing.T, c Config) string {
 	return string(text)
 }
 
-// TestMixed: whichever nodes are RTL, a run measures what it measures on rtl:, to the picosecond: eager messages over
-// VELO, large ones over RMA, traced and not, on meshes and a ring.
+// TestMixed: whichever nodes are RTL, a run measures what it measures on rtl:, to the picosecond:
+// eager messages over VELO, large ones over RMA, traced and not, on meshes and a ring.
 func TestMixed(t *testing.T) {
 	if testing.Short() {
 		t.Skip("builds a simulator")
@@ -70,8 +71,8 @@ func TestMixed(t *testing.T) {
 	}
 }
 
-// BenchmarkMixed is two nodes of the RTL in the traffic of 64, beside all of them RTL, or none: an alltoall. Costs are processor time
-// of this process and of the simulator.
+// BenchmarkMixed is two nodes of the RTL in the traffic of 64, beside all of them RTL, or none: an
+// alltoall. Costs are processor time of this process and of the simulator.
 func BenchmarkMixed(b *testing.B) {
 	for _, device := range []string{"rtl:", "mixed:?rtl=5,9", "mixed:?rtl=21", "model:"} {
 		b.Run(device, func(b *testing.B) {

@@ -101,7 +101,8 @@ func (w *World) limit() error {
 	return w.limitSlots()
 }
 
-// beside tells memory that a rank computes, or that it does not any more; nil: it makes no difference.
+// beside tells memory that a rank computes, or that it does not any more; nil: it makes no
+// difference.
 func (w *World) beside() func(rank int, computes bool) error {
 	if w.Config.Beside == 0 {
 		return nil
@@ -115,7 +116,8 @@ func (w *World) beside() func(rank int, computes bool) error {
 	}
 }
 
-// limitSlots makes the mailboxes of all nodes slow. Memory has room for two slots, as with one the fraction of a cycle that is left of each would be lost.
+// limitSlots makes the mailboxes of all nodes slow. Memory has room for two slots, as with one the
+// fraction of a cycle that is left of each would be lost.
 func (w *World) limitSlots() error {
 	c := &w.Config
 	if c.SlotTime == 0 {
@@ -135,7 +137,8 @@ func (w *World) limitSlots() error {
 	return nil
 }
 
-// limitRange sets one range of a node's limiter: its rate in parts of fullRate, its write buffer in bytes.
+// limitRange sets one range of a node's limiter: its rate in parts of fullRate, its write buffer in
+// bytes.
 func (w *World) limitRange(node, number int, off, bytes uint64, rate, depth int) error {
 	dev := w.Sys.Device(node)
 	at, err := drivers.Address(dev, off, bytes)

@@ -9,7 +9,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestSlotTime: memory that takes so long for a slot is what two nodes wait for that send all the time, on every backend with a limiter.
+// TestSlotTime: memory that takes so long for a slot is what two nodes wait for that send all the
+// time, on every backend with a limiter.
 func TestSlotTime(t *testing.T) {
 	const slot = 150 * drivers.Nanosecond
 	for _, device := range []string{"model:", "ideal:"} {

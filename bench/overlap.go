@@ -29,13 +29,15 @@ var (
 type OverlapCase struct {
 	Side   string `json:"side"`   // that computes: send or receive
 	Sender string `json:"sender"` // same: both post at one time; early: the receiver posts an offset after it; late: before it
-	// Latency is without computation. Overlap: on the side that computes, from its post until its Wait returns;
-	// progress: from that post until the receiver has the message.
+	// Latency is without computation. Overlap: on the side that computes, from its post until its Wait
+	// returns; progress: from that post until the receiver has the message.
 	Latency drivers.Time `json:"latency_ps"`
-	// Call is what of it the non-blocking call takes, in which nobody else has the core (t1 of the paper's model).
+	// Call is what of it the non-blocking call takes, in which nobody else has the core (t1 of the
+	// paper's model).
 	Call drivers.Time `json:"call_ps"`
-	// Share of Latency: overlap, the computation that fits before the latency is a tenth longer, without what it is longer by (equation 3.4);
-	// progress: what of the message is over when the longest computation ends.
+	// Share of Latency: overlap, the computation that fits before the latency is a tenth longer,
+	// without what it is longer by (equation 3.4); progress: what of the message is over when the
+	// longest computation ends.
 	Share   float64         `json:"share"`
 	Samples []OverlapSample `json:"samples"`
 }
@@ -68,8 +70,9 @@ var progress = Workload{
 	body:     func(t *task, r *host.Rank, n int) error { return t.pair(r, n, true, delay) },
 }
 
-// Overlap grows by tenths of the latency until that is a tenth longer. Where the model of section 3.6.1 holds, the step
-// does not show: the last computation below the bound is longer than what fits, and the latency tells by how much.
+// Overlap grows by tenths of the latency until that is a tenth longer. Where the model of section
+// 3.6.1 holds, the step does not show: the last computation below the bound is longer than what
+// fits, and the latency tells by how much.
 const tenth = 10
 
 // LongestDelay is how many latencies a side computes for in progress, at last.

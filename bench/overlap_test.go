@@ -42,7 +42,8 @@ func (res *Overlap) find(t *testing.T, protocol string, n int, side, sender stri
 	return OverlapCase{}
 }
 
-// TestOverlapByEquations: where latency is what the paper's equations 3.1 to 3.3 say, the share is t2/l0.
+// TestOverlapByEquations: where latency is what the paper's equations 3.1 to 3.3 say, the share is
+// t2/l0.
 func TestOverlapByEquations(t *testing.T) {
 	for _, x := range []struct{ call, free, rest drivers.Time }{{10, 0, 990}, {100, 500, 400}, {30, 7, 963}, {1, 998, 1}, {0, 1000, 0}, {3, 4, 0}} {
 		model := func(compute drivers.Time) (drivers.Time, error) { return x.call + max(compute, x.free) + x.rest, nil }
@@ -104,7 +105,8 @@ func TestOverlapOffset(t *testing.T) {
 	}
 }
 
-// TestOverlapOfEager: what keeps a receiver from computing is that it takes packet by packet out of its mailbox.
+// TestOverlapOfEager: what keeps a receiver from computing is that it takes packet by packet out of
+// its mailbox.
 func TestOverlapOfEager(t *testing.T) {
 	c := overlapOn("overlap", host.EagerMax)
 	costs := measureOverlap(t, c).find(t, Eager, host.EagerMax, ReceiveSide, SameTime)
@@ -139,8 +141,8 @@ func TestProgress(t *testing.T) {
 	}
 }
 
-// TestOverlapOfSpeculation is SPEC, section 4.4.1, Figures 4.13 and 4.14: a receiver overlaps whoever comes first, and makes progress; a
-// sender loses little.
+// TestOverlapOfSpeculation is SPEC, section 4.4.1, Figures 4.13 and 4.14: a receiver overlaps
+// whoever comes first, and makes progress; a sender loses little.
 func TestOverlapOfSpeculation(t *testing.T) {
 	sizes := []int{4 << 10, 16 << 10, 64 << 10}
 	for _, workload := range []string{"overlap", "progress"} {
@@ -170,7 +172,8 @@ func TestOverlapOfSpeculation(t *testing.T) {
 	}
 }
 
-// TestLatencyOfSpeculation is section 4.4.3, Figure 4.19: where no RTR is used a message takes hardly longer.
+// TestLatencyOfSpeculation is section 4.4.3, Figure 4.19: where no RTR is used a message takes
+// hardly longer.
 func TestLatencyOfSpeculation(t *testing.T) {
 	sizes := []int{4 << 10, 16 << 10}
 	for _, always := range []bool{true, false} {
@@ -184,7 +187,8 @@ func TestLatencyOfSpeculation(t *testing.T) {
 	}
 }
 
-// TestOverlapWithHelper: with threads that make progress every rendezvous overlaps on both sides, and calls cost more.
+// TestOverlapWithHelper: with threads that make progress every rendezvous overlaps on both sides,
+// and calls cost more.
 func TestOverlapWithHelper(t *testing.T) {
 	const long = 64 << 10
 	c := overlapOn("overlap", 64, long)

@@ -38,7 +38,8 @@ func MeasuresOverlap(workload string) bool {
 // IsOverlap tells whether a workload measures shares by size, not by delay.
 func IsOverlap(workload string) bool { return workload == overlap.Name }
 
-// MeasureOverlap runs overlap or progress: sizes that VELO carries once, the others by each of the protocols.
+// MeasureOverlap runs overlap or progress: sizes that VELO carries once, the others by each of the
+// protocols.
 func MeasureOverlap(ctx context.Context, c Config, protocols []host.Rendezvous) (*Overlap, error) {
 	wl, err := FindWorkload(c.Workload)
 	if err != nil {

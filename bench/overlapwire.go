@@ -21,10 +21,12 @@ type order struct {
 	compute          drivers.Time // of the receiver
 }
 
-// times are those of a trial at one rank: when it posts, when the call has returned, and when its Wait has.
+// times are those of a trial at one rank: when it posts, when the call has returned, and when its
+// Wait has.
 type times struct{ begun, called, ended drivers.Time }
 
-// order gives the receiver an order whose times count from when both are sure to have it: a round trip tells how long that is.
+// order gives the receiver an order whose times count from when both are sure to have it: a round
+// trip tells how long that is.
 func (x *trials) order(o order) (order, error) {
 	asked := x.r.Now()
 	if err := x.r.Send(x.last, tagReady, nil); err != nil {

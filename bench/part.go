@@ -10,8 +10,8 @@ import (
 	"github.com/nicloop/nicloop/host/world/bootstrap"
 )
 
-// A Part is what one of several programs does of a workload: some of its ranks, on a device that somebody serves (host/broker). All programs
-// have the same but for Ranks and Listens.
+// A Part is what one of several programs does of a workload: some of its ranks, on a device that
+// somebody serves (host/broker). All programs have the same but for Ranks and Listens.
 type Part struct {
 	Config  Config `json:"config"` // Device is shared:PATH
 	Ranks   []int  `json:"ranks"`

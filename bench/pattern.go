@@ -76,7 +76,8 @@ func verify(b []byte, seed int64, s, d, k int) error {
 	return nil
 }
 
-// recall knows the messages of an iteration that a rank gets by heart, and those of the next, of which some come before it has begun there.
+// recall knows the messages of an iteration that a rank gets by heart, and those of the next, of
+// which some come before it has begun there.
 type recall struct {
 	seed int64
 	self int

@@ -31,7 +31,8 @@ func TestPattern(t *testing.T) {
 	}
 }
 
-// TestRecall: what it names it writes again, whether of this iteration or the next; one wrong bit, and it knows nothing.
+// TestRecall: what it names it writes again, whether of this iteration or the next; one wrong bit,
+// and it knows nothing.
 func TestRecall(t *testing.T) {
 	x := &recall{seed: 7, self: 2, k: 4}
 	for _, n := range []int{1, 7, 8, 9, 64, 2045, 2048} {

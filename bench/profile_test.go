@@ -9,16 +9,18 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// senderBusy is how long a late sender's core is taken by one message: what its longest computation does not hide.
+// senderBusy is how long a late sender's core is taken by one message: what its longest computation
+// does not hide.
 func senderBusy(t *testing.T, c Config, p host.Rendezvous) drivers.Time {
 	x := measureOverlapOf(t, c, p).find(t, string(p), c.Sizes[0], SendSide, LateSender)
 	last := x.Samples[len(x.Samples)-1]
 	return last.Latency - last.Computation
 }
 
-// TestProfileOfSender tells what a late sender's core does for a message that an RTR has come for. Each cost of the host model is
-// made a fifth dearer, by itself: by what the message then takes more, it is charged so often. What it all comes to is
-// why such a sender overlaps less of a short message than one whose receiver gets it.
+// TestProfileOfSender tells what a late sender's core does for a message that an RTR has come for.
+// Each cost of the host model is made a fifth dearer, by itself: by what the message then takes
+// more, it is charged so often. What it all comes to is why such a sender overlaps less of a short
+// message than one whose receiver gets it.
 func TestProfileOfSender(t *testing.T) {
 	if testing.Short() {
 		t.Skip("20 measurements")

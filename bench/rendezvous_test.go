@@ -173,8 +173,8 @@ func TestFewerIterationsOfLongMessages(t *testing.T) {
 	require.Equal(t, 5, res.Rows[0].Iterations)
 }
 
-// Below the switching point of a pair a receive sends no RTR: the rendezvous has no effect on such messages, whether
-// VELO, the rings of --reuse or the buffers of --eager-threshold carry them.
+// Below the switching point of a pair a receive sends no RTR: the rendezvous has no effect on such
+// messages, whether VELO, the rings of --reuse or the buffers of --eager-threshold carry them.
 func TestSpeculationBelowTheSwitchingPoint(t *testing.T) {
 	elapsed := func(p host.Rendezvous, size int) drivers.Time {
 		c := Default("pingpong")

@@ -125,7 +125,8 @@ func (res *Result) addTraffic(f *traffic) {
 	}
 }
 
-// addOverlap replaces what the last row has of iterations, which are those of every single sample, by the cases.
+// addOverlap replaces what the last row has of iterations, which are those of every single sample,
+// by the cases.
 func (res *Result) addOverlap(t *task) {
 	row := &res.Rows[len(res.Rows)-1]
 	row.Overlap, row.Messages, row.Bandwidth, row.Iteration = t.overlap, t.sent, 0, 0

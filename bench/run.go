@@ -11,8 +11,8 @@ import (
 	"github.com/sirupsen/logrus"
 )
 
-// Run runs one workload and closes the device. If one message size failed, or nobody wanted to wait any longer, the result
-// holds those before it, and nothing but their rows.
+// Run runs one workload and closes the device. If one message size failed, or nobody wanted to wait
+// any longer, the result holds those before it, and nothing but their rows.
 func Run(ctx context.Context, c Config) (res *Result, err error) {
 	wl, err := FindWorkload(c.Workload)
 	if err != nil {
@@ -170,9 +170,9 @@ func (t *task) elapsed() drivers.Time {
 	return s.to - s.from
 }
 
-// Launch runs body on every rank of a world of its own and closes the device:
-// what Run does, for programs that are not in the list of workloads. Messages up
-// to the longest of c.Sizes may be sent, buffers of them at a time per rank. The device need not simulate time.
+// Launch runs body on every rank of a world of its own and closes the device: what Run does, for
+// programs that are not in the list of workloads. Messages up to the longest of c.Sizes may be
+// sent, buffers of them at a time per rank. The device need not simulate time.
 func Launch(ctx context.Context, c Config, buffers int, body func(*host.Rank) error) error {
 	_, err := launchOn(ctx, c, buffers, body, 0)
 	return err

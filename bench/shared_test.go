@@ -11,13 +11,15 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// shared are networks whose routers are not the nodes', of which one has fewer nodes than places for them.
+// shared are networks whose routers are not the nodes', of which one has fewer nodes than places
+// for them.
 var shared = []struct {
 	device string
 	nodes  int
 }{{"model:?topology=dragonfly:2,3,1", 24}, {"model:?topology=fattree:2,4", 16}, {"model:?topology=dragonfly:2", 19}}
 
-// TestHostsOnShared: messages short and long, by every protocol and flow control, come whole; on two threads with the bytes of one.
+// TestHostsOnShared: messages short and long, by every protocol and flow control, come whole; on
+// two threads with the bytes of one.
 func TestHostsOnShared(t *testing.T) {
 	i := 0
 	for _, on := range shared {
@@ -46,8 +48,8 @@ func TestHostsOnShared(t *testing.T) {
 	}
 }
 
-// TestCongestOnShared: slow memory on a Dragonfly slows its flows, and those that share their wires a little; the wires that stand are the
-// topology's.
+// TestCongestOnShared: slow memory on a Dragonfly slows its flows, and those that share their wires
+// a little; the wires that stand are the topology's.
 func TestCongestOnShared(t *testing.T) {
 	c := Default("hotspot")
 	c.Device, c.Nodes = "model:?topology=dragonfly:2", 72

@@ -6,8 +6,8 @@ import (
 	"github.com/nicloop/nicloop/drivers"
 )
 
-// A Spread says how the iterations lie around their mean, over all ranks that took part: a mean alone hides that one in a
-// hundred waits for something.
+// A Spread says how the iterations lie around their mean, over all ranks that took part: a mean
+// alone hides that one in a hundred waits for something.
 type Spread struct {
 	Count int          `json:"count"`
 	Min   drivers.Time `json:"min_ps"`

@@ -47,7 +47,8 @@ func (t *task) stencil(r *host.Rank, n int) error {
 	return nil
 }
 
-// StepComputation is what stencil or halo computes in a step, if nothing else is said, in a world of so many ranks with messages of n bytes.
+// StepComputation is what stencil or halo computes in a step, if nothing else is said, in a world
+// of so many ranks with messages of n bytes.
 func StepComputation(workload string, ranks, n int) drivers.Time {
 	faces := len(spaceOf(ranks).faces(0))
 	if workload == halo.Name {
@@ -59,7 +60,8 @@ func StepComputation(workload string, ranks, n int) drivers.Time {
 // linkByte is what a link takes for a byte.
 const linkByte = 800 * drivers.Picosecond
 
-// computation of a step is what was asked for, or twice what a link needs for all that the rank sends: messages that cross share links.
+// computation of a step is what was asked for, or twice what a link needs for all that the rank
+// sends: messages that cross share links.
 func (c *Config) computation(bytes int) drivers.Time {
 	return cmp.Or(c.Compute, 2*drivers.Time(bytes)*linkByte)
 }

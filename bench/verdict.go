@@ -21,7 +21,8 @@ const (
 	ProtocolDeadlock Class = "protocol deadlock"
 	// RTLStall: the hardware holds packets that it cannot deliver.
 	RTLStall Class = "RTL stall"
-	// HostBlocked: ranks wait for messages that nobody sends, or for credits of ranks that have finished.
+	// HostBlocked: ranks wait for messages that nobody sends, or for credits of ranks that have
+	// finished.
 	HostBlocked Class = "host blocked"
 	// Limited: the run was still moving when its limit of simulated time came. That is no hang.
 	Limited Class = "limit of simulated time reached"

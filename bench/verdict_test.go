@@ -18,7 +18,8 @@ import (
 	"github.com/nicloop/nicloop/velo"
 )
 
-// forged is a system of which one node's TX_LEVEL shows fewer credits than there are, as if some had been lost.
+// forged is a system of which one node's TX_LEVEL shows fewer credits than there are, as if some
+// had been lost.
 type forged struct {
 	drivers.Timed
 	node int
@@ -54,8 +55,8 @@ func verdictOf(t *testing.T, c Config, body func(*host.Rank) error) *Verdict {
 	return v
 }
 
-// TestVerdictNamesQueues: full mailboxes hold packets, from the completer back to the line buffers, and the verdict names each queue
-// and why it stands.
+// TestVerdictNamesQueues: full mailboxes hold packets, from the completer back to the line buffers,
+// and the verdict names each queue and why it stands.
 func TestVerdictNamesQueues(t *testing.T) {
 	c := Default("alltoall")
 	c.Device, c.Nodes, c.Procs = "model:", 2, 2
@@ -126,8 +127,8 @@ func (d shortDevice) ReadReg(off uint32) (uint64, error) {
 	return v, err
 }
 
-// TestVerdictLinksStand: in meshes and rings that stand, full or empty, every credit of every link is somewhere; one that is not is named
-// with router, port, channel and counts.
+// TestVerdictLinksStand: in meshes and rings that stand, full or empty, every credit of every link
+// is somewhere; one that is not is named with router, port, channel and counts.
 func TestVerdictLinksStand(t *testing.T) {
 	for _, c := range []struct {
 		device string
@@ -157,8 +158,8 @@ func TestVerdictLinksStand(t *testing.T) {
 	}
 }
 
-// leaking is the RTL with a router of node 1 that loses the credits of VC 0 that come over link
-// +X, from the fifth on. The assertion of sim_node on the credits of idle hardware, which would find
+// leaking is the RTL with a router of node 1 that loses the credits of VC 0 that come over link +X,
+// from the fifth on. The assertion of sim_node on the credits of idle hardware, which would find
 // that at once, is switched off.
 func leaking(t *testing.T) (dir string) {
 	dir = t.TempDir()
@@ -185,7 +186,8 @@ func leaking(t *testing.T) (dir string) {
 	return dir
 }
 
-// TestVerdictLeakingRouter: a router in the middle of a line loses credits of a link until everything stands, and the verdict says which.
+// TestVerdictLeakingRouter: a router in the middle of a line loses credits of a link until
+// everything stands, and the verdict says which.
 func TestVerdictLeakingRouter(t *testing.T) {
 	if testing.Short() {
 		t.Skip("builds a simulator")

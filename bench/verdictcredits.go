@@ -9,7 +9,8 @@ import (
 	"github.com/nicloop/nicloop/drivers/regs"
 )
 
-// LostCredits are credits that nobody has: the sender of a channel has not got them, and no flit is buffered for them.
+// LostCredits are credits that nobody has: the sender of a channel has not got them, and no flit is
+// buffered for them.
 type LostCredits struct {
 	Node int `json:"node"`
 	Port int `json:"port"` // of its router: 0 is the NIC's own, by which the NIC sends into it; others send over a link
@@ -34,8 +35,9 @@ func (l LostCredits) String() string {
 // A portLevel is what a router has at the port of a link that works.
 type portLevel struct{ credits, flits [regs.TorusVCs]uint64 }
 
-// lostOnLinks finds the credits that are lost between routers. Nothing moves: what a link's sender does not have must be flits that
-// wait at its other end. Links that do not work, or of which nothing can be read, are left out.
+// lostOnLinks finds the credits that are lost between routers. Nothing moves: what a link's sender
+// does not have must be flits that wait at its other end. Links that do not work, or of which
+// nothing can be read, are left out.
 func (w *World) lostOnLinks() (lost []LostCredits, err error) {
 	info := w.Sys.Info()
 	params, err := w.Sys.Device(0).ReadReg(regs.Params)

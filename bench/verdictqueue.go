@@ -24,8 +24,8 @@ type levels struct {
 	tx, rx, rma, ring, params uint64
 }
 
-// held lists the queues of a node that hold something, from the bus to the network and back, and credits that are lost if idle says
-// that nothing can hold them.
+// held lists the queues of a node that hold something, from the bus to the network and back, and
+// credits that are lost if idle says that nothing can hold them.
 func (s *NodeState) held(l levels, idle bool) (lost []LostCredits) {
 	add := func(queue, why, holds string, args ...any) {
 		s.Held = append(s.Held, Held{queue, fmt.Sprintf(holds, args...), why})

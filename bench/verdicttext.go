@@ -54,7 +54,8 @@ func (v *Verdict) head(b *strings.Builder) {
 	b.WriteString("who waits for whom:\n")
 }
 
-// unmatched lists what came and nobody receives: one wrong bit in a tag looks like a message that never came.
+// unmatched lists what came and nobody receives: one wrong bit in a tag looks like a message that
+// never came.
 func (v *Verdict) unmatched(b *strings.Builder) {
 	if len(v.Unmatched) == 0 {
 		return

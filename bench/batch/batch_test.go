@@ -52,8 +52,8 @@ func TestLocalEnds(t *testing.T) {
 	require.Less(t, time.Since(begin), 20*time.Second)
 }
 
-// stand makes programs that stand in for those of Slurm: sbatch runs tasks at once, and loses those of the first array whose
-// numbers are in $LOSE, as on a node that dies.
+// stand makes programs that stand in for those of Slurm: sbatch runs tasks at once, and loses those
+// of the first array whose numbers are in $LOSE, as on a node that dies.
 func stand(t *testing.T) (dir string) {
 	bin, dir := t.TempDir(), t.TempDir()
 	for name, text := range map[string]string{
@@ -139,7 +139,8 @@ func TestNoRecord(t *testing.T) {
 	require.ErrorContains(t, err, "and 3 more")
 }
 
-// TestCancelled: nothing is left at the cluster when who waits goes away, or when a record cannot be kept.
+// TestCancelled: nothing is left at the cluster when who waits goes away, or when a record cannot
+// be kept.
 func TestCancelled(t *testing.T) {
 	dir := stand(t)
 	t.Setenv("BUSY", "1")

@@ -20,7 +20,8 @@ import (
 // A Task is one command of this program. Its arguments should make it print JSON.
 type Task struct {
 	Args []string `json:"args"`
-	// Clean is a folder that goes before the task begins on a cluster: what a lost node may have left of it.
+	// Clean is a folder that goes before the task begins on a cluster: what a lost node may have left
+	// of it.
 	Clean string `json:"clean,omitempty"`
 }
 

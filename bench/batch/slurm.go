@@ -49,7 +49,8 @@ type listed struct {
 	Record string `json:"record"`
 }
 
-// RunTask performs one task of a list, on the machine that the cluster chose, and leaves its record.
+// RunTask performs one task of a list, on the machine that the cluster chose, and leaves its
+// record.
 func RunTask(ctx context.Context, program, list string, index int) error {
 	text, err := os.ReadFile(list)
 	if err != nil {
@@ -82,8 +83,8 @@ type job struct {
 	finished bool
 }
 
-// Run runs tasks. done is told of each as it ends; its error ends all. A task without a record does not end the others: it is
-// an error in the end.
+// Run runs tasks. done is told of each as it ends; its error ends all. A task without a record does
+// not end the others: it is an error in the end.
 func (s *Slurm) Run(ctx context.Context, tasks []Task, done func(i int, r Record) error) (err error) {
 	if s.Dir, err = filepath.Abs(s.Dir); err != nil {
 		return err
@@ -196,8 +197,8 @@ func (s *Slurm) tell(what string) {
 	}
 }
 
-// graces is how often a task may be seen gone without its record before that is believed: files travel slower than
-// states of jobs.
+// graces is how often a task may be seen gone without its record before that is believed: files
+// travel slower than states of jobs.
 const graces = 3
 
 // gone judges a task that the cluster no longer has, and that has left no record.

@@ -22,8 +22,8 @@ n=$(cat "$STATE/asked" 2>/dev/null || echo 0); echo $((n + 1)) >"$STATE/asked"
 `), 0o755))
 }
 
-// A controller that does not answer for a while does not end a night: what has finished meanwhile is
-// told at once, and nothing is cancelled.
+// A controller that does not answer for a while does not end a night: what has finished meanwhile
+// is told at once, and nothing is cancelled.
 func TestSqueueFailsForAWhile(t *testing.T) {
 	dir := stand(t)
 	failing(t, "5")

@@ -1,12 +1,13 @@
-// Package bisect finds the commit that broke a test, or made it slower: it builds nicloop at commits between one at which the
-// test was right and one at which it is not, and runs it.
+// Package bisect finds the commit that broke a test, or made it slower: it builds nicloop at
+// commits between one at which the test was right and one at which it is not, and runs it.
 //
 // # What it promises
 //
-//   - The working tree of the caller stays as it is: commits are checked out in a worktree of their own, which goes in the end.
+//   - The working tree of the caller stays as it is: commits are checked out in a worktree of their
+//     own, which goes in the end.
 //   - Nothing is built twice: packages come from Go's cache, simulators from that of nicloop.
-//   - A commit that cannot be judged (it does not build, or does not know the test) is left out; if the answer lies behind
-//     such commits, all that it may be are named.
+//   - A commit that cannot be judged (it does not build, or does not know the test) is left out; if
+//     the answer lies behind such commits, all that it may be are named.
 //   - Both ends are tried first: a test that fails at both, or at none, is an error.
 //
 // # What the caller must do
@@ -150,7 +151,8 @@ var (
 	onlySkips = "There are only 'skip'ped commits left to test"
 )
 
-// halve lets git choose commits until it knows. Its state belongs to the worktree, and goes with it.
+// halve lets git choose commits until it knows. Its state belongs to the worktree, and goes with
+// it.
 func (s *search) halve(ctx context.Context) error {
 	out, err := git(ctx, s.tree, "bisect", "start", s.o.Bad, s.o.Good)
 	for err == nil {
@@ -203,7 +205,8 @@ func (s *search) judge(ctx context.Context, t *Trial) (Verdict, string, error) {
 	if err != nil {
 		return Skip, "", err
 	}
-	// In a folder of its own it remembers its runs there; flags are those that every nicloop has known.
+	// In a folder of its own it remembers its runs there; flags are those that every nicloop has
+	// known.
 	out, err := s.command(ctx, work, program, "regress", s.o.Test, "--device", s.o.Device, "--seed", strconv.FormatInt(s.o.Seed, 10), "-o", "out")
 	code := 0
 	var ended *exec.ExitError
@@ -227,7 +230,8 @@ func (s *search) judge(ctx context.Context, t *Trial) (Verdict, string, error) {
 	return Good, "", nil
 }
 
-// readCycles takes how long the test took from results.xml; ran is false if no test was run to its end.
+// readCycles takes how long the test took from results.xml; ran is false if no test was run to its
+// end.
 func readCycles(file string) (cycles uint64, ran bool) {
 	text, err := os.ReadFile(file)
 	if err != nil {
@@ -281,7 +285,8 @@ func git(ctx context.Context, dir string, args ...string) (string, error) {
 	return out, err
 }
 
-// command runs a program whose temporary files are removed with the search, even if the program is killed.
+// command runs a program whose temporary files are removed with the search, even if the program is
+// killed.
 func (s *search) command(ctx context.Context, dir, name string, args ...string) (string, error) {
 	temp := filepath.Join(s.temp, "tmp")
 	if err := os.MkdirAll(temp, 0o700); err != nil {

@@ -99,8 +99,8 @@ func Run(ctx context.Context, opt Options) (Report, error) {
 	return report, nil
 }
 
-// compare starts both sides and runs the rounds of one workload. Both live all the time, and alternate in rounds of
-// some milliseconds: what else happens on the machine hits both alike.
+// compare starts both sides and runs the rounds of one workload. Both live all the time, and
+// alternate in rounds of some milliseconds: what else happens on the machine hits both alike.
 func compare(ctx context.Context, opt Options, through *side, program string, r *Result, bare, bridge *[]sample) error {
 	x, err := startBare(ctx, program, opt.Nodes, r.Workload)
 	if err != nil {
@@ -134,8 +134,9 @@ func compare(ctx context.Context, opt Options, through *side, program string, r 
 	return nil
 }
 
-// alternating measures a round from..to of a side that has waited for the other. What comes before warms up: caches, and Go's runtime,
-// which looks at a program that has just woken up every 20 µs for some milliseconds.
+// alternating measures a round from..to of a side that has waited for the other. What comes before
+// warms up: caches, and Go's runtime, which looks at a program that has just woken up every 20 µs
+// for some milliseconds.
 func alternating(from, to uint64, round func(to uint64) (sample, error)) (sample, error) {
 	if s, err := round(from); err != nil {
 		return s, err

@@ -12,7 +12,8 @@ const borders = "borders"
 
 const pageBytes = 4096
 
-// splitTypes are the packets with an NLA and a number of bytes, of which a fragment ends at a page's end.
+// splitTypes are the packets with an NLA and a number of bytes, of which a fragment ends at a
+// page's end.
 func splitTypes() []regs.PacketType {
 	return []regs.PacketType{regs.PacketTypeRMAPut, regs.PacketTypeRMAImmPut, regs.PacketTypeRMAGetReq, regs.PacketTypeRMAGetRsp}
 }
@@ -23,8 +24,8 @@ func overrunCommands() []regs.RMACommand {
 }
 
 // borderPoints are all there are: operations that cross a page's end and that end there, by the
-// alignment of their fragment; the page behind it adjacent in memory and elsewhere (another segment); and
-// operations that cross the end of their table.
+// alignment of their fragment; the page behind it adjacent in memory and elsewhere (another
+// segment); and operations that cross the end of their table.
 func borderPoints() (list []Point) {
 	for _, t := range splitTypes() {
 		for align := range 8 {
@@ -92,7 +93,8 @@ func (p *rmaPacket) bytes() uint64 {
 	return uint64(p.header.Length()) - 8
 }
 
-// split tells whether its fragment ends at a page's end, and whether the operation goes on behind it.
+// split tells whether its fragment ends at a page's end, and whether the operation goes on behind
+// it.
 func (p *rmaPacket) split() (ends, crosses bool) {
 	switch p.header.Type() {
 	case regs.PacketTypeRMAPut, regs.PacketTypeRMAImmPut, regs.PacketTypeRMAGetReq, regs.PacketTypeRMAGetRsp:

@@ -32,7 +32,8 @@ func folder(t *testing.T, files ...string) string {
 
 func inOrder(x, y *Test) int { return strings.Compare(x.Name, y.Name) }
 
-// Tests are added up over files, holes are listed by block, and who adds nothing is named, in the order of the list.
+// Tests are added up over files, holes are listed by block, and who adds nothing is named, in the
+// order of the list.
 func TestReport(t *testing.T) {
 	b := New()
 	toggled := strings.Replace(counts, "h\x02TOP.node0' 0\nC '\x01f\x02sim", "h\x02TOP.node0' 1\nC '\x01f\x02sim", 1)

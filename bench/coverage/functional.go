@@ -34,8 +34,9 @@ const (
 	refusals = "refusals"
 )
 
-// functionalPoints are all there are, from the description: every type of packet, in every class of sizes, on every virtual channel
-// that it can travel, going on and held up; every reason to refuse one; and the borders of RMA.
+// functionalPoints are all there are, from the description: every type of packet, in every class of
+// sizes, on every virtual channel that it can travel, going on and held up; every reason to refuse
+// one; and the borders of RMA.
 func functionalPoints() (list []Point) {
 	for t := regs.PacketType(1); !strings.HasPrefix(t.String(), "PacketType("); t++ {
 		for _, c := range classes(t) {

@@ -97,7 +97,8 @@ func (b *Base) Add(name string, seed int64, dir string, f *FunctionalSink) error
 	return nil
 }
 
-// read takes the points of a coverage.dat of Verilator. A simulator that was killed leaves an empty one.
+// read takes the points of a coverage.dat of Verilator. A simulator that was killed leaves an empty
+// one.
 func read(file string, known map[Point]bool, seen map[Point]uint64) error {
 	f, err := os.Open(file)
 	if err != nil {
@@ -122,8 +123,8 @@ func read(file string, known map[Point]bool, seen map[Point]uint64) error {
 	return s.Err()
 }
 
-// parse reads a line such as C '\x01f\x02core/fifo.sv\x01l\x0220…' 5. Lines that are no points, and points of code that is not the
-// NIC, are left out.
+// parse reads a line such as C '\x01f\x02core/fifo.sv\x01l\x0220…' 5. Lines that are no points, and
+// points of code that is not the NIC, are left out.
 func parse(line string) (p Point, n uint64, ok bool, err error) {
 	rest, found := strings.CutPrefix(line, "C '")
 	if !found {

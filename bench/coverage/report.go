@@ -223,7 +223,8 @@ type unreached struct {
 	Text  string
 }
 
-// HTML writes one page: the blocks, their holes, and the sources of tree with what was seen of each line.
+// HTML writes one page: the blocks, their holes, and the sources of tree with what was seen of each
+// line.
 func (r *Report) HTML(w io.Writer, tree fs.FS) error {
 	view := struct {
 		*Report

@@ -8,7 +8,8 @@ import (
 	"gonum.org/v1/plot/vg/draw"
 )
 
-// errorBars are vertical bars over points, as the library draws things; those of bar charts stand beside their X.
+// errorBars are vertical bars over points, as the library draws things; those of bar charts stand
+// beside their X.
 type errorBars struct {
 	points []Point // X as it is drawn
 	offset vg.Length

@@ -51,7 +51,8 @@ const (
 	Log2
 )
 
-// A Series is one line, or the bars of one kind: then Points[i] belongs to Groups[i] and only Y counts.
+// A Series is one line, or the bars of one kind: then Points[i] belongs to Groups[i] and only Y
+// counts.
 type Series struct {
 	Name   string
 	Points []Point

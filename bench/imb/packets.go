@@ -6,8 +6,8 @@ import (
 	"github.com/nicloop/nicloop/host"
 )
 
-// IterationPackets is roughly how many data packets a benchmark sends in one iteration of n bytes among p processes: what its
-// run costs.
+// IterationPackets is roughly how many data packets a benchmark sends in one iteration of n bytes
+// among p processes: what its run costs.
 func IterationPackets(benchmark string, p, n int) int {
 	switch benchmark {
 	case "PingPong", "PingPing":

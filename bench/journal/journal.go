@@ -1,11 +1,12 @@
-// Package journal keeps what has been measured, a line of JSON each, in a file that a killed program leaves
-// usable.
+// Package journal keeps what has been measured, a line of JSON each, in a file that a killed
+// program leaves usable.
 //
 // # What it promises
 //
-//   - A line is written at once, behind the last whole one: half a line, of a program that was killed, is cut off when the
-//     file is opened again.
-//   - A line that is no JSON, or not what its reader expects, is an error that names the byte; nothing is lost by it.
+//   - A line is written at once, behind the last whole one: half a line, of a program that was
+//     killed, is cut off when the file is opened again.
+//   - A line that is no JSON, or not what its reader expects, is an error that names the byte;
+//     nothing is lost by it.
 //
 // # What the caller must do
 //
@@ -27,8 +28,8 @@ import (
 // A File is one journal.
 type File struct{ f *os.File }
 
-// Open opens the file, or makes it with perm. With resume, line is given each line that it has; else what it has is
-// forgotten.
+// Open opens the file, or makes it with perm. With resume, line is given each line that it has;
+// else what it has is forgotten.
 func Open(name string, perm os.FileMode, resume bool, line func([]byte) error) (*File, error) {
 	f, err := os.OpenFile(name, os.O_RDWR|os.O_CREATE, perm)
 	if err != nil {

@@ -19,7 +19,8 @@ type Study struct {
 	Rule   Rule
 	Seeds  int // of traffic and dice at each rate: the first is that of Config
 	Jobs   int // points at a time
-	// Reseed gives the configuration of another seed: its permutation, its slow nodes. nil: the dice alone.
+	// Reseed gives the configuration of another seed: its permutation, its slow nodes. nil: the dice
+	// alone.
 	Reseed func(c packets.Config, seed uint64) (packets.Config, error)
 	// Step tells how many of the points there are now have been measured.
 	Step func(done, of int)
@@ -130,8 +131,8 @@ func gather(rate float64, points []*Point) *Rate {
 // errNever: there is no rate at which it is saturated, or none at which it is not.
 var errNever = errors.New("no saturation")
 
-// Saturation is the highest rate, to within, of which the network takes 95 %: by bisection between 0 and 1.
-// It gives all that was measured on the way.
+// Saturation is the highest rate, to within, of which the network takes 95 %: by bisection between
+// 0 and 1. It gives all that was measured on the way.
 func (s *Study) Saturation(ctx context.Context, within float64) (rate float64, tried []*Rate, err error) {
 	low, high := 0.0, 1.0
 	for high-low > within {

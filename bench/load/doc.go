@@ -1,5 +1,5 @@
-// Package load measures networks under synthetic traffic: throughput and latency with confidence, saturation, who
-// gets how much, which links carry it.
+// Package load measures networks under synthetic traffic: throughput and latency with confidence,
+// saturation, who gets how much, which links carry it.
 //
 // # What it promises
 //

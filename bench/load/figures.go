@@ -8,8 +8,9 @@ import (
 	"github.com/nicloop/nicloop/cosim/fabric/topology"
 )
 
-// Figures draws what people know from papers, by name: latency and throughput over the rate, and of the last rate
-// throughput over time, the histogram of latencies, and the loads of links in their order and where they are.
+// Figures draws what people know from papers, by name: latency and throughput over the rate, and of
+// the last rate throughput over time, the histogram of latencies, and the loads of links in their
+// order and where they are.
 func Figures(title string, t topology.Topology, rates []*Rate) map[string]*figure.Figure {
 	last := rates[len(rates)-1].Seeds[0]
 	return map[string]*figure.Figure{
@@ -24,8 +25,8 @@ func Figures(title string, t topology.Topology, rates []*Rate) map[string]*figur
 
 var offered = figure.Axis{Label: "offered", Unit: "flits per node and cycle"}
 
-// latencies ends at the first saturated rate, whose latency is that of one instant, and leaves out rates
-// of which no packet was measured.
+// latencies ends at the first saturated rate, whose latency is that of one instant, and leaves out
+// rates of which no packet was measured.
 func latencies(title string, rates []*Rate) *figure.Figure {
 	f := &figure.Figure{Title: title, X: offered, Y: figure.Axis{Label: "latency", Unit: "cycles"}}
 	mean, high := figure.Series{Name: "mean"}, figure.Series{Name: "99 %"}

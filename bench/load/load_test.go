@@ -32,8 +32,8 @@ func measure(t testing.TB, c packets.Config, rate float64) *Point {
 	return p
 }
 
-// What is offered is taken where there is room, latency grows with it, and links carry what routes say: on a Dragonfly
-// under uniform traffic a global wire has as much as a node offers.
+// What is offered is taken where there is room, latency grows with it, and links carry what routes
+// say: on a Dragonfly under uniform traffic a global wire has as much as a node offers.
 func TestMeasure(t *testing.T) {
 	c := network(t, "dragonfly:2", routing.Minimal, "uniform")
 	before := 0.0
@@ -54,7 +54,8 @@ func TestMeasure(t *testing.T) {
 	}
 }
 
-// An adversarial pattern saturates minimal routing at the one wire between two groups, and PAR far above.
+// An adversarial pattern saturates minimal routing at the one wire between two groups, and PAR far
+// above.
 func TestAdversarial(t *testing.T) {
 	minimal := measure(t, network(t, "dragonfly:2", routing.Minimal, "adversarial"), 1)
 	require.InDelta(t, 1.0/8, minimal.Accepted, 0.01)
@@ -107,7 +108,8 @@ func TestCurve(t *testing.T) {
 	}
 }
 
-// Every wire has its field: the one between two groups, a router's fullest, and those of a tree by level, up and down.
+// Every wire has its field: the one between two groups, a router's fullest, and those of a tree by
+// level, up and down.
 func TestMap(t *testing.T) {
 	for text, want := range map[string]struct{ x, y, fields int }{
 		"dragonfly:2": {9, 9, 81}, "mesh:4x3": {4, 3, 12}, "torus:3x3x2": {3, 6, 18}, "fattree:4,3": {16, 4, 64}, "fattree:12,3": {48, 4, 192},
@@ -144,7 +146,8 @@ func TestMap(t *testing.T) {
 	}
 }
 
-// A drift that neighbouring windows do not show is seen between halves; so is that queues still fill.
+// A drift that neighbouring windows do not show is seen between halves; so is that queues still
+// fill.
 func TestSettled(t *testing.T) {
 	m := meter{rule: DefaultRule}
 	windows := func(n int, accepted func(i int) float64, inside func(i int) float64) {
@@ -183,8 +186,8 @@ func TestInterval(t *testing.T) {
 	require.Zero(t, w)
 }
 
-// Both engines are measured alike: idle, the same mesh has about the same latency on each; with shallow buffers it
-// saturates earlier.
+// Both engines are measured alike: idle, the same mesh has about the same latency on each; with
+// shallow buffers it saturates earlier.
 func TestEngines(t *testing.T) {
 	var latency, full []float64
 	for _, e := range []struct {
@@ -209,7 +212,8 @@ func TestEngines(t *testing.T) {
 	require.Less(t, full[1], full[0])
 }
 
-// A rate of which hardly a packet is born has no verdict and no latency; it is not called saturated.
+// A rate of which hardly a packet is born has no verdict and no latency; it is not called
+// saturated.
 func TestTooFewPackets(t *testing.T) {
 	for _, rate := range []float64{0.001, 1e-300} {
 		c := network(t, "mesh:2x2", routing.Minimal, "uniform")

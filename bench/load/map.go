@@ -9,8 +9,9 @@ import (
 	"github.com/nicloop/nicloop/cosim/fabric/topology"
 )
 
-// Map draws where the loads of links are. Of a Dragonfly: the wire from each group to each other one, and the fullest within a group; of a mesh
-// or torus: the fullest wire of each router, where it stands; of a fat tree: the fullest wire of routers side by side, up and down from each level.
+// Map draws where the loads of links are. Of a Dragonfly: the wire from each group to each other
+// one, and the fullest within a group; of a mesh or torus: the fullest wire of each router, where
+// it stands; of a fat tree: the fullest wire of routers side by side, up and down from each level.
 func Map(title string, t topology.Topology, list []Link) *figure.Figure {
 	f := &figure.Figure{Title: title, Width: 7, Height: 6}
 	var m loadMap
@@ -58,7 +59,8 @@ func newLoadMap(x, y []string) loadMap {
 	return m
 }
 
-// each puts the loads of wires between routers into their fields; of several in one the highest counts.
+// each puts the loads of wires between routers into their fields; of several in one the highest
+// counts.
 func (m *loadMap) each(list []Link, where func(l Link) (x, y int)) {
 	for _, l := range list {
 		if l.To < 0 {

@@ -9,13 +9,15 @@ import (
 	"github.com/nicloop/nicloop/cosim/fabric/packets"
 )
 
-// A Rule says when a network has settled and how long it is then measured. Throughput is taken in windows. It has settled
-// when that of the second half of all windows is that of the quarter before them, to Tolerance: a drift that is too slow for
-// neighbouring windows to show is seen between halves. Then Batches windows are measured.
+// A Rule says when a network has settled and how long it is then measured. Throughput is taken in
+// windows. It has settled when that of the second half of all windows is that of the quarter before
+// them, to Tolerance: a drift that is too slow for neighbouring windows to show is seen between
+// halves. Then Batches windows are measured.
 //
-// With Filled the network must have filled, too: what is under way in it may not have grown between the two by more than that share of what
-// was taken in the quarter. A saturated network with deep buffers takes more than it will keep up until they are full: a Dragonfly of 5,256
-// nodes with 256 flits per VC 0.906 from cycle 3,000 to 6,000, then 0.85, and from 10,000 on 0.885.
+// With Filled the network must have filled, too: what is under way in it may not have grown between
+// the two by more than that share of what was taken in the quarter. A saturated network with deep
+// buffers takes more than it will keep up until they are full: a Dragonfly of 5,256 nodes with 256
+// flits per VC 0.906 from cycle 3,000 to 6,000, then 0.85, and from 10,000 on 0.885.
 type Rule struct {
 	Window    int64   // cycles
 	Tolerance float64 // share
@@ -79,7 +81,8 @@ type Link struct {
 	Load   float64 `json:"load_share"`
 }
 
-// An Engine is a network that is simulated: packets.Network, which has deep buffers, or flits.Network, which has the RTL's.
+// An Engine is a network that is simulated: packets.Network, which has deep buffers, or
+// flits.Network, which has the RTL's.
 type Engine interface {
 	Now() int64
 	Run(until int64)
@@ -165,7 +168,8 @@ func (m *meter) window(ctx context.Context) error {
 	return nil
 }
 
-// stretch is how many cycles are simulated between two looks at the context: a fraction of a second.
+// stretch is how many cycles are simulated between two looks at the context: a fraction of a
+// second.
 func (m *meter) stretch() int64 { return max(1, int64(nodeCycles/m.nodes)) }
 
 // nodeCycles a core simulates in about a tenth of a second.

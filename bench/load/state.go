@@ -8,8 +8,8 @@ const (
 	// TooFewPackets: the measurement is too short to tell the other states apart. Either fewer than
 	// minPackets were offered, or the 95 % interval of the throughput spans the limit of saturation.
 	TooFewPackets State = "too few packets"
-	// Saturated: the network accepts clearly less than is offered. Source queues grow without bound, and
-	// latencies are those of one instant.
+	// Saturated: the network accepts clearly less than is offered. Source queues grow without bound,
+	// and latencies are those of one instant.
 	Saturated State = "saturated"
 	// NotSettled: throughput still drifted after Rule.Most windows.
 	NotSettled State = "not settled"
@@ -24,8 +24,9 @@ const (
 	minPackets = 30
 )
 
-// stateOf classifies a rate by its mean throughput, the half width of that mean's 95 % interval, the
-// number of packets that the sources offer during the measurement, and whether throughput had settled.
+// stateOf classifies a rate by its mean throughput, the half width of that mean's 95 % interval,
+// the number of packets that the sources offer during the measurement, and whether throughput had
+// settled.
 func stateOf(rate, accepted, within, offered float64, settled bool) State {
 	limit := acceptedShare * rate
 	switch {

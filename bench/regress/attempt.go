@@ -18,7 +18,8 @@ import (
 	"github.com/sirupsen/logrus"
 )
 
-// A lateError ends a test that takes too long of the time on the wall, which says nothing of what it tests.
+// A lateError ends a test that takes too long of the time on the wall, which says nothing of what
+// it tests.
 type lateError struct{ after time.Duration }
 
 func (e *lateError) Error() string {
@@ -77,8 +78,8 @@ func (r *runner) one(ctx context.Context, out *Outcome) error {
 	return nil
 }
 
-// withWaves runs a test, and repeats a failure: its end from a checkpoint or, where there is none, all of it. again tells
-// that it passed then.
+// withWaves runs a test, and repeats a failure: its end from a checkpoint or, where there is none,
+// all of it. again tells that it passed then.
 func (r *runner) withWaves(ctx context.Context, out *Outcome) (again bool, err error) {
 	file := filepath.Join(out.Dir, "dump.fst")
 	var checkpoints *drivers.Checkpoints
@@ -145,7 +146,8 @@ const (
 	checkpointCycles = 50000 // from one checkpoint to the next
 )
 
-// windowStart is where waves of the world that failed begin: each world of a test begins at cycle 0.
+// windowStart is where waves of the world that failed begin: each world of a test begins at
+// cycle 0.
 func windowStart(t *T) drivers.Cycle {
 	end := drivers.Cycle(t.ended / clockPS)
 	return end - min(end, waveCycles)
@@ -217,7 +219,8 @@ func (r *runner) attempt(ctx context.Context, out *Outcome, how try) (*T, error)
 	return t, t.closeErr
 }
 
-// A logFile keeps the first error of what was written to it: a log that is not whole is an error of the regression.
+// A logFile keeps the first error of what was written to it: a log that is not whole is an error of
+// the regression.
 type logFile struct {
 	file *os.File
 	err  error

@@ -10,7 +10,8 @@ import (
 	"github.com/nicloop/nicloop/drivers/regs"
 )
 
-// axiTests are of what stands between a host and the core behind AXI with a clock of its own. Other devices skip them.
+// axiTests are of what stands between a host and the core behind AXI with a clock of its own. Other
+// devices skip them.
 var axiTests = []Test{
 	{"axi/reset", []string{"smoke"}, "a core that is reset in traffic by its board's page: what was under way is refused or lost, no memory changes behind it, neighbours go on, and it works again", func(t *T) error {
 		return testAXIReset(t, axihost.Control, axihost.Reset)
@@ -41,7 +42,8 @@ func (n *nic) oneWay() bool {
 	return !n.dev.Capabilities().Has(drivers.CanAnswerWrites) || n.needs(axihost.Function, "") == nil
 }
 
-// axiResets is how many systems a core is reset in, in traffic of as many cycles as come by chance: what a reset loses in a window counts there for good (pcieLines).
+// axiResets is how many systems a core is reset in, in traffic of as many cycles as come by chance:
+// what a reset loses in a window counts there for good (pcieLines).
 const axiResets = 5
 
 // testAXIReset resets node 1 by a bit of a register that reads 1 until that is over.
@@ -87,7 +89,8 @@ func oneAXIReset(t *T, nics []*nic, register uint32, bit uint64) (refused int, e
 	return refused, errors.Join(asNew(here, away), interruptsFollow(here, away), noStrays(nics))
 }
 
-// resetAXI resets a NIC and waits for its end. Every access meanwhile is answered: as ever, or refused. It tells how many were refused.
+// resetAXI resets a NIC and waits for its end. Every access meanwhile is answered: as ever, or
+// refused. It tells how many were refused.
 func resetAXI(n *nic, register uint32, bit uint64) (refused int, err error) {
 	var bus *drivers.BusError
 	tolerate := func(err error) error {

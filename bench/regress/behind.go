@@ -8,7 +8,8 @@ import (
 	"github.com/nicloop/nicloop/drivers/regs"
 )
 
-// flood has two nodes send to each other's mailbox of one slot until the network is full of VELO and lines are left behind.
+// flood has two nodes send to each other's mailbox of one slot until the network is full of VELO
+// and lines are left behind.
 func flood(nics []*nic, packets int) error {
 	for _, n := range nics {
 		if err := n.enable(0, 1); err != nil {
@@ -29,8 +30,8 @@ func flood(nics []*nic, packets int) error {
 	return err
 }
 
-// testGetBehindMailbox: processes that wait for their GETs alone, as a rank does in a rendezvous, read no mailbox meanwhile. So that they
-// do not stop each other, nothing of RMA may wait for one.
+// testGetBehindMailbox: processes that wait for their GETs alone, as a rank does in a rendezvous,
+// read no mailbox meanwhile. So that they do not stop each other, nothing of RMA may wait for one.
 func testGetBehindMailbox(t *T) error {
 	nics, err := t.openRMA(2)
 	if err != nil {

@@ -14,8 +14,9 @@ import (
 	"github.com/nicloop/nicloop/velo"
 )
 
-// boardTests ask for no cycles, so they run on whatever has the registers: a simulation, a board in a slot or at a serial line, and what a guest of
-// nicloop vm finds in its slot. What a device has not got is left out, and said.
+// boardTests ask for no cycles, so they run on whatever has the registers: a simulation, a board in
+// a slot or at a serial line, and what a guest of nicloop vm finds in its slot. What a device has
+// not got is left out, and said.
 var boardTests = []Test{
 	{"board/registers", []string{Board}, "who the NIC says it is, every bit of a register, every address, what is no register", boardCheck("identity", "scratch", "addresses", "refusals")},
 	{"board/mailbox", []string{Board}, "packets of every length and kind into a mailbox with guard bytes", boardCheck("velo", "counters")},
@@ -29,7 +30,8 @@ var boardTests = []Test{
 // Board marks what runs on any device.
 const Board = "board"
 
-// openBoard opens all nodes of a device that is there, or two that are simulated, in whatever time it has.
+// openBoard opens all nodes of a device that is there, or two that are simulated, in whatever time
+// it has.
 func (t *T) openBoard(memory int) (drivers.System, error) {
 	nodes := 2
 	if drivers.Found(t.Device) {
@@ -100,7 +102,8 @@ func (t *T) judge(results []selftest.Result) error {
 	return errors.Join(failed...)
 }
 
-// testBoardMessages is the host's whole stack, with ranks in real time where the device has no other.
+// testBoardMessages is the host's whole stack, with ranks in real time where the device has no
+// other.
 func testBoardMessages(t *T) error {
 	sys, err := t.openBoard(selftest.MemoryBytes)
 	if err != nil {

@@ -9,7 +9,8 @@ import (
 	"github.com/nicloop/nicloop/drivers"
 )
 
-// The tests that ask for no cycles pass whatever has the time, and say what they leave out. A planted fault is found.
+// The tests that ask for no cycles pass whatever has the time, and say what they leave out. A
+// planted fault is found.
 func TestBoard(t *testing.T) {
 	list, err := Select(List(), []string{"board/*"})
 	require.NoError(t, err)

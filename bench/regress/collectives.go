@@ -168,7 +168,8 @@ func inWorlds(t *T, begin func() round) error {
 	})
 }
 
-// launchWorlds runs a body in worlds with one rank per node and several, over all protocols and paths that messages take.
+// launchWorlds runs a body in worlds with one rank per node and several, over all protocols and
+// paths that messages take.
 func launchWorlds(t *T, begin func() func(r *host.Rank) error) error {
 	for _, w := range []struct {
 		nodes, procs int

@@ -38,7 +38,8 @@ func TestWrongCollectivesAreSeen(t *testing.T) {
 	}
 }
 
-// TestEveryNonblockingIsCompared: each has the reference of the one that waits, and a wrong byte is seen.
+// TestEveryNonblockingIsCompared: each has the reference of the one that waits, and a wrong byte is
+// seen.
 func TestEveryNonblockingIsCompared(t *testing.T) {
 	require.Len(t, beginners, len(collectives))
 	defer func(list []beginner) { beginners = list }(beginners)

@@ -46,7 +46,8 @@ func splitRound(r *host.Rank, seed int64, k int, once round) error {
 	if err := d.setAlgorithms(c); err != nil {
 		return err
 	}
-	// A message of the world to the next of the half, with a tag of the half's: nobody may take it there.
+	// A message of the world to the next of the half, with a tag of the half's: nobody may take it
+	// there.
 	right, left := c.World((key+1)%size), c.World((key+size-1)%size)
 	q, err := r.Isend(right, k, d.input(r.ID(), d.n))
 	if err != nil {
@@ -70,7 +71,8 @@ func splitRound(r *host.Rank, seed int64, k int, once round) error {
 	return nil
 }
 
-// checkAll is all collectives one after the other, with a message in between that goes round the communicator.
+// checkAll is all collectives one after the other, with a message in between that goes round the
+// communicator.
 func checkAll(r *host.Rank, c *host.Comm, d *draw) error {
 	for i := range collectives {
 		if err := collectives[i].check(c, d); err != nil {

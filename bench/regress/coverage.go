@@ -57,7 +57,8 @@ func (r *runner) addCounted(out *Outcome, f *coverage.FunctionalSink) error {
 	return os.RemoveAll(dir)
 }
 
-// Coverage is the report of a regression's coverage, its tests in order of the list and of their seeds.
+// Coverage is the report of a regression's coverage, its tests in order of the list and of their
+// seeds.
 func Coverage(base *coverage.Base, list []Outcome) *coverage.Report {
 	order := func(t *coverage.Test) int {
 		return slices.IndexFunc(list, func(o Outcome) bool { return o.Test.Name == t.Name && o.Seed == t.Seed })

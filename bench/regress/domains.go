@@ -28,7 +28,8 @@ const (
 
 func own(vpid uint8) uint64 { return uint64(vpid) * ownBytes }
 
-// join opens everything that a process can have: its table is the one with its number, and has one page.
+// join opens everything that a process can have: its table is the one with its number, and has one
+// page.
 func (n *nic) join(vpid uint8, domain uint64) error {
 	at := own(vpid)
 	e := regs.ATUEntryFields{Rights: regs.ATURightsRw, VPID: vpid, Page: n.address(at+ownPage) >> 12}.Pack()
@@ -241,7 +242,8 @@ func testDomainChange(t *T) error {
 	if err := errors.Join(to.join(box, 8), settle(to.sys)); err != nil {
 		return err
 	}
-	// The first is looked at in the very cycle of the change, which switches the mailbox off too: that is why it is dropped. Its domain is compared a cycle later.
+	// The first is looked at in the very cycle of the change, which switches the mailbox off too: that
+	// is why it is dropped. Its domain is compared a cycle later.
 	return errors.Join(to.expect(regs.MboxWP(box), 0), to.expect(regs.RXPackets, slots), to.expect(regs.RXDropped, sends-slots),
 		to.expect(regs.DomainRefused, sends-slots-1))
 }

@@ -11,8 +11,9 @@ import (
 	"github.com/nicloop/nicloop/drivers"
 )
 
-// TestModelIsExact runs what touches most of what can race beside the model: links to which everything happens, and processes that end while
-// others read and write their memory. The seeds of isolation/lives are those with which the two once parted.
+// TestModelIsExact runs what touches most of what can race beside the model: links to which
+// everything happens, and processes that end while others read and write their memory. The seeds of
+// isolation/lives are those with which the two once parted.
 func TestModelIsExact(t *testing.T) {
 	if testing.Short() {
 		t.Skip("builds a simulator")

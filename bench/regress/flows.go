@@ -42,7 +42,8 @@ func List() []Test {
 const (
 	// Conform marks what every body of the NIC must do alike.
 	Conform = "conform"
-	// Line marks what needs registers, send windows and mailboxes alone, at no cycle in particular: it runs over a serial line too.
+	// Line marks what needs registers, send windows and mailboxes alone, at no cycle in particular: it
+	// runs over a serial line too.
 	Line = "line"
 	// Deep marks what takes too long for everyday: it runs when it is named.
 	Deep = "deep"

@@ -12,8 +12,9 @@ import (
 
 var numbers = regexp.MustCompile(`0x[0-9a-fA-F]+|[0-9]+(\.[0-9]+)?`)
 
-// Signature is what failures of one cause have in common: the assertion of the RTL; else where device and reference part; else what
-// kind of hang it is; else the first line of the error, without numbers.
+// Signature is what failures of one cause have in common: the assertion of the RTL; else where
+// device and reference part; else what kind of hang it is; else the first line of the error,
+// without numbers.
 func (o *Outcome) Signature() string {
 	var v *bench.Verdict
 	var asserted *drivers.AssertionError

@@ -25,8 +25,8 @@ func hanging(t *T) error {
 	return err
 }
 
-// TestGroups: failures of one kind are one group, whatever their numbers, with all seeds; of each the smallest workload is looked
-// for that fails alike.
+// TestGroups: failures of one kind are one group, whatever their numbers, with all seeds; of each
+// the smallest workload is looked for that fails alike.
 func TestGroups(t *testing.T) {
 	o := options(t)
 	o.Device, o.Jobs, o.Seeds, o.Seed, o.Shrink = "model:", 1, 3, 5, time.Minute
@@ -56,8 +56,8 @@ func TestGroups(t *testing.T) {
 	require.Contains(t, text.String(), "shortest that fails alike: nicloop run alltoall")
 }
 
-// TestAgainst: a test that passes on both devices fails where they are not the same, and passes where they are. What fails is held
-// against the model only where there is one.
+// TestAgainst: a test that passes on both devices fails where they are not the same, and passes
+// where they are. What fails is held against the model only where there is one.
 func TestAgainst(t *testing.T) {
 	packets := Test{Name: "x/packets", Run: func(t *T) error {
 		sys, err := t.Open(2, nodeMemory, nil)

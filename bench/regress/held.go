@@ -9,7 +9,8 @@ import (
 	"github.com/nicloop/nicloop/drivers/regs"
 )
 
-// heldTests are of packets of every type and size that are held up in the middle, by a receiver that takes nothing, and go on.
+// heldTests are of packets of every type and size that are held up in the middle, by a receiver
+// that takes nothing, and go on.
 var heldTests = []Test{
 	{"velo/held-up", nil, "packets of every size, held up in the middle, arrive whole and in order", testHeldVELO},
 	{"rma/held-up", []string{"rma"}, "requests of every type, held up in the middle, arrive whole", testHeldRequests},
@@ -17,7 +18,8 @@ var heldTests = []Test{
 	{"rma/held-answers", []string{"rma"}, "answers of every type, held up in the middle by a full ring, arrive whole", testHeldAnswers},
 }
 
-// heldSize draws from the classes of sizes of VELO, so that every entry of a buffer is the last one for some packet of each.
+// heldSize draws from the classes of sizes of VELO, so that every entry of a buffer is the last one
+// for some packet of each.
 func (t *T) heldSize() int {
 	switch t.Rand.Intn(4) {
 	case 0:
@@ -65,7 +67,8 @@ func testHeldVELO(t *T) error {
 	return errors.Join(settle(nics[0].sys), nics[1].expect(regs.RXPackets, packets))
 }
 
-// heldCommands are requests of every type and class of sizes; those with bytes write at an offset of their own.
+// heldCommands are requests of every type and class of sizes; those with bytes write at an offset
+// of their own.
 var heldCommands = []struct {
 	command regs.RMACommand
 	bytes   int
@@ -74,7 +77,8 @@ var heldCommands = []struct {
 	{regs.RMACommandGet, 60}, {regs.RMACommandGet, 201}, {regs.RMACommandGet, 256}, {regs.RMACommandGet, 1}, {regs.RMACommandGet, 8}, {regs.RMACommandImmPut, 8}, {regs.RMACommandNotiPut, 1}, {regs.RMACommandFCAA, 4},
 }
 
-// heldRounds is how often each is asked for, in orders heldStep apart: the entries of the buffers that they fill are others each time.
+// heldRounds is how often each is asked for, in orders heldStep apart: the entries of the buffers
+// that they fill are others each time.
 const (
 	heldRounds = 13
 	heldStep   = 3
@@ -101,7 +105,8 @@ func (n *nic) narrow() error {
 		write{regs.NotiCtrl(rawVPID), regs.NotiCtrlEnable | regs.NotiCtrlWindow})
 }
 
-// step reads a node's ring of one when number notifications have come, which makes room for one more.
+// step reads a node's ring of one when number notifications have come, which makes room for one
+// more.
 func (n *nic) step(number int) error {
 	if _, err := quiesce(n.sys); err != nil {
 		return err
@@ -112,7 +117,8 @@ func (n *nic) step(number int) error {
 	return n.dev.WriteReg(regs.NotiRP(rawVPID), uint64(number))
 }
 
-// testHeldRequests: a ring of one notification at the target holds its completer and responder, and all requests behind them.
+// testHeldRequests: a ring of one notification at the target holds its completer and responder, and
+// all requests behind them.
 func testHeldRequests(t *T) error {
 	nics, err := t.openRMA(2)
 	if err != nil {
@@ -181,7 +187,8 @@ func heldArrived(nics []*nic) error {
 	return errors.Join(nics[0].expect(regs.RMAErrors, 0), nics[1].expect(regs.RMAErrors, 0))
 }
 
-// testHeldAnswers: a ring of one notification at the origin holds the completer of answers, and all behind it.
+// testHeldAnswers: a ring of one notification at the origin holds the completer of answers, and all
+// behind it.
 func testHeldAnswers(t *T) error {
 	nics, err := t.openRMA(2)
 	if err != nil {
@@ -214,8 +221,8 @@ func testHeldAnswers(t *T) error {
 	return errors.Join(settle(nics[0].sys), nics[0].expect(regs.RMAErrors, 0), nics[1].expect(regs.RMAErrors, 0))
 }
 
-// testRights: of three pages at node 1 one may be read, one written, one both. What a page does not allow is refused and told, and no
-// byte of it moves.
+// testRights: of three pages at node 1 one may be read, one written, one both. What a page does not
+// allow is refused and told, and no byte of it moves.
 func testRights(t *T) error {
 	nics, err := t.openRMA(2)
 	if err != nil {

@@ -197,7 +197,8 @@ func testDeadMemory(t *T) error {
 	if err := to.expect(regs.MboxCtrl(a), on|regs.MboxCtrlBusy); err != nil {
 		return err
 	}
-	// Registers of others and of the mailbox itself; what is written for its old life does not count in the new one.
+	// Registers of others and of the mailbox itself; what is written for its old life does not count
+	// in the new one.
 	before := to.sys.Now()
 	if err := to.enable(b, slotsPerBox); err != nil {
 		return err
@@ -249,7 +250,8 @@ func testDeadRing(t *T) error {
 		to.expect(regs.RMANotis, 4), settle(to.sys))
 }
 
-// impossible writes read pointers that a ring of wp written and slots cannot have; rp, the one it has, stays.
+// impossible writes read pointers that a ring of wp written and slots cannot have; rp, the one it
+// has, stays.
 func (n *nic) impossible(reg uint32, wp, rp, slots uint64) error {
 	before, err := n.dev.ReadReg(regs.RPRefused)
 	if err != nil {

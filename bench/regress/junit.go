@@ -49,8 +49,8 @@ type junitProp struct {
 	Value string `xml:"value,attr"`
 }
 
-// A JUnit is a results.xml that grows while tests end. At any time it is whole, so that what a night has done is not lost
-// with the night.
+// A JUnit is a results.xml that grows while tests end. At any time it is whole, so that what a
+// night has done is not lost with the night.
 type JUnit struct {
 	file     string
 	suite    junitSuite
@@ -74,7 +74,8 @@ func NewJUnit(file string) (*JUnit, error) {
 // SetBuilding says how long building took before the tests.
 func (j *JUnit) SetBuilding(took time.Duration) { j.building = took }
 
-// Add adds an outcome. With many the file is written now and then: writing takes a twentieth of the time at most.
+// Add adds an outcome. With many the file is written now and then: writing takes a twentieth of the
+// time at most.
 func (j *JUnit) Add(o *Outcome) error {
 	j.suite.add(o)
 	j.total += o.Real

@@ -10,10 +10,11 @@ import (
 	"github.com/nicloop/nicloop/drivers/regs"
 )
 
-// overLine makes a board behind a serial line what directed tests take: a system in which time can be let pass. It passes by itself there, and
-// much more of it than a packet needs while a register is read; so Run looks at what the NICs hold until that is twice the same. What
-// NICs have written to mailboxes since is fetched then. Nothing happens at a cycle that anybody has asked for, so it is for tests
-// tagged [Line] alone.
+// overLine makes a board behind a serial line what directed tests take: a system in which time can
+// be let pass. It passes by itself there, and much more of it than a packet needs while a register
+// is read; so Run looks at what the NICs hold until that is twice the same. What NICs have written
+// to mailboxes since is fetched then. Nothing happens at a cycle that anybody has asked for, so it
+// is for tests tagged [Line] alone.
 type overLine struct {
 	drivers.System
 	ctx     context.Context
@@ -48,7 +49,8 @@ type memoryReader interface {
 
 var errNoCycles = fmt.Errorf("%w: nothing happens at a cycle that was asked for", drivers.ErrNotSupported)
 
-// openLine is that of a system whose devices keep their memory to themselves; ok is false of any other.
+// openLine is that of a system whose devices keep their memory to themselves; ok is false of any
+// other.
 func openLine(ctx context.Context, sys drivers.System) (drivers.Timed, bool) {
 	if sys.Info().Nodes > maxLineNodes {
 		return nil, false
@@ -99,7 +101,8 @@ func (o *overLine) ArmPIO(node, vpid int, count uint64) {
 	o.entries = append(o.entries, takenEntries{node, vpid, count})
 }
 
-// Run lets time pass until something that was armed is so, or nothing changes any more. A posted access that was refused is its error.
+// Run lets time pass until something that was armed is so, or nothing changes any more. A posted
+// access that was refused is its error.
 func (o *overLine) Run(deadline drivers.Cycle, stop *drivers.Stop) error {
 	*stop = drivers.Stop{Fired: stop.Fired[:0]}
 	if deadline != drivers.Forever {

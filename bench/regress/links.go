@@ -203,8 +203,9 @@ func wireFaults(errorRate, lossRate float64) func(*T) error {
 	}
 }
 
-// onlyRepaired checks that errors and losses had no effect but retransmissions: no session ended, no packet was lost, cut
-// or drained. That no word is sent again after its acknowledgement shows in no counter; link_tx asserts it.
+// onlyRepaired checks that errors and losses had no effect but retransmissions: no session ended,
+// no packet was lost, cut or drained. That no word is sent again after its acknowledgement shows in
+// no counter; link_tx asserts it.
 func (m *numbered) onlyRepaired(corrupt bool) error {
 	for _, at := range []func(uint8) uint32{regs.LinkResets, regs.LinkLost, regs.LinkCut, regs.LinkDrained, regs.LinkFailures} {
 		n, err := linkCount(m.nics, at)
@@ -272,7 +273,8 @@ func testLinkDown(t *T) error {
 	return m.unharmed()
 }
 
-// testLinkDead lets the wire from node 0 swallow all words before it was measured; the carrier stays.
+// testLinkDead lets the wire from node 0 swallow all words before it was measured; the carrier
+// stays.
 func testLinkDead(t *T) error {
 	m, err := newWired(t, 2)
 	if err != nil {
@@ -299,9 +301,9 @@ func testLinkDead(t *T) error {
 	return m.unharmed()
 }
 
-// testLinkCut lets the wire from node 0 to 1 fail in the middle of packets for node 2, alternately without carrier and
-// swallowing all. What node 1 sends to node 2 takes the same outputs and must go on. When the wire is back the rest
-// arrives, but for the packets that the link ended.
+// testLinkCut lets the wire from node 0 to 1 fail in the middle of packets for node 2, alternately
+// without carrier and swallowing all. What node 1 sends to node 2 takes the same outputs and must
+// go on. When the wire is back the rest arrives, but for the packets that the link ended.
 func testLinkCut(t *T) error {
 	m, err := newWired(t, 3)
 	if err != nil {

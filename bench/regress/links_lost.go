@@ -9,9 +9,10 @@ import (
 	"github.com/nicloop/nicloop/drivers/regs"
 )
 
-// testLinkDrain takes the carrier from the wire between nodes 0 and 1 of a 2 x 2 mesh, or has it swallow all, while node 0 sends to
-// node 1 and, behind that, to node 2. With drain set the packets for node 1 are discarded and counted, and those for node 2 arrive as if
-// the wire were whole; without they all wait. When the wire is back nothing is missing but what was told.
+// testLinkDrain takes the carrier from the wire between nodes 0 and 1 of a 2 x 2 mesh, or has it
+// swallow all, while node 0 sends to node 1 and, behind that, to node 2. With drain set the packets
+// for node 1 are discarded and counted, and those for node 2 arrive as if the wire were whole;
+// without they all wait. When the wire is back nothing is missing but what was told.
 func testLinkDrain(t *T) error {
 	m, err := newWired(t, 4)
 	if err != nil {
@@ -125,10 +126,10 @@ func (m *numbered) readMailboxes() error {
 	return err
 }
 
-// receiveAll reads the mailboxes until the hardware is empty, however long that takes: a full mailbox
-// holds back the network, so a test that stops reading sees a network that stands still and packets
-// that are neither received nor reported lost. Hardware in which nothing moves although every mailbox
-// has just been emptied is deadlocked.
+// receiveAll reads the mailboxes until the hardware is empty, however long that takes: a full
+// mailbox holds back the network, so a test that stops reading sees a network that stands still and
+// packets that are neither received nor reported lost. Hardware in which nothing moves although
+// every mailbox has just been emptied is deadlocked.
 func (m *numbered) receiveAll() error {
 	for {
 		idle, err := quiesce(m.nics[0].sys)
@@ -150,7 +151,8 @@ func (m *numbered) receiveAll() error {
 	}
 }
 
-// accounted: every packet that was sent arrived, or was told to be lost, by the link or by the node that found it cut.
+// accounted: every packet that was sent arrived, or was told to be lost, by the link or by the node
+// that found it cut.
 func (m *numbered) accounted() error {
 	var told uint64
 	for _, n := range m.nics {
@@ -173,7 +175,8 @@ func (m *numbered) accounted() error {
 	return nil
 }
 
-// linkResets resets ends of links at random cycles, now and then both ends of one, while everybody sends to everybody.
+// linkResets resets ends of links at random cycles, now and then both ends of one, while everybody
+// sends to everybody.
 func linkResets(shape string, rate float64) func(*T) error {
 	return func(t *T) error {
 		if shape != "" {
@@ -268,7 +271,8 @@ func (m *numbered) agreed() error {
 	return nil
 }
 
-// soak is traffic of everybody to everybody while all that can happen to a link happens to some link, at random cycles.
+// soak is traffic of everybody to everybody while all that can happen to a link happens to some
+// link, at random cycles.
 func soak(name string, latency, packets int, tags ...string) Test {
 	return Test{
 		Name: fmt.Sprintf("links/soak%s-%d", name, latency), Tags: append([]string{"links"}, tags...),

@@ -19,9 +19,9 @@ func runOnModel(t *testing.T, body func(*T) error) error {
 }
 
 // TestReceiveAll: the end of a soak test must not depend on how much traffic is still queued.
-// links/soak-long-50 once read the mailboxes for 30,000 more cycles and then only waited. With seeds
-// 12308 and 20001 more packets were left than arrive in that time over wires of 50 cycles; the full
-// mailboxes held back the rest, which looked like a deadlock in which packets were lost.
+// links/soak-long-50 once read the mailboxes for 30,000 more cycles and then only waited. With
+// seeds 12308 and 20001 more packets were left than arrive in that time over wires of 50 cycles;
+// the full mailboxes held back the rest, which looked like a deadlock in which packets were lost.
 func TestReceiveAll(t *testing.T) {
 	const packets = 4 * slotsPerBox
 	require.NoError(t, runOnModel(t, func(t *T) error {

@@ -9,7 +9,8 @@ import (
 	"github.com/nicloop/nicloop/drivers/regs"
 )
 
-// lifeTests have processes end in the middle of everything, and others take their numbers and their memory.
+// lifeTests have processes end in the middle of everything, and others take their numbers and their
+// memory.
 var lifeTests = []Test{
 	{"isolation/new-owner", []string{"smoke", "rma"}, "descriptors of a process that ended, held by somebody's full ring, reach nothing of the next owner of its number", testNewOwner},
 	{"isolation/late-answer", []string{"rma"}, "answers to a life that has ended reach neither the page nor the ring of the next", testLateAnswer},
@@ -143,7 +144,8 @@ func (l *lives) watch(cycles drivers.Cycle) error {
 	return nil
 }
 
-// read reads a register. It may learn, too, that a line was refused because its window went off: no fault.
+// read reads a register. It may learn, too, that a line was refused because its window went off: no
+// fault.
 func (l *lives) read(n *nic, off uint32) (uint64, error) {
 	v, err := n.dev.ReadReg(off)
 	return v, l.forgive(err)
@@ -220,7 +222,8 @@ func (m *mortal) begin(l *lives) error {
 	return l.forgive(m.n.join(m.vpid, m.domain))
 }
 
-// act posts something to anybody: to its like, to strangers, to nobody. What it writes has its domain in each word.
+// act posts something to anybody: to its like, to strangers, to nobody. What it writes has its
+// domain in each word.
 func (m *mortal) act(l *lives) error {
 	r := l.t.Rand
 	m.posted++
@@ -250,8 +253,8 @@ func (m *mortal) act(l *lives) error {
 	return m.n.postAs(m.vpid, d, w1, w2)
 }
 
-// die ends a process at once, as it is, often with much that it has just posted; its memory is given back when nothing of it is under
-// way any more.
+// die ends a process at once, as it is, often with much that it has just posted; its memory is
+// given back when nothing of it is under way any more.
 func (m *mortal) die(l *lives) error {
 	for range l.t.Rand.Intn(8) {
 		if err := m.act(l); err != nil {
@@ -302,8 +305,8 @@ func (m *mortal) die(l *lives) error {
 	return errors.New("a fence, or the last write to a mailbox or ring, does not end")
 }
 
-// stored waits until the NIC has taken or refused all lines that the number's processes have posted: one that waits on the
-// bus is judged when it is taken, and would be the next process's.
+// stored waits until the NIC has taken or refused all lines that the number's processes have
+// posted: one that waits on the bus is judged when it is taken, and would be the next process's.
 func (l *lives) stored(m *mortal) error {
 	for range 10000 {
 		if m.n.sys.PIOTaken(m.n.node, int(m.vpid)) >= m.posted {

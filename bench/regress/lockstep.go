@@ -109,7 +109,8 @@ func (o *Outcome) explain(div *lockstep.Divergence) {
 // errParts is a test that passes, and whose devices are not the same.
 var errParts = errors.New("the test passes, but device and reference are not the same")
 
-// inLockstep runs a test on both devices from the start: it passes if it does on the first, and both are the same.
+// inLockstep runs a test on both devices from the start: it passes if it does on the first, and
+// both are the same.
 func (r *runner) inLockstep(ctx context.Context, out *Outcome) error {
 	div, err := r.together(ctx, out)
 	switch {

@@ -33,7 +33,8 @@ func networkTests() []Test {
 	}
 }
 
-// kept are the keys of a device that say nothing of its shape: what it is built from, what it counts, and the bus that it meets its host by.
+// kept are the keys of a device that say nothing of its shape: what it is built from, what it
+// counts, and the bus that it meets its host by.
 var kept = []string{"src", "coverage", "bus", "mps", "mrrs", "bus_seed", "ratio"}
 
 // reshape gives the device a shape; only those with a topology take one.
@@ -181,8 +182,8 @@ func testNowhere(t *T) error {
 	return errors.Join(m.post(200), m.take(), settle(m.nics[0].sys))
 }
 
-// testRouteLoop: on a 2 x 2 mesh the entries for node 3 lead round all four nodes. A packet comes to each router 16 times and ends
-// where it began. All others go on, also past the loop.
+// testRouteLoop: on a 2 x 2 mesh the entries for node 3 lead round all four nodes. A packet comes
+// to each router 16 times and ends where it began. All others go on, also past the loop.
 func testRouteLoop(t *T) error {
 	m, err := newRouted(t, 4)
 	if err != nil {

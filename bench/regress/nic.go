@@ -50,7 +50,8 @@ func (t *T) openNICs(nodes int) ([]*nic, error) {
 	return list, nil
 }
 
-// openLoop opens a board whose link ends where it begins: one NIC that is every node of the test, with little memory and few processes.
+// openLoop opens a board whose link ends where it begins: one NIC that is every node of the test,
+// with little memory and few processes.
 func (t *T) openLoop(nodes int) ([]*nic, error) {
 	below, err := t.Open(1, smallMemory, nil)
 	if err != nil {
@@ -82,7 +83,8 @@ type write struct {
 	v   uint64
 }
 
-// set writes registers and waits until the writes have been performed. What of memory they name is an offset.
+// set writes registers and waits until the writes have been performed. What of memory they name is
+// an offset.
 func (n *nic) set(list ...write) error {
 	for _, w := range list {
 		if err := n.dev.WriteReg(w.off, n.translated(w.off, w.v)); err != nil {
@@ -121,7 +123,8 @@ func (n *nic) translated(off uint32, v uint64) uint64 {
 	return v
 }
 
-// addressRegs are the registers that hold device addresses, of the beginning or the end of something.
+// addressRegs are the registers that hold device addresses, of the beginning or the end of
+// something.
 var addressRegs = func() map[uint32]addressKind {
 	m := map[uint32]addressKind{regs.ATUDone: begins}
 	for v := range uint8(regs.VPIDs) {
@@ -151,8 +154,9 @@ func (n *nic) needs(off uint32, what string) error {
 	return nil
 }
 
-// refused tells whether err, what a write came to, is that it was refused, where a device tells that: behind a bus whose writes are posted it must not have been
-// told, and what the NIC has counted is all there is.
+// refused tells whether err, what a write came to, is that it was refused, where a device tells
+// that: behind a bus whose writes are posted it must not have been told, and what the NIC has
+// counted is all there is.
 func (n *nic) refused(err error) bool {
 	if !n.dev.Capabilities().Has(drivers.CanAnswerWrites) {
 		return err == nil

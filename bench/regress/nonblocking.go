@@ -78,7 +78,8 @@ var beginners = []beginner{
 	}},
 }
 
-// atOnce begins them all, with a barrier that waits among them, and waits in an order of the rank's own.
+// atOnce begins them all, with a barrier that waits among them, and waits in an order of the rank's
+// own.
 func atOnce(r *host.Rank, c *host.Comm, d *draw) error {
 	var checks []collective
 	var list []*host.Request

@@ -9,8 +9,8 @@ import (
 	"github.com/nicloop/nicloop/drivers/regs"
 )
 
-// holdRequester has process 9 of a node fill its own ring, so that the requester waits with its last notification, and all
-// descriptors behind it.
+// holdRequester has process 9 of a node fill its own ring, so that the requester waits with its
+// last notification, and all descriptors behind it.
 func (n *nic) holdRequester() error {
 	const v = 9
 	if err := errors.Join(n.join(v, 9), n.set(write{regs.NotiCtrl(v), 0}, write{regs.NotiSlots(v), 1},
@@ -63,7 +63,8 @@ func testNewOwner(t *T) error {
 	if err := errors.Join(n.set(command(regs.ATUOpFlushAll)), n.fence(2)); err != nil {
 		return err
 	}
-	// The next owner of the number has the same address for its page. Beside its four, one of the other process dies with its ring.
+	// The next owner of the number has the same address for its page. Beside its four, one of the
+	// other process dies with its ring.
 	clear(n.page(v))
 	if err := errors.Join(n.join(v, 8), n.letGo()); err != nil {
 		return err
@@ -147,7 +148,8 @@ func testHeldNotification(t *T) error {
 	if idle, err := quiesce(to.sys); err != nil || idle {
 		return fmt.Errorf("the notifications are not held: idle %t, %w", idle, err)
 	}
-	// Another process of the same domain takes the number: what was told the last is not for it, what comes now is.
+	// Another process of the same domain takes the number: what was told the last is not for it, what
+	// comes now is.
 	if err := errors.Join(to.set(write{regs.NotiCtrl(v), 0}), to.join(v, 7), settle(to.sys)); err != nil {
 		return err
 	}

@@ -103,8 +103,9 @@ func (f *faultyPages) drop(node int, buf []byte, i int) {
 	}
 }
 
-// round sends a message that fails and one that does not. A page must go after it was registered and before the
-// NIC has seen it: the sender's at once, the receiver's as soon as the message has matched.
+// round sends a message that fails and one that does not. A page must go after it was registered
+// and before the NIC has seen it: the sender's at once, the receiver's as soon as the message has
+// matched.
 func (f *faultyPages) round(r *host.Rank, bad []byte, k, rank, page int) error {
 	if r.ID() == 0 {
 		return f.sender(r, bad, k, rank, page)

@@ -20,7 +20,8 @@ var pathTests = []Test{
 	{"rma/nvm-ranges", []string{"rma"}, "four ranges of slow memory at a time, each at its own rate", testNVMRanges},
 }
 
-// testMisled: entries of the route table send what is for node 3, and what comes back from there, out of the network where it passes.
+// testMisled: entries of the route table send what is for node 3, and what comes back from there,
+// out of the network where it passes.
 func testMisled(t *T) error {
 	nics, err := t.openRMA(4)
 	if err != nil {
@@ -161,8 +162,8 @@ func testPageSizes(t *T) error {
 			return fmt.Errorf("%w: pages of 2 MB of a memory that does not begin at 0, in one piece", drivers.ErrNotSupported)
 		}
 		t.Rand.Read(n.dev.Memory()[0x20000:0xe0000])
-		// Table 1 has four pages of 64 KB, the second one not mapped; table 2 two of 2 MB, both of which begin with
-		// all of the memory.
+		// Table 1 has four pages of 64 KB, the second one not mapped; table 2 two of 2 MB, both of which
+		// begin with all of the memory.
 		for page, at := range []uint64{0x80000, 0, 0x20000, 0xd0000} {
 			e := regs.ATUEntryFields{Rights: regs.ATURightsRw, VPID: rawVPID, Page: at >> 12}
 			if at == 0 {

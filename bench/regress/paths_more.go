@@ -64,7 +64,8 @@ const (
 	refusedRights = rawPages - 1
 )
 
-// testRefused: the ring of the origin has few places at first, so that answers wait for each other in the network.
+// testRefused: the ring of the origin has few places at first, so that answers wait for each other
+// in the network.
 func testRefused(t *T) error {
 	nics, err := t.openRMA(2)
 	if err != nil {
@@ -153,7 +154,8 @@ func testRefused(t *T) error {
 	return errors.Join(settle(nics[0].sys), nics[0].expect(regs.NotiWP(rawVPID), uint64(len(list))))
 }
 
-// testNVMRanges: puts to four ranges in turn. Each takes what its rate says, whatever the others do.
+// testNVMRanges: puts to four ranges in turn. Each takes what its rate says, whatever the others
+// do.
 func testNVMRanges(t *T) error {
 	nics, err := t.openRMA(2)
 	if err != nil {

@@ -11,7 +11,8 @@ import (
 	"github.com/nicloop/nicloop/drivers/regs"
 )
 
-// pcieTests are of faults that only a bus like PCIe has. A device without a simulated root complex skips them.
+// pcieTests are of faults that only a bus like PCIe has. A device without a simulated root complex
+// skips them.
 var pcieTests = []Test{
 	{"pcie/poisoned", []string{"smoke"}, "of reads whose completions are poisoned or refused each is told, the rest arrives, nothing else is touched", func(t *T) error {
 		return testFailedReads(t, failedReads{chances: map[uint32]float64{rootcomplex.Poisoned: 0.04, rootcomplex.Errors: 0.04}, counters: rootcomplex.Failed, rounds: 6})
@@ -39,7 +40,8 @@ func (t *T) openPCIe() ([]*nic, error) {
 	return nics, nics[0].needs(rootcomplex.Ctrl, pcieWhat)
 }
 
-// pcieRate: a fragment of 256 bytes is a TLP with a header of 16 bytes, on a stream of 8 bytes a cycle.
+// pcieRate: a fragment of 256 bytes is a TLP with a header of 16 bytes, on a stream of 8 bytes a
+// cycle.
 func pcieRate(command regs.RMACommand) func(*T) error {
 	return func(t *T) error {
 		if !strings.Contains(t.Device, "bus=pcie") || strings.Contains(t.Device, "mps=") || strings.Contains(t.Device, "bus_seed=") {
@@ -69,7 +71,8 @@ type triedPut struct {
 	tag         uint16
 }
 
-// testFailedReads puts with faults on the bus of both nodes. Each put has arrived whole or is told to have failed, and but where puts go no byte has changed.
+// testFailedReads puts with faults on the bus of both nodes. Each put has arrived whole or is told
+// to have failed, and but where puts go no byte has changed.
 func testFailedReads(t *T, f failedReads) error {
 	nics, err := t.openPCIe()
 	if err != nil {
@@ -145,7 +148,8 @@ func postPuts(t *T, n *nic) (puts []triedPut, err error) {
 	return puts, nil
 }
 
-// toldErrors are the tags of which notifications from number seen on tell an error. The ring is read up to them.
+// toldErrors are the tags of which notifications from number seen on tell an error. The ring is
+// read up to them.
 func toldErrors(n *nic, seen *int) (map[uint16]bool, error) {
 	wp, err := n.dev.ReadReg(regs.NotiWP(rawVPID))
 	if err != nil {
@@ -197,7 +201,8 @@ func stillPuts(t *T, nics []*nic, f failedReads, seen *int) error {
 	return nil
 }
 
-// mayStillLeave are cycles after which nothing leaves a node that has lost bus master: rtl/sim/root_complex.sv holds it to that.
+// mayStillLeave are cycles after which nothing leaves a node that has lost bus master:
+// rtl/sim/root_complex.sv holds it to that.
 const mayStillLeave = 16
 
 func testBusMaster(t *T) error {
@@ -223,7 +228,8 @@ func testBusMaster(t *T) error {
 	if err := nics[0].sys.Run(nics[0].sys.Now()+mayStillLeave, &stop); err != nil {
 		return err
 	}
-	// A completer that may not write loses the data, and the word about it too: its ring is in the memory that it cannot reach.
+	// A completer that may not write loses the data, and the word about it too: its ring is in the
+	// memory that it cannot reach.
 	before := bytes.Clone(far)
 	if err := errors.Join(nics[0].post(put, 0, 0), settle(nics[0].sys)); err != nil {
 		return err
@@ -252,7 +258,8 @@ func testBusMaster(t *T) error {
 	return nil
 }
 
-// pcieLines fit a window: lines that a reset loses in one are never counted as taken, and who paces himself by that count would wait for them.
+// pcieLines fit a window: lines that a reset loses in one are never counted as taken, and who paces
+// himself by that count would wait for them.
 const pcieLines = 3
 
 // pcieTraffic posts packets both ways, and puts, and lets a part of their time pass.
@@ -358,7 +365,8 @@ func asNew(here, away *nic) error {
 	return afterReset(here, away)
 }
 
-// readUntilEmpty reads the ring of a node until the hardware is empty: each fragment to a NIC that has forgotten its tables is told there.
+// readUntilEmpty reads the ring of a node until the hardware is empty: each fragment to a NIC that
+// has forgotten its tables is told there.
 func readUntilEmpty(n *nic) error {
 	for range 100 {
 		if idle, err := quiesce(n.sys); idle || err != nil {
@@ -374,7 +382,8 @@ func readUntilEmpty(n *nic) error {
 
 // afterReset: the NIC is set up anew, and packets pass both ways.
 func afterReset(here, away *nic) error {
-	// What the other node's packets to it had taken and could not give back is settled between the links; the mailbox of the other is read.
+	// What the other node's packets to it had taken and could not give back is settled between the
+	// links; the mailbox of the other is read.
 	if err := errors.Join(away.enable(0, slotsPerBox), here.resize(0, slotsPerBox), here.enable(0, slotsPerBox)); err != nil {
 		return err
 	}

@@ -10,8 +10,9 @@ import (
 	"github.com/nicloop/nicloop/drivers/regs"
 )
 
-// testStaleCompletions resets the function of node 1 while its reads are outstanding and puts from it at once, so the
-// completions of the old reads arrive among those of the new ones. The old ones must be discarded.
+// testStaleCompletions resets the function of node 1 while its reads are outstanding and puts from
+// it at once, so the completions of the old reads arrive among those of the new ones. The old ones
+// must be discarded.
 func testStaleCompletions(t *T) error {
 	if err := t.reshape("host_rd_latency=1000"); err != nil {
 		return err

@@ -64,7 +64,8 @@ func (s *site) need(list []machine) {
 	}
 }
 
-// build builds all. A machine that cannot be had is its tests' matter, a tool or RTL that is broken that of the regression.
+// build builds all. A machine that cannot be had is its tests' matter, a tool or RTL that is broken
+// that of the regression.
 func (s *site) build(ctx context.Context, tell func(what string)) {
 	for _, m := range s.order {
 		err := drivers.Prepare(ctx, m.device, drivers.Options{Nodes: m.nodes, Progress: tell})

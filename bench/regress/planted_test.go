@@ -55,7 +55,8 @@ func (p plant) tree(t *testing.T) string {
 	return dir
 }
 
-// TestPlantsApply: every bug that is planted somewhere, here or for a proof, still changes the file that it is for. To see that it is found takes hours.
+// TestPlantsApply: every bug that is planted somewhere, here or for a proof, still changes the file
+// that it is for. To see that it is found takes hours.
 func TestPlantsApply(t *testing.T) {
 	list := slices.Concat(plants(t, "testdata/planted"), plants(t, "testdata/planted_pcie"), plants(t, "testdata/planted_axi"), plants(t, "testdata/planted_credits"))
 	text, err := os.ReadFile("../../rtl/formal/mutants")
@@ -75,8 +76,8 @@ func TestPlantsApply(t *testing.T) {
 	}
 }
 
-// TestPlanted: bugs in blocks of the RTL are laid to the block that has them, in at least eight of ten (all of them:
-// go test ./bench/regress -run TestPlanted -planted all -v).
+// TestPlanted: bugs in blocks of the RTL are laid to the block that has them, in at least eight of
+// ten (all of them: go test ./bench/regress -run TestPlanted -planted all -v).
 func TestPlanted(t *testing.T) {
 	if testing.Short() {
 		t.Skip("builds simulators")
@@ -105,18 +106,20 @@ func TestPlanted(t *testing.T) {
 	require.GreaterOrEqual(t, 10*found, 8*all)
 }
 
-// TestPlantedPCIe: the tests of the bus's faults fail where a block of PCIe, or the root complex, has a bug (-planted all or pcie: seven simulators are built).
+// TestPlantedPCIe: the tests of the bus's faults fail where a block of PCIe, or the root complex,
+// has a bug (-planted all or pcie: seven simulators are built).
 func TestPlantedPCIe(t *testing.T) {
 	plantedBehind(t, "pcie", "rtl:?bus=pcie")
 }
 
-// TestPlantedAXI: tests over a node behind AXI fail where a block between the host's clock and the core's has a bug (-planted all or axi: seven simulators are built).
+// TestPlantedAXI: tests over a node behind AXI fail where a block between the host's clock and the
+// core's has a bug (-planted all or axi: seven simulators are built).
 func TestPlantedAXI(t *testing.T) {
 	plantedBehind(t, "axi", "rtl:?bus=axi&bus_seed=3")
 }
 
-// TestPlantedCredits: a block that loses a credit now and then only makes traffic slower. The assertion
-// on the credits of idle hardware finds it.
+// TestPlantedCredits: a block that loses a credit now and then only makes traffic slower. The
+// assertion on the credits of idle hardware finds it.
 func TestPlantedCredits(t *testing.T) {
 	if testing.Short() {
 		t.Skip("builds a simulator")
@@ -144,8 +147,8 @@ func plantedBehind(t *testing.T, bus, device string) {
 	}
 }
 
-// run runs the test on the tree: by itself and, where it fails, beside the model; where it passes, beside it from the start. Status is
-// that of the first.
+// run runs the test on the tree: by itself and, where it fails, beside the model; where it passes,
+// beside it from the start. Status is that of the first.
 func (p plant) run(t *testing.T) *Outcome {
 	tests, err := Select(List(), []string{p.test})
 	require.NoError(t, err)

@@ -189,8 +189,9 @@ var misbehaviours = []misbehaviour{
 	}},
 }
 
-// harmless are as many writes that change nothing. Behind PCIe, and behind AXI with one ID, registers and send windows share a way, which is the host's to
-// share out: there the process beside which the good one is compared writes as often.
+// harmless are as many writes that change nothing. Behind PCIe, and behind AXI with one ID,
+// registers and send windows share a way, which is the host's to share out: there the process
+// beside which the good one is compared writes as often.
 func (m *misbehaviour) harmless() func(r *rateRun) []write {
 	if m.step == nil {
 		return nil
@@ -204,8 +205,8 @@ func (m *misbehaviour) harmless() func(r *rateRun) []write {
 	}
 }
 
-// testRate compares how long the good process needs beside one that does the same but has room for all that comes, and beside
-// one that misbehaves.
+// testRate compares how long the good process needs beside one that does the same but has room for
+// all that comes, and beside one that misbehaves.
 func testRate(t *T, m *misbehaviour) error {
 	var took [2]drivers.Cycle
 	for i := range took {
@@ -233,7 +234,8 @@ func testRate(t *T, m *misbehaviour) error {
 	return nil
 }
 
-// run has the good process send and put, the bad one post as many lines, and tells when all of the good one's has arrived.
+// run has the good process send and put, the bad one post as many lines, and tells when all of the
+// good one's has arrived.
 func (r *rateRun) run(m *misbehaviour, slots int, step func(*rateRun) []write) (drivers.Cycle, error) {
 	on := regs.NotiCtrlEnable | regs.NotiCtrlWindow
 	for _, n := range r.nics {

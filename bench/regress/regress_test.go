@@ -48,8 +48,8 @@ func TestListPassesOnIdeal(t *testing.T) {
 	}
 }
 
-// TestConformanceAnywhere runs what every backend must pass on memory that lies anywhere for the NIC, and on goroutines that run in
-// parallel, for which nothing simulates time.
+// TestConformanceAnywhere runs what every backend must pass on memory that lies anywhere for the
+// NIC, and on goroutines that run in parallel, for which nothing simulates time.
 func TestConformanceAnywhere(t *testing.T) {
 	for device, alone := range map[string]bool{
 		"ideal:?dma_base=0x7f0000000000&dma_segment=4194304": false,
@@ -76,8 +76,8 @@ func TestConformanceAnywhere(t *testing.T) {
 	}
 }
 
-// TestOverALine runs the conformance cases, and all else that is tagged for it, over the serial line of the RTL: what can be passes there, and what
-// cannot is skipped and says why.
+// TestOverALine runs the conformance cases, and all else that is tagged for it, over the serial
+// line of the RTL: what can be passes there, and what cannot is skipped and says why.
 func TestOverALine(t *testing.T) {
 	if testing.Short() {
 		t.Skip("moves bits for seconds")
@@ -107,7 +107,8 @@ func TestOverALine(t *testing.T) {
 	require.GreaterOrEqual(t, passed, 7)
 }
 
-// TestOnASmallBoard runs what is tagged for a serial line on the small NIC in loopback, as RTL and as the netlist of its bitstream.
+// TestOnASmallBoard runs what is tagged for a serial line on the small NIC in loopback, as RTL and
+// as the netlist of its bitstream.
 func TestOnASmallBoard(t *testing.T) {
 	if testing.Short() {
 		t.Skip("moves bits for seconds")
@@ -190,7 +191,8 @@ func TestBehindPCIe(t *testing.T) {
 	}
 }
 
-// TestBehindAXI has a host's clock that is faster and slower than the core's, and all that AXI leaves open at random.
+// TestBehindAXI has a host's clock that is faster and slower than the core's, and all that AXI
+// leaves open at random.
 func TestBehindAXI(t *testing.T) {
 	o := behindBus(t)
 	for device, patterns := range map[string][]string{

@@ -9,10 +9,11 @@ import (
 	"github.com/nicloop/nicloop/drivers/regs"
 )
 
-// testSharedRing has two units of a node compete for the free slots of one full ring, of which software gives one
-// back at a time: peers' notifications, and those of the process's own gets. The requester writes into a
-// ring that has room meanwhile. Each of the two must get a share of the slots: with one round-robin
-// pointer for all rings the requester's grants moved it to where the same one came first every time.
+// testSharedRing has two units of a node compete for the free slots of one full ring, of which
+// software gives one back at a time: peers' notifications, and those of the process's own gets. The
+// requester writes into a ring that has room meanwhile. Each of the two must get a share of the
+// slots: with one round-robin pointer for all rings the requester's grants moved it to where the
+// same one came first every time.
 func testSharedRing(t *T) error {
 	const slots, rounds, other = 4, 48, rawVPID + 1
 	nics, err := t.openRMA(2)
@@ -79,7 +80,8 @@ func testSharedRing(t *T) error {
 	return nil
 }
 
-// enableOther gives a second process of a node a ring of notifications behind that of the first, and a window.
+// enableOther gives a second process of a node a ring of notifications behind that of the first,
+// and a window.
 func (n *nic) enableOther(vpid uint8) error {
 	return n.set(write{regs.PDID(vpid), rawDomain}, write{regs.NotiBase(vpid), rawRing + rawSlots*regs.NotiBytes},
 		write{regs.NotiSlots(vpid), rawSlots}, write{regs.NotiCtrl(vpid), regs.NotiCtrlEnable | regs.NotiCtrlWindow})

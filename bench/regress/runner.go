@@ -23,35 +23,43 @@ type Options struct {
 	Jobs     int
 	FailFast bool
 	NoWaves  bool
-	// Lockstep runs every test on the device and on a reference, cycle by cycle; without it a test that fails is run so again,
-	// unless NoLockstep. Against is the reference, "": the model of the device. Same is what must be the same.
+	// Lockstep runs every test on the device and on a reference, cycle by cycle; without it a test
+	// that fails is run so again, unless NoLockstep. Against is the reference, "": the model of the
+	// device. Same is what must be the same.
 	Lockstep, NoLockstep bool
 	Against              string
 	Same                 lockstep.Mode
 	// Only names what is run, of the tests; nil: all, with all seeds.
 	Only []Pick
-	// Fresh is the first seed that is taken when the list is done and the deadline is not there yet; 0: the next.
+	// Fresh is the first seed that is taken when the list is done and the deadline is not there yet;
+	// 0: the next.
 	Fresh int64
 	// Shard of Shards parts of the list is run, counted from 1; 0: all of it.
 	Shard, Shards int
 	// Retries of a test that failed tell what is flaky from what is broken.
 	Retries int
-	// Deadline ends the regression: until then there are new seeds, after it nothing begins. Zero: the list, once.
+	// Deadline ends the regression: until then there are new seeds, after it nothing begins. Zero: the
+	// list, once.
 	Deadline time.Time
 	// Coverage adds up what the tests see of the RTL; nil: nothing is counted.
 	Coverage *coverage.Base
-	// Shrink is how long a smaller workload is looked for that fails like the first failure of each signature; 0: not at all.
+	// Shrink is how long a smaller workload is looked for that fails like the first failure of each
+	// signature; 0: not at all.
 	Shrink time.Duration
-	// WavesNodes are shown in the waveforms of a repeat; empty: all. A test of fewer nodes shows those it has.
+	// WavesNodes are shown in the waveforms of a repeat; empty: all. A test of fewer nodes shows those
+	// it has.
 	WavesNodes []int
 	Timeout    time.Duration // wall time of one test, the net under the hang verdicts
 	Dir        string        // folder of this regression; must be new
-	// Building is told what is built before the tests; Built how many kinds of machine there are then, and how long it took.
+	// Building is told what is built before the tests; Built how many kinds of machine there are then,
+	// and how long it took.
 	Building func(what string)
 	Built    func(kinds int, took time.Duration)
-	// Elsewhere performs the list on other machines, if it is not nil: it tells how each test ended, from one goroutine at a time.
+	// Elsewhere performs the list on other machines, if it is not nil: it tells how each test ended,
+	// from one goroutine at a time.
 	Elsewhere func(ctx context.Context, list []Outcome, done func(i int, e Ending) error) error
-	// Done is told of every finished test, from one goroutine at a time. Its error ends the regression.
+	// Done is told of every finished test, from one goroutine at a time. Its error ends the
+	// regression.
 	Done func(o Outcome, finished, of int) error
 }
 
@@ -167,7 +175,8 @@ func (r *runner) plan(device string) {
 	}
 }
 
-// anotherSeed puts the tests with the next seed at the end of the list, as far as they are this shard's.
+// anotherSeed puts the tests with the next seed at the end of the list, as far as they are this
+// shard's.
 func (r *runner) anotherSeed() {
 	if r.o.Only == nil {
 		for _, t := range r.tests {

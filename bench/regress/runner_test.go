@@ -78,7 +78,8 @@ func TestLogOnAFullDisk(t *testing.T) {
 	require.ErrorIs(t, err, syscall.ENOSPC)
 }
 
-// TestResultsOnAFullDisk: results that cannot be written end the regression, and are an error before it begins.
+// TestResultsOnAFullDisk: results that cannot be written end the regression, and are an error
+// before it begins.
 func TestResultsOnAFullDisk(t *testing.T) {
 	_, err := NewJUnit(filepath.Join(t.TempDir(), "nowhere", "results.xml"))
 	require.ErrorIs(t, err, os.ErrNotExist)
@@ -102,7 +103,8 @@ func TestEmptyWaves(t *testing.T) {
 	require.NoFileExists(t, file)
 }
 
-// TestWindowOfSeveralWorlds: each world of a test begins at cycle 0, so what happened last is counted from there.
+// TestWindowOfSeveralWorlds: each world of a test begins at cycle 0, so what happened last is
+// counted from there.
 func TestWindowOfSeveralWorlds(t *testing.T) {
 	x := &T{}
 	x.add(90000 * clockPS)
@@ -161,7 +163,8 @@ func TestRetriesTellFlakyFromBroken(t *testing.T) {
 	require.FileExists(t, filepath.Join(out[1].Dir, "test.retry2.log"))
 }
 
-// TestDeadline: until then there are new seeds, then nothing begins and nothing has failed for that.
+// TestDeadline: until then there are new seeds, then nothing begins and nothing has failed for
+// that.
 func TestDeadline(t *testing.T) {
 	o := options(t)
 	o.Jobs, o.Deadline = 1, time.Now().Add(300*time.Millisecond)

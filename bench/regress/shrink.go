@@ -12,8 +12,9 @@ import (
 	"github.com/nicloop/nicloop/mailbox"
 )
 
-// shrink looks for the smallest workload that fails like a test: fewer nodes, ranks, iterations and bytes, for as long as Shrink
-// says. It is done once for each signature, and for tests that failed in a workload: others are small.
+// shrink looks for the smallest workload that fails like a test: fewer nodes, ranks, iterations and
+// bytes, for as long as Shrink says. It is done once for each signature, and for tests that failed
+// in a workload: others are small.
 func (r *runner) shrink(ctx context.Context, out *Outcome) {
 	like := failureOf(out.Err).Signature()
 	if out.failing == nil || len(out.failing.Hosts) > 0 || r.o.Shrink <= 0 || ctx.Err() != nil || !r.firstLike(like) {

@@ -31,7 +31,8 @@ func (t *Table) Add(o *Outcome) {
 	t.line(o.Test.Name, fmt.Sprint(o.Seed), string(o.Status), o.Simulated.String(), fmt.Sprintf("%.2f s", o.Real.Seconds()))
 }
 
-// Close writes what else there is to say: notes, failures in full, why tests were skipped, and the count.
+// Close writes what else there is to say: notes, failures in full, why tests were skipped, and the
+// count.
 func (t *Table) Close(list []Outcome) {
 	for _, o := range list {
 		if o.Note != "" {

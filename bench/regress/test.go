@@ -138,7 +138,8 @@ func below(list []int, nodes int) (kept []int) {
 	return kept
 }
 
-// keepRepeated takes in what a repeat showed. One that failed is no loss: the whole test is repeated then.
+// keepRepeated takes in what a repeat showed. One that failed is no loss: the whole test is
+// repeated then.
 func (t *T) keepRepeated(r drivers.Repeated, err error) {
 	if err != nil {
 		t.Logf("repeating from a checkpoint: %v", err)

@@ -9,8 +9,8 @@ import (
 	"github.com/nicloop/nicloop/drivers/regs"
 )
 
-// throughput tests hold the rate of messages, and of bytes, to what it must be however late the memory answers; and what
-// becomes of writes that fail while others are under way.
+// throughput tests hold the rate of messages, and of bytes, to what it must be however late the
+// memory answers; and what becomes of writes that fail while others are under way.
 func throughput() (list []Test) {
 	for _, latency := range []int{4, 20, 50, 100, 150} {
 		memory := fmt.Sprintf("memory that answers after %d cycles", latency)
@@ -85,7 +85,8 @@ func byteRate(latency int, command regs.RMACommand) func(*T) error {
 	}
 }
 
-// byteRate puts or gets pages one behind the other, which may take as many cycles as their number of fragments says.
+// byteRate puts or gets pages one behind the other, which may take as many cycles as their number
+// of fragments says.
 func (t *T) byteRate(command regs.RMACommand, most func(fragments int) drivers.Cycle) error {
 	nics, err := t.openRMA(2)
 	if err != nil {

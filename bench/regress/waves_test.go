@@ -41,7 +41,8 @@ func TestFailureIsRepeatedWithWaves(t *testing.T) {
 	require.Greater(t, info.Size(), int64(1000))
 }
 
-// TestRegressInside: a device without checkpoints runs the tests all the same, and repeats a failing one as a whole.
+// TestRegressInside: a device without checkpoints runs the tests all the same, and repeats a
+// failing one as a whole.
 func TestRegressInside(t *testing.T) {
 	if testing.Short() {
 		t.Skip("builds a simulator")
@@ -75,8 +76,9 @@ func TestRegressInside(t *testing.T) {
 	require.FileExists(t, out[0].Waves)
 }
 
-// TestWavesOfSeveralWorlds: what a test compares after its last world has ended fails outside of any. The waves show the
-// end of that world, whose cycles begin at 0, however long the worlds before were.
+// TestWavesOfSeveralWorlds: what a test compares after its last world has ended fails outside of
+// any. The waves show the end of that world, whose cycles begin at 0, however long the worlds
+// before were.
 func TestWavesOfSeveralWorlds(t *testing.T) {
 	if testing.Short() {
 		t.Skip("builds a simulator")

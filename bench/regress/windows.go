@@ -37,7 +37,8 @@ func (t *T) unpaced(nodes, vpids, slots int) ([]*nic, error) {
 	return list, nil
 }
 
-// cut gives the writes that bring a line of so many bytes, in random order; some bring what is behind its end too.
+// cut gives the writes that bring a line of so many bytes, in random order; some bring what is
+// behind its end too.
 func (t *T) cut(f regs.PioFields, payload []byte) []write8 {
 	line := make([]byte, regs.LineBytes)
 	copy(line, payload)
@@ -227,8 +228,8 @@ func settleOrStand(sys drivers.Timed) error {
 	return err
 }
 
-// A channel is one node's path to its NIC as PCIe has it: posted writes to windows and registers keep their order, so what is behind a line
-// waits until the NIC has answered that.
+// A channel is one node's path to its NIC as PCIe has it: posted writes to windows and registers
+// keep their order, so what is behind a line waits until the NIC has answered that.
 type channel struct {
 	n      *nic
 	queue  []posted
@@ -361,7 +362,8 @@ func testKilledLine(t *T) error {
 	if err := from.expect(regs.VELOWindow(0), regs.VELOWindowBegun); err != nil {
 		return err
 	}
-	// The next owner's first line has the same address, and comes last quadword first: nothing of the old one makes it whole.
+	// The next owner's first line has the same address, and comes last quadword first: nothing of the
+	// old one makes it whole.
 	if err := errors.Join(from.set(write{regs.MboxCtrl(0), 0}, write{regs.MboxCtrl(0), regs.MboxCtrlEnable | regs.MboxCtrlWindow}), half(2, 0xbb), settle(from.sys),
 		from.expect(regs.VELOWindow(0), regs.VELOWindowBegun), to.expect(regs.MboxWP(0), 0)); err != nil {
 		return err
@@ -383,7 +385,8 @@ func testKilledLine(t *T) error {
 	return errors.Join(to.drainInto(0, &one), to.expect(regs.MboxWP(0), 2), from.expect(regs.VELOWindow(0), 2), from.expect(regs.TXDropped, 0))
 }
 
-// testRingSize: a mailbox and a ring that were made shorter while they were on were written one entry behind their end.
+// testRingSize: a mailbox and a ring that were made shorter while they were on were written one
+// entry behind their end.
 func testRingSize(t *T) error {
 	nics, err := t.openRMA(2)
 	if err != nil {

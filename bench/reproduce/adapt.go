@@ -10,7 +10,8 @@ import (
 	"github.com/nicloop/nicloop/host"
 )
 
-// What the experiments of ADAPT (dynamic eager thresholds) have in common: the same exchange by several settings.
+// What the experiments of ADAPT (dynamic eager thresholds) have in common: the same exchange by
+// several settings.
 
 // The settings.
 const (
@@ -63,7 +64,8 @@ func (e *Env) adaptConfig(r adaptRun) bench.Config {
 	return c
 }
 
-// thresholds are those of a setting. Memory is no bound: a buffer for every peer, and as many again.
+// thresholds are those of a setting. Memory is no bound: a buffer for every peer, and as many
+// again.
 func (r adaptRun) thresholds() *bench.Thresholds {
 	t := bench.DefaultThresholds()
 	longest := max(r.manual, 2*r.bytes+adaptOffset) + 64
@@ -98,7 +100,8 @@ func (s adaptSample) buffers() float64 {
 	return float64(n) / 1024
 }
 
-// adaptSweep performs runs, several at a time, and shows how far they are together. Those that the journal has are not performed again.
+// adaptSweep performs runs, several at a time, and shows how far they are together. Those that the
+// journal has are not performed again.
 func (e *Env) adaptSweep(ctx context.Context, runs []adaptRun) ([]adaptSample, error) {
 	var mu sync.Mutex
 	shares := make([]float64, len(runs))

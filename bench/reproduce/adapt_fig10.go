@@ -29,7 +29,8 @@ var adaptFig10 = &Experiment{
 
 var adapt10Columns = []string{"processes", "problem", "computation", "process", "changes", "greatest threshold", "longest change (µs)", "core (µs)", "notices (µs)", "run (ms)"}
 
-// smaller is the part of the problem in which messages are short, quick that of the computation beside a whole one.
+// smaller is the part of the problem in which messages are short, quick that of the computation
+// beside a whole one.
 const (
 	smaller = 8
 	quick   = 4

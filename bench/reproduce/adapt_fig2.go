@@ -23,7 +23,8 @@ var adaptFig2 = &Experiment{
 
 var adapt2Columns = []string{"threshold", "bytes", "messages per ms", "in buffers (%)"}
 
-// adapt2Thresholds are the default and two larger ones; those that are used are in buffers from the start.
+// adapt2Thresholds are the default and two larger ones; those that are used are in buffers from the
+// start.
 var adapt2Thresholds = []int{host.EagerMax, 17 << 10, 129 << 10}
 
 const (
@@ -64,8 +65,9 @@ func measureAdapt2(ctx context.Context, e *Env) (*Table, error) {
 	return t, err
 }
 
-// messageRate has each rank of one node send windows of messages to one of the other, which answers each window. It gives their number
-// in a millisecond, and how many of a hundred went through buffers of the threshold.
+// messageRate has each rank of one node send windows of messages to one of the other, which answers
+// each window. It gives their number in a millisecond, and how many of a hundred went through
+// buffers of the threshold.
 func (e *Env) messageRate(ctx context.Context, w world, threshold, n int) (rate, buffered float64, err error) {
 	c := e.on(w, "")
 	c.Sizes = []int{max(between2, n)}
@@ -111,7 +113,8 @@ func (e *Env) messageRate(ctx context.Context, w world, threshold, n int) (rate,
 	return messages / (float64(took) / float64(drivers.Millisecond)), buffered, nil
 }
 
-// exchangeWindows sends messages and takes an answer to each window, or the other way round, and verifies them.
+// exchangeWindows sends messages and takes an answer to each window, or the other way round, and
+// verifies them.
 func exchangeWindows(r *host.Rank, peer int, sends bool, n, rounds int, buf []byte, seed int64) error {
 	list := make([]*host.Request, window2)
 	for round := range rounds {

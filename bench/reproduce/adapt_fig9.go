@@ -9,8 +9,8 @@ import (
 	"github.com/nicloop/nicloop/bench/figure"
 )
 
-// The paper runs Amber. What stands for it is bench's halo: neighbours in space and far partners that change, messages of many lengths
-// that become shorter the more processes share the problem.
+// The paper runs Amber. What stands for it is bench's halo: neighbours in space and far partners
+// that change, messages of many lengths that become shorter the more processes share the problem.
 
 var adaptFig9 = &Experiment{
 	IDs: []string{"adapt-fig9"}, Title: "Molecular dynamics by manual and dynamic eager thresholds: time and buffer memory",
@@ -30,7 +30,8 @@ var adaptFig9 = &Experiment{
 
 var adapt9Columns = []string{"processes", "setting", "threshold", "bytes", "time (ms)", "buffers (KB)"}
 
-// haloBytes is the longest message of so many processes: the surface of a part of a problem that 8 of them have with 64 KB.
+// haloBytes is the longest message of so many processes: the surface of a part of a problem that 8
+// of them have with 64 KB.
 func (e *Env) haloBytes(processes int) int {
 	base := 64 << 10
 	if e.Scale == Small {
@@ -41,7 +42,8 @@ func (e *Env) haloBytes(processes int) int {
 
 func (e *Env) haloSteps() int { return e.repeats(40, 60, 60) }
 
-// manualChoices are the powers of two of the paper's Figure 11, and those below: VELO's default is shorter than the paper's.
+// manualChoices are the powers of two of the paper's Figure 11, and those below: VELO's default is
+// shorter than the paper's.
 var manualChoices = []int{4<<10 + adaptOffset, 8<<10 + adaptOffset, 16<<10 + adaptOffset, 32<<10 + adaptOffset, 64<<10 + adaptOffset, 128<<10 + adaptOffset}
 
 func measureAdapt9(ctx context.Context, e *Env) (*Table, error) {
@@ -73,8 +75,8 @@ func measureAdapt9(ctx context.Context, e *Env) (*Table, error) {
 // asFast is by how much a manual setting may be slower than the fastest and be as fast.
 const asFast = 1.005
 
-// bestManual is the row of the best manual setting for a number of processes: of those that are as fast as the fastest the shortest, which needs
-// the least memory.
+// bestManual is the row of the best manual setting for a number of processes: of those that are as
+// fast as the fastest the shortest, which needs the least memory.
 func bestManual(t *Table, processes int, setting string) *Table {
 	sub := t.where("processes", processes, "setting", setting)
 	times := sub.values("time (ms)")

@@ -33,7 +33,8 @@ type Experiment struct {
 	plot    func(t *Table) []*figure.Figure
 }
 
-// A claim is one statement of a paper. judge looks at the rows alone; of what is not in them it has nothing to say.
+// A claim is one statement of a paper. judge looks at the rows alone; of what is not in them it has
+// nothing to say.
 type claim struct {
 	text  string
 	paper string // its numbers

@@ -59,7 +59,8 @@ func (e *Env) table24(ctx context.Context, runs []run) (*Table, error) {
 	return t, err
 }
 
-// scattervThatMeets is Figure 24's Scatterv where each repetition begins when the one before has ended.
+// scattervThatMeets is Figure 24's Scatterv where each repetition begins when the one before has
+// ended.
 func scattervThatMeets(ctx context.Context, e *Env, _ *Table) (*Table, error) {
 	var runs []run
 	for _, flow := range flows {

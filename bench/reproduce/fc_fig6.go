@@ -165,9 +165,11 @@ func measureTable2(ctx context.Context, e *Env) (*Table, error) {
 	return t, err
 }
 
-// Credits come back in portions of the threshold, so that what a sender has when an alltoall begins goes round. One slot below
-// Equation 5, one alltoall in so many as the threshold is finds it without the 37 credits of a message of 2 KB. These are as many after
-// the first as it takes to have that one among them, with 1 to 5 credit slots. Fewer would do with 2 and 5, but then overheads wander.
+// Credits come back in portions of the threshold, so that what a sender has when an alltoall begins
+// goes round. One slot below Equation 5, one alltoall in so many as the threshold is finds it
+// without the 37 credits of a message of 2 KB. These are as many after the first as it takes to
+// have that one among them, with 1 to 5 credit slots. Fewer would do with 2 and 5, but then
+// overheads wander.
 const rhythm = 7
 
 // stableSizes are the buffer sizes among which the overhead becomes stable.

@@ -12,8 +12,8 @@ import (
 	"github.com/nicloop/nicloop/velo"
 )
 
-// A sweep that is cut short at any run, or within a line of the journal, and taken up again gives what one
-// gives that was not, and measures no run twice.
+// A sweep that is cut short at any run, or within a line of the journal, and taken up again gives
+// what one gives that was not, and measures no run twice.
 func TestJournal(t *testing.T) {
 	var runs []run
 	e := &Env{Device: "model:", Scale: Small, Seed: 1}

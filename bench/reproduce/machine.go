@@ -5,8 +5,9 @@ import "github.com/nicloop/nicloop/drivers"
 // Machine is what the experiments on a device are measured on.
 type Machine string
 
-// The machines. PaperMachine is ours with one figure changed: what memory takes for a mailbox slot, so that the reference of
-// Figure 4 over one hop takes as long as in the FC paper. The paper gives no figure of its NIC or host from which more could be set.
+// The machines. PaperMachine is ours with one figure changed: what memory takes for a mailbox slot,
+// so that the reference of Figure 4 over one hop takes as long as in the FC paper. The paper gives
+// no figure of its NIC or host from which more could be set.
 const (
 	OurMachine   Machine = "nicloop"
 	PaperMachine Machine = "paper"

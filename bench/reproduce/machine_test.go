@@ -43,7 +43,8 @@ func TestMachinesHaveRunsOfTheirOwn(t *testing.T) {
 	require.NotEqual(t, fcFig4.Name(Env{Device: "model:", Machine: OurMachine}), fcFig4.Name(Env{Device: "model:", Machine: PaperMachine}))
 }
 
-// TestMachineIsMeasured: an experiment that makes its run itself makes it on the machine that its report names.
+// TestMachineIsMeasured: an experiment that makes its run itself makes it on the machine that its
+// report names.
 func TestMachineIsMeasured(t *testing.T) {
 	var tables []*Table
 	for _, m := range Machines() {

@@ -16,11 +16,13 @@ import (
 
 const packetEngine = "cosim/fabric/packets"
 
-// rdrpRule: the paper's simulations run until throughput varies by less than 5 % from one iteration to the next.
+// rdrpRule: the paper's simulations run until throughput varies by less than 5 % from one iteration
+// to the next.
 var rdrpRule = load.Rule{Window: 500, Tolerance: 0.05, Least: 8, Most: 16, Batches: 8}
 
-// swingRule is for the aggressive parameters of FECN/BECN: under them all nodes slow down and recover together, every 6,500
-// cycles, and a network that is about to do so for the first time looks settled. Two such periods are measured.
+// swingRule is for the aggressive parameters of FECN/BECN: under them all nodes slow down and
+// recover together, every 6,500 cycles, and a network that is about to do so for the first time
+// looks settled. Two such periods are measured.
 var swingRule = load.Rule{Window: 500, Tolerance: 0.05, Least: 16, Most: 16, Batches: 26}
 
 func (x transfer) rule() load.Rule {
@@ -30,7 +32,8 @@ func (x transfer) rule() load.Rule {
 	return rdrpRule
 }
 
-// rdrpSize is p of a balanced Dragonfly: p nodes and p global wires at each of 2p routers of a group. 6 is the paper's.
+// rdrpSize is p of a balanced Dragonfly: p nodes and p global wires at each of 2p routers of a
+// group. 6 is the paper's.
 func rdrpSize(s Scale) int { return map[Scale]int{Small: 2, Medium: 4, Large: 6, Full: 6}[s] }
 
 // permutations are drawn per point.
@@ -44,7 +47,8 @@ const (
 	aggressive = "aggressive"
 )
 
-// A transfer is one point of the RDRP paper's simulations: what some slow nodes do to a permutation.
+// A transfer is one point of the RDRP paper's simulations: what some slow nodes do to a
+// permutation.
 type transfer struct {
 	factor int    // the slow nodes' memory takes a flit in so many cycles
 	count  int    // of slow nodes
@@ -53,7 +57,8 @@ type transfer struct {
 	acks   int    // cycles of wires that acknowledgements have for themselves; 0: they ride on packets
 }
 
-// simulation is a transfer under one permutation. Which nodes are slow is drawn with it; fewer are some of more.
+// simulation is a transfer under one permutation. Which nodes are slow is drawn with it; fewer are
+// some of more.
 func (e *Env) simulation(t topology.Dragonfly, x transfer, permutation int) (packets.Config, error) {
 	c := packets.Paper()
 	c.Topology = t

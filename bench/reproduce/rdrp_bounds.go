@@ -13,7 +13,8 @@ import (
 	"github.com/nicloop/nicloop/cosim/fabric/traffic"
 )
 
-// rdrpBounds goes beyond the paper: what a bound can reach at all, who should set it, and who else gains. Its claims are ours.
+// rdrpBounds goes beyond the paper: what a bound can reach at all, who should set it, and who else
+// gains. Its claims are ours.
 var rdrpBounds = &Experiment{
 	IDs: []string{"rdrp-bounds"}, Engine: packetEngine, Title: "Bounds on outstanding transfers: the ideal, the receiver's own, per pair, beside others",
 	Paper: "beyond RDRP, section 4.1", PaperSize: rdrpPaperSize, Thinned: "3 permutations per point instead of 10",

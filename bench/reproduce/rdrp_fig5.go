@@ -39,7 +39,8 @@ func measureRDRP5(ctx context.Context, e *Env) (*Table, error) {
 	return e.transfers(ctx, d, e.rdrp5(d.Nodes()))
 }
 
-// Acknowledgements that ride on packets wait where these do: behind what is on its way to slow memory.
+// Acknowledgements that ride on packets wait where these do: behind what is on its way to slow
+// memory.
 const acksApart5 = "acknowledgements have wires of their own, of 30 cycles"
 
 // noneIsWorse5 is a question of ours.

@@ -123,8 +123,8 @@ func init() {
 	}}
 }
 
-// The same report however many runs go on at a time and whatever the device is; points that the journal has are not
-// measured again.
+// The same report however many runs go on at a time and whatever the device is; points that the
+// journal has are not measured again.
 func TestTransfers(t *testing.T) {
 	var want string
 	name := filepath.Join(t.TempDir(), "runs.jsonl")

@@ -248,8 +248,9 @@ func TestSameBenchmarks(t *testing.T) {
 	}
 }
 
-// shortAt are the alltoalls of 2 KB, of the first hundred, in which a sender finds fewer credits than its message has packets.
-// Between alltoalls a receiver keeps the credits of fewer packets than its threshold.
+// shortAt are the alltoalls of 2 KB, of the first hundred, in which a sender finds fewer credits
+// than its message has packets. Between alltoalls a receiver keeps the credits of fewer packets
+// than its threshold.
 func shortAt(slots, credit int) (list []int) {
 	packets, quota := host.Packets(2048), slots-credit
 	threshold, kept := mailbox.Eq1.Threshold(quota, credit), 0
@@ -262,8 +263,8 @@ func shortAt(slots, credit int) (list []int) {
 	return list
 }
 
-// FC, Equation 5: one slot below it most senders are short of credits in one of the alltoalls that the thin scales time, from
-// Equation 5 on they never are.
+// FC, Equation 5: one slot below it most senders are short of credits in one of the alltoalls that
+// the thin scales time, from Equation 5 on they never are.
 func TestRhythm(t *testing.T) {
 	e := &Env{Device: "ideal:", Scale: Small, Seed: 1}
 	delayed := func(slots, credit, alltoalls int) int {

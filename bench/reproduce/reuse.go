@@ -11,7 +11,8 @@ import (
 	"github.com/nicloop/nicloop/host/reuse"
 )
 
-// A reuseRun is one program of the REUSE experiments in one world: every rank runs body and says how long one of its operations takes.
+// A reuseRun is one program of the REUSE experiments in one world: every rank runs body and says
+// how long one of its operations takes.
 type reuseRun struct {
 	world
 	mode    host.ReuseMode
@@ -111,7 +112,8 @@ const (
 	reusePageLen = 4096
 )
 
-// reusePattern is what messages are cut from: two that are fewer than reusePeriod apart have nothing in common.
+// reusePattern is what messages are cut from: two that are fewer than reusePeriod apart have
+// nothing in common.
 func reusePattern(seed int64) []byte {
 	b := make([]byte, 4*reuseLongest+reusePeriod)
 	for i := range b {
@@ -178,8 +180,8 @@ func (x *reuseRank) exchange(peer int, out, in []byte) error {
 	return x.Send(peer, 0, out)
 }
 
-// pingpong exchanges messages from buffers in the order of next, until that gives none. Its time is that of one way, after so many
-// that are not timed.
+// pingpong exchanges messages from buffers in the order of next, until that gives none. Its time is
+// that of one way, after so many that are not timed.
 func (x *reuseRank) pingpong(warmup int, next func(k int) []byte) (drivers.Time, error) {
 	if err := x.opened(); err != nil {
 		return 0, err
@@ -226,8 +228,8 @@ func again(b []byte, times int) func(int) []byte {
 	}
 }
 
-// spectrum gives buffers that are used from 1 to 1,000 times (section 5.5.1), one after the other: each of the thousand, or in
-// their stead every so manyth.
+// spectrum gives buffers that are used from 1 to 1,000 times (section 5.5.1), one after the other:
+// each of the thousand, or in their stead every so manyth.
 func spectrum(list [][]byte) func(int) []byte {
 	every := 1000 / len(list)
 	i, left := -1, 0

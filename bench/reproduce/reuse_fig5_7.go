@@ -41,7 +41,8 @@ var reuseFig7 = &Experiment{
 	},
 }
 
-// The operations. A late get copies when it has said that it is done, beside a message there and back (host.Window.CopyLate).
+// The operations. A late get copies when it has said that it is done, beside a message there and
+// back (host.Window.CopyLate).
 const (
 	opPut     = "put"
 	opGet     = "get"
@@ -101,7 +102,8 @@ func measureReuse7(ctx context.Context, e *Env) (*Table, error) {
 	return t, nil
 }
 
-// oneSided has rank 0 put into, or get from, the window of rank 1, with a fence behind each. Some at the beginning are not timed.
+// oneSided has rank 0 put into, or get from, the window of rank 1, with a fence behind each. Some
+// at the beginning are not timed.
 func (x *reuseRank) oneSided(op string, warmup int, next func(int) []byte) (drivers.Time, error) {
 	mine, err := x.Alloc(x.run.bytes)
 	if err != nil {
@@ -134,7 +136,8 @@ func (x *reuseRank) oneSided(op string, warmup int, next func(int) []byte) (driv
 	return (x.Now() - began) / drivers.Time(k-warmup), nil
 }
 
-// operate is one operation and its fence. What a get finds was put there while rank 0 was in the fence before, or is the same as ever.
+// operate is one operation and its fence. What a get finds was put there while rank 0 was in the
+// fence before, or is the same as ever.
 func (x *reuseRank) operate(w *host.Window, op string, b, mine []byte, k int) error {
 	zero := x.ID() == 0
 	switch {

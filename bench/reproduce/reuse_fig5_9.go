@@ -124,7 +124,8 @@ func (e *Env) fromRoots(ctx context.Context, lines []reuse9, sizes []int) (*Tabl
 	return t, nil
 }
 
-// fromOne does a collective of root 0 again and again, a barrier behind each, by the algorithm of the paper. The barrier is not timed.
+// fromOne does a collective of root 0 again and again, a barrier behind each, by the algorithm of
+// the paper. The barrier is not timed.
 func (x *reuseRank) fromOne(what string, times int) (drivers.Time, error) {
 	n, size := x.run.bytes, x.Size()
 	for _, k := range []host.Collective{host.Bcast, host.Scatter} {
@@ -202,7 +203,8 @@ func (x *reuseRank) begun(q *host.Request, err error) (ended drivers.Time, _ err
 	return x.Now(), nil
 }
 
-// A tree is whom ranks pass a broadcast from rank 0 on to, in this order, and whom they have it from.
+// A tree is whom ranks pass a broadcast from rank 0 on to, in this order, and whom they have it
+// from.
 type tree struct {
 	children [][]int
 	parent   []int
@@ -213,7 +215,8 @@ var (
 	chainOf4    = tree{[][]int{{1}, {2}, {3}, nil}, []int{-1, 0, 1, 2}}
 )
 
-// passOn is a broadcast that ends for every rank when it has the message and has begun to pass it on.
+// passOn is a broadcast that ends for every rank when it has the message and has begun to pass it
+// on.
 func (x *reuseRank) passOn(b []byte, t tree) (ended drivers.Time, err error) {
 	const tag = 1
 	if from := t.parent[x.ID()]; from >= 0 {

@@ -83,7 +83,8 @@ func measureReuseTable(ctx context.Context, e *Env) (*Table, error) {
 	return t, nil
 }
 
-// tableRun uses some buffers of each twenty forty times, the others once. A registration pays after twenty uses, so that runs are short.
+// tableRun uses some buffers of each twenty forty times, the others once. A registration pays after
+// twenty uses, so that runs are short.
 func tableRun(mode host.ReuseMode, share int, endless bool) reuseRun {
 	return reuseRun{
 		world: reusePair, mode: mode, bytes: tableBytes, endless: endless, arena: (tableBuffers + 1) * reuseStep(tableBytes, false),

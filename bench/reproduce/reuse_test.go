@@ -175,7 +175,8 @@ func reuseVerdict(rep *Report, claim string) Verdict {
 	panic(fmt.Sprintf("no claim %q", claim))
 }
 
-// Each of a thousand buffers, or every hundredth, is used as often on average, and each as often as it shall.
+// Each of a thousand buffers, or every hundredth, is used as often on average, and each as often as
+// it shall.
 func TestSpectrum(t *testing.T) {
 	for _, count := range []int{10, 100, 1000} {
 		list := make([][]byte, count)

@@ -2,7 +2,8 @@ package reproduce
 
 import "context"
 
-// reuseReasons9 are about collectives: what counts as a rank's time, and what is sent between nodes.
+// reuseReasons9 are about collectives: what counts as a rank's time, and what is sent between
+// nodes.
 var reuseReasons9 = []reason{
 	{claim: moreThanTwo, changed: "the root's time ends when its sends are begun", measure: lines9(8<<10, reuse9{what: ofBcast, world: nodes4, does: begunBcast})},
 	{claim: moreThanTwo, changed: "the time of every rank ends when it has the message and its sends are begun", measure: lines9(8<<10, reuse9{what: ofBcast, world: nodes4, does: begunTree})},

@@ -179,15 +179,16 @@ func (e *Env) config(r run) imb.Config {
 	return c
 }
 
-// usual are the algorithms of MPI libraries of the papers' time for messages of this length; host would choose
-// some of them otherwise.
+// usual are the algorithms of MPI libraries of the papers' time for messages of this length; host
+// would choose some of them otherwise.
 var usual = map[string]string{
 	"Bcast": "binomial", "Gather": "binomial", "Scatter": "binomial", "Allgather": "ring", "Allgatherv": "ring",
 	"Alltoall": "pairwise", "Alltoallv": "pairwise", "Reduce": "binomial", "Allreduce": "recursive-doubling",
 	"Reduce_scatter": "pairwise",
 }
 
-// threads is how many simulate a run, which does not change it. If only some ranks are active, those share few nodes.
+// threads is how many simulate a run, which does not change it. If only some ranks are active,
+// those share few nodes.
 func (e *Env) threads(r run) int {
 	if r.active != 0 && r.active != r.ranks() {
 		return 1
@@ -195,8 +196,8 @@ func (e *Env) threads(r run) int {
 	return e.share(r.nodes, e.Jobs)
 }
 
-// share is how many threads a run on so many nodes may have where there are so many runs at a time. Of smaller
-// worlds they wait for each other more than they gain.
+// share is how many threads a run on so many nodes may have where there are so many runs at a time.
+// Of smaller worlds they wait for each other more than they gain.
 func (e *Env) share(nodes, runs int) int {
 	if nodes < 64 {
 		return 1

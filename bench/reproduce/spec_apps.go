@@ -31,7 +31,8 @@ type appRun struct {
 	change     func(*bench.Config) // what a reason changes; nil: nothing
 }
 
-// apps performs patterns on a world, as many at a time as there are jobs, and gives their rows in that order.
+// apps performs patterns on a world, as many at a time as there are jobs, and gives their rows in
+// that order.
 func (e *Env) apps(ctx context.Context, w world, runs []appRun) ([]bench.Row, error) {
 	e.use(w)
 	rows := make([]bench.Row, len(runs))

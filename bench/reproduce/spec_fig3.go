@@ -86,8 +86,9 @@ func measureSpec3(ctx context.Context, e *Env) (*Table, error) {
 	return t, nil
 }
 
-// offEquations is how far a sample is at most from what the equations say, in latencies: what of the longest computation is not hidden
-// is t1 + t3, and before that the latency is that without computation.
+// offEquations is how far a sample is at most from what the equations say, in latencies: what of
+// the longest computation is not hidden is t1 + t3, and before that the latency is that without
+// computation.
 func offEquations(c *bench.OverlapCase) (most float64) {
 	last := c.Samples[len(c.Samples)-1]
 	rest := last.Latency - last.Computation

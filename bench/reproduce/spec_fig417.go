@@ -44,8 +44,8 @@ var applications = []application{
 	{"cg.A", "cg", 2048, 40}, {"cg.B", "cg", 128 << 10, 40}, {"bt", "bt", 128 << 10, 40}, {"lu", "lu", 128 << 10, 20}, {"radix", "radix", 128 << 10, 4},
 }
 
-// A setting is what ranks compute at a time, how much longer that takes now and then, and how many seeds there are of it. Without jitter
-// ranks do the same at the same time, always.
+// A setting is what ranks compute at a time, how much longer that takes now and then, and how many
+// seeds there are of it. Without jitter ranks do the same at the same time, always.
 type setting struct {
 	compute drivers.Time
 	jitter  int

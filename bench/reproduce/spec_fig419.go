@@ -109,7 +109,8 @@ func costs(of, speculate string, most float64) func(*Table) (string, bool) {
 	}
 }
 
-// allCross: an RTR that were used would make a message faster by what its RTS takes, half a microsecond.
+// allCross: an RTR that were used would make a message faster by what its RTS takes, half a
+// microsecond.
 func allCross(t *Table) (string, bool) {
 	v := t.where("measure", ofLatency, "of", ofLong, "speculation", speculateAlways).values("value")
 	before := t.where("measure", ofLatency, "of", ofLong, "speculation", speculateNot).values("value")

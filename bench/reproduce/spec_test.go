@@ -57,7 +57,8 @@ func TestSpeculation(t *testing.T) {
 	}
 }
 
-// TestSpecExperiments holds the verdicts of small runs: what differs does so for the reason that README.md gives.
+// TestSpecExperiments holds the verdicts of small runs: what differs does so for the reason that
+// README.md gives.
 func TestSpecExperiments(t *testing.T) {
 	for _, x := range []struct {
 		*Experiment

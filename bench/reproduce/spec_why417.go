@@ -41,7 +41,8 @@ func instead(name, pattern string, bytes int) func(context.Context, *Env, *Table
 	}
 }
 
-// btWaits is no claim of the paper: with all faces under way at a time ranks wait longer than where sends block, also without speculation.
+// btWaits is no claim of the paper: with all faces under way at a time ranks wait longer than where
+// sends block, also without speculation.
 var btWaits = claim{"BT waits no longer than with faces sent by sends that block, without speculation", "(not said)", func(t *Table) (string, bool) {
 	v, w := of(t, "waits (µs)", "bt", speculateNot), of(t, "waits (µs)", "bt-send", speculateNot)
 	return fmt.Sprintf("%.0f µs, %.0f where sends block", v, w), v <= 1.1*w

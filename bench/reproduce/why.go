@@ -6,11 +6,13 @@ import (
 	"io"
 )
 
-// A reason is an experiment about a verdict: what is thought to be its cause is changed and nothing else, and the same is judged again.
+// A reason is an experiment about a verdict: what is thought to be its cause is changed and nothing
+// else, and the same is judged again.
 type reason struct {
 	// claim is the text of the one whose verdict it is about, or that of asks.
 	claim string
-	// asks is a question that is not the paper's, which the change answers; nil: the experiment's claim is judged.
+	// asks is a question that is not the paper's, which the change answers; nil: the experiment's
+	// claim is judged.
 	asks    *claim
 	changed string
 	// machine on which there is a verdict to explain; empty: any.
@@ -30,7 +32,8 @@ type Reason struct {
 	Table   *Table  `json:"table"` // with the change
 }
 
-// Word is the outcome in a word: what differed holds with the change, or it does not; or nothing differed.
+// Word is the outcome in a word: what differed holds with the change, or it does not; or nothing
+// differed.
 func (r Reason) Word() string {
 	switch {
 	case r.Before.Holds:

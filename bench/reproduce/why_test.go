@@ -8,7 +8,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// A value that is to be at least 10: as it is, with a change that matters, and with one that does not.
+// A value that is to be at least 10: as it is, with a change that matters, and with one that does
+// not.
 func TestReasons(t *testing.T) {
 	table := func(v float64) *Table { return &Table{Columns: []string{"value"}, Rows: [][]any{{v}}} }
 	enough := claim{"the value is enough", "10", func(t *Table) (string, bool) {
@@ -79,8 +80,8 @@ func reasonWords(rep *Report) (words string) {
 	return words
 }
 
-// FC, section 7.4.1: roots that do not scatter beside each other wait for credits; and with a root that stays quotas do settle,
-// what is left is the bookkeeping of its packets.
+// FC, section 7.4.1: roots that do not scatter beside each other wait for credits; and with a root
+// that stays quotas do settle, what is left is the bookkeeping of its packets.
 func TestScattervReasons(t *testing.T) {
 	if testing.Short() {
 		t.Skip("fifty runs")
@@ -90,7 +91,8 @@ func TestScattervReasons(t *testing.T) {
 	require.Equal(t, "SS", reasonWords(rep), "%+v", rep.Reasons)
 }
 
-// FC, section 7.4: two processes pay for each packet's bookkeeping, whatever the buffers; without it they pay for credits alone, nothing with 64 slots.
+// FC, section 7.4: two processes pay for each packet's bookkeeping, whatever the buffers; without
+// it they pay for credits alone, nothing with 64 slots.
 func TestPingPongPaysForBookkeeping(t *testing.T) {
 	e := &Env{Device: "model:", Scale: Small, Seed: 1}
 	var runs []run

@@ -6,7 +6,8 @@ import (
 	"strings"
 )
 
-// A Change is a test that two runs do not agree about. One of the records is nil if only the other run has it.
+// A Change is a test that two runs do not agree about. One of the records is nil if only the other
+// run has it.
 type Change struct {
 	Test   string  `json:"test"`
 	Device string  `json:"device"`
@@ -15,8 +16,8 @@ type Change struct {
 	After  *Record `json:"after"`
 }
 
-// Diff compares two runs test by test: verdicts, and cycles of those that both passed. Tests are the same if name and seed
-// are; with other devices that compares these.
+// Diff compares two runs test by test: verdicts, and cycles of those that both passed. Tests are
+// the same if name and seed are; with other devices that compares these.
 func Diff(before, after []Record) (list []Change) {
 	type key struct {
 		test string

@@ -57,7 +57,8 @@ func prefixed(b *bolt.Bucket, prefix []byte, f func(key, value []byte) error) er
 	return nil
 }
 
-// Last gives the newest run of a verb on a device that has come to its end; ErrNone if there is none.
+// Last gives the newest run of a verb on a device that has come to its end; ErrNone if there is
+// none.
 func (s *Store) Last(verb, device string) (run Run, list []Record, err error) {
 	all, err := s.List()
 	if err != nil {
@@ -115,7 +116,8 @@ func (s *Store) History(test string) (list []Point, err error) {
 	return list, err
 }
 
-// Trend gives the history of the tests whose names match a pattern, test by test, the oldest run first.
+// Trend gives the history of the tests whose names match a pattern, test by test, the oldest run
+// first.
 func (s *Store) Trend(pattern, device string) (list []Point, err error) {
 	if _, err := path.Match(pattern, ""); err != nil {
 		return nil, err
@@ -139,7 +141,8 @@ func (s *Store) Trend(pattern, device string) (list []Point, err error) {
 	return list, err
 }
 
-// Collect removes the runs that keep does not want, and says which. What passed last is still known.
+// Collect removes the runs that keep does not want, and says which. What passed last is still
+// known.
 func (s *Store) Collect(keep func(Run) bool) (removed []Run, err error) {
 	all, err := s.List()
 	if err != nil {

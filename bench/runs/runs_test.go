@@ -160,7 +160,8 @@ func TestDamaged(t *testing.T) {
 	}
 }
 
-// A damaged page costs no descriptor, lock or mapping, however often it is read; the next run moves the file aside.
+// A damaged page costs no descriptor, lock or mapping, however often it is read; the next run moves
+// the file aside.
 func TestDamagedPageReleasesEverything(t *testing.T) {
 	s := store(t)
 	for range 20 {
@@ -197,8 +198,8 @@ func TestDamagedPageReleasesEverything(t *testing.T) {
 	require.Equal(t, text, aside)
 }
 
-// TestVersions: what an older program wrote is read, without what it did not know; a file of another version is refused and
-// left as it is.
+// TestVersions: what an older program wrote is read, without what it did not know; a file of
+// another version is refused and left as it is.
 func TestVersions(t *testing.T) {
 	s := store(t)
 	require.NoError(t, s.update(func(tx *bolt.Tx) error {

@@ -80,7 +80,8 @@ type Record struct {
 	Log      string    `json:"log,omitempty"`
 	Waves    string    `json:"waves,omitempty"`
 	Rerun    string    `json:"rerun"`
-	// Signature is what failures of one cause have in common; Divergence where the test and its reference part.
+	// Signature is what failures of one cause have in common; Divergence where the test and its
+	// reference part.
 	Signature  string               `json:"signature,omitempty"`
 	Divergence *lockstep.Divergence `json:"divergence,omitempty"`
 	Shortest   string               `json:"shortest,omitempty"` // a line that fails alike with less
@@ -120,7 +121,8 @@ type Point struct {
 // passed is the status of a green test.
 const passed = "PASS"
 
-// Buckets: runs by number; records by run and number; what passed last, and points of the history, by test, device, seed.
+// Buckets: runs by number; records by run and number; what passed last, and points of the history,
+// by test, device, seed.
 var (
 	metaBucket    = []byte("meta")
 	runBucket     = []byte("runs")
@@ -217,8 +219,9 @@ func (s *Store) view(f func(*bolt.Tx) error) error {
 }
 
 func (s *Store) with(read bool, f func(*bolt.DB) error) (err error) {
-	// bbolt maps the file and trusts it: a page that was cut off is a fault, one with wrong contents a panic.
-	// Either way the descriptor, its lock and the mapping have to go, or every further access waits for them.
+	// bbolt maps the file and trusts it: a page that was cut off is a fault, one with wrong contents a
+	// panic. Either way the descriptor, its lock and the mapping have to go, or every further access
+	// waits for them.
 	var file *os.File
 	var db *bolt.DB
 	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
@@ -295,8 +298,8 @@ func (s *Store) Begin(r Run) (id uint64, err error) {
 	return id, err
 }
 
-// Add adds tests of a run. It sets Slower of those that passed and took more cycles than when they passed last, and gives
-// these.
+// Add adds tests of a run. It sets Slower of those that passed and took more cycles than when they
+// passed last, and gives these.
 func (s *Store) Add(id uint64, list []Record) (slower []Record, err error) {
 	err = s.update(func(tx *bolt.Tx) error {
 		slower = nil

@@ -28,8 +28,9 @@ func (c *Change) Share() (percent float64, ok bool) {
 	return 100 * (b/a - 1), true
 }
 
-// Changes compares with the rows of an older sweep, a file of comma-separated values. Rows belong together that stand at the
-// same point on the axes, with the same seed; several there, in their order. Axes that only one of them has are an error.
+// Changes compares with the rows of an older sweep, a file of comma-separated values. Rows belong
+// together that stand at the same point on the axes, with the same seed; several there, in their
+// order. Axes that only one of them has are an error.
 func (t *Table) Changes(file string) (list []Change, err error) {
 	old, err := readTable(file, t)
 	if err != nil {

@@ -58,7 +58,8 @@ func (c cell) constant() constant.Value {
 	return constant.MakeString(c.text)
 }
 
-// An expression is one of Go over constants: the columns. Go's own type checker reads and evaluates it.
+// An expression is one of Go over constants: the columns. Go's own type checker reads and evaluates
+// it.
 type expression struct {
 	name  string // of the column that it makes
 	text  string
@@ -109,7 +110,8 @@ func (x *expression) holds(s scope, known []string) (bool, error) {
 	return constant.BoolVal(v), nil
 }
 
-// number evaluates to a cell. Whole numbers of columns are taken as any others: a quotient is not cut.
+// number evaluates to a cell. Whole numbers of columns are taken as any others: a quotient is not
+// cut.
 func (x *expression) number(s scope, known []string) (cell, error) {
 	floats := scope{}
 	for name, c := range s {

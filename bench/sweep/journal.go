@@ -16,8 +16,9 @@ import (
 	"github.com/nicloop/nicloop/bench/journal"
 )
 
-// A Journal keeps the records of runs, a line of JSON each, so that a sweep that was cut short can go on. A run is known again
-// by all that its result depends on: the program, the command and the files that its device names.
+// A Journal keeps the records of runs, a line of JSON each, so that a sweep that was cut short can
+// go on. A run is known again by all that its result depends on: the program, the command and the
+// files that its device names.
 type Journal struct {
 	program string
 	file    *journal.File

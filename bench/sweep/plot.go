@@ -11,8 +11,8 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// A plot is a figure of the rows. Rows that differ in their seed alone are one point: the mean, with bars from the least to the
-// most, or over the standard deviation.
+// A plot is a figure of the rows. Rows that differ in their seed alone are one point: the mean,
+// with bars from the least to the most, or over the standard deviation.
 type plot struct {
 	name, kind     string
 	x, y, z        string
@@ -119,7 +119,8 @@ type heap struct {
 	seeds  []string
 }
 
-// Figures draws what the file asks for. A plot without a row that has passed is left out, and named.
+// Figures draws what the file asks for. A plot without a row that has passed is left out, and
+// named.
 func (f *File) Draw(t *Table) (figures map[string]*figure.Figure, empty []string, err error) {
 	figures = map[string]*figure.Figure{}
 	for i := range f.Plots {

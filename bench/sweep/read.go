@@ -45,7 +45,8 @@ type entry struct {
 	value *yaml.Node
 }
 
-// mapping gives the entries of a mapping in their order. Keys must be among known, unless that is nil.
+// mapping gives the entries of a mapping in their order. Keys must be among known, unless that is
+// nil.
 func (r *reader) mapping(n *yaml.Node, what string, known []string) (list []entry, err error) {
 	if n.Kind != yaml.MappingNode {
 		return nil, r.at(n).errorf("%s: expected keys with values", what)

@@ -15,8 +15,9 @@ import (
 	"github.com/nicloop/nicloop/drivers"
 )
 
-// A value is a column with what it shows of a document: a path such as rows[].flow_control.credit_packets. Each list with []
-// gives as many rows as it has elements; sum, min, max or mean of a path makes one number of all.
+// A value is a column with what it shows of a document: a path such as
+// rows[].flow_control.credit_packets. Each list with [] gives as many rows as it has elements; sum,
+// min, max or mean of a path makes one number of all.
 type value struct {
 	name  string
 	where position
@@ -225,7 +226,8 @@ func (f *File) extract(text json.RawMessage) ([][]cell, error) {
 	return rows, nil
 }
 
-// descend follows a path; at says which element of each list. With whole the last list is given itself.
+// descend follows a path; at says which element of each list. With whole the last list is given
+// itself.
 func descend(v any, p path, at map[string]int, whole bool) any {
 	for i, part := range p {
 		key, isList := strings.CutSuffix(part, "[]")

@@ -17,8 +17,8 @@ type Options struct {
 	Progress    func(done, of int)
 }
 
-// Default measures what the table in host was made from. A message of 40 bytes is the longest of one packet, one of 96 of
-// two.
+// Default measures what the table in host was made from. A message of 40 bytes is the longest of
+// one packet, one of 96 of two.
 func Default() Options {
 	o := Options{Device: "model:", Ranks: []int{2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 20, 24, 32, 48, 64}, Sizes: []int{8, 40, 96, 256, 1024, 2048, 4096, 16384, 65536}}
 	for _, k := range host.Collectives() {

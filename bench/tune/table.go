@@ -12,9 +12,9 @@ import (
 	"github.com/nicloop/nicloop/host"
 )
 
-// near: an algorithm that is this close to the fastest stays, so that the table does not change its mind
-// for nothing. safe: the fastest must beat the linear one by so much, for a row also stands for numbers and sizes that
-// nobody measured.
+// near: an algorithm that is this close to the fastest stays, so that the table does not change its
+// mind for nothing. safe: the fastest must beat the linear one by so much, for a row also stands
+// for numbers and sizes that nobody measured.
 const (
 	near = 1.01
 	safe = 1.05
@@ -78,8 +78,8 @@ func (g *group) of(name string) (micros float64, ok bool) {
 	return 0, false
 }
 
-// rows makes the table of a collective. Each measured number of ranks stands for all up to the next one, each
-// size for all above the one before.
+// rows makes the table of a collective. Each measured number of ranks stands for all up to the next
+// one, each size for all above the one before.
 func (rep *Report) rows(kind host.Collective) (rows []row) {
 	var groups []group
 	for _, g := range rep.groups() {
@@ -119,8 +119,8 @@ func sameChoices(a, b []row) bool {
 	return slices.EqualFunc(a, b, func(x, y row) bool { return x.bytes == y.bytes && x.algorithm == y.algorithm })
 }
 
-// classRows are those of one number of ranks, which stands for all below that of next. Numbers that are no power
-// of two fall through to the second choice.
+// classRows are those of one number of ranks, which stands for all below that of next. Numbers that
+// are no power of two fall through to the second choice.
 func classRows(groups, next []group, upTo int) (rows []row) {
 	odd := func(name string) bool { return groups[0].kind.Fits(name, 3, 0) }
 	first, second := "", ""

@@ -4,8 +4,8 @@
 //
 //   bare DIMS pingpong|stream
 //
-// Each number on standard input is a round: go on until so many transactions are done in all. The answer is a line
-// with its cycles, nanoseconds elapsed, and nanoseconds of processor time.
+// Each number on standard input is a round: go on until so many transactions are done in all. The
+// answer is a line with its cycles, nanoseconds elapsed, and nanoseconds of processor time.
 #include <time.h>
 #include <verilated.h>
 

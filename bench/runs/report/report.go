@@ -1,8 +1,8 @@
-// Package report makes a page of a regression: one file that needs nothing else, no network and no server, for a browser on a wide
-// screen or a phone, light or dark.
+// Package report makes a page of a regression: one file that needs nothing else, no network and no
+// server, for a browser on a wide screen or a phone, light or dark.
 //
-// What failed comes first, in groups of the same signature: the error without its numbers. Then what became slower, then all
-// tests, a row for each with all its seeds.
+// What failed comes first, in groups of the same signature: the error without its numbers. Then
+// what became slower, then all tests, a row for each with all its seeds.
 package report
 
 import (
@@ -145,7 +145,8 @@ func (v *view) count(list []runs.Record) {
 
 var numbers = regexp.MustCompile(`0x[0-9a-fA-F]+|[0-9]+(\.[0-9]+)?`)
 
-// signature is what failures of one cause have in common; of records that do not say it, the first line of the error, without numbers.
+// signature is what failures of one cause have in common; of records that do not say it, the first
+// line of the error, without numbers.
 func signature(r *runs.Record) string {
 	if r.Signature != "" {
 		return r.Signature
@@ -154,7 +155,8 @@ func signature(r *runs.Record) string {
 	return numbers.ReplaceAllString(head, "N")
 }
 
-// Groups puts failures of one signature together. link tells where the files of a record are for who reads the page.
+// Groups puts failures of one signature together. link tells where the files of a record are for
+// who reads the page.
 func Groups(list []runs.Record, link func(record int, file string) string) (all []Group) {
 	at := map[string]int{}
 	for i := range list {

@@ -11,9 +11,9 @@ import (
 	"github.com/nicloop/nicloop/bench/runs"
 )
 
-// The database may be somebody else's: what it names is not to be trusted. A file is served only if it
-// lies below the directory of its own run, also when symbolic links are followed, is a regular file, and
-// has an extension that such a file has.
+// The database may be somebody else's: what it names is not to be trusted. A file is served only if
+// it lies below the directory of its own run, also when symbolic links are followed, is a regular
+// file, and has an extension that such a file has.
 
 // extensions are those of the files of a record or run, as addresses call them.
 var extensions = map[string][]string{
@@ -21,7 +21,8 @@ var extensions = map[string][]string{
 }
 
 // Policies for what comes from a file: it must not act for the pages of this server. Without
-// allow-same-origin a sandbox has an origin of its own, so scripts of a coverage page reach nothing.
+// allow-same-origin a sandbox has an origin of its own, so scripts of a coverage page reach
+// nothing.
 const (
 	figurePolicy   = "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'; sandbox"
 	coveragePolicy = "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; img-src data:; frame-ancestors 'none'; sandbox allow-scripts"

@@ -38,12 +38,14 @@ var serverTemplates = template.Must(template.New("").Funcs(report.Parts).Funcs(t
 	"testURL": testURL,
 }).ParseFS(pages, "pages/*.html"))
 
-// A Server shows a memory of runs. It only reads: runs, their tests, the files that these name, and the figures of sweeps.
+// A Server shows a memory of runs. It only reads: runs, their tests, the files that these name, and
+// the figures of sweeps.
 type Server struct {
 	Store *runs.Store
 	// Base is where the names of files in the memory begin.
 	Base string
-	// Token must come with a request, unless it is "": then only those for this machine itself are answered.
+	// Token must come with a request, unless it is "": then only those for this machine itself are
+	// answered.
 	Token string
 	mux   *http.ServeMux
 }
@@ -258,7 +260,8 @@ func (s *Server) path(file string) string {
 	return filepath.Join(s.Base, file)
 }
 
-// file gives a log or waves: no path of a request is opened, but one that the memory has (see open).
+// file gives a log or waves: no path of a request is opened, but one that the memory has (see
+// open).
 func (s *Server) file(w http.ResponseWriter, r *http.Request) {
 	run, list, err := s.get(r)
 	i, nerr := strconv.Atoi(r.PathValue("record"))
@@ -280,7 +283,8 @@ func (s *Server) file(w http.ResponseWriter, r *http.Request) {
 	s.send(w, r, &run, what, name, kind)
 }
 
-// saved is the name under which a browser keeps a file. What GTKWave opens names the waves beside it: these keep theirs.
+// saved is the name under which a browser keeps a file. What GTKWave opens names the waves beside
+// it: these keep theirs.
 func saved(r *runs.Record, what, name string) string {
 	if what == "waves" {
 		return strings.Map(plain, r.Test) + ".fst"

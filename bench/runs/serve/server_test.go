@@ -134,7 +134,8 @@ func TestOnlyReads(t *testing.T) {
 	require.Equal(t, before, after)
 }
 
-// TestWhoMayRead: without a token, who asks for this machine by its own names; with one, who has it.
+// TestWhoMayRead: without a token, who asks for this machine by its own names; with one, who has
+// it.
 func TestWhoMayRead(t *testing.T) {
 	s := memory(t)
 	for host, code := range map[string]int{"localhost:80": 200, "127.0.0.1": 200, "[::1]:8765": 200, "evil.example:8765": 403, "192.168.0.1:8765": 403, "": 403} {
