@@ -1,5 +1,6 @@
-// Command nicloop-serve is the server behind nicloop serve. It is a program of its own because a server over HTTP is a third of
-// what there is to compile, and nobody should wait for that who only runs a test (docs/decisions/0010).
+// Command nicloop-serve is the server behind nicloop serve. It is a program of its own because a
+// server over HTTP is a third of what there is to compile, and nobody should wait for that who only
+// runs a test (docs/decisions/0010).
 package main
 
 import (

@@ -31,7 +31,8 @@ func (f *runFlags) checkAgainst() error {
 	return errors.Join(err, drivers.Check(f.against))
 }
 
-// beside runs the workload on the device and on another one, side by side; the result is that of the first.
+// beside runs the workload on the device and on another one, side by side; the result is that of
+// the first.
 func (f *runFlags) beside(ctx context.Context, c bench.Config) (*bench.Result, error) {
 	mode, err := parseMode(f.same)
 	if err != nil {

@@ -12,8 +12,8 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// boundOf gives the largest magnitude of a flag by its name. Flags that are not listed have the bound of
-// their type. Flags of any value, such as seeds, have none.
+// boundOf gives the largest magnitude of a flag by its name. Flags that are not listed have the
+// bound of their type. Flags of any value, such as seeds, have none.
 var boundOf = map[string]float64{
 	"iterations": bounds.Count, "iter": bounds.Count, "warmup": bounds.Count, "rounds": bounds.Count,
 	"transactions": bounds.Count, "samples": bounds.Count, "count": bounds.Count, "starts": bounds.Count,
@@ -30,7 +30,8 @@ var boundOf = map[string]float64{
 	"hold":     math.Inf(1), // checked against its register
 }
 
-// checkBounds refuses numbers and times with which arithmetic would overflow, and files without a name.
+// checkBounds refuses numbers and times with which arithmetic would overflow, and files without a
+// name.
 func checkBounds(cmd *cobra.Command) (err error) {
 	cmd.Flags().Visit(func(f *pflag.Flag) {
 		if err == nil {
@@ -40,8 +41,8 @@ func checkBounds(cmd *cobra.Command) (err error) {
 	return err
 }
 
-// checkFileName refuses --pcap ” and its like, which are mostly a variable of a script that is not set. An
-// output that is silently not written would be noticed too late.
+// checkFileName refuses --pcap ” and its like, which are mostly a variable of a script that is not
+// set. An output that is silently not written would be noticed too late.
 func checkFileName(f *pflag.Flag) error {
 	kind, usage := pflag.UnquoteUsage(f)
 	if (kind == "FILE" || kind == "DIR") && f.Value.String() == "" && !strings.Contains(usage, "empty:") {

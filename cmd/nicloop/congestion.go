@@ -188,7 +188,8 @@ func pad(b *strings.Builder, to int) {
 	}
 }
 
-// printCounters shows what the NICs counted, laid out as the mesh is; of a large network those that counted most.
+// printCounters shows what the NICs counted, laid out as the mesh is; of a large network those that
+// counted most.
 func printCounters(w io.Writer, res *bench.Congestion) {
 	for _, c := range []struct {
 		what  string

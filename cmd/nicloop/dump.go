@@ -41,8 +41,8 @@ of a simulation's wires, counts in BAD_ACCESS that it was asked for one.`,
 	return cmd
 }
 
-// look reads every copy of the wanted registers that is there. Those of wires are a simulation's, and a small NIC has few processes and no RMA:
-// what it answers with DECERR is left out.
+// look reads every copy of the wanted registers that is there. Those of wires are a simulation's,
+// and a small NIC has few processes and no RMA: what it answers with DECERR is left out.
 func (f *deviceFlags) look(sys drivers.System, dev drivers.Device, wanted func(*regs.Register) bool) (*deviceInfo, error) {
 	rep := &deviceInfo{Device: sys.Info(), Node: f.node}
 	for _, r := range regs.Registers() {
@@ -81,7 +81,8 @@ func printDump(w io.Writer, rep *deviceInfo, all bool) error {
 	return tw.Flush()
 }
 
-// fieldsText shows a register's fields: "SIZE 7, ON 1", as far as show has something to say of them.
+// fieldsText shows a register's fields: "SIZE 7, ON 1", as far as show has something to say of
+// them.
 func fieldsText(off uint32, show func(field regs.Bits) string) string {
 	r, _, ok := regs.ByAddress(off)
 	if !ok {

@@ -12,7 +12,8 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// elsewhere has tests performed by an executor: each is a nicloop regress of its own, with a folder of its own.
+// elsewhere has tests performed by an executor: each is a nicloop regress of its own, with a folder
+// of its own.
 func (f *nightFlags) elsewhere(cmd *cobra.Command, o *regress.Options) error {
 	if err := f.executor.check(); err != nil || !f.executor.slurm() {
 		return err

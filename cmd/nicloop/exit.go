@@ -94,7 +94,8 @@ func stopped(err error) bool {
 	return errors.Is(err, errTimeUp) || errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded)
 }
 
-// ofTheMachine: no claim about the hardware failed, but what the operating system refused, or a program that broke.
+// ofTheMachine: no claim about the hardware failed, but what the operating system refused, or a
+// program that broke.
 func ofTheMachine(err error) bool {
 	for _, known := range []error{drivers.ErrEnvironment, drivers.ErrPeerDied, drivers.ErrProtocol, build.ErrBuild} {
 		if errors.Is(err, known) {
@@ -115,8 +116,8 @@ func isCobraUsage(err error) bool {
 	return strings.HasPrefix(err.Error(), "unknown command")
 }
 
-// An output is where a command prints. Nobody looks at the error of each line, so it keeps the first: a result that
-// could not be written is none.
+// An output is where a command prints. Nobody looks at the error of each line, so it keeps the
+// first: a result that could not be written is none.
 type output struct {
 	w   io.Writer
 	err error

@@ -48,7 +48,8 @@ func checkFlow(cmd *cobra.Command, flow velo.Flow) error {
 	return nil
 }
 
-// idle names a flag that says something about what this run does not do: a person who typed it expects otherwise.
+// idle names a flag that says something about what this run does not do: a person who typed it
+// expects otherwise.
 func (f *runFlags) idle(cmd *cobra.Command, c *bench.Config) error {
 	if err := notNegative(cmd, "timeout"); err != nil {
 		return err
@@ -89,7 +90,8 @@ func (f *runFlags) idle(cmd *cobra.Command, c *bench.Config) error {
 	return f.idleInOverlap(cmd, c)
 }
 
-// group makes a command that only holds others: what it does not know is a mistake, not a wish for help.
+// group makes a command that only holds others: what it does not know is a mistake, not a wish for
+// help.
 func group(cmd *cobra.Command, verbs ...*cobra.Command) *cobra.Command {
 	cmd.AddCommand(verbs...)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {

@@ -160,7 +160,8 @@ func printIMBHead(cmd *cobra.Command, rep *imb.Report) {
 		c.Device, c.Nodes, network(rep.Info), c.Procs, c.Seed, flowText(c.Velo))
 }
 
-// one holds what looks into the hardware to one table: each has a world of its own, which begins at cycle 0.
+// one holds what looks into the hardware to one table: each has a world of its own, which begins at
+// cycle 0.
 func (f *imbFlags) one(cmd *cobra.Command, c *imb.Config) error {
 	if err := f.look.setWaves(cmd, &c.Run); err != nil || f.pcap == "" && f.look.waves == "" {
 		return err

@@ -37,7 +37,8 @@ func TestScripts(t *testing.T) {
 		RequireExplicitExec: true,
 		Setup: func(env *testscript.Env) error { // built models are shared with everybody
 			env.Setenv("XDG_CACHE_HOME", cache)
-			// So are compiled files, by whoever has another cache of models: ccache goes by XDG_CACHE_HOME, too.
+			// So are compiled files, by whoever has another cache of models: ccache goes by XDG_CACHE_HOME,
+			// too.
 			if dir, err := exec.Command("ccache", "--get-config", "cache_dir").Output(); err == nil {
 				env.Setenv("CCACHE_DIR", strings.TrimSpace(string(dir)))
 			}
@@ -80,9 +81,10 @@ func exits(ts *testscript.TestScript, neg bool, args []string) {
 	}
 }
 
-// interrupted starts a command in a process group of its own, as a terminal does, sends the group a signal once
-// FILE has contents, and demands that the command ends with exit code 5: interrupted SIGNAL FILE COMMAND…
-// KILL is for the command alone, which must have ended by it; what it started may live for some seconds.
+// interrupted starts a command in a process group of its own, as a terminal does, sends the group a
+// signal once FILE has contents, and demands that the command ends with exit code 5: interrupted
+// SIGNAL FILE COMMAND… KILL is for the command alone, which must have ended by it; what it started
+// may live for some seconds.
 func interrupted(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) < 3 {
 		ts.Fatalf("usage: interrupted SIGNAL FILE COMMAND…")

@@ -40,7 +40,8 @@ func newMan() *cobra.Command {
 	}
 }
 
-// forMan makes what help texts have indented, which are lists, such that the generator leaves its lines alone.
+// forMan makes what help texts have indented, which are lists, such that the generator leaves its
+// lines alone.
 func forMan(cmd *cobra.Command) {
 	var b strings.Builder
 	before := ""

@@ -175,7 +175,8 @@ func slowerText(r *runs.Record) string {
 
 func shortCommit(commit string) string { return commit[:min(10, len(commit))] }
 
-// commitOf is the commit of what is tested: of the working tree that rtl:?src= names, else of this program.
+// commitOf is the commit of what is tested: of the working tree that rtl:?src= names, else of this
+// program.
 func commitOf(device string) (commit string, modified bool) {
 	_, query, _ := strings.Cut(device, "?")
 	if keys, err := url.ParseQuery(query); err == nil && keys.Get("src") != "" {

@@ -8,7 +8,8 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// takeNodes lets a device such as mixed:?rtl=5,9&nodes=64 say how many nodes there are, unless --nodes does.
+// takeNodes lets a device such as mixed:?rtl=5,9&nodes=64 say how many nodes there are, unless
+// --nodes does.
 func takeNodes(cmd *cobra.Command, device string, nodes *int) {
 	_, query, _ := strings.Cut(device, "?")
 	if keys, err := url.ParseQuery(query); err == nil && !cmd.Flags().Changed("nodes") {

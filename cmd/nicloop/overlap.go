@@ -22,7 +22,8 @@ const (
 	progressThread = "thread"
 )
 
-// protocols are how long messages of a run travel: overlap and progress compare all unless some are named.
+// protocols are how long messages of a run travel: overlap and progress compare all unless some are
+// named.
 func (f *runFlags) protocols(cmd *cobra.Command, c *bench.Config) (list []host.Rendezvous) {
 	switch {
 	case len(f.protocol) > 0:
@@ -42,7 +43,8 @@ const (
 	speculateAlways = "always"
 )
 
-// alwaysSpeculates: overlap and progress look at cases one by one, so what one of them has shown must not change the next.
+// alwaysSpeculates: overlap and progress look at cases one by one, so what one of them has shown
+// must not change the next.
 func (f *runFlags) alwaysSpeculates(workload string) (bool, error) {
 	switch f.speculate {
 	case "":

@@ -7,8 +7,8 @@ import (
 	"unicode"
 )
 
-// A printableWriter escapes control characters. Names of files, records of a database and messages of peers may contain
-// them, and a terminal would obey them.
+// A printableWriter escapes control characters. Names of files, records of a database and messages
+// of peers may contain them, and a terminal would obey them.
 type printableWriter struct{ w io.Writer }
 
 func (p printableWriter) Write(b []byte) (int, error) {

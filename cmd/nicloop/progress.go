@@ -81,8 +81,8 @@ func (p *progress) set(done, of int) {
 	}
 }
 
-// rest is the element of the bar that says how long it will take: as long for each step as those before took on
-// average. The library goes by the last moments, in which no step may have ended.
+// rest is the element of the bar that says how long it will take: as long for each step as those
+// before took on average. The library goes by the last moments, in which no step may have ended.
 func rest(s *pb.State, _ ...string) string {
 	first, ok := s.Get("first").(mark)
 	if !ok || s.Value() <= first.done {

@@ -147,7 +147,8 @@ func serveDevice(ctx context.Context, device string, nodes, memory int, c broker
 	return b, func() error { return errors.Join(b.Close(), sys.Close()) }, nil
 }
 
-// onTheWall has the time of a simulated device pass by itself, unless its URI says what its time is.
+// onTheWall has the time of a simulated device pass by itself, unless its URI says what its time
+// is.
 func onTheWall(device string) string {
 	scheme, query, keys := strings.Cut(device, "?")
 	switch scheme {

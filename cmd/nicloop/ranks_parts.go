@@ -42,8 +42,8 @@ func (e *stuckError) Error() string {
 // exitPeerGone is how a program tells that it failed because another one did.
 const exitPeerGone = 64
 
-// blame is the more, the more a failure is the cause of others: a program that was stopped, one that a
-// signal ended, one that failed by itself, one whose peer was gone, one that did not notice.
+// blame is the more, the more a failure is the cause of others: a program that was stopped, one
+// that a signal ended, one that failed by itself, one whose peer was gone, one that did not notice.
 func blame(err error) int {
 	var p *partError
 	var stuck *stuckError
@@ -62,8 +62,9 @@ func blame(err error) int {
 	return 1
 }
 
-// How long a program may be stopped, as long as a simulator may be silent, and how long it may go on
-// when another one has failed. Programs of a world notice a death at once and a stall within 10 s.
+// How long a program may be stopped, as long as a simulator may be silent, and how long it may go
+// on when another one has failed. Programs of a world notice a death at once and a stall within 10
+// s.
 const (
 	stoppedFor = 30 * time.Second
 	endWithin  = 40 * time.Second
@@ -79,7 +80,8 @@ type parts struct {
 	timer  *time.Timer
 }
 
-// runParts starts a program for each part. The error is that of the one most to blame, the first of several.
+// runParts starts a program for each part. The error is that of the one most to blame, the first of
+// several.
 func runParts(ctx context.Context, list []bench.Part) ([]bench.PartResult, error) {
 	program, err := executable()
 	if err != nil {

@@ -9,7 +9,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestBlame: of several programs that failed the user hears of the one that made the others fail, whichever ended first.
+// TestBlame: of several programs that failed the user hears of the one that made the others fail,
+// whichever ended first.
 func TestBlame(t *testing.T) {
 	ended := func(script string) error {
 		err := exec.Command("sh", "-c", script).Run()

@@ -97,7 +97,8 @@ to a new folder with results.xml (JUnit), report.html and one folder per test.
 	return cmd
 }
 
-// countingTakes is how many times as long a test may take that is counted. The simulator itself takes some 40 times as long.
+// countingTakes is how many times as long a test may take that is counted. The simulator itself
+// takes some 40 times as long.
 const countingTakes = 6
 
 // addSeeds adds the flag for several seeds, which had another name once.
@@ -239,7 +240,8 @@ func (s *show) close(w io.Writer, outcomes []regress.Outcome, failure error) (er
 	return errors.Join(err, s.memory.close(w, failure), s.memory.report(outcomes))
 }
 
-// nightFlags are about many runs: which part of them this is, how long it may take, and where they are remembered.
+// nightFlags are about many runs: which part of them this is, how long it may take, and where they
+// are remembered.
 type nightFlags struct {
 	patterns   []string
 	shard, db  string

@@ -96,7 +96,8 @@ func serverProgram(ctx context.Context) (program string, remove func(), err erro
 		return "", nil, err
 	}
 	program = filepath.Join(dir, name)
-	// In the source that this program is made of: a folder of somebody else's may hold a package of that name.
+	// In the source that this program is made of: a folder of somebody else's may hold a package of
+	// that name.
 	_, source, _, _ := runtime.Caller(0)
 	build := exec.CommandContext(ctx, "go", "build", "-o", program, serverPackage)
 	build.Dir = filepath.Dir(source)

@@ -67,7 +67,8 @@ func TestServe(t *testing.T) {
 	}
 }
 
-// A folder that pretends to be the source of nicloop is not built: only what this program is made of.
+// A folder that pretends to be the source of nicloop is not built: only what this program is made
+// of.
 func TestServeBuildsItsOwnSource(t *testing.T) {
 	t.Chdir(t.TempDir())
 	require.NoError(t, os.MkdirAll("cmd/nicloop-serve", 0o755))

@@ -29,9 +29,9 @@ func nicloopCommand(t *testing.T, prepare string, args ...string) *exec.Cmd {
 	return exec.Command("sh", append([]string{"-c", prepare + `; exec "$0" "$@"`, nicloop}, args...)...)
 }
 
-// A served device survives 10,000 hostile connections at its limit of descriptors: silent ones, ones
-// that send garbage and ones that announce a long claim. Programs that claim properly get in between
-// them and afterwards.
+// A served device survives 10,000 hostile connections at its limit of descriptors: silent ones,
+// ones that send garbage and ones that announce a long claim. Programs that claim properly get in
+// between them and afterwards.
 func TestDeviceServeSurvivesASiege(t *testing.T) {
 	const connections, atOnce, descriptors = 10_000, 200, 48
 	socket := filepath.Join(t.TempDir(), "s")

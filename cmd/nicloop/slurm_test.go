@@ -73,7 +73,8 @@ func started(t *testing.T, dir, name string, args ...string) (*exec.Cmd, *bytes.
 	return cmd, &out
 }
 
-// TestSlurmSweep: a cluster gives the rows that one machine gives, also when a node dies under its tasks.
+// TestSlurmSweep: a cluster gives the rows that one machine gives, also when a node dies under its
+// tasks.
 func TestSlurmSweep(t *testing.T) {
 	cluster := slurmDir(t)
 	nicloop, dir := program(t), t.TempDir()
@@ -95,7 +96,8 @@ func TestSlurmSweep(t *testing.T) {
 	find(t, cluster, "n2")
 }
 
-// processesOf lists what runs on a virtual node: daemons and tasks, or only tasks with a word in their command.
+// processesOf lists what runs on a virtual node: daemons and tasks, or only tasks with a word in
+// their command.
 func processesOf(node, word string) (pids []int) {
 	all, _ := filepath.Glob("/proc/[0-9]*/environ")
 	for _, name := range all {
@@ -139,7 +141,8 @@ func lose(t *testing.T, cluster, node string) {
 	pid, err := strconv.Atoi(strings.TrimSpace(string(text)))
 	require.NoError(t, err)
 	require.NoError(t, syscall.Kill(pid, syscall.SIGKILL))
-	// Their keepers before the tasks: else those report how the tasks ended, as they do on a node that lives.
+	// Their keepers before the tasks: else those report how the tasks ended, as they do on a node that
+	// lives.
 	for _, pid := range append(keepersOf(node), processesOf(node, "")...) {
 		_ = syscall.Kill(pid, syscall.SIGKILL) // it may just have ended
 	}
