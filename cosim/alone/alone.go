@@ -12,7 +12,8 @@ import (
 // sliceCycles are what the NICs have for themselves between two looks at what software wants.
 const sliceCycles = 256
 
-// A System is a machine that runs by itself. What is posted counts from the cycle in which it comes.
+// A System is a machine that runs by itself. What is posted counts from the cycle in which it
+// comes.
 type System struct {
 	info drivers.Info
 	mu   sync.Mutex // of all below
@@ -24,7 +25,8 @@ type System struct {
 	unused  map[watched][]drivers.WatchID // whose waiters have ended
 	onFault func(error)
 	err     error // why it stands
-	// rests: nothing moved at the last look, and since then there was no reason to look again but those that have kicked.
+	// rests: nothing moved at the last look, and since then there was no reason to look again but
+	// those that have kicked.
 	rests bool
 
 	kick    chan struct{} // there is something to do
@@ -195,7 +197,8 @@ type watched struct {
 	cause drivers.Cause
 }
 
-// watch names a range. Names cannot be given back to the machine, so one of the same range is used again; it may be armed.
+// watch names a range. Names cannot be given back to the machine, so one of the same range is used
+// again; it may be armed.
 func (a *System) watch(w watched) (drivers.WatchID, error) {
 	list := a.unused[w]
 	if n := len(list); n > 0 {

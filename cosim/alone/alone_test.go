@@ -22,7 +22,8 @@ import (
 
 const aloneSlots = 8
 
-// openAlone opens two nodes that run by themselves; process 0 of node 1 has a mailbox at 0 and interrupts for what comes.
+// openAlone opens two nodes that run by themselves; process 0 of node 1 has a mailbox at 0 and
+// interrupts for what comes.
 func openAlone(t *testing.T, uri string) drivers.System {
 	sys, err := drivers.Open(context.Background(), uri, drivers.Options{Nodes: 2, MemoryBytes: 1 << 16, Needs: drivers.CanFreeRun | drivers.CanAwait | drivers.CanInterrupt})
 	if errors.Is(err, drivers.ErrEnvironment) && os.Getenv("CI") == "" {

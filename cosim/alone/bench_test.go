@@ -10,7 +10,8 @@ import (
 	"github.com/nicloop/nicloop/drivers/regs"
 )
 
-// BenchmarkReadReg reads a register of a machine that rests, beside one whose time does not pass by itself.
+// BenchmarkReadReg reads a register of a machine that rests, beside one whose time does not pass by
+// itself.
 func BenchmarkReadReg(b *testing.B) {
 	for _, body := range []string{"model:", "rtl:", "rtl:?inside=1"} {
 		for _, clock := range []string{"simulated", "wall"} {

@@ -6,8 +6,8 @@ import (
 	"github.com/nicloop/nicloop/drivers"
 )
 
-// Clock reads the key clock of a backend's URI: is time to pass by itself? Nothing can be shown of such a machine, for its cycles mean
-// nothing.
+// Clock reads the key clock of a backend's URI: is time to pass by itself? Nothing can be shown of
+// such a machine, for its cycles mean nothing.
 func Clock(scheme string, keys map[string]string, opt drivers.Options) (wall bool, err error) {
 	switch keys["clock"] {
 	case "", "simulated":

@@ -35,8 +35,8 @@ func (a *System) Lend(node int, off, n uint64, file *os.File, at uint64) error {
 	return a.m.(lender).Lend(node, off, n, file, at)
 }
 
-// mostPosted bounds what somebody who counts no entries can have under way: more than there are entries, so that it is never
-// the window of one that counts.
+// mostPosted bounds what somebody who counts no entries can have under way: more than there are
+// entries, so that it is never the window of one that counts.
 const mostPosted = 4 * (regs.VELOLines + regs.RMADepth)
 
 // Post is drivers.Lender's.

@@ -43,7 +43,8 @@ func TestLentMemoryIsTheNICs(t *testing.T) {
 	})
 }
 
-// Whoever asks is told of what was refused, and the machine goes on; nobody can post so much that it is the machine's end.
+// Whoever asks is told of what was refused, and the machine goes on; nobody can post so much that
+// it is the machine's end.
 func TestFaultsOfOneEndNobody(t *testing.T) {
 	everyBody(t, func(t *testing.T, uri string) {
 		sys := openAlone(t, uri)

@@ -7,7 +7,8 @@ const (
 	Strays  = 0x101010 // answers of the bus to nothing
 )
 
-// Bits of Control. Written: resets the core; read: that is not over, or answers of its DMA are awaited.
+// Bits of Control. Written: resets the core; read: that is not over, or answers of its DMA are
+// awaited.
 const (
 	Reset   = 1 << 0
 	Open    = 1 << 32 // accesses go to the core

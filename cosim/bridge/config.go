@@ -35,8 +35,8 @@ type Config struct {
 	MemoryBytes int // DMA memory per node, rounded up to whole pages
 	// Segments say where each node's NIC finds it; nil: at address 0.
 	Segments [][]drivers.Segment
-	// Lent memory can be shared with other processes (Session.Lend), which takes a model inside. It stays mapped until nobody has
-	// the session.
+	// Lent memory can be shared with other processes (Session.Lend), which takes a model inside. It
+	// stays mapped until nobody has the session.
 	Lent        bool
 	Trace       drivers.TraceSink
 	Waves       *drivers.WaveWindow
@@ -55,8 +55,8 @@ type Config struct {
 	Grace time.Duration
 }
 
-// interruptGrace is how long a simulator may take to end whose host has hung up. To look at the waves of a
-// run that hangs is the main reason to interrupt it, so they are closed then, too.
+// interruptGrace is how long a simulator may take to end whose host has hung up. To look at the
+// waves of a run that hangs is the main reason to interrupt it, so they are closed then, too.
 func (c *Config) interruptGrace() time.Duration {
 	if c.Waves != nil {
 		return shutdownGrace
@@ -206,8 +206,8 @@ func emptyFile(name string) error {
 	return f.Close()
 }
 
-// canWrite finds out the same, and leaves a file as it is and none where none was: a run with checkpoints
-// writes waves only if it fails.
+// canWrite finds out the same, and leaves a file as it is and none where none was: a run with
+// checkpoints writes waves only if it fails.
 func canWrite(name string) error {
 	f, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)
 	if err == nil {
@@ -223,8 +223,8 @@ func canWrite(name string) error {
 	return f.Close()
 }
 
-// plainFile refuses what is there and no file: the library that writes waves removes whatever it finds under the name, a
-// device too if it may.
+// plainFile refuses what is there and no file: the library that writes waves removes whatever it
+// finds under the name, a device too if it may.
 func plainFile(name string) error {
 	info, err := os.Stat(name)
 	if err == nil && !info.Mode().IsRegular() {

@@ -10,11 +10,13 @@ import (
 	"github.com/nicloop/nicloop/drivers"
 )
 
-// An Edge is what a simulator with some nodes of a mesh (Config.Only) and whoever has the others tell each
-// other of a link between them and a cycle: a flit, entries that have become free, or both.
+// An Edge is what a simulator with some nodes of a mesh (Config.Only) and whoever has the others
+// tell each other of a link between them and a cycle: a flit, entries that have become free, or
+// both.
 //
-// Of PostEdge: what is at the neighbour's end of a link of Node in cycle At, which is one behind that in which the
-// neighbour's router sent the flit, or a flit left its input buffer. Of Edges: a word that leaves Node in cycle At.
+// Of PostEdge: what is at the neighbour's end of a link of Node in cycle At, which is one behind
+// that in which the neighbour's router sent the flit, or a flit left its input buffer. Of Edges: a
+// word that leaves Node in cycle At.
 type Edge struct {
 	At         drivers.Cycle
 	Data       uint64 // the flit
@@ -54,8 +56,8 @@ func (e *Edge) id() uint32 {
 	return id
 }
 
-// PostEdge has the simulator see e; that of a link must come in order of cycles, and none before the
-// cycle at which the simulator stands.
+// PostEdge has the simulator see e; that of a link must come in order of cycles, and none before
+// the cycle at which the simulator stands.
 func (s *Session) PostEdge(e *Edge) {
 	s.post(command{typ: cmdEdge, node: uint16(e.Node), id: e.id(), at: e.At, value: e.Data})
 }
@@ -72,8 +74,8 @@ type Step struct {
 	Through bool
 }
 
-// RunStep is Run for a simulator that has some nodes of a mesh: it also ends when the others must know what has
-// left these, and when only they and software can change anything (Stop.Quiet).
+// RunStep is Run for a simulator that has some nodes of a mesh: it also ends when the others must
+// know what has left these, and when only they and software can change anything (Stop.Quiet).
 func (s *Session) RunStep(step Step, stop *drivers.Stop) error {
 	*stop = drivers.Stop{Now: s.now, Fired: stop.Fired[:0]}
 	if err := s.BeginStep(step); err != nil {
@@ -82,7 +84,8 @@ func (s *Session) RunStep(step Step, stop *drivers.Stop) error {
 	return s.EndStep(stop)
 }
 
-// BeginStep lets time pass as RunStep does, and the caller do something else until EndStep. Nothing may be posted meanwhile.
+// BeginStep lets time pass as RunStep does, and the caller do something else until EndStep. Nothing
+// may be posted meanwhile.
 func (s *Session) BeginStep(step Step) error {
 	if err := s.enter(); err != nil {
 		return err
@@ -110,8 +113,8 @@ func (s *Session) EndStep(stop *drivers.Stop) error {
 	return err
 }
 
-// ReadStep is ReadReg in steps: done tells whether the answer has come. Else go on with resume, when the other nodes
-// have come as far.
+// ReadStep is ReadReg in steps: done tells whether the answer has come. Else go on with resume,
+// when the other nodes have come as far.
 func (s *Session) ReadStep(node int, off uint32, step Step, resume bool) (v uint64, done bool, err error) {
 	if err := s.enter(); err != nil {
 		return 0, false, err

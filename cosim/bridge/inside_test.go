@@ -125,7 +125,8 @@ func TestInsideCloseDuringRun(t *testing.T) {
 	require.ErrorIs(t, s.Run(drivers.Forever, &stop), drivers.ErrClosed)
 }
 
-// What a model prints goes to its session's log and nowhere else, least of all to the host's output.
+// What a model prints goes to its session's log and nowhere else, least of all to the host's
+// output.
 func TestInsideLog(t *testing.T) {
 	if err := inside.Supported(); err != nil {
 		t.Skip(err)

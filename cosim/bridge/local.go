@@ -14,7 +14,8 @@ import (
 	"github.com/nicloop/nicloop/drivers"
 )
 
-// A local is the model in this process: to send a message is to have it executed, and the reply is there then.
+// A local is the model in this process: to send a message is to have it executed, and the reply is
+// there then.
 type local struct {
 	host  *Session
 	log   *os.File
@@ -27,7 +28,8 @@ type local struct {
 	model *inside.Model
 }
 
-// CheckInside says whether the model can be in this process, if that is asked for. Nothing needs to be built for it.
+// CheckInside says whether the model can be in this process, if that is asked for. Nothing needs to
+// be built for it.
 func (c *Config) CheckInside() error {
 	switch {
 	case !c.Inside:
@@ -84,9 +86,10 @@ func (l *local) openLog(name string) (err error) {
 func (l *local) expect()  {}
 func (l *local) pid() int { return 0 }
 
-// yieldAfter is less than the 10 ms that the runtime's watcher lets a goroutine have. From one that it finds in C behind that it
-// takes the P away, and then it looks every 20 µs for a while: 4 % of the processor time, and its thread slows the model's where both are
-// of one core. It goes on sleeping 10 ms at a time if the goroutine has let others run in between.
+// yieldAfter is less than the 10 ms that the runtime's watcher lets a goroutine have. From one that
+// it finds in C behind that it takes the P away, and then it looks every 20 µs for a while: 4 % of
+// the processor time, and its thread slows the model's where both are of one core. It goes on
+// sleeping 10 ms at a time if the goroutine has let others run in between.
 const yieldAfter = 8 * time.Millisecond
 
 func (l *local) answered(drivers.Cycle) {

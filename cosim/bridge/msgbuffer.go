@@ -34,8 +34,9 @@ const (
 	msgBufferSleeping
 )
 
-// napLimit is how long to sleep at a message buffer. It bounds how late the end of the other process is
-// seen. A short one would cost: the timer that is next to expire has to be told to the (virtual) hardware.
+// napLimit is how long to sleep at a message buffer. It bounds how late the end of the other
+// process is seen. A short one would cost: the timer that is next to expire has to be told to the
+// (virtual) hardware.
 const napLimit = 20 * time.Millisecond
 
 // handOver gives b to a receiver that waits; an empty b sends it to the socket.
@@ -56,8 +57,8 @@ func (m *msgBuffer) handOver(b []byte) bool {
 	return true
 }
 
-// expect tells the sender that the next message may come here. It comes before the message that asks
-// for it: on one CPU that wakes the other side, which may have answered before we run again.
+// expect tells the sender that the next message may come here. It comes before the message that
+// asks for it: on one CPU that wakes the other side, which may have answered before we run again.
 func (m *msgBuffer) expect() { m.state.Store(msgBufferLooking) }
 
 // take waits for the expected message: it looks for some time, which may be 0, and then sleeps. The

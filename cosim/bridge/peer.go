@@ -7,12 +7,13 @@ import (
 	"github.com/nicloop/nicloop/drivers"
 )
 
-// A peer holds the model and speaks the frames: a simulator process (remote), or the model in this process (local).
-// It is used under Session.mu, except hangUp.
+// A peer holds the model and speaks the frames: a simulator process (remote), or the model in this
+// process (local). It is used under Session.mu, except hangUp.
 type peer interface {
 	// start shakes hands and has greet read the first answer. Cancelling ctx ends it.
 	start(ctx context.Context, greet func() error) error
-	// expect comes before a message that asks for an answer, answered behind that, with the cycles it took.
+	// expect comes before a message that asks for an answer, answered behind that, with the cycles it
+	// took.
 	expect()
 	answered(cycles drivers.Cycle)
 	send(message []byte) error

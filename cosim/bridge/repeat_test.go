@@ -28,7 +28,8 @@ func span(t *testing.T, file string) [2]uint64 {
 	return [2]uint64{binary.BigEndian.Uint64(dump[9:]) / period, (binary.BigEndian.Uint64(dump[17:]) + period/2) / period}
 }
 
-// A repeat begins at the last checkpoint before its window, and the session goes on as if nothing had been.
+// A repeat begins at the last checkpoint before its window, and the session goes on as if nothing
+// had been.
 func TestRepeat(t *testing.T) {
 	s, file := checkpoints(t, 100, 250)
 	for at := drivers.Cycle(30); at <= 1200; at += 30 {
@@ -69,7 +70,8 @@ func TestRepeatFromTheOldest(t *testing.T) {
 	require.Equal(t, drivers.Cycle(1400), r.Checkpoint)
 }
 
-// What led to a failing assertion is repeated while the simulator is still there, the failure included.
+// What led to a failing assertion is repeated while the simulator is still there, the failure
+// included.
 func TestRepeatOfAFault(t *testing.T) {
 	s, file := checkpoints(t, 1000, 500)
 	run(t, s, 3300)

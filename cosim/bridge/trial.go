@@ -23,12 +23,12 @@ const (
 // has to be woken for longer, may wait for it to wake up.
 const simulatorLook = 20 * time.Microsecond
 
-// A trial finds out by experiment which policy is fastest. What a sleep costs and what looking costs are
-// both unknown: two processes on one CPU only hold each other up by looking; on two idle
+// A trial finds out by experiment which policy is fastest. What a sleep costs and what looking
+// costs are both unknown: two processes on one CPU only hold each other up by looking; on two idle
 // cores it saves microseconds; where these are threads of one core, looking slows the one that
-// clocks the model by up to a third; and all of it changes with what else the machine does. So now and
-// then the policies are tried at random, and the one with the least time per cycle is kept
-// for a while. Results never depend on it.
+// clocks the model by up to a third; and all of it changes with what else the machine does. So now
+// and then the policies are tried at random, and the one with the least time per cycle is kept for
+// a while. Results never depend on it.
 type trial struct {
 	limit   time.Duration // how long we may look
 	single  bool          // nothing to try

@@ -8,8 +8,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// The library that writes waves removes what it finds under the name, so a link is followed before it
-// gets that: the link stays and its target has the waves.
+// The library that writes waves removes what it finds under the name, so a link is followed before
+// it gets that: the link stays and its target has the waves.
 func TestWavesFollowLinks(t *testing.T) {
 	dir := t.TempDir()
 	link := filepath.Join(dir, "link.fst")

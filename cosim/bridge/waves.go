@@ -10,8 +10,8 @@ import (
 	"github.com/nicloop/nicloop/drivers"
 )
 
-// The library that writes waves does not look whether the disk took them. So we look at what lies there: an FST file is a
-// chain of blocks, each with its length.
+// The library that writes waves does not look whether the disk took them. So we look at what lies
+// there: an FST file is a chain of blocks, each with its length.
 const (
 	fstHeader   = 0
 	fstChanges  = 1
@@ -55,7 +55,8 @@ func wholeWaves(name string) error {
 	return nil
 }
 
-// walkFST follows the blocks of a file to its end. It must find changes, and the signals that they are of.
+// walkFST follows the blocks of a file to its end. It must find changes, and the signals that they
+// are of.
 func walkFST(f io.ReaderAt, size int64) error {
 	if size == 0 {
 		return errors.New("it is empty")

@@ -15,8 +15,9 @@ const (
 	importsFile = "sim/nicloop_dpi.svh" // what it calls
 )
 
-// CheckBoundary compares the boundary of a tree of RTL with that of the one this program was made with: description,
-// ports of sim_node, DPI imports. What lies behind it may differ. The error names the first difference.
+// CheckBoundary compares the boundary of a tree of RTL with that of the one this program was made
+// with: description, ports of sim_node, DPI imports. What lies behind it may differ. The error
+// names the first difference.
 func CheckBoundary(tree, own fs.FS) error {
 	for _, check := range []struct {
 		file, what string
@@ -103,7 +104,8 @@ func imports(text string) (list []item) {
 	return list
 }
 
-// portsOf finds the ports of the first module of a file, and the names of the parameters that may be set.
+// portsOf finds the ports of the first module of a file, and the names of the parameters that may
+// be set.
 func portsOf(text string) (list []item) {
 	_, rest, found := strings.Cut(clean(text), "module sim_node")
 	if !found {

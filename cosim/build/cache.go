@@ -93,7 +93,8 @@ func (c cache) provide(ctx context.Context, t thing, make func(dir string) error
 	return true, c.install(part, t.hash)
 }
 
-// install moves a sealed directory into place, for good: a crash of the machine leaves all of it or nothing.
+// install moves a sealed directory into place, for good: a crash of the machine leaves all of it or
+// nothing.
 func (c cache) install(part, hash string) error {
 	if err := os.RemoveAll(c.path(hash)); err != nil {
 		return err

@@ -31,7 +31,8 @@ func stocked(t *testing.T, tell func(string)) (cache, thing, func(string) error)
 	return c, th, fill
 }
 
-// TestCacheHeals: whatever was done to an entry, the next one who wants it gets it whole, and hears why it took longer.
+// TestCacheHeals: whatever was done to an entry, the next one who wants it gets it whole, and hears
+// why it took longer.
 func TestCacheHeals(t *testing.T) {
 	for name, harm := range map[string]func(program string) error{
 		"truncated":      func(p string) error { return os.Truncate(p, 5) },
@@ -73,7 +74,8 @@ func TestCacheHeals(t *testing.T) {
 	}
 }
 
-// TestStrangersSimulator: what another user has put there is not run, whoever owns which part of the way to it.
+// TestStrangersSimulator: what another user has put there is not run, whoever owns which part of
+// the way to it.
 func TestStrangersSimulator(t *testing.T) {
 	if os.Geteuid() != 0 {
 		t.Skip("only root can give files away")
@@ -168,7 +170,8 @@ func TestPrune(t *testing.T) {
 	require.Equal(t, []string{"busy"}, left())
 }
 
-// TestWithoutTools: what was built is run where there are no tools any more; what was not names the tool.
+// TestWithoutTools: what was built is run where there are no tools any more; what was not names the
+// tool.
 func TestWithoutTools(t *testing.T) {
 	if testing.Short() {
 		t.Skip("builds simulators")

@@ -9,8 +9,8 @@ import (
 	"github.com/nicloop/nicloop/drivers/bounds"
 )
 
-// MaxNodes is the largest mesh that a simulator may hold: the field dst_node of a PIO address (the FC
-// paper's send window) names no more.
+// MaxNodes is the largest mesh that a simulator may hold: the field dst_node of a PIO address (the
+// FC paper's send window) names no more.
 const MaxNodes = 64
 
 // DimsFor gives the mesh for a number of nodes: the one with the shortest longest way, of

@@ -14,7 +14,8 @@ import (
 	"time"
 )
 
-// A manifest says what an entry of the cache must hold, so that one that was damaged is noticed before it is run.
+// A manifest says what an entry of the cache must hold, so that one that was damaged is noticed
+// before it is run.
 type manifest struct {
 	What  string    `json:"what"`
 	Tool  string    `json:"tool"`
@@ -35,8 +36,8 @@ const manifestFile = "manifest.json"
 // absent is what check says of an entry that was never built, or was deleted.
 const absent = "it is not there"
 
-// seal writes the manifest of a directory and has the disk keep all of it. Tools may have left files that a group may
-// write, as the user's umask has it: nobody may now.
+// seal writes the manifest of a directory and has the disk keep all of it. Tools may have left
+// files that a group may write, as the user's umask has it: nobody may now.
 func seal(dir string, t thing) error {
 	m := manifest{What: t.what, Tool: t.tool, Built: time.Now().UTC().Truncate(time.Second)}
 	err := filepath.WalkDir(dir, func(name string, d fs.DirEntry, err error) error {
@@ -149,7 +150,8 @@ func (e *entry) check(name string) string {
 	return ""
 }
 
-// sums are hashes that this process has taken, by what changes when a file does. A program opens many sessions.
+// sums are hashes that this process has taken, by what changes when a file does. A program opens
+// many sessions.
 var sums sync.Map
 
 type sumKey struct {

@@ -19,7 +19,8 @@ const (
 	modelsOfYosys   = "../share/yosys/ice40/cells_sim.v" // from the folder of its program, where it looks itself
 )
 
-// synthesisArgs are those of yosys. Nets are split to bits: of a carry chain that is one vector a simulator sees a loop.
+// synthesisArgs are those of yosys. Nets are split to bits: of a carry chain that is one vector a
+// simulator sees a loop.
 func synthesisArgs(files []string) []string {
 	return []string{"-q", "-p", "read_verilog -sv -DSYNTHESIS " + strings.Join(files, " ") + "; script " + synthesisScript + "; splitnets; write_verilog -noattr " + netlistFile}
 }
@@ -33,7 +34,8 @@ func (t *tools) findYosys(ctx context.Context) (err error) {
 	return err
 }
 
-// synthesize makes the netlist in the folder of the sources, and puts the models of its cells beside it.
+// synthesize makes the netlist in the folder of the sources, and puts the models of its cells
+// beside it.
 func (s *Spec) synthesize(ctx context.Context, t *tools, log *buildLog, r *report, dir string) error {
 	program, err := filepath.EvalSymlinks(t.yosys)
 	if err != nil {

@@ -13,7 +13,8 @@ import (
 	"github.com/nicloop/nicloop/drivers"
 )
 
-// A receipt says what was built last of some sources. A machine that has no tools, or no longer has them, runs that.
+// A receipt says what was built last of some sources. A machine that has no tools, or no longer has
+// them, runs that.
 type receipt struct {
 	Program string `json:"program"`
 	Library string `json:"library"`

@@ -5,11 +5,13 @@ import (
 	"strings"
 )
 
-// sharedFlags compile what goes into a shared object that several sessions of one process load, a copy each.
+// sharedFlags compile what goes into a shared object that several sessions of one process load, a
+// copy each.
 //
-// Only what inside.h declares is visible, so calls within the object are as direct as in a program, and the objects of two
-// sessions never share a thing. Variables of a thread are found by descriptors (gnu2), which cost less than a call. VL_PRINTF
-// names stdout, which inside.cpp has one of its own of.
+// Only what inside.h declares is visible, so calls within the object are as direct as in a program,
+// and the objects of two sessions never share a thing. Variables of a thread are found by
+// descriptors (gnu2), which cost less than a call. VL_PRINTF names stdout, which inside.cpp has one
+// of its own of.
 var sharedFlags = []string{
 	"-fPIC", "-fvisibility=hidden", "-fno-semantic-interposition", "-fno-gnu-unique", "-mtls-dialect=gnu2", "-DVL_PRINTF(...)=fprintf(stdout,__VA_ARGS__)",
 }

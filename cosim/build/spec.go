@@ -35,17 +35,21 @@ type Spec struct {
 	Ports   int      // 3, 5 or 7: with one, two or three dimensions
 	Torus   bool     // with channels for wires from end to end
 	VCDepth int      // 0: DefaultVCDepth
-	// Board has the node built as it is on a board (rtl/board/nic_uart.sv), with BoardMemory bytes, and a program of one or two of them around
-	// it whose serial lines end at pseudo-terminals (cosim/dpi, board.cpp).
+	// Board has the node built as it is on a board (rtl/board/nic_uart.sv), with BoardMemory bytes,
+	// and a program of one or two of them around it whose serial lines end at pseudo-terminals
+	// (cosim/dpi, board.cpp).
 	Board bool
-	// Chip, beside Board, has the small board of an iCE40 (rtl/board/ice40_top.sv) built instead, with ChipMemory bytes and its link in loopback. Netlist
-	// has what yosys makes of it, by rtl/board/ice40.ys, simulated in place of the RTL.
+	// Chip, beside Board, has the small board of an iCE40 (rtl/board/ice40_top.sv) built instead, with
+	// ChipMemory bytes and its link in loopback. Netlist has what yosys makes of it, by
+	// rtl/board/ice40.ys, simulated in place of the RTL.
 	Chip, Netlist bool
-	// PCIe has the node meet its host through PCIe (rtl/board/nic_pcie.sv) and a root complex instead of AXI.
+	// PCIe has the node meet its host through PCIe (rtl/board/nic_pcie.sv) and a root complex instead
+	// of AXI.
 	PCIe bool
 	// PHY, beside PCIe, puts the model of a board's hard block and its shim between the two: see PHYs.
 	PHY string
-	// AXI has it meet its host through AXI in a clock of the host's own (rtl/board/axi_front.sv), instead of AXI in the core's.
+	// AXI has it meet its host through AXI in a clock of the host's own (rtl/board/axi_front.sv),
+	// instead of AXI in the core's.
 	AXI bool
 	// Coverage has the node count which lines and toggles it has seen (--coverage of the simulator).
 	Coverage bool
@@ -212,7 +216,8 @@ func (s *Spec) inputs() (map[string][]byte, error) {
 	return in, nil
 }
 
-// layout names how an entry of the cache is made, so that programs which make it otherwise do not meet.
+// layout names how an entry of the cache is made, so that programs which make it otherwise do not
+// meet.
 const layout = "2: with a manifest"
 
 func (s *Spec) hash(t *tools, in map[string][]byte) [32]byte {

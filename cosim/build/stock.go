@@ -57,7 +57,8 @@ func VerifyStock() ([]Stock, error) {
 	return list, err
 }
 
-// CleanStock removes what was not used for so long, all if that is 0, and says how much. What is being built stays.
+// CleanStock removes what was not used for so long, all if that is 0, and says how much. What is
+// being built stays.
 func CleanStock(unused time.Duration) (removed []Stock, err error) {
 	c, err := openCache(nil)
 	if err != nil {
@@ -76,7 +77,8 @@ func CleanStock(unused time.Duration) (removed []Stock, err error) {
 	return removed, err
 }
 
-// removeLeftovers removes what belongs to no entry: receipts, lists of trees, logs of failed builds.
+// removeLeftovers removes what belongs to no entry: receipts, lists of trees, logs of failed
+// builds.
 func (c cache) removeLeftovers() {
 	for _, pattern := range []string{"receipt-*", "tree-*", "failed-*"} {
 		names, _ := filepath.Glob(filepath.Join(c.dir, pattern))

@@ -22,9 +22,10 @@ type tools struct {
 	arch                             string // the flag that names this machine's instructions
 }
 
-// nodeMakefile compiles the verilated node. -O2 is as fast as -O3 in the bare bench (0.87 to 1.0 of its time), and
-// quicker to compile. The time of a run lies in eval(); constructors, the dumping of waves and
-// Verilator's own runtime are cheap to run and dear to compile. So is all of a netlist, which runs for minutes at most.
+// nodeMakefile compiles the verilated node. -O2 is as fast as -O3 in the bare bench (0.87 to 1.0 of
+// its time), and quicker to compile. The time of a run lies in eval(); constructors, the dumping of
+// waves and Verilator's own runtime are cheap to run and dear to compile. So is all of a netlist,
+// which runs for minutes at most.
 func (t *tools) nodeMakefile(s *Spec) string {
 	top, fast := s.top(), "-O2 "
 	if s.Netlist {
@@ -39,8 +40,9 @@ func (t *tools) nodeMakefile(s *Spec) string {
 	return text
 }
 
-// archFlag picks what the processor has: popcnt (v2) is worth a third of the speed, v3 another 7 to 9 %.
-// It is part of a model's hash, so a cache that several machines share holds one model for each.
+// archFlag picks what the processor has: popcnt (v2) is worth a third of the speed, v3 another 7 to
+// 9 %. It is part of a model's hash, so a cache that several machines share holds one model for
+// each.
 func archFlag() string {
 	if cpu.X86.HasAVX2 && cpu.X86.HasBMI2 && cpu.X86.HasFMA {
 		return "-march=x86-64-v3"
@@ -77,7 +79,8 @@ func findTools(ctx context.Context) (*tools, error) {
 	return t, err
 }
 
-// versions are what programs have said, by the file that each was: to ask Verilator takes as long as a short test.
+// versions are what programs have said, by the file that each was: to ask Verilator takes as long
+// as a short test.
 var versions sync.Map
 
 // program is a file as it was when it was asked.

@@ -14,7 +14,8 @@ const (
 	flits   = 9                // of it
 )
 
-// crossing times one packet, at its own node and over a hop. Where it comes off the link it has only the router before it.
+// crossing times one packet, at its own node and over a hop. Where it comes off the link it has
+// only the router before it.
 func crossing(ctx context.Context, c *Config, p *nic.Params) error {
 	var times [2]drivers.Cycle
 	var router drivers.Cycle
@@ -90,7 +91,8 @@ func blockade(ctx context.Context, c *Config, p *nic.Params) error {
 	})
 }
 
-// start reads a register whose table is being cleared, also in the cycles in which the read is decoded.
+// start reads a register whose table is being cleared, also in the cycles in which the read is
+// decoded.
 func start(ctx context.Context, c *Config, p *nic.Params) error {
 	return onProbe(ctx, c, "", func(b *probe) error {
 		for i := range 2 {

@@ -3,9 +3,9 @@
 //
 // # What it promises
 //
-//   - [Writer] puts a packet's flits together per node, trace point and virtual
-//     channel, and with bus=pcie the words of TLPs per node and direction. A packet's time is the simulated time of its last flit, so the file
-//     is in order of time. Identical runs give identical bytes.
+//   - [Writer] puts a packet's flits together per node, trace point and virtual channel, and with
+//     bus=pcie the words of TLPs per node and direction. A packet's time is the simulated time of
+//     its last flit, so the file is in order of time. Identical runs give identical bytes.
 //   - [Latency] attributes the time of VELO packets under any load to the blocks
 //     they passed, from line to slot. [Flight] tells all stages of one packet on an
 //     idle network, VELO or RMA, the software's and the memory's too.

@@ -90,8 +90,9 @@ func TestStagesAgreeWithBlocks(t *testing.T) {
 	b := l.Summary()
 	require.Len(t, s, 12)
 	require.Len(t, b, 7)
-	// The statistics begin when the line is taken, in the cycle behind its last beat.
-	// 0 call, 1 burst, 2 requester, 3 router, 4 link, 5 router, 6 link, 7 last router, 8 the other flits, 9 completer, 10 write, 11 poll
+	// The statistics begin when the line is taken, in the cycle behind its last beat. 0 call, 1 burst,
+	// 2 requester, 3 router, 4 link, 5 router, 6 link, 7 last router, 8 the other flits, 9 completer,
+	// 10 write, 11 poll
 	for i, want := range []drivers.Time{s[2].Time - clock, s[3].Time, s[4].Time + s[5].Time, s[6].Time + s[7].Time, s[8].Time} {
 		require.EqualValues(t, want, b[i].Mean, b[i].Name)
 	}

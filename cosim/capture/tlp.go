@@ -13,8 +13,9 @@ import (
 	"github.com/nicloop/nicloop/drivers/regs"
 )
 
-// TLPLinkType is DLT_USER1: transaction layer packets of PCIe, as they are between a NIC and its root complex. The bytes are in the order in which PCIe
-// sends them: byte 0 of the header first, then the payload from the lowest address on.
+// TLPLinkType is DLT_USER1: transaction layer packets of PCIe, as they are between a NIC and its
+// root complex. The bytes are in the order in which PCIe sends them: byte 0 of the header first,
+// then the payload from the lowest address on.
 const TLPLinkType = layers.LinkType(148)
 
 // maxTLP ends a TLP whose end is missing.

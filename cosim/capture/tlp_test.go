@@ -27,7 +27,8 @@ func words(node uint16, point uint8, at drivers.Cycle, dwords ...uint32) (list [
 	return list
 }
 
-// Every kind of TLP that there is here, both directions and both lengths of header, interleaved with each other: fields right, mistakes told.
+// Every kind of TLP that there is here, both directions and both lengths of header, interleaved
+// with each other: fields right, mistakes told.
 func TestTLPs(t *testing.T) {
 	const down, up = drivers.PointTLPDown, drivers.PointTLPUp
 	read := words(1, down, 100, 0x00000002, 0x000007ff, 0xd0000058)

@@ -128,7 +128,8 @@ func (o *observer) dropped() {
 	o.registers()
 }
 
-// pieces are lines that come in parts, one that is given up for another, and what is refused behind it.
+// pieces are lines that come in parts, one that is given up for another, and what is refused behind
+// it.
 func (o *observer) pieces() {
 	for _, quad := range []uint8{2, 6, 0, 3, 1, 5, 4} {
 		o.send(0, regs.PioFields{Length: 56, DstNode: 1, Byte: 8 * quad}, 8)

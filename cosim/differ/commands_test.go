@@ -37,8 +37,8 @@ func mixedTimes(rng *rand.Rand, gap, each int, f func(node int, at drivers.Cycle
 	}
 }
 
-// mixedCommands are fences and flushes of all nodes, one per node every gap cycles on average; now and then more come
-// at once than the queue takes.
+// mixedCommands are fences and flushes of all nodes, one per node every gap cycles on average; now
+// and then more come at once than the queue takes.
 func mixedCommands(seed uint64, gap, each int) (list []mixedCommand) {
 	rng := rand.New(rand.NewPCG(seed, 5))
 	mixedTimes(rng, gap, each, func(node int, at drivers.Cycle) {
@@ -57,8 +57,8 @@ func mixedCommands(seed uint64, gap, each int) (list []mixedCommand) {
 	return list
 }
 
-// mixedSwitches are mailboxes that are switched off and on while slots are written, and read pointers, many of them
-// impossible.
+// mixedSwitches are mailboxes that are switched off and on while slots are written, and read
+// pointers, many of them impossible.
 func mixedSwitches(seed uint64, gap, each int) (list []mixedCommand) {
 	rng := rand.New(rand.NewPCG(seed, 6))
 	mixedTimes(rng, gap, each, func(node int, at drivers.Cycle) {
@@ -119,8 +119,8 @@ func runOn(t *testing.T, m drivers.Timed, stop *drivers.Stop) (refused bool) {
 	return refused
 }
 
-// Fences, flushes, switches and read pointers beside mixed traffic: each command is done in the RTL's cycle, and as
-// much is refused and lost.
+// Fences, flushes, switches and read pointers beside mixed traffic: each command is done in the
+// RTL's cycle, and as much is refused and lost.
 func TestCommands(t *testing.T) {
 	if testing.Short() {
 		t.Skip("builds a simulator")

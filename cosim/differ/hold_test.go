@@ -11,8 +11,8 @@ import (
 	"github.com/nicloop/nicloop/drivers/regs"
 )
 
-// mixedHolds make all rings and mailboxes small, read now and then, and let them hold others for some cycles, which are given
-// anew now and then; in the end for none.
+// mixedHolds make all rings and mailboxes small, read now and then, and let them hold others for
+// some cycles, which are given anew now and then; in the end for none.
 func mixedHolds(seed uint64, gap, each int) (list []mixedCommand) {
 	rng := rand.New(rand.NewPCG(seed, 8))
 	on := regs.NotiCtrlEnable | regs.NotiCtrlWindow
@@ -51,7 +51,8 @@ func mixedHolds(seed uint64, gap, each int) (list []mixedCommand) {
 	return list
 }
 
-// Full mailboxes and rings that hold others for some time and then lose what comes: as much, in the same cycles, as in the RTL.
+// Full mailboxes and rings that hold others for some time and then lose what comes: as much, in the
+// same cycles, as in the RTL.
 func TestHold(t *testing.T) {
 	if testing.Short() {
 		t.Skip("builds a simulator")

@@ -86,9 +86,9 @@ func (b breakage) wires(seed uint64, end drivers.Cycle) (list []mixedCommand) {
 	return list
 }
 
-// TestLinksInError: VELO and RMA over links whose wires corrupt and lose words, go down and come back, swallow everything until
-// the link is dead, and end packets. The same words are hit, every packet arrives in the very cycle, every counter of every link
-// is the same.
+// TestLinksInError: VELO and RMA over links whose wires corrupt and lose words, go down and come
+// back, swallow everything until the link is dead, and end packets. The same words are hit, every
+// packet arrives in the very cycle, every counter of every link is the same.
 func TestLinksInError(t *testing.T) {
 	if testing.Short() {
 		t.Skip("builds a simulator")
@@ -136,8 +136,9 @@ func TestLateFaults(t *testing.T) {
 	}
 }
 
-// TestLinksDrainAndReset: links that drain when they have failed and whose ends are reset at random cycles, beside everything else that
-// befalls them, from the start or touched in traffic. What is lost is lost in the very cycle, and told in the same counters.
+// TestLinksDrainAndReset: links that drain when they have failed and whose ends are reset at random
+// cycles, beside everything else that befalls them, from the start or touched in traffic. What is
+// lost is lost in the very cycle, and told in the same counters.
 func TestLinksDrainAndReset(t *testing.T) {
 	if testing.Short() {
 		t.Skip("builds a simulator")

@@ -12,8 +12,8 @@ import (
 	"github.com/nicloop/nicloop/drivers/regs"
 )
 
-// mixedLives are processes that end in the middle of everything: windows and rings that go off and on again within a few
-// cycles, and domains that change.
+// mixedLives are processes that end in the middle of everything: windows and rings that go off and
+// on again within a few cycles, and domains that change.
 func mixedLives(seed uint64, gap, each int) (list []mixedCommand) {
 	rng := rand.New(rand.NewPCG(seed, 7))
 	on := regs.NotiCtrlEnable | regs.NotiCtrlWindow
@@ -55,7 +55,8 @@ func firstApart(rtl, model *arrived) (text string) {
 	return text
 }
 
-// Processes that live and die beside mixed traffic: what is purged, refused and late is so in the RTL's cycle.
+// Processes that live and die beside mixed traffic: what is purged, refused and late is so in the
+// RTL's cycle.
 func TestLives(t *testing.T) {
 	if testing.Short() {
 		t.Skip("builds a simulator")

@@ -19,8 +19,8 @@ import (
 	"github.com/nicloop/nicloop/drivers/regs"
 )
 
-// Memory of a node under mixed traffic: mailbox 0, the rings and tables of two processes, and pages: the
-// first is read and counted in, the others have a target for each operation.
+// Memory of a node under mixed traffic: mailbox 0, the rings and tables of two processes, and
+// pages: the first is read and counted in, the others have a target for each operation.
 const (
 	mixedNodes  = 4
 	mixedProcs  = 2
@@ -217,8 +217,9 @@ func runMixed(t *testing.T, uri string, list []mixedSend, slow uint64, commands 
 	return a, memory, counters
 }
 
-// VELO and every RMA command from two processes of all nodes to all at once, from idle to saturated: the same
-// packets, the same bytes of memory, the same counters, and every packet arrives in the very cycle.
+// VELO and every RMA command from two processes of all nodes to all at once, from idle to
+// saturated: the same packets, the same bytes of memory, the same counters, and every packet
+// arrives in the very cycle.
 func TestMixedTraffic(t *testing.T) {
 	if testing.Short() {
 		t.Skip("builds a simulator")

@@ -11,8 +11,8 @@ import (
 	"github.com/nicloop/nicloop/drivers"
 )
 
-// racingTraffic is operations of all nodes whose sources and targets lie in one page of each: nearly all bytes are written while others
-// read them.
+// racingTraffic is operations of all nodes whose sources and targets lie in one page of each:
+// nearly all bytes are written while others read them.
 func racingTraffic(seed uint64, gap int) (list []mixedSend) {
 	rng := rand.New(rand.NewPCG(seed, 16))
 	for node := range mixedNodes {
@@ -28,8 +28,8 @@ func racingTraffic(seed uint64, gap int) (list []mixedSend) {
 	return list
 }
 
-// TestRaces: memory that is read and written at once, by puts, gets and locks of many: each burst reads and writes it in the RTL's
-// cycle, so every byte is the same in the end.
+// TestRaces: memory that is read and written at once, by puts, gets and locks of many: each burst
+// reads and writes it in the RTL's cycle, so every byte is the same in the end.
 func TestRaces(t *testing.T) {
 	if testing.Short() {
 		t.Skip("builds a simulator")

@@ -13,7 +13,8 @@ import (
 	"github.com/nicloop/nicloop/drivers/regs"
 )
 
-// TestWireRegisters: what registers of links and wires, built and not built, answer, and how long each access takes.
+// TestWireRegisters: what registers of links and wires, built and not built, answer, and how long
+// each access takes.
 func TestWireRegisters(t *testing.T) {
 	if testing.Short() {
 		t.Skip("builds a simulator")
@@ -92,7 +93,8 @@ func TestWireRegisters(t *testing.T) {
 	require.Len(t, logs[1], len(logs[0]))
 }
 
-// TestDescriptorsThatWait: the registers that count a process's descriptors, read in every cycle around one that comes and goes.
+// TestDescriptorsThatWait: the registers that count a process's descriptors, read in every cycle
+// around one that comes and goes.
 func TestDescriptorsThatWait(t *testing.T) {
 	if testing.Short() {
 		t.Skip("builds a simulator")

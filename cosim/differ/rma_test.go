@@ -55,7 +55,8 @@ func operations() (list []operation) {
 	add("notification", regs.RMACommandNotiPut, 1, 0xabcdef, 0)
 	add("fetch and add", regs.RMACommandFCAA, 1, 5<<32|9, nla(0x6000))
 	add("put nowhere", regs.RMACommandPut, 8, nla(0x1000), nla(0x900000))
-	// What cannot be is told with the size of the whole descriptor, what a fragment alone finds with that of the fragment.
+	// What cannot be is told with the size of the whole descriptor, what a fragment alone finds with
+	// that of the fragment.
 	add("no command", 0, 300, nla(0x1000), nla(0x2000))
 	add("no command", 6, 5000, nla(0x1ffc), nla(0x2000))
 	add("immediate put", regs.RMACommandImmPut, 9, 0, nla(0x2000))
@@ -199,8 +200,8 @@ func inOrder(list []arrival) []arrival {
 	return list
 }
 
-// A full ring holds the unit that has to notify and nobody else, and counts for how long, in the RTL's
-// cycles; all goes on when there is room.
+// A full ring holds the unit that has to notify and nobody else, and counts for how long, in the
+// RTL's cycles; all goes on when there is room.
 func TestFullRing(t *testing.T) {
 	if testing.Short() {
 		t.Skip("builds a simulator")

@@ -34,7 +34,8 @@ const (
 	tlbMemory  = dataAt + tlbPages<<12
 )
 
-// openTLB opens a node whose process 0 has pages of its own in table 0; register writes are posted with set.
+// openTLB opens a node whose process 0 has pages of its own in table 0; register writes are posted
+// with set.
 func openTLB(t *testing.T, uri string, a *accesses) (m drivers.Timed, set func(off uint32, v uint64)) {
 	sys, err := drivers.Open(context.Background(), uri, drivers.Options{Nodes: 2, MemoryBytes: tlbMemory, Trace: a})
 	if errors.Is(err, drivers.ErrEnvironment) && os.Getenv("CI") == "" {
@@ -59,8 +60,8 @@ func openTLB(t *testing.T, uri string, a *accesses) (m drivers.Timed, set func(o
 	return m, set
 }
 
-// TestFlushesBesideReads: a flush, of whatever it is, in every cycle around an access that looks at the TLB or reads the table. Which
-// pages are known then shows in the accesses that follow.
+// TestFlushesBesideReads: a flush, of whatever it is, in every cycle around an access that looks at
+// the TLB or reads the table. Which pages are known then shows in the accesses that follow.
 func TestFlushesBesideReads(t *testing.T) {
 	if testing.Short() {
 		t.Skip("builds a simulator")

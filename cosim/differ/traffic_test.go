@@ -20,7 +20,8 @@ const (
 	start    = drivers.Cycle(1000) // set-up is over
 )
 
-// A send is a line posted for a cycle, or its quadwords one by one from then on, in some order; a release is a read pointer moved at one.
+// A send is a line posted for a cycle, or its quadwords one by one from then on, in some order; a
+// release is a read pointer moved at one.
 type send struct {
 	at    drivers.Cycle
 	node  int

@@ -26,7 +26,8 @@ func TestNamesAndFixes(t *testing.T) {
 		"zlib.h", "memfd", "unix socket", "qemu-system-x86_64", "vm image", "nextpnr-ice40", "icepack"}, names)
 }
 
-// Continuous integration installs everything but what is optional, so all of that must be found there.
+// Continuous integration installs everything but what is optional, so all of that must be found
+// there.
 func TestEverythingIsFound(t *testing.T) {
 	if os.Getenv("CI") == "" {
 		t.Skip("not in CI: tools may be missing")

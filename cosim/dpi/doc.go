@@ -20,6 +20,6 @@
 //	dpi.cpp        DPI imports and Verilator's hooks to bridge.h's Bus, types only
 //	protocol.h     the frames; cosim/bridge/frames.go is the other half
 //
-// The package promises the sources, no more; cosim/build compiles them. mesh_test.cpp and fuzz_frames.cpp are
-// tests, with sanitizers.
+// The package promises the sources, no more; cosim/build compiles them. mesh_test.cpp and
+// fuzz_frames.cpp are tests, with sanitizers.
 package dpi

@@ -1,8 +1,8 @@
 package fabric
 
-// A Fabric may have routers that are simulated elsewhere (Config.Outside): the links that lead there are its border. They stand in a
-// part of their own, which is never stepped; what goes to it is handed over, and what comes from it is put where it
-// would have come from a part.
+// A Fabric may have routers that are simulated elsewhere (Config.Outside): the links that lead
+// there are its border. They stand in a part of their own, which is never stepped; what goes to it
+// is handed over, and what comes from it is put where it would have come from a part.
 
 // outside is the number of the part that has the routers outside; there is one other.
 const outside = 1
@@ -12,8 +12,8 @@ type Outside interface {
 	// Flits: a run of n flits is on its way to the input of a router outside, where the first could
 	// leave again in cycle at.
 	Flits(router, port int, vc uint8, flit Flit, n int, at uint64)
-	// Credits: n entries have become free of the input inside that a port of a router outside leads to. The
-	// first can be used there in cycle at, each other a cycle later.
+	// Credits: n entries have become free of the input inside that a port of a router outside leads
+	// to. The first can be used there in cycle at, each other a cycle later.
 	Credits(router, port int, vc uint8, n int, at uint64)
 }
 
@@ -36,8 +36,8 @@ func (p *Part) HandOver(to Outside) {
 	b.arrivals, b.credits = b.arrivals[:0], b.credits[:0]
 }
 
-// Arrive puts a flit from outside into the input of a router, where it can leave from cycle at on; at is Now or
-// later, and the sender had a credit. See MayArrive.
+// Arrive puts a flit from outside into the input of a router, where it can leave from cycle at on;
+// at is Now or later, and the sender had a credit. See MayArrive.
 func (p *Part) Arrive(router, port int, vc uint8, flit Flit, at uint64) {
 	p.inside++
 	p.enter(p.inputVC(router, port, int(vc)), flit, 1, at)
@@ -46,8 +46,8 @@ func (p *Part) Arrive(router, port int, vc uint8, flit Flit, at uint64) {
 // MayArrive tells whether a flit on a VC is allowed: before Mix only VC 0 may be used.
 func (p *Part) MayArrive(vc uint8, at uint64) bool { return vc == 0 || p.run == 1 && at >= p.mixed }
 
-// Restore gives an output that leads outside a credit, which can be used from cycle at on: Now or later, and a cycle
-// behind the one before.
+// Restore gives an output that leads outside a credit, which can be used from cycle at on: Now or
+// later, and a cycle behind the one before.
 func (p *Part) Restore(router, port int, vc uint8, at uint64) {
 	p.credit(p.outputVC(router, port, int(vc)), at, 1)
 }

@@ -6,19 +6,20 @@ import (
 	"math/bits"
 )
 
-// Links in error. A link whose wires never had a fault is a delay, which costs nothing but what step.go does. From Expose on it is
-// a link as the RTL has it, word by word (type link): what leaves an output goes to it in the cycle after, and it puts flits
-// into the queues and gives credits when they come. Where the wires do nothing both are the same to the cycle.
+// Links in error. A link whose wires never had a fault is a delay, which costs nothing but what
+// step.go does. From Expose on it is a link as the RTL has it, word by word (type link): what
+// leaves an output goes to it in the cycle after, and it puts flits into the queues and gives
+// credits when they come. Where the wires do nothing both are the same to the cycle.
 //
-// A link between parts stands in both of them. Each steps its own copy with what the other router did, of which it hears
-// Lookahead cycles later: in time for all that leaves the link.
+// A link between parts stands in both of them. Each steps its own copy with what the other router
+// did, of which it hears Lookahead cycles later: in time for all that leaves the link.
 
-// crossingAhead is the Lookahead over an exposed link: a carrier that is lost, or a word that ends the session, has the registers of its
-// end alone before it.
+// crossingAhead is the Lookahead over an exposed link: a carrier that is lost, or a word that ends
+// the session, has the registers of its end alone before it.
 const crossingAhead = DefaultRouterCycles + DefaultLinkCycles - 2
 
-// exactly is the part that output and input VCs name whose link is exposed: of no part, so that all ways from and to them are
-// those by which flits leave a part.
+// exactly is the part that output and input VCs name whose link is exposed: of no part, so that all
+// ways from and to them are those by which flits leave a part.
 const exactly = ^uint8(0)
 
 // ErrWires is why a link cannot be exposed.
@@ -40,7 +41,8 @@ type LinkFailure struct {
 	At           uint64 // the cycle; of a link between parts it may have passed
 }
 
-// An Ended packet was cut by a link, which will have one tail more than before, or a link has discarded one of its tails.
+// An Ended packet was cut by a link, which will have one tail more than before, or a link has
+// discarded one of its tails.
 type Ended struct {
 	Packet uint32
 	Cut    bool
@@ -77,9 +79,11 @@ func (f *Fabric) Crosses(router, port int) bool {
 	return f.routers[router].part != f.routers[peer].part
 }
 
-// Expose makes a link one whose wires can fail and whose ends can be reset, in both directions; set is what both have been set to. All parts must stand at the
-// same cycle, with all exchanged. It has the state then that it would have if it had been exposed from the start, if what happened
-// lately is remembered (see history, Remember). Otherwise what is on its way gets there unharmed, and the link counts as still.
+// Expose makes a link one whose wires can fail and whose ends can be reset, in both directions; set
+// is what both have been set to. All parts must stand at the same cycle, with all exchanged. It has
+// the state then that it would have if it had been exposed from the start, if what happened lately
+// is remembered (see history, Remember). Otherwise what is on its way gets there unharmed, and the
+// link counts as still.
 func (f *Fabric) Expose(router, port int, set [2]LinkSettings) error {
 	if err := f.Wires(router, port); err != nil || f.Exposed(router, port) {
 		return err
@@ -157,7 +161,8 @@ func (j *joint) end(l *outputVC) int {
 	return 1
 }
 
-// timersReach is how far ahead a link is looked at; one that waits for longer is looked at in between.
+// timersReach is how far ahead a link is looked at; one that waits for longer is looked at in
+// between.
 const timersReach = 1 << 10
 
 // toLink sends a run from a router over an exposed link.
@@ -178,7 +183,8 @@ func (p *Part) linkFlits(j *joint, a arrival) {
 	p.wake.Add(p.now, j.outs[0])
 }
 
-// linkCredits frees n entries behind an exposed link, which would be known at the other end from a cycle on.
+// linkCredits frees n entries behind an exposed link, which would be known at the other end from a
+// cycle on.
 func (p *Part) linkCredits(in *inputVC, at, n uint64) {
 	c := credit{in.sender, at - in.delay + 1, n}
 	j := p.joints[in.sender.out]
@@ -195,8 +201,8 @@ func (p *Part) linkPulses(j *joint, c credit) {
 	p.wake.Add(p.now, j.outs[0])
 }
 
-// Order has a register of an exposed link's wire written, at the port where it begins. The value counts from a cycle on, the one
-// behind the next at the earliest.
+// Order has a register of an exposed link's wire written, at the port where it begins. The value
+// counts from a cycle on, the one behind the next at the earliest.
 func (p *Part) Order(router, port int, to WireRegister, v, from uint64) {
 	if to == LinkPatience {
 		from++ // its comparison stands in a register
@@ -251,8 +257,8 @@ func (p *Part) runLink(j *joint) {
 	}
 }
 
-// hear: before a cycle is stepped all is known that others did Lookahead cycles before, also where time was skipped since
-// the last exchange.
+// hear: before a cycle is stepped all is known that others did Lookahead cycles before, also where
+// time was skipped since the last exchange.
 func (p *Part) hear() {
 	const ahead = crossingAhead - 1
 	p.heard = max(p.heard, max(p.now, ahead)-ahead)
@@ -300,14 +306,16 @@ func (p *Part) catchUp(j *joint) {
 	}
 }
 
-// LinkFailures are those since it was asked last; the slice is good until the next call of anything.
+// LinkFailures are those since it was asked last; the slice is good until the next call of
+// anything.
 func (p *Part) LinkFailures() []LinkFailure {
 	list := p.failures
 	p.failures = list[:0]
 	return list
 }
 
-// Ended are the packets that links have cut, or of which they have discarded the tail, since it was asked last.
+// Ended are the packets that links have cut, or of which they have discarded the tail, since it was
+// asked last.
 func (p *Part) Ended() []Ended {
 	list := p.ended
 	p.ended = list[:0]

@@ -18,8 +18,8 @@ func sockets(t Topology) (list []socket) {
 	return list
 }
 
-// TestExposedWithoutFaults: a link that is stepped word by word does in every cycle what the delay does, exposed at the
-// start or in traffic, in one part and in several.
+// TestExposedWithoutFaults: a link that is stepped word by word does in every cycle what the delay
+// does, exposed at the start or in traffic, in one part and in several.
 func TestExposedWithoutFaults(t *testing.T) {
 	for i, topo := range []Topology{Mesh(2), Mesh(5), Mesh(3, 3), Torus(5), Torus(4, 3)} {
 		for _, depth := range []int{1, 3, 16} {

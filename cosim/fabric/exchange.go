@@ -1,7 +1,7 @@
 package fabric
 
-// What passes between parts stands in lists, one per round and part that it goes to. A
-// round ends with Exchange. There are several of each: while a part takes what another sent in a round, that
+// What passes between parts stands in lists, one per round and part that it goes to. A round ends
+// with Exchange. There are several of each: while a part takes what another sent in a round, that
 // may be ahead and send what is taken later.
 
 // rounds is how many lists there are: of a part that takes a round, those behind it that

@@ -14,7 +14,8 @@ type Config struct {
 	// Of one VC one entry per cycle is told, further ones follow.
 	CreditCycles, LocalCreditCycles int
 	Chooser                         Chooser // nil: the routes of the topology
-	// HopMax is how many routers a packet may come to; the next discards it. 0: any number. Not with a Chooser.
+	// HopMax is how many routers a packet may come to; the next discards it. 0: any number. Not with a
+	// Chooser.
 	HopMax int
 	// Run is how many flits of a packet may be moved at once where nothing can come
 	// between them, which is for speed and changes no cycle. Above 1 all packets are
@@ -25,14 +26,15 @@ type Config struct {
 	Parts int
 	// PartOf gives the part of a router; nil: shares of consecutive numbers.
 	PartOf func(router int) int
-	// Outside tells which routers are simulated elsewhere, with the nodes at them; nil: none. Then Parts is 1.
+	// Outside tells which routers are simulated elsewhere, with the nodes at them; nil: none. Then
+	// Parts is 1.
 	Outside func(router int) bool
 }
 
-// What the RTL has: two registers per router, three per link, one behind the NIC; a credit is registered
-// by the input (1), counted and sent by link_tx (2), taken by link (1) and link_rx (1), handed
-// on by link_tx (1) and counted by the output (1); without a link only the first
-// and the last.
+// What the RTL has: two registers per router, three per link, one behind the NIC; a credit is
+// registered by the input (1), counted and sent by link_tx (2), taken by link (1) and link_rx (1),
+// handed on by link_tx (1) and counted by the output (1); without a link only the first and the
+// last.
 const (
 	DefaultVCDepth           = 16
 	DefaultRouterCycles      = 2
@@ -45,11 +47,10 @@ const (
 // ErrConfig is why New refuses.
 var ErrConfig = errors.New("fabric: bad configuration")
 
-// A Chooser routes packet by packet. Choose is called when a packet's head is sent
-// to a router, a hop before it can be seen there, and gives the port and the head as it shall go on; what it
-// writes into the note is all that later calls know of the packet. Port NoPort
-// discards the packet. The VC follows from Topology.VC, so freedom from deadlock
-// does too.
+// A Chooser routes packet by packet. Choose is called when a packet's head is sent to a router, a
+// hop before it can be seen there, and gives the port and the head as it shall go on; what it
+// writes into the note is all that later calls know of the packet. Port NoPort discards the packet.
+// The VC follows from Topology.VC, so freedom from deadlock does too.
 type Chooser interface {
 	Choose(f *Fabric, router, in int, vc uint8, head Flit) (port int, onward Flit)
 }
@@ -109,9 +110,9 @@ func (f *Fabric) Lookahead() uint64 {
 	return ahead
 }
 
-// Watch has f told of every flit that is on the wire of a link in the cycle after Now:
-// the router and port that it goes to. What comes over an exposed link is told to arrives besides, with
-// the cycle from which the router can send it on. For that Config.Run and Parts must be 1.
+// Watch has f told of every flit that is on the wire of a link in the cycle after Now: the router
+// and port that it goes to. What comes over an exposed link is told to arrives besides, with the
+// cycle from which the router can send it on. For that Config.Run and Parts must be 1.
 func (f *Fabric) Watch(tell func(router, port int, vc uint8, flit Flit), arrives func(router, port int, vc uint8, flit Flit, at uint64)) {
 	if f.cfg.Run > 1 || f.cfg.Parts > 1 {
 		panic("fabric: Watch with runs of flits or several parts")

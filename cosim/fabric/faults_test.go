@@ -16,8 +16,8 @@ type ordered struct {
 	v  uint64
 }
 
-// breakages are writes by cycle: chances of faults, wires that go down, and that swallow everything, for a while. In the end
-// all are whole.
+// breakages are writes by cycle: chances of faults, wires that go down, and that swallow
+// everything, for a while. In the end all are whole.
 func breakages(topo Topology, rng *rand.Rand, cycles uint64, often int) map[uint64][]ordered {
 	list := map[uint64][]ordered{}
 	var ports []socket
@@ -58,7 +58,8 @@ func breakages(topo Topology, rng *rand.Rand, cycles uint64, often int) map[uint
 	return list
 }
 
-// owners follow whose each packet is: as many have a part of it as there are tails of it, and who comes to the last one forgets it.
+// owners follow whose each packet is: as many have a part of it as there are tails of it, and who
+// comes to the last one forgets it.
 type owners struct {
 	t     *testing.T
 	tails map[uint32]int

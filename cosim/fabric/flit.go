@@ -38,7 +38,8 @@ func (f Flit) Head() bool { return f&Head != 0 }
 // Tail tells the last flit of a packet.
 func (f Flit) Tail() bool { return f&Tail != 0 }
 
-// Note is what a Chooser wrote into the packet's head, or, with Config.HopMax, how many routers it has come to; 0 at injection.
+// Note is what a Chooser wrote into the packet's head, or, with Config.HopMax, how many routers it
+// has come to; 0 at injection.
 func (f Flit) Note() int { return int(f>>noteShift) & noteMask }
 
 // WithNote returns the flit with another note.

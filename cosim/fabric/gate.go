@@ -2,9 +2,10 @@ package fabric
 
 import "slices"
 
-// What an exposed link does to the output that leads to it: rtl/core/router_output.sv, drain and closed. A link that has failed for too
-// long has the output discard what is for it; one whose session ended takes its credits away, and the rest of a packet of which a part
-// has gone is discarded. What nothing of this has befallen goes by step.go.
+// What an exposed link does to the output that leads to it: rtl/core/router_output.sv, drain and
+// closed. A link that has failed for too long has the output discard what is for it; one whose
+// session ended takes its credits away, and the rest of a packet of which a part has gone is
+// discarded. What nothing of this has befallen goes by step.go.
 
 // A gate is the state of such an output. Sets have a bit per VC.
 type gate struct {

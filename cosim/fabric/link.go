@@ -1,7 +1,8 @@
 package fabric
 
-// The two ends of a link as rtl/core/link.sv has them, register by register: go-back-N with numbers, acknowledgements and
-// counts of freed entries. Names are those of link_tx, link_rx and link where a thing is the same.
+// The two ends of a link as rtl/core/link.sv has them, register by register: go-back-N with
+// numbers, acknowledgements and counts of freed entries. Names are those of link_tx, link_rx and
+// link where a thing is the same.
 
 // What link.sv is built with.
 const (
@@ -85,7 +86,8 @@ type inputs struct {
 	losses  fifo[loss]
 }
 
-// loss is what the router's output did to a packet in the cycle before: it discarded it, or the rest of it.
+// loss is what the router's output did to a packet in the cycle before: it discarded it, or the
+// rest of it.
 type loss struct {
 	at   uint64
 	rest bool
@@ -101,8 +103,9 @@ type sentFlits struct {
 // pulses are credits from the router, one per cycle from a cycle on.
 type pulses struct{ at, n uint64 }
 
-// A linkUser is told what comes out of a link, by end. Cycles are those of the fabric: from which on a router can send the
-// flit on, or use the entry. What closes and drains, does so from the next cycle on.
+// A linkUser is told what comes out of a link, by end. Cycles are those of the fabric: from which
+// on a router can send the flit on, or use the entry. What closes and drains, does so from the next
+// cycle on.
 type linkUser interface {
 	arrive(end int, vc uint8, flit Flit, at uint64)
 	credit(end int, vc uint8, at uint64)
@@ -192,7 +195,8 @@ func (i *inputs) next(vcs int) uint64 {
 	return at
 }
 
-// before is what an end was at the beginning of a cycle, where that counts after something of it has changed.
+// before is what an end was at the beginning of a cycle, where that counts after something of it
+// has changed.
 type before struct {
 	up, dead           bool
 	greets, start      bool // a hello is sent if the wire carries one; a session starts
@@ -273,7 +277,8 @@ func (e *end) count(now uint64, stop bool) {
 	e.losses.drop()
 }
 
-// wait counts how long the link has failed, and has the router discard what is for it when that was too long.
+// wait counts how long the link has failed, and has the router discard what is for it when that was
+// too long.
 func (e *end) wait(failing bool, id int, user linkUser) {
 	drains := e.gaveUp(failing)
 	switch {
@@ -303,7 +308,8 @@ func (e *end) control(o order) {
 
 // ---- sleeping ----
 
-// rests tells for how many cycles nothing but timers would move, if nothing comes; Forever if they stand, too.
+// rests tells for how many cycles nothing but timers would move, if nothing comes; Forever if they
+// stand, too.
 func (e *end) rests(carrier bool) uint64 {
 	if e.out.valid || e.came.valid || e.peer.valid || carrier != e.carries || carrier != e.carrierWas ||
 		e.up != e.upWas || e.restart != Forever || e.endedThen || e.lostThen != 0 {
@@ -352,7 +358,8 @@ func (e *end) restsToSend(carrier bool) uint64 {
 	return Forever
 }
 
-// endable tells whether there is room for the end of a packet of which only a part has come, or that has lost its session.
+// endable tells whether there is room for the end of a packet of which only a part has come, or
+// that has lost its session.
 func (e *end) endable(orphans bool) bool {
 	for v := range e.vcs {
 		if c := &e.channels[v]; c.held < e.depth && (orphans && c.orphan || !orphans && c.open) {

@@ -80,8 +80,8 @@ func (e *end) orphaned() int {
 	return -1
 }
 
-// giveUp counts how long a part of a packet has waited for the rest on a link that is broken, and gives the VC
-// whose packet is ended now, or -1: no word has come.
+// giveUp counts how long a part of a packet has waited for the rest on a link that is broken, and
+// gives the VC whose packet is ended now, or -1: no word has come.
 func (e *end) giveUp(broken, fresh, word bool) int {
 	waits := e.parts > 0 && broken
 	gaveUp := waits && e.patience != 0 && e.waited >= e.patience
@@ -101,7 +101,8 @@ func (e *end) giveUp(broken, fresh, word bool) int {
 	return -1
 }
 
-// channel does what a cycle brings a VC: a credit from the router, a flit, or the end of its packet.
+// channel does what a cycle brings a VC: a credit from the router, a flit, or the end of its
+// packet.
 func (e *end) channel(v int, credit, comes, cut, late bool, now uint64, id int, user linkUser, t *told) {
 	c := &e.channels[v]
 	tail := comes && e.in.flit.Tail()
@@ -148,7 +149,8 @@ func (e *end) channel(v int, credit, comes, cut, late bool, now uint64, id int, 
 	}
 }
 
-// stand does what a cycle without session brings: no word counts, and packets of which a part came lose the rest.
+// stand does what a cycle without session brings: no word counts, and packets of which a part came
+// lose the rest.
 func (e *end) stand(credits uint8, cut int, now uint64, id int, user linkUser, t *told) {
 	for v := range e.vcs {
 		c := &e.channels[v]

@@ -78,7 +78,8 @@ func (e *end) advance(ack uint64, more, sends, first, progress, again bool, acke
 	}
 }
 
-// measure keeps the round trip: the shortest time between a word and its acknowledgement since the carrier came, or the session began.
+// measure keeps the round trip: the shortest time between a word and its acknowledgement since the
+// carrier came, or the session began.
 func (e *end) measure(carried, first, progress bool, acked uint64) {
 	was := e.measuring
 	switch {
@@ -97,7 +98,8 @@ func (e *end) measure(carried, first, progress bool, acked uint64) {
 	}
 }
 
-// time counts cycles without progress, and how often there were too many. Without carrier or session it stands.
+// time counts cycles without progress, and how often there were too many. Without carrier or
+// session it stands.
 func (e *end) time(runs, progress, timeout, again bool) {
 	if timeout {
 		e.timeouts++

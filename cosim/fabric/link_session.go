@@ -1,6 +1,7 @@
 package fabric
 
-// A session is rtl/core/link_session.sv: both ends agree that what they number starts anew, whichever of them was reset.
+// A session is rtl/core/link_session.sv: both ends agree that what they number starts anew,
+// whichever of them was reset.
 type session struct {
 	up, upWas     bool
 	number, heard uint64 // its own, and that of the other end
@@ -63,8 +64,9 @@ func (e *end) hello(b *before) word {
 		heads: b.gotHeads, words: b.gotWords, freed: b.here}
 }
 
-// begin starts a session with what the other end says. What was kept is not sent again; of it, lost are the packets that the other
-// end has not begun to take, and no word that it did not take comes any more.
+// begin starts a session with what the other end says. What was kept is not sent again; of it, lost
+// are the packets that the other end has not begun to take, and no word that it did not take comes
+// any more.
 func (e *end) begin(id int, user linkUser) {
 	w := &e.in
 	if e.base != e.last {

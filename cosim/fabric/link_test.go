@@ -8,9 +8,9 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// A rig is a link between two routers that know nothing but flits and credits: they send what they have credits for, and
-// free entries when they like. It checks that each flit arrives once and in order, that no entry is filled twice and that no credit
-// is invented, whatever the wires do.
+// A rig is a link between two routers that know nothing but flits and credits: they send what they
+// have credits for, and free entries when they like. It checks that each flit arrives once and in
+// order, that no entry is filled twice and that no credit is invented, whatever the wires do.
 type rig struct {
 	t      testing.TB
 	l      *link
@@ -79,7 +79,8 @@ func (r *rig) discarded(_ int, flit Flit) {
 	}
 }
 
-// closes: the router has no credits, and the rest of a packet of which a part has gone goes nowhere.
+// closes: the router has no credits, and the rest of a packet of which a part has gone goes
+// nowhere.
 func (r *rig) closes(end int) {
 	s := &r.sides[end]
 	for v := range r.vcs {
@@ -242,7 +243,8 @@ func TestLinkLosesNothing(t *testing.T) {
 	}
 }
 
-// TestLinkCuts: of links that are given up packets arrive whole, or a part of them with one tail, which LINK_CUT counts.
+// TestLinkCuts: of links that are given up packets arrive whole, or a part of them with one tail,
+// which LINK_CUT counts.
 func TestLinkCuts(t *testing.T) {
 	cuts, seeds := uint64(0), short(80, 30)
 	for seed := range uint64(seeds) {
@@ -260,8 +262,8 @@ func (r *rig) reset() {
 	r.l.order(r.rng.IntN(2), order{r.now + 2, LinkCtrl, LinkReset | uint64(r.rng.IntN(2))})
 }
 
-// whole takes from what arrived the packets that were sent, in order: all of each, a part with an end, or nothing. It gives how many
-// there were of which nothing came.
+// whole takes from what arrived the packets that were sent, in order: all of each, a part with an
+// end, or nothing. It gives how many there were of which nothing came.
 func (r *rig) whole(sent, got []Flit) (lost int) {
 	for len(sent) > 0 {
 		packet, n := sent[0].Packet(), 0
@@ -289,8 +291,9 @@ func (r *rig) whole(sent, got []Flit) (lost int) {
 	return lost
 }
 
-// TestLinkResets: ends that are reset at random, over wires that do their worst: packets arrive whole, or a part of them with an end, or
-// nothing, in order; LINK_LOST and LINK_CUT count exactly those, every credit comes home, and each tail is somebody's.
+// TestLinkResets: ends that are reset at random, over wires that do their worst: packets arrive
+// whole, or a part of them with an end, or nothing, in order; LINK_LOST and LINK_CUT count exactly
+// those, every credit comes home, and each tail is somebody's.
 func TestLinkResets(t *testing.T) {
 	var resets, lost, cuts uint64
 	for seed := range uint64(short(120, 40)) {
@@ -335,7 +338,8 @@ func TestLinkResets(t *testing.T) {
 	require.True(t, lost > 0 && cuts > 0, "the scenario lost its point")
 }
 
-// TestLinkSleeps: a link that passes over the cycles in which it rests does what one does that is stepped in each.
+// TestLinkSleeps: a link that passes over the cycles in which it rests does what one does that is
+// stepped in each.
 func TestLinkSleeps(t *testing.T) {
 	if testing.Short() {
 		t.Skip("is long")

@@ -1,7 +1,7 @@
 package fabric
 
-// A link is a pair of ends and the wires between them. It is stepped by whoever has its ends; what its routers do
-// and what is ordered of its wires must be known for the cycles that are stepped.
+// A link is a pair of ends and the wires between them. It is stepped by whoever has its ends; what
+// its routers do and what is ordered of its wires must be known for the cycles that are stepped.
 type link struct {
 	cycle   uint64 // that comes next for at least one end
 	emitted bool   // its words have left

@@ -2,10 +2,10 @@ package fabric
 
 import "fmt"
 
-// A Part is a share of the routers and what stands at them. A network in one part is the
-// usual thing. Several parts may be stepped at the same time, each by one goroutine, as
-// long as none gets ahead of what it has taken by more than Lookahead: see Exchange. Nodes are numbered
-// as in the whole; a part takes those of its own.
+// A Part is a share of the routers and what stands at them. A network in one part is the usual
+// thing. Several parts may be stepped at the same time, each by one goroutine, as long as none gets
+// ahead of what it has taken by more than Lookahead: see Exchange. Nodes are numbered as in the
+// whole; a part takes those of its own.
 type Part struct {
 	*Fabric
 	id        uint8
@@ -71,7 +71,8 @@ func (p *Part) InjectAt(node int, vc uint8) uint64 {
 // Credits is the number of flits that node may inject on vc before one comes back.
 func (p *Part) Credits(node int, vc uint8) int { return p.where[node].wire[vc].credits(p.now) }
 
-// PortLevel is what router has at a port on vc: credits of the output, and flits in the buffer of the input.
+// PortLevel is what router has at a port on vc: credits of the output, and flits in the buffer of
+// the input.
 func (p *Part) PortLevel(router, port, vc int) (credits, flits int) {
 	in := p.Fabric.inputVC(router, port, vc)
 	for out := range p.routers[router].outs {
@@ -142,8 +143,8 @@ func (p *Part) ReleaseRun(node int, vc uint8, from uint64, n int) {
 	p.vacate(&p.where[node].buffer[vc], from, uint64(n))
 }
 
-// Ejected are the runs of flits of which the first reaches its NIC in this cycle and
-// the others in those that follow, in order of the nodes. The slice is good until the next Step or SkipTo.
+// Ejected are the runs of flits of which the first reaches its NIC in this cycle and the others in
+// those that follow, in order of the nodes. The slice is good until the next Step or SkipTo.
 func (p *Part) Ejected() []Ejection { return p.ejected }
 
 // Dropped are the flits that routers discard in this cycle; Node is the router.

@@ -5,11 +5,13 @@ import (
 	"slices"
 )
 
-// How a link is exposed while there is traffic. What the routers did to it lately is known: the last flits of every output VC with
-// their cycles, and the cycles of the last credits. A new link does all of it once more, from a time at which it is taken to have been
-// still. What it has not brought to the routers by now is taken out of their queues and output VCs again. The rings hold more than can be
-// unanswered, so nothing of its state is missing but this: of a link that was never still in all the time that the rings
-// reach back, which of its words have no flit (link_tx: anchors) is one of several possible ways.
+// How a link is exposed while there is traffic. What the routers did to it lately is known: the
+// last flits of every output VC with their cycles, and the cycles of the last credits. A new link
+// does all of it once more, from a time at which it is taken to have been still. What it has not
+// brought to the routers by now is taken out of their queues and output VCs again. The rings hold
+// more than can be unanswered, so nothing of its state is missing but this: of a link that was
+// never still in all the time that the rings reach back, which of its words have no flit (link_tx:
+// anchors) is one of several possible ways.
 
 // history is what the routers at both ends of a link did.
 type history struct {
@@ -20,8 +22,9 @@ type history struct {
 	measured  [2]bool // the round trip
 }
 
-// Remember has what the routers do to links remembered from now on, so that Expose knows it. It costs some percent of the time of
-// a network that is full; where nobody has asked for it, the first Expose does.
+// Remember has what the routers do to links remembered from now on, so that Expose knows it. It
+// costs some percent of the time of a network that is full; where nobody has asked for it, the
+// first Expose does.
 func (f *Fabric) Remember() {
 	for _, p := range f.parts {
 		p.remember()
@@ -34,7 +37,8 @@ func (p *Part) remember() {
 	}
 }
 
-// recent cycles are all that is of interest: many round trips, and not so many that a note could be taken for a newer one.
+// recent cycles are all that is of interest: many round trips, and not so many that a note could be
+// taken for a newer one.
 const recent = 1 << 14
 
 const (
@@ -42,7 +46,8 @@ const (
 	departedCycle = departedTail - 1
 )
 
-// departs notes that the next flit is sent, in the ring behind avail: its packet, whether it is its tail, and the cycle.
+// departs notes that the next flit is sent, in the ring behind avail: its packet, whether it is its
+// tail, and the cycle.
 func (l *outputVC) departs(flit Flit, now uint64) {
 	went := l.avail[:cap(l.avail)]
 	went[len(l.avail)+int(l.sent&uint64(len(l.avail)-1))] = uint64(flit)<<32 | uint64(flit&Tail)>>31 | now&departedCycle
@@ -55,7 +60,8 @@ func (l *outputVC) departed(i, now uint64) (packet uint32, tail bool, at uint64)
 	return uint32(note >> 32), note&departedTail != 0, now - (now-note)&departedCycle
 }
 
-// recall finds out what the routers did to a link, and takes back what they know too early. All parts stand still.
+// recall finds out what the routers did to a link, and takes back what they know too early. All
+// parts stand still.
 func (f *Fabric) recall(at [2]socket) *history {
 	h := &history{now: f.parts[f.routers[at[0].router].part].now}
 	h.from = h.now
@@ -101,8 +107,8 @@ func (f *Fabric) reach(at [2]socket) (from uint64) {
 	return from
 }
 
-// recallCredits notes the credits that an end's router gave lately for an output VC that leads to it, and takes back those that the link
-// has still to bring.
+// recallCredits notes the credits that an end's router gave lately for an output VC that leads to
+// it, and takes back those that the link has still to bring.
 func (f *Fabric) recallCredits(h *history, end int, l *outputVC) {
 	if h.from == h.now {
 		return
@@ -125,7 +131,8 @@ func (f *Fabric) recallCredits(h *history, end int, l *outputVC) {
 	}
 }
 
-// recallFlits notes the flits that an end's router sent lately, and takes back those that the link has still to bring.
+// recallFlits notes the flits that an end's router sent lately, and takes back those that the link
+// has still to bring.
 func (f *Fabric) recallFlits(h *history, end int, l *outputVC) {
 	c := &h.channels[1-end][l.vc]
 	c.held += int(l.sent)
@@ -154,8 +161,8 @@ func (f *Fabric) recallFlits(h *history, end int, l *outputVC) {
 	h.measured[end] = h.measured[end] || uint64(len(late)) < l.sent
 }
 
-// opened tells whether a packet has begun to leave and has not ended, and which. It is not known while all of the rest is still in
-// its NIC.
+// opened tells whether a packet has begun to leave and has not ended, and which. It is not known
+// while all of the rest is still in its NIC.
 func (l *outputVC) opened() (open bool, packet uint32) {
 	for ; l.owner != nil; l = l.owner.in.sender {
 		if l.owner.tail != nil {
@@ -165,8 +172,8 @@ func (l *outputVC) opened() (open bool, packet uint32) {
 	return false, 0
 }
 
-// takeBack takes the flit out again that came last to an input VC, of a packet that it can be seen of from a cycle on. It
-// tells the queue in which it was; nil if it is to be discarded.
+// takeBack takes the flit out again that came last to an input VC, of a packet that it can be seen
+// of from a cycle on. It tells the queue in which it was; nil if it is to be discarded.
 func (p *Part) takeBack(in *inputVC, packet uint32, at uint64) (Flit, *voq) {
 	p.inside--
 	for port := range p.routers[in.router].outs {

@@ -10,7 +10,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestExposedLate: a link that is exposed in traffic, just before the first fault, goes on as one does that was from the start.
+// TestExposedLate: a link that is exposed in traffic, just before the first fault, goes on as one
+// does that was from the start.
 func TestExposedLate(t *testing.T) {
 	const cycles = 600
 	for i, topo := range []Topology{Mesh(2), Mesh(4), Mesh(3, 3), Torus(5)} {

@@ -7,8 +7,9 @@ import (
 	"github.com/nicloop/nicloop/cosim/fabric/topology"
 )
 
-// Routed is a Dragonfly or a fat tree, whose routers have several nodes, or none. A packet goes the one minimal way between its nodes,
-// always the same one, so that what a pair sends on a class stays in order. All wires are alike, those between groups too.
+// Routed is a Dragonfly or a fat tree, whose routers have several nodes, or none. A packet goes the
+// one minimal way between its nodes, always the same one, so that what a pair sends on a class
+// stays in order. All wires are alike, those between groups too.
 type Routed struct {
 	topology.Topology
 	routes  routing.Algorithm
@@ -56,8 +57,9 @@ func (x *Routed) Port(router, dst int) int {
 	return port
 }
 
-// VC implements Topology. In a Dragonfly a packet takes a local wire on the first VC of its class, a global one on that, and a local one
-// on the second: whatever has a wire waits for one that stands later in this order. In a tree it goes up, then down.
+// VC implements Topology. In a Dragonfly a packet takes a local wire on the first VC of its class,
+// a global one on that, and a local one on the second: whatever has a wire waits for one that
+// stands later in this order. In a tree it goes up, then down.
 func (x *Routed) VC(_, in int, vc uint8, out int) uint8 {
 	class := vc % x.classes
 	behind := in >= x.global || in >= x.local && vc >= x.classes
@@ -67,12 +69,14 @@ func (x *Routed) VC(_, in int, vc uint8, out int) uint8 {
 	return class
 }
 
-// PartOf gives the part of a router in a network cut into several, along the topology's own parts: for Config.
+// PartOf gives the part of a router in a network cut into several, along the topology's own parts:
+// for Config.
 func (x *Routed) PartOf(parts int) func(router int) int {
 	return func(router int) int { return x.Part(router) * parts / x.Parts() }
 }
 
-// Cuts are the first nodes of so many parts, and how many nodes there are at all: the nodes of a part have consecutive numbers.
+// Cuts are the first nodes of so many parts, and how many nodes there are at all: the nodes of a
+// part have consecutive numbers.
 func (x *Routed) Cuts(parts int) []int {
 	list, of := make([]int, parts+1), x.PartOf(parts)
 	for node := range x.Nodes() {

@@ -5,17 +5,17 @@ import "math/bits"
 // Forever is a cycle that never comes.
 const Forever = ^uint64(0)
 
-// How it works. A flit is put into the queue of the next router as soon as it is
-// sent, with the cycle in which it can be seen there, and an entry of the buffer is promised to its
-// sender, with the cycle of the credit, as soon as it is freed. So for every output VC the
-// cycle is known in which it can send next, or what it waits for: a flit
-// or a credit, which looks at the output VC when it is put there. The calendar has the outputs by cycle.
+// How it works. A flit is put into the queue of the next router as soon as it is sent, with the
+// cycle in which it can be seen there, and an entry of the buffer is promised to its sender, with
+// the cycle of the credit, as soon as it is freed. So for every output VC the cycle is known in
+// which it can send next, or what it waits for: a flit or a credit, which looks at the output VC
+// when it is put there. The calendar has the outputs by cycle.
 //
-// A run is several flits sent by one decision (doc.go has a worked example). What it relies on is certain: the flits
-// are in the queue or come in known cycles, credits that are on their way are not taken
-// back, the packet keeps the output to its tail, and no other VC asks for the wire
-// (Config.Run). So the next router learns of flits before they are there, and the one
-// before of entries before they are free.
+// A run is several flits sent by one decision (doc.go has a worked example). What it relies on is
+// certain: the flits are in the queue or come in known cycles, credits that are on their way are
+// not taken back, the packet keeps the output to its tail, and no other VC asks for the wire
+// (Config.Run). So the next router learns of flits before they are there, and the one before of
+// entries before they are free.
 
 // NextEvent is the first cycle to come in which a flit may come out or be discarded,
 // or a NIC be told of credits, without Inject or Release; Forever if there is none.

@@ -2,8 +2,9 @@ package fabric
 
 import "math/bits"
 
-// A wire is one way of a link, and what goes wrong on it: rtl/sim/wire_faults.sv. The same seed and the same words bring the
-// same faults. A word is looked at in the cycle in which it leaves; it is at the other end latency cycles later.
+// A wire is one way of a link, and what goes wrong on it: rtl/sim/wire_faults.sv. The same seed and
+// the same words bring the same faults. A word is looked at in the cycle in which it leaves; it is
+// at the other end latency cycles later.
 type wire struct {
 	WireState
 	random  uint64
@@ -47,8 +48,8 @@ type order struct {
 	v  uint64
 }
 
-// A word is one beat on a wire, without payload. Numbers count from the start of the session and never wrap. A hello's number is
-// that of its end, its ack the one that it has heard.
+// A word is one beat on a wire, without payload. Numbers count from the start of the session and
+// never wrap. A hello's number is that of its end, its ack the one that it has heard.
 type word struct {
 	valid, bad            bool
 	nack, numbered, flits bool

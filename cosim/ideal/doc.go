@@ -15,6 +15,7 @@
 //
 // Keys of the URI: keys.go, and "nicloop device list ideal".
 //
-// With clock=wall time is nobody's: package alone drives the NICs whenever there is something for them to do, and goroutines and, where
-// somebody serves it (host/broker), programs that run in parallel use their devices.
+// With clock=wall time is nobody's: package alone drives the NICs whenever there is something for
+// them to do, and goroutines and, where somebody serves it (host/broker), programs that run in
+// parallel use their devices.
 package ideal

@@ -44,8 +44,9 @@ type Model struct {
 	model  *C.struct_nl_inside
 }
 
-// Open loads a copy of object and makes its model, which stands at cycle 0 then. args are the simulator's,
-// welcome the frame that describes memory, which stays in place until Close. log may be nil, and stays open until Close too.
+// Open loads a copy of object and makes its model, which stands at cycle 0 then. args are the
+// simulator's, welcome the frame that describes memory, which stays in place until Close. log may
+// be nil, and stays open until Close too.
 func Open(object string, args []string, welcome, memory []byte, log *os.File) (*Model, error) {
 	m := &Model{}
 	err := m.load(object)
@@ -59,8 +60,8 @@ func Open(object string, args []string, welcome, memory []byte, log *os.File) (*
 	return m, nil
 }
 
-// load maps a copy of the object. The loader knows a file that it has loaded, even by another name: so the copy is
-// a file of its own, in memory.
+// load maps a copy of the object. The loader knows a file that it has loaded, even by another name:
+// so the copy is a file of its own, in memory.
 func (m *Model) load(object string) error {
 	fd, err := unix.MemfdCreate("nicloop-model", unix.MFD_CLOEXEC)
 	if err != nil {
@@ -125,8 +126,8 @@ func (m *Model) Reply() []byte {
 	return unsafe.Slice((*byte)(m.model.reply), int(m.model.reply_bytes))
 }
 
-// Exchange has the model execute a message. drivers.ErrClosed: it was stopped. io.EOF: it is over, and Reply may
-// say why.
+// Exchange has the model execute a message. drivers.ErrClosed: it was stopped. io.EOF: it is over,
+// and Reply may say why.
 func (m *Model) Exchange(message []byte) error {
 	switch C.nl_exchange(m.api, m.model, (*C.uint8_t)(unsafe.SliceData(message)), C.size_t(len(message))) {
 	case C.NL_INSIDE_GOES_ON:

@@ -8,8 +8,9 @@ import (
 	"github.com/nicloop/nicloop/drivers/regs"
 )
 
-// Blocks of a node, by their path below sim_node in waves: those that a difference is laid to. It is the block behind whose
-// inputs the two sides were still the same, as far as trace points show them.
+// Blocks of a node, by their path below sim_node in waves: those that a difference is laid to. It
+// is the block behind whose inputs the two sides were still the same, as far as trace points show
+// them.
 const (
 	blockWindow    = "u_nic.u_window"
 	blockRequester = "u_nic.u_requester"
@@ -70,7 +71,8 @@ func blockLink(link int) string { return "u_nic.g_link[" + strconv.Itoa(link) + 
 // linkNames are those of the ports behind 1.
 var linkNames = [...]string{"+X", "-X", "+Y", "-Y", "+Z", "-Z"}
 
-// byRegister are the blocks that answer for registers, by how their names begin; the first that fits counts.
+// byRegister are the blocks that answer for registers, by how their names begin; the first that
+// fits counts.
 var byRegister = []struct{ prefix, block string }{
 	{"VELO_WINDOW", blockWindow}, {"RMA_WINDOW", blockWindow},
 	{"TX_", blockRequester}, {"RX_", blockCompleter}, {"ROUTE_ERRORS", blockRouter}, {"ROUTE", blockRoutes}, {"DOMAIN_", blockDomains}, {"RP_REFUSED", blockMailboxes},
@@ -159,7 +161,8 @@ func unitOf(h regs.Header) string {
 	return blockRMARequester
 }
 
-// slotWriter: a slot header that says something else about the packet is the completer's, another number that of the table.
+// slotWriter: a slot header that says something else about the packet is the completer's, another
+// number that of the table.
 func (d *difference) slotWriter() string {
 	if l, r := d.left, d.right; l != nil && r != nil && l.Cycle == r.Cycle && regs.Slot(l.Data).Seq() != regs.Slot(r.Data).Seq() {
 		return blockMailboxes
@@ -179,8 +182,8 @@ func (d *difference) dropper() string {
 	return blockCompleter
 }
 
-// served: the unit whose access to memory is not the same, the mux if two are served in another order, translation if the
-// page is another one.
+// served: the unit whose access to memory is not the same, the mux if two are served in another
+// order, translation if the page is another one.
 func (d *difference) served(units []string, mux string) string {
 	who := func(e *drivers.TraceEvent) string {
 		if e == nil || e.Flags == 0 || int(e.Flags) > len(units) {
@@ -209,7 +212,8 @@ func (d *difference) served(units []string, mux string) string {
 	return unit
 }
 
-// elsewhere finds the head of the difference at another output of the same router, on either side: it took another way.
+// elsewhere finds the head of the difference at another output of the same router, on either side:
+// it took another way.
 func (d *difference) elsewhere(lists ...[]drivers.TraceEvent) int {
 	if d.point < drivers.PointLink1 || d.point > drivers.PointEject {
 		return -1

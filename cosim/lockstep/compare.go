@@ -27,7 +27,8 @@ type passage struct {
 	vc uint8
 }
 
-// recentHeads is how many of the heads that both sides showed are remembered, to tell where a packet was the same last.
+// recentHeads is how many of the heads that both sides showed are remembered, to tell where a
+// packet was the same last.
 const recentHeads = 512
 
 // history is what is known of events that were the same.
@@ -90,8 +91,8 @@ func inOrder(a, b drivers.TraceEvent) int {
 	return cmp.Or(cmp.Compare(a.Cycle, b.Cycle), cmp.Compare(a.Node, b.Node), cmp.Compare(a.Point, b.Point))
 }
 
-// same compares events. At the buses the model says who is served, in Flags, which the RTL does not, and where in the first word
-// the bytes begin.
+// same compares events. At the buses the model says who is served, in Flags, which the RTL does
+// not, and where in the first word the bytes begin.
 func same(a, b *drivers.TraceEvent) bool {
 	if a.Cycle != b.Cycle || a.Node != b.Node || a.Point != b.Point {
 		return false
@@ -103,7 +104,8 @@ func same(a, b *drivers.TraceEvent) bool {
 	return a.Data == b.Data && (!isPacket(a.Point) || a.Flags == b.Flags && a.VC == b.VC) || madeUp(a, b)
 }
 
-// madeUp: the tail with which a link ends a packet that was cut is zeros in the RTL; the model shows the flit that it stands for.
+// madeUp: the tail with which a link ends a packet that was cut is zeros in the RTL; the model
+// shows the flit that it stands for.
 func madeUp(a, b *drivers.TraceEvent) bool {
 	made := func(e *drivers.TraceEvent) bool { return e.Flags == drivers.TraceTail && e.Data == 0 }
 	return isPacket(a.Point) && a.VC == b.VC && (made(a) || made(b))
@@ -135,8 +137,8 @@ func (p *Pair) compare() {
 	}
 }
 
-// beyond: a NIC has read what memory has not got. The model tells that when it translates, and sends nothing out: from there on its
-// cycles are not those of the RTL.
+// beyond: a NIC has read what memory has not got. The model tells that when it translates, and
+// sends nothing out: from there on its cycles are not those of the RTL.
 func (s *Side) beyond() bool {
 	if s.current == nil {
 		return false
@@ -233,7 +235,8 @@ type difference struct {
 	number      uint64              // of packets of the channel, the one that it belongs to
 }
 
-// firstDifference finds the channel in which two lists of events, sorted, differ first. Both are complete up to before.
+// firstDifference finds the channel in which two lists of events, sorted, differ first. Both are
+// complete up to before.
 func (h *history) firstDifference(left, right []drivers.TraceEvent, before drivers.Cycle) (first *difference) {
 	lists := [2]map[channel][]*drivers.TraceEvent{{}, {}}
 	for i, list := range [][]drivers.TraceEvent{left, right} {
@@ -313,7 +316,8 @@ func (h *history) difference(c channel, left, right []*drivers.TraceEvent) *diff
 	return nil
 }
 
-// How many events two that are swapped may be apart: flits of a channel, and accesses to memory, of which a master may starve.
+// How many events two that are swapped may be apart: flits of a channel, and accesses to memory, of
+// which a master may starve.
 const (
 	soon  = 8
 	later = 64

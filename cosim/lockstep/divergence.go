@@ -14,7 +14,8 @@ type Divergence struct {
 	System  int           `json:"system"` // that the software opened, from 1 on
 	Cycle   drivers.Cycle `json:"at_cycles"`
 	Node    int           `json:"node"`
-	// Block is the instance, as waves name it below the node; Source the file, below the folder of the RTL.
+	// Block is the instance, as waves name it below the node; Source the file, below the folder of the
+	// RTL.
 	Block  string `json:"block"`
 	Source string `json:"source"`
 	// Kind is packet, access, register, counter, memory or stop.
@@ -23,7 +24,8 @@ type Divergence struct {
 	Values [2]string `json:"values"` // of the devices
 	Before string    `json:"before,omitempty"`
 	Agreed uint64    `json:"events_agreed"`
-	// Waves are of the first device, around the cycle; Gtkw is a file for GTKWave that shows the block in them.
+	// Waves are of the first device, around the cycle; Gtkw is a file for GTKWave that shows the block
+	// in them.
 	Waves string `json:"waves,omitempty"`
 	Gtkw  string `json:"gtkw,omitempty"`
 

@@ -26,8 +26,8 @@ const (
 	timescaleAt = 73 // in the header, behind its lead
 )
 
-// names are the signals of a wave file, each by its whole name, as GTKWave writes it; exponent is the unit of its time, as a
-// power of ten of seconds.
+// names are the signals of a wave file, each by its whole name, as GTKWave writes it; exponent is
+// the unit of its time, as a power of ten of seconds.
 func names(r io.ReaderAt, size int64) (list []string, exponent int8, err error) {
 	for at := int64(0); at < size; {
 		var lead [9]byte

@@ -11,7 +11,8 @@ import (
 	"github.com/nicloop/nicloop/drivers/regs"
 )
 
-// shownNodes are those that waves of a divergence show: its own, and where links are concerned all, for what comes from elsewhere.
+// shownNodes are those that waves of a divergence show: its own, and where links are concerned all,
+// for what comes from elsewhere.
 func (d *Divergence) shownNodes() []int {
 	if strings.HasSuffix(d.Block, ".u_link") || d.Block == blockRouter {
 		return nil
@@ -26,7 +27,8 @@ const (
 	gtkwText   = "@200"
 )
 
-// Save writes a file for GTKWave beside waves of the divergence: the signals of its block, a marker at its cycle.
+// Save writes a file for GTKWave beside waves of the divergence: the signals of its block, a marker
+// at its cycle.
 func (d *Divergence) Save(waves, file string) error {
 	f, err := os.Open(waves)
 	if err != nil {

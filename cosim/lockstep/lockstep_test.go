@@ -30,7 +30,8 @@ import (
 
 const nodes = 4
 
-// traffic is software that sends packets at random and looks at a register now and then. Every closed system is closed by it.
+// traffic is software that sends packets at random and looks at a register now and then. Every
+// closed system is closed by it.
 func traffic(ctx context.Context, s *Side, uri string, lines int) (err error) {
 	defer s.End()
 	sys, err := s.Open(ctx, uri, drivers.Options{Nodes: nodes, MemoryBytes: 1 << 16})
@@ -174,7 +175,8 @@ func TestReference(t *testing.T) {
 	require.ErrorIs(t, err, drivers.ErrNotSupported)
 }
 
-// TestBlocks: every block that a difference can be laid to is one of the RTL, by its file and by its instance.
+// TestBlocks: every block that a difference can be laid to is one of the RTL, by its file and by
+// its instance.
 func TestBlocks(t *testing.T) {
 	parents := map[string]string{"": "sim/sim_node.sv", "u_nic": "core/nic_core.sv", blockMemory: "core/nic_rma.sv", blockRouter: "core/router.sv"}
 	blocks := slices.Collect(maps.Keys(sources))

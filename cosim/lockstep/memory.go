@@ -29,8 +29,9 @@ type line struct {
 
 func lineOf(e *drivers.TraceEvent) line { return line{int(e.Node), e.Data &^ (lineBytes - 1)} }
 
-// noteWrite remembers a write; who does it, one of the two sides tells. What was written to the line before is not looked at any
-// more: where software uses a buffer again and again, there may always be a write on its way to it.
+// noteWrite remembers a write; who does it, one of the two sides tells. What was written to the
+// line before is not looked at any more: where software uses a buffer again and again, there may
+// always be a write on its way to it.
 func (p *Pair) noteWrite(l, r *drivers.TraceEvent) {
 	if l.Point != drivers.PointWriteAddr {
 		return
@@ -43,8 +44,8 @@ func (p *Pair) noteWrite(l, r *drivers.TraceEvent) {
 	p.writes, p.newest[w.line] = append(p.writes, w), w.begun
 }
 
-// checkWrites compares the lines of memory that were written; both sides stand still. A line that differs is looked at once
-// more, later, unless the sides part now.
+// checkWrites compares the lines of memory that were written; both sides stand still. A line that
+// differs is looked at once more, later, unless the sides part now.
 func (p *Pair) checkWrites(parts bool) {
 	l, r := p.sides[0], p.sides[1]
 	now := min(l.stop.at, r.stop.at)

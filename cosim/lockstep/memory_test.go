@@ -23,7 +23,8 @@ type linesSystem struct {
 
 func (s linesSystem) Device(int) drivers.Device { return s.node }
 
-// TestBeyondMemory: a read that memory refuses ends the comparison, whatever comes behind it, and what comes before it counts.
+// TestBeyondMemory: a read that memory refuses ends the comparison, whatever comes behind it, and
+// what comes before it counts.
 func TestBeyondMemory(t *testing.T) {
 	for _, c := range []struct {
 		addr  uint64
@@ -41,8 +42,8 @@ func TestBeyondMemory(t *testing.T) {
 	}
 }
 
-// TestBuffersUsedAgain: of a line that is written again and again, one side being a little behind with what is under way, only the
-// newest write counts; when that has landed, a difference is one.
+// TestBuffersUsedAgain: of a line that is written again and again, one side being a little behind
+// with what is under way, only the newest write counts; when that has landed, a difference is one.
 func TestBuffersUsedAgain(t *testing.T) {
 	p := New(Cycles, "left", "right")
 	var nodes [2]*lines

@@ -43,7 +43,8 @@ func (p *Pair) finishPackets() {
 	p.tell(first)
 }
 
-// flowsOf sorts what enters and leaves the network by flow. The tail and the virtual channel are the hardware's own.
+// flowsOf sorts what enters and leaves the network by flow. The tail and the virtual channel are
+// the hardware's own.
 func flowsOf(events []drivers.TraceEvent) map[flow][]drivers.TraceEvent {
 	slices.SortStableFunc(events, inOrder)
 	flows, at := map[flow][]drivers.TraceEvent{}, map[passage]flow{}

@@ -154,7 +154,8 @@ func (p *Pair) part(at drivers.Cycle) {
 	p.parted, p.until = true, at+behind
 }
 
-// End tells that a side's software has ended. The last one to end finds where the sides have parted.
+// End tells that a side's software has ended. The last one to end finds where the sides have
+// parted.
 func (s *Side) End() {
 	p := s.pair
 	p.mu.Lock()

@@ -15,7 +15,8 @@ var own = map[string][]string{
 	"mixed": {"src", "plusargs", "patience", "spin", "random_init", "rtl", "nodes"},
 }
 
-// Reference is the device that takes the very cycles of another one: the model of what rtl: or mixed: names.
+// Reference is the device that takes the very cycles of another one: the model of what rtl: or
+// mixed: names.
 func Reference(uri string) (string, error) {
 	scheme, rest, _ := strings.Cut(uri, ":")
 	drop, ok := own[scheme]
@@ -55,8 +56,8 @@ type Show struct {
 	opened int
 }
 
-// Shown is an opener for the software that has led to a divergence, on the first of its devices: file gets the waves of the
-// cycles around it. Soon behind it calls fail with [ErrParted].
+// Shown is an opener for the software that has led to a divergence, on the first of its devices:
+// file gets the waves of the cycles around it. Soon behind it calls fail with [ErrParted].
 func (d *Divergence) Shown(file string) *Show { return &Show{div: d, file: file} }
 
 // Open is drivers.Open.

@@ -74,8 +74,9 @@ func (s *Side) Open(ctx context.Context, uri string, opt drivers.Options) (drive
 	return s.current, s.current.level(&drivers.Stop{})
 }
 
-// stopWhenDone ends the side when ctx ends, so that the other side no longer waits for it. It replaces the registration of
-// an earlier system; End removes the last one, or ctx would keep the side and its systems alive.
+// stopWhenDone ends the side when ctx ends, so that the other side no longer waits for it. It
+// replaces the registration of an earlier system; End removes the last one, or ctx would keep the
+// side and its systems alive.
 func (s *Side) stopWhenDone(ctx context.Context) {
 	unregister := context.AfterFunc(ctx, s.End)
 	s.pair.mu.Lock()
@@ -154,7 +155,8 @@ func isRefusal(err error) bool {
 	return errors.As(err, &bus)
 }
 
-// level lets the side that has seen earlier that nothing moves wait for the other: when that is seen is no matter of the hardware.
+// level lets the side that has seen earlier that nothing moves wait for the other: when that is
+// seen is no matter of the hardware.
 func (s *system) level(st *drivers.Stop) error {
 	to := s.side.pair.latest()
 	if s.Timed.Now() >= to {
@@ -200,7 +202,8 @@ func (s *system) PostReg(node int, at drivers.Cycle, off uint32, v uint64) {
 // Device implements drivers.System.
 func (s *system) Device(node int) drivers.Device { return &device{s.Timed.Device(node), s, node} }
 
-// Close compares registers and memory, as far as nothing else has told the sides apart, and closes the system.
+// Close compares registers and memory, as far as nothing else has told the sides apart, and closes
+// the system.
 func (s *system) Close() error {
 	if !s.closed && s.ctx.Err() == nil {
 		s.closed = true
@@ -279,7 +282,8 @@ func rest(t drivers.Timed) (idle bool) {
 	return stop.Idle
 }
 
-// lasting: what the register says is about what the hardware did, not about which hardware it is, or when it is read.
+// lasting: what the register says is about what the hardware did, not about which hardware it is,
+// or when it is read.
 func lasting(r *regs.Register) bool {
 	return r.Name != "DESC_HASH" && r.Name != "VERSION" && r.Name != "CYCLES"
 }

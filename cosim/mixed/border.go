@@ -10,7 +10,8 @@ import (
 	"github.com/nicloop/nicloop/drivers/regs"
 )
 
-// Cycles from one side of a link to the other. The network counts from a flit's sending, or its leaving an input buffer: t.
+// Cycles from one side of a link to the other. The network counts from a flit's sending, or its
+// leaving an input buffer: t.
 //
 //	to the RTL    the flit or the credit is at the neighbour's end of the link in t + 1 (border.h)
 //	to the model  the word leaves in t + 1 with the flit, in t + 2 with the credit
@@ -37,8 +38,8 @@ type border struct {
 	gone              []departure
 }
 
-// departure is a packet whose tail leaves for the RTL in a cycle. Runs of flits are known before they leave, and until
-// then the sender wants to know the packet.
+// departure is a packet whose tail leaves for the RTL in a cycle. Runs of flits are known before
+// they leave, and until then the sender wants to know the packet.
 type departure struct {
 	at     drivers.Cycle
 	packet uint32

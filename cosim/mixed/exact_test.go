@@ -53,7 +53,8 @@ type load struct {
 	lead  bool // the RTL may lead
 }
 
-// newLoad is random lines of all nodes, one per node every gap cycles on average: VELO alone, or with RMA.
+// newLoad is random lines of all nodes, one per node every gap cycles on average: VELO alone, or
+// with RMA.
 func newLoad(seed uint64, nodes, each, gap int, rma bool) *load {
 	rng := rand.New(rand.NewPCG(seed, 7))
 	l := &load{nodes: nodes}
@@ -113,7 +114,8 @@ func (p *post) operation(rng *rand.Rand, dst int, target uint64) {
 	}
 }
 
-// passes are the cycles in which heads passed a point, in order, by point, node and the ends of their way.
+// passes are the cycles in which heads passed a point, in order, by point, node and the ends of
+// their way.
 type passes map[[4]uint16][]drivers.Cycle
 
 // Trace implements drivers.TraceSink.
@@ -304,8 +306,8 @@ var networks = []struct {
 	{"dims=3x3&torus=1", 9, []string{"4", "0,1,8", "0,1,2,3,5,6,7,8"}},
 }
 
-// Random traffic, from few packets to more than the network takes: the same cycles of every flit at every point, registers,
-// counters and bytes of memory.
+// Random traffic, from few packets to more than the network takes: the same cycles of every flit at
+// every point, registers, counters and bytes of memory.
 func differ(t *testing.T, rma bool, gaps ...int) {
 	for _, n := range networks {
 		for i, gap := range gaps {

@@ -35,7 +35,8 @@ func keepBusy(s *System, from, to, lines int) {
 	}
 }
 
-// The simulator is killed, in the middle of a run and between two: the same error from then on, and nothing is left.
+// The simulator is killed, in the middle of a run and between two: the same error from then on, and
+// nothing is left.
 func TestKilledSimulator(t *testing.T) {
 	for _, inside := range []bool{true, false} {
 		before := runtime.NumGoroutine()

@@ -109,7 +109,8 @@ func parse(path string, keys map[string]string, opt *drivers.Options) (*request,
 	return r, nil
 }
 
-// nodesOf joins what the key and the option say; whoever opens a device may not know how many nodes it has.
+// nodesOf joins what the key and the option say; whoever opens a device may not know how many nodes
+// it has.
 func nodesOf(keys map[string]string, opt *drivers.Options) error {
 	text, given := keys["nodes"]
 	if !given {

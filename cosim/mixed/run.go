@@ -8,18 +8,21 @@ import (
 	"github.com/nicloop/nicloop/drivers"
 )
 
-// How time passes. The model has done what the caller sees as Now; the simulator stands there too, or behind, because nothing can happen
-// in it, or a little ahead (Lead). A side needs of what the other does in a cycle nothing before some cycles later, as
-// a flit passes a link in cycles. So
+// How time passes. The model has done what the caller sees as Now; the simulator stands there too,
+// or behind, because nothing can happen in it, or a little ahead (Lead). A side needs of what the
+// other does in a cycle nothing before some cycles later, as a flit passes a link in cycles. So
 //
-//   - while both have something to do, both do one cycle, at the same time; or the simulator two, and the model follows;
-//   - while the model has nothing to do, the simulator goes on until it has, or something leaves the RTL that
-//     may give it something (slack);
-//   - while the RTL has nothing to do, the model goes on until something leaves for it, or software posts to it.
+//   - while both have something to do, both do one cycle, at the same time; or the simulator two,
+//     and the model follows;
+//   - while the model has nothing to do, the simulator goes on until it has, or something leaves
+//     the RTL that may give it something (slack);
+//   - while the RTL has nothing to do, the model goes on until something leaves for it, or software
+//     posts to it.
 
-// A flit that leaves the RTL in a word of cycle w can leave the next router in w + 4 and be discarded there in w + 4, both of which the
-// RTL notices in w + 5. What slack is: how many cycles the simulator may go on behind the first w. When nothing may be ahead of Now,
-// what stops a run counts as well, and a discarded packet is one.
+// A flit that leaves the RTL in a word of cycle w can leave the next router in w + 4 and be
+// discarded there in w + 4, both of which the RTL notices in w + 5. What slack is: how many cycles
+// the simulator may go on behind the first w. When nothing may be ahead of Now, what stops a run
+// counts as well, and a discarded packet is one.
 const (
 	slack     = 3
 	slackLead = 4
@@ -67,7 +70,8 @@ func (s *System) look() error {
 	return s.step(bridge.Step{Deadline: s.rtl.Now()})
 }
 
-// advance lets the model, the RTL or both go on, up to a deadline at most but for an RTL that leads.
+// advance lets the model, the RTL or both go on, up to a deadline at most but for an RTL that
+// leads.
 func (s *System) advance(deadline drivers.Cycle) error {
 	if s.closed.Load() {
 		return drivers.ErrClosed
@@ -133,7 +137,8 @@ func (s *System) runRTL(step bridge.Step, idle drivers.Cycle) error {
 	return s.receive()
 }
 
-// runBoth lets the model do a cycle, in which it has something to do, and meanwhile the simulator at least that one.
+// runBoth lets the model do a cycle, in which it has something to do, and meanwhile the simulator
+// at least that one.
 func (s *System) runBoth(step bridge.Step) error {
 	t := s.now + 1
 	s.stop.Fired = s.stop.Fired[:0]

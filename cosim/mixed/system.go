@@ -29,7 +29,8 @@ type System struct {
 	sides   [2][]drivers.WatchID // of the model and the RTL: the watch by their own number
 
 	now drivers.Cycle // that both sides have done
-	// wakes is the first cycle in which the RTL may do something. Before it the simulator may stand behind.
+	// wakes is the first cycle in which the RTL may do something. Before it the simulator may stand
+	// behind.
 	wakes drivers.Cycle
 	armed bool // something was armed at the simulator that may have happened already
 	fired []drivers.Fired

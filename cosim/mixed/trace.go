@@ -33,7 +33,8 @@ func (m *merger) flush(before drivers.Cycle) error {
 	return err
 }
 
-// flush hands over the trace of the cycles that are over: of the present one more may come, unless all is quiet.
+// flush hands over the trace of the cycles that are over: of the present one more may come, unless
+// all is quiet.
 func (s *System) flush(quiet bool) error {
 	if s.trace == nil {
 		return nil

@@ -10,14 +10,15 @@ import (
 	"github.com/nicloop/nicloop/cosim/nic"
 )
 
-// A channel is the buffer behind a wire: of a router's input, or, with port -1, of a NIC's ejection, where router is the node.
+// A channel is the buffer behind a wire: of a router's input, or, with port -1, of a NIC's
+// ejection, where router is the node.
 type channel struct {
 	router, port int
 	vc           uint8
 }
 
-// waiting is who waits for whom: a channel for the next one of a packet in it, and that of an ejection for what the unit behind it
-// must first send, or software do.
+// waiting is who waits for whom: a channel for the next one of a packet in it, and that of an
+// ejection for what the unit behind it must first send, or software do.
 type waiting map[channel]map[channel]bool
 
 func (w waiting) add(from, to channel) {
@@ -27,9 +28,10 @@ func (w waiting) add(from, to channel) {
 	w[from][to] = true
 }
 
-// behind is what the unit behind an ejection waits for, beside memory, by the source whose packets it takes: a mailbox waits for
-// software, which may read it no sooner than an operation of RMA of its own has ended; the responder for its answers to leave. Answers
-// wait for memory alone (and for a ring, which software reads as long as it waits for them).
+// behind is what the unit behind an ejection waits for, beside memory, by the source whose packets
+// it takes: a mailbox waits for software, which may read it no sooner than an operation of RMA of
+// its own has ended; the responder for its answers to leave. Answers wait for memory alone (and for
+// a ring, which software reads as long as it waits for them).
 var behind = map[nic.Source][]nic.Source{
 	nic.SourceVELO:    {nic.SourceRequest, nic.SourceAnswer},
 	nic.SourceRequest: {nic.SourceAnswer},
@@ -113,7 +115,8 @@ type flat struct{ fabric.Topology }
 
 func (flat) VC(_, _ int, vc uint8, _ int) uint8 { return vc % classes }
 
-// TestNoRingOfChannels: whatever packets there are, none waits for itself, through the network, units and software.
+// TestNoRingOfChannels: whatever packets there are, none waits for itself, through the network,
+// units and software.
 func TestNoRingOfChannels(t *testing.T) {
 	for _, dims := range [][]int{{2, 1, 1}, {4, 1, 1}, {3, 3, 1}, {5, 2, 1}, {4, 3, 2}, {3, 3, 3}} {
 		for name, topology := range map[string]fabric.Topology{"mesh": fabric.Mesh(dims...), "torus": fabric.Torus(dims...)} {

@@ -125,7 +125,8 @@ type sending struct {
 	flits  uint16 // 0: the packet is not looked up yet
 }
 
-// Announce implements nic.Network: from the first piece of a descriptor to its first flit more cycles pass than a run has flits.
+// Announce implements nic.Network: from the first piece of a descriptor to its first flit more
+// cycles pass than a run has flits.
 func (n *network) Announce() { n.f.Mix() }
 
 // Offer implements nic.Network.

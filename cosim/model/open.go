@@ -59,8 +59,8 @@ func New(p Params, opt drivers.Options) (*nic.Machine, error) {
 	return m, err
 }
 
-// NewInside makes a machine of which some nodes, with their routers, are simulated elsewhere (nil: none), and gives its
-// network as well. Such a machine has one part.
+// NewInside makes a machine of which some nodes, with their routers, are simulated elsewhere (nil:
+// none), and gives its network as well. Such a machine has one part.
 func NewInside(p Params, opt drivers.Options, outside func(node int) bool) (*nic.Machine, *fabric.Fabric, error) {
 	mem := opt.MemoryBytes
 	if mem == 0 {

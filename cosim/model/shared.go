@@ -17,8 +17,8 @@ type Shared struct {
 	nics int    // nodes that have one: the first
 }
 
-// sharedOf reads the key topology, of a network in which so many nodes have a NIC (0: all). Beside it no other key may say what the network is,
-// or be of links that software can see.
+// sharedOf reads the key topology, of a network in which so many nodes have a NIC (0: all). Beside
+// it no other key may say what the network is, or be of links that software can see.
 func sharedOf(text string, keys map[string]string, nodes int) (*Shared, error) {
 	for _, k := range append(drivers.Names(build.FaultKeys), "dims", "torus") {
 		if _, given := keys[k]; given {

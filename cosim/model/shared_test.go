@@ -25,7 +25,8 @@ func openTimed(t *testing.T, uri string, opt drivers.Options) drivers.Timed {
 	return sys.(drivers.Timed)
 }
 
-// storm has every node send numbered packets to others by chance, of lengths by chance, and tells what each mailbox had in the end.
+// storm has every node send numbered packets to others by chance, of lengths by chance, and tells
+// what each mailbox had in the end.
 func storm(t *testing.T, uri string, nodes, packets, peers, threads int) (m drivers.Timed, cycles drivers.Cycle) {
 	t.Helper()
 	slots := uint64(8 * packets)
@@ -63,7 +64,8 @@ func storm(t *testing.T, uri string, nodes, packets, peers, threads int) (m driv
 	return m, stop.Now
 }
 
-// inOrder finds what came of a storm: packets whose sender is told wrong, or that overtook others of theirs; it counts the rest.
+// inOrder finds what came of a storm: packets whose sender is told wrong, or that overtook others
+// of theirs; it counts the rest.
 func inOrder(m drivers.Timed, nodes int) (came int, err error) {
 	for n := range nodes {
 		last, mem := map[uint16]uint64{}, m.Device(n).Memory()
@@ -83,7 +85,8 @@ func inOrder(m drivers.Timed, nodes int) (came int, err error) {
 	return came, err
 }
 
-// TestOrderOfPairs: what a node sends another comes in order, from the node that it says, on networks of more nodes than a mesh of RTL may have.
+// TestOrderOfPairs: what a node sends another comes in order, from the node that it says, on
+// networks of more nodes than a mesh of RTL may have.
 func TestOrderOfPairs(t *testing.T) {
 	const packets = 24
 	for uri, nodes := range map[string]int{"model:?topology=dragonfly:4": 1056, "model:?topology=fattree:4,5": 1024, "model:?dims=16x16x4": 1024, "model:?dims=12x9&torus=1": 108} {
@@ -111,7 +114,8 @@ func TestPartsOfShared(t *testing.T) {
 	}
 }
 
-// TestLargest: the last of 4096 nodes sends to the first, and back; registers that routers without a node of their own cannot have are told by name.
+// TestLargest: the last of 4096 nodes sends to the first, and back; registers that routers without
+// a node of their own cannot have are told by name.
 func TestLargest(t *testing.T) {
 	m := openTimed(t, "model:?topology=fattree:8,4", drivers.Options{MemoryBytes: 1 << 12})
 	last := m.Info().Nodes - 1

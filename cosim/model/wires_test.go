@@ -21,8 +21,8 @@ const (
 	packets = 120
 )
 
-// inRun has a process on every node that sends to all others, and gives faults to some of its wires meanwhile; which, that tells
-// may. It gives all that can be seen in the end.
+// inRun has a process on every node that sends to all others, and gives faults to some of its wires
+// meanwhile; which, that tells may. It gives all that can be seen in the end.
 func inRun(t *testing.T, threads int, may func(node, link int) bool) (list []string, err error) {
 	m, err := model.New(model.Defaults([3]int{4, 4, 1}), drivers.Options{Threads: threads, MemoryBytes: slots * regs.SlotBytes})
 	require.NoError(t, err)
@@ -86,10 +86,11 @@ func inRun(t *testing.T, threads int, may func(node, link int) bool) (list []str
 	return list, nil
 }
 
-// TestWiresInRun: processes may give faults to wires while they run. On two threads those between the parts must have been
-// touched before.
+// TestWiresInRun: processes may give faults to wires while they run. On two threads those between
+// the parts must have been touched before.
 func TestWiresInRun(t *testing.T) {
-	// Nodes 0 to 7 are one part, so the links up in y of nodes 4 to 7 lead to the other, and those down of 8 to 11.
+	// Nodes 0 to 7 are one part, so the links up in y of nodes 4 to 7 lead to the other, and those
+	// down of 8 to 11.
 	inside := func(node, link int) bool {
 		return !(link == 2 && node/4 == 1) && !(link == 3 && node/4 == 2)
 	}

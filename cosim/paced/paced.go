@@ -1,15 +1,18 @@
-// Package paced is a host whose processes wait for entries in their send windows: lines may be posted to
-// a [System] without count, as software that knows how many it may post would bring them to the NIC.
+// Package paced is a host whose processes wait for entries in their send windows: lines may be
+// posted to a [System] without count, as software that knows how many it may post would bring them
+// to the NIC.
 //
 // # What it promises
 //
-//   - Lines of one process keep their order. As many of them as have entries are with the NIC, the others wait here, so none is
-//     refused for want of an entry, and those of one process wait for no other's.
+//   - Lines of one process keep their order. As many of them as have entries are with the NIC, the
+//     others wait here, so none is refused for want of an entry, and those of one process wait for
+//     no other's.
 //   - All else is as in the drivers.Timed below; the same calls give the same cycles.
 //
 // # What the caller must do
 //
-// Post to the send windows through this System alone, and whole lines. ArmPIO is not for the caller.
+// Post to the send windows through this System alone, and whole lines. ArmPIO is not for the
+// caller.
 package paced
 
 import (

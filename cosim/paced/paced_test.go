@@ -13,8 +13,8 @@ import (
 	"github.com/nicloop/nicloop/drivers/regs"
 )
 
-// Many more lines than there are entries, to a mailbox of two slots: none is refused, and all arrive in order. Without
-// pacing most are refused.
+// Many more lines than there are entries, to a mailbox of two slots: none is refused, and all
+// arrive in order. Without pacing most are refused.
 func TestNoneIsRefused(t *testing.T) {
 	const lines, slots = 100, 2
 	for _, paces := range []bool{true, false} {

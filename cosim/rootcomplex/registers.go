@@ -11,7 +11,8 @@ const (
 	InParts  = 0xffff0050 // completions that were not the whole of what was left
 	Passed   = 0xffff0058 // completions that have passed an earlier one
 	Faults   = 0xffff0060 // faults made of chances
-	// What the NIC's transaction layer has counted since its reset: two counters of 32 bits each, the first in the lower half.
+	// What the NIC's transaction layer has counted since its reset: two counters of 32 bits each, the
+	// first in the lower half.
 	Malformed = 0xffff0080 // TLPs that were malformed; unsupported requests
 	Dropped   = 0xffff0088 // TLPs that were poisoned; reads that timed out
 	Failed    = 0xffff0090 // reads whose completion told an error; completions that nobody waited for

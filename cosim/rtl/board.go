@@ -29,8 +29,9 @@ const (
 	boardBaud   = 3_000_000
 	maxBoards   = 2
 	chipDivisor = 8 // of ice40_top
-	// driverBaud is what the driver is told, which waits for answers by it: a simulated bit takes longer than a real one, on a machine that others
-	// use much longer, and a pseudo-terminal takes bytes as they come.
+	// driverBaud is what the driver is told, which waits for answers by it: a simulated bit takes
+	// longer than a real one, on a machine that others use much longer, and a pseudo-terminal takes
+	// bytes as they come.
 	driverBaud = 4800
 	boardGrace = 5 * time.Second // for a simulator to end
 	boardSaid  = 1 << 14         // bytes of what it has said last
@@ -94,7 +95,8 @@ func parseBoard(path string, keys map[string]string, opt drivers.Options) (*boar
 	return r, r.setLine(keys)
 }
 
-// setChip reads whether it is the small board of an iCE40, and whether as RTL or as what synthesis made of it.
+// setChip reads whether it is the small board of an iCE40, and whether as RTL or as what synthesis
+// made of it.
 func (r *boardRequest) setChip(keys map[string]string) error {
 	if size, ok := keys["size"]; ok && size != "small" {
 		return fmt.Errorf("%w: size=%s: expected small, or none for a whole NIC", drivers.ErrConfig, size)
@@ -208,13 +210,15 @@ type boards struct {
 // Info says what was opened.
 func (b *boards) Info() drivers.Info { return b.info }
 
-// Close gives the lines back and ends the simulator. That it died before is told as drivers.ErrPeerDied, with what it said.
+// Close gives the lines back and ends the simulator. That it died before is told as
+// drivers.ErrPeerDied, with what it said.
 func (b *boards) Close() error {
 	b.once.Do(func() { b.err = errors.Join(b.System.Close(), b.program.end()) })
 	return b.err
 }
 
-// A boardProgram is the simulator of boards. It ends with its stdin: with this process at the latest.
+// A boardProgram is the simulator of boards. It ends with its stdin: with this process at the
+// latest.
 type boardProgram struct {
 	cmd   *exec.Cmd
 	stdin io.Closer
@@ -264,7 +268,8 @@ func startBoards(ctx context.Context, program string, args []string, logFile str
 	return p, ports, nil
 }
 
-// end has the program end, kills it if it does not, and tells how it died if it had not waited for that.
+// end has the program end, kills it if it does not, and tells how it died if it had not waited for
+// that.
 func (p *boardProgram) end() error {
 	_ = p.stdin.Close()
 	timer := time.NewTimer(boardGrace)

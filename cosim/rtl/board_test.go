@@ -83,8 +83,8 @@ func sendOver(dev drivers.Device, to int, payload []byte) error {
 	return dev.WritePIO(uint32(f.Pack()), payload)
 }
 
-// Messages of one board to the other, and of one to itself, lie in a mailbox on board and are read out over its line: every byte, once, in order,
-// on a clean line and on noisy ones.
+// Messages of one board to the other, and of one to itself, lie in a mailbox on board and are read
+// out over its line: every byte, once, in order, on a clean line and on noisy ones.
 func TestBoards(t *testing.T) {
 	for _, c := range []struct {
 		nodes int
@@ -128,7 +128,8 @@ func TestBoards(t *testing.T) {
 	}
 }
 
-// One board knows of no other, and a packet to it is refused; memory and register map end where they do.
+// One board knows of no other, and a packet to it is refused; memory and register map end where
+// they do.
 func TestBoardsEnd(t *testing.T) {
 	sys := openBoards(t, fastLine, 1)
 	defer func() { require.NoError(t, sys.Close()) }()
@@ -167,7 +168,8 @@ func portsOf(t *testing.T, pid int) (list []string) {
 	return list
 }
 
-// A killed simulator is a board that was unplugged; one that stands is a line over which no answer comes; Close ends what waits. Each leaves nothing.
+// A killed simulator is a board that was unplugged; one that stands is a line over which no answer
+// comes; Close ends what waits. Each leaves nothing.
 func TestBoardsAreLost(t *testing.T) {
 	if testing.Short() {
 		t.Skip("waits for lines that stand")
@@ -298,8 +300,8 @@ func TestBoardKeys(t *testing.T) {
 	require.False(t, drivers.Repeats("rtl:?uart=pty"))
 }
 
-// BenchmarkBoardRegister reads registers over a line of 3 Mbaud. reads/s are those of simulated time, in which the host is as slow as it is, up to where the board
-// begins to sleep.
+// BenchmarkBoardRegister reads registers over a line of 3 Mbaud. reads/s are those of simulated
+// time, in which the host is as slow as it is, up to where the board begins to sleep.
 func BenchmarkBoardRegister(b *testing.B) {
 	sys := openBoards(b, "rtl:?uart=pty", 1)
 	defer func() { require.NoError(b, sys.Close()) }()

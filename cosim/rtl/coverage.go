@@ -20,7 +20,8 @@ func (r *request) setCoverage(dir string) error {
 	return nil
 }
 
-// countGrace: a simulator of many nodes writes its counts for a while, on a machine that others use for minutes.
+// countGrace: a simulator of many nodes writes its counts for a while, on a machine that others use
+// for minutes.
 const countGrace = 5 * time.Minute
 
 // countInto gives the simulator a new file of the folder.

@@ -51,7 +51,8 @@ func exchange(t *testing.T, keys string, nodes, threads int, traced bool) (s see
 	return s
 }
 
-// The real nodes do the same in this process as in their own, to the cycle and the byte, on any number of threads.
+// The real nodes do the same in this process as in their own, to the cycle and the byte, on any
+// number of threads.
 func TestInside(t *testing.T) {
 	if err := inside.Supported(); err != nil {
 		t.Skip(err)

@@ -119,7 +119,8 @@ func (r *request) applyBus(s drivers.Timed) {
 	}
 }
 
-// ReadReg reads a register now; see drivers.Timed. A NIC that was pulled out answers nothing, and its host sees all ones: that is told as drivers.ErrPeerDied.
+// ReadReg reads a register now; see drivers.Timed. A NIC that was pulled out answers nothing, and
+// its host sees all ones: that is told as drivers.ErrPeerDied.
 func (s *System) ReadReg(node int, off uint32) (uint64, error) {
 	v, err := s.Session.ReadReg(node, off)
 	if err != nil || v != math.MaxUint64 || !s.pcie {

@@ -27,7 +27,8 @@ func pieces(nodes int) (all [][]drivers.Segment) {
 	return all
 }
 
-// TestMemoryInPieces: a NIC whose memory lies in pieces passes all self-tests, and a replay finds the pieces where they were.
+// TestMemoryInPieces: a NIC whose memory lies in pieces passes all self-tests, and a replay finds
+// the pieces where they were.
 func TestMemoryInPieces(t *testing.T) {
 	if testing.Short() {
 		t.Skip("builds simulators")

@@ -13,7 +13,8 @@ import (
 	"github.com/nicloop/nicloop/drivers/selftest"
 )
 
-// TestReplayFindsPlantedBugs: what was recorded on the sound RTL parts on one with a bug, at what the bug does, with the waves of it.
+// TestReplayFindsPlantedBugs: what was recorded on the sound RTL parts on one with a bug, at what
+// the bug does, with the waves of it.
 func TestReplayFindsPlantedBugs(t *testing.T) {
 	if testing.Short() {
 		t.Skip("builds simulators")

@@ -161,7 +161,8 @@ func TestTrace(t *testing.T) {
 	}, points)
 }
 
-// TestWavesBeginWhereAsked: time in a wave file is that of the cycles, so that a cycle of a log or of a verdict is found there.
+// TestWavesBeginWhereAsked: time in a wave file is that of the cycles, so that a cycle of a log or
+// of a verdict is found there.
 func TestWavesBeginWhereAsked(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "dump.fst")
 	sys := openTimed(t, "rtl:", drivers.Options{Nodes: 2, Waves: &drivers.WaveWindow{File: file, From: 100, To: 300}})

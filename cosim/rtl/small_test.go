@@ -35,8 +35,8 @@ func openSmall(t *testing.T, uri string) *boards {
 	return sys.(*boards)
 }
 
-// The small board says how many processes it has; registers of others, of RMA and of routes are not there, lines of descriptors are refused, and memory
-// ends where it does.
+// The small board says how many processes it has; registers of others, of RMA and of routes are not
+// there, lines of descriptors are refused, and memory ends where it does.
 func TestSmallBoardEnds(t *testing.T) {
 	sys := openSmall(t, smallBoard)
 	defer func() { require.NoError(t, sys.Close()) }()
@@ -65,14 +65,16 @@ func TestSmallBoardEnds(t *testing.T) {
 	require.ErrorContains(t, err, "8192 bytes of memory: the small board has 4096")
 }
 
-// What the bitstream is made of does what the RTL does: the same packets come, and every register reads the same in the end, but the clock.
+// What the bitstream is made of does what the RTL does: the same packets come, and every register
+// reads the same in the end, but the clock.
 func TestNetlistIsTheRTL(t *testing.T) {
 	rtl, netlist := smallRun(t, smallBoard), smallRun(t, smallNetlist)
 	require.Greater(t, len(rtl), 100)
 	require.Equal(t, rtl, netlist)
 }
 
-// smallRun sends between the two processes, drives all that can go wrong on the way, and gives what came and what registers say.
+// smallRun sends between the two processes, drives all that can go wrong on the way, and gives what
+// came and what registers say.
 func smallRun(t *testing.T, uri string) (said []string) {
 	sys := openSmall(t, uri)
 	defer func() { require.NoError(t, sys.Close()) }()

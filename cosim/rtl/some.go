@@ -13,8 +13,8 @@ func Prepare(ctx context.Context, keys map[string]string, opt drivers.Options) e
 	return prepare(ctx, "", keys, opt)
 }
 
-// StartSome starts a simulator that has only some nodes of a mesh, for keys that the scheme rtl: knows: see
-// bridge.Edge. The other nodes are the caller's.
+// StartSome starts a simulator that has only some nodes of a mesh, for keys that the scheme rtl:
+// knows: see bridge.Edge. The other nodes are the caller's.
 func StartSome(ctx context.Context, keys map[string]string, opt drivers.Options, nodes []int) (*bridge.Session, drivers.Info, error) {
 	r, err := parse("", keys, opt)
 	if err != nil {

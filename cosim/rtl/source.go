@@ -12,7 +12,8 @@ import (
 	hdl "github.com/nicloop/nicloop/rtl"
 )
 
-// setSource says what the simulator is built from: the RTL of this program or, with src, that of a working tree.
+// setSource says what the simulator is built from: the RTL of this program or, with src, that of a
+// working tree.
 func (r *request) setSource(src string) error {
 	if r.spec.PCIe {
 		return r.setFiles(src, hdl.PCIeOf)

@@ -5,7 +5,8 @@ import (
 	"io"
 )
 
-// An archive writes files in the form that Linux unpacks as its first file system ("newc"). Archives stand one behind the other.
+// An archive writes files in the form that Linux unpacks as its first file system ("newc").
+// Archives stand one behind the other.
 type archive struct {
 	w    io.Writer
 	n    int // written

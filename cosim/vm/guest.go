@@ -33,7 +33,8 @@ func ImageDir() (string, error) {
 // imageFormat is what scripts/vm-image writes into the file format.
 const imageFormat = "1"
 
-// CheckImage tells whether there is an image that this package can boot, and nobody else can have put there.
+// CheckImage tells whether there is an image that this package can boot, and nobody else can have
+// put there.
 func CheckImage(dir string) error {
 	for _, name := range []string{"", "vmlinuz", "initrd.gz", "format"} {
 		name = filepath.Join(dir, name)
@@ -54,7 +55,8 @@ func CheckImage(dir string) error {
 	return nil
 }
 
-// disk writes what the guest's first file system has beside the image: the program, what it is linked with, and the task.
+// disk writes what the guest's first file system has beside the image: the program, what it is
+// linked with, and the task.
 func disk(w io.Writer, program, task string) error {
 	files, err := linked(program)
 	if err != nil {

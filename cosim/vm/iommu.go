@@ -21,7 +21,8 @@ const (
 	canAccess      = 1<<0 | 1<<1
 )
 
-// A mapped range of device addresses is a range of the guest's memory. What the device may only read or only write it may do both with here.
+// A mapped range of device addresses is a range of the guest's memory. What the device may only
+// read or only write it may do both with here.
 type mapped struct{ device, guest, bytes uint64 }
 
 // tables reads what the guest has told its IOMMU, out of its memory.

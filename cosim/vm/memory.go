@@ -14,8 +14,10 @@ import (
 
 type file = *os.File
 
-// guestMemory is what the NIC reaches by DMA: its memory is laid into the file that the guest's is in, so that an address is the same on both sides, or, behind an
-// IOMMU, page by page as the guest's tables say. Where it may reach nothing lies a file that nobody sees; so does all of it while the function is no bus master.
+// guestMemory is what the NIC reaches by DMA: its memory is laid into the file that the guest's is
+// in, so that an address is the same on both sides, or, behind an IOMMU, page by page as the
+// guest's tables say. Where it may reach nothing lies a file that nobody sees; so does all of it
+// while the function is no bus master.
 type guestMemory struct {
 	sys   drivers.Lender
 	node  int
@@ -45,7 +47,8 @@ func newGuestMemory(sys drivers.Lender, node int, bytes uint64) (*guestMemory, e
 	return m, nil
 }
 
-// take looks at the regions that QEMU tells of, some ninety times in a boot. It keeps one file of them.
+// take looks at the regions that QEMU tells of, some ninety times in a boot. It keeps one file of
+// them.
 func (m *guestMemory) take(regions []region, files *[]file) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -83,8 +86,9 @@ func (m *guestMemory) reach(on bool) error {
 	return m.lay()
 }
 
-// follow is called before anything is posted that may have the NIC reach memory: what the guest has mapped is there then. The guest tells its IOMMU alone what it
-// unmaps, so that is gone at the next post.
+// follow is called before anything is posted that may have the NIC reach memory: what the guest has
+// mapped is there then. The guest tells its IOMMU alone what it unmaps, so that is gone at the next
+// post.
 func (m *guestMemory) follow() error {
 	if m.chip == nil {
 		return nil

@@ -210,7 +210,8 @@ func (c *Config) boot(ctx context.Context, m mark) (res Result, err error) {
 	for i, w := range []io.Writer{kernel, out, c.Stderr} {
 		reading.Go(func() { _, _ = io.Copy(w, g.wires[consoleWire+i].ours) })
 	}
-	// In this order: what QEMU said is whole when it has ended, and then nobody writes to res any more.
+	// In this order: what QEMU said is whole when it has ended, and then nobody writes to res any
+	// more.
 	ended, err := g.watch(ctx, out, failed, func() { res.Begun = time.Since(began) })
 	res.Ended = time.Since(began)
 	if err == nil {

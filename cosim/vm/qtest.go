@@ -12,8 +12,8 @@ import (
 	"github.com/nicloop/nicloop/drivers"
 )
 
-// A qtest tells QEMU what no device of its own would: interrupts, and reads of registers of the chip set. Nobody waits for an answer to what was told: QEMU may
-// wait for us meanwhile.
+// A qtest tells QEMU what no device of its own would: interrupts, and reads of registers of the
+// chip set. Nobody waits for an answer to what was told: QEMU may wait for us meanwhile.
 type qtest struct {
 	conn net.Conn
 	mu   sync.Mutex

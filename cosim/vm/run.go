@@ -16,7 +16,8 @@ import (
 
 // Config says what is booted, with which device, and what runs inside.
 type Config struct {
-	// System is the device: its time passes by itself (CanFreeRun), its memory can be lent (CanLend), and each node has Memory bytes. It stays open.
+	// System is the device: its time passes by itself (CanFreeRun), its memory can be lent (CanLend),
+	// and each node has Memory bytes. It stays open.
 	System drivers.System
 	Node   int
 	Memory int      // bytes of the guest; 0: DefaultMemory
@@ -25,7 +26,8 @@ type Config struct {
 	IOMMU  bool     // the guest has one, so vfio-pci may have the device
 	Driver string   // who gets the device; "": nobody
 	Env    []string // NAME=VALUE, in the guest
-	// Program is the guest's nicloop; "": this program. Command is what runs; its first word may be nicloop.
+	// Program is the guest's nicloop; "": this program. Command is what runs; its first word may be
+	// nicloop.
 	Program string
 	Command []string
 	// Stdout and Stderr take what the command prints, Console what the kernel does; nil: nobody.
@@ -46,7 +48,8 @@ const Needs = drivers.CanPIO | drivers.CanDMA | drivers.CanAwait | drivers.CanIn
 type Result struct {
 	Code  int
 	Boots int
-	// From the start of QEMU: the first read of a register, the begin of the command, its end. FirstRegister is 0 if there was none.
+	// From the start of QEMU: the first read of a register, the begin of the command, its end.
+	// FirstRegister is 0 if there was none.
 	FirstRegister, Begun, Ended time.Duration
 }
 

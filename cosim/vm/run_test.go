@@ -112,8 +112,8 @@ func openBody(t *testing.T, uri string) drivers.System {
 	return sys
 }
 
-// Drivers, in a kernel nobody has changed, find the device, its registers, DMA both ways and every interrupt: INTA and memory by physical
-// address, and MSI-X behind an IOMMU.
+// Drivers, in a kernel nobody has changed, find the device, its registers, DMA both ways and every
+// interrupt: INTA and memory by physical address, and MSI-X behind an IOMMU.
 func TestGuest(t *testing.T) {
 	needGuest(t)
 	for _, x := range []struct{ driver, uri string }{{"uio_pci_generic", "pcie:" + Slot + "?dma=hugepage"}, {"vfio-pci", "pcie:" + Slot}} {
@@ -148,7 +148,8 @@ func openFiles(t *testing.T) int {
 	return len(list)
 }
 
-// A command's exit code is told; what ends the guest too early is told apart, and nothing is left of it.
+// A command's exit code is told; what ends the guest too early is told apart, and nothing is left
+// of it.
 func TestEnds(t *testing.T) {
 	needAll(t)
 	sys := openModel(t)

@@ -149,7 +149,8 @@ func (s *server) barRead(r request) (uint64, error) {
 	return ^uint64(0), nil
 }
 
-// barWrite posts. What is no whole quadword is dropped, but for the table of messages: the NIC's registers are written whole.
+// barWrite posts. What is no whole quadword is dropped, but for the table of messages: the NIC's
+// registers are written whole.
 func (s *server) barWrite(r request) error {
 	s.mu.Lock()
 	bar, off, ok := s.space.bar(r.address)
@@ -244,7 +245,8 @@ func (s *server) wake() {
 // intxInput is where INTA of slot 2 of a q35 ends.
 const intxInput = 22
 
-// signal tells the guest what it is to know of interrupts now, under the lock. QEMU that is gone hears nothing.
+// signal tells the guest what it is to know of interrupts now, under the lock. QEMU that is gone
+// hears nothing.
 func (s *server) signal() {
 	messages := s.space.has(atMSIX+2, msixEnable)
 	if messages && s.table.pending&1 != 0 && !s.space.has(atMSIX+2, msixMask) && s.space.has(atCommand, busMaster) {

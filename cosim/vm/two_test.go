@@ -23,7 +23,8 @@ const (
 	echoFor   = 30 * time.Second
 )
 
-// echoMain is a guest that sends numbers to the other one and has them back one higher, or the other way round.
+// echoMain is a guest that sends numbers to the other one and has them back one higher, or the
+// other way round.
 func echoMain(uri string) error {
 	sys, err := drivers.Open(context.Background(), uri, drivers.Options{MemoryBytes: 1 << 16, Needs: drivers.CanDMA | drivers.CanAwait})
 	if err != nil {
@@ -50,7 +51,8 @@ func echoMain(uri string) error {
 	return exchange(dev, &box{mem: dev.Memory()}, uint8(me))
 }
 
-// A box is a mailbox at the beginning of memory, as far as this test reads one: packages above have a better one.
+// A box is a mailbox at the beginning of memory, as far as this test reads one: packages above have
+// a better one.
 type box struct {
 	mem  []byte
 	read uint64

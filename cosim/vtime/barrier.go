@@ -51,10 +51,12 @@ type wait struct {
 	long  bool // others have the core of who is waited for
 }
 
-// pause is what one does who has looked in vain. What threads wait for is a few microseconds away, so they look: waking up takes longer,
-// and makes others wait. But when there is less than a core for each, the one that is waited for needs it more. So whoever has looked for
-// long sleeps; and when that happens time and again, the threads share a core, and each soon offers it to the other (sched_yield). Only then: a fair
-// scheduler counts every offer against a thread, and lets the next that turns up, if only for a moment, have the core for milliseconds.
+// pause is what one does who has looked in vain. What threads wait for is a few microseconds away,
+// so they look: waking up takes longer, and makes others wait. But when there is less than a core
+// for each, the one that is waited for needs it more. So whoever has looked for long sleeps; and
+// when that happens time and again, the threads share a core, and each soon offers it to the other
+// (sched_yield). Only then: a fair scheduler counts every offer against a thread, and lets the next
+// that turns up, if only for a moment, have the core for milliseconds.
 func (w *wait) pause() {
 	i := w.looks - w.l.patience()
 	w.looks++

@@ -9,12 +9,12 @@ import (
 	"time"
 )
 
-// A crew decides who does the windows of a meeting: a thread for each loop, together, or one
-// alone. Two threads need two cores, at the same time: where other work wants them, a thread waits
-// most of the time for one that does not run. Whether that is so can only be measured, so
-// now and then the other way is tried, and the better kept. What is compared is the time per
-// cycle and per event, of which there are as many either way: the median of some slices, since one in which
-// the machine did something else says nothing. It decides on nothing but who works.
+// A crew decides who does the windows of a meeting: a thread for each loop, together, or one alone.
+// Two threads need two cores, at the same time: where other work wants them, a thread waits most of
+// the time for one that does not run. Whether that is so can only be measured, so now and then the
+// other way is tried, and the better kept. What is compared is the time per cycle and per event, of
+// which there are as many either way: the median of some slices, since one in which the machine did
+// something else says nothing. It decides on nothing but who works.
 type crew struct {
 	together bool
 	trial    int           // slices left to a trial of this way; the other was the better when last measured
@@ -91,8 +91,8 @@ func newCrew() crew {
 
 var forced atomic.Pointer[uint64]
 
-// ForceSwitches is for tests, for which no machine is busy enough: kernels that are made before undo is
-// called change between one thread and all after windows drawn from a seed.
+// ForceSwitches is for tests, for which no machine is busy enough: kernels that are made before
+// undo is called change between one thread and all after windows drawn from a seed.
 func ForceSwitches(seed uint64) (undo func()) {
 	before := forced.Swap(&seed)
 	return func() { forced.Store(before) }

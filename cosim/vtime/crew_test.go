@@ -61,14 +61,16 @@ func TestSwitchesChangeNothing(t *testing.T) {
 	})
 }
 
-// a machine on which one thread, and threads together, take so long for the same; of so many slices one takes stall longer.
+// a machine on which one thread, and threads together, take so long for the same; of so many slices
+// one takes stall longer.
 type machine struct {
 	alone, together time.Duration
 	every           int
 	stall           time.Duration
 }
 
-// drive gives a crew slices on a machine, and tells how much longer it takes than the better way would.
+// drive gives a crew slices on a machine, and tells how much longer it takes than the better way
+// would.
 func (m machine) drive(c *crew, slices int) float64 {
 	var took, best time.Duration
 	for i := range slices {
@@ -108,8 +110,9 @@ func TestTheBetterWayIsKept(t *testing.T) {
 	require.True(t, c.together)
 }
 
-// TestStallsDecideNothing: now and then the machine does something else for as long as many slices, whoever works. That costs the better way
-// nothing beyond it, wherever it falls: into the first slice of a trial, or any other.
+// TestStallsDecideNothing: now and then the machine does something else for as long as many slices,
+// whoever works. That costs the better way nothing beyond it, wherever it falls: into the first
+// slice of a trial, or any other.
 func TestStallsDecideNothing(t *testing.T) {
 	for every := 3; every < 40; every++ {
 		m := machine{alone: 100 * time.Microsecond, together: 60 * time.Microsecond, every: every, stall: 50 * time.Millisecond}

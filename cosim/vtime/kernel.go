@@ -91,8 +91,9 @@ func (k *Kernel) Add(node, vpid int) *Proc {
 // body returns ends the run and is returned.
 func (k *Kernel) Run(body func(i int) error) error {
 	if len(k.loops) == 1 {
-		// A goroutine that goes to another thread finds its caches cold, and the model's, which may be in this process. With
-		// several loops a process may run on another thread than it was made on, which a locked one must not.
+		// A goroutine that goes to another thread finds its caches cold, and the model's, which may be in
+		// this process. With several loops a process may run on another thread than it was made on, which
+		// a locked one must not.
 		runtime.LockOSThread()
 		defer runtime.UnlockOSThread()
 	}

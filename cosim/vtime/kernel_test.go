@@ -96,7 +96,8 @@ func TestStoresBlockAtTheirDepth(t *testing.T) {
 	require.Equal(t, Done, hang.Procs[1].State)
 }
 
-// TestErrorEndsTheWaitsOfOthers: a parked process goes on when another fails; its waits return, and Err tells why.
+// TestErrorEndsTheWaitsOfOthers: a parked process goes on when another fails; its waits return, and
+// Err tells why.
 func TestErrorEndsTheWaitsOfOthers(t *testing.T) {
 	k, procs := world(t, Config{})
 	broken, returned := errors.New("broken"), false

@@ -15,14 +15,14 @@ import (
 // what was written later may not be.
 const Window = 32
 
-// A meeting is where the loops of a system in parts agree on the cycles that each may
-// do. What a part does is seen in another only Lookahead cycles later. So time is cut into
-// windows of half of that, and a loop that has done one begins the next when all others have
-// done the one before: it hardly ever has to wait for one that has more to do for a while. Only when
-// there may be nothing to do for long, or all is over, they wait for each other and decide; when
-// that is follows from what all have reported of the same window, so it does not depend on
-// when which thread runs. The same goes for who does the windows, a thread each loop or one
-// all of them (crew): that changes only where all stand.
+// A meeting is where the loops of a system in parts agree on the cycles that each may do. What a
+// part does is seen in another only Lookahead cycles later. So time is cut into windows of half of
+// that, and a loop that has done one begins the next when all others have done the one before: it
+// hardly ever has to wait for one that has more to do for a while. Only when there may be nothing
+// to do for long, or all is over, they wait for each other and decide; when that is follows from
+// what all have reported of the same window, so it does not depend on when which thread runs. The
+// same goes for who does the windows, a thread each loop or one all of them (crew): that changes
+// only where all stand.
 type meeting struct {
 	k         *Kernel
 	sys       drivers.Partitioned
@@ -164,8 +164,8 @@ func (m *meeting) alone() {
 	}
 }
 
-// goOn makes the plan for the next window after one that began with a cycle. Where something was done there
-// is more to do, as a rule, so that it costs less to see than to ask.
+// goOn makes the plan for the next window after one that began with a cycle. Where something was
+// done there is more to do, as a rule, so that it costs less to see than to ask.
 func (m *meeting) goOn(start drivers.Cycle) {
 	limit := drivers.Forever
 	if m.k.cfg.Limit > 0 {
@@ -326,8 +326,8 @@ func (l *loop) await(window uint64) bool {
 	return true
 }
 
-// decides tells whether all must decide together before a window of a loop that ends with a cycle, by
-// what they have reported of one: all tell the same.
+// decides tells whether all must decide together before a window of a loop that ends with a cycle,
+// by what they have reported of one: all tell the same.
 func (m *meeting) decides(l *loop, past drivers.Cycle) bool {
 	window := l.window - m.late
 	r := m.sum(func(l *loop) report { return l.shared.reports[window%reported].report })

@@ -7,7 +7,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// A process names four areas at most, and new ones replace the old. Queues of any length can be asked, and stay as they are.
+// A process names four areas at most, and new ones replace the old. Queues of any length can be
+// asked, and stay as they are.
 func TestNear(t *testing.T) {
 	var x [nears + 1]uint64
 	var areas []cache.Area

@@ -197,8 +197,8 @@ func TestPartsInOneThread(t *testing.T) {
 	require.Equal(t, want, run(6))
 }
 
-// TestEndingsOfThreads: hang, limit, error, panic and the end of a process's goroutine, in either part, end
-// all threads, and with what one thread says, whoever does the windows.
+// TestEndingsOfThreads: hang, limit, error, panic and the end of a process's goroutine, in either
+// part, end all threads, and with what one thread says, whoever does the windows.
 func TestEndingsOfThreads(t *testing.T) {
 	scripts(t, 3, func(s script) { testEndings(t, s) })
 	require.Eventually(t, func() bool { return runtime.NumGoroutine() < 10 }, time.Second, time.Millisecond, "goroutines are left")

@@ -51,7 +51,8 @@ type Proc struct {
 // nears is how many areas a process may name.
 const nears = 4
 
-// Near names what a process needs whenever it goes on, at most four areas: they are asked for while the one before it runs.
+// Near names what a process needs whenever it goes on, at most four areas: they are asked for while
+// the one before it runs.
 func (p *Proc) Near(areas ...cache.Area) {
 	if len(areas) > nears {
 		panic(fmt.Sprintf("vtime: a process names %d areas, expected at most %d", len(areas), nears))
@@ -133,8 +134,8 @@ func (p *Proc) sleep(until drivers.Time) {
 	p.state = AwaitArrival
 }
 
-// Wake ends the wait for an arrival of process id, of the same node, at time at: something that is not
-// the NIC has left something for it.
+// Wake ends the wait for an arrival of process id, of the same node, at time at: something that is
+// not the NIC has left something for it.
 func (p *Proc) Wake(id int, at drivers.Time) {
 	if to := p.k.procs[id]; !p.aborted && to.state == AwaitArrival {
 		p.l.ready.push(max(at, to.now), to)
@@ -151,8 +152,8 @@ func (p *Proc) suspend() {
 	}
 }
 
-// Err returns drivers.ErrRunEnded when the kernel has ended the run, and nil before. From then on Sync,
-// WaitArrival and Attend return at once.
+// Err returns drivers.ErrRunEnded when the kernel has ended the run, and nil before. From then on
+// Sync, WaitArrival and Attend return at once.
 func (p *Proc) Err() error {
 	if p.aborted {
 		return drivers.ErrRunEnded
@@ -204,8 +205,8 @@ func (p *Proc) letTake(count uint64) error {
 	return nil
 }
 
-// sequence is the process's coroutine. After an abort it runs on until its body returns, and every wait in it
-// returns at once.
+// sequence is the process's coroutine. After an abort it runs on until its body returns, and every
+// wait in it returns at once.
 func (p *Proc) sequence(body func() error) iter.Seq[struct{}] {
 	return func(yield func(struct{}) bool) {
 		defer func() {

@@ -46,10 +46,12 @@ func (q *queue) pushAs(seq uint64, at drivers.Time, p *Proc) {
 	q.heap[i] = e
 }
 
-// soon is how many of a queue are looked at by want: the first, and the four one of which is the next.
+// soon is how many of a queue are looked at by want: the first, and the four one of which is the
+// next.
 const soon = 5
 
-// want asks for what those need who are likely to be next: all that the first does, and of those behind it the process, which says where the rest is.
+// want asks for what those need who are likely to be next: all that the first does, and of those
+// behind it the process, which says where the rest is.
 func (q *queue) want() {
 	for i := range q.heap[:min(len(q.heap), soon)] {
 		p := q.heap[i].proc

@@ -58,7 +58,8 @@ func TestWorkedExampleOfVirtualTime(t *testing.T) {
 	worked(t, lines)
 }
 
-// scriptedParts are two parts that are always busy. The test decides which of their threads is slow.
+// scriptedParts are two parts that are always busy. The test decides which of their threads is
+// slow.
 type scriptedParts struct {
 	drivers.Timed // nothing else of it is asked
 	parts         [2]*scriptedPart

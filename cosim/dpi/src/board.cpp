@@ -1,10 +1,12 @@
-// board.cpp: one or two boards (rtl/board/nic_uart.sv) whose NICs are linked with each other, or one whose link is in loopback (ice40_top.sv), with
-// serial lines that end at pseudo-terminals, bit by bit. A program of its own: time passes by itself, and nothing crosses into another program but bytes.
+// board.cpp: one or two boards (rtl/board/nic_uart.sv) whose NICs are linked with each other, or
+// one whose link is in loopback (ice40_top.sv), with serial lines that end at pseudo-terminals, bit
+// by bit. A program of its own: time passes by itself, and nothing crosses into another program but
+// bytes.
 //
 //   program --nodes 2 --divisor 52 --noise 1e-5 --noise-seed 7
 //
-// says on stdout the name of a pseudo-terminal per board, a line each, and ends with its stdin. While nothing is on a line and
-// nothing moves in a NIC it sleeps, and time stands.
+// says on stdout the name of a pseudo-terminal per board, a line each, and ends with its stdin.
+// While nothing is on a line and nothing moves in a NIC it sleeps, and time stands.
 #include <poll.h>
 #include <unistd.h>
 #include <verilated.h>
@@ -100,7 +102,8 @@ class Boards {
     ++now_;
   }
 
-  // Takes what programs have written, and waits for it if there is nothing else to do. False: stdin has ended.
+  // Takes what programs have written, and waits for it if there is nothing else to do. False: stdin
+  // has ended.
   bool exchange(bool wait) {
     std::vector<pollfd> fds{{0, POLLIN, 0}};
     for (auto& b : boards_) fds.push_back({b->pty.fd(), short(b->line.unsent() < 4096 ? POLLIN : 0), 0});

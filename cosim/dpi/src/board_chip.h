@@ -1,4 +1,5 @@
-// board_chip.h: a board as rtl/board/ice40_top.sv has it, RTL or netlist: one clock, a reset of its own, and a link that ends where it begins.
+// board_chip.h: a board as rtl/board/ice40_top.sv has it, RTL or netlist: one clock, a reset of its
+// own, and a link that ends where it begins.
 #ifndef NICLOOP_BOARD_CHIP_H
 #define NICLOOP_BOARD_CHIP_H
 

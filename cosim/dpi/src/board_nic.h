@@ -1,4 +1,5 @@
-// board_nic.h: a board as rtl/board/nic_uart.sv has it, whose NIC has a clock that may stand and links to other boards.
+// board_nic.h: a board as rtl/board/nic_uart.sv has it, whose NIC has a clock that may stand and
+// links to other boards.
 #ifndef NICLOOP_BOARD_NIC_H
 #define NICLOOP_BOARD_NIC_H
 
@@ -18,7 +19,8 @@ namespace nicloop {
 constexpr uint32_t kLinks = NL_PORTS - 1;
 constexpr unsigned kLinger = 4;        // as in mesh.h
 
-// Verilator 5.006 keeps the clocks of the last evaluation under these names: see node.h, which does the same with one clock.
+// Verilator 5.006 keeps the clocks of the last evaluation under these names: see node.h, which does
+// the same with one clock.
 template <typename Root>
 auto forget_high(Root* root, bool nic, int) -> decltype(root->__Vtrigrprev__TOP__clk = 0, root->__Vtrigrprev__TOP__nic_clk = 0, true) {
   root->__Vtrigrprev__TOP__clk = 0;

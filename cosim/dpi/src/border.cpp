@@ -122,7 +122,8 @@ void Border::pack(const Edge& e, bool send, const Post* flit, uint8_t* word) con
   seal(flit != nullptr ? flit->data : 0, bits, word);
 }
 
-// A hello of an end that has taken nothing yet and knows the node's: {hello, up, seq'd, flit, echoes, forgot, vc, seq, got, freed}.
+// A hello of an end that has taken nothing yet and knows the node's: {hello, up, seq'd, flit,
+// echoes, forgot, vc, seq, got, freed}.
 void Border::pack_hello(const Edge& e, uint8_t number, uint8_t* word) const {
   constexpr uint64_t kNumber = 1;
   Bits bits = 0b110011;
@@ -154,7 +155,8 @@ uint32_t Border::credits_at(Edge* e, uint64_t cycle) {
   return freed;
 }
 
-// One clock edge of the neighbour's link: link_rx on what the node sent, then link_tx. True: word goes to the node.
+// One clock edge of the neighbour's link: link_rx on what the node sent, then link_tx. True: word
+// goes to the node.
 bool Border::step(Edge* e, uint64_t cycle, uint8_t* word) {
   const uint32_t seqs = uint32_t(mask(format_.seq_bits));
   bool has_flit = !e->flits.empty() && e->flits.front().at == cycle;

@@ -1,8 +1,10 @@
-// border.h: the far ends of links that lead from nodes of this process to nodes that are simulated elsewhere.
+// border.h: the far ends of links that lead from nodes of this process to nodes that are simulated
+// elsewhere.
 //
-// A node of the RTL sees a whole link: words with sequence numbers, acknowledgements, credit counts and a CRC. Whoever simulates the
-// neighbour (cosim/mixed) knows only what passes the router's port there: flits and credits. The border stands
-// between the two and is what link.sv of the neighbour would be, register by register, as long as wires break nothing:
+// A node of the RTL sees a whole link: words with sequence numbers, acknowledgements, credit counts
+// and a CRC. Whoever simulates the neighbour (cosim/mixed) knows only what passes the router's port
+// there: flits and credits. The border stands between the two and is what link.sv of the neighbour
+// would be, register by register, as long as wires break nothing:
 //
 //   cycle t      the neighbour's router sends a flit, or a flit leaves its input buffer
 //   cycle t + 1  post(): the flit, or the credit, is at the neighbour's end of the link
@@ -10,13 +12,14 @@
 //
 //   cycle w      a word leaves the node: out() has its flit, and the entries that it tells to be free
 //
-// An edge of the neighbour's end is made up for when the node has its next, so that what is for cycle t + 1 may still be
-// posted while the nodes stand there.
+// An edge of the neighbour's end is made up for when the node has its next, so that what is for
+// cycle t + 1 may still be posted while the nodes stand there.
 //
-// The node's link says hello when it comes out of reset (link_session.sv) and is answered that this end knows it.
+// The node's link says hello when it comes out of reset (link_session.sv) and is answered that this
+// end knows it.
 //
-// A wire that breaks words needs the whole protocol at both ends, so cosim/mixed refuses faults of wires, and a word that does
-// not fit is an error here.
+// A wire that breaks words needs the whole protocol at both ends, so cosim/mixed refuses faults of
+// wires, and a word that does not fit is an error here.
 #pragma once
 
 #include <cstdint>
@@ -42,10 +45,12 @@ class Border {
   // here has a bit for each node of this process.
   Border(const Shape& shape, uint64_t here, const WordFormat& format);
 
-  // Takes a frame: what is at the neighbour's end of a link in a cycle, now or later. False: *error says what is wrong.
+  // Takes a frame: what is at the neighbour's end of a link in a cycle, now or later. False: *error
+  // says what is wrong.
   bool post(const Command& command, uint64_t now, std::string* error);
 
-  // The neighbours' ends have their edge of a cycle; put(node, link, word) has a word at a node in the next.
+  // The neighbours' ends have their edge of a cycle; put(node, link, word) has a word at a node in
+  // the next.
   template <typename Put>
   void tick(uint64_t cycle, Put put) {
     for (Edge& e : edges_) {

@@ -300,7 +300,8 @@ Bridge::Result Bridge::step(const Command& c, std::string* error) {
   return result;
 }
 
-// Whoever simulates the others must know of the first word that left before more than slack_ cycles pass.
+// Whoever simulates the others must know of the first word that left before more than slack_ cycles
+// pass.
 void Bridge::look_at_border() {
   if (horizon_ == kForever && !border_->out().empty()) horizon_ = now_ + slack_;
   if (!border_->broken().empty()) fault(kFaultFatal, border_->broken());

@@ -26,8 +26,8 @@ namespace nicloop {
 class Hardware {
  public:
   virtual ~Hardware() = default;
-  // One whole clock cycle. Bit n of a mask: node n has a command that is due. The
-  // model calls Bus from inside, for different nodes perhaps from different threads. May throw ModelDied.
+  // One whole clock cycle. Bit n of a mask: node n has a command that is due. The model calls Bus
+  // from inside, for different nodes perhaps from different threads. May throw ModelDied.
   virtual void tick(uint64_t reg_pending, uint64_t pio_pending) = 0;
   virtual uint64_t irq() const = 0;  // bit per node
   virtual bool idle() const = 0;
@@ -111,7 +111,8 @@ class Bridge final : public Bus {
   Result execute(const Command& command, const PioLine& line, std::string* error);
   // Some nodes are simulated elsewhere; null: none.
   void set_border(Border* border) { border_ = border; }
-  // The commands of a node go by one stream: none is due before those that were posted ahead of it, on whichever port.
+  // The commands of a node go by one stream: none is due before those that were posted ahead of it,
+  // on whichever port.
   void set_one_stream(bool on) { one_stream_ = on; }
   void set_keeper(Keeper* keeper) {
     keeper_ = keeper;
@@ -227,8 +228,8 @@ class Bridge final : public Bus {
   bool waits_[kMaxNodes] = {};    // the line that is answered next counts when it has left
   uint64_t irq_armed_ = 0;
 
-  // What several nodes may add to in one cycle. Each list goes out by node, so the order of the threads
-  // does not show.
+  // What several nodes may add to in one cycle. Each list goes out by node, so the order of the
+  // threads does not show.
   std::mutex reports_;
   std::vector<Event> fired_;   // wait for the next RUN
   std::vector<Event> errors_;  // wait for the next answer

@@ -141,7 +141,8 @@ bool Checkpoints::sleep(int wake) {
   return hooks_.begin(request.from, request.to);
 }
 
-// Writes the recording from a segment on: for the messages and then for each node a size and the data.
+// Writes the recording from a segment on: for the messages and then for each node a size and the
+// data.
 bool Checkpoints::save(size_t first) {
   if (ftruncate(log_, 0) != 0 || lseek(log_, 0, SEEK_SET) != 0) return false;
   auto part = [this, first](auto of) {

@@ -1,15 +1,18 @@
-// checkpoint.h: states of the whole simulation, kept so that the end of a run can be repeated with waves.
+// checkpoint.h: states of the whole simulation, kept so that the end of a run can be repeated with
+// waves.
 //
-// A checkpoint is a fork of the process: the kernel copies what the parent changes afterwards. The fork sleeps until it is
-// told to go on; then it does what the parent did since, with waves. Two things reach the model from outside, and both are
-// recorded from the oldest checkpoint on: the messages of the host, and what the model reads from the host's memory. So the
-// fork needs neither the host nor a copy of that memory:
+// A checkpoint is a fork of the process: the kernel copies what the parent changes afterwards. The
+// fork sleeps until it is told to go on; then it does what the parent did since, with waves. Two
+// things reach the model from outside, and both are recorded from the oldest checkpoint on: the
+// messages of the host, and what the model reads from the host's memory. So the fork needs neither
+// the host nor a copy of that memory:
 //
 //   parent   cycle 0 ----- 100 ----- 200 ----- 300 -- fails at 340
 //   forks          |sleeps  |sleeps   |sleeps   |sleeps
 //   REPEAT 250                        `- goes on: 200 ... 250 == waves == 340, exits
 //
-// The last kKept checkpoints are kept, and the recording from the oldest of them on; when that grows beyond kMostBytes, fewer.
+// The last kKept checkpoints are kept, and the recording from the oldest of them on; when that
+// grows beyond kMostBytes, fewer.
 #pragma once
 
 #include <sys/types.h>
@@ -29,8 +32,9 @@ class Checkpoints final : public Keeper {
   static constexpr size_t kKept = 8;
   static constexpr uint64_t kMostBytes = 512ull << 20;
 
-  // A checkpoint every so many cycles. What the fork shares with others, leave() must take away from it, before it
-  // sleeps; begin(from, to) is called when it goes on, and must have those cycles dumped; end() when it is done.
+  // A checkpoint every so many cycles. What the fork shares with others, leave() must take away
+  // from it, before it sleeps; begin(from, to) is called when it goes on, and must have those
+  // cycles dumped; end() when it is done.
   struct Hooks {
     std::function<void()> prepare;  // in the parent, before the fork
     std::function<void()> leave;

@@ -1,7 +1,8 @@
 // clocks.h: when two clocks of a rational ratio rise. Pure arithmetic.
 //
-// Time is counted in cycles of the core: its clock falls when a cycle begins and rises in the middle of it. The host's has `host` cycles in `core` of those, and
-// both rise together once in as many: rise k of the host's is k * core / host + 1/2.
+// Time is counted in cycles of the core: its clock falls when a cycle begins and rises in the
+// middle of it. The host's has `host` cycles in `core` of those, and both rise together once in as
+// many: rise k of the host's is k * core / host + 1/2.
 #pragma once
 
 #include <algorithm>

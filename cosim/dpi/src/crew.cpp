@@ -49,7 +49,8 @@ void Trial::next() {
   steps_ = 0;
 }
 
-// A process may have us inside (inside.cpp): its signals are for its own threads, and a thread inherits what is blocked.
+// A process may have us inside (inside.cpp): its signals are for its own threads, and a thread
+// inherits what is blocked.
 Crew::Crew(uint32_t threads) : alone_(threads <= 1) {
   sigset_t all, before;
   sigfillset(&all);

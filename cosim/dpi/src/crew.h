@@ -1,8 +1,8 @@
 // crew.h: threads that share the steps of one clock cycle.
 //
-// A cycle is a list of independent steps. Whoever is free takes the next one, so a thread that lost its core holds up
-// at most the step it is in. Which thread does which step changes nothing that a step can see. Between cycles the
-// others look for work for a moment and then sleep on a futex.
+// A cycle is a list of independent steps. Whoever is free takes the next one, so a thread that lost
+// its core holds up at most the step it is in. Which thread does which step changes nothing that a
+// step can see. Between cycles the others look for work for a moment and then sleep on a futex.
 #pragma once
 
 #include <atomic>
@@ -13,8 +13,9 @@
 
 namespace nicloop {
 
-// Tells whether sharing pays, by measuring: short trials of both, and the better one until the next trial. So a
-// busy machine, on which a second thread mostly waits for a core, costs little more than having one.
+// Tells whether sharing pays, by measuring: short trials of both, and the better one until the next
+// trial. So a busy machine, on which a second thread mostly waits for a core, costs little more
+// than having one.
 class Trial {
  public:
   // Whether the coming cycle is shared.
@@ -41,13 +42,15 @@ class Crew {
   Crew(const Crew&) = delete;
   Crew& operator=(const Crew&) = delete;
 
-  // Calls step(0) to step(count - 1), each once, on any thread, and returns when all are done. Steps must not throw.
+  // Calls step(0) to step(count - 1), each once, on any thread, and returns when all are done.
+  // Steps must not throw.
   void run(uint32_t count, const std::function<void(uint32_t)>& step);
   // After a fork only the caller's thread exists.
   void forget_others() { alone_ = true; }
 
  private:
-  // epoch << 32 | count << 16 | next: one word, so that a thread that comes late cannot take a step of another cycle.
+  // epoch << 32 | count << 16 | next: one word, so that a thread that comes late cannot take a step
+  // of another cycle.
   static constexpr uint32_t kMaxSteps = 0xffff;
   bool take(uint32_t epoch, uint32_t* step);
   void work(uint32_t epoch);

@@ -1,5 +1,6 @@
-// inside.cpp: what main.cpp and transport are to the simulator, for a model in the host's process: the
-// same messages, executed by a call. Linked into a shared object (cosim/build) that exports nicloop_inside alone.
+// inside.cpp: what main.cpp and transport are to the simulator, for a model in the host's process:
+// the same messages, executed by a call. Linked into a shared object (cosim/build) that exports
+// nicloop_inside alone.
 #include "inside.h"
 
 #include <verilated.h>
@@ -19,16 +20,18 @@
 #include "log.h"
 #include "simulation.h"
 
-// Of this object alone, since it is not exported: what the model prints to goes to the session's log, and
-// neither to the host's standard output nor to another session's. cosim/build has Verilator print to it by name.
+// Of this object alone, since it is not exported: what the model prints to goes to the session's
+// log, and neither to the host's standard output nor to another session's. cosim/build has
+// Verilator print to it by name.
 FILE* stdout = nullptr;
 
 namespace nicloop {
 namespace {
 
-// Variables of a thread that are to be destroyed at its end keep this object loaded until then: no harm with a crew's threads, which
-// end with their model, but the host's live on. Theirs are destroyed at the model's end, if the thread that closes it has
-// some; another's, which are strings of what a model printed, are lost.
+// Variables of a thread that are to be destroyed at its end keep this object loaded until then: no
+// harm with a crew's threads, which end with their model, but the host's live on. Theirs are
+// destroyed at the model's end, if the thread that closes it has some; another's, which are strings
+// of what a model printed, are lost.
 struct Ending {
   void (*destroy)(void*);
   void* variable;
@@ -214,7 +217,8 @@ void inside_close(nl_inside* model) {
 
 extern "C" int __cxa_thread_atexit_impl(void (*)(void*), void*, void*);
 
-// What the compiler calls for each such variable; of this object alone, as everything that is not exported.
+// What the compiler calls for each such variable; of this object alone, as everything that is not
+// exported.
 extern "C" int __cxa_thread_atexit(void (*destroy)(void*), void* variable, void* object) noexcept {
   if (!nicloop::of_host) return __cxa_thread_atexit_impl(destroy, variable, object);
   nicloop::endings = new nicloop::Ending{destroy, variable, nicloop::endings};

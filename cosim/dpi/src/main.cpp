@@ -70,8 +70,8 @@ int serve(Transport* transport, Bridge* bridge, const Limits& limits, Checkpoint
   }
 }
 
-// What a fork of the process must not share with it: the host, the shared memory, the log. Of the memory the fork
-// needs the first pages only: what the model reads from the rest is recorded.
+// What a fork of the process must not share with it: the host, the shared memory, the log. Of the
+// memory the fork needs the first pages only: what the model reads from the rest is recorded.
 class Apart {
  public:
   Apart(Transport* transport, void* memory, size_t bytes) : transport_(transport), memory_(memory), bytes_(bytes) {}
@@ -143,9 +143,9 @@ int simulate(int argc, char** argv) {
   return serve(&transport, &bridge, limits, &checkpoints);
 }
 
-// A terminal and a batch system signal the whole process group. The host ends the session then, and the simulator
-// with it, after it has closed its waves; it must not die before.
-// When the host dies, its end of the socket closes, and the same happens. The alarm kills a simulator that hangs.
+// A terminal and a batch system signal the whole process group. The host ends the session then, and
+// the simulator with it, after it has closed its waves; it must not die before. When the host dies,
+// its end of the socket closes, and the same happens. The alarm kills a simulator that hangs.
 void set_signals() {
   for (int ignored : {SIGINT, SIGTERM, SIGHUP, SIGPIPE}) signal(ignored, SIG_IGN);
   signal(SIGUSR1, [](int) { alarm(kOrphanSeconds); });

@@ -1,17 +1,19 @@
 // mesh.h: all nodes of a simulation, the wires between them, and the clock.
 //
-// A node is one instance of the verilated sim_node; Node is a template parameter so that a test can put in a node of
-// a few lines. What leaves a node comes from registers, so nodes do not depend on each other within a cycle: each takes the words
-// that its neighbours sent in the cycle before, in any order, on any thread. There are two sets of buffers, one that is read
-// and one that is written:
+// A node is one instance of the verilated sim_node; Node is a template parameter so that a test can
+// put in a node of a few lines. What leaves a node comes from registers, so nodes do not depend on
+// each other within a cycle: each takes the words that its neighbours sent in the cycle before, in
+// any order, on any thread. There are two sets of buffers, one that is read and one that is
+// written:
 //
 //   cycle n      node A: edge, tx word w        -> written to B's entry in set 1
 //   cycle n + 1  node B: rx word w from set 1, edge
 //
 // Wires that take longer have a set more for every cycle, and sets are read one after the other.
 //
-// A node in which nothing can happen is not evaluated (it sleeps): nothing pends, no word comes, it is idle and not active, and
-// so for kLinger cycles. sim_node promises that a clock edge would then change nothing but its cycle counter.
+// A node in which nothing can happen is not evaluated (it sleeps): nothing pends, no word comes, it
+// is idle and not active, and so for kLinger cycles. sim_node promises that a clock edge would then
+// change nothing but its cycle counter.
 #pragma once
 
 #include <atomic>
@@ -50,8 +52,9 @@ class Mesh {
   static constexpr uint32_t kLinger = 4;
   static constexpr uint32_t kShareFrom = 6;  // awake nodes: fewer are not worth waking another thread
 
-  // make(n) makes node n. A mesh of which only some nodes are here (a bit each) has a border, which stands for the others.
-  // wire_latency is what a word takes beyond the one cycle; a mesh with a border has none.
+  // make(n) makes node n. A mesh of which only some nodes are here (a bit each) has a border, which
+  // stands for the others. wire_latency is what a word takes beyond the one cycle; a mesh with a
+  // border has none.
   Mesh(const Shape& shape, uint32_t threads, const std::function<std::unique_ptr<Node>(uint32_t)>& make, uint64_t only = ~0ull,
        Border* border = nullptr, uint32_t wire_latency = 0)
       : shape_(shape), border_(border), latency_(wire_latency), nodes_(shape.nodes()), states_(shape.nodes()), wires_(2 + wire_latency),
@@ -80,9 +83,9 @@ class Mesh {
   uint64_t cycles() const { return cycles_; }  // since reset
   uint64_t steps() const { return steps_; }    // edges of nodes in all
 
-  // Links come out of reset before all else. They have the time for three words one way, and to give credits for all entries one by one, so that the
-  // first cycle finds them ready.
-  // Then firmware may need up to boots cycles, until all are idle.
+  // Links come out of reset before all else. They have the time for three words one way, and to
+  // give credits for all entries one by one, so that the first cycle finds them ready. Then
+  // firmware may need up to boots cycles, until all are idle.
   void reset(uint32_t edges, uint32_t boots = 0) {
     for (uint16_t n : members_) nodes_[n]->reset(true);
     resetting_ = true;
@@ -102,8 +105,9 @@ class Mesh {
     tracing_ = on;
   }
 
-  // Keeps the nodes of a mask awake, so that their waves show every edge, and evaluates all parts of each cycle;
-  // seen is told of each of its moments, and how long it lasts. An empty function ends it.
+  // Keeps the nodes of a mask awake, so that their waves show every edge, and evaluates all parts
+  // of each cycle; seen is told of each of its moments, and how long it lasts. An empty function
+  // ends it.
   void watch(uint64_t nodes, std::function<void(uint32_t ps)> seen) {
     watched_ = seen ? nodes : 0;
     seen_ = std::move(seen);
@@ -154,8 +158,8 @@ class Mesh {
   uint64_t irq() const { return irq_.load(std::memory_order_relaxed); }
 
  private:
-  // What the next cycle brings one node from its neighbours. A byte per link, so that threads that write to
-  // different links of a node do not meet.
+  // What the next cycle brings one node from its neighbours. A byte per link, so that threads that
+  // write to different links of a node do not meet.
   struct Wires {
     alignas(8) uint8_t valid[8] = {};
     alignas(8) uint8_t words[kMaxLinks * Node::kWordBytes] = {};
@@ -180,8 +184,8 @@ class Mesh {
            ((pending.reg | pending.pio | watched_) >> n & 1) != 0;
   }
 
-  // Checks the credits once each time the mesh becomes empty with nothing moving. Credits of a mesh with a border may be
-  // outside.
+  // Checks the credits once each time the mesh becomes empty with nothing moving. Credits of a mesh
+  // with a border may be outside.
   void check_credits() {
     if (border_ != nullptr || resetting_ || active() || !idle()) {
       credits_checked_ = false;
@@ -231,7 +235,8 @@ class Mesh {
     out_ = wires_[now_ == 0 ? wires_.size() - 1 : now_ - 1].data();
   }
 
-  // Words may be on long wires that no node knows of. Those of a wire that was cut since are gone, which shows only in time.
+  // Words may be on long wires that no node knows of. Those of a wire that was cut since are gone,
+  // which shows only in time.
   bool under_way() const { return latency_ != 0 && cycles_ < quiet_from_.load(std::memory_order_relaxed); }
 
   // A word is at an end of a wire in the cycle that reads a set of wires.
@@ -304,8 +309,8 @@ class Mesh {
     for (uint16_t n : awake_) outputs(n);
   }
 
-  // A wire that an end took down or brought back: both ends see it from the coming edge on, and what they show
-  // (whether they are active) follows at once.
+  // A wire that an end took down or brought back: both ends see it from the coming edge on, and
+  // what they show (whether they are active) follows at once.
   void set_carriers() {
     rewire_.store(false, std::memory_order_relaxed);
     for (uint16_t n : members_) {

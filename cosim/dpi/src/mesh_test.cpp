@@ -1,5 +1,5 @@
-// mesh_test.cpp: the mesh without Verilator: wiring, crew, and a mesh of small nodes against one that is as simple as can be
-// (every node in every cycle, one thread, no sleep).
+// mesh_test.cpp: the mesh without Verilator: wiring, crew, and a mesh of small nodes against one
+// that is as simple as can be (every node in every cycle, one thread, no sleep).
 //
 //   mesh_test SEED
 #include "mesh.h"
@@ -35,8 +35,9 @@ uint64_t mix(uint64_t x) {
   return x ^ x >> 32;
 }
 
-// A node that keeps a hash of everything it sees with the cycle at which it saw it. Fuel comes with words and commands; as long as there is some
-// it sends words, changes its interrupt and breaks or mends a wire now and then.
+// A node that keeps a hash of everything it sees with the cycle at which it saw it. Fuel comes with
+// words and commands; as long as there is some it sends words, changes its interrupt and breaks or
+// mends a wire now and then.
 struct Small {
   static constexpr uint32_t kLinks = kMaxLinks, kWordBytes = 8, kVcDepth = 1;
 

@@ -19,8 +19,8 @@
 
 namespace nicloop {
 
-// What has a gated clock of its own (nic_core.sv), a bit each: the local side, RMA's units, then each link with its port
-// of the router.
+// What has a gated clock of its own (nic_core.sv), a bit each: the local side, RMA's units, then
+// each link with its port of the router.
 #if NL_PORTS == 3
 #define NL_GATED(DO) DO(0, local) DO(1, rma) DO(2, link0) DO(3, link1)
 #elif NL_PORTS == 5
@@ -29,9 +29,9 @@ namespace nicloop {
 #define NL_GATED(DO) DO(0, local) DO(1, rma) DO(2, link0) DO(3, link1) DO(4, link2) DO(5, link3) DO(6, link4) DO(7, link5)
 #endif
 
-// Verilator 5.006 keeps the clocks of the last evaluation under these names. Setting them saves the evaluation at the
-// low clock, in which nothing of this design happens: clocks rise together, and there is no latch. Where a name is
-// unknown both halves are evaluated.
+// Verilator 5.006 keeps the clocks of the last evaluation under these names. Setting them saves the
+// evaluation at the low clock, in which nothing of this design happens: clocks rise together, and
+// there is no latch. Where a name is unknown both halves are evaluated.
 #define NL_FORGET(bit, name) , root->__Vtrigrprev__TOP__clk_##name = 0
 template <typename Root>
 auto forget_high(Root* root, int) -> decltype(root->__Vtrigrprev__TOP__clk = 0 NL_GATED(NL_FORGET), true) {
@@ -51,8 +51,8 @@ template <typename Root>
 bool forget_host(Root*, long) { return false; }
 #endif
 
-// cosim/build has the evaluation leave out what follows from the inputs alone when this says that none has changed, if it knows
-// the code that Verilator wrote.
+// cosim/build has the evaluation leave out what follows from the inputs alone when this says that
+// none has changed, if it knows the code that Verilator wrote.
 template <typename Root>
 auto set_unchanged(Root* root, bool on) -> decltype(root->nl_unchanged = on, void()) {
   root->nl_unchanged = on;
@@ -120,7 +120,8 @@ class VerilatedNode {
 #ifdef NL_AXI
   static constexpr uint32_t kBoots = 1 << 15;  // what firmware does to it takes that many cycles at most
   void ratio(uint32_t host, uint32_t core) { clocks_ = Clocks(host, core); }
-  // All clocks run, so that waves are those of the circuit: as many moments of a cycle as in which one of them changes.
+  // All clocks run, so that waves are those of the circuit: as many moments of a cycle as in which
+  // one of them changes.
   uint32_t moments() const { return clocks_.moments(cycle()); }
   uint32_t lasts(uint32_t i) const { return clocks_.moment(cycle(), i).ps; }
   void moment(uint32_t i) {
@@ -151,7 +152,8 @@ class VerilatedNode {
 #else
   static constexpr uint32_t kBoots = 0;
   void ratio(uint32_t, uint32_t) {}
-  // All clocks run, so that waves are those of the circuit: moments in which one changes, and how long each lasts.
+  // All clocks run, so that waves are those of the circuit: moments in which one changes, and how
+  // long each lasts.
   uint32_t moments() const { return 2; }
   uint32_t lasts(uint32_t) const { return kPeriodPs / 2; }
   void moment(uint32_t i) {
@@ -168,7 +170,8 @@ class VerilatedNode {
     top_.eval();
   }
 
-  // Asserts that no credit was lost or invented. Only while the whole mesh is empty and nothing moves.
+  // Asserts that no credit was lost or invented. Only while the whole mesh is empty and nothing
+  // moves.
   void check_credits() {
     top_.expect_credits = true;
     settle();
@@ -193,8 +196,9 @@ class VerilatedNode {
     unchanged_ = unchanged_ && port == value;
     port = value;
   }
-  // The gated clocks that rise at the coming edge: of what does not rest or is woken, and for a while after, for what it
-  // told the rest of the node before it came to rest, and the other way round.
+  // The gated clocks that rise at the coming edge: of what does not rest or is woken, and for a
+  // while after, for what it told the rest of the node before it came to rest, and the other way
+  // round.
   uint32_t running() {
     awake_ |= ~(top_.local_rests | uint32_t(top_.rma_rests) << 1 | uint32_t(top_.link_rests) << kFirstLink);
     uint32_t mask = awake_;

@@ -44,7 +44,8 @@ enum CommandType : uint16_t {
                      // quiet, and `slack` cycles after the first EDGE_OUT
   kRepeat = 0x0c,    // dump the cycles at..value-1, which are past, by repeating them from the nearest checkpoint
   kSegment = 0x0d,   // node, at, addr, value = bytes: the NIC finds the byte `at` + i of its memory at addr + i. Without any: all
-                     // of it at address 0. Each a multiple of 4096 but the bytes of the last; none overlaps another
+                     // of it at address 0. Each a multiple of 4096 but the bytes of the last; none
+                     // overlaps another
 };
 
 enum EventType : uint16_t {
@@ -134,14 +135,14 @@ struct Control {
 };
 
 // A message buffer carries one message past the socket while its receiver waits at it: a message of
-// the socket costs two system calls and more, as much as dozens of cycles.
-// The receiver sets Looking before it sends what the message will answer, then perhaps Sleeping, on which it sleeps
-// as a futex, and Idle when it has taken the message or will rather sleep in the socket, where alone it sees the
-// other end die. The sender writes into
-// a buffer that is Looking or Sleeping, and owns the message's way only if it can exchange that for Full; else it
-// sends the same bytes through the socket. Who finds Sleeping wakes the futex. So that nothing overtakes, once one message
-// of an exchange (from the first command to STOPPED) took the socket the rest does too; a buffer that is Full of 0
-// bytes sends its receiver there.
+// the socket costs two system calls and more, as much as dozens of cycles. The receiver sets
+// Looking before it sends what the message will answer, then perhaps Sleeping, on which it sleeps
+// as a futex, and Idle when it has taken the message or will rather sleep in the socket, where
+// alone it sees the other end die. The sender writes into a buffer that is Looking or Sleeping, and
+// owns the message's way only if it can exchange that for Full; else it sends the same bytes
+// through the socket. Who finds Sleeping wakes the futex. So that nothing overtakes, once one
+// message of an exchange (from the first command to STOPPED) took the socket the rest does too; a
+// buffer that is Full of 0 bytes sends its receiver there.
 enum MsgBufferState : uint32_t { kMsgBufferIdle = 0, kMsgBufferLooking = 1, kMsgBufferFull = 2, kMsgBufferSleeping = 3 };
 
 struct MsgBuffer {

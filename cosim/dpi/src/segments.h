@@ -1,5 +1,6 @@
-// segments.h: where the NIC of a node finds its memory: at address 0 in one piece, until the first piece is laid; then in
-// these pieces and nowhere else. Looks for different nodes may come from different threads.
+// segments.h: where the NIC of a node finds its memory: at address 0 in one piece, until the first
+// piece is laid; then in these pieces and nowhere else. Looks for different nodes may come from
+// different threads.
 #pragma once
 
 #include <cstdint>

@@ -232,7 +232,8 @@ bool Transport::flush() {
 
 bool Transport::finish_answer() {
   if (used_ == 0) return true;
-  // Before the answer is: on one CPU that wakes the host, which may have sent the next command before we run again.
+  // Before the answer is: on one CPU that wakes the host, which may have sent the next command
+  // before we run again.
   if (commands_ != nullptr) __atomic_store_n(&commands_->state, kMsgBufferLooking, __ATOMIC_RELEASE);
   bool sent = flush();
   by_socket_ = control_ == nullptr;

@@ -1,5 +1,6 @@
-// uart_line.h: the other end of a serial line, bit by bit, 8N1: bytes to the level that a board's rx has in a cycle, and back from
-// the level of its tx. Of the bits either way some are wrong, by chance and seed. Knows no Verilator.
+// uart_line.h: the other end of a serial line, bit by bit, 8N1: bytes to the level that a board's
+// rx has in a cycle, and back from the level of its tx. Of the bits either way some are wrong, by
+// chance and seed. Knows no Verilator.
 #pragma once
 
 #include <cstddef>

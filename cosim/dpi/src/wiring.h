@@ -1,5 +1,6 @@
-// wiring.h: which link of which node leads where. Pure arithmetic, as rtl/README.md has it: node numbers are
-// x + dim_x * (y + dim_y * z); link l goes along dimension l / 2, up for even l, and arrives there on link l ^ 1.
+// wiring.h: which link of which node leads where. Pure arithmetic, as rtl/README.md has it: node
+// numbers are x + dim_x * (y + dim_y * z); link l goes along dimension l / 2, up for even l, and
+// arrives there on link l ^ 1.
 #pragma once
 
 #include <cstdint>
@@ -29,8 +30,9 @@ struct End {
   bool connected = false;
 };
 
-// Where link `link` of node `node` leads. A torus has wrap wires in every dimension of more than two nodes:
-// with two, the neighbour up is the neighbour down, and the one wire between them stands for both.
+// Where link `link` of node `node` leads. A torus has wrap wires in every dimension of more than
+// two nodes: with two, the neighbour up is the neighbour down, and the one wire between them stands
+// for both.
 End across(const Shape& shape, uint32_t node, uint32_t link);
 
 // Reads "4x2x1". False: it is not three numbers from 1 to 255.

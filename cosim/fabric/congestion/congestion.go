@@ -1,8 +1,8 @@
 // Package congestion is what nodes do against congestion: FECN/BECN as the RDRP paper has it.
 //
-// A router marks packets on their way into queues that are more than half full (FECN). A node that receives such a
-// packet marks one that it sends back (BECN); a node that receives that counts up, and sends the slower the higher the
-// count is. Time and packets without a mark count down.
+// A router marks packets on their way into queues that are more than half full (FECN). A node that
+// receives such a packet marks one that it sends back (BECN); a node that receives that counts up,
+// and sends the slower the higher the count is. Time and packets without a mark count down.
 package congestion
 
 import "fmt"
@@ -32,8 +32,8 @@ func (e *ECN) Chance(share float64) float64 {
 	return min(1, max(0, (share-e.From)*e.Slope))
 }
 
-// A Throttle is one node's count, and the share of its link that the count leaves it. Its clock is its caller's: times
-// never decrease.
+// A Throttle is one node's count, and the share of its link that the count leaves it. Its clock is
+// its caller's: times never decrease.
 type Throttle struct {
 	count  int
 	now    int64
@@ -50,7 +50,8 @@ func (t *Throttle) Received(e *ECN, now int64, marked bool, flits int) {
 	}
 }
 
-// Wait is 0 if a packet may be sent now, and otherwise a number of cycles in which it surely may not.
+// Wait is 0 if a packet may be sent now, and otherwise a number of cycles in which it surely may
+// not.
 func (t *Throttle) Wait(e *ECN, now int64, flits int) int64 {
 	t.advance(e, now, flits)
 	return int64(flits*e.Most-t.credit+e.Most-1) / int64(e.Most)

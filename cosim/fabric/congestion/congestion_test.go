@@ -17,8 +17,8 @@ func (n *naive) cycle(e *ECN, end int64, flits int) {
 	}
 }
 
-// A throttle that is asked now and then is one that counts every cycle, and is never late: what waits as long as it
-// is told sends in the first cycle in which it may.
+// A throttle that is asked now and then is one that counts every cycle, and is never late: what
+// waits as long as it is told sends in the first cycle in which it may.
 func TestThrottleCountsCycles(t *testing.T) {
 	const flits = 16
 	for _, e := range []ECN{Default, Aggressive} {
@@ -52,7 +52,8 @@ func TestThrottleCountsCycles(t *testing.T) {
 	}
 }
 
-// As the paper has it: nothing below half, everything when full; nothing is sent at the highest count.
+// As the paper has it: nothing below half, everything when full; nothing is sent at the highest
+// count.
 func TestParameters(t *testing.T) {
 	require.Equal(t, []float64{0, 0.5, 1}, []float64{Default.Chance(0.5), Default.Chance(0.75), Default.Chance(1)})
 	require.Equal(t, []float64{0, 1, 1}, []float64{Aggressive.Chance(0.5), Aggressive.Chance(0.75), Aggressive.Chance(1)})

@@ -1,8 +1,8 @@
-// Package flits puts synthetic traffic on meshes and tori of package fabric: the RTL's routers, flit by flit, with
-// buffers of a few flits.
+// Package flits puts synthetic traffic on meshes and tori of package fabric: the RTL's routers,
+// flit by flit, with buffers of a few flits.
 //
-// It is the other engine of nicloop fabric. What it promises is what package fabric and package traffic promise: the
-// same Config gives the same numbers.
+// It is the other engine of nicloop fabric. What it promises is what package fabric and package
+// traffic promise: the same Config gives the same numbers.
 package flits
 
 import (
@@ -47,8 +47,9 @@ type flight struct {
 	src  int32
 }
 
-// New builds a network at cycle 0 of what packets.Config says, where the RTL's router has it: minimal routing on a mesh or torus
-// of up to three dimensions, without speed-up, slow memories, FECN/BECN or windows.
+// New builds a network at cycle 0 of what packets.Config says, where the RTL's router has it:
+// minimal routing on a mesh or torus of up to three dimensions, without speed-up, slow memories,
+// FECN/BECN or windows.
 func New(cfg packets.Config) (*Network, error) {
 	g, ok := cfg.Topology.(topology.Grid)
 	switch {

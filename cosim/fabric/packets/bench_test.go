@@ -43,7 +43,8 @@ func build(t testing.TB, cfg Config) *Network {
 	return n
 }
 
-// cpuSeconds is what this process has used: unlike the wall's clock it says the same on a machine that others use too.
+// cpuSeconds is what this process has used: unlike the wall's clock it says the same on a machine
+// that others use too.
 func cpuSeconds() float64 {
 	var u syscall.Rusage
 	if syscall.Getrusage(syscall.RUSAGE_SELF, &u) != nil {

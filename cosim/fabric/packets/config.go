@@ -39,15 +39,16 @@ type Config struct {
 	// ECN, if not nil, throttles nodes by marks.
 	ECN *congestion.ECN
 	// Bound says what bounds the packets of a node that have not been acknowledged. A bound needs
-	// traffic of partners: acknowledgements ride on packets to them, and travel alone, in packets of one flit,
-	// when no packet may be sent.
+	// traffic of partners: acknowledgements ride on packets to them, and travel alone, in packets of
+	// one flit, when no packet may be sent.
 	Bound Bound
 	// Window is how many PerNode and PerPair allow.
 	Window int
-	// AckCycles: acknowledgements, and what a receiver grants, have wires of their own and are there so many cycles later. 0: they ride
-	// on packets, or travel alone, as Bound says.
+	// AckCycles: acknowledgements, and what a receiver grants, have wires of their own and are there
+	// so many cycles later. 0: they ride on packets, or travel alone, as Bound says.
 	AckCycles int
-	// Paced: a node sends no faster than its partners' memories take it, each its share. No real node knows.
+	// Paced: a node sends no faster than its partners' memories take it, each its share. No real node
+	// knows.
 	Paced bool
 
 	Threads int // 0: 1
@@ -65,7 +66,8 @@ const (
 	Granted       // the receiver, which measures: congestion.Grant
 )
 
-// ParseBound reads a bound as people write it: any, a number of packets of a node, as 20, or of a pair, as 20/pair, or granted.
+// ParseBound reads a bound as people write it: any, a number of packets of a node, as 20, or of a
+// pair, as 20/pair, or granted.
 func ParseBound(text string) (b Bound, window int, err error) {
 	switch text {
 	case "any", "0":
@@ -175,7 +177,8 @@ func (c *Config) rate(node int) float64 {
 	return c.Rates[node]
 }
 
-// pace is how many cycles of a slow memory a flit of each of its senders takes; of a fast one they share what comes.
+// pace is how many cycles of a slow memory a flit of each of its senders takes; of a fast one they
+// share what comes.
 func (c *Config) pace(node int) int64 {
 	if slow := c.slow(node); slow > 1 {
 		return slow * int64(len(c.Traffic.Partners(node)))
@@ -183,8 +186,8 @@ func (c *Config) pace(node int) int64 {
 	return 1
 }
 
-// DrawSlow makes the memories of so many nodes, drawn by Seed, take a flit in so many cycles, those of all others one a cycle. Watched nodes
-// are not drawn. Fewer are some of more.
+// DrawSlow makes the memories of so many nodes, drawn by Seed, take a flit in so many cycles, those
+// of all others one a cycle. Watched nodes are not drawn. Fewer are some of more.
 func (c *Config) DrawSlow(count, cycles int) {
 	c.Slow = slices.Repeat([]int{1}, c.Topology.Nodes())
 	for _, n := range traffic.Order(c.Topology.Nodes(), c.Seed+1<<32) {

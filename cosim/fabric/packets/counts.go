@@ -144,7 +144,8 @@ func (n *Network) Taken() []uint64 {
 	return list
 }
 
-// Carried is how many flits an output has sent: those that have crossed, but for what still waits for the wire.
+// Carried is how many flits an output has sent: those that have crossed, but for what still waits
+// for the wire.
 func (n *Network) Carried(router, port int) uint64 {
 	at := n.locations[router]
 	pt := &n.parts[at.part].routers[at.index].port[port]

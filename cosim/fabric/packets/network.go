@@ -108,7 +108,8 @@ func (n *Network) lay() {
 	}
 }
 
-// wire joins the routers, makes their queues, and gives the cycles of the longest wire and the longest block.
+// wire joins the routers, makes their queues, and gives the cycles of the longest wire and the
+// longest block.
 func (n *Network) wire() (longest, block int64) {
 	t := n.cfg.Topology
 	block = 64
@@ -172,7 +173,8 @@ func (n *Network) Stop() {
 	}
 }
 
-// Check tells what is not as it was at the beginning: packets under way, or room that was not given back.
+// Check tells what is not as it was at the beginning: packets under way, or room that was not given
+// back.
 func (n *Network) Check() error {
 	for _, p := range n.parts {
 		for i := range p.routers {

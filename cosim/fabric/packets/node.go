@@ -8,7 +8,8 @@ import (
 	"github.com/nicloop/nicloop/cosim/fabric/traffic"
 )
 
-// A node sends what is born there, as soon as it may, and takes what comes at the pace of its memory.
+// A node sends what is born there, as soon as it may, and takes what comes at the pace of its
+// memory.
 type node struct {
 	wireFree int64 // cycle
 	id       int32
@@ -121,7 +122,8 @@ func (p *part) inject(r *router, nd *node, pr *peer, flits int, t int64) {
 	p.remind(nd, nd.wireFree, t)
 }
 
-// sink gives the place of a packet that is put on its way into a node's memory, where its head arrives in a cycle.
+// sink gives the place of a packet that is put on its way into a node's memory, where its head
+// arrives in a cycle.
 func (p *part) sink(r *router, nd *node, flits, head, t int64) *packet {
 	at := int(nd.first) + int(nd.count)
 	if at >= p.net.capacity {

@@ -131,7 +131,8 @@ func TestBounds(t *testing.T) {
 	}
 }
 
-// overBound fails if a node has more open than it may, and gives what it has with one peer. heard are the highest grants.
+// overBound fails if a node has more open than it may, and gives what it has with one peer. heard
+// are the highest grants.
 func (n *Network) overBound(t *testing.T, nd *node, heard map[[2]int32]int32) (most int) {
 	all := 0
 	for i := range nd.peers {
@@ -171,8 +172,8 @@ func drain(t *testing.T, n *Network) {
 	require.NoError(t, n.Check())
 }
 
-// Whatever the load, all packets come out, and all room and all credits come back. Only this shows an event that was
-// lost: throughput does not.
+// Whatever the load, all packets come out, and all room and all credits come back. Only this shows
+// an event that was lost: throughput does not.
 func TestDrain(t *testing.T) {
 	for name, cfg := range worlds(t) {
 		t.Run(name, func(t *testing.T) {

@@ -74,8 +74,8 @@ func (p *part) run(from, to int64) {
 	}
 }
 
-// touch reads what the block will need, all at once: other parts have had the cache since, and the misses of loads that do
-// not depend on each other overlap.
+// touch reads what the block will need, all at once: other parts have had the cache since, and the
+// misses of loads that do not depend on each other overlap.
 func (p *part) touch(from, to int64) {
 	x := uint64(0)
 	for i := range p.routers {

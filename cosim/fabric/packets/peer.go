@@ -7,7 +7,8 @@ import (
 	"github.com/nicloop/nicloop/cosim/fabric/traffic"
 )
 
-// A peer is a node that a node sends to and receives from, or all that it sends to if they are not to be known (id -1).
+// A peer is a node that a node sends to and receives from, or all that it sends to if they are not
+// to be known (id -1).
 type peer struct {
 	birth int64 // of the next packet to it
 	ready int64 // cycle before which none is sent
@@ -70,8 +71,8 @@ func (p *part) allows(nd *node, pr *peer) bool {
 	return pr.open() < int(pr.bound)
 }
 
-// oldest is the peer to which the packet goes that has waited longest of those that may be sent; nil: none may. next is the first
-// cycle in which another one may.
+// oldest is the peer to which the packet goes that has waited longest of those that may be sent;
+// nil: none may. next is the first cycle in which another one may.
 func (p *part) oldest(nd *node, t int64) (pr *peer, next int64) {
 	next = traffic.Never
 	for i := range nd.peers {

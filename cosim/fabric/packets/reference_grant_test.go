@@ -71,8 +71,8 @@ func (s *reference) passOver(r *refRouter, o, i int) {
 	}
 }
 
-// checkFair notes a queue that could cross and did not, unless a queue that was served longer ago took its
-// input or its output, for the first time since its front has waited.
+// checkFair notes a queue that could cross and did not, unless a queue that was served longer ago
+// took its input or its output, for the first time since its front has waited.
 func (s *reference) checkFair(r *refRouter, able []int, taken []*refCrossing) {
 	for _, c := range taken {
 		clear(r.lostTo[c.q])

@@ -9,9 +9,9 @@ import (
 	"github.com/nicloop/nicloop/cosim/fabric/traffic"
 )
 
-// The reference is the router that doc.go describes, flit by flit and cycle by cycle, as plainly as possible: every flit
-// is a thing that lies in one place, buffers hold what has arrived, credits are counted in flits, and nothing is
-// known before it happens.
+// The reference is the router that doc.go describes, flit by flit and cycle by cycle, as plainly as
+// possible: every flit is a thing that lies in one place, buffers hold what has arrived, credits
+// are counted in flits, and nothing is known before it happens.
 
 type refPacket struct {
 	packet

@@ -20,9 +20,10 @@ type packet struct {
 	marks uint8
 }
 
-// moved makes it the packet that another one is at its next place, whose head arrives there in a cycle. It goes field by field, and what has changed comes
-// in registers: what a processor has stored a moment ago it has at once if it is loaded in the same pieces, and only when all stores before it are done
-// if it is loaded as a whole.
+// moved makes it the packet that another one is at its next place, whose head arrives there in a
+// cycle. It goes field by field, and what has changed comes in registers: what a processor has
+// stored a moment ago it has at once if it is loaded in the same pieces, and only when all stores
+// before it are done if it is loaded as a whole.
 func (p *packet) moved(o *packet, head int64, hops, marks uint8) {
 	p.born, p.head = o.born, head
 	p.src = o.src
@@ -36,8 +37,8 @@ const (
 	becn             // one that its destination sent did
 )
 
-// A queue is that of an input port and a VC. Its packets may still be on their way: their room is taken when they begin
-// to cross the router before.
+// A queue is that of an input port and a VC. Its packets may still be on their way: their room is
+// taken when they begin to cross the router before.
 type queue struct {
 	free       int64  // cycle from which on its front is routed: that in which the queue was served last
 	base       uint16 // of its ring
@@ -91,8 +92,8 @@ type router struct {
 	port    [maxPorts]port
 }
 
-// step does what happens in cycle t, in this order: room comes back, ports become free, nodes take and send, fronts are
-// routed, fronts cross.
+// step does what happens in cycle t, in this order: room comes back, ports become free, nodes take
+// and send, fronts are routed, fronts cross.
 func (p *part) step(r *router, t int64) {
 	d := &r.agenda[t&p.mask]
 	nodes := d.nodes

@@ -21,8 +21,8 @@ type dragonfly struct {
 // A gateway is where a group's wire to another one is.
 type gateway struct{ router, port int32 }
 
-// Stage of a packet on a Dragonfly: how many global wires it has taken, and whether it has gone to another router of
-// its first group.
+// Stage of a packet on a Dragonfly: how many global wires it has taken, and whether it has gone to
+// another router of its first group.
 const (
 	taken    = 3
 	diverted = 4

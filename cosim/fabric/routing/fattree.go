@@ -2,8 +2,9 @@ package routing
 
 import "github.com/nicloop/nicloop/cosim/fabric/topology"
 
-// fatTree goes up until the destination is below, and then down the only way. Up it goes by the destination's
-// digits, so that the ways down are shared evenly, by chance, or where there is most room.
+// fatTree goes up until the destination is below, and then down the only way. Up it goes by the
+// destination's digits, so that the ways down are shared evenly, by chance, or where there is most
+// room.
 type fatTree struct {
 	topology.FatTree
 	kind   Kind

@@ -2,9 +2,9 @@ package routing
 
 import "github.com/nicloop/nicloop/cosim/fabric/topology"
 
-// grid is dimension order on meshes and tori: a torus goes the shorter way round, up when both are as long.
-// The longer ways of Valiant and UGAL lead by dimension order to a random router first, on VCs of their own.
-// A ring has two VCs: the second one from the wire that closes it onwards.
+// grid is dimension order on meshes and tori: a torus goes the shorter way round, up when both are
+// as long. The longer ways of Valiant and UGAL lead by dimension order to a random router first, on
+// VCs of their own. A ring has two VCs: the second one from the wire that closes it onwards.
 type grid struct {
 	topology.Grid
 	kind  Kind

@@ -61,8 +61,8 @@ const (
 // Kinds lists them.
 func Kinds() []Kind { return []Kind{Minimal, Table, Valiant, UGAL, PAR} }
 
-// A Bias is when an adaptive algorithm prefers the longer way: when the minimal output has more flits
-// than Factor times the other one and Threshold.
+// A Bias is when an adaptive algorithm prefers the longer way: when the minimal output has more
+// flits than Factor times the other one and Threshold.
 type Bias struct{ Factor, Threshold int }
 
 // DefaultBias is that of the RDRP paper.

@@ -57,7 +57,8 @@ func (o one) Uint64() uint64 { return uint64(o) }
 // nth makes Intn(n) give i.
 func nth(i, n int) one { return one((^uint64(0)/uint64(n))*uint64(i) + 1<<20) }
 
-// choices are all that Route may answer: each output in turn is full beyond measure or empty, whatever the dice say.
+// choices are all that Route may answer: each output in turn is full beyond measure or empty,
+// whatever the dice say.
 func (n network) choices(s state, do func(port, vc int, h Header)) {
 	ports := n.Ports(s.router)
 	dice := max(n.Parts(), ports)
@@ -85,8 +86,8 @@ func (n network) choices(s state, do func(port, vc int, h Header)) {
 	}
 }
 
-// walk goes through every state that any packet can be in, and calls hold for each channel that it asks for while it
-// has another.
+// walk goes through every state that any packet can be in, and calls hold for each channel that it
+// asks for while it has another.
 func (n network) walk(t *testing.T, hold func(has, wants channel)) {
 	seen := map[state]bool{}
 	var left []state
@@ -217,8 +218,8 @@ func (n network) way(t *testing.T, src, dst int, used func(router int) []int32, 
 	}
 }
 
-// On an empty network all but Valiant take a shortest way; Valiant, and the adaptive ones where the minimal output is
-// full, take others that are not much longer.
+// On an empty network all but Valiant take a shortest way; Valiant, and the adaptive ones where the
+// minimal output is full, take others that are not much longer.
 func TestPaths(t *testing.T) {
 	dice := rand.NewPCG(1, 2)
 	empty := func(int) []int32 { return make([]int32, 64) }

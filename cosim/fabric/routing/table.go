@@ -7,11 +7,12 @@ import (
 	"github.com/nicloop/nicloop/cosim/fabric/topology"
 )
 
-// table has, for each router, the output towards each node, on a shortest way that a search found. It knows nothing of the
-// topology's form, and so serves any.
+// table has, for each router, the output towards each node, on a shortest way that a search found.
+// It knows nothing of the topology's form, and so serves any.
 //
-// Where several outputs are as short, destinations share them. If packets could then wait for each other in a circle, all take the way by the
-// lowest port, which on a mesh is dimension order; and if that has circles too, a packet changes to the next VC at every router.
+// Where several outputs are as short, destinations share them. If packets could then wait for each
+// other in a circle, all take the way by the lowest port, which on a mesh is dimension order; and
+// if that has circles too, a packet changes to the next VC at every router.
 type table struct {
 	topology.Topology
 	depth  []int
@@ -60,7 +61,8 @@ func (x *table) fill(spread bool) (longest int, err error) {
 	return longest, nil
 }
 
-// toward is the output of a router from which a node is so far, the n-th of those that lead nearer if they are shared.
+// toward is the output of a router from which a node is so far, the n-th of those that lead nearer
+// if they are shared.
 func (x *table) toward(from int, far []int, node int, spread bool) uint8 {
 	outputs := x.closer(from, far)
 	if spread {
@@ -71,8 +73,9 @@ func (x *table) toward(from int, far []int, node int, spread bool) uint8 {
 	return uint8(bits.TrailingZeros64(outputs))
 }
 
-// share is which of some outputs a node's packets take at a router so many wires from all nodes: another digit of its number at each step
-// up a tree, so that those which went the same way before part there.
+// share is which of some outputs a node's packets take at a router so many wires from all nodes:
+// another digit of its number at each step up a tree, so that those which went the same way before
+// part there.
 func share(node, outputs, depth int) int {
 	for range depth {
 		node /= outputs
@@ -106,8 +109,8 @@ func (x *table) closer(router int, far []int) (ports uint64) {
 	return ports
 }
 
-// acyclic tells whether no wires, each held by a packet that waits for the next one, can form a circle: of what nobody waits for is
-// taken away until nothing is left.
+// acyclic tells whether no wires, each held by a packet that waits for the next one, can form a
+// circle: of what nobody waits for is taken away until nothing is left.
 func (x *table) acyclic() bool {
 	n := x.Nodes()
 	after := make([]uint64, x.Routers()*64) // by wire: outputs of the router behind it

@@ -72,7 +72,8 @@ func (f FatTree) Node(router, port int) (int, bool) {
 // At implements Topology.
 func (f FatTree) At(node int) (router, port int) { return node / f.K, node % f.K }
 
-// Parts implements Topology: routers that agree in the highest digit, which only wires to the top change.
+// Parts implements Topology: routers that agree in the highest digit, which only wires to the top
+// change.
 func (f FatTree) Parts() int { return f.K }
 
 // Part implements Topology.

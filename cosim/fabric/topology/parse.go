@@ -8,8 +8,9 @@ import (
 // Forms are the topologies that Parse reads.
 const Forms = "dragonfly:P[,A,H], mesh:X[xYxZ], torus:X[xYxZ], fattree:K,LEVELS"
 
-// Parse reads a topology as people write it: dragonfly:6 is the balanced one of 6 nodes per router. Wires between neighbours
-// have so many local cycles, those between groups of a Dragonfly global ones.
+// Parse reads a topology as people write it: dragonfly:6 is the balanced one of 6 nodes per router.
+// Wires between neighbours have so many local cycles, those between groups of a Dragonfly global
+// ones.
 func Parse(text string, local, global int) (Topology, error) {
 	kind, sizes, _ := strings.Cut(text, ":")
 	separator := ","

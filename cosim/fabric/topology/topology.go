@@ -23,7 +23,8 @@ type Topology interface {
 	Part(router int) int
 }
 
-// checkWire refuses latencies that are not positive or with which arithmetic on cycles would overflow.
+// checkWire refuses latencies that are not positive or with which arithmetic on cycles would
+// overflow.
 func checkWire(cycles int) error {
 	if cycles < 1 || cycles > bounds.WireCycles {
 		return refuse("wires of %d cycles: expected 1 to %d", cycles, bounds.WireCycles)
@@ -42,7 +43,8 @@ func checkNodes(name string, factors ...int) error {
 // A Wire is one seen from a port: its other end, and how many cycles a flit is on it.
 type Wire struct{ Router, Port, Cycles int }
 
-// Diameter is how many routers a packet passes at most on a shortest way: by search, for reports and tests.
+// Diameter is how many routers a packet passes at most on a shortest way: by search, for reports
+// and tests.
 func Diameter(t Topology) int {
 	most := 0
 	for from := range t.Routers() {

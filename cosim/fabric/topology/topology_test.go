@@ -28,7 +28,8 @@ func all(t *testing.T) []Topology {
 	return list
 }
 
-// Wires are the same from both ends, every node stands at one port, and there is a way from everywhere to everywhere.
+// Wires are the same from both ends, every node stands at one port, and there is a way from
+// everywhere to everywhere.
 func TestWired(t *testing.T) {
 	for _, x := range all(t) {
 		t.Run(x.String(), func(t *testing.T) {

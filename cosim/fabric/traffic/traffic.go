@@ -1,4 +1,5 @@
-// Package traffic says who sends to whom: uniform, pairwise permutations, adversarial patterns and hotspots.
+// Package traffic says who sends to whom: uniform, pairwise permutations, adversarial patterns and
+// hotspots.
 //
 // A Pattern depends on what it was made from and the random numbers it is given, on nothing else.
 package traffic
@@ -18,7 +19,8 @@ import (
 // A Pattern gives the destination of a node's next packet.
 type Pattern interface {
 	Next(src int, dice rand.Source) int
-	// Partners are the nodes that a node sends to in equal shares, and receives from; none: they are not to be known, and Next tells.
+	// Partners are the nodes that a node sends to in equal shares, and receives from; none: they are
+	// not to be known, and Next tells.
 	Partners(node int) []int32
 }
 
@@ -95,7 +97,8 @@ func (u uniformly) Next(src int, dice rand.Source) int {
 
 type pairs []int32
 
-// Pairs has every node send to another one which sends back, drawn with the seed; of an odd number one sends to itself.
+// Pairs has every node send to another one which sends back, drawn with the seed; of an odd number
+// one sends to itself.
 func Pairs(nodes int, seed uint64) Pattern {
 	p := make(pairs, nodes)
 	list := Order(nodes, seed)
@@ -117,8 +120,8 @@ func (p pairs) Partners(node int) []int32 { return p[node : node+1] }
 // maxPartners: a node looks at all of its partners for every packet.
 const maxPartners = 8
 
-// Several has every node send to k others in equal shares, which send back: k pairings of all nodes, none of which
-// has a pair of another one.
+// Several has every node send to k others in equal shares, which send back: k pairings of all
+// nodes, none of which has a pair of another one.
 func Several(nodes, k int, seed uint64) (Pattern, error) {
 	s := several{k: k, list: make([]int32, nodes*k)}
 	tries := seed
@@ -205,8 +208,9 @@ type shift struct {
 	nodes, block, ahead int
 }
 
-// against is the pattern that a topology's shortest ways serve worst: a Dragonfly's groups send all to the next
-// group; of other topologies every node sends half way round (tornado on rings, across the root of trees).
+// against is the pattern that a topology's shortest ways serve worst: a Dragonfly's groups send all
+// to the next group; of other topologies every node sends half way round (tornado on rings, across
+// the root of trees).
 func against(t topology.Topology) Pattern {
 	switch t := t.(type) {
 	case topology.Dragonfly:
