@@ -8,8 +8,8 @@
 //   - Non-overtaking: an arriving message takes the oldest posted receive that it
 //     matches; a posted receive takes the oldest unexpected message that it
 //     matches, where age is the order of Arrive and Post.
-//   - Messages can be taken without a receive (matched probes) or taken back (cancelled sends), and receives
-//     taken back, with the order of all others as it was.
+//   - Messages can be taken without a receive (matched probes) or taken back (cancelled sends), and
+//     receives taken back, with the order of all others as it was.
 //   - A receive that names its source looks only at what concerns that source,
 //     however many messages and receives are waiting. Nothing is allocated once
 //     the queues have had their largest size.

@@ -7,11 +7,12 @@
 //
 //   - every request ends once; one that fails has an error that names its peer, and something has
 //     happened to its message;
-//   - a receive that ends well has the bytes that its message had when it was sent, though the sender's
-//     application changes its buffer as soon as it may;
+//   - a receive that ends well has the bytes that its message had when it was sent, though the
+//     sender's application changes its buffer as soon as it may;
 //   - memory is given back once, when no operation can touch it, and operations touch
 //     nothing else;
-//   - messages match in MPI's order, whichever way they travel, and bytes that were put before that was known are in the receive that matches;
+//   - messages match in MPI's order, whichever way they travel, and bytes that were put before that
+//     was known are in the receive that matches;
 //   - no more operations are under way than a protocol allows.
 //
 // And where nothing can happen any more: everything is over, both ends of a transfer say the same
