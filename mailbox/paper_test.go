@@ -80,8 +80,8 @@ func TestConfigErrors(t *testing.T) {
 	}
 }
 
-// Footnotes 7 and 8: however the slots are divided, the quotas fill the data region, both ends agree
-// on them, and they differ by at most one slot.
+// Footnotes 7 and 8: however the slots are divided, the quotas fill the data region, both ends
+// agree on them, and they differ by at most one slot.
 func TestDivision(t *testing.T) {
 	for procs := 2; procs <= 6; procs++ {
 		for slots := procs - 1; slots <= 25; slots++ {
@@ -214,8 +214,8 @@ func next(t *testing.T, f mailbox.Flow) mailbox.Control {
 	return c
 }
 
-// A packet that the protocol does not allow is an error that names the peer and the field, and changes
-// nothing: it came from outside this process.
+// A packet that the protocol does not allow is an error that names the peer and the field, and
+// changes nothing: it came from outside this process.
 func TestIllegalPackets(t *testing.T) {
 	c := mailbox.Config{Procs: 3, DataSlots: 8, CreditSlots: 2}
 	for _, test := range []struct {

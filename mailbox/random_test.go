@@ -212,8 +212,8 @@ func TestDynamicWithoutDynamicRegionIsStatic(t *testing.T) {
 	})
 }
 
-// Long runs of larger worlds than the explorer can take: invariants, conservation and quiescence. The
-// rare events must have happened, or the runs say little.
+// Long runs of larger worlds than the explorer can take: invariants, conservation and quiescence.
+// The rare events must have happened, or the runs say little.
 func TestRandomWorlds(t *testing.T) {
 	var all mailbox.Stats
 	seeds(t, 30, func(t *testing.T, r *rand.Rand) {

@@ -24,7 +24,8 @@ func TestStateSize(t *testing.T) {
 	}
 }
 
-// TestStateBytesAreAllocated: what StateBytes counts is what construction allocates, but for the fixed part.
+// TestStateBytesAreAllocated: what StateBytes counts is what construction allocates, but for the
+// fixed part.
 func TestStateBytesAreAllocated(t *testing.T) {
 	const procs, fixed = 4096, 2048
 	c := Config{Procs: procs, DataSlots: (procs - 1) * 60, CreditSlots: 2}

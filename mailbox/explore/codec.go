@@ -38,7 +38,8 @@ func (c *codec) append(b []byte, w *World) []byte {
 	return c.appendQueues(b, w, c.order, c.order)
 }
 
-// appendQueues writes all but the flow controls, the processes in some order; position is its inverse.
+// appendQueues writes all but the flow controls, the processes in some order; position is its
+// inverse.
 func (c *codec) appendQueues(b []byte, w *World, order, position []int) []byte {
 	for _, p := range order {
 		b = c.appendQueue(b, w.mailbox[p], position)

@@ -142,11 +142,12 @@ func TestFaultsAreCaught(t *testing.T) {
 	}
 }
 
-// What a mistake is planted in: the encoded state is read and written as the flow controls do it, and
-// a wrapper that makes no mistake changes nothing.
+// What a mistake is planted in: the encoded state is read and written as the flow controls do it,
+// and a wrapper that makes no mistake changes nothing.
 func TestPlantedStateIsTheReal(t *testing.T) {
 	for _, flow := range []Protocol{Static, Dynamic} {
-		// Of a mistake that needs a compulsory exchange a world of two shows nothing, nor the static one of one at all.
+		// Of a mistake that needs a compulsory exchange a world of two shows nothing, nor the static one
+		// of one at all.
 		o := Options{Procs: 2, Quota: 3, CreditSlots: 2, Flow: flow, Piggyback: true}
 		bare := run(t, o)
 		o.Fault = BlockedStarves

@@ -17,8 +17,8 @@ var (
 	muteWorlds = flag.Int("mute-worlds", 30, "how many worlds it draws")
 )
 
-// What mute says is so: as long as p does nothing, whatever all others do, in any order, from sends p nothing. Asked in every state of
-// small worlds of the real flow controls.
+// What mute says is so: as long as p does nothing, whatever all others do, in any order, from sends
+// p nothing. Asked in every state of small worlds of the real flow controls.
 func TestMuteSendsNothing(t *testing.T) {
 	var worlds []Options
 	for _, flow := range []Protocol{Static, Dynamic} {

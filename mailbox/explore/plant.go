@@ -96,8 +96,8 @@ func (p *planted) collect() {
 	}
 }
 
-// deliver is the real Retrieve with its control packets collected. In an exploration all packets come
-// from this very code, so one that is refused is a violation.
+// deliver is the real Retrieve with its control packets collected. In an exploration all packets
+// come from this very code, so one that is refused is a violation.
 func (p *planted) deliver(r mailbox.Retrieved) {
 	if err := p.Flow.Retrieve(r); err != nil {
 		panic(err)

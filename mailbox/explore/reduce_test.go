@@ -11,8 +11,8 @@ import (
 	"github.com/nicloop/nicloop/modelcheck"
 )
 
-// What reduction and symmetry leave out changes no verdict, neither of the real flow controls nor of a
-// mistake, and no state with nothing under way.
+// What reduction and symmetry leave out changes no verdict, neither of the real flow controls nor
+// of a mistake, and no state with nothing under way.
 func TestReducedFindsTheSame(t *testing.T) {
 	bound, quotas := 2, 4
 	if testing.Short() {
@@ -58,8 +58,8 @@ func (o Options) with(f mailbox.Formula, fault Fault) Options {
 	return o
 }
 
-// verdict is run without the second exploration for a shortest counterexample. It returns the states
-// with nothing under way, too.
+// verdict is run without the second exploration for a shortest counterexample. It returns the
+// states with nothing under way, too.
 func verdict(t *testing.T, o Options) (r Result, quiet map[string]bool) {
 	x, err := newExplorer(o)
 	require.NoError(t, err)

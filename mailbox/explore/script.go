@@ -32,9 +32,9 @@ import (
 //	stats at=
 //	    Prints the event counters that are not 0.
 //
-// Commands print packets that leave or are retrieved, as in "0>1 sent DATA 3 +2" (process 0 to process
-// 1, its third data packet, piggybacking 2 credits), and then every line of flow control that
-// changed. Argument quiet omits all that, but not a violation, which is the last line.
+// Commands print packets that leave or are retrieved, as in "0>1 sent DATA 3 +2" (process 0 to
+// process 1, its third data packet, piggybacking 2 credits), and then every line of flow control
+// that changed. Argument quiet omits all that, but not a violation, which is the last line.
 type Script struct {
 	w    *World
 	test func() error // what must hold after every command

@@ -1,10 +1,10 @@
 package explore
 
 // Suite lists the explorations that together make the case for the flow controls, for quotas up to
-// bound; 6 is what is run routinely, in ten seconds on one core. Two processes are explored
-// without a bound on messages wherever that ends: what two processes do to each other does not
-// depend on others in a static world, and in a dynamic one it is all but the stealing. Three processes
-// add the stealing and the compulsory exchange.
+// bound; 6 is what is run routinely, in ten seconds on one core. Two processes are explored without
+// a bound on messages wherever that ends: what two processes do to each other does not depend on
+// others in a static world, and in a dynamic one it is all but the stealing. Three processes add
+// the stealing and the compulsory exchange.
 func Suite(bound int) []Options {
 	var all []Options
 	for slots := 1; slots <= 3; slots++ {
@@ -21,9 +21,10 @@ func Suite(bound int) []Options {
 }
 
 // Deep lists explorations that go further and take minutes and gigabytes. All have been seen to end
-// in a proof: with the first three, whatever two processes with quotas up to 6 and up to 3 credit slots
-// can do is proved without any bound. The last one has 13.4 million states and 34 million transitions. All
-// of them with the suite, two at a time, took a minute of processor time, 4 on a machine that others used, and 4.9 GB; the last one alone 3.7 GB.
+// in a proof: with the first three, whatever two processes with quotas up to 6 and up to 3 credit
+// slots can do is proved without any bound. The last one has 13.4 million states and 34 million
+// transitions. All of them with the suite, two at a time, took a minute of processor time, 4 on a
+// machine that others used, and 4.9 GB; the last one alone 3.7 GB.
 func Deep() []Options {
 	const most = 20 << 20
 	return []Options{
@@ -74,8 +75,8 @@ var threeProcesses = []Options{
 	{Procs: 3, Quota: 4, CreditSlots: 2, Flow: Dynamic, Messages: 12, Senders: incast},
 }
 
-// Planted lists an exploration for each deliberate mistake that explorations find, and that finds it by
-// the promises alone. LoseExcess needs more events than an exploration can take.
+// Planted lists an exploration for each deliberate mistake that explorations find, and that finds
+// it by the promises alone. LoseExcess needs more events than an exploration can take.
 func Planted() []Options {
 	all := []Options{
 		{Fault: EarlyThreshold, Procs: 2, Quota: 2, CreditSlots: 1},

@@ -5,10 +5,10 @@ import (
 	"slices"
 )
 
-// Processes that are configured alike and send alike are interchangeable: whatever happens in a world,
-// the same happens in one with their names exchanged. So of all such renamings of a state only the one
-// with the smallest encoding is kept. A flow control's choices go by the order of its lists, never
-// by rank, so that this holds although the lists begin in the order of ranks.
+// Processes that are configured alike and send alike are interchangeable: whatever happens in a
+// world, the same happens in one with their names exchanged. So of all such renamings of a state
+// only the one with the smallest encoding is kept. A flow control's choices go by the order of its
+// lists, never by rank, so that this holds although the lists begin in the order of ranks.
 
 // symmetry finds the smallest renaming of encoded states.
 type symmetry struct {

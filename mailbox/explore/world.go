@@ -80,8 +80,8 @@ func returns(k mailbox.Kind) int {
 	return 1 // of a credit packet none, which is not needed to be known
 }
 
-// drain injects what a process has to say. Credit packets are for the peer whose packet it was that it
-// retrieved, and only so many.
+// drain injects what a process has to say. Credit packets are for the peer whose packet it was that
+// it retrieved, and only so many.
 func (w *World) drain(from, peer, credits int) {
 	for c, ok := w.flows[from].Next(); ok; c, ok = w.flows[from].Next() {
 		if c.Kind == mailbox.Credit {
