@@ -1,9 +1,10 @@
-// Package rtl carries the SystemVerilog sources, so that a program can build the simulation it needs
-// without a checkout at hand.
+// Package rtl carries the SystemVerilog sources, so that a program can build the simulation it
+// needs without a checkout at hand.
 //
-// The files design.flist, simulation.flist, pcie.flist, axi.flist and board.flist list them in compile order and are the only lists: building, linting
-// and synthesis all use them, and a working tree that is simulated instead has its own. A caller passes
-// the include directory [Include] along with [SimulationFiles].
+// The files design.flist, simulation.flist, pcie.flist, axi.flist and board.flist list them in
+// compile order and are the only lists: building, linting and synthesis all use them, and a working
+// tree that is simulated instead has its own. A caller passes the include directory [Include] along
+// with [SimulationFiles].
 package rtl
 
 import (
@@ -15,7 +16,8 @@ import (
 	"strings"
 )
 
-// Sources holds every file that the simulations, and netlists, are built from, by its path below this folder.
+// Sources holds every file that the simulations, and netlists, are built from, by its path below
+// this folder.
 //
 //go:embed design.flist simulation.flist pcie.flist axi.flist board.flist nicloop_pkg.sv core/*.sv sim/*.sv sim/*.svh board/*.sv board/*.ys
 var Sources embed.FS
@@ -26,16 +28,19 @@ const Include = "sim"
 // DesignFiles lists the synthesizable files; the top module is nic_core.
 func DesignFiles() []string { return must(DesignOf(Sources)) }
 
-// SimulationFiles lists the files of the simulation, the design included; the top module is sim_node.
+// SimulationFiles lists the files of the simulation, the design included; the top module is
+// sim_node.
 func SimulationFiles() []string { return must(SimulationOf(Sources)) }
 
 // PCIeFiles is SimulationFiles with what BUS 1 of sim_node takes: a node behind PCIe.
 func PCIeFiles() []string { return must(PCIeOf(Sources)) }
 
-// AXIFiles is SimulationFiles with what BUS 2 of sim_node takes: a node behind AXI, in a clock of its own.
+// AXIFiles is SimulationFiles with what BUS 2 of sim_node takes: a node behind AXI, in a clock of
+// its own.
 func AXIFiles() []string { return must(AXIOf(Sources)) }
 
-// BoardFiles lists the files of a board, the design included; the top module is nic_uart. See board/README.md.
+// BoardFiles lists the files of a board, the design included; the top module is nic_uart. See
+// board/README.md.
 func BoardFiles() []string { return must(BoardOf(Sources)) }
 
 // DesignOf is DesignFiles of another tree.

@@ -1,10 +1,13 @@
-// acorn_litepcie: two NICs for a LiteX SoC with LitePCIe's S7PCIEPHY, targeted at the SQRL Acorn CLE-215+ (XC7A200T).
+// acorn_litepcie: two NICs for a LiteX SoC with LitePCIe's S7PCIEPHY, targeted at the SQRL Acorn
+// CLE-215+ (XC7A200T).
 //
-// Job: litepcie_shim and pcie_nics between the PHY's raw TLP streams and the links between the NICs. LiteX instantiates
-//   it (litex/nicloop_acorn.py) and owns clocks, transceivers and pads. The PHY's DMA, MMIO and MSI cores are not used.
-// Handshake: all ports are in the PHY's clock domain pcie (cd="pcie"): 125 MHz with one lane and W 64, or four lanes
-//   and W 128. rst is the reset of that domain, which follows PERST# and the state of the link. cfg_* are the
-//   integrated block's outputs of those names; fc_nph with fc_sel 4 (credits that are available).
+// Job: litepcie_shim and pcie_nics between the PHY's raw TLP streams and the links between the
+//   NICs. LiteX instantiates it (litex/nicloop_acorn.py) and owns clocks, transceivers and pads.
+//   The PHY's DMA, MMIO and MSI cores are not used.
+// Handshake: all ports are in the PHY's clock domain pcie (cd="pcie"): 125 MHz with one lane and W
+//   64, or four lanes and W 128. rst is the reset of that domain, which follows PERST# and the
+//   state of the link. cfg_* are the integrated block's outputs of those names; fc_nph with fc_sel
+//   4 (credits that are available).
 // Backpressure: that of nic_pcie and of the PHY.
 module acorn_litepcie #(
     parameter int W     = 64,

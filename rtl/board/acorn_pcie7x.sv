@@ -1,11 +1,13 @@
-// acorn_pcie7x: two NICs on the SQRL Acorn CLE-215+ (XC7A200T) behind the Xilinx 7-series integrated block.
+// acorn_pcie7x: two NICs on the SQRL Acorn CLE-215+ (XC7A200T) behind the Xilinx 7-series
+// integrated block.
 //
-// Job: top of a bitstream: the integrated block (pcie_7x_0, made by vivado/acorn.tcl with the settings that stand
-//   there), its reference clock, pcie7x_shim, and pcie_nics. Reset is PERST#, through the block: user_reset_out is high
-//   while PERST# is low, during a hot reset, and until the link is up.
-// Handshake: pads of constraints/acorn.xdc. LEDs: 0 the link is up, 1 the NICs run, 2 an interrupt is pending, 3 a read
-//   of the host's memory is outstanding. All logic is in the block's user clock: 125 MHz with 4 lanes and W 128, or
-//   1 lane and W 64, both at 5 GT/s.
+// Job: top of a bitstream: the integrated block (pcie_7x_0, made by vivado/acorn.tcl with the
+//   settings that stand there), its reference clock, pcie7x_shim, and pcie_nics. Reset is PERST#,
+//   through the block: user_reset_out is high while PERST# is low, during a hot reset, and until
+//   the link is up.
+// Handshake: pads of constraints/acorn.xdc. LEDs: 0 the link is up, 1 the NICs run, 2 an interrupt
+//   is pending, 3 a read of the host's memory is outstanding. All logic is in the block's user
+//   clock: 125 MHz with 4 lanes and W 128, or 1 lane and W 64, both at 5 GT/s.
 // Backpressure: none at the pads.
 module acorn_pcie7x #(
     parameter int LANES = 4,

@@ -1,15 +1,17 @@
 // async_fifo: words from one clock domain into another.
 //
-// Job: 2^A words in order, between clocks that know nothing of each other. Each side shows the other its pointer in
-//   gray code (sync_level), so a pointer that is caught while it changes is the old or the new one.
-// Handshake: a word enters when wr_valid && wr_ready and leaves when rd_valid && rd_ready. rd_data is a register of the
-//   reading side.
-// Back-pressure: wr_ready falls when the memory is full, as far as the writing side has heard; it never depends on
-//   rd_ready within a cycle.
+// Job: 2^A words in order, between clocks that know nothing of each other. Each side shows the
+//   other its pointer in gray code (sync_level), so a pointer that is caught while it changes is
+//   the old or the new one.
+// Handshake: a word enters when wr_valid && wr_ready and leaves when rd_valid && rd_ready. rd_data
+//   is a register of the reading side.
+// Back-pressure: wr_ready falls when the memory is full, as far as the writing side has heard; it
+//   never depends on rd_ready within a cycle.
 //
-// Resets: both sides are reset together: there are cycles of either clock, three or more, in which both resets are
-//   high. From when the first rises to when the second has been high for as long, nothing is handed over and rd_valid
-//   means nothing; behind that each side works from its own fall on.
+// Resets: both sides are reset together: there are cycles of either clock, three or more, in which
+//   both resets are high. From when the first rises to when the second has been high for as long,
+//   nothing is handed over and rd_valid means nothing; behind that each side works from its own
+//   fall on.
 module async_fifo #(
     parameter int W = 64,
     parameter int A = 4

@@ -1,14 +1,16 @@
-// axi_dma: the core's DMA, and interrupts, as an AXI4 master with IDs, of which a reset of the core leaves nothing
-// hanging.
+// axi_dma: the core's DMA, and interrupts, as an AXI4 master with IDs, of which a reset of the core
+// leaves nothing hanging.
 //
-// Job: bursts of the core leave with an ID of their own per direction, so that their answers come in order; a dword of
-//   an interrupt (msi_*) leaves as a write with a third. cut: no burst of the core leaves any more; a write that has
-//   begun gets the rest of its beats without strobes; answers to what is under way are taken and dropped, how late ever
-//   they come, while those of what leaves behind the cut go to the core.
-// Handshake: valid/ready. An interrupt stays (or is withdrawn before it left) until msi_done, the answer to it.
-//   settled: no answer is awaited for what was cut. stray, pulses: an answer to nothing, of a read, of a write;
-//   dropped.
-// Back-pressure: up to BURSTS bursts per direction are under way. Data leaves behind its address, a burst at a time.
+// Job: bursts of the core leave with an ID of their own per direction, so that their answers come
+//   in order; a dword of an interrupt (msi_*) leaves as a write with a third. cut: no burst of the
+//   core leaves any more; a write that has begun gets the rest of its beats without strobes;
+//   answers to what is under way are taken and dropped, how late ever they come, while those of
+//   what leaves behind the cut go to the core.
+// Handshake: valid/ready. An interrupt stays (or is withdrawn before it left) until msi_done, the
+//   answer to it. settled: no answer is awaited for what was cut. stray, pulses: an answer to
+//   nothing, of a read, of a write; dropped.
+// Back-pressure: up to BURSTS bursts per direction are under way. Data leaves behind its address, a
+// burst at a time.
 module axi_dma #(
     parameter int ID_W     = 4,
     parameter int WRITE_ID = 0,

@@ -1,18 +1,22 @@
 // axi_regs: an AXI4-Lite port of 32 bits in front of registers of 64.
 //
-// Job: an access at a time. Below 1 MB are the core's registers, of which each half has an address, the lower one
-//   first; above it is the board's own page (brd_*), in dwords. A register of the core stays whole:
-//     write  the lower half is kept and answered; the upper half of the same register writes both. An upper half
+// Job: an access at a time. Below 1 MB are the core's registers, of which each half has an address,
+//   the lower one first; above it is the board's own page (brd_*), in dwords. A register of the
+//   core stays whole:
+//     write  the lower half is kept and answered; the upper half of the same register writes both.
+//            An upper half
 //     without its lower one before it: SLVERR, nothing is written.
-//     read   the lower half reads both and keeps the upper one, which the next read of the upper half of the same
+//     read   the lower half reads both and keeps the upper one, which the next read of the upper
+//            half of the same
 //     register gets. Any other read of an upper half reads the register itself.
 //   So whoever reads or writes both halves, the lower one first, has a value that the register had, as long as nobody
 //   else uses the port in between. A write of less than a dword: SLVERR.
-// Handshake: AXI4-Lite; accesses to the core as pairs of request and answer, in order. open low: accesses to the core
-//   are refused with SLVERR. cut: the one that is with the core is, too, and halves are forgotten. lost, a pulse: the
-//   core has not answered for PATIENCE cycles. refused, a pulse: an answer in the core's stead.
-// Back-pressure: the port waits for the answer before, in the end for lost and the cut that follows it. Writes and
-//   reads go by turns.
+// Handshake: AXI4-Lite; accesses to the core as pairs of request and answer, in order. open low:
+//   accesses to the core are refused with SLVERR. cut: the one that is with the core is, too, and
+//   halves are forgotten. lost, a pulse: the core has not answered for PATIENCE cycles. refused, a
+//   pulse: an answer in the core's stead.
+// Back-pressure: the port waits for the answer before, in the end for lost and the cut that follows
+//   it. Writes and reads go by turns.
 module axi_regs #(
     parameter int PATIENCE = 4096
 ) (

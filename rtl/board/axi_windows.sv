@@ -1,11 +1,12 @@
 // axi_windows: an AXI4 slave with IDs in front of the send windows.
 //
-// Job: a write burst goes on to the core, whatever its shape (pio_window judges it); its ID waits here for the answer.
-//   Windows cannot be read: a read gets its beats, all SLVERR.
-// Handshake: AXI4. Answers come in the order of the bursts. A burst is passed to the core when open is high as its
-//   address is taken, else its data is taken and it is answered with SLVERR. cut: what is with the core is answered
-//   with SLVERR too, and the core hears no more of it. lost, a pulse: the core has taken or answered nothing of what it
-//   owes for PATIENCE cycles. refused, a pulse: an answer in the core's stead.
+// Job: a write burst goes on to the core, whatever its shape (pio_window judges it); its ID waits
+//   here for the answer. Windows cannot be read: a read gets its beats, all SLVERR.
+// Handshake: AXI4. Answers come in the order of the bursts. A burst is passed to the core when open
+//   is high as its address is taken, else its data is taken and it is answered with SLVERR. cut:
+//   what is with the core is answered with SLVERR too, and the core hears no more of it. lost, a
+//   pulse: the core has taken or answered nothing of what it owes for PATIENCE cycles. refused, a
+//   pulse: an answer in the core's stead.
 // Back-pressure: data is taken behind its address; up to BURSTS bursts are owed an answer.
 module axi_windows #(
     parameter int ID_W     = 4,

@@ -22,7 +22,8 @@ module axil_issue (
     input  logic        m_rvalid,
     output logic        m_rready
 );
-  // The request stays in front of the port until its answer is out, since address and data go from there.
+  // The request stays in front of the port until its answer is out, since address and data go from
+  // there.
   logic under_way;
   assign rsp_valid = under_way && (m_bvalid || m_rvalid);
   assign req_ready = rsp_valid && rsp_ready;

@@ -1,13 +1,15 @@
 // board_memory: block RAM that a NIC has for its DMA, and somebody else looks into.
 //
-// Job: BYTES of memory from address 0, an AXI4 slave of incrementing bursts of quadwords. What lies outside is answered
-//   with DECERR, as is a burst of which a part does. Beside it a port for single quadwords (look), which waits for
-//   nobody.
-// Handshake: AXI4, one burst each way at a time: a beat per cycle into memory, one every other out of it. An answer to
-//   a write comes when all of it can be read. look is a pulse; told comes in the cycle behind it, and there is no other
-//   look until then. A quadword is read and written whole.
-// Back-pressure: a look takes the cycle of a beat from the NIC, and a read of the NIC waits for a write of the same
-//   quadword. The NIC's beats wait for that, and for whoever does not take their answers; a look waits for neither.
+// Job: BYTES of memory from address 0, an AXI4 slave of incrementing bursts of quadwords. What lies
+//   outside is answered with DECERR, as is a burst of which a part does. Beside it a port for
+//   single quadwords (look), which waits for nobody.
+// Handshake: AXI4, one burst each way at a time: a beat per cycle into memory, one every other out
+//   of it. An answer to a write comes when all of it can be read. look is a pulse; told comes in
+//   the cycle behind it, and there is no other look until then. A quadword is read and written
+//   whole.
+// Back-pressure: a look takes the cycle of a beat from the NIC, and a read of the NIC waits for a
+//   write of the same quadword. The NIC's beats wait for that, and for whoever does not take their
+//   answers; a look waits for neither.
 module board_memory #(
     parameter int BYTES = 65536  // a power of two
 ) (

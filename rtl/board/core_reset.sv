@@ -1,10 +1,10 @@
 // core_reset: the resets of nic_axi, in both clock domains.
 //
-// Job: joins function_reset on the host's side and reset_sequencer on the core's, and carries between them what each
-//   has to know.
-// Handshake: arst at any time. aclk's side: asked, flr, lost and busy as function_reset; arst_a is arst there, clear_a
-//   the reset of that side of the FIFOs; cleared: core and FIFOs are reset. clk's side: nic_rst, which is the reset of
-//   that side of the FIFOs too, and link_rst.
+// Job: joins function_reset on the host's side and reset_sequencer on the core's, and carries
+//   between them what each has to know.
+// Handshake: arst at any time. aclk's side: asked, flr, lost and busy as function_reset; arst_a is
+//   arst there, clear_a the reset of that side of the FIFOs; cleared: core and FIFOs are reset.
+//   clk's side: nic_rst, which is the reset of that side of the FIFOs too, and link_rst.
 // Back-pressure: none.
 module core_reset #(
     parameter int PATIENCE = 4096,
@@ -38,8 +38,8 @@ module core_reset #(
   sync_level u_up (.clk(aclk), .rst(arst_a), .d(up_c), .q(core_up));
   reset_sequencer #(.LEAST(LEAST), .LEAD(LEAD)) u_sequencer (.clk, .arst, .hold(hold_c), .together(together_c),
       .rst(nic_rst), .link_rst, .down);
-  // What the host's side hears is reset without an edge of clk: were clk standing, it would hear how things were before
-  // arst.
+  // What the host's side hears is reset without an edge of clk: were clk standing, it would hear
+  // how things were before arst.
   always_ff @(posedge clk or posedge arst_c)
     if (arst_c) {down_c, up_c, clear_r} <= '0;
     else begin

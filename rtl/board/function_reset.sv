@@ -1,20 +1,21 @@
 // function_reset: resets of the core while its host goes on.
 //
-// Job: brings the core through a reset that its host asks for (asked, or flr as long as it is high), or that it needs
-//   because it answers no more (lost), and through the first one.
+// Job: brings the core through a reset that its host asks for (asked, or flr as long as it is
+//   high), or that it needs because it answers no more (lost), and through the first one.
 //
 //   RUN ──asked, flr─► DRAIN ──answers out, or PATIENCE──► HOLD ──core is down──► CLEAR ──► RELEASE ──core is up──► RUN
 //    └────lost─────────────────────────────────────────────┘
 //
 //   DRAIN    open low: what comes is refused, what is with the core is answered by it
 //   HOLD     cut, hold: the core is reset, what it owes is answered in its stead
-//   CLEAR    clear too: this side of the FIFOs is reset while theirs is. clear_seen is clear, there and back: three
+//   CLEAR    clear too: this side of the FIFOs is reset while theirs is. clear_seen is clear, there
+//            and back: three
 //   edges of both clocks have passed
 //   RELEASE  hold ends, when flr has
-// Handshake: levels, all of clk's domain. together: for the first reset, in which all nodes start; of a later one
-//   neighbours may be at work.
-// Back-pressure: DRAIN ends by itself. HOLD to RELEASE need the core's clock: without it the state stays, and
-//   everything is refused meanwhile.
+// Handshake: levels, all of clk's domain. together: for the first reset, in which all nodes start;
+//   of a later one neighbours may be at work.
+// Back-pressure: DRAIN ends by itself. HOLD to RELEASE need the core's clock: without it the state
+//   stays, and everything is refused meanwhile.
 module function_reset #(
     parameter int PATIENCE = 4096
 ) (
@@ -38,8 +39,8 @@ module function_reset #(
   localparam int T_W = $clog2(PATIENCE + 1);
   state_t         state;
   logic [T_W-1:0] waited;
-  // Registers, since they cross into the core's domain, and reset without an edge of clk: were it slow, the core would
-  // go through its reset on what was asked before.
+  // Registers, since they cross into the core's domain, and reset without an edge of clk: were it
+  // slow, the core would go through its reset on what was asked before.
   always_ff @(posedge clk or posedge rst)
     if (rst) begin
       state    <= HOLD;

@@ -1,7 +1,8 @@
 // gtp_clocks: the user clocks of one direction of a GTP with four characters per cycle.
 //
-// Job: from the transceiver's 250 MHz output clock makes usr of the same rate and usr2 of half of it, with aligned
-//   edges, as UG482 asks for when the fabric takes twice the characters of the transceiver's inner data path.
+// Job: from the transceiver's 250 MHz output clock makes usr of the same rate and usr2 of half of
+//   it, with aligned edges, as UG482 asks for when the fabric takes twice the characters of the
+//   transceiver's inner data path.
 // Handshake: clocks; they mean nothing until locked.
 // Backpressure: none.
 module gtp_clocks (

@@ -1,14 +1,15 @@
-// gtp_link: a link of nic_core over one GTP transceiver of a Xilinx 7-series device (GTPE2_CHANNEL, 8b/10b).
+// gtp_link: a link of nic_core over one GTP transceiver of a Xilinx 7-series device (GTPE2_CHANNEL,
+// 8b/10b).
 //
-// Job: phy_link with one lane, the transceiver, its PLL, reset (gtp_reset) and clocks. 5 Gb/s from a reference clock of
-//   125 MHz: four characters per cycle of 125 MHz. A word takes 5 columns, so a link carries 25 million words per
-//   second
-//   (1.6 Gb/s of payload). The comma detector aligns characters; columns are aligned by phy_rx.
-// Handshake: that of phy_link. drp_clk runs freely. clk is the core's clock. arst resets all but the core.
-// Backpressure: that of phy_link.
+// Job: phy_link with one lane, the transceiver, its PLL, reset (gtp_reset) and clocks. 5 Gb/s from
+//   a reference clock of 125 MHz: four characters per cycle of 125 MHz. A word takes 5 columns, so
+//   a link carries 25 million words per second (1.6 Gb/s of payload). The comma detector aligns
+//   characters; columns are aligned by phy_rx.
+// Handshake: that of phy_link. drp_clk runs freely. clk is the core's clock. arst resets all but
+// the core. Backpressure: that of phy_link.
 //
-//   attributes  those that UG482 or the transceiver wizard prescribe for 8b/10b with elastic buffers at full rate
-//               (divider 1); the others keep their defaults
+//   attributes  those that UG482 or the transceiver wizard prescribe for 8b/10b with elastic
+//               buffers at full rate (divider 1); the others keep their defaults
 module gtp_link #(
     parameter int USER_W   = 96,
     parameter int CTRL_W   = 37,
@@ -33,7 +34,8 @@ module gtp_link #(
     output logic [31:0]       dropped,
     output logic [31:0]       downs
 );
-  // ---- clocks: usr 250 MHz of two characters, usr2 125 MHz of four, aligned to each other, each way ----
+  // ---- clocks: usr 250 MHz of two characters, usr2 125 MHz of four, aligned to each other, each
+  // way ----
   logic tx_out, tx_usr, tx_usr2, tx_locked, rx_out, rx_usr, rx_usr2, rx_locked;
   gtp_clocks u_tx_clocks (.in(tx_out), .usr(tx_usr), .usr2(tx_usr2), .locked(tx_locked));
   gtp_clocks u_rx_clocks (.in(rx_out), .usr(rx_usr), .usr2(rx_usr2), .locked(rx_locked));

@@ -1,10 +1,11 @@
 // gtp_reset: brings a GTPE2_CHANNEL out of reset, and through it again when it does not answer.
 //
-// Job: PLL, transmitter, receiver, as UG482 prescribes. The receiver of a GTP needs a detour: before its reset ends,
-//   bit 11 of DRP address 0x11 is cleared, and it is set again when RXPMARESETDONE falls. Without a done within
-//   PATIENCE cycles everything starts again: the reference clock or the other end may come later.
-// Handshake: clk runs freely, up to the DRP's limit (175 MHz). pll_lock, *_done of the transceiver are asynchronous and
-//   synchronised here. ready: transmitter and receiver are out of reset.
+// Job: PLL, transmitter, receiver, as UG482 prescribes. The receiver of a GTP needs a detour:
+//   before its reset ends, bit 11 of DRP address 0x11 is cleared, and it is set again when
+//   RXPMARESETDONE falls. Without a done within PATIENCE cycles everything starts again: the
+//   reference clock or the other end may come later.
+// Handshake: clk runs freely, up to the DRP's limit (175 MHz). pll_lock, *_done of the transceiver
+//   are asynchronous and synchronised here. ready: transmitter and receiver are out of reset.
 // Backpressure: none.
 //
 //   PLL ──lock──► SETTLE ──500 ns──► READ ─► CLEAR ─► FALL ──PMA done falls──► RESTORE ─► DONE
@@ -70,8 +71,9 @@ module gtp_reset #(
           if (!asked) begin
             drp_en <= 1'b1;
             drp_we <= state != READ;
-            // Bit 11 belongs to RX_DATA_WIDTH and is 1 for 20 and 40 bits. What was read may be the 0 of a sequence
-            // that a reset has cut off: written back, it would hold the receiver in reset for good.
+            // Bit 11 belongs to RX_DATA_WIDTH and is 1 for 20 and 40 bits. What was read may be the
+            // 0 of a sequence that a reset has cut off: written back, it would hold the receiver in
+            // reset for good.
             drp_di <= state == CLEAR ? value_q & ~BIT_11 : value_q | BIT_11;
           end
           asked <= !drp_rdy;

@@ -1,10 +1,12 @@
-// ice40_top: the small NIC on an iCE40 HX8K: the board of a crystal, a serial line and eight lights.
+// ice40_top: the small NIC on an iCE40 HX8K: the board of a crystal, a serial line and eight
+// lights.
 //
-// Job: nic_uart with nic_velo in it, its link in loopback: what it sends comes back over its own link. MEMORY_BYTES of
-//   block RAM hold the mailboxes.
-// Handshake: the serial line of uart_bridge at clk / DIVISOR bits per second, 8N1. resting is the NIC's: high while no
-//   edge of the clock would change more than its count of cycles. No reset comes from outside: flip-flops of an iCE40
-//   start at 0, and so does the count that ends reset. Links begin before the rest, as in a simulation.
+// Job: nic_uart with nic_velo in it, its link in loopback: what it sends comes back over its own
+//   link. MEMORY_BYTES of block RAM hold the mailboxes.
+// Handshake: the serial line of uart_bridge at clk / DIVISOR bits per second, 8N1. resting is the
+//   NIC's: high while no edge of the clock would change more than its count of cycles. No reset
+//   comes from outside: flip-flops of an iCE40 start at 0, and so does the count that ends reset.
+//   Links begin before the rest, as in a simulation.
 // Back-pressure: as nic_uart.
 module ice40_top #(
     parameter int VPIDS        = 2,

@@ -1,10 +1,11 @@
 // litepcie_rx: source stream of LitePCIe's S7PCIEPHY → 64-bit words of TLPs.
 //
-// Job: gives a beat as one or two words. A TLP begins with a beat; last marks its final beat. LitePCIe passes the
-//   integrated block's tkeep on as be, which means nothing when that block is 128 bits wide, so the dwords of the final
-//   beat are counted from the header instead.
-// Handshake: AXI-Stream on both sides. bar_hit is one-hot, valid with the first beat; it does not exist in LitePCIe's
-//   stream and comes from the integrated block's tuser (board/litex/nicloop_acorn.py).
+// Job: gives a beat as one or two words. A TLP begins with a beat; last marks its final beat.
+//   LitePCIe passes the integrated block's tkeep on as be, which means nothing when that block is
+//   128 bits wide, so the dwords of the final beat are counted from the header instead.
+// Handshake: AXI-Stream on both sides. bar_hit is one-hot, valid with the first beat; it does not
+//   exist in LitePCIe's stream and comes from the integrated block's tuser
+//   (board/litex/nicloop_acorn.py).
 // Backpressure: s_ready follows m_ready; nothing is stored but the position in the TLP.
 module litepcie_rx #(
     parameter int W = 64
@@ -30,7 +31,8 @@ module litepcie_rx #(
     for (int i = 5; i >= 0; i--) if (s_bar_hit[i]) m_bar = 3'(i);
   end
 
-  // Dwords of the TLP from this beat on. In the first beat the header itself says so; a header has three or more.
+  // Dwords of the TLP from this beat on. In the first beat the header itself says so; a header has
+  // three or more.
   logic        first_q;
   logic [11:0] left_q, total;
   logic [2:0]  left_here;  // of this beat, at most DWORDS

@@ -1,7 +1,8 @@
-// litepcie_shim: streams of LitePCIe's S7PCIEPHY ⇄ the TLP streams of nic_pcie (decision 0020, 64 bits).
+// litepcie_shim: streams of LitePCIe's S7PCIEPHY ⇄ the TLP streams of nic_pcie (decision 0020, 64
+// bits).
 //
-// Job: joins litepcie_rx, tlp_swap and pcie_stream_tx. The PHY must be built with cd="pcie", so that its streams are in
-//   the user clock of the integrated block, and nic_pcie shares that clock.
+// Job: joins litepcie_rx, tlp_swap and pcie_stream_tx. The PHY must be built with cd="pcie", so
+//   that its streams are in the user clock of the integrated block, and nic_pcie shares that clock.
 // Handshake: source and sink are those of the PHY; be of source is not used (litepcie_rx says why).
 // Backpressure: that of nic_pcie and of the PHY.
 module litepcie_shim #(

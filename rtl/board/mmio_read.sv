@@ -1,16 +1,18 @@
-// mmio_read: the host's reads of registers and of the MSI-X table, and the completions of all it may not ask for.
+// mmio_read: the host's reads of registers and of the MSI-X table, and the completions of all it
+// may not ask for.
 //
-// Job: keeps non-posted requests, does them one at a time, a quadword an access, and answers each: with data in
-//   completions that end at multiples of 128 bytes, or with one that says UR (what tlp_rx marks, the send windows,
-//   DECERR) or CA (SLVERR). Of an answer in parts what was read before an error is sent. A read of no byte reads
-//   nothing and is answered with a dword of zeros.
-// Handshake: requests from tlp_rx; AXI4-Lite read master, one access at a time; rd_* of pcie_msix. A sender of tlp_tx.
-//   core_rst: the registers are in reset; reads that have no answer by then, and those that follow until it ends, are
-//   answered with UR. A request is begun when every write that came before it has been answered: settled says that all
-//   that came up to now have.
-// Back-pressure: a full queue holds n_ready, and with it all behind; n_ok falls while there is room for SPARE more, so
-//   that the hard block keeps non-posted requests back by itself. Writes and completions of the NIC's own reads then
-//   still come. A completion waits for its place among what is sent.
+// Job: keeps non-posted requests, does them one at a time, a quadword an access, and answers each:
+//   with data in completions that end at multiples of 128 bytes, or with one that says UR (what
+//   tlp_rx marks, the send windows, DECERR) or CA (SLVERR). Of an answer in parts what was read
+//   before an error is sent. A read of no byte reads nothing and is answered with a dword of zeros.
+// Handshake: requests from tlp_rx; AXI4-Lite read master, one access at a time; rd_* of pcie_msix.
+//   A sender of tlp_tx. core_rst: the registers are in reset; reads that have no answer by then,
+//   and those that follow until it ends, are answered with UR. A request is begun when every write
+//   that came before it has been answered: settled says that all that came up to now have.
+// Back-pressure: a full queue holds n_ready, and with it all behind; n_ok falls while there is room
+//   for SPARE more, so that the hard block keeps non-posted requests back by itself. Writes and
+//   completions of the NIC's own reads then still come. A completion waits for its place among what
+//   is sent.
 module mmio_read #(
     parameter int DEPTH    = 16,
     parameter int SPARE    = 4,

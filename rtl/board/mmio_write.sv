@@ -1,14 +1,16 @@
 // mmio_write: the host's writes to registers, send windows and the MSI-X table.
 //
-// Job: takes a memory write of any length, cuts it into what the target takes, and makes strobes of its byte enables:
-//   for registers an access per quadword, for the send windows bursts that end with their 64-byte line. What has no
-//   byte to write is not written to registers; nor is what did not come (q_ok 0).
-// Handshake: a request and its quadwords from tlp_rx; AXI4-Lite master, AXI4 write master, and the port of pcie_msix.
-//   Address and data are offered side by side; one access at a time. settled: all that was taken has been answered.
-//   core_rst: the targets are in reset. Accesses that they have not answered by then, and those that follow until it
-//   ends, are answered here, as errors; an access that was begun before is ended here too.
-// Back-pressure: the next request waits for the answers of the one before. A write has no answer of its own: errors of
-//   the targets are counted.
+// Job: takes a memory write of any length, cuts it into what the target takes, and makes strobes of
+//   its byte enables: for registers an access per quadword, for the send windows bursts that end
+//   with their 64-byte line. What has no byte to write is not written to registers; nor is what did
+//   not come (q_ok 0).
+// Handshake: a request and its quadwords from tlp_rx; AXI4-Lite master, AXI4 write master, and the
+//   port of pcie_msix. Address and data are offered side by side; one access at a time. settled:
+//   all that was taken has been answered. core_rst: the targets are in reset. Accesses that they
+//   have not answered by then, and those that follow until it ends, are answered here, as errors;
+//   an access that was begun before is ended here too.
+// Back-pressure: the next request waits for the answers of the one before. A write has no answer of
+//   its own: errors of the targets are counted.
 module mmio_write #(
     parameter int REG_BAR  = 0,
     parameter int MSIX_BAR = 4,

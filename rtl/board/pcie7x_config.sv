@@ -1,9 +1,11 @@
-// pcie7x_config: configuration ports of a Xilinx 7-series integrated block (PG054) → those of nic_pcie.
+// pcie7x_config: configuration ports of a Xilinx 7-series integrated block (PG054) → those of
+// nic_pcie.
 //
-// Job: names the bits of Command and Device Control, and turns the pulse or level that announces a function-level reset
-//   into a level that lasts FLR_CYCLES. np_ok: the other end has credits for a non-posted request.
-// Handshake: levels in the user clock, registered here once: configuration changes between TLPs, and a cycle more does
-//   not matter.
+// Job: names the bits of Command and Device Control, and turns the pulse or level that announces a
+//   function-level reset into a level that lasts FLR_CYCLES. np_ok: the other end has credits for a
+//   non-posted request.
+// Handshake: levels in the user clock, registered here once: configuration changes between TLPs,
+//   and a cycle more does not matter.
 // Backpressure: none.
 module pcie7x_config #(
     parameter int FLR_CYCLES = 64

@@ -1,11 +1,13 @@
-// pcie7x_rx: receive stream of a Xilinx 7-series integrated block (m_axis_rx_*, PG054) → 64-bit words of TLPs.
+// pcie7x_rx: receive stream of a Xilinx 7-series integrated block (m_axis_rx_*, PG054) → 64-bit
+// words of TLPs.
 //
-// Job: finds where TLPs begin and end. With W 64 a TLP begins with a beat and tlast and tkeep mark its end. With W 128
-//   tlast and tkeep mean nothing: tuser marks the first and the last byte, and a TLP may begin in the upper half of the
-//   beat in whose lower half the one before it ends (straddling). A half never holds dwords of two TLPs, so the beat
-//   leaves as two words. nic_pcie takes 64 bits per cycle inside, so 128-bit beats lose no rate that it could use.
-// Handshake: AXI-Stream on both sides. bar: number of the BAR that the TLP hit, valid with its first word.
-// Backpressure: s_ready follows m_ready; nothing is stored but which half is next.
+// Job: finds where TLPs begin and end. With W 64 a TLP begins with a beat and tlast and tkeep mark
+//   its end. With W 128 tlast and tkeep mean nothing: tuser marks the first and the last byte, and
+//   a TLP may begin in the upper half of the beat in whose lower half the one before it ends
+//   (straddling). A half never holds dwords of two TLPs, so the beat leaves as two words. nic_pcie
+//   takes 64 bits per cycle inside, so 128-bit beats lose no rate that it could use.
+// Handshake: AXI-Stream on both sides. bar: number of the BAR that the TLP hit, valid with its
+// first word. Backpressure: s_ready follows m_ready; nothing is stored but which half is next.
 //
 //   tuser (PG054): 9:2 BAR hit, one-hot. With W 128 also 14 a TLP begins, at byte 13:10 (0 or 8); 21 a TLP ends, with
 //   byte 20:17 (3, 7, 11 or 15)
@@ -27,7 +29,8 @@ module pcie7x_rx #(
     output logic           m_last,
     output logic [2:0]     m_bar
 );
-  // No BAR is 7, which nic_pcie answers as an unsupported request. The expansion ROM (bit 6) is not implemented.
+  // No BAR is 7, which nic_pcie answers as an unsupported request. The expansion ROM (bit 6) is not
+  // implemented.
   always_comb begin
     m_bar = 3'd7;
     for (int i = 5; i >= 0; i--) if (s_user[2+i]) m_bar = 3'(i);

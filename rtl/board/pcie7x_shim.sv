@@ -1,8 +1,8 @@
-// pcie7x_shim: streams of a Xilinx 7-series integrated block (pcie_7x, PG054) ⇄ the TLP streams of nic_pcie (decision
-// 0020, 64 bits).
+// pcie7x_shim: streams of a Xilinx 7-series integrated block (pcie_7x, PG054) ⇄ the TLP streams of
+// nic_pcie (decision 0020, 64 bits).
 //
-// Job: joins pcie7x_rx, tlp_swap and pcie_stream_tx.
-// Handshake: m_axis_rx_* and s_axis_tx_* are those of the integrated block, in its user clock, which nic_pcie shares.
+// Job: joins pcie7x_rx, tlp_swap and pcie_stream_tx. Handshake: m_axis_rx_* and s_axis_tx_* are
+// those of the integrated block, in its user clock, which nic_pcie shares.
 //   s_axis_tx_tuser is 0: no ECRC, no error forwarding, no cut-through (the block sends a TLP when it has all of it, so
 //   the stream may pause inside one).
 // Backpressure: that of nic_pcie and of the integrated block.

@@ -1,23 +1,25 @@
 // pcie_read: the core's DMA reads as memory reads, and their completions put in order.
 //
-// Job: AXI4 read slave. Cuts bursts at multiples of the maximum read request size and of SLOT, which no 4 KB boundary
-//   lies within, and joins to a request what goes on where it ends, if that comes within HOLD cycles, or LONG while two
-//   requests or more are under way and whole lines are read: the core asks for a line when one has come, and would be
-//   told line by line for ever; each request has a tag and a slot of SLOT bytes for its data. Completions may come in
-//   any order of tags and in parts; data leaves in the order of the addresses, that of a request when all of it is
-//   here. A request fails, and its beats answer SLVERR with zeros, when its completion says so, is poisoned or has not
-//   all come within two to three times TICK cycles. Its tag then rests as long before it is used again, so that what
-//   comes late meets nobody. A completion that nobody waits for, or that does not go on where its tag is, is dropped
-//   and counted.
-// Handshake: AXI4, INCR, 8 bytes a beat, answers in order. A sender without tickets of tlp_tx; completions as tlp_rx
-//   gives them. While bus_master is low nothing is sent, and every beat answers SLVERR; so do those of a request that
-//   tlp_tx has discarded (np_dropped, with np_done). core_rst, at least two cycles, resets the AXI side and the core: a
-//   request that is outstanding keeps its tag until its completions have arrived or it times out, and its data is
-//   dropped. flr, as long as core_rst, gives outstanding requests up: their completions are unexpected, and their tags
-//   rest before they are used again.
-// Back-pressure: addresses wait for a tag and for their request to leave; data for rready. A completion is always
-//   taken: its room is its tag's. What its tag has is looked up as it comes: it counts, and its data is written, a
-//   cycle later.
+// Job: AXI4 read slave. Cuts bursts at multiples of the maximum read request size and of SLOT,
+//   which no 4 KB boundary lies within, and joins to a request what goes on where it ends, if that
+//   comes within HOLD cycles, or LONG while two requests or more are under way and whole lines are
+//   read: the core asks for a line when one has come, and would be told line by line for ever; each
+//   request has a tag and a slot of SLOT bytes for its data. Completions may come in any order of
+//   tags and in parts; data leaves in the order of the addresses, that of a request when all of it
+//   is here. A request fails, and its beats answer SLVERR with zeros, when its completion says so,
+//   is poisoned or has not all come within two to three times TICK cycles. Its tag then rests as
+//   long before it is used again, so that what comes late meets nobody. A completion that nobody
+//   waits for, or that does not go on where its tag is, is dropped and counted.
+// Handshake: AXI4, INCR, 8 bytes a beat, answers in order. A sender without tickets of tlp_tx;
+//   completions as tlp_rx gives them. While bus_master is low nothing is sent, and every beat
+//   answers SLVERR; so do those of a request that tlp_tx has discarded (np_dropped, with np_done).
+//   core_rst, at least two cycles, resets the AXI side and the core: a request that is outstanding
+//   keeps its tag until its completions have arrived or it times out, and its data is dropped. flr,
+//   as long as core_rst, gives outstanding requests up: their completions are unexpected, and their
+//   tags rest before they are used again.
+// Back-pressure: addresses wait for a tag and for their request to leave; data for rready. A
+//   completion is always taken: its room is its tag's. What its tag has is looked up as it comes:
+//   it counts, and its data is written, a cycle later.
 //
 //   a tag    free ─ask─► busy ─sent─► waiting ─all is here─► busy ─last beat left─► free
 //                                        └─time-out, error─► resting ─2..3 TICK, last beat left─► free
@@ -119,7 +121,8 @@ module pcie_read #(
   logic [T-1:0] st_tag;
   logic [S:0]   st_quads;
   logic [F-1:0] st_for;
-  // A piece is known late, and 64 quadwords at most: what is above them grows by one or not, without a carry behind it.
+  // A piece is known late, and 64 quadwords at most: what is above them grows by one or not,
+  // without a carry behind it.
   assign line_low  = {1'b0, line[5:0]} + 7'(piece);
   assign line_next = {line_low[6] ? line[60:6] + 1'b1 : line[60:6], line_low[5:0]};
   assign st_edge   = (st_end[6:0] & (edge_quads - 7'd1)) == '0;
@@ -177,7 +180,8 @@ module pcie_read #(
       8'hff, 2'b00, np_four,
                       5'b00000, 14'h0, 10'({req_quads, 1'b0})};
 
-  // ---- completions: looked up as they come, weighed in the cycle behind it; their data is a cycle behind, too ----
+  // ---- completions: looked up as they come, weighed in the cycle behind it; their data is a cycle
+  // behind, too ----
   typedef struct packed {
     logic         mine;   // a tag of this function
     logic         fails;  // it says so, or is poisoned
@@ -251,7 +255,8 @@ module pcie_read #(
   logic [$clog2(TICK)-1:0] cycles;
   logic                    tick;
   assign tick = cycles == $clog2(TICK)'(TICK - 1);
-  // It stands while nobody waits or rests, so that nothing depends on for how long nothing happened.
+  // It stands while nobody waits or rests, so that nothing depends on for how long nothing
+  // happened.
   always_ff @(posedge clk) cycles <= rst || tick || (waiting | resting) == '0 ? '0 : cycles + 1'b1;
 
   logic            r_ends, gone;  // the last beat of a piece goes to the core; went in the cycle before
@@ -366,9 +371,9 @@ module pcie_read #(
     end
 `endif
 `ifdef FORMAL
-  // Whatever completions come, and whenever core and function are reset. A tag is asked for, in order and under way at
-  // most once; it waits, and rests, long enough. No tag is free while a completion of a request with it may still
-  // arrive, which is until it has, or for 2 TICK.
+  // Whatever completions come, and whenever core and function are reset. A tag is asked for, in
+  // order and under way at most once; it waits, and rests, long enough. No tag is free while a
+  // completion of a request with it may still arrive, which is until it has, or for 2 TICK.
   logic formal_started = 1'b0;
   always_ff @(posedge clk) formal_started <= 1'b1;
   always_comb begin

@@ -1,7 +1,9 @@
-// pcie_stream_tx: 64-bit words of TLPs → transmit stream of LitePCIe's S7PCIEPHY or a Xilinx 7-series integrated block.
+// pcie_stream_tx: 64-bit words of TLPs → transmit stream of LitePCIe's S7PCIEPHY or a Xilinx
+// 7-series integrated block.
 //
-// Job: reverses the bytes of payload dwords (tlp_swap) and joins two words into a beat when W is 128 (tlp_widen). Both
-//   take TLPs that begin with a beat and end with last and a byte enable (be, tkeep) per byte.
+// Job: reverses the bytes of payload dwords (tlp_swap) and joins two words into a beat when W is
+//   128 (tlp_widen). Both take TLPs that begin with a beat and end with last and a byte enable (be,
+//   tkeep) per byte.
 // Handshake: AXI-Stream; what is offered stays until it is taken, if the words do.
 // Backpressure: that of tlp_widen.
 module pcie_stream_tx #(

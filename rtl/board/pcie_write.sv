@@ -1,20 +1,23 @@
 // pcie_write: the core's DMA writes as posted memory writes.
 //
-// Job: AXI4 write slave. Cuts bursts at multiples of the maximum payload size, which no 4 KB boundary lies within,
-//   joins those that go on where the one before ended, keeps each piece until it is whole, since its header says which
-//   bytes of the last dword count, and has it sent. An address below 4 GB has a header of 3 dwords.
-// Handshake: AXI4, INCR, 8 bytes a beat, one burst at a time. The bytes of a piece are contiguous, as the core's are;
-//   two quadwords need not be filled up to each other only where the piece is a single quadword. A piece with holes is
-//   not sent, and its burst answers SLVERR, as all do while bus_master is low. A piece with no bytes needs no TLP. A
-//   burst is answered when its last piece has its ticket: nothing that gets one later, interrupt or completion, passes
-//   it. When bus_master falls, tlp_tx discards pieces that have a ticket (dropped), although their bursts may have been
-//   answered OKAY; a burst of which a piece was discarded before the last one had its ticket answers SLVERR. core_rst
-//   resets the AXI side: whole pieces still leave, their answers are discarded.
-//   A piece that ends with its burst, full and short of the payload size, waits HOLD cycles for an address that goes
-//   on:
+// Job: AXI4 write slave. Cuts bursts at multiples of the maximum payload size, which no 4 KB
+//   boundary lies within, joins those that go on where the one before ended, keeps each piece until
+//   it is whole, since its header says which bytes of the last dword count, and has it sent. An
+//   address below 4 GB has a header of 3 dwords.
+// Handshake: AXI4, INCR, 8 bytes a beat, one burst at a time. The bytes of a piece are contiguous,
+//   as the core's are; two quadwords need not be filled up to each other only where the piece is a
+//   single quadword. A piece with holes is not sent, and its burst answers SLVERR, as all do while
+//   bus_master is low. A piece with no bytes needs no TLP. A burst is answered when its last piece
+//   has its ticket: nothing that gets one later, interrupt or completion, passes it. When
+//   bus_master falls, tlp_tx discards pieces that have a ticket (dropped), although their bursts
+//   may have been answered OKAY; a burst of which a piece was discarded before the last one had its
+//   ticket answers SLVERR. core_rst resets the AXI side: whole pieces still leave, their answers
+//   are discarded. A piece that ends with its burst, full and short of the payload size, waits HOLD
+//   cycles for an address that goes on:
 //     wdata     A7 __ B0 B1 ... B7 C0 ...     A to D: lines of 64 bytes, side by side
 //     awaddr    __ B  __           C          one TLP of 256 bytes; without B at once, one of 64 goes out
-// Back-pressure: data waits while QUADS quadwords or HEADERS pieces are kept; answers wait for bready.
+// Back-pressure: data waits while QUADS quadwords or HEADERS pieces are kept; answers wait for
+// bready.
 module pcie_write #(
     parameter int QUADS   = 128,  // a power of two, at least the largest payload
     parameter int HEADERS = 8
@@ -66,7 +69,8 @@ module pcie_write #(
   logic [3:0]   answers;         // bursts that ended in the piece before this beat
   assign edge_mask  = mps == 3'd0 || A <= 4 ? P'(15) : mps == 3'd1 || A <= 5 ? P'(31) : P'(63);
   assign full       = wr - rd == P'(QUADS);
-  // While a piece waits, only the address that goes on is taken; a beat that does not belong to it has it closed first.
+  // While a piece waits, only the address that goes on is taken; a beat that does not belong to it
+  // has it closed first.
   assign s_awready   = !open && (!waits || goes_on);
   // Of what closes a piece only a beat that does not belong to it can come while a burst is open.
   assign s_wready    = open && !full && asks_room && !(waits && (!bus_master || !fits));
@@ -82,8 +86,8 @@ module pcie_write #(
       (joined ? s_wvalid && !fits : s_awvalid ? !goes_on : held_for == 2'(HOLD)));
   always_ff @(posedge clk) if (w_take) mem[wr[A-1:0]] <= s_wdata;
 
-  // A first quadword whose bytes reach up to the next one; a last whose bytes begin at its bottom; one by itself may
-  // have any of two dwords' bytes.
+  // A first quadword whose bytes reach up to the next one; a last whose bytes begin at its bottom;
+  // one by itself may have any of two dwords' bytes.
   logic       up, down, all_full, whole, none;
   logic [7:0] first_strobes;
   logic       holes;             // of quadwords before this one

@@ -1,10 +1,10 @@
 // phy_lane: what comes over a lane, aligned.
 //
-// Job: finds the first character of a column by the comma (K28.5) of idle columns, follows their numbers, and says
-//   whether that holds: locked after GOOD whole idle columns in a row; not any more when eight more columns were
-//   damaged than idle columns whole, when no idle column came for 256 columns, when one has another number or position
-//   than is due, twice, or as soon as the PHY has no lock itself. What comes is delayed by delay columns, for lanes
-//   that are behind.
+// Job: finds the first character of a column by the comma (K28.5) of idle columns, follows their
+//   numbers, and says whether that holds: locked after GOOD whole idle columns in a row; not any
+//   more when eight more columns were damaged than idle columns whole, when no idle column came for
+//   256 columns, when one has another number or position than is due, twice, or as soon as the PHY
+//   has no lock itself. What comes is delayed by delay columns, for lanes that are behind.
 // Handshake: a column per cycle. number is that of the column which is in front of the delay.
 // Back-pressure: none.
 module phy_lane #(

@@ -1,14 +1,17 @@
 // phy_link: a link of nic_core over a serial PHY.
 //
-// Job: joins the words of a link, whose control stands in tuser, to a PHY that knows characters alone (phy_tx, phy_rx;
-//   docs/decisions/0022), in the clocks of the PHY. Words cross between the clocks whole (async_fifo): one comes in
-//   COLUMNS cycles of rx_clk, and clk takes one per cycle, so no clock has to follow another, and no idle is put in or
-//   taken out on the way. Of tuser CRC and control cross, its zeros between do not.
-// Handshake: the link's streams. carrier is high when this end receives and the other says that it does, too; it falls
-//   within WATCH cycles also when the PHY's clock stops. dropped counts words that were lost here, downs how often the
-//   carrier fell; what happens several times within some cycles counts once. arst resets it all, and lasts some cycles
-//   of each clock that runs. A reset of the core does not reach it.
-// Back-pressure: m_tready of the link; on the way in none. clk is faster than rx_clk / COLUMNS, else words are dropped.
+// Job: joins the words of a link, whose control stands in tuser, to a PHY that knows characters
+//   alone (phy_tx, phy_rx; docs/decisions/0022), in the clocks of the PHY. Words cross between the
+//   clocks whole (async_fifo): one comes in COLUMNS cycles of rx_clk, and clk takes one per cycle,
+//   so no clock has to follow another, and no idle is put in or taken out on the way. Of tuser CRC
+//   and control cross, its zeros between do not.
+// Handshake: the link's streams. carrier is high when this end receives and the other says that it
+//   does, too; it falls within WATCH cycles also when the PHY's clock stops. dropped counts words
+//   that were lost here, downs how often the carrier fell; what happens several times within some
+//   cycles counts once. arst resets it all, and lasts some cycles of each clock that runs. A reset
+//   of the core does not reach it.
+// Back-pressure: m_tready of the link; on the way in none. clk is faster than rx_clk / COLUMNS,
+// else words are dropped.
 module phy_link #(
     parameter int LANES  = 1,
     parameter int USER_W = 96,

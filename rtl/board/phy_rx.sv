@@ -1,9 +1,9 @@
 // phy_rx: lanes joined, and words out of their columns.
 //
-// Job: delays each lane so that columns of one number meet (the lanes say theirs); ok when all are locked and none is
-//   more than seven columns ahead. Makes words of what phy_tx made of them, whatever damage they have: the link's CRC
-//   finds it. A word in which another column begins, or whose lanes do not begin together, is dropped. far_ok: the
-//   other end says that it receives.
+// Job: delays each lane so that columns of one number meet (the lanes say theirs); ok when all are
+//   locked and none is more than seven columns ahead. Makes words of what phy_tx made of them,
+//   whatever damage they have: the link's CRC finds it. A word in which another column begins, or
+//   whose lanes do not begin together, is dropped. far_ok: the other end says that it receives.
 // Handshake: m_valid for a cycle. ev_dropped, a pulse.
 // Back-pressure: none; words come COLUMNS cycles apart or more.
 module phy_rx #(

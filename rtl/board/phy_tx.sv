@@ -1,9 +1,9 @@
 // phy_tx: words of a link as characters of 8b/10b, for a PHY that has four per lane and cycle.
 //
-// Job: a column is what all lanes send in a cycle, the first character in the lowest bits. A word is a column whose
-//   lanes begin with K27.7, and as many columns behind it as its bytes need: byte 0 follows the K of lane 0. Where no
-//   word is there an idle column goes, and one every SPACING columns at least, by which the other end aligns bytes and
-//   lanes:
+// Job: a column is what all lanes send in a cycle, the first character in the lowest bits. A word
+//   is a column whose lanes begin with K27.7, and as many columns behind it as its bytes need: byte
+//   0 follows the K of lane 0. Where no word is there an idle column goes, and one every SPACING
+//   columns at least, by which the other end aligns bytes and lanes:
 //
 //   character  0      1               2                      3
 //   word       K27.7  byte            byte                   byte        then four bytes per lane and column

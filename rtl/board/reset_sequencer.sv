@@ -1,11 +1,12 @@
 // reset_sequencer: the resets of nic_core, in their order.
 //
-// Job: rst and link_rst rise at once, with arst whether clk runs or not, or behind hold; they stay for LEAST cycles or
-//   more, and until hold is over. Where all nodes start together link_rst then falls LEAD cycles before rst, so that
-//   links have agreed when traffic begins. Where neighbours are at work (together low) it falls with rst: a link that
-//   is let go earlier would take flits for a router that is still being reset.
-// Handshake: levels. arst at any time; hold and together of clk's domain. down: both are high, and have been for LEAST
-//   cycles.
+// Job: rst and link_rst rise at once, with arst whether clk runs or not, or behind hold; they stay
+//   for LEAST cycles or more, and until hold is over. Where all nodes start together link_rst then
+//   falls LEAD cycles before rst, so that links have agreed when traffic begins. Where neighbours
+//   are at work (together low) it falls with rst: a link that is let go earlier would take flits
+//   for a router that is still being reset.
+// Handshake: levels. arst at any time; hold and together of clk's domain. down: both are high, and
+//   have been for LEAST cycles.
 // Back-pressure: none.
 //
 //   arst|hold ^^^|________________________________

@@ -1,10 +1,10 @@
 // sync_level: a level into another clock domain.
 //
-// Job: STAGES registers in a row, so that one which goes metastable has a cycle to settle. Of a vector at most one bit
-//   may change per cycle of its own clock (gray code), else the bits of different values mix. d comes from a register
-//   of its own domain.
-// Handshake: q follows d, STAGES to STAGES + 1 edges of clk later; what lasts no cycle of clk may be missed
-//   (sync_pulse).
+// Job: STAGES registers in a row, so that one which goes metastable has a cycle to settle. Of a
+//   vector at most one bit may change per cycle of its own clock (gray code), else the bits of
+//   different values mix. d comes from a register of its own domain.
+// Handshake: q follows d, STAGES to STAGES + 1 edges of clk later; what lasts no cycle of clk may
+//   be missed (sync_pulse).
 // Back-pressure: none.
 module sync_level #(
     parameter int W      = 1,

@@ -1,10 +1,10 @@
 // sync_line: an interrupt line into another clock domain, of which no edge is lost.
 //
-// Job: q follows d. A level of d that lasts less than a cycle of clk_m, which sync_level may miss, is stretched: each
-//   level is held until it has arrived and come back. So an interrupt that falls and rises again at once is a new rise
-//   of q, and a message for it is sent.
-// Handshake: levels. settled: q is d, and no edge of d is still to be shown. Rises of d that come while an earlier one
-//   is on its way are one.
+// Job: q follows d. A level of d that lasts less than a cycle of clk_m, which sync_level may miss,
+//   is stretched: each level is held until it has arrived and come back. So an interrupt that falls
+//   and rises again at once is a new rise of q, and a message for it is sent.
+// Handshake: levels. settled: q is d, and no edge of d is still to be shown. Rises of d that come
+//   while an earlier one is on its way are one.
 // Back-pressure: none.
 //
 //   clk_s  d     _|^^^|_|^^^^^^^^^^^^^^^^^^      other: d has differed from sent since sent changed;

@@ -1,9 +1,9 @@
 // sync_pulse: events into another clock domain.
 //
-// Job: a cycle of s_pulse becomes a cycle of m_pulse. A level that changes with every event crosses (sync_level), and
-//   comes back as acknowledgement, so none is lost whatever the clocks are.
-// Handshake: pulses. Events that come while one is on its way (s_busy) are one: behind each there is a pulse, and there
-//   are no more pulses than events.
+// Job: a cycle of s_pulse becomes a cycle of m_pulse. A level that changes with every event crosses
+//   (sync_level), and comes back as acknowledgement, so none is lost whatever the clocks are.
+// Handshake: pulses. Events that come while one is on its way (s_busy) are one: behind each there
+//   is a pulse, and there are no more pulses than events.
 // Back-pressure: none; s_busy tells.
 //
 //   clk_s  s_pulse _|^|_______     clk_m  m_pulse _______|^|_

@@ -1,8 +1,8 @@
 // tlp_gate: stops a stream of TLPs between two of them, so that a reset of one side cuts none.
 //
-// Job: passes words while it is open. With stop high it closes behind the last word of a TLP, and opens again when stop
-//   is low. A receiver that is reset inside a TLP would take the rest of it for a header; a TLP that a reset sender has
-//   begun would swallow the next one.
+// Job: passes words while it is open. With stop high it closes behind the last word of a TLP, and
+//   opens again when stop is low. A receiver that is reset inside a TLP would take the rest of it
+//   for a header; a TLP that a reset sender has begun would swallow the next one.
 // Handshake: AXI-Stream; what is offered stays until it is taken. closed: nothing passes.
 // Backpressure: that of m_ready while it is open; closed, s_ready is low.
 module tlp_gate (
@@ -31,7 +31,8 @@ module tlp_gate (
     end else if (!s_valid && !inside_q) open_q <= !stop;
   end
 `ifdef FORMAL
-  // Whatever comes: what is offered stays until it is taken, and the gate is closed between TLPs only.
+  // Whatever comes: what is offered stays until it is taken, and the gate is closed between TLPs
+  // only.
   logic formal_started = 1'b0;
   logic s_was, m_was, last_was, between;
   always_ff @(posedge clk) begin

@@ -1,7 +1,9 @@
-// tlp_narrow: TLPs from a hard block's stream into words of 64 bits, with which the blocks behind it work.
+// tlp_narrow: TLPs from a hard block's stream into words of 64 bits, with which the blocks behind
+// it work.
 //
-// Job: gives a beat of 128 bits as one or two words; of 64 bits it passes them.
-// Handshake: AXI-Stream; keep has a bit per dword, ones from the lowest on, and is all ones but with last. What is
+// Job: gives a beat of 128 bits as one or two words; of 64 bits it passes them. Handshake:
+// AXI-Stream; keep has a bit per dword, ones from the lowest on, and is all ones but with last.
+// What is
 //   offered stays until it is taken. both: the upper dword of a word counts.
 // Back-pressure: ready falls with that of the words; nothing is stored.
 module tlp_narrow #(
@@ -51,8 +53,9 @@ module tlp_narrow #(
   if (W != 64 && W != 128) $fatal(1, "tlp_narrow: W %0d, expected 64 or 128", W);
 `endif
 `ifdef FORMAL
-  // Every dword of a TLP leaves once, in order and unchanged, and the TLP ends with its last one; an offered word stays
-  // until it is taken, and the stream waits for no more than the words of its beat.
+  // Every dword of a TLP leaves once, in order and unchanged, and the TLP ends with its last one;
+  // an offered word stays until it is taken, and the stream waits for no more than the words of its
+  // beat.
   localparam int DWORDS = W / 32;
   logic formal_started = 1'b0;
   always_ff @(posedge clk) formal_started <= 1'b1;

@@ -1,16 +1,18 @@
 // tlp_rx: what comes from PCIe, told apart.
 //
-// Job: reads headers of 3 and 4 dwords. Memory writes go to w_*, memory reads to n_*, completions to c_*. A non-posted
-//   request that the NIC does not know, or whose header is wrong, goes to n_* with n_ur, to be answered with UR.
-//   Poisoned writes, posted requests nobody knows and TLPs with less than a header are dropped. A TLP with more or
-//   fewer dwords than its header says is counted as malformed; what is missing of its payload comes as q_ok 0, what is
-//   too much is dropped. Payload leaves as quadwords of memory: the first has its first dword in the upper half when
-//   bit 2 of the address (of a completion's lower address) is set.
-// Handshake: words of tlp_narrow; bar with every word. w_valid stays until w_ready, then its quadwords go by q_valid
-//   and q_ready; n_valid stays until n_ready; c_valid is a cycle, its quadwords follow with q_valid. Fields hold until
-//   the next header. q_to_cpl says whose a quadword is.
-// Back-pressure: a write waits for w_ready and q_ready, a non-posted request for n_ready. A completion waits for
-//   nothing once it is here: who asked has room for it.
+// Job: reads headers of 3 and 4 dwords. Memory writes go to w_*, memory reads to n_*, completions
+//   to c_*. A non-posted request that the NIC does not know, or whose header is wrong, goes to n_*
+//   with n_ur, to be answered with UR. Poisoned writes, posted requests nobody knows and TLPs with
+//   less than a header are dropped. A TLP with more or fewer dwords than its header says is counted
+//   as malformed; what is missing of its payload comes as q_ok 0, what is too much is dropped.
+//   Payload leaves as quadwords of memory: the first has its first dword in the upper half when bit
+//   2 of the address (of a completion's lower address) is set.
+// Handshake: words of tlp_narrow; bar with every word. w_valid stays until w_ready, then its
+//   quadwords go by q_valid and q_ready; n_valid stays until n_ready; c_valid is a cycle, its
+//   quadwords follow with q_valid. Fields hold until the next header. q_to_cpl says whose a
+//   quadword is.
+// Back-pressure: a write waits for w_ready and q_ready, a non-posted request for n_ready. A
+//   completion waits for nothing once it is here: who asked has room for it.
 //
 //   word    H0 {dw1, dw0}   H1 {dw3 or payload, dw2}   (judge)   payload …
 //   state   FIRST           SECOND                     JUDGE     DATA / HEAD, DATA / NONPOSTED …
@@ -30,8 +32,8 @@ module tlp_rx (
     input  logic        n_ready,
     output logic        n_ur,
     output logic        n_locked,    // its completion is one for a locked read
-    // byte count of its completion: 0 as for a memory read, 1: four (I/O, configuration), 2: its length (FetchAdd,
-    // Swap), 3: half its length (CAS)
+    // byte count of its completion: 0 as for a memory read, 1: four (I/O, configuration), 2: its
+    // length (FetchAdd, Swap), 3: half its length (CAS)
     output logic [1:0]  n_size,
     output logic        c_valid,
     // of w, n and c
@@ -106,7 +108,8 @@ module tlp_rx (
   assign page_ok = 12'(addr[11:2]) + 12'(len) <= 12'd1024;
   assign legal   = is_memory && be_ok && page_ok && bars[bar];
 
-  // ---- where the TLP has to end: counted from what its first word says as it comes, so that a flag tells ----
+  // ---- where the TLP has to end: counted from what its first word says as it comes, so that a
+  // flag tells ----
   logic [11:0] beyond;       // dwords beyond three
   logic [10:0] until_end;       // words between the next one and the last
   logic        at_end, past, end_both, wrong, short, ended, broken;
@@ -188,7 +191,8 @@ module tlp_rx (
     end
   end
 
-  // A TLP is malformed once: where it ends in the wrong place, or when it has no header that can be read.
+  // A TLP is malformed once: where it ends in the wrong place, or when it has no header that can be
+  // read.
   always_ff @(posedge clk) begin
     ev_malformed   <= !rst && ((state == FIRST && take && s_last) || (state != FIRST && take && wrong && is_known) ||
         (state == JUDGE && !is_known));
@@ -197,9 +201,9 @@ module tlp_rx (
     ev_poisoned    <= !rst && state == JUDGE && is_known && poisoned && !nonposted;
   end
 `ifdef FORMAL
-  // Whatever words come: what is offered stays until it is taken, a write or completion has the quadwords that its
-  // header says, each dword of them is the one that came at its place (of dword WATCHED), a TLP is told malformed once,
-  // and while nobody behind it waits the stream does not.
+  // Whatever words come: what is offered stays until it is taken, a write or completion has the
+  // quadwords that its header says, each dword of them is the one that came at its place (of dword
+  // WATCHED), a TLP is told malformed once, and while nobody behind it waits the stream does not.
   localparam int WATCHED = 2;
   logic formal_started = 1'b0;
   always_ff @(posedge clk) formal_started <= 1'b1;

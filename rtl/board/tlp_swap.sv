@@ -1,11 +1,12 @@
-// tlp_swap: converts the byte order of TLP payload between a Xilinx 7-series integrated block and nic_pcie.
+// tlp_swap: converts the byte order of TLP payload between a Xilinx 7-series integrated block and
+// nic_pcie.
 //
-// Job: both sides write a header dword as a number, with byte 0 of the PCI Express figure in bits 31:24. They differ in
-//   payload: the integrated block keeps that order, nic_pcie has the lowest address in bits 7:0 (decision 0020). So the
-//   bytes of each payload dword are reversed and header dwords pass unchanged. The conversion is its own inverse, and
-//   one block serves both directions.
-// Handshake: words of 64 bits, two dwords each; a TLP begins with a word. take: the word is accepted in this cycle. A
-//   TLP digest is treated as payload; nic_pcie discards it.
+// Job: both sides write a header dword as a number, with byte 0 of the PCI Express figure in bits
+//   31:24. They differ in payload: the integrated block keeps that order, nic_pcie has the lowest
+//   address in bits 7:0 (decision 0020). So the bytes of each payload dword are reversed and header
+//   dwords pass unchanged. The conversion is its own inverse, and one block serves both directions.
+// Handshake: words of 64 bits, two dwords each; a TLP begins with a word. take: the word is
+//   accepted in this cycle. A TLP digest is treated as payload; nic_pcie discards it.
 // Backpressure: none of its own; nothing is stored but the position in the TLP.
 //
 //   word       0            1                                2, 3, …

@@ -1,18 +1,21 @@
 // tlp_tx: TLPs of all senders, in an order that PCIe allows, as words.
 //
-// Job: posted requests and completions leave in the order in which they got a ticket, so none passes another: no
-//   completion a posted write ahead of it, no interrupt the writes before it. A non-posted request leaves when all that
-//   had a ticket before it was shown have left, and does not hold others while np_ok is low. Puts header and payload
-//   together. While may_request is low no request begins: those of the senders in REQUESTS, and the non-posted one, are
-//   discarded when it is their turn, completions leave. A request that has a ticket from before may_request rose is
-//   discarded too, so none leaves long after it was queued; requests get tickets again when all those are gone.
-// Handshake: a sender (index i) raises ask while it has a TLP without a ticket, whole; ticket is a pulse. It shows
-//   header, form, length and the quadword that index names (at once) of its oldest TLP that has a ticket, until done, a
-//   pulse. Quadwords are those of memory: odd says that the first dword is an upper half. A non-posted request has no
-//   ticket: np_valid stays until np_done. dropped, with done or np_done: the TLP was discarded. Words go out as
-//   tlp_widen takes them; what is offered stays until it is taken.
-// Back-pressure: ready of the words stops all; np_ok low (the other end has no credits for them) non-posted requests
-//   alone. Up to DEPTH tickets are given.
+// Job: posted requests and completions leave in the order in which they got a ticket, so none
+//   passes another: no completion a posted write ahead of it, no interrupt the writes before it. A
+//   non-posted request leaves when all that had a ticket before it was shown have left, and does
+//   not hold others while np_ok is low. Puts header and payload together. While may_request is low
+//   no request begins: those of the senders in REQUESTS, and the non-posted one, are discarded when
+//   it is their turn, completions leave. A request that has a ticket from before may_request rose
+//   is discarded too, so none leaves long after it was queued; requests get tickets again when all
+//   those are gone.
+// Handshake: a sender (index i) raises ask while it has a TLP without a ticket, whole; ticket is a
+//   pulse. It shows header, form, length and the quadword that index names (at once) of its oldest
+//   TLP that has a ticket, until done, a pulse. Quadwords are those of memory: odd says that the
+//   first dword is an upper half. A non-posted request has no ticket: np_valid stays until np_done.
+//   dropped, with done or np_done: the TLP was discarded. Words go out as tlp_widen takes them;
+//   what is offered stays until it is taken.
+// Back-pressure: ready of the words stops all; np_ok low (the other end has no credits for them)
+//   non-posted requests alone. Up to DEPTH tickets are given.
 module tlp_tx #(
     parameter int N     = 3,
     parameter int DEPTH = 16,
@@ -135,8 +138,8 @@ module tlp_tx #(
   assign idle    = state == IDLE && !have;
   always_comb for (int i = 0; i < N; i++) done[i] = ends && !np && who == N_W'(i);
 
-  // ---- words: in SECOND the payload begins behind a header of 3 dwords; with shift a word has halves of two quadwords
-  // ----
+  // ---- words: in SECOND the payload begins behind a header of 3 dwords; with shift a word has
+  // halves of two quadwords ----
   assign now_data = now_len != '0;
   assign shift    = now_four == now_odd;
   assign m_valid  = state != IDLE && state != DROP;
@@ -169,10 +172,11 @@ module tlp_tx #(
     end
   end
 `ifdef FORMAL
-  // A TLP has the dwords that its header says, from the quadwords where they lie; no request passes a ticket that was
-  // given before it was shown, and none waits for ever; no request begins while may_request is low, and none that had
-  // its ticket by then begins later: closed from then on until no ticket is left, and while it lasts requests are
-  // discarded and get no ticket that counts.
+  // A TLP has the dwords that its header says, from the quadwords where they lie; no request passes
+  // a ticket that was given before it was shown, and none waits for ever; no request begins while
+  // may_request is low, and none that had its ticket by then begins later: closed from then on
+  // until no ticket is left, and while it lasts requests are discarded and get no ticket that
+  // counts.
   logic formal_started = 1'b0;
   always_ff @(posedge clk) formal_started <= 1'b1;
   logic          same_four, same_odd;

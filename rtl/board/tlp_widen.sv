@@ -1,7 +1,8 @@
 // tlp_widen: TLPs as words of 64 bits into a hard block's stream.
 //
-// Job: puts two words into a beat of 128 bits, the last by itself when their number is odd; of 64 bits it passes them.
-// Handshake: AXI-Stream; keep has a bit per dword, ones from the lowest on. What is offered stays until it is taken, if
+// Job: puts two words into a beat of 128 bits, the last by itself when their number is odd; of 64
+// bits it passes them. Handshake: AXI-Stream; keep has a bit per dword, ones from the lowest on.
+// What is offered stays until it is taken, if
 //   the words do.
 // Back-pressure: the first word of a beat is always taken, the second with the beat.
 module tlp_widen #(
@@ -66,8 +67,8 @@ module tlp_widen #(
     end
   endgenerate
 `ifdef FORMAL
-  // Every dword of a TLP leaves once, in order and unchanged, and the TLP ends with its last one; beats are full but
-  // the last, and an offered beat stays until it is taken.
+  // Every dword of a TLP leaves once, in order and unchanged, and the TLP ends with its last one;
+  // beats are full but the last, and an offered beat stays until it is taken.
   always_comb begin
     out_more = '0;
     found    = '0;

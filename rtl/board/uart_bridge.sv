@@ -1,15 +1,17 @@
 // uart_bridge: registers, send windows and memory of a board over a serial line.
 //
-// Job: does what the frames of drivers/uart ask for, one at a time, and answers each. An access that comes again with
-//   the sequence number of the one before was answered in vain: it is answered as then and not done again, whether it
-//   reads or writes, since a read may count, and a register may change between two. Any other request forgets that
-//   number. Quadwords of memory are read from the last to the first and sent so: who sees the last word of a slot,
-//   which the NIC writes last, sees all of it.
-// Handshake: an AXI4-Lite master of 64 bits, one access at a time; the upper two bits of an address are the space: 0
-//   registers, 1 send windows, 2 memory. Address and data stand until the next access begins, which is behind the
-//   answer. An access that has no answer after PATIENCE cycles is told as status 6, and so is all that follows until
-//   the answer has come.
-// Back-pressure: a frame that comes before the answer to the last has left is dropped; its sender tries again.
+// Job: does what the frames of drivers/uart ask for, one at a time, and answers each. An access
+//   that comes again with the sequence number of the one before was answered in vain: it is
+//   answered as then and not done again, whether it reads or writes, since a read may count, and a
+//   register may change between two. Any other request forgets that number. Quadwords of memory are
+//   read from the last to the first and sent so: who sees the last word of a slot, which the NIC
+//   writes last, sees all of it.
+// Handshake: an AXI4-Lite master of 64 bits, one access at a time; the upper two bits of an address
+//   are the space: 0 registers, 1 send windows, 2 memory. Address and data stand until the next
+//   access begins, which is behind the answer. An access that has no answer after PATIENCE cycles
+//   is told as status 6, and so is all that follows until the answer has come.
+// Back-pressure: a frame that comes before the answer to the last has left is dropped; its sender
+// tries again.
 module uart_bridge #(
     parameter int WORDS    = 16,
     parameter int PATIENCE = 65536
@@ -70,8 +72,8 @@ module uart_bridge #(
   logic        again;
   assign again = last_valid && last == header[23:0];
 
-  // ---- one access ----
-  // A channel's valid falls when it was taken; owed: an access has begun and its answer has not come.
+  // ---- one access ---- A channel's valid falls when it was taken; owed: an access has begun and
+  // its answer has not come.
   logic                        owed, begin_read, begin_write, came, patient;
   logic [1:0]                  resp;
   logic [39:0]                 access_addr;
@@ -155,7 +157,8 @@ module uart_bridge #(
         end
         ANSWER: begin
           state <= SEND;
-          // Who asks for something else has had the answer to the access before it, and may use that's number again.
+          // Who asks for something else has had the answer to the access before it, and may use
+          // that's number again.
           last_valid  <= (is_read || is_write) && status != LENGTH;
           last        <= header[23:0];
           last_status <= status;

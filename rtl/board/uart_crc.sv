@@ -1,7 +1,7 @@
 // uart_crc: CRC-32 (IEEE 802.3, reflected) of one byte of a frame.
 //
-// Job: crc_out = the CRC register after the byte, least significant bit first. Who uses it starts with all ones; what
-//   is sent is the register inverted, from its lowest byte on.
+// Job: crc_out = the CRC register after the byte, least significant bit first. Who uses it starts
+//   with all ones; what is sent is the register inverted, from its lowest byte on.
 // Handshake: none, combinational.
 module uart_crc (
     input  logic [31:0] crc_in,

@@ -1,7 +1,8 @@
 // uart_frame: a frame onto a serial line.
 //
-// Job: sends flag, header, words quadwords of data, CRC-32, flag; flags and escapes inside are stuffed.
-// Handshake: start for one cycle while idle; header and words stay until idle again. rd_index asks for a quadword of
+// Job: sends flag, header, words quadwords of data, CRC-32, flag; flags and escapes inside are
+// stuffed. Handshake: start for one cycle while idle; header and words stay until idle again.
+// rd_index asks for a quadword of
 //   data, rd_data gives it in the next cycle and as long as it is asked for. valid/ready of bytes.
 // Back-pressure: waits for ready.
 module uart_frame (

@@ -1,11 +1,13 @@
 // uart_unframe: frames out of the bytes of a serial line.
 //
-// Job: takes away flags and escapes (7e, 7d, as in RFC 1662), checks the CRC-32 at the end, and puts what
-//   stood before it into a buffer of quadwords that its user reads: quadword 0 is the header, the others are data.
-//   What is longer than the buffer, broken, no whole quadwords or damaged is dropped; the next flag begins anew.
-// Handshake: got rises when a frame stands in the buffer and stays until release_frame; words says how many
-//   quadwords of data it has. rd_data is the quadword rd_index of the cycle before.
-// Back-pressure: none towards the line: what comes while got is high is dropped, up to the first flag after it.
+// Job: takes away flags and escapes (7e, 7d, as in RFC 1662), checks the CRC-32 at the end, and
+//   puts what stood before it into a buffer of quadwords that its user reads: quadword 0 is the
+//   header, the others are data. What is longer than the buffer, broken, no whole quadwords or
+//   damaged is dropped; the next flag begins anew.
+// Handshake: got rises when a frame stands in the buffer and stays until release_frame; words says
+//   how many quadwords of data it has. rd_data is the quadword rd_index of the cycle before.
+// Back-pressure: none towards the line: what comes while got is high is dropped, up to the first
+// flag after it.
 module uart_unframe #(
     parameter int WORDS = 16  // of data
 ) (

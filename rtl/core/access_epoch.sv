@@ -1,10 +1,11 @@
 // access_epoch: which accesses of one unit were under way when the latest fence began.
 //
-// Job: counts the unit's accesses by the epoch they began in; a fence ends an epoch. So a fence can wait for those
-//   before it although new ones keep coming.
-// Handshake: enter when an access wants its translation; it keeps epoch as its tag and gives it back with left, one of
-//   two pulses (refused by the translation, or ended), in any order. hold says, with fence: an access is under way;
-//   later: one from before the fence is. The next fence comes when the one before has seen hold low.
+// Job: counts the unit's accesses by the epoch they began in; a fence ends an epoch. So a fence can
+//   wait for those before it although new ones keep coming.
+// Handshake: enter when an access wants its translation; it keeps epoch as its tag and gives it
+//   back with left, one of two pulses (refused by the translation, or ended), in any order. hold
+//   says, with fence: an access is under way; later: one from before the fence is. The next fence
+//   comes when the one before has seen hold low.
 // Back-pressure: none; at most MAX accesses are under way.
 module access_epoch #(
     parameter int MAX = nicloop_pkg::RMA_UNDER_WAY
@@ -18,8 +19,8 @@ module access_epoch #(
     input  logic [1:0] left_epoch,
     output logic       hold
 );
-  // As many ones as accesses, the lowest bits first: what enters or leaves is known late, and a shift is faster than a
-  // sum.
+  // As many ones as accesses, the lowest bits first: what enters or leaves is known late, and a
+  // shift is faster than a sum.
   logic [MAX-1:0] ones[2], rest[2];
   logic [1:0]     goes[2];
   always_comb

@@ -1,10 +1,11 @@
 // atu: translates network logical addresses and decides who may use them.
 //
-// Job: table and page of an address, the page's entry from the TLB or, by DMA, from the table in host memory; then
-//   rights, owner and bounds. An address goes out only when all of them allow the access. A read of the table that
-//   meets a flush is used for its own request and not kept.
-// Handshake: valid holds with nla, vpid and need until done, a pulse, with error or addr. One request at a time,
-//   clients round-robin. An access must not cross 4 KB. Flushes are pulses, taken in any cycle.
+// Job: table and page of an address, the page's entry from the TLB or, by DMA, from the table in
+//   host memory; then rights, owner and bounds. An address goes out only when all of them allow the
+//   access. A read of the table that meets a flush is used for its own request and not kept.
+// Handshake: valid holds with nla, vpid and need until done, a pulse, with error or addr. One
+//   request at a time, clients round-robin. An access must not cross 4 KB. Flushes are pulses,
+//   taken in any cycle.
 // Back-pressure: none: a request ends after two cycles, or one DMA read later.
 module atu #(
     parameter int N       = 4,
@@ -87,7 +88,8 @@ module atu #(
         pick_need = pick_need | need[i*2+:2];
       end
   end
-  // The page size of the table comes with the request, so that the TLB can be looked up in the cycle after.
+  // The page size of the table comes with the request, so that the TLB can be looked up in the
+  // cycle after.
   logic [3:0] pick_tab;
   logic [1:0] size;
   assign pick_tab = pick_nla[nicloop_pkg::NLA_TABLE_LSB+:4];
@@ -123,7 +125,8 @@ module atu #(
       walk     <= bases[tab] + 61'(page);
     end
 
-  // ---- TLB: direct mapped; entries without rights are not kept, so that software may fill them in at any time ----
+  // ---- TLB: direct mapped; entries without rights are not kept, so that software may fill them in
+  // at any time ----
   function automatic logic [IDX_W-1:0] index_of(input logic [3:0] t, input logic [23:0] p);
     index_of = p[IDX_W-1:0] ^ IDX_W'(t);
   endfunction
@@ -141,7 +144,8 @@ module atu #(
   assign hit  = used[at] && line[91:64] == {tab, page[23:0]};
   logic flushes;
   assign flushes = flush_page || flush_vpid || flush_all || wr_base || wr_pages;
-  // What empties all of the TLB in this cycle does so below, and need not hold up what is written: it is known late.
+  // What empties all of the TLB in this cycle does so below, and need not hold up what is written:
+  // it is known late.
   assign fill    = state == TAKE && m_rvalid && m_rresp == 2'b00 && m_rdata[1:0] != '0 && !stale && !flush_page &&
       !flush_vpid;
   always_ff @(posedge clk) if (fill) lines[to] <= {tab, now_page[23:0], m_rdata};
@@ -220,9 +224,10 @@ module atu #(
     if (!rst) assert ((done & ~valid) == '0) else $error("atu %m: a client went away before its answer");
 `endif
 `ifdef FORMAL
-  // For any table, page and entry of it, which the solver chooses: an access that this entry lets through had the
-  // right, was its owner's and in range, and the entry came from memory for this page with no flush since its read
-  // began. Memory may answer anything at any time, flushes and register writes may come in any cycle.
+  // For any table, page and entry of it, which the solver chooses: an access that this entry lets
+  // through had the right, was its owner's and in range, and the entry came from memory for this
+  // page with no flush since its read began. Memory may answer anything at any time, flushes and
+  // register writes may come in any cycle.
   (* anyconst *) logic [3:0]  some_table;
   (* anyconst *) logic [23:0] some_page;
   (* anyconst *) logic [63:0] some_entry;
@@ -291,7 +296,8 @@ module atu #(
       look_known <= base_known;
     end
 
-  // known: memory gave some_entry for some_page, by a read that no flush has met, and none has come since.
+  // known: memory gave some_entry for some_page, by a read that no flush has met, and none has come
+  // since.
   logic touches, met, known, known_then;
   assign touches = flush_all || ((wr_base || wr_pages) && wr_table == some_table) ||
       (flush_vpid && flush_owner == some_entry[5:2]) ||

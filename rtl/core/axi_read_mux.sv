@@ -1,9 +1,10 @@
 // axi_read_mux: several units share the NIC's AXI read master.
 //
-// Job: passes one address at a time, fair round-robin, and remembers whose data comes next: without IDs a memory
-//   answers in order. Up to DEPTH bursts are under way.
+// Job: passes one address at a time, fair round-robin, and remembers whose data comes next: without
+//   IDs a memory answers in order. Up to DEPTH bursts are under way.
 // Handshake: AXI4 read channels, packed by unit; data and response go to all, valid to one.
-// Back-pressure: data that its unit does not take stands before everybody's; with DEPTH bursts under way addresses
+// Back-pressure: data that its unit does not take stands before everybody's; with DEPTH bursts
+// under way addresses
 //   wait.
 module axi_read_mux #(
     parameter int N     = 2,

@@ -1,14 +1,15 @@
 // axi_write_mux: several units share the NIC's AXI write master.
 //
-// Job: gives address and data channel to one unit per burst, fair round-robin, from its address to its last beat, and
-//   remembers whose answer comes next: without IDs a memory answers in order. Up to DEPTH answers are awaited. Address
-//   and data leave a cycle after they came, from registers; the next burst begins when the address before it has left.
-//   The unit that had the channels last keeps them until another one asks: then a burst begins in the cycle in which
-//   its address is shown, else, unless the address stood there at the last beat before, in the next.
-// Handshake: AXI4 write channels, packed by unit. A unit raises its data only with or after its address, and no next
-//   address before its last beat was taken.
-// Back-pressure: the others wait for at most one burst of everybody else; with DEPTH answers awaited all wait. An
-//   answer that its unit does not take stands before everybody's.
+// Job: gives address and data channel to one unit per burst, fair round-robin, from its address to
+//   its last beat, and remembers whose answer comes next: without IDs a memory answers in order. Up
+//   to DEPTH answers are awaited. Address and data leave a cycle after they came, from registers;
+//   the next burst begins when the address before it has left. The unit that had the channels last
+//   keeps them until another one asks: then a burst begins in the cycle in which its address is
+//   shown, else, unless the address stood there at the last beat before, in the next.
+// Handshake: AXI4 write channels, packed by unit. A unit raises its data only with or after its
+//   address, and no next address before its last beat was taken.
+// Back-pressure: the others wait for at most one burst of everybody else; with DEPTH answers
+//   awaited all wait. An answer that its unit does not take stands before everybody's.
 module axi_write_mux #(
     parameter int N     = 2,
     parameter int DEPTH = 16
@@ -45,8 +46,8 @@ module axi_write_mux #(
   logic         w_valid, w_ready, w_last;
   logic [63:0]  aw_addr, w_data;
   logic [7:0]   aw_len, w_strb;
-  // Nothing from a unit to its own ready: the owner is chosen beside the last beat of a burst, or in a cycle in which
-  // it does not ask.
+  // Nothing from a unit to its own ready: the owner is chosen beside the last beat of a burst, or
+  // in a cycle in which it does not ask.
   assign others    = s_awvalid & ~owner;
   assign start     = !open && room && !full && |(s_awvalid & owner);
   assign s_awready = owner & {N{!open && room && !full}};

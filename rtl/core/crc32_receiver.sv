@@ -1,10 +1,10 @@
 // crc32_receiver: the CRC-32 of a packet that arrives, against its tail.
 //
-// Job: counts flits as they are taken: of the header not what the network may change, of the tail not the CRC itself.
-//   differs, in the cycle behind a tail: the CRC that it names is not that of the flits since the last head. So nothing
-//   but a register stands behind the XOR trees.
-// Handshake: none: flit is looked at while valid, and counts in a cycle of take. Behind anything but a tail differs
-//   says nothing.
+// Job: counts flits as they are taken: of the header not what the network may change, of the tail
+//   not the CRC itself. differs, in the cycle behind a tail: the CRC that it names is not that of
+//   the flits since the last head. So nothing but a register stands behind the XOR trees.
+// Handshake: none: flit is looked at while valid, and counts in a cycle of take. Behind anything
+//   but a tail differs says nothing.
 // Back-pressure: none.
 module crc32_receiver (
     input  logic               clk,

@@ -1,12 +1,14 @@
-// dma_read: reads up to MTU bytes from any byte address and hands them out as quadwords that begin with the
-// first byte.
+// dma_read: reads up to MTU bytes from any byte address and hands them out as quadwords that begin
+// with the first byte.
 //
-// Job: AXI bursts that end with their 64-byte line. The addresses of a read go out while the data of the reads before
-//   it is under way, up to DEPTH reads, so that data streams whatever the memory's latency. Shifts; bytes behind the
-//   last are 0, so that nothing of a neighbour leaks.
-// Handshake: start while ready, with addr, bytes (1..RMA_MTU) and a tag. Reads end in order: q_valid with q_index and
-//   q_data, no ready; then done for one cycle, with the read's tag and whether a beat came with an error.
-// Back-pressure: data is taken only while take is set, which must come by itself: others' data may stand behind it.
+// Job: AXI bursts that end with their 64-byte line. The addresses of a read go out while the data
+//   of the reads before it is under way, up to DEPTH reads, so that data streams whatever the
+//   memory's latency. Shifts; bytes behind the last are 0, so that nothing of a neighbour leaks.
+// Handshake: start while ready, with addr, bytes (1..RMA_MTU) and a tag. Reads end in order:
+//   q_valid with q_index and q_data, no ready; then done for one cycle, with the read's tag and
+//   whether a beat came with an error.
+// Back-pressure: data is taken only while take is set, which must come by itself: others' data may
+// stand behind it.
 module dma_read #(
     parameter int DEPTH = 4  // 2 or more
 ) (
@@ -102,8 +104,8 @@ module dma_read #(
   end
   always_ff @(posedge clk) if (got) hold <= m_rdata;
 
-  // Beat k completes quadword k - 1, or k when nothing is shifted; what the last beat leaves over comes at the end.
-  // Of a beat that is not there nothing is left by the mask.
+  // Beat k completes quadword k - 1, or k when nothing is shifted; what the last beat leaves over
+  // comes at the end. Of a beat that is not there nothing is left by the mask.
   logic [63:0] joined, tail_mask;
   assign joined    = shift == '0 ? m_rdata : 64'({m_rdata, hold} >> {shift, 3'h0});
   assign tail_mask = rest == '0 ? '1 : ~(64'hffffffff_ffffffff << {rest, 3'h0});

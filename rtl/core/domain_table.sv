@@ -1,11 +1,12 @@
 // domain_table: which protection domain every process belongs to, and which of its lives it lives.
 //
-// Job: keeps PDID and LIFE of every VPID and shows them to all units at once (stamps: {life, pdid} by VPID); counts the
-//   packets that were refused because they came from another domain, and keeps the last of them. A write of PDID shuts
-//   the process: mailbox, ring and windows go off with it, so that nothing of one domain is done for the next.
-// Handshake: registers as regfile asks (wr_known, wr_writable and rd_known answer for the address in the cycle behind
-//   it, rd_value in the second; wr_do is a pulse). shut is a pulse about wr_addr's process, restart one about
-//   restart_vpid: its ring goes on. Both act at once.
+// Job: keeps PDID and LIFE of every VPID and shows them to all units at once (stamps: {life, pdid}
+//   by VPID); counts the packets that were refused because they came from another domain, and keeps
+//   the last of them. A write of PDID shuts the process: mailbox, ring and windows go off with it,
+//   so that nothing of one domain is done for the next.
+// Handshake: registers as regfile asks (wr_known, wr_writable and rd_known answer for the address
+//   in the cycle behind it, rd_value in the second; wr_do is a pulse). shut is a pulse about
+//   wr_addr's process, restart one about restart_vpid: its ring goes on. Both act at once.
 // Back-pressure: none.
 module domain_table #(
     parameter int VPIDS = nicloop_pkg::VPIDS,  // processes; others have no registers here and are of no domain
@@ -23,8 +24,8 @@ module domain_table #(
     input  logic [2:0]   descriptors,
     input  logic [4:0]   fragments,
     input  logic [3:0]   lines,
-    // how long a full mailbox, and a full ring, of level_vpid may still hold others, and what they lost; kept by their
-    // tables
+    // how long a full mailbox, and a full ring, of level_vpid may still hold others, and what they
+    // lost; kept by their tables
     output logic         wr_hold,
     input  logic [23:0]  mailbox_hold,
     input  logic [23:0]  ring_hold,
@@ -44,7 +45,8 @@ module domain_table #(
     output logic         rd_known,
     output logic [63:0]  rd_value
 );
-  // ---- which register: 1 PDID, 2 LIFE, 3 DOMAIN_REFUSED, 4 DOMAIN_LAST, 5 LEVEL, 6 HOLD, 7 OVERFLOW ----
+  // ---- which register: 1 PDID, 2 LIFE, 3 DOMAIN_REFUSED, 4 DOMAIN_LAST, 5 LEVEL, 6 HOLD, 7
+  // OVERFLOW ----
   localparam nicloop_pkg::page_addr_t BASE = 32'(nicloop_pkg::PAGE_VPID_BASE);
   nicloop_pkg::page_addr_t wr_at, rd_at;
   assign wr_at = wr_addr;

@@ -1,12 +1,13 @@
 // eject: hands packets out of the network to the units that complete them.
 //
-// Job: one FIFO per virtual channel. Channel 0 goes to the VELO completer, channel 2, the answers, to a completer of
-//   RMA of its own; channel 1, the requests of RMA, goes by packet type to its responder, or to its completer (also
-//   what no unit knows: it drops and counts). So no full mailbox stands before a request, and no request before an
-//   answer. The completer and the responder of channel 1 alternate: a packet is handed to one when the other has
-//   finished, so that operations of one source take effect in order.
-// Handshake: flit channel in; valid/ready per unit (0 VELO, 1 completer, 2 responder, 3 completer of channel 2).
-// Back-pressure: a flit that its unit does not take keeps its credit.
+// Job: one FIFO per virtual channel. Channel 0 goes to the VELO completer, channel 2, the answers,
+//   to a completer of RMA of its own; channel 1, the requests of RMA, goes by packet type to its
+//   responder, or to its completer (also what no unit knows: it drops and counts). So no full
+//   mailbox stands before a request, and no request before an answer. The completer and the
+//   responder of channel 1 alternate: a packet is handed to one when the other has finished, so
+//   that operations of one source take effect in order.
+// Handshake: flit channel in; valid/ready per unit (0 VELO, 1 completer, 2 responder, 3 completer
+// of channel 2). Back-pressure: a flit that its unit does not take keeps its credit.
 module eject #(
     parameter int VC_DEPTH = 16,
     localparam int VCS     = nicloop_pkg::VCS,
@@ -39,7 +40,8 @@ module eject #(
   nicloop_pkg::flit_t     enters;
   logic [VCS-1:0]         q_valid, q_pop, free;
   logic [VCS*LEVEL_W-1:0] counts;
-  // Whether a head is for the responder is found out as it comes, since who takes it must be known early.
+  // Whether a head is for the responder is found out as it comes, since who takes it must be known
+  // early.
   logic                   rx_asks;
   /* verilator lint_off UNUSEDSIGNAL */  // of the requests alone
   logic [VCS-1:0]         asks;
@@ -124,7 +126,8 @@ module eject #(
   always_comb
     if (formal_started && !rst) begin
       assert (!(unit_valid[COMPLETER] && unit_valid[RESPONDER]));
-      // Nothing but its own unit holds a flit back; the head of a request waits for the other unit of requests as well.
+      // Nothing but its own unit holds a flit back; the head of a request waits for the other unit
+      // of requests as well.
       assert (!(q_valid[VELO] && unit_ready[VELO_UNIT]) || q_pop[VELO]);
       assert (!(q_valid[ANSWERS] && unit_ready[ANSWERS_UNIT]) || q_pop[ANSWERS]);
       assert (!(q_valid[REQUESTS] && ready && !completer_busy && !responder_busy) || q_pop[REQUESTS]);

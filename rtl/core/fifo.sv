@@ -1,9 +1,10 @@
 // fifo: synchronous FIFO of any depth.
 //
-// Job: keeps DEPTH words in order; FALL_THROUGH = 1 shows the oldest word on rd_data while rd_valid,
-//   FALL_THROUGH = 0 adds an output register, so the storage may become a block RAM.
+// Job: keeps DEPTH words in order; FALL_THROUGH = 1 shows the oldest word on rd_data while
+//   rd_valid, FALL_THROUGH = 0 adds an output register, so the storage may become a block RAM.
 // Handshake: a word enters when wr_valid && wr_ready and leaves when rd_valid && rd_ready.
-// Back-pressure: wr_ready falls when the storage is full; it never depends on rd_ready. Full and empty are flags of
+// Back-pressure: wr_ready falls when the storage is full; it never depends on rd_ready. Full and
+// empty are flags of
 //   their own, not compares of the count: what enters and leaves is decided by them in every block around.
 module fifo #(
     parameter int W = 64,
@@ -94,7 +95,8 @@ module fifo #(
     end
 `endif
 `ifdef FORMAL_BELOW
-  // In a proof of a block around it: induction begins anywhere, but not where the flags say what the count does not.
+  // In a proof of a block around it: induction begins anywhere, but not where the flags say what
+  // the count does not.
   always_comb if (!rst) assert (stored <= LEVEL_W'(DEPTH) && some == (stored != '0) &&
       wr_ready == (stored != LEVEL_W'(DEPTH)));
 `endif

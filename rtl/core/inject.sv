@@ -1,10 +1,11 @@
 // inject: the NIC's senders share the local port of the router.
 //
-// Job: each of the three sends on the virtual channel of its class, so that none ever stands behind another: VELO waits
-//   for a mailbox, which software empties, perhaps only when its GET has ended; requests wait for answers, and answers
-//   for memory. One flit leaves per cycle, channels round-robin.
-// Handshake: valid/ready per source (0 VELO requester, 1 RMA requester, 2 RMA responder), which is its channel; flit
-//   channel out.
+// Job: each of the three sends on the virtual channel of its class, so that none ever stands behind
+//   another: VELO waits for a mailbox, which software empties, perhaps only when its GET has ended;
+//   requests wait for answers, and answers for memory. One flit leaves per cycle, channels
+//   round-robin.
+// Handshake: valid/ready per source (0 VELO requester, 1 RMA requester, 2 RMA responder), which is
+//   its channel; flit channel out.
 // Back-pressure: ready needs a credit of the source's channel, and the grant.
 module inject #(
     parameter int VC_DEPTH = 16,
@@ -83,8 +84,8 @@ module inject #(
         if (formal_started && !rst) begin
           assume (!(tx_credit[v] && out[v*9+:9] == '0));
           assert (9'(counts[v*COUNT_W+:COUNT_W]) + out[v*9+:9] == 9'(VC_DEPTH));  // no credit lost or invented
-          // What has a credit goes as soon as the others have been served, whatever they have: nobody waits for another
-          // channel's credits.
+          // What has a credit goes as soon as the others have been served, whatever they have:
+          // nobody waits for another channel's credits.
           assert (passed < 2'(VCS));
           if (valid[v] && credit[v] && !ready[v]) assert (tx_valid);
           if (ready[v]) assert (valid[v] && counts[v*COUNT_W+:COUNT_W] != '0 && tx_vc == VC_W'(v) &&

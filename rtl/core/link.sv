@@ -1,17 +1,19 @@
 // link: a router port's way over a wire that corrupts, loses and fails.
 //
-// Job: joins link_tx and link_rx, adds and checks the CRC of every word, counts what went wrong. Every
-//   flit arrives once and in order; see link_tx for how.
-// Handshake: flit channels towards the router; AXI-Stream towards the wire, one word per beat: tdata the flit, tuser
-//   {CRC-32, control} with control filled up by zeros. The receiving side takes every word. Either end may be reset by
-//   itself (rst, or restart, which leaves counters and entries behind the link): see link_session. Without session (up)
-//   the router has no credits. A word and the carrier are taken into registers, with what the CRC says of the word, and
-//   count in the cycle after.
-// Back-pressure: towards the router the flit channel's credits. Without carrier nothing is sent and nothing is lost:
-//   traffic waits. A link with carrier that answers nothing is dead after DEAD_AFTER timeouts; it sends its oldest word
-//   once per timeout and goes on when an answer comes. A link that failed for longer than patience ends the packets of
-//   which only a part has come (see link_rx), so that they let go of the routers behind it; with drain it has the
-//   router discard what is for it (see router_output).
+// Job: joins link_tx and link_rx, adds and checks the CRC of every word, counts what went wrong.
+//   Every flit arrives once and in order; see link_tx for how.
+// Handshake: flit channels towards the router; AXI-Stream towards the wire, one word per beat:
+//   tdata the flit, tuser {CRC-32, control} with control filled up by zeros. The receiving side
+//   takes every word. Either end may be reset by itself (rst, or restart, which leaves counters and
+//   entries behind the link): see link_session. Without session (up) the router has no credits. A
+//   word and the carrier are taken into registers, with what the CRC says of the word, and count in
+//   the cycle after.
+// Back-pressure: towards the router the flit channel's credits. Without carrier nothing is sent and
+//   nothing is lost: traffic waits. A link with carrier that answers nothing is dead after
+//   DEAD_AFTER timeouts; it sends its oldest word once per timeout and goes on when an answer
+//   comes. A link that failed for longer than patience ends the packets of which only a part has
+//   come (see link_rx), so that they let go of the routers behind it; with drain it has the router
+//   discard what is for it (see router_output).
 module link #(
     parameter int VCS        = nicloop_pkg::VCS,
     parameter int VC_DEPTH   = 16,
@@ -83,8 +85,8 @@ module link #(
   // ---- what came ----
   logic                 came, carries;
   logic [63:0]          in_data;
-  // Control as link_tx puts it together. Of a hello nack says that the session is up, head that it echoes, tail that it
-  // forgot; ack how many heads have come.
+  // Control as link_tx puts it together. Of a hello nack says that the session is up, head that it
+  // echoes, tail that it forgot; ack how many heads have come.
   /* verilator lint_off UNUSEDSIGNAL */  // what only link_rx looks at
   typedef struct packed {
     logic                 hello, nack, numbered, flit, head, tail;
@@ -142,11 +144,11 @@ module link #(
       .discarded, .partial, .fresh, .ev_cut, .active(rx_active)
   );
 
-  // How long the link has failed, as long as that matters, and how long a part of a packet has waited for the rest
-  // meanwhile; words that still come, of a link whose other direction is dead, start that anew. Nothing of it moves
-  // while the link works (a simulation passes over it).
-  // Both counters show one more than that. Whether it is as long as patience is a flag, compared as the counter moves:
-  // what is written to patience counts a cycle late.
+  // How long the link has failed, as long as that matters, and how long a part of a packet has
+  // waited for the rest meanwhile; words that still come, of a link whose other direction is dead,
+  // start that anew. Nothing of it moves while the link works (a simulation passes over it). Both
+  // counters show one more than that. Whether it is as long as patience is a flag, compared as the
+  // counter moves: what is written to patience counts a cycle late.
   logic [PATIENCE_W:0] waited, failed;
   logic                broken, failing, troubled, drain_soon, drain_now;  // troubled: failing, or in the cycle before
   logic                ever, waited_out, failed_out;                      // patience is not 0
@@ -215,7 +217,8 @@ module link #(
   end
 
   assign idle   = tx_idle && !rx_active;
-  // Of a failure that is found right now carrier_was tells, or, when it is found by a timeout, tx_active.
+  // Of a failure that is found right now carrier_was tells, or, when it is found by a timeout,
+  // tx_active.
   assign active = tx_active || rx_active || patient || drain_soon || drain_now != drains || session_active ||
       carries != carrier_was || ended_then || lost_then != '0 || drained_then || ended_here;
 

@@ -1,9 +1,10 @@
-// link_crc: CRC-32 (IEEE 802.3, reflected) of one link word: 64 bits of data, then CTRL_W bits of control.
+// link_crc: CRC-32 (IEEE 802.3, reflected) of one link word: 64 bits of data, then CTRL_W bits of
+// control.
 //
-// Job: protects every word by itself, so that a receiver can pass it on in the cycle it arrives. At this
-//   length the code finds every error of up to six bits and every burst of up to 32.
-// Handshake: none, combinational; crc is valid while enable is high, otherwise 0. The gate by enable spares a
-//   simulation the XOR trees while the wire is silent.
+// Job: protects every word by itself, so that a receiver can pass it on in the cycle it arrives. At
+//   this length the code finds every error of up to six bits and every burst of up to 32.
+// Handshake: none, combinational; crc is valid while enable is high, otherwise 0. The gate by
+//   enable spares a simulation the XOR trees while the wire is silent.
 module link_crc #(
     parameter int CTRL_W = 64
 ) (
@@ -15,8 +16,8 @@ module link_crc #(
   localparam int N = 64 + CTRL_W;
   localparam logic [31:0] POLY = 32'hedb88320;
 
-  // Row b of the matrix: the bits of the word on which bit b of the result depends. A 1 in the last bit is
-  // shifted once by the end of the word, one in the bit before twice, and so on.
+  // Row b of the matrix: the bits of the word on which bit b of the result depends. A 1 in the last
+  // bit is shifted once by the end of the word, one in the bit before twice, and so on.
   function automatic logic [N-1:0] row(input logic [4:0] b);
     logic [N-1:0] r;
     logic [31:0]  c;
@@ -34,7 +35,8 @@ module link_crc #(
   endfunction
   localparam logic [32*N-1:0] ROWS = rows();
 
-  // The first 32 bits of the word enter inverted and the result leaves inverted: a word of zeros is wrong.
+  // The first 32 bits of the word enter inverted and the result leaves inverted: a word of zeros is
+  // wrong.
   always_comb begin
     crc = '0;
     if (enable)

@@ -1,9 +1,9 @@
 // link_regs: what the register pages of the links answer.
 //
-// Job: selects state and counters of one link; links that are not built read 0 and keep nothing. Holds the patience and
-//   the switches of each.
-// Handshake: as regfile asks: rd_known, wr_known (the address is a register of a link page) and wr_writable in the
-//   cycle behind the address, rd_value in the second.
+// Job: selects state and counters of one link; links that are not built read 0 and keep nothing.
+//   Holds the patience and the switches of each.
+// Handshake: as regfile asks: rd_known, wr_known (the address is a register of a link page) and
+//   wr_writable in the cycle behind the address, rd_value in the second.
 module link_regs #(
     parameter int LINKS = 2,
     localparam int PATIENCE_W = nicloop_pkg::LINK_PATIENCE_CYCLES_W

@@ -1,18 +1,21 @@
 // link_rx: the receiving half of a link.
 //
-// Job: passes on every sequenced word once and in order; what is corrupt, out of order or a repetition
-//   is discarded, and the sending half told what to say about it.
+// Job: passes on every sequenced word once and in order; what is corrupt, out of order or a
+//   repetition is discarded, and the sending half told what to say about it.
 // Handshake: words in with their verdict (CRC holds or not); flit channel out, one register behind.
-// Back-pressure: none needed, the sender has a credit for every flit. A gap is nacked once, since all
+// Back-pressure: none needed, the sender has a credit for every flit. A gap is nacked once, since
+// all
 //   that was under way behind the missing word arrives out of order too; a corrupt word is nacked always.
 //
-// A packet of which only a part came holds the outputs of all routers up to its destination. When the link is given up
-// (give_up), it is ended here by a tail of zeros, whose CRC the destination finds wrong. The rest, should it come after
-// all, is discarded up to its tail. To the sender the made-up tail takes the entry of the one that it will send: an
-// entry that becomes free is kept from it (withheld) until that tail has come, so credits stay what they were.
+// A packet of which only a part came holds the outputs of all routers up to its destination. When
+// the link is given up (give_up), it is ended here by a tail of zeros, whose CRC the destination
+// finds wrong. The rest, should it come after all, is discarded up to its tail. To the sender the
+// made-up tail takes the entry of the one that it will send: an entry that becomes free is kept
+// from it (withheld) until that tail has come, so credits stay what they were.
 //
-// Without session (up) words are not for it. A packet of which a part came when one ended is ended too, as soon as
-// there is an entry and before anything of the next session is taken, which starts with the entries that are then free.
+// Without session (up) words are not for it. A packet of which a part came when one ended is ended
+// too, as soon as there is an entry and before anything of the next session is taken, which starts
+// with the entries that are then free.
 module link_rx #(
     parameter int VCS      = nicloop_pkg::VCS,
     parameter int VC_DEPTH = 16,

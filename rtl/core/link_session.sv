@@ -1,23 +1,27 @@
-// link_session: both ends of a link agree that what they number starts anew, whichever of them was reset.
+// link_session: both ends of a link agree that what they number starts anew, whichever of them was
+// reset.
 //
-// Job: an end that was reset, by rst or by restart, takes a new number of its own and says hello with it until the
-//   other end has told that very number back. Then a session starts here, for a wire delivers words in order: what
-//   comes behind such a hello was sent after the other end had heard of this reset. Until then nothing but hellos is
-//   sent or taken. An end with a session that hears a hello of another number, or one that does not know its own, ends
-//   its session: the other was reset.
+// Job: an end that was reset, by rst or by restart, takes a new number of its own and says hello
+//   with it until the other end has told that very number back. Then a session starts here, for a
+//   wire delivers words in order: what comes behind such a hello was sent after the other end had
+//   heard of this reset. Until then nothing but hellos is sent or taken. An end with a session that
+//   hears a hello of another number, or one that does not know its own, ends its session: the other
+//   was reset.
 //
 //        reset                    hello with mine told back             rst, restart,
 //   ──► OPEN ───────────────────────────────────────────────► UP ──►    or a strange hello ──► OPEN
 //
-// Handshake: in_hello with what the word says; hello_due until hello_sent. start: the session starts, up from the next
-//   cycle on; stop: it ends, up until then. In the first cycle after an end no hello goes and no session starts: a flit
-//   may be on its way from the router, and the entries that are free are not counted yet.
+// Handshake: in_hello with what the word says; hello_due until hello_sent. start: the session
+//   starts, up from the next cycle on; stop: it ends, up until then. In the first cycle after an
+//   end no hello goes and no session starts: a flit may be on its way from the router, and the
+//   entries that are free are not counted yet.
 // Back-pressure: none; a hello is sent instead of one word.
 //
-// A hello: my number, the number heard from the other end (echoes: there is one), up: no answer needed. Numbers survive
-//   resets, so that of consecutive sessions differ. Any power-up value is correct. The register has a stated one
-//   because its next value depends on its own: without it a four-state simulator computes X + 1 = X forever and up
-//   stays X. Proofs and benches define ANY_POWER_UP and start with an arbitrary number.
+// A hello: my number, the number heard from the other end (echoes: there is one), up: no answer
+//   needed. Numbers survive resets, so that of consecutive sessions differ. Any power-up value is
+//   correct. The register has a stated one because its next value depends on its own: without it a
+//   four-state simulator computes X + 1 = X forever and up stays X. Proofs and benches define
+//   ANY_POWER_UP and start with an arbitrary number.
 module link_session #(
     parameter int NUMBER_W = 8,
     parameter int PERIOD   = 32,  // cycles between hellos that nobody answers

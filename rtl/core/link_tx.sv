@@ -1,27 +1,30 @@
 // link_tx: the sending half of a link.
 //
-// Job: gives every flit a sequence number and keeps it until the other end has acknowledged it. A nack, a
-//   timeout or a returning carrier sends everything again from the oldest word without acknowledgement
-//   (go-back-N). Acknowledgements and credits ride on whatever is sent; when nothing is, they get a word
-//   of their own.
-// Handshake: flit channel in; words out with valid/ready. A word without the seq'd bit is a status: it may be lost,
-//   since every word repeats the latest acknowledgement and credit counts. Without session (up) nothing leaves but
-//   hellos of link_session, which go before everything else. When one starts, all is numbered from 0, and credits are
-//   given for the entries that the other end told to be free; the router forgets its own while there is none.
-// Back-pressure: the credits of the flit channel. A flit keeps its entry here until it is acknowledged; its
-//   credit cannot come earlier, because it arrives in a word with the acknowledgement. So VCS * VC_DEPTH
-//   entries and one for an anchor are enough, and no flit is ever refused.
+// Job: gives every flit a sequence number and keeps it until the other end has acknowledged it. A
+//   nack, a timeout or a returning carrier sends everything again from the oldest word without
+//   acknowledgement (go-back-N). Acknowledgements and credits ride on whatever is sent; when
+//   nothing is, they get a word of their own.
+// Handshake: flit channel in; words out with valid/ready. A word without the seq'd bit is a status:
+//   it may be lost, since every word repeats the latest acknowledgement and credit counts. Without
+//   session (up) nothing leaves but hellos of link_session, which go before everything else. When
+//   one starts, all is numbered from 0, and credits are given for the entries that the other end
+//   told to be free; the router forgets its own while there is none.
+// Back-pressure: the credits of the flit channel. A flit keeps its entry here until it is
+//   acknowledged; its credit cannot come earlier, because it arrives in a word with the
+//   acknowledgement. So VCS * VC_DEPTH entries and one for an anchor are enough, and no flit is
+//   ever refused.
 //
-// Credits are counts, not pulses, so a lost word loses none. The last count of a burst must not be lost
-// either: a change that no new sequenced word carried gets an anchor, a sequenced word without flit. At
-// most one anchor is out.
+// Credits are counts, not pulses, so a lost word loses none. The last count of a burst must not be
+// lost either: a change that no new sequenced word carried gets an anchor, a sequenced word without
+// flit. At most one anchor is out.
 //
-// What was kept when a session ended is not sent in the next. The other end tells how many heads it has accepted, so
-// the packets that are lost are known; of an end that forgot that too, lost are those whose heads it had not
-// acknowledged.
+// What was kept when a session ended is not sent in the next. The other end tells how many heads it
+// has accepted, so the packets that are lost are known; of an end that forgot that too, lost are
+// those whose heads it had not acknowledged.
 //
-// How long the wire is shows in the time from a word's first sending to its acknowledgement, which is sent at once: the
-// shortest since the carrier came is the round trip, whatever was lost. The timeout is that and half of TIMEOUT.
+// How long the wire is shows in the time from a word's first sending to its acknowledgement, which
+// is sent at once: the shortest since the carrier came is the round trip, whatever was lost. The
+// timeout is that and half of TIMEOUT.
 module link_tx #(
     parameter int VCS        = nicloop_pkg::VCS,
     parameter int VC_DEPTH   = 16,
@@ -116,7 +119,8 @@ module link_tx #(
   assign stored = free && next != last && (!dead || next == base);
   assign direct = free && next == last && in_valid && !dead;
   assign status = free && !stored && !direct && (due || (dirty && !anchor_out));
-  // An anchor takes the next number, so it must not overtake a flit that waits or comes in this cycle.
+  // An anchor takes the next number, so it must not overtake a flit that waits or comes in this
+  // cycle.
   assign anchor = status && dirty && !anchor_out && next == last && !in_valid;
   assign send   = stored || direct || anchor;
   assign first  = send && next == high;
@@ -125,8 +129,8 @@ module link_tx #(
   kept_t kept, keeps;
   logic [SEQ_W-1:0] heads;
   always_comb begin
-    // A word without a flit carries zeros: what the router's output shows then may never have been written, and X in
-    // one bit of a word makes its whole CRC X in a four-state simulation.
+    // A word without a flit carries zeros: what the router's output shows then may never have been
+    // written, and X in one bit of a word makes its whole CRC X in a four-state simulation.
     in_word = '0;
     if (in_valid) begin
       in_word.flit = 1'b1;

@@ -1,10 +1,11 @@
 // lrs_arbiter: least-recently-served arbiter.
 //
-// Job: grants the requester that was served longest ago. While a requester waits, each of the others is served at most
-//   once more before it, even if it does not ask in every cycle and others are served meanwhile. A round-robin pointer
-//   does not give that: grants to a third requester move it to where the same one of two comes first every time.
-// Handshake: grant is one-hot and combinational. served is one-hot or zero, and may come later than the grant; a
-//   requester that was granted and not served keeps its place.
+// Job: grants the requester that was served longest ago. While a requester waits, each of the
+//   others is served at most once more before it, even if it does not ask in every cycle and others
+//   are served meanwhile. A round-robin pointer does not give that: grants to a third requester
+//   move it to where the same one of two comes first every time.
+// Handshake: grant is one-hot and combinational. served is one-hot or zero, and may come later than
+//   the grant; a requester that was granted and not served keeps its place.
 // Back-pressure: none.
 module lrs_arbiter #(
     parameter int N = 4
@@ -15,7 +16,8 @@ module lrs_arbiter #(
     input  logic [N-1:0] served,
     output logic [N-1:0] grant
 );
-  // first_q[i * N + j], for i below j: i was served longer ago than j. The order begins with the lowest number.
+  // first_q[i * N + j], for i below j: i was served longer ago than j. The order begins with the
+  // lowest number.
   logic [N*N-1:0] first_q, older;  // older: for all i and j
   always_ff @(posedge clk)
     for (int i = 0; i < N; i++)
@@ -39,7 +41,8 @@ module lrs_arbiter #(
     end
 `endif
 `ifdef FORMAL_BELOW
-  // In a proof of a block around it: induction begins anywhere, but with an order, so that a request has a grant.
+  // In a proof of a block around it: induction begins anywhere, but with an order, so that a
+  // request has a grant.
   always_comb
     if (!rst)
       for (int i = 0; i < N; i++)
@@ -52,8 +55,8 @@ module lrs_arbiter #(
   always_comb if (!formal_started) assume (rst);
   always_comb if (formal_started && !rst) assume ((served & (served - 1'b1)) == '0);
 
-  // Which of the others were served since some requester began to wait. It may withdraw its request for a while, as
-  // one does whose resource is not free, and keeps its place.
+  // Which of the others were served since some requester began to wait. It may withdraw its request
+  // for a while, as one does whose resource is not free, and keeps its place.
   (* anyconst *) logic [$clog2(N)-1:0] someone;
   always_comb assume (32'(someone) < N);
   logic [N-1:0] since;

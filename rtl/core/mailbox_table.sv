@@ -1,19 +1,21 @@
 // mailbox_table: ring, switches and pointers of every VPID's mailbox.
 //
-// Job: answers the completer about one VPID (is it on, is it full, where does the next slot lie), counts the slots
-//   whose write was begun, and those that are in memory; gives the register file read and write access. Words live in
-//   small RAMs with one write port, so a clear sequence of VPIDS cycles follows reset (busy). A read pointer to which
-//   the ring cannot have been read is refused: the old one stays. A mailbox whose memory refuses a slot is switched
-//   off, since the slots behind that one may be under way already.
-// Handshake: look_* is combinational. begun is a pulse for look_vpid, in the cycle behind the one in which it was
-//   looked at; ended a pulse for the oldest slot under way, ended_vpid's. A register write is taken when wr_ready
-//   (wr_rp: when rp_ready, and its VPID and data stand since the cycle before). Switches act at once: slots under way
-//   whose mailbox was switched off in the meantime do not count (ended_lost), and rd_ctrl.busy tells software that
-//   there are some. Whether a ring is full is a flag, kept when a pointer moves, so that nobody waits for a
+// Job: answers the completer about one VPID (is it on, is it full, where does the next slot lie),
+//   counts the slots whose write was begun, and those that are in memory; gives the register file
+//   read and write access. Words live in small RAMs with one write port, so a clear sequence of
+//   VPIDS cycles follows reset (busy). A read pointer to which the ring cannot have been read is
+//   refused: the old one stays. A mailbox whose memory refuses a slot is switched off, since the
+//   slots behind that one may be under way already.
+// Handshake: look_* is combinational. begun is a pulse for look_vpid, in the cycle behind the one
+//   in which it was looked at; ended a pulse for the oldest slot under way, ended_vpid's. A
+//   register write is taken when wr_ready (wr_rp: when rp_ready, and its VPID and data stand since
+//   the cycle before). Switches act at once: slots under way whose mailbox was switched off in the
+//   meantime do not count (ended_lost), and rd_ctrl.busy tells software that there are some.
+//   Whether a ring is full is a flag, kept when a pointer moves, so that nobody waits for a
 //   subtraction.
-// Back-pressure: register writes wait while reset clears; all but the read pointer's also in the cycles of begun and
-//   ended, which need the same memory, the read pointer's in that of begun and the next, in which the flag changes. A
-//   full mailbox blocks none.
+// Back-pressure: register writes wait while reset clears; all but the read pointer's also in the
+//   cycles of begun and ended, which need the same memory, the read pointer's in that of begun and
+//   the next, in which the flag changes. A full mailbox blocks none.
 module mailbox_table #(
     parameter int VPIDS = nicloop_pkg::VPIDS,       // processes: a power of two, 2 or more
     parameter int DEPTH = nicloop_pkg::DMA_WRITES,  // slots under way, at most
@@ -65,13 +67,15 @@ module mailbox_table #(
     input  logic        shut,        // wr_vpid gets another domain: mailbox and window go off
     output logic        ev_refused,  // a read pointer
     output logic [15:0] window_next,  // windows that will be on in the next cycle
-    // the mailbox of wr_vpid, in the next cycle if no register is written in this: base and size stand still
+    // the mailbox of wr_vpid, in the next cycle if no register is written in this: base and size
+    // stand still
     output logic        wr_on
 );
   localparam int VPID_W = $clog2(VPIDS);
   localparam int OVERFLOW_W = COUNT_W < 32 ? COUNT_W : 32;
 
-  // Numbers of processes that are built; of others look_on and window_next say no, and nobody writes their registers.
+  // Numbers of processes that are built; of others look_on and window_next say no, and nobody
+  // writes their registers.
   logic [VPID_W-1:0] looks, ends, reads, writes;
   assign looks  = look_vpid[VPID_W-1:0];
   assign ends   = ended_vpid[VPID_W-1:0];
@@ -116,8 +120,8 @@ module mailbox_table #(
       .off_vpid(writes), .busy_vpid(reads), .busy(under_way)
   );
 
-  // Software may have seen a slot under way before the memory has acknowledged it, but none that began while its write
-  // was on the way to here: the distance is that of a cycle ago.
+  // Software may have seen a slot under way before the memory has acknowledged it, but none that
+  // began while its write was on the way to here: the distance is that of a cycle ago.
   logic [31:0] behind;
   logic [SLOTS_W-1:0] ring;
   logic        rp_good;
@@ -161,7 +165,8 @@ module mailbox_table #(
   assign ended_at = ended ? ends : reg_at;
 
   logic [SLOTS_W-1:0] index_next;
-  // What a slot has begun with stands in registers since it was looked at: nothing changes it meanwhile.
+  // What a slot has begun with stands in registers since it was looked at: nothing changes it
+  // meanwhile.
   logic [SLOTS_W-1:0] index_was, ring_was;
   logic [31:0]        seq_was;
   always_ff @(posedge clk) begin
@@ -282,9 +287,10 @@ module mailbox_table #(
     end
 `endif
 `ifdef FORMAL
-  // The slot that the completer is shown lies in the ring, as long as the mailbox is on. The mailbox of any process,
-  // which the solver chooses. Taken for granted is what regfile keeps: base and size of a mailbox that is on are not
-  // written, and nothing while reset clears; and that the completer begins only what it was shown the cycle before.
+  // The slot that the completer is shown lies in the ring, as long as the mailbox is on. The
+  // mailbox of any process, which the solver chooses. Taken for granted is what regfile keeps: base
+  // and size of a mailbox that is on are not written, and nothing while reset clears; and that the
+  // completer begins only what it was shown the cycle before.
   (* anyconst *) logic [VPID_W-1:0] some_vpid;
   logic formal_started = 1'b0;
   always_ff @(posedge clk) formal_started <= 1'b1;

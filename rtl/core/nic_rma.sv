@@ -1,11 +1,12 @@
 // nic_rma: remote memory access, from the window to the memory.
 //
-// Job: joins the RMA units with the translation unit, the notification rings, the write limiter and the AXI master,
-//   which they share with the VELO completer.
-// Handshake: descriptors as pio_window hands them on; flits out (0 requests, 1 answers) and in (0 completer, 1
-//   responder, 2 answers) by valid/ready; AXI4 master; registers as rma_regs. Events are pulses.
-// Back-pressure: a full notification ring holds the unit that notifies; requests wait behind it, answers only behind
-//   an answer that notifies.
+// Job: joins the RMA units with the translation unit, the notification rings, the write limiter and
+//   the AXI master, which they share with the VELO completer.
+// Handshake: descriptors as pio_window hands them on; flits out (0 requests, 1 answers) and in (0
+//   completer, 1 responder, 2 answers) by valid/ready; AXI4 master; registers as rma_regs. Events
+//   are pulses.
+// Back-pressure: a full notification ring holds the unit that notifies; requests wait behind it,
+//   answers only behind an answer that notifies.
 module nic_rma (
     input  logic         clk,
     input  logic         clk_memory,    // of the way to memory
@@ -109,7 +110,8 @@ module nic_rma (
     output logic         idle,
     output logic         active
 );
-  // Units by number: clients of the ATU and of the notifier; who takes flits, and discards packets; who sends.
+  // Units by number: clients of the ATU and of the notifier; who takes flits, and discards packets;
+  // who sends.
   localparam int REQUESTER = 0, RESPONDER = 1, COMPLETER = 2, ANSWERS = 3;
   localparam int IN_COMPLETER = 0, IN_RESPONDER = 1, IN_ANSWERS = 2;
   localparam int TX_REQUESTS = 0, TX_ANSWERS = 1;

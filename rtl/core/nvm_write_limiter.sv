@@ -1,16 +1,19 @@
 // nvm_write_limiter: makes ranges of memory as slow to write as their device is.
 //
-// Job: each range has a write buffer of DEPTH bytes that drains at its rate; a burst to the range enters only when it
-//   fits. The buffer is the memory's own: what is in it can be read, so the burst itself passes at once and only the
-//   level is kept here (in 1/65536 byte). An empty buffer takes any burst. While any range is in use, the ranges of a
-//   burst are found out in the first cycle of its address, and it passes in the second at the earliest. What room there
-//   is was found out in the cycle before, too; so a burst to a range waits until the two cycles behind the one before
-//   it are over.
-// Handshake: AXI4 write address and data pass through, each at the pace of its own READY: WVALID does not wait for
-//   AWREADY, since a slave may assert AWREADY only after WVALID (AXI4 A3.3.1). The master presents the data of a burst
-//   with or after its address, and no next address or data before both have been taken. Responses are not touched. All
-//   beats of a burst lie in the range of its address.
-// Back-pressure: an address that does not fit waits, its data with it, and the unit behind it, and the network.
+// Job: each range has a write buffer of DEPTH bytes that drains at its rate; a burst to the range
+//   enters only when it fits. The buffer is the memory's own: what is in it can be read, so the
+//   burst itself passes at once and only the level is kept here (in 1/65536 byte). An empty buffer
+//   takes any burst. While any range is in use, the ranges of a burst are found out in the first
+//   cycle of its address, and it passes in the second at the earliest. What room there is was found
+//   out in the cycle before, too; so a burst to a range waits until the two cycles behind the one
+//   before it are over.
+// Handshake: AXI4 write address and data pass through, each at the pace of its own READY: WVALID
+//   does not wait for AWREADY, since a slave may assert AWREADY only after WVALID (AXI4 A3.3.1).
+//   The master presents the data of a burst with or after its address, and no next address or data
+//   before both have been taken. Responses are not touched. All beats of a burst lie in the range
+//   of its address.
+// Back-pressure: an address that does not fit waits, its data with it, and the unit behind it, and
+// the network.
 module nvm_write_limiter #(
     localparam int RANGES = nicloop_pkg::NVM_RANGES
 ) (
@@ -95,7 +98,8 @@ module nvm_write_limiter #(
       logic [3:0]  room;        // the same, no more than the most that a burst has
       logic        empty;
       assign hits_now[r] = s_awaddr >= first && s_awaddr < behind;
-      // The part of a byte is a bit more of the sum, so that it is one. Each answer has a sum of its own.
+      // The part of a byte is a bit more of the sum, so that it is one. Each answer has a sum of
+      // its own.
       assign room_next   = 3'(({depth[5:0], 1'b1} + {~level[21:16], level[15:0] == '0}) >> 4);
       assign roomy       = deep && level[40] == 1'b0 &&
           1'((26'({ample, 1'b1}) + 26'({~level[39:16], level[15:0] == '0})) >> 25);

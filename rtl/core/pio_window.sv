@@ -1,16 +1,18 @@
 // pio_window: the send windows of all processes, as a bus writes them.
 //
-// Job: AXI4 write slave. A process has two windows, of VELO and of RMA, which are lines of 64 bytes; an address names
-//   line and window (nicloop_pkg PIO_*, RMA_PIO_*). A line comes in pieces, bursts of any part of it in any order, and
-//   is there when all words are that its address announces. It is then taken, if its process has an entry for it
-//   (full), discarded for good, if it is wrong, or refused: with it all that follows in the window, until software
-//   writes VELO_WINDOW or RMA_WINDOW. One line per window can be in parts. Words go on to where lines are kept (put_*)
-//   as they come; take says that the line of these words is whole.
-// Handshake: AXI4 write channels. put_* with every beat; take is one cycle, two behind the last beat's, and is about
-//   line_addr. A word counts when all of its four strobes are set. Registers as regfile asks (wr_known and rd_known
-//   answer for the address in the cycle behind it, rd_value in the second; wr_do is a pulse).
-// Back-pressure: none but that of B: an address is taken within two cycles, a beat at once, and answered in the second
-//   cycle behind the last.
+// Job: AXI4 write slave. A process has two windows, of VELO and of RMA, which are lines of 64
+//   bytes; an address names line and window (nicloop_pkg PIO_*, RMA_PIO_*). A line comes in pieces,
+//   bursts of any part of it in any order, and is there when all words are that its address
+//   announces. It is then taken, if its process has an entry for it (full), discarded for good, if
+//   it is wrong, or refused: with it all that follows in the window, until software writes
+//   VELO_WINDOW or RMA_WINDOW. One line per window can be in parts. Words go on to where lines are
+//   kept (put_*) as they come; take says that the line of these words is whole.
+// Handshake: AXI4 write channels. put_* with every beat; take is one cycle, two behind the last
+//   beat's, and is about line_addr. A word counts when all of its four strobes are set. Registers
+//   as regfile asks (wr_known and rd_known answer for the address in the cycle behind it, rd_value
+//   in the second; wr_do is a pulse).
+// Back-pressure: none but that of B: an address is taken within two cycles, a beat at once, and
+//   answered in the second cycle behind the last.
 module pio_window #(
     parameter int VPIDS = nicloop_pkg::VPIDS,  // processes: a power of two, 2 or more; windows of others are off
     parameter int RMA   = 1                    // 0: windows of descriptors are off
@@ -120,8 +122,8 @@ module pio_window #(
   assign rsvd_now   = rsvd_comes ? s_wdata[nicloop_pkg::RMA_DESC_RSVD_LSB] : rsvd_bad[put_vpid[VPID_W-1:0]];
   always_ff @(posedge clk) if (rsvd_comes) rsvd_bad[put_vpid[VPID_W-1:0]] <= s_wdata[nicloop_pkg::RMA_DESC_RSVD_LSB];
 
-  // What was here before of the line that has begun, if it is this one: pieces come one by one, so nothing of it
-  // changes while one is on the bus.
+  // What was here before of the line that has begun, if it is this one: pieces come one by one, so
+  // nothing of it changes while one is on the bus.
   logic [15:0] here[WINDOWS];      // words of the line that has begun, by window
   logic [18:0] which[WINDOWS];     // and its address
   logic [AT_W-1:0] at_now;
@@ -129,7 +131,8 @@ module pio_window #(
   logic        same_now;           // if one has begun
   assign at_now   = AT_W'({rma, addr[nicloop_pkg::PIO_SRC_VPID_LSB+:VPID_W]});
   assign here_now = here[at_now];
-  // A word that is here already is of another line with the same address: the first will not be whole any more.
+  // A word that is here already is of another line with the same address: the first will not be
+  // whole any more.
   assign same_now = which[at_now] == addr[nicloop_pkg::PIO_SRC_VPID_LSB-1:nicloop_pkg::PIO_LENGTH_LSB] &&
       (here_now & words_now & need_now) == '0;
 
@@ -292,7 +295,8 @@ module pio_window #(
   always_ff @(posedge clk) formal_started <= 1'b1;
   always_comb if (!formal_started) assume (rst);
 
-  // ---- the bus waits for nothing: neither entries nor registers nor what was refused are asked ----
+  // ---- the bus waits for nothing: neither entries nor registers nor what was refused are
+  // asked ----
   logic judge_was, held_was;
   always_ff @(posedge clk) begin
     judge_was <= judge && !rst;
@@ -306,8 +310,8 @@ module pio_window #(
       assert (!(judge_was || held_was) || s_bvalid);
     end
 
-  // ---- any word of any window: a line that is taken has it, from a piece with its own address, and from no line
-  // before ----
+  // ---- any word of any window: a line that is taken has it, from a piece with its own address,
+  // and from no line before ----
   (* anyconst *) logic [4:0] some;
   (* anyconst *) logic [3:0] word;
   logic [28:0] addr_seen, addr_judged;  // of the piece on the bus, and of the one that is judged

@@ -1,12 +1,13 @@
 // rma_collect: takes RMA packets whole and judges them before anybody acts on them.
 //
-// Job: BUFFERS packets: one fills while the ones before it are looked at and then drained. Checks frame, CRC, length
-//   and node; which types are welcome is the owner's business.
-// Handshake: flits in by valid/ready; have shows the oldest packet not yet passed (reason 0: good) until look_next, a
-//   pulse. It is shown from registers, two cycles behind its tail or behind the look_next of the one before; waits,
-//   that there is one, is known a cycle earlier, as are its process and stamp. Quadword index of what follows the
-//   extension flit is shown at once, of the oldest packet not yet drained; drain_next frees its buffer, in the same
-//   cycle as its look_next or later.
+// Job: BUFFERS packets: one fills while the ones before it are looked at and then drained. Checks
+//   frame, CRC, length and node; which types are welcome is the owner's business.
+// Handshake: flits in by valid/ready; have shows the oldest packet not yet passed (reason 0: good)
+//   until look_next, a pulse. It is shown from registers, two cycles behind its tail or behind the
+//   look_next of the one before; waits, that there is one, is known a cycle earlier, as are its
+//   process and stamp. Quadword index of what follows the extension flit is shown at once, of the
+//   oldest packet not yet drained; drain_next frees its buffer, in the same cycle as its look_next
+//   or later.
 // Back-pressure: with all buffers taken no flit is taken.
 module rma_collect #(
     parameter int BUFFERS = 2,                        // a power of two
@@ -85,8 +86,8 @@ module rma_collect #(
   assign number = count - 7'd1;
   always_ff @(posedge clk)
     if (take) count <= head ? '0 : count + 7'(count != 7'h7f);
-  // Whether a flit is taken is known late: its place in the buffer is written in every cycle until it is, for nobody
-  // looks at it before.
+  // Whether a flit is taken is known late: its place in the buffer is written in every cycle until
+  // it is, for nobody looks at it before.
   always_ff @(posedge clk)
     if (!full) begin
       if (!open) headers[fill_at] <= head ? data : '0;
@@ -94,8 +95,8 @@ module rma_collect #(
       if (open && count != '0 && number < 7'(QUADS)) quads[{fill_at, number[IDX_W-1:0]}] <= data;
     end
 
-  // ---- judging at the tail, but for the CRC, which is compared in the cycle behind it; what the header says is judged
-  // as it comes ----
+  // ---- judging at the tail, but for the CRC, which is compared in the cycle behind it; what the
+  // header says is judged as it comes ----
   logic [9:0]  bytes;
   logic [6:0]  announced;             // quadwords
   logic        bad_length, elsewhere;
@@ -172,10 +173,10 @@ module rma_collect #(
     end
 `endif
 `ifdef FORMAL
-  // Packets come out as they came in, each once, in order, with the verdict that its flits deserve and its contents,
-  // until its owner has passed and drained it, whatever flits come. Bit 0 stands for a flit, a quadword for all, two
-  // buffers for more. Taken for granted is what the owner keeps. Whether the CRC differs is anything, in the cycle
-  // behind a tail.
+  // Packets come out as they came in, each once, in order, with the verdict that its flits deserve
+  // and its contents, until its owner has passed and drained it, whatever flits come. Bit 0 stands
+  // for a flit, a quadword for all, two buffers for more. Taken for granted is what the owner
+  // keeps. Whether the CRC differs is anything, in the cycle behind a tail.
   logic formal_started = 1'b0;
   always_ff @(posedge clk) formal_started <= 1'b1;
   always_comb begin

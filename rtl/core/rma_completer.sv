@@ -1,15 +1,17 @@
 // rma_completer: writes what arrives by RMA into memory and tells the process.
 //
-// Job: ANSWERS = 0: PUT, IMM_PUT and NOTI, requests; a refusal goes back to the origin through the responder. ANSWERS =
-//   1: GET_RSP, LOCK_RSP and ERROR, answers; a refusal becomes an error notification right here, at the origin. A
-//   request must be of its destination's domain, an answer for the life that asked: late ones are discarded. Nothing is
-//   written before the packet was whole and its page was granted. Three steps, each on another packet: check and
-//   translate; write; await the memory's answer and tell. All keep the order of arrival.
-// Handshake: flits in by valid/ready; client of the ATU, of the AXI write master and of the notifier; err_valid holds
-//   until err_ready. fence: atu_hold speaks of the accesses before it.
-// Back-pressure: a full notification ring holds the packet that wants to notify; behind it TELL packets are written and
-//   up to RMA_UNDER_WAY are kept. Those are not translated: an access begins with an entry among the packets to be
-//   told, so that only the memory keeps it from its end and a fence waits for no ring.
+// Job: ANSWERS = 0: PUT, IMM_PUT and NOTI, requests; a refusal goes back to the origin through the
+//   responder. ANSWERS = 1: GET_RSP, LOCK_RSP and ERROR, answers; a refusal becomes an error
+//   notification right here, at the origin. A request must be of its destination's domain, an
+//   answer for the life that asked: late ones are discarded. Nothing is written before the packet
+//   was whole and its page was granted. Three steps, each on another packet: check and translate;
+//   write; await the memory's answer and tell. All keep the order of arrival.
+// Handshake: flits in by valid/ready; client of the ATU, of the AXI write master and of the
+//   notifier; err_valid holds until err_ready. fence: atu_hold speaks of the accesses before it.
+// Back-pressure: a full notification ring holds the packet that wants to notify; behind it TELL
+//   packets are written and up to RMA_UNDER_WAY are kept. Those are not translated: an access
+//   begins with an entry among the packets to be told, so that only the memory keeps it from its
+//   end and a fence waits for no ring.
 module rma_completer #(
     parameter int ANSWERS = 0,
     parameter int TELL = nicloop_pkg::RMA_UNDER_WAY  // packets whose write was begun
@@ -100,9 +102,9 @@ module rma_completer #(
   logic [9:0] bytes;
   assign bytes       = header.length - 10'd8;
   assign on          = rma_on[vpid];
-  // Whether it is of the process's domain, or life, is found out in the cycle before it is shown, and again in every
-  // cycle in which it is, with what is written meanwhile. No answer is for a life that begins in this cycle, and a
-  // process that gets another domain is off.
+  // Whether it is of the process's domain, or life, is found out in the cycle before it is shown,
+  // and again in every cycle in which it is, with what is written meanwhile. No answer is for a
+  // life that begins in this cycle, and a process that gets another domain is off.
   generate
     if (ANSWERS != 0) begin : g_same
       assign own_life = stamp.life;  // or it is discarded

@@ -1,20 +1,25 @@
 // rma_notifier: the notification rings of all processes.
 //
-// Job: keeps base, size, switches and pointers by VPID; writes the notifications of several units, each into the ring
-//   of its process, numbered from 1. A unit whose ring is full waits, the others pass. A read pointer to which the ring
-//   cannot have been read is refused: the old one stays. Up to DEPTH are written before the memory has answered the
-//   first; answers come in order, and with each a write pointer moves. A ring whose memory refuses a notification is
-//   switched off, since those behind it may be under way already.
-// Handshake: valid holds with vpid, words and stamp (life and domain of the process that it is for) until done, a
-//   pulse: it is on its way. A notification for a ring that is off, or for another life or domain than that of now, is
-//   done at once and counted, and so is one whose ring is switched off while it is written (rd_ctrl.busy tells that it
-//   still is). An answer counts in the cycle behind it. Register writes are taken when wr_ready (wr_rp: when rp_ready,
-//   and its VPID and data stand since the cycle before). Whether a ring is full is a flag, kept when a pointer moves.
-// Back-pressure: a full ring holds its unit until the read pointer moves, the ring is switched off, or the time is
-//   spent for which it may hold others (wr_hold): then notifications that find it full are dropped, and before the next
-//   that is written stands one that says so. Of several rings that hold units, that of the first unit pays. Register
-//   writes wait while reset clears, and in the cycles in which a write begins or counts, which needs the same memory;
-//   those of read pointers in that in which one begins and the next. With DEPTH answers awaited nothing is picked.
+// Job: keeps base, size, switches and pointers by VPID; writes the notifications of several units,
+//   each into the ring of its process, numbered from 1. A unit whose ring is full waits, the others
+//   pass. A read pointer to which the ring cannot have been read is refused: the old one stays. Up
+//   to DEPTH are written before the memory has answered the first; answers come in order, and with
+//   each a write pointer moves. A ring whose memory refuses a notification is switched off, since
+//   those behind it may be under way already.
+// Handshake: valid holds with vpid, words and stamp (life and domain of the process that it is for)
+//   until done, a pulse: it is on its way. A notification for a ring that is off, or for another
+//   life or domain than that of now, is done at once and counted, and so is one whose ring is
+//   switched off while it is written (rd_ctrl.busy tells that it still is). An answer counts in the
+//   cycle behind it. Register writes are taken when wr_ready (wr_rp: when rp_ready, and its VPID
+//   and data stand since the cycle before). Whether a ring is full is a flag, kept when a pointer
+//   moves.
+// Back-pressure: a full ring holds its unit until the read pointer moves, the ring is switched off,
+//   or the time is spent for which it may hold others (wr_hold): then notifications that find it
+//   full are dropped, and before the next that is written stands one that says so. Of several rings
+//   that hold units, that of the first unit pays. Register writes wait while reset clears, and in
+//   the cycles in which a write begins or counts, which needs the same memory; those of read
+//   pointers in that in which one begins and the next. With DEPTH answers awaited nothing is
+//   picked.
 module rma_notifier #(
     parameter int N = 4,
     parameter int DEPTH = nicloop_pkg::DMA_WRITES,
@@ -59,7 +64,8 @@ module rma_notifier #(
     input  logic             wr_hold,     // wr_data[55:32]; taken when !busy
     output logic             wr_ready,
     output logic             rp_ready,
-    // the ring of wr_vpid, in the next cycle if no register is written in this: base and size stand still
+    // the ring of wr_vpid, in the next cycle if no register is written in this: base and size stand
+    // still
     output logic             wr_on,
     input  logic [3:0]       wr_vpid,
     input  logic [63:0]      wr_data,
@@ -88,7 +94,8 @@ module rma_notifier #(
   logic [N-1:0] asking, grant, unit;
   logic         room;
   assign asking = valid & ~stalled & ~done & {N{room}};
-  // A unit that finds its ring full was not served: it comes before all that are served until its ring has room.
+  // A unit that finds its ring full was not served: it comes before all that are served until its
+  // ring has room.
   lrs_arbiter #(.N(N)) u_arbiter (.clk, .rst, .req(asking), .served(done), .grant);
 
   logic [3:0]   pick_vpid;
@@ -133,12 +140,14 @@ module rma_notifier #(
   logic [31:0] next_seq, ended_seq;
   logic        begun_was;
   logic [12:0] next_index, index_was;
-  // As of the cycle before: with another domain a ring goes off in the same cycle, and with another life on.
+  // As of the cycle before: with another domain a ring goes off in the same cycle, and with another
+  // life on.
   always_ff @(posedge clk) same <= held_stamp == stamps[{at_vpid, 5'h0}+:32] && !(restart && wr_vpid == at_vpid);
   assign on         = enable[at_vpid] && exist[at_vpid] && same;
   assign full       = fulls[at_vpid];
   assign next_seq   = ahead[at_vpid] + 1'b1;
-  // What a write has begun with stands in registers since its ring was looked at: nothing changes it meanwhile.
+  // What a write has begun with stands in registers since its ring was looked at: nothing changes
+  // it meanwhile.
   assign next_index = index_was + 1'b1 >= fill_ring ? '0 : index_was + 1'b1;
   assign restart    = wr_ctrl && wr_data[nicloop_pkg::NOTI_CTRL_ENABLE_LSB] && !enable[wr_vpid];
   assign off        = shut || (wr_ctrl && !wr_data[nicloop_pkg::NOTI_CTRL_ENABLE_LSB]);
@@ -154,8 +163,8 @@ module rma_notifier #(
       .off_vpid(wr_vpid), .busy_vpid(rd_vpid), .busy(under_way)
   );
 
-  // Software may have seen a notification under way before the memory has acknowledged it, but none that began while
-  // its write was on the way to here: the distance is that of a cycle ago.
+  // Software may have seen a notification under way before the memory has acknowledged it, but none
+  // that began while its write was on the way to here: the distance is that of a cycle ago.
   logic [31:0] behind;
   logic [12:0] ring;
   logic        rp_good;
@@ -255,7 +264,8 @@ module rma_notifier #(
   always_ff @(posedge clk) if (ev_stall) for (int i = 0; i < N; i++) if (unit[i]) stalled_vpid[i*4+:4] <= at_vpid;
   assign stalls_on = stalled != '0;
   assign first     = stalled & (~stalled + 1'b1);
-  // Whose ring that is stands in a register, for its time is looked up, counted and written in one cycle.
+  // Whose ring that is stands in a register, for its time is looked up, counted and written in one
+  // cycle.
   logic [N-1:0] stalled_next;
   logic [3:0]   stall_next, kept_at;
   logic [N-1:0] kept;
@@ -264,7 +274,8 @@ module rma_notifier #(
   always_comb begin
     if (rst || (wr_rp && rp_good) || wr_ctrl || wr_slots || shut || failed) stalled_next = '0;
     else stalled_next = (stalled | (ev_stall ? unit : '0)) & ~(stalls_on && spent[stall_at] ? first : '0);
-    // That of a unit that is stopped here may be any: it is not looked at. Whether one stalls is known last.
+    // That of a unit that is stopped here may be any: it is not looked at. Whether one stalls is
+    // known last.
     kept_at    = '0;
     unit_first = 1'b0;
     for (int i = N - 1; i >= 0; i--) begin
@@ -351,7 +362,8 @@ module rma_notifier #(
 
   assign sent      = state == WRITE && aw_done && w_done;
 
-  // ---- answers, in the order of the writes; what is found off in the same cycle waits for the next ----
+  // ---- answers, in the order of the writes; what is found off in the same cycle waits for the
+  // next ----
   /* verilator lint_off UNUSEDSIGNAL */
   logic awaited;
   /* verilator lint_on UNUSEDSIGNAL */
@@ -409,9 +421,10 @@ module rma_notifier #(
     end
 `endif
 `ifdef FORMAL
-  // What is written lies in a ring: one that was on when the write began, with the base and the size that it had then.
-  // The ring of any process, which the solver chooses. Taken for granted is what rma_regs keeps: base and size of a
-  // ring that is on are not written, nothing but the switches is written with wr_ctrl, and nothing while reset clears.
+  // What is written lies in a ring: one that was on when the write began, with the base and the
+  // size that it had then. The ring of any process, which the solver chooses. Taken for granted is
+  // what rma_regs keeps: base and size of a ring that is on are not written, nothing but the
+  // switches is written with wr_ctrl, and nothing while reset clears.
   (* anyconst *) logic [3:0] some_vpid;
   logic formal_started = 1'b0;
   always_ff @(posedge clk) formal_started <= 1'b1;

@@ -1,13 +1,15 @@
 // rma_requester: turns descriptors into RMA request packets.
 //
-// Job: serves processes round-robin, one fragment at a time. A fragment is at most RMA_MTU bytes and crosses no 4 KB
-//   boundary on either side, so that one translation decides about all of it. Bytes of a PUT are translated and read
-//   here, while the data of the fragments before comes; the other commands carry theirs. What a descriptor gets wrong
-//   ends it with an error notification; nothing of the failing fragment and of those behind it leaves. One that is
-//   dead, because its window was switched off, ends without a word.
-// Handshake: rma_window's head and pop; client of the ATU and of the AXI read master; rma_sender's flits and
-//   notifications. fence: atu_hold speaks of the accesses before it.
-// Back-pressure: without a free packet buffer no fragment is begun; descriptors wait in the window's FIFOs.
+// Job: serves processes round-robin, one fragment at a time. A fragment is at most RMA_MTU bytes
+//   and crosses no 4 KB boundary on either side, so that one translation decides about all of it.
+//   Bytes of a PUT are translated and read here, while the data of the fragments before comes; the
+//   other commands carry theirs. What a descriptor gets wrong ends it with an error notification;
+//   nothing of the failing fragment and of those behind it leaves. One that is dead, because its
+//   window was switched off, ends without a word.
+// Handshake: rma_window's head and pop; client of the ATU and of the AXI read master; rma_sender's
+//   flits and notifications. fence: atu_hold speaks of the accesses before it.
+// Back-pressure: without a free packet buffer no fragment is begun; descriptors wait in the
+// window's FIFOs.
 module rma_requester #(
     parameter int BUFFERS = nicloop_pkg::RMA_UNDER_WAY,  // fragments begun that have not left; a power of two
     localparam int VPIDS = nicloop_pkg::VPIDS
@@ -116,7 +118,8 @@ module rma_requester #(
     endcase
   end
 
-  // ---- this fragment: where it starts and what could end it, then its bytes. All lengths minus 1 ----
+  // ---- this fragment: where it starts and what could end it, then its bytes. All lengths minus
+  // 1 ----
   localparam logic [7:0] MOST = 8'(nicloop_pkg::RMA_MTU - 1);
   logic [47:0] read_from, write_from, read_nla, write_nla;
   logic [22:0] rest;
@@ -148,8 +151,8 @@ module rma_requester #(
     end
   assign bytes = 10'(last_byte) + 10'd1;
 
-  // What is wrong is found out beside the split, and weighed beside the measure. An NLA has 48 bits, and no operation
-  // leaves its table.
+  // What is wrong is found out beside the split, and weighed beside the measure. An NLA has 48
+  // bits, and no operation leaves its table.
   function automatic logic outside(input logic [63:0] nla, input logic [22:0] size);
     outside = nla[63:48] != '0 || ({1'b0, nla[43:0]} + 45'(size) >> 44) != '0;
   endfunction
@@ -213,7 +216,8 @@ module rma_requester #(
       .left({read_done, state == PASS && pass && !read_start}), .left_epoch({read_tag, began}), .hold(atu_hold)
   );
 
-  // How far each process's descriptor is, written a cycle later: it is read two cycles later at the earliest.
+  // How far each process's descriptor is, written a cycle later: it is read two cycles later at the
+  // earliest.
   logic [4:0]  clear;  // after reset every process starts at offset 0
   logic        moved, moved_ends;
   logic [3:0]  moved_vpid;
@@ -336,7 +340,8 @@ module rma_requester #(
   );
   assign retire = held[0] && (!reads[0] || read_done);
 
-  // ---- a read that fails ends its descriptor: what was begun of it is cancelled, and what was not is never begun ----
+  // ---- a read that fails ends its descriptor: what was begun of it is cancelled, and what was not
+  // is never begun ----
   logic [VPIDS-1:0]   broken;                // its descriptor has failed, and the window still shows it
   logic               unended;
   logic [3:0]         fail_vpid;

@@ -1,12 +1,14 @@
 // rma_responder: answers what others ask of this node's memory.
 //
-// Job: GET_REQ: translate, read, send GET_RSP; the next is translated and asked for while the data of those before it
-//   comes. LOCK_REQ: translate, read, compare and add, write, send LOCK_RSP; alone, which makes it atomic against all
-//   RMA requests. Every refusal goes back to the origin as an ERROR packet, also those that the completer of requests
-//   finds (err_*). Answers leave in the order of the requests.
-// Handshake: flits in by valid/ready, answers out on their channel; client of the ATU and of both AXI masters.
-//   fence: atu_hold speaks of the accesses before it.
-// Back-pressure: without a free packet buffer no request is begun, so requests wait for answers to leave.
+// Job: GET_REQ: translate, read, send GET_RSP; the next is translated and asked for while the data
+//   of those before it comes. LOCK_REQ: translate, read, compare and add, write, send LOCK_RSP;
+//   alone, which makes it atomic against all RMA requests. Every refusal goes back to the origin as
+//   an ERROR packet, also those that the completer of requests finds (err_*). Answers leave in the
+//   order of the requests.
+// Handshake: flits in by valid/ready, answers out on their channel; client of the ATU and of both
+//   AXI masters. fence: atu_hold speaks of the accesses before it.
+// Back-pressure: without a free packet buffer no request is begun, so requests wait for answers to
+// leave.
 module rma_responder #(
     parameter int BUFFERS = nicloop_pkg::RMA_UNDER_WAY  // requests begun whose answers have not left; a power of two
 ) (
@@ -122,8 +124,8 @@ module rma_responder #(
   assign bytes     = last_byte + 10'd1;
   assign on        = rma_on[vpid];
 
-  // Nobody of another domain learns whether the process is there.
-  // Found out in the cycle before the request is shown, and again in every cycle in which it is, with what is written.
+  // Nobody of another domain learns whether the process is there. Found out in the cycle before the
+  // request is shown, and again in every cycle in which it is, with what is written.
   always_ff @(posedge clk)
     same <= stamp_next.pdid != '0 && (moves && wr_vpid == vpid_next ? wr_pdid == stamp_next.pdid :
         stamps[{vpid_next, 5'h0}+:16] == stamp_next.pdid);
@@ -132,7 +134,8 @@ module rma_responder #(
   assign stranger_header = header;
   assign stranger_pdid   = stamp.pdid;
 
-  // A request that its sender got wrong must not reach the memory: too long, across 4 KB, a word that is not aligned.
+  // A request that its sender got wrong must not reach the memory: too long, across 4 KB, a word
+  // that is not aligned.
   logic crosses;
   assign crosses  = 1'((13'(nla[11:0]) + 13'(last_byte)) >> 12);
   assign shape_ok = last_byte < 10'(nicloop_pkg::RMA_MTU) && !crosses && !(is_lock && nla[1:0] != '0);
@@ -218,8 +221,8 @@ module rma_responder #(
       .m_arlen, .m_rvalid, .m_rready, .m_rdata, .m_rresp, .m_rlast
   );
 
-  // ---- fetch-compare-and-add: nothing else is under way; the quadword of the word is read, so it is here before the
-  // read is done ----
+  // ---- fetch-compare-and-add: nothing else is under way; the quadword of the word is read, so it
+  // is here before the read is done ----
   logic [31:0] old;
   logic        success, writes, write_start, write_ready, write_done, write_error, write_tag;
   assign writes      = job_lock && success && !read_error;
@@ -255,7 +258,8 @@ module rma_responder #(
   assign failed = !job_read || (read_done && read_error) || (write_done && write_error);
   assign code   = job_read ? nicloop_pkg::RMA_ERROR_DMA : job.error;
 
-  // ---- the answer: from here to the origin, or to the origin of the packet that the completer refused ----
+  // ---- the answer: from here to the origin, or to the origin of the packet that the completer
+  // refused ----
   logic        from_err, data, word;  // data: the bytes that were read; word: one quadword instead
   nicloop_pkg::header_t      err, of_header, out_header;
   nicloop_pkg::rma_op_t      op;

@@ -1,11 +1,12 @@
 // rma_sender: the sending end of the RMA requester and responder.
 //
-// Job: BUFFERS packets: one leaves as header, extension flit, quadwords and tail with CRC while the others are promised
-//   or filled; then the notification that belongs to it is asked for. A job may have no packet (an error found before
-//   anything was sent) or no notification; they are done in order.
-// Handshake: reserve, while ready, promises a buffer; promised ones are filled in order: quadwords are put at q_index,
-//   and commit ends the job, in the same cycle as its last quadword or later. Flits out by valid/ready. noti_valid
-//   holds until noti_done.
+// Job: BUFFERS packets: one leaves as header, extension flit, quadwords and tail with CRC while the
+//   others are promised or filled; then the notification that belongs to it is asked for. A job may
+//   have no packet (an error found before anything was sent) or no notification; they are done in
+//   order.
+// Handshake: reserve, while ready, promises a buffer; promised ones are filled in order: quadwords
+//   are put at q_index, and commit ends the job, in the same cycle as its last quadword or later.
+//   Flits out by valid/ready. noti_valid holds until noti_done.
 // Back-pressure: ready falls while all buffers are promised or taken.
 module rma_sender #(
     parameter int BUFFERS = nicloop_pkg::RMA_UNDER_WAY  // a power of two
@@ -162,9 +163,10 @@ module rma_sender #(
     end
 `endif
 `ifdef FORMAL
-  // Every job is done once, in order and whole: its packet leaves as header, extension flit, quadwords and tail, then
-  // its notification is asked for, and its buffer is promised to nobody else before that. Bit 0 stands for a flit, two
-  // quadwords for all. Taken for granted is what the owner keeps. The CRC has a proof of its own.
+  // Every job is done once, in order and whole: its packet leaves as header, extension flit,
+  // quadwords and tail, then its notification is asked for, and its buffer is promised to nobody
+  // else before that. Bit 0 stands for a flit, two quadwords for all. Taken for granted is what the
+  // owner keeps. The CRC has a proof of its own.
   logic formal_started = 1'b0;
   always_ff @(posedge clk) formal_started <= 1'b1;
   nicloop_pkg::header_t put_header;

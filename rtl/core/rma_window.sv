@@ -1,12 +1,14 @@
 // rma_window: keeps the RMA descriptors of processes until the requester has done them.
 //
-// Job: a FIFO of DEPTH descriptors per VPID. One is put together, word by word, in the entry behind those that wait;
-//   take makes it one of them (pio_window). What a descriptor says is judged by the requester, which can tell the
-//   process. What stands there when its window goes off is dead, also if the window goes on again.
-// Handshake: put and take as pio_window has them. head is the oldest descriptor of head_vpid; pop removes it.
-//   head_dead: it is not to be done, nor the rest of it.
-// Back-pressure: none: full says which processes have no entry for another, and will have none in the next cycle unless
-//   one of theirs is popped (known late, so pio_window asks for it last); none of these is taken then.
+// Job: a FIFO of DEPTH descriptors per VPID. One is put together, word by word, in the entry behind
+//   those that wait; take makes it one of them (pio_window). What a descriptor says is judged by
+//   the requester, which can tell the process. What stands there when its window goes off is dead,
+//   also if the window goes on again.
+// Handshake: put and take as pio_window has them. head is the oldest descriptor of head_vpid; pop
+//   removes it. head_dead: it is not to be done, nor the rest of it.
+// Back-pressure: none: full says which processes have no entry for another, and will have none in
+//   the next cycle unless one of theirs is popped (known late, so pio_window asks for it last);
+//   none of these is taken then.
 module rma_window #(
     parameter int DEPTH = nicloop_pkg::RMA_DEPTH,  // a power of two
     localparam int VPIDS = nicloop_pkg::VPIDS,
@@ -47,8 +49,8 @@ module rma_window #(
   endgenerate
   assign level_of = count[level_vpid];
 
-  // How many of a process's oldest are dead: all that stand there when its window goes off, for one that is off takes
-  // no more.
+  // How many of a process's oldest are dead: all that stand there when its window goes off, for one
+  // that is off takes no more.
   logic [PTR_W-1:0] dying[VPIDS];
   logic [VPIDS-1:0] was_on, falls;
   assign head_dead = !window_on[head_vpid] || dying[head_vpid] != '0;
@@ -98,9 +100,9 @@ module rma_window #(
     end
 `endif
 `ifdef FORMAL
-  // The descriptors of one process, which the solver chooses, against a queue: each is shown whole and in order, and is
-  // dead just when its window has been off since it was taken. Bit 0 of each word stands for the word. Taken for
-  // granted is what pio_window and the requester keep.
+  // The descriptors of one process, which the solver chooses, against a queue: each is shown whole
+  // and in order, and is dead just when its window has been off since it was taken. Bit 0 of each
+  // word stands for the word. Taken for granted is what pio_window and the requester keep.
   (* anyconst *) logic [3:0] some_vpid;
   logic formal_started = 1'b0;
   always_ff @(posedge clk) formal_started <= 1'b1;
@@ -137,7 +139,8 @@ module rma_window #(
       assert (dying[some_vpid] <= queue_n && queue_dead == ~({DEPTH{1'b1}} << dying[some_vpid]));
       assert (was_on[some_vpid] == some_on_was && (some_on_was || dying[some_vpid] == queue_n));
     end
-  // What is put, word by word, and taken. A word that was not put since the last take may be anything.
+  // What is put, word by word, and taken. A word that was not put since the last take may be
+  // anything.
   generate
     for (genvar i = 0; i < 6; i += 5) begin : g_formal  // the first and the last stand for all
       logic             writes, bit_known, bit_value, known_now, value_now;

@@ -1,12 +1,14 @@
-// router: crossbar with virtual output queues, virtual channels, dimension-order routing and a route table.
+// router: crossbar with virtual output queues, virtual channels, dimension-order routing and a
+// route table.
 //
-// Job: moves packets between PORTS flit channels: 0 local, 1 +X, 2 -X, 3 +Y, 4 -Y, 5 +Z, 6 -Z. Packets of
-//   one source and destination stay in order. An illegal route costs the packet, nothing else.
-// Handshake: flit channels, packed by port; a sender starts with VC_DEPTH credits per VC. On a torus the VCs
-//   are twice the classes (see router_output); the local channel uses those of layer 0, one per class. The
-//   route table's registers answer as regfile asks.
-// Back-pressure: credits per VC. A packet whose output is blocked keeps the entries it has; packets to other
-//   outputs pass it while their VC has entries left, the other VCs always.
+// Job: moves packets between PORTS flit channels: 0 local, 1 +X, 2 -X, 3 +Y, 4 -Y, 5 +Z, 6 -Z.
+//   Packets of one source and destination stay in order. An illegal route costs the packet, nothing
+//   else.
+// Handshake: flit channels, packed by port; a sender starts with VC_DEPTH credits per VC. On a
+//   torus the VCs are twice the classes (see router_output); the local channel uses those of layer
+//   0, one per class. The route table's registers answer as regfile asks.
+// Back-pressure: credits per VC. A packet whose output is blocked keeps the entries it has; packets
+//   to other outputs pass it while their VC has entries left, the other VCs always.
 module router #(
     parameter int PORTS    = 3,
     parameter int VC_DEPTH = 16,

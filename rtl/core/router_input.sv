@@ -1,9 +1,10 @@
 // router_input: one input port of the router.
 //
-// Job: finds the output port of every packet that arrives, by its header: the route table's entry where there is one,
-//   else dimension order, and keeps the flits in virtual output queues (voq). A packet that cannot be routed (no such
-//   node, port not connected, back where it came from) is discarded here and hinders nobody, as is one that has come to
-//   HOP_MAX routers before: it goes round. The count of them is in the header.
+// Job: finds the output port of every packet that arrives, by its header: the route table's entry
+//   where there is one, else dimension order, and keeps the flits in virtual output queues (voq). A
+//   packet that cannot be routed (no such node, port not connected, back where it came from) is
+//   discarded here and hinders nobody, as is one that has come to HOP_MAX routers before: it goes
+//   round. The count of them is in the header.
 // Handshake: flit channel in (credit-based, see README); voq's reading side out.
 // Back-pressure: a credit returns when a flit leaves its queue or is discarded.
 module router_input #(
@@ -63,7 +64,8 @@ module router_input #(
   assign table_way = goes ? PORTS'(8'h1 << table_port) & reachable : '0;
   assign head_way  = (own_way & {PORTS{!override}}) | (table_way & {PORTS{override}});
 
-  // The route of the packet that arrives on each VC; none while it is discarded, and behind its tail.
+  // The route of the packet that arrives on each VC; none while it is discarded, and behind its
+  // tail.
   logic [VCS*PORTS-1:0] routes;
   always_comb begin
     open = '0;

@@ -1,24 +1,26 @@
 // router_output: one output port of the router.
 //
-// Job: per virtual channel, gives the port to one packet at a time (fair round-robin over the queues that may
-//   leave on it, from head to tail), and per cycle to one virtual channel that can move (round-robin). What it
-//   chooses leaves in the cycle after.
-// Handshake: req/pop towards the queues, one bit per input and VC (index v * PORTS + input); tail is that of the flit
-//   which a queue offers, data what was popped in the cycle before, zero from all others; flit channel out.
-// Back-pressure: without a credit of the receiver for a VC nothing of that VC is popped, unless the port drains.
+// Job: per virtual channel, gives the port to one packet at a time (fair round-robin over the
+//   queues that may leave on it, from head to tail), and per cycle to one virtual channel that can
+//   move (round-robin). What it chooses leaves in the cycle after.
+// Handshake: req/pop towards the queues, one bit per input and VC (index v * PORTS + input); tail
+//   is that of the flit which a queue offers, data what was popped in the cycle before, zero from
+//   all others; flit channel out.
+// Back-pressure: without a credit of the receiver for a VC nothing of that VC is popped, unless the
+// port drains.
 //
-// While drain is asked the packets for this port are popped and not sent, a flit a cycle, so that they hold nobody
-// else. A packet that has lost a flit loses all that follow, also when the port works again. When a part of it had been
-// sent before, the receiver is owed its end: a tail of zeros, sent as soon as there is a credit and before anything
-// else of the VC.
+// While drain is asked the packets for this port are popped and not sent, a flit a cycle, so that
+// they hold nobody else. A packet that has lost a flit loses all that follow, also when the port
+// works again. When a part of it had been sent before, the receiver is owed its end: a tail of
+// zeros, sent as soon as there is a credit and before anything else of the VC.
 //
-// A port with a link starts without credits, and has none while the link has no session (closed): it gives them when
-// one starts, as many as there are entries. The rest of a packet that was being sent when a session ended is discarded;
-// the other end has ended it.
+// A port with a link starts without credits, and has none while the link has no session (closed):
+// it gives them when one starts, as many as there are entries. The rest of a packet that was being
+// sent when a session ended is discarded; the other end has ended it.
 //
-// A mesh has one layer of VCs, a torus two: VC = layer * CLASSES + class. Going on in a dimension keeps the layer, a
-// change of dimension starts in layer 0, and leaving over a wrap wire goes to layer 1, so that no ring of one layer
-// closes. Delivery is in layer 0.
+// A mesh has one layer of VCs, a torus two: VC = layer * CLASSES + class. Going on in a dimension
+// keeps the layer, a change of dimension starts in layer 0, and leaving over a wrap wire goes to
+// layer 1, so that no ring of one layer closes. Delivery is in layer 0.
 module router_output #(
     parameter int PORT     = 0,
     parameter int PORTS    = 3,
@@ -151,8 +153,8 @@ module router_output #(
   always_comb if (PORT == 0) assume (!closed);
   always_comb if (formal_started && rst) assume (tx_credit == '0);
 
-  // Queues keep what they offer, and show data only when they were popped; credits come back only for flits
-  // that were sent; where a port leads does not change.
+  // Queues keep what they offer, and show data only when they were popped; credits come back only
+  // for flits that were sent; where a port leads does not change.
   logic [PORTS-1:0] from, from_was;
   logic             tails;  // what is popped
   assign tails = (tail & pop) != '0;
@@ -169,8 +171,9 @@ module router_output #(
     if (formal_started) assume (wrap == was_wrap);
   end
 
-  // The channel by which each queue leaves, said anew; packets begun and not ended there; credits in hand. What drains
-  // is taken and not sent: the wire sees whole packets all the same, if only by an end of zeros that is owed.
+  // The channel by which each queue leaves, said anew; packets begun and not ended there; credits
+  // in hand. What drains is taken and not sent: the wire sees whole packets all the same, if only
+  // by an end of zeros that is owed.
   logic [VCS-1:0] may, waits, begun, takes, gives, lost, sent_part, owes, ends;
   logic [VCS*8-1:0] left;
   logic [VCS*N-1:0] mine, holder;

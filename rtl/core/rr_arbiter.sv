@@ -16,8 +16,8 @@ module rr_arbiter #(
   logic [N-1:0] after;  // ones above the requester that was served last
   // who asks behind that one; zeros above the first of them, and above the first of all
   logic [N-1:0] behind, first, any;
-  // Of few requesters it is looked in groups of three side by side, which is faster than a carry: whether one below it
-  // asks, in the group and in the groups before.
+  // Of few requesters it is looked in groups of three side by side, which is faster than a carry:
+  // whether one below it asks, in the group and in the groups before.
   localparam int GROUP = 3;
   function automatic logic [N-1:0] upto(input logic [N-1:0] x);
     logic lower, beside;
@@ -55,8 +55,8 @@ module rr_arbiter #(
   always_ff @(posedge clk) formal_started <= 1'b1;
   always_comb if (!formal_started) assume (rst);
 
-  // How often others were served while some requester kept asking, and how far the priority still has to go
-  // to it: each service brings the priority nearer.
+  // How often others were served while some requester kept asking, and how far the priority still
+  // has to go to it: each service brings the priority nearer.
   (* anyconst *) logic [$clog2(N)-1:0] someone;
   always_comb assume (32'(someone) < N);
   logic [31:0] waited, ones, last, distance;

@@ -1,8 +1,8 @@
 // skid: skid buffer, cuts the combinational path of ready.
 //
-// Job: passes words through with full throughput; s_ready is a register.
-// Handshake: valid/ready on both sides; m_valid never falls and m_data never changes before m_ready.
-// Back-pressure: when m_ready falls, one more word is taken into the spare register, then s_ready falls.
+// Job: passes words through with full throughput; s_ready is a register. Handshake: valid/ready on
+// both sides; m_valid never falls and m_data never changes before m_ready. Back-pressure: when
+// m_ready falls, one more word is taken into the spare register, then s_ready falls.
 module skid #(
     parameter int W = 64
 ) (

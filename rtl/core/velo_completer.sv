@@ -1,14 +1,16 @@
 // velo_completer: checks VELO packets and writes them into mailboxes.
 //
-// Job: collects a whole packet (two buffers: one fills while the other is written), checks frame, CRC, type, length,
-//   node and domain, asks mailbox_table for the slot and writes 64 bytes by DMA, the slot header last. The next packets
-//   are written while up to DEPTH answers are awaited, which come in order; with each a write pointer moves. What fails
-//   a check, or whose mailbox was switched off before that, is discarded and counted.
-// Handshake: flits in by valid/ready, AXI4 write master out (a burst of 8 beats after the other). An answer counts in
-//   the cycle behind it.
-// Back-pressure: with DEPTH answers awaited no packet is begun, and a full mailbox holds everything behind it, unless
-//   it has spent its time (look_spent) and loses the packet: both buffers, the FIFO of its virtual channel, then the
-//   credits of the network. That is VELO's contract; stall says so in every cycle.
+// Job: collects a whole packet (two buffers: one fills while the other is written), checks frame,
+//   CRC, type, length, node and domain, asks mailbox_table for the slot and writes 64 bytes by DMA,
+//   the slot header last. The next packets are written while up to DEPTH answers are awaited, which
+//   come in order; with each a write pointer moves. What fails a check, or whose mailbox was
+//   switched off before that, is discarded and counted.
+// Handshake: flits in by valid/ready, AXI4 write master out (a burst of 8 beats after the other).
+//   An answer counts in the cycle behind it.
+// Back-pressure: with DEPTH answers awaited no packet is begun, and a full mailbox holds everything
+//   behind it, unless it has spent its time (look_spent) and loses the packet: both buffers, the
+//   FIFO of its virtual channel, then the credits of the network. That is VELO's contract; stall
+//   says so in every cycle.
 module velo_completer #(
     parameter int DEPTH = nicloop_pkg::DMA_WRITES
 ) (
@@ -124,8 +126,8 @@ module velo_completer #(
     else verdict = 7'(nicloop_pkg::DROP_REASON_NONE);
   end
 
-  // Whether the domain is that of the mailbox is found out as the packet comes, and again in every cycle in which it
-  // waits.
+  // Whether the domain is that of the mailbox is found out as the packet comes, and again in every
+  // cycle in which it waits.
   generate
     for (genvar b = 0; b < 2; b++) begin : g_domain
       logic [15:0] theirs, ours;
@@ -230,7 +232,8 @@ module velo_completer #(
     end
   end
 
-  // ---- answers, in the order of the writes: a packet that would be dropped beside one waits a cycle ----
+  // ---- answers, in the order of the writes: a packet that would be dropped beside one waits a
+  // cycle ----
   /* verilator lint_off UNUSEDSIGNAL */
   logic        awaited;
   /* verilator lint_on UNUSEDSIGNAL */
@@ -284,15 +287,16 @@ module velo_completer #(
     if (!rst) assert (!ended || awaited) else $error("velo_completer: node %0d: an answer to nothing", here);
 `endif
 `ifdef FORMAL
-  // The rules of the write port, and every answer told exactly once, whatever network and mailbox table say.
+  // The rules of the write port, and every answer told exactly once, whatever network and mailbox
+  // table say.
   logic formal_started = 1'b0;
   always_ff @(posedge clk) formal_started <= 1'b1;
   always_comb begin
     if (!formal_started) assume (rst);
     assume (look_addr[5:0] == '0);  // a slot is a line of 64 bytes
   end
-  // Nothing is written for a packet that was not good, or of another domain than its mailbox had a cycle before it was
-  // looked at.
+  // Nothing is written for a packet that was not good, or of another domain than its mailbox had a
+  // cycle before it was looked at.
   logic was_check, was_welcome, was_answered, was_bad;
   logic [15:0] domains[2];  // a cycle ago
   always_ff @(posedge clk) begin
@@ -303,7 +307,8 @@ module velo_completer #(
     for (int b = 0; b < 2; b++) domains[b] <= stamps[{headers[b][nicloop_pkg::HEADER_DST_VPID_LSB+:4], 5'h0}+:16];
   end
   always_comb if (formal_started && !rst && was_check && m_awvalid) assert (was_welcome);
-  // What begins was shown on, for the same process, in the cycle before: mailbox_table counts on it.
+  // What begins was shown on, for the same process, in the cycle before: mailbox_table counts on
+  // it.
   logic       was_on;
   logic [3:0] was_vpid;
   always_ff @(posedge clk) {was_on, was_vpid} <= {look_on, look_vpid};

@@ -1,17 +1,18 @@
 // velo_requester: keeps the lines that processes wrote until they leave, and makes packets of them.
 //
-// Job: a line is put together, word by word, in the entry behind those of its process that wait; take makes it one of
-//   them. Lines of all processes leave in the order in which they were taken, each as header, payload and tail flits,
-//   the tail with the domain and life of then. What the line says of itself (nicloop_pkg PIO_*) has been judged
-//   (pio_window).
-// Handshake: put and take as pio_window has them; flits valid/ready.
-// Back-pressure: none: full says which processes will have VELO_LINES lines waiting in the next cycle, if no line is
+// Job: a line is put together, word by word, in the entry behind those of its process that wait;
+//   take makes it one of them. Lines of all processes leave in the order in which they were taken,
+//   each as header, payload and tail flits, the tail with the domain and life of then. What the
+//   line says of itself (nicloop_pkg PIO_*) has been judged (pio_window).
+// Handshake: put and take as pio_window has them; flits valid/ready. Back-pressure: none: full says
+// which processes will have VELO_LINES lines waiting in the next cycle, if no line is
 //   taken in this, and no line of these is taken then.
 module velo_requester #(
     // processes: a power of two, 2 or more; no line of another is taken
     parameter int VPIDS = nicloop_pkg::VPIDS,
     parameter int LINES = nicloop_pkg::VELO_LINES + 1,  // entries of a process: a power of two
-    // 1: the list of lines may be block RAM, and shows a line a cycle later; the CRC takes half of the logic
+    // 1: the list of lines may be block RAM, and shows a line a cycle later; the CRC takes half of
+    // the logic
     parameter int BLOCK = 0,
     localparam int LINE_W = $clog2(LINES),
     localparam int VPID_W = $clog2(VPIDS)

@@ -1,13 +1,15 @@
 // voq: the flits that wait at one input of the router, in virtual output queues.
 //
-// Job: one queue per virtual channel and output, so that a packet whose output is blocked holds back only
-//   what follows it to the same output. The VC_DEPTH entries of a VC are shared by its queues; each queue has
-//   rows for all of them. A queue holds whole packets one behind the other, hence no mark of their heads.
-// Handshake: a flit is written with the output it leaves by, one-hot; with none it is discarded. Every output
-//   reads by itself, one flit per cycle from one VC: rd_pop takes a flit, which rd_data shows in the cycle after; zero
-//   else. Whether the oldest flit of a queue is a tail shows beforehand, so that who reads need not wait for storage.
-// Back-pressure: a credit per flit that left or was discarded, one per VC and cycle; what leaves to several
-//   outputs at once is owed and follows.
+// Job: one queue per virtual channel and output, so that a packet whose output is blocked holds
+//   back only what follows it to the same output. The VC_DEPTH entries of a VC are shared by its
+//   queues; each queue has rows for all of them. A queue holds whole packets one behind the other,
+//   hence no mark of their heads.
+// Handshake: a flit is written with the output it leaves by, one-hot; with none it is discarded.
+//   Every output reads by itself, one flit per cycle from one VC: rd_pop takes a flit, which
+//   rd_data shows in the cycle after; zero else. Whether the oldest flit of a queue is a tail shows
+//   beforehand, so that who reads need not wait for storage.
+// Back-pressure: a credit per flit that left or was discarded, one per VC and cycle; what leaves to
+//   several outputs at once is owed and follows.
 module voq #(
     parameter int PORTS    = 3,
     parameter int VCS      = nicloop_pkg::VCS,
@@ -73,7 +75,8 @@ module voq #(
       end
   end
 
-  // ---- credits: which places were freed is known late in a cycle, so they are counted in the next ----
+  // ---- credits: which places were freed is known late in a cycle, so they are counted in the
+  // next ----
   logic [CNT_W-1:0] owed[VCS], owed_was[VCS];
   logic [N-1:0]     popped_was;   // in the cycle before
   logic [VCS-1:0]   dropped_was;
@@ -103,9 +106,10 @@ module voq #(
     end
   end
 
-  // ---- storage: of an output the rows of all VCs, one read and one write port; the tails by queue ----
-  // A flit is written for every output, since which one is known late: who has a credit finds no queue of the VC full,
-  // so the row behind the newest is free, and it counts in the queue that it is pushed into alone.
+  // ---- storage: of an output the rows of all VCs, one read and one write port; the tails by
+  // queue ---- A flit is written for every output, since which one is known late: who has a credit
+  // finds no queue of the VC full, so the row behind the newest is free, and it counts in the queue
+  // that it is pushed into alone.
   generate
     for (genvar o = 0; o < PORTS; o++) begin : g_out
       logic [W-1:0] data[VCS<<ROW_W];

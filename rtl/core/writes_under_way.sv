@@ -1,10 +1,12 @@
-// writes_under_way: which processes' rings the writes under way go to, and which of them no longer count.
+// writes_under_way: which processes' rings the writes under way go to, and which of them no longer
+// count.
 //
-// Job: several writes are sent before the memory has answered the first; answers come in their order. When a ring is
-//   switched off, by software or because a write of it failed, what is under way for it does not count any more,
-//   whatever is switched on meanwhile.
-// Handshake: begun, a pulse in the cycle behind the one in which the ring was looked at; ended, a pulse per answer,
-//   with lost in the same cycle. off and failed (with ended) concern all that was looked at up to this cycle.
+// Job: several writes are sent before the memory has answered the first; answers come in their
+//   order. When a ring is switched off, by software or because a write of it failed, what is under
+//   way for it does not count any more, whatever is switched on meanwhile.
+// Handshake: begun, a pulse in the cycle behind the one in which the ring was looked at; ended, a
+//   pulse per answer, with lost in the same cycle. off and failed (with ended) concern all that was
+//   looked at up to this cycle.
 // Back-pressure: none; at most DEPTH are under way.
 module writes_under_way #(
     parameter int DEPTH = nicloop_pkg::DMA_WRITES,
@@ -40,7 +42,8 @@ module writes_under_way #(
     failed_at  <= ended_vpid;
   end
 
-  // Each ring by itself: a number is changed where it stands, and none is chosen by who begins or ends.
+  // Each ring by itself: a number is changed where it stands, and none is chosen by who begins or
+  // ends.
   generate
     for (genvar v = 0; v < VPIDS; v++) begin : g_vpid
       logic         in, out, restarts;  // restarts: all that is under way behind this cycle does not count

@@ -1,5 +1,6 @@
-// access_epoch_fence: a fence waits for every access that was under way when it came, and for nothing else. One access,
-// which the solver chooses, is followed from its beginning to its end among others that come and go.
+// access_epoch_fence: a fence waits for every access that was under way when it came, and for
+// nothing else. One access, which the solver chooses, is followed from its beginning to its end
+// among others that come and go.
 module access_epoch_fence (
     input logic clk,
     input logic rst,

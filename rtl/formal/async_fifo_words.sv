@@ -1,7 +1,8 @@
-// Proves of async_fifo, with two clocks that rise whenever they like and bits that are caught before or after their
-// change (sync_level_free): any word leaves once, whole and in its order, none comes that was not written, the memory
-// is never over- or underrun, a pointer changes by one bit, and what is inside is shown within four edges of the
-// reading clock, what is free within four of the writing one. Both sides are reset at any time, as the header asks.
+// Proves of async_fifo, with two clocks that rise whenever they like and bits that are caught
+// before or after their change (sync_level_free): any word leaves once, whole and in its order,
+// none comes that was not written, the memory is never over- or underrun, a pointer changes by one
+// bit, and what is inside is shown within four edges of the reading clock, what is free within four
+// of the writing one. Both sides are reset at any time, as the header asks.
 module async_fifo_words #(
     parameter int A = 2,
     parameter int W = 1

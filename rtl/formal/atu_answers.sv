@@ -1,6 +1,7 @@
-// atu_answers: no request waits for good. Whichever of N clients asks, atu answers within CYCLES cycles in which memory
-// does what is asked of it, whatever the other clients, the tables, flushes and registers do. With fence_ends, in whose
-// cycles translations are answered, and fence_told this is the time of a fence.
+// atu_answers: no request waits for good. Whichever of N clients asks, atu answers within CYCLES
+// cycles in which memory does what is asked of it, whatever the other clients, the tables, flushes
+// and registers do. With fence_ends, in whose cycles translations are answered, and fence_told this
+// is the time of a fence.
 module atu_answers #(
     parameter int N      = 4,
     parameter int CYCLES = 19

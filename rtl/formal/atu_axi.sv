@@ -1,4 +1,5 @@
-// atu_axi: atu keeps the rules of its read port, one quadword at a time, whatever its clients and registers do.
+// atu_axi: atu keeps the rules of its read port, one quadword at a time, whatever its clients and
+// registers do.
 module atu_axi (
     input logic        clk,
     input logic        rst,

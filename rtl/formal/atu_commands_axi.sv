@@ -1,6 +1,6 @@
-// atu_commands_axi: atu_commands keeps the rules of its write port; a fence is told only when every access that was
-// under way when it began has ended, each command once and with its number, at the address that was set when it came;
-// every put is taken or refused at once, and none is lost.
+// atu_commands_axi: atu_commands keeps the rules of its write port; a fence is told only when every
+// access that was under way when it began has ended, each command once and with its number, at the
+// address that was set when it came; every put is taken or refused at once, and none is lost.
 module atu_commands_axi (
     input logic        clk,
     input logic        rst,
@@ -47,7 +47,8 @@ module atu_commands_axi (
     bad      <= rst ? '0 : bad + 4'(bvalid && bready && bresp != 2'b00);
     told_any <= !rst && (told_any || (bvalid && bready));
   end
-  // Where one of them is to be told, which the solver chooses (one bit of the address stands for all).
+  // Where one of them is to be told, which the solver chooses (one bit of the address stands for
+  // all).
   (* anyconst *) logic [3:0] some_one;
   logic its_set, its_addr;
   always_ff @(posedge clk)

@@ -1,7 +1,7 @@
-// Proves of axi_dma, with cut at any time: every write burst gets as many beats as its address says, the last one
-// marked, and no beat comes without an address; behind a cut beats and answers wait for nobody but the bus, a burst is
-// not begun, and an answer reaches the core just when its burst left behind the last cut. Looks at one burst per
-// direction, any.
+// Proves of axi_dma, with cut at any time: every write burst gets as many beats as its address
+// says, the last one marked, and no beat comes without an address; behind a cut beats and answers
+// wait for nobody but the bus, a burst is not begun, and an answer reaches the core just when its
+// burst left behind the last cut. Looks at one burst per direction, any.
 module axi_dma_ends #(
     parameter int BURSTS = 3
 ) (

@@ -1,15 +1,18 @@
 // axi_read_check: the rules of an AXI4 or AXI4-Lite read port, for proofs.
 //
 // Job: watches AR and R of one port. Rules, with their section in the AXI4 specification:
-//   master  ARVALID stays asserted and its payload unchanged until ARREADY (A3.2.1); it is low in reset behind its
-//           first cycle (A3.1.2); bursts are aligned to quadwords and cross no 4 KB boundary (A3.4.1).
+//   master  ARVALID stays asserted and its payload unchanged until ARREADY (A3.2.1); it is low in
+//           reset behind its first cycle (A3.1.2); bursts are aligned to quadwords and cross no 4
+//           KB boundary (A3.4.1).
 //   slave   RVALID stays asserted and its payload unchanged until RREADY; it is low in reset; data
-//           follows the handshake of its address (A3.3.1), bursts in order, as many beats as were asked for, RLAST on
-//           the last; it does not wait for RREADY: it follows within R_WAIT cycles, whatever RREADY is.
+//           follows the handshake of its address (A3.3.1), bursts in order, as many beats as were
+//           asked for, RLAST on the last; it does not wait for RREADY: it follows within R_WAIT
+//           cycles, whatever RREADY is.
 //   idle is high only when no burst is awaited. ARVALID has no other channel to wait with; that it does not wait for
 //   ARREADY shows in a memory that asserts ARREADY only after ARVALID.
-// Handshake: MASTER 1 asserts the master's rules and assumes the slave's, 0 the other way round. Up to
-//   BURSTS bursts may be awaited: the slave accepts no more. R_WAIT below 0: the rule is left out.
+// Handshake: MASTER 1 asserts the master's rules and assumes the slave's, 0 the other way round. Up
+//   to BURSTS bursts may be awaited: the slave accepts no more. R_WAIT below 0: the rule is left
+//   out.
 // Backpressure: none, it watches only.
 module axi_read_check #(
     parameter bit MASTER = 1,

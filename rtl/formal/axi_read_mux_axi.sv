@@ -1,6 +1,6 @@
-// axi_read_mux_axi: axi_read_mux between masters and a memory that keep the rules: it keeps them on both sides, gives
-// every unit its grant after at most one burst of each other, and no data to a unit that did not ask. The upper bits of
-// an address are 0: the mux treats all of them alike.
+// axi_read_mux_axi: axi_read_mux between masters and a memory that keep the rules: it keeps them on
+// both sides, gives every unit its grant after at most one burst of each other, and no data to a
+// unit that did not ask. The upper bits of an address are 0: the mux treats all of them alike.
 module axi_read_mux_axi #(
     parameter int N = 2
 ) (

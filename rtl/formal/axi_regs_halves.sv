@@ -1,7 +1,8 @@
-// Proves of axi_regs, with open and cut at any time: one answer per access, no two accesses with the core; what it is
-// told to write are the last two halves that the host wrote, to one register, the lower one first and nothing written
-// between; an upper half that is read is the one that came with the lower half before it, or the register's of now;
-// behind a cut the answer is there in the next cycle.
+// Proves of axi_regs, with open and cut at any time: one answer per access, no two accesses with
+// the core; what it is told to write are the last two halves that the host wrote, to one register,
+// the lower one first and nothing written between; an upper half that is read is the one that came
+// with the lower half before it, or the register's of now; behind a cut the answer is there in the
+// next cycle.
 module axi_regs_halves (
     input logic        clk,
     input logic        rst,

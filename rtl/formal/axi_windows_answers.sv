@@ -1,7 +1,8 @@
-// Proves of axi_windows, with open and cut at any time: every burst is answered once, in order, with its ID and with
-// what the core said of it, or with SLVERR when it was not passed or a cut came since; the core is given its beats
-// between an address and the next, all of them unless a cut comes; behind a cut nothing waits for the core. Reads: as
-// many beats as were asked for. Looks at one burst, any.
+// Proves of axi_windows, with open and cut at any time: every burst is answered once, in order,
+// with its ID and with what the core said of it, or with SLVERR when it was not passed or a cut
+// came since; the core is given its beats between an address and the next, all of them unless a cut
+// comes; behind a cut nothing waits for the core. Reads: as many beats as were asked for. Looks at
+// one burst, any.
 module axi_windows_answers #(
     parameter int BURSTS = 2
 ) (

@@ -1,17 +1,20 @@
 // axi_write_check: the rules of an AXI4 or AXI4-Lite write port, for proofs.
 //
 // Job: watches AW, W and B of one port. Rules, with their section in the AXI4 specification:
-//   master  VALID stays asserted and its payload unchanged until READY (A3.2.1); VALID is low in reset behind its
-//           first cycle (A3.1.2); bursts are aligned to quadwords and cross no 4 KB boundary (A3.4.1); WLAST is
-//           asserted on the last beat and on no other; WVALID does not wait for AWREADY or WREADY (A3.3.1): it follows
-//           AWVALID within W_WAIT cycles, whatever both READYs are. This NIC's masters also present data with or after
-//           its address (not with W_FIRST), and no next address or data before both of a burst have been taken.
-//   slave   BVALID stays asserted and BRESP unchanged until BREADY; BVALID is low in reset; a response follows
-//           the handshakes of its address and of its last beat, one per burst; it does not wait for BREADY: it
-//           follows them within B_WAIT cycles, whatever BREADY is.
+//   master  VALID stays asserted and its payload unchanged until READY (A3.2.1); VALID is low in
+//           reset behind its first cycle (A3.1.2); bursts are aligned to quadwords and cross no 4
+//           KB boundary (A3.4.1); WLAST is asserted on the last beat and on no other; WVALID does
+//           not wait for AWREADY or WREADY (A3.3.1): it follows AWVALID within W_WAIT cycles,
+//           whatever both READYs are. This NIC's masters also present data with or after its
+//           address (not with W_FIRST), and no next address or data before both of a burst have
+//           been taken.
+//   slave   BVALID stays asserted and BRESP unchanged until BREADY; BVALID is low in reset; a
+//           response follows the handshakes of its address and of its last beat, one per burst; it
+//           does not wait for BREADY: it follows them within B_WAIT cycles, whatever BREADY is.
 //   idle is high only when no burst is open and no response awaited.
-// Handshake: MASTER 1 asserts the master's rules and assumes the slave's, 0 the other way round. W_WAIT or B_WAIT below
-//   0: the rule is left out, since the data, or what a response waits for, does not depend on this port alone.
+// Handshake: MASTER 1 asserts the master's rules and assumes the slave's, 0 the other way round.
+//   W_WAIT or B_WAIT below 0: the rule is left out, since the data, or what a response waits for,
+//   does not depend on this port alone.
 // Backpressure: none, it watches only.
 module axi_write_check #(
     parameter bit MASTER  = 1,

@@ -1,6 +1,6 @@
-// axi_write_mux_axi: axi_write_mux between masters and a memory that keep the rules: it keeps them on both sides, gives
-// every unit its grant after at most one burst of each other. The upper bits of addresses and data are 0: the mux
-// treats all of them alike.
+// axi_write_mux_axi: axi_write_mux between masters and a memory that keep the rules: it keeps them
+// on both sides, gives every unit its grant after at most one burst of each other. The upper bits
+// of addresses and data are 0: the mux treats all of them alike.
 module axi_write_mux_axi #(
     parameter int N = 2,
     parameter int BURSTS = 2,

@@ -1,7 +1,8 @@
-// axi_write_mux as others see it, for proofs of what is around it: any unit may have its turn at any time, or none,
-// ever; memory answers when it likes, but no burst that it was not given, and one unit in a cycle. axi_write_mux_axi
-// proves that the real one does no more. No unit awaits more than DMA_WRITES answers, which velo_completer and
-// rma_notifier_axi prove of those two (with smaller queues), and one that has been told and not counted yet.
+// axi_write_mux as others see it, for proofs of what is around it: any unit may have its turn at
+// any time, or none, ever; memory answers when it likes, but no burst that it was not given, and
+// one unit in a cycle. axi_write_mux_axi proves that the real one does no more. No unit awaits more
+// than DMA_WRITES answers, which velo_completer and rma_notifier_axi prove of those two (with
+// smaller queues), and one that has been told and not counted yet.
 module axi_write_mux #(
     parameter int N     = 2,
     parameter int DEPTH = 16

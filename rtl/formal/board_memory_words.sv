@@ -1,9 +1,10 @@
-// board_memory_words: board_memory is a memory, whoever reads and writes it when. A quadword that is looked at or read
-// by the NIC is what was written last before, byte by byte; a burst has one answer, behind its last beat, a read as
-// many beats as were asked for, the last one marked; answers stand until they are taken; a look is told in the cycle
-// behind it. What lies outside of memory, from the first such quadword of a burst on, answers DECERR, reads 0 and
-// changes nothing. Bursts of up to 4 beats, addresses in memory, just behind it and far behind it; one bit stands for
-// all.
+// board_memory_words: board_memory is a memory, whoever reads and writes it when. A quadword that
+// is looked at or read by the NIC is what was written last before, byte by byte; a burst has one
+// answer, behind its last beat, a read as many beats as were asked for, the last one marked;
+// answers stand until they are taken; a look is told in the cycle behind it. What lies outside of
+// memory, from the first such quadword of a burst on, answers DECERR, reads 0 and changes nothing.
+// Bursts of up to 4 beats, addresses in memory, just behind it and far behind it; one bit stands
+// for all.
 module board_memory_words #(
     parameter int QUADS = 4
 ) (
@@ -87,7 +88,8 @@ module board_memory_words #(
     else if (wrote) value <= wdata[index];
   end
 
-  // ---- reads of the NIC: what stood there when the beat was fetched, a cycle or more before it is seen ----
+  // ---- reads of the NIC: what stood there when the beat was fetched, a cycle or more before it is
+  // seen ----
   logic       reading, r_far, r_ends, more;  // more: another burst has been asked for
   logic [6:0] next;
   assign r_ends = rvalid && rready && rlast;
@@ -95,8 +97,8 @@ module board_memory_words #(
   logic [1:0] r_left;
   logic       r_out;
   assign r_out = r_far || 32'(r_at) >= QUADS;
-  // Between the answer's fetch and its beat a write may come: what it may show is what stood there in any cycle since
-  // the beat before was taken, but nothing else.
+  // Between the answer's fetch and its beat a write may come: what it may show is what stood there
+  // in any cycle since the beat before was taken, but nothing else.
   logic could_0, could_1;
   always_ff @(posedge clk) begin
     if (rst) {reading, more} <= '0;
@@ -155,7 +157,8 @@ module board_memory_words #(
         else if (was_read && was_value_known) assert (told_value[index] == was_value);
       end
       assert (!idle || !(open || owed || reading || told));
-      // A look takes a cycle from the NIC, and no more; a write of the same quadword one from a read.
+      // A look takes a cycle from the NIC, and no more; a write of the same quadword one from a
+      // read.
       assert (!(open && !look && (!wlast || !bvalid || bready)) || wready);
     end
 

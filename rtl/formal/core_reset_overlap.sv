@@ -1,7 +1,8 @@
-// Proves of core_reset, with two clocks that rise whenever they like and bits that are caught before or after their
-// change (sync_level_free): accesses go to the core (open) just when both sides of the FIFOs were reset together for
-// three edges of each clock, as async_fifo asks, and neither is any more; whenever the core is reset, what it owes is
-// cut; after the first reset links are let go with the core.
+// Proves of core_reset, with two clocks that rise whenever they like and bits that are caught
+// before or after their change (sync_level_free): accesses go to the core (open) just when both
+// sides of the FIFOs were reset together for three edges of each clock, as async_fifo asks, and
+// neither is any more; whenever the core is reset, what it owes is cut; after the first reset links
+// are let go with the core.
 module core_reset_overlap #(
     parameter int LEAST = 4
 ) (

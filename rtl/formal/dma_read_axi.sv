@@ -1,5 +1,5 @@
-// dma_read_axi: dma_read keeps the rules of its read port for every address and length, and a burst never leaves its
-// 64-byte line.
+// dma_read_axi: dma_read keeps the rules of its read port for every address and length, and a burst
+// never leaves its 64-byte line.
 module dma_read_axi (
     input logic        clk,
     input logic        rst,

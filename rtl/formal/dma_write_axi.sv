@@ -1,6 +1,6 @@
-// dma_write_axi: dma_write keeps the rules of its write port for every address and length; a burst never leaves its
-// 64-byte line, every beat writes something, and the strobes of a beat are one run of bytes. The upper bits of
-// addresses and data are 0: the unit treats all of them alike.
+// dma_write_axi: dma_write keeps the rules of its write port for every address and length; a burst
+// never leaves its 64-byte line, every beat writes something, and the strobes of a beat are one run
+// of bytes. The upper bits of addresses and data are 0: the unit treats all of them alike.
 module dma_write_axi (
     input logic        clk,
     input logic        rst,

@@ -1,6 +1,7 @@
-// domain_table_stamps: domain and life of every process change by the register write or the restart that is about it
-// and by nothing else, also when both come in one cycle; no refused packet is lost from the count, however many units
-// refuse one at a time, and the last of them is kept. The process is any, which the solver chooses.
+// domain_table_stamps: domain and life of every process change by the register write or the restart
+// that is about it and by nothing else, also when both come in one cycle; no refused packet is lost
+// from the count, however many units refuse one at a time, and the last of them is kept. The
+// process is any, which the solver chooses.
 module domain_table_stamps #(
     parameter int COUNT_W = 4
 ) (

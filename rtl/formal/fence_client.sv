@@ -1,13 +1,13 @@
-// fence_client: any unit that a fence waits for, or another master of the way to memory, as that way and the ATU see
-// it. It does what it likes (want_*) within these rules: what is asked stays asked; data of a write stands from its
-// address to its last beat, of LEN at most, and no address before the data of the one before is out; data that was read
-// is taken at the latest STALL cycles after it came, an answer at once; no more than BEATS of reads (2 a burst at most)
-// and BURSTS of writes are awaited.
-// In place of a unit it may want anything in any cycle. Beside a real unit it wants what that one does: where both then
-// do the same, the unit keeps the rules (fence_ends, master_rules).
-// over: something came more often since the latest fence than it may until every access from before it has ended: a
-// translation, a write, the address of a read, an answer, a beat of data, a cycle in which nothing is asked. fence_ends
-// proves that it never is.
+// fence_client: any unit that a fence waits for, or another master of the way to memory, as that
+// way and the ATU see it. It does what it likes (want_*) within these rules: what is asked stays
+// asked; data of a write stands from its address to its last beat, of LEN at most, and no address
+// before the data of the one before is out; data that was read is taken at the latest STALL cycles
+// after it came, an answer at once; no more than BEATS of reads (2 a burst at most) and BURSTS of
+// writes are awaited. In place of a unit it may want anything in any cycle. Beside a real unit it
+// wants what that one does: where both then do the same, the unit keeps the rules (fence_ends,
+// master_rules). over: something came more often since the latest fence than it may until every
+// access from before it has ended: a translation, a write, the address of a read, an answer, a beat
+// of data, a cycle in which nothing is asked. fence_ends proves that it never is.
 module fence_client #(
     parameter int UNIT = 0,  // 0 completer, 1 completer of answers, 2 responder, 3 requester, 4 VELO, 5 notifier
     // how often each may come, a translation lowest

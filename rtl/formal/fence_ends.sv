@@ -1,10 +1,12 @@
-// fence_ends: a fence ends, whatever rings and network do. UNIT, one of those that a fence waits for (0 completer, 1
-// completer of answers, 2 responder, 3 requester), ends every access from before a fence within CYCLES cycles in which
-// memory and translation do what is asked of them, however many others lie between. All else is free: packets and
-// descriptors come or not, the unit's packets may never leave, its notifications and errors may never be taken (rings
-// are full), other fences follow. Two accesses may be under way, of 8 bytes at most: 1 or 2 bursts each. That a unit of
-// RMA_UNDER_WAY accesses of RMA_MTU bytes does the same, for longer, is not shown. atu_answers says how long a
-// translation takes among four units, fence_told that the command ends with its accesses.
+// fence_ends: a fence ends, whatever rings and network do. UNIT, one of those that a fence waits
+// for (0 completer, 1 completer of answers, 2 responder, 3 requester), ends every access from
+// before a fence within CYCLES cycles in which memory and translation do what is asked of them,
+// however many others lie between. All else is free: packets and descriptors come or not, the
+// unit's packets may never leave, its notifications and errors may never be taken (rings are full),
+// other fences follow. Two accesses may be under way, of 8 bytes at most: 1 or 2 bursts each. That
+// a unit of RMA_UNDER_WAY accesses of RMA_MTU bytes does the same, for longer, is not shown.
+// atu_answers says how long a translation takes among four units, fence_told that the command ends
+// with its accesses.
 module fence_ends #(
     parameter int UNIT   = 0,
     parameter int CYCLES = 16
@@ -81,7 +83,8 @@ module fence_ends #(
       else if (UNIT == 2) assume (\genblk1.g_responder.u_dut.quad [nicloop_pkg::RMA_GET_BYTES_MINUS_1_LSB+3+:7] == '0);
       else assume (\genblk1.g_requester.u_dut.last_byte [7:3] == '0);
 
-  // Memory: what it owes, and whether it does all that is asked in this cycle. Data that its unit does not take stands.
+  // Memory: what it owes, and whether it does all that is asked in this cycle. Data that its unit
+  // does not take stands.
   logic [3:0] beats;
   logic [2:0] bursts;  // sent, with no answer yet
   logic       aw_gone, w_gone, aw_done, w_done, serves;

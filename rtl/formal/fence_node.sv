@@ -1,17 +1,18 @@
-// fence_node: a command of the translation unit ends, and is told, over the wiring of nic_rma: within CYCLES cycles in
-// which memory does all that is asked of the node, whatever rings, network, descriptors, VELO, registers and other
-// commands do. The write limiter, which registers may slow, counts as memory. Real are the muxes, the ATU and the
-// commands; the units that a fence waits for, VELO and the notifier are anything that keeps the rules of fence_client,
-// which fence_ends and master_rules prove of the real ones. Accesses are as there: two under way in a unit, of 8 bytes
-// at most; two writes of VELO and of the notifier.
-// In parts, by induction with what makes it inductive, each on what those before it show:
+// fence_node: a command of the translation unit ends, and is told, over the wiring of nic_rma:
+// within CYCLES cycles in which memory does all that is asked of the node, whatever rings, network,
+// descriptors, VELO, registers and other commands do. The write limiter, which registers may slow,
+// counts as memory. Real are the muxes, the ATU and the commands; the units that a fence waits for,
+// VELO and the notifier are anything that keeps the rules of fence_client, which fence_ends and
+// master_rules prove of the real ones. Accesses are as there: two under way in a unit, of 8 bytes
+// at most; two writes of VELO and of the notifier. In parts, by induction with what makes it
+// inductive, each on what those before it show:
 //   1, 3, 4 and 5, 2: what is asked stands for so many cycles of service at most: the address of a read ASK, its data
 //      DATA; a write WRITE, from its address to its last beat; an answer ANSWER; a translation ATU;
 //   0: what UNIT (0 requester, 1 responder, 2 completer, 3 completer of answers) has under way from before a fence ends
 //      within ACCESSES cycles, since no more than so many of each come first, and the commands wait for just that;
 //   6: so the command ends.
-// They also show what the units' proofs take for granted: no translation, answer or data but for what was asked, and no
-// fence before the one before has ended.
+// They also show what the units' proofs take for granted: no translation, answer or data but for
+// what was asked, and no fence before the one before has ended.
 module fence_node #(
     parameter int PART   = 0,
     parameter int UNIT   = 0,

@@ -1,7 +1,8 @@
-// fence_told: a command of the translation unit ends. While commands are queued or under way, and no access is left
-// that a fence waits for, one is done, and told where it is to be, within CYCLES cycles in which memory does what is
-// asked. So nothing but these accesses and memory holds a command up: not the registers, not the commands behind it,
-// not accesses that came later. How long the accesses take is for fence_ends and atu_answers.
+// fence_told: a command of the translation unit ends. While commands are queued or under way, and
+// no access is left that a fence waits for, one is done, and told where it is to be, within CYCLES
+// cycles in which memory does what is asked. So nothing but these accesses and memory holds a
+// command up: not the registers, not the commands behind it, not accesses that came later. How long
+// the accesses take is for fence_ends and atu_answers.
 module fence_told #(
     parameter int N      = 4,
     parameter int CYCLES = 3

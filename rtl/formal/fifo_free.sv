@@ -1,5 +1,5 @@
-// fifo as others see it, for proofs: a shift register, which the proof of fifo says that it is. One deeper than MOST
-// keeps MOST words: asserted is that no more are ever in it, so nobody can tell.
+// fifo as others see it, for proofs: a shift register, which the proof of fifo says that it is. One
+// deeper than MOST keeps MOST words: asserted is that no more are ever in it, so nobody can tell.
 module fifo #(
     parameter int W = 64,
     parameter int DEPTH = 16,

@@ -1,5 +1,5 @@
-// link_axis: what a link offers on its AXI-Stream port stays, unchanged, until it is taken, as long as there is
-// carrier. The CRC beside it is a function of the word alone.
+// link_axis: what a link offers on its AXI-Stream port stays, unchanged, until it is taken, as long
+// as there is carrier. The CRC beside it is a function of the word alone.
 module link_axis (
     input logic       clk,
     input logic       rst,

@@ -1,8 +1,9 @@
-// link_crc_serial: the CRC of a link word is that of the shift register in IEEE 802.3, one bit at a time, and no error
-// of one or two bits in a word or its CRC goes unnoticed.
+// link_crc_serial: the CRC of a link word is that of the shift register in IEEE 802.3, one bit at a
+// time, and no error of one or two bits in a word or its CRC goes unnoticed.
 //
-// link_crc multiplies by a matrix; the shift register here is written without it. Both halves of a link use the same
-// block, so a bit that both leave out is invisible to a link bench unless that very bit is corrupted.
+// link_crc multiplies by a matrix; the shift register here is written without it. Both halves of a
+// link use the same block, so a bit that both leave out is invisible to a link bench unless that
+// very bit is corrupted.
 module link_crc_serial #(
     parameter int CTRL_W = 64,
     localparam int N     = 64 + CTRL_W,

@@ -1,8 +1,8 @@
 // link_hop: one hop of the network as it is built: the output of a router (router_output), a link
 // (link_session, link_tx and link_rx at both ends) and the queue of the next router's input (voq).
 // Either end of the link may be reset by itself (restart), the output may discard (drain) and the
-// receiver give a packet up (give_up), whenever the solver likes. Wires are good here: what they lose
-// and corrupt is the matter of link_pair, link_cut and link_reset.
+// receiver give a packet up (give_up), whenever the solver likes. Wires are good here: what they
+// lose and corrupt is the matter of link_pair, link_cut and link_reset.
 //
 // The invariant: every packet is delivered or counted, exactly once, and a session change leaves no
 // flit and no credit behind in either router.
@@ -10,17 +10,17 @@
 //   always   the queue never gets a flit without a free entry; packets arrive whole: from the head
 //            on, without a gap, up to their tail or up to one that was made up
 //   always   a packet that the output takes is either sent or counted as drained
-//   start    when a session starts, the packets counted as lost are exactly those that were sent and
-//            not delivered
+//   start    when a session starts, the packets counted as lost are exactly those that were sent
+//            and not delivered
 //   at rest  every packet sent has been delivered or counted as lost, a session is up at both ends,
 //            the output holds a credit for every entry of the queue, and no packet lacks its end but
 //            the one whose rest is still in the sending router
 //
 // That flits are in order and of one session alone is proved by link_reset.
 //
-// A flit holds a 1, its number and the marks of the sending router; a tail that was made up is 0. In
-// the first cycles, in which the first session starts, there are no resets and cuts; after them as many
-// as RESETS and CUTS allow.
+// A flit holds a 1, its number and the marks of the sending router; a tail that was made up is 0.
+// In the first cycles, in which the first session starts, there are no resets and cuts; after them
+// as many as RESETS and CUTS allow.
 module link_hop #(
     parameter int VC_DEPTH = 1,
     parameter int RESETS   = 2,

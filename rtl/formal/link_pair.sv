@@ -1,14 +1,16 @@
-// link_pair: two links that face each other over wires that lose and corrupt whatever they like, as the
-// solver chooses. What is sent on one must arrive at the other once and in order, and no credit is invented.
-// When wires have been good and ends silent for long enough, everything has arrived and every credit is home:
-// nothing was lost for good. CRCs are left out: the solver says which words are good, and a bad one holds anything.
+// link_pair: two links that face each other over wires that lose and corrupt whatever they like, as
+// the solver chooses. What is sent on one must arrive at the other once and in order, and no credit
+// is invented. When wires have been good and ends silent for long enough, everything has arrived
+// and every credit is home: nothing was lost for good. CRCs are left out: the solver says which
+// words are good, and a bad one holds anything.
 //
-// With CUT links may be given up and packets are of any length. What arrives is then whole packets, if only by a tail
-// that was made up, and credits are home when packets are complete.
+// With CUT links may be given up and packets are of any length. What arrives is then whole packets,
+// if only by a tail that was made up, and credits are home when packets are complete.
 //
-// With RESET either end may be reset, the link alone (restart) or all of it (wipe). Flits of a session arrive once and
-// in order from its first on, none of one before comes later, and packets have an end. When all has been quiet both
-// ends agree, credits are home, and what did not come has been counted.
+// With RESET either end may be reset, the link alone (restart) or all of it (wipe). Flits of a
+// session arrive once and in order from its first on, none of one before comes later, and packets
+// have an end. When all has been quiet both ends agree, credits are home, and what did not come has
+// been counted.
 //
 // A flit holds its number modulo 2^DATA_W, so losing, doubling or reordering it shows.
 module link_pair #(
@@ -109,8 +111,8 @@ module link_pair #(
                 assert (credits[v] + g_end[1-e].taken[v] == (CNT_W + 1)'(VC_DEPTH));
           end
       end
-      // No word is sent again after its acknowledgement: one that link_rx passes on in a cycle counts for words that
-      // are offered two cycles later.
+      // No word is sent again after its acknowledgement: one that link_rx passes on in a cycle
+      // counts for words that are offered two cycles later.
       if (RESET == 0) begin : g_resent
         logic [SEQ_W-1:0] acked, acked_then, ahead;
         assign ahead = word_ctrl[e*CTRL_W+VCS*CNT_W+SEQ_W+:SEQ_W] - acked_then;

@@ -1,5 +1,6 @@
-// link_regs_pages: every register of every link page reads what it names, of its own link; patience, drain and restart
-// are those of the link whose page was written, whatever is read or written beside it.
+// link_regs_pages: every register of every link page reads what it names, of its own link;
+// patience, drain and restart are those of the link whose page was written, whatever is read or
+// written beside it.
 module link_regs_pages #(
     parameter int LINKS       = 3,
     localparam int PATIENCE_W = nicloop_pkg::LINK_PATIENCE_CYCLES_W

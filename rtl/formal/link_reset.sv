@@ -1,4 +1,5 @@
-// link_reset: link_pair with ends that are reset by themselves at any time, over wires that lose and corrupt.
+// link_reset: link_pair with ends that are reset by themselves at any time, over wires that lose
+// and corrupt.
 module link_reset (
     input logic        clk,
     input logic        rst,

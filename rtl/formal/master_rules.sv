@@ -1,6 +1,7 @@
-// master_rules: the write masters beside the units that a fence waits for keep the rules of fence_client: UNIT 4, the
-// VELO completer, and 5, the notifier, with two writes under way each. Whatever network, tables, registers and units
-// say: both are free but for what fence_client is about.
+// master_rules: the write masters beside the units that a fence waits for keep the rules of
+// fence_client: UNIT 4, the VELO completer, and 5, the notifier, with two writes under way each.
+// Whatever network, tables, registers and units say: both are free but for what fence_client is
+// about.
 module master_rules #(
     parameter int UNIT = 4
 ) (

@@ -1,8 +1,9 @@
-// mmio_read_answers: every non-posted request is answered, in order and under its own tag and requester, by completions
-// that make up what was asked for: dwords, lower addresses and bytes to come go on from one to the next, each but the
-// last ends at a multiple of 128 bytes, and one with an error is the last. No register is read for a request before
-// every write that came ahead of it has been answered, and none for one that is refused. An access to a register stays
-// until it is taken, or the core is reset; a read that meets a reset of the core is answered with UR.
+// mmio_read_answers: every non-posted request is answered, in order and under its own tag and
+// requester, by completions that make up what was asked for: dwords, lower addresses and bytes to
+// come go on from one to the next, each but the last ends at a multiple of 128 bytes, and one with
+// an error is the last. No register is read for a request before every write that came ahead of it
+// has been answered, and none for one that is refused. An access to a register stays until it is
+// taken, or the core is reset; a read that meets a reset of the core is answered with UR.
 module mmio_read_answers (
     input logic        clk,
     input logic        rst,

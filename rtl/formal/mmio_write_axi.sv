@@ -1,6 +1,7 @@
-// mmio_write_axi: mmio_write keeps the rules of its two write ports, a burst for the send windows never leaves its
-// 64-byte line, and no register is written without a byte, whatever the host writes; a reset of the core at any time
-// leaves it whole accesses, and nothing is offered while it lasts.
+// mmio_write_axi: mmio_write keeps the rules of its two write ports, a burst for the send windows
+// never leaves its 64-byte line, and no register is written without a byte, whatever the host
+// writes; a reset of the core at any time leaves it whole accesses, and nothing is offered while it
+// lasts.
 module mmio_write_axi (
     input logic        clk,
     input logic        rst,

@@ -1,6 +1,7 @@
-// nvm_write_limiter_axi: behind a master that keeps the rules of a write port, nvm_write_limiter keeps them too,
-// whatever its registers hold and whenever they change, and passes every address and every beat. With PROMPT the master
-// presents data with its address, and so does the limiter: WVALID does not wait for AWREADY.
+// nvm_write_limiter_axi: behind a master that keeps the rules of a write port, nvm_write_limiter
+// keeps them too, whatever its registers hold and whenever they change, and passes every address
+// and every beat. With PROMPT the master presents data with its address, and so does the limiter:
+// WVALID does not wait for AWREADY.
 module nvm_write_limiter_axi #(
     parameter int PROMPT = 0
 ) (

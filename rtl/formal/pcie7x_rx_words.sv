@@ -1,5 +1,6 @@
-// pcie7x_rx_words: pcie7x_rx with 128 bits gives every half of a beat that holds a part of a TLP, once and in order,
-// with the right end and BAR, whatever legal beats come, and takes no beat before that.
+// pcie7x_rx_words: pcie7x_rx with 128 bits gives every half of a beat that holds a part of a TLP,
+// once and in order, with the right end and BAR, whatever legal beats come, and takes no beat
+// before that.
 module pcie7x_rx_words (
     input logic       clk,
     input logic       rst,
@@ -22,7 +23,8 @@ module pcie7x_rx_words (
   logic       in_lower, in_upper;
   logic [1:0] both, data;
   logic [2:0] bar;
-  // A TLP has three dwords or more, so none begins and ends in a beat but from the lower half to the upper one.
+  // A TLP has three dwords or more, so none begins and ends in a beat but from the lower half to
+  // the upper one.
   assign in_lower = next_lower || open;
   assign in_upper = !in_lower || !(open && next_lower_ends) || next_upper;
   always_ff @(posedge clk) begin

@@ -1,9 +1,10 @@
-// Proves of pcie_msix, for any one vector, whatever the host writes and the sender does: a vector is pending from the
-// rise of its line, or of enable under a line that is high, until its write is chosen, its line falls or MSI-X is
-// disabled, and again when its write was discarded; nothing else makes it pending. A write is chosen for a pending
-// vector alone, one at a time, and not while it is masked, by vector or function, or MSI-X is disabled; each asks for
-// one ticket, and has the table's address and data of then until it is done, also through a function-level reset; each
-// of the others is sent at most once before a vector that may be sent.
+// Proves of pcie_msix, for any one vector, whatever the host writes and the sender does: a vector
+// is pending from the rise of its line, or of enable under a line that is high, until its write is
+// chosen, its line falls or MSI-X is disabled, and again when its write was discarded; nothing else
+// makes it pending. A write is chosen for a pending vector alone, one at a time, and not while it
+// is masked, by vector or function, or MSI-X is disabled; each asks for one ticket, and has the
+// table's address and data of then until it is done, also through a function-level reset; each of
+// the others is sent at most once before a vector that may be sent.
 module pcie_msix_writes #(
     parameter int VECTORS = 3
 ) (

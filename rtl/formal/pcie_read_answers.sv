@@ -1,6 +1,7 @@
-// pcie_read_answers: pcie_read answers every read since the last reset of the core or the function with as many beats
-// as were asked for, in order, none twice, whatever completions come or do not; and when its requests leave and its
-// answers are taken, a beat comes at most BOUND cycles behind the one before, or behind the address.
+// pcie_read_answers: pcie_read answers every read since the last reset of the core or the function
+// with as many beats as were asked for, in order, none twice, whatever completions come or do not;
+// and when its requests leave and its answers are taken, a beat comes at most BOUND cycles behind
+// the one before, or behind the address.
 module pcie_read_answers #(
     parameter int BOUND = 40,
     parameter int HOLD  = 1   // see pcie_read; 0: no burst joins another one's request

@@ -1,7 +1,8 @@
-// Proves of phy_tx and phy_rx over a wire of one clock that damages nothing, delays every lane by as many bytes as it
-// likes, and may lose its lock at any time: every word sent while both ends have had ok since comes, whole, once and in
-// order; no word comes that was not sent; ok falls in the second cycle behind the lock of any lane. Words of two
-// columns with idle columns between; looks at one word, any.
+// Proves of phy_tx and phy_rx over a wire of one clock that damages nothing, delays every lane by
+// as many bytes as it likes, and may lose its lock at any time: every word sent while both ends
+// have had ok since comes, whole, once and in order; no word comes that was not sent; ok falls in
+// the second cycle behind the lock of any lane. Words of two columns with idle columns between;
+// looks at one word, any.
 module phy_words #(
     parameter int LANES = 1
 ) (
@@ -61,8 +62,8 @@ module phy_words #(
   always_ff @(posedge clk) left_then <= rst ? '0 : {left_then[14:0], s_valid && s_ready};
   logic [1:0] no_lock;
   always_ff @(posedge clk) no_lock <= rst ? '0 : {no_lock[0], !(&phy_ok)};
-  // Cycles from s_ready to m_valid: a lane whose columns come as they are has them a cycle later than one that is
-  // shifted.
+  // Cycles from s_ready to m_valid: a lane whose columns come as they are has them a cycle later
+  // than one that is shifted.
   logic late, due;
   always_comb begin
     late = 1'b0;

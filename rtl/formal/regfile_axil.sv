@@ -1,5 +1,5 @@
-// regfile_axil: regfile answers every access exactly once, whatever the rest of the NIC says. Inputs that are not
-// connected here are free: the solver chooses them anew in every cycle.
+// regfile_axil: regfile answers every access exactly once, whatever the rest of the NIC says.
+// Inputs that are not connected here are free: the solver chooses them anew in every cycle.
 module regfile_axil (
     input logic        clk,
     input logic        rst,
@@ -72,8 +72,8 @@ module regfile_axil (
       assert (!bvalid || bresp != 2'b01);
       assert (!rvalid || rresp == 2'b00 || rresp == 2'b11);
       assert (!(bvalid && bad_strobes) || bresp != 2'b00);
-      // No access waits longer than its steps when those behind the register file are ready, nor for more than the one
-      // before it.
+      // No access waits longer than its steps when those behind the register file are ready, nor
+      // for more than the one before it.
       assert (writes == 2'(bvalid) || write_age < 3'd4);
       assert (reads == 2'(rvalid) || read_age < 3'd4);
       assert (!(awvalid && wvalid && writes == 2'(bvalid)) || aw_take);

@@ -1,11 +1,12 @@
-// register_bound: nic_core answers every register access within a fixed number of cycles, whatever the rest of it,
-// network and memory do. Rings may be full, memory may never answer or answer all at once, links may be down: all units
-// but those between the register port and the tables say anything in every cycle (see list), and so do the tables'
-// contents. What is behind the tables' write ports is real: the VELO completer and the notifier, whose beginnings and
-// answers are all that an access waits for.
+// register_bound: nic_core answers every register access within a fixed number of cycles, whatever
+// the rest of it, network and memory do. Rings may be full, memory may never answer or answer all
+// at once, links may be down: all units but those between the register port and the tables say
+// anything in every cycle (see list), and so do the tables' contents. What is behind the tables'
+// write ports is real: the VELO completer and the notifier, whose beginnings and answers are all
+// that an access waits for.
 module register_bound #(
-    // cycles from the offer of a write, or the answer before it, to its answer, at most, beside those after reset in
-    // which tables clear
+    // cycles from the offer of a write, or the answer before it, to its answer, at most, beside
+    // those after reset in which tables clear
     parameter int WRITES = 45,
     parameter int READS  = 21   // of a read, with them
 ) (
@@ -53,7 +54,8 @@ module register_bound #(
   always_ff @(posedge clk) age <= rst ? '0 : age == '1 ? age : age + 1'b1;
   assign old = age >= 6'd20;
 
-  // Cycles for which something has been offered or under way since the last answer. One access is under way at a time.
+  // Cycles for which something has been offered or under way since the last answer. One access is
+  // under way at a time.
   logic [6:0] w_waits, r_waits;
   logic       w_open, r_open;  // one was taken that has no answer yet
   always_ff @(posedge clk) begin

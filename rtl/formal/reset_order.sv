@@ -1,6 +1,7 @@
-// Proves of reset_sequencer, with a clock and a reset that come whenever they like: both resets are there in the step
-// in which arst is; they fall with an edge of clk alone, have then been high for LEAST edges since arst and hold, and
-// link_rst falls with rst or LEAD edges before it, as was asked; rst without hold and arst ends.
+// Proves of reset_sequencer, with a clock and a reset that come whenever they like: both resets are
+// there in the step in which arst is; they fall with an edge of clk alone, have then been high for
+// LEAST edges since arst and hold, and link_rst falls with rst or LEAD edges before it, as was
+// asked; rst without hold and arst ends.
 module reset_order #(
     parameter int LEAST = 3,
     parameter int LEAD  = 4

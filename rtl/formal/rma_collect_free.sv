@@ -1,5 +1,5 @@
-// rma_collect as its owner sees it, for proofs: packets of any content and verdict come at any time, and each stays
-// until it is passed.
+// rma_collect as its owner sees it, for proofs: packets of any content and verdict come at any
+// time, and each stays until it is passed.
 module rma_collect #(
     parameter int BUFFERS = 2,
     parameter int QUADS   = 2

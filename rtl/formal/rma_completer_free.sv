@@ -1,5 +1,5 @@
-// rma_completer as the way to memory, the ATU and a fence see it, for proofs: fence_client says what it may do. That
-// the real one, with two packets under way, does no more, fence_ends proves.
+// rma_completer as the way to memory, the ATU and a fence see it, for proofs: fence_client says
+// what it may do. That the real one, with two packets under way, does no more, fence_ends proves.
 module rma_completer #(
     parameter int ANSWERS = 0,
     parameter int TELL    = 2

@@ -1,8 +1,9 @@
-// rma_completer_page: a completer writes nothing but bytes of its packet, in the page that was granted for it. Every
-// burst lies in the page that the translation answered for this packet, from where its first byte goes to where its
-// last one goes, and has strobes for no other byte; and a translation is asked for only when the packet is of the
-// domain of the process it is for (an answer: of its life, too), whose window is open. That the page belongs to that
-// process, and allows writing, the translation unit shows (atu).
+// rma_completer_page: a completer writes nothing but bytes of its packet, in the page that was
+// granted for it. Every burst lies in the page that the translation answered for this packet, from
+// where its first byte goes to where its last one goes, and has strobes for no other byte; and a
+// translation is asked for only when the packet is of the domain of the process it is for (an
+// answer: of its life, too), whose window is open. That the page belongs to that process, and
+// allows writing, the translation unit shows (atu).
 module rma_completer_page #(
     parameter int ANSWERS = 0
 ) (
@@ -105,7 +106,8 @@ module rma_completer_page #(
   end
   logic [12:0] at, beat_at;  // of the burst, of the beat
   assign at      = {1'b0, awaddr[11:0]};
-  // Quadwords of the page, of which the last one may end it: of this beat; behind the write, and the burst.
+  // Quadwords of the page, of which the last one may end it: of this beat; behind the write, and
+  // the burst.
   logic [9:0] quad, end_quad, burst_end;
   assign quad      = 10'(first[11:3]) + 10'(\u_dut.u_write.beat );
   assign end_quad  = 10'((behind + 13'd7) >> 3);

@@ -1,7 +1,7 @@
-// rma_notifier_axi: rma_notifier keeps the rules of its write port whatever its units and registers do; a notification
-// counts as written only when its answer was good, and a register write waits for nothing but reset and the cycles in
-// which a write begins or an answer counts. Nothing is written for a notification of another domain or life than its
-// process has when its write begins.
+// rma_notifier_axi: rma_notifier keeps the rules of its write port whatever its units and registers
+// do; a notification counts as written only when its answer was good, and a register write waits
+// for nothing but reset and the cycles in which a write begins or an answer counts. Nothing is
+// written for a notification of another domain or life than its process has when its write begins.
 module rma_notifier_axi (
     input logic         clk,
     input logic         rst,
@@ -55,8 +55,8 @@ module rma_notifier_axi (
       .wr_slots(reg_write[1] && wr_ready), .wr_ctrl(reg_write[2] && wr_ready), .wr_rp(reg_write[3] && !busy), .restart,
       .ev_written, .ev_off, .awaiting
   );
-  // A process gets another domain with shut, another life with restart: known in the cycle after. Both are register
-  // writes, of which there is one.
+  // A process gets another domain with shut, another life with restart: known in the cycle after.
+  // Both are register writes, of which there is one.
   always_comb assume (!shut || reg_write == '0);
   logic         moved;
   logic [3:0]   moved_vpid;

@@ -1,5 +1,5 @@
-// rma_notifier as the way to memory sees it, for proofs: fence_client says what it may do. That the real one, with two
-// notifications under way, does no more, master_rules proves.
+// rma_notifier as the way to memory sees it, for proofs: fence_client says what it may do. That the
+// real one, with two notifications under way, does no more, master_rules proves.
 module rma_notifier #(
     parameter int N = 4,
     parameter int DEPTH = 2,

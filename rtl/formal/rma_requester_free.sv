@@ -1,5 +1,5 @@
-// rma_requester as the way to memory, the ATU and a fence see it, for proofs: fence_client says what it may do. That
-// the real one, with two fragments under way, does no more, fence_ends proves.
+// rma_requester as the way to memory, the ATU and a fence see it, for proofs: fence_client says
+// what it may do. That the real one, with two fragments under way, does no more, fence_ends proves.
 module rma_requester #(
     parameter int BUFFERS = 2
 ) (

@@ -1,10 +1,11 @@
-// rma_responder_lock: a fetch-compare-and-add is alone. While one is under way, from its translation to its answer, the
-// responder translates, reads and writes for nobody else; it begins when nothing else is under way; its write goes to
-// the word that it has read, after it was read, and nothing but a lock writes. busy says so for as long, and eject (see
-// its proof) hands nothing to the completer meanwhile. So no two of them, and no put or get, fall between the read and
-// the write of one. Two requests may be under way, gets are of 8 bytes at most, and all addresses lie in one page,
-// since what a unit does with one depends on its place in a line. rma_collect and rma_sender are as their owner sees
-// them.
+// rma_responder_lock: a fetch-compare-and-add is alone. While one is under way, from its
+// translation to its answer, the responder translates, reads and writes for nobody else; it begins
+// when nothing else is under way; its write goes to the word that it has read, after it was read,
+// and nothing but a lock writes. busy says so for as long, and eject (see its proof) hands nothing
+// to the completer meanwhile. So no two of them, and no put or get, fall between the read and the
+// write of one. Two requests may be under way, gets are of 8 bytes at most, and all addresses lie
+// in one page, since what a unit does with one depends on its place in a line. rma_collect and
+// rma_sender are as their owner sees them.
 module rma_responder_lock (
     input logic         clk,
     input logic         rst,

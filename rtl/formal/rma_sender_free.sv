@@ -1,6 +1,6 @@
-// rma_sender as its owner sees it, for proofs: a buffer is free at any time, or never again, but no more of them are
-// promised than there are; a notification may wait for ever. Asserted is what the real one wants of its owner: it
-// reserves only while ready, and fills what was promised.
+// rma_sender as its owner sees it, for proofs: a buffer is free at any time, or never again, but no
+// more of them are promised than there are; a notification may wait for ever. Asserted is what the
+// real one wants of its owner: it reserves only while ready, and fills what was promised.
 module rma_sender #(
     parameter int BUFFERS = 2
 ) (

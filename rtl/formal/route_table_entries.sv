@@ -1,5 +1,6 @@
-// route_table_entries: an entry of the route table is what was written last, for every lookup and every read, in
-// particular beside a write; nodes that do not exist have no entry, and a reset removes all.
+// route_table_entries: an entry of the route table is what was written last, for every lookup and
+// every read, in particular beside a write; nodes that do not exist have no entry, and a reset
+// removes all.
 module route_table_entries #(
     parameter int NODES  = 5,
     parameter int READS  = 2,

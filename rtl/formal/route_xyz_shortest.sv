@@ -1,5 +1,6 @@
-// route_xyz_shortest: dimension-order routing takes the shorter way, X before Y before Z, for every pair of nodes;
-// and the two branches of route_xyz, the constant table and the shape from inputs, always agree.
+// route_xyz_shortest: dimension-order routing takes the shorter way, X before Y before Z, for every
+// pair of nodes; and the two branches of route_xyz, the constant table and the shape from inputs,
+// always agree.
 module route_xyz_shortest #(
     parameter int DIM_X   = 3,
     parameter int DIM_Y   = 3,
@@ -43,7 +44,8 @@ module route_xyz_shortest #(
       .shape, .enable(1'b1), .here('0), .dst, .port(shape_port), .legal(shape_legal)
   );
 
-  // Per dimension: whether this is the one to correct, and the steps to the destination in either direction.
+  // Per dimension: whether this is the one to correct, and the steps to the destination in either
+  // direction.
   logic [2:0] differs;
   generate
     for (genvar d = 0; d < 3; d++) begin : g_dimension

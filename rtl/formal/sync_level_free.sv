@@ -1,5 +1,5 @@
-// sync_level as it may behave, for proofs with several clocks: each bit that changes about when clk rises is caught
-// before or after its change, at will.
+// sync_level as it may behave, for proofs with several clocks: each bit that changes about when clk
+// rises is caught before or after its change, at will.
 module sync_level #(
     parameter int W      = 1,
     parameter int STAGES = 2

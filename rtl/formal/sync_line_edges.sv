@@ -1,6 +1,7 @@
-// Proves of sync_line, with two clocks that rise whenever they like and bits that are caught before or after their
-// change (sync_level_free): q rises only for a rise of d, behind the last rise of d it has risen before settled, and it
-// is settled within forty rounds, an edge of each clock or more, when d does not change.
+// Proves of sync_line, with two clocks that rise whenever they like and bits that are caught before
+// or after their change (sync_level_free): q rises only for a rise of d, behind the last rise of d
+// it has risen before settled, and it is settled within forty rounds, an edge of each clock or
+// more, when d does not change.
 module sync_line_edges (
     input logic clk_s,
     input logic clk_m,

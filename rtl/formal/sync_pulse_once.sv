@@ -1,6 +1,7 @@
-// Proves of sync_pulse, with two clocks that rise whenever they like and bits that are caught before or after their
-// change (sync_level_free): no pulse comes without an event, and behind the last event one has come before s_busy
-// falls, which it does within twelve rounds, an edge of each clock or more, when nothing new comes.
+// Proves of sync_pulse, with two clocks that rise whenever they like and bits that are caught
+// before or after their change (sync_level_free): no pulse comes without an event, and behind the
+// last event one has come before s_busy falls, which it does within twelve rounds, an edge of each
+// clock or more, when nothing new comes.
 module sync_pulse_once (
     input logic clk_s,
     input logic clk_m,

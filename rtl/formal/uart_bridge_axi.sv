@@ -1,8 +1,9 @@
-// uart_bridge_axi: uart_bridge keeps the rules of its AXI4-Lite port whatever frames come: an address and its data
-// stand until they are taken, one access at a time, and none before the last one has been answered, however long that
-// takes. A frame begins no more accesses than it says, of its own kind and at its addresses in turn, reads of memory
-// from the last to the first; one that comes again with the number of the frame before it begins none. No frame
-// waits longer than PATIENCE cycles for an access. Frames are anything: those who make them of bytes, and bytes of
+// uart_bridge_axi: uart_bridge keeps the rules of its AXI4-Lite port whatever frames come: an
+// address and its data stand until they are taken, one access at a time, and none before the last
+// one has been answered, however long that takes. A frame begins no more accesses than it says, of
+// its own kind and at its addresses in turn, reads of memory from the last to the first; one that
+// comes again with the number of the frame before it begins none. No frame waits longer than
+// PATIENCE cycles for an access. Frames are anything: those who make them of bytes, and bytes of
 // them, are left out.
 module uart_bridge_axi #(
     parameter int PATIENCE = 4

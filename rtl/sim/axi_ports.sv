@@ -1,7 +1,7 @@
 // axi_ports: every AXI port of nic_core is watched in every simulation.
 //
-// The master's data leaves with its address, whatever AWREADY and WREADY are (W_WAIT 0): a slave may assert AWREADY
-// only after WVALID. Hosts behind FIFOs may present data later than its address.
+// The master's data leaves with its address, whatever AWREADY and WREADY are (W_WAIT 0): a slave
+// may assert AWREADY only after WVALID. Hosts behind FIFOs may present data later than its address.
 bind nic_core axi_write_monitor #(.PAYLOAD_W(32), .DATA_W(72)) u_monitor_register_writes (
     .clk, .rst, .awvalid(s_axil_awvalid), .awready(s_axil_awready), .aw(s_axil_awaddr), .awlen(8'd0),
     .wvalid(s_axil_wvalid), .wready(s_axil_wready), .w({s_axil_wstrb, s_axil_wdata}), .wlast(1'b1),

@@ -1,9 +1,10 @@
 // axi_read_monitor: the rules of an AXI4 or AXI4-Lite read port, for simulations.
 //
-// Job: watches AR and R of one port and fails the simulation when either end breaks a rule: VALID stays asserted and
-//   its payload unchanged until READY (A3.2.1), and is low in reset behind its first cycle (A3.1.2); data follows the
-//   handshake of its address (A3.3.1), as many beats as ARLEN asks for, RLAST on the last. Bursts with the same ID are
-//   in order, fewer than RING of them.
+// Job: watches AR and R of one port and fails the simulation when either end breaks a rule: VALID
+//   stays asserted and its payload unchanged until READY (A3.2.1), and is low in reset behind its
+//   first cycle (A3.1.2); data follows the handshake of its address (A3.3.1), as many beats as
+//   ARLEN asks for, RLAST on the last. Bursts with the same ID are in order, fewer than RING of
+//   them.
 // Handshake and backpressure: none, it watches only.
 module axi_read_monitor #(
     parameter int PAYLOAD_W = 64,  // of the address channel, ARLEN and ID not included

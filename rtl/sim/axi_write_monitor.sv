@@ -1,10 +1,11 @@
 // axi_write_monitor: the rules of an AXI4 or AXI4-Lite write port, for simulations.
 //
-// Job: watches AW, W and B of one port and fails the simulation when either end breaks a rule: VALID stays asserted
-//   and its payload unchanged until READY (A3.2.1), and is low in reset behind its first cycle (A3.1.2); WLAST is
-//   asserted on the last beat of AWLEN and on no other; a response follows the handshakes of its address and of its
-//   last beat (A3.3.1). With W_WAIT, WVALID does not wait for AWREADY or WREADY: it follows AWVALID within W_WAIT
-//   cycles. Data may be ahead of its address and addresses ahead of their data, by fewer than RING bursts; responses
+// Job: watches AW, W and B of one port and fails the simulation when either end breaks a rule:
+//   VALID stays asserted and its payload unchanged until READY (A3.2.1), and is low in reset behind
+//   its first cycle (A3.1.2); WLAST is asserted on the last beat of AWLEN and on no other; a
+//   response follows the handshakes of its address and of its last beat (A3.3.1). With W_WAIT,
+//   WVALID does not wait for AWREADY or WREADY: it follows AWVALID within W_WAIT cycles. Data may
+//   be ahead of its address and addresses ahead of their data, by fewer than RING bursts; responses
 //   may be reordered.
 // Handshake and backpressure: none, it watches only.
 module axi_write_monitor #(

@@ -1,10 +1,11 @@
 // host_bus: the host of one node, as the NIC sees it through AXI.
 //
-// Job: three independent engines: register accesses, PIO lines and the DMA memory. Commands and memory
-//   belong to the program that runs the simulation and come through DPI.
-// Handshake: one register access at a time; lines back to back, their answers in order. DMA bursts follow each other
-//   without a gap, up to QUEUE each way; a write is acknowledged wr_latency cycles after its last beat, the first beat
-//   of a read comes rd_latency cycles after its address, or behind the reads before it.
+// Job: three independent engines: register accesses, PIO lines and the DMA memory. Commands and
+//   memory belong to the program that runs the simulation and come through DPI.
+// Handshake: one register access at a time; lines back to back, their answers in order. DMA bursts
+//   follow each other without a gap, up to QUEUE each way; a write is acknowledged wr_latency
+//   cycles after its last beat, the first beat of a read comes rd_latency cycles after its address,
+//   or behind the reads before it.
 // Back-pressure: answers are always taken at once.
 `include "nicloop_dpi.svh"
 module host_bus (

@@ -1,14 +1,15 @@
 // nic_trace: reports what happens in one NIC; bound to nic_core, so the design does not know it.
 // sim_node's trace_on says whether; the host is always told what becomes of lines of VELO.
 //
-// Points: 0 flit NIC -> router, 1..6 flit leaves on that link, 7 flit router -> NIC, 8 line taken by the PIO
-//   slave (data: PIO address), 9 slot written (data: slot header), 10 packet refused or discarded (data:
-//   [15:0] destination, [31:16] source, each node and VPID as in ERROR_INFO, [47:32] drop_reason).
-//   At the buses: 11 address of a burst to the send windows taken (data: it), 12 its last beat; 13 address of a
-//   DMA read taken (data: it), 14 its last beat; 15 address of a DMA write taken (data: it), 16 its last beat, which is
-//   when memory has it, 17 its acknowledgement. 18..23 head flit arrives from that link (data: header).
-//   Headers are shown as they were injected, without the count of routers.
-//   For points 8 to 17 vc and flags are 0. Events of one cycle come in the order of a transaction.
+// Points: 0 flit NIC -> router, 1..6 flit leaves on that link, 7 flit router -> NIC, 8 line taken
+//   by the PIO slave (data: PIO address), 9 slot written (data: slot header), 10 packet refused or
+//   discarded (data: [15:0] destination, [31:16] source, each node and VPID as in ERROR_INFO,
+//   [47:32] drop_reason). At the buses: 11 address of a burst to the send windows taken (data: it),
+//   12 its last beat; 13 address of a DMA read taken (data: it), 14 its last beat; 15 address of a
+//   DMA write taken (data: it), 16 its last beat, which is when memory has it, 17 its
+//   acknowledgement. 18..23 head flit arrives from that link (data: header). Headers are shown as
+//   they were injected, without the count of routers. For points 8 to 17 vc and flags are 0. Events
+//   of one cycle come in the order of a transaction.
 `include "nicloop_dpi.svh"
 module nic_trace #(
     parameter int LINKS = 2,

@@ -1,12 +1,15 @@
 // pcie_phy_model: simulation: the PCIe hard block of a board, between a root complex and a shim.
 //
-// Job: gives the TLPs of root_complex in the stream format of a hard block, and takes those of the NIC from it. With
-//   SERIES7 0 the format is that of LitePCIe's S7PCIEPHY, with 1 that of a Xilinx 7-series integrated block; W 128 of
-//   the latter straddles: the next TLP begins in the upper half of a beat in whose lower half one ends. Written from
-//   the formats' descriptions, without the code of the shims, so that an error in one does not hide in the other.
-// Handshake: TLPs as in docs/decisions/0020, 64 bits a word, on the root complex's side. Where a format leaves a value
-//   open (tkeep and tlast of 128 bits, BAR hit inside a TLP) it is not what a careless reader would expect.
-// Backpressure: a beat waits in a register; a lower half waits up to three cycles for a TLP that may straddle.
+// Job: gives the TLPs of root_complex in the stream format of a hard block, and takes those of the
+//   NIC from it. With SERIES7 0 the format is that of LitePCIe's S7PCIEPHY, with 1 that of a Xilinx
+//   7-series integrated block; W 128 of the latter straddles: the next TLP begins in the upper half
+//   of a beat in whose lower half one ends. Written from the formats' descriptions, without the
+//   code of the shims, so that an error in one does not hide in the other.
+// Handshake: TLPs as in docs/decisions/0020, 64 bits a word, on the root complex's side. Where a
+//   format leaves a value open (tkeep and tlast of 128 bits, BAR hit inside a TLP) it is not what a
+//   careless reader would expect.
+// Backpressure: a beat waits in a register; a lower half waits up to three cycles for a TLP that
+// may straddle.
 module pcie_phy_model #(
     parameter int SERIES7 = 1,
     parameter int W       = 128
@@ -42,7 +45,8 @@ module pcie_phy_model #(
   function automatic logic [31:0] reversed(input logic [31:0] d);
     reversed = {d[7:0], d[15:8], d[23:16], d[31:24]};
   endfunction
-  // Payload dwords of a word are reversed, header dwords are not. at: dwords before the word in its TLP.
+  // Payload dwords of a word are reversed, header dwords are not. at: dwords before the word in its
+  // TLP.
   function automatic logic [63:0] order(input logic [63:0] d, input int unsigned at, input int unsigned header);
     order = {at + 1 >= header ? reversed(d[63:32]) : d[63:32], at >= header ? reversed(d[31:0]) : d[31:0]};
   endfunction

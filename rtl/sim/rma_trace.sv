@@ -1,5 +1,6 @@
-// rma_trace: tells the host which descriptors have an entry in the window, and when they have left it; bound to
-// nic_rma, so the design does not know it. That one has left is told a cycle late, when the model's requester knows it.
+// rma_trace: tells the host which descriptors have an entry in the window, and when they have left
+// it; bound to nic_rma, so the design does not know it. That one has left is told a cycle late,
+// when the model's requester knows it.
 `include "nicloop_dpi.svh"
 module rma_trace (
     input logic        clk,

@@ -1,7 +1,8 @@
 // wire_faults: the wires that leave one node, and what goes wrong on them.
 //
-// Job: passes link words on without delay; by the registers of page wire it corrupts or loses words at random and takes
-//   the carrier away. The same seed and the same words bring the same faults. Shows what the router has at each port.
+// Job: passes link words on without delay; by the registers of page wire it corrupts or loses words
+//   at random and takes the carrier away. The same seed and the same words bring the same faults.
+//   Shows what the router has at each port.
 // Handshake: words valid, never held; sel is one cycle, its answer combinational.
 module wire_faults #(
     parameter int LINKS  = 2,

@@ -1,5 +1,5 @@
-// xilinx_models: simulation: the ports of Xilinx primitives and IP that tops of boards use. Not for synthesis: yosys
-// has black boxes of the primitives, and vivado/acorn.tcl makes the IP.
+// xilinx_models: simulation: the ports of Xilinx primitives and IP that tops of boards use. Not for
+// synthesis: yosys has black boxes of the primitives, and vivado/acorn.tcl makes the IP.
 
 // Differential buffer of a transceiver's reference clock.
 module IBUFDS_GTE2 (
@@ -13,13 +13,14 @@ module IBUFDS_GTE2 (
   assign ODIV2 = O;
 endmodule
 
-// pcie_7x_0: a Xilinx 7-series integrated block from its user side, with the program as the other end of the link.
+// pcie_7x_0: a Xilinx 7-series integrated block from its user side, with the program as the other
+// end of the link.
 //
-// Job: passes TLPs between DPI and the block's two streams (pcie_phy_model). The user clock is the reference clock
-//   here. The configuration registers are the program's. user_reset_out falls some cycles after PERST# and user_lnk_up
-//   rises some more after that.
-// Handshake: as PG054; once per cycle nl_board_tlp is called with the word that was taken from the NIC, if any, and
-//   returns the next one for it.
+// Job: passes TLPs between DPI and the block's two streams (pcie_phy_model). The user clock is the
+//   reference clock here. The configuration registers are the program's. user_reset_out falls some
+//   cycles after PERST# and user_lnk_up rises some more after that.
+// Handshake: as PG054; once per cycle nl_board_tlp is called with the word that was taken from the
+//   NIC, if any, and returns the next one for it.
 // Backpressure: tready falls at random when the program says so (bit 1 of flags).
 module pcie_7x_0 #(
     parameter int LANES   = 4,
@@ -64,7 +65,8 @@ module pcie_7x_0 #(
     output logic             cfg_to_turnoff,
     input  logic             cfg_turnoff_ok
 );
-  // in: word to the NIC; out: word from it. Both {bar, last, both, valid}. config: command, dcommand, id, flags.
+  // in: word to the NIC; out: word from it. Both {bar, last, both, valid}. config: command,
+  // dcommand, id, flags.
   import "DPI-C" context function void nl_board_tlp(input bit [63:0] out_word, input int out_mark,
       input bit [63:0] status, input bit in_free, output bit [63:0] in_word, output int in_mark,
       output bit [63:0] settings);
@@ -124,7 +126,8 @@ module BUFG (
   assign O = I;
 endmodule
 
-// MMCM of gtp_clocks: CLKOUT0 has the rate of the input, CLKOUT1 half of it. The rates that are set are not looked at.
+// MMCM of gtp_clocks: CLKOUT0 has the rate of the input, CLKOUT1 half of it. The rates that are set
+// are not looked at.
 module MMCME2_BASE #(
     parameter real CLKIN1_PERIOD    = 0.0,
     parameter real CLKFBOUT_MULT_F  = 5.0,
@@ -185,11 +188,12 @@ endmodule
 
 // GTPE2_CHANNEL: the ports and attributes that gtp_link uses, bit by bit.
 //
-// Job: 8b/10b with running disparity, 40 bits per cycle of TXUSRCLK2, a bit per cycle of PLL0CLK on GTPTXP, the first
-//   transmitted bit of a character being its bit a. The receiver samples with PLL0CLK too: the recovered clock of a
-//   real one follows the other end. It aligns to commas when told to, and gives disparity errors and codes that do not
-//   exist. The reset of the receiver obeys the order that UG482 asks for: DRP 0x11 bit 11 is clear when GTRXRESET
-//   falls, and set again before RXRESETDONE rises.
+// Job: 8b/10b with running disparity, 40 bits per cycle of TXUSRCLK2, a bit per cycle of PLL0CLK on
+//   GTPTXP, the first transmitted bit of a character being its bit a. The receiver samples with
+//   PLL0CLK too: the recovered clock of a real one follows the other end. It aligns to commas when
+//   told to, and gives disparity errors and codes that do not exist. The reset of the receiver
+//   obeys the order that UG482 asks for: DRP 0x11 bit 11 is clear when GTRXRESET falls, and set
+//   again before RXRESETDONE rises.
 module GTPE2_CHANNEL #(
     parameter int          TX_DATA_WIDTH      = 20,
     parameter int          RX_DATA_WIDTH      = 20,

@@ -1,9 +1,11 @@
-// atu: random accesses of all clients, tables that software fills, changes and flushes at any time, slow memory that fails
-// now and then.
+// atu: random accesses of all clients, tables that software fills, changes and flushes at any time,
+// slow memory that fails now and then.
 // - every access is answered, one at a time, no client is passed over more than N times;
-// - an answer is that of the table as it was at some moment of the access, and of an entry that memory gave for this
-//   page, by this access or by an earlier one that no flush has met; the first reason to refuse counts;
-// - at most one read per access, of the entry's own quadword, and none for an access outside its table;
+// - an answer is that of the table as it was at some moment of the access, and of an entry that
+//   memory gave for this page, by this access or by an earlier one that no flush has met; the first
+//   reason to refuse counts;
+// - at most one read per access, of the entry's own quadword, and none for an access outside its
+//   table;
 // - hits, misses, faults and the fault register say what happened;
 // - a translation that was read once is found again, as many at a time as the TLB has entries.
 #include <map>
@@ -171,7 +173,8 @@ struct Test : tb::Bench<Vatu> {
     read = true, read_entry = top.m_rdata, read_resp = top.m_rresp;
   }
 
-  // The entry is kept for the page that the client asked for, so that is known when the answer comes.
+  // The entry is kept for the page that the client asked for, so that is known when the answer
+  // comes.
   void keep(const Request& r) {
     if (!read || read_resp || spoiled || !FIELD(read_entry, ATU_ENTRY_RIGHTS)) return;
     for (const Table& t : r.seen) {

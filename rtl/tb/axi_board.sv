@@ -46,7 +46,8 @@ bind pcie_write axi_write_monitor u_monitor (
     .clk, .rst(rst || core_rst), .awvalid(s_awvalid), .awready(s_awready), .aw(s_awaddr), .awlen(s_awlen),
     .wvalid(s_wvalid),
     .wready(s_wready), .w({s_wstrb, s_wdata}), .wlast(s_wlast), .bvalid(s_bvalid), .bready(s_bready), .b(s_bresp));
-// AXI: the host's ports, whose other end is not reset by arst_a, and what is behind their register slices.
+// AXI: the host's ports, whose other end is not reset by arst_a, and what is behind their register
+// slices.
 bind axi_front axi_write_monitor #(.PAYLOAD_W(21), .DATA_W(36), .OWN_RESET(0)) u_monitor_register_writes (
     .clk(aclk), .rst(arst_a), .awvalid(s_axil_awvalid), .awready(s_axil_awready), .aw(s_axil_awaddr), .awlen(8'd0),
     .wvalid(s_axil_wvalid), .wready(s_axil_wready), .w({s_axil_wstrb, s_axil_wdata}), .wlast(1'b1),

@@ -1,5 +1,7 @@
-// axi_host.h: a host around nic_axi: two clocks that know nothing of each other, an AXI4-Lite master, a master with IDs for the send windows, and memory behind the NIC's master, which
-// answers bursts of different IDs in any order. It holds the NIC to AXI: what is offered stays, every burst gets its beats, every answer its burst.
+// axi_host.h: a host around nic_axi: two clocks that know nothing of each other, an AXI4-Lite
+// master, a master with IDs for the send windows, and memory behind the NIC's master, which answers
+// bursts of different IDs in any order. It holds the NIC to AXI: what is offered stays, every burst
+// gets its beats, every answer its burst.
 #pragma once
 
 #include <map>

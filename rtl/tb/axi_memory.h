@@ -1,8 +1,10 @@
-// axi_memory.h: memory behind an AXI master without IDs, for benches: several outstanding bursts, random latency, random
-// stalls, responses in order, and every dependency that AXI allows a slave between VALID and READY (A3.3.1). It holds
-// the master to AXI: a payload is stable until it is taken, bursts end with their 64-byte line.
+// axi_memory.h: memory behind an AXI master without IDs, for benches: several outstanding bursts,
+// random latency, random stalls, responses in order, and every dependency that AXI allows a slave
+// between VALID and READY (A3.3.1). It holds the master to AXI: a payload is stable until it is
+// taken, bursts end with their 64-byte line.
 //
-// Whether a line answers with an error is a property of its address, so that a bench can foresee it.
+// Whether a line answers with an error is a property of its address, so that a bench can foresee
+// it.
 #pragma once
 
 #include <algorithm>
@@ -51,7 +53,8 @@ inline void check_burst(uint64_t addr, unsigned len) {
   CHECK(addr % 8 == 0 && addr % 64 / 8 + len < 8, "burst of %u quadwords at %llx", len + 1, (unsigned long long)addr);
 }
 
-// What a slave waits for before it asserts a READY. A master that waits for one of them deadlocks with some.
+// What a slave waits for before it asserts a READY. A master that waits for one of them deadlocks
+// with some.
 enum class Order {
   kAny,                // nothing: READY may be asserted before VALID
   kAddressAfterData,   // AWREADY after WVALID

@@ -1,6 +1,8 @@
-// axi_read_mux: units that read at random, each with a mood of its own, from a memory with random latency and stalls.
+// axi_read_mux: units that read at random, each with a mood of its own, from a memory with random
+// latency and stalls.
 // - every unit gets the data of its own bursts, in its order, whatever the others do;
-// - up to 16 bursts are under way; a unit that does not take its data holds the others and loses nothing;
+// - up to 16 bursts are under way; a unit that does not take its data holds the others and loses
+//   nothing;
 // - nobody is passed over: while all ask, all are served equally often.
 #include "Vaxi_read_mux.h"
 #include "axi_memory.h"

@@ -1,5 +1,5 @@
-// axi_units: in benches, every AXI port of every unit of the core is watched. Those of rma_requester, rma_responder and
-// rma_completer are the ports of their dma_read and dma_write.
+// axi_units: in benches, every AXI port of every unit of the core is watched. Those of
+// rma_requester, rma_responder and rma_completer are the ports of their dma_read and dma_write.
 
 // A mux's ports towards its units.
 module axi_write_units #(

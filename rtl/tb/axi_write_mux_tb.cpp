@@ -1,7 +1,9 @@
-// axi_write_mux: units that write at random, each with a mood of its own, to a memory with random latency and stalls.
+// axi_write_mux: units that write at random, each with a mood of its own, to a memory with random
+// latency and stalls.
 // - bursts reach the memory whole: address, data and strobes of one unit, in its order;
 // - every answer goes to the unit whose burst it is for, in order;
-// - up to 16 answers are awaited; a unit that does not take its answer holds the others and loses nothing;
+// - up to 16 answers are awaited; a unit that does not take its answer holds the others and loses
+//   nothing;
 // - nobody is passed over: while all ask, all are served equally often.
 #include "Vaxi_write_mux.h"
 #include "axi_memory.h"

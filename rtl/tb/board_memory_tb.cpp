@@ -1,6 +1,7 @@
-// board_memory: bursts of the NIC and looks of somebody else, at random, against memory that is written when the RTL has taken a beat. Bursts
-// leave the memory, falter and wait for their answers; a look is answered in the cycle behind it whatever they do.
-// idle is high exactly when no burst and no look is outstanding.
+// board_memory: bursts of the NIC and looks of somebody else, at random, against memory that is
+// written when the RTL has taken a beat. Bursts leave the memory, falter and wait for their
+// answers; a look is answered in the cycle behind it whatever they do. idle is high exactly when no
+// burst and no look is outstanding.
 #include "Vboard_memory.h"
 #include "tb.h"
 

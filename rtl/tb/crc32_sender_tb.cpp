@@ -1,5 +1,6 @@
-// crc32_sender: packets of 1..33 words and a tail, which wait at random before each, one right behind the other or not,
-// against zlib. What stands at data while nothing leaves, and with the tail, is noise.
+// crc32_sender: packets of 1..33 words and a tail, which wait at random before each, one right
+// behind the other or not, against zlib. What stands at data while nothing leaves, and with the
+// tail, is noise.
 #include <zlib.h>
 
 #include "Vcrc32_sender.h"

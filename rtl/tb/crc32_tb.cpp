@@ -39,7 +39,8 @@ int main(int argc, char** argv) {
     std::vector<uint64_t> quads((1 + random.below(70)) * (TB_WIDTH / 64));
     for (uint64_t& q : quads) q = random.next();
     compare(t, quads);
-    // Disabled, the output is 0 whatever the inputs: the logic behind it sees no change while nothing moves.
+    // Disabled, the output is 0 whatever the inputs: the logic behind it sees no change while
+    // nothing moves.
     t.enable = 0;
     t.eval();
     CHECK(t.crc_out == 0, "disabled, but the output is %08x", t.crc_out);

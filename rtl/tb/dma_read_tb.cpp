@@ -1,5 +1,5 @@
-// dma_read: random reads of 1..256 bytes from any byte, several under way; random latency, stalls of address, data and taker;
-// lines that answer with an error.
+// dma_read: random reads of 1..256 bytes from any byte, several under way; random latency, stalls
+// of address, data and taker; lines that answer with an error.
 // - quadwords come in order, with the bytes of their read first and zeros behind the last;
 // - done follows the last quadword, in order, with the tag and the error of its read and no other;
 // - data streams over a long latency: 33 cycles for 256 bytes.

@@ -1,7 +1,8 @@
-// dma_write: random writes of 1..256 bytes to any byte, several awaited; random latency and stalls of address, data and answer;
-// lines that answer with an error.
+// dma_write: random writes of 1..256 bytes to any byte, several awaited; random latency and stalls
+// of address, data and answer; lines that answer with an error.
 // - every burst carries exactly its bytes: address, strobes and data;
-// - sent comes with the last beat; done in order with the last answer, the tag and the error of its write and no other;
+// - sent comes with the last beat; done in order with the last answer, the tag and the error of its
+//   write and no other;
 // - 33 cycles for 256 bytes, whatever the latency of the answers.
 #include "Vdma_write.h"
 #include "axi_memory.h"

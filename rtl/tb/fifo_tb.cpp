@@ -1,6 +1,6 @@
-// fifo: order and content under random stalls of both sides; level equals the number of words inside;
-// fills to DEPTH and not further; drains to empty; full throughput while both sides are ready. A word is offered in the
-// cycle after it is the oldest, whether or not the reader is ready.
+// fifo: order and content under random stalls of both sides; level equals the number of words
+// inside; fills to DEPTH and not further; drains to empty; full throughput while both sides are
+// ready. A word is offered in the cycle after it is the oldest, whether or not the reader is ready.
 // Not covered: reset in the middle of traffic.
 #include "Vfifo.h"
 #include "tb.h"

@@ -1,7 +1,8 @@
 // four_state: two nodes, linked both ways, in a simulator in which every register starts as X
 // (scripts/four-state).
 // - both links come up after a reset of 4 cycles, and after a second one;
-// - a VELO packet of 8 bytes reaches the other node's mailbox, each way, and the slot has what was sent;
+// - a VELO packet of 8 bytes reaches the other node's mailbox, each way, and the slot has what was
+//   sent;
 // - the registers of one page of each kind are read: no answer has an X.
 // Addresses are those of rtl/desc/nicloop.md.
 `timescale 1ns / 1ns
@@ -79,7 +80,8 @@ module four_state_tb;
     end
   endtask
 
-  // Base and page size of a translation table are not reset, since nothing uses them while the table has no pages.
+  // Base and page size of a translation table are not reset, since nothing uses them while the
+  // table has no pages.
   task every_register;
     begin
       u_a.write_register(nicloop_pkg::PAGE_ATU_BASE + nicloop_pkg::REG_ATU_BASE, 64'h8000);

@@ -1,6 +1,6 @@
-// gtp_link_dut: two links that face each other over gtp_link and the model of its transceiver; the bench owns all
-// clocks and the bits between the pads. Bit 0 and the lower half of each vector belong to one end, bit 1 and the upper
-// half to the other.
+// gtp_link_dut: two links that face each other over gtp_link and the model of its transceiver; the
+// bench owns all clocks and the bits between the pads. Bit 0 and the lower half of each vector
+// belong to one end, bit 1 and the upper half to the other.
 module gtp_link_dut #(
     parameter int VC_DEPTH = 16
 ) (

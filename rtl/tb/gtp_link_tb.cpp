@@ -1,5 +1,7 @@
-// gtp_link: two links over the model of a GTP transceiver (sim/xilinx_models.sv), bit by bit: reset of PLL, transmitter and receiver through the DRP, commas at any
-// bit, wrong bits, a cable that is pulled and plugged in again with another length. Every flit arrives once and in order, and both ends see the carrier fall and rise.
+// gtp_link: two links over the model of a GTP transceiver (sim/xilinx_models.sv), bit by bit: reset
+// of PLL, transmitter and receiver through the DRP, commas at any bit, wrong bits, a cable that is
+// pulled and plugged in again with another length. Every flit arrives once and in order, and both
+// ends see the carrier fall and rise.
 #include <deque>
 
 #include "Vgtp_link.h"
@@ -86,7 +88,8 @@ int main(int argc, char** argv) {
   Test t(argc, argv);
   t.plug();
   t.top.eval();
-  // Resets that come while another is under way: the receiver's detour through the DRP may be cut anywhere.
+  // Resets that come while another is under way: the receiver's detour through the DRP may be cut
+  // anywhere.
   t.top.rst = 1;
   for (int round = 0; round < 16; ++round) {
     t.top.arst = 1;

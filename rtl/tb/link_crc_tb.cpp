@@ -1,8 +1,10 @@
-// link_crc: the CRC of random words against zlib, then the distance of the code. A CRC is affine, so an error is missed
-// exactly if the syndromes of its bits cancel:
+// link_crc: the CRC of random words against zlib, then the distance of the code. A CRC is affine,
+// so an error is missed exactly if the syndromes of its bits cancel:
 // - every error of one to six bits, anywhere in a word or its CRC, is detected;
-// - so is every burst of at most 32 bits, in the order in which the bits enter the CRC, the CRC's own bits last.
-// Disabled, the output is 0 whatever the inputs: the logic behind it sees no change while the wire is silent.
+// - so is every burst of at most 32 bits, in the order in which the bits enter the CRC, the CRC's
+//   own bits last.
+// Disabled, the output is 0 whatever the inputs: the logic behind it sees no change while the wire
+// is silent.
 #include <zlib.h>
 
 #include <algorithm>
@@ -34,7 +36,8 @@ void compare(Vlink_crc& t, const Word& word) {
   ++tb::cycle;
 }
 
-// The change of the CRC by an error in each bit, measured on several words: it must not depend on the word.
+// The change of the CRC by an error in each bit, measured on several words: it must not depend on
+// the word.
 std::vector<uint32_t> syndromes(Vlink_crc& t, tb::Random* random) {
   std::vector<uint32_t> list(kBits);
   for (unsigned bit = 0; bit < kWordBits; ++bit) {
@@ -51,7 +54,8 @@ std::vector<uint32_t> syndromes(Vlink_crc& t, tb::Random* random) {
   return list;
 }
 
-// Two different sets of at most three bits with the same syndrome would make an error of at most six that is missed.
+// Two different sets of at most three bits with the same syndrome would make an error of at most
+// six that is missed.
 void check_six_bits(const std::vector<uint32_t>& s) {
   std::vector<uint32_t> sums{0};
   for (unsigned i = 0; i < kBits; ++i) {

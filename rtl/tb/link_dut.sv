@@ -1,5 +1,6 @@
-// link_dut: two links that face each other; the bench owns the wires between them. Bit 0 and the lower half of each
-// vector belong to the one end, bit 1 and the upper half to the other. A word is LATENCY cycles on its way.
+// link_dut: two links that face each other; the bench owns the wires between them. Bit 0 and the
+// lower half of each vector belong to the one end, bit 1 and the upper half to the other. A word is
+// LATENCY cycles on its way.
 module link_dut #(
     parameter int VC_DEPTH   = 16,
     parameter int LATENCY    = 0,

@@ -1,18 +1,21 @@
 // link: two links that face each other over wires that corrupt, lose and fail.
-// - every flit arrives once, in order, as it was sent, whatever the wires do; no credit is lost or invented;
-// - one or two flipped bits are always found: every bit of every kind of word is flipped once, hellos included; lost words, lost acknowledgements and repeated nacks cost time only;
-// - a wire that swallows everything makes the link dead, a missing carrier silences it; both go on where
-//   they stopped; without carrier nothing is active, with a timer running something is;
+// - every flit arrives once, in order, as it was sent, whatever the wires do; no credit is lost or
+//   invented;
+// - one or two flipped bits are always found: every bit of every kind of word is flipped once,
+//   hellos included; lost words, lost acknowledgements and repeated nacks cost time only;
+// - a wire that swallows everything makes the link dead, a missing carrier silences it; both go on
+//   where they stopped; without carrier nothing is active, with a timer running something is;
 // - the CRC of every word sent is the one that the bench computes;
 // - errors and losses alone end no session and lose no packet;
 // - no word is sent again after its acknowledgement has arrived;
 // - wires that are not ready delay and lose nothing;
-// - a link that failed for longer than its patience ends every packet of which a part has come, with a tail of zeros; what comes of it
-//   later is discarded, and credits are what they were;
-// - ends that are reset by themselves, whole or the link alone, at any time, agree again: no flit comes twice, out of order or instead of
-//   another, packets of which a part came have an end, those that did not come are counted, credits are right;
-// - on a good wire, however long: no retransmission, two cycles and the wire from flit to flit, with entries for a round trip one flit
-//   a cycle, also of one VC alone, and soon quiet.
+// - a link that failed for longer than its patience ends every packet of which a part has come,
+//   with a tail of zeros; what comes of it later is discarded, and credits are what they were;
+// - ends that are reset by themselves, whole or the link alone, at any time, agree again: no flit
+//   comes twice, out of order or instead of another, packets of which a part came have an end,
+//   those that did not come are counted, credits are right;
+// - on a good wire, however long: no retransmission, two cycles and the wire from flit to flit,
+//   with entries for a round trip one flit a cycle, also of one VC alone, and soon quiet.
 #include "Vlink.h"
 #include "link_word.h"
 #include "tb.h"
@@ -242,8 +245,8 @@ void bad_wires(Test* t) {
   CHECK(low(t->top.crc_errors) > 100 && low(t->top.retransmissions) > 100 && low(t->top.timeouts) > 10, "too few faults: the scenario lost its point");
 }
 
-// Flips each bit of each kind of word once. Traffic comes and goes, so that acknowledgements leave in words of their own too;
-// ends are restarted for hellos.
+// Flips each bit of each kind of word once. Traffic comes and goes, so that acknowledgements leave
+// in words of their own too; ends are restarted for hellos.
 void every_bit(Test* t, bool hellos) {
   link_word::EveryBit bits(hellos, &t->random, 4 + kLatency);
   t->every_bit = &bits;

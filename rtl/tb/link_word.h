@@ -1,5 +1,5 @@
-// link_word.h: words of a link as they stand on the wire, decoded from the layout in link_tx.sv and checked without help
-// of the design.
+// link_word.h: words of a link as they stand on the wire, decoded from the layout in link_tx.sv and
+// checked without help of the design.
 #pragma once
 
 #include <algorithm>
@@ -53,8 +53,8 @@ struct Word {
   const char* name() const { return name_of(kind()); }
 };
 
-// Chooses the bit to flip in each word, until each bit of each kind of word has been flipped; one at a time, since the
-// receiver must count exactly one error more for it.
+// Chooses the bit to flip in each word, until each bit of each kind of word has been flipped; one
+// at a time, since the receiver must count exactly one error more for it.
 class EveryBit {
   std::vector<unsigned> bits_[kKinds];
   unsigned patience_, waited_ = 0, receiver_ = 0, bit_ = 0;
@@ -70,7 +70,8 @@ class EveryBit {
       for (unsigned i = Word::kBits; i > 1; --i) std::swap(bits_[kind][i - 1], bits_[kind][random->below(i)]);
     }
   }
-  // The bit to flip in a word of this kind that leaves now, or -1; errors: what its receiver has counted.
+  // The bit to flip in a word of this kind that leaves now, or -1; errors: what its receiver has
+  // counted.
   int choose(Kind kind, uint32_t errors, unsigned receiver) {
     if (pending_ || bits_[kind].empty()) return -1;
     pending_ = true, waited_ = 0, kind_ = kind, errors_ = errors, receiver_ = receiver, bit_ = bits_[kind].back();
@@ -97,8 +98,9 @@ class EveryBit {
   }
 };
 
-// A sender must not send a word again whose acknowledgement has arrived: go-back-N starts at the oldest word without one.
-// An acknowledgement takes four cycles from the wire to the word that is offered.
+// A sender must not send a word again whose acknowledgement has arrived: go-back-N starts at the
+// oldest word without one. An acknowledgement takes four cycles from the wire to the word that is
+// offered.
 class RetransmissionCheck {
   static constexpr unsigned kDelay = 4, kMask = (1u << kSeqW) - 1;
   unsigned acked_[kDelay + 1] = {};

@@ -1,10 +1,13 @@
-// mesh: whole nodes under random all-to-all traffic, joined and driven as the simulator does it (cosim/dpi/src/mesh.h).
-// - every line that was taken reaches its mailbox once, whole, in order per source and destination, with
-//   consecutive slot numbers; nothing is dropped; counters of all nodes agree with what was sent;
+// mesh: whole nodes under random all-to-all traffic, joined and driven as the simulator does it
+// (cosim/dpi/src/mesh.h).
+// - every line that was taken reaches its mailbox once, whole, in order per source and destination,
+//   with consecutive slot numbers; nothing is dropped; counters of all nodes agree with what was
+//   sent;
 // - receivers are slow at random, so mailboxes fill and stall the network; it always recovers;
 // - a stalled node's registers answer; all stalled: not active, not idle; after draining: idle;
 // - the trace shows each flit once per point and each packet once per event;
-// - refused sends answer SLVERR and count; a failing DMA write drops the packet and the next takes its slot.
+// - refused sends answer SLVERR and count; a failing DMA write drops the packet and the next takes
+//   its slot.
 #include "Vsim_node__Dpi.h"
 #include "mesh.h"
 #include "node.h"

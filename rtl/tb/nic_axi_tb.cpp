@@ -1,8 +1,12 @@
-// nic_axi: the whole NIC behind AXI, its clock and the host's unrelated, every channel stalled at random.
-// - registers in halves: a value is that of one moment, whatever is written in between; half a write writes nothing;
-// - messages of every length through the send windows into a mailbox, a put that reads memory, an interrupt that leaves as a write;
-// - resets in traffic, by the board's page and by flr: every access is answered, with SLVERR where the core could not, every burst of DMA ends, late answers of memory reach nobody,
-//   and the NIC works behind it as from power-on; links are let go with the rest, at power-on before it;
+// nic_axi: the whole NIC behind AXI, its clock and the host's unrelated, every channel stalled at
+// random.
+// - registers in halves: a value is that of one moment, whatever is written in between; half a
+//   write writes nothing;
+// - messages of every length through the send windows into a mailbox, a put that reads memory, an
+//   interrupt that leaves as a write;
+// - resets in traffic, by the board's page and by flr: every access is answered, with SLVERR where
+//   the core could not, every burst of DMA ends, late answers of memory reach nobody, and the NIC
+//   works behind it as from power-on; links are let go with the rest, at power-on before it;
 // - the core's clock stops: everything is answered; it comes back: so does the NIC;
 // - answers of the bus to nothing are dropped and counted.
 #include "Vnic_axi.h"
@@ -49,7 +53,8 @@ struct Test : tb::Bench<Vnic_axi> {
     top.m_axis_tready = 3, top.msix_enable = 1;
     top.eval();
     top.arst = 1;
-    // Simulation waits for an edge where a chip has a level: a register that starts as if reset hides arst until the first clock.
+    // Simulation waits for an edge where a chip has a level: a register that starts as if reset
+    // hides arst until the first clock.
     Verilated::assertOn(false);
     for (int i = 0; i < 5; ++i) host.cycle();
     Verilated::assertOn(true);

@@ -1,12 +1,18 @@
-// nic_pcie: a root complex (root_complex.h) on one side, on the other what stands for nic_core: registers, send windows, a DMA master. All at random, in phases
-// of their own sizes, latencies, moods and faults.
-// - what the NIC sends is legal, and every byte of its writes comes once and in order; bursts with holes are refused;
-// - its reads come back in order whatever the order, parts and time of completions; those that fail, are lost or late answer with an error and no data, and no tag is
-//   used while something of it may come;
-// - the host's writes of any length and alignment reach registers, windows and table with the right bytes, in order; its reads have the right data, in completions that
-//   add up, and never what was before a write in front of them;
-// - no completion, interrupt or read request passes a write that was answered before it; reads of the host do not wait for ever;
-// - what is malformed, unsupported or poisoned is counted, answered with UR where it has to be, and does nothing else.
+// nic_pcie: a root complex (root_complex.h) on one side, on the other what stands for nic_core:
+// registers, send windows, a DMA master. All at random, in phases of their own sizes, latencies,
+// moods and faults.
+// - what the NIC sends is legal, and every byte of its writes comes once and in order; bursts with
+//   holes are refused;
+// - its reads come back in order whatever the order, parts and time of completions; those that
+//   fail, are lost or late answer with an error and no data, and no tag is used while something of
+//   it may come;
+// - the host's writes of any length and alignment reach registers, windows and table with the right
+//   bytes, in order; its reads have the right data, in completions that add up, and never what was
+//   before a write in front of them;
+// - no completion, interrupt or read request passes a write that was answered before it; reads of
+//   the host do not wait for ever;
+// - what is malformed, unsupported or poisoned is counted, answered with UR where it has to be, and
+//   does nothing else.
 #include "Vnic_pcie.h"
 #include "root_complex.h"
 
@@ -141,7 +147,8 @@ struct Test : tb::Bench<Vnic_pcie> {
     wire.out.push_back(t);
     ++host_reads;
   }
-  // Of the host's reads the bench knows nothing before they are answered but the version of the registers.
+  // Of the host's reads the bench knows nothing before they are answered but the version of the
+  // registers.
   void completion(const Header& h, const Dwords& d) {
     auto it = reads.find(h.tag);
     CHECK(it != reads.end() && h.to == HOST && h.id == ID, "completion with tag %u for %x from %x", h.tag, h.to, h.id);
@@ -353,8 +360,8 @@ struct Test : tb::Bench<Vnic_pcie> {
     CHECK(since_read < 5 * TB_TICK, "a read has no answer after %llu cycles", (unsigned long long)since_read);
   }
 
-  // ---- interrupts ----
-  // The line stays until its interrupt has arrived. While the vector is masked it may fall before: then there is none.
+  // ---- interrupts ---- The line stays until its interrupt has arrived. While the vector is masked
+  // it may fall before: then there is none.
   bool irq_was = false, wanted = false, masked_now = false;
   std::deque<int64_t> open_rises;  // bytes of DMA that were answered then
   uint64_t interrupts = 0;
@@ -427,7 +434,8 @@ struct Test : tb::Bench<Vnic_pcie> {
     if (!top.irq) open_rises.clear(), wanted = false;
     irq_was = top.irq;
     if (top.m_axil_rvalid && top.m_axil_rready) {
-      // Whose register it is: the oldest read that wants it. Completions leave in order, so it is enough to mark all.
+      // Whose register it is: the oldest read that wants it. Completions leave in order, so it is
+      // enough to mark all.
       for (auto& r : reads)
         if (r.second.posted < 0 && r.second.bar == 0 && !r.second.ur && ar_addr >= (r.second.addr & ~7ull) && ar_addr < r.second.addr + 4 * r.second.len && only(ar_addr)) r.second.posted = dma_answered;
     }

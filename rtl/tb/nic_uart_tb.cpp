@@ -1,5 +1,7 @@
-// nic_uart: a whole NIC, reached through its serial line alone, bit by bit, in a cycle per access that is bounded. Registers, memory,
-// messages of the node to itself into a mailbox that is read out over the line, RMA that reads memory; and addresses that make no sense, which are all answered.
+// nic_uart: a whole NIC, reached through its serial line alone, bit by bit, in a cycle per access
+// that is bounded. Registers, memory, messages of the node to itself into a mailbox that is read
+// out over the line, RMA that reads memory; and addresses that make no sense, which are all
+// answered.
 #include "Vnic_uart.h"
 #include "tb.h"
 #include "uart_frame.h"
@@ -7,7 +9,8 @@
 
 constexpr uint64_t kBytes = TB_MEMORY_BYTES;
 constexpr unsigned kDivisor = 8;
-// A register in 45 cycles and the 17 in which tables clear, 3 for the way, and the cycle in which the bridge asks.
+// A register in 45 cycles and the 17 in which tables clear, 3 for the way, and the cycle in which
+// the bridge asks.
 constexpr uint64_t kBound = 45 + 17 + 4;
 
 struct Rig {
@@ -128,7 +131,8 @@ struct Test {
     }
   }
 
-  // Addresses that make no sense, in every space: answered, DECERR where nothing is, and nothing is changed by them.
+  // Addresses that make no sense, in every space: answered, DECERR where nothing is, and nothing is
+  // changed by them.
   void nonsense() {
     uint64_t scratch = r.read(kReadReg, NICLOOP_REG_SCRATCH), bad = r.read(kReadReg, NICLOOP_REG_BAD_ACCESS);
     for (int i = 0; i < 60; ++i) {
@@ -158,7 +162,8 @@ struct Test {
     same("after nonsense");
   }
 
-  // Messages of the node to itself, of every length, through the send window into a mailbox in memory.
+  // Messages of the node to itself, of every length, through the send window into a mailbox in
+  // memory.
   void messages() {
     constexpr uint64_t kRing = 1024, kSlots = 8;
     r.reg(NICLOOP_REG_PDID(2), 1);

@@ -1,7 +1,10 @@
-// nvm_write_limiter: random bursts, random stalls on both sides, ranges that overlap and change under way.
-// - while a range is in use a burst waits for a cycle, and then exactly as long as one of its ranges has no room, one that was shown stays, its data follows it;
+// nvm_write_limiter: random bursts, random stalls on both sides, ranges that overlap and change
+// under way.
+// - while a range is in use a burst waits for a cycle, and then exactly as long as one of its
+//   ranges has no room, one that was shown stays, its data follows it;
 // - level, bytes written and cycles waited are those of a model in exact arithmetic;
-// - under load, ratios of 1/2, 1/8, 3/7 and 1/1 of line rate hold to the burst over 60,000 cycles; rate 0 stops for good.
+// - under load, ratios of 1/2, 1/8, 3/7 and 1/1 of line rate hold to the burst over 60,000 cycles;
+//   rate 0 stops for good.
 #include "Vnvm_write_limiter.h"
 #include "tb.h"
 

@@ -1,5 +1,6 @@
-// phy_link_dut: two links that face each other over PHYs; the bench owns all clocks and what happens between the PHYs.
-// Bit 0 and the lower half of each vector belong to the one end, bit 1 and the upper half to the other.
+// phy_link_dut: two links that face each other over PHYs; the bench owns all clocks and what
+// happens between the PHYs. Bit 0 and the lower half of each vector belong to the one end, bit 1
+// and the upper half to the other.
 module phy_link_dut #(
     parameter int LANES    = 1,
     parameter int VC_DEPTH = 16,

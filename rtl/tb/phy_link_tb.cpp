@@ -1,6 +1,9 @@
-// phy_link: two links over two PHYs, six clocks of which only an end's receiving one is the other's sending one. Between them a wire of bytes: every lane with its own offset in bytes and its own delay, wrong bits, characters
-// that are none, a PHY that loses its lock, a lane that is cut, a receiving clock that stops, one direction dead. Every flit arrives once and in order whatever happens; a wire that is lost is
-// told to both ends as carrier, and one that is well again has it again.
+// phy_link: two links over two PHYs, six clocks of which only an end's receiving one is the other's
+// sending one. Between them a wire of bytes: every lane with its own offset in bytes and its own
+// delay, wrong bits, characters that are none, a PHY that loses its lock, a lane that is cut, a
+// receiving clock that stops, one direction dead. Every flit arrives once and in order whatever
+// happens; a wire that is lost is told to both ends as carrier, and one that is well again has it
+// again.
 #include <algorithm>
 #include <deque>
 
@@ -26,7 +29,8 @@ struct Test : tb::Bench<Vphy_link> {
   using Bench::Bench;
   Wire wires[2];
   bool lock[2] = {true, true}, rx_runs[2] = {true, true};
-  // Half periods; the wire has the sender's clock. [0..1] clk, [2..3] tx_clk, whose edges make rx_clk of the other end too.
+  // Half periods; the wire has the sender's clock. [0..1] clk, [2..3] tx_clk, whose edges make
+  // rx_clk of the other end too.
   uint64_t half[4] = {50, 51, 80, 81}, at[4] = {50, 20, 31, 77}, now = 0;
   std::deque<tb::Flit> sent[2][kVcs];
   unsigned credits[2][kVcs] = {}, owed[2][kVcs] = {};
@@ -155,7 +159,8 @@ struct Test : tb::Bench<Vphy_link> {
     wait_carrier(3, "at the start");
   }
   void ratios() {
-    // Words take COLUMNS cycles of the wire; clk is slower than the wire, or faster, or off by some parts in ten thousand.
+    // Words take COLUMNS cycles of the wire; clk is slower than the wire, or faster, or off by some
+    // parts in ten thousand.
     static const uint64_t of[][4] = {{50000, 50003, 80000, 80008}, {100000, 99990, 50000, 50005}, {40000, 70000, 64000, 63990}, {110000, 110011, 50002, 50000}};
     const uint64_t* h = of[random.below(kLanes == 1 ? 4 : 2)];
     for (int i = 0; i < 4; ++i) half[i] = h[i];

@@ -1,12 +1,17 @@
-// pio_window with velo_requester and rma_window: lines and descriptors of all processes in random pieces, in random order, those of
-// different processes mixed; pieces of 4 to 64 bytes, also behind what a line announces; lines that are given up half way; pieces that cannot
-// be, wrong lines, windows that are off or without a domain; windows that go off and on, acknowledgements, at any time; a network and a requester
-// from quick to standing still.
-// - an address is taken within two cycles, a beat at once, and answered in the second cycle behind the last, whatever stands;
-// - a line comes out once, whole, as its process wrote it, in its process's order, as header, payload and tail with the CRC checked bit by
-//   bit; a descriptor likewise, dead exactly if its window went off since;
-// - what is taken, refused and discarded, with which reason, and what the registers show in every cycle, agree with the model;
-// - a process has VELO_LINES and RMA_DEPTH entries of its own; 56-byte lines leave at full rate: 9 cycles each.
+// pio_window with velo_requester and rma_window: lines and descriptors of all processes in random
+// pieces, in random order, those of different processes mixed; pieces of 4 to 64 bytes, also behind
+// what a line announces; lines that are given up half way; pieces that cannot be, wrong lines,
+// windows that are off or without a domain; windows that go off and on, acknowledgements, at any
+// time; a network and a requester from quick to standing still.
+// - an address is taken within two cycles, a beat at once, and answered in the second cycle behind
+//   the last, whatever stands;
+// - a line comes out once, whole, as its process wrote it, in its process's order, as header,
+//   payload and tail with the CRC checked bit by bit; a descriptor likewise, dead exactly if its
+//   window went off since;
+// - what is taken, refused and discarded, with which reason, and what the registers show in every
+//   cycle, agree with the model;
+// - a process has VELO_LINES and RMA_DEPTH entries of its own; 56-byte lines leave at full rate: 9
+//   cycles each.
 #include "Vpio_window.h"
 #include "tb.h"
 
@@ -139,7 +144,8 @@ struct Test : tb::Bench<Vpio_window> {
     return p.size == 3 && p.burst == 1 && p.addr % 4 == 0 && p.addr % 64 / 8 + p.len < 8;
   }
 
-  // What becomes of a piece, in the cycle behind its last beat. Returns the reason to discard it; whole lines are noted.
+  // What becomes of a piece, in the cycle behind its last beat. Returns the reason to discard it;
+  // whole lines are noted.
   unsigned decide(const Piece& p, unsigned* taken) {
     *taken = 0;
     bool rma = FIELD(p.addr, RMA_PIO_RMA) == NICLOOP_RMA_LINE;
@@ -250,7 +256,8 @@ struct Test : tb::Bench<Vpio_window> {
       if (got.head) leaving = unsigned(FIELD(got.data, HEADER_SRC_VPID));
       CHECK(top.ev_packet == want.tail && (!want.tail || top.packet_vpid == leaving), "packet event %u of %u", top.ev_packet, top.packet_vpid);
     }
-    // A register is decoded in the cycle behind its address, looked at in that cycle, and shown in the next.
+    // A register is decoded in the cycle behind its address, looked at in that cycle, and shown in
+    // the next.
     if (reading == 1) read_value = shown(at_read);
     if (reading == 2)
       CHECK(top.rd_known && top.rd_value == read_value, "window %u shows %016llx, expected %016llx", at_read, (unsigned long long)top.rd_value,
@@ -272,7 +279,8 @@ struct Test : tb::Bench<Vpio_window> {
     died += is_dead;
   }
 
-  // One cycle; the first five are chances in percent. ack: window whose register is to be written, if none is, or -1: its address comes a cycle before.
+  // One cycle; the first five are chances in percent. ack: window whose register is to be written,
+  // if none is, or -1: its address comes a cycle before.
   void step(unsigned aw, unsigned w, unsigned b, unsigned flit, unsigned pop, int ack = -1) {
     offer(aw, w, b);
     top.tx_ready = random.percent(flit);
@@ -387,7 +395,8 @@ int main(int argc, char** argv) {
   for (unsigned o : t.outcomes) CHECK(o > 200, "lines taken %u, wrong %u, refused %u", t.outcomes[0], t.outcomes[1], t.outcomes[2]);
   CHECK(t.lost > 50 && t.died > 50 && t.assembled > 2000, "%u lines given up, %u dead heads, %u pieces joined", t.lost, t.died, t.assembled);
 
-  // All that was taken leaves; then a standing network refuses what is above VELO_LINES, and nothing waits.
+  // All that was taken leaves; then a standing network refuses what is above VELO_LINES, and
+  // nothing waits.
   auto drain = [&] {
     t.bus.clear();
     t.aw_up = false;

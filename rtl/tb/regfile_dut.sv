@@ -1,4 +1,5 @@
-// regfile_dut: regfile, mailbox_table and domain_table as nic_core joins them, the rest of the NIC left to the bench.
+// regfile_dut: regfile, mailbox_table and domain_table as nic_core joins them, the rest of the NIC
+// left to the bench.
 module regfile_dut (
     input  logic        clk,
     input  logic        rst,

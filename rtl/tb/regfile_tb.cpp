@@ -1,14 +1,19 @@
-// regfile (with mailbox_table): random stalls on all five AXI4-Lite channels, reads and writes at once.
-// - every address of the map and every hole, read and written: OKAY, SLVERR (read-only, partial strobes) or
-//   DECERR (hole), and BAD_ACCESS counts exactly the refused ones; reset values and constants;
-// - random accesses and events against a model of all registers; base and size of a ring that is on stand still;
+// regfile (with mailbox_table): random stalls on all five AXI4-Lite channels, reads and writes at
+// once.
+// - every address of the map and every hole, read and written: OKAY, SLVERR (read-only, partial
+//   strobes) or DECERR (hole), and BAD_ACCESS counts exactly the refused ones; reset values and
+//   constants;
+// - random accesses and events against a model of all registers; base and size of a ring that is on
+//   stand still;
 // - interrupt: set by events, cleared by writing 1, an event wins over a clear, masked to the line;
 // - ERROR_INFO keeps the first error until it is cleared;
-// - mailboxes: ring position, full, number of the next packet; switching on resets the pointers, writing an
-//   enabled mailbox's switches again does not; a ring of no slots is off; while slots are under way everything
-//   can be written, but for the cycles in which one begins or ends; those whose mailbox was switched off are lost;
+// - mailboxes: ring position, full, number of the next packet; switching on resets the pointers,
+//   writing an enabled mailbox's switches again does not; a ring of no slots is off; while slots
+//   are under way everything can be written, but for the cycles in which one begins or ends; those
+//   whose mailbox was switched off are lost;
 // - a slot that the memory refuses switches its mailbox off, and those behind it are lost;
-// - a read pointer ahead of what was or is written, or behind the ring, is refused, told and counted.
+// - a read pointer ahead of what was or is written, or behind the ring, is refused, told and
+//   counted.
 #include <deque>
 #include <map>
 
@@ -148,7 +153,8 @@ struct Test : tb::Bench<Vregfile> {
     top.descriptors = random.below(8), top.fragments = random.below(17), top.lines = random.below(16);
     top.restart = event(), top.restart_vpid = random.below(16);
     top.route_errors = event() ? random.below(256) : 0;
-    // A slot is looked at, begins in the next cycle and ends some cycles later, one after the other.
+    // A slot is looked at, begins in the next cycle and ends some cycles later, one after the
+    // other.
     top.begun = looks;
     if (!looks) top.look_vpid = random.below(16);
     Box& b = box[top.look_vpid];
@@ -379,8 +385,8 @@ int main(int argc, char** argv) {
   CHECK(t.moved > 10 && t.refused > 10 && t.lost_slots > 3 && t.failed_slots > 3, "%u read pointers moved, %u refused, %u slots lost, %u failed: the scenario lost its point", t.moved,
         t.refused, t.lost_slots, t.failed_slots);
 
-  // While slots are under way everything can be written, in the cycles in which one begins or ends all but switches, base and size, and in
-  // that in which one begins no read pointer.
+  // While slots are under way everything can be written, in the cycles in which one begins or ends
+  // all but switches, base and size, and in that in which one begins no read pointer.
   t.quiet();
   t.ready_percent = 100;
   t.write(NICLOOP_REG_MBOX_CTRL(3), 0);

@@ -1,8 +1,9 @@
-// rma_completer: random packets of every kind that it takes, good and bad, several writes awaited; random times of translation,
-// memory, notifier and responder; packets broken on the way, pages refused, lines that fail, fences.
+// rma_completer: random packets of every kind that it takes, good and bad, several writes awaited;
+// random times of translation, memory, notifier and responder; packets broken on the way, pages
+// refused, lines that fail, fences.
 // - the bytes of every good packet reach memory, each once, and no others do;
-// - in order of arrival: the notification that was asked for, or the error to where it belongs; not before the memory
-//   has answered for the data;
+// - in order of arrival: the notification that was asked for, or the error to where it belongs; not
+//   before the memory has answered for the data;
 // - what is broken or unknown is dropped with its reason, and moves nothing;
 // - a fence waits for the writes before it and for no later ones, nor for anything to be told;
 // - writes stream: 35 cycles for 256 bytes over a long latency.

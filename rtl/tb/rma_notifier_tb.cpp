@@ -1,14 +1,17 @@
-// rma_notifier: random notifications of four units into the rings of 16 processes of 1..5 entries; software that reads now
-// and then, switches rings off and on; slow memory that fails now and then.
-// - every notification is written once, whole and with its number, in its entry, in the order of its unit, and not over
-//   one that software has not read; up to DMA_WRITES are under way; a failed write counts as discarded, switches its ring off, and those
-//   behind it in the ring are lost; the rate of notifications, whatever the memory's latency;
-// - a notification for a ring that is off is discarded, and one whose ring is switched off while it is written; a unit whose
-//   ring is full waits and holds nobody else;
-// - registers are written at any time but in the cycles in which a write begins or ends; a read pointer ahead of what was or is written, or
-//   behind the ring, is refused;
-// - a full ring holds for as long as it may, then loses what comes, counts it, and says so before what it takes next;
-// - pointers, switches and stall counters read back as the model has them; registers are cleared after reset.
+// rma_notifier: random notifications of four units into the rings of 16 processes of 1..5 entries;
+// software that reads now and then, switches rings off and on; slow memory that fails now and then.
+// - every notification is written once, whole and with its number, in its entry, in the order of
+//   its unit, and not over one that software has not read; up to DMA_WRITES are under way; a failed
+//   write counts as discarded, switches its ring off, and those behind it in the ring are lost; the
+//   rate of notifications, whatever the memory's latency;
+// - a notification for a ring that is off is discarded, and one whose ring is switched off while it
+//   is written; a unit whose ring is full waits and holds nobody else;
+// - registers are written at any time but in the cycles in which a write begins or ends; a read
+//   pointer ahead of what was or is written, or behind the ring, is refused;
+// - a full ring holds for as long as it may, then loses what comes, counts it, and says so before
+//   what it takes next;
+// - pointers, switches and stall counters read back as the model has them; registers are cleared
+//   after reset.
 #include <algorithm>
 #include <deque>
 

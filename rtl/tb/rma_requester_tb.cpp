@@ -1,10 +1,13 @@
-// rma_requester: random descriptors of all processes, good and bad, several fragments under way; random times of translation,
-// memory, network and notifier; pages that are refused, lines that fail, fences.
-// - each process sees what its descriptors say, in order: fragments that cross no page, with their bytes, and behind each
-//   the notification it asked for;
-// - what is wrong ends the descriptor with one error notification: nothing of the failing fragment leaves, nothing behind it;
+// rma_requester: random descriptors of all processes, good and bad, several fragments under way;
+// random times of translation, memory, network and notifier; pages that are refused, lines that
+// fail, fences.
+// - each process sees what its descriptors say, in order: fragments that cross no page, with their
+//   bytes, and behind each the notification it asked for;
+// - what is wrong ends the descriptor with one error notification: nothing of the failing fragment
+//   leaves, nothing behind it;
 // - a fence waits for the reads before it and for no later ones;
-// - packets and notifications carry the stamp of their process; a dead descriptor ends without either;
+// - packets and notifications carry the stamp of their process; a dead descriptor ends without
+//   either;
 // - puts stream: 35 cycles for 256 bytes over a long latency.
 #include "Vrma_requester.h"
 #include "rma_unit.h"
@@ -219,7 +222,8 @@ int main(int argc, char** argv) {
   for (int i = 0; i < 3500; ++i) t.post(100, true), t.step();
   CHECK(t.packets - before >= 99, "%u fragments of 256 bytes in 3500 cycles, expected 100", t.packets - before);
 
-  // Windows that go off leave what waits dead: those that have begun are done up to there, nobody else notices.
+  // Windows that go off leave what waits dead: those that have begun are done up to there, nobody
+  // else notices.
   for (int i = 0; !t.drained(); ++i) {
     CHECK(i < 1000000, "stuck");
     t.step();

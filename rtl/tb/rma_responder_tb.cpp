@@ -1,8 +1,10 @@
-// rma_responder: random requests of all processes, good and bad, several under way, and refusals of the completer between them;
-// random times of translation, memory, network and notifier; packets broken on the way, pages refused, lines that fail, fences.
-// - every request is answered once, in order: the bytes, the lock's result, or the error of the right kind; behind the
-//   answer the notification that was asked for;
-// - requests take effect in order: a get sees what the locks before it wrote and nothing of those behind it;
+// rma_responder: random requests of all processes, good and bad, several under way, and refusals of
+// the completer between them; random times of translation, memory, network and notifier; packets
+// broken on the way, pages refused, lines that fail, fences.
+// - every request is answered once, in order: the bytes, the lock's result, or the error of the
+//   right kind; behind the answer the notification that was asked for;
+// - requests take effect in order: a get sees what the locks before it wrote and nothing of those
+//   behind it;
 // - what is broken is dropped with its reason, and moves nothing;
 // - a fence waits for the accesses before it and for no later ones.
 #include "Vrma_responder.h"

@@ -1,8 +1,8 @@
 // rma_unit.h: what stands around an RMA unit in its bench: translation, notifier, network, fences.
 //
-// What an address translates to, and whether it is refused, is a property of table, page and process, so that a bench
-// can foresee it. A physical address carries the number of its translation in its upper bits, which memory ignores: so
-// every burst names the access it belongs to.
+// What an address translates to, and whether it is refused, is a property of table, page and
+// process, so that a bench can foresee it. A physical address carries the number of its translation
+// in its upper bits, which memory ignores: so every burst names the access it belongs to.
 #pragma once
 
 #include <set>
@@ -47,7 +47,8 @@ struct Translator {
   }
 };
 
-// Fences at random times: hold must stay until no burst of the accesses before is under way, and none may come after.
+// Fences at random times: hold must stay until no burst of the accesses before is under way, and
+// none may come after.
 struct Fences {
   Random& random;
   bool waits = false;

@@ -1,5 +1,7 @@
-// root_complex.h: the other end of PCIe for benches: memory behind memory requests, completions late, in any order of tags, in parts, wrong or never, and
-// a queue of TLPs to the NIC. It holds what the NIC sends to the rules of PCIe: headers, lengths, byte enables, 4 KB, payload and request sizes, tags.
+// root_complex.h: the other end of PCIe for benches: memory behind memory requests, completions
+// late, in any order of tags, in parts, wrong or never, and a queue of TLPs to the NIC. It holds
+// what the NIC sends to the rules of PCIe: headers, lengths, byte enables, 4 KB, payload and
+// request sizes, tags.
 #pragma once
 
 #include <algorithm>
@@ -10,7 +12,8 @@
 
 namespace tb {
 
-// A TLP as dwords: those of the header as numbers, those of the payload as memory has them, the lowest address in bits 7:0.
+// A TLP as dwords: those of the header as numbers, those of the payload as memory has them, the
+// lowest address in bits 7:0.
 struct Tlp {
   std::vector<uint32_t> dw;
   unsigned bar = 0;

@@ -1,5 +1,5 @@
-// router_dut: a router whose ports' clocks stop as often as they may (nic_core.sv), so that whatever its bench checks
-// holds then, too.
+// router_dut: a router whose ports' clocks stop as often as they may (nic_core.sv), so that
+// whatever its bench checks holds then, too.
 module router_dut #(
     parameter int PORTS    = 3,
     parameter int VC_DEPTH = 16,

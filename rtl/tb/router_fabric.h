@@ -184,8 +184,8 @@ class Fabric {
     }
   }
 
-  // One direction at a time, every node sends half way round: the way in which a ring locks up. Then all
-  // directions at once, then everybody to anybody.
+  // One direction at a time, every node sends half way round: the way in which a ring locks up.
+  // Then all directions at once, then everybody to anybody.
   void run() {
     for (unsigned way = 0; way < 6; ++way) {
       if (dims_[way / 2] > 1) phase(way, way);

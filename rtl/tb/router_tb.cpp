@@ -1,17 +1,21 @@
-// router: one router of a mesh or torus; random packets on all connected ports and VCs, interleaved flit by
-// flit, random credits from the receivers.
-// - every packet leaves at the port and on the VC that naive functions name, whole, and not mixed with others
-//   of its VC; packets of one input, VC and output stay in order; nothing is lost, nothing appears;
+// router: one router of a mesh or torus; random packets on all connected ports and VCs, interleaved
+// flit by flit, random credits from the receivers.
+// - every packet leaves at the port and on the VC that naive functions name, whole, and not mixed
+//   with others of its VC; packets of one input, VC and output stay in order; nothing is lost,
+//   nothing appears;
 // - no such node, unconnected port, or back where it came from: discarded and counted;
-// - a packet that has come to HOP_MAX routers is discarded and counted, all others leave with one more;
+// - a packet that has come to HOP_MAX routers is discarded and counted, all others leave with one
+//   more;
 // - entries of the route table override, also with illegal ports, and read back;
 // - when all is drained every credit is back: VC_DEPTH flits leave without another;
-// - a blocked output on one VC holds neither other inputs nor the other VC; packets of its own input and VC
-//   pass it to other outputs while there are entries;
+// - a blocked output on one VC holds neither other inputs nor the other VC; packets of its own
+//   input and VC pass it to other outputs while there are entries;
 // - an output that all inputs want is shared evenly, packet by packet;
-// - a port that drains discards what is for it and holds nobody, also when it starts or stops in the middle of a packet;
+// - a port that drains discards what is for it and holds nobody, also when it starts or stops in
+//   the middle of a packet;
 // - a free router passes a flit in 2 cycles, and one flit a cycle (VC_DEPTH 16);
-// - all routers joined (router_fabric.h): saturated rings go on, all arrives in order per source and destination.
+// - all routers joined (router_fabric.h): saturated rings go on, all arrives in order per source
+//   and destination.
 #include "Vrouter.h"
 #include "router_fabric.h"
 #include "tb.h"
@@ -20,7 +24,8 @@ namespace {
 
 constexpr unsigned kPorts = TB_PORTS, kClasses = NICLOOP_VCS, kVcs = TB_TORUS ? NICLOOP_TORUS_VCS : NICLOOP_VCS, kVcW = TB_TORUS ? 3 : 2;
 constexpr unsigned kDims[3] = {TB_DIM_X, TB_DIM_Y, TB_DIM_Z}, kNodes = TB_DIM_X * TB_DIM_Y * TB_DIM_Z;
-// A mesh: x = 1, both neighbours in X exist. A torus: last in X, first in Y and Z, so all dimensions wrap here.
+// A mesh: x = 1, both neighbours in X exist. A torus: last in X, first in Y and Z, so all
+// dimensions wrap here.
 constexpr unsigned kHere = TB_TORUS ? TB_DIM_X - 1 : TB_DIM_Z == 1 ? 1 + TB_DIM_X : 1;
 constexpr unsigned kDiscard = 99, kNoEntry = 98;
 
@@ -243,7 +248,8 @@ void blocked_output(Test* t) {
   t->drain(100);
 }
 
-// A packet of which one flit is left behind at a blocked output, and others from the same input and VC.
+// A packet of which one flit is left behind at a blocked output, and others from the same input and
+// VC.
 void victims(Test* t) {
   t->block(1);
   t->send(0, 0, t->behind(1), TB_VC_DEPTH - 1);
@@ -255,8 +261,9 @@ void victims(Test* t) {
   t->drain(100);
 }
 
-// Ports that are not served drain for a while, and work again: whole packets leave, if only by an end that was made up, those that
-// are missing are counted, and what is for other ports is not held.
+// Ports that are not served drain for a while, and work again: whole packets leave, if only by an
+// end that was made up, those that are missing are counted, and what is for other ports is not
+// held.
 void draining(Test* t) {
   for (int round = 0; round < 60; ++round) {
     unsigned victim = 1 + t->random.below(kPorts - 1);
@@ -298,7 +305,8 @@ void draining(Test* t) {
   CHECK(t->gone > 200 && t->ended > 20, "%llu packets drained, %llu ended: the scenario lost its point", (unsigned long long)t->gone, (unsigned long long)t->ended);
 }
 
-// Exactly VC_DEPTH flits leave on every VC of every port without a credit returned: none was lost or invented before.
+// Exactly VC_DEPTH flits leave on every VC of every port without a credit returned: none was lost
+// or invented before.
 void credits_home(Test* t) {
   for (unsigned port = 0; port < kPorts; ++port) {
     if (!(t->up >> port & 1)) continue;

@@ -1,5 +1,5 @@
-// rr_arbiter: against a naive model that walks from the last one served; one-hot; without advance the
-// grant stays; nobody who keeps asking waits for more than N - 1 services of others.
+// rr_arbiter: against a naive model that walks from the last one served; one-hot; without advance
+// the grant stays; nobody who keeps asking waits for more than N - 1 services of others.
 #include "Vrr_arbiter.h"
 #include "tb.h"
 

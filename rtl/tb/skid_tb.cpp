@@ -1,5 +1,5 @@
-// skid: order and content under random stalls; m_valid and m_data hold until m_ready; s_ready is a register
-// (does not follow m_ready within a cycle); full throughput.
+// skid: order and content under random stalls; m_valid and m_data hold until m_ready; s_ready is a
+// register (does not follow m_ready within a cycle); full throughput.
 #include "Vskid.h"
 #include "tb.h"
 

@@ -122,7 +122,8 @@ struct Flit {
 // Life and domain of a process, as a tail and the stamps of all processes have them.
 inline uint32_t stamp(unsigned pdid, unsigned life) { return life << 16 | pdid; }
 
-// A whole packet with a correct tail. The CRC takes answer and mark of the header, and itself, as 0.
+// A whole packet with a correct tail. The CRC takes answer and mark of the header, and itself,
+// as 0.
 inline std::vector<Flit> packet(uint64_t header, const std::vector<uint64_t>& payload, uint32_t stamp = 0, unsigned vc = 0) {
   std::vector<uint64_t> covered{header & ~(NICLOOP_HEADER_ANSWER_MASK | NICLOOP_HEADER_MARK_MASK)};
   covered.insert(covered.end(), payload.begin(), payload.end());

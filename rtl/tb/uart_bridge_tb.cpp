@@ -1,8 +1,10 @@
-// uart_bridge: a serial line driven bit by bit against a model of registers, send windows and memory. Every request is
-// answered with what the bus said and done exactly once, although frames are damaged, cut, doubled and buried in garbage, answers
-// get lost, spikes hit the line and the bus falters or stands.
+// uart_bridge: a serial line driven bit by bit against a model of registers, send windows and
+// memory. Every request is answered with what the bus said and done exactly once, although frames
+// are damaged, cut, doubled and buried in garbage, answers get lost, spikes hit the line and the
+// bus falters or stands.
 //
-// With +pty the line is a pseudo-terminal whose name is printed: drivers/uart tests itself over it. The program ends with its input.
+// With +pty the line is a pseudo-terminal whose name is printed: drivers/uart tests itself over it.
+// The program ends with its input.
 #include <fcntl.h>
 #include <poll.h>
 #include <termios.h>
@@ -300,7 +302,8 @@ struct Test {
     CHECK(!valid || r.board.performed == will, "operation %02x, sent %u times: %zu writes, expected %zu", q.op, times, r.board.performed.size(), will.size());
   }
 
-  // Numbers come round: a write whose number is that of one before it, with something else between them, is another write.
+  // Numbers come round: a write whose number is that of one before it, with something else between
+  // them, is another write.
   void comes_round() {
     static const uint8_t between[] = {kReadReg, kReadMemory, kHello, 0x00};
     uint8_t number = ++seq;
@@ -317,7 +320,8 @@ struct Test {
     CHECK(r.board.performed.size() == 2, "%zu of two writes with one number, and something else between them", r.board.performed.size());
   }
 
-  // The bus stands: the request is answered all the same, what comes after it too, and the line is good again when the bus is.
+  // The bus stands: the request is answered all the same, what comes after it too, and the line is
+  // good again when the bus is.
   void stands() {
     Bytes got;
     Request q{++seq, random.percent(50) ? kReadReg : kWriteReg, 1, 0x100, {}};

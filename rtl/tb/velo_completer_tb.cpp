@@ -1,13 +1,16 @@
 // velo_completer: random packets, about half of them broken; random
 // stalls on AW, W, B; DMA errors; mailboxes of 1..5 slots that software empties at random.
-// - up to DMA_WRITES slots are under way, and told in their order; the rate of the smallest packets, whatever the memory's latency;
+// - up to DMA_WRITES slots are under way, and told in their order; the rate of the smallest
+//   packets, whatever the memory's latency;
 // - good packets reach their mailbox in order: address, payload, zeros behind it, slot header;
 // - the unit is not idle while a packet is received;
-// - broken ones are dropped with the right reason and header: bad CRC, missing head, tail or both, wrong number
-//   of flits, other types (long ones too), bad length, other node, other domain, mailbox off, DMA error, mailbox full and spent;
+// - broken ones are dropped with the right reason and header: bad CRC, missing head, tail or both,
+//   wrong number of flits, other types (long ones too), bad length, other node, other domain,
+//   mailbox off, DMA error, mailbox full and spent;
 // - a slot tells of packets dropped for a full mailbox before it;
 // - a full mailbox stalls, holds what is behind it, and goes on when the read pointer moves;
-// - a stalled packet whose mailbox is switched off is dropped, and one that is being written then does not count;
+// - a stalled packet whose mailbox is switched off is dropped, and one that is being written then
+//   does not count;
 // - every flit is taken; headers of either VC are welcome.
 // The mailbox table is the bench's own model; regfile_tb tests the real one.
 #include "Vvelo_completer.h"
@@ -319,7 +322,8 @@ int main(int argc, char** argv) {
   for (int i = 0; i < 20; ++i) t.step(100, 100, 100, 100);
   CHECK(t.top.idle, "not idle at the end");
 
-  // 12 M packets/s, the smallest, and with room to spare: 10 cycles of 13, whatever the memory's latency.
+  // 12 M packets/s, the smallest, and with room to spare: 10 cycles of 13, whatever the memory's
+  // latency.
   t.short_ones = true;
   for (unsigned latency : {1, 4, 20, 50, 100, 140}) {
     constexpr unsigned kPackets = 200;
