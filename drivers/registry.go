@@ -105,8 +105,8 @@ func RegisterAround(scheme, doc, form string, parts func(path string) (own, uri 
 	registered(scheme).around = &around{form, parts}
 }
 
-// within strips all wrapping schemes from a URI.
-func within(uri string) string {
+// innermostURI strips all wrapping schemes from a URI.
+func innermostURI(uri string) string {
 	for {
 		b, path, _, err := resolve(uri)
 		if err != nil || b.around == nil {
@@ -143,7 +143,7 @@ func Open(ctx context.Context, uri string, opt Options) (System, error) {
 		return nil, err
 	}
 	logged.WithFields(logrus.Fields{"device": uri, "nodes": opt.Nodes, "memory_bytes": opt.MemoryBytes, "traced": opt.Trace != nil}).Debug("device opened")
-	err = laid(sys, opt.Segments)
+	err = checkLayout(sys, opt.Segments)
 	if err == nil && opt.Needs != 0 {
 		err = Require(sys, opt.Needs)
 	}
@@ -156,7 +156,7 @@ func Open(ctx context.Context, uri string, opt Options) (System, error) {
 // Prepare does the slow steps of Open, such as building a simulator, in advance. It reports them to
 // opt.Progress.
 func Prepare(ctx context.Context, uri string, opt Options) error {
-	b, path, keys, err := resolve(within(uri))
+	b, path, keys, err := resolve(innermostURI(uri))
 	if err != nil || b.prepare == nil {
 		return err
 	}
@@ -171,13 +171,13 @@ func Check(uri string) error {
 
 // Prepares reports whether Prepare does anything for a URI.
 func Prepares(uri string) bool {
-	b, _, _, err := resolve(within(uri))
+	b, _, _, err := resolve(innermostURI(uri))
 	return err == nil && b.prepare != nil
 }
 
 // Found reports whether the backend of a URI discovers its nodes, so that Options.Nodes may be 0.
 func Found(uri string) bool {
-	b, _, _, err := resolve(within(uri))
+	b, _, _, err := resolve(innermostURI(uri))
 	return err == nil && b.found
 }
 

@@ -50,8 +50,8 @@ func SegmentsOf(sys System) (nodes [][]Segment) {
 	return nodes
 }
 
-// laid returns an error if the memory of a system is not where Options.Segments requires it.
-func laid(sys System, nodes [][]Segment) error {
+// checkLayout returns an error if the memory of a system is not where Options.Segments requires it.
+func checkLayout(sys System, nodes [][]Segment) error {
 	for n, list := range nodes {
 		if !slices.Equal(sys.Device(n).Segments(), list) {
 			return fmt.Errorf("%w: memory of %s at chosen addresses", ErrNotSupported, sys.Info().Backend)

@@ -51,7 +51,7 @@ func (w *Window) Room(lines int) (bool, error) {
 	}
 	v, err := w.dev.ReadReg(w.reg)
 	if err == nil && v&regs.VELOWindowRetry != 0 {
-		v, err = w.again(v)
+		v, err = w.retransmit(v)
 	}
 	if err != nil {
 		return false, err
@@ -84,8 +84,8 @@ func (w *Window) Post(off uint32, line []byte) error {
 	return w.dev.WritePIO(off, line)
 }
 
-// again retransmits the refused lines after the NIC has received everything that was posted.
-func (w *Window) again(v uint64) (uint64, error) {
+// retransmit retransmits the refused lines after the NIC has received everything that was posted.
+func (w *Window) retransmit(v uint64) (uint64, error) {
 	for {
 		taken, refused := uint16(regs.VELOWindowTaken.Of(v)), uint16(regs.VELOWindowRefused.Of(v))
 		lost := uint16(w.posted) - taken

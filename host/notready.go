@@ -290,7 +290,7 @@ func (r *Rank) postTried() (posted bool, err error) {
 			continue
 		}
 		s := n.sends[t.key]
-		if t.put, err = b.Port.PutAhead(b.Peers[t.key.stream.Peer], s.region.NLA(s.at), rma.NLA(t.address), len(s.q.buf)); err != nil {
+		if t.put, err = b.Port.PutUnsignaled(b.Peers[t.key.stream.Peer], s.region.NLA(s.at), rma.NLA(t.address), len(s.q.buf)); err != nil {
 			return posted, err
 		}
 		t.putting, posted = true, true

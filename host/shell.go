@@ -248,7 +248,7 @@ func (r *Rank) operation(a rendezvous.Action) (rma.Handle, error) {
 	local, remote := rma.NLA(a.Local), rma.NLA(a.Remote)
 	switch a.Do {
 	case rendezvous.Put:
-		return b.Port.PutAhead(peer, local, remote, a.Bytes)
+		return b.Port.PutUnsignaled(peer, local, remote, a.Bytes)
 	case rendezvous.Fence:
 		at, err := r.scratchAt()
 		if err != nil {

@@ -31,7 +31,9 @@ func TestPutAhead(t *testing.T) {
 		return a.Stats().Notifications
 	}
 	plain := told(func(a *Port, local, remote NLA) (Handle, error) { return a.Put(Peer{1, 0}, local, remote, 1000, 0) })
-	ahead := told(func(a *Port, local, remote NLA) (Handle, error) { return a.PutAhead(Peer{1, 0}, local, remote, 1000) })
+	ahead := told(func(a *Port, local, remote NLA) (Handle, error) {
+		return a.PutUnsignaled(Peer{1, 0}, local, remote, 1000)
+	})
 	require.Equal(t, plain-1, ahead)
 }
 
@@ -52,7 +54,7 @@ func TestFaultOfPutAhead(t *testing.T) {
 		if remote == 0 {
 			remote = theirs.NLA(dataAt)
 		}
-		h, err := a.PutAhead(Peer{1, 0}, local, remote, 3*regs.RMAMTU)
+		h, err := a.PutUnsignaled(Peer{1, 0}, local, remote, 3*regs.RMAMTU)
 		require.NoError(t, err)
 		fence, err := a.Get(Peer{1, 0}, mine.NLA(dataAt), theirs.NLA(dataAt), 1, Completer)
 		require.NoError(t, err)
@@ -79,7 +81,7 @@ func TestPutsAheadOfNothing(t *testing.T) {
 		for range 100 {
 			posted := 0
 			for ; ; posted++ {
-				if _, err := a.PutAhead(Peer{1, 0}, mine.NLA(dataAt), theirs.NLA(dataAt), 8); err != nil {
+				if _, err := a.PutUnsignaled(Peer{1, 0}, mine.NLA(dataAt), theirs.NLA(dataAt), 8); err != nil {
 					require.ErrorIs(t, err, ErrTryAgain)
 					break
 				}

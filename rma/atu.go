@@ -163,7 +163,7 @@ func (a *ATU) mapPages(dev drivers.Device, owner int, off, n uint64, r Rights) (
 	}
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	if _, err := a.look(dev); err != nil {
+	if _, err := a.advanceFences(dev); err != nil {
 		return 0, err
 	}
 	size, m, ok := a.findEntries(off, n)
@@ -241,7 +241,7 @@ func (a *ATU) unmap(dev drivers.Device, nla NLA) error {
 		atomic.StoreUint64(&a.tables[m.size].entries[m.first+i], 0)
 	}
 	a.cleared = append(a.cleared, m)
-	_, err := a.look(dev)
+	_, err := a.advanceFences(dev)
 	return err
 }
 
@@ -291,12 +291,12 @@ func (a *ATU) poll(dev drivers.Device) (pending int, err error) {
 	}
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	return a.look(dev)
+	return a.advanceFences(dev)
 }
 
-// look is poll for callers that hold the lock. Its posted writes must not block, because it holds
+// advanceFences is poll for callers that hold the lock. Its posted writes must not block, because it holds
 // the lock.
-func (a *ATU) look(dev drivers.Device) (pending int, err error) {
+func (a *ATU) advanceFences(dev drivers.Device) (pending int, err error) {
 	// At most one fence is outstanding: the clocks of simulated processes differ, so commands
 	// that two of them post may arrive in another order than the calls.
 	if a.busy() {

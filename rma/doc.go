@@ -4,7 +4,7 @@
 //
 // # Guarantees
 //
-//   - A [Port] posts each operation with one store ([Port.Put], [Port.Get], [Port.PutAhead],
+//   - A [Port] posts each operation with one store ([Port.Put], [Port.Get], [Port.PutUnsignaled],
 //     [Port.PutImmediate], [Port.Notify], [Port.FetchCompareAdd]) or returns [ErrTryAgain].
 //     Operations from one process to another are performed in order; up to Config.Outstanding of
 //     them may be outstanding.

@@ -84,7 +84,7 @@ func (g *Gate) Shut() error {
 		return fmt.Errorf("%w: a gate is shut that is not open", drivers.ErrConfig)
 	}
 	a.clearGate(g)
-	_, err := a.look(g.port.dev)
+	_, err := a.advanceFences(g.port.dev)
 	return err
 }
 
@@ -101,7 +101,7 @@ func (g *Gate) Clear() (bool, error) {
 	a := g.port.atu
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	_, err := a.look(g.port.dev)
+	_, err := a.advanceFences(g.port.dev)
 	return !g.open && !g.shut, err
 }
 

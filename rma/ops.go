@@ -82,10 +82,10 @@ func (o *operations) begin(c Command, to Peer, nf, done Notify) *operation {
 	return op
 }
 
-// hush suppresses all notifications of an operation that has just begun, provided that one more
+// suppressNotifications suppresses all notifications of an operation that has just begun, provided that one more
 // operation can be posted: its notification will complete this one. Without room for it, no
 // notification would ever free an entry.
-func (o *operations) hush(op *operation) {
+func (o *operations) suppressNotifications(op *operation) {
 	if o.free.n == 0 || o.posted-o.left >= regs.RMADepth {
 		return
 	}
@@ -117,15 +117,15 @@ func (o *operations) lookup(tag uint16) (*operation, Handle, error) {
 	return op, op.handle, nil
 }
 
-// arrived removes notifications from those that an operation awaits, and reports whether the
+// complete removes notifications from those that an operation awaits, and reports whether the
 // operation is done.
-func (o *operations) arrived(op *operation, which Notify) bool {
+func (o *operations) complete(op *operation, which Notify) bool {
 	if which == 0 {
 		return false
 	}
 	o.left = max(o.left, op.number)
-	o.settle()
-	if op.awaits == 0 { // settle has completed it: it was silent and has left
+	o.completeSilent()
+	if op.awaits == 0 { // completeSilent has completed it: it was silent and has left
 		return true
 	}
 	if op.awaits &^= which; op.awaits != 0 {
@@ -135,8 +135,8 @@ func (o *operations) arrived(op *operation, which Notify) bool {
 	return true
 }
 
-// settle completes the silent operations whose descriptors have left the NIC.
-func (o *operations) settle() {
+// completeSilent completes the silent operations whose descriptors have left the NIC.
+func (o *operations) completeSilent() {
 	for o.silent.n > 0 {
 		op := &o.table[o.silent.buf[o.silent.head]]
 		if op.number > o.left {

@@ -9,7 +9,7 @@ func (p *Port) Poll(ev *Event) (bool, error) {
 			return false, nil
 		}
 		p.stats.Notifications++
-		if err := p.tellRead(); err != nil {
+		if err := p.writeReadPointer(); err != nil {
 			return false, err
 		}
 		n, err := decode(w0, w1)
@@ -32,9 +32,9 @@ func (p *Port) Poll(ev *Event) (bool, error) {
 	}
 }
 
-// tellRead writes the read pointer to the NIC. The ring has room for the notifications of all own
+// writeReadPointer writes the read pointer to the NIC. The ring has room for the notifications of all own
 // operations plus those consumed since the last write; see Open.
-func (p *Port) tellRead() error {
+func (p *Port) writeReadPointer() error {
 	if p.ring.consumed-p.rpDone < p.lazy {
 		return nil
 	}
@@ -57,7 +57,7 @@ func (p *Port) own(n *notification, ev *Event) (bool, error) {
 	}
 	which := bit(n.Unit)
 	asked := op.shows&which != 0
-	ev.Last = p.ops.arrived(op, which)
+	ev.Last = p.ops.complete(op, which)
 	if ev.Last && op.faulted {
 		fault := op.fault
 		ev.Err = &fault
@@ -87,7 +87,7 @@ func (p *Port) failed(n *notification, op *operation, ev *Event) bool {
 	case n.Last:
 		ends = Completer
 	}
-	ev.Last = p.ops.arrived(op, ends)
+	ev.Last = p.ops.complete(op, ends)
 	if ev.Last {
 		fault = op.fault
 		ev.Err = &fault

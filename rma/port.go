@@ -136,10 +136,10 @@ func (p *Port) Put(to Peer, local, remote NLA, n int, nf Notify) (Handle, error)
 	return p.post(to, CommandPut, nf, Requester, n, uint64(local), remote)
 }
 
-// PutAhead is a Put without notifications, here and at the target, unless it fails. It is done when
+// PutUnsignaled is a Put without notifications, here and at the target, unless it fails. It is done when
 // a later operation of this port has raised a notification. The caller must post such an operation,
 // for example a Get that depends on the put's data. A fault is reported as that of a completed Put.
-func (p *Port) PutAhead(to Peer, local, remote NLA, n int) (Handle, error) {
+func (p *Port) PutUnsignaled(to Peer, local, remote NLA, n int) (Handle, error) {
 	return p.post(to, CommandPut, ahead, Requester, n, uint64(local), remote)
 }
 
@@ -187,7 +187,7 @@ func (p *Port) post(to Peer, c Command, nf, done Notify, n int, w1 uint64, w2 NL
 	}
 	ask := nf | op.awaits
 	if quiet {
-		if p.ops.hush(op); op.silent {
+		if p.ops.suppressNotifications(op); op.silent {
 			ask = 0
 		}
 	}

@@ -106,7 +106,7 @@ func (e *Endpoint) enable(base, slots uint64, domain uint16) error {
 	if err := drivers.Join(e.dev, v, domain); err != nil {
 		return err
 	}
-	if err := e.forgetSlots(base, slots); err != nil {
+	if err := e.zeroSlots(base, slots); err != nil {
 		return err
 	}
 	ctrl := regs.MboxCtrlEnable | regs.MboxCtrlWindow
@@ -128,10 +128,10 @@ func (e *Endpoint) enable(base, slots uint64, domain uint16) error {
 	return err
 }
 
-// forgetSlots zeroes the ring if this process number had a mailbox before. Sequence numbers restart
+// zeroSlots zeroes the ring if this process number had a mailbox before. Sequence numbers restart
 // at 1, so a slot of the old mailbox could look like a new packet. Memory that no mailbox has
 // written is not touched, because it may be large.
-func (e *Endpoint) forgetSlots(base, slots uint64) error {
+func (e *Endpoint) zeroSlots(base, slots uint64) error {
 	written, err := e.dev.ReadReg(regs.MboxWP(e.vpid))
 	if err == nil && written != 0 {
 		clear(e.dev.Memory()[base:][:slots*regs.SlotBytes])
@@ -193,8 +193,8 @@ func (e *Endpoint) Near() []cache.Area {
 // packets of the flow control.
 const MaxPosts = 1 + mailbox.MaxPending
 
-// most is MaxPosts for this endpoint, which may have no flow control.
-func (e *Endpoint) most() int {
+// maxPosts is MaxPosts for this endpoint, which may have no flow control.
+func (e *Endpoint) maxPosts() int {
 	if e.flow == nil {
 		return 1
 	}
@@ -206,7 +206,7 @@ func (e *Endpoint) Send(peer int, payload []byte) error {
 	if len(payload) > regs.VELOPayload {
 		return fmt.Errorf("%w: a VELO packet of %d bytes: at most %d", drivers.ErrConfig, len(payload), regs.VELOPayload)
 	}
-	if ok, err := e.window.Room(e.most()); !ok || err != nil {
+	if ok, err := e.window.Room(e.maxPosts()); !ok || err != nil {
 		return cmp.Or(err, ErrTryAgain)
 	}
 	var g mailbox.Grant
