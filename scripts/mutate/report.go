@@ -58,14 +58,15 @@ func (j *judge) report() error {
 	for _, v := range s.survivors {
 		fmt.Printf("mutate: survivor %s:%d: %s (%s)\n", v.File, v.Line, v.Change, v.Verdict)
 	}
-	fmt.Println(s.row(j.name))
-	if missing > 0 {
+	if missing > 0 { // no score: those that are missing may be the survivors
 		fmt.Printf("mutate: %s: %d mutants were not judged before -until; run it again\n", j.name, missing)
+		return nil
 	}
+	fmt.Println(s.row(j.name))
 	return nil
 }
 
-const tableHead = `| block | mutants | harmless | by the bench | by a proof | by a regression | survivors | score | survivors passed |
+const tableHead = `| block | mutants | harmless | bench | proof | regression | survivors | score | survivors passed |
 |---|---|---|---|---|---|---|---|---|`
 
 // stages names the stages that the survivors passed: those that have not run could still find them.
