@@ -294,8 +294,8 @@ func (a *ATU) poll(dev drivers.Device) (pending int, err error) {
 	return a.advanceFences(dev)
 }
 
-// advanceFences is poll for callers that hold the lock. Its posted writes must not block, because it holds
-// the lock.
+// advanceFences is poll for callers that hold the lock. Its posted writes must not block, because
+// it holds the lock.
 func (a *ATU) advanceFences(dev drivers.Device) (pending int, err error) {
 	// At most one fence is outstanding: the clocks of simulated processes differ, so commands
 	// that two of them post may arrive in another order than the calls.

@@ -82,9 +82,9 @@ func (o *operations) begin(c Command, to Peer, nf, done Notify) *operation {
 	return op
 }
 
-// suppressNotifications suppresses all notifications of an operation that has just begun, provided that one more
-// operation can be posted: its notification will complete this one. Without room for it, no
-// notification would ever free an entry.
+// suppressNotifications suppresses all notifications of an operation that has just begun, provided
+// that one more operation can be posted: its notification will complete this one. Without room for
+// it, no notification would ever free an entry.
 func (o *operations) suppressNotifications(op *operation) {
 	if o.free.n == 0 || o.posted-o.left >= regs.RMADepth {
 		return

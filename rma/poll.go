@@ -32,8 +32,8 @@ func (p *Port) Poll(ev *Event) (bool, error) {
 	}
 }
 
-// writeReadPointer writes the read pointer to the NIC. The ring has room for the notifications of all own
-// operations plus those consumed since the last write; see Open.
+// writeReadPointer writes the read pointer to the NIC. The ring has room for the notifications of
+// all own operations plus those consumed since the last write; see Open.
 func (p *Port) writeReadPointer() error {
 	if p.ring.consumed-p.rpDone < p.lazy {
 		return nil

@@ -136,9 +136,10 @@ func (p *Port) Put(to Peer, local, remote NLA, n int, nf Notify) (Handle, error)
 	return p.post(to, CommandPut, nf, Requester, n, uint64(local), remote)
 }
 
-// PutUnsignaled is a Put without notifications, here and at the target, unless it fails. It is done when
-// a later operation of this port has raised a notification. The caller must post such an operation,
-// for example a Get that depends on the put's data. A fault is reported as that of a completed Put.
+// PutUnsignaled is a Put without notifications, here and at the target, unless it fails. It is done
+// when a later operation of this port has raised a notification. The caller must post such an
+// operation, for example a Get that depends on the put's data. A fault is reported as that of a
+// completed Put.
 func (p *Port) PutUnsignaled(to Peer, local, remote NLA, n int) (Handle, error) {
 	return p.post(to, CommandPut, ahead, Requester, n, uint64(local), remote)
 }
