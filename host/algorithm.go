@@ -151,7 +151,7 @@ func (c *Comm) choose(x *call) *algorithm {
 		return a
 	}
 	a := x.kind.choose(c.size, x.bytes)
-	if a.floods && c.rank.ep.Flow() == velo.None || a.joins && x.kind == Allgatherv && x.li.longestHalf() > EagerMax {
+	if a.floods && c.rank.Endpoint().Flow() == velo.None || a.joins && x.kind == Allgatherv && x.li.longestHalf() > EagerMax {
 		return &algorithms[x.kind][1]
 	}
 	return a

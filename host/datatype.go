@@ -118,7 +118,7 @@ func (c *Comm) IsendTyped(dst, tag int, buf []byte, t Datatype) (*Request, error
 	}
 	message := make([]byte, t.bytes)
 	t.Pack(message, buf)
-	c.rank.proc.Spend(c.rank.cost.CopyByte * drivers.Time(t.bytes))
+	c.rank.copied(t.bytes)
 	return c.Isend(dst, tag, message)
 }
 
@@ -141,7 +141,7 @@ func (c *Comm) IrecvTyped(source, tag int, buf []byte, t Datatype) (*Request, er
 	}
 	q, err := c.Irecv(source, tag, make([]byte, t.bytes))
 	if err == nil {
-		q.apart = &apart{t, buf}
+		q.typed = &typedBuffer{t, buf}
 	}
 	return q, err
 }
@@ -155,17 +155,16 @@ func (c *Comm) RecvTyped(source, tag int, buf []byte, t Datatype) (Status, error
 	return c.rank.waitFor(q)
 }
 
-// apart is where the bytes of a receive go.
-type apart struct {
+// A typedBuffer is the blocks into which the bytes of a receive are unpacked.
+type typedBuffer struct {
 	t   Datatype
 	buf []byte
 }
 
 // unpack puts what has come where its type says.
 func (q *Request) unpack() {
-	n := min(q.status.Bytes, len(q.buf))
-	q.apart.t.Unpack(q.apart.buf, q.buf[:n])
-	r := q.comm.rank
-	r.proc.Spend(r.cost.CopyByte * drivers.Time(n))
-	q.apart = nil
+	n := min(int(q.op.Received.Bytes), len(q.op.Buf))
+	q.typed.t.Unpack(q.typed.buf, q.op.Buf[:n])
+	q.comm.rank.copied(n)
+	q.typed = nil
 }

@@ -140,8 +140,8 @@ func TestWrongTypes(t *testing.T) {
 		if err == nil {
 			_, err = r.Wait(q)
 		}
-		if err == nil && string(q.buf) != "abcdcdefefgh" {
-			err = fmt.Errorf("%q", q.buf)
+		if err == nil && string(q.op.Buf) != "abcdcdefefgh" {
+			err = fmt.Errorf("%q", q.op.Buf)
 		}
 		return err
 	})

@@ -8,40 +8,27 @@ import "github.com/nicloop/nicloop/drivers"
 // to do after nothing. A rank that calls meanwhile waits for the end of one piece of work.
 func (r *Rank) UseHelper() { r.helped = true }
 
-// enter takes the library's lock, where there is one.
-func (r *Rank) enter() {
-	if r.helped {
-		r.proc.Spend(r.cost.Lock)
-	}
-}
-
-// computeHelped passes the time until then with what the helper does in it. The rank's own work needs no time of
-// the same core, so only a piece of work that has begun before then can end after it.
+// computeHelped spends the time until then with what the helper does in it. The rank's own work needs
+// no time of the same core, so only a piece of work that has begun before then can end after it.
 func (r *Rank) computeHelped(until drivers.Time) {
-	for locked := false; r.proc.Now() < until && r.failed == nil; {
-		got, err := r.progress()
+	e := &r.engine
+	for locked := false; e.Proc.Now() < until && e.Failed == nil; {
+		got, err := e.Progress()
 		switch {
 		case err != nil:
-			r.failed = err
+			e.Failed = err
 		case got && !locked:
 			locked = true
-			r.proc.Spend(r.cost.Lock)
+			e.Proc.Spend(e.Cost.Lock)
 		case got:
-		case r.proc.Sync():
+		case e.Proc.Sync():
 		default:
 			locked = false
-			if r.proc.WaitArrival(min(until, r.nextWake())); r.proc.Now() < until {
-				r.proc.Spend(r.cost.Poll)
+			if e.Proc.WaitArrival(min(until, e.NextWake())); e.Proc.Now() < until {
+				e.Proc.Spend(e.Cost.Poll)
 			}
-			r.failed = r.runEnded(nil)
+			e.Failed = e.RunEnded(nil)
 		}
 	}
-	r.proc.Spend(max(until-r.proc.Now(), 0))
-}
-
-// helperFailed is what the helper met since the last call, which the next one tells.
-func (r *Rank) helperFailed() error {
-	err := r.failed
-	r.failed = nil
-	return err
+	e.Proc.Spend(max(until-e.Proc.Now(), 0))
 }

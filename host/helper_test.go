@@ -1,6 +1,7 @@
 package host
 
 import (
+	"errors"
 	"fmt"
 	"testing"
 
@@ -79,18 +80,20 @@ func failsHelped(r *Rank) error {
 		func() error { _, err := r.Wait(q); return err },
 		func() error { _, _, err := r.Test(q); return err },
 		func() error { _, err := r.Probe(0, 1); return err },
-		func() error { _, err := r.step(); return err },
+		func() error { _, err := r.engine.Step(); return err },
 	} {
-		r.failed = errStuck
+		r.engine.Failed = errPlanted
 		from := r.Now()
 		r.Compute(drivers.Microsecond)
 		if r.Now() != from+drivers.Microsecond {
 			return fmt.Errorf("call %d: computing took %v", i, r.Now()-from)
 		}
-		if err := call(); err != errStuck || r.failed != nil {
-			return fmt.Errorf("call %d: %v, then %v", i, err, r.failed)
+		if err := call(); err != errPlanted || r.engine.Failed != nil {
+			return fmt.Errorf("call %d: %v, then %v", i, err, r.engine.Failed)
 		}
 	}
-	r.waiting = nil
+	r.engine.Waiting = nil
 	return nil
 }
+
+var errPlanted = errors.New("planted")

@@ -6,6 +6,7 @@ import (
 
 	"github.com/nicloop/nicloop/drivers"
 	"github.com/nicloop/nicloop/drivers/regs"
+	"github.com/nicloop/nicloop/host/path"
 	"github.com/nicloop/nicloop/host/rendezvous"
 	"github.com/nicloop/nicloop/host/threshold"
 	"github.com/nicloop/nicloop/rma"
@@ -121,11 +122,12 @@ func (f *forger) fuzz(in *tape) error {
 	}
 	address := func() uint64 {
 		own := uint64(0)
-		switch b := f.r.bulk; {
-		case b.eager != nil: // alike at both ranks
-			own = uint64(b.eager.region.NLA(b.eager.base)) + uint64(in.byte()%3)*8192
-		case f.r.reuse != nil && f.r.reuse.area != nil:
-			own = uint64(f.r.reuse.area.NLA(f.r.reuse.at))
+		switch {
+		case f.r.buffered != nil: // alike at both ranks
+			own = uint64(f.r.buffered.Area()) + uint64(in.byte()%3)*8192
+		case f.r.ring != nil:
+			at, _ := f.r.ring.Area()
+			own = uint64(at)
 		}
 		return of(in, own, own, 0, 64, 1<<47, 1<<48-8, 1<<63)
 	}
@@ -143,32 +145,32 @@ func (f *forger) fuzz(in *tape) error {
 			Kind: kind, Protocol: in.byte() % 6, Code: rendezvous.Code(in.byte() % 6), Detail: in.byte(),
 			From: id(), To: id(), Address: address(), Bytes: uint32(size()),
 		}
-		header := kindControl
+		header := path.Rendezvous
 		if kind == rendezvous.RTS || kind == rendezvous.Claim {
-			header = kindRTS
+			header = path.RTS
 		}
 		return f.message(header, tag, control(c))
 	case 3:
-		w := ringWord{what: ringDeed(in.byte() % 5), entry: in.byte() % 5, entries: uint16(of(in, 4, 0, 64, 65, 65535)), length: uint32(size()), base: address(), free: uint64(in.byte() % 16)}
-		return f.message(of(in, kindRing, kindRingControl), tag, ringBody(w))
+		w := ringWord{what: uint8(in.byte() % 5), entry: in.byte() % 5, entries: uint16(of(in, 4, 0, 64, 65, 65535)), length: uint32(size()), base: address(), free: uint64(in.byte() % 16)}
+		return f.message(of(in, path.Ring, path.RingControl), tag, ringBody(w))
 	case 4:
 		m := threshold.Message{
 			Kind: threshold.Kind(in.byte()%24 + 1), Generation: uint16(in.byte() % 3), Count: uint16(of(in, 1, 0, 2, 65535)), Bytes: size(),
 			Address: address(), Tag: tag, Comm: uint16(in.byte() & 1),
 		}
-		return f.message(kindThreshold, tag, handshake(m))
+		return f.message(path.Threshold, tag, handshake(m))
 	case 5, 6: // a buffer, or a stream
 		m := threshold.Message{Address: of(in, address(), uint64(in.byte()%4)), Bytes: size()}
 		b := handshake(m)
-		return f.message(of(in, kindBuffered, kindNotReady), tag, b)
+		return f.message(of(in, path.Buffered, path.NotReady), tag, b)
 	case 7:
 		b := make([]byte, of(in, 12, 24, 36, 7, 0))
 		for i := range b {
 			b[i] = in.byte()
 		}
-		return f.message(kindEmpties, int32(in.byte()%3), b)
+		return f.message(path.Empties, int32(in.byte()%3), b)
 	}
-	_, err := f.r.bulk.Port.PutImmediate(f.r.bulk.Peers[0], rma.NLA(address()&(1<<48-1)), make([]byte, 8), of(in, rma.Requester, rma.Completer))
+	_, err := f.r.engine.DMA.Port.PutImmediate(f.r.engine.DMA.Peers[0], rma.NLA(address()&(1<<48-1)), make([]byte, 8), of(in, rma.Requester, rma.Completer))
 	if errors.Is(err, rma.ErrTryAgain) {
 		err = nil
 	}

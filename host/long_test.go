@@ -9,6 +9,7 @@ import (
 
 	"github.com/nicloop/nicloop/drivers"
 	"github.com/nicloop/nicloop/drivers/regs"
+	"github.com/nicloop/nicloop/host/path"
 	"github.com/nicloop/nicloop/host/rendezvous"
 	"github.com/stretchr/testify/require"
 )
@@ -100,7 +101,7 @@ func TestAllAtATime(t *testing.T) {
 				return err
 			}
 			for q, b := range bufs {
-				if err := expect(b, q.status.Tag); err != nil {
+				if err := expect(b, int(q.op.Received.Tag)); err != nil {
 					return err
 				}
 			}
@@ -164,11 +165,12 @@ func TestTooLongForTheBuffer(t *testing.T) {
 
 // unmap takes the translations of all pages of a rank's heap away that the NIC has not seen yet.
 func (g *rig) unmap(r *Rank) {
-	mem := r.bulk.Memory
+	dma := r.engine.DMA
+	mem := dma.Memory
 	at := g.atu[g.procs[r.ID()].node]
 	for entry := at + 64; entry < at+1<<16; entry += 8 {
 		e := regs.ATUEntry(binary.LittleEndian.Uint64(mem[entry:])).Fields()
-		if page := uint64(e.Page) << 12; e.Rights != 0 && page >= r.bulk.HeapBase && page < r.bulk.HeapBase+r.bulk.HeapBytes-rigPages {
+		if page := uint64(e.Page) << 12; e.Rights != 0 && page >= dma.HeapBase && page < dma.HeapBase+dma.HeapBytes-rigPages {
 			binary.LittleEndian.PutUint64(mem[entry:], 0)
 		}
 	}
@@ -308,10 +310,7 @@ func TestOneAfterTheOther(t *testing.T) {
 					return err
 				}
 			}
-			if got := r.bulk.heap.pieces; len(got) != 1 || got[0].n != r.bulk.heap.total {
-				return fmt.Errorf("the heap has pieces %v left", got)
-			}
-			return nil
+			return r.engine.DMA.CheckWhole()
 		})
 	}
 }
@@ -365,7 +364,7 @@ func TestUseRMA(t *testing.T) {
 
 	r = newRig(t, inPairs(RPUT)).ranks[0]
 	for range 3 {
-		_, err = r.Alloc(1<<20 - scratchBytes)
+		_, err = r.Alloc(1<<20 - path.ScratchBytes)
 		require.NoError(t, err)
 		_, err = r.Alloc(1)
 		require.ErrorIs(t, err, drivers.ErrConfig)

@@ -126,7 +126,7 @@ func freedComm(r *Rank) error {
 // What Alloc gives, Free takes back, also when it is nothing.
 func TestFreeOfNothing(t *testing.T) {
 	launch(t, inPairs(RGET), func(r *Rank) error {
-		before := r.bulk.heap.left()
+		before := r.engine.DMA.Left()
 		for range 3 {
 			none, err := r.Alloc(0)
 			if err != nil {
@@ -143,7 +143,7 @@ func TestFreeOfNothing(t *testing.T) {
 				return err
 			}
 		}
-		if left := r.bulk.heap.left(); left != before {
+		if left := r.engine.DMA.Left(); left != before {
 			return fmt.Errorf("%d bytes are left of %d", left, before)
 		}
 		return nil

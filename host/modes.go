@@ -5,7 +5,7 @@ import (
 
 	"github.com/nicloop/nicloop/drivers"
 	"github.com/nicloop/nicloop/host/match"
-	"github.com/nicloop/nicloop/host/rendezvous"
+	"github.com/nicloop/nicloop/host/path"
 )
 
 // What MPI has besides plain sends and receives.
@@ -20,7 +20,8 @@ func (c *Comm) Issend(dst, tag int, data []byte) (*Request, error) {
 }
 
 func (c *Comm) checkSynchronous(dst int) error {
-	if dst != c.id && dst >= 0 && dst < c.size && !c.rank.isLocal(c.World(dst)) && c.rank.bulk == nil {
+	e := &c.rank.engine
+	if dst >= 0 && dst < c.size && e.DMA == nil && !e.StaysLocal(c.World(dst)) {
 		return fmt.Errorf("%w: a synchronous send to another node in a world without RMA", drivers.ErrNotSupported)
 	}
 	return nil
@@ -40,7 +41,7 @@ type Matched struct {
 	Status
 	comm *Comm
 	env  match.Envelope
-	m    *message
+	m    *path.Message
 }
 
 // Improbe is Iprobe that takes the message it finds; nil: there is none yet.
@@ -49,7 +50,7 @@ func (c *Comm) Improbe(source, tag int) (*Matched, error) {
 	if !ok || err != nil {
 		return nil, err
 	}
-	e, m, _ := c.rank.match.Take(c.pattern(st.Source, st.Tag, c.context))
+	e, m, _ := c.rank.engine.Match.Take(c.pattern(st.Source, st.Tag, c.context))
 	return &Matched{st, c, e, m}, nil
 }
 
@@ -59,7 +60,7 @@ func (c *Comm) Mprobe(source, tag int) (*Matched, error) {
 		if m, err := c.Improbe(source, tag); m != nil || err != nil {
 			return m, err
 		}
-		if _, err := c.rank.step(); err != nil {
+		if _, err := c.rank.engine.Step(); err != nil {
 			return nil, err
 		}
 	}
@@ -72,12 +73,13 @@ func (m *Matched) Irecv(buf []byte) (*Request, error) {
 	}
 	r := m.comm.rank
 	r.enter()
-	r.proc.Spend(r.cost.Start + r.cost.Match)
-	q := r.requests.get()
-	*q = Request{comm: m.comm, receive: true, env: m.env, buf: buf}
-	what := m.m
+	r.engine.Proc.Spend(r.engine.Cost.Start + r.engine.Cost.Match)
+	q := r.requests.Get()
+	*q = Request{comm: m.comm}
+	q.op.NewReceive(m.env, buf)
+	message := m.m
 	m.m = nil
-	return q, r.bind(q, m.env, what)
+	return q, r.engine.Bind(&q.op, int(m.env.Source), message)
 }
 
 // Recv is Irecv and Wait.
@@ -89,27 +91,11 @@ func (m *Matched) Recv(buf []byte) (Status, error) {
 	return m.comm.rank.waitFor(q)
 }
 
-// ErrCancelled: a request was cancelled before it matched.
-var ErrCancelled = rendezvous.ErrCancelled
-
 // Cancel gives a request up if nothing has matched it yet, as MPI has it: the request ends either with
 // ErrCancelled or as if nothing had happened. It must be waited for as ever.
 func (r *Rank) Cancel(q *Request) error {
-	switch {
-	case q == nil:
-		return errNothing()
-	case q.done || q.numbered: // a stream waits for what it has counted
-	case q.offered && q.long == nil:
-		return r.revokeStream(q)
-	case q.receive && q.long == nil:
-		if r.match.Cancel(q.env, func(other *Request) bool { return other == q }) {
-			q.err = ErrCancelled
-			r.end(q)
-		}
-	case q.long != nil && (!q.receive || q.long.end.Waits()):
-		r.bulk.core.Tick(int64(r.proc.Now()))
-		r.bulk.core.Cancel(q.long.end)
-		return r.drain()
+	if q == nil {
+		return errNoRequest()
 	}
-	return nil
+	return r.engine.Cancel(&q.op)
 }

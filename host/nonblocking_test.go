@@ -62,7 +62,7 @@ var beginners = []func(c *Comm, root, n int) begun{
 		return begun{"allgather", q, all, column(0, c.Size(), n), err}
 	},
 	func(c *Comm, _, n int) begun {
-		if c.rank.bulk == nil {
+		if c.rank.engine.DMA == nil {
 			n = min(n, 140) // an algorithm that is drawn may join blocks
 		}
 		l, all := steps(c.Size(), n)
@@ -180,7 +180,7 @@ func manyAtOnce(r *Rank, seed int64, sizes []int) error {
 			}
 		}
 	}
-	if r.schedules.active != 0 || len(r.schedules.ready) != 0 {
+	if r.engine.Background != 0 || len(r.schedules.ready) != 0 {
 		return fmt.Errorf("%+v are left", r.schedules)
 	}
 	return noneLeft(r)
@@ -307,7 +307,7 @@ func TestSchedulesAreUsedAgain(t *testing.T) {
 				if err != nil {
 					return err
 				}
-				made[q.schedule] = true
+				made[q.op.Group.(*schedule)] = true
 				list = append(list, q)
 			}
 			if err := r.Waitall(slices.Clip(list)); err != nil {

@@ -153,7 +153,7 @@ func TestNotReadyOtherwise(t *testing.T) {
 			if err := r.Cancel(q); err != nil {
 				return err
 			}
-			if !q.offered {
+			if q.op.Holder == nil {
 				return errors.New("the receive was not ready before its message")
 			}
 			if err := r.Barrier(); err != nil {
@@ -227,6 +227,6 @@ func TestNotReadyConfig(t *testing.T) {
 		{Protocol: Spec, Eager: &Eager{Handshake: threshold.NotReady}},
 		{Protocol: RGET, Eager: &Eager{Handshake: threshold.NotReady}, Reuse: Reuse{Mode: ReuseCopy}},
 	} {
-		require.ErrorIs(t, (&Rank{}).useEager(&c, &bulk{}), drivers.ErrConfig)
+		require.ErrorIs(t, checkNotReady(&c), drivers.ErrConfig)
 	}
 }

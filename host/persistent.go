@@ -26,7 +26,10 @@ func (c *Comm) initSend(dst, tag int, data []byte, synchronous bool) (*Request, 
 	if err := c.checkSend(dst, tag, c.context, data); err != nil {
 		return nil, err
 	}
-	return c.idle(&Request{env: c.pattern(dst, tag, c.context), buf: data, packets: Packets(len(data)), synchronous: synchronous}), nil
+	q := c.idle(&Request{})
+	q.op.NewSend(c.pattern(dst, tag, c.context), data)
+	q.op.Synchronous = synchronous
+	return q, nil
 }
 
 // RecvInit makes a persistent Irecv.
@@ -34,11 +37,13 @@ func (c *Comm) RecvInit(source, tag int, buf []byte) (*Request, error) {
 	if err := c.checkPattern(source, tag, c.context); err != nil {
 		return nil, err
 	}
-	return c.idle(&Request{receive: true, env: c.pattern(source, tag, c.context), buf: buf}), nil
+	q := c.idle(&Request{})
+	q.op.NewReceive(c.pattern(source, tag, c.context), buf)
+	return q, nil
 }
 
 func (c *Comm) idle(q *Request) *Request {
-	q.comm, q.persistent, q.idle, q.done = c, true, true, true
+	q.comm, q.persistent, q.idle, q.op.Done = c, true, true, true
 	return q
 }
 
@@ -47,13 +52,14 @@ func (r *Rank) Start(q *Request) error {
 	if q == nil || !q.persistent || !q.idle {
 		return fmt.Errorf("%w: a request is started that is not persistent, or that is under way", drivers.ErrConfig)
 	}
-	*q = Request{
-		comm: q.comm, env: q.env, buf: q.buf, receive: q.receive, packets: q.packets,
-		synchronous: q.synchronous, persistent: true,
-	}
-	if q.receive {
+	old := q.op
+	*q = Request{comm: q.comm, persistent: true}
+	if old.Receive {
+		q.op.NewReceive(old.Envelope, old.Buf)
 		return r.startReceive(q)
 	}
+	q.op.NewSend(old.Envelope, old.Buf)
+	q.op.Synchronous = old.Synchronous
 	return r.startSend(q)
 }
 

@@ -1,147 +1,98 @@
 package host
 
 import (
-	"unsafe"
-
 	"github.com/nicloop/nicloop/drivers"
 	"github.com/nicloop/nicloop/drivers/cache"
-	"github.com/nicloop/nicloop/drivers/regs"
-	"github.com/nicloop/nicloop/host/match"
+	"github.com/nicloop/nicloop/host/path"
+	"github.com/nicloop/nicloop/host/path/buffered"
+	"github.com/nicloop/nicloop/host/path/eager"
+	"github.com/nicloop/nicloop/host/path/local"
+	"github.com/nicloop/nicloop/host/path/notready"
+	"github.com/nicloop/nicloop/host/path/rendezvous"
+	"github.com/nicloop/nicloop/host/path/ring"
 	"github.com/nicloop/nicloop/velo"
 )
 
-// A Proc is what the machine gives a rank: time, and sleep until a packet comes.
-// cosim/vtime implements it over simulated time.
-type Proc interface {
-	Now() drivers.Time
-	// Spend lets host work take t.
-	Spend(t drivers.Time)
-	// Sync lets the hardware catch up with Now; it tells whether time passed.
-	Sync() bool
-	// WaitArrival sleeps until the NIC may have written something, until another
-	// rank wakes this one, or until the given time. It may return early.
-	WaitArrival(until drivers.Time)
-	// Attend has w work until that is done; in between it lets the hardware catch up and, when
-	// it has, sleeps as WaitArrival does and spends look. Work must not wait.
-	Attend(w Worker, look drivers.Time)
-	// Room tells whether so many lines can be posted to the NIC without waiting.
-	Room(lines int) bool
-	// Err returns drivers.ErrRunEnded when the machine has ended the run, and nil before. From then on Sync,
-	// WaitArrival and Attend return at once, so a loop around them must check it.
-	Err() error
-	// Wake ends the WaitArrival of rank id at the given time.
-	Wake(id int, at drivers.Time)
-}
-
-// A Worker is what a rank attends to: it does what there is to do, and tells whether that was
-// all and, if not, until when it can sleep.
-type Worker = interface {
-	Work() (done bool, until drivers.Time)
-}
-
-// Stats count a rank's messages.
-type Stats struct {
-	MessagesSent, MessagesReceived uint64
-	BytesSent, BytesReceived       uint64
-	DelayedMessages                uint64 // messages that waited for credits at least once
-	LocalMessages                  uint64 // messages that bypassed the NIC
-	Unexpected                     uint64 // messages that came before their receive
-}
-
-// A Rank is one process of a world. What every packet needs stands first: in a large
-// world it has left the cache when the next packet comes.
+// A Rank is one process of a world.
 type Rank struct {
-	ep      *velo.Endpoint
-	proc    Proc
-	cost    *Cost
-	peers   []peer
-	pkt     velo.Packet
-	control uint64       // control packets charged for
-	credit  drivers.Time // bookkeeping of a data packet; 0 without flow control
-	bulk    *bulk        // nil without RMA
-	reuse   *reuser      // nil unless eager messages go by RMA
-	local   *Local       // nil if everything goes through the NIC
-	waiting *Request
-	serving int   // the peer that has credits again and is being sent to, or nobody
-	over    bool  // waiting is done: said here, too, for a request is one more line
-	attends bool  // the rank attends, and must not wait
-	stuck   bool  // it would have had to
-	err     error // it failed
-	line    [regs.VELOPayload]byte
+	engine path.Engine
+	Comm   // the world
 
-	Comm      // the world
-	match     *match.Core[*Request, *message]
-	messages  freeList[message]
-	requests  freeList[Request]
-	controls  []*Request // that have carried a control message
-	spare     buffers    // of unexpected messages
-	contents  Contents   // by which they are kept; nil: as they are
+	requests  path.FreeList[Request]
 	schedules schedules
-	stats     Stats
 	live      []uint16 // contexts of its communicators, the first of each pair
 	contexts  int      // the first above them
+	helped    bool     // a helper makes progress while the rank computes
 
-	queued, held int  // messages that have not left, and those of them that may not
-	lingers      bool // the function of the rank has returned
-	settles      bool // nobody runs any more
-
-	helped bool  // a helper makes progress while the rank computes
-	failed error // the helper did
-	inside bool  // progress starts messages
-
-	lastWait *Waiting // what the rank waited for when the run was ended
-
-	waitsFrom drivers.Time // when the call began in which the rank waits; 0: it does not
-}
-
-// A peer is what a rank keeps for another one: the messages from it and those to it.
-type peer struct {
-	inbound
-	outbound
+	// The paths; those that the rank does not use are nil.
+	local      *local.Path
+	eager      *eager.Path
+	ring       *ring.Path
+	notready   *notready.Path
+	buffered   *buffered.Path
+	rendezvous *rendezvous.Path
 }
 
 // NewRank makes rank id of a world of size ranks, which share cost.
 func NewRank(id, size int, proc Proc, ep *velo.Endpoint, cost *Cost) *Rank {
-	r := &Rank{
-		proc: proc, ep: ep, cost: cost, peers: make([]peer, size),
-		match: match.New[*Request, *message](size), serving: nobody,
-	}
-	switch ep.Flow() {
-	case velo.Static:
-		r.credit = cost.Static
-	case velo.Dynamic:
-		r.credit = cost.Dynamic
-	}
+	r := &Rank{contexts: contextFirst}
+	e := &r.engine
+	e.Init(id, size, proc, ep, cost)
+	e.Resume = r.advance
+	r.local, r.eager = local.Add(e), eager.Add(e)
 	r.Comm = Comm{rank: r, id: id, size: size, context: contextWorld, inner: contextInner}
-	r.contexts = contextFirst
 	if p, ok := proc.(interface{ Near(areas ...cache.Area) }); ok { // see vtime.Proc
-		p.Near(append(ep.Near(), cache.Of(r).First(unsafe.Offsetof(r.Comm)))...)
+		p.Near(e.Near()...)
 	}
 	return r
 }
 
+// UseLocal lets messages to ranks of the same node bypass the NIC.
+func (r *Rank) UseLocal(l *Local) { r.local.Share(l) }
+
+// UseContents keeps unexpected messages by name from now on, where that is possible; nil: none.
+// Those that are kept must have been received before there are other Contents.
+func (r *Rank) UseContents(c Contents) { r.eager.UseContents(c) }
+
 // Now is the rank's time.
-func (r *Rank) Now() drivers.Time { return r.proc.Now() }
+func (r *Rank) Now() drivers.Time { return r.engine.Proc.Now() }
 
 // Compute lets the application work for t.
 func (r *Rank) Compute(t drivers.Time) {
 	if r.helped {
-		r.computeHelped(r.proc.Now() + t)
+		r.computeHelped(r.Now() + t)
 		return
 	}
-	r.proc.Spend(t)
+	r.engine.Proc.Spend(t)
 }
 
 // Stats gives the rank's counters.
-func (r *Rank) Stats() Stats { return r.stats }
+func (r *Rank) Stats() Stats { return r.engine.Stats }
 
 // Endpoint is the rank's VELO endpoint.
-func (r *Rank) Endpoint() *velo.Endpoint { return r.ep }
+func (r *Rank) Endpoint() *velo.Endpoint { return r.engine.Endpoint() }
 
-// chargeControl charges the control packets handled since it was last called.
-func (r *Rank) chargeControl() {
-	if n := r.ep.Controls(); n != r.control {
-		r.proc.Spend(r.cost.Control * drivers.Time(n-r.control))
-		r.control = n
+// Paths lists the ways in which the rank's messages move, in the order in which a send is offered to
+// them.
+func (r *Rank) Paths() []path.Path { return r.engine.Paths() }
+
+// Waiting returns what the rank waits for, or what it waited for when the run was ended.
+func (r *Rank) Waiting() Waiting { return r.engine.WaitingFor() }
+
+// Owes tells whether messages that may leave have not left.
+func (r *Rank) Owes() bool { return r.engine.Owes() }
+
+// Settle does what can be done without waiting when no rank of the world runs any more, and tells
+// whether it did anything. It takes no time. A message that comes only now has not been received:
+// that is an error.
+func (r *Rank) Settle() (moved bool, err error) { return r.engine.Settle() }
+
+// enter takes the library's lock, where there is a helper.
+func (r *Rank) enter() {
+	if r.helped {
+		r.engine.Proc.Spend(r.engine.Cost.Lock)
 	}
 }
+
+// copied charges copying n bytes.
+func (r *Rank) copied(n int) { r.engine.Proc.Spend(r.engine.Cost.CopyByte * drivers.Time(n)) }

@@ -7,16 +7,11 @@ import (
 
 	"github.com/nicloop/nicloop/drivers"
 	"github.com/nicloop/nicloop/host/match"
+	"github.com/nicloop/nicloop/host/path"
 )
 
 // ErrTruncated: a message was longer than the buffer of the receive it matched.
 var ErrTruncated = errors.New("host: message longer than the receive buffer")
-
-// Wildcards of a receive.
-const (
-	AnySource = match.Any
-	AnyTag    = match.Any
-)
 
 // What a message's header has room for.
 const (
@@ -31,47 +26,22 @@ type Status struct {
 	Bytes  int
 }
 
-// A Request is a send or a receive under way. Its buffer belongs to it until it
-// is done. Those that Wait and its kin have told to be done are the caller's to forget; persistent ones
-// are told once for each Start.
+// A Request is a send or a receive in progress. Its buffer belongs to it until it is done. Wait and
+// its kin report its end once, after which the caller must not use it again; a persistent one is
+// reported once for each Start.
 type Request struct {
-	comm    *Comm
-	env     match.Envelope // a receive's pattern; of a send, Source is the destination. In the world
-	receive bool
-	done    bool
-	kind    uint8 // of a send: eager, or a message of a rendezvous
-	delayed bool
-	held    bool // of an RTS: not to be sent yet
-	void    bool // of an RTS: not to be sent at all
-	put     bool // of a send: its bytes go into a ring
-	closes  bool // of a handshake: the last message of a channel before that stops
-	outside bool // of a handshake: goes though the channel has stopped
-
-	synchronous bool // of a send: done only when it has matched
-	blocks      bool // of a send: the call ends when it is done
-	persistent  bool // made by SendInit, SsendInit or RecvInit
-	numbered    bool // of a send: its stream counts on it
-	offered     bool // of a receive: it was ready before its message, which has
-	number      uint16
-	idle        bool // of a persistent one: not started, or its end has been told
-
-	buf    []byte
-	err    error
-	status Status
-
-	sent, packets int          // of a send
-	long          *transfer    // of a rendezvous under way
-	schedule      *schedule    // of a collective: what it is a part of, or stands for
-	next          *Request     // behind it, to the same destination
-	apart         *apart       // of a receive whose bytes go apart
-	posted        drivers.Time // with eager buffers: when it was begun
+	op         path.Op
+	comm       *Comm
+	typed      *typedBuffer // of a receive into blocks
+	persistent bool         // made by SendInit, SsendInit or RecvInit
+	idle       bool         // of a persistent one: not started, or its end has been reported
 }
 
 // Done tells whether the request has finished or has not been started, without making progress.
-func (q *Request) Done() bool { return q.done }
+func (q *Request) Done() bool { return q.op.Done }
 
-// Isend begins to send data with tag to rank dst. It is done when its last
-// packet has been handed to the NIC.
+// Isend begins to send data with tag to rank dst. It is done when its last packet has been handed to
+// the NIC.
 func (c *Comm) Isend(dst, tag int, data []byte) (*Request, error) {
 	return c.begin(dst, tag, c.context, data, false)
 }
@@ -82,13 +52,14 @@ func (c *Comm) begin(dst, tag int, context uint16, data []byte, synchronous bool
 		return nil, err
 	}
 	q := c.newSend(dst, tag, context, data)
-	q.synchronous = synchronous
+	q.op.Synchronous = synchronous
 	return q, c.rank.startSend(q)
 }
 
 func (c *Comm) newSend(dst, tag int, context uint16, data []byte) *Request {
-	q := c.rank.requests.get()
-	*q = Request{comm: c, env: c.pattern(dst, tag, context), buf: data, packets: Packets(len(data))}
+	q := c.rank.requests.Get()
+	*q = Request{comm: c}
+	q.op.NewSend(c.pattern(dst, tag, context), data)
 	return q
 }
 
@@ -107,37 +78,8 @@ func (c *Comm) checkSend(dst, tag int, context uint16, data []byte) error {
 
 func (r *Rank) startSend(q *Request) error {
 	r.enter()
-	r.proc.Spend(r.cost.Start)
-	dst := int(q.env.Source)
-	r.stats.MessagesSent++
-	r.stats.BytesSent += uint64(len(q.buf))
-	switch {
-	case dst == r.id:
-		r.sendSelf(q, q.synchronous)
-		return nil
-	case r.isLocal(dst):
-		r.sendLocal(dst, q, q.synchronous)
-		return nil
-	}
-	if sent, err := r.sendByRing(dst, q); sent || err != nil {
-		return err
-	}
-	if sent, err := r.sendStreamd(dst, q); sent || err != nil {
-		return err
-	}
-	if len(q.buf) > EagerMax || q.synchronous {
-		if done, err := r.sendBuffered(dst, q); done || err != nil {
-			return err
-		}
-		if err := r.glance(q); err != nil {
-			return err
-		}
-		return r.sendLong(dst, q)
-	}
-	if r.bulk != nil {
-		r.bulk.core.Sent(dst, told(q))
-	}
-	return r.enqueue(dst, q)
+	r.engine.Proc.Spend(r.engine.Cost.Start)
+	return r.engine.Send(&q.op)
 }
 
 // Irecv begins to receive the first message that matches source and tag.
@@ -149,31 +91,19 @@ func (c *Comm) irecv(source, tag int, context uint16, buf []byte) (*Request, err
 	if err := c.checkPattern(source, tag, context); err != nil {
 		return nil, err
 	}
-	q := c.rank.requests.get()
-	*q = Request{comm: c, receive: true, env: c.pattern(source, tag, context), buf: buf}
+	q := c.rank.requests.Get()
+	*q = Request{comm: c}
+	q.op.NewReceive(c.pattern(source, tag, context), buf)
 	return q, c.rank.startReceive(q)
 }
 
 func (r *Rank) startReceive(q *Request) error {
 	r.enter()
-	r.proc.Spend(r.cost.Start)
-	if r.eager() != nil || r.streams() != nil {
-		q.posted = r.proc.Now()
-	}
-	if err := r.glance(q); err != nil {
-		return err
-	}
-	if e, m, ok := r.match.Post(q.env, q); ok {
-		r.proc.Spend(r.cost.Match)
-		return r.bind(q, e, m)
-	}
-	if err := r.offerStream(q); err != nil {
-		return err
-	}
-	return r.offer(q)
+	r.engine.Proc.Spend(r.engine.Cost.Start)
+	return r.engine.Receive(&q.op)
 }
 
-// pattern is what a receive matches, and where a send goes.
+// pattern is what a receive matches, and the destination of a send.
 func (c *Comm) pattern(source, tag int, context uint16) match.Envelope {
 	if source != AnySource {
 		source = c.World(source)
@@ -208,31 +138,41 @@ func (c *Comm) checkPeer(peer int, context uint16) error {
 // Wait makes progress until q is done.
 func (r *Rank) Wait(q *Request) (Status, error) {
 	if q == nil {
-		return Status{}, errNothing()
+		return Status{}, errNoRequest()
 	}
 	r.enter()
-	already := r.waits()
-	r.waiting, r.over = q, q.done
-	for !r.over {
-		if err := r.await(); err != nil {
-			return Status{}, err
-		}
-	}
-	r.waiting = nil
-	if err := r.waited(already); err != nil {
+	e := &r.engine
+	already := e.BeginWait()
+	if err := e.WaitFor(&q.op); err != nil {
 		return Status{}, err
 	}
-	return q.told()
+	if err := e.EndWait(already); err != nil {
+		return Status{}, err
+	}
+	return q.report()
 }
 
-// told gives the end of a request to its owner.
-func (q *Request) told() (Status, error) {
-	if q.apart != nil {
+// report gives the end of a request to its owner.
+func (q *Request) report() (Status, error) {
+	if q.typed != nil {
 		q.unpack()
 	}
-	st, err := q.status, q.err
+	st, err := q.outcome()
 	if q.persistent {
-		q.idle, q.status, q.err = true, Status{}, nil
+		q.idle, q.op.Received, q.op.Err = true, path.Received{}, nil
+	}
+	return st, err
+}
+
+// outcome is what a request that is done has got, and its error.
+func (q *Request) outcome() (Status, error) {
+	got, err := q.op.Received, q.op.Err
+	if !got.Valid {
+		return Status{}, err
+	}
+	st := Status{Source: q.comm.local(got.From), Tag: int(got.Tag), Bytes: int(got.Bytes)}
+	if err == nil && st.Bytes > len(q.op.Buf) {
+		err = fmt.Errorf("%w: %d bytes from rank %d with tag %d, the buffer holds %d", ErrTruncated, st.Bytes, st.Source, st.Tag, len(q.op.Buf))
 	}
 	return st, err
 }
@@ -240,33 +180,30 @@ func (q *Request) told() (Status, error) {
 // Test makes progress once and tells whether q is done.
 func (r *Rank) Test(q *Request) (Status, bool, error) {
 	if q == nil {
-		return Status{}, false, errNothing()
+		return Status{}, false, errNoRequest()
 	}
-	if !q.done {
+	if !q.op.Done {
 		if err := r.look(); err != nil {
 			return Status{}, false, err
 		}
 	}
-	if !q.done {
+	if !q.op.Done {
 		return Status{}, false, nil
 	}
-	st, err := q.told()
+	st, err := q.report()
 	return st, true, err
 }
 
 // look makes progress once, without waiting.
 func (r *Rank) look() error {
 	r.enter()
-	if r.failed != nil {
-		return r.helperFailed()
+	e := &r.engine
+	if e.Failed != nil {
+		return e.TakeFailed()
 	}
-	r.proc.Spend(r.cost.Poll)
-	r.proc.Sync()
-	if err := r.runEnded(nil); err != nil {
-		return err
-	}
-	_, err := r.progress()
-	return r.runEnded(err)
+	e.Proc.Spend(e.Cost.Poll)
+	_, err := e.Poll()
+	return err
 }
 
 // Send sends data with tag to rank dst and returns when its buffer may be reused.
@@ -279,7 +216,7 @@ func (c *Comm) send(dst, tag int, context uint16, data []byte) error {
 		return err
 	}
 	q := c.newSend(dst, tag, context, data)
-	q.blocks = true
+	q.op.Blocking = true
 	err := c.rank.startSend(q)
 	if err == nil {
 		_, err = c.rank.waitFor(q)
@@ -287,11 +224,12 @@ func (c *Comm) send(dst, tag int, context uint16, data []byte) error {
 	return err
 }
 
-// waitFor is Wait for a request that nobody else knows. A rendezvous might.
+// waitFor is Wait for a request that the caller does not keep. A path may keep that of a long
+// message.
 func (r *Rank) waitFor(q *Request) (Status, error) {
 	st, err := r.Wait(q)
-	if err == nil && len(q.buf) <= EagerMax {
-		r.requests.put(q)
+	if err == nil && len(q.op.Buf) <= EagerMax {
+		r.requests.Put(q)
 	}
 	return st, err
 }
@@ -309,20 +247,19 @@ func (c *Comm) recv(source, tag int, context uint16, buf []byte) (Status, error)
 	return c.rank.waitFor(q)
 }
 
-// Probe waits until a message that matches source and tag can be received, and
-// says what it is.
+// Probe waits until a message that matches source and tag can be received, and describes it.
 func (c *Comm) Probe(source, tag int) (Status, error) {
 	for {
 		if st, ok, err := c.Iprobe(source, tag); ok || err != nil {
 			return st, err
 		}
-		if _, err := c.rank.step(); err != nil {
+		if _, err := c.rank.engine.Step(); err != nil {
 			return Status{}, err
 		}
 	}
 }
 
-// Iprobe is Probe without waiting: what it does not find has not come yet.
+// Iprobe is Probe without waiting: a message that it does not find has not arrived yet.
 func (c *Comm) Iprobe(source, tag int) (Status, bool, error) {
 	if err := c.checkPattern(source, tag, c.context); err != nil {
 		return Status{}, false, err
@@ -330,9 +267,9 @@ func (c *Comm) Iprobe(source, tag int) (Status, bool, error) {
 	if err := c.rank.look(); err != nil {
 		return Status{}, false, err
 	}
-	e, m, ok := c.rank.match.Probe(c.pattern(source, tag, c.context))
+	e, m, ok := c.rank.engine.Match.Probe(c.pattern(source, tag, c.context))
 	if !ok {
 		return Status{}, false, nil
 	}
-	return Status{Source: c.local(int(e.Source)), Tag: int(e.Tag), Bytes: int(m.length)}, true, nil
+	return Status{Source: c.local(int(e.Source)), Tag: int(e.Tag), Bytes: int(m.Length)}, true, nil
 }

@@ -3,9 +3,11 @@ package host
 import (
 	"errors"
 	"fmt"
+	"strings"
 	"testing"
 
 	"github.com/nicloop/nicloop/drivers"
+	"github.com/nicloop/nicloop/host/path"
 	"github.com/nicloop/nicloop/host/rendezvous"
 	"github.com/stretchr/testify/require"
 )
@@ -88,9 +90,9 @@ func TestWaitanyAndTest(t *testing.T) {
 
 // What cannot come from a healthy peer is an error that says so, not a crash.
 func TestNonsenseFromPeers(t *testing.T) {
-	head := func(h header) []byte {
+	head := func(h path.Header) []byte {
 		b := make([]byte, HeaderBytes)
-		h.put(b)
+		h.Put(b)
 		return b
 	}
 	control := func(c rendezvous.Control) []byte {
@@ -101,14 +103,18 @@ func TestNonsenseFromPeers(t *testing.T) {
 	for what, b := range map[string][]byte{
 		"length of a message's first packet = 3":               {1, 2, 3},
 		"magic and kind of a message header = 0x0":             make([]byte, HeaderBytes),
-		"length of a message header = 5000":                    head(header{length: 5000}),
-		"lost, doubled or out of order":                        head(header{seq: 7}),
-		"bytes of message 0 = 2, expected the 1 of its header": append(head(header{length: 1}), 1, 2),
-		"control message of 3 bytes":                           append(head(header{kind: kindControl}), 1, 2, 3),
-		"control message of kind 0":                            append(head(header{kind: kindControl}), make([]byte, rendezvous.ControlBytes)...),
-		"has no RMA":                                           append(head(header{kind: kindRTS}), control(rendezvous.Control{Kind: rendezvous.RTS, Bytes: 9000})...),
+		"length of a message header = 5000":                    head(path.Header{Length: 5000}),
+		"lost, doubled or out of order":                        head(path.Header{Seq: 7}),
+		"bytes of message 0 = 2, expected the 1 of its header": append(head(path.Header{Length: 1}), 1, 2),
+		"control message of 3 bytes":                           append(head(path.Header{Kind: path.Rendezvous}), 1, 2, 3),
+		"control message of kind 0":                            append(head(path.Header{Kind: path.Rendezvous}), make([]byte, rendezvous.ControlBytes)...),
+		"has no path":                                          append(head(path.Header{Kind: path.RTS}), control(rendezvous.Control{Kind: rendezvous.RTS, Bytes: 9000})...),
 	} {
-		g := newRig(t, plan{nodes: 2, procs: 1})
+		p := plan{nodes: 2, procs: 1}
+		if strings.HasPrefix(what, "control message") {
+			p = inPairs(RGET)
+		}
+		g := newRig(t, p)
 		require.ErrorContains(t, g.run(func(r *Rank) error {
 			if r.ID() == 1 {
 				return r.Endpoint().Send(0, b)
@@ -134,7 +140,7 @@ func TestNonsenseFromPeers(t *testing.T) {
 				return err
 			},
 		} {
-			g := newRig(t, plan{nodes: 2, procs: 1})
+			g := newRig(t, p)
 			require.ErrorContains(t, g.run(func(r *Rank) error {
 				if r.ID() == 1 {
 					return r.Endpoint().Send(0, b)
@@ -148,12 +154,9 @@ func TestNonsenseFromPeers(t *testing.T) {
 // A message that waits for a name holds back those behind it, not what the core says meanwhile; one
 // that is cancelled before it has one leaves its position.
 func TestHeldMessages(t *testing.T) {
-	g := newRig(t, inPairs(RGET))
-	for _, r := range g.ranks {
-		r.bulk.core = rendezvous.New(rendezvous.Config{
-			Protocols: []rendezvous.Protocol{rendezvous.RGET}, Choose: rendezvous.Always(rendezvous.RGET), IDs: 1, Retry: int64(retry), Patience: int64(patience),
-		})
-	}
+	p := inPairs(RGET)
+	p.rma.IDs = 1
+	g := newRig(t, p)
 	require.NoError(t, g.run(func(r *Rank) error {
 		peer := 1 - r.ID()
 		var list []*Request

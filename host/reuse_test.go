@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/nicloop/nicloop/drivers"
+	"github.com/nicloop/nicloop/host/path"
 	"github.com/nicloop/nicloop/rma"
 	"github.com/stretchr/testify/require"
 )
@@ -37,8 +38,7 @@ func TestRingMessages(t *testing.T) {
 			require.Zero(t, s.Direct)
 		}
 		for i, r := range g.ranks {
-			require.Len(t, r.reuse.stages, reuseStages, "rank %d", i)
-			require.Empty(t, r.reuse.ops)
+			require.NoError(t, r.ring.CheckIdle(), "rank %d", i)
 		}
 	}
 }
@@ -173,7 +173,7 @@ func TestLateReceiver(t *testing.T) {
 	require.EqualValues(t, 4, s.Copied, "as many as there are entries")
 	require.EqualValues(t, messages-4, s.Other)
 	require.Less(t, sent, late)
-	require.Zero(t, g.ranks[1].reuse.rings[0].Back(), "all were given back")
+	require.Zero(t, g.ranks[1].ring.Unreturned(0), "all were given back")
 }
 
 // Memory that is given back is forgotten, by the table and by the hardware. What is sent from the same address afterwards is what
@@ -188,7 +188,7 @@ func TestFreedBuffers(t *testing.T) {
 			if err != nil {
 				return err
 			}
-			where, _ := locate(r.bulk.Memory, b)
+			where, _ := r.engine.DMA.Locate(b)
 			if life > 0 && where != at {
 				return fmt.Errorf("life %d begins at %d, not at %d again", life, where, at)
 			}
@@ -220,25 +220,25 @@ func TestFreedBuffers(t *testing.T) {
 				if s.Direct == before.Direct || copied < 5 || s.Pins != before.Pins+1 {
 					return fmt.Errorf("life %d: %+v after %+v: it has to earn its registration again", life, s, before)
 				}
-				if r.reuse.table.InUse() != 1 {
-					return fmt.Errorf("%d registrations", r.reuse.table.InUse())
+				if r.ring.Registrations() != 1 {
+					return fmt.Errorf("%d registrations", r.ring.Registrations())
 				}
 			}
 			if err := r.Free(b); err != nil {
 				return err
 			}
-			if r.reuse.table.InUse() != 0 || r.reuse.table.Len() != 0 {
+			if r.ring.Registrations() != 0 || r.Reused().Buffers != 0 {
 				return fmt.Errorf("life %d: the table still knows freed memory", life)
 			}
 			if err := r.Free(b); !errors.Is(err, drivers.ErrConfig) {
 				return fmt.Errorf("freed twice: %v", err)
 			}
 			// what lay there is mapped elsewhere now: whoever used it still would meet a fault, or somebody else's bytes
-			other, err := r.bulk.Port.Register(r.bulk.HeapBase+1<<18, 8192, 3)
+			other, err := r.engine.DMA.Port.Register(r.engine.DMA.HeapBase+1<<18, 8192, 3)
 			if err != nil {
 				return err
 			}
-			r.bulk.Port.Release(other)
+			r.engine.DMA.Port.Release(other)
 		}
 		return nil
 	}))
@@ -268,7 +268,7 @@ func TestFreeUnderWay(t *testing.T) {
 			if err != nil {
 				return err
 			}
-			if q.put && !q.Done() {
+			if q.op.Holder == path.Holder(r.ring) && !q.Done() {
 				if err := r.Free(b); !errors.Is(err, drivers.ErrConfig) {
 					return fmt.Errorf("given back while it is read: %v", err)
 				}
@@ -366,7 +366,7 @@ func TestWindow(t *testing.T) {
 		}))
 		for _, r := range g.ranks {
 			require.Equal(t, mode == ReuseAdapt, r.Reused().Direct > 0)
-			require.Len(t, r.reuse.stages, reuseStages)
+			require.NoError(t, r.ring.CheckIdle())
 		}
 	}
 }
@@ -427,7 +427,7 @@ func TestReuseRefused(t *testing.T) {
 	require.NoError(t, Reuse{}.Check())
 	g := newRig(t, inPairs(RGET))
 	r := g.ranks[0]
-	c := r.bulk.RMA
+	c := g.used[0]
 	c.Reuse, c.HeapBytes = Reuse{Mode: ReuseCopy}, 100000
 	require.ErrorIs(t, r.UseRMA(c), drivers.ErrConfig)
 	require.NoError(t, g.run(func(r *Rank) error {
@@ -436,21 +436,6 @@ func TestReuseRefused(t *testing.T) {
 		}
 		return nil
 	}))
-}
-
-// What a peer says of rings that cannot be is an error that names it.
-func FuzzRingWord(f *testing.F) {
-	f.Add(kindRing, make([]byte, ringBytes))
-	f.Add(kindRingControl, []byte{3, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 255, 0, 0, 0, 0, 0, 0, 0})
-	f.Fuzz(func(t *testing.T, kind uint8, b []byte) {
-		w, err := parseRing(1, kind, b)
-		if err != nil {
-			return
-		}
-		back := make([]byte, ringBytes)
-		w.put(back)
-		require.Equal(t, b, back)
-	})
 }
 
 // A put into a ring that the hardware refuses ends the rank that sent it, with the fault: nobody gets wrong bytes.
@@ -464,7 +449,7 @@ func TestRingFault(t *testing.T) {
 			return err
 		}
 		if r.ID() == 1 {
-			for r.reuse.rings[0].Entries() == 0 {
+			for r.ring.Granted(0) == 0 {
 				if err := peek(); err != nil {
 					return err
 				}

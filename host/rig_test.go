@@ -3,6 +3,7 @@ package host
 import (
 	"context"
 	"errors"
+	"flag"
 	"fmt"
 	"iter"
 	"testing"
@@ -15,6 +16,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
+var seed = flag.Int64("seed", 1, "seed of random tests")
+
 // A rig is a world of ranks on ideal:, with the simplest machine that fulfils Proc: one rank runs at a
 // time, the one whose time is the earliest.
 type rig struct {
@@ -23,6 +26,7 @@ type rig struct {
 	watch map[drivers.WatchID]*rigProc
 	stop  drivers.Stop
 	ranks []*Rank
+	used  []RMA    // by rank
 	atu   []uint64 // where a node's translation tables are
 }
 
@@ -102,6 +106,7 @@ func newRig(t testing.TB, p plan) *rig {
 		c := p.rma
 		c.Port, c.Peers, c.Memory = port, peers, g.sys.Device(a.Node).Memory()
 		c.HeapBase, c.HeapBytes = uint64(heaps+a.VPID*p.heap), uint64(p.heap)
+		g.used = append(g.used, c)
 		require.NoError(t, r.UseRMA(c))
 	}
 	return g

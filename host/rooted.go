@@ -122,7 +122,7 @@ func linearScatter(s *schedule, c *Comm, x *call) {
 func binomialScatter(s *schedule, c *Comm, x *call) {
 	v, rank := c.fromRoot(x.root)
 	n := len(x.in)
-	if v == 0 && x.root == 0 && c.rank.reuse != nil { // the blocks lie as they go, in a buffer that may be registered
+	if v == 0 && x.root == 0 && c.rank.ring != nil { // the blocks lie as they go, in a buffer that may be registered
 		s.scatterDown(c, x.out, n, v, rank)
 		s.copy(x.in, x.out[:n])
 		return

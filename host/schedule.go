@@ -1,8 +1,6 @@
 package host
 
-import (
-	"github.com/nicloop/nicloop/drivers"
-)
+import "github.com/nicloop/nicloop/host/path"
 
 // A schedule is a collective under way: sends, receives and what is done with their data, in the order in
 // which one rank does them. What stands between two stops is under way together. A schedule goes on
@@ -51,7 +49,7 @@ func (s *schedule) stop() { s.steps = append(s.steps, step{do: doStop}) }
 // stopUnlessDirect is a stop between sends that are eager. Of those without a copy each takes until its bytes have left, beside which the next
 // can begin.
 func (s *schedule) stopUnlessDirect() {
-	if s.comm.rank.reuse == nil {
+	if s.comm.rank.ring == nil {
 		s.stop()
 	}
 }
@@ -69,9 +67,8 @@ const tagSchedule = 16
 
 // schedules are those of a rank.
 type schedules struct {
-	active int
-	ready  []*schedule // at a stop that is over
-	idle   []*schedule
+	ready []*schedule // at a stop that is over
+	idle  []*schedule
 }
 
 // blank gives an empty schedule whose messages have the given tag.
@@ -120,11 +117,11 @@ func (r *Rank) walk(s *schedule) error {
 func (r *Rank) settle(s *schedule) error {
 	for _, receives := range []bool{false, true} {
 		for i, q := range s.parts {
-			if q == nil || q.receive != receives {
+			if q == nil || q.op.Receive != receives {
 				continue
 			}
 			s.parts[i] = nil // another message may use it once it has been waited for
-			b := q.buf
+			b := q.op.Buf
 			st, err := r.waitFor(q)
 			if receives {
 				err = checkLength(st, err, b)
@@ -142,10 +139,11 @@ func (r *Rank) settle(s *schedule) error {
 func (s *schedule) begin() *Request {
 	s.stop() // it ends when all is done
 	r := s.comm.rank
-	own := r.requests.get()
-	*own = Request{comm: s.comm, schedule: s}
+	own := r.requests.Get()
+	*own = Request{comm: s.comm}
+	own.op.Group = s
 	s.own = own
-	r.schedules.active++
+	r.engine.Background++
 	r.run(s)
 	return own
 }
@@ -181,7 +179,7 @@ func (r *Rank) work(x *step) {
 		x.op.Combine(x.b, x.from)
 		return
 	}
-	r.proc.Spend(r.cost.CopyByte * drivers.Time(copy(x.b, x.from)))
+	r.copied(copy(x.b, x.from))
 }
 
 // message begins a message of a schedule.
@@ -199,8 +197,8 @@ func (r *Rank) part(s *schedule, x *step) error {
 		return err
 	}
 	s.parts = append(s.parts, q)
-	if !q.done {
-		q.schedule = s
+	if !q.op.Done {
+		q.op.Group = s
 		s.pending++
 	}
 	return nil
@@ -210,13 +208,14 @@ func (r *Rank) part(s *schedule, x *step) error {
 func (r *Rank) gather(s *schedule) {
 	for _, q := range s.parts {
 		if s.err == nil {
-			if s.err = q.err; q.receive {
-				s.err = checkLength(q.status, q.err, q.buf)
+			st, err := q.outcome()
+			if s.err = err; q.op.Receive {
+				s.err = checkLength(st, err, q.op.Buf)
 			}
 		}
-		q.schedule = nil
-		if q.err == nil && len(q.buf) <= EagerMax {
-			r.requests.put(q)
+		q.op.Group = nil
+		if q.op.Err == nil && len(q.op.Buf) <= EagerMax {
+			r.requests.Put(q)
 		}
 	}
 	s.parts = s.parts[:0]
@@ -225,17 +224,17 @@ func (r *Rank) gather(s *schedule) {
 // conclude ends a schedule.
 func (r *Rank) conclude(s *schedule) {
 	q := s.own
-	q.schedule, q.err = nil, s.err
-	r.schedules.active--
+	q.op.Group, q.op.Err = nil, s.err
+	r.engine.Background--
 	r.schedules.giveBack(s)
-	r.end(q)
+	r.engine.End(&q.op)
 }
 
 // abandon ends a schedule that cannot send or receive.
 func (r *Rank) abandon(s *schedule, err error) {
 	for _, q := range s.parts {
-		q.schedule = nil
-		if !q.done {
+		q.op.Group = nil
+		if !q.op.Done {
 			_ = r.Cancel(q) // the first error is the one to tell
 		}
 	}
@@ -243,11 +242,13 @@ func (r *Rank) abandon(s *schedule, err error) {
 	r.conclude(s)
 }
 
-// partDone counts a message of a schedule that has ended. It must not go on here: this may be in the
-// middle of taking a packet.
-func (r *Rank) partDone(s *schedule) {
+// OpDone implements path.Group: it counts a message of a schedule that has ended. The schedule must
+// not continue here, because this may be in the middle of taking a packet.
+func (s *schedule) OpDone() {
+	r := s.comm.rank
 	if s.pending--; s.pending == 0 && s.stopped {
 		r.schedules.ready = append(r.schedules.ready, s)
+		r.engine.Resumable = true
 	}
 }
 
@@ -259,13 +260,14 @@ func (r *Rank) advance() {
 		r.schedules.ready = r.schedules.ready[:n]
 		r.run(s)
 	}
+	r.engine.Resumable = false
 }
 
-// blocker is the first message that a schedule waits for.
-func (s *schedule) blocker() *Request {
+// Blocker implements path.Group: the first message that a schedule waits for.
+func (s *schedule) Blocker() *path.Op {
 	for _, q := range s.parts {
-		if !q.done {
-			return q
+		if !q.op.Done {
+			return &q.op
 		}
 	}
 	return nil

@@ -24,7 +24,7 @@ func survey(list []*Request) (done int, under *Request) {
 	for i, q := range list {
 		switch {
 		case !q.open():
-		case q.done:
+		case q.op.Done:
 			return i, nil
 		default:
 			under = q
@@ -33,14 +33,14 @@ func survey(list []*Request) (done int, under *Request) {
 	return -1, under
 }
 
-func errNothing() error {
+func errNoRequest() error {
 	return fmt.Errorf("%w: no request: expected one that a call has begun", drivers.ErrConfig)
 }
 
 // Waitall makes progress until every request is done; it gives the first error.
 func (r *Rank) Waitall(list []*Request) (err error) {
-	already := r.waits()
-	defer func() { err = first(err, r.waited(already)) }()
+	already := r.engine.BeginWait()
+	defer func() { err = firstError(err, r.engine.EndWait(already)) }()
 	for _, q := range list {
 		if !q.open() {
 			continue
@@ -55,19 +55,19 @@ func (r *Rank) Waitall(list []*Request) (err error) {
 // any waits until one of the requests is done and gives its index.
 func (r *Rank) any(list []*Request) (at int, err error) {
 	r.enter()
-	already := r.waits()
-	defer func() { err = first(err, r.waited(already)) }()
+	already := r.engine.BeginWait()
+	defer func() { err = firstError(err, r.engine.EndWait(already)) }()
 	for {
 		at, under := survey(list)
 		if at >= 0 {
-			r.waiting = nil
+			r.engine.Waiting = nil
 			return at, nil
 		}
 		if under == nil {
-			return -1, errNothing()
+			return -1, errNoRequest()
 		}
-		r.waiting = under
-		if _, err := r.step(); err != nil {
+		r.engine.Waiting = &under.op
+		if _, err := r.engine.Step(); err != nil {
 			return -1, err
 		}
 	}
@@ -80,7 +80,7 @@ func (r *Rank) Waitany(list []*Request) (int, Status, error) {
 	if err != nil {
 		return -1, Status{}, err
 	}
-	st, err := list[at].told()
+	st, err := list[at].report()
 	return at, st, err
 }
 
@@ -96,10 +96,10 @@ func (r *Rank) Waitsome(list []*Request, some []Completion) ([]Completion, error
 // tell appends the ends of all requests that are done.
 func tell(list []*Request, some []Completion) (_ []Completion, err error) {
 	for i, q := range list {
-		if !q.open() || !q.done {
+		if !q.open() || !q.op.Done {
 			continue
 		}
-		st, e := q.told()
+		st, e := q.report()
 		if err == nil {
 			err = e
 		}
@@ -114,7 +114,7 @@ func (r *Rank) Testany(list []*Request) (int, Status, error) {
 	at, under := survey(list)
 	if at < 0 {
 		if under == nil {
-			return -1, Status{}, errNothing()
+			return -1, Status{}, errNoRequest()
 		}
 		if err := r.look(); err != nil {
 			return -1, Status{}, err
@@ -123,7 +123,7 @@ func (r *Rank) Testany(list []*Request) (int, Status, error) {
 			return -1, Status{}, nil
 		}
 	}
-	st, err := list[at].told()
+	st, err := list[at].report()
 	return at, st, err
 }
 
@@ -151,9 +151,17 @@ func (r *Rank) Testall(list []*Request) (bool, error) {
 
 func allDone(list []*Request) bool {
 	for _, q := range list {
-		if q.open() && !q.done {
+		if q.open() && !q.op.Done {
 			return false
 		}
 	}
 	return true
+}
+
+// firstError is the first error of two.
+func firstError(a, b error) error {
+	if a != nil {
+		return a
+	}
+	return b
 }

@@ -38,7 +38,8 @@ var waits = map[string]func(r *Rank, list []*Request) ([]Completion, error){
 		}
 		for i, q := range list {
 			if q != nil {
-				all = append(all, Completion{i, q.status, nil})
+				st, _ := q.outcome()
+				all = append(all, Completion{i, st, nil})
 			}
 		}
 		return all, nil

@@ -17,12 +17,10 @@ func speculation(t *testing.T, p plan, body func(r *Rank) error) (sender, receiv
 	g := newRig(t, p)
 	require.NoError(t, g.run(body))
 	for i, r := range g.ranks {
-		pieces := r.bulk.heap.pieces
-		require.Len(t, pieces, 1, "rank %d", i)
-		require.Equal(t, r.bulk.heap.total, pieces[0].n, "rank %d", i)
-		require.Zero(t, r.bulk.core.Live(), "rank %d", i)
+		require.NoError(t, r.engine.DMA.CheckWhole(), "rank %d", i)
+		require.Zero(t, r.rendezvous.Live(), "rank %d", i)
 	}
-	return g.ranks[0].bulk.core.Stats(), g.ranks[1].bulk.core.Stats()
+	return g.ranks[0].RendezvousStats(), g.ranks[1].RendezvousStats()
 }
 
 const later = 20 * drivers.Microsecond
@@ -30,7 +28,7 @@ const later = 20 * drivers.Microsecond
 // receiveLetter takes a letter of rank 0, which is to be n bytes long.
 func receiveLetter(r *Rank, q *Request, b []byte, n, k int) error {
 	st, err := r.Wait(q)
-	if err != nil || st != (Status{0, q.status.Tag, n}) {
+	if err != nil || st != (Status{0, int(q.op.Received.Tag), n}) {
 		return fmt.Errorf("letter %d: %+v, %w", k, st, err)
 	}
 	return expect(b[:n], k)
@@ -53,7 +51,7 @@ func TestEarlyReceiver(t *testing.T) {
 		if err := receiveLetter(r, q, b, 60000, 1); err != nil {
 			return err
 		}
-		if copied := r.cost.CopyByte * 60000; r.Now()-begun > copied+drivers.Microsecond {
+		if copied := r.engine.Cost.CopyByte * 60000; r.Now()-begun > copied+drivers.Microsecond {
 			return fmt.Errorf("waited for %v, with its copy of %v", r.Now()-begun, copied)
 		}
 		return nil
@@ -75,7 +73,7 @@ func TestEarlySender(t *testing.T) {
 		if err != nil {
 			return err
 		}
-		if q.long == nil || q.long.end.Remote() == 0 {
+		if q.op.Holder == nil {
 			return errors.New("the RTS was not seen")
 		}
 		return receiveLetter(r, q, b, 60000, 1)
@@ -222,7 +220,7 @@ func TestCancelOfAnOffer(t *testing.T) {
 		if err != nil {
 			return err
 		}
-		r.waiting = q
+		r.engine.Waiting = &q.op
 		if w := r.Waiting().String(); w != "receive from rank 0 (tag 3): no matching message" {
 			return errors.New(w)
 		}
@@ -232,7 +230,7 @@ func TestCancelOfAnOffer(t *testing.T) {
 		if _, err := r.Wait(q); !errors.Is(err, ErrCancelled) {
 			return fmt.Errorf("%v, expected it cancelled", err)
 		}
-		if r.stats.MessagesReceived != 0 || !bytes.Equal(a, bytes.Repeat([]byte{7}, 5000)) {
+		if r.Stats().MessagesReceived != 0 || !bytes.Equal(a, bytes.Repeat([]byte{7}, 5000)) {
 			return errors.New("a cancelled receive has got something")
 		}
 		return receiveLetter(r, p, b, 5000, 0)

@@ -138,7 +138,7 @@ func TestFixedThreshold(t *testing.T) {
 			require.LessOrEqual(t, s.Buffered, uint64(8))
 		}
 	}
-	require.ErrorContains(t, (&Rank{}).useEager(&RMA{Eager: &Eager{Threshold: 100}}, &bulk{}), "expected more than the 2048")
+	require.ErrorContains(t, Eager{Threshold: 100}.Check(), "expected more than the 2048")
 }
 
 // Who has no memory says no, and all goes on by rendezvous.

@@ -1,6 +1,9 @@
 package host
 
-import "github.com/nicloop/nicloop/host/match"
+import (
+	"github.com/nicloop/nicloop/host/match"
+	"github.com/nicloop/nicloop/host/path"
+)
 
 // Unmatched is a message that has come, or has been announced, and that no receive fits.
 type Unmatched struct {
@@ -14,8 +17,8 @@ type Unmatched struct {
 // Unmatched lists the messages that no receive of this rank has matched, the oldest first: a receive that waits for ever
 // has often been sent something, with another tag.
 func (r *Rank) Unmatched() (list []Unmatched) {
-	r.match.Each(func(e match.Envelope, m *message) {
-		list = append(list, Unmatched{Source: int(e.Source), Tag: int(e.Tag), Bytes: int(m.length), Got: int(m.got), Comm: e.Comm})
+	r.engine.Match.Each(func(e match.Envelope, m *path.Message) {
+		list = append(list, Unmatched{Source: int(e.Source), Tag: int(e.Tag), Bytes: int(m.Length), Got: int(m.Got), Comm: e.Comm})
 	})
 	return list
 }

@@ -6,7 +6,8 @@ import (
 	"fmt"
 
 	"github.com/nicloop/nicloop/drivers"
-	"github.com/nicloop/nicloop/host/rendezvous"
+	"github.com/nicloop/nicloop/host/path"
+	"github.com/nicloop/nicloop/host/path/ring"
 	"github.com/nicloop/nicloop/rma"
 )
 
@@ -20,27 +21,30 @@ type Window struct {
 	region  *rma.Region
 	remote  []windowPart
 	touched []bool // put into since the last fence
-	under   int    // operations
 	freed   bool
-	late    bool
-	copies  []reuseOp // of gets that are over, until the barrier of the fence is under way
+	ops     ring.Transfer
+	step    func() error // makes progress while the hardware has no room
 }
+
+// windowRetry is after how long an operation is repeated that the tables of the node refused.
+const windowRetry = drivers.Microsecond
 
 type windowPart struct{ at, bytes uint64 }
 
 // NewWindow makes a window; mine is what of it lies here, from Alloc, or nothing. All members call it.
 func (c *Comm) NewWindow(mine []byte) (*Window, error) {
 	r := c.rank
-	if r.reuse == nil {
+	if r.ring == nil {
 		return nil, fmt.Errorf("%w: a window in a world whose ranks have no intermediate buffers: set RMA.Reuse", drivers.ErrNotSupported)
 	}
 	if c.context == contextNone {
 		return nil, fmt.Errorf("%w: a window of a group, which has no context for it: make a communicator of it with Dup", drivers.ErrConfig)
 	}
 	w := &Window{comm: c, mine: mine, remote: make([]windowPart, c.size), touched: make([]bool, c.size)}
+	w.step = w.progress
 	said := make([]byte, 16)
 	if len(mine) > 0 {
-		at, inside := locate(r.bulk.Memory, mine)
+		at, inside := r.engine.DMA.Locate(mine)
 		if !inside {
 			return nil, fmt.Errorf("%w: a window of memory that the hardware does not reach: expected some of Alloc", drivers.ErrConfig)
 		}
@@ -56,7 +60,7 @@ func (c *Comm) NewWindow(mine []byte) (*Window, error) {
 	}
 	for i := range w.remote {
 		p := windowPart{binary.LittleEndian.Uint64(all[16*i:]), binary.LittleEndian.Uint64(all[16*i+8:])}
-		if p.bytes > nlaEnd || p.at > nlaEnd-p.bytes {
+		if p.bytes > ring.AddressEnd || p.at > ring.AddressEnd-p.bytes {
 			return nil, drivers.BadField(c.World(i), "address of a window", fmt.Sprintf("0x%x", p.at), "memory for its %d bytes", p.bytes)
 		}
 		w.remote[i] = p
@@ -65,16 +69,16 @@ func (c *Comm) NewWindow(mine []byte) (*Window, error) {
 }
 
 func (r *Rank) untilRegistered(w *Window, at, n uint64) error {
-	for until := r.proc.Now() + r.bulk.Patience; ; {
-		region, err := r.register(at, n, rma.ReadWrite)
+	for until := r.Now() + r.rendezvous.Patience(); ; {
+		region, err := r.engine.DMA.Register(at, n, rma.ReadWrite)
 		if err == nil {
 			w.region = region
 			return nil
 		}
-		if !errors.Is(err, rendezvous.ErrAgain) || r.proc.Now() > until {
+		if !errors.Is(err, path.ErrAgain) || r.Now() > until {
 			return err
 		}
-		if err := w.wait(); err != nil {
+		if err := w.progress(); err != nil {
 			return err
 		}
 	}
@@ -83,7 +87,7 @@ func (r *Rank) untilRegistered(w *Window, at, n uint64) error {
 // CopyLate has a Fence say that gets are done before it copies what they brought into intermediate buffers, and wait for all others once more behind that: the
 // copies are beside a message there and back. That is how the implementation of REUSE finalizes gets (section 5.5.1); without it copies come first, and
 // one barrier is enough. All members call it, or none.
-func (w *Window) CopyLate() { w.late = true }
+func (w *Window) CopyLate() { w.ops.Late = true }
 
 // Free gives a window up, behind a fence. All members call it.
 func (w *Window) Free() error {
@@ -92,7 +96,7 @@ func (w *Window) Free() error {
 	}
 	w.freed = true
 	if w.region != nil {
-		w.comm.rank.bulk.Port.Release(w.region)
+		w.comm.rank.engine.DMA.Port.Release(w.region)
 	}
 	return nil
 }
@@ -131,9 +135,9 @@ func (w *Window) move(target, offset int, b []byte, put bool) error {
 	}
 	r := w.comm.rank
 	r.enter()
-	r.proc.Spend(r.cost.Start)
+	r.engine.Proc.Spend(r.engine.Cost.Start)
 	if target == w.comm.id {
-		r.proc.Spend(r.cost.CopyByte * drivers.Time(len(b)))
+		r.copied(len(b))
 		if put {
 			copy(w.mine[offset:], b)
 		} else {
@@ -142,8 +146,9 @@ func (w *Window) move(target, offset int, b []byte, put bool) error {
 		return nil
 	}
 	for len(b) > 0 {
-		n := min(len(b), r.reuse.Longest)
-		if err := w.piece(target, offset, b[:n], put); err != nil {
+		n := min(len(b), r.ring.Longest)
+		remote := rma.NLA(w.remote[target].at + uint64(offset))
+		if err := r.ring.Move(&w.ops, w.comm.World(target), remote, b[:n], put, w.step); err != nil {
 			return err
 		}
 		b, offset = b[n:], offset+n
@@ -152,71 +157,19 @@ func (w *Window) move(target, offset int, b []byte, put bool) error {
 	return nil
 }
 
-// piece posts what fits an intermediate buffer. While there is none, or no descriptor, it makes progress.
-func (w *Window) piece(target, offset int, b []byte, put bool) error {
+// progress makes progress until an operation may have ended. If the hardware refuses an operation
+// while none is in progress, the tables of the node are full, and it is repeated a little later.
+func (w *Window) progress() error {
 	r := w.comm.rank
-	s, ok, err := r.source(b)
-	for ; !ok && err == nil; s, ok, err = r.source(b) {
-		if err := w.wait(); err != nil {
-			return err
-		}
-	}
-	if err != nil {
-		return err
-	}
-	op := reuseOp{source: s, window: w}
-	if put {
-		r.fill(s, b)
-	} else if !s.held {
-		op.into = b
-	}
-	peer, remote := r.bulk.Peers[w.comm.World(target)], rma.NLA(w.remote[target].at+uint64(offset))
-	for {
-		if put {
-			op.handle, err = r.bulk.Port.Put(peer, s.nla, remote, len(b), rma.Requester)
-		} else {
-			op.handle, err = r.bulk.Port.Get(peer, s.nla, remote, len(b), rma.Completer)
-		}
-		if !errors.Is(err, rma.ErrTryAgain) {
-			break
-		}
-		if err := w.wait(); err != nil {
-			return err
-		}
-	}
-	if err != nil {
-		r.reuse.giveBack(s)
-		return err
-	}
-	r.reuse.count(s)
-	w.posted(op)
-	return nil
-}
-
-func (w *Window) posted(op reuseOp) {
-	u := w.comm.rank.reuse
-	u.ops = append(u.ops, op)
-	w.under++
-}
-
-// wait makes progress until something may have ended. What is refused without anything under way is refused by the tables of the node,
-// and asked for again a little later.
-func (w *Window) wait() error {
-	r := w.comm.rank
-	if len(w.copies) > 0 { // they have the intermediate buffers
-		w.copy()
+	if r.ring.CopyOut(&w.ops) { // they had the intermediate buffers
 		return nil
 	}
-	if len(r.reuse.ops) > 0 {
-		_, err := r.step()
+	if r.ring.Busy() {
+		_, err := r.engine.Step()
 		return err
 	}
-	r.proc.Spend(retry)
-	r.proc.Sync()
-	if err := r.runEnded(nil); err != nil {
-		return err
-	}
-	_, err := r.progress()
+	r.engine.Proc.Spend(windowRetry)
+	_, err := r.engine.Poll()
 	return err
 }
 
@@ -236,55 +189,25 @@ func (w *Window) Fence() error {
 			continue
 		}
 		w.touched[target] = false
-		if err := w.flush(target); err != nil {
+		if err := r.ring.Fence(&w.ops, w.comm.World(target), rma.NLA(w.remote[target].at), w.step); err != nil {
 			return err
 		}
 	}
-	for w.under > len(w.copies) {
-		if _, err := r.step(); err != nil {
+	for w.ops.InProgress() > 0 {
+		if _, err := r.engine.Step(); err != nil {
 			return err
 		}
 	}
-	if !w.late {
+	if !w.ops.Late {
 		return w.comm.Barrier()
 	}
 	q, err := w.comm.Ibarrier()
 	if err != nil {
 		return err
 	}
-	w.copy()
+	r.ring.CopyOut(&w.ops)
 	if _, err = r.Wait(q); err != nil {
 		return err
 	}
 	return w.comm.Barrier()
-}
-
-// copy does what CopyLate has left.
-func (w *Window) copy() {
-	for i := range w.copies {
-		w.comm.rank.reuseCopied(&w.copies[i])
-	}
-	w.copies = w.copies[:0]
-}
-
-// flush reads a byte behind the puts to a member, into the end of the heap, which nobody reads.
-func (w *Window) flush(target int) error {
-	r := w.comm.rank
-	b := r.bulk
-	for {
-		at, err := r.scratchAt()
-		if err == nil {
-			var h rma.Handle
-			if h, err = b.Port.Get(b.Peers[w.comm.World(target)], at, rma.NLA(w.remote[target].at), 1, rma.Completer); err == nil {
-				w.posted(reuseOp{handle: h, window: w})
-				return nil
-			}
-		}
-		if !errors.Is(err, rma.ErrTryAgain) {
-			return err
-		}
-		if err := w.wait(); err != nil {
-			return err
-		}
-	}
 }

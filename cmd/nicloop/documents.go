@@ -40,6 +40,7 @@ var documents = []document{
 	{"congestion", []string{"run"}, "What `nicloop run hotspot --nvm` measured: the same flows with fast and with slow memory.", (*bench.Congestion)(nil)},
 	{"overlap", []string{"run"}, "What `nicloop run overlap` or `progress` measured: what either side of a message can compute beside it.", (*bench.Overlap)(nil)},
 	{"run_failure", []string{"run"}, "Why a run failed, and what it had measured before.", (*runFailure)(nil)},
+	{"paths", []string{"run"}, "Which messages of a run move in which way (`nicloop run WORKLOAD --explain-paths`).", (*pathTable)(nil)},
 	{"ranks", []string{"ranks"}, "What ranks in several programs measured, by the clock on the wall.", (*ranksReport)(nil)},
 	{"budget", []string{"budget"}, "The time of one packet, stage by stage.", (*bench.Budget)(nil)},
 	{"calibration", []string{"calibrate"}, "What was measured of the blocks, beside what the model has. A file for `model:?params=` comes from `--write`.", (*calibration)(nil)},

@@ -149,6 +149,7 @@ var examples = []struct {
 	{"version", "version", 0},
 	{"device", "device info --device model: --nodes 4 --node 2", 0},
 	{"device", "device dump --device model:", 0},
+	{"paths", "run alltoall --sizes 64,65536 --local --reuse adapt --eager-threshold auto --explain-paths", 0},
 	{"schemes", "device list", 0},
 	{"devices", "device scan", 0},
 	{"selftest", "device selftest --device model: --samples 8", 0},

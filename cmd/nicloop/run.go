@@ -51,6 +51,7 @@ the hardware. The same command gives the same output, byte for byte.`,
   nicloop run alltoall --nodes 64 --waves dump.fst --waves-node 37 --waves-from 20000 --waves-to 21000
   nicloop run alltoall --nodes 16 --iterations 500 --checkpoint 100000 --waves end.fst   waves only if it fails
   nicloop run alltoall --nodes 4 --device 'rtl:?src=.' --against rtl:   what an edit has changed: the first cycle, packet and block
+  nicloop run alltoall --sizes 64,65536 --local --reuse adapt --explain-paths   which messages move in which way
   nicloop run pingpong --pcap out.pcapng                  then: wireshark -X lua_script:nicloop.lua`,
 		Args: checked(cobra.ExactArgs(1)),
 	}
@@ -85,6 +86,7 @@ type runFlags struct {
 	against, same      string
 	agreed             uint64 // events, if --against found no difference
 	eager              thresholdFlags
+	explain            bool
 }
 
 func addRunFlags(cmd *cobra.Command) *runFlags {
@@ -143,6 +145,7 @@ func addRunFlags(cmd *cobra.Command) *runFlags {
 	fs.DurationVar(&f.timeout, "timeout", 0, "give up after so much real time (default: never)")
 	fs.StringVar(&f.against, "against", "", "run on this `DEVICE` too, side by side, and say where the two part: model:, or 'rtl:?src=../old'")
 	fs.StringVar(&f.same, "same", sameCycles, "what must be the same with --against: cycles, or packets: what each flow carries, whenever it comes")
+	fs.BoolVar(&f.explain, "explain-paths", false, "print which messages move in which way, and run nothing")
 	fs.BoolVar(&f.force, "force", false, "overwrite existing output files")
 	return f
 }
@@ -207,6 +210,9 @@ func (f *runFlags) run(cmd *cobra.Command, workload string) (err error) {
 		return usageError{fmt.Errorf("--outstanding: expected at least one number")}
 	}
 	c.Outstanding = f.outstanding[0]
+	if f.explain {
+		return f.explainPaths(cmd, c)
+	}
 	for _, out := range []struct {
 		name string
 		to   *io.Writer

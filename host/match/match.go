@@ -1,6 +1,12 @@
 package match
 
-import "fmt"
+import (
+	"errors"
+	"fmt"
+)
+
+// ErrCancelled: a send or a receive was cancelled before it matched.
+var ErrCancelled = errors.New("cancelled")
 
 // Any leaves the source or the tag of a receive open.
 const Any = -1

@@ -3,12 +3,14 @@ package rendezvous
 import (
 	"errors"
 	"fmt"
+
+	"github.com/nicloop/nicloop/host/match"
 )
 
 // What a transfer can fail of. Every error of a transfer is an *Error that wraps one of them.
 var (
 	ErrFault     = errors.New("a remote memory operation failed")
-	ErrCancelled = errors.New("cancelled")
+	ErrCancelled = match.ErrCancelled
 	ErrMemory    = errors.New("no memory for the message, and nothing under way that will free some")
 	ErrProtocol  = errors.New("the other end speaks another protocol")
 )

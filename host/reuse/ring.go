@@ -138,6 +138,9 @@ func (r *Receiver[M]) Read(entry int) {
 // Due tells whether so many entries are to be given back that a message of its own is worth it: half of them.
 func (r *Receiver[M]) Due() bool { return 2*bits.OnesCount64(r.read) >= len(r.entries) && r.read != 0 }
 
+// Unreturned is how many entries have been read that were not given back yet.
+func (r *Receiver[M]) Unreturned() int { return bits.OnesCount64(r.read) }
+
 // Back takes the entries to be given back, to tell the sender.
 func (r *Receiver[M]) Back() uint64 {
 	entries := r.read

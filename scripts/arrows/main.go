@@ -36,6 +36,45 @@ var allowed = map[string][]string{
 	"docs":       {}, // the pages that nicloop help prints
 }
 
+// floors lists folders whose packages import less than their top folder may. The first entry that a
+// package is in decides. A package may always import those below itself and its own cores.
+var floors = []struct {
+	folder string
+	may    []string // of its top folder
+}{
+	// A path knows neither the other paths nor ranks.
+	{"host/path/", []string{"host/path", "host/match", "host/rendezvous", "host/threshold", "host/reuse"}},
+	{"host/path", []string{"host/match"}},
+	// The protocol cores know no path, no clock and no hardware.
+	{"host/match", nil},
+	{"host/rendezvous", []string{"host/match"}},
+	{"host/threshold", []string{"host/match"}},
+	{"host/reuse", []string{"host/match"}},
+}
+
+// refusedFloor gives an error for each import within the top folder that the floors do not permit.
+func refusedFloor(from string, imports []string) (errs []error) {
+	for _, f := range floors {
+		if from != f.folder && !strings.HasPrefix(from, strings.TrimSuffix(f.folder, "/")+"/") {
+			continue
+		}
+		for _, imp := range imports {
+			to, ours := strings.CutPrefix(imp, module)
+			if !ours || top(to) != top(from) || to == from || below(from, to) || slices.Contains(f.may, to) {
+				continue
+			}
+			errs = append(errs, fmt.Errorf("%s imports %s; it may import only [%s] of its folder", from, to, strings.Join(f.may, " ")))
+		}
+		break
+	}
+	return errs
+}
+
+// below tells whether one of two packages lies in the folder of the other: a core and its explorer.
+func below(from, to string) bool {
+	return strings.HasPrefix(from, to+"/") && to != "host" && to != "host/path"
+}
+
 // tests may import these besides: a test of the host software wants a NIC
 // behind it, and cosim/ideal is one that needs no RTL and no model.
 var tests = map[string][]string{
@@ -99,6 +138,7 @@ func check(pkgs []pkg) error {
 			continue
 		}
 		errs = append(errs, refused(from, p.Imports, rules)...)
+		errs = append(errs, refusedFloor(from, p.Imports)...)
 		errs = append(errs, refused(from, slices.Concat(p.TestImports, p.XTestImports), slices.Concat(rules, tests[top(from)]))...)
 	}
 	return errors.Join(errs...)

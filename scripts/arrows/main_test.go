@@ -47,6 +47,29 @@ func TestArrows(t *testing.T) {
 	}
 }
 
+// No path knows another, and no core knows a path.
+func TestFloors(t *testing.T) {
+	for _, tc := range []struct {
+		from, to string
+		ok       bool
+	}{
+		{"host", "host/path/ring", true},
+		{"host/path/ring", "host/path", true},
+		{"host/path/ring", "host/reuse", true},
+		{"host/path/ring", "host/path/eager", false},
+		{"host/path/ring", "host", false},
+		{"host/path", "host/path/ring", false},
+		{"host/path", "host/rendezvous", false},
+		{"host/rendezvous", "host/path", false},
+		{"host/rendezvous", "host/match", true},
+		{"host/rendezvous/explore", "host/rendezvous", true},
+		{"host/match", "host", false},
+	} {
+		err := check([]pkg{{ImportPath: module + tc.from, Imports: []string{module + tc.to}}})
+		require.Equal(t, tc.ok, err == nil, "%s imports %s: %v", tc.from, tc.to, err)
+	}
+}
+
 func TestOnlyTestsSeeTheIdealNIC(t *testing.T) {
 	for _, from := range []string{"velo", "rma/conformance", "host"} {
 		ideal := []string{module + "cosim/ideal"}

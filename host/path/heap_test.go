@@ -1,4 +1,4 @@
-package host
+package path
 
 import (
 	"flag"
@@ -25,11 +25,11 @@ func TestHeapAgainstNaive(t *testing.T) {
 			if err != nil {
 				continue
 			}
-			require.Zero(t, at%heapAlign)
+			require.Zero(t, at%HeapAlign)
 			require.GreaterOrEqual(t, at, uint64(base))
 			require.LessOrEqual(t, at+n, uint64(base+size))
 			for a, m := range live {
-				require.True(t, at+max(n, 1) <= a || a+max(m, 1) <= at, "overlap (reproduce with: go test ./host -seed %d)", *seed)
+				require.True(t, at+max(n, 1) <= a || a+max(m, 1) <= at, "overlap (reproduce with: go test ./host/path -seed %d)", *seed)
 			}
 			live[at] = n
 			continue
@@ -59,16 +59,16 @@ func TestLocate(t *testing.T) {
 
 func FuzzHeader(f *testing.F) {
 	b := make([]byte, HeaderBytes)
-	header{tag: 5, length: 100, seq: 7, comm: 1}.put(b)
+	Header{Tag: 5, Length: 100, Seq: 7, Comm: 1}.Put(b)
 	f.Add(b)
 	f.Add([]byte{1})
 	f.Fuzz(func(t *testing.T, b []byte) {
-		h, err := parseHeader(1, b)
+		h, err := ParseHeader(1, b)
 		if err != nil {
 			return
 		}
 		out := make([]byte, HeaderBytes)
-		h.put(out)
+		h.Put(out)
 		require.Equal(t, b[:HeaderBytes], out)
 	})
 }

@@ -1,4 +1,4 @@
-package host
+package path
 
 import (
 	"fmt"
@@ -16,18 +16,18 @@ type heap struct {
 
 type piece struct{ at, n uint64 }
 
-const heapAlign = 64
+const HeapAlign = 64
 
 func newHeap(base, n uint64) heap {
-	at := (base + heapAlign - 1) &^ (heapAlign - 1)
+	at := (base + HeapAlign - 1) &^ (HeapAlign - 1)
 	n -= min(n, at-base)
 	return heap{pieces: []piece{{at, n}}, total: n}
 }
 
-func roundUp(n uint64) uint64 { return max((n+heapAlign-1)&^(heapAlign-1), heapAlign) }
+func RoundUp(n uint64) uint64 { return max((n+HeapAlign-1)&^(HeapAlign-1), HeapAlign) }
 
 func (h *heap) alloc(n uint64) (uint64, error) {
-	need := roundUp(n)
+	need := RoundUp(n)
 	for i := range h.pieces {
 		p := &h.pieces[i]
 		if p.n < need {
@@ -60,7 +60,7 @@ func (h *heap) left() (n uint64) {
 }
 
 func (h *heap) free(at, n uint64) {
-	n = roundUp(n)
+	n = RoundUp(n)
 	i, _ := slices.BinarySearchFunc(h.pieces, at, func(p piece, at uint64) int { return int(int64(p.at - at)) })
 	h.pieces = slices.Insert(h.pieces, i, piece{at, n})
 	if i+1 < len(h.pieces) && at+n == h.pieces[i+1].at {

@@ -1,4 +1,4 @@
-package host
+package path
 
 import "github.com/nicloop/nicloop/drivers"
 
