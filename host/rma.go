@@ -109,8 +109,8 @@ func (r *Rank) Alloc(n int) ([]byte, error) {
 	return r.engine.DMA.Alloc(n)
 }
 
-// Free takes back one buffer that Alloc has given, whole. No request may use it: a send from it that
-// is in progress is refused if it is seen.
+// Free takes back one buffer that Alloc has given, whole. No request may use it: a send from it
+// that is in progress is refused if it is seen.
 func (r *Rank) Free(buf []byte) error {
 	if r.engine.DMA == nil || cap(buf) == 0 {
 		return nil

@@ -29,14 +29,15 @@ type Cost struct {
 	Control drivers.Time `json:"control_ps"` // making or taking one control packet, besides its PIO
 }
 
-// DefaultCost holds the numbers in use. Only ratios are claimed for them: the
-// paper gives no breakdown. They are round figures for a core of that time (a
-// cache miss to memory about 60 ns, 64 bytes written through HyperTransport
-// about 40 ns, copying at 2.5 GB/s). Credit bookkeeping is what the real code
-// takes (mailbox, BenchmarkRetrieve1024), as is the table of buffers (host/reuse, BenchmarkUse: 6 to 10 ns if it is known, 30 ns per entry if it is new).
-// These come from no paper. Pin and PinPage do: as many copies as on the machine of REUSE, whose Table 5.3 says that a registration takes as long as 60 copies
-// of 4 KB, and as 32 of 8 KB: 224 copies of 1 KB, and 16 more for each page. They are charged where a buffer of the application is registered because it was used often;
-// what Alloc gave for a rendezvous counts as pinned by Alloc.
+// DefaultCost holds the numbers in use. Only ratios are claimed for them: the paper gives no
+// breakdown. They are round figures for a core of that time (a cache miss to memory about 60 ns, 64
+// bytes written through HyperTransport about 40 ns, copying at 2.5 GB/s). Credit bookkeeping is
+// what the real code takes (mailbox, BenchmarkRetrieve1024), as is the table of buffers
+// (host/reuse, BenchmarkUse: 6 to 10 ns if it is known, 30 ns per entry if it is new). These come
+// from no paper. Pin and PinPage do: as many copies as on the machine of REUSE, whose Table 5.3
+// says that a registration takes as long as 60 copies of 4 KB, and as 32 of 8 KB: 224 copies of 1
+// KB, and 16 more for each page. They are charged where a buffer of the application is registered
+// because it was used often; what Alloc gave for a rendezvous counts as pinned by Alloc.
 func DefaultCost() Cost {
 	return Cost{
 		PIOWrite: 40 * drivers.Nanosecond,

@@ -8,15 +8,16 @@ import (
 	"github.com/nicloop/nicloop/rma"
 )
 
-// ErrAgain: memory or a descriptor is not available now; it will be without anything happening here.
+// ErrAgain: memory or a descriptor is not available now; it will be without anything happening
+// here.
 var ErrAgain = errors.New("path: no room now, try again")
 
 // ScratchBytes is the end of a rank's heap, into which fences read.
 const ScratchBytes = HeapAlign
 
-// A Class says for whom memory stands in for a buffer that the hardware does not reach. What is kept
-// for Late and Received must not be given to Early, nor what is kept for one of them to the other:
-// so neither can keep the other from its end.
+// A Class says for whom memory stands in for a buffer that the hardware does not reach. What is
+// kept for Late and Received must not be given to Early, nor what is kept for one of them to the
+// other: so neither can keep the other from its end.
 type Class uint8
 
 // The classes.
@@ -124,9 +125,9 @@ func (d *DMA) FreeAll() {
 // Locate tells where in DMA memory buf lies, if it does.
 func (d *DMA) Locate(buf []byte) (at uint64, inside bool) { return locate(d.Memory, buf) }
 
-// Borrow takes a piece of the heap that stands in for a buffer. Those of EarlySend leave half of what
-// Alloc has left, and room for a receive and a late send of their size; the others leave room for
-// one of the other kind unless they are the first of their own.
+// Borrow takes a piece of the heap that stands in for a buffer. Those of EarlySend leave half of
+// what Alloc has left, and room for a receive and a late send of their size; the others leave room
+// for one of the other kind unless they are the first of their own.
 func (d *DMA) Borrow(class Class, n uint64) (at uint64, ok bool) {
 	leave := RoundUp(n)
 	switch {

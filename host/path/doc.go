@@ -1,5 +1,5 @@
-// Package path holds what all ways of moving a message have in common: the [Path] interface, and the
-// [Engine] of a rank that the paths share.
+// Package path holds what all ways of moving a message have in common: the [Path] interface, and
+// the [Engine] of a rank that the paths share.
 //
 // A path moves the bytes of messages between two ranks in one particular way: through VELO packets
 // (path/eager), through memory that ranks of a node share (path/local), into reused buffers

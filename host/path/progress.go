@@ -31,8 +31,8 @@ func (e *Engine) Progress() (bool, error) {
 	}
 }
 
-// settleProgress is the end of a step: collectives whose messages are done continue, and a rank that
-// has found nothing to do does what it had delayed.
+// settleProgress is the end of a step: collectives whose messages are done continue, and a rank
+// that has found nothing to do does what it had delayed.
 func (e *Engine) settleProgress(got bool) (bool, error) {
 	if e.Resumable {
 		got, e.Nested = true, true
@@ -150,9 +150,9 @@ func (e *Engine) WaitFor(op *Op) error {
 	return nil
 }
 
-// await makes progress until the operation that the rank waits for is done, or less. With RMA, whose
-// operations post lines of their own, and with collectives in progress, which start messages, it
-// does so step by step.
+// await makes progress until the operation that the rank waits for is done, or less. With RMA,
+// whose operations post lines of their own, and with collectives in progress, which start messages,
+// it does so step by step.
 func (e *Engine) await() error {
 	if e.Failed != nil {
 		return e.TakeFailed()
@@ -225,9 +225,9 @@ func (e *Engine) Poll() (bool, error) {
 	return got, e.RunEnded(err)
 }
 
-// RunEnded returns drivers.ErrRunEnded when the machine has ended the run, otherwise err: an error of
-// a device that was closed by the end of the run is not reported. What the rank waits for at that
-// moment is kept for the report of the run, because its function continues and may wait for
+// RunEnded returns drivers.ErrRunEnded when the machine has ended the run, otherwise err: an error
+// of a device that was closed by the end of the run is not reported. What the rank waits for at
+// that moment is kept for the report of the run, because its function continues and may wait for
 // something else.
 func (e *Engine) RunEnded(err error) error {
 	ended := e.Proc.Err()
@@ -301,8 +301,8 @@ func (e *Engine) Settle() (moved bool, err error) {
 	return moved || e.endpoint.Taken() != taken, err
 }
 
-// WaitingFor says what the rank waits for, or what it waited for when the run was ended. A rank whose
-// function has returned waits for credits as long as it owes messages.
+// WaitingFor says what the rank waits for, or what it waited for when the run was ended. A rank
+// whose function has returned waits for credits as long as it owes messages.
 func (e *Engine) WaitingFor() Waiting {
 	if e.lastWait != nil {
 		return *e.lastWait

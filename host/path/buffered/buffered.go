@@ -97,8 +97,9 @@ func Add(e *path.Engine, c Config) (*Path, error) {
 	return p, nil
 }
 
-// Stats gives the counters of the core, the time that the rank has spent in handshakes (buffers that
-// are made and given up included), and the time spent on telling that buffers may be used again.
+// Stats gives the counters of the core, the time that the rank has spent in handshakes (buffers
+// that are made and given up included), and the time spent on telling that buffers may be used
+// again.
 func (p *Path) Stats() (s threshold.Stats, spent, freeing drivers.Time) {
 	return p.core.Stats(), p.spent, p.freeing
 }
@@ -339,7 +340,8 @@ func (p *Path) landed(ev *rma.Event) (bool, error) {
 	return true, nil
 }
 
-// lost is the error of a put into a buffer. Its message has been announced, so it cannot be repaired.
+// lost is the error of a put into a buffer. Its message has been announced, so it cannot be
+// repaired.
 func lost(ev *rma.Event) error {
 	if ev.Err == nil {
 		return nil
@@ -367,8 +369,8 @@ func (p *Path) Progress(now drivers.Time) (bool, error) {
 
 // ---- observing other paths ----
 
-// Arriving implements path.ArrivalObserver: a message by rendezvous shows what the peer does not send
-// eagerly.
+// Arriving implements path.ArrivalObserver: a message by rendezvous shows what the peer does not
+// send eagerly.
 func (p *Path) Arriving(from int, m *path.Message) error {
 	if m.Kind != path.RTS {
 		return nil

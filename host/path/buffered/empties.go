@@ -17,8 +17,8 @@ type emptied struct {
 
 const emptyBytes = 12
 
-// Deferred implements path.Deferrer: it tells the peers which buffers they may use again, those of a
-// peer in one message, because each message costs as much as a handshake.
+// Deferred implements path.Deferrer: it tells the peers which buffers they may use again, those of
+// a peer in one message, because each message costs as much as a handshake.
 func (p *Path) Deferred() error {
 	if len(p.emptied) == 0 {
 		return nil

@@ -1,5 +1,6 @@
-// Package local is the path of messages that stay in memory: to the rank itself, and to ranks of the
-// same node (the FC paper's LiMIC, sections 3 and 7.2). They bypass the NIC and take no credits.
+// Package local is the path of messages that stay in memory: to the rank itself, and to ranks of
+// the same node (the FC paper's LiMIC, sections 3 and 7.2). They bypass the NIC and take no
+// credits.
 //
 // [Add] adds it to an engine; it must be the first path. One [Memory] serves all ranks of a world,
 // which may run in parallel.

@@ -11,8 +11,8 @@ import (
 	"github.com/nicloop/nicloop/rma"
 )
 
-// Deliver implements path.Path: a message of the protocol, or one whose bytes are put as soon as its
-// receive is ready.
+// Deliver implements path.Path: a message of the protocol, or one whose bytes are put as soon as
+// its receive is ready.
 func (p *Path) Deliver(from int, h path.Header, body []byte) error {
 	if h.Kind == path.Threshold {
 		return p.deliverControl(from, body)
@@ -73,8 +73,8 @@ func (p *Path) matched(from int, m *path.Message, inside bool) error {
 	return p.drain()
 }
 
-// Arriving implements path.ArrivalObserver: it numbers a message that is of a stream, whatever path its
-// bytes take.
+// Arriving implements path.ArrivalObserver: it numbers a message that is of a stream, whatever path
+// its bytes take.
 func (p *Path) Arriving(from int, m *path.Message) error {
 	if number, ok := p.core.Came(streamOf(from, m.Tag, m.Comm)); ok {
 		if m.More == nil {
@@ -174,8 +174,8 @@ func (p *Path) LongDone(op *path.Op, peer, bytes int) error {
 	return p.drain()
 }
 
-// Progress implements path.Progresser: it posts what waited for room or for memory, repeats what was
-// refused, and asks whether the hardware has dropped the mappings of gates that were shut.
+// Progress implements path.Progresser: it posts what waited for room or for memory, repeats what
+// was refused, and asks whether the hardware has dropped the mappings of gates that were shut.
 func (p *Path) Progress(now drivers.Time) (bool, error) {
 	if p.core.Deadline() <= int64(now) {
 		p.core.Tick(int64(now))

@@ -197,8 +197,8 @@ func (p *Path) operation(a rendezvous.Action) (rma.Handle, error) {
 }
 
 // LengthenGets has every get of a message take so many percent longer than a put of as many bytes:
-// so much of it is read twice. It is for experiments that ask how reads which are slower than writes
-// change a rendezvous.
+// so much of it is read twice. It is for experiments that ask how reads which are slower than
+// writes change a rendezvous.
 func (p *Path) LengthenGets(percent int) { p.lengthen = percent }
 
 // getTwice reads what of a message is read twice. It is not waited for: operations of a pair are

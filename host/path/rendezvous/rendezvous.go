@@ -50,7 +50,8 @@ type Config struct {
 	IDs int
 }
 
-// What is refused is repeated after retry, for DefaultPatience at most unless Config says otherwise.
+// What is refused is repeated after retry, for DefaultPatience at most unless Config says
+// otherwise.
 const (
 	retry           = drivers.Microsecond
 	DefaultPatience = 10 * drivers.Millisecond
@@ -149,8 +150,8 @@ func (p *Path) Explain() string {
 
 // ---- sending and receiving ----
 
-// Send implements path.Path. The RTS takes its position in the order of the messages to dst now, and
-// leaves when the core has one.
+// Send implements path.Path. The RTS takes its position in the order of the messages to dst now,
+// and leaves when the core has one.
 func (p *Path) Send(dst int, op *path.Op) (bool, error) {
 	if len(op.Buf) <= path.EagerMax && !op.Synchronous {
 		return false, nil

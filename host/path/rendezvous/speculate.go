@@ -11,8 +11,8 @@ import (
 // BeforePost is the progress that a call makes at its start if its message may be long (section
 // 4.2.1): an RTS that has arrived is found by the receive that is posted now, an RTR by the send. A
 // send that does not block stops as soon as it has found one: what the core has to get from that
-// peer it must know, see Claim. A receive from a peer to which speculation has stopped does without,
-// and is an rget's (section 4.2.6).
+// peer it must know, see Claim. A receive from a peer to which speculation has stopped does
+// without, and is an rget's (section 4.2.6).
 func (p *Path) BeforePost(op *path.Op) error {
 	e := p.e
 	if !p.speculative || len(op.Buf) <= path.EagerMax || e.Nested || e.Failed != nil {
@@ -49,8 +49,8 @@ func (p *Path) Offer(op *path.Op) error {
 	return p.drain()
 }
 
-// Matched implements path.MatchObserver: a receive that was thought to be of a long message has got a
-// message of another path.
+// Matched implements path.MatchObserver: a receive that was thought to be of a long message has got
+// a message of another path.
 func (p *Path) Matched(_ int, op *path.Op, m *path.Message) error {
 	t := p.transferOf(op)
 	if t == nil || m.Kind == path.RTS {
