@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/nicloop/nicloop/drivers"
+	"github.com/nicloop/nicloop/drivers/regs"
 )
 
 const (
@@ -33,7 +34,7 @@ func (d *device) Await(c drivers.Cause) (drivers.Waiter, error) {
 	case d.registers == nil:
 		return nil, drivers.ErrClosed
 	case c == drivers.Interrupt && d.irq != nil:
-		return d.irq.await(d), nil
+		return d.irq.await(d, anyVector, ^uint64(0)), nil
 	case c == drivers.Interrupt || d.mem.bytes == nil:
 		return nil, fmt.Errorf("%w: waiting for %v without a driver", drivers.ErrNotSupported, c)
 	case c.Off > uint64(len(d.mem.bytes)) || c.Bytes > uint64(len(d.mem.bytes))-c.Off:
@@ -41,6 +42,23 @@ func (d *device) Await(c drivers.Cause) (drivers.Waiter, error) {
 	}
 	mem := d.mem.bytes[c.Off : c.Off+c.Bytes]
 	return &memoryWaiter{dev: d, mem: mem, seen: bytes.Clone(mem), closed: make(chan struct{})}, nil
+}
+
+// AwaitProcess makes a waiter for the interrupt of one process: an arrival in its mailbox or a
+// notification, which do not interrupt those that wait for other processes.
+func (d *device) AwaitProcess(vpid int) (drivers.Waiter, error) {
+	d.mu.RLock()
+	defer d.mu.RUnlock()
+	switch {
+	case d.registers == nil:
+		return nil, drivers.ErrClosed
+	case vpid < 0 || vpid >= regs.VPIDs:
+		return nil, fmt.Errorf("%w: an interrupt of process %d: expected 0 to %d", drivers.ErrConfig, vpid, regs.VPIDs-1)
+	case d.irq == nil || !d.irq.vectored || len(d.irq.files) < vectorsPerNIC*(d.way.index()+1):
+		return nil, fmt.Errorf("%w: an interrupt of process %d: it needs vfio-pci and a vector of MSI-X for each process", drivers.ErrNotSupported, vpid)
+	}
+	causes := uint64(1)<<(regs.IRQStatusArrival.LSB()+vpid) | uint64(1)<<(regs.IRQStatusNoti.LSB()+vpid)
+	return d.irq.await(d, 1+vpid, causes), nil
 }
 
 func (w *memoryWaiter) Wait(ctx context.Context) error {

@@ -134,6 +134,8 @@ func changeCommand(f *os.File, at int64, set, clear uint16) error {
 	return helped(err)
 }
 
+func (f *files) index() int { return 0 }
+
 // interrupts returns interrupts if the driver supports them.
 func (f *files) interrupts() (*interrupts, error) {
 	if driver, err := os.Readlink(filepath.Join(f.dir, "driver")); err != nil || filepath.Base(driver) != noDriver {

@@ -16,13 +16,20 @@ import (
 	"github.com/nicloop/nicloop/drivers/regs"
 )
 
-// interrupts reads interrupts from a file of the kernel. It stays open as long as the device,
-// because uio_pci_generic disables DMA when it is closed.
+// vectorsPerNIC: one for errors and stalls, and one for each process (rtl/board/README.md).
+const vectorsPerNIC = 1 + regs.VPIDs
+
+// anyVector is the vector of a bell that receives every interrupt of its NIC.
+const anyVector = -1
+
+// interrupts reads interrupts from files of the kernel. They stay open as long as the device,
+// because uio_pci_generic disables DMA when its file is closed.
 type interrupts struct {
-	file *os.File
-	size int // bytes to read per interrupt
-	// arm is called before a waiter sleeps; true: the line is already asserted.
-	arm func(d *device) (bool, error)
+	files    []*os.File
+	vectored bool // one file per vector; otherwise one file for all interrupts
+	size     int  // bytes to read per interrupt
+	// arm is called before a waiter sleeps; true: one of the causes is already set.
+	arm func(d *device, causes uint64) (bool, error)
 
 	mu    sync.Mutex
 	users int // number of NICs that share the interrupts; 0 means 1
@@ -31,37 +38,53 @@ type interrupts struct {
 	bells []*bell
 }
 
-// A bell receives one value per interrupt.
+// A bell receives one value per interrupt of its vector.
 type bell struct {
 	of     *interrupts
 	dev    *device
+	vector int    // of its NIC, or anyVector
+	causes uint64 // bits of IRQ_STATUS that raise the vector
 	rung   chan struct{}
 	once   sync.Once
 	closed chan struct{}
 }
 
-func (q *interrupts) await(d *device) drivers.Waiter {
-	b := &bell{of: q, dev: d, rung: make(chan struct{}, 1), closed: make(chan struct{})}
+func (q *interrupts) await(d *device, vector int, causes uint64) drivers.Waiter {
+	b := &bell{of: q, dev: d, vector: vector, causes: causes, rung: make(chan struct{}, 1), closed: make(chan struct{})}
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	q.bells = append(q.bells, b)
 	if !q.begun {
 		q.begun = true
-		go q.listen()
+		for i := range q.files {
+			go q.listen(i)
+		}
 	}
 	return b
 }
 
-func (q *interrupts) listen() {
+// rings reports whether an interrupt read from files[file] belongs to the bell.
+func (q *interrupts) rings(file int, b *bell) bool {
+	if !q.vectored {
+		return true
+	}
+	nic, vector := file/vectorsPerNIC, file%vectorsPerNIC
+	return b.dev.way.index() == nic && (b.vector == anyVector || b.vector == vector)
+}
+
+func (q *interrupts) listen(file int) {
 	b := make([]byte, q.size)
 	for {
-		_, err := q.file.Read(b)
+		_, err := q.files[file].Read(b)
 		if errors.Is(err, fs.ErrClosed) {
 			err = drivers.ErrClosed
 		}
 		q.mu.Lock()
-		q.err = err
+		q.err = errors.Join(q.err, err)
 		for _, b := range q.bells {
+			if err == nil && !q.rings(file, b) {
+				continue
+			}
 			select {
 			case b.rung <- struct{}{}:
 			default:
@@ -93,7 +116,15 @@ func (q *interrupts) close(d *device) error {
 	if !last {
 		return nil
 	}
-	return q.file.Close()
+	return q.closeFiles()
+}
+
+func (q *interrupts) closeFiles() error {
+	var all error
+	for _, f := range q.files {
+		all = errors.Join(all, f.Close())
+	}
+	return all
 }
 
 func (b *bell) Wait(ctx context.Context) error {
@@ -102,7 +133,7 @@ func (b *bell) Wait(ctx context.Context) error {
 		return drivers.ErrClosed
 	default:
 	}
-	if up, err := b.of.arm(b.dev); up || err != nil {
+	if up, err := b.of.arm(b.dev, b.causes); up || err != nil {
 		return err
 	}
 	select {
@@ -136,15 +167,15 @@ func uioInterrupts(root, dir string) (*interrupts, error) {
 	if err != nil {
 		return nil, helped(err)
 	}
-	return &interrupts{file: f, size: 4, arm: func(d *device) (bool, error) { return false, d.way.command(0, commandNoINTx) }}, nil
+	return &interrupts{files: []*os.File{f}, size: 4, arm: func(d *device, _ uint64) (bool, error) { return false, d.way.command(0, commandNoINTx) }}, nil
 }
 
-// line reports whether the interrupt line is asserted.
-func (d *device) line() (bool, error) {
+// causes reports whether one of these causes is set and not masked.
+func (d *device) causes(of uint64) (bool, error) {
 	status, err := d.ReadReg(regs.IRQStatus)
 	if err != nil {
 		return false, err
 	}
 	mask, err := d.ReadReg(regs.IRQMask)
-	return status&mask != 0, err
+	return status&mask&of != 0, err
 }

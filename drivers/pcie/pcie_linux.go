@@ -82,6 +82,7 @@ type way interface {
 	// command sets and clears bits of the register COMMAND.
 	command(set, clear uint16) error
 	interrupts() (*interrupts, error) // nil: none
+	index() int                       // of the NIC in its function
 	close() error
 }
 

@@ -33,7 +33,7 @@ type function struct {
 
 type part struct {
 	*function
-	index int
+	nic int
 }
 
 // parts splits a way among n NICs.
@@ -49,7 +49,9 @@ func parts(w way, n int) []way {
 	return list
 }
 
-func (p *part) name() string { return fmt.Sprintf("NIC %d of %s", p.index, p.way.name()) }
+func (p *part) name() string { return fmt.Sprintf("NIC %d of %s", p.nic, p.way.name()) }
+
+func (p *part) index() int { return p.nic }
 
 func (p *part) begin() error {
 	p.mu.Lock()
@@ -84,7 +86,7 @@ func (p *part) bar(number, least int, combined bool) ([]byte, error) {
 	if number == registerBAR {
 		share = nicStride
 	}
-	from := p.index * share
+	from := p.nic * share
 	return whole[from:min(from+share, len(whole)):min(from+share, len(whole))], nil
 }
 
@@ -104,7 +106,7 @@ func (p *part) memory(n int) (memory, error) {
 		p.mem = whole
 	}
 	share := len(p.mem.bytes) / p.nics / largePage * largePage
-	return p.mem.share(p.index*share, share), nil
+	return p.mem.share(p.nic*share, share), nil
 }
 
 // share is a part of a memory and its segments; it must not be freed.

@@ -22,6 +22,7 @@ const (
 	vfioContainer   = 0x3b68
 	vfioDevice      = 0x3b6a
 	vfioRegion      = 0x3b6c
+	vfioIRQInfo     = 0x3b6d
 	vfioSetIRQs     = 0x3b6e
 	vfioMap         = 0x3b71
 )
@@ -50,8 +51,10 @@ type vfioMapping struct {
 
 type vfioEvents struct {
 	size, flags, index, start, count uint32
-	file                             int32
+	files                            [maxNICs * vectorsPerNIC]int32
 }
+
+type vfioVectors struct{ size, flags, index, count uint32 }
 
 // firstIOVA is the device address of memory; address 0 stays unmapped.
 const firstIOVA = 1 << 20
@@ -176,19 +179,32 @@ func (v *vfio) command(set, clear uint16) error {
 	return changeCommand(v.board, int64(r.offset), set, clear)
 }
 
-// interrupts are MSI-X messages. One that arrived before the wait shows in the line.
+// interrupts are MSI-X messages, with an eventfd per vector. One that arrived before the wait shows in
+// IRQ_STATUS.
 func (v *vfio) interrupts() (*interrupts, error) {
-	fd, err := unix.Eventfd(0, unix.EFD_CLOEXEC|unix.EFD_NONBLOCK)
-	if err != nil {
-		return nil, os.NewSyscallError("eventfd", err)
-	}
-	e := vfioEvents{size: uint32(unsafe.Sizeof(vfioEvents{})), flags: vfioTrigger, index: vfioMSIX, start: vfioFirstVector, count: 1, file: int32(fd)}
-	if _, err := call(v.board, vfioSetIRQs, uintptr(unsafe.Pointer(&e))); err != nil {
-		_ = unix.Close(fd)
+	have := vfioVectors{size: uint32(unsafe.Sizeof(vfioVectors{})), index: vfioMSIX}
+	if _, err := call(v.board, vfioIRQInfo, uintptr(unsafe.Pointer(&have))); err != nil {
 		return nil, fmt.Errorf("%w: MSI-X: %w", drivers.ErrEnvironment, err)
 	}
-	return &interrupts{file: os.NewFile(uintptr(fd), "interrupts"), size: 8, arm: (*device).line}, nil
+	e := vfioEvents{flags: vfioTrigger, index: vfioMSIX, start: vfioFirstVector}
+	e.count = min(max(have.count, 1), uint32(len(e.files)))
+	e.size = uint32(unsafe.Offsetof(e.files)) + 4*e.count
+	q := &interrupts{size: 8, vectored: true, arm: (*device).causes}
+	for i := range e.count {
+		fd, err := unix.Eventfd(0, unix.EFD_CLOEXEC|unix.EFD_NONBLOCK)
+		if err != nil {
+			return nil, errors.Join(os.NewSyscallError("eventfd", err), q.closeFiles())
+		}
+		e.files[i] = int32(fd)
+		q.files = append(q.files, os.NewFile(uintptr(fd), fmt.Sprintf("vector %d", i)))
+	}
+	if _, err := call(v.board, vfioSetIRQs, uintptr(unsafe.Pointer(&e))); err != nil {
+		return nil, errors.Join(fmt.Errorf("%w: MSI-X: %w", drivers.ErrEnvironment, err), q.closeFiles())
+	}
+	return q, nil
 }
+
+func (v *vfio) index() int { return 0 }
 
 func (v *vfio) unmap(m []byte) error { return unix.Munmap(m) }
 

@@ -9,7 +9,6 @@
 //   do.
 module axi_front #(
     parameter int ID_W     = 4,
-    parameter int VECTORS  = 4,
     parameter int PATIENCE = 4096  // cycles of aclk for which the core may owe an answer
 ) (
     input  logic            arst,
@@ -98,7 +97,7 @@ module axi_front #(
     input  logic            clk,
     output logic            nic_rst,
     output logic            link_rst,
-    input  logic            irq,
+    input  logic [nicloop_pkg::VPIDS:0] irq_lines,  // see regfile: a vector of MSI-X each
     // registers; a quadword's address is that of a write and of a read
     output logic            c_axil_awvalid,
     input  logic            c_axil_awready,
@@ -154,7 +153,7 @@ module axi_front #(
     // for a simulation: a reset is under way; the interrupt line as it is known in aclk; no edge of either clock
     // changes anything
     output logic            cuts,
-    output logic            line_seen,
+    output logic [nicloop_pkg::VPIDS:0] line_seen,
     output logic            rests
 );
   // ---- resets ----
@@ -333,13 +332,18 @@ module axi_front #(
   assign m_axi_arburst = 2'b01;
 
   // ---- the board's page ----
-  logic irq_c, irq_a, irq_settled;
-  always_ff @(posedge clk) irq_c <= !nic_rst && irq;
-  sync_line u_irq (.clk_s(clk), .rst_s(nic_rst), .d(irq_c), .settled(irq_settled), .clk_m(aclk), .rst_m(arst_a),
-      .q(irq_a));
+  localparam int VECTORS = nicloop_pkg::VPIDS + 1;
+  logic [VECTORS-1:0] irq_c, irq_a, irq_settled;
+  always_ff @(posedge clk) irq_c <= nic_rst ? '0 : irq_lines;
+  generate
+    for (genvar v = 0; v < VECTORS; v++) begin : g_irq
+      sync_line u_irq (.clk_s(clk), .rst_s(nic_rst), .d(irq_c[v]), .settled(irq_settled[v]), .clk_m(aclk),
+          .rst_m(arst_a), .q(irq_a[v]));
+    end
+  endgenerate
   axi_page #(.VECTORS(VECTORS)) u_page (
       .clk(aclk), .rst(arst_a), .wr(brd_write), .addr(brd_addr), .data(brd_data), .value(brd_value),
-      .enable(msix_enable), .mask(msix_mask), .forget(flr && cut), .line(VECTORS'(irq_a && !cut)),
+      .enable(msix_enable), .mask(msix_mask), .forget(flr && cut), .line(irq_a & {VECTORS{!cut}}),
       .send(msi_send), .to(msi_to), .word(msi_word), .done(msi_done), .asked, .starts, .open, .settled,
       .ev_lost(lost_regs || lost_windows), .ev_refused({refused_windows, refused_regs}), .ev_stray(stray)
   );
@@ -355,6 +359,6 @@ module axi_front #(
                  u_req.rests && u_rsp.rests && u_win_aw.rests && u_win_w.rests && u_win_b.rests && u_dma_aw.rests &&
                  u_dma_w.rests && u_dma_b.rests && u_dma_ar.rests && u_dma_r.rests &&
                  open && !u_page.asked && !flr && settled && u_page.u_msix.idle &&
-                 {irq_c, irq_a} == {2{irq}} && irq_settled;
+                 {irq_c, irq_a} == {2{irq_lines}} && &irq_settled;
 `endif
 endmodule

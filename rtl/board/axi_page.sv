@@ -15,7 +15,7 @@
 //   word and done as msix_table.
 // Back-pressure: none.
 module axi_page #(
-    parameter int VECTORS = 4
+    parameter int VECTORS = 17
 ) (
     input  logic               clk,
     input  logic               rst,

@@ -10,7 +10,7 @@
 //   pending again. forget (FLR) resets the table and the pending bits, but a write that is chosen stays until done.
 // Back-pressure: pending bits wait; nobody else does.
 module msix_table #(
-    parameter int VECTORS = 4,      // 2 to 32
+    parameter int VECTORS = 17,     // 2 to 64
     parameter int PBA     = 'h800
 ) (
     input  logic               clk,

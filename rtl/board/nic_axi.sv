@@ -17,7 +17,6 @@ module nic_axi #(
     parameter int TORUS       = 0,
     parameter int SHAPE_INPUT = 0,
     parameter int ID_W        = 4,
-    parameter int VECTORS     = 4,
     parameter int PATIENCE    = 4096,  // cycles of aclk for which the core may owe an answer
     localparam int VCS        = TORUS != 0 ? nicloop_pkg::TORUS_VCS : nicloop_pkg::VCS,
     localparam int VC_W       = $clog2(VCS),
@@ -125,7 +124,7 @@ module nic_axi #(
     output logic                    nic_rst,
     output logic                    link_rst
 );
-  logic        irq;
+  logic [nicloop_pkg::VPIDS:0] irq_lines;
   logic        c_axil_awvalid, c_axil_awready, c_axil_wvalid, c_axil_wready, c_axil_bvalid, c_axil_bready,
       c_axil_arvalid, c_axil_arready, c_axil_rvalid, c_axil_rready;
   logic [16:0] c_axil_addr;
@@ -138,7 +137,7 @@ module nic_axi #(
   logic        c_dma_awvalid, c_dma_awready, c_dma_wvalid, c_dma_wready, c_dma_bvalid, c_dma_bready, c_dma_arvalid,
       c_dma_arready, c_dma_rvalid, c_dma_rready, c_dma_rlast;
   /* verilator lint_off PINCONNECTEMPTY */
-  axi_front #(.ID_W(ID_W), .VECTORS(VECTORS), .PATIENCE(PATIENCE)) u_front (
+  axi_front #(.ID_W(ID_W), .PATIENCE(PATIENCE)) u_front (
       .arst, .aclk, .flr, .flr_done, .msix_enable, .msix_mask, .s_axil_awvalid, .s_axil_awready, .s_axil_awaddr,
       .s_axil_wvalid, .s_axil_wready, .s_axil_wdata, .s_axil_wstrb, .s_axil_bvalid, .s_axil_bready, .s_axil_bresp,
       .s_axil_arvalid, .s_axil_arready, .s_axil_araddr, .s_axil_rvalid, .s_axil_rready, .s_axil_rdata, .s_axil_rresp,
@@ -149,7 +148,7 @@ module nic_axi #(
       .m_axi_awlen, .m_axi_awsize, .m_axi_awburst, .m_axi_wvalid, .m_axi_wready, .m_axi_wdata, .m_axi_wstrb,
       .m_axi_wlast, .m_axi_bvalid, .m_axi_bready, .m_axi_bid, .m_axi_bresp, .m_axi_arvalid, .m_axi_arready, .m_axi_arid,
       .m_axi_araddr, .m_axi_arlen, .m_axi_arsize, .m_axi_arburst, .m_axi_rvalid, .m_axi_rready, .m_axi_rid,
-      .m_axi_rdata, .m_axi_rresp, .m_axi_rlast, .clk, .nic_rst, .link_rst, .irq, .c_axil_awvalid, .c_axil_awready,
+      .m_axi_rdata, .m_axi_rresp, .m_axi_rlast, .clk, .nic_rst, .link_rst, .irq_lines, .c_axil_awvalid, .c_axil_awready,
       .c_axil_addr, .c_axil_wvalid, .c_axil_wready, .c_axil_wdata, .c_axil_bvalid, .c_axil_bready, .c_axil_bresp,
       .c_axil_arvalid, .c_axil_arready, .c_axil_rvalid, .c_axil_rready, .c_axil_rdata, .c_axil_rresp, .c_win_awvalid,
       .c_win_awready, .c_win_awaddr, .c_win_awlen, .c_win_awsize, .c_win_awburst, .c_win_wvalid, .c_win_wready,
@@ -181,7 +180,7 @@ module nic_axi #(
       .m_axi_arlen(c_dma_arlen), .m_axi_arsize(), .m_axi_arburst(), .m_axi_rvalid(c_dma_rvalid),
       .m_axi_rready(c_dma_rready), .m_axi_rdata(c_dma_rdata), .m_axi_rresp(c_dma_rresp), .m_axi_rlast(c_dma_rlast),
       .link_up, .carrier, .m_axis_tvalid, .m_axis_tready, .m_axis_tdata, .m_axis_tuser, .s_axis_tvalid, .s_axis_tready,
-      .s_axis_tdata, .s_axis_tuser, .irq, .idle(), .active()
+      .s_axis_tdata, .s_axis_tuser, .irq(), .irq_lines, .idle(), .active()
   );
   /* verilator lint_on PINCONNECTEMPTY */
 endmodule

@@ -5,7 +5,7 @@
 //     registers     address bit REG_W - 1 selects the NIC
 //     send windows  address bit WIN_W - 1 selects the NIC
 //     DMA           axi_read_mux, axi_write_mux: fair, answers in order
-//     irq           one level per NIC
+//     irq_lines     those of NIC 0 in the lower half, those of NIC 1 above (regfile)
 // Handshake: that of nic_core. Registers and send windows take one access at a time, as mmio_write and mmio_read make
 //   them; a read and a write may overlap.
 // Backpressure: that of nic_core; a NIC whose DMA is answered late delays the answers of the other behind it.
@@ -70,10 +70,11 @@ module nic_pair #(
     input  logic [63:0] m_axi_rdata,
     input  logic [1:0]  m_axi_rresp,
     input  logic        m_axi_rlast,
-    output logic [1:0]  irq
+    output logic [2*(nicloop_pkg::VPIDS+1)-1:0] irq_lines
 );
   localparam int NICS   = 2;
   localparam int VC_W   = $clog2(nicloop_pkg::VCS);
+  localparam int LINES  = nicloop_pkg::VPIDS + 1;  // of interrupts
   localparam int USER_W = 32 + (8 + VC_W + 2 * $clog2(nicloop_pkg::VCS * VC_DEPTH + 1) +
       nicloop_pkg::VCS * $clog2(VC_DEPTH + 1) + 31) / 32 * 32;  // as in link
 
@@ -173,7 +174,7 @@ module nic_pair #(
           .s_axis_tvalid({link_valid[PEER*2], link_valid[PEER*2+1]}), .s_axis_tready(link_ready[n*2+:2]),
           .s_axis_tdata({link_data[PEER*128+:64], link_data[PEER*128+64+:64]}),
           .s_axis_tuser({link_user[PEER*2*USER_W+:USER_W], link_user[(PEER*2+1)*USER_W+:USER_W]}),
-          .irq(irq[n]), .idle(),
+          .irq(), .irq_lines(irq_lines[n*LINES+:LINES]), .idle(),
           .active()
       );
       /* verilator lint_on PINCONNECTEMPTY */

@@ -1,9 +1,9 @@
 // nic_pcie: the NIC behind the hard block of a board's PCIe.
 //
 // Job: joins the blocks that make AXI of TLPs and TLPs of AXI: what the host writes and reads to the register port and
-//   the send windows of nic_core, the core's DMA to memory requests, its interrupt to MSI-X. README.md has a drawing.
+//   the send windows of nic_core, the core's DMA to memory requests, its interrupts to MSI-X. README.md has a drawing.
 // Handshake: two AXI-Streams of TLPs (docs/decisions/0020); the ports of nic_core, with their directions turned; what
-//   the hard block knows of its configuration as levels. irq: a rise is an interrupt of vector 0. Counters of what went
+//   the hard block knows of its configuration as levels. irq: the rise of a bit is an interrupt of its vector. Counters of what went
 //   wrong count up and wrap. Three levels reset different parts; each is synchronous to clk:
 //     rst       the reset of the PCIe link (PERST#, hot reset, link down): everything, the tags too
 //     core_rst  a reset of nic_core alone, at least two cycles, together with nic_core: outstanding reads keep their
@@ -20,7 +20,7 @@ module nic_pcie #(
     parameter int SLOT     = 256,
     parameter int TICK     = 1 << 20,
     parameter int QUADS    = 128,
-    parameter int VECTORS  = 4,
+    parameter int VECTORS  = 17,  // 2 to 64
     parameter int REG_BAR  = 0,
     parameter int WIN_BAR  = 2,
     parameter int MSIX_BAR = 4,
@@ -109,7 +109,7 @@ module nic_pcie #(
     output logic [63:0]     s_axi_rdata,
     output logic [1:0]      s_axi_rresp,
     output logic            s_axi_rlast,
-    input  logic            irq,
+    input  logic [VECTORS-1:0] irq,        // levels, by vector
     // what went wrong
     output logic [31:0]     malformed,
     output logic [31:0]     unsupported,
@@ -213,7 +213,7 @@ module nic_pcie #(
   // ---- interrupts ----
   pcie_msix #(.VECTORS(VECTORS)) u_msix (
       .clk, .rst, .id, .bus_master(may_request), .enable(msix_enable), .mask(msix_mask), .forget(flr),
-      .line(VECTORS'(irq)),
+      .line(irq),
       .wr_valid(msix_wr), .wr_addr(msix_wr_addr), .wr_data(msix_wr_data), .wr_strb(msix_wr_strb),
       .rd_addr(msix_rd_addr), .rd_data(msix_rd_data), .ask(ask[INTERRUPT]), .ticket(ticket[INTERRUPT]),
       .header(header[INTERRUPT*128+:128]), .four(four[INTERRUPT]), .odd(odd[INTERRUPT]),

@@ -190,7 +190,7 @@ module nic_uart #(
           .m_axi_arsize(), .m_axi_arburst(), .m_axi_rvalid(dma_rvalid), .m_axi_rready(dma_rready),
           .m_axi_rdata(dma_rdata), .m_axi_rresp(dma_rresp), .m_axi_rlast(dma_rlast), .link_up, .carrier, .m_axis_tvalid,
           .m_axis_tready, .m_axis_tdata, .m_axis_tuser, .s_axis_tvalid, .s_axis_tready, .s_axis_tdata, .s_axis_tuser,
-          .irq, .idle(nic_idle), .active(nic_active)
+          .irq, .irq_lines(), .idle(nic_idle), .active(nic_active)
       );
       /* verilator lint_on PINCONNECTEMPTY */
     end

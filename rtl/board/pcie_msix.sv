@@ -5,7 +5,7 @@
 //   its ticket on. One that tlp_tx discards (dropped) is pending again.
 // Back-pressure: pending bits wait; nobody else does.
 module pcie_msix #(
-    parameter int VECTORS = 4,      // as msix_table
+    parameter int VECTORS = 17,     // as msix_table
     parameter int PBA     = 'h800
 ) (
     input  logic               clk,

@@ -4,7 +4,7 @@
 //   user clock of the hard block.
 //     BAR 0  registers: NIC 0 at 0, NIC 1 at 1 MB
 //     BAR 2  send windows: NIC 0 in the lower half, NIC 1 in the upper half; 2^WIN_W bytes in all
-//     BAR 4  MSI-X table; an interrupt of either NIC is vector 0
+//     BAR 4  MSI-X table: vector 17 n for errors and stalls of NIC n, 17 n + v + 1 for its process v
 //   A NIC's half of BAR 2 holds the send windows of its processes from 0 on, 32 MB each (WIN_W 28: 4 processes).
 // Handshake: TLP streams of docs/decisions/0020, 64 bits; configuration as levels, as in nic_pcie. rst: reset of the
 //   link. flr: function-level reset, as long as it is high.
@@ -80,14 +80,11 @@ module pcie_nics #(
   );
   assign m_tlp_last = out_last;
 
-  // ---- interrupts: nic_pcie sends one per rise, so the level falls for a cycle when the second NIC joins ----
-  logic [1:0] irq, irq_was;
-  logic       irq_level;
-  always_ff @(posedge clk) begin
-    irq_was   <= nic_rst ? '0 : irq;
-    irq_level <= !nic_rst && |irq && !(irq_level && |(irq & ~irq_was));
-  end
-  assign irq_pending = |irq;
+  // ---- interrupts: a vector per NIC for errors and stalls, and one per process ----
+  localparam int VECTORS = 2 * (nicloop_pkg::VPIDS + 1);
+  logic [VECTORS-1:0] irq_lines, irq_lines_q;
+  always_ff @(posedge clk) irq_lines_q <= nic_rst ? '0 : irq_lines;
+  assign irq_pending = |irq_lines_q;
 
   logic        axil_awvalid, axil_awready, axil_wvalid, axil_wready, axil_bvalid, axil_bready, axil_arvalid,
       axil_arready, axil_rvalid, axil_rready;
@@ -104,7 +101,7 @@ module pcie_nics #(
   logic [1:0]  dma_bresp, dma_rresp;
 
   /* verilator lint_off PINCONNECTEMPTY */
-  nic_pcie #(.W(64), .TAGS(TAGS), .TICK(TICK), .REG_W(REG_W), .WIN_W(WIN_W)) u_pcie (
+  nic_pcie #(.W(64), .TAGS(TAGS), .TICK(TICK), .REG_W(REG_W), .WIN_W(WIN_W), .VECTORS(VECTORS)) u_pcie (
       .clk, .rst, .id, .bus_master, .ext_tag_enable, .mps, .mrrs, .msix_enable, .msix_mask,
       .flr(hold && nic_rst), .flr_done, .transactions_pending, .core_rst(nic_rst),
       .s_tlp_valid(in_valid), .s_tlp_ready(in_ready), .s_tlp_data,
@@ -123,7 +120,7 @@ module pcie_nics #(
       .s_axi_wlast(dma_wlast), .s_axi_bvalid(dma_bvalid), .s_axi_bready(dma_bready), .s_axi_bresp(dma_bresp),
       .s_axi_arvalid(dma_arvalid), .s_axi_arready(dma_arready), .s_axi_araddr(dma_araddr), .s_axi_arlen(dma_arlen),
       .s_axi_rvalid(dma_rvalid), .s_axi_rready(dma_rready), .s_axi_rdata(dma_rdata), .s_axi_rresp(dma_rresp),
-      .s_axi_rlast(dma_rlast), .irq(irq_level), .malformed(), .unsupported(), .poisoned(), .timeouts(), .failed(),
+      .s_axi_rlast(dma_rlast), .irq(irq_lines_q), .malformed(), .unsupported(), .poisoned(), .timeouts(), .failed(),
       .unexpected(), .write_errors(), .idle()
   );
   /* verilator lint_on PINCONNECTEMPTY */
@@ -141,6 +138,6 @@ module pcie_nics #(
       .m_axi_wdata(dma_wdata), .m_axi_wstrb(dma_wstrb), .m_axi_wlast(dma_wlast), .m_axi_bvalid(dma_bvalid),
       .m_axi_bready(dma_bready), .m_axi_bresp(dma_bresp), .m_axi_arvalid(dma_arvalid), .m_axi_arready(dma_arready),
       .m_axi_araddr(dma_araddr), .m_axi_arlen(dma_arlen), .m_axi_rvalid(dma_rvalid), .m_axi_rready(dma_rready),
-      .m_axi_rdata(dma_rdata), .m_axi_rresp(dma_rresp), .m_axi_rlast(dma_rlast), .irq
+      .m_axi_rdata(dma_rdata), .m_axi_rresp(dma_rresp), .m_axi_rlast(dma_rlast), .irq_lines
   );
 endmodule

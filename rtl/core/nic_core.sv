@@ -116,7 +116,8 @@ module nic_core #(
     output logic [LINKS-1:0]        s_axis_tready,
     input  logic [LINKS*64-1:0]     s_axis_tdata,
     input  logic [LINKS*USER_W-1:0] s_axis_tuser,
-    output logic        irq,
+    output logic        irq,           // any of irq_lines
+    output logic [nicloop_pkg::VPIDS:0] irq_lines,  // see regfile
     output logic        idle,    // nothing is buffered or under way
     output logic        active   // something moved or will move by itself
 );
@@ -311,7 +312,8 @@ module nic_core #(
       .ev_rx_stall(stall), .ev_ring_stall(ring_stall), .route_errors, .ev_link_failure(|link_failure),
       .ev_rp_refused(mb_ev_refused || ring_ev_refused), .x_wr_addr, .x_wr_do, .x_wr_known, .x_wr_writable, .x_wr_ready,
       .x_rd_addr, .x_rd_known, .x_rd_value, .x_busy, .ev_rma_error, .rma_reason, .rma_src, .rma_dst, .rma_length,
-      .ev_noti_irq, .noti_vpid, .tx_level(40'(tx_level)), .rx_level(rx_levels), .irq, .writes(reg_writes),
+      .ev_noti_irq, .noti_vpid, .tx_level(40'(tx_level)), .rx_level(rx_levels), .irq, .irq_lines,
+      .writes(reg_writes),
       .idle(reg_idle), .active(reg_active)
   );
 

@@ -244,7 +244,7 @@ module nic_velo #(
       .x_busy(1'b0), .ev_rma_error(1'b0), .rma_reason(7'h0), .rma_src(16'h0), .rma_dst(16'h0), .rma_length(10'h0),
       .ev_noti_irq(1'b0), .noti_vpid(4'h0),
       .tx_level(40'(tx_level)), .rx_level(48'(came)),
-      .irq, .writes(), .idle(reg_idle), .active(reg_active)
+      .irq, .irq_lines(), .writes(), .idle(reg_idle), .active(reg_active)
   );
   /* verilator lint_on PINCONNECTEMPTY */
 

@@ -113,7 +113,9 @@ module regfile #(
     // levels
     input  logic [39:0] tx_level,
     input  logic [47:0] rx_level,
-    output logic        irq,
+    output logic        irq,           // any of irq_lines
+    // levels, a line per MSI-X vector: 0 for errors and stalls, v + 1 for arrivals and notifications of process v
+    output logic [nicloop_pkg::VPIDS:0] irq_lines,
     output logic        writes,         // a write is under way: what reads look at is clocked by others
     output logic        idle,
     output logic        active
@@ -306,7 +308,13 @@ module regfile #(
     if (n_noti) irq_set[6'(nicloop_pkg::IRQ_STATUS_NOTI_LSB)+6'(n_noti_vpid)] = 1'b1;
   end
   assign irq_now = ((irq_status & ~(wr_status ? w_data[33:0] : '0)) | irq_set) & CAUSES;
-  assign irq     = |(irq_now & irq_mask);  // as early as if they were counted at once
+  // As early as if events were counted at once.
+  logic [33:0] irq_open;
+  assign irq_open = irq_now & irq_mask;
+  assign irq      = |irq_open;
+  assign irq_lines = {irq_open[nicloop_pkg::IRQ_STATUS_ARRIVAL_LSB+:nicloop_pkg::VPIDS] |
+      irq_open[nicloop_pkg::IRQ_STATUS_NOTI_LSB+:nicloop_pkg::VPIDS],
+      irq_open[nicloop_pkg::IRQ_STATUS_ERROR_LSB] | irq_open[nicloop_pkg::IRQ_STATUS_STALL_LSB]};
 
   always_ff @(posedge clk) begin
     if (rst) begin

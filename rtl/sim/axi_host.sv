@@ -88,8 +88,8 @@ module axi_host #(
     output logic [63:0] dma_rdata,
     output logic [1:0]  dma_rresp,
     output logic        dma_rlast,
-    input  logic        line_up,      // the core's interrupt line
-    output logic        irq,          // what the host knows of it
+    input  logic [nicloop_pkg::VPIDS:0] lines_up,  // the core's interrupt lines, a vector each
+    output logic        irq,          // what the host knows of them
     output logic        nic_rst,
     output logic        link_rst,
     output logic        idle,
@@ -121,7 +121,9 @@ module axi_host #(
   endfunction
 
   // ---- the NIC's side of AXI ----
-  logic            flr, flr_done, cuts, line_seen, rests;
+  logic            flr, flr_done, cuts, rests;
+  localparam int VECTORS = nicloop_pkg::VPIDS + 1;
+  logic [VECTORS-1:0] message, line_seen, irqs;
   logic            awvalid, awready, wvalid, wready, bvalid, bready, arvalid, arready, rvalid, rready;
   logic [20:0]     addr;
   logic [31:0]     wdata, rdata;
@@ -132,7 +134,7 @@ module axi_host #(
   logic [7:0]      w_len;
   logic [1:0]      w_bresp;
   logic            m_awvalid, m_awready, m_wvalid, m_wready, m_wlast, m_bvalid, m_bready, m_arvalid, m_arready,
-      m_rvalid, m_rready, m_rlast, message, memory_idle;
+      m_rvalid, m_rready, m_rlast, memory_idle;
   logic [ID_W-1:0] m_awid, m_bid, m_arid, m_rid;
   logic [63:0]     m_awaddr, m_wdata, m_araddr, m_rdata;
   logic [7:0]      m_awlen, m_wstrb, m_arlen;
@@ -162,7 +164,7 @@ module axi_host #(
       .m_axi_arvalid(m_arvalid), .m_axi_arready(m_arready), .m_axi_arid(m_arid), .m_axi_araddr(m_araddr),
       .m_axi_arlen(m_arlen), .m_axi_arsize(), .m_axi_arburst(), .m_axi_rvalid(m_rvalid), .m_axi_rready(m_rready),
       .m_axi_rid(m_rid), .m_axi_rdata(m_rdata), .m_axi_rresp(m_rresp), .m_axi_rlast(m_rlast), .clk, .nic_rst, .link_rst,
-      .irq(line_up), .c_axil_awvalid(axil_awvalid), .c_axil_awready(axil_awready), .c_axil_addr(axil_quad),
+      .irq_lines(lines_up), .c_axil_awvalid(axil_awvalid), .c_axil_awready(axil_awready), .c_axil_addr(axil_quad),
       .c_axil_wvalid(axil_wvalid), .c_axil_wready(axil_wready), .c_axil_wdata(axil_wdata), .c_axil_bvalid(axil_bvalid),
       .c_axil_bready(axil_bready), .c_axil_bresp(axil_bresp), .c_axil_arvalid(axil_arvalid),
       .c_axil_arready(axil_arready), .c_axil_rvalid(axil_rvalid), .c_axil_rready(axil_rready),
@@ -219,7 +221,7 @@ module axi_host #(
 
   // ---- the host ----
   int unsigned now, boot;               // boot: what firmware has done: dwords of the table, then STATUS
-  localparam int BOOTED = 5;
+  localparam int BOOTED = 4 * VECTORS + 1;
   logic        reg_busy, half_busy;     // an access of the program; a dword of it, or of firmware's
   logic [31:0] first_data;
   logic        upper, of_boot, dword_over;
@@ -243,13 +245,13 @@ module axi_host #(
 
   function automatic void firmware();
     of_boot = 1'b1;
-    case (boot)
-      0:       dword(1'b1, PAGE, MSI_ADDR);
-      1:       dword(1'b1, PAGE + 21'd4, 32'h0);
-      2:       dword(1'b1, PAGE + 21'd8, 32'(node));
-      3:       dword(1'b1, PAGE + 21'd12, 32'h0);
-      default: dword(1'b0, STATUS, 32'h0);
-    endcase
+    if (boot == 4 * VECTORS) dword(1'b0, STATUS, 32'h0);
+    else
+      case (boot % 4)
+        0:       dword(1'b1, PAGE + 21'(4 * boot), MSI_ADDR);
+        2:       dword(1'b1, PAGE + 21'(4 * boot), {16'(node), 16'(boot / 4)});
+        default: dword(1'b1, PAGE + 21'(4 * boot), 32'h0);
+      endcase
   endfunction
 
   // An access of the program begins. What is none of the bus is answered here.
@@ -324,7 +326,7 @@ module axi_host #(
     if (rst) begin
       {awvalid, wvalid, arvalid, w_awvalid, w_wvalid, bready, rready, w_bready} <= '0;
       flr           <= 1'b0;
-      irq           <= 1'b0;
+      irqs          <= '0;
       ext_asks      <= 1'b0;
       answered_here <= 0;
       random        = start;
@@ -369,25 +371,27 @@ module axi_host #(
       else if (pio_pending && !reg_busy && pieces - bus_answers < PIECES - 2 && (!w_awvalid || w_awready) &&
           (line_left == '0 || (w_wvalid && w_wready && line_left == 4'd1))) next_piece();
       // A message says that the line rose; it is down when the core lets it fall.
-      irq      <= (irq || message) && line_seen;
+      irqs     <= (irqs | message) & line_seen;
       bready   <= goes(bvalid);
       rready   <= goes(rvalid);
       w_bready <= goes(w_bvalid);
     end
   end
 
+  assign irq = irqs != '0;
+
   // ---- whether anything happens ----
   // Something that moves no more is told as a hang: it is not active.
   int unsigned still;
   logic        moves;
   assign moves = (awvalid && awready) || (arvalid && arready) || dword_over || (w_awvalid && w_awready) ||
-      (w_wvalid && w_wready) || (w_bvalid && w_bready) || message ||
+      (w_wvalid && w_wready) || (w_bvalid && w_bready) || message != '0 ||
                  (m_awvalid && m_awready) || (m_wvalid && m_wready) || (m_bvalid && m_bready) ||
                  (m_arvalid && m_arready) || (m_rvalid && m_rready);
   always @(posedge aclk) still <= rst || moves || idle ? 0 : still + 32'(still < GIVES_UP);
   // All that an edge of aclk could still change is at its resting value, since a node that sleeps must not differ from
   // one that does not.
   assign idle   = !rst && boot == BOOTED && !reg_busy && !half_busy && !flr && pieces == bus_answers && memory_idle &&
-      rests && ext_asks == ext_over && !ext_sel && irq == (irq && line_seen) && bready && rready && w_bready;
+      rests && ext_asks == ext_over && !ext_sel && irqs == (irqs & line_seen) && bready && rready && w_bready;
   assign active = !idle && still < GIVES_UP;
 endmodule

@@ -10,7 +10,7 @@
 //     DATA_SEEN     AWREADY after WVALID; data is taken before or behind its address
 //     DATA_TAKEN    AWREADY after all data of the burst has been taken
 //     BOTH_SEEN     AWREADY and WREADY after AWVALID and WVALID; ARREADY after ARVALID
-//   message is a pulse: an interrupt has come.
+//   message is a pulse per vector: its interrupt has arrived.
 // Back-pressure: without wild none, up to QUEUE bursts each way.
 `include "nicloop_dpi.svh"
 module axi_memory #(
@@ -49,7 +49,7 @@ module axi_memory #(
     output logic [63:0]     rdata,
     output logic [1:0]      rresp,
     output logic            rlast,
-    output logic            message,
+    output logic [nicloop_pkg::VPIDS:0] message,  // by vector
     output logic            idle
 );
   localparam int QUEUE = 128, CLASSES = 4;  // a class of IDs keeps its order
@@ -115,10 +115,11 @@ module axi_memory #(
     class_of = 32'(aw_id[aw_rp%QUEUE]) % CLASSES;
     at       = class_of * QUEUE + b_wp[class_of] % QUEUE;
     if ({addr[63:3], 3'b000} == MSI_ADDR) begin
-      assert (beat == 0 && strobes[7:0] == 8'h0f && data[31:0] == 32'(node))
+      assert (beat == 0 && strobes[7:0] == 8'h0f && data[31:16] == 16'(node) &&
+              32'(data[15:0]) <= nicloop_pkg::VPIDS)
           else $error("axi_memory: node %0d: an interrupt of %0d quadwords, %x", node, beat + 1, data[31:0]);
       b_resp[at] = '0;
-      message   <= 1'b1;
+      message[data[4:0]] <= 1'b1;
     end else begin
       check("write", addr, 8'(beat));
       b_resp[at] = strobes == '0 ? 2'b00 : 2'(nl_dma_write(node, addr, beat + 1, data, strobes));
@@ -185,7 +186,7 @@ module axi_memory #(
       random  = seed;
     end else begin
       now = now + 1;
-      message <= 1'b0;
+      message <= '0;
       // What has come.
       if (awvalid && awready) begin
         aw_addr[aw_wp%QUEUE] = awaddr;
@@ -248,6 +249,6 @@ module axi_memory #(
       arready <= goes(arvalid) && (order != BOTH_SEEN || arvalid) && rd_wp - rd_rp < QUEUE - 2;
     end
   end
-  assign idle = aw_wp == aw_rp && beat == 0 && b_owed == 0 && !bvalid && rd_wp == rd_rp && !rvalid && !message &&
+  assign idle = aw_wp == aw_rp && beat == 0 && b_owed == 0 && !bvalid && rd_wp == rd_rp && !rvalid && message == '0 &&
       awready == (order == READY_FIRST) && arready == (order != BOTH_SEEN) && !wready && !w_whole;
 endmodule

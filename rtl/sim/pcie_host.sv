@@ -4,7 +4,7 @@
 // Job: the transaction layer of a board, nic_pcie, and behind it a root complex. Ports and DPI are those of host_bus;
 //   the AXI side is that of nic_pcie.
 // Handshake: as host_bus, but for what PCIe cannot tell: writes, to registers, send windows and memory, are posted and
-//   always OKAY, and irq is up from an MSI-X message on until the core's line falls. wr_latency means nothing: a write
+//   always OKAY, and irq is up from a vector's message on until its line falls. wr_latency means nothing: a write
 //   has no answer.
 // Back-pressure: that of nic_pcie; AXI answers are taken when a completion has its place.
 module pcie_host #(
@@ -80,8 +80,8 @@ module pcie_host #(
     output logic [63:0] dma_rdata,
     output logic [1:0]  dma_rresp,
     output logic        dma_rlast,
-    input  logic        line_up,   // the core's interrupt line
-    output logic        irq,       // what the host knows of it
+    input  logic [nicloop_pkg::VPIDS:0] lines_up,  // the core's interrupt lines, a vector each
+    output logic        irq,       // what the host knows of them
     output logic        resets,    // the function is being reset
     output logic        idle,
     output logic        active
@@ -118,7 +118,7 @@ module pcie_host #(
       .s_axi_wlast(dma_wlast), .s_axi_bvalid(dma_bvalid), .s_axi_bready(dma_bready), .s_axi_bresp(dma_bresp),
       .s_axi_arvalid(dma_arvalid), .s_axi_arready(dma_arready), .s_axi_araddr(dma_araddr), .s_axi_arlen(dma_arlen),
       .s_axi_rvalid(dma_rvalid), .s_axi_rready(dma_rready), .s_axi_rdata(dma_rdata), .s_axi_rresp(dma_rresp),
-      .s_axi_rlast(dma_rlast), .irq(line_up), .malformed, .unsupported, .poisoned, .timeouts, .failed, .unexpected,
+      .s_axi_rlast(dma_rlast), .irq(lines_up), .malformed, .unsupported, .poisoned, .timeouts, .failed, .unexpected,
       .write_errors, .idle(nic_idle)
   );
   /* verilator lint_on PINCONNECTEMPTY */
@@ -179,7 +179,7 @@ module pcie_host #(
       .s_tlp_ready(down_ready),
       .s_tlp_data(down_data), .s_tlp_keep(down_keep), .s_tlp_last(down_last), .s_tlp_bar(down_bar), .rx_np_ok,
       .m_tlp_valid(up_valid), .m_tlp_ready(up_ready), .m_tlp_data(up_data), .m_tlp_keep(up_keep), .m_tlp_last(up_last),
-      .np_ok, .bus_master, .mps, .mrrs, .window_answers(pio_bvalid && pio_bready), .line_up, .irq, .resets,
+      .np_ok, .bus_master, .mps, .mrrs, .window_answers(pio_bvalid && pio_bready), .lines_up, .irq, .resets,
       .counters({32'h0, write_errors, unexpected, failed, timeouts, poisoned, unsupported, malformed}), .ext_sel,
       .ext_write, .ext_addr, .ext_wdata, .ext_known, .ext_writable, .ext_rdata, .idle(root_idle)
   );

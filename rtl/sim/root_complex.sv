@@ -50,7 +50,7 @@ module root_complex #(
     output logic [2:0]   mrrs,
     // what is no TLP
     input  logic         window_answers,
-    input  logic         line_up,      // the core's interrupt line
+    input  logic [nicloop_pkg::VPIDS:0] lines_up,  // the core's interrupt lines, a vector each
     output logic         irq,
     // the function, as long as it is high; with its links, since what a neighbour sends must not come to a router that
     // is still being reset
@@ -144,7 +144,7 @@ module root_complex #(
   int unsigned tx_at, tx_len, tx_pause;
   logic [2:0]  tx_bar;
   logic        sending;                         // a word is offered
-  logic        tables;                          // the MSI-X table is written
+  int unsigned tables;                          // vectors whose entry of the MSI-X table is written
   logic        completions_next;                // completions go before commands
   logic        held, held_write;                // a register access is held
   logic [31:0] held_addr;
@@ -155,7 +155,8 @@ module root_complex #(
   int unsigned writes_left;
   int unsigned read_due;                        // when a read of the host is given up
   int unsigned lines_open;                      // pieces without an answer
-  logic        set_irq;
+  localparam int VECTORS = nicloop_pkg::VPIDS + 1;
+  logic [VECTORS-1:0] set_irq, irqs;            // a message has arrived; and its line is still up
   logic        ext_asks;
 
   function automatic void request(input logic [6:0] kind, input logic [31:0] addr, input int unsigned len,
@@ -407,7 +408,11 @@ module root_complex #(
           mrrs_bytes);
     assert (rx[1][3:0] != 0 && (rx[1][7:4] != 0) == (len > 1))
       else $error("root_complex: node %0d: byte enables %x of %0d dwords", node, rx[1][7:0], len);
-    if (has_data && addr == 64'(MSI_ADDR)) set_irq = 1'b1;
+    if (has_data && addr == 64'(MSI_ADDR)) begin
+      assert (len == 1 && rx[head][31:16] == 16'(node) && 32'(rx[head][15:0]) < VECTORS)
+          else $error("root_complex: node %0d: an interrupt of %0d dwords, %x", node, len, rx[head]);
+      set_irq[rx[head][4:0]] = 1'b1;
+    end
     else if (has_data) written(addr, head, len, rx[1][3:0], rx[1][7:4]);
     else begin
       assert (32'(rx[1][15:8]) < TAGS && !open[rx[1][8+:T]])
@@ -425,8 +430,8 @@ module root_complex #(
     rx_len     = 0;
     reads_lost = 0;
     sending    = 1'b0;
-    tables     = 1'b0;
-    set_irq    = 1'b0;
+    tables     = 0;
+    set_irq    = '0;
     completions_next = 1'b0;
   endfunction
 
@@ -450,8 +455,8 @@ module root_complex #(
       open      = '0;
       asked_for = 0;
     end
-    tables           = 1'b0;
-    set_irq          = 1'b0;
+    tables           = 0;
+    set_irq          = '0;
     completions_next = 1'b0;
   endfunction
 
@@ -475,7 +480,7 @@ module root_complex #(
       faults        = 0;
       now           = 0;
       ext_asks      = 1'b0;
-      irq           <= 1'b0;
+      irqs          <= '0;
       m_tlp_ready   <= 1'b0;
       np_ok         <= 1'b0;
     end else begin
@@ -517,13 +522,13 @@ module root_complex #(
       if (!s_tlp_valid || s_tlp_ready) begin
         if (tx_at >= tx_len) begin
           tag = open == '0 ? TAGS : next_tag();
-          if (!tables && !absent()) begin
-            request(WRITE, MSIX_BASE, 4, 3'd4);
+          if (tables != VECTORS && !absent()) begin
+            request(WRITE, MSIX_BASE + 32'(16 * tables), 4, 3'd4);
             tx[3]  = MSI_ADDR;
             tx[4]  = 32'h0;
-            tx[5]  = 32'(node);
+            tx[5]  = {16'(node), 16'(tables)};
             tx[6]  = 32'h0;
-            tables = 1'b1;
+            tables = tables + 1;
           end else if (tag != TAGS && !absent() && (completions_next || !(pio_pending || reg_pending || held))) begin
             complete(tag);
             completions_next = 1'b0;
@@ -550,8 +555,8 @@ module root_complex #(
       np_ok       <= !once(np_ok && m_tlp_valid, 16);
 
       // A message says that the line rose; it is down when the core lets it fall.
-      irq     <= line_up && (irq || set_irq) && !removed;
-      set_irq = set_irq && line_up;
+      irqs    <= removed ? '0 : lines_up & (irqs | set_irq);
+      set_irq = set_irq & lines_up;
       if (absent()) lose();
       if (resetting != 0) resetting = resetting - 1;
     end
@@ -566,6 +571,7 @@ module root_complex #(
     bus_master  <= master;
     resets      <= resetting != 0;
     idle        <= !held && !reg_busy && tx_at >= tx_len && !sending && open == '0 && lines_open == 0 &&
-        resetting == 0 && (tables || removed);
+        resetting == 0 && (tables == VECTORS || removed);
   end
+  assign irq = irqs != '0;
 endmodule

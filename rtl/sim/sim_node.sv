@@ -90,7 +90,11 @@ module sim_node #(
   assign clk_links[3] = clk_link3;
   assign clk_links[4] = clk_link4;
   assign clk_links[5] = clk_link5;
-  logic        host_idle, host_active, nic_idle, nic_active, nic_irq;
+  logic        host_idle, host_active, nic_idle, nic_active;
+  /* verilator lint_off UNUSEDSIGNAL */  // one of the two, by bus
+  logic        nic_irq;
+  logic [nicloop_pkg::VPIDS:0] irq_lines;
+  /* verilator lint_on UNUSEDSIGNAL */
   logic        resets, link_resets;  // the host resets the NIC, its links
   logic        nic_local_rests, nic_rma_rests;
   logic [LINKS-1:0] nic_link_rests;
@@ -158,10 +162,10 @@ module sim_node #(
       host_bus u_host (.node_id(my_id), .wr_latency, .rd_latency, .idle(host_idle), .active(host_active), .*);
     end else if (BUS == 1) begin : g_pcie
       assign link_resets = resets;
-      pcie_host #(.PHY(PHY)) u_host (.node_id(my_id), .rd_latency, .line_up(nic_irq), .idle(host_idle),
+      pcie_host #(.PHY(PHY)) u_host (.node_id(my_id), .rd_latency, .lines_up(irq_lines), .idle(host_idle),
           .active(host_active), .*);
     end else begin : g_axi_clock
-      axi_host u_host (.node_id(my_id), .wr_latency, .rd_latency, .line_up(nic_irq), .nic_rst(resets),
+      axi_host u_host (.node_id(my_id), .wr_latency, .rd_latency, .lines_up(irq_lines), .nic_rst(resets),
           .link_rst(link_resets), .idle(host_idle), .active(host_active), .*);
     end
   endgenerate
@@ -187,7 +191,7 @@ module sim_node #(
       .m_axi_arburst(), .m_axi_rvalid(dma_rvalid), .m_axi_rready(dma_rready), .m_axi_rdata(dma_rdata),
       .m_axi_rresp(dma_rresp), .m_axi_rlast(dma_rlast), .link_up(my_links), .carrier, .m_axis_tvalid(m_tvalid),
       .m_axis_tready({LINKS{1'b1}}), .m_axis_tdata(m_tdata), .m_axis_tuser(m_tuser), .s_axis_tvalid(rx_valid),
-      .s_axis_tready(), .s_axis_tdata(s_tdata), .s_axis_tuser(s_tuser), .irq(nic_irq), .idle(nic_idle),
+      .s_axis_tready(), .s_axis_tdata(s_tdata), .s_axis_tuser(s_tuser), .irq(nic_irq), .irq_lines, .idle(nic_idle),
       .active(nic_active)
   );
   /* verilator lint_on PINCONNECTEMPTY */

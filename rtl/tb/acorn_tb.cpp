@@ -1,6 +1,6 @@
 // acorn_pcie7x: the top of a board, whole, behind a root complex. The program is the host: it reads and writes registers of both NICs, sends
 // messages and puts from one to the other over the links between them, and answers their DMA.
-// - steps 4 and 5 of board/BRINGUP.md: MAGIC and SCRATCH of both NICs, messages over both links, a put, an interrupt;
+// - steps 4 and 5 of board/BRINGUP.md: MAGIC and SCRATCH of both NICs, messages over both links, a put, a vector of MSI-X for each process;
 // - memory requests obey PCIe, Bus Master Enable and the configured sizes; transactions pending is high while a read is outstanding;
 // - a function-level reset and PERST#, in traffic: both NICs start again, and work.
 #include "Vacorn.h"
@@ -150,7 +150,10 @@ struct Test : tb::Bench<Vacorn> {
     for (int i = 0; !(status & kLinkUp); ++i, cycle()) CHECK(i < 1000, "the link does not come up");
     table();
   }
-  void table() { post(kTable, 4, {kMsi, 0x77}); }
+  static uint32_t vector(unsigned nic, unsigned vpid) { return 0x100 + nic * (NICLOOP_VPIDS + 1) + 1 + vpid; }  // its data in the table
+  void table() {
+    for (unsigned v = 0; v < 2 * (NICLOOP_VPIDS + 1); ++v) post(kTable + 16 * v, 4, {kMsi, 0x100 + v});
+  }
 
   void identity() {
     for (unsigned n = 0; n < 2; ++n) {
@@ -170,7 +173,7 @@ struct Test : tb::Bench<Vacorn> {
   void puts_ok(const char* what) { if (talk) std::printf("PASS  %s\n", what); }
   bool talk = true;
 
-  uint64_t ring(unsigned nic) const { return kHeap + (uint64_t(nic) << 20) + 0x10000; }
+  uint64_t ring(unsigned nic, unsigned vpid = 2) const { return kHeap + (uint64_t(nic) << 20) + 0x10000 + 0x1000 * (vpid - 2); }
   void mailbox(unsigned nic) {
     put(nic, NICLOOP_REG_PDID(1), 1);
     put(nic, NICLOOP_REG_PDID(2), 1);
@@ -194,7 +197,7 @@ struct Test : tb::Bench<Vacorn> {
     CHECK(FIELD(header, SLOT_LENGTH) == n && FIELD(header, SLOT_SRC_VPID) == 1, "a slot of %llu bytes from %u to %u, message %llu, has header %016llx", (unsigned long long)n, from, to, (unsigned long long)c, (unsigned long long)header);
     for (uint64_t i = 0; i < n; ++i) CHECK(memory.get(slot + i) == uint8_t(quads[i / 8] >> 8 * (i % 8)), "byte %llu of %llu is wrong", (unsigned long long)i, (unsigned long long)n);
     for (int i = 0; interrupts.empty(); ++i, cycle()) CHECK(i < 5000, "no interrupt");
-    CHECK(interrupts.front() == 0x77, "interrupt data %x", interrupts.front());
+    CHECK(interrupts.front() == vector(to, 2), "interrupt data %x, expected %x", interrupts.front(), vector(to, 2));
     put(to, NICLOOP_REG_MBOX_RP(2), c);
     put(to, NICLOOP_REG_IRQ_STATUS, 1 << 2);
     CHECK(!(get(to, NICLOOP_REG_IRQ_STATUS) >> 2 & 1), "an interrupt cause stays");
@@ -205,6 +208,45 @@ struct Test : tb::Bench<Vacorn> {
       for (unsigned way = 0; way < 4; ++way) message(way & 1, way >> 1, n);
     for (unsigned n = 0; n < 2; ++n) CHECK(get(n, NICLOOP_REG_LINK_RETRANSMISSIONS(n)) == 0, "link of NIC %u retransmits", n);
     puts_ok("velo        0 to 56 bytes, each NIC to each, an interrupt each");
+  }
+
+  // Two processes of one NIC wait. Neither is interrupted by an arrival for the other, and each by its own, although
+  // the other has not yet cleared its cause.
+  void await_vectors(const char* when, std::deque<uint32_t> expected) {
+    run(1000);
+    CHECK(interrupts.size() == expected.size(), "%s: %zu interrupts, expected %zu", when, interrupts.size(), expected.size());
+    for (size_t i = 0; i < expected.size(); ++i)
+      CHECK(interrupts[i] == expected[i], "%s: interrupt data %x, expected %x", when, interrupts[i], expected[i]);
+    interrupts.clear();
+  }
+  void two_processes() {
+    for (unsigned nic = 0; nic < 2; ++nic) {
+      put(nic, NICLOOP_REG_PDID(5), 1);
+      put(nic, NICLOOP_REG_MBOX_BASE(5), ring(nic, 5));
+      put(nic, NICLOOP_REG_MBOX_SLOTS(5), kSlots);
+      put(nic, NICLOOP_REG_MBOX_CTRL(5), NICLOOP_MBOX_CTRL_ENABLE_MASK | NICLOOP_MBOX_CTRL_IRQ_ARRIVAL_MASK);
+      put(nic, NICLOOP_REG_IRQ_MASK, 1 << 2 | 1 << 5 | NICLOOP_IRQ_STATUS_ERROR_MASK);
+      interrupts.clear();
+      auto send = [&](unsigned vpid) {
+        line(1 - nic, PACK(PIO_LENGTH, 8) | PACK(PIO_DST_NODE, nic) | PACK(PIO_DST_VPID, vpid) | PACK(PIO_SRC_VPID, 1), {1});
+      };
+      send(2), ++count[nic];
+      await_vectors("an arrival for process 2", {vector(nic, 2)});
+      send(5);
+      await_vectors("an arrival for process 5 while the cause of process 2 is not cleared", {vector(nic, 5)});
+      put(nic, NICLOOP_REG_IRQ_STATUS, 1 << 2);
+      send(2), ++count[nic];
+      await_vectors("an arrival for process 2 while the cause of process 5 is not cleared", {vector(nic, 2)});
+      put(nic, NICLOOP_REG_MBOX_RP(2), 99999);  // refused: an error of the node
+      await_vectors("an error", {vector(nic, 0) - 1});
+      put(nic, NICLOOP_REG_IRQ_STATUS, ~0ull);
+      put(nic, NICLOOP_REG_MBOX_RP(2), count[nic]);
+      put(nic, NICLOOP_REG_MBOX_RP(5), 1);
+      put(nic, NICLOOP_REG_MBOX_CTRL(5), 0);
+      put(nic, NICLOOP_REG_IRQ_MASK, 1 << 2);
+      await_vectors("causes cleared", {});
+    }
+    puts_ok("vectors     two processes of a NIC have an interrupt each, errors another");
   }
 
   // ---- RMA from NIC 0 to NIC 1 ----
@@ -308,6 +350,7 @@ int main(int argc, char** argv) {
   t.power_on();
   t.identity();
   t.messages(8);
+  t.two_processes();
   t.puts_over_links(8);
   t.no_bus_master();
   t.function_reset();

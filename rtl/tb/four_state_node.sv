@@ -31,6 +31,7 @@ module four_state_node (
   logic [2:0]   d_awsize, d_arsize;
   logic [1:0]   d_awburst, d_arburst, s_tready;
   logic         local_rests, rma_rests, irq, idle, active;
+  logic [nicloop_pkg::VPIDS:0] irq_lines;
   logic [1:0]   link_rests;
 
   nic_core u_nic (
@@ -52,7 +53,7 @@ module four_state_node (
       .m_axi_rvalid(d_rvalid), .m_axi_rready(d_rready), .m_axi_rdata(d_rdata), .m_axi_rresp(2'b00),
       .m_axi_rlast(d_rlast), .link_up(2'b11), .carrier(2'b11), .m_axis_tvalid(tx_valid), .m_axis_tready(2'b11),
       .m_axis_tdata(tx_data), .m_axis_tuser(tx_user), .s_axis_tvalid(rx_valid), .s_axis_tready(s_tready),
-      .s_axis_tdata(rx_data), .s_axis_tuser(rx_user), .irq(irq), .idle(idle), .active(active)
+      .s_axis_tdata(rx_data), .s_axis_tuser(rx_user), .irq(irq), .irq_lines(irq_lines), .idle(idle), .active(active)
   );
 
   // ---- memory of 64 KB ----
@@ -138,7 +139,7 @@ module four_state_node (
       if ((^{tx_valid, s_tready}) === 1'bx) fail("m_axis_tvalid");
       if (tx_valid[0] === 1'b1 && (^{tx_data[63:0], tx_user[95:0]}) === 1'bx) fail("m_axis word 0");
       if (tx_valid[1] === 1'b1 && (^{tx_data[127:64], tx_user[191:96]}) === 1'bx) fail("m_axis word 1");
-      if ((^{irq, idle, active, local_rests, rma_rests, link_rests}) === 1'bx) fail("irq, idle, rests");
+      if ((^{irq, irq_lines, idle, active, local_rests, rma_rests, link_rests}) === 1'bx) fail("irq, idle, rests");
     end
   end
 

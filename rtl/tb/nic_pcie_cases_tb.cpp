@@ -342,6 +342,43 @@ struct Cases : tb::Bench<Vnic_pcie> {
     run(20);
     CHECK(messages() == 1, "a pending vector is not sent when it is unmasked");
   }
+  // Every line is a vector of its own: a rise sends its message whatever the others do, and a masked vector holds up
+  // none of them.
+  void msix_vectors() {
+    start();
+    constexpr unsigned VECTORS = NICLOOP_VPIDS + 1;
+    for (unsigned v = 0; v < VECTORS; ++v) set_vector(v, false);
+    auto expect = [&](const char* when, std::vector<unsigned> vectors) {
+      run(120);
+      std::vector<unsigned> sent;
+      for (const Got& g : got)
+        if (g.h.kind == Header::MEMORY && g.h.data) {
+          unsigned v = unsigned(g.h.addr - MSI) / 0x100;
+          CHECK(g.dw[g.h.dwords()] == v + 7, "%s: the address of vector %u, data %x", when, v, g.dw[g.h.dwords()]);
+          sent.push_back(v);
+        }
+      std::sort(sent.begin(), sent.end());
+      CHECK(sent == vectors, "%s: %zu messages, first of vector %u; expected %zu", when, sent.size(), sent.empty() ? 99 : sent[0], vectors.size());
+      got.clear();
+    };
+    top.irq = 1 << 3;
+    expect("a line rises", {3});
+    top.irq |= 1 << 16;
+    expect("a second line rises", {16});
+    top.irq &= ~(1u << 3), run(5), top.irq |= 1 << 3;
+    expect("the first rises again under the second", {3});
+    set_vector(5, true);
+    top.irq |= 1 << 5 | 1 << 0;
+    expect("a masked vector and another", {0});
+    CHECK(pending() == 1 << 5, "pending bits %x, expected those of vector 5", pending());
+    set_vector(5, false);
+    expect("the vector is unmasked", {5});
+    top.irq = 0, run(5), top.irq = (1 << VECTORS) - 1;
+    std::vector<unsigned> all(VECTORS);
+    for (unsigned v = 0; v < VECTORS; ++v) all[v] = v;
+    expect("all lines rise in one cycle", all);
+    top.irq = 0;
+  }
 
   // ---- tags ----
   void extended_tags() {
@@ -399,6 +436,7 @@ int main(int argc, char** argv) {
   RUN(bus_master_cleared_without_credits());
   RUN(msix_disabled());
   RUN(msix_masked());
+  RUN(msix_vectors());
   RUN(extended_tags());
   RUN(unsupported_counts());
 }

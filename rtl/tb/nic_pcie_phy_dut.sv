@@ -84,7 +84,7 @@ module nic_pcie_phy_dut #(
     output logic [63:0]     s_axi_rdata,
     output logic [1:0]      s_axi_rresp,
     output logic            s_axi_rlast,
-    input  logic            irq,
+    input  logic [16:0]     irq,
     output logic [31:0]     malformed,
     output logic [31:0]     unsupported,
     output logic [31:0]     poisoned,

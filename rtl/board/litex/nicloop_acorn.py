@@ -25,7 +25,7 @@ IP_SETTINGS = {
     "Bar2_Enabled": True, "Bar2_Type": "Memory", "Bar2_64bit": True, "Bar2_Prefetchable": True,
     "Bar2_Scale": "Megabytes",
     "Bar4_Enabled": True, "Bar4_Type": "Memory", "Bar4_64bit": False, "Bar4_Scale": "Kilobytes", "Bar4_Size": 4,
-    "IntX_Generation": False, "MSI_Enabled": False, "MSIx_Enabled": True, "MSIx_Table_Size": "4",
+    "IntX_Generation": False, "MSI_Enabled": False, "MSIx_Enabled": True, "MSIx_Table_Size": "34",
     "MSIx_Table_BIR": "BAR_4", "MSIx_Table_Offset": "0", "MSIx_PBA_BIR": "BAR_4", "MSIx_PBA_Offset": "800",
 }
 

@@ -75,7 +75,7 @@ set_property -dict [list \
   CONFIG.IntX_Generation false \
   CONFIG.MSI_Enabled false \
   CONFIG.MSIx_Enabled true \
-  CONFIG.MSIx_Table_Size 4 \
+  CONFIG.MSIx_Table_Size 34 \
   CONFIG.MSIx_Table_BIR BAR_4 \
   CONFIG.MSIx_Table_Offset 0 \
   CONFIG.MSIx_PBA_BIR BAR_4 \
