@@ -122,7 +122,7 @@ struct Test : tb::Bench<Vnic_axi> {
   void messages(uint64_t step) {
     uint32_t data = uint32_t(random.next());
     uint64_t to = host.kMsi + 4 * random.below(64);
-    table(0, to, data, false);
+    table(1 + 5, to, data, false);  // of process 5
     mailbox();
     uint64_t count = 0;
     for (uint64_t n = random.below(step); n <= 56; n += step) {

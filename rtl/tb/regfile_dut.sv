@@ -66,6 +66,7 @@ module regfile_dut (
     input  logic [39:0] tx_level,
     input  logic [47:0] rx_level,
     output logic        irq,
+    output logic [nicloop_pkg::VPIDS:0] irq_lines,
     output logic        wr_take,  // a write is done
     output logic        rd_look,  // a read looks at tables
     output logic        idle

@@ -224,6 +224,9 @@ struct Test : tb::Bench<Vregfile> {
     unsigned windows = 0;
     for (unsigned v = 0; v < 16; ++v) windows |= (box[v].ctrl >> NICLOOP_MBOX_CTRL_WINDOW_LSB & 1) << v;
     CHECK(top.window_on == windows, "windows %04x, expected %04x", top.window_on, windows);
+    uint64_t open = status & mask, processes = open | open >> NICLOOP_IRQ_STATUS_NOTI_LSB;
+    bool node = open & (NICLOOP_IRQ_STATUS_ERROR_MASK | NICLOOP_IRQ_STATUS_STALL_MASK);
+    CHECK(top.irq_lines == ((processes & 0xffff) << 1 | node), "irq_lines %05x with status %09llx, mask %09llx", top.irq_lines, (unsigned long long)status, (unsigned long long)mask);
     CHECK(top.irq == ((status & mask) != 0), "irq %u with status %05llx, mask %05llx", top.irq, (unsigned long long)status, (unsigned long long)mask);
   }
 
