@@ -59,10 +59,10 @@ func TestVectors(t *testing.T) {
 
 	_, err = first.AwaitProcess(regs.VPIDs)
 	require.ErrorIs(t, err, drivers.ErrConfig)
-	q.files = q.files[:vectorsPerNIC]
+	second.irq = &interrupts{files: q.files[:vectorsPerNIC], vectored: true}
 	_, err = second.AwaitProcess(3)
 	require.ErrorIs(t, err, drivers.ErrNotSupported, "the function has vectors for one NIC")
-	q.vectored = false
+	first.irq = &interrupts{files: q.files}
 	_, err = first.AwaitProcess(3)
 	require.ErrorIs(t, err, drivers.ErrNotSupported, "one line for all")
 }

@@ -3,7 +3,8 @@
 // Job: joins the blocks that make AXI of TLPs and TLPs of AXI: what the host writes and reads to the register port and
 //   the send windows of nic_core, the core's DMA to memory requests, its interrupts to MSI-X. README.md has a drawing.
 // Handshake: two AXI-Streams of TLPs (docs/decisions/0020); the ports of nic_core, with their directions turned; what
-//   the hard block knows of its configuration as levels. irq: the rise of a bit is an interrupt of its vector. Counters of what went
+//   the hard block knows of its configuration as levels. irq: the rise of a bit is an interrupt of its vector.
+//   Counters of what went
 //   wrong count up and wrap. Three levels reset different parts; each is synchronous to clk:
 //     rst       the reset of the PCIe link (PERST#, hot reset, link down): everything, the tags too
 //     core_rst  a reset of nic_core alone, at least two cycles, together with nic_core: outstanding reads keep their

@@ -64,7 +64,13 @@ struct Test : tb::Bench<Vnic_pcie> {
   // ---- the host's side ----
   std::deque<Write> regs_due, windows_due;
   std::vector<std::pair<uint64_t, uint64_t>> reg_log;         // address, value: every write of a register, in order
-  uint64_t table[8] = {0, 1ull << 32, 0, 1ull << 32, 0, 1ull << 32, 0, 1ull << 32};
+  static constexpr unsigned VECTORS = NICLOOP_VPIDS + 1;
+  std::vector<uint64_t> table = masked_table();
+  static std::vector<uint64_t> masked_table() {
+    std::vector<uint64_t> t(2 * VECTORS);
+    for (unsigned v = 0; v < VECTORS; ++v) t[2 * v + 1] = 1ull << 32;
+    return t;
+  }
   std::map<unsigned, Expected> reads;
   uint64_t malformed = 0, unsupported = 0, poisoned = 0, write_errors = 0, host_reads = 0, host_writes = 0, split_reads = 0, errors_read = 0;
 
@@ -184,7 +190,7 @@ struct Test : tb::Bench<Vnic_pcie> {
       uint32_t mask = 0, got = d[3 + i];
       for (int b = 0; b < 4; ++b) mask |= be >> b & 1 ? 0xffu << 8 * b : 0;
       auto same = [&](uint64_t v) { return ((uint32_t(v >> 8 * (a & 4)) ^ got) & mask) == 0; };
-      bool right = nothing ? got == 0 : e.bar == 4 ? same(a < 64 ? table[a / 8] : 0) : same(reg_at(q, e.version));
+      bool right = nothing ? got == 0 : e.bar == 4 ? same(a < 16 * VECTORS ? table[a / 8] : 0) : same(reg_at(q, e.version));
       for (size_t v = e.version; !right && e.bar == 0 && v < reg_log.size(); ++v) right = reg_log[v].first == q && same(reg_log[v].second);
       CHECK(right, "%08x at %llx of BAR %u, mask %x", got, (unsigned long long)a, e.bar, mask);
       CHECK(nothing || e.bar == 4 || !bad(q), "data of a register that answers with an error");
@@ -491,7 +497,7 @@ int main(int argc, char** argv) {
   t.top.id = ID, t.rc.id = ID, t.top.bus_master = 1, t.top.msix_enable = 1;
   t.rc.patience = 3 * TB_TICK;
   t.reset();
-  for (unsigned v = 0; v < 4; ++v) t.set_table(2 * v, MSI + 0x100 * v), t.set_table(2 * v + 1, 1ull << 32 | (v + 7));
+  for (unsigned v = 0; v < t.VECTORS; ++v) t.set_table(2 * v, MSI + 0x100 * v), t.set_table(2 * v + 1, 1ull << 32 | (v + 7));
   uint64_t masked = 0, stopped = 0;
   for (int phase = 0; phase < 80; ++phase) {
     t.top.mps = t.rc.mps = unsigned(t.random.below(4)), t.top.mrrs = t.rc.mrrs = unsigned(t.random.below(6));
