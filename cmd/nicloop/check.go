@@ -12,7 +12,7 @@ import (
 
 	"github.com/nicloop/nicloop/mailbox"
 	"github.com/nicloop/nicloop/mailbox/explore"
-	"github.com/nicloop/nicloop/modelcheck"
+	"github.com/nicloop/nicloop/mailbox/modelcheck"
 	"github.com/sirupsen/logrus"
 	"github.com/spf13/cobra"
 	"golang.org/x/sync/errgroup"

@@ -7,7 +7,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/nicloop/nicloop/modelcheck"
+	"github.com/nicloop/nicloop/mailbox/modelcheck"
 )
 
 // refuted completes a result with the counterexample: the path to the state at fault and, if an

@@ -4,7 +4,7 @@ import (
 	"context"
 	"time"
 
-	"github.com/nicloop/nicloop/modelcheck"
+	"github.com/nicloop/nicloop/mailbox/modelcheck"
 )
 
 // event is one step of a world.

@@ -9,7 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/nicloop/nicloop/mailbox"
-	"github.com/nicloop/nicloop/modelcheck"
+	"github.com/nicloop/nicloop/mailbox/modelcheck"
 )
 
 var (

@@ -5,7 +5,7 @@ import (
 	"strings"
 
 	"github.com/nicloop/nicloop/mailbox"
-	"github.com/nicloop/nicloop/modelcheck"
+	"github.com/nicloop/nicloop/mailbox/modelcheck"
 )
 
 // Protocol selects a flow control.

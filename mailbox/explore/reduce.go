@@ -2,7 +2,7 @@ package explore
 
 import (
 	"github.com/nicloop/nicloop/mailbox"
-	"github.com/nicloop/nicloop/modelcheck"
+	"github.com/nicloop/nicloop/mailbox/modelcheck"
 )
 
 // Partial-order reduction. Events of different processes do not disturb each other: each changes

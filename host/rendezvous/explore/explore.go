@@ -5,7 +5,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/nicloop/nicloop/modelcheck"
+	"github.com/nicloop/nicloop/mailbox/modelcheck"
 )
 
 // Result is what an exploration found; doc.go lists the properties.

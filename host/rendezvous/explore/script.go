@@ -9,7 +9,7 @@ import (
 	"strings"
 
 	"github.com/nicloop/nicloop/host/rendezvous"
-	"github.com/nicloop/nicloop/modelcheck"
+	"github.com/nicloop/nicloop/mailbox/modelcheck"
 )
 
 // Script runs scenarios: one world, changed by commands.

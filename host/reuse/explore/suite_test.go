@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/nicloop/nicloop/modelcheck"
+	"github.com/nicloop/nicloop/mailbox/modelcheck"
 )
 
 // A Result is what an exploration has found.

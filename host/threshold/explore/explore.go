@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"github.com/nicloop/nicloop/host/threshold"
-	"github.com/nicloop/nicloop/modelcheck"
+	"github.com/nicloop/nicloop/mailbox/modelcheck"
 )
 
 // Result is what an exploration found; doc.go lists the properties.

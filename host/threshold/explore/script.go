@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"github.com/nicloop/nicloop/host/threshold"
-	"github.com/nicloop/nicloop/modelcheck"
+	"github.com/nicloop/nicloop/mailbox/modelcheck"
 )
 
 // A Script runs the commands of a scenario, one a line:

@@ -3,6 +3,8 @@
 // the state store, parallel levels, liveness checks, symmetry, partial-order reduction and the
 // format of counterexamples.
 //
+// It lies below mailbox because that is the lowest of the folders that use it.
+//
 // # Two kinds of adapters
 //
 // A [World] is a value that can be cloned: it lists the events that are enabled, applies one, and
