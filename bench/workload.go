@@ -329,53 +329,98 @@ var random = Workload{
 	Doc:   "every rank sends messages of random length to random ranks",
 	Sizes: []int{host.EagerMax}, Iterations: 20, posts: true,
 	messages: (*Config).Ranks,
-	buffers:  func(c *Config) int { return c.Iterations + c.Warmup + 1 },
+	buffers:  func(c *Config) int { return min(c.Iterations+c.Warmup, randomBatch) + 1 },
 	body:     (*task).random,
 }
 
-// random sends this rank's messages, then receives all that the others sent
-// here: every rank derives the whole traffic from the seed.
+// randomBatch is how many messages a rank sends before it receives those that the others have sent
+// meanwhile. It bounds the memory of a run of any length.
+const randomBatch = 1 << 12
+
+// random sends this rank's messages, then receives all that the others sent here, batch by batch:
+// every rank derives the whole traffic from the seed.
 func (t *task) random(r *host.Rank, n int) error {
-	var sends []*host.Request
-	sent := make([]int, r.Size())
-	plan := newPlan(t.c, n, r.ID())
-	if err := t.iterate(r, func(int) error {
-		to, length := plan.next()
-		buf, err := r.Alloc(length)
-		if err != nil {
+	x := &randomRank{task: t, r: r, mine: newPlan(t.c, n, r.ID()), sent: make([]int, r.Size()), got: make([]int, r.Size())}
+	for from := range r.Size() {
+		x.plans = append(x.plans, newPlan(t.c, n, from))
+	}
+	last := t.c.Warmup + t.c.Iterations
+	err := t.iterate(r, func(k int) error {
+		if err := x.sendNext(); err != nil || len(x.sends) < randomBatch || k == last-1 {
 			return err
 		}
-		fill(buf, t.c.Seed, r.ID(), to, sent[to])
-		sent[to]++
-		q, err := r.Isend(to, tagApp, buf)
-		sends = append(sends, q)
-		return err
-	}); err != nil {
-		return err
+		if err := x.receiveBatch(n); err != nil {
+			return err
+		}
+		return x.freeBatch()
+	})
+	if err == nil {
+		err = x.receiveBatch(n)
 	}
-	buf, err := r.Alloc(n)
+	t.timed[r.ID()].to = r.Now()
+	return err
+}
+
+// A randomRank is one rank of the workload random.
+type randomRank struct {
+	*task
+	r       *host.Rank
+	mine    *plan
+	plans   []*plan // by rank, as far as this one has received
+	sent    []int   // messages, by rank
+	got     []int
+	sends   []*host.Request // of the batch
+	buffers [][]byte        // of the batch
+}
+
+func (x *randomRank) sendNext() error {
+	to, length := x.mine.next()
+	buf, err := x.r.Alloc(length)
 	if err != nil {
 		return err
 	}
-	for from := range r.Size() {
-		if from == r.ID() {
+	fill(buf, x.c.Seed, x.r.ID(), to, x.sent[to])
+	x.sent[to]++
+	q, err := x.r.Isend(to, tagApp, buf)
+	x.sends, x.buffers = append(x.sends, q), append(x.buffers, buf)
+	return err
+}
+
+// receiveBatch receives what the others have sent here in as many iterations as this rank has sent
+// messages, and waits for its own sends.
+func (x *randomRank) receiveBatch(n int) error {
+	buf, err := x.r.Alloc(n)
+	if err != nil {
+		return err
+	}
+	for from := range x.r.Size() {
+		if from == x.r.ID() {
 			continue
 		}
-		plan, k := newPlan(t.c, n, from), 0
-		for range t.c.Warmup + t.c.Iterations {
-			to, length := plan.next()
-			if to != r.ID() {
+		for range x.sends {
+			to, length := x.plans[from].next()
+			if to != x.r.ID() {
 				continue
 			}
-			if err := t.recv(r, buf[:length], from, k); err != nil {
+			if err := x.recv(x.r, buf[:length], from, x.got[from]); err != nil {
 				return err
 			}
-			k++
+			x.got[from]++
 		}
 	}
-	err = r.Waitall(sends)
-	t.timed[r.ID()].to = r.Now()
-	return err
+	x.buffers = append(x.buffers, buf)
+	return x.r.Waitall(x.sends)
+}
+
+// freeBatch gives the buffers of a batch back.
+func (x *randomRank) freeBatch() error {
+	for _, b := range x.buffers {
+		if err := x.r.Free(b); err != nil {
+			return err
+		}
+	}
+	x.sends, x.buffers = x.sends[:0], x.buffers[:0]
+	return nil
 }
 
 // A plan is the traffic of one rank.
