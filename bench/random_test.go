@@ -9,8 +9,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// A run of any length holds the requests and buffers of one batch: its memory does not grow with the
-// number of iterations, and it can be stopped.
+// A run of any length holds the requests and buffers of one batch: its memory does not grow with
+// the number of iterations, and it can be stopped.
 func TestRandomInBatches(t *testing.T) {
 	c := Default("random")
 	c.Device, c.Procs, c.Sizes, c.Warmup = "ideal:", 1, []int{64}, 3

@@ -223,7 +223,8 @@ func resolve(uri string) (b *backend, path string, keys map[string]string, err e
 	return &backends[i], unescapePath.Replace(path), keys, nil
 }
 
-// unescapePath lets a path contain the character that ends it in a URI: %3F is a question mark, %25 a percent sign.
+// unescapePath lets a path contain the character that ends it in a URI: %3F is a question mark, %25
+// a percent sign.
 var unescapePath = strings.NewReplacer("%3F", "?", "%3f", "?", "%25", "%")
 
 // Names returns the names of keys.

@@ -7,9 +7,9 @@ import (
 	"github.com/nicloop/nicloop/velo"
 )
 
-// A Collective is one of the collective operations; also the tag of those that wait, in the context of
-// their communicator's collectives. Successive calls of one cannot mix: messages of a pair do not
-// overtake.
+// A Collective is one of the collective operations; also the tag of those that wait, in the context
+// of their communicator's collectives. Successive calls of one cannot mix: messages of a pair do
+// not overtake.
 type Collective int
 
 // The collectives.
@@ -52,8 +52,8 @@ type call struct {
 	out, in []byte // what goes out and what comes in; data that is changed in place is in
 	lo, li  Layout // of them, where they have blocks
 	op      Op
-	// bytes is what the algorithm is chosen by, the same at all ranks: the message, or a block of it where
-	// every pair of ranks has one of its own. 0 where ranks cannot know.
+	// bytes is what the algorithm is chosen by, the same at all ranks: the message, or a block of it
+	// where every pair of ranks has one of its own. 0 where ranks cannot know.
 	bytes int
 }
 
@@ -116,9 +116,10 @@ func (k Collective) Longest(name string, ranks int) int {
 	return 1
 }
 
-// SetAlgorithm fixes how a communicator does a collective, and those that are made from it; all members must say
-// the same. Without a name it is chosen by ranks and bytes again (table.go). One that wants a power of two of ranks is
-// used where there is one. Groups take over what the world has.
+// SetAlgorithm fixes how a communicator does a collective, and those that are made from it; all
+// members must say the same. Without a name it is chosen by ranks and bytes again (table.go). One
+// that wants a power of two of ranks is used where there is one. Groups take over what the world
+// has.
 func (c *Comm) SetAlgorithm(k Collective, name string) error {
 	if k < 0 || k >= collectives {
 		return fmt.Errorf("%w: collective %d: expected 0 to %d", drivers.ErrConfig, int(k), int(collectives)-1)
@@ -134,8 +135,8 @@ func (c *Comm) SetAlgorithm(k Collective, name string) error {
 	return nil
 }
 
-// SetLinear has everybody talk to everybody directly, as the FC paper's alltoall runs do (section 5.3), or
-// gives the choice back to the table.
+// SetLinear has everybody talk to everybody directly, as the FC paper's alltoall runs do (section
+// 5.3), or gives the choice back to the table.
 func (c *Comm) SetLinear(on bool) {
 	for k := range collectives {
 		c.fixed[k] = nil
@@ -159,8 +160,9 @@ func (c *Comm) choose(x *call) *algorithm {
 
 func (a *algorithm) fits(ranks int) bool { return !a.power || ranks&(ranks-1) == 0 }
 
-// Fits tells whether a rank may choose the named algorithm by itself. Messages that join the blocks of several
-// ranks are to be short: longer ones need room in DMA memory that the caller may not have thought of.
+// Fits tells whether a rank may choose the named algorithm by itself. Messages that join the blocks
+// of several ranks are to be short: longer ones need room in DMA memory that the caller may not
+// have thought of.
 func (k Collective) Fits(name string, ranks, bytes int) bool {
 	a := k.named(name)
 	return a != nil && a.fits(ranks) && (!a.joins || (ranks+1)/2*bytes <= EagerMax)

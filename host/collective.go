@@ -6,9 +6,9 @@ import (
 	"github.com/nicloop/nicloop/drivers"
 )
 
-// Collectives. All members of a communicator call them in the same order. Those whose names begin with I do
-// not wait: each gives a request, buffers belong to it until it is done, several may be under way at once, also
-// with those that wait, and all make progress whenever their rank does.
+// Collectives. All members of a communicator call them in the same order. Those whose names begin
+// with I do not wait: each gives a request, buffers belong to it until it is done, several may be
+// under way at once, also with those that wait, and all make progress whenever their rank does.
 //
 // Both forms are one schedule, made by the algorithm that choose gives (algorithm.go).
 
@@ -148,9 +148,9 @@ func (c *Comm) alltoall(kind Collective, out []byte, lo Layout, in []byte, li La
 	return call{kind: kind, out: out, lo: lo, in: in, li: li}, err
 }
 
-// AlltoallEach is a linear Alltoall with blocks of n bytes, at most EagerMax, without the buffers of a
-// large world: out gives the block for a peer, in the position of the block of one, and
-// got is told when that is there. What out and in give is used again for the next peer.
+// AlltoallEach is a linear Alltoall with blocks of n bytes, at most EagerMax, without the buffers
+// of a large world: out gives the block for a peer, in the position of the block of one, and got is
+// told when that is there. What out and in give is used again for the next peer.
 func (c *Comm) AlltoallEach(n int, out, in func(peer int) []byte, got func(peer int) error) error {
 	if n < 0 || n > EagerMax {
 		return fmt.Errorf("%w: blocks of %d bytes, one at a time: expected 0 to %d, beyond which a send waits for its receive", drivers.ErrConfig, n, EagerMax)
@@ -176,8 +176,8 @@ func (c *Comm) AlltoallEach(n int, out, in func(peer int) []byte, got func(peer 
 	return nil
 }
 
-// Reduce leaves at the root the combination of every rank's data. The data of other ranks is unspecified
-// afterwards.
+// Reduce leaves at the root the combination of every rank's data. The data of other ranks is
+// unspecified afterwards.
 func (c *Comm) Reduce(root int, data []byte, op Op) error { return c.wait(c.reduce(root, data, op)) }
 
 // Ireduce is Reduce without waiting.

@@ -10,12 +10,13 @@ import (
 	"github.com/nicloop/nicloop/drivers"
 )
 
-// A Comm is a communicator: ranks that exchange messages and run collectives together. Every Rank embeds
-// that of the whole world. Inside a communicator ranks are numbered from 0 in the order of its members.
+// A Comm is a communicator: ranks that exchange messages and run collectives together. Every Rank
+// embeds that of the whole world. Inside a communicator ranks are numbered from 0 in the order of
+// its members.
 //
-// Dup and Split make communicators with contexts of their own, one for messages and one for collectives:
-// nothing that is sent in one of them is ever received in another, so collectives of different ones may
-// overlap. What Group makes has none, see there.
+// Dup and Split make communicators with contexts of their own, one for messages and one for
+// collectives: nothing that is sent in one of them is ever received in another, so collectives of
+// different ones may overlap. What Group makes has none, see there.
 type Comm struct {
 	rank     *Rank
 	id, size int
@@ -43,10 +44,10 @@ const Undefined = -1
 func (c *Comm) ID() int   { return c.id }
 func (c *Comm) Size() int { return c.size }
 
-// Group makes a group of the given ranks, which this one must be among. It exchanges nothing: all members
-// must name the same ranks in the same order. So nothing has agreed on a context for it, and its
-// collectives share one with those of the world and of all groups: they must run in one order at all ranks
-// that take part in several. Messages need a communicator: Dup of the group.
+// Group makes a group of the given ranks, which this one must be among. It exchanges nothing: all
+// members must name the same ranks in the same order. So nothing has agreed on a context for it,
+// and its collectives share one with those of the world and of all groups: they must run in one
+// order at all ranks that take part in several. Messages need a communicator: Dup of the group.
 func (r *Rank) Group(members []int) (*Comm, error) {
 	id := slices.Index(members, r.ID())
 	if id < 0 {
@@ -90,8 +91,8 @@ func (c *Comm) Dup() (*Comm, error) {
 	return &d, nil
 }
 
-// Split makes a communicator of all members that name the same color, in the order of their keys; of
-// equal keys, in the order of c. All members call it; those whose color is below 0 get nil.
+// Split makes a communicator of all members that name the same color, in the order of their keys;
+// of equal keys, in the order of c. All members call it; those whose color is below 0 get nil.
 func (c *Comm) Split(color, key int) (*Comm, error) {
 	const each = 3 * 8
 	mine, all := make([]byte, each), make([]byte, each*c.size)
@@ -124,8 +125,8 @@ func (c *Comm) Split(color, key int) (*Comm, error) {
 	return c.rank.newComm(c, ids, context, context+1), nil
 }
 
-// agreed takes two contexts that none of the ranks which agreed on next is in: next is above all that any of them
-// has. Communicators without a rank in common may have the same ones.
+// agreed takes two contexts that none of the ranks which agreed on next is in: next is above all
+// that any of them has. Communicators without a rank in common may have the same ones.
 func (r *Rank) agreed(next int) (uint16, error) {
 	if next < contextFirst || next >= contextFreed-1 { // other ranks had a say in it
 		return 0, fmt.Errorf("%w: a communicator more than the %d that a rank can have: give some back with Free, the latest first", drivers.ErrConfig, (contextFreed-contextFirst)/2)
@@ -135,9 +136,10 @@ func (r *Rank) agreed(next int) (uint16, error) {
 	return uint16(next), nil
 }
 
-// Free ends the use of a communicator that Dup or Split has made. All members call it, when their requests in it are done and they have received all
-// that was sent to them in it. It sends nothing. The contexts are given out again when those that were made later, and that this
-// rank still has, are given back, too.
+// Free ends the use of a communicator that Dup or Split has made. All members call it, when their
+// requests in it are done and they have received all that was sent to them in it. It sends nothing.
+// The contexts are given out again when those that were made later, and that this rank still has,
+// are given back, too.
 func (c *Comm) Free() error {
 	r := c.rank
 	at := slices.Index(r.live, c.context)

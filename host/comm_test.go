@@ -11,7 +11,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// family are communicators that share ranks, by a name that all ranks know; a rank has those it is in.
+// family are communicators that share ranks, by a name that all ranks know; a rank has those it is
+// in.
 func family(r *Rank) (map[string]*Comm, error) {
 	f := map[string]*Comm{"world": &r.Comm}
 	var err error
@@ -141,7 +142,8 @@ func noneLeft(r *Rank) error {
 	return nil
 }
 
-// receiveNotes takes from the communicators in random order, and from each in the way that the draw says.
+// receiveNotes takes from the communicators in random order, and from each in the way that the draw
+// says.
 func receiveNotes(r *Rank, f map[string]*Comm, all []note, rnd *rand.Rand) error {
 	for _, at := range rnd.Perm(len(familyNames)) {
 		name := familyNames[at]

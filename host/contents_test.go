@@ -26,8 +26,9 @@ func (s *script) Write(_ int, name int32, b []byte) {
 	copy(b, s.text[:name])
 }
 
-// Messages that Contents can write again wait without their bytes, and are received as if they had them: also into a buffer that is too
-// short, after a matched probe, and beside others whose last byte differs.
+// Messages that Contents can write again wait without their bytes, and are received as if they had
+// them: also into a buffer that is too short, after a matched probe, and beside others whose last
+// byte differs.
 func TestContents(t *testing.T) {
 	text := make([]byte, EagerMax)
 	for i := range text {

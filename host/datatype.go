@@ -8,11 +8,12 @@ import (
 	"github.com/nicloop/nicloop/drivers"
 )
 
-// A Datatype says which bytes of a buffer make a message, and in which order: a sender packs them together,
-// a receiver puts them where its own type says. Only the number of bytes has to agree, as in MPI.
+// A Datatype says which bytes of a buffer make a message, and in which order: a sender packs them
+// together, a receiver puts them where its own type says. Only the number of bytes has to agree, as
+// in MPI.
 //
-// Columns 1 and 2 of a row-major matrix of 3 x 4 elements of 8 bytes are Vector(3, 16, 32), sent from the buffer's
-// byte 8 on:
+// Columns 1 and 2 of a row-major matrix of 3 x 4 elements of 8 bytes are Vector(3, 16, 32), sent
+// from the buffer's byte 8 on:
 //
 //	. x x .    blocks of 16 bytes, one every 32
 //	. x x .
@@ -110,8 +111,8 @@ func (t Datatype) check(what string, buf []byte) error {
 	return nil
 }
 
-// IsendTyped is Isend of what t takes from buf, which may be changed at once: it is packed into memory of the
-// library's.
+// IsendTyped is Isend of what t takes from buf, which may be changed at once: it is packed into
+// memory of the library's.
 func (c *Comm) IsendTyped(dst, tag int, buf []byte, t Datatype) (*Request, error) {
 	if err := t.check("send", buf); err != nil {
 		return nil, err
@@ -131,7 +132,8 @@ func (c *Comm) SendTyped(dst, tag int, buf []byte, t Datatype) error {
 	return err
 }
 
-// IrecvTyped is Irecv into what t names of buf. The bytes are there when the end of the request has been told.
+// IrecvTyped is Irecv into what t names of buf. The bytes are there when the end of the request has
+// been told.
 func (c *Comm) IrecvTyped(source, tag int, buf []byte, t Datatype) (*Request, error) {
 	if err := t.check("receive", buf); err != nil {
 		return nil, err

@@ -67,7 +67,8 @@ func ExampleComm_Isend() {
 	// from 1
 }
 
-// Communicators keep apart what is sent in them; collectives that do not wait go on while their rank does something else.
+// Communicators keep apart what is sent in them; collectives that do not wait go on while their
+// rank does something else.
 func ExampleComm_Split() {
 	run(func(r *host.Rank) error {
 		c, err := r.Split(0, -r.ID()) // the same ranks, in reverse

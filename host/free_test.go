@@ -10,7 +10,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// Contexts that are given back are given out again, and what is sent in the communicator that has them next is its own.
+// Contexts that are given back are given out again, and what is sent in the communicator that has
+// them next is its own.
 func TestFreedContextsComeAgain(t *testing.T) {
 	launch(t, plan{nodes: 3, procs: 1}, func(r *Rank) error {
 		keep, err := r.Dup()

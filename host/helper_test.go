@@ -9,8 +9,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// computeBeside posts on both sides, computes for a time that is longer than the message, and gives what was done then, by rank, and
-// the times of computing and of an empty call.
+// computeBeside posts on both sides, computes for a time that is longer than the message, and gives
+// what was done then, by rank, and the times of computing and of an empty call.
 func computeBeside(t *testing.T, p Rendezvous, n int, helped bool) (done [2]bool, call [2]drivers.Time) {
 	const long = 300 * drivers.Microsecond
 	launch(t, inPairs(p), func(r *Rank) error {
@@ -47,7 +47,8 @@ func computeBeside(t *testing.T, p Rendezvous, n int, helped bool) (done [2]bool
 	return done, call
 }
 
-// TestHelper: a message that needs a call on either side comes to its end while both compute, if helpers call.
+// TestHelper: a message that needs a call on either side comes to its end while both compute, if
+// helpers call.
 func TestHelper(t *testing.T) {
 	for _, p := range longProtocols {
 		for _, n := range []int{40, 30000} {

@@ -16,8 +16,8 @@ import (
 	"github.com/nicloop/nicloop/velo"
 )
 
-// In these tests rank 1 is another program: its packets are well formed for the hardware and the flow
-// control, and hold whatever they like. Rank 0 must answer with errors that name rank 1.
+// In these tests rank 1 is another program: its packets are well formed for the hardware and the
+// flow control, and hold whatever they like. Rank 0 must answer with errors that name rank 1.
 
 // A forger sends raw packets from rank 1.
 type forger struct {
@@ -235,7 +235,8 @@ func wantStream(r *Rank) error {
 	return nil
 }
 
-// Whatever a peer's message says, its receiver answers with an error that names the peer and the field.
+// Whatever a peer's message says, its receiver answers with an error that names the peer and the
+// field.
 func TestForgedMessages(t *testing.T) {
 	for name, c := range forgeries() {
 		t.Run(name, func(t *testing.T) {

@@ -35,8 +35,8 @@ func (t *tape) byte() byte {
 // of picks one of a list, most of which are values that a peer could send.
 func of[T any](t *tape, list ...T) T { return list[int(t.byte())%len(list)] }
 
-// FuzzReceive has rank 1 send what it likes, and write where it can, while rank 0 sends, receives and
-// cancels messages of its own. Rank 0 must not panic, whatever the way for long messages.
+// FuzzReceive has rank 1 send what it likes, and write where it can, while rank 0 sends, receives
+// and cancels messages of its own. Rank 0 must not panic, whatever the way for long messages.
 func FuzzReceive(f *testing.F) {
 	for mode := range uint8(9) {
 		f.Add(mode, []byte{1, 0, 2, 1}, []byte("\x01\x02\x03\x04\x05\x06\x07\x08\x09\x0a\x0b\x0c\x0d\x0e\x0f\x10"))
@@ -177,7 +177,8 @@ func (f *forger) fuzz(in *tape) error {
 	return err
 }
 
-// FuzzEvents fills the notification ring of a rank with arbitrary entries while messages are under way.
+// FuzzEvents fills the notification ring of a rank with arbitrary entries while messages are under
+// way.
 func FuzzEvents(f *testing.F) {
 	for mode := range uint8(9) {
 		f.Add(mode, []byte{0, 1, 2, 3, 4, 5, 6, 7, 8, 9})

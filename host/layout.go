@@ -29,8 +29,8 @@ func Even(ranks, n int) Layout {
 	return NewLayout(counts)
 }
 
-// split is a layout of n bytes in ranks blocks of about the same length, all of them whole elements of unit
-// bytes.
+// split is a layout of n bytes in ranks blocks of about the same length, all of them whole elements
+// of unit bytes.
 func split(ranks, n, unit int) Layout {
 	counts := make([]int, ranks)
 	for i := range counts {
@@ -45,7 +45,8 @@ func (l Layout) Of(b []byte, i int) []byte { return l.span(b, i, i+1) }
 // span is blocks from to to-1 of b.
 func (l Layout) span(b []byte, from, to int) []byte { return b[l.offsets[from]:l.offsets[to]] }
 
-// longestHalf is the longest message that joins the blocks of half of the ranks: Fits knows their average alone.
+// longestHalf is the longest message that joins the blocks of half of the ranks: Fits knows their
+// average alone.
 func (l Layout) longestHalf() int {
 	half := l.offsets[len(l.counts)/2]
 	return max(half, l.Bytes()-half)

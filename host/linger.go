@@ -6,7 +6,8 @@ package host
 // Linger makes progress for the sake of other ranks until the rank owes no message.
 func (r *Rank) Linger() error { return r.LingerUntil(func() bool { return !r.Owes() }) }
 
-// LingerUntil makes progress for the sake of other ranks until done, which is asked after each step.
+// LingerUntil makes progress for the sake of other ranks until done, which is asked after each
+// step.
 func (r *Rank) LingerUntil(done func() bool) error {
 	r.engine.Waiting, r.engine.Lingers = nil, true
 	defer func() { r.engine.Lingers = false }()

@@ -55,7 +55,8 @@ func TestLingerSendsWhatIsOwed(t *testing.T) {
 	}
 }
 
-// One that lingers for a rank that will never look again says so, and what that has not received is an error.
+// One that lingers for a rank that will never look again says so, and what that has not received is
+// an error.
 func TestLingerWaitsForCredits(t *testing.T) {
 	g := owingRig(t)
 	var seen Waiting

@@ -10,8 +10,8 @@ import (
 
 // What MPI has besides plain sends and receives.
 
-// Issend is Isend of a send that is done only when a receive has matched it. To another node it takes
-// RMA, whose rendezvous says when that is.
+// Issend is Isend of a send that is done only when a receive has matched it. To another node it
+// takes RMA, whose rendezvous says when that is.
 func (c *Comm) Issend(dst, tag int, data []byte) (*Request, error) {
 	if err := c.checkSynchronous(dst); err != nil {
 		return nil, err
@@ -91,8 +91,8 @@ func (m *Matched) Recv(buf []byte) (Status, error) {
 	return m.comm.rank.waitFor(q)
 }
 
-// Cancel gives a request up if nothing has matched it yet, as MPI has it: the request ends either with
-// ErrCancelled or as if nothing had happened. It must be waited for as ever.
+// Cancel gives a request up if nothing has matched it yet, as MPI has it: the request ends either
+// with ErrCancelled or as if nothing had happened. It must be waited for as ever.
 func (r *Rank) Cancel(q *Request) error {
 	if q == nil {
 		return errNoRequest()

@@ -56,8 +56,8 @@ func doublingAllgather(s *schedule, c *Comm, x *call) {
 	}
 }
 
-// bruckAllgather takes ceil(log2 Size) rounds for any number of ranks: each doubles what a rank has, as a row that
-// begins with its own block.
+// bruckAllgather takes ceil(log2 Size) rounds for any number of ranks: each doubles what a rank
+// has, as a row that begins with its own block.
 func bruckAllgather(s *schedule, c *Comm, x *call) {
 	n := len(x.out)
 	row := make([]byte, len(x.in))
@@ -88,9 +88,10 @@ func pairwiseAlltoall(s *schedule, c *Comm, x *call) {
 	}
 }
 
-// bruckAlltoall moves every block by the bits of its distance: in round k all blocks whose distance has bit k set
-// go 2^k ranks further, in one message. That is ceil(log2 Size) messages where pairwise takes Size - 1, of half of
-// all blocks each, which are copied together and apart: for short ones.
+// bruckAlltoall moves every block by the bits of its distance: in round k all blocks whose distance
+// has bit k set go 2^k ranks further, in one message. That is ceil(log2 Size) messages where
+// pairwise takes Size - 1, of half of all blocks each, which are copied together and apart: for
+// short ones.
 //
 // Of 3 ranks, rank 0 and its blocks by distance:
 //

@@ -12,7 +12,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// A begun collective: its request, what it writes, and what must be there in the end (nil: nothing is promised).
+// A begun collective: its request, what it writes, and what must be there in the end (nil: nothing
+// is promised).
 type begun struct {
 	name      string
 	q         *Request
@@ -112,8 +113,8 @@ func steps(size, n int) (Layout, []byte) {
 	return l, letter(l.Bytes(), 5)
 }
 
-// Many collectives under way at once, in three communicators that share ranks, with others that wait among
-// them; every rank waits in an order of its own.
+// Many collectives under way at once, in three communicators that share ranks, with others that
+// wait among them; every rank waits in an order of its own.
 func TestManyCollectivesAtOnce(t *testing.T) {
 	for seed := range int64(4) {
 		for _, p := range []plan{
@@ -197,7 +198,8 @@ func setAlgorithms(c *Comm, rnd *rand.Rand) error {
 	return nil
 }
 
-// Nobody's barrier is done before all have begun theirs, and whoever waits for something else serves it.
+// Nobody's barrier is done before all have begun theirs, and whoever waits for something else
+// serves it.
 func TestIbarrier(t *testing.T) {
 	came := drivers.Time(0)
 	launch(t, plan{nodes: 5, procs: 1}, func(r *Rank) error {

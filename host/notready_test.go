@@ -14,8 +14,8 @@ func notReadyPlan(p Rendezvous) plan {
 	return withEager(p, Eager{Handshake: threshold.NotReady})
 }
 
-// exchangeStream has two ranks post their receives and then send, n bytes of DMA memory each way, and compute beside it; late has rank 1 post its
-// receive only after that.
+// exchangeStream has two ranks post their receives and then send, n bytes of DMA memory each way,
+// and compute beside it; late has rank 1 post its receive only after that.
 func exchangeStream(r *Rank, n, times int, late bool, p Rendezvous) (waited drivers.Time, err error) {
 	peer := 1 - r.ID()
 	out, err := r.Alloc(n)
@@ -59,7 +59,8 @@ func exchangeStream(r *Rank, n, times int, late bool, p Rendezvous) (waited driv
 	return waited, nil
 }
 
-// A receive that is posted first is put into while both compute, without a copy; one that is late has the sender ask until it is there.
+// A receive that is posted first is put into while both compute, without a copy; one that is late
+// has the sender ask until it is there.
 func TestNotReady(t *testing.T) {
 	const n, times = 16 << 10, 20
 	for _, p := range []Rendezvous{RGET, RPUT, Chunked} {
@@ -110,7 +111,8 @@ func TestNotReadyTraffic(t *testing.T) {
 	}
 }
 
-// openStreamTo has rank 0 open a stream of tag 1 to rank 1 by messages of n bytes that lose overlap.
+// openStreamTo has rank 0 open a stream of tag 1 to rank 1 by messages of n bytes that lose
+// overlap.
 func openStreamTo(r *Rank, n int, buf []byte) error {
 	for range 6 {
 		if err := r.Barrier(); err != nil {
@@ -134,8 +136,9 @@ func openStreamTo(r *Rank, n int, buf []byte) error {
 	return r.Barrier()
 }
 
-// A receive that was readied can be cancelled: its sender leaves it alone, and the message goes to the next one. So do messages that
-// are too long or too short for their stream, have no memory that the hardware reaches, or find a receive from anybody or one that is too short.
+// A receive that was readied can be cancelled: its sender leaves it alone, and the message goes to
+// the next one. So do messages that are too long or too short for their stream, have no memory that
+// the hardware reaches, or find a receive from anybody or one that is too short.
 func TestNotReadyOtherwise(t *testing.T) {
 	const n = 8 << 10
 	for name, body := range map[string]func(r *Rank, in []byte) error{

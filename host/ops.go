@@ -6,8 +6,8 @@ import (
 	"unsafe"
 )
 
-// An Integer and a Number are what elements of reductions can be, besides what an [Op] of its caller's
-// makes of bytes. They lie in memory in little-endian order.
+// An Integer and a Number are what elements of reductions can be, besides what an [Op] of its
+// caller's makes of bytes. They lie in memory in little-endian order.
 type (
 	Integer interface {
 		int32 | int64 | uint32 | uint64
@@ -17,8 +17,9 @@ type (
 	}
 )
 
-// Sum, Product, Min and Max are the usual operations. Sums and products of integers wrap around; what floating-point
-// ones are depends on the number of ranks and the algorithm, not on when messages come.
+// Sum, Product, Min and Max are the usual operations. Sums and products of integers wrap around;
+// what floating-point ones are depends on the number of ranks and the algorithm, not on when
+// messages come.
 func Sum[T Number]() Op     { return Elements(func(a, b T) T { return a + b }) }
 func Product[T Number]() Op { return Elements(func(a, b T) T { return a * b }) }
 func Min[T Number]() Op     { return Elements(func(a, b T) T { return min(a, b) }) }

@@ -12,7 +12,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// elementsOf are elements of rank r, small enough for sums and products of floating-point numbers to be exact.
+// elementsOf are elements of rank r, small enough for sums and products of floating-point numbers
+// to be exact.
 func elementsOf[T Number](r, n int) []T {
 	rnd := rand.New(rand.NewSource(int64(r)))
 	list := make([]T, n)
@@ -130,7 +131,8 @@ func TestOwnOperation(t *testing.T) {
 	})
 }
 
-// Ranks that bring different numbers of elements are told, not given a sum with what lay in a buffer.
+// Ranks that bring different numbers of elements are told, not given a sum with what lay in a
+// buffer.
 func TestDifferentLengths(t *testing.T) {
 	for what, reduce := range map[string]func(r *Rank, b []byte) error{
 		"allreduce": func(r *Rank, b []byte) error { return r.Allreduce(b, SumInt64) },

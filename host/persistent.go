@@ -6,8 +6,9 @@ import (
 	"github.com/nicloop/nicloop/drivers"
 )
 
-// A persistent request is one send or receive that is done again and again: made once, it is started with Start,
-// waited for like any other, and started anew. Nothing is allocated for it any more.
+// A persistent request is one send or receive that is done again and again: made once, it is
+// started with Start, waited for like any other, and started anew. Nothing is allocated for it any
+// more.
 
 // SendInit makes a persistent Isend.
 func (c *Comm) SendInit(dst, tag int, data []byte) (*Request, error) {
@@ -47,7 +48,8 @@ func (c *Comm) idle(q *Request) *Request {
 	return q
 }
 
-// Start begins what a persistent request stands for. The end of what it did before must have been told.
+// Start begins what a persistent request stands for. The end of what it did before must have been
+// told.
 func (r *Rank) Start(q *Request) error {
 	if q == nil || !q.persistent || !q.idle {
 		return fmt.Errorf("%w: a request is started that is not persistent, or that is under way", drivers.ErrConfig)

@@ -72,8 +72,8 @@ func (r *Rank) Stats() Stats { return r.engine.Stats }
 // Endpoint is the rank's VELO endpoint.
 func (r *Rank) Endpoint() *velo.Endpoint { return r.engine.Endpoint() }
 
-// Paths lists the ways in which the rank's messages move, in the order in which a send is offered to
-// them.
+// Paths lists the ways in which the rank's messages move, in the order in which a send is offered
+// to them.
 func (r *Rank) Paths() []path.Path { return r.engine.Paths() }
 
 // Waiting returns what the rank waits for, or what it waited for when the run was ended.

@@ -8,8 +8,8 @@ import (
 	"github.com/nicloop/nicloop/drivers"
 )
 
-// An Op combines elements of Size bytes: Combine the elements of from into those of into. It must be
-// associative and commutative.
+// An Op combines elements of Size bytes: Combine the elements of from into those of into. It must
+// be associative and commutative.
 type Op struct {
 	Size    int
 	Combine func(into, from []byte)
@@ -48,7 +48,8 @@ func each(into, from []byte, f func(a, b uint64) uint64) {
 	}
 }
 
-// checkLength refuses what is shorter than a rank's own part: the rest would be combined with nothing.
+// checkLength refuses what is shorter than a rank's own part: the rest would be combined with
+// nothing.
 func checkLength(st Status, err error, b []byte) error {
 	if err == nil && st.Bytes != len(b) {
 		return fmt.Errorf("%w: %d bytes from rank %d in a collective: expected %d, as here", drivers.ErrConfig, st.Bytes, st.Source, len(b))
@@ -91,8 +92,8 @@ func linearAllreduce(s *schedule, c *Comm, x *call) {
 	linearBcast(s, c, x)
 }
 
-// doublingAllreduce exchanges all with a rank at distance 1, 2, 4 and so on: recursive doubling, with the ranks
-// beyond a power of two folded in before and told after.
+// doublingAllreduce exchanges all with a rank at distance 1, 2, 4 and so on: recursive doubling,
+// with the ranks beyond a power of two folded in before and told after.
 func doublingAllreduce(s *schedule, c *Comm, x *call) {
 	power := 1
 	for power*2 <= c.size {
@@ -122,9 +123,9 @@ func doublingAllreduce(s *schedule, c *Comm, x *call) {
 	}
 }
 
-// ringAllreduce cuts the data into a block for each rank. Blocks go round the ring once to be combined, rank
-// i ending with block i + 1, and once more to be told: everybody sends and receives the data about twice, whatever
-// the number of ranks.
+// ringAllreduce cuts the data into a block for each rank. Blocks go round the ring once to be
+// combined, rank i ending with block i + 1, and once more to be told: everybody sends and receives
+// the data about twice, whatever the number of ranks.
 func ringAllreduce(s *schedule, c *Comm, x *call) {
 	l := split(c.size, len(x.in), x.op.Size)
 	block := func(i int) []byte { return l.Of(x.in, (i+c.size)%c.size) }

@@ -40,8 +40,8 @@ type Request struct {
 // Done tells whether the request has finished or has not been started, without making progress.
 func (q *Request) Done() bool { return q.op.Done }
 
-// Isend begins to send data with tag to rank dst. It is done when its last packet has been handed to
-// the NIC.
+// Isend begins to send data with tag to rank dst. It is done when its last packet has been handed
+// to the NIC.
 func (c *Comm) Isend(dst, tag int, data []byte) (*Request, error) {
 	return c.begin(dst, tag, c.context, data, false)
 }

@@ -19,8 +19,9 @@ func reusing(mode ReuseMode) plan {
 	return p
 }
 
-// Messages of all lengths arrive, before and after their receives, by the ring, by VELO and by rendezvous, in the order in which they were
-// sent, though their buffers change as soon as they are sent.
+// Messages of all lengths arrive, before and after their receives, by the ring, by VELO and by
+// rendezvous, in the order in which they were sent, though their buffers change as soon as they are
+// sent.
 func TestRingMessages(t *testing.T) {
 	for i, mode := range []ReuseMode{ReuseCopy, ReuseAdapt, ReuseAdapt} {
 		p := reusing(mode)
@@ -43,7 +44,8 @@ func TestRingMessages(t *testing.T) {
 	}
 }
 
-// ringMessages has both ranks send each other rounds of messages of random lengths and tags, and receive them late or early, by tag or by any.
+// ringMessages has both ranks send each other rounds of messages of random lengths and tags, and
+// receive them late or early, by tag or by any.
 func ringMessages(r *Rank, seed int64) error {
 	const rounds, batch, tags = 60, 8, 3
 	sizes := []int{0, 8, 127, 128, 129, 1000, 2048, 2049, 4096, 8192, 9216, 9217, 20000}
@@ -123,7 +125,8 @@ func receiveRound(r *Rank, peer, first int, lengths, tag []int, anyTag bool, own
 	return nil
 }
 
-// A receiver that is late holds nobody up: what finds no entry goes otherwise, and all comes in order.
+// A receiver that is late holds nobody up: what finds no entry goes otherwise, and all comes in
+// order.
 func TestLateReceiver(t *testing.T) {
 	const messages, n, late = 30, 500, 2 * drivers.Millisecond
 	p := reusing(ReuseCopy)
@@ -176,8 +179,8 @@ func TestLateReceiver(t *testing.T) {
 	require.Zero(t, g.ranks[1].ring.Unreturned(0), "all were given back")
 }
 
-// Memory that is given back is forgotten, by the table and by the hardware. What is sent from the same address afterwards is what
-// lies there then.
+// Memory that is given back is forgotten, by the table and by the hardware. What is sent from the
+// same address afterwards is what lies there then.
 func TestFreedBuffers(t *testing.T) {
 	const n = 5000
 	g := newRig(t, reusing(ReuseAdapt))
@@ -233,7 +236,8 @@ func TestFreedBuffers(t *testing.T) {
 			if err := r.Free(b); !errors.Is(err, drivers.ErrConfig) {
 				return fmt.Errorf("freed twice: %v", err)
 			}
-			// what lay there is mapped elsewhere now: whoever used it still would meet a fault, or somebody else's bytes
+			// what lay there is mapped elsewhere now: whoever used it still would meet a fault, or somebody
+			// else's bytes
 			other, err := r.engine.DMA.Port.Register(r.engine.DMA.HeapBase+1<<18, 8192, 3)
 			if err != nil {
 				return err
@@ -286,7 +290,8 @@ func TestFreeUnderWay(t *testing.T) {
 	}))
 }
 
-// Windows: puts and gets, of buffers used once and often, in and outside DMA memory, longer than an intermediate buffer.
+// Windows: puts and gets, of buffers used once and often, in and outside DMA memory, longer than an
+// intermediate buffer.
 func TestWindow(t *testing.T) {
 	for i, mode := range []ReuseMode{ReuseCopy, ReuseAdapt, ReuseCopy, ReuseAdapt} {
 		p := reusing(mode)
@@ -438,7 +443,8 @@ func TestReuseRefused(t *testing.T) {
 	}))
 }
 
-// A put into a ring that the hardware refuses ends the rank that sent it, with the fault: nobody gets wrong bytes.
+// A put into a ring that the hardware refuses ends the rank that sent it, with the fault: nobody
+// gets wrong bytes.
 func TestRingFault(t *testing.T) {
 	g := newRig(t, reusing(ReuseCopy))
 	err := g.run(func(r *Rank) error {
@@ -480,7 +486,8 @@ func TestRingFault(t *testing.T) {
 	require.Contains(t, err.Error(), "rank 0: host: rank 0 put")
 }
 
-// Registrations that only save copies go when a rendezvous finds the translation tables full of them.
+// Registrations that only save copies go when a rendezvous finds the translation tables full of
+// them.
 func TestReuseYields(t *testing.T) {
 	const buffers, uses, n, long = 12, 8, 8000, 100000
 	p := reusing(ReuseAdapt)

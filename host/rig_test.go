@@ -18,8 +18,8 @@ import (
 
 var seed = flag.Int64("seed", 1, "seed of random tests")
 
-// A rig is a world of ranks on ideal:, with the simplest machine that fulfils Proc: one rank runs at a
-// time, the one whose time is the earliest.
+// A rig is a world of ranks on ideal:, with the simplest machine that fulfils Proc: one rank runs
+// at a time, the one whose time is the earliest.
 type rig struct {
 	sys   drivers.Timed
 	procs []*rigProc

@@ -1,9 +1,10 @@
 package host
 
-// Collectives with a root. In their trees ranks are counted from the root on: v is this one's number, so the
-// root's is 0.
+// Collectives with a root. In their trees ranks are counted from the root on: v is this one's
+// number, so the root's is 0.
 
-// fromRoot is this rank's number counted from the root, and what gives back the rank of such a number.
+// fromRoot is this rank's number counted from the root, and what gives back the rank of such a
+// number.
 func (c *Comm) fromRoot(root int) (v int, rank func(v int) int) {
 	return (c.id - root + c.size) % c.size, func(v int) int { return (v + root) % c.size }
 }
@@ -31,7 +32,8 @@ func linearBcast(s *schedule, c *Comm, x *call) {
 	s.sendEach(c, func(int) []byte { return x.in })
 }
 
-// binomialBcast sends the whole message down a binomial tree: ceil(log2 Size) steps, the far children first.
+// binomialBcast sends the whole message down a binomial tree: ceil(log2 Size) steps, the far
+// children first.
 func binomialBcast(s *schedule, c *Comm, x *call) {
 	v, rank := c.fromRoot(x.root)
 	mask := lowest(v, c.size)
@@ -47,8 +49,8 @@ func binomialBcast(s *schedule, c *Comm, x *call) {
 	}
 }
 
-// scatterAllgather gives every rank a part of the message down a binomial tree, then the parts go round a
-// ring: everybody sends and receives the message about once, so it pays for long ones.
+// scatterAllgather gives every rank a part of the message down a binomial tree, then the parts go
+// round a ring: everybody sends and receives the message about once, so it pays for long ones.
 func scatterAllgather(s *schedule, c *Comm, x *call) {
 	v, rank := c.fromRoot(x.root)
 	l := split(c.size, len(x.in), 1)

@@ -2,9 +2,9 @@ package host
 
 import "github.com/nicloop/nicloop/host/path"
 
-// A schedule is a collective under way: sends, receives and what is done with their data, in the order in
-// which one rank does them. What stands between two stops is under way together. A schedule goes on
-// whenever its rank makes progress, whatever that waits for.
+// A schedule is a collective under way: sends, receives and what is done with their data, in the
+// order in which one rank does them. What stands between two stops is under way together. A
+// schedule goes on whenever its rank makes progress, whatever that waits for.
 type schedule struct {
 	comm    *Comm
 	own     *Request // what its caller waits for
@@ -46,8 +46,8 @@ func (s *schedule) receive(from int, b []byte) {
 
 func (s *schedule) stop() { s.steps = append(s.steps, step{do: doStop}) }
 
-// stopUnlessDirect is a stop between sends that are eager. Of those without a copy each takes until its bytes have left, beside which the next
-// can begin.
+// stopUnlessDirect is a stop between sends that are eager. Of those without a copy each takes until
+// its bytes have left, beside which the next can begin.
 func (s *schedule) stopUnlessDirect() {
 	if s.comm.rank.ring == nil {
 		s.stop()
@@ -87,8 +87,8 @@ func (l *schedules) giveBack(s *schedule) {
 	l.idle = append(l.idle, s)
 }
 
-// walk does a schedule here and now, and so for a rank that has nothing else to do. It asks for a message of
-// each step as a program would that sends and receives by itself.
+// walk does a schedule here and now, and so for a rank that has nothing else to do. It asks for a
+// message of each step as a program would that sends and receives by itself.
 func (r *Rank) walk(s *schedule) error {
 	s.stop()
 	for i := range s.steps {
@@ -112,8 +112,8 @@ func (r *Rank) walk(s *schedule) error {
 	return nil
 }
 
-// settle waits for the messages of a schedule that is walked: what it sends first, so that others need not
-// wait.
+// settle waits for the messages of a schedule that is walked: what it sends first, so that others
+// need not wait.
 func (r *Rank) settle(s *schedule) error {
 	for _, receives := range []bool{false, true} {
 		for i, q := range s.parts {

@@ -6,8 +6,8 @@ import (
 	"github.com/nicloop/nicloop/drivers"
 )
 
-// Waiting for several requests. In all lists, requests that are nil and persistent ones that are idle are
-// passed over.
+// Waiting for several requests. In all lists, requests that are nil and persistent ones that are
+// idle are passed over.
 
 // A Completion is the end of one request of a list.
 type Completion struct {
@@ -84,8 +84,8 @@ func (r *Rank) Waitany(list []*Request) (int, Status, error) {
 	return at, st, err
 }
 
-// Waitsome makes progress until one of the requests is done and appends all that are to some. It gives
-// the first error.
+// Waitsome makes progress until one of the requests is done and appends all that are to some. It
+// gives the first error.
 func (r *Rank) Waitsome(list []*Request, some []Completion) ([]Completion, error) {
 	if _, err := r.any(list); err != nil {
 		return some, err
@@ -108,8 +108,8 @@ func tell(list []*Request, some []Completion) (_ []Completion, err error) {
 	return some, err
 }
 
-// Testany makes progress once, unless one of the requests is done already, and gives its index, or -1
-// if none is. With nothing to wait for it is an error.
+// Testany makes progress once, unless one of the requests is done already, and gives its index, or
+// -1 if none is. With nothing to wait for it is an error.
 func (r *Rank) Testany(list []*Request) (int, Status, error) {
 	at, under := survey(list)
 	if at < 0 {
@@ -127,7 +127,8 @@ func (r *Rank) Testany(list []*Request) (int, Status, error) {
 	return at, st, err
 }
 
-// Testsome makes progress once and appends all requests that are done to some. It gives the first error.
+// Testsome makes progress once and appends all requests that are done to some. It gives the first
+// error.
 func (r *Rank) Testsome(list []*Request, some []Completion) ([]Completion, error) {
 	if err := r.look(); err != nil {
 		return some, err
@@ -135,8 +136,8 @@ func (r *Rank) Testsome(list []*Request, some []Completion) ([]Completion, error
 	return tell(list, some)
 }
 
-// Testall makes progress once, unless all requests are done already, and tells whether they are; until then
-// it tells the end of none. Then it gives the first error.
+// Testall makes progress once, unless all requests are done already, and tells whether they are;
+// until then it tells the end of none. Then it gives the first error.
 func (r *Rank) Testall(list []*Request) (bool, error) {
 	if !allDone(list) {
 		if err := r.look(); err != nil {

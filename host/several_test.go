@@ -46,7 +46,8 @@ var waits = map[string]func(r *Rank, list []*Request) ([]Completion, error){
 	},
 }
 
-// Every request is told once, with what its receive got, in whatever way one asks; short, long and local ones.
+// Every request is told once, with what its receive got, in whatever way one asks; short, long and
+// local ones.
 func TestEndsOfSeveral(t *testing.T) {
 	for name, wait := range waits {
 		for _, p := range []plan{{nodes: 2, procs: 1}, inPairs(RGET), onNode()} {

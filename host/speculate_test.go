@@ -34,7 +34,8 @@ func receiveLetter(r *Rank, q *Request, b []byte, n, k int) error {
 	return expect(b[:n], k)
 }
 
-// SPEC, section 4.2.1: an early receiver's RTR is used by the send, which puts at once; the receiver need not call anything meanwhile.
+// SPEC, section 4.2.1: an early receiver's RTR is used by the send, which puts at once; the
+// receiver need not call anything meanwhile.
 func TestEarlyReceiver(t *testing.T) {
 	sender, receiver := speculation(t, inPairs(Spec), func(r *Rank) error {
 		b := make([]byte, 70000)
@@ -81,7 +82,8 @@ func TestEarlySender(t *testing.T) {
 	require.Zero(t, receiver.Offered)
 }
 
-// Section 4.2.3, "Mispredicted RTR": short messages come to receives with room for long ones, between those.
+// Section 4.2.3, "Mispredicted RTR": short messages come to receives with room for long ones,
+// between those.
 func TestMispredicted(t *testing.T) {
 	for _, late := range []drivers.Time{0, later} {
 		sizes := []int{9, 5000, 2048, 0, 6000, 7000, 1}
@@ -124,8 +126,9 @@ func TestMispredicted(t *testing.T) {
 	}
 }
 
-// Section 4.2.3, "Exceptions to ambiguous destination problem": a receive that thinks of a short message or takes anything
-// sends no RTR, and while it waits none does that could get the same message.
+// Section 4.2.3, "Exceptions to ambiguous destination problem": a receive that thinks of a short
+// message or takes anything sends no RTR, and while it waits none does that could get the same
+// message.
 func TestNoOffer(t *testing.T) {
 	for name, first := range map[string]struct{ source, tag, room, offered int }{
 		"eager":      {0, 3, EagerMax, 0},
@@ -198,8 +201,8 @@ func TestOfferTooShort(t *testing.T) {
 	require.EqualValues(t, 1, sender.Claimed)
 }
 
-// A receive whose RTR is out is cancelled when the sender has given it back; the one behind it gets the message. What waits is a
-// receive without a message.
+// A receive whose RTR is out is cancelled when the sender has given it back; the one behind it gets
+// the message. What waits is a receive without a message.
 func TestCancelOfAnOffer(t *testing.T) {
 	sender, receiver := speculation(t, inPairs(Spec), func(r *Rank) error {
 		if r.ID() == 0 {
@@ -296,8 +299,9 @@ func TestCollectivesSpeculate(t *testing.T) {
 	})
 }
 
-// Sections 4.2.6 and 4.4.3, Figure 4.19: where RTRs are of no use, ping-pong takes hardly longer, since they stop: of short messages into
-// long buffers, and of long messages that both sides begin at one time.
+// Sections 4.2.6 and 4.4.3, Figure 4.19: where RTRs are of no use, ping-pong takes hardly longer,
+// since they stop: of short messages into long buffers, and of long messages that both sides begin
+// at one time.
 func TestCostOfSpeculation(t *testing.T) {
 	for name, x := range map[string]struct {
 		n, room  int

@@ -1,15 +1,16 @@
 package host
 
-// A choice is a row of the table of a collective: up to so many ranks and bytes (0: any) it takes that
-// algorithm. The first row that covers a call and whose algorithm fits decides.
+// A choice is a row of the table of a collective: up to so many ranks and bytes (0: any) it takes
+// that algorithm. The first row that covers a call and whose algorithm fits decides.
 type choice struct {
 	ranks, bytes int
 	algorithm    string
 }
 
-// choices were measured on model: with a process per node, 2 to 64 of them: nicloop bench collectives --table. Short bcast, gather and
-// scatter among few ranks stay linear although a tree wins for some numbers of them: for others it loses. What ranks
-// cannot agree on, for they do not know the others' lengths, is linear.
+// choices were measured on model: with a process per node, 2 to 64 of them: nicloop bench
+// collectives --table. Short bcast, gather and scatter among few ranks stay linear although a tree
+// wins for some numbers of them: for others it loses. What ranks cannot agree on, for they do not
+// know the others' lengths, is linear.
 var choices = [collectives][]choice{
 	Barrier:   {{0, 0, "dissemination"}},
 	Gatherv:   {{0, 0, Linear}},
@@ -212,8 +213,8 @@ var choices = [collectives][]choice{
 	},
 }
 
-// Choice is the algorithm that the table has for a collective of so many ranks and bytes: of the whole message
-// (bcast, reduce, allreduce, reduce-scatter), or of one block.
+// Choice is the algorithm that the table has for a collective of so many ranks and bytes: of the
+// whole message (bcast, reduce, allreduce, reduce-scatter), or of one block.
 func (k Collective) Choice(ranks, bytes int) string { return k.choose(ranks, bytes).name }
 
 func (k Collective) choose(ranks, bytes int) *algorithm {

@@ -52,7 +52,8 @@ func swap(r *Rank, n, k int, compute drivers.Time, out, in []byte) error {
 	return expect(in[:n], 2*k+peer)
 }
 
-// Computation beside long messages raises the threshold, with either handshake; blocking calls do not.
+// Computation beside long messages raises the threshold, with either handshake; blocking calls do
+// not.
 func TestThresholdRises(t *testing.T) {
 	const n, times = 16 << 10, 30
 	for _, h := range []threshold.Handshake{threshold.Full, threshold.Partial} {
@@ -116,7 +117,8 @@ func TestBufferedOverlaps(t *testing.T) {
 	require.Greater(t, rendezvous, eager)
 }
 
-// A fixed threshold is there for the second message, or for the first if all channels have it from the start.
+// A fixed threshold is there for the second message, or for the first if all channels have it from
+// the start.
 func TestFixedThreshold(t *testing.T) {
 	for _, all := range []bool{false, true} {
 		stats := runEager(t, withEager(RPUT, Eager{Threshold: 8192, All: all}), func(r *Rank) error {
@@ -208,7 +210,8 @@ func TestBufferedTruncated(t *testing.T) {
 	})
 }
 
-// Messages of all lengths and ways keep their order and their bytes, whatever the channels do meanwhile.
+// Messages of all lengths and ways keep their order and their bytes, whatever the channels do
+// meanwhile.
 func TestThresholdTraffic(t *testing.T) {
 	seeds := uint64(6)
 	if testing.Short() {
@@ -232,7 +235,8 @@ func TestThresholdTraffic(t *testing.T) {
 	}
 }
 
-// traffic is rounds in which every rank sends some messages to every other, and receives them by any source or out of their order.
+// traffic is rounds in which every rank sends some messages to every other, and receives them by
+// any source or out of their order.
 func traffic(r *Rank, seed uint64) error {
 	const rounds, each = 8, 3
 	length := func(round, from, to, i int) int {

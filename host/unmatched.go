@@ -14,8 +14,8 @@ type Unmatched struct {
 	Comm   uint16 `json:"communicator"` // its context
 }
 
-// Unmatched lists the messages that no receive of this rank has matched, the oldest first: a receive that waits for ever
-// has often been sent something, with another tag.
+// Unmatched lists the messages that no receive of this rank has matched, the oldest first: a
+// receive that waits for ever has often been sent something, with another tag.
 func (r *Rank) Unmatched() (list []Unmatched) {
 	r.engine.Match.Each(func(e match.Envelope, m *path.Message) {
 		list = append(list, Unmatched{Source: int(e.Source), Tag: int(e.Tag), Bytes: int(m.Length), Got: int(m.Got), Comm: e.Comm})

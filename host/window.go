@@ -11,10 +11,11 @@ import (
 	"github.com/nicloop/nicloop/rma"
 )
 
-// A Window is memory of every rank of a communicator that the others put into and get from, between fences, while its owner calls
-// nothing (REUSE, section 5.3.2). Bytes go as those of eager messages by RMA do: through an intermediate buffer, or from and to the caller's
-// buffer itself if that is used often. Those that are longer than [Reuse].Longest, or lie in no DMA memory, are cut into pieces that fit an
-// intermediate buffer.
+// A Window is memory of every rank of a communicator that the others put into and get from, between
+// fences, while its owner calls nothing (REUSE, section 5.3.2). Bytes go as those of eager messages
+// by RMA do: through an intermediate buffer, or from and to the caller's buffer itself if that is
+// used often. Those that are longer than [Reuse].Longest, or lie in no DMA memory, are cut into
+// pieces that fit an intermediate buffer.
 type Window struct {
 	comm    *Comm
 	mine    []byte
@@ -31,7 +32,8 @@ const windowRetry = drivers.Microsecond
 
 type windowPart struct{ at, bytes uint64 }
 
-// NewWindow makes a window; mine is what of it lies here, from Alloc, or nothing. All members call it.
+// NewWindow makes a window; mine is what of it lies here, from Alloc, or nothing. All members call
+// it.
 func (c *Comm) NewWindow(mine []byte) (*Window, error) {
 	r := c.rank
 	if r.ring == nil {
@@ -84,9 +86,10 @@ func (r *Rank) untilRegistered(w *Window, at, n uint64) error {
 	}
 }
 
-// CopyLate has a Fence say that gets are done before it copies what they brought into intermediate buffers, and wait for all others once more behind that: the
-// copies are beside a message there and back. That is how the implementation of REUSE finalizes gets (section 5.5.1); without it copies come first, and
-// one barrier is enough. All members call it, or none.
+// CopyLate has a Fence say that gets are done before it copies what they brought into intermediate
+// buffers, and wait for all others once more behind that: the copies are beside a message there and
+// back. That is how the implementation of REUSE finalizes gets (section 5.5.1); without it copies
+// come first, and one barrier is enough. All members call it, or none.
 func (w *Window) CopyLate() { w.ops.Late = true }
 
 // Free gives a window up, behind a fence. All members call it.
@@ -101,12 +104,14 @@ func (w *Window) Free() error {
 	return nil
 }
 
-// Put begins to write data into the window of a member, at an offset. The data may change, and be seen there, after the next Fence.
+// Put begins to write data into the window of a member, at an offset. The data may change, and be
+// seen there, after the next Fence.
 func (w *Window) Put(target, offset int, data []byte) error {
 	return w.move(target, offset, data, true)
 }
 
-// Get begins to read from the window of a member, at an offset. What was read is there after the next Fence.
+// Get begins to read from the window of a member, at an offset. What was read is there after the
+// next Fence.
 func (w *Window) Get(target, offset int, into []byte) error {
 	return w.move(target, offset, into, false)
 }
@@ -173,8 +178,8 @@ func (w *Window) progress() error {
 	return err
 }
 
-// Fence ends all puts and gets that were begun before it, by any member; all call it. A byte is read behind the puts to each member: its answer
-// says that they were written.
+// Fence ends all puts and gets that were begun before it, by any member; all call it. A byte is
+// read behind the puts to each member: its answer says that they were written.
 func (w *Window) Fence() error {
 	if w == nil {
 		return errNoWindow()

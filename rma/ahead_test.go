@@ -72,7 +72,8 @@ func TestFaultOfPutAhead(t *testing.T) {
 	}
 }
 
-// Puts with nothing behind them stop nobody: the last one for which there is room is told of, and with it those in front.
+// Puts with nothing behind them stop nobody: the last one for which there is room is told of, and
+// with it those in front.
 func TestPutsAheadOfNothing(t *testing.T) {
 	for _, outstanding := range []int{1, 2, regs.RMADepth, 8} {
 		r := newRig(t, 2, 4<<20)

@@ -224,8 +224,8 @@ func TestRandomMappings(t *testing.T) {
 	}
 }
 
-// Somebody else fills the queue of commands, so that the hardware refuses those of a fence: they are given again, and
-// nothing is given out before they are done.
+// Somebody else fills the queue of commands, so that the hardware refuses those of a fence: they
+// are given again, and nothing is given out before they are done.
 func TestRefusedFence(t *testing.T) {
 	r := newRig(t, 2, 4<<20)
 	a, dev := r.atus[1], r.Device(1)

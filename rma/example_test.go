@@ -52,7 +52,8 @@ func putOne(ctx context.Context) error {
 	}
 	text := "written without its processor"
 	copy(sys.Device(0).Memory()[bufferAt:], text)
-	// Completer: the target is told when it is written. The origin learns that its buffer is its own again.
+	// Completer: the target is told when it is written. The origin learns that its buffer is its own
+	// again.
 	target := buffers[1].NLA(bufferAt)
 	h, err := ports[0].Put(rma.Peer{Node: 1, VPID: 0}, buffers[0].NLA(bufferAt), target, len(text), rma.Completer)
 	if err != nil {

@@ -24,8 +24,9 @@ func drainFaults(t *testing.T, r *rig, p *Port) (codes []regs.RMAError) {
 	}
 }
 
-// TestGate: what is put at a gate is refused until it is open, lands where the memory behind it lies, and is refused again when
-// it is clear; another piece of memory may be behind it then. The process's end takes it along.
+// TestGate: what is put at a gate is refused until it is open, lands where the memory behind it
+// lies, and is refused again when it is clear; another piece of memory may be behind it then. The
+// process's end takes it along.
 func TestGate(t *testing.T) {
 	r := newRig(t, 2, 4<<20)
 	from, to := r.open(0, 1), r.open(1, 2)

@@ -148,7 +148,8 @@ func TestNoAllocationPerOperation(t *testing.T) {
 	require.Zero(t, testing.AllocsPerRun(300, run))
 }
 
-// A port that was closed does nothing more: its operations are gone, its pages unmapped, and another takes its number.
+// A port that was closed does nothing more: its operations are gone, its pages unmapped, and
+// another takes its number.
 func TestClose(t *testing.T) {
 	r := newRig(t, 2, 4<<20)
 	more := func(c *Config) { c.Outstanding, c.NotiSlots = 4, 16 }

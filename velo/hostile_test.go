@@ -12,8 +12,8 @@ import (
 	"github.com/nicloop/nicloop/mailbox"
 )
 
-// A packet whose credits the protocol does not allow ends Poll with an error that names the peer and
-// the field. It must not panic: with shared: the sender is another program.
+// A packet whose credits the protocol does not allow ends Poll with an error that names the peer
+// and the field. It must not panic: with shared: the sender is another program.
 func TestForgedPackets(t *testing.T) {
 	for _, flow := range []Flow{Static, Dynamic} {
 		for _, c := range []struct {
@@ -42,8 +42,8 @@ func TestForgedPackets(t *testing.T) {
 	}
 }
 
-// A packet that names this process as its source is nobody's: no process sends to itself through the
-// network while flow control is on.
+// A packet that names this process as its source is nobody's: no process sends to itself through
+// the network while flow control is on.
 func TestPacketFromSelf(t *testing.T) {
 	for _, flow := range []Flow{Static, Dynamic} {
 		e, f := open(t, Config{Flow: flow, Slots: 22, CreditSlots: 2})
@@ -57,8 +57,8 @@ func TestPacketFromSelf(t *testing.T) {
 	}
 }
 
-// FuzzPoll fills the mailbox with arbitrary slots, each with the next number, while the process sends.
-// Poll must give packets or errors, and never panic.
+// FuzzPoll fills the mailbox with arbitrary slots, each with the next number, while the process
+// sends. Poll must give packets or errors, and never panic.
 func FuzzPoll(f *testing.F) {
 	f.Add(uint8(1), []byte{0, 0, 0, 0})
 	f.Add(uint8(2), []byte("\x02\x00\x08\x00\xff\xff\x00\x00\x00"))

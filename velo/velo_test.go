@@ -146,8 +146,9 @@ func TestReadPointerBeforeCredits(t *testing.T) {
 	require.EqualValues(t, 7, f.regs[regs.MboxRP(0)])
 }
 
-// TestReadPointerBeforePaidData: the peer takes the data that a credit packet paid for as a sign that the
-// packet has left its credit slot (FC paper, section 5.2), so the NIC hears of that slot first.
+// TestReadPointerBeforePaidData: the peer takes the data that a credit packet paid for as a sign
+// that the packet has left its credit slot (FC paper, section 5.2), so the NIC hears of that slot
+// first.
 func TestReadPointerBeforePaidData(t *testing.T) {
 	e, f := open(t, Config{Flow: Static, Slots: 22, CreditSlots: 2})
 	for range 7 {
@@ -163,7 +164,8 @@ func TestReadPointerBeforePaidData(t *testing.T) {
 	require.EqualValues(t, 1, f.regs[regs.MboxRP(0)])
 }
 
-// TestReopen: a mailbox that is opened again does not take the packets of its last life for new ones.
+// TestReopen: a mailbox that is opened again does not take the packets of its last life for new
+// ones.
 func TestReopen(t *testing.T) {
 	cfg := Config{Flow: Static, Slots: 22, CreditSlots: 2}
 	_, f := open(t, cfg)
@@ -252,7 +254,8 @@ func TestClose(t *testing.T) {
 	require.NoError(t, e.Close(), "descriptors are not VELO's")
 }
 
-// A NIC whose sends can name 64 nodes is not opened for a world with others; one of a larger machine is asked for their whole numbers.
+// A NIC whose sends can name 64 nodes is not opened for a world with others; one of a larger
+// machine is asked for their whole numbers.
 func TestNodesThatCannotBeNamed(t *testing.T) {
 	for _, c := range []struct {
 		nodes uint64

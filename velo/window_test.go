@@ -72,7 +72,8 @@ func exchange(t *testing.T, sys drivers.System, ends [2]*velo.Endpoint, all uint
 	return again
 }
 
-// Mailboxes of two slots and no flow control: Send gives up when the window is full, and nobody stops.
+// Mailboxes of two slots and no flow control: Send gives up when the window is full, and nobody
+// stops.
 func TestFullWindows(t *testing.T) {
 	sys, ends := pair(t, 2, func(d drivers.Device) drivers.Device { return d })
 	require.NotZero(t, exchange(t, sys, ends, 500), "the window was never full")

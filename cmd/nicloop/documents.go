@@ -22,12 +22,12 @@ import (
 	"github.com/nicloop/nicloop/drivers"
 )
 
-// documentVersion is that of all documents together. It grows when a key goes, or means something else; a key that comes
-// changes nothing.
+// documentVersion is that of all documents together. It grows when a key goes, or means something
+// else; a key that comes changes nothing.
 const documentVersion = 1
 
-// A document is what verbs print with --json: one object whose first keys are "schema", its name here, and "schema_version".
-// docs/json.md lists their keys, and a test holds both.
+// A document is what verbs print with --json: one object whose first keys are "schema", its name
+// here, and "schema_version". docs/json.md lists their keys, and a test holds both.
 type document struct {
 	schema string
 	verbs  []string

@@ -59,7 +59,8 @@ var (
 	withUnit = regexp.MustCompile(`(^|_)(ps|ns|us|s|cycles|bytes|mb_per_s|per_s|share|ratio)(_|$)`)
 )
 
-// A style holds the types of documents: keys in snake_case, units in those of times and of what is no count.
+// A style holds the types of documents: keys in snake_case, units in those of times and of what is
+// no count.
 type style struct {
 	t    *testing.T
 	seen map[reflect.Type]bool
@@ -126,7 +127,8 @@ func TestDocumentStyle(t *testing.T) {
 // anyCode: what somebody's cache holds is no matter of this test.
 const anyCode = -1
 
-// examples are verbs as they are typed, with what they print; in order, as runs are remembered first.
+// examples are verbs as they are typed, with what they print; in order, as runs are remembered
+// first.
 var examples = []struct {
 	schema, line string
 	code         int

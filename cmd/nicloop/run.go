@@ -264,7 +264,8 @@ func (f *runFlags) run(cmd *cobra.Command, workload string) (err error) {
 	return nil
 }
 
-// writeFailure prints what a run that failed has measured before. In JSON its error goes with it, and its verdict if it has one.
+// writeFailure prints what a run that failed has measured before. In JSON its error goes with it,
+// and its verdict if it has one.
 func (f *runFlags) writeFailure(cmd *cobra.Command, failed error, res *bench.Result) error {
 	var rows []bench.Row
 	if res != nil {

@@ -9,8 +9,8 @@ import (
 	"github.com/nicloop/nicloop/drivers/regs"
 )
 
-// A system that lets time pass by itself: it performs cycles one by one, reads registers without Run, and
-// hands packets over.
+// A system that lets time pass by itself: it performs cycles one by one, reads registers without
+// Run, and hands packets over.
 func TestPartByItself(t *testing.T) {
 	r := newPair(t)
 	p := r.Part(0)

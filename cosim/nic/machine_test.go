@@ -13,7 +13,8 @@ import (
 	"github.com/nicloop/nicloop/drivers/regs"
 )
 
-// drivers.Timed: a finite deadline is always reached; with Forever Run stops when nothing more can happen.
+// drivers.Timed: a finite deadline is always reached; with Forever Run stops when nothing more can
+// happen.
 func TestDeadlines(t *testing.T) {
 	r := newPair(t)
 	r.run(10000)
@@ -120,7 +121,8 @@ func (c *creditNetwork) CheckCredits() error {
 	return c.err
 }
 
-// rtl/README.md, Sessions: credits are checked whenever the machine is idle, at most once per channel and cycle.
+// rtl/README.md, Sessions: credits are checked whenever the machine is idle, at most once per
+// channel and cycle.
 func TestIdleNetworkIsChecked(t *testing.T) {
 	r := newPair(t)
 	network := &creditNetwork{fakeNetwork: r.net}
@@ -237,8 +239,8 @@ func TestWrongParams(t *testing.T) {
 	}
 }
 
-// A Part runs by itself up to the window that it was opened for, and all stand at the same cycle when
-// they are joined.
+// A Part runs by itself up to the window that it was opened for, and all stand at the same cycle
+// when they are joined.
 func TestPartRunsUpToItsWindow(t *testing.T) {
 	r := newPair(t)
 	p := r.Partitions()[0]
@@ -272,8 +274,8 @@ func TestShareOfNodes(t *testing.T) {
 	}
 }
 
-// The free lists of parts share packets: a number names the same packet in all, and a part that only
-// receives hands packets back to those that send.
+// The free lists of parts share packets: a number names the same packet in all, and a part that
+// only receives hands packets back to those that send.
 func TestFreeListsShare(t *testing.T) {
 	m := New(Config{Info: drivers.Info{Nodes: 2}, Memory: 4096, Parts: 2})
 	a, b := &m.parts[0].packets, &m.parts[1].packets

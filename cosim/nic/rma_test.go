@@ -451,7 +451,8 @@ func TestGetBehindFetchCompareAndAdd(t *testing.T) {
 	require.Equal(t, regs.RMACommandFCAA, n.Command)
 }
 
-// Arbitration: the requester passes a process with descriptors by one fragment of each other process.
+// Arbitration: the requester passes a process with descriptors by one fragment of each other
+// process.
 func TestRequesterServesProcessesInTurn(t *testing.T) {
 	r := newRMA(t)
 	r.mapPage(0, 8, target, regs.ATURightsRw)

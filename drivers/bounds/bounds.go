@@ -1,10 +1,10 @@
-// Package bounds states how large the numbers may be that a user, a file or a peer gives. One bound per
-// kind of number keeps arithmetic on them (sums with a warm-up, products of dimensions, conversions to
-// picoseconds) from overflowing. The bounds lie far above what any machine can run; whether a request
-// fits into memory is checked elsewhere.
+// Package bounds states how large the numbers may be that a user, a file or a peer gives. One bound
+// per kind of number keeps arithmetic on them (sums with a warm-up, products of dimensions,
+// conversions to picoseconds) from overflowing. The bounds lie far above what any machine can run;
+// whether a request fits into memory is checked elsewhere.
 //
-// A caller checks a number against its kind before it computes with it, and reports an error that names
-// the number, where it was given, and the bound.
+// A caller checks a number against its kind before it computes with it, and reports an error that
+// names the number, where it was given, and the bound.
 package bounds
 
 import (

@@ -27,8 +27,9 @@ func (e *MemoryError) Error() string {
 	return fmt.Sprintf("%s needs about %s of memory, %s %s: lower %s", e.What, FormatBytes(e.Needs), FormatBytes(e.Has), has, e.Lower)
 }
 
-// CheckMemory compares an estimate with the memory of this process: that of the machine, of its control
-// group and of its address space. It returns a *MemoryError, or nil if the request fits or nothing is known.
+// CheckMemory compares an estimate with the memory of this process: that of the machine, of its
+// control group and of its address space. It returns a *MemoryError, or nil if the request fits or
+// nothing is known.
 func CheckMemory(what string, needs float64, lower string) error {
 	total, free := memory(os.DirFS("/"))
 	switch {
@@ -55,8 +56,8 @@ var byteUnits = []string{"B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"}
 // limitOfAddressSpace is set where the operating system has such a limit.
 var limitOfAddressSpace = func(fs.FS) (limit, used float64, ok bool) { return 0, 0, false }
 
-// memory gives the smallest total and the smallest free memory of all that limits this process, in bytes;
-// infinite if nothing is known.
+// memory gives the smallest total and the smallest free memory of all that limits this process, in
+// bytes; infinite if nothing is known.
 func memory(root fs.FS) (total, free float64) {
 	total, free = math.Inf(1), math.Inf(1)
 	restrict := func(limit, used float64) {
@@ -81,7 +82,8 @@ func memory(root fs.FS) (total, free float64) {
 	return total, free
 }
 
-// memoryGroups are the directories of this process's control group (version 2) and of its ancestors.
+// memoryGroups are the directories of this process's control group (version 2) and of its
+// ancestors.
 func memoryGroups(root fs.FS) (list []string) {
 	text, err := fs.ReadFile(root, "proc/self/cgroup")
 	if err != nil {

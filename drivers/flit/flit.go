@@ -31,7 +31,8 @@ func Payload(h regs.Header) int { return (Bytes(h) + regs.FlitBytes - 1) / regs.
 // Total is the number of flits of the whole packet.
 func Total(h regs.Header) int { return Payload(h) + 2 }
 
-// CRC computes the CRC-32 of the tail. padded is the payload in whole flits; of the tail its other fields count.
+// CRC computes the CRC-32 of the tail. padded is the payload in whole flits; of the tail its other
+// fields count.
 func CRC(h regs.Header, padded []byte, tail regs.Tail) uint32 {
 	crc := crc32.Update(^update(^uint32(0), uint64(h&^unchecked)), crc32.IEEETable, padded)
 	return ^update(^crc, uint64(tail)&^crcMask)

@@ -1,5 +1,6 @@
-// Package infile reads files that a user names. A file may be anything: a device that never ends, a directory, or a
-// file larger than memory. Its errors are drivers.ErrConfig, because the user must name another file.
+// Package infile reads files that a user names. A file may be anything: a device that never ends, a
+// directory, or a file larger than memory. Its errors are drivers.ErrConfig, because the user must
+// name another file.
 package infile
 
 import (
@@ -18,7 +19,8 @@ const (
 	Log  = 16 << 30 // transaction logs, journals
 )
 
-// Read reads a regular file, pipe or socket of at most limit bytes. Devices are refused: /dev/zero never ends.
+// Read reads a regular file, pipe or socket of at most limit bytes. Devices are refused: /dev/zero
+// never ends.
 func Read(name string, limit int64) ([]byte, error) {
 	f, err := os.OpenFile(name, os.O_RDONLY, 0)
 	if err != nil {

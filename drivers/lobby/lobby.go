@@ -68,9 +68,9 @@ type Guest struct {
 	address string
 }
 
-// Serve accepts connections and gives each to handle, in a goroutine that start starts. The connection
-// leaves the lobby when handle returns, which closes it. Serve ends with nil when ctx ends or the
-// listener is closed, and with an error when accept has failed for too long.
+// Serve accepts connections and gives each to handle, in a goroutine that start starts. The
+// connection leaves the lobby when handle returns, which closes it. Serve ends with nil when ctx
+// ends or the listener is closed, and with an error when accept has failed for too long.
 func (l *Lobby) Serve(ctx context.Context, accept func() (net.Conn, error), start func(func()), handle func(*Guest)) error {
 	var failing time.Time // since when; zero: accept works
 	pause := firstPause

@@ -76,8 +76,8 @@ func TestEndDuringAPause(t *testing.T) {
 	require.NoError(t, err)
 }
 
-// From one address come no more than its share; the oldest of that address makes room, and an admitted
-// guest is not evicted.
+// From one address come no more than its share; the oldest of that address makes room, and an
+// admitted guest is not evicted.
 func TestOldestMakesRoom(t *testing.T) {
 	from := func(ip string) net.Conn { return addressed{ip: ip} }
 	l := New(Config{Most: 3, PerAddress: 2})

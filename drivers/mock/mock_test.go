@@ -92,7 +92,8 @@ func TestTooManyAndTooFew(t *testing.T) {
 	require.Contains(t, under.messages[0], "the end, with 4 accesses left")
 }
 
-// Registers take the address that the NIC knows memory by; what nobody can do is told when it is asked for.
+// Registers take the address that the NIC knows memory by; what nobody can do is told when it is
+// asked for.
 func TestMemoryElsewhere(t *testing.T) {
 	d := New(t, 1<<13)
 	d.LiesAt(drivers.Segment{Off: 0, Addr: 0x80000000, Bytes: 1 << 12}, drivers.Segment{Off: 1 << 12, Addr: 0x10000, Bytes: 1 << 12})

@@ -1,8 +1,9 @@
 // Package outfile writes the files that users name.
 //
-// It promises the same for all of them: a symbolic link is followed and stays; a regular file changes as
-// a whole or not at all ([Write]); a device, a pipe or a socket is written in place and never replaced or
-// removed; and what another run wrote is kept unless the user says --force ([Check], [Create]).
+// It promises the same for all of them: a symbolic link is followed and stays; a regular file
+// changes as a whole or not at all ([Write]); a device, a pipe or a socket is written in place and
+// never replaced or removed; and what another run wrote is kept unless the user says --force
+// ([Check], [Create]).
 package outfile
 
 import (
@@ -18,8 +19,8 @@ import (
 // ErrExists: a file is there already, and --force was not given.
 var ErrExists = errors.New("exists: choose another name, or --force to overwrite it")
 
-// Resolve follows symbolic links to the file that is meant, which need not be there. info is nil if it
-// is not.
+// Resolve follows symbolic links to the file that is meant, which need not be there. info is nil if
+// it is not.
 func Resolve(name string) (target string, info fs.FileInfo, err error) {
 	const mostLinks = 40 // as in Linux
 	target = name
@@ -43,7 +44,8 @@ func Resolve(name string) (target string, info fs.FileInfo, err error) {
 	return target, nil, &fs.PathError{Op: "open", Path: name, Err: errors.New("too many symbolic links")}
 }
 
-// IsReplaced tells whether Write replaces the file as a whole: it is a regular file, or is not there.
+// IsReplaced tells whether Write replaces the file as a whole: it is a regular file, or is not
+// there.
 func IsReplaced(name string) bool {
 	_, info, err := Resolve(name)
 	return err == nil && (info == nil || info.Mode().IsRegular())
@@ -58,8 +60,8 @@ func Check(name string, force bool) error {
 	return err
 }
 
-// Write gives a file the content that content writes. A regular file is replaced when all of it is on
-// disk: whatever fails or is interrupted, the old file stays.
+// Write gives a file the content that content writes. A regular file is replaced when all of it is
+// on disk: whatever fails or is interrupted, the old file stays.
 func Write(name string, content func(io.Writer) error) error {
 	target, info, err := Resolve(name)
 	if err != nil {
@@ -118,8 +120,8 @@ func WriteBytes(name string, data []byte) error {
 	})
 }
 
-// Create opens a file that grows while a program runs, such as a capture: what is written can be read
-// at once, also if the program is killed. It refuses what Check refuses.
+// Create opens a file that grows while a program runs, such as a capture: what is written can be
+// read at once, also if the program is killed. It refuses what Check refuses.
 func Create(name string, force bool) (*os.File, error) {
 	if err := Check(name, force); err != nil {
 		return nil, err
@@ -134,8 +136,8 @@ func Create(name string, force bool) (*os.File, error) {
 	return os.Create(target)
 }
 
-// Close ends what Create began, which went as err says. After a failure a regular file holds nothing
-// whole and is removed; its name may be a link, which stays.
+// Close ends what Create began, which went as err says. After a failure a regular file holds
+// nothing whole and is removed; its name may be a link, which stays.
 func Close(f *os.File, err error) error {
 	info, serr := f.Stat()
 	err = errors.Join(err, f.Close())

@@ -132,7 +132,8 @@ func TestProbe(t *testing.T) {
 	require.ErrorIs(t, err, drivers.ErrConfig)
 }
 
-// Two NICs behind one function: each has its share of the BARs, COMMAND and switch are those of both.
+// Two NICs behind one function: each has its share of the BARs, COMMAND and switch are those of
+// both.
 func TestTwoNICs(t *testing.T) {
 	s := newSlot(t)
 	s.file("resource0", make([]byte, 2*nicStride))
@@ -165,7 +166,8 @@ func TestTwoNICs(t *testing.T) {
 	require.Equal(t, "0", string(s.read("enable")[:1]))
 }
 
-// DMA is enabled when the last NIC has been reset, and a share of memory has the segments that it lies in.
+// DMA is enabled when the last NIC has been reset, and a share of memory has the segments that it
+// lies in.
 func TestParts(t *testing.T) {
 	w := &fakeWay{}
 	list := parts(w, 2)

@@ -179,8 +179,8 @@ func (v *vfio) command(set, clear uint16) error {
 	return changeCommand(v.board, int64(r.offset), set, clear)
 }
 
-// interrupts are MSI-X messages, with an eventfd per vector. One that arrived before the wait shows in
-// IRQ_STATUS.
+// interrupts are MSI-X messages, with an eventfd per vector. One that arrived before the wait shows
+// in IRQ_STATUS.
 func (v *vfio) interrupts() (*interrupts, error) {
 	have := vfioVectors{size: uint32(unsafe.Sizeof(vfioVectors{})), index: vfioMSIX}
 	if _, err := call(v.board, vfioIRQInfo, uintptr(unsafe.Pointer(&have))); err != nil {

@@ -9,8 +9,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// A board finds its memory at an address that is not 0, behind an IOMMU, or in huge pages anywhere, each board in others; so does the
-// simulated NIC that replays what it did.
+// A board finds its memory at an address that is not 0, behind an IOMMU, or in huge pages anywhere,
+// each board in others; so does the simulated NIC that replays what it did.
 func TestReplayWhereMemoryWas(t *testing.T) {
 	const far, grain = 5 << 40, 1 << 14
 	for name, segments := range map[string][][]drivers.Segment{

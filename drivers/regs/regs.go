@@ -141,7 +141,8 @@ func putBool(v bool, lsb int) uint64 {
 	return 0
 }
 
-// ForDescriptors tells whether an address of the send windows is in the line that takes RMA descriptors.
+// ForDescriptors tells whether an address of the send windows is in the line that takes RMA
+// descriptors.
 func ForDescriptors(off uint32) bool { return RMAPio(off).RMA() == RMALine }
 
 // Descriptors is where a process writes its RMA descriptors.
@@ -149,8 +150,8 @@ func Descriptors(vpid uint8) uint32 {
 	return uint32(RMAPioFields{SrcVPID: vpid, RMA: RMALine}.Pack())
 }
 
-// HeaderNodes is how many nodes headers, slots and descriptors can name. The address of a send has room for NodeMax of them: only a
-// backend whose NICs are in this program has more.
+// HeaderNodes is how many nodes headers, slots and descriptors can name. The address of a send has
+// room for NodeMax of them: only a backend whose NICs are in this program has more.
 const HeaderNodes = 1 << 12
 
 const (
@@ -159,8 +160,9 @@ const (
 	windowLen = 29 // bits of an address in the send windows
 )
 
-// To is an address of a send window for any node that headers can name. What its own field cannot say stands above the windows and,
-// the highest three bits, in those below a quadword, which are 0 otherwise: pieces of a line begin at quadwords.
+// To is an address of a send window for any node that headers can name. What its own field cannot
+// say stands above the windows and, the highest three bits, in those below a quadword, which are 0
+// otherwise: pieces of a line begin at quadwords.
 func (w Pio) To(node int) uint32 {
 	put("Pio.To", uint64(node), 0, 12)
 	above := uint32(node) >> nodeBits

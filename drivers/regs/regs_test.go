@@ -20,7 +20,8 @@ func TestHeaderRoundTrip(t *testing.T) {
 	}
 }
 
-// Every word is a permutation of its named bits: unpacking all ones and packing again gives them all.
+// Every word is a permutation of its named bits: unpacking all ones and packing again gives them
+// all.
 func TestFormatsCoverTheirWords(t *testing.T) {
 	require.Equal(t, ^Header(0), (^Header(0)).Fields().Pack())
 	require.Equal(t, Slot(0xffffffff_3fffffff), (^Slot(0)).Fields().Pack())
@@ -66,7 +67,8 @@ func TestBits(t *testing.T) {
 	require.Equal(t, uint64(0xff000), ParamsVPIDs.Mask())
 }
 
-// TestFarAddresses: an address holds any node that headers can name, and is that of the send window where its field can.
+// TestFarAddresses: an address holds any node that headers can name, and is that of the send window
+// where its field can.
 func TestFarAddresses(t *testing.T) {
 	p := PioFields{Byte: 24, Length: 17, Piggyback: true, Kind: KindCreditResponse, DstVPID: 11, SrcVPID: 15}
 	for node := range HeaderNodes {

@@ -8,7 +8,8 @@ import (
 	"unsafe"
 )
 
-// readWords reads registers of a BAR, whole words at a time, by mapping its file: the kernel gives memory in no other way.
+// readWords reads registers of a BAR, whole words at a time, by mapping its file: the kernel gives
+// memory in no other way.
 func readWords(file string, offsets ...uint32) ([]uint64, error) {
 	f, err := os.Open(file)
 	if err != nil {

@@ -63,7 +63,8 @@ func welcome(t *testing.T, c *wire.Conn, nodes, node int, bytes, file uint64) {
 	_ = c.SendFiles(&wire.Frame{Kind: wire.Welcome, Data: data}, []*os.File{f})
 }
 
-// A broker that answers a claim with what makes no sense is told apart from one that is gone, and nothing is opened.
+// A broker that answers a claim with what makes no sense is told apart from one that is gone, and
+// nothing is opened.
 func TestBadWelcomes(t *testing.T) {
 	for name, c := range map[string]struct {
 		script func(c *wire.Conn)
@@ -85,7 +86,8 @@ func TestBadWelcomes(t *testing.T) {
 	}
 }
 
-// A broker that fails while a client waits for it ends the client's calls and waits, with an error that says how.
+// A broker that fails while a client waits for it ends the client's calls and waits, with an error
+// that says how.
 func TestBrokenBrokers(t *testing.T) {
 	for name, c := range map[string]struct {
 		after func(c *wire.Conn) // the question

@@ -21,7 +21,8 @@ func feed(d *Decoder, line []byte) (list []Frame) {
 	return list
 }
 
-// The bytes of the package's text, and a frame with both bytes that must be stuffed. The CRCs are zlib's.
+// The bytes of the package's text, and a frame with both bytes that must be stuffed. The CRCs are
+// zlib's.
 func TestFrameOnTheLine(t *testing.T) {
 	for _, c := range []struct {
 		frame Frame

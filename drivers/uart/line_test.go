@@ -17,7 +17,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// A fakeBridge is a port with a bridge at its other end, that a test can make deaf, forgetful or a liar.
+// A fakeBridge is a port with a bridge at its other end, that a test can make deaf, forgetful or a
+// liar.
 type fakeBridge struct {
 	mu      sync.Mutex
 	dec     Decoder
@@ -136,7 +137,8 @@ func openFake(t *testing.T, b *fakeBridge) *System {
 	return s
 }
 
-// A line that loses and damages bytes both ways: everything is read and written, and every write is done once.
+// A line that loses and damages bytes both ways: everything is read and written, and every write is
+// done once.
 func TestLossIsNotSeen(t *testing.T) {
 	t.Parallel()
 	const seed, writes = 3, 60
@@ -158,8 +160,8 @@ func TestLossIsNotSeen(t *testing.T) {
 	require.Positive(t, s.nodes[0].line.count.repeats, "the seed must have lost something")
 }
 
-// Damaged answers show that the bridge is there: the request is repeated more often than one without any answer. The
-// number of tries has an end all the same.
+// Damaged answers show that the bridge is there: the request is repeated more often than one
+// without any answer. The number of tries has an end all the same.
 func TestDamagedAnswersAllowMoreTries(t *testing.T) {
 	t.Parallel()
 	b := newFake(1)

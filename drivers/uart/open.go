@@ -111,8 +111,8 @@ func openPort(name string, baud int) (io.ReadWriteCloser, error) {
 	return nil, fmt.Errorf("%w: %s with %d baud: %w", drivers.ErrEnvironment, name, baud, err)
 }
 
-// A lockedPort is a port that no second program uses as long as it asks for the lock, as terminal programs do too: frames of
-// two programs would meet on the line.
+// A lockedPort is a port that no second program uses as long as it asks for the lock, as terminal
+// programs do too: frames of two programs would meet on the line.
 type lockedPort struct {
 	*serial.Port
 	lock *os.File
@@ -168,7 +168,8 @@ func attach(ctx context.Context, uri string, ports []namedPort, baud, memory int
 	return s, nil
 }
 
-// probe touches nothing but what reads as ours, and gives the number of processes: a small NIC has fewer.
+// probe touches nothing but what reads as ours, and gives the number of processes: a small NIC has
+// fewer.
 func (d *device) probe(ctx context.Context) (vpids int, err error) {
 	if err := d.line.hello(ctx); err != nil {
 		return 0, err

@@ -38,7 +38,8 @@ var bench = sync.OnceValues(func() (string, error) {
 	return found[0], nil
 })
 
-// board is the RTL of the bridge, bit by bit on a pseudo-terminal, with a few registers and memory behind it.
+// board is the RTL of the bridge, bit by bit on a pseudo-terminal, with a few registers and memory
+// behind it.
 func board(t testing.TB, args ...string) (port string, end func()) {
 	t.Helper()
 	if _, err := exec.LookPath("verilator"); err != nil && os.Getenv("CI") == "" {
@@ -64,8 +65,8 @@ func board(t testing.TB, args ...string) (port string, end func()) {
 	return strings.TrimSpace(name), end
 }
 
-// Registers, windows and memory through tarm/serial, a pseudo-terminal and the RTL of the bridge, on a clean line and on
-// one where a bit in so many is wrong: what is written is there, once.
+// Registers, windows and memory through tarm/serial, a pseudo-terminal and the RTL of the bridge,
+// on a clean line and on one where a bit in so many is wrong: what is written is there, once.
 func TestOverTheRTL(t *testing.T) {
 	t.Parallel()
 	for _, args := range [][]string{nil, {"+noise=3000"}} {
@@ -99,7 +100,8 @@ func TestOverTheRTL(t *testing.T) {
 	}
 }
 
-// Sequence numbers come round after 256 requests: a write is done whatever was the number of the one before.
+// Sequence numbers come round after 256 requests: a write is done whatever was the number of the
+// one before.
 func TestNumbersComeRound(t *testing.T) {
 	t.Parallel()
 	port, _ := board(t)
@@ -164,7 +166,8 @@ func TestPortIsTakenAlone(t *testing.T) {
 	require.NoError(t, again.Close())
 }
 
-// BenchmarkRegister reads registers over the RTL; bytes per access are what a line of 3 Mbaud would carry.
+// BenchmarkRegister reads registers over the RTL; bytes per access are what a line of 3 Mbaud would
+// carry.
 func BenchmarkRegister(b *testing.B) {
 	port, _ := board(b)
 	sys, err := drivers.Open(b.Context(), "uart:"+port+"?baud=3000000", drivers.Options{})

@@ -19,9 +19,9 @@ const (
 	youngest      = time.Minute // a younger directory may not be locked yet
 )
 
-// TempDir makes a directory for sockets that only this user can enter. If TMPDIR is too long for the path of a socket
-// it is in /tmp. The directory is locked by its owner: TempDir also removes directories of the same prefix whose
-// owner has died without removing them.
+// TempDir makes a directory for sockets that only this user can enter. If TMPDIR is too long for
+// the path of a socket it is in /tmp. The directory is locked by its owner: TempDir also removes
+// directories of the same prefix whose owner has died without removing them.
 func TempDir(prefix string) (dir string, remove func() error, err error) {
 	base := os.TempDir()
 	if len(base) > longestPath-longestSocket {
@@ -43,7 +43,8 @@ func TempDir(prefix string) (dir string, remove func() error, err error) {
 	return dir, func() error { return errors.Join(os.RemoveAll(dir), lock.Close()) }, nil
 }
 
-// removeOrphans removes the directories of this user that nobody holds a lock of any more. What cannot be removed stays.
+// removeOrphans removes the directories of this user that nobody holds a lock of any more. What
+// cannot be removed stays.
 func removeOrphans(base, prefix string) {
 	list, _ := filepath.Glob(filepath.Join(base, prefix+"[0-9]*"))
 	for _, dir := range list {

@@ -10,7 +10,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestLongTempDir: a TMPDIR that is too long for the path of a socket does not keep a program from listening.
+// TestLongTempDir: a TMPDIR that is too long for the path of a socket does not keep a program from
+// listening.
 func TestLongTempDir(t *testing.T) {
 	long := filepath.Join(t.TempDir(), strings.Repeat("x", 80))
 	require.NoError(t, os.Mkdir(long, 0o700))
@@ -24,7 +25,8 @@ func TestLongTempDir(t *testing.T) {
 	require.NoDirExists(t, dir)
 }
 
-// TestOrphans: the directory of a program that died is removed by the next one, one that is in use is not.
+// TestOrphans: the directory of a program that died is removed by the next one, one that is in use
+// is not.
 func TestOrphans(t *testing.T) {
 	base, err := os.MkdirTemp("/tmp", "o")
 	require.NoError(t, err)

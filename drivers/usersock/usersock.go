@@ -18,8 +18,9 @@ import (
 // ErrForeign: a socket, or who is at its other end, belongs to another user.
 var ErrForeign = errors.New("belongs to another user")
 
-// Listen makes a socket at path that only its user reaches, from the moment on at which it is there. Nothing that is there
-// already is replaced but a socket of the same user's at which nobody listens.
+// Listen makes a socket at path that only its user reaches, from the moment on at which it is
+// there. Nothing that is there already is replaced but a socket of the same user's at which nobody
+// listens.
 func Listen(path string, uid int) (*Listener, error) {
 	unlock, err := lockDir(path, lockFor)
 	if err != nil {
@@ -56,9 +57,9 @@ func Listen(path string, uid int) (*Listener, error) {
 // lockFor is how long a directory may be locked by others.
 const lockFor = 10 * time.Second
 
-// lockDir locks the directory of a path. Two servers that start at a time must not both find the socket
-// stale, and one that ends must not remove its successor's. The lock is on the directory itself, so it
-// leaves no file behind, and the kernel drops it when its program dies.
+// lockDir locks the directory of a path. Two servers that start at a time must not both find the
+// socket stale, and one that ends must not remove its successor's. The lock is on the directory
+// itself, so it leaves no file behind, and the kernel drops it when its program dies.
 func lockDir(path string, patience time.Duration) (unlock func(), err error) {
 	d, err := os.Open(filepath.Dir(path))
 	if err != nil {
@@ -108,8 +109,8 @@ func (l *Listener) remove() error {
 	if err != nil || !os.SameFile(info, l.socket) {
 		return nil
 	}
-	// File systems give inode numbers out again, so it may be a successor's nevertheless. This listener
-	// is closed: whoever answers is another one.
+	// File systems give inode numbers out again, so it may be a successor's nevertheless. This
+	// listener is closed: whoever answers is another one.
 	if c, err := net.Dial("unix", l.path); err == nil {
 		return c.Close()
 	}

@@ -25,7 +25,8 @@ func stale(t *testing.T, path string) {
 	require.NoError(t, os.Chmod(path, 0o600))
 }
 
-// Of several servers that start over a stale socket one gets it, and can be reached; the others fail.
+// Of several servers that start over a stale socket one gets it, and can be reached; the others
+// fail.
 func TestOneServerWins(t *testing.T) {
 	const servers = 3
 	path := filepath.Join(t.TempDir(), "s")

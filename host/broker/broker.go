@@ -29,7 +29,8 @@ const Needs = drivers.CanPIO | drivers.CanDMA | drivers.CanAwait | drivers.CanFr
 type Config struct {
 	System drivers.System
 	Socket string // path
-	// Hold is for how many cycles the full mailbox, or ring, of one process may hold others up, altogether; 0: DefaultHold.
+	// Hold is for how many cycles the full mailbox, or ring, of one process may hold others up,
+	// altogether; 0: DefaultHold.
 	Hold uint64
 	// Patience is how long a client may take to claim, and to read what it is told; 0: 5 seconds.
 	Patience time.Duration
@@ -37,8 +38,9 @@ type Config struct {
 	uid int // as whom to act, in tests
 }
 
-// DefaultHold is some milliseconds of the hardware, which a simulator that has nothing else to do may skip in no time. Who uses flow control never
-// needs it. With HoldForGood a program that does not read its mailbox can stop all others.
+// DefaultHold is some milliseconds of the hardware, which a simulator that has nothing else to do
+// may skip in no time. Who uses flow control never needs it. With HoldForGood a program that does
+// not read its mailbox can stop all others.
 const (
 	DefaultHold = 1 << 22
 	HoldForGood = 1<<24 - 1
@@ -128,7 +130,8 @@ func (b *Broker) openNode(n int) (err error) {
 	return err
 }
 
-// entriesPerPage of memory are in the tables, and quota of them is what a client can have for each of its pages, and spareQuota beyond that.
+// entriesPerPage of memory are in the tables, and quota of them is what a client can have for each
+// of its pages, and spareQuota beyond that.
 const (
 	entriesPerPage = 8
 	quota          = 4
@@ -183,7 +186,8 @@ func (b *Broker) outlive(alive drivers.Waiter) {
 	}
 }
 
-// accept serves connections until the broker ends, which it does, too, when accepting fails for good.
+// accept serves connections until the broker ends, which it does, too, when accepting fails for
+// good.
 func (b *Broker) accept() {
 	err := lobby.New(lobby.Config{Name: "broker"}).Serve(b.ctx, b.l.Accept, b.work.Go, b.serve)
 	if err != nil {

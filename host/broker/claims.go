@@ -102,7 +102,8 @@ func (b *Broker) lend(n int, p *piece) (*os.File, error) {
 	return f, nil
 }
 
-// release shuts a client's processes and gives numbers and memory free. It goes on until the NIC has let go of them.
+// release shuts a client's processes and gives numbers and memory free. It goes on until the NIC
+// has let go of them.
 func (b *Broker) release(c *client) {
 	if len(c.procs) == 0 {
 		return

@@ -21,7 +21,8 @@ import (
 	"github.com/nicloop/nicloop/velo"
 )
 
-// A tenant is a client with one process of each node in use: a mailbox at 0, and RMA with its ring behind it.
+// A tenant is a client with one process of each node in use: a mailbox at 0, and RMA with its ring
+// behind it.
 type tenant struct {
 	t    *testing.T
 	sys  drivers.System
@@ -265,7 +266,8 @@ func TestRefusedStore(t *testing.T) {
 	other.works()
 }
 
-// Whatever bytes somebody sends, he is heard no longer than they make sense, nobody else notices, and nothing is left of him.
+// Whatever bytes somebody sends, he is heard no longer than they make sense, nobody else notices,
+// and nothing is left of him.
 func TestStrangersFrames(t *testing.T) {
 	b, _ := serve(t, onIdeal, 8, tenantBytes, func(c *Config) { c.Patience = 200 * time.Millisecond })
 	other := newTenant(t, b, 3, 7)

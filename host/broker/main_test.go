@@ -75,7 +75,8 @@ func testWorld() world.Config {
 	}
 }
 
-// program runs the ranks R with R % PROGRAMS == PROGRAM, so that each node has ranks of several programs.
+// program runs the ranks R with R % PROGRAMS == PROGRAM, so that each node has ranks of several
+// programs.
 func program(which string) error {
 	first, of, _ := strings.Cut(which, "/")
 	me, err1 := strconv.Atoi(first)
@@ -118,7 +119,8 @@ func program(which string) error {
 	})
 }
 
-// exchange sends every rank's bytes to every other, of eager and of long messages, and looks at all of them.
+// exchange sends every rank's bytes to every other, of eager and of long messages, and looks at all
+// of them.
 func exchange(r *host.Rank, round int) error {
 	for _, n := range []int{100, 2048, longest} {
 		of := func(from, to int) []byte { return bytes.Repeat([]byte{byte(16*from + to + n + round)}, n) }

@@ -18,7 +18,8 @@ import (
 
 const onIdeal = "ideal:?clock=wall"
 
-// Two and four programs, each with ranks of both nodes or of one, exchange short and long messages and verify every byte.
+// Two and four programs, each with ranks of both nodes or of one, exchange short and long messages
+// and verify every byte.
 func TestProgramsShareADevice(t *testing.T) {
 	for _, programs := range []int{2, 4} {
 		b, _ := serve(t, onIdeal, testNodes*testProcs, lentBytes(t))
@@ -44,7 +45,8 @@ func run(t *testing.T, socket string, programs int) {
 	}
 }
 
-// One of three programs is killed in the middle: the others are told, soon; its numbers are free, and another world can have all of them.
+// One of three programs is killed in the middle: the others are told, soon; its numbers are free,
+// and another world can have all of them.
 func TestKilledProgram(t *testing.T) {
 	b, _ := serve(t, onIdeal, testNodes*testProcs, lentBytes(t))
 	for victim := range 3 {

@@ -8,7 +8,8 @@ import (
 	"github.com/nicloop/nicloop/drivers/shared/wire"
 )
 
-// Registers of processes stand in pages: those of the system, and those that a process may have itself.
+// Registers of processes stand in pages: those of the system, and those that a process may have
+// itself.
 var (
 	systemPages = regs.MboxBase(0)
 	ownPages    = regs.MboxRP(0)
@@ -93,7 +94,8 @@ func (r *ring) move(field *uint64, v uint64) bool {
 	return true
 }
 
-// switches takes note of a ring's switches. One that goes on lies in the client's memory as a whole.
+// switches takes note of a ring's switches. One that goes on lies in the client's memory as a
+// whole.
 func (c *client) switches(n int, r *ring, v, enable, window uint64) bool {
 	if v&^(enable|window) != 0 || v&enable != 0 && !r.on && !c.owns(n, r) {
 		return false

@@ -135,8 +135,9 @@ func (c *Core[R, M]) find(p Envelope) int32 {
 	return nobody
 }
 
-// queues are FIFOs over nodes that have numbers, with one list of all by age. Nodes are made in lots and never move: a rank of a large
-// world has a thousand messages that nobody has asked for, and a list that grows by copying would leave several times as much behind.
+// queues are FIFOs over nodes that have numbers, with one list of all by age. Nodes are made in
+// lots and never move: a rank of a large world has a thousand messages that nobody has asked for,
+// and a list that grows by copying would leave several times as much behind.
 type queues[V any] struct {
 	lots         []*[lot]node[V]
 	made         int32

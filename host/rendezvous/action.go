@@ -29,9 +29,9 @@ func (d Do) String() string {
 // A Class says how much a [Register] is worth.
 type Class uint8
 
-// The classes. Early is a send that nobody has asked for yet, or a receive whose message nobody knows of: it goes on
-// without memory if there is none to spare. What is kept for Late and Received must not be given to it, nor what is
-// kept for one to the other: see Register in doc.go.
+// The classes. Early is a send that nobody has asked for yet, or a receive whose message nobody
+// knows of: it goes on without memory if there is none to spare. What is kept for Late and Received
+// must not be given to it, nor what is kept for one to the other: see Register in doc.go.
 const (
 	Early Class = iota
 	Late

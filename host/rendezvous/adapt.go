@@ -1,7 +1,8 @@
 package rendezvous
 
-// Adaptation stops RTRs to a peer that does not use them, and finds out when it would again (SPEC, section 4.2.6). The receiver sees
-// what becomes of each: a claim says which one it uses. So no flag has to travel.
+// Adaptation stops RTRs to a peer that does not use them, and finds out when it would again (SPEC,
+// section 4.2.6). The receiver sees what becomes of each: a claim says which one it uses. So no
+// flag has to travel.
 type Adaptation struct {
 	Always    bool // there is none: RTRs go on whatever becomes of them
 	Window    int  // RTRs that are judged together

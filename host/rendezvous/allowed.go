@@ -5,13 +5,13 @@ import "github.com/nicloop/nicloop/drivers"
 // addressEnd is behind the last address that the hardware has: NLAs have 48 bits.
 const addressEnd = 1 << 48
 
-// mostRTRs of one counter may be out. A peer sends at most maxOffers at a time; of those sent earlier
-// the ones that were overtaken can still be here.
+// mostRTRs of one counter may be out. A peer sends at most maxOffers at a time; of those sent
+// earlier the ones that were overtaken can still be here.
 const mostRTRs = 4 * (maxOffers + 1)
 
-// Allowed checks a control message from a peer before Hear, Receive or Matched takes it: what follows
-// relies on it. announces: its header says that it stands for a message of the application. A message
-// about a transfer that has ended is allowed, since both may have crossed.
+// Allowed checks a control message from a peer before Hear, Receive or Matched takes it: what
+// follows relies on it. announces: its header says that it stands for a message of the application.
+// A message about a transfer that has ended is allowed, since both may have crossed.
 func (c *Core) Allowed(from int, m Control, announces bool) error {
 	bad := func(field string, value any, expected string, args ...any) error {
 		return drivers.BadField(from, field+" of "+article(m.Kind), value, expected, args...)

@@ -16,7 +16,8 @@ type Config struct {
 	// Retry is when memory or a descriptor that was refused with ErrAgain is asked for again;
 	// Patience is after how long of that a transfer fails.
 	Retry, Patience Time
-	// Speculation has receives tell their senders of memory; nil: they do not, and what peers tell is not used. RGET and RPUT must be known.
+	// Speculation has receives tell their senders of memory; nil: they do not, and what peers tell is
+	// not used. RGET and RPUT must be known.
 	Speculation *Speculation
 }
 
@@ -290,7 +291,8 @@ func (c *Core) wantName(e *End) {
 	}
 }
 
-// giveNames starts those that wait for a name as far as there are some; it tells whether all have one.
+// giveNames starts those that wait for a name as far as there are some; it tells whether all have
+// one.
 func (c *Core) giveNames(receive bool) bool {
 	d := direction(receive)
 	q, n := &c.unnamed[d], &c.ids[d]

@@ -12,7 +12,8 @@ func newCore(ids int, p Protocol) *Core {
 	return New(Config{Protocols: []Protocol{RGET, RPUT, NewChunked(2, 1)}, Choose: Always(p), IDs: ids, Retry: 10, Patience: 25})
 }
 
-// take gives the actions that there are; each Register is answered by registered, each operation by posted.
+// take gives the actions that there are; each Register is answered by registered, each operation by
+// posted.
 func take(c *Core, registered, posted func(Action) error) (list []Action) {
 	for a, ok := c.Next(); ok; a, ok = c.Next() {
 		list = append(list, a)
@@ -151,7 +152,8 @@ func TestOperationsAlternate(t *testing.T) {
 	require.Equal(t, []int{0, 1, 2, 0, 1, 2}, order)
 }
 
-// A message of more than MaxStep takes several operations; only the last put is followed by a fence.
+// A message of more than MaxStep takes several operations; only the last put is followed by a
+// fence.
 func TestLongSteps(t *testing.T) {
 	c := newCore(0, RPUT)
 	e := c.Send(Message{Peer: 1, Bytes: MaxStep + 5}, nil)

@@ -15,8 +15,8 @@ type pair struct {
 	fate     fate
 }
 
-// A counter counts the messages of some envelopes, at both ends alike: so an RTR can say which message it is
-// for, and neither a message that crosses it nor an eager one leaves a doubt.
+// A counter counts the messages of some envelopes, at both ends alike: so an RTR can say which
+// message it is for, and neither a message that crosses it nor an eager one leaves a doubt.
 type counter struct {
 	sent uint64   // messages to the peer that were begun
 	last Envelope // of the latest of them
@@ -48,7 +48,8 @@ func (c *Core) pair(peer int) *pair {
 	return c.pairs[peer]
 }
 
-// counter is where messages with an envelope are counted. Neighbouring tags have counters of their own.
+// counter is where messages with an envelope are counted. Neighbouring tags have counters of their
+// own.
 func (p *pair) counter(env Envelope) *counter {
 	return &p.counters[(uint32(env.Tag)+uint32(env.Comm)*0x9e37)%uint32(len(p.counters))]
 }
@@ -61,15 +62,17 @@ func (c *Core) Sent(peer int, env Envelope) {
 	c.pair(peer).counter(env).take(c.count(peer, env)) // a mispredicted RTR
 }
 
-// Came counts a message from a peer, before it is matched: an RTS, a claim, or one that carries its own bytes.
+// Came counts a message from a peer, before it is matched: an RTS, a claim, or one that carries its
+// own bytes.
 func (c *Core) Came(peer int, env Envelope) {
 	if c.spec != nil {
 		c.pair(peer).counter(env).seen++
 	}
 }
 
-// count gives a message to a peer its number. An RTR is for a message behind others of the same envelope: one of another envelope
-// in their counter makes the numbers wrong that RTRs have for those behind it.
+// count gives a message to a peer its number. An RTR is for a message behind others of the same
+// envelope: one of another envelope in their counter makes the numbers wrong that RTRs have for
+// those behind it.
 func (c *Core) count(peer int, env Envelope) uint64 {
 	l := c.pair(peer).counter(env)
 	n := l.sent
@@ -81,8 +84,8 @@ func (c *Core) count(peer int, env Envelope) uint64 {
 	return n
 }
 
-// uncount takes back a message that will not come: its peer counts those behind it as if it had never been. They all wait for names, too, or
-// carry their own bytes.
+// uncount takes back a message that will not come: its peer counts those behind it as if it had
+// never been. They all wait for names, too, or carry their own bytes.
 func (c *Core) uncount(e *End) {
 	l := c.pair(e.peer).counter(e.env)
 	l.sent--
@@ -110,8 +113,8 @@ func (l *counter) take(number uint64) (r rtr) {
 	return r
 }
 
-// offered keeps an RTR for its message, if that has not been started and the number is right: the receiver had seen so many messages,
-// and those since then must all have been of this envelope.
+// offered keeps an RTR for its message, if that has not been started and the number is right: the
+// receiver had seen so many messages, and those since then must all have been of this envelope.
 func (c *Core) offered(from int, m Control) {
 	if c.spec == nil {
 		c.stats.Stale++

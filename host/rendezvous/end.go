@@ -135,7 +135,8 @@ func (e *End) Close() {
 	e.retire()
 }
 
-// ended: the other end says that the transfer is over. That all is well only the one says who moves the bytes.
+// ended: the other end says that the transfer is over. That all is well only the one says who moves
+// the bytes.
 func (e *End) ended(fin Control) {
 	if fin.Code == Good && e.verb != 0 {
 		e.core.stats.Stale++

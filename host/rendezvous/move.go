@@ -2,8 +2,8 @@ package rendezvous
 
 import "errors"
 
-// post gives out the next operation, if one may be posted. Those that have some alternate, protocols and
-// within each the transfers.
+// post gives out the next operation, if one may be posted. Those that have some alternate,
+// protocols and within each the transfers.
 func (c *Core) post() {
 	if c.blocked || c.posting != nil {
 		return
@@ -96,8 +96,8 @@ func (c *Core) busy() bool {
 	return false
 }
 
-// Done says that a get of so many bytes is over, its bytes having come, or a fence, what came before it having been done: nobody tells of
-// the end of a put. err is its fault.
+// Done says that a get of so many bytes is over, its bytes having come, or a fence, what came
+// before it having been done: nobody tells of the end of a put. err is its fault.
 func (c *Core) Done(e *End, verb Do, bytes int, err error) {
 	e.under--
 	c.under[e.index]--

@@ -44,8 +44,8 @@ func (c *Core) ask(e *End) {
 	c.do(Action{Do: Register, Class: e.class(), Peer: e.peer, End: e, Bytes: e.bytes})
 }
 
-// Registered answers a Register: with the address of the memory, or with [ErrAgain], [ErrFull] or what
-// else is wrong. Memory that was refused is not held.
+// Registered answers a Register: with the address of the memory, or with [ErrAgain], [ErrFull] or
+// what else is wrong. Memory that was refused is not held.
 func (c *Core) Registered(e *End, address uint64, err error) {
 	if e.memory != requested {
 		panic("rendezvous: Registered without a Register")

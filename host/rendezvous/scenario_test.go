@@ -33,7 +33,8 @@ func TestExploration(t *testing.T) {
 	}
 }
 
-// Counterexamples whose mistakes the first version of host had. Their scripts are scenarios like others.
+// Counterexamples whose mistakes the first version of host had. Their scripts are scenarios like
+// others.
 func TestCounterexamples(t *testing.T) {
 	kept := map[string]bool{
 		"by-address": true, "any-generation": true, "done-when-read": true, "done-when-written": true, "no-fence": true,

@@ -2,8 +2,8 @@ package rendezvous
 
 import "slices"
 
-// Speculation is what a rank works by that tells senders of memory before it knows of their messages
-// (SPEC, section 4.2). A zero is the default.
+// Speculation is what a rank works by that tells senders of memory before it knows of their
+// messages (SPEC, section 4.2). A zero is the default.
 type Speculation struct {
 	Counters int // counters of the messages of a pair, by envelope
 	Offers   int // RTRs to one peer that no message has taken
@@ -29,8 +29,8 @@ func (s Speculation) complete() *Speculation {
 	return &s
 }
 
-// speculative lets a send put at once if its receiver has told where to: from then on it is an rput whose CTS came first.
-// Otherwise it is an rget.
+// speculative lets a send put at once if its receiver has told where to: from then on it is an rput
+// whose CTS came first. Otherwise it is an rget.
 type speculative struct{}
 
 // Spec is that protocol. A core that follows it knows RGET and RPUT, too.
@@ -70,9 +70,10 @@ func (e *End) Follow(p Protocol) {
 	e.protocol.Start(e)
 }
 
-// Claim takes the RTR for this message, if there is one: says so in the message's position, as an RTS would, and is then a put
-// whose target is known. A sender that has nothing to do beside its message leaves the RTR while it gets one from that
-// peer: operations of a pair are performed in order, so the put would wait for the get, and two gets do not wait for each other.
+// Claim takes the RTR for this message, if there is one: says so in the message's position, as an
+// RTS would, and is then a put whose target is known. A sender that has nothing to do beside its
+// message leaves the RTR while it gets one from that peer: operations of a pair are performed in
+// order, so the put would wait for the get, and two gets do not wait for each other.
 func (e *End) Claim() bool {
 	r := e.rtr
 	if r.id == 0 || min(e.bytes, r.room) == 0 || e.blocks && e.core.gets(e.peer) {
@@ -98,12 +99,13 @@ func (c *Core) gets(peer int) bool {
 
 // ---- the receiver's side ----
 
-// Offer tells a peer where the message goes that a receive with that envelope and so much room will get, and
-// gives the end that stands for it; nil: it does not. fitting is how many receives are waiting that could take
-// such a message, besides this one: unless all of them are offers, nobody knows which message this one gets
-// (section 4.2.3, Figure 4.9).
+// Offer tells a peer where the message goes that a receive with that envelope and so much room will
+// get, and gives the end that stands for it; nil: it does not. fitting is how many receives are
+// waiting that could take such a message, besides this one: unless all of them are offers, nobody
+// knows which message this one gets (section 4.2.3, Figure 4.9).
 //
-// The caller tells what becomes of the receive with [Core.Matched], [Core.Overtaken] or [Core.Cancel].
+// The caller tells what becomes of the receive with [Core.Matched], [Core.Overtaken] or
+// [Core.Cancel].
 func (c *Core) Offer(peer int, env Envelope, fitting, room int, user any) *End {
 	if c.spec == nil || room <= 0 {
 		return nil
@@ -114,7 +116,8 @@ func (c *Core) Offer(peer int, env Envelope, fitting, room int, user any) *End {
 	case l.revoking || len(l.offers) != fitting || fitting > 0 && l.offers[0].env != env || p.offers >= c.spec.Offers:
 		return nil
 	case c.offers+1 >= c.cfg.IDs || c.unnamed[1].len()+c.waiting[Late].len()+c.waiting[Received].len() > 0:
-		// Receives that have their messages must get names, and neither those nor sends that are received wait longer for memory.
+		// Receives that have their messages must get names, and neither those nor sends that are received
+		// wait longer for memory.
 		return nil
 	}
 	index, ok := c.ids[1].take(c.cfg.IDs)
@@ -145,7 +148,8 @@ func (c *Core) Expected(peer int, env Envelope) bool {
 	return slices.ContainsFunc(l.rtrs, func(r rtr) bool { return r.number == l.sent && r.env == env })
 }
 
-// tellRTR says where the message goes: the one that follows those seen, and as many as are offers ahead.
+// tellRTR says where the message goes: the one that follows those seen, and as many as are offers
+// ahead.
 func (e *End) tellRTR() {
 	e.core.stats.Offered++
 	e.core.do(Action{Do: Tell, Peer: e.peer, Control: Control{
@@ -173,8 +177,9 @@ func (c *Core) Matched(e *End, m Control) {
 	}
 }
 
-// Overtaken says that a receive that is an offer has got a message that carries its own bytes: the RTR was mispredicted. The sender knows
-// by its number that it is for that message, and so not to be used. The answer is a [Forget].
+// Overtaken says that a receive that is an offer has got a message that carries its own bytes: the
+// RTR was mispredicted. The sender knows by its number that it is for that message, and so not to
+// be used. The answer is a [Forget].
 func (c *Core) Overtaken(e *End) {
 	c.pair(e.peer).fate.was(false, e.try, &c.spec.Adaptation)
 	c.dissolve(e)
@@ -203,7 +208,8 @@ func (c *Core) unoffer(e *End) {
 	c.offers--
 }
 
-// revoke asks for all RTRs of an offer's counter: without it the receives behind it get other messages than they were said to.
+// revoke asks for all RTRs of an offer's counter: without it the receives behind it get other
+// messages than they were said to.
 func (c *Core) revoke(e *End) {
 	e.asked = true
 	l := c.pair(e.peer).counter(e.env)
@@ -213,7 +219,8 @@ func (c *Core) revoke(e *End) {
 	}
 }
 
-// revoked: claims of the RTRs have all come, for they were told before the answer. What has no claim takes whichever receive is there.
+// revoked: claims of the RTRs have all come, for they were told before the answer. What has no
+// claim takes whichever receive is there.
 func (c *Core) revoked(from int, m Control) {
 	if c.spec == nil || !c.pair(from).counter(m.Envelope).revoking {
 		c.stats.Stale++

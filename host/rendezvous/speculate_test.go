@@ -47,8 +47,8 @@ func win(c *Core, e *End) {
 	take(c, yes, yes)
 }
 
-// SPEC, section 4.2.6: with less than 80 % of a window used, RTRs to that peer stop; now and then one is tried, more and more seldom;
-// one that is used begins them anew. Other peers do not notice.
+// SPEC, section 4.2.6: with less than 80 % of a window used, RTRs to that peer stop; now and then
+// one is tried, more and more seldom; one that is used begins them anew. Other peers do not notice.
 func TestAdaptation(t *testing.T) {
 	c := speculating(Speculation{}, 0)
 	round := func(peer int, fate func(*Core, *End)) bool {
@@ -99,7 +99,8 @@ func TestAdaptation(t *testing.T) {
 	require.Greater(t, c.Stats().Offered, c.Stats().Used)
 }
 
-// What became of RTRs that were sent before a pause does not lengthen it, and without adaptation there is none.
+// What became of RTRs that were sent before a pause does not lengthen it, and without adaptation
+// there is none.
 func TestAdaptationOnce(t *testing.T) {
 	c := speculating(Speculation{Adaptation: Adaptation{Window: 2}}, 0)
 	var ends []*End
@@ -124,7 +125,8 @@ func TestAdaptationOnce(t *testing.T) {
 	}
 }
 
-// SPEC, section 4.2.3, Figure 4.9: no RTR while a receive waits that could take the message and has sent none.
+// SPEC, section 4.2.3, Figure 4.9: no RTR while a receive waits that could take the message and has
+// sent none.
 func TestOfferBehindAnother(t *testing.T) {
 	c := speculating(Speculation{}, 0)
 	require.Nil(t, c.Offer(1, tag3, 1, 100, "r"))
@@ -191,7 +193,8 @@ func TestNumbersGoRound(t *testing.T) {
 	require.Empty(t, l.rtrs)
 }
 
-// Who does not speculate does not use what peers tell, gives it back when asked, and counts nothing.
+// Who does not speculate does not use what peers tell, gives it back when asked, and counts
+// nothing.
 func TestPeersThatDoNotSpeculate(t *testing.T) {
 	c := newCore(0, RGET)
 	c.Hear(1, Control{Kind: RTR, From: makeID(9, 1, true), Address: 77, Bytes: 10, Envelope: tag3})
@@ -241,7 +244,8 @@ func TestWrongClaim(t *testing.T) {
 	}
 }
 
-// Messages of other protocols take their receives' RTRs out of use; their receives are told as ever.
+// Messages of other protocols take their receives' RTRs out of use; their receives are told as
+// ever.
 func TestOtherProtocolsBesideSpeculation(t *testing.T) {
 	for _, p := range []Protocol{RPUT, RGET, NewChunked(2, 1)} {
 		sender := New(Config{Protocols: []Protocol{RGET, RPUT, NewChunked(2, 1), Spec}, Choose: Always(p), Speculation: &Speculation{}})
@@ -267,7 +271,8 @@ func TestOtherProtocolsBesideSpeculation(t *testing.T) {
 	require.ErrorIs(t, list[len(list)-1].Err, ErrProtocol)
 }
 
-// A send that waits for a name is put if an RTR comes meanwhile; one that is cancelled there is not counted, and those behind it are.
+// A send that waits for a name is put if an RTR comes meanwhile; one that is cancelled there is not
+// counted, and those behind it are.
 func TestSendsThatWaitForNames(t *testing.T) {
 	rtr := func(ahead uint8) Control {
 		return Control{Kind: RTR, From: makeID(int(ahead), 1, true), Detail: ahead, Address: 77, Bytes: 10, Envelope: tag3}
@@ -341,8 +346,8 @@ func TestSpeculationNeedsBoth(t *testing.T) {
 	require.Equal(t, "unpost", Unpost.String())
 }
 
-// A send that blocks leaves its RTR while a message is got from that peer, from which it would have to wait; others do not, nor does it
-// when that is over or when another peer's message is got.
+// A send that blocks leaves its RTR while a message is got from that peer, from which it would have
+// to wait; others do not, nor does it when that is over or when another peer's message is got.
 func TestBlockingSendBesideGet(t *testing.T) {
 	for _, x := range []struct {
 		blocks, done bool

@@ -13,7 +13,8 @@ const DefaultPortion = 25
 
 const pageBytes = 4096
 
-// Pays is how many uses without a copy pay for the registration of n bytes (equation 5.3); 0: none ever do.
+// Pays is how many uses without a copy pay for the registration of n bytes (equation 5.3); 0: none
+// ever do.
 func (c Costs) Pays(n int) int {
 	saved := c.CopyByte*float64(n) - c.Look
 	if saved <= 0 {
@@ -27,7 +28,8 @@ func (c Costs) Pays(n int) int {
 	return uses
 }
 
-// Threshold is the use at which a buffer of n bytes is registered: portion percent of what pays; 0: it never is.
+// Threshold is the use at which a buffer of n bytes is registered: portion percent of what pays; 0:
+// it never is.
 func (c Costs) Threshold(n, portion int) int {
 	pays := c.Pays(n)
 	if pays == 0 {

@@ -1,7 +1,7 @@
 package reuse
 
-// Registered answers a Register: n bytes of the buffer are reachable through r. It gives the verdict for this use: Direct, or Copy if
-// the buffer went meanwhile.
+// Registered answers a Register: n bytes of the buffer are reachable through r. It gives the
+// verdict for this use: Direct, or Copy if the buffer went meanwhile.
 func (t *Table[R]) Registered(ref Ref, n int, r R) Verdict {
 	t.stats.Registered++
 	t.held++
@@ -17,7 +17,8 @@ func (t *Table[R]) Registered(ref Ref, n int, r R) Verdict {
 	return Direct
 }
 
-// Refused answers a Register, too: it cannot be done now. It is asked for again when the buffer has been used as often again.
+// Refused answers a Register, too: it cannot be done now. It is asked for again when the buffer has
+// been used as often again.
 func (t *Table[R]) Refused(ref Ref) {
 	t.stats.Refused++
 	if e := t.at(ref); e != nil {
@@ -46,7 +47,8 @@ func (t *Table[R]) Drop(ref Ref) {
 	}
 }
 
-// Held tells whether the hardware may still read from a buffer that lies in n bytes from an address on.
+// Held tells whether the hardware may still read from a buffer that lies in n bytes from an address
+// on.
 func (t *Table[R]) Held(at uint64, n uint64) bool {
 	for i := range t.entries {
 		if e := &t.entries[i]; e.holders > 0 && e.overlaps(at, n) {
@@ -120,10 +122,12 @@ func (t *Table[R]) end(i int32) {
 	e.state, e.region = counted, *new(R)
 }
 
-// Evict ends the registration that was used longest ago, for whom its memory or its table entries are needed more; false: none can go.
+// Evict ends the registration that was used longest ago, for whom its memory or its table entries
+// are needed more; false: none can go.
 func (t *Table[R]) Evict() bool { return t.evict() }
 
-// evict ends the registration that was used longest ago, if nobody holds it. Its buffer has to earn it again.
+// evict ends the registration that was used longest ago, if nobody holds it. Its buffer has to earn
+// it again.
 func (t *Table[R]) evict() bool {
 	for i := t.oldest; i != nothing; i = t.entries[i].newer {
 		if e := &t.entries[i]; e.holders == 0 {

@@ -9,7 +9,8 @@ import (
 // MaxEntries is the largest number of entries of a ring: they are bits of a word.
 const MaxEntries = 64
 
-// A Sender is the sending end of a ring. Its entries lie in the receiver's memory, and it has the right to fill those that are free.
+// A Sender is the sending end of a ring. Its entries lie in the receiver's memory, and it has the
+// right to fill those that are free.
 type Sender struct {
 	Base    uint64 // where the ring is for the hardware
 	entries int
@@ -35,7 +36,8 @@ func (s *Sender) Ask() bool {
 	return true
 }
 
-// Grant is the receiver's answer: so many entries from an address on; 0: it has no ring for this sender.
+// Grant is the receiver's answer: so many entries from an address on; 0: it has no ring for this
+// sender.
 func (s *Sender) Grant(base uint64, entries int) error {
 	if s.state != asked || entries < 0 || entries > MaxEntries {
 		return fmt.Errorf("reuse: a ring of %d entries that was not asked for, or is too large", entries)
@@ -87,8 +89,8 @@ type arrival[M any] struct {
 	message       M
 }
 
-// Ask notes that the sender wants a ring. False: it has asked before, and has its answer; a ring that
-// was opened anew would lose the messages in it.
+// Ask notes that the sender wants a ring. False: it has asked before, and has its answer; a ring
+// that was opened anew would lose the messages in it.
 func (r *Receiver[M]) Ask() bool {
 	first := !r.asked
 	r.asked = true
@@ -103,7 +105,8 @@ func (r *Receiver[M]) Open(base uint64, entries int) {
 // Entries is how many there are; 0: the ring is not open.
 func (r *Receiver[M]) Entries() int { return len(r.entries) }
 
-// Header says that the header of a message has come whose bytes go to an entry; complete: they are there.
+// Header says that the header of a message has come whose bytes go to an entry; complete: they are
+// there.
 func (r *Receiver[M]) Header(entry int, m M) (complete bool, err error) {
 	if entry < 0 || entry >= len(r.entries) || r.entries[entry].header || r.read>>entry&1 != 0 {
 		return false, fmt.Errorf("reuse: a message for entry %d of %d, which is not the sender's", entry, len(r.entries))
@@ -113,7 +116,8 @@ func (r *Receiver[M]) Header(entry int, m M) (complete bool, err error) {
 	return a.bytes, nil
 }
 
-// Bytes says that the bytes of an entry have come; complete: m is their message, whose header was there.
+// Bytes says that the bytes of an entry have come; complete: m is their message, whose header was
+// there.
 func (r *Receiver[M]) Bytes(entry int) (m M, complete bool, err error) {
 	if entry < 0 || entry >= len(r.entries) || r.entries[entry].bytes {
 		return m, false, fmt.Errorf("reuse: bytes in entry %d of %d, which is not the sender's", entry, len(r.entries))
@@ -135,7 +139,8 @@ func (r *Receiver[M]) Read(entry int) {
 	r.read |= 1 << entry
 }
 
-// Due tells whether so many entries are to be given back that a message of its own is worth it: half of them.
+// Due tells whether so many entries are to be given back that a message of its own is worth it:
+// half of them.
 func (r *Receiver[M]) Due() bool { return 2*bits.OnesCount64(r.read) >= len(r.entries) && r.read != 0 }
 
 // Unreturned is how many entries have been read that were not given back yet.
@@ -148,7 +153,8 @@ func (r *Receiver[M]) Back() uint64 {
 	return entries
 }
 
-// Check counts the entries of a ring between two ends that nothing is under way between: each is free or about to be given back.
+// Check counts the entries of a ring between two ends that nothing is under way between: each is
+// free or about to be given back.
 func Check[M any](s *Sender, r *Receiver[M]) error {
 	if s.state == granted && s.free^r.read != all(s.entries) {
 		return fmt.Errorf("reuse: of %d entries %#x are free and %#x were read: some are lost or doubled", s.entries, s.free, r.read)

@@ -10,16 +10,17 @@ type Config struct {
 	Buckets    int // of the hash table, a power of two
 	Buffers    int // that it holds at most
 	Registered int // of them
-	// Share is the percentage of registered buffers below which the table stops growing, once Chained percent of its buffers stand
-	// behind another in their bucket. Endless: it goes on up to Buffers.
+	// Share is the percentage of registered buffers below which the table stops growing, once Chained
+	// percent of its buffers stand behind another in their bucket. Endless: it goes on up to Buffers.
 	Share, Chained int
 	Endless        bool
 	// Threshold is the use at which a buffer of n bytes is registered; 0: never.
 	Threshold func(n int) int
 }
 
-// The share is the paper's. Its table, of 1M buckets, stops at the first buffer behind another, which comes after 1,200 buffers or so if addresses are
-// random; this one after 900 of those, and after 2,000 that lie at equal distances, which the hash keeps apart.
+// The share is the paper's. Its table, of 1M buckets, stops at the first buffer behind another,
+// which comes after 1,200 buffers or so if addresses are random; this one after 900 of those, and
+// after 2,000 that lie at equal distances, which the hash keeps apart.
 const (
 	defaultBuckets    = 1 << 12
 	defaultBuffers    = 1 << 13
@@ -251,8 +252,8 @@ func (t *Table[R]) insert(at uint64) int32 {
 	return i
 }
 
-// wear takes a use from the buffer whose time it is, and its entry when that was the last. So a buffer that is used often
-// gets an entry soon, and those that were used once lose theirs.
+// wear takes a use from the buffer whose time it is, and its entry when that was the last. So a
+// buffer that is used often gets an entry soon, and those that were used once lose theirs.
 func (t *Table[R]) wear() int32 {
 	i := t.hand
 	if t.hand++; t.hand >= t.high {

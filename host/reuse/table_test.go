@@ -230,7 +230,8 @@ func TestPhases(t *testing.T) {
 	t.Logf("10 buffers are used without a copy after %d uses", uses)
 }
 
-// The paper's own numbers: its costs by Table 5.3 (fast path), in copies of 1 KB, give its thresholds.
+// The paper's own numbers: its costs by Table 5.3 (fast path), in copies of 1 KB, give its
+// thresholds.
 func TestThresholds(t *testing.T) {
 	c := Costs{CopyByte: 1. / 1024, Register: 224, Page: 16}
 	for kb, want := range map[int]int{4: 60, 8: 32} {
@@ -253,7 +254,8 @@ func TestConfig(t *testing.T) {
 	}
 }
 
-// What the table takes of a core, of a buffer that is known and of one that is new: host's cost model has it.
+// What the table takes of a core, of a buffer that is known and of one that is new: host's cost
+// model has it.
 func BenchmarkUse(b *testing.B) {
 	for _, x := range []struct {
 		name    string

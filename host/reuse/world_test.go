@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// A world is a table with what is around it: memory whose pages may come to lie elsewhere, and hardware that reads through registrations. It checks
-// what doc.go promises at every step.
+// A world is a table with what is around it: memory whose pages may come to lie elsewhere, and
+// hardware that reads through registrations. It checks what doc.go promises at every step.
 type world struct {
 	table   *Table[region]
 	config  Config

@@ -48,8 +48,8 @@ func (c *Core) Allowed(peer int, m Message) error {
 	return nil
 }
 
-// allowedBuffers checks buffers that a peer offers: the hardware must have their addresses, and they
-// must fit into what a rank has for its buffers, which is the same at all ranks.
+// allowedBuffers checks buffers that a peer offers: the hardware must have their addresses, and
+// they must fit into what a rank has for its buffers, which is the same at all ranks.
 func (c *Core) allowedBuffers(peer int, p *pair, m Message) error {
 	count := int(m.Count)
 	if m.Kind == Empty {
@@ -122,7 +122,8 @@ func (c *Streams) Allowed(peer int, m Message) error {
 	return nil
 }
 
-// mayPass tells whether a message can be over at its receiver: it was sent and, if it is put, has landed.
+// mayPass tells whether a message can be over at its receiver: it was sent and, if it is put, has
+// landed.
 func (o *outStream) mayPass(number uint16) bool {
 	return o.open && slices.ContainsFunc(o.unfinished, func(t numbered) bool {
 		return t.number == number && !t.over && (!t.inside || t.landed)

@@ -31,12 +31,13 @@ type Config struct {
 	Cap  int
 	// Stocks is how many lengths of buffers a rank has at most; 0: 20 (section 3.3).
 	Stocks int
-	// First is how many buffers each side of a channel begins with, Most how many of its threshold it may hold as much as; 0: 1 and 4.
+	// First is how many buffers each side of a channel begins with, Most how many of its threshold it
+	// may hold as much as; 0: 1 and 4.
 	First, Most int
 	// Least is the threshold of every channel that was never changed.
 	Least int
-	// Fixed wants this threshold for every channel, from its first longer message on, or for all of them from the start if All.
-	// 0: each channel has its own, by Policy.
+	// Fixed wants this threshold for every channel, from its first longer message on, or for all of
+	// them from the start if All. 0: each channel has its own, by Policy.
 	Fixed int
 	All   bool
 	Policy
@@ -77,8 +78,9 @@ type Core struct {
 	stats   Stats
 }
 
-// An Action is a message to tell. InOrder: behind everything that was begun before; it must not pass a message that names a buffer.
-// Last: it is the last but for those that are Outside the channel, which pass what waits in it.
+// An Action is a message to tell. InOrder: behind everything that was begun before; it must not
+// pass a message that names a buffer. Last: it is the last but for those that are Outside the
+// channel, which pass what waits in it.
 type Action struct {
 	Peer    int
 	Message Message
@@ -144,7 +146,8 @@ func (c *Core) Begin() {
 	}
 }
 
-// Take gives a message of n bytes to a peer the address of a buffer there. False: it has to travel by a rendezvous.
+// Take gives a message of n bytes to a peer the address of a buffer there. False: it has to travel
+// by a rendezvous.
 func (c *Core) Take(peer, n int) (uint64, bool) {
 	p := c.pair(peer)
 	if p.stopped { // it would come behind the last message that may name the buffer
@@ -165,7 +168,8 @@ func (c *Core) Take(peer, n int) (uint64, bool) {
 	return 0, false
 }
 
-// Filled: a message of so many bytes has come, in the order of the messages of its pair, that names a buffer.
+// Filled: a message of so many bytes has come, in the order of the messages of its pair, that names
+// a buffer.
 func (c *Core) Filled(peer int, at, bytes uint64) error {
 	b := c.pair(peer).find(at)
 	if b == nil || b.full {
@@ -193,7 +197,8 @@ func (c *Core) Read(peer int, at uint64) {
 	c.tell(peer, Message{Kind: Empty, Generation: b.generation, Bytes: b.bytes, Address: at})
 }
 
-// Came: a message has come by a rendezvous. If the channel has buffers for its length there were too few.
+// Came: a message has come by a rendezvous. If the channel has buffers for its length there were
+// too few.
 func (c *Core) Came(peer, n int) {
 	p := c.pairs[peer]
 	if p == nil || n > p.threshold || n <= c.cfg.Least || p.step != calm || p.recalled != 0 {

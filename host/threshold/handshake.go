@@ -18,7 +18,8 @@ const (
 	parted           // partial, peer: Reconnected told
 )
 
-// want begins a change of the channel to a peer, if there is none and there may be memory for it here.
+// want begins a change of the channel to a peer, if there is none and there may be memory for it
+// here.
 func (c *Core) want(peer, threshold int) {
 	p := c.pair(peer)
 	if p.step != calm || p.refused || threshold <= p.threshold {
@@ -72,7 +73,8 @@ func (p *pair) using() uint16 {
 	return p.generation
 }
 
-// requested: a peer wants another threshold. If this rank wants one too, the lower one is the initiator.
+// requested: a peer wants another threshold. If this rank wants one too, the lower one is the
+// initiator.
 func (c *Core) requested(peer int, p *pair, theirs int) {
 	if p.step == asked && c.cfg.Self < peer {
 		return // its Request is on the way, and answered
@@ -213,7 +215,8 @@ func (c *Core) useNext(p *pair) {
 	c.stats.Greatest = max(c.stats.Greatest, p.threshold)
 }
 
-// retire gives back what the peer does not use any more; what holds a message stays until that is read.
+// retire gives back what the peer does not use any more; what holds a message stays until that is
+// read.
 func (c *Core) retire(p *pair) {
 	p.generation++
 	p.recalled = 0

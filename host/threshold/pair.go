@@ -79,8 +79,9 @@ const steps = 8
 // spare is the part of a message that the next one may be longer.
 const spare = 8
 
-// cut is the length of a buffer for messages like one of n bytes: the next step above it, not more than the threshold, or if there are lengths
-// enough, one that there is. A fixed threshold is the length of all.
+// cut is the length of a buffer for messages like one of n bytes: the next step above it, not more
+// than the threshold, or if there are lengths enough, one that there is. A fixed threshold is the
+// length of all.
 func (c *Core) cut(n, threshold int) int {
 	if c.cfg.Fixed > 0 {
 		return threshold
@@ -109,7 +110,8 @@ const align = 64
 
 func roundUp(n int) int { return (n + align - 1) &^ (align - 1) }
 
-// allocate finds room for count buffers of n bytes each, one behind the other: first fit between those that there are.
+// allocate finds room for count buffers of n bytes each, one behind the other: first fit between
+// those that there are.
 func (c *Core) allocate(n, count int) (uint64, bool) {
 	need := count * roundUp(n)
 	if c.stats.Bytes+need > c.cfg.Cap || !c.has(n) && c.stats.Stocks >= c.cfg.Stocks {

@@ -22,7 +22,8 @@ func (p Policy) withDefaults() Policy {
 type Sample struct {
 	Bytes int
 	Sent  bool // by this rank
-	// Beside is what passed from its post until its Wait, Left from then until its end: what of it was left to do.
+	// Beside is what passed from its post until its Wait, Left from then until its end: what of it was
+	// left to do.
 	Beside, Left Time
 }
 
@@ -36,7 +37,8 @@ type sum struct{ messages, bytes, longest int }
 
 func (s *sum) add(n int) { s.messages, s.bytes, s.longest = s.messages+1, s.bytes+n, max(s.longest, n) }
 
-// Ended profiles a message that went by a rendezvous, and changes the threshold if overlap was lost.
+// Ended profiles a message that went by a rendezvous, and changes the threshold if overlap was
+// lost.
 func (c *Core) Ended(peer int, s Sample) {
 	if c.cfg.Fixed > 0 || s.Bytes <= c.cfg.Least {
 		return
@@ -57,7 +59,8 @@ func (c *Core) Ended(peer int, s Sample) {
 	}
 }
 
-// judge counts a message and, if it is the last of a window, tells whether overlap was lost and begins anew.
+// judge counts a message and, if it is the last of a window, tells whether overlap was lost and
+// begins anew.
 func (p *profile) judge(policy Policy, s Sample) (lost, judged bool) {
 	p.messages++
 	if s.Left > 0 && 100*s.Beside >= Time(policy.Share)*s.Left {
@@ -71,13 +74,14 @@ func (p *profile) judge(policy Policy, s Sample) (lost, judged bool) {
 	return lost, true
 }
 
-// wish is the threshold that a profile asks for: that of what is sent or, if that is longer, of what is received, as the
-// channel has one for both. 0: it asks for none.
+// wish is the threshold that a profile asks for: that of what is sent or, if that is longer, of
+// what is received, as the channel has one for both. 0: it asks for none.
 func (c *Core) wish(p *pair) int {
 	return max(c.threshold(p.sent), c.threshold(p.received))
 }
 
-// threshold is the equation of section 3.2. The header of a message has no part in it: here it does not travel with the bytes.
+// threshold is the equation of section 3.2. The header of a message has no part in it: here it does
+// not travel with the bytes.
 func (c *Core) threshold(s sum) int {
 	if s.messages == 0 {
 		return 0

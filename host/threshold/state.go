@@ -20,8 +20,8 @@ func (c *Core) Clone() *Core {
 	return &n
 }
 
-// AppendState appends what the core's future depends on, but for the times at which buffers were used: who explores lets time
-// pass by itself.
+// AppendState appends what the core's future depends on, but for the times at which buffers were
+// used: who explores lets time pass by itself.
 func (c *Core) AppendState(b []byte) []byte {
 	number := func(v int) { b = binary.AppendVarint(b, int64(v)) }
 	for _, p := range c.pairs {
@@ -64,7 +64,8 @@ type Buffer struct {
 	Full, Gone bool // a message names it; the peer does not use it again
 }
 
-// Here lists the buffers for what a peer sends, There the addresses of those of the peer that are empty: for tests and explorers.
+// Here lists the buffers for what a peer sends, There the addresses of those of the peer that are
+// empty: for tests and explorers.
 func (c *Core) Here(peer int) (list []Buffer) {
 	if p := c.pairs[peer]; p != nil {
 		for _, b := range p.here {

@@ -49,7 +49,8 @@ type StreamStats struct {
 	Late     uint64 `json:"late"`      // and after
 }
 
-// Streams is the core of a rank under the handshake NotReady: what doc.go says of receivers that are not ready.
+// Streams is the core of a rank under the handshake NotReady: what doc.go says of receivers that
+// are not ready.
 type Streams struct {
 	cfg     Config
 	out     []*outStream
@@ -124,7 +125,8 @@ func (n *inStream) has(state gateState) (count int) {
 	return count
 }
 
-// NewStreams makes the streams of one rank. Of cfg it uses Self, Ranks, Stocks, Least, Policy, Retry and Gates.
+// NewStreams makes the streams of one rank. Of cfg it uses Self, Ranks, Stocks, Least, Policy,
+// Retry and Gates.
 func NewStreams(cfg Config) *Streams {
 	cfg.Policy = cfg.Policy.withDefaults()
 	if cfg.Stocks == 0 {
@@ -174,7 +176,8 @@ func (c *Streams) inOf(l Stream) *inStream {
 
 // ---- the sender ----
 
-// Ended profiles a message that went by a rendezvous. If overlap was lost, it asks for a stream as long as the longest of them.
+// Ended profiles a message that went by a rendezvous. If overlap was lost, it asks for a stream as
+// long as the longest of them.
 func (c *Streams) Ended(l Stream, s Sample) {
 	if !s.Sent || s.Bytes <= c.cfg.Least {
 		return
@@ -203,8 +206,9 @@ func (c *Streams) Fits(l Stream, n int) bool {
 	return o != nil && o.open && n > c.cfg.Least && n <= o.bytes
 }
 
-// Send gives a message its number; false: it has none. All messages of a stream have one, in the order in which they are told of. One that
-// is inside is put when TryStream says so; the others go as ever.
+// Send gives a message its number; false: it has none. All messages of a stream have one, in the
+// order in which they are told of. One that is inside is put when TryStream says so; the others go
+// as ever.
 func (c *Streams) Send(l Stream, n int) (number uint16, inside, ok bool) {
 	o := c.outOf(l)
 	if o == nil || !o.open {
@@ -228,7 +232,8 @@ func (c *Streams) move(o *outStream) {
 	c.do(StreamAction{Do: TryStream, Stream: o.Stream, Number: t.number, Address: o.addresses[int(t.number)%c.cfg.Gates], Probe: o.probe})
 }
 
-// first is the message that may be tried: the first that has not landed, if the one that had its gate before is over. -1: none.
+// first is the message that may be tried: the first that has not landed, if the one that had its
+// gate before is over. -1: none.
 func (c *Streams) first(o *outStream) int {
 	i := slices.IndexFunc(o.unfinished, func(t numbered) bool { return t.inside && !t.landed })
 	if i < 0 || o.held || o.trying || i >= c.cfg.Gates && slices.ContainsFunc(o.unfinished[:i-c.cfg.Gates+1], func(t numbered) bool { return !t.over }) {
@@ -362,9 +367,10 @@ func (c *Streams) Reserved(l Stream, addresses []uint64) {
 // Gates is how many gates a stream has: message Number has gate Number modulo that.
 func (c *Streams) Gates() int { return c.cfg.Gates }
 
-// Offerable is the message that a receive would be readied for that nothing has matched, and where its sender puts that; false: it waits for its
-// message. In front of it are so many receives that can match the same messages: all of them must be ready. Its room must be enough for all that
-// may come.
+// Offerable is the message that a receive would be readied for that nothing has matched, and where
+// its sender puts that; false: it waits for its message. In front of it are so many receives that
+// can match the same messages: all of them must be ready. Its room must be enough for all that may
+// come.
 func (c *Streams) Offerable(l Stream, front, room int) (number uint16, address uint64, ok bool) {
 	n := c.inOf(l)
 	if n == nil || !n.opened || n.revoked || n.reopen || len(n.waiting) > 0 || room < n.bytes || n.has(gateReady) != front {
@@ -478,8 +484,9 @@ func (c *Streams) Shut(l Stream, number uint16, address uint64) {
 	c.ready(n)
 }
 
-// Revoke wants the receive back that was readied for a message; what becomes of it FreeStream or FilledStream says. Those behind it would have other
-// messages than was said, and are taken back, too.
+// Revoke wants the receive back that was readied for a message; what becomes of it FreeStream or
+// FilledStream says. Those behind it would have other messages than was said, and are taken back,
+// too.
 func (c *Streams) Revoke(l Stream, number uint16) {
 	n := c.inOf(l)
 	s := n.gate(number)

@@ -13,8 +13,8 @@ import (
 	"github.com/nicloop/nicloop/host"
 )
 
-// A Clock is the machine of devices whose time passes by itself: every process has a goroutine, and its time is that of the
-// wall. Host work takes the time that it takes.
+// A Clock is the machine of devices whose time passes by itself: every process has a goroutine, and
+// its time is that of the wall. Host work takes the time that it takes.
 type Clock struct {
 	// Patience is how long all ranks may wait at the same time and nothing come; 0: for ever.
 	Patience time.Duration
@@ -116,7 +116,8 @@ func (c *Clock) Run(ctx context.Context, body func(rank int) error) error {
 	return err
 }
 
-// run runs the body of a process. One that panics, or whose goroutine is made to exit, ends the run.
+// run runs the body of a process. One that panics, or whose goroutine is made to exit, ends the
+// run.
 func (p *clockProc) run(body func(rank int) error, end context.CancelCauseFunc, panicked *atomic.Pointer[any]) {
 	returned := false
 	defer func() {
@@ -231,7 +232,8 @@ func (p *clockProc) Err() error {
 	}
 }
 
-// WatchArrivals has the bell rung for writes. A device that cannot tell of them is looked at now and then.
+// WatchArrivals has the bell rung for writes. A device that cannot tell of them is looked at now
+// and then.
 func (p *clockProc) WatchArrivals(off, n uint64) (err error) {
 	if p.dev.Capabilities().Has(drivers.CanAwait) {
 		p.waiter, err = p.dev.Await(drivers.Cause{Off: off, Bytes: n})

@@ -67,7 +67,8 @@ func (d Directory) peers() []rma.Peer {
 	return list
 }
 
-// seats numbers the ranks of each node, and gives how many live on the fullest; of mine only, if that is not nil.
+// seats numbers the ranks of each node, and gives how many live on the fullest; of mine only, if
+// that is not nil.
 func (d Directory) seats(mine []int) (seat []int, most int) {
 	seat = make([]int, len(d))
 	on := map[int]int{}

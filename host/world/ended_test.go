@@ -12,8 +12,9 @@ import (
 	"github.com/nicloop/nicloop/host"
 )
 
-// TestEndedRunReturns: when one rank fails, every wait of the other ranks returns drivers.ErrRunEnded, and their functions
-// end by returning. Nothing unwinds them: code behind a wait runs.
+// TestEndedRunReturns: when one rank fails, every wait of the other ranks returns
+// drivers.ErrRunEnded, and their functions end by returning. Nothing unwinds them: code behind a
+// wait runs.
 func TestEndedRunReturns(t *testing.T) {
 	failure := errors.New("rank 1 fails")
 	waits := map[string]func(r *host.Rank) error{
@@ -73,8 +74,8 @@ func TestEndedRunReturns(t *testing.T) {
 	}
 }
 
-// TestStallNamesTheFirstWait: the report of a stall names what a rank waited for when the run was ended, not what its
-// function tried afterwards.
+// TestStallNamesTheFirstWait: the report of a stall names what a rank waited for when the run was
+// ended, not what its function tried afterwards.
 func TestStallNamesTheFirstWait(t *testing.T) {
 	sys, err := drivers.Open(context.Background(), onWall, drivers.Options{Nodes: 2})
 	require.NoError(t, err)

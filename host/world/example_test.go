@@ -40,5 +40,6 @@ func ExampleLaunch() {
 	c := world.Config{Directory: world.Even(2, 1), Velo: velo.Config{Flow: velo.None, Slots: 4}}
 	fmt.Println(world.Launch(context.Background(), "ideal:", drivers.Options{}, c, func(*host.Rank) error { return nil }))
 	// Output:
-	// not supported by this backend: ideal lacks: free-running clock; it has: PIO, DMA, waits for DMA, interrupts, simulated time, write responses
+	// not supported by this backend: ideal lacks: free-running clock; it has: PIO, DMA, waits for DMA,
+	// interrupts, simulated time, write responses
 }

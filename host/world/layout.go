@@ -8,12 +8,14 @@ import (
 	"github.com/nicloop/nicloop/host"
 )
 
-// A Layout is what of a node's DMA memory is whose, in offsets: for each process its notification ring and mailbox, which
-// one watch covers; then the heaps, which one range of a write limiter can hold together; and behind them the
-// translation tables. Without messages for RMA there is nothing but mailboxes. All nodes have the same.
+// A Layout is what of a node's DMA memory is whose, in offsets: for each process its notification
+// ring and mailbox, which one watch covers; then the heaps, which one range of a write limiter can
+// hold together; and behind them the translation tables. Without messages for RMA there is nothing
+// but mailboxes. All nodes have the same.
 //
-// What the NIC must find in one piece does not cross from one segment into another. On a device that other programs use too (drivers.Tenant)
-// there is this program's part alone, without the tables.
+// What the NIC must find in one piece does not cross from one segment into another. On a device
+// that other programs use too (drivers.Tenant) there is this program's part alone, without the
+// tables.
 type Layout struct {
 	noti, box, heap, atu int      // bytes
 	rings, heaps         []uint64 // by seat
@@ -35,7 +37,8 @@ const spareBuffers = 4
 
 func pages(n int) int { return (n + pageBytes - 1) / pageBytes * pageBytes }
 
-// Layout lays out the memory of a device; nil: of one whose memory is in one piece, and this program's.
+// Layout lays out the memory of a device; nil: of one whose memory is in one piece, and this
+// program's.
 func (c *Config) Layout(dev drivers.Device) (*Layout, error) {
 	_, procs := c.Directory.seats(nil)
 	lent := isLent(dev)
@@ -45,7 +48,8 @@ func (c *Config) Layout(dev drivers.Device) (*Layout, error) {
 	return c.layout(dev, procs, lent)
 }
 
-// LentBytes is what of a node's memory this program needs where others have theirs: Options.MemoryBytes of a drivers.Tenant.
+// LentBytes is what of a node's memory this program needs where others have theirs:
+// Options.MemoryBytes of a drivers.Tenant.
 func (c *Config) LentBytes() (int, error) {
 	_, procs := c.Directory.seats(c.Mine)
 	m, err := c.layout(nil, procs, true)

@@ -17,7 +17,8 @@ type Machine interface {
 	Parallel() bool
 	// Stuck tells of an error of Run that nothing failed, but nobody could go on.
 	Stuck(err error) bool
-	// Rest lets the hardware do all that it does by itself, when no process runs. known: then nothing is under way.
+	// Rest lets the hardware do all that it does by itself, when no process runs. known: then nothing
+	// is under way.
 	Rest() (known bool, err error)
 }
 

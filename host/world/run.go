@@ -10,8 +10,8 @@ import (
 	"github.com/nicloop/nicloop/velo"
 )
 
-// Run runs body on every rank of this program, then lets what is still under way arrive. It may be called again when it has
-// returned nil.
+// Run runs body on every rank of this program, then lets what is still under way arrive. It may be
+// called again when it has returned nil.
 func (w *World) Run(ctx context.Context, body func(r *host.Rank) error) error {
 	if err := w.fence(ctx); err != nil { // nobody sends to an endpoint that is not open
 		return err
@@ -75,8 +75,8 @@ func (w *World) described(err error) error {
 	return err
 }
 
-// allReturned: what is stuck are ranks that owe something to others, which have returned and need it no more. They
-// take it when all are settled.
+// allReturned: what is stuck are ranks that owe something to others, which have returned and need
+// it no more. They take it when all are settled.
 func (w *World) allReturned() bool {
 	for i := range w.returned {
 		if !w.returned[i].Load() {
@@ -86,7 +86,8 @@ func (w *World) allReturned() bool {
 	return true
 }
 
-// lingerTogether has a rank of a clock make progress until no rank owes anything: it gives credits to those that do.
+// lingerTogether has a rank of a clock make progress until no rank owes anything: it gives credits
+// to those that do.
 func (w *World) lingerTogether(ctx context.Context, r *host.Rank) error {
 	counted := false
 	err := r.LingerUntil(func() bool {
@@ -169,8 +170,8 @@ func (w *World) checkCredits() error {
 	return nil
 }
 
-// Launch opens a device whose time passes by itself, runs body on every rank of a world on it, and closes it. Of opt it fills in what
-// the world needs.
+// Launch opens a device whose time passes by itself, runs body on every rank of a world on it, and
+// closes it. Of opt it fills in what the world needs.
 func Launch(ctx context.Context, device string, opt drivers.Options, c Config, body func(r *host.Rank) error) (err error) {
 	m, err := c.Layout(nil)
 	if err != nil {

@@ -21,18 +21,21 @@ type Config struct {
 	Cost      host.Cost // of host work; on a clock that takes the time it takes, and is 0
 	// Local lets messages between ranks of a node and a program bypass the NIC.
 	Local bool
-	// Longest is the longest message, and Buffers how many of them a rank has in DMA memory (host.Rank.Alloc). How those beyond
-	// host.EagerMax travel is Rendezvous; Chunk and Outstanding belong to the chunked one.
+	// Longest is the longest message, and Buffers how many of them a rank has in DMA memory
+	// (host.Rank.Alloc). How those beyond host.EagerMax travel is Rendezvous; Chunk and Outstanding
+	// belong to the chunked one.
 	Longest, Buffers   int
 	Rendezvous         host.Rendezvous
 	Chunk, Outstanding int
 	AlwaysSpeculate    bool // spec: whatever becomes of its RTRs
-	// Reuse has eager messages go by RMA, as long as host.EagerMax or not; a world that has it has RMA.
+	// Reuse has eager messages go by RMA, as long as host.EagerMax or not; a world that has it has
+	// RMA.
 	Reuse host.Reuse
 	Eager *host.Eager // messages beyond host.EagerMax that are eager; nil: none
 	// Fence returns when all programs have called it; nil: there is one. See package bootstrap.
 	Fence func(ctx context.Context) error
-	// Watch returns with an error when another program has died, which ends a run, or with nil when ctx ends; nil: nobody tells.
+	// Watch returns with an error when another program has died, which ends a run, or with nil when
+	// ctx ends; nil: nobody tells.
 	Watch func(ctx context.Context) error
 }
 

@@ -78,7 +78,8 @@ func program(size, count int) (list []message) {
 	return list
 }
 
-// Messages of all lengths, all at a time, from DMA memory and from elsewhere, arrive whole and in order.
+// Messages of all lengths, all at a time, from DMA memory and from elsewhere, arrive whole and in
+// order.
 func TestMessagesOnTheWall(t *testing.T) {
 	everywhere(t, func(r *host.Rank) error {
 		var pending []*host.Request
@@ -209,7 +210,8 @@ func TestStallOnTheWall(t *testing.T) {
 	require.Equal(t, "no rank goes on for 200ms\n  rank 0: receive from rank 1 (tag 0): no matching message\n  rank 1: receive from rank 0 (tag 7): no matching message", err.Error())
 }
 
-// The first error of a rank ends the run of all, and so does the end of the context; a panic is one of Run.
+// The first error of a rank ends the run of all, and so does the end of the context; a panic is one
+// of Run.
 func TestFailuresOnTheWall(t *testing.T) {
 	broken := errors.New("broken")
 	fails := func(ctx context.Context, at int, with func() error) error {
@@ -228,7 +230,8 @@ func TestFailuresOnTheWall(t *testing.T) {
 	require.PanicsWithValue(t, "oops", func() { _ = fails(context.Background(), 3, func() error { panic("oops") }) })
 }
 
-// Without flow control a full mailbox blocks the stores of its senders, which no context can end: the device is closed.
+// Without flow control a full mailbox blocks the stores of its senders, which no context can end:
+// the device is closed.
 func TestBlockedStoreOnTheWall(t *testing.T) {
 	enough := errors.New("enough")
 	ctx, cancel := context.WithCancelCause(context.Background())

@@ -1,12 +1,13 @@
 // axi_front: what stands between a host's AXI and nic_core, in two clocks.
 //
-// Job: all of nic_axi but the core: registers and the board's page on AXI4-Lite of 32 bits (axi_regs), send windows on
-//   an AXI4 slave with IDs (axi_windows), DMA and interrupts on an AXI4 master with IDs (axi_dma). Register slices
-//   (skid) stand at every channel of the host, FIFOs (async_fifo) between the clocks.
-// Handshake: AXI on both sides. aclk is the host's clock, clk the core's; arst, flr and flr_done as nic_axi. nic_rst
-//   and link_rst are the core's resets.
-// Back-pressure: every access is answered, by the core or in its stead, and every burst of DMA ends, whatever resets
-//   do.
+// Job: all of nic_axi but the core: registers and the board's page on AXI4-Lite of 32 bits
+//   (axi_regs), send windows on an AXI4 slave with IDs (axi_windows), DMA and interrupts on an AXI4
+//   master with IDs (axi_dma). Register slices (skid) stand at every channel of the host, FIFOs
+//   (async_fifo) between the clocks.
+// Handshake: AXI on both sides. aclk is the host's clock, clk the core's; arst, flr and flr_done as
+//   nic_axi. nic_rst and link_rst are the core's resets.
+// Back-pressure: every access is answered, by the core or in its stead, and every burst of DMA
+//   ends, whatever resets do.
 module axi_front #(
     parameter int ID_W     = 4,
     parameter int PATIENCE = 4096  // cycles of aclk for which the core may owe an answer
@@ -150,8 +151,8 @@ module axi_front #(
     output logic [63:0]     c_dma_rdata,
     output logic [1:0]      c_dma_rresp,
     output logic            c_dma_rlast,
-    // for a simulation: a reset is under way; the interrupt line as it is known in aclk; no edge of either clock
-    // changes anything
+    // for a simulation: a reset is under way; the interrupt line as it is known in aclk; no edge of
+    // either clock changes anything
     output logic            cuts,
     output logic [nicloop_pkg::VPIDS:0] line_seen,
     output logic            rests

@@ -9,10 +9,10 @@
 //   0x100c  REFUSED   accesses answered in the core's stead
 //   0x1010  STRAYS    answers of the bus to nothing
 //
-// Job: keeps these; all else reads 0 and keeps nothing. They survive a reset of the core; forget (FLR) resets the
-//   table.
-// Handshake: wr with addr (of a dword) and data; value is of addr, at once. asked stays until a reset starts. send, to,
-//   word and done as msix_table.
+// Job: keeps these; all else reads 0 and keeps nothing. They survive a reset of the core; forget
+//   (FLR) resets the table.
+// Handshake: wr with addr (of a dword) and data; value is of addr, at once. asked stays until a
+//   reset starts. send, to, word and done as msix_table.
 // Back-pressure: none.
 module axi_page #(
     parameter int VECTORS = 17

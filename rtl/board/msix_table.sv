@@ -1,13 +1,15 @@
 // msix_table: table and pending bits of MSI-X, and which vector is sent next.
 //
-// Job: the table (16 bytes per vector: address, data, mask in bit 0 of its last dword, 1 after reset) and, from PBA on,
-//   the pending bits. When the line of a vector rises, or is high when MSI-X is enabled, the vector is pending; a
-//   vector that is pending, and not masked, is sent as a write of a dword. A vector whose line falls before it was sent
-//   is not pending any more: its cause is gone, and unmasking it must not raise a spurious interrupt (PCIe 6.1.4.5).
-// Handshake: line is a level per vector. wr_* and rd_* of the host: a quadword at a time, whole dwords by strobes, at
-//   once; an address that is nothing reads 0. send stays with the table's address and data of when the vector was
-//   chosen until done, which may come at any time; dropped, with done, says that the write did not leave: the vector is
-//   pending again. forget (FLR) resets the table and the pending bits, but a write that is chosen stays until done.
+// Job: the table (16 bytes per vector: address, data, mask in bit 0 of its last dword, 1 after
+//   reset) and, from PBA on, the pending bits. When the line of a vector rises, or is high when
+//   MSI-X is enabled, the vector is pending; a vector that is pending, and not masked, is sent as a
+//   write of a dword. A vector whose line falls before it was sent is not pending any more: its
+//   cause is gone, and unmasking it must not raise a spurious interrupt (PCIe 6.1.4.5).
+// Handshake: line is a level per vector. wr_* and rd_* of the host: a quadword at a time, whole
+//   dwords by strobes, at once; an address that is nothing reads 0. send stays with the table's
+//   address and data of when the vector was chosen until done, which may come at any time; dropped,
+//   with done, says that the write did not leave: the vector is pending again. forget (FLR) resets
+//   the table and the pending bits, but a write that is chosen stays until done.
 // Back-pressure: pending bits wait; nobody else does.
 module msix_table #(
     parameter int VECTORS = 17,     // 2 to 64

@@ -1,13 +1,13 @@
 // nic_axi: the NIC on a bus of AXI, in a clock of its own.
 //
-// Job: joins nic_core to what stands between it and two AXI slaves and an AXI master in the host's clock (axi_front).
-//   README.md has a drawing, the board's page and what a reset does.
-// Handshake: AXI. aclk is the host's clock, clk the core's; nothing is assumed of their rates. arst resets all, at any
-//   time. flr: a function-level reset, from its rise until it falls, flr_done when the core is reset and no answer of
-//   its DMA is awaited. Links are of clk, as in nic_core; nic_rst and link_rst are the core's resets, for what stands
-//   around it there.
-// Back-pressure: every access is answered, by the core or in its stead, and every burst of DMA ends, whatever resets
-//   do.
+// Job: joins nic_core to what stands between it and two AXI slaves and an AXI master in the host's
+//   clock (axi_front). README.md has a drawing, the board's page and what a reset does.
+// Handshake: AXI. aclk is the host's clock, clk the core's; nothing is assumed of their rates. arst
+//   resets all, at any time. flr: a function-level reset, from its rise until it falls, flr_done
+//   when the core is reset and no answer of its DMA is awaited. Links are of clk, as in nic_core;
+//   nic_rst and link_rst are the core's resets, for what stands around it there.
+// Back-pressure: every access is answered, by the core or in its stead, and every burst of DMA
+//   ends, whatever resets do.
 module nic_axi #(
     parameter int DIM_X       = 2,
     parameter int DIM_Y       = 1,

@@ -1,14 +1,16 @@
 // nic_pair: two NICs whose links are joined, behind the ports of one.
 //
-// Job: lets a board without a cable send over links: +X of NIC 0 is joined to -X of NIC 1, a mesh of two nodes.
-//   Registers, send windows, DMA and interrupts of both pass through one set of ports:
+// Job: lets a board without a cable send over links: +X of NIC 0 is joined to -X of NIC 1, a mesh
+//   of two nodes. Registers, send windows, DMA and interrupts of both pass through one set of
+//   ports:
 //     registers     address bit REG_W - 1 selects the NIC
 //     send windows  address bit WIN_W - 1 selects the NIC
 //     DMA           axi_read_mux, axi_write_mux: fair, answers in order
 //     irq_lines     those of NIC 0 in the lower half, those of NIC 1 above (regfile)
-// Handshake: that of nic_core. Registers and send windows take one access at a time, as mmio_write and mmio_read make
-//   them; a read and a write may overlap.
-// Backpressure: that of nic_core; a NIC whose DMA is answered late delays the answers of the other behind it.
+// Handshake: that of nic_core. Registers and send windows take one access at a time, as mmio_write
+//   and mmio_read make them; a read and a write may overlap.
+// Backpressure: that of nic_core; a NIC whose DMA is answered late delays the answers of the other
+// behind it.
 module nic_pair #(
     parameter int REG_W    = 21,
     parameter int WIN_W    = 28,

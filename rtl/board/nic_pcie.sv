@@ -1,20 +1,21 @@
 // nic_pcie: the NIC behind the hard block of a board's PCIe.
 //
-// Job: joins the blocks that make AXI of TLPs and TLPs of AXI: what the host writes and reads to the register port and
-//   the send windows of nic_core, the core's DMA to memory requests, its interrupts to MSI-X. README.md has a drawing.
-// Handshake: two AXI-Streams of TLPs (docs/decisions/0020); the ports of nic_core, with their directions turned; what
-//   the hard block knows of its configuration as levels. irq: the rise of a bit is an interrupt of its vector.
-//   Counters of what went
-//   wrong count up and wrap. Three levels reset different parts; each is synchronous to clk:
+// Job: joins the blocks that make AXI of TLPs and TLPs of AXI: what the host writes and reads to
+//   the register port and the send windows of nic_core, the core's DMA to memory requests, its
+//   interrupts to MSI-X. README.md has a drawing.
+// Handshake: two AXI-Streams of TLPs (docs/decisions/0020); the ports of nic_core, with their
+//   directions turned; what the hard block knows of its configuration as levels. irq: the rise of a
+//   bit is an interrupt of its vector. Counters of what went wrong count up and wrap. Three levels
+//   reset different parts; each is synchronous to clk:
 //     rst       the reset of the PCIe link (PERST#, hot reset, link down): everything, the tags too
-//     core_rst  a reset of nic_core alone, at least two cycles, together with nic_core: outstanding reads keep their
-//               tags until their completions have arrived, whose data is dropped
-//     flr       function-level reset, as long as it is high: as core_rst; moreover queued requests are discarded,
-//               outstanding reads are given up (completions that still arrive are unexpected), and the MSI-X table is
-//               reset
+//     core_rst  a reset of nic_core alone, at least two cycles, together with nic_core: outstanding
+//               reads keep their tags until their completions have arrived, whose data is dropped
+//     flr       function-level reset, as long as it is high: as core_rst; moreover queued requests
+//               are discarded, outstanding reads are given up (completions that still arrive are
+//               unexpected), and the MSI-X table is reset
 //   transactions_pending is the bit of that name of Device Status: a read request is outstanding.
-// Back-pressure: s_tlp_ready and m_tlp_ready. rx_np_ok low asks the hard block to keep non-posted requests back; np_ok
-//   low says that the other end has no credits for those of the NIC.
+// Back-pressure: s_tlp_ready and m_tlp_ready. rx_np_ok low asks the hard block to keep non-posted
+//   requests back; np_ok low says that the other end has no credits for those of the NIC.
 module nic_pcie #(
     parameter int W        = 128,
     parameter int TAGS     = 32,

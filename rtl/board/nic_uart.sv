@@ -1,16 +1,19 @@
-// nic_uart: a NIC behind a serial line, with memory of its own: what a board needs that has no host bus, or a dead one.
+// nic_uart: a NIC behind a serial line, with memory of its own: what a board needs that has no host
+// bus, or a dead one.
 //
-// Job: joins uart_bridge to nic_core, or with VELO_ONLY to the small nic_velo: to its registers, to its send windows,
-//   and to block RAM (board_memory) that is all of the memory that the NIC's DMA knows, from address 0. Of the bridge's
-//   address the upper two bits choose:
+// Job: joins uart_bridge to nic_core, or with VELO_ONLY to the small nic_velo: to its registers, to
+//   its send windows, and to block RAM (board_memory) that is all of the memory that the NIC's DMA
+//   knows, from address 0. Of the bridge's address the upper two bits choose:
 //     0  registers, below 4 GB         1  send windows, below 512 MB; written only         2  memory, MEMORY_BYTES
 //   All else is answered here with DECERR, and never shown to the core.
-// Handshake: the line as uart_bridge has it, links as nic_core. nic_clk is clk. While resting is high and no word comes
-//   over a link, an edge of it changes nothing but the core's count of cycles, so a simulation, or a gate, may keep it
-//   high; slept tells for how many cycles it did (with SHAPE_INPUT).
-// Back-pressure: one access at a time. Every access is answered in bounded time, whatever links, rings and messages do:
-//   a register in 45 cycles (and the 17 in which tables clear after reset), a piece of a line in 6, memory in 3,
-//   nonsense in 1, each with 3 more for the way: no access waits so long that the bridge would give it up.
+// Handshake: the line as uart_bridge has it, links as nic_core. nic_clk is clk. While resting is
+//   high and no word comes over a link, an edge of it changes nothing but the core's count of
+//   cycles, so a simulation, or a gate, may keep it high; slept tells for how many cycles it did
+//   (with SHAPE_INPUT).
+// Back-pressure: one access at a time. Every access is answered in bounded time, whatever links,
+//   rings and messages do: a register in 45 cycles (and the 17 in which tables clear after reset),
+//   a piece of a line in 6, memory in 3, nonsense in 1, each with 3 more for the way: no access
+//   waits so long that the bridge would give it up.
 module nic_uart #(
     parameter int DIM_X        = 2,
     parameter int DIM_Y        = 1,

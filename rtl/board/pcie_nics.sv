@@ -1,13 +1,13 @@
 // pcie_nics: NICs behind one PCIe function, from the TLP streams of a shim on.
 //
-// Job: joins nic_pcie, two NICs whose links are joined (nic_pair) and their resets. Everything is in one clock, the
-//   user clock of the hard block.
+// Job: joins nic_pcie, two NICs whose links are joined (nic_pair) and their resets. Everything is
+//   in one clock, the user clock of the hard block.
 //     BAR 0  registers: NIC 0 at 0, NIC 1 at 1 MB
 //     BAR 2  send windows: NIC 0 in the lower half, NIC 1 in the upper half; 2^WIN_W bytes in all
 //     BAR 4  MSI-X table: vector 17 n for errors and stalls of NIC n, 17 n + v + 1 for its process v
 //   A NIC's half of BAR 2 holds the send windows of its processes from 0 on, 32 MB each (WIN_W 28: 4 processes).
-// Handshake: TLP streams of docs/decisions/0020, 64 bits; configuration as levels, as in nic_pcie. rst: reset of the
-//   link. flr: function-level reset, as long as it is high.
+// Handshake: TLP streams of docs/decisions/0020, 64 bits; configuration as levels, as in nic_pcie.
+//   rst: reset of the link. flr: function-level reset, as long as it is high.
 // Backpressure: that of nic_pcie.
 module pcie_nics #(
     parameter int WIN_W    = 28,
@@ -48,8 +48,9 @@ module pcie_nics #(
 );
   localparam int REG_W = 21;
 
-  // ---- resets: links are released before the rest, since both ends start together. A function-level reset waits until
-  // both streams are between two TLPs, at most PATIENCE cycles, and TLPs wait until the NICs are out of reset ----
+  // ---- resets: links are released before the rest, since both ends start together. A
+  // function-level reset waits until both streams are between two TLPs, at most PATIENCE cycles,
+  // and TLPs wait until the NICs are out of reset ----
   localparam int PATIENCE = 4096;
   logic        nic_rst, link_rst, flr_wanted, hold, stop, rx_closed, tx_closed;
   logic [12:0] waited;

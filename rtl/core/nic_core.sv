@@ -1,16 +1,19 @@
 // nic_core: the NIC up to its board-facing boundary.
 //
 // Job: joins register file, mailbox table, VELO requester and completer with router and links.
-// Handshake: AXI4-Lite slave (registers), AXI4 write slave (send windows, lines in pieces), AXI4 master
+// Handshake: AXI4-Lite slave (registers), AXI4 write slave (send windows, lines in pieces), AXI4
+// master
 //   (DMA), AXI-Stream per link and direction (index l = port l + 1, packed; words as in link), level interrupt.
-// Back-pressure: a full mailbox blocks the network; registers and send windows always answer. link_up[l]: a neighbour
-//   is connected; it does not change. carrier[l]: the wire works; what is sent meanwhile waits.
+// Back-pressure: a full mailbox blocks the network; registers and send windows always answer.
+//   link_up[l]: a neighbour is connected; it does not change. carrier[l]: the wire works; what is
+//   sent meanwhile waits.
 //
-// What is not a register has a gated clock: the local side (send windows, VELO, mailboxes, the local port of the router
-// and the way to memory) clk_local, RMA's units clk_rma, each link with its port of the router clk_link[l]. They rise
-// with clk, but a simulation may leave out an edge that would change nothing: when ..._rests was high before it and
-// before the four of clk before that, and for a link no word comes and its carrier stays. The read of a register wakes
-// none of them.
+// What is not a register has a gated clock: the local side (send windows, VELO, mailboxes, the
+// local port of the router and the way to memory) clk_local, RMA's units clk_rma, each link with
+// its port of the router clk_link[l]. They rise with clk, but a simulation may leave out an edge
+// that would change nothing: when ..._rests was high before it and before the four of clk before
+// that, and for a link no word comes and its carrier stays. The read of a register wakes none of
+// them.
 //
 //   clk          _|^|_|^|_|^|_|^|_|^|_|^|_|^|_|^|_
 //   rma_rests    ____/^^^^^^^^^^^^^^^^^^^^^^^^\____   e.g. a flit for the completer
@@ -39,7 +42,8 @@ module nic_core #(
     output logic        rma_rests,
     output logic [LINKS-1:0] link_rests,
     input  logic        rst,
-    // of the links: rises with rst, may fall before it, so that they have agreed when the rest starts
+    // of the links: rises with rst, may fall before it, so that they have agreed when the rest
+    // starts
     input  logic        link_rst,
     input  logic [11:0] node_id,
     // counts with SHAPE_INPUT; it stands still
@@ -427,8 +431,9 @@ module nic_core #(
       .wr_do(x_wr_do), .wr_known(link_wr_known), .wr_writable(link_writable), .patience, .drain, .restart
   );
 
-  // It rests when nothing in it moves, nothing is handed to it in this cycle and no register is written. What
-  // was an answer, an event or a setting a moment ago has its way through registers in the four cycles after.
+  // It rests when nothing in it moves, nothing is handed to it in this cycle and no register is
+  // written. What was an answer, an event or a setting a moment ago has its way through registers
+  // in the four cycles after.
   logic             units_rest, memory_rests, quiet;
   logic [PORTS-1:0] port_rests;
   assign quiet      = !reg_writes && !rst && !link_rst;

@@ -1,15 +1,16 @@
 // regfile: the NIC's registers behind an AXI4-Lite slave.
 //
-// Job: decodes the map of nicloop_pkg, keeps the global page (counters, interrupt, first error), passes
-//   mailbox registers on to mailbox_table and what it does not know to rma_regs and route_table (x_*). Every access is
-//   answered: DECERR outside the map, SLVERR for a write to a read-only register or one that is not eight
-//   bytes wide; both are counted in BAD_ACCESS.
-// Steps, a cycle each: an access is taken into registers; decoded, here and wherever its register may be; a write is
-// judged; done. A read shows what tables
+// Job: decodes the map of nicloop_pkg, keeps the global page (counters, interrupt, first error),
+//   passes mailbox registers on to mailbox_table and what it does not know to rma_regs and
+//   route_table (x_*). Every access is answered: DECERR outside the map, SLVERR for a write to a
+//   read-only register or one that is not eight bytes wide; both are counted in BAD_ACCESS.
+// Steps, a cycle each: an access is taken into registers; decoded, here and wherever its register
+// may be; a write is judged; done. A read shows what tables
 //   hold in that cycle; counters, which count events a cycle behind them, are looked at in the next, when the value
 //   leaves for the answer.
 // Handshake: AXI4-Lite, 64-bit data. A write is taken when address and data are both there.
-// Back-pressure: one access per direction is under way and one answer held; the next is taken when that before it has
+// Back-pressure: one access per direction is under way and one answer held; the next is taken when
+// that before it has
 //   been done. A write waits for mailbox_table or rma_regs: while they clear after reset, and for a cycle in which they
 //   count.
 module regfile #(
@@ -66,8 +67,8 @@ module regfile #(
     output logic        mb_wr_slots,
     output logic        mb_wr_ctrl,
     output logic        mb_wr_rp,
-    // rma_regs and route_table: what they say about an address is valid in the cycle behind it (whether it may be
-    // written: as it will be in the next), a value in the second
+    // rma_regs and route_table: what they say about an address is valid in the cycle behind it
+    // (whether it may be written: as it will be in the next), a value in the second
     output logic [31:0] x_wr_addr,
     output logic        x_wr_do,
     input  logic        x_wr_known,
@@ -114,7 +115,8 @@ module regfile #(
     input  logic [39:0] tx_level,
     input  logic [47:0] rx_level,
     output logic        irq,           // any of irq_lines
-    // levels, a line per MSI-X vector: 0 for errors and stalls, v + 1 for arrivals and notifications of process v
+    // levels, a line per MSI-X vector: 0 for errors and stalls, v + 1 for arrivals and
+    // notifications of process v
     output logic [nicloop_pkg::VPIDS:0] irq_lines,
     output logic        writes,         // a write is under way: what reads look at is clocked by others
     output logic        idle,
@@ -123,8 +125,8 @@ module regfile #(
   localparam logic [1:0] OKAY = 2'b00, SLVERR = 2'b10, DECERR = 2'b11;
   localparam int PAGE_W = $clog2(nicloop_pkg::PAGE_VPID_STRIDE);
 
-  // ---- which register ----
-  // A page number: 0 global, 1 vpid, 2 user; 3 is none. Copies of a strided page share its registers.
+  // ---- which register ---- A page number: 0 global, 1 vpid, 2 user; 3 is none. Copies of a
+  // strided page share its registers.
   function automatic logic [1:0] page_of(input logic [31-PAGE_W:0] a);
     if (a == '0) page_of = 2'd0;
     else if (a[31-PAGE_W:16-PAGE_W] == 16'(nicloop_pkg::PAGE_VPID_BASE >> 16)) page_of = 2'd1;
@@ -208,8 +210,8 @@ module regfile #(
     w_table   <= (mailbox_of(w_addr) & 6'b000111) != '0;
   end
 
-  // Judged again in every cycle in which it waits. What is done depends on registers alone, and on whether its table is
-  // at rest.
+  // Judged again in every cycle in which it waits. What is done depends on registers alone, and on
+  // whether its table is at rest.
   assign may = w_whole && (w_free || (w_ring && !mb_wr_on) || (!wr_own && x_wr_writable));
   always_ff @(posedge clk) begin
     wr_known   <= wr_own || ext_wr_known || x_wr_known;
@@ -291,7 +293,8 @@ module regfile #(
     n_rx_info      <= {rx_length, rx_dst, rx_src, 8'h0, rx_reason};
     n_rma_info     <= {rma_length, rma_dst, rma_src, 8'h0, rma_reason};
   end
-  // Which of them it was is known late, so it is chosen here, and how many routes failed is counted here.
+  // Which of them it was is known late, so it is chosen here, and how many routes failed is counted
+  // here.
   function automatic logic [3:0] ones(input logic [7:0] v);
     ones = '0;
     for (int i = 0; i < 8; i++) ones = ones + 4'(v[i]);

@@ -1,21 +1,23 @@
-// axi_host: the host of one node, as the NIC sees it through AXI in a clock of its own. It stands where host_bus does,
-// with BUS 2 of sim_node.
+// axi_host: the host of one node, as the NIC sees it through AXI in a clock of its own. It stands
+// where host_bus does, with BUS 2 of sim_node.
 //
-// Job: what a board has between AXI and the core (axi_front), and around it a host in aclk: a processor whose register
-//   accesses are two of 32 bits each, of which it leaves out the second when the first is refused, send windows by
-//   bursts with IDs, memory (axi_memory). At power-on, and behind a function reset, it writes the MSI-X table and waits
-//   until accesses go to the core, as firmware does; the program's commands come behind that. The AXI side is
-//   nic_core's.
-// Handshake: DPI as host_bus, in aclk, but for a piece of a line, whose answer is told when the core gives it (or when
-//   the core will not, when it is answered in its stead). What comes out at the bus then must be that, or SLVERR around
-//   a reset. irq is up from an interrupt's message on until the core's line has fallen. nic_rst and link_rst are the
-//   core's resets. A register access goes when all pieces are answered, pieces go when no register access is under way:
-//   so the order is that of a processor with one ID.
-// Back-pressure: answers are taken at once; with a seed (+nl_axi_seed) all that AXI leaves open is at random.
+// Job: what a board has between AXI and the core (axi_front), and around it a host in aclk: a
+//   processor whose register accesses are two of 32 bits each, of which it leaves out the second
+//   when the first is refused, send windows by bursts with IDs, memory (axi_memory). At power-on,
+//   and behind a function reset, it writes the MSI-X table and waits until accesses go to the core,
+//   as firmware does; the program's commands come behind that. The AXI side is nic_core's.
+// Handshake: DPI as host_bus, in aclk, but for a piece of a line, whose answer is told when the
+//   core gives it (or when the core will not, when it is answered in its stead). What comes out at
+//   the bus then must be that, or SLVERR around a reset. irq is up from an interrupt's message on
+//   until the core's line has fallen. nic_rst and link_rst are the core's resets. A register access
+//   goes when all pieces are answered, pieces go when no register access is under way: so the order
+//   is that of a processor with one ID.
+// Back-pressure: answers are taken at once; with a seed (+nl_axi_seed) all that AXI leaves open is
+// at random.
 //
-// Registers: below 1 MB the core's, at 1 MB the board's page (axi_page), and at SETTINGS 100: bit 0 resets the
-//   function, and reads 1 until it is over and the table is written; 108 counts pieces that were answered in the core's
-//   stead.
+// Registers: below 1 MB the core's, at 1 MB the board's page (axi_page), and at SETTINGS 100: bit 0
+//   resets the function, and reads 1 until it is over and the table is written; 108 counts pieces
+//   that were answered in the core's stead.
 `include "nicloop_dpi.svh"
 module axi_host #(
     parameter int PATIENCE = 4096  // of axi_front
@@ -108,8 +110,8 @@ module axi_host #(
   logic        wild;
   initial wild = $value$plusargs("nl_axi_seed=%d", seed) != 0;
   assign start = ((wild ? seed : 64'h1) + 64'(node) * 64'h9e3779b97f4a7c15) ^ 64'h2545f4914f6cdd1d | 64'h1;
-  // Drawn only where offered, so that it does not matter for how long a node sleeps: Verilator draws all that an
-  // expression names, whatever stands before it.
+  // Drawn only where offered, so that it does not matter for how long a node sleeps: Verilator
+  // draws all that an expression names, whatever stands before it.
   function automatic logic goes(input logic offered);
     goes = 1'b1;
     if (wild && offered) begin
@@ -389,8 +391,8 @@ module axi_host #(
                  (m_awvalid && m_awready) || (m_wvalid && m_wready) || (m_bvalid && m_bready) ||
                  (m_arvalid && m_arready) || (m_rvalid && m_rready);
   always @(posedge aclk) still <= rst || moves || idle ? 0 : still + 32'(still < GIVES_UP);
-  // All that an edge of aclk could still change is at its resting value, since a node that sleeps must not differ from
-  // one that does not.
+  // All that an edge of aclk could still change is at its resting value, since a node that sleeps
+  // must not differ from one that does not.
   assign idle   = !rst && boot == BOOTED && !reg_busy && !half_busy && !flr && pieces == bus_answers && memory_idle &&
       rests && ext_asks == ext_over && !ext_sel && irqs == (irqs & line_seen) && bready && rready && w_bready;
   assign active = !idle && still < GIVES_UP;

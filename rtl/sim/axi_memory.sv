@@ -1,12 +1,15 @@
 // axi_memory: the memory behind a node's AXI master, in a simulation with BUS 2.
 //
-// Job: takes bursts and answers them with their IDs. A write happens on its last beat, a read when its address is
-//   taken; a write of a dword to MSI_ADDR is an interrupt. Memory belongs to the program, through DPI. It holds the NIC
-//   to AXI: whole bursts, of 8 beats at most, within 64 bytes.
-// Handshake: a response follows its burst by wr_latency or rd_latency cycles, in order. With wild every channel stalls
-//   and responses are late at random, those to writes of different IDs are reordered, and behind every write the memory
-//   picks one of the orders that AXI allows a slave (A3.3.1), until the next:
-//     READY_FIRST   AWREADY before AWVALID, WREADY after the address has been taken (also without wild)
+// Job: takes bursts and answers them with their IDs. A write happens on its last beat, a read when
+//   its address is taken; a write of a dword to MSI_ADDR is an interrupt. Memory belongs to the
+//   program, through DPI. It holds the NIC to AXI: whole bursts, of 8 beats at most, within 64
+//   bytes.
+// Handshake: a response follows its burst by wr_latency or rd_latency cycles, in order. With wild
+//   every channel stalls and responses are late at random, those to writes of different IDs are
+//   reordered, and behind every write the memory picks one of the orders that AXI allows a slave
+//   (A3.3.1), until the next:
+//     READY_FIRST   AWREADY before AWVALID, WREADY after the address has been taken (also without
+//                   wild)
 //     DATA_SEEN     AWREADY after WVALID; data is taken before or behind its address
 //     DATA_TAKEN    AWREADY after all data of the burst has been taken
 //     BOTH_SEEN     AWREADY and WREADY after AWVALID and WVALID; ARREADY after ARVALID
@@ -64,8 +67,8 @@ module axi_memory #(
     random = random ^ (random << 17);
     below  = random[63:32] % n;
   endfunction
-  // Drawn only while something is offered, so that it does not matter for how long a node sleeps. By statements: of an
-  // expression Verilator draws all that is named in it.
+  // Drawn only while something is offered, so that it does not matter for how long a node sleeps.
+  // By statements: of an expression Verilator draws all that is named in it.
   function automatic logic goes(input logic offered);
     goes = 1'b1;
     if (wild && offered) goes = below(5) != 0;
@@ -137,7 +140,8 @@ module axi_memory #(
     if (wild) order = below(ORDERS);
   endfunction
 
-  // Whether an address, or data, may be taken in the next cycle; seen: AWVALID and WVALID in this one.
+  // Whether an address, or data, may be taken in the next cycle; seen: AWVALID and WVALID in this
+  // one.
   function automatic logic takes_address(input logic aw_seen, input logic w_seen);
     takes_address = order == READY_FIRST;
     if (order == DATA_SEEN || order == BOTH_SEEN) takes_address = aw_seen && (w_seen || w_whole || beat != 0);
@@ -149,7 +153,8 @@ module axi_memory #(
         takes_data = w_seen && !w_whole && (order != BOTH_SEEN || aw_seen || beat != 0);
   endfunction
 
-  // The class whose answer is next: of the oldest, or with wild of any that is due; CLASSES: none is.
+  // The class whose answer is next: of the oldest, or with wild of any that is due; CLASSES: none
+  // is.
   function automatic int unsigned next_answer();
     int unsigned first, at;
     first = CLASSES;

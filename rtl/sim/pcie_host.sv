@@ -1,16 +1,16 @@
-// pcie_host: the host of one node, as the NIC sees it through PCIe. It stands where host_bus does, with BUS 1 of
-// sim_node.
+// pcie_host: the host of one node, as the NIC sees it through PCIe. It stands where host_bus does,
+// with BUS 1 of sim_node.
 //
-// Job: the transaction layer of a board, nic_pcie, and behind it a root complex. Ports and DPI are those of host_bus;
-//   the AXI side is that of nic_pcie.
-// Handshake: as host_bus, but for what PCIe cannot tell: writes, to registers, send windows and memory, are posted and
-//   always OKAY, and irq is up from a vector's message on until its line falls. wr_latency means nothing: a write
-//   has no answer.
+// Job: the transaction layer of a board, nic_pcie, and behind it a root complex. Ports and DPI are
+//   those of host_bus; the AXI side is that of nic_pcie.
+// Handshake: as host_bus, but for what PCIe cannot tell: writes, to registers, send windows and
+//   memory, are posted and always OKAY, and irq is up from a vector's message on until its line
+//   falls. wr_latency means nothing: a write has no answer.
 // Back-pressure: that of nic_pcie; AXI answers are taken when a completion has its place.
 module pcie_host #(
     parameter int TICK = 1 << 14, // of nic_pcie's time-out: 0.2 to 0.3 ms, less than on a board
-    // The board's hard block between nic_pcie and the root complex: 0 none, 1 LitePCIe 64 bits, 2 LitePCIe 128 bits,
-    // 3 Xilinx 7-series 64 bits, 4 Xilinx 7-series 128 bits
+    // The board's hard block between nic_pcie and the root complex: 0 none, 1 LitePCIe 64 bits, 2
+    // LitePCIe 128 bits, 3 Xilinx 7-series 64 bits, 4 Xilinx 7-series 128 bits
     parameter int PHY  = 0
 ) (
     input  logic        clk,

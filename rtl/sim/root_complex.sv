@@ -1,20 +1,22 @@
 // root_complex: the other end of a node's PCIe, in a simulation with BUS 1.
 //
-// Job: makes TLPs of the program's commands, and memory accesses of the NIC's TLPs. A register access is a read or a
-//   write of 8 bytes in the BAR of registers, a piece of a line a write in that of the send windows. Memory is written
-//   when the last dword of a write is here, and read when a read request is; its completions are due rd_latency cycles
-//   later. With a seed all that PCIe leaves open is at random: completions later, in parts, in any order of tags,
-//   stalls of both streams and of credits for the NIC's reads. Faults, removal and reset are asked for by registers of
-//   the simulation (below). A function-level reset cuts no TLP; completions of reads that the NIC sent before the reset
-//   arrive after it. After reset it writes the NIC's MSI-X table, as firmware does; what is written to MSI_ADDR
-//   then is an interrupt.
-// Handshake: TLPs as in docs/decisions/0020, 64 bits a word; commands through DPI, a register access at a time. A write
-//   to a register is done when it has left, a piece of a line when its window has answered, with OKAY both: that is all
-//   a host knows of a posted write.
-// Back-pressure: commands go in the order in which they were posted and wait while the NIC's stream does, reads also
-//   while rx_np_ok is low; without a seed the NIC's TLPs are always taken.
+// Job: makes TLPs of the program's commands, and memory accesses of the NIC's TLPs. A register
+//   access is a read or a write of 8 bytes in the BAR of registers, a piece of a line a write in
+//   that of the send windows. Memory is written when the last dword of a write is here, and read
+//   when a read request is; its completions are due rd_latency cycles later. With a seed all that
+//   PCIe leaves open is at random: completions later, in parts, in any order of tags, stalls of
+//   both streams and of credits for the NIC's reads. Faults, removal and reset are asked for by
+//   registers of the simulation (below). A function-level reset cuts no TLP; completions of reads
+//   that the NIC sent before the reset arrive after it. After reset it writes the NIC's MSI-X
+//   table, as firmware does; what is written to MSI_ADDR then is an interrupt.
+// Handshake: TLPs as in docs/decisions/0020, 64 bits a word; commands through DPI, a register
+//   access at a time. A write to a register is done when it has left, a piece of a line when its
+//   window has answered, with OKAY both: that is all a host knows of a posted write.
+// Back-pressure: commands go in the order in which they were posted and wait while the NIC's stream
+//   does, reads also while rx_np_ok is low; without a seed the NIC's TLPs are always taken.
 //
-// Registers at SETTINGS: CHANCES are those of a read of the NIC, in 1/2^32; which one meets it is drawn with the seed.
+// Registers at SETTINGS: CHANCES are those of a read of the NIC, in 1/2^32; which one meets it is
+//   drawn with the seed.
 //   00 lost  08 late  10 poisoned  18 error   40 CTRL: bit 0 the NIC was pulled out, bit 1 reset it, bit 2 no bus
 //   master
 //   48 reads so far, 50 those that were answered in parts, 58 out of order, 60 faults made
@@ -52,8 +54,8 @@ module root_complex #(
     input  logic         window_answers,
     input  logic [nicloop_pkg::VPIDS:0] lines_up,  // the core's interrupt lines, a vector each
     output logic         irq,
-    // the function, as long as it is high; with its links, since what a neighbour sends must not come to a router that
-    // is still being reset
+    // the function, as long as it is high; with its links, since what a neighbour sends must not
+    // come to a router that is still being reset
     output logic         resets,
     input  logic [255:0] counters,     // of nic_pcie, in the order of the registers
     // registers of the simulation beside the NIC: answered in the same cycle
@@ -98,7 +100,8 @@ module root_complex #(
   function automatic int unsigned below(input int unsigned n);
     below = draw() % n;
   endfunction
-  // Draws stand in statements: of an expression Verilator draws all that is named in it. once(on, n): on, and one in n.
+  // Draws stand in statements: of an expression Verilator draws all that is named in it. once(on,
+  // n): on, and one in n.
   function automatic logic once(input logic on, input int unsigned n);
     once = 1'b0;
     if (wild && on) once = below(n) == 0;
@@ -252,8 +255,8 @@ module root_complex #(
     may_be_set = off <= 16'h18 || off == 16'h40;
   endfunction
 
-  // Takes the next register access of the program. One that is no write to the NIC waits until the one before it has
-  // been answered, and holds those behind it.
+  // Takes the next register access of the program. One that is no write to the NIC waits until the
+  // one before it has been answered, and holds those behind it.
   function automatic void next_register();
     bit              write;
     int unsigned     addr;
@@ -289,8 +292,8 @@ module root_complex #(
       reg_busy = 1'b1;
       ext_asks = 1'b1;
     end else begin
-      // Nobody is there: a read of a NIC that was pulled out, or is being reset, is all ones, one outside all BARs an
-      // error; writes are lost.
+      // Nobody is there: a read of a NIC that was pulled out, or is being reset, is all ones, one
+      // outside all BARs an error; writes are lost.
       nl_reg_done(node, held_write || absent() ? 0 : 3, '1);
     end
   endfunction
@@ -435,8 +438,9 @@ module root_complex #(
     completions_next = 1'b0;
   endfunction
 
-  // A function that is reset, or gone, loses what was outstanding: the host's read is all ones, lines are lost. A TLP
-  // that has begun is sent to its end. Completions for a NIC that is gone are dropped.
+  // A function that is reset, or gone, loses what was outstanding: the host's read is all ones,
+  // lines are lost. A TLP that has begun is sent to its end. Completions for a NIC that is gone are
+  // dropped.
   function automatic void lose();
     logic begun;
     begun = sending || tx_at != 0;
@@ -550,7 +554,8 @@ module root_complex #(
           tx_at      = tx_at + 2;
         end
       end
-      // Drawn only while something is offered, so that it does not matter for how long a node sleeps.
+      // Drawn only while something is offered, so that it does not matter for how long a node
+      // sleeps.
       m_tlp_ready <= !once(m_tlp_valid, 8);
       np_ok       <= !once(np_ok && m_tlp_valid, 16);
 

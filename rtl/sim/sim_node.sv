@@ -1,18 +1,19 @@
 // sim_node: one NIC with its host, the top of every simulation.
 //
-// Job: joins nic_core, its host (host_bus, which speaks AXI; with BUS 1 pcie_host, which speaks PCIe; with BUS 2
-//   axi_host, which speaks AXI in a clock of its own) and the faults of the wires that leave here. A mesh is as many
-//   instances of the one model as it has nodes; the program that owns them (cosim/dpi/src/mesh.h) carries words from
-//   tx_* of one to rx_* of another once per cycle. Settings that do not change the circuit (shape, latencies) are
-//   inputs, so that one model serves every mesh with the same number of ports, kind and depth.
-// Handshake: reg_pending/pio_pending say whether commands wait; the engines fetch them through DPI. tx_*, wire_down and
-//   irq come from registers: no path leads to them from rx_*, carrier or the host in the same cycle. idle: nothing is
-//   buffered and no AXI transaction is open. active: something moved in this cycle or will move by itself. While idle
-//   is high, active low, nothing pends, no word comes and carrier stays, a clock edge changes nothing but CYCLES, so
-//   the clock may stop; slept says for how many cycles it stood in all. RMA and links have gated clocks, which may stop
-//   before: see nic_core.
-//   expect_credits is raised between two edges while the whole mesh is empty: an assertion then checks that no credit
-//   was lost or invented.
+// Job: joins nic_core, its host (host_bus, which speaks AXI; with BUS 1 pcie_host, which speaks
+//   PCIe; with BUS 2 axi_host, which speaks AXI in a clock of its own) and the faults of the wires
+//   that leave here. A mesh is as many instances of the one model as it has nodes; the program that
+//   owns them (cosim/dpi/src/mesh.h) carries words from tx_* of one to rx_* of another once per
+//   cycle. Settings that do not change the circuit (shape, latencies) are inputs, so that one model
+//   serves every mesh with the same number of ports, kind and depth.
+// Handshake: reg_pending/pio_pending say whether commands wait; the engines fetch them through DPI.
+//   tx_*, wire_down and irq come from registers: no path leads to them from rx_*, carrier or the
+//   host in the same cycle. idle: nothing is buffered and no AXI transaction is open. active:
+//   something moved in this cycle or will move by itself. While idle is high, active low, nothing
+//   pends, no word comes and carrier stays, a clock edge changes nothing but CYCLES, so the clock
+//   may stop; slept says for how many cycles it stood in all. RMA and links have gated clocks,
+//   which may stop before: see nic_core. expect_credits is raised between two edges while the whole
+//   mesh is empty: an assertion then checks that no credit was lost or invented.
 // Back-pressure: that of nic_core; a word takes no time on the wire.
 module sim_node #(
     parameter int PORTS           = 3,
@@ -103,8 +104,9 @@ module sim_node #(
   assign rma_rests  = nic_rma_rests && !resets;
   assign link_rests = nic_link_rests & {LINKS{!resets}};
 
-  // What stands still while a node runs is taken at reset. Verilator evaluates whatever follows from an input again
-  // whenever any input has changed, and half of that was the router's, which follows from shape.
+  // What stands still while a node runs is taken at reset. Verilator evaluates whatever follows
+  // from an input again whenever any input has changed, and half of that was the router's, which
+  // follows from shape.
   logic [11:0]      my_id;
   logic [59:0]      my_shape;
   logic [LINKS-1:0] my_links;
@@ -131,7 +133,8 @@ module sim_node #(
     for (genvar l = 0; l < LINKS; l++) begin : g_link
       assign m_word[l*WORD_W+:WORD_W] = {m_tuser[l*(WORD_W-64)+:WORD_W-64], m_tdata[l*64+:64]};
       assign {s_tuser[l*(WORD_W-64)+:WORD_W-64], s_tdata[l*64+:64]} = rx_word[l*WORD_W+:WORD_W];
-      // What the router keeps for itself, by channel: a mesh where nothing moves has all credits, or flits for them.
+      // What the router keeps for itself, by channel: a mesh where nothing moves has all credits,
+      // or flits for them.
       for (genvar v = 0; v < 8; v++) begin : g_vc
         if (v < VCS) begin : g_is
           assign credits[l*64+v*8+:8] = 8'(u_nic.u_router.g_out[l+1].u_output.g_vc[v].u_credit.count);
@@ -200,9 +203,10 @@ module sim_node #(
   assign active = host_active || nic_active;
 
 `ifndef SYNTHESIS
-  // Credit conservation. The mesh raises expect_credits between two edges while all nodes are idle and none is active:
-  // every sender must then hold one credit per entry of the buffer that it fills. Nothing else shows a lost credit:
-  // traffic still arrives, only slower. A link without session, or without carrier, has none to hold.
+  // Credit conservation. The mesh raises expect_credits between two edges while all nodes are idle
+  // and none is active: every sender must then hold one credit per entry of the buffer that it
+  // fills. Nothing else shows a lost credit: traffic still arrives, only slower. A link without
+  // session, or without carrier, has none to hold.
   generate
     for (genvar p = 0; p < PORTS; p++) begin : g_conserved
       logic applies;

@@ -1,7 +1,10 @@
-// acorn_pcie7x: the top of a board, whole, behind a root complex. The program is the host: it reads and writes registers of both NICs, sends
-// messages and puts from one to the other over the links between them, and answers their DMA.
-// - steps 4 and 5 of board/BRINGUP.md: MAGIC and SCRATCH of both NICs, messages over both links, a put, a vector of MSI-X for each process;
-// - memory requests obey PCIe, Bus Master Enable and the configured sizes; transactions pending is high while a read is outstanding;
+// acorn_pcie7x: the top of a board, whole, behind a root complex. The program is the host: it reads
+// and writes registers of both NICs, sends messages and puts from one to the other over the links
+// between them, and answers their DMA.
+// - steps 4 and 5 of board/BRINGUP.md: MAGIC and SCRATCH of both NICs, messages over both links, a
+//   put, a vector of MSI-X for each process;
+// - memory requests obey PCIe, Bus Master Enable and the configured sizes; transactions pending is
+//   high while a read is outstanding;
 // - a function-level reset and PERST#, in traffic: both NICs start again, and work.
 #include "Vacorn.h"
 #include "root_complex.h"
@@ -210,8 +213,8 @@ struct Test : tb::Bench<Vacorn> {
     puts_ok("velo        0 to 56 bytes, each NIC to each, an interrupt each");
   }
 
-  // Two processes of one NIC wait. Neither is interrupted by an arrival for the other, and each by its own, although
-  // the other has not yet cleared its cause.
+  // Two processes of one NIC wait. Neither is interrupted by an arrival for the other, and each by
+  // its own, although the other has not yet cleared its cause.
   void await_vectors(const char* when, std::deque<uint32_t> expected) {
     run(1000);
     CHECK(interrupts.size() == expected.size(), "%s: %zu interrupts, expected %zu", when, interrupts.size(), expected.size());

@@ -1,7 +1,9 @@
-// four_state_node: one nic_core, as yosys wrote it, with a host, for a simulator that knows X (scripts/four-state).
+// four_state_node: one nic_core, as yosys wrote it, with a host, for a simulator that knows X
+// (scripts/four-state).
 //
-// Job: resets, register accesses and lines by tasks; DMA writes go to memory, reads come out of it. Everything starts
-//   as X. Once reset has ended, no control output may be X, nor any data that a valid goes with.
+// Job: resets, register accesses and lines by tasks; DMA writes go to memory, reads come out of it.
+//   Everything starts as X. Once reset has ended, no control output may be X, nor any data that a
+//   valid goes with.
 // Handshake: a task returns when the access is answered. Clock edges are posedge clk of the caller.
 `timescale 1ns / 1ns
 module four_state_node (

@@ -1,6 +1,7 @@
-// nic_pcie_cases: single situations of nic_pcie, each from a state that is known, where nic_pcie_tb has random traffic:
-// resets of the core and of the function while requests are outstanding, Bus Master Enable cleared while requests are
-// queued, the enables of MSI-X and of extended tags, completions that say UR.
+// nic_pcie_cases: single situations of nic_pcie, each from a state that is known, where nic_pcie_tb
+// has random traffic: resets of the core and of the function while requests are outstanding, Bus
+// Master Enable cleared while requests are queued, the enables of MSI-X and of extended tags,
+// completions that say UR.
 #include "Vnic_pcie.h"
 #include "root_complex.h"
 
@@ -342,8 +343,8 @@ struct Cases : tb::Bench<Vnic_pcie> {
     run(20);
     CHECK(messages() == 1, "a pending vector is not sent when it is unmasked");
   }
-  // Every line is a vector of its own: a rise sends its message whatever the others do, and a masked vector holds up
-  // none of them.
+  // Every line is a vector of its own: a rise sends its message whatever the others do, and a
+  // masked vector holds up none of them.
   void msix_vectors() {
     start();
     constexpr unsigned VECTORS = NICLOOP_VPIDS + 1;

@@ -1,6 +1,6 @@
-// nic_pcie_phy_dut: for nic_pcie_tb: nic_pcie behind a shim and the model of a hard block's streams (pcie_phy_model),
-// with the ports of nic_pcie. PHY as in pcie_host: 1, 2 LitePCIe with 64, 128 bits; 3, 4 Xilinx 7-series with 64, 128
-// bits.
+// nic_pcie_phy_dut: for nic_pcie_tb: nic_pcie behind a shim and the model of a hard block's streams
+// (pcie_phy_model), with the ports of nic_pcie. PHY as in pcie_host: 1, 2 LitePCIe with 64, 128
+// bits; 3, 4 Xilinx 7-series with 64, 128 bits.
 module nic_pcie_phy_dut #(
     parameter int PHY   = 4,
     parameter int SLOT  = 256,

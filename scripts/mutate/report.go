@@ -81,8 +81,9 @@ func (s *score) stages() string {
 	return strings.ReplaceAll(strings.Join(all, "; "), ",", ", ")
 }
 
-// printTable prints the scores of the blocks whose sources have not changed since they were measured. A block of which
-// not all mutants are judged has no score: those that are missing may be the survivors.
+// printTable prints the scores of the blocks whose sources have not changed since they were
+// measured. A block of which not all mutants are judged has no score: those that are missing may be
+// the survivors.
 func printTable(o options) error {
 	fmt.Println(tableHead)
 	var incomplete []string

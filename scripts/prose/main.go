@@ -16,18 +16,11 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"slices"
 	"strings"
 )
 
 // most is the number of columns that a line of prose may have.
 const most = 100
-
-// pending are files whose comments are still to be wrapped: take a file out, then run with -w.
-//
-//go:embed pending
-var pendingText string
-var pending = strings.Fields(pendingText)
 
 // A finding is a line that breaks a rule.
 type finding struct {
@@ -53,9 +46,6 @@ func run(write bool, files []string) error {
 	}
 	bad := 0
 	for _, name := range files {
-		if slices.Contains(pending, name) {
-			continue
-		}
 		text, err := os.ReadFile(name)
 		if errors.Is(err, os.ErrNotExist) { // deleted, but not yet in a commit
 			continue

@@ -54,7 +54,8 @@ type enumeration struct {
 	Values ordered[uint64] `yaml:"values"`
 }
 
-// enumWidth is the width of the fields that hold a value of an enumeration, 0 where no format has one.
+// enumWidth is the width of the fields that hold a value of an enumeration, 0 where no format has
+// one.
 func (d *description) enumWidth(name string) int {
 	for _, f := range d.Formats {
 		for _, fl := range f.Val.Fields {

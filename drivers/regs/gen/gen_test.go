@@ -70,8 +70,9 @@ func TestRecordErrors(t *testing.T) {
 	}
 }
 
-// TestStructs: the first field of a packed struct is the highest; what the language keeps to itself has a _; an
-// enumeration that no field holds has no width, and so no type; what no field of a register has is rsvd.
+// TestStructs: the first field of a packed struct is the highest; what the language keeps to itself
+// has a _; an enumeration that no field holds has no width, and so no type; what no field of a
+// register has is rsvd.
 func TestStructs(t *testing.T) {
 	d, err := parse([]byte(`
 enums:

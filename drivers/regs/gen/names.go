@@ -17,7 +17,8 @@ var initialisms = map[string]string{
 	"ps": "PS", "nla": "NLA", "atu": "ATU", "nvm": "NVM", "fcaa": "FCAA", "vc0": "VC0", "vc1": "VC1", "vc2": "VC2",
 }
 
-// keywords are words of SystemVerilog that a field might be called by, and those of its library and of C++ that Verilator minds.
+// keywords are words of SystemVerilog that a field might be called by, and those of its library and
+// of C++ that Verilator minds.
 var keywords = strings.Fields(`alias and assert assign assume before begin bind bit break buf byte case cell char
 	checker class config const context continue cover cross design disable do edge else end enum event expect export
 	extends final first_match for force forever fork function global if import inside instance int join large let
@@ -27,7 +28,8 @@ var keywords = strings.Fields(`alias and assert assign assume before begin bind 
 	void wait weak while wire with within xor
 	mailbox process semaphore override`)
 
-// svField is the name of a field in a struct of SystemVerilog: one that is a word of the language has a _ behind it.
+// svField is the name of a field in a struct of SystemVerilog: one that is a word of the language
+// has a _ behind it.
 func svField(name string) string {
 	if slices.Contains(keywords, name) {
 		return name + "_"

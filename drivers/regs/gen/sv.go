@@ -5,7 +5,8 @@ import (
 	"slices"
 )
 
-// renderSV writes a package of what Verilator and yosys both read: localparams, enums, packed structs.
+// renderSV writes a package of what Verilator and yosys both read: localparams, enums, packed
+// structs.
 func renderSV(d *description) ([]byte, error) {
 	t := new(text)
 	t.line("// %s", generated)
@@ -45,7 +46,8 @@ func renderSV(d *description) ([]byte, error) {
 	return t.bytes(), nil
 }
 
-// svEnum writes a type for an enumeration that is a field of a format, as wide as that; else numbers.
+// svEnum writes a type for an enumeration that is a field of a format, as wide as that; else
+// numbers.
 func svEnum(t *text, e entry[enumeration], width int) {
 	t.line("")
 	t.line("  // %s: %s", e.Name, e.Val.Doc)
@@ -66,8 +68,8 @@ func svEnum(t *text, e entry[enumeration], width int) {
 	t.line("  } %s_t;", e.Name)
 }
 
-// svStruct writes a format as a packed struct, whose first field is the highest. A field that holds a value of an
-// enumeration is of plain bits, as it may hold any other, too.
+// svStruct writes a format as a packed struct, whose first field is the highest. A field that holds
+// a value of an enumeration is of plain bits, as it may hold any other, too.
 func svStruct(t *text, f entry[layout]) {
 	fields := slices.Clone(f.Val.Fields)
 	slices.SortFunc(fields, func(a, b entry[field]) int { return b.Val.At.lsb() - a.Val.At.lsb() })
@@ -91,8 +93,8 @@ func svRecord(t *text, r entry[record]) {
 	t.line("  } %s_t;", r.Name)
 }
 
-// svRegister writes the fields of a register as a packed struct of its 64 bits; those of no field are rsvd and the
-// number of their lowest.
+// svRegister writes the fields of a register as a packed struct of its 64 bits; those of no field
+// are rsvd and the number of their lowest.
 func svRegister(t *text, r entry[register]) {
 	fields := slices.Clone(r.Val.Fields)
 	slices.SortFunc(fields, func(a, b entry[span]) int { return b.Val.lsb() - a.Val.lsb() })

@@ -75,7 +75,8 @@ func TestErrorsCross(t *testing.T) {
 	require.EqualError(t, ErrorOf(TextOf(errors.New("anything"))), "anything")
 }
 
-// Whatever comes is a frame, or an error of a known kind, and no Data is longer than its kind may have.
+// Whatever comes is a frame, or an error of a known kind, and no Data is longer than its kind may
+// have.
 func FuzzReceive(f *testing.F) {
 	for _, frame := range []Frame{{Kind: Claim, Data: []byte("{}")}, {Kind: WritePIO, Data: make([]byte, 8)}, {Kind: Value, B: 3}} {
 		f.Add(frame.Append(nil))

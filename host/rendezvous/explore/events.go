@@ -23,8 +23,8 @@ const (
 
 var actionNames = [...]string{"send", "receive", "deliver", "leave", "perform", "answer", "tick", "cancel-send", "cancel-receive"}
 
-// An event is one step of a world. Its nth request to the machine ends with trouble; a leave, perform
-// or answer does so itself. Events are small because the explorer keeps one for each state.
+// An event is one step of a world. Its nth request to the machine ends with trouble; a leave,
+// perform or answer does so itself. Events are small because the explorer keeps one for each state.
 type event struct {
 	act      action
 	from, to uint8 // ranks; an event of one rank has from; a cancel has the number there

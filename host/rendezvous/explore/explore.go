@@ -46,7 +46,8 @@ func Run(ctx context.Context, o Options) (Result, error) {
 	return r, err
 }
 
-// CloneFor copies a world of which nothing will be done but an event, and so all cores but one stay.
+// CloneFor copies a world of which nothing will be done but an event, and so all cores but one
+// stay.
 func (w *World) CloneFor(e event) *World { return w.cloneFor(w.actor(e)) }
 
 // Variants lists the ways in which an event can fail, after being the world behind it.

@@ -6,8 +6,9 @@ import (
 	"github.com/nicloop/nicloop/host/rendezvous"
 )
 
-// The machine: operations of a pair are performed in order. A put first leaves its origin, of which nothing is
-// told but a fault; what it meets at its target is told afterwards, in order with the answers of gets.
+// The machine: operations of a pair are performed in order. A put first leaves its origin, of which
+// nothing is told but a fault; what it meets at its target is told afterwards, in order with the
+// answers of gets.
 
 // waiting is the oldest operation of a pair that has not left its origin, or -1.
 func (w *World) leaving(from, to int) int {
@@ -108,7 +109,8 @@ func (w *World) touch(to int, o *op) error {
 	return nil
 }
 
-// target is the receive whose memory a put is for, and whether it has any. A put may come before its message is matched.
+// target is the receive whose memory a put is for, and whether it has any. A put may come before
+// its message is matched.
 func (w *World) target(at int, o *op) (i int, held bool) {
 	core := w.ranks[at].core
 	for ref := range core.Records() {

@@ -188,7 +188,8 @@ func (o *Options) Bound() string {
 	return "at most " + strings.Join(list, ", ")
 }
 
-// String is "0>1:4@1": rank 0 sends rank 1 the four bytes from 1 on; a tag other than 0 as "0>1#2:4@1".
+// String is "0>1:4@1": rank 0 sends rank 1 the four bytes from 1 on; a tag other than 0 as
+// "0>1#2:4@1".
 func (m Message) String() string {
 	s := fmt.Sprintf("%d>%d", m.From, m.To)
 	if m.Tag != 0 {

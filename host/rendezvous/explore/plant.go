@@ -7,9 +7,9 @@ import (
 	"github.com/nicloop/nicloop/host/rendezvous"
 )
 
-// A plant is a deliberate mistake, made where the core meets its surroundings or by a protocol value
-// around the real one: the core itself has no room for them. Their only use is to show that the
-// explorer finds them.
+// A plant is a deliberate mistake, made where the core meets its surroundings or by a protocol
+// value around the real one: the core itself has no room for them. Their only use is to show that
+// the explorer finds them.
 type plant struct {
 	protocol   func(rendezvous.Protocol) rendezvous.Protocol
 	action     func(w *World, at int, a *rendezvous.Action) bool // false: forgotten
@@ -89,7 +89,8 @@ func goodFIN(_ *World, _ int, a *rendezvous.Action) bool {
 	return true
 }
 
-// byAddress: a transfer is recognised by where its bytes lie. Two sends of one buffer have one address.
+// byAddress: a transfer is recognised by where its bytes lie. Two sends of one buffer have one
+// address.
 func byAddress(w *World, from, to int, c *rendezvous.Control) bool {
 	if c.Kind != rendezvous.FIN {
 		return true

@@ -13,10 +13,11 @@ const Claims = "every request ends once; a receive that ends well has its messag
 // Levels are how far Suite goes.
 const Levels = 3
 
-// Suite lists the explorations that together make the case for the core: every protocol, with one, two
-// and three messages between two and three ranks; overlapping buffers, wildcards, receives that
-// are too short, eager messages among the others; with names, memory and descriptors short;
-// with faults, shortages, refusals and cancels at every step. level 1 takes two seconds, 2 half a minute, 3 minutes.
+// Suite lists the explorations that together make the case for the core: every protocol, with one,
+// two and three messages between two and three ranks; overlapping buffers, wildcards, receives that
+// are too short, eager messages among the others; with names, memory and descriptors short; with
+// faults, shortages, refusals and cancels at every step. level 1 takes two seconds, 2 half a
+// minute, 3 minutes.
 func Suite(level int) (all []Options) {
 	for _, protocol := range []string{"rget", "rput", "chunked", "spec"} {
 		list := worlds
@@ -41,8 +42,9 @@ func Suite(level int) (all []Options) {
 	return all
 }
 
-// Deep lists what goes further than Suite, and takes minutes: two ranks that put to a third, with two faults, two shortages, a refusal and cancels
-// of all but one. It has 3.39 million states and 13.1 million transitions, and takes 170 s of processor time and 3.4 GB.
+// Deep lists what goes further than Suite, and takes minutes: two ranks that put to a third, with
+// two faults, two shortages, a refusal and cancels of all but one. It has 3.39 million states and
+// 13.1 million transitions, and takes 170 s of processor time and 3.4 GB.
 func Deep() []Options {
 	o := world(0, 3, incast, fromAny, stepping(fails(2, 2, 1, either, first))).Options
 	o.Protocol, o.MaxStates = "rput", 8<<20
@@ -54,7 +56,8 @@ type leveled struct {
 	Options
 }
 
-// large tells whether speculation has more than DefaultMaxStates there. Smaller ones of the kind are among speculations.
+// large tells whether speculation has more than DefaultMaxStates there. Smaller ones of the kind
+// are among speculations.
 func (w *leveled) large() bool {
 	return len(w.Messages) > 2 && w.IDs == 0 && (w.Chunk > 0 || w.Refusals > 0)
 }
@@ -87,7 +90,8 @@ var (
 	// behind waits for a name, and a short message behind it.
 	behind = []Message{{From: 0, To: 1, Bytes: 2, At: 1}, {From: 0, To: 1, Bytes: 2, At: 3}, {From: 0, To: 1, Bytes: 1, At: 5, Eager: true}}
 
-	// What speculation can get wrong: a short message where a long one was thought of, a receive of anything in front of others.
+	// What speculation can get wrong: a short message where a long one was thought of, a receive of
+	// anything in front of others.
 	short1st = []Message{{From: 0, To: 1, Bytes: 1, At: 5, Eager: true}, {From: 0, To: 1, Bytes: 3, At: 1}}
 	then2    = []Message{{From: 0, To: 1, Bytes: 1, At: 5, Eager: true}, {From: 0, To: 1, Bytes: 3, At: 1}, {From: 0, To: 1, Bytes: 2, At: 1}}
 	mixed    = []Message{{From: 0, To: 1, Bytes: 3, At: 1}, {From: 0, To: 1, Bytes: 1, At: 5, Eager: true}, {From: 0, To: 1, Bytes: 2, At: 1}}

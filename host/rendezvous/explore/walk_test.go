@@ -11,7 +11,8 @@ import (
 
 var seed = flag.Int64("seed", 1, "seed of random walks")
 
-// TestRandomWalks goes at random through worlds too large to explore: more messages, more that fails at a time.
+// TestRandomWalks goes at random through worlds too large to explore: more messages, more that
+// fails at a time.
 func TestRandomWalks(t *testing.T) {
 	for s := *seed; s < *seed+400; s++ {
 		rnd := rand.New(rand.NewSource(s))
@@ -45,8 +46,9 @@ func TestRandomWalks(t *testing.T) {
 	}
 }
 
-// drawWorld draws messages between three ranks, with one receive for each, in the order of the sends of a pair
-// when names are short: with fewer names than sends, another order may wait for ever.
+// drawWorld draws messages between three ranks, with one receive for each, in the order of the
+// sends of a pair when names are short: with fewer names than sends, another order may wait for
+// ever.
 func drawWorld(rnd *rand.Rand) Options {
 	o := Options{
 		Ranks: 3, Protocol: []string{"rget", "rput", "chunked", "spec"}[rnd.Intn(4)], Chunk: 1 + rnd.Intn(3), Window: 1 + rnd.Intn(3),

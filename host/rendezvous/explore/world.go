@@ -148,7 +148,8 @@ func (w *World) clone() *World {
 
 const nobody = -1
 
-// cloneFor copies a world of which nothing will be done but an event of one rank: the others' cores are those of w.
+// cloneFor copies a world of which nothing will be done but an event of one rank: the others' cores
+// are those of w.
 func (w *World) cloneFor(actor int) *World {
 	n := *w
 	n.ranks = slices.Clone(w.ranks)
@@ -167,7 +168,8 @@ func (w *World) cloneFor(actor int) *World {
 	return &n
 }
 
-// nextSend is the message that a rank sends next, or -1; nextReceive the receive that it posts next.
+// nextSend is the message that a rank sends next, or -1; nextReceive the receive that it posts
+// next.
 func (w *World) nextSend(at int) int {
 	return nth(len(w.o.Messages), w.ranks[at].sent, func(i int) bool { return w.o.Messages[i].From == at })
 }

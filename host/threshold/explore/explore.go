@@ -156,8 +156,9 @@ func newWorld(o *Options) (world, error) {
 	return NewWorld(o)
 }
 
-// Run explores every interleaving that o allows, in the order of their length, so that a counterexample is a shortest one. It
-// returns an error for impossible options or if ctx ends; a violated property is a Result.
+// Run explores every interleaving that o allows, in the order of their length, so that a
+// counterexample is a shortest one. It returns an error for impossible options or if ctx ends; a
+// violated property is a Result.
 func Run(ctx context.Context, o Options) (r Result, err error) {
 	began := time.Now()
 	defer func() { r.Duration = time.Since(began) }()

@@ -431,7 +431,8 @@ func (w *streams) do(at int, a threshold.StreamAction) error {
 	return nil
 }
 
-// open puts the buffer behind the addresses: of the receive that was offered, or that has the message.
+// open puts the buffer behind the addresses: of the receive that was offered, or that has the
+// message.
 func (w *streams) open(at int, a threshold.StreamAction) error {
 	g := w.gateOf(at, a.Stream.Peer, a.Stream, int(a.Number)%w.cores[at].Gates())
 	g.number = a.Number

@@ -100,8 +100,8 @@ func stream(messages []Message, receives ...Receive) Options {
 	return Options{Ranks: 2, Units: []int{0, 0}, Handshake: threshold.NotReady, Messages: messages, Receives: receives, Losses: []Loss{{0, 1, 3}}}
 }
 
-// notReady are the worlds of receivers that are not ready: early and late ones, of any source, cancelled, too short; messages that are too
-// long or too short for their stream; two streams.
+// notReady are the worlds of receivers that are not ready: early and late ones, of any source,
+// cancelled, too short; messages that are too long or too short for their stream; two streams.
 func notReady(level int) []Options {
 	in := func(n int) (list []Receive) {
 		for range n {

@@ -24,7 +24,8 @@ const (
 // A Message is one that a rank sends.
 type Message struct{ From, To, Bytes, Tag int }
 
-// A Loss is overlap that a rank sees lost with a peer, which has it ask for a threshold for messages of so many bytes.
+// A Loss is overlap that a rank sees lost with a peer, which has it ask for a threshold for
+// messages of so many bytes.
 type Loss struct{ Rank, Peer, Bytes int }
 
 // Options say what happens in a world.
@@ -241,7 +242,8 @@ func (w *World) land(from, to int) error {
 	return nil
 }
 
-// mayRead tells whether a receive can take a message: it has come, in front of all others of its pair, and so have its bytes.
+// mayRead tells whether a receive can take a message: it has come, in front of all others of its
+// pair, and so have its bytes.
 func (w *World) mayRead(i int) bool {
 	s := w.state[i]
 	return s.came && !s.read && (s.landed || w.o.Plant == "read-before-landed")

@@ -21,8 +21,8 @@ import (
 	"github.com/nicloop/nicloop/host/world"
 )
 
-// A child is another program: this one, started with childAt set. It joins there as its launcher's variables say, passes a
-// fence and says what it knows.
+// A child is another program: this one, started with childAt set. It joins there as its launcher's
+// variables say, passes a fence and says what it knows.
 const childAt = "NICLOOP_TEST_JOIN"
 
 func TestMain(m *testing.M) {
@@ -244,7 +244,8 @@ func TestDeathOfTheListener(t *testing.T) {
 	require.ErrorIs(t, one.Fence(context.Background()), drivers.ErrPeerDied)
 }
 
-// A stranger who connects and says nothing, and one who says something else, are dropped; the world begins without them.
+// A stranger who connects and says nothing, and one who says something else, are dropped; the world
+// begins without them.
 func TestStrangers(t *testing.T) {
 	for _, network := range networks {
 		c := config(t, network, 2, 0)
@@ -331,7 +332,8 @@ func TestMissing(t *testing.T) {
 	require.Error(t, err, "nobody listens any more")
 }
 
-// A file that is another user's, or others', is not used; nor is one that somebody listens at replaced.
+// A file that is another user's, or others', is not used; nor is one that somebody listens at
+// replaced.
 func TestForeignSockets(t *testing.T) {
 	c := config(t, "unix", 2, 0)
 	path := strings.TrimPrefix(c.Address, "unix:")

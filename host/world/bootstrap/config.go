@@ -16,14 +16,16 @@ import (
 // Config is what a program brings.
 type Config struct {
 	Address string // unix:PATH or tcp:HOST:PORT
-	// Token is known to all programs of a world: at least MinToken bytes over TCP, and none is needed for a unix socket.
+	// Token is known to all programs of a world: at least MinToken bytes over TCP, and none is needed
+	// for a unix socket.
 	Token []byte
 	// Remote permits a TCP address that is not this machine's own.
 	Remote bool
 	Size   int                    // ranks of the world
 	Mine   map[int]world.Location // those of this program, and where they live
 	World  string                 // what all programs must say alike, such as a hash of their configuration
-	// Timeout is how long all programs may take to come; 0: 30 seconds. A handshake may take a sixth of it.
+	// Timeout is how long all programs may take to come; 0: 30 seconds. A handshake may take a sixth
+	// of it.
 	Timeout time.Duration
 
 	uid int // as whom to act, in tests

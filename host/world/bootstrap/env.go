@@ -20,8 +20,8 @@ var launchers = []struct{ name, rank, size, host string }{
 	{"PMI", "PMI_RANK", "PMI_SIZE", ""},
 }
 
-// FromEnvironment is what the variables of a launcher say, by get, which is os.Getenv elsewhere than in tests. Without any there is no identity;
-// one without the other is an error.
+// FromEnvironment is what the variables of a launcher say, by get, which is os.Getenv elsewhere
+// than in tests. Without any there is no identity; one without the other is an error.
 func FromEnvironment(get func(string) string) (id Identity, found bool, err error) {
 	for _, l := range launchers {
 		rank, size := get(l.rank), get(l.size)

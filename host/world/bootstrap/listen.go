@@ -45,7 +45,8 @@ type event struct {
 // strangersPerAddress may have a handshake at a time over TCP.
 const strangersPerAddress = 64
 
-// Listen begins to listen. Of what it gives, Addr is what the other programs need, and Wait goes on.
+// Listen begins to listen. Of what it gives, Addr is what the other programs need, and Wait goes
+// on.
 func Listen(c Config) (*Listener, error) {
 	network, address, err := c.check()
 	if err != nil {
@@ -95,8 +96,8 @@ func (l *Listener) accept() {
 	}
 }
 
-// handshake finds out who has connected, within a sixth of the timeout. Until the connection has proved
-// that it knows the token it costs a few hundred bytes and may be evicted from the lobby.
+// handshake finds out who has connected, within a sixth of the timeout. Until the connection has
+// proved that it knows the token it costs a few hundred bytes and may be evicted from the lobby.
 func (l *Listener) handshake(g *lobby.Guest) {
 	c := g.Conn
 	_ = c.SetDeadline(time.Now().Add(l.cfg.Timeout / 6))

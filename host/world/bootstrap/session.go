@@ -36,7 +36,8 @@ type Session struct {
 	link *link
 }
 
-// Join comes to who listens at the address, which may begin to later, and waits until all have come.
+// Join comes to who listens at the address, which may begin to later, and waits until all have
+// come.
 func Join(ctx context.Context, c Config) (*Session, error) {
 	network, address, err := c.check()
 	if err != nil {
@@ -57,8 +58,9 @@ func Join(ctx context.Context, c Config) (*Session, error) {
 	return s, nil
 }
 
-// meet connects to the listener until both have proved that they know the token. The listener may not
-// be there yet, and one that strangers besiege may hang up: both are tried again until the timeout.
+// meet connects to the listener until both have proved that they know the token. The listener may
+// not be there yet, and one that strangers besiege may hang up: both are tried again until the
+// timeout.
 func (s *Session) meet(ctx context.Context, network, address string) error {
 	began := time.Now()
 	for again := 10 * time.Millisecond; ; again = min(2*again, time.Second) {
@@ -130,7 +132,8 @@ func dial(ctx context.Context, network, address string, uid int) (c net.Conn, er
 // Directory says who lives where.
 func (s *Session) Directory() world.Directory { return slices.Clone(s.directory) }
 
-// Fence returns when all programs have called it as often. They may take their time: what ends it is ctx, or that one dies.
+// Fence returns when all programs have called it as often. They may take their time: what ends it
+// is ctx, or that one dies.
 func (s *Session) Fence(ctx context.Context) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// Watch returns when a program of the world has died, with a *PeerError, or, with nil, when ctx ends. It is called between two fences, by as many
-// programs as like to know.
+// Watch returns when a program of the world has died, with a *PeerError, or, with nil, when ctx
+// ends. It is called between two fences, by as many programs as like to know.
 func (s *Session) Watch(ctx context.Context) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -19,9 +19,9 @@ import (
 //	proof    an empty frame                                    of who joins, then of who listens
 //	frame    kind, length uint32, payload, code                code: HMAC-SHA256 with the key of its direction
 //
-// A key is made of the token and both random parts, and a code covers the number of the frame, so none is good for
-// another connection, direction or position. Only a refusal comes without a good one: who has another token could not make
-// it.
+// A key is made of the token and both random parts, and a code covers the number of the frame, so
+// none is good for another connection, direction or position. Only a refusal comes without a good
+// one: who has another token could not make it.
 
 const (
 	greeting    = "nicloop bootstrap 2\n"
@@ -112,7 +112,8 @@ func (l *link) proveAsJoiner() error {
 	return l.takeProof()
 }
 
-// proveAsListener is proveAsJoiner of the other end, which says nothing to somebody without the token.
+// proveAsListener is proveAsJoiner of the other end, which says nothing to somebody without the
+// token.
 func (l *link) proveAsListener() error {
 	if err := l.takeProof(); err != nil {
 		return err

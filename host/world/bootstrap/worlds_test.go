@@ -17,8 +17,9 @@ import (
 	"github.com/nicloop/nicloop/velo"
 )
 
-// Two worlds of one machine, each with the ranks of one node, as two programs would have them on a body that both can use. They
-// know of each other by the bootstrap alone. The one whose rank is done first goes on for the other.
+// Two worlds of one machine, each with the ranks of one node, as two programs would have them on a
+// body that both can use. They know of each other by the bootstrap alone. The one whose rank is
+// done first goes on for the other.
 func TestTwoWorldsOfOneMachine(t *testing.T) {
 	sys, err := drivers.Open(context.Background(), "ideal:?clock=wall", drivers.Options{Nodes: 2, MemoryBytes: 8 << 20})
 	require.NoError(t, err)
