@@ -62,6 +62,37 @@ func TestEarlyReceiver(t *testing.T) {
 	require.EqualValues(t, 1, receiver.Used)
 }
 
+// An RTR costs its receiver a registration, whether or not a message uses it: the buffer is looked up
+// in the registration cache when the receive is posted.
+func TestUnusedRTRIsCharged(t *testing.T) {
+	took := map[drivers.Time]drivers.Time{}
+	const cheap, dear = drivers.Nanosecond, 20 * drivers.Microsecond
+	for _, register := range []drivers.Time{cheap, dear} {
+		g := newRig(t, inPairs(Spec))
+		for _, r := range g.ranks {
+			r.engine.Cost.Register = register
+		}
+		require.NoError(t, g.run(func(r *Rank) error {
+			if r.ID() == 0 {
+				r.Compute(10 * later)
+				return r.Send(1, 3, letter(10, 1))
+			}
+			b := make([]byte, 5000)
+			from := r.Now()
+			q, err := r.Irecv(0, 3, b)
+			if err != nil {
+				return err
+			}
+			took[register] = r.Now() - from
+			return receiveLetter(r, q, b, 10, 1)
+		}))
+		stats := g.ranks[1].RendezvousStats()
+		require.EqualValues(t, 1, stats.Offered)
+		require.Zero(t, stats.Used)
+	}
+	require.GreaterOrEqual(t, took[dear]-took[cheap], dear-cheap)
+}
+
 // Section 4.2.1: a receive makes progress at its start, and so finds an RTS that has come: no RTR.
 func TestEarlySender(t *testing.T) {
 	_, receiver := speculation(t, inPairs(Spec), func(r *Rank) error {
