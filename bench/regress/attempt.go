@@ -202,7 +202,7 @@ func (r *runner) attempt(ctx context.Context, out *Outcome, how try) (*T, error)
 	out.Real += time.Since(begin)
 	out.Simulated, out.Err, out.Note, out.Hardware = t.spent, err, t.note, t.hardware
 	out.Status, out.failing = statusOf(err), t.failing
-	if err != nil && ctx.Err() != nil {
+	if err != nil && interrupted(ctx, err) {
 		out.Status = Stopped // nobody knows what it would have come to
 	}
 	logged.WithFields(logrus.Fields{"test": out.Test.Name, "seed": out.Seed, "run": out.Runs, "status": out.Status, "cycles": out.Cycles(), "seconds": time.Since(begin).Seconds(), "waves": how.waves != nil}).Debug("test ended")
@@ -217,6 +217,21 @@ func (r *runner) attempt(ctx context.Context, out *Outcome, how try) (*T, error)
 		return nil, err
 	}
 	return t, t.closeErr
+}
+
+// signalGrace is how much earlier than this program a simulator may get a signal that both get.
+const signalGrace = 200 * time.Millisecond
+
+// interrupted tells whether the regression was interrupted. A simulator that has died is given the
+// grace: a signal to the process group may have ended it.
+func interrupted(ctx context.Context, err error) bool {
+	if errors.Is(err, drivers.ErrPeerDied) {
+		select {
+		case <-ctx.Done():
+		case <-time.After(signalGrace):
+		}
+	}
+	return ctx.Err() != nil
 }
 
 // A logFile keeps the first error of what was written to it: a log that is not whole is an error of

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/xml"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -11,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/nicloop/nicloop/drivers"
 	"github.com/stretchr/testify/require"
 )
 
@@ -35,6 +37,25 @@ func TestInterrupted(t *testing.T) {
 	NewTable(&text, nil).Close(out)
 	require.Contains(t, text.String(), "x/never: not run: interrupted")
 	require.Contains(t, text.String(), "1 passed, 0 failed, 0 skipped, 1 not run, 1 interrupted")
+}
+
+// A signal to the process group ends the simulator before the regression has handled its own: that is
+// an interrupt, and no failure of the test. A simulator that dies by itself is one.
+func TestSimulatorDiesOfTheSameSignal(t *testing.T) {
+	for _, signalled := range []bool{true, false} {
+		o := options(t)
+		o.Jobs = 1
+		ctx, cancel := context.WithCancel(context.Background())
+		out, _ := Run(ctx, []Test{{Name: "x/dies", Run: func(*T) error {
+			if signalled {
+				time.AfterFunc(signalGrace/4, cancel)
+			}
+			return fmt.Errorf("the simulator has ended: %w", drivers.ErrPeerDied)
+		}}}, o)
+		cancel()
+		require.Len(t, out, 1)
+		require.Equal(t, signalled, out[0].Status == Stopped, "%v", out[0].Status)
+	}
 }
 
 // TestResultsGrow: what has ended stands in results.xml while the rest runs.
