@@ -72,8 +72,12 @@ void Simulation::switch_waves() {
     if (arguments_.waves_nodes >> n & 1) mesh_.node(n).show(waves_.get());
   }
   waves_->open(arguments_.waves_file.c_str());
+  dumps_ = 0;
   mesh_.watch(arguments_.waves_nodes, [this](uint32_t step) {
     waves_->dump(context_->time());
+    // What has been flushed outlives a simulator that is killed. By dumps, not by time: the same run
+    // writes the same bytes.
+    if (++dumps_ % kDumpsPerFlush == 0) waves_->flush();
     context_->timeInc(step);
   });
 }

@@ -40,6 +40,8 @@ class Simulation final : public Hardware {
   }
 
  private:
+  // One or two seconds of a small mesh.
+  static constexpr uint64_t kDumpsPerFlush = 1 << 16;
 
   static std::unique_ptr<Border> make_border(const Arguments& arguments);
   static VerilatedContext* prepared(VerilatedContext* context, int argc, char** argv, bool waves);
@@ -50,7 +52,7 @@ class Simulation final : public Hardware {
   const std::unique_ptr<Border> border_;
   Mesh<VerilatedNode> mesh_;
   std::unique_ptr<VerilatedFstC> waves_;
-  uint64_t waves_next_ = kForever, waves_end_ = 0;
+  uint64_t waves_next_ = kForever, waves_end_ = 0, dumps_ = 0;
 };
 
 }  // namespace nicloop
