@@ -62,8 +62,8 @@ func TestEarlyReceiver(t *testing.T) {
 	require.EqualValues(t, 1, receiver.Used)
 }
 
-// An RTR costs its receiver a registration, whether or not a message uses it: the buffer is looked up
-// in the registration cache when the receive is posted.
+// An RTR costs its receiver a registration, whether or not a message uses it: the buffer is looked
+// up in the registration cache when the receive is posted.
 func TestUnusedRTRIsCharged(t *testing.T) {
 	took := map[drivers.Time]drivers.Time{}
 	const cheap, dear = drivers.Nanosecond, 20 * drivers.Microsecond

@@ -39,8 +39,8 @@ func TestInterrupted(t *testing.T) {
 	require.Contains(t, text.String(), "1 passed, 0 failed, 0 skipped, 1 not run, 1 interrupted")
 }
 
-// A signal to the process group ends the simulator before the regression has handled its own: that is
-// an interrupt, and no failure of the test. A simulator that dies by itself is one.
+// A signal to the process group ends the simulator before the regression has handled its own: that
+// is an interrupt, and no failure of the test. A simulator that dies by itself is one.
 func TestSimulatorDiesOfTheSameSignal(t *testing.T) {
 	for _, signalled := range []bool{true, false} {
 		o := options(t)

@@ -75,8 +75,8 @@ void Simulation::switch_waves() {
   dumps_ = 0;
   mesh_.watch(arguments_.waves_nodes, [this](uint32_t step) {
     waves_->dump(context_->time());
-    // What has been flushed outlives a simulator that is killed. By dumps, not by time: the same run
-    // writes the same bytes.
+    // What has been flushed outlives a simulator that is killed. By dumps, not by time: the same
+    // run writes the same bytes.
     if (++dumps_ % kDumpsPerFlush == 0) waves_->flush();
     context_->timeInc(step);
   });
