@@ -3,12 +3,13 @@ package vm
 import (
 	"encoding/binary"
 
+	"github.com/nicloop/nicloop/drivers/regs"
 	"github.com/nicloop/nicloop/drivers/scan"
 )
 
 const (
 	configBytes = 256
-	vectors     = 4 // as nic_pcie has
+	vectors     = 1 + regs.VPIDs // as nic_pcie has: 0 for errors and stalls, v + 1 for process v
 )
 
 // Where things stand in the configuration space.

@@ -6,7 +6,7 @@
 // # What it promises
 //
 //   - The device looks as nic_pcie does: BARs 0 (registers), 2 (send windows, prefetchable) and 4
-//     (MSI-X table, of which vector 0 is used), bus mastering, function reset, and INTA besides.
+//     (MSI-X, with a vector per process), bus mastering, function reset, and INTA besides.
 //     Registers are written by quadwords; other writes to them are dropped, as are writes that the
 //     NIC refuses: both as a posted write is.
 //   - What the NIC writes is the guest's memory itself, at the guest's addresses or, behind the

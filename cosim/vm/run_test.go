@@ -57,7 +57,8 @@ func guestMain(uri string) int {
 		fmt.Println(err)
 		return 3
 	}
-	fmt.Println("interrupts", interruptsCame())
+	came, vectors := interruptsCame()
+	fmt.Println("interrupts", came, "vectors", vectors)
 	code := 0
 	for _, r := range results {
 		fmt.Println(r.Outcome, r.Check, r.Fault)
@@ -68,15 +69,17 @@ func guestMain(uri string) int {
 	return code
 }
 
-// interruptsCame are those that the guest's kernel has counted.
-func interruptsCame() (n int) {
+// interruptsCame are those that the guest's kernel has counted, and how many vectors had any.
+func interruptsCame() (n, vectors int) {
 	text, _ := os.ReadFile("/proc/interrupts")
 	for _, l := range strings.Split(string(text), "\n") {
 		if w := strings.Fields(l); strings.Contains(l, "vfio-msix") || strings.Contains(l, "uio_pci_generic") {
-			n, _ = strconv.Atoi(w[1])
+			each, _ := strconv.Atoi(w[1])
+			n += each
+			vectors += min(each, 1)
 		}
 	}
-	return n
+	return n, vectors
 }
 
 // needAll is for what boots many guests, a minute in all: NICLOOP_VM=all go test ./cosim/vm
@@ -132,10 +135,13 @@ func TestGuest(t *testing.T) {
 			}
 			require.NotContains(t, out.String(), "failed")
 			require.NotZero(t, res.FirstRegister)
-			var came int
-			_, err = fmt.Sscanf(out.String(), "interrupts %d", &came)
+			var came, used int
+			_, err = fmt.Sscanf(out.String(), "interrupts %d vectors %d", &came, &used)
 			require.NoError(t, err)
 			require.GreaterOrEqual(t, came, 34, "one for each cause")
+			if x.driver == "vfio-pci" {
+				require.Equal(t, vectors, used)
+			}
 			require.Equal(t, files, openFiles(t), "files left open")
 		})
 	}

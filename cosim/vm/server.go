@@ -9,6 +9,7 @@ import (
 	"net"
 	"sync"
 	"syscall"
+	"time"
 
 	"github.com/sirupsen/logrus"
 
@@ -31,8 +32,8 @@ type server struct {
 	mu    sync.Mutex
 	space *configSpace // written by serve alone
 	table msixTable
-	up    bool // the NIC's interrupt line
-	wire  bool // what the guest's interrupt controller sees of it
+	up    uint64 // vectors of which a cause is set
+	wire  bool   // the level of INTA
 	// acked wakes interrupts when software has changed what holds the line up.
 	acked chan struct{}
 }
@@ -87,7 +88,7 @@ func (s *server) configRead(r request) uint64 {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	v := s.space.read(r.address, r.bytes)
-	if at := uint64(atStatus); s.up && r.address <= at && r.address+uint64(r.bytes) > at {
+	if at := uint64(atStatus); s.up != 0 && r.address <= at && r.address+uint64(r.bytes) > at {
 		v |= intxIsUp << (8 * (at - r.address))
 	}
 	return v
@@ -184,7 +185,11 @@ func (s *server) barWrite(r request) error {
 	return nil
 }
 
-// interrupts waits for the NIC's line, and tells the guest.
+// pollInterval is how often the causes are read while one is set: the NIC has one line for all, so
+// the cause of another vector does not show in it.
+const pollInterval = time.Millisecond
+
+// interrupts waits for the NIC's line, and sends the messages of its vectors to the guest.
 func (s *server) interrupts(ctx context.Context) error {
 	w, err := s.dev.Await(drivers.Interrupt)
 	if err != nil {
@@ -198,41 +203,58 @@ func (s *server) interrupts(ctx context.Context) error {
 			}
 			return err
 		}
-		up, err := s.line()
-		if err != nil {
+		if err := s.followCauses(ctx); err != nil || ctx.Err() != nil {
 			return err
 		}
-		if !up { // once too often
-			continue
-		}
-		s.mu.Lock()
-		s.up = true
-		s.table.pending |= 1
-		s.signal()
-		s.mu.Unlock()
-		select {
-		case <-s.acked:
-		case <-ctx.Done():
-			return nil
-		}
-		if up, err = s.line(); err != nil {
-			return err
-		}
-		s.mu.Lock()
-		s.up = up
-		s.signal()
-		s.mu.Unlock()
 	}
 }
 
-// line reads whether the NIC's line is up.
-func (s *server) line() (bool, error) {
+// followCauses raises vectors until no cause is set.
+func (s *server) followCauses(ctx context.Context) error {
+	for acked := true; ; {
+		up, err := s.causes()
+		if err != nil {
+			return err
+		}
+		s.mu.Lock()
+		if acked { // a cause that is still set, or again, raises its vector anew
+			s.up = 0
+		}
+		s.table.pending = (s.table.pending | up&^s.up) & up
+		s.up = up
+		s.signal()
+		s.mu.Unlock()
+		if up == 0 {
+			return nil
+		}
+		select {
+		case <-s.acked:
+			acked = true
+		case <-time.After(pollInterval):
+			acked = false
+		case <-ctx.Done():
+			return nil
+		}
+	}
+}
+
+// causes reads which vectors have a cause that is set and not masked.
+func (s *server) causes() (up uint64, err error) {
 	status, err := s.dev.ReadReg(regs.IRQStatus)
 	if err != nil {
-		return false, fmt.Errorf("looking at interrupts: %w", err)
+		return 0, fmt.Errorf("reading the causes of interrupts: %w", err)
 	}
 	mask, err := s.dev.ReadReg(regs.IRQMask)
-	return status&mask != 0, err
+	return vectorsOf(status & mask), err
+}
+
+// vectorsOf maps bits of IRQ_STATUS to vectors: 0 for errors and stalls, v + 1 for arrivals and
+// notifications of process v.
+func vectorsOf(status uint64) (up uint64) {
+	if status&(regs.IRQStatusError|regs.IRQStatusStall) != 0 {
+		up = 1
+	}
+	return up | (regs.IRQStatusArrival.Of(status)|regs.IRQStatusNoti.Of(status))<<1
 }
 
 func (s *server) wake() {
@@ -249,16 +271,26 @@ const intxInput = 22
 // hears nothing.
 func (s *server) signal() {
 	messages := s.space.has(atMSIX+2, msixEnable)
-	if messages && s.table.pending&1 != 0 && !s.space.has(atMSIX+2, msixMask) && s.space.has(atCommand, busMaster) {
-		if address, data, ok := s.table.message(0); ok {
-			s.table.pending &^= 1
-			_ = s.message(address, data)
-		}
+	if messages && !s.space.has(atMSIX+2, msixMask) && s.space.has(atCommand, busMaster) {
+		s.sendPending()
 	}
-	wire := s.up && !messages && !s.space.has(atCommand, noINTx)
+	wire := s.up != 0 && !messages && !s.space.has(atCommand, noINTx)
 	if wire != s.wire {
 		s.wire = wire
 		_ = s.chip.line(intxInput, wire)
+	}
+}
+
+// sendPending sends the messages of the vectors that are pending and not masked.
+func (s *server) sendPending() {
+	for v := range vectors {
+		if s.table.pending>>v&1 == 0 {
+			continue
+		}
+		if address, data, ok := s.table.message(v); ok {
+			s.table.pending &^= 1 << v
+			_ = s.message(address, data)
+		}
 	}
 }
 
