@@ -435,6 +435,8 @@ func TestReuseRefused(t *testing.T) {
 	c := g.used[0]
 	c.Reuse, c.HeapBytes = Reuse{Mode: ReuseCopy}, 100000
 	require.ErrorIs(t, r.UseRMA(c), drivers.ErrConfig)
+	_, err := r.Alloc(100)
+	require.NoError(t, err, "what the rank had before is there")
 	require.NoError(t, g.run(func(r *Rank) error {
 		if _, err := r.NewWindow(nil); !errors.Is(err, drivers.ErrNotSupported) {
 			return fmt.Errorf("%v", err)

@@ -51,8 +51,10 @@ func (r *Rank) UseRMA(c RMA) error {
 	if c.HeapBytes < 2*path.ScratchBytes {
 		return fmt.Errorf("%w: %d bytes of DMA memory for a rank: expected at least %d", drivers.ErrConfig, c.HeapBytes, 2*path.ScratchBytes)
 	}
+	before := r.engine.DMA
 	r.engine.UseDMA(&path.DMA{Port: c.Port, Peers: c.Peers, Memory: c.Memory, HeapBase: c.HeapBase, HeapBytes: c.HeapBytes})
 	if err := r.addPaths(&c); err != nil {
+		r.engine.DMA = before
 		return err
 	}
 	r.engine.DMA.Clear()
