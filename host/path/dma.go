@@ -222,6 +222,19 @@ func (d *DMA) Prepare(class Class, buf []byte, rights rma.Rights) (b Bounce, ok 
 	return b, true, nil
 }
 
+// PrepareEager prepares the bytes of a send that is put before a receive has asked for it. Not ok:
+// there is no memory for them, or it cannot be registered now.
+func (d *DMA) PrepareEager(buf []byte) (b Bounce, ok bool, err error) {
+	b, ok, err = d.Prepare(EarlySend, buf, rma.ReadOnly)
+	if errors.Is(err, ErrAgain) {
+		return b, false, nil
+	}
+	if ok {
+		d.CopyIn(b, buf)
+	}
+	return b, ok, err
+}
+
 // CopyIn copies the bytes of a send into the piece that stands in for its buffer, if one does.
 func (d *DMA) CopyIn(b Bounce, buf []byte) {
 	if !b.Copied() {

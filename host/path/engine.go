@@ -312,6 +312,15 @@ func (e *Engine) EagerLimit(peer int) int {
 // StaysLocal tells whether messages to and from a rank bypass the NIC.
 func (e *Engine) StaysLocal(rank int) bool { return e.local != nil && e.local.Reaches(rank) }
 
+// LostMessage is the error of a put whose message has been announced, which cannot be repaired; nil
+// if the notification has none.
+func LostMessage(ev *rma.Event) error {
+	if ev.Err == nil {
+		return nil
+	}
+	return fmt.Errorf("an eager message is lost: %w", ev.Err)
+}
+
 // OwnMemory checks that bytes that were put into memory that is kept for one peer came from it.
 func (e *Engine) OwnMemory(peer int, ev *rma.Event) error {
 	if ev.Peer == e.DMA.Peers[peer] {

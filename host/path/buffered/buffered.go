@@ -198,14 +198,10 @@ func (p *Path) Send(dst int, op *path.Op) (bool, error) {
 // not reach them, and there is no memory to copy them to.
 func (p *Path) put(dst int, op *path.Op, to rma.NLA) (bool, error) {
 	d := p.e.DMA
-	from, ok, err := d.Prepare(path.EarlySend, op.Buf, rma.ReadOnly)
-	if errors.Is(err, path.ErrAgain) {
-		return false, nil
-	}
+	from, ok, err := d.PrepareEager(op.Buf)
 	if err != nil || !ok {
 		return false, err
 	}
-	d.CopyIn(from, op.Buf)
 	p.waiting = append(p.waiting, put{op: op, dst: dst, to: to, from: from})
 	_, err = p.post()
 	return true, err
@@ -317,7 +313,7 @@ func (p *Path) Event(ev *rma.Event) (bool, error) {
 			p.e.DMA.Release(done.from)
 			p.e.End(done.op)
 		}
-		return true, lost(ev)
+		return true, path.LostMessage(ev)
 	}
 	return false, nil
 }
@@ -340,21 +336,12 @@ func (p *Path) landed(ev *rma.Event) (bool, error) {
 	return true, nil
 }
 
-// lost is the error of a put into a buffer. Its message has been announced, so it cannot be
-// repaired.
-func lost(ev *rma.Event) error {
-	if ev.Err == nil {
-		return nil
-	}
-	return fmt.Errorf("an eager message is lost: %w", ev.Err)
-}
-
 // Unclaimed implements path.Claimant.
 func (p *Path) Unclaimed(ev *rma.Event) error {
 	if ev.Command != rma.CommandPut {
 		return nil
 	}
-	return lost(ev)
+	return path.LostMessage(ev)
 }
 
 // Progress implements path.Progresser: it posts puts that waited, and takes idle buffers back.

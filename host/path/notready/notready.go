@@ -219,10 +219,15 @@ func (p *Path) Send(dst int, op *path.Op) (bool, error) {
 	s := &send{op: op}
 	if op.Synchronous || !p.core.Fits(l, bytes) {
 		bytes = math.MaxInt
-	} else if ok, err := p.prepare(s); err != nil {
-		return false, err
-	} else if !ok {
-		bytes = math.MaxInt
+	} else {
+		var ok bool
+		var err error
+		if s.from, ok, err = p.e.DMA.PrepareEager(op.Buf); err != nil {
+			return false, err
+		}
+		if !ok {
+			bytes = math.MaxInt
+		}
 	}
 	number, inside, ok := p.core.Send(l, bytes)
 	op.Committed = ok // a stream waits for the messages that it has counted
@@ -239,19 +244,6 @@ func (p *Path) Send(dst int, op *path.Op) (bool, error) {
 		return false, err
 	}
 	return true, p.drain()
-}
-
-// prepare finds from where the hardware reads the bytes of a message; false: there is no room.
-func (p *Path) prepare(s *send) (ok bool, err error) {
-	d := p.e.DMA
-	s.from, ok, err = d.Prepare(path.EarlySend, s.op.Buf, rma.ReadOnly)
-	if errors.Is(err, path.ErrAgain) {
-		return false, nil
-	}
-	if ok {
-		d.CopyIn(s.from, s.op.Buf)
-	}
-	return ok, err
 }
 
 // post gives the NIC what is to be tried, as far as it has room, and tells whether it took any.
@@ -319,7 +311,7 @@ func (p *Path) Event(ev *rma.Event) (bool, error) {
 	t := &p.tries[i]
 	if ev.Err != nil {
 		if !isNotReady(ev.Err) {
-			return true, fmt.Errorf("an eager message is lost: %w", ev.Err)
+			return true, path.LostMessage(ev)
 		}
 		t.refused = true
 	}
