@@ -4,7 +4,7 @@
 // # What it promises
 //
 //   - A message matches a receive when communicator, source and tag agree; a
-//     receive may leave source or tag open ([Any]).
+//     receive may leave source or tag open ([Any]), or any bits of a tag of 64 bits ([NewWide]).
 //   - Non-overtaking: an arriving message takes the oldest posted receive that it
 //     matches; a posted receive takes the oldest unexpected message that it
 //     matches, where age is the order of Arrive and Post.

@@ -16,12 +16,40 @@ const Any = -1
 type Envelope struct {
 	Source, Tag int32
 	Comm        uint16
+	// Wide envelopes have tags of 64 bits: High is the upper half, and a Tag of Any is an ordinary
+	// lower half. A communicator has either wide envelopes or none.
+	Wide bool
+	High uint32
+	// Bits of a wide pattern are the bits of the tag that are not compared. Those of a wide message
+	// travel with it as data of the sender and are not compared either. (One field for both: the size
+	// of an envelope decides how fast the queues are.)
+	Bits uint64
+}
+
+// NewWide makes an envelope whose tag has 64 bits.
+func NewWide(source int32, comm uint16, tag uint64) Envelope {
+	return Envelope{Source: source, Comm: comm, Wide: true, Tag: int32(tag), High: uint32(tag >> 32)}
+}
+
+// WideTag is the tag of a wide envelope.
+func (e Envelope) WideTag() uint64 { return uint64(e.High)<<32 | uint64(uint32(e.Tag)) }
+
+// IsOpen tells whether messages with different envelopes can match the pattern.
+func (e Envelope) IsOpen() bool {
+	return e.Source == Any || !e.Wide && e.Tag == Any || e.Wide && e.Bits != 0
 }
 
 // Matches tells whether a message with envelope e fits the pattern p.
-func (p Envelope) Matches(e Envelope) bool {
-	return p.Comm == e.Comm && (p.Source == Any || p.Source == e.Source) && (p.Tag == Any || p.Tag == e.Tag)
+func (p Envelope) Matches(e Envelope) bool { return p.matches(&e) }
+
+func (p *Envelope) matches(e *Envelope) bool {
+	if p.Comm != e.Comm || p.Source != Any && p.Source != e.Source {
+		return false
+	}
+	return p.Tag == e.Tag && p.High == e.High || p.Wide && p.matchesWide(e) || !p.Wide && p.Tag == Any
 }
+
+func (p *Envelope) matchesWide(e *Envelope) bool { return (p.WideTag()^e.WideTag())&^p.Bits == 0 }
 
 // A Core holds posted receives and unexpected messages of one rank. Both carry
 // a value of the caller's: R for receives, M for messages.
@@ -38,8 +66,8 @@ func New[R, M any](sources int) *Core[R, M] {
 // Arrive gives the oldest posted receive that the message fits, or keeps the
 // message.
 func (c *Core[R, M]) Arrive(e Envelope, m M) (r R, ok bool) {
-	named := c.posted.first(int(e.Source), e)
-	open := c.posted.first(len(c.posted.heads)-1, e)
+	named := c.posted.first(int(e.Source), &e)
+	open := c.posted.first(len(c.posted.heads)-1, &e)
 	if at := c.posted.older(named, open); at != nobody {
 		return c.posted.take(at), true
 	}
@@ -50,7 +78,7 @@ func (c *Core[R, M]) Arrive(e Envelope, m M) (r R, ok bool) {
 // Post gives the oldest unexpected message that fits the receive, or keeps the
 // receive.
 func (c *Core[R, M]) Post(p Envelope, r R) (e Envelope, m M, ok bool) {
-	if at := c.find(p); at != nobody {
+	if at := c.find(&p); at != nobody {
 		e = c.unexpected.at(at).env
 		return e, c.unexpected.take(at), true
 	}
@@ -66,7 +94,7 @@ func (c *Core[R, M]) Post(p Envelope, r R) (e Envelope, m M, ok bool) {
 func (c *Core[R, M]) Fitting(e Envelope) (n int) {
 	for _, q := range [...]int{int(e.Source), len(c.posted.heads) - 1} {
 		for at := c.posted.heads[q]; at != nobody; at = c.posted.at(at).next {
-			if c.posted.at(at).env.Matches(e) {
+			if c.posted.at(at).env.matches(&e) {
 				n++
 			}
 		}
@@ -76,7 +104,7 @@ func (c *Core[R, M]) Fitting(e Envelope) (n int) {
 
 // Probe gives the message that Post would give, and leaves it where it is.
 func (c *Core[R, M]) Probe(p Envelope) (e Envelope, m M, ok bool) {
-	at := c.find(p)
+	at := c.find(&p)
 	if at == nobody {
 		return e, m, false
 	}
@@ -86,7 +114,7 @@ func (c *Core[R, M]) Probe(p Envelope) (e Envelope, m M, ok bool) {
 
 // Take gives the message that Post would give and keeps it for its caller; nothing is posted.
 func (c *Core[R, M]) Take(p Envelope) (e Envelope, m M, ok bool) {
-	at := c.find(p)
+	at := c.find(&p)
 	if at == nobody {
 		return e, m, false
 	}
@@ -123,12 +151,12 @@ func (c *Core[R, M]) Cancel(p Envelope, meant func(R) bool) bool {
 func (c *Core[R, M]) Posted() int     { return c.posted.count }
 func (c *Core[R, M]) Unexpected() int { return c.unexpected.count }
 
-func (c *Core[R, M]) find(p Envelope) int32 {
+func (c *Core[R, M]) find(p *Envelope) int32 {
 	if p.Source != Any {
 		return c.unexpected.firstFor(int(p.Source), p)
 	}
 	for at := c.unexpected.oldest; at != nobody; at = c.unexpected.at(at).younger {
-		if p.Matches(c.unexpected.at(at).env) {
+		if p.matches(&c.unexpected.at(at).env) {
 			return at
 		}
 	}
@@ -204,38 +232,50 @@ func (q *queues[V]) add(queue int, e Envelope, v V) {
 
 // take removes a node and gives its value.
 func (q *queues[V]) take(at int32) V {
-	n := *q.at(at)
-	q.link(n.prev, n.next, func(m *node[V]) (next, prev *int32) { return &m.next, &m.prev }, &q.heads[n.queue], &q.tails[n.queue])
-	q.link(n.elder, n.younger, func(m *node[V]) (next, prev *int32) { return &m.younger, &m.elder }, &q.oldest, &q.last)
-	*q.at(at) = node[V]{next: q.free}
+	n := q.at(at)
+	q.unlinkFromQueue(n)
+	q.unlinkByAge(n)
+	v := n.value
+	var none V
+	n.value, n.next = none, q.free
 	q.free = at
 	q.count--
-	return n.value
+	return v
 }
 
-// link joins the neighbours of a node that leaves a list.
-func (q *queues[V]) link(before, after int32, links func(*node[V]) (next, prev *int32), head, tail *int32) {
-	if before == nobody {
-		*head = after
+func (q *queues[V]) unlinkFromQueue(n *node[V]) {
+	if n.prev == nobody {
+		q.heads[n.queue] = n.next
 	} else {
-		next, _ := links(q.at(before))
-		*next = after
+		q.at(n.prev).next = n.next
 	}
-	if after == nobody {
-		*tail = before
+	if n.next == nobody {
+		q.tails[n.queue] = n.prev
 	} else {
-		_, prev := links(q.at(after))
-		*prev = before
+		q.at(n.next).prev = n.prev
+	}
+}
+
+func (q *queues[V]) unlinkByAge(n *node[V]) {
+	if n.elder == nobody {
+		q.oldest = n.younger
+	} else {
+		q.at(n.elder).younger = n.younger
+	}
+	if n.younger == nobody {
+		q.last = n.elder
+	} else {
+		q.at(n.younger).elder = n.elder
 	}
 }
 
 // first is the oldest node of a queue whose pattern fits the message e.
-func (q *queues[V]) first(queue int, e Envelope) int32 {
+func (q *queues[V]) first(queue int, e *Envelope) int32 {
 	if queue < 0 || queue >= len(q.heads) {
 		panic(fmt.Sprintf("match: source %d, expected 0 to %d", queue, len(q.heads)-1))
 	}
 	for at := q.heads[queue]; at != nobody; at = q.at(at).next {
-		if q.at(at).env.Matches(e) {
+		if q.at(at).env.matches(e) {
 			return at
 		}
 	}
@@ -243,9 +283,9 @@ func (q *queues[V]) first(queue int, e Envelope) int32 {
 }
 
 // firstFor is the oldest node of a queue whose message fits the pattern p.
-func (q *queues[V]) firstFor(queue int, p Envelope) int32 {
+func (q *queues[V]) firstFor(queue int, p *Envelope) int32 {
 	for at := q.heads[queue]; at != nobody; at = q.at(at).next {
-		if p.Matches(q.at(at).env) {
+		if p.matches(&q.at(at).env) {
 			return at
 		}
 	}

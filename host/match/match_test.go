@@ -145,6 +145,68 @@ func TestNoAllocationOnceWarm(t *testing.T) {
 	require.Zero(t, testing.AllocsPerRun(100, round))
 }
 
+// Wide tags with masks, against plain lists, among envelopes of 32 bits in another communicator.
+func TestWideAgainstNaive(t *testing.T) {
+	masks := []uint64{0, ^uint64(0), 1, 1 << 63, 0xffffffff, 0xffffffff << 32, 1<<63 | 1}
+	for s := *seed; s < *seed+50; s++ {
+		rnd := rand.New(rand.NewSource(s))
+		c, ref := New[int, int](3), &naive{}
+		for id := 1; id < 400; id++ {
+			tag := uint64(rnd.Intn(2))<<63 | uint64(rnd.Intn(2))<<32 | uint64(rnd.Intn(2))<<31 | uint64(rnd.Intn(2))
+			if rnd.Intn(8) == 0 {
+				tag = 0xffffffff // its lower half is Any
+			}
+			e := NewWide(int32(rnd.Intn(3)), 1, tag)
+			if rnd.Intn(3) == 0 {
+				e = Envelope{Source: e.Source, Tag: int32(rnd.Intn(2))}
+			}
+			if rnd.Intn(2) == 0 {
+				e.Bits = uint64(rnd.Int63()) // data of a message
+				got, ok := c.Arrive(e, id)
+				want, wantOK := ref.arrive(e, id)
+				require.Equal(t, wantOK, ok, "reproduce with: go test ./host/match -seed %d", s)
+				require.Equal(t, want, got, "reproduce with: go test ./host/match -seed %d", s)
+				continue
+			}
+			if e.Bits = masks[rnd.Intn(len(masks))]; rnd.Intn(3) == 0 {
+				e.Source = Any
+			}
+			_, got, ok := c.Post(e, id)
+			want, wantOK := ref.post(e, id)
+			require.Equal(t, wantOK, ok, "reproduce with: go test ./host/match -seed %d", s)
+			require.Equal(t, want, got, "reproduce with: go test ./host/match -seed %d", s)
+		}
+	}
+}
+
+func TestWideMatches(t *testing.T) {
+	m := NewWide(2, 5, 0x8000_0001_ffff_ffff)
+	for _, x := range []struct {
+		tag, ignore uint64
+		want        bool
+	}{
+		{0x8000_0001_ffff_ffff, 0, true},
+		{0x0000_0001_ffff_ffff, 0, false}, // the lower half agrees
+		{0x0000_0001_ffff_ffff, 1 << 63, true},
+		{0x8000_0001_0000_0000, 0, false},
+		{0x8000_0001_0000_0000, 0xffff_ffff, true},
+		{0x8000_0000_ffff_ffff, 0xffff_ffff, false},
+		{0, ^uint64(0), true},
+	} {
+		p := NewWide(Any, 5, x.tag)
+		p.Bits = x.ignore
+		require.Equal(t, x.want, p.Matches(m), "%x ignoring %x", x.tag, x.ignore)
+	}
+	p := NewWide(1, 5, 0)
+	p.Bits = ^uint64(0)
+	require.False(t, p.Matches(m), "another source")
+	p.Source, p.Comm = 2, 4
+	require.False(t, p.Matches(m), "another communicator")
+	require.True(t, p.IsOpen())
+	require.False(t, m.IsOpen() && m.Bits == 0)
+	require.Equal(t, uint64(0x8000_0001_ffff_ffff), m.WideTag())
+}
+
 func BenchmarkNamedAmongMany(b *testing.B) {
 	const sources = 1024
 	c := New[int, int](sources)

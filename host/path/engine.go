@@ -89,6 +89,7 @@ type Engine struct {
 	Lingers    bool         // the function of the rank has returned
 	WaitsSince drivers.Time // when the call began in which the rank waits; 0: it does not wait
 
+	arriving Wide     // of the message that is being delivered, until it is matched
 	lastWait *Waiting // what the rank waited for when the run was ended
 
 	registry
@@ -166,7 +167,11 @@ func (e *Engine) deliver(from int, b []byte) error {
 		return fmt.Errorf("%w: rank %d sends a message of kind %v, for which rank %d has no path: "+
 			"all ranks of a world need the same settings", drivers.ErrConfig, from, h.Kind, e.ID)
 	}
-	return to.Deliver(from, h, b[HeaderBytes:])
+	var body []byte
+	if e.arriving, body, err = parseExtension(from, b); err != nil {
+		return err
+	}
+	return to.Deliver(from, h, body)
 }
 
 func errUnreceived(from int) error {
@@ -177,6 +182,8 @@ func errUnreceived(from int) error {
 // unexpected.
 func (e *Engine) Arrive(from int, m *Message) (op *Op, err error) {
 	e.Proc.Spend(e.Cost.Match)
+	m.SetWide(e.arriving)
+	e.arriving = Wide{}
 	for _, o := range e.onArrival {
 		if err := o.Arriving(from, m); err != nil {
 			return nil, err
@@ -210,7 +217,7 @@ func (e *Engine) Bind(op *Op, from int, m *Message) error {
 // Complete ends a receive whose message has arrived in full.
 func (e *Engine) Complete(m *Message, from int) {
 	op := m.Op
-	op.Received = Received{Valid: true, From: from, Tag: m.Tag, Bytes: m.Length}
+	op.Received = m.ReceivedFrom(from, m.Length)
 	e.End(op)
 	e.Stats.MessagesReceived++
 	e.Stats.BytesReceived += uint64(m.Length)

@@ -43,7 +43,11 @@ type Received struct {
 	From  int // in the world
 	Tag   int32
 	Bytes uint32
+	Wide  Wide
 }
+
+// WideTag is the tag of a message with a wide envelope.
+func (r *Received) WideTag() uint64 { return uint64(r.Wide.High)<<32 | uint64(uint32(r.Tag)) }
 
 // Peer is the rank at the other end, or match.Any.
 func (op *Op) Peer() int { return int(op.Envelope.Source) }
@@ -70,7 +74,7 @@ type Outgoing struct {
 
 // NewSend prepares op to send buf.
 func (op *Op) NewSend(e match.Envelope, buf []byte) {
-	op.Outgoing = Outgoing{Envelope: e, Buf: buf, packets: Packets(len(buf))}
+	op.Outgoing = Outgoing{Envelope: e, Buf: buf, packets: Packets(len(buf) + headerBytes(&e) - HeaderBytes)}
 }
 
 // NewReceive prepares op to receive into buf.

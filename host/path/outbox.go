@@ -178,13 +178,16 @@ func (e *Engine) delay(q *Outgoing) {
 }
 
 func (e *Engine) sendPacket(dst int, o *outbound, q *Outgoing) error {
-	n := 0
+	n, header := 0, headerBytes(&q.Envelope)
 	if q.sent == 0 {
 		h := Header{Tag: q.Envelope.Tag, Length: uint32(len(q.Buf)), Seq: o.next, Comm: q.Envelope.Comm, Kind: q.Kind}
 		h.Put(e.line[:])
-		n = HeaderBytes
+		if q.Envelope.Wide {
+			putExtension(e.line[:], &q.Envelope)
+		}
+		n = header
 	}
-	data := q.Buf[min(len(q.Buf), max(q.sent*regs.VELOPayload-HeaderBytes, 0)):]
+	data := q.Buf[min(len(q.Buf), max(q.sent*regs.VELOPayload-header, 0)):]
 	n += copy(e.line[n:], data)
 	err := e.endpoint.Send(dst, e.line[:n])
 	if err == nil {

@@ -32,6 +32,7 @@ type parcel struct {
 	visible drivers.Time // to the receiver
 	from    int
 	header  path.Header
+	wide    path.Wide
 	data    []byte
 	send    *path.Op // a synchronous one, which waits for the match
 }
@@ -97,7 +98,7 @@ func headerOf(op *path.Op) path.Header {
 func (p *Path) sendNeighbour(dst int, op *path.Op) {
 	e := p.e
 	e.Proc.Spend(e.Cost.CopyByte * drivers.Time(len(op.Buf)))
-	x := parcel{visible: e.Proc.Now() + e.Cost.Wake, from: e.ID, data: slices.Clone(op.Buf), header: headerOf(op)}
+	x := parcel{visible: e.Proc.Now() + e.Cost.Wake, from: e.ID, data: slices.Clone(op.Buf), header: headerOf(op), wide: path.WideOf(&op.Envelope)}
 	if op.Synchronous {
 		x.send = op
 	}
@@ -124,6 +125,7 @@ func (p *Path) sendSelf(op *path.Op) {
 	if op.Done = !op.Synchronous; op.Synchronous {
 		m.More = &path.Extra{State: op}
 	}
+	m.SetWide(path.WideOf(&op.Envelope))
 	if to, ok := e.Match.Arrive(m.Envelope(e.ID), m); ok {
 		m.Data = op.Buf
 		p.take(to, m, e.ID)
@@ -161,7 +163,8 @@ func (p *Path) Flush(bool) (bool, error) {
 	if x.send != nil {
 		m.More = &path.Extra{State: x.send}
 	}
-	op, ok := e.Match.Arrive(x.header.Envelope(x.from), m)
+	m.SetWide(x.wide)
+	op, ok := e.Match.Arrive(m.Envelope(x.from), m)
 	if !ok {
 		e.Stats.Unexpected++
 		return true, nil
@@ -195,7 +198,7 @@ func (p *Path) take(op *path.Op, m *path.Message, from int) {
 	e.Proc.Spend(e.Cost.CopyByte * drivers.Time(m.Length))
 	copy(op.Buf, m.Data)
 	m.Op, m.Data = op, nil
-	if m.More != nil {
+	if m.More != nil && m.More.State != nil {
 		p.endSynchronous(from, m.More.State.(*path.Op))
 	}
 	e.Complete(m, from)

@@ -97,7 +97,7 @@ func (p *Path) Matched(from int, _ *path.Op, m *path.Message) error {
 // front of it can get that message, and if its buffer lies as the sender will put.
 func (p *Path) Offer(op *path.Op) error {
 	from := op.Peer()
-	if from == match.Any || op.Envelope.Tag == match.Any || p.e.StaysLocal(from) {
+	if from == match.Any || op.Envelope.Tag == match.Any || op.Envelope.Wide || p.e.StaysLocal(from) {
 		return nil
 	}
 	l := streamOfOp(op)

@@ -236,7 +236,7 @@ func (p *Path) Bind(op *path.Op, from int, m *path.Message) error {
 		*t = transfer{op: op}
 		op.Holder, op.State = p, t
 	}
-	t.received = path.Received{Valid: true, From: from, Tag: m.Tag, Bytes: c.Bytes}
+	t.received = m.ReceivedFrom(from, c.Bytes)
 	if offered {
 		p.core.Matched(t.end, c)
 	} else {

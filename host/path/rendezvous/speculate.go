@@ -35,7 +35,7 @@ func (p *Path) BeforePost(op *path.Op) error {
 // the pair would not use the RTR.
 func (p *Path) Offer(op *path.Op) error {
 	from := op.Peer()
-	if !p.speculative || from == match.Any || op.Envelope.Tag == match.Any || p.e.StaysLocal(from) || len(op.Buf) <= p.e.EagerLimit(from) {
+	if !p.speculative || from == match.Any || op.Envelope.Tag == match.Any || op.Envelope.Wide || p.e.StaysLocal(from) || len(op.Buf) <= p.e.EagerLimit(from) {
 		return nil
 	}
 	p.tick()
